@@ -1,0 +1,74 @@
+// Package docs reads the code blocks of Markdown texts, so that tests can run what the texts show.
+package docs
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// A Block is the text between two lines that start with ```.
+type Block struct {
+	Line int    // of its first line, from 1
+	Info string // what follows the opening ```, such as "go" or "yaml shop.yaml"
+	Text string // ends in a line feed, unless empty
+}
+
+// Blocks returns the code blocks of a Markdown text in order.
+func Blocks(markdown string) []Block {
+	var blocks []Block
+	open := false
+	line := 0
+	for text := range strings.Lines(markdown) {
+		line++
+		info, fence := strings.CutPrefix(strings.TrimRight(text, "\r\n"), "```")
+		switch {
+		case fence && !open:
+			blocks = append(blocks, Block{Line: line + 1, Info: strings.TrimSpace(info)})
+			open = true
+		case fence:
+			open = false
+		case open:
+			blocks[len(blocks)-1].Text += text
+		}
+	}
+	return blocks
+}
+
+// A Command is a line "$ ..." of a console block with what it prints.
+type Command struct {
+	Line   int    // from 1
+	Text   string // without "$ "
+	Output string // the lines up to the next command or the end of the block
+}
+
+// Commands returns the commands of a block, whose first line is one.
+func (b Block) Commands() []Command {
+	var commands []Command
+	line := b.Line
+	for text := range strings.Lines(b.Text) {
+		if command, ok := strings.CutPrefix(text, "$ "); ok {
+			commands = append(commands, Command{Line: line, Text: strings.TrimRight(command, "\r\n")})
+		} else if n := len(commands); n > 0 {
+			commands[n-1].Output += text
+		}
+		line++
+	}
+	return commands
+}
+
+// Output returns what the Markdown file says that a command prints.
+func Output(file, command string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	for _, b := range Blocks(string(text)) {
+		for _, c := range b.Commands() {
+			if c.Text == command {
+				return c.Output, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%s: no command %q", file, command)
+}

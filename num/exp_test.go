@@ -1,0 +1,340 @@
+package num
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/apd/v3"
+	"pgregory.net/rapid"
+)
+
+// drawFloat draws a number of 1 to 200 bits with an exponent from minExp to maxExp.
+func drawFloat(t *rapid.T, name string, minExp, maxExp int) *big.Float {
+	words := rapid.SliceOfN(rapid.Uint64(), 1, 3).Draw(t, name+" mantissa")
+	m := new(big.Int)
+	for _, w := range words {
+		m.Lsh(m, 64).Or(m, new(big.Int).SetUint64(w))
+	}
+	m.SetBit(m, m.BitLen(), 1)
+	x := new(big.Float).SetInt(m)
+	x.SetMantExp(x, -m.BitLen()+rapid.IntRange(minExp, maxExp).Draw(t, name+" exponent"))
+	return x
+}
+
+// drawSigned is drawFloat with a sign.
+func drawSigned(t *rapid.T, name string, minExp, maxExp int) *big.Float {
+	x := drawFloat(t, name, minExp, maxExp)
+	if rapid.Bool().Draw(t, name+" negative") {
+		x.Neg(x)
+	}
+	return x
+}
+
+// drawNearOne draws 1 ± 2^-j for j up to 300, times a few bits.
+func drawNearOne(t *rapid.T) *big.Float {
+	z := drawSigned(t, "x-1", -300, -1)
+	return new(big.Float).SetPrec(600).Add(z, big.NewFloat(1))
+}
+
+func drawPrec(t *rapid.T) uint {
+	return rapid.SampledFrom([]uint{1, 2, 53, 64, 100, 333, 1000, 3000}).Draw(t, "prec")
+}
+
+// tight checks that the relative width is at most 2^(1-prec), in rationals.
+func tight(t *rapid.T, e Enclosure, prec uint) {
+	t.Helper()
+	width := new(big.Float).SetPrec(2*prec+300).Sub(e.High, e.Low) // both within a factor of 3: exact
+	smaller := new(big.Float).Abs(e.Low)
+	if high := new(big.Float).Abs(e.High); high.Cmp(smaller) < 0 {
+		smaller = high
+	}
+	if width.Sign() < 0 || width.Cmp(smaller.SetMantExp(smaller, 1-int(prec))) > 0 {
+		t.Fatalf("[%g, %g] is wider than 2^(1-%d)", e.Low, e.High, prec)
+	}
+}
+
+// toDecimal converts exactly: m 2^-k = m 5^k 10^-k.
+func toDecimal(x *big.Float) *apd.Decimal {
+	k := max(0, int(x.MinPrec())-x.MantExp(nil))
+	m, _ := new(big.Float).SetMantExp(x, k).Int(nil)
+	m.Mul(m, new(big.Int).Exp(big.NewInt(5), big.NewInt(int64(k)), nil))
+	d, _, err := apd.NewFromString(fmt.Sprintf("%se-%d", m, k))
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// near checks e against an answer of apd with an error of at most 10^-digits, relatively: e has to
+// meet the answer so widened, which is itself far narrower than e.
+func near(t *rapid.T, e Enclosure, d *apd.Decimal, digits int) {
+	t.Helper()
+	answer, _, err := big.ParseFloat(d.Text('E'), 10, 8192, big.ToNearestEven) // d has far fewer bits
+	if err != nil {
+		t.Fatal(err)
+	}
+	slack, _, err := big.ParseFloat(fmt.Sprintf("1e-%d", digits), 10, 8192, big.ToNearestEven)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slack.Mul(slack, answer).Abs(slack)
+	low := new(big.Float).SetPrec(8192).Sub(answer, slack)
+	high := new(big.Float).SetPrec(8192).Add(answer, slack)
+	if e.High.Cmp(low) < 0 || e.Low.Cmp(high) > 0 {
+		t.Fatalf("[%.40g, %.40g] does not meet %.60g", e.Low, e.High, answer)
+	}
+}
+
+// againstAPD runs a property at 30, 100 and 300 digits; apd works with 20 digits more, of which it
+// is trusted for 15.
+func againstAPD(t *testing.T, property func(t *rapid.T, prec uint, digits int, apd *apd.Context)) {
+	for _, digits := range []int{30, 100, 300} {
+		t.Run(fmt.Sprintf("digits=%d", digits), func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				context := apd.BaseContext.WithPrecision(uint32(digits + 20))
+				property(t, uint(math.Ceil(float64(digits)*math.Log2(10))), digits+15, context)
+			})
+		})
+	}
+}
+
+func TestExpAgainstAPD(t *testing.T) {
+	againstAPD(t, func(t *rapid.T, prec uint, digits int, context *apd.Context) {
+		x := drawSigned(t, "x", -20, 13)
+		e, err := ExpEnclosure(x, prec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tight(t, e, prec)
+		want := new(apd.Decimal)
+		context.Precision = max(context.Precision, 360) // apd refuses |x| > 23 times its precision
+		if _, err := context.Exp(want, toDecimal(x)); err != nil {
+			t.Fatal(err)
+		}
+		near(t, e, want, digits)
+	})
+}
+
+// exp(x) lies between two partial sums of its series, taken in rationals, for any sign: for
+// 0 < x <= 1 the rest after n terms is below 2x^n/n!, and exp(-x) = 1/exp(x).
+func TestExpAgainstRationalSeries(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		prec := rapid.UintRange(1, 200).Draw(t, "prec")
+		x := drawFloat(t, "x", -30, 0)
+		r, _ := x.Rat(nil)
+		low, term := big.NewRat(1, 1), big.NewRat(1, 1)
+		for n := int64(1); n <= 50; n++ { // 50! > 2^214
+			term.Mul(term, r)
+			term.Quo(term, big.NewRat(n, 1))
+			low.Add(low, term)
+		}
+		high := new(big.Rat).Add(low, term.Mul(term, big.NewRat(2, 1)))
+		if rapid.Bool().Draw(t, "negative") {
+			x.Neg(x)
+			low, high = high.Inv(high), low.Inv(low)
+		}
+		e, err := ExpEnclosure(x, prec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tight(t, e, prec)
+		if a, _ := e.Low.Rat(nil); a.Cmp(low) > 0 {
+			t.Fatalf("Low = %g is above exp(%g)", e.Low, x)
+		}
+		if b, _ := e.High.Rat(nil); b.Cmp(high) < 0 {
+			t.Fatalf("High = %g is below exp(%g)", e.High, x)
+		}
+	})
+}
+
+// exp(a) exp(b) meets exp(a+b), far outside the range of doubles and of apd.
+func TestExpSum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		prec := drawPrec(t)
+		a, b := drawSigned(t, "a", -100, 29), drawSigned(t, "b", -100, 29)
+		sum := new(big.Float).SetPrec(1000).Add(a, b)
+		ea, err := ExpEnclosure(a, prec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		eb, err := ExpEnclosure(b, prec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		es, err := ExpEnclosure(sum, prec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tight(t, es, prec)
+		low := new(big.Float).SetPrec(prec+8).SetMode(big.ToNegativeInf).Mul(ea.Low, eb.Low)
+		high := new(big.Float).SetPrec(prec+8).SetMode(big.ToPositiveInf).Mul(ea.High, eb.High)
+		if es.High.Cmp(low) < 0 || es.Low.Cmp(high) > 0 {
+			t.Fatalf("exp(%g) exp(%g) does not meet exp(%g)", a, b, sum)
+		}
+	})
+}
+
+// A wider precision gives an enclosure that meets the narrower one, and the rounded value is within
+// one unit in the last place of it.
+func TestRoundedWithinOneUlp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		prec := rapid.UintRange(1, 300).Draw(t, "prec")
+		x, y := drawFloat(t, "x", -40, 25), drawSigned(t, "y", -40, 10)
+		for _, f := range []struct {
+			name    string
+			rounded func() (*big.Float, error)
+			fine    func() (Enclosure, error)
+		}{
+			{"Exp", func() (*big.Float, error) { return Exp(x, prec) }, func() (Enclosure, error) { return ExpEnclosure(x, prec+64) }},
+			{"Log", func() (*big.Float, error) { return Log(x, prec) }, func() (Enclosure, error) { return LogEnclosure(x, prec+64) }},
+			{"Pow", func() (*big.Float, error) { return Pow(x, y, prec) }, func() (Enclosure, error) { return PowEnclosure(x, y, prec+64) }},
+		} {
+			got, err := f.rounded()
+			if err != nil {
+				t.Fatal(err)
+			}
+			fine, err := f.fine()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Prec() != prec {
+				t.Fatalf("%s has %d bits, not %d", f.name, got.Prec(), prec)
+			}
+			ulp := new(big.Float).SetMantExp(big.NewFloat(1), fine.Low.MantExp(nil)-int(prec))
+			for _, end := range []*big.Float{fine.Low, fine.High} {
+				if d := new(big.Float).SetPrec(1000).Sub(got, end); d.Abs(d).Cmp(ulp) > 0 {
+					t.Fatalf("%s(%g, %g) at %d bits = %g, not within an ulp of %g", f.name, x, y, prec, got, end)
+				}
+			}
+		}
+	})
+}
+
+func TestLn2(t *testing.T) {
+	// OEIS A002162.
+	const digits = "0.69314718055994530941723212145817656807550013436025525412068000949339362196969471560586332699641868754200148102057068573368552023575813055703267075163507596193072757082837143519030703862389167347112335"
+	want, _, err := big.ParseFloat(digits, 10, 1000, big.ToNearestEven)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for w := uint(33); w <= 640; w++ { // 640 bits are 193 of the 200 digits
+		exact := new(big.Float).SetMantExp(want, int(w))
+		got := new(big.Float).SetPrec(1000).SetInt(ln2(w))
+		if d, _ := got.Sub(got, exact).Float64(); math.Abs(d) >= 2 {
+			t.Errorf("ln2(%d) is off by %v", w, d)
+		}
+	}
+}
+
+// expFixed is within two units for extreme arguments at every small precision.
+func TestExpFixedError(t *testing.T) {
+	for w := uint(33); w <= 400; w++ {
+		for _, r := range []int64{-1 << 32, -1<<32 + 1, -3, -1, 0, 1, 2, 1<<32 - 1, 1 << 32} { // r / 2^33
+			x := new(big.Int).Lsh(big.NewInt(r), w-33)
+			coarse := expFixed(x, w)
+			fine := expFixed(new(big.Int).Lsh(x, 100), w+100)
+			d := new(big.Int).Sub(fine, coarse.Lsh(coarse, 100))
+			if bound := new(big.Int).Lsh(big.NewInt(2), 100); d.CmpAbs(bound.Add(bound, big.NewInt(2))) > 0 {
+				t.Errorf("w = %d, r = %d / 2^33: off by more than 2", w, r)
+			}
+		}
+	}
+}
+
+func TestExpLimits(t *testing.T) {
+	parse := func(s string) *big.Float {
+		x, _, err := big.ParseFloat(s, 10, 100, big.ToNearestEven)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	// The largest exponent is 2^31 - 1, and (2^31 - 1) ln 2 = 1488522235.68...
+	for _, s := range []string{"1488522234", "-1488522234", "1e-100000000", "-1e-100000000", "0"} {
+		e, err := ExpEnclosure(parse(s), 100)
+		if err != nil {
+			t.Errorf("exp(%s): %v", s, err)
+		} else if e.RelWidth() > 0x1p-99 {
+			t.Errorf("exp(%s): relative width %v", s, e.RelWidth())
+		}
+	}
+	for _, s := range []string{"1488522236", "-1488522237", "3e9", "-3e9", "1e100000000", "-1e100000000"} {
+		if _, err := ExpEnclosure(parse(s), 100); !errors.Is(err, ErrRange) {
+			t.Errorf("exp(%s): error %v, want ErrRange", s, err)
+		}
+	}
+	if e, err := ExpEnclosure(new(big.Float), 0); err != nil || e.Low.Cmp(e.High) != 0 || e.Low.Cmp(big.NewFloat(1)) != 0 {
+		t.Errorf("exp(0) = %v, %v", e, err)
+	}
+}
+
+func TestBadArguments(t *testing.T) {
+	one, inf := big.NewFloat(1), new(big.Float).SetInf(false)
+	for _, c := range []struct {
+		run  func() error
+		want string
+	}{
+		{func() error { _, err := Exp(inf, 53); return err }, "x = +Inf: want a finite number"},
+		{func() error { _, err := Exp(one, math.MaxUint); return err }, "want at most 1073741824 bits"},
+		{func() error { _, err := Log(new(big.Float), 53); return err }, "x = 0: want a finite number > 0"},
+		{func() error { _, err := Log(big.NewFloat(-2), 53); return err }, "x = -2: want a finite number > 0"},
+		{func() error { _, err := Log(inf, 53); return err }, "x = +Inf: want a finite number > 0"},
+		{func() error { _, err := Log(one, math.MaxUint); return err }, "want at most 1073741824 bits"},
+		{func() error { _, err := Pow(big.NewFloat(-2), one, 53); return err }, "x = -2: want a finite number > 0"},
+		{func() error { _, err := Pow(one, inf, 53); return err }, "y = +Inf: want a finite number"},
+		{func() error { _, err := Pow(one, one, math.MaxUint); return err }, "want at most 1073741824 bits"},
+	} {
+		if err := c.run(); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+}
+
+func FuzzExpLog(f *testing.F) {
+	f.Add(int64(-709), 0, uint(53))
+	f.Add(int64(1), -200, uint(300))
+	f.Add(int64(math.MaxInt64), -40, uint(1))
+	f.Fuzz(func(t *testing.T, m int64, exponent int, prec uint) {
+		x := new(big.Float).SetInt64(m)
+		x.SetMantExp(x, exponent%1000)
+		prec = 1 + prec%1000
+		e, err := ExpEnclosure(x, prec)
+		if errors.Is(err, ErrRange) && x.MantExp(nil) > 30 {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := e.RelWidth(); w > math.Ldexp(1, 1-int(prec)) {
+			t.Fatalf("exp(%g) at %d bits has relative width %v", x, prec, w)
+		}
+		low, err := LogEnclosure(e.Low, prec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		high, err := LogEnclosure(e.High, prec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if low.Low.Cmp(x) > 0 || high.High.Cmp(x) < 0 {
+			t.Fatalf("log(exp(%g)) = [%g, %g] at %d bits", x, low.Low, high.High, prec)
+		}
+	})
+}
+
+func BenchmarkExp(b *testing.B) {
+	x, _, _ := big.ParseFloat("-17.3", 10, 256, big.ToNearestEven)
+	for _, prec := range []uint{64, 256, 1024, 4096} {
+		b.Run(fmt.Sprintf("bits=%d", prec), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := ExpEnclosure(x, prec); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
