@@ -1,0 +1,22 @@
+// Package cluster holds the model of a computer cluster that the solvers share: what it
+// consists of, how it is read from a file, when it makes sense, and how far it can be
+// reduced without changing any answer.
+//
+// A cluster has servers s = 1..S and classes of jobs i = 1..N. Class-i jobs arrive as a
+// Poisson process of rate λ_i, bring work of mean σ each, and can be served by the servers
+// of the set S_i, jointly. Server s does C_s units of work per unit of time. While A is the
+// set of classes that have jobs, the cluster works at the rate
+//
+//	μ(A) = Σ_{s ∈ ∪_{i∈A} S_i} C_s,
+//
+// the sum of the capacities of the servers that can serve some class of A: its rank
+// function, nondecreasing and submodular. The graph between classes and servers is the
+// compatibility graph (Bonald and Comte, "Balanced fair resource sharing in computer
+// clusters", Performance Evaluation, 2017, https://doi.org/10.1016/j.peva.2017.08.006).
+//
+// A row of servers may stand for a group of equal ones, of which each job of a class gets
+// some number d drawn uniformly at random, independently of the other jobs and groups. It
+// keeps large symmetric clusters short; [Model.Expand] writes the groups out.
+//
+// All numbers are rational and exactly those of the file: 0.1 is one tenth.
+package cluster

@@ -1,0 +1,107 @@
+package cluster_test
+
+import (
+	"fmt"
+	"math/big"
+	"os"
+	"strings"
+
+	"productform/cluster"
+)
+
+// Numbers are read exactly: 0.1 is one tenth, not the nearest binary number.
+func ExampleRead() {
+	m, err := cluster.Read(strings.NewReader(`
+servers:
+- {name: disk, capacity: 0.1}
+- {name: rack, count: 100, capacity: 1/2}
+classes:
+- name: reads
+  arrival_rate: 4/5
+  servers: [disk, {group: rack, choose: 2}]
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, s := range m.Servers {
+		fmt.Println(s.Name, s.Size(), s.Capacity)
+	}
+	// Output:
+	// disk 1 1/10
+	// rack 100 1/2
+}
+
+// An error names the field, its value and what is accepted.
+func ExampleReadJSON_error() {
+	_, err := cluster.ReadJSON(strings.NewReader(`{
+  "servers": [{"name": "s1", "capacity": 1}],
+  "classes": [{"name": "a", "arrival_rate": -1, "servers": ["s1"]}]}`))
+	fmt.Println(err)
+	// Output: classes[0].arrival_rate = -1: want a number >= 0
+}
+
+func ExampleModel_WriteJSON() {
+	m := &cluster.Model{
+		Servers: []cluster.Server{
+			{Name: "s1", Capacity: big.NewRat(1, 1)},
+			{Name: "s2", Capacity: big.NewRat(1, 2)},
+		},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(4, 5), Servers: cluster.On(0, 1)}},
+	}
+	if err := m.WriteJSON(os.Stdout); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// {
+	//   "servers": [
+	//     {"name": "s1", "capacity": 1},
+	//     {"name": "s2", "capacity": "1/2"}
+	//   ],
+	//   "classes": [
+	//     {"name": "a", "arrival_rate": "4/5", "servers": ["s1", "s2"]}
+	//   ]
+	// }
+}
+
+// The first two servers have the same classes and become one; the third and its class are
+// a component of their own.
+func ExampleModel_Reduce() {
+	m := &cluster.Model{
+		Servers: []cluster.Server{
+			{Name: "s1", Capacity: big.NewRat(1, 1)},
+			{Name: "s2", Capacity: big.NewRat(2, 1)},
+			{Name: "s3", Capacity: big.NewRat(1, 2)},
+		},
+		Classes: []cluster.Class{
+			{Name: "a", ArrivalRate: big.NewRat(1, 3), Servers: cluster.On(0, 1)},
+			{Name: "b", ArrivalRate: big.NewRat(1, 4), Servers: cluster.On(2)},
+		},
+	}
+	for _, c := range m.Reduce() {
+		fmt.Println("rows", c.Servers, "capacity", c.Model.Servers[0].Capacity)
+	}
+	// Output:
+	// rows [[0 1]] capacity 3/1
+	// rows [[2]] capacity 1/2
+}
+
+// Each job of the class gets two of the three servers.
+func ExampleModel_Expand() {
+	m := &cluster.Model{
+		Servers: []cluster.Server{{Name: "rack", Count: 3, Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: []cluster.Choice{{Server: 0, Choose: 2}}}},
+	}
+	e, _, _, err := m.Expand(100)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range e.Classes {
+		fmt.Println(c.Name, c.ArrivalRate, c.Servers)
+	}
+	// Output:
+	// a/1 1/3 [{0 1} {1 1}]
+	// a/2 1/3 [{0 1} {2 1}]
+	// a/3 1/3 [{1 1} {2 1}]
+}

@@ -1,0 +1,111 @@
+package cluster
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// parseJSON returns the tree of a JSON text. Decode into a RawMessage checks the whole
+// syntax and says where it breaks, so that the walk over the text can trust it.
+func parseJSON(data []byte) (*node, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			return nil, syntaxErrorAt(data, int(syntax.Offset)-1, "%v", syntax)
+		}
+		return nil, syntaxErrorAt(data, len(data), "the text ends within a value")
+	}
+	end := int(d.InputOffset())
+	if rest := bytes.TrimLeft(data[end:], jsonSpace); len(rest) > 0 {
+		return nil, syntaxErrorAt(data, len(data)-len(rest), "text after the end of the model")
+	}
+	w := jsonWalk{text: string(raw)}
+	n := w.value()
+	return &n, nil
+}
+
+const jsonSpace = " \t\r\n"
+
+// A jsonWalk reads a text that is known to be valid JSON, nested 10,000 deep at most (the
+// limit of encoding/json). Numbers and most strings of the tree are parts of the text.
+type jsonWalk struct {
+	text string
+	at   int
+}
+
+// next skips to the next byte that is neither a space nor one of , and :.
+func (w *jsonWalk) next() byte {
+	for {
+		switch c := w.text[w.at]; c {
+		case ' ', '\t', '\r', '\n', ',', ':':
+			w.at++
+		default:
+			return c
+		}
+	}
+}
+
+func (w *jsonWalk) value() node {
+	switch w.next() {
+	case '{':
+		n := node{kind: object}
+		for w.at++; w.next() != '}'; {
+			n.keys = append(n.keys, w.string())
+			n.kids = append(n.kids, w.value())
+		}
+		w.at++
+		return n
+	case '[':
+		n := node{kind: array}
+		for w.at++; w.next() != ']'; {
+			n.kids = append(n.kids, w.value())
+		}
+		w.at++
+		return n
+	case '"':
+		return node{kind: text, text: w.string()}
+	case 't', 'f':
+		return node{kind: boolean, text: w.word()}
+	case 'n':
+		w.word()
+		return node{kind: null}
+	}
+	return node{kind: number, text: w.word()}
+}
+
+// word reads a number or a literal: all up to a byte that ends one.
+func (w *jsonWalk) word() string {
+	start := w.at
+	for w.at < len(w.text) {
+		switch w.text[w.at] {
+		case ' ', '\t', '\r', '\n', ',', ']', '}':
+			return w.text[start:w.at]
+		}
+		w.at++
+	}
+	return w.text[start:]
+}
+
+// string reads a string at its opening quote.
+func (w *jsonWalk) string() string {
+	w.next()
+	start, escaped := w.at, false
+	for w.at++; w.text[w.at] != '"'; w.at++ {
+		if w.text[w.at] == '\\' {
+			escaped = true
+			w.at++
+		}
+	}
+	w.at++
+	if !escaped {
+		return w.text[start+1 : w.at-1]
+	}
+	var s string
+	if err := json.Unmarshal([]byte(w.text[start:w.at]), &s); err != nil {
+		panic("cluster: " + err.Error()) // a valid string
+	}
+	return s
+}

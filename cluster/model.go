@@ -1,0 +1,44 @@
+package cluster
+
+import "math/big"
+
+// A Model is a cluster: servers, and classes of jobs that arrive as independent
+// Poisson processes and may be served by some of the servers.
+type Model struct {
+	Servers  []Server
+	Classes  []Class
+	MeanSize *big.Rat // σ > 0, mean work a job brings; nil means 1
+}
+
+// A Server is one server or a group of Count equal ones.
+type Server struct {
+	Name     string
+	Count    int      // servers in the group, >= 1; 0 means 1
+	Capacity *big.Rat // C_s >= 0, work per unit of time of each server of the group
+}
+
+// A Class is a kind of job: how often such jobs arrive and which servers can serve them.
+type Class struct {
+	Name        string
+	ArrivalRate *big.Rat // λ_i >= 0, jobs per unit of time
+	Servers     []Choice // where its jobs may run; not empty, no server row twice
+}
+
+// A Choice names servers that serve each job of a class together: Choose servers of the
+// row Model.Servers[Server], drawn uniformly at random for every job when the row holds more.
+type Choice struct {
+	Server int // index into Model.Servers
+	Choose int // 1..Count of that row
+}
+
+// On returns the choices of a class that runs on the single servers with these indices.
+func On(servers ...int) []Choice {
+	c := make([]Choice, len(servers))
+	for i, s := range servers {
+		c[i] = Choice{Server: s, Choose: 1}
+	}
+	return c
+}
+
+// Size returns the number of servers in the row: Count, at least 1.
+func (s Server) Size() int { return max(s.Count, 1) }

@@ -1,0 +1,222 @@
+package cluster_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/big"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/cluster"
+)
+
+const everything = `{
+  "servers": [{"name": "s1", "capacity": 0.1}, {"capacity": "1/3", "name": "rack", "count": "4"}, {"name": "t", "capacity": 1e-3}],
+  "classes": [{"name": "a \"é\" 😀", "arrival_rate": "4/5", "servers": ["s1", {"choose": 2, "group": "rack"}]},
+              {"name": "b", "arrival_rate": 123456789012345678901234567890, "servers": [{"group": "t", "choose": 1}]}],
+  "mean_size": "2.50"
+}`
+
+func theModel() *cluster.Model {
+	large, _ := new(big.Rat).SetString("123456789012345678901234567890")
+	return &cluster.Model{
+		Servers: []cluster.Server{
+			{Name: "s1", Count: 1, Capacity: big.NewRat(1, 10)},
+			{Name: "rack", Count: 4, Capacity: big.NewRat(1, 3)},
+			{Name: "t", Count: 1, Capacity: big.NewRat(1, 1000)},
+		},
+		Classes: []cluster.Class{
+			{Name: `a "é" 😀`, ArrivalRate: big.NewRat(4, 5), Servers: []cluster.Choice{{Server: 0, Choose: 1}, {Server: 1, Choose: 2}}},
+			{Name: "b", ArrivalRate: large, Servers: cluster.On(2)},
+		},
+		MeanSize: big.NewRat(5, 2),
+	}
+}
+
+func TestReadExactly(t *testing.T) {
+	yaml := `%YAML 1.2
+---
+# a comment
+mean_size: 2.50
+servers:
+  - name: s1
+    capacity: 0.1    # a tenth
+  - {name: 'rack', count: 4, capacity: 1/3}
+  - name: t
+    capacity: 1e-3
+classes:
+- name: "a \"é\" 😀"
+  arrival_rate: "4/5"
+  servers:
+  - s1
+  - group: rack
+    choose: 2
+- name: b
+  arrival_rate: 123456789012345678901234567890
+  servers: [{group: t, choose: 1}]
+...
+`
+	for _, c := range []struct {
+		name, text string
+		read       func(io.Reader) (*cluster.Model, error)
+	}{
+		{"json", everything, cluster.ReadJSON},
+		{"json after a byte order mark", "\ufeff" + everything, cluster.ReadJSON},
+		{"json as yaml", everything, cluster.ReadYAML},
+		{"json sniffed", "\n\t " + everything, cluster.Read},
+		{"yaml", yaml, cluster.ReadYAML},
+		{"yaml with returns", strings.ReplaceAll(yaml, "\n", "\r\n"), cluster.ReadYAML},
+		{"yaml sniffed", yaml, cluster.Read},
+	} {
+		m, err := c.read(strings.NewReader(c.text))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got, want := shape(m), shape(theModel()); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, want)
+		}
+	}
+}
+
+// What is left out has its default.
+func TestDefaults(t *testing.T) {
+	m, err := cluster.ReadJSON(strings.NewReader(goodModel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.MeanSize != nil || m.Servers[0].Count != 1 {
+		t.Errorf("mean size %v, count %d; want nil, 1", m.MeanSize, m.Servers[0].Count)
+	}
+}
+
+// A model is the same after it was written as JSON, or here as YAML, and read again.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, size{servers: 5, classes: 5, count: 4})
+		for i := range m.Servers {
+			m.Servers[i].Name = fmt.Sprint(rapid.StringMatching(`[^\pC]{0,3}`).Draw(t, "name"), i)
+		}
+		sameAgain(t, m)
+		read, err := cluster.ReadYAML(strings.NewReader(asYAML(m)))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, asYAML(m))
+		}
+		if shape(read) != shape(m) {
+			t.Fatalf("got\n%s\nwant\n%s", shape(read), shape(m))
+		}
+	})
+}
+
+type fataler interface {
+	Fatalf(format string, args ...any)
+}
+
+// sameAgain writes m and reads it as JSON and as YAML, of which JSON is a part.
+func sameAgain(t fataler, m *cluster.Model) {
+	var b bytes.Buffer
+	if err := m.WriteJSON(&b); err != nil {
+		t.Fatalf("%v", err)
+	}
+	for _, read := range []func(io.Reader) (*cluster.Model, error){cluster.ReadJSON, cluster.Read, cluster.ReadYAML} {
+		again, err := read(bytes.NewReader(b.Bytes()))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, b.String())
+		}
+		if shape(again) != shape(m) {
+			t.Fatalf("got\n%s\nwant\n%s", shape(again), shape(m))
+		}
+	}
+}
+
+// asYAML writes a model in block style, numbers without quotes.
+func asYAML(m *cluster.Model) string {
+	var b strings.Builder
+	b.WriteString("servers:\n")
+	for _, s := range m.Servers {
+		fmt.Fprintf(&b, "- name: %s\n  count: %d\n  capacity: %s\n", strconv.Quote(s.Name), s.Size(), s.Capacity.RatString())
+	}
+	b.WriteString("classes:\n")
+	for _, c := range m.Classes {
+		fmt.Fprintf(&b, "- name: %s\n  arrival_rate: %s\n  servers:\n", c.Name, c.ArrivalRate.RatString())
+		for _, choice := range c.Servers {
+			fmt.Fprintf(&b, "  - group: %s\n    choose: %d\n", strconv.Quote(m.Servers[choice.Server].Name), choice.Choose)
+		}
+	}
+	if m.MeanSize != nil {
+		fmt.Fprintf(&b, "mean_size: %s\n", m.MeanSize.RatString())
+	}
+	return b.String()
+}
+
+func FuzzReadJSON(f *testing.F) {
+	for _, c := range badJSON {
+		f.Add([]byte(c.text))
+	}
+	f.Add([]byte(everything))
+	f.Add([]byte(goodModel))
+	f.Fuzz(func(t *testing.T, data []byte) { acceptedIsGood(t, data, cluster.ReadJSON) })
+}
+
+func FuzzReadYAML(f *testing.F) {
+	for _, c := range badYAML {
+		f.Add([]byte(c.text))
+	}
+	f.Add([]byte(everything))
+	f.Add([]byte(asYAML(theModel())))
+	f.Fuzz(func(t *testing.T, data []byte) { acceptedIsGood(t, data, cluster.ReadYAML) })
+}
+
+// acceptedIsGood checks that a text gets either an error or a model that makes sense.
+func acceptedIsGood(t *testing.T, data []byte, read func(io.Reader) (*cluster.Model, error)) {
+	m, err := read(bytes.NewReader(data))
+	if err != nil {
+		if m != nil || err.Error() == "" {
+			t.Fatalf("model %v, error %q", m, err)
+		}
+		return
+	}
+	if err := m.Check(); err != nil {
+		t.Fatal(err)
+	}
+	sameAgain(t, m)
+	m.Reduce()
+}
+
+func BenchmarkRead(b *testing.B) {
+	var text bytes.Buffer
+	if err := wide(100_000, 10).WriteJSON(&text); err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		read func(io.Reader) (*cluster.Model, error)
+	}{{"json", cluster.ReadJSON}, {"yaml", cluster.ReadYAML}} {
+		b.Run("classes=100000/choices=1000000/format="+c.name, func(b *testing.B) {
+			b.SetBytes(int64(text.Len()))
+			for b.Loop() {
+				if _, err := c.read(bytes.NewReader(text.Bytes())); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// wide returns a model of n classes that choose among as many servers, degree each.
+func wide(n, degree int) *cluster.Model {
+	m := &cluster.Model{}
+	for i := range n {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", i), Capacity: big.NewRat(int64(i%7), 2)})
+		c := cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(int64(i%5+1), 10)}
+		for k := range degree {
+			c.Servers = append(c.Servers, cluster.Choice{Server: (i*i + k*k*k*7919) % n, Choose: 1})
+		}
+		m.Classes = append(m.Classes, c)
+	}
+	return m
+}

@@ -1,0 +1,233 @@
+package cluster
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math/big"
+	"slices"
+)
+
+// A Component is a part of a model that shares no server with the others, in its
+// smallest form: every class has a positive rate, every server a positive capacity,
+// no two classes have the same choices, no two single servers the same classes, and no
+// group is always chosen whole (such a group is one server of the summed capacity).
+// Its Model has mean size 1: capacities are divided by σ, so they count jobs per unit of time.
+type Component struct {
+	Model   Model
+	Servers [][]int // Servers[s] lists the rows of the original model merged into Model.Servers[s]
+	Classes [][]int // Classes[i] lists the rows of the original model merged into Model.Classes[i]
+}
+
+// Reduce returns the components of a model that has passed [Model.Check]. With A the
+// image of a set of classes of positive rate, spread over the components, the rank
+// function keeps its value: μ(A)/σ = Σ_components μ(A). So do all stationary measures, and
+// the normalizations multiply.
+//
+// Dropped, and in no component, are classes of rate 0 and servers that carry nothing: of
+// capacity 0, or without a class of positive rate. Merged are then
+//
+//  1. classes with the same choices: their rates add, their jobs split in proportion;
+//  2. a group chosen whole by all classes that use it, into one server of Count C_s;
+//  3. single servers (those of step 2 among them) used by the same classes: their capacities add.
+//
+// One pass ends it: steps 2 and 3 map the choices of different classes to different
+// choices, and step 1 changes no set of classes but by merging equals. Reduce of a
+// component's Model returns that component.
+//
+// Rows keep the order and the name of the first row merged into them; components are in
+// the order of their first row of servers; the lists of rows increase. Numbers are new, m
+// is not modified. For E choices in all it takes O(E log E) time and O(E) memory, besides
+// the arithmetic: the sum of many fractions has a long denominator, and may exceed the
+// length that Check grants.
+func (m *Model) Reduce() []Component {
+	r := &reduction{m: m}
+	r.classes = r.mergeClasses()
+	r.servers = r.mergeServers()
+	return r.components()
+}
+
+// A reduction holds the rows of m that are merged into each reduced class and server.
+type reduction struct {
+	m       *Model
+	classes [][]int
+	servers [][]int
+}
+
+// used returns the choices of a class from servers of positive capacity, by increasing row.
+func (r *reduction) used(class int) []Choice {
+	choices := slices.Clone(r.m.Classes[class].Servers)
+	choices = slices.DeleteFunc(choices, func(c Choice) bool { return r.m.Servers[c.Server].Capacity.Sign() == 0 })
+	slices.SortFunc(choices, func(a, b Choice) int { return cmp.Compare(a.Server, b.Server) })
+	return choices
+}
+
+// mergeClasses groups the classes of positive rate by their choices.
+func (r *reduction) mergeClasses() [][]int {
+	var p partition
+	var key []byte
+	for i, c := range r.m.Classes {
+		if c.ArrivalRate.Sign() == 0 {
+			continue
+		}
+		key = key[:0]
+		for _, choice := range r.used(i) {
+			key = binary.AppendUvarint(key, uint64(choice.Server))
+			key = binary.AppendUvarint(key, uint64(choice.Choose))
+		}
+		p.add(string(key), i)
+	}
+	return p.parts
+}
+
+// mergeServers groups the single servers by the reduced classes that use them. A row with
+// the key of no other is a group that some class chooses in part.
+func (r *reduction) mergeServers() [][]int {
+	users := make([][]byte, len(r.m.Servers)) // the reduced classes that use the row, encoded
+	whole := make([]bool, len(r.m.Servers))   // by all of them
+	for s := range whole {
+		whole[s] = true
+	}
+	for i, rows := range r.classes {
+		for _, c := range r.used(rows[0]) {
+			users[c.Server] = binary.AppendUvarint(users[c.Server], uint64(i)+1)
+			whole[c.Server] = whole[c.Server] && c.Choose == r.m.Servers[c.Server].Size()
+		}
+	}
+	var p partition
+	for s, key := range users {
+		if key == nil {
+			continue
+		}
+		if !whole[s] {
+			key = binary.AppendUvarint([]byte{0}, uint64(s)) // classes are numbered from 1
+		}
+		p.add(string(key), s)
+	}
+	return p.parts
+}
+
+// components links the reduced servers through the reduced classes and builds the parts.
+func (r *reduction) components() []Component {
+	merged := make([]int, len(r.m.Servers)) // 1 + the reduced server, at its first row
+	for s, rows := range r.servers {
+		merged[rows[0]] = s + 1
+	}
+	choices := make([][]Choice, len(r.classes)) // of reduced servers
+	grouped := make([]bool, len(r.servers))     // the reduced server is still a group
+	links := newForest(len(r.servers))
+	for i, rows := range r.classes {
+		for _, c := range r.used(rows[0]) {
+			if s := merged[c.Server] - 1; s >= 0 {
+				choices[i] = append(choices[i], Choice{Server: s, Choose: c.Choose})
+				grouped[s] = grouped[s] || c.Choose < r.m.Servers[c.Server].Size()
+				links.join(choices[i][0].Server, s)
+			}
+		}
+	}
+	var parts []Component
+	partOf := make(map[int]int)             // component by the root of its tree
+	position := make([]int, len(r.servers)) // of a reduced server within its component
+	for s, rows := range r.servers {
+		k, ok := partOf[links.root(s)]
+		if !ok {
+			k = len(parts)
+			partOf[links.root(s)] = k
+			parts = append(parts, Component{})
+		}
+		p := &parts[k]
+		position[s] = len(p.Servers)
+		p.Servers = append(p.Servers, rows)
+		p.Model.Servers = append(p.Model.Servers, r.server(rows, grouped[s]))
+	}
+	for i, rows := range r.classes {
+		p := &parts[partOf[links.root(choices[i][0].Server)]]
+		p.Classes = append(p.Classes, rows)
+		p.Model.Classes = append(p.Model.Classes, r.class(rows, choices[i], position, grouped))
+	}
+	return parts
+}
+
+// server merges rows: a group is alone and keeps its count, all others add up to one server.
+func (r *reduction) server(rows []int, group bool) Server {
+	first := r.m.Servers[rows[0]]
+	s := Server{Name: first.Name, Count: 1}
+	if group {
+		s.Count = first.Size()
+		s.Capacity = new(big.Rat).Set(first.Capacity)
+	} else {
+		s.Capacity = sum(rows, func(row int) *big.Rat {
+			size := new(big.Rat).SetInt64(int64(r.m.Servers[row].Size()))
+			return size.Mul(size, r.m.Servers[row].Capacity)
+		})
+	}
+	if r.m.MeanSize != nil {
+		s.Capacity.Quo(s.Capacity, r.m.MeanSize)
+	}
+	return s
+}
+
+// class merges rows, given their common choices of reduced servers.
+func (r *reduction) class(rows []int, choices []Choice, position []int, grouped []bool) Class {
+	c := Class{
+		Name:        r.m.Classes[rows[0]].Name,
+		ArrivalRate: sum(rows, func(row int) *big.Rat { return r.m.Classes[row].ArrivalRate }),
+		Servers:     make([]Choice, len(choices)),
+	}
+	for k, choice := range choices {
+		c.Servers[k] = Choice{Server: position[choice.Server], Choose: 1}
+		if grouped[choice.Server] {
+			c.Servers[k].Choose = choice.Choose
+		}
+	}
+	return c
+}
+
+// sum adds the values of rows by halves, so that long denominators come up in few additions only.
+func sum(rows []int, value func(row int) *big.Rat) *big.Rat {
+	if len(rows) == 1 {
+		return new(big.Rat).Set(value(rows[0]))
+	}
+	half := len(rows) / 2
+	x := sum(rows[:half], value)
+	return x.Add(x, sum(rows[half:], value))
+}
+
+// A partition collects rows with equal keys, in order of their first row.
+type partition struct {
+	parts [][]int
+	index map[string]int
+}
+
+func (p *partition) add(key string, row int) {
+	if p.index == nil {
+		p.index = make(map[string]int)
+	}
+	k, ok := p.index[key]
+	if !ok {
+		k = len(p.parts)
+		p.index[key] = k
+		p.parts = append(p.parts, nil)
+	}
+	p.parts[k] = append(p.parts[k], row)
+}
+
+// A forest holds disjoint sets: forest[x] is the parent of x, a root its own.
+type forest []int
+
+func newForest(n int) forest {
+	f := make(forest, n)
+	for x := range f {
+		f[x] = x
+	}
+	return f
+}
+
+func (f forest) root(x int) int {
+	for f[x] != x {
+		f[x] = f[f[x]]
+		x = f[x]
+	}
+	return x
+}
+
+func (f forest) join(x, y int) { f[f.root(y)] = f.root(x) }

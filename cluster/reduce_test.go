@@ -1,0 +1,289 @@
+package cluster_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/cluster"
+)
+
+// μ(A)/σ and λ(A) of every set A of classes of positive rate are the sums of those of its
+// images in the components.
+func TestReduceKeepsRank(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, size{servers: 6, classes: 7, count: 1})
+		parts := m.Reduce()
+		var active []int
+		for i, c := range m.Classes {
+			if c.ArrivalRate.Sign() > 0 {
+				active = append(active, i)
+			}
+		}
+		subsets(len(active), func(a []int) {
+			in := make(map[int]bool)
+			for i, k := range a {
+				a[i] = active[k]
+				in[active[k]] = true
+			}
+			mu := new(big.Rat)
+			for _, p := range parts {
+				var image []int
+				for i, rows := range p.Classes {
+					if slices.ContainsFunc(rows, func(row int) bool { return in[row] }) {
+						image = append(image, i)
+					}
+				}
+				mu.Add(mu, rank(&p.Model, image))
+			}
+			if want := rank(m, a); mu.Cmp(want) != 0 {
+				t.Fatalf("μ(%v) = %v, want %v", a, mu, want)
+			}
+		})
+	})
+}
+
+// The normalization of a stable model is the product of those of its components, whatever
+// the load: with groups written out, by the recursion over sets of active classes.
+func TestReduceKeepsNormalization(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
+			return drawModel(t, size{servers: 3, classes: 3, count: 3})
+		}).Filter(func(m *cluster.Model) bool {
+			_, _, _, err := m.Expand(9)
+			return err == nil
+		}).Draw(t, "model")
+		// Σ λ < the smallest positive capacity is enough for stability.
+		total, least := big.NewRat(1, 1), big.NewRat(100, 1)
+		for _, c := range m.Classes {
+			total.Add(total, c.ArrivalRate)
+		}
+		for _, s := range m.Servers {
+			if s.Capacity.Sign() > 0 && s.Capacity.Cmp(least) < 0 {
+				least.Set(s.Capacity)
+			}
+		}
+		if m.MeanSize != nil {
+			least.Quo(least, m.MeanSize)
+		}
+		load := big.NewRat(rapid.Int64Range(1, 9).Draw(t, "load"), 10)
+		scale := new(big.Rat).Quo(load.Mul(load, least), total)
+		for _, c := range m.Classes {
+			c.ArrivalRate.Mul(c.ArrivalRate, scale)
+		}
+		got := big.NewRat(1, 1)
+		for _, p := range m.Reduce() {
+			got.Mul(got, normalization(t, &p.Model))
+		}
+		if want := normalization(t, m); got.Cmp(want) != 0 {
+			t.Fatalf("product of the components %v, want %v", got, want)
+		}
+	})
+}
+
+// normalization returns Σ_A G(A) of a stable model with
+// G(∅) = 1, G(A) = Σ_{i∈A} λ_i G(A∖{i}) / (μ(A)/σ - Σ_{i∈A} λ_i).
+func normalization(t *rapid.T, m *cluster.Model) *big.Rat {
+	e, _, _, err := m.Expand(9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := make([]*big.Rat, 0, 1<<len(e.Classes))
+	z := new(big.Rat)
+	subsets(len(e.Classes), func(a []int) {
+		mask := len(g)
+		flow, slack := new(big.Rat), rank(e, a)
+		for _, i := range a {
+			flow.Add(flow, new(big.Rat).Mul(e.Classes[i].ArrivalRate, g[mask&^(1<<i)]))
+			slack.Sub(slack, e.Classes[i].ArrivalRate)
+		}
+		if mask == 0 {
+			flow, slack = big.NewRat(1, 1), big.NewRat(1, 1)
+		}
+		g = append(g, flow.Quo(flow, slack))
+		z.Add(z, flow)
+	})
+	return z
+}
+
+// What the comment of Component promises holds, and reducing again changes nothing.
+func TestReduceIsSmallest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, size{servers: 7, classes: 7, count: 3})
+		before := shape(m)
+		parts := m.Reduce()
+		if shape(m) != before {
+			t.Fatal("the model has changed")
+		}
+		if !slices.IsSortedFunc(parts, func(a, b cluster.Component) int { return cmp.Compare(a.Servers[0][0], b.Servers[0][0]) }) {
+			t.Fatal("components out of order")
+		}
+		var classes, servers []int
+		for _, p := range parts {
+			if err := p.Model.Check(); err != nil {
+				t.Fatal(err)
+			}
+			wantSmallest(t, &p.Model)
+			servers = append(servers, wantRows(t, p.Servers)...)
+			classes = append(classes, wantRows(t, p.Classes)...)
+			again := p.Model.Reduce()
+			if len(again) != 1 || shape(&again[0].Model) != shape(&p.Model) {
+				t.Fatalf("reduced again:\n%s\nwant\n%s", shape(&again[0].Model), shape(&p.Model))
+			}
+		}
+		wantOnce(t, "class", classes, func(i int) bool { return m.Classes[i].ArrivalRate.Sign() > 0 }, len(m.Classes))
+		wantOnce(t, "server", servers, func(s int) bool {
+			return m.Servers[s].Capacity.Sign() > 0 && slices.ContainsFunc(m.Classes, func(c cluster.Class) bool {
+				return c.ArrivalRate.Sign() > 0 && slices.ContainsFunc(c.Servers, func(c cluster.Choice) bool { return c.Server == s })
+			})
+		}, len(m.Servers))
+	})
+}
+
+// wantSmallest compares all pairs of rows.
+func wantSmallest(t *rapid.T, m *cluster.Model) {
+	users := make([]string, len(m.Servers))
+	partly := make([]bool, len(m.Servers))
+	for i, c := range m.Classes {
+		if c.ArrivalRate.Sign() <= 0 {
+			t.Fatalf("%s has rate %v", c.Name, c.ArrivalRate)
+		}
+		for _, d := range m.Classes[:i] {
+			if slices.Equal(c.Servers, d.Servers) {
+				t.Fatalf("%s and %s have the same choices", c.Name, d.Name)
+			}
+		}
+		for _, choice := range c.Servers {
+			users[choice.Server] += fmt.Sprint(i, " ")
+			partly[choice.Server] = partly[choice.Server] || choice.Choose < m.Servers[choice.Server].Size()
+		}
+	}
+	for s, server := range m.Servers {
+		if server.Capacity.Sign() <= 0 || users[s] == "" || server.Size() > 1 && !partly[s] {
+			t.Fatalf("%s: capacity %v, classes %q", server.Name, server.Capacity, users[s])
+		}
+		for r := range s {
+			if users[r] == users[s] && server.Size() == 1 && m.Servers[r].Size() == 1 {
+				t.Fatalf("%s and %s have the same classes", server.Name, m.Servers[r].Name)
+			}
+		}
+	}
+}
+
+// wantRows returns all rows, if each list increases and the lists are in order of their first.
+func wantRows(t *rapid.T, lists [][]int) (all []int) {
+	last := -1
+	for _, rows := range lists {
+		if len(rows) == 0 || !slices.IsSorted(rows) || rows[0] <= last {
+			t.Fatalf("rows %v", lists)
+		}
+		last = rows[0]
+		all = append(all, rows...)
+	}
+	return all
+}
+
+// wantOnce wants each row that matters once, and no other.
+func wantOnce(t *rapid.T, kind string, rows []int, matters func(int) bool, n int) {
+	count := make([]int, n)
+	for _, row := range rows {
+		count[row]++
+	}
+	for row, c := range count {
+		if want := map[bool]int{true: 1}[matters(row)]; c != want {
+			t.Fatalf("%s %d is in %d components, want %d", kind, row, c, want)
+		}
+	}
+}
+
+func TestReduceGiven(t *testing.T) {
+	for _, c := range []struct{ name, want string }{
+		// c1 and c2 both use s1 and s2, which no class uses apart: 1 + 2 = 3, 1/3 + 1/4 = 7/12.
+		{"twins", `[[0 1] [2]] [[0 1] [2] [3]]
+"s1" x1 3
+"s3" x1 1/2
+"c1" 7/12 [{0 1}]
+"c3" 1/5 [{0 1} {1 1}]
+"c4" 1/7 [{1 1}]
+`},
+		// c1 alone, c2 and c3 through s2, c4 alone.
+		{"disconnected", `[[0]] [[0]]
+"s1" x1 1
+"c1" 1/3 [{0 1}]
+[[1] [2]] [[1] [2]]
+"s2" x1 2
+"s3" x1 1/2
+"c2" 1/4 [{0 1}]
+"c3" 3/5 [{0 1} {1 1}]
+[[3]] [[3]]
+"s4" x1 5/3
+"c4" 4/7 [{0 1}]
+`},
+		// s2 carries nothing.
+		{"zero-capacity", `[[0] [2]] [[0] [1]]
+"s1" x1 1
+"s3" x1 1
+"c1" 3/7 [{0 1} {1 1}]
+"c2" 2/7 [{1 1}]
+`},
+	} {
+		m, err := cluster.ReadFile("testdata/given-" + c.name + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, p := range m.Reduce() {
+			got += fmt.Sprintln(p.Servers, p.Classes) + shape(&p.Model)
+		}
+		if got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// A group that all classes choose whole is one server, which may have twins; one that some
+// class chooses in part stays.
+func TestReduceGroups(t *testing.T) {
+	m := &cluster.Model{
+		Servers: []cluster.Server{
+			{Name: "s", Capacity: big.NewRat(1, 2)},
+			{Name: "pair", Count: 2, Capacity: big.NewRat(3, 1)},
+			{Name: "rack", Count: 4, Capacity: big.NewRat(1, 1)},
+		},
+		Classes: []cluster.Class{
+			{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: []cluster.Choice{{Server: 2, Choose: 4}, {Server: 1, Choose: 2}, {Server: 0, Choose: 1}}},
+			{Name: "idle", ArrivalRate: new(big.Rat), Servers: []cluster.Choice{{Server: 1, Choose: 1}}},
+			{Name: "b", ArrivalRate: big.NewRat(1, 5), Servers: []cluster.Choice{{Server: 2, Choose: 3}}},
+		},
+		MeanSize: big.NewRat(2, 1),
+	}
+	parts := m.Reduce()
+	if len(parts) != 1 {
+		t.Fatalf("%d components, want 1", len(parts))
+	}
+	want := `"s" x1 13/4
+"rack" x4 1/2
+"a" 1 [{0 1} {1 4}]
+"b" 1/5 [{1 3}]
+`
+	if got := shape(&parts[0].Model); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	m.Classes[0].ArrivalRate, m.Classes[2].ArrivalRate = new(big.Rat), new(big.Rat)
+	if parts := m.Reduce(); len(parts) != 0 {
+		t.Errorf("%d components without jobs", len(parts))
+	}
+}
+
+func BenchmarkReduce(b *testing.B) {
+	m := wide(100_000, 10)
+	b.Run("classes=100000/choices=1000000", func(b *testing.B) {
+		for b.Loop() {
+			m.Reduce()
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"math/big"
+	"strconv"
+)
+
+// WriteJSON writes the model in the form that [ReadJSON] reads, one row a line. Numbers are
+// plain integers up to 2^53, which any reader of JSON takes exactly, and otherwise strings
+// such as "4/5". Reading the text back gives the same model. The error is that of
+// [Model.Check], with nothing written, or that of w.
+func (m *Model) WriteJSON(w io.Writer) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	b.WriteString("{\n  \"servers\": [")
+	for i, s := range m.Servers {
+		startRow(b, i)
+		b.WriteString(`{"name": ` + jsonString(s.Name))
+		if s.Size() > 1 {
+			b.WriteString(`, "count": ` + strconv.Itoa(s.Size()))
+		}
+		b.WriteString(`, "capacity": ` + jsonNumber(s.Capacity) + "}")
+	}
+	b.WriteString("\n  ],\n  \"classes\": [")
+	for i, c := range m.Classes {
+		startRow(b, i)
+		b.WriteString(`{"name": ` + jsonString(c.Name) + `, "arrival_rate": ` + jsonNumber(c.ArrivalRate) + `, "servers": [`)
+		for k, choice := range c.Servers {
+			if k > 0 {
+				b.WriteString(", ")
+			}
+			s := m.Servers[choice.Server]
+			if s.Size() == 1 {
+				b.WriteString(jsonString(s.Name))
+			} else {
+				b.WriteString(`{"group": ` + jsonString(s.Name) + `, "choose": ` + strconv.Itoa(choice.Choose) + "}")
+			}
+		}
+		b.WriteString("]}")
+	}
+	b.WriteString("\n  ]")
+	if m.MeanSize != nil {
+		b.WriteString(",\n  \"mean_size\": " + jsonNumber(m.MeanSize))
+	}
+	b.WriteString("\n}\n")
+	return b.Flush()
+}
+
+func startRow(b *bufio.Writer, i int) {
+	if i > 0 {
+		b.WriteByte(',')
+	}
+	b.WriteString("\n    ")
+}
+
+func jsonNumber(x *big.Rat) string {
+	if x.IsInt() && x.Num().BitLen() <= 53 {
+		return x.RatString()
+	}
+	return strconv.Quote(x.RatString())
+}
+
+func jsonString(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		panic("cluster: " + err.Error()) // a string always encodes
+	}
+	return string(bytes.TrimRight(b.Bytes(), "\n"))
+}
