@@ -1,0 +1,30 @@
+// Package oiqueue computes stationary measures of order-independent (OI) queues.
+//
+// Class-i jobs arrive as a Poisson process of rate λ_i and wait in the order of their
+// arrival; their sizes are exponential with mean 1. The state is c = (c_1, ..., c_n), the
+// classes of the jobs from the oldest to the newest, and |c| = x counts them by class. The
+// queue works at total rate μ(c), of which the job in position k receives
+//
+//	μ(c_1, ..., c_k) - μ(c_1, ..., c_{k-1}).
+//
+// The queue is order independent if μ(∅) = 0, μ(c) > 0 for c ≠ ∅, μ never falls when a job
+// arrives, and μ(c) does not depend on the order of the jobs: μ(c) = μ(x). It is then
+// quasi-reversible, with stationary measure
+//
+//	π(c) = π(∅) Π_k λ_{c_k} / μ(c_1, ..., c_k),    π̄(x) = Σ_{c: |c|=x} π(c) = π̄(0) Φ(x) Π_i λ_i^x_i,
+//	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ(x),
+//
+// and stays so when jobs change class or come back after service, with λ_i the effective
+// arrival rates. When μ depends only on the set A of classes present, its rank function
+// μ(A), the queue is stable if and only if Σ_{i∈A} λ_i < μ(A) for every non-empty A.
+//
+// Sources: A. E. Krzesinski, "Order independent queues", in Queueing Networks: A Fundamental
+// Approach (Springer, 2011), 85–120; T. Bonald and C. Comte, "Balanced fair resource sharing
+// in computer clusters", Performance Evaluation 116 (2017), 70–83, https://doi.org/10.1016/j.peva.2017.08.006,
+// cited as [BC17] with the numbers of its equations.
+//
+// Everything is exact in big.Rat, the formulas at their most literal, except [Stationary]
+// and [TrafficEquations], which work in float64 and return proved bounds. Package bf solves
+// much larger clusters. Functions of a queue q call q.TotalRate and q.OrderedRate with slices
+// of their own, never modify q, and may run at the same time if these functions may.
+package oiqueue

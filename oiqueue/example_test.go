@@ -1,0 +1,87 @@
+package oiqueue_test
+
+import (
+	"fmt"
+	"math/big"
+
+	"productform/oiqueue"
+)
+
+// Two classes, each with its own server of rate 1, share a third.
+func threeServers() *oiqueue.Queue {
+	one := big.NewRat(1, 1)
+	q, err := oiqueue.FromGraph([]*big.Rat{big.NewRat(1, 2), one}, []*big.Rat{one, one, one}, [][]int{{0, 2}, {1, 2}})
+	if err != nil {
+		panic(err)
+	}
+	return q
+}
+
+func ExampleStationaryExact() {
+	r, err := oiqueue.StationaryExact(threeServers())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("P(empty) =", r.ProbEmpty, "E[X] =", r.MeanJobs)
+	// Output: P(empty) = 9/26 E[X] = [17/39 44/39]
+}
+
+func ExampleStationary() {
+	r, err := oiqueue.Stationary(threeServers())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("P(empty) = %.4f, E[X] = %.4f, relative error below 1e-14: %v\n", r.ProbEmpty, r.MeanJobs, r.RelativeErrorBound < 1e-14)
+	// Output: P(empty) = 0.3462, E[X] = [0.4359 1.1282], relative error below 1e-14: true
+}
+
+// The oldest job, of class 0, has servers 0 and 2; the next one of class 1 gets what is left.
+func ExamplePositionRates() {
+	rates, err := oiqueue.PositionRates(threeServers(), []int{0, 0, 1, 1})
+	fmt.Println(rates, err)
+	// Output: [2/1 0/1 1/1 0/1] <nil>
+}
+
+// Jobs come back with probability 99/100: each class of a given x is served at the same mean
+// rate as without, and this is what every job of the class receives in the limit.
+func ExampleReentrant() {
+	q, routing, err := oiqueue.Reentrant(threeServers(), big.NewRat(1, 100))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	phi, err := oiqueue.Allocation(q, []int{2, 1})
+	fmt.Println("external", routing.External, "effective", q.ArrivalRates)
+	fmt.Println("shares with x = (2, 1):", phi, err)
+	// Output:
+	// external [1/200 1/100] effective [1/2 1/1]
+	// shares with x = (2, 1): [12/7 9/7] <nil>
+}
+
+// Two printers, at most one job of each user at a time.
+func ExampleMSCCC() {
+	q, err := oiqueue.MSCCC([]*big.Rat{big.NewRat(1, 2), big.NewRat(1, 4), big.NewRat(1, 4)}, 2, big.NewRat(1, 1), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := oiqueue.StationaryExact(q)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("Z =", r.Normalization, "E[X] =", r.MeanJobs)
+	// Output: Z = 11/3 E[X] = [23/22 49/132 49/132]
+}
+
+func ExampleCheck() {
+	// The first job in the queue chooses the speed: the order matters.
+	q := &oiqueue.Queue{
+		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 2)},
+		OrderedRate:  func(c []int) *big.Rat { return big.NewRat(int64(c[0]+1), 1) },
+	}
+	fmt.Println(oiqueue.Check(q, 3))
+	// Output: oiqueue: the rate depends on the order of the jobs: μ(1 0) = 2 but μ(0 1) = 1
+}

@@ -1,0 +1,163 @@
+package oiqueue
+
+import (
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/cluster"
+)
+
+// The rank table against the definition: the capacity of the union of servers.
+func TestGraphRank(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 5).Draw(t, "classes")
+		s := drawGraph(t, n)
+		a := rapid.IntRange(1, 1<<n-1).Draw(t, "A")
+		if got, want := s.q.Rank[a], sum(s.served(classesOf(a))); got.Cmp(want) != 0 {
+			t.Errorf("μ(%v) = %v, want %v", classesOf(a), got, want)
+		}
+	})
+}
+
+// A group taken whole is one server, and the mean size divides the capacities.
+func TestFromCluster(t *testing.T) {
+	m := &cluster.Model{
+		Servers: []cluster.Server{{Capacity: rat(1, 2)}, {Count: 3, Capacity: rat(2, 1)}},
+		Classes: []cluster.Class{
+			{ArrivalRate: rat(1, 10), Servers: cluster.On(0)},
+			{ArrivalRate: rat(0, 1), Servers: []cluster.Choice{{Server: 0, Choose: 1}, {Server: 1, Choose: 3}}},
+		},
+		MeanSize: rat(5, 1),
+	}
+	q := must(FromCluster(m))(t)
+	if want := rats(t, "0", "1/10", "13/10", "13/10"); !equalRats(q.Rank, want) {
+		t.Errorf("Rank = %v, want %v", q.Rank, want)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	good := func() *cluster.Model {
+		return &cluster.Model{
+			Servers: []cluster.Server{{Capacity: rat(1, 1)}, {Capacity: rat(0, 1)}, {Count: 4, Capacity: rat(1, 1)}},
+			Classes: []cluster.Class{{ArrivalRate: rat(1, 2), Servers: cluster.On(0, 1)}},
+		}
+	}
+	fromCluster := func(change func(m *cluster.Model)) error {
+		m := good()
+		change(m)
+		_, err := FromCluster(m)
+		return err
+	}
+	if err := fromCluster(func(*cluster.Model) {}); err != nil {
+		t.Fatal(err)
+	}
+	one, two := rats(t, "1"), rats(t, "1", "1")
+	err1 := func(_ *Queue, err error) error { return err }
+	constant := func([]int) *big.Rat { return rat(3, 1) }
+	check := func(q *Queue) error { return Check(q, 1) }
+	long := make([]*big.Rat, 21)
+	for i := range long {
+		long[i] = rat(1, 100)
+	}
+	cases := []struct {
+		err  error
+		want string
+	}{
+		{func() error { _, err := FromCluster(nil); return err }(), "want a cluster model, not nothing"},
+		{fromCluster(func(m *cluster.Model) { m.MeanSize = new(big.Rat) }), "mean_size = 0: want a number > 0"},
+		{fromCluster(func(m *cluster.Model) { m.Servers[1].Capacity = rat(-1, 2) }), "servers[1].capacity = -1/2: want a number >= 0"},
+		{fromCluster(func(m *cluster.Model) { m.Servers[1].Capacity = nil }), "servers[1].capacity is missing: want a number >= 0"},
+		{fromCluster(func(m *cluster.Model) { m.Servers[0].Count = -1 }), "servers[0].count = -1: want a whole number >= 1"},
+		{fromCluster(func(m *cluster.Model) { m.Classes = nil }), "classes = an empty list: want at least one class"},
+		{fromCluster(func(m *cluster.Model) { m.Classes[0].ArrivalRate = nil }), "classes[0].arrival_rate is missing: want a number >= 0"},
+		{fromCluster(func(m *cluster.Model) { m.Classes[0].ArrivalRate = rat(-1, 1) }), "classes[0].arrival_rate = -1: want a number >= 0"},
+		{fromCluster(func(m *cluster.Model) { m.Classes[0].Servers = cluster.On(3) }), "classes[0].servers[0] = 3: want the index of one of the 3 servers"},
+		{fromCluster(func(m *cluster.Model) { m.Classes[0].Servers = cluster.On(1) }), "classes[0].servers = [1]: want servers of positive total capacity"},
+		{fromCluster(func(m *cluster.Model) { m.Classes[0].Servers = nil }), "classes[0].servers = []: want servers of positive total capacity"},
+		{fromCluster(func(m *cluster.Model) { m.Classes[0].Servers = cluster.On(0, 0) }), "compatible[0][1] = 0: want a server from 0 to 2, named once"},
+		{fromCluster(func(m *cluster.Model) { m.Classes[0].Servers = []cluster.Choice{{Server: 2, Choose: 2}} }),
+			"classes[0].servers[0].choose = 2: want the whole group of 4; package bf solves models whose jobs choose some servers of a group"},
+
+		{err1(FromGraph(nil, one, nil)), "arrival_rates = an empty list: want at least one class"},
+		{err1(FromGraph(rats(t, "-1"), one, [][]int{{0}})), "arrival_rates[0] = -1: want a number >= 0"},
+		{err1(FromGraph(one, rats(t, "-1"), [][]int{{0}})), "capacities[0] = -1: want a number >= 0"},
+		{err1(FromGraph(one, one, nil)), "compatible = 0 lists: want one list of servers for each of the 1 classes"},
+		{err1(FromGraph(one, one, [][]int{{1}})), "compatible[0][0] = 1: want a server from 0 to 0, named once"},
+		{err1(FromGraph(one, rats(t, "0"), [][]int{{0}})), "compatible[0] = [0]: want servers of positive total capacity"},
+		{err1(FromTable(two, one)), "Rank = 1 entries: want 2^2 = 4 entries, one for each set of classes"},
+		{err1(FromTable(one, two)), "Rank[0] = 1: want 0 or nil, the rate of the empty queue"},
+		{err1(FromTable(long, one)), "oiqueue: too many states: 21 classes have 2^21 sets, want at most 2^20; merge classes with equal servers, or let package bf work on sets of servers"},
+
+		{check(nil), "want a queue, not nothing"},
+		{check(&Queue{ArrivalRates: one}), "Rank, TotalRate, OrderedRate = 0 of the three: want exactly one of them"},
+		{check(&Queue{ArrivalRates: one, TotalRate: constant, OrderedRate: constant}), "Rank, TotalRate, OrderedRate = 2 of the three: want exactly one of them"},
+		{check(&Queue{ArrivalRates: one, TotalRate: constant, Saturation: []int{1, 1}}), "Saturation = 2 entries: want one for each of the 1 classes, or nil"},
+		{check(&Queue{ArrivalRates: one, TotalRate: constant, Saturation: []int{0}}), "Saturation[0] = 0: want a whole number >= 1"},
+		{check(&Queue{ArrivalRates: one, Rank: []*big.Rat{nil, rat(1, 1)}, Saturation: []int{1}}), "Saturation = [1]: want nil, since Rank saturates at one job a class"},
+		{Check(&Queue{ArrivalRates: one, TotalRate: constant}, -1), "length = -1: want a whole number >= 0"},
+		{Check(&Queue{ArrivalRates: one, TotalRate: constant}, 1001), "oiqueue: too many states: length 1001, want at most 1000"},
+		{Check(&Queue{ArrivalRates: two, OrderedRate: constant}, 23), "oiqueue: too many states: 2 classes have 8388608 states of 23 jobs, want at most 4194304; check a smaller length"},
+
+		{Check(&Queue{ArrivalRates: long, OrderedRate: constant}, 1000), "oiqueue: too many states: 21 classes have 1.65689e+1322 states of 1000 jobs, want at most 4194304; check a smaller length"},
+
+		{err1(MMc(one, 0, one[0])), "servers = 0: want a whole number >= 1"},
+		{err1(MMc(one, 1, nil)), "service_rate is missing: want a number > 0"},
+		{err1(MSCCC(one, 1, one[0], []int{1, 1})), "limits = 2 entries: want one for each of the 1 classes, or nil"},
+		{err1(MSCCC(one, 1, one[0], []int{0})), "limits[0] = 0: want a whole number >= 1"},
+		{err1(MSHCC(one, Constraint{}, one[0])), "root.Limit = 0: want a whole number >= 1"},
+		{err1(MSHCC(one, Constraint{Limit: 1}, one[0])), "root = a tree without class 0: want each class from 0 to 0 in exactly one node"},
+		{err1(MSHCC(two, Constraint{Limit: 2, Classes: []int{0}, Children: []Constraint{{Limit: 1, Classes: []int{1, 0}}}}, one[0])), "root.Children[0].Classes[1] = 0: want a class from 0 to 1 that no other node has"},
+		{err1(MSHCC(two, Constraint{Limit: 2, Children: []Constraint{{Classes: []int{1, 0}}}}, one[0])), "root.Children[0].Limit = 0: want a whole number >= 1"},
+	}
+	q := must(MMc(two, 2, rat(2, 1)))(t)
+	_, err := StateMeasure(q, []int{0, 2})
+	cases = append(cases, struct {
+		err  error
+		want string
+	}{err, "c[1] = 2: want a class from 0 to 1"})
+	_, err = Balance(q, []int{0})
+	cases = append(cases, struct {
+		err  error
+		want string
+	}{err, "x = 1 entries: want one for each of the 2 classes"})
+	_, err = Allocation(q, []int{0, -1})
+	cases = append(cases, struct {
+		err  error
+		want string
+	}{err, "x[1] = -1: want a whole number >= 0"})
+	_, err = Truncated(q, -1)
+	cases = append(cases, struct {
+		err  error
+		want string
+	}{err, "jobs = -1: want a whole number >= 0"})
+	for _, c := range cases {
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("error %v, want %s", c.err, c.want)
+		}
+	}
+}
+
+// Nothing a caller passes is changed, and its functions may keep or change what they get.
+func TestNothingModified(t *testing.T) {
+	q := &Queue{ArrivalRates: rats(t, "1/3", "1/4"), Saturation: []int{2, 2}, OrderedRate: func(c []int) *big.Rat {
+		k := min(len(c), 2)
+		for i := range c {
+			c[i] = -1
+		}
+		return rat(int64(k), 1)
+	}}
+	c, x := []int{1, 0, 1}, []int{2, 1}
+	if err := Check(q, 4); err != nil {
+		t.Error(err)
+	}
+	must(PartialBalance(q, c))(t)
+	must(MeanAllocation(q, x))(t)
+	must(StationaryExact(q))(t)
+	must(Stationary(q))(t)
+	if !slices.Equal(c, []int{1, 0, 1}) || !slices.Equal(x, []int{2, 1}) || !equalRats(q.ArrivalRates, rats(t, "1/3", "1/4")) {
+		t.Errorf("c = %v, x = %v, rates %v", c, x, q.ArrivalRates)
+	}
+}

@@ -1,0 +1,400 @@
+package oiqueue
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/cluster"
+)
+
+// The file holds exact answers of an independent program.
+func TestReference(t *testing.T) {
+	data, err := os.ReadFile("testdata/oi_reference.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Name  string
+		Model struct {
+			Servers []struct{ Name, Capacity string }
+			Classes []struct {
+				ArrivalRate string `json:"arrival_rate"`
+				Servers     []string
+			}
+		}
+		Expect struct {
+			Stable        bool
+			Normalization string
+			MeanJobs      []string `json:"mean_jobs"`
+		}
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	unstable := 0
+	for _, c := range cases {
+		m := &cluster.Model{}
+		index := make(map[string]int)
+		for s, server := range c.Model.Servers {
+			m.Servers = append(m.Servers, cluster.Server{Name: server.Name, Capacity: rats(t, server.Capacity)[0]})
+			index[server.Name] = s
+		}
+		for _, class := range c.Model.Classes {
+			var on []int
+			for _, name := range class.Servers {
+				on = append(on, index[name])
+			}
+			m.Classes = append(m.Classes, cluster.Class{ArrivalRate: rats(t, class.ArrivalRate)[0], Servers: cluster.On(on...)})
+		}
+		q, err := FromCluster(m)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		exact, err := StationaryExact(q)
+		float, errFloat := Stationary(q)
+		if !c.Expect.Stable {
+			unstable++
+			for _, err := range []error{err, errFloat} {
+				var u *UnstableError
+				if !errors.As(err, &u) || !errors.Is(err, ErrUnstable) {
+					t.Fatalf("%s: error %v, want an UnstableError", c.Name, err)
+				}
+				lambda, mask := new(big.Rat), 0
+				for _, i := range u.Classes {
+					lambda.Add(lambda, q.ArrivalRates[i])
+					mask |= 1 << i
+				}
+				if lambda.Cmp(u.ArrivalRate) != 0 || q.Rank[mask].Cmp(u.Rate) != 0 || lambda.Cmp(u.Rate) < 0 {
+					t.Errorf("%s: %v is no witness", c.Name, err)
+				}
+			}
+			continue
+		}
+		if err != nil || errFloat != nil {
+			t.Fatalf("%s: %v, %v", c.Name, err, errFloat)
+		}
+		if want := rats(t, c.Expect.Normalization)[0]; exact.Normalization.Cmp(want) != 0 {
+			t.Errorf("%s: Normalization = %v, want %v", c.Name, exact.Normalization, want)
+		}
+		if want := rats(t, c.Expect.MeanJobs...); !equalRats(exact.MeanJobs, want) {
+			t.Errorf("%s: MeanJobs = %v, want %v", c.Name, exact.MeanJobs, want)
+		}
+		within(t, c.Name, float, exact)
+		if float.RelativeErrorBound > 1e-12 { // 9 classes need about 300 roundings
+			t.Errorf("%s: bound %v", c.Name, float.RelativeErrorBound)
+		}
+	}
+	if len(cases) != 15 || unstable != 2 {
+		t.Errorf("%d cases, %d unstable; want 15 and 2", len(cases), unstable)
+	}
+}
+
+// within checks the proved bound of a float result, in exact arithmetic.
+func within(t interface {
+	Errorf(string, ...any)
+	Helper()
+}, name string, got *Result, want *ExactResult) {
+	t.Helper()
+	bound := new(big.Rat).SetFloat64(got.RelativeErrorBound)
+	check := func(what string, f float64, r *big.Rat) {
+		off := new(big.Rat).SetFloat64(f)
+		if off.Sub(off, r).Abs(off).Cmp(new(big.Rat).Mul(bound, r)) > 0 {
+			t.Errorf("%s: %s = %v, exactly %v: not within %v", name, what, f, r.FloatString(25), got.RelativeErrorBound)
+		}
+	}
+	check("Normalization", got.Normalization, want.Normalization)
+	check("ProbEmpty", got.ProbEmpty, want.ProbEmpty)
+	check("Slack", got.Slack, want.Slack)
+	for i, m := range want.MeanJobs {
+		check(fmt.Sprintf("MeanJobs[%d]", i), got.MeanJobs[i], m)
+	}
+	if got.States != want.States {
+		t.Errorf("%s: %d and %d states", name, got.States, want.States)
+	}
+}
+
+// The two engines differentiate in different ways, one class at a time and by the adjoint;
+// the proved bound must hold however near the boundary.
+func TestFloatWithinBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 4).Draw(t, "classes")
+		q := drawQueue(t, n)
+		if rapid.Bool().Draw(t, "a class that never comes") {
+			q.ArrivalRates[0] = new(big.Rat)
+		}
+		if sum(q.ArrivalRates).Sign() > 0 {
+			away := new(big.Rat).SetFrac64(1, int64(math.Pow10(rapid.IntRange(1, 15).Draw(t, "digits"))))
+			q = scaleToLoad(t, q, away.Sub(rat(1, 1), away))
+		}
+		within(t, "random", must(Stationary(q))(t), must(StationaryExact(q))(t))
+	})
+}
+
+func drawStable(t *rapid.T, q *Queue) *Queue {
+	return scaleToLoad(t, q, rat(int64(rapid.IntRange(1, 99).Draw(t, "load in percent")), 100))
+}
+
+// Truncated sums enclose the exact measures, more and more tightly.
+func TestTruncatedEncloses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 3).Draw(t, "classes")
+		q := drawQueue(t, n)
+		least := must(totalRate(q, append([]int{1}, make([]int, n-1)...)))(t)
+		for i := range n {
+			e := make([]int, n)
+			e[i] = 1
+			if mu := must(totalRate(q, e))(t); mu.Cmp(least) < 0 {
+				least = mu
+			}
+		}
+		// Total load below half of the smallest rate: the ratio is at most 1/2.
+		factor := new(big.Rat).Quo(least, sum(q.ArrivalRates))
+		factor.Mul(factor, rat(int64(rapid.IntRange(1, 49).Draw(t, "load in percent")), 100))
+		for i, l := range q.ArrivalRates {
+			q.ArrivalRates[i] = new(big.Rat).Mul(l, factor)
+		}
+		exact := must(StationaryExact(q))(t)
+		width := 0.0
+		for _, jobs := range []int{0, 3, 10} {
+			got := must(Truncated(q, jobs))(t)
+			if !encloses(got.Normalization, exact.Normalization) {
+				t.Errorf("%d jobs: Z = %v outside %v", jobs, exact.Normalization, got.Normalization)
+			}
+			for i, m := range got.MeanJobs {
+				if !encloses(m, exact.MeanJobs[i]) {
+					t.Errorf("%d jobs: E[X_%d] = %v outside %v", jobs, i, exact.MeanJobs[i], m)
+				}
+			}
+			w, _ := new(big.Rat).Sub(got.Normalization[1], got.Normalization[0]).Float64()
+			if width > 0 && w > width/7 { // three more jobs, ratio <= 1/2
+				t.Errorf("width %v after %v", w, width)
+			}
+			width = w
+		}
+	})
+}
+
+func encloses(i [2]*big.Rat, r *big.Rat) bool { return i[0].Cmp(r) <= 0 && r.Cmp(i[1]) <= 0 }
+
+// μ(x) = Σ x_i is the M/M/∞ queue: Z = e^Λ and X_i is Poisson with mean λ_i.
+func TestInfiniteServer(t *testing.T) {
+	q := &Queue{ArrivalRates: rats(t, "1/2", "3/2"), TotalRate: func(x []int) *big.Rat { return rat(int64(x[0]+x[1]), 1) }}
+	got := must(Truncated(q, 40))(t)
+	for what, c := range map[string]struct {
+		interval [2]*big.Rat
+		want     float64
+	}{"Z": {got.Normalization, math.E * math.E}, "E[X_0]": {got.MeanJobs[0], 0.5}, "E[X_1]": {got.MeanJobs[1], 1.5}} {
+		low, _ := c.interval[0].Float64()
+		high, _ := c.interval[1].Float64()
+		if math.Abs(low-c.want) > 1e-14 || math.Abs(high-c.want) > 1e-14 { // 2^41/41! < 1e-37; math.E*math.E rounds
+			t.Errorf("%s in [%v, %v], want %v", what, low, high, c.want)
+		}
+	}
+	if _, err := StationaryExact(q); !errors.Is(err, ErrUnbounded) {
+		t.Errorf("StationaryExact: %v, want ErrUnbounded", err)
+	}
+	if _, err := Truncated(q, 1); err == nil || err.Error() != "jobs = 1: want more, so that every state of 2 or more jobs is served faster than jobs arrive (2), which 2 is not" {
+		t.Errorf("%v", err)
+	}
+	for _, jobs := range []int{2000, math.MaxInt} { // C(2003, 2) = 2005003 states
+		if _, err := Truncated(q, jobs); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%d jobs: error %v, want ErrTooLarge", jobs, err)
+		}
+	}
+}
+
+// One server shared by all classes is the multiclass M/M/1 queue: Z = 1/(1-ρ), E[X_i] = ρ_i/(1-ρ).
+func TestSharedServerIsMM1(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 5).Draw(t, "classes")
+		compatible := make([][]int, n)
+		for i := range compatible {
+			compatible[i] = []int{0}
+		}
+		mu := drawRat(t, "capacity", 1)
+		q := drawStable(t, must(FromGraph(drawRates(t, n), []*big.Rat{mu}, compatible))(t))
+		slack := new(big.Rat).Sub(mu, sum(q.ArrivalRates))
+		got := must(StationaryExact(q))(t)
+		if want := new(big.Rat).Quo(mu, slack); got.Normalization.Cmp(want) != 0 || got.Slack.Cmp(want.Inv(want)) != 0 {
+			t.Errorf("Z = %v, slack %v", got.Normalization, got.Slack)
+		}
+		for i, l := range q.ArrivalRates {
+			if want := new(big.Rat).Quo(l, slack); got.MeanJobs[i].Cmp(want) != 0 {
+				t.Errorf("MeanJobs[%d] = %v, want %v", i, got.MeanJobs[i], want)
+			}
+		}
+	})
+}
+
+// Three servers, the third shared: (10) and (11) of [BC17].
+func TestThreeServers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		mu := []*big.Rat{drawRat(t, "μ1", 1), drawRat(t, "μ2", 0), drawRat(t, "μ3", 1)}
+		q := drawStable(t, must(FromGraph(drawRates(t, 2), mu, [][]int{{0, 2}, {1, 2}}))(t))
+		got := must(StationaryExact(q))(t)
+		f := func(op func(z, x, y *big.Rat) *big.Rat, x, y *big.Rat) *big.Rat { return op(new(big.Rat), x, y) }
+		add, sub, mul, quo := (*big.Rat).Add, (*big.Rat).Sub, (*big.Rat).Mul, (*big.Rat).Quo
+		one := rat(1, 1)
+		total := sum(mu)
+		rho := f(quo, sum(q.ArrivalRates), total)
+		m := []*big.Rat{f(add, mu[0], mu[2]), f(add, mu[1], mu[2])}
+		r := []*big.Rat{f(quo, q.ArrivalRates[0], m[0]), f(quo, q.ArrivalRates[1], m[1])}
+		den := f(add, f(sub, f(sub, total, f(mul, m[0], r[0])), f(mul, m[1], r[1])), f(mul, mu[2], f(mul, r[0], r[1])))
+		for i := range 2 {
+			j := 1 - i
+			second := f(quo, f(mul, f(quo, mu[j], m[i]), f(quo, f(sub, one, r[j]), f(sub, one, r[i]))), den)
+			delay := f(add, f(quo, one, f(mul, total, f(sub, one, rho))), second) // 1/γ_i
+			if want := f(mul, q.ArrivalRates[i], delay); got.MeanJobs[i].Cmp(want) != 0 {
+				t.Errorf("E[X_%d] = %v, want %v", i+1, got.MeanJobs[i], want)
+			}
+		}
+	})
+}
+
+// Four servers, each job on two of them at random: E[Σ X_i] = Σ_s ρ_s/(1-ρ_s), s = 2..4, with
+// ρ_s = λ C(s,2)/C(4,2)/s (Gardner et al., Operations Research 65(4), 2017).
+func TestRandomAssignment(t *testing.T) {
+	var compatible [][]int
+	for s := range 4 {
+		for r := range s {
+			compatible = append(compatible, []int{r, s})
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		lambda := rat(int64(rapid.IntRange(1, 399).Draw(t, "λ in percent")), 100)
+		rates := make([]*big.Rat, 6)
+		for i := range rates {
+			rates[i] = new(big.Rat).Quo(lambda, rat(6, 1))
+		}
+		q := must(FromGraph(rates, []*big.Rat{rat(1, 1), rat(1, 1), rat(1, 1), rat(1, 1)}, compatible))(t)
+		want := new(big.Rat)
+		for s := int64(2); s <= 4; s++ {
+			rho := new(big.Rat).Mul(lambda, rat(s*(s-1)/2, 6*s))
+			want.Add(want, rho.Quo(rho, new(big.Rat).Sub(rat(1, 1), rho)))
+		}
+		if got := sum(must(StationaryExact(q))(t).MeanJobs); got.Cmp(want) != 0 {
+			t.Errorf("E = %v, want %v", got, want)
+		}
+	})
+}
+
+// Renaming the classes renames the answers; a faster clock changes nothing.
+func TestPermutedAndScaled(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 4).Draw(t, "classes")
+		q := drawStable(t, drawRank(t, n))
+		order := make([]int, n)
+		for i := range order {
+			order[i] = i
+		}
+		order = rapid.Permutation(order).Draw(t, "new name of each class")
+		clock := drawRat(t, "clock", 1)
+		p := &Queue{ArrivalRates: make([]*big.Rat, n), Rank: make([]*big.Rat, 1<<n)}
+		for i, to := range order {
+			p.ArrivalRates[to] = new(big.Rat).Mul(q.ArrivalRates[i], clock)
+		}
+		for a := 1; a < 1<<n; a++ {
+			b := 0
+			for _, i := range classesOf(a) {
+				b |= 1 << order[i]
+			}
+			p.Rank[b] = new(big.Rat).Mul(q.Rank[a], clock)
+		}
+		want, got := must(StationaryExact(q))(t), must(StationaryExact(p))(t)
+		if got.Normalization.Cmp(want.Normalization) != 0 || got.Slack.Cmp(want.Slack) != 0 {
+			t.Errorf("Z = %v, want %v", got.Normalization, want.Normalization)
+		}
+		for i, to := range order {
+			if got.MeanJobs[to].Cmp(want.MeanJobs[i]) != 0 {
+				t.Errorf("MeanJobs[%d] = %v, want %v", to, got.MeanJobs[to], want.MeanJobs[i])
+			}
+		}
+	})
+}
+
+// At load 1 exactly, and above, there is no answer; just below there is.
+func TestBoundary(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 3).Draw(t, "classes")
+		q := drawQueue(t, n)
+		for _, load := range []*big.Rat{rat(1, 1), rat(101, 100)} {
+			bad := scaleToLoad(t, q, load)
+			_, err := StationaryExact(bad)
+			var u *UnstableError
+			if !errors.As(err, &u) {
+				t.Fatalf("load %v: error %v", load, err)
+			}
+			total := new(big.Rat)
+			for _, i := range u.Classes {
+				total.Add(total, bad.ArrivalRates[i])
+			}
+			if total.Cmp(u.ArrivalRate) != 0 || total.Cmp(u.Rate) < 0 || !slices.IsSorted(u.Classes) {
+				t.Errorf("load %v: %v is no witness", load, err)
+			}
+			// With the named classes alone the rate never exceeds u.Rate.
+			x := make([]int, n)
+			for _, i := range u.Classes {
+				x[i] = 5
+			}
+			if mu := must(totalRate(bad, x))(t); mu.Cmp(u.Rate) != 0 {
+				t.Errorf("μ(%v) = %v, error says %v", x, mu, u.Rate)
+			}
+		}
+	})
+}
+
+func TestUnstableNamesFirstSet(t *testing.T) {
+	q := must(FromGraph(rats(t, "1/2", "3", "3"), rats(t, "1", "2"), [][]int{{0}, {1}, {0, 1}}))(t)
+	want := "oiqueue: the queue is unstable: jobs of classes [1] arrive at rate 3 and are served at rate at most 2"
+	if _, err := Stationary(q); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestFloatRange(t *testing.T) {
+	tiny := must2(new(big.Rat).SetString("1e-90"))
+	q := must(MMc([]*big.Rat{tiny}, 1, rat(1, 1)))(t)
+	if _, err := Stationary(q); !errors.Is(err, ErrFloatRange) {
+		t.Errorf("error %v, want ErrFloatRange", err)
+	}
+	if got := must(StationaryExact(q))(t); got.MeanJobs[0].Cmp(new(big.Rat).Quo(tiny, new(big.Rat).Sub(rat(1, 1), tiny))) != 0 {
+		t.Errorf("%v", got.MeanJobs)
+	}
+	// Rates in range, but (λ/2)^5/5! below 2^-400.
+	q = must(MMc(rats(t, "1e-30"), 5, rat(2, 1)))(t)
+	if _, err := Stationary(q); !errors.Is(err, ErrFloatRange) {
+		t.Errorf("error %v, want ErrFloatRange", err)
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	rates := make([]*big.Rat, 21)
+	compatible := make([][]int, 21)
+	for i := range rates {
+		rates[i], compatible[i] = rat(1, 100), []int{0}
+	}
+	_, err := FromGraph(rates, rats(t, "1"), compatible)
+	want := "oiqueue: too many states: 21 classes have 2^21 sets, want at most 2^20; merge classes with equal servers, or let package bf work on sets of servers"
+	if !errors.Is(err, ErrTooLarge) || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	q := must(MMc(rates[:13], 1, rat(1, 1)))(t)
+	want = "oiqueue: too many states: the table would have 8192 states, want at most 4096; merge classes that are served alike (their rates add), take Stationary for StationaryExact, or let package bf solve a cluster on sets of servers"
+	if _, err := StationaryExact(q); !errors.Is(err, ErrTooLarge) || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	got := must(Stationary(q))(t)
+	for i, m := range got.MeanJobs { // M/M/1 of load 13/100
+		if want := 1.0 / 87; math.Abs(m-want) > (got.RelativeErrorBound+1e-16)*want {
+			t.Errorf("MeanJobs[%d] = %v, want %v", i, m, want)
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package oiqueue
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"gonum.org/v1/gonum/mat"
+
+	"productform/internal/input"
+)
+
+// A Routing says where the jobs of n = len(External) classes come from and go to. Arriving
+// and returning jobs join the end of the queue.
+type Routing struct {
+	External []*big.Rat   // ν_i >= 0, jobs per unit of time that arrive from outside
+	Prob     [][]*big.Rat // Prob[i][j] = p_ij, probability that a served job of class i becomes one of class j; nil is 0; it leaves with probability 1 - Σ_j p_ij
+}
+
+// TrafficEquationsExact returns the effective arrival rates λ = ν + λP, external and returning
+// jobs together, by elimination in O(n^3) rational operations. The error is an *input.Error for
+// a negative probability or a row that sums to more than 1, and a [*ClosedError] naming the
+// classes, if any, from which no job ever leaves.
+func TrafficEquationsExact(r Routing) ([]*big.Rat, error) {
+	if err := checkRouting(r); err != nil {
+		return nil, err
+	}
+	n := len(r.External)
+	a := make([][]*big.Rat, n) // (I - P)^T, and ν as the last column
+	for j := range a {
+		a[j] = make([]*big.Rat, n+1)
+		for i := range n {
+			a[j][i] = new(big.Rat).Neg(entry(r.Prob[i][j]))
+		}
+		a[j][j].Add(a[j][j], big.NewRat(1, 1))
+		a[j][n] = new(big.Rat).Set(r.External[j])
+	}
+	// Every class leads out, so I - P is a nonsingular M-matrix and each pivot is positive.
+	term := new(big.Rat)
+	for k := range n {
+		for j := range n {
+			if j == k || a[j][k].Sign() == 0 {
+				continue
+			}
+			f := new(big.Rat).Quo(a[j][k], a[k][k])
+			for i := k; i <= n; i++ {
+				a[j][i].Sub(a[j][i], term.Mul(f, a[k][i]))
+			}
+		}
+	}
+	lambda := make([]*big.Rat, n)
+	for k := range n {
+		lambda[k] = a[k][n].Quo(a[k][n], a[k][k])
+	}
+	return lambda, nil
+}
+
+// A Traffic holds effective arrival rates in float64.
+type Traffic struct {
+	ArrivalRates []float64 // λ_i, jobs per unit of time
+	ErrorBounds  []float64 // proved: |ArrivalRates[i] - λ_i| <= ErrorBounds[i]
+	Residual     float64   // largest |ν + λP - λ| of the rates returned, rounded up
+}
+
+// TrafficEquations solves λ = ν + λP in float64 by LU factorization, in O(n^3), with the errors of
+// [TrafficEquationsExact]. The bound comes from the rates and a second solution w >= 0 of
+// (I - P^T) w ≈ 1: with the residual r = ν - (I - P^T) λ and v = (I - P^T) w > 0 computed exactly, the
+// inverse of the M-matrix I - P^T being nonnegative, the error is at most w max_i |r_i|/v_i. Should v not be
+// positive, because jobs leave too rarely for float64, the error wraps [ErrFloatRange].
+func TrafficEquations(r Routing) (*Traffic, error) {
+	if err := checkRouting(r); err != nil {
+		return nil, err
+	}
+	n := len(r.External)
+	a := mat.NewDense(n, n, nil)
+	b := mat.NewDense(n, 2, nil)
+	for j := range n {
+		for i := range n {
+			p, _ := entry(r.Prob[i][j]).Float64()
+			a.Set(j, i, -p)
+		}
+		p, _ := new(big.Rat).Sub(big.NewRat(1, 1), entry(r.Prob[j][j])).Float64()
+		a.Set(j, j, p)
+		nu, _ := r.External[j].Float64()
+		b.Set(j, 0, nu)
+		b.Set(j, 1, 1)
+	}
+	var lu mat.LU
+	lu.Factorize(a)
+	var solution mat.Dense
+	// A Condition error is a warning only: the bound below decides.
+	if err := lu.SolveTo(&solution, false, b); err != nil && solution.IsEmpty() {
+		return nil, leaveRarely()
+	}
+	lambda := mat.Col(nil, 0, &solution)
+	w := mat.Col(nil, 1, &solution)
+	residual, ok := applyExact(r, lambda)
+	v, ok2 := applyExact(r, w)
+	if !ok || !ok2 {
+		return nil, leaveRarely()
+	}
+	worst, factor := new(big.Rat), new(big.Rat)
+	for i, nu := range r.External {
+		residual[i].Sub(nu, residual[i]).Abs(residual[i])
+		if v[i].Sign() <= 0 || w[i] < 0 {
+			return nil, leaveRarely()
+		}
+		if residual[i].Cmp(worst) > 0 {
+			worst = residual[i]
+		}
+		if f := new(big.Rat).Quo(residual[i], v[i]); f.Cmp(factor) > 0 {
+			factor = f
+		}
+	}
+	t := &Traffic{lambda, make([]float64, n), roundUp(worst)}
+	for i := range w {
+		bound := new(big.Rat).SetFloat64(w[i])
+		t.ErrorBounds[i] = roundUp(bound.Mul(bound, factor))
+	}
+	return t, nil
+}
+
+// applyExact returns (I - P^T) x exactly, and false if x is not finite.
+func applyExact(r Routing, x []float64) ([]*big.Rat, bool) {
+	exact := make([]*big.Rat, len(x))
+	for i, f := range x {
+		if exact[i] = new(big.Rat).SetFloat64(f); exact[i] == nil {
+			return nil, false
+		}
+	}
+	y, term := make([]*big.Rat, len(x)), new(big.Rat)
+	for j := range y {
+		y[j] = new(big.Rat).Set(exact[j])
+		for i := range x {
+			if p := r.Prob[i][j]; p != nil && p.Sign() != 0 {
+				y[j].Sub(y[j], term.Mul(p, exact[i]))
+			}
+		}
+	}
+	return y, true
+}
+
+func roundUp(r *big.Rat) float64 {
+	f, exact := r.Float64()
+	if exact {
+		return f
+	}
+	return math.Nextafter(f, math.Inf(1))
+}
+
+func leaveRarely() error {
+	return fmt.Errorf("oiqueue: %w: jobs leave too rarely to solve the traffic equations; TrafficEquationsExact has no such limit", ErrFloatRange)
+}
+
+// Routed returns q with the effective arrival rates of r in place of its own. By
+// quasi-reversibility its stationary measure is that of the queue with this routing. The
+// number of classes must agree; errors as in [TrafficEquationsExact].
+func Routed(q *Queue, r Routing) (*Queue, error) {
+	if err := checkShape(q); err != nil {
+		return nil, err
+	}
+	if len(r.External) != len(q.ArrivalRates) {
+		return nil, input.Errorf("External", fmt.Sprintf("%d entries", len(r.External)), "one for each of the %d classes", len(q.ArrivalRates))
+	}
+	lambda, err := TrafficEquationsExact(r)
+	if err != nil {
+		return nil, err
+	}
+	routed := *q
+	routed.ArrivalRates = lambda
+	return &routed, nil
+}
+
+// Reentrant returns the re-entrant queue of [BC17] section 3: after each service a job leaves with
+// probability p in (0, 1] and otherwise comes back to the end of the queue as a job of its class. External
+// rates are λ_i p, so that each job is served 1/p times on average and the effective rates, hence the
+// stationary distribution, are those of q whatever p. As p falls to 0 every job in a given
+// x is served at the mean rates of Theorem 2, balanced fairness.
+func Reentrant(q *Queue, p *big.Rat) (*Queue, Routing, error) {
+	if err := checkShape(q); err != nil {
+		return nil, Routing{}, err
+	}
+	one := big.NewRat(1, 1)
+	if p == nil || p.Sign() <= 0 || p.Cmp(one) > 0 {
+		return nil, Routing{}, input.Errorf("p", show(p), "a probability > 0 and <= 1")
+	}
+	n := len(q.ArrivalRates)
+	r := Routing{make([]*big.Rat, n), make([][]*big.Rat, n)}
+	for i, lambda := range q.ArrivalRates {
+		r.External[i] = new(big.Rat).Mul(lambda, p)
+		r.Prob[i] = make([]*big.Rat, n)
+		r.Prob[i][i] = new(big.Rat).Sub(one, p)
+	}
+	routed, err := Routed(q, r)
+	return routed, r, err
+}
+
+// entry reads a routing probability, nil as 0.
+func entry(p *big.Rat) *big.Rat {
+	if p == nil {
+		return new(big.Rat)
+	}
+	return p
+}
+
+func checkRouting(r Routing) error {
+	n := len(r.External)
+	if err := checkRates("External", r.External); err != nil {
+		return err
+	}
+	if len(r.Prob) != n {
+		return input.Errorf("Prob", fmt.Sprintf("%d rows", len(r.Prob)), "one for each of the %d classes", n)
+	}
+	one := big.NewRat(1, 1)
+	leads := make([]bool, n) // jobs of this class leave sooner or later
+	for i, row := range r.Prob {
+		if len(row) != n {
+			return input.Errorf(fmt.Sprintf("Prob[%d]", i), fmt.Sprintf("%d entries", len(row)), "one for each of the %d classes", n)
+		}
+		total := new(big.Rat)
+		for j, p := range row {
+			if entry(p).Sign() < 0 {
+				return input.Errorf(fmt.Sprintf("Prob[%d][%d]", i, j), show(p), "a probability, >= 0")
+			}
+			total.Add(total, entry(p))
+		}
+		if total.Cmp(one) > 0 {
+			return input.Errorf(fmt.Sprintf("Prob[%d]", i), "a row of sum "+total.RatString(), "a sum <= 1")
+		}
+		leads[i] = total.Cmp(one) < 0
+	}
+	for queue := found(leads); len(queue) > 0; queue = queue[1:] {
+		for i, row := range r.Prob {
+			if p := row[queue[0]]; !leads[i] && p != nil && p.Sign() > 0 {
+				leads[i] = true
+				queue = append(queue, i)
+			}
+		}
+	}
+	stays := make([]bool, n)
+	for i := range stays {
+		stays[i] = !leads[i]
+	}
+	if closed := found(stays); closed != nil {
+		return &ClosedError{closed}
+	}
+	return nil
+}
+
+// found lists the classes for which set holds.
+func found(set []bool) []int {
+	var classes []int
+	for i, in := range set {
+		if in {
+			classes = append(classes, i)
+		}
+	}
+	return classes
+}
