@@ -1,0 +1,190 @@
+package whittle
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"productform/internal/input"
+)
+
+// A Balance is a balance function Φ on a lattice.
+type Balance struct {
+	Lattice Lattice
+	Phi     []*big.Rat // Φ(x) > 0 at Lattice.Index(x), Φ(0) = 1
+}
+
+// BalanceFromRank returns the balance function of balanced fairness, [BC17] (4),
+//
+//	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ({i: x_i>0}),
+//
+// for the rank function whose values are at the bit masks of the sets of classes (rank[0] is not read).
+// It takes N additions a state. The error is of internal/input type: a value of rank that is
+// missing, not positive or below that of a subset, or a lattice out of range. The rates it
+// gives, [Rates], sum to μ({i: x_i>0}); they lie in the capacity set (Corollary 1) if μ is submodular, too.
+func BalanceFromRank(rank []*big.Rat, l Lattice) (Balance, error) {
+	y, err := newLayout(l, MaxExactStates)
+	if err != nil {
+		return Balance{}, err
+	}
+	if err := checkRank(rank, y.classes); err != nil {
+		return Balance{}, err
+	}
+	phi := make([]*big.Rat, y.states)
+	phi[0] = big.NewRat(1, 1)
+	for w := newWalker(y); w.next(); {
+		sum := new(big.Rat)
+		for _, i := range members(w.active) {
+			sum.Add(sum, phi[w.at-w.drop[i]])
+		}
+		phi[w.at] = sum.Quo(sum, rank[w.active])
+	}
+	return Balance{Lattice: l, Phi: phi}, nil
+}
+
+// ErrUnbalanced is wrapped by the error for rates that violate the balance property (6).
+var ErrUnbalanced = errors.New("rates are not balanced")
+
+// A Violation is a state and a pair of classes where the two sides of (6) differ.
+type Violation struct {
+	State       []int
+	I, J        int
+	Left, Right *big.Rat // φ_i(x) φ_j(x-e_i) and φ_i(x-e_j) φ_j(x)
+	Relative    *big.Rat // |Left - Right| / max(Left, Right), in [0, 1)
+}
+
+// A BalanceError carries the worst violation of (6), the first in the order of the index if several
+// are equally bad. It wraps [ErrUnbalanced].
+type BalanceError struct {
+	Worst Violation
+}
+
+func (e *BalanceError) Unwrap() error { return ErrUnbalanced }
+func (e *BalanceError) Error() string {
+	rel, _ := e.Worst.Relative.Float64()
+	return fmt.Sprintf("%v: in state %v, classes %d and %d, %s differs from %s by %.3g (relative), the worst of all states and pairs",
+		ErrUnbalanced, e.Worst.State, e.Worst.I, e.Worst.J, e.Worst.Left.RatString(), e.Worst.Right.RatString(), rel)
+}
+
+// BalanceFromRates returns the balance function of the rates phi[Index(x)][i] = φ_i(x) by [BC17] (7),
+// Φ(x) = Φ(x-e_i)/φ_i(x) with i the first class present, after checking (6) at every state and pair,
+// O(N^2) a state. Rates must be positive where x_i > 0, and zero or nil where x_i = 0.
+//
+// A violation of (6) up to the relative size tol is accepted: nil or 0 for exact rates, a few 2^-52 for
+// rates that were floating-point numbers. Another order of removing jobs would then give a
+// Φ(x) that differs by a factor of at most (1-tol)^-Σ_{i<j} x_i x_j. The worst violation is
+// returned in any case, with Relative 0 if there is none; if larger than tol, also as a *[BalanceError].
+// Other errors are of internal/input type.
+func BalanceFromRates(l Lattice, phi [][]*big.Rat, tol *big.Rat) (Balance, Violation, error) {
+	y, err := newLayout(l, MaxExactStates)
+	if err != nil {
+		return Balance{}, Violation{}, err
+	}
+	if tol == nil {
+		tol = new(big.Rat)
+	}
+	if tol.Sign() < 0 || tol.Cmp(big.NewRat(1, 1)) >= 0 {
+		return Balance{}, Violation{}, input.Errorf("tol", tol.RatString(), "a number in [0, 1)")
+	}
+	if err := checkRates(y, phi); err != nil {
+		return Balance{}, Violation{}, err
+	}
+	worst := Violation{Relative: new(big.Rat)}
+	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.states)}
+	b.Phi[0] = big.NewRat(1, 1)
+	for w := newWalker(y); w.next(); {
+		present := members(w.active)
+		for a, j := range present {
+			for _, i := range present[:a] {
+				left := new(big.Rat).Mul(phi[w.at][i], phi[w.at-w.drop[i]][j])
+				right := new(big.Rat).Mul(phi[w.at-w.drop[j]][i], phi[w.at][j])
+				if rel := relativeGap(left, right); rel.Cmp(worst.Relative) > 0 {
+					worst = Violation{State: append([]int(nil), w.x...), I: i, J: j, Left: left, Right: right, Relative: rel}
+				}
+			}
+		}
+		first := present[0]
+		b.Phi[w.at] = new(big.Rat).Quo(b.Phi[w.at-w.drop[first]], phi[w.at][first])
+	}
+	if worst.Relative.Cmp(tol) > 0 {
+		return Balance{}, worst, &BalanceError{Worst: worst}
+	}
+	return b, worst, nil
+}
+
+// Rates returns the rates of a balance function, [BC17] (7): φ_i(x) = Φ(x-e_i)/Φ(x) if x_i > 0
+// and 0 otherwise, at [Index(x)][i]. The error, of internal/input type, is about values of Φ that
+// are missing, not positive, or not 1 at 0.
+func Rates(b Balance) ([][]*big.Rat, error) {
+	y, err := b.check()
+	if err != nil {
+		return nil, err
+	}
+	phi := make([][]*big.Rat, y.states)
+	for w, more := newWalker(y), true; more; more = w.next() {
+		row := make([]*big.Rat, y.classes)
+		for i, v := range w.x {
+			row[i] = new(big.Rat)
+			if v > 0 {
+				row[i].Quo(b.Phi[w.at-w.drop[i]], b.Phi[w.at])
+			}
+		}
+		phi[w.at] = row
+	}
+	return phi, nil
+}
+
+func (b Balance) check() (layout, error) {
+	y, err := newLayout(b.Lattice, MaxExactStates)
+	if err != nil {
+		return y, err
+	}
+	if len(b.Phi) != y.states {
+		return y, input.Errorf("balance.phi", len(b.Phi), "%d numbers, one a state", y.states)
+	}
+	for k, v := range b.Phi {
+		if v == nil {
+			return y, input.Errorf(path("balance.phi", k), "", "a number > 0")
+		}
+		if v.Sign() <= 0 {
+			return y, input.Errorf(path("balance.phi", k), v.RatString(), "a number > 0")
+		}
+	}
+	if b.Phi[0].Cmp(big.NewRat(1, 1)) != 0 {
+		return y, input.Errorf("balance.phi[0]", b.Phi[0].RatString(), "1")
+	}
+	return y, nil
+}
+
+func checkRates(y layout, phi [][]*big.Rat) error {
+	if len(phi) != y.states {
+		return input.Errorf("rates", len(phi), "%d rows, one a state", y.states)
+	}
+	for w, more := newWalker(y), true; more; more = w.next() {
+		row := phi[w.at]
+		if len(row) != y.classes {
+			return input.Errorf(path("rates", w.at), len(row), "%d rates, one a class", y.classes)
+		}
+		for i, v := range w.x {
+			at := path(path("rates", w.at), i)
+			switch r := row[i]; {
+			case v > 0 && r == nil:
+				return input.Errorf(at, "", "a number > 0, the rate in state %v", w.x)
+			case v > 0 && r.Sign() <= 0:
+				return input.Errorf(at, r.RatString(), "a number > 0, the rate in state %v", w.x)
+			case v == 0 && r != nil && r.Sign() != 0:
+				return input.Errorf(at, r.RatString(), "0, since no job of the class is in state %v", w.x)
+			}
+		}
+	}
+	return nil
+}
+
+// relativeGap returns |a-b| / max(a, b) for positive a and b.
+func relativeGap(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) < 0 {
+		a, b = b, a
+	}
+	gap := new(big.Rat).Sub(a, b)
+	return gap.Quo(gap, a)
+}

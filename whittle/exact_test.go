@@ -1,0 +1,444 @@
+package whittle_test
+
+import (
+	"encoding/json"
+	"math"
+	"math/big"
+	"os"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/whittle"
+)
+
+func mustSolve(t *rapid.T, n whittle.Network, l whittle.Lattice) *whittle.Result {
+	r, err := whittle.Solve(n, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func isExactly(v whittle.Interval, want *big.Rat) bool {
+	return equal(v.Low, want) && equal(v.High, want)
+}
+
+func holds(v whittle.Interval, want *big.Rat) bool {
+	return v.Low.Cmp(want) <= 0 && want.Cmp(v.High) <= 0
+}
+
+// Z, the mass left out and the means agree with the recursion over active sets, which has no states; the
+// bound of Lemma 1 is not below the exact sum outside.
+func TestOutsideAgreesWithActiveSets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawNetwork(t, 4)
+		l := drawLattice(t, len(n.ArrivalRates))
+		r := mustSolve(t, n, l)
+		z, means := activeSets(n)
+		if !isExactly(r.Normalization, z) || !isExactly(r.EmptyProbability, quo(rat("1"), z)) {
+			t.Fatalf("Z = %v, want %v", r.Normalization, z)
+		}
+		inside, insideMean := new(big.Rat), make([]*big.Rat, len(means))
+		for i := range insideMean {
+			insideMean[i] = new(big.Rat)
+		}
+		for k, x := range l.All() {
+			p := quo(mul(r.Phi[k]), z)
+			for i, v := range x {
+				p.Mul(p, power(n.ArrivalRates[i], v))
+			}
+			if !isExactly(r.Prob(k), p) {
+				t.Fatalf("π(%v) = %v, want %v", x, r.Prob(k), p)
+			}
+			inside.Add(inside, p)
+			for i, v := range x {
+				insideMean[i].Add(insideMean[i], mul(big.NewRat(int64(v), 1), p))
+			}
+		}
+		if !isExactly(r.MassLeftOut, sub(rat("1"), inside)) {
+			t.Fatalf("mass left out %v, want 1 - %v", r.MassLeftOut, inside)
+		}
+		for i, m := range means {
+			if !isExactly(r.MeanJobs[i], m) || !isExactly(r.MeanLeftOut[i], sub(m, insideMean[i])) {
+				t.Fatalf("E[X_%d] = %v, want %v", i, r.MeanJobs[i], m)
+			}
+		}
+		bound, err := whittle.GeometricBound(n, l)
+		if err != nil || bound.Cmp(sub(z, r.Inside)) < 0 {
+			t.Fatalf("bound of Lemma 1 %v (%v) is below %v", bound, err, sub(z, r.Inside))
+		}
+	})
+}
+
+// The η of the appendix meets its conditions, hence Φ(x) <= Π η_i^-x_i (Lemma 1), and the bound made of it
+// is the sum of Π r_i^x_i over all states, Π 1/(1-r_i), less the same over the lattice.
+func TestEtaCertifiesStability(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawNetwork(t, 4)
+		eta, err := whittle.Eta(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for a := 1; a < len(n.Rank); a++ {
+			if setRate(eta, a).Cmp(n.Rank[a]) > 0 {
+				t.Fatalf("Σ η over %b exceeds μ", a)
+			}
+		}
+		l := drawLattice(t, len(eta))
+		b := mustBalance(t, n.Rank, l)
+		rest := rat("1")
+		for i := range eta {
+			if eta[i].Cmp(n.ArrivalRates[i]) <= 0 {
+				t.Fatalf("η_%d <= λ_%d", i, i)
+			}
+			rest.Quo(rest, sub(rat("1"), quo(n.ArrivalRates[i], eta[i])))
+		}
+		for k, x := range l.All() {
+			psi, term := rat("1"), rat("1")
+			for i, v := range x {
+				psi.Quo(psi, power(eta[i], v))
+				term.Mul(term, power(quo(n.ArrivalRates[i], eta[i]), v))
+			}
+			if b.Phi[k].Cmp(psi) > 0 {
+				t.Fatalf("Φ(%v) exceeds Ψ", x)
+			}
+			rest.Sub(rest, term)
+		}
+		if bound, _ := whittle.GeometricBound(n, l); !equal(bound, rest) {
+			t.Fatalf("bound %v, want %v", bound, rest)
+		}
+	})
+}
+
+// Wherever the tables stop, intervals of a small lattice hold the probabilities of a larger one and shrink.
+func TestIntervalsHoldWhatLargerLatticesSay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawNetwork(t, 3)
+		classes := len(n.ArrivalRates)
+		small, large := mustSolve(t, n, drawLattice(t, classes)), mustSolve(t, n, whittle.Simplex(classes, 14))
+		nested := func(what string, a, b []whittle.Interval) {
+			for k := range min(len(a), len(b)) {
+				if a[k].Low.Cmp(b[k].Low) > 0 || b[k].High.Cmp(a[k].High) > 0 {
+					t.Fatalf("%s at %d: %v is not in %v", what, k, b[k], a[k])
+				}
+			}
+		}
+		for i := range classes {
+			nested("marginal", small.Marginals[i], large.Marginals[i])
+		}
+		nested("distribution of the total", small.JobsDistribution, large.JobsDistribution)
+	})
+}
+
+// Local balance holds in every state, hence global balance of the chain; and the chain is
+// reversible: rates multiply to the same both ways around a closed walk (Kolmogorov).
+func TestBalanceEquations(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawNetwork(t, 4)
+		classes := len(n.ArrivalRates)
+		l := whittle.Box(4, 3, 2, 2)
+		l.Limits = l.Limits[:classes]
+		r := mustSolve(t, n, l)
+		phi := mustRates(t, whittle.Balance{Lattice: l, Phi: r.Phi})
+		prob := make([]*big.Rat, len(r.Weights))
+		for k := range prob {
+			prob[k] = r.Prob(k).Low
+		}
+		imbalances, err := whittle.LocalImbalances(l, n.ArrivalRates, phi, prob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, row := range imbalances {
+			for i, v := range row {
+				if v.Sign() != 0 {
+					t.Fatalf("imbalance %v at %d, %d", v, k, i)
+				}
+			}
+		}
+
+		x := make([]int, classes) // all neighbours are in the lattice
+		for i := range x {
+			x[i] = rapid.IntRange(0, l.Limits[i]-1).Draw(t, "x")
+		}
+		at := func(x []int) int { k, _ := l.Index(x); return k }
+		k := at(x)
+		out, in := new(big.Rat), new(big.Rat)
+		for i := range x {
+			out.Add(out, mul(prob[k], add(n.ArrivalRates[i], phi[k][i])))
+			if x[i] > 0 {
+				in.Add(in, mul(prob[below(l, x, i)], n.ArrivalRates[i]))
+			}
+			x[i]++
+			in.Add(in, mul(prob[at(x)], phi[at(x)][i]))
+			x[i]--
+		}
+		if !equal(out, in) {
+			t.Fatalf("global balance in %v: %v out, %v in", x, out, in)
+		}
+
+		forward, backward := rat("1"), rat("1")
+		step := func(i, d int) {
+			from := at(x)
+			x[i] += d
+			if d > 0 {
+				forward.Mul(forward, n.ArrivalRates[i])
+				backward.Mul(backward, phi[at(x)][i])
+			} else {
+				forward.Mul(forward, phi[from][i])
+				backward.Mul(backward, n.ArrivalRates[i])
+			}
+		}
+		start := append([]int(nil), x...)
+		for range 20 {
+			i := rapid.IntRange(0, classes-1).Draw(t, "queue")
+			if x[i] == l.Limits[i] || (x[i] > 0 && rapid.Bool().Draw(t, "down")) {
+				step(i, -1)
+			} else {
+				step(i, 1)
+			}
+		}
+		for i := range x { // home by another way
+			for x[i] > start[i] {
+				step(i, -1)
+			}
+			for x[i] < start[i] {
+				step(i, 1)
+			}
+		}
+		if !equal(forward, backward) {
+			t.Fatalf("a closed walk has rates %v and %v", forward, backward)
+		}
+	})
+}
+
+// A measure that is wrong in one state is out of balance there by its own rate, and next to it by λ.
+func TestLocalImbalanceShowsAFault(t *testing.T) {
+	l := whittle.Box(3, 3)
+	phi, err := whittle.InfiniteServers(l, rat("1"), rat("2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lambda := []*big.Rat{rat("1/2"), rat("3")}
+	weights := make([]*big.Rat, 16)
+	for k, x := range l.All() { // Poisson: Π ρ^x/x!
+		weights[k] = rat("1")
+		for i, v := range x {
+			weights[k].Mul(weights[k], power([]*big.Rat{rat("1/2"), rat("3/2")}[i], v))
+			weights[k].Quo(weights[k], new(big.Rat).SetInt(new(big.Int).MulRange(1, int64(v))))
+		}
+	}
+	fault, _ := l.Index([]int{2, 1})
+	weights[fault] = add(weights[fault], rat("1/10"))
+	got, err := whittle.LocalImbalances(l, lambda, phi, weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[[3]int]string{ // x_1, x_2, class: φ/10 in (2,1), -λ/10 above it
+		{2, 1, 0}: "1/5", {2, 1, 1}: "1/5", {3, 1, 0}: "-1/20", {2, 2, 1}: "-3/10",
+	}
+	for k, x := range l.All() {
+		for i, v := range got[k] {
+			s, ok := want[[3]int{x[0], x[1], i}]
+			if !ok {
+				s = "0"
+			}
+			if !equal(v, rat(s)) {
+				t.Errorf("imbalance in %v of class %d is %v, want %s", x, i, v, s)
+			}
+		}
+	}
+}
+
+// One server shared by all classes is multiclass processor sharing: Z = 1/(1-ρ), E[X_i] = ρ_i/(1-ρ), the total is geometric.
+func TestSingleServer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawNetwork(t, 3)
+		mu := rat("7/3")
+		rank, err := whittle.SingleServer(len(n.ArrivalRates), mu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := setRate(n.ArrivalRates, len(rank)-1)
+		load := big.NewRat(int64(rapid.IntRange(1, 99).Draw(t, "percent")), 100)
+		for i := range n.ArrivalRates {
+			n.ArrivalRates[i] = mul(n.ArrivalRates[i], quo(mul(load, mu), total))
+		}
+		n.Rank = rank
+		idle := sub(rat("1"), load)
+		r := mustSolve(t, n, drawLattice(t, len(n.ArrivalRates)))
+		if !isExactly(r.EmptyProbability, idle) {
+			t.Fatalf("π(0) = %v, want 1-ρ = %v", r.EmptyProbability, idle)
+		}
+		for i, lambda := range n.ArrivalRates {
+			if want := quo(quo(lambda, mu), idle); !isExactly(r.MeanJobs[i], want) {
+				t.Fatalf("E[X_%d] = %v, want %v", i, r.MeanJobs[i], want)
+			}
+			// X_i is geometric with the load of class i on what the others leave.
+			own := quo(lambda, sub(mu, sub(mul(load, mu), lambda)))
+			for k, p := range r.Marginals[i] {
+				if want := mul(power(own, k), sub(rat("1"), own)); !holds(p, want) {
+					t.Fatalf("P(X_%d = %d) = %v, want %v", i, k, p, want)
+				}
+			}
+		}
+		for k, p := range r.JobsDistribution {
+			if want := mul(power(load, k), idle); !holds(p, want) || (r.Lattice.Limits == nil && !isExactly(p, want)) {
+				t.Fatalf("P(n = %d) = %v, want %v", k, p, want)
+			}
+		}
+	})
+}
+
+// Separate servers are independent M/M/1 queues, and φ_i = μ_i everywhere: the floor is attained,
+// so that the bound of SolveBalance is the sum that Solve has.
+func TestSeparateServers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		classes := rapid.IntRange(1, 3).Draw(t, "classes")
+		n := whittle.Network{}
+		mu, rho, limits := make([]*big.Rat, classes), make([]*big.Rat, classes), make([]int, classes)
+		for i := range mu {
+			mu[i] = big.NewRat(int64(rapid.IntRange(1, 9).Draw(t, "mu")), 4)
+			rho[i] = big.NewRat(int64(rapid.IntRange(0, 19).Draw(t, "rho")), 20)
+			n.ArrivalRates = append(n.ArrivalRates, mul(mu[i], rho[i]))
+			limits[i] = rapid.IntRange(0, 4).Draw(t, "limit")
+		}
+		var err error
+		if n.Rank, err = whittle.SeparateServers(mu...); err != nil {
+			t.Fatal(err)
+		}
+		r := mustSolve(t, n, whittle.Box(limits...))
+		left := rat("1")
+		for i := range mu {
+			left.Mul(left, sub(rat("1"), power(rho[i], limits[i]+1)))
+			if want := quo(rho[i], sub(rat("1"), rho[i])); !isExactly(r.MeanJobs[i], want) {
+				t.Fatalf("E[X_%d] = %v, want %v", i, r.MeanJobs[i], want)
+			}
+		}
+		if !isExactly(r.MassLeftOut, sub(rat("1"), left)) {
+			t.Fatalf("mass left out %v, want %v", r.MassLeftOut, sub(rat("1"), left))
+		}
+		f, err := whittle.SolveBalance(n.ArrivalRates, whittle.Balance{Lattice: r.Lattice, Phi: r.Phi}, mu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Outside.Low.Sign() != 0 || !equal(f.Outside.High, r.Outside.High) || !equal(f.MassLeftOut.High, r.MassLeftOut.High) {
+			t.Fatalf("bound %v, sum %v", f.Outside, r.Outside)
+		}
+		for i := range mu {
+			out := mul(r.MeanLeftOut[i].High, r.Normalization.High)
+			if !holds(f.MeanJobs[i], r.MeanJobs[i].Low) || !equal(mul(f.MeanLeftOut[i].High, f.Normalization.Low), out) {
+				t.Fatalf("mean %v in %v, outside %v in %v", r.MeanJobs[i], f.MeanJobs[i], out, f.MeanLeftOut[i])
+			}
+		}
+		for k := range r.Weights {
+			if !holds(f.Prob(k), r.Prob(k).Low) {
+				t.Fatalf("π at %d: %v not in %v", k, r.Prob(k), f.Prob(k))
+			}
+		}
+	})
+}
+
+// Infinite servers: X_i is Poisson with mean λ_i/μ_i, Z = e^ρ.
+func TestInfiniteServers(t *testing.T) {
+	l := whittle.Box(6, 5)
+	mu := []*big.Rat{rat("1"), rat("3/2")}
+	lambda := []*big.Rat{rat("4/5"), rat("1/2")}
+	phi, err := whittle.InfiniteServers(l, mu...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _, err := whittle.BalanceFromRates(l, phi, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := whittle.SolveBalance(lambda, b, []*big.Rat{rat("7"), rat("9")}) // (L_i+1) μ_i
+	if err != nil {
+		t.Fatal(err)
+	}
+	if z := new(big.Rat).SetFloat64(math.Exp(0.8 + 1./3)); !holds(r.Normalization, z) { // 1e-16 against a width of 1e-5
+		t.Errorf("Z = %v, want %v", r.Normalization, z)
+	}
+	for i, want := range []string{"4/5", "1/3"} {
+		if !holds(r.MeanJobs[i], rat(want)) || r.MeanJobs[i].Exact() {
+			t.Errorf("E[X_%d] = %v, want %s", i, r.MeanJobs[i], want)
+		}
+		rho, _ := rat(want).Float64()
+		for k, p := range r.Marginals[i] {
+			poisson := math.Exp(-rho) * math.Pow(rho, float64(k)) / math.Gamma(float64(k+1))
+			if !holds(p, new(big.Rat).SetFloat64(poisson)) {
+				t.Errorf("P(X_%d = %d) = %v, want %v", i, k, p, poisson)
+			}
+		}
+	}
+	if high, _ := r.MassLeftOut.High.Float64(); high > 1e-4 {
+		t.Errorf("mass left out is at most %v, want about P(Poisson > 5 or 6) = 5e-5", high)
+	}
+}
+
+// A referenceCase is a cluster of testdata/stable.json with its answers.
+type referenceCase struct {
+	Name  string
+	Model struct {
+		Servers []struct{ Name, Capacity string }
+		Classes []struct {
+			Rate    string `json:"arrival_rate"`
+			Servers []string
+		}
+	}
+	Expect struct {
+		Normalization string
+		MeanJobs      []string `json:"mean_jobs"`
+	}
+}
+
+func (c referenceCase) network() whittle.Network {
+	var n whittle.Network
+	var capacity []*big.Rat
+	at := map[string]int{}
+	for s, server := range c.Model.Servers {
+		at[server.Name] = s
+		capacity = append(capacity, rat(server.Capacity))
+	}
+	var servers []uint
+	for _, class := range c.Model.Classes {
+		var mask uint
+		for _, name := range class.Servers {
+			mask |= 1 << at[name]
+		}
+		servers = append(servers, mask)
+		n.ArrivalRates = append(n.ArrivalRates, rat(class.Rate))
+	}
+	n.Rank = coverRank(capacity, servers)
+	return n
+}
+
+func referenceCases(t testing.TB) []referenceCase {
+	text, err := os.ReadFile("testdata/stable.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []referenceCase
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+func TestReferenceAnswers(t *testing.T) {
+	for _, c := range referenceCases(t) {
+		n := c.network()
+		r, err := whittle.Solve(n, whittle.Simplex(len(n.ArrivalRates), 4))
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		if !isExactly(r.Normalization, rat(c.Expect.Normalization)) {
+			t.Errorf("%s: Z = %v, want %s", c.Name, r.Normalization, c.Expect.Normalization)
+		}
+		for i, want := range c.Expect.MeanJobs {
+			if !isExactly(r.MeanJobs[i], rat(want)) {
+				t.Errorf("%s: E[X_%d] = %v, want %s", c.Name, i, r.MeanJobs[i], want)
+			}
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package whittle_test
+
+import (
+	"fmt"
+	"math/big"
+
+	"productform/whittle"
+)
+
+// Two classes, each with its own server of rate 1, share a third.
+func ExampleSolve() {
+	n := whittle.Network{
+		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)},
+		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)},
+	}
+	r, err := whittle.Solve(n, whittle.Box(8, 12))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	left, _ := r.MassLeftOut.High.Float64()
+	fmt.Println("E[X] =", r.MeanJobs[0].Low.RatString(), r.MeanJobs[1].Low.RatString())
+	fmt.Println("P(empty) =", r.EmptyProbability.Low.RatString())
+	fmt.Printf("P(outside the box) = %.1e\n", left)
+	// Output:
+	// E[X] = 17/39 44/39
+	// P(empty) = 9/26
+	// P(outside the box) = 1.8e-04
+}
+
+// A lattice that holds all but a millionth of the probability, and the answer in float64.
+func ExampleChoose() {
+	rank, _ := whittle.SingleServer(3, big.NewRat(1, 1))
+	n := whittle.Network{
+		ArrivalRates: []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 5), big.NewRat(2, 5)},
+		Rank:         rank,
+	}
+	l, err := whittle.Choose(n, 1e-6)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := whittle.SolveFloat(n, l)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("limits", l.Limits)
+	fmt.Printf("left out %.1e, E[X] = %.6f, rounding below %.0e\n", r.MassLeftOut, r.MeanJobs, r.RelativeError)
+	// Output:
+	// limits [21 21 36]
+	// left out 7.5e-07, E[X] = [1.000000 1.000000 2.000000], rounding below 8e-14
+}
+
+// Rates that share one server in the wrong proportion are not those of a Whittle network.
+func ExampleBalanceFromRates() {
+	l := whittle.Box(1, 1)
+	one := big.NewRat(1, 1)
+	phi := [][]*big.Rat{
+		{nil, nil},
+		{one, nil},
+		{nil, one},
+		{big.NewRat(2, 3), big.NewRat(1, 3)}, // state [1 1]
+	}
+	_, _, err := whittle.BalanceFromRates(l, phi, nil)
+	fmt.Println(err)
+	// Output: rates are not balanced: in state [1 1], classes 0 and 1, 2/3 differs from 1/3 by 0.5 (relative), the worst of all states and pairs
+}
+
+// Poisson numbers of jobs, without a limit: the sums beyond the box lie within bounds.
+func ExampleSolveBalance() {
+	l := whittle.Box(10)
+	phi, _ := whittle.InfiniteServers(l, big.NewRat(1, 1))
+	b, _, _ := whittle.BalanceFromRates(l, phi, nil)
+	r, err := whittle.SolveBalance([]*big.Rat{big.NewRat(1, 1)}, b, []*big.Rat{big.NewRat(11, 1)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	z, e := r.Normalization, r.MeanJobs[0]
+	fmt.Println("Z in", z.Low.FloatString(10), z.High.FloatString(10))
+	fmt.Println("E[X] in", e.Low.FloatString(7), e.High.FloatString(7))
+	// Output:
+	// Z in 2.7182818011 2.7182818287
+	// E[X] in 0.9999999 1.0000000
+}

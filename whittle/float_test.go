@@ -1,0 +1,205 @@
+package whittle_test
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/whittle"
+)
+
+// off returns |got - want| / want, exactly computed.
+func off(got float64, want *big.Rat) float64 {
+	if want.Sign() == 0 {
+		return got // 0 expected: any other number is off by as much
+	}
+	gap := sub(new(big.Rat).SetFloat64(got), want)
+	v, _ := quo(gap.Abs(gap), want).Float64()
+	return v
+}
+
+// Every number is within RelativeError of the exact engine, at any load.
+func TestFloatWithinItsBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawNetwork(t, 4)
+		if rapid.Bool().Draw(t, "near instability") {
+			worst := new(big.Rat)
+			for a := 1; a < len(n.Rank); a++ {
+				if r := quo(setRate(n.ArrivalRates, a), n.Rank[a]); r.Cmp(worst) > 0 {
+					worst = r
+				}
+			}
+			for i := range n.ArrivalRates {
+				n.ArrivalRates[i] = mul(n.ArrivalRates[i], quo(rat("999999999999/1000000000000"), worst))
+			}
+		}
+		l := drawLattice(t, len(n.ArrivalRates))
+		want := mustSolve(t, n, l)
+		got, err := whittle.SolveFloat(n, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(what string, v float64, exact *big.Rat) {
+			if e := off(v, exact); e > got.RelativeError {
+				t.Fatalf("%s = %v is off by %g > %g", what, v, e, got.RelativeError)
+			}
+		}
+		check("Z", got.Normalization, want.Normalization.Low)
+		check("π(0)", got.EmptyProbability, want.EmptyProbability.Low)
+		check("mass left out", got.MassLeftOut, want.MassLeftOut.Low)
+		for k := range got.Weights {
+			check("w", got.Weights[k], want.Weights[k])
+			check("π", got.Prob(k), want.Prob(k).Low)
+		}
+		for i := range got.MeanJobs {
+			check("mean", got.MeanJobs[i], want.MeanJobs[i].Low)
+			check("mean left out", got.MeanLeftOut[i], want.MeanLeftOut[i].Low)
+			for k, p := range got.Marginals[i] {
+				check("marginal", p, want.Marginals[i][k].Low)
+			}
+		}
+		for k, p := range got.JobsDistribution {
+			check("distribution", p, want.JobsDistribution[k].Low)
+		}
+	})
+}
+
+// Weights far below 1e-200 vanish; everything else keeps its digits. X is geometric with ρ = 2^-140.
+func TestFloatFarBelowOne(t *testing.T) {
+	rho := power(rat("1/2"), 140)
+	r, err := whittle.SolveFloat(whittle.Network{ArrivalRates: []*big.Rat{rho}, Rank: []*big.Rat{nil, rat("1")}}, whittle.Box(9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, p := range r.Marginals[0] {
+		want := mul(power(rho, k), sub(rat("1"), rho))
+		gap, _ := sub(new(big.Rat).SetFloat64(p), want).Float64()
+		if e := off(p, want); e > r.RelativeError && (gap > 1e-200 || gap < -1e-200) {
+			t.Errorf("P(X = %d) = %v is off by %g", k, p, e)
+		}
+	}
+	if e := off(r.MeanJobs[0], quo(rho, sub(rat("1"), rho))); e > r.RelativeError {
+		t.Errorf("mean %v is off by %g", r.MeanJobs[0], e)
+	}
+}
+
+func TestFloatReferenceAnswers(t *testing.T) {
+	for _, c := range referenceCases(t) {
+		n := c.network()
+		l, err := whittle.Choose(n, 1e-3)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		r, err := whittle.SolveFloat(n, l)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		if r.MassLeftOut > 1e-3 {
+			t.Errorf("%s: %g left out of %+v", c.Name, r.MassLeftOut, l)
+		}
+		for i, want := range c.Expect.MeanJobs {
+			if e := off(r.MeanJobs[i], rat(want)); e > r.RelativeError {
+				t.Errorf("%s: E[X_%d] = %v, want %s within %g", c.Name, i, r.MeanJobs[i], want, r.RelativeError)
+			}
+		}
+	}
+}
+
+// For one server of rate 1, P(X_i > k) = r_i^(k+1) with r_i = λ_i/(1 - Σ_{j≠i} λ_j), and P(n > k) = ρ^(k+1):
+// Choose takes the smallest limits that these allow, of the shape with fewer states.
+func TestChooseIsSharpForOneServer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		classes := rapid.IntRange(1, 3).Draw(t, "classes")
+		rank, _ := whittle.SingleServer(classes, rat("1"))
+		n := whittle.Network{Rank: rank}
+		for range classes {
+			n.ArrivalRates = append(n.ArrivalRates, big.NewRat(int64(rapid.IntRange(1, 32).Draw(t, "percent")), 100))
+		}
+		rho := setRate(n.ArrivalRates, len(rank)-1)
+		tol := rapid.SampledFrom([]float64{0.317, 0.01319, 1.733e-5, 3.181e-9}).Draw(t, "tol") // primes above 100: no ties
+		bound := new(big.Rat).SetFloat64(tol)
+		smallest := func(r, bound *big.Rat) int {
+			for k := 0; ; k++ {
+				if power(r, k+1).Cmp(bound) <= 0 {
+					return k
+				}
+			}
+		}
+		limits := make([]int, classes)
+		for i, lambda := range n.ArrivalRates {
+			r := quo(lambda, sub(rat("1"), sub(rho, lambda)))
+			limits[i] = smallest(r, quo(bound, big.NewRat(int64(classes), 1)))
+		}
+		box, simplex := whittle.Box(limits...), whittle.Simplex(classes, smallest(rho, bound))
+		inBox, _ := box.States()
+		inSimplex, _ := simplex.States()
+		want := box
+		if inSimplex < inBox {
+			want = simplex
+		}
+		got, err := whittle.Choose(n, tol)
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("Choose: %+v, %v; want %+v", got, err, want)
+		}
+	})
+}
+
+func TestChooseMeetsItsTolerance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawNetwork(t, 3)
+		tol := rapid.SampledFrom([]float64{0.2, 1e-2, 1e-4}).Draw(t, "tol")
+		l, err := whittle.Choose(n, tol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states, err := l.States()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := whittle.SolveFloat(n, l)
+		if err != nil || r.MassLeftOut*(1-r.RelativeError) > tol {
+			t.Fatalf("%+v leaves out %g > %g (%v)", l, r.MassLeftOut, tol, err)
+		}
+		if l.Limits == nil && l.Total > 0 { // one job less does not do
+			r, err := whittle.SolveFloat(n, whittle.Simplex(l.Classes, l.Total-1))
+			if err != nil || r.MassLeftOut < tol*(1-1e-12) {
+				t.Fatalf("%d jobs leave out %g only, %d states are too many", l.Total-1, r.MassLeftOut, states)
+			}
+		}
+	})
+}
+
+func BenchmarkSolveFloat(b *testing.B) {
+	n := referenceCases(b)[3].network() // 5 classes, load 7/10
+	for _, c := range []struct {
+		name    string
+		lattice whittle.Lattice
+	}{
+		{"states=1e5/lattice=box", whittle.Box(9, 9, 9, 9, 9)},
+		{"states=1e7/lattice=box", whittle.Box(24, 24, 24, 24, 24)},
+		{"states=1e7/lattice=simplex", whittle.Simplex(5, 62)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			states, _ := c.lattice.States()
+			for b.Loop() {
+				if _, err := whittle.SolveFloat(n, c.lattice); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(states), "ns/state")
+		})
+	}
+}
+
+func BenchmarkSolve(b *testing.B) {
+	n := referenceCases(b)[3].network()
+	b.Run("states=7776/lattice=box", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := whittle.Solve(n, whittle.Box(5, 5, 5, 5, 5)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,205 @@
+package whittle_test
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/internal/input"
+	"productform/whittle"
+)
+
+// good returns a stable network of two classes, to be spoiled in one entry.
+func good() whittle.Network {
+	return whittle.Network{
+		ArrivalRates: []*big.Rat{rat("1/2"), rat("1")},
+		Rank:         []*big.Rat{nil, rat("2"), rat("2"), rat("3")},
+	}
+}
+
+func TestBadNetworks(t *testing.T) {
+	box := whittle.Box(2, 2)
+	for _, c := range []struct {
+		spoil   func(n *whittle.Network, l *whittle.Lattice)
+		message string
+	}{
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[1] = rat("-1") }, "arrival_rates[1] = -1: want a number >= 0"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[0] = nil }, "arrival_rates[0] is missing: want a number >= 0"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates = nil }, "arrival_rates = 0: want 2 rates, one a class of the lattice"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank = n.Rank[:3] }, "rank = 3: want 4 values"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = nil }, "rank[3] is missing: want a number > 0"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[2] = new(big.Rat) }, "rank[2] = 0: want a number > 0"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = rat("7/4") }, "rank[3] = 7/4: want at least rank[2] = 2"},
+		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits[1] = -1 }, "lattice.limits[1] = -1: want an integer in 0.."},
+		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{} }, "lattice.limits = 0: want 1 to 20 limits"},
+		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{1 << 25, 1 << 25} }, "lattice.limits[0] = 33554432: want an integer in 0.."},
+		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{20000, 20000} }, "lattice.limits = [20000 20000]: want at most"},
+		{func(_ *whittle.Network, l *whittle.Lattice) { l.Total = 3 }, "want either limits (a box) or classes and total (a simplex)"},
+		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Lattice{} }, "lattice.classes = 0: want an integer in 1..20"},
+		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(2, -1) }, "lattice.total = -1: want an integer in 0.."},
+		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(2, 20000) }, "lattice.total = 20000: want at most"},
+		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(3, 2) }, "arrival_rates = 2: want 3 rates"},
+	} {
+		n, l := good(), whittle.Lattice{Limits: slices.Clone(box.Limits)}
+		c.spoil(&n, &l)
+		if _, err := whittle.Solve(n, l); !isInput(err, c.message) {
+			t.Errorf("Solve: %v, want %q", err, c.message)
+		}
+		// SolveFloat takes more states, and says so.
+		if _, err := whittle.SolveFloat(n, l); !isInput(err, c.message) {
+			if len(l.Limits) == 0 || l.Limits[0] != 1<<25 {
+				t.Errorf("SolveFloat: %v, want %q", err, c.message)
+			}
+		}
+	}
+}
+
+func isInput(err error, message string) bool {
+	var e *input.Error
+	return errors.As(err, &e) && strings.Contains(err.Error(), message)
+}
+
+func TestBadCalls(t *testing.T) {
+	one := []*big.Rat{rat("1")}
+	box := whittle.Box(1)
+	balance := whittle.Balance{Lattice: box, Phi: []*big.Rat{rat("1"), rat("1")}}
+	tiny := good()
+	tiny.ArrivalRates[0] = power(rat("1/2"), 200)
+	near := whittle.Network{ArrivalRates: []*big.Rat{sub(rat("1"), power(rat("1/2"), 300))}, Rank: []*big.Rat{nil, rat("1")}}
+	solve := func(lambda []*big.Rat, b whittle.Balance, floor []*big.Rat) error {
+		_, err := whittle.SolveBalance(lambda, b, floor)
+		return err
+	}
+	rates := func(l whittle.Lattice, phi [][]*big.Rat, tol *big.Rat) error {
+		_, _, err := whittle.BalanceFromRates(l, phi, tol)
+		return err
+	}
+	choose := func(n whittle.Network, tol float64) error {
+		_, err := whittle.Choose(n, tol)
+		return err
+	}
+	second := func(_ any, err error) error { return err }
+	for message, err := range map[string]error{
+		"floor[0] = 1: want a number > arrival_rates[0] = 1":                        solve(one, balance, one),
+		"floor = 0: want 1 numbers":                                                 solve(one, balance, nil),
+		"arrival_rates[0] is missing":                                               solve([]*big.Rat{nil}, balance, one),
+		"want a box":                                                                solve(one, whittle.Balance{Lattice: whittle.Simplex(1, 1), Phi: balance.Phi}, one),
+		"balance.phi = 1: want 2 numbers":                                           solve(one, whittle.Balance{Lattice: box, Phi: one}, one),
+		"balance.phi[0] = 2: want 1":                                                solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{rat("2"), rat("1")}}, one),
+		"balance.phi[1] = -1: want a number > 0":                                    solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{rat("1"), rat("-1")}}, one),
+		"balance.phi[1] is missing":                                                 solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{rat("1"), nil}}, one),
+		"rates = 1: want 2 rows":                                                    rates(box, [][]*big.Rat{{nil}}, nil),
+		"rates[1] = 0: want 1 rates":                                                rates(box, [][]*big.Rat{{nil}, {}}, nil),
+		"rates[1][0] is missing: want a number > 0, the rate in state [1]":          rates(box, [][]*big.Rat{{nil}, {nil}}, nil),
+		"rates[1][0] = 0: want a number > 0, the rate in state [1]":                 rates(box, [][]*big.Rat{{nil}, {new(big.Rat)}}, nil),
+		"rates[0][0] = 1: want 0, since no job of the class is in state [0]":        rates(box, [][]*big.Rat{one, one}, nil),
+		"tol = -1: want a number in [0, 1)":                                         rates(box, [][]*big.Rat{{nil}, one}, rat("-1")),
+		"tol = 1: want a number in (0, 1)":                                          choose(good(), 1),
+		"tol = NaN: want a number in (0, 1)":                                        choose(good(), math.NaN()),
+		"classes = 21: want an integer in 1..20":                                    second(whittle.SingleServer(21, rat("1"))),
+		"rate = 0: want a number > 0":                                               second(whittle.SingleServer(1, new(big.Rat))),
+		"rates = 0: want 1 to 20 rates":                                             second(whittle.SeparateServers()),
+		"rates[1] is missing: want a number > 0":                                    second(whittle.SeparateServers(rat("1"), nil)),
+		"rates = 1: want 2 numbers, one a class":                                    second(whittle.InfiniteServers(whittle.Box(1, 1), rat("1"))),
+		"prob = 1: want 2 numbers, one a state":                                     second(whittle.LocalImbalances(box, one, [][]*big.Rat{{nil}, one}, one)),
+		"want 0, or a rate in 2^-150..2^150":                                        second(whittle.SolveFloat(tiny, whittle.Box(1, 1))),
+		"want rates farther from instability, or the exact engine":                  second(whittle.SolveFloat(near, box)),
+		"tol = 1e-09: want a tolerance that at most 67108864 states meet, such as ": choose(whittle.Network{ArrivalRates: []*big.Rat{rat("999/1000"), rat("999/1000"), rat("999/1000")}, Rank: mustSeparate(t, "1", "1", "1")}, 1e-9),
+	} {
+		if !isInput(err, message) {
+			t.Errorf("got %v, want %q", err, message)
+		}
+	}
+}
+
+func mustSeparate(t *testing.T, rates ...string) []*big.Rat {
+	var v []*big.Rat
+	for _, r := range rates {
+		v = append(v, rat(r))
+	}
+	rank, err := whittle.SeparateServers(v...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rank
+}
+
+// The boundary is unstable, and the first overloaded set is named, by every solver.
+func TestUnstable(t *testing.T) {
+	for _, c := range []struct {
+		lambda  []string
+		classes []int
+		message string
+	}{
+		{[]string{"2", "1/2"}, []int{0}, "classes [0] arrive at rate 2 and are served at rate 2 at most"},
+		{[]string{"3/2", "3/2"}, []int{0, 1}, "classes [0 1] arrive at rate 3 and are served at rate 3 at most"},
+		{[]string{"0", "5"}, []int{1}, "classes [1] arrive at rate 5 and are served at rate 2 at most"},
+	} {
+		n := good()
+		n.ArrivalRates = []*big.Rat{rat(c.lambda[0]), rat(c.lambda[1])}
+		_, exact := whittle.Solve(n, whittle.Box(2, 2))
+		_, float := whittle.SolveFloat(n, whittle.Simplex(2, 2))
+		_, eta := whittle.Eta(n)
+		_, bound := whittle.GeometricBound(n, whittle.Box(2, 2))
+		_, choose := whittle.Choose(n, 1e-3)
+		for _, err := range []error{exact, float, eta, bound, choose} {
+			var e *whittle.UnstableError
+			if !errors.Is(err, whittle.ErrUnstable) || !errors.As(err, &e) || !slices.Equal(e.Classes, c.classes) || !strings.Contains(err.Error(), c.message) {
+				t.Errorf("λ = %v: %v, want %q", c.lambda, err, c.message)
+			}
+		}
+	}
+}
+
+// A class that never arrives has no jobs, and does not change the others.
+func TestClassThatNeverArrives(t *testing.T) {
+	n := good()
+	n.ArrivalRates[0] = new(big.Rat)
+	r, err := whittle.Solve(n, whittle.Simplex(2, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !isExactly(r.MeanJobs[0], new(big.Rat)) || !isExactly(r.MeanJobs[1], rat("1")) { // M/M/1 at load 1/2
+		t.Errorf("means %v", r.MeanJobs)
+	}
+	f, err := whittle.SolveFloat(n, whittle.Simplex(2, 3))
+	if err != nil || f.MeanJobs[0] != 0 || off(f.MeanJobs[1], rat("1")) > f.RelativeError {
+		t.Errorf("means %v, %v", f, err)
+	}
+}
+
+// Answers do not depend on the order of the classes or the unit of time.
+func TestOrderAndUnitsDoNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawNetwork(t, 4)
+		classes := len(n.ArrivalRates)
+		order := rapid.Permutation([]int{0, 1, 2, 3}[:classes]).Draw(t, "order")
+		unit := rat("3/7")
+		other := whittle.Network{ArrivalRates: make([]*big.Rat, classes), Rank: make([]*big.Rat, 1<<classes)}
+		for i, to := range order {
+			other.ArrivalRates[to] = mul(n.ArrivalRates[i], unit)
+		}
+		for a := range n.Rank {
+			b := 0
+			for i, to := range order {
+				b |= a >> i & 1 << to
+			}
+			other.Rank[b] = mul(n.Rank[a], unit)
+		}
+		l := whittle.Simplex(classes, 3)
+		r, s := mustSolve(t, n, l), mustSolve(t, other, l)
+		if !equal(r.MassLeftOut.Low, s.MassLeftOut.Low) {
+			t.Fatalf("mass left out %v and %v", r.MassLeftOut, s.MassLeftOut)
+		}
+		for i, to := range order {
+			if !equal(r.MeanJobs[i].Low, s.MeanJobs[to].Low) {
+				t.Fatalf("E[X_%d] = %v and %v", i, r.MeanJobs[i], s.MeanJobs[to])
+			}
+		}
+	})
+}
