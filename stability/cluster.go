@@ -1,0 +1,174 @@
+package stability
+
+import (
+	"math/big"
+	"slices"
+
+	"productform/cluster"
+)
+
+// Cluster decides whether a cluster is stable under first-come, first-served order (or
+// balanced fairness). Service is at rate
+//
+//	μ(A) = Σ C_s over the servers s that some class of A can use,
+//
+// and Σ_{i∈A} λ_i < μ(A) is asked of all non-empty A, with λ_i the arrival rate times σ; a group of
+// servers of which jobs choose some stands for one class for each combination (as in
+// [cluster.Model.Expand], which is not needed). All results are exact.
+//
+// The critical scale takes some maximum flows (rarely more than three), each fast in practice
+// and at worst O(V² E) for V classes and servers and E compatibilities. The margin of a stable
+// cluster takes one more, and for each class the search for a flow that proves the class to be
+// in no set of smaller margin, most of which end among the neighbours; a class that
+// chooses from a group takes a maximum flow of its own.
+//
+// The error is that of [cluster.Model.Check], or names a number or a choice too large to
+// handle. m is not modified; the result shares no memory with it.
+func Cluster(m *cluster.Model) (*Result, error) {
+	g, err := newGraph(m)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Stable: true}
+	tight := g.criticalScale(r)
+	least, err := g.margin(r, tight)
+	if err != nil {
+		return nil, err
+	}
+	r.Margin, r.MarginSet, r.MarginServers = least.margin, least.classes, least.servers
+	return r, nil
+}
+
+// A ratio is a scale, capacity over load.
+type ratio struct{ capacity, load *big.Int }
+
+func newRatio(load, capacity *big.Int) ratio {
+	d := new(big.Int).GCD(nil, nil, load, capacity)
+	return ratio{new(big.Int).Quo(capacity, d), new(big.Int).Quo(load, d)}
+}
+
+// A cut is a set of classes of the network with the servers they can use.
+type cut struct{ classes, servers []int32 }
+
+// criticalScale sets everything in r but the margin, and returns the bottleneck, empty if no work arrives.
+//
+// Newton's method on the concave function t -> min_A μ(A) - t λ(A) (Dinkelbach, "On nonlinear
+// fractional programming", Management Science 13, 1967) starts at a t that is not below its
+// root; the minimising A gives the next t = μ(A)/λ(A), until the minimum is 0. Minimising sets
+// shrink as t decreases, so each step looks inside the last one's.
+func (g *graph) criticalScale(r *Result) cut {
+	var all []int32
+	for i, x := range g.load {
+		if x.Sign() > 0 {
+			all = append(all, int32(i))
+		}
+	}
+	if len(all) == 0 {
+		return cut{}
+	}
+	t := g.firstScale(all)
+	inside := all
+	flow := g.atScale(t, inside)
+	for len(g.classes) > 0 {
+		inside = slices.Clone(g.classes)
+		t = newRatio(g.sums(g.classes, g.servers))
+		flow = g.atScale(t, inside)
+	}
+	if len(inside) < len(all) {
+		flow = g.atScale(t, all)
+	}
+	r.Splitting = g.split(t, flow)
+	tight := g.smallestTight()
+	load, capacity := g.sums(tight.classes, tight.servers)
+	r.Arrival = new(big.Rat).SetFrac(load, g.unit)
+	r.Capacity = new(big.Rat).SetFrac(capacity, g.unit)
+	r.CriticalScale = new(big.Rat).SetFrac(capacity, load)
+	r.Stable = load.Cmp(capacity) < 0
+	r.Bottleneck = g.rowsOf(tight.classes)
+	r.BottleneckServers = g.serversOf(tight.servers, r.Bottleneck)
+	return tight
+}
+
+// firstScale returns the least of μ(A)/λ(A) over the single classes and the set of all, which have λ_i > 0.
+func (g *graph) firstScale(all []int32) ratio {
+	used := make([]bool, len(g.capacity))
+	mu, least := new(big.Int), ratio{}
+	x, y := new(big.Int), new(big.Int)
+	for _, i := range all {
+		mu.SetInt64(0)
+		for _, s := range g.head[g.first[i]:g.first[i+1]] {
+			mu.Add(mu, g.capacity[s])
+			used[s] = true
+		}
+		if least.load == nil || x.Mul(mu, least.load).Cmp(y.Mul(least.capacity, g.load[i])) < 0 {
+			least = newRatio(g.load[i], mu)
+		}
+	}
+	var servers []int32
+	for s, ok := range used {
+		if ok {
+			servers = append(servers, int32(s))
+		}
+	}
+	load, capacity := g.sums(all, servers)
+	if x.Mul(capacity, least.load).Cmp(y.Mul(least.capacity, load)) < 0 {
+		least = newRatio(load, capacity)
+	}
+	return least
+}
+
+// atScale finds the maximum flow when these classes bring t λ_i and the others nothing, in
+// multiples of 1/(unit·t.load), which make t λ_i and C_s whole numbers.
+func (g *graph) atScale(t ratio, classes []int32) []*big.Int {
+	need, capacity := make([]*big.Int, len(g.load)), make([]*big.Int, len(g.capacity))
+	zero := new(big.Int)
+	for i := range need {
+		need[i] = zero
+	}
+	for _, i := range classes {
+		need[i] = new(big.Int).Mul(g.load[i], t.capacity)
+	}
+	for s, c := range g.capacity {
+		capacity[s] = new(big.Int).Mul(c, t.load)
+	}
+	return g.solve(need, capacity)
+}
+
+// split turns a flow at scale t, as [network.solve] leaves it, into shares: the rows of a class of
+// the network take what they need from its servers one after the other.
+func (g *graph) split(t ratio, flow []*big.Int) [][]Share {
+	shares := make([][]Share, len(g.work))
+	unit := new(big.Int).Mul(g.unit, t.load)
+	for i, rows := range g.rows {
+		if g.load[i].Sign() == 0 {
+			continue
+		}
+		e := g.first[i]
+		left := g.edgeFlow(flow, e)
+		for _, row := range rows {
+			need := g.whole(g.work[row])
+			need.Mul(need, t.capacity)
+			for need.Sign() > 0 {
+				for left.Sign() == 0 {
+					e++
+					left = g.edgeFlow(flow, e)
+				}
+				part := new(big.Int).Set(left)
+				if need.Cmp(left) < 0 {
+					part.Set(need)
+				}
+				need.Sub(need, part)
+				left.Sub(left, part)
+				shares[row] = append(shares[row], Share{g.server[g.head[e]], new(big.Rat).SetFrac(part, unit)})
+			}
+		}
+	}
+	return shares
+}
+
+func (g *graph) edgeFlow(flow []*big.Int, e int32) *big.Int {
+	if flow == nil {
+		return g.flow[e].int()
+	}
+	return new(big.Int).Set(flow[e])
+}

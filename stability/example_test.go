@@ -1,0 +1,76 @@
+package stability_test
+
+import (
+	"fmt"
+	"math/big"
+
+	"productform/cluster"
+	"productform/num"
+	"productform/stability"
+)
+
+// Two classes have a server each and share a third; the first class brings more than its part.
+func ExampleCluster() {
+	one := num.MustRat("1")
+	m := &cluster.Model{
+		Servers: []cluster.Server{{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "shared", Capacity: one}},
+		Classes: []cluster.Class{
+			{Name: "a", ArrivalRate: num.MustRat("1.6"), Servers: cluster.On(0, 2)},
+			{Name: "b", ArrivalRate: num.MustRat("0.5"), Servers: cluster.On(1, 2)},
+		},
+	}
+	r, err := stability.Cluster(m)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("stable:", r.Stable, "margin:", r.Margin.RatString(), "critical scale:", r.CriticalScale.RatString())
+	for _, i := range r.Bottleneck {
+		fmt.Println("bottleneck:", m.Classes[i].Name)
+	}
+	for i, shares := range r.Splitting {
+		for _, s := range shares {
+			fmt.Printf("at that scale %s gives %s to %s\n", m.Classes[i].Name, s.Rate.RatString(), m.Servers[s.Server].Name)
+		}
+	}
+	// Output:
+	// stable: true margin: 2/5 critical scale: 5/4
+	// bottleneck: a
+	// at that scale a gives 1 to s1
+	// at that scale a gives 1 to shared
+	// at that scale b gives 5/8 to s2
+}
+
+// 100 servers, two drawn for each job: the margin is that of one pair of servers, not of all.
+func ExampleCluster_group() {
+	m := &cluster.Model{
+		Servers: []cluster.Server{{Name: "rack", Count: 100, Capacity: num.MustRat("1")}},
+		Classes: []cluster.Class{{Name: "job", ArrivalRate: num.MustRat("80"), Servers: []cluster.Choice{{Server: 0, Choose: 2}}}},
+	}
+	r, err := stability.Cluster(m)
+	fmt.Println(err, r.CriticalScale.RatString(), r.Margin.RatString(), r.MarginServers)
+	// Output: <nil> 5/4 982/495 [2]
+}
+
+// Two machines that work at rate 1 each, and only at 3/2 together.
+func ExampleRank() {
+	rates := []*big.Rat{num.MustRat("2/3"), num.MustRat("5/6")}
+	rank := []*big.Rat{num.MustRat("0"), num.MustRat("1"), num.MustRat("1"), num.MustRat("3/2")}
+	r, err := stability.Rank(rates, rank)
+	fmt.Println(err, "stable:", r.Stable, "margin:", r.Margin.RatString(), "of", r.MarginSet)
+	// Output: <nil> stable: false margin: 0 of [0 1]
+}
+
+func ExampleVerify() {
+	m := &cluster.Model{
+		Servers: []cluster.Server{{Name: "s", Capacity: num.MustRat("1")}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: num.MustRat("0.75"), Servers: cluster.On(0)}},
+	}
+	r, _ := stability.Cluster(m)
+	fmt.Println(stability.Verify(m, r))
+	r.CriticalScale = num.MustRat("2")
+	fmt.Println(stability.Verify(m, r))
+	// Output:
+	// <nil>
+	// stability: the result does not prove its verdict: the scale of the bottleneck is not 2/1
+}

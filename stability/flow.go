@@ -1,0 +1,241 @@
+package stability
+
+// A network carries a flow from classes to servers along their compatibilities, the edges,
+// which have no limit of their own. Class i has need[i] more to send, server s room for
+// slack[s] more. In the residual graph a class leads to all its servers, and a server to the
+// classes that send it something, since these could send it elsewhere.
+type network struct {
+	first []int32 // edges of class i are first[i]..first[i+1]-1
+	tail  []int32 // class of an edge
+	head  []int32 // server of an edge
+	flow  []wide
+	need  []wide
+	slack []wide
+
+	// used[base[s]:][:count[s]] lists, in no order, the edges to server s with positive flow.
+	base, count, used []int32
+	place             []int32 // place[e] is the position of edge e in used
+
+	// A search numbers the classes and servers it reaches by their distance, from 1.
+	classLevel, serverLevel []int32
+	classNext, serverNext   []int32 // edges before these lead nowhere in this phase
+	classes, servers        []int32 // reached by the last search, nearest first
+	deepest                 int32   // level at which the last search met slack
+	path                    []int32
+	sources                 []int32
+}
+
+// newNetwork returns the network in which class i may use servers[i], without flow.
+func newNetwork(servers [][]int32, numServers int) *network {
+	n := len(servers)
+	g := &network{
+		first: make([]int32, n+1), need: make([]wide, n), slack: make([]wide, numServers),
+		base: make([]int32, numServers+1), count: make([]int32, numServers),
+		classLevel: make([]int32, n), serverLevel: make([]int32, numServers),
+		classNext: make([]int32, n), serverNext: make([]int32, numServers),
+		classes: make([]int32, 0, n), servers: make([]int32, 0, numServers),
+		path: make([]int32, 0, 2*min(n, numServers)+1), sources: make([]int32, 0, n),
+	}
+	for i, list := range servers {
+		for _, s := range list {
+			g.tail = append(g.tail, int32(i))
+			g.head = append(g.head, s)
+			g.base[s+1]++
+		}
+		g.first[i+1] = int32(len(g.head))
+	}
+	for s := range numServers {
+		g.base[s+1] += g.base[s]
+	}
+	g.flow = make([]wide, len(g.head))
+	g.used = make([]int32, len(g.head))
+	g.place = make([]int32, len(g.head))
+	return g
+}
+
+// maximize pushes as much of the needs of the sources as finds room, by Dinic's method:
+// shortest augmenting paths, all of one length in a phase. Afterwards g.classes and g.servers
+// are those reached from sources still in need; with the sources they are the smallest
+// minimum cut. Only the part of the graph that is reached is touched.
+func (g *network) maximize() {
+	for g.search() {
+		for _, i := range g.sources {
+			if !g.need[i].isZero() {
+				g.augment(i)
+			}
+		}
+	}
+}
+
+// search measures distances from the sources in need, up to the nearest servers with slack, and reports whether there are any.
+func (g *network) search() bool {
+	for _, i := range g.classes {
+		g.classLevel[i] = 0
+	}
+	for _, s := range g.servers {
+		g.serverLevel[s] = 0
+	}
+	g.classes, g.servers = g.classes[:0], g.servers[:0]
+	for _, i := range g.sources {
+		if !g.need[i].isZero() {
+			g.reachClass(i, 1)
+		}
+	}
+	met := false
+	for c, s := 0, 0; c < len(g.classes); {
+		level := g.classLevel[g.classes[c]]
+		for end := len(g.classes); c < end; c++ {
+			i := g.classes[c]
+			for _, t := range g.head[g.first[i]:g.first[i+1]] {
+				if g.serverLevel[t] == 0 {
+					g.serverLevel[t] = level
+					g.serverNext[t] = 0
+					g.servers = append(g.servers, t)
+					met = met || !g.slack[t].isZero()
+				}
+			}
+		}
+		if met {
+			g.deepest = level
+			return true
+		}
+		for end := len(g.servers); s < end; s++ {
+			t := g.servers[s]
+			for _, e := range g.used[g.base[t]:][:g.count[t]] {
+				if g.classLevel[g.tail[e]] == 0 {
+					g.reachClass(g.tail[e], level+1)
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (g *network) reachClass(i, level int32) {
+	g.classLevel[i] = level
+	g.classNext[i] = g.first[i]
+	g.classes = append(g.classes, i)
+}
+
+// augment pushes what it can of the need of class i along shortest paths, depth first. The path
+// alternates: an edge of a class, then an edge that gives back flow at its server, and so on.
+func (g *network) augment(source int32) {
+	g.path = g.path[:0]
+	for i := source; ; {
+		e, ok := g.nextServer(i)
+		if !ok { // back to the server that led here
+			last := len(g.path) - 1
+			if last < 0 {
+				return
+			}
+			s := g.head[g.path[last]]
+			g.serverNext[s]++
+			g.path = g.path[:last]
+			i = g.advance(s)
+			continue
+		}
+		g.path = append(g.path, e)
+		s := g.head[e]
+		if !g.slack[s].isZero() {
+			g.push(source)
+			if g.need[source].isZero() {
+				return
+			}
+			s = g.head[g.path[len(g.path)-1]]
+		}
+		i = g.advance(s)
+	}
+}
+
+// nextServer returns the next edge of class i that may lie on a shortest path.
+func (g *network) nextServer(i int32) (int32, bool) {
+	level := g.classLevel[i]
+	for e := g.classNext[i]; e < g.first[i+1]; e++ {
+		s := g.head[e]
+		if g.serverLevel[s] == level && (level < g.deepest || !g.slack[s].isZero()) {
+			g.classNext[i] = e
+			return e, true
+		}
+	}
+	g.classNext[i] = g.first[i+1]
+	return 0, false
+}
+
+// advance goes on from server s, the end of the path, to the next class, or back to the class before s; it returns that class.
+func (g *network) advance(s int32) int32 {
+	if level := g.serverLevel[s]; level < g.deepest {
+		for k := g.serverNext[s]; k < g.count[s]; k++ {
+			e := g.used[g.base[s]+k]
+			if g.classLevel[g.tail[e]] == level+1 {
+				g.serverNext[s] = k
+				g.path = append(g.path, e)
+				return g.tail[e]
+			}
+		}
+		g.serverNext[s] = g.count[s]
+	}
+	last := len(g.path) - 1
+	i := g.tail[g.path[last]]
+	g.classNext[i]++
+	g.path = g.path[:last]
+	return i
+}
+
+// push sends along the path what fits, and cuts the path behind the server before the first edge that ran dry.
+func (g *network) push(source int32) {
+	end := g.head[g.path[len(g.path)-1]]
+	amount := g.need[source]
+	if g.slack[end].less(amount) {
+		amount = g.slack[end]
+	}
+	for k := 1; k < len(g.path); k += 2 {
+		if f := g.flow[g.path[k]]; f.less(amount) {
+			amount = f
+		}
+	}
+	g.need[source] = g.need[source].minus(amount)
+	g.slack[end] = g.slack[end].minus(amount)
+	keep := len(g.path)
+	for k, e := range g.path {
+		if k%2 == 0 {
+			g.add(e, amount)
+		} else if g.take(e, amount); keep == len(g.path) && g.flow[e].isZero() {
+			keep = k
+		}
+	}
+	g.path = g.path[:keep]
+}
+
+// add puts more flow, a positive amount, on edge e.
+func (g *network) add(e int32, amount wide) {
+	if g.flow[e].isZero() {
+		s := g.head[e]
+		g.place[e] = g.base[s] + g.count[s]
+		g.used[g.place[e]] = e
+		g.count[s]++
+	}
+	g.flow[e] = g.flow[e].plus(amount)
+}
+
+// take removes flow from edge e. An edge that runs dry leaves its place to the last one in use
+// at its server; in a phase such an edge is the one serverNext points at, so none is skipped.
+func (g *network) take(e int32, amount wide) {
+	g.flow[e] = g.flow[e].minus(amount)
+	if g.flow[e].isZero() {
+		s := g.head[e]
+		g.count[s]--
+		last := g.used[g.base[s]+g.count[s]]
+		g.used[g.place[e]] = last
+		g.place[last] = g.place[e]
+	}
+}
+
+// release takes all flow of class i back.
+func (g *network) release(i int32) {
+	for e := g.first[i]; e < g.first[i+1]; e++ {
+		if f := g.flow[e]; !f.isZero() {
+			g.take(e, f)
+			g.slack[g.head[e]] = g.slack[g.head[e]].plus(f)
+		}
+	}
+}

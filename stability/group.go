@@ -1,0 +1,154 @@
+package stability
+
+import (
+	"fmt"
+	"math/big"
+
+	"productform/internal/input"
+)
+
+// maxTerms bounds the terms of λ(k), which double with each group that two classes share.
+const maxTerms = 1 << 20
+
+// leastWith returns the set of least margin among those with a combination of the class in this
+// row; nil if its margin is known to exceed that of best.
+//
+// By symmetry such a set is told by the numbers k_g of servers it uses in each row g, k_g >= d_g if
+// the class draws d_g of them. As λ(k) = Σ_t λ_t Π_g C(k_g,d_tg)/C(n_g,d_tg) is convex in each k_g, the
+// margin Σ_g k_g C_g - λ(k) is least with each k_g either d_g (0 if the class makes no use of row g)
+// or n_g. With a_tg = C(d_g,d_tg)/C(n_g,d_tg) and U the rows taken whole, class t brings
+//
+//	λ_t Π_{g∉U} a_tg = Σ_{V⊆U} λ_t Π_{g∈V} (1-a_tg) Π_{g∉V} a_tg,
+//
+// so that each V works like a class that uses the rows V, and U is a minimum cut. Of all V only
+// those count that hold the rows with a_tg = 0 and none with a_tg = 1.
+func (g *graph) leastWith(row int, critical *big.Rat, best *subset) (*subset, error) {
+	counts := make([]int, len(g.total))
+	mu := new(big.Rat)
+	for _, c := range g.model.Classes[row].Servers {
+		if g.total[c.Server].Sign() > 0 {
+			counts[c.Server] = c.Choose
+			mu.Add(mu, times(c.Choose, g.model.Servers[c.Server].Capacity))
+		}
+	}
+	if best != nil && critical != nil { // t λ(A) <= μ(A), so μ(A) - λ(A) >= μ(A) (1 - 1/t)
+		bound := new(big.Rat).Inv(critical)
+		bound.Mul(bound.Sub(big.NewRat(1, 1), bound), mu)
+		if bound.Cmp(best.margin) > 0 {
+			return nil, nil
+		}
+	}
+	servers, rates, ok := g.terms(counts)
+	if !ok {
+		return nil, input.Errorf(fmt.Sprintf("classes[%d].servers", row), fmt.Sprintf("%q", g.model.Classes[row].Name),
+			"classes that have fewer groups in common: the margin of this one's combinations takes a sum of more than %d terms", maxTerms)
+	}
+	g.takeWhole(counts, servers, rates)
+	return g.subsetWithin(counts, row), nil
+}
+
+// terms lists the sets V of servers of the network, other than the empty set, and their rates,
+// given d_g; ok is false if there are too many.
+func (g *graph) terms(counts []int) (servers [][]int32, rates []*big.Rat, ok bool) {
+	one := big.NewRat(1, 1)
+	for i, load := range g.load {
+		if load.Sign() == 0 {
+			continue
+		}
+		sets, parts := [][]int32{nil}, []*big.Rat{new(big.Rat).SetFrac(load, g.unit)}
+		for _, c := range g.model.Classes[g.rows[i][0]].Servers {
+			s := g.index[c.Server]
+			if s < 0 {
+				continue
+			}
+			a := insideProbability(counts[c.Server], g.model.Servers[c.Server].Size(), c.Choose)
+			rest := new(big.Rat).Sub(one, a)
+			for k := range sets { // V without s stays in place, V with s goes to the end
+				with := append(sets[k][:len(sets[k]):len(sets[k])], s)
+				switch {
+				case a.Sign() == 0:
+					sets[k] = with
+				case rest.Sign() > 0:
+					sets = append(sets, with)
+					parts = append(parts, new(big.Rat).Mul(parts[k], rest))
+					parts[k] = new(big.Rat).Mul(parts[k], a)
+				}
+			}
+			if len(servers)+len(sets) > maxTerms {
+				return nil, nil, false
+			}
+		}
+		for k, set := range sets {
+			if len(set) > 0 {
+				servers, rates = append(servers, set), append(rates, parts[k])
+			}
+		}
+	}
+	return servers, rates, true
+}
+
+// insideProbability returns C(k,d)/C(n,d), the probability that d of n servers are all among k given ones.
+func insideProbability(k, n, d int) *big.Rat {
+	if k < d {
+		return new(big.Rat)
+	}
+	if k == n {
+		return big.NewRat(1, 1)
+	}
+	ways := new(big.Int).Binomial(int64(k), int64(d))
+	return new(big.Rat).SetFrac(ways, new(big.Int).Binomial(int64(n), int64(d)))
+}
+
+// takeWhole raises the counts of the rows in U, the smallest minimum cut, from d_g to n_g.
+func (g *graph) takeWhole(counts []int, servers [][]int32, rates []*big.Rat) {
+	unit := new(big.Int).Set(g.unit)
+	for _, r := range rates {
+		joinDenominator(unit, r)
+	}
+	left := make([]*big.Rat, len(g.server))
+	for s, row := range g.server {
+		left[s] = times(g.model.Servers[row].Size()-counts[row], g.model.Servers[row].Capacity)
+		joinDenominator(unit, left[s])
+	}
+	need, capacity := make([]*big.Int, len(rates)), make([]*big.Int, len(left))
+	for k, r := range rates {
+		need[k] = scaled(r, unit)
+	}
+	for s, c := range left {
+		capacity[s] = scaled(c, unit)
+	}
+	cut := newNetwork(servers, len(g.server))
+	cut.solve(need, capacity)
+	for _, s := range cut.servers {
+		counts[g.server[s]] = g.model.Servers[g.server[s]].Size()
+	}
+}
+
+// subsetWithin returns the set of all combinations with work within the counts, or, if there is none, that of the row.
+func (g *graph) subsetWithin(counts []int, row int) *subset {
+	margin := new(big.Rat)
+	for s, k := range counts {
+		margin.Add(margin, times(k, g.model.Servers[s].Capacity))
+	}
+	var rows []int
+	for i, c := range g.model.Classes {
+		part := new(big.Rat).Set(g.work[i])
+		for _, choice := range c.Servers {
+			if part.Sign() == 0 {
+				break
+			}
+			if g.total[choice.Server].Sign() > 0 {
+				part.Mul(part, insideProbability(counts[choice.Server], g.model.Servers[choice.Server].Size(), choice.Choose))
+			}
+		}
+		if part.Sign() > 0 {
+			rows = append(rows, i)
+			margin.Sub(margin, part)
+		}
+	}
+	if rows == nil {
+		rows = []int{row}
+	}
+	g.addIdle(counts, rows)
+	return &subset{margin, rows, counts}
+}

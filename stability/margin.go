@@ -1,0 +1,156 @@
+package stability
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+)
+
+// A subset is a set of classes and servers, by rows, and its margin μ(A) - Σ_{i∈A} λ_i.
+type subset struct {
+	margin  *big.Rat
+	classes []int
+	servers []int
+}
+
+// before reports whether a is preferred to b: by margin, number of classes, and first rows.
+func (a *subset) before(b *subset) bool {
+	if b == nil || a == nil {
+		return a != nil
+	}
+	return cmp.Or(a.margin.Cmp(b.margin), len(a.classes)-len(b.classes), slices.Compare(a.classes, b.classes)) < 0
+}
+
+// margin returns the set of least margin, given the verdict and the bottleneck.
+func (g *graph) margin(r *Result, tight cut) (*subset, error) {
+	if !r.Stable {
+		if r.Arrival.Cmp(r.Capacity) == 0 {
+			return &subset{new(big.Rat), slices.Clone(r.Bottleneck), slices.Clone(r.BottleneckServers)}, nil
+		}
+		g.solve(g.load, g.capacity)
+		return g.subsetOf(cut{g.classes, g.servers}), nil
+	}
+	best := g.leastOfSingles(tight)
+	for i := range g.load {
+		if g.single[i] {
+			continue
+		}
+		candidate, err := g.leastWith(g.rows[i][0], r.CriticalScale, best)
+		if err != nil {
+			return nil, err
+		}
+		if candidate.before(best) {
+			best = candidate
+		}
+	}
+	return best, nil
+}
+
+// subsetOf translates a set of the network into rows.
+func (g *graph) subsetOf(c cut) *subset {
+	load, capacity := g.sums(c.classes, c.servers)
+	rows := g.rowsOf(c.classes)
+	return &subset{new(big.Rat).SetFrac(capacity.Sub(capacity, load), g.unit), rows, g.serversOf(c.servers, rows)}
+}
+
+// leastOfSingles returns the set of least margin among those with a class of one combination of
+// servers; nil if there is no such class.
+//
+// Start from a flow of all λ_i. What class i can send beyond λ_i is the least margin of the sets
+// that contain i, and those are behind us once i is done: the sets that remain are those of a
+// network without i, whose flow is taken back. So slack grows, and most classes soon find more
+// than the least margin known close by; there the search for them ends.
+func (g *graph) leastOfSingles(tight cut) *subset {
+	bound := g.marginBound(tight)
+	if bound == nil {
+		return nil
+	}
+	load, capacity := new(big.Int), new(big.Int)
+	for _, x := range g.load {
+		load.Add(load, x)
+	}
+	for _, x := range g.capacity {
+		capacity.Add(capacity, x)
+	}
+	if load.Add(load, capacity).BitLen() >= wideBits {
+		return g.leastOfSinglesBig(load.Add(load, big.NewInt(1)))
+	}
+	g.solve(g.load, g.capacity)
+	limit := wideOf(bound)
+	var best *subset
+	source := make([]int32, 1)
+	for i := range int32(len(g.load)) {
+		if !g.single[i] {
+			continue
+		}
+		more := limit.plus(wide{0, 1})
+		if g.slackAt(i).less(more) {
+			source[0] = i
+			g.sources = source
+			g.network.need[i] = more
+			g.maximize()
+			if left := g.network.need[i]; !left.isZero() {
+				limit = more.minus(left)
+				if candidate := g.subsetOf(cut{g.classes, g.servers}); candidate.before(best) {
+					best = candidate
+				}
+				g.network.need[i] = wide{}
+			}
+		}
+		g.release(i)
+	}
+	return best
+}
+
+// slackAt returns the slack of the servers of class i together.
+func (g *network) slackAt(i int32) wide {
+	var sum wide
+	for _, s := range g.head[g.first[i]:g.first[i+1]] {
+		sum = sum.plus(g.slack[s])
+	}
+	return sum
+}
+
+// marginBound returns the least margin of each class of one combination alone, of the bottleneck
+// and of all classes, in units; nil if there is no class of one combination.
+func (g *graph) marginBound(tight cut) *big.Int {
+	var bound *big.Int
+	margin := new(big.Int)
+	for i := range g.load {
+		if !g.single[i] {
+			continue
+		}
+		margin.Neg(g.load[i])
+		for _, s := range g.head[g.first[i]:g.first[i+1]] {
+			margin.Add(margin, g.capacity[s])
+		}
+		if bound == nil || margin.Cmp(bound) < 0 {
+			bound = new(big.Int).Set(margin)
+		}
+	}
+	if bound != nil && len(tight.classes) > 0 {
+		load, capacity := g.sums(tight.classes, tight.servers)
+		if margin.Sub(capacity, load).Cmp(bound) < 0 {
+			bound.Set(margin)
+		}
+	}
+	return bound
+}
+
+// leastOfSinglesBig is leastOfSingles for numbers too long for the network: a class sends without
+// end, and the minimum cut of this flow is the set sought. all is more than any cut.
+func (g *graph) leastOfSinglesBig(all *big.Int) *subset {
+	need := slices.Clone(g.load)
+	var best *subset
+	for i := range g.load {
+		if g.single[i] {
+			need[i] = all
+			g.solve(need, g.capacity)
+			if candidate := g.subsetOf(cut{g.classes, g.servers}); candidate.before(best) {
+				best = candidate
+			}
+			need[i] = new(big.Int)
+		}
+	}
+	return best
+}

@@ -1,0 +1,313 @@
+package stability
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+
+	"productform/internal/input"
+)
+
+// maxClasses bounds the classes of [Rank], which looks at all their sets.
+const maxClasses = 24
+
+// Rank decides whether an order-independent queue with n = len(arrivalRates) classes is stable.
+// rank[A] is μ(A) at the bit mask of A, in jobs per unit of time: rank[0] = 0, the others are
+// positive and do not decrease as classes join; otherwise the error names the first A, by
+// mask, for which that fails. With h(A) = μ(A) - Σ_{i∈A} λ_i the result has
+//
+//	η_i = λ_i + ½ min_{A∋i} h(A)/|A|
+//
+// as its proof when it is stable (Bonald and Comte 2017, Appendix). All sets are looked at, in
+// O(n 2^n) time and, if all fractions fit into 64-bit multiples of one, 8·2^n bytes; n is at
+// most 24.
+func Rank(arrivalRates, rank []*big.Rat) (*Result, error) {
+	t, err := newTable(arrivalRates, rank)
+	if err != nil {
+		return nil, err
+	}
+	f := findings{etas: make([]int, t.n)}
+	if t.small != nil {
+		t.scanSmall(&f)
+	} else {
+		t.scanBig(&f)
+	}
+	if a, i := f.decrease, f.joining; a > 0 {
+		if i < 0 {
+			return nil, input.Errorf(fmt.Sprintf("rank[%d]", a), rank[a].RatString(), "a number > 0, the rate with classes %v present", members(a))
+		}
+		return nil, input.Errorf(fmt.Sprintf("rank[%d]", a), rank[a].RatString(),
+			"at least rank[%d] = %s: the rate with classes %v present cannot fall when class %d joins", a&^(1<<i), rank[a&^(1<<i)].RatString(), members(a&^(1<<i)), i)
+	}
+
+	h := func(a int) *big.Rat {
+		return new(big.Rat).Sub(rank[a], load(arrivalRates, a))
+	}
+	r := &Result{Stable: true, Margin: h(f.margin), MarginSet: members(f.margin)}
+	if a := f.scale; a > 0 {
+		r.Bottleneck = members(a)
+		r.Arrival, r.Capacity = load(arrivalRates, a), new(big.Rat).Set(rank[a])
+		r.CriticalScale = new(big.Rat).Quo(r.Capacity, r.Arrival)
+	}
+	if r.Stable = r.Margin.Sign() > 0; r.Stable {
+		r.Eta = make([]*big.Rat, t.n)
+		for i, a := range f.etas {
+			half := new(big.Rat).Mul(h(a), big.NewRat(1, int64(2*bits.OnesCount(uint(a)))))
+			r.Eta[i] = half.Add(half, arrivalRates[i])
+		}
+	}
+	return r, nil
+}
+
+// load returns Σ_{i∈A} λ_i.
+func load(rates []*big.Rat, a int) *big.Rat {
+	sum := new(big.Rat)
+	for _, i := range members(a) {
+		sum.Add(sum, rates[i])
+	}
+	return sum
+}
+
+// members lists the classes of a mask.
+func members(a int) []int {
+	list := make([]int, 0, bits.OnesCount(uint(a)))
+	for ; a != 0; a &= a - 1 {
+		list = append(list, bits.TrailingZeros(uint(a)))
+	}
+	return list
+}
+
+// smaller reports whether a has fewer classes than b, or as many and comes first as a list.
+func smaller(a, b int) bool {
+	if d := bits.OnesCount(uint(a)) - bits.OnesCount(uint(b)); d != 0 {
+		return d < 0
+	}
+	differ := a ^ b
+	return a&(differ&-differ) != 0
+}
+
+// A table is the input as whole multiples of a common unit.
+type table struct {
+	n     int
+	small []int64 // μ, if all fit and 2n times any h(A) does too
+	low   []int64 // λ of the sets of the first half of the classes, then
+	high  []int64 // of the others
+	half  int
+	big   []*big.Int // μ otherwise
+	rates []*big.Int
+}
+
+// findings are the masks that a scan finds.
+type findings struct {
+	decrease, joining int   // the first mask whose rank falls as class joining joins, or is not positive (-1); 0 if none
+	margin, scale     int   // masks that attain the margin and the critical scale; 0 if none
+	etas              []int // masks that attain min_{A∋i} h(A)/|A|
+}
+
+func newTable(rates, rank []*big.Rat) (*table, error) {
+	n := len(rates)
+	if n < 1 || n > maxClasses {
+		return nil, input.Errorf("arrivalRates", fmt.Sprintf("%d classes", n), "1 to %d classes, since all 2^n sets are looked at; a cluster takes any number", maxClasses)
+	}
+	if len(rank) != 1<<n {
+		return nil, input.Errorf("rank", fmt.Sprintf("%d values", len(rank)), "2^%d = %d values", n, 1<<n)
+	}
+	unit := big.NewInt(1)
+	for i, list := range [][]*big.Rat{rates, rank} {
+		for k, x := range list {
+			path := func() string { return fmt.Sprintf([]string{"arrivalRates[%d]", "rank[%d]"}[i], k) }
+			switch {
+			case x == nil:
+				return nil, input.Errorf(path(), "", "a number >= 0")
+			case x.Sign() < 0:
+				return nil, input.Errorf(path(), x.RatString(), "a number >= 0")
+			case !x.IsInt():
+				joinDenominator(unit, x)
+			}
+			if unit.BitLen() > maxDenominatorBits>>n {
+				return nil, input.Errorf(path(), x.RatString(), "numbers whose common denominator has at most %d bits", maxDenominatorBits>>n)
+			}
+		}
+	}
+	if rank[0].Sign() != 0 {
+		return nil, input.Errorf("rank[0]", rank[0].RatString(), "0, the rate of the empty queue")
+	}
+	t := &table{n: n, rates: make([]*big.Int, n)}
+	most := new(big.Int)
+	for i, x := range rates {
+		t.rates[i] = scaled(x, unit)
+		most.Add(most, t.rates[i])
+	}
+	if most.BitLen() < 57 && unit.IsInt64() && t.fillSmall(rank, unit.Int64()) {
+		t.half = n / 2
+		t.low, t.high = subsetSums(t.rates[:t.half]), subsetSums(t.rates[t.half:])
+		return t, nil
+	}
+	t.big = make([]*big.Int, len(rank))
+	for a, x := range rank {
+		t.big[a] = scaled(x, unit)
+	}
+	return t, nil
+}
+
+// fillSmall sets small, if all its entries are below 2^57: times 2·maxClasses < 2^6 they fit.
+func (t *table) fillSmall(rank []*big.Rat, unit int64) bool {
+	t.small = make([]int64, len(rank))
+	for a, x := range rank {
+		factor := unit
+		if !x.IsInt() {
+			factor = unit / x.Denom().Int64()
+		}
+		if x.Num().IsInt64() {
+			if hi, lo := bits.Mul64(uint64(x.Num().Int64()), uint64(factor)); hi == 0 && lo < 1<<57 {
+				t.small[a] = int64(lo)
+				continue
+			}
+		}
+		t.small = nil
+		return false
+	}
+	return true
+}
+
+// subsetSums returns the sums over all subsets, by mask.
+func subsetSums(x []*big.Int) []int64 {
+	sums := make([]int64, 1<<len(x))
+	for a := 1; a < len(sums); a++ {
+		sums[a] = sums[a&(a-1)] + x[bits.TrailingZeros(uint(a))].Int64()
+	}
+	return sums
+}
+
+func (t *table) scanSmall(f *findings) {
+	margin, mu, lambda := int64(math.MaxInt64), uint64(1), uint64(0) // of the best so far
+	least := make([]int64, t.n)                                      // h of etas
+	count := make([]int64, t.n)                                      // |A| of etas, 0 before the first
+	mask := 1<<t.half - 1
+	for a := 1; a < len(t.small); a++ {
+		v := t.small[a]
+		if v <= 0 {
+			f.decrease, f.joining = a, -1
+			return
+		}
+		l := t.low[a&mask] + t.high[a>>t.half]
+		h, size := v-l, int64(bits.OnesCount(uint(a)))
+		for rest := uint(a); rest != 0; rest &= rest - 1 {
+			i := bits.TrailingZeros(rest)
+			if t.small[a&^(1<<i)] > v {
+				f.decrease, f.joining = a, i
+				return
+			}
+			if count[i] == 0 || h*count[i] < least[i]*size {
+				least[i], count[i], f.etas[i] = h, size, a
+			}
+		}
+		if h < margin || h == margin && smaller(a, f.margin) {
+			margin, f.margin = h, a
+		}
+		if l > 0 {
+			hi, lo := bits.Mul64(uint64(v), lambda)
+			hi2, lo2 := bits.Mul64(mu, uint64(l))
+			if hi < hi2 || hi == hi2 && (lo < lo2 || lo == lo2 && smaller(a, f.scale)) {
+				mu, lambda, f.scale = uint64(v), uint64(l), a
+			}
+		}
+	}
+}
+
+// scanBig is scanSmall in numbers of any length.
+func (t *table) scanBig(f *findings) {
+	sums := make([]*big.Int, len(t.big))
+	sums[0] = new(big.Int)
+	h := make([]*big.Int, len(t.big))
+	x, y := new(big.Int), new(big.Int)
+	times := func(z, v *big.Int, a int) *big.Int { return z.Mul(v, big.NewInt(int64(bits.OnesCount(uint(a))))) }
+	for a := 1; a < len(t.big); a++ {
+		if t.big[a].Sign() <= 0 {
+			f.decrease, f.joining = a, -1
+			return
+		}
+		sums[a] = new(big.Int).Add(sums[a&(a-1)], t.rates[bits.TrailingZeros(uint(a))])
+		h[a] = new(big.Int).Sub(t.big[a], sums[a])
+		for _, i := range members(a) {
+			if t.big[a&^(1<<i)].Cmp(t.big[a]) > 0 {
+				f.decrease, f.joining = a, i
+				return
+			}
+			if b := f.etas[i]; b == 0 || times(x, h[a], b).Cmp(times(y, h[b], a)) < 0 {
+				f.etas[i] = a
+			}
+		}
+		if b := f.margin; b == 0 || h[a].Cmp(h[b]) < 0 || h[a].Cmp(h[b]) == 0 && smaller(a, b) {
+			f.margin = a
+		}
+		if sums[a].Sign() > 0 {
+			b := f.scale
+			if b == 0 {
+				f.scale = a
+				continue
+			}
+			if c := x.Mul(t.big[a], sums[b]).Cmp(y.Mul(t.big[b], sums[a])); c < 0 || c == 0 && smaller(a, b) {
+				f.scale = a
+			}
+		}
+	}
+}
+
+// VerifyRank checks the proof that r holds, whoever found it: Bottleneck has the load and capacity
+// stated and attains CriticalScale, MarginSet has the margin stated, and, if the queue is said
+// to be stable, λ_i < η_i for all i and Σ_{i∈A} η_i < μ(A) for all 2^n - 1 sets A; otherwise the load
+// of Bottleneck is at least its capacity. That no set has less margin or scale is not proved.
+// The error wraps [ErrProof], or is that of [Rank] for unusable input.
+func VerifyRank(arrivalRates, rank []*big.Rat, r *Result) error {
+	if _, err := newTable(arrivalRates, rank); err != nil {
+		return err
+	}
+	n := len(arrivalRates)
+	if err := verifySet("margin set", r.MarginSet, n); err != nil {
+		return err
+	}
+	a := maskOf(r.MarginSet)
+	if want := new(big.Rat).Sub(rank[a], load(arrivalRates, a)); r.Margin == nil || want.Cmp(r.Margin) != 0 {
+		return unproved("the margin of its set is %v, not %v", want, r.Margin)
+	}
+	if r.CriticalScale != nil {
+		if err := verifyScale(r, arrivalRates, n); err != nil {
+			return err
+		}
+		if rank[maskOf(r.Bottleneck)].Cmp(r.Capacity) != 0 {
+			return unproved("the capacity of the bottleneck is not %v", r.Capacity)
+		}
+	} else if !r.Stable {
+		return unproved("no bottleneck")
+	}
+	if !r.Stable {
+		return nil
+	}
+	if len(r.Eta) != n {
+		return unproved("%d rates eta, not %d", len(r.Eta), n)
+	}
+	for i, eta := range r.Eta {
+		if eta == nil || eta.Cmp(arrivalRates[i]) <= 0 {
+			return unproved("eta[%d] = %v is not above %v", i, eta, arrivalRates[i])
+		}
+	}
+	sums := make([]*big.Rat, 1<<n)
+	sums[0] = new(big.Rat)
+	for a := 1; a < len(sums); a++ {
+		sums[a] = new(big.Rat).Add(sums[a&(a-1)], r.Eta[bits.TrailingZeros(uint(a))])
+		if sums[a].Cmp(rank[a]) >= 0 {
+			return unproved("the eta of %v add up to %v, not less than %v", members(a), sums[a], rank[a])
+		}
+	}
+	return nil
+}
+
+func maskOf(set []int) int {
+	a := 0
+	for _, i := range set {
+		a |= 1 << i
+	}
+	return a
+}

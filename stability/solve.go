@@ -1,0 +1,87 @@
+package stability
+
+import (
+	"math/big"
+	"math/bits"
+)
+
+// solve puts a maximum flow for these needs and capacities, whole numbers of any size, on the
+// network; g.classes and g.servers are then the smallest minimum cut, empty if all needs are met.
+//
+// Numbers of more than wideBits bits are read from the front, in digits of k bits. The best flow
+// for the digits read so far, times 2^k, falls short of the best for one digit more by less than
+// m·2^k, with m the number of limited arcs, for so much wider the minimum cut becomes. So it is
+// completed in a residual graph whose limits are cut at m·2^k + m + 1, which bounds no step; any
+// limit that was cut stays above m, hence above the next bound times 2^-k, and is cut again.
+//
+// solve returns the flow on each edge in that case; if it is nil, g.flow has the flow.
+func (g *network) solve(need, capacity []*big.Int) []*big.Int {
+	for i := range g.need {
+		g.release(int32(i))
+	}
+	size, m := new(big.Int), uint64(len(need)+len(capacity)+1)
+	for _, x := range need {
+		size.Add(size, x)
+	}
+	for _, x := range capacity {
+		size.Add(size, x)
+	}
+	digit := wideBits - 3 - uint(bits.Len64(m)) // far more than 64
+	var rest uint                               // bits not yet read
+	if excess := size.BitLen() - wideBits; excess > 0 {
+		rest = (uint(excess) + digit - 1) / digit * digit
+	}
+	top := new(big.Int)
+	for i, x := range need {
+		g.need[i] = wideOf(top.Rsh(x, rest))
+	}
+	for s, x := range capacity {
+		g.slack[s] = wideOf(top.Rsh(x, rest))
+	}
+	g.sources = g.sources[:0]
+	for i, x := range need {
+		if x.Sign() > 0 {
+			g.sources = append(g.sources, int32(i))
+		}
+	}
+	g.maximize()
+	if rest == 0 {
+		return nil
+	}
+
+	total := make([]*big.Int, len(g.flow))
+	for e, f := range g.flow {
+		total[e] = f.int()
+	}
+	start := make([]wide, len(g.flow))
+	mask := new(big.Int).Lsh(big.NewInt(1), digit)
+	mask.Sub(mask, big.NewInt(1))
+	enough := wide{0, m}
+	limit := enough.shift(digit).plus(enough)
+	widen := func(x wide, low wide) wide { // x·2^digit + low, or the limit if that is less
+		if enough.less(x) {
+			return limit
+		}
+		return x.shift(digit).plus(low)
+	}
+	for rest > 0 {
+		rest -= digit
+		for i, x := range need {
+			g.need[i] = widen(g.need[i], wideOf(top.And(top.Rsh(x, rest), mask)))
+		}
+		for s, x := range capacity {
+			g.slack[s] = widen(g.slack[s], wideOf(top.And(top.Rsh(x, rest), mask)))
+		}
+		for e, f := range g.flow {
+			g.flow[e] = widen(f, wide{})
+			start[e] = g.flow[e]
+		}
+		g.maximize()
+		for e, f := range g.flow {
+			total[e].Lsh(total[e], digit)
+			total[e].Add(total[e], f.int())
+			total[e].Sub(total[e], start[e].int())
+		}
+	}
+	return total
+}
