@@ -1,0 +1,110 @@
+package bf
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"productform/cluster"
+)
+
+// sparseModel has n classes on n+5 servers, 3 servers a class, at load about 0.8.
+func sparseModel(n int) *cluster.Model {
+	rng := rand.New(rand.NewPCG(uint64(n), 5))
+	m := &cluster.Model{}
+	for s := range n + 5 {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(10+rng.Int64N(10), 10)})
+	}
+	for i := range n {
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(3+rng.Int64N(8), 10),
+			Servers: cluster.On(rng.Perm(n + 5)[:3]...)})
+	}
+	return m
+}
+
+// triplesModel has one class for every three of n servers, at load 0.8.
+func triplesModel(n int) *cluster.Model {
+	m := &cluster.Model{}
+	for s := range n {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1, 1)})
+	}
+	for a := range n {
+		for b := range a {
+			for c := range b {
+				m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint(a, " ", b, " ", c), Servers: cluster.On(a, b, c)})
+			}
+		}
+	}
+	for i := range m.Classes {
+		m.Classes[i].ArrivalRate = big.NewRat(int64(8*n), int64(10*len(m.Classes)))
+	}
+	return m
+}
+
+// racksModel has four racks of 25 servers; jobs choose servers of one rack, of two, or of all.
+func racksModel() *cluster.Model {
+	m := &cluster.Model{}
+	for g := range 4 {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("rack", g), Count: 25, Capacity: big.NewRat(1, 1)})
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("local", g), ArrivalRate: big.NewRat(10, 1),
+			Servers: []cluster.Choice{{Server: g, Choose: 2}}})
+	}
+	for g := range 3 {
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("pair", g), ArrivalRate: big.NewRat(10, 1),
+			Servers: []cluster.Choice{{Server: g, Choose: 1}, {Server: g + 1, Choose: 2}}})
+	}
+	m.Classes = append(m.Classes, cluster.Class{Name: "wide", ArrivalRate: big.NewRat(10, 1),
+		Servers: []cluster.Choice{{Server: 0, Choose: 1}, {Server: 1, Choose: 1}, {Server: 2, Choose: 1}, {Server: 3, Choose: 1}}})
+	return m
+}
+
+// lineModel has n servers in a line; each class may use r consecutive ones.
+func lineModel(n, r int) *cluster.Model {
+	m := &cluster.Model{}
+	for s := range n {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1, 1)})
+	}
+	for s := range n - r + 1 {
+		k := cluster.Class{Name: fmt.Sprint("c", s), ArrivalRate: big.NewRat(int64(8*n), int64(10*(n-r+1)))}
+		for j := range r {
+			k.Servers = append(k.Servers, cluster.Choice{Server: s + j, Choose: 1})
+		}
+		m.Classes = append(m.Classes, k)
+	}
+	return m
+}
+
+func BenchmarkSolve(b *testing.B) {
+	run := func(name string, m *cluster.Model, engine Engine) {
+		b.Run(name+"/engine="+string(engine), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				r, err := Solve(m, Settings{Engine: engine})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(r.Parts[0].States), "states")
+				b.ReportMetric(r.RelativeErrorBound, "bound")
+			}
+		})
+	}
+	for _, n := range []int{16, 20, 24, 26} {
+		run(fmt.Sprintf("classes=%d", n), sparseModel(n), Float)
+	}
+	for _, n := range []int{12, 14} {
+		run(fmt.Sprintf("classes=%d", n), sparseModel(n), Exact)
+	}
+	run("classes=12", sparseModel(12), Enclose)
+	run("classes=16", sparseModel(16), Enclose)
+	run("triples=20", triplesModel(20), Float)
+	run("racks=4x25", racksModel(), Float)
+	for _, n := range []int{100, 300} {
+		run(fmt.Sprintf("line=%d", n), lineModel(n, 10), Float)
+	}
+	for _, d := range []int{2, 3} {
+		m := &cluster.Model{Servers: []cluster.Server{{Name: "rack", Count: 100, Capacity: big.NewRat(1, 1)}},
+			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(80, 1), Servers: []cluster.Choice{{Server: 0, Choose: d}}}}}
+		run(fmt.Sprintf("random=100/degree=%d", d), m, Float)
+	}
+}

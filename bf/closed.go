@@ -1,0 +1,391 @@
+package bf
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"productform/internal/input"
+)
+
+// A ClosedForm holds exact measures of a cluster whose balanced fairness has a formula of its own.
+// Jobs have mean size 1, so that capacities count jobs per unit of time.
+type ClosedForm struct {
+	Normalization *big.Rat   // Z = Σ_x Φ(x) Π_i λ_i^x_i, 1/P(empty)
+	MeanJobs      *big.Rat   // E[Σ_i X_i]
+	MeanDelay     *big.Rat   // E[Σ_i X_i] / Σ_i λ_i; nil if no jobs arrive
+	ClassJobs     []*big.Rat // E[X_i]; nil if the formula gives the total only
+	Utilization   []*big.Rat // of each server, or a single entry if all are equal
+}
+
+// OneServer returns the measures of multiclass processor sharing: class-i jobs arrive at
+// rates[i] >= 0 at one server of positive capacity μ. With ρ_i = λ_i/μ and ρ = Σ_i ρ_i,
+//
+//	Z = 1/(1-ρ),  E[X_i] = ρ_i/(1-ρ)
+//
+// (Kleinrock, "Time-shared systems: a theoretical treatment", Journal of the ACM 14, 1967).
+// The error wraps [ErrUnstable] if ρ >= 1.
+func OneServer(rates []*big.Rat, capacity *big.Rat) (*ClosedForm, error) {
+	if err := positive("capacity", capacity); err != nil {
+		return nil, err
+	}
+	total := new(big.Rat)
+	for i, l := range rates {
+		if err := nonnegative(fmt.Sprintf("rates[%d]", i), l); err != nil {
+			return nil, err
+		}
+		total.Add(total, l)
+	}
+	if err := stable(total, capacity); err != nil {
+		return nil, err
+	}
+	slack := sub(capacity, total)
+	c := &ClosedForm{Normalization: quo(capacity, slack)}
+	for _, l := range rates {
+		c.ClassJobs = append(c.ClassJobs, quo(l, slack))
+	}
+	c.Utilization = []*big.Rat{quo(total, capacity)}
+	c.total(quo(total, slack), total)
+	return c, nil
+}
+
+// ThreeServers returns the mean service rates γ_1, γ_2 of two classes on three servers: servers
+// of capacities mu1 and mu2 dedicated to classes 1 and 2, one of capacity mu3 shared by all. With
+// μ = μ1+μ2+μ3, ρ_i = λ_i/(μ_i+μ3) and ρ = (λ1+λ2)/μ,
+//
+//	1/γ_1 = 1/(μ(1-ρ)) + μ2/(μ1+μ3) (1-ρ_2)/(1-ρ_1) / (μ - (μ1+μ3)ρ_1 - (μ2+μ3)ρ_2 + μ3 ρ_1 ρ_2),
+//
+// and likewise γ_2 with the indices 1 and 2 exchanged ([BC17], equations (10) and (11): Bonald and Comte,
+// "Balanced fair resource sharing in computer clusters", 2017). The mean delay of class i is 1/γ_i and
+// E[X_i] = λ_i/γ_i. A rate of 0 gives the limit, the service rate of a single job of that class.
+// Rates and capacities are >= 0, μ1+μ3 and μ2+μ3 positive. The error wraps [ErrUnstable]
+// unless ρ_1 < 1, ρ_2 < 1 and ρ < 1.
+func ThreeServers(lambda1, lambda2, mu1, mu2, mu3 *big.Rat) (gamma1, gamma2 *big.Rat, err error) {
+	for _, v := range []struct {
+		path  string
+		value *big.Rat
+	}{{"lambda1", lambda1}, {"lambda2", lambda2}, {"mu1", mu1}, {"mu2", mu2}, {"mu3", mu3}} {
+		if err := nonnegative(v.path, v.value); err != nil {
+			return nil, nil, err
+		}
+	}
+	mu13, mu23 := add(mu1, mu3), add(mu2, mu3)
+	mu := add(mu13, mu2)
+	if err := positive("mu1 + mu3", mu13); err != nil {
+		return nil, nil, err
+	}
+	if err := positive("mu2 + mu3", mu23); err != nil {
+		return nil, nil, err
+	}
+	for _, s := range [][2]*big.Rat{{lambda1, mu13}, {lambda2, mu23}, {add(lambda1, lambda2), mu}} {
+		if err := stable(s[0], s[1]); err != nil {
+			return nil, nil, err
+		}
+	}
+	rho1, rho2 := quo(lambda1, mu13), quo(lambda2, mu23)
+	common := inv(sub(mu, add(lambda1, lambda2)))
+	den := sub(add(mu, mul(mu3, rho1, rho2)), add(mul(mu13, rho1), mul(mu23, rho2)))
+	idle1, idle2 := sub(ratOne, rho1), sub(ratOne, rho2)
+	gamma1 = inv(add(common, quo(mul(quo(mu2, mu13), quo(idle2, idle1)), den)))
+	gamma2 = inv(add(common, quo(mul(quo(mu1, mu23), quo(idle1, idle2)), den)))
+	return gamma1, gamma2, nil
+}
+
+// A NestedNode is one class of a nested cluster together with the servers that it adds.
+type NestedNode struct {
+	ArrivalRate *big.Rat // λ_v >= 0
+	Capacity    *big.Rat // >= 0, of the servers that serve v and its ancestors but none of its descendants
+	Parent      int      // index of a former node, or -1 at a root
+}
+
+// Nested returns the measures of a cluster whose classes form a tree: the servers of a class are its own and
+// those of its descendants, so that two server sets are disjoint or one holds the other. With M_v the
+// capacity and Λ_v the rate of the subtree of v, v included,
+//
+//	Z = Π_v (M_v - Λ_v + λ_v) / (M_v - Λ_v),
+//	E[X_v] = λ_v (1/(M_v - Λ_v) + Σ_{u ancestor of v} (1/(M_u - Λ_u) - 1/(M_u - Λ_u + λ_u))).
+//
+// Proof: in Z(K) (M(K) - λ(K)) = Σ_{s∈K} μ_s Z(K∖s) a class served by all of K enters through λ(K) only, so that it
+// multiplies Z(K) by (M - Λ + λ)/(M - Λ), and without it the subtrees are independent.
+// Every M_v is positive. The error wraps [ErrUnstable] unless Λ_v < M_v for every v. Utilization
+// is left out: it depends on how a node's capacity is split.
+func Nested(nodes []NestedNode) (*ClosedForm, error) {
+	n := len(nodes)
+	capacity, rate := make([]*big.Rat, n), make([]*big.Rat, n) // M_v, Λ_v
+	for v, node := range nodes {
+		path := fmt.Sprintf("nodes[%d]", v)
+		if err := nonnegative(path+".arrival_rate", node.ArrivalRate); err != nil {
+			return nil, err
+		}
+		if err := nonnegative(path+".capacity", node.Capacity); err != nil {
+			return nil, err
+		}
+		if node.Parent < -1 || node.Parent >= v {
+			return nil, input.Errorf(path+".parent", node.Parent, "-1 or the index of a former node")
+		}
+		capacity[v], rate[v] = new(big.Rat).Set(node.Capacity), new(big.Rat).Set(node.ArrivalRate)
+	}
+	for v := n - 1; v >= 0; v-- {
+		if u := nodes[v].Parent; u >= 0 {
+			capacity[u].Add(capacity[u], capacity[v])
+			rate[u].Add(rate[u], rate[v])
+		}
+	}
+	c := &ClosedForm{Normalization: big.NewRat(1, 1), ClassJobs: make([]*big.Rat, n)}
+	above := make([]*big.Rat, n) // d log Z / dλ of a child: the bracket without its first term
+	jobs, total := new(big.Rat), new(big.Rat)
+	for v, node := range nodes {
+		if err := positive(fmt.Sprintf("nodes[%d].capacity with its descendants", v), capacity[v]); err != nil {
+			return nil, err
+		}
+		if err := stable(rate[v], capacity[v]); err != nil {
+			return nil, err
+		}
+		slack := sub(capacity[v], rate[v])
+		inner := add(slack, node.ArrivalRate)
+		c.Normalization.Mul(c.Normalization, quo(inner, slack))
+		outer := new(big.Rat)
+		if node.Parent >= 0 {
+			outer = above[node.Parent]
+		}
+		c.ClassJobs[v] = mul(node.ArrivalRate, add(inv(slack), outer))
+		above[v] = add(outer, sub(inv(slack), inv(inner)))
+		jobs.Add(jobs, c.ClassJobs[v])
+		total.Add(total, node.ArrivalRate)
+	}
+	c.total(jobs, total)
+	return c, nil
+}
+
+// A RandomClass is a kind of jobs that are each assigned Choose servers drawn uniformly at random.
+type RandomClass struct {
+	ArrivalRate *big.Rat // λ_t >= 0
+	Choose      int      // d_t, 1..S
+}
+
+// RandomAssignment returns the measures of S equal servers of capacity mu where each job of class t
+// is assigned d_t servers drawn uniformly at random. With p_t(k) = C(k,d_t)/C(S,d_t), the chance that they
+// lie within k given servers, and λ(k) = Σ_t λ_t p_t(k),
+//
+//	Z = Π_{k=1}^S k μ/(k μ - λ(k)),  E[X_t] = λ_t d log Z/dλ_t = Σ_{k=1}^S λ_t p_t(k)/(k μ - λ(k)),
+//
+// and every server is busy with probability λ/(S μ). With a single class this is E[X] = Σ_{s=d}^S ρ_s/(1-ρ_s),
+// ρ_s = λ C(s,d)/C(S,d)/(s μ) (Gardner et al., "Redundancy-d: the power of d choices for redundancy",
+// Operations Research 65, 2017; [BC17] section 5). It takes O(S) rational operations a class, on numbers that grow with S:
+// [RandomAssignmentFloat] is for large S. The error wraps [ErrUnstable] if λ >= S μ.
+func RandomAssignment(servers int, mu *big.Rat, classes []RandomClass) (*ClosedForm, error) {
+	if servers < 1 {
+		return nil, input.Errorf("servers", servers, "an integer >= 1")
+	}
+	if err := positive("mu", mu); err != nil {
+		return nil, err
+	}
+	total := new(big.Rat)
+	for t, class := range classes {
+		if err := nonnegative(fmt.Sprintf("classes[%d].arrival_rate", t), class.ArrivalRate); err != nil {
+			return nil, err
+		}
+		if class.Choose < 1 || class.Choose > servers {
+			return nil, input.Errorf(fmt.Sprintf("classes[%d].choose", t), class.Choose, "an integer in 1..%d, the number of servers", servers)
+		}
+		total.Add(total, class.ArrivalRate)
+	}
+	all := mul(big.NewRat(int64(servers), 1), mu)
+	if err := stable(total, all); err != nil { // p_t(k)/k grows with k: k = S binds
+		return nil, err
+	}
+	c := &ClosedForm{Normalization: big.NewRat(1, 1), ClassJobs: make([]*big.Rat, len(classes))}
+	inside := make([]*big.Rat, len(classes)) // λ_t p_t(k)
+	for t, class := range classes {
+		c.ClassJobs[t] = new(big.Rat)
+		inside[t] = new(big.Rat).Set(class.ArrivalRate) // at k = S
+	}
+	jobs, rate := new(big.Rat), new(big.Rat).Set(total)
+	for k := servers; k >= 1; k-- {
+		capacity := mul(big.NewRat(int64(k), 1), mu)
+		slack := sub(capacity, rate)
+		c.Normalization.Mul(c.Normalization, quo(capacity, slack))
+		rate = new(big.Rat)
+		for t, class := range classes {
+			c.ClassJobs[t].Add(c.ClassJobs[t], quo(inside[t], slack))
+			// C(k-1,d) = C(k,d) (k-d)/k, which is 0 at k = d and stays 0 below
+			inside[t] = mul(inside[t], big.NewRat(int64(max(k-class.Choose, 0)), int64(k)))
+			rate.Add(rate, inside[t])
+		}
+	}
+	for _, x := range c.ClassJobs {
+		jobs.Add(jobs, x)
+	}
+	c.Utilization = []*big.Rat{quo(total, all)}
+	c.total(jobs, total)
+	return c, nil
+}
+
+// RandomAssignmentFloat returns the mean number of jobs on S equal servers, each job on d of them drawn
+// uniformly at random, at load ρ = λ/(S μ) in [0, 1):
+//
+//	E[X] = Σ_{s=d}^S ρ_s/(1-ρ_s),  ρ_S = ρ,  ρ_{s-1} = ρ_s (s-d)/(s-1),
+//
+// in O(S) time, and a proved bound on its relative error. ρ_s carries 2(S-s) roundings (none if d = 1), which
+// the division by 1-ρ_s magnifies 1/(1-ρ_s) times; two more make the term, and the sum has one a term.
+// For d > 1, 1-ρ_s >= 1/S if s < S, so that second orders stay below 1/1000 of this while S <= 2^20.
+// The mean delay is E[X]/(ρ S μ). A load of at least 1 wraps [ErrUnstable].
+func RandomAssignmentFloat(servers, choose int, load float64) (meanJobs, relativeErrorBound float64, err error) {
+	const u = 0x1p-53
+	if servers < 1 || servers > 1<<20 {
+		return 0, 0, input.Errorf("servers", servers, "an integer in 1..2^20")
+	}
+	if choose < 1 || choose > servers {
+		return 0, 0, input.Errorf("choose", choose, "an integer in 1..%d, the number of servers", servers)
+	}
+	if load >= 1 && load <= math.MaxFloat64 {
+		return 0, 0, fmt.Errorf("load %v, want < 1: %w", load, ErrUnstable)
+	}
+	if !(load == 0 || load >= 0x1p-900 && load < 1) {
+		return 0, 0, input.Errorf("load", load, "0 or a number in [2^-900, 1)") // so that ρ_s may underflow unnoticed
+	}
+	if load == 0 {
+		return 0, 0, nil
+	}
+	var sum, lost, roundings float64
+	rho := load
+	for s := servers; s >= choose; s-- {
+		term := rho / (1 - rho)
+		sum += term
+		lost += term * (2 + roundings/(1-rho))
+		if choose > 1 {
+			rho *= float64(s-choose) / float64(s-1)
+			roundings += 2
+		}
+	}
+	return sum, 1.01 * u * (lost/sum + float64(servers-choose+1)), nil
+}
+
+// LineLocality returns the measures of S servers of capacity mu in a line where each job is served by r consecutive
+// ones, the S-r+1 windows equally likely, jobs arriving at rate λ in all. With
+// λ(s) = λ (s-r+1)^+/(S-r+1), the rate of the windows inside s consecutive servers,
+//
+//	Z(0) = 1,  Z(s) = Σ_{t=1}^s μ Z(t-1) Z(s-t) / (s μ - λ(s)),
+//
+// since the line falls apart at a server t taken out; Z = Z(S), server t is idle with probability Z(t-1) Z(S-t)/Z(S),
+// and E[X] = λ Z'/Z, the derivative with respect to λ following the same recursion. It takes O(S^2) rational
+// operations on numbers that grow with S. The error wraps [ErrUnstable] if λ >= S μ.
+func LineLocality(servers, window int, lambda, mu *big.Rat) (*ClosedForm, error) {
+	if err := checkLocality(servers, window, lambda, mu); err != nil {
+		return nil, err
+	}
+	z, dz := lineWeights(servers, window, quo(lambda, big.NewRat(int64(servers-window+1), 1)), mu)
+	c := &ClosedForm{Normalization: z[servers]}
+	for t := 1; t <= servers; t++ {
+		c.Utilization = append(c.Utilization, sub(ratOne, quo(mul(z[t-1], z[servers-t]), z[servers])))
+	}
+	c.total(quo(dz[servers], z[servers]), lambda)
+	return c, nil
+}
+
+// RingLocality is [LineLocality] on a ring, whose S windows are equally likely. One server out leaves a
+// line of S-1 where λ(s) = λ (s-r+1)^+/S, so that
+//
+//	Z = S μ Z(S-1) / (S μ - λ),  E[X] = λ/(S μ - λ) + λ Z'(S-1)/Z(S-1),
+//
+// and every server is busy with probability λ/(S μ).
+func RingLocality(servers, window int, lambda, mu *big.Rat) (*ClosedForm, error) {
+	if err := checkLocality(servers, window, lambda, mu); err != nil {
+		return nil, err
+	}
+	n := big.NewRat(int64(servers), 1)
+	z, dz := lineWeights(servers-1, window, quo(lambda, n), mu)
+	all, line := mul(n, mu), servers-1
+	slack := sub(all, lambda)
+	c := &ClosedForm{
+		Normalization: quo(mul(all, z[line]), slack),
+		Utilization:   []*big.Rat{quo(lambda, all)},
+	}
+	c.total(add(quo(lambda, slack), quo(dz[line], z[line])), lambda)
+	return c, nil
+}
+
+// lineWeights returns Z(s) and λ dZ(s)/dλ for s = 0..n consecutive servers whose windows of r have rate lambda each.
+func lineWeights(n, r int, lambda, mu *big.Rat) (z, dz []*big.Rat) {
+	z, dz = []*big.Rat{ratOne}, []*big.Rat{new(big.Rat)}
+	for s := 1; s <= n; s++ {
+		rate := mul(lambda, big.NewRat(int64(max(s-r+1, 0)), 1))
+		slack := sub(mul(mu, big.NewRat(int64(s), 1)), rate)
+		num, dnum := new(big.Rat), new(big.Rat)
+		for t := 1; t <= s; t++ {
+			num.Add(num, mul(z[t-1], z[s-t]))
+			dnum.Add(dnum, add(mul(dz[t-1], z[s-t]), mul(z[t-1], dz[s-t])))
+		}
+		z = append(z, quo(mul(mu, num), slack))
+		dz = append(dz, quo(add(mul(mu, dnum), mul(rate, z[s])), slack))
+	}
+	return z, dz
+}
+
+func checkLocality(servers, window int, lambda, mu *big.Rat) error {
+	if servers < 1 {
+		return input.Errorf("servers", servers, "an integer >= 1")
+	}
+	if window < 1 || window > servers {
+		return input.Errorf("window", window, "an integer in 1..%d, the number of servers", servers)
+	}
+	if err := nonnegative("lambda", lambda); err != nil {
+		return err
+	}
+	if err := positive("mu", mu); err != nil {
+		return err
+	}
+	return stable(lambda, mul(big.NewRat(int64(servers), 1), mu)) // λ(s)/s grows with s: s = S binds
+}
+
+// total sets the mean number of jobs and, by Little's law, the mean delay.
+func (c *ClosedForm) total(jobs, rate *big.Rat) {
+	c.MeanJobs = jobs
+	if rate.Sign() > 0 {
+		c.MeanDelay = quo(jobs, rate)
+	}
+}
+
+func nonnegative(path string, v *big.Rat) error {
+	if v == nil || v.Sign() < 0 {
+		return badRat(path, v, "a number >= 0")
+	}
+	return nil
+}
+
+func positive(path string, v *big.Rat) error {
+	if v == nil || v.Sign() <= 0 {
+		return badRat(path, v, "a number > 0")
+	}
+	return nil
+}
+
+func badRat(path string, v *big.Rat, want string) error {
+	if v == nil {
+		return input.Errorf(path, "", "%s", want)
+	}
+	return input.Errorf(path, v.RatString(), "%s", want)
+}
+
+// stable returns an error that wraps [ErrUnstable] unless rate < capacity.
+func stable(rate, capacity *big.Rat) error {
+	if rate.Cmp(capacity) >= 0 {
+		return fmt.Errorf("rate %s on capacity %s: %w", rate.RatString(), capacity.RatString(), ErrUnstable)
+	}
+	return nil
+}
+
+var ratOne = big.NewRat(1, 1) // never written to
+
+func add(a, b *big.Rat) *big.Rat { return new(big.Rat).Add(a, b) }
+func sub(a, b *big.Rat) *big.Rat { return new(big.Rat).Sub(a, b) }
+func quo(a, b *big.Rat) *big.Rat { return new(big.Rat).Quo(a, b) }
+func inv(a *big.Rat) *big.Rat    { return new(big.Rat).Inv(a) }
+
+func mul(a *big.Rat, more ...*big.Rat) *big.Rat {
+	p := new(big.Rat).Set(a)
+	for _, b := range more {
+		p.Mul(p, b)
+	}
+	return p
+}

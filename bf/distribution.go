@@ -1,0 +1,277 @@
+package bf
+
+import (
+	"math/big"
+
+	"productform/num"
+)
+
+// The number of jobs has the generating function Z(zλ)/Z(λ). On the class lattice the
+// coefficients of G_A(zλ) obey
+//
+//	μ(A) g_A[n] = Σ_{i∈A} λ_i g_{A∖i}[n-1] + λ(A) g_A[n-1],   Z[n] = Σ_A g_A[n],
+//
+// and those of Z_K(zλ) on the lattices of servers
+//
+//	M(K) z_K[n] = Σ_t weight_t z_{K∖t}[n] + λ(K) z_K[n-1],   Z[n] = z_all[n].
+//
+// Nothing is subtracted, so that no digits are lost near the stability boundary. One array is
+// enough: it goes from n-1 to n in place, down the class lattice or up the others. On connected sets terms
+// are products, so that every state keeps its series.
+
+// coefficients returns Z[0..n] of one component.
+func (l *plan) coefficients(n int, engine Engine, prec uint) ([]value, error) {
+	if err := l.build(); err != nil {
+		return nil, err
+	}
+	g := l.graph
+	switch {
+	case g.lattice == ConnectedLattice:
+		return seriesOfProducts(l.problem, g, n, unit(engine, prec)), nil
+	case engine == Float:
+		return floatSeries(g, n), nil
+	case engine == Enclose:
+		low := boundSeries(g, n, prec, big.ToNegativeInf)
+		high := boundSeries(g, n, prec, big.ToPositiveInf)
+		z := make([]value, n+1)
+		for i := range z {
+			z[i] = value{lo: low[i], hi: high[i]}
+		}
+		return z, nil
+	}
+	return exactSeries(g, n), nil
+}
+
+// order returns the k-th state to visit in place, of those but the root of the class lattice.
+func (g *graph) order(k int) int {
+	if g.lattice == ClassLattice {
+		return g.states() - 2 - k
+	}
+	return k
+}
+
+// stateCount returns the number of states that have a series.
+func (g *graph) stateCount() int {
+	if g.lattice == ClassLattice {
+		return g.states() - 1
+	}
+	return g.states()
+}
+
+func floatSeries(g *graph, n int) []value {
+	states := g.stateCount()
+	c := make([]float64, states)
+	weights := make([]float64, len(g.weights))
+	for i, w := range g.weights {
+		weights[i] = scaled(w, 0)
+	}
+	// Errors of one visit: at most width terms, four roundings each, and the additions.
+	width, layers := 0, 0.0
+	for k := range states {
+		width = max(width, int(g.first[k+1]-g.first[k]))
+	}
+	layers = float64(g.layer[g.states()-1])
+	c[0] = 1
+	z := make([]value, n+1)
+	for i := range z {
+		for k := range states {
+			k := g.order(k)
+			first, last := g.terms(k)
+			if first == last {
+				if i > 0 {
+					c[k] = 0
+				}
+				continue
+			}
+			if i == 0 && g.lattice == ClassLattice {
+				continue
+			}
+			sum := c[k] * g.rate.float(k)
+			for t := first; t < last; t++ {
+				sum += weights[g.weight[t]] * c[g.child[t]]
+			}
+			c[k] = sum / g.total.float(k)
+		}
+		steps := float64(i)
+		if g.lattice != ClassLattice {
+			steps += layers
+		}
+		e := roundings(steps*float64(width+6) + 4)
+		z[i] = coefficient(g, c, e)
+	}
+	return z
+}
+
+// coefficient reads Z[n] off the states. Coefficients too small to be safe from underflow have no bound.
+func coefficient(g *graph, c []float64, e float64) value {
+	f := c[len(c)-1]
+	if g.lattice == ClassLattice {
+		var sum num.Sum
+		for _, x := range c {
+			sum.Add(x)
+		}
+		f = sum.Value()
+	}
+	if f != 0 && f < 0x1p-900 {
+		return floatValue(0x1p-1022, e)
+	}
+	return floatValue(f, e)
+}
+
+func boundSeries(g *graph, n int, prec uint, mode big.RoundingMode) []*big.Float {
+	number := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(mode) }
+	buf := new(big.Int)
+	divisor := new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf + big.ToPositiveInf - mode)
+	weights := make([]*big.Float, len(g.weights))
+	for i, w := range g.weights {
+		weights[i] = number().SetInt(w)
+	}
+	c := make([]big.Float, g.stateCount())
+	for k := range c {
+		c[k].SetPrec(prec).SetMode(mode)
+	}
+	c[0].SetInt64(1)
+	z := make([]*big.Float, n+1)
+	sum, term := number(), number()
+	for i := range z {
+		for k := range c {
+			k := g.order(k)
+			first, last := g.terms(k)
+			if first == last {
+				if i > 0 {
+					c[k].SetInt64(0)
+				}
+				continue
+			}
+			if i == 0 && g.lattice == ClassLattice {
+				continue
+			}
+			sum.Mul(&c[k], term.SetInt(g.rate.at(k, buf)))
+			for t := first; t < last; t++ {
+				sum.Add(sum, term.Mul(weights[g.weight[t]], &c[g.child[t]]))
+			}
+			c[k].Quo(sum, divisor.SetInt(g.total.at(k, buf)))
+		}
+		z[i] = number()
+		if g.lattice == ClassLattice {
+			for k := range c {
+				z[i].Add(z[i], &c[k])
+			}
+		} else {
+			z[i].Set(&c[len(c)-1])
+		}
+	}
+	return z
+}
+
+// exactSeries keeps integers: with U the least common multiple of all M(k), and E_l the
+// product of those of the layers up to l, a coefficient of order n is an integer over U^n (class lattice) or E_l U^n.
+func exactSeries(g *graph, n int) []value {
+	c := make([]big.Int, g.stateCount())
+	perLayer := make([]*big.Int, g.layer[g.states()-1]+1)
+	for l := range perLayer {
+		perLayer[l] = intOne
+	}
+	all, buf := intOne, new(big.Int)
+	for k := range c {
+		if g.first[k] != g.first[k+1] {
+			perLayer[g.layer[k]] = lcm(perLayer[g.layer[k]], g.total.at(k, buf))
+			all = lcm(all, g.total.at(k, buf))
+		}
+	}
+	scale := big.NewInt(1) // denominator of Z[n]
+	c[0].SetInt64(1)
+	if g.lattice != ClassLattice {
+		for _, l := range perLayer {
+			scale.Mul(scale, l)
+		}
+	}
+	z := make([]value, n+1)
+	sum, term, q := new(big.Int), new(big.Int), new(big.Int)
+	for i := range z {
+		for k := range c {
+			k := g.order(k)
+			first, last := g.terms(k)
+			if first == last {
+				if i > 0 {
+					c[k].SetInt64(0)
+				}
+				continue
+			}
+			if i == 0 && g.lattice == ClassLattice {
+				continue
+			}
+			sum.SetInt64(0)
+			for t := first; t < last; t++ {
+				sum.Add(sum, term.Mul(g.weights[g.weight[t]], &c[g.child[t]]))
+			}
+			total := g.total.at(k, buf)
+			if g.lattice != ClassLattice {
+				sum.Mul(sum, q.Quo(perLayer[g.layer[k]], total))
+				term.Mul(&c[k], q.Quo(all, total))
+				c[k].Add(sum, term.Mul(term, g.rate.at(k, buf)))
+				continue
+			}
+			q.Quo(all, total)
+			sum.Add(sum, term.Mul(&c[k], g.rate.at(k, buf)))
+			c[k].Mul(sum, q)
+		}
+		sum.Set(&c[len(c)-1])
+		if g.lattice == ClassLattice {
+			sum.SetInt64(0)
+			for k := range c {
+				sum.Add(sum, &c[k])
+			}
+		}
+		z[i] = value{x: new(big.Rat).SetFrac(sum, scale)}
+		scale.Mul(scale, all)
+	}
+	return z
+}
+
+// seriesOfProducts keeps the whole series of every state, in the arithmetic of like.
+func seriesOfProducts(p *problem, g *graph, n int, like value) []value {
+	ratio := func(a, b *big.Int) value { return like.rational(new(big.Rat).SetFrac(a, b)) }
+	zero := like.rational(new(big.Rat))
+	series := make([][]value, g.states())
+	var buf, buf2 big.Int
+	for k := range series {
+		first, last := g.terms(k)
+		sum := make([]value, n+1)
+		for i := range sum {
+			sum[i] = zero
+		}
+		total := g.total.at(k, &buf2)
+		for t := first; t < last; t++ {
+			product := []value{ratio(g.weights[g.weight[t]], total)}
+			for _, c := range g.children(t) {
+				product = convolve(product, series[c], n)
+			}
+			for i := range product {
+				sum[i] = sum[i].add(product[i])
+			}
+		}
+		factor := ratio(g.rate.at(k, &buf), total)
+		for i := 1; i <= n; i++ {
+			sum[i] = sum[i].add(factor.mul(sum[i-1]))
+		}
+		series[k] = sum
+	}
+	return series[len(series)-1]
+}
+
+// convolve returns the coefficients 0..n of the product of two series.
+func convolve(a, b []value, n int) []value {
+	c := make([]value, min(n, len(a)+len(b)-2)+1)
+	for i := range c {
+		set := false
+		for j := max(0, i-len(b)+1); j <= min(i, len(a)-1); j++ {
+			term := a[j].mul(b[i-j])
+			if set {
+				term = c[i].add(term)
+			}
+			c[i], set = term, true
+		}
+	}
+	return c
+}

@@ -1,0 +1,77 @@
+package bf
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"math/bits"
+)
+
+// ErrUnstable says that a model has no stationary distribution.
+var ErrUnstable = errors.New("unstable: jobs arrive at least as fast as their servers can work")
+
+// An UnstableError names a set of classes whose jobs arrive at least as fast as all the
+// servers they can use can work. It wraps [ErrUnstable].
+type UnstableError struct {
+	Classes     []int    // rows of the model's classes; for classes with "choose", some of their server sets
+	ArrivalRate *big.Rat // of the jobs of these classes (of those server sets), jobs per unit of time
+	Capacity    *big.Rat // of all servers they can use, jobs per unit of time; at most ArrivalRate
+}
+
+func (e *UnstableError) Unwrap() error { return ErrUnstable }
+
+func (e *UnstableError) Error() string {
+	return fmt.Sprintf("%v: classes %v bring %s jobs per unit of time to servers that can do %s",
+		ErrUnstable, e.Classes, e.ArrivalRate.RatString(), e.Capacity.RatString())
+}
+
+// overloaded returns the error for a set of classes whose servers are all single ones. Its
+// rows are the classes of the component.
+func (p *problem) overloaded(classes []int32) error {
+	used := make(map[int]bool)
+	rate, capacity := new(big.Int), new(big.Int)
+	var rows []int
+	for _, i := range classes {
+		rows = append(rows, int(i))
+		rate.Add(rate, p.classes[i].rate)
+		for _, c := range p.classes[i].choose {
+			if !used[c.Server] {
+				capacity.Add(capacity, p.groups[c.Server].capacity)
+				used[c.Server] = true
+			}
+		}
+	}
+	return p.unstable(rows, rate, capacity)
+}
+
+// overloadedState returns the error for a state of g with d(k) <= 0.
+func (p *problem) overloadedState(g *graph, k int) error {
+	var rows []int
+	var collect func(k int32)
+	collect = func(k int32) {
+		for _, i := range g.own[g.ownFirst[k]:g.ownFirst[k+1]] {
+			rows = append(rows, int(i))
+		}
+		if t := g.rest[k]; t >= 0 {
+			for _, c := range g.children(t) {
+				collect(c)
+			}
+		}
+	}
+	collect(int32(k))
+	return p.unstable(rows, g.rate.at(k, new(big.Int)), g.total.at(k, new(big.Int)))
+}
+
+func (p *problem) unstable(rows []int, rate, capacity *big.Int) error {
+	return &UnstableError{Classes: rows, ArrivalRate: new(big.Rat).SetFrac(rate, p.scale),
+		Capacity: new(big.Rat).SetFrac(capacity, p.scale)}
+}
+
+// elements lists the elements of a mask.
+func elements(mask int) []int32 {
+	var l []int32
+	for ; mask != 0; mask &= mask - 1 {
+		l = append(l, int32(bits.TrailingZeros(uint(mask))))
+	}
+	return l
+}

@@ -1,0 +1,290 @@
+package bf
+
+import (
+	"math/big"
+	"math/bits"
+	"productform/internal/input"
+)
+
+// exactGraph evaluates a graph in integers. All values of one layer share a denominator, so
+// that a term costs a product by a word and an addition, and no greatest common divisor is
+// taken inside the recursion. With L_l the least common multiple of the d(k) of layer l and
+// E_0 = F_root = 1,
+//
+//	v(k) = P(k)/E_l,  E_l = L_l lcm{Π_c E(layer of c)},  over the children c of the terms of the layer,
+//	dZ/dv(k) = A(k)/F_l,  F_l = lcm{F L (layer above) Π_s E(layer of s)},  s the siblings in a term.
+//
+// On the lattices of subsets E_l = L_1 ... L_l and F_l = L_{l+1} ... L_n. It fails, before
+// it starts, if the tables would need more than maxBytes.
+func exactGraph(p *problem, g *graph, maxBytes int64) (measures, error) {
+	x := &exactRun{g: g, root: g.states() - 1}
+	if err := x.denominators(maxBytes); err != nil {
+		return measures{}, err
+	}
+	x.up()
+	x.down(p)
+	perZ := new(big.Rat).SetFrac(x.e[g.layer[x.root]], &x.p[x.root])
+	m := measures{normalization: value{x: new(big.Rat).Inv(perZ)}}
+	jobs := make([]*big.Rat, len(p.classes))
+	for i := range jobs {
+		jobs[i] = new(big.Rat).SetFrac(&x.sums[i], x.common)
+	}
+	if g.lattice == ClassLattice {
+		idle := x.addActive(p, jobs)
+		for _, r := range idle {
+			m.busy = append(m.busy, value{x: r.Mul(r, perZ)}.oneMinus())
+		}
+	} else {
+		first, _ := g.terms(x.root)
+		for s := range p.groups {
+			idle := new(big.Rat).Set(perZ)
+			for _, c := range g.children(first + int32(s)) {
+				idle.Mul(idle, new(big.Rat).SetFrac(&x.p[c], x.e[g.layer[c]]))
+			}
+			m.busy = append(m.busy, value{x: idle}.oneMinus())
+		}
+	}
+	for _, r := range jobs {
+		m.jobs = append(m.jobs, value{x: r.Mul(r, perZ)})
+	}
+	return m, nil
+}
+
+type exactRun struct {
+	g      *graph
+	root   int
+	layers [][]int32 // the states of each layer
+
+	l, e, f []*big.Int // L, E, F of each layer
+	common  *big.Int   // lcm of L E F over the layers
+	p       []big.Int  // P(k)
+	sums    []big.Int  // rate_i Σ_k coef(k, i) dZ/d(numerator of k) v(k), over common
+}
+
+var intOne = big.NewInt(1) // never changed
+
+// denominators finds L, E and F of all layers.
+func (x *exactRun) denominators(maxBytes int64) error {
+	g := x.g
+	top := 0
+	for _, l := range g.layer {
+		top = max(top, int(l))
+	}
+	x.layers = make([][]int32, top+1)
+	for k, l := range g.layer {
+		x.layers[l] = append(x.layers[l], int32(k))
+	}
+	x.l, x.e, x.f = make([]*big.Int, top+1), make([]*big.Int, top+1), make([]*big.Int, top+1)
+	var buf big.Int
+	var need float64
+	for l, states := range x.layers {
+		x.l[l], x.e[l], x.f[l] = intOne, intOne, intOne
+		seen := make([]bool, top+1)
+		for _, k := range states {
+			x.l[l] = lcm(x.l[l], g.den.at(int(k), &buf))
+			first, last := g.terms(int(k))
+			for t := first; t < last; t++ {
+				if c := g.children(t); len(c) != 1 || !seen[g.layer[c[0]]] {
+					x.e[l] = lcm(x.e[l], x.product(c, -1))
+					if len(c) == 1 {
+						seen[g.layer[c[0]]] = true
+					}
+				}
+			}
+			if need += 3 * float64(x.e[l].BitLen()+x.l[l].BitLen()) / 8; need > float64(maxBytes) {
+				return input.Errorf("engine", Exact, "a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked",
+					g.states(), g.lattice, maxBytes>>20)
+			}
+		}
+		x.e[l] = new(big.Int).Mul(x.e[l], x.l[l])
+	}
+	for l := top; l >= 0; l-- {
+		above := new(big.Int).Mul(x.f[l], x.l[l])
+		seen := make([]bool, top+1)
+		for _, k := range x.layers[l] {
+			first, last := g.terms(int(k))
+			for t := first; t < last; t++ {
+				children := g.children(t)
+				for j, c := range children {
+					if lc := g.layer[c]; len(children) > 1 || !seen[lc] {
+						x.f[lc] = lcm(x.f[lc], new(big.Int).Mul(above, x.product(children, j)))
+						seen[lc] = seen[lc] || len(children) == 1
+					}
+				}
+			}
+		}
+	}
+	x.common = intOne
+	for l := range x.layers {
+		x.common = lcm(x.common, x.lef(l))
+	}
+	return nil
+}
+
+func (x *exactRun) lef(l int) *big.Int {
+	d := new(big.Int).Mul(x.l[l], x.e[l])
+	return d.Mul(d, x.f[l])
+}
+
+// product returns Π E of the layers of the children, but for number skip.
+func (x *exactRun) product(children []int32, skip int) *big.Int {
+	d := intOne
+	for j, c := range children {
+		if j != skip {
+			d = new(big.Int).Mul(d, x.e[x.g.layer[c]])
+		}
+	}
+	return d
+}
+
+// cofactors keeps total/(denominator of a term) for terms with one child, by the layer at the other end.
+type cofactors []*big.Int
+
+func (c cofactors) get(layer int32, total, denominator *big.Int) *big.Int {
+	if c[layer] == nil {
+		c[layer] = new(big.Int).Quo(total, denominator)
+	}
+	return c[layer]
+}
+
+func (x *exactRun) up() {
+	g := x.g
+	x.p = make([]big.Int, g.states())
+	var run, term, buf, q big.Int
+	for l, states := range x.layers {
+		total := new(big.Int).Quo(x.e[l], x.l[l])
+		known := make(cofactors, len(x.layers))
+		for _, k := range states {
+			first, last := g.terms(int(k))
+			if first == last {
+				x.p[k].Set(x.e[l])
+				continue
+			}
+			sum := &x.p[k]
+			var cof *big.Int // of the terms gathered in run
+			run.SetInt64(0)
+			for t := first; t < last; t++ {
+				children := g.children(t)
+				var c *big.Int
+				if len(children) == 1 {
+					c = known.get(g.layer[children[0]], total, x.e[g.layer[children[0]]])
+				} else {
+					c = new(big.Int).Quo(total, x.product(children, -1))
+				}
+				if cof != nil && c != cof {
+					sum.Add(sum, run.Mul(&run, cof))
+					run.SetInt64(0)
+				}
+				cof = c
+				x.weigh(&term, t)
+				for _, o := range children {
+					term.Mul(&term, &x.p[o])
+				}
+				run.Add(&run, &term)
+			}
+			if cof.IsInt64() && cof.Int64() == 1 {
+				sum.Add(sum, &run)
+			} else {
+				sum.Add(sum, run.Mul(&run, cof))
+			}
+			sum.Mul(sum, q.Quo(x.l[l], g.den.at(int(k), &buf)))
+		}
+	}
+}
+
+// weigh sets z to the weight of term t.
+func (x *exactRun) weigh(z *big.Int, t int32) {
+	if w := x.g.weight[t]; w >= 0 {
+		z.Set(x.g.weights[w])
+	} else {
+		z.Set(intOne)
+	}
+}
+
+func (x *exactRun) down(p *problem) {
+	g := x.g
+	a, carry := make([]big.Int, g.states()), make([]big.Int, g.states())
+	a[x.root].SetInt64(1)
+	x.sums = make([]big.Int, len(p.classes))
+	var w, term, buf, q big.Int
+	for l := len(x.layers) - 1; l >= 0; l-- {
+		above := new(big.Int).Mul(x.f[l], x.l[l])
+		rescale := new(big.Int).Quo(x.common, x.lef(l))
+		known := make(cofactors, len(x.layers))
+		for _, k := range x.layers[l] {
+			first, last := g.terms(int(k))
+			if first == last {
+				continue
+			}
+			w.Mul(&a[k], q.Quo(x.l[l], g.den.at(int(k), &buf)))
+			for t := first; t < last; t++ {
+				children := g.children(t)
+				for j, c := range children {
+					var cof *big.Int
+					if len(children) == 1 {
+						cof = known.get(g.layer[c], x.f[g.layer[c]], above)
+					} else {
+						cof = new(big.Int).Mul(above, x.product(children, j))
+						cof.Quo(x.f[g.layer[c]], cof)
+					}
+					x.weigh(&term, t)
+					term.Mul(&term, &w)
+					for i, o := range children {
+						if i != j {
+							term.Mul(&term, &x.p[o])
+						}
+					}
+					if !cof.IsInt64() || cof.Int64() != 1 {
+						term.Mul(&term, cof)
+					}
+					a[c].Add(&a[c], &term)
+				}
+			}
+			term.Mul(&w, &x.p[k])
+			carry[k].Add(&carry[k], term.Mul(&term, rescale))
+			for o := g.ownFirst[k]; o < g.ownFirst[k+1]; o++ {
+				i := g.own[o]
+				term.Mul(&carry[k], p.classes[i].rate)
+				if g.coef != nil {
+					term.Mul(&term, g.coef.at(int(o), &buf))
+				}
+				x.sums[i].Add(&x.sums[i], &term)
+			}
+			if t := g.rest[k]; t >= 0 {
+				for _, c := range g.children(t) {
+					carry[c].Add(&carry[c], &carry[k])
+				}
+			}
+		}
+	}
+}
+
+// addActive adds Σ_{A∋i} G(A) to jobs[i], and returns Σ G(A) over the sets A that use no class of each server.
+func (x *exactRun) addActive(p *problem, jobs []*big.Rat) (idle []*big.Rat) {
+	masks := p.classMasks()
+	idle = make([]*big.Rat, len(masks))
+	for s := range idle {
+		idle[s] = new(big.Rat)
+	}
+	for l, states := range x.layers[:len(x.layers)-1] {
+		active, unused := make([]big.Int, len(jobs)), make([]big.Int, len(masks))
+		for _, a := range states {
+			for h := int(a); h != 0; h &= h - 1 {
+				i := bits.TrailingZeros(uint(h))
+				active[i].Add(&active[i], &x.p[a])
+			}
+			for s, mask := range masks {
+				if int(a)&mask == 0 {
+					unused[s].Add(&unused[s], &x.p[a])
+				}
+			}
+		}
+		for i := range jobs {
+			jobs[i].Add(jobs[i], new(big.Rat).SetFrac(&active[i], x.e[l]))
+		}
+		for s := range idle {
+			idle[s].Add(idle[s], new(big.Rat).SetFrac(&unused[s], x.e[l]))
+		}
+	}
+	return idle
+}

@@ -1,0 +1,211 @@
+package bf
+
+import (
+	"cmp"
+	"math/big"
+	"math/bits"
+	"slices"
+)
+
+// classGraph is the lattice of all sets A of active classes: G(∅) = 1,
+//
+//	G(A) = Σ_{i∈A} λ_i G(A∖{i}) / (μ(A) - λ(A)),  Z = Σ_A G(A)
+//
+// (Bonald, Comte and Mathieu, POMACS 1(2), 2017). State A is the mask of A, and one more
+// state adds all up. It needs every group to be a single server.
+func classGraph(p *problem) (g *graph, overloaded int) {
+	n := len(p.classes)
+	g = newGraph(ClassLattice, 1<<n+1, n<<n/2+1<<n)
+	for _, k := range p.classes {
+		g.weights = append(g.weights, k.rate)
+	}
+	masks := p.classMasks()
+	for a := range 1 << n {
+		for h := a; h != 0; h &= h - 1 {
+			i := bits.TrailingZeros(uint(h))
+			g.addTerm(int32(i), int32(a&^(1<<i)))
+		}
+		rest := int32(-1)
+		if a != 0 {
+			g.own = append(g.own, int32(bits.TrailingZeros(uint(a))))
+			rest = int32(len(g.weight) - bits.OnesCount(uint(a)))
+		}
+		p.addTotal(g, func(s int) int { return b2i(masks[s]&a != 0) })
+		g.endState(int32(bits.OnesCount(uint(a))), rest)
+	}
+	order := make([]int32, 1<<n)
+	for a := range order {
+		order[a] = int32(a)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(g.layer[a], g.layer[b]) })
+	for _, a := range order {
+		g.addTerm(-1, a)
+	}
+	g.total.addSmall(1)
+	g.endState(int32(n+1), -1)
+	return g, g.close(p)
+}
+
+// classMasks returns the classes of each server as a mask.
+func (p *problem) classMasks() []int {
+	masks := make([]int, len(p.groups))
+	for i, k := range p.classes {
+		for _, c := range k.choose {
+			masks[c.Server] |= 1 << i
+		}
+	}
+	return masks
+}
+
+// addTotal appends M(k) = Σ_g count(g) C_g of the next state to g.
+func (p *problem) addTotal(g *graph, count func(group int) int) {
+	if p.small {
+		var m int64
+		for s, c := range p.capacity64 {
+			m += int64(count(s)) * c
+		}
+		g.total.addSmall(m)
+		return
+	}
+	m, t := new(big.Int), new(big.Int)
+	for s := range p.groups {
+		m.Add(m, t.Mul(p.groups[s].capacity, t.SetInt64(int64(count(s)))))
+	}
+	g.total.add(m)
+}
+
+// symmetricGraph is the lattice of numbers k_g <= n_g of servers of each group (all sets of
+// servers, if every group is a single one): Z(0) = 1,
+//
+//	Z(k) = Σ_g k_g C_g Z(k-e_g) / (M(k) - λ(k)),  M(k) = Σ_g k_g C_g,
+//	λ(k) = Σ_t λ_t Π_g C(k_g, d_tg)/C(n_g, d_tg).
+//
+// State k is the number Σ_g k_g Π_{h<g} (n_h+1).
+func symmetricGraph(p *problem) (g *graph, overloaded int) {
+	name := SymmetricLattice
+	if p.whole {
+		name = ServerLattice
+	}
+	states := 1
+	at := make([]int32, len(p.groups)) // weight of one server of each group
+	for _, group := range p.groups {
+		states *= group.n + 1
+	}
+	g = newGraph(name, states, states*len(p.groups))
+	for s, group := range p.groups {
+		at[s] = int32(len(g.weights))
+		for k := range group.n {
+			g.weights = append(g.weights, new(big.Int).Mul(group.capacity, big.NewInt(int64(k+1))))
+		}
+	}
+	if !p.whole {
+		g.coef = &integers{}
+	}
+	var buf big.Int
+	count := make([]int, len(p.groups))
+	lowest := p.byLowestServer()
+	for state := range states {
+		stride, layer, rest := 1, 0, int32(-1)
+		low := -1
+		p.addTotal(g, func(s int) int { return count[s] })
+		idle := g.total.at(state, &buf).Sign() == 0 // servers of capacity 0 alone, which no class uses alone
+		for s, group := range p.groups {
+			if idle {
+				break
+			}
+			if count[s] > 0 {
+				if low < 0 {
+					low = s
+				}
+				g.addTerm(at[s]+int32(count[s]-1), int32(state-stride))
+				layer += count[s]
+			}
+			stride *= group.n + 1
+		}
+		if p.whole && low >= 0 {
+			rest = g.first[len(g.first)-1]
+			for _, i := range lowest[low] {
+				if p.inside(i, count) {
+					g.own = append(g.own, i)
+				}
+			}
+		}
+		if !p.whole && !idle {
+			p.addOwn(g, count)
+		}
+		g.endState(int32(layer), rest)
+		for s := range count {
+			if count[s]++; count[s] <= p.groups[s].n {
+				break
+			}
+			count[s] = 0
+		}
+	}
+	return g, g.close(p)
+}
+
+// byLowestServer lists the classes by the first server they may use.
+func (p *problem) byLowestServer() [][]int32 {
+	lists := make([][]int32, len(p.groups))
+	for i, k := range p.classes {
+		low := len(p.groups)
+		for _, c := range k.choose {
+			low = min(low, c.Server)
+		}
+		lists[low] = append(lists[low], int32(i))
+	}
+	return lists
+}
+
+// inside reports whether count has all servers of class i, each a single one.
+func (p *problem) inside(i int32, count []int) bool {
+	for _, c := range p.classes[i].choose {
+		if count[c.Server] == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// addOwn appends the classes that fit into count to the next state, with the number of ways
+// Π_g C(k_g, d_g) to choose their servers among those counted.
+func (p *problem) addOwn(g *graph, count []int) {
+	for i, k := range p.classes {
+		if p.small {
+			ways := int64(1)
+			for _, c := range k.choose {
+				if ways *= binomial64(count[c.Server], c.Choose); ways == 0 {
+					break
+				}
+			}
+			if ways != 0 {
+				g.own = append(g.own, int32(i))
+				g.coef.addSmall(ways)
+			}
+			continue
+		}
+		ways := big.NewInt(1)
+		for _, c := range k.choose {
+			ways.Mul(ways, new(big.Int).Binomial(int64(count[c.Server]), int64(c.Choose)))
+		}
+		if ways.Sign() != 0 {
+			g.own = append(g.own, int32(i))
+			g.coef.add(ways)
+		}
+	}
+}
+
+// binomial64 returns C(n, k), which must fit into 62 bits.
+func binomial64(n, k int) int64 {
+	if k > n {
+		return 0
+	}
+	k = min(k, n-k)
+	c := int64(1)
+	for j := 1; j <= k; j++ {
+		hi, lo := bits.Mul64(uint64(c), uint64(n-k+j))
+		q, _ := bits.Div64(hi, lo, uint64(j))
+		c = int64(q)
+	}
+	return c
+}

@@ -1,0 +1,232 @@
+package bf
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+
+	"productform/cluster"
+
+	"pgregory.net/rapid"
+)
+
+// balance returns Σ_{|x|=n} Φ(x) Π λ_i^x_i for n = 0..total of a model without groups, summed
+// state by state from Φ(x) = Σ_i Φ(x-e_i)/μ(A(x)) ([BC17], equations (3) and (4)).
+func balance(m *cluster.Model, total int) []*big.Rat {
+	size := big.NewRat(1, 1)
+	if m.MeanSize != nil {
+		size = m.MeanSize
+	}
+	sums := make([]*big.Rat, total+1)
+	level := map[string]*big.Rat{string(make([]byte, len(m.Classes))): big.NewRat(1, 1)} // Φ(x) Π λ^x on |x| = n
+	sums[0] = big.NewRat(1, 1)
+	for n := 1; n <= total; n++ {
+		next := map[string]*big.Rat{}
+		sums[n] = new(big.Rat)
+		for x := range level {
+			for i := range m.Classes {
+				y := []byte(x)
+				y[i]++
+				next[string(y)] = nil
+			}
+		}
+		for y := range next {
+			used := map[int]bool{}
+			mu, sum := new(big.Rat), new(big.Rat)
+			for i, k := range m.Classes {
+				if y[i] == 0 {
+					continue
+				}
+				x := []byte(y)
+				x[i]--
+				sum.Add(sum, new(big.Rat).Mul(k.ArrivalRate, level[string(x)]))
+				for _, c := range k.Servers {
+					if !used[c.Server] {
+						used[c.Server] = true
+						mu.Add(mu, new(big.Rat).Quo(m.Servers[c.Server].Capacity, size))
+					}
+				}
+			}
+			next[y] = sum.Quo(sum, mu)
+			sums[n].Add(sums[n], sum)
+		}
+		level = next
+	}
+	return sums
+}
+
+// The distribution of the number of jobs is the sum over the states of the Whittle network.
+func TestDistributionIsSumOverStates(t *testing.T) {
+	const total = 5
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, rapid.Bool().Draw(t, "groups"))
+		e, _, _, err := m.Expand(5)
+		if err != nil {
+			return
+		}
+		z, _, _ := literal(e)
+		want := balance(e, total)
+		for _, lattice := range []Lattice{"", ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice} {
+			for _, engine := range []Engine{Float, Enclose, Exact} {
+				r, err := Solve(m, Settings{Engine: engine, Lattice: lattice, MaxJobs: total})
+				if err != nil {
+					if isInput(err) && lattice != "" && lattice != SymmetricLattice {
+						continue
+					}
+					t.Fatalf("%s %s: %v", lattice, engine, err)
+				}
+				for n, w := range want {
+					p := r.JobsDistribution[n]
+					checkValue(t, fmt.Sprintf("%s %s P(%d jobs)", lattice, engine, n), r, p.Float, p.Exact, new(big.Rat).Quo(w, z))
+				}
+			}
+		}
+	})
+}
+
+// Far in the tail the probabilities leave the range of float64: they turn to 0, and exact ones stay.
+func TestDistributionTail(t *testing.T) {
+	m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1000), Servers: cluster.On(0)}}}
+	for _, engine := range []Engine{Auto, Exact} {
+		r, err := Solve(m, Settings{Engine: engine, MaxJobs: 120})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := big.NewRat(999, 1000) // P(n) = (1-ρ) ρ^n
+		for n, p := range r.JobsDistribution {
+			if f, _ := want.Float64(); math.Abs(p.Float-f) > 1e-15*f+1e-300 {
+				t.Errorf("%s: P(%d) = %g, want %g", engine, n, p.Float, f)
+			}
+			if engine == Exact && p.Exact.Cmp(want) != 0 {
+				t.Errorf("P(%d) = %v, want %v", n, p.Exact, want)
+			}
+			want = new(big.Rat).Mul(want, big.NewRat(1, 1000))
+		}
+	}
+}
+
+// totalJobs returns E[X] in exact arithmetic.
+func totalJobs(t *rapid.T, m *cluster.Model) *big.Rat {
+	r, err := Solve(m, Settings{Engine: Exact})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.MeanJobs.Exact
+}
+
+// The derivatives are the limits of difference quotients, taken in exact arithmetic at a step h so
+// small that the remainder, of the order of h times the second derivative, is below 1e-20 of E[X].
+func TestGradientIsExactDifference(t *testing.T) {
+	h := big.NewRat(1, 1e15)
+	h.Mul(h, h)
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, rapid.Bool().Draw(t, "groups"))
+		idle := rapid.IntRange(0, len(m.Servers)).Draw(t, "idle server")
+		if idle < len(m.Servers) {
+			m.Servers[idle].Capacity = new(big.Rat) // unstable or an error for some models, which are left out
+		}
+		base, err := Solve(m, Settings{Engine: Exact})
+		if err != nil {
+			return
+		}
+		lattice := Lattice("")
+		if !rapid.Bool().Draw(t, "auto") {
+			lattice = rapid.SampledFrom([]Lattice{ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice}).Draw(t, "lattice")
+		}
+		g, err := MeanJobsGradient(m, Settings{Lattice: lattice})
+		if err != nil {
+			if isInput(err) && lattice != "" {
+				return
+			}
+			t.Fatal(err)
+		}
+		check := func(name string, got Derivative, entry **big.Rat) {
+			old := *entry
+			*entry = new(big.Rat).Add(old, h)
+			slope := new(big.Rat).Sub(totalJobs(t, m), base.MeanJobs.Exact)
+			*entry = old
+			want, _ := slope.Quo(slope, h).Float64()
+			if math.Abs(got.Value-want) > got.ErrorBound+1e-15*math.Abs(want)+1e-20 {
+				t.Errorf("%s %s: %v ± %g, want %v", lattice, name, got.Value, got.ErrorBound, want)
+			}
+			if got.ErrorBound > 1e-9*(math.Abs(want)+1) {
+				t.Errorf("%s %s: error bound %g for %v", lattice, name, got.ErrorBound, want)
+			}
+		}
+		for i := range m.Classes {
+			check(fmt.Sprintf("rate %d", i), g.ArrivalRates[i], &m.Classes[i].ArrivalRate)
+		}
+		for s := range m.Servers {
+			check(fmt.Sprintf("capacity %d", s), g.Capacities[s], &m.Servers[s].Capacity)
+		}
+	})
+}
+
+// The probability of each set of active classes is the sum over the states with these classes: by
+// inclusion and exclusion over Z of the model without the others.
+func TestActiveSetProbabilities(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, false)
+		z, _, _ := literal(m)
+		n := len(m.Classes)
+		within := make([]*big.Rat, 1<<n) // P(no class outside A active)
+		for a := range within {
+			part := *m
+			part.Classes = nil
+			for i, k := range m.Classes {
+				if a>>i&1 == 1 {
+					part.Classes = append(part.Classes, k)
+				}
+			}
+			za, _, _ := literal(&part)
+			within[a] = za.Quo(za, z)
+		}
+		for _, engine := range []Engine{Auto, Float, Enclose, Exact} {
+			r, err := ActiveSetProbabilities(m, Settings{Engine: engine})
+			if err != nil {
+				t.Fatalf("%s: %v", engine, err)
+			}
+			for a := range within {
+				want := new(big.Rat)
+				for b := a; ; b = (b - 1) & a {
+					if odd := len(elements(a&^b))%2 == 1; odd {
+						want.Sub(want, within[b])
+					} else {
+						want.Add(want, within[b])
+					}
+					if b == 0 {
+						break
+					}
+				}
+				checkValue(t, fmt.Sprintf("%s P(active = %b)", engine, a), &Result{Engine: r.Engine, RelativeErrorBound: r.RelativeErrorBound},
+					r.Probability[a].Float, r.Probability[a].Exact, want)
+			}
+		}
+	})
+}
+
+// A sweep is the same as solving point by point.
+func TestLoadSweep(t *testing.T) {
+	m := sparseModel(8)
+	var factors []*big.Rat
+	for k := range 11 {
+		factors = append(factors, big.NewRat(int64(k), 10))
+	}
+	results, err := LoadSweep(m, factors, Settings{Engine: Exact})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, f := range factors {
+		z, jobs, _ := literal(scaleRates(m, f))
+		if results[k].Normalization.Exact.Cmp(z) != 0 {
+			t.Errorf("factor %v: Z = %v, want %v", f, results[k].Normalization.Exact, z)
+		}
+		for i, w := range jobs {
+			if got := results[k].Classes[i].MeanJobs.Exact; got.Cmp(w) != 0 {
+				t.Errorf("factor %v: E[X_%d] = %v, want %v", f, i, got, w)
+			}
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package bf
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+
+	"productform/cluster"
+	"productform/internal/input"
+)
+
+// A plan is one component on the lattice chosen for it.
+type plan struct {
+	component *cluster.Component
+	problem   *problem
+	lattice   Lattice
+	why       string
+	states    float64
+	graph     *graph // built when first needed; nil for the sweeps over tables of subsets
+}
+
+// Connected sets are counted where the other lattices have more than manyTerms terms, up to
+// 1/sweepGain of these: a sweep over a table of subsets goes through about a thousand terms in the time
+// that it takes to find one term of a connected set, and the count must not cost much when it is in vain.
+const (
+	manyTerms = 1 << 31 // about a second
+	sweepGain = 1 << 12
+)
+
+// newPlan chooses the lattice of a component: the one with the fewest terms to add up,
+// among those that fit into memory. Connected sets are counted only where the other lattices are large.
+func newPlan(c *cluster.Component, engine Engine, s Settings) (*plan, error) {
+	p := newProblem(c)
+	l := &plan{component: c, problem: p, lattice: s.Lattice}
+	n, groups := len(p.classes), len(p.groups)
+	classes, servers := p.states()
+	switch {
+	case s.Lattice == ClassLattice && !p.whole:
+		return nil, input.Errorf("Lattice", s.Lattice, "%q (a class of this component chooses servers at random; Model.Expand writes its server sets out)", SymmetricLattice)
+	case (s.Lattice == ServerLattice || s.Lattice == ConnectedLattice) && !p.whole:
+		return nil, input.Errorf("Lattice", s.Lattice, "%q (this component has groups of servers)", SymmetricLattice)
+	case s.Lattice == ClassLattice:
+		l.states, l.why = classes, fmt.Sprintf("asked for; sets of %d classes", n)
+	case s.Lattice == ServerLattice || s.Lattice == SymmetricLattice:
+		l.states, l.why = servers, fmt.Sprintf("asked for; sets of servers of %d groups", groups)
+	case s.Lattice == ConnectedLattice:
+		if err := l.connect(s, math.Inf(1)); err != nil {
+			return nil, err
+		}
+		l.why = fmt.Sprintf("asked for; connected sets of %d servers", groups)
+	case !p.whole:
+		l.lattice, l.states = SymmetricLattice, servers
+		l.why = fmt.Sprintf("%.0f counts of servers of %d groups", servers, groups)
+	default:
+		l.cheapest(classes, servers)
+		many, gain := float64(manyTerms), float64(sweepGain)
+		if !l.onTable(engine) {
+			many, gain = 1<<18, 4
+		}
+		if cost := l.states * float64(l.elements()); cost > many {
+			best := *l
+			err := l.connect(s, cost/gain)
+			switch {
+			case err == nil:
+				l.lattice = ConnectedLattice
+				l.why = fmt.Sprintf("%d connected sets of %d servers, instead of 2^%d sets of servers or 2^%d of classes", l.graph.states(), groups, groups, n)
+			case err != nil && !isInput(err):
+				return nil, err
+			default:
+				*l = best
+			}
+		}
+	}
+	if need := l.bytes(engine); need > float64(s.maxBytes()) {
+		return nil, input.Errorf("model", fmt.Sprintf("%d classes on %d groups of servers, %.3g states of the %s lattice", n, groups, l.states, l.lattice),
+			"at most %d MiB of tables, not %.3g: merge similar classes or servers, describe equal servers as groups with \"choose\", or simulate",
+			s.maxBytes()>>20, need/(1<<20))
+	}
+	return l, nil
+}
+
+// cheapest takes the class or the server lattice.
+func (l *plan) cheapest(classes, servers float64) {
+	n, groups := len(l.problem.classes), len(l.problem.groups)
+	if classes*float64(n) <= 1.5*servers*float64(groups) {
+		l.lattice, l.states = ClassLattice, classes
+		l.why = fmt.Sprintf("2^%d sets of classes, 2^%d of servers", n, groups)
+		return
+	}
+	l.lattice, l.states = ServerLattice, servers
+	l.why = fmt.Sprintf("2^%d sets of servers, 2^%d of classes", groups, n)
+}
+
+func (l *plan) elements() int {
+	if l.lattice == ClassLattice {
+		return len(l.problem.classes)
+	}
+	return len(l.problem.groups)
+}
+
+// connect builds the graph of connected sets, if it has at most limit terms and fits into memory.
+func (l *plan) connect(s Settings, limit float64) error {
+	const bytesPerTerm = 48
+	limit = min(limit, float64(s.maxBytes())/bytesPerTerm, 1<<30)
+	g, overloaded := connectedGraph(l.problem, int(limit))
+	if g == nil {
+		return input.Errorf("model", fmt.Sprintf("%d servers", len(l.problem.groups)), "at most %.3g terms over connected sets of servers", limit)
+	}
+	if overloaded >= 0 {
+		return l.problem.overloadedState(g, overloaded)
+	}
+	l.graph, l.states = g, float64(g.states())
+	return nil
+}
+
+// onTable reports whether the engine sweeps a table of all subsets.
+func (l *plan) onTable(engine Engine) bool {
+	return engine == Float && (l.lattice == ClassLattice || l.lattice == ServerLattice)
+}
+
+// bytes estimates the memory of the tables. Graphs hold about 80 bytes a state and 20 a term;
+// enclosures six numbers a state, of 80 bytes or more; exact values are counted by their engine.
+func (l *plan) bytes(engine Engine) float64 {
+	perState := 80 + 20*float64(l.elements())
+	switch {
+	case engine == Float && l.lattice == ClassLattice:
+		perState = 8
+	case engine == Float && l.lattice == ServerLattice:
+		perState = 24
+	case engine == Float:
+		perState += 56
+	default:
+		perState += 480
+	}
+	if l.graph != nil {
+		perState += 16 * float64(len(l.graph.weight)) / l.states
+	}
+	return perState * l.states
+}
+
+// build makes the graph of the plan.
+func (l *plan) build() error {
+	if l.graph != nil {
+		return nil
+	}
+	var g *graph
+	var overloaded int
+	if l.lattice == ClassLattice {
+		g, overloaded = classGraph(l.problem)
+	} else {
+		g, overloaded = symmetricGraph(l.problem)
+	}
+	if overloaded >= 0 {
+		return l.problem.overloadedState(g, overloaded)
+	}
+	l.graph = g
+	return nil
+}
+
+// measure solves the component.
+func (l *plan) measure(engine Engine, prec uint, maxBytes int64) (measures, error) {
+	workers := runtime.GOMAXPROCS(0)
+	if l.onTable(engine) {
+		if l.lattice == ClassLattice {
+			return floatClasses(l.problem, workers)
+		}
+		return floatServers(l.problem, workers)
+	}
+	if err := l.build(); err != nil {
+		return measures{}, err
+	}
+	switch engine {
+	case Float:
+		return floatGraph(l.problem, l.graph)
+	case Enclose:
+		return encloseGraph(l.problem, l.graph, prec), nil
+	default:
+		return exactGraph(l.problem, l.graph, maxBytes)
+	}
+}

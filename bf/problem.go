@@ -1,0 +1,139 @@
+package bf
+
+import (
+	"math"
+	"math/big"
+
+	"productform/cluster"
+)
+
+// A problem is one component with its capacities and rates as integers over a common
+// denominator. Scaling all of them together changes nothing: the recursions are homogeneous.
+type problem struct {
+	groups  []group
+	classes []class
+	whole   bool     // every group is a single server
+	scale   *big.Int // capacities and rates are these integers over scale
+
+	// When the sum of all capacities and rates fits into 62 bits, every difference
+	// μ(A) - λ(A) is an exact int64, and these are set.
+	small      bool
+	capacity64 []int64
+	rate64     []int64
+}
+
+// A group is n equal servers.
+type group struct {
+	n        int
+	capacity *big.Int // of each server
+}
+
+// A class spreads its arrivals evenly over the ways to choose its servers.
+type class struct {
+	rate   *big.Int         // of each way: λ_t / Π_g C(n_g, d_tg)
+	choose []cluster.Choice // servers chosen from which groups
+}
+
+// newProblem returns the integers of a component.
+func newProblem(c *cluster.Component) *problem {
+	p := &problem{whole: true}
+	scale := big.NewInt(1)
+	for _, s := range c.Model.Servers {
+		scale = lcm(scale, s.Capacity.Denom())
+	}
+	perWay := make([]*big.Rat, len(c.Model.Classes))
+	ways := make([]*big.Int, len(c.Model.Classes))
+	for i, k := range c.Model.Classes {
+		ways[i] = waysToChoose(c.Model.Servers, k.Servers)
+		perWay[i] = new(big.Rat).Quo(k.ArrivalRate, new(big.Rat).SetInt(ways[i]))
+		scale = lcm(scale, perWay[i].Denom())
+	}
+	p.scale = scale
+	total := new(big.Int)
+	for _, s := range c.Model.Servers {
+		v := timesInt(s.Capacity, scale)
+		p.groups = append(p.groups, group{s.Size(), v})
+		p.whole = p.whole && s.Size() == 1
+		total.Add(total, new(big.Int).Mul(v, big.NewInt(int64(s.Size()))))
+	}
+	for i, k := range c.Model.Classes {
+		v := timesInt(perWay[i], scale)
+		p.classes = append(p.classes, class{v, k.Servers})
+		total.Add(total, new(big.Int).Mul(v, ways[i]))
+	}
+	if p.small = total.BitLen() <= 62; p.small {
+		for _, g := range p.groups {
+			p.capacity64 = append(p.capacity64, g.capacity.Int64())
+		}
+		for _, k := range p.classes {
+			p.rate64 = append(p.rate64, k.rate.Int64())
+		}
+	}
+	return p
+}
+
+// waysToChoose returns Π_g C(n_g, d_g), the number of server sets a class chooses from.
+func waysToChoose(servers []cluster.Server, choose []cluster.Choice) *big.Int {
+	ways := big.NewInt(1)
+	for _, c := range choose {
+		ways.Mul(ways, new(big.Int).Binomial(int64(servers[c.Server].Size()), int64(c.Choose)))
+	}
+	return ways
+}
+
+func lcm(a, b *big.Int) *big.Int {
+	g := new(big.Int).GCD(nil, nil, a, b)
+	return new(big.Int).Mul(a, new(big.Int).Quo(b, g))
+}
+
+// timesInt returns r·scale, which must be an integer.
+func timesInt(r *big.Rat, scale *big.Int) *big.Int {
+	q := new(big.Int).Quo(scale, r.Denom())
+	return q.Mul(q, r.Num())
+}
+
+// words returns the capacities and rates as int64 whose sum fits into 62 bits: exact if
+// slop is 0, otherwise divided by 2^shift and rounded, so that every difference μ(A) - λ(A) is
+// off by at most slop units.
+func (p *problem) words() (capacity, rate []int64, shift uint, slop float64) {
+	if p.small {
+		return p.capacity64, p.rate64, 0, 0
+	}
+	total := new(big.Int)
+	for _, g := range p.groups {
+		total.Add(total, g.capacity)
+	}
+	for _, k := range p.classes {
+		total.Add(total, k.rate)
+	}
+	shift = uint(total.BitLen() - 60)
+	half := new(big.Int).Lsh(big.NewInt(1), shift-1)
+	round := func(v *big.Int) int64 {
+		w := new(big.Int).Add(v, half)
+		return w.Rsh(w, shift).Int64()
+	}
+	for _, g := range p.groups {
+		capacity = append(capacity, round(g.capacity))
+	}
+	for _, k := range p.classes {
+		rate = append(rate, round(k.rate))
+	}
+	return capacity, rate, shift, float64(len(p.groups)+len(p.classes)) / 2
+}
+
+// scaled returns v/2^shift rounded to nearest.
+func scaled(v *big.Int, shift uint) float64 {
+	f := new(big.Float).SetInt(v)
+	x, _ := f.SetMantExp(f, -int(shift)).Float64()
+	return x
+}
+
+// states returns the number of states of the lattices of all subsets, +Inf beyond float64:
+// 2^N sets of classes and Π_g (n_g+1) counts of servers.
+func (p *problem) states() (classes, servers float64) {
+	servers = 1
+	for _, g := range p.groups {
+		servers *= float64(g.n + 1)
+	}
+	return math.Exp2(float64(len(p.classes))), servers
+}

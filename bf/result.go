@@ -1,0 +1,80 @@
+package bf
+
+import (
+	"math/big"
+
+	"productform/num"
+)
+
+// An Engine is an arithmetic. The engines share no arithmetic, so that they can disagree.
+type Engine string
+
+// The engines. The zero value of Engine means Auto.
+const (
+	Auto    Engine = "auto"    // Float, or Enclose when the bound of Float exceeds the tolerance
+	Float   Engine = "float"   // float64 with a proved bound on the relative error
+	Enclose Engine = "enclose" // big.Float lower and upper bounds, precision doubled until the tolerance is met
+	Exact   Engine = "exact"   // rationals
+)
+
+// A Lattice is a set of states over which the recursion for the normalization runs.
+type Lattice string
+
+// The lattices. The zero value of Lattice means the cheapest that applies.
+const (
+	ClassLattice     Lattice = "class"     // sets of active classes, 2^N states
+	ServerLattice    Lattice = "server"    // sets of servers, 2^S states
+	ConnectedLattice Lattice = "connected" // connected sets of servers
+	SymmetricLattice Lattice = "symmetric" // numbers of servers taken from each group of equal ones
+)
+
+// Settings tunes [Solve]. The zero value asks for 1e-9 on the cheapest lattice in 16 GiB.
+type Settings struct {
+	Engine   Engine  // "" means Auto
+	Lattice  Lattice // "" means the cheapest that applies
+	RelTol   float64 // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
+	MaxJobs  int     // if > 0, Result.JobsDistribution has P(n = 0), ..., P(n = MaxJobs)
+	MaxBytes int64   // memory the tables may take; 0 means 16 GiB
+}
+
+// A Result holds the stationary measures of a cluster under balanced fairness. Every
+// number is within RelativeErrorBound of the exact value for the model as written.
+type Result struct {
+	Engine             Engine  // the engine that gave the numbers: Float, Enclose or Exact
+	Parts              []Part  // the components solved, and how
+	RelativeErrorBound float64 // proved; 0 if every number is exact
+
+	Normalization    *num.Value // Z = Σ_x Φ(x) Π_i λ_i^x_i; nil if it is beyond the range of float64
+	EmptyProbability *num.Value // 1/Z; nil if it is
+	MeanJobs         num.Value  // E[Σ_i X_i]
+	MeanDelay        *num.Value // E[Σ_i X_i] / Σ_i λ_i; nil if no jobs arrive
+
+	Classes          []ClassResult  // one a row of the model's classes
+	Servers          []ServerResult // one a row of the model's servers
+	JobsDistribution []num.Value    // P(n jobs), n = 0..Settings.MaxJobs, 0 in place of a float below 1e-300; nil unless asked
+
+	width float64 // relative width of the widest enclosure
+}
+
+// A Part says how one component of a model was solved.
+type Part struct {
+	Lattice Lattice
+	States  int
+	Why     string // why this lattice
+	Classes []int  // rows of the model's classes in this component
+	Servers []int  // rows of the model's servers in this component
+}
+
+// A ClassResult holds the measures of one class.
+type ClassResult struct {
+	ArrivalRate *big.Rat   // λ_i, jobs per unit of time
+	Load        num.Value  // λ_i σ / Σ_{s∈S_i} C_s, [BC17] ρ_i; all chosen servers count
+	MeanJobs    num.Value  // E[X_i]
+	MeanDelay   *num.Value // E[X_i]/λ_i, mean sojourn; nil if λ_i = 0
+	ServiceRate *num.Value // γ_i = λ_i σ / E[X_i], work per unit of time; nil if λ_i = 0
+}
+
+// A ServerResult holds the measures of one server, or of each server of a group.
+type ServerResult struct {
+	Utilization num.Value // probability that a job it can serve is present
+}

@@ -1,0 +1,329 @@
+package bf
+
+import (
+	"errors"
+	"math"
+	"math/big"
+
+	"productform/cluster"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// Solve returns the stationary measures of a cluster under balanced fairness: with Φ the
+// balance function of the rank function μ(A) ([BC17], equation (4)),
+//
+//	P(X = x) = Φ(x) Π_i λ_i^x_i / Z,  Z = Σ_x Φ(x) Π_i λ_i^x_i.
+//
+// By Theorem 2 of [BC17] these are also the measures of the multi-server queue with exponential sizes, first come first served.
+//
+// The model is reduced first (see [cluster.Model.Reduce]); each component is solved on the
+// lattice that takes the fewest operations, named with the reason in Result.Parts. Time and
+// memory grow with the number of states of that lattice; a model that needs more than
+// Settings.MaxBytes is refused.
+//
+// The error wraps [ErrUnstable], as an [*UnstableError] that names an overloaded set of
+// classes; or it is an input error, for a model that does not pass [cluster.Model.Check],
+// settings out of range, or a model too large; or the Float engine, asked for by name,
+// could not give a bound. m is not modified.
+func Solve(m *cluster.Model, s Settings) (*Result, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	switch s.Engine {
+	case Float, Exact:
+		return solveWith(m, s, s.Engine, 0)
+	case "", Auto:
+		r, err := solveWith(m, s, Float, 0)
+		if err == nil && r.RelativeErrorBound <= s.relTol() {
+			return r, nil
+		}
+		if err != nil && !errors.Is(err, errUndecided) && !errors.Is(err, errRange) {
+			return nil, err
+		}
+	}
+	const first, last = 128, 1 << 16
+	for prec := uint(first); prec <= last; prec *= 2 {
+		r, err := solveWith(m, s, Enclose, prec)
+		if err != nil || r.width <= s.relTol() {
+			return r, err
+		}
+	}
+	return nil, input.Errorf("RelTol", s.relTol(), "a tolerance within reach of %d bits", last)
+}
+
+func (s Settings) relTol() float64 {
+	if s.RelTol == 0 {
+		return 1e-9
+	}
+	return s.RelTol
+}
+
+func (s Settings) maxBytes() int64 {
+	if s.MaxBytes == 0 {
+		return 16 << 30
+	}
+	return s.MaxBytes
+}
+
+func (s Settings) check() error {
+	switch s.Engine {
+	case "", Auto, Float, Enclose, Exact:
+	default:
+		return input.Errorf("Engine", s.Engine, "auto, float, enclose or exact")
+	}
+	switch s.Lattice {
+	case "", ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice:
+	default:
+		return input.Errorf("Lattice", s.Lattice, "class, server, connected or symmetric")
+	}
+	if !(s.RelTol >= 0 && s.RelTol < 1) {
+		return input.Errorf("RelTol", s.RelTol, "a number in (0, 1), or 0 for 1e-9")
+	}
+	if !(s.MaxJobs >= 0 && s.MaxJobs <= 1e6) {
+		return input.Errorf("MaxJobs", s.MaxJobs, "an integer in 0..1000000")
+	}
+	if s.MaxBytes < 0 {
+		return input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")
+	}
+	return nil
+}
+
+func isInput(err error) bool {
+	var e *input.Error
+	return errors.As(err, &e)
+}
+
+// solveWith solves all components with one engine and puts the result together.
+func solveWith(m *cluster.Model, s Settings, engine Engine, prec uint) (*Result, error) {
+	t, err := solveRows(m, s, engine, prec)
+	if err != nil {
+		return nil, err
+	}
+	for row := range m.Servers {
+		if m.Servers[row].Capacity.Sign() == 0 {
+			if t.busy[row], err = idleServer(m, s, row, t, prec); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return t.result(m, s, engine)
+}
+
+// rows holds the measures of a model by row, as one engine knows them.
+type rows struct {
+	like          value // 1
+	normalization value
+	jobs, busy    []value
+	distribution  []value // coefficients of Z(zλ), before the division by Z
+	parts         []Part
+}
+
+func unit(engine Engine, prec uint) value {
+	switch engine {
+	case Exact:
+		return value{x: big.NewRat(1, 1)}
+	case Enclose:
+		one := new(big.Float).SetPrec(prec).SetInt64(1)
+		return value{lo: one, hi: one}
+	}
+	return value{f: 1}
+}
+
+func solveRows(m *cluster.Model, s Settings, engine Engine, prec uint) (*rows, error) {
+	one := unit(engine, prec)
+	zero := one.rational(new(big.Rat))
+	t := &rows{like: one, normalization: one, jobs: make([]value, len(m.Classes)), busy: make([]value, len(m.Servers))}
+	for i := range t.jobs {
+		t.jobs[i] = zero
+	}
+	for i := range t.busy {
+		t.busy[i] = zero
+	}
+	if s.MaxJobs > 0 {
+		t.distribution = make([]value, s.MaxJobs+1)
+		for i := range t.distribution {
+			t.distribution[i] = zero
+		}
+		t.distribution[0] = one
+	}
+	components := m.Reduce()
+	for k := range components {
+		c := &components[k]
+		l, err := newPlan(c, engine, s)
+		if err == nil {
+			err = t.solve(m, c, l, engine, prec, s)
+		}
+		if err != nil {
+			return nil, inRows(err, c)
+		}
+	}
+	return t, nil
+}
+
+// inRows translates the classes that an UnstableError names into rows of the model.
+func inRows(err error, c *cluster.Component) error {
+	var u *UnstableError
+	if errors.As(err, &u) {
+		var list []int
+		for _, i := range u.Classes {
+			list = append(list, c.Classes[i]...)
+		}
+		return &UnstableError{Classes: list, ArrivalRate: u.ArrivalRate, Capacity: u.Capacity}
+	}
+	return err
+}
+
+// solve adds the measures of one component.
+func (t *rows) solve(m *cluster.Model, c *cluster.Component, l *plan, engine Engine, prec uint, s Settings) error {
+	r, err := l.measure(engine, prec, s.maxBytes())
+	if err != nil {
+		return err
+	}
+	t.normalization = t.normalization.mul(r.normalization)
+	for i, list := range c.Classes {
+		total := c.Model.Classes[i].ArrivalRate
+		for _, row := range list {
+			t.jobs[row] = r.jobs[i]
+			if len(list) > 1 {
+				share := new(big.Rat).Quo(m.Classes[row].ArrivalRate, total)
+				t.jobs[row] = t.like.rational(share).mul(r.jobs[i])
+			}
+		}
+	}
+	for i, list := range c.Servers {
+		for _, row := range list {
+			t.busy[row] = r.busy[i]
+		}
+	}
+	if s.MaxJobs > 0 {
+		z, err := l.coefficients(s.MaxJobs, engine, prec)
+		if err != nil {
+			return err
+		}
+		t.distribution = convolve(t.distribution, z, s.MaxJobs)
+	}
+	part := Part{Lattice: l.lattice, States: int(l.states), Why: l.why}
+	for _, list := range c.Classes {
+		part.Classes = append(part.Classes, list...)
+	}
+	for _, list := range c.Servers {
+		part.Servers = append(part.Servers, list...)
+	}
+	t.parts = append(t.parts, part)
+	return nil
+}
+
+// idleServer returns the probability that a job is present that a server of the given row, of
+// capacity 0, could serve: 1 - Z'/Z, where Z' is without the jobs that chose it.
+func idleServer(m *cluster.Model, s Settings, row int, t *rows, prec uint) (value, error) {
+	s.MaxJobs = 0
+	without := &cluster.Model{Servers: append([]cluster.Server(nil), m.Servers...), MeanSize: m.MeanSize}
+	n := int64(m.Servers[row].Size())
+	without.Servers[row].Count = int(max(n-1, 1))
+	used := false
+	for _, k := range m.Classes {
+		choices := make([]cluster.Choice, 0, len(k.Servers))
+		rate := k.ArrivalRate
+		for _, c := range k.Servers {
+			if c.Server != row {
+				choices = append(choices, c)
+				continue
+			}
+			used = used || rate.Sign() > 0
+			rate = new(big.Rat).Mul(rate, big.NewRat(n-int64(c.Choose), n)) // C(n-1, d)/C(n, d)
+			if rate.Sign() > 0 {
+				choices = append(choices, c)
+			}
+		}
+		if rate.Sign() > 0 {
+			without.Classes = append(without.Classes, cluster.Class{Name: k.Name, ArrivalRate: rate, Servers: choices})
+		}
+	}
+	if !used {
+		return t.like.rational(new(big.Rat)), nil
+	}
+	engine := Float
+	switch {
+	case t.like.x != nil:
+		engine = Exact
+	case t.like.lo != nil:
+		engine = Enclose
+	}
+	r, err := solveRows(without, s, engine, prec)
+	if err != nil {
+		return value{}, err
+	}
+	return r.normalization.quo(t.normalization).oneMinus(), nil
+}
+
+// capacityOf returns Σ_{s∈S_i} C_s over the servers of one job of class k.
+func capacityOf(m *cluster.Model, k cluster.Class) *big.Rat {
+	sum := new(big.Rat)
+	for _, c := range k.Servers {
+		sum.Add(sum, new(big.Rat).Mul(m.Servers[c.Server].Capacity, big.NewRat(int64(c.Choose), 1)))
+	}
+	return sum
+}
+
+// result turns the measures into a Result.
+func (t *rows) result(m *cluster.Model, s Settings, engine Engine) (*Result, error) {
+	r := &Result{Engine: engine, Parts: t.parts}
+	fits := true
+	export := func(v value) num.Value {
+		x, ok := v.export()
+		fits = fits && ok
+		r.RelativeErrorBound = max(r.RelativeErrorBound, v.relativeError())
+		r.width = max(r.width, v.width())
+		return x
+	}
+	pointer := func(v value) *num.Value { x := export(v); return &x }
+	if z := pointer(t.normalization); fits {
+		r.Normalization = z
+	}
+	if z := pointer(t.like.quo(t.normalization)); fits {
+		r.EmptyProbability = z
+	}
+	fits = true
+	size := m.MeanSize
+	if size == nil {
+		size = big.NewRat(1, 1)
+	}
+	jobs, rate := t.like.rational(new(big.Rat)), new(big.Rat)
+	for i, k := range m.Classes {
+		jobs = jobs.add(t.jobs[i])
+		rate.Add(rate, k.ArrivalRate)
+		work := new(big.Rat).Mul(k.ArrivalRate, size)
+		c := ClassResult{ArrivalRate: k.ArrivalRate, Load: export(t.like.rational(new(big.Rat).Quo(work, capacityOf(m, k)))),
+			MeanJobs: export(t.jobs[i])}
+		if k.ArrivalRate.Sign() > 0 {
+			c.MeanDelay = pointer(t.jobs[i].quo(t.like.rational(k.ArrivalRate)))
+			c.ServiceRate = pointer(t.like.rational(work).quo(t.jobs[i]))
+		}
+		r.Classes = append(r.Classes, c)
+	}
+	r.MeanJobs = export(jobs)
+	if rate.Sign() > 0 {
+		r.MeanDelay = pointer(jobs.quo(t.like.rational(rate)))
+	}
+	for i := range m.Servers {
+		r.Servers = append(r.Servers, ServerResult{Utilization: export(t.busy[i])})
+	}
+	for _, z := range t.distribution {
+		p := z.quo(t.normalization)
+		if x, _ := p.export(); x.Float < 1e-300 && !math.IsInf(p.width(), 1) {
+			x.Float = 0
+			r.JobsDistribution = append(r.JobsDistribution, x)
+			r.width = max(r.width, p.width())
+			continue
+		}
+		r.JobsDistribution = append(r.JobsDistribution, export(p))
+	}
+	if !fits || engine == Float && math.IsInf(r.RelativeErrorBound, 1) {
+		return nil, errRange
+	}
+	return r, nil
+}

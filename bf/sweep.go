@@ -1,0 +1,72 @@
+package bf
+
+import (
+	"fmt"
+	"math/big"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"productform/cluster"
+	"productform/internal/input"
+)
+
+// LoadSweep solves m once for each factor, with all arrival rates multiplied by it, and returns the
+// results in the order of the factors (factors >= 0). Points run side by side, one on each core, unless
+// their tables are so large that one point keeps all cores busy; the numbers do not depend on that.
+// The first factor that fails ends the sweep: the error, as of [Solve], names it.
+func LoadSweep(m *cluster.Model, factors []*big.Rat, s Settings) ([]*Result, error) {
+	for i, f := range factors {
+		if f == nil || f.Sign() < 0 {
+			return nil, input.Errorf(fmt.Sprintf("factors[%d]", i), f, "a number >= 0")
+		}
+	}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	results := make([]*Result, len(factors))
+	solve := func(i int, s Settings) (err error) {
+		if results[i], err = Solve(scaleRates(m, factors[i]), s); err != nil {
+			err = fmt.Errorf("factors[%d] = %s: %w", i, factors[i].RatString(), err)
+		}
+		return err
+	}
+	if len(factors) == 0 {
+		return results, nil
+	}
+	if err := solve(0, s); err != nil {
+		return nil, err
+	}
+	states := 0
+	for _, p := range results[0].Parts {
+		states = max(states, p.States)
+	}
+	errs := make([]error, len(factors))
+	var group errgroup.Group
+	if group.SetLimit(1); states < 1<<leafBits {
+		group.SetLimit(runtime.GOMAXPROCS(0))
+	}
+	for i := range factors[1:] {
+		group.Go(func() error {
+			errs[i+1] = solve(i+1, s)
+			return nil
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+// scaleRates returns m with its arrival rates multiplied by f.
+func scaleRates(m *cluster.Model, f *big.Rat) *cluster.Model {
+	c := *m
+	c.Classes = append([]cluster.Class(nil), m.Classes...)
+	for i := range c.Classes {
+		c.Classes[i].ArrivalRate = new(big.Rat).Mul(m.Classes[i].ArrivalRate, f)
+	}
+	return &c
+}

@@ -1,0 +1,152 @@
+package bf
+
+import (
+	"math"
+	"math/big"
+
+	"productform/num"
+)
+
+// A value is a positive number as one of the engines knows it: f(1+ε) with |ε| <= e, or
+// between lo and hi, or x exactly. The operations below carry the bound along.
+type value struct {
+	f, e   float64
+	lo, hi *big.Float
+	x      *big.Rat
+}
+
+const roundoff = 0x1p-53 // u: relative error of one float64 operation
+
+// least is the smallest float64 trusted to full precision; whatever comes out smaller or
+// not finite loses its bound.
+const least = 0x1p-1000
+
+func floatValue(f, e float64) value {
+	if !(f >= least || f == 0) || f > math.MaxFloat64 || !(e < 1e-3) {
+		e = math.Inf(1)
+	}
+	return value{f: f, e: e}
+}
+
+// roundings returns (1+u)^n - 1, rounded up: the relative error of n operations.
+func roundings(n float64) float64 { return n * roundoff * (1 + 2*n*roundoff) }
+
+// rational returns r as a value of the same engine as like.
+func (like value) rational(r *big.Rat) value {
+	switch {
+	case like.x != nil:
+		return value{x: r}
+	case like.lo != nil:
+		prec := like.lo.Prec()
+		lo := new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf).SetRat(r)
+		return value{lo: lo, hi: new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf).SetRat(r)}
+	}
+	f, exact := r.Float64()
+	if exact {
+		return floatValue(f, 0)
+	}
+	return floatValue(f, roundoff)
+}
+
+func (a value) mul(b value) value {
+	switch {
+	case a.x != nil:
+		return value{x: new(big.Rat).Mul(a.x, b.x)}
+	case a.lo != nil:
+		return value{lo: down(a.lo).Mul(a.lo, b.lo), hi: up(a.hi).Mul(a.hi, b.hi)}
+	}
+	return floatValue(a.f*b.f, compound(a.e, b.e, roundoff))
+}
+
+func (a value) quo(b value) value {
+	switch {
+	case a.x != nil:
+		return value{x: new(big.Rat).Quo(a.x, b.x)}
+	case a.lo != nil:
+		return value{lo: down(a.lo).Quo(a.lo, b.hi), hi: up(a.hi).Quo(a.hi, b.lo)}
+	}
+	return floatValue(a.f/b.f, compound(a.e, b.e/(1-b.e), roundoff))
+}
+
+func (a value) add(b value) value {
+	switch {
+	case a.x != nil:
+		return value{x: new(big.Rat).Add(a.x, b.x)}
+	case a.lo != nil:
+		return value{lo: down(a.lo).Add(a.lo, b.lo), hi: up(a.hi).Add(a.hi, b.hi)}
+	}
+	return floatValue(a.f+b.f, compound(max(a.e, b.e), 0, roundoff))
+}
+
+// oneMinus returns 1 - a for a < 1: the one place where digits can be lost.
+func (a value) oneMinus() value {
+	switch {
+	case a.x != nil:
+		return value{x: new(big.Rat).Sub(big.NewRat(1, 1), a.x)}
+	case a.lo != nil:
+		one := big.NewFloat(1)
+		return value{lo: down(a.lo).Sub(one, a.hi), hi: up(a.hi).Sub(one, a.lo)}
+	}
+	f := 1 - a.f
+	return floatValue(f, compound(a.e*a.f/f*(1+4*a.e), 0, roundoff))
+}
+
+// compound returns (1+a)(1+b)(1+c) - 1, rounded up.
+func compound(a, b, c float64) float64 {
+	s := a + b + c
+	return (s + (a*b + a*c + b*c) + a*b*c) * (1 + 8*roundoff)
+}
+
+func down(like *big.Float) *big.Float {
+	return new(big.Float).SetPrec(like.Prec()).SetMode(big.ToNegativeInf)
+}
+
+func up(like *big.Float) *big.Float {
+	return new(big.Float).SetPrec(like.Prec()).SetMode(big.ToPositiveInf)
+}
+
+// width returns an upper bound of the relative distance between the value and its best approximation
+// in the engine's own arithmetic.
+func (a value) width() float64 {
+	switch {
+	case a.x != nil:
+		return 0
+	case a.lo == nil:
+		return a.e
+	case a.lo.Sign() <= 0:
+		if a.hi.Sign() == 0 {
+			return 0
+		}
+		return math.Inf(1)
+	}
+	width := new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf)
+	width.Sub(a.hi, a.lo)
+	width.Quo(width, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Set(a.lo))
+	w, _ := width.Float64()
+	return math.Nextafter(w, 1)
+}
+
+// relativeError bounds the relative error of the float64 that export gives: for enclosures
+// that of the midpoint, rounded; none is counted beside an exact value.
+func (a value) relativeError() float64 {
+	if a.lo != nil && a.hi.Sign() > 0 {
+		return a.width() + roundoff
+	}
+	return a.width()
+}
+
+// export returns the number as results show it. ok is false if float64 cannot hold it.
+func (a value) export() (v num.Value, ok bool) {
+	switch {
+	case a.x != nil:
+		v.Exact = a.x
+		v.Float, _ = a.x.Float64()
+	case a.lo != nil:
+		v.Low, v.High = a.lo, a.hi
+		mid := new(big.Float).SetPrec(a.lo.Prec()+1).Add(a.lo, a.hi)
+		v.Float, _ = mid.Quo(mid, big.NewFloat(2)).Float64()
+	default:
+		v.Float = a.f
+	}
+	return v, v.Float <= math.MaxFloat64 && (v.Float >= 0x1p-1022 || v.Float == 0)
+}
