@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/plots"
+)
+
+// progressLines may appear on a slow machine.
+var progressLines = regexp.MustCompile(`(?m)^figures: [0-9]+ of [0-9]+ done\n`)
+
+// figures runs the command and returns its exit status and what it wrote, progress apart.
+func figures(ctx context.Context, args ...string) (status int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	status = run(ctx, args, &out, &err)
+	return status, out.String(), progressLines.ReplaceAllString(err.String(), "")
+}
+
+// files returns the names of the files in a folder, sorted; none if there is no folder.
+func files(t *testing.T, folder string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// The default run writes every figure in every format, the page and the checks, and lists them.
+func TestDefaultRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	status, stdout, stderr := figures(t.Context(), "--precision", "draft")
+	if status != 0 || stderr != "" {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	var want []string
+	for _, id := range []string{"bf-1", "bf-2", "bf-3", "bf-4"} {
+		for _, ext := range []string{"png", "svg", "pdf", "csv"} {
+			want = append(want, filepath.Join("figures-out", id+"."+ext))
+		}
+	}
+	want = append(want, filepath.Join("figures-out", "index.html"), filepath.Join("figures-out", "checks.json"))
+	if diff := cmp.Diff(want, strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")); diff != "" {
+		t.Errorf("standard output (-want +got):\n%s", diff)
+	}
+	if got := files(t, "figures-out"); len(got) != len(want) {
+		t.Errorf("%d files, want %d: %v", len(got), len(want), got)
+	}
+	for _, path := range want {
+		if info, err := os.Stat(path); err != nil || info.Size() < 1000 || info.Mode().Perm() != 0o644 {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+	b, err := os.ReadFile(filepath.Join("figures-out", "checks.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var checks []plots.Check
+	if err := json.Unmarshal(b, &checks); err != nil || len(checks) == 0 {
+		t.Fatalf("%d checks, %v", len(checks), err)
+	}
+	for _, c := range checks {
+		if c.Solver == nil || !c.OK() {
+			t.Errorf("check fails: %+v", c)
+		}
+	}
+}
+
+// The files do not depend on the number of jobs, nor on what stood there before.
+func TestChosenFiguresAndFormats(t *testing.T) {
+	a, b := filepath.Join(t.TempDir(), "new", "folder"), t.TempDir()
+	if err := os.WriteFile(filepath.Join(b, "bf-3.csv"), []byte(strings.Repeat("old", 1e5)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--only", "bf-3,bf-1", "--formats", "csv,html,csv", "--precision=draft", "--out"}
+	for folder, jobs := range map[string]string{a: "1", b: "7"} {
+		if status, _, stderr := figures(t.Context(), append(args, folder, "--jobs", jobs)...); status != 0 {
+			t.Fatalf("status %d: %s", status, stderr)
+		}
+		if got := files(t, folder); !slices.Equal(got, []string{"bf-1.csv", "bf-3.csv", "checks.json", "index.html"}) {
+			t.Errorf("files %v", got)
+		}
+	}
+	for _, name := range files(t, a) {
+		x, errA := os.ReadFile(filepath.Join(a, name))
+		y, errB := os.ReadFile(filepath.Join(b, name))
+		if errA != nil || errB != nil || !bytes.Equal(x, y) {
+			t.Errorf("%s differs with the number of jobs: %v, %v", name, errA, errB)
+		}
+	}
+}
+
+func TestListAndCheckWriteNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	status, stdout, stderr := figures(t.Context(), "--list")
+	if want := "bf-1\tTwo classes sharing three equal servers\n"; status != 0 || stderr != "" || !strings.HasPrefix(stdout, want) || strings.Count(stdout, "\n") != len(plots.Catalogue()) {
+		t.Errorf("--list: %d %q %q", status, stdout, stderr)
+	}
+	status, stdout, stderr = figures(t.Context(), "--check", "--only", "bf-2", "--precision", "draft")
+	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+	if status != 0 || stderr != "" || len(lines) != 1+3*2*2 { // three loads, two classes, two panels
+		t.Errorf("--check: %d %q %q", status, stdout, stderr)
+	}
+	for _, line := range lines[1:] {
+		if !strings.HasPrefix(line, "bf-2") || !strings.HasSuffix(line, "yes") {
+			t.Errorf("--check: %q", line)
+		}
+	}
+	if got := files(t, "."); got != nil {
+		t.Errorf("files %v", got)
+	}
+}
+
+func TestFailedCheckIsStatus1(t *testing.T) {
+	solver, tolerance := 2.1, 1e-9
+	var out, errs bytes.Buffer
+	err := printChecks(&out, []*plots.Figure{{Checks: []plots.Check{{Figure: "x", Quantity: "q", Exact: 2}, {Figure: "x", Quantity: "r", Exact: 2, Solver: &solver, Tolerance: &tolerance}}}})
+	if status := report(err, &errs); status != 1 || errs.String() != "figures: a check failed: 1 of 2\n" || !strings.HasSuffix(out.String(), "no\n") {
+		t.Errorf("status %d, %q, %q", status, out.String(), errs.String())
+	}
+}
+
+// Bad usage: one line that names the value and what is accepted, status 2, and nothing written.
+func TestBadUsage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("taken", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--only", "bf-9"}, "--only = bf-9: want figures among bf-1, bf-2, bf-3, bf-4"},
+		{[]string{"--only", "bf-1,,"}, "--only is missing: want figures among bf-1, bf-2, bf-3, bf-4"},
+		{[]string{"--list", "--only", "BF-1"}, "--only = BF-1: want figures among bf-1, bf-2, bf-3, bf-4"},
+		{[]string{"--formats", "png,gif"}, "--formats = gif: want formats among png, svg, pdf, csv, html"},
+		{[]string{"--precision", "best"}, "--precision = best: want one of draft, normal, paper"},
+		{[]string{"--jobs", "0"}, "--jobs = 0: want an integer >= 1"},
+		{[]string{"--jobs", "two"}, `invalid argument "two" for "--jobs" flag: strconv.ParseInt: parsing "two": invalid syntax`},
+		{[]string{"--out", ""}, "--out is missing: want a folder"},
+		{[]string{"--colour"}, "unknown flag: --colour"},
+		{[]string{"bf-1"}, `unknown command "bf-1" for "figures"`},
+		{[]string{"--precision", "draft", "--out", "taken"}, "mkdir taken: not a directory"},
+	} {
+		status, stdout, stderr := figures(t.Context(), c.args...)
+		if status != 2 || stdout != "" || stderr != "figures: "+c.want+"\n" {
+			t.Errorf("%q: status %d, standard output %q, standard error %q, want %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+	if got := files(t, "."); !slices.Equal(got, []string{"taken"}) {
+		t.Errorf("files %v", got)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if status, stdout, stderr := figures(ctx); status != 1 || stdout != "" || stderr != "figures: interrupted\n" {
+		t.Errorf("status %d, standard output %q, standard error %q", status, stdout, stderr)
+	}
+	if got := files(t, "."); got != nil {
+		t.Errorf("files %v", got)
+	}
+}
+
+// A bar on a terminal that goes away at the end; elsewhere silence until five seconds have passed.
+func TestProgress(t *testing.T) {
+	var b bytes.Buffer
+	p := newProgress(&b, 4)
+	p.step("bf-1")
+	p.last = p.last.Add(-lineEvery)
+	p.step("bf-2")
+	p.step("bf-3")
+	p.done()
+	if got := b.String(); got != "figures: 2 of 4 done\n" {
+		t.Errorf("off a terminal: %q", got)
+	}
+	b.Reset()
+	p = newProgress(&b, 2)
+	p.terminal = true
+	p.step("bf-1")
+	p.done()
+	p.done()
+	if got, want := b.String(), fmt.Sprintf("\r\x1b[K[%s%s] 1/2 bf-1\r\x1b[K", strings.Repeat("=", 15), strings.Repeat(" ", 15)); got != want {
+		t.Errorf("on a terminal: %q, want %q", got, want)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	status, stdout, stderr := figures(t.Context(), "--help")
+	if status != 0 || stderr != "" {
+		t.Fatalf("status %d, %q", status, stderr)
+	}
+	for _, flag := range []string{"--out", "--only", "--precision", "--formats", "--jobs", "--list", "--check"} {
+		if !strings.Contains(stdout, flag) {
+			t.Errorf("the help lacks %s", flag)
+		}
+	}
+	// The examples in the help run.
+	t.Chdir(t.TempDir())
+	for line := range strings.Lines(command().Example) {
+		if status, _, stderr := figures(t.Context(), strings.Fields(line)[1:]...); status != 0 {
+			t.Errorf("%q: status %d, %s", strings.TrimSpace(line), status, stderr)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+// Command figures draws the figures of the papers from exact theory.
+//
+//	figures [--out DIR] [--only bf-1,bf-3] [--precision draft|normal|paper] [--formats png,svg,pdf,csv,html] [--jobs N] [--list] [--check]
+//
+// For every figure it writes one file a format, then index.html (the figures with captions, parameters and
+// the table of checks) and checks.json, into the folder figures-out unless --out names another; the folder is made if
+// there is none. Standard output lists the files written, one a line; progress goes to standard error. --list prints
+// the figures there are and --check the table of checks instead, and nothing is written.
+//
+// The exit status is 0 if all went well, 1 if a check fails or the run was interrupted, 2 on bad usage or a
+// folder that cannot be written.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}

@@ -1,0 +1,38 @@
+package plots
+
+import "math"
+
+// A Check sets one number of a figure beside the same number reached another way: by another
+// solver, or by simulation with a confidence interval. What a row does not have is nil.
+type Check struct {
+	Figure   string  `json:"figure"`   // figure and panel, such as "bf-1a"
+	Quantity string  `json:"quantity"` // what, at which load
+	Exact    float64 `json:"exact"`    // closed form, rounded once; not 0
+
+	Solver    *float64 `json:"solver"`    // the general solver
+	Tolerance *float64 `json:"tolerance"` // the relative error it may have: its own proved bound and the two roundings
+
+	Simulated *float64 `json:"simulated"`  // mean over the replications
+	HalfWidth *float64 `json:"half_width"` // of its 95 % confidence interval
+	Z         *float64 `json:"z"`          // (simulated - exact) / standard error
+}
+
+// maxZ is the |z| beyond which a simulation contradicts theory: 6e-7 of correct ones do.
+const maxZ = 5
+
+// RelativeError returns |solver - exact| / |exact|, or nil without a solver.
+func (c Check) RelativeError() *float64 {
+	if c.Solver == nil {
+		return nil
+	}
+	e := math.Abs(*c.Solver-c.Exact) / math.Abs(c.Exact)
+	return &e
+}
+
+// OK reports whether the two numbers agree: the relative error of the solver is within its tolerance, and |z| <= 5.
+func (c Check) OK() bool {
+	if e := c.RelativeError(); e != nil && c.Tolerance != nil && !(*e <= *c.Tolerance) {
+		return false
+	}
+	return c.Z == nil || math.Abs(*c.Z) <= maxZ
+}

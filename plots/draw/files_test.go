@@ -1,0 +1,166 @@
+package draw
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/plots"
+)
+
+// The CSV holds every point of the figure, digit for digit, and nothing else.
+func TestCSVHoldsTheData(t *testing.T) {
+	for _, f := range figures(t) {
+		records, err := csv.NewReader(bytes.NewReader(render(t, f, CSV))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		header, rows := records[0], records[1:]
+		if header[0] != f.Panels[0].X.Title() {
+			t.Errorf("%s: first column %q", f.ID, header[0])
+		}
+		column := 1
+		check := func(name string, x, y []float64) {
+			t.Helper()
+			if column >= len(header) || header[column] != name {
+				t.Fatalf("%s: column %d is not %q: %q", f.ID, column, name, header)
+			}
+			var gotX, gotY []float64
+			for _, r := range rows {
+				if r[column] == "" {
+					continue
+				}
+				a, err := strconv.ParseFloat(r[0], 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := strconv.ParseFloat(r[column], 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				gotX, gotY = append(gotX, a), append(gotY, b)
+			}
+			if !slices.Equal(gotX, x) || !slices.Equal(gotY, y) {
+				t.Errorf("%s: column %q does not hold the series", f.ID, name)
+			}
+			column++
+		}
+		for _, p := range f.Panels {
+			for _, s := range p.Series {
+				name := s.Label + ": " + p.Y.Title()
+				check(name, s.X, s.Y)
+				if s.Low != nil {
+					check(name+", low end of 95 % interval", s.X, s.Low)
+					check(name+", high end of 95 % interval", s.X, s.High)
+				}
+			}
+		}
+		if column != len(header) {
+			t.Errorf("%s: %d columns, want %d", f.ID, len(header), column)
+		}
+	}
+}
+
+// The page shows every figure, links only to files beside it, and asks nothing of the network.
+func TestPage(t *testing.T) {
+	all := figures(t)
+	v := 1.5
+	all[0].Title = "<b> & more"
+	all[0].Checks = []plots.Check{{Figure: "test-a", Quantity: "mean delay", Exact: 1.25, Simulated: &v, HalfWidth: &v, Z: &v}}
+	b, err := Page(all, Formats())
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(b)
+	for _, want := range []string{"&lt;b&gt; &amp; more", "<td>mean delay</td><td class=\"n\">1.25</td>", "1.5 ± 1.5", `name="viewport"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	var links []string
+	for _, m := range regexp.MustCompile(`(?:href|src)="([^"#]+)"`).FindAllStringSubmatch(page, -1) {
+		links = append(links, m[1])
+	}
+	var want []string
+	for _, f := range all {
+		want = append(want, f.ID+".svg", f.ID+".png", f.ID+".svg", f.ID+".pdf", f.ID+".csv")
+		if !strings.Contains(page, `id="`+f.ID+`"`) {
+			t.Errorf("the page lacks %s", f.ID)
+		}
+	}
+	if diff := cmp.Diff(append(want, "checks.json"), links); diff != "" {
+		t.Errorf("links (-want +got):\n%s", diff)
+	}
+	if strings.Contains(page, "http") || strings.Contains(page, "<script") {
+		t.Error("the page needs more than itself")
+	}
+	for _, alt := range regexp.MustCompile(`<img [^>]*>`).FindAllString(page, -1) {
+		if !strings.Contains(alt, `alt="Panel a: mean`) {
+			t.Errorf("no alternative text: %s", alt)
+		}
+	}
+	only, err := Page(all, []Format{HTML, PNG})
+	if err != nil || !bytes.Contains(only, []byte(`src="bf-1.png"`)) || bytes.Contains(only, []byte(".svg")) {
+		t.Errorf("a page of PNG alone: %v", err)
+	}
+	if _, err := Page([]*plots.Figure{{ID: "x"}}, nil); err == nil || err.Error() != "x: title is missing: want one line" {
+		t.Errorf("a page of a bad figure: %v", err)
+	}
+}
+
+func TestChecksJSON(t *testing.T) {
+	b, err := ChecksJSON([]*plots.Figure{{}})
+	if err != nil || string(b) != "[]\n" {
+		t.Errorf("no checks: %s, %v", b, err)
+	}
+	v := 2.5
+	b, err = ChecksJSON([]*plots.Figure{{Checks: []plots.Check{{Figure: "bf-1a", Quantity: "q", Exact: 2, Simulated: &v, HalfWidth: &v, Z: &v}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []map[string]any
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := []map[string]any{{"figure": "bf-1a", "quantity": "q", "exact": 2.0, "simulated": 2.5, "half_width": 2.5, "z": 2.5, "solver": nil, "tolerance": nil}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A file appears whole, replaces the old one, and leaves nothing behind, not even when it cannot be written.
+func TestWriteFile(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "a.csv")
+	for _, text := range []string{"old, longer", "new"} {
+		if err := WriteFile(path, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(path); err != nil || string(b) != text {
+			t.Errorf("read %q, %v", b, err)
+		}
+	}
+	taken := filepath.Join(folder, "folder")
+	if err := os.MkdirAll(filepath.Join(taken, "inside"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(taken, nil); err == nil {
+		t.Error("a folder was replaced by a file")
+	}
+	if err := WriteFile(filepath.Join(folder, "missing", "a"), nil); err == nil {
+		t.Error("written into a missing folder")
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}

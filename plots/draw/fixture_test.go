@@ -1,0 +1,49 @@
+package draw
+
+import (
+	"fmt"
+	"math"
+
+	"productform/plots"
+)
+
+// simulated is a figure with everything a figure can have: theory with a band, points with bars in every look, a
+// reference, too many names to stand beside their curves in the second panel.
+func simulated() *plots.Figure {
+	theory := plots.Series{Label: "theory", Look: 0}
+	for k := 1; k < 100; k++ {
+		x := float64(k) / 100
+		y := 1 / (1 - x)
+		theory.X = append(theory.X, x)
+		theory.Y = append(theory.Y, y)
+		theory.Low = append(theory.Low, y*0.9)
+		theory.High = append(theory.High, y*1.1)
+	}
+	few := []plots.Series{theory}
+	many := []plots.Series{theory}
+	for look := 1; look < 7; look++ {
+		points := plots.Series{Label: fmt.Sprintf("simulation %d, m = 5", look), Kind: plots.Points, Look: look}
+		for k := 1; k < 10; k++ {
+			x := float64(k) / 10
+			y := (1 + float64(look)/4) / (1 - x)
+			points.X = append(points.X, x)
+			points.Y = append(points.Y, y)
+			points.Low = append(points.Low, y*math.Exp(-0.1))
+			points.High = append(points.High, y*math.Exp(0.1))
+		}
+		many = append(many, points)
+		if look <= 2 {
+			few = append(few, points)
+		}
+	}
+	load := plots.Axis{Quantity: "load", Symbol: "ρ", Max: 1}
+	delay := plots.Axis{Quantity: "mean delay", Symbol: "δ", Unit: "s", Scale: plots.Log}
+	return &plots.Figure{
+		ID: "test", Title: "Every part of a figure", Caption: "A test.",
+		Panels: []plots.Panel{
+			{Title: "Few", X: load, Y: delay, Series: few, References: []plots.Reference{{Label: "goal", Y: 50}}},
+			{Title: "Many", X: load, Y: delay, Series: many},
+			{Title: "Linear", X: load, Y: plots.Axis{Quantity: "mean delay", Symbol: "δ", Unit: "s"}, Series: few},
+		},
+	}
+}

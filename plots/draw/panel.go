@@ -1,0 +1,342 @@
+package draw
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+
+	"productform/internal/input"
+	"productform/plots"
+)
+
+// A panelPlan is a panel with everything measured and in its place.
+type panelPlan struct {
+	*plots.Panel
+	letter     string         // "(a)", empty if the figure has one panel
+	outer      vg.Rectangle   // all its ink lies inside
+	plot       vg.Rectangle   // between the axes
+	lo, hi     [2]float64     // ends of the axes, horizontal and vertical
+	ticks      [2][]tick      // of the two axes
+	traces     []trace        // series, then references
+	names      []vg.Rectangle // of the traces, where all have a place
+	legend     []legendEntry  // of the series otherwise
+	legendRows int
+}
+
+// A legendEntry is the sample of a series and its name in the row above a panel.
+type legendEntry struct {
+	series int
+	x      vg.Length // left end, from the left end of the plot
+	row    int
+}
+
+const (
+	sampleWidth vg.Length = 15
+	rowHeight             = 1.35 * fontSize
+)
+
+// plan measures the panel; left is the room that tick labels and axis title take on that side, the same for
+// all panels so that they line up.
+func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, left vg.Length) (*panelPlan, error) {
+	l := &panelPlan{Panel: p, letter: letter, outer: outer}
+	l.arrange(left)
+	for _, title := range []struct {
+		text string
+		room vg.Length
+	}{{p.X.Title(), panelWidth - 2*margin}, {p.Y.Title(), panelHeight - 2*margin}} {
+		if t.width(title.text, fontSize, false) > title.room {
+			return nil, input.Errorf("axis title", title.text, "at most %.0f mm wide", float64(title.room/mm))
+		}
+	}
+	l.trace(t)
+	area := grow(l.plot, -2*clearance)
+	if names, ok := place(l.traces, area); ok {
+		l.names = names
+		return l, nil
+	}
+	if err := l.planLegend(t); err != nil {
+		return nil, err
+	}
+	l.arrange(left) // again: the plot is now lower by the rows of the legend
+	l.trace(t)
+	for i := range p.Series {
+		l.traces[i].label = vg.Point{}
+	}
+	if names, ok := place(l.traces, grow(l.plot, -2*clearance)); ok { // of the references
+		l.names = names
+	}
+	return l, nil
+}
+
+// arrange sets the plot rectangle, the ends of the axes and the ticks.
+func (l *panelPlan) arrange(left vg.Length) {
+	l.plot = vg.Rectangle{
+		Min: l.outer.Min.Add(vg.Point{X: left, Y: margin + 2.5*textGap + tickLength + descent*fontSize + capHeight*(fontSize+tickSize)}),
+		Max: l.outer.Max.Sub(vg.Point{X: margin + 6, Y: margin + titleSize + 5 + vg.Length(l.legendRows)*rowHeight}),
+	}
+	l.lo[0], l.hi[0], l.ticks[0] = axis(&l.X, xValues(l.Panel), ticksAcross)
+	l.lo[1], l.hi[1], l.ticks[1] = axis(&l.Y, yValues(l.Panel), ticksUp)
+}
+
+// leftRoom returns the room that a panel's tick labels and axis title take left of its plot.
+func leftRoom(t typesetter, p *plots.Panel) vg.Length {
+	_, _, ticks := axis(&p.Y, yValues(p), ticksUp)
+	var widest vg.Length
+	for _, k := range ticks {
+		widest = max(widest, t.width(k.label, tickSize, false))
+	}
+	return margin + fontSize + 1.5*textGap + widest + textGap + tickLength
+}
+
+// axis returns the ends and ticks of an axis that shows these values.
+func axis(a *plots.Axis, values []float64, count int) (lo, hi float64, t []tick) {
+	lo, hi = a.Min, a.Max
+	if lo == 0 && hi == 0 {
+		lo, hi = span(a.Scale, values, count)
+	}
+	return lo, hi, ticks(a.Scale, lo, hi, count)
+}
+
+func xValues(p *plots.Panel) []float64 {
+	var v []float64
+	for _, s := range p.Series {
+		v = append(v, s.X...)
+	}
+	return v
+}
+
+func yValues(p *plots.Panel) []float64 {
+	var v []float64
+	for _, s := range p.Series {
+		v = append(append(append(v, s.Y...), s.Low...), s.High...)
+	}
+	for _, r := range p.References {
+		v = append(v, r.Y)
+	}
+	return v
+}
+
+// at returns the place of the point (x, y).
+func (l *panelPlan) at(x, y float64) vg.Point {
+	return vg.Point{
+		X: l.plot.Min.X + vg.Length(fraction(l.X.Scale, x, l.lo[0], l.hi[0]))*(l.plot.Max.X-l.plot.Min.X),
+		Y: l.plot.Min.Y + vg.Length(fraction(l.Y.Scale, y, l.lo[1], l.hi[1]))*(l.plot.Max.Y-l.plot.Min.Y),
+	}
+}
+
+// fraction returns how far v is from lo to hi.
+func fraction(scale plots.Scale, v, lo, hi float64) float64 {
+	if scale == plots.Log {
+		return math.Log(v/lo) / math.Log(hi/lo)
+	}
+	return (v - lo) / (hi - lo)
+}
+
+// trace finds what the names must not touch and stand beside.
+func (l *panelPlan) trace(t typesetter) {
+	l.traces = nil
+	for _, s := range l.Series {
+		label := vg.Point{X: t.width(s.Label, fontSize, false), Y: (capHeight + descent) * fontSize}
+		points := make([]vg.Point, len(s.X))
+		for k := range s.X {
+			points[k] = l.at(s.X[k], s.Y[k])
+		}
+		tr := trace{label: label, ideal: curveIdeal}
+		if s.Kind == plots.Curve {
+			tr = lineTrace(clipLine(points, l.plot), label, curveIdeal)
+		}
+		if s.Kind == plots.Points {
+			for _, p := range points {
+				if inside(p, l.plot) {
+					tr.anchors = append(tr.anchors, p)
+					d := vg.Point{X: markerSize}
+					e := vg.Point{Y: markerSize}
+					tr.segments = append(tr.segments, [2]vg.Point{p.Sub(d), p.Add(d)}, [2]vg.Point{p.Sub(e), p.Add(e)})
+				}
+			}
+		}
+		for k := range s.Low {
+			if a, b, ok := clip(l.at(s.X[k], s.Low[k]), l.at(s.X[k], s.High[k]), l.plot); ok {
+				tr.segments = append(tr.segments, [2]vg.Point{a, b})
+			}
+		}
+		l.traces = append(l.traces, tr)
+	}
+	for _, r := range l.References {
+		y := l.at(l.lo[0], r.Y).Y
+		line := []vg.Point{{X: l.plot.Min.X, Y: y}, {X: l.plot.Max.X, Y: y}}
+		label := vg.Point{X: t.width(r.Label, tickSize, false), Y: (capHeight + descent) * tickSize}
+		l.traces = append(l.traces, lineTrace(clipLine(line, l.plot), label, 1))
+	}
+}
+
+func inside(p vg.Point, r vg.Rectangle) bool {
+	return r.Min.X <= p.X && p.X <= r.Max.X && r.Min.Y <= p.Y && p.Y <= r.Max.Y
+}
+
+// planLegend sets the names of the series in rows and columns above the plot.
+func (l *panelPlan) planLegend(t typesetter) error {
+	room := l.plot.Max.X - l.plot.Min.X
+	var widest vg.Length
+	for _, s := range l.Series {
+		width := sampleWidth + textGap + t.width(s.Label, fontSize, false)
+		if width > room {
+			return input.Errorf("label", s.Label, "at most %.0f mm wide", float64((room-sampleWidth-textGap)/mm))
+		}
+		widest = max(widest, width)
+	}
+	step := widest + 3*textGap
+	perRow := int((room + 3*textGap) / step)
+	for i := range l.Series {
+		l.legend = append(l.legend, legendEntry{i, step * vg.Length(i%perRow), i / perRow})
+	}
+	l.legendRows = (len(l.Series) + perRow - 1) / perRow
+	if height := l.plot.Max.Y - l.plot.Min.Y - vg.Length(l.legendRows)*rowHeight; height < panelHeight/3 {
+		return input.Errorf("series", len(l.Series), "fewer, or shorter names: they take %d rows", l.legendRows)
+	}
+	return nil
+}
+
+// draw draws the panel, the lowest layer first.
+func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
+	l.drawGrid(c)
+	for i, r := range l.References {
+		y := l.at(l.lo[0], r.Y).Y
+		stroke(c, quietInk, referenceWidth, referenceDashes, []vg.Point{{X: l.plot.Min.X, Y: y}, {X: l.plot.Max.X, Y: y}})
+		if l.names != nil {
+			l.drawName(c, t, len(l.Series)+i, r.Label, tickSize, quietInk)
+		}
+	}
+	for _, s := range l.Series {
+		l.drawBand(c, s)
+	}
+	for _, s := range l.Series {
+		l.drawSeries(c, s)
+	}
+	l.drawAxes(c, t)
+	for i, s := range l.Series {
+		if l.legend == nil {
+			l.drawName(c, t, i, s.Label, fontSize, lookOf(s.Look).color)
+		}
+	}
+	l.drawLegend(c, t)
+}
+
+func (l *panelPlan) drawGrid(c vg.Canvas) {
+	for _, k := range l.ticks[0] {
+		if x := l.at(k.value, l.lo[1]).X; k.label != "" {
+			stroke(c, gridInk, gridWidth, nil, []vg.Point{{X: x, Y: l.plot.Min.Y}, {X: x, Y: l.plot.Max.Y}})
+		}
+	}
+	for _, k := range l.ticks[1] {
+		if y := l.at(l.lo[0], k.value).Y; k.label != "" {
+			stroke(c, gridInk, gridWidth, nil, []vg.Point{{X: l.plot.Min.X, Y: y}, {X: l.plot.Max.X, Y: y}})
+		}
+	}
+}
+
+func (l *panelPlan) drawAxes(c vg.Canvas, t typesetter) {
+	stroke(c, axisInk, axisWidth, nil, []vg.Point{{X: l.plot.Min.X, Y: l.plot.Max.Y}, l.plot.Min, {X: l.plot.Max.X, Y: l.plot.Min.Y}})
+	c.SetColor(ink)
+	titleLine := l.outer.Min.Y + margin + descent*fontSize
+	tickLine := titleLine + capHeight*fontSize + 1.5*textGap
+	for _, k := range l.ticks[0] {
+		x := l.at(k.value, l.lo[1]).X
+		length := tickLength
+		if k.label == "" {
+			length = minorLength
+		}
+		stroke(c, axisInk, axisWidth, nil, []vg.Point{{X: x, Y: l.plot.Min.Y}, {X: x, Y: l.plot.Min.Y - length}})
+		c.SetColor(ink)
+		t.write(c, vg.Point{X: x, Y: tickLine}, k.label, tickSize, false, 0.5, 0)
+	}
+	for _, k := range l.ticks[1] {
+		y := l.at(l.lo[0], k.value).Y
+		length := tickLength
+		if k.label == "" {
+			length = minorLength
+		}
+		stroke(c, axisInk, axisWidth, nil, []vg.Point{{X: l.plot.Min.X, Y: y}, {X: l.plot.Min.X - length, Y: y}})
+		c.SetColor(ink)
+		t.write(c, vg.Point{X: l.plot.Min.X - tickLength - textGap, Y: y - capHeight*tickSize/2}, k.label, tickSize, false, 1, 0)
+	}
+	t.write(c, vg.Point{X: l.centre(0, t.width(l.X.Title(), fontSize, false)), Y: titleLine}, l.X.Title(), fontSize, false, 0.5, 0)
+	t.write(c, vg.Point{X: l.outer.Min.X + margin + capHeight*fontSize, Y: l.centre(1, t.width(l.Y.Title(), fontSize, false))}, l.Y.Title(), fontSize, false, 0.5, math.Pi/2)
+	top := vg.Point{X: l.plot.Min.X, Y: l.outer.Max.Y - margin - capHeight*titleSize}
+	if l.letter != "" {
+		t.write(c, top, l.letter, titleSize, true, 0, 0)
+		top.X += t.width(l.letter, titleSize, true) + textGap
+	}
+	t.write(c, top, l.Panel.Title, titleSize, false, 0, 0)
+}
+
+// centre returns the middle of a title of this width on an axis (0 horizontal, 1 vertical): the middle of
+// the axis, unless the title would then leave the panel.
+func (l *panelPlan) centre(axis int, width vg.Length) vg.Length {
+	lo, hi, min0, max0 := l.plot.Min.X, l.plot.Max.X, l.outer.Min.X, l.outer.Max.X
+	if axis == 1 {
+		lo, hi, min0, max0 = l.plot.Min.Y, l.plot.Max.Y, l.outer.Min.Y, l.outer.Max.Y
+	}
+	return min(max((lo+hi)/2, min0+margin+width/2), max0-margin-width/2)
+}
+
+func (l *panelPlan) drawBand(c vg.Canvas, s plots.Series) {
+	if s.Low == nil || s.Kind != plots.Curve {
+		return
+	}
+	var polygon []vg.Point
+	for k := range s.X {
+		polygon = append(polygon, l.at(s.X[k], s.High[k]))
+	}
+	for k := len(s.X) - 1; k >= 0; k-- {
+		polygon = append(polygon, l.at(s.X[k], s.Low[k]))
+	}
+	fill(c, alpha(lookOf(s.Look).color, bandAlpha), clipPolygon(polygon, l.plot))
+}
+
+func (l *panelPlan) drawSeries(c vg.Canvas, s plots.Series) {
+	look := lookOf(s.Look)
+	points := make([]vg.Point, len(s.X))
+	for k := range s.X {
+		points[k] = l.at(s.X[k], s.Y[k])
+	}
+	if s.Kind == plots.Curve {
+		for _, piece := range clipLine(points, l.plot) {
+			stroke(c, look.color, curveWidth, look.dashes, piece)
+		}
+		return
+	}
+	for k, p := range points {
+		if s.Low != nil {
+			if a, b, ok := clip(l.at(s.X[k], s.Low[k]), l.at(s.X[k], s.High[k]), l.plot); ok {
+				stroke(c, look.color, barWidth, nil, []vg.Point{a, b})
+			}
+		}
+		if inside(p, l.plot) {
+			drawMarker(c, look, p)
+		}
+	}
+}
+
+func (l *panelPlan) drawName(c vg.Canvas, t typesetter, trace int, s string, size vg.Length, col color.Color) {
+	c.SetColor(col)
+	t.write(c, l.names[trace].Min.Add(vg.Point{Y: descent * size}), s, size, false, 0, 0)
+}
+
+func (l *panelPlan) drawLegend(c vg.Canvas, t typesetter) {
+	for _, e := range l.legend {
+		s := l.Series[e.series]
+		look := lookOf(s.Look)
+		p := vg.Point{X: l.plot.Min.X + e.x, Y: l.plot.Max.Y + 5 + rowHeight*(vg.Length(l.legendRows-1-e.row)+0.3)}
+		middle := p.Add(vg.Point{X: sampleWidth / 2, Y: capHeight * fontSize / 2})
+		if s.Kind == plots.Curve {
+			half := vg.Point{X: sampleWidth / 2}
+			stroke(c, look.color, curveWidth, look.dashes, []vg.Point{middle.Sub(half), middle.Add(half)})
+		} else {
+			drawMarker(c, look, middle)
+		}
+		c.SetColor(ink)
+		t.write(c, p.Add(vg.Point{X: sampleWidth + textGap}), s.Label, fontSize, false, 0, 0)
+	}
+}

@@ -1,0 +1,220 @@
+package draw
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"html"
+	"image/color"
+	"io"
+	"regexp"
+
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"productform/internal/input"
+	"productform/plots"
+)
+
+// A Format is a kind of file.
+type Format string
+
+// The formats. HTML is one page for all figures, see [Page].
+const (
+	PNG  Format = "png"
+	SVG  Format = "svg"
+	PDF  Format = "pdf"
+	CSV  Format = "csv"
+	HTML Format = "html"
+)
+
+// Formats returns all formats.
+func Formats() []Format { return []Format{PNG, SVG, PDF, CSV, HTML} }
+
+// Render returns the figure as a file of this format, which is not HTML: a picture of 170 mm by 70 mm for every two
+// panels (PNG at 300 dots per inch), or its data as CSV. The same figure gives the same bytes. The error names the
+// first entry of the figure that cannot be drawn.
+func Render(f *plots.Figure, format Format) ([]byte, error) {
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	switch format {
+	case PNG:
+		return renderPNG(f)
+	case SVG:
+		return renderSVG(f)
+	case PDF:
+		return renderPDF(f)
+	case CSV:
+		return renderCSV(f)
+	}
+	return nil, input.Errorf("format", format, "png, svg, pdf or csv")
+}
+
+// size returns the printed size of the figure.
+func size(f *plots.Figure) (width, height vg.Length) {
+	n := len(f.Panels)
+	return panelWidth * vg.Length(min(n, columns)), panelHeight * vg.Length((n+columns-1)/columns)
+}
+
+// paintFigure draws the figure on a canvas of its size.
+func paintFigure(c vg.Canvas, f *plots.Figure) error {
+	t := newTypesetter()
+	if err := checkText(t, f); err != nil {
+		return err
+	}
+	_, height := size(f)
+	var left vg.Length
+	for i := range f.Panels {
+		left = max(left, leftRoom(t, &f.Panels[i]))
+	}
+	for i := range f.Panels {
+		letter := ""
+		if len(f.Panels) > 1 {
+			letter = fmt.Sprintf("(%c)", 'a'+i)
+		}
+		x, y := panelWidth*vg.Length(i%columns), height-panelHeight*vg.Length(i/columns+1)
+		outer := rectangle(x, y, x+panelWidth, y+panelHeight)
+		p, err := plan(t, &f.Panels[i], letter, outer, left)
+		if err != nil {
+			return fmt.Errorf("panels[%d]: %w", i, err)
+		}
+		p.draw(c, t)
+	}
+	return nil
+}
+
+// checkText returns an error if the font cannot write one of the texts in the picture.
+func checkText(t typesetter, f *plots.Figure) error {
+	for i, p := range f.Panels {
+		path := fmt.Sprintf("panels[%d]", i)
+		texts := [][2]string{{".title", p.Title}, {".x", p.X.Title()}, {".y", p.Y.Title()}}
+		for j, s := range p.Series {
+			texts = append(texts, [2]string{fmt.Sprintf(".series[%d].label", j), s.Label})
+		}
+		for j, r := range p.References {
+			texts = append(texts, [2]string{fmt.Sprintf(".references[%d].label", j), r.Label})
+		}
+		for _, text := range texts {
+			if err := t.missing(path+text[0], text[1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func renderPNG(f *plots.Figure) ([]byte, error) {
+	w, h := size(f)
+	c := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dpi))
+	if err := paintFigure(c, f); err != nil {
+		return nil, err
+	}
+	b, err := written(vgimg.PngCanvas{Canvas: c})
+	if err != nil {
+		return nil, err
+	}
+	return withResolution(b, dpi), nil
+}
+
+// withResolution inserts the chunk that tells the printed size of a PNG image: pHYs, in dots a metre, after the
+// 8 bytes of signature and the 25 of the header.
+func withResolution(png []byte, dpi float64) []byte {
+	const header = 8 + 25
+	perMetre := uint32(dpi/0.0254 + 0.5)
+	body := append([]byte("pHYs"), binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, perMetre), perMetre)...)
+	body = append(body, 1) // the unit is the metre
+	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(body)-4))
+	chunk = append(chunk, body...)
+	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(body))
+	return bytes.Join([][]byte{png[:header], chunk, png[header:]}, nil)
+}
+
+func renderSVG(f *plots.Figure) ([]byte, error) {
+	c := vgsvg.New(size(f))
+	if err := paintFigure(svgCanvas{c}, f); err != nil {
+		return nil, err
+	}
+	b, err := written(c)
+	if err != nil {
+		return nil, err
+	}
+	// A title for those who do not see the picture.
+	head, body, _ := bytes.Cut(b, []byte(`xmlns:xlink="http://www.w3.org/1999/xlink">`))
+	title := fmt.Sprintf(`xmlns:xlink="http://www.w3.org/1999/xlink" role="img">`+"\n<title>%s</title>", html.EscapeString(f.ID+": "+f.Title))
+	return bytes.Join([][]byte{head, []byte(title), body}, nil), nil
+}
+
+func renderPDF(f *plots.Figure) ([]byte, error) {
+	c := vgpdf.New(size(f))
+	if err := paintFigure(pdfCanvas{c}, f); err != nil {
+		return nil, err
+	}
+	b, err := written(c)
+	if err != nil {
+		return nil, err
+	}
+	// Blanks instead of the entry keep every offset in the file right.
+	return creation.ReplaceAllFunc(b, func(entry []byte) []byte { return bytes.Repeat([]byte{' '}, len(entry)) }), nil
+}
+
+var creation = regexp.MustCompile(`/(CreationDate|ModDate) \(D:[0-9]{14}\)`)
+
+// An svgCanvas writes all text as filled outlines, so that it takes the room it was given whatever fonts the reader has.
+type svgCanvas struct {
+	*vgsvg.Canvas
+}
+
+func (c svgCanvas) FillString(f font.Face, p vg.Point, s string) { c.Fill(outline(f, p, s)) }
+
+// A pdfCanvas writes Greek letters, which vgpdf's 8-bit fonts lack, and bold text as filled outlines. All other
+// text stays text, in a single font: vgpdf writes several in random order.
+type pdfCanvas struct {
+	*vgpdf.Canvas
+}
+
+// SetColor undoes the multiplication of a translucent colour by its opacity, which vgpdf leaves in.
+func (c pdfCanvas) SetColor(col color.Color) {
+	c.Canvas.SetColor(straight(color.NRGBAModel.Convert(col).(color.NRGBA)))
+}
+
+// A straight is a colour that gives its components as if it were opaque, beside its opacity.
+type straight color.NRGBA
+
+// RGBA is not what [color.Color] promises, but what vgpdf takes.
+func (s straight) RGBA() (r, g, b, a uint32) {
+	return uint32(s.R) * 0x101, uint32(s.G) * 0x101, uint32(s.B) * 0x101, uint32(s.A) * 0x101
+}
+
+func (c pdfCanvas) FillString(f font.Face, p vg.Point, s string) {
+	for len(s) > 0 {
+		n := 1 // length of the run of characters of one kind
+		plain := func(s string) bool {
+			return f.Font == (font.Font{Typeface: f.Font.Typeface, Variant: f.Font.Variant, Size: f.Font.Size}) && ascii(s)
+		}
+		kind := plain(s[:1])
+		for n < len(s) && plain(s[n:n+1]) == kind {
+			n++
+		}
+		run := s[:n]
+		if kind {
+			c.Canvas.FillString(f, p, run)
+		} else {
+			c.Fill(outline(f, p, run))
+		}
+		p.X += f.Width(run)
+		s = s[n:]
+	}
+}
+
+func written(w io.WriterTo) ([]byte, error) {
+	var b bytes.Buffer
+	if _, err := w.WriteTo(&b); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

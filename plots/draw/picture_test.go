@@ -1,0 +1,248 @@
+package draw
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg/recorder"
+	"pgregory.net/rapid"
+
+	"productform/internal/input"
+	"productform/plots"
+)
+
+// figures returns the catalogue and the test figure.
+func figures(t *testing.T) []*plots.Figure {
+	t.Helper()
+	all := []*plots.Figure{simulated()}
+	for _, e := range plots.Catalogue() {
+		f, err := e.Build(t.Context(), plots.Draft)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func render(t *testing.T, f *plots.Figure, format Format) []byte {
+	t.Helper()
+	b, err := Render(f, format)
+	if err != nil {
+		t.Fatalf("%s.%s: %v", f.ID, format, err)
+	}
+	return b
+}
+
+// The same figure gives the same bytes, and no file says when it was made.
+func TestRenderIsDeterministic(t *testing.T) {
+	for _, f := range figures(t)[:3] {
+		for _, format := range []Format{PNG, SVG, PDF, CSV} {
+			a, b := render(t, f, format), render(t, f, format)
+			if !bytes.Equal(a, b) {
+				t.Errorf("%s.%s differs from one run to the next", f.ID, format)
+			}
+			if bytes.Contains(a, []byte("CreationDate")) || bytes.Contains(a, []byte("ModDate")) {
+				t.Errorf("%s.%s is dated", f.ID, format)
+			}
+		}
+	}
+}
+
+// A PNG has the printed size at 300 dots per inch, says so, and has no ink on its edge.
+func TestPNG(t *testing.T) {
+	for _, f := range figures(t) {
+		b := render(t, f, PNG)
+		img, err := png.Decode(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := (len(f.Panels) + 1) / 2
+		size := img.Bounds().Size()
+		if want := 170 / 25.4 * 300; math.Abs(float64(size.X)-want) > 1 {
+			t.Errorf("%s is %d dots wide, want %.0f", f.ID, size.X, want)
+		}
+		if want := float64(rows) * 70 / 25.4 * 300; math.Abs(float64(size.Y)-want) > 1 {
+			t.Errorf("%s is %d dots high, want %.0f", f.ID, size.Y, want)
+		}
+		if !bytes.Contains(b, []byte("pHYs\x00\x00\x2e\x23\x00\x00\x2e\x23\x01")) { // 300/0.0254 = 11811 = 0x2e23 a metre
+			t.Errorf("%s does not tell its resolution", f.ID)
+		}
+		inked := 0
+		for x := range size.X {
+			for y := range size.Y {
+				r, g, b, _ := img.At(x, y).RGBA()
+				if r&g&b == 0xffff {
+					continue
+				}
+				inked++
+				const edge = 8 // dots, 0.7 mm
+				if x < edge || y < edge || x >= size.X-edge || y >= size.Y-edge {
+					t.Fatalf("%s has ink at (%d, %d), on its edge", f.ID, x, y)
+				}
+			}
+		}
+		if inked < size.X*size.Y/200 {
+			t.Errorf("%s is nearly blank", f.ID)
+		}
+	}
+}
+
+// An SVG is well-formed, has a title and needs no font.
+func TestSVG(t *testing.T) {
+	for _, f := range figures(t) {
+		b := render(t, f, SVG)
+		titled := false
+		for d := xml.NewDecoder(bytes.NewReader(b)); ; {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", f.ID, err)
+			}
+			if e, ok := token.(xml.StartElement); ok {
+				titled = titled || e.Name.Local == "title"
+				if e.Name.Local == "text" {
+					t.Fatalf("%s has text that needs a font", f.ID)
+				}
+			}
+		}
+		if !titled || !bytes.Contains(b, []byte(f.Title)) {
+			t.Errorf("%s has no title", f.ID)
+		}
+	}
+}
+
+// The cross-reference table of a PDF still points at its objects once the dates are blanked.
+func TestPDFOffsets(t *testing.T) {
+	b := render(t, simulated(), PDF)
+	start := bytes.LastIndex(b, []byte("startxref\n"))
+	var at int
+	if _, err := fmt.Sscanf(string(b[start:]), "startxref\n%d", &at); err != nil || !bytes.HasPrefix(b[at:], []byte("xref\n")) {
+		t.Fatalf("startxref says %d: %v", at, err)
+	}
+	entries := regexp.MustCompile(`(?m)^([0-9]{10}) 00000 n`).FindAllSubmatch(b[at:], -1)
+	if len(entries) < 5 {
+		t.Fatalf("%d objects", len(entries))
+	}
+	for i, e := range entries {
+		var offset int
+		if _, err := fmt.Sscanf(string(e[1]), "%d", &offset); err != nil || !bytes.HasPrefix(b[offset:], fmt.Appendf(nil, "%d 0 obj", i+1)) {
+			t.Errorf("object %d is not at %d", i+1, offset)
+		}
+	}
+}
+
+// Names beside the curves in the catalogue, above the panel where they would overlap.
+func TestNamesOrLegend(t *testing.T) {
+	text := newTypesetter()
+	for _, f := range figures(t) {
+		for i := range f.Panels {
+			p := &f.Panels[i]
+			_, height := size(f)
+			l, err := plan(text, p, "(a)", rectangle(0, height-panelHeight, panelWidth, height), leftRoom(text, p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if direct := l.legend == nil; direct != (f.ID != "test") {
+				t.Errorf("%s, panel %d: names beside curves: %v", f.ID, i, direct)
+			}
+			if l.legend != nil && len(l.legend) != len(p.Series) {
+				t.Errorf("%s, panel %d: %d names for %d series", f.ID, i, len(l.legend), len(p.Series))
+			}
+			for _, e := range l.legend {
+				right := l.plot.Min.X + e.x + sampleWidth + textGap + text.width(p.Series[e.series].Label, fontSize, false)
+				if right > l.outer.Max.X || e.row >= l.legendRows {
+					t.Errorf("%s, panel %d: the name %q leaves the panel", f.ID, i, p.Series[e.series].Label)
+				}
+			}
+		}
+	}
+}
+
+func TestRenderRefuses(t *testing.T) {
+	long := strings.Repeat("a long name ", 20)
+	for _, c := range []struct {
+		spoil func(*plots.Figure)
+		want  string
+	}{
+		{func(f *plots.Figure) { f.Panels[0].Series[0].Y[3] = math.NaN() }, "panels[0].series[0].y[3]"},
+		{func(f *plots.Figure) { f.Panels[1].Title = "中" }, "panels[1].title"},
+		{func(f *plots.Figure) {
+			f.Panels[0].X.Quantity = "負荷"
+			f.Panels[1].X, f.Panels[2].X = f.Panels[0].X, f.Panels[0].X
+		}, "panels[0].x"},
+		{func(f *plots.Figure) { f.Panels[0].Y.Quantity = long }, "axis title"},
+		{func(f *plots.Figure) { f.Panels[1].Series[0].Label = long }, "label"},
+		{func(f *plots.Figure) {
+			for range 40 {
+				f.Panels[1].Series = append(f.Panels[1].Series, f.Panels[1].Series[0])
+			}
+		}, "series"},
+	} {
+		f := simulated()
+		c.spoil(f)
+		for _, format := range []Format{PNG, SVG, PDF} {
+			_, err := Render(f, format)
+			var bad *input.Error
+			if !errors.As(err, &bad) || bad.Path != c.want {
+				t.Errorf("%s: got %v, want an error at %s", format, err, c.want)
+			}
+		}
+	}
+	if _, err := Render(simulated(), "gif"); err == nil || err.Error() != "format = gif: want png, svg, pdf or csv" {
+		t.Errorf("unknown format: %v", err)
+	}
+}
+
+// Whatever the data, a figure that is valid is painted, or refused for what does not fit.
+func TestAnyValidFigureIsPainted(t *testing.T) {
+	painted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		scale := rapid.SampledFrom([]plots.Scale{plots.Linear, plots.Log})
+		p := plots.Panel{
+			X: plots.Axis{Quantity: "load", Scale: scale.Draw(t, "x")},
+			Y: plots.Axis{Quantity: "delay", Scale: scale.Draw(t, "y")},
+		}
+		number := func(s plots.Scale) float64 {
+			magnitude := math.Pow(10, rapid.Float64Range(-99, 99).Draw(t, "magnitude"))
+			if s == plots.Linear && rapid.Bool().Draw(t, "negative") {
+				return -magnitude
+			}
+			return magnitude
+		}
+		for i := range rapid.IntRange(1, 3).Draw(t, "series") {
+			s := plots.Series{Label: fmt.Sprint("series ", i), Look: i, Kind: rapid.SampledFrom([]plots.Kind{plots.Curve, plots.Points}).Draw(t, "kind")}
+			x := number(p.X.Scale)
+			for range rapid.IntRange(1, 8).Draw(t, "points") {
+				s.X, s.Y = append(s.X, x), append(s.Y, number(p.Y.Scale))
+				x += math.Abs(x) * rapid.Float64Range(0.001, 2).Draw(t, "step")
+			}
+			p.Series = append(p.Series, s)
+		}
+		f := &plots.Figure{ID: "x", Title: "t", Caption: "c", Panels: []plots.Panel{p}}
+		if err := f.Validate(); err != nil {
+			return // beyond 1e100
+		}
+		var c recorder.Canvas
+		var refused *input.Error
+		switch err := paintFigure(&c, f); {
+		case err == nil:
+			painted++
+		case !errors.As(err, &refused):
+			t.Fatal(err)
+		}
+	})
+	if painted == 0 {
+		t.Error("nothing was painted")
+	}
+}

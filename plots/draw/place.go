@@ -1,0 +1,132 @@
+package draw
+
+import (
+	"math"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// A trace is what a name stands beside: the segments of a curve, or the short bars through points.
+type trace struct {
+	segments [][2]vg.Point
+	anchors  []vg.Point // where the name may stand, from the left end to the right
+	label    vg.Point   // width and height of its name; zero if it has none
+	ideal    float64    // where along the anchors its name should stand, 0 at the left end, 1 at the right
+}
+
+// lineTrace is the trace of the pieces of a curve, with an anchor every few points of length.
+func lineTrace(pieces [][]vg.Point, label vg.Point, ideal float64) trace {
+	const spacing = 4
+	t := trace{label: label, ideal: ideal}
+	for _, piece := range pieces {
+		left := vg.Length(0) // to the next anchor
+		for i := 1; i < len(piece); i++ {
+			a, b := piece[i-1], piece[i]
+			t.segments = append(t.segments, [2]vg.Point{a, b})
+			d := b.Sub(a)
+			length := vg.Length(math.Hypot(float64(d.X), float64(d.Y)))
+			for ; left <= length && length > 0; left += spacing {
+				t.anchors = append(t.anchors, a.Add(d.Scale(left/length)))
+			}
+			left -= length
+		}
+		t.anchors = append(t.anchors, piece[len(piece)-1])
+	}
+	return t
+}
+
+// place finds a rectangle for each trace's name inside area: at labelGap from its own trace, at least clearance from every
+// trace and name, clearly nearer its own than any other, and as near its ideal as that allows.
+// A trace without a name gets an empty rectangle. It reports false if there is no place for all, or more than
+// mostNames, which nobody could tell apart and which would take long: the cost is that of names² anchors segments.
+//
+// Names are placed one after the other, each at the best place left; every cyclic order is tried
+// and the one with the least total cost kept.
+func place(traces []trace, area vg.Rectangle) ([]vg.Rectangle, bool) {
+	const mostNames = 6
+	named := 0
+	for _, t := range traces {
+		if t.label.X > 0 {
+			named++
+		}
+	}
+	if named > mostNames {
+		return nil, false
+	}
+	var best []vg.Rectangle
+	least := math.Inf(1)
+	for start := range max(1, len(traces)) {
+		total := 0.0
+		placed := make([]vg.Rectangle, len(traces))
+		for k := range traces {
+			i := (start + k) % len(traces)
+			if traces[i].label.X == 0 {
+				continue
+			}
+			r, cost := bestPlace(traces, i, placed, area)
+			placed[i] = r
+			total += cost
+		}
+		if total < least {
+			best, least = placed, total
+		}
+	}
+	return best, !math.IsInf(least, 1)
+}
+
+// sides are the positions of a name about its anchor, by the fraction of its width and height that lies left of and
+// below the anchor, and the direction in which the gap is left.
+var sides = []struct{ left, below, dx, dy vg.Length }{
+	{1, 0, -0.7, 0.7}, {0, 0, 0.7, 0.7}, {0, 1, 0.7, -0.7}, {1, 1, -0.7, -0.7}, // corners
+	{0.5, 0, 0, 1}, {0.5, 1, 0, -1}, {0, 0.5, 1, 0}, {1, 0.5, -1, 0},
+}
+
+// bestPlace returns the cheapest rectangle for the name of trace i beside those placed, and its cost,
+// infinite if there is none.
+func bestPlace(traces []trace, i int, placed []vg.Rectangle, area vg.Rectangle) (vg.Rectangle, float64) {
+	var best vg.Rectangle
+	least := math.Inf(1)
+	size, anchors := traces[i].label, traces[i].anchors
+	for k, p := range anchors {
+		along := math.Abs(float64(k)/float64(max(len(anchors)-1, 1)) - traces[i].ideal)
+		if along >= least {
+			continue
+		}
+		for _, side := range sides {
+			corner := p.Add(vg.Point{X: side.dx*labelGap - side.left*size.X, Y: side.dy*labelGap - side.below*size.Y})
+			r := vg.Rectangle{Min: corner, Max: corner.Add(size)}
+			if r.Min.X < area.Min.X || r.Max.X > area.Max.X || r.Min.Y < area.Min.Y || r.Max.Y > area.Max.Y {
+				continue
+			}
+			if cost := along + confusion(traces, i, placed, r); cost < least {
+				best, least = r, cost
+			}
+		}
+	}
+	return best, least
+}
+
+// confusion is infinite if r comes too close to anything, else it grows from 0 as another trace
+// comes nearer than three times the distance to the trace that r names.
+func confusion(traces []trace, i int, placed []vg.Rectangle, r vg.Rectangle) float64 {
+	for _, q := range placed {
+		if q != (vg.Rectangle{}) && overlap(q, r, 2*clearance) {
+			return math.Inf(1)
+		}
+	}
+	own, other := vg.Length(math.Inf(1)), vg.Length(math.Inf(1))
+	for j, t := range traces {
+		for _, s := range t.segments {
+			d := distance(s[0], s[1], r)
+			if d < clearance {
+				return math.Inf(1)
+			}
+			if j == i {
+				own = min(own, d)
+			} else {
+				other = min(other, d)
+			}
+		}
+	}
+	return max(0, 3*float64(own)/float64(other)-1) // 0 if there is no other
+}

@@ -1,0 +1,76 @@
+package draw
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// The one style of all pictures: lengths in points (1/72 inch) on paper.
+const (
+	mm vg.Length = vg.Inch / 25.4
+
+	panelWidth  = 85 * mm
+	panelHeight = 70 * mm
+	columns     = 2 // panels side by side
+	dpi         = 300
+
+	fontSize  vg.Length = 8
+	tickSize  vg.Length = 7.5
+	titleSize vg.Length = 8.5
+
+	axisWidth      vg.Length = 0.6
+	gridWidth      vg.Length = 0.4
+	curveWidth     vg.Length = 1.4
+	referenceWidth vg.Length = 0.7
+	barWidth       vg.Length = 0.8
+	markerSize     vg.Length = 2 // radius
+	tickLength     vg.Length = 3
+	minorLength    vg.Length = 1.75
+
+	margin    vg.Length = 5   // between the outermost ink and the edge of a panel
+	textGap   vg.Length = 3   // between ticks and their labels, and on to the axis title
+	labelGap  vg.Length = 3   // from a curve to its name
+	clearance vg.Length = 1.5 // least distance of a name from everything else
+
+	curveIdeal = 0.85 // where along its curve a name should stand
+
+	ticksAcross = 5 // aimed at
+	ticksUp     = 5
+)
+
+const bandAlpha = 0x40 // of 0xff
+
+// Ink, never written to.
+var (
+	ink      = color.NRGBA{A: 0xff}
+	axisInk  = color.NRGBA{0x33, 0x33, 0x33, 0xff}
+	quietInk = color.NRGBA{0x6e, 0x6e, 0x6e, 0xff}
+	gridInk  = color.NRGBA{0xe8, 0xe8, 0xe8, 0xff}
+	paper    = color.NRGBA{0xff, 0xff, 0xff, 0xff}
+)
+
+// A look is how a series is told from others: by colour, and in grey by dashes and marker.
+type look struct {
+	color  color.NRGBA
+	dashes []vg.Length
+	marker marker
+}
+
+// looks are the colours of Okabe and Ito, "Color universal design" (2008), which people with colour-blindness
+// tell apart, save yellow, too pale for lines on white. Never written to.
+var looks = []look{
+	{color.NRGBA{0x00, 0x72, 0xb2, 0xff}, nil, disc},                                  // blue
+	{color.NRGBA{0xd5, 0x5e, 0x00, 0xff}, []vg.Length{5, 2}, square},                  // vermilion
+	{color.NRGBA{0x00, 0x9e, 0x73, 0xff}, []vg.Length{6, 1.8, 1.5, 1.8}, triangle},    // bluish green
+	{color.NRGBA{0xcc, 0x79, 0xa7, 0xff}, []vg.Length{1.6, 1.6}, diamond},             // reddish purple
+	{color.NRGBA{0xe6, 0x9f, 0x00, 0xff}, []vg.Length{9, 2.5}, circle},                // orange
+	{color.NRGBA{0x56, 0xb4, 0xe9, 0xff}, []vg.Length{5, 1.5, 1, 1.5, 1, 1.5}, cross}, // sky blue
+	{color.NRGBA{0x00, 0x00, 0x00, 0xff}, []vg.Length{2.5, 1.2}, plus},                // black
+}
+
+// lookOf returns the look with this number; beyond the last they start over.
+func lookOf(number int) look { return looks[number%len(looks)] }
+
+// referenceDashes are those of reference lines.
+var referenceDashes = []vg.Length{1, 1.6}

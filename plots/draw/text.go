@@ -1,0 +1,117 @@
+package draw
+
+import (
+	"strings"
+
+	stdfont "golang.org/x/image/font"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/font/liberation"
+	"gonum.org/v1/plot/vg"
+
+	"productform/internal/input"
+)
+
+// Heights of Liberation Sans in units of its size: of capitals and digits above the baseline, of p and ρ below.
+const (
+	capHeight = 0.72
+	descent   = 0.22
+)
+
+// A typesetter measures and writes Liberation Sans.
+type typesetter struct {
+	fonts *font.Cache
+}
+
+func newTypesetter() typesetter {
+	return typesetter{font.NewCache(liberation.Collection())}
+}
+
+func (t typesetter) face(size vg.Length, bold bool) font.Face {
+	f := font.Font{Typeface: "Liberation", Variant: "Sans"}
+	if bold {
+		f.Weight = stdfont.WeightBold
+	}
+	return t.fonts.Lookup(f, size)
+}
+
+func (t typesetter) width(s string, size vg.Length, bold bool) vg.Length {
+	f := t.face(size, bold)
+	return f.Width(s)
+}
+
+// write puts s on one line: p is on its baseline, align of its width left of p, turned by angle about p.
+func (t typesetter) write(c vg.Canvas, p vg.Point, s string, size vg.Length, bold bool, align vg.Length, angle float64) {
+	f := t.face(size, bold)
+	c.Push()
+	c.Translate(p)
+	if angle != 0 {
+		c.Rotate(angle)
+	}
+	c.FillString(f, vg.Point{X: -align * f.Width(s)}, s)
+	c.Pop()
+}
+
+// missing returns an error naming the first character of s for which the font has no glyph.
+func (t typesetter) missing(path, s string) error {
+	var buf sfnt.Buffer
+	f := t.face(fontSize, false)
+	for _, r := range s {
+		if g, err := f.Face.GlyphIndex(&buf, r); err != nil || g == 0 {
+			return input.Errorf(path, s, "text without %q, which Liberation Sans lacks", r)
+		}
+	}
+	return nil
+}
+
+// outline returns the shape of s, whose glyphs the font has, with its baseline starting at p.
+func outline(f font.Face, p vg.Point, s string) vg.Path {
+	var path vg.Path
+	var buf sfnt.Buffer
+	unit := f.Face.UnitsPerEm()
+	scale := f.Font.Size / vg.Length(unit)
+	at := func(x, y float64) vg.Point { return p.Add(vg.Point{X: vg.Length(x) * scale, Y: -vg.Length(y) * scale}) }
+	for i, r := range s {
+		g, err := f.Face.GlyphIndex(&buf, r)
+		if err != nil {
+			panic("draw: a font that was measured cannot be read: " + err.Error())
+		}
+		before := s[:i]
+		offset := float64(f.Width(before) / scale)
+		segments, err := f.Face.LoadGlyph(&buf, g, fixed.Int26_6(unit)<<6, nil)
+		if err != nil {
+			panic("draw: a font that was measured cannot be read: " + err.Error())
+		}
+		open := false
+		for _, seg := range segments {
+			var q [3]vg.Point
+			for k, a := range seg.Args {
+				q[k] = at(offset+float64(a.X)/64, float64(a.Y)/64)
+			}
+			switch seg.Op {
+			case sfnt.SegmentOpMoveTo:
+				if open {
+					path.Close()
+				}
+				open = true
+				path.Move(q[0])
+			case sfnt.SegmentOpLineTo:
+				path.Line(q[0])
+			case sfnt.SegmentOpQuadTo:
+				path.QuadTo(q[0], q[1])
+			case sfnt.SegmentOpCubeTo:
+				path.CubeTo(q[0], q[1], q[2])
+			}
+		}
+		if open {
+			path.Close()
+		}
+	}
+	return path
+}
+
+// ascii reports whether s has ASCII characters only.
+func ascii(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > 126 }) < 0
+}

@@ -1,0 +1,183 @@
+package draw
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"productform/plots"
+)
+
+// A tick is a mark on an axis. A minor one has no label.
+type tick struct {
+	value float64
+	label string
+}
+
+// ticks returns the ticks in [lo, hi], about count of them labelled, in increasing order.
+func ticks(scale plots.Scale, lo, hi float64, count int) []tick {
+	if scale == plots.Log {
+		return logTicks(lo, hi, count)
+	}
+	return linearTicks(lo, hi, count)
+}
+
+// linearTicks returns the multiples of the smallest round step, 1, 2 or 5 times a power of ten, that makes
+// at most max(count, 2) intervals of [lo, hi], or of smaller steps if fewer than two lie there.
+func linearTicks(lo, hi float64, count int) []tick {
+	mantissa, exponent := roundStep((hi - lo) / float64(max(count, 2)))
+	first := math.Ceil(multiple(lo, mantissa, exponent) - 1e-9) // the ends may be rounded
+	last := math.Floor(multiple(hi, mantissa, exponent) + 1e-9)
+	if last <= first {
+		return linearTicks(lo, hi, 2*max(count, 2))
+	}
+	digits := max(0, -exponent)
+	if digits > 6 || max(math.Abs(lo), math.Abs(hi)) >= 1e6 {
+		digits = scientific
+	}
+	var t []tick
+	for k := first; k <= last; k++ {
+		v := scaled(k*mantissa, exponent)
+		t = append(t, tick{v, decimal(v, digits)})
+	}
+	return t
+}
+
+// roundStep returns the least m 10^e >= width with m = 1, 2 or 5.
+func roundStep(width float64) (m float64, e int) {
+	e = int(math.Floor(math.Log10(width)))
+	for _, m := range []float64{1, 2, 5} {
+		if scaled(m, e) >= width*(1-1e-9) {
+			return m, e
+		}
+	}
+	return 1, e + 1
+}
+
+// scaled returns k 10^e, rounded once while 10^|e| is a float64, that is up to 10^22.
+func scaled(k float64, e int) float64 {
+	if e < 0 {
+		return k / math.Pow10(-e)
+	}
+	return k * math.Pow10(e)
+}
+
+// multiple returns v / (m 10^e).
+func multiple(v, m float64, e int) float64 { return scaled(v, -e) / m }
+
+// logTicks returns ticks at 1, 2, 5 times powers of ten, at 1 alone where that would be crowded, and
+// minor ticks at the other digits. Over less than one such interval it returns linear ticks.
+func logTicks(lo, hi float64, count int) []tick {
+	decades := math.Log10(hi / lo)
+	labelled := map[int]bool{1: true}
+	if 3*decades <= 2*float64(max(count, 2)) {
+		labelled = map[int]bool{1: true, 2: true, 5: true}
+	}
+	every := max(1, int(math.Ceil(decades/float64(max(count, 2))))) // powers of ten from label to label
+	powers := lo < 1e-4 || hi > 1e5
+	var t []tick
+	labels := 0
+	for e := int(math.Floor(math.Log10(lo))); e <= int(math.Ceil(math.Log10(hi))); e++ {
+		for m := 1; m <= 9; m++ {
+			v := scaled(float64(m), e)
+			if v < lo*(1-1e-9) || v > hi*(1+1e-9) || every > 1 && m > 1 {
+				continue
+			}
+			label := ""
+			if labelled[m] && e%every == 0 {
+				label = decimal(v, max(0, -e))
+				if powers {
+					label = decimal(v, scientific)
+				}
+				labels++
+			}
+			t = append(t, tick{v, label})
+		}
+	}
+	if labels < 2 {
+		return linearTicks(lo, hi, count)
+	}
+	return t
+}
+
+// scientific in place of a number of digits asks for powers of ten.
+const scientific = -1
+
+// decimal writes v with this many digits after the point.
+func decimal(v float64, digits int) string {
+	if v == 0 {
+		v = 0 // not -0
+	}
+	if digits == scientific {
+		return superscripts(strconv.FormatFloat(v, 'e', -1, 64))
+	}
+	return minus(strconv.FormatFloat(v, 'f', digits, 64))
+}
+
+// superscripts turns "2e-07" into "2·10⁻⁷", "1e+06" into "10⁶" and "3e+00" into "3".
+func superscripts(s string) string {
+	m, e, _ := strings.Cut(s, "e")
+	digits := strings.TrimPrefix(e, "+")
+	sign := ""
+	if rest, ok := strings.CutPrefix(digits, "-"); ok {
+		digits, sign = rest, "⁻"
+	}
+	digits = strings.TrimLeft(digits, "0")
+	switch digits {
+	case "":
+		return minus(m)
+	case "1":
+		if m == "1" && sign == "" {
+			return "10"
+		}
+	}
+	raised := strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(digits)
+	switch m {
+	case "1":
+		m = "10"
+	case "-1":
+		m = "-10"
+	default:
+		m += "·10"
+	}
+	return minus(m) + sign + raised
+}
+
+// minus writes the sign of a negative number as long as a plus.
+func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
+
+// span returns the ends of an axis over these values: on a linear axis ticks that hold them, starting at 0
+// when they come near; on a logarithmic one the digits 1, 2, 5 about them.
+func span(scale plots.Scale, values []float64, count int) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	if scale == plots.Log {
+		return roundDown(lo), roundUp(hi * 1.0001)
+	}
+	if lo >= 0 && lo < hi/2 {
+		lo = 0
+	}
+	if hi-lo <= max(1e-100, 1e-9*max(math.Abs(lo), math.Abs(hi))) { // no width to speak of
+		lo, hi = lo-math.Max(math.Abs(lo), 1)/2, hi+math.Max(math.Abs(hi), 1)/2
+	}
+	m, e := roundStep((hi - lo) / float64(max(count, 2)))
+	return scaled(math.Floor(multiple(lo, m, e)+1e-9)*m, e), scaled(math.Ceil(multiple(hi, m, e)-1e-9)*m, e)
+}
+
+// roundUp returns the least m 10^e >= v > 0 with m = 1, 2 or 5, roundDown the greatest below v.
+func roundUp(v float64) float64 {
+	m, e := roundStep(v)
+	return scaled(m, e)
+}
+
+func roundDown(v float64) float64 {
+	e := int(math.Floor(math.Log10(v)))
+	for _, m := range []float64{5, 2, 1} {
+		if x := scaled(m, e); x < v {
+			return x
+		}
+	}
+	return scaled(5, e-1)
+}

@@ -1,0 +1,131 @@
+package draw
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/plots"
+)
+
+func labels(t []tick) string {
+	var s []string
+	for _, k := range t {
+		s = append(s, k.label)
+	}
+	return strings.Join(s, " ")
+}
+
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		scale  plots.Scale
+		lo, hi float64
+		want   string
+	}{
+		{plots.Linear, 0, 1, "0.0 0.2 0.4 0.6 0.8 1.0"},
+		{plots.Linear, 0, 2.2, "0.0 0.5 1.0 1.5 2.0"},
+		{plots.Linear, -0.3, 0.3, "−0.2 0.0 0.2"},
+		{plots.Linear, 0, 3e7, "0 10⁷ 2·10⁷ 3·10⁷"},
+		{plots.Linear, 0, 2e6, "0 5·10⁵ 10⁶ 1.5·10⁶ 2·10⁶"},
+		{plots.Linear, 1, 32, "10 20 30"},
+		{plots.Linear, 0.99, 1, "0.990 0.992 0.994 0.996 0.998 1.000"},
+		{plots.Linear, 0, 1e-8, "0 2·10⁻⁹ 4·10⁻⁹ 6·10⁻⁹ 8·10⁻⁹ 10⁻⁸"},
+		{plots.Log, 0.2, 10, "0.2   0.5     1 2   5     10"},
+		{plots.Log, 1, 1e6, "1 10² 10⁴ 10⁶"},
+		{plots.Log, 2.1, 4.9, "3 4"},
+	} {
+		got := labels(ticks(c.scale, c.lo, c.hi, 5))
+		if c.hi == 1e6 {
+			got = strings.Join(strings.Fields(got), " ")
+		}
+		if got != c.want {
+			t.Errorf("ticks of [%v, %v]: %q, want %q", c.lo, c.hi, got, c.want)
+		}
+	}
+}
+
+// value reads a label back.
+func value(label string) float64 {
+	plain := strings.NewReplacer("−", "-", "⁻", "-", "⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9")
+	if strings.ContainsAny(label, "⁰¹²³⁴⁵⁶⁷⁸⁹") {
+		mantissa, power, ok := strings.Cut(label, "·10")
+		if !ok {
+			mantissa, power = "1", strings.TrimPrefix(label, "10")
+			if rest, negative := strings.CutPrefix(label, "−10"); negative {
+				mantissa, power = "-1", rest
+			}
+		}
+		label = mantissa + "e" + power
+	}
+	v, err := strconv.ParseFloat(plain.Replace(label), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
+}
+
+// On any axis the ticks increase, lie on it, are 2 to 11 labelled ones, and each label says its value.
+func TestTicksProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		scale := rapid.SampledFrom([]plots.Scale{plots.Linear, plots.Log}).Draw(t, "scale")
+		count := rapid.IntRange(3, 6).Draw(t, "count")
+		var lo, hi float64
+		if scale == plots.Log {
+			lo = math.Pow(10, rapid.Float64Range(-30, 30).Draw(t, "log lo"))
+			hi = lo * math.Pow(10, rapid.Float64Range(0.01, 60).Draw(t, "decades"))
+		} else {
+			lo = rapid.Float64Range(-1e9, 1e9).Draw(t, "lo")
+			width := math.Pow(10, rapid.Float64Range(-8, 12).Draw(t, "log width"))
+			hi = lo + max(width, 1e-6*math.Abs(lo))
+		}
+		got := ticks(scale, lo, hi, count)
+		slack := 1e-8 * (hi - lo)
+		if scale == plots.Log {
+			slack = 1e-8 * hi
+		}
+		labelled := 0
+		for i, k := range got {
+			if k.value < lo-slack || k.value > hi+slack {
+				t.Fatalf("tick %v outside [%v, %v]", k.value, lo, hi)
+			}
+			if i > 0 && k.value <= got[i-1].value {
+				t.Fatalf("tick %v after %v", k.value, got[i-1].value)
+			}
+			if k.label != "" {
+				labelled++
+				if v := value(k.label); !(math.Abs(v-k.value) <= 1e-14*math.Abs(k.value)) { // the label is the decimal, the value its float64
+					t.Fatalf("tick %v is labelled %q", k.value, k.label)
+				}
+			}
+		}
+		if labelled < 2 || labelled > 3*count {
+			t.Fatalf("%d labels on [%v, %v] for %d", labelled, lo, hi, count)
+		}
+	})
+}
+
+// The axis found for values holds them all and wastes at most two thirds of its length.
+func TestSpanHoldsValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Float64Range(-1e6, 1e6), 1, 20).Draw(t, "values")
+		scale := plots.Linear
+		if rapid.Bool().Draw(t, "log") {
+			scale = plots.Log
+			for i, v := range values {
+				values[i] = math.Pow(10, v/1e5)
+			}
+		}
+		lo, hi := span(scale, values, 5)
+		if !(lo < hi) {
+			t.Fatalf("span of %v: [%v, %v]", values, lo, hi)
+		}
+		for _, v := range values {
+			if v < lo-1e-8*(hi-lo) || v > hi+1e-8*(hi-lo) {
+				t.Fatalf("span of %v: [%v, %v] leaves out %v", values, lo, hi, v)
+			}
+		}
+	})
+}

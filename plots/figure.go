@@ -1,0 +1,79 @@
+package plots
+
+// A Figure is one figure of a paper as data.
+type Figure struct {
+	ID         string      // name in the catalogue and of its files, such as "bf-1"
+	Title      string      // one line
+	Caption    string      // sentences that name every parameter
+	Parameters []Parameter // the same, as a table
+	Panels     []Panel     // at least one; all share the meaning of the horizontal axis
+	Checks     []Check     // numbers of the figure reached a second way
+}
+
+// A Parameter is one number or choice that a figure depends on.
+type Parameter struct {
+	Name, Value string
+}
+
+// A Panel is one plot of a figure.
+type Panel struct {
+	Title      string // short; the panel's letter is added when it is drawn
+	X, Y       Axis
+	Series     []Series
+	References []Reference
+}
+
+// An Axis says what is measured and how it is laid out.
+type Axis struct {
+	Quantity string  // such as "mean delay"
+	Symbol   string  // such as "δ"; may be empty
+	Unit     string  // such as "units of time"; may be empty
+	Scale    Scale   // Linear or Log
+	Min, Max float64 // ends of the axis, Min < Max, Min > 0 on a Log axis; both zero means from the data
+}
+
+// Title returns the axis title, "mean delay δ (units of time)".
+func (a Axis) Title() string {
+	s := a.Quantity
+	if a.Symbol != "" {
+		s += " " + a.Symbol
+	}
+	if a.Unit != "" {
+		s += " (" + a.Unit + ")"
+	}
+	return s
+}
+
+// A Scale maps values to lengths along an axis.
+type Scale int
+
+// The scales.
+const (
+	Linear Scale = iota
+	Log
+)
+
+// A Kind says how the points of a series are shown.
+type Kind int
+
+// The kinds.
+const (
+	Curve  Kind = iota // a line through the points, as for theory
+	Points             // a marker at each point, as for simulation
+)
+
+// A Series is one curve or one set of points. Where Low and High are given, they are the ends of
+// a confidence interval at each point, drawn as a band about a curve and as a bar through a marker.
+type Series struct {
+	Label     string    // name, written beside the series and in the header of the data
+	Kind      Kind      // Curve or Points
+	Look      int       // >= 0: number of its colour, dashes and marker; series that belong together share it
+	X, Y      []float64 // equally long, X increasing
+	Low, High []float64 // nil, or as long as Y with Low <= Y <= High
+}
+
+// A Reference is a horizontal line at a value to compare with. Its label is left out of a picture that has no room for it.
+type Reference struct {
+	Label string
+	Y     float64
+}

@@ -1,0 +1,141 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+
+	"productform/internal/input"
+)
+
+// Validate returns an error that names the first entry of f that cannot be drawn, as a path such
+// as "panels[0].series[1].y[3]": a missing text, lengths that differ, a number that is not finite, X that
+// does not increase, an interval that does not hold its point, a value <= 0 on a logarithmic axis, one beyond 1e100.
+func (f *Figure) Validate() error {
+	switch {
+	case f.ID == "":
+		return input.Errorf("id", "", "a name")
+	case f.Title == "":
+		return input.Errorf("title", "", "one line")
+	case f.Caption == "":
+		return input.Errorf("caption", "", "sentences that name every parameter")
+	case len(f.Panels) == 0:
+		return input.Errorf("panels", "", "at least one panel")
+	}
+	for i, p := range f.Panels {
+		path := fmt.Sprintf("panels[%d]", i)
+		if p.X.Title() != f.Panels[0].X.Title() {
+			return input.Errorf(path+".x", p.X.Title(), "the horizontal axis of the first panel, %q", f.Panels[0].X.Title())
+		}
+		if err := p.validate(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Panel) validate(path string) error {
+	if err := p.X.validate(path + ".x"); err != nil {
+		return err
+	}
+	if err := p.Y.validate(path + ".y"); err != nil {
+		return err
+	}
+	if len(p.Series) == 0 {
+		return input.Errorf(path+".series", "", "at least one series")
+	}
+	for j, s := range p.Series {
+		if err := s.validate(fmt.Sprintf("%s.series[%d]", path, j), p.X.Scale, p.Y.Scale); err != nil {
+			return err
+		}
+	}
+	for j, r := range p.References {
+		if err := onScale(fmt.Sprintf("%s.references[%d].y", path, j), r.Y, p.Y.Scale); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Axis) validate(path string) error {
+	if a.Quantity == "" {
+		return input.Errorf(path+".quantity", "", "what is measured")
+	}
+	if a.Scale != Linear && a.Scale != Log {
+		return input.Errorf(path+".scale", int(a.Scale), "Linear or Log")
+	}
+	if a.Min == 0 && a.Max == 0 {
+		return nil
+	}
+	if err := onScale(path+".min", a.Min, a.Scale); err != nil {
+		return err
+	}
+	if err := onScale(path+".max", a.Max, a.Scale); err != nil {
+		return err
+	}
+	if !(a.Max-a.Min >= max(smallest, narrowest*max(math.Abs(a.Min), math.Abs(a.Max)))) {
+		return input.Errorf(path+".max", a.Max, "clearly more than min, %v", a.Min)
+	}
+	return nil
+}
+
+func (s *Series) validate(path string, x, y Scale) error {
+	n := len(s.X)
+	switch {
+	case s.Label == "":
+		return input.Errorf(path+".label", "", "a name")
+	case s.Look < 0:
+		return input.Errorf(path+".look", s.Look, "an integer >= 0")
+	case s.Kind != Curve && s.Kind != Points:
+		return input.Errorf(path+".kind", int(s.Kind), "Curve or Points")
+	case n == 0:
+		return input.Errorf(path+".x", "", "at least one point")
+	case len(s.Y) != n:
+		return input.Errorf(path+".y", fmt.Sprint(len(s.Y), " values"), "%d, one a point", n)
+	case len(s.Low) != len(s.High):
+		return input.Errorf(path+".high", fmt.Sprint(len(s.High), " values"), "as many as low has, %d", len(s.Low))
+	case len(s.Low) != n && len(s.Low) != 0:
+		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none, or %d, one a point", n)
+	}
+	for k := range n {
+		if err := onScale(fmt.Sprintf("%s.x[%d]", path, k), s.X[k], x); err != nil {
+			return err
+		}
+		if k > 0 && s.X[k] <= s.X[k-1] {
+			return input.Errorf(fmt.Sprintf("%s.x[%d]", path, k), s.X[k], "more than the one before, %v", s.X[k-1])
+		}
+		if err := onScale(fmt.Sprintf("%s.y[%d]", path, k), s.Y[k], y); err != nil {
+			return err
+		}
+		if s.Low == nil {
+			continue
+		}
+		if err := onScale(fmt.Sprintf("%s.low[%d]", path, k), s.Low[k], y); err != nil {
+			return err
+		}
+		if err := onScale(fmt.Sprintf("%s.high[%d]", path, k), s.High[k], y); err != nil {
+			return err
+		}
+		if !(s.Low[k] <= s.Y[k] && s.Y[k] <= s.High[k]) {
+			return input.Errorf(fmt.Sprintf("%s.y[%d]", path, k), s.Y[k], "a number in its interval [%v, %v]", s.Low[k], s.High[k])
+		}
+	}
+	return nil
+}
+
+// What can be drawn: beyond these, ticks cannot be told apart in float64 or overflow it.
+const (
+	largest   = 1e100
+	smallest  = 1e-100
+	narrowest = 1e-9 // axis, relative to its ends
+)
+
+// onScale returns an error unless v is finite, of at most 1e100 and, on a logarithmic axis, at least 1e-100.
+func onScale(path string, v float64, scale Scale) error {
+	switch {
+	case !(math.Abs(v) <= largest):
+		return input.Errorf(path, v, "a finite number in [-1e100, 1e100]")
+	case scale == Log && v < smallest:
+		return input.Errorf(path, v, "a number in [1e-100, 1e100] on a logarithmic axis")
+	}
+	return nil
+}
