@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/cluster"
+	"productform/internal/input"
+)
+
+var formats = []string{"text", "json", "csv"}
+
+func addFormat(cmd *cobra.Command, format *string) {
+	addChoice(cmd, format, "format", formats, "form of the answer")
+}
+
+// addChoice adds a flag that takes one of some words, the first of them by default.
+func addChoice(cmd *cobra.Command, value *string, name string, words []string, usage string) {
+	cmd.Flags().StringVar(value, name, words[0], usage+": "+oneOf(words))
+	err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the flag is there
+	}
+}
+
+func checkChoice(name, value string, words []string) error {
+	if !slices.Contains(words, value) {
+		return input.Errorf("--"+name, value, "%s", oneOf(words))
+	}
+	return nil
+}
+
+// oneOf returns "a, b or c".
+func oneOf(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// oneModel accepts one argument, MODEL.
+func oneModel(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return input.Errorf("MODEL", fmt.Sprintf("%d arguments", len(args)), "one file, or - for the standard input")
+	}
+	return nil
+}
+
+// readModel reads the model in the file, or on the standard input if the name is "-".
+func readModel(name string, stdin io.Reader) (*cluster.Model, error) {
+	if name != "-" {
+		return cluster.ReadFile(name)
+	}
+	m, err := cluster.Read(stdin)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source(name), err)
+	}
+	return m, nil
+}
+
+// source returns the name that errors give to a MODEL.
+func source(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
+}
+
+func addOutput(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVarP(file, "output", "o", "", "write the answer to `FILE`, whole or not at all, instead of the standard output")
+}
+
+// write writes the answer to the standard output, or to the file if one is named.
+func write(answer []byte, file string, stdout io.Writer) error {
+	if file == "" {
+		_, err := stdout.Write(answer)
+		return err
+	}
+	err := writeFile(answer, file)
+	var pathErr *fs.PathError
+	var linkErr *os.LinkError
+	switch { // what remains of the error names the temporary file
+	case errors.As(err, &pathErr):
+		err = pathErr.Err
+	case errors.As(err, &linkErr):
+		err = linkErr.Err
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+// writeFile writes a temporary file beside the one named and renames it, so that nobody ever sees half an answer.
+func writeFile(answer []byte, file string) (err error) {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+	}
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(file, answer, 0o666) // a terminal or a pipe; a directory is an error
+	}
+	temporary := filepath.Join(filepath.Dir(file), fmt.Sprintf(".%s.%d.tmp", filepath.Base(file), os.Getpid()))
+	interrupted := make(chan os.Signal, 1) // Ctrl-C waits until the file is whole
+	signal.Notify(interrupted, os.Interrupt)
+	defer func() {
+		if err != nil {
+			os.Remove(temporary)
+		}
+		signal.Stop(interrupted)
+	}()
+	if err := os.WriteFile(temporary, answer, 0o666); err != nil {
+		return err
+	}
+	return os.Rename(temporary, file)
+}

@@ -1,0 +1,73 @@
+// Command pfq answers one question about one model of a computer cluster:
+//
+//	pfq solve MODEL      mean jobs, delays, service rates and utilizations under balanced fairness
+//	pfq stability MODEL  whether the cluster is stable, by what margin, and which classes decide
+//	pfq example [NAME]   a model to start from
+//
+// MODEL is a file in JSON or YAML, or - for the standard input. The answer is a table, JSON or CSV.
+// The exit status is 0 if there is an answer, 1 if the model has none (it is unstable) and 2 for
+// bad usage or bad input, with one line on the standard error.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// errNoAnswer ends a command that has written why its valid model has no answer.
+var errNoAnswer = errors.New("no answer")
+
+// run executes one command line and returns its exit status.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(append([]string{}, args...)) // not nil, which would mean os.Args
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	switch err := root.Execute(); {
+	case err == nil:
+		return 0
+	case errors.Is(err, errNoAnswer):
+		return 1
+	default:
+		fmt.Fprintln(stderr, "pfq:", strings.Join(strings.Fields(err.Error()), " ")) // one line
+		return 2
+	}
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "pfq",
+		Short: "Exact answers about clusters of servers shared by classes of jobs",
+		Long: `pfq gives exact answers about clusters of servers shared by classes of jobs, under balanced fairness.
+
+Exit status: 0 answered, 1 the model is valid but has no answer (it is unstable), 2 bad usage or bad input.`,
+		Example: `  $ pfq example three-servers -o three.yaml
+  $ pfq solve three.yaml --engine exact
+  stable; exact engine, every number exact
+  class lattice, 4 states: 2^2 sets of classes, 2^3 of servers
+
+  normalization  empty probability  mean jobs    mean delay
+  10             1/10 = 0.1         21/4 = 5.25  35/16 = 2.1875
+
+  class    arrival rate  load       mean jobs     mean delay      service rate
+  class-1  6/5 = 1.2     3/5 = 0.6  21/8 = 2.625  35/16 = 2.1875  16/35 = 0.457143
+  class-2  6/5 = 1.2     3/5 = 0.6  21/8 = 2.625  35/16 = 2.1875  16/35 = 0.457143
+
+  server  utilization
+  own-1   3/4 = 0.75
+  own-2   3/4 = 0.75
+  shared  9/10 = 0.9`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(newSolve(), newStability(), newExample(), newVersion())
+	return root
+}

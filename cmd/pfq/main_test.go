@@ -1,0 +1,364 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// pfq runs one command line in this process.
+func pfq(stdin string, args ...string) (stdout, stderr string, status int) {
+	var out, err bytes.Buffer
+	status = run(args, strings.NewReader(stdin), &out, &err)
+	return out.String(), err.String(), status
+}
+
+func parseJSON(t *testing.T, text string) (v map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+	return v
+}
+
+const oneServer = `{"servers": [{"name": "s<1>", "capacity": 1}], "classes": [
+	{"name": "a", "arrival_rate": "1/2", "servers": ["s<1>"]}, {"name": "b", "arrival_rate": 0, "servers": ["s<1>"]}]}`
+
+// One server at load 1/2 holds 1/2/(1-1/2) = 1 job, geometric: P(n) = 2^-(n+1). In a fresh model the numbers are
+// powers of two, so that every engine prints the same.
+func TestSolveJSON(t *testing.T) {
+	stdout, stderr, status := pfq(oneServer, "solve", "-", "--engine", "exact", "--distribution", "2", "--lattice", "class", "--format", "json")
+	if status != 0 || stderr != "" {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	got := parseJSON(t, stdout)
+	part := got["parts"].([]any)[0].(map[string]any)
+	if why, ok := part["why"].(string); !ok || why == "" {
+		t.Errorf("parts say nothing of why: %v", part)
+	}
+	delete(part, "why")
+	want := map[string]any{
+		"stable": true, "engine": "exact", "lattice": "class", "states": 2.0,
+		"normalization": 2.0, "normalization_exact": "2", "empty_probability": 0.5, "empty_probability_exact": "1/2",
+		"mean_jobs": 1.0, "mean_jobs_exact": "1", "mean_delay": 2.0, "mean_delay_exact": "2", "relative_error_bound": 0.0,
+		"classes": []any{
+			map[string]any{"name": "a", "arrival_rate": 0.5, "arrival_rate_exact": "1/2", "load": 0.5, "load_exact": "1/2", "mean_jobs": 1.0, "mean_jobs_exact": "1",
+				"mean_delay": 2.0, "mean_delay_exact": "2", "service_rate": 0.5, "service_rate_exact": "1/2"},
+			map[string]any{"name": "b", "arrival_rate": 0.0, "arrival_rate_exact": "0", "load": 0.0, "load_exact": "0", "mean_jobs": 0.0, "mean_jobs_exact": "0",
+				"mean_delay": nil, "mean_delay_exact": nil, "service_rate": nil, "service_rate_exact": nil},
+		},
+		"servers":           []any{map[string]any{"name": "s<1>", "utilization": 0.5, "utilization_exact": "1/2"}},
+		"jobs_distribution": []any{0.5, 0.25, 0.125}, "jobs_distribution_exact": []any{"1/2", "1/4", "1/8"},
+		"parts": []any{map[string]any{"lattice": "class", "states": 2.0}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(stdout, `"s<1>"`) {
+		t.Error("the name s<1> is escaped")
+	}
+}
+
+// The fields come in the order of the contract, which scripts that read text rely on.
+func TestSolveJSONOrder(t *testing.T) {
+	stdout, _, _ := pfq(oneServer, "solve", "-", "--format", "json")
+	rest := stdout
+	for _, key := range []string{"stable", "engine", "lattice", "states", "normalization", "empty_probability", "mean_jobs", "mean_delay",
+		"relative_error_bound", "classes", "name", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate", "servers", "name", "utilization", "parts"} {
+		_, after, ok := strings.Cut(rest, `"`+key+`": `)
+		if !ok {
+			t.Fatalf("%s is missing or too early in %s", key, stdout)
+		}
+		rest = after
+	}
+}
+
+// Exact fractions lie within the bounds that enclose prints, which are as many digits as --tol asks.
+func TestSolveEnclose(t *testing.T) {
+	model, _, _ := pfq("", "example", "three-servers")
+	stdout, stderr, status := pfq(model, "solve", "-", "--engine", "enclose", "--tol", "1e-30", "--format", "json")
+	if status != 0 {
+		t.Fatal(stderr)
+	}
+	enclosed := parseJSON(t, stdout)
+	stdout, _, _ = pfq(model, "solve", "-", "--engine", "exact", "--format", "json")
+	exact := parseJSON(t, stdout)
+	for _, key := range []string{"normalization", "empty_probability", "mean_jobs", "mean_delay"} {
+		low, high := rat(t, enclosed[key+"_low"]), rat(t, enclosed[key+"_high"])
+		value := rat(t, exact[key+"_exact"])
+		if low.Cmp(value) > 0 || high.Cmp(value) < 0 {
+			t.Errorf("%s: %v is not in [%v, %v]", key, value, enclosed[key+"_low"], enclosed[key+"_high"])
+		}
+		if width := high.Sub(high, low).Quo(high, value); width.Cmp(rat(t, "1e-29")) > 0 { // 1e-30 and two roundings to 31 digits
+			t.Errorf("%s: [%v, %v] is wider than 1e-29", key, enclosed[key+"_low"], enclosed[key+"_high"])
+		}
+	}
+}
+
+func TestSolveCSV(t *testing.T) {
+	stdout, _, status := pfq(oneServer, "solve", "-", "--engine", "exact", "--distribution", "1", "--lattice", "class", "--format", "csv")
+	want := `kind,name,count,arrival_rate,arrival_rate_exact,load,load_exact,mean_jobs,mean_jobs_exact,mean_delay,mean_delay_exact,service_rate,service_rate_exact,` +
+		`utilization,utilization_exact,engine,lattice,states,normalization,normalization_exact,empty_probability,empty_probability_exact,relative_error_bound,jobs,probability,probability_exact
+cluster,,,,,,,1,1,2,2,,,,,exact,class,2,2,2,0.5,1/2,0,,,
+class,a,,0.5,1/2,0.5,1/2,1,1,2,2,0.5,1/2,,,,,,,,,,,,,
+class,b,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,
+server,s<1>,,,,,,,,,,,,0.5,1/2,,,,,,,,,,,
+distribution,,,,,,,,,,,,,,,,,,,,,,,0,0.5,1/2
+distribution,,,,,,,,,,,,,,,,,,,,,,,1,0.25,1/4
+`
+	if status != 0 || stdout != want {
+		t.Error(cmp.Diff(want, stdout))
+	}
+}
+
+func TestGroupsHaveCounts(t *testing.T) {
+	model, _, _ := pfq("", "example", "random-100-2")
+	stdout, _, _ := pfq(model, "solve", "-", "--format", "json")
+	got := parseJSON(t, stdout)["servers"].([]any)
+	if len(got) != 1 || got[0].(map[string]any)["count"] != 100.0 {
+		t.Errorf("servers are %v, want one row with count 100", got)
+	}
+	stdout, _, _ = pfq(model, "solve", "-")
+	if !strings.Contains(stdout, "server  count  utilization\npool    100    0.8\n") {
+		t.Errorf("no count in the table:\n%s", stdout)
+	}
+}
+
+// A model without arrivals is stable at every scale, and no delay exists.
+func TestNoArrivals(t *testing.T) {
+	const model = `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0, "servers": ["s"]}]}`
+	stdout, _, status := pfq(model, "stability", "-", "--exact", "--format", "json")
+	if got := parseJSON(t, stdout); status != 0 || got["stable"] != true || got["critical_scale"] != nil || got["critical_scale_exact"] != nil {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+	stdout, stderr, status := pfq(model, "solve", "-", "--format", "json")
+	if status != 0 {
+		t.Fatal(stderr)
+	}
+	if got := parseJSON(t, stdout); got["mean_jobs"] != 0.0 || got["mean_delay"] != nil || got["normalization"] != 1.0 {
+		t.Error(stdout)
+	}
+	stdout, _, status = pfq(model, "stability", "-")
+	if status != 0 || !strings.HasPrefix(stdout, "stable: no jobs arrive\n") {
+		t.Error(stdout)
+	}
+}
+
+const overloaded = `{"servers": [{"name": "s", "capacity": 1}, {"name": "t", "capacity": 9}], "classes": [
+	{"name": "a", "arrival_rate": "3/4", "servers": ["s"]}, {"name": "b", "arrival_rate": "1/2", "servers": ["s"]},
+	{"name": "c", "arrival_rate": 1, "servers": ["s", "t"]}]}`
+
+// Classes a and b bring 5/4 to a capacity of 1: scale 4/5, margin -1/4.
+func TestUnstable(t *testing.T) {
+	stdout, stderr, status := pfq(overloaded, "solve", "-", "--format", "json")
+	want := map[string]any{"stable": false, "critical_scale": 0.8, "margin": -0.25, "bottleneck": []any{"a", "b"}}
+	if diff := cmp.Diff(want, parseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
+		t.Errorf("solve: status %d, %s\n%s", status, stderr, diff)
+	}
+	stdout, stderr, status = pfq(overloaded, "stability", "-", "--exact", "--format", "json")
+	want = map[string]any{"verdict": "unstable", "stable": false, "critical_scale": 0.8, "critical_scale_exact": "4/5",
+		"margin": -0.25, "margin_exact": "-1/4", "bottleneck": []any{"a", "b"}}
+	if diff := cmp.Diff(want, parseJSON(t, stdout)); status != 0 || stderr != "" || diff != "" {
+		t.Errorf("stability: status %d, %s\n%s", status, stderr, diff)
+	}
+	stdout, _, status = pfq(overloaded, "solve", "-")
+	if text := "unstable: would be stable with the arrival rates multiplied by anything below 0.8\nmargin      -0.25\nbottleneck  a, b: work 1.25 on capacity 1\n"; status != 1 || stdout != text {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+	stdout, _, status = pfq(overloaded, "solve", "-", "--engine", "exact", "--format", "csv")
+	if text := "stable,critical_scale,critical_scale_exact,margin,margin_exact,bottleneck\nfalse,0.8,4/5,-0.25,-1/4,a;b\n"; status != 1 || stdout != text {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+}
+
+// Bad usage and bad input: status 2, one line on the standard error, nothing on the standard output, no file.
+func TestBadUsage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"good.json":  oneServer,
+		"rate.json":  strings.Replace(oneServer, `"1/2"`, `-1`, 1),
+		"field.yaml": "servers: [{name: s, capacity: 1, speed: 2}]\nclasses: []\n",
+		"cut.json":   oneServer[:60],
+		"binary.bin": "\x7fELF\x00\x01",
+		"empty.yaml": "",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ args, want string }{
+		{"slove good.json", `pfq: unknown command "slove" for "pfq"`},
+		{"solve", "pfq: MODEL = 0 arguments: want one file, or - for the standard input"},
+		{"solve good.json good.json", "pfq: MODEL = 2 arguments: want one file"},
+		{"stability", "pfq: MODEL = 0 arguments: want one file"},
+		{"solve absent.json", "pfq: absent.json: no such file or directory"},
+		{"stability .", "pfq: .: is a directory"},
+		{"solve rate.json", "pfq: rate.json: classes[0].arrival_rate = -1: want a number >= 0"},
+		{"stability rate.json --format json", "pfq: rate.json: classes[0].arrival_rate = -1: want a number >= 0"},
+		{"solve field.yaml", "pfq: field.yaml: servers[0].speed"},
+		{"solve cut.json", "pfq: cut.json: "},
+		{"stability binary.bin", "pfq: binary.bin: line 1, column "},
+		{"stability empty.yaml", "pfq: empty.yaml: want a model"},
+		{"solve -", "pfq: standard input: want a model"},
+		{"solve good.json --engine fast", "pfq: --engine = fast: want auto, float, enclose or exact"},
+		{"solve good.json --lattice cubic", "pfq: --lattice = cubic: want auto, class, server, connected or symmetric"},
+		{"solve good.json --format xml", "pfq: --format = xml: want text, json or csv"},
+		{"stability good.json --format xml", "pfq: --format = xml: want text, json or csv"},
+		{"solve good.json --tol 0", "pfq: --tol = 0: want a number > 0 and < 1"},
+		{"solve good.json --tol 1", "pfq: --tol = 1: want a number > 0 and < 1"},
+		{"solve good.json --tol NaN", "pfq: --tol = NaN: want a number > 0 and < 1"},
+		{"solve good.json --tol tiny", `pfq: invalid argument "tiny" for "--tol"`},
+		{"solve good.json --distribution 0", "pfq: --distribution = 0: want an integer in 1..1000000"},
+		{"solve good.json --distribution -3", "pfq: --distribution = -3: want an integer in 1..1000000"},
+		{"solve good.json --distribution 1.5", `pfq: invalid argument "1.5" for "--distribution"`},
+		{"solve good.json --fast", "pfq: unknown flag: --fast"},
+		{"solve good.json --exact", "pfq: unknown flag: --exact"},
+		{"example nothing", "pfq: example = nothing: want line, racks, random-100-2, storage or three-servers"},
+		{"example line racks", "pfq: accepts at most 1 arg(s), received 2"},
+		{"version now", `pfq: unknown command "now" for "pfq version"`},
+		{"solve good.json -o absent/answer.json", "pfq: absent/answer.json: no such file or directory"},
+		{"solve good.json -o .", "pfq: .: is a directory"},
+		{"solve rate.json -o answer.json", "pfq: rate.json: "},
+	} {
+		stdout, stderr, status := pfq("", strings.Fields(c.args)...)
+		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {
+			t.Errorf("pfq %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+	if files, err := os.ReadDir("."); err != nil || len(files) != 6 {
+		t.Errorf("files %v were left, error %v", files, err)
+	}
+}
+
+// -o replaces a file as a whole, through a symbolic link too, and leaves nothing else; a failure leaves it as it was.
+func TestOutputFile(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "answer.json"), filepath.Join(dir, "link.json")
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, status := pfq("nonsense", "solve", "-", "-o", file); status != 2 {
+		t.Errorf("status %d for a bad model", status)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "old" {
+		t.Errorf("a failure left %q, %v", text, err)
+	}
+	want, _, _ := pfq(oneServer, "solve", "-", "--format", "json")
+	for _, name := range []string{file, link} {
+		if stdout, stderr, status := pfq(oneServer, "solve", "-", "--format", "json", "-o", name); status != 0 || stdout != "" || stderr != "" {
+			t.Errorf("status %d, stdout %q, stderr %q", status, stdout, stderr)
+		}
+		if text, err := os.ReadFile(name); err != nil || string(text) != want {
+			t.Errorf("-o %s wrote %q, want %q, error %v", name, text, want, err)
+		}
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v, %v", info, err)
+	}
+	if _, _, status := pfq(overloaded, "solve", "-", "-o", file); status != 1 {
+		t.Errorf("status %d for an unstable model", status)
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), "unstable") {
+		t.Errorf("the reason is not in the file: %q, %v", text, err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
+		t.Errorf("files %v were left, error %v", files, err)
+	}
+}
+
+// Every model that example prints is stable and has an answer in the engine auto.
+func TestExamplesAreSolved(t *testing.T) {
+	list, _, _ := pfq("", "example")
+	for line := range strings.Lines(list) {
+		name, what, _ := strings.Cut(line, " ")
+		if len(strings.TrimSpace(what)) < 20 {
+			t.Errorf("example %s is not explained", name)
+		}
+		model, stderr, status := pfq("", "example", name)
+		if status != 0 {
+			t.Fatal(stderr)
+		}
+		if stdout, stderr, status := pfq(model, "solve", "-"); status != 0 || !strings.HasPrefix(stdout, "stable") {
+			t.Errorf("example %s: status %d, %s%s", name, status, stdout, stderr)
+		}
+	}
+}
+
+func TestVersionAndCompletion(t *testing.T) {
+	if stdout, _, status := pfq("", "version"); status != 0 || !strings.HasPrefix(stdout, "pfq ") || !strings.Contains(stdout, " go1.") {
+		t.Errorf("version: status %d, %s", status, stdout)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if stdout, _, status := pfq("", "completion", shell); status != 0 || !strings.Contains(stdout, "pfq") {
+			t.Errorf("completion %s: status %d", shell, status)
+		}
+	}
+	if stdout, _, _ := pfq("", "__complete", "solve", "m.json", "--engine", ""); !strings.Contains(stdout, "enclose\n") {
+		t.Errorf("completion of --engine: %s", stdout)
+	}
+}
+
+// Tables show fractions that are short, and as many digits as --tol asks of enclose.
+func TestTextDigits(t *testing.T) {
+	model, _, _ := pfq("", "example", "three-servers")
+	for _, c := range []struct{ args, want string }{
+		{"solve - --engine exact", "class-1  6/5 = 1.2     3/5 = 0.6  21/8 = 2.625  35/16 = 2.1875  16/35 = 0.457143\n"},
+		{"solve - --engine enclose --tol 1e-20", "0.45714285714285714286\n"},
+		{"solve - --engine enclose --tol 1e-3", "class-1  1.2           0.6   2.625      2.1875      0.457143\n"},
+		{"solve - --engine float", "class-1  1.2           0.6   2.625      2.1875      0.457143\n"},
+		{"stability - --exact", "bottleneck  class-1, class-2: work 12/5 on capacity 3\n"},
+	} {
+		if stdout, stderr, status := pfq(model, strings.Fields(c.args)...); status != 0 || !strings.Contains(stdout, c.want) {
+			t.Errorf("pfq %s: status %d, no %q in\n%s%s", c.args, status, c.want, stdout, stderr)
+		}
+	}
+}
+
+// Twenty separate servers are twenty parts, of which the table tells eight; the twenty classes of one
+// overloaded server are named up to the twelfth.
+func TestTextIsShort(t *testing.T) {
+	apart, together := "servers:\n", "servers: [{name: s, capacity: 1}]\nclasses:\n"
+	for i := range 20 {
+		apart += fmt.Sprintf("  - {name: s%d, capacity: 1}\n", i)
+	}
+	apart += "classes:\n"
+	for i := range 20 {
+		apart += fmt.Sprintf("  - {name: c%d, arrival_rate: 0.5, servers: [s%d]}\n", i, i)
+		together += fmt.Sprintf("  - {name: c%d, arrival_rate: 0.5, servers: [s]}\n", i)
+	}
+	stdout, stderr, _ := pfq(apart, "solve", "-")
+	if strings.Count(stdout, "part ") != 8 || !strings.Contains(stdout, "and 12 parts more\n") {
+		t.Error(stdout, stderr)
+	}
+	stdout, stderr, _ = pfq(together, "solve", "-")
+	if !strings.Contains(stdout, "c10, c11, ... (20 classes): work 10 on capacity 1\n") {
+		t.Error(stdout, stderr)
+	}
+}
+
+// Numbers beyond the range of a float64 are printed all the same: capacity 1e320 less 1, over 1.
+func TestHugeNumbers(t *testing.T) {
+	model := strings.Replace(oneServer, `"capacity": 1`, `"capacity": "1e320"`, 1)
+	stdout, stderr, status := pfq(model, "stability", "-", "--format", "csv")
+	if want := "verdict,stable,margin,critical_scale,bottleneck\nstable,true,1e+320,2e+320,a\n"; status != 0 || stdout != want {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}
+
+// Errors of the solver about a setting name the flag.
+func TestLatticeThatDoesNotApply(t *testing.T) {
+	model, _, _ := pfq("", "example", "random-100-2")
+	stdout, stderr, status := pfq(model, "solve", "-", "--lattice", "class")
+	if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: standard input: --lattice = class: want ") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}
