@@ -92,7 +92,7 @@ func activeFloat(p *problem) (*ActiveSets, error) {
 	z := floatValue(sums.all.Value(), e.up)
 	r := &ActiveSets{Engine: Float, Probability: make([]num.Value, 1<<len(p.classes))}
 	for a := range r.Probability {
-		v := floatValue(c.x[a], e.value).quo(z)
+		v := floatValue(c.value(a), e.value).quo(z)
 		r.Probability[a].Float = v.f
 		r.RelativeErrorBound = max(r.RelativeErrorBound, v.e)
 	}

@@ -1,24 +1,29 @@
 package bf
 
 import (
+	"math"
 	"math/bits"
 
 	"productform/num"
 )
 
 // This file sweeps the lattice of all subsets of n elements in float64. With weights
-// w_i > 0 and denominators d(A) > 0 it computes, up the lattice and then down,
+// w_i > 0 and denominators d(A) > 0 the recursions are, up the lattice and then down,
 //
 //	X(∅) = 1,  X(A) = Σ_{i∈A} w_i X(A∖{i}) / d(A),
-//	W(A) = (c(A) + Σ_{j∉A} w_j W(A∪{j})) / d(A),
+//	W(A) = (c(A) + Σ_{j∉A} w_j W(A∪{j})) / d(A).
 //
-// and the sums Σ X(A), Σ W(A)X(A) over all A ≠ ∅ and over the A that hold each element. W is the
-// derivative of Σ_A c(A) X(A) with respect to the numerator of X(A) (the adjoint), so that one
-// sweep down gives the derivative with respect to every denominator. W overwrites X: 8 bytes a
-// subset in all. The work is n/2 multiplications a subset and sweep.
+// W is the derivative of Σ_A c(A) X(A) with respect to the numerator of X(A) (the adjoint), so
+// that one sweep down gives the derivatives with respect to all denominators. With Π(A) the
+// product of the w_i of A, H = X/Π and V = W Π need additions and divisions only,
+//
+//	H(A) = Σ_{i∈A} H(A∖{i}) / d(A),  V(A) = (c(A) Π(A) + Σ_{j∉A} V(A∪{j})) / d(A),
+//
+// and W X = V H. The unit of w and d is a power of two near the geometric mean of the w_i, which keeps
+// H and V in range. V overwrites H: 8 bytes a subset in all, n/2 additions a subset and sweep.
 //
 // A table is a sequence of blocks of 256 subsets that differ in elements 0..7 only. A block first
-// pulls in the blocks that differ from it in one high element, whole rows at a time, then goes
+// adds up the blocks that differ from it in one high element, whole rows at a time, then goes
 // through its own 32 groups of 8 subsets, which live in registers, by increasing size.
 
 const (
@@ -31,18 +36,71 @@ type block = [blockSize]float64
 
 // A cube is one sweep problem; see the top of this file.
 type cube struct {
-	weight []float64     // w_i, one an element; at least lowBits of them
+	weight []float64     // w_i, one an element, at least lowBits of them, in the unit
+	unit   float64       // a power of two; d(A) is multiplied by it
 	den    *denominators // d(A)
 	every  bool          // c(A) = 1 for every A ≠ ∅ (class lattice); otherwise only for the root (server lattice)
-	root   int           // mask of the full set, less any elements of weight 0 that pad n to lowBits
-	x      []float64     // X(A), later W(A), at the mask of A
-	y      []float64     // if not nil, receives W(A)X(A); may be the table of den
+	root   int           // mask of the full set, less any elements that pad n to lowBits
+	avoid  []int         // masks: up adds up X over the sets that avoid each
+	x      []float64     // H(A), later V(A), at the mask of A
+	y      []float64     // receives W(A)X(A), unless every is set; may be the table of den
+	low    block         // Π of the low subsets
 }
 
-// Sums over the subsets of a part of the lattice.
+// newCube returns a cube without denominators; weights of 0 pad up to n elements.
+func newCube(weights []float64) *cube {
+	n := max(len(weights), lowBits)
+	c := &cube{weight: make([]float64, n), root: 1<<len(weights) - 1, x: newTable(1 << n)}
+	exponent, positive := 0.0, 0.0
+	for _, w := range weights {
+		if w > 0 {
+			exponent += math.Log2(w)
+			positive++
+		}
+	}
+	c.unit = math.Exp2(-math.Round(exponent / max(positive, 1)))
+	for i, w := range weights {
+		c.weight[i] = w * c.unit
+	}
+	for l := range c.low {
+		c.low[l] = 1
+		for h := l; h != 0; h &= h - 1 {
+			c.low[l] *= c.weight[bits.TrailingZeros(uint(h))]
+		}
+	}
+	return c
+}
+
+// inRange reports whether no value that matters can underflow, total being a bound on d(A)
+// before the unit: Π(A) is at least the product of the w_i < 1, H(A) at least Π_{B⊆A} 1/total, V(A) at least
+// Π(A)/total, all far from the smallest float64. Overflow shows in the sums.
+func (c *cube) inRange(total float64) bool {
+	exponent := 0.0
+	for _, w := range c.weight {
+		if w > 0 {
+			exponent += max(0, -math.Log2(w)) + max(0, math.Log2(total*c.unit))
+		}
+	}
+	return exponent < 800
+}
+
+// product returns Π of the high elements of block b.
+func (c *cube) product(b int) float64 {
+	p := 1.0
+	for ; b != 0; b &= b - 1 {
+		p *= c.weight[lowBits+bits.TrailingZeros(uint(b))]
+	}
+	return p
+}
+
+// value returns X(A), after up.
+func (c *cube) value(a int) float64 { return c.x[a] * c.low[a&(blockSize-1)] * c.product(a>>lowBits) }
+
+// Sums over the subsets A ≠ ∅ of a part of the lattice.
 type cubeSums struct {
 	all      num.Sum
 	with     [64]num.Sum // over the subsets that hold element i
+	avoid    []num.Sum   // over the subsets that avoid each mask of the cube
 	min      int64       // smallest denominator met (made on the fly), and its block
 	minBlock int
 }
@@ -52,17 +110,20 @@ func (s *cubeSums) add(t *cubeSums, n int) {
 	for i := range n {
 		s.with[i].Add(t.with[i].Value())
 	}
+	for i := range s.avoid {
+		s.avoid[i].Add(t.avoid[i].Value())
+	}
 	if t.min < s.min {
 		s.min, s.minBlock = t.min, t.minBlock
 	}
 }
 
-// up fills x and returns the sums of X over A ≠ ∅.
+// up fills x with H and, on the class lattice, returns the sums of X.
 func (c *cube) up(workers int) cubeSums {
 	return c.sweep(workers, c.leafUp, false)
 }
 
-// down turns x from X into W, and returns the sums of W(A)X(A) over A ≠ ∅.
+// down turns x from H into V and returns, on the class lattice, the sums of W X.
 func (c *cube) down(workers int) cubeSums {
 	return c.sweep(workers, c.leafDown, true)
 }
@@ -120,90 +181,119 @@ func b2i(b bool) int {
 
 func (c *cube) block(b int) *block { return (*block)(c.x[b<<lowBits:]) }
 
-// leafUp computes X on the blocks first..last-1.
+// leafUp computes H on the blocks first..last-1.
 func (c *cube) leafUp(first, last int, s *cubeSums) {
-	low := (*[lowBits]float64)(c.weight)
-	high := c.weight[lowBits:]
-	den := c.den.from(first)
+	den := c.den.from(first, c.unit)
+	var groups groupSums
+	avoid := newAvoiding(c.avoid)
+	s.avoid = make([]num.Sum, len(c.avoid))
 	for b := first; b < last; b++ {
 		d := den.next(b)
 		x := c.block(b)
-		if b == 0 {
-			*x = block{}
-		} else {
-			c.pull(x, b, 0, b, high)
+		c.pullUp(x, b)
+		blockUp(x, d, b == 0)
+		if !c.every {
+			continue
 		}
-		var lows [lowBits]float64
-		all := blockUp(x, d, low, b == 0, &lows)
-		s.all.Add(all)
-		for i, l := range lows {
-			s.with[i].Add(l)
-		}
-		for h := b; h != 0; h &= h - 1 {
-			s.with[lowBits+bits.TrailingZeros(uint(h))].Add(all)
-		}
+		groups.sum(x, &c.low, b == 0)
+		high := c.product(b)
+		avoid.add(&groups, b, high, s.avoid)
+		s.add256(&groups, b, high)
 	}
 	s.min, s.minBlock = den.min, den.minBlock
 }
 
-// leafDown computes W on the blocks last-1..first, over X.
+// leafDown computes V on the blocks last-1..first, over H.
 func (c *cube) leafDown(first, last int, s *cubeSums) {
-	low := (*[lowBits]float64)(c.weight)
-	high := c.weight[lowBits:]
-	full := len(c.x)>>lowBits - 1
-	den := c.den.from(first)
-	var w block
-	seed := float64(b2i(c.every))
+	den := c.den.from(first, c.unit)
+	var groups groupSums
+	var v block
 	for b := last - 1; b >= first; b-- {
 		d := den.next(b)
-		if b == full {
-			for i := range w {
-				w[i] = seed
-			}
-			w[c.root&(blockSize-1)] = 1
-		} else {
-			c.pull(&w, b, seed, full&^b, high)
-		}
+		c.pullDown(&v, b)
+		blockDown(&v, d, b == 0)
 		x := c.block(b)
-		blockDown(&w, d, low, b == 0)
-		var lows [lowBits]float64
-		all := blockProduct(&w, x, &lows)
-		if c.y != nil {
+		if c.every {
+			groups.sum(&v, x, b == 0)
+			s.add256(&groups, b, 1)
+		} else {
 			y := (*block)(c.y[b<<lowBits:])
 			for i := range y {
-				y[i] = w[i] * x[i]
+				y[i] = v[i] * x[i]
 			}
 		}
-		*x = w
-		s.all.Add(all)
-		for i, l := range lows {
-			s.with[i].Add(l)
-		}
-		for h := b; h != 0; h &= h - 1 {
-			s.with[lowBits+bits.TrailingZeros(uint(h))].Add(all)
-		}
+		*x = v
 	}
 }
 
-// pull sets dst to seed + Σ_i w_i x(b with element i flipped) over the high elements i in set.
-func (c *cube) pull(dst *block, b int, seed float64, set int, high []float64) {
-	fresh := true
+// add256 adds the sums of block b, times factor.
+func (s *cubeSums) add256(g *groupSums, b int, factor float64) {
+	all := g.fold() * factor
+	s.all.Add(all)
+	for i, l := range g.with {
+		s.with[i].Add(l * factor)
+	}
+	for h := b; h != 0; h &= h - 1 {
+		s.with[lowBits+bits.TrailingZeros(uint(h))].Add(all)
+	}
+}
+
+// pullUp sets x to the sum of the blocks without one high element of b.
+func (c *cube) pullUp(x *block, b int) {
+	set := b
+	next := func() *block {
+		h := set & -set
+		set &^= h
+		return c.block(b ^ h)
+	}
+	switch {
+	case set == 0:
+		*x = block{}
+	case bits.OnesCount(uint(set))&1 == 1:
+		*x = *next()
+	default:
+		set2(x, next(), next())
+	}
 	for set != 0 {
-		i := bits.TrailingZeros(uint(set))
-		set &= set - 1
+		p, q := next(), next()
 		if set == 0 {
-			pull1(dst, c.block(b^1<<i), high[i], seed, fresh)
-			return
+			add2(x, p, q)
+			break
 		}
-		j := bits.TrailingZeros(uint(set))
-		set &= set - 1
+		add4(x, p, q, next(), next())
+	}
+}
+
+// pullDown sets v to c Π plus the sum of the blocks with one more high element than b.
+func (c *cube) pullDown(v *block, b int) {
+	full := len(c.x)>>lowBits - 1
+	set := full &^ b
+	next := func() *block {
+		h := set & -set
+		set &^= h
+		return c.block(b | h)
+	}
+	switch {
+	case c.every:
+		high := c.product(b)
+		for l, p := range c.low {
+			v[l] = high * p
+		}
+	default:
+		*v = block{}
+		if b == c.root>>lowBits {
+			v[c.root&(blockSize-1)] = c.product(b) * c.low[c.root&(blockSize-1)]
+		}
+	}
+	if bits.OnesCount(uint(set))&1 == 1 {
+		add1(v, next())
+	}
+	for set != 0 {
+		p, q := next(), next()
 		if set == 0 {
-			pull2(dst, c.block(b^1<<i), c.block(b^1<<j), high[i], high[j], seed, fresh)
-			return
+			add2(v, p, q)
+			break
 		}
-		k := bits.TrailingZeros(uint(set))
-		set &= set - 1
-		pull3(dst, c.block(b^1<<i), c.block(b^1<<j), c.block(b^1<<k), high[i], high[j], high[k], seed, fresh)
-		fresh = false
+		add4(v, p, q, next(), next())
 	}
 }

@@ -1,68 +1,50 @@
 package bf
 
-// The inner loops of the subset sweeps. Slices of fixed length keep bounds checks out; each
-// loop body is written out four or eight wide because the compiler does not unroll.
+import "productform/num"
 
-// pull1 sets x to seed + u·a, or adds u·a to it.
-func pull1(x, a *block, u, seed float64, fresh bool) {
-	if fresh {
-		for i := 0; i < blockSize; i += 4 {
-			p, q := (*[4]float64)(x[i:]), (*[4]float64)(a[i:])
-			p[0] = seed + u*q[0]
-			p[1] = seed + u*q[1]
-			p[2] = seed + u*q[2]
-			p[3] = seed + u*q[3]
-		}
-		return
-	}
+// The inner loops of the subset sweeps. Array pointers keep bounds checks out; loop bodies are
+// written out four or eight wide because the compiler does not unroll.
+
+type four = [4]float64
+
+// set2 sets x to a + b.
+func set2(x, a, b *block) {
 	for i := 0; i < blockSize; i += 4 {
-		p, q := (*[4]float64)(x[i:]), (*[4]float64)(a[i:])
-		p[0] += u * q[0]
-		p[1] += u * q[1]
-		p[2] += u * q[2]
-		p[3] += u * q[3]
+		p, q, r := (*four)(x[i:]), (*four)(a[i:]), (*four)(b[i:])
+		p[0], p[1], p[2], p[3] = q[0]+r[0], q[1]+r[1], q[2]+r[2], q[3]+r[3]
 	}
 }
 
-// pull2 sets x to seed + u·a + v·b, or adds u·a + v·b to it.
-func pull2(x, a, b *block, u, v, seed float64, fresh bool) {
-	if fresh {
-		for i := 0; i < blockSize; i += 4 {
-			p, q, r := (*[4]float64)(x[i:]), (*[4]float64)(a[i:]), (*[4]float64)(b[i:])
-			p[0] = seed + (u*q[0] + v*r[0])
-			p[1] = seed + (u*q[1] + v*r[1])
-			p[2] = seed + (u*q[2] + v*r[2])
-			p[3] = seed + (u*q[3] + v*r[3])
-		}
-		return
-	}
+// add1 adds a to x.
+func add1(x, a *block) {
 	for i := 0; i < blockSize; i += 4 {
-		p, q, r := (*[4]float64)(x[i:]), (*[4]float64)(a[i:]), (*[4]float64)(b[i:])
-		p[0] += u*q[0] + v*r[0]
-		p[1] += u*q[1] + v*r[1]
-		p[2] += u*q[2] + v*r[2]
-		p[3] += u*q[3] + v*r[3]
+		p, q := (*four)(x[i:]), (*four)(a[i:])
+		p[0] += q[0]
+		p[1] += q[1]
+		p[2] += q[2]
+		p[3] += q[3]
 	}
 }
 
-// pull3 sets x to seed + u·a + v·b + w·c, or adds u·a + v·b + w·c to it.
-func pull3(x, a, b, c *block, u, v, w, seed float64, fresh bool) {
-	if fresh {
-		for i := 0; i < blockSize; i += 4 {
-			p, q, r, s := (*[4]float64)(x[i:]), (*[4]float64)(a[i:]), (*[4]float64)(b[i:]), (*[4]float64)(c[i:])
-			p[0] = (seed + u*q[0]) + (v*r[0] + w*s[0])
-			p[1] = (seed + u*q[1]) + (v*r[1] + w*s[1])
-			p[2] = (seed + u*q[2]) + (v*r[2] + w*s[2])
-			p[3] = (seed + u*q[3]) + (v*r[3] + w*s[3])
-		}
-		return
-	}
+// add2 adds a + b to x.
+func add2(x, a, b *block) {
 	for i := 0; i < blockSize; i += 4 {
-		p, q, r, s := (*[4]float64)(x[i:]), (*[4]float64)(a[i:]), (*[4]float64)(b[i:]), (*[4]float64)(c[i:])
-		p[0] = (p[0] + u*q[0]) + (v*r[0] + w*s[0])
-		p[1] = (p[1] + u*q[1]) + (v*r[1] + w*s[1])
-		p[2] = (p[2] + u*q[2]) + (v*r[2] + w*s[2])
-		p[3] = (p[3] + u*q[3]) + (v*r[3] + w*s[3])
+		p, q, r := (*four)(x[i:]), (*four)(a[i:]), (*four)(b[i:])
+		p[0] += q[0] + r[0]
+		p[1] += q[1] + r[1]
+		p[2] += q[2] + r[2]
+		p[3] += q[3] + r[3]
+	}
+}
+
+// add4 adds a + b + c + d to x.
+func add4(x, a, b, c, d *block) {
+	for i := 0; i < blockSize; i += 4 {
+		p, q, r, s, t := (*four)(x[i:]), (*four)(a[i:]), (*four)(b[i:]), (*four)(c[i:]), (*four)(d[i:])
+		p[0] += (q[0] + r[0]) + (s[0] + t[0])
+		p[1] += (q[1] + r[1]) + (s[1] + t[1])
+		p[2] += (q[2] + r[2]) + (s[2] + t[2])
+		p[3] += (q[3] + r[3]) + (s[3] + t[3])
 	}
 }
 
@@ -75,31 +57,23 @@ var bySize = [32]uint8{
 	15, 23, 27, 29, 30, 31,
 }
 
-// blockUp finishes a block: x holds what the high elements contribute, and gets X. It
-// returns the sum of the block, and the sums over the subsets with each low element in lows.
-// The empty set (first block) counts as X = 1 and is not part of the sums.
-func blockUp(x, d *block, w *[lowBits]float64, first bool, lows *[lowBits]float64) float64 {
-	var sum [32]float64
-	w0, w1, w2 := w[0], w[1], w[2]
-	var l0, l1, l2 float64
+// blockUp finishes a block: x holds the sum over the high elements, and gets H. The empty
+// set, in the first block, has H = 1.
+func blockUp(x, d *block, first bool) {
 	for _, g := range bySize {
 		j := int(g & 31)
 		p := (*[8]float64)(x[8*j:])
 		x0, x1, x2, x3, x4, x5, x6, x7 := p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]
-		for i := range 5 {
-			if j>>i&1 == 0 {
-				continue
-			}
-			v := w[3+i]
-			q := (*[8]float64)(x[8*(j&^(1<<i)):])
-			x0 += v * q[0]
-			x1 += v * q[1]
-			x2 += v * q[2]
-			x3 += v * q[3]
-			x4 += v * q[4]
-			x5 += v * q[5]
-			x6 += v * q[6]
-			x7 += v * q[7]
+		for h := j; h != 0; h &= h - 1 {
+			q := (*[8]float64)(x[8*(j^h&-h)&255:])
+			x0 += q[0]
+			x1 += q[1]
+			x2 += q[2]
+			x3 += q[3]
+			x4 += q[4]
+			x5 += q[5]
+			x6 += q[6]
+			x7 += q[7]
 		}
 		e := (*[8]float64)(d[8*j:])
 		if first && j == 0 {
@@ -107,30 +81,87 @@ func blockUp(x, d *block, w *[lowBits]float64, first bool, lows *[lowBits]float6
 		} else {
 			x0 /= e[0]
 		}
-		x1 = (x1 + w0*x0) / e[1]
-		x2 = (x2 + w1*x0) / e[2]
-		x4 = (x4 + w2*x0) / e[4]
-		x3 = (x3 + (w0*x2 + w1*x1)) / e[3]
-		x5 = (x5 + (w0*x4 + w2*x1)) / e[5]
-		x6 = (x6 + (w1*x4 + w2*x2)) / e[6]
-		x7 = (x7 + (w0*x6 + (w1*x5 + w2*x3))) / e[7]
+		x1 = (x1 + x0) / e[1]
+		x2 = (x2 + x0) / e[2]
+		x4 = (x4 + x0) / e[4]
+		x3 = (x3 + (x2 + x1)) / e[3]
+		x5 = (x5 + (x4 + x1)) / e[5]
+		x6 = (x6 + (x4 + x2)) / e[6]
+		x7 = (x7 + (x6 + (x5 + x3))) / e[7]
 		p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7] = x0, x1, x2, x3, x4, x5, x6, x7
+	}
+}
+
+// blockDown finishes a block on the way down: v holds the seed and the sum over the high
+// elements, and gets V. The empty set has V = 0.
+func blockDown(v, d *block, first bool) {
+	for _, g := range bySize {
+		j := int(31 &^ g)
+		p := (*[8]float64)(v[8*j:])
+		x0, x1, x2, x3, x4, x5, x6, x7 := p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]
+		for h := 31 &^ j; h != 0; h &= h - 1 {
+			q := (*[8]float64)(v[8*(j|h&-h)&255:])
+			x0 += q[0]
+			x1 += q[1]
+			x2 += q[2]
+			x3 += q[3]
+			x4 += q[4]
+			x5 += q[5]
+			x6 += q[6]
+			x7 += q[7]
+		}
+		e := (*[8]float64)(d[8*j:])
+		x7 /= e[7]
+		x6 = (x6 + x7) / e[6]
+		x5 = (x5 + x7) / e[5]
+		x3 = (x3 + x7) / e[3]
+		x4 = (x4 + (x5 + x6)) / e[4]
+		x2 = (x2 + (x3 + x6)) / e[2]
+		x1 = (x1 + (x3 + x5)) / e[1]
+		x0 = (x0 + (x1 + (x2 + x4))) / e[0]
 		if first && j == 0 {
 			x0 = 0
 		}
-		s23, s67 := x2+x3, x6+x7
-		s4567 := (x4 + x5) + s67
-		l0 += (x1 + x3) + (x5 + x7)
-		l1 += s23 + s67
-		l2 += s4567
-		sum[j] = ((x0 + x1) + s23) + s4567
+		p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7] = x0, x1, x2, x3, x4, x5, x6, x7
 	}
-	lows[0], lows[1], lows[2] = l0, l1, l2
-	return foldGroups(&sum, lows)
 }
 
-// foldGroups adds up the sums of 32 groups, and those with each of the elements 3..7.
-func foldGroups(sum *[32]float64, lows *[lowBits]float64) float64 {
+// groupSums are the sums of a block of products a·b by its groups of 8.
+type groupSums struct {
+	avoid [8][32]float64   // over the subsets of each group that avoid a mask of elements 0..2
+	with  [lowBits]float64 // over the subsets of the block that hold each low element
+}
+
+// sum fills in the sums over the groups, and with for elements 0..2. The empty set (first block) does not count.
+func (s *groupSums) sum(a, b *block, first bool) {
+	var l0, l1, l2 float64
+	for j := range 32 {
+		p, q := (*[8]float64)(a[8*j:]), (*[8]float64)(b[8*j:])
+		y0, y1, y2, y3 := p[0]*q[0], p[1]*q[1], p[2]*q[2], p[3]*q[3]
+		y4, y5, y6, y7 := p[4]*q[4], p[5]*q[5], p[6]*q[6], p[7]*q[7]
+		if first && j == 0 {
+			y0 = 0
+		}
+		y01, y23, y45, y67 := y0+y1, y2+y3, y4+y5, y6+y7
+		y02, y46 := y0+y2, y4+y6
+		s.avoid[0][j] = (y01 + y23) + (y45 + y67)
+		s.avoid[1][j] = y02 + y46
+		s.avoid[2][j] = y01 + y45
+		s.avoid[3][j] = y0 + y4
+		s.avoid[4][j] = y01 + y23
+		s.avoid[5][j] = y02
+		s.avoid[6][j] = y01
+		s.avoid[7][j] = y0
+		l0 += (y1 + y3) + (y5 + y7)
+		l1 += y23 + y67
+		l2 += y45 + y67
+	}
+	s.with[0], s.with[1], s.with[2] = l0, l1, l2
+}
+
+// fold returns the sum of the block and fills in with for elements 3..7.
+func (s *groupSums) fold() float64 {
+	sum := s.avoid[0]
 	for i := 4; i >= 0; i-- {
 		half := 1 << i
 		var with float64
@@ -138,65 +169,47 @@ func foldGroups(sum *[32]float64, lows *[lowBits]float64) float64 {
 			with += sum[half+k]
 			sum[k] += sum[half+k]
 		}
-		lows[3+i] = with
+		s.with[3+i] = with
 	}
 	return sum[0]
 }
 
-// blockDown finishes a block on the way down: w holds the seed and what the high
-// elements contribute, and gets W. The entry of the empty set (first block) is set to 0.
-func blockDown(w, d *block, weight *[lowBits]float64, first bool) {
-	w0, w1, w2 := weight[0], weight[1], weight[2]
-	for _, g := range bySize {
-		j := int(31 &^ g)
-		p := (*[8]float64)(w[8*j:])
-		x0, x1, x2, x3, x4, x5, x6, x7 := p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]
-		for i := range 5 {
-			if j>>i&1 == 1 {
-				continue
-			}
-			v := weight[3+i]
-			q := (*[8]float64)(w[8*((j|1<<i)&31):])
-			x0 += v * q[0]
-			x1 += v * q[1]
-			x2 += v * q[2]
-			x3 += v * q[3]
-			x4 += v * q[4]
-			x5 += v * q[5]
-			x6 += v * q[6]
-			x7 += v * q[7]
-		}
-		e := (*[8]float64)(d[8*j:])
-		x7 /= e[7]
-		x6 = (x6 + w0*x7) / e[6]
-		x5 = (x5 + w1*x7) / e[5]
-		x3 = (x3 + w2*x7) / e[3]
-		x4 = (x4 + (w0*x5 + w1*x6)) / e[4]
-		x2 = (x2 + (w0*x3 + w2*x6)) / e[2]
-		x1 = (x1 + (w1*x3 + w2*x5)) / e[1]
-		if first && j == 0 {
-			x0 = 0
-		} else {
-			x0 = (x0 + (w0*x1 + (w1*x2 + w2*x4))) / e[0]
-		}
-		p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7] = x0, x1, x2, x3, x4, x5, x6, x7
-	}
+// Avoiding prepares the sums over the subsets that avoid each of some masks: of a block, only the
+// groups that avoid elements 3..7 of a mask count, with their sums over what avoids 0..2.
+type avoiding struct {
+	masks  []int
+	groups [32][]uint8 // groups that avoid each mask of elements 3..7
 }
 
-// blockProduct returns Σ w·x over a block, and over the subsets with each low element in lows.
-func blockProduct(w, x *block, lows *[lowBits]float64) float64 {
-	var sum [32]float64
-	var l0, l1, l2 float64
-	for j := range 32 {
-		p, q := (*[8]float64)(w[8*j:]), (*[8]float64)(x[8*j:])
-		y1, y3, y5, y7 := p[1]*q[1], p[3]*q[3], p[5]*q[5], p[7]*q[7]
-		s23, s67 := p[2]*q[2]+y3, p[6]*q[6]+y7
-		s4567 := (p[4]*q[4] + y5) + s67
-		l0 += (y1 + y3) + (y5 + y7)
-		l1 += s23 + s67
-		l2 += s4567
-		sum[j] = ((p[0]*q[0] + y1) + s23) + s4567
+func newAvoiding(masks []int) *avoiding {
+	a := &avoiding{masks: masks}
+	for m := range a.groups {
+		for j := range 32 {
+			if j&m == 0 {
+				a.groups[m] = append(a.groups[m], uint8(j))
+			}
+		}
 	}
-	lows[0], lows[1], lows[2] = l0, l1, l2
-	return foldGroups(&sum, lows)
+	return a
+}
+
+// add adds the sums of block b, times factor.
+func (a *avoiding) add(g *groupSums, b int, factor float64, sums []num.Sum) {
+	for i, m := range a.masks {
+		if m>>lowBits&b != 0 {
+			continue
+		}
+		row := &g.avoid[m&7]
+		var s0, s1 float64
+		list := a.groups[m>>3&31]
+		for len(list) >= 2 {
+			s0 += row[list[0]&31]
+			s1 += row[list[1]&31]
+			list = list[2:]
+		}
+		for _, j := range list {
+			s0 += row[j&31]
+		}
+		sums[i].Add((s0 + s1) * factor)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 )
 
@@ -80,33 +81,51 @@ func TestCubeIsTheRecursion(t *testing.T) {
 				return float64(sum)
 			}
 			wantX, wantW := plainCube(floats(rate), d, every)
-			c := cube{weight: floats(rate), den: newDenominators(capacity, classes, rate), every: every,
-				root: 1<<n - 1, x: make([]float64, 1<<n), y: make([]float64, 1<<n)}
+			c := newCube(floats(rate))
+			c.den, c.every = newDenominators(capacity, classes, rate), every
+			if every {
+				c.avoid = classes
+			} else {
+				c.y = make([]float64, 1<<n)
+			}
 			up := c.up(1)
-			checkCube(t, fmt.Sprintf("n=%d up", n), c.x, wantX, up, wantX, n)
+			x := make([]float64, 1<<n)
+			for a := range x {
+				x[a] = c.value(a)
+			}
+			checkTable(t, fmt.Sprintf("n=%d X", n), x, wantX)
 			down := c.down(1)
 			y := make([]float64, 1<<n)
 			for a := range y {
-				y[a] = wantX[a] * wantW[a]
+				y[a] = wantX[a] * wantW[a] / c.unit
 			}
-			checkCube(t, fmt.Sprintf("n=%d down", n), c.x, wantW, down, y, n)
-			checkCube(t, fmt.Sprintf("n=%d product", n), c.y, y, down, y, n)
+			if every {
+				checkSums(t, fmt.Sprintf("n=%d sums of X", n), up, wantX, classes, n)
+				checkSums(t, fmt.Sprintf("n=%d sums of WX", n), down, y, nil, n)
+			} else {
+				checkTable(t, fmt.Sprintf("n=%d WX", n), c.y, y)
+			}
 		}
 	}
 }
 
-// checkCube compares a table and its sums with plain sums over want. The two orders of
-// summation differ by less than 2^n roundings at worst, far below 1e-12 at these sizes.
-func checkCube(t *testing.T, name string, got, want []float64, sums cubeSums, terms []float64, n int) {
+// The recursions and sums here take fewer than 2^n roundings, far below 1e-12 at these sizes.
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
+
+func checkTable(t *testing.T, name string, got, want []float64) {
 	t.Helper()
-	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
 	for a := 1; a < len(want); a++ {
 		if !near(got[a], want[a]) {
 			t.Fatalf("%s: entry %b = %v, want %v", name, a, got[a], want[a])
 		}
 	}
+}
+
+func checkSums(t *testing.T, name string, got cubeSums, terms []float64, avoid []int, n int) {
+	t.Helper()
 	all := 0.0
 	with := make([]float64, n)
+	avoiding := make([]float64, len(avoid))
 	for a := 1; a < len(terms); a++ {
 		all += terms[a]
 		for i := range n {
@@ -114,13 +133,23 @@ func checkCube(t *testing.T, name string, got, want []float64, sums cubeSums, te
 				with[i] += terms[a]
 			}
 		}
+		for i, m := range avoid {
+			if a&m == 0 {
+				avoiding[i] += terms[a]
+			}
+		}
 	}
-	if !near(sums.all.Value(), all) {
-		t.Errorf("%s: sum = %v, want %v", name, sums.all.Value(), all)
+	if !near(got.all.Value(), all) {
+		t.Errorf("%s: sum = %v, want %v", name, got.all.Value(), all)
 	}
 	for i := range n {
-		if !near(sums.with[i].Value(), with[i]) {
-			t.Errorf("%s: sum with element %d = %v, want %v", name, i, sums.with[i].Value(), with[i])
+		if !near(got.with[i].Value(), with[i]) {
+			t.Errorf("%s: sum with element %d = %v, want %v", name, i, got.with[i].Value(), with[i])
+		}
+	}
+	for i := range avoid {
+		if !near(got.avoid[i].Value(), avoiding[i]) {
+			t.Errorf("%s: sum avoiding %b = %v, want %v", name, avoid[i], got.avoid[i].Value(), avoiding[i])
 		}
 	}
 }
@@ -130,13 +159,13 @@ func TestCubeIsDeterministic(t *testing.T) {
 	n := 20
 	capacity, classes, rate := randomCube(rand.New(rand.NewPCG(1, 2)), n)
 	run := func(workers int) (cubeSums, cubeSums) {
-		c := cube{weight: floats(rate), den: newDenominators(capacity, classes, rate), every: true,
-			root: 1<<n - 1, x: make([]float64, 1<<n)}
+		c := newCube(floats(rate))
+		c.den, c.every, c.avoid = newDenominators(capacity, classes, rate), true, classes
 		return c.up(workers), c.down(workers)
 	}
 	up1, down1 := run(1)
 	up2, down2 := run(2)
-	if up1 != up2 || down1 != down2 {
+	if !reflect.DeepEqual(up1, up2) || !reflect.DeepEqual(down1, down2) {
 		t.Error("one and two workers give different sums")
 	}
 }
@@ -144,17 +173,16 @@ func TestCubeIsDeterministic(t *testing.T) {
 func BenchmarkCube(b *testing.B) {
 	for _, n := range []int{16, 20, 24, 26} {
 		capacity, classes, rate := randomCube(rand.New(rand.NewPCG(1, 2)), n)
-		x := make([]float64, 1<<n)
+		c := newCube(floats(rate))
+		c.den, c.every, c.avoid = newDenominators(capacity, classes, rate), true, classes
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("classes=%d/sweep=up/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
-					c := cube{weight: floats(rate), den: newDenominators(capacity, classes, rate), every: true, root: 1<<n - 1, x: x}
 					c.up(workers)
 				}
 			})
 			b.Run(fmt.Sprintf("classes=%d/sweep=both/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
-					c := cube{weight: floats(rate), den: newDenominators(capacity, classes, rate), every: true, root: 1<<n - 1, x: x}
 					c.up(workers)
 					c.down(workers)
 				}

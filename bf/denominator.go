@@ -16,6 +16,7 @@ type denominators struct {
 	rate     []int64     // of each class
 	low      []*intBlock // capacity[s] at the low subsets that server s can serve; nil if there is none
 	base     intBlock    // d of the first block
+	none     intBlock    // all 0
 }
 
 type intBlock = [blockSize]int64
@@ -50,26 +51,27 @@ func newDenominators(capacity []int64, classes []int, rate []int64) *denominator
 // A denominatorWalk makes the blocks of one part of the lattice, in increasing or decreasing
 // order. The integers of the block whose high elements are H come from those of H less its lowest
 // element i: rate[i] goes off, and the capacities that i is the first to bring in come on.
-// stack[k] keeps the block last made among those whose lowest element is k or higher elements only.
+// stack[i] keeps the block last made among those with lowest element i.
 type denominatorWalk struct {
 	*denominators
+	unit     float64
 	stack    []intBlock
-	at       []int // block at each place of stack, -1 if none
+	at       []int // block at each place of stack, 0 if none
+	delta    int64
+	fresh    []*intBlock
 	out      block
 	min      int64 // smallest integer met, and its block
 	minBlock int
 }
 
-func (d *denominators) from(first int) *denominatorWalk {
-	w := &denominatorWalk{denominators: d, min: math.MaxInt64}
+// from starts a walk over the part of the lattice that begins with block first. Its denominators
+// are multiplied by unit, a power of two.
+func (d *denominators) from(first int, unit float64) *denominatorWalk {
+	w := &denominatorWalk{denominators: d, unit: unit, min: math.MaxInt64}
 	if d.table == nil {
 		n := len(d.rate) - lowBits
-		w.stack = make([]intBlock, n+1)
-		w.at = make([]int, n+1)
-		for i := range w.at {
-			w.at[i] = -1
-		}
-		w.stack[n], w.at[n] = d.base, 0
+		w.stack = make([]intBlock, n)
+		w.at = make([]int, n)
 	}
 	return w
 }
@@ -77,19 +79,27 @@ func (d *denominators) from(first int) *denominatorWalk {
 // next returns d at the subsets of block b; it stays valid until the following call.
 func (w *denominatorWalk) next(b int) *block {
 	if w.table != nil {
-		return (*block)(w.table[b<<lowBits:])
+		t := (*block)(w.table[b<<lowBits:])
+		for l, v := range t {
+			w.out[l] = v * w.unit
+		}
+		return &w.out
 	}
-	d := w.integers(b)
-	least := w.min
-	start := 0
-	if b == 0 {
-		start = 1 // the empty set has no denominator
-		w.out[0] = 1
-	}
-	for l := start; l < blockSize; l++ {
-		v := d[l]
-		least = min(least, v)
-		w.out[l] = float64(v)
+	var least int64
+	switch {
+	case b == 0:
+		d := w.base
+		d[0] = d[1] // the empty set has no denominator
+		least = convert(&w.out, &d, &w.none, 0, w.unit)
+	case b&1 == 1 && len(w.gain(b)) <= 1: // no other block is made from this one
+		parent := w.integers(b &^ 1)
+		t := &w.none
+		if len(w.fresh) == 1 {
+			t = w.fresh[0]
+		}
+		least = convert(&w.out, parent, t, w.delta, w.unit)
+	default:
+		least = convert(&w.out, w.integers(b), &w.none, 0, w.unit)
 	}
 	if least < w.min {
 		w.min, w.minBlock = least, b
@@ -97,44 +107,63 @@ func (w *denominatorWalk) next(b int) *block {
 	return &w.out
 }
 
+// convert sets out to (d + delta - t) unit and returns the smallest of the integers.
+func convert(out *block, d, t *intBlock, delta int64, unit float64) int64 {
+	m0, m1 := int64(math.MaxInt64), int64(math.MaxInt64)
+	for l := 0; l < blockSize; l += 4 {
+		o, p, q := (*four)(out[l:]), (*[4]int64)(d[l:]), (*[4]int64)(t[l:])
+		v0, v1, v2, v3 := p[0]+delta-q[0], p[1]+delta-q[1], p[2]+delta-q[2], p[3]+delta-q[3]
+		m0, m1 = min(m0, v0, v2), min(m1, v1, v3)
+		o[0], o[1] = float64(v0)*unit, float64(v1)*unit
+		o[2], o[3] = float64(v2)*unit, float64(v3)*unit
+	}
+	return min(m0, m1)
+}
+
+// gain finds what block b has beyond the block without its lowest element: delta everywhere,
+// less the capacities fresh at the subsets whose low elements can use them anyway.
+func (w *denominatorWalk) gain(b int) []*intBlock {
+	i := lowBits + bits.TrailingZeros(uint(b))
+	high := b & (b - 1) << lowBits
+	w.delta = -w.rate[i]
+	w.fresh = w.fresh[:0]
+	for _, s := range w.servers[i] {
+		if w.classes[s]&high == 0 {
+			w.delta += w.capacity[s]
+			if t := w.low[s]; t != nil {
+				w.fresh = append(w.fresh, t)
+			}
+		}
+	}
+	return w.fresh
+}
+
+// integers returns d at the subsets of block b as integers.
 func (w *denominatorWalk) integers(b int) *intBlock {
 	if b == 0 {
-		return &w.stack[len(w.stack)-1]
+		return &w.base
 	}
 	i := bits.TrailingZeros(uint(b))
 	d := &w.stack[i]
 	if w.at[i] == b {
 		return d
 	}
-	parent := w.integers(b & (b - 1))
-	high := b & (b - 1) << lowBits
-	delta := -w.rate[lowBits+i]
-	var first *intBlock
-	for _, s := range w.servers[lowBits+i] {
-		if w.classes[s]&high == 0 {
-			delta += w.capacity[s]
-			if first == nil {
-				first = w.low[s]
-			}
-		}
-	}
-	if first == nil {
-		for l := range d {
-			d[l] = parent[l] + delta
-		}
-		w.at[i] = b
-		return d
-	}
-	for l := range d {
-		d[l] = parent[l] + (delta - first[l])
-	}
-	for _, s := range w.servers[lowBits+i] {
-		if t := w.low[s]; t != nil && t != first && w.classes[s]&high == 0 {
-			for l := range d {
-				d[l] -= t[l]
-			}
-		}
-	}
 	w.at[i] = b
+	parent := w.integers(b & (b - 1))
+	fresh := w.gain(b)
+	t := &w.none
+	if len(fresh) > 0 {
+		t, fresh = fresh[0], fresh[1:]
+	}
+	delta := w.delta
+	for l := 0; l < blockSize; l += 4 {
+		o, p, q := (*[4]int64)(d[l:]), (*[4]int64)(parent[l:]), (*[4]int64)(t[l:])
+		o[0], o[1], o[2], o[3] = p[0]+delta-q[0], p[1]+delta-q[1], p[2]+delta-q[2], p[3]+delta-q[3]
+	}
+	for _, t := range fresh {
+		for l := range d {
+			d[l] -= t[l]
+		}
+	}
 	return d
 }

@@ -23,29 +23,27 @@ func exactGraph(p *problem, g *graph, maxBytes int64) (measures, error) {
 	}
 	x.up()
 	x.down(p)
-	perZ := new(big.Rat).SetFrac(x.e[g.layer[x.root]], &x.p[x.root])
-	m := measures{normalization: value{x: new(big.Rat).Inv(perZ)}}
-	jobs := make([]*big.Rat, len(p.classes))
-	for i := range jobs {
-		jobs[i] = new(big.Rat).SetFrac(&x.sums[i], x.common)
-	}
+	z, e := &x.p[x.root], x.e[g.layer[x.root]] // Z is z/e
+	m := measures{normalization: value{x: new(big.Rat).SetFrac(z, e)}}
+	perJobs := new(big.Int).Mul(x.common, z)
+	idle := make([]big.Int, len(p.groups)) // Z P(idle), over e
 	if g.lattice == ClassLattice {
-		idle := x.addActive(p, jobs)
-		for _, r := range idle {
-			m.busy = append(m.busy, value{x: r.Mul(r, perZ)}.oneMinus())
-		}
+		x.addActive(p, e, idle)
 	} else {
 		first, _ := g.terms(x.root)
-		for s := range p.groups {
-			idle := new(big.Rat).Set(perZ)
-			for _, c := range g.children(first + int32(s)) {
-				idle.Mul(idle, new(big.Rat).SetFrac(&x.p[c], x.e[g.layer[c]]))
+		for s := range idle {
+			children := g.children(first + int32(s))
+			idle[s].Quo(e, x.product(children, -1))
+			for _, c := range children {
+				idle[s].Mul(&idle[s], &x.p[c])
 			}
-			m.busy = append(m.busy, value{x: idle}.oneMinus())
 		}
 	}
-	for _, r := range jobs {
-		m.jobs = append(m.jobs, value{x: r.Mul(r, perZ)})
+	for i := range x.sums {
+		m.jobs = append(m.jobs, value{x: new(big.Rat).SetFrac(x.sums[i].Mul(&x.sums[i], e), perJobs)})
+	}
+	for s := range idle {
+		m.busy = append(m.busy, value{x: new(big.Rat).SetFrac(idle[s].Sub(z, &idle[s]), z)})
 	}
 	return m, nil
 }
@@ -259,32 +257,35 @@ func (x *exactRun) down(p *problem) {
 	}
 }
 
-// addActive adds Σ_{A∋i} G(A) to jobs[i], and returns Σ G(A) over the sets A that use no class of each server.
-func (x *exactRun) addActive(p *problem, jobs []*big.Rat) (idle []*big.Rat) {
+// addActive adds Σ_{A∋i} G(A) to sums[i], and sets idle[s] to Σ G(A) over the sets A that do not
+// use server s, in units of 1/e.
+func (x *exactRun) addActive(p *problem, e *big.Int, idle []big.Int) {
 	masks := p.classMasks()
-	idle = make([]*big.Rat, len(masks))
-	for s := range idle {
-		idle[s] = new(big.Rat)
-	}
+	active := make([]big.Int, len(x.sums))
+	add := func(to, sum, cof *big.Int) { to.Add(to, sum.Mul(sum, cof)) }
 	for l, states := range x.layers[:len(x.layers)-1] {
-		active, unused := make([]big.Int, len(jobs)), make([]big.Int, len(masks))
+		with, without := make([]big.Int, len(x.sums)), make([]big.Int, len(masks))
 		for _, a := range states {
 			for h := int(a); h != 0; h &= h - 1 {
 				i := bits.TrailingZeros(uint(h))
-				active[i].Add(&active[i], &x.p[a])
+				with[i].Add(&with[i], &x.p[a])
 			}
 			for s, mask := range masks {
 				if int(a)&mask == 0 {
-					unused[s].Add(&unused[s], &x.p[a])
+					without[s].Add(&without[s], &x.p[a])
 				}
 			}
 		}
-		for i := range jobs {
-			jobs[i].Add(jobs[i], new(big.Rat).SetFrac(&active[i], x.e[l]))
+		cof := new(big.Int).Quo(e, x.e[l])
+		for i := range with {
+			add(&active[i], &with[i], cof)
 		}
-		for s := range idle {
-			idle[s].Add(idle[s], new(big.Rat).SetFrac(&unused[s], x.e[l]))
+		for s := range without {
+			add(&idle[s], &without[s], cof)
 		}
 	}
-	return idle
+	for i := range active { // active over e, sums over common, both to be multiplied by e
+		active[i].Mul(&active[i], x.common)
+		x.sums[i].Add(&x.sums[i], active[i].Quo(&active[i], e))
+	}
 }

@@ -2,7 +2,6 @@ package bf
 
 import (
 	"errors"
-	"math"
 	"math/bits"
 
 	"productform/num"
@@ -21,20 +20,13 @@ var errUndecided = errors.New("bf: too close to the stability boundary for the f
 // errRange says that intermediate values leave the range of float64.
 var errRange = errors.New("bf: values outside the range of float64: use auto, enclose or exact")
 
-// inRange reports whether no value of a sweep underflows: each is at least the product of
-// w_i/M over all elements of positive weight, M the largest denominator, divided once more by M < 2^63.
-func inRange(weight []float64, n int, capacity []int64) bool {
-	total := 0.0
-	for _, c := range capacity {
-		total += float64(c)
+// sumOf returns Σ x, the largest denominator if x are the capacities.
+func sumOf(x []int64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v)
 	}
-	exponent := 0.0
-	for _, w := range weight[:n] {
-		if w > 0 {
-			exponent += math.Log2(total / w)
-		}
-	}
-	return exponent < 900
+	return sum
 }
 
 // floatClasses sweeps the class lattice in float64: N 2^N multiplications in all, 8·2^N bytes.
@@ -51,8 +43,13 @@ func floatClasses(p *problem, workers int) (measures, error) {
 	}
 	sums.all.Add(1)
 	m := measures{normalization: floatValue(sums.all.Value(), e.up)}
-	for _, mask := range p.classMasks() {
-		m.busy = append(m.busy, busyProbability(c.x, mask, m.normalization, e.up))
+	for s := range p.groups {
+		idle := floatValue(1+sums.avoid[s].Value(), compound(e.up, roundings(32), 0))
+		busy := idle.quo(m.normalization).oneMinus()
+		if !(busy.f > lowLoad) {
+			busy = floatValue(c.sumMeeting(c.avoid[s]), compound(e.up, roundings(128), 0)).quo(m.normalization)
+		}
+		m.busy = append(m.busy, busy)
 	}
 	down := c.down(workers)
 	for i := range p.classes {
@@ -67,15 +64,16 @@ func floatClasses(p *problem, workers int) (measures, error) {
 func sweepClasses(p *problem, workers int) (*cube, cubeSums, sweepError, error) {
 	n := len(p.classes)
 	capacity, rate, shift, slop := p.words()
-	size := max(n, lowBits)
-	c := &cube{weight: make([]float64, size), every: true, root: 1<<n - 1, x: make([]float64, 1<<size)}
+	weights := make([]float64, n)
 	for i, k := range p.classes {
-		c.weight[i] = scaled(k.rate, shift)
+		weights[i] = scaled(k.rate, shift)
 	}
-	if !inRange(c.weight, n, capacity) {
+	c := newCube(weights)
+	c.every, c.avoid = true, p.classMasks()
+	c.den = newDenominators(pad(n, len(c.weight), capacity, c.avoid, rate))
+	if !c.inRange(sumOf(capacity)) {
 		return nil, cubeSums{}, sweepError{}, errRange
 	}
-	c.den = newDenominators(pad(n, size, capacity, p.classMasks(), rate))
 	sums := c.up(workers)
 	least := float64(sums.min)
 	switch {
@@ -104,7 +102,7 @@ func pad(n, size int, capacity []int64, masks []int, rate []int64) ([]int64, []i
 
 // smallest returns the set of the smallest denominator in block b.
 func (d *denominators) smallest(b int) int {
-	v := d.from(b).integers(b)
+	v := d.from(b, 1).integers(b)
 	at := b2i(b == 0)
 	for l := at; l < blockSize; l++ {
 		if v[l] < v[at] {
@@ -115,104 +113,68 @@ func (d *denominators) smallest(b int) int {
 }
 
 // A sweepError bounds the relative errors of a sweep over the subsets of n elements. With u
-// the unit roundoff and delta that of the denominators, a value on level k is a sum of k products
-// (k-1 additions, one multiplication, a rounded weight) and a division:
+// the unit roundoff and delta that of the denominators, a value on level k is a sum of at most k
+// values (n-k and the seed on the way down) divided once, and a product of weights takes 2n+2 roundings:
 //
-//	up:   e_k = e_{k-1} + (k+2)u + delta,    e_0 = 0,
-//	down: g_k = g_{k+1} + (n-k+3)u + delta,  g_n = u + delta.
+//	H: e_k = e_{k-1} + (k+1)u + delta, e_0 = 0,   X = H Π: e_k + (2n+3)u,
+//	V: g_k = g_{k+1} + (n-k+2)u + delta, g_{n+1} = (2n+2)u.
 //
 // Within a block a sum passes at most 40 additions; sums of blocks are compensated, which costs
-// 2u more (Ogita, Rump and Oishi 2005, Proposition 4.5).
+// 4u more (see num.Sum).
 type sweepError struct {
 	value   float64 // of X
 	up      float64 // of sums of X
-	product float64 // of WX and of sums of WX
-	table   float64 // of WX, not summed
+	table   float64 // of WX
+	product float64 // of sums of WX
 }
 
 func newSweepError(n int, delta float64) sweepError {
-	const sums = 42
+	const sums = 44 * roundoff
 	e := make([]float64, n+1)
 	for k := 1; k <= n; k++ {
-		e[k] = e[k-1] + float64(k+2)*roundoff + delta
+		e[k] = e[k-1] + float64(k+1)*roundoff + delta
 	}
+	product := float64(2*n+3) * roundoff
 	var s sweepError
-	g := roundoff + delta
+	g := product
 	for k := n; k >= 1; k-- {
+		g += float64(n-k+2)*roundoff + delta
 		s.table = max(s.table, e[k]+g+roundoff)
-		g += float64(n-(k-1)+3)*roundoff + delta
 	}
-	s.value = inflate(e[n])
-	s.up = inflate(e[n] + sums*roundoff)
-	s.product = inflate(s.table + sums*roundoff)
+	s.value = inflate(e[n] + product)
+	s.up = inflate(e[n] + product + sums)
+	s.product = inflate(s.table + sums)
 	s.table = inflate(s.table)
 	return s
 }
 
-// busyProbability returns P(a class of mask is active), the sum of X over the sets that meet
-// mask divided by that over all. The sets that do not are fewer, so they are added up; only if they
-// are nearly all, a lightly loaded server, the subtraction is avoided.
-func busyProbability(x []float64, mask int, total value, e float64) value {
-	busy := floatValue(sumAvoiding(x, mask), compound(e, roundings(48), 0)).quo(total).oneMinus()
-	if busy.f > 1./8 {
-		return busy
-	}
-	return floatValue(sumMeeting(x, mask), compound(e, roundings(48), 0)).quo(total)
-}
+// lowLoad is the utilization below which 1 - P(idle) loses too many digits.
+const lowLoad = 1. / 16
 
-// lowSets lists the low subsets that meet mask, or those that avoid it.
-func lowSets(mask int, meet bool) []uint8 {
-	var l []uint8
-	for a := range blockSize {
-		if (a&mask != 0) == meet {
-			l = append(l, uint8(a))
-		}
-	}
-	return l
-}
-
-// sumAvoiding returns Σ x(A) over the sets A that avoid mask.
-func sumAvoiding(x []float64, mask int) float64 {
+// sumMeeting returns Σ X(A) over the sets A that meet mask.
+func (c *cube) sumMeeting(mask int) float64 {
 	var sum num.Sum
-	low := lowSets(mask, false)
-	free := (len(x)>>lowBits - 1) &^ (mask >> lowBits)
-	for b := 0; ; b = (b - free) & free { // the subsets of free, increasing
-		sum.Add(sumOf((*block)(x[b<<lowBits:]), low))
-		if b == free {
-			return sum.Value()
+	every, some := make([]uint8, blockSize), make([]uint8, 0, blockSize)
+	for l := range every {
+		every[l] = uint8(l)
+		if l&mask != 0 {
+			some = append(some, uint8(l))
 		}
 	}
-}
-
-// sumMeeting returns Σ x(A) over the sets A that meet mask.
-func sumMeeting(x []float64, mask int) float64 {
-	var sum num.Sum
-	low, every := lowSets(mask, true), lowSets(0, false)
-	for b := range len(x) >> lowBits {
-		if b<<lowBits&mask != 0 {
-			sum.Add(sumOf((*block)(x[b<<lowBits:]), every))
-		} else {
-			sum.Add(sumOf((*block)(x[b<<lowBits:]), low))
+	for b := range len(c.x) >> lowBits {
+		list := every
+		if b<<lowBits&mask == 0 {
+			list = some
 		}
+		v := c.block(b)
+		var s0, s1 float64
+		for ; len(list) >= 2; list = list[2:] {
+			s0 += v[list[0]] * c.low[list[0]]
+			s1 += v[list[1]] * c.low[list[1]]
+		}
+		sum.Add((s0 + s1) * c.product(b)) // both lists are of even length
 	}
 	return sum.Value()
-}
-
-// sumOf adds up some entries of a block, in four runs.
-func sumOf(v *block, entries []uint8) float64 {
-	var s0, s1, s2, s3 float64
-	for len(entries) >= 4 {
-		q := (*[4]uint8)(entries)
-		s0 += v[q[0]]
-		s1 += v[q[1]]
-		s2 += v[q[2]]
-		s3 += v[q[3]]
-		entries = entries[4:]
-	}
-	for _, i := range entries {
-		s0 += v[i]
-	}
-	return (s0 + s1) + (s2 + s3)
 }
 
 // floatServers sweeps the lattice of all sets of servers in float64, with a table of
@@ -235,7 +197,7 @@ func floatServers(p *problem, workers int) (measures, error) {
 		den[sets[i]] -= rate[i]
 	}
 	subsetSums(den)
-	table := make([]float64, 1<<size)
+	table := newTable(1 << size)
 	smallest := 1
 	for a, d := range den {
 		if d < den[smallest] && a&(1<<n-1) != 0 {
@@ -250,20 +212,21 @@ func floatServers(p *problem, workers int) (measures, error) {
 		return measures{}, errUndecided
 	}
 	delta := roundoff + slop/(float64(den[smallest])-slop)
-	c := &cube{weight: make([]float64, size), root: 1<<n - 1, den: &denominators{table: table},
-		x: make([]float64, 1<<size), y: table}
+	weights := make([]float64, n)
 	for s, g := range p.groups {
-		c.weight[s] = scaled(g.capacity, shift)
+		weights[s] = scaled(g.capacity, shift)
 	}
-	if !inRange(c.weight, n, capacity) {
+	c := newCube(weights)
+	c.den, c.y = &denominators{table: table}, table
+	if !c.inRange(sumOf(capacity)) {
 		return measures{}, errRange
 	}
 	c.up(workers)
 	e := newSweepError(n, delta)
-	z := floatValue(c.x[c.root], e.value)
+	z := floatValue(c.value(c.root), e.value)
 	m := measures{normalization: z}
 	for s := range p.groups {
-		busy := floatValue(c.x[c.root&^(1<<s)], e.value).quo(z).oneMinus()
+		busy := floatValue(c.value(c.root&^(1<<s)), e.value).quo(z).oneMinus()
 		if !(busy.f > lowLoad) {
 			busy = floatValue(busyTable(c, den, capacity[s], s), compound(e.value, 4*roundoff, 0)).quo(z)
 		}
@@ -274,13 +237,10 @@ func floatServers(p *problem, workers int) (measures, error) {
 	supersetSums(c.y)
 	for i, k := range p.classes {
 		sum := floatValue(c.y[sets[i]], compound(e.table, roundings(float64(size)), 0))
-		m.jobs = append(m.jobs, floatValue(scaled(k.rate, shift), roundoff).mul(sum).quo(z))
+		m.jobs = append(m.jobs, floatValue(scaled(k.rate, shift)*c.unit, roundoff).mul(sum).quo(z))
 	}
 	return m, nil
 }
-
-// lowLoad is the utilization below which 1 - P(idle) loses too many digits.
-const lowLoad = 1. / 64
 
 // busyTable returns D(root), where D(K) = Z(K) - Z(K∖{s}) without a subtraction: by the
 // recursion for Z at K and at K∖{s},
@@ -293,12 +253,12 @@ func busyTable(c *cube, den []int64, capacity int64, s int) float64 {
 			continue
 		}
 		rest := k &^ (1 << s)
-		sum := float64(capacity-(den[k]-den[rest])) * c.x[rest]
+		sum := float64(capacity-(den[k]-den[rest])) * c.unit * c.value(rest)
 		for h := rest; h != 0; h &= h - 1 {
 			t := bits.TrailingZeros(uint(h))
 			sum += c.weight[t] * d[k&^(1<<t)]
 		}
-		d[k] = sum / float64(den[k])
+		d[k] = sum / (float64(den[k]) * c.unit)
 	}
 	return d[c.root]
 }
@@ -311,52 +271,4 @@ func (p *problem) classesWithin(sets []int, servers int) []int32 {
 		}
 	}
 	return l
-}
-
-const transformBits = 12 // 2^12 words stay in the first-level cache
-
-// subsetSums replaces t(A) by Σ_{B⊆A} t(B), in n 2^(n-1) additions.
-func subsetSums(t []int64) {
-	n := bits.Len(uint(len(t))) - 1
-	inner := min(n, transformBits)
-	for start := 0; start < len(t); start += 1 << inner {
-		for i := range inner {
-			addHalves(t[start:start+1<<inner], 1<<i)
-		}
-	}
-	for i := inner; i < n; i++ {
-		addHalves(t, 1<<i)
-	}
-}
-
-func addHalves(t []int64, half int) {
-	for ; len(t) > 0; t = t[2*half:] {
-		a, b := t[:half], t[half:2*half]
-		for k, v := range a {
-			b[k] += v
-		}
-	}
-}
-
-// supersetSums replaces t(A) by Σ_{B⊇A} t(B), each through n additions.
-func supersetSums(t []float64) {
-	n := bits.Len(uint(len(t))) - 1
-	inner := min(n, transformBits)
-	for start := 0; start < len(t); start += 1 << inner {
-		for i := range inner {
-			foldHalves(t[start:start+1<<inner], 1<<i)
-		}
-	}
-	for i := inner; i < n; i++ {
-		foldHalves(t, 1<<i)
-	}
-}
-
-func foldHalves(t []float64, half int) {
-	for ; len(t) > 0; t = t[2*half:] {
-		a, b := t[:half], t[half:2*half]
-		for k, v := range b {
-			a[k] += v
-		}
-	}
 }

@@ -1,6 +1,9 @@
 package bf
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+)
 
 // A graph lists the states of a lattice of one component so that the value of each is a
 // positive combination of the values of earlier ones,
@@ -81,8 +84,20 @@ func (l *integers) float(k int) float64 {
 	return f
 }
 
+// room makes room for n more entries, at least doubling the list when it is full.
+func room[T any](list []T, n int) []T {
+	if len(list)+n > cap(list) {
+		return slices.Grow(list, len(list)+n)
+	}
+	return list
+}
+
 // addTerm appends a term to the last state.
 func (g *graph) addTerm(weight int32, children ...int32) {
+	if len(g.weight) == cap(g.weight) {
+		g.weight, g.begin = room(g.weight, 1), room(g.begin, 1)
+	}
+	g.child = room(g.child, len(children))
 	g.weight = append(g.weight, weight)
 	g.child = append(g.child, children...)
 	g.begin = append(g.begin, int32(len(g.child)))

@@ -1,6 +1,9 @@
 package bf
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // connectedGraph is the lattice of connected sets of servers. In the server recursion
 //
@@ -17,8 +20,8 @@ import "math/bits"
 // It gives up, returning nil, as soon as more than limit terms are needed.
 func connectedGraph(p *problem, limit int) (g *graph, overloaded int) {
 	n := len(p.groups)
-	b := &connectedBuilder{p: p, words: (n + 63) / 64, limit: limit, known: map[string]int32{},
-		through: make([][]int32, n), seen: make([]int32, len(p.classes)), g: newGraph(ConnectedLattice, 0, 0)}
+	b := &connectedBuilder{p: p, words: (n + 63) / 64, limit: limit, slots: make([]int32, 1<<10),
+		through: make([][]int32, n), seen: make([]int32, len(p.classes)), g: newGraph(ConnectedLattice, 1<<10, 1<<14)}
 	for i, k := range p.classes {
 		set := make(serverSet, b.words)
 		for _, c := range k.choose {
@@ -93,82 +96,102 @@ type connectedBuilder struct {
 	p       *problem
 	g       *graph
 	words   int
-	class   []serverSet
-	through [][]int32 // classes that use each server
-	sets    []serverSet
-	known   map[string]int32 // state of each set, by its bytes
-	limit   int
-	key     []byte
-	seen    []int32 // round in which components last met each class
-	round   int32
+	class   []serverSet // servers of each class
+	through [][]int32   // classes that use each server
+	limit   int         // terms that may still be added
+
+	sets  []uint64 // of all states, one after another
+	slots []int32  // hash table of the states by their sets: state + 1, or 0
+
+	seen  []int32 // round in which components last met each class
+	round int32
+	stack []int32 // children of the states under way, the innermost last
 }
 
-// find returns the state of a set, or -1.
-func (b *connectedBuilder) find(set serverSet) int32 {
-	b.key = b.key[:0]
+func (b *connectedBuilder) set(k int32) serverSet { return b.sets[int(k)*b.words:][:b.words] }
+
+// slot returns where the state of a set is or belongs in the hash table.
+func (b *connectedBuilder) slot(set serverSet) int {
+	h := uint64(0)
 	for _, w := range set {
-		b.key = append(b.key, byte(w), byte(w>>8), byte(w>>16), byte(w>>24), byte(w>>32), byte(w>>40), byte(w>>48), byte(w>>56))
+		hi, lo := bits.Mul64(h^w^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
+		h = hi ^ lo
 	}
-	if k, ok := b.known[string(b.key)]; ok {
-		return k
+	for i := int(h) & (len(b.slots) - 1); ; i = (i + 1) & (len(b.slots) - 1) {
+		if k := b.slots[i]; k == 0 || slices.Equal(b.set(k-1), set) {
+			return i
+		}
 	}
-	return -1
+}
+
+// remember adds the next state to the hash table.
+func (b *connectedBuilder) remember(set serverSet) int32 {
+	k := int32(len(b.sets) / b.words)
+	b.sets = append(room(b.sets, b.words), set...)
+	b.slots[b.slot(set)] = k + 1
+	if 2*int(k) > len(b.slots) {
+		b.slots = make([]int32, 4*len(b.slots))
+		for i := range k + 1 {
+			b.slots[b.slot(b.set(i))] = i + 1
+		}
+	}
+	return k
 }
 
 // state returns the state of a connected set, which it adds, after the states it needs, if
 // it is new; -1 if the limit is passed. It does not keep set.
 func (b *connectedBuilder) state(set serverSet) int32 {
-	if k := b.find(set); k >= 0 {
-		return k
+	if k := b.slots[b.slot(set)]; k != 0 {
+		return k - 1
 	}
-	set = append(serverSet(nil), set...)
+	scratch := make([]uint64, 4*b.words)
+	cut := func(i int) serverSet { return scratch[i*b.words : (i+1)*b.words] }
+	link, avoid, merged := cut(1), cut(2), cut(3)
+	set = cut(0)[:copy(cut(0), set)]
 	servers := set.list()
 	if b.limit -= len(servers); b.limit < 0 {
 		return -1
 	}
 	t := servers[0]
-	var own []int32
-	link := make(serverSet, b.words) // what the own classes tie together
+	var own []int32 // classes inside through t
 	for _, c := range b.through[t] {
 		if b.class[c].within(set) {
 			own = append(own, c)
-			link.or(b.class[c])
+			link.or(b.class[c]) // what they tie together
 		}
 	}
-	rest := b.components(set, t)
-	children := append([]int32(nil), rest...)
-	ends := append(make([]int, 0, len(servers)), len(children))
-	for _, c := range rest {
-		if c < 0 {
-			return -1
-		}
+	base := len(b.stack)
+	if !b.components(set, t) {
+		return -1
 	}
-	merged := make(serverSet, b.words)
+	rest := slices.Clone(b.stack[base:])
+	ends := append(make([]int, 0, len(servers)), len(b.stack))
 	for _, s := range servers[1:] {
 		tie := link
 		if link.has(s) {
-			tie = make(serverSet, b.words)
+			tie = avoid
+			clear(tie)
 			for _, c := range own {
 				if !b.class[c].has(s) {
 					tie.or(b.class[c])
 				}
 			}
 		}
-		copy(merged, tie)
 		tied := tie.has(t)
+		copy(merged, tie)
 		keep := func(c int32) {
-			if tied && tie.meets(b.sets[c]) {
-				merged.or(b.sets[c])
+			if tied && tie.meets(b.set(c)) {
+				merged.or(b.set(c))
 			} else {
-				children = append(children, c)
+				b.stack = append(b.stack, c)
 			}
 		}
 		for _, c := range rest {
-			if !b.sets[c].has(s) {
+			if !b.set(c).has(s) {
 				keep(c)
 				continue
 			}
-			for _, cc := range b.g.children(b.g.first[c] + int32(b.sets[c].below(s))) {
+			for _, cc := range b.g.children(b.g.first[c] + int32(b.set(c).below(s))) {
 				keep(cc)
 			}
 		}
@@ -177,32 +200,24 @@ func (b *connectedBuilder) state(set serverSet) int32 {
 			if c < 0 {
 				return -1
 			}
-			children = append(children, c)
+			b.stack = append(b.stack, c)
 		}
-		ends = append(ends, len(children))
+		ends = append(ends, len(b.stack))
 	}
-	return b.add(set, servers, own, children, ends)
-}
-
-// add appends the state of a set, the children of whose terms end at ends.
-func (b *connectedBuilder) add(set serverSet, servers []int, own, children []int32, ends []int) int32 {
-	start := 0
+	start := base
 	for j, s := range servers {
-		b.g.addTerm(int32(s), children[start:ends[j]]...)
+		b.g.addTerm(int32(s), b.stack[start:ends[j]]...)
 		start = ends[j]
 	}
+	b.stack = b.stack[:base]
 	b.g.own = append(b.g.own, own...)
 	b.p.addTotal(b.g, func(s int) int { return b2i(set.has(s)) })
 	b.g.endState(int32(len(servers)), b.g.first[len(b.g.first)-1])
-	k := int32(len(b.sets))
-	b.sets = append(b.sets, set)
-	b.find(set)
-	b.known[string(b.key)] = k
-	return k
+	return b.remember(set)
 }
 
-// components returns the states of the components of set without server t.
-func (b *connectedBuilder) components(set serverSet, t int) []int32 {
+// components appends the states of the components of set without server t to the stack.
+func (b *connectedBuilder) components(set serverSet, t int) bool {
 	var parts []serverSet
 	b.round++
 	for _, s := range set.list() {
@@ -214,21 +229,35 @@ func (b *connectedBuilder) components(set serverSet, t int) []int32 {
 			if b.class[c].has(t) || !b.class[c].within(set) {
 				continue
 			}
-			grown := append(serverSet(nil), b.class[c]...)
-			apart := parts[:0]
-			for _, q := range parts {
-				if grown.meets(q) {
-					grown.or(q)
-				} else {
-					apart = append(apart, q)
-				}
-			}
-			parts = append(apart, grown)
+			parts = join(parts, b.class[c])
 		}
 	}
-	var states []int32
 	for _, q := range parts {
-		states = append(states, b.state(q))
+		k := b.state(q)
+		if k < 0 {
+			return false
+		}
+		b.stack = append(b.stack, k)
 	}
-	return states
+	return true
+}
+
+// join adds a set to disjoint parts, merging those that it meets.
+func join(parts []serverSet, set serverSet) []serverSet {
+	for i, q := range parts {
+		if !q.meets(set) {
+			continue
+		}
+		q.or(set)
+		apart := parts[:i+1]
+		for _, r := range parts[i+1:] {
+			if r.meets(set) {
+				q.or(r)
+			} else {
+				apart = append(apart, r)
+			}
+		}
+		return apart
+	}
+	return append(parts, slices.Clone(set))
 }

@@ -98,8 +98,11 @@ func symmetricGraph(p *problem) (g *graph, overloaded int) {
 			g.weights = append(g.weights, new(big.Int).Mul(group.capacity, big.NewInt(int64(k+1))))
 		}
 	}
+	var ways [][][]int64
 	if !p.whole {
-		g.coef = &integers{}
+		ways = p.smallWays()
+		g.own = make([]int32, 0, states*len(p.classes))
+		g.coef = &integers{small: make([]int64, 0, states*len(p.classes))}
 	}
 	var buf big.Int
 	count := make([]int, len(p.groups))
@@ -131,7 +134,7 @@ func symmetricGraph(p *problem) (g *graph, overloaded int) {
 			}
 		}
 		if !p.whole && !idle {
-			p.addOwn(g, count)
+			p.addOwn(g, count, ways)
 		}
 		g.endState(int32(layer), rest)
 		for s := range count {
@@ -168,15 +171,13 @@ func (p *problem) inside(i int32, count []int) bool {
 }
 
 // addOwn appends the classes that fit into count to the next state, with the number of ways
-// Π_g C(k_g, d_g) to choose their servers among those counted.
-func (p *problem) addOwn(g *graph, count []int) {
+// Π_g C(k_g, d_g) to choose their servers among those counted; small[i][j][k] is C(k, d) of choice j of class i.
+func (p *problem) addOwn(g *graph, count []int, small [][][]int64) {
 	for i, k := range p.classes {
 		if p.small {
 			ways := int64(1)
-			for _, c := range k.choose {
-				if ways *= binomial64(count[c.Server], c.Choose); ways == 0 {
-					break
-				}
+			for j, c := range k.choose {
+				ways *= small[i][j][count[c.Server]]
 			}
 			if ways != 0 {
 				g.own = append(g.own, int32(i))
@@ -193,6 +194,24 @@ func (p *problem) addOwn(g *graph, count []int) {
 			g.coef.add(ways)
 		}
 	}
+}
+
+// smallWays tabulates C(k, d) for every choice of every class; all fit if the problem is small.
+func (p *problem) smallWays() [][][]int64 {
+	if !p.small {
+		return nil
+	}
+	tables := make([][][]int64, len(p.classes))
+	for i, class := range p.classes {
+		for _, c := range class.choose {
+			t := make([]int64, p.groups[c.Server].n+1)
+			for k := range t {
+				t[k] = binomial64(k, c.Choose)
+			}
+			tables[i] = append(tables[i], t)
+		}
+	}
+	return tables
 }
 
 // binomial64 returns C(n, k), which must fit into 62 bits.

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package bf
+
+// newTable returns a zeroed table.
+func newTable(n int) []float64 { return make([]float64, n) }

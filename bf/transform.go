@@ -1,0 +1,86 @@
+package bf
+
+// Sums over all subsets, or all supersets, of each of the 2^n subsets of n elements, in
+// n 2^(n-1) additions: one element after another, those of the first-level cache first, then two at a time.
+
+const transformBits = 12 // 2^12 words stay in the first-level cache
+
+// subsetSums replaces t(A) by Σ_{B⊆A} t(B). The length of t is a power of two, at least 8.
+func subsetSums(t []int64) {
+	inner := min(len(t), 1<<transformBits)
+	for start := 0; start < len(t); start += inner {
+		part := t[start : start+inner]
+		for i := 0; i < len(part); i += 8 {
+			p := (*[8]int64)(part[i:])
+			a0, a1, a2, a3, a4, a5, a6, a7 := p[0], p[0]+p[1], p[2], p[2]+p[3], p[4], p[4]+p[5], p[6], p[6]+p[7]
+			a2, a3, a6, a7 = a2+a0, a3+a1, a6+a4, a7+a5
+			p[0], p[1], p[2], p[3] = a0, a1, a2, a3
+			p[4], p[5], p[6], p[7] = a4+a0, a5+a1, a6+a2, a7+a3
+		}
+		for half := 8; half < len(part); half *= 2 {
+			for q := part; len(q) > 0; q = q[2*half:] {
+				addTo(q[half:2*half], q[:half])
+			}
+		}
+	}
+	half := inner
+	for ; 4*half <= len(t); half *= 4 {
+		for q := t; len(q) > 0; q = q[4*half:] {
+			addQuarters(q[:half], q[half:2*half], q[2*half:3*half], q[3*half:4*half])
+		}
+	}
+	if half < len(t) {
+		addTo(t[half:], t[:half])
+	}
+}
+
+// supersetSums replaces t(A) by Σ_{B⊇A} t(B), each through n additions. The length of t is a
+// power of two, at least 8.
+func supersetSums(t []float64) {
+	inner := min(len(t), 1<<transformBits)
+	for start := 0; start < len(t); start += inner {
+		part := t[start : start+inner]
+		for i := 0; i < len(part); i += 8 {
+			p := (*[8]float64)(part[i:])
+			a0, a1, a2, a3, a4, a5, a6, a7 := p[0]+p[1], p[1], p[2]+p[3], p[3], p[4]+p[5], p[5], p[6]+p[7], p[7]
+			a0, a1, a4, a5 = a0+a2, a1+a3, a4+a6, a5+a7
+			p[0], p[1], p[2], p[3] = a0+a4, a1+a5, a2+a6, a3+a7
+			p[4], p[5], p[6], p[7] = a4, a5, a6, a7
+		}
+		for half := 8; half < len(part); half *= 2 {
+			for q := part; len(q) > 0; q = q[2*half:] {
+				addTo(q[:half], q[half:2*half])
+			}
+		}
+	}
+	half := inner
+	for ; 4*half <= len(t); half *= 4 {
+		for q := t; len(q) > 0; q = q[4*half:] {
+			addQuarters(q[3*half:4*half], q[2*half:3*half], q[half:2*half], q[:half])
+		}
+	}
+	if half < len(t) {
+		addTo(t[:half], t[half:])
+	}
+}
+
+// addTo adds b to a, entry by entry; their length is a multiple of 4.
+func addTo[T int64 | float64](a, b []T) {
+	for i := 0; i+4 <= len(a) && i+4 <= len(b); i += 4 {
+		p, q := (*[4]T)(a[i:]), (*[4]T)(b[i:])
+		p[0] += q[0]
+		p[1] += q[1]
+		p[2] += q[2]
+		p[3] += q[3]
+	}
+}
+
+// addQuarters does two elements at once: b and c take a, and d takes them all.
+func addQuarters[T int64 | float64](a, b, c, d []T) {
+	b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
+	for i, x := range a {
+		y, z := b[i]+x, c[i]+x
+		d[i] += y + c[i]
+		b[i], c[i] = y, z
+	}
+}
