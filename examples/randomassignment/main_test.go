@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/bf"
+	"productform/internal/docs"
+	"productform/num"
+)
+
+// The program prints what its README shows.
+func TestOutput(t *testing.T) {
+	want, err := docs.Output("README.md", "go run ./examples/randomassignment")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := run(&b); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The delays printed are those of the closed form in fractions.
+func TestDelaysAreThoseOfTheClosedForm(t *testing.T) {
+	var b bytes.Buffer
+	if err := run(&b); err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(b.String(), "\n")[1 : 1+len(loads)] {
+		cells := strings.Fields(line)
+		rate := new(big.Rat).Mul(num.MustRat(loads[i]), big.NewRat(100, 1))
+		for j, d := range replicas {
+			c, err := bf.RandomAssignment(100, big.NewRat(1, 1), []bf.RandomClass{{ArrivalRate: rate, Choose: d}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, _ := c.MeanDelay.Float64()
+			if cells[1+j] != fmt.Sprintf("%.4f", want) {
+				t.Errorf("load %s, %d replicas: %s, want %.4f", loads[i], d, cells[1+j], want)
+			}
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"math/big"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/internal/docs"
+	"productform/num"
+	"productform/oiqueue"
+)
+
+// The program prints what its README shows.
+func TestOutput(t *testing.T) {
+	want, err := docs.Output("README.md", "go run ./examples/threeservers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := run(&b); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The model has the closed form's rates, and those of the order-independent queue of the same graph.
+func TestModelAgainstQueue(t *testing.T) {
+	m, err := cluster.ReadYAML(bytes.NewReader(model))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.Classes {
+		m.Classes[i].ArrivalRate = num.MustRat("6/5") // load 0.8
+	}
+	q, err := oiqueue.FromCluster(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := oiqueue.StationaryExact(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := big.NewRat(1, 1)
+	gamma1, gamma2, err := bf.ThreeServers(num.MustRat("6/5"), num.MustRat("6/5"), one, one, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, gamma := range []*big.Rat{gamma1, gamma2} {
+		if got := new(big.Rat).Quo(q.ArrivalRates[i], r.MeanJobs[i]); got.Cmp(gamma) != 0 {
+			t.Errorf("class %d: service rate %v, closed form %v", i+1, got, gamma)
+		}
+	}
+}
