@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"productform/plots"
+	"productform/plots/draw"
+)
+
+// check returns how many files of a folder it has looked at and what is wrong with them.
+func check(folder string) (files int, faults []error) {
+	look := func(name string, form func([]byte) error) {
+		files++
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		switch {
+		case err != nil:
+		case len(data) == 0:
+			err = errors.New("empty")
+		default:
+			err = form(data)
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	forms := map[draw.Format]func([]byte) error{draw.PNG: pngForm, draw.SVG: svgForm, draw.PDF: pdfForm, draw.CSV: csvForm}
+	entries := plots.Catalogue()
+	for _, e := range entries {
+		for _, format := range draw.Formats() {
+			if format != draw.HTML {
+				look(draw.FileName(&plots.Figure{ID: e.ID}, format), forms[format])
+			}
+		}
+	}
+	look("checks.json", func(data []byte) error { return checksForm(data, entries) })
+	look(draw.FileName(nil, draw.HTML), func(data []byte) error { return pageForm(data, folder, entries) })
+	return files, faults
+}
+
+func pngForm(data []byte) error {
+	picture, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	b := picture.Bounds()
+	first := picture.At(b.Min.X, b.Min.Y)
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			if picture.At(x, y) != first {
+				return nil
+			}
+		}
+	}
+	return errors.New("of one colour")
+}
+
+func svgForm(data []byte) error {
+	paths := 0
+	_, err := elements(data, true, func(e xml.StartElement) {
+		if e.Name.Local == "path" {
+			paths++
+		}
+	})
+	if err == nil && paths == 0 {
+		err = errors.New("no path drawn")
+	}
+	return err
+}
+
+func pdfForm(data []byte) error {
+	if !bytes.HasPrefix(data, []byte("%PDF-")) || !bytes.HasSuffix(bytes.TrimSpace(data), []byte("%%EOF")) {
+		return errors.New("not a whole PDF file")
+	}
+	return nil
+}
+
+func csvForm(data []byte) error {
+	r := csv.NewReader(bytes.NewReader(data))
+	r.Comment = '#'
+	rows, err := r.ReadAll()
+	if err == nil && len(rows) < 2 {
+		err = errors.New("no data")
+	}
+	return err
+}
+
+// checksForm asks for a check of every figure that compares two numbers, and that none fails.
+func checksForm(data []byte, entries []plots.Entry) error {
+	var checks []plots.Check
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&checks); err != nil {
+		return err
+	}
+	for _, c := range checks {
+		if !c.OK() || c.Solver == nil && c.Simulated == nil {
+			return fmt.Errorf("%s, %s fails", c.Figure, c.Quantity)
+		}
+	}
+	for _, e := range entries {
+		found := false
+		for _, c := range checks {
+			found = found || strings.HasPrefix(c.Figure, e.ID)
+		}
+		if !found {
+			return fmt.Errorf("nothing of %s is checked", e.ID)
+		}
+	}
+	return nil
+}
+
+// pageForm asks for a section of every figure, and that every href and src leads to a file of the folder or an
+// id of the page.
+func pageForm(data []byte, folder string, entries []plots.Entry) error {
+	ids := map[string]bool{}
+	var links []string
+	pictures, err := elements(data, false, func(e xml.StartElement) {
+		for _, a := range e.Attr {
+			switch a.Name.Local {
+			case "id":
+				ids[a.Value] = true
+			case "href", "src":
+				links = append(links, a.Value)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !ids[e.ID] {
+			return fmt.Errorf("no section for %s", e.ID)
+		}
+	}
+	if pictures < len(entries) {
+		return fmt.Errorf("%d pictures of %d", pictures, len(entries))
+	}
+	for _, link := range links {
+		if id, inside := strings.CutPrefix(link, "#"); inside {
+			if !ids[id] {
+				return fmt.Errorf("no id for the link %q", link)
+			}
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(link))); err != nil || info.Size() == 0 {
+			return fmt.Errorf("no file for the link %q", link)
+		}
+	}
+	return nil
+}
+
+// elements visits the elements of an XML or HTML text and counts those named img.
+func elements(data []byte, strict bool, visit func(xml.StartElement)) (pictures int, err error) {
+	d := xml.NewDecoder(bytes.NewReader(data))
+	if !strict {
+		d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	}
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return pictures, nil
+		}
+		if err != nil {
+			return pictures, err
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			if e.Name.Local == "img" {
+				pictures++
+			}
+			visit(e)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"productform/plots"
+	"productform/plots/draw"
+)
+
+// write draws all figures into a folder.
+func write(t *testing.T, folder string) {
+	t.Helper()
+	var figures []*plots.Figure
+	save := func(name string, data []byte, err error) {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, name), data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range plots.Catalogue() {
+		f, err := e.Build(t.Context(), plots.Draft)
+		if err != nil {
+			t.Fatal(err)
+		}
+		figures = append(figures, f)
+		for _, format := range draw.Formats() {
+			if format != draw.HTML {
+				data, err := draw.Render(f, format)
+				save(draw.FileName(f, format), data, err)
+			}
+		}
+	}
+	data, err := draw.Page(figures, draw.Formats())
+	save("index.html", data, err)
+	data, err = draw.ChecksJSON(figures)
+	save("checks.json", data, err)
+}
+
+// What figures writes has no fault; each file spoilt or removed is one.
+func TestEveryFaultIsSeen(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder)
+	if files, faults := check(folder); files != 4*len(plots.Catalogue())+2 || len(faults) > 0 {
+		t.Fatalf("%d files, %v", files, faults)
+	}
+	for _, c := range []struct{ file, old, new, want string }{
+		{"bf-1.png", "IDAT", "IDAX", "bf-1.png: png"},
+		{"bf-2.svg", "</svg>", "", "bf-2.svg: XML syntax error"},
+		{"bf-3.pdf", "%%EOF", "", "bf-3.pdf: not a whole PDF"},
+		{"bf-4.csv", "", "\"", "bf-4.csv: parse error"},
+		{"checks.json", `"solver": `, `"solver": 1`, "checks.json: "},
+		{"checks.json", `"bf-4`, `"bf-3`, "checks.json: nothing of bf-4"},
+		{"checks.json", `"exact"`, `"exakt"`, "checks.json: json: unknown field"},
+		{"index.html", `href="bf-1.csv"`, `href="bf-9.csv"`, `index.html: no file for the link "bf-9.csv"`},
+		{"index.html", `href="#bf-1"`, `href="#bf-9"`, `index.html: no id for the link "#bf-9"`},
+		{"index.html", `<section id="bf-2"`, `<section id="bf-7"`, "index.html: no section for bf-2"},
+	} {
+		path := filepath.Join(folder, c.file)
+		good, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := strings.ReplaceAll(string(good), c.old, c.new)
+		if c.old == "" {
+			bad = string(good) + c.new
+		}
+		if bad == string(good) {
+			t.Errorf("%s: nothing to spoil: %q", c.file, c.old)
+		}
+		for content, want := range map[string]string{bad: c.want, "": c.file + ": empty"} {
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, faults := check(folder)
+			if len(faults) == 0 || !strings.HasPrefix(faults[0].Error(), want) {
+				t.Errorf("%s, %q for %q: %v, want %q", c.file, c.new, c.old, faults, want)
+			}
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if _, faults := check(folder); len(faults) == 0 {
+			t.Errorf("%s removed: no fault", c.file)
+		}
+		if err := os.WriteFile(path, good, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package docs_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A source is what the Go files of the module declare and import.
+type source struct {
+	functions map[string]bool // "bf.Solve", "cluster.Model.Reduce", "bf.TestReference"
+	imports   map[string]bool // paths, those of tests included
+}
+
+func readSource(t *testing.T) source {
+	t.Helper()
+	s := source{map[string]bool{}, map[string]bool{}}
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != ".." {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			return err
+		}
+		for _, i := range file.Imports {
+			where, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports[where] = true
+		}
+		pkg := strings.TrimSuffix(file.Name.Name, "_test")
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if f.Recv == nil {
+				s.functions[pkg+"."+f.Name.Name] = true
+				continue
+			}
+			receiver := f.Recv.List[0].Type
+			if star, ok := receiver.(*ast.StarExpr); ok {
+				receiver = star.X
+			}
+			if id, ok := receiver.(*ast.Ident); ok {
+				s.functions[pkg+"."+id.Name+"."+f.Name.Name] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// tables returns the rows of the tables of a text, without their headers, cell by cell.
+func tables(t *testing.T, name string) [][]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]string
+	body := false
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case !strings.HasPrefix(line, "|"):
+			body = false
+		case strings.HasPrefix(line, "|---"):
+			body = true
+		case body:
+			rows = append(rows, strings.Split(strings.Trim(line, "|"), "|"))
+		}
+	}
+	return rows
+}
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// Every row of docs/equations.md names a function and a test, and all that it names exists.
+func TestEquations(t *testing.T) {
+	s := readSource(t)
+	rows := tables(t, "equations.md")
+	if len(rows) < 30 {
+		t.Errorf("%d rows", len(rows))
+	}
+	for _, row := range rows {
+		if len(row) != 3 {
+			t.Errorf("%q: %d cells, want 3", row, len(row))
+			continue
+		}
+		for column, isTest := range map[int]bool{1: false, 2: true} {
+			names := quoted.FindAllStringSubmatch(row[column], -1)
+			if len(names) == 0 {
+				t.Errorf("%s: nothing named in column %d", row[0], column+1)
+			}
+			for _, n := range names {
+				last := n[1][strings.LastIndex(n[1], ".")+1:]
+				if !s.functions[n[1]] || strings.HasPrefix(last, "Test") != isTest || !ast.IsExported(last) {
+					t.Errorf("%s: no such function or test: %s", row[0], n[1])
+				}
+			}
+		}
+	}
+}
+
+// docs/dependencies.md names the modules that the code imports or runs as tools, and no others.
+func TestDependencies(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var modules, paths []string
+	for _, m := range regexp.MustCompile(`(?m)^(?:require)?\s*(\S+) v\S+`).FindAllStringSubmatch(string(text), -1) {
+		modules = append(modules, m[1])
+	}
+	for where := range readSource(t).imports {
+		paths = append(paths, where)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^(?:tool)?\s+(\S+)$`).FindAllStringSubmatch(string(text), -1) {
+		paths = append(paths, m[1])
+	}
+	var want []string
+	for _, where := range paths {
+		for dir := where; dir != "."; dir = path.Dir(dir) {
+			if slices.Contains(modules, dir) {
+				want = append(want, dir)
+				break
+			}
+		}
+	}
+	slices.Sort(want)
+	want = slices.Compact(want)
+	var got []string
+	for _, row := range tables(t, "dependencies.md") {
+		for _, n := range quoted.FindAllStringSubmatch(row[0], -1) {
+			got = append(got, n[1])
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("docs/dependencies.md lacks what go.mod and the code have (-), or has more (+):\n%s", diff)
+	}
+}

@@ -1,0 +1,197 @@
+package docs_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/internal/docs"
+)
+
+// root is the folder of the module.
+const root = "../.."
+
+// texts are the files whose blocks are run.
+func texts(t *testing.T) []string {
+	t.Helper()
+	files := []string{filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "CHANGELOG.md")}
+	for _, pattern := range []string{"docs/*.md", "examples/*/README.md"} {
+		more, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(more) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, more, err)
+		}
+		files = append(files, more...)
+	}
+	return files
+}
+
+// Every block that shows a file is written to an empty folder, and every command in a console block is run there.
+func TestSnippets(t *testing.T) {
+	for _, file := range texts(t) {
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.ToSlash(name), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := newShell(t)
+			for _, b := range docs.Blocks(string(text)) {
+				language, name, named := strings.Cut(b.Info, " ")
+				switch {
+				case language == "console":
+					for _, c := range b.Commands() {
+						s.check(file, c, name == "module")
+					}
+				case named:
+					s.write(name, b.Text)
+				default:
+					t.Errorf("%s:%d: a block of %q is neither a file nor run", file, b.Line, b.Info)
+				}
+			}
+		})
+	}
+}
+
+// A shell runs commands in a folder of its own, as if that were a clone of the module: "go run ./x"
+// is the program of the module or, failing that, of the folder.
+type shell struct {
+	t           *testing.T
+	clone       string
+	folder, bin string
+}
+
+func newShell(t *testing.T) *shell {
+	clone, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &shell{t, clone, t.TempDir(), t.TempDir()}
+}
+
+func (s *shell) write(name, text string) {
+	s.t.Helper()
+	path := filepath.Join(s.folder, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// check compares what a command prints on standard output with what the text says.
+func (s *shell) check(file string, c docs.Command, module bool) {
+	s.t.Helper()
+	if c.Text == "go test ./..." {
+		return // it runs this test
+	}
+	words := strings.Fields(c.Text)
+	var cmd *exec.Cmd
+	switch {
+	case module:
+		cmd = exec.Command(words[0], words[1:]...)
+		cmd.Dir = s.module()
+	case len(words) > 2 && words[0] == "go" && words[1] == "run":
+		cmd = exec.Command(s.build(words[2]), words[3:]...)
+		cmd.Dir = s.folder
+	default:
+		s.t.Errorf("%s:%d: no way to run %q", file, c.Line, c.Text)
+		return
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=")
+	out, err := cmd.Output()
+	if err != nil {
+		s.t.Errorf("%s:%d: %s: %v\n%s", file, c.Line, c.Text, err, stderr.String())
+	}
+	if got := string(out); !matches(c.Output, got) {
+		s.t.Errorf("%s:%d: %s\n%s", file, c.Line, c.Text, cmp.Diff(strings.TrimSpace(c.Output), strings.TrimSpace(got)))
+	}
+}
+
+// build returns the program of a folder.
+func (s *shell) build(folder string) string {
+	s.t.Helper()
+	program := filepath.Join(s.bin, filepath.Base(folder)+".exe")
+	source := folder
+	if _, err := os.Stat(filepath.Join(s.clone, folder)); err != nil {
+		source = filepath.Join(s.folder, folder, "main.go")
+	}
+	cmd := exec.Command("go", "build", "-o", program, source)
+	cmd.Dir = s.clone
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// module returns a folder of a module of the reader's own, beside one named productform, with a main.go and the files
+// written so far.
+func (s *shell) module() string {
+	s.t.Helper()
+	beside := filepath.Join(s.folder, "productform")
+	if err := os.Symlink(s.clone, beside); err != nil && !os.IsExist(err) {
+		s.t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(s.folder, "*.yaml"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.write("mine/"+filepath.Base(f), string(text))
+	}
+	return filepath.Join(s.folder, "mine")
+}
+
+// matches reports whether got is want, with lines "..." in want for any lines. Spaces at the ends do not count.
+func matches(want, got string) bool {
+	pattern := regexp.QuoteMeta(strings.TrimSpace(want))
+	pattern = strings.ReplaceAll(pattern, `\.\.\.`+"\n", `(?s:.*\n)`)
+	return regexp.MustCompile("^" + pattern + "$").MatchString(strings.TrimSpace(got))
+}
+
+func TestMatches(t *testing.T) {
+	for _, c := range []struct {
+		want, got string
+		ok        bool
+	}{
+		{"a\nb\n", "a\nb", true},
+		{"a\n...\nd", "a\nb\nc\nd\n", true},
+		{"a\n...\nd", "a\nb\nc\n", false},
+		{"a.c", "abc", false},
+		{"", "a", false},
+	} {
+		if matches(c.want, c.got) != c.ok {
+			t.Errorf("%q, %q: not %v", c.want, c.got, c.ok)
+		}
+	}
+}
+
+// Links between the texts lead to files that are there.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	for _, file := range texts(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+}
