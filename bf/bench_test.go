@@ -108,3 +108,19 @@ func BenchmarkSolve(b *testing.B) {
 		run(fmt.Sprintf("random=100/degree=%d", d), m, Float)
 	}
 }
+
+// A sweep over 100 loads, from 1/100 to the stability boundary less as much.
+func BenchmarkLoadSweep(b *testing.B) {
+	m := sparseModel(16)
+	var factors []*big.Rat
+	for k := range 100 {
+		factors = append(factors, big.NewRat(int64(k+1), 101))
+	}
+	b.Run("classes=16/points=100", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := LoadSweep(m, factors, Settings{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -41,16 +41,26 @@ type cube struct {
 	den    *denominators // d(A)
 	every  bool          // c(A) = 1 for every A ≠ ∅ (class lattice); otherwise only for the root (server lattice)
 	root   int           // mask of the full set, less any elements that pad n to lowBits
-	avoid  []int         // masks: up adds up X over the sets that avoid each
+	meet   []int         // masks: up adds up X over the sets that meet each
 	x      []float64     // H(A), later V(A), at the mask of A
 	y      []float64     // receives W(A)X(A), unless every is set; may be the table of den
 	low    block         // Π of the low subsets
 }
 
-// newCube returns a cube without denominators; weights of 0 pad up to n elements.
-func newCube(weights []float64) *cube {
+// newCube returns a cube without denominators; weights of 0 pad up to n elements. The table
+// is taken from spare, if that is not nil, and left there for the next cube.
+func newCube(weights []float64, spare *[]float64) *cube {
 	n := max(len(weights), lowBits)
-	c := &cube{weight: make([]float64, n), root: 1<<len(weights) - 1, x: newTable(1 << n)}
+	c := &cube{weight: make([]float64, n), root: 1<<len(weights) - 1}
+	switch {
+	case spare == nil:
+		c.x = newTable(1 << n)
+	case cap(*spare) < 1<<n:
+		*spare = newTable(1 << n)
+		c.x = *spare
+	default:
+		c.x = (*spare)[:1<<n]
+	}
 	exponent, positive := 0.0, 0.0
 	for _, w := range weights {
 		if w > 0 {
@@ -100,7 +110,7 @@ func (c *cube) value(a int) float64 { return c.x[a] * c.low[a&(blockSize-1)] * c
 type cubeSums struct {
 	all      num.Sum
 	with     [64]num.Sum // over the subsets that hold element i
-	avoid    []num.Sum   // over the subsets that avoid each mask of the cube
+	meet     []num.Sum   // over the subsets that meet each mask of the cube
 	min      int64       // smallest denominator met (made on the fly), and its block
 	minBlock int
 }
@@ -110,8 +120,8 @@ func (s *cubeSums) add(t *cubeSums, n int) {
 	for i := range n {
 		s.with[i].Add(t.with[i].Value())
 	}
-	for i := range s.avoid {
-		s.avoid[i].Add(t.avoid[i].Value())
+	for i := range s.meet {
+		s.meet[i].Add(t.meet[i].Value())
 	}
 	if t.min < s.min {
 		s.min, s.minBlock = t.min, t.minBlock
@@ -185,8 +195,8 @@ func (c *cube) block(b int) *block { return (*block)(c.x[b<<lowBits:]) }
 func (c *cube) leafUp(first, last int, s *cubeSums) {
 	den := c.den.from(first, c.unit)
 	var groups groupSums
-	avoid := newAvoiding(c.avoid)
-	s.avoid = make([]num.Sum, len(c.avoid))
+	meeting := newMeeting(c.meet)
+	s.meet = make([]num.Sum, len(c.meet))
 	for b := first; b < last; b++ {
 		d := den.next(b)
 		x := c.block(b)
@@ -197,8 +207,8 @@ func (c *cube) leafUp(first, last int, s *cubeSums) {
 		}
 		groups.sum(x, &c.low, b == 0)
 		high := c.product(b)
-		avoid.add(&groups, b, high, s.avoid)
-		s.add256(&groups, b, high)
+		all := s.add256(&groups, b, high)
+		meeting.add(&groups, b, high, all, s.meet)
 	}
 	s.min, s.minBlock = den.min, den.minBlock
 }
@@ -226,8 +236,8 @@ func (c *cube) leafDown(first, last int, s *cubeSums) {
 	}
 }
 
-// add256 adds the sums of block b, times factor.
-func (s *cubeSums) add256(g *groupSums, b int, factor float64) {
+// add256 adds the sums of block b, times factor, and returns that over the whole block.
+func (s *cubeSums) add256(g *groupSums, b int, factor float64) float64 {
 	all := g.fold() * factor
 	s.all.Add(all)
 	for i, l := range g.with {
@@ -236,6 +246,7 @@ func (s *cubeSums) add256(g *groupSums, b int, factor float64) {
 	for h := b; h != 0; h &= h - 1 {
 		s.with[lowBits+bits.TrailingZeros(uint(h))].Add(all)
 	}
+	return all
 }
 
 // pullUp sets x to the sum of the blocks without one high element of b.

@@ -128,13 +128,13 @@ func blockDown(v, d *block, first bool) {
 
 // groupSums are the sums of a block of products a·b by its groups of 8.
 type groupSums struct {
-	avoid [8][32]float64   // over the subsets of each group that avoid a mask of elements 0..2
-	with  [lowBits]float64 // over the subsets of the block that hold each low element
+	all  [32]float64
+	meet [8][32]float64   // over the subsets of each group that meet a mask of elements 0..2
+	with [lowBits]float64 // over the subsets of the block that hold each low element
 }
 
-// sum fills in the sums over the groups, and with for elements 0..2. The empty set (first block) does not count.
+// sum fills in the sums over the groups. The empty set (first block) does not count.
 func (s *groupSums) sum(a, b *block, first bool) {
-	var l0, l1, l2 float64
 	for j := range 32 {
 		p, q := (*[8]float64)(a[8*j:]), (*[8]float64)(b[8*j:])
 		y0, y1, y2, y3 := p[0]*q[0], p[1]*q[1], p[2]*q[2], p[3]*q[3]
@@ -142,26 +142,26 @@ func (s *groupSums) sum(a, b *block, first bool) {
 		if first && j == 0 {
 			y0 = 0
 		}
-		y01, y23, y45, y67 := y0+y1, y2+y3, y4+y5, y6+y7
-		y02, y46 := y0+y2, y4+y6
-		s.avoid[0][j] = (y01 + y23) + (y45 + y67)
-		s.avoid[1][j] = y02 + y46
-		s.avoid[2][j] = y01 + y45
-		s.avoid[3][j] = y0 + y4
-		s.avoid[4][j] = y01 + y23
-		s.avoid[5][j] = y02
-		s.avoid[6][j] = y01
-		s.avoid[7][j] = y0
-		l0 += (y1 + y3) + (y5 + y7)
-		l1 += y23 + y67
-		l2 += y45 + y67
+		y15, y23, y67 := y1+y5, y2+y3, y6+y7
+		y4567 := (y4 + y5) + y67
+		y123 := y1 + y23
+		s.meet[1][j] = y15 + (y3 + y7)
+		s.meet[2][j] = y23 + y67
+		s.meet[3][j] = y15 + (y23 + y67)
+		s.meet[4][j] = y4567
+		s.meet[5][j] = (y1 + y3) + y4567
+		s.meet[6][j] = y23 + y4567
+		s.meet[7][j] = y123 + y4567
+		s.all[j] = (y0 + y123) + y4567
 	}
-	s.with[0], s.with[1], s.with[2] = l0, l1, l2
 }
 
-// fold returns the sum of the block and fills in with for elements 3..7.
+// fold returns the sum of the block and fills in with.
 func (s *groupSums) fold() float64 {
-	sum := s.avoid[0]
+	for i := range 3 {
+		s.with[i] = sum32(&s.meet[1<<i])
+	}
+	sum := s.all
 	for i := 4; i >= 0; i-- {
 		half := 1 << i
 		var with float64
@@ -174,42 +174,68 @@ func (s *groupSums) fold() float64 {
 	return sum[0]
 }
 
-// Avoiding prepares the sums over the subsets that avoid each of some masks: of a block, only the
-// groups that avoid elements 3..7 of a mask count, with their sums over what avoids 0..2.
-type avoiding struct {
-	masks  []int
-	groups [32][]uint8 // groups that avoid each mask of elements 3..7
+func sum32(x *[32]float64) float64 {
+	var s0, s1, s2, s3 float64
+	for i := 0; i < 32; i += 4 {
+		p := (*four)(x[i:])
+		s0 += p[0]
+		s1 += p[1]
+		s2 += p[2]
+		s3 += p[3]
+	}
+	return (s0 + s1) + (s2 + s3)
 }
 
-func newAvoiding(masks []int) *avoiding {
-	a := &avoiding{masks: masks}
-	for m := range a.groups {
+// Meeting prepares the sums over the subsets that meet each of some masks. In a block whose
+// high elements do, all subsets count; in another all those of the groups that meet elements 3..7 of the
+// mask, and of the other groups those that meet elements 0..2. Every sum is of positive terms.
+type meeting struct {
+	masks []int
+	meet  [32][]uint8 // groups that meet each mask of elements 3..7
+	avoid [32][]uint8 // groups that do not
+}
+
+func newMeeting(masks []int) *meeting {
+	t := &meeting{masks: masks}
+	for m := range 32 {
 		for j := range 32 {
-			if j&m == 0 {
-				a.groups[m] = append(a.groups[m], uint8(j))
+			if j&m != 0 {
+				t.meet[m] = append(t.meet[m], uint8(j))
+			} else {
+				t.avoid[m] = append(t.avoid[m], uint8(j))
 			}
 		}
 	}
-	return a
+	return t
 }
 
-// add adds the sums of block b, times factor.
-func (a *avoiding) add(g *groupSums, b int, factor float64, sums []num.Sum) {
-	for i, m := range a.masks {
+// add adds the sums of block b, times factor; all is that over the whole block.
+func (t *meeting) add(g *groupSums, b int, factor, all float64, sums []num.Sum) {
+	for i, m := range t.masks {
 		if m>>lowBits&b != 0 {
+			sums[i].Add(all)
 			continue
 		}
-		row := &g.avoid[m&7]
-		var s0, s1 float64
-		list := a.groups[m>>3&31]
-		for len(list) >= 2 {
-			s0 += row[list[0]&31]
-			s1 += row[list[1]&31]
-			list = list[2:]
+		s := 0.0
+		if mid := m >> 3 & 31; mid != 0 {
+			s = sumOf(&g.all, t.meet[mid])
 		}
-		for _, j := range list {
-			s0 += row[j&31]
+		if low := m & 7; low != 0 {
+			s += sumOf(&g.meet[low], t.avoid[m>>3&31])
 		}
-		sums[i].Add((s0 + s1) * factor)
+		sums[i].Add(s * factor)
 	}
+}
+
+// sumOf adds up some of the groups, in two runs.
+func sumOf(x *[32]float64, groups []uint8) float64 {
+	var s0, s1 float64
+	for ; len(groups) >= 2; groups = groups[2:] {
+		s0 += x[groups[0]&31]
+		s1 += x[groups[1]&31]
+	}
+	if len(groups) == 1 {
+		s0 += x[groups[0]&31]
+	}
+	return s0 + s1
 }

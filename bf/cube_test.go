@@ -81,10 +81,10 @@ func TestCubeIsTheRecursion(t *testing.T) {
 				return float64(sum)
 			}
 			wantX, wantW := plainCube(floats(rate), d, every)
-			c := newCube(floats(rate))
+			c := newCube(floats(rate), nil)
 			c.den, c.every = newDenominators(capacity, classes, rate), every
 			if every {
-				c.avoid = classes
+				c.meet = classes
 			} else {
 				c.y = make([]float64, 1<<n)
 			}
@@ -121,11 +121,11 @@ func checkTable(t *testing.T, name string, got, want []float64) {
 	}
 }
 
-func checkSums(t *testing.T, name string, got cubeSums, terms []float64, avoid []int, n int) {
+func checkSums(t *testing.T, name string, got cubeSums, terms []float64, meet []int, n int) {
 	t.Helper()
 	all := 0.0
 	with := make([]float64, n)
-	avoiding := make([]float64, len(avoid))
+	meeting := make([]float64, len(meet))
 	for a := 1; a < len(terms); a++ {
 		all += terms[a]
 		for i := range n {
@@ -133,9 +133,9 @@ func checkSums(t *testing.T, name string, got cubeSums, terms []float64, avoid [
 				with[i] += terms[a]
 			}
 		}
-		for i, m := range avoid {
-			if a&m == 0 {
-				avoiding[i] += terms[a]
+		for i, m := range meet {
+			if a&m != 0 {
+				meeting[i] += terms[a]
 			}
 		}
 	}
@@ -147,9 +147,9 @@ func checkSums(t *testing.T, name string, got cubeSums, terms []float64, avoid [
 			t.Errorf("%s: sum with element %d = %v, want %v", name, i, got.with[i].Value(), with[i])
 		}
 	}
-	for i := range avoid {
-		if !near(got.avoid[i].Value(), avoiding[i]) {
-			t.Errorf("%s: sum avoiding %b = %v, want %v", name, avoid[i], got.avoid[i].Value(), avoiding[i])
+	for i := range meet {
+		if !near(got.meet[i].Value(), meeting[i]) {
+			t.Errorf("%s: sum meeting %b = %v, want %v", name, meet[i], got.meet[i].Value(), meeting[i])
 		}
 	}
 }
@@ -159,8 +159,8 @@ func TestCubeIsDeterministic(t *testing.T) {
 	n := 20
 	capacity, classes, rate := randomCube(rand.New(rand.NewPCG(1, 2)), n)
 	run := func(workers int) (cubeSums, cubeSums) {
-		c := newCube(floats(rate))
-		c.den, c.every, c.avoid = newDenominators(capacity, classes, rate), true, classes
+		c := newCube(floats(rate), nil)
+		c.den, c.every, c.meet = newDenominators(capacity, classes, rate), true, classes
 		return c.up(workers), c.down(workers)
 	}
 	up1, down1 := run(1)
@@ -173,8 +173,8 @@ func TestCubeIsDeterministic(t *testing.T) {
 func BenchmarkCube(b *testing.B) {
 	for _, n := range []int{16, 20, 24, 26} {
 		capacity, classes, rate := randomCube(rand.New(rand.NewPCG(1, 2)), n)
-		c := newCube(floats(rate))
-		c.den, c.every, c.avoid = newDenominators(capacity, classes, rate), true, classes
+		c := newCube(floats(rate), nil)
+		c.den, c.every, c.meet = newDenominators(capacity, classes, rate), true, classes
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("classes=%d/sweep=up/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {

@@ -161,8 +161,12 @@ func (w *denominatorWalk) integers(b int) *intBlock {
 		o[0], o[1], o[2], o[3] = p[0]+delta-q[0], p[1]+delta-q[1], p[2]+delta-q[2], p[3]+delta-q[3]
 	}
 	for _, t := range fresh {
-		for l := range d {
-			d[l] -= t[l]
+		for l := 0; l < blockSize; l += 4 {
+			o, q := (*[4]int64)(d[l:]), (*[4]int64)(t[l:])
+			o[0] -= q[0]
+			o[1] -= q[1]
+			o[2] -= q[2]
+			o[3] -= q[3]
 		}
 	}
 	return d

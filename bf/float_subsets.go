@@ -3,8 +3,6 @@ package bf
 import (
 	"errors"
 	"math/bits"
-
-	"productform/num"
 )
 
 // measures are the stationary measures of one component, as one engine knows them.
@@ -14,14 +12,18 @@ type measures struct {
 	busy          []value // utilization of the servers of each group
 }
 
-// errUndecided says that float64 cannot tell a component from an unstable one.
-var errUndecided = errors.New("bf: too close to the stability boundary for the float engine: use auto, enclose or exact")
+// errUndecided says that the float engine cannot hold the denominators well enough.
+var errUndecided = errors.New("bf: too close to the stability boundary for the digits of the rates in float64: use auto, enclose or exact")
+
+// blur is the relative error of a denominator above which the float engine gives up. It
+// matters only to rates whose common denominator takes more than 62 bits.
+const blur = 1e-14
 
 // errRange says that intermediate values leave the range of float64.
 var errRange = errors.New("bf: values outside the range of float64: use auto, enclose or exact")
 
-// sumOf returns Σ x, the largest denominator if x are the capacities.
-func sumOf(x []int64) float64 {
+// totalOf returns Σ x, the largest denominator if x are the capacities.
+func totalOf(x []int64) float64 {
 	sum := 0.0
 	for _, v := range x {
 		sum += float64(v)
@@ -44,12 +46,7 @@ func floatClasses(p *problem, workers int) (measures, error) {
 	sums.all.Add(1)
 	m := measures{normalization: floatValue(sums.all.Value(), e.up)}
 	for s := range p.groups {
-		idle := floatValue(1+sums.avoid[s].Value(), compound(e.up, roundings(32), 0))
-		busy := idle.quo(m.normalization).oneMinus()
-		if !(busy.f > lowLoad) {
-			busy = floatValue(c.sumMeeting(c.avoid[s]), compound(e.up, roundings(128), 0)).quo(m.normalization)
-		}
-		m.busy = append(m.busy, busy)
+		m.busy = append(m.busy, floatValue(sums.meet[s].Value(), e.up).quo(m.normalization))
 	}
 	down := c.down(workers)
 	for i := range p.classes {
@@ -68,10 +65,10 @@ func sweepClasses(p *problem, workers int) (*cube, cubeSums, sweepError, error) 
 	for i, k := range p.classes {
 		weights[i] = scaled(k.rate, shift)
 	}
-	c := newCube(weights)
-	c.every, c.avoid = true, p.classMasks()
-	c.den = newDenominators(pad(n, len(c.weight), capacity, c.avoid, rate))
-	if !c.inRange(sumOf(capacity)) {
+	c := newCube(weights, p.spare)
+	c.every, c.meet = true, p.classMasks()
+	c.den = newDenominators(pad(n, len(c.weight), capacity, c.meet, rate))
+	if !c.inRange(totalOf(capacity)) {
 		return nil, cubeSums{}, sweepError{}, errRange
 	}
 	sums := c.up(workers)
@@ -79,7 +76,7 @@ func sweepClasses(p *problem, workers int) (*cube, cubeSums, sweepError, error) 
 	switch {
 	case least <= slop && slop == 0:
 		return nil, sums, sweepError{}, p.overloaded(elements(c.den.smallest(sums.minBlock)))
-	case least <= slop:
+	case slop > blur*(least-slop):
 		return nil, sums, sweepError{}, errUndecided
 	}
 	return c, sums, newSweepError(n, roundoff+slop/(least-slop)), nil
@@ -148,35 +145,6 @@ func newSweepError(n int, delta float64) sweepError {
 	return s
 }
 
-// lowLoad is the utilization below which 1 - P(idle) loses too many digits.
-const lowLoad = 1. / 16
-
-// sumMeeting returns Σ X(A) over the sets A that meet mask.
-func (c *cube) sumMeeting(mask int) float64 {
-	var sum num.Sum
-	every, some := make([]uint8, blockSize), make([]uint8, 0, blockSize)
-	for l := range every {
-		every[l] = uint8(l)
-		if l&mask != 0 {
-			some = append(some, uint8(l))
-		}
-	}
-	for b := range len(c.x) >> lowBits {
-		list := every
-		if b<<lowBits&mask == 0 {
-			list = some
-		}
-		v := c.block(b)
-		var s0, s1 float64
-		for ; len(list) >= 2; list = list[2:] {
-			s0 += v[list[0]] * c.low[list[0]]
-			s1 += v[list[1]] * c.low[list[1]]
-		}
-		sum.Add((s0 + s1) * c.product(b)) // both lists are of even length
-	}
-	return sum.Value()
-}
-
 // floatServers sweeps the lattice of all sets of servers in float64, with a table of
 // denominators beside that of the values: 16·2^S bytes, and 8·2^S more while it is made. With Z up
 // the lattice and W its adjoint down, E[X_i] = λ_i Σ_{K ⊇ S_i} W(K) Z(K) / Z, and server s is
@@ -205,10 +173,10 @@ func floatServers(p *problem, workers int) (measures, error) {
 		}
 		table[a] = float64(max(d, 1)) // 0 only at sets of padding, whose values are 0
 	}
-	if float64(den[smallest]) <= slop {
-		if slop == 0 {
-			return measures{}, p.overloaded(p.classesWithin(sets, smallest))
-		}
+	switch least := float64(den[smallest]); {
+	case least <= slop && slop == 0:
+		return measures{}, p.overloaded(p.classesWithin(sets, smallest))
+	case slop > blur*(least-slop):
 		return measures{}, errUndecided
 	}
 	delta := roundoff + slop/(float64(den[smallest])-slop)
@@ -216,9 +184,9 @@ func floatServers(p *problem, workers int) (measures, error) {
 	for s, g := range p.groups {
 		weights[s] = scaled(g.capacity, shift)
 	}
-	c := newCube(weights)
+	c := newCube(weights, p.spare)
 	c.den, c.y = &denominators{table: table}, table
-	if !c.inRange(sumOf(capacity)) {
+	if !c.inRange(totalOf(capacity)) {
 		return measures{}, errRange
 	}
 	c.up(workers)
@@ -241,6 +209,9 @@ func floatServers(p *problem, workers int) (measures, error) {
 	}
 	return m, nil
 }
+
+// lowLoad is the utilization below which 1 - P(idle) loses too many digits.
+const lowLoad = 1. / 16
 
 // busyTable returns D(root), where D(K) = Z(K) - Z(K∖{s}) without a subtraction: by the
 // recursion for Z at K and at K∖{s},

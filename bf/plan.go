@@ -31,6 +31,7 @@ const (
 // among those that fit into memory. Connected sets are counted only where the other lattices are large.
 func newPlan(c *cluster.Component, engine Engine, s Settings) (*plan, error) {
 	p := newProblem(c)
+	p.spare = s.spare
 	l := &plan{component: c, problem: p, lattice: s.Lattice}
 	n, groups := len(p.classes), len(p.groups)
 	classes, servers := p.states()
@@ -50,7 +51,7 @@ func newPlan(c *cluster.Component, engine Engine, s Settings) (*plan, error) {
 		l.why = fmt.Sprintf("asked for; connected sets of %d servers", groups)
 	case !p.whole:
 		l.lattice, l.states = SymmetricLattice, servers
-		l.why = fmt.Sprintf("%.0f counts of servers of %d groups", servers, groups)
+		l.why = fmt.Sprintf("%.0f counts of servers in groups of equal ones", servers)
 	default:
 		l.cheapest(classes, servers)
 		many, gain := float64(manyTerms), float64(sweepGain)
@@ -71,10 +72,10 @@ func newPlan(c *cluster.Component, engine Engine, s Settings) (*plan, error) {
 			}
 		}
 	}
-	if need := l.bytes(engine); need > float64(s.maxBytes()) {
-		return nil, input.Errorf("model", fmt.Sprintf("%d classes on %d groups of servers, %.3g states of the %s lattice", n, groups, l.states, l.lattice),
-			"at most %d MiB of tables, not %.3g: merge similar classes or servers, describe equal servers as groups with \"choose\", or simulate",
-			s.maxBytes()>>20, need/(1<<20))
+	if need := l.bytes(engine, s.MaxJobs); need > float64(s.maxBytes()) {
+		return nil, input.Errorf("model", fmt.Sprintf("%d classes on %d rows of servers", n, groups),
+			"tables of at most %d MiB; the %s lattice has %.3g states, %.3g MiB: merge similar classes or servers, describe equal servers as groups with \"choose\", or simulate",
+			s.maxBytes()>>20, l.lattice, l.states, need/(1<<20))
 	}
 	return l, nil
 }
@@ -100,8 +101,11 @@ func (l *plan) elements() int {
 
 // connect builds the graph of connected sets, if it has at most limit terms and fits into memory.
 func (l *plan) connect(s Settings, limit float64) error {
-	const bytesPerTerm = 48
-	limit = min(limit, float64(s.maxBytes())/bytesPerTerm, 1<<30)
+	const (
+		perTerm = 48  // bytes
+		most    = 3e7 // terms: it takes some ten seconds to find so many
+	)
+	limit = min(limit, float64(s.maxBytes())/perTerm, most)
 	g, overloaded := connectedGraph(l.problem, int(limit))
 	if g == nil {
 		return input.Errorf("model", fmt.Sprintf("%d servers", len(l.problem.groups)), "at most %.3g terms over connected sets of servers", limit)
@@ -120,8 +124,9 @@ func (l *plan) onTable(engine Engine) bool {
 
 // bytes estimates the memory of the tables. Graphs hold about 80 bytes a state and 20 a term;
 // enclosures six numbers a state, of 80 bytes or more; exact values are counted by their engine.
-func (l *plan) bytes(engine Engine) float64 {
+func (l *plan) bytes(engine Engine, maxJobs int) float64 {
 	perState := 80 + 20*float64(l.elements())
+	graph := perState
 	switch {
 	case engine == Float && l.lattice == ClassLattice:
 		perState = 8
@@ -131,6 +136,15 @@ func (l *plan) bytes(engine Engine) float64 {
 		perState += 56
 	default:
 		perState += 480
+	}
+	if maxJobs > 0 {
+		if l.onTable(engine) {
+			perState += graph // the series run over a graph
+		}
+		perState += 8
+		if l.lattice == ConnectedLattice {
+			perState += 64 * float64(maxJobs)
+		}
 	}
 	if l.graph != nil {
 		perState += 16 * float64(len(l.graph.weight)) / l.states

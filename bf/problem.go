@@ -20,6 +20,8 @@ type problem struct {
 	small      bool
 	capacity64 []int64
 	rate64     []int64
+
+	spare *[]float64 // table kept from one point of a sweep to the next, or nil
 }
 
 // A group is n equal servers.

@@ -35,6 +35,8 @@ type Settings struct {
 	RelTol   float64 // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
 	MaxJobs  int     // if > 0, Result.JobsDistribution has P(n = 0), ..., P(n = MaxJobs)
 	MaxBytes int64   // memory the tables may take; 0 means 16 GiB
+
+	spare *[]float64 // table that one solve of a sweep leaves to the next
 }
 
 // A Result holds the stationary measures of a cluster under balanced fairness. Every

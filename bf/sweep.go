@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/big"
 	"runtime"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
+	"sync/atomic"
 
 	"productform/cluster"
 	"productform/internal/input"
@@ -41,15 +41,20 @@ func LoadSweep(m *cluster.Model, factors []*big.Rat, s Settings) ([]*Result, err
 	for _, p := range results[0].Parts {
 		states = max(states, p.States)
 	}
-	errs := make([]error, len(factors))
-	var group errgroup.Group
-	if group.SetLimit(1); states < 1<<leafBits {
-		group.SetLimit(runtime.GOMAXPROCS(0))
+	workers := 1
+	if states < 1<<leafBits {
+		workers = runtime.GOMAXPROCS(0)
 	}
-	for i := range factors[1:] {
-		group.Go(func() error {
-			errs[i+1] = solve(i+1, s)
-			return nil
+	errs := make([]error, len(factors))
+	var next atomic.Int64 // the last point taken
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			s := s
+			s.spare = new([]float64)
+			for i := int(next.Add(1)); i < len(factors); i = int(next.Add(1)) {
+				errs[i] = solve(i, s)
+			}
 		})
 	}
 	group.Wait()
