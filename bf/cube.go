@@ -160,13 +160,7 @@ func (c *cube) sweep(workers int, leaf func(first, last int, s *cubeSums), down 
 			q := 1 << (high - 2)
 			run(part+q*3*flip, high-2, workers)
 			if workers > 1 {
-				done := make(chan struct{})
-				go func() {
-					run(part+q, high-2, workers/2)
-					close(done)
-				}()
-				run(part+2*q, high-2, workers-workers/2)
-				<-done
+				inParallel(func() { run(part+q, high-2, workers/2) }, func() { run(part+2*q, high-2, workers-workers/2) })
 			} else {
 				run(part+q, high-2, 1)
 				run(part+2*q, high-2, 1)

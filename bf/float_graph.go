@@ -6,152 +6,169 @@ import (
 	"productform/num"
 )
 
-// floatGraph evaluates a graph in float64, with a bound on the relative error of every state:
-// a term adds the errors of its children, a sum takes the largest of its terms and a rounding
-// an addition. Going down, w is the adjoint of the numerator of a state, and
-//
-//	E[X_i] = rate_i Σ_k coef(k, i) w(k) v(k) / Z.
-//
+// floatGraph evaluates a graph in float64, with a bound on the relative error of every number.
 // It is for the lattices of servers; floatClasses does the class lattice.
 func floatGraph(p *problem, g *graph) (measures, error) {
-	n := g.states()
-	weights := make([]float64, len(g.weights))
+	f := &floatRun{graph: g, weights: make([]float64, len(g.weights))}
 	for i, w := range g.weights {
-		weights[i] = scaled(w, 0)
+		f.weights[i] = scaled(w, 0)
 	}
-	v := make([]float64, n)
-	e := make([]float64, n) // relative error of v
+	if !f.up() {
+		return measures{}, errRange
+	}
+	root := g.states() - 1
+	z := floatValue(f.v[root], inflate(f.e[root]))
+	m := measures{normalization: z}
+	first, _ := g.terms(root)
+	for s, group := range p.groups { // the terms of the root take one server out of each group
+		t := first + int32(s)
+		idle := floatValue(1, 0)
+		for _, c := range g.children(t) {
+			idle = idle.mul(floatValue(f.v[c], inflate(f.e[c])))
+		}
+		busy := idle.quo(z).oneMinus()
+		if !(busy.f > lowLoad) {
+			busy = f.busy(g.weight[t]-int32(group.n-1), int32(group.n)).quo(z)
+		}
+		m.busy = append(m.busy, busy)
+	}
+	jobs, ok := f.down(len(p.classes))
+	if !ok {
+		return measures{}, errRange
+	}
+	for i, k := range p.classes {
+		m.jobs = append(m.jobs, floatValue(scaled(k.rate, 0), roundoff).mul(jobs[i]).quo(z))
+	}
+	return m, nil
+}
+
+// A floatRun holds the values v of the states, and e that bounds their relative errors.
+type floatRun struct {
+	*graph
+	weights []float64
+	v, e    []float64
+}
+
+// up computes v and e: a term adds the errors of its children, a sum takes the largest of its
+// terms and a rounding an addition. ok is false if a value is not safe from underflow.
+func (f *floatRun) up() (ok bool) {
+	n := f.states()
+	f.v, f.e = make([]float64, n), make([]float64, n)
 	for k := range n {
-		first, last := g.terms(k)
+		first, last := f.terms(k)
 		if first == last {
-			v[k] = 1
+			f.v[k] = 1
 			continue
 		}
 		sum, worst := 0.0, 0.0
 		for t := first; t < last; t++ {
-			product, err := 1.0, 0.0
-			if g.weight[t] >= 0 {
-				product = weights[g.weight[t]]
-			}
-			for _, c := range g.children(t) {
-				product *= v[c]
-				err += e[c] + roundoff
+			product, err := f.weights[f.weight[t]], 0.0
+			for _, c := range f.children(t) {
+				product *= f.v[c]
+				err += f.e[c] + roundoff
 			}
 			sum += product
 			worst = max(worst, err)
 		}
-		v[k] = sum / g.den.float(k)
-		if !(v[k] >= least) {
-			return measures{}, errRange
+		f.v[k] = sum / f.den.float(k)
+		if !(f.v[k] >= least) {
+			return false
 		}
-		e[k] = (worst + float64(last-first+4)*roundoff) * (1 + 1e-9)
+		f.e[k] = (worst + float64(last-first+4)*roundoff) * (1 + 1e-9)
 	}
-	root := n - 1
-	z := floatValue(v[root], inflate(e[root]))
-	m := measures{normalization: z}
-	firstTerm, _ := g.terms(root)
-	for s := range p.groups {
-		idle := floatValue(1, 0)
-		for _, c := range g.children(firstTerm + int32(s)) {
-			idle = idle.mul(floatValue(v[c], inflate(e[c])))
-		}
-		busy := idle.quo(z).oneMinus()
-		if !(busy.f > lowLoad) {
-			busy = floatBusy(g, g.weight[firstTerm+int32(s)]-int32(p.groups[s].n-1), int32(p.groups[s].n), weights, v, e).quo(z)
-		}
-		m.busy = append(m.busy, busy)
-	}
+	return true
+}
 
-	w := make([]float64, n)
-	f := make([]float64, n) // relative error of w, once the state is reached
-	w[root] = 1
-	sums := make([]num.Sum, len(p.classes))
-	worst := make([]float64, len(p.classes))
-	carry := make([]float64, n) // Σ w(k) v(k) over the states above that hold the classes of this one
-	bound := make([]float64, n)
-	count := make([]float64, n) // additions on the way
-	for k := root; k >= 0; k-- {
-		first, last := g.terms(k)
+// down returns Σ_k coef(k, i) w(k) v(k) for each class i, w being the adjoint of the numerator of
+// a state: E[X_i] is rate_i/Z times that. Sums over the states that have a class of their
+// own or in their rest are carried down along the rests.
+func (f *floatRun) down(classes int) (sums []value, ok bool) {
+	n := f.states()
+	a := adjoints{w: make([]float64, n), e: make([]float64, n), count: make([]float64, n)}
+	carry, bound := make([]float64, n), make([]float64, n)
+	total, worst := make([]num.Sum, classes), make([]float64, classes)
+	a.w[n-1] = 1
+	for k := n - 1; k >= 0; k-- {
+		first, last := f.terms(k)
 		if first == last {
 			continue
 		}
-		w[k] /= g.den.float(k)
-		if !(w[k] >= least) {
-			return measures{}, errRange
+		a.w[k] /= f.den.float(k)
+		if !(a.w[k] >= least) {
+			return nil, false
 		}
-		f[k] += (count[k] + 3) * roundoff
+		a.e[k] += (a.count[k] + 3) * roundoff
 		for t := first; t < last; t++ {
-			weight := w[k]
-			if g.weight[t] >= 0 {
-				weight *= weights[g.weight[t]]
-			}
-			g.push(t, weight, f[k]+2*roundoff, v, e, w, f, count)
+			f.push(t, a.w[k]*f.weights[f.weight[t]], a.e[k]+2*roundoff, &a)
 		}
-		carry[k] += w[k] * v[k]
-		bound[k] = max(bound[k], f[k]+e[k]) + 2*roundoff
-		for o := g.ownFirst[k]; o < g.ownFirst[k+1]; o++ {
+		carry[k] += a.w[k] * f.v[k]
+		bound[k] = max(bound[k], a.e[k]+f.e[k]) + 2*roundoff
+		for o := f.ownFirst[k]; o < f.ownFirst[k+1]; o++ {
 			x := carry[k]
-			if g.coef != nil {
-				x *= g.coef.float(int(o))
+			if f.coef != nil {
+				x *= f.coef.float(int(o))
 			}
-			i := g.own[o]
-			sums[i].Add(x)
+			i := f.own[o]
+			total[i].Add(x)
 			worst[i] = max(worst[i], bound[k])
 		}
-		if t := g.rest[k]; t >= 0 {
-			for _, c := range g.children(t) {
+		if t := f.rest[k]; t >= 0 {
+			for _, c := range f.children(t) {
 				carry[c] += carry[k]
 				bound[c] = max(bound[c], bound[k]) + roundoff
 			}
 		}
 	}
-	for i, k := range p.classes {
-		sum := floatValue(sums[i].Value(), inflate(worst[i]+4*roundoff))
-		m.jobs = append(m.jobs, floatValue(scaled(k.rate, 0), roundoff).mul(sum).quo(z))
+	for i := range total {
+		sums = append(sums, floatValue(total[i].Value(), inflate(worst[i]+4*roundoff)))
 	}
-	return m, nil
+	return sums, true
 }
+
+// Adjoints hold w, a bound on its relative error before the additions, and the number of these.
+type adjoints struct{ w, e, count []float64 }
 
 // push adds the contribution of term t, of adjoint weight w, to the adjoints of its children.
-func (g *graph) push(t int32, weight, err float64, v, e, w, f, count []float64) {
-	children := g.children(t)
+func (f *floatRun) push(t int32, w, err float64, a *adjoints) {
+	children := f.children(t)
 	for i, c := range children {
-		x, ex := weight, err
+		x, ex := w, err
 		for j, o := range children {
 			if i != j {
-				x *= v[o]
-				ex += e[o] + roundoff
+				x *= f.v[o]
+				ex += f.e[o] + roundoff
 			}
 		}
-		w[c] += x
-		f[c] = max(f[c], ex)
-		count[c]++
+		a.w[c] += x
+		a.e[c] = max(a.e[c], ex)
+		a.count[c]++
 	}
 }
 
+// inflate turns a bound e on the sum of relative errors into one on that of their product.
 func inflate(e float64) float64 { return e / (1 - min(e, 0.5)) }
 
-// floatBusy returns D(root), where D(k) is the value of state k less that of state k without one server
+// busy returns D(root), where D(k) is the value of state k less that of state k without one server
 // of a group, without a subtraction: see busyTable. The terms that take out a server of the group have the
 // weights low..low+n-1, for 1..n servers of it: only the others can go on to D, so that
 //
 //	D(k) = (Σ_h k_h C_h D(k-e_h) + (k_g-1) C_g D(k-e_g) + [λ(k) - λ(k-e_g)] v(k-e_g)) / d(k),
 //
 // and a product of children has D of the one that holds the server in place of its value.
-func floatBusy(g *graph, low, n int32, weights, v, e []float64) value {
-	d, f := make([]float64, g.states()), make([]float64, g.states())
+func (f *floatRun) busy(low, n int32) value {
+	d, ed := make([]float64, f.states()), make([]float64, f.states())
 	for k := range d {
-		first, last := g.terms(k)
+		first, last := f.terms(k)
 		sum, worst, member := 0.0, 0.0, false
 		for t := first; t < last; t++ {
-			w := g.weight[t]
-			children := g.children(t)
+			w := f.weight[t]
+			children := f.children(t)
 			if w >= low && w < low+n {
 				member = true
-				gain, value, err := g.rateWith(k, children), 1.0, 3*roundoff
+				gain, value, err := f.rateWith(k, children), 1.0, 3*roundoff
 				for _, c := range children {
-					value *= v[c]
-					err += e[c] + roundoff
+					value *= f.v[c]
+					err += f.e[c] + roundoff
 				}
 				sum += gain * value
 				worst = max(worst, err)
@@ -164,11 +181,11 @@ func floatBusy(g *graph, low, n int32, weights, v, e []float64) value {
 				if d[c] == 0 {
 					continue
 				}
-				product, err := weights[w]*d[c], f[c]+2*roundoff
+				product, err := f.weights[w]*d[c], ed[c]+2*roundoff
 				for j, o := range children {
 					if i != j {
-						product *= v[o]
-						err += e[o] + roundoff
+						product *= f.v[o]
+						err += f.e[o] + roundoff
 					}
 				}
 				sum += product
@@ -176,12 +193,12 @@ func floatBusy(g *graph, low, n int32, weights, v, e []float64) value {
 			}
 		}
 		if member {
-			d[k] = sum / g.den.float(k)
-			f[k] = (worst + float64(last-first+4)*roundoff) * (1 + 1e-9)
+			d[k] = sum / f.den.float(k)
+			ed[k] = (worst + float64(last-first+4)*roundoff) * (1 + 1e-9)
 		}
 	}
 	root := len(d) - 1
-	return floatValue(d[root], inflate(f[root]))
+	return floatValue(d[root], inflate(ed[root]))
 }
 
 // rateWith returns λ(k) less that of the children of one of its terms, rounded once.

@@ -164,7 +164,7 @@ func floatServers(p *problem, workers int) (measures, error) {
 		}
 		den[sets[i]] -= rate[i]
 	}
-	subsetSums(den)
+	addSubsets(den, workers)
 	table := newTable(1 << size)
 	smallest := 1
 	for a, d := range den {
@@ -202,7 +202,7 @@ func floatServers(p *problem, workers int) (measures, error) {
 	}
 	den = nil
 	c.down(workers)
-	supersetSums(c.y)
+	addSupersets(c.y, workers)
 	for i, k := range p.classes {
 		sum := floatValue(c.y[sets[i]], compound(e.table, roundings(float64(size)), 0))
 		m.jobs = append(m.jobs, floatValue(scaled(k.rate, shift)*c.unit, roundoff).mul(sum).quo(z))

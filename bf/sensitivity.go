@@ -62,8 +62,7 @@ func MeanJobsGradient(m *cluster.Model, s Settings) (*Gradient, error) {
 					size, _ := m.MeanSize.Float64()
 					times /= size
 				}
-				d := perCapacity[i]
-				r.Capacities[row] = Derivative{d.Value * times, d.ErrorBound*times*(1+4*roundoff) + 4*roundoff*math.Abs(d.Value*times)}
+				r.Capacities[row] = perCapacity[i].times(times)
 			}
 		}
 	}
@@ -123,132 +122,152 @@ func (a dual) over(den, rate float64) dual {
 
 // gradient returns the derivatives with respect to the rates and capacities of the component.
 func (l *plan) gradient() (perRate, perCapacity []Derivative, ok bool) {
-	p, g := l.problem, l.graph
-	n := g.states()
-	onRates := g.lattice == ClassLattice // the weights are rates, but for those of the root
-	weight := func(t int32) dual {
-		if g.weight[t] < 0 {
-			return dual{1, 0}
-		}
-		w := scaled(g.weights[g.weight[t]], 0)
-		if onRates {
-			return dual{w, w}
-		}
-		return dual{w, 0}
+	p := l.problem
+	r := &dualRun{graph: l.graph, problem: p, rates: make([]signed, len(p.classes)), capacities: make([]signed, len(p.groups))}
+	r.up()
+	r.down()
+	root := r.states() - 1
+	scale := scaled(p.scale, 0)
+	ok = true
+	finish := func(s *signed, rate bool, factor float64) Derivative {
+		d := s.derivative(r.v[root], r.e[root], rate)
+		d = d.times(scale).times(factor)
+		ok = ok && math.Abs(d.Value) <= math.MaxFloat64 && d.ErrorBound <= math.MaxFloat64
+		return d
 	}
-	v, w := make([]dual, n), make([]dual, n)
-	e, f := make([]float64, n), make([]float64, n) // relative errors of both parts of v, of w
-	for k := range n {
-		first, last := g.terms(k)
+	for i, k := range p.classes {
+		// A rate of the problem counts one way to choose servers; the class moves them all.
+		share, _ := new(big.Rat).SetFrac(intOne, waysToChoose(l.component.Model.Servers, k.choose)).Float64()
+		perRate = append(perRate, finish(&r.rates[i], true, share))
+	}
+	for s := range p.groups {
+		perCapacity = append(perCapacity, finish(&r.capacities[s], false, 1))
+	}
+	return perRate, perCapacity, ok
+}
+
+// times returns d·f for a factor f > 0 with two roundings behind it.
+func (d Derivative) times(f float64) Derivative {
+	v := d.Value * f
+	return Derivative{v, d.ErrorBound*f*(1+4*roundoff) + 4*roundoff*math.Abs(v)}
+}
+
+// A dualRun sweeps a graph with dual numbers: the values v of the states with bounds e on the relative
+// errors of both parts, and the derivatives of Z with respect to the numbers of the problem.
+type dualRun struct {
+	*graph
+	problem           *problem
+	v                 []dual
+	e                 []float64
+	rates, capacities []signed
+}
+
+// termWeight returns the weight of a term. On the class lattice it is a rate, but for the root.
+func (r *dualRun) termWeight(t int32) dual {
+	if r.weight[t] < 0 {
+		return dual{1, 0}
+	}
+	w := scaled(r.weights[r.weight[t]], 0)
+	if r.lattice == ClassLattice {
+		return dual{w, w}
+	}
+	return dual{w, 0}
+}
+
+func (r *dualRun) up() {
+	r.v, r.e = make([]dual, r.states()), make([]float64, r.states())
+	for k := range r.v {
+		first, last := r.terms(k)
 		if first == last {
-			v[k] = dual{1, 0}
+			r.v[k] = dual{1, 0}
 			continue
 		}
 		var sum dual
 		for t := first; t < last; t++ {
-			term := weight(t)
-			err := 0.0
-			for _, c := range g.children(t) {
-				term = term.mul(v[c])
-				err += e[c] + 4*roundoff
-			}
+			term, err := r.product(r.termWeight(t), 0, t, -1)
 			sum = sum.add(term)
-			e[k] = max(e[k], err)
+			r.e[k] = max(r.e[k], err)
 		}
-		v[k] = sum.over(g.den.float(k), g.rate.float(k))
-		e[k] = (e[k] + 2*float64(last-first+6)*roundoff) * (1 + 1e-9)
+		r.v[k] = sum.over(r.den.float(k), r.graph.rate.float(k))
+		r.e[k] = (r.e[k] + 2*float64(last-first+6)*roundoff) * (1 + 1e-9)
 	}
-	root := n - 1
-	w[root] = dual{1, 0}
-	visits := make([]float64, n)
-	rates, capacities := make([]signed, len(p.classes)), make([]signed, len(p.groups))
-	group, copies := p.weightGroups()
-	masks := p.classMasks()
-	carry, bound := make([]dual, n), make([]float64, n)
-	for k := root; k >= 0; k-- {
-		first, last := g.terms(k)
+}
+
+// product multiplies x, of relative error err, by the values of the children of term t but for number skip.
+func (r *dualRun) product(x dual, err float64, t int32, skip int) (dual, float64) {
+	for j, c := range r.children(t) {
+		if j != skip {
+			x = x.mul(r.v[c])
+			err += r.e[c] + 4*roundoff
+		}
+	}
+	return x, err
+}
+
+// down goes through the states from the root with the adjoint w of their numerators. The derivative of Z with
+// respect to a weight is w times the values of the children; that with respect to d(k) is -w(k) v(k), and sums of
+// these over the states that have a class are carried down along the rests.
+func (r *dualRun) down() {
+	n := r.states()
+	w, carry := make([]dual, n), make([]dual, n)
+	e, visits, bound := make([]float64, n), make([]float64, n), make([]float64, n)
+	group, copies := r.problem.weightGroups()
+	masks := r.problem.classMasks()
+	w[n-1] = dual{1, 0}
+	for k := n - 1; k >= 0; k-- {
+		first, last := r.terms(k)
 		if first == last {
 			continue
 		}
-		w[k] = w[k].over(g.den.float(k), g.rate.float(k))
-		f[k] = (f[k] + 2*(visits[k]+6)*roundoff) * (1 + 1e-9)
-		product := w[k].mul(v[k])
-		worst := e[k] + f[k] + 4*roundoff
+		w[k] = w[k].over(r.den.float(k), r.graph.rate.float(k))
+		e[k] = (e[k] + 2*(visits[k]+6)*roundoff) * (1 + 1e-9)
+		loss := w[k].mul(r.v[k])
+		worst := e[k] + r.e[k] + 4*roundoff
 		for t := first; t < last; t++ {
-			children := g.children(t)
-			for i, c := range children {
-				term, err := weight(t).mul(w[k]), f[k]+4*roundoff
-				for j, o := range children {
-					if j != i {
-						term = term.mul(v[o])
-						err += e[o] + 4*roundoff
-					}
-				}
+			for i, c := range r.children(t) {
+				term, err := r.product(r.termWeight(t).mul(w[k]), e[k]+4*roundoff, t, i)
 				w[c] = w[c].add(term)
-				f[c] = max(f[c], err)
+				e[c] = max(e[c], err)
 				visits[c]++
 			}
-			if g.weight[t] < 0 {
+			if r.weight[t] < 0 {
 				continue
 			}
-			term, err := w[k], f[k]
-			for _, c := range children {
-				term = term.mul(v[c])
-				err += e[c] + 4*roundoff
+			term, err := r.product(w[k], e[k], t, -1)
+			if r.lattice == ClassLattice {
+				r.rates[r.weight[t]].add(term, 1, err)
+				continue
 			}
-			if onRates {
-				rates[g.weight[t]].add(term, 1, err)
-			} else {
-				s := group[g.weight[t]]
-				capacities[s].add(term, copies[g.weight[t]], err)
-				capacities[s].add(product, -copies[g.weight[t]], worst)
-			}
+			s, count := group[r.weight[t]], copies[r.weight[t]]
+			r.capacities[s].add(term, count, err)
+			r.capacities[s].add(loss, -count, worst)
 		}
-		if onRates && k != root {
+		if r.lattice == ClassLattice {
+			if k == n-1 {
+				continue // adds up the others: its denominator is 1
+			}
 			for s, mask := range masks {
 				if mask&k != 0 {
-					capacities[s].add(product, -1, worst)
+					r.capacities[s].add(loss, -1, worst)
 				}
 			}
 		}
-		if onRates && k == root {
-			continue
-		}
-		carry[k] = carry[k].add(product)
+		carry[k] = carry[k].add(loss)
 		bound[k] = max(bound[k], worst) + roundoff
-		for o := g.ownFirst[k]; o < g.ownFirst[k+1]; o++ {
+		for o := r.ownFirst[k]; o < r.ownFirst[k+1]; o++ {
 			coef := 1.0
-			if g.coef != nil {
-				coef = g.coef.float(int(o))
+			if r.coef != nil {
+				coef = r.coef.float(int(o))
 			}
-			rates[g.own[o]].add(carry[k], coef, bound[k]+2*roundoff)
+			r.rates[r.own[o]].add(carry[k], coef, bound[k]+2*roundoff)
 		}
-		if t := g.rest[k]; t >= 0 {
-			for _, c := range g.children(t) {
+		if t := r.rest[k]; t >= 0 {
+			for _, c := range r.children(t) {
 				carry[c] = carry[c].add(carry[k])
 				bound[c] = max(bound[c], bound[k]) + roundoff
 			}
 		}
 	}
-	scale := scaled(p.scale, 0)
-	ok = true
-	finish := func(s *signed, extra bool) Derivative {
-		d := s.derivative(v[root], e[root], extra)
-		d.Value *= scale
-		d.ErrorBound = d.ErrorBound*scale*(1+4*roundoff) + 4*roundoff*math.Abs(d.Value)
-		ok = ok && math.Abs(d.Value) <= math.MaxFloat64 && d.ErrorBound <= math.MaxFloat64
-		return d
-	}
-	for i, k := range p.classes {
-		// A rate counts one way of choosing servers: a class moves them all.
-		d := finish(&rates[i], true)
-		ways, _ := new(big.Rat).SetFrac(intOne, waysToChoose(l.component.Model.Servers, k.choose)).Float64()
-		perRate = append(perRate, Derivative{d.Value * ways, d.ErrorBound*ways*(1+4*roundoff) + 4*roundoff*math.Abs(d.Value*ways)})
-	}
-	for s := range p.groups {
-		perCapacity = append(perCapacity, finish(&capacities[s], false))
-	}
-	return perRate, perCapacity, ok
 }
 
 // weightGroups returns the group and the number of its servers behind each weight of the lattices of servers.

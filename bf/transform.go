@@ -5,7 +5,41 @@ package bf
 
 const transformBits = 12 // 2^12 words stay in the first-level cache
 
-// subsetSums replaces t(A) by Σ_{B⊆A} t(B). The length of t is a power of two, at least 8.
+// bySplit runs a transform on the two halves of a long table side by side, and joins them: the
+// half without the highest element goes to the other (subsets) or takes it (supersets).
+func bySplit[T int64 | float64](t []T, workers int, transform func([]T), join func(without, with []T)) {
+	if workers < 2 || len(t) < 1<<leafBits {
+		transform(t)
+		return
+	}
+	half := len(t) / 2
+	inParallel(func() { transform(t[:half]) }, func() { transform(t[half:]) })
+	without, with := t[:half], t[half:]
+	inParallel(func() { join(without[:half/2], with[:half/2]) }, func() { join(without[half/2:], with[half/2:]) })
+}
+
+func inParallel(f, g func()) {
+	done := make(chan struct{})
+	go func() {
+		f()
+		close(done)
+	}()
+	g()
+	<-done
+}
+
+// addSubsets replaces t(A) by Σ_{B⊆A} t(B). The length of t is a power of two, at least 8.
+func addSubsets(t []int64, workers int) {
+	bySplit(t, workers, subsetSums, func(without, with []int64) { addTo(with, without) })
+}
+
+// addSupersets replaces t(A) by Σ_{B⊇A} t(B), each through n additions. The length of t is a
+// power of two, at least 8.
+func addSupersets(t []float64, workers int) {
+	bySplit(t, workers, supersetSums, func(without, with []float64) { addTo(without, with) })
+}
+
+// subsetSums is addSubsets on one core.
 func subsetSums(t []int64) {
 	inner := min(len(t), 1<<transformBits)
 	for start := 0; start < len(t); start += inner {
@@ -34,8 +68,7 @@ func subsetSums(t []int64) {
 	}
 }
 
-// supersetSums replaces t(A) by Σ_{B⊇A} t(B), each through n additions. The length of t is a
-// power of two, at least 8.
+// supersetSums is addSupersets on one core.
 func supersetSums(t []float64) {
 	inner := min(len(t), 1<<transformBits)
 	for start := 0; start < len(t); start += inner {

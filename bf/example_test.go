@@ -1,0 +1,111 @@
+package bf_test
+
+import (
+	"fmt"
+	"math/big"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/num"
+)
+
+// threeServers is the cluster of Figure 1 of [BC17] at load 4/5: a server for each of two
+// classes, and one that both share.
+func threeServers() *cluster.Model {
+	return &cluster.Model{
+		Servers: []cluster.Server{
+			{Name: "first", Capacity: num.MustRat("1")},
+			{Name: "second", Capacity: num.MustRat("1")},
+			{Name: "shared", Capacity: num.MustRat("1")},
+		},
+		Classes: []cluster.Class{
+			{Name: "a", ArrivalRate: num.MustRat("6/5"), Servers: cluster.On(0, 2)},
+			{Name: "b", ArrivalRate: num.MustRat("6/5"), Servers: cluster.On(1, 2)},
+		},
+	}
+}
+
+func ExampleSolve() {
+	r, err := bf.Solve(threeServers(), bf.Settings{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("mean jobs %.4f, mean delay of class a %.4f, bound below 1e-12: %v\n",
+		r.MeanJobs.Float, r.Classes[0].MeanDelay.Float, r.RelativeErrorBound < 1e-12)
+	fmt.Println(r.Parts[0].Lattice, "lattice:", r.Parts[0].Why)
+	// Output:
+	// mean jobs 5.2500, mean delay of class a 2.1875, bound below 1e-12: true
+	// class lattice: 2^2 sets of classes, 2^3 of servers
+}
+
+func ExampleSolve_exact() {
+	r, err := bf.Solve(threeServers(), bf.Settings{Engine: bf.Exact, MaxJobs: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("E[X] =", r.MeanJobs.Exact)
+	for n, p := range r.JobsDistribution {
+		fmt.Printf("P(%d jobs) = %v\n", n, p.Exact)
+	}
+	// Output:
+	// E[X] = 21/4
+	// P(0 jobs) = 1/10
+	// P(1 jobs) = 3/25
+	// P(2 jobs) = 3/25
+}
+
+// Too many jobs of class a: the error names the classes that cannot be served.
+func ExampleSolve_unstable() {
+	m := threeServers()
+	m.Classes[0].ArrivalRate = num.MustRat("2.5")
+	_, err := bf.Solve(m, bf.Settings{})
+	fmt.Println(err)
+	// Output:
+	// unstable: jobs arrive at least as fast as their servers can work: classes [0 1] bring 37/10 jobs per unit of time to servers that can do 3
+}
+
+func ExampleMeanJobsGradient() {
+	g, err := bf.MeanJobsGradient(threeServers(), bf.Settings{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("one more unit of capacity of its own takes away %.2f jobs, shared %.2f\n",
+		-g.Capacities[0].Value, -g.Capacities[2].Value)
+	// Output:
+	// one more unit of capacity of its own takes away 7.42 jobs, shared 8.59
+}
+
+func ExampleActiveSetProbabilities() {
+	r, err := bf.ActiveSetProbabilities(threeServers(), bf.Settings{Engine: bf.Exact})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for a, p := range r.Probability {
+		fmt.Printf("P(active = %02b) = %v\n", a, p.Exact)
+	}
+	// Output:
+	// P(active = 00) = 1/10
+	// P(active = 01) = 3/20
+	// P(active = 10) = 3/20
+	// P(active = 11) = 3/5
+}
+
+func ExampleLoadSweep() {
+	factors := []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1), big.NewRat(6, 5)}
+	results, err := bf.LoadSweep(threeServers(), factors, bf.Settings{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for k, r := range results {
+		fmt.Printf("rates times %s: mean delay %.4f\n", factors[k].RatString(), r.MeanDelay.Float)
+	}
+	// Output:
+	// rates times 1/2: mean delay 0.8201
+	// rates times 1: mean delay 2.1875
+	// rates times 6/5: mean delay 9.1165
+}
