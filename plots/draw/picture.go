@@ -67,7 +67,9 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 	if err := checkText(t, f); err != nil {
 		return err
 	}
-	_, height := size(f)
+	width, height := size(f)
+	c.SetColor(color.White) // not the colour of whatever page an SVG stands on
+	c.Fill(rectangle(0, 0, width, height).Path())
 	var left vg.Length
 	for i := range f.Panels {
 		left = max(left, leftRoom(t, &f.Panels[i]))
