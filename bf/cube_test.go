@@ -190,3 +190,18 @@ func BenchmarkCube(b *testing.B) {
 		}
 	}
 }
+
+// The sweeps allocate their accumulators only, as many bytes for 2^14 subsets as for 2^17.
+func TestSweepsDoNotAllocate(t *testing.T) {
+	allocations := func(n int) (up, down float64) {
+		capacity, classes, rate := randomCube(rand.New(rand.NewPCG(1, 2)), n)
+		c := newCube(floats(rate), nil)
+		c.den, c.every, c.meet = newDenominators(capacity, classes, rate), true, classes
+		return testing.AllocsPerRun(3, func() { c.up(1) }), testing.AllocsPerRun(3, func() { c.down(1) })
+	}
+	up14, down14 := allocations(14)
+	up17, down17 := allocations(17)
+	if up17 > up14+10 || down17 > down14+10 {
+		t.Errorf("allocations of a sweep: up %v and %v, down %v and %v", up14, up17, down14, down17)
+	}
+}

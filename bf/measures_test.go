@@ -230,3 +230,17 @@ func TestLoadSweep(t *testing.T) {
 		}
 	}
 }
+
+// The load of a class is what it brings over μ of all the server sets its jobs may be assigned.
+func TestLoadIsOverAllServers(t *testing.T) {
+	m := racksModel() // four racks of 25 servers of capacity 1
+	r, err := Solve(m, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{10. / 25, 10. / 25, 10. / 25, 10. / 25, 10. / 50, 10. / 50, 10. / 50, 10. / 100} {
+		if got := r.Classes[i].Load.Float; got != want {
+			t.Errorf("load of %s = %v, want %v", m.Classes[i].Name, got, want)
+		}
+	}
+}

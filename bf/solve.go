@@ -260,11 +260,11 @@ func idleServer(m *cluster.Model, s Settings, row int, t *rows, prec uint) (valu
 	return r.normalization.quo(t.normalization).oneMinus(), nil
 }
 
-// capacityOf returns Σ_{s∈S_i} C_s over the servers of one job of class k.
+// capacityOf returns μ({i}) σ of class k, the capacity of all servers that its jobs may be assigned.
 func capacityOf(m *cluster.Model, k cluster.Class) *big.Rat {
 	sum := new(big.Rat)
 	for _, c := range k.Servers {
-		sum.Add(sum, new(big.Rat).Mul(m.Servers[c.Server].Capacity, big.NewRat(int64(c.Choose), 1)))
+		sum.Add(sum, new(big.Rat).Mul(m.Servers[c.Server].Capacity, big.NewRat(int64(m.Servers[c.Server].Size()), 1)))
 	}
 	return sum
 }

@@ -35,7 +35,7 @@ standard input) under balanced fairness, whatever the distribution of job sizes.
 
   normalization         Z, the sum over all states of their weights; the cluster is empty with probability 1/Z;
                         left out where it is beyond the range of double precision
-  load                  work that a class brings over the capacity of the servers of one job, λ_i σ / Σ C_s
+  load                  work that a class brings over the capacity of all servers its jobs may be assigned
   mean_jobs             mean number of jobs present
   mean_delay            mean time a job is present; does not exist for a class without arrivals
   service_rate          work a job gets per unit of time, λ_i σ / mean jobs
