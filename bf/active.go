@@ -118,7 +118,7 @@ func activeExact(g *graph, s Settings) (*ActiveSets, error) {
 }
 
 func activeEnclosed(p *problem, g *graph, s Settings) (*ActiveSets, error) {
-	for prec := uint(128); prec <= 1<<16; prec *= 2 {
+	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
 		low, high := boundGraph(p, g, prec, big.ToNegativeInf), boundGraph(p, g, prec, big.ToPositiveInf)
 		z := value{lo: low.root, hi: high.root}
 		r := &ActiveSets{Engine: Enclose, Probability: make([]num.Value, g.states()-1)}
@@ -133,5 +133,5 @@ func activeEnclosed(p *problem, g *graph, s Settings) (*ActiveSets, error) {
 			return r, nil
 		}
 	}
-	return nil, input.Errorf("RelTol", s.relTol(), "a tolerance within reach of %d bits", 1<<16)
+	return nil, errPrecision(s)
 }

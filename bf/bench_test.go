@@ -124,3 +124,16 @@ func BenchmarkLoadSweep(b *testing.B) {
 		}
 	})
 }
+
+func BenchmarkMeanJobsGradient(b *testing.B) {
+	for _, n := range []int{12, 16} {
+		m := sparseModel(n)
+		b.Run(fmt.Sprintf("classes=%d/engine=float", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := MeanJobsGradient(m, Settings{Engine: Float}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

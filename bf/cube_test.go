@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // plainCube is the recursion at the top of cube.go at its most literal.
@@ -204,4 +206,51 @@ func TestSweepsDoNotAllocate(t *testing.T) {
 	if up17 > up14+10 || down17 > down14+10 {
 		t.Errorf("allocations of a sweep: up %v and %v, down %v and %v", up14, up17, down14, down17)
 	}
+}
+
+// A walk gives the same denominators in whatever order it visits the blocks of its part.
+func TestDenominatorsInAnyOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(lowBits, lowBits+5).Draw(t, "classes")
+		servers := rapid.IntRange(1, 2*n).Draw(t, "servers")
+		capacity, classes, rate := make([]int64, servers), make([]int, servers), make([]int64, n)
+		for s := range servers {
+			capacity[s] = rapid.Int64Range(1, 100).Draw(t, "capacity")
+			classes[s] = rapid.IntRange(1, 1<<n-1).Draw(t, "classes of a server")
+			if rapid.Bool().Draw(t, "few") {
+				classes[s] = 1<<rapid.IntRange(0, n-1).Draw(t, "one") | 1<<rapid.IntRange(0, n-1).Draw(t, "another")
+			}
+		}
+		for i := range rate {
+			rate[i] = rapid.Int64Range(1, 100).Draw(t, "rate")
+		}
+		w := newDenominators(capacity, classes, rate).from(0, 1)
+		blocks := 1 << (n - lowBits)
+		order := rapid.SliceOfN(rapid.IntRange(0, blocks-1), blocks, 2*blocks).Draw(t, "order")
+		if rapid.Bool().Draw(t, "down") {
+			order = nil
+			for b := blocks - 1; b >= 0; b-- {
+				order = append(order, b)
+			}
+		}
+		for _, b := range order {
+			for l, got := range w.next(b) {
+				a := b<<lowBits | l
+				var want int64
+				for s, c := range classes {
+					if a&c != 0 {
+						want += capacity[s]
+					}
+				}
+				for i, r := range rate {
+					if a>>i&1 == 1 {
+						want -= r
+					}
+				}
+				if a != 0 && got != float64(want) {
+					t.Fatalf("block %d: d(%b) = %v, want %d", b, a, got, want)
+				}
+			}
+		}
+	})
 }

@@ -57,7 +57,6 @@ type denominatorWalk struct {
 	unit     float64
 	stack    []intBlock
 	at       []int // block at each place of stack, 0 if none
-	delta    int64
 	fresh    []*intBlock
 	out      block
 	min      int64 // smallest integer met, and its block
@@ -85,21 +84,23 @@ func (w *denominatorWalk) next(b int) *block {
 		}
 		return &w.out
 	}
-	var least int64
-	switch {
-	case b == 0:
+	least := int64(math.MaxInt64)
+	if b == 0 {
 		d := w.base
 		d[0] = d[1] // the empty set has no denominator
 		least = convert(&w.out, &d, &w.none, 0, w.unit)
-	case b&1 == 1 && len(w.gain(b)) <= 1: // no other block is made from this one
-		parent := w.integers(b &^ 1)
-		t := &w.none
-		if len(w.fresh) == 1 {
-			t = w.fresh[0]
-		}
-		least = convert(&w.out, parent, t, w.delta, w.unit)
-	default:
+	} else if b&1 == 0 {
 		least = convert(&w.out, w.integers(b), &w.none, 0, w.unit)
+	} else { // no other block is made from this one, so that it need not be kept
+		parent := w.integers(b &^ 1)
+		switch delta, fresh := w.gain(b); len(fresh) {
+		case 0:
+			least = convert(&w.out, parent, &w.none, delta, w.unit)
+		case 1:
+			least = convert(&w.out, parent, fresh[0], delta, w.unit)
+		default:
+			least = convert(&w.out, w.integers(b), &w.none, 0, w.unit)
+		}
 	}
 	if least < w.min {
 		w.min, w.minBlock = least, b
@@ -120,22 +121,24 @@ func convert(out *block, d, t *intBlock, delta int64, unit float64) int64 {
 	return min(m0, m1)
 }
 
-// gain finds what block b has beyond the block without its lowest element: delta everywhere,
-// less the capacities fresh at the subsets whose low elements can use them anyway.
-func (w *denominatorWalk) gain(b int) []*intBlock {
+// gain returns what block b has beyond the block without its lowest element: delta everywhere,
+// less the capacities fresh at the subsets whose low elements can use them anyway. The list is
+// valid until the next call.
+func (w *denominatorWalk) gain(b int) (delta int64, fresh []*intBlock) {
 	i := lowBits + bits.TrailingZeros(uint(b))
 	high := b & (b - 1) << lowBits
-	w.delta = -w.rate[i]
-	w.fresh = w.fresh[:0]
+	delta = -w.rate[i]
+	fresh = w.fresh[:0]
 	for _, s := range w.servers[i] {
 		if w.classes[s]&high == 0 {
-			w.delta += w.capacity[s]
+			delta += w.capacity[s]
 			if t := w.low[s]; t != nil {
-				w.fresh = append(w.fresh, t)
+				fresh = append(fresh, t)
 			}
 		}
 	}
-	return w.fresh
+	w.fresh = fresh
+	return delta, fresh
 }
 
 // integers returns d at the subsets of block b as integers.
@@ -149,13 +152,12 @@ func (w *denominatorWalk) integers(b int) *intBlock {
 		return d
 	}
 	w.at[i] = b
-	parent := w.integers(b & (b - 1))
-	fresh := w.gain(b)
+	parent := w.integers(b & (b - 1)) // before gain, whose list it would overwrite
+	delta, fresh := w.gain(b)
 	t := &w.none
 	if len(fresh) > 0 {
 		t, fresh = fresh[0], fresh[1:]
 	}
-	delta := w.delta
 	for l := 0; l < blockSize; l += 4 {
 		o, p, q := (*[4]int64)(d[l:]), (*[4]int64)(parent[l:]), (*[4]int64)(t[l:])
 		o[0], o[1], o[2], o[3] = p[0]+delta-q[0], p[1]+delta-q[1], p[2]+delta-q[2], p[3]+delta-q[3]

@@ -17,7 +17,7 @@ import (
 // lowest server of K, they are those of K∖{t}∖{s}, which are known, less what the classes
 // through t that avoid s tie together.
 //
-// It gives up, returning nil, as soon as more than limit terms are needed.
+// It gives up, returning nil, as soon as more than limit terms, or work as long, are needed.
 func connectedGraph(p *problem, limit int) (g *graph, overloaded int) {
 	n := len(p.groups)
 	b := &connectedBuilder{p: p, words: (n + 63) / 64, limit: limit, slots: make([]int32, 1<<10),
@@ -98,7 +98,7 @@ type connectedBuilder struct {
 	words   int
 	class   []serverSet // servers of each class
 	through [][]int32   // classes that use each server
-	limit   int         // terms that may still be added
+	limit   int         // terms that may still be added, or work as long
 
 	sets  []uint64 // of all states, one after another
 	slots []int32  // hash table of the states by their sets: state + 1, or 0
@@ -220,18 +220,21 @@ func (b *connectedBuilder) state(set serverSet) int32 {
 func (b *connectedBuilder) components(set serverSet, t int) bool {
 	var parts []serverSet
 	b.round++
+	scanned := 0
 	for _, s := range set.list() {
 		for _, c := range b.through[s] {
 			if b.seen[c] == b.round {
 				continue
 			}
 			b.seen[c] = b.round
+			scanned++
 			if b.class[c].has(t) || !b.class[c].within(set) {
 				continue
 			}
 			parts = join(parts, b.class[c])
 		}
 	}
+	b.limit -= scanned * (b.words + 8) / 40 // a scan of 32 words takes as long as a term
 	for _, q := range parts {
 		k := b.state(q)
 		if k < 0 {

@@ -135,7 +135,8 @@ func TestGradientIsExactDifference(t *testing.T) {
 		if !rapid.Bool().Draw(t, "auto") {
 			lattice = rapid.SampledFrom([]Lattice{ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice}).Draw(t, "lattice")
 		}
-		g, err := MeanJobsGradient(m, Settings{Lattice: lattice})
+		engine := rapid.SampledFrom([]Engine{Auto, Float, Enclose, Exact}).Draw(t, "engine")
+		g, err := MeanJobsGradient(m, Settings{Lattice: lattice, Engine: engine})
 		if err != nil {
 			if isInput(err) && lattice != "" {
 				return
@@ -149,10 +150,10 @@ func TestGradientIsExactDifference(t *testing.T) {
 			*entry = old
 			want, _ := slope.Quo(slope, h).Float64()
 			if math.Abs(got.Value-want) > got.ErrorBound+1e-15*math.Abs(want)+1e-20 {
-				t.Errorf("%s %s: %v ± %g, want %v", lattice, name, got.Value, got.ErrorBound, want)
+				t.Errorf("%s %s %s: %v ± %g, want %v", lattice, engine, name, got.Value, got.ErrorBound, want)
 			}
-			if got.ErrorBound > 1e-9*(math.Abs(want)+1) {
-				t.Errorf("%s %s: error bound %g for %v", lattice, name, got.ErrorBound, want)
+			if got.ErrorBound > 1e-9*(math.Abs(want)+1) || (engine == Exact) != (got.Exact != nil) {
+				t.Errorf("%s %s %s: error bound %g for %v", lattice, engine, name, got.ErrorBound, want)
 			}
 		}
 		for i := range m.Classes {

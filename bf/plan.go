@@ -73,9 +73,13 @@ func newPlan(c *cluster.Component, engine Engine, s Settings) (*plan, error) {
 		}
 	}
 	if need := l.bytes(engine, s.MaxJobs); need > float64(s.maxBytes()) {
+		size := "out of reach"
+		if need < 1e15 {
+			size = fmt.Sprintf("%.0f states, %.0f MiB", l.states, need/(1<<20))
+		}
 		return nil, input.Errorf("model", fmt.Sprintf("%d classes on %d rows of servers", n, groups),
-			"tables of at most %d MiB; the %s lattice has %.3g states, %.3g MiB: merge similar classes or servers, describe equal servers as groups with \"choose\", or simulate",
-			s.maxBytes()>>20, l.lattice, l.states, need/(1<<20))
+			"tables of at most %d MiB; the %s lattice is the cheapest (%s): merge similar classes or servers, describe equal servers as groups with \"choose\", or simulate",
+			s.maxBytes()>>20, l.lattice, size)
 	}
 	return l, nil
 }

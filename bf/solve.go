@@ -45,14 +45,20 @@ func Solve(m *cluster.Model, s Settings) (*Result, error) {
 			return nil, err
 		}
 	}
-	const first, last = 128, 1 << 16
-	for prec := uint(first); prec <= last; prec *= 2 {
+	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
 		r, err := solveWith(m, s, Enclose, prec)
 		if err != nil || r.width <= s.relTol() {
 			return r, err
 		}
 	}
-	return nil, input.Errorf("RelTol", s.relTol(), "a tolerance within reach of %d bits", last)
+	return nil, errPrecision(s)
+}
+
+// Enclosures start with firstPrecision bits and give up beyond maxPrecision.
+const firstPrecision, maxPrecision = 128, 1 << 16
+
+func errPrecision(s Settings) error {
+	return input.Errorf("RelTol", s.relTol(), "a tolerance within reach of %d bits", maxPrecision)
 }
 
 func (s Settings) relTol() float64 {
