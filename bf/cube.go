@@ -45,6 +45,11 @@ type cube struct {
 	x      []float64     // H(A), later V(A), at the mask of A
 	y      []float64     // receives W(A)X(A), unless every is set; may be the table of den
 	low    block         // Π of the low subsets
+
+	// For some servers, down adds up Σ_{K∋s} W(K) [λ(K) - λ(K∖{s})] X(K∖{s}); integers are d(K) at the mask of K.
+	light    []int
+	integers []int64
+	capacity []int64
 }
 
 // newCube returns a cube without denominators; weights of 0 pad up to n elements. The table
@@ -111,6 +116,7 @@ type cubeSums struct {
 	all      num.Sum
 	with     [64]num.Sum // over the subsets that hold element i
 	meet     []num.Sum   // over the subsets that meet each mask of the cube
+	light    []num.Sum   // see the light servers of the cube
 	min      int64       // smallest denominator met (made on the fly), and its block
 	minBlock int
 }
@@ -122,6 +128,9 @@ func (s *cubeSums) add(t *cubeSums, n int) {
 	}
 	for i := range s.meet {
 		s.meet[i].Add(t.meet[i].Value())
+	}
+	for i := range s.light {
+		s.light[i].Add(t.light[i].Value())
 	}
 	if t.min < s.min {
 		s.min, s.minBlock = t.min, t.minBlock
@@ -212,6 +221,7 @@ func (c *cube) leafDown(first, last int, s *cubeSums) {
 	den := c.den.from(first, c.unit)
 	var groups groupSums
 	var v block
+	s.light = make([]num.Sum, len(c.light))
 	for b := last - 1; b >= first; b-- {
 		d := den.next(b)
 		c.pullDown(&v, b)
@@ -221,6 +231,9 @@ func (c *cube) leafDown(first, last int, s *cubeSums) {
 			groups.sum(&v, x, b == 0)
 			s.add256(&groups, b, 1)
 		} else {
+			for i, server := range c.light {
+				s.light[i].Add(c.lightSum(&v, b, server))
+			}
 			y := (*block)(c.y[b<<lowBits:])
 			for i := range y {
 				y[i] = v[i] * x[i]
@@ -241,6 +254,26 @@ func (s *cubeSums) add256(g *groupSums, b int, factor float64) float64 {
 		s.with[lowBits+bits.TrailingZeros(uint(h))].Add(all)
 	}
 	return all
+}
+
+// lightSum returns the sum of a light server over block b, whose V is v; H is still in place in the
+// blocks below.
+func (c *cube) lightSum(v *block, b, server int) float64 {
+	bit := 1 << server
+	if server >= lowBits && b<<lowBits&bit == 0 {
+		return 0
+	}
+	var sum float64
+	for l := range v {
+		k := b<<lowBits | l
+		if k&bit == 0 || v[l] == 0 {
+			continue
+		}
+		rest := k &^ bit
+		gain := c.capacity[server] - (c.integers[k] - c.integers[rest])
+		sum += v[l] * (float64(gain) * c.x[rest])
+	}
+	return sum * (c.unit / c.weight[server])
 }
 
 // pullUp sets x to the sum of the blocks without one high element of b.

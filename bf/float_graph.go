@@ -20,6 +20,8 @@ func floatGraph(p *problem, g *graph) (measures, error) {
 	z := floatValue(f.v[root], inflate(f.e[root]))
 	m := measures{normalization: z}
 	first, _ := g.terms(root)
+	light := make([]int32, len(g.weights)) // of each weight: 1 + the light single server it is of, or 0
+	var lightServers []int
 	for s, group := range p.groups { // the terms of the root take one server out of each group
 		t := first + int32(s)
 		idle := floatValue(1, 0)
@@ -27,14 +29,22 @@ func floatGraph(p *problem, g *graph) (measures, error) {
 			idle = idle.mul(floatValue(f.v[c], inflate(f.e[c])))
 		}
 		busy := idle.quo(z).oneMinus()
-		if !(busy.f > lowLoad) {
+		switch {
+		case busy.f > lowLoad:
+		case group.n == 1:
+			lightServers = append(lightServers, s)
+			light[g.weight[t]] = int32(len(lightServers))
+		default:
 			busy = f.busy(g.weight[t]-int32(group.n-1), int32(group.n)).quo(z)
 		}
 		m.busy = append(m.busy, busy)
 	}
-	jobs, ok := f.down(len(p.classes))
+	jobs, differences, ok := f.down(len(p.classes), light, len(lightServers))
 	if !ok {
 		return measures{}, errRange
+	}
+	for i, s := range lightServers {
+		m.busy[s] = differences[i].quo(z)
 	}
 	for i, k := range p.classes {
 		m.jobs = append(m.jobs, floatValue(scaled(k.rate, 0), roundoff).mul(jobs[i]).quo(z))
@@ -81,12 +91,13 @@ func (f *floatRun) up() (ok bool) {
 
 // down returns Σ_k coef(k, i) w(k) v(k) for each class i, w being the adjoint of the numerator of
 // a state: E[X_i] is rate_i/Z times that. Sums over the states that have a class of their
-// own or in their rest are carried down along the rests.
-func (f *floatRun) down(classes int) (sums []value, ok bool) {
+// own or in their rest are carried down along the rests. For the light single servers it returns
+// Z - Z(without the server): see lowLoad.
+func (f *floatRun) down(classes int, light []int32, lights int) (sums, differences []value, ok bool) {
 	n := f.states()
 	a := adjoints{w: make([]float64, n), e: make([]float64, n), count: make([]float64, n)}
 	carry, bound := make([]float64, n), make([]float64, n)
-	total, worst := make([]num.Sum, classes), make([]float64, classes)
+	total, difference := make([]boundedSum, classes), make([]boundedSum, lights)
 	a.w[n-1] = 1
 	for k := n - 1; k >= 0; k-- {
 		first, last := f.terms(k)
@@ -95,11 +106,19 @@ func (f *floatRun) down(classes int) (sums []value, ok bool) {
 		}
 		a.w[k] /= f.den.float(k)
 		if !(a.w[k] >= least) {
-			return nil, false
+			return nil, nil, false
 		}
 		a.e[k] += (a.count[k] + 3) * roundoff
 		for t := first; t < last; t++ {
 			f.push(t, a.w[k]*f.weights[f.weight[t]], a.e[k]+2*roundoff, &a)
+			if i := light[f.weight[t]]; i > 0 {
+				x, err := a.w[k]*f.rateWith(k, f.children(t)), a.e[k]+3*roundoff
+				for _, c := range f.children(t) {
+					x *= f.v[c]
+					err += f.e[c] + roundoff
+				}
+				difference[i-1].add(x, err)
+			}
 		}
 		carry[k] += a.w[k] * f.v[k]
 		bound[k] = max(bound[k], a.e[k]+f.e[k]) + 2*roundoff
@@ -108,9 +127,7 @@ func (f *floatRun) down(classes int) (sums []value, ok bool) {
 			if f.coef != nil {
 				x *= f.coef.float(int(o))
 			}
-			i := f.own[o]
-			total[i].Add(x)
-			worst[i] = max(worst[i], bound[k])
+			total[f.own[o]].add(x, bound[k])
 		}
 		if t := f.rest[k]; t >= 0 {
 			for _, c := range f.children(t) {
@@ -120,12 +137,28 @@ func (f *floatRun) down(classes int) (sums []value, ok bool) {
 		}
 	}
 	for i := range total {
-		sums = append(sums, floatValue(total[i].Value(), inflate(worst[i]+4*roundoff)))
+		sums = append(sums, total[i].value())
 	}
-	return sums, true
+	for i := range difference {
+		differences = append(differences, difference[i].value())
+	}
+	return sums, differences, true
 }
 
-// Adjoints hold w, a bound on its relative error before the additions, and the number of these.
+// A boundedSum adds up positive terms and keeps the largest of their relative errors.
+type boundedSum struct {
+	sum   num.Sum
+	worst float64
+}
+
+func (s *boundedSum) add(x, e float64) {
+	s.sum.Add(x)
+	s.worst = max(s.worst, e)
+}
+
+func (s *boundedSum) value() value { return floatValue(s.sum.Value(), inflate(s.worst+4*roundoff)) }
+
+// adjoints hold w, a bound on its relative error before the additions, and the number of these.
 type adjoints struct{ w, e, count []float64 }
 
 // push adds the contribution of term t, of adjoint weight w, to the adjoints of its children.
@@ -149,7 +182,7 @@ func (f *floatRun) push(t int32, w, err float64, a *adjoints) {
 func inflate(e float64) float64 { return e / (1 - min(e, 0.5)) }
 
 // busy returns D(root), where D(k) is the value of state k less that of state k without one server
-// of a group, without a subtraction: see busyTable. The terms that take out a server of the group have the
+// of a group, without a subtraction. The terms that take out a server of the group have the
 // weights low..low+n-1, for 1..n servers of it: only the others can go on to D, so that
 //
 //	D(k) = (Σ_h k_h C_h D(k-e_h) + (k_g-1) C_g D(k-e_g) + [λ(k) - λ(k-e_g)] v(k-e_g)) / d(k),

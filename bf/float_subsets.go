@@ -2,7 +2,6 @@ package bf
 
 import (
 	"errors"
-	"math/bits"
 )
 
 // measures are the stationary measures of one component, as one engine knows them.
@@ -146,7 +145,7 @@ func newSweepError(n int, delta float64) sweepError {
 }
 
 // floatServers sweeps the lattice of all sets of servers in float64, with a table of
-// denominators beside that of the values: 16·2^S bytes, and 8·2^S more while it is made. With Z up
+// denominators beside that of the values and one of integers they are made of: 24·2^S bytes. With Z up
 // the lattice and W its adjoint down, E[X_i] = λ_i Σ_{K ⊇ S_i} W(K) Z(K) / Z, and server s is
 // idle with probability Z(all but s)/Z.
 func floatServers(p *problem, workers int) (measures, error) {
@@ -196,12 +195,24 @@ func floatServers(p *problem, workers int) (measures, error) {
 	for s := range p.groups {
 		busy := floatValue(c.value(c.root&^(1<<s)), e.value).quo(z).oneMinus()
 		if !(busy.f > lowLoad) {
-			busy = floatValue(busyTable(c, den, capacity[s], s), compound(e.value, 4*roundoff, 0)).quo(z)
+			c.light, c.integers, c.capacity = append(c.light, s), den, capacity
 		}
 		m.busy = append(m.busy, busy)
 	}
-	den = nil
-	c.down(workers)
+	if c.light == nil {
+		den = nil
+	}
+	sums := c.down(workers)
+	for i, s := range c.light {
+		// The rate that s brings is a sum of integers, each off by at most half.
+		worst := 0.0
+		for k := range p.classes {
+			if slop > 0 && sets[k]>>s&1 == 1 {
+				worst = max(worst, 0.5/max(0, float64(rate[k])-0.5))
+			}
+		}
+		m.busy[s] = floatValue(sums.light[i].Value(), compound(e.table, roundings(blockSize+8), worst)).quo(z)
+	}
 	addSupersets(c.y, workers)
 	for i, k := range p.classes {
 		sum := floatValue(c.y[sets[i]], compound(e.table, roundings(float64(size)), 0))
@@ -210,29 +221,13 @@ func floatServers(p *problem, workers int) (measures, error) {
 	return m, nil
 }
 
-// lowLoad is the utilization below which 1 - P(idle) loses too many digits.
-const lowLoad = 1. / 16
-
-// busyTable returns D(root), where D(K) = Z(K) - Z(K∖{s}) without a subtraction: by the
-// recursion for Z at K and at K∖{s},
+// lowLoad is the utilization below which 1 - P(idle) loses too many digits. Then, with W the
+// adjoint, no path from the set of all servers to one that holds s having removed s,
 //
-//	D(K) = (Σ_{t≠s} C_t D(K∖{t}) + [λ(K) - λ(K∖{s})] Z(K∖{s})) / (M(K) - λ(K)).
-func busyTable(c *cube, den []int64, capacity int64, s int) float64 {
-	d := make([]float64, c.root+1)
-	for k := range d {
-		if k>>s&1 == 0 {
-			continue
-		}
-		rest := k &^ (1 << s)
-		sum := float64(capacity-(den[k]-den[rest])) * c.unit * c.value(rest)
-		for h := rest; h != 0; h &= h - 1 {
-			t := bits.TrailingZeros(uint(h))
-			sum += c.weight[t] * d[k&^(1<<t)]
-		}
-		d[k] = sum / (float64(den[k]) * c.unit)
-	}
-	return d[c.root]
-}
+//	Z(all) - Z(all∖{s}) = Σ_{K∋s} W(K) [λ(K) - λ(K∖{s})] Z(K∖{s}),
+//
+// a sum of positive terms: Z(K) - Z(K∖{s}) obeys the recursion for Z with these as its source.
+const lowLoad = 1. / 16
 
 func (p *problem) classesWithin(sets []int, servers int) []int32 {
 	var l []int32

@@ -61,6 +61,10 @@ func newProblem(c *cluster.Component) *problem {
 	for i, k := range c.Model.Classes {
 		v := timesInt(perWay[i], scale)
 		p.classes = append(p.classes, class{v, k.Servers})
+		// A class of rate 0 counts like one of the smallest rate, so that its number of ways fits too.
+		if v.Sign() == 0 {
+			total.Add(total, ways[i])
+		}
 		total.Add(total, new(big.Int).Mul(v, ways[i]))
 	}
 	if p.small = total.BitLen() <= 62; p.small {

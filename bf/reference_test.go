@@ -1,57 +1,29 @@
 package bf
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"math/big"
-	"os"
-	"strings"
 	"testing"
 
-	"productform/cluster"
+	"productform/internal/qtest"
 	"productform/num"
 )
 
-type referenceCase struct {
-	Name   string
-	Model  json.RawMessage
-	Expect struct {
-		Stable        bool
-		Normalization string
-		MeanJobs      []string `json:"mean_jobs"`
-		ServiceRate   []string `json:"service_rate"`
-		MeanDelay     []string `json:"mean_delay"`
-		Utilization   []string
-	}
-}
-
-func referenceCases(t *testing.T) []referenceCase {
-	data, err := os.ReadFile("testdata/oi_reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []referenceCase
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
-	return cases
-}
-
 // numbers lists every number of a result that the reference has, beside the reference's.
-func (c *referenceCase) numbers(r *Result) (got []num.Value, want []*big.Rat) {
-	add := func(v num.Value, s string) {
+func numbers(r *Result, e *qtest.Expect) (got []num.Value, want []*big.Rat) {
+	add := func(v num.Value, x *big.Rat) {
 		got = append(got, v)
-		want = append(want, num.MustRat(s))
+		want = append(want, x)
 	}
-	add(*r.Normalization, c.Expect.Normalization)
+	add(*r.Normalization, e.Normalization)
 	for i := range r.Classes {
-		add(r.Classes[i].MeanJobs, c.Expect.MeanJobs[i])
-		add(*r.Classes[i].ServiceRate, c.Expect.ServiceRate[i])
-		add(*r.Classes[i].MeanDelay, c.Expect.MeanDelay[i])
+		add(r.Classes[i].MeanJobs, e.MeanJobs[i])
+		add(*r.Classes[i].ServiceRate, e.ServiceRate[i])
+		add(*r.Classes[i].MeanDelay, e.MeanDelay[i])
 	}
 	for i := range r.Servers {
-		add(r.Servers[i].Utilization, c.Expect.Utilization[i])
+		add(r.Servers[i].Utilization, e.Utilization[i])
 	}
 	return got, want
 }
@@ -71,15 +43,11 @@ func relativeError(got float64, want *big.Rat) float64 {
 }
 
 func TestReference(t *testing.T) {
-	for _, c := range referenceCases(t) {
-		m, err := cluster.ReadJSON(strings.NewReader(string(c.Model)))
-		if err != nil {
-			t.Fatalf("%s: %v", c.Name, err)
-		}
-		for _, lattice := range []Lattice{"", ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice} {
+	for _, c := range qtest.References() {
+		for _, lattice := range lattices {
 			for _, engine := range []Engine{Auto, Enclose, Exact} {
 				name := c.Name + "/" + string(lattice) + "/" + string(engine)
-				r, err := Solve(m, Settings{Engine: engine, Lattice: lattice, RelTol: 1e-12})
+				r, err := Solve(c.Model, Settings{Engine: engine, Lattice: lattice, RelTol: 1e-12})
 				if !c.Expect.Stable {
 					var u *UnstableError
 					if !errors.As(err, &u) || !errors.Is(err, ErrUnstable) || u.ArrivalRate.Cmp(u.Capacity) < 0 {
@@ -91,7 +59,7 @@ func TestReference(t *testing.T) {
 					t.Errorf("%s: %v", name, err)
 					continue
 				}
-				got, want := c.numbers(r)
+				got, want := numbers(r, &c.Expect)
 				for i := range got {
 					e := relativeError(got[i].Float, want[i])
 					switch {

@@ -7,7 +7,7 @@ import (
 	"productform/num"
 )
 
-// A value is a positive number as one of the engines knows it: f(1+ε) with |ε| <= e, or
+// A value is a number >= 0 as one of the engines knows it: x with f = x(1+ε), |ε| <= e, or
 // between lo and hi, or x exactly. The operations below carry the bound along.
 type value struct {
 	f, e   float64
@@ -26,6 +26,14 @@ func floatValue(f, e float64) value {
 		e = math.Inf(1)
 	}
 	return value{f: f, e: e}
+}
+
+// unlessLost takes the bound off a 0 that stands for a number which is not 0.
+func (a value) unlessLost(nonzero bool) value {
+	if a.f == 0 && nonzero {
+		a.e = math.Inf(1)
+	}
+	return a
 }
 
 // roundings returns (1+u)^n - 1, rounded up: the relative error of n operations.
@@ -55,7 +63,7 @@ func (a value) mul(b value) value {
 	case a.lo != nil:
 		return value{lo: down(a.lo).Mul(a.lo, b.lo), hi: up(a.hi).Mul(a.hi, b.hi)}
 	}
-	return floatValue(a.f*b.f, compound(a.e, b.e, roundoff))
+	return floatValue(a.f*b.f, compound(a.e, b.e, roundoff)).unlessLost(a.f != 0 && b.f != 0)
 }
 
 func (a value) quo(b value) value {
@@ -65,7 +73,7 @@ func (a value) quo(b value) value {
 	case a.lo != nil:
 		return value{lo: down(a.lo).Quo(a.lo, b.hi), hi: up(a.hi).Quo(a.hi, b.lo)}
 	}
-	return floatValue(a.f/b.f, compound(a.e, b.e/(1-b.e), roundoff))
+	return floatValue(a.f/b.f, compound(a.e, b.e/(1-b.e), roundoff)).unlessLost(a.f != 0)
 }
 
 func (a value) add(b value) value {
@@ -88,7 +96,8 @@ func (a value) oneMinus() value {
 		return value{lo: down(a.lo).Sub(one, a.hi), hi: up(a.hi).Sub(one, a.lo)}
 	}
 	f := 1 - a.f
-	return floatValue(f, compound(a.e*a.f/f*(1+4*a.e), 0, roundoff))
+	r := a.e / (1 - a.e) * a.f / f * (1 + 8*roundoff) // |1 - x - (1 - f)| <= r f, if a is x
+	return floatValue(f, compound(r/(1-r), 0, roundoff))
 }
 
 // compound returns (1+a)(1+b)(1+c) - 1, rounded up.
@@ -148,5 +157,6 @@ func (a value) export() (v num.Value, ok bool) {
 	default:
 		v.Float = a.f
 	}
-	return v, v.Float <= math.MaxFloat64 && (v.Float >= 0x1p-1022 || v.Float == 0)
+	zero := a.x != nil && a.x.Sign() == 0 || a.hi != nil && a.hi.Sign() == 0 || a.x == nil && a.hi == nil && a.f == 0
+	return v, v.Float <= math.MaxFloat64 && (v.Float >= 0x1p-1022 || zero)
 }

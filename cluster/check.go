@@ -17,7 +17,7 @@ const (
 )
 
 // Check reports whether the model makes sense. It returns nil or an error that wraps an
-// *input.Error for the first entry, in the order of the file, that does not:
+// *[InputError] for the first entry, in the order of the file, that does not:
 //
 //   - there are servers and classes, each with a name of its own among its kind, in UTF-8
 //     without control characters;

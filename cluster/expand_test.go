@@ -8,13 +8,14 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
+	"productform/internal/qtest"
 )
 
 // The classes of a row are all the sets with the right number of servers of each row, by
 // trying every set of servers, and share its rate.
 func TestExpandIsAllSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, size{servers: 4, classes: 3, count: 3})
+		m := draw(t, 4, 3, 3)
 		e, serverRow, classRow, err := m.Expand(10_000)
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +48,7 @@ func TestExpandIsAllSets(t *testing.T) {
 				choose[choice.Server] = choice.Choose
 			}
 			var want [][]int
-			subsets(len(e.Servers), func(set []int) {
+			for _, set := range qtest.Subsets(len(e.Servers)) {
 				count := make([]int, len(m.Servers))
 				for _, s := range set {
 					count[serverRow[s]]++
@@ -55,7 +56,7 @@ func TestExpandIsAllSets(t *testing.T) {
 				if slices.Equal(count, choose) {
 					want = append(want, set)
 				}
-			})
+			}
 			slices.SortFunc(want, slices.Compare)
 			slices.SortFunc(found[row], slices.Compare)
 			if !slices.EqualFunc(found[row], want, slices.Equal) {

@@ -97,7 +97,7 @@ func TestDefaults(t *testing.T) {
 // A model is the same after it was written as JSON, or here as YAML, and read again.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, size{servers: 5, classes: 5, count: 4})
+		m := draw(t, 5, 5, 4)
 		for i := range m.Servers {
 			m.Servers[i].Name = fmt.Sprint(rapid.StringMatching(`[^\pC]{0,3}`).Draw(t, "name"), i)
 		}

@@ -5,18 +5,20 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"productform/cluster"
+	"productform/internal/qtest"
 )
 
 // μ(A)/σ and λ(A) of every set A of classes of positive rate are the sums of those of its
 // images in the components.
 func TestReduceKeepsRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, size{servers: 6, classes: 7, count: 1})
+		m := draw(t, 6, 7, 1)
 		parts := m.Reduce()
 		var active []int
 		for i, c := range m.Classes {
@@ -24,7 +26,7 @@ func TestReduceKeepsRank(t *testing.T) {
 				active = append(active, i)
 			}
 		}
-		subsets(len(active), func(a []int) {
+		for _, a := range qtest.Subsets(len(active)) {
 			in := make(map[int]bool)
 			for i, k := range a {
 				a[i] = active[k]
@@ -38,82 +40,53 @@ func TestReduceKeepsRank(t *testing.T) {
 						image = append(image, i)
 					}
 				}
-				mu.Add(mu, rank(&p.Model, image))
+				mu.Add(mu, qtest.Rank(&p.Model, image))
 			}
-			if want := rank(m, a); mu.Cmp(want) != 0 {
+			if want := qtest.Rank(m, a); mu.Cmp(want) != 0 {
 				t.Fatalf("μ(%v) = %v, want %v", a, mu, want)
 			}
-		})
+		}
 	})
 }
 
-// The normalization of a stable model is the product of those of its components, whatever
-// the load: with groups written out, by the recursion over sets of active classes.
-func TestReduceKeepsNormalization(t *testing.T) {
+// The measures of a stable model are those of its components: the normalization is their
+// product, the jobs of merged classes add up, a server works as often as the one it is merged into.
+func TestReduceKeepsMeasures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
-			return drawModel(t, size{servers: 3, classes: 3, count: 3})
-		}).Filter(func(m *cluster.Model) bool {
-			_, _, _, err := m.Expand(9)
-			return err == nil
-		}).Draw(t, "model")
-		// Σ λ < the smallest positive capacity is enough for stability.
-		total, least := big.NewRat(1, 1), big.NewRat(100, 1)
-		for _, c := range m.Classes {
-			total.Add(total, c.ArrivalRate)
-		}
-		for _, s := range m.Servers {
-			if s.Capacity.Sign() > 0 && s.Capacity.Cmp(least) < 0 {
-				least.Set(s.Capacity)
+			return qtest.DrawModel(t, qtest.Options{Servers: 3, Classes: 4, Count: 3, ZeroRates: true, ZeroCapacities: true, Stable: true})
+		}).Filter(func(m *cluster.Model) bool { return qtest.Combinations(m) <= 7 }).Draw(t, "model")
+		want := qtest.Solve(m)
+		z := big.NewRat(1, 1)
+		for _, p := range m.Reduce() {
+			got := qtest.Solve(&p.Model)
+			z.Mul(z, got.Normalization)
+			for i, rows := range p.Classes {
+				for _, row := range rows {
+					got.MeanJobs[i].Sub(got.MeanJobs[i], want.MeanJobs[row])
+				}
+				if got.MeanJobs[i].Sign() != 0 {
+					t.Fatalf("classes %v have %v more jobs merged than apart", rows, got.MeanJobs[i])
+				}
+			}
+			for s, rows := range p.Servers {
+				for _, row := range rows {
+					if got.Busy[s].Cmp(want.Busy[row]) != 0 {
+						t.Fatalf("server %d works with probability %v, merged %v", row, want.Busy[row], got.Busy[s])
+					}
+				}
 			}
 		}
-		if m.MeanSize != nil {
-			least.Quo(least, m.MeanSize)
-		}
-		load := big.NewRat(rapid.Int64Range(1, 9).Draw(t, "load"), 10)
-		scale := new(big.Rat).Quo(load.Mul(load, least), total)
-		for _, c := range m.Classes {
-			c.ArrivalRate.Mul(c.ArrivalRate, scale)
-		}
-		got := big.NewRat(1, 1)
-		for _, p := range m.Reduce() {
-			got.Mul(got, normalization(t, &p.Model))
-		}
-		if want := normalization(t, m); got.Cmp(want) != 0 {
-			t.Fatalf("product of the components %v, want %v", got, want)
+		if z.Cmp(want.Normalization) != 0 {
+			t.Fatalf("product of the components %v, want %v", z, want.Normalization)
 		}
 	})
-}
-
-// normalization returns Σ_A G(A) of a stable model with
-// G(∅) = 1, G(A) = Σ_{i∈A} λ_i G(A∖{i}) / (μ(A)/σ - Σ_{i∈A} λ_i).
-func normalization(t *rapid.T, m *cluster.Model) *big.Rat {
-	e, _, _, err := m.Expand(9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := make([]*big.Rat, 0, 1<<len(e.Classes))
-	z := new(big.Rat)
-	subsets(len(e.Classes), func(a []int) {
-		mask := len(g)
-		flow, slack := new(big.Rat), rank(e, a)
-		for _, i := range a {
-			flow.Add(flow, new(big.Rat).Mul(e.Classes[i].ArrivalRate, g[mask&^(1<<i)]))
-			slack.Sub(slack, e.Classes[i].ArrivalRate)
-		}
-		if mask == 0 {
-			flow, slack = big.NewRat(1, 1), big.NewRat(1, 1)
-		}
-		g = append(g, flow.Quo(flow, slack))
-		z.Add(z, flow)
-	})
-	return z
 }
 
 // What the comment of Component promises holds, and reducing again changes nothing.
 func TestReduceIsSmallest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, size{servers: 7, classes: 7, count: 3})
+		m := draw(t, 7, 7, 3)
 		before := shape(m)
 		parts := m.Reduce()
 		if shape(m) != before {
@@ -231,7 +204,9 @@ func TestReduceGiven(t *testing.T) {
 "c2" 2/7 [{1 1}]
 `},
 	} {
-		m, err := cluster.ReadFile("testdata/given-" + c.name + ".json")
+		references := qtest.References()
+		k := slices.IndexFunc(references, func(r qtest.Reference) bool { return r.Name == "given-"+c.name })
+		m, err := cluster.ReadJSON(strings.NewReader(references[k].Text))
 		if err != nil {
 			t.Fatal(err)
 		}

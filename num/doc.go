@@ -17,5 +17,6 @@
 // with each function. Constants are computed at each call: the package has no state, and all of
 // it may be used concurrently.
 //
-// A [Sum] adds doubles with an error as if in twice their precision.
+// A [Sum] adds doubles with an error as if in twice their precision. An [Interval] lies between
+// fractions.
 package num

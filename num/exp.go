@@ -17,8 +17,8 @@ import (
 // ends carry four bits more than prec. It is exact for x = 0. Time is that of about 2√prec
 // products of prec bits.
 //
-// The error is [ErrRange] if exp(x) is beyond 2^±(2^31-1), an input error if x is infinite or
-// prec more than 2^30. x is not modified.
+// The error is [ErrRange] if exp(x) is beyond 2^±(2^31-1), nearly all that a big.Float holds, an
+// *[InputError] if x is infinite or prec more than 2^30. x is not modified.
 func ExpEnclosure(x *big.Float, prec uint) (Enclosure, error) {
 	prec = cmp.Or(prec, defaultPrec)
 	if err := checkPrec(prec); err != nil {
@@ -41,7 +41,7 @@ func ExpEnclosure(x *big.Float, prec uint) (Enclosure, error) {
 	k := new(big.Int).Lsh(bigX, 33) // k = floor(x/ln 2 + 1/2) = floor((2x + ln 2) / (2 ln 2))
 	k.Add(k, bigL)
 	k.Div(k, new(big.Int).Lsh(bigL, 1))
-	if k.Int64() >= big.MaxExp || k.Int64() <= big.MinExp {
+	if k.Int64() > big.MaxExp || k.Int64() < big.MinExp { // at these two, enclose looks at exp(r)
 		return Enclosure{}, ErrRange
 	}
 	r := new(big.Int).Mul(k, bigL)

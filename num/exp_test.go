@@ -262,6 +262,11 @@ func TestExpLimits(t *testing.T) {
 			t.Errorf("exp(%s): relative width %v", s, e.RelWidth())
 		}
 	}
+	for s, want := range map[string]int{"1488522235": big.MaxExp, "-1488522235": big.MinExp + 2} { // x/ln 2 = 2147483646.2, by bc; exp(x) is in [1/2, 1) 2^want
+		if e, err := ExpEnclosure(parse(s), 100); err != nil || e.Low.MantExp(nil) != want {
+			t.Errorf("exp(%s) = [%g, %g], %v; want exponent %d", s, e.Low, e.High, err, want)
+		}
+	}
 	for _, s := range []string{"1488522236", "-1488522237", "3e9", "-3e9", "1e100000000", "-1e100000000"} {
 		if _, err := ExpEnclosure(parse(s), 100); !errors.Is(err, ErrRange) {
 			t.Errorf("exp(%s): error %v, want ErrRange", s, err)

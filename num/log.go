@@ -12,7 +12,7 @@ import (
 // 2^(1-prec), also for x next to 1; prec 0 means 64. The ends carry four bits more than prec. It
 // is exact for x = 1. Time is that of [ExpEnclosure] and prec/64 products of prec bits more.
 //
-// The error is an input error if x is not positive or infinite, or prec more than 2^30. x is not
+// The error is an *[InputError] if x is not positive or infinite, or prec more than 2^30. x is not
 // modified.
 func LogEnclosure(x *big.Float, prec uint) (Enclosure, error) {
 	prec = cmp.Or(prec, defaultPrec)

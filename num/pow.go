@@ -11,7 +11,7 @@ import (
 // prec 0 means 64. It is exact for y = 0 and x = 1. Time is that of a logarithm and two
 // exponentials.
 //
-// The error is [ErrRange] if x^y is beyond 2^±(2^31-1), an input error if x is not positive, x or
+// The error is [ErrRange] if x^y is beyond 2^±(2^31-1), an *[InputError] if x is not positive, x or
 // y infinite, or prec more than 2^30. x and y are not modified.
 func PowEnclosure(x, y *big.Float, prec uint) (Enclosure, error) {
 	prec = cmp.Or(prec, defaultPrec)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/internal/ranktable"
 )
 
 // maxChecked bounds the states that [Check] visits.
@@ -17,14 +18,14 @@ const maxChecked = 1 << 22
 // of jobs only up to Saturation, where that is set. A Rank table is checked whole and length
 // ignored; TotalRate is checked at all x with Σ x_i <= length, OrderedRate at all states of at
 // most length jobs, N^length of them and at most 2^22. The error is a [*RateError] naming the first violating
-// state, shortest first, and its rates, an *input.Error for a malformed queue, or wraps
+// state, shortest first, and its rates, an *[cluster.InputError] for a malformed queue, or wraps
 // [ErrTooLarge]. A nil answer on a function is a proof up to that length only.
 func Check(q *Queue, length int) error {
 	if err := checkShape(q); err != nil {
 		return err
 	}
 	if q.Rank != nil {
-		return checkRank(q)
+		return ranktable.Check(q.Rank, len(q.ArrivalRates))
 	}
 	n := len(q.ArrivalRates)
 	if length < 0 {
@@ -121,37 +122,10 @@ func checkState(q *Queue, c []int) error {
 	return nil
 }
 
-// checkRank checks a rank table whole: μ(A) > 0 and μ(A\i) <= μ(A), in O(N 2^N).
-func checkRank(q *Queue) error {
-	for a := 1; a < len(q.Rank); a++ {
-		mu, err := positive(q.Rank[a], classesOf(a))
-		if err != nil {
-			return err
-		}
-		for i := range q.ArrivalRates {
-			if b := a &^ (1 << i); b != a && b != 0 && q.Rank[b].Cmp(mu) > 0 {
-				return &RateError{classesOf(a), mu, classesOf(b), q.Rank[b], ErrNotMonotone}
-			}
-		}
-	}
-	return nil
-}
-
 // positive returns mu, or the error that names the state c if mu is missing or not positive.
 func positive(mu *big.Rat, c []int) (*big.Rat, error) {
 	if mu == nil || mu.Sign() <= 0 {
 		return nil, &RateError{State: slices.Clone(c), Rate: mu, Err: ErrNotPositive}
 	}
 	return mu, nil
-}
-
-// classesOf lists the classes of a bit mask in increasing order.
-func classesOf(a int) []int {
-	var c []int
-	for i := 0; a>>i != 0; i++ {
-		if a>>i&1 == 1 {
-			c = append(c, i)
-		}
-	}
-	return c
 }

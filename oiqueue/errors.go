@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+
+	"productform/cluster"
 )
 
 // The reasons for which a queue has no answer; match them with errors.Is.
 var (
-	ErrUnstable       = errors.New("the queue is unstable")                         // wrapped by *UnstableError
+	ErrUnstable       = cluster.ErrUnstable                                         // wrapped by *UnstableError
 	ErrNotPositive    = errors.New("the rate of a non-empty queue is not positive") // this and the next three are wrapped by *RateError
 	ErrNotMonotone    = errors.New("the rate falls when a job arrives")
 	ErrOrderDependent = errors.New("the rate depends on the order of the jobs")
@@ -19,22 +21,13 @@ var (
 	ErrFloatRange     = errors.New("the rates are spread too widely for float64")
 )
 
-// An UnstableError names a set of classes whose jobs arrive at least as fast as the queue
-// can ever serve them, so that no stationary distribution exists.
-type UnstableError struct {
-	Classes     []int    // the overloaded set A, in increasing order
-	ArrivalRate *big.Rat // Σ_{i∈A} λ_i
-	Rate        *big.Rat // largest rate with only classes of A present, <= ArrivalRate
-}
+// An UnstableError names a set A of classes, in increasing order, whose jobs arrive at least as fast
+// as the queue can ever serve them, so that no stationary distribution exists: Capacity is the
+// largest rate with only classes of A present.
+type UnstableError = cluster.UnstableError
 
-func (e *UnstableError) Unwrap() error { return ErrUnstable }
-func (e *UnstableError) Error() string {
-	return fmt.Sprintf("oiqueue: %v: jobs of classes %v arrive at rate %s and are served at rate at most %s",
-		ErrUnstable, e.Classes, e.ArrivalRate.RatString(), e.Rate.RatString())
-}
-
-// A RateError names a state, or two, at which a rate is not that of an order-independent
-// queue. A set of classes stands as the state with one job of each.
+// A RateError names a state, or two, at which TotalRate or OrderedRate is not the rate of an
+// order-independent queue. For a Rank table the error is an *[cluster.InputError].
 type RateError struct {
 	State     []int    // classes of the jobs, oldest first
 	Rate      *big.Rat // μ(State); nil if the rate function returned nil

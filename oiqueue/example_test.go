@@ -23,7 +23,7 @@ func ExampleStationaryExact() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("P(empty) =", r.ProbEmpty, "E[X] =", r.MeanJobs)
+	fmt.Println("P(empty) =", r.EmptyProbability, "E[X] =", r.MeanJobs)
 	// Output: P(empty) = 9/26 E[X] = [17/39 44/39]
 }
 
@@ -33,7 +33,7 @@ func ExampleStationary() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("P(empty) = %.4f, E[X] = %.4f, relative error below 1e-14: %v\n", r.ProbEmpty, r.MeanJobs, r.RelativeErrorBound < 1e-14)
+	fmt.Printf("P(empty) = %.4f, E[X] = %.4f, relative error below 1e-14: %v\n", r.EmptyProbability, r.MeanJobs, r.RelativeErrorBound < 1e-14)
 	// Output: P(empty) = 0.3462, E[X] = [0.4359 1.1282], relative error below 1e-14: true
 }
 

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"productform/cluster"
+	"productform/internal/qtest"
 )
 
 func rat(a, b int64) *big.Rat { return big.NewRat(a, b) }
@@ -39,28 +42,26 @@ func drawRates(t *rapid.T, n int) []*big.Rat {
 type system struct {
 	q      *Queue
 	served func(c []int) []*big.Rat // service rate of the job in each position
-	graph  bool                     // a compatibility graph, whose rank is submodular
+	m      *cluster.Model           // the compatibility graph, if it is one
 }
 
 // drawGraph draws a compatibility graph; every server works on the oldest job it can serve.
 func drawGraph(t *rapid.T, n int) system {
-	capacities := make([]*big.Rat, rapid.IntRange(1, 4).Draw(t, "servers"))
-	for s := range capacities {
-		capacities[s] = drawRat(t, "capacity", 0)
+	m := qtest.DrawModel(t, qtest.Options{Servers: 4, Classes: n, ZeroCapacities: true})
+	for len(m.Classes) < n {
+		m.Classes = append(m.Classes, m.Classes[0])
 	}
-	capacities[0] = drawRat(t, "first capacity", 1)
-	compatible := make([][]int, n)
-	for i := range compatible {
-		for s := range capacities {
-			if rapid.Bool().Draw(t, "edge") {
-				compatible[i] = append(compatible[i], s)
-			}
-		}
-		if !slices.ContainsFunc(compatible[i], func(s int) bool { return capacities[s].Sign() > 0 }) && !slices.Contains(compatible[i], 0) {
-			compatible[i] = append(compatible[i], 0)
+	m.MeanSize = nil
+	capacities, compatible := make([]*big.Rat, len(m.Servers)), make([][]int, n)
+	for s, server := range m.Servers {
+		capacities[s] = server.Capacity
+	}
+	for i, class := range m.Classes {
+		for _, c := range class.Servers {
+			compatible[i] = append(compatible[i], c.Server)
 		}
 	}
-	q, err := FromGraph(drawRates(t, n), capacities, compatible)
+	q, err := FromGraph(qtest.Rates(m), capacities, compatible)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func drawGraph(t *rapid.T, n int) system {
 		}
 		return rates
 	}
-	return system{q, served, true}
+	return system{q, served, m}
 }
 
 // drawTree draws a tree of constraints over the given classes, at most depth levels below.
@@ -137,7 +138,7 @@ func drawHierarchy(t *rapid.T, n int) system {
 		}
 		return rates
 	}
-	return system{q, served, false}
+	return system{q, served, nil}
 }
 
 // drawRank draws any nondecreasing rank function, seldom submodular.
@@ -185,9 +186,9 @@ func drawQueue(t *rapid.T, n int) *Queue {
 func scaleToLoad(t *rapid.T, q *Queue, load *big.Rat) *Queue {
 	n := len(q.ArrivalRates)
 	worst := new(big.Rat)
-	for a := 1; a < 1<<n; a++ {
+	for _, set := range qtest.Subsets(n)[1:] {
 		x, total := make([]int, n), new(big.Rat)
-		for _, i := range classesOf(a) {
+		for _, i := range set {
 			x[i] = 1
 			if q.Saturation != nil {
 				x[i] = q.Saturation[i]

@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/internal/ranktable"
 )
 
 // StateMeasure returns π(c)/π(∅) = Π_k λ_{c_k} / μ(c_1, ..., c_k) ([BC17] (1)), exactly, in
-// O(n) evaluations of the rate for n jobs. The error is an *input.Error for a malformed q or
-// c, or a [*RateError] if a rate is not positive; likewise below.
+// O(n) evaluations of the rate for n jobs. The error is an *[cluster.InputError] for a malformed q or
+// c, or a [*RateError] if a rate function is not positive; likewise below.
 func StateMeasure(q *Queue, c []int) (*big.Rat, error) {
 	if err := checkOrdered(q, c); err != nil {
 		return nil, err
@@ -250,7 +251,10 @@ func totalRate(q *Queue, x []int) (*big.Rat, error) {
 				a |= 1 << i
 			}
 		}
-		return positive(q.Rank[a], classesOf(a))
+		if mu := q.Rank[a]; mu != nil && mu.Sign() > 0 {
+			return mu, nil
+		}
+		return nil, ranktable.CheckSet(q.Rank, a)
 	case q.TotalRate != nil:
 		mu := q.TotalRate(slices.Clone(x))
 		if mu != nil && mu.Sign() > 0 {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"productform/internal/qtest"
 )
 
 // The rate of each position is what the servers, or the constraints, give to that job.
@@ -83,13 +85,13 @@ func TestAllocationInCapacitySet(t *testing.T) {
 		q := drawGraph(t, n).q
 		x := rapid.SliceOfN(rapid.IntRange(0, 5), n, n).Draw(t, "x")
 		phi := must(Allocation(q, x))(t)
-		for a := 1; a < 1<<n; a++ {
+		for _, set := range qtest.Subsets(n) {
 			total := new(big.Rat)
-			for _, i := range classesOf(a) {
+			for _, i := range set {
 				total.Add(total, phi[i])
 			}
-			if total.Cmp(q.Rank[a]) > 0 {
-				t.Errorf("x = %v: classes %v get %v of %v", x, classesOf(a), total, q.Rank[a])
+			if mu := q.Rank[qtest.Mask(set)]; total.Cmp(mu) > 0 {
+				t.Errorf("x = %v: classes %v get %v of %v", x, set, total, mu)
 			}
 		}
 	})

@@ -6,6 +6,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/input"
+	"productform/internal/ranktable"
 )
 
 // A Queue is an order-independent queue with N = len(ArrivalRates) classes of jobs.
@@ -24,8 +25,8 @@ type Queue struct {
 const maxClasses = 20
 
 // FromTable returns the queue with rank function rank[A], at the bit mask of A (class i is
-// bit i). The error is an *input.Error for a bad length or entry, or a [*RateError] naming
-// two sets if the table is not positive and nondecreasing. Neither slice is copied.
+// bit i). The error is an *[cluster.InputError] for a bad length or entry, or for the first set, by
+// mask, at which the table is not positive and nondecreasing. Neither slice is copied.
 func FromTable(arrivalRates, rank []*big.Rat) (*Queue, error) {
 	q := &Queue{ArrivalRates: arrivalRates, Rank: rank}
 	if err := Check(q, 0); err != nil {
@@ -40,7 +41,7 @@ func FromTable(arrivalRates, rank []*big.Rat) (*Queue, error) {
 // Time and memory O(2^N); N is at most 20, else the error wraps [ErrTooLarge].
 func FromGraph(arrivalRates, capacities []*big.Rat, compatible [][]int) (*Queue, error) {
 	n := len(arrivalRates)
-	if err := checkRates("arrival_rates", arrivalRates); err != nil {
+	if err := checkRates("ArrivalRates", arrivalRates); err != nil {
 		return nil, err
 	}
 	if n > maxClasses {
@@ -67,95 +68,24 @@ func FromGraph(arrivalRates, capacities []*big.Rat, compatible [][]int) (*Queue,
 			return nil, input.Errorf(fmt.Sprintf("compatible[%d]", i), fmt.Sprint(servers), "servers of positive total capacity")
 		}
 	}
-	return &Queue{ArrivalRates: arrivalRates, Rank: graphRank(n, capacities, compatible)}, nil
+	return &Queue{ArrivalRates: arrivalRates, Rank: ranktable.OfServers(compatible, capacities)}, nil
 }
 
-// graphRank tabulates μ(A) as the capacities of the servers in the union, by removing from
-// the total the servers whose classes all lie outside A: with w(B) the capacity of the
-// servers whose set of classes is exactly B, the capacity inside a set is a subset sum of w.
-func graphRank(n int, capacities []*big.Rat, compatible [][]int) []*big.Rat {
-	inside := make([]*big.Rat, 1<<n)
-	for b := range inside {
-		inside[b] = new(big.Rat)
-	}
-	classes := make([]int, len(capacities)) // bit mask of the classes of each server
-	for i, servers := range compatible {
-		for _, s := range servers {
-			classes[s] |= 1 << i
-		}
-	}
-	for s, b := range classes {
-		inside[b].Add(inside[b], capacities[s])
-	}
-	for i := range n {
-		for b := range inside {
-			if b>>i&1 == 1 {
-				inside[b].Add(inside[b], inside[b^1<<i])
-			}
-		}
-	}
-	all := len(inside) - 1
-	rank := make([]*big.Rat, len(inside))
-	for a := range rank {
-		rank[a] = new(big.Rat).Sub(inside[all], inside[all^a])
-	}
-	return rank
-}
-
-// FromCluster returns the queue of a cluster model, with rates in jobs per unit of time:
-// capacities are divided by the mean size. A group of equal servers that every class takes
-// whole counts as one server; a class that chooses some of a group is an error, since it
-// stands for as many classes as there are choices (package bf solves such models).
+// FromCluster returns the queue of a cluster model, with rates in jobs per unit of time and the
+// rank function of [cluster.Model.Rank], whose errors it has.
 func FromCluster(m *cluster.Model) (*Queue, error) {
 	if m == nil {
 		return nil, input.Errorf("", "nothing", "a cluster model")
 	}
-	size := big.NewRat(1, 1)
-	if m.MeanSize != nil {
-		size = m.MeanSize
+	rank, err := m.Rank()
+	if err != nil {
+		return nil, err
 	}
-	if size.Sign() <= 0 {
-		return nil, input.Errorf("mean_size", show(size), "a number > 0")
+	q := &Queue{Rank: rank}
+	for _, class := range m.Classes {
+		q.ArrivalRates = append(q.ArrivalRates, class.ArrivalRate)
 	}
-	capacities := make([]*big.Rat, len(m.Servers))
-	for s, server := range m.Servers {
-		if server.Count < 0 {
-			return nil, input.Errorf(fmt.Sprintf("servers[%d].count", s), server.Count, "a whole number >= 1")
-		}
-		if server.Capacity == nil || server.Capacity.Sign() < 0 {
-			return nil, input.Errorf(fmt.Sprintf("servers[%d].capacity", s), show(server.Capacity), "a number >= 0")
-		}
-		c := new(big.Rat).Mul(server.Capacity, new(big.Rat).SetInt64(int64(server.Size())))
-		capacities[s] = c.Quo(c, size)
-	}
-	if len(m.Classes) == 0 {
-		return nil, input.Errorf("classes", "an empty list", "at least one class")
-	}
-	arrivalRates := make([]*big.Rat, len(m.Classes))
-	compatible := make([][]int, len(m.Classes))
-	for i, class := range m.Classes {
-		path := fmt.Sprintf("classes[%d]", i)
-		if class.ArrivalRate == nil || class.ArrivalRate.Sign() < 0 {
-			return nil, input.Errorf(path+".arrival_rate", show(class.ArrivalRate), "a number >= 0")
-		}
-		arrivalRates[i] = class.ArrivalRate
-		total := new(big.Rat)
-		for k, choice := range class.Servers {
-			path := fmt.Sprintf("%s.servers[%d]", path, k)
-			if choice.Server < 0 || choice.Server >= len(m.Servers) {
-				return nil, input.Errorf(path, choice.Server, "the index of one of the %d servers", len(m.Servers))
-			}
-			if whole := m.Servers[choice.Server].Size(); choice.Choose != whole {
-				return nil, input.Errorf(path+".choose", choice.Choose, "the whole group of %d; package bf solves models whose jobs choose some servers of a group", whole)
-			}
-			compatible[i] = append(compatible[i], choice.Server)
-			total.Add(total, capacities[choice.Server])
-		}
-		if total.Sign() == 0 {
-			return nil, input.Errorf(path+".servers", fmt.Sprint(compatible[i]), "servers of positive total capacity")
-		}
-	}
-	return FromGraph(arrivalRates, capacities, compatible)
+	return q, nil
 }
 
 // checkShape checks everything about q but the values of its rates: fields, lengths, arrival rates.
@@ -180,11 +110,8 @@ func checkShape(q *Queue) error {
 		if n > maxClasses {
 			return tooManyClasses(n)
 		}
-		if len(q.Rank) != 1<<n {
-			return input.Errorf("Rank", fmt.Sprintf("%d entries", len(q.Rank)), "2^%d = %d entries, one for each set of classes", n, 1<<n)
-		}
-		if q.Rank[0] != nil && q.Rank[0].Sign() != 0 {
-			return input.Errorf("Rank[0]", show(q.Rank[0]), "0 or nil, the rate of the empty queue")
+		if err := ranktable.CheckShape(q.Rank, n); err != nil {
+			return err
 		}
 		if q.Saturation != nil {
 			return input.Errorf("Saturation", fmt.Sprint(q.Saturation), "nil, since Rank saturates at one job a class")

@@ -8,16 +8,21 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
+	"productform/internal/qtest"
 )
 
-// The rank table against the definition: the capacity of the union of servers.
+// The rank table against the definition, the capacity of the union of servers, and what the
+// servers give to one job of each class.
 func TestGraphRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 5).Draw(t, "classes")
-		s := drawGraph(t, n)
-		a := rapid.IntRange(1, 1<<n-1).Draw(t, "A")
-		if got, want := s.q.Rank[a], sum(s.served(classesOf(a))); got.Cmp(want) != 0 {
-			t.Errorf("μ(%v) = %v, want %v", classesOf(a), got, want)
+		s := drawGraph(t, rapid.IntRange(1, 5).Draw(t, "classes"))
+		if want := qtest.RankTable(s.m); !equalRats(s.q.Rank, want) {
+			t.Errorf("Rank = %v, want %v", s.q.Rank, want)
+		}
+		for _, set := range qtest.Subsets(len(s.q.ArrivalRates)) {
+			if got, want := s.q.Rank[qtest.Mask(set)], sum(s.served(set)); got.Cmp(want) != 0 {
+				t.Errorf("μ(%v) = %v, the servers work at %v", set, got, want)
+			}
 		}
 	})
 }
@@ -25,35 +30,20 @@ func TestGraphRank(t *testing.T) {
 // A group taken whole is one server, and the mean size divides the capacities.
 func TestFromCluster(t *testing.T) {
 	m := &cluster.Model{
-		Servers: []cluster.Server{{Capacity: rat(1, 2)}, {Count: 3, Capacity: rat(2, 1)}},
+		Servers: []cluster.Server{{Name: "s", Capacity: rat(1, 2)}, {Name: "rack", Count: 3, Capacity: rat(2, 1)}},
 		Classes: []cluster.Class{
-			{ArrivalRate: rat(1, 10), Servers: cluster.On(0)},
-			{ArrivalRate: rat(0, 1), Servers: []cluster.Choice{{Server: 0, Choose: 1}, {Server: 1, Choose: 3}}},
+			{Name: "a", ArrivalRate: rat(1, 10), Servers: cluster.On(0)},
+			{Name: "b", ArrivalRate: rat(0, 1), Servers: []cluster.Choice{{Server: 0, Choose: 1}, {Server: 1, Choose: 3}}},
 		},
 		MeanSize: rat(5, 1),
 	}
 	q := must(FromCluster(m))(t)
-	if want := rats(t, "0", "1/10", "13/10", "13/10"); !equalRats(q.Rank, want) {
-		t.Errorf("Rank = %v, want %v", q.Rank, want)
+	if want := rats(t, "0", "1/10", "13/10", "13/10"); !equalRats(q.Rank, want) || !equalRats(q.ArrivalRates, rats(t, "1/10", "0")) {
+		t.Errorf("queue %+v, want rank %v", q, want)
 	}
 }
 
 func TestBadInput(t *testing.T) {
-	good := func() *cluster.Model {
-		return &cluster.Model{
-			Servers: []cluster.Server{{Capacity: rat(1, 1)}, {Capacity: rat(0, 1)}, {Count: 4, Capacity: rat(1, 1)}},
-			Classes: []cluster.Class{{ArrivalRate: rat(1, 2), Servers: cluster.On(0, 1)}},
-		}
-	}
-	fromCluster := func(change func(m *cluster.Model)) error {
-		m := good()
-		change(m)
-		_, err := FromCluster(m)
-		return err
-	}
-	if err := fromCluster(func(*cluster.Model) {}); err != nil {
-		t.Fatal(err)
-	}
 	one, two := rats(t, "1"), rats(t, "1", "1")
 	err1 := func(_ *Queue, err error) error { return err }
 	constant := func([]int) *big.Rat { return rat(3, 1) }
@@ -67,28 +57,16 @@ func TestBadInput(t *testing.T) {
 		want string
 	}{
 		{func() error { _, err := FromCluster(nil); return err }(), "want a cluster model, not nothing"},
-		{fromCluster(func(m *cluster.Model) { m.MeanSize = new(big.Rat) }), "mean_size = 0: want a number > 0"},
-		{fromCluster(func(m *cluster.Model) { m.Servers[1].Capacity = rat(-1, 2) }), "servers[1].capacity = -1/2: want a number >= 0"},
-		{fromCluster(func(m *cluster.Model) { m.Servers[1].Capacity = nil }), "servers[1].capacity is missing: want a number >= 0"},
-		{fromCluster(func(m *cluster.Model) { m.Servers[0].Count = -1 }), "servers[0].count = -1: want a whole number >= 1"},
-		{fromCluster(func(m *cluster.Model) { m.Classes = nil }), "classes = an empty list: want at least one class"},
-		{fromCluster(func(m *cluster.Model) { m.Classes[0].ArrivalRate = nil }), "classes[0].arrival_rate is missing: want a number >= 0"},
-		{fromCluster(func(m *cluster.Model) { m.Classes[0].ArrivalRate = rat(-1, 1) }), "classes[0].arrival_rate = -1: want a number >= 0"},
-		{fromCluster(func(m *cluster.Model) { m.Classes[0].Servers = cluster.On(3) }), "classes[0].servers[0] = 3: want the index of one of the 3 servers"},
-		{fromCluster(func(m *cluster.Model) { m.Classes[0].Servers = cluster.On(1) }), "classes[0].servers = [1]: want servers of positive total capacity"},
-		{fromCluster(func(m *cluster.Model) { m.Classes[0].Servers = nil }), "classes[0].servers = []: want servers of positive total capacity"},
-		{fromCluster(func(m *cluster.Model) { m.Classes[0].Servers = cluster.On(0, 0) }), "compatible[0][1] = 0: want a server from 0 to 2, named once"},
-		{fromCluster(func(m *cluster.Model) { m.Classes[0].Servers = []cluster.Choice{{Server: 2, Choose: 2}} }),
-			"classes[0].servers[0].choose = 2: want the whole group of 4; package bf solves models whose jobs choose some servers of a group"},
+		{func() error { _, err := FromCluster(&cluster.Model{}); return err }(), "servers = []: want at least one server"},
 
-		{err1(FromGraph(nil, one, nil)), "arrival_rates = an empty list: want at least one class"},
-		{err1(FromGraph(rats(t, "-1"), one, [][]int{{0}})), "arrival_rates[0] = -1: want a number >= 0"},
+		{err1(FromGraph(nil, one, nil)), "ArrivalRates = an empty list: want at least one class"},
+		{err1(FromGraph(rats(t, "-1"), one, [][]int{{0}})), "ArrivalRates[0] = -1: want a number >= 0"},
 		{err1(FromGraph(one, rats(t, "-1"), [][]int{{0}})), "capacities[0] = -1: want a number >= 0"},
 		{err1(FromGraph(one, one, nil)), "compatible = 0 lists: want one list of servers for each of the 1 classes"},
 		{err1(FromGraph(one, one, [][]int{{1}})), "compatible[0][0] = 1: want a server from 0 to 0, named once"},
 		{err1(FromGraph(one, rats(t, "0"), [][]int{{0}})), "compatible[0] = [0]: want servers of positive total capacity"},
-		{err1(FromTable(two, one)), "Rank = 1 entries: want 2^2 = 4 entries, one for each set of classes"},
-		{err1(FromTable(one, two)), "Rank[0] = 1: want 0 or nil, the rate of the empty queue"},
+		{err1(FromTable(two, one)), "Rank = 1 values: want 2^2 = 4 values, one for each set of classes"},
+		{err1(FromTable(one, two)), "Rank[0] = 1: want 0 or nil, the rate with no class present"},
 		{err1(FromTable(long, one)), "oiqueue: too many states: 21 classes have 2^21 sets, want at most 2^20; merge classes with equal servers, or let package bf work on sets of servers"},
 
 		{check(nil), "want a queue, not nothing"},
@@ -104,7 +82,7 @@ func TestBadInput(t *testing.T) {
 		{Check(&Queue{ArrivalRates: long, OrderedRate: constant}, 1000), "oiqueue: too many states: 21 classes have 1.65689e+1322 states of 1000 jobs, want at most 4194304; check a smaller length"},
 
 		{err1(MMc(one, 0, one[0])), "servers = 0: want a whole number >= 1"},
-		{err1(MMc(one, 1, nil)), "service_rate is missing: want a number > 0"},
+		{err1(MMc(one, 1, nil)), "serviceRate is missing: want a number > 0"},
 		{err1(MSCCC(one, 1, one[0], []int{1, 1})), "limits = 2 entries: want one for each of the 1 classes, or nil"},
 		{err1(MSCCC(one, 1, one[0], []int{0})), "limits[0] = 0: want a whole number >= 1"},
 		{err1(MSHCC(one, Constraint{}, one[0])), "root.Limit = 0: want a whole number >= 1"},

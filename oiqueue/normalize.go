@@ -3,15 +3,17 @@ package oiqueue
 import (
 	"fmt"
 	"math/big"
+
+	"productform/internal/ranktable"
 )
 
 // An ExactResult holds the stationary measures of a [Queue] as fractions.
 type ExactResult struct {
-	Normalization *big.Rat   // Z = Σ_x Φ(x) Π_i λ_i^x_i
-	ProbEmpty     *big.Rat   // π(∅) = 1/Z
-	MeanJobs      []*big.Rat // E[X_i], jobs of class i
-	Slack         *big.Rat   // min_A 1 - Σ_{i∈A} λ_i/μ(A), μ(A) the largest rate with only classes of A; in (0, 1]
-	States        int        // size of the table
+	Normalization    *big.Rat   // Z = Σ_x Φ(x) Π_i λ_i^x_i
+	EmptyProbability *big.Rat   // π(∅) = 1/Z
+	MeanJobs         []*big.Rat // E[X_i], jobs of class i
+	Slack            *big.Rat   // min_A 1 - Σ_{i∈A} λ_i/μ(A), μ(A) the largest rate with only classes of A; in (0, 1]
+	States           int        // size of the table
 }
 
 // maxExactStates bounds the table of [StationaryExact]: the digits of its fractions grow with every state.
@@ -30,8 +32,8 @@ const maxExactStates = 1 << 12
 //
 // The queue is stable if and only if Σ_{i∈A} λ_i < μ(A) for every non-empty A, where μ(A) is the
 // rate with m_i jobs of each class of A; otherwise the error is an [*UnstableError] naming the first
-// overloaded A in the order of the bit masks. The error is a [*RateError] if a rate of the table is not
-// positive, falls, or still changes one job beyond Saturation, wraps [ErrTooLarge], or
+// overloaded A in the order of the bit masks. The error is an *[cluster.InputError] if Rank is not positive or
+// falls, a [*RateError] if a rate function does, or still changes one job beyond Saturation, wraps [ErrTooLarge], or
 // [ErrUnbounded] if the rate is a function and Saturation is not set (see [Truncated]).
 func StationaryExact(q *Queue) (*ExactResult, error) {
 	t, err := newTable(q, maxExactStates)
@@ -99,7 +101,7 @@ func newTable(q *Queue, limit int) (*table, error) {
 // tabulate returns μ(y) at the index of y, positive, nondecreasing and constant one job beyond top.
 func tabulate(q *Queue, l lattice) ([]*big.Rat, error) {
 	if q.Rank != nil {
-		return q.Rank, checkRank(q)
+		return q.Rank, ranktable.Check(q.Rank, len(q.ArrivalRates))
 	}
 	mu := make([]*big.Rat, l.states)
 	for s, y := 1, l.first(); s < l.states; s++ {
@@ -144,7 +146,7 @@ func stability(q *Queue, l lattice, mu, load []*big.Rat) (*big.Rat, error) {
 			load[a] = new(big.Rat).Add(load[a^1<<i], lambda)
 			at[a] = at[a^1<<i] + l.top[i]*l.stride[i]
 			if load[a].Cmp(mu[at[a]]) >= 0 {
-				return nil, &UnstableError{classesOf(a), load[a], mu[at[a]]}
+				return nil, &UnstableError{Classes: ranktable.Members(a), ArrivalRate: load[a], Capacity: mu[at[a]]}
 			}
 			left := new(big.Rat).Quo(load[a], mu[at[a]])
 			if left.Sub(one, left); left.Cmp(slack) < 0 {

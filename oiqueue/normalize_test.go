@@ -1,78 +1,36 @@
 package oiqueue
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
-	"os"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"productform/cluster"
+	"productform/internal/qtest"
+	"productform/num"
 )
 
-// The file holds exact answers of an independent program.
+// Exact answers of an independent program.
 func TestReference(t *testing.T) {
-	data, err := os.ReadFile("testdata/oi_reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []struct {
-		Name  string
-		Model struct {
-			Servers []struct{ Name, Capacity string }
-			Classes []struct {
-				ArrivalRate string `json:"arrival_rate"`
-				Servers     []string
-			}
-		}
-		Expect struct {
-			Stable        bool
-			Normalization string
-			MeanJobs      []string `json:"mean_jobs"`
-		}
-	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
-	unstable := 0
-	for _, c := range cases {
-		m := &cluster.Model{}
-		index := make(map[string]int)
-		for s, server := range c.Model.Servers {
-			m.Servers = append(m.Servers, cluster.Server{Name: server.Name, Capacity: rats(t, server.Capacity)[0]})
-			index[server.Name] = s
-		}
-		for _, class := range c.Model.Classes {
-			var on []int
-			for _, name := range class.Servers {
-				on = append(on, index[name])
-			}
-			m.Classes = append(m.Classes, cluster.Class{ArrivalRate: rats(t, class.ArrivalRate)[0], Servers: cluster.On(on...)})
-		}
-		q, err := FromCluster(m)
-		if err != nil {
-			t.Fatalf("%s: %v", c.Name, err)
-		}
+	for _, c := range qtest.References() {
+		q := must(FromCluster(c.Model))(t)
 		exact, err := StationaryExact(q)
 		float, errFloat := Stationary(q)
 		if !c.Expect.Stable {
-			unstable++
 			for _, err := range []error{err, errFloat} {
 				var u *UnstableError
 				if !errors.As(err, &u) || !errors.Is(err, ErrUnstable) {
 					t.Fatalf("%s: error %v, want an UnstableError", c.Name, err)
 				}
-				lambda, mask := new(big.Rat), 0
+				lambda := new(big.Rat)
 				for _, i := range u.Classes {
 					lambda.Add(lambda, q.ArrivalRates[i])
-					mask |= 1 << i
 				}
-				if lambda.Cmp(u.ArrivalRate) != 0 || q.Rank[mask].Cmp(u.Rate) != 0 || lambda.Cmp(u.Rate) < 0 {
+				if lambda.Cmp(u.ArrivalRate) != 0 || qtest.Rank(c.Model, u.Classes).Cmp(u.Capacity) != 0 || lambda.Cmp(u.Capacity) < 0 {
 					t.Errorf("%s: %v is no witness", c.Name, err)
 				}
 			}
@@ -81,10 +39,10 @@ func TestReference(t *testing.T) {
 		if err != nil || errFloat != nil {
 			t.Fatalf("%s: %v, %v", c.Name, err, errFloat)
 		}
-		if want := rats(t, c.Expect.Normalization)[0]; exact.Normalization.Cmp(want) != 0 {
+		if want := c.Expect.Normalization; exact.Normalization.Cmp(want) != 0 {
 			t.Errorf("%s: Normalization = %v, want %v", c.Name, exact.Normalization, want)
 		}
-		if want := rats(t, c.Expect.MeanJobs...); !equalRats(exact.MeanJobs, want) {
+		if want := c.Expect.MeanJobs; !equalRats(exact.MeanJobs, want) {
 			t.Errorf("%s: MeanJobs = %v, want %v", c.Name, exact.MeanJobs, want)
 		}
 		within(t, c.Name, float, exact)
@@ -92,9 +50,18 @@ func TestReference(t *testing.T) {
 			t.Errorf("%s: bound %v", c.Name, float.RelativeErrorBound)
 		}
 	}
-	if len(cases) != 15 || unstable != 2 {
-		t.Errorf("%d cases, %d unstable; want 15 and 2", len(cases), unstable)
-	}
+}
+
+// Any rank function, seldom that of a graph, against the recursion at its most literal.
+func TestRankAgainstActiveSets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := drawStable(t, drawRank(t, rapid.IntRange(1, 4).Draw(t, "classes")))
+		got := must(StationaryExact(q))(t)
+		g, jobs := qtest.ActiveSets(q.ArrivalRates, q.Rank)
+		if z := qtest.Sum(g); got.Normalization.Cmp(z) != 0 || got.EmptyProbability.Cmp(z.Inv(z)) != 0 || !equalRats(got.MeanJobs, jobs) {
+			t.Errorf("got %+v, want P(empty) = %v, E[X] = %v", got, z, jobs)
+		}
+	})
 }
 
 // within checks the proved bound of a float result, in exact arithmetic.
@@ -111,7 +78,7 @@ func within(t interface {
 		}
 	}
 	check("Normalization", got.Normalization, want.Normalization)
-	check("ProbEmpty", got.ProbEmpty, want.ProbEmpty)
+	check("EmptyProbability", got.EmptyProbability, want.EmptyProbability)
 	check("Slack", got.Slack, want.Slack)
 	for i, m := range want.MeanJobs {
 		check(fmt.Sprintf("MeanJobs[%d]", i), got.MeanJobs[i], m)
@@ -165,15 +132,15 @@ func TestTruncatedEncloses(t *testing.T) {
 		width := 0.0
 		for _, jobs := range []int{0, 3, 10} {
 			got := must(Truncated(q, jobs))(t)
-			if !encloses(got.Normalization, exact.Normalization) {
+			if !got.Normalization.Contains(exact.Normalization) {
 				t.Errorf("%d jobs: Z = %v outside %v", jobs, exact.Normalization, got.Normalization)
 			}
 			for i, m := range got.MeanJobs {
-				if !encloses(m, exact.MeanJobs[i]) {
+				if !m.Contains(exact.MeanJobs[i]) {
 					t.Errorf("%d jobs: E[X_%d] = %v outside %v", jobs, i, exact.MeanJobs[i], m)
 				}
 			}
-			w, _ := new(big.Rat).Sub(got.Normalization[1], got.Normalization[0]).Float64()
+			w, _ := new(big.Rat).Sub(got.Normalization.High, got.Normalization.Low).Float64()
 			if width > 0 && w > width/7 { // three more jobs, ratio <= 1/2
 				t.Errorf("width %v after %v", w, width)
 			}
@@ -182,18 +149,16 @@ func TestTruncatedEncloses(t *testing.T) {
 	})
 }
 
-func encloses(i [2]*big.Rat, r *big.Rat) bool { return i[0].Cmp(r) <= 0 && r.Cmp(i[1]) <= 0 }
-
 // μ(x) = Σ x_i is the M/M/∞ queue: Z = e^Λ and X_i is Poisson with mean λ_i.
 func TestInfiniteServer(t *testing.T) {
 	q := &Queue{ArrivalRates: rats(t, "1/2", "3/2"), TotalRate: func(x []int) *big.Rat { return rat(int64(x[0]+x[1]), 1) }}
 	got := must(Truncated(q, 40))(t)
 	for what, c := range map[string]struct {
-		interval [2]*big.Rat
+		interval num.Interval
 		want     float64
 	}{"Z": {got.Normalization, math.E * math.E}, "E[X_0]": {got.MeanJobs[0], 0.5}, "E[X_1]": {got.MeanJobs[1], 1.5}} {
-		low, _ := c.interval[0].Float64()
-		high, _ := c.interval[1].Float64()
+		low, _ := c.interval.Low.Float64()
+		high, _ := c.interval.High.Float64()
 		if math.Abs(low-c.want) > 1e-14 || math.Abs(high-c.want) > 1e-14 { // 2^41/41! < 1e-37; math.E*math.E rounds
 			t.Errorf("%s in [%v, %v], want %v", what, low, high, c.want)
 		}
@@ -301,12 +266,12 @@ func TestPermutedAndScaled(t *testing.T) {
 		for i, to := range order {
 			p.ArrivalRates[to] = new(big.Rat).Mul(q.ArrivalRates[i], clock)
 		}
-		for a := 1; a < 1<<n; a++ {
-			b := 0
-			for _, i := range classesOf(a) {
-				b |= 1 << order[i]
+		for _, set := range qtest.Subsets(n)[1:] {
+			mu := q.Rank[qtest.Mask(set)]
+			for k, i := range set {
+				set[k] = order[i]
 			}
-			p.Rank[b] = new(big.Rat).Mul(q.Rank[a], clock)
+			p.Rank[qtest.Mask(set)] = new(big.Rat).Mul(mu, clock)
 		}
 		want, got := must(StationaryExact(q))(t), must(StationaryExact(p))(t)
 		if got.Normalization.Cmp(want.Normalization) != 0 || got.Slack.Cmp(want.Slack) != 0 {
@@ -336,16 +301,16 @@ func TestBoundary(t *testing.T) {
 			for _, i := range u.Classes {
 				total.Add(total, bad.ArrivalRates[i])
 			}
-			if total.Cmp(u.ArrivalRate) != 0 || total.Cmp(u.Rate) < 0 || !slices.IsSorted(u.Classes) {
+			if total.Cmp(u.ArrivalRate) != 0 || total.Cmp(u.Capacity) < 0 || !slices.IsSorted(u.Classes) {
 				t.Errorf("load %v: %v is no witness", load, err)
 			}
-			// With the named classes alone the rate never exceeds u.Rate.
+			// With the named classes alone the rate never exceeds u.Capacity.
 			x := make([]int, n)
 			for _, i := range u.Classes {
 				x[i] = 5
 			}
-			if mu := must(totalRate(bad, x))(t); mu.Cmp(u.Rate) != 0 {
-				t.Errorf("μ(%v) = %v, error says %v", x, mu, u.Rate)
+			if mu := must(totalRate(bad, x))(t); mu.Cmp(u.Capacity) != 0 {
+				t.Errorf("μ(%v) = %v, error says %v", x, mu, u.Capacity)
 			}
 		}
 	})
@@ -353,7 +318,7 @@ func TestBoundary(t *testing.T) {
 
 func TestUnstableNamesFirstSet(t *testing.T) {
 	q := must(FromGraph(rats(t, "1/2", "3", "3"), rats(t, "1", "2"), [][]int{{0}, {1}, {0, 1}}))(t)
-	want := "oiqueue: the queue is unstable: jobs of classes [1] arrive at rate 3 and are served at rate at most 2"
+	want := "unstable: jobs arrive at least as fast as their servers can work: classes [1] bring 3 jobs per unit of time to servers that can do 2"
 	if _, err := Stationary(q); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

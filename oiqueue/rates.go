@@ -142,14 +142,14 @@ func times(k int, r *big.Rat) *big.Rat {
 }
 
 func checkStation(arrivalRates []*big.Rat, servers int, serviceRate *big.Rat) error {
-	if err := checkRates("arrival_rates", arrivalRates); err != nil {
+	if err := checkRates("ArrivalRates", arrivalRates); err != nil {
 		return err
 	}
 	if servers < 1 {
 		return input.Errorf("servers", servers, "a whole number >= 1")
 	}
 	if serviceRate == nil || serviceRate.Sign() <= 0 {
-		return input.Errorf("service_rate", show(serviceRate), "a number > 0")
+		return input.Errorf("serviceRate", show(serviceRate), "a number > 0")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package oiqueue
 
 import (
 	"math/big"
+	"math/bits"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -95,7 +96,7 @@ func TestMSCCCAsRank(t *testing.T) {
 		q := drawStable(t, must(MSCCC(drawRates(t, n), c, rat(1, 1), nil))(t))
 		rank := make([]*big.Rat, 1<<n)
 		for a := range rank {
-			rank[a] = rat(int64(min(c, len(classesOf(a)))), 1)
+			rank[a] = rat(int64(min(c, bits.OnesCount(uint(a)))), 1)
 		}
 		sameAnswer(t, "rank", q, must(FromTable(q.ArrivalRates, rank))(t))
 	})

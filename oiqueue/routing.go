@@ -18,7 +18,7 @@ type Routing struct {
 }
 
 // TrafficEquationsExact returns the effective arrival rates λ = ν + λP, external and returning
-// jobs together, by elimination in O(n^3) rational operations. The error is an *input.Error for
+// jobs together, by elimination in O(n^3) rational operations. The error is an *[cluster.InputError] for
 // a negative probability or a row that sums to more than 1, and a [*ClosedError] naming the
 // classes, if any, from which no job ever leaves.
 func TrafficEquationsExact(r Routing) ([]*big.Rat, error) {
@@ -65,8 +65,9 @@ type Traffic struct {
 // TrafficEquations solves λ = ν + λP in float64 by LU factorization, in O(n^3), with the errors of
 // [TrafficEquationsExact]. The bound comes from the rates and a second solution w >= 0 of
 // (I - P^T) w ≈ 1: with the residual r = ν - (I - P^T) λ and v = (I - P^T) w > 0 computed exactly, the
-// inverse of the M-matrix I - P^T being nonnegative, the error is at most w max_i |r_i|/v_i. Should v not be
-// positive, because jobs leave too rarely for float64, the error wraps [ErrFloatRange].
+// inverse of the M-matrix I - P^T being nonnegative, the error is at most w max_i |r_i|/v_i. The error wraps
+// [ErrFloatRange] if v is not positive, because jobs leave too rarely for float64, or a rate or its
+// bound is beyond the largest float64.
 func TrafficEquations(r Routing) (*Traffic, error) {
 	if err := checkRouting(r); err != nil {
 		return nil, err
@@ -82,6 +83,9 @@ func TrafficEquations(r Routing) (*Traffic, error) {
 		p, _ := new(big.Rat).Sub(big.NewRat(1, 1), entry(r.Prob[j][j])).Float64()
 		a.Set(j, j, p)
 		nu, _ := r.External[j].Float64()
+		if math.IsInf(nu, 0) {
+			return nil, rateTooLarge(fmt.Sprintf("External[%d]", j))
+		}
 		b.Set(j, 0, nu)
 		b.Set(j, 1, 1)
 	}
@@ -94,10 +98,13 @@ func TrafficEquations(r Routing) (*Traffic, error) {
 	}
 	lambda := mat.Col(nil, 0, &solution)
 	w := mat.Col(nil, 1, &solution)
-	residual, ok := applyExact(r, lambda)
-	v, ok2 := applyExact(r, w)
-	if !ok || !ok2 {
+	v, ok := applyExact(r, w)
+	if !ok {
 		return nil, leaveRarely()
+	}
+	residual, ok := applyExact(r, lambda)
+	if !ok {
+		return nil, rateTooLarge("an effective rate")
 	}
 	worst, factor := new(big.Rat), new(big.Rat)
 	for i, nu := range r.External {
@@ -116,6 +123,9 @@ func TrafficEquations(r Routing) (*Traffic, error) {
 	for i := range w {
 		bound := new(big.Rat).SetFloat64(w[i])
 		t.ErrorBounds[i] = roundUp(bound.Mul(bound, factor))
+		if math.IsInf(max(t.ErrorBounds[i], t.Residual), 0) {
+			return nil, rateTooLarge("the error bound of an effective rate")
+		}
 	}
 	return t, nil
 }
@@ -150,6 +160,10 @@ func roundUp(r *big.Rat) float64 {
 
 func leaveRarely() error {
 	return fmt.Errorf("oiqueue: %w: jobs leave too rarely to solve the traffic equations; TrafficEquationsExact has no such limit", ErrFloatRange)
+}
+
+func rateTooLarge(what string) error {
+	return fmt.Errorf("oiqueue: %w: %s is beyond %.3g; TrafficEquationsExact has no such limit", ErrFloatRange, what, math.MaxFloat64)
 }
 
 // Routed returns q with the effective arrival rates of r in place of its own. By

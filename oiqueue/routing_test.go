@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -236,6 +237,26 @@ func TestTrafficNearlyClosed(t *testing.T) {
 	}
 	if l := must(TrafficEquationsExact(r))(t); l[0].RatString() != "1000000000000000000000000000000" {
 		t.Errorf("λ = %v, want 1e30", l[0])
+	}
+}
+
+// Rates that no float64 holds are named as the reason.
+func TestTrafficBeyondFloat(t *testing.T) {
+	huge := must2(new(big.Rat).SetString("1e400"))
+	large := must2(new(big.Rat).SetString("1e308"))
+	for want, r := range map[string]Routing{
+		"External[1] is beyond 1.8e+308":        {[]*big.Rat{rat(1, 1), huge}, [][]*big.Rat{{nil, nil}, {nil, nil}}},
+		"an effective rate is beyond 1.8e+308;": {[]*big.Rat{large, large}, [][]*big.Rat{{nil, rat(1, 1)}, {nil, nil}}},
+	} {
+		if _, err := TrafficEquations(r); !errors.Is(err, ErrFloatRange) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+		must(TrafficEquationsExact(r))(t)
+	}
+	tiny := must2(new(big.Rat).SetString("1e-400")) // rounds to 0, and the bound says so
+	got := must(TrafficEquations(Routing{[]*big.Rat{tiny}, [][]*big.Rat{{nil}}}))(t)
+	if got.ArrivalRates[0] != 0 || !(got.ErrorBounds[0] > 0 && got.ErrorBounds[0] < 1e-300) {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // A Result holds the stationary measures of a [Queue] in float64.
 type Result struct {
 	Normalization      float64   // Z = Σ_x Φ(x) Π_i λ_i^x_i
-	ProbEmpty          float64   // π(∅) = 1/Z
+	EmptyProbability   float64   // π(∅) = 1/Z
 	MeanJobs           []float64 // E[X_i], jobs of class i
 	Slack              float64   // min_A 1 - Σ_{i∈A} λ_i/μ(A)
 	States             int       // size of the table

@@ -6,14 +6,15 @@ import (
 	"math/big"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 // A TruncatedResult encloses the stationary measures of a [Queue] between exact fractions.
 type TruncatedResult struct {
-	Normalization [2]*big.Rat   // Z lies between the two
-	MeanJobs      [][2]*big.Rat // E[X_i] likewise
-	Ratio         *big.Rat      // r, by which the measure falls at least with each job beyond the truncation
-	States        int           // states summed
+	Normalization num.Interval   // Z
+	MeanJobs      []num.Interval // E[X_i]
+	Ratio         *big.Rat       // r, by which the measure falls at least with each job beyond the truncation
+	States        int            // states summed
 }
 
 // Truncated sums the aggregate measure over all x with at most the given number n of jobs and
@@ -25,7 +26,7 @@ type TruncatedResult struct {
 //
 // because a monotone μ is smallest, over more jobs, among the fewest. There are C(N+n+1, N)
 // states, at most 2^18, else the error wraps [ErrTooLarge]. If r >= 1 the error is an
-// *input.Error that asks for more jobs: then a stable queue may still be beyond this bound, and
+// *[cluster.InputError] that asks for more jobs: then a stable queue may still be beyond this bound, and
 // [StationaryExact] is the way. A [*RateError] names states where μ falls or is not positive.
 func Truncated(q *Queue, jobs int) (*TruncatedResult, error) {
 	if err := checkShape(q); err != nil {
@@ -85,9 +86,9 @@ func Truncated(q *Queue, jobs int) (*TruncatedResult, error) {
 	tailJobs := new(big.Rat).SetInt64(int64(jobs))
 	tailJobs.Add(tailJobs, new(big.Rat).Inv(left)).Mul(tailJobs, tail)
 
-	res := &TruncatedResult{[2]*big.Rat{z, new(big.Rat).Add(z, tail)}, make([][2]*big.Rat, n), r, states}
+	res := &TruncatedResult{num.Interval{Low: z, High: new(big.Rat).Add(z, tail)}, make([]num.Interval, n), r, states}
 	for i, m := range mean {
-		res.MeanJobs[i] = [2]*big.Rat{new(big.Rat).Quo(m, res.Normalization[1]), new(big.Rat).Quo(m.Add(m, tailJobs), z)}
+		res.MeanJobs[i] = num.Interval{Low: new(big.Rat).Quo(m, res.Normalization.High), High: new(big.Rat).Quo(m.Add(m, tailJobs), z)}
 	}
 	return res, nil
 }

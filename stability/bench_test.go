@@ -3,11 +3,13 @@ package stability
 import (
 	"fmt"
 	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"productform/cluster"
+	"productform/internal/qtest"
 )
 
 // randomCluster has classes of degree servers each, drawn from near neighbours on a ring or from
@@ -28,11 +30,11 @@ func randomCluster(b testing.TB, classes, servers, degree, spread int, load int6
 		}
 		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(500+rng.Int64N(1000), 1000), Servers: cluster.On(chosen...)})
 	}
-	r, err := Cluster(scaleTo(m, big.NewRat(1, 1_000_000)))
+	r, err := Cluster(qtest.Scale(m, big.NewRat(1, 1_000_000)))
 	if err != nil {
 		b.Fatal(err)
 	}
-	return scaleTo(m, new(big.Rat).Mul(r.CriticalScale, big.NewRat(load, 1_000_000_000_000)))
+	return qtest.Scale(m, new(big.Rat).Mul(r.CriticalScale, big.NewRat(load, 1_000_000_000_000)))
 }
 
 func BenchmarkCluster(b *testing.B) {
@@ -91,7 +93,7 @@ func BenchmarkRank(b *testing.B) {
 				rates[i] = big.NewRat(int64(i+1), 400)
 			}
 			for a := range rank {
-				rank[a] = big.NewRat(int64(len(members(a))), 3)
+				rank[a] = big.NewRat(int64(bits.OnesCount(uint(a))), 3)
 			}
 			for b.Loop() {
 				if _, err := Rank(rates, rank); err != nil {

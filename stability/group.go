@@ -38,18 +38,43 @@ func (g *graph) leastWith(row int, critical *big.Rat, best *subset) (*subset, er
 			return nil, nil
 		}
 	}
-	servers, rates, ok := g.terms(counts)
-	if !ok {
+	if g.countTerms(counts) > maxTerms {
 		return nil, input.Errorf(fmt.Sprintf("classes[%d].servers", row), fmt.Sprintf("%q", g.model.Classes[row].Name),
 			"classes that have fewer groups in common: the margin of this one's combinations takes a sum of more than %d terms", maxTerms)
 	}
+	servers, rates := g.terms(counts)
 	g.takeWhole(counts, servers, rates)
 	return g.subsetWithin(counts, row), nil
 }
 
+// countTerms returns how many sets [graph.terms] lists, or more than maxTerms if that is more: 2^k for
+// a class with k choices such that 0 < a_tg < 1, less the empty set if no a_tg is 0.
+func (g *graph) countTerms(counts []int) int {
+	total := 0
+	for i, load := range g.load {
+		if load.Sign() == 0 {
+			continue
+		}
+		sets, empty := 1, 1
+		for _, c := range g.model.Classes[g.rows[i][0]].Servers {
+			switch k := counts[c.Server]; {
+			case g.index[c.Server] < 0 || k == g.model.Servers[c.Server].Size():
+			case k < c.Choose:
+				empty = 0
+			case sets <= maxTerms:
+				sets *= 2
+			}
+		}
+		if total += sets - empty; total > maxTerms {
+			break
+		}
+	}
+	return total
+}
+
 // terms lists the sets V of servers of the network, other than the empty set, and their rates,
-// given d_g; ok is false if there are too many.
-func (g *graph) terms(counts []int) (servers [][]int32, rates []*big.Rat, ok bool) {
+// given d_g.
+func (g *graph) terms(counts []int) (servers [][]int32, rates []*big.Rat) {
 	one := big.NewRat(1, 1)
 	for i, load := range g.load {
 		if load.Sign() == 0 {
@@ -74,9 +99,6 @@ func (g *graph) terms(counts []int) (servers [][]int32, rates []*big.Rat, ok boo
 					parts[k] = new(big.Rat).Mul(parts[k], a)
 				}
 			}
-			if len(servers)+len(sets) > maxTerms {
-				return nil, nil, false
-			}
 		}
 		for k, set := range sets {
 			if len(set) > 0 {
@@ -84,7 +106,7 @@ func (g *graph) terms(counts []int) (servers [][]int32, rates []*big.Rat, ok boo
 			}
 		}
 	}
-	return servers, rates, true
+	return servers, rates
 }
 
 // insideProbability returns C(k,d)/C(n,d), the probability that d of n servers are all among k given ones.

@@ -7,15 +7,16 @@ import (
 	"math/bits"
 
 	"productform/internal/input"
+	"productform/internal/ranktable"
 )
 
 // maxClasses bounds the classes of [Rank], which looks at all their sets.
 const maxClasses = 24
 
 // Rank decides whether an order-independent queue with n = len(arrivalRates) classes is stable.
-// rank[A] is μ(A) at the bit mask of A, in jobs per unit of time: rank[0] = 0, the others are
-// positive and do not decrease as classes join; otherwise the error names the first A, by
-// mask, for which that fails. With h(A) = μ(A) - Σ_{i∈A} λ_i the result has
+// rank[A] is μ(A) at the bit mask of A, in jobs per unit of time: rank[0] is nil or 0, the others are
+// positive and do not decrease as classes join; otherwise the error, an *[cluster.InputError],
+// names an A for which that fails. With h(A) = μ(A) - Σ_{i∈A} λ_i the result has
 //
 //	η_i = λ_i + ½ min_{A∋i} h(A)/|A|
 //
@@ -33,20 +34,16 @@ func Rank(arrivalRates, rank []*big.Rat) (*Result, error) {
 	} else {
 		t.scanBig(&f)
 	}
-	if a, i := f.decrease, f.joining; a > 0 {
-		if i < 0 {
-			return nil, input.Errorf(fmt.Sprintf("rank[%d]", a), rank[a].RatString(), "a number > 0, the rate with classes %v present", members(a))
-		}
-		return nil, input.Errorf(fmt.Sprintf("rank[%d]", a), rank[a].RatString(),
-			"at least rank[%d] = %s: the rate with classes %v present cannot fall when class %d joins", a&^(1<<i), rank[a&^(1<<i)].RatString(), members(a&^(1<<i)), i)
+	if f.bad > 0 {
+		return nil, ranktable.CheckSet(rank, f.bad)
 	}
 
 	h := func(a int) *big.Rat {
 		return new(big.Rat).Sub(rank[a], load(arrivalRates, a))
 	}
-	r := &Result{Stable: true, Margin: h(f.margin), MarginSet: members(f.margin)}
+	r := &Result{Stable: true, Margin: h(f.margin), MarginSet: ranktable.Members(f.margin)}
 	if a := f.scale; a > 0 {
-		r.Bottleneck = members(a)
+		r.Bottleneck = ranktable.Members(a)
 		r.Arrival, r.Capacity = load(arrivalRates, a), new(big.Rat).Set(rank[a])
 		r.CriticalScale = new(big.Rat).Quo(r.Capacity, r.Arrival)
 	}
@@ -63,19 +60,10 @@ func Rank(arrivalRates, rank []*big.Rat) (*Result, error) {
 // load returns Σ_{i∈A} λ_i.
 func load(rates []*big.Rat, a int) *big.Rat {
 	sum := new(big.Rat)
-	for _, i := range members(a) {
+	for _, i := range ranktable.Members(a) {
 		sum.Add(sum, rates[i])
 	}
 	return sum
-}
-
-// members lists the classes of a mask.
-func members(a int) []int {
-	list := make([]int, 0, bits.OnesCount(uint(a)))
-	for ; a != 0; a &= a - 1 {
-		list = append(list, bits.TrailingZeros(uint(a)))
-	}
-	return list
 }
 
 // smaller reports whether a has fewer classes than b, or as many and comes first as a list.
@@ -100,24 +88,27 @@ type table struct {
 
 // findings are the masks that a scan finds.
 type findings struct {
-	decrease, joining int   // the first mask whose rank falls as class joining joins, or is not positive (-1); 0 if none
-	margin, scale     int   // masks that attain the margin and the critical scale; 0 if none
-	etas              []int // masks that attain min_{A∋i} h(A)/|A|
+	bad           int   // the first mask whose rank falls as a class joins; 0 if none
+	margin, scale int   // masks that attain the margin and the critical scale; 0 if none
+	etas          []int // masks that attain min_{A∋i} h(A)/|A|
 }
 
 func newTable(rates, rank []*big.Rat) (*table, error) {
 	n := len(rates)
 	if n < 1 || n > maxClasses {
-		return nil, input.Errorf("arrivalRates", fmt.Sprintf("%d classes", n), "1 to %d classes, since all 2^n sets are looked at; a cluster takes any number", maxClasses)
+		return nil, input.Errorf("ArrivalRates", fmt.Sprintf("%d classes", n), "1 to %d classes, since all 2^n sets are looked at; a cluster takes any number", maxClasses)
 	}
-	if len(rank) != 1<<n {
-		return nil, input.Errorf("rank", fmt.Sprintf("%d values", len(rank)), "2^%d = %d values", n, 1<<n)
+	if err := ranktable.CheckShape(rank, n); err != nil {
+		return nil, err
 	}
 	unit := big.NewInt(1)
 	for i, list := range [][]*big.Rat{rates, rank} {
 		for k, x := range list {
-			path := func() string { return fmt.Sprintf([]string{"arrivalRates[%d]", "rank[%d]"}[i], k) }
+			path := func() string { return fmt.Sprintf([]string{"ArrivalRates[%d]", "Rank[%d]"}[i], k) }
 			switch {
+			case i == 1 && k == 0: // nil or 0
+			case i == 1 && (x == nil || x.Sign() <= 0):
+				return nil, ranktable.CheckSet(rank, k)
 			case x == nil:
 				return nil, input.Errorf(path(), "", "a number >= 0")
 			case x.Sign() < 0:
@@ -129,9 +120,6 @@ func newTable(rates, rank []*big.Rat) (*table, error) {
 				return nil, input.Errorf(path(), x.RatString(), "numbers whose common denominator has at most %d bits", maxDenominatorBits>>n)
 			}
 		}
-	}
-	if rank[0].Sign() != 0 {
-		return nil, input.Errorf("rank[0]", rank[0].RatString(), "0, the rate of the empty queue")
 	}
 	t := &table{n: n, rates: make([]*big.Int, n)}
 	most := new(big.Int)
@@ -145,8 +133,9 @@ func newTable(rates, rank []*big.Rat) (*table, error) {
 		return t, nil
 	}
 	t.big = make([]*big.Int, len(rank))
-	for a, x := range rank {
-		t.big[a] = scaled(x, unit)
+	t.big[0] = new(big.Int)
+	for a := 1; a < len(rank); a++ {
+		t.big[a] = scaled(rank[a], unit)
 	}
 	return t, nil
 }
@@ -154,8 +143,8 @@ func newTable(rates, rank []*big.Rat) (*table, error) {
 // fillSmall sets small, if all its entries are below 2^57: times 2·maxClasses < 2^6 they fit.
 func (t *table) fillSmall(rank []*big.Rat, unit int64) bool {
 	t.small = make([]int64, len(rank))
-	for a, x := range rank {
-		factor := unit
+	for a := 1; a < len(rank); a++ {
+		x, factor := rank[a], unit
 		if !x.IsInt() {
 			factor = unit / x.Denom().Int64()
 		}
@@ -187,16 +176,12 @@ func (t *table) scanSmall(f *findings) {
 	mask := 1<<t.half - 1
 	for a := 1; a < len(t.small); a++ {
 		v := t.small[a]
-		if v <= 0 {
-			f.decrease, f.joining = a, -1
-			return
-		}
 		l := t.low[a&mask] + t.high[a>>t.half]
 		h, size := v-l, int64(bits.OnesCount(uint(a)))
 		for rest := uint(a); rest != 0; rest &= rest - 1 {
 			i := bits.TrailingZeros(rest)
 			if t.small[a&^(1<<i)] > v {
-				f.decrease, f.joining = a, i
+				f.bad = a
 				return
 			}
 			if count[i] == 0 || h*count[i] < least[i]*size {
@@ -224,15 +209,11 @@ func (t *table) scanBig(f *findings) {
 	x, y := new(big.Int), new(big.Int)
 	times := func(z, v *big.Int, a int) *big.Int { return z.Mul(v, big.NewInt(int64(bits.OnesCount(uint(a))))) }
 	for a := 1; a < len(t.big); a++ {
-		if t.big[a].Sign() <= 0 {
-			f.decrease, f.joining = a, -1
-			return
-		}
 		sums[a] = new(big.Int).Add(sums[a&(a-1)], t.rates[bits.TrailingZeros(uint(a))])
 		h[a] = new(big.Int).Sub(t.big[a], sums[a])
-		for _, i := range members(a) {
+		for _, i := range ranktable.Members(a) {
 			if t.big[a&^(1<<i)].Cmp(t.big[a]) > 0 {
-				f.decrease, f.joining = a, i
+				f.bad = a
 				return
 			}
 			if b := f.etas[i]; b == 0 || times(x, h[a], b).Cmp(times(y, h[b], a)) < 0 {
@@ -298,7 +279,7 @@ func VerifyRank(arrivalRates, rank []*big.Rat, r *Result) error {
 	for a := 1; a < len(sums); a++ {
 		sums[a] = new(big.Rat).Add(sums[a&(a-1)], r.Eta[bits.TrailingZeros(uint(a))])
 		if sums[a].Cmp(rank[a]) >= 0 {
-			return unproved("the eta of %v add up to %v, not less than %v", members(a), sums[a], rank[a])
+			return unproved("the eta of %v add up to %v, not less than %v", ranktable.Members(a), sums[a], rank[a])
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/input"
+	"productform/internal/qtest"
 )
 
 // threeServers is the first example of [BC17] with a class that brings no work: servers 1 and 2 are dedicated, server 3 is shared.
@@ -148,7 +148,7 @@ func TestScalingInvariance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLoad(t, drawModel(t, rapid.Bool().Draw(t, "groups")))
 		x := big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "x"), rapid.Int64Range(1, 1<<40).Draw(t, "over"))
-		scaled := scaleTo(m, x)
+		scaled := qtest.Scale(m, x)
 		scaled.Servers = slices.Clone(m.Servers)
 		for s := range scaled.Servers {
 			scaled.Servers[s].Capacity = new(big.Rat).Mul(m.Servers[s].Capacity, x)
@@ -180,18 +180,18 @@ func TestBadInput(t *testing.T) {
 		rates, rank []*big.Rat
 		want        string
 	}{
-		{nil, r(0), "arrivalRates = 0 classes: want 1 to 24 classes, since all 2^n sets are looked at; a cluster takes any number"},
-		{make([]*big.Rat, 25), nil, "arrivalRates = 25 classes: want 1 to 24 classes, since all 2^n sets are looked at; a cluster takes any number"},
-		{r(1, 1), r(0, 1, 1), "rank = 3 values: want 2^2 = 4 values"},
-		{r(1, -1), r(0, 1, 1, 2), "arrivalRates[1] = -1: want a number >= 0"},
-		{[]*big.Rat{nil}, r(0, 1), "arrivalRates[0] is missing: want a number >= 0"},
-		{r(1), []*big.Rat{new(big.Rat), nil}, "rank[1] is missing: want a number >= 0"},
-		{r(1), r(1, 1), "rank[0] = 1: want 0, the rate of the empty queue"},
-		{r(1, 1), r(0, 1, 0, 2), "rank[2] = 0: want a number > 0, the rate with classes [1] present"},
-		{r(1, 1, 1), r(0, 1, 3, 3, 1, 2, 2, 3), "rank[6] = 2: want at least rank[2] = 3: the rate with classes [1] present cannot fall when class 2 joins"},
+		{nil, r(0), "ArrivalRates = 0 classes: want 1 to 24 classes, since all 2^n sets are looked at; a cluster takes any number"},
+		{make([]*big.Rat, 25), nil, "ArrivalRates = 25 classes: want 1 to 24 classes, since all 2^n sets are looked at; a cluster takes any number"},
+		{r(1, 1), r(0, 1, 1), "Rank = 3 values: want 2^2 = 4 values, one for each set of classes"},
+		{r(1, -1), r(0, 1, 1, 2), "ArrivalRates[1] = -1: want a number >= 0"},
+		{[]*big.Rat{nil}, r(0, 1), "ArrivalRates[0] is missing: want a number >= 0"},
+		{r(1), []*big.Rat{new(big.Rat), nil}, "Rank[1] is missing: want a number > 0, the rate with classes [0] present"},
+		{r(1), r(1, 1), "Rank[0] = 1: want 0 or nil, the rate with no class present"},
+		{r(1, 1), r(0, 1, 0, 2), "Rank[2] = 0: want a number > 0, the rate with classes [1] present"},
+		{r(1, 1, 1), r(0, 1, 3, 3, 1, 2, 2, 3), "Rank[6] = 2: want at least Rank[2] = 3: the rate with classes [1] present cannot fall when class 2 joins"},
 	} {
 		_, err := Rank(c.rates, c.rank)
-		if e := new(input.Error); !errors.As(err, &e) || err.Error() != c.want {
+		if e := new(cluster.InputError); !errors.As(err, &e) || err.Error() != c.want {
 			t.Errorf("error %v, want %v", err, c.want)
 		}
 		if err := VerifyRank(c.rates, c.rank, new(Result)); err == nil {
@@ -232,9 +232,26 @@ func TestTooManyGroups(t *testing.T) {
 	m.Classes = []cluster.Class{c}
 	_, err := Cluster(m)
 	want := `classes[0].servers = "wide": want classes that have fewer groups in common: the margin of this one's combinations takes a sum of more than 1048576 terms`
-	if e := new(input.Error); !errors.As(err, &e) || err.Error() != want {
+	if e := new(cluster.InputError); !errors.As(err, &e) || err.Error() != want {
 		t.Errorf("error %v, want %v", err, want)
 	}
+}
+
+// The terms are counted as they are listed.
+func TestCountTerms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g, err := newGraph(drawModel(t, true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := make([]int, len(g.total))
+		for s := range counts {
+			counts[s] = rapid.IntRange(0, g.model.Servers[s].Size()).Draw(t, "k")
+		}
+		if servers, _ := g.terms(counts); g.countTerms(counts) != len(servers) {
+			t.Errorf("%d terms counted, %d listed", g.countTerms(counts), len(servers))
+		}
+	})
 }
 
 // Many rates with long denominators of their own have a common one too long to work with.
@@ -249,7 +266,7 @@ func TestLongCommonDenominator(t *testing.T) {
 		m.Classes = append(m.Classes, cluster.Class{Name: strconv.FormatInt(i, 10), ArrivalRate: rate, Servers: cluster.On(0)})
 	}
 	_, err := Cluster(m)
-	if e := new(input.Error); !errors.As(err, &e) || !strings.Contains(err.Error(), "a common denominator of at most 143163 bits") {
+	if e := new(cluster.InputError); !errors.As(err, &e) || !strings.Contains(err.Error(), "a common denominator of at most 143163 bits") {
 		t.Errorf("error %v", err)
 	}
 }

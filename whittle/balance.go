@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"productform/internal/input"
+	"productform/internal/ranktable"
 )
 
 // A Balance is a balance function Φ on a lattice.
@@ -18,8 +19,8 @@ type Balance struct {
 //
 //	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ({i: x_i>0}),
 //
-// for the rank function whose values are at the bit masks of the sets of classes (rank[0] is not read).
-// It takes N additions a state. The error is of internal/input type: a value of rank that is
+// for the rank function whose values are at the bit masks of the sets of classes (rank[0] is nil or 0).
+// It takes N additions a state. The error is an *[cluster.InputError]: a value of rank that is
 // missing, not positive or below that of a subset, or a lattice out of range. The rates it
 // gives, [Rates], sum to μ({i: x_i>0}); they lie in the capacity set (Corollary 1) if μ is submodular, too.
 func BalanceFromRank(rank []*big.Rat, l Lattice) (Balance, error) {
@@ -27,19 +28,55 @@ func BalanceFromRank(rank []*big.Rat, l Lattice) (Balance, error) {
 	if err != nil {
 		return Balance{}, err
 	}
-	if err := checkRank(rank, y.classes); err != nil {
+	if err := ranktable.Check(rank, y.classes); err != nil {
 		return Balance{}, err
 	}
-	phi := make([]*big.Rat, y.states)
-	phi[0] = big.NewRat(1, 1)
+	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.states)}
+	b.Phi[0] = big.NewRat(1, 1)
 	for w := newWalker(y); w.next(); {
-		sum := new(big.Rat)
-		for _, i := range members(w.active) {
-			sum.Add(sum, phi[w.at-w.drop[i]])
-		}
-		phi[w.at] = sum.Quo(sum, rank[w.active])
+		b.step(w, rank[w.active])
 	}
-	return Balance{Lattice: l, Phi: phi}, nil
+	return b, nil
+}
+
+// BalanceFromTotalRate is [BalanceFromRank] for a total rate that depends on the numbers of jobs,
+//
+//	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ(x),
+//
+// as that of many servers which take one job each: the [Rates] sum to μ(x). totalRate returns μ(x) > 0 for
+// each state x of l but 0 and must not keep x. The error is an *[cluster.InputError] for a state
+// without a positive rate, or a lattice out of range.
+func BalanceFromTotalRate(totalRate func(x []int) *big.Rat, l Lattice) (Balance, error) {
+	y, err := newLayout(l, MaxExactStates)
+	if err != nil {
+		return Balance{}, err
+	}
+	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.states)}
+	b.Phi[0] = big.NewRat(1, 1)
+	x := make([]int, y.classes)
+	for w := newWalker(y); w.next(); {
+		copy(x, w.x)
+		mu := totalRate(x)
+		if mu == nil {
+			return Balance{}, input.Errorf(fmt.Sprintf("totalRate(%v)", w.x), "", "a number > 0")
+		}
+		if mu.Sign() <= 0 {
+			return Balance{}, input.Errorf(fmt.Sprintf("totalRate(%v)", w.x), mu.RatString(), "a number > 0")
+		}
+		b.step(w, mu)
+	}
+	return b, nil
+}
+
+// step sets Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ for the state x of w.
+func (b Balance) step(w *walker, mu *big.Rat) {
+	sum := new(big.Rat)
+	for i, v := range w.x {
+		if v > 0 {
+			sum.Add(sum, b.Phi[w.at-w.drop[i]])
+		}
+	}
+	b.Phi[w.at] = sum.Quo(sum, mu)
 }
 
 // ErrUnbalanced is wrapped by the error for rates that violate the balance property (6).
@@ -66,7 +103,7 @@ func (e *BalanceError) Error() string {
 		ErrUnbalanced, e.Worst.State, e.Worst.I, e.Worst.J, e.Worst.Left.RatString(), e.Worst.Right.RatString(), rel)
 }
 
-// BalanceFromRates returns the balance function of the rates phi[Index(x)][i] = φ_i(x) by [BC17] (7),
+// BalanceFromRates returns the balance function of the rates φ_i(x), in row l.Index(x) of phi, column i, by [BC17] (7),
 // Φ(x) = Φ(x-e_i)/φ_i(x) with i the first class present, after checking (6) at every state and pair,
 // O(N^2) a state. Rates must be positive where x_i > 0, and zero or nil where x_i = 0.
 //
@@ -74,7 +111,7 @@ func (e *BalanceError) Error() string {
 // rates that were floating-point numbers. Another order of removing jobs would then give a
 // Φ(x) that differs by a factor of at most (1-tol)^-Σ_{i<j} x_i x_j. The worst violation is
 // returned in any case, with Relative 0 if there is none; if larger than tol, also as a *[BalanceError].
-// Other errors are of internal/input type.
+// Other errors are an *[cluster.InputError].
 func BalanceFromRates(l Lattice, phi [][]*big.Rat, tol *big.Rat) (Balance, Violation, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
@@ -93,7 +130,7 @@ func BalanceFromRates(l Lattice, phi [][]*big.Rat, tol *big.Rat) (Balance, Viola
 	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.states)}
 	b.Phi[0] = big.NewRat(1, 1)
 	for w := newWalker(y); w.next(); {
-		present := members(w.active)
+		present := ranktable.Members(int(w.active))
 		for a, j := range present {
 			for _, i := range present[:a] {
 				left := new(big.Rat).Mul(phi[w.at][i], phi[w.at-w.drop[i]][j])
@@ -113,8 +150,8 @@ func BalanceFromRates(l Lattice, phi [][]*big.Rat, tol *big.Rat) (Balance, Viola
 }
 
 // Rates returns the rates of a balance function, [BC17] (7): φ_i(x) = Φ(x-e_i)/Φ(x) if x_i > 0
-// and 0 otherwise, at [Index(x)][i]. The error, of internal/input type, is about values of Φ that
-// are missing, not positive, or not 1 at 0.
+// and 0 otherwise, in row b.Lattice.Index(x), column i. The error is an *[cluster.InputError] about values of
+// Φ that are missing, not positive, or not 1 at 0.
 func Rates(b Balance) ([][]*big.Rat, error) {
 	y, err := b.check()
 	if err != nil {
@@ -140,18 +177,18 @@ func (b Balance) check() (layout, error) {
 		return y, err
 	}
 	if len(b.Phi) != y.states {
-		return y, input.Errorf("balance.phi", len(b.Phi), "%d numbers, one a state", y.states)
+		return y, input.Errorf("Balance.Phi", len(b.Phi), "%d numbers, one a state", y.states)
 	}
 	for k, v := range b.Phi {
 		if v == nil {
-			return y, input.Errorf(path("balance.phi", k), "", "a number > 0")
+			return y, input.Errorf(path("Balance.Phi", k), "", "a number > 0")
 		}
 		if v.Sign() <= 0 {
-			return y, input.Errorf(path("balance.phi", k), v.RatString(), "a number > 0")
+			return y, input.Errorf(path("Balance.Phi", k), v.RatString(), "a number > 0")
 		}
 	}
 	if b.Phi[0].Cmp(big.NewRat(1, 1)) != 0 {
-		return y, input.Errorf("balance.phi[0]", b.Phi[0].RatString(), "1")
+		return y, input.Errorf("Balance.Phi[0]", b.Phi[0].RatString(), "1")
 	}
 	return y, nil
 }

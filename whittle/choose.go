@@ -4,6 +4,8 @@ import (
 	"math/big"
 
 	"productform/internal/input"
+	"productform/internal/ranktable"
+	"productform/num"
 )
 
 // Choose returns a lattice outside which the network is with probability at most tol, 0 < tol < 1:
@@ -15,9 +17,9 @@ import (
 //
 // and those with active set A and n jobs, μ(A) Q_A(n) = Σ_{i∈A} λ_i (Q_A(n-1) + Q_{A∖{i}}(n-1)); V(A) of the
 // package comment gives what lies beyond. This takes O(N 2^N) a limit, for a total of Σ_i L_i + n; the bound on its
-// rounding is allowed for. [Solve] and [SolveFloat] say what is really left out.
+// rounding is allowed for. [StationaryExact] and [Stationary] say what is really left out.
 //
-// The error is that of SolveFloat, or of internal/input type for a tol that would need more than
+// The error is that of Stationary, or an *[cluster.InputError] for a tol that would need more than
 // [MaxStates] states.
 func Choose(n Network, tol float64) (Lattice, error) {
 	if !(tol > 0 && tol < 1) {
@@ -75,15 +77,15 @@ func (m *floatModel) limit(n Network, i int, bound float64, most int) int {
 	q[0] = 1
 	m.fill(q, into, i, 0)
 	for k := range most {
-		var tail compensated
+		var tail num.Sum
 		for a := bit; a < sets; a = (a + 1) | bit {
 			from := a
 			if k == 0 {
 				from = a &^ bit
 			}
-			tail.add(m.lambda[i] * q[from] * m.mass[a])
+			tail.Add(m.lambda[i] * q[from] * m.mass[a])
 		}
-		if m.within(tail.value(), bound, k) {
+		if m.within(tail.Value(), bound, k) {
 			return k
 		}
 		if k == 0 { // the states with x_i = 1 come from those without class i
@@ -124,19 +126,19 @@ func (m *floatModel) limitTotal(bound float64) int {
 		if simplexStates(m.classes, n) > MaxStates {
 			return n
 		}
-		var tail compensated
+		var tail num.Sum
 		for a, v := range q {
 			for i, rate := range m.lambda {
-				tail.add(rate * v * m.mass[a|1<<i])
+				tail.Add(rate * v * m.mass[a|1<<i])
 			}
 		}
-		if m.within(tail.value(), bound, n) {
+		if m.within(tail.Value(), bound, n) {
 			return n
 		}
 		// From the largest set down, q[A∖{i}] still is that of n.
 		for a := len(q) - 1; a > 0; a-- {
 			sum := 0.0
-			for _, i := range members(uint(a)) {
+			for _, i := range ranktable.Members(a) {
 				sum += m.step[a*m.classes+i] * (q[a] + q[a&^(1<<i)])
 			}
 			q[a] = sum

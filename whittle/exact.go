@@ -4,43 +4,43 @@ import (
 	"math/big"
 
 	"productform/internal/input"
+	"productform/internal/ranktable"
+	"productform/num"
 )
 
-// A Result holds the stationary measures of a network, tabulated on a lattice, in rationals. The network
+// A ExactResult holds the stationary measures of a network, tabulated on a lattice, in rationals. The network
 // is not limited to the lattice: Outside tells what the tables leave out, and every interval allows for it.
-// Results of [Solve] know Outside, hence Z, every π(x) and every mean, exactly.
-type Result struct {
+// Results of [StationaryExact] know Outside, hence Z, every π(x) and every mean, exactly.
+type ExactResult struct {
 	Lattice Lattice
 	Phi     []*big.Rat // Φ(x) at Lattice.Index(x)
 	Weights []*big.Rat // w(x) = Φ(x) Π_i λ_i^x_i, so that π(x) = w(x)/Z
 
-	Inside           *big.Rat     // Σ w(x) over the lattice
-	Outside          Interval     // Σ w(x) over all other states
-	Normalization    Interval     // Z = Σ_x w(x) over all states
-	EmptyProbability Interval     // π(0) = 1/Z
-	MassLeftOut      Interval     // P(X outside the lattice)
-	MeanLeftOut      []Interval   // E[X_i; X outside the lattice], by which truncation lowers the mean
-	MeanJobs         []Interval   // E[X_i]
-	Marginals        [][]Interval // P(X_i = k) at [i][k], k up to the largest in the lattice
-	JobsDistribution []Interval   // P(Σ_i X_i = n), n up to the largest in the lattice
+	Inside           *big.Rat         // Σ w(x) over the lattice
+	Outside          num.Interval     // Σ w(x) over all other states
+	Normalization    num.Interval     // Z = Σ_x w(x) over all states
+	EmptyProbability num.Interval     // π(0) = 1/Z
+	MassLeftOut      num.Interval     // P(X outside the lattice)
+	MeanLeftOut      []num.Interval   // E[X_i; X outside the lattice], by which truncation lowers the mean
+	MeanJobs         []num.Interval   // E[X_i]
+	Marginals        [][]num.Interval // P(X_i = k) in row i, column k, up to the largest in the lattice
+	JobsDistribution []num.Interval   // P(Σ_i X_i = n), n up to the largest in the lattice
 }
 
 // Prob returns π(x) for the state at an index of the lattice.
-func (r *Result) Prob(index int) Interval {
-	return Interval{
-		Low:  new(big.Rat).Quo(r.Weights[index], r.Normalization.High),
-		High: new(big.Rat).Quo(r.Weights[index], r.Normalization.Low),
-	}
+func (r *ExactResult) Prob(index int) num.Interval {
+	return between(new(big.Rat).Quo(r.Weights[index], r.Normalization.High), new(big.Rat).Quo(r.Weights[index], r.Normalization.Low))
 }
 
-// Solve returns the stationary measures (3) of n, with the balance function (4) tabulated on l, in
+// StationaryExact returns the stationary measures (3) of n, with the balance function (4) tabulated on l, in
 // rational arithmetic: N operations a state, N^2 a state of the border and N^2 2^N for what lies outside.
 // The rationals grow with Σ x_i: 10^4 states of five classes take about a second. It reports the sums
-// outside exactly (package comment), so means and Z do not depend on l; [Choose] finds an l that holds all but a given probability.
+// outside exactly (package comment), so means and Z do not depend on l; [Choose] finds an l that holds all but
+// a given probability.
 //
-// The error is of internal/input type with the path of the entry out of range, or an
-// *[UnstableError], which wraps [ErrUnstable], if (5) fails. n is not modified, but Result may share its numbers.
-func Solve(n Network, l Lattice) (*Result, error) {
+// The error is an *[cluster.InputError] with the path of the entry out of range, or an
+// *[UnstableError], which wraps [ErrUnstable], if (5) fails. n is not modified, but the result may share its numbers.
+func StationaryExact(n Network, l Lattice) (*ExactResult, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
 		return nil, err
@@ -52,34 +52,34 @@ func Solve(n Network, l Lattice) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Lattice: l, Phi: b.Phi, Weights: weights(y, n.ArrivalRates, b.Phi)}
+	r := &ExactResult{Lattice: l, Phi: b.Phi, Weights: weights(y, n.ArrivalRates, b.Phi)}
 	mass, jobs := outsideOfRank(n, y, r.Weights)
-	r.Outside = Interval{mass, mass}
-	outsideJobs := make([]Interval, y.classes)
+	r.Outside = between(mass, mass)
+	outsideJobs := make([]num.Interval, y.classes)
 	for j := range jobs {
-		outsideJobs[j] = Interval{jobs[j], jobs[j]}
+		outsideJobs[j] = between(jobs[j], jobs[j])
 	}
 	r.summarize(y, outsideJobs)
 	return r, nil
 }
 
-// SolveBalance returns the stationary measures (3) of the network with the given balance function, known on
+// StationaryOfBalance returns the stationary measures (3) of the network with the given balance function, known on
 // a box. Nothing is known of Φ outside but what the caller promises:
 //
 //	φ_i(x) >= floor[i] > λ_i  for every x in ℕ^N with x_i > L_i.
 //
 // Under this promise the network is stable and sums outside the box lie between 0 and the
 // geometric sums that the result reports. The cost is O(N^2) a state. For infinitely many servers of
-// rate μ_i ([InfiniteServers]), floor[i] = (L_i+1) μ_i. The error is of internal/input type.
-func SolveBalance(arrivalRates []*big.Rat, b Balance, floor []*big.Rat) (*Result, error) {
+// rate μ_i ([InfiniteServers]), floor[i] = (L_i+1) μ_i. The error is an *[cluster.InputError].
+func StationaryOfBalance(arrivalRates []*big.Rat, b Balance, floor []*big.Rat) (*ExactResult, error) {
 	y, err := b.check()
 	if err != nil {
 		return nil, err
 	}
 	if y.limits == nil {
-		return nil, input.Errorf("balance.lattice", b.Lattice, "a box")
+		return nil, input.Errorf("Balance.Lattice", b.Lattice, "a box")
 	}
-	if err := checkNumbers("arrival_rates", arrivalRates, y.classes, false); err != nil {
+	if err := checkNumbers("ArrivalRates", arrivalRates, y.classes, false); err != nil {
 		return nil, err
 	}
 	if err := checkNumbers("floor", floor, y.classes, true); err != nil {
@@ -88,31 +88,31 @@ func SolveBalance(arrivalRates []*big.Rat, b Balance, floor []*big.Rat) (*Result
 	ratios := make([]*big.Rat, y.classes)
 	for i := range ratios {
 		if floor[i].Cmp(arrivalRates[i]) <= 0 {
-			return nil, input.Errorf(path("floor", i), floor[i].RatString(), "a number > arrival_rates[%d] = %s", i, arrivalRates[i].RatString())
+			return nil, input.Errorf(path("floor", i), floor[i].RatString(), "a number > ArrivalRates[%d] = %s", i, arrivalRates[i].RatString())
 		}
 		ratios[i] = new(big.Rat).Quo(arrivalRates[i], floor[i])
 	}
-	r := &Result{Lattice: b.Lattice, Phi: b.Phi, Weights: weights(y, arrivalRates, b.Phi)}
+	r := &ExactResult{Lattice: b.Lattice, Phi: b.Phi, Weights: weights(y, arrivalRates, b.Phi)}
 	mass, jobs := outsideOfFloor(y, r.Weights, ratios)
-	r.Outside = Interval{new(big.Rat), mass}
-	outsideJobs := make([]Interval, y.classes)
+	r.Outside = between(new(big.Rat), mass)
+	outsideJobs := make([]num.Interval, y.classes)
 	for j := range jobs {
-		outsideJobs[j] = Interval{new(big.Rat), jobs[j]}
+		outsideJobs[j] = between(new(big.Rat), jobs[j])
 	}
 	r.summarize(y, outsideJobs)
 	return r, nil
 }
 
-// LocalImbalances returns π(x) φ_i(x) - π(x-e_i) λ_i at [Index(x)][i], 0 where x_i = 0: the rate at which
+// LocalImbalances returns π(x) φ_i(x) - π(x-e_i) λ_i in row l.Index(x), column i, 0 where x_i = 0: the rate at which
 // class-i jobs leave state x less the rate at which they enter it. All are zero if prob is the
 // stationary measure of a Whittle network, up to a factor, so weights do as well as
-// probabilities. The error is of internal/input type.
+// probabilities. The error is an *[cluster.InputError].
 func LocalImbalances(l Lattice, arrivalRates []*big.Rat, rates [][]*big.Rat, prob []*big.Rat) ([][]*big.Rat, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkNumbers("arrival_rates", arrivalRates, y.classes, false); err != nil {
+	if err := checkNumbers("ArrivalRates", arrivalRates, y.classes, false); err != nil {
 		return nil, err
 	}
 	if err := checkRates(y, rates); err != nil {
@@ -142,7 +142,7 @@ func LocalImbalances(l Lattice, arrivalRates []*big.Rat, rates [][]*big.Rat, pro
 // checkOn checks n and that it has as many classes as the lattice.
 func (n Network) checkOn(y layout) error {
 	if len(n.ArrivalRates) != y.classes {
-		return input.Errorf("arrival_rates", len(n.ArrivalRates), "%d rates, one a class of the lattice", y.classes)
+		return input.Errorf("ArrivalRates", len(n.ArrivalRates), "%d rates, one a class of the lattice", y.classes)
 	}
 	return n.check()
 }
@@ -153,7 +153,7 @@ func weights(y layout, lambda, phi []*big.Rat) []*big.Rat {
 	powers := make([]*big.Rat, y.states) // Π_i λ_i^x_i
 	powers[0], list[0] = big.NewRat(1, 1), phi[0]
 	for w := newWalker(y); w.next(); {
-		i := members(w.active)[0]
+		i := ranktable.Members(int(w.active))[0]
 		powers[w.at] = new(big.Rat).Mul(powers[w.at-w.drop[i]], lambda[i])
 		list[w.at] = new(big.Rat).Mul(phi[w.at], powers[w.at])
 	}
@@ -161,7 +161,7 @@ func weights(y layout, lambda, phi []*big.Rat) []*big.Rat {
 }
 
 // summarize fills the sums over states of r from its weights, Outside, and the sums of x_j w(x) outside.
-func (r *Result) summarize(y layout, outsideJobs []Interval) {
+func (r *ExactResult) summarize(y layout, outsideJobs []num.Interval) {
 	zeros := func(n int) []*big.Rat {
 		v := make([]*big.Rat, n)
 		for k := range v {
@@ -183,11 +183,11 @@ func (r *Result) summarize(y layout, outsideJobs []Interval) {
 	for _, v := range total {
 		r.Inside.Add(r.Inside, v)
 	}
-	z := Interval{new(big.Rat).Add(r.Inside, r.Outside.Low), new(big.Rat).Add(r.Inside, r.Outside.High)}
+	z := between(new(big.Rat).Add(r.Inside, r.Outside.Low), new(big.Rat).Add(r.Inside, r.Outside.High))
 	r.Normalization = z
-	r.EmptyProbability = Interval{new(big.Rat).Inv(z.High), new(big.Rat).Inv(z.Low)}
+	r.EmptyProbability = between(new(big.Rat).Inv(z.High), new(big.Rat).Inv(z.Low))
 	// Outside/Z = 1 - Inside/Z grows with Outside.
-	r.MassLeftOut = Interval{new(big.Rat).Quo(r.Outside.Low, z.Low), new(big.Rat).Quo(r.Outside.High, z.High)}
+	r.MassLeftOut = between(new(big.Rat).Quo(r.Outside.Low, z.Low), new(big.Rat).Quo(r.Outside.High, z.High))
 
 	for i := range marginals {
 		inside := new(big.Rat)
@@ -195,11 +195,11 @@ func (r *Result) summarize(y layout, outsideJobs []Interval) {
 			addMul(inside, big.NewRat(int64(k), 1), v)
 		}
 		out := outsideJobs[i]
-		r.MeanLeftOut = append(r.MeanLeftOut, Interval{new(big.Rat).Quo(out.Low, z.High), new(big.Rat).Quo(out.High, z.Low)})
+		r.MeanLeftOut = append(r.MeanLeftOut, between(new(big.Rat).Quo(out.Low, z.High), new(big.Rat).Quo(out.High, z.Low)))
 		low, high := new(big.Rat).Add(inside, out.Low), new(big.Rat).Add(inside, out.High)
-		r.MeanJobs = append(r.MeanJobs, Interval{low.Quo(low, z.High), high.Quo(high, z.Low)})
+		r.MeanJobs = append(r.MeanJobs, between(low.Quo(low, z.High), high.Quo(high, z.Low)))
 
-		law := make([]Interval, len(marginals[i]))
+		law := make([]num.Interval, len(marginals[i]))
 		for k, v := range marginals[i] {
 			law[k] = r.share(v, false)
 		}
@@ -210,14 +210,16 @@ func (r *Result) summarize(y layout, outsideJobs []Interval) {
 	}
 }
 
+func between(low, high *big.Rat) num.Interval { return num.Interval{Low: low, High: high} }
+
 // share returns the probability of an event with weight v inside the lattice, and no weight outside if complete.
-func (r *Result) share(v *big.Rat, complete bool) Interval {
+func (r *ExactResult) share(v *big.Rat, complete bool) num.Interval {
 	low := new(big.Rat).Quo(v, r.Normalization.High)
 	if complete {
-		return Interval{low, new(big.Rat).Quo(v, r.Normalization.Low)}
+		return between(low, new(big.Rat).Quo(v, r.Normalization.Low))
 	}
 	high := new(big.Rat).Add(v, r.Outside.High)
-	return Interval{low, high.Quo(high, r.Normalization.High)} // (v + Outside)/(Inside + Outside) grows with Outside
+	return between(low, high.Quo(high, r.Normalization.High)) // (v + Outside)/(Inside + Outside) grows with Outside
 }
 
 // most returns the largest x_i in the lattice.

@@ -4,16 +4,17 @@ import (
 	"fmt"
 	"math/big"
 
+	"productform/cluster"
 	"productform/whittle"
 )
 
 // Two classes, each with its own server of rate 1, share a third.
-func ExampleSolve() {
+func ExampleStationaryExact() {
 	n := whittle.Network{
 		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)},
 		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)},
 	}
-	r, err := whittle.Solve(n, whittle.Box(8, 12))
+	r, err := whittle.StationaryExact(n, whittle.Box(8, 12))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -28,6 +29,20 @@ func ExampleSolve() {
 	// P(outside the box) = 1.8e-04
 }
 
+// The same network, from the servers.
+func ExampleFromCluster() {
+	one := big.NewRat(1, 1)
+	n, err := whittle.FromCluster(&cluster.Model{
+		Servers: []cluster.Server{{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "shared", Capacity: one}},
+		Classes: []cluster.Class{
+			{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0, 2)},
+			{Name: "b", ArrivalRate: one, Servers: cluster.On(1, 2)},
+		},
+	})
+	fmt.Println(n.Rank, err)
+	// Output: [0/1 2/1 2/1 3/1] <nil>
+}
+
 // A lattice that holds all but a millionth of the probability, and the answer in float64.
 func ExampleChoose() {
 	rank, _ := whittle.SingleServer(3, big.NewRat(1, 1))
@@ -40,13 +55,13 @@ func ExampleChoose() {
 		fmt.Println(err)
 		return
 	}
-	r, err := whittle.SolveFloat(n, l)
+	r, err := whittle.Stationary(n, l)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println("limits", l.Limits)
-	fmt.Printf("left out %.1e, E[X] = %.6f, rounding below %.0e\n", r.MassLeftOut, r.MeanJobs, r.RelativeError)
+	fmt.Printf("left out %.1e, E[X] = %.6f, rounding below %.0e\n", r.MassLeftOut, r.MeanJobs, r.RelativeErrorBound)
 	// Output:
 	// limits [21 21 36]
 	// left out 7.5e-07, E[X] = [1.000000 1.000000 2.000000], rounding below 8e-14
@@ -68,11 +83,11 @@ func ExampleBalanceFromRates() {
 }
 
 // Poisson numbers of jobs, without a limit: the sums beyond the box lie within bounds.
-func ExampleSolveBalance() {
+func ExampleStationaryOfBalance() {
 	l := whittle.Box(10)
 	phi, _ := whittle.InfiniteServers(l, big.NewRat(1, 1))
 	b, _, _ := whittle.BalanceFromRates(l, phi, nil)
-	r, err := whittle.SolveBalance([]*big.Rat{big.NewRat(1, 1)}, b, []*big.Rat{big.NewRat(11, 1)})
+	r, err := whittle.StationaryOfBalance([]*big.Rat{big.NewRat(1, 1)}, b, []*big.Rat{big.NewRat(11, 1)})
 	if err != nil {
 		fmt.Println(err)
 		return

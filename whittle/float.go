@@ -4,39 +4,41 @@ import (
 	"math/big"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
-// A FloatResult holds the stationary measures of the network of a rank function, tabulated on a lattice in float64.
-// Every number of at least 1e-200 is within the factor 1 ± RelativeError of the exact value for the model as
+// A Result holds the stationary measures of the network of a rank function, tabulated on a lattice in float64.
+// Every number of at least 1e-200 is within the factor 1 ± RelativeErrorBound of the exact value for the model as
 // written; a smaller one differs from it by less than 1e-200.
-type FloatResult struct {
+type Result struct {
 	Lattice Lattice
-	Weights []float64 // w(x) = Φ(x) Π_i λ_i^x_i at Lattice.Index(x); π(x) = w(x)/Normalization, within RelativeError, too
+	Weights []float64 // w(x) = Φ(x) Π_i λ_i^x_i at Lattice.Index(x); π(x) = w(x)/Normalization, within RelativeErrorBound, too
 
-	Normalization    float64     // Z = Σ_x w(x) over all states, those outside the lattice included
-	EmptyProbability float64     // π(0) = 1/Z
-	MassLeftOut      float64     // P(X outside the lattice)
-	MeanLeftOut      []float64   // E[X_i; X outside the lattice]
-	MeanJobs         []float64   // E[X_i]
-	Marginals        [][]float64 // P(X_i = k; X in the lattice) at [i][k]; P(X_i = k) exceeds it by at most MassLeftOut
-	JobsDistribution []float64   // P(Σ_i X_i = n; X in the lattice), likewise
-	RelativeError    float64     // proved bound on the relative rounding error
+	Normalization      float64     // Z = Σ_x w(x) over all states, those outside the lattice included
+	EmptyProbability   float64     // π(0) = 1/Z
+	MassLeftOut        float64     // P(X outside the lattice)
+	MeanLeftOut        []float64   // E[X_i; X outside the lattice]
+	MeanJobs           []float64   // E[X_i]
+	Marginals          [][]float64 // P(X_i = k; X in the lattice) in row i, column k; P(X_i = k) exceeds it by at most MassLeftOut
+	JobsDistribution   []float64   // P(Σ_i X_i = n; X in the lattice), likewise
+	RelativeErrorBound float64     // proved bound on the relative rounding error
 }
 
 // Prob returns π(x) for the state at an index of the lattice.
-func (r *FloatResult) Prob(index int) float64 { return r.Weights[index] / r.Normalization }
+func (r *Result) Prob(index int) float64 { return r.Weights[index] / r.Normalization }
 
-// SolveFloat is [Solve] in float64, for lattices of up to [MaxStates] states: 8 bytes and some 2N
+// Stationary is [StationaryExact] in float64, for lattices of up to [MaxStates] states: 8 bytes and some 2N
 // additions a state. Rates are rounded once, as the exact quotients λ_i/μ(A) and
 // λ_i/(μ(A) - Σ_{j∈A} λ_j), and then only positive numbers are added, multiplied and divided, so
 // that with u = 2^-53, n the most jobs in a state, and sums over states compensated (Ogita, Rump and Oishi, "Accurate sum
 // and dot product", SIAM J. Sci. Comput. 26, 2005, Proposition 4.5),
 //
-//	RelativeError = ku/(1-ku),  k = 2((N+1) n + (N+1)(2N+5) + 24),
+//	RelativeErrorBound = ku/(1-ku),  k = 2((N+1) n + (N+1)(2N+5) + 24),
 //
-// whatever the load. The error is that of Solve; also, of internal/input type, arrival rates below
-// 2^-150 μ(A) and networks so close to instability that a unit of weight spreads over more than 2^200, which are for Solve.
-func SolveFloat(n Network, l Lattice) (*FloatResult, error) {
+// whatever the load. The error is that of StationaryExact; also an *[cluster.InputError] for arrival rates below
+// 2^-150 μ(A) and networks so close to instability that a unit of weight spreads over more than 2^200, which
+// are for StationaryExact.
+func Stationary(n Network, l Lattice) (*Result, error) {
 	y, err := newLayout(l, MaxStates)
 	if err != nil {
 		return nil, err
@@ -48,7 +50,7 @@ func SolveFloat(n Network, l Lattice) (*FloatResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &FloatResult{Lattice: l, Weights: make([]float64, y.states)}
+	r := &Result{Lattice: l, Weights: make([]float64, y.states)}
 	s := newFloatSums(y)
 	s.tabulate(newWalker(y), m, r.Weights)
 	r.summarize(y, m, s)
@@ -119,7 +121,7 @@ func newFloatModel(n Network) (floatModel, error) {
 		rank, _ := n.Rank[a].Float64()
 		for _, v := range append(m.jobs[a*classes:(a+1)*classes:(a+1)*classes], m.mass[a]) {
 			if !(rank*v <= 0x1p200 && normal(m.mass[a])) {
-				return m, input.Errorf("arrival_rates", n.ArrivalRates, "rates farther from instability, or the exact engine")
+				return m, input.Errorf("ArrivalRates", n.ArrivalRates, "rates farther from instability, or the exact engine")
 			}
 		}
 	}
@@ -131,41 +133,28 @@ func newFloatModel(n Network) (floatModel, error) {
 func normal(v float64) bool { return v >= 0x1p-150 && v <= 0x1p150 }
 
 func tooExtreme(i int, rate *big.Rat) error {
-	return input.Errorf(path("arrival_rates", i), rate.RatString(), "0, or a rate in 2^-150..2^150 and at least 2^-150 of every rank, or the exact engine")
+	return input.Errorf(path("ArrivalRates", i), rate.RatString(), "0, or a rate in 2^-150..2^150 and at least 2^-150 of every rank, or the exact engine")
 }
-
-// A compensated sum is high + low.
-type compensated struct{ high, low float64 }
-
-// add adds v by Knuth's TwoSum, whose rounding error is exact in floating point.
-func (c *compensated) add(v float64) {
-	s := c.high + v
-	t := s - c.high
-	c.low += (c.high - (s - t)) + (v - t)
-	c.high = s
-}
-
-func (c compensated) value() float64 { return c.high + c.low }
 
 // floatSums are sums of weights over the lattice and over the flows out of it.
 type floatSums struct {
-	first     []int         // marginals of class i start at first[i]
-	marginals []compensated // Σ w(x) over x_i = k
-	total     []compensated // Σ w(x) over Σ_i x_i = n
-	flow      []compensated // inflow of set A outside: Σ λ_i w(y) over y in the lattice, y+e_i outside with active set A
-	moment    []compensated // Σ λ_i w(y) (y+e_i)_j at A*classes+j
+	first     []int     // marginals of class i start at first[i]
+	marginals []num.Sum // Σ w(x) over x_i = k
+	total     []num.Sum // Σ w(x) over Σ_i x_i = n
+	flow      []num.Sum // inflow of set A outside: Σ λ_i w(y) over y in the lattice, y+e_i outside with active set A
+	moment    []num.Sum // Σ λ_i w(y) (y+e_i)_j at A*classes+j
 }
 
 func newFloatSums(y layout) *floatSums {
-	s := &floatSums{first: make([]int, y.classes), total: make([]compensated, y.total+1)}
+	s := &floatSums{first: make([]int, y.classes), total: make([]num.Sum, y.total+1)}
 	entries := 0
 	for i := range y.classes {
 		s.first[i] = entries
 		entries += y.most(i) + 1
 	}
-	s.marginals = make([]compensated, entries)
-	s.flow = make([]compensated, 1<<y.classes)
-	s.moment = make([]compensated, y.classes<<y.classes)
+	s.marginals = make([]num.Sum, entries)
+	s.flow = make([]num.Sum, 1<<y.classes)
+	s.moment = make([]num.Sum, y.classes<<y.classes)
 	return s
 }
 
@@ -189,9 +178,9 @@ func (s *floatSums) tabulate(w *walker, m floatModel, weights []float64) {
 		}
 		weights[w.at] = v
 		for i, k := range w.x {
-			s.marginals[s.first[i]+k].add(v)
+			s.marginals[s.first[i]+k].Add(v)
 		}
-		s.total[w.jobs].add(v)
+		s.total[w.jobs].Add(v)
 		if border {
 			s.leave(w, m, v)
 		}
@@ -206,51 +195,51 @@ func (s *floatSums) leave(w *walker, m floatModel, v float64) {
 		}
 		a := int(w.active | 1<<i)
 		flow := rate * v
-		s.flow[a].add(flow)
+		s.flow[a].Add(flow)
 		moment := s.moment[a*m.classes:][:len(w.x)]
 		for j, k := range w.x {
 			if j == i {
 				k++
 			}
-			moment[j].add(flow * float64(k))
+			moment[j].Add(flow * float64(k))
 		}
 	}
 }
 
 // summarize fills r from the sums, with x_j V(A) + U_j(A) jobs for a unit that enters A in x.
-func (r *FloatResult) summarize(y layout, m floatModel, s *floatSums) {
-	var inside, outside compensated
-	means, meansOutside := make([]compensated, y.classes), make([]compensated, y.classes)
+func (r *Result) summarize(y layout, m floatModel, s *floatSums) {
+	var inside, outside num.Sum
+	means, meansOutside := make([]num.Sum, y.classes), make([]num.Sum, y.classes)
 	for _, c := range s.total {
-		inside.add(c.value())
+		inside.Add(c.Value())
 	}
 	for a := 1; a < len(s.flow); a++ {
-		flow := s.flow[a].value()
-		outside.add(flow * m.mass[a])
+		flow := s.flow[a].Value()
+		outside.Add(flow * m.mass[a])
 		for j := range meansOutside {
-			meansOutside[j].add(s.moment[a*m.classes+j].value() * m.mass[a])
-			meansOutside[j].add(flow * m.jobs[a*m.classes+j])
+			meansOutside[j].Add(s.moment[a*m.classes+j].Value() * m.mass[a])
+			meansOutside[j].Add(flow * m.jobs[a*m.classes+j])
 		}
 	}
-	z := inside.value() + outside.value()
-	r.Normalization, r.EmptyProbability, r.MassLeftOut = z, 1/z, outside.value()/z
+	z := inside.Value() + outside.Value()
+	r.Normalization, r.EmptyProbability, r.MassLeftOut = z, 1/z, outside.Value()/z
 	for i := range y.classes {
 		law := make([]float64, y.most(i)+1)
 		for k := range law {
-			weight := s.marginals[s.first[i]+k].value()
-			means[i].add(float64(k) * weight)
+			weight := s.marginals[s.first[i]+k].Value()
+			means[i].Add(float64(k) * weight)
 			law[k] = weight / z
 		}
 		r.Marginals = append(r.Marginals, law)
-		r.MeanJobs = append(r.MeanJobs, (means[i].value()+meansOutside[i].value())/z)
-		r.MeanLeftOut = append(r.MeanLeftOut, meansOutside[i].value()/z)
+		r.MeanJobs = append(r.MeanJobs, (means[i].Value()+meansOutside[i].Value())/z)
+		r.MeanLeftOut = append(r.MeanLeftOut, meansOutside[i].Value()/z)
 	}
 	for _, c := range s.total {
-		r.JobsDistribution = append(r.JobsDistribution, c.value()/z)
+		r.JobsDistribution = append(r.JobsDistribution, c.Value()/z)
 	}
 	most := 0
 	for i := range y.classes {
 		most = max(most, y.most(i))
 	}
-	r.RelativeError = relativeError(y.classes, max(y.total, most))
+	r.RelativeErrorBound = relativeError(y.classes, max(y.total, most))
 }

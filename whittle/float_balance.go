@@ -9,17 +9,17 @@ import (
 
 // A FloatBalance is a balance function in float64, found from rates.
 type FloatBalance struct {
-	Lattice       Lattice
-	Phi           []float64 // Φ(x) at Lattice.Index(x), Φ(0) = 1
-	Worst         Violation // of (6), its numbers exact for the rates given; Relative 0 if none was seen
-	RelativeError float64   // proved bound on the rounding of Phi, along the way it was computed
+	Lattice            Lattice
+	Phi                []float64 // Φ(x) at Lattice.Index(x), Φ(0) = 1
+	Worst              Violation // of (6), its numbers exact for the rates given; Relative 0 if none was seen
+	RelativeErrorBound float64   // proved bound on the rounding of Phi, along the way it was computed
 }
 
 // FloatBalanceFromRates is [BalanceFromRates] in float64 for lattices of up to [MaxStates] states, with φ_i(x)
-// at rates[Index(x)*N+i]: 0 where x_i = 0, in [2^-500, 2^500] elsewhere. It looks for the worst violation
+// at position l.Index(x)·N + i of rates: 0 where x_i = 0, in [2^-500, 2^500] elsewhere. It looks for the worst violation
 // of (6) to within 2^-50 of its relative size, and accepts it up to tol, in [2^-50, 1): rounding a balanced
 // set of rates to float64 causes about 2^-51. Φ takes one division a job, so with n the most jobs in a
-// state RelativeError is nu/(1-nu), u = 2^-53. The error is a *[BalanceError] or of internal/input type,
+// state RelativeErrorBound is nu/(1-nu), u = 2^-53. The error is a *[BalanceError] or an *[cluster.InputError],
 // also for a Φ(x) outside the range of float64.
 func FloatBalanceFromRates(l Lattice, rates []float64, tol float64) (*FloatBalance, error) {
 	y, err := newLayout(l, MaxStates)
@@ -45,10 +45,10 @@ func FloatBalanceFromRates(l Lattice, rates []float64, tol float64) (*FloatBalan
 	}
 	nu := float64(y.total) * 0x1p-53
 	b := &FloatBalance{
-		Lattice:       l,
-		Phi:           make([]float64, y.states),
-		Worst:         Violation{Relative: new(big.Rat)},
-		RelativeError: nu / (1 - nu) * (1 + 0x1p-50),
+		Lattice:            l,
+		Phi:                make([]float64, y.states),
+		Worst:              Violation{Relative: new(big.Rat)},
+		RelativeErrorBound: nu / (1 - nu) * (1 + 0x1p-50),
 	}
 	if bad := divideOut(newWalker(y), rates, b.Phi); bad >= 0 {
 		return nil, input.Errorf("rates", y.state(bad), "rates whose balance function stays in 1e-300..1e300 up to this state")

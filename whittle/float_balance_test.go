@@ -52,8 +52,8 @@ func TestFloatBalanceAgreesWithExact(t *testing.T) {
 			return
 		}
 		for s, v := range got.Phi {
-			if e := off(v, want.Phi[s]); e > got.RelativeError {
-				t.Fatalf("Φ at %d is off by %g > %g", s, e, got.RelativeError)
+			if e := off(v, want.Phi[s]); e > got.RelativeErrorBound {
+				t.Fatalf("Φ at %d is off by %g > %g", s, e, got.RelativeErrorBound)
 			}
 		}
 	})

@@ -20,7 +20,7 @@ func off(got float64, want *big.Rat) float64 {
 	return v
 }
 
-// Every number is within RelativeError of the exact engine, at any load.
+// Every number is within RelativeErrorBound of the exact engine, at any load.
 func TestFloatWithinItsBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawNetwork(t, 4)
@@ -37,13 +37,13 @@ func TestFloatWithinItsBound(t *testing.T) {
 		}
 		l := drawLattice(t, len(n.ArrivalRates))
 		want := mustSolve(t, n, l)
-		got, err := whittle.SolveFloat(n, l)
+		got, err := whittle.Stationary(n, l)
 		if err != nil {
 			t.Fatal(err)
 		}
 		check := func(what string, v float64, exact *big.Rat) {
-			if e := off(v, exact); e > got.RelativeError {
-				t.Fatalf("%s = %v is off by %g > %g", what, v, e, got.RelativeError)
+			if e := off(v, exact); e > got.RelativeErrorBound {
+				t.Fatalf("%s = %v is off by %g > %g", what, v, e, got.RelativeErrorBound)
 			}
 		}
 		check("Z", got.Normalization, want.Normalization.Low)
@@ -69,30 +69,30 @@ func TestFloatWithinItsBound(t *testing.T) {
 // Weights far below 1e-200 vanish; everything else keeps its digits. X is geometric with ρ = 2^-140.
 func TestFloatFarBelowOne(t *testing.T) {
 	rho := power(rat("1/2"), 140)
-	r, err := whittle.SolveFloat(whittle.Network{ArrivalRates: []*big.Rat{rho}, Rank: []*big.Rat{nil, rat("1")}}, whittle.Box(9))
+	r, err := whittle.Stationary(whittle.Network{ArrivalRates: []*big.Rat{rho}, Rank: []*big.Rat{nil, rat("1")}}, whittle.Box(9))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for k, p := range r.Marginals[0] {
 		want := mul(power(rho, k), sub(rat("1"), rho))
 		gap, _ := sub(new(big.Rat).SetFloat64(p), want).Float64()
-		if e := off(p, want); e > r.RelativeError && (gap > 1e-200 || gap < -1e-200) {
+		if e := off(p, want); e > r.RelativeErrorBound && (gap > 1e-200 || gap < -1e-200) {
 			t.Errorf("P(X = %d) = %v is off by %g", k, p, e)
 		}
 	}
-	if e := off(r.MeanJobs[0], quo(rho, sub(rat("1"), rho))); e > r.RelativeError {
+	if e := off(r.MeanJobs[0], quo(rho, sub(rat("1"), rho))); e > r.RelativeErrorBound {
 		t.Errorf("mean %v is off by %g", r.MeanJobs[0], e)
 	}
 }
 
 func TestFloatReferenceAnswers(t *testing.T) {
-	for _, c := range referenceCases(t) {
-		n := c.network()
+	for _, c := range referenceCases() {
+		n := network(t, c)
 		l, err := whittle.Choose(n, 1e-3)
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		r, err := whittle.SolveFloat(n, l)
+		r, err := whittle.Stationary(n, l)
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
@@ -100,8 +100,8 @@ func TestFloatReferenceAnswers(t *testing.T) {
 			t.Errorf("%s: %g left out of %+v", c.Name, r.MassLeftOut, l)
 		}
 		for i, want := range c.Expect.MeanJobs {
-			if e := off(r.MeanJobs[i], rat(want)); e > r.RelativeError {
-				t.Errorf("%s: E[X_%d] = %v, want %s within %g", c.Name, i, r.MeanJobs[i], want, r.RelativeError)
+			if e := off(r.MeanJobs[i], want); e > r.RelativeErrorBound {
+				t.Errorf("%s: E[X_%d] = %v, want %s within %g", c.Name, i, r.MeanJobs[i], want, r.RelativeErrorBound)
 			}
 		}
 	}
@@ -158,12 +158,12 @@ func TestChooseMeetsItsTolerance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := whittle.SolveFloat(n, l)
-		if err != nil || r.MassLeftOut*(1-r.RelativeError) > tol {
+		r, err := whittle.Stationary(n, l)
+		if err != nil || r.MassLeftOut*(1-r.RelativeErrorBound) > tol {
 			t.Fatalf("%+v leaves out %g > %g (%v)", l, r.MassLeftOut, tol, err)
 		}
 		if l.Limits == nil && l.Total > 0 { // one job less does not do
-			r, err := whittle.SolveFloat(n, whittle.Simplex(l.Classes, l.Total-1))
+			r, err := whittle.Stationary(n, whittle.Simplex(l.Classes, l.Total-1))
 			if err != nil || r.MassLeftOut < tol*(1-1e-12) {
 				t.Fatalf("%d jobs leave out %g only, %d states are too many", l.Total-1, r.MassLeftOut, states)
 			}
@@ -171,8 +171,8 @@ func TestChooseMeetsItsTolerance(t *testing.T) {
 	})
 }
 
-func BenchmarkSolveFloat(b *testing.B) {
-	n := referenceCases(b)[3].network() // 5 classes, load 7/10
+func BenchmarkStationary(b *testing.B) {
+	n := network(b, referenceCases()[3]) // 5 classes, load 7/10
 	for _, c := range []struct {
 		name    string
 		lattice whittle.Lattice
@@ -184,7 +184,7 @@ func BenchmarkSolveFloat(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			states, _ := c.lattice.States()
 			for b.Loop() {
-				if _, err := whittle.SolveFloat(n, c.lattice); err != nil {
+				if _, err := whittle.Stationary(n, c.lattice); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -193,11 +193,11 @@ func BenchmarkSolveFloat(b *testing.B) {
 	}
 }
 
-func BenchmarkSolve(b *testing.B) {
-	n := referenceCases(b)[3].network()
+func BenchmarkStationaryExact(b *testing.B) {
+	n := network(b, referenceCases()[3])
 	b.Run("states=7776/lattice=box", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := whittle.Solve(n, whittle.Box(5, 5, 5, 5, 5)); err != nil {
+			if _, err := whittle.StationaryExact(n, whittle.Box(5, 5, 5, 5, 5)); err != nil {
 				b.Fatal(err)
 			}
 		}

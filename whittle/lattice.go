@@ -7,7 +7,7 @@ import (
 	"productform/internal/input"
 )
 
-// MaxStates is the largest number of states of a [Lattice], 2^26. [Solve] and the other exact
+// MaxStates is the largest number of states of a [Lattice], 2^26. [StationaryExact] and the other exact
 // functions take at most [MaxExactStates].
 const (
 	MaxStates      = 1 << 26
@@ -29,8 +29,8 @@ func Box(limits ...int) Lattice { return Lattice{Limits: limits} }
 // Simplex returns the lattice {x: x_1 + ... + x_classes <= total}.
 func Simplex(classes, total int) Lattice { return Lattice{Classes: classes, Total: total} }
 
-// States returns the number of states, Π_i (L_i+1) or C(n+N, N), or an error of internal/input
-// type that names the field out of range; at most [MaxStates].
+// States returns the number of states, Π_i (L_i+1) or C(n+N, N), or an *[cluster.InputError]
+// that names the field out of range; at most [MaxStates].
 func (l Lattice) States() (int, error) {
 	y, err := newLayout(l, MaxStates)
 	return y.states, err
@@ -88,21 +88,21 @@ func newLayout(l Lattice, maxStates int) (layout, error) {
 		return newSimplex(l, maxStates)
 	}
 	if l.Classes != 0 || l.Total != 0 {
-		return layout{}, input.Errorf("lattice", l, "either limits (a box) or classes and total (a simplex)")
+		return layout{}, input.Errorf("Lattice", l, "either limits (a box) or classes and total (a simplex)")
 	}
 	if len(l.Limits) < 1 || len(l.Limits) > maxClasses {
-		return layout{}, input.Errorf("lattice.limits", len(l.Limits), "1 to %d limits", maxClasses)
+		return layout{}, input.Errorf("Lattice.Limits", len(l.Limits), "1 to %d limits", maxClasses)
 	}
 	y := layout{classes: len(l.Limits), limits: l.Limits, states: 1}
 	for i, limit := range l.Limits {
 		if limit < 0 || limit >= maxStates {
-			return layout{}, input.Errorf(path("lattice.limits", i), limit, "an integer in 0..%d", maxStates-1)
+			return layout{}, input.Errorf(path("Lattice.Limits", i), limit, "an integer in 0..%d", maxStates-1)
 		}
 		y.stride = append(y.stride, y.states)
 		y.states *= limit + 1
 		y.total += limit
 		if y.states > maxStates {
-			return layout{}, input.Errorf("lattice.limits", l.Limits, "at most %d states, which smaller limits or a simplex give", maxStates)
+			return layout{}, input.Errorf("Lattice.Limits", l.Limits, "at most %d states, which smaller limits or a simplex give", maxStates)
 		}
 	}
 	return y, nil
@@ -110,14 +110,14 @@ func newLayout(l Lattice, maxStates int) (layout, error) {
 
 func newSimplex(l Lattice, maxStates int) (layout, error) {
 	if l.Classes < 1 || l.Classes > maxClasses {
-		return layout{}, input.Errorf("lattice.classes", l.Classes, "an integer in 1..%d", maxClasses)
+		return layout{}, input.Errorf("Lattice.Classes", l.Classes, "an integer in 1..%d", maxClasses)
 	}
 	if l.Total < 0 || l.Total >= maxStates {
-		return layout{}, input.Errorf("lattice.total", l.Total, "an integer in 0..%d", maxStates-1)
+		return layout{}, input.Errorf("Lattice.Total", l.Total, "an integer in 0..%d", maxStates-1)
 	}
 	y := layout{classes: l.Classes, total: l.Total, states: simplexStates(l.Classes, l.Total)}
 	if y.states > maxStates {
-		return layout{}, input.Errorf("lattice.total", l.Total, "at most %d states, which a smaller total or a box gives", maxStates)
+		return layout{}, input.Errorf("Lattice.Total", l.Total, "at most %d states, which a smaller total or a box gives", maxStates)
 	}
 	for k := range l.Classes {
 		row := make([]int, l.Total+2)

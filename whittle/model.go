@@ -1,12 +1,13 @@
 package whittle
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"math/bits"
 
+	"productform/cluster"
 	"productform/internal/input"
+	"productform/internal/ranktable"
 )
 
 // maxClasses bounds the number of queues: a rank function has 2^N values.
@@ -15,7 +16,24 @@ const maxClasses = 20
 // A Network is the Whittle network whose balance function comes from a rank function by (4).
 type Network struct {
 	ArrivalRates []*big.Rat // λ_i >= 0, jobs per unit of time; 1 to 20 classes
-	Rank         []*big.Rat // μ(A) > 0, nondecreasing in A, jobs per unit of time, at the bit mask of A; length 2^N, Rank[0] is not read
+	Rank         []*big.Rat // μ(A) > 0, nondecreasing in A, jobs per unit of time, at the bit mask of A; length 2^N, Rank[0] is nil or 0
+}
+
+// FromCluster returns the network of balanced fairness in a cluster, with rates in jobs per unit of time and
+// the rank function of [cluster.Model.Rank], whose errors it has.
+func FromCluster(m *cluster.Model) (Network, error) {
+	if m == nil {
+		return Network{}, input.Errorf("", "nothing", "a cluster model")
+	}
+	rank, err := m.Rank()
+	if err != nil {
+		return Network{}, err
+	}
+	n := Network{Rank: rank}
+	for _, class := range m.Classes {
+		n.ArrivalRates = append(n.ArrivalRates, class.ArrivalRate)
+	}
+	return n, nil
 }
 
 // SingleServer returns the rank function of one server of the given rate > 0 that all classes
@@ -72,57 +90,26 @@ func InfiniteServers(l Lattice, rates ...*big.Rat) ([][]*big.Rat, error) {
 }
 
 // ErrUnstable is wrapped by the error for a network that has no stationary distribution.
-var ErrUnstable = errors.New("network is unstable")
+var ErrUnstable = cluster.ErrUnstable
 
-// An UnstableError names the first set of classes, in the order of bit masks, that violates (5). It wraps [ErrUnstable].
-type UnstableError struct {
-	Classes     []int    // A
-	ArrivalRate *big.Rat // Σ_{i∈A} λ_i
-	Rank        *big.Rat // μ(A), at most ArrivalRate
-}
+// An UnstableError names the first set of classes A, in the order of bit masks, that violates (5), with Capacity μ(A).
+type UnstableError = cluster.UnstableError
 
-func (e *UnstableError) Unwrap() error { return ErrUnstable }
-func (e *UnstableError) Error() string {
-	return fmt.Sprintf("%v: classes %v arrive at rate %s and are served at rate %s at most",
-		ErrUnstable, e.Classes, e.ArrivalRate.RatString(), e.Rank.RatString())
-}
-
-// check returns an error of package input for rates out of range, an [UnstableError] if (5) fails.
+// check returns an [cluster.InputError] for rates out of range, an [UnstableError] if (5) fails.
 func (n Network) check() error {
 	classes := len(n.ArrivalRates)
 	if classes < 1 || classes > maxClasses {
-		return input.Errorf("arrival_rates", classes, "1 to %d rates", maxClasses)
+		return input.Errorf("ArrivalRates", classes, "1 to %d rates", maxClasses)
 	}
-	if err := checkNumbers("arrival_rates", n.ArrivalRates, classes, false); err != nil {
+	if err := checkNumbers("ArrivalRates", n.ArrivalRates, classes, false); err != nil {
 		return err
 	}
-	if err := checkRank(n.Rank, classes); err != nil {
+	if err := ranktable.Check(n.Rank, classes); err != nil {
 		return err
 	}
 	for a, rate := range setSums(n.ArrivalRates) {
 		if a > 0 && rate.Cmp(n.Rank[a]) >= 0 {
-			return &UnstableError{Classes: members(uint(a)), ArrivalRate: rate, Rank: n.Rank[a]}
-		}
-	}
-	return nil
-}
-
-// checkRank checks that rank has a positive and nondecreasing value at every non-empty set of classes.
-func checkRank(rank []*big.Rat, classes int) error {
-	if len(rank) != 1<<classes {
-		return input.Errorf("rank", len(rank), "%d values, one at every bit mask of %d classes", 1<<classes, classes)
-	}
-	for a := 1; a < len(rank); a++ {
-		if rank[a] == nil {
-			return input.Errorf(path("rank", a), "", "a number > 0")
-		}
-		if rank[a].Sign() <= 0 {
-			return input.Errorf(path("rank", a), rank[a].RatString(), "a number > 0")
-		}
-		for _, i := range members(uint(a)) {
-			if b := a &^ (1 << i); b > 0 && rank[a].Cmp(rank[b]) < 0 {
-				return input.Errorf(path("rank", a), rank[a].RatString(), "at least rank[%d] = %s, the rank of a subset", b, rank[b].RatString())
-			}
+			return &UnstableError{Classes: ranktable.Members(a), ArrivalRate: rate, Capacity: n.Rank[a]}
 		}
 	}
 	return nil
@@ -157,15 +144,6 @@ func setSums(v []*big.Rat) []*big.Rat {
 		sums[a] = new(big.Rat).Add(sums[a&(a-1)], v[i])
 	}
 	return sums
-}
-
-// members lists the elements of the set with mask a.
-func members(a uint) []int {
-	list := make([]int, 0, bits.OnesCount(a))
-	for ; a != 0; a &= a - 1 {
-		list = append(list, bits.TrailingZeros(a))
-	}
-	return list
 }
 
 func path(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }

@@ -10,7 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/internal/input"
+	"productform/cluster"
+	"productform/internal/qtest"
 	"productform/whittle"
 )
 
@@ -28,39 +29,40 @@ func TestBadNetworks(t *testing.T) {
 		spoil   func(n *whittle.Network, l *whittle.Lattice)
 		message string
 	}{
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[1] = rat("-1") }, "arrival_rates[1] = -1: want a number >= 0"},
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[0] = nil }, "arrival_rates[0] is missing: want a number >= 0"},
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates = nil }, "arrival_rates = 0: want 2 rates, one a class of the lattice"},
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank = n.Rank[:3] }, "rank = 3: want 4 values"},
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = nil }, "rank[3] is missing: want a number > 0"},
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[2] = new(big.Rat) }, "rank[2] = 0: want a number > 0"},
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = rat("7/4") }, "rank[3] = 7/4: want at least rank[2] = 2"},
-		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits[1] = -1 }, "lattice.limits[1] = -1: want an integer in 0.."},
-		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{} }, "lattice.limits = 0: want 1 to 20 limits"},
-		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{1 << 25, 1 << 25} }, "lattice.limits[0] = 33554432: want an integer in 0.."},
-		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{20000, 20000} }, "lattice.limits = [20000 20000]: want at most"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[1] = rat("-1") }, "ArrivalRates[1] = -1: want a number >= 0"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[0] = nil }, "ArrivalRates[0] is missing: want a number >= 0"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates = nil }, "ArrivalRates = 0: want 2 rates, one a class of the lattice"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank = n.Rank[:3] }, "Rank = 3 values: want 2^2 = 4 values"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = nil }, "Rank[3] is missing: want a number > 0"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[2] = new(big.Rat) }, "Rank[2] = 0: want a number > 0"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = rat("7/4") }, "Rank[3] = 7/4: want at least Rank[2] = 2: the rate with classes [1] present cannot fall when class 0 joins"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[0] = rat("1") }, "Rank[0] = 1: want 0 or nil, the rate with no class present"},
+		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits[1] = -1 }, "Lattice.Limits[1] = -1: want an integer in 0.."},
+		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{} }, "Lattice.Limits = 0: want 1 to 20 limits"},
+		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{1 << 25, 1 << 25} }, "Lattice.Limits[0] = 33554432: want an integer in 0.."},
+		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{20000, 20000} }, "Lattice.Limits = [20000 20000]: want at most"},
 		{func(_ *whittle.Network, l *whittle.Lattice) { l.Total = 3 }, "want either limits (a box) or classes and total (a simplex)"},
-		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Lattice{} }, "lattice.classes = 0: want an integer in 1..20"},
-		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(2, -1) }, "lattice.total = -1: want an integer in 0.."},
-		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(2, 20000) }, "lattice.total = 20000: want at most"},
-		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(3, 2) }, "arrival_rates = 2: want 3 rates"},
+		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Lattice{} }, "Lattice.Classes = 0: want an integer in 1..20"},
+		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(2, -1) }, "Lattice.Total = -1: want an integer in 0.."},
+		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(2, 20000) }, "Lattice.Total = 20000: want at most"},
+		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(3, 2) }, "ArrivalRates = 2: want 3 rates"},
 	} {
 		n, l := good(), whittle.Lattice{Limits: slices.Clone(box.Limits)}
 		c.spoil(&n, &l)
-		if _, err := whittle.Solve(n, l); !isInput(err, c.message) {
-			t.Errorf("Solve: %v, want %q", err, c.message)
+		if _, err := whittle.StationaryExact(n, l); !isInput(err, c.message) {
+			t.Errorf("StationaryExact: %v, want %q", err, c.message)
 		}
-		// SolveFloat takes more states, and says so.
-		if _, err := whittle.SolveFloat(n, l); !isInput(err, c.message) {
+		// Stationary takes more states, and says so.
+		if _, err := whittle.Stationary(n, l); !isInput(err, c.message) {
 			if len(l.Limits) == 0 || l.Limits[0] != 1<<25 {
-				t.Errorf("SolveFloat: %v, want %q", err, c.message)
+				t.Errorf("Stationary: %v, want %q", err, c.message)
 			}
 		}
 	}
 }
 
 func isInput(err error, message string) bool {
-	var e *input.Error
+	var e *cluster.InputError
 	return errors.As(err, &e) && strings.Contains(err.Error(), message)
 }
 
@@ -71,8 +73,15 @@ func TestBadCalls(t *testing.T) {
 	tiny := good()
 	tiny.ArrivalRates[0] = power(rat("1/2"), 200)
 	near := whittle.Network{ArrivalRates: []*big.Rat{sub(rat("1"), power(rat("1/2"), 300))}, Rank: []*big.Rat{nil, rat("1")}}
+	total := func(mu *big.Rat) error {
+		_, err := whittle.BalanceFromTotalRate(func(x []int) *big.Rat {
+			x[0] = 7 // its own copy
+			return mu
+		}, whittle.Box(0, 1))
+		return err
+	}
 	solve := func(lambda []*big.Rat, b whittle.Balance, floor []*big.Rat) error {
-		_, err := whittle.SolveBalance(lambda, b, floor)
+		_, err := whittle.StationaryOfBalance(lambda, b, floor)
 		return err
 	}
 	rates := func(l whittle.Lattice, phi [][]*big.Rat, tol *big.Rat) error {
@@ -85,14 +94,18 @@ func TestBadCalls(t *testing.T) {
 	}
 	second := func(_ any, err error) error { return err }
 	for message, err := range map[string]error{
-		"floor[0] = 1: want a number > arrival_rates[0] = 1":                        solve(one, balance, one),
+		"floor[0] = 1: want a number > ArrivalRates[0] = 1":                         solve(one, balance, one),
 		"floor = 0: want 1 numbers":                                                 solve(one, balance, nil),
-		"arrival_rates[0] is missing":                                               solve([]*big.Rat{nil}, balance, one),
+		"ArrivalRates[0] is missing":                                                solve([]*big.Rat{nil}, balance, one),
+		"totalRate([0 1]) is missing: want a number > 0":                            total(nil),
+		"totalRate([0 1]) = -1: want a number > 0":                                  total(rat("-1")),
+		"want a cluster model, not nothing":                                         second(whittle.FromCluster(nil)),
+		"servers = []: want at least one server":                                    second(whittle.FromCluster(&cluster.Model{})),
 		"want a box":                                                                solve(one, whittle.Balance{Lattice: whittle.Simplex(1, 1), Phi: balance.Phi}, one),
-		"balance.phi = 1: want 2 numbers":                                           solve(one, whittle.Balance{Lattice: box, Phi: one}, one),
-		"balance.phi[0] = 2: want 1":                                                solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{rat("2"), rat("1")}}, one),
-		"balance.phi[1] = -1: want a number > 0":                                    solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{rat("1"), rat("-1")}}, one),
-		"balance.phi[1] is missing":                                                 solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{rat("1"), nil}}, one),
+		"Balance.Phi = 1: want 2 numbers":                                           solve(one, whittle.Balance{Lattice: box, Phi: one}, one),
+		"Balance.Phi[0] = 2: want 1":                                                solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{rat("2"), rat("1")}}, one),
+		"Balance.Phi[1] = -1: want a number > 0":                                    solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{rat("1"), rat("-1")}}, one),
+		"Balance.Phi[1] is missing":                                                 solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{rat("1"), nil}}, one),
 		"rates = 1: want 2 rows":                                                    rates(box, [][]*big.Rat{{nil}}, nil),
 		"rates[1] = 0: want 1 rates":                                                rates(box, [][]*big.Rat{{nil}, {}}, nil),
 		"rates[1][0] is missing: want a number > 0, the rate in state [1]":          rates(box, [][]*big.Rat{{nil}, {nil}}, nil),
@@ -107,8 +120,8 @@ func TestBadCalls(t *testing.T) {
 		"rates[1] is missing: want a number > 0":                                    second(whittle.SeparateServers(rat("1"), nil)),
 		"rates = 1: want 2 numbers, one a class":                                    second(whittle.InfiniteServers(whittle.Box(1, 1), rat("1"))),
 		"prob = 1: want 2 numbers, one a state":                                     second(whittle.LocalImbalances(box, one, [][]*big.Rat{{nil}, one}, one)),
-		"want 0, or a rate in 2^-150..2^150":                                        second(whittle.SolveFloat(tiny, whittle.Box(1, 1))),
-		"want rates farther from instability, or the exact engine":                  second(whittle.SolveFloat(near, box)),
+		"want 0, or a rate in 2^-150..2^150":                                        second(whittle.Stationary(tiny, whittle.Box(1, 1))),
+		"want rates farther from instability, or the exact engine":                  second(whittle.Stationary(near, box)),
 		"tol = 1e-09: want a tolerance that at most 67108864 states meet, such as ": choose(whittle.Network{ArrivalRates: []*big.Rat{rat("999/1000"), rat("999/1000"), rat("999/1000")}, Rank: mustSeparate(t, "1", "1", "1")}, 1e-9),
 	} {
 		if !isInput(err, message) {
@@ -136,14 +149,14 @@ func TestUnstable(t *testing.T) {
 		classes []int
 		message string
 	}{
-		{[]string{"2", "1/2"}, []int{0}, "classes [0] arrive at rate 2 and are served at rate 2 at most"},
-		{[]string{"3/2", "3/2"}, []int{0, 1}, "classes [0 1] arrive at rate 3 and are served at rate 3 at most"},
-		{[]string{"0", "5"}, []int{1}, "classes [1] arrive at rate 5 and are served at rate 2 at most"},
+		{[]string{"2", "1/2"}, []int{0}, "classes [0] bring 2 jobs per unit of time to servers that can do 2"},
+		{[]string{"3/2", "3/2"}, []int{0, 1}, "classes [0 1] bring 3 jobs per unit of time to servers that can do 3"},
+		{[]string{"0", "5"}, []int{1}, "classes [1] bring 5 jobs per unit of time to servers that can do 2"},
 	} {
 		n := good()
 		n.ArrivalRates = []*big.Rat{rat(c.lambda[0]), rat(c.lambda[1])}
-		_, exact := whittle.Solve(n, whittle.Box(2, 2))
-		_, float := whittle.SolveFloat(n, whittle.Simplex(2, 2))
+		_, exact := whittle.StationaryExact(n, whittle.Box(2, 2))
+		_, float := whittle.Stationary(n, whittle.Simplex(2, 2))
 		_, eta := whittle.Eta(n)
 		_, bound := whittle.GeometricBound(n, whittle.Box(2, 2))
 		_, choose := whittle.Choose(n, 1e-3)
@@ -160,15 +173,15 @@ func TestUnstable(t *testing.T) {
 func TestClassThatNeverArrives(t *testing.T) {
 	n := good()
 	n.ArrivalRates[0] = new(big.Rat)
-	r, err := whittle.Solve(n, whittle.Simplex(2, 3))
+	r, err := whittle.StationaryExact(n, whittle.Simplex(2, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !isExactly(r.MeanJobs[0], new(big.Rat)) || !isExactly(r.MeanJobs[1], rat("1")) { // M/M/1 at load 1/2
 		t.Errorf("means %v", r.MeanJobs)
 	}
-	f, err := whittle.SolveFloat(n, whittle.Simplex(2, 3))
-	if err != nil || f.MeanJobs[0] != 0 || off(f.MeanJobs[1], rat("1")) > f.RelativeError {
+	f, err := whittle.Stationary(n, whittle.Simplex(2, 3))
+	if err != nil || f.MeanJobs[0] != 0 || off(f.MeanJobs[1], rat("1")) > f.RelativeErrorBound {
 		t.Errorf("means %v, %v", f, err)
 	}
 }
@@ -200,6 +213,25 @@ func TestOrderAndUnitsDoNotMatter(t *testing.T) {
 			if !equal(r.MeanJobs[i].Low, s.MeanJobs[to].Low) {
 				t.Fatalf("E[X_%d] = %v and %v", i, r.MeanJobs[i], s.MeanJobs[to])
 			}
+		}
+	})
+}
+
+// Groups taken whole and a mean size: the network is that of the definition.
+func TestFromCluster(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := qtest.DrawModel(t, qtest.Options{Count: 3, ZeroRates: true, ZeroCapacities: true})
+		for i := range m.Classes {
+			for k, c := range m.Classes[i].Servers {
+				m.Classes[i].Servers[k].Choose = m.Servers[c.Server].Size()
+			}
+		}
+		n, err := whittle.FromCluster(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.EqualFunc(n.Rank, qtest.RankTable(m), equal) || !slices.EqualFunc(n.ArrivalRates, qtest.Rates(m), equal) {
+			t.Errorf("network %+v, want rank %v and rates %v", n, qtest.RankTable(m), qtest.Rates(m))
 		}
 	})
 }

@@ -1,14 +1,10 @@
 package whittle
 
-import "math/big"
+import (
+	"math/big"
 
-// An Interval holds a number that is known to lie between two bounds, equal ones if it is known exactly.
-type Interval struct {
-	Low, High *big.Rat
-}
-
-// Exact reports whether the bounds are equal.
-func (v Interval) Exact() bool { return v.Low.Cmp(v.High) == 0 }
+	"productform/internal/ranktable"
+)
 
 // A spread says what a unit of weight that enters active set A brings outside the lattice. If the weights
 // w(x) of a set of states outside satisfy μ(A(x)) w(x) = inflow + Σ_{i: x_i>0} λ_i w(x-e_i),
@@ -20,7 +16,7 @@ func (v Interval) Exact() bool { return v.Low.Cmp(v.High) == 0 }
 // Both follow from one step: x passes λ_i of its weight to x+e_i, in A or A∪{i}.
 type spread struct {
 	mass []*big.Rat   // V(A)
-	jobs [][]*big.Rat // U_j(A) at [A][j]
+	jobs [][]*big.Rat // U_j(A) in row A, column j
 }
 
 // newSpread visits the sets from the largest mask down, so that A∪{i} comes before A.
@@ -110,24 +106,24 @@ func outsideOfFloor(y layout, weights, r []*big.Rat) (*big.Rat, []*big.Rat) {
 	return mass, jobs
 }
 
-// Eta returns rates η_i > λ_i with Σ_{i∈A} η_i <= μ(A) for every A, a certificate of stability,
+// Eta returns rates η_i > λ_i with Σ_{i∈A} η_i < μ(A) for every A, a certificate of stability,
 //
-//	η_i = λ_i + min_{A: i∈A} (μ(A) - Σ_{j∈A} λ_j)/|A|,
+//	η_i = λ_i + ½ min_{A: i∈A} (μ(A) - Σ_{j∈A} λ_j)/|A|,
 //
-// in O(N 2^N). By Lemma 1 of [BC17], Φ(x) <= Π_i η_i^-x_i. (The appendix of [BC17] takes half
-// the minimum; the whole is enough, since (A.1) asks for <= only.) The error is that of [Solve].
+// those of the appendix of [BC17] (and of Result.Eta in package stability), in O(N 2^N). By Lemma 1,
+// Φ(x) <= Π_i η_i^-x_i. The error is that of [StationaryExact].
 func Eta(n Network) ([]*big.Rat, error) {
 	if err := n.check(); err != nil {
 		return nil, err
 	}
 	step := make([]*big.Rat, len(n.ArrivalRates))
 	for a, lambda := range setSums(n.ArrivalRates) {
-		set := members(uint(a))
+		set := ranktable.Members(a)
 		if len(set) == 0 {
 			continue
 		}
 		share := new(big.Rat).Sub(n.Rank[a], lambda)
-		share.Quo(share, big.NewRat(int64(len(set)), 1))
+		share.Quo(share, big.NewRat(int64(2*len(set)), 1))
 		for _, i := range set {
 			if step[i] == nil || share.Cmp(step[i]) < 0 {
 				step[i] = share
@@ -147,8 +143,8 @@ func Eta(n Network) ([]*big.Rat, error) {
 //	Σ_{x outside} Φ(x) Π_i λ_i^x_i <= Σ_{x outside} Π_i r_i^x_i,
 //
 // in O(N 2^N) operations and one for each Σ_i L_i or N n, without a table of states. Since Z >= 1, it also
-// bounds the probability of being outside. It is closed but coarse; [Result].Outside has the exact sum.
-// The error is that of [Solve].
+// bounds the probability of being outside. It is closed but coarse; [ExactResult].Outside has the exact sum.
+// The error is that of [StationaryExact].
 func GeometricBound(n Network, l Lattice) (*big.Rat, error) {
 	y, err := newLayout(l, MaxStates)
 	if err != nil {

@@ -1,0 +1,31 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"productform/internal/input"
+)
+
+// An InputError points at one entry of a model, a setting or a file that cannot be used: where it
+// stands, what it is, and what would have been accepted. All packages of this module return it.
+type InputError = input.Error
+
+// ErrUnstable says that a model has no stationary distribution.
+var ErrUnstable = errors.New("unstable: jobs arrive at least as fast as their servers can work")
+
+// An UnstableError names a set of classes whose jobs arrive at least as fast as all the
+// servers they can use can work. It wraps [ErrUnstable].
+type UnstableError struct {
+	Classes     []int    // rows of the model's classes; for classes with "choose", some of their server sets
+	ArrivalRate *big.Rat // of the jobs of these classes (of those server sets), jobs per unit of time
+	Capacity    *big.Rat // of all servers they can use, jobs per unit of time; at most ArrivalRate
+}
+
+func (e *UnstableError) Unwrap() error { return ErrUnstable }
+
+func (e *UnstableError) Error() string {
+	return fmt.Sprintf("%v: classes %v bring %s jobs per unit of time to servers that can do %s",
+		ErrUnstable, e.Classes, e.ArrivalRate.RatString(), e.Capacity.RatString())
+}

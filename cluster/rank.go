@@ -1,0 +1,50 @@
+package cluster
+
+import (
+	"fmt"
+	"math/big"
+
+	"productform/internal/input"
+	"productform/internal/ranktable"
+)
+
+// maxRankClasses bounds the table of [Model.Rank]: 2^20 rationals take about 0.1 GB.
+const maxRankClasses = 20
+
+// Rank returns the rank function in jobs per unit of time: μ(A)/σ at the bit mask of each set A of
+// classes (class i is bit i), 2^N values in O(N 2^N) additions. A group of which every class takes
+// all servers is one server of the summed capacity.
+//
+// The error is that of [Model.Check], or an *[InputError] for more than 20 classes, or for a class
+// that chooses some servers of a group: it stands for one class for each combination, as
+// [Model.Expand] writes them out.
+func (m *Model) Rank() ([]*big.Rat, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if n := len(m.Classes); n > maxRankClasses {
+		return nil, input.Errorf("classes", fmt.Sprintf("%d of them", n),
+			"at most %d, since the rank function has 2^N values; package bf takes more", maxRankClasses)
+	}
+	capacities := make([]*big.Rat, len(m.Servers))
+	for s, server := range m.Servers {
+		c := new(big.Rat).SetInt64(int64(server.Size()))
+		c.Mul(c, server.Capacity)
+		if m.MeanSize != nil {
+			c.Quo(c, m.MeanSize)
+		}
+		capacities[s] = c
+	}
+	servers := make([][]int, len(m.Classes))
+	for i, class := range m.Classes {
+		for k, c := range class.Servers {
+			if n := m.Servers[c.Server].Size(); c.Choose < n {
+				return nil, input.Errorf(index(index("classes", i)+".servers", k)+".choose", c.Choose,
+					"all %d servers of %s; Model.Expand writes other choices out as single servers and classes, package bf takes them as they are",
+					n, quoteShort(m.Servers[c.Server].Name))
+			}
+			servers[i] = append(servers[i], c.Server)
+		}
+	}
+	return ranktable.OfServers(servers, capacities), nil
+}

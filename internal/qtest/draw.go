@@ -1,0 +1,100 @@
+package qtest
+
+import (
+	"fmt"
+	"math/big"
+
+	"pgregory.net/rapid"
+
+	"productform/cluster"
+)
+
+// Options say which models [DrawModel] draws. The zero value asks for up to 5 classes on up to 5
+// single servers, with positive rates and capacities.
+type Options struct {
+	Servers, Classes int  // most rows; 0 means 5
+	Count            int  // most servers of a row, of which classes then draw some, often all; 0 means 1
+	ZeroRates        bool // some classes never arrive
+	ZeroCapacities   bool // some servers do no work; every class has one that does
+	Long             bool // some numbers are fractions of some 60 bits
+	Stable           bool // rates are scaled to a load of 1/20, 2/20, ..., or 19/20 of the critical one
+}
+
+// DrawModel draws a model that makes sense. Numbers have few values, so that ties happen.
+func DrawModel(t *rapid.T, o Options) *cluster.Model {
+	number := func(label string, zero bool) *big.Rat {
+		low := int64(1)
+		if zero {
+			low = 0
+		}
+		if o.Long && rapid.IntRange(0, 9).Draw(t, label+" kind") == 0 {
+			return big.NewRat(rapid.Int64Range(1, 1<<62).Draw(t, label), rapid.Int64Range(1<<60, 1<<62).Draw(t, label+" over"))
+		}
+		return big.NewRat(rapid.Int64Range(low, 8).Draw(t, label), rapid.Int64Range(1, 5).Draw(t, label+" over"))
+	}
+	most := func(n int) int {
+		if n == 0 {
+			return 5
+		}
+		return n
+	}
+	m := &cluster.Model{}
+	for s := range rapid.IntRange(1, most(o.Servers)).Draw(t, "servers") {
+		row := cluster.Server{Name: fmt.Sprint("s", s), Count: 1, Capacity: number("capacity", o.ZeroCapacities)}
+		if o.Count > 1 {
+			row.Count = rapid.IntRange(0, o.Count).Draw(t, "count")
+		}
+		m.Servers = append(m.Servers, row)
+	}
+	works := rapid.IntRange(0, len(m.Servers)-1).Draw(t, "working server")
+	if m.Servers[works].Capacity.Sign() == 0 {
+		m.Servers[works].Capacity = big.NewRat(1, 3)
+	}
+	rows := make([]int, len(m.Servers))
+	for s := range rows {
+		rows[s] = s
+	}
+	for i := range rapid.IntRange(1, most(o.Classes)).Draw(t, "classes") {
+		c := cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: number("rate", o.ZeroRates)}
+		served := false
+		for _, s := range rapid.Permutation(rows).Draw(t, "order")[:rapid.IntRange(1, len(rows)).Draw(t, "degree")] {
+			choose := m.Servers[s].Size()
+			if choose > 1 && !rapid.Bool().Draw(t, "whole") {
+				choose = rapid.IntRange(1, choose).Draw(t, "choose")
+			}
+			c.Servers = append(c.Servers, cluster.Choice{Server: s, Choose: choose})
+			served = served || m.Servers[s].Capacity.Sign() > 0
+		}
+		if !served {
+			c.Servers = append(c.Servers, cluster.Choice{Server: works, Choose: 1})
+		}
+		m.Classes = append(m.Classes, c)
+	}
+	if rapid.Bool().Draw(t, "sized") {
+		m.MeanSize = number("mean size", false)
+	}
+	if o.Stable {
+		return ScaleTo(m, big.NewRat(rapid.Int64Range(1, 19).Draw(t, "load"), 20))
+	}
+	return m
+}
+
+// Scale returns m with all arrival rates multiplied by x.
+func Scale(m *cluster.Model, x *big.Rat) *cluster.Model {
+	scaled := *m
+	scaled.Classes = append([]cluster.Class(nil), m.Classes...)
+	for i, c := range m.Classes {
+		scaled.Classes[i].ArrivalRate = new(big.Rat).Mul(c.ArrivalRate, x)
+	}
+	return &scaled
+}
+
+// ScaleTo returns m with its arrival rates scaled to a critical scale of 1/load: the set of
+// classes with the highest load has this one. A model without work stays as it is.
+func ScaleTo(m *cluster.Model, load *big.Rat) *cluster.Model {
+	_, critical := Extremes(m)
+	if critical == nil {
+		return m
+	}
+	return Scale(m, critical.Mul(critical, load))
+}

@@ -1,0 +1,263 @@
+package qtest
+
+import (
+	"math/big"
+	"slices"
+
+	"productform/cluster"
+)
+
+// Subsets lists the subsets of 0..n-1, smaller ones first, those of a size in lexicographic order.
+func Subsets(n int) [][]int {
+	all := [][]int{{}}
+	for k := 0; k < len(all); k++ {
+		from := 0
+		if last := len(all[k]) - 1; last >= 0 {
+			from = all[k][last] + 1
+		}
+		for i := from; i < n; i++ {
+			all = append(all, append(slices.Clone(all[k]), i))
+		}
+	}
+	return all
+}
+
+// Mask returns the bit mask of a set.
+func Mask(set []int) int {
+	a := 0
+	for _, i := range set {
+		a |= 1 << i
+	}
+	return a
+}
+
+// Sum adds numbers.
+func Sum(v []*big.Rat) *big.Rat {
+	total := new(big.Rat)
+	for _, x := range v {
+		total.Add(total, x)
+	}
+	return total
+}
+
+// Rates returns the arrival rates of a model, λ_i, in jobs per unit of time.
+func Rates(m *cluster.Model) []*big.Rat {
+	v := make([]*big.Rat, len(m.Classes))
+	for i, c := range m.Classes {
+		v[i] = c.ArrivalRate
+	}
+	return v
+}
+
+// Rank returns μ(A)/σ, in jobs per unit of time, of a set A of classes that use single servers or
+// whole groups: each server asks each class of A whether it uses it.
+func Rank(m *cluster.Model, set []int) *big.Rat {
+	mu := new(big.Rat)
+	for s, server := range m.Servers {
+		if slices.ContainsFunc(set, func(i int) bool {
+			return slices.ContainsFunc(m.Classes[i].Servers, func(c cluster.Choice) bool { return c.Server == s })
+		}) {
+			mu.Add(mu, new(big.Rat).Mul(big.NewRat(int64(server.Size()), 1), server.Capacity))
+		}
+	}
+	return mu.Quo(mu, meanSize(m))
+}
+
+// RankTable returns [Rank] at the bit mask of every set.
+func RankTable(m *cluster.Model) []*big.Rat {
+	table := make([]*big.Rat, 1<<len(m.Classes))
+	for _, set := range Subsets(len(m.Classes)) {
+		table[Mask(set)] = Rank(m, set)
+	}
+	return table
+}
+
+func meanSize(m *cluster.Model) *big.Rat {
+	if m.MeanSize != nil {
+		return m.MeanSize
+	}
+	return big.NewRat(1, 1)
+}
+
+// ActiveSets returns G(A) at the bit mask of each A, and E[X_i], of a queue with rank function μ by the
+// recursion over sets of active classes and its derivative by the product rule,
+//
+//	G(∅) = 1,  (μ(A) - λ(A)) G(A) = Σ_{i∈A} λ_i G(A∖i),  λ(A) = Σ_{i∈A} λ_i,  Z = Σ_A G(A),
+//	(μ(A) - λ(A)) D_j(A) = λ_j (G(A∖j) + G(A)) [j∈A] + Σ_{i∈A} λ_i D_j(A∖i),  E[X_j] = Σ_A D_j(A)/Z.
+//
+// The queue is stable.
+func ActiveSets(lambda, mu []*big.Rat) (g, jobs []*big.Rat) {
+	n := len(lambda)
+	g = make([]*big.Rat, 1<<n)
+	d := make([][]*big.Rat, 1<<n)
+	jobs = make([]*big.Rat, n)
+	for j := range jobs {
+		jobs[j] = new(big.Rat)
+	}
+	for a := range g { // A∖i has a smaller mask
+		slack := big.NewRat(1, 1)
+		if a > 0 {
+			slack.Set(mu[a])
+			for i, l := range lambda {
+				if a>>i&1 == 1 {
+					slack.Sub(slack, l)
+				}
+			}
+		}
+		recursion := func(source *big.Rat, before func(b int) *big.Rat) *big.Rat {
+			for i, l := range lambda {
+				if a>>i&1 == 1 {
+					source.Add(source, new(big.Rat).Mul(l, before(a&^(1<<i))))
+				}
+			}
+			return source.Quo(source, slack)
+		}
+		source := new(big.Rat)
+		if a == 0 {
+			source.SetInt64(1)
+		}
+		g[a] = recursion(source, func(b int) *big.Rat { return g[b] })
+		d[a] = make([]*big.Rat, n)
+		for j, l := range lambda {
+			source := new(big.Rat)
+			if a>>j&1 == 1 {
+				source.Add(g[a&^(1<<j)], g[a])
+				source.Mul(source, l)
+			}
+			d[a][j] = recursion(source, func(b int) *big.Rat { return d[b][j] })
+			jobs[j].Add(jobs[j], d[a][j])
+		}
+	}
+	z := Sum(g)
+	for j := range jobs {
+		jobs[j].Quo(jobs[j], z)
+	}
+	return g, jobs
+}
+
+// An Answer holds the stationary measures of a stable cluster under balanced fairness.
+type Answer struct {
+	Normalization *big.Rat   // Z
+	MeanJobs      []*big.Rat // E[X_i] of each row of classes
+	Busy          []*big.Rat // probability that a server of each row of servers works
+}
+
+// Solve returns the measures of a stable model by [ActiveSets], each combination of servers that a
+// class may draw being a class of its own: 2^n sets for n = [Combinations] of m.
+func Solve(m *cluster.Model) Answer {
+	e, serverRow, classRow := single(m)
+	g, jobs := ActiveSets(Rates(e), RankTable(e))
+	z := Sum(g)
+	a := Answer{z, make([]*big.Rat, len(m.Classes)), make([]*big.Rat, len(m.Servers))}
+	for row := range m.Classes {
+		a.MeanJobs[row] = new(big.Rat)
+	}
+	for i, row := range classRow {
+		a.MeanJobs[row].Add(a.MeanJobs[row], jobs[i])
+	}
+	for s, row := range serverRow { // servers of a row are alike: the last one stands
+		busy := new(big.Rat)
+		for mask, weight := range g {
+			if slices.ContainsFunc(e.Classes, func(c cluster.Class) bool {
+				used := mask&1 == 1
+				mask >>= 1
+				return used && slices.Contains(c.Servers, cluster.Choice{Server: s, Choose: 1})
+			}) {
+				busy.Add(busy, weight)
+			}
+		}
+		a.Busy[row] = busy.Quo(busy, z)
+	}
+	return a
+}
+
+// Combinations returns the number of combinations of servers that the classes of m may draw.
+func Combinations(m *cluster.Model) int {
+	total := 0
+	for _, c := range m.Classes {
+		n := 1
+		for _, choice := range c.Servers {
+			n *= int(binomial(m.Servers[choice.Server].Size(), choice.Choose).Int64())
+		}
+		total += n
+	}
+	return total
+}
+
+func binomial(n, k int) *big.Int { return new(big.Int).Binomial(int64(n), int64(k)) }
+
+// single writes a model out in single servers: every set of servers is tried for each class, and those
+// with the right number of each row share its rate. The rows are those of m.
+func single(m *cluster.Model) (e *cluster.Model, serverRow, classRow []int) {
+	e = &cluster.Model{MeanSize: m.MeanSize}
+	for row, s := range m.Servers {
+		for range s.Size() {
+			e.Servers = append(e.Servers, cluster.Server{Capacity: s.Capacity})
+			serverRow = append(serverRow, row)
+		}
+	}
+	subsets := Subsets(len(e.Servers))
+	for row, c := range m.Classes {
+		want := make([]int, len(m.Servers))
+		for _, choice := range c.Servers {
+			want[choice.Server] = choice.Choose
+		}
+		var sets [][]int
+		for _, set := range subsets {
+			count := make([]int, len(m.Servers))
+			for _, s := range set {
+				count[serverRow[s]]++
+			}
+			if slices.Equal(count, want) {
+				sets = append(sets, set)
+			}
+		}
+		for _, set := range sets {
+			rate := new(big.Rat).Quo(c.ArrivalRate, big.NewRat(int64(len(sets)), 1))
+			e.Classes = append(e.Classes, cluster.Class{ArrivalRate: rate, Servers: cluster.On(set...)})
+			classRow = append(classRow, row)
+		}
+	}
+	return e, serverRow, classRow
+}
+
+// Extremes returns the margin min_A μ(A) - σ λ(A), in work per unit of time, and the critical scale
+// min_A μ(A) / (σ λ(A)), nil if no work arrives, over the sets A of combinations of servers that jobs
+// draw. A set with all the combinations inside some servers has the least of both, and of the servers
+// only the numbers k_s in each row matter, C(k,d)/C(n,d) of the jobs of a class being inside: all
+// numbers are tried.
+func Extremes(m *cluster.Model) (margin, scale *big.Rat) {
+	k := make([]int, len(m.Servers))
+	for {
+		mu, load, some := new(big.Rat), new(big.Rat), false
+		for s, n := range k {
+			mu.Add(mu, new(big.Rat).Mul(big.NewRat(int64(n), 1), m.Servers[s].Capacity))
+		}
+		for _, c := range m.Classes {
+			part, inside := new(big.Rat).Mul(c.ArrivalRate, meanSize(m)), true
+			for _, choice := range c.Servers {
+				n, d := m.Servers[choice.Server].Size(), choice.Choose
+				part.Mul(part, new(big.Rat).SetFrac(binomial(k[choice.Server], d), binomial(n, d)))
+				inside = inside && k[choice.Server] >= d
+			}
+			some = some || inside
+			load.Add(load, part)
+		}
+		if h := new(big.Rat).Sub(mu, load); some && (margin == nil || h.Cmp(margin) < 0) {
+			margin = h
+		}
+		if load.Sign() > 0 {
+			if q := mu.Quo(mu, load); scale == nil || q.Cmp(scale) < 0 {
+				scale = q
+			}
+		}
+		s := 0
+		for ; s < len(k) && k[s] == m.Servers[s].Size(); s++ {
+			k[s] = 0
+		}
+		if s == len(k) {
+			return margin, scale
+		}
+		k[s]++
+	}
+}

@@ -1,0 +1,96 @@
+package qtest_test
+
+import (
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/cluster"
+	"productform/internal/qtest"
+)
+
+func equal(a, b []*big.Rat) bool {
+	return slices.EqualFunc(a, b, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })
+}
+
+// The oracles of this package give the answers of the independent program.
+func TestReferences(t *testing.T) {
+	unstable := 0
+	for _, r := range qtest.References() {
+		margin, scale := qtest.Extremes(r.Model)
+		if margin.Cmp(r.Expect.Margin) != 0 || scale.Cmp(r.Expect.CriticalScale) != 0 || r.Expect.Stable != (margin.Sign() > 0) {
+			t.Errorf("%s: margin %v, scale %v; want %+v", r.Name, margin, scale, r.Expect)
+		}
+		if !r.Expect.Stable {
+			unstable++
+			continue
+		}
+		a := qtest.Solve(r.Model)
+		if a.Normalization.Cmp(r.Expect.Normalization) != 0 || !equal(a.MeanJobs, r.Expect.MeanJobs) || !equal(a.Busy, r.Expect.Utilization) {
+			t.Errorf("%s: %v; want %+v", r.Name, a, r.Expect)
+		}
+	}
+	if n := len(qtest.References()); n != 15 || unstable != 2 {
+		t.Errorf("%d references, %d of them unstable; want 15 and 2", n, unstable)
+	}
+}
+
+// Work is conserved: the capacity that works, on average, is the work that arrives. This
+// ties rows with groups to each other, too.
+func TestSolveConservesWork(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
+			return qtest.DrawModel(t, qtest.Options{Servers: 3, Classes: 3, Count: 3, ZeroRates: true, ZeroCapacities: true, Stable: true})
+		}).Filter(func(m *cluster.Model) bool { return qtest.Combinations(m) <= 7 }).Draw(t, "model")
+		if err := m.Check(); err != nil {
+			t.Fatal(err)
+		}
+		balance := new(big.Rat)
+		for s, busy := range qtest.Solve(m).Busy {
+			c := big.NewRat(int64(m.Servers[s].Size()), 1)
+			balance.Add(balance, c.Mul(c, busy).Mul(c, m.Servers[s].Capacity))
+		}
+		for _, c := range m.Classes {
+			work := new(big.Rat).Set(c.ArrivalRate)
+			if m.MeanSize != nil {
+				work.Mul(work, m.MeanSize)
+			}
+			balance.Sub(balance, work)
+		}
+		if balance.Sign() != 0 {
+			t.Errorf("%v more capacity works than work arrives", balance)
+		}
+	})
+}
+
+// One server of rate μ: Z = μ/(μ-Σλ), E[X_i] = λ_i/(μ-Σλ).
+func TestActiveSetsOneServer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 4).Draw(t, "classes")
+		lambda, mu := make([]*big.Rat, n), make([]*big.Rat, 1<<n)
+		for i := range lambda {
+			lambda[i] = big.NewRat(rapid.Int64Range(0, 6).Draw(t, "rate"), 25)
+		}
+		for a := range mu {
+			mu[a] = big.NewRat(1, 1)
+		}
+		slack := new(big.Rat).Sub(mu[0], qtest.Sum(lambda))
+		g, jobs := qtest.ActiveSets(lambda, mu)
+		want := []*big.Rat{new(big.Rat).Inv(slack)}
+		for _, l := range lambda {
+			want = append(want, new(big.Rat).Quo(l, slack))
+		}
+		if got := append([]*big.Rat{qtest.Sum(g)}, jobs...); !equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+}
+
+func TestSubsets(t *testing.T) {
+	want := [][]int{{}, {0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
+	if got := qtest.Subsets(3); !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("subsets %v, want %v", got, want)
+	}
+}

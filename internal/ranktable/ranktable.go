@@ -1,0 +1,99 @@
+// Package ranktable serves rank functions tabulated at the bit masks of sets of classes: rank[A] is
+// the total rate μ(A) while A is the set of classes present, class i being bit i of A.
+package ranktable
+
+import (
+	"fmt"
+	"math/big"
+	"math/bits"
+
+	"productform/internal/input"
+)
+
+// Check reports whether rank is a rank function of the given number of classes: 2^classes values,
+// the first nil or 0, the others positive and nondecreasing in A. The error is an *[input.Error]
+// that names the first mask at fault. It takes O(N 2^N) comparisons.
+func Check(rank []*big.Rat, classes int) error {
+	if err := CheckShape(rank, classes); err != nil {
+		return err
+	}
+	for a := 1; a < len(rank); a++ {
+		if err := CheckSet(rank, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckShape is the part of [Check] about the length and the empty set.
+func CheckShape(rank []*big.Rat, classes int) error {
+	if len(rank) != 1<<classes {
+		return input.Errorf("Rank", fmt.Sprintf("%d values", len(rank)), "2^%d = %d values, one for each set of classes", classes, 1<<classes)
+	}
+	if rank[0] != nil && rank[0].Sign() != 0 {
+		return input.Errorf("Rank[0]", rank[0].RatString(), "0 or nil, the rate with no class present")
+	}
+	return nil
+}
+
+// CheckSet is the part of [Check] about one non-empty set: its value is positive, and not below that of A
+// without one of its classes.
+func CheckSet(rank []*big.Rat, a int) error {
+	path := fmt.Sprintf("Rank[%d]", a)
+	if rank[a] == nil {
+		return input.Errorf(path, "", "a number > 0, the rate with classes %v present", Members(a))
+	}
+	if rank[a].Sign() <= 0 {
+		return input.Errorf(path, rank[a].RatString(), "a number > 0, the rate with classes %v present", Members(a))
+	}
+	for rest := a; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros(uint(rest))
+		if b := a &^ (1 << i); b != 0 && rank[b].Cmp(rank[a]) > 0 {
+			return input.Errorf(path, rank[a].RatString(),
+				"at least Rank[%d] = %s: the rate with classes %v present cannot fall when class %d joins", b, rank[b].RatString(), Members(b), i)
+		}
+	}
+	return nil
+}
+
+// OfServers returns the rank function of classes that use servers, μ(A) the capacity of all servers
+// that some class of A uses, for servers[i] the servers of class i and the capacity of each server. With
+// w(B) the capacity of the servers used by the classes of B and no other, the capacity used inside
+// a set only is a subset sum of w, and what is not used outside A is used by A: O(N 2^N) additions.
+func OfServers(servers [][]int, capacities []*big.Rat) []*big.Rat {
+	inside := make([]*big.Rat, 1<<len(servers))
+	for b := range inside {
+		inside[b] = new(big.Rat)
+	}
+	users := make([]int, len(capacities)) // mask of the classes that use the server
+	for i, list := range servers {
+		for _, s := range list {
+			users[s] |= 1 << i
+		}
+	}
+	for s, b := range users {
+		inside[b].Add(inside[b], capacities[s])
+	}
+	for i := range servers {
+		for b := range inside {
+			if b>>i&1 == 1 {
+				inside[b].Add(inside[b], inside[b^1<<i])
+			}
+		}
+	}
+	all := len(inside) - 1
+	rank := make([]*big.Rat, len(inside))
+	for a := range rank {
+		rank[a] = new(big.Rat).Sub(inside[all], inside[all^a])
+	}
+	return rank
+}
+
+// Members lists the classes of a mask in increasing order.
+func Members(a int) []int {
+	list := make([]int, 0, bits.OnesCount(uint(a)))
+	for ; a != 0; a &= a - 1 {
+		list = append(list, bits.TrailingZeros(uint(a)))
+	}
+	return list
+}

@@ -1,0 +1,68 @@
+package ranktable_test
+
+import (
+	"errors"
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/internal/input"
+	"productform/internal/qtest"
+	"productform/internal/ranktable"
+)
+
+// The rank function of servers is that of the definition, and passes the check; with one value set below
+// a subset's it does not, and one of the sets named is the one spoiled.
+func TestOfServersAndCheck(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := qtest.DrawModel(t, qtest.Options{ZeroCapacities: true})
+		m.MeanSize = nil
+		n := len(m.Classes)
+		servers, capacities := make([][]int, n), make([]*big.Rat, len(m.Servers))
+		for i, class := range m.Classes {
+			for _, c := range class.Servers {
+				servers[i] = append(servers[i], c.Server)
+			}
+		}
+		for s, server := range m.Servers {
+			capacities[s] = server.Capacity
+		}
+		rank := ranktable.OfServers(servers, capacities)
+		if want := qtest.RankTable(m); !slices.EqualFunc(rank, want, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 }) {
+			t.Fatalf("rank %v, want %v", rank, want)
+		}
+		if err := ranktable.Check(rank, n); err != nil {
+			t.Fatal(err)
+		}
+		a := rapid.IntRange(1, len(rank)-1).Draw(t, "A")
+		sub := a & (a - 1)
+		if sub == 0 {
+			return
+		}
+		rank[a] = new(big.Rat).Sub(rank[sub], big.NewRat(1, 1000))
+		err := ranktable.Check(rank, n)
+		if e := new(input.Error); !errors.As(err, &e) {
+			t.Fatalf("μ(%v) = %v is accepted, error %v", ranktable.Members(a), rank[a], err)
+		}
+	})
+}
+
+func TestCheckMessages(t *testing.T) {
+	one := big.NewRat(1, 1)
+	for want, rank := range map[string][]*big.Rat{
+		"Rank = 3 values: want 2^2 = 4 values, one for each set of classes":                                          {nil, one, one},
+		"Rank[0] = 1: want 0 or nil, the rate with no class present":                                                 {one, one, one, one},
+		"Rank[2] is missing: want a number > 0, the rate with classes [1] present":                                   {nil, one, nil, one},
+		"Rank[3] = 0: want a number > 0, the rate with classes [0 1] present":                                        {nil, one, one, new(big.Rat)},
+		"Rank[3] = 1: want at least Rank[1] = 3/2: the rate with classes [0] present cannot fall when class 1 joins": {new(big.Rat), big.NewRat(3, 2), one, one},
+	} {
+		if err := ranktable.Check(rank, 2); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	if err := ranktable.Check([]*big.Rat{nil, one, one, one}, 2); err != nil {
+		t.Error(err)
+	}
+}
