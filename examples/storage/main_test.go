@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"math"
 	"math/big"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"productform/bf"
 	"productform/internal/docs"
@@ -15,16 +12,8 @@ import (
 
 // The program prints what its README shows.
 func TestOutput(t *testing.T) {
-	want, err := docs.Output("README.md", "go run ./examples/storage")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := run(&b); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, b.String()); diff != "" {
-		t.Error(diff)
+	if err := docs.CheckOutput("README.md", "go run ./examples/storage", run); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -36,19 +36,29 @@ func run(w io.Writer) error {
 		return err
 	}
 	m.Servers[1].Capacity = new(big.Rat) // class 2 keeps the shared server only
-	m.Classes[0].ArrivalRate = big.NewRat(1, 1)
-	m.Classes[1].ArrivalRate = big.NewRat(1, 1)
 	return table(w, "\nServer own-2 out of order (figure 2 of the paper).", m)
 }
 
-// table prints the service rates and delays of both classes at several loads. The arrival rates of m
-// are those of load 1.
+// loadOf returns the work that arrives over the capacity of all servers.
+func loadOf(m *cluster.Model) *big.Rat {
+	work, capacity := new(big.Rat), new(big.Rat)
+	for _, c := range m.Classes {
+		work.Add(work, c.ArrivalRate)
+	}
+	for _, s := range m.Servers {
+		capacity.Add(capacity, s.Capacity)
+	}
+	return work.Quo(work, capacity)
+}
+
+// table prints the service rates and delays of both classes at several loads.
 func table(w io.Writer, title string, m *cluster.Model) error {
-	var loads []*big.Rat
+	var loads, factors []*big.Rat
 	for _, load := range []string{"0.1", "0.3", "0.5", "0.7", "0.8", "0.9", "0.95", "0.99"} {
 		loads = append(loads, num.MustRat(load))
+		factors = append(factors, new(big.Rat).Quo(num.MustRat(load), loadOf(m)))
 	}
-	results, err := bf.LoadSweep(m, loads, bf.Settings{Engine: bf.Exact})
+	results, err := bf.LoadSweep(m, factors, bf.Settings{Engine: bf.Exact})
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,6 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"productform/bf"
 	"productform/cluster"
 	"productform/internal/docs"
@@ -16,16 +14,8 @@ import (
 
 // The program prints what its README shows.
 func TestOutput(t *testing.T) {
-	want, err := docs.Output("README.md", "go run ./examples/threeservers")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := run(&b); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, b.String()); diff != "" {
-		t.Error(diff)
+	if err := docs.CheckOutput("README.md", "go run ./examples/threeservers", run); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -2,7 +2,9 @@
 package docs
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 )
@@ -71,4 +73,20 @@ func Output(file, command string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s: no command %q", file, command)
+}
+
+// CheckOutput returns an error unless run prints what the Markdown file says that a command prints.
+func CheckOutput(file, command string, run func(io.Writer) error) error {
+	want, err := Output(file, command)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := run(&b); err != nil {
+		return fmt.Errorf("%s: %w", command, err)
+	}
+	if b.String() != want {
+		return fmt.Errorf("%s: %s prints\n%s\nwant\n%s", file, command, b.String(), want)
+	}
+	return nil
 }

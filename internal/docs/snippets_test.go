@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"productform/bf"
+	"productform/cluster"
 	"productform/internal/docs"
 )
 
@@ -90,8 +93,8 @@ func (s *shell) write(name, text string) {
 // check compares what a command prints on standard output with what the text says.
 func (s *shell) check(file string, c docs.Command, module bool) {
 	s.t.Helper()
-	if c.Text == "go test ./..." {
-		return // it runs this test
+	if c.Text == "go test ./..." || s.runByExample(file, c.Text) {
+		return // the first runs this test
 	}
 	words := strings.Fields(c.Text)
 	var cmd *exec.Cmd
@@ -118,15 +121,32 @@ func (s *shell) check(file string, c docs.Command, module bool) {
 	}
 }
 
-// build returns the program of a folder.
+// runByExample reports whether a command is the program beside the text, which its own test runs and compares.
+func (s *shell) runByExample(file, command string) bool {
+	s.t.Helper()
+	folder := filepath.Dir(file)
+	if command != "go run ./examples/"+filepath.Base(folder) || filepath.Base(filepath.Dir(folder)) != "examples" {
+		return false
+	}
+	test, err := os.ReadFile(filepath.Join(folder, "main_test.go"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return strings.Contains(string(test), fmt.Sprintf("docs.CheckOutput(\"README.md\", %q, run)", command))
+}
+
+// build returns the program of a folder, built once.
 func (s *shell) build(folder string) string {
 	s.t.Helper()
 	program := filepath.Join(s.bin, filepath.Base(folder)+".exe")
+	if _, err := os.Stat(program); err == nil {
+		return program
+	}
 	source := folder
 	if _, err := os.Stat(filepath.Join(s.clone, folder)); err != nil {
 		source = filepath.Join(s.folder, folder, "main.go")
 	}
-	cmd := exec.Command("go", "build", "-o", program, source)
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, source)
 	cmd.Dir = s.clone
 	if out, err := cmd.CombinedOutput(); err != nil {
 		s.t.Fatalf("%v\n%s", err, out)
@@ -190,6 +210,25 @@ func TestLinks(t *testing.T) {
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+}
+
+// Every model that an example or pfq starts from has a solution, so that pfq solve answers.
+func TestModelsAreSolved(t *testing.T) {
+	for _, pattern := range []string{"examples/*/model.yaml", "cmd/pfq/examples/*.yaml"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, files, err)
+		}
+		for _, file := range files {
+			m, err := cluster.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := bf.Solve(m, bf.Settings{}); err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"image"
+	"image/draw"
 	"image/png"
 	"io"
 	"math"
@@ -42,17 +44,16 @@ func render(t *testing.T, f *plots.Figure, format Format) []byte {
 	return b
 }
 
-// The same figure gives the same bytes, and no file says when it was made.
+// The same figure gives the same bytes, and no file says when it was made. The test figure has every part.
 func TestRenderIsDeterministic(t *testing.T) {
-	for _, f := range figures(t)[:3] {
-		for _, format := range []Format{PNG, SVG, PDF, CSV} {
-			a, b := render(t, f, format), render(t, f, format)
-			if !bytes.Equal(a, b) {
-				t.Errorf("%s.%s differs from one run to the next", f.ID, format)
-			}
-			if bytes.Contains(a, []byte("CreationDate")) || bytes.Contains(a, []byte("ModDate")) {
-				t.Errorf("%s.%s is dated", f.ID, format)
-			}
+	f := simulated()
+	for _, format := range []Format{PNG, SVG, PDF, CSV} {
+		a, b := render(t, f, format), render(t, f, format)
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s.%s differs from one run to the next", f.ID, format)
+		}
+		if bytes.Contains(a, []byte("CreationDate")) || bytes.Contains(a, []byte("ModDate")) {
+			t.Errorf("%s.%s is dated", f.ID, format)
 		}
 	}
 }
@@ -76,11 +77,13 @@ func TestPNG(t *testing.T) {
 		if !bytes.Contains(b, []byte("pHYs\x00\x00\x2e\x23\x00\x00\x2e\x23\x01")) { // 300/0.0254 = 11811 = 0x2e23 a metre
 			t.Errorf("%s does not tell its resolution", f.ID)
 		}
+		pixels := image.NewRGBA(img.Bounds())
+		draw.Draw(pixels, img.Bounds(), img, image.Point{}, draw.Src)
 		inked := 0
-		for x := range size.X {
-			for y := range size.Y {
-				r, g, b, _ := img.At(x, y).RGBA()
-				if r&g&b == 0xffff {
+		for y := range size.Y {
+			for x := range size.X {
+				p := pixels.Pix[pixels.PixOffset(x, y):]
+				if p[0]&p[1]&p[2] == 255 {
 					continue
 				}
 				inked++

@@ -116,16 +116,19 @@ func confusion(traces []trace, i int, placed []vg.Rectangle, r vg.Rectangle) flo
 	}
 	own, other := vg.Length(math.Inf(1)), vg.Length(math.Inf(1))
 	for j, t := range traces {
+		nearest := &other
+		if j == i {
+			nearest = &own
+		}
 		for _, s := range t.segments {
+			if atLeast(s[0], s[1], r) >= max(clearance, *nearest) {
+				continue
+			}
 			d := distance(s[0], s[1], r)
 			if d < clearance {
 				return math.Inf(1)
 			}
-			if j == i {
-				own = min(own, d)
-			} else {
-				other = min(other, d)
-			}
+			*nearest = min(*nearest, d)
 		}
 	}
 	return max(0, 3*float64(own)/float64(other)-1) // 0 if there is no other

@@ -8,6 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
+// rounding bounds the error of a length: it takes at most 30 roundings of numbers below 2^8, that is 2^-53·2^8 each.
+const rounding = 1e-12
+
 // drawPoint draws a point in a box a little larger than the area, on a grid so that special positions occur.
 func drawPoint(t *rapid.T) vg.Point {
 	return vg.Point{X: vg.Length(rapid.IntRange(-10, 110).Draw(t, "x")), Y: vg.Length(rapid.IntRange(-10, 110).Draw(t, "y"))}
@@ -35,17 +38,20 @@ func TestGeometryAgainstSampling(t *testing.T) {
 			dx := max(float64(r.Min.X-s.X), float64(s.X-r.Max.X), 0)
 			dy := max(float64(r.Min.Y-s.Y), float64(s.Y-r.Max.Y), 0)
 			nearest = min(nearest, math.Hypot(dx, dy))
-			if dx == 0 && dy == 0 && (!ok || toSegment(s, p, q) > 1e-9) { // rounding of lengths near 100
+			if dx == 0 && dy == 0 && (!ok || toSegment(s, p, q) > rounding) {
 				t.Fatalf("%v of the segment is inside, clipped to %v %v %v", s, p, q, ok)
 			}
 		}
-		if ok && (outside(p, r) > 1e-9 || outside(q, r) > 1e-9) {
+		if ok && (outside(p, r) > rounding || outside(q, r) > rounding) {
 			t.Fatalf("clipped to %v %v outside %v", p, q, r)
 		}
 		d := float64(distance(a, b, r))
 		step := float64(b.Sub(a).Dot(b.Sub(a)))
-		if d > nearest+1e-9 || d < nearest-math.Sqrt(step)/n {
+		if d > nearest+rounding || d < nearest-math.Sqrt(step)/n-rounding {
 			t.Fatalf("distance %v, sampled %v", d, nearest)
+		}
+		if bound := float64(atLeast(a, b, r)); bound > d+rounding {
+			t.Fatalf("distance %v, which is not at least %v", d, bound)
 		}
 	})
 }
@@ -61,7 +67,7 @@ func TestClipPolygonOfRectangles(t *testing.T) {
 			area += (p.X*q.Y - q.X*p.Y) / 2
 		}
 		want := max(0, min(a.Max.X, b.Max.X)-max(a.Min.X, b.Min.X)) * max(0, min(a.Max.Y, b.Max.Y)-max(a.Min.Y, b.Min.Y))
-		if math.Abs(float64(area-want)) > 1e-9 {
+		if math.Abs(float64(area-want)) > 1e-9 { // 8 corners, each 20 roundings of numbers below 2^14: 3e-10
 			t.Fatalf("%v clipped to %v has area %v, want %v", a, b, area, want)
 		}
 	})
@@ -97,7 +103,7 @@ func TestPlacedNamesTouchNothing(t *testing.T) {
 				}
 				continue
 			}
-			if size := r.Size(); math.Abs(float64(size.X-traces[i].label.X)) > 1e-9 || math.Abs(float64(size.Y-traces[i].label.Y)) > 1e-9 {
+			if size := r.Size(); math.Abs(float64(size.X-traces[i].label.X)) > rounding || math.Abs(float64(size.Y-traces[i].label.Y)) > rounding {
 				t.Fatalf("the place %v has size %v, want %v", r, size, traces[i].label)
 			}
 			if r.Min.X < 0 || r.Min.Y < 0 || r.Max.X > 100 || r.Max.Y > 100 {

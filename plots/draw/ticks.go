@@ -14,6 +14,9 @@ type tick struct {
 	label string
 }
 
+// forgiven is the part of a step, or of a value, by which rounding may have moved the end of an axis. Nobody sees it.
+const forgiven = 1e-9
+
 // ticks returns the ticks in [lo, hi], about count of them labelled, in increasing order.
 func ticks(scale plots.Scale, lo, hi float64, count int) []tick {
 	if scale == plots.Log {
@@ -26,8 +29,8 @@ func ticks(scale plots.Scale, lo, hi float64, count int) []tick {
 // at most max(count, 2) intervals of [lo, hi], or of smaller steps if fewer than two lie there.
 func linearTicks(lo, hi float64, count int) []tick {
 	mantissa, exponent := roundStep((hi - lo) / float64(max(count, 2)))
-	first := math.Ceil(multiple(lo, mantissa, exponent) - 1e-9) // the ends may be rounded
-	last := math.Floor(multiple(hi, mantissa, exponent) + 1e-9)
+	first := math.Ceil(multiple(lo, mantissa, exponent) - forgiven)
+	last := math.Floor(multiple(hi, mantissa, exponent) + forgiven)
 	if last <= first {
 		return linearTicks(lo, hi, 2*max(count, 2))
 	}
@@ -47,7 +50,7 @@ func linearTicks(lo, hi float64, count int) []tick {
 func roundStep(width float64) (m float64, e int) {
 	e = int(math.Floor(math.Log10(width)))
 	for _, m := range []float64{1, 2, 5} {
-		if scaled(m, e) >= width*(1-1e-9) {
+		if scaled(m, e) >= width*(1-forgiven) {
 			return m, e
 		}
 	}
@@ -80,7 +83,7 @@ func logTicks(lo, hi float64, count int) []tick {
 	for e := int(math.Floor(math.Log10(lo))); e <= int(math.Ceil(math.Log10(hi))); e++ {
 		for m := 1; m <= 9; m++ {
 			v := scaled(float64(m), e)
-			if v < lo*(1-1e-9) || v > hi*(1+1e-9) || every > 1 && m > 1 {
+			if v < lo*(1-forgiven) || v > hi*(1+forgiven) || every > 1 && m > 1 {
 				continue
 			}
 			label := ""
@@ -159,11 +162,11 @@ func span(scale plots.Scale, values []float64, count int) (lo, hi float64) {
 	if lo >= 0 && lo < hi/2 {
 		lo = 0
 	}
-	if hi-lo <= max(1e-100, 1e-9*max(math.Abs(lo), math.Abs(hi))) { // no width to speak of
+	if hi-lo <= max(1e-100, forgiven*max(math.Abs(lo), math.Abs(hi))) { // no width to speak of
 		lo, hi = lo-math.Max(math.Abs(lo), 1)/2, hi+math.Max(math.Abs(hi), 1)/2
 	}
 	m, e := roundStep((hi - lo) / float64(max(count, 2)))
-	return scaled(math.Floor(multiple(lo, m, e)+1e-9)*m, e), scaled(math.Ceil(multiple(hi, m, e)-1e-9)*m, e)
+	return scaled(math.Floor(multiple(lo, m, e)+forgiven)*m, e), scaled(math.Ceil(multiple(hi, m, e)-forgiven)*m, e)
 }
 
 // roundUp returns the least m 10^e >= v > 0 with m = 1, 2 or 5, roundDown the greatest below v.

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +50,17 @@ func TestEveryFaultIsSeen(t *testing.T) {
 	write(t, folder)
 	if files, faults := check(folder); files != 4*len(plots.Catalogue())+2 || len(faults) > 0 {
 		t.Fatalf("%d files, %v", files, faults)
+	}
+	small := image.NewGray(image.Rect(0, 0, 2, 1)) // in place of the large ones, as each case below reads all files
+	small.Pix[1] = 255
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, small); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range plots.Catalogue() {
+		if err := os.WriteFile(filepath.Join(folder, e.ID+".png"), picture.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, c := range []struct{ file, old, new, want string }{
 		{"bf-1.png", "IDAT", "IDAX", "bf-1.png: png"},

@@ -1,0 +1,176 @@
+package agree_test
+
+import (
+	"errors"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/internal/input"
+	"productform/internal/qtest"
+	"productform/num"
+	"productform/oiqueue"
+	"productform/stability"
+	"productform/whittle"
+)
+
+var (
+	engines  = []bf.Engine{bf.Float, bf.Enclose, bf.Exact, bf.Auto}
+	lattices = []bf.Lattice{bf.ClassLattice, bf.ServerLattice, bf.ConnectedLattice, bf.SymmetricLattice}
+)
+
+// most bounds the classes of a model with its groups written out, since whittle takes N^2 2^N operations.
+const most = 8
+
+// drawModel draws a model as it comes, at half the critical load, at the boundary of stability, or close to it on
+// either side: at 1 ± 2^-40 times the critical load, where float64 would keep 13 bits of the distance.
+func drawModel(t *rapid.T) *cluster.Model {
+	groups := rapid.IntRange(1, 3).Draw(t, "most of a group")
+	m := qtest.DrawModel(t, qtest.Options{Servers: 4, Classes: 4, Count: groups, ZeroRates: true, ZeroCapacities: true})
+	near := big.NewRat(1, 1<<40)
+	load := big.NewRat(1, 1)
+	switch rapid.SampledFrom([]string{"as drawn", "half", "below", "critical", "above"}).Draw(t, "load") {
+	case "as drawn":
+		return m
+	case "half":
+		load.SetFrac64(1, 2)
+	case "below":
+		load.Sub(load, near)
+	case "above":
+		load.Add(load, near)
+	}
+	return qtest.ScaleTo(m, load)
+}
+
+// An answer is what all packages compute, in fractions.
+type answer struct {
+	normalization *big.Rat
+	jobs          []*big.Rat // mean numbers of jobs by rows of classes
+}
+
+// literal solves the model as an order-independent queue and as a Whittle network, whose answers must be the same
+// fractions; nil if both say that it is unstable.
+func literal(t *rapid.T, m *cluster.Model) *answer {
+	single, _, row, err := m.Expand(1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := oiqueue.FromCluster(single)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := whittle.FromCluster(single)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue, err := oiqueue.StationaryExact(q)
+	network, err2 := whittle.StationaryExact(n, whittle.Simplex(len(single.Classes), 1))
+	if errors.Is(err, oiqueue.ErrUnstable) && errors.Is(err2, whittle.ErrUnstable) {
+		return nil
+	}
+	if err != nil || err2 != nil {
+		t.Fatalf("oiqueue: %v, whittle: %v", err, err2)
+	}
+	same(t, "whittle: normalization", network.Normalization, queue.Normalization)
+	a := &answer{normalization: queue.Normalization}
+	for range m.Classes {
+		a.jobs = append(a.jobs, new(big.Rat))
+	}
+	for i, jobs := range queue.MeanJobs {
+		same(t, "whittle: mean jobs", network.MeanJobs[i], jobs)
+		a.jobs[row[i]].Add(a.jobs[row[i]], jobs)
+	}
+	return a
+}
+
+func same(t *rapid.T, what string, got num.Interval, want *big.Rat) {
+	if !got.Exact() || !got.Contains(want) {
+		t.Fatalf("%s: got [%v, %v], want %v", what, got.Low, got.High, want)
+	}
+}
+
+// within reports whether a number of a result is as near the exact one as the result promises: the same fraction,
+// between the bounds, and its float64 within the error bound.
+func within(r *bf.Result, v *num.Value, want *big.Rat) bool {
+	if r.Engine == bf.Exact {
+		return v.Exact.Cmp(want) == 0
+	}
+	if r.Engine == bf.Enclose {
+		low, _ := v.Low.Rat(nil)
+		high, _ := v.High.Rat(nil)
+		if low.Cmp(want) > 0 || high.Cmp(want) < 0 {
+			return false
+		}
+	}
+	off := new(big.Rat).SetFloat64(v.Float)
+	off.Sub(off, want)
+	allowed := new(big.Rat).SetFloat64(r.RelativeErrorBound)
+	return off.Abs(off).Cmp(allowed.Mul(allowed, want)) <= 0
+}
+
+// A tally counts comparisons, so that none is left out unnoticed.
+type tally struct {
+	stable   map[bf.Lattice]int
+	unstable map[bf.Lattice]int
+}
+
+// On every lattice that applies, every engine of bf gives the normalization and the mean numbers of jobs of the
+// queue and of the network, or says as they do, and as stability does, that there are none.
+func TestAllAgree(t *testing.T) {
+	done := tally{map[bf.Lattice]int{}, map[bf.Lattice]int{}}
+	rapid.Check(t, func(t *rapid.T) {
+		for range 5 {
+			if m := drawModel(t); qtest.Combinations(m) <= most {
+				done.agree(t, m)
+			}
+		}
+	})
+	for _, lattice := range lattices {
+		if done.stable[lattice] == 0 || done.unstable[lattice] == 0 {
+			t.Errorf("%s lattice: %d stable and %d unstable models", lattice, done.stable[lattice], done.unstable[lattice])
+		}
+	}
+}
+
+func (done tally) agree(t *rapid.T, m *cluster.Model) {
+	verdict, err := stability.Cluster(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := literal(t, m)
+	if verdict.Stable != (want != nil) {
+		t.Fatalf("stable: stability says %v, the queue %v", verdict.Stable, want != nil)
+	}
+	for _, engine := range engines {
+		for _, lattice := range lattices {
+			r, err := bf.Solve(m, bf.Settings{Engine: engine, Lattice: lattice})
+			var bad *input.Error
+			if errors.As(err, &bad) && bad.Path == "Lattice" {
+				continue // it does not apply to this model
+			}
+			if want == nil {
+				var witness *bf.UnstableError
+				if !errors.As(err, &witness) || len(witness.Classes) == 0 || witness.ArrivalRate.Cmp(witness.Capacity) < 0 {
+					t.Fatalf("%s, %s: %v for an unstable model", engine, lattice, err)
+				}
+				done.unstable[lattice]++
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s, %s: %v", engine, lattice, err)
+			}
+			if !within(r, r.Normalization, want.normalization) {
+				t.Fatalf("%s, %s: normalization %+v, want %v", engine, lattice, *r.Normalization, want.normalization)
+			}
+			for i := range r.Classes {
+				if got := &r.Classes[i].MeanJobs; !within(r, got, want.jobs[i]) {
+					t.Fatalf("%s, %s: mean jobs of class %d %+v, want %v", engine, lattice, i, *got, want.jobs[i])
+				}
+			}
+			done.stable[lattice]++
+		}
+	}
+}

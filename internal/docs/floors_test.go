@@ -1,0 +1,160 @@
+package docs_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A floor is a row of the table in docs/design.md: the patterns of its packages, as path.Match takes them.
+type floor struct {
+	number   int
+	patterns []string
+}
+
+func floors(t *testing.T) []floor {
+	t.Helper()
+	var all []floor
+	for _, row := range tables(t, "design.md") {
+		number, err := strconv.Atoi(strings.TrimSpace(row[0]))
+		if err != nil {
+			t.Fatalf("%q: %v", row, err)
+		}
+		f := floor{number: number}
+		for _, n := range quoted.FindAllStringSubmatch(row[1], -1) {
+			f.patterns = append(f.patterns, n[1])
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// floorOf returns the number of the one floor that names a package, -1 if none or several do.
+func floorOf(all []floor, pkg string) int {
+	number, found := -1, 0
+	for _, f := range all {
+		for _, pattern := range f.patterns {
+			if ok, err := path.Match(pattern, pkg); ok && err == nil {
+				number = f.number
+				found++
+			}
+		}
+	}
+	if found != 1 {
+		return -1
+	}
+	return number
+}
+
+// faults returns what a file of a package does that it should not.
+func faults(all []floor, pkg string, file *ast.File) []string {
+	var wrong []string
+	own := floorOf(all, pkg)
+	if own < 0 {
+		wrong = append(wrong, "is not on one floor")
+	}
+	for _, i := range file.Imports {
+		where, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			wrong = append(wrong, err.Error())
+			continue
+		}
+		if used, ours := strings.CutPrefix(where, "productform/"); ours {
+			if below := floorOf(all, used); below < 0 || below >= own {
+				wrong = append(wrong, "imports "+used+", which is on no lower floor")
+			}
+		}
+	}
+	for _, programs := range []string{"cmd/", "examples/", "internal/cmd/"} {
+		if strings.HasPrefix(pkg, programs) {
+			return wrong
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			if !ok {
+				break
+			}
+			switch name := x.Name + "." + n.Sel.Name; name {
+			case "os.Stdout", "os.Stderr", "fmt.Print", "fmt.Printf", "fmt.Println":
+				wrong = append(wrong, "prints: "+name)
+			}
+		case *ast.CallExpr:
+			if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "print" || f.Name == "println") {
+				wrong = append(wrong, "prints: "+f.Name)
+			}
+		}
+		return true
+	})
+	return wrong
+}
+
+// Packages import what the table in docs/design.md allows, and only programs print.
+func TestFloors(t *testing.T) {
+	all := floors(t)
+	used := map[int]bool{}
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			return err
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(folder)
+		for _, f := range faults(all, pkg, file) {
+			t.Errorf("%s: %s", name, f)
+		}
+		used[floorOf(all, pkg)] = true
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		if !used[f.number] {
+			t.Errorf("floor %d is empty", f.number)
+		}
+	}
+}
+
+// The test above sees what it should.
+func TestFloorsAreSeen(t *testing.T) {
+	all := floors(t)
+	for _, c := range []struct{ pkg, text, want string }{
+		{"bf", `import "productform/cluster"`, ""},
+		{"bf", `import "productform/stability"`, "imports stability, which is on no lower floor"},
+		{"cluster", `import "productform/bf"`, "imports bf, which is on no lower floor"},
+		{"bf", `import "productform/nowhere"`, "imports nowhere, which is on no lower floor"},
+		{"nowhere", "", "is not on one floor"},
+		{"plots", `import "fmt"; func f() { fmt.Println() }`, "prints: fmt.Println"},
+		{"num", `import "os"; var w = os.Stdout`, "prints: os.Stdout"},
+		{"num", `func f() { println() }`, "prints: println"},
+		{"cmd/pfq", `import "fmt"; func f() { fmt.Println() }`, ""},
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "", "package p; "+c.text, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(faults(all, c.pkg, file), "; "); got != c.want {
+			t.Errorf("%s, %q: %q, want %q", c.pkg, c.text, got, c.want)
+		}
+	}
+}
