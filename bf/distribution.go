@@ -3,6 +3,7 @@ package bf
 import (
 	"math/big"
 
+	"productform/internal/input"
 	"productform/num"
 )
 
@@ -20,7 +21,7 @@ import (
 // are products, so that every state keeps its series.
 
 // coefficients returns Z[0..n] of one component.
-func (l *plan) coefficients(n int, engine Engine, prec uint) ([]value, error) {
+func (l *plan) coefficients(n int, engine Engine, prec uint, maxBytes int64) ([]value, error) {
 	if err := l.build(); err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (l *plan) coefficients(n int, engine Engine, prec uint) ([]value, error) {
 		}
 		return z, nil
 	}
-	return exactSeries(g, n), nil
+	return exactSeries(g, n, maxBytes)
 }
 
 // order returns the k-th state to visit in place, of those but the root of the class lattice.
@@ -102,7 +103,11 @@ func floatSeries(g *graph, n int) []value {
 	return z
 }
 
-// coefficient reads Z[n] off the states. Coefficients too small to be safe from underflow have no bound.
+// tiny is the size below which coefficients in float64 count as 0: they are too close to
+// underflow for a bound on their relative error, and far too small to matter to a coefficient of 2^-700 or more.
+const tiny = 0x1p-900
+
+// coefficient reads Z[n] off the states.
 func coefficient(g *graph, c []float64, e float64) value {
 	f := c[len(c)-1]
 	if g.lattice == ClassLattice {
@@ -112,8 +117,8 @@ func coefficient(g *graph, c []float64, e float64) value {
 		}
 		f = sum.Value()
 	}
-	if f != 0 && f < 0x1p-900 {
-		return floatValue(0x1p-1022, e)
+	if f < tiny {
+		return value{}
 	}
 	return floatValue(f, e)
 }
@@ -166,7 +171,7 @@ func boundSeries(g *graph, n int, prec uint, mode big.RoundingMode) []*big.Float
 
 // exactSeries keeps integers: with U the least common multiple of all M(k), and E_l the
 // product of those of the layers up to l, a coefficient of order n is an integer over U^n (class lattice) or E_l U^n.
-func exactSeries(g *graph, n int) []value {
+func exactSeries(g *graph, n int, maxBytes int64) ([]value, error) {
 	c := make([]big.Int, g.stateCount())
 	perLayer := make([]*big.Int, g.layer[g.states()-1]+1)
 	for l := range perLayer {
@@ -177,6 +182,10 @@ func exactSeries(g *graph, n int) []value {
 		if g.first[k] != g.first[k+1] {
 			perLayer[g.layer[k]] = lcm(perLayer[g.layer[k]], g.total.at(k, buf))
 			all = lcm(all, g.total.at(k, buf))
+			if float64(all.BitLen())/8*float64(n)*float64(len(c)) > float64(maxBytes) {
+				return nil, input.Errorf("engine", Exact, "a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
+					len(c), n, maxBytes>>20)
+			}
 		}
 	}
 	scale := big.NewInt(1) // denominator of Z[n]
@@ -226,7 +235,7 @@ func exactSeries(g *graph, n int) []value {
 		z[i] = value{x: new(big.Rat).SetFrac(sum, scale)}
 		scale.Mul(scale, all)
 	}
-	return z
+	return z, nil
 }
 
 // seriesOfProducts keeps the whole series of every state, in the arithmetic of like.
@@ -266,7 +275,10 @@ func convolve(a, b []value, n int) []value {
 	for i := range c {
 		set := false
 		for j := max(0, i-len(b)+1); j <= min(i, len(a)-1); j++ {
-			term := a[j].mul(b[i-j])
+			var term value
+			if a[j].x != nil || a[j].lo != nil || a[j].f*b[i-j].f >= tiny {
+				term = a[j].mul(b[i-j])
+			}
 			if set {
 				term = c[i].add(term)
 			}

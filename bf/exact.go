@@ -3,6 +3,7 @@ package bf
 import (
 	"math/big"
 	"math/bits"
+
 	"productform/internal/input"
 )
 
@@ -73,13 +74,26 @@ func (x *exactRun) denominators(maxBytes int64) error {
 		x.layers[l] = append(x.layers[l], int32(k))
 	}
 	x.l, x.e, x.f = make([]*big.Int, top+1), make([]*big.Int, top+1), make([]*big.Int, top+1)
+	tooLong := input.Errorf("engine", Exact, "a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked",
+		g.states(), g.lattice, maxBytes>>20)
+	// A value on layer l has at least the bits of L_1 ... L_l, and three of them are kept.
 	var buf big.Int
-	var need float64
+	var chain, need float64
 	for l, states := range x.layers {
 		x.l[l], x.e[l], x.f[l] = intOne, intOne, intOne
-		seen := make([]bool, top+1)
 		for _, k := range states {
 			x.l[l] = lcm(x.l[l], g.den.at(int(k), &buf))
+			if need+3./8*float64(len(states))*(chain+float64(x.l[l].BitLen())) > float64(maxBytes) {
+				return tooLong
+			}
+		}
+		chain += float64(x.l[l].BitLen() - 1)
+		need += 3. / 8 * float64(len(states)) * chain
+	}
+	need = 0
+	for l, states := range x.layers {
+		seen := make([]bool, top+1)
+		for _, k := range states {
 			first, last := g.terms(int(k))
 			for t := first; t < last; t++ {
 				if c := g.children(t); len(c) != 1 || !seen[g.layer[c[0]]] {
@@ -89,9 +103,8 @@ func (x *exactRun) denominators(maxBytes int64) error {
 					}
 				}
 			}
-			if need += 3 * float64(x.e[l].BitLen()+x.l[l].BitLen()) / 8; need > float64(maxBytes) {
-				return input.Errorf("engine", Exact, "a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked",
-					g.states(), g.lattice, maxBytes>>20)
+			if need += 3. / 8 * float64(x.e[l].BitLen()+x.l[l].BitLen()); need > float64(maxBytes) {
+				return tooLong
 			}
 		}
 		x.e[l] = new(big.Int).Mul(x.e[l], x.l[l])

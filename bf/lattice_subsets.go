@@ -98,9 +98,9 @@ func symmetricGraph(p *problem) (g *graph, overloaded int) {
 			g.weights = append(g.weights, new(big.Int).Mul(group.capacity, big.NewInt(int64(k+1))))
 		}
 	}
-	var ways [][][]int64
+	var ways *wayTables
 	if !p.whole {
-		ways = p.smallWays()
+		ways = p.wayTables()
 		g.own = make([]int32, 0, states*len(p.classes))
 		g.coef = &integers{small: make([]int64, 0, states*len(p.classes))}
 	}
@@ -171,47 +171,66 @@ func (p *problem) inside(i int32, count []int) bool {
 }
 
 // addOwn appends the classes that fit into count to the next state, with the number of ways
-// Π_g C(k_g, d_g) to choose their servers among those counted; small[i][j][k] is C(k, d) of choice j of class i.
-func (p *problem) addOwn(g *graph, count []int, small [][][]int64) {
+// Π_g C(k_g, d_g) to choose their servers among those counted.
+func (p *problem) addOwn(g *graph, count []int, ways *wayTables) {
 	for i, k := range p.classes {
 		if p.small {
-			ways := int64(1)
+			n := int64(1)
 			for j, c := range k.choose {
-				ways *= small[i][j][count[c.Server]]
+				n *= ways.small[i][j][count[c.Server]]
 			}
-			if ways != 0 {
+			if n != 0 {
 				g.own = append(g.own, int32(i))
-				g.coef.addSmall(ways)
+				g.coef.addSmall(n)
 			}
 			continue
 		}
-		ways := big.NewInt(1)
-		for _, c := range k.choose {
-			ways.Mul(ways, new(big.Int).Binomial(int64(count[c.Server]), int64(c.Choose)))
+		n := new(big.Int).Set(intOne)
+		for j, c := range k.choose {
+			n.Mul(n, ways.large[i][j][count[c.Server]])
 		}
-		if ways.Sign() != 0 {
+		if n.Sign() != 0 {
 			g.own = append(g.own, int32(i))
-			g.coef.add(ways)
+			g.coef.add(n)
 		}
 	}
 }
 
-// smallWays tabulates C(k, d) for every choice of every class; all fit if the problem is small.
-func (p *problem) smallWays() [][][]int64 {
-	if !p.small {
-		return nil
-	}
-	tables := make([][][]int64, len(p.classes))
+// wayTables holds C(k, d) at [i][j][k] for choice j of class i; all fit into a word if the problem is small.
+type wayTables struct {
+	small [][][]int64
+	large [][][]*big.Int
+}
+
+func (p *problem) wayTables() *wayTables {
+	w := &wayTables{make([][][]int64, len(p.classes)), make([][][]*big.Int, len(p.classes))}
 	for i, class := range p.classes {
 		for _, c := range class.choose {
-			t := make([]int64, p.groups[c.Server].n+1)
-			for k := range t {
-				t[k] = binomial64(k, c.Choose)
+			n := p.groups[c.Server].n
+			if p.small {
+				t := make([]int64, n+1)
+				for k := range t {
+					t[k] = binomial64(k, c.Choose)
+				}
+				w.small[i] = append(w.small[i], t)
+				continue
 			}
-			tables[i] = append(tables[i], t)
+			t := make([]*big.Int, n+1)
+			for k := range t { // C(k, d) = C(k-1, d) k/(k-d)
+				switch {
+				case k < c.Choose:
+					t[k] = new(big.Int)
+				case k == c.Choose:
+					t[k] = intOne
+				default:
+					t[k] = new(big.Int).Mul(t[k-1], big.NewInt(int64(k)))
+					t[k].Quo(t[k], big.NewInt(int64(k-c.Choose)))
+				}
+			}
+			w.large[i] = append(w.large[i], t)
 		}
 	}
-	return tables
+	return w
 }
 
 // binomial64 returns C(n, k), which must fit into 62 bits.

@@ -19,12 +19,12 @@ type plan struct {
 	graph     *graph // built when first needed; nil for the sweeps over tables of subsets
 }
 
-// Connected sets are counted where the other lattices have more than manyTerms terms, up to
-// 1/sweepGain of these: a sweep over a table of subsets goes through about a thousand terms in the time
-// that it takes to find one term of a connected set, and the count must not cost much when it is in vain.
+// Connected sets are counted where the other lattices have more than manyTerms terms, up to 1/gain of
+// these. A sweep over a table of subsets goes through about a thousand terms in the time that it takes to find one
+// term of a connected set, and the count must not cost much when it is in vain.
 const (
-	manyTerms = 1 << 31 // about a second
-	sweepGain = 1 << 12
+	manyTableTerms, tableGain = 1 << 31, 1 << 12 // about a second
+	manyGraphTerms, graphGain = 1 << 18, 4
 )
 
 // newPlan chooses the lattice of a component: the one with the fewest terms to add up,
@@ -54,9 +54,9 @@ func newPlan(c *cluster.Component, engine Engine, s Settings) (*plan, error) {
 		l.why = fmt.Sprintf("%.0f counts of servers in groups of equal ones", servers)
 	default:
 		l.cheapest(classes, servers)
-		many, gain := float64(manyTerms), float64(sweepGain)
+		many, gain := float64(manyTableTerms), float64(tableGain)
 		if !l.onTable(engine) {
-			many, gain = 1<<18, 4
+			many, gain = manyGraphTerms, graphGain
 		}
 		if cost := l.states * float64(l.elements()); cost > many {
 			best := *l
@@ -73,15 +73,28 @@ func newPlan(c *cluster.Component, engine Engine, s Settings) (*plan, error) {
 		}
 	}
 	if need := l.bytes(engine, s.MaxJobs); need > float64(s.maxBytes()) {
-		size := "out of reach"
-		if need < 1e15 {
-			size = fmt.Sprintf("%.0f states, %.0f MiB", l.states, need/(1<<20))
-		}
-		return nil, input.Errorf("model", fmt.Sprintf("%d classes on %d rows of servers", n, groups),
-			"tables of at most %d MiB; the %s lattice is the cheapest (%s): merge similar classes or servers, describe equal servers as groups with \"choose\", or simulate",
-			s.maxBytes()>>20, l.lattice, size)
+		return nil, l.tooLarge(need, engine, s)
 	}
 	return l, nil
+}
+
+// tooLarge returns the error for a plan that needs more bytes than allowed.
+func (l *plan) tooLarge(need float64, engine Engine, s Settings) error {
+	size := "out of reach"
+	if need < 1e15 {
+		size = fmt.Sprintf("%.0f states, %.0f MiB", l.states, need/(1<<20))
+	}
+	help := `merge similar classes or servers, or describe equal servers as groups with "choose"`
+	switch {
+	case s.MaxJobs > 0 && l.bytes(engine, 0) <= float64(s.maxBytes()):
+		help = "leave out the distribution of the number of jobs, which needs most of it"
+	case s.Lattice != "":
+		help = "leave the choice of the lattice open"
+	case engine != Float && l.bytes(Float, s.MaxJobs) <= float64(s.maxBytes()):
+		help = "use the float engine, which needs less"
+	}
+	return input.Errorf("model", fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.classes), len(l.problem.groups)),
+		"tables of at most %d MiB; those of the %s lattice are %s: %s", s.maxBytes()>>20, l.lattice, size, help)
 }
 
 // cheapest takes the class or the server lattice.
@@ -107,7 +120,7 @@ func (l *plan) elements() int {
 func (l *plan) connect(s Settings, limit float64) error {
 	const (
 		perTerm = 48  // bytes
-		most    = 3e7 // terms: it takes some ten seconds to find so many
+		most    = 2e7 // terms: it takes some seconds to find so many
 	)
 	limit = min(limit, float64(s.maxBytes())/perTerm, most)
 	g, overloaded := connectedGraph(l.problem, int(limit))
@@ -126,11 +139,26 @@ func (l *plan) onTable(engine Engine) bool {
 	return engine == Float && (l.lattice == ClassLattice || l.lattice == ServerLattice)
 }
 
-// bytes estimates the memory of the tables. Graphs hold about 80 bytes a state and 20 a term;
-// enclosures six numbers a state, of 80 bytes or more; exact values are counted by their engine.
+// bytes estimates the memory of the tables. Graphs hold about 80 bytes a state and 20 a term, and on
+// the symmetric lattice 12 or, of numbers longer than a word, 64 for each class; enclosures six numbers a state, of
+// 80 bytes or more. The exact engine counts its own numbers. It is +Inf beyond the 2^31 states, terms and
+// entries that a graph can number.
 func (l *plan) bytes(engine Engine, maxJobs int) float64 {
-	perState := 80 + 20*float64(l.elements())
-	graph := perState
+	graph := 80 + 20*float64(l.elements())
+	entries := l.states * float64(l.elements())
+	if l.lattice == SymmetricLattice && !l.problem.whole {
+		perClass := 12.
+		if !l.problem.small {
+			perClass = 64
+		}
+		graph += perClass * float64(len(l.problem.classes))
+		entries = l.states * float64(max(l.elements(), len(l.problem.classes)))
+	}
+	if l.graph != nil {
+		graph += 16*float64(len(l.graph.weight))/l.states + float64(len(l.problem.groups))/8
+		entries = 0
+	}
+	perState := graph
 	switch {
 	case engine == Float && l.lattice == ClassLattice:
 		perState = 8
@@ -147,11 +175,11 @@ func (l *plan) bytes(engine Engine, maxJobs int) float64 {
 		}
 		perState += 8
 		if l.lattice == ConnectedLattice {
-			perState += 64 * float64(maxJobs)
+			perState += 250 * float64(maxJobs)
 		}
 	}
-	if l.graph != nil {
-		perState += 16 * float64(len(l.graph.weight)) / l.states
+	if entries >= 1<<31 && (!l.onTable(engine) || maxJobs > 0) {
+		return math.Inf(1)
 	}
 	return perState * l.states
 }

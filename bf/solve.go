@@ -89,8 +89,8 @@ func (s Settings) check() error {
 	if !(s.RelTol >= 0 && s.RelTol < 1) {
 		return input.Errorf("RelTol", s.RelTol, "a number in (0, 1), or 0 for 1e-9")
 	}
-	if !(s.MaxJobs >= 0 && s.MaxJobs <= 1e6) {
-		return input.Errorf("MaxJobs", s.MaxJobs, "an integer in 0..1000000")
+	if s.MaxJobs < 0 || s.MaxJobs > 10000 {
+		return input.Errorf("MaxJobs", s.MaxJobs, "an integer in 0..10000")
 	}
 	if s.MaxBytes < 0 {
 		return input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")
@@ -206,11 +206,14 @@ func (t *rows) solve(m *cluster.Model, c *cluster.Component, l *plan, engine Eng
 		}
 	}
 	if s.MaxJobs > 0 {
-		z, err := l.coefficients(s.MaxJobs, engine, prec)
+		z, err := l.coefficients(s.MaxJobs, engine, prec, s.maxBytes())
 		if err != nil {
 			return err
 		}
-		t.distribution = convolve(t.distribution, z, s.MaxJobs)
+		if t.parts != nil {
+			z = convolve(t.distribution, z, s.MaxJobs)
+		}
+		t.distribution = z
 	}
 	part := Part{Lattice: l.lattice, States: int(l.states), Why: l.why}
 	for _, list := range c.Classes {
@@ -320,16 +323,30 @@ func (t *rows) result(m *cluster.Model, s Settings, engine Engine) (*Result, err
 	}
 	for _, z := range t.distribution {
 		p := z.quo(t.normalization)
-		if x, _ := p.export(); x.Float < 1e-300 && !math.IsInf(p.width(), 1) {
-			x.Float = 0
-			r.JobsDistribution = append(r.JobsDistribution, x)
+		switch {
+		case engine != Float:
+			x, ok := p.export()
+			if !ok {
+				x.Float = 0 // below the range of float64: the exact value or the enclosure says more
+			} else {
+				r.RelativeErrorBound = max(r.RelativeErrorBound, p.relativeError())
+			}
 			r.width = max(r.width, p.width())
-			continue
+			r.JobsDistribution = append(r.JobsDistribution, x)
+		case z.f < 0x1p-700: // see tiny
+			r.JobsDistribution = append(r.JobsDistribution, num.Value{})
+			if t.normalization.f >= 0x1p150 {
+				r.RelativeErrorBound = math.Inf(1)
+			}
+		default:
+			r.JobsDistribution = append(r.JobsDistribution, export(p))
 		}
-		r.JobsDistribution = append(r.JobsDistribution, export(p))
 	}
-	if !fits || engine == Float && math.IsInf(r.RelativeErrorBound, 1) {
+	switch {
+	case engine == Float && (!fits || math.IsInf(r.RelativeErrorBound, 1)):
 		return nil, errRange
+	case !fits:
+		return nil, input.Errorf("model", "an answer beyond 1e±308", "answers within the range of float64: count time, or work, in other units")
 	}
 	return r, nil
 }

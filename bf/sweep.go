@@ -14,7 +14,7 @@ import (
 // LoadSweep solves m once for each factor, with all arrival rates multiplied by it, and returns the
 // results in the order of the factors (factors >= 0). Points run side by side, one on each core, unless
 // their tables are so large that one point keeps all cores busy; the numbers do not depend on that.
-// The first factor that fails ends the sweep: the error, as of [Solve], names it.
+// The largest factor is solved first. A factor that fails ends the sweep: the error, as of [Solve], names it.
 func LoadSweep(m *cluster.Model, factors []*big.Rat, s Settings) ([]*Result, error) {
 	for i, f := range factors {
 		if f == nil || f.Sign() < 0 {
@@ -34,26 +34,35 @@ func LoadSweep(m *cluster.Model, factors []*big.Rat, s Settings) ([]*Result, err
 	if len(factors) == 0 {
 		return results, nil
 	}
-	if err := solve(0, s); err != nil {
+	largest := 0
+	for i, f := range factors {
+		if f.Cmp(factors[largest]) > 0 {
+			largest = i
+		}
+	}
+	if err := solve(largest, s); err != nil {
 		return nil, err
 	}
 	states := 0
-	for _, p := range results[0].Parts {
+	for _, p := range results[largest].Parts {
 		states = max(states, p.States)
 	}
 	workers := 1
 	if states < 1<<leafBits {
 		workers = runtime.GOMAXPROCS(0)
+		s.MaxBytes = s.maxBytes() / int64(workers)
 	}
 	errs := make([]error, len(factors))
-	var next atomic.Int64 // the last point taken
+	var next atomic.Int64 // the next point
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
 			s := s
 			s.spare = new([]float64)
-			for i := int(next.Add(1)); i < len(factors); i = int(next.Add(1)) {
-				errs[i] = solve(i, s)
+			for i := int(next.Add(1)) - 1; i < len(factors); i = int(next.Add(1)) - 1 {
+				if i != largest {
+					errs[i] = solve(i, s)
+				}
 			}
 		})
 	}

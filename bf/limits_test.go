@@ -1,0 +1,127 @@
+package bf
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+
+	"productform/cluster"
+	"productform/internal/input"
+	"productform/num"
+)
+
+func readModel(t *testing.T, text string) *cluster.Model {
+	t.Helper()
+	m, err := cluster.Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Rates whose common denominator is beyond a word are rounded for the float engine: the
+// utilization of a light server must not lose more than its bound says.
+func TestRoundedRatesKeepTheBound(t *testing.T) {
+	m := readModel(t, `{"servers": [{"name": "s0", "capacity": "13/4"}, {"name": "s1", "capacity": 1}, {"name": "s2", "capacity": "7/5"}],
+		"classes": [{"name": "c0", "arrival_rate": "2333333333333331/5000000000000000", "servers": ["s2"]},
+			{"name": "c1", "arrival_rate": "150698442002019581634891331313601/29544738491234420000000000000000000000", "servers": ["s1"]}],
+		"mean_size": 3}`)
+	want, err := Solve(m, Settings{Engine: Exact})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lattice := range lattices {
+		r, err := Solve(m, Settings{Lattice: lattice})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s := range r.Servers {
+			if e := relativeError(r.Servers[s].Utilization.Float, want.Servers[s].Utilization.Exact); e > r.RelativeErrorBound {
+				t.Errorf("%s: utilization of server %d is off by %g, bound %g", lattice, s, e, r.RelativeErrorBound)
+			}
+		}
+	}
+}
+
+// A class of rate 0 has a derivative however many ways it has to choose its servers: the mean
+// number of jobs grows by E of one more job on servers that others load a little.
+func TestGradientOfClassWithManyWays(t *testing.T) {
+	m := readModel(t, `{"servers": [{"name": "r", "count": 100, "capacity": 1}],
+		"classes": [{"name": "a", "arrival_rate": 0, "servers": [{"group": "r", "choose": 50}]},
+			{"name": "b", "arrival_rate": 1, "servers": [{"group": "r", "choose": 1}]}]}`)
+	g, err := MeanJobsGradient(m, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// [BC17] random assignment: Z = Π_k k/(k - λ(k)), λ(k) = Σ_t λ_t C(k,d_t)/C(100,d_t), so that with x the rate of a
+	// E[X] = Σ_k λ(k)/(k - λ(k)) and dE[X]/dx = Σ_k k C(k,50)/C(100,50) / (k - k/100)^2 at x = 0.
+	want := new(big.Rat)
+	for k := int64(50); k <= 100; k++ {
+		share := new(big.Rat).SetFrac(new(big.Int).Binomial(k, 50), new(big.Int).Binomial(100, 50))
+		slack := big.NewRat(99*k, 100)
+		want.Add(want, share.Mul(share, new(big.Rat).Quo(big.NewRat(k, 1), slack.Mul(slack, slack))))
+	}
+	f, _ := want.Float64()
+	if d := g.ArrivalRates[0]; relativeError(d.Value, want) > d.ErrorBound/f+1e-15 || d.ErrorBound > 1e-9*f {
+		t.Errorf("derivative = %v ± %g, want %v", d.Value, d.ErrorBound, f)
+	}
+}
+
+// Answers that float64 cannot hold are refused with a reason, not rounded to 0.
+func TestAnswersBeyondFloat(t *testing.T) {
+	for _, rate := range []string{"1e-330", "1e-309"} {
+		for _, engine := range []Engine{Auto, Float, Enclose, Exact} {
+			m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}}, Classes: []cluster.Class{
+				{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)},
+				{Name: "b", ArrivalRate: num.MustRat(rate), Servers: cluster.On(0)},
+			}}
+			if _, err := Solve(m, Settings{Engine: engine}); err == nil {
+				t.Errorf("%s, rate %s: no error", engine, rate)
+			}
+		}
+	}
+}
+
+// Models whose tables would pass the memory allowed are refused before they are made.
+func TestMemoryIsBounded(t *testing.T) {
+	wide := &cluster.Model{}
+	for g := range 4 {
+		wide.Servers = append(wide.Servers, cluster.Server{Name: fmt.Sprint("rack", g), Count: 25, Capacity: big.NewRat(1, 1)})
+	}
+	for i := range 60 {
+		k := cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(1, 10)}
+		for g := range 4 {
+			k.Servers = append(k.Servers, cluster.Choice{Server: g, Choose: 1 + (i>>g)%6})
+		}
+		wide.Classes = append(wide.Classes, k)
+	}
+	pool := &cluster.Model{Servers: []cluster.Server{{Name: "pool", Count: 100000, Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: []cluster.Choice{{Server: 0, Choose: 2}}}}}
+	digits := lineModel(11, 2)
+	for s := range digits.Servers {
+		digits.Servers[s].Capacity = big.NewRat(1000000000000000+int64(s*s*s*7919), 999999999999937)
+	}
+	cases := []struct {
+		name string
+		m    *cluster.Model
+		s    Settings
+	}{
+		{"classes on racks", wide, Settings{MaxBytes: 200 << 20}},
+		{"exact pool", pool, Settings{Engine: Exact, MaxBytes: 1 << 30}},
+		{"exact distribution", digits, Settings{Engine: Exact, MaxJobs: 50, MaxBytes: 20 << 20}},
+		{"table", sparseModel(26), Settings{Lattice: ClassLattice, MaxBytes: 100 << 20}},
+		{"distribution of a table", sparseModel(20), Settings{Lattice: ClassLattice, MaxJobs: 10, MaxBytes: 100 << 20}},
+	}
+	for _, c := range cases {
+		_, err := Solve(c.m, c.s)
+		var e *input.Error
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), "MiB") {
+			t.Errorf("%s: error %v, want one that names the memory", c.name, err)
+		}
+	}
+	if _, err := ActiveSetProbabilities(sparseModel(22), Settings{Engine: Enclose, MaxBytes: 1 << 30}); !isInput(err) {
+		t.Errorf("active sets: error %v", err)
+	}
+}
