@@ -160,7 +160,7 @@ func (c cofactors) get(layer int32, total, denominator *big.Int) *big.Int {
 
 func (x *exactRun) up() {
 	g := x.g
-	x.p = make([]big.Int, g.states())
+	x.p = x.numbers(func(l int) int { return x.e[l].BitLen() })
 	var run, term, buf, q big.Int
 	for l, states := range x.layers {
 		total := new(big.Int).Quo(x.e[l], x.l[l])
@@ -187,8 +187,12 @@ func (x *exactRun) up() {
 					run.SetInt64(0)
 				}
 				cof = c
-				x.weigh(&term, t)
-				for _, o := range children {
+				if len(children) == 0 {
+					run.Add(&run, x.weighted(&term, t, intOne))
+					continue
+				}
+				x.weighted(&term, t, &x.p[children[0]])
+				for _, o := range children[1:] {
 					term.Mul(&term, &x.p[o])
 				}
 				run.Add(&run, &term)
@@ -203,18 +207,40 @@ func (x *exactRun) up() {
 	}
 }
 
-// weigh sets z to the weight of term t.
-func (x *exactRun) weigh(z *big.Int, t int32) {
-	if w := x.g.weight[t]; w >= 0 {
-		z.Set(x.g.weights[w])
-	} else {
-		z.Set(intOne)
+// numbers returns a zero for every state with room for size bits on its layer and a few words
+// more, so that the sums into it rarely need new memory.
+func (x *exactRun) numbers(size func(layer int) int) []big.Int {
+	const more = 4
+	words := func(layer int) int { return size(layer)/wordBits + more }
+	total := 0
+	for l, states := range x.layers {
+		total += words(l) * len(states)
 	}
+	slab := make([]big.Word, total)
+	list := make([]big.Int, x.g.states())
+	for l, states := range x.layers {
+		for _, k := range states {
+			list[k].SetBits(slab[:0:words(l)])
+			slab = slab[words(l):]
+		}
+	}
+	return list
+}
+
+const wordBits = bits.UintSize // bits of a big.Word
+
+// weighted sets z to v times the weight of term t, and returns it.
+func (x *exactRun) weighted(z *big.Int, t int32, v *big.Int) *big.Int {
+	if w := x.g.weight[t]; w >= 0 {
+		return z.Mul(x.g.weights[w], v)
+	}
+	return z.Set(v)
 }
 
 func (x *exactRun) down(p *problem) {
 	g := x.g
-	a, carry := make([]big.Int, g.states()), make([]big.Int, g.states())
+	a := x.numbers(func(l int) int { return x.f[l].BitLen() })
+	carry := x.numbers(func(int) int { return x.common.BitLen() })
 	a[x.root].SetInt64(1)
 	x.sums = make([]big.Int, len(p.classes))
 	var w, term, buf, q big.Int
@@ -238,8 +264,7 @@ func (x *exactRun) down(p *problem) {
 						cof = new(big.Int).Mul(above, x.product(children, j))
 						cof.Quo(x.f[g.layer[c]], cof)
 					}
-					x.weigh(&term, t)
-					term.Mul(&term, &w)
+					x.weighted(&term, t, &w)
 					for i, o := range children {
 						if i != j {
 							term.Mul(&term, &x.p[o])

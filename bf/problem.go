@@ -87,9 +87,13 @@ func waysToChoose(servers []cluster.Server, choose []cluster.Choice) *big.Int {
 	return ways
 }
 
+// lcm returns the least common multiple, a itself if b divides it.
 func lcm(a, b *big.Int) *big.Int {
+	if new(big.Int).Rem(a, b).Sign() == 0 {
+		return a
+	}
 	g := new(big.Int).GCD(nil, nil, a, b)
-	return new(big.Int).Mul(a, new(big.Int).Quo(b, g))
+	return g.Mul(a, g.Quo(b, g))
 }
 
 // timesInt returns r·scale, which must be an integer.

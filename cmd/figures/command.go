@@ -8,11 +8,11 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"productform/internal/input"
+	"productform/cmd/internal/cli"
 	"productform/plots"
 	"productform/plots/draw"
 )
@@ -31,10 +31,9 @@ var errCheck = errors.New("a check failed")
 // run executes the command and returns its exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cmd := command()
-	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	return report(cmd.ExecuteContext(ctx), stderr)
+	return report(cli.Execute(ctx, cmd, args), stderr)
 }
 
 // report writes an error as one line and returns the exit status it stands for.
@@ -44,9 +43,9 @@ func report(err error, stderr io.Writer) int {
 		return 0
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "figures: interrupted")
-		return 1
+		return cli.Interrupted
 	}
-	fmt.Fprintln(stderr, "figures:", strings.ReplaceAll(err.Error(), "\n", "; "))
+	fmt.Fprintln(stderr, "figures:", cli.OneLine(err))
 	if errors.Is(err, errCheck) {
 		return 1
 	}
@@ -61,36 +60,37 @@ func command() *cobra.Command {
 		Long: `Draw the figures of the papers from exact theory.
 
 For every figure one file a format is written, then index.html (the figures with captions,
-parameters and the table of checks) and checks.json. Standard output lists the files written.`,
+parameters and the table of checks) and checks.json. Standard output lists the files written.
+--list and --check print and write nothing, so that they exclude each other, --out and --formats.
+
+Exit status: 0 all went well, 1 a check fails, 2 bad usage or a folder that cannot be written, 130 interrupted.`,
 		Example: `  figures
   figures --only bf-1,bf-3 --formats pdf,csv --out paper-figures --precision paper
   figures --list
   figures --check`,
-		Args:          cobra.NoArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.out, "out", "figures-out", "folder for the files, made if missing")
-	f.StringSliceVar(&o.only, "only", nil, "figures to draw, such as bf-1,bf-3 (default all)")
-	f.StringVar(&o.precision, "precision", string(plots.Normal), "number of points: draft, normal or paper")
-	f.StringSliceVar(&o.formats, "formats", names(draw.Formats()), "kinds of files; html is index.html")
-	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "figures and files worked on at a time")
-	f.BoolVar(&o.list, "list", false, "print the figures there are and write nothing")
-	f.BoolVar(&o.check, "check", false, "print the table of checks and write nothing; fail if a check does")
-	for flag, values := range map[string][]string{"precision": names(plots.Precisions()), "formats": names(draw.Formats()), "only": catalogueIDs()} {
-		// It fails for an unknown flag only.
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
+	o.out = "figures-out"
+	cli.AddText(cmd, &o.out, "out", "", "a folder", "folder for the files, made if missing")
+	cli.AddWords(cmd, &o.only, "only", catalogueIDs(), "figures to draw, such as bf-1,bf-3 (default all)")
+	o.precision = string(plots.Normal)
+	cli.AddChoice(cmd, &o.precision, "precision", names(plots.Precisions()), "number of points")
+	o.formats = names(draw.Formats())
+	cli.AddWords(cmd, &o.formats, "formats", names(draw.Formats()), "kinds of files; html is index.html")
+	o.jobs = runtime.GOMAXPROCS(0)
+	cli.Flag[int]{Name: "jobs", Kind: "int", Usage: "figures and files worked on at a time", Default: strconv.Itoa(o.jobs),
+		Want: "an integer in 1..10000", Parse: parseJobs}.Add(cmd, &o.jobs)
+	cli.AddSwitch(cmd, &o.list, "list", "print the figures there are and write nothing")
+	cli.AddSwitch(cmd, &o.check, "check", "print the table of checks and write nothing; fail if a check does")
 	return cmd
 }
 
 func (o options) run(cmd *cobra.Command) error {
-	entries, formats, err := o.choose()
-	if err != nil {
+	if err := together(cmd); err != nil {
 		return err
 	}
+	entries, formats := o.choose()
 	if o.list {
 		for _, e := range entries {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\n", e.ID, e.Title)
@@ -123,37 +123,32 @@ func (o options) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// choose reads the flags, before anything is computed or written.
-func (o options) choose() (entries []plots.Entry, formats []draw.Format, err error) {
-	known := catalogueIDs()
-	for _, id := range o.only {
-		if !slices.Contains(known, id) {
-			return nil, nil, input.Errorf("--only", id, "figures among %s", strings.Join(known, ", "))
+// together returns an error for flags that contradict each other.
+func together(cmd *cobra.Command) error {
+	for _, pair := range [][2]string{{"list", "check"}, {"list", "out"}, {"list", "formats"}, {"check", "out"}, {"check", "formats"}} {
+		if cmd.Flags().Changed(pair[0]) && cmd.Flags().Changed(pair[1]) {
+			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
 		}
 	}
+	return nil
+}
+
+// choose returns what the flags --only and --formats name.
+func (o options) choose() (entries []plots.Entry, formats []draw.Format) {
 	for _, e := range plots.Catalogue() {
 		if len(o.only) == 0 || slices.Contains(o.only, e.ID) {
 			entries = append(entries, e)
 		}
 	}
 	for _, name := range o.formats {
-		format := draw.Format(name)
-		if !slices.Contains(draw.Formats(), format) {
-			return nil, nil, input.Errorf("--formats", name, "formats among %s", strings.Join(names(draw.Formats()), ", "))
-		}
-		if !slices.Contains(formats, format) {
-			formats = append(formats, format)
-		}
+		formats = append(formats, draw.Format(name))
 	}
-	switch {
-	case !slices.Contains(plots.Precisions(), plots.Precision(o.precision)):
-		err = input.Errorf("--precision", o.precision, "one of %s", strings.Join(names(plots.Precisions()), ", "))
-	case o.jobs < 1:
-		err = input.Errorf("--jobs", o.jobs, "an integer >= 1")
-	case o.out == "":
-		err = input.Errorf("--out", "", "a folder")
-	}
-	return entries, formats, err
+	return entries, formats
+}
+
+func parseJobs(text string) (int, bool) {
+	v, err := strconv.Atoi(text)
+	return v, err == nil && v >= 1 && v <= 10000
 }
 
 func catalogueIDs() []string {

@@ -146,13 +146,22 @@ func TestBadUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--only", "bf-9"}, "--only = bf-9: want figures among bf-1, bf-2, bf-3, bf-4"},
-		{[]string{"--only", "bf-1,,"}, "--only is missing: want figures among bf-1, bf-2, bf-3, bf-4"},
-		{[]string{"--list", "--only", "BF-1"}, "--only = BF-1: want figures among bf-1, bf-2, bf-3, bf-4"},
-		{[]string{"--formats", "png,gif"}, "--formats = gif: want formats among png, svg, pdf, csv, html"},
-		{[]string{"--precision", "best"}, "--precision = best: want one of draft, normal, paper"},
-		{[]string{"--jobs", "0"}, "--jobs = 0: want an integer >= 1"},
-		{[]string{"--jobs", "two"}, `invalid argument "two" for "--jobs" flag: strconv.ParseInt: parsing "two": invalid syntax`},
+		{[]string{"--only", "bf-9"}, "--only = bf-9: want bf-1, bf-2, bf-3 or bf-4"},
+		{[]string{"--only", "bf-1,,"}, "--only is missing: want bf-1, bf-2, bf-3 or bf-4"},
+		{[]string{"--list", "--only", "BF1"}, "--only = BF1: want bf-1, bf-2, bf-3 or bf-4; did you mean bf-1?"},
+		{[]string{"--formats", "png,gif"}, "--formats = gif: want png, svg, pdf, csv or html"},
+		{[]string{"--formats", ""}, "--formats is missing: want png, svg, pdf, csv or html"},
+		{[]string{"--precision", "best"}, "--precision = best: want draft, normal or paper"},
+		{[]string{"--jobs", "0"}, "--jobs = 0: want an integer in 1..10000"},
+		{[]string{"--jobs", "two"}, "--jobs = two: want an integer in 1..10000"},
+		{[]string{"--list=perhaps"}, "--list = perhaps: want true or false"},
+		{[]string{"--list", "--check"}, "--list and --check exclude each other"},
+		{[]string{"--check", "--out", "x"}, "--check and --out exclude each other"},
+		{[]string{"--list", "--formats", "png"}, "--list and --formats exclude each other"},
+		{[]string{"--cheque"}, "unknown flag: --cheque"},
+		{[]string{"--precison", "draft"}, "unknown flag: --precison; did you mean --precision?"},
+		{[]string{"completion", "foo"}, `unknown command "foo" for "figures completion"`},
+		{[]string{"help", "foo"}, `unknown command "help" for "figures"`},
 		{[]string{"--out", ""}, "--out is missing: want a folder"},
 		{[]string{"--colour"}, "unknown flag: --colour"},
 		{[]string{"bf-1"}, `unknown command "bf-1" for "figures"`},
@@ -172,7 +181,7 @@ func TestInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if status, stdout, stderr := figures(ctx); status != 1 || stdout != "" || stderr != "figures: interrupted\n" {
+	if status, stdout, stderr := figures(ctx); status != 130 || stdout != "" || stderr != "figures: interrupted\n" {
 		t.Errorf("status %d, standard output %q, standard error %q", status, stdout, stderr)
 	}
 	if got := files(t, "."); got != nil {

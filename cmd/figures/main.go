@@ -7,8 +7,8 @@
 // there is none. Standard output lists the files written, one a line; progress goes to standard error. --list prints
 // the figures there are and --check the table of checks instead, and nothing is written.
 //
-// The exit status is 0 if all went well, 1 if a check fails or the run was interrupted, 2 on bad usage or a
-// folder that cannot be written.
+// The exit status is 0 if all went well, 1 if a check fails, 2 on bad usage or a folder that cannot be written,
+// and 130 if the run was interrupted.
 package main
 
 import (

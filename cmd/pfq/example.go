@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/internal/input"
+	"productform/cmd/internal/cli"
 )
 
 // The first line of every example is a comment that says what it means.
@@ -39,9 +39,12 @@ func newExample() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer := listExamples()
 			if len(args) == 1 {
+				if err := cli.CheckWord("example", args[0], exampleNames()); err != nil {
+					return err
+				}
 				data, err := examples.ReadFile("examples/" + args[0] + ".yaml")
 				if err != nil {
-					return input.Errorf("example", args[0], "%s", oneOf(exampleNames()))
+					return err
 				}
 				answer = data
 			}

@@ -8,47 +8,24 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
-	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"productform/cluster"
-	"productform/internal/input"
+	"productform/cmd/internal/cli"
 )
 
 var formats = []string{"text", "json", "csv"}
 
 func addFormat(cmd *cobra.Command, format *string) {
-	addChoice(cmd, format, "format", formats, "form of the answer")
-}
-
-// addChoice adds a flag that takes one of some words, the first of them by default.
-func addChoice(cmd *cobra.Command, value *string, name string, words []string, usage string) {
-	cmd.Flags().StringVar(value, name, words[0], usage+": "+oneOf(words))
-	err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // the flag is there
-	}
-}
-
-func checkChoice(name, value string, words []string) error {
-	if !slices.Contains(words, value) {
-		return input.Errorf("--"+name, value, "%s", oneOf(words))
-	}
-	return nil
-}
-
-// oneOf returns "a, b or c".
-func oneOf(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
+	cli.AddChoice(cmd, format, "format", formats, "form of the answer")
 }
 
 // oneModel accepts one argument, MODEL.
 func oneModel(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return input.Errorf("MODEL", fmt.Sprintf("%d arguments", len(args)), "one file, or - for the standard input")
+		return fmt.Errorf("%s wants one MODEL, a file or - for the standard input, not %d arguments", cmd.Name(), len(args))
 	}
 	return nil
 }
@@ -74,12 +51,13 @@ func source(name string) string {
 }
 
 func addOutput(cmd *cobra.Command, file *string) {
-	cmd.Flags().StringVarP(file, "output", "o", "", "write the answer to `FILE`, whole or not at all, instead of the standard output")
+	cli.AddText(cmd, file, "output", "o", "the name of a file, or - for the standard output",
+		"write the answer to `FILE`, whole or not at all, instead of the standard output (-)")
 }
 
 // write writes the answer to the standard output, or to the file if one is named.
 func write(answer []byte, file string, stdout io.Writer) error {
-	if file == "" {
+	if file == "" || file == "-" {
 		_, err := stdout.Write(answer)
 		return err
 	}
@@ -107,8 +85,8 @@ func writeFile(answer []byte, file string) (err error) {
 		return os.WriteFile(file, answer, 0o666) // a terminal or a pipe; a directory is an error
 	}
 	temporary := filepath.Join(filepath.Dir(file), fmt.Sprintf(".%s.%d.tmp", filepath.Base(file), os.Getpid()))
-	interrupted := make(chan os.Signal, 1) // Ctrl-C waits until the file is whole
-	signal.Notify(interrupted, os.Interrupt)
+	interrupted := make(chan os.Signal, 1) // signals wait until the file is whole
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer func() {
 		if err != nil {
 			os.Remove(temporary)

@@ -6,17 +6,20 @@
 //
 // MODEL is a file in JSON or YAML, or - for the standard input. The answer is a table, JSON or CSV.
 // The exit status is 0 if there is an answer, 1 if the model has none (it is unstable) and 2 for
-// bad usage or bad input, with one line on the standard error.
+// bad usage or bad input, with one line on the standard error. Ctrl-C ends it by the signal, which a shell
+// tells as 130.
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
+
+	"productform/cmd/internal/cli"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -27,17 +30,16 @@ var errNoAnswer = errors.New("no answer")
 // run executes one command line and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
-	root.SetArgs(append([]string{}, args...)) // not nil, which would mean os.Args
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	switch err := root.Execute(); {
+	switch err := cli.Execute(context.Background(), root, args); {
 	case err == nil:
 		return 0
 	case errors.Is(err, errNoAnswer):
 		return 1
 	default:
-		fmt.Fprintln(stderr, "pfq:", strings.Join(strings.Fields(err.Error()), " ")) // one line
+		fmt.Fprintln(stderr, "pfq:", cli.OneLine(err))
 		return 2
 	}
 }
@@ -51,7 +53,7 @@ func newRoot() *cobra.Command {
 Exit status: 0 answered, 1 the model is valid but has no answer (it is unstable), 2 bad usage or bad input.`,
 		Example: `  $ pfq example three-servers -o three.yaml
   $ pfq solve three.yaml --engine exact
-  stable; exact engine, every number exact
+  stable; exact engine, computed exactly, shown as short fractions and to six digits
   class lattice, 4 states: 2^2 sets of classes, 2^3 of servers
 
   normalization  empty probability  mean jobs    mean delay
@@ -65,8 +67,6 @@ Exit status: 0 answered, 1 the model is valid but has no answer (it is unstable)
   own-1   3/4 = 0.75
   own-2   3/4 = 0.75
   shared  9/10 = 0.9`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
 	}
 	root.AddCommand(newSolve(), newStability(), newExample(), newVersion())
 	return root

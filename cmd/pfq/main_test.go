@@ -194,9 +194,9 @@ func TestBadUsage(t *testing.T) {
 	}
 	for _, c := range []struct{ args, want string }{
 		{"slove good.json", `pfq: unknown command "slove" for "pfq"`},
-		{"solve", "pfq: MODEL = 0 arguments: want one file, or - for the standard input"},
-		{"solve good.json good.json", "pfq: MODEL = 2 arguments: want one file"},
-		{"stability", "pfq: MODEL = 0 arguments: want one file"},
+		{"solve", "pfq: solve wants one MODEL, a file or - for the standard input, not 0 arguments"},
+		{"solve good.json good.json", "pfq: solve wants one MODEL, a file or - for the standard input, not 2 arguments"},
+		{"stability", "pfq: stability wants one MODEL, a file or - for the standard input, not 0 arguments"},
 		{"solve absent.json", "pfq: absent.json: no such file or directory"},
 		{"stability .", "pfq: .: is a directory"},
 		{"solve rate.json", "pfq: rate.json: classes[0].arrival_rate = -1: want a number >= 0"},
@@ -210,13 +210,31 @@ func TestBadUsage(t *testing.T) {
 		{"solve good.json --lattice cubic", "pfq: --lattice = cubic: want auto, class, server, connected or symmetric"},
 		{"solve good.json --format xml", "pfq: --format = xml: want text, json or csv"},
 		{"stability good.json --format xml", "pfq: --format = xml: want text, json or csv"},
-		{"solve good.json --tol 0", "pfq: --tol = 0: want a number > 0 and < 1"},
-		{"solve good.json --tol 1", "pfq: --tol = 1: want a number > 0 and < 1"},
-		{"solve good.json --tol NaN", "pfq: --tol = NaN: want a number > 0 and < 1"},
-		{"solve good.json --tol tiny", `pfq: invalid argument "tiny" for "--tol"`},
+		{"solve good.json --tol 0", "pfq: --tol = 0: want a number >= 1e-300 and < 1\n"},
+		{"solve good.json --tol 1", "pfq: --tol = 1: want a number >= 1e-300 and < 1\n"},
+		{"solve good.json --tol NaN", "pfq: --tol = NaN: want a number >= 1e-300 and < 1\n"},
+		{"solve good.json --tol tiny", "pfq: --tol = tiny: want a number >= 1e-300 and < 1\n"},
+		{"solve good.json --tol 1e-400", "pfq: --tol = 1e-400: want a number >= 1e-300 and < 1\n"},
 		{"solve good.json --distribution 0", "pfq: --distribution = 0: want an integer in 1..1000000"},
 		{"solve good.json --distribution -3", "pfq: --distribution = -3: want an integer in 1..1000000"},
-		{"solve good.json --distribution 1.5", `pfq: invalid argument "1.5" for "--distribution"`},
+		{"solve good.json --distribution 1.5", "pfq: --distribution = 1.5: want an integer in 1..1000000\n"},
+		{"solve good.json --distribution 9999999999999999999", "pfq: --distribution = 9999999999999999999: want an integer in 1..1000000\n"},
+		{"solve good.json --memory 0", "pfq: --memory = 0: want an integer in 1..1048576\n"},
+		{"solve good.json --memory 1e3", "pfq: --memory = 1e3: want an integer in 1..1048576\n"},
+		{"solve good.json --scale 1,-1", "pfq: --scale = 1,-1: want numbers >= 0, separated by commas\n"},
+		{"solve good.json --scale 1,", "pfq: --scale = 1,: want numbers >= 0, separated by commas\n"},
+		{"solve good.json --scale=", "pfq: --scale is missing: want numbers >= 0, separated by commas\n"},
+		{"solve good.json --engine exakt", "pfq: --engine = exakt: want auto, float, enclose or exact; did you mean exact?\n"},
+		{"solve good.json --fromat json", "pfq: unknown flag: --fromat; did you mean --format?\n"},
+		{"solve good.json --tol", "pfq: flag needs an argument: --tol\n"},
+		{"solve --help=maybe", `pfq: invalid argument "maybe" for "-h, --help" flag` + "\n"},
+		{"stability good.json --exact=maybe", "pfq: --exact = maybe: want true or false\n"},
+		{"completion foo", `pfq: unknown command "foo" for "pfq completion"` + "\n"},
+		{"completion bassh", `pfq: unknown command "bassh" for "pfq completion"; did you mean bash?` + "\n"},
+		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
+		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
+		{"example rack", "pfq: example = rack: want line, racks, random-100-2, storage or three-servers; did you mean racks?\n"},
+		{"solve good.json --output=", "pfq: --output is missing: want the name of a file, or - for the standard output\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
 		{"solve good.json --exact", "pfq: unknown flag: --exact"},
 		{"example nothing", "pfq: example = nothing: want line, racks, random-100-2, storage or three-servers"},
@@ -271,6 +289,18 @@ func TestOutputFile(t *testing.T) {
 		t.Errorf("the reason is not in the file: %q, %v", text, err)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
+		t.Errorf("files %v were left, error %v", files, err)
+	}
+}
+
+// -o - is the standard output.
+func TestOutputDash(t *testing.T) {
+	t.Chdir(t.TempDir())
+	want, _, _ := pfq(oneServer, "solve", "-")
+	if stdout, stderr, status := pfq(oneServer, "solve", "-", "-o", "-"); status != 0 || stderr != "" || stdout != want {
+		t.Errorf("status %d, %q, %q, want %q", status, stdout, stderr, want)
+	}
+	if files, err := os.ReadDir("."); err != nil || len(files) != 0 {
 		t.Errorf("files %v were left, error %v", files, err)
 	}
 }
@@ -360,5 +390,128 @@ func TestLatticeThatDoesNotApply(t *testing.T) {
 	stdout, stderr, status := pfq(model, "solve", "-", "--lattice", "class")
 	if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: standard input: --lattice = class: want ") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}
+
+// Errors of the solver name no functions of Go.
+func TestErrorsForTheCommandLine(t *testing.T) {
+	model, _, _ := pfq("", "example", "random-100-2")
+	for _, engine := range engines {
+		for _, lattice := range lattices {
+			if _, stderr, _ := pfq(model, "solve", "-", "--engine", engine, "--lattice", lattice); strings.Contains(stderr, "Model") {
+				t.Errorf("%s, %s: %s", engine, lattice, stderr)
+			}
+		}
+	}
+}
+
+// A model refused for memory names the flag, if a machine could have what it needs, and the memory named is enough.
+func TestMemory(t *testing.T) {
+	crown := func(n int) string { // n classes, each on up to three of n servers: about 2^n sets of either
+		var servers, classes []string
+		for i := range n {
+			servers = append(servers, fmt.Sprintf(`{"name": "s%d", "capacity": %d}`, i, i+1))
+			on := fmt.Sprintf(`"s%d"`, i)
+			for _, j := range []int{(i*i + 1) % n, (5*i + 3) % n} {
+				if name := fmt.Sprintf(`"s%d"`, j); !strings.Contains(on, name) {
+					on += ", " + name
+				}
+			}
+			classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": "1/3", "servers": [%s]}`, i, on))
+		}
+		return fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ","), strings.Join(classes, ","))
+	}
+	_, stderr, status := pfq(crown(20), "solve", "-", "--memory", "1")
+	_, need, ok := strings.Cut(stderr, "or --memory ")
+	if status != 2 || !ok {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	need, _, _ = strings.Cut(need, ",")
+	if _, stderr, status := pfq(crown(20), "solve", "-", "--memory", need); status != 0 {
+		t.Errorf("--memory %s is not enough: %s", need, stderr)
+	}
+	for _, n := range []int{45, 80} { // 2^45 numbers, and more than can be counted
+		if _, stderr, status := pfq(crown(n), "solve", "-", "--memory", "1"); status != 2 || strings.Contains(stderr, "--memory") {
+			t.Errorf("%d classes: status %d, %s", n, status, stderr)
+		}
+	}
+}
+
+// The engine float answers whatever its bound, and says on the standard error that it missed the tolerance.
+func TestFloatWarnsOfTolerance(t *testing.T) {
+	stdout, stderr, status := pfq(oneServer, "solve", "-", "--engine", "float", "--tol", "1e-20")
+	if status != 0 || !strings.HasPrefix(stdout, "stable") || !strings.HasPrefix(stderr, "pfq: warning: the error bound ") || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+	if _, stderr, _ := pfq(oneServer, "solve", "-", "--engine", "float"); stderr != "" {
+		t.Errorf("a warning though the tolerance is met: %q", stderr)
+	}
+}
+
+// Next to the boundary no number reads like the boundary: the margin is 1e-25 or so, on one side or the other.
+func TestNextToTheBoundary(t *testing.T) {
+	at := func(rate string) string { return strings.Replace(oneServer, `"1/2"`, `"`+rate+`"`, 1) }
+	below, above := at("0."+strings.Repeat("9", 25)), at("1."+strings.Repeat("0", 24)+"1")
+	for _, c := range []struct{ model, args, want string }{
+		{below, "stability -", "stable: still so with the arrival rates multiplied by anything below 1 + 1e-25\nmargin      1e-25\nbottleneck  a: work 1 - 1e-25 on capacity 1\n"},
+		{above, "stability -", "unstable: would be stable with the arrival rates multiplied by anything below 1 - 1e-25\nmargin      -1e-25\nbottleneck  a: work 1 + 1e-25 on capacity 1\n"},
+		{below, "stability - --format csv", "verdict,stable,margin,critical_scale,bottleneck\nstable,true,1e-25,1.0000000000000002,a\n"},
+		{above, "stability - --format csv", "verdict,stable,margin,critical_scale,bottleneck\nunstable,false,-1e-25,0.9999999999999999,a\n"},
+		{above, "solve - --format csv", "stable,critical_scale,margin,bottleneck\nfalse,0.9999999999999999,-1e-25,a\n"},
+		{at("1"), "stability - --format csv", "verdict,stable,margin,critical_scale,bottleneck\nunstable,false,0,1,a\n"},
+		{at("0." + strings.Repeat("9", 400)), "stability - --format csv", "verdict,stable,margin,critical_scale,bottleneck\nstable,true,5e-324,1.0000000000000002,a\n"},
+	} {
+		if stdout, stderr, _ := pfq(c.model, strings.Fields(c.args)...); stdout != c.want {
+			t.Errorf("pfq %s: %s%s", c.args, stderr, cmp.Diff(c.want, stdout))
+		}
+	}
+	for rate, want := range map[string]string{"0.99999999": "s<1>    0.99999999\n", "0." + strings.Repeat("9", 25): "s<1>    <1\n"} {
+		for _, engine := range []string{"float", "exact", "enclose"} {
+			stdout, stderr, status := pfq(at(rate), "solve", "-", "--engine", engine, "--lattice", "class", "--tol", "1e-5")
+			if engine == "exact" && rate == "0.99999999" {
+				stdout = strings.ReplaceAll(stdout, "99999999/100000000 = ", "")
+			}
+			if status == 0 && !strings.Contains(stdout, want) || status == 2 && engine != "float" {
+				t.Errorf("%s at %s: no %q in %s%s", engine, rate, want, stdout, stderr)
+			}
+		}
+	}
+}
+
+// A sweep gives at every factor what the model gives with its rates multiplied by it.
+func TestSweep(t *testing.T) {
+	for _, engine := range engines {
+		stdout, stderr, status := pfq(oneServer, "solve", "-", "--engine", engine, "--scale", "1,1/4,2,3", "--format", "json")
+		var got []map[string]any
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || status != 1 || stderr != "" || len(got) != 4 {
+			t.Fatalf("status %d, %v, %s%s", status, err, stdout, stderr)
+		}
+		for i, c := range []struct{ scale, rate string }{{"1", "1/2"}, {"0.25", "1/8"}, {"2", "1"}, {"3", "3/2"}} {
+			single, _, _ := pfq(strings.Replace(oneServer, `"1/2"`, `"`+c.rate+`"`, 1), "solve", "-", "--engine", engine, "--format", "json")
+			want := parseJSON(t, single)
+			if scale := fmt.Sprint(got[i]["scale"]); scale != c.scale {
+				t.Errorf("scale %s, want %s", scale, c.scale)
+			}
+			delete(got[i], "scale")
+			delete(got[i], "scale_exact")
+			if diff := cmp.Diff(want, got[i]); diff != "" {
+				t.Errorf("%s: %s", engine, diff)
+			}
+		}
+	}
+	stdout, _, status := pfq(oneServer, "solve", "-", "--scale", "1,2", "--format", "csv")
+	lines := strings.Split(stdout, "\n")
+	if status != 1 || len(lines) != 7 || !strings.HasPrefix(lines[0], "scale,kind,name,") || !strings.HasPrefix(lines[1], "1,cluster,") || !strings.HasPrefix(lines[5], "2,unstable,,") || !strings.HasSuffix(lines[5], ",1,0,a") {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+	if _, stderr, status := pfq(oneServer, "solve", "-", "--scale", "0,1.999"); status != 0 {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+	if stdout, _, status := pfq(oneServer, "solve", "-", "--scale", "2", "--format", "csv"); status != 1 || stdout != "scale,kind,critical_scale,margin,bottleneck\n2,unstable,1,0,a\n" {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+	model, _, _ := pfq("", "example", "random-100-2")
+	if _, stderr, _ := pfq(model, "solve", "-", "--lattice", "class", "--scale", "1"); !strings.HasPrefix(stderr, "pfq: standard input: --lattice = class: want ") {
+		t.Error(stderr)
 	}
 }

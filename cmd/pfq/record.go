@@ -56,7 +56,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
-func writeJSON(r record) ([]byte, error) {
+// writeJSON writes a record, or a list of them.
+func writeJSON[T record | []record](r T) ([]byte, error) {
 	text, err := marshal(r)
 	if err != nil {
 		return nil, err
@@ -128,6 +129,18 @@ func ratNumber(v *big.Rat) any {
 	return f
 }
 
+// ratNumberBeside returns the JSON number nearest to v on v's side of a boundary that is a float64, 0 or 1.
+func ratNumberBeside(v, boundary *big.Rat) any {
+	if v == nil {
+		return nil
+	}
+	f, _ := v.Float64()
+	if at, _ := boundary.Float64(); f == at {
+		return math.Nextafter(f, f+float64(v.Cmp(boundary)))
+	}
+	return ratNumber(v)
+}
+
 func ratText(v *big.Rat) any {
 	if v == nil {
 		return nil
@@ -144,4 +157,19 @@ func six(v any) string {
 		return fmt.Sprintf("%.6g", v)
 	}
 	return fmt.Sprint(v)
+}
+
+// sixBeside returns v to six digits; if that reads like the boundary, as the distance from it: "1 + 3e-23".
+func sixBeside(v, boundary *big.Rat) string {
+	short := sixRat(v)
+	if boundary == nil || v.Cmp(boundary) == 0 || short != sixRat(boundary) {
+		return short
+	}
+	distance := new(big.Rat).Sub(v, boundary)
+	sign := map[int]string{1: " + ", -1: " - "}[distance.Sign()]
+	return short + sign + sixRat(distance.Abs(distance))
+}
+
+func sixRat(v *big.Rat) string {
+	return new(big.Float).SetPrec(128).SetRat(v).Text('g', 6)
 }

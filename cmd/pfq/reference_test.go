@@ -3,15 +3,15 @@ package main
 import (
 	"encoding/json"
 	"math/big"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"productform/bf"
+	"productform/internal/qtest"
 )
 
-// A reference is a model with its exact answers; see testdata/README.md.
+// A reference is a model with its exact answers; see internal/qtest/testdata/README.md.
 type reference struct {
 	Name   string
 	Model  json.RawMessage
@@ -20,12 +20,8 @@ type reference struct {
 
 func readReferences(t *testing.T) []reference {
 	t.Helper()
-	data, err := os.ReadFile("testdata/oi_reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var cases []reference
-	if err := json.Unmarshal(data, &cases); err != nil {
+	if err := json.Unmarshal(qtest.ReferenceFile(), &cases); err != nil {
 		t.Fatal(err)
 	}
 	return cases

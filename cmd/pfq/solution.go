@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -25,9 +26,9 @@ func formatSolution(m *cluster.Model, r *bf.Result, format string, digits int) (
 	s := solution{m, r, digits}
 	switch format {
 	case "json":
-		return s.json()
+		return writeJSON(s.json())
 	case "csv":
-		return s.csv()
+		return writeCSV(s.csv())
 	}
 	return s.text(), nil
 }
@@ -129,7 +130,8 @@ func (s solution) distribution() []record {
 	return rows
 }
 
-func (s solution) json() ([]byte, error) {
+// json returns the whole answer as one object.
+func (s solution) json() record {
 	out := join(s.cluster(), record{{"classes", s.classes()}, {"servers", s.servers()}})
 	if rows := s.distribution(); len(rows) > 0 {
 		for _, f := range rows[0][1:] { // probability, probability_exact, ...
@@ -144,16 +146,16 @@ func (s solution) json() ([]byte, error) {
 	for _, p := range s.result.Parts {
 		parts = append(parts, record{{"lattice", string(p.Lattice)}, {"states", p.States}, {"why", p.Why}})
 	}
-	return writeJSON(append(out, field{"parts", parts}))
+	return append(out, field{"parts", parts})
 }
 
-func (s solution) csv() ([]byte, error) {
-	columns := []string{"kind", "name", "count", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate", "utilization",
+// csv returns the columns and the lines of the answer.
+func (s solution) csv() (columns []string, rows []record) {
+	columns = []string{"kind", "name", "count", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate", "utilization",
 		"engine", "lattice", "states", "normalization", "empty_probability", "relative_error_bound"}
 	if s.result.JobsDistribution != nil {
 		columns = append(columns, "jobs", "probability")
 	}
-	var rows []record
 	for _, group := range []struct {
 		kind string
 		rows []record
@@ -162,17 +164,24 @@ func (s solution) csv() ([]byte, error) {
 			rows = append(rows, join(record{{"kind", group.kind}}, r))
 		}
 	}
-	return writeCSV(columns, rows)
+	return columns, rows
 }
 
 func (s solution) text() []byte {
 	var b bytes.Buffer
 	r := s.result
-	trust := "every number within " + oneDigitUp(r.RelativeErrorBound) + " of exact (relative)"
+	trust := "within " + oneDigitUp(r.RelativeErrorBound) + " of exact (relative)"
 	if r.RelativeErrorBound == 0 {
-		trust = "every number exact"
+		trust = "exactly"
 	}
-	fmt.Fprintf(&b, "stable; %s engine, %s\n", r.Engine, trust)
+	shown := "to six digits"
+	switch {
+	case r.Engine == bf.Exact:
+		shown = "as short fractions and to six digits"
+	case r.Engine == bf.Enclose && s.digits > 6:
+		shown = fmt.Sprintf("to %d digits", s.digits-1)
+	}
+	fmt.Fprintf(&b, "stable; %s engine, computed %s, shown %s\n", r.Engine, trust, shown)
 	const most = 8
 	for i, p := range r.Parts {
 		if i == most && len(r.Parts) > most+1 {
@@ -229,17 +238,32 @@ func (s solution) cell(r record, key string) string {
 	const longest = 24
 	if text, ok := r.get(key + "_exact").(string); ok && len(text) <= longest {
 		if strings.Contains(text, "/") {
-			text += " = " + six(r.get(key))
+			text += " = " + belowOne(key, six(r.get(key)), r.get(key))
 		}
 		return text
 	}
 	if low, ok := r.get(key + "_low").(string); ok && s.digits > 6 {
 		v, ok := new(big.Float).SetPrec(uint(64 + 4*s.digits)).SetString(low)
 		if ok {
-			return v.Text('g', s.digits-1)
+			return belowOne(key, v.Text('g', s.digits-1), r.get(key))
 		}
 	}
-	return six(r.get(key))
+	return belowOne(key, six(r.get(key)), r.get(key))
+}
+
+// belowOne returns the text of a number, with more digits or as "<1" if it reads 1 and cannot be: in a stable cluster
+// loads and utilizations are below 1.
+func belowOne(key, text string, v any) string {
+	f, ok := v.(float64)
+	if !ok || text != "1" || key != "load" && key != "utilization" {
+		return text
+	}
+	for digits := 7; digits <= 17 && f < 1; digits++ {
+		if text := strconv.FormatFloat(f, 'g', digits, 64); text != "1" {
+			return text
+		}
+	}
+	return "<1"
 }
 
 // oneDigitUp returns x rounded up to one decimal digit.
@@ -249,13 +273,7 @@ func oneDigitUp(x float64) string {
 }
 
 func formatUnstable(m *cluster.Model, r *stability.Result, format string, exact bool) ([]byte, error) {
-	all := stabilityRecord(m, r, exact)
-	out := record{{"stable", false}}
-	for _, key := range []string{"critical_scale", "critical_scale_exact", "margin", "margin_exact", "bottleneck"} {
-		if v := all.get(key); v != nil {
-			out = append(out, field{key, v})
-		}
-	}
+	out := unstableRecord(m, r, exact)
 	switch format {
 	case "json":
 		return writeJSON(out)
@@ -263,4 +281,15 @@ func formatUnstable(m *cluster.Model, r *stability.Result, format string, exact 
 		return writeCSV([]string{"stable", "critical_scale", "margin", "bottleneck"}, []record{out})
 	}
 	return stabilityText(m, r, exact), nil
+}
+
+func unstableRecord(m *cluster.Model, r *stability.Result, exact bool) record {
+	all := stabilityRecord(m, r, exact)
+	out := record{{"stable", false}}
+	for _, key := range []string{"critical_scale", "critical_scale_exact", "margin", "margin_exact", "bottleneck"} {
+		if v := all.get(key); v != nil {
+			out = append(out, field{key, v})
+		}
+	}
+	return out
 }

@@ -3,12 +3,20 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"productform/bf"
+	"productform/cluster"
+	"productform/cmd/internal/cli"
 	"productform/internal/input"
+	"productform/num"
 	"productform/stability"
 )
 
@@ -21,7 +29,9 @@ var (
 type solveFlags struct {
 	engine, lattice string
 	tol             float64
-	distribution    int
+	distribution    int        // most jobs; 0 for no distribution
+	memory          int        // MiB
+	factors         []*big.Rat // of the arrival rates; nil for the model as it is
 	format, file    string
 }
 
@@ -43,13 +53,19 @@ standard input) under balanced fairness, whatever the distribution of job sizes.
   relative_error_bound  proved: every number is within it of the exact value, relatively
 
 Engines: float is fast, with a proved bound on its errors; enclose gives bounds from below and above as close as
---tol asks; exact gives fractions; auto takes float, or enclose where the bound of float exceeds --tol.
+--tol asks; exact gives fractions; auto takes float, or enclose where the bound of float exceeds --tol. float itself,
+asked for by name, answers whatever its bound is, and a warning on the standard error tells if it exceeds --tol.
 
 JSON has a field for each of these, fractions in fields that end in _exact, bounds in _low and _high. CSV has one line
 for the cluster, for each class, each server and each number of jobs, told apart by the column kind:
-cluster, class, server, distribution. An unstable cluster exits with status 1 and says which classes are why.`,
+cluster, class, server, distribution. An unstable cluster exits with status 1 and says which classes are why.
+
+With --scale the answer is one for each factor: in JSON a list of objects, in CSV more lines, both with the factor
+first, as scale; as text a table of jobs and delays. Where the cluster is unstable the object, or the line of the
+kind unstable, says so, with the critical scale of the rates as multiplied; the exit status is then 1, and the other
+answers are there all the same.`,
 		Example: `  $ pfq example three-servers | pfq solve - --engine exact
-  stable; exact engine, every number exact
+  stable; exact engine, computed exactly, shown as short fractions and to six digits
   class lattice, 4 states: 2^2 sets of classes, 2^3 of servers
 
   normalization  empty probability  mean jobs    mean delay
@@ -62,82 +78,150 @@ cluster, class, server, distribution. An unstable cluster exits with status 1 an
   server  utilization
   own-1   3/4 = 0.75
   own-2   3/4 = 0.75
-  shared  9/10 = 0.9`,
+  shared  9/10 = 0.9
+
+  $ pfq example three-servers | pfq solve - --scale 0.5,1,5/4
+  scale  class    mean jobs  mean delay
+  0.5    (all)    0.984127   0.820106
+         class-1  0.492063   0.820106
+         class-2  0.492063   0.820106
+  1      (all)    5.25       2.1875
+         class-1  2.625      2.1875
+         class-2  2.625      2.1875
+  1.25   unstable: class-1, class-2`,
 		Args: oneModel,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			settings, err := f.settings(cmd.Flags().Changed("distribution"))
-			if err != nil {
-				return err
-			}
 			m, err := readModel(args[0], cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
-			verdict, err := stability.Cluster(m)
+			answer, stable, err := f.answer(m, cmd.ErrOrStderr())
 			if err != nil {
 				return fmt.Errorf("%s: %w", source(args[0]), err)
 			}
-			if !verdict.Stable {
-				answer, err := formatUnstable(m, verdict, f.format, settings.Engine == bf.Exact)
-				if err == nil {
-					err = write(answer, f.file, cmd.OutOrStdout())
-				}
-				if err != nil {
-					return err
-				}
-				return errNoAnswer
-			}
-			r, err := bf.Solve(m, settings)
-			if err != nil {
-				return fmt.Errorf("%s: %w", source(args[0]), nameFlag(err))
-			}
-			answer, err := formatSolution(m, r, f.format, f.digits())
-			if err != nil {
+			if err := write(answer, f.file, cmd.OutOrStdout()); err != nil {
 				return err
 			}
-			return write(answer, f.file, cmd.OutOrStdout())
+			if !stable {
+				return errNoAnswer
+			}
+			return nil
 		},
 	}
-	addChoice(cmd, &f.engine, "engine", engines, "arithmetic")
-	addChoice(cmd, &f.lattice, "lattice", lattices, "states to sum over")
-	cmd.Flags().Float64Var(&f.tol, "tol", 1e-9, "relative error asked of the engines auto and enclose, in (0, 1)")
-	cmd.Flags().IntVar(&f.distribution, "distribution", 0, "also give the probabilities of 0, ..., `N` jobs in all")
+	cli.AddChoice(cmd, &f.engine, "engine", engines, "arithmetic")
+	cli.AddChoice(cmd, &f.lattice, "lattice", lattices, "states to sum over")
+	f.tol = 1e-9
+	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of the engines auto and enclose", Default: "1e-09",
+		Want: "a number >= 1e-300 and < 1", Parse: parseTolerance}.Add(cmd, &f.tol)
+	cli.Flag[int]{Name: "distribution", Usage: "also give the probabilities of 0, ..., `N` jobs in all",
+		Want: "an integer in 1..1000000", Parse: parseInt(1e6)}.Add(cmd, &f.distribution)
+	f.memory = defaultMemory
+	cli.Flag[int]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
+		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: parseInt(mostMemory)}.Add(cmd, &f.memory)
+	cli.Flag[[]*big.Rat]{Name: "scale", Usage: "solve once for each of the `FACTORS`, such as 0.5,9/10, with all arrival rates multiplied by it",
+		Want: "numbers >= 0, separated by commas", Parse: parseFactors}.Add(cmd, &f.factors)
 	addFormat(cmd, &f.format)
 	addOutput(cmd, &f.file)
 	return cmd
 }
 
-// settings checks the flags and returns what they mean to [bf.Solve].
-func (f *solveFlags) settings(distribution bool) (bf.Settings, error) {
-	for _, c := range []struct {
-		name, value string
-		words       []string
-	}{{"engine", f.engine, engines}, {"lattice", f.lattice, lattices}, {"format", f.format, formats}} {
-		if err := checkChoice(c.name, c.value, c.words); err != nil {
-			return bf.Settings{}, err
+const (
+	defaultMemory = 16 << 10 // MiB
+	mostMemory    = 1 << 20  // MiB
+)
+
+func parseTolerance(text string) (float64, bool) {
+	v, err := strconv.ParseFloat(text, 64)
+	return v, err == nil && v >= 1e-300 && v < 1
+}
+
+func parseInt(most int) func(string) (int, bool) {
+	return func(text string) (int, bool) {
+		v, err := strconv.Atoi(text)
+		return v, err == nil && v >= 1 && v <= most
+	}
+}
+
+func parseFactors(text string) (factors []*big.Rat, ok bool) {
+	for word := range strings.SplitSeq(text, ",") {
+		v, err := num.ParseRat(word)
+		if err != nil || v.Sign() < 0 {
+			return nil, false
+		}
+		factors = append(factors, v)
+	}
+	return factors, true
+}
+
+// answer solves the model and says whether it is stable, at every factor if there are some.
+func (f *solveFlags) answer(m *cluster.Model, stderr io.Writer) (answer []byte, stable bool, err error) {
+	if f.factors != nil {
+		return f.sweep(m, stderr)
+	}
+	verdict, err := stability.Cluster(m)
+	if err != nil {
+		return nil, false, err
+	}
+	if !verdict.Stable {
+		answer, err = formatUnstable(m, verdict, f.format, f.engine == string(bf.Exact))
+		return answer, false, err
+	}
+	r, err := bf.Solve(m, f.settings())
+	if err != nil {
+		return nil, false, f.translate(err)
+	}
+	f.warn([]*bf.Result{r}, stderr)
+	answer, err = formatSolution(m, r, f.format, f.digits())
+	return answer, true, err
+}
+
+// warn says that the engine float, taken by name, missed the tolerance.
+func (f *solveFlags) warn(results []*bf.Result, stderr io.Writer) {
+	worst := 0.0
+	for _, r := range results {
+		if r.Engine == bf.Float {
+			worst = max(worst, r.RelativeErrorBound)
 		}
 	}
-	if !(f.tol > 0 && f.tol < 1) {
-		return bf.Settings{}, input.Errorf("--tol", f.tol, "a number > 0 and < 1")
+	if worst > f.tol {
+		fmt.Fprintf(stderr, "pfq: warning: the error bound %s of the engine float is above --tol %g, which auto and enclose keep\n",
+			oneDigitUp(worst), f.tol)
 	}
-	if distribution && (f.distribution < 1 || f.distribution > 1e6) {
-		return bf.Settings{}, input.Errorf("--distribution", f.distribution, "an integer in 1..1000000")
-	}
-	s := bf.Settings{Engine: bf.Engine(f.engine), RelTol: f.tol, MaxJobs: f.distribution}
+}
+
+// settings returns what the flags mean to [bf.Solve].
+func (f *solveFlags) settings() bf.Settings {
+	s := bf.Settings{Engine: bf.Engine(f.engine), RelTol: f.tol, MaxJobs: f.distribution, MaxBytes: int64(f.memory) << 20}
 	if f.lattice != lattices[0] {
 		s.Lattice = bf.Lattice(f.lattice)
 	}
-	return s, nil
+	return s
 }
 
-// nameFlag puts the name of the flag in an error about a setting.
-func nameFlag(err error) error {
-	flags := map[string]string{"Engine": "--engine", "Lattice": "--lattice", "RelTol": "--tol", "MaxJobs": "--distribution"}
+var (
+	goHint = regexp.MustCompile(`\s*[;,:]?[^;,:()]*\bModel\.\w+[^;,:()]*`)
+	mib    = regexp.MustCompile(`(\d+) MiB`)
+)
+
+// translate says what an error of the solver means on the command line: it names the flag instead of the setting and
+// no functions of Go, and if more memory would do, it names the flag that grants it.
+func (f *solveFlags) translate(err error) error {
+	flags := map[string]string{"Engine": "--engine", "engine": "--engine", "Lattice": "--lattice", "RelTol": "--tol", "MaxJobs": "--distribution", "MaxBytes": "--memory"}
 	var bad *input.Error
-	if errors.As(err, &bad) && flags[bad.Path] != "" {
-		return &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}
+	if !errors.As(err, &bad) {
+		return err
 	}
-	return err
+	want := goHint.ReplaceAllString(bad.Want, "")
+	for _, match := range mib.FindAllStringSubmatch(want, -1) {
+		if need, err := strconv.Atoi(match[1]); err == nil && need > f.memory && need < mostMemory {
+			want += fmt.Sprintf("; or --memory %d, if the machine has as much", need+1)
+		}
+	}
+	path := bad.Path
+	if flags[path] != "" {
+		path = flags[path]
+	}
+	return &input.Error{Path: path, Value: bad.Value, Want: want}
 }
 
 // digits returns the decimal digits that the tolerance asks for.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cluster"
+	"productform/cmd/internal/cli"
 	"productform/stability"
 )
 
@@ -38,9 +39,6 @@ Stable or not, the exit status is 0. CSV is one line, with the classes of the bo
   stable,true,0.6,3/5,1.25,5/4,class-1;class-2`,
 		Args: oneModel,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkChoice("format", format, formats); err != nil {
-				return err
-			}
 			m, err := readModel(args[0], cmd.InOrStdin())
 			if err != nil {
 				return err
@@ -58,7 +56,7 @@ Stable or not, the exit status is 0. CSV is one line, with the classes of the bo
 	}
 	addFormat(cmd, &format)
 	addOutput(cmd, &file)
-	cmd.Flags().BoolVar(&exact, "exact", false, "also give the exact fractions")
+	cli.AddSwitch(cmd, &exact, "exact", "also give the exact fractions")
 	return cmd
 }
 
@@ -73,14 +71,14 @@ func formatStability(m *cluster.Model, r *stability.Result, format string, exact
 }
 
 func stabilityRecord(m *cluster.Model, r *stability.Result, exact bool) record {
-	out := record{{"verdict", "unstable"}, {"stable", r.Stable}, {"margin", ratNumber(r.Margin)}}
+	out := record{{"verdict", "unstable"}, {"stable", r.Stable}, {"margin", ratNumberBeside(r.Margin, new(big.Rat))}}
 	if r.Stable {
 		out[0].value = "stable"
 	}
 	if exact {
 		out = append(out, field{"margin_exact", ratText(r.Margin)})
 	}
-	out = append(out, field{"critical_scale", ratNumber(r.CriticalScale)})
+	out = append(out, field{"critical_scale", ratNumberBeside(r.CriticalScale, big.NewRat(1, 1))})
 	if exact {
 		out = append(out, field{"critical_scale_exact", ratText(r.CriticalScale)})
 	}
@@ -97,24 +95,24 @@ func classNames(m *cluster.Model, classes []int) []string {
 
 func stabilityText(m *cluster.Model, r *stability.Result, exact bool) []byte {
 	var b bytes.Buffer
-	number := func(v *big.Rat) string {
-		if exact && v != nil {
+	number := func(v, boundary *big.Rat) string {
+		if exact {
 			return v.RatString()
 		}
-		return six(ratNumber(v))
+		return sixBeside(v, boundary)
 	}
 	if r.CriticalScale == nil {
 		fmt.Fprintln(&b, "stable: no jobs arrive")
-		fmt.Fprintln(&b, "margin     ", number(r.Margin))
+		fmt.Fprintln(&b, "margin     ", number(r.Margin, nil))
 		return b.Bytes()
 	}
 	verdict := "unstable: would be stable"
 	if r.Stable {
 		verdict = "stable: still so"
 	}
-	fmt.Fprintf(&b, "%s with the arrival rates multiplied by anything below %s\n", verdict, number(r.CriticalScale))
-	fmt.Fprintln(&b, "margin     ", number(r.Margin))
-	fmt.Fprintf(&b, "bottleneck  %s: work %s on capacity %s\n", firstNames(classNames(m, r.Bottleneck)), number(r.Arrival), number(r.Capacity))
+	fmt.Fprintf(&b, "%s with the arrival rates multiplied by anything below %s\n", verdict, number(r.CriticalScale, big.NewRat(1, 1)))
+	fmt.Fprintln(&b, "margin     ", number(r.Margin, nil))
+	fmt.Fprintf(&b, "bottleneck  %s: work %s on capacity %s\n", firstNames(classNames(m, r.Bottleneck)), number(r.Arrival, r.Capacity), number(r.Capacity, nil))
 	return b.Bytes()
 }
 

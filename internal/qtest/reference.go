@@ -33,6 +33,10 @@ type Expect struct {
 //go:embed testdata/oi_reference.json
 var referenceFile []byte
 
+// ReferenceFile returns testdata/oi_reference.json as it is, for commands that read models and
+// answer in text.
+func ReferenceFile() []byte { return referenceFile }
+
 // References returns the models of testdata/oi_reference.json, all of single servers and of mean size 1, two of them unstable.
 func References() []Reference {
 	var cases []struct {

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/internal/input"
+)
+
+// A Flag describes a flag whose values are of type T.
+type Flag[T any] struct {
+	Name, Short string
+	Kind        string // of the value, as the help shows it
+	Usage       string
+	Default     string                 // of the target, as the help shows it
+	Want        string                 // what Parse accepts
+	Parse       func(string) (T, bool) // reads a value, or says that it cannot
+}
+
+// Add gives the flag to a command, to be read into the target.
+func (f Flag[T]) Add(cmd *cobra.Command, target *T) {
+	cmd.Flags().VarP(&value[T]{f, target, f.Default}, f.Name, f.Short, f.Usage)
+}
+
+// A value implements the interface of pflag.
+type value[T any] struct {
+	flag   Flag[T]
+	target *T
+	text   string
+}
+
+func (v *value[T]) String() string { return v.text }
+func (v *value[T]) Type() string   { return v.flag.Kind }
+
+func (v *value[T]) Set(text string) error {
+	parsed, ok := v.flag.Parse(text)
+	if !ok {
+		return input.Errorf("--"+v.flag.Name, text, "%s", v.flag.Want)
+	}
+	*v.target, v.text = parsed, text
+	return nil
+}
+
+// AddText adds a flag that takes any text but the empty one.
+func AddText(cmd *cobra.Command, target *string, name, short, want, usage string) {
+	Flag[string]{Name: name, Short: short, Kind: "string", Usage: usage, Default: *target, Want: want,
+		Parse: func(s string) (string, bool) { return s, s != "" }}.Add(cmd, target)
+}
+
+// AddSwitch adds a flag that is off unless given.
+func AddSwitch(cmd *cobra.Command, target *bool, name, usage string) {
+	Flag[bool]{Name: name, Kind: "bool", Usage: usage, Default: "false", Want: "true or false",
+		Parse: func(s string) (bool, bool) { return s == "true", s == "true" || s == "false" }}.Add(cmd, target)
+	cmd.Flags().Lookup(name).NoOptDefVal = "true"
+}
+
+// AddChoice adds a flag that takes one of some words, by default the target or else the first of them.
+func AddChoice(cmd *cobra.Command, target *string, name string, words []string, usage string) {
+	*target = cmp.Or(*target, words[0])
+	cmd.Flags().Var(&choice{name, words, target}, name, usage+": "+OneOf(words))
+	complete(cmd, name, words)
+}
+
+type choice struct {
+	name   string
+	words  []string
+	target *string
+}
+
+func (c *choice) String() string { return *c.target }
+func (c *choice) Type() string   { return "string" }
+
+func (c *choice) Set(text string) error {
+	*c.target = text
+	return CheckWord("--"+c.name, text, c.words)
+}
+
+// AddWords adds a flag that takes some of the words, separated by commas; the target as it is unless given.
+func AddWords(cmd *cobra.Command, target *[]string, name string, words []string, usage string) {
+	cmd.Flags().Var(&wordList{name: name, words: words, target: target}, name, usage)
+	complete(cmd, name, words)
+}
+
+type wordList struct {
+	name   string
+	words  []string
+	target *[]string
+	given  bool
+}
+
+func (l *wordList) String() string { return strings.Join(*l.target, ",") }
+func (l *wordList) Type() string   { return "strings" }
+
+func (l *wordList) Set(text string) error {
+	if !l.given {
+		*l.target, l.given = nil, true
+	}
+	for word := range strings.SplitSeq(text, ",") {
+		if err := CheckWord("--"+l.name, word, l.words); err != nil {
+			return err
+		}
+		if !slices.Contains(*l.target, word) {
+			*l.target = append(*l.target, word)
+		}
+	}
+	return nil
+}
+
+func complete(cmd *cobra.Command, name string, words []string) {
+	err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the flag is there
+	}
+}
+
+// CheckWord returns an error at the path if the word is not one of the words.
+func CheckWord(path, word string, words []string) error {
+	if !slices.Contains(words, word) {
+		return input.Errorf(path, word, "%s%s", OneOf(words), suggest(word, words))
+	}
+	return nil
+}
+
+// OneOf returns "a, b or c".
+func OneOf(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}

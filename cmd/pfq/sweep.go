@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"text/tabwriter"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/stability"
+)
+
+// A point is the answer for one factor of the arrival rates.
+type point struct {
+	factor   *big.Rat
+	unstable *stability.Result // nil if there is a solution
+	solution solution
+}
+
+// sweep solves the model at every factor and says whether all of them are stable.
+func (f *solveFlags) sweep(m *cluster.Model, stderr io.Writer) (answer []byte, stable bool, err error) {
+	points := make([]point, len(f.factors))
+	var factors []*big.Rat // those that are stable
+	for i, factor := range f.factors {
+		verdict, err := stability.Cluster(scaled(m, factor))
+		if err != nil {
+			return nil, false, err
+		}
+		points[i].factor = factor
+		if verdict.Stable {
+			factors = append(factors, factor)
+		} else {
+			points[i].unstable = verdict
+		}
+	}
+	results, err := bf.LoadSweep(m, factors, f.settings())
+	if err != nil {
+		if cause := errors.Unwrap(err); cause != nil { // the number of the factor is of no use
+			err = cause
+		}
+		return nil, false, f.translate(err)
+	}
+	f.warn(results, stderr)
+	stable = len(results) == len(points)
+	for i := range points {
+		if points[i].unstable == nil {
+			points[i].solution = solution{m, results[0], f.digits()}
+			results = results[1:]
+		}
+	}
+	answer, err = f.formatSweep(m, points)
+	return answer, stable, err
+}
+
+// scaled returns m with its arrival rates multiplied by a factor.
+func scaled(m *cluster.Model, factor *big.Rat) *cluster.Model {
+	c := *m
+	c.Classes = append([]cluster.Class(nil), m.Classes...)
+	for i := range c.Classes {
+		c.Classes[i].ArrivalRate = new(big.Rat).Mul(c.Classes[i].ArrivalRate, factor)
+	}
+	return &c
+}
+
+func (f *solveFlags) formatSweep(m *cluster.Model, points []point) ([]byte, error) {
+	exact := f.engine == string(bf.Exact)
+	if f.format == "text" {
+		return sweepText(m, points), nil
+	}
+	var objects, lines []record
+	columns := []string{"kind"}
+	for _, p := range points {
+		scale := record{{"scale", ratNumber(p.factor)}}
+		if exact {
+			scale = append(scale, field{"scale_exact", ratText(p.factor)})
+		}
+		if p.unstable != nil {
+			r := unstableRecord(m, p.unstable, exact)
+			objects = append(objects, join(scale, r))
+			lines = append(lines, join(scale, record{{"kind", "unstable"}}, r))
+			continue
+		}
+		objects = append(objects, join(scale, p.solution.json()))
+		header, rows := p.solution.csv()
+		columns = header
+		for _, r := range rows {
+			lines = append(lines, join(scale, r))
+		}
+	}
+	if f.format == "json" {
+		return writeJSON(objects)
+	}
+	columns = append([]string{"scale"}, columns...)
+	for _, p := range points {
+		if p.unstable != nil {
+			columns = append(columns, "critical_scale", "margin", "bottleneck")
+			break
+		}
+	}
+	return writeCSV(columns, lines)
+}
+
+// sweepText returns the jobs and delays at every factor, of all classes together and of each.
+func sweepText(m *cluster.Model, points []point) []byte {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "scale\tclass\tmean jobs\tmean delay")
+	for _, p := range points {
+		scale := sixRat(p.factor)
+		if p.unstable != nil {
+			fmt.Fprintf(w, "%s\tunstable: %s\n", scale, firstNames(classNames(m, p.unstable.Bottleneck)))
+			continue
+		}
+		s := p.solution
+		total := s.cluster()
+		fmt.Fprintf(w, "%s\t(all)\t%s\t%s\n", scale, s.cell(total, "mean_jobs"), s.cell(total, "mean_delay"))
+		for _, c := range s.classes() {
+			fmt.Fprintf(w, "\t%s\t%s\t%s\n", c.get("name"), s.cell(c, "mean_jobs"), s.cell(c, "mean_delay"))
+		}
+	}
+	w.Flush()
+	return b.Bytes()
+}
