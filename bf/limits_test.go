@@ -45,6 +45,29 @@ func TestRoundedRatesKeepTheBound(t *testing.T) {
 	}
 }
 
+// A server of capacity 0 whose jobs are hardly ever there: 1 - P(idle) has no digit left in
+// float64, and the float engine must not say otherwise.
+func TestHardlyUsedIdleServer(t *testing.T) {
+	for _, rate := range []string{"1e-3", "1e-10", "1e-14", "1e-16", "1e-18", "1e-30"} {
+		m := &cluster.Model{
+			Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}, {Name: "idle", Capacity: new(big.Rat)}},
+			Classes: []cluster.Class{
+				{Name: "a", ArrivalRate: big.NewRat(1, 3), Servers: cluster.On(0)},
+				{Name: "b", ArrivalRate: num.MustRat(rate), Servers: cluster.On(0, 1)},
+			},
+		}
+		// One server: P(no job of b) = (1-ρ)/(1-ρ_a), so that P(b present) = ρ_b/(1-ρ_a).
+		want := new(big.Rat).Mul(num.MustRat(rate), big.NewRat(3, 2))
+		r, err := Solve(m, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := relativeError(r.Servers[1].Utilization.Float, want); e > r.RelativeErrorBound || r.RelativeErrorBound > 1e-9 {
+			t.Errorf("rate %s: utilization %v, want %v; bound %g", rate, r.Servers[1].Utilization.Float, want.FloatString(40), r.RelativeErrorBound)
+		}
+	}
+}
+
 // A class of rate 0 has a derivative however many ways it has to choose its servers: the mean
 // number of jobs grows by E of one more job on servers that others load a little.
 func TestGradientOfClassWithManyWays(t *testing.T) {

@@ -22,7 +22,7 @@ const roundoff = 0x1p-53 // u: relative error of one float64 operation
 const least = 0x1p-1000
 
 func floatValue(f, e float64) value {
-	if !(f >= least || f == 0) || f > math.MaxFloat64 || !(e < 1e-3) {
+	if !(f >= least || f == 0) || f > math.MaxFloat64 || !(e >= 0 && e < 1e-3) {
 		e = math.Inf(1)
 	}
 	return value{f: f, e: e}
@@ -96,7 +96,10 @@ func (a value) oneMinus() value {
 		return value{lo: down(a.lo).Sub(one, a.hi), hi: up(a.hi).Sub(one, a.lo)}
 	}
 	f := 1 - a.f
-	r := a.e / (1 - a.e) * a.f / f * (1 + 8*roundoff) // |1 - x - (1 - f)| <= r f, if a is x
+	r := a.e / (1 - a.e) * a.f / f * (1 + 8*roundoff) // |(1 - x) - f| <= r f
+	if !(r < 1e-3) {
+		return floatValue(f, math.Inf(1))
+	}
 	return floatValue(f, compound(r/(1-r), 0, roundoff))
 }
 
