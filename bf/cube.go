@@ -111,7 +111,7 @@ func (c *cube) product(b int) float64 {
 // value returns X(A), after up.
 func (c *cube) value(a int) float64 { return c.x[a] * c.low[a&(blockSize-1)] * c.product(a>>lowBits) }
 
-// Sums over the subsets A ≠ ∅ of a part of the lattice.
+// cubeSums are sums over the subsets A ≠ ∅ of a part of the lattice.
 type cubeSums struct {
 	all      num.Sum
 	with     [64]num.Sum // over the subsets that hold element i

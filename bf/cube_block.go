@@ -186,7 +186,7 @@ func sum32(x *[32]float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// Meeting prepares the sums over the subsets that meet each of some masks. In a block whose
+// meeting prepares the sums over the subsets that meet each of some masks. In a block whose
 // high elements do, all subsets count; in another all those of the groups that meet elements 3..7 of the
 // mask, and of the other groups those that meet elements 0..2. Every sum is of positive terms.
 type meeting struct {

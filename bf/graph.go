@@ -38,7 +38,7 @@ type graph struct {
 	coef     *integers // coef(k, c) beside each entry of own; nil if all are 1
 }
 
-// Integers is a list of integers that takes a word each as long as all are small.
+// integers is a list of integers that takes a word each as long as all are small.
 type integers struct {
 	small []int64
 	large []*big.Int
