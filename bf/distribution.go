@@ -103,9 +103,10 @@ func floatSeries(g *graph, n int) []value {
 	return z
 }
 
-// tiny is the size below which coefficients in float64 count as 0: they are too close to
-// underflow for a bound on their relative error, and far too small to matter to a coefficient of 2^-700 or more.
-const tiny = 0x1p-900
+// tiny is the size below which coefficients in float64 count as 0: they are too close to underflow for
+// a bound on their relative error. What is left out adds at most tiny Z to a coefficient of Z for each state and
+// order, so that it is far below a rounding of a probability of leastProbability or more.
+const tiny, leastProbability = 0x1p-900, 0x1p-700
 
 // coefficient reads Z[n] off the states.
 func coefficient(g *graph, c []float64, e float64) value {
@@ -276,7 +277,7 @@ func convolve(a, b []value, n int) []value {
 		set := false
 		for j := max(0, i-len(b)+1); j <= min(i, len(a)-1); j++ {
 			var term value
-			if a[j].x != nil || a[j].lo != nil || a[j].f*b[i-j].f >= tiny {
+			if a[j].x != nil || a[j].lo != nil || !(a[j].f*b[i-j].f < tiny) {
 				term = a[j].mul(b[i-j])
 			}
 			if set {

@@ -1,8 +1,6 @@
 package bf
 
-import (
-	"errors"
-)
+import "errors"
 
 // measures are the stationary measures of one component, as one engine knows them.
 type measures struct {
@@ -30,7 +28,7 @@ func totalOf(x []int64) float64 {
 	return sum
 }
 
-// floatClasses sweeps the class lattice in float64: N 2^N multiplications in all, 8·2^N bytes.
+// floatClasses sweeps the class lattice in float64: N 2^N additions in all, 8·2^N bytes.
 // With G up the lattice and W its adjoint down,
 //
 //	E[X_i] = (Σ_{A∋i} G(A) + λ_i Σ_{A∋i} W(A) G(A)) / Z,
@@ -56,7 +54,7 @@ func floatClasses(p *problem, workers int) (measures, error) {
 	return m, nil
 }
 
-// sweepClasses sweeps up the class lattice. The cube has G(A) in x.
+// sweepClasses sweeps up the class lattice; cube.value is G(A) then.
 func sweepClasses(p *problem, workers int) (*cube, cubeSums, sweepError, error) {
 	n := len(p.classes)
 	capacity, rate, shift, slop := p.words()
@@ -170,7 +168,7 @@ func floatServers(p *problem, workers int) (measures, error) {
 		if d < den[smallest] && a&(1<<n-1) != 0 {
 			smallest = a
 		}
-		table[a] = float64(max(d, 1)) // 0 only at sets of padding, whose values are 0
+		table[a] = float64(max(d, 1)) // 0 at sets of padding alone, whose values are 0 anyway
 	}
 	switch least := float64(den[smallest]); {
 	case least <= slop && slop == 0:

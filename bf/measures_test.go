@@ -250,3 +250,32 @@ func TestLoadIsOverAllServers(t *testing.T) {
 		}
 	}
 }
+
+// A pair of servers, one of them hardly loaded: the tail of the second leaves the range of float64 long
+// before that of the sum, which the float engine must still give, within its bound.
+func TestDistributionOfUnequalParts(t *testing.T) {
+	m := &cluster.Model{
+		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}, {Name: "t", Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{
+			{Name: "a", ArrivalRate: big.NewRat(9, 10), Servers: cluster.On(0)},
+			{Name: "b", ArrivalRate: big.NewRat(1, 1000), Servers: cluster.On(1)},
+		},
+	}
+	float, err := Solve(m, Settings{Engine: Float, MaxJobs: 120})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Two independent M/M/1 queues: P(n) = (1-a)(1-b) (a^{n+1} - b^{n+1})/(a - b).
+	a, b := big.NewRat(9, 10), big.NewRat(1, 1000)
+	factor := new(big.Rat).Mul(big.NewRat(1, 10), big.NewRat(999, 1000))
+	factor.Quo(factor, new(big.Rat).Sub(a, b))
+	powerA, powerB := big.NewRat(1, 1), big.NewRat(1, 1)
+	for n, p := range float.JobsDistribution {
+		powerA.Mul(powerA, a)
+		powerB.Mul(powerB, b)
+		want := new(big.Rat).Sub(powerA, powerB)
+		if e := relativeError(p.Float, want.Mul(want, factor)); e > float.RelativeErrorBound {
+			t.Errorf("P(%d jobs) = %v: relative error %g, bound %g", n, p.Float, e, float.RelativeErrorBound)
+		}
+	}
+}

@@ -19,7 +19,7 @@ type plan struct {
 	graph     *graph // built when first needed; nil for the sweeps over tables of subsets
 }
 
-// Connected sets are counted where the other lattices have more than manyTerms terms, up to 1/gain of
+// Connected sets are counted where the other lattices have more than many terms, up to 1/gain of
 // these. A sweep over a table of subsets goes through about a thousand terms in the time that it takes to find one
 // term of a connected set, and the count must not cost much when it is in vain.
 const (
@@ -27,8 +27,8 @@ const (
 	manyGraphTerms, graphGain = 1 << 18, 4
 )
 
-// newPlan chooses the lattice of a component: the one with the fewest terms to add up,
-// among those that fit into memory. Connected sets are counted only where the other lattices are large.
+// newPlan chooses the lattice of a component: the one with the fewest terms to add up, and
+// refuses what does not fit into memory. Connected sets are counted only where the other lattices are large.
 func newPlan(c *cluster.Component, engine Engine, s Settings) (*plan, error) {
 	p := newProblem(c)
 	p.spare = s.spare
@@ -65,10 +65,10 @@ func newPlan(c *cluster.Component, engine Engine, s Settings) (*plan, error) {
 			case err == nil:
 				l.lattice = ConnectedLattice
 				l.why = fmt.Sprintf("%d connected sets of %d servers, instead of 2^%d sets of servers or 2^%d of classes", l.graph.states(), groups, groups, n)
-			case err != nil && !isInput(err):
-				return nil, err
-			default:
+			case isInput(err): // too many of them
 				*l = best
+			default:
+				return nil, err
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (l *plan) tooLarge(need float64, engine Engine, s Settings) error {
 		help = "leave out the distribution of the number of jobs, which needs most of it"
 	case s.Lattice != "":
 		help = "leave the choice of the lattice open"
-	case engine != Float && l.bytes(Float, s.MaxJobs) <= float64(s.maxBytes()):
+	case (s.Engine == Enclose || s.Engine == Exact) && l.bytes(Float, s.MaxJobs) <= float64(s.maxBytes()):
 		help = "use the float engine, which needs less"
 	}
 	return input.Errorf("model", fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.classes), len(l.problem.groups)),

@@ -333,11 +333,8 @@ func (t *rows) result(m *cluster.Model, s Settings, engine Engine) (*Result, err
 			}
 			r.width = max(r.width, p.width())
 			r.JobsDistribution = append(r.JobsDistribution, x)
-		case z.f < 0x1p-700: // see tiny
+		case p.f < leastProbability:
 			r.JobsDistribution = append(r.JobsDistribution, num.Value{})
-			if t.normalization.f >= 0x1p150 {
-				r.RelativeErrorBound = math.Inf(1)
-			}
 		default:
 			r.JobsDistribution = append(r.JobsDistribution, export(p))
 		}
