@@ -1,0 +1,81 @@
+package sweep
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// Progress tells how far a [Run] is.
+type Progress struct {
+	Done      int           // tasks that have their result, computed or reused
+	Reused    int           // those whose result was on disk
+	Total     int           // all tasks
+	Elapsed   time.Duration // since the start of this run
+	Left      time.Duration // estimate, from the cost of the tasks computed in this run and the time they took
+	LeftKnown bool          // whether Left can be told: from the first computed task on, and at the end
+}
+
+// A meter counts tasks and reports progress.
+type meter struct {
+	mu      sync.Mutex // held while report runs, so that reports come one at a time and in order
+	report  func(Progress)
+	start   time.Time
+	workers int
+	now     Progress
+
+	costLeft, costDone float64       // of the tasks without result, of those computed
+	busy               time.Duration // time that the computed tasks took, added up over workers
+}
+
+func newMeter(report func(Progress), workers int) *meter {
+	return &meter{report: report, start: time.Now(), workers: workers}
+}
+
+// add announces one more task.
+func (m *meter) add(cost float64) {
+	m.now.Total++
+	m.costLeft += cost
+}
+
+// reused records the end of a task whose result was on disk.
+func (m *meter) reused(cost float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now.Reused++
+	m.finish(cost)
+}
+
+// computed records the end of a task that ran.
+func (m *meter) computed(cost float64, took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.costDone += cost
+	m.busy += took
+	m.finish(cost)
+}
+
+func (m *meter) finish(cost float64) {
+	m.now.Done++
+	m.costLeft -= cost
+	if m.report == nil {
+		return
+	}
+	m.now.Elapsed = time.Since(m.start)
+	m.now.Left, m.now.LeftKnown = timeLeft(m.busy, m.costDone, m.costLeft, m.now.Total-m.now.Done, m.workers)
+	m.report(m.now)
+}
+
+// timeLeft returns (busy/costDone) costLeft / min(tasks, workers), the time that tasks more tasks of
+// cost costLeft in all take if a unit of cost takes as long as before, and whether this can be told.
+// Tasks at work count as not begun: Left is too long by half a task.
+func timeLeft(busy time.Duration, costDone, costLeft float64, tasks, workers int) (time.Duration, bool) {
+	if tasks == 0 {
+		return 0, true
+	}
+	left := float64(busy) * (max(costLeft, 0) / costDone) / float64(min(tasks, workers))
+	if !(left < math.MaxInt64) { // nothing computed yet (0/0, or costs so unlike that their sum lost them), or 292 years
+		return 0, false
+	}
+	return time.Duration(left), true
+}

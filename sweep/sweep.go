@@ -1,0 +1,209 @@
+// Package sweep runs many independent tasks on a few workers, tells how far it is, and keeps
+// results on disk, so that a run that was stopped resumes where it was.
+//
+// A task is named by the hash of all that its result depends on ([Key]). Its result is kept
+// in a file of that name, written under another name first and then renamed, so that a file
+// is there whole or not at all, even if the process is killed. A file is trusted only if it
+// is, byte for byte, what [Run] would write; any other is computed again and replaced.
+package sweep
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"productform/internal/input"
+)
+
+// A Task is one piece of work. Run is a pure function of what Key stands for. It returns an
+// error if it stops early because ctx is done: a result without an error is kept.
+type Task[R any] struct {
+	Key  string  // as [Key] returns it, unlike those of the other tasks; "" means that the result is never kept
+	Cost float64 // expected work >= 0 in any unit, for the time left only; 0 means 1
+	Run  func(ctx context.Context) (R, error)
+}
+
+// Settings tunes [Run]. The zero value uses all processors and keeps nothing.
+type Settings struct {
+	Workers  int            // tasks at a time; 0 means GOMAXPROCS
+	Folder   string         // where results are kept, made if missing; "" keeps none
+	Progress func(Progress) // called after each task, never twice at once, while the other workers go on; nil is fine
+}
+
+// Run returns the results of the tasks in their order. Tasks start in that order, s.Workers
+// at a time, and results are the same digits for any number of workers.
+//
+// A result that s.Folder holds is reused, and its task does not run. So that it makes no
+// difference whether a result was reused, or whether there is a folder, every result is written as
+// JSON and the one returned is read back from it. float64 survives this exactly. A result
+// for which JSON has no place (NaN, an infinity), or that is written otherwise after it was
+// read back (text that is not UTF-8, an integer beyond 2^53 in an interface), is an error. Fields
+// that JSON leaves out come back as zero. A file is not reused either if R has gained fields (that are not
+// omitted when empty), lost or renamed some since.
+//
+// Several processes may use one folder at once, and a task may then run in each. Files are
+// s.Folder/ab/cdef….json for the key abcdef…. A killed process leaves at most one temporary
+// file a worker; those older than a day are removed when a run starts. Files are not forced to
+// the disk: what a power failure spoils is computed again.
+//
+// The first error of a task stops the rest and comes back wrapped, with the task's index; so does
+// one of the disk. When ctx is done, Run returns ctx.Err(). In each case it first waits
+// for the tasks at work, whose ctx is done then, and leaves no goroutine behind; what was kept
+// stays. Bad settings or tasks, and a folder that cannot be written, are errors before any work.
+//
+// Beside the tasks, Run takes time in proportion to the size of the results as JSON, some 25 ns a
+// byte, and some 0.3 ms to write a file. It holds all results in memory.
+func Run[R any](ctx context.Context, tasks []Task[R], s Settings) ([]R, error) {
+	if err := check(tasks, s); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if s.Folder != "" {
+		if err := prepare(s.Folder, time.Now()); err != nil {
+			return nil, fmt.Errorf("folder of results: %w", err)
+		}
+	}
+	workers := cmp.Or(s.Workers, runtime.GOMAXPROCS(0))
+	m := newMeter(s.Progress, workers)
+	for _, t := range tasks {
+		m.add(t.cost())
+	}
+	results := make([]R, len(tasks))
+	done := make([]bool, len(tasks))
+
+	// All files are read before any task runs, so that the time left is that of the tasks to run.
+	err := inOrder(ctx, len(tasks), workers, func(_ context.Context, i int) error {
+		done[i] = tasks[i].reuse(s.Folder, &results[i])
+		if done[i] {
+			m.reused(tasks[i].cost())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var todo []int
+	for i := range tasks {
+		if !done[i] {
+			todo = append(todo, i)
+		}
+	}
+	err = inOrder(ctx, len(todo), workers, func(ctx context.Context, j int) error {
+		i := todo[j]
+		if tasks[i].reuse(s.Folder, &results[i]) { // another process was faster
+			m.reused(tasks[i].cost())
+			return nil
+		}
+		start := time.Now()
+		if err := tasks[i].compute(ctx, s.Folder, &results[i]); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("tasks[%d]: %w", i, err)
+		}
+		m.computed(tasks[i].cost(), time.Since(start))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return results, nil
+}
+
+func (t Task[R]) cost() float64 { return cmp.Or(t.Cost, 1) }
+
+// reuse fills result from the folder and reports whether it could.
+func (t Task[R]) reuse(folder string, result *R) bool {
+	if folder == "" || t.Key == "" {
+		return false
+	}
+	body, ok := readFile(folder, t.Key)
+	if !ok {
+		return false
+	}
+	r, err := decode[R](body)
+	if err != nil {
+		return false
+	}
+	*result = r
+	return true
+}
+
+// compute fills result by running t, and keeps it in the folder if both have a name.
+func (t Task[R]) compute(ctx context.Context, folder string, result *R) error {
+	r, err := t.Run(ctx)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("result: %w", err)
+	}
+	if *result, err = decode[R](body); err != nil {
+		return fmt.Errorf("result: %w", err)
+	}
+	if folder == "" || t.Key == "" {
+		return nil
+	}
+	return writeFile(folder, t.Key, body)
+}
+
+// inOrder calls do for i = 0, ..., n-1 in this order, at most workers at a time. The first
+// error cancels the context of the others and is returned once all have ended.
+func inOrder(ctx context.Context, n, workers int, do func(ctx context.Context, i int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(n, workers) {
+		g.Go(func() error {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return nil
+				}
+				if err := do(ctx, i); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return g.Wait()
+}
+
+// check returns an error for settings and tasks that cannot be used. Two tasks of one key are refused,
+// since a key that forgets what tells tasks apart, such as the number of a replication, would
+// give one of them the result of the other.
+func check[R any](tasks []Task[R], s Settings) error {
+	if s.Workers < 0 {
+		return input.Errorf("Workers", s.Workers, "an integer >= 0")
+	}
+	first := make(map[string]int, len(tasks))
+	for i, t := range tasks {
+		if t.Run == nil {
+			return input.Errorf(fmt.Sprintf("tasks[%d].Run", i), "", "a function")
+		}
+		if !(t.Cost >= 0 && t.Cost <= math.MaxFloat64) {
+			return input.Errorf(fmt.Sprintf("tasks[%d].Cost", i), t.Cost, "a number >= 0")
+		}
+		if t.Key == "" {
+			continue
+		}
+		if !isHex(t.Key, keyDigits) {
+			return input.Errorf(fmt.Sprintf("tasks[%d].Key", i), t.Key, "%d hex digits in lower case, or none", keyDigits)
+		}
+		if j, ok := first[t.Key]; ok {
+			return input.Errorf(fmt.Sprintf("tasks[%d].Key", i), t.Key, "a key other than that of tasks[%d]", j)
+		}
+		first[t.Key] = i
+	}
+	return nil
+}
