@@ -1,0 +1,98 @@
+package dist
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// exponentialDraw draws an exponential variable of mean 1 that is neither 0 nor infinite, which math/rand/v2 gives in
+// fewer than one of 2^31 draws.
+func exponentialDraw(r *rand.Rand) float64 {
+	for {
+		if e := r.ExpFloat64(); e > 0 && e <= math.MaxFloat64 {
+			return e
+		}
+	}
+}
+
+// geometricDraw draws K with P(K > k) = (1-p)^k, the exponential variable of rate -ln(1-p) rounded up. For p >= 1e-9
+// it is below 1e12, since exponentialDraw is below 100.
+func geometricDraw(r *rand.Rand, p float64) int {
+	return 1 + int(r.ExpFloat64()/-math.Log1p(-p))
+}
+
+// gammaDraw draws a sum of k >= 1 exponential variables of mean 1, in O(1) time for large k (Marsaglia and Tsang,
+// "A simple method for generating gamma variables", ACM Trans. Math. Software 26(3), 2000).
+func gammaDraw(r *rand.Rand, k int) float64 {
+	if k < 16 {
+		var sum float64
+		for range k {
+			sum += exponentialDraw(r)
+		}
+		return sum
+	}
+	d := float64(k) - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := r.NormFloat64()
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v *= v * v
+		if exponentialDraw(r) > d*v-d-d*math.Log(v)-x*x/2 {
+			return d * v
+		}
+	}
+}
+
+// An alias is a table that draws an index with given probabilities in O(1) time (Vose, "A linear algorithm for
+// generating random numbers with a given distribution", IEEE Trans. Software Eng. 17(9), 1991).
+type alias struct {
+	keep  []float64 // probability to keep column i
+	other []int     // index taken otherwise
+}
+
+// newAlias returns the table of weights >= 0 with a positive finite sum.
+func newAlias(weights []float64) alias {
+	var sum float64
+	for _, w := range weights {
+		sum += w
+	}
+	n := len(weights)
+	a := alias{make([]float64, n), make([]int, n)}
+	var small, large []int
+	for i, w := range weights {
+		a.keep[i], a.other[i] = w/sum*float64(n), i
+		if a.keep[i] < 1 {
+			small = append(small, i)
+		} else {
+			large = append(large, i)
+		}
+	}
+	for len(small) > 0 && len(large) > 0 {
+		s, l := small[len(small)-1], large[len(large)-1]
+		small = small[:len(small)-1]
+		a.other[s] = l
+		a.keep[l] -= 1 - a.keep[s]
+		if a.keep[l] < 1 {
+			large = large[:len(large)-1]
+			small = append(small, l)
+		}
+	}
+	for _, i := range small { // full but for rounding, since all sum to their number
+		a.keep[i] = 1
+	}
+	for _, i := range large {
+		a.keep[i] = 1
+	}
+	return a
+}
+
+func (a alias) draw(r *rand.Rand) int {
+	i := r.IntN(len(a.keep))
+	if a.keep[i] < 1 && r.Float64() >= a.keep[i] {
+		return a.other[i]
+	}
+	return i
+}

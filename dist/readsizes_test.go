@@ -1,0 +1,95 @@
+package dist
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"productform/internal/input"
+)
+
+const swf = "; Version: 2.2\n" +
+	"  1 0 5 120 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n" +
+	"  2 9 5  -1 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n\n" +
+	"  3 9 5   0 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\r\n" +
+	"  4 9 5 0.5 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1"
+
+func TestReadSizes(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		want    []float64
+		skipped int
+	}{
+		{swf, []float64{120, 0.5}, 2},
+		{"; sizes\n3\n\n 1e-3 \r\n2.5\n", []float64{3, 1e-3, 2.5}, 0},
+		{"\ufeff7", []float64{7}, 0},
+		{"", nil, 0},
+	} {
+		got, skipped, err := ReadSizes(strings.NewReader(c.text))
+		if err != nil || skipped != c.skipped || !slices.Equal(got, c.want) {
+			t.Errorf("%q: %v, %d skipped, error %v", c.text, got, skipped, err)
+		}
+	}
+	for _, c := range []struct{ text, path string }{
+		{"1\n0", "line 2"}, {"1\n-1", "line 2"}, {"NaN", "line 1"}, {"1\n\n2\nInf", "line 4"}, {"1e999", "line 1"},
+		{"1\nx", "line 2"}, {"1 2", "line 1"}, {"1\n1 2", "line 2"}, {"1\n" + swf, "line 3"}, {swf + "\n1", "line 7"},
+		{strings.Replace(swf, "120", "-2", 1), "line 2, field 4"}, {strings.Replace(swf, "0.5", "NaN", 1), "line 6, field 4"},
+		{strings.Replace(swf, "300", "?", 1), "line 2, field 9"}, {swf + " 7", "line 6"},
+	} {
+		got, _, err := ReadSizes(strings.NewReader(c.text))
+		var e *input.Error
+		if !errors.As(err, &e) || e.Path != c.path || got != nil {
+			t.Errorf("%q: %v, error %v, want one for %s", c.text, got, err, c.path)
+		}
+	}
+	long := "1\n" + strings.Repeat("9", 2<<20)
+	if _, _, err := ReadSizes(strings.NewReader(long)); err == nil || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("a long line has error %v", err)
+	}
+}
+
+func FuzzReadSizes(f *testing.F) {
+	f.Add(swf)
+	f.Add("1\n2.5\n;\n3")
+	f.Fuzz(func(t *testing.T, text string) {
+		sizes, skipped, err := ReadSizes(strings.NewReader(text))
+		if err != nil && (sizes != nil || skipped != 0) {
+			t.Fatalf("sizes %v beside error %v", sizes, err)
+		}
+		if err == nil && len(sizes) > 0 {
+			if _, err := NewEmpirical(sizes); err != nil {
+				t.Fatalf("sizes %v do not make a law: %v", sizes, err)
+			}
+		}
+	})
+}
+
+// Empirical moments are plain means over the sizes in the interval.
+func TestEmpirical(t *testing.T) {
+	sizes := []float64{3, 1, 2, 2, 1e6, 1e-3}
+	e := ok(NewEmpirical(sizes))
+	for _, r := range []float64{-1, 0, 1, 2, 0.5, -3} {
+		for _, c := range [][2]float64{{0, 1e9}, {1, 2}, {1.5, 3}, {2, 2}, {3, 1e6}, {1e6, 1e9}, {0, 1e-3}} {
+			var want float64
+			for _, x := range sizes {
+				if c[0] < x && x <= c[1] {
+					want += bigPower(x, r) / 6
+				}
+			}
+			if got := ok(e.PartialMoment(r, c[0], c[1])); !near(got, want, 1e-15*4) {
+				t.Errorf("E[X^%v; %v, %v] = %v, want %v", r, c[0], c[1], got, want)
+			}
+		}
+	}
+	for _, c := range [][2]float64{{0, 1e-3}, {1.0 / 6, 1e-3}, {0.17, 1}, {0.5, 2}, {4.0 / 6, 2}, {0.7, 3}, {1, 1e6}} {
+		if got := ok(e.Quantile(c[0])); got != c[1] {
+			t.Errorf("quantile of %v is %v, want %v", c[0], got, c[1])
+		}
+	}
+}
+
+func bigPower(x, y float64) float64 {
+	v, _ := power(bigFloat(x), bigFloat(y)).Float64()
+	return v
+}
