@@ -1,0 +1,82 @@
+package sim
+
+import "math/bits"
+
+// An outcome is one column of an alias table: it stands for own with probability cut/2^64, else for other.
+type outcome struct {
+	cut        uint64
+	own, other uint32
+}
+
+// aliasTable returns the columns from which [drawBatch] draws codes[i] with probability in proportion to
+// weights[i] >= 0, in one step each (A. J. Walker, "An efficient method for generating discrete random variables with
+// general distributions", ACM Transactions on Mathematical Software 3, 1977, 253–256). Codes of weight 0 are never drawn.
+// Probabilities are right to 2^-52 relatively, up to the number of codes over 2^64.
+func aliasTable(weights []float64, codes []uint32) []outcome {
+	var sum float64
+	n := 0
+	for _, w := range weights {
+		if w > 0 {
+			sum += w
+			n++
+		}
+	}
+	table := make([]outcome, 0, n)
+	share := make([]float64, 0, n) // left of the weight of own, in columns
+	for i, w := range weights {
+		if w > 0 {
+			table = append(table, outcome{cut: 1<<64 - 1, own: codes[i], other: codes[i]})
+			share = append(share, w/sum*float64(n))
+		}
+	}
+	var small, large []int
+	for i, p := range share {
+		if p < 1 {
+			small = append(small, i)
+		} else {
+			large = append(large, i)
+		}
+	}
+	for len(small) > 0 && len(large) > 0 {
+		a, b := small[len(small)-1], large[len(large)-1]
+		small = small[:len(small)-1]
+		table[a].cut = uint64(share[a] * (1 << 63) * 2)
+		table[a].other = table[b].own
+		share[b] -= 1 - share[a]
+		if share[b] < 1 {
+			large = large[:len(large)-1]
+			small = append(small, b)
+		}
+	}
+	return table
+}
+
+// drawBatch fills codes with independent draws from the table and writes the places of the codes above limit into high, which
+// is as long as codes; it returns their number. It has no branch that depends on what is drawn.
+func drawBatch(s *stream, table []outcome, limit uint32, codes, high []uint32) int {
+	s0, s1, s2, s3 := s.s0, s.s1, s.s2, s.s3
+	n := uint64(len(table))
+	found := 0
+	high = high[:len(codes)]
+	for i := range codes {
+		r := bits.RotateLeft64(s0+s3, 23) + s0 // the step of stream.Uint64
+		t := s1 << 17
+		s2 ^= s0
+		s3 ^= s1
+		s1 ^= s2
+		s0 ^= s3
+		s2 ^= t
+		s3 = bits.RotateLeft64(s3, 45)
+
+		column, fraction := bits.Mul64(r, n)
+		o := &table[column]
+		_, below := bits.Sub64(fraction, o.cut, 0)
+		code := o.other ^ (o.own^o.other)&-uint32(below)
+		codes[i] = code
+		high[found] = uint32(i)
+		_, above := bits.Sub64(uint64(limit), uint64(code), 0)
+		found += int(above)
+	}
+	s.s0, s.s1, s.s2, s.s3 = s0, s1, s2, s3
+	return found
+}

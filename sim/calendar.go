@@ -1,0 +1,281 @@
+package sim
+
+import (
+	"math/bits"
+	"math/rand/v2"
+
+	"productform/dist"
+	"productform/internal/input"
+)
+
+// A calendarJob is a job of a calendar.
+type calendarJob struct {
+	born  float64 // time of arrival
+	since float64 // time at which left was the work left
+	left  float64 // work
+	rate  float64 // work done per unit of time: the capacity of the servers that serve it
+	class uint32
+	place int32 // in the heap, while rate > 0
+}
+
+// calendar simulates a cluster with any sizes in continuous time, first come, first served or with interruptions. As in
+// serverQueues, the jobs that server s may serve are linked from node s on, oldest first, and job j has nodes
+// servers + j stride and on. Each server works on the first job of its queue; a job done leaves all its queues, one
+// that is interrupted moves to their ends.
+//
+// The next event is the earliest finish in a heap of the jobs in service, or a tick of a Poisson process: the arrivals
+// of all classes and the interruptions of all servers, Σ_i λ_i + Σ_s C_s m/σ a unit of time, busy or not. A finish
+// comes before a tick at the same time, and of jobs that finish at the same time the oldest first. An event takes
+// O(d log S) for a job of d among S servers, and allocates nothing but room for more jobs than ever before.
+//
+// Times count from the start of the current advance, so that they do not lose digits in long runs.
+type calendar struct {
+	sizes  dist.Distribution
+	random *stream
+	draws  *rand.Rand // from random
+	table  []outcome  // of the codes s of an interruption at server s, arrivals+i
+	tick   float64    // mean time between ticks
+
+	capacity []float64         // by server
+	row      []int32           // by server
+	chosen   [][]chosenServers // by class
+	degree   []uint32          // servers of a job, by class
+	stride   uint32            // largest degree
+	most     int               // jobs that may be present
+
+	nodes []node
+	jobs  []calendarJob
+	free  []uint32 // jobs that are not there
+	heap  finishes
+
+	now, next float64 // time, and that of the next tick
+	total     int     // jobs
+	present   []int   // jobs by class
+	counted   float64 // time up to which total is counted
+	changed   []float64
+	busy      []float64 // time from which a server is busy, if it is
+}
+
+// newCalendar returns an empty cluster whose random numbers come from r: the time to the next tick, then at each tick
+// what it is, the size and the servers of a job that arrives, and the time to the next.
+func newCalendar(f *flat, c Cluster, r *stream) engine {
+	servers, classes := len(f.capacity), len(f.classes)
+	q := &calendar{
+		sizes: c.Sizes, random: r, draws: rand.New(r), capacity: f.capacity, row: f.row, nodes: make([]node, servers),
+		present: make([]int, classes), changed: make([]float64, classes), busy: make([]float64, servers),
+	}
+	var weights []float64
+	var codes []uint32
+	for s, capacity := range f.capacity {
+		q.nodes[s] = node{next: uint32(s), prev: uint32(s), sentinel: uint32(s)}
+		weights, codes = append(weights, capacity*c.Interruptions/f.sizeOfJob), append(codes, uint32(s))
+	}
+	for i, class := range f.classes {
+		weights, codes = append(weights, class.ArrivalRate), append(codes, arrivals+uint32(i))
+	}
+	q.chosen, q.degree, q.stride = choices(f.chosen)
+	q.table, q.tick = aliasTable(weights, codes), 1/sum(weights)
+	q.most = min(maxJobs, maxLinks/int(q.stride))
+	q.next = q.draws.ExpFloat64() * q.tick
+	return q
+}
+
+// advance simulates t units of time. The error says that there are too many jobs.
+func (q *calendar) advance(t float64, y *tally) error {
+	for {
+		if len(q.heap) > 0 && q.heap[0].at <= q.next {
+			if q.heap[0].at > t {
+				break
+			}
+			q.now = q.heap[0].at
+			q.depart(q.heap[0].job, y)
+			continue
+		}
+		if q.next > t {
+			break
+		}
+		q.now = q.next
+		if err := q.event(y); err != nil {
+			return err
+		}
+		q.next = q.now + q.draws.ExpFloat64()*q.tick
+	}
+	q.rest(t, y)
+	return nil
+}
+
+// event does what a tick stands for.
+func (q *calendar) event(y *tally) error {
+	column, fraction := bits.Mul64(q.random.Uint64(), uint64(len(q.table)))
+	o := &q.table[column]
+	code := o.other
+	if fraction < o.cut {
+		code = o.own
+	}
+	if code >= arrivals {
+		return q.arrive(code-arrivals, y)
+	}
+	head := q.nodes[code].next
+	if head == code {
+		return nil
+	}
+	y.jumps++
+	j := q.nodes[head].job
+	job := &q.jobs[j]
+	job.left = job.leftAt(q.now)
+	q.release(j, y)
+	q.join(j)
+	return nil
+}
+
+// arrive lets a job of class i in.
+func (q *calendar) arrive(i uint32, y *tally) error {
+	if len(q.free) == 0 {
+		if q.total == q.most {
+			return input.Errorf("Model", "a load that made jobs gather", "at most %d jobs present at a time", q.most)
+		}
+		q.grow()
+	}
+	j := q.free[len(q.free)-1]
+	q.free = q.free[:len(q.free)-1]
+	q.jobs[j] = calendarJob{born: q.now, left: q.sizes.Sample(q.draws), class: i}
+	q.change(i, 1, y)
+	n := q.first(j)
+	for _, c := range q.chosen[i] {
+		for _, s := range c.draw(q.random) {
+			q.nodes[n] = node{sentinel: s, job: j}
+			n++
+		}
+	}
+	q.join(j)
+	return nil
+}
+
+// depart lets a job out that is done.
+func (q *calendar) depart(j uint32, y *tally) {
+	job := &q.jobs[j]
+	y.sojourn[job.class] += q.now - job.born
+	y.left[job.class]++
+	q.change(job.class, -1, y)
+	q.release(j, y)
+	q.free = append(q.free, j)
+}
+
+// change counts the jobs up to now and one of class i more or less from now on.
+func (q *calendar) change(i uint32, by int, y *tally) {
+	y.jumps++
+	y.add(q.total, q.now-q.counted)
+	q.counted = q.now
+	q.total += by
+	y.jobs[i] += float64(q.present[i]) * (q.now - q.changed[i])
+	q.changed[i] = q.now
+	q.present[i] += by
+}
+
+// first returns the first node of a job.
+func (q *calendar) first(j uint32) uint32 { return uint32(len(q.capacity)) + j*q.stride }
+
+// join links a job that is not served behind the last of its servers, and serves it where it is the only one.
+func (q *calendar) join(j uint32) {
+	job := &q.jobs[j]
+	first := q.first(j)
+	for n := first; n < first+q.degree[job.class]; n++ {
+		x := &q.nodes[n]
+		sentinel := x.sentinel
+		tail := q.nodes[sentinel].prev
+		x.next, x.prev = sentinel, tail
+		q.nodes[tail].next = n
+		q.nodes[sentinel].prev = n
+		if tail == sentinel {
+			q.busy[sentinel] = q.now
+			job.rate += q.capacity[sentinel]
+		}
+	}
+	if job.rate > 0 {
+		q.start(j)
+	}
+}
+
+// start puts a job that is served from now on into the heap.
+func (q *calendar) start(j uint32) {
+	job := &q.jobs[j]
+	job.since = q.now
+	job.place = int32(len(q.heap))
+	q.heap = append(q.heap, finish{q.now + job.left/job.rate, j})
+	q.heap.up(q.jobs, len(q.heap)-1)
+}
+
+// release takes a job in service out of its queues. Its servers go to the next there.
+func (q *calendar) release(j uint32, y *tally) {
+	job := &q.jobs[j]
+	q.heap = q.heap.remove(q.jobs, int(job.place))
+	job.rate = 0
+	first := q.first(j)
+	for n := first; n < first+q.degree[job.class]; n++ {
+		x := &q.nodes[n]
+		prev, next, sentinel := x.prev, x.next, x.sentinel
+		q.nodes[prev].next = next
+		q.nodes[next].prev = prev
+		if prev != sentinel {
+			continue // it was not the first there
+		}
+		if next == sentinel {
+			y.busy[q.row[sentinel]] += q.now - q.busy[sentinel]
+		} else if q.capacity[sentinel] > 0 {
+			q.gain(q.nodes[next].job, q.capacity[sentinel])
+		}
+	}
+}
+
+// gain adds a server to those of a job. A job in service loses them all or none, so that its rate is a sum.
+func (q *calendar) gain(j uint32, capacity float64) {
+	job := &q.jobs[j]
+	if job.rate == 0 {
+		job.rate = capacity
+		q.start(j)
+		return
+	}
+	job.left, job.since = job.leftAt(q.now), q.now
+	job.rate += capacity
+	f := &q.heap[job.place]
+	f.at = min(f.at, q.now+job.left/job.rate) // rounding must not make it later
+	q.heap.up(q.jobs, int(job.place))
+}
+
+// leftAt returns the work left at a time. Rounding must not make it negative.
+func (j *calendarJob) leftAt(now float64) float64 { return max(0, j.left-j.rate*(now-j.since)) }
+
+// rest counts up to time t, which becomes time 0.
+func (q *calendar) rest(t float64, y *tally) {
+	y.time += t
+	y.add(q.total, t-q.counted)
+	q.counted = 0
+	for i, n := range q.present {
+		y.jobs[i] += float64(n) * (t - q.changed[i])
+		q.changed[i] = 0
+	}
+	for s := range q.busy {
+		if q.nodes[s].next != uint32(s) {
+			y.busy[q.row[s]] += t - q.busy[s]
+			q.busy[s] = 0
+		}
+	}
+	q.now, q.next = 0, q.next-t
+	for k := range q.heap { // the order stays: rounding is monotone
+		q.heap[k].at -= t
+	}
+	for j := range q.jobs {
+		q.jobs[j].born -= t
+		q.jobs[j].since -= t
+	}
+}
+
+// grow makes room for as many more jobs as there are, at least 1.
+func (q *calendar) grow() {
+	more := min(max(len(q.jobs), 8), q.most-len(q.jobs))
+	for j := len(q.jobs) + more - 1; j >= len(q.jobs); j-- {
+		q.free = append(q.free, uint32(j))
+	}
+	q.jobs = append(q.jobs, make([]calendarJob, more)...)
+	q.nodes = append(q.nodes, make([]node, more*int(q.stride))...)
+}

@@ -1,0 +1,46 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"productform/internal/input"
+)
+
+// A jumpChain is a cluster of which only the sizes of jobs, if made of exponential phases, and their places in the queue
+// count: a Markov chain. It is simulated uniformized: a step is, with fixed probabilities, the arrival of a job of some class,
+// the end of a phase at some server, or an interruption there; the latter two are nothing at an idle server. Each step stands
+// for its expected time, 1/rate, so that no exponential variable is drawn, and time averages are averages over steps.
+type jumpChain struct {
+	table   []outcome // of the codes 2s of a phase that ends at server s, 2s+1 of an interruption, arrivals+i
+	rate    float64   // steps per unit of time
+	phases  phaseCount
+	classes int
+	rows    []int32 // row of each server
+}
+
+// arrivals is the code of an arrival of class 0.
+const arrivals = 1 << 24
+
+// batch is the number of steps drawn at a time.
+const batch = 1024
+
+// A phaseCount draws the number of phases of a job.
+type phaseCount struct {
+	fixed int // if > 0, of all jobs
+	draw  func(*rand.Rand) int
+}
+
+// Limits of what is simulated.
+const (
+	maxJobs  = 10_000_000 // present at a time
+	maxLinks = 1 << 28    // of jobs to their servers
+)
+
+// tooMany returns an error if jobs gather beyond a limit.
+func tooMany(jobs, limit int) error {
+	if jobs <= limit {
+		return nil
+	}
+	return input.Errorf("Model", fmt.Sprintf("a load that made %d jobs gather", jobs), "at most %d jobs present at a time", limit)
+}

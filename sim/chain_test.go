@@ -1,0 +1,256 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/dist"
+	"productform/internal/qtest"
+	"productform/num"
+	"productform/stability"
+)
+
+// parseSizes returns a shape of sizes scaled to a mean.
+func parseSizes(t testing.TB, shape string, mean float64) dist.Distribution {
+	t.Helper()
+	d, err := dist.Parse(shape, mean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// against compares a simulation with the exact answer of balanced fairness: of 10^9 right ones, two fail a comparison.
+func against(t *testing.T, name string, m *cluster.Model, r *Result) (zs []float64) {
+	t.Helper()
+	exact, err := bf.Solve(m, bf.Settings{MaxJobs: max(1, len(r.Distribution)-1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare := func(what string, e *Estimate, v *num.Value) {
+		if (e == nil) != (v == nil) {
+			t.Errorf("%s: %s: estimate %v, exact %v", name, what, e, v)
+			return
+		}
+		if e == nil {
+			return
+		}
+		z := e.Z(v.Float)
+		if !(math.Abs(z) <= 6) {
+			t.Errorf("%s: %s = %.6g ± %.2g, exact %.6g, z = %.1f", name, what, e.Mean, e.StdError, v.Float, z)
+		}
+		if what == "mean jobs" {
+			zs = append(zs, z)
+		}
+	}
+	compare("mean jobs", &r.MeanJobs, &exact.MeanJobs)
+	compare("mean delay", r.MeanDelay, exact.MeanDelay)
+	for i, c := range r.Classes {
+		x := exact.Classes[i]
+		at := fmt.Sprintf(" of class %d", i)
+		compare("jobs"+at, &c.MeanJobs, &x.MeanJobs)
+		compare("delay"+at, c.MeanDelay, x.MeanDelay)
+		compare("measured delay"+at, c.MeasuredDelay, x.MeanDelay)
+		compare("service rate"+at, c.ServiceRate, x.ServiceRate)
+	}
+	for s, row := range r.Servers {
+		compare(fmt.Sprintf("utilization of server %d", s), &row.Utilization, &exact.Servers[s].Utilization)
+	}
+	for n := range r.Distribution {
+		if p := exact.JobsDistribution[n].Float; p > 1e-4 {
+			compare(fmt.Sprintf("P(%d jobs)", n), &r.Distribution[n], &exact.JobsDistribution[n])
+		}
+	}
+	return zs
+}
+
+// jump returns the cluster with exponential sizes and m interruptions a job.
+func jump(m *cluster.Model, interruptions float64) Cluster {
+	c := Cluster{Model: m, Interruptions: interruptions}
+	if interruptions > 0 {
+		c.Policy = Interrupt
+	}
+	return c
+}
+
+// With exponential sizes the means are those of balanced fairness for every m ([BC17], section 4).
+func TestJumpChainsAgainstTheory(t *testing.T) {
+	load := big.NewRat(4, 5)
+	for _, m := range []*cluster.Model{threeServers(load), randomAssignment(10, 2, load), randomAssignment(100, 3, load)} {
+		for _, interruptions := range []float64{0, 1, 5} {
+			s := Settings{Runs: 20, Jumps: 1e5, WarmUp: 3e4, Seed: 1, Distribution: 10}
+			r, err := Run(t.Context(), jump(m, interruptions), s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			against(t, fmt.Sprint(len(m.Servers), " rows, m = ", interruptions), m, r)
+			if len(r.Warnings) > 0 {
+				t.Errorf("m = %g: %v", interruptions, r.Warnings)
+			}
+		}
+	}
+}
+
+// Random clusters of every shape: groups, capacities 0, classes without arrivals.
+func TestRandomClustersAgainstTheory(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := qtest.DrawModel(rt, qtest.Options{})
+		if v, err := stability.Cluster(m); err != nil || v.CriticalScale == nil {
+			rt.Skip("no work arrives")
+		}
+		m = qtest.ScaleTo(m, big.NewRat(int64(rapid.IntRange(1, 8).Draw(rt, "load")), 10))
+		c := jump(m, rapid.SampledFrom([]float64{0, 0.5, 4}).Draw(rt, "m"))
+		r, err := Run(t.Context(), c, Settings{Runs: 10, Jumps: 4e4, Seed: rapid.Uint64().Draw(rt, "seed")}, nil)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		exact, err := bf.Solve(m, bf.Settings{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		// The seed varies from run to run; 10 replications have heavy tails, and |z| <= 6 is their probability of 2e-9.
+		if z := r.MeanJobs.Z(exact.MeanJobs.Float); !(math.Abs(z) <= 6) {
+			rt.Errorf("mean jobs %g ± %g, exact %g, z = %.1f", r.MeanJobs.Mean, r.MeanJobs.StdError, exact.MeanJobs.Float, z)
+		}
+		for s, row := range r.Servers {
+			want := exact.Servers[s].Utilization.Float
+			if z := row.Utilization.Z(want); !(math.Abs(z) <= 6) && math.Abs(row.Utilization.Mean-want) > 1e-9 {
+				rt.Errorf("utilization of %s: %g ± %g, exact %g, z = %.1f", row.Name, row.Utilization.Mean, row.Utilization.StdError, want, z)
+			}
+		}
+	})
+}
+
+// All reference models below load 0.95, each with m = 0, 1 and 5: the z values of the total mean jobs are a standard
+// normal sample, and no class is off.
+func TestReferenceModels(t *testing.T) {
+	var zs []float64
+	for _, ref := range qtest.References() {
+		v, err := stability.Cluster(ref.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.CriticalScale == nil || v.CriticalScale.Cmp(big.NewRat(100, 95)) <= 0 {
+			continue
+		}
+		for _, m := range []float64{0, 1, 5} {
+			r, err := Run(t.Context(), jump(ref.Model, m), Settings{Runs: 16, Jumps: 1e5, WarmUp: 5e4, Seed: 2}, nil)
+			if err != nil {
+				t.Fatalf("%s, m = %g: %v", ref.Name, m, err)
+			}
+			zs = append(zs, against(t, fmt.Sprintf("%s, m = %g", ref.Name, m), ref.Model, r)...)
+		}
+	}
+	if len(zs) < 27 {
+		t.Fatalf("%d runs only", len(zs))
+	}
+	mean, square := 0.0, 0.0
+	for _, z := range zs {
+		mean += z / float64(len(zs))
+		square += z * z
+	}
+	t.Logf("%d runs: mean z %.2f, mean z² %.2f", len(zs), mean, square/float64(len(zs)))
+	n := float64(len(zs))
+	chi := distuv.ChiSquared{K: n}
+	if math.Abs(mean)*math.Sqrt(n) > 5 || chi.CDF(square) < 1e-6 || chi.Survival(square) < 1e-6 {
+		t.Errorf("the z values of %d runs have mean %.2f and mean square %.2f, want 0 and 1: %.1f", len(zs), mean, square/n, zs)
+	}
+}
+
+// The two kinds of queues give the same answers for sizes beyond theory.
+func TestClassAndServerQueuesAgree(t *testing.T) {
+	model := threeServers(big.NewRat(7, 10))
+	for _, shape := range []string{"bimodal", "hyperexponential", "zipf", "erlang:3"} {
+		for _, m := range []float64{0, 1} {
+			c := jump(model, m)
+			c.Sizes = parseSizes(t, shape, 1)
+			s := Settings{Runs: 16, Jumps: 2e5, Seed: 3}
+			few, err := Run(t.Context(), c, s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// A ninth class without jobs asks for server queues.
+			more := *model
+			for k := range 7 {
+				more.Classes = append(more.Classes[:len(more.Classes):len(more.Classes)],
+					cluster.Class{Name: fmt.Sprint("none ", k), ArrivalRate: new(big.Rat), Servers: cluster.On(0)})
+			}
+			c.Model = &more
+			many, err := Run(t.Context(), c, s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if few.Method == many.Method {
+				t.Fatalf("both by %s", few.Method)
+			}
+			d := few.MeanJobs.Mean - many.MeanJobs.Mean
+			if e := math.Hypot(few.MeanJobs.StdError, many.MeanJobs.StdError); !(math.Abs(d) < 6*e) {
+				t.Errorf("%s, m = %g: mean jobs %g and %g, %.1f standard errors apart", shape, m, few.MeanJobs.Mean, many.MeanJobs.Mean, d/e)
+			}
+		}
+	}
+}
+
+// One server with few interruptions is nearly the M/G/1 queue in order of arrival, whose mean is that of Pollaczek and Khinchine.
+func TestOneServerIsPollaczekKhinchine(t *testing.T) {
+	rho := 0.6
+	model := &cluster.Model{
+		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(6, 10), Servers: cluster.On(0)}},
+	}
+	for _, shape := range []string{"exponential", "bimodal", "hyperexponential", "erlang:4"} {
+		sizes := parseSizes(t, shape, 1)
+		scv, err := dist.SCV(sizes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Run(t.Context(), Cluster{Model: model, Sizes: sizes}, Settings{Runs: 20, Jumps: 4e5, Seed: 4}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := rho + rho*rho*(1+scv)/2/(1-rho)
+		if z := r.MeanJobs.Z(want); !(math.Abs(z) < 6) {
+			t.Errorf("%s: mean jobs %g ± %g, want %g", shape, r.MeanJobs.Mean, r.MeanJobs.StdError, want)
+		}
+		if z := r.Classes[0].MeasuredDelay.Z(want / rho); !(math.Abs(z) < 6) {
+			t.Errorf("%s: measured delay %v, want %g", shape, *r.Classes[0].MeasuredDelay, want/rho)
+		}
+	}
+}
+
+// Rings that grow keep the order of the jobs: a long queue that empties again.
+func TestLongQueues(t *testing.T) {
+	model := &cluster.Model{
+		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(999, 1000), Servers: cluster.On(0)}},
+	}
+	for _, m := range []float64{0, 2} {
+		p, err := NewPlan(jump(model, m), Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := p.start(newStream([32]byte{5})).(*classQueues)
+		longest := 0
+		for range 3000 {
+			if err := q.advance(1000, newTally(1, 1)); err != nil {
+				t.Fatal(err)
+			}
+			longest = max(longest, q.present)
+			for k := q.head[0]; k+1 < q.tail[0]; k++ {
+				if a, b := q.jobs[(k&(q.size-1))<<3], q.jobs[((k+1)&(q.size-1))<<3]; a.order >= b.order || a.born > a.order || a.phases != 1 {
+					t.Fatalf("jobs %v, %v follow each other", a, b)
+				}
+			}
+		}
+		if longest < 1000 || q.size == batch {
+			t.Errorf("m = %g: the longest queue had %d jobs", m, longest)
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"productform/cluster"
+	"productform/dist"
+	"productform/internal/input"
+	"productform/stability"
+)
+
+// A Policy is a way in which a cluster serves its jobs.
+type Policy string
+
+// The policies. The zero value of Policy means FCFS.
+const (
+	FCFS             Policy = "fcfs"      // each server serves the oldest job it can
+	Interrupt        Policy = "interrupt" // the same, but jobs are interrupted and move to the end of the queue ([BC17], Algorithm 1)
+	ProcessorSharing Policy = "ps"        // balanced fairness, the limit of many interruptions
+)
+
+// A Cluster is the cluster of [BC17], section 4, with a law of job sizes and a policy.
+type Cluster struct {
+	Model         *cluster.Model
+	Sizes         dist.Distribution // of the work of a job, of mean Model.MeanSize to 1e-12; nil means exponential
+	Policy        Policy
+	Interruptions float64 // m = σ/θ > 0, mean number of interruptions of a job, with policy Interrupt; else 0
+	Calendar      bool    // simulate on a calendar of events, also sizes that make a Markov chain
+}
+
+// Limits of a cluster to simulate.
+const (
+	maxServers  = 1 << 20 // single servers, and servers of a job times classes
+	longestSize = 50      // mean phases of a job above which a calendar is faster than a Markov chain
+)
+
+// plan checks the cluster and picks an engine: class queues or server queues for sizes of few exponential
+// phases, a calendar of events for others and over a horizon, processor sharing on a Whittle network.
+func (c Cluster) plan(s Settings) (*Plan, error) {
+	if c.Model == nil {
+		return nil, input.Errorf("Model", "nothing", "a cluster model")
+	}
+	if err := c.Model.Check(); err != nil {
+		return nil, err
+	}
+	if c.Policy == "" {
+		c.Policy = FCFS
+	}
+	switch c.Policy {
+	case FCFS, ProcessorSharing:
+		if c.Interruptions != 0 {
+			return nil, input.Errorf("Interruptions", c.Interruptions, "0 with the policy %s", c.Policy)
+		}
+	case Interrupt:
+		if !(c.Interruptions >= 1e-6 && c.Interruptions <= 1e6) {
+			return nil, input.Errorf("Interruptions", c.Interruptions, "a number in [1e-6, 1e6] with the policy interrupt")
+		}
+	default:
+		return nil, input.Errorf("Policy", string(c.Policy), "fcfs, interrupt or ps")
+	}
+	if err := c.checkSizes(); err != nil {
+		return nil, err
+	}
+	verdict, err := stability.Cluster(c.Model)
+	if err != nil {
+		return nil, err
+	}
+	if !verdict.Stable && s.Horizon == 0 {
+		return nil, unstable(c.Model, verdict)
+	}
+	f, err := c.flatten()
+	if err != nil {
+		return nil, err
+	}
+	if c.Policy == ProcessorSharing {
+		return c.planSharing(f)
+	}
+	return c.planQueues(f, s)
+}
+
+// checkSizes fills in exponential sizes, or checks that the mean is that of the model.
+func (c *Cluster) checkSizes() error {
+	mean := 1.0
+	if c.Model.MeanSize != nil {
+		mean, _ = c.Model.MeanSize.Float64()
+	}
+	if !(mean >= 1e-100 && mean <= 1e100) {
+		return input.Errorf("Model.MeanSize", c.Model.MeanSize.RatString(), "a number in [1e-100, 1e100]")
+	}
+	if c.Sizes == nil {
+		e, err := dist.NewExponential(mean)
+		if err != nil {
+			return err
+		}
+		c.Sizes = e
+		return nil
+	}
+	m, err := dist.Mean(c.Sizes)
+	if err != nil {
+		return fmt.Errorf("sizes: %w", err)
+	}
+	if !(math.Abs(m-mean) <= 1e-12*mean) {
+		return input.Errorf("Sizes", fmt.Sprintf("%v, of mean %v", c.Sizes, m), "a law of the mean size of the model, %v", mean)
+	}
+	return nil
+}
+
+// unstable returns the error for a model without a stationary state, in jobs per unit of time.
+func unstable(m *cluster.Model, v *stability.Result) error {
+	perJob := func(work *big.Rat) *big.Rat {
+		if m.MeanSize == nil {
+			return work
+		}
+		return new(big.Rat).Quo(work, m.MeanSize)
+	}
+	return &cluster.UnstableError{Classes: v.Bottleneck, ArrivalRate: perJob(v.Arrival), Capacity: perJob(v.Capacity)}
+}
+
+// A flat cluster has numbers for engines: single servers, in float64.
+type flat struct {
+	classes    []class
+	rows       []server
+	capacity   []float64 // of each single server
+	row        []int32   // of each single server
+	chosen     [][]chosenServers
+	random     bool // some job draws its servers
+	system     []any
+	sizeOfJob  float64 // σ
+	totalRates float64 // Σ λ_i
+}
+
+// flatten lists the single servers, and the servers of each class among them.
+func (c Cluster) flatten() (*flat, error) {
+	mean, err := dist.Mean(c.Sizes)
+	if err != nil {
+		return nil, err
+	}
+	f := &flat{sizeOfJob: mean, system: []any{"cluster", canonical(c.Model), c.Sizes.String(), c.Policy, c.Interruptions}}
+	first := make([]int, len(c.Model.Servers))
+	for k, row := range c.Model.Servers {
+		first[k] = len(f.capacity)
+		if row.Size() > maxServers-len(f.capacity) {
+			return nil, input.Errorf(fmt.Sprintf("Model.servers[%d].count", k), row.Size(), "at most %d servers in all", maxServers)
+		}
+		v, _ := row.Capacity.Float64()
+		if err := checkRate(fmt.Sprintf("Model.servers[%d].capacity", k), v); err != nil {
+			return nil, err
+		}
+		f.rows = append(f.rows, server{row.Name, row.Size()})
+		for range row.Size() {
+			f.capacity = append(f.capacity, v)
+			f.row = append(f.row, int32(k))
+		}
+	}
+	links := 0
+	for i, row := range c.Model.Classes {
+		v, _ := row.ArrivalRate.Float64()
+		if err := checkRate(fmt.Sprintf("Model.classes[%d].arrival_rate", i), v); err != nil {
+			return nil, err
+		}
+		f.classes = append(f.classes, class{row.Name, v, mean})
+		f.totalRates += v
+		var list []chosenServers
+		for _, choice := range row.Servers {
+			size := c.Model.Servers[choice.Server].Size()
+			links += size
+			if links > 16*maxServers {
+				return nil, input.Errorf(fmt.Sprintf("Model.classes[%d].servers", i), "more than 16777216 compatible servers in all classes", "fewer")
+			}
+			order := make([]uint32, size)
+			for k := range order {
+				order[k] = uint32(first[choice.Server] + k)
+			}
+			list = append(list, chosenServers{order, choice.Choose})
+			f.random = f.random || choice.Choose < size
+		}
+		f.chosen = append(f.chosen, list)
+	}
+	if f.totalRates == 0 {
+		return nil, input.Errorf("Model.classes", "no class with an arrival rate > 0", "jobs to simulate")
+	}
+	return f, nil
+}
+
+// canonical writes down what matters of a model, exactly.
+func canonical(m *cluster.Model) []any {
+	out := []any{"mean size 1"}
+	if m.MeanSize != nil {
+		out[0] = "mean size " + m.MeanSize.RatString()
+	}
+	for _, s := range m.Servers {
+		out = append(out, []any{"server", s.Size(), s.Capacity.RatString()})
+	}
+	for _, c := range m.Classes {
+		out = append(out, []any{"class", c.ArrivalRate.RatString(), c.Servers})
+	}
+	return out
+}
+
+// planQueues plans first come, first served and interruptions.
+func (c Cluster) planQueues(f *flat, s Settings) (*Plan, error) {
+	p := &Plan{classes: f.classes, servers: f.rows, system: f.system}
+	phased, ok := c.Sizes.(dist.Phased)
+	var phases dist.Phases
+	if ok {
+		phases = phased.Phases()
+	}
+	capacity := sum(f.capacity)
+	if !ok || c.Calendar || s.Horizon > 0 || phases.MeanCount > longestSize {
+		p.method = "calendar of events"
+		p.jumpRate = f.totalRates * (2 + c.Interruptions)
+		p.stepRate = 2*f.totalRates + capacity*c.Interruptions/f.sizeOfJob
+		p.start = func(r *stream) engine { return newCalendar(f, c, r) }
+		return p, checkRate("Model", p.stepRate)
+	}
+	p.jumpRate = f.totalRates * (1 + phases.Changes + c.Interruptions)
+	p.stepRate = f.totalRates + capacity/phases.Mean + capacity*c.Interruptions/f.sizeOfJob
+	if err := checkRate("Model", p.stepRate); err != nil {
+		return nil, err
+	}
+	chain := &jumpChain{rate: p.stepRate, phases: phaseCount{phases.Fixed, phases.Draw}, classes: len(f.classes), rows: f.row}
+	serves, width := []uint8(nil), 1 // a service code holds its server, times the width
+	few := len(f.classes) <= maxClassQueues && !f.random
+	if few {
+		serves, width = f.serves()
+	}
+	var weights []float64
+	var codes []uint32
+	for k, capacity := range f.capacity {
+		weights = append(weights, capacity/phases.Mean, capacity*c.Interruptions/f.sizeOfJob)
+		codes = append(codes, uint32(2*k*width), uint32(2*k*width+1))
+	}
+	for i, class := range f.classes {
+		weights = append(weights, class.ArrivalRate)
+		codes = append(codes, arrivals+uint32(i))
+	}
+	chain.table = aliasTable(weights, codes)
+	if few {
+		p.method = "jump chain with a queue for each class"
+		p.start = func(r *stream) engine { return newClassQueues(chain, serves, width, r) }
+		return p, nil
+	}
+	p.method = "jump chain with a queue for each server"
+	p.start = func(r *stream) engine { return newServerQueues(chain, f.chosen, r) }
+	return p, nil
+}
+
+// serves lists the classes that each server may serve, width entries each, the last of which may stand for none.
+func (f *flat) serves() (list []uint8, width int) {
+	lists := make([][]uint8, len(f.capacity))
+	for i, chosen := range f.chosen {
+		for _, c := range chosen {
+			for _, s := range c.order {
+				lists[s] = append(lists[s], uint8(i))
+				width = max(width, len(lists[s]))
+			}
+		}
+	}
+	for _, l := range lists {
+		for len(l) < width {
+			l = append(l, maxClassQueues)
+		}
+		list = append(list, l...)
+	}
+	return list, width
+}

@@ -1,0 +1,310 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/cluster"
+	"productform/dist"
+	"productform/sweep"
+)
+
+// The digits do not depend on the number of workers, on what is kept on disk, nor on what else is simulated.
+func TestSameDigits(t *testing.T) {
+	c := jump(threeServers(big.NewRat(1, 2)), 1)
+	c.Sizes = parseSizes(t, "zipf", 1)
+	s := Settings{Runs: 12, Jumps: 2e4, Seed: 9, Distribution: 3, Workers: 1}
+	first, err := Run(t.Context(), c, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for _, other := range []Settings{{Workers: 2}, {Workers: 7}, {Folder: folder}, {Folder: folder}} {
+		s.Workers, s.Folder = other.Workers, other.Folder
+		again, err := Run(t.Context(), c, s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(first, again); diff != "" {
+			t.Errorf("%+v: %s", other, diff)
+		}
+	}
+	p, err := NewPlan(c, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := NewPlan(jump(threeServers(big.NewRat(1, 3)), 0), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := RunAll(t.Context(), []*Plan{q, p, p}, sweep.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]*Result{first, first}, results[1:]); diff != "" {
+		t.Error(diff)
+	}
+	s.Seed++
+	if other, err := Run(t.Context(), c, s, nil); err != nil || other.MeanJobs.Mean == first.MeanJobs.Mean {
+		t.Errorf("another seed gives %v, %v", other.MeanJobs, err)
+	}
+}
+
+// Everything that a sample depends on changes its key; what it does not depend on does not.
+func TestKeys(t *testing.T) {
+	base := jump(threeServers(big.NewRat(1, 2)), 1)
+	keyOf := func(c Cluster, s Settings, replication int) string {
+		t.Helper()
+		p, err := NewPlan(c, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, err := p.Key(replication)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	keys := map[string]string{}
+	add := func(what string, key string) {
+		t.Helper()
+		if other, known := keys[key]; known {
+			t.Errorf("%s has the key of %s", what, other)
+		}
+		keys[key] = what
+	}
+	add("base", keyOf(base, Settings{}, 0))
+	add("replication", keyOf(base, Settings{}, 1))
+	add("seed", keyOf(base, Settings{Seed: 1}, 0))
+	add("jumps", keyOf(base, Settings{Jumps: 2e6}, 0))
+	add("warm-up", keyOf(base, Settings{WarmUp: 2e6}, 0))
+	add("horizon", keyOf(base, Settings{Horizon: 7}, 0))
+	add("distribution", keyOf(base, Settings{Distribution: 7}, 0))
+	other := base
+	other.Interruptions = 2
+	add("interruptions", keyOf(other, Settings{}, 0))
+	other = base
+	other.Model = threeServers(big.NewRat(1, 4))
+	add("arrival rates", keyOf(other, Settings{}, 0))
+	other = base
+	other.Sizes = parseSizes(t, "erlang:2", 1)
+	add("sizes", keyOf(other, Settings{}, 0))
+	other = base
+	other.Calendar = true
+	add("calendar", keyOf(other, Settings{}, 0))
+	if keyOf(base, Settings{Runs: 7, Confidence: 0.5, Precision: 0.1, Workers: 3, Folder: "x"}, 0) != keyOf(base, Settings{}, 0) {
+		t.Error("runs, confidence, precision, workers or folder change the key")
+	}
+	named := base
+	named.Model = threeServers(big.NewRat(1, 2))
+	named.Model.Classes[0].Name = "other"
+	if keyOf(named, Settings{}, 0) != keyOf(base, Settings{}, 0) {
+		t.Error("a name changes the key")
+	}
+}
+
+// A run that was stopped goes on where it was and ends with the same digits.
+func TestStoppedRunResumes(t *testing.T) {
+	c := jump(randomAssignment(20, 2, big.NewRat(4, 5)), 1)
+	s := Settings{Runs: 30, Jumps: 2e4, Seed: 1, Workers: 2}
+	want, err := Run(t.Context(), c, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Folder = t.TempDir()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	if _, err := Run(ctx, c, s, func(p sweep.Progress) {
+		if p.Done == 10 {
+			stop()
+		}
+	}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("stopped run: %v", err)
+	}
+	var last sweep.Progress
+	got, err := Run(t.Context(), c, s, func(p sweep.Progress) { last = p })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if last.Reused < 10 || last.Reused > 13 || last.Total != 30 {
+		t.Errorf("%+v, want 10 to 13 of 30 reused", last)
+	}
+	files, err := filepath.Glob(filepath.Join(s.Folder, "*", "*"))
+	if err != nil || len(files) != 30 {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+}
+
+// A long replication stops within a second.
+func TestStopsSoon(t *testing.T) {
+	for _, c := range []Cluster{
+		jump(threeServers(big.NewRat(1, 2)), 1),
+		{Model: threeServers(big.NewRat(1, 2)), Calendar: true},
+		{Model: threeServers(big.NewRat(1, 2)), Policy: ProcessorSharing},
+	} {
+		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		start := time.Now()
+		_, err := Run(ctx, c, Settings{Runs: 2, Jumps: 1e12}, nil)
+		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second { // a second, and more on a busy machine
+			t.Errorf("%+v: stopped after %v with %v", c, took, err)
+		}
+		stop()
+	}
+}
+
+// More runs are added until the precision is there, on any number of cores.
+func TestPrecision(t *testing.T) {
+	c := jump(threeServers(big.NewRat(1, 2)), 0)
+	s := Settings{Runs: 1000, Jumps: 5000, Seed: 1, Precision: 0.01, Workers: 1}
+	r, err := Run(t.Context(), c, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.PrecisionMet || r.Runs < 20 || r.Runs > 640 {
+		t.Errorf("%d runs, met: %v", r.Runs, r.PrecisionMet)
+	}
+	for _, class := range r.Classes {
+		if !(class.MeanJobs.HalfWidth <= 0.01*class.MeanJobs.Mean) {
+			t.Errorf("class %s: %+v", class.Name, class.MeanJobs)
+		}
+	}
+	s.Workers = 3
+	again, err := Run(t.Context(), c, s, nil)
+	if diff := cmp.Diff(r, again); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	s.Precision, s.Runs = 1e-6, 25
+	r, err = Run(t.Context(), c, s, nil)
+	if err != nil || r.PrecisionMet || r.Runs != 25 || !strings.Contains(strings.Join(r.Warnings, "\n"), "precision 1e-06 is not reached after 25 runs") {
+		t.Errorf("%d runs, met: %v, %q, %v", r.Runs, r.PrecisionMet, r.Warnings, err)
+	}
+}
+
+// A result says when it should not be trusted.
+func TestWarnings(t *testing.T) {
+	for _, c := range []struct {
+		load int64 // percent
+		s    Settings
+		want string
+	}{
+		{99, Settings{Runs: 20, Jumps: 1000, WarmUp: 1000, Seed: 1}, "the runs are too short"},
+		{90, Settings{Runs: 200, Jumps: 5000, WarmUp: NoWarmUp, Seed: 1}, "the warm-up looks too short"},
+	} {
+		r, err := Run(t.Context(), jump(threeServers(big.NewRat(c.load, 100)), 0), c.s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(strings.Join(r.Warnings, "\n"), c.want) {
+			t.Errorf("%+v: warnings %q, want %q", c.s, r.Warnings, c.want)
+		}
+	}
+	r, err := Run(t.Context(), jump(threeServers(big.NewRat(1, 2)), 0), Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
+	if err != nil || len(r.Warnings) > 0 || r.EffectiveSamples < 20*fewSamples {
+		t.Errorf("warnings %q, %g effective samples, %v", r.Warnings, r.EffectiveSamples, err)
+	}
+}
+
+// Effective samples: a birth-death process whose number of jobs is like that of M/M/1 has the variance of its time
+// average in closed form (Whitt, "Planning queueing simulations", Management Science 35, 1989: for M/M/1 with
+// μ = 1 the asymptotic variance of the number of jobs is 2ρ(1+ρ)/(1-ρ)^4).
+func TestEffectiveSamples(t *testing.T) {
+	rho := 0.5
+	model := &cluster.Model{
+		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
+	}
+	r, err := Run(t.Context(), jump(model, 0), Settings{Runs: 400, Jumps: 2e4, Seed: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Expected holding times in the place of drawn ones take a part of the variance away: between half and all of it is left.
+	asymptotic := 2 * rho * (1 + rho) / math.Pow(1-rho, 4)
+	want := rho / (1 - rho) / (1 - rho) / (asymptotic / r.Time / float64(r.Runs))
+	if ratio := r.EffectiveSamples / want; ratio < 0.8 || ratio > 2.5 {
+		t.Errorf("%g effective samples, %g if times were drawn", r.EffectiveSamples, want)
+	}
+}
+
+// One good run, and every setting and field spoilt once.
+func TestBadSettings(t *testing.T) {
+	good := Cluster{Model: threeServers(big.NewRat(1, 2)), Policy: Interrupt, Interruptions: 1}
+	if _, err := NewPlan(good, Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	for want, s := range map[string]Settings{
+		"Runs = 1: want an integer in 2..1000000":                        {Runs: 1},
+		"Jumps = 999: want a number in [1000, 1e15]":                     {Jumps: 999},
+		"Jumps = NaN: want a number in [1000, 1e15]":                     {Jumps: math.NaN()},
+		"WarmUp = -2: want a number in (0, 1e15], or NoWarmUp":           {WarmUp: -2},
+		"Horizon = +Inf: want a finite number > 0, or 0 for none":        {Horizon: math.Inf(1)},
+		"Precision = 1: want a number in (0, 1), or 0 for none":          {Precision: 1},
+		"Confidence = 1: want a number in (0, 1)":                        {Confidence: 1},
+		"Distribution = -1: want an integer in 0..100000":                {Distribution: -1},
+		"Workers = -1: want an integer in 1..10000, or 0 for one a core": {Workers: -1},
+	} {
+		if _, err := NewPlan(good, s); err == nil || err.Error() != want {
+			t.Errorf("%+v: %v, want %s", s, err, want)
+		}
+	}
+	long, err := dist.NewExponential(1 + 1e-9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, spoil := range map[string]func(*Cluster){
+		"Model": func(c *Cluster) { c.Model = nil },
+		"servers[0].capacity = -1: want a number >= 0":                                         func(c *Cluster) { c.Model.Servers[0].Capacity = big.NewRat(-1, 1) },
+		"Policy = lifo: want fcfs, interrupt or ps":                                            func(c *Cluster) { c.Policy = "lifo" },
+		"Interruptions = 1: want 0 with the policy fcfs":                                       func(c *Cluster) { c.Policy = FCFS },
+		"Interruptions = 0: want a number in [1e-6, 1e6] with the policy interrupt":            func(c *Cluster) { c.Interruptions = 0 },
+		"Interruptions = NaN: want a number in [1e-6, 1e6] with the policy interrupt":          func(c *Cluster) { c.Interruptions = math.NaN() },
+		"Sizes = exponential of mean 1.000000001, of mean 1.000000001: want a law of the mean": func(c *Cluster) { c.Sizes = long },
+		"Model.classes": func(c *Cluster) {
+			c.Model.Classes[0].ArrivalRate, c.Model.Classes[1].ArrivalRate = new(big.Rat), new(big.Rat)
+		},
+	} {
+		c := good
+		c.Model = threeServers(big.NewRat(1, 2))
+		spoil(&c)
+		if _, err := NewPlan(c, Settings{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// An unstable model is refused with the set of classes that overloads its servers, or run over a horizon.
+func TestUnstable(t *testing.T) {
+	c := jump(threeServers(big.NewRat(1, 1)), 0)
+	_, err := Run(t.Context(), c, Settings{}, nil)
+	var u *cluster.UnstableError
+	if !errors.As(err, &u) || fmt.Sprint(u.Classes) != "[0 1]" || u.ArrivalRate.Cmp(u.Capacity) < 0 {
+		t.Errorf("%v", err)
+	}
+	r, err := Run(t.Context(), c, Settings{Runs: 4, Horizon: 1000}, nil)
+	if err != nil || r.Time != 1000 || r.WarmUp != 0 || r.MeanJobs.Mean < 10 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A folder that cannot be written is an error before any work.
+func TestBadFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), jump(threeServers(big.NewRat(1, 2)), 0), Settings{Folder: file}, nil); err == nil {
+		t.Error("a file as folder is no error")
+	}
+}

@@ -1,0 +1,305 @@
+package sim
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"strconv"
+
+	"productform/cluster"
+	"productform/internal/input"
+	"productform/oiqueue"
+	"productform/stability"
+)
+
+// A Queue is an order-independent queue with exponential sizes, or any other queue of the form: with jobs of classes
+// c_1, ..., c_n, oldest first, the job at position k is done at the rate μ(c_1, ..., c_k) - μ(c_1, ..., c_{k-1}). It then leaves, or
+// with the probabilities of Routing joins the end of the queue as a job of a class.
+//
+// Jobs are counted by visit, from joining the end of the queue to the end of service: the arrival rate of a class in the
+// results is the effective one, and its delays and rates of service are those of a visit. The mean delay of all
+// jobs, too, is that of a visit.
+//
+// Such a queue is a Markov chain: it is simulated by its jumps, each state standing for the expected time 1/(Σ_i ν_i + μ(c))
+// spent in it, so that no exponential variable is drawn. Over a horizon these times are drawn, since
+// the state at a given time is wanted.
+//
+// A Rank table, and a TotalRate with Saturation, are checked to be stable; other functions are the caller's business.
+// A run ends with an error when more than 10,000,000 jobs are present, or when it meets a state in which the function is not
+// positive or falls when a job arrives.
+type Queue struct {
+	Model   *oiqueue.Queue   // TotalRate and OrderedRate are called by several replications at the same time
+	Routing *oiqueue.Routing // nil if no job comes back; else its rates take the place of Model.ArrivalRates, as in [oiqueue.Routed]
+	Name    string           // stands for TotalRate or OrderedRate in the names of samples that are kept: two functions must not share one; "" with Rank
+}
+
+// A visits is a queue: what all its replications have in common.
+type visits struct {
+	model    *oiqueue.Queue
+	dense    *denseRates
+	external []float64   // ν_i, summed up to class i
+	next     [][]float64 // probability to become a job of class 0..j, summed; nil if all leave
+	timed    bool        // the times of states are drawn
+}
+
+func (q Queue) plan(s Settings) (*Plan, error) {
+	model, external, err := q.checked()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkStable(model, s); err != nil {
+		return nil, err
+	}
+	v := &visits{model: model, timed: s.Horizon > 0}
+	p := &Plan{method: "jump chain of the queue in order of arrival"}
+	var text []any
+	arrivals := 0.0
+	for i, exact := range external {
+		rate, _ := exact.Float64()
+		effective, _ := model.ArrivalRates[i].Float64()
+		for _, r := range []float64{rate, effective} {
+			if err := checkRate(fmt.Sprintf("arrival rate of class %d", i), r); err != nil {
+				return nil, err
+			}
+		}
+		arrivals += rate
+		v.external = append(v.external, arrivals)
+		p.classes = append(p.classes, class{strconv.Itoa(i), effective, 1})
+		p.jumpRate += rate + effective
+		text = append(text, exact.RatString())
+	}
+	if arrivals == 0 {
+		return nil, input.Errorf("ArrivalRates", "all 0", "jobs to simulate")
+	}
+	if q.Routing != nil {
+		for _, row := range q.Routing.Prob {
+			cumulative, names := accumulate(row)
+			v.next, text = append(v.next, cumulative), append(text, names)
+		}
+	}
+	p.system = []any{"queue", text, "rates", q.Name, model.Saturation, v.timed}
+	if model.Rank != nil {
+		rank, name, err := readRank("Model.Rank", model.Rank)
+		if err != nil {
+			return nil, err
+		}
+		v.dense = rankRates(rank, len(external))
+		p.system = []any{"queue", text, "rank", name, v.timed}
+	}
+	p.start = func(r *stream) engine { return newVisitQueue(v, r) }
+	return p, nil
+}
+
+// checked returns the model with effective arrival rates, and the external ones.
+func (q Queue) checked() (*oiqueue.Queue, []*big.Rat, error) {
+	if q.Model == nil {
+		return nil, nil, input.Errorf("Model", "nothing", "an order-independent queue")
+	}
+	if err := oiqueue.Check(q.Model, 0); err != nil {
+		return nil, nil, err
+	}
+	if q.Model.Rank == nil && q.Name == "" {
+		return nil, nil, input.Errorf("Name", "", "a name for the rate function")
+	}
+	if q.Model.Rank != nil && q.Name != "" {
+		return nil, nil, input.Errorf("Name", q.Name, "none with Rank")
+	}
+	if n := len(q.Model.ArrivalRates); n > maxRateClasses {
+		return nil, nil, input.Errorf("Model.ArrivalRates", fmt.Sprintf("%d rates", n), "at most %d", maxRateClasses)
+	}
+	if q.Routing == nil {
+		return q.Model, q.Model.ArrivalRates, nil
+	}
+	routed, err := oiqueue.Routed(q.Model, *q.Routing)
+	if err != nil {
+		return nil, nil, err
+	}
+	return routed, q.Routing.External, nil
+}
+
+// checkStable returns an error for an overloaded set of classes, as far as that is known: from the rates with
+// as many jobs of these classes as matter.
+func checkStable(q *oiqueue.Queue, s Settings) error {
+	rank := q.Rank
+	if q.TotalRate != nil && q.Saturation != nil && len(q.ArrivalRates) <= 12 {
+		rank = make([]*big.Rat, 1<<len(q.ArrivalRates))
+		for a := 1; a < len(rank); a++ {
+			x := make([]int, len(q.Saturation))
+			for i, m := range q.Saturation {
+				x[i] = m * (a >> i & 1)
+			}
+			rank[a] = q.TotalRate(x)
+		}
+	}
+	if rank == nil || s.Horizon > 0 {
+		return nil
+	}
+	v, err := stability.Rank(q.ArrivalRates, rank)
+	if err != nil {
+		return fmt.Errorf("sim: the rates with as many jobs as Saturation says of some classes: %w", err)
+	}
+	if !v.Stable {
+		return &cluster.UnstableError{Classes: v.Bottleneck, ArrivalRate: v.Arrival, Capacity: v.Capacity}
+	}
+	return nil
+}
+
+// accumulate returns the sums of probabilities, nil being 0, and their names.
+func accumulate(probs []*big.Rat) (cumulative []float64, names []string) {
+	sum := new(big.Rat)
+	for _, p := range probs {
+		name := "0"
+		if p != nil {
+			sum.Add(sum, p)
+			name = p.RatString()
+		}
+		v, _ := sum.Float64()
+		cumulative, names = append(cumulative, v), append(names, name)
+	}
+	return cumulative, names
+}
+
+// A visitor is a job of a visitQueue.
+type visitor struct {
+	born  float64 // time at which it joined
+	class int
+}
+
+// visitQueue is a queue in motion. A jump takes O(k) for a job that is done at position k, besides the calls of the rate
+// function, and allocates nothing but room for more jobs than ever before, and for what it remembers of the rates.
+//
+// Times count from the start of the current advance, so that they do not lose digits in long runs.
+type visitQueue struct {
+	*visits
+	rates   *queueRates
+	draws   *rand.Rand
+	mu      float64   // rate of service in this state
+	now     float64   // time
+	jump    float64   // time at which the state ends
+	jobs    []visitor // jobs[head:], oldest first
+	head    int
+	x       []int     // jobs by class
+	changed []float64 // time up to which x is counted
+}
+
+func newVisitQueue(v *visits, r *stream) *visitQueue {
+	n := len(v.external)
+	q := &visitQueue{visits: v, rates: newQueueRates(v.model, v.dense), draws: rand.New(r), x: make([]int, n), changed: make([]float64, n)}
+	q.jump = q.stay()
+	return q
+}
+
+// stay returns the time for which the state lasts.
+func (q *visitQueue) stay() float64 {
+	mean := 1 / (q.external[len(q.external)-1] + q.mu)
+	if q.timed {
+		return q.draws.ExpFloat64() * mean
+	}
+	return mean
+}
+
+// advance simulates t units of time. The error is an [oiqueue.RateError], or says that there are too many jobs.
+func (q *visitQueue) advance(t float64, y *tally) error {
+	arrivals := q.external[len(q.external)-1]
+	for q.jump <= t {
+		y.add(len(q.jobs)-q.head, q.jump-q.now)
+		y.jumps++
+		q.now = q.jump
+		var err error
+		if u := q.draws.Float64() * (arrivals + q.mu); u < arrivals {
+			i := 0
+			for u >= q.external[i] {
+				i++
+			}
+			err = q.join(i, y)
+		} else {
+			err = q.depart(u-arrivals, y)
+		}
+		if err != nil {
+			return err
+		}
+		if q.mu, err = q.rates.of(q.x, q.jobs[q.head:]); err != nil {
+			return err
+		}
+		q.jump = q.now + q.stay()
+	}
+	q.rest(t, y)
+	return nil
+}
+
+// depart ends the visit of the job at the first position k with μ(c_1, ..., c_k) > u.
+func (q *visitQueue) depart(u float64, y *tally) error {
+	jobs := q.jobs[q.head:]
+	q.rates.reset()
+	k, before := 0, 0.0
+	for at := range jobs {
+		mu, err := q.rates.push(jobs[at].class)
+		if err != nil {
+			return err
+		}
+		if mu < before {
+			return q.rates.falls(jobs[:at], jobs[:at+1])
+		}
+		if mu > q.mu {
+			return q.rates.falls(jobs[:at+1], jobs)
+		}
+		if mu > before { // the last such k, should rounding leave none with μ > u
+			k, before = at, mu
+		}
+		if mu > u {
+			break
+		}
+	}
+	job := jobs[k]
+	copy(jobs[1:k+1], jobs[:k])
+	q.head++
+	if q.head > 1000 && q.head > len(q.jobs)/2 {
+		q.jobs = q.jobs[:copy(q.jobs, q.jobs[q.head:])]
+		q.head = 0
+	}
+	q.count(job.class, -1, y)
+	y.left[job.class]++
+	y.sojourn[job.class] += q.now - job.born
+	if q.next == nil {
+		return nil
+	}
+	p := q.draws.Float64()
+	for j, sum := range q.next[job.class] {
+		if p < sum {
+			return q.join(j, y)
+		}
+	}
+	return nil
+}
+
+// join puts a job at the end of the queue.
+func (q *visitQueue) join(class int, y *tally) error {
+	if len(q.jobs)-q.head == maxJobs {
+		return fmt.Errorf("sim: more than %d jobs are present", maxJobs)
+	}
+	q.count(class, 1, y)
+	q.jobs = append(q.jobs, visitor{q.now, class})
+	return nil
+}
+
+func (q *visitQueue) count(class, change int, y *tally) {
+	y.jobs[class] += float64(q.x[class]) * (q.now - q.changed[class])
+	q.changed[class] = q.now
+	q.x[class] += change
+}
+
+// rest counts what lasts until the end of an advance at time t, and sets the clock to 0.
+func (q *visitQueue) rest(t float64, y *tally) {
+	y.time += t
+	y.add(len(q.jobs)-q.head, t-q.now)
+	q.now = t
+	for i := range q.x {
+		q.count(i, 0, y)
+	}
+	for k := q.head; k < len(q.jobs); k++ {
+		q.jobs[k].born -= t
+	}
+	clear(q.changed)
+	q.jump -= t
+	q.now = 0
+}

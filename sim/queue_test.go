@@ -1,0 +1,442 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/internal/qtest"
+	"productform/oiqueue"
+)
+
+// againstQueue compares a run with the exact answers of an order-independent queue: its arrival rates are the effective ones.
+func againstQueue(t *testing.T, name string, q *oiqueue.Queue, r *Result) {
+	t.Helper()
+	exact, err := oiqueue.Stationary(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0.0
+	for i, c := range r.Classes {
+		jobs, at := exact.MeanJobs[i], fmt.Sprintf("%s: class %d: ", name, i)
+		total += jobs
+		near5(t, at+"jobs", &c.MeanJobs, jobs)
+		near5(t, at+"delay", c.MeanDelay, jobs/c.ArrivalRate)
+		near5(t, at+"measured delay", c.MeasuredDelay, jobs/c.ArrivalRate)
+		near5(t, at+"service rate", c.ServiceRate, c.ArrivalRate/jobs)
+	}
+	near5(t, name+": jobs", &r.MeanJobs, total)
+	if r.Distribution != nil {
+		near5(t, name+": P(empty)", &r.Distribution[0], exact.EmptyProbability)
+	}
+}
+
+func runQueue(t *testing.T, q Queue, s Settings) *Result {
+	t.Helper()
+	r, err := Run(t.Context(), q, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// exampleQueue draws a queue with the rank function of a cluster, at most 4/5 loaded.
+func exampleQueue(seed, classes int) *oiqueue.Queue {
+	n := exampleNetwork(seed, classes)
+	return &oiqueue.Queue{ArrivalRates: n.ArrivalRates, Rank: n.Rank}
+}
+
+var quick = Settings{Runs: 20, Jumps: 2e4, Seed: 11, Distribution: 3}
+
+func TestQueuesOfRank(t *testing.T) {
+	for seed := range 10 {
+		q := exampleQueue(300+seed, 4)
+		againstQueue(t, fmt.Sprint("seed ", seed), q, runQueue(t, Queue{Model: q}, quick))
+	}
+}
+
+// Stations of equal servers, whose rates depend on the numbers of jobs.
+func TestStations(t *testing.T) {
+	rates := rationals("1", "1/2", "3/4")
+	mmc, err := oiqueue.MMc(rates, 3, big.NewRat(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	msccc, err := oiqueue.MSCCC(rationals("1/2", "1/3", "3/4"), 3, big.NewRat(1, 1), []int{2, 1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := oiqueue.Constraint{Limit: 3, Classes: []int{0}, Children: []oiqueue.Constraint{{Limit: 2, Classes: []int{1, 2}}}}
+	mshcc, err := oiqueue.MSHCC(rationals("1/2", "1/3", "3/4"), tree, big.NewRat(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, q := range map[string]*oiqueue.Queue{"MMc": mmc, "MSCCC": msccc, "MSHCC": mshcc} {
+		againstQueue(t, name, q, runQueue(t, Queue{Model: q, Name: name}, quick))
+	}
+	// Without Saturation, or told only the order, the same digits come from a map.
+	want := runQueue(t, Queue{Model: msccc, Name: "MSCCC"}, quick)
+	free := *msccc
+	free.Saturation = nil
+	ordered := &oiqueue.Queue{ArrivalRates: msccc.ArrivalRates, OrderedRate: func(c []int) *big.Rat {
+		x := make([]int, 3)
+		for _, i := range c {
+			x[i]++
+		}
+		return msccc.TotalRate(x)
+	}}
+	for name, q := range map[string]*oiqueue.Queue{"no saturation": &free, "ordered": ordered} {
+		p, err := NewPlan(Queue{Model: q, Name: name}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := NewPlan(Queue{Model: msccc, Name: "MSCCC"}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := newTally(3, 0), newTally(3, 0)
+		for _, err := range []error{
+			p.start(newStream([32]byte{1})).advance(2000, got), r.start(newStream([32]byte{1})).advance(2000, want),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(tally{})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if len(want.Warnings) > 0 {
+		t.Error(want.Warnings)
+	}
+}
+
+// infinite has a server for each job.
+func infinite(rates ...string) Queue {
+	return Queue{Name: "infinite", Model: &oiqueue.Queue{ArrivalRates: rationals(rates...), TotalRate: func(x []int) *big.Rat {
+		return big.NewRat(int64(total(x)), 1)
+	}}}
+}
+
+// With a server for each job the number of jobs is Poisson; from the empty start its mean over a horizon h is
+// λ(1 - (1 - e^-h)/h): the times in states are drawn then.
+func TestQueueOfInfiniteServers(t *testing.T) {
+	r := runQueue(t, infinite("2", "1"), quick)
+	p := math.Exp(-3)
+	for k := range r.Distribution {
+		near5(t, fmt.Sprintf("P(%d jobs)", k), &r.Distribution[k], p)
+		p *= 3 / float64(k+1)
+	}
+	near5(t, "jobs", &r.Classes[0].MeanJobs, 2)
+	r = runQueue(t, infinite("2", "1"), Settings{Runs: 3000, Horizon: 2, Distribution: 1})
+	near5(t, "jobs up to time 2", &r.Classes[0].MeanJobs, 2*(1-(1-math.Exp(-2))/2))
+}
+
+// A cluster in order of arrival is an order-independent queue ([BC17], section 2), whichever way it is simulated.
+func TestClusterIsQueue(t *testing.T) {
+	for seed := range 4 {
+		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
+			return qtest.ScaleTo(qtest.DrawModel(t, qtest.Options{Servers: 4, Classes: 3}), big.NewRat(7, 10))
+		}).Example(seed)
+		q, err := oiqueue.FromCluster(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := runQueue(t, Queue{Model: q}, quick)
+		b, err := Run(t.Context(), Cluster{Model: m}, quick, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, err := bf.Solve(m, bf.Settings{MaxJobs: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range a.Classes {
+			x, y := a.Classes[i].MeanJobs, b.Classes[i].MeanJobs
+			if z := (x.Mean - y.Mean) / math.Hypot(x.StdError, y.StdError); !(math.Abs(z) < 6) { // Student's law, some 38 degrees
+				t.Errorf("seed %d: class %d: %v and %v, z = %v", seed, i, x, y, z)
+			}
+			near5(t, "jobs", &x, exact.Classes[i].MeanJobs.Float)
+		}
+		for k := range a.Distribution {
+			near5(t, fmt.Sprintf("P(%d jobs)", k), &a.Distribution[k], exact.JobsDistribution[k].Float)
+		}
+	}
+}
+
+// Jobs that come back leave the stationary distribution as it is, [BC17], section 3; other routings are those of the
+// effective rates.
+func TestReturningJobs(t *testing.T) {
+	q := exampleQueue(400, 3)
+	for _, p := range []string{"1", "1/2", "1/10"} {
+		same, routing, err := oiqueue.Reentrant(q, rationals(p)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := runQueue(t, Queue{Model: same, Routing: &routing}, Settings{Runs: 20, Jumps: 5e4, Seed: 1, Distribution: 3})
+		againstQueue(t, "p = "+p, q, r)
+	}
+	rank := rationals("0", "1", "1", "2", "1", "2", "2", "3")
+	routing := &oiqueue.Routing{
+		External: rationals("1/4", "1/8", "0"),
+		Prob:     [][]*big.Rat{{nil, big.NewRat(1, 2), big.NewRat(1, 4)}, rationals("1/8", "1/8", "1/8"), {big.NewRat(1, 3), nil, nil}},
+	}
+	empty := &oiqueue.Queue{ArrivalRates: rationals("0", "0", "0"), Rank: rank}
+	routed, err := oiqueue.Routed(empty, *routing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runQueue(t, Queue{Model: empty, Routing: routing}, quick)
+	againstQueue(t, "three classes", routed, r)
+	for i, c := range r.Classes {
+		if want, _ := routed.ArrivalRates[i].Float64(); c.ArrivalRate != want {
+			t.Errorf("arrival rate of class %d is %v, want %v", i, c.ArrivalRate, want)
+		}
+	}
+}
+
+// Each position is served at its rate μ(c_1, ..., c_k) - μ(c_1, ..., c_{k-1}), also if the rate depends on the order.
+func TestPositionRates(t *testing.T) {
+	msccc, err := oiqueue.MSCCC(rationals("1", "1", "1"), 4, big.NewRat(1, 2), []int{2, 1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ordered := &oiqueue.Queue{ArrivalRates: rationals("1", "1", "1"), OrderedRate: func(c []int) *big.Rat {
+		sum := big.NewRat(1, 1)
+		for k, i := range c {
+			sum.Add(sum, big.NewRat(int64(i), int64(k+1)))
+		}
+		return sum
+	}}
+	draws := rand.New(rand.NewPCG(3, 4))
+	c := []int{1, 1, 0, 2, 2, 0, 2, 1}
+	for name, q := range map[string]*oiqueue.Queue{"rank": exampleQueue(401, 3), "MSCCC": msccc, "ordered": ordered} {
+		classes := len(q.ArrivalRates)
+		state := slices.Clone(c)
+		for k := range state {
+			state[k] %= classes
+		}
+		rates, err := oiqueue.PositionRates(q, state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Queue{Model: q, Name: name}
+		if q.Rank != nil {
+			p.Name = ""
+		}
+		plan, err := NewPlan(p, Settings{Horizon: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := plan.start(newStream([32]byte{})).(*visitQueue)
+		y := newTally(classes, 0)
+		seen := make([]float64, len(c))
+		mu, _ := qtest.Sum(rates).Float64()
+		const n = 20000
+		for range n {
+			e.jobs, e.head = e.jobs[:0], 0
+			clear(e.x)
+			for k, i := range state {
+				e.jobs = append(e.jobs, visitor{born: float64(k), class: i})
+				e.x[i]++
+			}
+			e.mu = mu
+			if err := e.depart(draws.Float64()*mu, y); err != nil {
+				t.Fatal(err)
+			}
+			gone := 0
+			for gone < len(c)-1 && e.jobs[e.head+gone].born == float64(gone) {
+				gone++
+			}
+			seen[gone]++
+		}
+		square, freedom := 0.0, -1.0
+		for k, r := range rates {
+			rate, _ := r.Float64()
+			if rate == 0 {
+				if seen[k] > 0 {
+					t.Errorf("%s: position %d is served at rate 0, but was %v times", name, k, seen[k])
+				}
+				continue
+			}
+			want := n * rate / mu
+			square += (seen[k] - want) * (seen[k] - want) / want
+			freedom++
+		}
+		if freedom > 0 {
+			if p := (distuv.ChiSquared{K: freedom}).Survival(square); p < 1e-6 {
+				t.Errorf("%s: χ² = %v with %v degrees of freedom, p = %v", name, square, freedom, p)
+			}
+		}
+	}
+}
+
+func TestQueueSameDigits(t *testing.T) {
+	s := quick
+	s.Workers = 1
+	first := runQueue(t, Queue{Model: exampleQueue(402, 3)}, s)
+	s.Workers = 2
+	if diff := cmp.Diff(first, runQueue(t, Queue{Model: exampleQueue(402, 3)}, s)); diff != "" {
+		t.Error(diff)
+	}
+	// Short advances end within states, whose rest comes later.
+	p, err := NewPlan(infinite("1/100"), Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, pieces := newTally(1, 0), newTally(1, 0)
+	if err := p.start(newStream([32]byte{})).advance(1000, whole); err != nil {
+		t.Fatal(err)
+	}
+	e := p.start(newStream([32]byte{}))
+	for range 1000 {
+		if err := e.advance(1, pieces); err != nil {
+			t.Fatal(err)
+		}
+	}
+	equal := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(a, b) }) // a thousand sums
+	if diff := cmp.Diff(whole, pieces, cmp.AllowUnexported(tally{}), equal); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestQueueAllocatesNothing(t *testing.T) {
+	mmc, err := oiqueue.MMc(rationals("1", "1/2"), 2, big.NewRat(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := *mmc
+	free.Saturation = nil
+	for name, q := range map[string]*oiqueue.Queue{"": exampleQueue(403, 3), "MMc": mmc, "free": &free} {
+		p, err := NewPlan(Queue{Model: q, Name: name}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := p.start(newStream([32]byte{}))
+		y := newTally(len(q.ArrivalRates), 0)
+		advance := func() {
+			if err := e.advance(1e4/p.jumpRate, y); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 20 {
+			advance()
+		}
+		if k := testing.AllocsPerRun(5, advance); k > 30 { // 10000 jumps; rates never asked before may come up
+			t.Errorf("%q: %v allocations", name, k)
+		}
+	}
+}
+
+func TestUnstableQueues(t *testing.T) {
+	mmc, err := oiqueue.MMc(rationals("1", "1"), 2, big.NewRat(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rank := &oiqueue.Queue{ArrivalRates: rationals("1/2", "1/2"), Rank: rationals("0", "1/2", "1", "2")}
+	for name, q := range map[string]Queue{
+		"[0 1]": {Model: mmc, Name: "M/M/2"},
+		"[0]":   {Model: rank},
+	} {
+		var u *cluster.UnstableError
+		if _, err := NewPlan(q, Settings{}); !errors.As(err, &u) || fmt.Sprint(u.Classes) != name {
+			t.Errorf("%s: %v", name, err)
+		}
+		if r := runQueue(t, q, Settings{Runs: 5, Horizon: 1000}); r.MeanJobs.Mean < 10 {
+			t.Errorf("%s: %v", name, r.MeanJobs)
+		}
+	}
+}
+
+// A rate function that no queue can have ends the run with the states.
+func TestImpossibleRates(t *testing.T) {
+	rates := rationals("1", "1")
+	falls := &oiqueue.Queue{ArrivalRates: rates, Saturation: []int{1, 1}, TotalRate: func(x []int) *big.Rat { return big.NewRat(9, int64(total(x))) }}
+	if _, err := NewPlan(Queue{Model: falls, Name: "bad"}, Settings{}); err == nil || !strings.Contains(err.Error(), "Saturation") {
+		t.Error(err)
+	}
+	for want, q := range map[error]*oiqueue.Queue{
+		oiqueue.ErrNotPositive: {ArrivalRates: rates, TotalRate: func(x []int) *big.Rat { return big.NewRat(int64(max(0, 3-x[0])/max(1, 3-x[0])), 1) }},
+		oiqueue.ErrNotMonotone: {ArrivalRates: rates, OrderedRate: func(c []int) *big.Rat { return big.NewRat(1, int64(len(c))) }},
+	} {
+		var r *oiqueue.RateError
+		if _, err := Run(t.Context(), Queue{Model: q, Name: "bad"}, Settings{Runs: 2, Jumps: 1000}, nil); !errors.As(err, &r) || !errors.Is(err, want) || len(r.State) < 2 {
+			t.Errorf("%v: %v", want, err)
+		}
+	}
+	tiny := &oiqueue.Queue{ArrivalRates: rates, TotalRate: func(x []int) *big.Rat { return rationals("1e-400")[0] }}
+	var bad *cluster.InputError
+	if _, err := Run(t.Context(), Queue{Model: tiny, Name: "bad"}, Settings{}, nil); !errors.As(err, &bad) {
+		t.Error(err)
+	}
+}
+
+func TestBadQueues(t *testing.T) {
+	good := func() Queue {
+		return Queue{
+			Model:   &oiqueue.Queue{ArrivalRates: rationals("1/2", "1/4"), Rank: rationals("0", "1", "1", "3/2")},
+			Routing: &oiqueue.Routing{External: rationals("1/4", "0"), Prob: [][]*big.Rat{rationals("0", "1/2"), rationals("0", "0")}},
+		}
+	}
+	if _, err := NewPlan(good(), Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	one := func(x []int) *big.Rat { return big.NewRat(1, 1) }
+	for path, spoil := range map[string]func(*Queue){
+		"Model = nothing":             func(q *Queue) { q.Model = nil },
+		"ArrivalRates[1] = -1":        func(q *Queue) { q.Model.ArrivalRates[1] = big.NewRat(-1, 1) },
+		"Rank = 3 values":             func(q *Queue) { q.Model.Rank = q.Model.Rank[1:] },
+		"Rank[3] = 1/2":               func(q *Queue) { q.Model.Rank[3] = big.NewRat(1, 2) },
+		"Rank, TotalRate":             func(q *Queue) { q.Model.TotalRate = one },
+		"Saturation[0]":               func(q *Queue) { q.Model.Rank, q.Model.TotalRate, q.Model.Saturation = nil, one, []int{0, 1} },
+		"Name is missing":             func(q *Queue) { q.Model.Rank, q.Model.TotalRate = nil, one },
+		"Name = a":                    func(q *Queue) { q.Name = "a" },
+		"External = 1 entries":        func(q *Queue) { q.Routing.External = q.Routing.External[:1] },
+		"External[0] = -1":            func(q *Queue) { q.Routing.External[0] = big.NewRat(-1, 1) },
+		"Prob[0] = a row":             func(q *Queue) { q.Routing.Prob[0][0] = big.NewRat(2, 3) },
+		"oiqueue: jobs of":            func(q *Queue) { q.Routing.Prob[1][1] = big.NewRat(1, 1) },
+		"ArrivalRates = all 0":        func(q *Queue) { q.Routing.External = rationals("0", "0") },
+		"arrival rate of class 1 = +": func(q *Queue) { q.Routing.External[1] = rationals("1e400")[0] },
+	} {
+		q := good()
+		spoil(&q)
+		if _, err := NewPlan(q, Settings{Horizon: 1}); err == nil || !strings.HasPrefix(err.Error(), path) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+func BenchmarkQueue(b *testing.B) {
+	for _, classes := range []int{2, 8} {
+		var rates []*big.Rat
+		rank := make([]*big.Rat, 1<<classes)
+		for range classes {
+			rates = append(rates, big.NewRat(int64(classes+1), int64(2*classes)))
+		}
+		for a := range rank { // a server each and one for all
+			rank[a] = big.NewRat(int64(bits.OnesCount(uint(a))+min(a, 1)), 1)
+		}
+		b.Run(fmt.Sprintf("classes=%d/rates=rank", classes), func(b *testing.B) {
+			benchmarkEngine(b, Queue{Model: &oiqueue.Queue{ArrivalRates: rates, Rank: rank}})
+		})
+		msccc, err := oiqueue.MSCCC(rates, classes+1, big.NewRat(1, 1), slices.Repeat([]int{2}, classes))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("classes=%d/rates=MSCCC", classes), func(b *testing.B) {
+			benchmarkEngine(b, Queue{Model: msccc, Name: "MSCCC"})
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package sim
+
+import (
+	"cmp"
+	"math"
+
+	"productform/internal/input"
+)
+
+// Settings tunes a run. The zero value asks for the 100 replications of 10^6 jumps after 10^6 of warm-up of [BC17] with seed 0.
+// A jump is an arrival, the end of a phase of a size, or an interruption; numbers of jumps are the
+// expected ones, since all replications observe the same time.
+type Settings struct {
+	Runs         int     // replications, 2..1,000,000; 0 means 100. With Precision, the most there may be
+	Jumps        float64 // expected jumps observed in each, 1000..1e15; 0 means 1e6
+	WarmUp       float64 // expected jumps before, 0 < WarmUp <= 1e15; 0 means as many as Jumps, NoWarmUp none
+	Horizon      float64 // > 0: observe each replication from the empty start for this time instead, stable or not
+	Seed         uint64
+	Precision    float64 // in (0, 1): stop once the mean jobs of every class are known to this relative half-width; 0 means do all runs
+	Confidence   float64 // of the intervals, in (0, 1); 0 means 0.95
+	Distribution int     // > 0: also estimate P(n jobs) for n = 0..Distribution, at most 100,000
+	Workers      int     // replications at a time, 1..10,000; 0 means one a core
+	Folder       string  // where samples are kept, for a run that is stopped or repeated; "" keeps none
+}
+
+// NoWarmUp as Settings.WarmUp observes from the empty start.
+const NoWarmUp = -1
+
+// resolved returns the settings with defaults filled in, or an error for the first that is out of range.
+func (s Settings) resolved() (Settings, error) {
+	s.Runs = cmp.Or(s.Runs, 100)
+	s.Jumps = cmp.Or(s.Jumps, 1e6)
+	s.WarmUp = cmp.Or(s.WarmUp, s.Jumps)
+	s.Confidence = cmp.Or(s.Confidence, 0.95)
+	switch {
+	case s.Runs < 2 || s.Runs > 1e6:
+		return s, input.Errorf("Runs", s.Runs, "an integer in 2..1000000")
+	case !(s.Jumps >= 1000 && s.Jumps <= 1e15):
+		return s, input.Errorf("Jumps", s.Jumps, "a number in [1000, 1e15]")
+	case s.WarmUp != NoWarmUp && !(s.WarmUp > 0 && s.WarmUp <= 1e15):
+		return s, input.Errorf("WarmUp", s.WarmUp, "a number in (0, 1e15], or NoWarmUp")
+	case s.Horizon != 0 && !(s.Horizon > 0 && s.Horizon <= math.MaxFloat64):
+		return s, input.Errorf("Horizon", s.Horizon, "a finite number > 0, or 0 for none")
+	case s.Precision != 0 && !(s.Precision > 0 && s.Precision < 1):
+		return s, input.Errorf("Precision", s.Precision, "a number in (0, 1), or 0 for none")
+	case !(s.Confidence > 0 && s.Confidence < 1):
+		return s, input.Errorf("Confidence", s.Confidence, "a number in (0, 1)")
+	case s.Distribution < 0 || s.Distribution > 1e5:
+		return s, input.Errorf("Distribution", s.Distribution, "an integer in 0..100000")
+	case s.Workers < 0 || s.Workers > 10000:
+		return s, input.Errorf("Workers", s.Workers, "an integer in 1..10000, or 0 for one a core")
+	}
+	if s.WarmUp == NoWarmUp || s.Horizon > 0 {
+		s.WarmUp = 0
+	}
+	return s, nil
+}

@@ -1,0 +1,294 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+
+	"productform/dist"
+)
+
+// A sharing is a network of processor-sharing queues: what all its replications have in common.
+type sharing struct {
+	sources []source
+	table   []outcome // of the places of sources
+	rate    float64   // arrivals per unit of time, of all sources
+	parts   []sharingPart
+	partOf  []int     // of each queue
+	mean    []float64 // size of a job of each queue, for scale
+	watched [][]counted
+	rows    int // of classes
+}
+
+// A source is a Poisson process of jobs.
+type source struct {
+	row     int // class, for the statistics
+	queue   int
+	sizes   dist.Distribution
+	watches []int // the servers, in watched, that can serve its jobs
+}
+
+// A counted row stands for count servers of the row that are busy at the same times.
+type counted struct{ row, count int }
+
+// A sharingPart is a range of queues whose rates depend on each other only.
+type sharingPart struct {
+	from, to int
+	rates    func(x []int, phi []float64) error // writes the rates of the queues from..to-1 with x jobs
+}
+
+// A sharedJob is a job in service, as all are.
+type sharedJob struct {
+	finish float64 // attained service of its queue at which it is done
+	born   float64
+	source int32
+}
+
+// A sharedQueue shares its rate equally among its jobs.
+type sharedQueue struct {
+	attained float64     // work done on a job that has always been there
+	speed    float64     // work per unit of time on each job
+	jobs     []sharedJob // heap, least finish first
+}
+
+// sharedQueues is a sharing in motion, in continuous time. All jobs of a queue are served at the same speed φ_i(x)/x_i: with
+// V_i(t) the integral of the speed, a job of size z that arrives at time t is done when V_i is V_i(t) + z. So a
+// queue is a heap of these values, and the next departure that of the queue where (least value - V_i) x_i/φ_i is
+// least. An event takes O(log x_i) for the heap and O(1) for each queue of the part; it allocates nothing
+// but room for more jobs than ever before.
+//
+// Times count from the start of the current advance, and V_i from when the queue was empty or V_i large, so that no digits
+// are lost in long runs.
+type sharedQueues struct {
+	*sharing
+	draws   *rand.Rand
+	now     float64
+	arrival float64   // time of the next
+	next    []float64 // time of the next departure, by part
+	which   []int     // queue of the next departure, by part
+	since   []float64 // time up to which attained is known, by part
+	queues  []sharedQueue
+	x       []int     // jobs, by queue
+	phi     []float64 // by queue
+
+	present int
+	counted float64   // time up to which present is counted
+	jobs    []int     // by row of classes
+	changed []float64 // time up to which jobs is counted
+	busy    []int     // jobs that it can serve, by watched
+	start   []float64 // time from which it is busy, if it is
+}
+
+func newSharedQueues(s *sharing, r *stream) *sharedQueues {
+	parts, queues := len(s.parts), len(s.partOf)
+	q := &sharedQueues{
+		sharing: s, draws: rand.New(r),
+		next: make([]float64, parts), which: make([]int, parts), since: make([]float64, parts),
+		queues: make([]sharedQueue, queues), x: make([]int, queues), phi: make([]float64, queues),
+		jobs: make([]int, s.rows), changed: make([]float64, s.rows),
+		busy: make([]int, len(s.watched)), start: make([]float64, len(s.watched)),
+	}
+	for k := range q.next {
+		q.next[k] = math.Inf(1)
+	}
+	q.arrival = q.draws.ExpFloat64() / s.rate
+	return q
+}
+
+// advance simulates t units of time. The error is that of the rates, or says that there are too many jobs.
+func (q *sharedQueues) advance(t float64, y *tally) error {
+	for {
+		part, at := -1, q.arrival
+		for k, v := range q.next {
+			if v <= at {
+				part, at = k, v
+			}
+		}
+		if at > t {
+			break
+		}
+		q.now = at
+		var err error
+		if part < 0 {
+			err = q.arrive(y)
+		} else {
+			err = q.depart(part, y)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	q.rest(t, y)
+	return nil
+}
+
+// arrive lets a job in.
+func (q *sharedQueues) arrive(y *tally) error {
+	q.arrival = q.now + q.draws.ExpFloat64()/q.rate
+	column, fraction := bits.Mul64(q.draws.Uint64(), uint64(len(q.table)))
+	o := &q.table[column]
+	code := o.other
+	if fraction < o.cut {
+		code = o.own
+	}
+	if q.present == maxJobs {
+		return fmt.Errorf("sim: more than %d jobs are present", maxJobs)
+	}
+	s := &q.sources[code]
+	part := q.partOf[s.queue]
+	q.serve(part)
+	n := &q.queues[s.queue]
+	n.push(sharedJob{n.attained + s.sizes.Sample(q.draws), q.now, int32(code)})
+	q.count(s, 1, y)
+	return q.settle(part)
+}
+
+// depart lets go of the next job of a part.
+func (q *sharedQueues) depart(part int, y *tally) error {
+	q.serve(part)
+	i := q.which[part]
+	n := &q.queues[i]
+	job := n.pop()
+	n.attained = job.finish // without the rounding of serve
+	if len(n.jobs) == 0 {
+		n.attained = 0
+	} else if n.attained > 1024*q.mean[i] { // by then as many jobs as there are have left 1000 times
+		for k := range n.jobs {
+			n.jobs[k].finish -= n.attained
+		}
+		n.attained = 0
+	}
+	s := &q.sources[job.source]
+	y.left[s.row]++
+	y.sojourn[s.row] += q.now - job.born
+	q.count(s, -1, y)
+	return q.settle(part)
+}
+
+// serve does the work of a part since its last event.
+func (q *sharedQueues) serve(part int) {
+	p := &q.parts[part]
+	t := q.now - q.since[part]
+	q.since[part] = q.now
+	for i := p.from; i < p.to; i++ {
+		n := &q.queues[i]
+		n.attained += n.speed * t
+	}
+}
+
+// count counts one job more or less.
+func (q *sharedQueues) count(s *source, change int, y *tally) {
+	y.jumps++
+	y.add(q.present, q.now-q.counted)
+	y.jobs[s.row] += float64(q.jobs[s.row]) * (q.now - q.changed[s.row])
+	q.counted, q.changed[s.row] = q.now, q.now
+	q.present += change
+	q.jobs[s.row] += change
+	q.x[s.queue] += change
+	for _, w := range s.watches {
+		q.busy[w] += change
+		switch {
+		case change > 0 && q.busy[w] == 1:
+			q.start[w] = q.now
+		case change < 0 && q.busy[w] == 0:
+			q.worked(w, q.now-q.start[w], y)
+		}
+	}
+}
+
+func (q *sharedQueues) worked(w int, t float64, y *tally) {
+	for _, c := range q.watched[w] {
+		y.busy[c.row] += float64(c.count) * t
+	}
+}
+
+// settle finds the rates of a part and its next departure.
+func (q *sharedQueues) settle(part int) error {
+	p := &q.parts[part]
+	if err := p.rates(q.x[p.from:p.to], q.phi[p.from:p.to]); err != nil {
+		return err
+	}
+	next := math.Inf(1)
+	for i := p.from; i < p.to; i++ {
+		n := &q.queues[i]
+		n.speed = 0
+		if q.x[i] > 0 && q.phi[i] > 0 {
+			n.speed = q.phi[i] / float64(q.x[i])
+			if at := q.now + max(0, n.jobs[0].finish-n.attained)/n.speed; at < next {
+				next, q.which[part] = at, i
+			}
+		}
+	}
+	q.next[part] = next
+	return nil
+}
+
+// rest counts what lasts until the end of an advance at time t, and sets the clock to 0.
+func (q *sharedQueues) rest(t float64, y *tally) {
+	y.time += t
+	y.add(q.present, t-q.counted)
+	for row, n := range q.jobs {
+		y.jobs[row] += float64(n) * (t - q.changed[row])
+	}
+	clear(q.changed)
+	for w, n := range q.busy {
+		if n > 0 {
+			q.worked(w, t-q.start[w], y)
+			q.start[w] = 0
+		}
+	}
+	for part := range q.parts {
+		q.since[part] -= t
+		q.next[part] -= t
+	}
+	for i := range q.queues {
+		for k := range q.queues[i].jobs {
+			q.queues[i].jobs[k].born -= t
+		}
+	}
+	q.arrival -= t
+	q.now, q.counted = 0, 0
+}
+
+// push adds a job to the heap.
+func (n *sharedQueue) push(job sharedJob) {
+	n.jobs = append(n.jobs, job)
+	k := len(n.jobs) - 1
+	for k > 0 {
+		parent := (k - 1) / 2
+		if n.jobs[parent].finish <= job.finish {
+			break
+		}
+		n.jobs[k] = n.jobs[parent]
+		k = parent
+	}
+	n.jobs[k] = job
+}
+
+// pop takes the job of least finish from the heap.
+func (n *sharedQueue) pop() sharedJob {
+	first := n.jobs[0]
+	last := len(n.jobs) - 1
+	job := n.jobs[last]
+	n.jobs = n.jobs[:last]
+	k := 0
+	for {
+		child := 2*k + 1
+		if child >= last {
+			break
+		}
+		if child+1 < last && n.jobs[child+1].finish < n.jobs[child].finish {
+			child++
+		}
+		if job.finish <= n.jobs[child].finish {
+			break
+		}
+		n.jobs[k] = n.jobs[child]
+		k = child
+	}
+	if last > 0 {
+		n.jobs[k] = job
+	}
+	return first
+}
