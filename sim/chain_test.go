@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"testing"
 
-	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 
 	"productform/bf"
@@ -126,42 +125,6 @@ func TestRandomClustersAgainstTheory(t *testing.T) {
 			}
 		}
 	})
-}
-
-// All reference models below load 0.95, each with m = 0, 1 and 5: the z values of the total mean jobs are a standard
-// normal sample, and no class is off.
-func TestReferenceModels(t *testing.T) {
-	var zs []float64
-	for _, ref := range qtest.References() {
-		v, err := stability.Cluster(ref.Model)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v.CriticalScale == nil || v.CriticalScale.Cmp(big.NewRat(100, 95)) <= 0 {
-			continue
-		}
-		for _, m := range []float64{0, 1, 5} {
-			r, err := Run(t.Context(), jump(ref.Model, m), Settings{Runs: 16, Jumps: 1e5, WarmUp: 5e4, Seed: 2}, nil)
-			if err != nil {
-				t.Fatalf("%s, m = %g: %v", ref.Name, m, err)
-			}
-			zs = append(zs, against(t, fmt.Sprintf("%s, m = %g", ref.Name, m), ref.Model, r)...)
-		}
-	}
-	if len(zs) < 27 {
-		t.Fatalf("%d runs only", len(zs))
-	}
-	mean, square := 0.0, 0.0
-	for _, z := range zs {
-		mean += z / float64(len(zs))
-		square += z * z
-	}
-	t.Logf("%d runs: mean z %.2f, mean z² %.2f", len(zs), mean, square/float64(len(zs)))
-	n := float64(len(zs))
-	chi := distuv.ChiSquared{K: n}
-	if math.Abs(mean)*math.Sqrt(n) > 5 || chi.CDF(square) < 1e-6 || chi.Survival(square) < 1e-6 {
-		t.Errorf("the z values of %d runs have mean %.2f and mean square %.2f, want 0 and 1: %.1f", len(zs), mean, square/n, zs)
-	}
 }
 
 // The two kinds of queues give the same answers for sizes beyond theory.

@@ -22,7 +22,7 @@ import (
 // function. A network of a rank function is stable if Σ_{i∈A} λ_i σ_i < μ(A) for all non-empty A, with σ_i the mean size;
 // that of a function is the caller's business. A run with more than 10,000,000 jobs present at a time ends with an error.
 //
-// Balanced fairness needs Φ at all states below those seen, Π_i (x_i+1) for each: up to 5 classes at load 0.8, some 10 at load
+// Balanced fairness needs Φ at all states below those seen, Π_i (x_i+1) for each: fine with 6 classes at load 0.8 or 10 at load
 // 0.5. A run that would need more than 256 MB for them ends with an error.
 type Network struct {
 	ArrivalRates []*big.Rat          // λ_i >= 0, jobs per unit of time; at most 20 with Rank, else 10,000

@@ -126,14 +126,16 @@ func TestInfiniteServersArePoisson(t *testing.T) {
 	}
 }
 
+// notAlone works on two jobs or more only.
+var notAlone = Network{ArrivalRates: rationals("1/2"), Name: "not alone", Rates: func(x []int, phi []float64) {
+	if x[0] > 1 {
+		phi[0] = 1
+	}
+}}
+
 // A server that works on two jobs or more only always keeps one: E[X] = 1 + ρ/(1-ρ).
 func TestRatesThatAreZero(t *testing.T) {
-	n := Network{ArrivalRates: rationals("1/2"), Name: "not alone", Rates: func(x []int, phi []float64) {
-		if x[0] > 1 {
-			phi[0] = 1
-		}
-	}}
-	r, err := Run(t.Context(), n, Settings{Runs: 20, Jumps: 3e4, Distribution: 3}, nil)
+	r, err := Run(t.Context(), notAlone, Settings{Runs: 20, Jumps: 3e4, Distribution: 3}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,28 +207,35 @@ func (q *literalNetwork) run(t float64, draws *rand.Rand, y *tally) {
 	}
 }
 
-// The engine does what jobs that share servers do, to rounding.
+// The engine does what jobs that share servers do, to rounding. The last network is never empty, so that the
+// attained service is set back.
 func TestSharedQueuesAreLiteral(t *testing.T) {
-	for seed := range 20 {
+	for seed := range 21 {
 		exact := exampleNetwork(100+seed, 4)
 		shape := []string{"exponential", "deterministic", "pareto:1.1", "bimodal"}[seed%4]
 		n := Network{ArrivalRates: exact.ArrivalRates, Rank: exact.Rank, Sizes: []dist.Distribution{parseSizes(t, shape, 1)}}
+		if seed == 20 {
+			n = notAlone
+		}
 		p, err := NewPlan(n, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		key := [32]byte{byte(seed)}
 		e := p.start(newStream(key)).(*sharedQueues)
-		length := 5000 / p.jumpRate
+		length := 10000 / p.jumpRate
 		got, want := newTally(len(p.classes), 0), newTally(len(p.classes), 0)
 		for range 10 {
 			if err := e.advance(length/10, got); err != nil {
 				t.Fatal(err)
 			}
 		}
+		if a := e.queues[0].attained; seed == 20 && !(a > 0 && a <= 1024) {
+			t.Errorf("attained service %v", a)
+		}
 		q := literalNetwork{sharing: e.sharing, x: make([]int, len(p.classes))}
 		q.run(length, rand.New(newStream(key)), want)
-		// Work attained up to 1024 means has a rounding error of 10^-13, and errors add up over the 5000 events.
+		// Work attained up to 1024 means has a rounding error of 10^-13, and errors add up over the 10000 events.
 		equal := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-8*max(math.Abs(a), math.Abs(b), 1) })
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(tally{}), equal); diff != "" {
 			t.Errorf("seed %d, %s: %s", seed, shape, diff)

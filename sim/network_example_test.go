@@ -1,0 +1,52 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"productform/dist"
+	"productform/oiqueue"
+	"productform/sim"
+)
+
+// Two classes, each with a server of its own and one in common: E[X] = 1.5641 whatever the sizes.
+func ExampleNetwork() {
+	sizes, err := dist.Parse("lognormal:4", 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	n := sim.Network{
+		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)},
+		Sizes:        []dist.Distribution{sizes},
+		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)},
+	}
+	r, err := sim.Run(context.Background(), n, sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("E[X] = %.3f ± %.3f\n", r.MeanJobs.Mean, r.MeanJobs.HalfWidth)
+	// Output:
+	// E[X] = 1.550 ± 0.019
+}
+
+// A server that interrupts nobody, but sends nine jobs of ten back to the end of the queue, as seen by the visits:
+// their number in the queue is that of one long visit, E[X] = ρ/(1-ρ) = 1.
+func ExampleQueue() {
+	one := &oiqueue.Queue{ArrivalRates: []*big.Rat{big.NewRat(1, 2)}, Rank: []*big.Rat{nil, big.NewRat(1, 1)}}
+	q, routing, err := oiqueue.Reentrant(one, big.NewRat(1, 10))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := sim.Run(context.Background(), sim.Queue{Model: q, Routing: &routing}, sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("E[X] = %.2f ± %.2f, %.2f a visit\n", r.MeanJobs.Mean, r.MeanJobs.HalfWidth, r.MeanDelay.Mean)
+	// Output:
+	// E[X] = 1.01 ± 0.03, 2.03 a visit
+}
