@@ -30,8 +30,8 @@ func Example() {
 		fmt.Printf("%s: mean delay %.2f ± %.2f\n", policy, r.MeanDelay.Mean, r.MeanDelay.HalfWidth)
 	}
 	// Output:
-	// fcfs: mean delay 1.50 ± 0.00
-	// ps: mean delay 2.00 ± 0.02
+	// fcfs: mean delay 1.50 ± 0.01
+	// ps: mean delay 1.99 ± 0.01
 }
 
 // How many interruptions does a job need before the sizes no longer matter? Jobs of a class that is served by two of three servers,

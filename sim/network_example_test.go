@@ -29,7 +29,7 @@ func ExampleNetwork() {
 	}
 	fmt.Printf("E[X] = %.3f ± %.3f\n", r.MeanJobs.Mean, r.MeanJobs.HalfWidth)
 	// Output:
-	// E[X] = 1.550 ± 0.019
+	// E[X] = 1.579 ± 0.026
 }
 
 // A server that interrupts nobody, but sends nine jobs of ten back to the end of the queue, as seen by the visits:
@@ -48,5 +48,5 @@ func ExampleQueue() {
 	}
 	fmt.Printf("E[X] = %.2f ± %.2f, %.2f a visit\n", r.MeanJobs.Mean, r.MeanJobs.HalfWidth, r.MeanDelay.Mean)
 	// Output:
-	// E[X] = 1.01 ± 0.03, 2.03 a visit
+	// E[X] = 0.99 ± 0.02, 1.98 a visit
 }

@@ -24,7 +24,8 @@ type Plan struct {
 	settings Settings // resolved
 	classes  []class
 	servers  []server
-	system   []any   // what the system is, for the key
+	system   []any   // what the system is
+	hash     string  // of it, the method and the version
 	jumpRate float64 // expected jumps per unit of time
 	stepRate float64 // steps of the engine per unit of time, of which not all are jumps
 	time     float64 // observed in each replication
@@ -58,6 +59,9 @@ func NewPlan(system System, s Settings) (*Plan, error) {
 	}
 	p.settings = s
 	p.stepRate = max(p.stepRate, p.jumpRate)
+	if p.hash, err = sweep.Key(version, p.system, p.method); err != nil {
+		return nil, err
+	}
 	p.time, p.warmUp = s.Jumps/p.jumpRate, s.WarmUp/p.jumpRate
 	if s.Horizon > 0 {
 		p.time, p.warmUp = s.Horizon, 0
@@ -67,12 +71,12 @@ func NewPlan(system System, s Settings) (*Plan, error) {
 
 // Key returns the hash that names the sample of one replication: of the system, the lengths, the seed and the version.
 func (p *Plan) Key(replication int) (string, error) {
-	return sweep.Key(version, p.system, p.method, p.time, p.warmUp, p.settings.Distribution, p.settings.Seed, replication)
+	return sweep.Key(p.hash, p.time, p.warmUp, p.settings.Distribution, p.settings.Seed, replication)
 }
 
 // Replicate simulates one replication, numbered from 0. The same number gives the same sample, always.
 func (p *Plan) Replicate(ctx context.Context, replication int) (*Sample, error) {
-	key, err := sweep.Key(version, p.system, p.method, p.settings.Seed, replication)
+	key, err := sweep.Key(p.hash, p.settings.Seed, replication)
 	if err != nil {
 		return nil, err
 	}
@@ -84,9 +88,12 @@ func (p *Plan) Replicate(ctx context.Context, replication int) (*Sample, error) 
 }
 
 // tasks returns the replications from..to-1 as tasks.
-func (p *Plan) tasks(from, to int) ([]sweep.Task[*Sample], error) {
+func (p *Plan) tasks(ctx context.Context, from, to int) ([]sweep.Task[*Sample], error) {
 	tasks := make([]sweep.Task[*Sample], 0, to-from)
 	for r := from; r < to; r++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		key, err := p.Key(r)
 		if err != nil {
 			return nil, err
@@ -127,7 +134,7 @@ func RunAll(ctx context.Context, plans []*Plan, s sweep.Settings) ([]*Result, er
 	places := make(map[string]int) // of the tasks, by key
 	keys := make([][]string, len(plans))
 	for k, p := range plans {
-		own, err := p.tasks(0, p.settings.Runs)
+		own, err := p.tasks(ctx, 0, p.settings.Runs)
 		if err != nil {
 			return nil, err
 		}
@@ -161,7 +168,7 @@ const firstRuns = 10
 func (p *Plan) runUntilPrecise(ctx context.Context, progress func(sweep.Progress)) (*Result, error) {
 	var samples []*Sample
 	for want := min(firstRuns, p.settings.Runs); ; want = min(2*want, p.settings.Runs) {
-		tasks, err := p.tasks(len(samples), want)
+		tasks, err := p.tasks(ctx, len(samples), want)
 		if err != nil {
 			return nil, err
 		}

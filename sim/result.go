@@ -161,6 +161,9 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 	if e := r.MeanJobs.StdError; e > 0 {
 		r.EffectiveSamples = variance / (e * e)
 	}
+	if r.Jumps == 0 {
+		r.warn("nothing happened in the time observed")
+	}
 	r.PrecisionMet = true
 	if tol := p.settings.Precision; tol > 0 {
 		for _, c := range r.Classes {

@@ -2,12 +2,13 @@
 //
 //	pfq solve MODEL      mean jobs, delays, service rates and utilizations under balanced fairness
 //	pfq stability MODEL  whether the cluster is stable, by what margin, and which classes decide
+//	pfq simulate MODEL   estimates of the same by simulation, under three policies, for any law of sizes
 //	pfq example [NAME]   a model to start from
 //
 // MODEL is a file in JSON or YAML, or - for the standard input. The answer is a table, JSON or CSV.
 // The exit status is 0 if there is an answer, 1 if the model has none (it is unstable) and 2 for
 // bad usage or bad input, with one line on the standard error. Ctrl-C ends it by the signal, which a shell
-// tells as 130.
+// tells as 130; simulate stops its runs first, says how many are kept, and ends with that status.
 package main
 
 import (
@@ -38,6 +39,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return 0
 	case errors.Is(err, errNoAnswer):
 		return 1
+	case errors.Is(err, errInterrupted):
+		fmt.Fprintln(stderr, "pfq:", cli.OneLine(err))
+		return cli.Interrupted
 	default:
 		fmt.Fprintln(stderr, "pfq:", cli.OneLine(err))
 		return 2
@@ -47,8 +51,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pfq",
-		Short: "Exact answers about clusters of servers shared by classes of jobs",
-		Long: `pfq gives exact answers about clusters of servers shared by classes of jobs, under balanced fairness.
+		Short: "Answers about clusters of servers shared by classes of jobs, exact and by simulation",
+		Long: `pfq gives exact answers about clusters of servers shared by classes of jobs, under balanced fairness, and
+simulates them, also where theory has no answer.
 
 Exit status: 0 answered, 1 the model is valid but has no answer (it is unstable), 2 bad usage or bad input.`,
 		Example: `  $ pfq example three-servers -o three.yaml
@@ -68,6 +73,6 @@ Exit status: 0 answered, 1 the model is valid but has no answer (it is unstable)
   own-2   3/4 = 0.75
   shared  9/10 = 0.9`,
 	}
-	root.AddCommand(newSolve(), newStability(), newExample(), newVersion())
+	root.AddCommand(newSolve(), newStability(), newSimulate(), newExample(), newVersion())
 	return root
 }

@@ -3,12 +3,19 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/cmd/internal/cli"
 )
 
 // A program that writes one file again and again is terminated: whenever that is, the file is whole and nothing else
@@ -47,6 +54,60 @@ func TestTerminatedWhileWriting(t *testing.T) {
 		}
 		if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
 			t.Errorf("%v: files %v were left, error %v", sig, files, err)
+		}
+	}
+}
+
+// A simulation that is interrupted ends with the status of an interrupted command and writes no answer; the runs it
+// has kept are whole and found again.
+func TestInterruptedSimulation(t *testing.T) {
+	if args := os.Getenv("PFQ_TEST_SIMULATE"); args != "" {
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it is not ignored, if the tests run in the background
+		os.Exit(run(strings.Fields(args), strings.NewReader(oneServer), os.Stdout, os.Stderr))
+	}
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		dir := t.TempDir()
+		answer, folder := filepath.Join(dir, "answer"), filepath.Join(dir, "runs")
+		const flags = "simulate - --jumps 2e5 --format csv"
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInterruptedSimulation$")
+		c.Env = append(os.Environ(), "PFQ_TEST_SIMULATE="+flags+" --runs 20000 --results "+folder+" -o "+answer)
+		var stdout, stderr bytes.Buffer
+		c.Stdout, c.Stderr = &stdout, &stderr
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for kept := 0; kept < 3; time.Sleep(time.Millisecond) {
+			files, _ := filepath.Glob(filepath.Join(folder, "*", "*.json"))
+			kept = len(files)
+		}
+		if err := c.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait() // the status is looked at below
+		said := progressLines.ReplaceAllString(stderr.String(), "")
+		if c.ProcessState.ExitCode() != cli.Interrupted || stdout.Len() > 0 || !strings.HasPrefix(said, "pfq: interrupted; "+folder+" keeps ") {
+			t.Errorf("%v: %v, %s%s", sig, c.ProcessState, stdout.String(), said)
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+			t.Errorf("%v: files %v were left, error %v", sig, files, err)
+		}
+		files := kept(t, folder)
+		for path := range files {
+			if filepath.Ext(path) != ".json" {
+				t.Errorf("%v: %s was left", sig, path)
+			}
+		}
+		args := append(strings.Fields(flags), "--runs", "3")
+		want, _, _ := pfq(oneServer, args...)
+		got, _, status := pfq(oneServer, append(args, "--results", folder)...)
+		if diff := cmp.Diff(want, got); status != 0 || diff != "" {
+			t.Errorf("%v: status %d, %s", sig, status, diff)
+		}
+		again := kept(t, folder)
+		for path, written := range files {
+			if again[path] != written {
+				t.Errorf("%v: %s was written again", sig, path)
+			}
 		}
 	}
 }

@@ -1,3 +1,3 @@
-// Package cli is what the commands have in common: flags that say what they accept, errors of one line, and
+// Package cli is what the commands have in common: flags that say what they accept, errors of one line, progress, and
 // questions after misspelt words.
 package cli

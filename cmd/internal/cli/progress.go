@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Progress tells how far the work is: a bar on a terminal, elsewhere one line every few seconds at most. It
+// may be used by several goroutines.
+type Progress struct {
+	mu       sync.Mutex
+	w        io.Writer
+	command  string
+	terminal bool
+	drawn    bool      // whether a bar stands on the terminal
+	last     time.Time // of the last bar or line, or the start
+}
+
+const (
+	barEvery  = 100 * time.Millisecond
+	lineEvery = 5 * time.Second
+)
+
+// NewProgress returns a Progress of a command, whose name begins its lines.
+func NewProgress(w io.Writer, command string) *Progress {
+	p := &Progress{w: w, command: command, last: time.Now()}
+	if f, ok := w.(*os.File); ok {
+		info, err := f.Stat()
+		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return p
+}
+
+// Show tells that so many pieces of work are done of a total > 0, and what follows these numbers, such as "runs, 12s left".
+func (p *Progress) Show(done, total int, what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	switch since := now.Sub(p.last); {
+	case p.terminal && (since >= barEvery || !p.drawn):
+		const width = 30
+		filled := min(width, done*width/total)
+		fmt.Fprintf(p.w, "\r\x1b[K[%s%s] %d/%d %s", strings.Repeat("=", filled), strings.Repeat(" ", width-filled), done, total, what)
+		p.drawn = true
+	case !p.terminal && since >= lineEvery:
+		fmt.Fprintf(p.w, "%s: %d of %d %s\n", p.command, done, total, what)
+	default:
+		return
+	}
+	p.last = now
+}
+
+// Clear takes the bar away. It may be called again.
+func (p *Progress) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = false
+	}
+}

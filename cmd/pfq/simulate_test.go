@@ -1,0 +1,477 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/cluster"
+	"productform/dist"
+	"productform/sim"
+	"productform/sweep"
+)
+
+// progressLines may appear on a slow machine.
+var progressLines = regexp.MustCompile(`(?m)^pfq: [0-9]+ of [0-9]+ runs.*\n`)
+
+// simulate runs pfq simulate on a model and returns what it wrote, progress apart.
+func simulate(model, args string) (stdout, stderr string, status int) {
+	stdout, stderr, status = pfq(model, append([]string{"simulate", "-"}, strings.Fields(args)...)...)
+	return stdout, progressLines.ReplaceAllString(stderr, ""), status
+}
+
+// simulateJSON is for command lines that have an answer.
+func simulateJSON(t *testing.T, model, args string) map[string]any {
+	t.Helper()
+	stdout, stderr, status := simulate(model, args+" --format json")
+	if status != 0 {
+		t.Fatalf("%s: status %d, %s", args, status, stderr)
+	}
+	return parseJSON(t, stdout)
+}
+
+// The fields come in one order, and their numbers are those of sim.Run, with the exact values of M/M/1 at load 1/2.
+func TestSimulateJSON(t *testing.T) {
+	const args = "--runs 20 --jumps 1e4 --warmup 2000 --seed 7 --distribution 1 --confidence 0.9 --interruptions 2 --format json"
+	stdout, stderr, status := simulate(oneServer, args)
+	if status != 0 || stderr != "" {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	rest := stdout
+	estimated := func(keys ...string) (all []string) {
+		for _, k := range keys {
+			all = append(all, k, "mean", "half_width", "confidence", "exact", "z")
+		}
+		return all
+	}
+	var order []string
+	for _, keys := range [][]string{{"stable", "policy", "sizes", "interruptions", "method", "classes", "name", "arrival_rate"},
+		estimated("mean_jobs", "mean_delay", "measured_delay", "service_rate"), {"name", "arrival_rate"}, estimated("mean_jobs"),
+		{"mean_delay", "measured_delay", "service_rate", "servers", "name"}, estimated("utilization", "mean_jobs", "mean_delay"),
+		{"jobs_distribution", "mean", "mean", "runs", "jumps", "jumps_per_second", "time", "warm_up", "seed", "effective_samples", "warnings"}} {
+		order = append(order, keys...)
+	}
+	for _, key := range order {
+		_, after, ok := strings.Cut(rest, `"`+key+`": `)
+		if !ok {
+			t.Fatalf("%s is missing or too early in %s", key, stdout)
+		}
+		rest = after
+	}
+
+	m, err := cluster.Read(strings.NewReader(oneServer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := sim.Run(t.Context(), sim.Cluster{Model: m, Policy: sim.Interrupt, Interruptions: 2},
+		sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2000, Seed: 7, Distribution: 1, Confidence: 0.9}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := func(e *sim.Estimate, exact float64) any {
+		z := e.Z(exact)
+		if math.Abs(z) > 5 { // of a normal variable with probability 6e-7
+			t.Errorf("%v is %v standard errors from %v", e.Mean, z, exact)
+		}
+		return map[string]any{"mean": e.Mean, "half_width": e.HalfWidth, "confidence": 0.9, "exact": exact, "z": z}
+	}
+	a, b := r.Classes[0], r.Classes[1]
+	want := map[string]any{
+		"stable": true, "policy": "interrupt", "sizes": "exponential", "interruptions": 2.0, "method": r.Method,
+		"classes": []any{
+			map[string]any{"name": "a", "arrival_rate": 0.5, "mean_jobs": value(&a.MeanJobs, 1), "mean_delay": value(a.MeanDelay, 2),
+				"measured_delay": value(a.MeasuredDelay, 2), "service_rate": value(a.ServiceRate, 0.5)},
+			map[string]any{"name": "b", "arrival_rate": 0.0, "mean_jobs": value(&b.MeanJobs, 0), "mean_delay": nil, "measured_delay": nil, "service_rate": nil},
+		},
+		"servers":   []any{map[string]any{"name": "s<1>", "utilization": value(&r.Servers[0].Utilization, 0.5)}},
+		"mean_jobs": value(&r.MeanJobs, 1), "mean_delay": value(r.MeanDelay, 2),
+		"jobs_distribution": []any{value(&r.Distribution[0], 0.5), value(&r.Distribution[1], 0.25)},
+		"runs":              20.0, "jumps": r.Jumps, "time": r.Time, "warm_up": r.WarmUp, "seed": 7.0,
+		"effective_samples": r.EffectiveSamples, "warnings": []any{},
+	}
+	got := parseJSON(t, stdout)
+	if speed, ok := got["jumps_per_second"].(float64); !ok || !(speed > 0) {
+		t.Errorf("jumps_per_second is %v", got["jumps_per_second"])
+	}
+	delete(got, "jumps_per_second")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// CSV has the numbers of JSON, a line each, and no speed.
+func TestSimulateCSV(t *testing.T) {
+	const args = "--runs 10 --jumps 2e3 --distribution 1 "
+	stdout, _, status := simulate(oneServer, args+"--format csv")
+	lines, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
+	if err != nil || status != 0 {
+		t.Fatalf("status %d, %v in %s", status, err, stdout)
+	}
+	answer := simulateJSON(t, oneServer, args)
+	text := func(v any) string {
+		if v == nil {
+			return ""
+		}
+		cell, err := csvCell(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cell
+	}
+	want := [][]string{{"kind", "name", "quantity", "mean", "half_width", "confidence", "exact", "z"}}
+	add := func(kind, name, quantity string, v any) {
+		line := []string{kind, name, quantity, text(v), "", "", "", ""}
+		if e, ok := v.(map[string]any); ok {
+			line = []string{kind, name, quantity, text(e["mean"]), text(e["half_width"]), text(e["confidence"]), text(e["exact"]), text(e["z"])}
+		}
+		want = append(want, line)
+	}
+	add("cluster", "", "mean_jobs", answer["mean_jobs"])
+	add("cluster", "", "mean_delay", answer["mean_delay"])
+	for _, v := range answer["classes"].([]any) {
+		c := v.(map[string]any)
+		for _, quantity := range []string{"mean_jobs", "mean_delay", "measured_delay", "service_rate"} {
+			add("class", c["name"].(string), quantity, c[quantity])
+		}
+	}
+	add("server", "s<1>", "utilization", answer["servers"].([]any)[0].(map[string]any)["utilization"])
+	for n, v := range answer["jobs_distribution"].([]any) {
+		add("distribution", fmt.Sprint(n), "probability", v)
+	}
+	for _, quantity := range []string{"runs", "jumps", "time", "warm_up", "seed", "effective_samples"} {
+		add("simulation", "", quantity, answer[quantity])
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Balanced fairness is exact for exponential sizes in order of arrival and for all sizes with sharing, but not for a horizon.
+func TestSimulateTheory(t *testing.T) {
+	model, _, _ := pfq("", "example", "three-servers")
+	file := filepath.Join(t.TempDir(), "sizes")
+	if err := os.WriteFile(file, []byte("1\n2\n3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args  string
+		exact bool
+	}{
+		{"", true},
+		{"--policy fcfs --warmup 0", true},
+		{"--interruptions 0.5", true},
+		{"--policy interrupt --interruptions 3", true},
+		{"--policy ps", true},
+		{"--policy ps --sizes bimodal", true},
+		{"--policy ps --sizes file:" + file, true},
+		{"--sizes bimodal", false},
+		{"--sizes erlang:1", true},
+		{"--sizes erlang:2", false},
+		{"--sizes zipf --interruptions 2", false},
+		{"--sizes deterministic", false},
+		{"--sizes file:" + file, false},
+	} {
+		answer := simulateJSON(t, model, "--runs 8 --jumps 1e4 "+c.args)
+		for list, keys := range map[string][]string{"classes": {"mean_jobs", "mean_delay", "measured_delay", "service_rate"}, "servers": {"utilization"}} {
+			for _, row := range answer[list].([]any) {
+				for _, key := range keys {
+					e := row.(map[string]any)[key].(map[string]any)
+					z, exact := e["z"].(float64)
+					if exact != c.exact || math.Abs(z) > 5.5 { // for a normal variable with probability 4e-8
+						t.Errorf("%s: %s is %v", c.args, key, e)
+					}
+				}
+			}
+		}
+	}
+	answer := simulateJSON(t, model, "--runs 2 --horizon 50")
+	if e := answer["mean_jobs"].(map[string]any); e["exact"] != nil || answer["time"] != 50.0 || answer["warm_up"] != 0.0 || answer["stable"] != true {
+		t.Errorf("over a horizon: %v", answer)
+	}
+}
+
+// A model too large for theory is simulated all the same, without exact values and with a note.
+func TestSimulateWithoutTheory(t *testing.T) {
+	const model = `{"servers": [{"name": "g", "count": 999, "capacity": 1}, {"name": "h", "count": 999, "capacity": 1}, {"name": "k", "count": 999, "capacity": 1}, {"name": "l", "count": 999, "capacity": 1}],
+		"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "g", "choose": 2}, {"group": "h", "choose": 2}, {"group": "k", "choose": 2}, {"group": "l", "choose": 2}]}]}`
+	stdout, stderr, status := simulate(model, "--runs 2 --jumps 1e3 --format json")
+	if status != 0 || strings.Contains(stdout, "exact") || !strings.HasPrefix(stderr, "pfq: note: no exact values beside the estimates: ") || strings.Contains(stderr, "Model.") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}
+
+// An unstable model has the answer that solve gives, unless it is observed over a horizon.
+func TestSimulateUnstable(t *testing.T) {
+	for _, format := range formats {
+		want, _, _ := pfq(overloaded, "solve", "-", "--format", format)
+		stdout, stderr, status := simulate(overloaded, "--format "+format)
+		if status != 1 || stderr != "" || stdout != want {
+			t.Errorf("status %d, %s%s", status, stderr, cmp.Diff(want, stdout))
+		}
+	}
+	stdout, stderr, status := simulate(overloaded, "--runs 5 --horizon 100 --format json")
+	got := parseJSON(t, stdout)
+	if status != 0 || got["stable"] != false || len(got["warnings"].([]any)) == 0 || !strings.HasPrefix(stderr, "pfq: warning: the cluster is unstable: ") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+	if stdout, _, status := simulate(overloaded, "--runs 5 --horizon 100"); status != 0 || !strings.HasPrefix(stdout, "unstable; ") {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+}
+
+// The digits do not depend on the number of runs at a time, in any form.
+func TestSimulateJobs(t *testing.T) {
+	model, _, _ := pfq("", "example", "three-servers")
+	for _, args := range []string{"--sizes zipf --interruptions 1", "--sizes deterministic", "--policy ps", "--precision 0.1"} {
+		for _, format := range formats {
+			var answers []string
+			for _, jobs := range []string{"1", "2"} {
+				stdout, _, status := simulate(model, args+" --runs 15 --jumps 5e3 --jobs "+jobs+" --format "+format)
+				if status != 0 {
+					t.Fatalf("%s: status %d", args, status)
+				}
+				answers = append(answers, regexp.MustCompile(`"jumps_per_second": .*`).ReplaceAllString(stdout, ""))
+			}
+			if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
+				t.Errorf("%s: %s", args, diff)
+			}
+		}
+	}
+}
+
+// kept returns the times at which the files of a folder of results were written.
+func kept(t *testing.T, folder string) map[string]time.Time {
+	t.Helper()
+	files := map[string]time.Time{}
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			info, err := d.Info()
+			files[path] = info.ModTime()
+			return err
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// What is kept is found again by a simulation that repeats it or does more, and changes no digit.
+func TestSimulateResults(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "runs")
+	simulateJSON(t, oneServer, "--runs 4 --jumps 1e3 --results "+folder)
+	first := kept(t, folder)
+	if len(first) != 4 {
+		t.Fatalf("%d files for 4 runs", len(first))
+	}
+	for path := range first {
+		if err := os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)); err != nil { // as no file written now has
+			t.Fatal(err)
+		}
+	}
+	first = kept(t, folder)
+	fresh := simulateJSON(t, oneServer, "--runs 6 --jumps 1e3")
+	more := simulateJSON(t, oneServer, "--runs 6 --jumps 1e3 --results "+folder)
+	again := simulateJSON(t, oneServer, "--runs 6 --jumps 1e3 --results "+folder)
+	files := kept(t, folder)
+	for path, written := range first {
+		if files[path] != written {
+			t.Errorf("%s was written again", path)
+		}
+	}
+	if len(files) != 6 || again["jumps_per_second"] != nil || !(more["jumps_per_second"].(float64) > 0) {
+		t.Errorf("%d files, speeds %v and %v", len(files), more["jumps_per_second"], again["jumps_per_second"])
+	}
+	for _, answer := range []map[string]any{fresh, more, again} {
+		delete(answer, "jumps_per_second")
+	}
+	if diff := cmp.Diff(fresh, more) + cmp.Diff(fresh, again); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A simulation to a precision ends once it is met, or warns that it is not.
+func TestSimulatePrecision(t *testing.T) {
+	answer := simulateJSON(t, oneServer, "--runs 1000 --jumps 5e3 --precision 0.05")
+	e := answer["mean_jobs"].(map[string]any)
+	if runs := answer["runs"].(float64); !(runs < 1000) || !(e["half_width"].(float64) <= 0.05*e["mean"].(float64)) {
+		t.Errorf("%v runs give %v", runs, e)
+	}
+	stdout, stderr, status := simulate(oneServer, "--runs 2 --jumps 1e3 --precision 1e-6 --format json")
+	var want strings.Builder
+	for _, w := range parseJSON(t, stdout)["warnings"].([]any) {
+		fmt.Fprintln(&want, "pfq: warning:", w)
+	}
+	if status != 0 || stderr != want.String() || !strings.Contains(stderr, "the relative precision 1e-06 is not reached after 2 runs") {
+		t.Errorf("status %d, %q, want %q", status, stderr, want.String())
+	}
+}
+
+// Sizes of a file are those of the law drawn from it, scaled; jobs of a log without a run time are told.
+func TestSimulateSizesOfFile(t *testing.T) {
+	dir := t.TempDir()
+	list, log := filepath.Join(dir, "list"), filepath.Join(dir, "log.swf")
+	record := func(time string) string { return "1 0 0 " + time + strings.Repeat(" -1", 14) + "\n" }
+	for name, text := range map[string]string{list: "; sizes\n2\n\n6\n", log: "; a log\n" + record("2") + record("-1") + record("6")} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	model := strings.Replace(oneServer, "{", `{"mean_size": "3/2", `, 1)
+	m, err := cluster.Read(strings.NewReader(model))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes, err := dist.NewEmpirical([]float64{0.75, 2.25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := sim.Run(t.Context(), sim.Cluster{Model: m, Sizes: sizes}, sim.Settings{Runs: 5, Jumps: 1e3, Seed: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{list, log} {
+		stdout, stderr, status := simulate(model, "--runs 5 --jumps 1e3 --format json --sizes file:"+name)
+		if status != 0 {
+			t.Fatal(stderr)
+		}
+		answer := parseJSON(t, stdout)
+		if got := answer["mean_jobs"].(map[string]any)["mean"]; got != r.MeanJobs.Mean || answer["sizes"] != "file:"+name {
+			t.Errorf("mean jobs %v, want %v, of sizes %v", got, r.MeanJobs.Mean, answer["sizes"])
+		}
+		if told := strings.Contains(stderr, log+": 1 jobs without a run time > 0 are left out\n"); told != (name == log) {
+			t.Error(stderr)
+		}
+	}
+}
+
+// Bad usage and bad input: status 2, one line on the standard error, nothing on the standard output, no file.
+func TestSimulateBadUsage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"good.json":  oneServer,
+		"none.json":  strings.Replace(oneServer, `"1/2"`, `0`, 1),
+		"tiny.json":  strings.Replace(oneServer, "{", `{"mean_size": "1e-99", `, 1),
+		"words.txt":  "1\ntwo\n",
+		"empty.txt":  "; nothing\n",
+		"random.txt": "1 2 3\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ args, want string }{
+		{"", "pfq: simulate wants one MODEL, a file or - for the standard input, not 0 arguments\n"},
+		{"absent.json", "pfq: absent.json: no such file or directory\n"},
+		{"none.json", "pfq: none.json: classes = no class with an arrival rate > 0: want jobs to simulate\n"},
+		{"tiny.json", "pfq: tiny.json: mean_size = 1/1000000000"},
+		{"good.json --sizes bimodel", "pfq: --sizes = bimodel: want exponential, "},
+		{"good.json --sizes erlang", "pfq: --sizes = erlang: want one of exponential, "},
+		{"good.json --sizes erlang:0", "pfq: --sizes = erlang:0: want erlang:K with K an integer in 1..1000000\n"},
+		{"good.json --sizes pareto:1", "pfq: --sizes = pareto:1: want pareto:ALPHA with ALPHA in (1, 1e9]\n"},
+		{"good.json --sizes=", "pfq: --sizes is missing: want "},
+		{"good.json --sizes file:", "pfq: --sizes = file:: want exponential, "},
+		{"good.json --sizes file:absent.txt", "pfq: absent.txt: no such file or directory\n"},
+		{"good.json --sizes file:.", "pfq: .: is a directory\n"},
+		{"good.json --sizes file:words.txt", "pfq: words.txt: line 2 = two: want a number in "},
+		{"good.json --sizes file:random.txt", "pfq: random.txt: line 1 = 1 2 3: want one size, "},
+		{"good.json --sizes file:empty.txt", "pfq: empty.txt: want one size a line, or a log in Standard Workload Format, not a file without sizes\n"},
+		{"good.json --policy lifo", "pfq: --policy = lifo: want fcfs, interrupt or ps\n"},
+		{"good.json --policy interrupt", "pfq: --interruptions is missing: want a number in [1e-6, 1e6], with --policy interrupt\n"},
+		{"good.json --policy ps --interruptions 1", "pfq: --policy = ps: want interrupt, with --interruptions\n"},
+		{"good.json --policy fcfs --interruptions 1", "pfq: --policy = fcfs: want interrupt, with --interruptions\n"},
+		{"good.json --interruptions 0", "pfq: --interruptions = 0: want a number in [1e-6, 1e6]\n"},
+		{"good.json --interruptions NaN", "pfq: --interruptions = NaN: want a number in [1e-6, 1e6]\n"},
+		{"good.json --runs 1", "pfq: --runs = 1: want an integer in 2..1000000\n"},
+		{"good.json --runs 1e2", "pfq: --runs = 1e2: want an integer in 2..1000000\n"},
+		{"good.json --jumps 999", "pfq: --jumps = 999: want a number in [1000, 1e15]\n"},
+		{"good.json --jumps 1e16", "pfq: --jumps = 1e16: want a number in [1000, 1e15]\n"},
+		{"good.json --jumps many", "pfq: --jumps = many: want a number in [1000, 1e15]\n"},
+		{"good.json --warmup -1", "pfq: --warmup = -1: want a number in [0, 1e15]\n"},
+		{"good.json --warmup NaN", "pfq: --warmup = NaN: want a number in [0, 1e15]\n"},
+		{"good.json --warmup none", "pfq: --warmup = none: want a number in [0, 1e15]\n"},
+		{"good.json --seed -1", "pfq: --seed = -1: want an integer in 0..18446744073709551615\n"},
+		{"good.json --precision 0", "pfq: --precision = 0: want a number > 0 and < 1\n"},
+		{"good.json --precision 1", "pfq: --precision = 1: want a number > 0 and < 1\n"},
+		{"good.json --horizon 0", "pfq: --horizon = 0: want a finite number > 0\n"},
+		{"good.json --horizon Inf", "pfq: --horizon = Inf: want a finite number > 0\n"},
+		{"good.json --horizon 10 --jumps 1e5", "pfq: --horizon and --jumps exclude each other\n"},
+		{"good.json --horizon 10 --warmup 0", "pfq: --horizon and --warmup exclude each other\n"},
+		{"good.json --distribution 0", "pfq: --distribution = 0: want an integer in 1..100000\n"},
+		{"good.json --distribution 100001", "pfq: --distribution = 100001: want an integer in 1..100000\n"},
+		{"good.json --confidence 1", "pfq: --confidence = 1: want a number > 0 and < 1\n"},
+		{"good.json --confidence NaN", "pfq: --confidence = NaN: want a number > 0 and < 1\n"},
+		{"good.json --jobs 0", "pfq: --jobs = 0: want an integer in 1..10000\n"},
+		{"good.json --results=", "pfq: --results is missing: want a folder\n"},
+		{"good.json --results words.txt", "pfq: good.json: --results = words.txt: not a directory\n"},
+		{"good.json --format xml", "pfq: --format = xml: want text, json or csv\n"},
+		{"good.json --runs 2 --jumps 1000 -o absent/answer", "pfq: absent/answer: no such file or directory\n"},
+		{"good.json --run 3", "pfq: unknown flag: --run; did you mean --runs?\n"},
+	} {
+		stdout, stderr, status := pfq("", append([]string{"simulate"}, strings.Fields(c.args)...)...)
+		if strings.Contains(c.args, "absent/answer") {
+			stderr = strings.Join(regexp.MustCompile(`(?m)^pfq: warning: .*\n`).Split(stderr, -1), "")
+		}
+		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {
+			t.Errorf("pfq simulate %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+	if files, err := os.ReadDir("."); err != nil || len(files) != 6 {
+		t.Errorf("files %v were left, error %v", files, err)
+	}
+}
+
+// The mean is shown to the place of the second digit of the half-width.
+func TestPlusMinus(t *testing.T) {
+	for _, c := range []struct {
+		mean, halfWidth float64
+		want            string
+	}{
+		{2.6604, 0.04612, "2.660 ± 0.046"}, {2.664, 0.5, "2.66 ± 0.50"}, {12.34, 9.87, "12.3 ± 9.9"}, {1234.5, 123, "1234 ± 123"},
+		{5, 0, "5 ± 0"}, {1e-12, 3e-14, "1e-12 ± 3e-14"}, {1.5e12, 2e10, "1.5e+12 ± 2e+10"}, {0.5, 1e-9, "0.5 ± 1e-09"},
+	} {
+		if got := plusMinus(c.mean, c.halfWidth); got != c.want {
+			t.Errorf("%v ± %v is shown as %q, want %q", c.mean, c.halfWidth, got, c.want)
+		}
+	}
+}
+
+// The runs of several lots add up, reused or not.
+func TestRunCount(t *testing.T) {
+	var c runCount
+	for _, p := range []sweep.Progress{{Done: 1, Reused: 1, Total: 2}, {Done: 2, Reused: 1, Total: 2}, {Done: 1, Total: 1}, {Done: 1, Reused: 1, Total: 3}, {Done: 2, Reused: 2, Total: 3}} {
+		c.add(p)
+	}
+	if c.done != 5 || c.total != 6 || c.reused != 3 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// What is said of the time left.
+func TestTimeLeft(t *testing.T) {
+	f := &simulateFlags{}
+	for _, c := range []struct {
+		progress  sweep.Progress
+		precision float64
+		want      string
+	}{
+		{sweep.Progress{}, 0, "runs"},
+		{sweep.Progress{Left: 61400 * time.Millisecond, LeftKnown: true}, 0, "runs, 1m1s left"},
+		{sweep.Progress{Left: time.Second, LeftKnown: true}, 0.1, "runs, 1s to the next look at the precision"},
+	} {
+		f.settings.Precision = c.precision
+		if got := f.left(c.progress); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
