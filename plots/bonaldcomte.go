@@ -1,47 +1,51 @@
 package plots
 
 import (
-	"context"
 	"fmt"
 	"math/big"
-	"strconv"
 
 	"productform/bf"
 	"productform/cluster"
+	"productform/dist"
+	"productform/sim"
 )
 
-// bonaldComte returns the entries of [BC17], Figures 1 to 4.
+// bonaldComte returns the entries of [BC17]: Figures 1 to 4, then two on what they show.
 func bonaldComte() []Entry {
+	equal := threeServers(1, "Two classes sharing three equal servers", 1, 1, 1,
+		curve{Label: "both classes", Class: allClasses, Max: 2})
+	unequal := threeServers(2, "Two classes, one with a server of its own", 1, 0, 1,
+		curve{Label: "class 1", Class: 0, Max: 2}, curve{Label: "class 2", Class: 1, Max: 1})
+	two, three := randomAssignment(3, 100, 2), randomAssignment(4, 100, 3)
 	var entries []Entry
-	for _, c := range []configuration{
-		threeServers(1, "Two classes sharing three equal servers", 1, 1, 1,
-			curve{Label: "both classes", Class: 0, Max: 2}),
-		threeServers(2, "Two classes, one with a server of its own", 1, 0, 1,
-			curve{Label: "class 1", Class: 0, Max: 2}, curve{Label: "class 2", Class: 1, Max: 1}),
-		randomAssignment(3, 100, 2),
-		randomAssignment(4, 100, 3),
-	} {
-		entries = append(entries, Entry{ID: c.ID, Title: c.Title, build: c.figure})
+	for _, c := range []configuration{equal, unequal, two, three} {
+		entries = append(entries, Entry{ID: c.ID, Title: c.Title, prepare: c.prepare})
 	}
-	return entries
+	return append(entries,
+		insensitivity("bf-5", equal, unequal, two, three),
+		distribution("bf-6", equal, two))
 }
 
 // A configuration is a cluster whose load varies, and what is shown of it.
 type configuration struct {
 	ID, Title   string
+	Short       string // of the cluster, as the title of a panel
 	Description string // of the cluster and its jobs, with every number
 	Parameters  []Parameter
 	Curves      []curve
-	Capacity    int64                                           // Σ_s C_s
-	Delay       [2]float64                                      // ends of the axis of the mean delay
-	Model       func(rate *big.Rat) *cluster.Model              // the cluster to which jobs arrive at this rate in all
-	ClosedForm  func(rate *big.Rat) (gamma []*big.Rat, e error) // γ_i of each class of Model
+	Capacity    int64                                             // Σ_s C_s
+	Sharing     bool                                              // whether processor sharing is simulated too
+	Model       func(rate, size *big.Rat) *cluster.Model          // the cluster to which jobs of this mean size arrive at this rate in all
+	ClosedForm  func(rate *big.Rat) (gamma []*big.Rat, err error) // γ_i of each class of Model for mean size 1
 }
 
-// A curve shows one class, or several whose curves are the same.
+// allClasses in place of a class means jobs of all classes together.
+const allClasses = -1
+
+// A curve shows one class, or all together if their curves are the same.
 type curve struct {
 	Label string
-	Class int   // row of the model
+	Class int   // row of the model, or allClasses
 	Max   int64 // max service rate Σ_{s∈S_i} C_s, that of a job alone in the cluster
 }
 
@@ -53,21 +57,26 @@ func threeServers(number int, title string, mu1, mu2, mu3 int64, curves ...curve
 		{Name: "s1", Capacity: big.NewRat(mu1, 1)}, {Name: "s2", Capacity: big.NewRat(mu2, 1)}, {Name: "s3", Capacity: big.NewRat(mu3, 1)},
 	}
 	half := func(rate *big.Rat) *big.Rat { return new(big.Rat).Mul(rate, big.NewRat(1, 2)) }
+	short := "Three equal servers"
+	if mu2 == 0 {
+		short = "Two servers, one shared"
+	}
 	return configuration{
 		ID:    fmt.Sprintf("bf-%d", number),
 		Title: title,
+		Short: short,
 		Description: fmt.Sprintf("S = 3 servers of capacities C₁ = %d, C₂ = %d, C₃ = %d share the jobs of N = 2 classes: class 1 runs on servers 1 and 3, class 2 on servers 2 and 3. "+
-			"Jobs arrive as Poisson processes of equal rates λ₁ = λ₂ = %dρ/2, mean job size σ = 1. A job alone is served at rate %d if of class 1, %d if of class 2 (dotted in (a)).", mu1, mu2, mu3, capacity, mu1+mu3, mu2+mu3),
+			"Jobs arrive as Poisson processes of equal rates λ₁ = λ₂ = %dρ/2σ. A job alone is served at rate %d if of class 1, %d if of class 2 (dotted).", mu1, mu2, mu3, capacity, mu1+mu3, mu2+mu3),
 		Parameters: []Parameter{
 			{"servers", "S = 3"}, {"capacities (work per unit of time)", fmt.Sprintf("C₁ = %d, C₂ = %d, C₃ = %d", mu1, mu2, mu3)},
 			{"classes", "N = 2: class 1 on servers 1 and 3, class 2 on servers 2 and 3"},
-			{"arrival rates (jobs per unit of time)", fmt.Sprintf("λ₁ = λ₂ = %dρ/2", capacity)},
+			{"arrival rates (jobs per unit of time)", fmt.Sprintf("λ₁ = λ₂ = %dρ/2σ", capacity)},
 		},
 		Curves:   curves,
 		Capacity: capacity,
-		Delay:    [2]float64{0.2, 100},
-		Model: func(rate *big.Rat) *cluster.Model {
-			return &cluster.Model{Servers: servers, Classes: []cluster.Class{
+		Sharing:  true,
+		Model: func(rate, size *big.Rat) *cluster.Model {
+			return &cluster.Model{MeanSize: size, Servers: servers, Classes: []cluster.Class{
 				{Name: "1", ArrivalRate: half(rate), Servers: cluster.On(0, 2)},
 				{Name: "2", ArrivalRate: half(rate), Servers: cluster.On(1, 2)},
 			}}
@@ -86,21 +95,22 @@ func randomAssignment(number, servers, d int) configuration {
 	return configuration{
 		ID:    fmt.Sprintf("bf-%d", number),
 		Title: fmt.Sprintf("Random assignment of %d servers among %d", d, servers),
+		Short: fmt.Sprintf("%d servers, d = %d", servers, d),
 		Description: fmt.Sprintf("Each job runs on d = %d of S = %d servers of capacity C = 1, drawn uniformly at random: N = C(%d, %d) = %v classes. "+
-			"Jobs arrive as a Poisson process of rate λ = %dρ in all, mean job size σ = 1. A job alone is served at rate %d (dotted in (a)).",
+			"Jobs arrive as a Poisson process of rate λ = %dρ/σ in all. A job alone is served at rate %d (dotted).",
 			d, servers, servers, d, new(big.Int).Binomial(int64(servers), int64(d)), servers, d),
 		Parameters: []Parameter{
 			{"servers", fmt.Sprintf("S = %d", servers)}, {"capacity of each (work per unit of time)", "C = 1"},
 			{"servers of each job, drawn uniformly at random", fmt.Sprintf("d = %d", d)},
-			{"arrival rate (jobs per unit of time)", fmt.Sprintf("λ = %dρ in all", servers)},
+			{"arrival rate (jobs per unit of time)", fmt.Sprintf("λ = %dρ/σ in all", servers)},
 		},
-		Curves:   []curve{{Label: fmt.Sprintf("d = %d", d), Max: int64(d)}},
+		Curves:   []curve{{Label: fmt.Sprintf("d = %d", d), Class: allClasses, Max: int64(d)}},
 		Capacity: int64(servers),
-		Delay:    [2]float64{0.2, 10},
-		Model: func(rate *big.Rat) *cluster.Model {
+		Model: func(rate, size *big.Rat) *cluster.Model {
 			return &cluster.Model{
-				Servers: []cluster.Server{{Name: "server", Count: servers, Capacity: one}},
-				Classes: []cluster.Class{{Name: "job", ArrivalRate: rate, Servers: []cluster.Choice{{Server: 0, Choose: d}}}},
+				MeanSize: size,
+				Servers:  []cluster.Server{{Name: "server", Count: servers, Capacity: one}},
+				Classes:  []cluster.Class{{Name: "job", ArrivalRate: rate, Servers: []cluster.Choice{{Server: 0, Choose: d}}}},
 			}
 		},
 		ClosedForm: func(rate *big.Rat) ([]*big.Rat, error) {
@@ -113,118 +123,120 @@ func randomAssignment(number, servers, d int) configuration {
 	}
 }
 
-// figure computes mean service rate and mean delay at every load.
-func (c configuration) figure(ctx context.Context, p Precision) (*Figure, error) {
-	rhos := loads(p)
-	rates := make([]Series, len(c.Curves))
-	delays := make([]Series, len(c.Curves))
-	for i, k := range c.Curves {
-		rates[i] = Series{Label: k.Label, Look: i}
-		delays[i] = rates[i]
-	}
-	for _, rho := range rhos {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		gamma, err := c.ClosedForm(c.arrivals(rho))
-		if err != nil {
-			return nil, fmt.Errorf("%s at load %s: %w", c.ID, decimal(rho), err)
-		}
-		x, _ := rho.Float64()
-		for i, k := range c.Curves {
-			rate, _ := gamma[k.Class].Float64()
-			delay, _ := new(big.Rat).Inv(gamma[k.Class]).Float64()
-			rates[i].X, rates[i].Y = append(rates[i].X, x), append(rates[i].Y, rate)
-			delays[i].X, delays[i].Y = append(delays[i].X, x), append(delays[i].Y, delay)
-		}
-	}
-	checks, err := c.checks(ctx)
-	if err != nil {
-		return nil, err
-	}
-	first, last := decimal(rhos[0]), decimal(rhos[len(rhos)-1])
-	load := Axis{Quantity: "load", Symbol: "ρ", Unit: "work arriving per unit of capacity", Max: 1}
-	rate := Axis{Quantity: "mean service rate", Symbol: "γ", Unit: "work per unit of time"}
-	delay := Axis{Quantity: "mean delay", Symbol: "δ", Unit: "units of time", Scale: Log, Min: c.Delay[0], Max: c.Delay[1]}
-	panel := Panel{Title: "Mean service rate", X: load, Series: rates}
-	for _, k := range c.Curves {
-		label := "maximum"
-		if len(c.Curves) > 1 {
-			label += ", " + k.Label
-		}
-		panel.References = append(panel.References, Reference{Label: label, Y: float64(k.Max)})
-		rate.Max = max(rate.Max, 1.1*float64(k.Max))
-	}
-	panel.Y = rate
-	return &Figure{
-		ID:    c.ID,
-		Title: c.Title,
-		Caption: c.Description + " (a) Mean service rate γ = λσ/E[X]; (b) mean delay δ = σ/γ, on a logarithmic axis" +
-			fmt.Sprintf(" that ends at δ = %g, against the load ρ = λσ/ΣC", c.Delay[1]) +
-			fmt.Sprintf(" at %d loads from %s to %s, under balanced fairness: exact, whatever the distribution of job sizes.", len(rhos), first, last) +
-			fmt.Sprintf(" Configuration of Bonald and Comte (2017), Figure %s.", c.ID[len("bf-"):]),
-		Parameters: append(c.Parameters, Parameter{"mean job size (work)", "σ = 1"},
-			Parameter{"loads", fmt.Sprintf("%d values of ρ from %s to %s", len(rhos), first, last)}),
-		Panels: []Panel{panel, {Title: "Mean delay", X: load, Y: delay, Series: delays}},
-		Checks: checks,
-	}, nil
-}
-
-// arrivals returns the total arrival rate λ = ρ Σ_s C_s at load ρ (σ = 1).
-func (c configuration) arrivals(rho *big.Rat) *big.Rat {
+// work returns ρ Σ_s C_s, the work that arrives per unit of time at load ρ.
+func (c configuration) work(rho *big.Rat) *big.Rat {
 	return new(big.Rat).Mul(rho, big.NewRat(c.Capacity, 1))
 }
 
-// checks compares the closed form with the general solver on the same cluster at a few loads.
-func (c configuration) checks(ctx context.Context) ([]Check, error) {
-	var checks []Check
-	for _, rho := range []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10), big.NewRat(99, 100)} {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		rate := c.arrivals(rho)
-		gamma, err := c.ClosedForm(rate)
-		if err != nil {
-			return nil, fmt.Errorf("%s at load %s: %w", c.ID, decimal(rho), err)
-		}
-		solved, err := bf.Solve(c.Model(rate), bf.Settings{})
-		if err != nil {
-			return nil, fmt.Errorf("%s at load %s: %w", c.ID, decimal(rho), err)
-		}
-		// The solver's bound, and 2^-52 for rounding the closed form and comparing.
-		tolerance := solved.RelativeErrorBound + 0x1p-52
-		for _, k := range c.Curves {
-			rate, _ := gamma[k.Class].Float64()
-			delay, _ := new(big.Rat).Inv(gamma[k.Class]).Float64()
-			class := solved.Classes[k.Class]
-			at := fmt.Sprintf(", %s, load %s", k.Label, decimal(rho))
-			checks = append(checks,
-				Check{Figure: c.ID + "a", Quantity: "mean service rate" + at, Exact: rate, Solver: &class.ServiceRate.Float, Tolerance: &tolerance},
-				Check{Figure: c.ID + "b", Quantity: "mean delay" + at, Exact: delay, Solver: &class.MeanDelay.Float, Tolerance: &tolerance})
-		}
-	}
-	return checks, nil
+// at returns the cluster at load ρ with sizes of this mean: λ = ρ Σ_s C_s / σ.
+func (c configuration) at(rho, size *big.Rat) *cluster.Model {
+	return c.Model(new(big.Rat).Quo(c.work(rho), size), size)
 }
 
-// decimal writes a load, which has few decimals.
-func decimal(rho *big.Rat) string {
-	x, _ := rho.Float64()
-	return strconv.FormatFloat(x, 'g', -1, 64)
+// exact returns the mean service rate of each class at load ρ under balanced fairness, the same for any sizes.
+func (c configuration) exact(rho *big.Rat) ([]*big.Rat, error) {
+	gamma, err := c.ClosedForm(c.work(rho))
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", decimal(rho), err)
+	}
+	return gamma, nil
 }
 
-// loads returns multiples of 1/n up to 9/10, and n' values in each decade of 1-ρ from 1/10 to 1/1000, since the
-// mean delay grows like 1/(1-ρ): n = 50, 100 or 400 and n' = 9, 18 or 36.
-func loads(p Precision) []*big.Rat {
-	n := map[Precision]int64{Draft: 50, Normal: 100, Paper: 400}[p]
-	parts := map[Precision]int64{Draft: 10, Normal: 20, Paper: 40}[p]
-	var rhos []*big.Rat
-	for k := int64(1); 10*k <= 9*n; k++ {
-		rhos = append(rhos, big.NewRat(k, n))
-	}
-	for _, decade := range []int64{10, 100} {
-		for j := parts - 1; 10*j >= parts; j-- {
-			rhos = append(rhos, big.NewRat(decade*parts-j, decade*parts)) // 1 - j/(decade parts)
+// remembering returns the configuration with a ClosedForm that computes no rate twice. It is not for concurrent use.
+func (c configuration) remembering() configuration {
+	known := make(map[string][]*big.Rat)
+	compute := c.ClosedForm
+	c.ClosedForm = func(rate *big.Rat) ([]*big.Rat, error) {
+		key := rate.RatString()
+		if gamma, ok := known[key]; ok {
+			return gamma, nil
 		}
+		gamma, err := compute(rate)
+		if err == nil {
+			known[key] = gamma
+		}
+		return gamma, err
 	}
-	return rhos
+	return c
+}
+
+// exactDelay returns the mean delay δ_i = σ/γ_i of a class, or of all jobs if the class is allClasses. The classes have
+// equal arrival rates.
+func exactDelay(gamma []*big.Rat, class int, size *big.Rat) *big.Rat {
+	if class != allClasses {
+		return new(big.Rat).Quo(size, gamma[class])
+	}
+	sum := new(big.Rat)
+	for i := range gamma {
+		sum.Add(sum, exactDelay(gamma, i, size))
+	}
+	return sum.Quo(sum, big.NewRat(int64(len(gamma)), 1))
+}
+
+// simulatedDelay returns the mean delay of a class, or of all jobs if the class is allClasses.
+func simulatedDelay(r *sim.Result, class int) *sim.Estimate {
+	if class == allClasses {
+		return r.MeanDelay
+	}
+	return r.Classes[class].MeanDelay
+}
+
+// A law is a law of job sizes.
+type law struct {
+	Name  string
+	Words string // of its parameters
+	Sizes dist.Distribution
+	Mean  *big.Rat // σ
+}
+
+// exponentialLaw is the one for which all policies have the same means.
+func exponentialLaw() law {
+	return law{Name: "exponential", Words: "exponential of mean 1", Mean: big.NewRat(1, 1)}
+}
+
+// laws returns the three laws of [BC17], section 5.
+func laws() []law {
+	harmonic, squares := new(big.Rat), new(big.Rat) // Σ 1/k and Σ 1/k²
+	for k := int64(1); k <= 200; k++ {
+		harmonic.Add(harmonic, big.NewRat(1, k))
+		squares.Add(squares, big.NewRat(1, k*k))
+	}
+	return []law{
+		{"bimodal", "25 exponential phases with probability 1/6, else 1, of mean 1/5 (σ = 1, standard deviation 1.84)",
+			dist.BonaldComteBimodal(), big.NewRat(1, 1)},
+		{"hyperexponential", "mean 5 with probability 1/6, else 1/5 (σ = 1, standard deviation 2.72)",
+			dist.BonaldComteHyperexponential(), big.NewRat(1, 1)},
+		{"Zipf", "k exponential phases of mean 1 with probability proportional to 1/k², k = 1..200 (σ = 3.58, standard deviation 10.62)",
+			dist.BonaldComteZipf(), harmonic.Quo(harmonic, squares)},
+	}
+}
+
+// sizesTitle is the title of a panel for a law.
+func (l law) title() string {
+	return map[string]string{"bimodal": "Bimodal number of phases", "hyperexponential": "Hyperexponential sizes", "Zipf": "Zipf number of phases"}[l.Name]
+}
+
+// simulateAt adds the simulation of the cluster at load ρ with sizes of a law and m interruptions a job.
+func (c configuration) simulateAt(p *project, e effort, rho *big.Rat, l law, m float64, s sim.Settings) (*simulation, error) {
+	system := exponential(c.at(rho, l.Mean), m)
+	system.Sizes = l.Sizes
+	return p.simulate(c.name(rho, l, policyName(m)), system, e, s)
+}
+
+// shareAt adds the simulation under processor sharing.
+func (c configuration) shareAt(p *project, e effort, rho *big.Rat, l law, s sim.Settings) (*simulation, error) {
+	system := sim.Cluster{Model: c.at(rho, l.Mean), Sizes: l.Sizes, Policy: sim.ProcessorSharing}
+	return p.simulate(c.name(rho, l, "processor sharing"), system, e, s)
+}
+
+func (c configuration) name(rho *big.Rat, l law, policy string) string {
+	return fmt.Sprintf("%s, %s, %s, load %s", c.ID, l.Name, policy, decimal(rho))
+}
+
+// policyName names the policy with m interruptions a job.
+func policyName(m float64) string {
+	if m == 0 {
+		return "FCFS"
+	}
+	return fmt.Sprintf("m = %g", m)
 }

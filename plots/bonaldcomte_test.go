@@ -1,11 +1,10 @@
 package plots
 
 import (
-	"context"
-	"errors"
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,34 +59,91 @@ func activeSetDelays(lambda, mu []*big.Rat) []*big.Rat {
 	return mean
 }
 
-func build(t *testing.T, id string, p Precision) *Figure {
+// small is an effort that takes a second for the whole catalogue.
+func small() Settings { return Settings{Precision: Draft, Seed: 1, Runs: 4, Jumps: 2000, WarmUp: 1000} }
+
+// compute returns some figures, all without ids, each of which can be drawn.
+func compute(t *testing.T, s Settings, ids ...string) map[string]*Figure {
 	t.Helper()
+	var entries []Entry
 	for _, e := range Catalogue() {
-		if e.ID == id {
-			f, err := e.Build(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := f.Validate(); err != nil {
-				t.Fatal(err)
-			}
-			return f
+		if len(ids) == 0 || slices.Contains(ids, e.ID) {
+			entries = append(entries, e)
 		}
 	}
-	t.Fatalf("no figure %s", id)
-	return nil
+	all, err := Compute(t.Context(), entries, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	figures := make(map[string]*Figure)
+	for i, f := range all {
+		if f.ID != entries[i].ID {
+			t.Errorf("figure %d is %s, want %s", i, f.ID, entries[i].ID)
+		}
+		if err := f.Validate(); err != nil {
+			t.Fatalf("%s: %v", f.ID, err)
+		}
+		figures[f.ID] = f
+	}
+	return figures
 }
 
-// near compares numbers that were both exact before they were rounded to float64: one rounding each.
-func near(a, b float64) bool { return math.Abs(a-b) <= 0x1p-52*math.Abs(b) }
+// series returns the series of a panel with this label, in the order of their groups.
+func series(t *testing.T, p Panel, label string) []Series {
+	t.Helper()
+	var found []Series
+	for _, s := range p.Series {
+		if s.Label == label {
+			found = append(found, s)
+		}
+	}
+	if len(found) == 0 {
+		t.Fatalf("%s: no series %q", p.Title, label)
+	}
+	return found
+}
+
+// nearly compares numbers that were both exact before they were rounded to float64: one rounding each.
+func nearly(a, b float64) bool { return math.Abs(a-b) <= 0x1p-52*math.Abs(b) }
+
+// zipfMean is the mean number of phases of the Zipf law of [BC17], Σ 1/k / Σ 1/k² for k = 1..200.
+func zipfMean() *big.Rat {
+	a, b := new(big.Rat), new(big.Rat)
+	for k := int64(200); k >= 1; k-- {
+		a.Add(a, big.NewRat(1, k))
+		b.Add(b, big.NewRat(1, k*k))
+	}
+	return a.Quo(a, b)
+}
+
+// checkExact compares the curves of balanced fairness with mean delays for σ = 1; those for Zipf sizes take σ times as long.
+func checkExact(t *testing.T, f *Figure, stride int, delays func(rho *big.Rat) []*big.Rat) {
+	t.Helper()
+	if len(f.Panels) != 6 {
+		t.Fatalf("%s: %d panels", f.ID, len(f.Panels))
+	}
+	for k, rho := range exactLoads() {
+		if k%stride != 0 {
+			continue
+		}
+		x, _ := rho.Float64()
+		want := delays(rho)
+		for row, size := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 1), zipfMean()} {
+			a, b := series(t, f.Panels[2*row], "balanced fairness"), series(t, f.Panels[2*row+1], "balanced fairness")
+			for s := range a {
+				rate, _ := new(big.Rat).Inv(want[s]).Float64()
+				delay, _ := new(big.Rat).Mul(want[s], size).Float64()
+				if a[s].X[k] != x || b[s].X[k] != x || !nearly(a[s].Y[k], rate) || !nearly(b[s].Y[k], delay) {
+					t.Errorf("%s, %s, load %v: rate %v, delay %v at %v, want %v, %v", f.ID, a[s].Name(), x, a[s].Y[k], b[s].Y[k], a[s].X[k], rate, delay)
+				}
+			}
+		}
+	}
+}
 
 // Figures 1 and 2 against the recursion over active sets, from the capacities in the captions of [BC17].
 func TestThreeServersAgainstActiveSets(t *testing.T) {
-	for _, c := range []struct {
-		id         string
-		capacities [3]int64
-		classes    []int // of the curves
-	}{{"bf-1", [3]int64{1, 1, 1}, []int{0}}, {"bf-2", [3]int64{1, 0, 1}, []int{0, 1}}} {
+	for id, capacities := range map[string][3]int64{"bf-1": {1, 1, 1}, "bf-2": {1, 0, 1}} {
 		servers := [2]uint{0b101, 0b110} // servers 1, 3 and 2, 3
 		mu := make([]*big.Rat, 4)
 		for a := range mu {
@@ -99,30 +155,14 @@ func TestThreeServersAgainstActiveSets(t *testing.T) {
 			}
 			mu[a] = new(big.Rat)
 			for ; reached != 0; reached &= reached - 1 {
-				mu[a].Add(mu[a], big.NewRat(c.capacities[bits.TrailingZeros(reached)], 1))
+				mu[a].Add(mu[a], big.NewRat(capacities[bits.TrailingZeros(reached)], 1))
 			}
 		}
-		for _, p := range Precisions() {
-			f := build(t, c.id, p)
-			if len(f.Panels) != 2 || len(f.Panels[0].Series) != len(c.classes) || len(f.Panels[1].Series) != len(c.classes) {
-				t.Fatalf("%s: wrong panels or series", c.id)
-			}
-			rhos := loads(p)
-			for k, rho := range rhos {
-				half := new(big.Rat).Mul(rho, mu[3])
-				half.Quo(half, big.NewRat(2, 1))
-				delays := activeSetDelays([]*big.Rat{half, half}, mu)
-				x, _ := rho.Float64()
-				for s, class := range c.classes {
-					delay, _ := delays[class].Float64()
-					rate, _ := new(big.Rat).Inv(delays[class]).Float64()
-					a, b := f.Panels[0].Series[s], f.Panels[1].Series[s]
-					if a.X[k] != x || b.X[k] != x || !near(a.Y[k], rate) || !near(b.Y[k], delay) {
-						t.Errorf("%s, %s, load %v: rate %v, delay %v at %v, want %v, %v", c.id, a.Label, x, a.Y[k], b.Y[k], a.X[k], rate, delay)
-					}
-				}
-			}
-		}
+		checkExact(t, compute(t, small(), id)[id], 1, func(rho *big.Rat) []*big.Rat {
+			half := new(big.Rat).Mul(rho, mu[3])
+			half.Quo(half, big.NewRat(2, 1))
+			return activeSetDelays([]*big.Rat{half, half}, mu)
+		})
 	}
 }
 
@@ -130,11 +170,7 @@ func TestThreeServersAgainstActiveSets(t *testing.T) {
 // λ(k) = λ C(k,d)/C(S,d), carried with its derivative: E[X] = λ Z'(S)/Z(S).
 func TestRandomAssignmentAgainstServerRecursion(t *testing.T) {
 	for id, d := range map[string]int64{"bf-3": 2, "bf-4": 3} {
-		f := build(t, id, Draft)
-		for i, rho := range loads(Draft) {
-			if i%7 != 0 && i != len(loads(Draft))-1 {
-				continue
-			}
+		checkExact(t, compute(t, small(), id)[id], 15, func(rho *big.Rat) []*big.Rat {
 			lambda := new(big.Rat).Mul(rho, big.NewRat(100, 1))
 			z, dz := big.NewRat(1, 1), new(big.Rat) // Z and λ dZ/dλ
 			for k := int64(1); k <= 100; k++ {
@@ -145,85 +181,72 @@ func TestRandomAssignmentAgainstServerRecursion(t *testing.T) {
 				z.Mul(z, count).Quo(z, slack)
 				dz.Mul(dz, count).Add(dz, new(big.Rat).Mul(inside, z)).Quo(dz, slack)
 			}
-			delay := dz.Quo(dz, z).Quo(dz, lambda)
-			wantDelay, _ := delay.Float64()
-			wantRate, _ := new(big.Rat).Inv(delay).Float64()
-			if rate, delay := f.Panels[0].Series[0].Y[i], f.Panels[1].Series[0].Y[i]; !near(rate, wantRate) || !near(delay, wantDelay) {
-				t.Errorf("%s, load %v: rate %v, delay %v, want %v, %v", id, rho, rate, delay, wantRate, wantDelay)
-			}
-		}
+			return []*big.Rat{dz.Quo(dz, z).Quo(dz, lambda)}
+		})
 	}
 }
 
-// The mean service rate falls from its maximum to 0, and a job of size 1 takes 1/γ.
+// Rate times delay is the mean size, for points and ends of intervals; the exact rate falls from its maximum to 0.
 func TestShape(t *testing.T) {
-	for _, e := range Catalogue() {
-		f := build(t, e.ID, Normal)
-		rate, delay := f.Panels[0], f.Panels[1]
-		for s := range rate.Series {
-			most := rate.References[min(s, len(rate.References)-1)].Y
-			for k, g := range rate.Series[s].Y {
-				if g <= 0 || g >= most || k > 0 && g >= rate.Series[s].Y[k-1] {
-					t.Errorf("%s: rate %v at load %v is not between 0 and %v and decreasing", e.ID, g, rate.Series[s].X[k], most)
-				}
-				if d := delay.Series[s].Y[k]; math.Abs(d*g-1) > 0x1p-51 { // two roundings
-					t.Errorf("%s: rate %v times delay %v is not the job size 1", e.ID, g, d)
+	zipf, _ := zipfMean().Float64()
+	figures := compute(t, small())
+	for _, id := range []string{"bf-1", "bf-2", "bf-3", "bf-4"} {
+		f := figures[id]
+		for row, size := range []float64{1, 1, zipf} {
+			rate, delay := f.Panels[2*row], f.Panels[2*row+1]
+			for s, g := range rate.Series {
+				d := delay.Series[s]
+				for k := range g.X {
+					product := []float64{g.Y[k] * d.Y[k]}
+					if g.Low != nil {
+						product = append(product, g.Low[k]*d.High[k], g.High[k]*d.Low[k])
+					}
+					for _, v := range product {
+						if math.Abs(v/size-1) > 0x1p-50 { // at most eight roundings
+							t.Errorf("%s, %s: rate times delay is %v at load %v, want %v", id, g.Name(), v, g.X[k], size)
+						}
+					}
 				}
 			}
-			if first := rate.Series[s].Y[0]; first < 0.97*most { // load 1/100
-				t.Errorf("%s: rate %v at low load, want nearly %v", e.ID, first, most)
+			for s, g := range series(t, rate, "balanced fairness") {
+				most := rate.References[s].Y
+				for k, v := range g.Y {
+					if v <= 0 || v >= most || k > 0 && v >= g.Y[k-1] {
+						t.Errorf("%s: rate %v at load %v is not between 0 and %v and decreasing", id, v, g.X[k], most)
+					}
+				}
+				if g.Y[0] < 0.98*most { // load 1/200
+					t.Errorf("%s: rate %v at low load, want nearly %v", id, g.Y[0], most)
+				}
 			}
 		}
 	}
 }
 
-func TestLoads(t *testing.T) {
-	one := big.NewRat(1, 1)
-	count := 0
-	for _, p := range Precisions() {
-		rhos := loads(p)
-		if len(rhos) <= count {
-			t.Errorf("%s has %d loads, no more than the one before", p, len(rhos))
-		}
-		count = len(rhos)
-		previous := new(big.Rat)
-		for _, rho := range rhos {
-			if rho.Cmp(previous) <= 0 || rho.Cmp(one) >= 0 {
-				t.Errorf("%s: load %v after %v", p, rho, previous)
-			}
-			previous = rho
-		}
-		if previous.Cmp(big.NewRat(999, 1000)) != 0 {
-			t.Errorf("%s ends at %v, want 999/1000", p, previous)
-		}
-	}
-}
-
-// Captions name every number that the configuration depends on.
+// Captions name every number that the figure depends on.
 func TestCaptionsNameParameters(t *testing.T) {
+	figures := compute(t, small())
+	of := []string{"4 runs of 2000 jumps", "after 1000", "seed 1", "95 %", "jumps in all"}
+	laws := []string{"25 exponential phases with probability 1/6", "mean 5 with probability 1/6", "k = 1..200 (σ = 3.58"}
+	loads := []string{"10 loads from 0.1 to 0.95", "198 loads from 0.005 to 0.99", "m = 1 and m = 5"}
+	figure := append(append(append([]string{}, of...), laws...), loads...)
 	for id, words := range map[string][]string{
-		"bf-1": {"S = 3", "C₁ = 1, C₂ = 1, C₃ = 1", "N = 2", "λ₁ = λ₂ = 3ρ/2", "σ = 1", "126 loads from 0.01 to 0.999", "ends at δ = 100,", "Figure 1"},
-		"bf-2": {"S = 3", "C₁ = 1, C₂ = 0, C₃ = 1", "N = 2", "λ₁ = λ₂ = 2ρ/2", "σ = 1", "126 loads from 0.01 to 0.999", "ends at δ = 100,", "Figure 2"},
-		"bf-3": {"d = 2", "S = 100", "C = 1", "4950 classes", "λ = 100ρ", "σ = 1", "126 loads from 0.01 to 0.999", "ends at δ = 10,", "Figure 3"},
-		"bf-4": {"d = 3", "S = 100", "C = 1", "161700 classes", "λ = 100ρ", "σ = 1", "126 loads from 0.01 to 0.999", "ends at δ = 10,", "Figure 4"},
+		"bf-1": append([]string{"S = 3", "C₁ = 1, C₂ = 1, C₃ = 1", "N = 2", "λ₁ = λ₂ = 3ρ/2σ", "Figure 1"}, figure...),
+		"bf-2": append([]string{"S = 3", "C₁ = 1, C₂ = 0, C₃ = 1", "N = 2", "λ₁ = λ₂ = 2ρ/2σ", "Figure 2"}, figure...),
+		"bf-3": append([]string{"d = 2", "S = 100", "C = 1", "4950 classes", "λ = 100ρ/σ", "Figure 3"}, figure...),
+		"bf-4": append([]string{"d = 3", "S = 100", "C = 1", "161700 classes", "λ = 100ρ/σ", "Figure 4"}, figure...),
+		"bf-5": append(append([]string{"load ρ = 0.8", "m = 0.25, 1, 4, 16, 64", "m/16 times as many"}, of...), laws...),
+		"bf-6": append([]string{"load ρ = 0.8", "load ρ = 0.9", "2·10⁻⁵", "for m = 5 by runs of 4 times as many", "k = 1..200"}, of...),
 	} {
-		f := build(t, id, Normal)
 		for _, w := range words {
-			if !strings.Contains(f.Caption, w) {
-				t.Errorf("%s: the caption lacks %q: %s", id, w, f.Caption)
+			if !strings.Contains(figures[id].Caption, w) {
+				t.Errorf("%s: the caption lacks %q: %s", id, w, figures[id].Caption)
 			}
 		}
-	}
-}
-
-func TestBuildRefuses(t *testing.T) {
-	e := Catalogue()[0]
-	if _, err := e.Build(t.Context(), "fine"); err == nil || err.Error() != "precision = fine: want draft, normal or paper" {
-		t.Errorf("unknown precision: %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := e.Build(ctx, Draft); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		for _, name := range []string{"runs of each simulation", "seed", "jumps observed in all"} {
+			if !slices.ContainsFunc(figures[id].Parameters, func(p Parameter) bool { return p.Name == name }) {
+				t.Errorf("%s: no parameter %q", id, name)
+			}
+		}
 	}
 }

@@ -1,20 +1,33 @@
 package plots
 
-import "math"
+import (
+	"math"
+
+	"productform/sim"
+)
 
 // A Check sets one number of a figure beside the same number reached another way: by another
 // solver, or by simulation with a confidence interval. What a row does not have is nil.
 type Check struct {
 	Figure   string  `json:"figure"`   // figure and panel, such as "bf-1a"
 	Quantity string  `json:"quantity"` // what, at which load
-	Exact    float64 `json:"exact"`    // closed form, rounded once; not 0
+	Exact    float64 `json:"exact"`    // theory; not 0
 
 	Solver    *float64 `json:"solver"`    // the general solver
 	Tolerance *float64 `json:"tolerance"` // the relative error it may have: its own proved bound and the two roundings
 
 	Simulated *float64 `json:"simulated"`  // mean over the replications
 	HalfWidth *float64 `json:"half_width"` // of its 95 % confidence interval
-	Z         *float64 `json:"z"`          // (simulated - exact) / standard error
+	Z         *float64 `json:"z"`          // (simulated - exact) / standard error, brought to the standard normal law
+
+	// Simulation names what was simulated. Rows of one name depend on each other, others do not.
+	Simulation *string `json:"simulation"`
+}
+
+// simulated returns the check of a simulated number.
+func simulated(figure, quantity string, exact float64, v *sim.Estimate, name string) Check {
+	z := v.Z(exact)
+	return Check{Figure: figure, Quantity: quantity, Exact: exact, Simulated: &v.Mean, HalfWidth: &v.HalfWidth, Z: &z, Simulation: &name}
 }
 
 // maxZ is the |z| beyond which a simulation contradicts theory: 6e-7 of correct ones do.

@@ -8,6 +8,7 @@ type Figure struct {
 	Parameters []Parameter // the same, as a table
 	Panels     []Panel     // at least one; all share the meaning of the horizontal axis
 	Checks     []Check     // numbers of the figure reached a second way
+	Claims     []Claim     // what the paper says of the figure, beside its numbers
 }
 
 // A Parameter is one number or choice that a figure depends on.
@@ -65,11 +66,20 @@ const (
 // A Series is one curve or one set of points. Where Low and High are given, they are the ends of
 // a confidence interval at each point, drawn as a band about a curve and as a bar through a marker.
 type Series struct {
-	Label     string    // name, written beside the series and in the header of the data
+	Label     string    // name, written beside the series, or once for all panels, and in the header of the data
+	Group     string    // what several series have in common, such as a class; may be empty. Later groups are lighter
 	Kind      Kind      // Curve or Points
 	Look      int       // >= 0: number of its colour, dashes and marker; series that belong together share it
 	X, Y      []float64 // equally long, X increasing
 	Low, High []float64 // nil, or as long as Y with Low <= Y <= High
+}
+
+// Name returns the group and the label.
+func (s Series) Name() string {
+	if s.Group == "" {
+		return s.Label
+	}
+	return s.Group + ", " + s.Label
 }
 
 // A Reference is a horizontal line at a value to compare with. Its label is left out of a picture that has no room for it.

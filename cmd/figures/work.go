@@ -6,40 +6,29 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"text/tabwriter"
 
 	"golang.org/x/sync/errgroup"
 
+	"productform/cmd/internal/cli"
 	"productform/plots"
 	"productform/plots/draw"
 )
 
-// A worker computes and draws figures, several at a time.
+// A worker draws figures, several files at a time.
 type worker struct {
-	precision plots.Precision
-	jobs      int
-	progress  *progress
-}
-
-// compute returns the figures in the order of the entries.
-func (w worker) compute(ctx context.Context, entries []plots.Entry) ([]*plots.Figure, error) {
-	figures := make([]*plots.Figure, len(entries))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(w.jobs)
-	for i, e := range entries {
-		g.Go(func() (err error) {
-			figures[i], err = e.Build(ctx, w.precision)
-			w.progress.step(e.ID)
-			return err
-		})
-	}
-	return figures, g.Wait()
+	jobs     int
+	progress *cli.Progress
 }
 
 // write writes every figure in every format, then the page and the checks, so that these never tell of files that
 // are not there. It returns the paths in that order.
 func (w worker) write(ctx context.Context, folder string, figures []*plots.Figure, formats []draw.Format) ([]string, error) {
 	var paths []string
+	var drawn atomic.Int64
+	files := len(figures) * len(formats)
 	g, drawing := errgroup.WithContext(ctx)
 	g.SetLimit(w.jobs)
 	for _, f := range figures {
@@ -57,7 +46,7 @@ func (w worker) write(ctx context.Context, folder string, figures []*plots.Figur
 				if err != nil {
 					return fmt.Errorf("%s: %w", f.ID, err)
 				}
-				w.progress.step(filepath.Base(path))
+				w.progress.Show(int(drawn.Add(1)), files, "files drawn")
 				return draw.WriteFile(path, b)
 			})
 		}
@@ -87,33 +76,72 @@ func (w worker) write(ctx context.Context, folder string, figures []*plots.Figur
 	return append(paths, path), draw.WriteFile(path, b)
 }
 
-// printChecks prints the table of checks and returns an error if one fails.
+// printChecks prints the table of checks, what they say together, and the claims; it returns an error if one fails.
 func printChecks(w io.Writer, figures []*plots.Figure) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "figure\tquantity\texact\tsolver\trelative error\tbound\tsimulated\tz\tagrees")
-	failed, total := 0, 0
+	var checks []plots.Check
+	var claims []plots.Claim
+	failed, refuted := 0, 0
 	for _, f := range figures {
-		for _, c := range f.Checks {
-			agrees := "yes"
-			if total++; !c.OK() {
-				agrees = "no"
-				failed++
-			}
-			simulated := optional(c.Simulated, "%.10g")
-			if c.HalfWidth != nil {
-				simulated += fmt.Sprintf(" ± %.2g", *c.HalfWidth)
-			}
-			fmt.Fprintf(t, "%s\t%s\t%.12g\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Figure, c.Quantity, c.Exact,
-				optional(c.Solver, "%.12g"), optional(c.RelativeError(), "%.1e"), optional(c.Tolerance, "%.1e"), simulated, optional(c.Z, "%.2f"), agrees)
+		checks = append(checks, f.Checks...)
+		claims = append(claims, f.Claims...)
+	}
+	for _, c := range checks {
+		agrees := "yes"
+		if !c.OK() {
+			agrees = "no"
+			failed++
 		}
+		simulated := optional(c.Simulated, "%.6g")
+		if c.HalfWidth != nil {
+			simulated += fmt.Sprintf(" ± %.2g", *c.HalfWidth)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%.12g\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Figure, c.Quantity, c.Exact,
+			optional(c.Solver, "%.12g"), optional(c.RelativeError(), "%.1e"), optional(c.Tolerance, "%.1e"), simulated, optional(c.Z, "%.2f"), agrees)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if failed > 0 {
-		return fmt.Errorf("%w: %d of %d", errCheck, failed, total)
+	summary := plots.Summarize(checks)
+	var text strings.Builder
+	if summary.Rows > 0 {
+		summarize(&text, summary)
+	}
+	for _, c := range claims {
+		fmt.Fprintf(&text, "\n%s: %s\n  asked: %s\n  numbers: %s\n  verdict: %s\n", c.Figure, c.Sentence, c.Criterion, c.Numbers, c.Verdict)
+		if c.Verdict == plots.Refuted {
+			refuted++
+		}
+	}
+	if _, err := io.WriteString(w, text.String()); err != nil {
+		return err
+	}
+	switch {
+	case failed > 0:
+		return fmt.Errorf("%w: %d of %d", errCheck, failed, len(checks))
+	case !summary.OK():
+		return fmt.Errorf("%w: the simulated numbers together", errCheck)
+	case refuted > 0:
+		return fmt.Errorf("%w: %d of %d claims", errCheck, refuted, len(claims))
 	}
 	return nil
+}
+
+// summarize writes what the simulated numbers say together.
+func summarize(w io.Writer, s plots.Summary) {
+	part := func(n int) float64 { return 100 * float64(n) / float64(s.Rows) }
+	fmt.Fprintf(w, "\nsimulated numbers: %d from %d simulations\n", s.Rows, s.Simulations)
+	fmt.Fprintf(w, "  |z| > 1.96: %d (%.2g %%, expected 5 %%); |z| > 3: %d (%.2g %%, expected 0.27 %%); largest %.2f\n",
+		s.Beyond196, part(s.Beyond196), s.Beyond3, part(s.Beyond3), s.Largest)
+	if s.PValue != nil {
+		fmt.Fprintf(w, "  z of the first number of each simulation, in 10 cells of equal probability: chi-square %.3g, p = %.3g\n", *s.ChiSquare, *s.PValue)
+	}
+	verdict := "yes"
+	if !s.OK() {
+		verdict = "no"
+	}
+	fmt.Fprintf(w, "  agrees: %s\n", verdict)
 }
 
 func optional(v *float64, format string) string {

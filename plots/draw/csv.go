@@ -12,7 +12,7 @@ import (
 )
 
 // renderCSV returns the data of the figure: one row a value of the horizontal axis, which stands in the first column,
-// one column a series of each panel with its unit in the header, and two more for the ends of its intervals. A series
+// one column a series of each panel with panel and unit in the header, and two more for the ends of its intervals. A series
 // without a point there leaves its field empty. Numbers have the digits that give the same float64 back.
 func renderCSV(f *plots.Figure) ([]byte, error) {
 	header := []string{f.Panels[0].X.Title()}
@@ -21,7 +21,7 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 	var rows []float64
 	for _, p := range f.Panels {
 		for _, s := range p.Series {
-			name := s.Label + ": " + p.Y.Title()
+			name := p.Title + ", " + s.Name() + ": " + p.Y.Title()
 			rows = append(rows, s.X...)
 			header = append(header, name)
 			columns = append(columns, column{s.X, s.Y})

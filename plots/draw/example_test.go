@@ -1,9 +1,10 @@
 package draw_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/csv"
 	"fmt"
-	"strings"
 
 	"productform/plots"
 	"productform/plots/draw"
@@ -11,18 +12,26 @@ import (
 
 // The data of a figure as CSV; draw.PNG, draw.SVG or draw.PDF give its picture, to be written with WriteFile.
 func ExampleRender() {
-	f, err := plots.Catalogue()[0].Build(context.Background(), plots.Draft)
+	figures, err := plots.Compute(context.Background(), plots.Catalogue()[5:], plots.Settings{Precision: plots.Draft, Runs: 2, Jumps: 1000})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	b, err := draw.Render(f, draw.CSV)
+	b, err := draw.Render(figures[0], draw.CSV)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(strings.Join(strings.Split(string(b), "\n")[:2], "\n"))
+	rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, row := range rows[:3] {
+		fmt.Printf("%s | %.70s\n", row[0], row[1])
+	}
 	// Output:
-	// load ρ (work arriving per unit of capacity),both classes: mean service rate γ (work per unit of time),both classes: mean delay δ (units of time)
-	// 0.02,1.9600499974491097,0.5101910672184085
+	// number of jobs n | Three equal servers, load 0.8, balanced fairness: probability of n job
+	// 0 | 0.1
+	// 1 | 0.12
 }

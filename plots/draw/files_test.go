@@ -56,7 +56,7 @@ func TestCSVHoldsTheData(t *testing.T) {
 		}
 		for _, p := range f.Panels {
 			for _, s := range p.Series {
-				name := s.Label + ": " + p.Y.Title()
+				name := p.Title + ", " + s.Name() + ": " + p.Y.Title()
 				check(name, s.X, s.Y)
 				if s.Low != nil {
 					check(name+", low end of 95 % interval", s.X, s.Low)
@@ -76,12 +76,13 @@ func TestPage(t *testing.T) {
 	v := 1.5
 	all[0].Title = "<b> & more"
 	all[0].Checks = []plots.Check{{Figure: "test-a", Quantity: "mean delay", Exact: 1.25, Simulated: &v, HalfWidth: &v, Z: &v}}
+	all[0].Claims = []plots.Claim{{Figure: "test", Sentence: "All is well.", Criterion: "Little.", Numbers: "1.5.", Verdict: plots.Open}}
 	b, err := Page(all, Formats())
 	if err != nil {
 		t.Fatal(err)
 	}
 	page := string(b)
-	for _, want := range []string{"&lt;b&gt; &amp; more", "<td>mean delay</td><td class=\"n\">1.25</td>", "1.5 ± 1.5", `name="viewport"`} {
+	for _, want := range []string{"&lt;b&gt; &amp; more", "<td>mean delay</td><td class=\"n\">1.25</td>", "1.5 ± 1.5", `name="viewport"`, `<td class="text">All is well.</td>`, "<td>open</td>", `id="summary"`, "cells of equal probability"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -104,7 +105,7 @@ func TestPage(t *testing.T) {
 		t.Error("the page needs more than itself")
 	}
 	for _, alt := range regexp.MustCompile(`<img [^>]*>`).FindAllString(page, -1) {
-		if !strings.Contains(alt, `alt="Panel a: mean`) {
+		if !strings.Contains(alt, `alt="Panel a, `) {
 			t.Errorf("no alternative text: %s", alt)
 		}
 	}
@@ -131,7 +132,7 @@ func TestChecksJSON(t *testing.T) {
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := []map[string]any{{"figure": "bf-1a", "quantity": "q", "exact": 2.0, "simulated": 2.5, "half_width": 2.5, "z": 2.5, "solver": nil, "tolerance": nil}}
+	want := []map[string]any{{"figure": "bf-1a", "quantity": "q", "exact": 2.0, "simulated": 2.5, "half_width": 2.5, "z": 2.5, "solver": nil, "tolerance": nil, "simulation": nil}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

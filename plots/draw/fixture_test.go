@@ -47,3 +47,20 @@ func simulated() *plots.Figure {
 		},
 	}
 }
+
+// grouped is a figure of four like panels with two groups of two curves.
+func grouped(low, high string) *plots.Figure {
+	f := &plots.Figure{ID: "g", Title: "t", Caption: "c"}
+	for range 4 {
+		p := plots.Panel{Title: "t", X: plots.Axis{Quantity: "load", Max: 1}, Y: plots.Axis{Quantity: "delay", Min: -20, Max: 40}}
+		for k, group := range []string{low, high} {
+			for look, label := range []string{"one", "two"} {
+				y := 10*float64(k) + float64(look)
+				p.Series = append(p.Series, plots.Series{Label: label, Group: group, Look: look, X: []float64{0, 1}, Y: []float64{y, y + 5}})
+			}
+		}
+		p.References = []plots.Reference{{Label: "goal", Y: 35}}
+		f.Panels = append(f.Panels, p)
+	}
+	return f
+}

@@ -22,7 +22,7 @@ func FileName(f *plots.Figure, format Format) string {
 	return f.ID + "." + string(format)
 }
 
-// Page returns an HTML page with every figure, its caption, its parameters and the checks of its numbers. It shows the
+// Page returns an HTML page with every figure, its caption, its parameters, what the papers claim of it and the checks of its numbers. It shows the
 // SVG or else the PNG picture and links to the files of the formats given, which lie in the same folder under their
 // [FileName]; it needs nothing else.
 func Page(figures []*plots.Figure, formats []Format) ([]byte, error) {
@@ -35,6 +35,7 @@ func Page(figures []*plots.Figure, formats []Format) ([]byte, error) {
 	}
 	var items []item
 	var checks []plots.Check
+	var claims []plots.Claim
 	for _, f := range figures {
 		if err := f.Validate(); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.ID, err)
@@ -52,11 +53,13 @@ func Page(figures []*plots.Figure, formats []Format) ([]byte, error) {
 		}
 		items = append(items, it)
 		checks = append(checks, f.Checks...)
+		claims = append(claims, f.Claims...)
 	}
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"digits": func(v float64) string { return fmt.Sprintf("%.12g", v) },
 		"short":  func(v float64) string { return fmt.Sprintf("%.3g", v) },
 		"deref":  func(v *float64) float64 { return *v },
+		"part":   func(n, of int) string { return fmt.Sprintf("%.2g", 100*float64(n)/float64(of)) },
 	}).Parse(pageSource)
 	if err != nil {
 		return nil, err
@@ -64,8 +67,10 @@ func Page(figures []*plots.Figure, formats []Format) ([]byte, error) {
 	var b bytes.Buffer
 	err = t.Execute(&b, struct {
 		Figures []item
+		Claims  []plots.Claim
 		Checks  []plots.Check
-	}{items, checks})
+		Summary plots.Summary
+	}{items, claims, checks, plots.Summarize(checks)})
 	return b.Bytes(), err
 }
 
@@ -76,10 +81,10 @@ func alt(f *plots.Figure) string {
 		if i > 0 {
 			b.WriteString(" ")
 		}
-		fmt.Fprintf(&b, "Panel %c: %s against %s.", 'a'+i, p.Y.Title(), p.X.Title())
+		fmt.Fprintf(&b, "Panel %c, %s: %s against %s.", 'a'+i, p.Title, p.Y.Title(), p.X.Title())
 		for _, s := range p.Series {
 			last := len(s.X) - 1
-			fmt.Fprintf(&b, " %s: %.3g at %.3g, %.3g at %.3g.", s.Label, s.Y[0], s.X[0], s.Y[last], s.X[last])
+			fmt.Fprintf(&b, " %s: %.3g at %.3g, %.3g at %.3g.", s.Name(), s.Y[0], s.X[0], s.Y[last], s.X[last])
 		}
 	}
 	return b.String()

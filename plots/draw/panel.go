@@ -1,8 +1,10 @@
 package draw
 
 import (
+	"cmp"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 
@@ -18,27 +20,16 @@ type panelPlan struct {
 	plot       vg.Rectangle   // between the axes
 	lo, hi     [2]float64     // ends of the axes, horizontal and vertical
 	ticks      [2][]tick      // of the two axes
-	traces     []trace        // series, then references
+	traces     []trace        // series, references, then groups
 	names      []vg.Rectangle // of the traces, where all have a place
-	legend     []legendEntry  // of the series otherwise
+	groups     []string       // of the series, named by the last traces if the figure has one legend for all panels
+	legend     []legendEntry  // of the series, if they have no place and there is no such legend
 	legendRows int
 }
 
-// A legendEntry is the sample of a series and its name in the row above a panel.
-type legendEntry struct {
-	series int
-	x      vg.Length // left end, from the left end of the plot
-	row    int
-}
-
-const (
-	sampleWidth vg.Length = 15
-	rowHeight             = 1.35 * fontSize
-)
-
 // plan measures the panel; left is the room that tick labels and axis title take on that side, the same for
-// all panels so that they line up.
-func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, left vg.Length) (*panelPlan, error) {
+// all panels so that they line up. With a legend shared by all panels the series are not named here, but their groups are.
+func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, left vg.Length, shared bool) (*panelPlan, error) {
 	l := &panelPlan{Panel: p, letter: letter, outer: outer}
 	l.arrange(left)
 	for _, title := range []struct {
@@ -50,8 +41,21 @@ func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, left 
 		}
 	}
 	l.trace(t)
-	area := grow(l.plot, -2*clearance)
-	if names, ok := place(l.traces, area); ok {
+	if shared {
+		l.unname()
+		l.traceGroups(t)
+		names, ok := place(l.traces, l.area())
+		if !ok && l.groups != nil { // the legend has the groups too; references have no other place
+			l.groups = nil
+			for i := len(l.Series) + len(l.References); i < len(l.traces); i++ {
+				l.traces[i].label = vg.Point{}
+			}
+			names, _ = place(l.traces, l.area())
+		}
+		l.names = names
+		return l, nil
+	}
+	if names, ok := place(l.traces, l.area()); ok {
 		l.names = names
 		return l, nil
 	}
@@ -60,20 +64,26 @@ func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, left 
 	}
 	l.arrange(left) // again: the plot is now lower by the rows of the legend
 	l.trace(t)
-	for i := range p.Series {
+	l.unname()
+	l.names, _ = place(l.traces, l.area()) // of the references
+	return l, nil
+}
+
+// area is where names may stand.
+func (l *panelPlan) area() vg.Rectangle { return grow(l.plot, -2*clearance) }
+
+// unname takes the names of the series away.
+func (l *panelPlan) unname() {
+	for i := range l.Series {
 		l.traces[i].label = vg.Point{}
 	}
-	if names, ok := place(l.traces, grow(l.plot, -2*clearance)); ok { // of the references
-		l.names = names
-	}
-	return l, nil
 }
 
 // arrange sets the plot rectangle, the ends of the axes and the ticks.
 func (l *panelPlan) arrange(left vg.Length) {
 	l.plot = vg.Rectangle{
 		Min: l.outer.Min.Add(vg.Point{X: left, Y: margin + 2.5*textGap + tickLength + descent*fontSize + capHeight*(fontSize+tickSize)}),
-		Max: l.outer.Max.Sub(vg.Point{X: margin + 6, Y: margin + titleSize + 5 + vg.Length(l.legendRows)*rowHeight}),
+		Max: l.outer.Max.Sub(vg.Point{X: margin + 6, Y: margin + titleSize + legendGap + vg.Length(l.legendRows)*rowHeight}),
 	}
 	l.lo[0], l.hi[0], l.ticks[0] = axis(&l.X, xValues(l.Panel), ticksAcross)
 	l.lo[1], l.hi[1], l.ticks[1] = axis(&l.Y, yValues(l.Panel), ticksUp)
@@ -137,7 +147,7 @@ func fraction(scale plots.Scale, v, lo, hi float64) float64 {
 func (l *panelPlan) trace(t typesetter) {
 	l.traces = nil
 	for _, s := range l.Series {
-		label := vg.Point{X: t.width(s.Label, fontSize, false), Y: (capHeight + descent) * fontSize}
+		label := vg.Point{X: t.width(s.Name(), fontSize, false), Y: (capHeight + descent) * fontSize}
 		points := make([]vg.Point, len(s.X))
 		for k := range s.X {
 			points[k] = l.at(s.X[k], s.Y[k])
@@ -175,23 +185,32 @@ func inside(p vg.Point, r vg.Rectangle) bool {
 	return r.Min.X <= p.X && p.X <= r.Max.X && r.Min.Y <= p.Y && p.Y <= r.Max.Y
 }
 
-// planLegend sets the names of the series in rows and columns above the plot.
-func (l *panelPlan) planLegend(t typesetter) error {
-	room := l.plot.Max.X - l.plot.Min.X
-	var widest vg.Length
-	for _, s := range l.Series {
-		width := sampleWidth + textGap + t.width(s.Label, fontSize, false)
-		if width > room {
-			return input.Errorf("label", s.Label, "at most %.0f mm wide", float64((room-sampleWidth-textGap)/mm))
+// traceGroups adds a trace for each group, of all its series.
+func (l *panelPlan) traceGroups(t typesetter) {
+	for _, g := range groups(l.Panel) {
+		if g == "" {
+			continue
 		}
-		widest = max(widest, width)
+		l.groups = append(l.groups, g)
+		all := trace{ideal: groupIdeal, label: vg.Point{X: t.width(g, fontSize, false), Y: (capHeight + descent) * fontSize}}
+		for i, s := range l.Series {
+			if s.Group == g {
+				all.segments = append(all.segments, l.traces[i].segments...)
+				all.anchors = append(all.anchors, l.traces[i].anchors...)
+				l.traces[i].segments = nil // they are those of the group
+			}
+		}
+		slices.SortStableFunc(all.anchors, func(a, b vg.Point) int { return cmp.Compare(a.X, b.X) })
+		l.traces = append(l.traces, all)
 	}
-	step := widest + 3*textGap
-	perRow := int((room + 3*textGap) / step)
-	for i := range l.Series {
-		l.legend = append(l.legend, legendEntry{i, step * vg.Length(i%perRow), i / perRow})
+}
+
+// planLegend sets the names of the series in rows and columns above the plot.
+func (l *panelPlan) planLegend(t typesetter) (err error) {
+	l.legend, l.legendRows, err = panelLegend(t, l.Panel, l.plot.Max.X-l.plot.Min.X)
+	if err != nil {
+		return err
 	}
-	l.legendRows = (len(l.Series) + perRow - 1) / perRow
 	if height := l.plot.Max.Y - l.plot.Min.Y - vg.Length(l.legendRows)*rowHeight; height < panelHeight/3 {
 		return input.Errorf("series", len(l.Series), "fewer, or shorter names: they take %d rows", l.legendRows)
 	}
@@ -215,12 +234,18 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 		l.drawSeries(c, s)
 	}
 	l.drawAxes(c, t)
+	drawLegend(c, t, l.legend, l.legendRows, vg.Point{X: l.plot.Min.X, Y: l.plot.Max.Y + legendGap})
+	if l.names == nil {
+		return
+	}
 	for i, s := range l.Series {
-		if l.legend == nil {
-			l.drawName(c, t, i, s.Label, fontSize, lookOf(s.Look).color)
+		if l.traces[i].label.X > 0 {
+			l.drawName(c, t, i, s.Name(), fontSize, seriesLook(l.Panel, s).color)
 		}
 	}
-	l.drawLegend(c, t)
+	for k, g := range l.groups {
+		l.drawName(c, t, len(l.Series)+len(l.References)+k, g, fontSize, ink)
+	}
 }
 
 func (l *panelPlan) drawGrid(c vg.Canvas) {
@@ -292,11 +317,11 @@ func (l *panelPlan) drawBand(c vg.Canvas, s plots.Series) {
 	for k := len(s.X) - 1; k >= 0; k-- {
 		polygon = append(polygon, l.at(s.X[k], s.Low[k]))
 	}
-	fill(c, alpha(lookOf(s.Look).color, bandAlpha), clipPolygon(polygon, l.plot))
+	fill(c, alpha(seriesLook(l.Panel, s).color, bandAlpha), clipPolygon(polygon, l.plot))
 }
 
 func (l *panelPlan) drawSeries(c vg.Canvas, s plots.Series) {
-	look := lookOf(s.Look)
+	look := seriesLook(l.Panel, s)
 	points := make([]vg.Point, len(s.X))
 	for k := range s.X {
 		points[k] = l.at(s.X[k], s.Y[k])
@@ -322,21 +347,4 @@ func (l *panelPlan) drawSeries(c vg.Canvas, s plots.Series) {
 func (l *panelPlan) drawName(c vg.Canvas, t typesetter, trace int, s string, size vg.Length, col color.Color) {
 	c.SetColor(col)
 	t.write(c, l.names[trace].Min.Add(vg.Point{Y: descent * size}), s, size, false, 0, 0)
-}
-
-func (l *panelPlan) drawLegend(c vg.Canvas, t typesetter) {
-	for _, e := range l.legend {
-		s := l.Series[e.series]
-		look := lookOf(s.Look)
-		p := vg.Point{X: l.plot.Min.X + e.x, Y: l.plot.Max.Y + 5 + rowHeight*(vg.Length(l.legendRows-1-e.row)+0.3)}
-		middle := p.Add(vg.Point{X: sampleWidth / 2, Y: capHeight * fontSize / 2})
-		if s.Kind == plots.Curve {
-			half := vg.Point{X: sampleWidth / 2}
-			stroke(c, look.color, curveWidth, look.dashes, []vg.Point{middle.Sub(half), middle.Add(half)})
-		} else {
-			drawMarker(c, look, middle)
-		}
-		c.SetColor(ink)
-		t.write(c, p.Add(vg.Point{X: sampleWidth + textGap}), s.Label, fontSize, false, 0, 0)
-	}
 }

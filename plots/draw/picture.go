@@ -36,7 +36,7 @@ const (
 func Formats() []Format { return []Format{PNG, SVG, PDF, CSV, HTML} }
 
 // Render returns the figure as a file of this format, which is not HTML: a picture of 170 mm by 70 mm for every two
-// panels (PNG at 300 dots per inch), or its data as CSV. The same figure gives the same bytes. The error names the
+// panels and, where panels share one, some for the legend (PNG at 300 dots per inch), or its data as CSV. The same figure gives the same bytes. The error names the
 // first entry of the figure that cannot be drawn.
 func Render(f *plots.Figure, format Format) ([]byte, error) {
 	if err := f.Validate(); err != nil {
@@ -58,7 +58,8 @@ func Render(f *plots.Figure, format Format) ([]byte, error) {
 // size returns the printed size of the figure.
 func size(f *plots.Figure) (width, height vg.Length) {
 	n := len(f.Panels)
-	return panelWidth * vg.Length(min(n, columns)), panelHeight * vg.Length((n+columns-1)/columns)
+	_, rows := sharedLegend(newTypesetter(), f)
+	return panelWidth * vg.Length(min(n, columns)), panelHeight*vg.Length((n+columns-1)/columns) + sharedHeight(rows)
 }
 
 // paintFigure draws the figure on a canvas of its size.
@@ -70,18 +71,24 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 	width, height := size(f)
 	c.SetColor(color.White) // not the colour of whatever page an SVG stands on
 	c.Fill(rectangle(0, 0, width, height).Path())
+	legend, rows := sharedLegend(t, f)
+	if err := checkLegend(t, legend, sharedRoom(f)); err != nil {
+		return err
+	}
 	var left vg.Length
 	for i := range f.Panels {
 		left = max(left, leftRoom(t, &f.Panels[i]))
 	}
+	bottom := height - sharedHeight(rows) // of the legend
+	drawLegend(c, t, legend, rows, vg.Point{X: left, Y: bottom})
 	for i := range f.Panels {
 		letter := ""
 		if len(f.Panels) > 1 {
 			letter = fmt.Sprintf("(%c)", 'a'+i)
 		}
-		x, y := panelWidth*vg.Length(i%columns), height-panelHeight*vg.Length(i/columns+1)
+		x, y := panelWidth*vg.Length(i%columns), bottom-panelHeight*vg.Length(i/columns+1)
 		outer := rectangle(x, y, x+panelWidth, y+panelHeight)
-		p, err := plan(t, &f.Panels[i], letter, outer, left)
+		p, err := plan(t, &f.Panels[i], letter, outer, left, legend != nil)
 		if err != nil {
 			return fmt.Errorf("panels[%d]: %w", i, err)
 		}
@@ -96,7 +103,7 @@ func checkText(t typesetter, f *plots.Figure) error {
 		path := fmt.Sprintf("panels[%d]", i)
 		texts := [][2]string{{".title", p.Title}, {".x", p.X.Title()}, {".y", p.Y.Title()}}
 		for j, s := range p.Series {
-			texts = append(texts, [2]string{fmt.Sprintf(".series[%d].label", j), s.Label})
+			texts = append(texts, [2]string{fmt.Sprintf(".series[%d].label", j), s.Label}, [2]string{fmt.Sprintf(".series[%d].group", j), s.Group})
 		}
 		for j, r := range p.References {
 			texts = append(texts, [2]string{fmt.Sprintf(".references[%d].label", j), r.Label})

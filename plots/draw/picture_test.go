@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,15 +25,11 @@ import (
 // figures returns the catalogue and the test figure.
 func figures(t *testing.T) []*plots.Figure {
 	t.Helper()
-	all := []*plots.Figure{simulated()}
-	for _, e := range plots.Catalogue() {
-		f, err := e.Build(t.Context(), plots.Draft)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, f)
+	all, err := plots.Compute(t.Context(), plots.Catalogue(), plots.Settings{Precision: plots.Draft, Seed: 1, Runs: 4, Jumps: 2000})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	return append([]*plots.Figure{simulated()}, all...)
 }
 
 func render(t *testing.T, f *plots.Figure, format Format) []byte {
@@ -71,7 +68,11 @@ func TestPNG(t *testing.T) {
 		if want := 170 / 25.4 * 300; math.Abs(float64(size.X)-want) > 1 {
 			t.Errorf("%s is %d dots wide, want %.0f", f.ID, size.X, want)
 		}
-		if want := float64(rows) * 70 / 25.4 * 300; math.Abs(float64(size.Y)-want) > 1 {
+		want := float64(rows) * 70 / 25.4 * 300
+		if rows > 1 && f.ID != "test" { // a row for the legend: 5 points and 1.35 times 8
+			want += 15.8 / 72 * 300
+		}
+		if math.Abs(float64(size.Y)-want) > 1 {
 			t.Errorf("%s is %d dots high, want %.0f", f.ID, size.Y, want)
 		}
 		if !bytes.Contains(b, []byte("pHYs\x00\x00\x2e\x23\x00\x00\x2e\x23\x01")) { // 300/0.0254 = 11811 = 0x2e23 a metre
@@ -145,29 +146,81 @@ func TestPDFOffsets(t *testing.T) {
 	}
 }
 
-// Names beside the curves in the catalogue, above the panel where they would overlap.
+// Names beside the curves, above the panel where they would overlap, or once above all panels if these are in
+// several rows and show the same.
 func TestNamesOrLegend(t *testing.T) {
 	text := newTypesetter()
 	for _, f := range figures(t) {
+		shared, rows := sharedLegend(text, f)
+		if (shared != nil) != (len(f.Panels) > 2 && f.ID != "test") || shared != nil && rows != 1 {
+			t.Errorf("%s: shared legend in %d rows", f.ID, rows)
+		}
+		for _, e := range shared {
+			if e.x+entryWidth(text, e) > sharedRoom(f) {
+				t.Errorf("%s: the name %q leaves the figure", f.ID, e.label)
+			}
+		}
 		for i := range f.Panels {
 			p := &f.Panels[i]
 			_, height := size(f)
-			l, err := plan(text, p, "(a)", rectangle(0, height-panelHeight, panelWidth, height), leftRoom(text, p))
+			l, err := plan(text, p, "(a)", rectangle(0, height-panelHeight, panelWidth, height), leftRoom(text, p), shared != nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if direct := l.legend == nil; direct != (f.ID != "test") {
-				t.Errorf("%s, panel %d: names beside curves: %v", f.ID, i, direct)
-			}
-			if l.legend != nil && len(l.legend) != len(p.Series) {
+			if l.legend != nil && (shared != nil || len(l.legend) != len(p.Series)) {
 				t.Errorf("%s, panel %d: %d names for %d series", f.ID, i, len(l.legend), len(p.Series))
 			}
+			if f.ID == "test" && l.legend == nil {
+				t.Errorf("panel %d of the test figure: names beside curves", i)
+			}
 			for _, e := range l.legend {
-				right := l.plot.Min.X + e.x + sampleWidth + textGap + text.width(p.Series[e.series].Label, fontSize, false)
+				right := l.plot.Min.X + e.x + entryWidth(text, e)
 				if right > l.outer.Max.X || e.row >= l.legendRows {
-					t.Errorf("%s, panel %d: the name %q leaves the panel", f.ID, i, p.Series[e.series].Label)
+					t.Errorf("%s, panel %d: the name %q leaves the panel", f.ID, i, e.label)
 				}
 			}
+		}
+	}
+}
+
+// Groups of curves are named beside them and in the legend, each by itself; where there is no room, only there.
+func TestGroups(t *testing.T) {
+	text := newTypesetter()
+	f := grouped("low", "high")
+	legend, _ := sharedLegend(text, f)
+	var names []string
+	for _, e := range legend {
+		names = append(names, e.label)
+	}
+	if want := []string{"one", "two", "low", "high"}; !slices.Equal(names, want) {
+		t.Errorf("legend %q, want %q", names, want)
+	}
+	for high, want := range map[string]int{"high": 2, strings.Repeat("high ", 12): 0} { // the latter is wider than the plot
+		f := grouped("low", high)
+		l, err := plan(text, &f.Panels[0], "(a)", rectangle(0, 0, panelWidth, panelHeight), leftRoom(text, &f.Panels[0]), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(l.groups) != want || l.names == nil {
+			t.Errorf("group %q: %d named, want %d", high, len(l.groups), want)
+		}
+	}
+	f.Panels[3].Series[0].Label = "other"
+	if legend, _ := sharedLegend(text, f); legend != nil {
+		t.Errorf("a legend for unlike panels: %v", legend)
+	}
+}
+
+// A group that comes later is lighter, and no colour leaves its range.
+func TestLighter(t *testing.T) {
+	for _, l := range looks {
+		before := l.color
+		for steps := range 4 {
+			c := lighter(l, steps).color
+			if c.R < before.R || c.G < before.G || c.B < before.B || c.A != 0xff || steps == 0 && c != l.color {
+				t.Errorf("%v in %d steps: %v after %v", l.color, steps, c, before)
+			}
+			before = c
 		}
 	}
 }

@@ -34,6 +34,9 @@ const (
 	clearance vg.Length = 1.5 // least distance of a name from everything else
 
 	curveIdeal = 0.85 // where along its curve a name should stand
+	groupIdeal = 0.6  // where along its curves that of a group should
+
+	tint = 0.5 // how far a group is from the one before to white
 
 	ticksAcross = 5 // aimed at
 	ticksUp     = 5

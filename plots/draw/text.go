@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"slices"
 	"strings"
 
 	stdfont "golang.org/x/image/font"
@@ -37,29 +38,80 @@ func (t typesetter) face(size vg.Length, bold bool) font.Face {
 }
 
 func (t typesetter) width(s string, size vg.Length, bold bool) vg.Length {
-	f := t.face(size, bold)
-	return f.Width(s)
+	var sum vg.Length
+	for _, r := range runs(s) {
+		f := t.face(r.size(size), bold)
+		sum += f.Width(r.text)
+	}
+	return sum
 }
 
 // write puts s on one line: p is on its baseline, align of its width left of p, turned by angle about p.
 func (t typesetter) write(c vg.Canvas, p vg.Point, s string, size vg.Length, bold bool, align vg.Length, angle float64) {
-	f := t.face(size, bold)
 	c.Push()
 	c.Translate(p)
 	if angle != 0 {
 		c.Rotate(angle)
 	}
-	c.FillString(f, vg.Point{X: -align * f.Width(s)}, s)
+	x := -align * t.width(s, size, bold)
+	for _, r := range runs(s) {
+		f := t.face(r.size(size), bold)
+		at := vg.Point{X: x}
+		if r.raised {
+			at.Y = raise * size
+		}
+		c.FillString(f, at, r.text)
+		x += f.Width(r.text)
+	}
 	c.Pop()
+}
+
+// A run is a piece of text on one line. Exponents, of which the font has only some, are digits and minus signs that
+// are smaller and raised.
+type run struct {
+	text   string
+	raised bool
+}
+
+// Size and height of an exponent, in units of the size of the text.
+const (
+	raisedSize = 0.72
+	raise      = 0.36
+)
+
+func (r run) size(size vg.Length) vg.Length {
+	if r.raised {
+		return raisedSize * size
+	}
+	return size
+}
+
+// runs splits a text into plain text and exponents.
+func runs(s string) []run {
+	const exponents, digits = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789−"
+	var all []run
+	for _, c := range s {
+		raised := false
+		if i := slices.Index([]rune(exponents), c); i >= 0 {
+			c, raised = []rune(digits)[i], true
+		}
+		if len(all) == 0 || all[len(all)-1].raised != raised {
+			all = append(all, run{raised: raised})
+		}
+		all[len(all)-1].text += string(c)
+	}
+	return all
 }
 
 // missing returns an error naming the first character of s for which the font has no glyph.
 func (t typesetter) missing(path, s string) error {
 	var buf sfnt.Buffer
 	f := t.face(fontSize, false)
-	for _, r := range s {
-		if g, err := f.Face.GlyphIndex(&buf, r); err != nil || g == 0 {
-			return input.Errorf(path, s, "text without %q, which Liberation Sans lacks", r)
+	for _, part := range runs(s) {
+		for _, r := range part.text {
+			if g, err := f.Face.GlyphIndex(&buf, r); err != nil || g == 0 {
+				return input.Errorf(path, s, "text without %q, which Liberation Sans lacks", r)
+			}
 		}
 	}
 	return nil

@@ -132,3 +132,19 @@ func TestSpanHoldsValues(t *testing.T) {
 		}
 	})
 }
+
+// Every label of an axis can be written, and exponents are narrower than digits.
+func TestLabelsHaveGlyphs(t *testing.T) {
+	text := newTypesetter()
+	for e := -100; e <= 100; e++ {
+		for _, m := range []float64{1, 2, -5} {
+			s := decimal(m*math.Pow(10, float64(e)), scientific)
+			if err := text.missing("label", s); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if raised, plain := text.width("10⁻⁹", 8, false), text.width("10−9", 8, false); raised >= plain || raised < plain/2 {
+		t.Errorf("an exponent makes a width of %v, digits %v", raised, plain)
+	}
+}

@@ -94,7 +94,7 @@ func csvForm(data []byte) error {
 	return err
 }
 
-// checksForm asks for a check of every figure that compares two numbers, and that none fails.
+// checksForm asks for a check of every figure that compares two numbers, and that none fails, nor all together.
 func checksForm(data []byte, entries []plots.Entry) error {
 	var checks []plots.Check
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -106,6 +106,9 @@ func checksForm(data []byte, entries []plots.Entry) error {
 		if !c.OK() || c.Solver == nil && c.Simulated == nil {
 			return fmt.Errorf("%s, %s fails", c.Figure, c.Quantity)
 		}
+	}
+	if s := plots.Summarize(checks); !s.OK() {
+		return errors.New("the simulated numbers together contradict theory")
 	}
 	for _, e := range entries {
 		found := false

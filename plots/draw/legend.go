@@ -1,0 +1,184 @@
+package draw
+
+import (
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+
+	"productform/internal/input"
+	"productform/plots"
+)
+
+// A legendEntry is the sample of a series and its name, in a row above a panel or above all panels.
+type legendEntry struct {
+	label string
+	look  look
+	kind  plots.Kind
+	band  bool      // whether the sample shows an interval
+	x     vg.Length // left end, from the left end of the legend
+	row   int
+}
+
+const (
+	sampleWidth vg.Length = 17
+	rowHeight             = 1.35 * fontSize
+	legendGap   vg.Length = 5 // between a legend and what is below it
+)
+
+// entryWidth returns the room that an entry takes.
+func entryWidth(t typesetter, e legendEntry) vg.Length {
+	return sampleWidth + textGap + t.width(e.label, fontSize, false)
+}
+
+// checkLegend returns an error for a name that is wider than the room.
+func checkLegend(t typesetter, entries []legendEntry, room vg.Length) error {
+	for _, e := range entries {
+		if entryWidth(t, e) > room {
+			return input.Errorf("label", e.label, "at most %.0f mm wide", float64((room-sampleWidth-textGap)/mm))
+		}
+	}
+	return nil
+}
+
+// panelLegend returns the names of the series in columns above their panel, and the number of rows.
+func panelLegend(t typesetter, p *plots.Panel, room vg.Length) ([]legendEntry, int, error) {
+	var entries []legendEntry
+	var widest vg.Length
+	for _, s := range p.Series {
+		e := legendEntry{label: s.Name(), look: seriesLook(p, s), kind: s.Kind, band: s.Low != nil}
+		widest = max(widest, entryWidth(t, e))
+		entries = append(entries, e)
+	}
+	if err := checkLegend(t, entries, room); err != nil {
+		return nil, 0, err
+	}
+	step := widest + 3*textGap
+	perRow := int((room + 3*textGap) / step)
+	for i := range entries {
+		entries[i].x, entries[i].row = step*vg.Length(i%perRow), i/perRow
+	}
+	return entries, (len(entries) + perRow - 1) / perRow, nil
+}
+
+// isShared reports whether one legend above all panels serves them: there is more than one row of panels, and all have
+// series of the same names and looks.
+func isShared(f *plots.Figure) bool {
+	if len(f.Panels) <= columns {
+		return false
+	}
+	type name struct {
+		label, group string
+		look         int
+		kind         plots.Kind
+	}
+	names := func(p plots.Panel) []name {
+		var n []name
+		for _, s := range p.Series {
+			n = append(n, name{s.Label, s.Group, s.Look, s.Kind})
+		}
+		return n
+	}
+	first := names(f.Panels[0])
+	for _, p := range f.Panels[1:] {
+		if !slices.Equal(first, names(p)) {
+			return false
+		}
+	}
+	return true
+}
+
+// sharedLegend returns the legend above all panels, one entry a label and one a group, and the number of rows; none if
+// the panels do not share one. Entries that do not fit into the width of the figure go to the next row.
+func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
+	if !isShared(f) {
+		return nil, 0
+	}
+	p := &f.Panels[0]
+	var entries []legendEntry
+	add := func(e legendEntry) {
+		if !slices.ContainsFunc(entries, func(o legendEntry) bool { return o.label == e.label }) {
+			entries = append(entries, e)
+		}
+	}
+	for _, s := range p.Series {
+		add(legendEntry{label: s.Label, look: lookOf(s.Look), kind: s.Kind, band: s.Low != nil})
+	}
+	for k, g := range groups(p) {
+		if g != "" {
+			add(legendEntry{label: g, look: lighter(look{color: axisInk}, k), kind: plots.Curve})
+		}
+	}
+	room := sharedRoom(f)
+	var x vg.Length
+	row := 0
+	for i, e := range entries {
+		width := entryWidth(t, e)
+		if x > 0 && x+width > room {
+			x, row = 0, row+1
+		}
+		entries[i].x, entries[i].row = x, row
+		x += width + 5*textGap
+	}
+	return entries, row + 1
+}
+
+// sharedRoom is the width of the legend above all panels.
+func sharedRoom(f *plots.Figure) vg.Length {
+	return panelWidth*vg.Length(min(len(f.Panels), columns)) - 4*margin
+}
+
+// sharedHeight is the height of the legend above all panels.
+func sharedHeight(rows int) vg.Length {
+	if rows == 0 {
+		return 0
+	}
+	return margin + rowHeight*vg.Length(rows)
+}
+
+// drawLegend draws entries whose lowest row begins at corner.
+func drawLegend(c vg.Canvas, t typesetter, entries []legendEntry, rows int, corner vg.Point) {
+	for _, e := range entries {
+		p := corner.Add(vg.Point{X: e.x, Y: rowHeight * (vg.Length(rows-1-e.row) + 0.3)})
+		middle := p.Add(vg.Point{X: sampleWidth / 2, Y: capHeight * fontSize / 2})
+		half := vg.Point{X: sampleWidth / 2}
+		if e.kind == plots.Curve {
+			if e.band {
+				up := vg.Point{Y: 0.4 * capHeight * fontSize}
+				a, b := middle.Sub(half), middle.Add(half)
+				fill(c, alpha(e.look.color, bandAlpha), []vg.Point{a.Sub(up), b.Sub(up), b.Add(up), a.Add(up)})
+			}
+			stroke(c, e.look.color, curveWidth, e.look.dashes, []vg.Point{middle.Sub(half), middle.Add(half)})
+		} else {
+			drawMarker(c, e.look, middle)
+		}
+		c.SetColor(ink)
+		t.write(c, p.Add(vg.Point{X: sampleWidth + textGap}), e.label, fontSize, false, 0, 0)
+	}
+}
+
+// groups returns the groups of the series of a panel, in the order in which they come.
+func groups(p *plots.Panel) []string {
+	var names []string
+	for _, s := range p.Series {
+		if !slices.Contains(names, s.Group) {
+			names = append(names, s.Group)
+		}
+	}
+	return names
+}
+
+// seriesLook returns the look of a series of a panel, lighter for each group that comes before its own.
+func seriesLook(p *plots.Panel, s plots.Series) look {
+	return lighter(lookOf(s.Look), slices.Index(groups(p), s.Group))
+}
+
+// lighter returns a look on the way to white.
+func lighter(l look, steps int) look {
+	part := 0.0
+	for range steps {
+		part += tint * (1 - part)
+	}
+	mix := func(v uint8) uint8 { return v + uint8(part*float64(0xff-v)+0.5) }
+	l.color.R, l.color.G, l.color.B = mix(l.color.R), mix(l.color.G), mix(l.color.B)
+	return l
+}

@@ -1,0 +1,73 @@
+package plots
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// A Summary tells whether the simulated numbers of some checks, taken together, agree with theory. Where a
+// simulation is right, z is a standard normal variable: 5 % of |z| exceed 1.96, and 0.27 % exceed 3.
+type Summary struct {
+	Rows        int     // checks of simulated numbers
+	Beyond196   int     // of them, those with |z| > 1.96
+	Beyond3     int     // those with |z| > 3
+	Largest     float64 // the largest |z|
+	Simulations int     // distinct ones; z of their first rows are independent
+
+	// Pearson's chi-square statistic of those z over ten cells of equal probability, with 9 degrees of freedom, and the
+	// probability of at least as much; nil for fewer than fifty, five a cell, where that law is too far off.
+	ChiSquare *float64
+	PValue    *float64
+}
+
+const (
+	cells     = 10
+	fewest    = 5 * cells
+	leastProb = 1e-6
+)
+
+// Summarize looks at the checks of simulated numbers.
+func Summarize(checks []Check) Summary {
+	var s Summary
+	known := make(map[string]bool)
+	var count [cells]float64
+	for _, c := range checks {
+		if c.Z == nil {
+			continue
+		}
+		z := math.Abs(*c.Z)
+		s.Rows++
+		if z > 1.96 {
+			s.Beyond196++
+		}
+		if z > 3 {
+			s.Beyond3++
+		}
+		s.Largest = max(s.Largest, z)
+		if c.Simulation != nil {
+			if known[*c.Simulation] {
+				continue
+			}
+			known[*c.Simulation] = true
+		}
+		s.Simulations++
+		count[min(int(cells*distuv.UnitNormal.CDF(*c.Z)), cells-1)]++
+	}
+	if s.Simulations < fewest {
+		return s
+	}
+	expected := float64(s.Simulations) / cells
+	var x float64
+	for _, n := range count {
+		x += (n - expected) * (n - expected) / expected
+	}
+	p := distuv.ChiSquared{K: cells - 1}.Survival(x)
+	s.ChiSquare, s.PValue = &x, &p
+	return s
+}
+
+// OK reports whether no |z| exceeds 5 and the chi-square test does not reject at the level 10^-6.
+func (s Summary) OK() bool {
+	return s.Largest <= maxZ && (s.PValue == nil || *s.PValue >= leastProb)
+}

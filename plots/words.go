@@ -1,0 +1,49 @@
+package plots
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// decimal writes a number that has few decimals.
+func decimal(v *big.Rat) string {
+	x, _ := v.Float64()
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// power writes 1000000 as 10⁶ and 400000 as 4·10⁵; numbers below 10000 as they are.
+func power(v float64) string {
+	if v < 1e4 {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return scientific(strconv.FormatFloat(v, 'e', -1, 64))
+}
+
+// significant writes a large number with two digits, such as 3.4·10⁹.
+func significant(v float64) string {
+	if v < 1e4 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return scientific(strconv.FormatFloat(v, 'e', 1, 64))
+}
+
+// scientific turns "4e+05" into "4·10⁵".
+func scientific(text string) string {
+	m, e, _ := strings.Cut(text, "e+")
+	e = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strings.TrimLeft(e, "0"))
+	if m == "1" {
+		return "10" + e
+	}
+	return m + "·10" + e
+}
+
+// list joins the first words, and says how many there are if they are more than ten.
+func list(words []string, comma string) string {
+	const most = 10
+	if len(words) > most {
+		return strings.Join(words[:most], comma) + fmt.Sprintf("%sand %d more", comma, len(words)-most)
+	}
+	return strings.Join(words, comma)
+}
