@@ -178,9 +178,9 @@ func (s *shell) module() string {
 
 // matches reports whether got is want, with lines "..." in want for any lines. Spaces at the ends do not count.
 func matches(want, got string) bool {
-	pattern := regexp.QuoteMeta(strings.TrimSpace(want))
+	pattern := regexp.QuoteMeta(strings.TrimSpace(want) + "\n")
 	pattern = strings.ReplaceAll(pattern, `\.\.\.`+"\n", `(?s:.*\n)`)
-	return regexp.MustCompile("^" + pattern + "$").MatchString(strings.TrimSpace(got))
+	return regexp.MustCompile("^" + pattern + "$").MatchString(strings.TrimSpace(got) + "\n")
 }
 
 func TestMatches(t *testing.T) {
@@ -191,6 +191,7 @@ func TestMatches(t *testing.T) {
 		{"a\nb\n", "a\nb", true},
 		{"a\n...\nd", "a\nb\nc\nd\n", true},
 		{"a\n...\nd", "a\nb\nc\n", false},
+		{"...\nb\n...\n", "a\nb\nc\n", true},
 		{"a.c", "abc", false},
 		{"", "a", false},
 	} {
