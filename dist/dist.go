@@ -65,8 +65,9 @@ func StdDev(d Distribution) (float64, error) {
 	return finite(math.Sqrt(c) * m)
 }
 
-// SCV returns the squared coefficient of variation E[X²]/E[X]² - 1, without cancellation for the laws of this package.
-// Its errors are those of [Distribution.Moment].
+// SCV returns the squared coefficient of variation E[X²]/E[X]² - 1. Its errors are those of [Distribution.Moment]. It
+// does not cancel for the laws of this package, but for those of [NewPhaseType]: there it is at least 1/n for n states,
+// and its relative error n times that of the moments.
 func SCV(d Distribution) (float64, error) {
 	if v, ok := d.(interface{ scv() (float64, error) }); ok {
 		return v.scv()
@@ -107,7 +108,6 @@ func WithMean(d Distribution, mean float64) (Distribution, error) {
 type Phases struct {
 	Mean      float64                // ς, work
 	MeanCount float64                // E[K], so that E[X] = ς E[K]
-	Changes   float64                // mean number of transitions of the law's own chain: 1 if hyperexponential
 	Fixed     int                    // K if it is the same for all jobs, else 0
 	Draw      func(r *rand.Rand) int // draws K >= 1; nil if Fixed > 0. It may be called concurrently
 }

@@ -15,7 +15,7 @@ import (
 type empirical struct {
 	sizes  []float64              // increasing
 	prefix map[float64][]twoFloat // for orders -1, 1 and 2, Σ_{i<n} sizes[i]^order at n
-	sha    string
+	sha    string                 // prefix
 }
 
 // A twoFloat is the number hi + lo, |lo| at most half a unit in the last place of hi.
@@ -58,7 +58,7 @@ func NewEmpirical(sizes []float64) (Distribution, error) {
 }
 
 func (e empirical) String() string {
-	return fmt.Sprintf("empirical of %d sizes, SHA-256 %s", len(e.sizes), e.sha)
+	return fmt.Sprintf("empirical of %d sizes, SHA-256 prefix %s", len(e.sizes), e.sha)
 }
 
 func (e empirical) Moment(order float64) (float64, error) {

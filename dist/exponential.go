@@ -55,7 +55,7 @@ func (e erlang) String() string {
 
 func (e erlang) Phases() Phases {
 	k := float64(e.phases)
-	return Phases{Mean: e.phase, MeanCount: k, Changes: k, Fixed: e.phases}
+	return Phases{Mean: e.phase, MeanCount: k, Fixed: e.phases}
 }
 
 func (e erlang) Moment(order float64) (float64, error) { return e.PartialMoment(order, 0, math.Inf(1)) }
@@ -216,7 +216,7 @@ func normalized(name string, p []float64, zeros bool) ([]float64, error) {
 
 func (h hyperexponential) String() string {
 	if len(h.probs) > maxListed {
-		return fmt.Sprintf("hyperexponential of %d branches, SHA-256 %s", len(h.probs), digest(h.probs, h.means))
+		return fmt.Sprintf("hyperexponential of %d branches, SHA-256 prefix %s", len(h.probs), digest(h.probs, h.means))
 	}
 	var b strings.Builder
 	b.WriteString("hyperexponential of")
@@ -245,7 +245,7 @@ func (h hyperexponential) Phases() Phases {
 		mean += h.probs[i] * m / phase
 		success[i] = phase / m
 	}
-	return Phases{Mean: phase, MeanCount: mean, Changes: 1, Draw: func(r *rand.Rand) int {
+	return Phases{Mean: phase, MeanCount: mean, Draw: func(r *rand.Rand) int {
 		return geometricDraw(r, success[h.branch.draw(r)])
 	}}
 }

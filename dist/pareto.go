@@ -10,17 +10,20 @@ import (
 // pareto has P(X > x) = (min/x)^alpha for x >= min.
 type pareto struct{ min, alpha float64 }
 
-// NewPareto returns the Pareto law P(X > x) = (min/x)^alpha, x >= min, whose moments of orders below alpha are
-// finite: E[X^r] = alpha min^r/(alpha - r). Alpha must be at least 0.1, since samples exceed float64 otherwise. The
-// error names the argument that is out of range.
-func NewPareto(min, alpha float64) (Distribution, error) {
-	if !(min >= 1e-100 && min <= 1e100) {
-		return nil, input.Errorf("min", min, "a number in [1e-100, 1e100]")
+// NewPareto returns the Pareto law P(X > x) = (low/x)^alpha, x >= low, whose moments of orders below alpha are
+// finite: E[X^r] = alpha low^r/(alpha - r). Low is in [1e-100, 1e100] and alpha at most 1e9 and at least
+//
+//	0.1 + log10(max(1, low))/400,
+//
+// which keeps samples and quantiles far within float64. The error names the argument that is out of range.
+func NewPareto(low, alpha float64) (Distribution, error) {
+	if !(low >= 1e-100 && low <= 1e100) {
+		return nil, input.Errorf("low", low, "a number in [1e-100, 1e100]")
 	}
-	if !(alpha >= 0.1+math.Log10(math.Max(1, min))/400 && alpha <= 1e9) {
-		return nil, input.Errorf("alpha", alpha, "a number in [0.1, 1e9], up to 0.35 for min up to 1e100")
+	if least := 0.1 + math.Log10(max(1, low))/400; !(alpha >= least && alpha <= 1e9) {
+		return nil, input.Errorf("alpha", alpha, "a number in [%v, 1e9] for low = %v", least, low)
 	}
-	return pareto{min, alpha}, nil
+	return pareto{low, alpha}, nil
 }
 
 func (p pareto) String() string {
@@ -49,21 +52,21 @@ func (p pareto) PartialMoment(order, low, high float64) (float64, error) {
 	return finite(p.alpha * paretoIntegral(order, p.min, p.alpha, low, high))
 }
 
-// paretoIntegral returns min^α ∫_a^b x^(r-α-1) dx for min <= a < b < ∞, from the end where the power is larger.
-func paretoIntegral(r, min, alpha, a, b float64) float64 {
+// paretoIntegral returns low^α ∫_a^b x^(r-α-1) dx for low <= a < b < ∞, from the end where the power is larger.
+func paretoIntegral(r, low, alpha, a, b float64) float64 {
 	m, l := r-alpha, logRatio(a, b)
 	if m > 0 {
-		return math.Pow(b, r) * paretoTail(min, b, alpha) * l * phi(m*l)
+		return math.Pow(b, r) * paretoTail(low, b, alpha) * l * phi(m*l)
 	}
-	return math.Pow(a, r) * paretoTail(min, a, alpha) * l * phi(-m*l)
+	return math.Pow(a, r) * paretoTail(low, a, alpha) * l * phi(-m*l)
 }
 
-// paretoTail returns (min/x)^alpha, also where min/x underflows.
-func paretoTail(min, x, alpha float64) float64 {
-	if q := min / x; q > 1e-290 {
+// paretoTail returns (low/x)^alpha, also where low/x underflows.
+func paretoTail(low, x, alpha float64) float64 {
+	if q := low / x; q > 1e-290 {
 		return math.Pow(q, alpha)
 	}
-	return math.Exp(-alpha * logRatio(min, x))
+	return math.Exp(-alpha * logRatio(low, x))
 }
 
 // scv returns 1/(α(α-2)).
@@ -111,25 +114,25 @@ func (p pareto) Scaled(factor float64) (Distribution, error) {
 // boundedPareto has density α min^α x^(-α-1)/(1 - (min/max)^α) on [min, max].
 type boundedPareto struct{ min, max, alpha, log float64 } // log = ln(max/min)
 
-// NewBoundedPareto returns the law with density alpha min^alpha x^(-alpha-1)/(1 - (min/max)^alpha) on [min, max], for
-// min < max and alpha in [1e-100, 1e9]; as alpha goes to 0 it becomes the law of uniform ln X (Harchol-Balter, "Task
-// assignment with unknown duration", J. ACM 49(2), 2002). With φ(m, l) = (e^(ml) - 1)/m, or l for m = 0, and
+// NewBoundedPareto returns the law with density alpha low^alpha x^(-alpha-1)/(1 - (low/high)^alpha) on [low, high],
+// for low < high and alpha in [1e-100, 1e9]; as alpha goes to 0 it becomes the law of uniform ln X (Harchol-Balter,
+// "Task assignment with unknown duration", J. ACM 49(2), 2002). With φ(m, l) = (e^(ml) - 1)/m, or l for m = 0, and
 // ln(b/a) = l,
 //
-//	E[X^r; a < X <= b] = a^r (min/a)^alpha φ(r-alpha, l)/φ(-alpha, ln(max/min)),  min <= a <= b <= max.
+//	E[X^r; a < X <= b] = a^r (low/a)^alpha φ(r-alpha, l)/φ(-alpha, ln(high/low)),  low <= a <= b <= high.
 //
 // The error names the argument that is out of range.
-func NewBoundedPareto(min, max, alpha float64) (Distribution, error) {
-	if err := checkPositive("min", min); err != nil {
+func NewBoundedPareto(low, high, alpha float64) (Distribution, error) {
+	if err := checkPositive("low", low); err != nil {
 		return nil, err
 	}
-	if !(max > min && max <= 1e300) {
-		return nil, input.Errorf("max", max, "a number in (%v, 1e300], above min", min)
+	if !(high > low && high <= 1e300) {
+		return nil, input.Errorf("high", high, "a number in (%v, 1e300], above low", low)
 	}
 	if err := checkAlpha(alpha); err != nil {
 		return nil, err
 	}
-	return boundedPareto{min, max, alpha, logRatio(min, max)}, nil
+	return boundedPareto{low, high, alpha, logRatio(low, high)}, nil
 }
 
 func checkAlpha(alpha float64) error {
@@ -139,38 +142,38 @@ func checkAlpha(alpha float64) error {
 	return nil
 }
 
-// NewBoundedParetoOfMean returns the law of [NewBoundedPareto] with the min that gives it the mean, below max. The
-// error also says when that min would be below 1e-300.
-func NewBoundedParetoOfMean(alpha, max, mean float64) (Distribution, error) {
+// NewBoundedParetoOfMean returns the law of [NewBoundedPareto] with the low end that gives it the mean, below high. The
+// error also says when that end would be below 1e-300.
+func NewBoundedParetoOfMean(alpha, high, mean float64) (Distribution, error) {
 	if err := checkAlpha(alpha); err != nil {
 		return nil, err
 	}
-	if err := checkPositive("max", max); err != nil {
+	if err := checkPositive("high", high); err != nil {
 		return nil, err
 	}
-	if !(mean > 0 && mean < max) {
-		return nil, input.Errorf("mean", mean, "a number > 0 and below max = %v", max)
+	if !(mean > 0 && mean < high) {
+		return nil, input.Errorf("mean", mean, "a number > 0 and below high = %v", high)
 	}
-	// E[X]/max = e^(-s l) φ(|1-α| l)/φ(α l), s = min(α, 1), falls from 1 to 0 as l = ln(max/min) grows.
+	// E[X]/high = e^(-s l) φ(|1-α| l)/φ(α l), s = min(α, 1), falls from 1 to 0 as l = ln(high/low) grows.
 	ratio := func(l float64) float64 {
-		return math.Exp(-math.Min(alpha, 1)*l) * phi(math.Abs(1-alpha)*l) / phi(alpha*l)
+		return math.Exp(-min(alpha, 1)*l) * phi(math.Abs(1-alpha)*l) / phi(alpha*l)
 	}
-	low, high := 0.0, math.Log(max)-math.Log(1e-300)
-	if !(ratio(high) < mean/max) {
-		return nil, input.Errorf("mean", mean, "a mean that a min of at least 1e-300 gives for alpha = %v", alpha)
+	short, long := 0.0, math.Log(high)-math.Log(1e-300)
+	if !(ratio(long) < mean/high) {
+		return nil, input.Errorf("mean", mean, "a mean that a low end of at least 1e-300 gives for alpha = %v", alpha)
 	}
-	for mid := high / 2; low < mid && mid < high; mid = (low + high) / 2 {
-		if ratio(mid) > mean/max {
-			low = mid
+	for mid := long / 2; short < mid && mid < long; mid = (short + long) / 2 {
+		if ratio(mid) > mean/high {
+			short = mid
 		} else {
-			high = mid
+			long = mid
 		}
 	}
-	min := max * math.Exp(-high)
-	if high < 0.5 { // a small max - min is more exact so
-		min = max + max*math.Expm1(-high)
+	low := high * math.Exp(-long)
+	if long < 0.5 { // a small high - low is more exact so
+		low = high + high*math.Expm1(-long)
 	}
-	return NewBoundedPareto(min, max, alpha)
+	return NewBoundedPareto(low, high, alpha)
 }
 
 func (p boundedPareto) String() string {
@@ -190,6 +193,38 @@ func (p boundedPareto) PartialMoment(order, low, high float64) (float64, error) 
 		return 0, nil
 	}
 	return finite(paretoIntegral(order, p.min, p.alpha, low, high) / (p.log * phi(p.alpha*p.log)))
+}
+
+// scv returns S(a+h) S(a-h)/S(a)² - 1 for S(x) = sinh(x)/x, h = ln(max/min)/2 and a = |1-α| h, which since
+// sinh(a+h) sinh(a-h) = sinh²(a) - sinh²(h) is
+//
+//	(S(h)²/S(a)² - 1)/(α(2-α)) = (e^y - 1)/y 2hc/max(α, 2-α),  y = min(α, 2-α) 2hc,
+//
+// with the mean c over (a, h) of (ln S)' = coth x - 1/x. It is about h²/3 if max is near min.
+func (p boundedPareto) scv() (float64, error) {
+	h := p.log / 2
+	a, gap := math.Abs(1-p.alpha)*h, min(p.alpha, 2-p.alpha)*h // gap = h - a
+	var c float64
+	if math.Abs(gap) < 4 {
+		c = legendre20(func(t float64) float64 { return langevin(a + gap*t) }, 0, 1)
+	} else {
+		c = 1 + math.Log(phi(2*h)/phi(2*a))/gap // S(x) = e^x φ(2x)
+	}
+	y := 2 * gap * c
+	return finite(math.Exp(max(y, 0)) * phi(math.Abs(y)) * p.log * c / max(p.alpha, 2-p.alpha))
+}
+
+// langevin returns coth x - 1/x for x >= 0: the rest of Lambert's continued fraction of coth x, x/(3 + x²/(5 + ...)),
+// where the difference would cancel.
+func langevin(x float64) float64 {
+	if x > 2 {
+		return 1/math.Tanh(x) - 1/x
+	}
+	f := 27.0
+	for k := 25.0; k >= 3; k -= 2 {
+		f = k + x*x/f
+	}
+	return x / f
 }
 
 func (p boundedPareto) CDF(x float64) float64 {

@@ -15,17 +15,25 @@ type shape struct {
 	make func(parameters []float64, mean float64) (Distribution, error)
 }
 
+// form is the name with what the parameters may be.
+func (s shape) form() string {
+	if s.want == "" {
+		return s.name
+	}
+	return s.name + " with " + s.want
+}
+
 // shapes returns all shapes that have names.
 func shapes() []shape {
-	scaled := func(d Distribution) func([]float64, float64) (Distribution, error) {
-		return func(_ []float64, mean float64) (Distribution, error) { return WithMean(d, mean) }
+	scaled := func(law func() Phased) func([]float64, float64) (Distribution, error) {
+		return func(_ []float64, mean float64) (Distribution, error) { return WithMean(law(), mean) }
 	}
 	return []shape{
 		{"exponential", "", func(_ []float64, mean float64) (Distribution, error) { return NewExponential(mean) }},
 		{"deterministic", "", func(_ []float64, mean float64) (Distribution, error) { return NewDeterministic(mean) }},
-		{"bimodal", "", scaled(BonaldComteBimodal())},
-		{"hyperexponential", "", scaled(BonaldComteHyperexponential())},
-		{"zipf", "", scaled(BonaldComteZipf())},
+		{"bimodal", "", scaled(BonaldComteBimodal)},
+		{"hyperexponential", "", scaled(BonaldComteHyperexponential)},
+		{"zipf", "", scaled(BonaldComteZipf)},
 		{"erlang:K", "K an integer in 1..1000000", makeErlang},
 		{"hyperexponential:SCV", "SCV in (1, 1e8]", func(p []float64, mean float64) (Distribution, error) {
 			return NewBalancedHyperexponential(mean, p[0])
@@ -86,30 +94,38 @@ func Names() []string {
 //	lognormal:SCV                    squared coefficient of variation SCV
 //	weibull:SHAPE                    SHAPE 1 is exponential
 //
-// The error names "sizes" for the text, and lists what is accepted, or "mean".
+// The error names "sizes" for the text, and lists the forms of its family or else all names, or "mean".
 func Parse(text string, mean float64) (Distribution, error) {
 	if !(mean >= 1e-90 && mean <= 1e90) {
 		return nil, input.Errorf("mean", mean, "a number in [1e-90, 1e90]")
 	}
 	parts := strings.Split(text, ":")
+	var family []string // forms that begin as the text does
 	for _, s := range shapes() {
-		form := strings.Split(s.name, ":")
-		if form[0] != parts[0] || len(form) != len(parts) {
+		words := strings.Split(s.name, ":")
+		if words[0] != parts[0] {
+			continue
+		}
+		if len(words) != len(parts) {
+			family = append(family, s.form())
 			continue
 		}
 		parameters := make([]float64, len(parts)-1)
 		for i, p := range parts[1:] {
 			v, err := strconv.ParseFloat(p, 64)
 			if err != nil || !(math.Abs(v) <= math.MaxFloat64) {
-				return nil, input.Errorf("sizes", text, "%s with %s", s.name, s.want)
+				return nil, input.Errorf("sizes", text, "%s", s.form())
 			}
 			parameters[i] = v
 		}
 		d, err := s.make(parameters, mean)
 		if err != nil && s.want != "" {
-			return nil, input.Errorf("sizes", text, "%s with %s", s.name, s.want)
+			return nil, input.Errorf("sizes", text, "%s", s.form())
 		}
 		return d, err
+	}
+	if len(family) > 0 {
+		return nil, input.Errorf("sizes", text, "%s", strings.Join(family, ", or "))
 	}
 	return nil, input.Errorf("sizes", text, "one of %s", strings.Join(Names(), ", "))
 }

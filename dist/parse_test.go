@@ -44,6 +44,14 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: %v, error %v", text, d, err)
 		}
 	}
+	for _, c := range []struct{ text, want string }{
+		{"erlang", "want erlang:K with K an integer in 1..1000000"}, {"exponential:1", "want exponential"},
+		{"hyperexponential:2:3", "want hyperexponential, or hyperexponential:SCV with SCV in (1, 1e8]"},
+	} {
+		if _, err := Parse(c.text, 1); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%q: error %v, %s", c.text, err, c.want)
+		}
+	}
 	if _, err := Parse("?", 1); err == nil || !strings.Contains(err.Error(), strings.Join(Names(), ", ")) {
 		t.Errorf("error %v does not list the names", err)
 	}

@@ -143,7 +143,7 @@ func (s phaseSum) String() string {
 		}
 	}
 	if len(list) > maxListed {
-		return fmt.Sprintf("sum of up to %d phases of mean %s, SHA-256 %s", len(s.probs), text(s.phase), digest(s.probs))
+		return fmt.Sprintf("sum of up to %d phases of mean %s, SHA-256 prefix %s", len(s.probs), text(s.phase), digest(s.probs))
 	}
 	return "sum of phases of mean " + text(s.phase) + ", " + strings.Join(list, ", ")
 }
@@ -162,7 +162,7 @@ func (s phaseSum) countMoments() (mean, variance float64) {
 
 func (s phaseSum) Phases() Phases {
 	mean, variance := s.countMoments()
-	p := Phases{Mean: s.phase, MeanCount: mean, Changes: mean}
+	p := Phases{Mean: s.phase, MeanCount: mean}
 	if variance == 0 {
 		p.Fixed = len(s.probs)
 		return p

@@ -21,10 +21,11 @@ type phaseType struct {
 	alpha     []float64   // initial probabilities
 	generator [][]float64 // T
 	exit      []float64   // rates to absorption
+	start     alias       // draws the first state
+	next      []alias     // draws the state after i, n for absorption
 	rate      float64     // ν, the largest rate of leaving a state
 	mean      []float64   // mean time to absorption from each state
 	longest   float64     // the largest of them
-	changes   float64     // mean number of transitions
 	step      [][]float64 // one step of the uniformized chain, with absorption as the last state
 	powers    [][][]float64
 }
@@ -88,25 +89,22 @@ func newPhaseType(alpha []float64, t [][]float64, exit []float64) (Phased, error
 	if i := trapped(t, exit); i >= 0 {
 		return nil, input.Errorf(path(i), t[i], "a state from which absorption can be reached")
 	}
-	p := phaseType{alpha: alpha, generator: t, exit: exit}
-	for i := range t {
-		p.rate = max(p.rate, -t[i][i])
+	p := phaseType{alpha: alpha, generator: t, exit: exit, start: newAlias(alpha)}
+	for i, row := range t {
+		weights := append(slices.Clone(row), exit[i])
+		weights[i] = 0
+		p.next = append(p.next, newAlias(weights))
+		p.rate = max(p.rate, -row[i])
 	}
 	ones := make([]float64, len(t))
-	leaving := make([]float64, len(t))
 	for i := range ones {
 		ones[i] = 1 / p.rate
-		leaving[i] = -t[i][i] / p.rate
 	}
 	mean, err := p.solve(ones)
 	if err != nil {
 		return nil, err
 	}
-	visits, err := p.solve(leaving)
-	if err != nil {
-		return nil, err
-	}
-	p.mean, p.longest, p.changes = mean, slices.Max(mean), dot(alpha, visits)
+	p.mean, p.longest = mean, slices.Max(mean)
 	if !(p.longest*p.rate <= maxStiffness) {
 		return nil, input.Errorf("generator", fmt.Sprintf("mean %v, largest rate %v", p.longest, p.rate),
 			"mean times to absorption of at most %v over the largest rate", maxStiffness)
@@ -244,7 +242,7 @@ func (p phaseType) String() string {
 	lists := append([][]float64{p.alpha}, p.generator...)
 	n := len(p.alpha)
 	if n*(n+1) > maxListed {
-		return fmt.Sprintf("phase-type of %d states, SHA-256 %s", n, digest(append(lists, p.exit)...))
+		return fmt.Sprintf("phase-type of %d states, SHA-256 prefix %s", n, digest(append(lists, p.exit)...))
 	}
 	s := "phase-type, start"
 	for i, list := range lists {
@@ -263,23 +261,18 @@ func (p phaseType) String() string {
 
 func (p phaseType) Phases() Phases {
 	n := len(p.alpha)
-	start := newAlias(p.alpha)
-	next := make([]alias, n)
 	leave := make([]float64, n)
 	for i, row := range p.generator {
-		w := append(slices.Clone(row), p.exit[i])
-		w[i] = 0
-		next[i] = newAlias(w)
 		leave[i] = -row[i] / p.rate
 	}
 	draw := func(r *rand.Rand) int {
 		var k int
-		for i := start.draw(r); i < n; i = next[i].draw(r) {
+		for i := p.start.draw(r); i < n; i = p.next[i].draw(r) {
 			k += geometricDraw(r, leave[i])
 		}
 		return k
 	}
-	return Phases{Mean: 1 / p.rate, MeanCount: dot(p.alpha, p.mean) * p.rate, Changes: p.changes, Draw: draw}
+	return Phases{Mean: 1 / p.rate, MeanCount: dot(p.alpha, p.mean) * p.rate, Draw: draw}
 }
 
 // Moment returns k! α (-T)^-k 1 for orders k = 0..32, and integrates for others.
@@ -436,50 +429,10 @@ func (p phaseType) Quantile(q float64) (float64, error) {
 
 func (p phaseType) Sample(r *rand.Rand) float64 {
 	x := 0.0
-	for i := pick(r, p.alpha); i < len(p.alpha); {
+	for i := p.start.draw(r); i < len(p.alpha); i = p.next[i].draw(r) {
 		x += exponentialDraw(r) / -p.generator[i][i]
-		i = p.successor(r, i)
 	}
 	return x
-}
-
-// successor draws the state after i, n for absorption.
-func (p phaseType) successor(r *rand.Rand, i int) int {
-	u := r.Float64() * -p.generator[i][i]
-	last := len(p.exit)
-	if p.exit[i] == 0 {
-		last = -1
-	}
-	for j, v := range p.generator[i] {
-		if j == i || v == 0 {
-			continue
-		}
-		if u < v {
-			return j
-		}
-		u -= v
-		if p.exit[i] == 0 {
-			last = j // where rounding leaves u when no state is left
-		}
-	}
-	return last
-}
-
-// pick draws an index with the given probabilities, not one of probability 0.
-func pick(r *rand.Rand, probs []float64) int {
-	u := r.Float64()
-	last := 0
-	for i, v := range probs {
-		if v == 0 {
-			continue
-		}
-		if u < v {
-			return i
-		}
-		u -= v
-		last = i
-	}
-	return last
 }
 
 func (p phaseType) Support() (low, high float64, bounded bool) { return 0, 0, false }

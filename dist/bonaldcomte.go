@@ -1,8 +1,6 @@
 package dist
 
-import (
-	"math"
-)
+import "math"
 
 // BonaldComteBimodal returns the bimodal law of [BC17], section 5: 25 phases with probability 1/6, else 1, of mean
 // 1/5: mean 1, standard deviation √3.4 = 1.84.
