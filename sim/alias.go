@@ -11,7 +11,7 @@ type outcome struct {
 // aliasTable returns the columns from which [drawBatch] draws codes[i] with probability in proportion to
 // weights[i] >= 0, in one step each (A. J. Walker, "An efficient method for generating discrete random variables with
 // general distributions", ACM Transactions on Mathematical Software 3, 1977, 253–256). Codes of weight 0 are never drawn.
-// Probabilities are right to 2^-52 relatively, up to the number of codes over 2^64.
+// Probabilities of n codes are right to some 2n 2^-53 relatively, for the rounding of sums, and n 2^-64.
 func aliasTable(weights []float64, codes []uint32) []outcome {
 	var sum float64
 	n := 0

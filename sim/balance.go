@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -43,6 +44,10 @@ type scaled struct {
 	exponent int32
 }
 
+// ErrTooManyStates is wrapped by the error of a run under balanced fairness that needs the balance function at more
+// states than there is room for.
+var ErrTooManyStates = errors.New("the model is too large for processor sharing")
+
 // Limits of a balance: a state takes 16 bytes, a row some 100 more.
 const (
 	rowUnits     = 6
@@ -56,7 +61,8 @@ func newBalance(classes int, rank func(set uint64) float64) *balance {
 	return b
 }
 
-// rates writes φ_i(x) for each class into phi. The error is for a table that would grow too large.
+// rates writes φ_i(x) for each class into phi. The error, for a table that would grow too large, wraps
+// [ErrTooManyStates] and leaves the table as it was.
 func (b *balance) rates(x []int, phi []float64) error {
 	n := b.root.Load()
 	if !n.holds(x) {
@@ -108,7 +114,7 @@ func power(k int32) float64 {
 	return math.Ldexp(1, int(k))
 }
 
-// reach returns a table that holds x.
+// reach returns a table that holds x, or the error of rates.
 func (b *balance) reach(x []int) (*balanceNode, error) {
 	b.growing.Lock()
 	defer b.growing.Unlock()
@@ -122,12 +128,15 @@ func (b *balance) reach(x []int) (*balanceNode, error) {
 		corner[i] = roundUp(v)
 		room /= corner[i] + 1
 	}
+	units, states := b.units, b.states
 	if room > 0 {
 		root = b.grow(root, corner, 0, 0)
 	}
 	if room == 0 || b.units > b.limit {
-		return nil, fmt.Errorf("sim: the model is too large for processor sharing: with %d jobs of %d classes, the balance function of %d classes "+
-			"that share servers is needed at too many states, %d so far", total(x), present(x), b.classes, b.states)
+		err := fmt.Errorf("sim: %w: with %d jobs of %d classes, the balance function of %d classes "+
+			"that share servers is needed at too many states, %d so far", ErrTooManyStates, total(x), present(x), b.classes, b.states)
+		b.units, b.states = units, states // the larger table is dropped
+		return nil, err
 	}
 	b.root.Store(root)
 	return root, nil

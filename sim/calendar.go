@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 
 	"productform/dist"
-	"productform/internal/input"
 )
 
 // A calendarJob is a job of a calendar.
@@ -24,7 +23,8 @@ type calendarJob struct {
 // that is interrupted moves to their ends.
 //
 // The next event is the earliest finish in a heap of the jobs in service, or a tick of a Poisson process: the arrivals
-// of all classes and the interruptions of all servers, Σ_i λ_i + Σ_s C_s m/σ a unit of time, busy or not. A finish
+// of all classes and the interruptions of all servers, Σ_i λ_i + Σ_s C_s m/σ a unit of time, busy or not; the
+// empty cluster waits for an arrival only. A finish
 // comes before a tick at the same time, and of jobs that finish at the same time the oldest first. An event takes
 // O(d log S) for a job of d among S servers, and allocates nothing but room for more jobs than ever before.
 //
@@ -35,6 +35,8 @@ type calendar struct {
 	draws  *rand.Rand // from random
 	table  []outcome  // of the codes s of an interruption at server s, arrivals+i
 	tick   float64    // mean time between ticks
+	coming []outcome  // of the codes arrivals+i only, and the mean time between arrivals, for the empty cluster
+	alone  float64
 
 	capacity []float64         // by server
 	row      []int32           // by server
@@ -48,21 +50,18 @@ type calendar struct {
 	free  []uint32 // jobs that are not there
 	heap  finishes
 
-	now, next float64 // time, and that of the next tick
-	total     int     // jobs
-	present   []int   // jobs by class
-	counted   float64 // time up to which total is counted
-	changed   []float64
+	now, next float64   // time, and that of the next tick
 	busy      []float64 // time from which a server is busy, if it is
+	census
 }
 
 // newCalendar returns an empty cluster whose random numbers come from r: the time to the next tick, then at each tick
 // what it is, the size and the servers of a job that arrives, and the time to the next.
 func newCalendar(f *flat, c Cluster, r *stream) engine {
-	servers, classes := len(f.capacity), len(f.classes)
+	servers := len(f.capacity)
 	q := &calendar{
 		sizes: c.Sizes, random: r, draws: rand.New(r), capacity: f.capacity, row: f.row, nodes: make([]node, servers),
-		present: make([]int, classes), changed: make([]float64, classes), busy: make([]float64, servers),
+		busy: make([]float64, servers), census: newCensus(len(f.classes)),
 	}
 	var weights []float64
 	var codes []uint32
@@ -75,12 +74,13 @@ func newCalendar(f *flat, c Cluster, r *stream) engine {
 	}
 	q.chosen, q.degree, q.stride = choices(f.chosen)
 	q.table, q.tick = aliasTable(weights, codes), 1/sum(weights)
+	q.coming, q.alone = aliasTable(weights[servers:], codes[servers:]), 1/sum(weights[servers:])
 	q.most = min(maxJobs, maxLinks/int(q.stride))
-	q.next = q.draws.ExpFloat64() * q.tick
+	q.next = q.draws.ExpFloat64() * q.alone
 	return q
 }
 
-// advance simulates t units of time. The error says that there are too many jobs.
+// advance simulates t units of time. The error wraps [ErrTooManyJobs].
 func (q *calendar) advance(t float64, y *tally) error {
 	for {
 		if len(q.heap) > 0 && q.heap[0].at <= q.next {
@@ -89,6 +89,9 @@ func (q *calendar) advance(t float64, y *tally) error {
 			}
 			q.now = q.heap[0].at
 			q.depart(q.heap[0].job, y)
+			if q.total == 0 { // a Poisson process has no memory of the tick that was to come
+				q.next = q.now + q.draws.ExpFloat64()*q.alone
+			}
 			continue
 		}
 		if q.next > t {
@@ -106,8 +109,12 @@ func (q *calendar) advance(t float64, y *tally) error {
 
 // event does what a tick stands for.
 func (q *calendar) event(y *tally) error {
-	column, fraction := bits.Mul64(q.random.Uint64(), uint64(len(q.table)))
-	o := &q.table[column]
+	table := q.table
+	if q.total == 0 {
+		table = q.coming
+	}
+	column, fraction := bits.Mul64(q.random.Uint64(), uint64(len(table)))
+	o := &table[column]
 	code := o.other
 	if fraction < o.cut {
 		code = o.own
@@ -131,15 +138,16 @@ func (q *calendar) event(y *tally) error {
 // arrive lets a job of class i in.
 func (q *calendar) arrive(i uint32, y *tally) error {
 	if len(q.free) == 0 {
-		if q.total == q.most {
-			return input.Errorf("Model", "a load that made jobs gather", "at most %d jobs present at a time", q.most)
+		if err := tooMany(q.total+1, q.most); err != nil {
+			return err
 		}
 		q.grow()
 	}
 	j := q.free[len(q.free)-1]
 	q.free = q.free[:len(q.free)-1]
 	q.jobs[j] = calendarJob{born: q.now, left: q.sizes.Sample(q.draws), class: i}
-	q.change(i, 1, y)
+	y.jumps++
+	q.change(int(i), 1, q.now, y)
 	n := q.first(j)
 	for _, c := range q.chosen[i] {
 		for _, s := range c.draw(q.random) {
@@ -156,20 +164,10 @@ func (q *calendar) depart(j uint32, y *tally) {
 	job := &q.jobs[j]
 	y.sojourn[job.class] += q.now - job.born
 	y.left[job.class]++
-	q.change(job.class, -1, y)
+	y.jumps++
+	q.change(int(job.class), -1, q.now, y)
 	q.release(j, y)
 	q.free = append(q.free, j)
-}
-
-// change counts the jobs up to now and one of class i more or less from now on.
-func (q *calendar) change(i uint32, by int, y *tally) {
-	y.jumps++
-	y.add(q.total, q.now-q.counted)
-	q.counted = q.now
-	q.total += by
-	y.jobs[i] += float64(q.present[i]) * (q.now - q.changed[i])
-	q.changed[i] = q.now
-	q.present[i] += by
 }
 
 // first returns the first node of a job.
@@ -247,13 +245,7 @@ func (j *calendarJob) leftAt(now float64) float64 { return max(0, j.left-j.rate*
 
 // rest counts up to time t, which becomes time 0.
 func (q *calendar) rest(t float64, y *tally) {
-	y.time += t
-	y.add(q.total, t-q.counted)
-	q.counted = 0
-	for i, n := range q.present {
-		y.jobs[i] += float64(n) * (t - q.changed[i])
-		q.changed[i] = 0
-	}
+	q.census.rest(t, y)
 	for s := range q.busy {
 		if q.nodes[s].next != uint32(s) {
 			y.busy[q.row[s]] += t - q.busy[s]

@@ -14,7 +14,6 @@ import (
 
 	"productform/cluster"
 	"productform/dist"
-	"productform/internal/input"
 	"productform/internal/qtest"
 )
 
@@ -241,12 +240,12 @@ func simulateLiterally(c Cluster, t float64, r *stream) *tally {
 			chosen[i] = append(chosen[i], chosenServers{order, choice.Choose})
 		}
 	}
-	table, draws, rate := aliasTable(weights, codes), rand.New(r), 0.0
-	for _, w := range weights {
-		rate += w
-	}
+	servers := len(q.capacity)
+	tables := map[bool][]outcome{false: aliasTable(weights, codes), true: aliasTable(weights[servers:], codes[servers:])}
+	rates := map[bool]float64{false: sum(weights), true: sum(weights[servers:])} // true: of the empty cluster, where only arrivals count
+	draws := rand.New(r)
 	y := newTally(len(c.Model.Classes), len(c.Model.Servers))
-	tick := draws.ExpFloat64() / rate
+	tick := draws.ExpFloat64() / rates[true]
 	for {
 		first, finish := -1, math.Inf(1)
 		for k, j := range q.queue {
@@ -266,9 +265,13 @@ func simulateLiterally(c Cluster, t float64, r *stream) *tally {
 			y.jumps++
 			y.sojourn[j.class] += q.now - j.born
 			y.left[j.class]++
+			if len(q.queue) == 0 {
+				tick = q.now + draws.ExpFloat64()/rates[true]
+			}
 			continue
 		}
 		q.pass(tick, y)
+		table := tables[len(q.queue) == 0]
 		column, fraction := bits.Mul64(r.Uint64(), uint64(len(table)))
 		code := table[column].other
 		if fraction < table[column].cut {
@@ -293,7 +296,7 @@ func simulateLiterally(c Cluster, t float64, r *stream) *tally {
 			q.enqueue(j)
 			y.jumps++
 		}
-		tick = q.now + draws.ExpFloat64()/rate
+		tick = q.now + draws.ExpFloat64()/rates[len(q.queue) == 0]
 	}
 }
 
@@ -567,8 +570,7 @@ func TestCalendarTooManyJobs(t *testing.T) {
 	}
 	q.most = 100
 	err := e.advance(1e4, newTally(len(p.classes), len(p.servers)))
-	var bad *input.Error
-	if !errors.As(err, &bad) || q.total != 100 {
+	if !errors.Is(err, ErrTooManyJobs) || q.total != 100 {
 		t.Errorf("error %v with %d jobs", err, q.total)
 	}
 	wide := randomAssignment(1000, 1000, big.NewRat(1, 2))

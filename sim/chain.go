@@ -1,10 +1,9 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
-
-	"productform/internal/input"
 )
 
 // A jumpChain is a cluster of which only the sizes of jobs, if made of exponential phases, and their places in the queue
@@ -22,6 +21,9 @@ type jumpChain struct {
 // arrivals is the code of an arrival of class 0.
 const arrivals = 1 << 24
 
+// The codes below arrivals are enough for the places of classQueues, the largest there are.
+const _ uint = arrivals - 2*maxServers*maxClassQueues
+
 // batch is the number of steps drawn at a time.
 const batch = 1024
 
@@ -37,10 +39,14 @@ const (
 	maxLinks = 1 << 28    // of jobs to their servers
 )
 
-// tooMany returns an error if jobs gather beyond a limit.
+// ErrTooManyJobs is wrapped by the error of a run in which jobs gather beyond what there is room for: 10,000,000 at a
+// time, or fewer if they have many servers each.
+var ErrTooManyJobs = errors.New("too many jobs are present at a time")
+
+// tooMany returns an error that wraps [ErrTooManyJobs] if jobs gather beyond a limit.
 func tooMany(jobs, limit int) error {
 	if jobs <= limit {
 		return nil
 	}
-	return input.Errorf("Model", fmt.Sprintf("a load that made %d jobs gather", jobs), "at most %d jobs present at a time", limit)
+	return fmt.Errorf("sim: %w, %d, and the most is %d: lower the load or, with a horizon, shorten it", ErrTooManyJobs, jobs, limit)
 }

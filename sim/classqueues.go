@@ -12,8 +12,12 @@ type queued struct {
 	phases int64 // left
 }
 
-// maxClassQueues bounds the classes of a classQueues: it counts the time spent in each set of active classes.
-const maxClassQueues = 8
+// maxClassQueues bounds the classes of a classQueues: it counts the time spent in each set of active classes, and a ring
+// has the job of class i at place k at k<<classShift|i.
+const (
+	classShift     = 3
+	maxClassQueues = 1 << classShift
+)
 
 // never is the order of the first job of an empty queue.
 const never = math.MaxInt64 / 2
@@ -21,19 +25,23 @@ const never = math.MaxInt64 / 2
 // classQueues simulates a jumpChain with a queue for each class, for clusters of few classes. All jobs of a class
 // may use the same servers, so that only the oldest is ever served: a server works for the class whose oldest job joined first. A
 // job that is interrupted moves from the head of its queue to the tail. A step takes constant time.
+//
+// Arrays by class have 256 entries, so that an index of type uint8 needs no check of bounds. Sums of steps may wrap around
+// in very long runs: only differences of them are used, which are right as long as they fit into 64 bits themselves.
 type classQueues struct {
 	*jumpChain
 	random *stream
 	draws  *rand.Rand // from random
 
-	serves []uint8  // classes that a server may serve, width each, filled up with maxClassQueues
-	width  int      // the code 2k+1 or 2k is about the server whose classes begin at serves[k]
-	jobs   []queued // a ring for each class, of size places, a power of 2
-	size   int
-	head   [256]int // the jobs of class i are at places head[i]..tail[i]-1 of its ring
-	tail   [256]int
+	serves  []uint8   // classes that a server may serve, width each, filled up with maxClassQueues
+	width   int       // the code 2k+1 or 2k is about the server whose classes begin at serves[k]
+	watched []watched // rows of servers
+	jobs    []queued  // a ring for each class, of size places, a power of 2
+	size    int
+	head    [256]int // the jobs of class i are at places head[i]..tail[i]-1 of its ring
+	tail    [256]int
 
-	first   [256]int64 // order of the oldest job by class; the last is never
+	first   [256]int64 // order of the oldest job by class; never if there is none, as from maxClassQueues on
 	clock   int64      // steps done
 	active  uint8      // mask of the classes present
 	present int        // jobs
@@ -51,8 +59,29 @@ type classQueues struct {
 	sizes       [batch]int64 // phases of the jobs that arrive
 }
 
+// A watched row of servers is one of servers that serve the same classes, since jobs of a class use whole rows.
+type watched struct {
+	served  uint8 // mask of the classes
+	servers float64
+}
+
+// watchRows lists the rows of servers.
+func (c *jumpChain) watchRows(serves []uint8, width int) (rows []watched) {
+	for s, row := range c.rows {
+		if int(row) == len(rows) {
+			var served uint8
+			for _, i := range serves[s*width : (s+1)*width] {
+				served |= 1 << i
+			}
+			rows = append(rows, watched{served: served})
+		}
+		rows[row].servers++
+	}
+	return rows
+}
+
 func newClassQueues(c *jumpChain, serves []uint8, width int, random *stream) *classQueues {
-	q := &classQueues{jumpChain: c, random: random, draws: rand.New(random), serves: serves, width: width, count: make([]int64, 1)}
+	q := &classQueues{jumpChain: c, random: random, draws: rand.New(random), serves: serves, width: width, watched: c.watchRows(serves, width), count: make([]int64, 1)}
 	for i := range q.first {
 		q.first[i] = never
 	}
@@ -105,7 +134,7 @@ func (q *classQueues) grow() {
 	jobs := make([]queued, 2*len(q.jobs))
 	for i := range q.classes {
 		for k := q.head[i]; k < q.tail[i]; k++ {
-			jobs[(k&(2*q.size-1))<<3|i] = q.jobs[(k&(q.size-1))<<3|i]
+			jobs[(k&(2*q.size-1))<<classShift|i] = q.jobs[(k&(q.size-1))<<classShift|i]
 		}
 	}
 	q.jobs, q.size = jobs, 2*q.size
@@ -122,13 +151,13 @@ func (q *classQueues) step(codes []uint32) {
 		if code >= arrivals {
 			i := uint8(code - arrivals)
 			q.count1(clock)
-			jobs[(q.tail[i]&mask)<<3|int(i)] = queued{clock, clock, q.sizes[arrived&(batch-1)]}
+			jobs[(q.tail[i]&mask)<<classShift|int(i)] = queued{clock, clock, q.sizes[arrived&(batch-1)]}
 			q.tail[i]++
 			arrived++
 			q.present++
 			q.active |= 1 << i
 			q.area[i] -= clock
-			q.first[i] = jobs[(q.head[i]&mask)<<3|int(i)].order
+			q.first[i] = jobs[(q.head[i]&mask)<<classShift|int(i)].order
 			continue
 		}
 		// The class whose oldest job is oldest, found without a branch.
@@ -146,7 +175,7 @@ func (q *classQueues) step(codes []uint32) {
 			continue
 		}
 		head, tail := q.head[i], q.tail[i]
-		job := &jobs[(head&mask)<<3|int(i)]
+		job := &jobs[(head&mask)<<classShift|int(i)]
 		born, phases := job.born, job.phases
 		head++
 		if code&1 == 0 {
@@ -156,7 +185,7 @@ func (q *classQueues) step(codes []uint32) {
 				continue
 			}
 		} else {
-			jobs[(tail&mask)<<3|int(i)] = queued{clock, born, phases}
+			jobs[(tail&mask)<<classShift|int(i)] = queued{clock, born, phases}
 			q.tail[i] = tail + 1
 		}
 		if phases == 0 {
@@ -173,7 +202,7 @@ func (q *classQueues) step(codes []uint32) {
 			}
 		}
 		q.head[i] = head
-		q.first[i] = jobs[(head&mask)<<3|int(i)].order
+		q.first[i] = jobs[(head&mask)<<classShift|int(i)].order
 	}
 	q.clock = clock
 }
@@ -205,14 +234,10 @@ func (q *classQueues) report(start int64, y *tally) {
 			q.count[n] = 0
 		}
 	}
-	for s, row := range q.rows {
-		var served uint8
-		for _, i := range q.serves[s*q.width : (s+1)*q.width] {
-			served |= 1 << i
-		}
-		for a, steps := range q.time {
-			if uint8(a)&served != 0 {
-				y.busy[row] += float64(steps) * step
+	for row, w := range q.watched {
+		for a, steps := range q.time[:1<<q.classes] {
+			if uint8(a)&w.served != 0 {
+				y.busy[row] += float64(steps) * step * w.servers
 			}
 		}
 	}

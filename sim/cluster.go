@@ -32,8 +32,10 @@ type Cluster struct {
 
 // Limits of a cluster to simulate.
 const (
-	maxServers  = 1 << 20 // single servers, and servers of a job times classes
-	longestSize = 50      // mean phases of a job above which a calendar is faster than a Markov chain
+	maxServers    = 1 << 20 // single servers
+	maxCompatible = 1 << 24 // servers of a class, summed over the classes
+	maxMeanPhases = 50      // mean phases of a job, above which a calendar is faster than a Markov chain
+	maxIdle       = 200     // steps a jump above which it is faster, too, since most are those of idle servers
 )
 
 // plan checks the cluster and picks an engine: class queues or server queues for sizes of few exponential
@@ -126,6 +128,7 @@ type flat struct {
 	row        []int32   // of each single server
 	chosen     [][]chosenServers
 	random     bool // some job draws its servers
+	degree     int  // largest number of servers of a job
 	system     []any
 	sizeOfJob  float64 // σ
 	totalRates float64 // Σ λ_i
@@ -144,8 +147,8 @@ func (c Cluster) flatten() (*flat, error) {
 		if row.Size() > maxServers-len(f.capacity) {
 			return nil, input.Errorf(fmt.Sprintf("Model.servers[%d].count", k), row.Size(), "at most %d servers in all", maxServers)
 		}
-		v, _ := row.Capacity.Float64()
-		if err := checkRate(fmt.Sprintf("Model.servers[%d].capacity", k), v); err != nil {
+		v, err := rateOf(fmt.Sprintf("Model.servers[%d].capacity", k), row.Capacity)
+		if err != nil {
 			return nil, err
 		}
 		f.rows = append(f.rows, server{row.Name, row.Size()})
@@ -156,18 +159,20 @@ func (c Cluster) flatten() (*flat, error) {
 	}
 	links := 0
 	for i, row := range c.Model.Classes {
-		v, _ := row.ArrivalRate.Float64()
-		if err := checkRate(fmt.Sprintf("Model.classes[%d].arrival_rate", i), v); err != nil {
+		v, err := rateOf(fmt.Sprintf("Model.classes[%d].arrival_rate", i), row.ArrivalRate)
+		if err != nil {
 			return nil, err
 		}
 		f.classes = append(f.classes, class{row.Name, v, mean})
 		f.totalRates += v
 		var list []chosenServers
+		degree := 0
 		for _, choice := range row.Servers {
+			degree += choice.Choose
 			size := c.Model.Servers[choice.Server].Size()
 			links += size
-			if links > 16*maxServers {
-				return nil, input.Errorf(fmt.Sprintf("Model.classes[%d].servers", i), "more than 16777216 compatible servers in all classes", "fewer")
+			if links > maxCompatible {
+				return nil, input.Errorf(fmt.Sprintf("Model.classes[%d].servers", i), fmt.Sprintf("%d servers in this class and those before", links), "at most %d in all classes", maxCompatible)
 			}
 			order := make([]uint32, size)
 			for k := range order {
@@ -177,6 +182,7 @@ func (c Cluster) flatten() (*flat, error) {
 			f.random = f.random || choice.Choose < size
 		}
 		f.chosen = append(f.chosen, list)
+		f.degree = max(f.degree, degree)
 	}
 	if f.totalRates == 0 {
 		return nil, input.Errorf("Model.classes", "no class with an arrival rate > 0", "jobs to simulate")
@@ -201,21 +207,22 @@ func canonical(m *cluster.Model) []any {
 
 // planQueues plans first come, first served and interruptions.
 func (c Cluster) planQueues(f *flat, s Settings) (*Plan, error) {
-	p := &Plan{classes: f.classes, servers: f.rows, system: f.system}
+	p := &Plan{classes: f.classes, servers: f.rows, system: f.system, stepCost: float64(f.degree) / 4, laws: []dist.Distribution{c.Sizes}, order: 2}
 	phased, ok := c.Sizes.(dist.Phased)
 	var phases dist.Phases
 	if ok {
 		phases = phased.Phases()
 	}
 	capacity := sum(f.capacity)
-	if !ok || c.Calendar || s.Horizon > 0 || phases.MeanCount > longestSize {
+	idle := capacity/phases.Mean > maxIdle*f.totalRates*(1+phases.MeanCount)
+	if !ok || idle || c.Calendar || s.Horizon > 0 || phases.MeanCount > maxMeanPhases {
 		p.method = "calendar of events"
 		p.jumpRate = f.totalRates * (2 + c.Interruptions)
 		p.stepRate = 2*f.totalRates + capacity*c.Interruptions/f.sizeOfJob
 		p.start = func(r *stream) engine { return newCalendar(f, c, r) }
 		return p, checkRate("Model", p.stepRate)
 	}
-	p.jumpRate = f.totalRates * (1 + phases.Changes + c.Interruptions)
+	p.jumpRate = f.totalRates * (1 + phases.MeanCount + c.Interruptions)
 	p.stepRate = f.totalRates + capacity/phases.Mean + capacity*c.Interruptions/f.sizeOfJob
 	if err := checkRate("Model", p.stepRate); err != nil {
 		return nil, err

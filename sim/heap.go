@@ -65,3 +65,57 @@ func (h finishes) remove(jobs []calendarJob, k int) finishes {
 	}
 	return h
 }
+
+// A heapJob is a job of a jobHeap.
+type heapJob struct {
+	finish float64 // when it is done, on the clock of the heap: time, or work attained by each job of its queue
+	born   float64 // time of arrival
+	source int32
+}
+
+// jobHeap is a binary heap, the least finish first, of jobs whose finish never changes and that need not know their places.
+type jobHeap []heapJob
+
+// push adds a job.
+func (h *jobHeap) push(job heapJob) {
+	jobs := append(*h, job)
+	k := len(jobs) - 1
+	for k > 0 {
+		parent := (k - 1) / 2
+		if jobs[parent].finish <= job.finish {
+			break
+		}
+		jobs[k] = jobs[parent]
+		k = parent
+	}
+	jobs[k] = job
+	*h = jobs
+}
+
+// pop takes out the job of least finish.
+func (h *jobHeap) pop() heapJob {
+	first := (*h)[0]
+	last := len(*h) - 1
+	job := (*h)[last]
+	jobs := (*h)[:last]
+	*h = jobs
+	k := 0
+	for {
+		child := 2*k + 1
+		if child >= last {
+			break
+		}
+		if child+1 < last && jobs[child+1].finish < jobs[child].finish {
+			child++
+		}
+		if job.finish <= jobs[child].finish {
+			break
+		}
+		jobs[k] = jobs[child]
+		k = child
+	}
+	if last > 0 {
+		jobs[k] = job
+	}
+	return first
+}

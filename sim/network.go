@@ -20,10 +20,13 @@ import (
 //
 // The rates come either from a rank function μ, by balanced fairness, φ_i(x) = Φ(x-e_i)/Φ(x) with Φ of [BC17] (4), or from a
 // function. A network of a rank function is stable if Σ_{i∈A} λ_i σ_i < μ(A) for all non-empty A, with σ_i the mean size;
-// that of a function is the caller's business. A run with more than 10,000,000 jobs present at a time ends with an error.
+// that of a function is the caller's business. A run with more than 10,000,000 jobs present at a time ends with an error
+// that wraps [ErrTooManyJobs].
 //
 // Balanced fairness needs Φ at all states below those seen, Π_i (x_i+1) for each: fine with 6 classes at load 0.8 or 10 at load
-// 0.5. A run that would need more than 256 MB for them ends with an error.
+// 0.5. A run that would need more than 256 MB for them ends with an error that wraps [ErrTooManyStates]. All replications of a
+// run share the table of these states: repeated with the same Settings.Folder, the run finds the replications that
+// were done again, starts with an empty table and may get further.
 type Network struct {
 	ArrivalRates []*big.Rat          // λ_i >= 0, jobs per unit of time; at most 20 with Rank, else 10,000
 	Sizes        []dist.Distribution // of the work of a job: one a class, or one for all; nil means exponential of mean 1
@@ -31,8 +34,13 @@ type Network struct {
 
 	// Rates writes φ_i(x) >= 0, work per unit of time, into phi[i] for each i with x_i > 0; what it
 	// leaves elsewhere is not read. It must be pure, keep or change nothing of x, and not keep phi: replications call it at the same time.
-	Rates func(x []int, phi []float64)
-	Name  string // stands for Rates in the names of samples that are kept: two functions must not share one; "" with Rank
+	// An error ends the run, whose error wraps it and names the state.
+	Rates func(x []int, phi []float64) error
+
+	// RatesKey stands for Rates in the names of samples that are kept, together with the values at 50 states of at most
+	// 25 jobs, for which Rates is called before the run. Two functions that agree there must not share a key. It is ""
+	// with Rank.
+	RatesKey string
 }
 
 // Most classes of a network.
@@ -49,7 +57,7 @@ func (n Network) plan(s Settings) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{method: "processor-sharing queues on a calendar of events"}
+	p := &Plan{method: "processor-sharing queues on a calendar of events", laws: sizes[:min(len(sizes), max(1, len(n.Sizes)))], order: 1, stepCost: float64(len(n.ArrivalRates)) / 2}
 	net := &sharing{rows: len(n.ArrivalRates), partOf: make([]int, len(n.ArrivalRates))}
 	var rates []string
 	var weights []float64
@@ -86,7 +94,11 @@ func (n Network) plan(s Settings) (*Plan, error) {
 		p.system = []any{"network", rates, names, "rank", text}
 	} else {
 		net.parts = []sharingPart{{0, len(rates), n.rates}}
-		p.system = []any{"network", rates, names, "rates", n.Name}
+		values, err := n.fingerprint()
+		if err != nil {
+			return nil, err
+		}
+		p.system = []any{"network", rates, names, "rates", n.RatesKey, values}
 	}
 	p.start = func(r *stream) engine { return newSharedQueues(net, r) }
 	return p, nil
@@ -97,10 +109,10 @@ func (n Network) check() error {
 	switch {
 	case (n.Rank != nil) == (n.Rates != nil):
 		return input.Errorf("Rank, Rates", map[bool]string{true: "both", false: "neither"}[n.Rank != nil], "one of them")
-	case n.Rates != nil && n.Name == "":
-		return input.Errorf("Name", "", "a name for the function Rates")
-	case n.Rank != nil && n.Name != "":
-		return input.Errorf("Name", n.Name, "none with Rank")
+	case n.Rates != nil && n.RatesKey == "":
+		return input.Errorf("RatesKey", "", "a text that stands for the function Rates")
+	case n.Rank != nil && n.RatesKey != "":
+		return input.Errorf("RatesKey", n.RatesKey, "none with Rank")
 	case n.Rank != nil:
 		most = maxRankClasses
 	}
@@ -153,7 +165,7 @@ func (n Network) sizes() (laws []dist.Distribution, names []string, err error) {
 	return laws, names, nil
 }
 
-// stable returns an error for an overloaded set of classes, unless only a horizon is looked at.
+// stable returns an error for an overloaded set of classes, in jobs of their mean size, unless only a horizon is looked at.
 func (n Network) stable(classes []class, s Settings) error {
 	if s.Horizon > 0 {
 		return nil
@@ -168,10 +180,12 @@ func (n Network) stable(classes []class, s Settings) error {
 		return err
 	}
 	if !v.Stable {
-		arrival, _ := v.Arrival.Float64()
-		capacity, _ := v.Capacity.Float64()
-		return fmt.Errorf("%w: classes %v bring %g units of work per unit of time, and are served at rate %g at most",
-			cluster.ErrUnstable, v.Bottleneck, arrival, capacity)
+		jobs := new(big.Rat)
+		for _, i := range v.Bottleneck {
+			jobs.Add(jobs, n.ArrivalRates[i])
+		}
+		size := new(big.Rat).Quo(v.Arrival, jobs) // the mean of the jobs of these classes
+		return &cluster.UnstableError{Classes: v.Bottleneck, ArrivalRate: jobs, Capacity: size.Quo(v.Capacity, size)}
 	}
 	return nil
 }
@@ -194,7 +208,9 @@ func readRank(path string, exact []*big.Rat) (rank []float64, text string, err e
 // rates calls Rates and checks what it returns.
 func (n Network) rates(x []int, phi []float64) error {
 	clear(phi)
-	n.Rates(x, phi)
+	if err := n.Rates(x, phi); err != nil {
+		return fmt.Errorf("sim: Rates(%v): %w", x, err)
+	}
 	for i, v := range phi {
 		if x[i] > 0 && !(v >= 0 && v <= math.MaxFloat64) {
 			return input.Errorf(fmt.Sprintf("Rates(%v)[%d]", x, i), v, "a finite number >= 0")

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"math/big"
 
+	"productform/dist"
 	"productform/internal/input"
 	"productform/sweep"
 )
@@ -14,8 +16,8 @@ type System interface {
 	plan(s Settings) (*Plan, error)
 }
 
-// version names the random numbers and the way they are used. It is part of every key, so that
-// no sample is taken for that of another version.
+// version names the random numbers and the way they are used, here and in package dist. It is part of every key, so that
+// no sample is taken for that of another version; a test of the digits of each engine tells when it must change.
 const version = "productform/sim 1"
 
 // A Plan is a system checked and made ready, with the time that each replication takes. It is not changed by
@@ -24,12 +26,15 @@ type Plan struct {
 	settings Settings // resolved
 	classes  []class
 	servers  []server
-	system   []any   // what the system is
-	hash     string  // of it, the method and the version
-	jumpRate float64 // expected jumps per unit of time
-	stepRate float64 // steps of the engine per unit of time, of which not all are jumps
-	time     float64 // observed in each replication
-	warmUp   float64 // before
+	system   []any               // what the system is
+	hash     string              // of it, the method and the version
+	jumpRate float64             // expected jumps per unit of time
+	stepRate float64             // steps of the engine per unit of time, of which not all are jumps
+	stepCost float64             // time of a step, in units of a fast one; 0 means 1
+	laws     []dist.Distribution // of the sizes
+	order    float64             // of the moment of the sizes that the number of jobs depends on: 2 in order of arrival, 1 if shared
+	time     float64             // observed in each replication
+	warmUp   float64             // before
 	method   string
 	start    func(*stream) engine
 }
@@ -47,7 +52,8 @@ type server struct {
 	Size int
 }
 
-// NewPlan checks a system and its settings. The error is that of the system, or names the field of s that is out of range.
+// NewPlan checks a system and its settings. The error names the field of the system or of s that is out of range, or wraps
+// [cluster.ErrUnstable]: an unstable system needs a Horizon.
 func NewPlan(system System, s Settings) (*Plan, error) {
 	s, err := s.resolved()
 	if err != nil {
@@ -58,15 +64,34 @@ func NewPlan(system System, s Settings) (*Plan, error) {
 		return nil, err
 	}
 	p.settings = s
-	p.stepRate = max(p.stepRate, p.jumpRate)
-	if p.hash, err = sweep.Key(version, p.system, p.method); err != nil {
-		return nil, err
-	}
 	p.time, p.warmUp = s.Jumps/p.jumpRate, s.WarmUp/p.jumpRate
 	if s.Horizon > 0 {
 		p.time, p.warmUp = s.Horizon, 0
 	}
+	p.stepRate = max(p.stepRate, p.jumpRate)
+	if err := p.checkLength(); err != nil {
+		return nil, err
+	}
+	if p.hash, err = sweep.Key(version, p.system, p.method); err != nil {
+		return nil, err
+	}
 	return p, nil
+}
+
+// mostSteps bounds a replication: some hundred years.
+const mostSteps = 1e18
+
+// checkLength returns an error for a replication that would never end, or whose time is beyond float64.
+func (p *Plan) checkLength() error {
+	time := p.time + p.warmUp
+	switch steps := p.stepRate * time; {
+	case steps <= mostSteps && time >= 1e-300 && time <= 1e300:
+		return nil
+	case p.settings.Horizon > 0:
+		return input.Errorf("Horizon", p.settings.Horizon, "a time of at most %g events; here they come at a rate of %g", mostSteps, p.stepRate)
+	}
+	return input.Errorf("Jumps", p.settings.Jumps, "a number that takes a time in [1e-300, 1e300] and at most %g steps; here a jump takes a time of %g and %g steps",
+		mostSteps, 1/p.jumpRate, p.stepRate/p.jumpRate)
 }
 
 // Key returns the hash that names the sample of one replication: of the system, the lengths, the seed and the version.
@@ -84,7 +109,11 @@ func (p *Plan) Replicate(ctx context.Context, replication int) (*Sample, error) 
 	if _, err := hex.Decode(bytes[:], []byte(key)); err != nil {
 		panic(err) // a key is a SHA-256 hash
 	}
-	return observe(ctx, p.start(newStream(bytes)), p)
+	s, err := observe(ctx, p.start(newStream(bytes)), p)
+	if err != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("replication %d: %w", replication, err)
+	}
+	return s, err
 }
 
 // tasks returns the replications from..to-1 as tasks.
@@ -107,28 +136,33 @@ func (p *Plan) tasks(ctx context.Context, from, to int) ([]sweep.Task[*Sample], 
 	return tasks, nil
 }
 
-// Run simulates a system: s.Runs replications, or with s.Precision as many as it takes, up to s.Runs. progress, if not nil,
-// is called now and then. The result depends on the system and on s but for Workers and Folder, to the last digit.
-//
-// An unstable system without Horizon is an error that wraps [cluster.ErrUnstable]. When ctx is done, Run returns its
-// error within a second; with s.Folder the replications done by then are found again by the next run.
+// Run simulates a system, as [Plan.Run] does. The error is that of [NewPlan], too.
 func Run(ctx context.Context, system System, s Settings, progress func(sweep.Progress)) (*Result, error) {
 	p, err := NewPlan(system, s)
 	if err != nil {
 		return nil, err
 	}
+	return p.Run(ctx, progress)
+}
+
+// Run does Settings.Runs replications, or with Settings.Precision as many as it takes, up to Runs. progress, if not nil,
+// is called after each. The result depends on the system and on the settings but for Workers and Folder, to the last digit.
+//
+// When ctx is done, Run returns its error, within a second unless events are very slow (a million of them may
+// pass); with Settings.Folder the replications done by then are found again by the next run.
+func (p *Plan) Run(ctx context.Context, progress func(sweep.Progress)) (*Result, error) {
 	if p.settings.Precision > 0 {
 		return p.runUntilPrecise(ctx, progress)
 	}
-	results, err := RunAll(ctx, []*Plan{p}, sweep.Settings{Workers: s.Workers, Folder: s.Folder, Progress: progress})
+	results, err := RunAll(ctx, []*Plan{p}, sweep.Settings{Workers: p.settings.Workers, Folder: p.settings.Folder, Progress: progress})
 	if err != nil {
 		return nil, err
 	}
 	return results[0], nil
 }
 
-// RunAll does the replications of all plans as tasks of one sweep and returns the results in the order of the plans, whose
-// Workers, Folder and Precision it leaves aside. What several plans have in common is simulated once.
+// RunAll does the replications of all plans as tasks of one sweep and returns the results in the order of the plans, of which it
+// does all replications; their Workers and Folder do not count. What several plans have in common is simulated once.
 func RunAll(ctx context.Context, plans []*Plan, s sweep.Settings) ([]*Result, error) {
 	var tasks []sweep.Task[*Sample]
 	places := make(map[string]int) // of the tasks, by key
@@ -156,7 +190,7 @@ func RunAll(ctx context.Context, plans []*Plan, s sweep.Settings) ([]*Result, er
 		for _, key := range keys[k] {
 			own = append(own, samples[places[key]])
 		}
-		results[k] = p.Summarize(own)
+		results[k] = p.summarize(own)
 	}
 	return results, nil
 }
@@ -167,27 +201,47 @@ const firstRuns = 10
 
 func (p *Plan) runUntilPrecise(ctx context.Context, progress func(sweep.Progress)) (*Result, error) {
 	var samples []*Sample
+	var before sweep.Progress // at the end of the lots done
+	s := sweep.Settings{Workers: p.settings.Workers, Folder: p.settings.Folder}
 	for want := min(firstRuns, p.settings.Runs); ; want = min(2*want, p.settings.Runs) {
 		tasks, err := p.tasks(ctx, len(samples), want)
 		if err != nil {
 			return nil, err
 		}
-		more, err := sweep.Run(ctx, tasks, sweep.Settings{Workers: p.settings.Workers, Folder: p.settings.Folder, Progress: progress})
+		last := before
+		s.Progress = func(now sweep.Progress) {
+			last = now
+			last.Done, last.Reused, last.Total = before.Done+now.Done, before.Reused+now.Reused, before.Total+now.Total
+			last.Elapsed += before.Elapsed
+			if progress != nil {
+				progress(last)
+			}
+		}
+		more, err := sweep.Run(ctx, tasks, s)
 		if err != nil {
 			return nil, err
 		}
+		before = last
 		samples = append(samples, more...)
-		r := p.Summarize(samples)
-		if r.PrecisionMet || want == p.settings.Runs {
+		if r := p.summarize(samples); r.PrecisionMet || want == p.settings.Runs {
 			return r, nil
 		}
 	}
 }
 
-// checkRate returns an error if a rate computed from the model is beyond float64.
+// rateOf returns a rate or capacity in float64, or an error if it is positive and out of range.
+func rateOf(path string, exact *big.Rat) (float64, error) {
+	v, _ := exact.Float64()
+	if exact.Sign() > 0 && !(v >= 1e-300 && v <= 1e300) {
+		return 0, input.Errorf(path, exact.RatString(), "0 or a number in [1e-300, 1e300]")
+	}
+	return v, nil
+}
+
+// checkRate returns an error if a rate computed from the model is beyond float64: rates and sizes are too far apart.
 func checkRate(path string, v float64) error {
 	if !(v >= 0 && v <= 1e300) {
-		return input.Errorf(path, fmt.Sprint(v), "rates and sizes within 1e-300..1e300 of each other")
+		return input.Errorf(path, fmt.Sprint(v), "rates of all events that sum to at most 1e300")
 	}
 	return nil
 }

@@ -154,10 +154,12 @@ func TestStopsSoon(t *testing.T) {
 		jump(threeServers(big.NewRat(1, 2)), 1),
 		{Model: threeServers(big.NewRat(1, 2)), Calendar: true},
 		{Model: threeServers(big.NewRat(1, 2)), Policy: ProcessorSharing},
+		jump(randomAssignment(20000, 10000, big.NewRat(1, 2)), 0),
+		{Model: randomAssignment(20000, 10000, big.NewRat(1, 2)), Calendar: true},
 	} {
 		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		start := time.Now()
-		_, err := Run(ctx, c, Settings{Runs: 2, Jumps: 1e12}, nil)
+		_, err := Run(ctx, c, Settings{Runs: 2, Jumps: 1e10}, nil)
 		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second { // a second, and more on a busy machine
 			t.Errorf("%+v: stopped after %v with %v", c, took, err)
 		}
@@ -169,9 +171,18 @@ func TestStopsSoon(t *testing.T) {
 func TestPrecision(t *testing.T) {
 	c := jump(threeServers(big.NewRat(1, 2)), 0)
 	s := Settings{Runs: 1000, Jumps: 5000, Seed: 1, Precision: 0.01, Workers: 1}
-	r, err := Run(t.Context(), c, s, nil)
+	var last sweep.Progress // counts the replications of all lots
+	r, err := Run(t.Context(), c, s, func(p sweep.Progress) {
+		if p.Done != last.Done+1 || p.Elapsed < last.Elapsed || p.Total < last.Total {
+			t.Errorf("progress %+v after %+v", p, last)
+		}
+		last = p
+	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if last.Done != r.Runs || last.Total != r.Runs {
+		t.Errorf("progress ends with %+v after %d runs", last, r.Runs)
 	}
 	if !r.PrecisionMet || r.Runs < 20 || r.Runs > 640 {
 		t.Errorf("%d runs, met: %v", r.Runs, r.PrecisionMet)
@@ -217,6 +228,100 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// oneServer returns the M/G/1 queue with mean size 1 and load 1/2.
+func oneServer() *cluster.Model {
+	return &cluster.Model{
+		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
+	}
+}
+
+// What is rare but matters is missed by every run, and so by its intervals: the result says so.
+func TestWarningsOfRareSizes(t *testing.T) {
+	s := Settings{Runs: 20, Jumps: 2e4, Seed: 1}
+	for _, c := range []struct {
+		shape  string
+		policy Policy
+		want   string
+	}{
+		{"exponential", FCFS, ""},
+		{"zipf", FCFS, ""},
+		{"lognormal:4", ProcessorSharing, ""},
+		{"hyperexponential:1e8", FCFS, "the runs are too short for these sizes"},
+		{"pareto:2.1", FCFS, "the runs are too short for these sizes"},
+		{"pareto:1.5", FCFS, "the moment of order 2 of the sizes is infinite"},
+		{"pareto:1.1", ProcessorSharing, "the runs are too short for these sizes"},
+	} {
+		r, err := Run(t.Context(), Cluster{Model: oneServer(), Sizes: parseSizes(t, c.shape, 1), Policy: c.policy}, s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(r.Warnings, "\n")
+		if c.want == "" && said != "" || !strings.Contains(said, c.want) {
+			t.Errorf("%s, %s: warnings %q, want %q", c.shape, c.policy, said, c.want)
+		}
+	}
+}
+
+// A class that is hardly ever seen is not known, whatever the precision.
+func TestWarningOfRareClass(t *testing.T) {
+	m := oneServer()
+	m.Classes = append(m.Classes, cluster.Class{Name: "rare", ArrivalRate: big.NewRat(1, 1e9), Servers: cluster.On(0)})
+	r, err := Run(t.Context(), jump(m, 0), Settings{Runs: 20, Jumps: 1e4, Seed: 1, Precision: 0.2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(r.Warnings, "\n"); r.PrecisionMet || r.Runs != 20 || !strings.Contains(said, "class rare: only 0 jobs left in all runs") {
+		t.Errorf("precision met: %v after %d runs, warnings %q", r.PrecisionMet, r.Runs, said)
+	}
+}
+
+// Units far from 1 change nothing: delays and their intervals scale, and nothing leaves float64.
+func TestUnits(t *testing.T) {
+	var first *Result
+	for _, exponent := range []int64{0, 200, -160} {
+		unit := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(max(exponent, -exponent)), nil))
+		if exponent < 0 {
+			unit.Inv(unit)
+		}
+		m := oneServer()
+		m.Servers[0].Capacity = unit
+		m.Classes[0].ArrivalRate = new(big.Rat).Mul(unit, big.NewRat(1, 2))
+		r, err := Run(t.Context(), jump(m, 0), Settings{Runs: 10, Jumps: 1e4, Seed: 1}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = r
+		}
+		scale, _ := unit.Float64()
+		for what, e := range map[string][2]*Estimate{
+			"delay":          {r.MeanDelay, first.MeanDelay},
+			"measured delay": {r.Classes[0].MeasuredDelay, first.Classes[0].MeasuredDelay},
+		} {
+			got, want := e[0].scaled(scale), e[1]
+			if spread := want.HalfWidth; !(math.Abs(got.Mean-want.Mean) < 4*spread && got.HalfWidth > spread/4 && got.HalfWidth < 4*spread) {
+				t.Errorf("unit 1e%d: %s %+v, want about %+v", exponent, what, *got, *want)
+			}
+		}
+	}
+}
+
+// Where nearly every step would be that of an idle server, a calendar goes from event to event.
+func TestVeryLowLoad(t *testing.T) {
+	for _, m := range []float64{0, 1} {
+		model := oneServer()
+		model.Classes[0].ArrivalRate = big.NewRat(1, 1e9)
+		r, err := Run(t.Context(), jump(model, m), Settings{Runs: 4, Jumps: 1000, Seed: 1}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if z := r.Classes[0].MeasuredDelay.Z(1); !(math.Abs(z) < 5) {
+			t.Errorf("m = %g: %s: measured delay %+v, want 1", m, r.Method, *r.Classes[0].MeasuredDelay)
+		}
+	}
+}
+
 // Effective samples: a birth-death process whose number of jobs is like that of M/M/1 has the variance of its time
 // average in closed form (Whitt, "Planning queueing simulations", Management Science 35, 1989: for M/M/1 with
 // μ = 1 the asymptotic variance of the number of jobs is 2ρ(1+ρ)/(1-ρ)^4).
@@ -245,15 +350,15 @@ func TestBadSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, s := range map[string]Settings{
-		"Runs = 1: want an integer in 2..1000000":                        {Runs: 1},
-		"Jumps = 999: want a number in [1000, 1e15]":                     {Jumps: 999},
-		"Jumps = NaN: want a number in [1000, 1e15]":                     {Jumps: math.NaN()},
-		"WarmUp = -2: want a number in (0, 1e15], or NoWarmUp":           {WarmUp: -2},
-		"Horizon = +Inf: want a finite number > 0, or 0 for none":        {Horizon: math.Inf(1)},
-		"Precision = 1: want a number in (0, 1), or 0 for none":          {Precision: 1},
-		"Confidence = 1: want a number in (0, 1)":                        {Confidence: 1},
-		"Distribution = -1: want an integer in 0..100000":                {Distribution: -1},
-		"Workers = -1: want an integer in 1..10000, or 0 for one a core": {Workers: -1},
+		"Runs = 1: want an integer in 2..1000000":                         {Runs: 1},
+		"Jumps = 999: want a number in [1000, 1e15]":                      {Jumps: 999},
+		"Jumps = NaN: want a number in [1000, 1e15]":                      {Jumps: math.NaN()},
+		"WarmUp = -2: want a number in (0, 1e15], or NoWarmUp":            {WarmUp: -2},
+		"Horizon = +Inf: want a number in [1e-300, 1e300], or 0 for none": {Horizon: math.Inf(1)},
+		"Precision = 1: want a number in (0, 1), or 0 for none":           {Precision: 1},
+		"Confidence = 1: want a number in (0, 0.999999]":                  {Confidence: 1},
+		"Distribution = -1: want an integer in 0..100000":                 {Distribution: -1},
+		"Workers = -1: want an integer in 1..10000, or 0 for one a core":  {Workers: -1},
 	} {
 		if _, err := NewPlan(good, s); err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, want %s", s, err, want)
@@ -293,6 +398,9 @@ func TestUnstable(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r, err := Run(t.Context(), c, Settings{Runs: 4, Horizon: 1000}, nil)
+	if r != nil && (r.MeanDelay != nil || r.Classes[0].MeanDelay != nil || r.Classes[0].ServiceRate != nil || r.Classes[0].MeasuredDelay == nil) {
+		t.Errorf("over a horizon Little's law does not hold: %+v", r)
+	}
 	if err != nil || r.Time != 1000 || r.WarmUp != 0 || r.MeanJobs.Mean < 10 {
 		t.Errorf("%+v, %v", r, err)
 	}

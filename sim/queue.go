@@ -24,13 +24,17 @@ import (
 // spent in it, so that no exponential variable is drawn. Over a horizon these times are drawn, since
 // the state at a given time is wanted.
 //
-// A Rank table, and a TotalRate with Saturation, are checked to be stable; other functions are the caller's business.
-// A run ends with an error when more than 10,000,000 jobs are present, or when it meets a state in which the function is not
-// positive or falls when a job arrives.
+// A Rank table, and a TotalRate with Saturation of at most 12 classes, are checked to be stable; other functions are
+// the caller's business. A run ends with an error when more than 10,000,000 jobs are present, which wraps
+// [ErrTooManyJobs], or when it meets a state in which the function is not positive or falls when a job arrives.
 type Queue struct {
 	Model   *oiqueue.Queue   // TotalRate and OrderedRate are called by several replications at the same time
 	Routing *oiqueue.Routing // nil if no job comes back; else its rates take the place of Model.ArrivalRates, as in [oiqueue.Routed]
-	Name    string           // stands for TotalRate or OrderedRate in the names of samples that are kept: two functions must not share one; "" with Rank
+
+	// RatesKey stands for TotalRate or OrderedRate in the names of samples that are kept, together with the values at
+	// 50 states of at most 25 jobs, for which the function is called before the run. Two functions that agree there
+	// must not share a key. It is "" with Rank.
+	RatesKey string
 }
 
 // A visits is a queue: what all its replications have in common.
@@ -52,24 +56,29 @@ func (q Queue) plan(s Settings) (*Plan, error) {
 	}
 	v := &visits{model: model, timed: s.Horizon > 0}
 	p := &Plan{method: "jump chain of the queue in order of arrival"}
+	source := "Model.ArrivalRates"
+	if q.Routing != nil {
+		source = "Routing.External"
+	}
 	var text []any
-	arrivals := 0.0
+	outside := 0.0
 	for i, exact := range external {
 		rate, _ := exact.Float64()
 		effective, _ := model.ArrivalRates[i].Float64()
-		for _, r := range []float64{rate, effective} {
-			if err := checkRate(fmt.Sprintf("arrival rate of class %d", i), r); err != nil {
-				return nil, err
-			}
+		if err := checkRate(fmt.Sprintf("%s[%d]", source, i), rate); err != nil {
+			return nil, err
 		}
-		arrivals += rate
-		v.external = append(v.external, arrivals)
+		if err := checkRate(fmt.Sprintf("Routing: effective arrival rate of class %d", i), effective); err != nil {
+			return nil, err
+		}
+		outside += rate
+		v.external = append(v.external, outside)
 		p.classes = append(p.classes, class{strconv.Itoa(i), effective, 1})
 		p.jumpRate += rate + effective
 		text = append(text, exact.RatString())
 	}
-	if arrivals == 0 {
-		return nil, input.Errorf("ArrivalRates", "all 0", "jobs to simulate")
+	if outside == 0 {
+		return nil, input.Errorf(source, "all 0", "jobs to simulate")
 	}
 	if q.Routing != nil {
 		for _, row := range q.Routing.Prob {
@@ -77,8 +86,13 @@ func (q Queue) plan(s Settings) (*Plan, error) {
 			v.next, text = append(v.next, cumulative), append(text, names)
 		}
 	}
-	p.system = []any{"queue", text, "rates", q.Name, model.Saturation, v.timed}
-	if model.Rank != nil {
+	if model.Rank == nil {
+		values, err := fingerprintOf(model)
+		if err != nil {
+			return nil, err
+		}
+		p.system = []any{"queue", text, "rates", q.RatesKey, values, model.Saturation, v.timed}
+	} else {
 		rank, name, err := readRank("Model.Rank", model.Rank)
 		if err != nil {
 			return nil, err
@@ -98,11 +112,11 @@ func (q Queue) checked() (*oiqueue.Queue, []*big.Rat, error) {
 	if err := oiqueue.Check(q.Model, 0); err != nil {
 		return nil, nil, err
 	}
-	if q.Model.Rank == nil && q.Name == "" {
-		return nil, nil, input.Errorf("Name", "", "a name for the rate function")
+	if q.Model.Rank == nil && q.RatesKey == "" {
+		return nil, nil, input.Errorf("RatesKey", "", "a text that stands for the rate function")
 	}
-	if q.Model.Rank != nil && q.Name != "" {
-		return nil, nil, input.Errorf("Name", q.Name, "none with Rank")
+	if q.Model.Rank != nil && q.RatesKey != "" {
+		return nil, nil, input.Errorf("RatesKey", q.RatesKey, "none with Rank")
 	}
 	if n := len(q.Model.ArrivalRates); n > maxRateClasses {
 		return nil, nil, input.Errorf("Model.ArrivalRates", fmt.Sprintf("%d rates", n), "at most %d", maxRateClasses)
@@ -117,11 +131,14 @@ func (q Queue) checked() (*oiqueue.Queue, []*big.Rat, error) {
 	return routed, q.Routing.External, nil
 }
 
+// maxCheckedClasses bounds the classes of a TotalRate that is asked for all their sets.
+const maxCheckedClasses = 12
+
 // checkStable returns an error for an overloaded set of classes, as far as that is known: from the rates with
 // as many jobs of these classes as matter.
 func checkStable(q *oiqueue.Queue, s Settings) error {
 	rank := q.Rank
-	if q.TotalRate != nil && q.Saturation != nil && len(q.ArrivalRates) <= 12 {
+	if q.TotalRate != nil && q.Saturation != nil && len(q.ArrivalRates) <= maxCheckedClasses {
 		rank = make([]*big.Rat, 1<<len(q.ArrivalRates))
 		for a := 1; a < len(rank); a++ {
 			x := make([]int, len(q.Saturation))
@@ -165,26 +182,24 @@ type visitor struct {
 	class int
 }
 
-// visitQueue is a queue in motion. A jump takes O(k) for a job that is done at position k, besides the calls of the rate
-// function, and allocates nothing but room for more jobs than ever before, and for what it remembers of the rates.
+// visitQueue is a queue in motion. With n jobs of N classes a jump takes O(N + n), besides the calls of
+// the rate function, and allocates nothing but room for more jobs than ever before, and for what it remembers of the rates.
 //
 // Times count from the start of the current advance, so that they do not lose digits in long runs.
 type visitQueue struct {
 	*visits
-	rates   *queueRates
-	draws   *rand.Rand
-	mu      float64   // rate of service in this state
-	now     float64   // time
-	jump    float64   // time at which the state ends
-	jobs    []visitor // jobs[head:], oldest first
-	head    int
-	x       []int     // jobs by class
-	changed []float64 // time up to which x is counted
+	rates *queueRates
+	draws *rand.Rand
+	mu    float64   // rate of service in this state
+	now   float64   // time
+	jump  float64   // time at which the state ends
+	jobs  []visitor // jobs[head:], oldest first
+	head  int
+	census
 }
 
 func newVisitQueue(v *visits, r *stream) *visitQueue {
-	n := len(v.external)
-	q := &visitQueue{visits: v, rates: newQueueRates(v.model, v.dense), draws: rand.New(r), x: make([]int, n), changed: make([]float64, n)}
+	q := &visitQueue{visits: v, rates: newQueueRates(v.model, v.dense), draws: rand.New(r), census: newCensus(len(v.external))}
 	q.jump = q.stay()
 	return q
 }
@@ -198,27 +213,26 @@ func (q *visitQueue) stay() float64 {
 	return mean
 }
 
-// advance simulates t units of time. The error is an [oiqueue.RateError], or says that there are too many jobs.
+// advance simulates t units of time. The error is an [oiqueue.RateError], or wraps [ErrTooManyJobs].
 func (q *visitQueue) advance(t float64, y *tally) error {
-	arrivals := q.external[len(q.external)-1]
+	outside := q.external[len(q.external)-1]
 	for q.jump <= t {
-		y.add(len(q.jobs)-q.head, q.jump-q.now)
 		y.jumps++
 		q.now = q.jump
 		var err error
-		if u := q.draws.Float64() * (arrivals + q.mu); u < arrivals {
+		if u := q.draws.Float64() * (outside + q.mu); u < outside {
 			i := 0
 			for u >= q.external[i] {
 				i++
 			}
 			err = q.join(i, y)
 		} else {
-			err = q.depart(u-arrivals, y)
+			err = q.depart(u-outside, y)
 		}
 		if err != nil {
 			return err
 		}
-		if q.mu, err = q.rates.of(q.x, q.jobs[q.head:]); err != nil {
+		if q.mu, err = q.rates.of(q.present, q.jobs[q.head:]); err != nil {
 			return err
 		}
 		q.jump = q.now + q.stay()
@@ -257,7 +271,7 @@ func (q *visitQueue) depart(u float64, y *tally) error {
 		q.jobs = q.jobs[:copy(q.jobs, q.jobs[q.head:])]
 		q.head = 0
 	}
-	q.count(job.class, -1, y)
+	q.change(job.class, -1, q.now, y)
 	y.left[job.class]++
 	y.sojourn[job.class] += q.now - job.born
 	if q.next == nil {
@@ -274,32 +288,20 @@ func (q *visitQueue) depart(u float64, y *tally) error {
 
 // join puts a job at the end of the queue.
 func (q *visitQueue) join(class int, y *tally) error {
-	if len(q.jobs)-q.head == maxJobs {
-		return fmt.Errorf("sim: more than %d jobs are present", maxJobs)
+	if err := tooMany(q.total+1, maxJobs); err != nil {
+		return err
 	}
-	q.count(class, 1, y)
+	q.change(class, 1, q.now, y)
 	q.jobs = append(q.jobs, visitor{q.now, class})
 	return nil
 }
 
-func (q *visitQueue) count(class, change int, y *tally) {
-	y.jobs[class] += float64(q.x[class]) * (q.now - q.changed[class])
-	q.changed[class] = q.now
-	q.x[class] += change
-}
-
 // rest counts what lasts until the end of an advance at time t, and sets the clock to 0.
 func (q *visitQueue) rest(t float64, y *tally) {
-	y.time += t
-	y.add(len(q.jobs)-q.head, t-q.now)
-	q.now = t
-	for i := range q.x {
-		q.count(i, 0, y)
-	}
+	q.census.rest(t, y)
 	for k := q.head; k < len(q.jobs); k++ {
 		q.jobs[k].born -= t
 	}
-	clear(q.changed)
 	q.jump -= t
 	q.now = 0
 }

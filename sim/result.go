@@ -1,10 +1,13 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"productform/dist"
 )
 
 // An Estimate is a mean over replications with a Student confidence interval.
@@ -18,7 +21,8 @@ type Estimate struct {
 
 // Z returns the number of standard errors that the estimate is above the exact value, brought to the standard normal law: if
 // the mean of a replication is normal, (Mean - exact)/StdError has Student's law with Runs-1 degrees of freedom, and Z
-// is the normal quantile of its probability. It is 0 if all replications gave exactly the exact value, and within ±38.
+// is the normal quantile of its probability, within ±38. It says nothing if StdError is 0, since then all replications gave
+// the same, as they do for what none has seen.
 func (e Estimate) Z(exact float64) float64 {
 	d := e.Mean - exact
 	if d == 0 {
@@ -55,16 +59,28 @@ func (e Estimate) inverse(c float64) *Estimate {
 
 // estimate returns the mean of values, two at least.
 func estimate(values []float64, confidence float64) Estimate {
+	mean, se := meanStdError(values)
 	n := float64(len(values))
-	var mean, square float64
+	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1 + confidence) / 2)
+	return Estimate{Mean: mean, HalfWidth: t * se, Confidence: confidence, StdError: se, Runs: len(values)}
+}
+
+// meanStdError returns the mean of values and its standard error, as if they were independent.
+func meanStdError(values []float64) (mean, se float64) {
+	largest := 0.0
+	for _, v := range values {
+		largest = max(largest, math.Abs(v))
+	}
+	_, unit := math.Frexp(largest) // squares of values in units of 2^unit stay in the range of float64
+	var square float64
 	for k, v := range values { // Welford
+		v = math.Ldexp(v, -unit)
 		d := v - mean
 		mean += d / float64(k+1)
 		square += d * (v - mean)
 	}
-	se := math.Sqrt(square / (n - 1) / n)
-	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1 + confidence) / 2)
-	return Estimate{Mean: mean, HalfWidth: t * se, Confidence: confidence, StdError: se, Runs: len(values)}
+	n := float64(len(values))
+	return math.Ldexp(mean, unit), math.Ldexp(math.Sqrt(square/(n-1)/n), unit)
 }
 
 // A Result holds what a run of replications estimates. It is trustworthy if Warnings is empty.
@@ -75,7 +91,7 @@ type Result struct {
 	Time     float64 // observed in each replication
 	WarmUp   float64 // time before it
 	MeanJobs Estimate
-	// MeanDelay is the mean sojourn time of all jobs, by Little's law; nil if no jobs arrive.
+	// MeanDelay is the mean sojourn time of all jobs, by Little's law; nil if no jobs arrive, and over a horizon.
 	MeanDelay *Estimate
 
 	Classes      []ClassResult
@@ -93,9 +109,9 @@ type ClassResult struct {
 	Name          string
 	ArrivalRate   float64
 	MeanJobs      Estimate
-	MeanDelay     *Estimate // E[X_i]/λ_i, Little's law; nil if λ_i = 0
+	MeanDelay     *Estimate // E[X_i]/λ_i, Little's law; nil if λ_i = 0, and over a horizon
 	MeasuredDelay *Estimate // mean sojourn time of the jobs that left; nil if some replication saw none
-	ServiceRate   *Estimate // γ_i = λ_i σ/E[X_i]; nil if λ_i = 0 or no job was seen
+	ServiceRate   *Estimate // γ_i = λ_i σ/E[X_i]; nil if λ_i = 0 or no job was seen, and over a horizon
 }
 
 // A ServerResult holds the estimates of one server, or of each server of a group.
@@ -104,8 +120,8 @@ type ServerResult struct {
 	Utilization Estimate // part of the time it has a job it can serve
 }
 
-// Summarize returns the estimates from samples of two replications or more.
-func (p *Plan) Summarize(samples []*Sample) *Result {
+// summarize returns the estimates from samples of two replications or more.
+func (p *Plan) summarize(samples []*Sample) *Result {
 	column := func(value func(*Sample) float64) Estimate {
 		values := make([]float64, len(samples))
 		for k, s := range samples {
@@ -122,7 +138,7 @@ func (p *Plan) Summarize(samples []*Sample) *Result {
 	for i, c := range p.classes {
 		rate += c.ArrivalRate
 		row := ClassResult{Name: c.Name, ArrivalRate: c.ArrivalRate, MeanJobs: column(func(s *Sample) float64 { return s.Jobs[i] })}
-		if c.ArrivalRate > 0 {
+		if c.ArrivalRate > 0 && p.settings.Horizon == 0 {
 			row.MeanDelay = row.MeanJobs.scaled(1 / c.ArrivalRate)
 			row.ServiceRate = row.MeanJobs.inverse(c.ArrivalRate * c.MeanSize)
 		}
@@ -132,7 +148,7 @@ func (p *Plan) Summarize(samples []*Sample) *Result {
 		}
 		r.Classes = append(r.Classes, row)
 	}
-	if rate > 0 {
+	if rate > 0 && p.settings.Horizon == 0 {
 		r.MeanDelay = r.MeanJobs.scaled(1 / rate)
 	}
 	for k, s := range p.servers {
@@ -161,13 +177,11 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 	if e := r.MeanJobs.StdError; e > 0 {
 		r.EffectiveSamples = variance / (e * e)
 	}
-	if r.Jumps == 0 {
-		r.warn("nothing happened in the time observed")
-	}
+	p.judgeSizes(r, samples)
 	r.PrecisionMet = true
 	if tol := p.settings.Precision; tol > 0 {
 		for _, c := range r.Classes {
-			if c.ArrivalRate > 0 && !(c.MeanJobs.HalfWidth <= tol*c.MeanJobs.Mean) {
+			if c.ArrivalRate > 0 && !(c.MeanJobs.Mean > 0 && c.MeanJobs.HalfWidth <= tol*c.MeanJobs.Mean) {
 				r.PrecisionMet = false
 			}
 		}
@@ -179,7 +193,9 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 		return // neither stationarity nor independence within a replication is claimed
 	}
 	cut := mser5(series)
-	r.Truncation = float64(cut) / parts * (p.warmUp + p.time)
+	if cut > 0 {
+		r.Truncation = p.partEnd(cut - 1)
+	}
 	if early := p.early(samples, cut); early != nil && math.Abs(early.Z(0)) > clearlyEarly {
 		r.warn("the warm-up looks too short: the number of jobs is stationary from time %.3g on (MSER-5), observed from %.3g on", r.Truncation, p.warmUp)
 	}
@@ -188,10 +204,49 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 	}
 }
 
+// judgeSizes looks for what the run cannot have seen: classes with few jobs, and sizes that are rare but matter.
+func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
+	var arrived float64
+	for i, c := range p.classes {
+		left := 0.0
+		for _, s := range samples {
+			left += s.Left[i]
+		}
+		if c.ArrivalRate > 0 && left < fewJobs {
+			r.warn("class %s: only %g jobs left in all runs, and intervals need %d", c.Name, left, fewJobs)
+		}
+		arrived += c.ArrivalRate * p.time * float64(r.Runs)
+	}
+	for _, law := range p.laws {
+		whole, err := law.Moment(p.order)
+		if errors.Is(err, dist.ErrInfinite) {
+			r.warn("the moment of order %g of the sizes is infinite: means and intervals of such runs are not to be trusted", p.order)
+			continue
+		}
+		once, quantileErr := law.Quantile(1 - 1/max(arrived, 2))
+		rare, momentErr := law.PartialMoment(p.order, once, math.Inf(1))
+		if err == nil && quantileErr == nil && momentErr == nil && rare > muchRare*whole {
+			r.warn("the runs are too short for these sizes: those above %.3g, of which all runs together see about one, make up %.2g %% of the moment of order %g",
+				once, 100*rare/whole, p.order)
+		}
+	}
+}
+
+const (
+	fewJobs  = 100  // jobs of a class below which its means say little
+	muchRare = 0.02 // part of a moment that a run may miss
+)
+
 // early estimates by how much the number of jobs between the warm-up and the cut is off from that after the cut; it returns nil
 // if there is no time between them.
 func (p *Plan) early(samples []*Sample, cut int) *Estimate {
-	warm := p.warmParts()
+	warm := 0
+	for p.warmUp > p.partEnd(warm)*(1+1e-12) {
+		warm++
+	}
+	if p.warmUp > 0 {
+		warm++ // the part in which it ends
+	}
 	if cut <= warm {
 		return nil
 	}
@@ -220,9 +275,8 @@ func (r *Result) warn(format string, args ...any) {
 func mser5(values []float64) int {
 	best, least := 0, math.Inf(1)
 	for cut := 0; cut <= len(values)/2; cut++ {
-		e := estimate(values[cut:], 0.5)
-		if e.StdError < least {
-			best, least = cut, e.StdError
+		if _, se := meanStdError(values[cut:]); se < least {
+			best, least = cut, se
 		}
 	}
 	return best

@@ -16,35 +16,45 @@ type Sample struct {
 	Busy    []float64 `json:"busy"`    // part of the time a server is busy, by row of servers
 	Sojourn []float64 `json:"sojourn"` // mean sojourn time of the jobs that left, by class; 0 if none did
 	Left    []float64 `json:"left"`    // jobs that left, by class
-	Series  []float64 `json:"series"`  // time averages of n over equal parts of the warm-up and what follows
+	Series  []float64 `json:"series"`  // time averages of n over equal parts of the time, the warm-up first
 }
 
 // parts is the length of Sample.Series: 250 averages, in the fives of MSER-5.
 const parts = 50
 
-// observe runs an engine through the warm-up and the time observed.
+// observe runs an engine through the warm-up and the time observed. What is seen in the warm-up counts for the series only.
 func observe(ctx context.Context, e engine, p *Plan) (*Sample, error) {
-	warmParts := p.warmParts()
 	s := &Sample{}
 	y := newTally(len(p.classes), len(p.servers))
-	for k := range parts {
-		length := p.time / float64(parts-warmParts)
-		if k < warmParts {
-			length = p.warmUp / float64(warmParts)
-		}
-		if k == warmParts {
-			y = newTally(len(p.classes), len(p.servers))
-		}
-		before, from := y.total(), y.time
-		for piece := range p.pieces(length) {
+	now, warm := 0.0, false
+	var jobs, time float64 // ∫ n dt and time in the part
+	pass := func(until float64) error {
+		jobs, time = jobs-y.total(), time-y.time
+		for piece := range p.pieces(until - now) {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return err
 			}
 			if err := e.advance(piece, y); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		s.Series = append(s.Series, (y.total()-before)/(y.time-from))
+		jobs, time = jobs+y.total(), time+y.time
+		now = until
+		return nil
+	}
+	for k := range parts {
+		end := p.partEnd(k)
+		jobs, time = 0, 0
+		if !warm && p.warmUp <= end {
+			if err := pass(p.warmUp); err != nil {
+				return nil, err
+			}
+			y, warm = newTally(len(p.classes), len(p.servers)), true
+		}
+		if err := pass(end); err != nil {
+			return nil, err
+		}
+		s.Series = append(s.Series, jobs/time)
 	}
 	s.Time, s.Jumps, s.Square = y.time, y.jumps, y.square/y.time
 	for i := range y.jobs {
@@ -68,17 +78,12 @@ func observe(ctx context.Context, e engine, p *Plan) (*Sample, error) {
 	return s, nil
 }
 
-// warmParts returns how many of the parts of the series are the warm-up.
-func (p *Plan) warmParts() int {
-	if p.warmUp == 0 {
-		return 0
-	}
-	return min(max(int(parts*p.warmUp/(p.warmUp+p.time)+0.5), 1), parts-1)
-}
+// partEnd returns the time at which part k of the series ends.
+func (p *Plan) partEnd(k int) float64 { return (p.warmUp + p.time) / parts * float64(k+1) }
 
-// pieces cuts a length of time into pieces of about a million steps each, between which a run can be stopped.
+// pieces cuts a length of time into pieces of at most about a million fast steps each, between which a run can be stopped.
 func (p *Plan) pieces(length float64) iter.Seq[float64] {
-	n := math.Floor(length*p.stepRate/1e6) + 1
+	n := math.Ceil(length * p.stepRate * max(p.stepCost, 1) / 1e6)
 	return func(yield func(float64) bool) {
 		for k := 0.0; k < n && yield(length/n); k++ {
 		}

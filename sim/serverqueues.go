@@ -19,7 +19,8 @@ type chainJob struct {
 	class  uint32
 }
 
-// A chainCount holds what a serverQueues counts of a class.
+// A chainCount holds what a serverQueues counts of a class. Sums of steps may wrap around in very long runs: only
+// differences of them are used, which are right as long as they fit into 64 bits themselves.
 type chainCount struct {
 	present int64 // jobs, at the start of the count
 	came    int64 // jobs that came, and the sum of the steps at which they did
@@ -30,8 +31,8 @@ type chainCount struct {
 }
 
 // serverQueues simulates a jumpChain with a queue for each server that links the jobs it may serve, oldest first, for clusters
-// of any number of classes, also those whose servers are drawn at random for each job. The node of server s is number s; job
-// j has nodes first + j degree and on. A step takes time in proportion to the servers of the job it is about.
+// of any number of classes, also those whose servers are drawn at random for each job. Node s is the sentinel of server s; job
+// j has nodes servers + j stride and on. A step takes time in proportion to the servers of the job it is about.
 type serverQueues struct {
 	*jumpChain
 	random *stream

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"math"
 
 	"productform/internal/input"
 )
@@ -17,7 +16,7 @@ type Settings struct {
 	Horizon      float64 // > 0: observe each replication from the empty start for this time instead, stable or not
 	Seed         uint64
 	Precision    float64 // in (0, 1): stop once the mean jobs of every class are known to this relative half-width; 0 means do all runs
-	Confidence   float64 // of the intervals, in (0, 1); 0 means 0.95
+	Confidence   float64 // of the intervals, in (0, 0.999999]; 0 means 0.95
 	Distribution int     // > 0: also estimate P(n jobs) for n = 0..Distribution, at most 100,000
 	Workers      int     // replications at a time, 1..10,000; 0 means one a core
 	Folder       string  // where samples are kept, for a run that is stopped or repeated; "" keeps none
@@ -39,12 +38,12 @@ func (s Settings) resolved() (Settings, error) {
 		return s, input.Errorf("Jumps", s.Jumps, "a number in [1000, 1e15]")
 	case s.WarmUp != NoWarmUp && !(s.WarmUp > 0 && s.WarmUp <= 1e15):
 		return s, input.Errorf("WarmUp", s.WarmUp, "a number in (0, 1e15], or NoWarmUp")
-	case s.Horizon != 0 && !(s.Horizon > 0 && s.Horizon <= math.MaxFloat64):
-		return s, input.Errorf("Horizon", s.Horizon, "a finite number > 0, or 0 for none")
+	case s.Horizon != 0 && !(s.Horizon >= 1e-300 && s.Horizon <= 1e300):
+		return s, input.Errorf("Horizon", s.Horizon, "a number in [1e-300, 1e300], or 0 for none")
 	case s.Precision != 0 && !(s.Precision > 0 && s.Precision < 1):
 		return s, input.Errorf("Precision", s.Precision, "a number in (0, 1), or 0 for none")
-	case !(s.Confidence > 0 && s.Confidence < 1):
-		return s, input.Errorf("Confidence", s.Confidence, "a number in (0, 1)")
+	case !(s.Confidence > 0 && s.Confidence <= 0.999999):
+		return s, input.Errorf("Confidence", s.Confidence, "a number in (0, 0.999999]")
 	case s.Distribution < 0 || s.Distribution > 1e5:
 		return s, input.Errorf("Distribution", s.Distribution, "an integer in 0..100000")
 	case s.Workers < 0 || s.Workers > 10000:

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -38,18 +37,11 @@ type sharingPart struct {
 	rates    func(x []int, phi []float64) error // writes the rates of the queues from..to-1 with x jobs
 }
 
-// A sharedJob is a job in service, as all are.
-type sharedJob struct {
-	finish float64 // attained service of its queue at which it is done
-	born   float64
-	source int32
-}
-
 // A sharedQueue shares its rate equally among its jobs.
 type sharedQueue struct {
-	attained float64     // work done on a job that has always been there
-	speed    float64     // work per unit of time on each job
-	jobs     []sharedJob // heap, least finish first
+	attained float64 // work done on a job that has always been there
+	speed    float64 // work per unit of time on each job
+	jobs     jobHeap
 }
 
 // sharedQueues is a sharing in motion, in continuous time. All jobs of a queue are served at the same speed φ_i(x)/x_i: with
@@ -72,12 +64,9 @@ type sharedQueues struct {
 	x       []int     // jobs, by queue
 	phi     []float64 // by queue
 
-	present int
-	counted float64   // time up to which present is counted
-	jobs    []int     // by row of classes
-	changed []float64 // time up to which jobs is counted
-	busy    []int     // jobs that it can serve, by watched
-	start   []float64 // time from which it is busy, if it is
+	census           // by row of classes
+	busy   []int     // jobs that it can serve, by watched
+	start  []float64 // time from which it is busy, if it is
 }
 
 func newSharedQueues(s *sharing, r *stream) *sharedQueues {
@@ -86,8 +75,8 @@ func newSharedQueues(s *sharing, r *stream) *sharedQueues {
 		sharing: s, draws: rand.New(r),
 		next: make([]float64, parts), which: make([]int, parts), since: make([]float64, parts),
 		queues: make([]sharedQueue, queues), x: make([]int, queues), phi: make([]float64, queues),
-		jobs: make([]int, s.rows), changed: make([]float64, s.rows),
-		busy: make([]int, len(s.watched)), start: make([]float64, len(s.watched)),
+		census: newCensus(s.rows),
+		busy:   make([]int, len(s.watched)), start: make([]float64, len(s.watched)),
 	}
 	for k := range q.next {
 		q.next[k] = math.Inf(1)
@@ -96,7 +85,7 @@ func newSharedQueues(s *sharing, r *stream) *sharedQueues {
 	return q
 }
 
-// advance simulates t units of time. The error is that of the rates, or says that there are too many jobs.
+// advance simulates t units of time. The error is that of the rates, or wraps [ErrTooManyJobs].
 func (q *sharedQueues) advance(t float64, y *tally) error {
 	for {
 		part, at := -1, q.arrival
@@ -132,14 +121,14 @@ func (q *sharedQueues) arrive(y *tally) error {
 	if fraction < o.cut {
 		code = o.own
 	}
-	if q.present == maxJobs {
-		return fmt.Errorf("sim: more than %d jobs are present", maxJobs)
+	if err := tooMany(q.total+1, maxJobs); err != nil {
+		return err
 	}
 	s := &q.sources[code]
 	part := q.partOf[s.queue]
 	q.serve(part)
 	n := &q.queues[s.queue]
-	n.push(sharedJob{n.attained + s.sizes.Sample(q.draws), q.now, int32(code)})
+	n.jobs.push(heapJob{n.attained + s.sizes.Sample(q.draws), q.now, int32(code)})
 	q.count(s, 1, y)
 	return q.settle(part)
 }
@@ -149,7 +138,7 @@ func (q *sharedQueues) depart(part int, y *tally) error {
 	q.serve(part)
 	i := q.which[part]
 	n := &q.queues[i]
-	job := n.pop()
+	job := n.jobs.pop()
 	n.attained = job.finish // without the rounding of serve
 	if len(n.jobs) == 0 {
 		n.attained = 0
@@ -178,20 +167,16 @@ func (q *sharedQueues) serve(part int) {
 }
 
 // count counts one job more or less.
-func (q *sharedQueues) count(s *source, change int, y *tally) {
+func (q *sharedQueues) count(s *source, by int, y *tally) {
 	y.jumps++
-	y.add(q.present, q.now-q.counted)
-	y.jobs[s.row] += float64(q.jobs[s.row]) * (q.now - q.changed[s.row])
-	q.counted, q.changed[s.row] = q.now, q.now
-	q.present += change
-	q.jobs[s.row] += change
-	q.x[s.queue] += change
+	q.change(s.row, by, q.now, y)
+	q.x[s.queue] += by
 	for _, w := range s.watches {
-		q.busy[w] += change
+		q.busy[w] += by
 		switch {
-		case change > 0 && q.busy[w] == 1:
+		case by > 0 && q.busy[w] == 1:
 			q.start[w] = q.now
-		case change < 0 && q.busy[w] == 0:
+		case by < 0 && q.busy[w] == 0:
 			q.worked(w, q.now-q.start[w], y)
 		}
 	}
@@ -226,12 +211,7 @@ func (q *sharedQueues) settle(part int) error {
 
 // rest counts what lasts until the end of an advance at time t, and sets the clock to 0.
 func (q *sharedQueues) rest(t float64, y *tally) {
-	y.time += t
-	y.add(q.present, t-q.counted)
-	for row, n := range q.jobs {
-		y.jobs[row] += float64(n) * (t - q.changed[row])
-	}
-	clear(q.changed)
+	q.census.rest(t, y)
 	for w, n := range q.busy {
 		if n > 0 {
 			q.worked(w, t-q.start[w], y)
@@ -248,47 +228,5 @@ func (q *sharedQueues) rest(t float64, y *tally) {
 		}
 	}
 	q.arrival -= t
-	q.now, q.counted = 0, 0
-}
-
-// push adds a job to the heap.
-func (n *sharedQueue) push(job sharedJob) {
-	n.jobs = append(n.jobs, job)
-	k := len(n.jobs) - 1
-	for k > 0 {
-		parent := (k - 1) / 2
-		if n.jobs[parent].finish <= job.finish {
-			break
-		}
-		n.jobs[k] = n.jobs[parent]
-		k = parent
-	}
-	n.jobs[k] = job
-}
-
-// pop takes the job of least finish from the heap.
-func (n *sharedQueue) pop() sharedJob {
-	first := n.jobs[0]
-	last := len(n.jobs) - 1
-	job := n.jobs[last]
-	n.jobs = n.jobs[:last]
-	k := 0
-	for {
-		child := 2*k + 1
-		if child >= last {
-			break
-		}
-		if child+1 < last && n.jobs[child+1].finish < n.jobs[child].finish {
-			child++
-		}
-		if job.finish <= n.jobs[child].finish {
-			break
-		}
-		n.jobs[k] = n.jobs[child]
-		k = child
-	}
-	if last > 0 {
-		n.jobs[k] = job
-	}
-	return first
+	q.now = 0
 }

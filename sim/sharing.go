@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"productform/cluster"
+	"productform/dist"
 	"productform/internal/input"
 )
 
@@ -50,6 +51,7 @@ func (c Cluster) planSharing(f *flat) (*Plan, error) {
 	net.watch(model, serverRow, sourceOf)
 	return &Plan{
 		classes: f.classes, servers: f.rows, system: f.system, jumpRate: 2 * net.rate,
+		laws: []dist.Distribution{c.Sizes}, order: 1, stepCost: float64(len(net.mean)) / 2,
 		method: "processor-sharing queues on a calendar of events",
 		start:  func(r *stream) engine { return newSharedQueues(net, r) },
 	}, nil

@@ -19,19 +19,19 @@ import (
 var errInterrupted = errors.New("interrupted")
 
 // run simulates the system, until a signal comes.
-func (s *simulation) run(ctx context.Context, system sim.Cluster, stderr io.Writer) error {
+func (s *simulation) run(ctx context.Context, plan *sim.Plan, stderr io.Writer) error {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
-	var count runCount
+	var last sweep.Progress
 	bar := cli.NewProgress(stderr, "pfq")
 	defer bar.Clear()
 	if s.flags.settings.Precision == 0 {
 		bar.Show(0, s.flags.settings.Runs, "runs")
 	}
 	start := time.Now()
-	r, err := sim.Run(ctx, system, s.flags.settings, func(p sweep.Progress) {
-		count.add(p)
-		bar.Show(count.done, count.total, s.flags.left(p))
+	r, err := plan.Run(ctx, func(p sweep.Progress) {
+		last = p
+		bar.Show(p.Done, p.Total, s.flags.left(p))
 	})
 	switch folder := s.flags.settings.Folder; {
 	case err != nil && ctx.Err() == nil:
@@ -39,10 +39,10 @@ func (s *simulation) run(ctx context.Context, system sim.Cluster, stderr io.Writ
 	case err != nil && folder == "":
 		return errInterrupted
 	case err != nil:
-		return fmt.Errorf("%w; %s keeps %d runs for the next time", errInterrupted, folder, count.done)
+		return fmt.Errorf("%w; %s keeps %d runs for the next time", errInterrupted, folder, last.Done)
 	}
 	s.result = r
-	if computed := float64(count.done - count.reused); computed > 0 {
+	if computed := float64(last.Done - last.Reused); computed > 0 {
 		all := r.Jumps * (1 + r.WarmUp/r.Time) / float64(r.Runs) * computed // in warm-ups there are as many in proportion
 		s.speed = all / time.Since(start).Seconds()
 	}
@@ -68,23 +68,7 @@ func (f *simulateFlags) left(p sweep.Progress) string {
 	case !p.LeftKnown:
 		return "runs"
 	case f.settings.Precision > 0:
-		return fmt.Sprintf("runs, %v to the next look at the precision", p.Left.Round(time.Second))
+		return fmt.Sprintf("runs, %v to the next check", p.Left.Round(time.Second))
 	}
 	return fmt.Sprintf("runs, %v left", p.Left.Round(time.Second))
-}
-
-// A runCount adds up the runs of a simulation, which with --precision come in several lots.
-type runCount struct {
-	done, total, reused int
-	lot                 sweep.Progress // as told last
-}
-
-func (c *runCount) add(p sweep.Progress) {
-	if p.Done <= c.lot.Done {
-		c.lot = sweep.Progress{}
-	}
-	c.done += p.Done - c.lot.Done
-	c.total += p.Total - c.lot.Total
-	c.reused += p.Reused - c.lot.Reused
-	c.lot = p
 }

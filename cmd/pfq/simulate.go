@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"runtime"
 	"strconv"
 	"strings"
@@ -178,13 +177,13 @@ func (f *simulateFlags) add(cmd *cobra.Command) {
 		}}.Add(cmd, &s.Seed)
 	number(&s.Precision, "precision", "", "a number > 0 and < 1", "end once the half-widths of the mean jobs of all classes are below this part of them",
 		func(v float64) bool { return v > 0 && v < 1 })
-	number(&s.Horizon, "horizon", "", "a finite number > 0", "observe each run from its empty start for the time `T`, stable or not",
-		func(v float64) bool { return v > 0 && v <= math.MaxFloat64 })
+	number(&s.Horizon, "horizon", "", "a number in [1e-300, 1e300]", "observe each run from its empty start for the time `T`, stable or not",
+		func(v float64) bool { return v >= 1e-300 && v <= 1e300 })
 	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all",
 		Want: "an integer in 1..100000", Parse: parseInt(1e5)}.Add(cmd, &s.Distribution)
 	s.Confidence = 0.95
-	number(&s.Confidence, "confidence", "0.95", "a number > 0 and < 1", "probability that an interval holds the true value",
-		func(v float64) bool { return v > 0 && v < 1 })
+	number(&s.Confidence, "confidence", "0.95", "a number > 0 and <= 0.999999", "probability that an interval holds the true value",
+		func(v float64) bool { return v > 0 && v <= 0.999999 })
 	cli.AddText(cmd, &s.Folder, "results", "", "a folder", "keep the runs that are done in the folder `DIR`, made if missing, and use those it has")
 	s.Workers = runtime.GOMAXPROCS(0)
 	cli.Flag[int]{Name: "jobs", Kind: "int", Usage: "runs worked on at a time", Default: strconv.Itoa(s.Workers),
@@ -239,7 +238,8 @@ func (f *simulateFlags) answer(ctx context.Context, m *cluster.Model, sizes dist
 		return answer, false, err
 	}
 	system := sim.Cluster{Model: m, Sizes: sizes, Policy: sim.Policy(f.policy), Interruptions: f.interruptions}
-	if _, err := sim.NewPlan(system, f.settings); err != nil {
+	plan, err := sim.NewPlan(system, f.settings)
+	if err != nil {
 		return nil, false, f.translate(err)
 	}
 	s := simulation{flags: f, model: m, stable: verdict.Stable, warnings: []string{}}
@@ -251,7 +251,7 @@ func (f *simulateFlags) answer(ctx context.Context, m *cluster.Model, sizes dist
 			fmt.Fprintln(stderr, "pfq: note: no exact values beside the estimates:", goHint.ReplaceAllString(cli.OneLine(err), ""))
 		}
 	}
-	if err := s.run(ctx, system, stderr); err != nil {
+	if err := s.run(ctx, plan, stderr); err != nil {
 		return nil, false, f.translate(err)
 	}
 	if !s.stable {

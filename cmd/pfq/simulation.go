@@ -44,9 +44,17 @@ func estimate(e *sim.Estimate, exact *num.Value) any {
 	}
 	r := record{{"mean", e.Mean}, {"half_width", e.HalfWidth}, {"confidence", e.Confidence}}
 	if exact != nil {
-		r = append(r, field{"exact", exact.Float}, field{"z", e.Z(exact.Float)})
+		r = append(r, field{"exact", exact.Float}, field{"z", zOf(e, exact)})
 	}
 	return r
+}
+
+// zOf returns z, or nil where all runs gave the same, as they do for what none has seen.
+func zOf(e *sim.Estimate, exact *num.Value) any {
+	if e.StdError == 0 {
+		return nil
+	}
+	return e.Z(exact.Float)
 }
 
 // whole returns the estimates of the cluster as a whole.
@@ -237,7 +245,10 @@ func estimateCells(v any) []string {
 	}
 	cells := []string{plusMinus(e.get("mean").(float64), e.get("half_width").(float64)), "-", "-"}
 	if exact, ok := e.get("exact").(float64); ok {
-		cells[1], cells[2] = six(exact), fmt.Sprintf("%+.2f", e.get("z"))
+		cells[1] = six(exact)
+		if z, ok := e.get("z").(float64); ok {
+			cells[2] = fmt.Sprintf("%+.2f", z)
+		}
 	}
 	return cells
 }
