@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"cmp"
 	"fmt"
 	"math/big"
 
@@ -188,7 +187,6 @@ type law struct {
 	Words string // of its parameters
 	Sizes dist.Distribution
 	Mean  *big.Rat // σ
-	Extra float64  // phases a job that the simulator has on average beyond those of the Markov process of [BC17]
 }
 
 // exponentialLaw is the one for which all policies have the same means.
@@ -205,11 +203,11 @@ func laws() []law {
 	}
 	return []law{
 		{"bimodal", "25 exponential phases with probability 1/6, else 1, of mean 1/5 (σ = 1, standard deviation 1.84)",
-			dist.BonaldComteBimodal(), big.NewRat(1, 1), 0},
-		{"hyperexponential", "mean 5 with probability 1/6, else 1/5 (σ = 1, standard deviation 2.72), simulated as 5 phases of mean 1/5 on average by (6 + m)/(2 + m) times as many jumps",
-			dist.BonaldComteHyperexponential(), big.NewRat(1, 1), 4},
+			dist.BonaldComteBimodal(), big.NewRat(1, 1)},
+		{"hyperexponential", "mean 5 with probability 1/6, else 1/5 (σ = 1, standard deviation 2.72), simulated as geometric numbers of phases of mean 1/5, 5 on average",
+			dist.BonaldComteHyperexponential(), big.NewRat(1, 1)},
 		{"Zipf", "k exponential phases of mean 1 with probability proportional to 1/k², k = 1..200 (σ = 3.58, standard deviation 10.62)",
-			dist.BonaldComteZipf(), harmonic.Quo(harmonic, squares), 0},
+			dist.BonaldComteZipf(), harmonic.Quo(harmonic, squares)},
 	}
 }
 
@@ -222,8 +220,6 @@ func (l law) title() string {
 func (c configuration) simulateAt(p *project, e effort, rho *big.Rat, l law, m float64, s sim.Settings) (*simulation, error) {
 	system := exponential(c.at(rho, l.Mean), m)
 	system.Sizes = l.Sizes
-	longer := (2 + m + l.Extra) / (2 + m)
-	s.Jumps, s.WarmUp = longer*cmp.Or(s.Jumps, e.jumps), longer*cmp.Or(s.WarmUp, e.warmUp)
 	return p.simulate(c.name(rho, l, policyName(m)), system, e, s)
 }
 

@@ -35,6 +35,7 @@ type effort struct {
 	precision     Precision
 	loads         []*big.Rat // simulated
 	runs          int
+	checkRuns     int // of simulations that only checks want
 	jumps, warmUp float64
 	seed          uint64
 }
@@ -56,6 +57,7 @@ func (s Settings) effort() (effort, error) {
 	}
 	e.loads = append(e.loads, big.NewRat(95, 100))
 	e.runs = cmp.Or(s.Runs, e.runs)
+	e.checkRuns = min(e.runs, 20)
 	e.warmUp = cmp.Or(s.WarmUp, s.Jumps, e.warmUp)
 	e.jumps = cmp.Or(s.Jumps, e.jumps)
 	return e, nil
@@ -85,7 +87,7 @@ type simulation struct {
 
 // simulate adds a simulation to the project.
 func (p *project) simulate(name string, c sim.Cluster, e effort, s sim.Settings) (*simulation, error) {
-	s.Runs, s.Seed = e.runs, e.seed
+	s.Runs, s.Seed = cmp.Or(s.Runs, e.runs), e.seed
 	s.Jumps, s.WarmUp = cmp.Or(s.Jumps, e.jumps), cmp.Or(s.WarmUp, e.warmUp)
 	plan, err := sim.NewPlan(c, s)
 	if err != nil {
@@ -161,9 +163,13 @@ func (p *project) parameters(e effort) []Parameter {
 			doubts = append(doubts, one.name)
 		}
 	}
+	runs := fmt.Sprint(e.runs)
+	if e.checkRuns < e.runs {
+		runs += fmt.Sprintf(", or %d where only a check wants it", e.checkRuns)
+	}
 	rows := []Parameter{
 		{"simulations", fmt.Sprint(len(p.simulations))},
-		{"runs of each simulation", fmt.Sprint(e.runs)},
+		{"runs of each simulation", runs},
 		{"jumps of a run (arrivals, ends of phases, interruptions)", power(e.jumps) + " expected, after a warm-up of " + power(e.warmUp)},
 		{"seed", fmt.Sprint(e.seed)},
 		{"jumps observed in all", p.jumps()},

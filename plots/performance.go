@@ -41,7 +41,11 @@ func (c configuration) prepare(e effort) (*project, error) {
 		for _, m := range []float64{0, 1, 5} {
 			row := points{law: l, m: m}
 			for _, rho := range e.loads {
-				s, err := c.simulateAt(p, e, rho, l, m, sim.Settings{})
+				settings := sim.Settings{}
+				if l.Sizes == nil {
+					settings.Runs = e.checkRuns
+				}
+				s, err := c.simulateAt(p, e, rho, l, m, settings)
 				if err != nil {
 					return nil, err
 				}
@@ -59,7 +63,7 @@ func (c configuration) prepare(e effort) (*project, error) {
 		for _, l := range laws() {
 			row := points{law: l}
 			for _, rho := range sharedLoads() {
-				s, err := c.shareAt(p, e, rho, l, sim.Settings{})
+				s, err := c.shareAt(p, e, rho, l, sim.Settings{Runs: e.checkRuns})
 				if err != nil {
 					return nil, err
 				}
