@@ -3,8 +3,10 @@ package sim
 import (
 	"math"
 	"math/big"
+	"runtime"
 	"testing"
 
+	"productform/cluster"
 	"productform/dist"
 )
 
@@ -91,3 +93,32 @@ func TestVersion(t *testing.T) {
 
 // golden are the digits of version 1.
 var golden = struct{ classQueues, serverQueues, calendar, sharing float64 }{1.8788368336025845, 3.2537492501499696, 1.1704207557929733, 1.2874467694196057}
+
+// A replication of the paper's clusters takes less than 1 MB, and nothing for each event: a run ten times as long takes as much.
+func TestMemoryOfAReplication(t *testing.T) {
+	for _, m := range []*cluster.Model{threeServers(big.NewRat(9, 10)), randomAssignment(100, 2, big.NewRat(9, 10)), randomAssignment(100, 3, big.NewRat(9, 10))} {
+		for _, calendar := range []bool{false, true} {
+			c := jump(m, 1)
+			c.Sizes, c.Calendar = parseSizes(t, "bimodal", 1), calendar
+			p, err := NewPlan(c, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			taken := func(jumps float64) uint64 {
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				e := p.start(newStream([32]byte{7}))
+				y := newTally(len(p.classes), len(p.servers))
+				if err := e.advance(jumps/p.jumpRate, y); err != nil {
+					t.Fatal(err)
+				}
+				runtime.ReadMemStats(&after)
+				return after.TotalAlloc - before.TotalAlloc
+			}
+			short, long := taken(1e5), taken(1e6)
+			if long > 1e6 || long > 2*short+1e5 { // longer queues are met in the longer run
+				t.Errorf("%s, %d rows of servers: %d bytes for 1e5 jumps, %d for 1e6", p.method, len(m.Servers), short, long)
+			}
+		}
+	}
+}
