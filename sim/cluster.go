@@ -185,7 +185,7 @@ func (c Cluster) flatten() (*flat, error) {
 		f.degree = max(f.degree, degree)
 	}
 	if f.totalRates == 0 {
-		return nil, input.Errorf("Model.classes", "no class with an arrival rate > 0", "jobs to simulate")
+		return nil, input.Errorf("Model.classes", "arrival rates that are all 0", "a class with an arrival rate > 0")
 	}
 	return f, nil
 }

@@ -55,6 +55,9 @@ type server struct {
 // NewPlan checks a system and its settings. The error names the field of the system or of s that is out of range, or wraps
 // [cluster.ErrUnstable]: an unstable system needs a Horizon.
 func NewPlan(system System, s Settings) (*Plan, error) {
+	if system == nil {
+		return nil, input.Errorf("system", "", "a Cluster, a Network or a Queue")
+	}
 	s, err := s.resolved()
 	if err != nil {
 		return nil, err

@@ -213,21 +213,28 @@ func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 			left += s.Left[i]
 		}
 		if c.ArrivalRate > 0 && left < fewJobs {
-			r.warn("class %s: only %g jobs left in all runs, and intervals need %d", c.Name, left, fewJobs)
+			r.warn("class %s: only %g jobs were done in all runs, and intervals need %d", c.Name, left, fewJobs)
 		}
 		arrived += c.ArrivalRate * p.time * float64(r.Runs)
+	}
+	if p.settings.Horizon > 0 {
+		return // of a given length
+	}
+	moment := "the mean size"
+	if p.order == 2 {
+		moment = "the mean square of the sizes"
 	}
 	for _, law := range p.laws {
 		whole, err := law.Moment(p.order)
 		if errors.Is(err, dist.ErrInfinite) {
-			r.warn("the moment of order %g of the sizes is infinite: means and intervals of such runs are not to be trusted", p.order)
+			r.warn("%s is infinite, and delays depend on it: do not trust means and intervals", moment)
 			continue
 		}
 		once, quantileErr := law.Quantile(1 - 1/max(arrived, 2))
 		rare, momentErr := law.PartialMoment(p.order, once, math.Inf(1))
 		if err == nil && quantileErr == nil && momentErr == nil && rare > muchRare*whole {
-			r.warn("the runs are too short for these sizes: those above %.3g, of which all runs together see about one, make up %.2g %% of the moment of order %g",
-				once, 100*rare/whole, p.order)
+			r.warn("more or longer runs are needed: sizes above %.3g, of which all runs together see about one, make up %.2g %% of %s, on which delays depend",
+				once, 100*rare/whole, moment)
 		}
 	}
 }

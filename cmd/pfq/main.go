@@ -55,7 +55,8 @@ func newRoot() *cobra.Command {
 		Long: `pfq gives exact answers about clusters of servers shared by classes of jobs, under balanced fairness, and
 simulates them, also where theory has no answer.
 
-Exit status: 0 answered, 1 the model is valid but has no answer (it is unstable), 2 bad usage or bad input.`,
+Exit status: 0 answered, 1 the model is valid but has no answer (it is unstable), 2 bad usage or bad input,
+130 interrupted.`,
 		Example: `  $ pfq example three-servers -o three.yaml
   $ pfq solve three.yaml --engine exact
   stable; exact engine, computed exactly, shown as short fractions and to six digits

@@ -37,7 +37,7 @@ func (s *simulation) run(ctx context.Context, plan *sim.Plan, stderr io.Writer) 
 	case err != nil && ctx.Err() == nil:
 		return err
 	case err != nil && folder == "":
-		return errInterrupted
+		return fmt.Errorf("%w; with --results the runs done would be kept", errInterrupted)
 	case err != nil:
 		return fmt.Errorf("%w; %s keeps %d runs for the next time", errInterrupted, folder, last.Done)
 	}

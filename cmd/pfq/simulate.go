@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -40,7 +41,7 @@ func newSimulate() *cobra.Command {
 input) by simulation, under a policy and for a law of job sizes:
 
   fcfs       each server works on the oldest job it can serve
-  interrupt  the same, but jobs are interrupted, --interruptions times in the mean, and then go to the end of the queue
+  interrupt  the same, but jobs are interrupted, --interruptions times on average, and then go to the end of the queue
   ps         balanced fairness, which many interruptions come close to
 
 --sizes takes exponential, deterministic, the laws bimodal, hyperexponential and zipf of Bonald and Comte (2017),
@@ -64,8 +65,8 @@ at work.
 
 Every estimate has the half-width of its interval of confidence. Where theory knows the answer (exponential sizes with
 fcfs and interrupt, any sizes with ps, but not with --horizon), it also has the exact value and z, the standard errors
-that the estimate is above it, which is within ±3 nearly always. What stands against trusting the estimates is told
-by warnings on the standard error and in JSON. JSON alone also tells the speed, since it is never twice the same.
+that the estimate is above it, which is within ±3 nearly always. Warnings on the standard error and in JSON say why
+not to trust the estimates; z may then be far off. JSON alone also tells the speed, since it is never twice the same.
 
 CSV has one line for each estimate and for each number of the simulation as a whole, told apart by the columns kind
 (cluster, class, server, distribution, simulation), name and quantity. An unstable cluster without --horizon exits with
@@ -90,7 +91,7 @@ status 1 and says which classes are why.`,
   shared  0.9003 ± 0.0016  0.9    +0.35
 
   $ pfq example three-servers | pfq simulate - --runs 20 --jumps 1e5 --sizes bimodal --interruptions 4
-  stable; policy interrupt, 4 a job in the mean; sizes bimodal; jump chain with a queue for each class
+  stable; policy interrupt, 4 a job on average; sizes bimodal; jump chain with a queue for each class
   20 runs of 99903 jumps, observed for a time of 4166.67 after a warm-up of 4166.67; seed 1; ± at confidence 0.95
 
   class    arrival rate  mean jobs    service rate
@@ -126,7 +127,7 @@ status 1 and says which classes are why.`,
 			}
 			answer, found, err := f.answer(cmd.Context(), m, sizes, cmd.ErrOrStderr())
 			switch {
-			case errors.Is(err, errInterrupted):
+			case err != nil && (errors.Is(err, errInterrupted) || strings.HasPrefix(err.Error(), "--")): // of a flag, not of the model
 				return err
 			case err != nil:
 				return fmt.Errorf("%s: %w", source(args[0]), err)
@@ -224,6 +225,9 @@ func (f *simulateFlags) check(cmd *cobra.Command) error {
 			return fmt.Errorf("--horizon and --%s exclude each other", name)
 		}
 	}
+	if given("horizon") {
+		f.settings.Jumps, f.settings.WarmUp = 0, 0
+	}
 	return nil
 }
 
@@ -290,6 +294,9 @@ func (f *simulateFlags) isExact(c sim.Cluster) (bool, error) {
 	return f.settings.Horizon == 0 && (c.Policy == sim.ProcessorSharing || c.Sizes.String() == e.String()), nil
 }
 
+// taskName is what errors of many runs begin with.
+var taskName = regexp.MustCompile(`^(tasks\[\d+\]: )?(replication \d+: )?(sim: )?`)
+
 // translate says what an error of the simulator means on the command line: it names the flag instead of the setting.
 func (f *simulateFlags) translate(err error) error {
 	flags := map[string]string{"Runs": "--runs", "Jumps": "--jumps", "WarmUp": "--warmup", "Horizon": "--horizon",
@@ -299,6 +306,9 @@ func (f *simulateFlags) translate(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
 		return fmt.Errorf("--results = %s: %w", f.settings.Folder, pathErr.Err)
+	}
+	if errors.Is(err, sim.ErrTooManyStates) || errors.Is(err, sim.ErrTooManyJobs) {
+		return errors.New(taskName.ReplaceAllString(err.Error(), ""))
 	}
 	var bad *input.Error
 	if !errors.As(err, &bad) {

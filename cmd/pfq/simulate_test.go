@@ -376,7 +376,7 @@ func TestSimulateBadUsage(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"", "pfq: simulate wants one MODEL, a file or - for the standard input, not 0 arguments\n"},
 		{"absent.json", "pfq: absent.json: no such file or directory\n"},
-		{"none.json", "pfq: none.json: classes = no class with an arrival rate > 0: want jobs to simulate\n"},
+		{"none.json", "pfq: none.json: classes = arrival rates that are all 0: want a class with an arrival rate > 0\n"},
 		{"tiny.json", "pfq: tiny.json: mean_size = 1/1000000000"},
 		{"good.json --sizes bimodel", "pfq: --sizes = bimodel: want exponential, "},
 		{"good.json --sizes erlang", "pfq: --sizes = erlang: want erlang:K with K an integer in 1..1000000"},
@@ -416,7 +416,7 @@ func TestSimulateBadUsage(t *testing.T) {
 		{"good.json --confidence NaN", "pfq: --confidence = NaN: want a number > 0 and <= 0.999999\n"},
 		{"good.json --jobs 0", "pfq: --jobs = 0: want an integer in 1..10000\n"},
 		{"good.json --results=", "pfq: --results is missing: want a folder\n"},
-		{"good.json --results words.txt", "pfq: good.json: --results = words.txt: not a directory\n"},
+		{"good.json --results words.txt", "pfq: --results = words.txt: not a directory\n"},
 		{"good.json --format xml", "pfq: --format = xml: want text, json or csv\n"},
 		{"good.json --runs 2 --jumps 1000 -o absent/answer", "pfq: absent/answer: no such file or directory\n"},
 		{"good.json --run 3", "pfq: unknown flag: --run; did you mean --runs?\n"},

@@ -178,7 +178,7 @@ func (s simulation) text() []byte {
 		verdict = "unstable"
 	}
 	if m := s.flags.interruptions; m > 0 {
-		policy = fmt.Sprintf("%s, %.6g a job in the mean", policy, m)
+		policy = fmt.Sprintf("%s, %.6g a job on average", policy, m)
 	}
 	r := s.result
 	fmt.Fprintf(&b, "%s; policy %s; sizes %s; %s\n", verdict, policy, s.flags.sizes, r.Method)
