@@ -63,8 +63,8 @@ func (n Network) plan(s Settings) (*Plan, error) {
 	var weights []float64
 	var codes []uint32
 	for i, exact := range n.ArrivalRates {
-		rate, _ := exact.Float64()
-		if err := checkRate(fmt.Sprintf("ArrivalRates[%d]", i), rate); err != nil {
+		rate, err := rateOf(fmt.Sprintf("ArrivalRates[%d]", i), exact)
+		if err != nil {
 			return nil, err
 		}
 		mean, err := dist.Mean(sizes[i])

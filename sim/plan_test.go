@@ -343,6 +343,13 @@ func TestEffectiveSamples(t *testing.T) {
 	}
 }
 
+// No system is an error, not a crash.
+func TestNoSystem(t *testing.T) {
+	if _, err := Run(t.Context(), nil, Settings{}, nil); err == nil || err.Error() != "system is missing: want a Cluster, a Network or a Queue" {
+		t.Error(err)
+	}
+}
+
 // One good run, and every setting and field spoilt once.
 func TestBadSettings(t *testing.T) {
 	good := Cluster{Model: threeServers(big.NewRat(1, 2)), Policy: Interrupt, Interruptions: 1}
@@ -358,6 +365,7 @@ func TestBadSettings(t *testing.T) {
 		"Precision = 1: want a number in (0, 1), or 0 for none":           {Precision: 1},
 		"Confidence = 1: want a number in (0, 0.999999]":                  {Confidence: 1},
 		"Distribution = -1: want an integer in 0..100000":                 {Distribution: -1},
+		"Horizon = 5: want no Jumps and no WarmUp with it":                {Horizon: 5, Jumps: 1e5},
 		"Workers = -1: want an integer in 1..10000, or 0 for one a core":  {Workers: -1},
 	} {
 		if _, err := NewPlan(good, s); err == nil || err.Error() != want {
@@ -370,6 +378,9 @@ func TestBadSettings(t *testing.T) {
 	}
 	for want, spoil := range map[string]func(*Cluster){
 		"Model": func(c *Cluster) { c.Model = nil },
+		"Model.classes[0].arrival_rate": func(c *Cluster) {
+			c.Model.Classes[0].ArrivalRate, _ = new(big.Rat).SetString("1e-400") // would be 0 in float64
+		},
 		"servers[0].capacity = -1: want a number >= 0":                                         func(c *Cluster) { c.Model.Servers[0].Capacity = big.NewRat(-1, 1) },
 		"Policy = lifo: want fcfs, interrupt or ps":                                            func(c *Cluster) { c.Policy = "lifo" },
 		"Interruptions = 1: want 0 with the policy fcfs":                                       func(c *Cluster) { c.Policy = FCFS },

@@ -63,12 +63,12 @@ func (q Queue) plan(s Settings) (*Plan, error) {
 	var text []any
 	outside := 0.0
 	for i, exact := range external {
-		rate, _ := exact.Float64()
-		effective, _ := model.ArrivalRates[i].Float64()
-		if err := checkRate(fmt.Sprintf("%s[%d]", source, i), rate); err != nil {
+		rate, err := rateOf(fmt.Sprintf("%s[%d]", source, i), exact)
+		if err != nil {
 			return nil, err
 		}
-		if err := checkRate(fmt.Sprintf("Routing: effective arrival rate of class %d", i), effective); err != nil {
+		effective, err := rateOf(fmt.Sprintf("Routing: effective arrival rate of class %d", i), model.ArrivalRates[i])
+		if err != nil {
 			return nil, err
 		}
 		outside += rate

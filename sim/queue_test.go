@@ -420,20 +420,20 @@ func TestBadQueues(t *testing.T) {
 	}
 	one := func(x []int) *big.Rat { return big.NewRat(1, 1) }
 	for path, spoil := range map[string]func(*Queue){
-		"Model = nothing":          func(q *Queue) { q.Model = nil },
-		"ArrivalRates[1] = -1":     func(q *Queue) { q.Model.ArrivalRates[1] = big.NewRat(-1, 1) },
-		"Rank = 3 values":          func(q *Queue) { q.Model.Rank = q.Model.Rank[1:] },
-		"Rank[3] = 1/2":            func(q *Queue) { q.Model.Rank[3] = big.NewRat(1, 2) },
-		"Rank, TotalRate":          func(q *Queue) { q.Model.TotalRate = one },
-		"Saturation[0]":            func(q *Queue) { q.Model.Rank, q.Model.TotalRate, q.Model.Saturation = nil, one, []int{0, 1} },
-		"RatesKey is missing":      func(q *Queue) { q.Model.Rank, q.Model.TotalRate = nil, one },
-		"RatesKey = a":             func(q *Queue) { q.RatesKey = "a" },
-		"External = 1 entries":     func(q *Queue) { q.Routing.External = q.Routing.External[:1] },
-		"External[0] = -1":         func(q *Queue) { q.Routing.External[0] = big.NewRat(-1, 1) },
-		"Prob[0] = a row":          func(q *Queue) { q.Routing.Prob[0][0] = big.NewRat(2, 3) },
-		"oiqueue: jobs of":         func(q *Queue) { q.Routing.Prob[1][1] = big.NewRat(1, 1) },
-		"Routing.External = all 0": func(q *Queue) { q.Routing.External = rationals("0", "0") },
-		"Routing.External[1] = +":  func(q *Queue) { q.Routing.External[1] = rationals("1e400")[0] },
+		"Model = nothing":            func(q *Queue) { q.Model = nil },
+		"ArrivalRates[1] = -1":       func(q *Queue) { q.Model.ArrivalRates[1] = big.NewRat(-1, 1) },
+		"Rank = 3 values":            func(q *Queue) { q.Model.Rank = q.Model.Rank[1:] },
+		"Rank[3] = 1/2":              func(q *Queue) { q.Model.Rank[3] = big.NewRat(1, 2) },
+		"Rank, TotalRate":            func(q *Queue) { q.Model.TotalRate = one },
+		"Saturation[0]":              func(q *Queue) { q.Model.Rank, q.Model.TotalRate, q.Model.Saturation = nil, one, []int{0, 1} },
+		"RatesKey is missing":        func(q *Queue) { q.Model.Rank, q.Model.TotalRate = nil, one },
+		"RatesKey = a":               func(q *Queue) { q.RatesKey = "a" },
+		"External = 1 entries":       func(q *Queue) { q.Routing.External = q.Routing.External[:1] },
+		"External[0] = -1":           func(q *Queue) { q.Routing.External[0] = big.NewRat(-1, 1) },
+		"Prob[0] = a row":            func(q *Queue) { q.Routing.Prob[0][0] = big.NewRat(2, 3) },
+		"oiqueue: jobs of":           func(q *Queue) { q.Routing.Prob[1][1] = big.NewRat(1, 1) },
+		"Routing.External = all 0":   func(q *Queue) { q.Routing.External = rationals("0", "0") },
+		"Routing.External[1] = 1000": func(q *Queue) { q.Routing.External[1] = rationals("1e400")[0] },
 	} {
 		q := good()
 		spoil(&q)
