@@ -640,19 +640,7 @@ func BenchmarkCalendar(b *testing.B) {
 		for _, sizes := range []string{"deterministic", "exponential", "pareto:2.5"} {
 			for _, interruptions := range []float64{0, 1} {
 				b.Run(fmt.Sprintf("%s/sizes=%s/m=%g", m.name, sizes, interruptions), func(b *testing.B) {
-					e, p := newEngine(b, interrupted(m.model, parseSizes(b, sizes, 1), interruptions), Settings{}, 1)
-					y := newTally(len(p.classes), len(p.servers))
-					if err := e.advance(1e6/p.jumpRate, y); err != nil {
-						b.Fatal(err)
-					}
-					y.jumps = 0
-					b.ReportAllocs()
-					for b.Loop() {
-						if err := e.advance(1e5/p.jumpRate, y); err != nil {
-							b.Fatal(err)
-						}
-					}
-					b.ReportMetric(y.jumps/b.Elapsed().Seconds(), "jumps/s")
+					benchmarkEngine(b, interrupted(m.model, parseSizes(b, sizes, 1), interruptions))
 				})
 			}
 		}

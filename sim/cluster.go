@@ -42,7 +42,7 @@ const (
 // phases, a calendar of events for others and over a horizon, processor sharing on a Whittle network.
 func (c Cluster) plan(s Settings) (*Plan, error) {
 	if c.Model == nil {
-		return nil, input.Errorf("Model", "nothing", "a cluster model")
+		return nil, input.Errorf("Model", "", "a cluster model")
 	}
 	if err := c.Model.Check(); err != nil {
 		return nil, err
@@ -76,10 +76,17 @@ func (c Cluster) plan(s Settings) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	var p *Plan
 	if c.Policy == ProcessorSharing {
-		return c.planSharing(f)
+		p, err = c.planSharing(f)
+	} else {
+		p, err = c.planQueues(f, s)
 	}
-	return c.planQueues(f, s)
+	if err != nil {
+		return nil, err
+	}
+	p.unstable = !verdict.Stable
+	return p, nil
 }
 
 // checkSizes fills in exponential sizes, or checks that the mean is that of the model.

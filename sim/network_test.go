@@ -577,24 +577,3 @@ func BenchmarkNetwork(b *testing.B) {
 		}
 	}
 }
-
-// benchmarkEngine measures 10^5 expected jumps in the stationary state.
-func benchmarkEngine(b *testing.B, system System) {
-	p, err := NewPlan(system, Settings{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	e := p.start(newStream([32]byte{1}))
-	y := newTally(len(p.classes), len(p.servers))
-	if err := e.advance(1e6/p.jumpRate, y); err != nil {
-		b.Fatal(err)
-	}
-	y = newTally(len(p.classes), len(p.servers))
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := e.advance(1e5/p.jumpRate, y); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(y.jumps/b.Elapsed().Seconds(), "jumps/s")
-}

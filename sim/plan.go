@@ -35,6 +35,7 @@ type Plan struct {
 	order    float64             // of the moment of the sizes that the number of jobs depends on: 2 in order of arrival, 1 if shared
 	time     float64             // observed in each replication
 	warmUp   float64             // before
+	unstable bool                // known to be, and run over a horizon
 	method   string
 	start    func(*stream) engine
 }

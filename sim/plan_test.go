@@ -412,6 +412,9 @@ func TestUnstable(t *testing.T) {
 	if r != nil && (r.MeanDelay != nil || r.Classes[0].MeanDelay != nil || r.Classes[0].ServiceRate != nil || r.Classes[0].MeasuredDelay == nil) {
 		t.Errorf("over a horizon Little's law does not hold: %+v", r)
 	}
+	if r != nil && !strings.Contains(strings.Join(r.Warnings, "\n"), "the cluster is unstable") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
 	if err != nil || r.Time != 1000 || r.WarmUp != 0 || r.MeanJobs.Mean < 10 {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -177,6 +177,9 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 	if e := r.MeanJobs.StdError; e > 0 {
 		r.EffectiveSamples = variance / (e * e)
 	}
+	if p.unstable {
+		r.warn("the cluster is unstable: its number of jobs grows with the horizon, and the estimates are those of this horizon only")
+	}
 	p.judgeSizes(r, samples)
 	r.PrecisionMet = true
 	if tol := p.settings.Precision; tol > 0 {

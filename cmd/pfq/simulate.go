@@ -258,9 +258,6 @@ func (f *simulateFlags) answer(ctx context.Context, m *cluster.Model, sizes dist
 	if err := s.run(ctx, plan, stderr); err != nil {
 		return nil, false, f.translate(err)
 	}
-	if !s.stable {
-		s.warnings = append(s.warnings, "the cluster is unstable: its number of jobs grows with the horizon, and the estimates are those of this horizon only")
-	}
 	s.warnings = append(s.warnings, s.result.Warnings...)
 	for _, w := range s.warnings {
 		fmt.Fprintln(stderr, "pfq: warning:", w)
