@@ -15,6 +15,7 @@ import (
 type empirical struct {
 	sizes  []float64              // increasing
 	prefix map[float64][]twoFloat // for orders -1, 1 and 2, Σ_{i<n} sizes[i]^order at n
+	excess []float64              // Σ_j (sizes[j] - sizes[i])^+/n at i
 	sha    string                 // prefix
 }
 
@@ -34,17 +35,13 @@ func (a twoFloat) plus(x float64) twoFloat {
 // copied. Partial moments of orders -1, 0, 1 and 2 take O(log n) time, others O(n). The error names the size that is
 // out of range.
 func NewEmpirical(sizes []float64) (Distribution, error) {
-	if len(sizes) == 0 {
-		return nil, input.Errorf("sizes", len(sizes), "at least one size")
-	}
-	for i, v := range sizes {
-		if err := checkPositive(fmt.Sprintf("sizes[%d]", i), v); err != nil {
-			return nil, err
-		}
+	if err := checkSizes(sizes); err != nil {
+		return nil, err
 	}
 	sorted := slices.Clone(sizes)
 	slices.Sort(sorted)
-	e := empirical{sorted, map[float64][]twoFloat{}, digest(sorted)}
+	e := empirical{sizes: sorted, prefix: map[float64][]twoFloat{}, sha: digest(sorted)}
+	e.excess = e.meanExcesses()
 	for _, order := range []float64{-1, 1, 2} {
 		p := make([]twoFloat, len(sorted)+1)
 		for i, v := range sorted {
@@ -55,6 +52,18 @@ func NewEmpirical(sizes []float64) (Distribution, error) {
 		}
 	}
 	return e, nil
+}
+
+func checkSizes(sizes []float64) error {
+	if len(sizes) == 0 {
+		return input.Errorf("sizes", len(sizes), "at least one size")
+	}
+	for i, v := range sizes {
+		if checkPositive("", v) != nil {
+			return checkPositive(fmt.Sprintf("sizes[%d]", i), v)
+		}
+	}
+	return nil
 }
 
 func (e empirical) String() string {

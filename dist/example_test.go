@@ -3,6 +3,7 @@ package dist_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 
 	"productform/dist"
@@ -47,4 +48,37 @@ func ExampleReadSizes() {
 	mean, _ := dist.Mean(d)
 	fmt.Println(mean)
 	// Output: 2
+}
+
+// The law of Harchol-Balter's jobs from a sample of them.
+func ExampleFitBoundedPareto() {
+	truth, _ := dist.NewBoundedParetoOfMean(1.1, 1e10, 3000)
+	r := rand.New(rand.NewPCG(1, 2))
+	sizes := make([]float64, 10000)
+	for i := range sizes {
+		sizes[i] = truth.Sample(r)
+	}
+	_, alpha, err := dist.FitBoundedPareto(sizes)
+	fmt.Printf("alpha = %.2f, error: %v\n", alpha, err)
+	_, _, err = dist.FitBoundedPareto([]float64{1, 8, 9})
+	fmt.Println(err)
+	// Output:
+	// alpha = 1.10, error: <nil>
+	// sizes = (geometric mean 4.16): want a geometric mean below √(min·max) = 3; else the likelihood grows as alpha falls to 0 and below
+}
+
+// A job is killed at size 10: the work that remains for another host.
+func ExampleExcess() {
+	d, _ := dist.NewBoundedPareto(1, 1000, 1)
+	mean, _ := dist.Mean(d)
+	rest := d.(dist.Excess).MeanExcess(10)
+	fmt.Printf("of %.3f on average, %.3f lie beyond 10\n", mean, rest)
+	// Output: of 6.915 on average, 3.619 lie beyond 10
+}
+
+func ExampleReadWork() {
+	sizes, skipped, err := dist.ReadWork(strings.NewReader(
+		"1 0 5 120 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n2 9 5 60 -1 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n"))
+	fmt.Println(sizes, skipped, err)
+	// Output: [480] 1 <nil>
 }

@@ -56,9 +56,17 @@ func (p pareto) PartialMoment(order, low, high float64) (float64, error) {
 func paretoIntegral(r, low, alpha, a, b float64) float64 {
 	m, l := r-alpha, logRatio(a, b)
 	if m > 0 {
-		return math.Pow(b, r) * paretoTail(low, b, alpha) * l * phi(m*l)
+		return paretoPower(r, low, b, alpha) * l * phi(m*l)
 	}
-	return math.Pow(a, r) * paretoTail(low, a, alpha) * l * phi(-m*l)
+	return paretoPower(r, low, a, alpha) * l * phi(-m*l)
+}
+
+// paretoPower returns x^r (low/x)^alpha, also where the latter underflows.
+func paretoPower(r, low, x, alpha float64) float64 {
+	if tail := paretoTail(low, x, alpha); tail > 1e-290 {
+		return math.Pow(x, r) * tail
+	}
+	return math.Exp(r*math.Log(x) - alpha*logRatio(low, x))
 }
 
 // paretoTail returns (low/x)^alpha, also where low/x underflows.

@@ -21,6 +21,7 @@ type phaseSum struct {
 	phase  float64
 	count  alias
 	biased [4]biasedCount // for orders -1, 0, 1, 2
+	left   []float64      // E[(K-j)^+] at j < n
 }
 
 // A biasedCount is the law of a number of phases K' = K + r in which K is taken with weight E[T^r], T the sum of K
@@ -119,6 +120,7 @@ func newPhaseSum(p []float64, phase float64) (Phased, error) {
 	for i := range s.biased {
 		s.biased[i] = newBiasedCount(p, i-1)
 	}
+	s.left = phasesLeft(s.biased[1].tail)
 	return s, nil
 }
 

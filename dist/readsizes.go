@@ -2,6 +2,8 @@ package dist
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,20 +13,40 @@ import (
 )
 
 const (
-	swfFields  = 18
-	swfRunTime = 3 // field 4
+	swfFields     = 18
+	swfRunTime    = 3 // field 4
+	swfProcessors = 4 // field 5
 )
 
 // ReadSizes reads job sizes, one a line or, if the first line that counts has 18 fields, from a log in Standard
 // Workload Format (Feitelson, Parallel Workloads Archive, version 2.2), where the size is field 4, the run time in
 // seconds. Blank lines and lines that start with ";" do not count. In a log the jobs of run time 0 or -1 (unknown)
 // are skipped, and their number is returned. For [NewEmpirical] at least one size is needed, which is not checked.
+// What starts as a gzip file, with the bytes 1f 8b, is unpacked.
 //
-// The error names the line that is not of the form of the first, or holds a number out of range, or is that of r.
+// The error names the line that is not of the form of the first, or holds a number out of range, or is that of r or
+// of unpacking.
 func ReadSizes(r io.Reader) (sizes []float64, skipped int, err error) {
-	lines := bufio.NewScanner(r)
+	return readJobs(r, true, runTime)
+}
+
+// ReadWork reads a log as [ReadSizes] does, but as size of a job takes its work in processor-seconds, the run time
+// times field 5, the number of processors. The jobs of which one of these is 0 or -1 (unknown) are skipped, and their
+// number is returned. A list of sizes is an error.
+func ReadWork(r io.Reader) (sizes []float64, skipped int, err error) {
+	return readJobs(r, false, work)
+}
+
+// readJobs returns the sizes of the jobs in a log, with 0 and less for none, or if list is true those in a list.
+func readJobs(r io.Reader, list bool, size func(path string, fields []string) (float64, error)) ([]float64, int, error) {
+	text, unpacking, err := unpacked(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	lines := bufio.NewScanner(text)
 	lines.Buffer(nil, 1<<20)
-	number, columns := 0, 0
+	number, columns, skipped := 0, 0, 0
+	var sizes []float64
 	for lines.Scan() {
 		number++
 		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
@@ -32,13 +54,15 @@ func ReadSizes(r io.Reader) (sizes []float64, skipped int, err error) {
 			continue
 		}
 		fields := strings.Fields(line)
-		if columns == 0 && (len(fields) == 1 || len(fields) == swfFields) {
+		if columns == 0 && (list && len(fields) == 1 || len(fields) == swfFields) {
 			columns = len(fields)
 		}
 		path := fmt.Sprintf("line %d", number)
 		switch {
-		case columns == 0:
+		case columns == 0 && list:
 			return nil, 0, input.Errorf(path, line, "one size, or the 18 fields of a Standard Workload Format log")
+		case columns == 0:
+			return nil, 0, input.Errorf(path, line, "the 18 fields of a Standard Workload Format log")
 		case len(fields) != columns:
 			return nil, 0, input.Errorf(path, line, "as many fields as in the first line, %d", columns)
 		case columns == 1:
@@ -48,7 +72,7 @@ func ReadSizes(r io.Reader) (sizes []float64, skipped int, err error) {
 			}
 			sizes = append(sizes, v)
 		default:
-			v, err := runTime(path, fields)
+			v, err := size(path, fields)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -60,22 +84,65 @@ func ReadSizes(r io.Reader) (sizes []float64, skipped int, err error) {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, 0, fmt.Errorf("line %d: %w", number+1, err)
+		return nil, 0, fmt.Errorf("line %d%s: %w", number+1, unpacking, err)
 	}
 	return sizes, skipped, nil
 }
 
+// unpacked returns the text of r, and what to say of an error in it.
+func unpacked(r io.Reader) (text io.Reader, unpacking string, err error) {
+	b := bufio.NewReader(r)
+	start, err := b.Peek(2)
+	if err != nil && err != io.EOF {
+		return nil, "", fmt.Errorf("line 1: %w", err)
+	}
+	if !bytes.Equal(start, []byte{0x1f, 0x8b}) {
+		return b, "", nil
+	}
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, "", fmt.Errorf("unpacking: %w", err)
+	}
+	return z, ", unpacking", nil
+}
+
 // runTime returns field 4 of a record, in which all fields must be numbers.
 func runTime(path string, fields []string) (float64, error) {
+	var seconds float64
 	for i, f := range fields {
 		v, err := strconv.ParseFloat(f, 64)
-		at := fmt.Sprintf("%s, field %d", path, i+1)
 		if err != nil || !(v >= -1e300 && v <= 1e300) {
-			return 0, input.Errorf(at, f, "a number")
+			return 0, input.Errorf(field(path, i), f, "a number")
 		}
-		if i == swfRunTime && v != 0 && v != -1 && checkPositive(at, v) != nil {
-			return 0, input.Errorf(at, f, "a run time > 0, 0 or -1")
+		if i == swfRunTime {
+			if v != 0 && v != -1 && checkPositive("", v) != nil {
+				return 0, input.Errorf(field(path, i), f, "a run time > 0, 0 or -1")
+			}
+			seconds = v
 		}
 	}
-	return strconv.ParseFloat(fields[swfRunTime], 64)
+	return seconds, nil
+}
+
+func field(path string, i int) string { return fmt.Sprintf("%s, field %d", path, i+1) }
+
+// work returns field 4 times field 5 of such a record, or 0 if one of them is not positive.
+func work(path string, fields []string) (float64, error) {
+	seconds, err := runTime(path, fields)
+	if err != nil {
+		return 0, err
+	}
+	f := fields[swfProcessors]
+	processors, err := strconv.ParseInt(f, 10, 64)
+	if err != nil || processors < -1 {
+		return 0, input.Errorf(field(path, swfProcessors), f, "an integer > 0, 0 or -1")
+	}
+	if seconds <= 0 || processors <= 0 {
+		return 0, nil
+	}
+	v := seconds * float64(processors)
+	if checkPositive(path, v) != nil {
+		return 0, input.Errorf(path, v, "processor-seconds up to 1e300")
+	}
+	return v, nil
 }

@@ -1,10 +1,14 @@
 package dist
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"productform/internal/input"
 )
@@ -49,9 +53,94 @@ func TestReadSizes(t *testing.T) {
 	}
 }
 
+// packed returns the text as a gzip file, without compression.
+func packed(text string) string {
+	var b bytes.Buffer
+	w := ok(gzip.NewWriterLevel(&b, gzip.NoCompression))
+	ok(w.Write([]byte(text)))
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+func TestReadWork(t *testing.T) {
+	text := swf + "\n 5 9 5 7 -1 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n 6 9 5 7 0 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n" +
+		" 7 9 5 7 1 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n"
+	for _, text := range []string{text, packed(text)} {
+		got, skipped, err := ReadWork(strings.NewReader(text))
+		if err != nil || skipped != 4 || !slices.Equal(got, []float64{480, 2, 7}) {
+			t.Errorf("%v, %d skipped, error %v", got, skipped, err)
+		}
+	}
+	if got, skipped, err := ReadWork(strings.NewReader("; nothing\n")); len(got) != 0 || skipped != 0 || err != nil {
+		t.Errorf("no jobs: %v, %d skipped, error %v", got, skipped, err)
+	}
+	for _, c := range []struct{ text, path string }{
+		{"1\n2\n", "line 1"}, {swf + "\n1", "line 7"}, {strings.Replace(swf, "120 4", "120 4.5", 1), "line 2, field 5"},
+		{strings.Replace(swf, "120 4", "120 -2", 1), "line 2, field 5"}, {strings.Replace(swf, "120", "-2", 1), "line 2, field 4"},
+		{strings.Replace(swf, "120", "1e300", 1), "line 2"}, {strings.Replace(swf, "300", "?", 1), "line 2, field 9"},
+	} {
+		got, _, err := ReadWork(strings.NewReader(c.text))
+		var e *input.Error
+		if !errors.As(err, &e) || e.Path != c.path || got != nil {
+			t.Errorf("%q: %v, error %v, want one for %s", c.text, got, err, c.path)
+		}
+	}
+}
+
+func TestReadPacked(t *testing.T) {
+	for _, text := range []string{swf, "3\n1\n", ""} {
+		want, skippedWant, err := ReadSizes(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A file may have several parts, and come byte by byte.
+		for _, p := range []string{packed(text), packed(text) + packed(""), packed(text[:len(text)/2]) + packed(text[len(text)/2:])} {
+			got, skipped, err := ReadSizes(iotest.OneByteReader(strings.NewReader(p)))
+			if err != nil || skipped != skippedWant || !slices.Equal(got, want) {
+				t.Errorf("%q: %v, %d skipped, error %v", text, got, skipped, err)
+			}
+		}
+	}
+	good := packed("3\n1\n")
+	for _, c := range []struct {
+		text string
+		want error
+		says string
+	}{
+		{good[:2], io.ErrUnexpectedEOF, "unpacking"}, {good[:10], io.ErrUnexpectedEOF, "line 1, unpacking"},
+		{good[:len(good)-1], io.ErrUnexpectedEOF, "line 3, unpacking"},
+		{good[:len(good)-5] + "x" + good[len(good)-4:], gzip.ErrChecksum, "line 3, unpacking"},
+		{"\x1f\x8b" + strings.Repeat("x", 20), gzip.ErrHeader, "unpacking"}, {good + "x", io.ErrUnexpectedEOF, "line 3, unpacking"},
+	} {
+		got, skipped, err := ReadSizes(strings.NewReader(c.text))
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || got != nil || skipped != 0 {
+			t.Errorf("%q: %v, %d skipped, error %v, want %v", c.text, got, skipped, err, c.want)
+		}
+	}
+	var e *input.Error
+	if _, _, err := ReadSizes(strings.NewReader(packed("3\n-1\n"))); !errors.As(err, &e) || e.Path != "line 2" {
+		t.Errorf("a packed size below 0 has error %v", err)
+	}
+	bad := errors.New("disk on fire")
+	for _, start := range []string{"", "1", "1\n2\n3", good[:12]} {
+		r := io.MultiReader(strings.NewReader(start), iotest.ErrReader(bad))
+		if got, _, err := ReadSizes(r); !errors.Is(err, bad) || got != nil {
+			t.Errorf("%q, then an error: %v, error %v", start, got, err)
+		}
+	}
+}
+
 func FuzzReadSizes(f *testing.F) {
 	f.Add(swf)
 	f.Add("1\n2.5\n;\n3")
+	for _, text := range []string{swf, "1\n2.5\n", ""} {
+		p := packed(text)
+		f.Add(p)
+		f.Add(p[:len(p)/2])
+		f.Add(p + p)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		sizes, skipped, err := ReadSizes(strings.NewReader(text))
 		if err != nil && (sizes != nil || skipped != 0) {
@@ -61,6 +150,21 @@ func FuzzReadSizes(f *testing.F) {
 			if _, err := NewEmpirical(sizes); err != nil {
 				t.Fatalf("sizes %v do not make a law: %v", sizes, err)
 			}
+		}
+		work, skippedWork, errWork := ReadWork(strings.NewReader(text))
+		if errWork != nil && (work != nil || skippedWork != 0) {
+			t.Fatalf("work %v beside error %v", work, errWork)
+		}
+		if errWork == nil && (err != nil || len(work)+skippedWork != len(sizes)+skipped || skippedWork < skipped) {
+			t.Fatalf("%d with work and %d without, %d with sizes and %d without, error %v",
+				len(work), skippedWork, len(sizes), skipped, err)
+		}
+		if strings.HasPrefix(text, "\x1f\x8b") {
+			return
+		}
+		again, skippedAgain, errAgain := ReadSizes(strings.NewReader(packed(text)))
+		if !slices.Equal(sizes, again) || skipped != skippedAgain || (err == nil) != (errAgain == nil) {
+			t.Fatalf("%v, %d skipped, error %v; packed %v, %d, %v", sizes, skipped, err, again, skippedAgain, errAgain)
 		}
 	})
 }

@@ -1,0 +1,17 @@
+package dist
+
+import "slices"
+
+// Atomic is implemented by laws on finitely many sizes, those of [NewDeterministic] and [NewEmpirical].
+type Atomic interface {
+	Distribution
+	// Atoms returns the sizes x with P(X = x) > 0, increasing, in a slice that is the caller's. The probability of
+	// one is PartialMoment(0, before, x), before being the one before it or 0. It takes O(n) time for a list of n.
+	Atoms() []float64
+}
+
+// Atoms returns the one size.
+func (d deterministic) Atoms() []float64 { return []float64{d.size} }
+
+// Atoms returns the sizes of the list, each once.
+func (e empirical) Atoms() []float64 { return slices.Compact(slices.Clone(e.sizes)) }
