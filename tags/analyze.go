@@ -1,0 +1,137 @@
+package tags
+
+import (
+	"fmt"
+	"math"
+
+	"productform/dist"
+)
+
+// Analyze returns the stationary means of TAGS with the given cutoffs, by the formulas of the package comment ([HB02],
+// Appendix), in h evaluations of a few partial moments each. The means that count killed runs are those that the paper
+// describes but leaves out: with them E[T] is the time from arrival to end.
+//
+// The error names the field of m or the cutoff that is out of range, wraps [dist.ErrInfinite] or [dist.ErrOverflow] if
+// E[X²] or a mean asked for is infinite or beyond float64, or is an *[UnstableError] if a host is overloaded: then the
+// loads, slacks and visits in the result hold, the waiting times are 0.
+func Analyze(m Model, cutoffs []float64) (Result, error) {
+	if err := m.Validate(); err != nil {
+		return Result{}, err
+	}
+	if err := m.CheckCutoffs(cutoffs); err != nil {
+		return Result{}, err
+	}
+	l, err := newLaw(m)
+	if err != nil {
+		return Result{}, err
+	}
+	r := m.visits(l, cutoffs)
+	if l.err != nil {
+		return Result{}, l.err
+	}
+	for i, host := range r.Hosts {
+		if !(host.Slack > 0) {
+			return r, &UnstableError{i, host.Load}
+		}
+	}
+	m.waits(l, &r)
+	if l.err != nil {
+		return Result{}, l.err
+	}
+	return r, r.finite()
+}
+
+// rate returns λ.
+func (m Model) rate(l *law) float64 { return m.Load * m.capacity() / l.mean }
+
+// between returns the cutoffs below and above host i: s_{i-1} and s_i, of which the last is +Inf.
+func between(cutoffs []float64, i int) (a, b float64) {
+	if i > 0 {
+		a = cutoffs[i-1]
+	}
+	if i == len(cutoffs) {
+		return a, math.Inf(1)
+	}
+	return a, cutoffs[i]
+}
+
+// visits returns what does not depend on the queues.
+func (m Model) visits(l *law, cutoffs []float64) Result {
+	rate := m.rate(l)
+	r := Result{Cutoffs: append([]float64{}, cutoffs...), ArrivalRate: rate, NoSlowdown: l.noInverse}
+	for i := range m.Hosts {
+		a, b := between(cutoffs, i)
+		v, visit := m.speed(i), l.tail(a)
+		host := Host{Slack: m.slack(l, i, a, b), Visit: visit, Final: l.partial(0, a, b)}
+		m1 := l.capped(1, a, b)
+		host.Load = rate * m1 / v
+		if visit > 0 {
+			host.VisitMean, host.VisitSquare = m1/visit, l.capped(2, a, b)/visit
+		}
+		if i < len(cutoffs) {
+			lost := b * l.tail(b)
+			r.Lost += lost
+			r.Excess += rate * lost / v
+		}
+		r.Hosts = append(r.Hosts, host)
+	}
+	return r
+}
+
+// spare returns 1 - λE[X]/v_i, the slack of a host that does all the work without kills.
+func (m Model) spare(i int) float64 { return math.FMA(-m.Load, m.capacity()/m.speed(i), 1) }
+
+// slack returns 1 - ρ_i for cutoffs a and b: host i is spared the work below a and above b. Unless λE[X]/v_i is above 1
+// nothing cancels.
+func (m Model) slack(l *law, i int, a, b float64) float64 {
+	return m.spare(i) + m.rate(l)/m.speed(i)*(l.partial(1, 0, a)+l.above(b))
+}
+
+// waits adds the waiting times, slowdowns and responses. Formally it does so for overloaded hosts too.
+func (m Model) waits(l *law, r *Result) {
+	var waited, spent float64 // by the jobs that come to host i, before it
+	var work float64
+	for i := range r.Hosts {
+		host := &r.Hosts[i]
+		a, b := between(r.Cutoffs, i)
+		v := m.speed(i)
+		host.VisitWait = r.ArrivalRate * l.capped(2, a, b) / (v * v) / (2 * host.Slack)
+		waited += host.VisitWait
+		host.Waiting = waited
+		work += host.Load / r.ArrivalRate
+		r.MeanWaiting += host.Visit * host.VisitWait
+		if a > 0 || !l.noInverse {
+			r.MeanSlowdown += l.partial(-1, a, math.Inf(1)) * host.VisitWait
+			if host.Final > 0 {
+				host.Slowdown = waited * (l.partial(-1, a, b) / host.Final)
+			}
+		}
+		if host.Final > 0 {
+			host.Response = waited + spent + l.partial(1, a, b)/host.Final/v
+		}
+		if i < len(r.Cutoffs) {
+			spent += b / v
+		}
+	}
+	r.MeanResponse = r.MeanWaiting + work
+	if l.noInverse {
+		r.MeanSlowdown = 0
+	}
+}
+
+// finite returns an error if a mean is beyond float64.
+func (r *Result) finite() error {
+	for _, v := range []float64{r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.Lost, r.Excess} {
+		if !(math.Abs(v) <= math.MaxFloat64) {
+			return fmt.Errorf("tags: a mean: %w", dist.ErrOverflow)
+		}
+	}
+	for _, h := range r.Hosts {
+		for _, v := range []float64{h.Load, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting, h.Slowdown, h.Response} {
+			if !(math.Abs(v) <= math.MaxFloat64) {
+				return fmt.Errorf("tags: a mean: %w", dist.ErrOverflow)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package tags
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/integrate/quad"
+	"pgregory.net/rapid"
+
+	"productform/dist"
+)
+
+// drawCutoffs returns cutoffs inside the sizes of m that overload no host, nil if few tries find none.
+func drawCutoffs(t *rapid.T, m Model) []float64 {
+	s, _ := newSearch(m, Objective{Waiting: 1})
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "cutoffs"), 0))
+	cutoffs := randomPath(r, s)
+	if cutoffs == nil || m.CheckCutoffs(cutoffs) != nil {
+		return nil
+	}
+	return cutoffs
+}
+
+func within(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance*math.Abs(want) }
+
+// The formulas of the paper's appendix at their most literal, by the final host of a job, for a law that is a list of
+// sizes: all expectations are sums over the list.
+func TestAnalyzeIsTheAppendix(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 40).Draw(t, "sizes")
+		xs := make([]float64, n)
+		for i := range xs {
+			xs[i] = rapid.Float64Range(0.1, 20).Draw(t, "size")
+		}
+		m := Model{Sizes: ok(dist.NewEmpirical(xs)), Hosts: rapid.IntRange(1, 4).Draw(t, "hosts"), Load: 0.5}
+		for range m.Hosts {
+			m.Speeds = append(m.Speeds, rapid.Float64Range(1, 2).Draw(t, "speed"))
+		}
+		slices.Sort(m.Speeds)
+		m.Load = min(0.99, ok(MaxLoad(m))) * rapid.Float64Range(0.1, 0.9).Draw(t, "part")
+		cutoffs := drawCutoffs(t, m)
+		if cutoffs == nil {
+			return
+		}
+		got, err := Analyze(m, cutoffs)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		mean := func(f func(x float64) float64) float64 {
+			var sum float64
+			for _, x := range xs {
+				sum += f(x) / float64(n)
+			}
+			return sum
+		}
+		lambda := m.Load * m.capacity() / mean(func(x float64) float64 { return x })
+		s := append(append([]float64{0}, cutoffs...), math.Inf(1))
+		var waiting, slowdown, response, visitWaits, spent, sumOfLoads, excess float64
+		for i := 1; i <= m.Hosts; i++ {
+			v := m.Speeds[i-1]
+			in := func(f func(x float64) float64) float64 {
+				return mean(func(x float64) float64 {
+					if s[i-1] < x && x <= s[i] {
+						return f(x)
+					}
+					return 0
+				})
+			}
+			p := in(func(x float64) float64 { return 1 })
+			visit := mean(func(x float64) float64 {
+				if x > s[i-1] {
+					return 1
+				}
+				return 0
+			})
+			ex := mean(func(x float64) float64 { // E[X_i^visit] P(visit)
+				if x > s[i-1] {
+					return min(x, s[i])
+				}
+				return 0
+			})
+			ex2 := mean(func(x float64) float64 {
+				if x > s[i-1] {
+					return min(x, s[i]) * min(x, s[i])
+				}
+				return 0
+			})
+			load := lambda * ex / v
+			visitWait := lambda * ex2 / (v * v) / (2 * (1 - load))
+			visitWaits += visitWait
+			h := got.Hosts[i-1]
+			check := func(name string, got, want float64) {
+				// Sums of at most 40 terms; 1 - load above 1e-3, or its own test below.
+				if !within(got, want, 1e-10) && math.Abs(got-want) > 1e-15 {
+					t.Fatalf("host %d of %v, cutoffs %v: %s %v, want %v", i, xs, cutoffs, name, got, want)
+				}
+			}
+			if load > 0.999 {
+				return
+			}
+			check("load", h.Load, load)
+			check("slack", h.Slack, 1-load)
+			check("visits", h.Visit, visit)
+			check("final", h.Final, p)
+			check("waiting of a visit", h.VisitWait, visitWait)
+			check("waiting", h.Waiting, visitWaits)
+			if p > 0 {
+				check("slowdown", h.Slowdown, visitWaits*in(func(x float64) float64 { return 1 / x })/p)
+				check("response", h.Response, visitWaits+spent+in(func(x float64) float64 { return x })/p/v)
+				response += h.Response * p
+			}
+			if visit > 0 {
+				check("mean of a visit", h.VisitMean, ex/visit)
+				check("square of a visit", h.VisitSquare, ex2/visit)
+			}
+			waiting += visitWaits * p
+			slowdown += visitWaits * in(func(x float64) float64 { return 1 / x })
+			sumOfLoads += load - lambda*in(func(x float64) float64 { return x })/v
+			if i < m.Hosts {
+				spent += s[i] / v
+				excess += lambda * s[i] / v * mean(func(x float64) float64 {
+					if x > s[i] {
+						return 1
+					}
+					return 0
+				})
+			}
+		}
+		for name, pair := range map[string][2]float64{
+			"E[W]": {got.MeanWaiting, waiting}, "E[S]": {got.MeanSlowdown, slowdown}, "E[T]": {got.MeanResponse, response},
+			"excess": {got.Excess, excess}, "excess as sum of loads": {got.Excess, sumOfLoads}, "rate": {got.ArrivalRate, lambda},
+		} {
+			if !within(pair[0], pair[1], 1e-10) && math.Abs(pair[0]-pair[1]) > 1e-14 {
+				t.Fatalf("%v, cutoffs %v: %s %v, want %v", xs, cutoffs, name, pair[0], pair[1])
+			}
+		}
+	})
+}
+
+// The same for laws with a density: moments of visits by quadrature of P(min(X, b)^r > t) = P(X > t^(1/r)).
+func TestVisitMomentsByQuadrature(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, 3)
+		if _, atoms := m.Sizes.(dist.Atomic); atoms {
+			return
+		}
+		cutoffs := drawCutoffs(t, m)
+		if cutoffs == nil {
+			return
+		}
+		got, err := Analyze(m, cutoffs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := append([]float64{0}, cutoffs...)
+		for i := range cutoffs {
+			a, b := s[i], s[i+1]
+			// E[min(X,b)^r; X > a] = a^r P(X > a) + ∫_a^b r t^(r-1) P(X > t) dt, in ln t where a > 0
+			from := a
+			low, _, _ := m.Sizes.Support()
+			if a == 0 {
+				from = max(low, b*1e-12)
+			}
+			moment := func(r float64) float64 {
+				tail := quad.Fixed(func(u float64) float64 {
+					x := math.Exp(u)
+					return r * math.Pow(x, r) * m.Sizes.Survival(x)
+				}, math.Log(from), math.Log(b), 400, nil, 0)
+				return math.Pow(from, r)*m.Sizes.Survival(a) + tail
+			}
+			h := got.Hosts[i]
+			if h.Visit < 1e-12 {
+				continue
+			}
+			// Legendre's rule of 400 points for a smooth integrand over at most 40 units of u.
+			if m1 := moment(1) / m.Sizes.Survival(a); !within(h.VisitMean, m1, 1e-9) {
+				t.Errorf("%v, (%v, %v]: mean of a visit %v, by quadrature %v", m.Sizes, a, b, h.VisitMean, m1)
+			}
+			if m2 := moment(2) / m.Sizes.Survival(a); !within(h.VisitSquare, m2, 1e-9) {
+				t.Errorf("%v, (%v, %v]: square of a visit %v, by quadrature %v", m.Sizes, a, b, h.VisitSquare, m2)
+			}
+		}
+	})
+}
+
+// One host is the queue of Pollaczek and Khinchine.
+func TestOneHost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, 1)
+		m.Speeds = []float64{rapid.Float64Range(0.1, 10).Draw(t, "speed of the host")}
+		got := ok(Analyze(m, nil))
+		v := m.Speeds[0]
+		ex, ex2 := ok(m.Sizes.Moment(1)), ok(m.Sizes.Moment(2))
+		want := m.Load * v / ex * ex2 / (v * v) / (2 * (1 - m.Load))
+		if !within(got.MeanWaiting, want, 1e-12) || !within(got.MeanSlowdown, want*ok(m.Sizes.Moment(-1)), 1e-12) ||
+			!within(got.MeanResponse, want+ex/v, 1e-12) || got.Excess != 0 || got.Lost != 0 {
+			t.Errorf("%+v, want E[W] = %v", got, want)
+		}
+	})
+}
+
+// Sizes with jobs next to 0 have no mean slowdown, but a mean waiting time; those that are killed have both.
+func TestNoSlowdown(t *testing.T) {
+	m := Model{Sizes: ok(dist.NewExponential(1)), Hosts: 2, Load: 0.4}
+	got := ok(Analyze(m, []float64{1}))
+	if !got.NoSlowdown || got.MeanSlowdown != 0 || got.Hosts[0].Slowdown != 0 {
+		t.Errorf("%+v: want no slowdown", got)
+	}
+	// V_1 with M_1 = 1 - 1/e, M_2 = 2 - 4/e; host 2 gets sizes 1 + Y of mean 2 and second moment 5
+	e, lambda := math.E, 0.8
+	v1 := lambda * (2 - 4/e) / (2 * (1 - lambda*(1-1/e)))
+	v2 := lambda / e * 5 / (2 * (1 - lambda*2/e))
+	if want := v1 + v2/e; !within(got.MeanWaiting, want, 1e-14) {
+		t.Errorf("E[W] = %v, want %v", got.MeanWaiting, want)
+	}
+	if got.Hosts[1].Slowdown <= 0 || got.Lost != 1/e {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestOverload(t *testing.T) {
+	m := Model{Sizes: ok(dist.NewBoundedPareto(1, 1e6, 1)), Hosts: 3, Load: 0.6}
+	got, err := Analyze(m, []float64{10, 20})
+	var e *UnstableError
+	if !errors.As(err, &e) || !errors.Is(err, ErrUnstable) || e.Host != 2 || e.Load < 1 || got.Hosts[2].Load != e.Load ||
+		got.Excess <= 0 || got.MeanWaiting != 0 || !strings.HasPrefix(err.Error(), "tags: host 3 has load 1.") {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestCutoffErrors(t *testing.T) {
+	pareto, sizes := ok(dist.NewBoundedPareto(1, 1e6, 1)), ok(dist.NewEmpirical([]float64{2, 3, 5}))
+	for _, c := range []struct {
+		law     dist.Distribution
+		hosts   int
+		cutoffs []float64
+		want    string
+	}{
+		{pareto, 2, nil, "Cutoffs = 0 cutoffs: want 1, one fewer than hosts"},
+		{pareto, 1, []float64{3}, "Cutoffs = 1 cutoffs: want 0"},
+		{pareto, 2, []float64{1}, "Cutoffs[0] = 1: want a number in (1, 1e+06)"},
+		{pareto, 2, []float64{1e6}, "Cutoffs[0] = 1e+06: want a number in (1, 1e+06)"},
+		{pareto, 2, []float64{math.NaN()}, "Cutoffs[0] = NaN: want a number in (1, 1e+06)"},
+		{pareto, 3, []float64{5, 5}, "Cutoffs[1] = 5: want a number above the cutoff before, 5"},
+		{sizes, 2, []float64{1.9}, "Cutoffs[0] = 1.9: want a number in [2, 5)"},
+		{sizes, 2, []float64{5}, "Cutoffs[0] = 5: want a number in [2, 5)"},
+		{ok(dist.NewExponential(1)), 2, []float64{math.Inf(1)}, "Cutoffs[0] = +Inf: want a number in (0, +Inf)"},
+	} {
+		_, err := Analyze(Model{Sizes: c.law, Hosts: c.hosts, Load: 0.1}, c.cutoffs)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v: error %v, want %s", c.cutoffs, err, c.want)
+		}
+	}
+	if _, err := Analyze(Model{Sizes: sizes, Hosts: 2, Load: 0.1}, []float64{2}); err != nil {
+		t.Error(err) // jobs of size 2 end at host 1
+	}
+}
+
+func BenchmarkAnalyze(b *testing.B) {
+	m := Model{Sizes: ok(dist.NewBoundedParetoOfMean(1, 1e10, 3000)), Hosts: 4, Load: 0.3}
+	cutoffs := []float64{1e3, 1e5, 1e7}
+	for b.Loop() {
+		if _, err := Analyze(m, cutoffs); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

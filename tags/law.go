@@ -1,0 +1,85 @@
+package tags
+
+import (
+	"fmt"
+	"math"
+
+	"productform/dist"
+	"productform/internal/input"
+)
+
+// A law answers the questions that the theory asks of the sizes. The first error of a moment is kept in err, so that
+// formulas stay formulas.
+type law struct {
+	d                     dist.Distribution
+	mean, square, inverse float64     // E[X], E[X²], E[1/X]
+	noInverse             bool        // E[1/X] is infinite, or beyond float64; inverse is 0
+	low, high             float64     // ends of the support; high may be +Inf
+	excess                dist.Excess // nil if there is none
+	err                   error
+}
+
+// newLaw returns the law of m's sizes. The error says which moment does not exist.
+func newLaw(m Model) (*law, error) {
+	l := &law{d: m.Sizes}
+	low, high, bounded := m.Sizes.Support()
+	l.low, l.high = low, high
+	if !bounded {
+		l.high = math.Inf(1)
+	}
+	l.excess, _ = m.Sizes.(dist.Excess)
+	var err error
+	if l.mean, err = m.Sizes.Moment(1); err != nil {
+		return nil, fmt.Errorf("tags: E[X] of %v: %w", m.Sizes, err)
+	}
+	if l.square, err = m.Sizes.Moment(2); err != nil {
+		return nil, fmt.Errorf("tags: E[X²] of %v: %w", m.Sizes, err)
+	}
+	if !(l.mean > 0 && l.square > 0) {
+		return nil, input.Errorf("Sizes", m.Sizes, "sizes whose moments float64 can hold")
+	}
+	if l.inverse, err = m.Sizes.Moment(-1); err != nil {
+		l.inverse, l.noInverse = 0, true
+	}
+	return l, nil
+}
+
+// partial returns E[X^order; a < X <= b].
+func (l *law) partial(order, a, b float64) float64 {
+	if b <= a {
+		return 0
+	}
+	v, err := l.d.PartialMoment(order, a, b)
+	if err != nil && l.err == nil {
+		l.err = fmt.Errorf("tags: E[X^%v; %v < X <= %v] of %v: %w", order, a, b, l.d, err)
+	}
+	return v
+}
+
+// tail returns P(X > x).
+func (l *law) tail(x float64) float64 {
+	if x >= l.high {
+		return 0
+	}
+	return l.d.Survival(x)
+}
+
+// above returns E[X - x; X > x].
+func (l *law) above(x float64) float64 {
+	switch {
+	case x >= l.high:
+		return 0
+	case l.excess != nil:
+		return l.excess.MeanExcess(x)
+	}
+	return max(0, l.partial(1, x, math.Inf(1))-x*l.tail(x))
+}
+
+// capped returns E[min(X, b)^order; X > a] for order 1 or 2.
+func (l *law) capped(order int, a, b float64) float64 {
+	v := l.partial(float64(order), a, b)
+	if tail := l.tail(b); tail > 0 {
+		v += math.Pow(b, float64(order)) * tail
+	}
+	return v
+}

@@ -1,0 +1,146 @@
+package tags
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"productform/dist"
+	"productform/internal/input"
+)
+
+// A Model is a farm of hosts and the jobs that come to it.
+type Model struct {
+	Sizes  dist.Distribution // X, work
+	Hosts  int               // h, 1 to [MaxHosts]
+	Load   float64           // system load ρ = λ E[X] / Σ_i v_i, in (0, 1)
+	Speeds []float64         // v_i, work a second, in the order in which jobs visit the hosts; nil if all are 1
+}
+
+// MaxHosts is the largest number of hosts of a [Model].
+const MaxHosts = 64
+
+// A Host tells what host i sees of the jobs. Waiting and slowdown are those of the jobs that end at it.
+type Host struct {
+	Load        float64 // ρ_i
+	Slack       float64 // 1 - ρ_i, with its own digits
+	Visit       float64 // P(X > s_{i-1}), the part of the jobs that come to it
+	Final       float64 // p_i = P(s_{i-1} < X <= s_i), the part that ends at it
+	VisitMean   float64 // E[min(X, s_i) | X > s_{i-1}], work; 0 if no job comes
+	VisitSquare float64 // E[min(X, s_i)² | X > s_{i-1}], work²; 0 if no job comes
+	VisitWait   float64 // V_i, seconds a visit waits
+	Waiting     float64 // W_i = V_1 + ... + V_i, seconds
+	Slowdown    float64 // E[S_i] = W_i E[1/X_i]; 0 if no job ends here
+	Response    float64 // E[T_i], seconds from arrival to end, with the runs that were killed; 0 if no job ends here
+}
+
+// A Result holds the stationary means of TAGS with given cutoffs.
+type Result struct {
+	Cutoffs     []float64 // s_1, ..., s_{h-1}, work
+	ArrivalRate float64   // λ, jobs a second
+
+	MeanWaiting  float64 // E[W], seconds in queues, all visits of a job together
+	MeanSlowdown float64 // E[S] = E[W/X], seconds a unit of work; 0 if NoSlowdown
+	MeanResponse float64 // E[T] = E[W] + E[work done for a job, lost runs too, each at the speed of its host], seconds
+	Lost         float64 // Σ_{i<h} s_i P(X > s_i), the mean work a job loses to kills
+	Excess       float64 // λ Σ_{i<h} s_i P(X > s_i)/v_i, the load that lost work adds: Σ_i ρ_i is that without kills and this
+	NoSlowdown   bool    // E[1/X] is infinite, and with it E[S] and that of host 1
+	Hosts        []Host
+}
+
+// ErrUnstable is wrapped by the error for cutoffs that overload a host.
+var ErrUnstable = errors.New("tags: a host is overloaded")
+
+// An UnstableError names the first host whose load is not below 1.
+type UnstableError struct {
+	Host int // 0-based
+	Load float64
+}
+
+func (e *UnstableError) Error() string {
+	return fmt.Sprintf("tags: host %d has load %v: want a load below 1", e.Host+1, e.Load)
+}
+
+func (e *UnstableError) Unwrap() error { return ErrUnstable }
+
+// ErrInfeasible is wrapped by the error for a model for which no cutoffs keep every host below load 1.
+var ErrInfeasible = errors.New("tags: no cutoffs keep every host below load 1")
+
+// An InfeasibleError tells at which loads there would be cutoffs.
+type InfeasibleError struct {
+	Load    float64 // that of the model
+	MaxLoad float64 // cutoffs exist for the loads below
+}
+
+func (e *InfeasibleError) Error() string {
+	return fmt.Sprintf("tags: no cutoffs keep every host below load 1 at system load %v: want a load below %.6g", e.Load, e.MaxLoad)
+}
+
+func (e *InfeasibleError) Unwrap() error { return ErrInfeasible }
+
+// speed returns v_i.
+func (m Model) speed(i int) float64 {
+	if m.Speeds == nil {
+		return 1
+	}
+	return m.Speeds[i]
+}
+
+// capacity returns Σ_i v_i.
+func (m Model) capacity() float64 {
+	if m.Speeds == nil {
+		return float64(m.Hosts)
+	}
+	var sum float64
+	for _, v := range m.Speeds {
+		sum += v
+	}
+	return sum
+}
+
+// Validate checks m but for the moments of its sizes. The error names the field, its value and the range.
+func (m Model) Validate() error {
+	if m.Sizes == nil {
+		return input.Errorf("Sizes", "nil", "a distribution")
+	}
+	if !(m.Hosts >= 1 && m.Hosts <= MaxHosts) {
+		return input.Errorf("Hosts", m.Hosts, "a number of hosts from 1 to %d", MaxHosts)
+	}
+	if !(m.Load > 0 && m.Load < 1) {
+		return input.Errorf("Load", m.Load, "a number in (0, 1)")
+	}
+	if m.Speeds != nil && len(m.Speeds) != m.Hosts {
+		return input.Errorf("Speeds", fmt.Sprintf("%d speeds", len(m.Speeds)), "one speed a host, %d", m.Hosts)
+	}
+	for i, v := range m.Speeds {
+		if !(v >= 1e-100 && v <= 1e100) {
+			return input.Errorf(fmt.Sprintf("Speeds[%d]", i), v, "a number in [1e-100, 1e100]")
+		}
+	}
+	return nil
+}
+
+// CheckCutoffs accepts h-1 increasing cutoffs inside the support of the sizes: above its low end, or at it if jobs of
+// that very size exist, and below its high end.
+func (m Model) CheckCutoffs(cutoffs []float64) error {
+	if len(cutoffs) != m.Hosts-1 {
+		return input.Errorf("Cutoffs", fmt.Sprintf("%d cutoffs", len(cutoffs)), "%d, one fewer than hosts", m.Hosts-1)
+	}
+	low, high, bounded := m.Sizes.Support()
+	atLow := m.Sizes.CDF(low) > 0
+	if !bounded {
+		high = math.Inf(1)
+	}
+	for i, s := range cutoffs {
+		path := fmt.Sprintf("Cutoffs[%d]", i)
+		switch {
+		case i > 0 && !(s > cutoffs[i-1]):
+			return input.Errorf(path, s, "a number above the cutoff before, %v", cutoffs[i-1])
+		case atLow && !(s >= low && s < high):
+			return input.Errorf(path, s, "a number in [%v, %v), inside the range of the sizes", low, high)
+		case !atLow && !(s > low && s < high):
+			return input.Errorf(path, s, "a number in (%v, %v), inside the range of the sizes", low, high)
+		}
+	}
+	return nil
+}

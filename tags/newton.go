@@ -1,0 +1,209 @@
+package tags
+
+import (
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// newton improves cutoffs by Newton's method in their logarithms, each step shortened until it leads down.
+func (s *search) newton(cutoffs []float64, cost float64) ([]float64, float64) {
+	n := len(cutoffs)
+	for range 60 {
+		step := s.newtonStep(cutoffs)
+		if step == nil {
+			break
+		}
+		size := 0.0
+		for _, d := range step {
+			size = max(size, math.Abs(d))
+		}
+		next, better := make([]float64, n), math.Inf(1)
+		for scale := min(1, 2/size); scale > 1e-12; scale /= 2 {
+			for j := range next {
+				next[j] = cutoffs[j] * math.Exp(scale*step[j])
+			}
+			if better = s.total(next); better < cost {
+				break
+			}
+		}
+		switch {
+		case better < cost:
+			cutoffs, cost = next, better
+		case size < 1e-5: // the cost is flat to its last digits here, its derivative is not
+			for j := range next {
+				next[j] = cutoffs[j] * math.Exp(step[j])
+			}
+			if c := s.total(next); c <= cost*(1+1e-13) {
+				return next, min(c, cost)
+			}
+			return cutoffs, cost
+		default:
+			return cutoffs, cost
+		}
+		if size < 1e-12 {
+			break
+		}
+	}
+	return cutoffs, cost
+}
+
+// total returns the cost of a path, +Inf if it is none.
+func (s *search) total(cutoffs []float64) float64 {
+	var sum float64
+	a := s.start
+	for i := range len(cutoffs) + 1 {
+		b := s.end
+		if i < len(cutoffs) {
+			if !(cutoffs[i] >= s.low[i] && cutoffs[i] <= s.high[i]) {
+				return math.Inf(1)
+			}
+			b = s.at(cutoffs[i])
+		}
+		sum += s.cost(i, &a, &b)
+		a = b
+	}
+	return sum
+}
+
+// gradient returns s_j ∂cost/∂s_j.
+func (s *search) gradient(cutoffs []float64) ([]float64, bool) {
+	g := make([]float64, len(cutoffs))
+	a := cell{low: s.start, high: s.start}
+	for i := range len(cutoffs) + 1 {
+		b := cell{low: s.end, high: s.end}
+		if i < len(cutoffs) {
+			p := s.at(cutoffs[i])
+			b = cell{low: p, high: p}
+		}
+		l, ok := s.slope(i, &a, &b)
+		if !ok || i > 0 && i < len(cutoffs) && cutoffs[i] <= cutoffs[i-1] {
+			return nil, false
+		}
+		if i > 0 {
+			g[i-1] -= l.after * cutoffs[i-1]
+		}
+		if i < len(cutoffs) {
+			g[i] += l.before * cutoffs[i]
+		}
+		a = b
+	}
+	return g, true
+}
+
+// newtonStep returns the step in the logarithms of the cutoffs that makes the gradient 0, or one against the gradient
+// where the cost is not convex; nil if there is none. The derivatives of g_j, by g_{j-1}, g_j and g_{j+1} only, are
+// differences: of every third cutoff at a time.
+func (s *search) newtonStep(cutoffs []float64) []float64 {
+	const h = 1e-6
+	n := len(cutoffs)
+	g, ok := s.gradient(cutoffs)
+	if !ok {
+		return nil
+	}
+	lower, diagonal, upper := make([]float64, n), make([]float64, n), make([]float64, n)
+	for color := range min(3, n) {
+		up, down := append([]float64{}, cutoffs...), append([]float64{}, cutoffs...)
+		for k := color; k < n; k += 3 {
+			up[k] *= 1 + h
+			down[k] *= 1 - h
+		}
+		gu, ok1 := s.gradient(up)
+		gd, ok2 := s.gradient(down)
+		if !ok1 || !ok2 {
+			return nil
+		}
+		for k := color; k < n; k += 3 {
+			for j := max(0, k-1); j <= min(n-1, k+1); j++ {
+				d := (gu[j] - gd[j]) / (2 * h)
+				switch j {
+				case k - 1:
+					upper[j] = d
+				case k:
+					diagonal[j] = d
+				case k + 1:
+					lower[j] = d
+				}
+			}
+		}
+	}
+	step := mat.NewVecDense(n, nil)
+	right := mat.NewVecDense(n, nil)
+	for j := range n {
+		right.SetVec(j, -g[j])
+	}
+	var dl, du []float64
+	if n > 1 {
+		dl, du = lower[1:], upper[:n-1]
+	}
+	err := mat.NewTridiag(n, dl, append([]float64{}, diagonal...), du).SolveVecTo(step, false, right)
+	downhill := 0.0
+	for j := range n {
+		downhill -= step.AtVec(j) * g[j]
+	}
+	if err == nil && downhill > 0 {
+		return step.RawVector().Data
+	}
+	against := make([]float64, n)
+	for j := range n {
+		if d := math.Abs(diagonal[j]); d > 0 {
+			against[j] = -g[j] / d
+		}
+	}
+	return against
+}
+
+// nearby improves cutoffs among atoms: the shortest path through some atoms around each, again and again, first far apart
+// and at last next to each other.
+func (s *search) nearby(cutoffs []float64, cost float64) ([]float64, float64) {
+	const reach = 32
+	for stride := max(1, len(s.atoms)/(2*reach)); stride > 0; {
+		stages := make([][]cell, len(cutoffs))
+		for j, x := range cutoffs {
+			k := sort.SearchFloat64s(s.atoms, x)
+			for i := k - reach*stride; i <= k+reach*stride; i += stride {
+				if i >= 0 && i < len(s.atoms) && s.atoms[i] >= s.low[j] && s.atoms[i] <= s.high[j] {
+					stages[j] = append(stages[j], s.atomCell(i, i))
+				}
+			}
+		}
+		if next, c := s.shortest(stages); c < cost {
+			cutoffs, cost = next, c
+		} else {
+			stride /= 2
+		}
+	}
+	return cutoffs, cost
+}
+
+// zoom improves cutoffs where Newton's method does not, such as at equal cutoffs: the shortest path through points around
+// each, again and again, closer and closer. The points of a cutoff include its neighbours.
+func (s *search) zoom(cutoffs []float64, cost float64) ([]float64, float64) {
+	const reach = 12
+	for width := 0.1; width > 1e-12; {
+		stages := make([][]cell, len(cutoffs))
+		for j := range cutoffs {
+			xs := append([]float64{}, cutoffs[max(0, j-1):min(len(cutoffs), j+2)]...)
+			for i := -reach; i <= reach; i++ {
+				xs = append(xs, cutoffs[j]*math.Exp(width*float64(i)/reach))
+			}
+			for _, x := range xs {
+				if x >= s.low[j] && x <= s.high[j] {
+					p := s.at(x)
+					stages[j] = append(stages[j], cell{low: p, high: p})
+				}
+			}
+		}
+		next, c := s.shortest(stages)
+		if c < cost {
+			if !(c < cost*(1-1e-14)) {
+				width /= 4
+			}
+			cutoffs, cost = next, c
+		} else {
+			width /= 4
+		}
+	}
+	return cutoffs, cost
+}

@@ -1,0 +1,511 @@
+package tags
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/optimize"
+	"pgregory.net/rapid"
+
+	"productform/dist"
+)
+
+// drawLaw returns sizes of many kinds, with E[1/X] finite, of about unit mean.
+func drawLaw(t *rapid.T) dist.Distribution {
+	switch rapid.SampledFrom([]string{"pareto", "bounded", "bounded", "bounded", "lognormal", "erlang", "sizes"}).Draw(t, "law") {
+	case "pareto":
+		return ok(dist.NewPareto(1, rapid.Float64Range(2.1, 4).Draw(t, "alpha")))
+	case "lognormal":
+		return ok(dist.NewLognormal(1, math.Exp(rapid.Float64Range(-1, 4).Draw(t, "ln scv"))))
+	case "erlang":
+		return ok(dist.NewErlang(rapid.IntRange(2, 5).Draw(t, "phases"), 1))
+	case "sizes":
+		n := rapid.IntRange(2, 30).Draw(t, "sizes")
+		xs := make([]float64, n)
+		for i := range xs {
+			xs[i] = math.Round(1+10*math.Exp(rapid.Float64Range(0, 7).Draw(t, "ln size"))) / 10
+		}
+		return ok(dist.NewEmpirical(xs))
+	}
+	alpha := rapid.OneOf(rapid.Float64Range(0.3, 2.5), rapid.SampledFrom([]float64{1, 2, 1 + 1e-9})).Draw(t, "alpha")
+	return ok(dist.NewBoundedPareto(1, math.Exp(rapid.Float64Range(3, 18).Draw(t, "ln max/min")), alpha))
+}
+
+// drawModel returns a model at a part of the largest load that it can bear.
+func drawModel(t *rapid.T, hosts int) Model {
+	m := Model{Sizes: drawLaw(t), Hosts: rapid.IntRange(1, hosts).Draw(t, "hosts"), Load: 0.5}
+	if rapid.Bool().Draw(t, "speeds") {
+		for range m.Hosts {
+			m.Speeds = append(m.Speeds, rapid.Float64Range(0.5, 2).Draw(t, "speed"))
+		}
+	}
+	m.Load = min(0.999, ok(MaxLoad(m))) * rapid.Float64Range(0.05, 0.99).Draw(t, "part of the largest load")
+	return m
+}
+
+func drawObjective(t *rapid.T) Objective {
+	return rapid.SampledFrom([]Objective{{1, 0}, {0, 1}, {1, 0.01}, {0.3, 2}}).Draw(t, "objective")
+}
+
+func ok[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func (o Objective) of(r Result) float64 { return o.Slowdown*r.MeanSlowdown + o.Waiting*r.MeanWaiting }
+
+// newSearch returns the search of Optimize.
+func newSearch(m Model, o Objective) (*search, *killFarm) {
+	f := newKillFarm(m, ok(newLaw(m)), o)
+	low, high, feasible := f.ranges()
+	if !feasible {
+		panic("infeasible")
+	}
+	return killSearch(f, low, high), f
+}
+
+// drawCutoff returns a cutoff in a range that may end at 0 or ∞.
+func drawCutoff(r *rand.Rand, low, high float64) float64 {
+	u := r.Float64()
+	switch {
+	case r.IntN(10) == 0:
+		u = u * u * u * u
+	case r.IntN(10) == 0:
+		u = 1 - u*u*u*u
+	}
+	low, high = max(low, 1e-9), min(high, 1e9)
+	return min(high, low*math.Exp(u*math.Log(high/low)))
+}
+
+// The bound of a pair of cells holds for all cutoffs in them: the claim on which the proof of an optimum rests.
+func TestSlopesBoundCosts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, 4)
+		o := drawObjective(t)
+		l := ok(newLaw(m))
+		f := newKillFarm(m, l, o)
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		i := r.IntN(m.Hosts)
+		low, high, _ := m.Sizes.Support()
+		if high == 0 {
+			high = 1e6
+		}
+		var x [4]float64
+		for k := range x {
+			x[k] = drawCutoff(r, max(low, 1e-3), high)
+			if k%2 == 1 && r.IntN(2) == 0 {
+				x[k] = min(high, x[k-1]*(1+math.Pow(10, -8*r.Float64())))
+			}
+		}
+		slices.Sort(x[:])
+		if r.IntN(4) == 0 {
+			x[1], x[2] = x[2], x[1] // cells that overlap
+		}
+		a, b := cell{low: f.at(x[0]), high: f.at(x[1])}, cell{low: f.at(x[2]), high: f.at(x[3])}
+		if x[2] < x[0] {
+			return
+		}
+		s, possible := f.slope(i, &a, &b)
+		for range 20 {
+			p, q := f.at(x[0]+(x[1]-x[0])*r.Float64()), f.at(x[2]+(x[3]-x[2])*r.Float64())
+			c := f.cost(i, &p, &q)
+			if math.IsInf(c, 1) {
+				continue
+			}
+			if !possible {
+				t.Fatalf("host %d between %v and %v costs %v, said to be impossible in %v", i, p.x, q.x, c, x)
+			}
+			least := s.cost + s.before*(q.x-b.low.x)
+			if f.density != nil {
+				least += s.after * (a.high.x - p.x)
+			}
+			if least > c*(1+1e-12) {
+				t.Fatalf("host %d between %v and %v costs %v, bound %v in %v", i, p.x, q.x, c, least, x)
+			}
+		}
+	})
+}
+
+// A cell of one point gives the cost and its derivatives.
+func TestSlopesAreDerivatives(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, 4)
+		if _, atoms := m.Sizes.(dist.Atomic); atoms {
+			return
+		}
+		f := newKillFarm(m, ok(newLaw(m)), drawObjective(t))
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		low, high, _ := m.Sizes.Support()
+		if high == 0 {
+			high = 10
+		}
+		x := []float64{drawCutoff(r, max(low*1.01, 0.1), high*0.9), drawCutoff(r, max(low*1.01, 0.1), high*0.9)}
+		slices.Sort(x)
+		if x[1] < 1.01*x[0] {
+			return
+		}
+		at := func(x float64) cell { return cell{low: f.at(x), high: f.at(x)} }
+		a, b := at(x[0]), at(x[1])
+		s, possible := f.slope(0, &a, &b)
+		if !possible || f.slack(0, &a.low, &b.low) < 1e-3 {
+			return
+		}
+		cost := func(x, y float64) float64 {
+			p, q := f.at(x), f.at(y)
+			return f.cost(0, &p, &q)
+		}
+		const h = 1e-5
+		after := -(cost(x[0]*(1+h), x[1]) - cost(x[0]*(1-h), x[1])) / (2 * h * x[0])
+		before := (cost(x[0], x[1]*(1+h)) - cost(x[0], x[1]*(1-h))) / (2 * h * x[1])
+		// Differences are right to h², and to rounding of the cost over h.
+		if room := 1e-6*s.after + 1e-8*s.cost/x[0]; math.Abs(after-s.after) > room {
+			t.Errorf("%v: after %v, by differences %v", x, s.after, after)
+		}
+		if room := 1e-6*s.before + 1e-8*s.cost/x[1]; math.Abs(before-s.before) > room {
+			t.Errorf("%v: before %v, by differences %v", x, s.before, before)
+		}
+	})
+}
+
+// No choice of few sizes as cutoffs is better than the one found, which is proved but for the tolerance.
+func TestOptimumAmongAtoms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 12).Draw(t, "sizes")
+		xs := make([]float64, n)
+		for i := range xs {
+			xs[i] = float64(rapid.IntRange(1, 60).Draw(t, "size"))
+		}
+		m := Model{Sizes: ok(dist.NewEmpirical(xs)), Hosts: rapid.IntRange(1, 4).Draw(t, "hosts"), Load: 0.5}
+		m.Load = min(0.99, ok(MaxLoad(m))) * rapid.Float64Range(0.1, 0.99).Draw(t, "part")
+		o := drawObjective(t)
+		got, err := Optimize(m, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Gap > 1.1*tolerance {
+			t.Errorf("gap %v", got.Gap)
+		}
+		s, _ := newSearch(m, o)
+		best := math.Inf(1)
+		cutoffs := make([]float64, m.Hosts-1)
+		var try func(j, from int)
+		try = func(j, from int) {
+			if j == len(cutoffs) {
+				best = min(best, s.total(cutoffs))
+				return
+			}
+			for k := from; k < len(s.atoms); k++ {
+				cutoffs[j] = s.atoms[k]
+				try(j+1, k)
+			}
+		}
+		try(0, 0)
+		if math.Abs(got.Objective-best) > 1e-11*best {
+			t.Errorf("%v: objective %v with cutoffs %v, best of all %v", m.Sizes, got.Objective, got.Cutoffs, best)
+		}
+	})
+}
+
+// The dynamic programme beats or equals the simplex method of Nelder and Mead from several starts in 200 settings, and
+// its gap holds.
+func TestOptimizeAgainstNelderMead(t *testing.T) {
+	better, settings := 0, 0
+	for seed := range 200 {
+		r := rand.New(rand.NewPCG(uint64(seed), 1))
+		m := Model{Hosts: 2 + r.IntN(3), Load: 0.5}
+		switch r.IntN(4) {
+		case 0:
+			m.Sizes = ok(dist.NewLognormal(1, math.Exp(4*r.Float64())))
+		default:
+			m.Sizes = ok(dist.NewBoundedParetoOfMean(0.2+1.8*r.Float64(), 1e4*math.Exp(14*r.Float64()), 3000))
+		}
+		m.Load = min(0.95, ok(MaxLoad(m))) * (0.1 + 0.85*r.Float64())
+		o := []Objective{{1, 0}, {0, 1}, {1, 0.01}}[r.IntN(3)]
+		got, err := Optimize(m, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := newSearch(m, o)
+		best := math.Inf(1)
+		problem := optimize.Problem{Func: func(x []float64) float64 {
+			cutoffs := make([]float64, len(x))
+			for j := range x {
+				cutoffs[j] = math.Exp(x[j])
+			}
+			return s.total(cutoffs)
+		}}
+		for range 4 {
+			start := randomPath(r, s)
+			if start == nil {
+				continue
+			}
+			for j := range start {
+				start[j] = math.Log(start[j])
+			}
+			found, err := optimize.Minimize(problem, start, &optimize.Settings{FuncEvaluations: 800}, &optimize.NelderMead{})
+			if found == nil {
+				t.Fatal(err)
+			}
+			best = min(best, found.F)
+		}
+		if best < got.Objective*(1-1e-12) {
+			t.Errorf("%v, %d hosts, load %v, %+v: objective %v, gap %v; Nelder-Mead found %v",
+				m.Sizes, m.Hosts, m.Load, o, got.Objective, got.Gap, best)
+		}
+		settings++
+		if best > got.Objective*(1+1e-6) {
+			better++
+		}
+	}
+	t.Logf("%d settings; better than Nelder-Mead by over 1e-6 in %d", settings, better)
+}
+
+// With unequal speeds too, where hosts that are in the way make cutoffs equal.
+func TestOptimizeWithSpeedsAgainstNelderMead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, o := drawModel(t, 3), drawObjective(t)
+		if m.Hosts == 1 {
+			return
+		}
+		got, err := Optimize(m, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := newSearch(m, o)
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		best := math.Inf(1)
+		for range 2 {
+			start := randomPath(r, s)
+			if start == nil {
+				continue
+			}
+			problem := optimize.Problem{Func: s.total}
+			found, err := optimize.Minimize(problem, start, &optimize.Settings{FuncEvaluations: 500}, &optimize.NelderMead{})
+			if found == nil {
+				t.Fatal(err)
+			}
+			best = min(best, found.F)
+		}
+		if best < got.Objective*(1-1e-11) {
+			t.Fatalf("%v, %d hosts, speeds %v, load %v, %+v: objective %v, gap %v; Nelder-Mead found %v",
+				m.Sizes, m.Hosts, m.Speeds, m.Load, o, got.Objective, got.Gap, best)
+		}
+	})
+}
+
+// randomPath returns random cutoffs that overload no host, nil if none of many is such.
+func randomPath(r *rand.Rand, s *search) []float64 {
+	for range 200 {
+		cutoffs := make([]float64, len(s.low))
+		for j := range cutoffs {
+			cutoffs[j] = drawCutoff(r, s.low[j], s.high[j])
+		}
+		slices.Sort(cutoffs)
+		if !math.IsInf(s.total(cutoffs), 1) {
+			return cutoffs
+		}
+	}
+	return nil
+}
+
+// None of 10^5 random cutoffs that overload no host is better than the optimum, nor below its proved bound.
+func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		m Model
+		o Objective
+	}{
+		{Model{Sizes: ok(dist.NewBoundedParetoOfMean(1.1, 1e10, 3000)), Hosts: 2, Load: 0.5}, Objective{Slowdown: 1}},
+		{Model{Sizes: ok(dist.NewBoundedParetoOfMean(0.8, 1e10, 3000)), Hosts: 3, Load: 0.5}, Objective{Waiting: 1}},
+		{Model{Sizes: ok(dist.NewBoundedParetoOfMean(1, 1e10, 3000)), Hosts: 4, Load: 0.7}, Objective{Slowdown: 1}},
+		{Model{Sizes: ok(dist.NewLognormal(1, 50)), Hosts: 3, Load: 0.4}, Objective{Slowdown: 1, Waiting: 1}},
+		{Model{Sizes: ok(dist.NewExponential(1)), Hosts: 2, Load: 0.6, Speeds: []float64{1, 3}}, Objective{Waiting: 1}},
+	} {
+		best := ok(Optimize(c.m, c.o))
+		s, _ := newSearch(c.m, c.o)
+		found := math.Inf(1)
+		for range 20000 {
+			if cutoffs := randomPath(r, s); cutoffs != nil {
+				found = min(found, s.total(cutoffs))
+			}
+		}
+		if found < best.Objective*(1-1e-13) {
+			t.Errorf("%v, %d hosts: optimum %v, random cutoffs reach %v", c.m.Sizes, c.m.Hosts, best.Objective, found)
+		}
+		if best.Gap > 2e-11 {
+			t.Errorf("%v, %d hosts: gap %v", c.m.Sizes, c.m.Hosts, best.Gap)
+		}
+	}
+}
+
+// The unit of work, and with it that of time, does not matter.
+func TestOptimizeInOtherUnits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, o := drawModel(t, 3), Objective{Slowdown: 1}
+		got := ok(Optimize(m, o))
+		factor := rapid.Float64Range(1e-3, 1e3).Draw(t, "factor")
+		m.Sizes = ok(m.Sizes.Scaled(factor))
+		scaled, err := Optimize(m, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Where the gap is wider than rounding, rounding may choose between near optima.
+		if d := math.Abs(scaled.MeanSlowdown/got.MeanSlowdown - 1); d > 1e-10+got.Gap+scaled.Gap {
+			t.Errorf("E[S] %v, in other units %v", got.MeanSlowdown, scaled.MeanSlowdown)
+		}
+	})
+}
+
+// Fewer hosts can be had by leaving hosts idle: with the arrival rate kept, more hosts never do worse.
+func TestMoreHostsAtOneRate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, o := drawModel(t, 3), drawObjective(t)
+		m.Speeds = nil
+		m.Load = min(m.Load, 0.9*ok(MaxLoad(m)))
+		few, err := Optimize(m, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Load *= float64(m.Hosts) / float64(m.Hosts+1)
+		m.Hosts++
+		more, err := Optimize(m, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if more.Objective > few.Objective*(1+1e-10) {
+			t.Errorf("objective %v with %d hosts, %v with one more", few.Objective, m.Hosts-1, more.Objective)
+		}
+	})
+}
+
+// One size: all jobs end at the first host, the others stay idle.
+func TestIdleHosts(t *testing.T) {
+	m := Model{Sizes: ok(dist.NewDeterministic(2)), Hosts: 3, Load: 0.2}
+	got := ok(Optimize(m, Objective{Slowdown: 1}))
+	want := 0.6 / (2 * (1 - 0.6)) // M/D/1 at load 0.6: E[W]/2 = ρ/(2(1-ρ)) for size 2
+	if !slices.Equal(got.Cutoffs, []float64{2, 2}) || math.Abs(got.MeanSlowdown-want) > 1e-15 {
+		t.Errorf("cutoffs %v, E[S] = %v, want %v", got.Cutoffs, got.MeanSlowdown, want)
+	}
+}
+
+func TestOptimizeErrors(t *testing.T) {
+	good := Model{Sizes: ok(dist.NewBoundedPareto(1, 1e6, 1)), Hosts: 2, Load: 0.5}
+	for _, c := range []struct {
+		name  string
+		spoil func(m *Model, o *Objective)
+		want  string
+	}{
+		{"no sizes", func(m *Model, o *Objective) { m.Sizes = nil }, "Sizes = nil: want a distribution"},
+		{"hosts", func(m *Model, o *Objective) { m.Hosts = 0 }, "Hosts = 0: want a number of hosts from 1 to 64"},
+		{"many hosts", func(m *Model, o *Objective) { m.Hosts = 65 }, "Hosts = 65: want"},
+		{"load", func(m *Model, o *Objective) { m.Load = 1 }, "Load = 1: want a number in (0, 1)"},
+		{"load NaN", func(m *Model, o *Objective) { m.Load = math.NaN() }, "Load = NaN: want a number in (0, 1)"},
+		{"speeds", func(m *Model, o *Objective) { m.Speeds = []float64{1} }, "Speeds = 1 speeds: want one speed a host, 2"},
+		{"speed", func(m *Model, o *Objective) { m.Speeds = []float64{1, 0} }, "Speeds[1] = 0: want a number in [1e-100, 1e100]"},
+		{"weight", func(m *Model, o *Objective) { o.Waiting = -1 }, "Objective.Waiting = -1: want a weight in [0, 1e100]"},
+		{"weights", func(m *Model, o *Objective) { *o = Objective{} }, "Objective = {0 0}: want a weight above 0"},
+		{"infinite 1/X", func(m *Model, o *Objective) { m.Sizes = ok(dist.NewExponential(1)) }, "Objective.Slowdown = 1: want 0, since"},
+	} {
+		m, o := good, Objective{Slowdown: 1}
+		c.spoil(&m, &o)
+		_, err := Optimize(m, o)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %s", c.name, err, c.want)
+		}
+	}
+	m := good
+	m.Sizes = ok(dist.NewPareto(1, 1.5))
+	if _, err := Optimize(m, Objective{Slowdown: 1}); !errors.Is(err, dist.ErrInfinite) {
+		t.Errorf("infinite E[X²]: %v", err)
+	}
+	m.Sizes, m.Load, m.Hosts = ok(dist.NewBoundedParetoOfMean(0.2, 1e10, 3000)), 0.7, 4
+	_, err := Optimize(m, Objective{Slowdown: 1})
+	var e *InfeasibleError
+	if !errors.As(err, &e) || math.Abs(e.MaxLoad-0.524386679912902284820585388940) > 1e-12 { // with 60 digits elsewhere
+		t.Errorf("infeasible: %v", err)
+	}
+}
+
+// The largest load: (2^h-1)/(h 2^(h-1)) for α = 2 and max → ∞, (1+√5)/4 for α = 1/2 and two hosts, by making the loads
+// of all hosts equal.
+func TestMaxLoadClosedForms(t *testing.T) {
+	for h := 1; h <= 6; h++ {
+		want := (math.Pow(2, float64(h)) - 1) / (float64(h) * math.Pow(2, float64(h-1)))
+		got := ok(MaxLoad(Model{Sizes: ok(dist.NewBoundedPareto(1, 1e13, 2)), Hosts: h}))
+		if math.Abs(got-min(want, 1)) > 1e-11 { // max is 1e13, of which h hosts feel h parts
+			t.Errorf("%d hosts: %v, want %v", h, got, want)
+		}
+	}
+	got := ok(MaxLoad(Model{Sizes: ok(dist.NewBoundedPareto(1, 1e26, 0.5)), Hosts: 2}))
+	if want := (1 + math.Sqrt(5)) / 4; math.Abs(got-want) > 1e-12 {
+		t.Errorf("α = 1/2: %v, want %v", got, want)
+	}
+}
+
+// At loads just below the largest there are cutoffs, just above there are none.
+func TestMaxLoadIsSharp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, 4)
+		slices.Sort(m.Speeds)
+		most := ok(MaxLoad(m))
+		l := ok(newLaw(m))
+		overloaded := func(cutoffs []float64) bool {
+			for _, h := range m.visits(l, cutoffs).Hosts {
+				if !(h.Slack > 0) {
+					return true
+				}
+			}
+			return false
+		}
+		m.Load = most * (1 - 1e-9)
+		_, high, feasible := newKillFarm(m, l, Objective{Waiting: 1}).ranges()
+		if !feasible || overloaded(high) {
+			t.Errorf("load %v, largest %v: %v", m.Load, most, high)
+		}
+		if m.Load = most * (1 + 1e-9); m.Load >= 1 {
+			return
+		}
+		if _, err := Optimize(m, Objective{Waiting: 1}); !errors.Is(err, ErrInfeasible) {
+			t.Errorf("load %v, largest %v: %v", m.Load, most, err)
+		}
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		for range 200 {
+			for j := range high {
+				high[j] = max(l.low, min(high[j]*(1+1e-6*r.NormFloat64()), l.high))
+			}
+			slices.Sort(high)
+			if !overloaded(high) {
+				t.Errorf("load %v, largest %v: possible with %v", m.Load, most, high)
+			}
+		}
+	})
+}
+
+func BenchmarkOptimize(b *testing.B) {
+	for _, c := range []struct {
+		hosts       int
+		load, alpha float64
+	}{{2, 0.5, 1}, {2, 0.7, 0.6}, {4, 0.3, 0.2}, {4, 0.5, 1}, {8, 0.3, 0.5}, {8, 0.5, 1}, {16, 0.3, 1}} {
+		m := Model{Sizes: ok(dist.NewBoundedParetoOfMean(c.alpha, 1e10, 3000)), Hosts: c.hosts, Load: c.load}
+		for _, o := range []Objective{{Slowdown: 1}, {Waiting: 1}} {
+			name := "slowdown"
+			if o.Waiting > 0 {
+				name = "waiting"
+			}
+			b.Run(fmt.Sprintf("hosts=%d/load=%v/alpha=%v/objective=%s", c.hosts, c.load, c.alpha, name), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := Optimize(m, o); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,405 @@
+package tags
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// A point is a cutoff with all that the cost of a host needs to know of it.
+type point struct {
+	x       float64 // the cutoff; may be +Inf
+	tail    float64 // P(X > x)
+	first   float64 // E[X; X <= x]
+	above   float64 // E[X - x; X > x]
+	second  float64 // E[X²; X <= x]
+	beyond  float64 // E[X²; X > x]
+	inverse float64 // E[1/X; X > x]
+	number  float64 // P(X <= x)
+	density float64 // f(x); 0 if there is none
+}
+
+// A cell is a range of cutoffs, with ends among the atoms if the sizes have atoms.
+type cell struct {
+	low, high   point
+	first, last int     // indices of the ends among the atoms
+	slope       float64 // of the potential of the cell, see [search]
+	through     float64 // lower bound of the cost of all paths through it
+}
+
+func (c *cell) width() float64 { return c.high.x - c.low.x }
+
+// A slope bounds the cost of host i from below for all cutoffs a, b in two cells [a1, a2], [b1, b2]: it is at least
+// cost + after (a2 - a) + before (b - b1). Where a cell is one point, these are the cost and its derivatives.
+type slope struct{ cost, after, before float64 }
+
+// A farm tells what hosts cost.
+type farm interface {
+	// cost is that of host i between cutoffs a and b: +Inf if it is overloaded or a is above b.
+	cost(i int, a, b *point) float64
+	// slope is false if host i is overloaded, or b below a, for all cutoffs of the cells.
+	slope(i int, a, b *cell) (slope, bool)
+}
+
+// A search is the problem of choosing cutoffs s_1 <= ... <= s_n, n = h-1, that minimise Σ_i cost(i, s_{i-1}, s_i), where
+// cost falls in its first cutoff and grows in its second.
+//
+// Branch and prune: cells of cutoffs take the place of cutoffs. A host between two cells costs at least what it does
+// between the upper end of the first and the lower end of the second, so the shortest path through cells bounds all
+// paths through cutoffs from below; a cell through which no path can beat the best one known is dropped, the others are
+// halved. What is left at last proves how good the best is. Such a bound is off by the width w of a cell. To make that
+// w², the derivatives are used too: an increase of s_i costs host i what it spares host i+1, and at the best cutoffs the
+// two are equal. For any number c, c (s_i - low) may be taken from the cost of host i and added to that of host i+1, as
+// the sum over a path does not change. A cell takes for c, its slope, the smaller of the two derivatives on the best
+// path through it; a cell without derivatives takes 0.
+type search struct {
+	farm
+	at        func(x float64) point
+	low, high []float64 // ranges of s_1, ..., s_n, that hold all feasible cutoffs
+	start     point     // s_0 = 0
+	end       point     // s_h = ∞
+	top       float64   // high end of the sizes
+	atoms     []float64 // sizes, if only finitely many exist: then only they are candidates
+	smooth    bool      // the density at the ends of a cell bounds that inside from below
+}
+
+// An optimum is the best path, its cost, and a proved bound: none costs less than least.
+type optimum struct {
+	cutoffs     []float64
+	cost, least float64
+}
+
+const (
+	tolerance = 1e-11 // relative gap at which a search ends
+	rounds    = 80
+)
+
+// pairs is how many pairs of cells of neighbouring hosts there may be, 24 bytes each: fewer where the bound is of first
+// order only, for which it is a pity to work long.
+func (s *search) pairs() int {
+	if s.smooth || s.atoms != nil {
+		return 1 << 21
+	}
+	return 1 << 18
+}
+
+// improve searches around cutoffs.
+func (s *search) improve(cutoffs []float64, cost float64) ([]float64, float64) {
+	if s.atoms != nil {
+		return s.nearby(cutoffs, cost)
+	}
+	return s.newton(cutoffs, cost)
+}
+
+// run returns the best path; its cutoffs are nil if there is none.
+func (s *search) run() optimum {
+	best := s.prune()
+	if best.cutoffs != nil && s.atoms == nil && best.least < best.cost*(1-2*tolerance) {
+		best.cutoffs, best.cost = s.zoom(best.cutoffs, best.cost)
+	}
+	return best
+}
+
+// prune halves and drops cells until the best path is proved, or no more can be.
+func (s *search) prune() optimum {
+	stages := make([][]cell, len(s.low))
+	for j := range stages {
+		stages[j] = s.grid(j)
+	}
+	best := optimum{cost: math.Inf(1)}
+	gap, stalled := math.Inf(1), 0
+	for range rounds {
+		if cutoffs, cost := s.shortest(stages); cost < best.cost {
+			best.cutoffs, best.cost = s.improve(cutoffs, cost)
+		}
+		limit := best.cost * (1 - tolerance)
+		best.least = min(s.bounds(stages), limit)
+		if best.least >= limit {
+			break
+		}
+		if left := best.cost - best.least; left < 0.75*gap {
+			gap, stalled = left, 0
+		} else if stalled++; stalled > 3 {
+			break // rounding allows no more
+		}
+		if !s.refine(stages, best.least, limit) {
+			break
+		}
+	}
+	return best
+}
+
+// refine drops the cells that cannot be on a path of less than the limit and halves the others: only those on the
+// shortest paths, if all would be too many. It returns false if there is nothing to halve, or too much.
+func (s *search) refine(stages [][]cell, least, limit float64) bool {
+	for j, cells := range stages {
+		stages[j] = slices.DeleteFunc(cells, func(c cell) bool { return c.through >= limit })
+	}
+	worst := limit
+	for ; size(stages, worst) > s.pairs(); worst = least + (worst-least)/2 {
+		if math.IsInf(limit, 1) || worst-least < 1e-3*(limit-least) {
+			return false
+		}
+	}
+	halved := false
+	for j, cells := range stages {
+		next := make([]cell, 0, 2*len(cells))
+		for _, c := range cells {
+			if c.through < worst {
+				if l, r, ok := s.halve(&c); ok {
+					next, halved = append(next, l, r), true
+					continue
+				}
+			}
+			next = append(next, c)
+		}
+		stages[j] = next
+	}
+	return halved
+}
+
+// size counts the pairs of cells there will be, and 64 for each cell, when those of less than worst are halved.
+func size(stages [][]cell, worst float64) int {
+	n, before := 0, 64
+	for _, cells := range stages {
+		here := len(cells)
+		for k := range cells {
+			if cells[k].through < worst {
+				here++
+			}
+		}
+		n += here * before
+		before = here
+	}
+	return n + 64*before
+}
+
+// halve cuts a cell in two, by index among atoms and else where the ratios, or next to 0 and ∞ the distances, are equal.
+func (s *search) halve(c *cell) (l, r cell, ok bool) {
+	if s.atoms != nil {
+		if c.first == c.last {
+			return l, r, false
+		}
+		mid := (c.first + c.last) / 2
+		return s.atomCell(c.first, mid), s.atomCell(mid+1, c.last), true
+	}
+	low, high := c.low.x, c.high.x
+	var x float64
+	switch {
+	case math.IsInf(high, 1):
+		x = 4 * low
+	case low == 0:
+		x = high / 1024
+	default:
+		x = low * math.Sqrt(high/low)
+	}
+	if !(x > low && x < high) {
+		return l, r, false
+	}
+	mid := s.at(x)
+	return cell{low: c.low, high: mid}, cell{low: mid, high: c.high}, true
+}
+
+func (s *search) atomCell(first, last int) cell {
+	low := s.at(s.atoms[first])
+	if first == last {
+		return cell{low: low, high: low, first: first, last: last}
+	}
+	return cell{low: low, high: s.at(s.atoms[last]), first: first, last: last}
+}
+
+// grid returns the first cells of cutoff j: of equal ratio, and finer and finer towards both ends, where a host may be
+// overloaded.
+func (s *search) grid(j int) []cell {
+	const pieces, decades = 48, 12
+	low, high := s.low[j], s.high[j]
+	if s.atoms != nil {
+		return s.atomGrid(low, high, 2*pieces)
+	}
+	xs := []float64{low, high}
+	from, to := low, high
+	if math.IsInf(high, 1) {
+		for to = max(low, 1e-300); s.at(to).tail > 1e-18 && to < 1e290; to *= 2 {
+		}
+		xs = append(xs, to)
+	}
+	if low == 0 {
+		for from = min(to, 1e300); s.at(from).number > 1e-6 && from > 1e-290; from /= 2 {
+		}
+		xs = append(xs, from)
+	}
+	for k := range pieces {
+		xs = append(xs, from*math.Pow(to/from, float64(k)/pieces))
+	}
+	for k := range decades {
+		step := (to - from) * math.Pow10(-k-1)
+		xs = append(xs, from+step, to-step)
+	}
+	sort.Float64s(xs)
+	var cells []cell
+	last := s.at(low)
+	for _, x := range xs {
+		if x > last.x && x <= high {
+			next := s.at(x)
+			cells = append(cells, cell{low: last, high: next})
+			last = next
+		}
+	}
+	if cells == nil { // the range is one point
+		cells = []cell{{low: last, high: last}}
+	}
+	return cells
+}
+
+// atomGrid returns cells that hold the atoms in [low, high].
+func (s *search) atomGrid(low, high float64, pieces int) []cell {
+	first := sort.SearchFloat64s(s.atoms, low)
+	end := sort.Search(len(s.atoms), func(i int) bool { return s.atoms[i] > high })
+	var cells []cell
+	for k := range pieces {
+		i, j := first+(end-first)*k/pieces, first+(end-first)*(k+1)/pieces
+		if i < j {
+			cells = append(cells, s.atomCell(i, j-1))
+		}
+	}
+	return cells
+}
+
+// shortest returns the shortest path through the upper ends of the cells, and its cost.
+func (s *search) shortest(stages [][]cell) ([]float64, float64) {
+	n := len(stages)
+	from := make([][]int32, n)
+	cost := []float64{0}
+	before := []*point{&s.start}
+	for j := range n + 1 {
+		var here []*point
+		if j < n {
+			for k := range stages[j] {
+				here = append(here, &stages[j][k].high)
+			}
+			from[j] = make([]int32, len(here))
+		} else {
+			here = []*point{&s.end}
+			from = append(from, make([]int32, 1))
+		}
+		next := make([]float64, len(here))
+		for k, b := range here {
+			next[k] = math.Inf(1)
+			for i, a := range before {
+				if cost[i] >= next[k] {
+					continue
+				}
+				if c := cost[i] + s.cost(j, a, b); c < next[k] {
+					next[k], from[j][k] = c, int32(i)
+				}
+			}
+		}
+		cost, before = next, here
+	}
+	if math.IsInf(cost[0], 1) {
+		return nil, cost[0]
+	}
+	cutoffs := make([]float64, n)
+	for j, k := n-1, from[n][0]; j >= 0; j-- {
+		cutoffs[j] = stages[j][k].high.x
+		k = from[j][k]
+	}
+	return cutoffs, cost[0]
+}
+
+// bounds sets the lower bound of each cell and returns that of all paths: first with slopes of 0, which shows the best
+// path through each cell, then with the derivatives on that path.
+func (s *search) bounds(stages [][]cell) float64 {
+	ends := make([][]cell, 0, len(stages)+2)
+	ends = append(ends, []cell{{low: s.start, high: s.start}})
+	ends = append(ends, stages...)
+	ends = append(ends, []cell{{low: s.end, high: s.end}})
+	links := make([][]slope, len(stages)+1)
+	for i := range links {
+		links[i] = s.links(i, ends[i], ends[i+1])
+	}
+	for _, cells := range stages {
+		for k := range cells {
+			cells[k].slope, cells[k].through = 0, 0
+		}
+	}
+	least := throughAll(ends, links, s.smooth)
+	if s.smooth {
+		least = max(least, throughAll(ends, links, false))
+	}
+	return least
+}
+
+// links returns the slopes of host i between all pairs of cells; the cost is +Inf where there is no path.
+func (s *search) links(i int, before, after []cell) []slope {
+	links := make([]slope, 0, len(before)*len(after))
+	for k := range before {
+		for m := range after {
+			l, ok := s.slope(i, &before[k], &after[m])
+			if !ok {
+				l = slope{cost: math.Inf(1)}
+			}
+			links = append(links, l)
+		}
+	}
+	return links
+}
+
+// throughAll raises the bounds of all cells to those of the shortest paths through them, with the slopes that the cells
+// have, and returns the length of the shortest path. On request it sets the slopes for next time.
+func throughAll(ends [][]cell, links [][]slope, setSlopes bool) float64 {
+	n := len(links)
+	forward, back := make([][]float64, n+1), make([][]float64, n+1)
+	forward[0], back[n] = []float64{0}, []float64{0}
+	into, out := make([][]float64, n+1), make([][]float64, n+1) // derivatives on the best paths
+	for i := range n {
+		rows, columns := ends[i], ends[i+1]
+		forward[i+1], into[i+1] = make([]float64, len(columns)), make([]float64, len(columns))
+		for m := range columns {
+			best := math.Inf(1)
+			for k := range rows {
+				l := &links[i][k*len(columns)+m]
+				if c := forward[i][k] + length(l, &rows[k], &columns[m]); c < best {
+					best, into[i+1][m] = c, l.before
+				}
+			}
+			forward[i+1][m] = best
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		rows, columns := ends[i], ends[i+1]
+		back[i], out[i] = make([]float64, len(rows)), make([]float64, len(rows))
+		for k := range rows {
+			best := math.Inf(1)
+			for m := range columns {
+				l := &links[i][k*len(columns)+m]
+				if c := back[i+1][m] + length(l, &rows[k], &columns[m]); c < best {
+					best, out[i][k] = c, l.after
+				}
+			}
+			back[i][k] = best
+		}
+	}
+	for i := 1; i < n; i++ {
+		for k := range ends[i] {
+			c := &ends[i][k]
+			c.through = max(c.through, forward[i][k]+back[i][k])
+			if setSlopes && c.width() <= math.MaxFloat64 {
+				c.slope = min(into[i][k], out[i][k])
+			}
+		}
+	}
+	return forward[n][0]
+}
+
+// length is the least cost of a host between two cells, with the potentials of both.
+func length(l *slope, a, b *cell) float64 {
+	c := l.cost
+	if a.slope > 0 {
+		c += min(l.after, a.slope) * a.width()
+	}
+	if b.slope > l.before {
+		c -= (b.slope - l.before) * b.width()
+	}
+	return c
+}
