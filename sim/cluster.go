@@ -85,7 +85,9 @@ func (c Cluster) plan(s Settings) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.unstable = !verdict.Stable
+	if !verdict.Stable {
+		p.unstable = "cluster"
+	}
 	return p, nil
 }
 

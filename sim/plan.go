@@ -11,7 +11,7 @@ import (
 	"productform/sweep"
 )
 
-// A System is something to simulate: a [Cluster], a [Network] or a [Queue].
+// A System is something to simulate: a [Cluster], a [Network], a [Queue] or a [Farm].
 type System interface {
 	plan(s Settings) (*Plan, error)
 }
@@ -35,7 +35,8 @@ type Plan struct {
 	order    float64             // of the moment of the sizes that the number of jobs depends on: 2 in order of arrival, 1 if shared
 	time     float64             // observed in each replication
 	warmUp   float64             // before
-	unstable bool                // known to be, and run over a horizon
+	unstable string              // the kind of system, if it is known to be and run over a horizon; else ""
+	slowdown []bool              // of a farm: whether the mean slowdown is finite, by class; else nil
 	method   string
 	start    func(*stream) engine
 }
@@ -54,10 +55,10 @@ type server struct {
 }
 
 // NewPlan checks a system and its settings. The error names the field of the system or of s that is out of range, or wraps
-// [cluster.ErrUnstable]: an unstable system needs a Horizon.
+// [cluster.ErrUnstable] or, for a farm, [tags.ErrUnstable]: an unstable system needs a Horizon.
 func NewPlan(system System, s Settings) (*Plan, error) {
 	if system == nil {
-		return nil, input.Errorf("system", "", "a Cluster, a Network or a Queue")
+		return nil, input.Errorf("system", "", "a Cluster, a Network, a Queue or a Farm")
 	}
 	s, err := s.resolved()
 	if err != nil {

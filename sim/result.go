@@ -93,6 +93,10 @@ type Result struct {
 	MeanJobs Estimate
 	// MeanDelay is the mean sojourn time of all jobs, by Little's law; nil if no jobs arrive, and over a horizon.
 	MeanDelay *Estimate
+	// MeasuredDelay is the mean sojourn time of the jobs that left; nil if some replication saw none.
+	MeasuredDelay *Estimate
+	MeanWaiting   *Estimate // of a farm: as in [ClassResult], of all jobs
+	MeanSlowdown  *Estimate // of a farm: as in [ClassResult], of all jobs; nil if it is infinite
 
 	Classes      []ClassResult
 	Servers      []ServerResult
@@ -112,12 +116,20 @@ type ClassResult struct {
 	MeanDelay     *Estimate // E[X_i]/λ_i, Little's law; nil if λ_i = 0, and over a horizon
 	MeasuredDelay *Estimate // mean sojourn time of the jobs that left; nil if some replication saw none
 	ServiceRate   *Estimate // γ_i = λ_i σ/E[X_i]; nil if λ_i = 0 or no job was seen, and over a horizon
+
+	// Of a farm, else nil. They are those of the jobs that left; nil if some replication saw none.
+	MeanWaiting  *Estimate // mean time in queues, all visits of a job together
+	MeanSlowdown *Estimate // mean of the time in queues over the size, time per unit of work; nil if E[1/X] is infinite
 }
 
 // A ServerResult holds the estimates of one server, or of each server of a group.
 type ServerResult struct {
 	Name        string
 	Utilization Estimate // part of the time it has a job it can serve
+
+	// Of a host of a farm, else nil; also nil if some replication saw too few visits.
+	MeanWaiting     *Estimate // mean time in the queue of a visit
+	InterarrivalSCV *Estimate // squared coefficient of variation of the times between arrivals; nil with a central queue
 }
 
 // summarize returns the estimates from samples of two replications or more.
@@ -159,6 +171,13 @@ func (p *Plan) summarize(samples []*Sample) *Result {
 			r.Distribution = append(r.Distribution, column(func(s *Sample) float64 { return s.Count[n] }))
 		}
 	}
+	if all(samples, func(s *Sample) bool { return sum(s.Left) > 0 }) {
+		e := column(func(s *Sample) float64 { return overJobs(s, s.Sojourn) })
+		r.MeasuredDelay = &e
+	}
+	if p.slowdown != nil {
+		p.summarizeFarm(r, samples, column)
+	}
 	p.judge(r, samples)
 	return r
 }
@@ -177,8 +196,8 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 	if e := r.MeanJobs.StdError; e > 0 {
 		r.EffectiveSamples = variance / (e * e)
 	}
-	if p.unstable {
-		r.warn("the cluster is unstable: its number of jobs grows with the horizon, and the estimates are those of this horizon only")
+	if p.unstable != "" {
+		r.warn("the %s is unstable: its number of jobs grows with the horizon, and the estimates are those of this horizon only", p.unstable)
 	}
 	p.judgeSizes(r, samples)
 	r.PrecisionMet = true
@@ -239,6 +258,7 @@ func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 			r.warn("more or longer runs are needed: sizes above %.3g, of which all runs together see about one, make up %.2g %% of %s, on which delays depend",
 				once, 100*rare/whole, moment)
 		}
+		p.judgeSlowdown(r, law, arrived)
 	}
 }
 
@@ -298,6 +318,16 @@ func sum(values []float64) float64 {
 		s += v
 	}
 	return s
+}
+
+// overJobs returns the mean over the jobs that left, of which one at least did, of means by class.
+func overJobs(s *Sample, means []float64) float64 {
+	var mean float64
+	left := sum(s.Left)
+	for i, n := range s.Left {
+		mean += n / left * means[i]
+	}
+	return mean
 }
 
 func all(samples []*Sample, ok func(*Sample) bool) bool {

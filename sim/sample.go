@@ -17,6 +17,8 @@ type Sample struct {
 	Sojourn []float64 `json:"sojourn"` // mean sojourn time of the jobs that left, by class; 0 if none did
 	Left    []float64 `json:"left"`    // jobs that left, by class
 	Series  []float64 `json:"series"`  // time averages of n over equal parts of the time, the warm-up first
+
+	Farm *FarmSample `json:"farm,omitempty"` // of a farm, else nil
 }
 
 // parts is the length of Sample.Series: 250 averages, in the fives of MSER-5.
@@ -73,6 +75,12 @@ func observe(ctx context.Context, e engine, p *Plan) (*Sample, error) {
 		s.Count = make([]float64, p.settings.Distribution+1)
 		for n, t := range y.count[:min(len(y.count), len(s.Count))] {
 			s.Count[n] = t / y.time
+		}
+	}
+	if y.farm != nil {
+		var err error
+		if s.Farm, err = y.farm.sample(y.left, p.slowdown); err != nil {
+			return nil, err
 		}
 	}
 	return s, nil

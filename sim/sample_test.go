@@ -76,6 +76,7 @@ func TestVersion(t *testing.T) {
 		"server queues":     {jump(randomAssignment(10, 2, half), 1), golden.serverQueues},
 		"calendar":          {Cluster{Model: threeServers(half), Sizes: sizes}, golden.calendar},
 		"processor sharing": {Cluster{Model: threeServers(half), Policy: ProcessorSharing}, golden.sharing},
+		"farm":              {exampleFarm(t), golden.farm},
 	} {
 		p, err := NewPlan(c.system, Settings{Jumps: 1000, Seed: 1})
 		if err != nil {
@@ -92,7 +93,9 @@ func TestVersion(t *testing.T) {
 }
 
 // golden are the digits of version 1.
-var golden = struct{ classQueues, serverQueues, calendar, sharing float64 }{1.8788368336025845, 3.2537492501499696, 1.1704207557929733, 1.2874467694196057}
+var golden = struct{ classQueues, serverQueues, calendar, sharing, farm float64 }{
+	1.8788368336025845, 3.2537492501499696, 1.1704207557929733, 1.2874467694196057, 1.5276261025869413,
+}
 
 // A replication of the paper's clusters takes less than 1 MB, and nothing for each event: a run ten times as long takes as much.
 func TestMemoryOfAReplication(t *testing.T) {

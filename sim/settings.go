@@ -7,7 +7,7 @@ import (
 )
 
 // Settings tunes a run. The zero value asks for the 100 replications of 10^6 jumps after 10^6 of warm-up of [BC17] with seed 0.
-// A jump is an arrival, the end of a phase of a size, or an interruption; numbers of jumps are the
+// A jump is an arrival, the end of a phase of a size, an interruption, or a kill; numbers of jumps are the
 // expected ones, since all replications observe the same time.
 type Settings struct {
 	Runs         int     // replications, 2..1,000,000; 0 means 100. With Precision, the most there may be

@@ -2,14 +2,15 @@ package sim
 
 // A tally adds up what is seen of a system, in units of time.
 type tally struct {
-	time    float64   // observed
-	jumps   float64   // arrivals, ends of phases and interruptions
-	jobs    []float64 // ∫ X_i dt by class
-	square  float64   // ∫ n² dt, n the number of jobs in all
-	count   []float64 // ∫ 1{n = k} dt; as long as the largest n seen asks
-	busy    []float64 // ∫ 1{s busy} dt by row of servers, summed over the servers of a group
-	sojourn []float64 // sum of the sojourn times of the jobs that left, by class
-	left    []float64 // jobs that left, by class
+	time    float64    // observed
+	jumps   float64    // arrivals, ends of phases and interruptions
+	jobs    []float64  // ∫ X_i dt by class
+	square  float64    // ∫ n² dt, n the number of jobs in all
+	count   []float64  // ∫ 1{n = k} dt; as long as the largest n seen asks
+	busy    []float64  // ∫ 1{s busy} dt by row of servers, summed over the servers of a group
+	sojourn []float64  // sum of the sojourn times of the jobs that left, by class
+	left    []float64  // jobs that left, by class
+	farm    *farmTally // of a farm, else nil
 }
 
 func newTally(classes, servers int) *tally {

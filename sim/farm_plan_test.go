@@ -1,0 +1,324 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/dist"
+	"productform/tags"
+)
+
+// exampleFarm is a farm with a good cutoff.
+func exampleFarm(t testing.TB) Farm {
+	t.Helper()
+	return Farm{Model: tags.Model{Sizes: parseSizes(t, "bounded-pareto:1.1:1000", 1), Hosts: 2, Load: 0.5}, Cutoffs: []float64{1}}
+}
+
+// The digits of all that a farm is asked for do not depend on the number of workers, nor on samples kept on disk.
+func TestFarmSameDigits(t *testing.T) {
+	for _, policy := range []FarmPolicy{TAGS, ShortestQueue} {
+		f := exampleFarm(t)
+		if f.Policy = policy; policy != TAGS {
+			f.Cutoffs = nil
+		}
+		s := Settings{Runs: 12, Jumps: 1e4, Seed: 9, Distribution: 3, Workers: 1}
+		first := runFarm(t, f, s)
+		folder := t.TempDir()
+		for _, other := range []Settings{{Workers: 2}, {Workers: 7}, {Folder: folder}, {Folder: folder}} {
+			s.Workers, s.Folder = other.Workers, other.Folder
+			if diff := cmp.Diff(first, runFarm(t, f, s)); diff != "" {
+				t.Errorf("%+v: %s", other, diff)
+			}
+		}
+	}
+}
+
+// Everything that a sample depends on changes its key; speeds of 1 may be left out.
+func TestFarmKeys(t *testing.T) {
+	key := func(f Farm) string {
+		p, err := NewPlan(f, Settings{Horizon: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := p.Key(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	keys := map[string]string{}
+	for what, change := range map[string]func(f *Farm){
+		"nothing": func(*Farm) {},
+		"policy":  func(f *Farm) { f.Policy = SITA },
+		"cutoff":  func(f *Farm) { f.Cutoffs = []float64{1.5} },
+		"load":    func(f *Farm) { f.Model.Load = 0.6 },
+		"speeds":  func(f *Farm) { f.Model.Speeds = []float64{1, 2} },
+		"hosts":   func(f *Farm) { f.Model.Hosts, f.Cutoffs = 3, []float64{1, 2} },
+		"sizes":   func(f *Farm) { f.Model.Sizes = parseSizes(t, "bounded-pareto:1.1:999", 1) },
+		"central": func(f *Farm) { f.Policy, f.Cutoffs = CentralQueue, nil },
+		"random":  func(f *Farm) { f.Policy, f.Cutoffs = Random, nil },
+	} {
+		f := exampleFarm(t)
+		change(&f)
+		k := key(f)
+		if other, known := keys[k]; known {
+			t.Errorf("%s has the key of %s", what, other)
+		}
+		keys[k] = what
+	}
+	ones := exampleFarm(t)
+	ones.Policy, ones.Model.Speeds = TAGS, []float64{1, 1}
+	if keys[key(ones)] != "nothing" {
+		t.Error("speeds of 1, or the policy tags by its name, change the key")
+	}
+}
+
+// One good farm, each field spoilt once.
+func TestBadFarms(t *testing.T) {
+	if _, err := NewPlan(exampleFarm(t), Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	for want, spoil := range map[string]func(f *Farm){
+		"Sizes = nil":           func(f *Farm) { f.Model.Sizes = nil },
+		"Hosts = 0":             func(f *Farm) { f.Model.Hosts = 0 },
+		"Load = 1":              func(f *Farm) { f.Model.Load = 1 },
+		"Load = NaN":            func(f *Farm) { f.Model.Load = math.NaN() },
+		"Speeds = 1 speeds":     func(f *Farm) { f.Model.Speeds = []float64{1} },
+		"Speeds[1] = 0":         func(f *Farm) { f.Model.Speeds = []float64{1, 0} },
+		"Policy = lifo: want":   func(f *Farm) { f.Policy = "lifo" },
+		"Cutoffs = 0 cutoffs":   func(f *Farm) { f.Cutoffs = nil },
+		"Cutoffs[0] = 1e+09":    func(f *Farm) { f.Cutoffs = []float64{1e9} },
+		"Cutoffs[0] = NaN":      func(f *Farm) { f.Cutoffs, f.Policy = []float64{math.NaN()}, SITA },
+		"Cutoffs = [1]: want":   func(f *Farm) { f.Policy = Random },
+		"Model.Sizes = Pareto ": func(f *Farm) { f.Model.Sizes, f.Cutoffs[0] = infiniteMean(t), 2 },
+		"Model.Sizes = determi": func(f *Farm) { // λ is 1e-301
+			f.Model.Sizes, f.Model.Hosts, f.Cutoffs, f.Policy = parseSizes(t, "deterministic", 1e90), 1, nil, Random
+			f.Model.Load, f.Model.Speeds = 1e-150, []float64{1e-61}
+		},
+	} {
+		f := exampleFarm(t)
+		spoil(&f)
+		if _, err := NewPlan(f, Settings{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func infiniteMean(t testing.TB) dist.Distribution {
+	t.Helper()
+	d, err := dist.NewPareto(1, 0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// A host with more work than it can do is named, or watched over a horizon.
+func TestUnstableFarms(t *testing.T) {
+	sizes := parseSizes(t, "exponential", 1)
+	for _, c := range []struct {
+		f    Farm
+		host int
+		load float64
+	}{
+		{Farm{Model: tags.Model{Sizes: sizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{5}}, 0, 1.6 * (1 - math.Exp(-5))},
+		{Farm{Model: tags.Model{Sizes: sizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{0.2}}, 1, 1.6 * 1.2 * math.Exp(-0.2)},
+		{Farm{Model: tags.Model{Sizes: sizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{0.2}, Policy: SITA}, 1, 1.6 * 1.2 * math.Exp(-0.2)},
+		{Farm{Model: tags.Model{Sizes: sizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: RoundRobin}, 1, 0.8 / 0.5},
+	} {
+		var u *tags.UnstableError
+		if _, err := NewPlan(c.f, Settings{}); !errors.Is(err, tags.ErrUnstable) || !errors.As(err, &u) || u.Host != c.host || math.Abs(u.Load-c.load) > 1e-12 {
+			t.Errorf("%+v: %v, want load %v", c.f, err, c.load)
+		}
+		r := runFarm(t, c.f, Settings{Runs: 4, Horizon: 1000})
+		if !strings.Contains(strings.Join(r.Warnings, "\n"), "the farm is unstable") || r.MeanJobs.Mean < 20 {
+			t.Errorf("%v jobs, warnings %q", r.MeanJobs.Mean, r.Warnings)
+		}
+		if r.MeanDelay != nil || r.MeasuredDelay == nil || r.MeanWaiting == nil {
+			t.Errorf("over a horizon Little's law does not hold: %+v", r)
+		}
+	}
+	for _, policy := range []FarmPolicy{CentralQueue, ShortestQueue, Random} { // unequal speeds are no harm
+		f := Farm{Model: tags.Model{Sizes: sizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: policy}
+		if _, err := NewPlan(f, Settings{}); err != nil {
+			t.Errorf("%s: %v", policy, err)
+		}
+	}
+}
+
+// What no run can have seen enough of is said.
+func TestFarmWarnings(t *testing.T) {
+	s := Settings{Runs: 10, Jumps: 2e4, Seed: 1}
+	for _, c := range []struct {
+		sizes   string
+		policy  FarmPolicy
+		cutoffs []float64
+		want    string
+	}{
+		{"exponential", RoundRobin, nil, ""},
+		{"bounded-pareto:1.5:100", TAGS, []float64{1}, ""},
+		{"deterministic", ShortestQueue, nil, ""},
+		{"pareto:1.5", TAGS, []float64{2}, "the mean square of the sizes is infinite"},
+		{"pareto:2.1", SITA, []float64{2}, "% of the mean square of the sizes"},
+		{"lognormal:1000", Random, nil, "% of the mean of 1/size, on which slowdowns depend"},
+		{"exponential", TAGS, []float64{15}, "class 2: only"},
+	} {
+		f := Farm{Model: tags.Model{Sizes: parseSizes(t, c.sizes, 1), Hosts: 2, Load: 0.45}, Policy: c.policy, Cutoffs: c.cutoffs}
+		r := runFarm(t, f, s)
+		said := strings.Join(r.Warnings, "\n")
+		if c.want == "" && said != "" || !strings.Contains(said, c.want) {
+			t.Errorf("%s, %s: warnings %q, want %q", c.sizes, c.policy, said, c.want)
+		}
+		if c.want == "class 2: only" && (r.Classes[1].MeanWaiting != nil || r.MeanWaiting == nil || r.Servers[1].InterarrivalSCV != nil) {
+			t.Errorf("a class that was not seen in all runs has a waiting time: %+v", r)
+		}
+	}
+}
+
+// A cutoff between two sizes leaves no jobs for a class, which is no harm.
+func TestFarmWithEmptyClass(t *testing.T) {
+	sizes, err := dist.NewEmpirical([]float64{1, 1, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runFarm(t, Farm{Model: tags.Model{Sizes: sizes, Hosts: 3, Load: 0.3}, Cutoffs: []float64{1, 2}}, Settings{Runs: 10, Jumps: 2e4, Seed: 1})
+	if c := r.Classes[1]; c.ArrivalRate != 0 || c.MeanJobs.Mean != 0 || c.MeanDelay != nil || c.MeanWaiting != nil || c.MeanSlowdown != nil {
+		t.Errorf("%+v", c)
+	}
+	if len(r.Warnings) > 0 || r.MeanSlowdown == nil {
+		t.Errorf("%q, slowdown %v", r.Warnings, r.MeanSlowdown)
+	}
+	near5(t, "load of host 2", &r.Servers[1].Utilization, 0.3*3/2/3*2) // λ/3 visits of 2 units of work
+}
+
+// Units change nothing: times scale with the mean size and inversely with the speed, slowdowns inversely with the
+// speed.
+func TestFarmUnits(t *testing.T) {
+	s := Settings{Runs: 10, Jumps: 1e4, Seed: 1}
+	base := runFarm(t, exampleFarm(t), s)
+	for _, c := range []struct{ size, speed float64 }{{1e80, 1}, {1e-80, 1}, {1, 1e90}, {1, 1e-90}, {1e80, 1e-90}} {
+		f := exampleFarm(t)
+		var err error
+		if f.Model.Sizes, err = f.Model.Sizes.Scaled(c.size); err != nil {
+			t.Fatal(err)
+		}
+		f.Cutoffs, f.Model.Speeds = []float64{c.size}, []float64{c.speed, c.speed}
+		r := runFarm(t, f, s)
+		for what, e := range map[string][2]*Estimate{
+			"waiting":      {r.MeanWaiting.scaled(c.speed / c.size), base.MeanWaiting},
+			"slowdown":     {r.MeanSlowdown.scaled(c.speed), base.MeanSlowdown},
+			"delay":        {r.MeanDelay.scaled(c.speed / c.size), base.MeanDelay},
+			"visits to 2":  {r.Servers[1].MeanWaiting.scaled(c.speed / c.size), base.Servers[1].MeanWaiting},
+			"SCV at 2":     {r.Servers[1].InterarrivalSCV, base.Servers[1].InterarrivalSCV},
+			"class 2":      {r.Classes[1].MeanSlowdown.scaled(c.speed), base.Classes[1].MeanSlowdown},
+			"mean of jobs": {&r.MeanJobs, &base.MeanJobs},
+		} {
+			got, want := e[0], e[1] // other random numbers: the key differs
+			if d := got.Mean - want.Mean; !(math.Abs(d) < 6*math.Hypot(got.StdError, want.StdError) && got.HalfWidth > want.HalfWidth/4 && got.HalfWidth < 4*want.HalfWidth) {
+				t.Errorf("%+v: %s %+v, want about %+v", c, what, *got, *want)
+			}
+		}
+	}
+}
+
+// Speeds at the ends of their range: a job on a host that never ends is no crash, and no NaN.
+func TestFarmExtremes(t *testing.T) {
+	for _, policy := range []FarmPolicy{CentralQueue, ShortestQueue, Random, RoundRobin} {
+		f := Farm{Model: tags.Model{Sizes: parseSizes(t, "pareto:1.01", 1e90), Hosts: 3, Load: 0.5, Speeds: []float64{1e-100, 1, 1e100}}, Policy: policy}
+		p, err := NewPlan(f, Settings{Jumps: 1000, Horizon: 0})
+		if policy == RoundRobin {
+			if !errors.Is(err, tags.ErrUnstable) {
+				t.Error(err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, y := p.start(newStream([32]byte{1})), newTally(1, 3)
+		for range 10 {
+			if err := e.advance(1000/p.jumpRate, y); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sample, err := y.farm.sample(y.left, p.slowdown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range append(append(append([]float64{sum(y.jobs)}, y.busy...), sample.VisitWait...), sample.GapSCV...) {
+			if !(v >= 0 && v <= math.MaxFloat64) {
+				t.Errorf("%s: %+v", policy, sample)
+			}
+		}
+	}
+}
+
+// Slowdowns beyond float64 are an error, unless their mean is infinite.
+func TestSlowdownsBeyondFloat64(t *testing.T) {
+	y := &farmTally{jobs: []jobsTally{{1, math.Inf(1)}}}
+	if _, err := y.sample([]float64{1}, []bool{true}); !errors.Is(err, errSlowdown) {
+		t.Error(err)
+	}
+	if s, err := y.sample([]float64{1}, []bool{false}); err != nil || s.Slowdown[0] != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// Jobs that gather without end are an error that says so.
+func TestFarmTooManyJobs(t *testing.T) {
+	f := Farm{Model: tags.Model{Sizes: parseSizes(t, "exponential", 1), Hosts: 2, Load: 0.99}, Cutoffs: []float64{20}}
+	p, err := NewPlan(f, Settings{Horizon: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := p.start(newStream([32]byte{})).(*farmCalendar)
+	q.total = maxJobs - 3 // as if they were there
+	if err := q.advance(100, newTally(2, 2)); !errors.Is(err, ErrTooManyJobs) || q.total != maxJobs {
+		t.Errorf("%v with %d jobs", err, q.total)
+	}
+}
+
+// Once there is room for the jobs, advance allocates nothing.
+func TestFarmAllocatesNothing(t *testing.T) {
+	for _, policy := range []FarmPolicy{TAGS, SITA, CentralQueue, ShortestQueue, RoundRobin, Random} {
+		f := Farm{Model: tags.Model{Sizes: parseSizes(t, "bounded-pareto:1.5:100", 1), Hosts: 2, Load: 0.3}, Policy: policy}
+		if policy == TAGS || policy == SITA {
+			f.Cutoffs = []float64{1}
+		}
+		p, err := NewPlan(f, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, y := p.start(newStream([32]byte{1})), newTally(len(p.classes), 2)
+		advance := func() {
+			if err := e.advance(1e4/p.jumpRate, y); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 40 {
+			advance()
+		}
+		if n := testing.AllocsPerRun(10, advance); n != 0 {
+			t.Errorf("%s: %v allocations in 10,000 events", policy, n)
+		}
+	}
+}
+
+// A run sees the jumps that it was asked for.
+func TestFarmJumps(t *testing.T) {
+	for _, f := range []Farm{
+		exampleFarm(t),
+		{Model: tags.Model{Sizes: parseSizes(t, "erlang:2", 1), Hosts: 3, Load: 0.3, Speeds: []float64{1, 1, 2}}, Cutoffs: []float64{0.5, 1}},
+		{Model: tags.Model{Sizes: parseSizes(t, "erlang:2", 1), Hosts: 3, Load: 0.5}, Policy: RoundRobin},
+	} {
+		r := runFarm(t, f, Settings{Runs: 10, Jumps: 2e4, Seed: 1})
+		if perRun := r.Jumps / 10; math.Abs(perRun-2e4) > 0.02*2e4 {
+			t.Errorf("%s: %g jumps a run, asked for 20000", fmt.Sprint(f), perRun)
+		}
+	}
+}
