@@ -1,0 +1,302 @@
+package tags
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/dist"
+	"productform/num"
+)
+
+func TestLawAgainstReference(t *testing.T) {
+	tests := 0
+	for _, row := range referenceRows(t) {
+		var got num.Enclosure
+		var err error
+		switch row.Kind {
+		case "bp_k":
+			got, err = row.model(t).LowEnd(140)
+		case "bp_moment":
+			order := strings.TrimSuffix(strings.TrimPrefix(row.Metric, "E[X^"), "]")
+			got, err = row.model(t).Moment(refRat(t, order), 140)
+		case "bp_dist":
+			f := map[string]func(ExactModel, *big.Rat, uint) (num.Enclosure, error){
+				"tail": ExactModel.Tail, "cdf": ExactModel.CDF, "pdf": ExactModel.Density,
+			}[row.Metric]
+			got, err = f(row.model(t), row.cutoffs(t)[0], 140)
+		default:
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", row.Row, err)
+			continue
+		}
+		if !agrees(t, got, row.Value, 0.51) {
+			t.Errorf("%s: got %.35g", row.Row, got.Low)
+		}
+		tests++
+	}
+	if tests != 36 {
+		t.Errorf("%d rows, not 36", tests)
+	}
+}
+
+// drawExactLaw draws a law of doubles, also with α next to 0, 1 and 2.
+func drawExactLaw(t *rapid.T) ExactModel {
+	alpha := rapid.Float64Range(0.02, 4).Draw(t, "alpha")
+	switch rapid.IntRange(0, 3).Draw(t, "special alpha") {
+	case 0:
+		alpha = float64(rapid.IntRange(1, 2).Draw(t, "alpha"))
+	case 1:
+		more := rapid.SampledFrom([]float64{1e-10, 1e-6}).Draw(t, "more")
+		alpha = float64(rapid.IntRange(0, 2).Draw(t, "alpha")) + more
+	}
+	high := rapid.Float64Range(1e-3, 1e10).Draw(t, "high")
+	low := high * math.Exp(-rapid.Float64Range(0.01, 60).Draw(t, "ln high/low"))
+	rat := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+	return ExactModel{Alpha: rat(alpha), High: rat(high), Low: rat(low)}
+}
+
+// The float laws, which evaluate the same formulas another way.
+func TestLawAgainstDist(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawExactLaw(t)
+		low, _ := m.Low.Float64()
+		high, _ := m.High.Float64()
+		alpha, _ := m.Alpha.Float64()
+		d, err := dist.NewBoundedPareto(low, high, alpha)
+		if err != nil {
+			t.Fatal(err)
+		}
+		place := func(name string) float64 {
+			return low * math.Pow(high/low, rapid.Float64Range(-0.1, 1.1).Draw(t, name))
+		}
+		a, b := place("a"), place("b")
+		if rapid.IntRange(0, 4).Draw(t, "near") == 0 {
+			b = a * (1 + 0x1p-23)
+		}
+		a, b = min(a, b), max(a, b)
+		x, y := new(big.Rat).SetFloat64(a), new(big.Rat).SetFloat64(b)
+		near := func(name string, got num.Enclosure, err error, want float64) {
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			// dist is good to some roundings times the exponents, which are below 300.
+			if f, _ := got.Float64(); math.Abs(f-want) > 2e-13*math.Abs(f) {
+				t.Errorf("%s: %v, dist %v", name, f, want)
+			}
+		}
+		for _, order := range []float64{-1, 0, 0.5, 1, 2, 3} {
+			want, err := d.PartialMoment(order, a, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := m.PartialMoment(new(big.Rat).SetFloat64(order), x, y, 60)
+			near("partial moment", got, err, want)
+		}
+		got, err := m.Tail(x, 60)
+		near("tail", got, err, d.Survival(a))
+		got, err = m.CDF(x, 60)
+		near("cdf", got, err, d.CDF(a))
+	})
+}
+
+// Enclosures of all precisions are as narrow as they promise and overlap; the parts of a moment add to it.
+func TestLawEnclosures(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawExactLaw(t)
+		if rapid.Bool().Draw(t, "mean") {
+			low, _ := m.Low.Float64()
+			high, _ := m.High.Float64()
+			m.Low, m.Mean = nil, new(big.Rat).SetFloat64(low+(high-low)*rapid.Float64Range(0.001, 0.3).Draw(t, "mean"))
+		}
+		order := new(big.Rat).SetFloat64(rapid.SampledFrom([]float64{-1, 0, 0.7, 1, 2, 2.5}).Draw(t, "order"))
+		x := new(big.Rat).Mul(m.High, new(big.Rat).SetFloat64(rapid.Float64Range(0.5, 0.99).Draw(t, "x")))
+		fine, err := m.PartialMoment(order, x, m.High, 500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := m.Moment(order, 400)
+		if err != nil {
+			t.Fatal(err)
+		}
+		below, err := m.PartialMoment(order, new(big.Rat), x, 400)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := ends{fine.Low, fine.High}.add(ends{below.Low, below.High})
+		if sum.lo.Cmp(whole.High) > 0 || sum.hi.Cmp(whole.Low) < 0 {
+			t.Errorf("parts add to %g, not %g", sum.lo, whole.Low)
+		}
+		for _, prec := range []uint{53, 100, 200, 400} {
+			e, err := m.PartialMoment(order, x, m.High, prec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Low.Cmp(fine.High) > 0 || e.High.Cmp(fine.Low) < 0 || e.RelWidth() > math.Ldexp(1, 1-int(prec)) {
+				t.Errorf("%d bits: %g to %g, not %g", prec, e.Low, e.High, fine.Low)
+			}
+		}
+		if m.Mean != nil {
+			if e, err := m.Moment(big.NewRat(1, 1), 300); err != nil || !agreesRat(e, m.Mean) {
+				t.Errorf("mean %g to %g, %v", e.Low, e.High, err)
+			}
+		}
+	})
+}
+
+// The low end in closed form: k = E[X]²/p for α = 1/2, E[X]/(2 - E[X]/p) for α = 2; with α near 0 it is far below
+// doubles.
+func TestLowEndClosedForms(t *testing.T) {
+	for _, high := range []string{"3000.0000001", "3001", "1e5", "1e10", "1e300"} {
+		p, mean := num.MustRat(high), big.NewRat(3000, 1)
+		ratio := new(big.Rat).Quo(mean, p)
+		for _, c := range []struct{ alpha, k *big.Rat }{
+			{big.NewRat(1, 2), new(big.Rat).Mul(mean, ratio)},
+			{big.NewRat(2, 1), new(big.Rat).Quo(mean, new(big.Rat).Sub(big.NewRat(2, 1), ratio))},
+		} {
+			e, err := ExactModel{Alpha: c.alpha, High: p, Mean: mean}.LowEnd(300)
+			if err != nil || !agreesRat(e, c.k) || e.RelWidth() > 1e-89 {
+				t.Errorf("p = %s, α = %v: %g to %g, %v", high, c.alpha, e.Low, e.High, err)
+			}
+		}
+	}
+	for _, alpha := range []string{"0.001", "1e-6", "1e-30"} {
+		m := ExactModel{Alpha: num.MustRat(alpha), High: num.MustRat("1e10"), Mean: big.NewRat(3000, 1)}
+		k, err := m.LowEnd(100)
+		if err != nil || k.High.MantExp(nil) > -10000 {
+			t.Errorf("α = %s: %g, %v", alpha, k.Low, err)
+		}
+		if e, err := m.Moment(big.NewRat(1, 1), 100); err != nil || !agreesRat(e, m.Mean) {
+			t.Errorf("α = %s: mean %g, %v", alpha, e.Low, err)
+		}
+	}
+	// α so small and p so large that k is beyond big.Float.
+	m := ExactModel{Alpha: num.MustRat("1e-30"), High: num.MustRat("1e30"), Mean: big.NewRat(1, 1)}
+	if _, err := m.LowEnd(100); !errors.Is(err, num.ErrRange) {
+		t.Errorf("k below e^-2e8: %v", err)
+	}
+}
+
+// At k itself: exact where k is given, undecided where it follows from the mean, and never wrong.
+func TestLawAtTheEnds(t *testing.T) {
+	given := ExactModel{Alpha: big.NewRat(1, 2), High: num.MustRat("1e10"), Low: num.MustRat("0.0009")}
+	solved := ExactModel{Alpha: given.Alpha, High: given.High, Mean: num.MustRat("3000")}
+	k := given.Low
+	is := func(name string, want float64) func(num.Enclosure, error) {
+		return func(e num.Enclosure, err error) {
+			t.Helper()
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if f, _ := e.Float64(); f != want {
+				t.Errorf("%s = %v, not %v", name, f, want)
+			}
+		}
+	}
+	undecided := func(name string) func(num.Enclosure, error) {
+		return func(e num.Enclosure, err error) {
+			t.Helper()
+			if !errors.Is(err, ErrPrecision) {
+				t.Errorf("%s: %v %v", name, e, err)
+			}
+		}
+	}
+	zero, half := new(big.Rat), num.MustRat("0.00045")
+	is("P(X <= k)", 0)(given.CDF(k, 0))
+	is("P(X > k)", 1)(given.Tail(k, 0))
+	is("f(k/2)", 0)(given.Density(half, 0))
+	is("f(k/2)", 0)(solved.Density(half, 0))
+	is("f(2p)", 0)(solved.Density(num.MustRat("2e10"), 0))
+	is("P(X <= k/2)", 0)(solved.CDF(half, 0))
+	is("P(X <= 0)", 0)(solved.CDF(zero, 0))
+	is("P(X > 0)", 1)(solved.Tail(zero, 0))
+	is("P(X > p)", 0)(solved.Tail(solved.High, 0))
+	is("P(X > 2p)", 0)(solved.Tail(num.MustRat("2e10"), 0))
+	is("P(X <= p)", 1)(solved.CDF(solved.High, 0))
+	is("P(X > k)", 1)(solved.Tail(k, 0))
+	undecided("P(X <= k)")(solved.CDF(k, 0))
+	undecided("f(k)")(solved.Density(k, 0))
+}
+
+func TestLawErrors(t *testing.T) {
+	m, _ := goodExactModel()
+	one := big.NewRat(1, 1)
+	call := map[string]func() (num.Enclosure, error){
+		"x = -1":      func() (num.Enclosure, error) { return m.Tail(big.NewRat(-1, 1), 0) },
+		"x = nil":     func() (num.Enclosure, error) { return m.CDF(nil, 0) },
+		"x = -1/":     func() (num.Enclosure, error) { return m.Density(big.NewRat(-1, 1), 0) },
+		"order = nil": func() (num.Enclosure, error) { return m.Moment(nil, 0) },
+		"low = -1":    func() (num.Enclosure, error) { return m.PartialMoment(one, big.NewRat(-1, 1), one, 0) },
+		"high = 0":    func() (num.Enclosure, error) { return m.PartialMoment(one, one, new(big.Rat), 0) },
+		"prec = 1001": func() (num.Enclosure, error) { return m.LowEnd(1001) },
+		"High = nil":  func() (num.Enclosure, error) { return ExactModel{Alpha: one, Low: one}.Tail(one, 0) },
+		"Low = nil":   func() (num.Enclosure, error) { return ExactModel{Alpha: one, High: one}.Moment(one, 0) },
+		"Alpha = nil": func() (num.Enclosure, error) { return ExactModel{High: one}.LowEnd(0) },
+	}
+	for want, f := range call {
+		var e *num.InputError
+		if _, err := f(); !errors.As(err, &e) || !strings.HasPrefix(err.Error(), strings.TrimSuffix(want, "/")) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	m.Low, m.Mean = nil, nil
+	if _, err := m.Rounded(); err == nil {
+		t.Error("Rounded without a low end")
+	}
+	m.Alpha, m.Mean = num.MustRat("0.001"), big.NewRat(3000, 1)
+	if _, err := m.Rounded(); err == nil || !strings.HasPrefix(err.Error(), "Low = ") {
+		t.Errorf("Rounded with a low end beyond doubles: %v", err)
+	}
+}
+
+// The ends hold the exact results of operations on any rationals inside them.
+func TestEnds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) (ends, *big.Rat) {
+			a := rapid.Float64Range(-4, 4).Draw(t, name)
+			b := a + rapid.SampledFrom([]float64{0, 1e-9, 1, 5}).Draw(t, name+" width")
+			x := a + (b-a)*rapid.Float64Range(0, 1).Draw(t, name+" place")
+			x = min(x, b)
+			return ends{roundDown(20).SetFloat64(a), roundUp(20).SetFloat64(b)}, new(big.Rat).SetFloat64(x)
+		}
+		a, x := draw("a")
+		b, y := draw("b")
+		check := func(name string, e ends, want *big.Rat) {
+			if !agreesRat(e.enclosure(), want) {
+				t.Errorf("%s: %g to %g without %v", name, e.lo, e.hi, want)
+			}
+		}
+		z := func() *big.Rat { return new(big.Rat) }
+		check("add", a.add(b), z().Add(x, y))
+		check("sub", a.sub(b), z().Sub(x, y))
+		check("mul", a.mul(b), z().Mul(x, y))
+		check("neg", a.neg(), z().Neg(x))
+		check("square", a.square(), z().Mul(x, x))
+		check("times2", a.times2(-3), z().Mul(x, big.NewRat(1, 8)))
+		if b.sign() != 0 {
+			check("quo", a.quo(b), z().Quo(x, y))
+		}
+		overlaps := func(name string, e ends, err error, f float64) {
+			low, _ := e.lo.Float64()
+			high, _ := e.hi.Float64()
+			if err != nil || low > f+1e-12*math.Abs(f) || high < f-1e-12*math.Abs(f) {
+				t.Errorf("%s: %v to %v without %v, %v", name, low, high, f, err)
+			}
+		}
+		f, _ := x.Float64()
+		if a.sign() > 0 {
+			e, err := a.log()
+			overlaps("log", e, err, math.Log(f))
+		}
+		e, err := a.exp()
+		if errors.Is(err, errUndecided) {
+			return
+		}
+		overlaps("exp", e, err, math.Exp(f))
+	})
+}

@@ -1,0 +1,253 @@
+package tags
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// An EnclosedHost is a [Host] of proved bounds.
+type EnclosedHost struct {
+	Load        num.Enclosure // ρ_i
+	Slack       num.Enclosure // 1 - ρ_i, as narrow as the rest
+	Visit       num.Enclosure // P(X > s_{i-1}), the part of the jobs that come to it
+	Final       num.Enclosure // p_i = P(s_{i-1} < X <= s_i), the part that ends at it
+	VisitMean   num.Enclosure // E[min(X, s_i) | X > s_{i-1}], work
+	VisitSquare num.Enclosure // E[min(X, s_i)² | X > s_{i-1}], work²
+	VisitWait   num.Enclosure // V_i, seconds a visit waits
+	Waiting     num.Enclosure // W_i = V_1 + ... + V_i, seconds
+	Slowdown    num.Enclosure // E[S_i] = W_i E[1/X_i]
+	Response    num.Enclosure // E[T_i], seconds from arrival to end, with the runs that were killed
+}
+
+// An EnclosedResult is a [Result] of proved bounds: every number lies in its enclosure.
+type EnclosedResult struct {
+	Cutoffs     []*big.Rat    // s_1, ..., s_{h-1}, work, exact
+	Low         num.Enclosure // k, work
+	ArrivalRate num.Enclosure // λ, jobs a second
+
+	MeanWaiting  num.Enclosure // E[W], seconds in queues, all visits of a job together
+	MeanSlowdown num.Enclosure // E[S] = E[W/X], seconds a unit of work
+	MeanResponse num.Enclosure // E[T] = E[W] + E[time in service, lost runs too], seconds
+	Lost         num.Enclosure // Σ_{i<h} s_i P(X > s_i), the mean work a job loses to kills
+	Excess       num.Enclosure // λ Σ_{i<h} s_i P(X > s_i)/v_i, the load that lost work adds
+	Hosts        []EnclosedHost
+
+	Width     float64 // relative width of the widest enclosure
+	Precision uint    // bits that it took
+}
+
+// Enclose returns what [Analyze] returns, with proved bounds: every number is enclosed to a relative width of at most
+// tolerance, in [1e-290, 1), which is 1e-15 if 0. All steps are done on intervals with their ends rounded outward
+// and with the exponentials and logarithms of [num], a logarithm and an exponential a cutoff; the number of bits is
+// doubled until all widths are met. So near-equal cutoffs, loads next to 1 or α next to 1 or 2 take time, not digits.
+//
+// The error names the field of m, the cutoff or tolerance that is out of range, is an *[UnstableError] if a load is
+// proved to be at least 1, wraps [ErrPrecision] where bits do not help (a load is 1, or k follows from the mean and is
+// a cutoff), or is [num.ErrRange] for powers beyond e^±2e8.
+func Enclose(m ExactModel, cutoffs []*big.Rat, tolerance float64) (EnclosedResult, error) {
+	return m.enclose(cutoffs, tolerance, false)
+}
+
+// enclose is [Enclose], and with formal set evaluates the formulas for overloaded hosts, too.
+func (m ExactModel) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) (EnclosedResult, error) {
+	if err := m.Validate(); err != nil {
+		return EnclosedResult{}, err
+	}
+	if err := m.checkCutoffs(cutoffs); err != nil {
+		return EnclosedResult{}, err
+	}
+	tolerance = cmp.Or(tolerance, 1e-15)
+	if !(tolerance >= 1e-290 && tolerance < 1) {
+		return EnclosedResult{}, input.Errorf("tolerance", tolerance, "a number in [1e-290, 1)")
+	}
+	var r EnclosedResult
+	undecided := -1 // host whose load may be 1
+	err := settle(72-uint(math.Floor(math.Log2(tolerance))), maxPrec, func(prec uint) error {
+		f, err := m.farm(prec)
+		if err != nil {
+			return err
+		}
+		at, err := f.points(cutoffs)
+		if err != nil {
+			return err
+		}
+		if r, undecided, err = f.evaluate(at, formal); err != nil {
+			return err
+		}
+		r.Cutoffs = make([]*big.Rat, len(cutoffs))
+		for i, s := range cutoffs {
+			r.Cutoffs[i] = new(big.Rat).Set(s)
+		}
+		r.Precision = prec
+		return r.measure(tolerance)
+	})
+	switch {
+	case err == nil:
+		return r, nil
+	case err == ErrPrecision && undecided >= 0:
+		err = fmt.Errorf("%w: whether the load of host %d is below 1", err, undecided+1)
+	}
+	return EnclosedResult{}, err
+}
+
+// checkCutoffs accepts h-1 increasing cutoffs below p, and above k if that is given.
+func (m ExactModel) checkCutoffs(cutoffs []*big.Rat) error {
+	if len(cutoffs) != m.Hosts-1 {
+		return input.Errorf("Cutoffs", fmt.Sprintf("%d cutoffs", len(cutoffs)), "%d, one fewer than hosts", m.Hosts-1)
+	}
+	for i, s := range cutoffs {
+		path := fmt.Sprintf("Cutoffs[%d]", i)
+		switch {
+		case s == nil || s.Sign() <= 0 || s.Cmp(m.High) >= 0:
+			return input.Errorf(path, ratText(s), "a number in (0, High = %s)", ratText(m.High))
+		case m.Low != nil && s.Cmp(m.Low) <= 0:
+			return input.Errorf(path, ratText(s), "a number above Low = %s", ratText(m.Low))
+		case i > 0 && s.Cmp(cutoffs[i-1]) <= 0:
+			return input.Errorf(path, ratText(s), "a number above the cutoff before, %s", ratText(cutoffs[i-1]))
+		}
+	}
+	return nil
+}
+
+// measure sets Width, and returns errUndecided if it is above tolerance.
+func (r *EnclosedResult) measure(tolerance float64) error {
+	r.Width = 0
+	check := func(all ...num.Enclosure) error {
+		for _, e := range all {
+			if err := narrowEnough(e, tolerance); err != nil {
+				return err
+			}
+			r.Width = max(r.Width, e.RelWidth())
+		}
+		return nil
+	}
+	for _, h := range r.Hosts {
+		if err := check(h.Load, h.Slack, h.Visit, h.Final, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting,
+			h.Slowdown, h.Response); err != nil {
+			return err
+		}
+	}
+	return check(r.Low, r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.Lost, r.Excess)
+}
+
+// A bigFarm is an [ExactModel] to a number of bits.
+type bigFarm struct {
+	bigLaw
+	rate   ends   // λ
+	speeds []ends // v_i
+}
+
+func (m ExactModel) farm(prec uint) (bigFarm, error) {
+	l, err := m.law(prec)
+	if err != nil {
+		return bigFarm{}, err
+	}
+	f := bigFarm{bigLaw: l}
+	total := new(big.Rat).SetInt64(int64(m.Hosts))
+	if m.Speeds != nil {
+		total.SetInt64(0)
+	}
+	for i := range m.Hosts {
+		v := big.NewRat(1, 1)
+		if m.Speeds != nil {
+			v = m.Speeds[i]
+			total.Add(total, v)
+		}
+		f.speeds = append(f.speeds, endsOfRat(v, prec))
+	}
+	mean := l.part(1, l.low, l.high)
+	if m.Mean != nil {
+		mean = endsOfRat(m.Mean, prec)
+	}
+	if mean.sign() <= 0 {
+		return bigFarm{}, errUndecided
+	}
+	f.rate = endsOfRat(total.Mul(total, m.Load), prec).quo(mean)
+	return f, nil
+}
+
+// points returns k, the cutoffs and p. The error names a cutoff that is not above k.
+func (f *bigFarm) points(cutoffs []*big.Rat) ([]bigPoint, error) {
+	at := []bigPoint{f.low}
+	for i, s := range cutoffs {
+		x := endsOfRat(s, f.prec)
+		if f.exactLow == nil && x.lo.Cmp(f.low.x.hi) <= 0 {
+			if x.hi.Cmp(f.low.x.lo) > 0 {
+				return nil, errUndecided
+			}
+			low, _ := f.low.x.enclosure().Text(17)
+			path := fmt.Sprintf("Cutoffs[%d]", i)
+			return nil, input.Errorf(path, ratText(s), "a number above %s, the least size", low)
+		}
+		b, err := f.at(x)
+		if err != nil {
+			return nil, err
+		}
+		at = append(at, b)
+	}
+	return append(at, f.high), nil
+}
+
+// visit returns M_1 and M_2 of the host that serves sizes from a to b: M_r = E[X^r; a < X <= b] + b^r P(X > b).
+func (f *bigFarm) visit(a, b bigPoint) (m1, m2 ends) {
+	lost := b.x.mul(b.tail)
+	return f.part(1, a, b).add(lost), f.part(2, a, b).add(b.x.mul(lost))
+}
+
+// evaluate returns all means for the points k, s_1, ..., s_{h-1}, p. If an interval that ought to be positive is not,
+// the error is errUndecided, or an *[UnstableError] if a load is proved to be at least 1. undecided is the host whose
+// slack may be 0, or -1.
+func (f *bigFarm) evaluate(at []bigPoint, formal bool) (r EnclosedResult, undecided int, err error) {
+	zero := endsOfInt(0, f.prec)
+	waiting, meanWaiting, meanSlowdown, work, lost, excess, runs := zero, zero, zero, zero, zero, zero, zero
+	for i, speed := range f.speeds {
+		a, b := at[i], at[i+1]
+		m1, m2 := f.visit(a, b)
+		final := f.part(0, a, b)
+		if a.tail.sign() <= 0 || final.sign() <= 0 {
+			return r, -1, errUndecided
+		}
+		load := f.rate.mul(m1).quo(speed)
+		slack := endsOfInt(1, f.prec).sub(load)
+		switch {
+		case slack.sign() == 0 && !(slack.hi.Sign() == 0 && !formal):
+			return r, i, errUndecided
+		case slack.hi.Sign() <= 0 && !formal:
+			l, _ := load.middle().Float64()
+			return r, i, &UnstableError{i, l}
+		}
+		wait := f.rate.mul(m2).quo(speed.square().mul(slack)).times2(-1)
+		waiting = waiting.add(wait)
+		meanWaiting = meanWaiting.add(a.tail.mul(wait))
+		meanSlowdown = meanSlowdown.add(f.part(-1, a, f.high).mul(wait))
+		work = work.add(m1.quo(speed))
+		r.Hosts = append(r.Hosts, EnclosedHost{
+			Load:        load.enclosure(),
+			Slack:       slack.enclosure(),
+			Visit:       a.tail.enclosure(),
+			Final:       final.enclosure(),
+			VisitMean:   m1.quo(a.tail).enclosure(),
+			VisitSquare: m2.quo(a.tail).enclosure(),
+			VisitWait:   wait.enclosure(),
+			Waiting:     waiting.enclosure(),
+			Slowdown:    waiting.mul(f.part(-1, a, b)).quo(final).enclosure(),
+			Response:    waiting.add(runs).add(f.part(1, a, b).quo(final).quo(speed)).enclosure(),
+		})
+		if i < len(f.speeds)-1 {
+			runs = runs.add(b.x.quo(speed))
+			kills := b.x.mul(b.tail)
+			lost = lost.add(kills)
+			excess = excess.add(f.rate.mul(kills).quo(speed))
+		}
+	}
+	r.Low, r.ArrivalRate = f.low.x.enclosure(), f.rate.enclosure()
+	r.MeanWaiting, r.MeanSlowdown = meanWaiting.enclosure(), meanSlowdown.enclosure()
+	r.MeanResponse = meanWaiting.add(work).enclosure()
+	r.Lost, r.Excess = lost.enclosure(), excess.enclosure()
+	return r, -1, nil
+}
