@@ -1,0 +1,214 @@
+package tags
+
+import (
+	"cmp"
+	"errors"
+	"math"
+
+	"productform/internal/input"
+)
+
+// ExpansionSettings tunes [Expand]. The zero value asks for a mean slowdown of 3, as [HB02] does, and sets no limit but
+// those of the policies.
+type ExpansionSettings struct {
+	Target   float64 // E[S] wanted, in [1e-100, 1e100], seconds a unit of work; 0 means 3
+	MaxHosts int     // hosts at which to give up; 0 means MaxHosts or MaxQueueHosts, or no limit: see [Expand]
+}
+
+// An Expansion tells how many hosts must be added for the mean slowdown to fall to a target.
+type Expansion struct {
+	Policy       Policy
+	Kind         Kind
+	Target       float64
+	Within       bool  // some number of hosts that the settings allow does, and is known to; if false, the rest is 0
+	Extra        Range // hosts to add; the ends are integers, equal unless Kind is Bounds
+	MeanSlowdown Range // E[S] with Extra.High more hosts
+}
+
+// Expand returns the server expansion of [HB02], section 6.1: the fewest hosts that must be added to those of m,
+// without more jobs, so that the load falls, for the mean slowdown to be at most the target. Hosts have one speed.
+//
+// For the policies that guess or know sizes it tries numbers of hosts up to [MaxHosts], each with the best cutoffs for
+// the mean slowdown, or those of [SITAE]; where these overload a host, the number does not do. That takes milliseconds
+// if a few more hosts do, and seconds if none do: as all jobs begin at host 1 under TAGS, there are targets that no
+// number of hosts reaches. For [CentralQueue] it goes up to [MaxQueueHosts], all in one recursion. With h hosts and the
+// service time s = X/v, a = λ E[s],
+//
+//	E[S] = E[1/X] λ E[s²]/(2(h-a))  for Random, so that  h >= a + λ E[s²] E[1/X]/(2 target)
+//
+// says all, without limit. The bounds of [RoundRobin] are as simple: the fewest hosts for the lower one, and those for
+// the upper one, are bounds of the fewest hosts. These numbers are right to a relative 1e-13 before they are rounded
+// up, so beyond 2^53 they are not exact. Settings.MaxHosts, if not 0, is at least the number of hosts of m and at most
+// the limit of the policy.
+//
+// The error is that of the policy, or names Sizes if E[1/X] is infinite, or Speeds, or what is out of range.
+func Expand(m Model, p Policy, settings ExpansionSettings) (Expansion, error) {
+	most := math.MaxInt
+	var slowdown func(m Model) (float64, error)
+	switch p {
+	case PolicyTAGS, PolicySITAE, PolicySITA:
+		most, slowdown = MaxHosts, slowdownBySize(p)
+	case PolicyCentral, PolicyCentralPrinted:
+		most = MaxQueueHosts
+	case PolicyRandom, PolicyRoundRobin:
+	default:
+		return Expansion{}, input.Errorf("Policy", string(p), "%q, %q, %q, %q, %q, %q or %q", PolicyTAGS, PolicyRandom,
+			PolicyRoundRobin, PolicyCentral, PolicyCentralPrinted, PolicySITAE, PolicySITA)
+	}
+	l, err := m.unknownEqual()
+	if err != nil {
+		return Expansion{}, err
+	}
+	if m.Hosts > most {
+		return Expansion{}, input.Errorf("Hosts", m.Hosts, "a number of hosts from 1 to %d", most)
+	}
+	if l.noInverse {
+		return Expansion{}, input.Errorf("Sizes", m.Sizes, "sizes with a finite E[1/X]")
+	}
+	target := cmp.Or(settings.Target, 3)
+	if !(target >= 1e-100 && target <= 1e100) {
+		return Expansion{}, input.Errorf("Target", target, "a mean slowdown in [1e-100, 1e100]")
+	}
+	limit := cmp.Or(settings.MaxHosts, most)
+	if !(limit >= m.Hosts && limit <= most) {
+		return Expansion{}, input.Errorf("MaxHosts", limit, "a number of hosts from %d to %d", m.Hosts, most)
+	}
+	e := Expansion{Policy: p, Target: target}
+	q := m.perHost(l)
+	switch {
+	case slowdown != nil:
+		return e.search(m, limit, slowdown)
+	case p == PolicyRandom:
+		e.Kind = Exact
+		work := q.work * q.ratio
+		return e.solve(m, limit, l.inverse, need{work, 0}, need{work, 0}, q.work)
+	case p == PolicyRoundRobin:
+		e.Kind = Bounds
+		work := q.work * q.ratio
+		return e.solve(m, limit, l.inverse, need{work + q.service, q.service}, need{work - q.regular(), 0}, q.work)
+	}
+	return e.queue(m, limit, q, l.inverse)
+}
+
+// slowdownBySize returns E[S] under a policy with cutoffs.
+func slowdownBySize(p Policy) func(m Model) (float64, error) {
+	return func(m Model) (float64, error) {
+		switch p {
+		case PolicyTAGS:
+			r, err := Optimize(m, Objective{Slowdown: 1})
+			return r.MeanSlowdown, err
+		case PolicySITA:
+			r, err := OptimizeSITA(m, Objective{Slowdown: 1})
+			return r.MeanSlowdown, err
+		}
+		r, err := SITAE(m)
+		return r.MeanSlowdown, err
+	}
+}
+
+// withHosts returns m with so many hosts and the same arrival rate.
+func (m Model) withHosts(hosts int) Model {
+	n := m
+	n.Hosts = hosts
+	n.Load = m.Load * (float64(m.Hosts) / float64(hosts))
+	if m.Speeds != nil {
+		n.Speeds = make([]float64, hosts)
+		for i := range n.Speeds {
+			n.Speeds[i] = m.Speeds[0]
+		}
+	}
+	return n
+}
+
+func (e Expansion) found(m Model, hosts int, slowdown float64) Expansion {
+	extra := float64(hosts - m.Hosts)
+	e.Within, e.Extra, e.MeanSlowdown = true, Range{extra, extra}, Range{slowdown, slowdown}
+	return e
+}
+
+// search looks for the fewest hosts by trying. Best cutoffs do no worse with one more host, since that may be idle: so
+// steps double until a number does, and then the range is halved. Cutoffs for equal loads may: all numbers are tried.
+func (e Expansion) search(m Model, limit int, slowdown func(m Model) (float64, error)) (Expansion, error) {
+	e.Kind = Exact
+	if e.Policy == PolicyTAGS {
+		e.Kind = Approximation
+	}
+	low, high, best := m.Hosts-1, limit+1, 0.0 // low does not do, high does with E[S] = best, or is too many
+	for step := 1; high-low > 1; {
+		hosts := low + 1
+		switch {
+		case e.Policy == PolicySITAE:
+		case e.Within:
+			hosts = low + (high-low)/2
+		default:
+			hosts = min(low+step, limit)
+			step *= 2
+		}
+		s, err := slowdown(m.withHosts(hosts))
+		switch {
+		case errors.Is(err, ErrInfeasible) || errors.Is(err, ErrUnstable):
+			low = hosts
+		case err != nil:
+			return Expansion{}, err
+		case s <= e.Target:
+			high, best, e.Within = hosts, s, true
+			if e.Policy == PolicySITAE {
+				low = hosts - 1
+			}
+		default:
+			low = hosts
+		}
+	}
+	if !e.Within {
+		return e, nil
+	}
+	return e.found(m, high, best), nil
+}
+
+// queue runs up the recursion of [ErlangC] for the work q.work.
+func (e Expansion) queue(m Model, limit int, q queue, inverse float64) (Expansion, error) {
+	e.Kind = Approximation
+	factor := 1.0
+	if e.Policy == PolicyCentralPrinted {
+		factor = 2
+	}
+	b := 1.0
+	for hosts := 1; hosts <= limit; hosts++ {
+		b = nextErlangB(q.work, b, hosts)
+		if hosts < m.Hosts {
+			continue
+		}
+		q.load = q.work / float64(hosts)
+		s := factor * q.central(hosts, b/(1-q.load+q.load*b)) * inverse
+		if s <= e.Target {
+			return e.found(m, hosts, s), nil
+		}
+	}
+	return e, nil
+}
+
+// A need is a bound of E[W] with h hosts, (work - spared h)^+/(2(h-a)), in seconds.
+type need struct{ work, spared float64 }
+
+func (n need) waiting(hosts, a float64) float64 {
+	return max(0, n.work-n.spared*hosts) / (2 * (hosts - a))
+}
+
+// solve returns the expansion for bounds of E[W] that fall in h.
+func (e Expansion) solve(m Model, limit int, inverse float64, low, high need, a float64) (Expansion, error) {
+	wait := e.Target / inverse
+	fewest := func(n need) float64 { return math.Ceil(max(float64(m.Hosts), (n.work+2*wait*a)/(n.spared+2*wait))) }
+	least, most := fewest(low), fewest(high)
+	if err := checkFinite(least, most); err != nil {
+		return Expansion{}, err
+	}
+	least = min(least, most) // they may be one number but for rounding
+	if limit < math.MaxInt && most > float64(limit) {
+		return e, nil
+	}
+	e.Within = true
+	e.Extra = Range{least - float64(m.Hosts), most - float64(m.Hosts)}
+	e.MeanSlowdown.High = high.waiting(most, a) * inverse
+	e.MeanSlowdown.Low = min(low.waiting(most, a)*inverse, e.MeanSlowdown.High)
+	return e, checkFinite(e.MeanSlowdown.High)
+}

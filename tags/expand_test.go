@@ -1,0 +1,253 @@
+package tags_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/dist"
+	"productform/tags"
+)
+
+// Independent 60-80 digit computation: two hosts at load 0.7, target 3.
+func TestExpandReference(t *testing.T) {
+	for _, c := range []struct {
+		sizes                          dist.Distribution
+		kill, central, printed, random float64
+	}{
+		{paperSizes(low02, 1e10, 0.2), 3, 27, 27, 6946082120507703588121887847},
+		{paperSizes(low06, 1e10, 0.6), 2, 11, 12, 3654940786},
+		{paperSizes(low10, 1e10, 1), 1, 7, 8, 388889},
+	} {
+		for policy, want := range map[tags.Policy]float64{
+			tags.PolicyTAGS: c.kill, tags.PolicyRandom: c.random,
+			tags.PolicyCentral: c.central, tags.PolicyCentralPrinted: c.printed,
+		} {
+			e, err := tags.Expand(tags.Model{Sizes: c.sizes, Hosts: 2, Load: 0.7}, policy, tags.ExpansionSettings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tol := 0.0
+			if want > 1<<53 {
+				tol = 1e-12 // alpha = 0.2 as a float64 costs 1e-14, the factors h and E[X²] E[1/X] some more
+			}
+			if !e.Within || e.Extra.Low != e.Extra.High || !near(e.Extra.Low, want, tol) || e.Target != 3 ||
+				!(e.MeanSlowdown.High <= 3) || e.Policy != policy {
+				t.Errorf("%v, %s: %+v, want %v", c.sizes, policy, e, want)
+			}
+		}
+	}
+}
+
+// grown is m with more hosts and the same arrival rate.
+func grown(m tags.Model, extra int) tags.Model {
+	n := m
+	n.Hosts = m.Hosts + extra
+	n.Load = m.Load * float64(m.Hosts) / float64(n.Hosts)
+	n.Speeds = nil
+	if m.Speeds != nil {
+		for range n.Hosts {
+			n.Speeds = append(n.Speeds, m.Speeds[0])
+		}
+	}
+	return n
+}
+
+// The number found does and the one before does not, by the policy itself.
+func TestExpandIsFewest(t *testing.T) {
+	slowdown := tags.Objective{Slowdown: 1}
+	policies := map[tags.Policy]func(m tags.Model) (float64, error){
+		tags.PolicyTAGS: func(m tags.Model) (float64, error) {
+			r, err := tags.Optimize(m, slowdown)
+			return r.MeanSlowdown, err
+		},
+		tags.PolicySITA: func(m tags.Model) (float64, error) {
+			r, err := tags.OptimizeSITA(m, slowdown)
+			return r.MeanSlowdown, err
+		},
+		tags.PolicySITAE: func(m tags.Model) (float64, error) {
+			r, err := tags.SITAE(m)
+			return r.MeanSlowdown, err
+		},
+		tags.PolicyRandom: func(m tags.Model) (float64, error) {
+			r, err := tags.Random(m)
+			return r.MeanSlowdown.High, err
+		},
+		tags.PolicyRoundRobin: func(m tags.Model) (float64, error) {
+			r, err := tags.RoundRobin(m)
+			return r.MeanSlowdown.High, err
+		},
+		tags.PolicyCentral: func(m tags.Model) (float64, error) {
+			r, err := tags.CentralQueue(m)
+			return r.MeanSlowdown.High, err
+		},
+		tags.PolicyCentralPrinted: func(m tags.Model) (float64, error) {
+			r, err := tags.CentralQueuePrinted(m)
+			return r.MeanSlowdown.High, err
+		},
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		m := tags.Model{
+			Sizes: must(dist.NewBoundedPareto(1, math.Exp(rapid.Float64Range(1, 7).Draw(t, "span")),
+				rapid.Float64Range(0.5, 2).Draw(t, "alpha"))),
+			Hosts: rapid.IntRange(1, 4).Draw(t, "hosts"), Load: rapid.Float64Range(0.1, 0.95).Draw(t, "load"),
+		}
+		if rapid.Bool().Draw(t, "speeds") {
+			v := rapid.Float64Range(0.3, 3).Draw(t, "speed")
+			for range m.Hosts {
+				m.Speeds = append(m.Speeds, v)
+			}
+		}
+		target := rapid.Float64Range(0.5, 5).Draw(t, "target")
+		for policy, slowdown := range policies {
+			const most = 5
+			e, err := tags.Expand(m, policy, tags.ExpansionSettings{Target: target, MaxHosts: most})
+			if err != nil {
+				t.Fatalf("%s: %v", policy, err)
+			}
+			if !e.Within {
+				if s, err := slowdown(grown(m, most-m.Hosts)); err == nil && s < target*(1-1e-9) {
+					t.Fatalf("%s: %+v, but E[S] = %v with %d hosts", policy, e, s, most)
+				}
+				continue
+			}
+			extra := int(e.Extra.High)
+			if s, err := slowdown(grown(m, extra)); err != nil || !(s <= target*(1+1e-9)) || !near(e.MeanSlowdown.High, s, 1e-9) {
+				t.Fatalf("%s: %+v, but E[S] = %v, %v", policy, e, s, err)
+			}
+			if extra > 0 {
+				if s, err := slowdown(grown(m, extra-1)); err == nil && !(s >= target*(1-1e-9)) {
+					t.Fatalf("%s: %+v, but E[S] = %v with one host less", policy, e, s)
+				}
+			}
+			switch {
+			case policy != tags.PolicyRoundRobin:
+				if e.Extra.Low != e.Extra.High || e.MeanSlowdown.Low != e.MeanSlowdown.High || e.Kind == tags.Bounds {
+					t.Fatalf("%s: %+v is not one number", policy, e)
+				}
+			case e.Extra.Low > 0: // the lower bound is above the target with one host less than that
+				r := must(tags.RoundRobin(grown(m, int(e.Extra.Low)-1)))
+				if !(r.MeanSlowdown.Low >= target*(1-1e-9)) {
+					t.Fatalf("%+v, but %+v with one host less", e, r)
+				}
+				fallthrough
+			default:
+				r := must(tags.RoundRobin(grown(m, int(e.Extra.Low))))
+				if !(r.MeanSlowdown.Low <= target*(1+1e-9)) || e.Kind != tags.Bounds {
+					t.Fatalf("%+v, but %+v", e, r)
+				}
+			}
+		}
+	})
+}
+
+// A limit that is too low is an answer.
+func TestExpandNotWithin(t *testing.T) {
+	m := tags.Model{Sizes: paperSizes(low02, 1e10, 0.2), Hosts: 2, Load: 0.7}
+	for _, policy := range []tags.Policy{
+		tags.PolicyTAGS, tags.PolicyRandom, tags.PolicyRoundRobin, tags.PolicyCentral, tags.PolicySITAE, tags.PolicySITA,
+	} {
+		e, err := tags.Expand(m, policy, tags.ExpansionSettings{MaxHosts: 3})
+		if err != nil || e.Within || e.Extra != (tags.Range{}) || e.MeanSlowdown != (tags.Range{}) {
+			t.Errorf("%s: %+v, %v", policy, e, err)
+		}
+	}
+	// One size: SITA gives it to one host, which is overloaded however many there are.
+	m = tags.Model{Sizes: must(dist.NewDeterministic(1)), Hosts: 2, Load: 0.7}
+	e, err := tags.Expand(m, tags.PolicySITA, tags.ExpansionSettings{})
+	if err != nil || e.Within {
+		t.Errorf("one size: %+v, %v", e, err)
+	}
+}
+
+func TestExpandRejectsBadInput(t *testing.T) {
+	good := tags.Model{Sizes: must(dist.NewBoundedPareto(1, 100, 1)), Hosts: 2, Load: 0.5, Speeds: []float64{2, 2}}
+	policies := []tags.Policy{
+		tags.PolicyTAGS, tags.PolicyRandom, tags.PolicyRoundRobin, tags.PolicyCentral, tags.PolicyCentralPrinted,
+		tags.PolicySITAE, tags.PolicySITA,
+	}
+	for _, p := range policies {
+		if _, err := tags.Expand(good, p, tags.ExpansionSettings{}); err != nil {
+			t.Errorf("%s: %v", p, err)
+		}
+		for path, spoil := range map[string]func(m *tags.Model){
+			"Sizes":     func(m *tags.Model) { m.Sizes = nil },
+			"Hosts":     func(m *tags.Model) { m.Hosts = -1 },
+			"Load":      func(m *tags.Model) { m.Load = 0 },
+			"Speeds":    func(m *tags.Model) { m.Speeds = []float64{2, 2, 2} },
+			"Speeds[1]": func(m *tags.Model) { m.Speeds = []float64{2, 3} },
+		} {
+			m := good
+			spoil(&m)
+			_, err := tags.Expand(m, p, tags.ExpansionSettings{})
+			wantPath(t, string(p), err, path)
+		}
+		m := good
+		m.Sizes = must(dist.NewExponential(1))
+		_, err := tags.Expand(m, p, tags.ExpansionSettings{})
+		wantPath(t, string(p), err, "Sizes")
+		m.Sizes = must(dist.NewPareto(1, 2))
+		if _, err := tags.Expand(m, p, tags.ExpansionSettings{}); !errors.Is(err, dist.ErrInfinite) {
+			t.Errorf("%s: E[X²] = ∞: %v", p, err)
+		}
+		for _, target := range []float64{-1, math.NaN(), math.Inf(1)} {
+			_, err := tags.Expand(good, p, tags.ExpansionSettings{Target: target})
+			wantPath(t, string(p), err, "Target")
+		}
+		for _, most := range []int{1, -1} {
+			_, err := tags.Expand(good, p, tags.ExpansionSettings{MaxHosts: most})
+			wantPath(t, string(p), err, "MaxHosts")
+		}
+	}
+	_, err := tags.Expand(good, "no such", tags.ExpansionSettings{})
+	wantPath(t, "Expand", err, "Policy")
+	_, err = tags.Expand(good, tags.PolicyTAGS, tags.ExpansionSettings{MaxHosts: tags.MaxHosts + 1})
+	wantPath(t, "Expand", err, "MaxHosts")
+	m := good
+	m.Hosts, m.Speeds = tags.MaxHosts+1, nil
+	_, err = tags.Expand(m, tags.PolicyTAGS, tags.ExpansionSettings{})
+	wantPath(t, "Expand", err, "Hosts")
+	m.Sizes, m.Hosts = must(dist.NewBoundedPareto(1e-200, 1e145, 0.01)), 2
+	_, err = tags.Expand(m, tags.PolicyRandom, tags.ExpansionSettings{Target: 1e-100})
+	if !errors.Is(err, dist.ErrOverflow) {
+		t.Errorf("a number of hosts beyond float64: %v", err)
+	}
+}
+
+// Section 6.1 of [HB02]: two hosts at load 0.7, alpha = 0.6.
+func ExampleExpand() {
+	sizes, err := dist.NewBoundedParetoOfMean(0.6, 1e10, 3000)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m := tags.Model{Sizes: sizes, Hosts: 2, Load: 0.7}
+	for _, p := range []tags.Policy{tags.PolicySITA, tags.PolicyTAGS, tags.PolicyCentral, tags.PolicyRandom} {
+		e, err := tags.Expand(m, p, tags.ExpansionSettings{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: %.0f more hosts, E[S] = %.3f\n", p, e.Extra.High, e.MeanSlowdown.High)
+	}
+	// Output:
+	// sita: 2 more hosts, E[S] = 0.086
+	// tags: 2 more hosts, E[S] = 0.315
+	// least-work-remaining: 11 more hosts, E[S] = 2.378
+	// random: 3654940786 more hosts, E[S] = 3.000
+}
+
+func BenchmarkErlangC(b *testing.B) {
+	for _, hosts := range []int{100, tags.MaxQueueHosts} {
+		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := tags.ErlangC(hosts, 0.99); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

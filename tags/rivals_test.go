@@ -1,0 +1,465 @@
+package tags_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mathext"
+	"pgregory.net/rapid"
+
+	"productform/dist"
+	"productform/internal/input"
+	"productform/tags"
+)
+
+// near tells whether got is want to a relative tolerance.
+func near(got, want, tol float64) bool { return math.Abs(got-want) <= tol*math.Abs(want) }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// paperSizes is a bounded Pareto law of the paper; low is solved for the mean 3000 to 40 digits elsewhere.
+func paperSizes(low, high, alpha float64) dist.Distribution {
+	return must(dist.NewBoundedPareto(low, high, alpha))
+}
+
+const (
+	low02 = 2.488305070133747561506793382436657993235e-20 // alpha = 0.2, high = 1e10
+	low06 = 0.06840291402179966094522465286933882336632   // 0.6
+	low10 = 167.5552881839900512674953783867575746613     // 1
+	low15 = 1000.316377817423856806213997545052506034     // 1.5
+	low20 = 1500.000225000033750005062500759375113906     // 2
+)
+
+// drawSizes draws a law with finite E[X²], and with finite E[1/X] on request.
+func drawSizes(t *rapid.T, inverse bool) dist.Distribution {
+	mean := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "log mean"))
+	kinds := 5
+	if !inverse {
+		kinds = 7
+	}
+	switch rapid.IntRange(0, kinds-1).Draw(t, "kind") {
+	case 0:
+		alpha := rapid.Float64Range(0.3, 2.5).Draw(t, "alpha")
+		return must(dist.NewBoundedPareto(mean, mean*math.Exp(rapid.Float64Range(0.5, 15).Draw(t, "span")), alpha))
+	case 1:
+		return must(dist.NewLognormal(mean, rapid.Float64Range(0.1, 20).Draw(t, "scv")))
+	case 2:
+		return must(dist.NewErlang(rapid.IntRange(2, 9).Draw(t, "phases"), mean))
+	case 3:
+		return must(dist.NewPareto(mean, rapid.Float64Range(2.2, 5).Draw(t, "alpha")))
+	case 4:
+		return must(dist.NewWeibull(rapid.Float64Range(1.2, 3).Draw(t, "shape"), mean))
+	case 5:
+		return must(dist.NewExponential(mean))
+	}
+	return must(dist.NewBalancedHyperexponential(mean, rapid.Float64Range(1.1, 30).Draw(t, "scv")))
+}
+
+// Independent 60-80 digit computation. Alpha = 0.2 as a float64 costs 1e-14.
+func TestRandomReference(t *testing.T) {
+	for _, c := range []struct {
+		sizes             dist.Distribution
+		waiting, slowdown float64
+	}{
+		{paperSizes(low02, 1e10, 0.2), 0, 14884461686802221974546902530.3},
+		{paperSizes(low10, 1e10, 1), 279258813.639983418779158963978, 833333.347296274015332504272291},
+		{paperSizes(low15, 1e10, 1.5), 0, 948.533262504898943996005204715},
+		{paperSizes(low20, 1e10, 2), 0, 5.23754424991525456217937457829},
+	} {
+		r, err := tags.Random(tags.Model{Sizes: c.sizes, Hosts: 2, Load: 0.5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.waiting > 0 && !near(r.MeanWaiting.Low, c.waiting, 1e-13) || !near(r.MeanSlowdown.Low, c.slowdown, 1e-12) {
+			t.Errorf("%v: %+v, want waiting %v, slowdown %v", c.sizes, r, c.waiting, c.slowdown)
+		}
+	}
+}
+
+// Independent 60-80 digit computation of Lee and Longton's formula, printed: without its factor 1/2.
+func TestCentralQueueReference(t *testing.T) {
+	for _, c := range []struct {
+		sizes                    dist.Distribution
+		hosts                    int
+		load                     float64
+		printed                  bool
+		queue, waiting, slowdown float64
+	}{
+		{paperSizes(low10, 1e10, 1), 2, 0.5, false, 31028.7570711092687532398848864, 93086271.2133278062597196546653,
+			277777.782432091338444168090764},
+		{paperSizes(low10, 1e10, 1), 2, 0.5, true, 62057.5141422185375064797697729, 0, 555555.564864182676888336181528},
+		{paperSizes(low06, 1e10, 0.6), 4, 0.3, false, 0, 0, 103633634.508822919931129287944},
+		{paperSizes(low06, 1e10, 0.6), 4, 0.3, true, 0, 0, 207267269.017645839862258575889},
+		{paperSizes(1500.225033755063259488923338500775116267, 1e7, 2), 2, 0.7, false, 0, 6346.48537764605511283233355190,
+			2.82023713228236853404517721804},
+		{paperSizes(1010.151645220496133337470892746708880227, 1e7, 1.5), 1, 0.7, false, 0, 117257.350653030976781600032670, 0},
+		{paperSizes(1010.151645220496133337470892746708880227, 1e7, 1.5), 1, 0.7, true, 0, 234514.701306061953563200065340, 0},
+	} {
+		m := tags.Model{Sizes: c.sizes, Hosts: c.hosts, Load: c.load}
+		f := tags.CentralQueue
+		if c.printed {
+			f = tags.CentralQueuePrinted
+		}
+		r, err := f(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rate := c.load * float64(c.hosts) / must(c.sizes.Moment(1))
+		for _, p := range [][2]float64{
+			{rate * r.MeanWaiting.High, c.queue}, {r.MeanWaiting.Low, c.waiting}, {r.MeanSlowdown.High, c.slowdown},
+		} {
+			if p[1] > 0 && !near(p[0], p[1], 1e-13) { // some tens of roundings
+				t.Errorf("%v, h = %d: %v, want %v", c.sizes, c.hosts, p[0], p[1])
+			}
+		}
+	}
+}
+
+// Independent 60-80 digit computation.
+func TestErlangCReference(t *testing.T) {
+	for _, c := range []struct {
+		hosts   int
+		load, c float64
+	}{
+		{1, 0.7, 0.7},
+		{2, 0.5, 0.333333333333333333333333333333},
+		{4, 0.3, 0.0370497427101200686106346483705},
+		{29, 0.7, 0.0472399919154242526530443850124},
+	} {
+		if got, err := tags.ErlangC(c.hosts, c.load); err != nil || !near(got, c.c, 1e-14) {
+			t.Errorf("C(%d, %v) = %v, %v, want %v", c.hosts, c.load, got, err, c.c)
+		}
+	}
+}
+
+// erlangSum returns C from 1/B = Σ_k h (h-1) ... (h-k+1)/a^k, a = h ρ, in 200 bits.
+func erlangSum(hosts int, load float64) float64 {
+	number := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
+	a := number(float64(hosts))
+	a.Mul(a, number(load))
+	sum, term := number(1), number(1)
+	for k := 0; k < hosts; k++ {
+		term.Mul(term, number(float64(hosts-k)))
+		term.Quo(term, a)
+		sum.Add(sum, term)
+		if term.Sign() == 0 || term.MantExp(nil) < sum.MantExp(nil)-150 {
+			break
+		}
+	}
+	b := number(1)
+	b.Quo(b, sum)
+	free := number(1)
+	free.Sub(free, number(load))
+	down := number(load)
+	down.Mul(down, b)
+	down.Add(down, free)
+	c, _ := b.Quo(b, down).Float64()
+	return c
+}
+
+func TestErlangCIsDirectSum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		hosts := rapid.IntRange(1, 300).Draw(t, "hosts")
+		load := rapid.Float64Range(1e-3, 1-1e-9).Draw(t, "load")
+		want := erlangSum(hosts, load)
+		if got := must(tags.ErlangC(hosts, load)); want > 1e-290 && !near(got, want, 1e-15*float64(3*hosts+10)) {
+			t.Fatalf("C(%d, %v) = %v, want %v", hosts, load, got, want)
+		}
+	})
+	for _, load := range []float64{0.99, 0.999, 0.9999999, 1 - 1e-12} {
+		want := erlangSum(tags.MaxQueueHosts, load)
+		if got := must(tags.ErlangC(tags.MaxQueueHosts, load)); !near(got, want, 1e-9) { // h roundings of 1e-16
+			t.Errorf("C(10^6, %v) = %v, want %v", load, got, want)
+		}
+	}
+	if c := must(tags.ErlangC(tags.MaxQueueHosts, 0.5)); c != 0 { // some e^-193000
+		t.Errorf("C(10^6, 0.5) = %v, want 0", c)
+	}
+}
+
+// Exponential sizes: the M/M/h queue, E[W] = C/(hμ - λ); for h = 2, C = 2ρ²/(1+ρ).
+func TestCentralQueueIsMMh(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		mean := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log mean"))
+		load := rapid.Float64Range(0.01, 0.99).Draw(t, "load")
+		v := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log speed"))
+		r := must(tags.CentralQueue(tags.Model{
+			Sizes: must(dist.NewExponential(mean)), Hosts: 2, Load: load, Speeds: []float64{v, v},
+		}))
+		want := 2 * load * load / (1 + load) * (mean / v) / (2 * (1 - load))
+		if !near(r.MeanWaiting.Low, want, 1e-13) || !near(r.MeanResponse.High, want+mean/v, 1e-13) || !r.NoSlowdown ||
+			r.MeanSlowdown != (tags.Range{}) || r.Kind != tags.Approximation {
+			t.Fatalf("got %+v, want waiting %v", r, want)
+		}
+	})
+}
+
+// With one host there is nothing to assign: all policies are the M/G/1 queue of Pollaczek and Khinchine.
+func TestOneHostIsPollaczekKhinchine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := tags.Model{Sizes: drawSizes(t, true), Hosts: 1, Load: rapid.Float64Range(0.01, 0.999).Draw(t, "load")}
+		v := 1.0
+		if rapid.Bool().Draw(t, "speeds") {
+			v = rapid.Float64Range(0.1, 10).Draw(t, "speed")
+			m.Speeds = []float64{v}
+		}
+		mean, square, inverse := must(m.Sizes.Moment(1)), must(m.Sizes.Moment(2)), must(m.Sizes.Moment(-1))
+		rate := m.Load * v / mean
+		wait := rate * square / (v * v) / (2 * (1 - m.Load))
+		slowdown := tags.Objective{Slowdown: 1}
+		for _, r := range []tags.Rival{
+			must(tags.Random(m)), must(tags.RoundRobin(m)), must(tags.CentralQueue(m)), must(tags.Analyze(m, nil)).Rival(),
+			must(tags.SITA(m, nil)).Rival(tags.PolicySITA), must(tags.SITAE(m)).Rival(tags.PolicySITAE),
+			must(tags.OptimizeSITA(m, slowdown)).Rival(tags.PolicySITA),
+		} {
+			if r.Kind != tags.Exact || r.MeanWaiting.Low != r.MeanWaiting.High || r.MeanSlowdown.Low != r.MeanSlowdown.High {
+				t.Fatalf("%+v is not one number", r)
+			}
+			if !near(r.MeanWaiting.Low, wait, 1e-12) || !near(r.MeanSlowdown.Low, wait*inverse, 1e-12) ||
+				!near(r.MeanResponse.Low, wait+mean/v, 1e-12) {
+				t.Fatalf("%+v, want waiting %v", r, wait)
+			}
+		}
+		a, b := must(tags.Random(m)), must(tags.CentralQueue(m))
+		if a.MeanWaiting != b.MeanWaiting || a.MeanWaiting != must(tags.RoundRobin(m)).MeanWaiting {
+			t.Fatal("not the same digits")
+		}
+		if p := must(tags.CentralQueuePrinted(m)); p.MeanWaiting.Low != 2*a.MeanWaiting.Low || p.Kind != tags.Approximation {
+			t.Fatalf("printed %+v, want twice %v", p, a.MeanWaiting)
+		}
+	})
+}
+
+// Random assignment host by host, each as a farm of its own.
+func TestRandomIsMixtureOfHosts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		speeds := rapid.SliceOfN(rapid.Float64Range(0.1, 10), 1, 8).Draw(t, "speeds")
+		m := tags.Model{
+			Sizes: drawSizes(t, true), Hosts: len(speeds), Load: rapid.Float64Range(0.01, 0.99).Draw(t, "load"), Speeds: speeds,
+		}
+		var all, waiting, slowdown, response float64
+		for _, v := range speeds {
+			all += v
+		}
+		for _, v := range speeds {
+			r := must(tags.Analyze(tags.Model{Sizes: m.Sizes, Hosts: 1, Load: m.Load, Speeds: []float64{v}}, nil))
+			waiting += v / all * r.MeanWaiting
+			slowdown += v / all * r.MeanSlowdown
+			response += v / all * r.MeanResponse
+		}
+		r := must(tags.Random(m))
+		if !near(r.MeanWaiting.Low, waiting, 1e-12) || !near(r.MeanSlowdown.High, slowdown, 1e-12) ||
+			!near(r.MeanResponse.Low, response, 1e-12) || r.Name != tags.PolicyRandom {
+			t.Fatalf("%+v, want %v, %v, %v", r, waiting, slowdown, response)
+		}
+	})
+}
+
+// erlangOverHyperexponential returns E[W] in the queue E_h/H_n/1: 1 = (hν/(hν+z))^h Σ_i p_i μ_i/(μ_i-z) for the arrival
+// rate ν has one root z_i in each interval (μ_{i-1}, μ_i), and E[W] = Σ_i (1/z_i - 1/μ_i). The rates μ rise.
+func erlangOverHyperexponential(hosts int, rate float64, probs, mu []float64) float64 {
+	h := float64(hosts)
+	var wait, from float64
+	for _, to := range mu {
+		low, high := from, to
+		for mid := (low + high) / 2; low < mid && mid < high; mid = (low + high) / 2 {
+			var service float64
+			for j, m := range mu {
+				service += probs[j] * m / (m - mid)
+			}
+			if service*math.Pow(h*rate/(h*rate+mid), h) < 1 {
+				low = mid
+			} else {
+				high = mid
+			}
+		}
+		wait += 1/low - 1/to
+		from = to
+	}
+	return wait
+}
+
+// The bounds hold the exact E[W] of E_h/M/1 and E_h/H_2/1, are no worse than known ones, and at most E[s]/2 apart.
+func TestRoundRobinBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		hosts := rapid.IntRange(1, 40).Draw(t, "hosts")
+		load := rapid.Float64Range(0.02, 0.98).Draw(t, "load")
+		probs, mu := []float64{1}, []float64{1}
+		sizes := dist.Distribution(must(dist.NewExponential(1)))
+		if rapid.Bool().Draw(t, "two branches") {
+			p := rapid.Float64Range(0.01, 0.99).Draw(t, "p")
+			slow := rapid.Float64Range(0.01, 0.9).Draw(t, "slow")
+			probs, mu = []float64{p, 1 - p}, []float64{slow, 1}
+			sizes = must(dist.NewHyperexponential(probs, []float64{1 / slow, 1}))
+		}
+		m := tags.Model{Sizes: sizes, Hosts: hosts, Load: load}
+		mean, square := must(sizes.Moment(1)), must(sizes.Moment(2))
+		r, random := must(tags.RoundRobin(m)), must(tags.Random(m))
+		rate := load / mean
+		exact := erlangOverHyperexponential(hosts, rate, probs, mu)
+		tol := 1e-14 * (mean + exact*exact) / (1 - load) // of the least root, some 1/E[W] where E[W] is large
+		w := r.MeanWaiting
+		if !(w.Low <= exact+tol && exact <= w.High+tol) {
+			t.Fatalf("E[W] = %v outside %v", exact, w)
+		}
+		h := float64(hosts)
+		daley := rate * (load*(2-load)/(h*rate*rate) + square - mean*mean) / (2 * (1 - load))
+		marshall := max(0, rate*(1/(h*rate*rate)+square-mean*mean)/(2*(1-load))-(load+1/h)/(2*rate))
+		if w.High > random.MeanWaiting.High*(1+1e-13) || w.High > daley*(1+1e-12) || w.High-w.Low > mean/2*(1+1e-12) {
+			t.Fatalf("%v is wider than known bounds: random %v, Daley %v", w, random.MeanWaiting, daley)
+		}
+		if math.Abs(w.Low-marshall) > 1e-12*(mean+square/mean)/(1-load) {
+			t.Fatalf("low = %v, by Marshall's bound %v", w.Low, marshall)
+		}
+		if r.MeanResponse.Low != w.Low+mean || r.MeanResponse.High != w.High+mean {
+			t.Fatalf("%+v: response is not waiting and service", r)
+		}
+	})
+}
+
+// Equal sizes: by Spitzer's identity E[W] = Σ_n E[(n E[s] - A_1 - ... - A_n)^+]/n, of gamma laws. It is the M/D/h
+// queue, since there jobs begin in turn.
+func TestRoundRobinOfEqualSizes(t *testing.T) {
+	for _, hosts := range []int{2, 3, 7} {
+		for _, load := range []float64{0.2, 0.5, 0.8} {
+			h := float64(hosts)
+			var wait float64
+			for n := 1.0; n < 3000; n++ { // terms fall as e^(-0.02 n) or faster
+				x := h * load * n
+				wait += mathext.GammaIncReg(n*h, x) - mathext.GammaIncReg(n*h+1, x)/load
+			}
+			r := must(tags.RoundRobin(tags.Model{Sizes: must(dist.NewDeterministic(1)), Hosts: hosts, Load: load}))
+			if !(r.MeanWaiting.Low <= wait && wait <= r.MeanWaiting.High) {
+				t.Errorf("h = %d, load %v: E[W] = %v outside %v", hosts, load, wait, r.MeanWaiting)
+			}
+		}
+	}
+}
+
+// Sizes c times as large and a clock that runs c times as fast leave slowdowns alone; hosts v times as fast divide
+// both.
+func TestRivalsScale(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := tags.Model{
+			Sizes: drawSizes(t, true), Hosts: rapid.IntRange(1, 20).Draw(t, "hosts"),
+			Load: rapid.Float64Range(0.01, 0.95).Draw(t, "load"),
+		}
+		c := math.Exp(rapid.Float64Range(-6, 6).Draw(t, "log c"))
+		v := math.Exp(rapid.Float64Range(-6, 6).Draw(t, "log v"))
+		n := m
+		n.Sizes = must(m.Sizes.Scaled(c))
+		for range m.Hosts {
+			n.Speeds = append(n.Speeds, v)
+		}
+		for _, f := range []func(tags.Model) (tags.Rival, error){
+			tags.Random, tags.RoundRobin, tags.CentralQueue, tags.CentralQueuePrinted,
+		} {
+			a, b := must(f(m)), must(f(n))
+			scale := a.MeanWaiting.High + must(m.Sizes.Moment(2))/must(m.Sizes.Moment(1))/(1-m.Load) // of rounding
+			for _, p := range [][2]float64{
+				{b.MeanWaiting.Low * v / c, a.MeanWaiting.Low}, {b.MeanWaiting.High * v / c, a.MeanWaiting.High},
+				{b.MeanResponse.High * v / c, a.MeanResponse.High},
+				{b.MeanSlowdown.High * v / must(m.Sizes.Moment(-1)), a.MeanSlowdown.High / must(m.Sizes.Moment(-1))},
+			} {
+				if math.Abs(p[0]-p[1]) > 1e-12*scale {
+					t.Fatalf("%v: %v, want %v", a.Name, p[0], p[1])
+				}
+			}
+		}
+	})
+}
+
+func TestRivalsRejectBadInput(t *testing.T) {
+	exponential := must(dist.NewExponential(1))
+	good := tags.Model{Sizes: exponential, Hosts: 2, Load: 0.5, Speeds: []float64{1, 1}}
+	policies := map[string]func(tags.Model) (tags.Rival, error){
+		"Random": tags.Random, "RoundRobin": tags.RoundRobin, "CentralQueue": tags.CentralQueue,
+		"CentralQueuePrinted": tags.CentralQueuePrinted,
+	}
+	for name, f := range policies {
+		if _, err := f(good); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for path, spoil := range map[string]func(m *tags.Model){
+			"Sizes":     func(m *tags.Model) { m.Sizes = nil },
+			"Hosts":     func(m *tags.Model) { m.Hosts = 0 },
+			"Hosts ":    func(m *tags.Model) { m.Hosts = tags.MaxQueueHosts + 1 },
+			"Load":      func(m *tags.Model) { m.Load = 1 },
+			"Load ":     func(m *tags.Model) { m.Load = math.NaN() },
+			"Load  ":    func(m *tags.Model) { m.Load = 0 },
+			"Speeds":    func(m *tags.Model) { m.Speeds = []float64{1} },
+			"Speeds[1]": func(m *tags.Model) { m.Speeds = []float64{1, 0} },
+			"Speeds[0]": func(m *tags.Model) { m.Speeds = []float64{math.Inf(1), 1} },
+		} {
+			m := good
+			spoil(&m)
+			_, err := f(m)
+			wantPath(t, name, err, strings.TrimSpace(path))
+		}
+		m := good
+		m.Speeds = []float64{1, 2}
+		if _, err := f(m); name == "Random" {
+			if err != nil {
+				t.Errorf("Random with unequal speeds: %v", err)
+			}
+		} else {
+			wantPath(t, name, err, "Speeds[1]")
+		}
+		m = good
+		m.Sizes = must(dist.NewPareto(1, 1.5))
+		if _, err := f(m); !errors.Is(err, dist.ErrInfinite) {
+			t.Errorf("%s: E[X²] = ∞: %v", name, err)
+		}
+		m.Sizes = must(dist.NewBoundedPareto(1e-200, 1e145, 0.01)) // E[X²] some 1e286, E[1/X] some 1e200
+		if _, err := f(m); !errors.Is(err, dist.ErrOverflow) {
+			t.Errorf("%s: E[S] beyond float64: %v", name, err)
+		}
+	}
+	for _, hosts := range []int{0, -1, tags.MaxQueueHosts + 1} {
+		_, err := tags.ErlangC(hosts, 0.5)
+		wantPath(t, "ErlangC", err, "hosts")
+	}
+	for _, load := range []float64{0, 1, -1, math.NaN()} {
+		_, err := tags.ErlangC(2, load)
+		wantPath(t, "ErlangC", err, "load")
+	}
+}
+
+// wantPath asks for an error that names a field.
+func wantPath(t *testing.T, name string, err error, path string) {
+	t.Helper()
+	var bad *input.Error
+	if !errors.As(err, &bad) || bad.Path != path {
+		t.Errorf("%s: error %v, want one that names %s", name, err, path)
+	}
+}
+
+func ExampleCentralQueue() {
+	sizes, err := dist.NewBoundedParetoOfMean(1, 1e10, 3000)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m := tags.Model{Sizes: sizes, Hosts: 2, Load: 0.5}
+	for _, policy := range []func(tags.Model) (tags.Rival, error){tags.Random, tags.RoundRobin, tags.CentralQueue} {
+		r, err := policy(m)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s (%s): E[S] in [%.6g, %.6g]\n", r.Name, r.Kind, r.MeanSlowdown.Low, r.MeanSlowdown.High)
+	}
+	// Output:
+	// random (exact): E[S] in [833333, 833333]
+	// round-robin (bounds): E[S] in [833329, 833333]
+	// least-work-remaining (approximation): E[S] in [277778, 277778]
+}

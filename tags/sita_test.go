@@ -1,0 +1,491 @@
+package tags_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/dist"
+	"productform/tags"
+)
+
+// Sizes in (a, b] of a Pareto law, bounded or not, have such a law: each host is a farm of its own, with one host.
+func TestSITAIsMixtureOfHosts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		low := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log low"))
+		alpha := rapid.Float64Range(2.1, 4).Draw(t, "alpha")
+		high := low * math.Exp(rapid.Float64Range(1, 10).Draw(t, "span"))
+		bounded := rapid.Bool().Draw(t, "bounded")
+		sizes := must(dist.NewPareto(low, alpha))
+		if bounded {
+			sizes = must(dist.NewBoundedPareto(low, high, alpha))
+		}
+		hosts := rapid.IntRange(1, 6).Draw(t, "hosts")
+		m := tags.Model{Sizes: sizes, Hosts: hosts, Load: rapid.Float64Range(0.01, 0.99).Draw(t, "load")}
+		var all float64
+		for range hosts {
+			m.Speeds = append(m.Speeds, rapid.Float64Range(0.2, 5).Draw(t, "speed"))
+			all += m.Speeds[len(m.Speeds)-1]
+		}
+		cutoffs := make([]float64, hosts-1)
+		for i := range cutoffs {
+			cutoffs[i] = low * math.Pow(high/low, rapid.Float64Range(0.01, 0.99).Draw(t, "cutoff"))
+		}
+		sort.Float64s(cutoffs)
+		r, err := tags.SITA(m, cutoffs)
+		var unstable *tags.UnstableError
+		if err != nil && !errors.As(err, &unstable) {
+			t.Fatal(err)
+		}
+		rate := m.Load * all / must(sizes.Moment(1))
+		var waiting, slowdown, response float64
+		for i, host := range r.Hosts {
+			a, b := low, high
+			if i > 0 {
+				a = cutoffs[i-1]
+			}
+			if i < hosts-1 {
+				b = cutoffs[i]
+			}
+			if a == b {
+				continue
+			}
+			fraction := sizes.Survival(a) - sizes.Survival(b)
+			part := must(dist.NewBoundedPareto(a, b, alpha))
+			if !bounded && i == hosts-1 {
+				fraction, part = sizes.Survival(a), must(dist.NewPareto(a, alpha))
+			}
+			size := must(part.Moment(1))
+			load := rate * fraction * size / m.Speeds[i]
+			const tol = 1e-9 // fraction cancels, where b is close to a
+			if math.Abs(host.Fraction-fraction) > 1e-13 || math.Abs(host.Load-load) > 1e-12*(1+load) ||
+				math.Abs(host.Slack-(1-load)) > 1e-12*(1+load) || !near(host.Size, size, 1e-9) {
+				t.Fatalf("host %d: %+v, want fraction %v, load %v, size %v", i, host, fraction, load, size)
+			}
+			if load >= 1-1e-6 { // 1 - load cancels
+				return
+			}
+			one := must(tags.Analyze(tags.Model{Sizes: part, Hosts: 1, Load: load, Speeds: m.Speeds[i : i+1]}, nil))
+			slackTol := tol / (1 - load)
+			if err == nil && (math.Abs(host.Waiting-one.MeanWaiting) > slackTol*one.MeanWaiting+1e-12*load/fraction ||
+				!near(host.Slowdown/host.Waiting, one.MeanSlowdown/one.MeanWaiting, tol) ||
+				!near(host.Response-host.Waiting, size/m.Speeds[i], slackTol*(1+host.Waiting/size))) {
+				t.Fatalf("host %d: %+v, want %+v", i, host, one)
+			}
+			waiting += fraction * one.MeanWaiting
+			slowdown += fraction * one.MeanSlowdown
+			response += fraction * one.MeanResponse
+		}
+		if err != nil {
+			if host := r.Hosts[unstable.Host]; host.Slack > 0 || host.Load != unstable.Load || r.MeanWaiting != 0 {
+				t.Fatalf("%v, but host %+v", err, host)
+			}
+			return
+		}
+		if !near(r.MeanWaiting, waiting, 1e-6) || !near(r.MeanSlowdown, slowdown, 1e-6) || // loads up to 1 - 1e-6
+			!near(r.MeanResponse, response, 1e-6) || !near(r.ArrivalRate, rate, 1e-14) {
+			t.Fatalf("%+v, want %v, %v, %v", r, waiting, slowdown, response)
+		}
+	})
+}
+
+// SITA with the cutoffs of TAGS does the same without kills: no mean is larger.
+func TestSITAIsBelowTAGS(t *testing.T) {
+	for _, alpha := range []float64{0.4, 1, 1.6} {
+		m := tags.Model{Sizes: must(dist.NewBoundedParetoOfMean(alpha, 1e7, 3000)), Hosts: 3, Load: 0.5}
+		guess := must(tags.Optimize(m, tags.Objective{Slowdown: 1}))
+		known := must(tags.SITA(m, guess.Cutoffs))
+		if !(known.MeanSlowdown < guess.MeanSlowdown && known.MeanWaiting < guess.MeanWaiting &&
+			known.MeanResponse < guess.MeanResponse) {
+			t.Errorf("alpha = %v: %+v, not below %+v", alpha, known, guess.Result)
+		}
+	}
+}
+
+// Equal cutoffs, and cutoffs outside the sizes, leave hosts idle.
+func TestSITAIdleHosts(t *testing.T) {
+	m := tags.Model{Sizes: must(dist.NewBoundedPareto(1, 100, 1)), Hosts: 4, Load: 0.2}
+	r := must(tags.SITA(m, []float64{0.5, 10, 10}))
+	if r.Hosts[0] != (tags.SITAHost{Slack: 1}) || r.Hosts[2] != (tags.SITAHost{Slack: 1}) {
+		t.Errorf("idle hosts: %+v", r.Hosts)
+	}
+	two := must(tags.SITA(tags.Model{Sizes: m.Sizes, Hosts: 2, Load: 0.4}, []float64{10}))
+	if !near(r.MeanSlowdown, two.MeanSlowdown, 1e-14) || !near(r.MeanResponse, two.MeanResponse, 1e-14) {
+		t.Errorf("%+v, want %+v", r, two)
+	}
+}
+
+// All hosts have load ρ, whatever their speeds. For equal speeds, E[X; X <= x] is in closed form for the Pareto law
+// and, with work uniform in ln x, for the bounded one of alpha = 1.
+func TestSITAELoads(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		hosts := rapid.IntRange(1, 8).Draw(t, "hosts")
+		m := tags.Model{Sizes: drawSizes(t, false), Hosts: hosts, Load: rapid.Float64Range(0.01, 0.99).Draw(t, "load")}
+		if rapid.Bool().Draw(t, "speeds") {
+			m.Speeds = rapid.SliceOfN(rapid.Float64Range(0.2, 5), hosts, hosts).Draw(t, "speed")
+		}
+		for i, host := range must(tags.SITAE(m)).Hosts {
+			if !near(host.Load, m.Load, 1e-11) { // a cutoff is good to 1e-16, and x² f(x) some times E[X]
+				t.Fatalf("host %d has load %v, not %v", i, host.Load, m.Load)
+			}
+		}
+	})
+	for j, s := range must(tags.SITAE(tags.Model{Sizes: paperSizes(low10, 1e10, 1), Hosts: 5, Load: 0.5})).Cutoffs {
+		if want := low10 * math.Pow(1e10/low10, float64(j+1)/5); !near(s, want, 1e-13) { // of ln x, some 20
+			t.Errorf("cutoff %d is %v, want %v", j, s, want)
+		}
+	}
+	for j, s := range must(tags.SITAE(tags.Model{Sizes: must(dist.NewPareto(2, 3)), Hosts: 5, Load: 0.5})).Cutoffs {
+		if want := 2 / math.Sqrt(1-float64(j+1)/5); !near(s, want, 1e-14) {
+			t.Errorf("cutoff %d is %v, want %v", j, s, want)
+		}
+	}
+}
+
+// Sizes 1, 2, 3, 4 for two hosts: work 1, 3, 6, 10; 6 is nearest to 5. For three, 3 and 6 are nearest to 10/3 and 20/3.
+// One size goes to one host: it is idle or has all the load.
+func TestSITAEOfAtoms(t *testing.T) {
+	sizes := must(dist.NewEmpirical([]float64{4, 3, 2, 1}))
+	if c := must(tags.SITAE(tags.Model{Sizes: sizes, Hosts: 2, Load: 0.5})).Cutoffs; !slices.Equal(c, []float64{3}) {
+		t.Errorf("two hosts: %v", c)
+	}
+	if c := must(tags.SITAE(tags.Model{Sizes: sizes, Hosts: 3, Load: 0.5})).Cutoffs; !slices.Equal(c, []float64{2, 3}) {
+		t.Errorf("three hosts: %v", c)
+	}
+	one := must(dist.NewDeterministic(7))
+	r := must(tags.SITAE(tags.Model{Sizes: one, Hosts: 3, Load: 0.25}))
+	if !slices.Equal(r.Cutoffs, []float64{0, 7}) || r.Hosts[1].Load != 0.75 {
+		t.Errorf("three hosts, one size: %+v", r)
+	}
+	var unstable *tags.UnstableError
+	r, err := tags.SITAE(tags.Model{Sizes: one, Hosts: 3, Load: 0.5})
+	if !errors.As(err, &unstable) || unstable.Host != 1 || r.Hosts[1].Load != 1.5 {
+		t.Errorf("overloaded: %v, %+v", err, r)
+	}
+	rapid.Check(t, func(t *rapid.T) { // nearest, by trying all sizes
+		list := rapid.SliceOfN(rapid.Float64Range(0.1, 10), 1, 9).Draw(t, "sizes")
+		m := tags.Model{Sizes: must(dist.NewEmpirical(list)), Hosts: rapid.IntRange(2, 4).Draw(t, "hosts"), Load: 0.01}
+		speeds := rapid.SliceOfN(rapid.Float64Range(0.2, 5), m.Hosts, m.Hosts).Draw(t, "speeds")
+		m.Speeds = speeds
+		var total, all, below float64
+		for _, v := range speeds {
+			all += v
+		}
+		for _, s := range list {
+			total += s
+		}
+		work := func(x float64) float64 {
+			var sum float64
+			for _, s := range list {
+				if s <= x {
+					sum += s
+				}
+			}
+			return sum
+		}
+		r, err := tags.SITAE(m)
+		if err != nil && !errors.As(err, &unstable) {
+			t.Fatal(err)
+		}
+		for j, cutoff := range r.Cutoffs {
+			below += speeds[j]
+			want := below / all * total
+			for _, s := range append(list, 0) {
+				if math.Abs(work(cutoff)-want) > math.Abs(work(s)-want)+1e-12*total {
+					t.Fatalf("cutoff %d: %v is nearer than %v", j, s, cutoff)
+				}
+			}
+		}
+	})
+}
+
+// For alpha = 1 the waiting time of a host with cutoffs a, b = a e^l is λ c² (2 cosh l - 2)/(2 (1 - λ c l)), a convex
+// function of l, and Σ l_i = ln(high/low): equal l_i, which make equal loads, are best.
+func TestOptimizeSITAOfAlphaOne(t *testing.T) {
+	for _, hosts := range []int{2, 3, 4, 8} {
+		for _, load := range []float64{0.3, 0.9} {
+			m := tags.Model{Sizes: paperSizes(low10, 1e10, 1), Hosts: hosts, Load: load}
+			best, err := tags.OptimizeSITA(m, tags.Objective{Waiting: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean := must(m.Sizes.Moment(1))
+			l := math.Log(1e10/low10) / float64(hosts)
+			c := low10 / -math.Expm1(-l*float64(hosts))
+			rate := load * float64(hosts) / mean
+			want := float64(hosts) * rate * c * c * (2*math.Cosh(l) - 2) / (2 * (1 - rate*c*l))
+			if !near(best.MeanWaiting, want, 1e-11) || best.Gap > 2e-11 {
+				t.Errorf("h = %d, load %v: %v with gap %v, want %v", hosts, load, best.MeanWaiting, best.Gap, want)
+			}
+			for j, s := range best.Cutoffs {
+				if !near(s, low10*math.Exp(l*float64(j+1)), 1e-6) { // the square root of rounding, at least
+					t.Errorf("h = %d, load %v: cutoff %d is %v", hosts, load, j, s)
+				}
+			}
+		}
+	}
+}
+
+// Two hosts: no cutoff of a grid has a lower value, and one of them has nearly the lowest.
+func TestOptimizeSITAAgainstGrid(t *testing.T) {
+	const points = 2000
+	phases := must(dist.NewPhaseSum([]float64{0.6, 0, 0, 0, 0, 0.4}, 0.2))
+	for _, c := range []struct {
+		sizes    dist.Distribution
+		from, to float64
+		o        tags.Objective
+		gap      float64
+	}{
+		{must(dist.NewBoundedPareto(1, 1e6, 1.1)), 1, 1e6, tags.Objective{Slowdown: 1}, 2e-11},
+		{must(dist.NewBoundedPareto(1, 1e6, 0.5)), 1, 1e6, tags.Objective{Slowdown: 1, Waiting: 1e-5}, 2e-11},
+		{must(dist.NewPareto(1, 2.5)), 1, 1e6, tags.Objective{Slowdown: 1}, 2e-11},
+		{must(dist.NewLognormal(1, 9)), 1e-2, 1e3, tags.Objective{Slowdown: 1}, 2e-11},
+		{must(dist.NewWeibull(0.5, 1)), 1e-3, 1e2, tags.Objective{Waiting: 1}, 2e-11},
+		{must(dist.NewExponential(1)), 1e-3, 40, tags.Objective{Waiting: 1}, 2e-11},
+		{must(dist.NewErlang(4, 1)), 1e-3, 10, tags.Objective{Slowdown: 2, Waiting: 1}, 2e-11},
+		{phases, 1e-3, 10, tags.Objective{Waiting: 1}, 2e-3}, // no density
+	} {
+		for _, speeds := range [][]float64{nil, {1, 3}, {5, 1}} {
+			m := tags.Model{Sizes: c.sizes, Hosts: 2, Load: 0.8, Speeds: speeds}
+			best, err := tags.OptimizeSITA(m, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if best.Gap > c.gap {
+				t.Errorf("%v, speeds %v: gap %v", c.sizes, speeds, best.Gap)
+			}
+			grid := math.Inf(1)
+			for k := range points {
+				r, err := tags.SITA(m, []float64{c.from * math.Pow(c.to/c.from, (float64(k)+0.5)/points)})
+				if err == nil {
+					grid = min(grid, c.o.Slowdown*r.MeanSlowdown+c.o.Waiting*r.MeanWaiting)
+				}
+			}
+			// A step of the grid is 0.7 per cent or less; next to load 1 it costs as much, elsewhere its square.
+			if !(best.Objective <= grid*(1+1e-12) && grid < best.Objective*1.05) {
+				t.Errorf("%v, speeds %v: %v, best on the grid %v", c.sizes, speeds, best.Objective, grid)
+			}
+		}
+	}
+}
+
+// Random cutoffs, around the best and anywhere, are never better.
+func TestOptimizeSITAAgainstRandomCutoffs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		hosts := rapid.IntRange(2, 4).Draw(t, "hosts")
+		inverse := rapid.Bool().Draw(t, "slowdown")
+		m := tags.Model{Sizes: drawSizes(t, inverse), Hosts: hosts, Load: rapid.Float64Range(0.05, 0.95).Draw(t, "load")}
+		if rapid.Bool().Draw(t, "speeds") {
+			m.Speeds = rapid.SliceOfN(rapid.Float64Range(0.3, 3), hosts, hosts).Draw(t, "speed")
+		}
+		o := tags.Objective{Waiting: 1}
+		if inverse {
+			o = tags.Objective{Slowdown: 1}
+		}
+		best, err := tags.OptimizeSITA(m, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if best.Gap > 0.01 {
+			t.Fatalf("gap %v", best.Gap)
+		}
+		again := must(tags.SITA(m, best.Cutoffs))
+		if v := o.Slowdown*again.MeanSlowdown + o.Waiting*again.MeanWaiting; v != best.Objective {
+			t.Fatalf("the cutoffs give %v, not %v", v, best.Objective)
+		}
+		equal := must(tags.SITAE(m))
+		if v := o.Slowdown*equal.MeanSlowdown + o.Waiting*equal.MeanWaiting; v < best.Objective*(1-1e-12) {
+			t.Fatalf("SITA-E gives %v, below %v", v, best.Objective)
+		}
+		r := rand.New(rand.NewPCG(1, rapid.Uint64().Draw(t, "seed")))
+		for k := range 40 {
+			cutoffs := slices.Clone(best.Cutoffs)
+			for j := range cutoffs {
+				if k%2 == 0 {
+					cutoffs[j] *= math.Exp(r.NormFloat64() * math.Pow(10, -float64(k)/8))
+				} else {
+					cutoffs[j] = m.Sizes.Sample(r)
+				}
+			}
+			sort.Float64s(cutoffs)
+			other, err := tags.SITA(m, cutoffs)
+			if v := o.Slowdown*other.MeanSlowdown + o.Waiting*other.MeanWaiting; err == nil && v < best.Objective*(1-1e-11) {
+				t.Fatalf("cutoffs %v give %v, below %v of %v", cutoffs, v, best.Objective, best.Cutoffs)
+			}
+		}
+	})
+}
+
+// Lists of sizes: all cutoffs are tried.
+func TestOptimizeSITAOfAtoms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOfN(rapid.SampledFrom([]float64{0.1, 0.5, 1, 2, 2.5, 7, 20, 33, 100}), 1, 12).Draw(t, "sizes")
+		hosts := rapid.IntRange(2, 4).Draw(t, "hosts")
+		m := tags.Model{
+			Sizes: must(dist.NewEmpirical(list)), Hosts: hosts, Load: rapid.Float64Range(0.05, 0.95).Draw(t, "load"),
+			Speeds: rapid.SliceOfN(rapid.SampledFrom([]float64{0.5, 1, 3}), hosts, hosts).Draw(t, "speeds"),
+		}
+		o := tags.Objective{Slowdown: rapid.Float64Range(0, 1).Draw(t, "slowdown"), Waiting: 0.1}
+		all := append([]float64{0}, list...)
+		slices.Sort(all)
+		all = slices.Compact(all)
+		least, slack := math.Inf(1), math.Inf(-1)
+		var try func(cutoffs []float64, from int)
+		try = func(cutoffs []float64, from int) {
+			if len(cutoffs) < hosts-1 {
+				for k := from; k < len(all); k++ {
+					try(append(cutoffs, all[k]), k)
+				}
+				return
+			}
+			r, err := tags.SITA(m, cutoffs)
+			worst := math.Inf(1)
+			for _, host := range r.Hosts {
+				worst = min(worst, host.Slack)
+			}
+			slack = max(slack, worst)
+			if err == nil {
+				least = min(least, o.Slowdown*r.MeanSlowdown+o.Waiting*r.MeanWaiting)
+			}
+		}
+		try(nil, 0)
+		best, err := tags.OptimizeSITA(m, o)
+		var infeasible *tags.InfeasibleError
+		switch {
+		case math.Abs(slack) < 1e-12: // rounding decides
+		case slack < 0:
+			if !errors.As(err, &infeasible) || !near(infeasible.MaxLoad, m.Load/(1-slack), 1e-12) {
+				t.Fatalf("error %v, want infeasible above load %v", err, m.Load/(1-slack))
+			}
+		case err != nil:
+			t.Fatal(err)
+		case !near(best.Objective, least, 1e-12) || best.Gap > 1e-9:
+			t.Fatalf("%v with gap %v, want %v", best.Objective, best.Gap, least)
+		}
+	})
+}
+
+func TestOptimizeSITAScales(t *testing.T) {
+	m := tags.Model{Sizes: must(dist.NewBoundedPareto(1, 1e5, 1.3)), Hosts: 4, Load: 0.6, Speeds: []float64{1, 1, 2, 2}}
+	n := m
+	n.Sizes, n.Speeds = must(m.Sizes.Scaled(1000)), []float64{500, 500, 1000, 1000} // a clock twice as slow
+	o := tags.Objective{Slowdown: 1}
+	a, b := must(tags.OptimizeSITA(m, o)), must(tags.OptimizeSITA(n, o))
+	if !near(b.MeanWaiting, 2*a.MeanWaiting, 1e-9) || !near(b.MeanSlowdown, a.MeanSlowdown/500, 1e-12) {
+		t.Errorf("%+v, want those of %+v scaled", b, a)
+	}
+	for j := range a.Cutoffs {
+		if !near(b.Cutoffs[j], 1000*a.Cutoffs[j], 1e-8) {
+			t.Errorf("cutoffs %v, want %v times 1000", b.Cutoffs, a.Cutoffs)
+		}
+	}
+}
+
+func TestSITARejectsBadInput(t *testing.T) {
+	good := tags.Model{Sizes: must(dist.NewBoundedPareto(1, 100, 1)), Hosts: 3, Load: 0.5}
+	if _, err := tags.SITA(good, []float64{3, 20}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path    string
+		cutoffs []float64
+	}{
+		{"Cutoffs", nil}, {"Cutoffs", []float64{1, 2, 3}}, {"Cutoffs[0]", []float64{-1, 5}}, {"Cutoffs[1]", []float64{5, 4}},
+		{"Cutoffs[0]", []float64{math.NaN(), 4}}, {"Cutoffs[1]", []float64{5, math.Inf(1)}},
+	} {
+		_, err := tags.SITA(good, c.cutoffs)
+		wantPath(t, "SITA", err, c.path)
+	}
+	for path, spoil := range map[string]func(m *tags.Model){
+		"Sizes":     func(m *tags.Model) { m.Sizes = nil },
+		"Hosts":     func(m *tags.Model) { m.Hosts = tags.MaxHosts + 1 },
+		"Load":      func(m *tags.Model) { m.Load = 1 },
+		"Speeds":    func(m *tags.Model) { m.Speeds = []float64{1} },
+		"Speeds[2]": func(m *tags.Model) { m.Speeds = []float64{1, 1, math.NaN()} },
+	} {
+		m := good
+		spoil(&m)
+		_, err := tags.SITA(m, []float64{3, 20})
+		wantPath(t, "SITA", err, path)
+		_, err = tags.SITAE(m)
+		wantPath(t, "SITAE", err, path)
+		_, err = tags.OptimizeSITA(m, tags.Objective{Waiting: 1})
+		wantPath(t, "OptimizeSITA", err, path)
+	}
+	for path, o := range map[string]tags.Objective{
+		"Objective": {}, "Objective.Slowdown": {Slowdown: -1}, "Objective.Waiting": {Waiting: math.Inf(1)},
+	} {
+		_, err := tags.OptimizeSITA(good, o)
+		wantPath(t, "OptimizeSITA", err, path)
+	}
+	m := good
+	m.Sizes = must(dist.NewExponential(1))
+	_, err := tags.OptimizeSITA(m, tags.Objective{Slowdown: 1})
+	wantPath(t, "OptimizeSITA", err, "Objective.Slowdown")
+	if r, err := tags.SITA(m, []float64{0.5, 2}); err != nil || !r.NoSlowdown || r.MeanSlowdown != 0 ||
+		r.Hosts[0].Slowdown != 0 || !(r.Hosts[1].Slowdown > 0) {
+		t.Errorf("infinite E[1/X]: %+v, %v", r, err)
+	}
+	m.Sizes = must(dist.NewPareto(1, 2))
+	if _, err := tags.SITAE(m); !errors.Is(err, dist.ErrInfinite) {
+		t.Errorf("E[X²] = ∞: %v", err)
+	}
+	m.Sizes = must(dist.NewBoundedPareto(1e-200, 1e145, 0.01))
+	m.Hosts, m.Load = 2, 0.25
+	if _, err := tags.SITA(m, []float64{1e-200}); !errors.Is(err, dist.ErrOverflow) {
+		t.Errorf("E[S] beyond float64: %v", err)
+	}
+	m.Load = 0.5
+	m.Sizes = must(dist.NewDeterministic(2))
+	var infeasible *tags.InfeasibleError
+	_, err = tags.OptimizeSITA(m, tags.Objective{Waiting: 1})
+	if !errors.As(err, &infeasible) || !near(infeasible.MaxLoad, 0.5, 1e-15) {
+		t.Errorf("one size at load 1/2: %v", err)
+	}
+}
+
+func ExampleOptimizeSITA() {
+	sizes, err := dist.NewBoundedParetoOfMean(1.1, 1e10, 3000)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m := tags.Model{Sizes: sizes, Hosts: 2, Load: 0.7}
+	equal, err := tags.SITAE(m)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	best, err := tags.OptimizeSITA(m, tags.Objective{Slowdown: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("equal loads: E[S] = %.4g, cutoff %.4g\n", equal.MeanSlowdown, equal.Cutoffs[0])
+	fmt.Printf("best: E[S] = %.4g, cutoff %.4g, loads %.3f and %.3f, proved: %v\n",
+		best.MeanSlowdown, best.Cutoffs[0], best.Hosts[0].Load, best.Hosts[1].Load, best.Gap < 1e-10)
+	// Output:
+	// equal loads: E[S] = 32.51, cutoff 6.569e+04
+	// best: E[S] = 32.15, cutoff 7.143e+04, loads 0.708 and 0.692, proved: true
+}
+
+func BenchmarkOptimizeSITA(b *testing.B) {
+	for _, hosts := range []int{2, 4, 8, 16} {
+		for _, o := range []tags.Objective{{Slowdown: 1}, {Waiting: 1}} {
+			b.Run(fmt.Sprintf("hosts=%d/slowdown=%v", hosts, o.Slowdown == 1), func(b *testing.B) {
+				m := tags.Model{Sizes: paperSizes(low15, 1e10, 1.5), Hosts: hosts, Load: 0.5}
+				for b.Loop() {
+					if _, err := tags.OptimizeSITA(m, o); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package tags
+
+import "math"
+
+// A sitaFarm tells what hosts cost that get the jobs of sizes in (a, b]: w(a, b) W(a, b), with the weight
+// w(a, b) = E[o.Slowdown/X + o.Waiting; a < X <= b]. It falls in a and grows in b, as all its factors do.
+type sitaFarm struct{ *killFarm }
+
+func newSITAFarm(m Model, l *law, o Objective) sitaFarm {
+	f := sitaFarm{newKillFarm(m, l, o)}
+	f.atoms = atomsFromZero(l)
+	return f
+}
+
+// search returns that of the best cutoffs in the ranges.
+func (f sitaFarm) search(low, high []float64) *search {
+	s := killSearch(f.killFarm, low, high)
+	s.farm = f
+	return s
+}
+
+// difference returns the part of something between two points, given how much of it is below and above each, from the
+// smaller numbers, and their size.
+func difference(below, belowNext, above, aboveNext float64) (part, size float64) {
+	if belowNext < above {
+		return belowNext - below, belowNext
+	}
+	return above - aboveNext, above
+}
+
+// larger returns E[X; X > x].
+func larger(p *point) float64 {
+	if p.tail == 0 {
+		return 0
+	}
+	return p.above + p.x*p.tail
+}
+
+// weight returns w(a, b), and the size of the numbers of which it is the difference.
+func (f sitaFarm) weight(a, b *point) (w, size float64) {
+	if f.o.Waiting > 0 {
+		p, s := difference(a.number, b.number, a.tail, b.tail)
+		w, size = f.o.Waiting*p, f.o.Waiting*s
+	}
+	if f.o.Slowdown > 0 {
+		w += f.o.Slowdown * (a.inverse - b.inverse)
+		size += f.o.Slowdown * a.inverse
+	}
+	return w, size
+}
+
+// slack returns 1 - ρ_i, by sums where the host could do all work, and the size of the numbers of which it is made.
+func (f sitaFarm) slack(i int, a, b *point) (slack, size float64) {
+	push := f.rate / f.speed[i]
+	if f.spare[i] >= 0 {
+		slack = f.spare[i] + push*(a.first+larger(b))
+		return slack, slack
+	}
+	work, s := difference(a.first, b.first, larger(a), larger(b))
+	return 1 - push*work, 1 + push*s
+}
+
+// cost is 0 for a host that gets no jobs.
+func (f sitaFarm) cost(i int, a, b *point) float64 {
+	if a.x > b.x {
+		return math.Inf(1)
+	}
+	if a.x == b.x || a.tail == 0 {
+		return 0
+	}
+	slack, _ := f.slack(i, a, b)
+	if !(slack > 0) {
+		return math.Inf(1)
+	}
+	m2, _ := difference(a.second, b.second, a.beyond, b.beyond)
+	w, _ := f.weight(a, b)
+	v := f.speed[i]
+	return max(0, w) * f.rate * max(0, m2) / (2 * v * v * slack)
+}
+
+// slope uses that the cost w W, W = λ M_2/(2 v² σ) with the slack σ, has derivatives
+//
+//	∂/∂b = f(b) (W ω(b) + w λ/(vσ) (b²/(2v) + b W)),  -∂/∂a = f(a) (W ω(a) + w λ/(vσ) (a²/(2v) + a W)),
+//
+// ω(x) = o.Slowdown/x + o.Waiting, in which w, W and 1/σ are least for the largest a and the smallest b.
+func (f sitaFarm) slope(i int, a, b *cell) (slope, bool) {
+	if a.low.x > b.high.x {
+		return slope{}, false
+	}
+	if a.high.x >= b.low.x || a.high.tail == 0 { // the host may be idle
+		return slope{}, true
+	}
+	v := f.speed[i]
+	slack, size := f.slack(i, &a.high, &b.low)
+	slack += margin*size + f.fuzz[i]
+	if !(slack > 0) {
+		return slope{}, false
+	}
+	m2, size := difference(a.high.second, b.low.second, a.high.beyond, b.low.beyond)
+	wait := f.rate * max(0, m2-margin*size) / (2 * v * v * slack)
+	w, size := f.weight(&a.high, &b.low)
+	w = max(0, w-margin*size)
+	push := w * f.rate / (v * slack)
+	grow := func(low, high *point) float64 {
+		density := min(low.density, high.density)
+		if !(density > 0) {
+			return 0
+		}
+		return density * (wait*(f.o.Slowdown/high.x+f.o.Waiting) + push*low.x*(low.x/(2*v)+wait))
+	}
+	return slope{cost: w * wait, after: grow(&a.low, &a.high), before: grow(&b.low, &b.high)}, true
+}
+
+// ranges returns bounds of the cutoffs that keep every host below load 1, and false if there are none: each host in
+// turn may do as much as it can, from the first on for the largest cutoffs and from the last back for the least. Unlike
+// hosts that kill, these may be idle, at equal cutoffs.
+func (f sitaFarm) ranges() (low, high []float64, ok bool) {
+	n := len(f.speed) - 1
+	low, high = make([]float64, n), make([]float64, n)
+	fits := func(i int, a, b point) bool { slack, _ := f.slack(i, &a, &b); return slack > 0 }
+	top := f.top()
+	a := f.work(0)
+	for j := range n {
+		x := lastGood(a.x, f.l.high, func(x float64) bool { return fits(j, a, f.work(x)) })
+		a = f.work(x)
+		if high[j] = x; x > top {
+			high[j] = f.l.high
+		}
+	}
+	b := f.work(math.Inf(1))
+	if !fits(n, a, b) {
+		return nil, nil, false
+	}
+	least := f.l.low
+	if f.atoms != nil {
+		least = 0
+	}
+	for j := n - 1; j >= 0; j-- {
+		bad := func(x float64) bool { return !fits(j+1, f.work(x), b) }
+		if low[j] = least; bad(least) {
+			low[j] = math.Nextafter(lastGood(least, high[j], bad), math.Inf(1))
+		}
+		b = f.work(low[j])
+	}
+	return low, high, true
+}
+
+// lastGood returns the largest x in [low, high] for which good holds, which is so from low up to some x.
+func lastGood(low, high float64, good func(x float64) bool) float64 {
+	if low >= high || good(high) {
+		return high
+	}
+	from, to := math.Float64bits(low), math.Float64bits(high)
+	for to-from > 1 {
+		if mid := from + (to-from)/2; good(math.Float64frombits(mid)) {
+			from = mid
+		} else {
+			to = mid
+		}
+	}
+	return math.Float64frombits(from)
+}
+
+// work returns as much of the point of cutoff x as a load needs.
+func (f sitaFarm) work(x float64) point {
+	p := point{x: x, tail: f.l.tail(x), above: f.l.above(x)}
+	if x > 0 {
+		p.first = f.l.partial(1, 0, x)
+	}
+	return p
+}
