@@ -1,0 +1,77 @@
+// Command batch asks how a site with a few equal machines should run batch jobs whose durations nobody knows: at which
+// time limits to kill a job and start it again on the next machine, and what that gains over one queue for all. The
+// durations are those of a year of jobs on the Paragon of the San Diego Supercomputer Center.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"productform/dist"
+	"productform/tags"
+	"productform/traces"
+)
+
+func main() {
+	if err := run(os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// durations returns the law of the run times in the log, in seconds.
+func durations() (dist.Distribution, error) {
+	f, err := traces.Open("SDSC-Par-1996")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	sizes, _, err := dist.ReadSizes(f)
+	if err != nil {
+		return nil, err
+	}
+	return dist.NewEmpirical(sizes)
+}
+
+func run(w io.Writer) error {
+	sizes, err := durations()
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "machines\tload\tone queue: wait, slowdown\tTAGS: wait, slowdown\ttime limits")
+	for _, hosts := range []int{2, 3, 4} {
+		for _, load := range []float64{0.2, 0.3, 0.4, 0.5} {
+			m := tags.Model{Sizes: sizes, Hosts: hosts, Load: load}
+			queue, err := tags.CentralQueue(m)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(t, "%d\t%.1f\t%.0f s, %.1f\t", hosts, load, queue.MeanWaiting.Low, queue.MeanSlowdown.Low)
+			best, err := tags.Optimize(m, tags.Objective{Slowdown: 1})
+			var infeasible *tags.InfeasibleError
+			switch {
+			case errors.As(err, &infeasible):
+				fmt.Fprintf(t, "overloaded\tnone above load %.3f\n", infeasible.MaxLoad)
+			case err != nil:
+				return err
+			default:
+				fmt.Fprintf(t, "%.0f s, %.1f\t%s\n", best.MeanWaiting, best.MeanSlowdown, limits(best.Cutoffs))
+			}
+		}
+	}
+	return t.Flush()
+}
+
+// limits writes time limits, in whole seconds as in the log.
+func limits(seconds []float64) string {
+	var text []string
+	for _, s := range seconds {
+		text = append(text, fmt.Sprintf("%.0f s", s))
+	}
+	return strings.Join(text, ", ")
+}
