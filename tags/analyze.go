@@ -109,19 +109,22 @@ func (m Model) waits(l *law, r *Result) {
 		if host.Final > 0 {
 			host.Response = waited + spent + l.partial(1, a, b)/host.Final/v
 		}
+		r.MeanStretch += host.Final / v
 		if i < len(r.Cutoffs) {
 			spent += b / v
+			r.MeanStretch += b / v * l.partial(-1, b, math.Inf(1))
 		}
 	}
+	r.MeanStretch += r.MeanSlowdown
 	r.MeanResponse = r.MeanWaiting + work
 	if l.noInverse {
-		r.MeanSlowdown = 0
+		r.MeanSlowdown, r.MeanStretch = 0, 0
 	}
 }
 
 // finite returns an error if a mean is beyond float64.
 func (r *Result) finite() error {
-	for _, v := range []float64{r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.Lost, r.Excess} {
+	for _, v := range []float64{r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.MeanStretch, r.Lost, r.Excess} {
 		if !(math.Abs(v) <= math.MaxFloat64) {
 			return fmt.Errorf("tags: a mean: %w", dist.ErrOverflow)
 		}

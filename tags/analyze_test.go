@@ -60,7 +60,7 @@ func TestAnalyzeIsTheAppendix(t *testing.T) {
 		}
 		lambda := m.Load * m.capacity() / mean(func(x float64) float64 { return x })
 		s := append(append([]float64{0}, cutoffs...), math.Inf(1))
-		var waiting, slowdown, response, visitWaits, spent, sumOfLoads, excess float64
+		var waiting, slowdown, response, stretch, visitWaits, spent, sumOfLoads, excess float64
 		for i := 1; i <= m.Hosts; i++ {
 			v := m.Speeds[i-1]
 			in := func(f func(x float64) float64) float64 {
@@ -120,6 +120,7 @@ func TestAnalyzeIsTheAppendix(t *testing.T) {
 			}
 			waiting += visitWaits * p
 			slowdown += visitWaits * in(func(x float64) float64 { return 1 / x })
+			stretch += in(func(x float64) float64 { return (visitWaits + spent + x/v) / x })
 			sumOfLoads += load - lambda*in(func(x float64) float64 { return x })/v
 			if i < m.Hosts {
 				spent += s[i] / v
@@ -132,7 +133,7 @@ func TestAnalyzeIsTheAppendix(t *testing.T) {
 			}
 		}
 		for name, pair := range map[string][2]float64{
-			"E[W]": {got.MeanWaiting, waiting}, "E[S]": {got.MeanSlowdown, slowdown}, "E[T]": {got.MeanResponse, response},
+			"E[W]": {got.MeanWaiting, waiting}, "E[S]": {got.MeanSlowdown, slowdown}, "E[T]": {got.MeanResponse, response}, "E[T/X]": {got.MeanStretch, stretch},
 			"excess": {got.Excess, excess}, "excess as sum of loads": {got.Excess, sumOfLoads}, "rate": {got.ArrivalRate, lambda},
 		} {
 			if !within(pair[0], pair[1], 1e-10) && math.Abs(pair[0]-pair[1]) > 1e-14 {
@@ -170,14 +171,14 @@ func TestVisitMomentsByQuadrature(t *testing.T) {
 				tail := quad.Fixed(func(u float64) float64 {
 					x := math.Exp(u)
 					return r * math.Pow(x, r) * m.Sizes.Survival(x)
-				}, math.Log(from), math.Log(b), 400, nil, 0)
+				}, math.Log(from), math.Log(b), 1500, nil, 0)
 				return math.Pow(from, r)*m.Sizes.Survival(a) + tail
 			}
 			h := got.Hosts[i]
 			if h.Visit < 1e-12 {
 				continue
 			}
-			// Legendre's rule of 400 points for a smooth integrand over at most 40 units of u.
+			// Legendre's rule of 1500 points for a smooth integrand over at most 50 units of u.
 			if m1 := moment(1) / m.Sizes.Survival(a); !within(h.VisitMean, m1, 1e-9) {
 				t.Errorf("%v, (%v, %v]: mean of a visit %v, by quadrature %v", m.Sizes, a, b, h.VisitMean, m1)
 			}

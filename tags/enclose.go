@@ -33,6 +33,7 @@ type EnclosedResult struct {
 	MeanWaiting  num.Enclosure // E[W], seconds in queues, all visits of a job together
 	MeanSlowdown num.Enclosure // E[S] = E[W/X], seconds a unit of work
 	MeanResponse num.Enclosure // E[T] = E[W] + E[time in service, lost runs too], seconds
+	MeanStretch  num.Enclosure // E[T/X] = E[S] + E[time in service/X], lost runs too, seconds a unit of work
 	Lost         num.Enclosure // Σ_{i<h} s_i P(X > s_i), the mean work a job loses to kills
 	Excess       num.Enclosure // λ Σ_{i<h} s_i P(X > s_i)/v_i, the load that lost work adds
 	Hosts        []EnclosedHost
@@ -132,7 +133,7 @@ func (r *EnclosedResult) measure(tolerance float64) error {
 			return err
 		}
 	}
-	return check(r.Low, r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.Lost, r.Excess)
+	return check(r.Low, r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.MeanStretch, r.Lost, r.Excess)
 }
 
 // A bigFarm is an [ExactModel] to a number of bits.
@@ -205,6 +206,7 @@ func (f *bigFarm) visit(a, b bigPoint) (m1, m2 ends) {
 func (f *bigFarm) evaluate(at []bigPoint, formal bool) (r EnclosedResult, undecided int, err error) {
 	zero := endsOfInt(0, f.prec)
 	waiting, meanWaiting, meanSlowdown, work, lost, excess, runs := zero, zero, zero, zero, zero, zero, zero
+	stretch := zero // E[time in service/X]
 	for i, speed := range f.speeds {
 		a, b := at[i], at[i+1]
 		m1, m2 := f.visit(a, b)
@@ -238,7 +240,9 @@ func (f *bigFarm) evaluate(at []bigPoint, formal bool) (r EnclosedResult, undeci
 			Slowdown:    waiting.mul(f.part(-1, a, b)).quo(final).enclosure(),
 			Response:    waiting.add(runs).add(f.part(1, a, b).quo(final).quo(speed)).enclosure(),
 		})
+		stretch = stretch.add(final.quo(speed))
 		if i < len(f.speeds)-1 {
+			stretch = stretch.add(b.x.quo(speed).mul(f.part(-1, b, f.high)))
 			runs = runs.add(b.x.quo(speed))
 			kills := b.x.mul(b.tail)
 			lost = lost.add(kills)
@@ -248,6 +252,7 @@ func (f *bigFarm) evaluate(at []bigPoint, formal bool) (r EnclosedResult, undeci
 	r.Low, r.ArrivalRate = f.low.x.enclosure(), f.rate.enclosure()
 	r.MeanWaiting, r.MeanSlowdown = meanWaiting.enclosure(), meanSlowdown.enclosure()
 	r.MeanResponse = meanWaiting.add(work).enclosure()
+	r.MeanStretch = meanSlowdown.add(stretch).enclosure()
 	r.Lost, r.Excess = lost.enclosure(), excess.enclosure()
 	return r, -1, nil
 }

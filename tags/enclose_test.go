@@ -144,7 +144,7 @@ func drawExactModel(t *rapid.T) (ExactModel, []*big.Rat) {
 
 // numbers lists all enclosures of r.
 func (r EnclosedResult) numbers() []num.Enclosure {
-	list := []num.Enclosure{r.Low, r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.Lost, r.Excess}
+	list := []num.Enclosure{r.Low, r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.MeanStretch, r.Lost, r.Excess}
 	for _, h := range r.Hosts {
 		list = append(list, h.Load, h.Slack, h.Visit, h.Final, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting,
 			h.Slowdown, h.Response)
@@ -154,7 +154,7 @@ func (r EnclosedResult) numbers() []num.Enclosure {
 
 // numbersOfFloats lists the same of a float result.
 func numbersOfFloats(r Result, low float64) []float64 {
-	list := []float64{low, r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.Lost, r.Excess}
+	list := []float64{low, r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.MeanStretch, r.Lost, r.Excess}
 	for _, h := range r.Hosts {
 		list = append(list, h.Load, h.Slack, h.Visit, h.Final, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting,
 			h.Slowdown, h.Response)

@@ -42,9 +42,10 @@ type Result struct {
 	MeanWaiting  float64 // E[W], seconds in queues, all visits of a job together
 	MeanSlowdown float64 // E[S] = E[W/X], seconds a unit of work; 0 if NoSlowdown
 	MeanResponse float64 // E[T] = E[W] + E[work done for a job, lost runs too, each at the speed of its host], seconds
+	MeanStretch  float64 // E[T/X] = E[S] + E[time in service/X], lost runs too, seconds a unit of work; 0 if NoSlowdown
 	Lost         float64 // Σ_{i<h} s_i P(X > s_i), the mean work a job loses to kills
 	Excess       float64 // λ Σ_{i<h} s_i P(X > s_i)/v_i, the load that lost work adds: Σ_i ρ_i is that without kills and this
-	NoSlowdown   bool    // E[1/X] is infinite, and with it E[S] and that of host 1
+	NoSlowdown   bool    // E[1/X] is infinite, and with it E[S], E[T/X] and E[S_1]
 	Hosts        []Host
 }
 

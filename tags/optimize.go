@@ -34,7 +34,7 @@ type Optimum struct {
 }
 
 // Optimize returns the cutoffs that minimise the objective. It proves them: Gap bounds how much better any other cutoffs
-// could be, but for rounding, which is some 1e-13. The gap is 1e-11 where the law of the sizes is [dist.Unimodal], and
+// could be, but for rounding, which is some 1e-13. The gap is 5e-11 where the law of the sizes is [dist.Unimodal], and
 // next to 0 where it is [dist.Atomic]; for others the bound is cruder than the cutoffs, some 1e-4. Cutoffs as such are
 // known to the square root of rounding, 1e-7, unless the law is unimodal: then to 1e-10.
 //

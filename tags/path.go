@@ -58,7 +58,6 @@ type search struct {
 	low, high []float64 // ranges of s_1, ..., s_n, that hold all feasible cutoffs
 	start     point     // s_0 = 0
 	end       point     // s_h = ∞
-	top       float64   // high end of the sizes
 	atoms     []float64 // sizes, if only finitely many exist: then only they are candidates
 	smooth    bool      // the density at the ends of a cell bounds that inside from below
 }
@@ -70,7 +69,7 @@ type optimum struct {
 }
 
 const (
-	tolerance = 1e-11 // relative gap at which a search ends
+	tolerance = 5e-11 // relative gap at which a search ends
 	rounds    = 80
 )
 

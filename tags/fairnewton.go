@@ -1,0 +1,147 @@
+package tags
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// residual returns the surplus of host i if slowdown S e^lead_i is wanted of each host.
+func (f *fairFarm) residual(i int, x, lead []float64) float64 {
+	n := len(x) - 1
+	cutoff := func(j int) float64 { // s_j
+		switch {
+		case j <= 0:
+			return 0
+		case j > n:
+			return math.Inf(1)
+		}
+		return math.Exp(x[j-1])
+	}
+	waited := 0.0
+	if i > 0 {
+		waited = f.harmonic(cutoff(i-1), cutoff(i)) * math.Exp(x[n]+lead[i-1])
+	}
+	return f.surplus(i, waited, cutoff(i), cutoff(i+1), math.Exp(x[n]+lead[i]))
+}
+
+// newton solves for x by Newton's method, and is false if it does not converge. Cutoff s_j matters to hosts j, j+1 and
+// j+2 only; derivatives are differences.
+func (f *fairFarm) newton(x, lead []float64) bool {
+	const h, rounds = 1e-6, 40
+	n, last := len(x), math.Inf(1)
+	q, step, jacobian := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil), mat.NewDense(n, n, nil)
+	for range rounds {
+		for j := range x {
+			if !(math.Abs(x[j]) < 600) || j > 0 && j < n-1 && !(x[j] > x[j-1]) {
+				return false // not increasing, or beyond float64
+			}
+		}
+		if !(math.Exp(x[0]) > f.l.low && math.Exp(x[n-2]) < f.l.high) {
+			return false
+		}
+		for i := range n {
+			q.SetVec(i, f.residual(i, x, lead))
+		}
+		size := mat.Norm(q, math.Inf(1))
+		if size < 1e-10 && size >= last/2 { // no more to gain
+			return true
+		}
+		if !(size < 2*last) {
+			return false
+		}
+		last = size
+		for j, at := range x {
+			from, to := j, min(n, j+3)
+			if j == n-1 {
+				from = 0
+			}
+			for i := from; i < to; i++ {
+				x[j] = at + h
+				up := f.residual(i, x, lead)
+				x[j] = at - h
+				jacobian.Set(i, j, (up-f.residual(i, x, lead))/(2*h))
+			}
+			x[j] = at
+		}
+		if step.SolveVec(jacobian, q) != nil || !(mat.Norm(step, math.Inf(1)) < 10) {
+			return false
+		}
+		for j := range x {
+			x[j] -= step.AtVec(j)
+		}
+	}
+	return false
+}
+
+// continuation starts at the cutoffs that balance the loads, where host i has slowdown S e^lead_i, and follows that
+// while the leads go to 0.
+func (f *fairFarm) continuation() ([]float64, bool) {
+	const tries = 100
+	m := f.m
+	most, err := MaxLoad(m)
+	if err != nil {
+		return nil, false
+	}
+	m.Load = most
+	balanced := &fairFarm{killFarm: newKillFarm(m, f.l, f.o), m: m}
+	if !balanced.setRanges() {
+		return nil, false
+	}
+	n := len(balanced.low)
+	r := f.m.visits(f.l, balanced.low)
+	f.m.waits(f.l, &r)
+	x, full := make([]float64, n+1), make([]float64, n+1)
+	for i, h := range r.Hosts {
+		if !(h.Slack > 0 && h.Slowdown > 0 && h.Slowdown <= math.MaxFloat64) {
+			return nil, false
+		}
+		full[i] = math.Log(h.Slowdown)
+		x[n] += full[i] / float64(n+1)
+	}
+	for j, c := range balanced.low {
+		x[j] = math.Log(c)
+	}
+	for i := range full {
+		full[i] -= x[n]
+	}
+	slope, lead, y := make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+	t, step := 1.0, 0.125
+	for range tries {
+		next := max(t-step, 0)
+		for j := range y {
+			lead[j] = next * full[j]
+			y[j] = x[j] + slope[j]*(next-t)
+		}
+		if !f.newton(y, lead) {
+			step /= 4
+			continue
+		}
+		for j := range y {
+			slope[j] = (y[j] - x[j]) / (next - t)
+		}
+		copy(x, y)
+		if t, step = next, 1.5*step; t == 0 {
+			return x, true
+		}
+	}
+	return nil, false
+}
+
+// result returns the visits, with the slacks λ M_2/(2 v² V_i) that follow from V_i = S (H_i - H_{i-1}).
+func (f *fairFarm) result(x []float64) Result {
+	n := len(x) - 1
+	cutoffs := make([]float64, n)
+	for j := range cutoffs {
+		cutoffs[j] = math.Exp(x[j])
+	}
+	r := f.m.visits(f.l, cutoffs)
+	before := 0.0
+	for i := range r.Hosts {
+		a, b := between(cutoffs, i)
+		h := f.harmonic(a, b)
+		r.Hosts[i].Slack = f.need(i, a, b) / (math.Exp(x[n]) * (h - before))
+		before = h
+	}
+	return r
+}
