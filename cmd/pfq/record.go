@@ -111,6 +111,16 @@ func csvCell(v any) (string, error) {
 		return v, nil
 	case []string:
 		return strings.Join(v, ";"), nil
+	case []float64:
+		words := make([]string, len(v))
+		for i, x := range v {
+			word, err := marshal(x)
+			if err != nil {
+				return "", err
+			}
+			words[i] = string(word)
+		}
+		return strings.Join(words, ";"), nil
 	}
 	text, err := marshal(v)
 	return string(text), err

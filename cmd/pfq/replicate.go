@@ -31,15 +31,10 @@ func (s *simulation) run(ctx context.Context, plan *sim.Plan, stderr io.Writer) 
 	start := time.Now()
 	r, err := plan.Run(ctx, func(p sweep.Progress) {
 		last = p
-		bar.Show(p.Done, p.Total, s.flags.left(p))
+		bar.Show(p.Done, p.Total, left(p, s.flags.settings.Precision > 0))
 	})
-	switch folder := s.flags.settings.Folder; {
-	case err != nil && ctx.Err() == nil:
-		return err
-	case err != nil && folder == "":
-		return fmt.Errorf("%w; with --results the runs done would be kept", errInterrupted)
-	case err != nil:
-		return fmt.Errorf("%w; %s keeps %d runs for the next time", errInterrupted, folder, last.Done)
+	if err != nil {
+		return stopped(ctx, err, s.flags.settings.Folder, last.Done)
 	}
 	s.result = r
 	if computed := float64(last.Done - last.Reused); computed > 0 {
@@ -47,6 +42,17 @@ func (s *simulation) run(ctx context.Context, plan *sim.Plan, stderr io.Writer) 
 		s.speed = all / time.Since(start).Seconds()
 	}
 	return nil
+}
+
+// stopped returns the error of a simulation, or if a signal stopped it, what is kept of it.
+func stopped(ctx context.Context, err error, folder string, done int) error {
+	switch {
+	case ctx.Err() == nil:
+		return err
+	case folder == "":
+		return fmt.Errorf("%w; with --results the runs done would be kept", errInterrupted)
+	}
+	return fmt.Errorf("%w; %s keeps %d runs for the next time", errInterrupted, folder, done)
 }
 
 // untilSignal returns a context that is done when a signal comes that would end the program. A second one does end it.
@@ -62,12 +68,12 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-// left says how long the simulation goes on.
-func (f *simulateFlags) left(p sweep.Progress) string {
+// left says how long a simulation goes on.
+func left(p sweep.Progress, precision bool) string {
 	switch {
 	case !p.LeftKnown:
 		return "runs"
-	case f.settings.Precision > 0:
+	case precision:
 		return fmt.Sprintf("runs, %v to the next check", p.Left.Round(time.Second))
 	}
 	return fmt.Sprintf("runs, %v left", p.Left.Round(time.Second))

@@ -65,12 +65,19 @@ func TestInterruptedSimulation(t *testing.T) {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it is not ignored, if the tests run in the background
 		os.Exit(run(strings.Fields(args), strings.NewReader(oneServer), os.Stdout, os.Stderr))
 	}
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	for _, c := range []struct {
+		sig         os.Signal
+		flags, runs string
+	}{
+		{os.Interrupt, "simulate - --jumps 2e5 --format csv", "--runs"},
+		{syscall.SIGTERM, "simulate - --jumps 2e5 --format csv", "--runs"},
+		{os.Interrupt, "tags --hosts 2 --load 0.5 --law lognormal:2 --mean 1 --jumps 2e5 --format csv", "--simulate"},
+	} {
+		sig, flags, runs := c.sig, c.flags, c.runs
 		dir := t.TempDir()
 		answer, folder := filepath.Join(dir, "answer"), filepath.Join(dir, "runs")
-		const flags = "simulate - --jumps 2e5 --format csv"
 		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInterruptedSimulation$")
-		c.Env = append(os.Environ(), "PFQ_TEST_SIMULATE="+flags+" --runs 20000 --results "+folder+" -o "+answer)
+		c.Env = append(os.Environ(), "PFQ_TEST_SIMULATE="+flags+" "+runs+" 5000 --results "+folder+" -o "+answer)
 		var stdout, stderr bytes.Buffer
 		c.Stdout, c.Stderr = &stdout, &stderr
 		if err := c.Start(); err != nil {
@@ -97,7 +104,7 @@ func TestInterruptedSimulation(t *testing.T) {
 				t.Errorf("%v: %s was left", sig, path)
 			}
 		}
-		args := append(strings.Fields(flags), "--runs", "3")
+		args := append(strings.Fields(flags), runs, "3")
 		want, _, _ := pfq(oneServer, args...)
 		got, _, status := pfq(oneServer, append(args, "--results", folder)...)
 		if diff := cmp.Diff(want, got); status != 0 || diff != "" {

@@ -148,25 +148,34 @@ status 1 and says which classes are why.`,
 // add gives the flags to the command.
 func (f *simulateFlags) add(cmd *cobra.Command) {
 	s := &f.settings
-	number := func(target *float64, name, standard, want, usage string, good func(float64) bool) {
-		cli.Flag[float64]{Name: name, Kind: "float", Usage: usage, Default: standard, Want: want,
-			Parse: func(text string) (float64, bool) {
-				v, err := strconv.ParseFloat(text, 64)
-				return v, err == nil && good(v)
-			}}.Add(cmd, target)
-	}
 	f.sizes = "exponential"
 	cli.AddText(cmd, &f.sizes, "sizes", "", "the name of a law of job sizes", "`LAW` of job sizes, of the mean size of the model")
 	if err := cmd.RegisterFlagCompletionFunc("sizes", cobra.FixedCompletions(sizeNames(), cobra.ShellCompDirectiveNoSpace)); err != nil {
 		panic(err) // the flag is there
 	}
-	number(&f.interruptions, "interruptions", "", "a number in [1e-6, 1e6]", "mean number `M` of interruptions of a job, for the policy interrupt",
+	addNumber(cmd, &f.interruptions, "interruptions", "", "a number in [1e-6, 1e6]", "mean number `M` of interruptions of a job, for the policy interrupt",
 		func(v float64) bool { return v >= 1e-6 && v <= 1e6 })
 	cli.AddChoice(cmd, &f.policy, "policy", policies, "how servers share jobs, interrupt if --interruptions is given")
 	s.Runs = 100
 	cli.Flag[int]{Name: "runs", Kind: "int", Usage: "independent runs; with --precision, the most there may be", Default: "100",
 		Want: "an integer in 2..1000000", Parse: parseIntFrom(2, 1e6)}.Add(cmd, &s.Runs)
-	number(&s.Jumps, "jumps", "1e6", "a number in [1000, 1e15]", "jumps observed in a run",
+	addNumber(cmd, &s.Precision, "precision", "", "a number > 0 and < 1", "end once the half-widths of the mean jobs of all classes are below this part of them",
+		func(v float64) bool { return v > 0 && v < 1 })
+	addNumber(cmd, &s.Horizon, "horizon", "", "a number in [1e-300, 1e300]", "observe each run from its empty start for the time `T`, stable or not",
+		func(v float64) bool { return v >= 1e-300 && v <= 1e300 })
+	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all",
+		Want: "an integer in 1..100000", Parse: parseInt(1e5)}.Add(cmd, &s.Distribution)
+	addRuns(cmd, s)
+	addFormat(cmd, &f.format)
+	addOutput(cmd, &f.file)
+}
+
+// runFlags are the flags of addRuns.
+var runFlags = []string{"jumps", "warmup", "seed", "confidence", "results", "jobs"}
+
+// addRuns adds the flags for what all simulations have in common.
+func addRuns(cmd *cobra.Command, s *sim.Settings) {
+	addNumber(cmd, &s.Jumps, "jumps", "1e6", "a number in [1000, 1e15]", "jumps observed in a run",
 		func(v float64) bool { return v >= 1000 && v <= 1e15 })
 	cli.Flag[float64]{Name: "warmup", Kind: "float", Usage: "jumps of a run before it is observed; 0 for none (default as many as --jumps)",
 		Want: "a number in [0, 1e15]", Parse: parseWarmUp}.Add(cmd, &s.WarmUp)
@@ -176,21 +185,22 @@ func (f *simulateFlags) add(cmd *cobra.Command) {
 			v, err := strconv.ParseUint(text, 10, 64)
 			return v, err == nil
 		}}.Add(cmd, &s.Seed)
-	number(&s.Precision, "precision", "", "a number > 0 and < 1", "end once the half-widths of the mean jobs of all classes are below this part of them",
-		func(v float64) bool { return v > 0 && v < 1 })
-	number(&s.Horizon, "horizon", "", "a number in [1e-300, 1e300]", "observe each run from its empty start for the time `T`, stable or not",
-		func(v float64) bool { return v >= 1e-300 && v <= 1e300 })
-	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all",
-		Want: "an integer in 1..100000", Parse: parseInt(1e5)}.Add(cmd, &s.Distribution)
 	s.Confidence = 0.95
-	number(&s.Confidence, "confidence", "0.95", "a number > 0 and <= 0.999999", "probability that an interval holds the true value",
+	addNumber(cmd, &s.Confidence, "confidence", "0.95", "a number > 0 and <= 0.999999", "probability that an interval holds the true value",
 		func(v float64) bool { return v > 0 && v <= 0.999999 })
 	cli.AddText(cmd, &s.Folder, "results", "", "a folder", "keep the runs that are done in the folder `DIR`, made if missing, and use those it has")
 	s.Workers = runtime.GOMAXPROCS(0)
 	cli.Flag[int]{Name: "jobs", Kind: "int", Usage: "runs worked on at a time", Default: strconv.Itoa(s.Workers),
 		Want: "an integer in 1..10000", Parse: parseInt(1e4)}.Add(cmd, &s.Workers)
-	addFormat(cmd, &f.format)
-	addOutput(cmd, &f.file)
+}
+
+// addNumber adds a flag that takes the numbers that are good.
+func addNumber(cmd *cobra.Command, target *float64, name, standard, want, usage string, good func(float64) bool) {
+	cli.Flag[float64]{Name: name, Kind: "float", Usage: usage, Default: standard, Want: want,
+		Parse: func(text string) (float64, bool) {
+			v, err := strconv.ParseFloat(text, 64)
+			return v, err == nil && good(v)
+		}}.Add(cmd, target)
 }
 
 func parseIntFrom(least, most int) func(string) (int, bool) {

@@ -451,7 +451,6 @@ func TestPlusMinus(t *testing.T) {
 
 // What is said of the time left.
 func TestTimeLeft(t *testing.T) {
-	f := &simulateFlags{}
 	for _, c := range []struct {
 		progress  sweep.Progress
 		precision float64
@@ -461,8 +460,7 @@ func TestTimeLeft(t *testing.T) {
 		{sweep.Progress{Left: 61400 * time.Millisecond, LeftKnown: true}, 0, "runs, 1m1s left"},
 		{sweep.Progress{Left: time.Second, LeftKnown: true}, 0.1, "runs, 1s to the next check"},
 	} {
-		f.settings.Precision = c.precision
-		if got := f.left(c.progress); got != c.want {
+		if got := left(c.progress, c.precision > 0); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

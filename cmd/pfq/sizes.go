@@ -21,8 +21,56 @@ func sizeNames() []string { return append(dist.Names(), fromFile+"PATH") }
 
 // readSizes returns the law of the given mean that a value of --sizes names.
 func readSizes(text string, mean float64, stderr io.Writer) (dist.Distribution, error) {
-	if path, ok := strings.CutPrefix(text, fromFile); ok && path != "" {
-		d, err := readSizeFile(path, mean, stderr)
+	path, ok := strings.CutPrefix(text, fromFile)
+	if !ok || path == "" {
+		return parseLaw("--sizes", text, sizeNames(), mean)
+	}
+	sizes, err := readSizeFile(path, nil, false, stderr)
+	if err != nil {
+		return nil, err
+	}
+	d, err := dist.NewEmpirical(sizes)
+	if err == nil {
+		d, err = dist.WithMean(d, mean)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return d, nil
+}
+
+// parseLaw returns the law of the given mean that the value of a flag names, one of the names.
+func parseLaw(flag, text string, names []string, mean float64) (dist.Distribution, error) {
+	family, _, _ := strings.Cut(text, ":")
+	known := false
+	for _, name := range names {
+		name, _, _ = strings.Cut(name, ":")
+		known = known || name == family && text != fromFile
+	}
+	if !known {
+		return nil, cli.CheckWord(flag, text, names)
+	}
+	d, err := dist.Parse(text, mean)
+	var bad *input.Error
+	switch {
+	case errors.As(err, &bad) && bad.Path == "mean":
+		return nil, &input.Error{Path: "--mean", Value: bad.Value, Want: bad.Want}
+	case errors.As(err, &bad):
+		return nil, &input.Error{Path: flag, Value: text, Want: bad.Want}
+	}
+	return d, err
+}
+
+// readSizeFile returns the sizes in a file, or on the standard input if there is one and the path is "-", of which
+// there is at least one. In a log they are run times, or the work that the processors did.
+func readSizeFile(path string, stdin io.Reader, work bool, stderr io.Writer) ([]float64, error) {
+	read, without, want := dist.ReadSizes, "a run time > 0", "one size a line, or a log in Standard Workload Format"
+	if work {
+		read, without, want = dist.ReadWork, "a run time > 0 and processors", "a log in Standard Workload Format"
+	}
+	from := stdin
+	if stdin == nil || path != "-" {
+		f, err := os.Open(path)
 		var pathErr *fs.PathError
 		if errors.As(err, &pathErr) {
 			err = pathErr.Err // the rest of it repeats the name
@@ -30,45 +78,24 @@ func readSizes(text string, mean float64, stderr io.Writer) (dist.Distribution, 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		return d, nil
+		defer f.Close()
+		from = f
+	} else {
+		path = source(path)
 	}
-	family, _, _ := strings.Cut(text, ":")
-	known := false
-	for _, name := range sizeNames() {
-		name, _, _ = strings.Cut(name, ":")
-		known = known || name == family && text != fromFile
+	sizes, skipped, err := read(from)
+	var pathErr *fs.PathError
+	switch {
+	case errors.As(err, &pathErr):
+		err = pathErr.Err
+	case err == nil && len(sizes) == 0:
+		err = &input.Error{Want: want, Value: "a file without sizes"}
 	}
-	if !known {
-		return nil, cli.CheckWord("--sizes", text, sizeNames())
-	}
-	d, err := dist.Parse(text, mean)
-	var bad *input.Error
-	if errors.As(err, &bad) {
-		return nil, &input.Error{Path: "--sizes", Value: text, Want: bad.Want}
-	}
-	return d, err
-}
-
-// readSizeFile returns the law of a size drawn from those in a file, scaled to the mean.
-func readSizeFile(path string, mean float64, stderr io.Writer) (dist.Distribution, error) {
-	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	sizes, skipped, err := dist.ReadSizes(f)
-	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if skipped > 0 {
-		fmt.Fprintf(stderr, "pfq: warning: %s: %d jobs without a run time > 0 are left out\n", path, skipped)
+		fmt.Fprintf(stderr, "pfq: warning: %s: %d jobs without %s are left out\n", path, skipped, without)
 	}
-	if len(sizes) == 0 {
-		return nil, &input.Error{Want: "one size a line, or a log in Standard Workload Format", Value: "a file without sizes"}
-	}
-	d, err := dist.NewEmpirical(sizes)
-	if err != nil {
-		return nil, err
-	}
-	return dist.WithMean(d, mean)
+	return sizes, nil
 }

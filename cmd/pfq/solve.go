@@ -171,7 +171,7 @@ func (f *solveFlags) answer(m *cluster.Model, stderr io.Writer) (answer []byte, 
 		return nil, false, f.translate(err)
 	}
 	f.warn([]*bf.Result{r}, stderr)
-	answer, err = formatSolution(m, r, f.format, f.digits())
+	answer, err = formatSolution(m, r, f.format, digits(f.tol))
 	return answer, true, err
 }
 
@@ -224,5 +224,5 @@ func (f *solveFlags) translate(err error) error {
 	return &input.Error{Path: path, Value: bad.Value, Want: want}
 }
 
-// digits returns the decimal digits that the tolerance asks for.
-func (f *solveFlags) digits() int { return 1 + int(math.Ceil(-math.Log10(f.tol))) }
+// digits returns the decimal digits that a tolerance asks for.
+func digits(tol float64) int { return 1 + int(math.Ceil(-math.Log10(tol))) }

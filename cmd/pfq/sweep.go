@@ -47,7 +47,7 @@ func (f *solveFlags) sweep(m *cluster.Model, stderr io.Writer) (answer []byte, s
 	stable = len(results) == len(points)
 	for i := range points {
 		if points[i].unstable == nil {
-			points[i].solution = solution{m, results[0], f.digits()}
+			points[i].solution = solution{m, results[0], digits(f.tol)}
 			results = results[1:]
 		}
 	}

@@ -1,0 +1,891 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/dist"
+	"productform/sim"
+	"productform/tags"
+)
+
+// tagsPaper gives the sizes of [HB02], figure 5: a mean of 3000 and a largest size of 1e10.
+const tagsPaper = "--max 1e10 --mean 3000 "
+
+// tagsCommand runs pfq tags.
+func tagsCommand(args string) (stdout, stderr string, status int) {
+	return pfq("", append([]string{"tags"}, strings.Fields(args)...)...)
+}
+
+// tagsJSON is for command lines with the given status. The answer has no NaN and no infinity, or JSON would not be read.
+func tagsJSON(t *testing.T, args string, wanted int) map[string]any {
+	t.Helper()
+	stdout, stderr, status := tagsCommand(args + " --format json")
+	if status != wanted {
+		t.Fatalf("pfq tags %s: status %d, %s", args, status, stderr)
+	}
+	return parseJSON(t, stdout)
+}
+
+// policyOf returns the entry of a policy.
+func policyOf(t *testing.T, answer map[string]any, list, name string) map[string]any {
+	t.Helper()
+	for _, p := range answer[list].([]any) {
+		if p := p.(map[string]any); p["name"] == name {
+			return p
+		}
+	}
+	t.Fatalf("no %s among %s", name, list)
+	return nil
+}
+
+func near(t *testing.T, what string, got any, want, tolerance float64) {
+	t.Helper()
+	if v, ok := got.(float64); !ok || !(math.Abs(v-want) <= tolerance*math.Abs(want)) {
+		t.Errorf("%s = %v, want %v to %v", what, got, want, tolerance)
+	}
+}
+
+// tagsReference returns the rows of the reference with high-precision values (see tags/testdata/README.md) for the
+// kinds and the mean size 3000, by column.
+func tagsReference(t *testing.T, kinds ...string) (rows []map[string]string) {
+	t.Helper()
+	f, err := os.Open("../../tags/testdata/tags_reference.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines[1:] {
+		row := map[string]string{}
+		for i, key := range lines[0] {
+			row[key] = line[i]
+		}
+		for _, kind := range kinds {
+			if row["kind"] == kind {
+				rows = append(rows, row)
+			}
+		}
+	}
+	if len(rows) == 0 {
+		t.Fatal("no rows")
+	}
+	return rows
+}
+
+// farmArgs returns the flags of a row, whose sizes have the smallest one of the row.
+func farmArgs(row map[string]string) string {
+	return fmt.Sprintf("--hosts %s --load %s --alpha %s --max %s --min %s ", row["h"], row["load"], row["alpha"], row["p"], row["k"])
+}
+
+// Values are compared at 1e-10, as the reference advises, and cutoffs at 1e-8 since they are polished.
+func TestTagsOptimaAgainstReference(t *testing.T) {
+	objectives := map[string]string{"ES@opt_slowdown": "slowdown", "EW@opt_waitingtime": "waiting", "ES@opt_fairness": "fairness"}
+	for _, row := range tagsReference(t, "tags_opt") {
+		objective, known := objectives[row["metric"]]
+		if !known {
+			t.Fatalf("metric %s", row["metric"])
+		}
+		args := farmArgs(row) + "--objective " + objective
+		answer := tagsJSON(t, args, 0)
+		want, _ := strconv.ParseFloat(row["value"], 64)
+		near(t, args+": objective", answer["objective_value"], want, 1e-10)
+		mean := map[string]string{"slowdown": "mean_slowdown", "waiting": "mean_waiting"}[objective]
+		if mean != "" {
+			near(t, args+": "+mean, answer[mean], want, 1e-10)
+		}
+		for i, text := range strings.Fields(strings.ReplaceAll(row["cutoffs"], ";", " ")) {
+			s, _ := strconv.ParseFloat(text, 64)
+			near(t, fmt.Sprintf("%s: cutoff %d", args, i+1), answer["cutoffs"].([]any)[i], s, 1e-8)
+		}
+	}
+}
+
+// Means that float and enclose give at the cutoffs given, which are exact decimals in the reference.
+func TestTagsMeansAgainstReference(t *testing.T) {
+	paths := map[string]func(answer map[string]any) any{
+		"ES": func(a map[string]any) any { return a["mean_slowdown"] },
+		"EW": func(a map[string]any) any { return a["mean_waiting"] },
+		"ES_wasted": func(a map[string]any) any { // without the run that ends
+			stretch, ok := a["mean_stretch"].(float64)
+			if !ok {
+				return nil
+			}
+			return stretch - 1
+		},
+		"excess": func(a map[string]any) any { return a["excess"] },
+		"lam":    func(a map[string]any) any { return a["arrival_rate"] },
+	}
+	for i := range 4 {
+		for metric, key := range map[string]string{"load": "load", "p": "final_fraction", "pvisit": "visit_fraction", "S": "slowdown", "Wvisit": "visit_waiting"} {
+			paths[fmt.Sprintf("%s_%d", metric, i+1)] = func(a map[string]any) any { return a["hosts"].([]any)[i].(map[string]any)[key] }
+		}
+	}
+	looked := 0
+	for _, row := range tagsReference(t, "tags_eval") {
+		get := paths[row["metric"]]
+		if get == nil {
+			continue
+		}
+		args := farmArgs(row)
+		if row["cutoffs"] != "" {
+			args += "--cutoffs " + strings.Join(strings.FieldsFunc(row["cutoffs"], func(c rune) bool { return c == ';' || c == ' ' }), ",")
+		}
+		want, _ := strconv.ParseFloat(row["value"], 64)
+		for _, engine := range []string{"float", "enclose"} {
+			stdout, stderr, status := tagsCommand(args + " --engine " + engine + " --format json")
+			if status == 2 {
+				t.Fatalf("%s: %s", args, stderr)
+			}
+			v := get(parseJSON(t, stdout))
+			if status == 1 && v == nil { // the reference evaluates formulas for overloaded hosts, too
+				continue
+			}
+			looked++
+			near(t, args+": "+row["metric"], v, want, 1e-10) // float has 1e-13 in all of them
+		}
+	}
+	if looked < 25 {
+		t.Errorf("only %d numbers were looked at", looked)
+	}
+}
+
+// Random, least-work-remaining in both forms, the largest loads and the server expansions of the reference.
+func TestTagsRivalsAgainstReference(t *testing.T) {
+	policies := map[string]string{"random": "random", "lwr": "least-work-remaining", "lwr_printed": "least-work-remaining-printed"}
+	means := map[string]string{"ES": "mean_slowdown", "EW": "mean_waiting"}
+	for _, row := range tagsReference(t, "random", "lwr", "lwr_printed") {
+		if means[row["metric"]] == "" {
+			continue
+		}
+		args := farmArgs(row) + "--printed --objective waiting"
+		stdout, stderr, status := tagsCommand(args + " --format json")
+		if status == 2 {
+			t.Fatalf("%s: %s", args, stderr)
+		}
+		want, _ := strconv.ParseFloat(row["value"], 64)
+		near(t, args, policyOf(t, parseJSON(t, stdout), "policies", policies[row["kind"]])[means[row["metric"]]], want, 1e-11)
+	}
+	for _, row := range tagsReference(t, "max_load") {
+		row["load"] = "0.01"
+		want, _ := strconv.ParseFloat(row["value"], 64)
+		stdout, _, _ := tagsCommand(farmArgs(row) + "--objective waiting --format json")
+		near(t, farmArgs(row)+"max_load", parseJSON(t, stdout)["max_load"], want, 1e-12)
+	}
+	names := map[string]string{"TAGS": "tags", "LWR": "least-work-remaining", "LWR_printed": "least-work-remaining-printed", "Random": "random"}
+	for _, row := range tagsReference(t, "expansion") {
+		name, _, _ := strings.Cut(row["metric"], ":")
+		stdout, stderr, status := tagsCommand(farmArgs(row) + "--printed --expand 3 --format json")
+		if status == 2 {
+			t.Fatal(stderr)
+		}
+		want, _ := strconv.ParseFloat(row["value"], 64)
+		near(t, row["alpha"]+" "+name, policyOf(t, parseJSON(t, stdout), "expansion", names[name])["extra_hosts"], want, 1e-12)
+	}
+}
+
+// The fields come in one order, those of the contract among them, and have the numbers of the package.
+func TestTagsJSON(t *testing.T) {
+	stdout, stderr, status := tagsCommand("--hosts 2 --load 0.5 --alpha 1 " + tagsPaper + "--format json")
+	if status != 0 || stderr != "" {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	rest := stdout
+	host := []string{"host", "speed", "cutoff", "load", "slack", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "response"}
+	order := []string{"feasible", "engine", "objective", "objective_value", "cutoffs", "mean_slowdown", "mean_waiting", "mean_response", "mean_stretch",
+		"host_loads", "slowdown_by_host", "excess", "lost_work", "optimality_gap", "unfairness", "max_load", "load", "arrival_rate",
+		"distribution", "law", "mean", "scv", "mean_inverse", "min", "max", "hosts"}
+	order = append(append(append(order, host...), host...), "policies")
+	for range 6 {
+		order = append(order, "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_response", "cutoffs", "host_loads", "optimality_gap")
+	}
+	for _, key := range append(order, "warnings") {
+		_, after, ok := strings.Cut(rest, `"`+key+`": `)
+		if !ok {
+			t.Fatalf("%s is missing or too early in %s", key, stdout)
+		}
+		rest = after
+	}
+
+	law, err := dist.NewBoundedParetoOfMean(1, 1e10, 3000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := tags.Model{Sizes: law, Hosts: 2, Load: 0.5}
+	r, err := tags.Optimize(m, tags.Objective{Slowdown: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	random, err := tags.Random(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns, err := tags.RoundRobin(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := parseJSON(t, stdout)
+	want := map[string]any{
+		"feasible": true, "engine": "float", "objective": "slowdown", "objective_value": r.Objective, "cutoffs": []any{r.Cutoffs[0]},
+		"mean_slowdown": r.MeanSlowdown, "mean_waiting": r.MeanWaiting, "mean_response": r.MeanResponse, "mean_stretch": r.MeanStretch,
+		"host_loads": []any{r.Hosts[0].Load, r.Hosts[1].Load}, "slowdown_by_host": []any{r.Hosts[0].Slowdown, r.Hosts[1].Slowdown},
+		"excess": r.Excess, "lost_work": r.Lost, "optimality_gap": r.Gap, "unfairness": nil, "load": 0.5, "warnings": []any{},
+	}
+	for key, value := range want {
+		if diff := cmp.Diff(value, got[key]); diff != "" {
+			t.Errorf("%s: %s", key, diff)
+		}
+	}
+	second := r.Hosts[1]
+	if diff := cmp.Diff(map[string]any{"host": 2.0, "speed": 1.0, "cutoff": nil, "load": second.Load, "slack": second.Slack, "visit_fraction": second.Visit,
+		"final_fraction": second.Final, "visit_waiting": second.VisitWait, "waiting": second.Waiting, "slowdown": second.Slowdown, "response": second.Response,
+	}, got["hosts"].([]any)[1]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]any{"name": "random", "accuracy": "exact", "mean_slowdown": random.MeanSlowdown.Low, "mean_waiting": random.MeanWaiting.Low,
+		"mean_response": random.MeanResponse.Low, "cutoffs": nil, "host_loads": []any{0.5, 0.5}, "optimality_gap": nil,
+	}, policyOf(t, got, "policies", "random")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]any{"name": "round-robin", "accuracy": "bounds", "mean_slowdown": nil, "mean_waiting": nil, "mean_response": nil,
+		"mean_slowdown_low": turns.MeanSlowdown.Low, "mean_slowdown_high": turns.MeanSlowdown.High, "mean_waiting_low": turns.MeanWaiting.Low,
+		"mean_waiting_high": turns.MeanWaiting.High, "mean_response_low": turns.MeanResponse.Low, "mean_response_high": turns.MeanResponse.High,
+		"cutoffs": nil, "host_loads": []any{0.5, 0.5}, "optimality_gap": nil,
+	}, policyOf(t, got, "policies", "round-robin")); diff != "" {
+		t.Error(diff)
+	}
+	if sita := policyOf(t, got, "policies", "sita"); sita["optimality_gap"] == nil || len(sita["cutoffs"].([]any)) != 1 {
+		t.Errorf("sita is %v", sita)
+	}
+}
+
+// An infeasible farm has the same fields, null where nothing exists, and the policies that need no cutoffs for TAGS. For
+// α = 1/2 the density is c x^-1.5, c = 0.015/(1 - 3e-7), so that host 2 has load λ (2c (√1e9 - √1e8) + 1e9 tail(1e9)),
+// tail(x) = 2c (1/√x - 1/√1e10), λ = 2.8/3000: 1.21088.
+func TestTagsInfeasible(t *testing.T) {
+	feasible := tagsJSON(t, "--hosts 2 --load 0.5 --alpha 1 "+tagsPaper, 0)
+	most := tagsJSON(t, "--hosts 4 --load 0.5 --alpha 0.5 "+tagsPaper, 0)["max_load"].(float64)
+	for _, c := range []struct {
+		args, reason string
+		overloaded   any
+	}{
+		{"--hosts 4 --load 0.7 --alpha 0.5 " + tagsPaper, "no cutoffs keep every host below load 1", nil},
+		{"--hosts 4 --load 0.7 --alpha 0.5 --objective fairness " + tagsPaper, "no cutoffs keep every host below load 1", nil},
+		{"--hosts 4 --load 0.7 --alpha 0.5 --engine enclose " + tagsPaper, "no cutoffs keep every host below load 1", nil},
+		{"--hosts 4 --load 0.7 --alpha 0.5 --cutoffs 1e8,1e9,5e9 " + tagsPaper, "the cutoffs do not keep every host below load 1: host 2 has load 1.21088", 2.0},
+		{"--hosts 4 --load 0.7 --alpha 0.5 --engine enclose --cutoffs 1e8,1e9,5e9 " + tagsPaper, "the cutoffs do not keep every host below load 1: host 2 has load 1.21088", 2.0},
+	} {
+		answer := tagsJSON(t, c.args, 1)
+		if reason, _ := answer["reason"].(string); answer["feasible"] != false || !strings.HasPrefix(reason, c.reason) || answer["overloaded_host"] != c.overloaded {
+			t.Errorf("%s: %v, %v, %v", c.args, answer["feasible"], reason, answer["overloaded_host"])
+		}
+		near(t, "max_load", answer["max_load"], most, 1e-14)
+		for key := range feasible {
+			if _, ok := answer[key]; !ok {
+				t.Errorf("%s: no %s", c.args, key)
+			}
+		}
+		for _, key := range []string{"objective_value", "mean_slowdown", "mean_waiting", "mean_response", "mean_stretch", "slowdown_by_host", "optimality_gap"} {
+			if answer[key] != nil {
+				t.Errorf("%s: %s is %v", c.args, key, answer[key])
+			}
+		}
+		for _, key := range []string{"cutoffs", "host_loads", "excess", "lost_work"} {
+			if (answer[key] == nil) != (c.overloaded == nil) {
+				t.Errorf("%s: %s is %v", c.args, key, answer[key])
+			}
+		}
+		for _, h := range answer["hosts"].([]any) {
+			if h := h.(map[string]any); h["load"] == nil || h["waiting"] != nil || h["visit_waiting"] != nil || h["slowdown"] != nil || h["response"] != nil {
+				t.Errorf("%s: host %v", c.args, h)
+			}
+		}
+		if names := len(answer["policies"].([]any)); names != 5 || policyOf(t, answer, "policies", "sita")["mean_slowdown"] == nil {
+			t.Errorf("%s: policies %v", c.args, answer["policies"])
+		}
+	}
+	for _, format := range formats {
+		stdout, stderr, status := tagsCommand("--hosts 4 --load 0.7 --alpha 0.5 " + tagsPaper + "--format " + format)
+		if status != 1 || stderr != "" || !strings.Contains(stdout, "no cutoffs keep every host below load 1") {
+			t.Errorf("status %d, %s%s", status, stdout, stderr)
+		}
+	}
+}
+
+// A quantity that does not exist is null: the slowdown if E[1/X] is infinite, the largest size, a gap of given cutoffs.
+func TestTagsNull(t *testing.T) {
+	for _, args := range []string{"--cutoffs 3", "--objective waiting"} {
+		answer := tagsJSON(t, "--hosts 2 --load 0.5 --law exponential --mean 1 "+args, 0)
+		slowdowns := answer["slowdown_by_host"].([]any)
+		law := answer["distribution"].(map[string]any)
+		if answer["mean_slowdown"] != nil || slowdowns[0] != nil || slowdowns[1] == nil || law["max"] != nil || law["mean_inverse"] != nil {
+			t.Errorf("%s: %v, %v, %v", args, answer["mean_slowdown"], slowdowns, law)
+		}
+		for _, p := range answer["policies"].([]any) {
+			if p := p.(map[string]any); p["mean_slowdown"] != nil || p["mean_slowdown_low"] != nil || p["mean_waiting"] == nil && p["mean_waiting_low"] == nil {
+				t.Errorf("%s: %v", args, p)
+			}
+		}
+		if given := strings.HasPrefix(args, "--cutoffs"); (answer["optimality_gap"] == nil) != given || (answer["objective_value"] == nil) != given {
+			t.Errorf("%s: gap %v, value %v", args, answer["optimality_gap"], answer["objective_value"])
+		}
+		if policyOf(t, answer, "policies", "sita")["mean_waiting"] == nil {
+			t.Errorf("%s: no sita", args)
+		}
+	}
+	// M/M/1 at load 1/2: E[W] = ρ/(1-ρ), and there are no cutoffs.
+	answer := tagsJSON(t, "--hosts 1 --load 1/2 --law exponential --mean 2 --objective waiting", 0)
+	near(t, "mean_waiting", answer["mean_waiting"], 2, 1e-14)
+	if cutoffs, ok := answer["cutoffs"].([]any); !ok || len(cutoffs) != 0 {
+		t.Errorf("cutoffs %v", answer["cutoffs"])
+	}
+	// One size only: it cannot be split between hosts by its size.
+	answer = tagsJSON(t, "--hosts 2 --load 0.5 --law deterministic --mean 1", 1)
+	for _, name := range []string{"sita", "sita-e"} {
+		if p := policyOf(t, answer, "policies", name); p["mean_waiting"] != nil || p["accuracy"] != nil || p["note"] == "" {
+			t.Errorf("%v", p)
+		}
+	}
+	// A host slower than another is overloaded in turn; the central queue has no formula.
+	answer = tagsJSON(t, "--hosts 2 --load 0.6 --speeds 1,4 --alpha 1 "+tagsPaper, 0)
+	for _, name := range []string{"round-robin", "least-work-remaining"} {
+		if p := policyOf(t, answer, "policies", name); p["mean_waiting"] != nil || p["note"] != "not known for hosts of different speeds" {
+			t.Errorf("%v", p)
+		}
+	}
+}
+
+// Weights, units and speeds: what must give the same gives the same.
+func TestTagsInvariants(t *testing.T) {
+	const farm = "--hosts 3 --load 0.5 --alpha 1.2 "
+	waiting := tagsJSON(t, farm+tagsPaper+"--objective waiting", 0)
+	mixed := tagsJSON(t, farm+tagsPaper+"--objective slowdown=0,waiting=2", 0)
+	near(t, "E[W]", mixed["mean_waiting"], waiting["mean_waiting"].(float64), 1e-12)
+	near(t, "twice E[W]", mixed["objective_value"], 2*waiting["mean_waiting"].(float64), 1e-12)
+	both := tagsJSON(t, farm+tagsPaper+"--objective waiting=0.01,slowdown=1", 0)
+	near(t, "sum", both["objective_value"], both["mean_slowdown"].(float64)+0.01*both["mean_waiting"].(float64), 1e-13)
+
+	fast := tagsJSON(t, farm+tagsPaper+"--objective waiting --speeds 2,2,2", 0) // all times are halved
+	near(t, "E[W] at twice the speed", fast["mean_waiting"], waiting["mean_waiting"].(float64)/2, 1e-11)
+	large := tagsJSON(t, farm+"--max 1e13 --mean 3e6 --objective waiting", 0) // all times by 1000
+	near(t, "E[W] of sizes times 1000", large["mean_waiting"], 1000*waiting["mean_waiting"].(float64), 1e-10)
+	given := []string{}
+	for _, c := range waiting["cutoffs"].([]any) {
+		given = append(given, strconv.FormatFloat(c.(float64), 'g', -1, 64))
+	}
+	again := tagsJSON(t, farm+tagsPaper+"--cutoffs "+strings.Join(given, ","), 0)
+	near(t, "E[W] at these cutoffs", again["mean_waiting"], waiting["mean_waiting"].(float64), 1e-13)
+	fair := tagsJSON(t, farm+tagsPaper+"--objective fairness", 0)
+	for _, s := range fair["slowdown_by_host"].([]any) {
+		near(t, "slowdown of a host", s, fair["objective_value"].(float64), 1e-11)
+	}
+	if u, ok := fair["unfairness"].(float64); !ok || u > 1e-11 || fair["optimality_gap"] != nil {
+		t.Errorf("unfairness %v, gap %v", fair["unfairness"], fair["optimality_gap"])
+	}
+}
+
+// What enclose prints is proved: the reference lies within, as narrow as --tol asks; its cutoffs give the same again.
+func TestTagsEnclose(t *testing.T) {
+	const farm = "--hosts 2 --load 0.5 --alpha 1 " + tagsPaper
+	objectives := map[string]string{"ES@opt_slowdown": "slowdown", "EW@opt_waitingtime": "waiting", "ES@opt_fairness": "fairness"}
+	looked := 0
+	for _, row := range tagsReference(t, "tags_opt") {
+		if row["h"] != "2" || row["load"] != "0.5" || row["alpha"] != "1" || row["p"] != "1e10" { // k from the mean
+			continue
+		}
+		looked++
+		answer := tagsJSON(t, farm+"--engine enclose --tol 1e-28 --objective "+objectives[row["metric"]], 0)
+		low, high, want := rat(t, answer["objective_value_low"]), rat(t, answer["objective_value_high"]), rat(t, row["value"])
+		unit := new(big.Rat).Mul(want, rat(t, "1e-28")) // of the last digits of the reference
+		if new(big.Rat).Sub(low, unit).Cmp(want) > 0 || new(big.Rat).Add(high, unit).Cmp(want) < 0 {
+			t.Errorf("%s is not in [%v, %v]", row["value"], answer["objective_value_low"], answer["objective_value_high"])
+		}
+		cutoff, best := rat(t, answer["cutoffs_exact"].([]any)[0]), rat(t, row["cutoffs"])
+		if d := new(big.Rat).Sub(cutoff, best); d.Abs(d).Cmp(new(big.Rat).Mul(best, rat(t, "1e-39"))) > 0 { // for the k of 40 digits
+			t.Errorf("cutoff %v, want %v", answer["cutoffs_exact"], row["cutoffs"])
+		}
+		if radius := answer["cutoff_radius"].(float64); !(radius < 1e-48) {
+			t.Errorf("radius %v", radius)
+		}
+		again := tagsJSON(t, farm+"--engine enclose --tol 1e-28 --cutoffs "+answer["cutoffs_exact"].([]any)[0].(string), 0)
+		for _, key := range []string{"mean_slowdown", "mean_waiting", "mean_response", "mean_stretch", "excess", "lost_work", "arrival_rate"} {
+			for _, end := range []string{"", "_low", "_high"} {
+				if again[key+end] != answer[key+end] || again[key+end] == nil {
+					t.Errorf("%s is %v, then %v", key+end, answer[key+end], again[key+end])
+				}
+			}
+			v := new(big.Rat).SetFloat64(answer[key].(float64))
+			low, high := rat(t, answer[key+"_low"]), rat(t, answer[key+"_high"])
+			if width := new(big.Rat).Sub(high, low); width.Cmp(new(big.Rat).Mul(v, rat(t, "1e-27"))) > 0 { // and two roundings to 29 digits
+				t.Errorf("%s is wide: [%v, %v]", key, answer[key+"_low"], answer[key+"_high"])
+			}
+		}
+		for i, h := range answer["hosts"].([]any) {
+			h := h.(map[string]any)
+			for _, key := range []string{"load", "slack", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "response"} {
+				middle, _ := rat(t, h[key+"_low"]).Float64()
+				near(t, fmt.Sprintf("host %d: %s", i+1, key), h[key], middle, 1e-15)
+			}
+		}
+		if answer["cutoff_radius"] == nil || again["cutoff_radius"] != nil {
+			t.Errorf("radius %v, then %v", answer["cutoff_radius"], again["cutoff_radius"])
+		}
+	}
+	if looked != 3 {
+		t.Errorf("%d rows", looked)
+	}
+	// A slack of 1e-18 is beyond cutoffs in double precision: auto encloses. float does when told so, and says nothing else.
+	const delicate = "--hosts 2 --load 0.7 --alpha 0.2 " + tagsPaper
+	if answer := tagsJSON(t, delicate, 0); answer["engine"] != "enclose" || answer["host_loads"].([]any)[1].(float64) >= 1 {
+		t.Errorf("engine %v, loads %v", answer["engine"], answer["host_loads"])
+	}
+	if answer := tagsJSON(t, delicate+"--engine float", 0); answer["engine"] != "float" || answer["mean_slowdown_low"] != nil {
+		t.Errorf("engine %v", answer["engine"])
+	}
+	if answer := tagsJSON(t, farm, 0); answer["engine"] != "float" {
+		t.Errorf("engine %v", answer["engine"])
+	}
+	stdout, _, status := tagsCommand(farm + "--engine enclose --tol 1e-20")
+	if status != 0 || !strings.Contains(stdout, "mean slowdown  32.811086889901052367\n") || !strings.Contains(stdout, "78602.321519404516349935011432983155819776536087393\n") {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+	if stdout, _, _ := tagsCommand(delicate); !strings.Contains(stdout, "\n2     -            <1        4.41339e-07 ") {
+		t.Error(stdout)
+	}
+}
+
+// The hosts to be added are enough, and one fewer is not, by the answers with so many hosts.
+func TestTagsExpansion(t *testing.T) {
+	const hosts, load, target = 2, 0.6, 1.5
+	answer := tagsJSON(t, fmt.Sprintf("--hosts %d --load %g --alpha 1.4 %s --expand %g --printed", hosts, load, tagsPaper, target), 0)
+	for _, name := range []string{"tags", "least-work-remaining", "least-work-remaining-printed", "sita-e", "sita"} {
+		e := policyOf(t, answer, "expansion", name)
+		extra, ok := e["extra_hosts"].(float64)
+		if !ok || extra < 1 || e["target"] != target {
+			t.Fatalf("%v", e)
+		}
+		for _, more := range []int{int(extra) - 1, int(extra)} {
+			h := hosts + more
+			stdout, stderr, status := tagsCommand(fmt.Sprintf("--hosts %d --load %g/%d --alpha 1.4 %s --printed --format json", h, load*hosts, h, tagsPaper))
+			if status == 2 {
+				t.Fatal(stderr)
+			}
+			within := false
+			if answer := parseJSON(t, stdout); answer["feasible"] == true || name != "tags" {
+				slowdown, ok := policyOf(t, answer, "policies", name)["mean_slowdown"].(float64)
+				within = ok && slowdown <= target
+				if more == int(extra) {
+					near(t, name, e["mean_slowdown"], slowdown, 1e-10)
+				}
+			}
+			if within != (more == int(extra)) {
+				t.Errorf("%s: %d more hosts: within the target: %v", name, more, within)
+			}
+		}
+	}
+	if e := policyOf(t, answer, "expansion", "round-robin"); e["extra_hosts"] != nil || !(e["extra_hosts_low"].(float64) <= e["extra_hosts_high"].(float64)) {
+		t.Errorf("%v", e)
+	}
+}
+
+// Sizes of a file are those of the law drawn from it; a log gives run times or work, packed or not.
+func TestTagsSizesOfFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	record := func(time, processors string) string {
+		return "1 0 0 " + time + " " + processors + strings.Repeat(" -1", 13) + "\n"
+	}
+	log := "; a log\n" + record("1", "6") + record("-1", "2") + record("3", "2") + record("2", "1")
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(log)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"list": "; sizes\n1\n\n2\n3\n", "log": log, "log.gz": packed.String()} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	law := func(sizes ...float64) tags.Model {
+		d, err := dist.NewEmpirical(sizes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tags.Model{Sizes: d, Hosts: 2, Load: 0.4}
+	}
+	const farm = "--hosts 2 --load 0.4 --objective waiting --sizes "
+	for _, c := range []struct {
+		args, told string
+		model      tags.Model
+	}{
+		{"list", "", law(1, 2, 3)},
+		{"log", "log: 1 jobs without a run time > 0 are left out", law(1, 3, 2)},
+		{"log.gz", "log.gz: 1 jobs without a run time > 0 are left out", law(1, 3, 2)},
+		{"log.gz --processor-seconds", "log.gz: 1 jobs without a run time > 0 and processors are left out", law(6, 6, 2)},
+	} {
+		stdout, stderr, status := tagsCommand(farm + c.args + " --format json")
+		if told := "pfq: warning: " + c.told + "\n"; status != 0 || stderr != told && (c.told != "" || stderr != "") {
+			t.Fatalf("%s: status %d, %q", c.args, status, stderr)
+		}
+		want, err := tags.Optimize(c.model, tags.Objective{Waiting: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := parseJSON(t, stdout)
+		if diff := cmp.Diff([]any{want.Cutoffs[0]}, got["cutoffs"]); diff != "" {
+			t.Errorf("%s: %s", c.args, diff)
+		}
+		near(t, c.args, got["mean_waiting"], want.MeanWaiting, 1e-14)
+	}
+	want, _, _ := tagsCommand(farm + "list")
+	if stdout, stderr, status := pfq("1\n2\n3\n", strings.Fields("tags "+farm+"-")...); status != 0 || stdout != want {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+
+	// Sizes at the quantiles of a bounded Pareto law: the fitted law has its ends and nearly its alpha.
+	d, err := dist.NewBoundedPareto(1, 1000, 1.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	const n = 2000
+	for i := range n + 1 {
+		x, err := d.Quantile(float64(i) / n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&text, x)
+	}
+	if err := os.WriteFile("quantiles", []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := tagsJSON(t, farm+"quantiles --fit", 0)
+	fitted := got["distribution"].(map[string]any)["law"].(string)
+	match := regexp.MustCompile(`^bounded Pareto of min 1, max 1000 and alpha (1\.\d+)$`).FindStringSubmatch(fitted)
+	if match == nil {
+		t.Fatal(fitted)
+	}
+	alpha, _ := strconv.ParseFloat(match[1], 64)
+	near(t, "alpha", alpha, 1.3, 0.005) // the mean of n quantiles is off by some ln(n)/n
+	best := tagsJSON(t, "--hosts 2 --load 0.4 --objective waiting --min 1 --max 1000 --alpha "+match[1], 0)
+	near(t, "E[W] of the fitted law", got["mean_waiting"], best["mean_waiting"].(float64), 1e-12)
+}
+
+// CSV has the numbers of JSON: a line for the farm, each host, each policy and each expansion.
+func TestTagsCSV(t *testing.T) {
+	for _, more := range []string{"", "--engine enclose", "--simulate 3 --jumps 1e3", "--speeds 3,2"} {
+		args := "--hosts 2 --load 0.5 --alpha 1.5 --max 1e5 --min 1 " + more
+		if more == "" {
+			args += "--expand 2"
+		}
+		stdout, stderr, status := tagsCommand(args + " --format csv")
+		if status != 0 {
+			t.Fatal(stderr)
+		}
+		lines, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, column := range lines[0] {
+			if seen[column] {
+				t.Errorf("column %s comes twice", column)
+			}
+			seen[column] = true
+		}
+		answer := tagsJSON(t, args, 0)
+		rows := []any{answer}
+		for _, list := range []string{"hosts", "policies", "expansion"} {
+			if answer[list] != nil {
+				rows = append(rows, answer[list].([]any)...)
+			}
+		}
+		if len(lines) != 1+len(rows) {
+			t.Fatalf("%d lines for %d rows", len(lines), len(rows))
+		}
+		for i, row := range rows {
+			values := map[string]any{}
+			for key, v := range row.(map[string]any) {
+				switch v := v.(type) {
+				case []any:
+					continue
+				case map[string]any: // records of records are told apart by longer names
+					for inner, v := range v {
+						if e, ok := v.(map[string]any); ok {
+							values[key+"_"+inner] = e["mean"]
+							continue
+						}
+						values[key+"_"+inner] = v
+					}
+				default:
+					if key == "host" {
+						key = "name"
+					}
+					values[key] = v
+				}
+			}
+			for k, column := range lines[0] {
+				v, ok := values[column]
+				if !ok || v == nil {
+					continue
+				}
+				if number, ok := v.(float64); ok {
+					cell, err := strconv.ParseFloat(lines[i+1][k], 64)
+					if err != nil || cell != number {
+						t.Errorf("line %d, %s: %s, want %v", i+1, column, lines[i+1][k], v)
+					}
+				} else if cell := lines[i+1][k]; cell != fmt.Sprint(v) {
+					t.Errorf("line %d, %s: %s, want %v", i+1, column, cell, v)
+				}
+				delete(values, column)
+			}
+			for column, v := range values {
+				if v != nil {
+					t.Errorf("line %d: no %s = %v", i+1, column, v)
+				}
+			}
+		}
+	}
+}
+
+// Simulation agrees with theory where that is exact, and has TAGS below what the theory says of it.
+func TestTagsSimulate(t *testing.T) {
+	const args = "--hosts 2 --load 0.5 --law lognormal:3 --mean 1 --simulate 30 --jumps 3e4 --seed 5 "
+	answer := tagsJSON(t, args, 0)
+	looked := 0
+	checkZ := func(what string, e any) {
+		if e, ok := e.(map[string]any); ok && e["exact"] != nil {
+			looked++
+			if z, ok := e["z"].(float64); !ok || math.Abs(z) > 5.5 { // of a normal variable with probability 4e-8
+				t.Errorf("%s: %v", what, e)
+			}
+		}
+	}
+	names := []string{}
+	for _, p := range answer["policies"].([]any) {
+		p := p.(map[string]any)
+		names = append(names, p["name"].(string))
+		for _, key := range []string{"mean_slowdown", "mean_waiting", "mean_response"} {
+			e, ok := p["simulated"].(map[string]any)[key].(map[string]any)
+			if !ok || !(e["half_width"].(float64) > 0) {
+				t.Errorf("%s: %s is %v", p["name"], key, p["simulated"])
+			}
+			checkZ(p["name"].(string)+" "+key, e)
+			if low, ok := p[key+"_low"].(float64); ok { // bounds: 3 half-widths are 6 standard errors
+				high, mean, off := p[key+"_high"].(float64), e["mean"].(float64), 3*e["half_width"].(float64)
+				if !(mean+off >= low && mean-off <= high) {
+					t.Errorf("%s: %v is out of bounds", p["name"], e)
+				}
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"tags", "random", "round-robin", "least-work-remaining", "sita-e", "sita", "shortest-queue"}, names); diff != "" {
+		t.Error(diff)
+	}
+	for i, h := range answer["hosts"].([]any) {
+		simulated := h.(map[string]any)["simulated"].(map[string]any)
+		for _, key := range []string{"load", "visit_waiting", "waiting", "slowdown", "response", "interarrival_scv"} {
+			e := simulated[key].(map[string]any)
+			checkZ(fmt.Sprintf("host %d %s", i+1, key), e)
+			if exact := e["exact"] != nil; exact != (key == "load" || i == 0 && key != "interarrival_scv") {
+				t.Errorf("host %d: %s is %v", i+1, key, e)
+			}
+		}
+	}
+	if looked != 9+6 { // random, sita-e, sita; five at host 1, the load of host 2
+		t.Errorf("%d exact values", looked)
+	}
+	if got := answer["simulation"]; !cmp.Equal(got, map[string]any{"runs": 30.0, "jumps": 3e4, "seed": 5.0, "confidence": 0.95}) {
+		t.Errorf("simulation %v", got)
+	}
+
+	// The numbers are those of sim.Run with the same settings, and do not depend on the number of runs at a time.
+	law, err := dist.Parse("lognormal:3", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := sim.Run(t.Context(), sim.Farm{Model: tags.Model{Sizes: law, Hosts: 2, Load: 0.5}, Policy: sim.ShortestQueue}, sim.Settings{Runs: 30, Jumps: 3e4, Seed: 5}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := policyOf(t, answer, "policies", "shortest-queue")["simulated"].(map[string]any)["mean_waiting"].(map[string]any)
+	if e["mean"] != r.MeanWaiting.Mean || e["half_width"] != r.MeanWaiting.HalfWidth {
+		t.Errorf("%v, want %v", e, r.MeanWaiting)
+	}
+	for _, format := range formats {
+		const args = "--hosts 2 --load 0.5 --law lognormal:3 --mean 1 --simulate 5 --jumps 2e3 "
+		one, _, _ := tagsCommand(args + "--jobs 1 --format " + format)
+		two, _, _ := tagsCommand(args + "--jobs 2 --format " + format)
+		if diff := cmp.Diff(one, two); diff != "" || one == "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// What cannot be simulated is told, what makes estimates doubtful is warned of, and what is kept is found again.
+func TestTagsSimulateNotes(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "runs")
+	const args = "--hosts 2 --load 0.6 --speeds 1,4 --alpha 1 --max 1e6 --mean 10 --simulate 3 --jumps 1e3 --format json"
+	stdout, stderr, status := tagsCommand(args + " --results " + folder)
+	if status != 0 {
+		t.Fatal(stderr)
+	}
+	answer := parseJSON(t, stdout)
+	if p := policyOf(t, answer, "policies", "round-robin"); p["simulated"] != nil || p["note"] != "not known for hosts of different speeds; not simulated: a host is overloaded" {
+		t.Errorf("%v", p)
+	}
+	if p := policyOf(t, answer, "policies", "least-work-remaining"); p["simulated"] == nil || p["mean_waiting"] != nil {
+		t.Errorf("%v", p)
+	}
+	var want strings.Builder
+	for _, w := range answer["warnings"].([]any) {
+		fmt.Fprintln(&want, "pfq: warning:", w)
+	}
+	if told := progressLines.ReplaceAllString(stderr, ""); told != want.String() || !strings.Contains(told, "warning: tags: ") {
+		t.Errorf("%q, want %q", told, want.String())
+	}
+	files := kept(t, folder)
+	again, _, _ := tagsCommand(args + " --results " + folder)
+	if again != stdout || len(files) != 3*6 { // all policies but round-robin
+		t.Errorf("%d files; %s", len(files), cmp.Diff(stdout, again))
+	}
+	for path, written := range kept(t, folder) {
+		if files[path] != written {
+			t.Errorf("%s was written again", path)
+		}
+	}
+	// An infeasible farm still has its rivals simulated.
+	infeasible := tagsJSON(t, "--hosts 4 --load 0.9 --law erlang:2 --mean 1 --simulate 2 --jumps 1e3", 1)
+	if policyOf(t, infeasible, "policies", "shortest-queue")["simulated"] == nil {
+		t.Error("nothing is simulated")
+	}
+}
+
+// Bad usage and bad input: status 2, one line that names the flag, nothing on the standard output, no file.
+func TestTagsBadUsage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"empty": "; nothing\n", "negative": "1\n\n-2\n", "word": "1\ntwo\n", "list": "1\n2\n4\n", "equal": "2\n2\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const farm, sizes = "--hosts 2 --load 0.5 ", "--alpha 1 --max 1e10 --mean 3000 "
+	for _, c := range []struct{ args, want string }{
+		{"model.json", `pfq: unknown command "model.json" for "pfq tags"`},
+		{"--load 0.5 " + sizes, "pfq: --hosts is missing: want an integer in 1..64\n"},
+		{"--hosts 2 " + sizes, "pfq: --load is missing: want a number > 0 and < 1\n"},
+		{farm, "pfq: --alpha is missing: want --alpha A --max P with --min K or --mean M, or --sizes FILE, or --law LAW --mean M\n"},
+		{"--hosts 0 --load 0.5 " + sizes, "pfq: --hosts = 0: want an integer in 1..64\n"},
+		{"--hosts 65 --load 0.5 " + sizes, "pfq: --hosts = 65: want an integer in 1..64\n"},
+		{"--hosts two --load 0.5 " + sizes, "pfq: --hosts = two: want an integer in 1..64\n"},
+		{"--hosts 2 --load 1 " + sizes, "pfq: --load = 1: want a number > 0 and < 1, in double precision too\n"},
+		{"--hosts 2 --load 0 " + sizes, "pfq: --load = 0: want a number > 0 and < 1, in double precision too\n"},
+		{"--hosts 2 --load NaN " + sizes, "pfq: --load = NaN: want a number > 0 and < 1, in double precision too\n"},
+		{"--hosts 2 --load 0.99999999999999999999 " + sizes, "pfq: --load = 0.99999999999999999999: want a number > 0 and < 1, in double precision too\n"},
+		{farm + "--alpha 0 --max 1e10 --mean 3000", "pfq: --alpha = 0: want a number in [1e-100, 1e+09]\n"},
+		{farm + "--alpha -1 --max 1e10 --mean 3000", "pfq: --alpha = -1: want a number in [1e-100, 1e+09]\n"},
+		{farm + "--alpha 1 --max Inf --mean 3000", "pfq: --max = Inf: want a number in [1e-300, 1e+300]\n"},
+		{farm + "--alpha 1 --max 1e10 --mean 0", "pfq: --mean = 0: want a number in [1e-300, 1e+300]\n"},
+		{farm + "--alpha 1 --max 1e10 --mean 1e10", "pfq: --mean = 1e10: want a number below --max, 1e10\n"},
+		{farm + "--alpha 1 --max 1e10 --min 2e10", "pfq: --min = 2e10: want a number below --max, 1e10\n"},
+		{farm + "--alpha 1 --max 10 --min 10", "pfq: --min = 10: want a number below --max, 10\n"},
+		{farm + "--alpha 0.001 --max 1e10 --mean 3000", "pfq: --mean = 3000: want a mean that a low end of at least 1e-300 gives for alpha = 0.001\n"},
+		{farm + "--alpha 1 --max 10", "pfq: --min is missing: want the smallest size of the bounded Pareto law, or its mean as --mean\n"},
+		{farm + "--alpha 1 --mean 10", "pfq: --max is missing: want the largest size of the bounded Pareto law\n"},
+		{farm + "--max 10 --mean 1", "pfq: --alpha is missing: want the exponent of the bounded Pareto law\n"},
+		{farm + "--alpha 1 --max 10 --min 1 --mean 2", "pfq: --min and --mean exclude each other\n"},
+		{farm + "--sizes list --alpha 1", "pfq: --sizes and --alpha exclude each other\n"},
+		{farm + "--sizes list --mean 1", "pfq: --sizes and --mean exclude each other\n"},
+		{farm + "--sizes list --law exponential", "pfq: --sizes and --law exclude each other\n"},
+		{farm + "--law exponential --mean 1 --max 3", "pfq: --law and --max exclude each other\n"},
+		{farm + "--law exponential", "pfq: --mean is missing: want the mean size, with --law\n"},
+		{farm + "--law exponentil --mean 1", "pfq: --law = exponentil: want exponential, "},
+		{farm + "--law lognormal:-1 --mean 1", "pfq: --law = lognormal:-1: want lognormal:SCV with SCV in [1e-12, 1e6]\n"},
+		{farm + "--law lognormal:2 --mean 1e100", "pfq: --mean = 1e+100: want a number in [1e-90, 1e90]\n"},
+		{farm + "--law pareto:1.5 --mean 1 --objective waiting", "pfq: --law = pareto:1.5: want sizes with a finite mean square"},
+		{farm + "--fit " + sizes, "pfq: --fit is of no use without --sizes\n"},
+		{farm + "--processor-seconds " + sizes, "pfq: --processor-seconds is of no use without --sizes\n"},
+		{farm + "--sizes absent", "pfq: absent: no such file or directory\n"},
+		{farm + "--sizes .", "pfq: .: is a directory\n"},
+		{farm + "--sizes empty", "pfq: empty: want one size a line, or a log in Standard Workload Format, not a file without sizes\n"},
+		{farm + "--sizes negative", "pfq: negative: line 3 = -2: want a number in [1e-300, 1e300]\n"},
+		{farm + "--sizes word", "pfq: word: line 2 = two: want a number in [1e-300, 1e300]\n"},
+		{farm + "--sizes list --processor-seconds", "pfq: list: line 1 = 1: want the 18 fields of a Standard Workload Format log\n"},
+		{farm + "--sizes equal --fit", "pfq: equal: sizes = 2 of 2: want at least two different sizes\n"},
+		{farm + "--sizes list --engine enclose", "pfq: --engine = enclose: want auto or float, unless sizes are given by --alpha\n"},
+		{"--hosts 8 --load 0.102 --alpha 1 --max 5326.63 --mean 1000.85 --engine enclose", "pfq: --engine = enclose: want auto or float here: "}, // hosts are idle
+		{farm + sizes + "--objective speed", "pfq: --objective = speed: want slowdown=A,waiting=B, slowdown, waiting or fairness\n"},
+		{farm + sizes + "--objective slowdow", "pfq: --objective = slowdow: want slowdown=A,waiting=B, slowdown, waiting or fairness; did you mean slowdown?\n"},
+		{farm + sizes + "--objective fairnes", "pfq: --objective = fairnes: want slowdown=A,waiting=B, slowdown, waiting or fairness; did you mean fairness?\n"},
+		{farm + sizes + "--objective slowdown=0", "pfq: --objective = slowdown=0: want slowdown=A,waiting=B, in which A and B are numbers in [0, 1e100] and not both 0\n"},
+		{farm + sizes + "--objective slowdown=1,slowdown=2", "pfq: --objective = slowdown=1,slowdown=2: want slowdown=A,waiting=B, "},
+		{farm + sizes + "--objective slowdown=1,wait=2", "pfq: --objective = slowdown=1,wait=2: want slowdown=A,waiting=B, "},
+		{farm + sizes + "--objective waiting=-1", "pfq: --objective = waiting=-1: want slowdown=A,waiting=B, "},
+		{farm + "--law exponential --mean 1", "pfq: --objective = slowdown: want waiting, since the mean of 1/size is infinite for these sizes\n"},
+		{farm + "--law exponential --mean 1 --objective fairness", "pfq: --objective = fairness: want waiting, since the mean of 1/size is infinite for these sizes\n"},
+		{farm + "--law exponential --mean 1 --objective waiting --expand 3", "pfq: --expand = 3: want sizes whose mean of 1/size is finite\n"},
+		{farm + sizes + "--cutoffs 10,20", "pfq: --cutoffs = 2 cutoffs: want 1, one fewer than hosts\n"},
+		{"--hosts 1 --load 0.5 --cutoffs 1e4 " + sizes, "pfq: --cutoffs = 1 cutoffs: want 0, one fewer than hosts\n"},
+		{"--hosts 3 --load 0.5 --cutoffs 1e5,1e4 " + sizes, "pfq: --cutoffs[1] = 1e4: want a number above the cutoff before, 100000\n"},
+		{"--hosts 3 --load 0.5 --cutoffs 1e5,1e5 " + sizes, "pfq: --cutoffs[1] = 1e5: want a number above the cutoff before, 100000\n"},
+		{farm + sizes + "--cutoffs 1e10", "pfq: --cutoffs[0] = 1e10: want a number in (167.555"},
+		{farm + sizes + "--cutoffs 100", "pfq: --cutoffs[0] = 100: want a number in (167.555"},
+		{farm + sizes + "--cutoffs 1e4,", "pfq: --cutoffs = 1e4,: want numbers in [1e-300, 1e300], separated by commas\n"},
+		{farm + sizes + "--cutoffs -1", "pfq: --cutoffs = -1: want numbers in [1e-300, 1e300], separated by commas\n"},
+		{farm + sizes + "--speeds 1", "pfq: --speeds = 1 speeds: want one speed a host, 2\n"},
+		{farm + sizes + "--speeds 1,0", "pfq: --speeds = 1,0: want numbers in [1e-100, 1e100], separated by commas\n"},
+		{farm + sizes + "--speeds 1,2 --expand 3", "pfq: --speeds[1] = 2: want one speed for all hosts, 1, with --expand\n"},
+		{farm + sizes + "--expand 0", "pfq: --expand = 0: want a number in [1e-100, 1e100]\n"},
+		{farm + sizes + "--engine exact", "pfq: --engine = exact: want auto, float or enclose\n"},
+		{farm + sizes + "--tol 0", "pfq: --tol = 0: want a number >= 1e-290 and < 1\n"},
+		{farm + sizes + "--simulate 1", "pfq: --simulate = 1: want an integer in 2..1000000\n"},
+		{farm + sizes + "--simulate 2 --jumps 10", "pfq: --jumps = 10: want a number in [1000, 1e15]\n"},
+		{farm + sizes + "--jumps 1e4", "pfq: --jumps is of no use without --simulate\n"},
+		{farm + sizes + "--seed 3", "pfq: --seed is of no use without --simulate\n"},
+		{farm + sizes + "--simulate 2 --jumps 1e3 --results list", "pfq: --results = list: "},
+		{farm + sizes + "--simulat 3", "pfq: unknown flag: --simulat; did you mean --simulate?\n"},
+		{farm + sizes + "--format xml", "pfq: --format = xml: want text, json or csv\n"},
+		{farm + sizes + "-o absent/answer", "pfq: absent/answer: no such file or directory\n"},
+	} {
+		stdout, stderr, status := tagsCommand(c.args)
+		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {
+			t.Errorf("pfq tags %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+	if files, err := os.ReadDir("."); err != nil || len(files) != 5 {
+		t.Errorf("files %v were left, error %v", files, err)
+	}
+}
+
+// -o writes what the standard output would have, and the reason of an infeasible farm, too.
+func TestTagsOutputFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answer.json")
+	for _, c := range []struct {
+		args   string
+		status int
+	}{{"--hosts 2 --load 0.5 --alpha 1 ", 0}, {"--hosts 4 --load 0.7 --alpha 0.5 ", 1}} {
+		want, _, _ := tagsCommand(c.args + tagsPaper + "--format json")
+		stdout, stderr, status := tagsCommand(c.args + tagsPaper + "--format json -o " + file)
+		if text, err := os.ReadFile(file); err != nil || status != c.status || stdout != "" || stderr != "" || string(text) != want || !json.Valid(text) {
+			t.Errorf("status %d, %q, %q, %q, error %v", status, stdout, stderr, text, err)
+		}
+	}
+}

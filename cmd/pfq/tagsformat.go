@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+func (a *tagsAnswer) format(format string) ([]byte, error) {
+	switch format {
+	case "json":
+		return writeJSON(a.record())
+	case "csv":
+		return a.csv()
+	}
+	return a.text(), nil
+}
+
+// boundSuffix ends the columns that writeCSV adds.
+var boundSuffix = regexp.MustCompile(`_(low|high|exact)$`)
+
+// csv returns a line for the farm, each host, each policy and each expansion.
+func (a *tagsAnswer) csv() ([]byte, error) {
+	var columns []string
+	var rows []record
+	add := func(kind string, row record) {
+		line := record{{"kind", kind}}
+		for _, f := range flatten(row) {
+			if f.key == "host" || f.key == "policy" {
+				f.key = "name"
+			}
+			line = append(line, f)
+		}
+		for _, f := range line {
+			base := boundSuffix.ReplaceAllString(f.key, "")
+			if !slices.Contains(columns, base) {
+				columns = append(columns, base)
+			}
+		}
+		rows = append(rows, line)
+	}
+	farm := record{{"name", nil}}
+	for _, f := range a.record() {
+		switch f.key {
+		case "cutoffs", "host_loads", "slowdown_by_host", "hosts", "policies", "expansion", "warnings":
+			continue
+		}
+		farm = append(farm, f)
+	}
+	add("farm", farm)
+	for _, list := range []struct {
+		kind string
+		rows []record
+	}{{"host", a.hosts()}, {"policy", a.policyRows()}, {"expansion", a.expansionRows()}} {
+		for _, row := range list.rows {
+			add(list.kind, row)
+		}
+	}
+	return writeCSV(columns, rows)
+}
+
+// flatten puts the fields of records inside a record under longer names. An estimate is its mean, followed by the rest.
+func flatten(row record) (flat record) {
+	for _, f := range row {
+		inner, ok := f.value.(record)
+		if !ok {
+			flat = append(flat, f)
+			continue
+		}
+		for _, g := range flatten(inner) {
+			key := f.key + "_" + g.key
+			if g.key == "mean" && inner.get("half_width") != nil {
+				key = f.key
+			}
+			flat = append(flat, field{key, g.value})
+		}
+	}
+	return flat
+}
+
+func (a *tagsAnswer) text() []byte {
+	var b bytes.Buffer
+	a.headline(&b)
+	hosts := []string{"host", "cutoff", "load", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "response"}
+	if a.model.Speeds != nil {
+		hosts = slices.Insert(hosts, 1, "speed")
+	}
+	if !a.feasible() {
+		hosts = hosts[:len(hosts)-4]
+	}
+	rows := a.hosts()
+	for _, row := range rows {
+		for i := range row {
+			if row[i].key == "load" && a.feasible() && six(row[i].value) == "1" {
+				row[i].value = "<1"
+			}
+		}
+	}
+	table(&b, rows, hosts...)
+	table(&b, a.policyRows(), "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_response", "cutoffs")
+	for _, p := range a.policies {
+		if p.note != "" {
+			fmt.Fprintf(&b, "%s: %s\n", p.name, p.note)
+		}
+	}
+	if b.Bytes()[b.Len()-2] != '\n' {
+		fmt.Fprintln(&b)
+	}
+	if a.flags.target > 0 {
+		fmt.Fprintf(&b, "hosts to add for a mean slowdown of at most %s:\n", six(a.flags.target))
+		table(&b, a.expansionRows(), "name", "accuracy", "extra_hosts", "mean_slowdown")
+	}
+	a.simulationText(&b)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+}
+
+// headline writes what is known of the farm as a whole.
+func (a *tagsAnswer) headline(b *bytes.Buffer) {
+	d := a.distribution()
+	switch {
+	case a.feasible():
+		fmt.Fprintf(b, "feasible: cutoffs keep every host below load 1 at system loads below %s\n", six(a.maxLoad))
+	case a.maxLoad > a.model.Load:
+		fmt.Fprintf(b, "infeasible: %s\n", a.reason)
+	default:
+		fmt.Fprintf(b, "infeasible: %s; there are such cutoffs at system loads below %s\n", a.reason, six(a.maxLoad))
+	}
+	fmt.Fprintf(b, "%d hosts at system load %s, %s jobs a second\n", a.model.Hosts, six(a.model.Load), six(a.rate().get("arrival_rate")))
+	law := d.get("law")
+	if s := a.flags.sizes; s.source() == "--alpha" {
+		law = fmt.Sprintf("bounded Pareto of alpha %s from %s to %s", s.alpha.text, six(d.get("min")), s.max.text)
+	}
+	fmt.Fprintf(b, "sizes are %s: mean %s, squared coefficient of variation %s\n", law, six(d.get("mean")), six(d.get("scv")))
+	if !a.feasible() {
+		fmt.Fprintln(b)
+		return
+	}
+	fmt.Fprintln(b, a.aim())
+	if a.enclosed != nil {
+		fmt.Fprintf(b, "engine enclose: numbers of TAGS are proved to %g, relatively\n", a.flags.tol)
+		if a.enclosed.radius > 0 {
+			fmt.Fprintf(b, "the best cutoffs are within a part %s of those here, %s\n", oneDigitUp(a.enclosed.radius), strings.Join(a.enclosed.texts, ", "))
+		}
+	}
+	fmt.Fprintln(b)
+	means := []record{join(a.means(), a.losses())}
+	columns := []string{"mean_slowdown", "mean_waiting", "mean_response", "mean_stretch", "excess", "lost_work"}
+	if a.enclosed == nil || a.flags.tol > 1e-6 {
+		table(b, means, columns...)
+		return
+	}
+	for _, c := range columns {
+		text, _ := means[0].get(c + "_low").(string)
+		v, ok := new(big.Float).SetPrec(uint(64 + 4*digits(a.flags.tol))).SetString(text)
+		if ok {
+			fmt.Fprintf(b, "%-13s  %s\n", strings.ReplaceAll(c, "_", " "), v.Text('g', digits(a.flags.tol)-1))
+		}
+	}
+	fmt.Fprintln(b)
+}
+
+// aim says what the cutoffs are for.
+func (a *tagsAnswer) aim() string {
+	o := a.flags.objective
+	switch {
+	case a.model.Hosts == 1:
+		return "one host, and no cutoffs"
+	case a.flags.cutoffs != nil:
+		return "the cutoffs given"
+	case o.fair:
+		return "cutoffs of equal mean slowdowns at all hosts"
+	}
+	aim := "cutoffs of the least " + a.flags.objectiveText
+	switch a.flags.objectiveText {
+	case "slowdown":
+		aim = "cutoffs of the least mean slowdown"
+	case "waiting":
+		aim = "cutoffs of the least mean waiting time"
+	}
+	gap, _ := a.gap.(float64)
+	if gap > 0 {
+		gap = math.Pow(10, math.Ceil(math.Log10(gap))) // a bound, so up
+	}
+	return fmt.Sprintf("%s; no others are better by more than %.1g of it", aim, gap)
+}
+
+// simulationText writes the tables of what was simulated.
+func (a *tagsAnswer) simulationText(b *bytes.Buffer) {
+	s := a.flags.settings
+	if s.Runs == 0 {
+		return
+	}
+	fmt.Fprintf(b, "simulated: %d runs of %g jumps; seed %d; ± at confidence %g\n\n", s.Runs, s.Jumps, s.Seed, s.Confidence)
+	inner := func(rows []record) (out []record) {
+		for _, row := range rows {
+			if simulated, ok := row.get("simulated").(record); ok {
+				out = append(out, append(row[:1:1], simulated...))
+			}
+		}
+		return out
+	}
+	hosts, policies := inner(a.hosts()), inner(a.policyRows())
+	simulationTable(b, policies, "policy", "name", "mean_slowdown", "mean_waiting", "mean_response")
+	simulationTable(b, hosts, "host", "host", "load", "visit_waiting", "waiting")
+	simulationTable(b, hosts, "host", "host", "slowdown", "response", "interarrival_scv")
+}
+
+// table writes some columns of records, and an empty line; nothing for no records.
+func table(b *bytes.Buffer, rows []record, columns ...string) {
+	if len(rows) == 0 {
+		return
+	}
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	titles := strings.ReplaceAll(strings.Join(columns, "\t"), "_", " ")
+	if name, rest, ok := strings.Cut(titles, "\t"); ok && name == "name" {
+		titles = "policy\t" + rest
+	}
+	fmt.Fprintln(w, titles)
+	for _, row := range rows {
+		cells := make([]string, len(columns))
+		for i, c := range columns {
+			cells[i] = tagsCell(row, c)
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	w.Flush()
+	fmt.Fprintln(b)
+}
+
+// tagsCell returns a value for people: a number, bounds, or the first of a list.
+func tagsCell(row record, column string) string {
+	v := row.get(column)
+	if low := row.get(column + "_low"); v == nil && low != nil {
+		return six(low) + " to " + six(row.get(column+"_high"))
+	}
+	numbers, ok := v.([]float64)
+	if !ok {
+		return six(v)
+	}
+	const most = 4
+	var words []string
+	for _, x := range numbers[:min(most, len(numbers))] {
+		words = append(words, six(x))
+	}
+	if len(numbers) > most {
+		words = append(words, "...")
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/cmd/internal/cli"
+	"productform/dist"
+	"productform/internal/input"
+	"productform/num"
+	"productform/tags"
+)
+
+// A decimal is a number as it is written, and in double precision.
+type decimal struct {
+	text  string
+	exact *big.Rat
+	float float64
+}
+
+func parseDecimal(good func(float64) bool) func(string) (decimal, bool) {
+	return func(text string) (decimal, bool) {
+		exact, err := num.ParseRat(text)
+		if err != nil {
+			return decimal{}, false
+		}
+		v, ok := num.Float64(exact)
+		return decimal{text, exact, v}, ok && good(v)
+	}
+}
+
+// parseDecimals reads numbers in [low, high] between commas.
+func parseDecimals(low, high float64) func(string) ([]decimal, bool) {
+	parse := parseDecimal(func(v float64) bool { return v >= low && v <= high })
+	return func(text string) (list []decimal, ok bool) {
+		for word := range strings.SplitSeq(text, ",") {
+			v, ok := parse(word)
+			if !ok {
+				return nil, false
+			}
+			list = append(list, v)
+		}
+		return list, true
+	}
+}
+
+// floats returns the numbers in double precision, nil for nil.
+func floats(list []decimal) (values []float64) {
+	for _, d := range list {
+		values = append(values, d.float)
+	}
+	return values
+}
+
+// An objective tells what cutoffs are for.
+type objective struct {
+	fair    bool           // equal slowdowns; else the weights count
+	weights tags.Objective // for fairness those of the policies that cannot be fair
+}
+
+var objectives = []string{"slowdown", "waiting", "fairness", "slowdown=A,waiting=B"}
+
+// parseObjective reads one of the objectives.
+func parseObjective(text string) (objective, error) {
+	if !strings.Contains(text, "=") {
+		o := map[string]objective{
+			"slowdown": {weights: tags.Objective{Slowdown: 1}},
+			"waiting":  {weights: tags.Objective{Waiting: 1}},
+			"fairness": {fair: true, weights: tags.Objective{Slowdown: 1}},
+		}
+		if _, ok := o[text]; !ok {
+			err := cli.CheckWord("--objective", text, objectives[:3]) // for which it may suggest one
+			var bad *input.Error
+			if errors.As(err, &bad) {
+				err = &input.Error{Path: bad.Path, Value: bad.Value, Want: objectives[3] + ", " + bad.Want}
+			}
+			return objective{}, err
+		}
+		return o[text], nil
+	}
+	bad := input.Errorf("--objective", text, "slowdown=A,waiting=B, in which A and B are numbers in [0, 1e100] and not both 0")
+	var o objective
+	weights := map[string]*float64{"slowdown": &o.weights.Slowdown, "waiting": &o.weights.Waiting}
+	parse := parseDecimal(func(v float64) bool { return v >= 0 && v <= 1e100 })
+	for part := range strings.SplitSeq(text, ",") {
+		name, number, _ := strings.Cut(part, "=")
+		weight, ok := parse(number)
+		if weights[name] == nil || !ok {
+			return objective{}, bad
+		}
+		*weights[name] = weight.float
+		delete(weights, name)
+	}
+	if o.weights == (tags.Objective{}) {
+		return objective{}, bad
+	}
+	return o, nil
+}
+
+// A sizeFlags holds the flags that name a law of job sizes.
+type sizeFlags struct {
+	alpha, max, min, mean decimal // of the bounded Pareto law, exact is nil for those not given
+	file                  string  // of sizes
+	fit, processorSeconds bool
+	name                  string // of a law of the mean
+}
+
+func (s *sizeFlags) add(cmd *cobra.Command) {
+	number := func(target *decimal, name, usage string, low, high float64) {
+		cli.Flag[decimal]{Name: name, Kind: "float", Usage: usage, Want: fmt.Sprintf("a number in [%g, %g]", low, high),
+			Parse: parseDecimal(func(v float64) bool { return v >= low && v <= high })}.Add(cmd, target)
+	}
+	number(&s.alpha, "alpha", "exponent `A` of the bounded Pareto law of job sizes", 1e-100, 1e9)
+	number(&s.max, "max", "largest size `P` of the bounded Pareto law", 1e-300, 1e300)
+	number(&s.min, "min", "smallest size `K` of the bounded Pareto law", 1e-300, 1e300)
+	number(&s.mean, "mean", "mean size `M`, of the bounded Pareto law or with --law", 1e-300, 1e300)
+	cli.AddText(cmd, &s.file, "sizes", "", "the name of a file, or - for the standard input", "sizes are those in the `FILE`, or - for the standard input")
+	cli.AddSwitch(cmd, &s.fit, "fit", "take the bounded Pareto law that fits --sizes best")
+	cli.AddSwitch(cmd, &s.processorSeconds, "processor-seconds", "--sizes is a log, and sizes are run times by numbers of processors")
+	cli.AddText(cmd, &s.name, "law", "", "the name of a law of job sizes", "`LAW` of job sizes, of the mean --mean")
+	if err := cmd.RegisterFlagCompletionFunc("law", cobra.FixedCompletions(dist.Names(), cobra.ShellCompDirectiveNoSpace)); err != nil {
+		panic(err) // the flag is there
+	}
+}
+
+// source returns the flag that stands for the sizes.
+func (s *sizeFlags) source() string {
+	switch {
+	case s.file != "":
+		return "--sizes"
+	case s.name != "":
+		return "--law"
+	}
+	return "--alpha"
+}
+
+// check accepts the flags of one law.
+func (s *sizeFlags) check(given func(string) bool) error {
+	source := s.source()
+	if source == "--alpha" && !slices.ContainsFunc([]string{"alpha", "max", "min", "mean"}, given) {
+		return &input.Error{Path: "--alpha", Want: "--alpha A --max P with --min K or --mean M, or --sizes FILE, or --law LAW --mean M"}
+	}
+	own := map[string][]string{"--alpha": {"alpha", "max", "min", "mean"}, "--sizes": {"sizes", "fit", "processor-seconds"}, "--law": {"law", "mean"}}[source]
+	for _, name := range []string{"alpha", "max", "min", "mean", "fit", "processor-seconds", "law"} {
+		switch {
+		case !given(name) || slices.Contains(own, name):
+		case source == "--alpha":
+			return fmt.Errorf("--%s is of no use without --sizes", name)
+		default:
+			return fmt.Errorf("%s and --%s exclude each other", source, name)
+		}
+	}
+	switch {
+	case source == "--sizes":
+	case source == "--law" && !given("mean"):
+		return &input.Error{Path: "--mean", Want: "the mean size, with --law"}
+	case source == "--law":
+	case !given("alpha"):
+		return &input.Error{Path: "--alpha", Want: "the exponent of the bounded Pareto law"}
+	case !given("max"):
+		return &input.Error{Path: "--max", Want: "the largest size of the bounded Pareto law"}
+	case given("min") && given("mean"):
+		return fmt.Errorf("--min and --mean exclude each other")
+	case !given("min") && !given("mean"):
+		return &input.Error{Path: "--min", Want: "the smallest size of the bounded Pareto law, or its mean as --mean"}
+	case given("min") && s.min.float >= s.max.float:
+		return input.Errorf("--min", s.min.text, "a number below --max, %s", s.max.text)
+	case given("mean") && s.mean.float >= s.max.float:
+		return input.Errorf("--mean", s.mean.text, "a number below --max, %s", s.max.text)
+	}
+	return nil
+}
+
+// law returns the law of the sizes.
+func (s *sizeFlags) law(stdin io.Reader, stderr io.Writer) (dist.Distribution, error) {
+	switch s.source() {
+	case "--law":
+		return parseLaw("--law", s.name, dist.Names(), s.mean.float)
+	case "--sizes":
+		return s.empirical(stdin, stderr)
+	}
+	if s.min.exact != nil {
+		return dist.NewBoundedPareto(s.min.float, s.max.float, s.alpha.float)
+	}
+	return dist.NewBoundedParetoOfMean(s.alpha.float, s.max.float, s.mean.float)
+}
+
+// empirical returns the law of the sizes in the file, or the one that fits them.
+func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d dist.Distribution, err error) {
+	sizes, err := readSizeFile(s.file, stdin, s.processorSeconds, stderr)
+	if err != nil {
+		return nil, err
+	}
+	if s.fit {
+		d, _, err = dist.FitBoundedPareto(sizes)
+	} else {
+		d, err = dist.NewEmpirical(sizes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source(s.file), err)
+	}
+	return d, nil
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"productform/cmd/internal/cli"
+	"productform/internal/input"
+	"productform/num"
+	"productform/sim"
+	"productform/sweep"
+	"productform/tags"
+)
+
+// shortestQueue is a policy that theory does not know.
+const shortestQueue tags.Policy = "shortest-queue"
+
+// farmPolicy returns what the simulator calls a policy, or nothing if it is another by name only.
+func farmPolicy(p tags.Policy) sim.FarmPolicy {
+	switch p {
+	case tags.PolicyTAGS:
+		return sim.TAGS
+	case tags.PolicyRandom:
+		return sim.Random
+	case tags.PolicyRoundRobin:
+		return sim.RoundRobin
+	case tags.PolicyCentral:
+		return sim.CentralQueue
+	case tags.PolicySITAE, tags.PolicySITA:
+		return sim.SITA
+	case shortestQueue:
+		return sim.ShortestQueue
+	}
+	return ""
+}
+
+// simulate simulates all policies, until a signal comes.
+func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
+	a.policies = append(a.policies, policyAnswer{name: shortestQueue, note: "known by simulation only"})
+	settings := a.flags.settings
+	var plans []*sim.Plan
+	var simulated []*policyAnswer // of the plans
+	for i := range a.policies {
+		p := &a.policies[i]
+		policy := farmPolicy(p.name)
+		if policy == "" || policy == sim.SITA && p.cutoffs == nil {
+			continue
+		}
+		plan, err := sim.NewPlan(sim.Farm{Model: a.model, Policy: policy, Cutoffs: p.cutoffs}, settings)
+		var bad *input.Error
+		switch {
+		case errors.Is(err, tags.ErrUnstable):
+			p.addNote("not simulated: a host is overloaded")
+		case errors.As(err, &bad) && strings.HasPrefix(bad.Path, "Cutoffs"):
+			p.addNote("not simulated: hosts are idle")
+		case err != nil:
+			return err
+		default:
+			plans, simulated = append(plans, plan), append(simulated, p)
+		}
+	}
+
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	bar := cli.NewProgress(stderr, "pfq")
+	defer bar.Clear()
+	bar.Show(0, settings.Runs*len(plans), "runs")
+	var last sweep.Progress
+	results, err := sim.RunAll(ctx, plans, sweep.Settings{Workers: settings.Workers, Folder: settings.Folder, Progress: func(p sweep.Progress) {
+		last = p
+		bar.Show(p.Done, p.Total, left(p, false))
+	}})
+	if err != nil {
+		return stopped(ctx, err, settings.Folder, last.Done)
+	}
+	bar.Clear()
+	for k, p := range simulated {
+		p.simulated = results[k]
+		if p.name == tags.PolicyTAGS {
+			a.simulated = results[k]
+		}
+		for _, w := range results[k].Warnings {
+			a.warnings = append(a.warnings, fmt.Sprintf("%s: %s", p.name, w))
+		}
+	}
+	return nil
+}
+
+func (p *policyAnswer) addNote(note string) {
+	if p.note != "" {
+		note = p.note + "; " + note
+	}
+	p.note = note
+}
+
+// simulatedMeans returns the estimates over all jobs, with the exact values where theory has them.
+func (p *policyAnswer) simulatedMeans() record {
+	exact := func(r tags.Range) *num.Value { return &num.Value{Float: r.Low} }
+	r := p.rival
+	if r == nil || r.Kind != tags.Exact {
+		r, exact = &tags.Rival{}, func(tags.Range) *num.Value { return nil }
+	}
+	return record{
+		{"mean_slowdown", estimate(p.simulated.MeanSlowdown, exact(r.MeanSlowdown))},
+		{"mean_waiting", estimate(p.simulated.MeanWaiting, exact(r.MeanWaiting))},
+		{"mean_response", estimate(p.simulated.MeanDelay, exact(r.MeanResponse))},
+	}
+}
+
+// simulatedHost returns the estimates of a host of TAGS. Loads are exact, and all else at host 1.
+func (a *tagsAnswer) simulatedHost(i int, theory record) record {
+	exact := func(key string) *num.Value {
+		v, ok := theory.get(key).(float64)
+		if !ok || i > 0 && key != "load" {
+			return nil
+		}
+		return &num.Value{Float: v}
+	}
+	host, class := &a.simulated.Servers[i], &a.simulated.Classes[i]
+	return record{
+		{"load", estimate(&host.Utilization, exact("load"))},
+		{"visit_waiting", estimate(host.MeanWaiting, exact("visit_waiting"))},
+		{"waiting", estimate(class.MeanWaiting, exact("waiting"))},
+		{"slowdown", estimate(class.MeanSlowdown, exact("slowdown"))},
+		{"response", estimate(class.MeanDelay, exact("response"))},
+		{"interarrival_scv", estimate(host.InterarrivalSCV, nil)},
+	}
+}
