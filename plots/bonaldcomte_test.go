@@ -189,7 +189,7 @@ func TestRandomAssignmentAgainstServerRecursion(t *testing.T) {
 // Rate times delay is the mean size, for points and ends of intervals; the exact rate falls from its maximum to 0.
 func TestShape(t *testing.T) {
 	zipf, _ := zipfMean().Float64()
-	figures := compute(t, small())
+	figures := compute(t, small(), "bf-1", "bf-2", "bf-3", "bf-4")
 	for _, id := range []string{"bf-1", "bf-2", "bf-3", "bf-4"} {
 		f := figures[id]
 		for row, size := range []float64{1, 1, zipf} {
@@ -225,7 +225,7 @@ func TestShape(t *testing.T) {
 
 // Captions name every number that the figure depends on.
 func TestCaptionsNameParameters(t *testing.T) {
-	figures := compute(t, small())
+	figures := compute(t, small(), "bf-1", "bf-2", "bf-3", "bf-4", "bf-5", "bf-6")
 	of := []string{"4 runs of 2000 jumps", "after 1000", "seed 1", "95 %", "jumps in all"}
 	laws := []string{"25 exponential phases with probability 1/6", "mean 5 with probability 1/6", "k = 1..200 (σ = 3.58"}
 	loads := []string{"10 loads from 0.1 to 0.95", "198 loads from 0.005 to 0.99", "m = 1 and m = 5"}

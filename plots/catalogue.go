@@ -4,9 +4,9 @@ package plots
 type Precision string
 
 // The precisions. On two cores the whole catalogue takes about a minute at Draft, some ten minutes at Normal and
-// most of an hour at Paper, which is the effort of [BC17].
+// most of an hour at Paper, which is the effort of [BC17]. Runs of farms (tags-6 and on) are a tenth as long.
 const (
-	Draft  Precision = "draft"  // 10 runs of 4·10^5 jumps after 2·10^5
+	Draft  Precision = "draft"  // 10 runs of 4·10^5 jumps after 2·10^5; coarser grids
 	Normal Precision = "normal" // 20 runs of 10^6 jumps after 10^6
 	Paper  Precision = "paper"  // 100 runs of 10^6 jumps after 10^6
 )
@@ -24,5 +24,5 @@ type Entry struct {
 
 // Catalogue returns every figure there is, in the order of the papers.
 func Catalogue() []Entry {
-	return bonaldComte()
+	return append(bonaldComte(), harcholBalter()...)
 }

@@ -13,6 +13,7 @@ type Claim struct {
 	Criterion string // what is asked of the numbers
 	Numbers   string // ours, with their 95 % intervals
 	Verdict   Verdict
+	Finding   bool // whether it holds says something of the paper only: if refuted, nothing here is wrong
 }
 
 // A Verdict says what numbers with intervals make of a claim.

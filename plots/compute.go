@@ -86,7 +86,7 @@ type simulation struct {
 }
 
 // simulate adds a simulation to the project.
-func (p *project) simulate(name string, c sim.Cluster, e effort, s sim.Settings) (*simulation, error) {
+func (p *project) simulate(name string, c sim.System, e effort, s sim.Settings) (*simulation, error) {
 	s.Runs, s.Seed = cmp.Or(s.Runs, e.runs), e.seed
 	s.Jumps, s.WarmUp = cmp.Or(s.Jumps, e.jumps), cmp.Or(s.WarmUp, e.warmUp)
 	plan, err := sim.NewPlan(c, s)
@@ -155,32 +155,39 @@ func (p *project) effortText(e effort) string {
 
 // parameters returns the rows that tell how the simulations of a project were done and whether they can be trusted.
 func (p *project) parameters(e effort) []Parameter {
-	var doubts []string
-	warned := 0
-	for _, one := range p.simulations {
-		if len(one.result.Warnings) > 0 {
-			warned++
-			doubts = append(doubts, one.name)
-		}
-	}
-	runs := fmt.Sprint(e.runs)
-	if e.checkRuns < e.runs {
-		runs += fmt.Sprintf(", or %d where only a check wants it", e.checkRuns)
-	}
 	rows := []Parameter{
 		{"simulations", fmt.Sprint(len(p.simulations))},
-		{"runs of each simulation", runs},
+		{"runs of each simulation", e.runsText()},
 		{"jumps of a run (arrivals, ends of phases, interruptions)", power(e.jumps) + " expected, after a warm-up of " + power(e.warmUp)},
 		{"seed", fmt.Sprint(e.seed)},
 		{"jumps observed in all", p.jumps()},
 		{"confidence of the intervals", "95 %"},
 	}
-	if warned > 0 {
-		slices.Sort(doubts)
-		text := fmt.Sprintf("%d, at least one of whose runs is worth fewer than 10 independent observations, or whose warm-up looks short: ", warned)
-		rows = append(rows, Parameter{"simulations with a warning", text + list(slices.Compact(doubts), "; ")})
+	return append(rows, p.doubts("whose warm-up looks short")...)
+}
+
+// runsText tells how many runs a simulation has.
+func (e effort) runsText() string {
+	if e.checkRuns < e.runs {
+		return fmt.Sprintf("%d, or %d where only a check wants it", e.runs, e.checkRuns)
 	}
-	return rows
+	return fmt.Sprint(e.runs)
+}
+
+// doubts returns a row that names the simulations with a warning, none if there are none. Or is another reason for one.
+func (p *project) doubts(or string) []Parameter {
+	var doubts []string
+	for _, one := range p.simulations {
+		if len(one.result.Warnings) > 0 {
+			doubts = append(doubts, one.name)
+		}
+	}
+	if len(doubts) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%d, at least one of whose runs is worth fewer than 10 independent observations, or %s: ", len(doubts), or)
+	slices.Sort(doubts)
+	return []Parameter{{"simulations with a warning", text + list(slices.Compact(doubts), "; ")}}
 }
 
 // jumps returns the number of jumps observed in all simulations.

@@ -61,6 +61,7 @@ type Kind int
 const (
 	Curve  Kind = iota // a line through the points, as for theory
 	Points             // a marker at each point, as for simulation
+	Steps              // a line that keeps the height of a point up to the next, as for whole numbers; it has no intervals
 )
 
 // A Series is one curve or one set of points. Where Low and High are given, they are the ends of
@@ -68,7 +69,8 @@ const (
 type Series struct {
 	Label     string    // name, written beside the series, or once for all panels, and in the header of the data
 	Group     string    // what several series have in common, such as a class; may be empty. Later groups are lighter
-	Kind      Kind      // Curve or Points
+	Kind      Kind      // Curve, Points or Steps
+	Thin      bool      // whether a line is drawn thin, as one to compare with
 	Look      int       // >= 0: number of its colour, dashes and marker; series that belong together share it
 	X, Y      []float64 // equally long, X increasing
 	Low, High []float64 // nil, or as long as Y with Low <= Y <= High

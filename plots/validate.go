@@ -85,14 +85,16 @@ func (s *Series) validate(path string, x, y Scale) error {
 		return input.Errorf(path+".label", "", "a name")
 	case s.Look < 0:
 		return input.Errorf(path+".look", s.Look, "an integer >= 0")
-	case s.Kind != Curve && s.Kind != Points:
-		return input.Errorf(path+".kind", int(s.Kind), "Curve or Points")
+	case s.Kind != Curve && s.Kind != Points && s.Kind != Steps:
+		return input.Errorf(path+".kind", int(s.Kind), "Curve, Points or Steps")
 	case n == 0:
 		return input.Errorf(path+".x", "", "at least one point")
 	case len(s.Y) != n:
 		return input.Errorf(path+".y", fmt.Sprint(len(s.Y), " values"), "%d, one a point", n)
 	case len(s.Low) != len(s.High):
 		return input.Errorf(path+".high", fmt.Sprint(len(s.High), " values"), "as many as low has, %d", len(s.Low))
+	case s.Kind == Steps && s.Low != nil:
+		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none with Steps")
 	case len(s.Low) != n && len(s.Low) != 0:
 		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none, or %d, one a point", n)
 	}

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -29,14 +30,30 @@ func significant(v float64) string {
 	return scientific(strconv.FormatFloat(v, 'e', 1, 64))
 }
 
-// scientific turns "4e+05" into "4·10⁵".
-func scientific(text string) string {
-	m, e, _ := strings.Cut(text, "e+")
-	e = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strings.TrimLeft(e, "0"))
-	if m == "1" {
-		return "10" + e
+// short writes a number with three digits, 0.123, 12.3, 1234 or 1.23·10⁻⁷.
+func short(v float64) string {
+	switch x := math.Abs(v); {
+	case x >= 1000 && x < 1e5:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case x >= 1e-3 && x < 1e5 || x == 0:
+		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
-	return m + "·10" + e
+	m, e, _ := strings.Cut(strconv.FormatFloat(v, 'e', 2, 64), "e")
+	return scientific(strings.TrimSuffix(strings.TrimRight(m, "0"), ".") + "e" + e)
+}
+
+// scientific turns "4e+05" into "4·10⁵" and "1e-07" into "10⁻⁷".
+func scientific(text string) string {
+	m, e, _ := strings.Cut(text, "e")
+	sign := ""
+	if rest, ok := strings.CutPrefix(e, "-"); ok {
+		e, sign = rest, "⁻"
+	}
+	e = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strings.TrimLeft(e, "+0"))
+	if m == "1" {
+		return "10" + sign + e
+	}
+	return m + "·10" + sign + e
 }
 
 // list joins the first words, and says how many there are if they are more than ten.

@@ -73,10 +73,10 @@ What is simulated is kept in the folder of --results, so that a run that was sto
 it was, and one that is repeated takes seconds. The same seed gives the same figures, whatever --jobs is.
 On two cores a draft takes about a minute, normal some ten, paper most of an hour.
 
-Exit status: 0 all went well, 1 a check fails or a claim is refuted (with --check), 2 bad usage or a folder
-that cannot be written, 130 interrupted.`,
+Exit status: 0 all went well, 1 a check fails or simulation refutes a claim that ought to hold (with --check; that a
+paper is wrong is a finding), 2 bad usage or a folder that cannot be written, 130 interrupted.`,
 		Example: `  figures --precision draft
-  figures --only bf-1,bf-3 --formats pdf,csv --out paper-figures --precision paper
+  figures --only bf-1,tags-6 --formats pdf,csv --out paper-figures --precision paper
   figures --list
   figures --check --precision draft --only bf-6`,
 		Args: cobra.NoArgs,

@@ -7,7 +7,7 @@ import (
 	"productform/plots"
 )
 
-// simulated is a figure with everything a figure can have: theory with a band, points with bars in every look, a
+// simulated is a figure with everything a figure can have: theory with a band, thin steps, points with bars in every look, a
 // reference, too many names to stand beside their curves in the second panel.
 func simulated() *plots.Figure {
 	theory := plots.Series{Label: "theory", Look: 0}
@@ -19,7 +19,7 @@ func simulated() *plots.Figure {
 		theory.Low = append(theory.Low, y*0.9)
 		theory.High = append(theory.High, y*1.1)
 	}
-	few := []plots.Series{theory}
+	few := []plots.Series{theory, {Label: "steps", Kind: plots.Steps, Thin: true, Look: 3, X: []float64{0.1, 0.5, 0.9}, Y: []float64{30, 20, 10}}}
 	many := []plots.Series{theory}
 	for look := 1; look < 7; look++ {
 		points := plots.Series{Label: fmt.Sprintf("simulation %d, m = 5", look), Kind: plots.Points, Look: look}

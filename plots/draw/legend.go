@@ -14,6 +14,7 @@ type legendEntry struct {
 	label string
 	look  look
 	kind  plots.Kind
+	thin  bool
 	band  bool      // whether the sample shows an interval
 	x     vg.Length // left end, from the left end of the legend
 	row   int
@@ -40,12 +41,13 @@ func checkLegend(t typesetter, entries []legendEntry, room vg.Length) error {
 	return nil
 }
 
-// panelLegend returns the names of the series in columns above their panel, and the number of rows.
+// panelLegend returns the names of the series above their panel, and the number of rows: in columns if two fit, else one
+// after the other.
 func panelLegend(t typesetter, p *plots.Panel, room vg.Length) ([]legendEntry, int, error) {
 	var entries []legendEntry
 	var widest vg.Length
 	for _, s := range p.Series {
-		e := legendEntry{label: s.Name(), look: seriesLook(p, s), kind: s.Kind, band: s.Low != nil}
+		e := legendEntry{label: s.Name(), look: seriesLook(p, s), kind: s.Kind, thin: s.Thin, band: s.Low != nil}
 		widest = max(widest, entryWidth(t, e))
 		entries = append(entries, e)
 	}
@@ -54,6 +56,9 @@ func panelLegend(t typesetter, p *plots.Panel, room vg.Length) ([]legendEntry, i
 	}
 	step := widest + 3*textGap
 	perRow := int((room + 3*textGap) / step)
+	if perRow < 2 {
+		return entries, flow(t, entries, room, 3*textGap), nil
+	}
 	for i := range entries {
 		entries[i].x, entries[i].row = step*vg.Length(i%perRow), i/perRow
 	}
@@ -70,11 +75,12 @@ func isShared(f *plots.Figure) bool {
 		label, group string
 		look         int
 		kind         plots.Kind
+		thin         bool
 	}
 	names := func(p plots.Panel) []name {
 		var n []name
 		for _, s := range p.Series {
-			n = append(n, name{s.Label, s.Group, s.Look, s.Kind})
+			n = append(n, name{s.Label, s.Group, s.Look, s.Kind, s.Thin})
 		}
 		return n
 	}
@@ -101,14 +107,18 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 		}
 	}
 	for _, s := range p.Series {
-		add(legendEntry{label: s.Label, look: lookOf(s.Look), kind: s.Kind, band: s.Low != nil})
+		add(legendEntry{label: s.Label, look: lookOf(s.Look), kind: s.Kind, thin: s.Thin, band: s.Low != nil})
 	}
 	for k, g := range groups(p) {
 		if g != "" {
 			add(legendEntry{label: g, look: lighter(look{color: axisInk}, k), kind: plots.Curve})
 		}
 	}
-	room := sharedRoom(f)
+	return entries, flow(t, entries, sharedRoom(t, f), 5*textGap)
+}
+
+// flow puts entries one after the other, those that do not fit into the next row, and returns the number of rows.
+func flow(t typesetter, entries []legendEntry, room, gap vg.Length) int {
 	var x vg.Length
 	row := 0
 	for i, e := range entries {
@@ -117,14 +127,14 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 			x, row = 0, row+1
 		}
 		entries[i].x, entries[i].row = x, row
-		x += width + 5*textGap
+		x += width + gap
 	}
-	return entries, row + 1
+	return row + 1
 }
 
-// sharedRoom is the width of the legend above all panels.
-func sharedRoom(f *plots.Figure) vg.Length {
-	return panelWidth*vg.Length(min(len(f.Panels), columns)) - 4*margin
+// sharedRoom is the width of the legend above all panels, from the left end of their axes on.
+func sharedRoom(t typesetter, f *plots.Figure) vg.Length {
+	return panelWidth*vg.Length(min(len(f.Panels), columns)) - leftOfAll(t, f) - 2*margin
 }
 
 // sharedHeight is the height of the legend above all panels.
@@ -141,13 +151,13 @@ func drawLegend(c vg.Canvas, t typesetter, entries []legendEntry, rows int, corn
 		p := corner.Add(vg.Point{X: e.x, Y: rowHeight * (vg.Length(rows-1-e.row) + 0.3)})
 		middle := p.Add(vg.Point{X: sampleWidth / 2, Y: capHeight * fontSize / 2})
 		half := vg.Point{X: sampleWidth / 2}
-		if e.kind == plots.Curve {
+		if e.kind != plots.Points {
 			if e.band {
 				up := vg.Point{Y: 0.4 * capHeight * fontSize}
 				a, b := middle.Sub(half), middle.Add(half)
 				fill(c, alpha(e.look.color, bandAlpha), []vg.Point{a.Sub(up), b.Sub(up), b.Add(up), a.Add(up)})
 			}
-			stroke(c, e.look.color, curveWidth, e.look.dashes, []vg.Point{middle.Sub(half), middle.Add(half)})
+			stroke(c, e.look.color, lineWidth(e.thin), dashes(e.look, e.kind), []vg.Point{middle.Sub(half), middle.Add(half)})
 		} else {
 			drawMarker(c, e.look, middle)
 		}

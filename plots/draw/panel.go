@@ -99,6 +99,15 @@ func leftRoom(t typesetter, p *plots.Panel) vg.Length {
 	return margin + fontSize + 1.5*textGap + widest + textGap + tickLength
 }
 
+// leftOfAll returns the room left of the plots that is enough for all panels, so that they line up.
+func leftOfAll(t typesetter, f *plots.Figure) vg.Length {
+	var left vg.Length
+	for i := range f.Panels {
+		left = max(left, leftRoom(t, &f.Panels[i]))
+	}
+	return left
+}
+
 // axis returns the ends and ticks of an axis that shows these values.
 func axis(a *plots.Axis, values []float64, count int) (lo, hi float64, t []tick) {
 	lo, hi = a.Min, a.Max
@@ -135,6 +144,18 @@ func (l *panelPlan) at(x, y float64) vg.Point {
 	}
 }
 
+// points returns the corners of the line of a series, or the places of its markers.
+func (l *panelPlan) points(s plots.Series) []vg.Point {
+	var p []vg.Point
+	for k := range s.X {
+		if s.Kind == plots.Steps && k > 0 {
+			p = append(p, l.at(s.X[k], s.Y[k-1]))
+		}
+		p = append(p, l.at(s.X[k], s.Y[k]))
+	}
+	return p
+}
+
 // fraction returns how far v is from lo to hi.
 func fraction(scale plots.Scale, v, lo, hi float64) float64 {
 	if scale == plots.Log {
@@ -148,15 +169,11 @@ func (l *panelPlan) trace(t typesetter) {
 	l.traces = nil
 	for _, s := range l.Series {
 		label := vg.Point{X: t.width(s.Name(), fontSize, false), Y: (capHeight + descent) * fontSize}
-		points := make([]vg.Point, len(s.X))
-		for k := range s.X {
-			points[k] = l.at(s.X[k], s.Y[k])
-		}
+		points := l.points(s)
 		tr := trace{label: label, ideal: curveIdeal}
-		if s.Kind == plots.Curve {
+		if s.Kind != plots.Points {
 			tr = lineTrace(clipLine(points, l.plot), label, curveIdeal)
-		}
-		if s.Kind == plots.Points {
+		} else {
 			for _, p := range points {
 				if inside(p, l.plot) {
 					tr.anchors = append(tr.anchors, p)
@@ -322,13 +339,10 @@ func (l *panelPlan) drawBand(c vg.Canvas, s plots.Series) {
 
 func (l *panelPlan) drawSeries(c vg.Canvas, s plots.Series) {
 	look := seriesLook(l.Panel, s)
-	points := make([]vg.Point, len(s.X))
-	for k := range s.X {
-		points[k] = l.at(s.X[k], s.Y[k])
-	}
-	if s.Kind == plots.Curve {
+	points := l.points(s)
+	if s.Kind != plots.Points {
 		for _, piece := range clipLine(points, l.plot) {
-			stroke(c, look.color, curveWidth, look.dashes, piece)
+			stroke(c, look.color, lineWidth(s.Thin), dashes(look, s.Kind), piece)
 		}
 		return
 	}

@@ -72,13 +72,10 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 	c.SetColor(color.White) // not the colour of whatever page an SVG stands on
 	c.Fill(rectangle(0, 0, width, height).Path())
 	legend, rows := sharedLegend(t, f)
-	if err := checkLegend(t, legend, sharedRoom(f)); err != nil {
+	if err := checkLegend(t, legend, sharedRoom(t, f)); err != nil {
 		return err
 	}
-	var left vg.Length
-	for i := range f.Panels {
-		left = max(left, leftRoom(t, &f.Panels[i]))
-	}
+	left := leftOfAll(t, f)
 	bottom := height - sharedHeight(rows) // of the legend
 	drawLegend(c, t, legend, rows, vg.Point{X: left, Y: bottom})
 	for i := range f.Panels {

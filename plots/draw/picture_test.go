@@ -2,6 +2,7 @@ package draw
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -13,8 +14,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/recorder"
 	"pgregory.net/rapid"
 
@@ -22,10 +25,15 @@ import (
 	"productform/plots"
 )
 
+// catalogue returns all figures, which are computed once.
+var catalogue = sync.OnceValues(func() ([]*plots.Figure, error) {
+	return plots.Compute(context.Background(), plots.Catalogue(), plots.Settings{Precision: plots.Draft, Seed: 1, Runs: 4, Jumps: 2000})
+})
+
 // figures returns the catalogue and the test figure.
 func figures(t *testing.T) []*plots.Figure {
 	t.Helper()
-	all, err := plots.Compute(t.Context(), plots.Catalogue(), plots.Settings{Precision: plots.Draft, Seed: 1, Runs: 4, Jumps: 2000})
+	all, err := catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +63,17 @@ func TestRenderIsDeterministic(t *testing.T) {
 	}
 }
 
+// legendRows returns the rows of the legend above all panels, which those in several rows have.
+func legendRows(f *plots.Figure) int {
+	switch {
+	case len(f.Panels) <= 2 || f.ID == "test":
+		return 0
+	case f.ID == "tags-17":
+		return 2
+	}
+	return 1
+}
+
 // A PNG has the printed size at 300 dots per inch, says so, and has no ink on its edge.
 func TestPNG(t *testing.T) {
 	for _, f := range figures(t) {
@@ -69,8 +88,8 @@ func TestPNG(t *testing.T) {
 			t.Errorf("%s is %d dots wide, want %.0f", f.ID, size.X, want)
 		}
 		want := float64(rows) * 70 / 25.4 * 300
-		if rows > 1 && f.ID != "test" { // a row for the legend: 5 points and 1.35 times 8
-			want += 15.8 / 72 * 300
+		if n := legendRows(f); n > 0 { // 5 points, and 1.35 times 8 a row
+			want += (5 + 10.8*float64(n)) / 72 * 300
 		}
 		if math.Abs(float64(size.Y)-want) > 1 {
 			t.Errorf("%s is %d dots high, want %.0f", f.ID, size.Y, want)
@@ -152,11 +171,11 @@ func TestNamesOrLegend(t *testing.T) {
 	text := newTypesetter()
 	for _, f := range figures(t) {
 		shared, rows := sharedLegend(text, f)
-		if (shared != nil) != (len(f.Panels) > 2 && f.ID != "test") || shared != nil && rows != 1 {
+		if (shared != nil) != (len(f.Panels) > 2 && f.ID != "test") || rows != legendRows(f) {
 			t.Errorf("%s: shared legend in %d rows", f.ID, rows)
 		}
 		for _, e := range shared {
-			if e.x+entryWidth(text, e) > sharedRoom(f) {
+			if e.x+entryWidth(text, e) > sharedRoom(text, f) {
 				t.Errorf("%s: the name %q leaves the figure", f.ID, e.label)
 			}
 		}
@@ -277,7 +296,7 @@ func TestAnyValidFigureIsPainted(t *testing.T) {
 			return magnitude
 		}
 		for i := range rapid.IntRange(1, 3).Draw(t, "series") {
-			s := plots.Series{Label: fmt.Sprint("series ", i), Look: i, Kind: rapid.SampledFrom([]plots.Kind{plots.Curve, plots.Points}).Draw(t, "kind")}
+			s := plots.Series{Label: fmt.Sprint("series ", i), Look: i, Thin: i == 1, Kind: rapid.SampledFrom([]plots.Kind{plots.Curve, plots.Points, plots.Steps}).Draw(t, "kind")}
 			x := number(p.X.Scale)
 			for range rapid.IntRange(1, 8).Draw(t, "points") {
 				s.X, s.Y = append(s.X, x), append(s.Y, number(p.Y.Scale))
@@ -300,5 +319,25 @@ func TestAnyValidFigureIsPainted(t *testing.T) {
 	})
 	if painted == 0 {
 		t.Error("nothing was painted")
+	}
+}
+
+// Steps keep the height of a point up to the next, and are drawn without dashes.
+func TestStepsHaveCorners(t *testing.T) {
+	text := newTypesetter()
+	p := plots.Panel{
+		Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 10},
+		Series: []plots.Series{{Label: "s", Kind: plots.Steps, Look: 1, X: []float64{0, 1, 4}, Y: []float64{10, 5, 0}}},
+	}
+	l, err := plan(text, &p, "", rectangle(0, 0, panelWidth, panelHeight), leftRoom(text, &p), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []vg.Point{l.at(0, 10), l.at(1, 10), l.at(1, 5), l.at(4, 5), l.at(4, 0)}
+	if got := l.points(p.Series[0]); !slices.Equal(got, want) {
+		t.Errorf("corners %v, want %v", got, want)
+	}
+	if looks[1].dashes == nil || dashes(looks[1], plots.Steps) != nil || dashes(looks[1], plots.Curve) == nil {
+		t.Error("steps are dashed, or curves are not")
 	}
 }

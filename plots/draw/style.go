@@ -4,6 +4,8 @@ import (
 	"image/color"
 
 	"gonum.org/v1/plot/vg"
+
+	"productform/plots"
 )
 
 // The one style of all pictures: lengths in points (1/72 inch) on paper.
@@ -22,6 +24,7 @@ const (
 	axisWidth      vg.Length = 0.6
 	gridWidth      vg.Length = 0.4
 	curveWidth     vg.Length = 1.4
+	thinWidth      vg.Length = 0.7
 	referenceWidth vg.Length = 0.7
 	barWidth       vg.Length = 0.8
 	markerSize     vg.Length = 2 // radius
@@ -74,6 +77,22 @@ var looks = []look{
 
 // lookOf returns the look with this number; beyond the last they start over.
 func lookOf(number int) look { return looks[number%len(looks)] }
+
+// lineWidth returns the width of the line of a series.
+func lineWidth(thin bool) vg.Length {
+	if thin {
+		return thinWidth
+	}
+	return curveWidth
+}
+
+// dashes returns those of a line of this kind: none for steps, whose corners they would hide.
+func dashes(l look, kind plots.Kind) []vg.Length {
+	if kind == plots.Steps {
+		return nil
+	}
+	return l.dashes
+}
 
 // referenceDashes are those of reference lines.
 var referenceDashes = []vg.Length{1, 1.6}

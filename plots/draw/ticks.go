@@ -76,21 +76,25 @@ func logTicks(lo, hi float64, count int) []tick {
 	if 3*decades <= 2*float64(max(count, 2)) {
 		labelled = map[int]bool{1: true, 2: true, 5: true}
 	}
-	every := max(1, int(math.Ceil(decades/float64(max(count, 2))))) // powers of ten from label to label
+	every := roundEvery(int(math.Ceil(decades / float64(max(count, 2))))) // powers of ten from label to label
+	minor := max(1, every/5)
+	if every < 10 {
+		minor = 1
+	}
 	powers := lo < 1e-4 || hi > 1e5
 	var t []tick
 	labels := 0
 	for e := int(math.Floor(math.Log10(lo))); e <= int(math.Ceil(math.Log10(hi))); e++ {
 		for m := 1; m <= 9; m++ {
 			v := scaled(float64(m), e)
-			if v < lo*(1-forgiven) || v > hi*(1+forgiven) || every > 1 && m > 1 {
+			if v < lo*(1-forgiven) || v > hi*(1+forgiven) || every > 1 && (m > 1 || e%minor != 0) {
 				continue
 			}
 			label := ""
 			if labelled[m] && e%every == 0 {
 				label = decimal(v, max(0, -e))
 				if powers {
-					label = decimal(v, scientific)
+					label = superscripts(strconv.Itoa(m) + "e" + strconv.Itoa(e)) // v is rounded
 				}
 				labels++
 			}
@@ -101,6 +105,14 @@ func logTicks(lo, hi float64, count int) []tick {
 		return linearTicks(lo, hi, count)
 	}
 	return t
+}
+
+// roundEvery returns n, at least 1, and above 6 the next multiple of 5.
+func roundEvery(n int) int {
+	if n <= 6 {
+		return max(1, n)
+	}
+	return (n + 4) / 5 * 5
 }
 
 // scientific in place of a number of digits asks for powers of ten.

@@ -1,0 +1,342 @@
+package plots
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sort"
+
+	"productform/dist"
+	"productform/traces"
+)
+
+// A measure is a way to read sizes from a log.
+type measure struct {
+	title, unit, words string
+	read               func(io.Reader) ([]float64, int, error)
+}
+
+// logName is the log whose sizes are shown.
+const logName = "SDSC-Par-1996"
+
+// logWords names the log, and those to whom thanks are due.
+const logWords = "The log is SDSC-Par-1996 of the Parallel Workloads Archive (D. Feitelson, D. Tsafrir and D. Krakov, J. Parallel and Distributed Computing 74(10), 2014), version 3.1, cleaned: " +
+	"the Intel Paragon of 400 processors of the San Diego Supercomputer Center, 27 December 1995 to 31 December 1996; thanks to Reagan Moore and Allen Downey, who gave it to the archive."
+
+func runTimes() measure { return measure{"Run times", "s", "run times", dist.ReadSizes} }
+func work() measure {
+	return measure{"Processor-seconds", "processor-s", "run times by processors", dist.ReadWork}
+}
+
+// sizes returns the sizes in the log that are above 0, and how many jobs have none.
+func (m measure) sizes() (sizes []float64, skipped int, err error) {
+	r, err := traces.Open(logName)
+	if err != nil {
+		return nil, 0, err
+	}
+	sizes, skipped, err = m.read(r)
+	return sizes, skipped, errors.Join(err, r.Close())
+}
+
+// A portrait is what is told of a list of sizes.
+type portrait struct {
+	law       dist.Distribution
+	mean, scv float64
+	half      float64 // part of the jobs, the largest, that bring half of the work
+}
+
+func describe(sizes []float64) (p portrait, err error) {
+	if p.law, err = dist.NewEmpirical(sizes); err != nil {
+		return p, err
+	}
+	if p.mean, err = dist.Mean(p.law); err != nil {
+		return p, err
+	}
+	if p.scv, err = dist.SCV(p.law); err != nil {
+		return p, err
+	}
+	sorted := slices.Sorted(slices.Values(sizes))
+	rest := p.mean * float64(len(sizes)) / 2
+	n := len(sorted)
+	for rest > 0 {
+		n--
+		rest -= sorted[n]
+	}
+	p.half = float64(len(sorted)-n) / float64(len(sorted))
+	return p, nil
+}
+
+// fits draws tails of measured sizes and of the laws that fit them.
+func fits(ctx context.Context, f *Figure) error {
+	var words []string
+	for k, m := range []measure{runTimes(), work()} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		sizes, skipped, err := m.sizes()
+		if err != nil {
+			return err
+		}
+		p, err := describe(sizes)
+		if err != nil {
+			return err
+		}
+		fit, alpha, err := dist.FitBoundedPareto(sizes)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.words, err)
+		}
+		low, high, _ := fit.Support()
+		mean, err := dist.Mean(fit)
+		if err != nil {
+			return err
+		}
+		scv, err := dist.SCV(fit)
+		if err != nil {
+			return err
+		}
+		panel := Panel{
+			Title: m.title,
+			X:     Axis{Quantity: "size", Symbol: "x", Unit: "s, or processor-s", Scale: Log},
+			Y:     Axis{Quantity: "part of the jobs that are larger", Scale: Log, Min: 1e-5, Max: 2},
+		}
+		panel.Series = []Series{
+			tail("measured", Steps, randomLook, p.law, low, high),
+			tail("bounded Pareto", Curve, leastLook, fit, low, high),
+		}
+		f.Panels = append(f.Panels, panel)
+		words = append(words, fmt.Sprintf("(%c) %s of %d jobs (%d more have none), from %s to %s %s, of mean %s %s and squared coefficient of variation C² = %s; half of the work is that of the largest %s %% of the jobs. "+
+			"The likeliest bounded Pareto law between the same ends has α = %s, mean %s %s, C² = %s. ",
+			'a'+k, m.words, len(sizes), skipped, short(low), short(high), m.unit, short(p.mean), m.unit, short(p.scv), short(100*p.half), short(alpha), short(mean), m.unit, short(scv)))
+		f.Parameters = append(f.Parameters,
+			Parameter{"sizes (" + string(rune('a'+k)) + ")", fmt.Sprintf("%s of %s, %d jobs, %d skipped", m.words, logName, len(sizes), skipped)},
+			Parameter{"measured (" + string(rune('a'+k)) + ")", fmt.Sprintf("mean %s %s, C² = %s, half of the work by the largest %s %% of the jobs", short(p.mean), m.unit, short(p.scv), short(100*p.half))},
+			Parameter{"fitted (" + string(rune('a'+k)) + ")", fmt.Sprintf("bounded Pareto, k = %s, p = %s, α = %.6g", short(low), short(high), alpha)})
+		letter := fmt.Sprintf("%s%c", f.ID, 'a'+k)
+		f.Checks = append(f.Checks,
+			solved(letter, "exponent α of the fit, by bisection", alpha, likeliest(sizes), 1e-9),
+			solved(letter, "squared coefficient of variation, as a sum over jobs", p.scv, plainSCV(sizes), 1e-11))
+	}
+	f.Caption = "Part of the jobs whose size is above x. " + words[0] + words[1] +
+		"Drawn at 60 sizes a decade, the law down to 10⁻⁵ too; the measured part keeps its value up to the next size. " + logWords + " In the manner of Harchol-Balter (2002), Figure 3, which shows UNIX processes."
+	return nil
+}
+
+// tail draws P(X > x) from low to high, where it is positive.
+func tail(label string, kind Kind, look int, law dist.Distribution, low, high float64) Series {
+	const perDecade = 60
+	s := Series{Label: label, Kind: kind, Look: look}
+	n := int(math.Ceil(perDecade * math.Log10(high/low)))
+	for k := range n {
+		x := low * math.Pow(high/low, float64(k)/float64(n))
+		if p := law.Survival(x); p > 0 {
+			s.X, s.Y = append(s.X, x), append(s.Y, p)
+		}
+	}
+	if kind == Curve { // close to the top it falls more steeply than that
+		for q := 1e-2; q > 0.99e-5; q /= math.Sqrt(10) {
+			if x, err := law.Quantile(1 - q); err == nil && x > s.X[len(s.X)-1] {
+				s.X, s.Y = append(s.X, x), append(s.Y, law.Survival(x))
+			}
+		}
+	}
+	return s
+}
+
+// likeliest solves the likelihood equation of the exponent, n/α - n l/(e^{αl} - 1) = Σ ln(x/low), by bisection.
+func likeliest(sizes []float64) float64 {
+	low, high := slices.Min(sizes), slices.Max(sizes)
+	l, sum := math.Log(high/low), 0.0
+	for _, x := range sizes {
+		sum += math.Log(x / low)
+	}
+	mean := sum / float64(len(sizes))
+	a, b := 1e-6, 100.0
+	for range 200 {
+		mid := (a + b) / 2
+		if 1/mid-l/math.Expm1(mid*l) > mean {
+			a = mid
+		} else {
+			b = mid
+		}
+	}
+	return (a + b) / 2
+}
+
+func plainSCV(sizes []float64) float64 {
+	var sum, square float64
+	for _, x := range sizes {
+		sum += x
+		square += x * x
+	}
+	return float64(len(sizes))*square/sum/sum - 1
+}
+
+// moments returns, against α, the low end k of B(k, p, α), E[X²] and the coefficient of variation.
+func moments(ctx context.Context, a []float64, high float64) (low, second, variation Series, err error) {
+	for _, alpha := range a {
+		if err := ctx.Err(); err != nil {
+			return low, second, variation, err
+		}
+		m, err := farm(alpha, high, 1, 0.5)
+		if err != nil {
+			return low, second, variation, err
+		}
+		k, _, _ := m.Sizes.Support()
+		square, err := m.Sizes.Moment(2)
+		if err != nil {
+			return low, second, variation, err
+		}
+		scv, err := dist.SCV(m.Sizes)
+		if err != nil {
+			return low, second, variation, err
+		}
+		for _, p := range []struct {
+			s *Series
+			y float64
+		}{{&low, k}, {&second, square}, {&variation, math.Sqrt(scv)}} {
+			p.s.X, p.s.Y = append(p.s.X, alpha), append(p.s.Y, p.y)
+		}
+	}
+	return low, second, variation, nil
+}
+
+// named returns the series under a name.
+func named(s Series, label string, look int, thin bool) Series {
+	s.Label, s.Look, s.Thin = label, look, thin
+	return s
+}
+
+// closedForms checks k and E[X²] where they are simple: k = mean²/p at α = 1/2, k = mean/(2 - mean/p) at α = 2.
+func closedForms(f *Figure, kPanel, momentPanel string, high float64, low, second Series) {
+	half, two := paretoMean*paretoMean/high, paretoMean/(2-paretoMean/high)
+	if kPanel != "" {
+		f.Checks = append(f.Checks,
+			solved(kPanel, "smallest size k, α = 0.5, as E[X]²/p", low.at(0.5), half, 1e-12),
+			solved(kPanel, "smallest size k, α = 2, as E[X]/(2 − E[X]/p)", low.at(2), two, 1e-12))
+	}
+	f.Checks = append(f.Checks,
+		solved(momentPanel, "E[X²], α = 0.5, from the closed form of k", second.at(0.5), paretoMoment(2, half, high, 0.5), 1e-10),
+		solved(momentPanel, "E[X²], α = 2, from the closed form of k", second.at(2), paretoMoment(2, two, high, 2), 1e-10))
+}
+
+// secondMoment draws the smallest size and E[X²] for p = 10^10.
+func secondMoment(ctx context.Context, f *Figure) error {
+	a := append(grid(4, 40, 80), grid(11, 40, 20)...)
+	low, second, _, err := moments(ctx, a, wide)
+	if err != nil {
+		return err
+	}
+	f.Panels = []Panel{
+		{Title: "Smallest size", X: alphaAxis(), Y: Axis{Quantity: "smallest size", Symbol: "k", Unit: "s", Scale: Log}, Series: []Series{named(low, "p = 10¹⁰", tagsLook, false)}},
+		{Title: "Second moment", X: alphaAxis(), Y: Axis{Quantity: "second moment", Symbol: "E[X²]", Unit: "s²", Scale: Log}, Series: []Series{named(second, "p = 10¹⁰", tagsLook, false)}},
+	}
+	f.Caption = sizeWords(wide) + "(a) The smallest size k that gives this mean, and (b) the second moment, against α. " + gridWords(a) + source("4")
+	f.Parameters = paretoParameters(wide, "", "", a)
+	for _, alpha := range []float64{0.5, 1, 1.5, 2} {
+		f.Parameters = append(f.Parameters, Parameter{fmt.Sprintf("B(k, p, α) at α = %g", alpha), fmt.Sprintf("k = %s s, E[X²] = %s s²", short(low.at(alpha)), short(second.at(alpha)))})
+	}
+	closedForms(f, f.ID+"a", f.ID+"b", wide, low, second)
+
+	// What the longest jobs carry.
+	half := func(alpha float64) (float64, error) {
+		m, err := farm(alpha, wide, 1, 0.5)
+		if err != nil {
+			return 0, err
+		}
+		least, most, _ := m.Sizes.Support()
+		n := sort.Search(1<<20, func(n int) bool {
+			x := least * math.Pow(most/least, float64(n)/(1<<20))
+			v, momentErr := m.Sizes.PartialMoment(1, x, most)
+			err = errors.Join(err, momentErr)
+			return v <= paretoMean/2
+		})
+		return m.Sizes.Survival(least * math.Pow(most/least, float64(n)/(1<<20))), err
+	}
+	var parts [4]float64
+	for k, alpha := range []float64{1, 1.15, 1.2, 1.5} {
+		if parts[k], err = half(alpha); err != nil {
+			return err
+		}
+	}
+	f.Claims = append(f.Claims, verdict(f.ID, "A tiny fraction (< 1 %) of the very longest jobs comprise over half of the total load (section 3).",
+		"For every α below 2, half of the load is that of fewer than 1 % of the jobs.",
+		fmt.Sprintf("%s %% at α = 1, %s %% at 1.15, %s %% at 1.2, %s %% at 1.5: so for α up to about 1.15.", short(100*parts[0]), short(100*parts[1]), short(100*parts[2]), short(100*parts[3])), false))
+	m, err := farm(0.2, wide, 1, 0.5)
+	if err != nil {
+		return err
+	}
+	var carried [2]float64
+	for k, fraction := range []float64{1e-6, 1e-4} {
+		x, err := m.Sizes.Quantile(1 - fraction)
+		if err != nil {
+			return err
+		}
+		v, err := m.Sizes.PartialMoment(1, x, wide)
+		if err != nil {
+			return err
+		}
+		carried[k] = v / paretoMean
+	}
+	f.Claims = append(f.Claims, verdict(f.ID, "At α = 0.2 the longest 10⁻⁶ of all jobs make up half of the load, the longest 10⁻⁴ make up 0.99999 of it (section 5.2).",
+		"They make up at least as much.", fmt.Sprintf("%.3f and %.8f of the load.", carried[0], carried[1]), carried[0] >= 0.5 && carried[1] >= 0.99999))
+	return nil
+}
+
+// smallerMoment draws E[X²] and the coefficient of variation for p = 10^7.
+func smallerMoment(ctx context.Context, f *Figure) error {
+	a := paperAlphas()
+	low, second, variation, err := moments(ctx, a, narrow)
+	if err != nil {
+		return err
+	}
+	wideLow, wideSecond, wideVariation, err := moments(ctx, a, wide)
+	if err != nil {
+		return err
+	}
+	pair := func(s, w Series) []Series {
+		return []Series{named(s, "p = 10⁷", tagsLook, false), named(w, "p = 10¹⁰", leastLook, true)}
+	}
+	f.Panels = []Panel{
+		{Title: "Second moment", X: alphaAxis(), Y: Axis{Quantity: "second moment", Symbol: "E[X²]", Unit: "s²", Scale: Log}, Series: pair(second, wideSecond)},
+		{Title: "Coefficient of variation", X: alphaAxis(), Y: Axis{Quantity: "coefficient of variation", Symbol: "C", Scale: Log}, Series: pair(variation, wideVariation)},
+	}
+	f.Caption = sizeWords(narrow) + "(a) The second moment and (b) the coefficient of variation, C² = E[X²]/E[X]² − 1, against α; thin for p = 10¹⁰ s. " + gridWords(a) + source("14")
+	f.Parameters = append(paretoParameters(narrow, "", "", a), Parameter{"largest size, thin lines", "p = 10¹⁰ s"})
+	closedForms(f, "", f.ID+"a", narrow, low, second)
+	root := func(alpha float64) float64 { return math.Sqrt(second.at(alpha)) / paretoMean }
+	f.Claims = append(f.Claims,
+		verdict(f.ID, "The coefficient of variation now ranges from 2 (α = 2) to 33 (α = 0.2).", "C rounds to these numbers.",
+			fmt.Sprintf("C = %s and %s, or %s and %s if C² = E[X²]/E[X]² as the paper defines it; 33.3 is at α = 0.5 (C = %s).",
+				short(variation.at(2)), short(variation.at(0.2)), short(root(2)), short(root(0.2)), short(variation.at(0.5))),
+			math.Round(variation.at(2)) == 2 && math.Round(variation.at(0.2)) == 33),
+		verdict(f.ID, "At α = 1 sizes span 8 orders of magnitude from k = 167 with p = 10¹⁰, and 5 from k = 287 with p = 10⁷ (section 7).",
+			"k and log₁₀(p/k) are these numbers, rounded or cut.",
+			fmt.Sprintf("k = %.2f and %.2f; log₁₀(p/k) = %.2f and %.2f.", wideLow.at(1), low.at(1), math.Log10(wide/wideLow.at(1)), math.Log10(narrow/low.at(1))),
+			math.Floor(wideLow.at(1)) == 167 && math.Round(low.at(1)) == 287 && math.Round(math.Log10(wide/wideLow.at(1))) == 8 && math.Round(math.Log10(narrow/low.at(1))) == 5))
+	return nil
+}
+
+// solved returns the check of a number by a second computation.
+func solved(figure, quantity string, exact, second, tolerance float64) Check {
+	return Check{Figure: figure, Quantity: quantity, Exact: exact, Solver: &second, Tolerance: &tolerance}
+}
+
+// verdict returns a claim that exact numbers decide, a finding.
+func verdict(figure, sentence, criterion, numbers string, holds bool) Claim {
+	c := Claim{Figure: figure, Sentence: sentence, Criterion: criterion, Numbers: numbers, Verdict: Refuted, Finding: true}
+	if holds {
+		c.Verdict = Holds
+	}
+	return c
+}
+
+// printedOnly returns the words for a claim that holds only if the formula for Least-Work-Remaining is taken as printed.
+func printedOnly(corrected, printed bool) string {
+	if printed && !corrected {
+		return " It holds only with Least-Work-Remaining as printed, twice the corrected formula."
+	}
+	return ""
+}
