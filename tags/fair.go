@@ -61,7 +61,7 @@ func Fair(m Model) (Optimum, error) {
 	case f.atoms != nil:
 		cutoffs := newFairAtoms(f).solve()
 		if cutoffs == nil {
-			return Optimum{}, fmt.Errorf("tags: no cutoffs at atoms found for %v at load %v", m.Sizes, m.Load)
+			return Optimum{}, fmt.Errorf("%w: none at sizes of %v keep every host below load 1", ErrUnfair, m.Sizes)
 		}
 		r = m.visits(l, cutoffs)
 	default:
