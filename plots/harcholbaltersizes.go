@@ -26,9 +26,9 @@ const logName = "SDSC-Par-1996"
 const logWords = "The log is SDSC-Par-1996 of the Parallel Workloads Archive (D. Feitelson, D. Tsafrir and D. Krakov, J. Parallel and Distributed Computing 74(10), 2014), version 3.1, cleaned: " +
 	"the Intel Paragon of 400 processors of the San Diego Supercomputer Center, 27 December 1995 to 31 December 1996; thanks to Reagan Moore and Allen Downey, who gave it to the archive."
 
-func runTimes() measure { return measure{"Run times", "s", "run times", dist.ReadSizes} }
+func runTimes() measure { return measure{"Run times, in seconds", "s", "run times", dist.ReadSizes} }
 func work() measure {
-	return measure{"Processor-seconds", "processor-s", "run times by processors", dist.ReadWork}
+	return measure{"Work, in processor-seconds", "processor-s", "run times by processors", dist.ReadWork}
 }
 
 // sizes returns the sizes in the log that are above 0, and how many jobs have none.
@@ -99,7 +99,7 @@ func fits(ctx context.Context, f *Figure) error {
 		}
 		panel := Panel{
 			Title: m.title,
-			X:     Axis{Quantity: "size", Symbol: "x", Unit: "s, or processor-s", Scale: Log},
+			X:     Axis{Quantity: "size", Symbol: "x", Scale: Log},
 			Y:     Axis{Quantity: "part of the jobs that are larger", Scale: Log, Min: 1e-5, Max: 2},
 		}
 		panel.Series = []Series{
