@@ -38,7 +38,10 @@ func Analyze(m Model, cutoffs []float64) (Result, error) {
 	if l.err != nil {
 		return Result{}, l.err
 	}
-	return r, r.finite()
+	if err := r.finite(); err != nil {
+		return Result{}, err
+	}
+	return r, nil
 }
 
 // rate returns λ.
@@ -67,9 +70,12 @@ func (m Model) visits(l *law, cutoffs []float64) Result {
 		host.Load = rate * m1 / v
 		if visit > 0 {
 			host.VisitMean, host.VisitSquare = m1/visit, l.capped(2, a, b)/visit
+			if host.VisitSquare < 1e-290 && l.err == nil {
+				l.err = fmt.Errorf("tags: the mean square of visits of host %d is below float64", i+1)
+			}
 		}
-		if i < len(cutoffs) {
-			lost := b * l.tail(b)
+		if tail := l.tail(b); tail > 0 {
+			lost := b * tail
 			r.Lost += lost
 			r.Excess += rate * lost / v
 		}
@@ -82,9 +88,13 @@ func (m Model) visits(l *law, cutoffs []float64) Result {
 func (m Model) spare(i int) float64 { return math.FMA(-m.Load, m.capacity()/m.speed(i), 1) }
 
 // slack returns 1 - ρ_i for cutoffs a and b: host i is spared the work below a and above b. Unless λE[X]/v_i is above 1
-// nothing cancels.
+// nothing cancels, and where it is far above 1 the load itself is subtracted.
 func (m Model) slack(l *law, i int, a, b float64) float64 {
-	return m.spare(i) + m.rate(l)/m.speed(i)*(l.partial(1, 0, a)+l.above(b))
+	push := m.rate(l) / m.speed(i)
+	if spare := m.spare(i); spare > slow {
+		return spare + push*(l.partial(1, 0, a)+l.above(b))
+	}
+	return 1 - push*l.capped(1, a, b)
 }
 
 // waits adds the waiting times, slowdowns and responses. Formally it does so for overloaded hosts too.
@@ -110,7 +120,7 @@ func (m Model) waits(l *law, r *Result) {
 			host.Response = waited + spent + l.partial(1, a, b)/host.Final/v
 		}
 		r.MeanStretch += host.Final / v
-		if i < len(r.Cutoffs) {
+		if host.Visit > 0 && l.tail(b) > 0 {
 			spent += b / v
 			r.MeanStretch += b / v * l.partial(-1, b, math.Inf(1))
 		}

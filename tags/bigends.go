@@ -186,3 +186,10 @@ func (a ends) exp() (ends, error) {
 	gap.Add(gap, big.NewFloat(1))
 	return ends{roundDown(prec).Set(e.Low), gap.Mul(gap, e.High)}, nil
 }
+
+func bigMax(x, y *big.Float) *big.Float {
+	if x.Cmp(y) >= 0 {
+		return x
+	}
+	return y
+}

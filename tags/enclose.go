@@ -2,6 +2,7 @@ package tags
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -90,7 +91,7 @@ func (m ExactModel) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) 
 	switch {
 	case err == nil:
 		return r, nil
-	case err == ErrPrecision && undecided >= 0:
+	case errors.Is(err, ErrPrecision) && undecided >= 0:
 		err = fmt.Errorf("%w: whether the load of host %d is below 1", err, undecided+1)
 	}
 	return EnclosedResult{}, err

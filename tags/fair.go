@@ -45,14 +45,7 @@ func Fair(m Model) (Optimum, error) {
 	}
 	f := &fairFarm{killFarm: newKillFarm(m, l, Objective{Slowdown: 1}), m: m}
 	if !f.setRanges() {
-		if l.err != nil {
-			return Optimum{}, l.err
-		}
-		most, err := MaxLoad(m)
-		if err != nil {
-			return Optimum{}, err
-		}
-		return Optimum{}, &InfeasibleError{m.Load, most}
+		return Optimum{}, m.infeasible(l)
 	}
 	var r Result
 	switch {
@@ -77,7 +70,10 @@ func Fair(m Model) (Optimum, error) {
 		return Optimum{}, l.err
 	}
 	least, largest := r.slowdowns()
-	return Optimum{Result: r, Objective: largest, Gap: 1 - least/largest}, r.finite()
+	if err := r.finite(); err != nil {
+		return Optimum{}, err
+	}
+	return Optimum{Result: r, Objective: largest, Gap: 1 - least/largest}, nil
 }
 
 // slowdowns returns the least and the largest E[S_i] of the hosts at which jobs end.

@@ -33,7 +33,7 @@ func (s *fairAtoms) host(i, a, b int) (wait, mean float64) {
 	case a >= b:
 		return math.Inf(1), 0
 	}
-	slack := s.slack(i, p, q)
+	slack, _ := s.slack(i, p, q)
 	if !(slack > 0) {
 		return math.Inf(1), 0
 	}

@@ -2,6 +2,7 @@ package tags
 
 import (
 	"math"
+	"slices"
 
 	"productform/dist"
 )
@@ -19,11 +20,16 @@ type killFarm struct {
 	atoms   []float64               // of the law, if it has them
 }
 
+// slow is the spare slack below which that of a host is taken from its load: 1 - ρ_i then has an error of some 1e-16, the
+// sum of the spare slack and what it is spared one of |spare| 1e-16.
+const slow = -64
+
 // margin is what a bound gives away to rounding, as a part of the numbers that it adds up.
 const margin = 2e-14
 
 func newKillFarm(m Model, l *law, o Objective) *killFarm {
-	f := &killFarm{l: l, o: o, rate: m.rate(l)}
+	most := max(o.Slowdown, o.Waiting) // so that no cost leaves float64 for the sake of its unit
+	f := &killFarm{l: l, o: Objective{o.Slowdown / most, o.Waiting / most}, rate: m.rate(l)}
 	for i := range m.Hosts {
 		v := m.speed(i)
 		f.speed = append(f.speed, v)
@@ -65,9 +71,19 @@ func (f *killFarm) at(x float64) point {
 
 func (f *killFarm) weight(a *point) float64 { return f.o.Slowdown*a.inverse + f.o.Waiting*a.tail }
 
-// slack returns 1 - ρ_i, to the same digits as [Analyze].
-func (f *killFarm) slack(i int, a, b *point) float64 {
-	return f.spare[i] + f.rate/f.speed[i]*(a.first+b.above)
+// slack returns 1 - ρ_i, to the same digits as [Analyze], and the size of the numbers that it adds up.
+func (f *killFarm) slack(i int, a, b *point) (slack, size float64) {
+	push := f.rate / f.speed[i]
+	if f.spare[i] > slow {
+		slack = f.spare[i] + push*(a.first+b.above)
+		return slack, slack + 2*math.Abs(f.spare[i])
+	}
+	capped := b.first // E[min(X, b)]
+	if b.tail > 0 {
+		capped += b.x * b.tail
+	}
+	m1, m1Size := difference(a.first, capped, larger(a), b.above)
+	return 1 - push*m1, 1 + push*m1Size
 }
 
 // square returns E[min(X, b)²; X > a] as the difference of numbers as small as possible, and the smaller of them.
@@ -84,11 +100,14 @@ func square(a, b *point) (m2, size float64) {
 }
 
 func (f *killFarm) cost(i int, a, b *point) float64 {
+	if a.x > b.x {
+		return math.Inf(1)
+	}
 	if a.tail == 0 {
 		return 0
 	}
-	slack := f.slack(i, a, b)
-	if !(slack > 0) || a.x > b.x {
+	slack, _ := f.slack(i, a, b)
+	if !(slack > 0) {
 		return math.Inf(1)
 	}
 	v := f.speed[i]
@@ -117,8 +136,8 @@ func (f *killFarm) slope(i int, a, b *cell) (slope, bool) {
 		}
 		return slope{cost: weight * f.rate * m1 * b.low.x / (2 * v * v * slack)}, true
 	}
-	slack := f.slack(i, &a.high, &b.low)
-	slack += margin*(slack+2*math.Abs(f.spare[i])) + f.fuzz[i]
+	slack, size := f.slack(i, &a.high, &b.low)
+	slack += margin*size + f.fuzz[i]
 	if !(slack > 0) {
 		return slope{}, false
 	}
@@ -139,38 +158,67 @@ func (f *killFarm) slope(i int, a, b *cell) (slope, bool) {
 
 // ranges returns bounds of the cutoffs that keep every host below load 1. It is false if there are none: if host h is
 // overloaded though every host before it does all that it can. As host i does less the larger s_{i-1} is, the largest
-// cutoffs come one by one from the first host on, and the least from the last host back. Only a host slower than one
-// before it may have to stop below that one's largest cutoff; there the largest is looked for on a grid.
+// cutoffs come one by one from the first host on, and the least from the last host back. A host slower than one before
+// it may be overloaded between that one's largest cutoff and any above; then its own is below that, which is all that is
+// used of it here.
 func (f *killFarm) ranges() (low, high []float64, ok bool) {
-	n := len(f.speed) - 1
-	low, high = make([]float64, n), make([]float64, n)
-	a := f.at(0)
-	for j := range n {
-		spares := func(first, above float64) bool { return f.spare[j]+f.rate/f.speed[j]*(first+above) > 0 }
-		from := max(a.x, f.l.low)
-		switch {
-		case spares(a.first, f.l.above(from)):
-			high[j] = f.last(from, func(x float64) bool { return spares(a.first, f.l.above(x)) })
-		case j > 0:
-			high[j] = f.stop(from, func(x float64) bool { return spares(f.l.partial(1, 0, x), f.l.above(x)) })
-		}
-		if high[j] == 0 {
-			return nil, nil, false
-		}
-		a = f.at(high[j])
-	}
-	end := f.at(math.Inf(1))
-	if !(f.slack(n, &a, &end) > 0) {
+	low, high = make([]float64, len(f.speed)-1), make([]float64, len(f.speed)-1)
+	fits := f.reach(high, func(_ int, from float64) float64 { return from })
+	if !fits {
 		return nil, nil, false
 	}
-	b := end
-	for j := n - 1; j >= 0; j-- {
-		low[j] = f.first(high[j], func(x float64) bool {
-			return f.spare[j+1]+f.rate/f.speed[j+1]*(f.l.partial(1, 0, x)+b.above) > 0
-		})
-		b = f.at(low[j])
+	b := f.work(math.Inf(1))
+	for j := len(low) - 1; j >= 0; j-- {
+		low[j] = f.first(high[j], func(x float64) bool { return f.spares(j+1, f.work(x), b) })
+		b = f.work(low[j])
 	}
 	return low, high, true
+}
+
+// feasible reports whether some cutoffs keep every host below load 1, where a slow host has for its largest cutoff s
+// below that of the host before, and equal to its own lower one, the largest for which λ s P(X > s) < v.
+func (f *killFarm) feasible() bool {
+	return f.reach(make([]float64, len(f.speed)-1), func(j int, from float64) float64 {
+		return f.stop(from, func(x float64) bool { p := f.work(x); return f.spares(j, p, p) })
+	})
+}
+
+// reach fills in the largest cutoffs, that of host j by slow if it is overloaded from the largest before it on, and
+// reports whether the last host is not overloaded then.
+func (f *killFarm) reach(high []float64, slow func(j int, from float64) float64) bool {
+	a := f.work(0)
+	for j := range high {
+		from := max(a.x, f.l.low)
+		switch {
+		case f.spares(j, a, f.work(from)):
+			high[j] = f.last(from, func(x float64) bool { return f.spares(j, a, f.work(x)) })
+		case j > 0:
+			high[j] = slow(j, from)
+		}
+		if high[j] == 0 {
+			return false
+		}
+		a = f.work(high[j])
+	}
+	return f.spares(len(high), a, f.work(math.Inf(1)))
+}
+
+// slows reports whether a host is slower than one before it.
+func (f *killFarm) slows() bool { return !slices.IsSorted(f.speed) }
+
+// spares reports whether host i between cutoffs a and b is below load 1.
+func (f *killFarm) spares(i int, a, b point) bool {
+	slack, _ := f.slack(i, &a, &b)
+	return slack > 0
+}
+
+// work returns as much of the point of cutoff x as a load needs.
+func (f *killFarm) work(x float64) point {
+	p := point{x: x, tail: f.l.tail(x), above: f.l.above(x)}
+	if x > 0 {
+		p.first = f.l.partial(1, 0, x)
+	}
+	return p
 }
 
 // top returns the high end of the sizes, or where they have none, a size that next to no job exceeds.
@@ -189,25 +237,23 @@ func (f *killFarm) last(a float64, good func(x float64) bool) float64 {
 	if a >= top || good(top) {
 		return f.l.high
 	}
-	low, high := math.Float64bits(a), math.Float64bits(top)
-	for high-low > 1 {
-		if mid := low + (high-low)/2; good(math.Float64frombits(mid)) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return math.Float64frombits(low)
+	return lastGood(a, top, good)
 }
 
-// stop returns the largest x below a on a fine grid for which good holds, 0 if it holds nowhere.
+// stop returns the largest x below a for which good holds, 0 if it holds nowhere on a fine grid.
 func (f *killFarm) stop(a float64, good func(x float64) bool) float64 {
 	const points = 4096
-	low := max(f.l.low, min(a, f.l.mean)*1e-6)
+	low := max(f.l.low, min(a, f.l.mean)*1e-20)
+	if !(low < a) {
+		return 0
+	}
+	bad := a
 	for k := points - 1; k >= 0; k-- {
-		if x := low * math.Pow(a/low, float64(k)/points); good(x) {
-			return x
+		x := low * math.Pow(a/low, float64(k)/points)
+		if good(x) {
+			return lastGood(x, bad, good)
 		}
+		bad = x
 	}
 	return 0
 }
@@ -231,8 +277,8 @@ func (f *killFarm) first(b float64, good func(x float64) bool) float64 {
 
 // MaxLoad returns the largest ρ such that cutoffs in the range of the sizes keep every host of m below load 1 at all
 // system loads below it; the Load of m does not count. At it, all hosts have load 1, or host 1 is overloaded by the
-// smallest sizes alone. Where a host is slower than one before it, it is found to some digits only. The error is that of
-// [Analyze].
+// smallest sizes alone. Where a host is slower than one before it, it is found with the help of a grid, and may be less than that
+// if x P(X > x) has several peaks. The error is that of [Analyze].
 func MaxLoad(m Model) (float64, error) {
 	m.Load = 0.5
 	if err := m.Validate(); err != nil {
@@ -242,14 +288,24 @@ func MaxLoad(m Model) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return m.maxLoad(l), l.err
+}
+
+func (m Model) maxLoad(l *law) float64 {
+	return m.greatestLoad(func(m Model) bool {
+		return newKillFarm(m, l, Objective{Waiting: 1}).feasible()
+	})
+}
+
+// greatestLoad returns the load up to which m is feasible.
+func (m Model) greatestLoad(feasible func(m Model) bool) float64 {
 	low, high := 0.0, 1.0
 	for mid := 0.5; low < mid && mid < high; mid = (low + high) / 2 {
-		m.Load = mid
-		if _, _, ok := newKillFarm(m, l, Objective{Waiting: 1}).ranges(); ok {
+		if m.Load = mid; feasible(m) {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
-	return low, l.err
+	return low
 }

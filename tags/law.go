@@ -35,7 +35,7 @@ func newLaw(m Model) (*law, error) {
 	if l.square, err = m.Sizes.Moment(2); err != nil {
 		return nil, fmt.Errorf("tags: E[X²] of %v: %w", m.Sizes, err)
 	}
-	if !(l.mean > 0 && l.square > 0) {
+	if !(l.mean > 0 && l.square > 1e-290) { // squares lose digits below 1e-308
 		return nil, input.Errorf("Sizes", m.Sizes, "sizes whose moments float64 can hold")
 	}
 	if l.inverse, err = m.Sizes.Moment(-1); err != nil {

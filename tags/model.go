@@ -12,12 +12,12 @@ import (
 // A Model is a farm of hosts and the jobs that come to it.
 type Model struct {
 	Sizes  dist.Distribution // X, work
-	Hosts  int               // h, 1 to [MaxHosts]
+	Hosts  int               // h, 1 to [MaxHosts]; to [MaxQueueHosts] for [Random], [RoundRobin] and [CentralQueue]
 	Load   float64           // system load ρ = λ E[X] / Σ_i v_i, in (0, 1)
 	Speeds []float64         // v_i, work a second, in the order in which jobs visit the hosts; nil if all are 1
 }
 
-// MaxHosts is the largest number of hosts of a [Model].
+// MaxHosts is the largest number of hosts of a [Model] with cutoffs.
 const MaxHosts = 64
 
 // A Host tells what host i sees of the jobs. Waiting and slowdown are those of the jobs that end at it.
@@ -45,7 +45,7 @@ type Result struct {
 	MeanStretch  float64 // E[T/X] = E[S] + E[time in service/X], lost runs too, seconds a unit of work; 0 if NoSlowdown
 	Lost         float64 // Σ_{i<h} s_i P(X > s_i), the mean work a job loses to kills
 	Excess       float64 // λ Σ_{i<h} s_i P(X > s_i)/v_i, the load that lost work adds: Σ_i ρ_i is that without kills and this
-	NoSlowdown   bool    // E[1/X] is infinite, and with it E[S], E[T/X] and E[S_1]
+	NoSlowdown   bool    // E[1/X] is infinite, or beyond float64, and with it E[S], E[T/X] and E[S_1]
 	Hosts        []Host
 }
 
@@ -74,7 +74,7 @@ type InfeasibleError struct {
 }
 
 func (e *InfeasibleError) Error() string {
-	return fmt.Sprintf("tags: no cutoffs keep every host below load 1 at system load %v: want a load below %.6g", e.Load, e.MaxLoad)
+	return fmt.Sprintf("tags: no cutoffs keep every host below load 1 at system load %v: want a load below %.12g", e.Load, e.MaxLoad)
 }
 
 func (e *InfeasibleError) Unwrap() error { return ErrInfeasible }

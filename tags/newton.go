@@ -180,8 +180,8 @@ func (s *search) nearby(cutoffs []float64, cost float64) ([]float64, float64) {
 // zoom improves cutoffs where Newton's method does not, such as at equal cutoffs: the shortest path through points around
 // each, again and again, closer and closer. The points of a cutoff include its neighbours.
 func (s *search) zoom(cutoffs []float64, cost float64) ([]float64, float64) {
-	const reach = 12
-	for width := 0.1; width > 1e-12; {
+	const reach, passes = 12, 8
+	for width, pass := 0.1, 0; width > 1e-12; pass++ {
 		stages := make([][]cell, len(cutoffs))
 		for j := range cutoffs {
 			xs := append([]float64{}, cutoffs[max(0, j-1):min(len(cutoffs), j+2)]...)
@@ -196,13 +196,11 @@ func (s *search) zoom(cutoffs []float64, cost float64) ([]float64, float64) {
 			}
 		}
 		next, c := s.shortest(stages)
+		if !(c < cost*(1-1e-10)) || pass == passes {
+			width, pass = width/4, 0
+		}
 		if c < cost {
-			if !(c < cost*(1-1e-14)) {
-				width /= 4
-			}
 			cutoffs, cost = next, c
-		} else {
-			width /= 4
 		}
 	}
 	return cutoffs, cost

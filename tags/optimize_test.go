@@ -69,6 +69,11 @@ func newSearch(m Model, o Objective) (*search, *killFarm) {
 	return killSearch(f, low, high), f
 }
 
+// cost returns what a path costs in the unit of the objective; in a search the larger weight is 1.
+func (o Objective) cost(s *search, cutoffs []float64) float64 {
+	return s.total(cutoffs) * max(o.Slowdown, o.Waiting)
+}
+
 // drawCutoff returns a cutoff in a range that may end at 0 or ∞.
 func drawCutoff(r *rand.Rand, low, high float64) float64 {
 	u := r.Float64()
@@ -152,7 +157,7 @@ func TestSlopesAreDerivatives(t *testing.T) {
 		at := func(x float64) cell { return cell{low: f.at(x), high: f.at(x)} }
 		a, b := at(x[0]), at(x[1])
 		s, possible := f.slope(0, &a, &b)
-		if !possible || f.slack(0, &a.low, &b.low) < 1e-3 {
+		if slack, _ := f.slack(0, &a.low, &b.low); !possible || slack < 1e-3 {
 			return
 		}
 		cost := func(x, y float64) float64 {
@@ -196,7 +201,7 @@ func TestOptimumAmongAtoms(t *testing.T) {
 		var try func(j, from int)
 		try = func(j, from int) {
 			if j == len(cutoffs) {
-				best = min(best, s.total(cutoffs))
+				best = min(best, o.cost(s, cutoffs))
 				return
 			}
 			for k := from; k < len(s.atoms); k++ {
@@ -237,7 +242,7 @@ func TestOptimizeAgainstNelderMead(t *testing.T) {
 			for j := range x {
 				cutoffs[j] = math.Exp(x[j])
 			}
-			return s.total(cutoffs)
+			return o.cost(s, cutoffs)
 		}}
 		for range 3 {
 			start := randomPath(r, s)
@@ -284,7 +289,7 @@ func TestOptimizeWithSpeedsAgainstNelderMead(t *testing.T) {
 			if start == nil {
 				continue
 			}
-			problem := optimize.Problem{Func: s.total}
+			problem := optimize.Problem{Func: func(x []float64) float64 { return o.cost(s, x) }}
 			found, err := optimize.Minimize(problem, start, &optimize.Settings{FuncEvaluations: 300}, &optimize.NelderMead{})
 			if found == nil {
 				t.Fatal(err)
@@ -331,7 +336,7 @@ func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
 		found := math.Inf(1)
 		for range 20000 {
 			if cutoffs := randomPath(r, s); cutoffs != nil {
-				found = min(found, s.total(cutoffs))
+				found = min(found, c.o.cost(s, cutoffs))
 			}
 		}
 		if found < best.Objective*(1-1e-13) {
@@ -383,6 +388,64 @@ func TestMoreHostsAtOneRate(t *testing.T) {
 	})
 }
 
+// A host slower than one before it may have to stop below that one's largest cutoff, at an equal cutoff: the host is in
+// the way, and all that is left is to pass it fast. By Analyze with cutoffs next to equal, and by that load at which
+// λ s P(X > s) = v has its last root: speeds 1, 1/2 and 2 and exponential sizes.
+func TestSlowHostInTheWay(t *testing.T) {
+	m := Model{Sizes: ok(dist.NewExponential(1)), Hosts: 3, Speeds: []float64{1, 0.5, 2}}
+	// λ s e^(-s) = 1/2 at host 2 and λ e^(-s)(s+1) = 2 at host 3, so that 3 s = 1 and ρ = λ/3.5 = 3/7 e^(1/3)
+	most, want := ok(MaxLoad(m)), 3.0/7*math.Exp(1.0/3)
+	if !within(most, want, 1e-12) {
+		t.Errorf("largest load %v, want %v", most, want)
+	}
+	for _, part := range []float64{0.5, 0.99, 0.99995} {
+		m.Load = part * most
+		got, err := Optimize(m, Objective{Waiting: 1})
+		if err != nil {
+			t.Errorf("load %v: %v", m.Load, err)
+			continue
+		}
+		least := math.Inf(1)
+		for k := range 1000 {
+			s := 0.2 + 0.5*float64(k)/1000
+			for _, d := range []float64{1e-12, 1e-6, 1e-3, 0.03, 0.3} {
+				if r, err := Analyze(m, []float64{s, s * (1 + d)}); err == nil {
+					least = min(least, r.MeanWaiting)
+				}
+			}
+		}
+		if least < got.Objective*(1-got.Gap-1e-10) || least < got.Objective*(1-1e-9) {
+			t.Errorf("load %v: objective %v with gap %v, on a grid %v", m.Load, got.Objective, got.Gap, least)
+		}
+	}
+}
+
+// A host so slow that it should stay idle does, and its load next to 0 leaves a slack of 1.
+func TestVerySlowHosts(t *testing.T) {
+	for _, speed := range []float64{1e-3, 1e-9, 1e-16, 1e-60} {
+		m := Model{Sizes: ok(dist.NewExponential(1)), Hosts: 2, Load: 0.3, Speeds: []float64{1, speed}}
+		got := ok(Optimize(m, Objective{Waiting: 1}))
+		one := ok(Analyze(Model{Sizes: m.Sizes, Hosts: 1, Load: 0.3 * (1 + speed)}, nil))
+		if got.MeanWaiting > one.MeanWaiting*(1+1e-12) || got.Hosts[1].Slack > 1 {
+			t.Errorf("speed %v: %+v, alone %v", speed, got, one.MeanWaiting)
+		}
+	}
+	// host 2 gets the sizes above 24.48, of mean 25.48, at speed 1e-9
+	r := ok(Analyze(Model{Sizes: ok(dist.NewExponential(1)), Hosts: 2, Load: 0.5, Speeds: []float64{1, 1e-9}}, []float64{24.48}))
+	if want := 1 - 0.5*(1+1e-9)*math.Exp(-24.48)*25.48/1e-9; !within(r.Hosts[1].Slack, want, 1e-14) {
+		t.Errorf("slack %v, want %v", r.Hosts[1].Slack, want)
+	}
+}
+
+// Many hosts take no longer than it takes to give up, and what is returned is no worse than few hosts.
+func TestManyHosts(t *testing.T) {
+	few := ok(Optimize(Model{Sizes: ok(dist.NewWeibull(0.5, 1)), Hosts: 4, Load: 0.08}, Objective{Waiting: 1}))
+	many := ok(Optimize(Model{Sizes: ok(dist.NewWeibull(0.5, 1)), Hosts: 32, Load: 0.01}, Objective{Waiting: 1}))
+	if many.Objective > few.Objective || !(many.Gap < 1) {
+		t.Errorf("32 hosts: %v with gap %v, 4 hosts %v", many.Objective, many.Gap, few.Objective)
+	}
+}
+
 // One size: all jobs end at the first host, the others stay idle.
 func TestIdleHosts(t *testing.T) {
 	m := Model{Sizes: ok(dist.NewDeterministic(2)), Hosts: 3, Load: 0.2}
@@ -407,8 +470,8 @@ func TestOptimizeErrors(t *testing.T) {
 		{"load NaN", func(m *Model, o *Objective) { m.Load = math.NaN() }, "Load = NaN: want a number in (0, 1)"},
 		{"speeds", func(m *Model, o *Objective) { m.Speeds = []float64{1} }, "Speeds = 1 speeds: want one speed a host, 2"},
 		{"speed", func(m *Model, o *Objective) { m.Speeds = []float64{1, 0} }, "Speeds[1] = 0: want a number in [1e-100, 1e100]"},
-		{"weight", func(m *Model, o *Objective) { o.Waiting = -1 }, "Objective.Waiting = -1: want a weight in [0, 1e100]"},
-		{"weights", func(m *Model, o *Objective) { *o = Objective{} }, "Objective = {0 0}: want a weight above 0"},
+		{"weight", func(m *Model, o *Objective) { o.Waiting = -1 }, "Objective.Waiting = -1: want a weight in [0, 1e150]"},
+		{"weights", func(m *Model, o *Objective) { *o = Objective{} }, "Objective = {0 0}: want a weight of at least 1e-150"},
 		{"infinite 1/X", func(m *Model, o *Objective) { m.Sizes = ok(dist.NewExponential(1)) }, "Objective.Slowdown = 1: want 0, since"},
 	} {
 		m, o := good, Objective{Slowdown: 1}

@@ -59,6 +59,8 @@ type search struct {
 	start     point     // s_0 = 0
 	end       point     // s_h = ∞
 	atoms     []float64 // sizes, if only finitely many exist: then only they are candidates
+	shared    bool      // hosts may have equal cutoffs at the optimum
+	buffers   [][]slope // of the slopes between the cells, kept from round to round
 	smooth    bool      // the density at the ends of a cell bounds that inside from below
 }
 
@@ -68,9 +70,19 @@ type optimum struct {
 	cost, least float64
 }
 
+// gap returns the part of the cost by which others could be better: 0 if there is no cutoff to choose.
+func (o optimum) gap() float64 {
+	if len(o.cutoffs) == 0 || o.cost == 0 {
+		return 0
+	}
+	return max(0, 1-o.least/o.cost)
+}
+
 const (
 	tolerance = 5e-11 // relative gap at which a search ends
 	rounds    = 80
+	pieces    = 48 // of equal ratio, of the range of a cutoff at first
+	decades   = 12 // by which they get finer towards its ends
 )
 
 // pairs is how many pairs of cells of neighbouring hosts there may be, 24 bytes each: fewer where the bound is of first
@@ -79,7 +91,7 @@ func (s *search) pairs() int {
 	if s.smooth || s.atoms != nil {
 		return 1 << 21
 	}
-	return 1 << 18
+	return 1 << 16
 }
 
 // improve searches around cutoffs.
@@ -90,22 +102,31 @@ func (s *search) improve(cutoffs []float64, cost float64) ([]float64, float64) {
 	return s.newton(cutoffs, cost)
 }
 
-// run returns the best path; its cutoffs are nil if there is none.
+// run returns the best path; its cutoffs are nil if there is none. Where the proof does not close, a closer look around
+// the best path may find a better one, with which more can be pruned.
 func (s *search) run() optimum {
-	best := s.prune()
-	if best.cutoffs != nil && s.atoms == nil && best.least < best.cost*(1-2*tolerance) {
-		best.cutoffs, best.cost = s.zoom(best.cutoffs, best.cost)
+	best := s.prune(optimum{cost: math.Inf(1)})
+	for range 3 {
+		if best.cutoffs == nil || s.atoms != nil || best.least >= best.cost*(1-2*tolerance) {
+			break
+		}
+		cutoffs, cost := s.zoom(best.cutoffs, best.cost)
+		better := cost < best.cost*(1-1e-6)
+		best.cutoffs, best.cost = cutoffs, cost
+		if !better {
+			break
+		}
+		best = s.prune(best)
 	}
 	return best
 }
 
-// prune halves and drops cells until the best path is proved, or no more can be.
-func (s *search) prune() optimum {
+// prune halves and drops cells until the best path, of which one may be known, is proved, or no more can be.
+func (s *search) prune(best optimum) optimum {
 	stages := make([][]cell, len(s.low))
 	for j := range stages {
 		stages[j] = s.grid(j)
 	}
-	best := optimum{cost: math.Inf(1)}
 	gap, stalled := math.Inf(1), 0
 	for range rounds {
 		if cutoffs, cost := s.shortest(stages); cost < best.cost {
@@ -157,7 +178,8 @@ func (s *search) refine(stages [][]cell, least, limit float64) bool {
 	return halved
 }
 
-// size counts the pairs of cells there will be, and 64 for each cell, when those of less than worst are halved.
+// size counts the pairs of cells there will be when those of less than worst are halved. The start and the end count as
+// 64 cells each, so that there is a limit for two hosts, too.
 func size(stages [][]cell, worst float64) int {
 	n, before := 0, 64
 	for _, cells := range stages {
@@ -210,11 +232,35 @@ func (s *search) atomCell(first, last int) cell {
 // grid returns the first cells of cutoff j: of equal ratio, and finer and finer towards both ends, where a host may be
 // overloaded.
 func (s *search) grid(j int) []cell {
-	const pieces, decades = 48, 12
 	low, high := s.low[j], s.high[j]
 	if s.atoms != nil {
 		return s.atomGrid(low, high, 2*pieces)
 	}
+	xs := s.marks(j)
+	if s.shared { // so that neighbours can have equal cutoffs
+		for k := max(0, j-1); k < min(len(s.low), j+2); k++ {
+			xs = append(xs, s.marks(k)...)
+		}
+	}
+	sort.Float64s(xs)
+	var cells []cell
+	last := s.at(low)
+	for _, x := range xs {
+		if x > last.x && x <= high {
+			next := s.at(x)
+			cells = append(cells, cell{low: last, high: next})
+			last = next
+		}
+	}
+	if cells == nil { // the range is one point
+		cells = []cell{{low: last, high: last}}
+	}
+	return cells
+}
+
+// marks returns the ends of the first cells of cutoff j.
+func (s *search) marks(j int) []float64 {
+	low, high := s.low[j], s.high[j]
 	xs := []float64{low, high}
 	from, to := low, high
 	if math.IsInf(high, 1) {
@@ -234,20 +280,7 @@ func (s *search) grid(j int) []cell {
 		step := (to - from) * math.Pow10(-k-1)
 		xs = append(xs, from+step, to-step)
 	}
-	sort.Float64s(xs)
-	var cells []cell
-	last := s.at(low)
-	for _, x := range xs {
-		if x > last.x && x <= high {
-			next := s.at(x)
-			cells = append(cells, cell{low: last, high: next})
-			last = next
-		}
-	}
-	if cells == nil { // the range is one point
-		cells = []cell{{low: last, high: last}}
-	}
-	return cells
+	return xs
 }
 
 // atomGrid returns cells that hold the atoms in [low, high].
@@ -315,7 +348,11 @@ func (s *search) bounds(stages [][]cell) float64 {
 	ends = append(ends, []cell{{low: s.end, high: s.end}})
 	links := make([][]slope, len(stages)+1)
 	for i := range links {
-		links[i] = s.links(i, ends[i], ends[i+1])
+		if len(s.buffers) <= i {
+			s.buffers = append(s.buffers, nil)
+		}
+		s.buffers[i] = s.links(s.buffers[i][:0], i, ends[i], ends[i+1])
+		links[i] = s.buffers[i]
 	}
 	for _, cells := range stages {
 		for k := range cells {
@@ -329,9 +366,9 @@ func (s *search) bounds(stages [][]cell) float64 {
 	return least
 }
 
-// links returns the slopes of host i between all pairs of cells; the cost is +Inf where there is no path.
-func (s *search) links(i int, before, after []cell) []slope {
-	links := make([]slope, 0, len(before)*len(after))
+// links appends the slopes of host i between all pairs of cells; the cost is +Inf where there is no path.
+func (s *search) links(links []slope, i int, before, after []cell) []slope {
+	links = slices.Grow(links, len(before)*len(after))
 	for k := range before {
 		for m := range after {
 			l, ok := s.slope(i, &before[k], &after[m])
@@ -353,31 +390,33 @@ func throughAll(ends [][]cell, links [][]slope, setSlopes bool) float64 {
 	into, out := make([][]float64, n+1), make([][]float64, n+1) // derivatives on the best paths
 	for i := range n {
 		rows, columns := ends[i], ends[i+1]
-		forward[i+1], into[i+1] = make([]float64, len(columns)), make([]float64, len(columns))
-		for m := range columns {
-			best := math.Inf(1)
-			for k := range rows {
+		best, before := infinities(len(columns)), make([]float64, len(columns))
+		for k := range rows {
+			for m := range columns {
 				l := &links[i][k*len(columns)+m]
-				if c := forward[i][k] + length(l, &rows[k], &columns[m]); c < best {
-					best, into[i+1][m] = c, l.before
+				if c := forward[i][k] + l.cost; c >= best[m] && columns[m].slope == 0 {
+					continue
+				} else if c += potentials(l, &rows[k], &columns[m]); c < best[m] {
+					best[m], before[m] = c, l.before
 				}
 			}
-			forward[i+1][m] = best
 		}
+		forward[i+1], into[i+1] = best, before
 	}
 	for i := n - 1; i >= 0; i-- {
 		rows, columns := ends[i], ends[i+1]
-		back[i], out[i] = make([]float64, len(rows)), make([]float64, len(rows))
+		best, after := infinities(len(rows)), make([]float64, len(rows))
 		for k := range rows {
-			best := math.Inf(1)
 			for m := range columns {
 				l := &links[i][k*len(columns)+m]
-				if c := back[i+1][m] + length(l, &rows[k], &columns[m]); c < best {
-					best, out[i][k] = c, l.after
+				if c := back[i+1][m] + l.cost; c >= best[k] && columns[m].slope == 0 {
+					continue
+				} else if c += potentials(l, &rows[k], &columns[m]); c < best[k] {
+					best[k], after[k] = c, l.after
 				}
 			}
-			back[i][k] = best
 		}
+		back[i], out[i] = best, after
 	}
 	for i := 1; i < n; i++ {
 		for k := range ends[i] {
@@ -391,11 +430,19 @@ func throughAll(ends [][]cell, links [][]slope, setSlopes bool) float64 {
 	return forward[n][0]
 }
 
-// length is the least cost of a host between two cells, with the potentials of both.
-func length(l *slope, a, b *cell) float64 {
-	c := l.cost
+func infinities(n int) []float64 {
+	list := make([]float64, n)
+	for i := range list {
+		list[i] = math.Inf(1)
+	}
+	return list
+}
+
+// potentials returns what the potentials of two cells add, at least, to the cost of the host between them.
+func potentials(l *slope, a, b *cell) float64 {
+	var c float64
 	if a.slope > 0 {
-		c += min(l.after, a.slope) * a.width()
+		c = min(l.after, a.slope) * a.width()
 	}
 	if b.slope > l.before {
 		c -= (b.slope - l.before) * b.width()

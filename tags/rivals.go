@@ -163,7 +163,9 @@ func erlangC(hosts int, load float64) float64 {
 	}
 	a, b := float64(hosts)*load, 1.0
 	for n := 1; n <= hosts; n++ {
-		b = nextErlangB(a, b, n)
+		if b = nextErlangB(a, b, n); b < 0x1p-1022 { // B_n falls with n, but rounding would keep it up
+			return 0
+		}
 	}
 	return b / (1 - load + load*b)
 }

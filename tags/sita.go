@@ -237,18 +237,9 @@ type SITAOptimum struct {
 // Some cutoffs overload no host at every load below 1, as those of [SITAE], unless sizes have atoms. The error is that
 // of [SITA], or an *[InfeasibleError], or names a weight that is out of range.
 func OptimizeSITA(m Model, o Objective) (SITAOptimum, error) {
-	if err := m.Validate(); err != nil {
-		return SITAOptimum{}, err
-	}
-	if err := o.validate(); err != nil {
-		return SITAOptimum{}, err
-	}
-	l, err := newLaw(m)
+	l, err := m.lawFor(o)
 	if err != nil {
 		return SITAOptimum{}, err
-	}
-	if o.Slowdown > 0 && l.noInverse {
-		return SITAOptimum{}, input.Errorf("Objective.Slowdown", o.Slowdown, "0, since E[1/X] of %v is infinite", m.Sizes)
 	}
 	f := newSITAFarm(m, l, o)
 	low, high, ok := f.ranges()
@@ -266,23 +257,13 @@ func OptimizeSITA(m Model, o Objective) (SITAOptimum, error) {
 	if err != nil {
 		return SITAOptimum{}, err
 	}
-	p := SITAOptimum{SITAResult: r, Objective: o.Slowdown*r.MeanSlowdown + o.Waiting*r.MeanWaiting}
-	if m.Hosts > 1 {
-		p.Gap = max(0, 1-best.least/best.cost)
-	}
-	return p, nil
+	return SITAOptimum{r, o.value(r.MeanSlowdown, r.MeanWaiting), best.gap()}, nil
 }
 
 // sitaMaxLoad returns the load below which there are cutoffs that overload no host.
 func (m Model) sitaMaxLoad(l *law) float64 {
-	low, high := 0.0, 1.0
-	for mid := 0.5; low < mid && mid < high; mid = (low + high) / 2 {
-		m.Load = mid
-		if _, _, ok := newSITAFarm(m, l, Objective{Waiting: 1}).ranges(); ok {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low
+	return m.greatestLoad(func(m Model) bool {
+		_, _, ok := newSITAFarm(m, l, Objective{Waiting: 1}).ranges()
+		return ok
+	})
 }

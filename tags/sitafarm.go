@@ -160,12 +160,3 @@ func lastGood(low, high float64, good func(x float64) bool) float64 {
 	}
 	return math.Float64frombits(from)
 }
-
-// work returns as much of the point of cutoff x as a load needs.
-func (f sitaFarm) work(x float64) point {
-	p := point{x: x, tail: f.l.tail(x), above: f.l.above(x)}
-	if x > 0 {
-		p.first = f.l.partial(1, 0, x)
-	}
-	return p
-}

@@ -1,0 +1,202 @@
+package tags
+
+import (
+	"math"
+	"math/big"
+)
+
+// newton runs damped Newton steps until they are below 2^(-3/8 prec), so that the error left is nearly that of
+// rounding, or are small and shrink no more.
+func (p *bigSearch) newton(s bigState) (end bigState, steps int, err error) {
+	const most = 400
+	last := math.Inf(1)
+	n := len(s.at) - 2
+	for steps = 0; n > 0 && steps < most; steps++ {
+		step, decrease, err := p.direction(s)
+		if err != nil {
+			return s, steps, err
+		}
+		move := p.moves(s, step)
+		size := 0.0
+		for i, v := range move {
+			size = max(size, math.Abs(v.float()), math.Abs(step[i].quo(s.at[i+1].x).float()))
+		}
+		if !(size <= math.MaxFloat64) {
+			return s, steps, errUndecided
+		}
+		next, ok, err := p.walk(s, move, size, decrease)
+		if err != nil {
+			return s, steps, err
+		}
+		if !ok {
+			return s, steps, errUndecided
+		}
+		s = next
+		if size < math.Ldexp(1, -int(p.prec)*3/8) || size < 1e-9 && size > last/2 {
+			return s, steps + 1, nil
+		}
+		last = size
+	}
+	if steps == most {
+		return s, steps, errUndecided
+	}
+	return s, steps, nil
+}
+
+// walk goes along move, which is size long in its greatest entry, and halves the way until it stays inside and the
+// merit falls, by 1e-4 of what the slope promises; the way of the fair problem promises a zero. Steps below 1e-6 are
+// taken as they are, where the merit has too few digits to tell.
+func (p *bigSearch) walk(s bigState, move []ends, size float64, decrease ends) (bigState, bool, error) {
+	t := min(1, 30/size)
+	merit := p.merit(s)
+	if p.fair {
+		decrease = merit
+	}
+	goals := make([]bigGoal, len(s.stages))
+	for range 80 {
+		for i := 1; i < len(s.stages); i++ {
+			way := move[i-1].mul(endsOfFloat(t, p.prec))
+			if s.inLayer(i) {
+				goals[i] = bigGoal{slack: slackAfter(s.stages[i], way)}
+			} else {
+				goals[i] = bigGoal{log: s.at[i].log.add(way)}
+			}
+		}
+		next, ok, err := p.recover(goals)
+		if err != nil {
+			return s, false, err
+		}
+		if ok {
+			promised := decrease.mul(endsOfFloat(1e-4*t, p.prec))
+			if size < 1e-6 || p.merit(next).middle().Cmp(merit.sub(promised).middle()) <= 0 {
+				return next, true, nil
+			}
+		}
+		t /= 2
+	}
+	return s, false, nil
+}
+
+// merit is what a step must make smaller: the objective, or the greatest |ln E[S_i]/E[S_{i+1}]|.
+func (p *bigSearch) merit(s bigState) ends {
+	if !p.fair {
+		value, _ := p.objective(p.slowdown, p.waiting, s.at, s.stages)
+		return value
+	}
+	value, _, ok := p.slowdowns(s.at, s.stages)
+	if !ok {
+		return endsOfInt(1<<62, p.prec)
+	}
+	worst := endsOfInt(0, p.prec)
+	for _, r := range logRatios(value) {
+		if r.size().Cmp(worst.hi) > 0 {
+			worst = endsOfBig(r.size(), p.prec)
+		}
+	}
+	return worst
+}
+
+// direction returns the Newton step as a change of the cutoffs, and by how much the objective falls along it, to first
+// order.
+func (p *bigSearch) direction(s bigState) (step []ends, decrease ends, err error) {
+	if p.fair {
+		value, slope, ok := p.slowdowns(s.at, s.stages)
+		if !ok {
+			return nil, ends{}, errUndecided
+		}
+		n := len(value) - 1
+		a, b := make([][]*big.Float, n), make([][]*big.Float, n)
+		for i, r := range logRatios(value) {
+			b[i] = []*big.Float{r.neg().middle()}
+			for j := range n {
+				a[i] = append(a[i], slope[i][j].quo(value[i]).sub(slope[i+1][j].quo(value[i+1])).middle())
+			}
+		}
+		if !solveBig(a, b) {
+			return nil, ends{}, errUndecided
+		}
+		for i := range b {
+			step = append(step, endsOfBig(b[i][0], p.prec))
+		}
+		return step, ends{}, nil
+	}
+	value, system := p.objective(p.slowdown, p.waiting, s.at, s.stages)
+	return p.descend(value, system, s)
+}
+
+// descend returns the Newton step in the variables y = ln(σ/ρ) of hosts 2 to h. With J = ∂y/∂s, which is bidiagonal,
+// and the gradient g and Hessian matrix H in s, those in y are J^-T g and J^-T M J^-1,
+//
+//	M = H - Σ_i γ_i ∂²y_i/∂s²,  J^T γ = g,
+//
+// tridiagonal, so the step is -M^-1 g. While M is not positive definite, more and more of J^T J, which stands for the
+// unit matrix, is added.
+func (p *bigSearch) descend(value ends, system bigSystem, s bigState) (step []ends, decrease ends, err error) {
+	n := len(system.value)
+	g, diagonal, beside := make([]ends, n), make([]ends, n), make([]ends, n) // beside[i] at (i, i+1)
+	unit, unitBeside := make([]ends, n), make([]ends, n)                     // J^T J
+	slopes := make([]oddSlopes, n)
+	var gamma ends
+	for i := range n {
+		g[i], diagonal[i] = system.value[i].point(), system.jacobian[i][i].point()
+		if i+1 < n {
+			beside[i] = system.jacobian[i][i+1].point()
+		}
+	}
+	for i := range n {
+		y := s.slopes(i + 1)
+		slopes[i] = y
+		rest := g[i]
+		if i > 0 {
+			rest = rest.sub(slopes[i-1].b.mul(gamma))
+		}
+		gamma = rest.quo(y.a).point()
+		diagonal[i] = diagonal[i].sub(gamma.mul(y.aa)).point()
+		if unit[i] = y.a.square(); i > 0 {
+			unit[i] = unit[i].add(slopes[i-1].b.square())
+		}
+		if i+1 < n {
+			beside[i] = beside[i].sub(gamma.mul(y.ab)).point()
+			diagonal[i+1] = diagonal[i+1].sub(gamma.mul(y.bb)).point()
+			unitBeside[i] = y.a.mul(y.b)
+		}
+	}
+	for more := 0.0; more < 1e30; more = max(1e-3, 10*more) {
+		d, b := make([]ends, n), make([]ends, n)
+		extra := value.mul(endsOfFloat(more, p.prec))
+		for i := range n {
+			if d[i] = diagonal[i].add(extra.mul(unit[i])).point(); i+1 < n {
+				b[i] = beside[i].add(extra.mul(unitBeside[i])).point()
+			}
+		}
+		step, ok := solveTridiagonalBig(d, b, g)
+		if !ok {
+			continue
+		}
+		decrease = endsOfInt(0, p.prec)
+		for i := range step {
+			decrease = decrease.add(step[i].mul(g[i]))
+			step[i] = step[i].neg()
+		}
+		return step, decrease.point(), nil
+	}
+	return nil, ends{}, errUndecided
+}
+
+// logRatios returns ln(x_i/x_{i+1}) with an error of the third order where they are near 0, and of doubles elsewhere.
+func logRatios(x []ends) []ends {
+	list := make([]ends, len(x)-1)
+	for i := range list {
+		one := endsOfInt(1, x[i].prec())
+		ratio := x[i].quo(x[i+1])
+		d := ratio.sub(one)
+		list[i] = d.sub(d.square().times2(-1)).point()
+		if f := d.float(); math.Abs(f) > 1e-5 {
+			fraction := new(big.Float)
+			exponent := ratio.middle().MantExp(fraction)
+			f, _ := fraction.Float64()
+			list[i] = endsOfFloat(math.Log(f)+float64(exponent)*math.Ln2, x[i].prec())
+		}
+	}
+	return list
+}

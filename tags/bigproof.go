@@ -1,0 +1,137 @@
+package tags
+
+import (
+	"math"
+	"math/big"
+)
+
+// prove encloses the solution near s. With the cutoffs c of s, an approximate inverse Y of the Jacobian matrix F' at c
+// and the box B of all s with |s_i - c_i| <= r_i, it shows for
+//
+//	K = -Y F(c) + (I - Y F'(B)) [-r, r]
+//
+// that |K_i| < r_i for all i. Then F has exactly one zero in B, and it lies in c + K (Krawczyk). In the case of an
+// objective all pivots of F'(B), which is its Hessian matrix, are shown to be positive, so the zero is a minimum. If
+// anything fails, or K is wider than 2^-165 c, the error is errUndecided.
+func (p *bigSearch) prove(s bigState) (polished, error) {
+	n := len(s.at) - 2
+	found := polished{points: []*big.Float{}}
+	center := make([]ends, n)
+	for i := range center {
+		center[i] = s.at[i+1].x.point()
+		found.points = append(found.points, center[i].lo)
+	}
+	value, system, err := p.systemAt(center)
+	if err != nil {
+		return found, err
+	}
+	found.objective = value
+	if n == 0 {
+		return found, nil
+	}
+	inverse, ok := inverseBig(system.jacobian, p.prec)
+	if !ok {
+		return found, errUndecided
+	}
+	shift, box, wide := make([]ends, n), make([]ends, n), make([]ends, n)
+	for i := range n {
+		sum := endsOfInt(0, p.prec)
+		for j := range n {
+			sum = sum.sub(inverse[i][j].mul(system.value[j]))
+		}
+		shift[i] = sum
+		r := roundUp(p.prec).SetMantExp(center[i].hi, 24-int(p.prec))
+		r.Add(r, sum.size())
+		r.Add(r, sum.size())
+		wide[i] = ends{roundDown(p.prec).Neg(r), r}
+		box[i] = center[i].add(wide[i])
+	}
+	value, inBox, err := p.systemAt(box)
+	if err != nil {
+		return found, err
+	}
+	radius := 0.0
+	for i := range n {
+		k := shift[i]
+		for j := range n {
+			c := endsOfInt(0, p.prec)
+			if i == j {
+				c = endsOfInt(1, p.prec)
+			}
+			for l := range n {
+				c = c.sub(inverse[i][l].mul(inBox.jacobian[l][j]))
+			}
+			k = k.add(c.mul(wide[j]))
+		}
+		if !k.inside(wide[i]) {
+			return found, errUndecided
+		}
+		relative, _ := k.size().Quo(k.size(), center[i].lo).Float64()
+		radius = max(radius, math.Nextafter(relative, 1))
+	}
+	if !(radius < 0x1p-165) || !p.fair && !positiveDefinite(inBox.jacobian) {
+		return found, errUndecided
+	}
+	found.radius, found.objective = radius, value
+	found.gradient = p.gradient(center, value, system)
+	return found, nil
+}
+
+// systemAt evaluates the system over intervals of the cutoffs.
+func (p *bigSearch) systemAt(cutoffs []ends) (ends, bigSystem, error) {
+	at := []bigPoint{p.low}
+	for _, x := range cutoffs {
+		if x.sign() <= 0 {
+			return ends{}, bigSystem{}, errUndecided
+		}
+		b, err := p.at(x)
+		if err != nil {
+			return ends{}, bigSystem{}, err
+		}
+		at = append(at, b)
+	}
+	at = append(at, p.high)
+	stages, ok := p.bigFarm.stages(at)
+	if !ok {
+		return ends{}, bigSystem{}, errUndecided
+	}
+	value, s, ok := p.system(at, stages)
+	if !ok {
+		return ends{}, bigSystem{}, errUndecided
+	}
+	return value, s, nil
+}
+
+// system returns the equations of the problem, and over all of the intervals where the hosts meet them: the objective,
+// or the slowdown common to all hosts.
+func (p *bigSearch) system(at []bigPoint, stages []bigStage) (ends, bigSystem, bool) {
+	if !p.fair {
+		value, s := p.objective(p.slowdown, p.waiting, at, stages)
+		return value, s, true
+	}
+	value, slope, ok := p.slowdowns(at, stages)
+	if !ok {
+		return ends{}, bigSystem{}, false
+	}
+	common := value[0]
+	for _, v := range value[1:] { // the number is in all of them
+		common.lo = bigMax(common.lo, v.lo)
+		if v.hi.Cmp(common.hi) < 0 {
+			common.hi = v.hi
+		}
+	}
+	return common, differences(value, slope, p.prec), true
+}
+
+// gradient bounds what Newton's method left.
+func (p *bigSearch) gradient(center []ends, value ends, system bigSystem) float64 {
+	worst := 0.0
+	for i, g := range system.value {
+		if !p.fair {
+			g = g.mul(center[i])
+		}
+		f, _ := ends{g.size(), g.size()}.quo(value).hi.Float64()
+		worst = max(worst, math.Nextafter(f, 1))
+	}
+	return worst
+}
