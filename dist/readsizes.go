@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"productform/internal/input"
 )
@@ -25,7 +28,8 @@ const (
 // What starts as a gzip file, with the bytes 1f 8b, is unpacked.
 //
 // The error names the line that is not of the form of the first, or holds a number out of range, or is that of r or
-// of unpacking.
+// of unpacking, even if the last line before it is no good. Where a packed file ends early, it wraps
+// [io.ErrUnexpectedEOF].
 func ReadSizes(r io.Reader) (sizes []float64, skipped int, err error) {
 	return readJobs(r, true, runTime)
 }
@@ -57,36 +61,58 @@ func readJobs(r io.Reader, list bool, size func(path string, fields []string) (f
 		if columns == 0 && (list && len(fields) == 1 || len(fields) == swfFields) {
 			columns = len(fields)
 		}
-		path := fmt.Sprintf("line %d", number)
+		v, err := sizeIn(fmt.Sprintf("line %d", number), line, fields, columns, list, size)
 		switch {
-		case columns == 0 && list:
-			return nil, 0, input.Errorf(path, line, "one size, or the 18 fields of a Standard Workload Format log")
-		case columns == 0:
-			return nil, 0, input.Errorf(path, line, "the 18 fields of a Standard Workload Format log")
-		case len(fields) != columns:
-			return nil, 0, input.Errorf(path, line, "as many fields as in the first line, %d", columns)
-		case columns == 1:
-			v, err := strconv.ParseFloat(line, 64)
-			if err != nil || checkPositive(path, v) != nil {
-				return nil, 0, input.Errorf(path, line, "a number in [1e-300, 1e300]")
-			}
+		case err != nil && lines.Err() != nil: // the line may be what is left of a longer one
+			return nil, 0, fmt.Errorf("line %d%s: %w", number, unpacking, endsEarly(lines.Err()))
+		case err != nil:
+			return nil, 0, err
+		case v > 0:
 			sizes = append(sizes, v)
 		default:
-			v, err := size(path, fields)
-			if err != nil {
-				return nil, 0, err
-			}
-			if v > 0 {
-				sizes = append(sizes, v)
-			} else {
-				skipped++
-			}
+			skipped++
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, 0, fmt.Errorf("line %d%s: %w", number+1, unpacking, err)
+		return nil, 0, fmt.Errorf("line %d%s: %w", number+1, unpacking, endsEarly(err))
 	}
 	return sizes, skipped, nil
+}
+
+// sizeIn returns the size in a line, of which all should have so many columns, 0 if the first has a wrong number.
+func sizeIn(path, line string, fields []string, columns int, list bool, size func(string, []string) (float64, error)) (float64, error) {
+	switch {
+	case columns == 0 && list:
+		return 0, input.Errorf(path, shown(line), "one size, or the 18 fields of a Standard Workload Format log")
+	case columns == 0:
+		return 0, input.Errorf(path, shown(line), "the 18 fields of a Standard Workload Format log")
+	case len(fields) != columns:
+		return 0, input.Errorf(path, shown(line), "as many fields as in the first line, %d", columns)
+	case columns == swfFields:
+		return size(path, fields)
+	}
+	v, err := strconv.ParseFloat(line, 64)
+	if err != nil || checkPositive(path, v) != nil {
+		return 0, input.Errorf(path, shown(line), "a number in [1e-300, 1e300]")
+	}
+	return v, nil
+}
+
+// shown returns text for an error: as it is, or quoted if it holds what is not for the eye.
+func shown(text string) string {
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) && r != '\t' }
+	if utf8.ValidString(text) && strings.IndexFunc(text, hidden) < 0 {
+		return text
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// endsEarly says what an unexpected end means; other errors say so themselves.
+func endsEarly(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the file ends early: %w", err)
+	}
+	return err
 }
 
 // unpacked returns the text of r, and what to say of an error in it.
@@ -101,7 +127,7 @@ func unpacked(r io.Reader) (text io.Reader, unpacking string, err error) {
 	}
 	z, err := gzip.NewReader(b)
 	if err != nil {
-		return nil, "", fmt.Errorf("unpacking: %w", err)
+		return nil, "", fmt.Errorf("unpacking: %w", endsEarly(err))
 	}
 	return z, ", unpacking", nil
 }
@@ -112,11 +138,11 @@ func runTime(path string, fields []string) (float64, error) {
 	for i, f := range fields {
 		v, err := strconv.ParseFloat(f, 64)
 		if err != nil || !(v >= -1e300 && v <= 1e300) {
-			return 0, input.Errorf(field(path, i), f, "a number")
+			return 0, input.Errorf(field(path, i), shown(f), "a number")
 		}
 		if i == swfRunTime {
 			if v != 0 && v != -1 && checkPositive("", v) != nil {
-				return 0, input.Errorf(field(path, i), f, "a run time > 0, 0 or -1")
+				return 0, input.Errorf(field(path, i), shown(f), "a run time > 0, 0 or -1")
 			}
 			seconds = v
 		}
@@ -135,7 +161,7 @@ func work(path string, fields []string) (float64, error) {
 	f := fields[swfProcessors]
 	processors, err := strconv.ParseInt(f, 10, 64)
 	if err != nil || processors < -1 {
-		return 0, input.Errorf(field(path, swfProcessors), f, "an integer > 0, 0 or -1")
+		return 0, input.Errorf(field(path, swfProcessors), shown(f), "an integer > 0, 0 or -1")
 	}
 	if seconds <= 0 || processors <= 0 {
 		return 0, nil

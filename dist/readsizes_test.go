@@ -53,6 +53,20 @@ func TestReadSizes(t *testing.T) {
 	}
 }
 
+// What cannot be read on a terminal is quoted.
+func TestReadSizesQuotes(t *testing.T) {
+	for text, want := range map[string]string{
+		"\x00\x01": `"\x00\x01"`, "1\n\x1b[2J": `"\x1b[2J"`, "\xff": `"\xff"`, "two": "two", "1\n2\t3": "2\t3", "é": "é",
+		strings.Replace(swf, "300", "\a", 1): `"\a"`,
+	} {
+		_, _, err := ReadSizes(strings.NewReader(text))
+		var e *input.Error
+		if !errors.As(err, &e) || e.Value != want {
+			t.Errorf("%q: error %v, want the value %s", text, err, want)
+		}
+	}
+}
+
 // packed returns the text as a gzip file, without compression.
 func packed(text string) string {
 	var b bytes.Buffer
@@ -122,6 +136,20 @@ func TestReadPacked(t *testing.T) {
 	var e *input.Error
 	if _, _, err := ReadSizes(strings.NewReader(packed("3\n-1\n"))); !errors.As(err, &e) || e.Path != "line 2" {
 		t.Errorf("a packed size below 0 has error %v", err)
+	}
+	// A packed file that ends within a line says so, whatever is left of the line.
+	for _, left := range []string{"1 2 3", "-", "12"} {
+		p := packed("3\n" + left + "\n")
+		got, _, err := ReadSizes(strings.NewReader(p[:len(p)-9-len("\n")])) // without the trailer of 8 bytes, the last block and the end of the line
+		if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "unpacking: the file ends early") || got != nil {
+			t.Errorf("%q: %v, error %v", left, got, err)
+		}
+	}
+	cut := packed(swf + strings.Repeat(swf[strings.Index(swf, "\n"):], 100))
+	for n := 12; n < len(cut); n += 7 {
+		if got, _, err := ReadSizes(strings.NewReader(cut[:n])); !errors.Is(err, io.ErrUnexpectedEOF) || got != nil {
+			t.Fatalf("after %d bytes: %v, error %v", n, got, err)
+		}
 	}
 	bad := errors.New("disk on fire")
 	for _, start := range []string{"", "1", "1\n2\n3", good[:12]} {

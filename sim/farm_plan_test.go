@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -320,5 +321,17 @@ func TestFarmJumps(t *testing.T) {
 		if perRun := r.Jumps / 10; math.Abs(perRun-2e4) > 0.02*2e4 {
 			t.Errorf("%s: %g jumps a run, asked for 20000", fmt.Sprint(f), perRun)
 		}
+	}
+}
+
+// At next to no load no job waits in any run: an interval of no width is not to be trusted.
+func TestNobodyWaits(t *testing.T) {
+	sizes, err := dist.NewBoundedPareto(1, 1e3, 1.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(t.Context(), Farm{Model: tags.Model{Sizes: sizes, Hosts: 2, Load: 1e-9}, Cutoffs: []float64{3}}, Settings{Runs: 2, Jumps: 1e4, Seed: 1}, nil)
+	if err != nil || r.MeanWaiting.Mean != 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "no job waited") }) {
+		t.Errorf("mean waiting %v, warnings %q, %v", r.MeanWaiting, r.Warnings, err)
 	}
 }

@@ -98,6 +98,13 @@ func (p *Plan) summarizeFarm(r *Result, samples []*Sample, column func(func(*Sam
 	}
 }
 
+// judgeWaiting warns where next to no job waited in any run, so that intervals are of no use.
+func (r *Result) judgeWaiting() {
+	if r.MeanWaiting != nil && r.MeanWaiting.Mean == 0 {
+		r.warn("more or longer runs are needed: no job waited in any of them")
+	}
+}
+
 // allSlowdowns reports whether the mean slowdown of all jobs of a farm is finite.
 func (p *Plan) allSlowdowns() bool { return p.slowdown != nil && !slices.Contains(p.slowdown, false) }
 
@@ -110,7 +117,7 @@ func (p *Plan) judgeSlowdown(r *Result, law dist.Distribution, arrived float64) 
 	once, quantileErr := law.Quantile(1 / max(arrived, 2))
 	rare, momentErr := law.PartialMoment(-1, 0, math.Nextafter(once, 0))
 	if err == nil && quantileErr == nil && momentErr == nil && rare > muchRare*whole {
-		r.warn("more or longer runs are needed: sizes below %.3g, of which all runs together see about one, make up %.2g %% of the mean of 1/size, on which slowdowns depend",
+		r.warn("more or longer runs are needed: sizes below %.3g, of which all runs together see about one, make up %.3g %% of the mean of 1/size, on which slowdowns depend",
 			once, 100*rare/whole)
 	}
 }

@@ -255,10 +255,11 @@ func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 		once, quantileErr := law.Quantile(1 - 1/max(arrived, 2))
 		rare, momentErr := law.PartialMoment(p.order, once, math.Inf(1))
 		if err == nil && quantileErr == nil && momentErr == nil && rare > muchRare*whole {
-			r.warn("more or longer runs are needed: sizes above %.3g, of which all runs together see about one, make up %.2g %% of %s, on which delays depend",
+			r.warn("more or longer runs are needed: sizes above %.3g, of which all runs together see about one, make up %.3g %% of %s, on which delays depend",
 				once, 100*rare/whole, moment)
 		}
 		p.judgeSlowdown(r, law, arrived)
+		r.judgeWaiting()
 	}
 }
 
