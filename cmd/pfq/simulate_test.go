@@ -352,7 +352,7 @@ func TestSimulateSizesOfFile(t *testing.T) {
 		if got := answer["mean_jobs"].(map[string]any)["mean"]; got != r.MeanJobs.Mean || answer["sizes"] != "file:"+name {
 			t.Errorf("mean jobs %v, want %v, of sizes %v", got, r.MeanJobs.Mean, answer["sizes"])
 		}
-		if told := strings.Contains(stderr, log+": 1 jobs without a run time > 0 are left out\n"); told != (name == log) {
+		if told := strings.Contains(stderr, log+": 1 job without a run time > 0 is left out\n"); told != (name == log) {
 			t.Error(stderr)
 		}
 	}

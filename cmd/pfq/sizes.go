@@ -61,6 +61,14 @@ func parseLaw(flag, text string, names []string, mean float64) (dist.Distributio
 	return d, err
 }
 
+// counted returns a number of things: "1 host", "2 hosts".
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // readSizeFile returns the sizes in a file, or on the standard input if there is one and the path is "-", of which
 // there is at least one. In a log they are run times, or the work that the processors did.
 func readSizeFile(path string, stdin io.Reader, work bool, stderr io.Writer) ([]float64, error) {
@@ -95,7 +103,11 @@ func readSizeFile(path string, stdin io.Reader, work bool, stderr io.Writer) ([]
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if skipped > 0 {
-		fmt.Fprintf(stderr, "pfq: warning: %s: %d jobs without %s are left out\n", path, skipped, without)
+		verb := "are"
+		if skipped == 1 {
+			verb = "is"
+		}
+		fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", path, counted(skipped, "job"), without, verb)
 	}
 	return sizes, nil
 }

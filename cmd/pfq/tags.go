@@ -18,18 +18,19 @@ import (
 
 // A tagsFlags holds what the flags of tags ask for.
 type tagsFlags struct {
-	hosts         int
-	load          decimal
-	sizes         sizeFlags
-	speeds        []decimal // nil if all are 1
-	objectiveText string
-	objective     objective
-	cutoffs       []decimal // nil for the best
-	printed       bool
-	engine        string
-	tol           float64      // of the bounds of enclose
-	target        float64      // of the server expansion, 0 for none
-	settings      sim.Settings // Runs is 0 for no simulation
+	hosts          int
+	load           decimal
+	sizes          sizeFlags
+	speeds         []decimal // nil if all are 1
+	objectiveText  string
+	objective      objective
+	objectiveGiven bool
+	cutoffs        []decimal // nil for the best
+	printed        bool
+	engine         string
+	tol            float64      // of the bounds of enclose
+	target         float64      // of the server expansion, 0 for none
+	settings       sim.Settings // Runs is 0 for no simulation
 
 	format, file string
 }
@@ -57,27 +58,31 @@ Sizes of jobs come from one of
 
 The cutoffs minimise the mean slowdown, or the mean waiting time, or a weighted sum such as slowdown=1,waiting=0.01, and
 are proved to: no others are better by more than optimality_gap, relatively. For fairness they give the jobs that end at
-each host the same mean slowdown, objective_value; unfairness is 1 less the ratio of the least to the largest. With
---cutoffs they are those given, and nothing is optimised but the policy sita.
+each host the same mean slowdown, objective_value; unfairness is 1 less the ratio of the least to the largest. Where the
+sizes are a list, as in a file, equality is out of reach: the largest mean slowdown of a host, objective_value, is then
+the least that cutoffs can give. With --cutoffs they are those given, and nothing is optimised but the policy sita.
 
   mean_waiting   mean time that a job waits in queues, all visits together
   mean_slowdown  mean of the waiting time over the size; it does not exist if the mean of 1/size is infinite
   mean_response  mean time from arrival to end, with the work that kills lose
   mean_stretch   mean of this time over the size
-  excess         load that lost work adds; lost_work is the work that a job loses on average
+  excess         load that lost work adds to hosts 1 to h-1 together: with the arrival rate l, speeds v_i and size X, the
+                 sum over them of l s_i P(X > s_i)/v_i; lost_work is the work that a job loses on average
   max_load       the largest load: cutoffs keep every host below load 1 for those below
 
 Of each host: visit_fraction, the part of the jobs that come to it; final_fraction, the part that ends there;
 visit_waiting, the mean time a visit waits; and of the jobs that end there their mean waiting, slowdown and response.
 
-Policies beside tags: random, round-robin (proved bounds), least-work-remaining (one queue for all, an approximation;
---printed adds it as the paper prints it, twice as large), sita (sizes are known, each host has its own interval of
-them; its cutoffs are the best for the same objective, for the mean slowdown if that is fairness) and sita-e (equal
-loads). The accuracy of numbers is exact, approximation or bounds, which JSON and CSV give as _low and _high. TAGS is
-exact at host 1; at the others the theory takes arrivals as Poisson, and in all cases known the true waiting times are
-shorter. --simulate simulates all policies, and shortest-queue as well, in so many runs, as the command simulate does.
---expand adds the server expansion: the fewest hosts to be added, at the same arrival rate, for the mean slowdown to
-be at most the target.
+Policies beside tags: random (a host gets jobs in proportion to its speed), round-robin (proved bounds),
+least-work-remaining (one queue for all, an approximation, which overstates times in queues, up to several times, where
+sizes vary much and a host is often free: --simulate shows by how much; --printed adds it as the paper prints it, twice
+as large), sita (sizes are known, each host has its own interval of them; its cutoffs are the best for the same
+objective, for the mean slowdown if that is fairness) and sita-e (loads equal, or as equal as a list of sizes allows).
+The accuracy of numbers is exact, approximation or bounds, which JSON and CSV give as _low and _high. TAGS is exact at
+host 1; at the others the theory takes arrivals as Poisson, and in all cases known the true waiting times are shorter.
+--simulate simulates all policies, and shortest-queue as well, in so many runs, as the command simulate does; means of
+times and slowdowns are those of the jobs that left. --expand adds the server expansion: the fewest hosts to be added, at
+the same arrival rate, for the mean slowdown to be at most the target.
 
 Engines: float works in double precision; enclose proves bounds of all numbers of TAGS, for sizes given by --alpha and
 the decimals as they are written, as narrow as --tol asks, and finds cutoffs to 49 digits: cutoffs_exact, for which the
@@ -111,7 +116,7 @@ expansion, told apart by the columns kind and name.`,
   $ pfq tags --hosts 3 --load 0.5 --law lognormal:20 --mean 1 --objective fairness --expand 1
   feasible: cutoffs keep every host below load 1 at system loads below 0.725139
   3 hosts at system load 0.5, 1.5 jobs a second
-  sizes are lognormal of mean 1 and squared coefficient of variation 20: mean 1, squared coefficient of variation 20
+  sizes are of the law lognormal:20: mean 1, squared coefficient of variation 20
   cutoffs of equal mean slowdowns at all hosts
 
   mean slowdown  mean waiting  mean response  mean stretch  excess   lost work
@@ -141,6 +146,7 @@ expansion, told apart by the columns kind and name.`,
 
   $ pfq tags --hosts 4 --load 0.7 --alpha 0.2 --max 1e10 --mean 3000
   infeasible: no cutoffs keep every host below load 1; there are such cutoffs at system loads below 0.524387
+  hint: fewer hosts in a chain bear more load; split the farm into pairs: with 2 hosts cutoffs exist below load 0.756791
   4 hosts at system load 0.7, 0.000933333 jobs a second
   sizes are bounded Pareto of alpha 0.2 from 2.48831e-20 to 1e10: mean 3000, squared coefficient of variation 1.48148e+06
 
@@ -150,7 +156,12 @@ expansion, told apart by the columns kind and name.`,
   least-work-remaining  approximation  5.31691e+27                 7.93804e+08                 7.93807e+08                 -
   sita-e                exact          6.13953e+27                 9.16622e+08                 9.16625e+08                 1.76777e+09, 4.20448e+09, 6.97954e+09
   sita                  exact          1.91477e+07                 3.22312e+10                 3.22312e+10                 0.00840627, 2.08889e+09, 5.7563e+09`,
-		Args: cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("unexpected argument %q: tags takes flags only", args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			answer, feasible, err := f.answer(cmd)
 			if err != nil {
@@ -216,6 +227,7 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 	if f.objective, err = parseObjective(f.objectiveText); err != nil {
 		return err
 	}
+	f.objectiveGiven = given("objective")
 	for _, name := range runFlags {
 		if given(name) && !given("simulate") {
 			return fmt.Errorf("--%s is of no use without --simulate", name)

@@ -537,9 +537,9 @@ func TestTagsSizesOfFile(t *testing.T) {
 		model      tags.Model
 	}{
 		{"list", "", law(1, 2, 3)},
-		{"log", "log: 1 jobs without a run time > 0 are left out", law(1, 3, 2)},
-		{"log.gz", "log.gz: 1 jobs without a run time > 0 are left out", law(1, 3, 2)},
-		{"log.gz --processor-seconds", "log.gz: 1 jobs without a run time > 0 and processors are left out", law(6, 6, 2)},
+		{"log", "log: 1 job without a run time > 0 is left out", law(1, 3, 2)},
+		{"log.gz", "log.gz: 1 job without a run time > 0 is left out", law(1, 3, 2)},
+		{"log.gz --processor-seconds", "log.gz: 1 job without a run time > 0 and processors is left out", law(6, 6, 2)},
 	} {
 		stdout, stderr, status := tagsCommand(farm + c.args + " --format json")
 		if told := "pfq: warning: " + c.told + "\n"; status != 0 || stderr != told && (c.told != "" || stderr != "") {
@@ -556,6 +556,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 		near(t, c.args, got["mean_waiting"], want.MeanWaiting, 1e-14)
 	}
 	want, _, _ := tagsCommand(farm + "list")
+	want = strings.Replace(want, "list: ", "standard input: ", 1)
 	if stdout, stderr, status := pfq("1\n2\n3\n", strings.Fields("tags "+farm+"-")...); status != 0 || stdout != want {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
@@ -789,7 +790,7 @@ func TestTagsBadUsage(t *testing.T) {
 	}
 	const farm, sizes = "--hosts 2 --load 0.5 ", "--alpha 1 --max 1e10 --mean 3000 "
 	for _, c := range []struct{ args, want string }{
-		{"model.json", `pfq: unknown command "model.json" for "pfq tags"`},
+		{"model.json", `pfq: unexpected argument "model.json": tags takes flags only`},
 		{"--load 0.5 " + sizes, "pfq: --hosts is missing: want an integer in 1..64\n"},
 		{"--hosts 2 " + sizes, "pfq: --load is missing: want a number > 0 and < 1\n"},
 		{farm, "pfq: --alpha is missing: want --alpha A --max P with --min K or --mean M, or --sizes FILE, or --law LAW --mean M\n"},
@@ -839,7 +840,7 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + sizes + "--objective slowdown=1,slowdown=2", "pfq: --objective = slowdown=1,slowdown=2: want slowdown=A,waiting=B, "},
 		{farm + sizes + "--objective slowdown=1,wait=2", "pfq: --objective = slowdown=1,wait=2: want slowdown=A,waiting=B, "},
 		{farm + sizes + "--objective waiting=-1", "pfq: --objective = waiting=-1: want slowdown=A,waiting=B, "},
-		{farm + "--law exponential --mean 1", "pfq: --objective = slowdown: want waiting, since the mean of 1/size is infinite for these sizes\n"},
+		{farm + "--law exponential --mean 1", "pfq: --objective is missing: want waiting for this law: its mean of 1/size is infinite, and so is the mean slowdown, the default\n"},
 		{farm + "--law exponential --mean 1 --objective fairness", "pfq: --objective = fairness: want waiting, since the mean of 1/size is infinite for these sizes\n"},
 		{farm + "--law exponential --mean 1 --objective waiting --expand 3", "pfq: --expand = 3: want sizes whose mean of 1/size is finite\n"},
 		{farm + sizes + "--cutoffs 10,20", "pfq: --cutoffs = 2 cutoffs: want 1, one fewer than hosts\n"},

@@ -19,6 +19,7 @@ type tagsAnswer struct {
 	flags   *tagsFlags
 	model   tags.Model
 	maxLoad float64
+	pairs   float64 // largest load of two hosts of one speed, or 0 if it is of no use
 	ofSITA  tags.Objective
 
 	reason     string          // why there is no answer, or empty
@@ -59,15 +60,25 @@ func (f *tagsFlags) analyze(m tags.Model) (*tagsAnswer, error) {
 		switch slowdown := f.objective.weights.Slowdown > 0; {
 		case f.target > 0:
 			return nil, input.Errorf("--expand", f.target, "sizes whose mean of 1/size is finite")
+		case slowdown && f.cutoffs == nil && !f.objectiveGiven:
+			return nil, &input.Error{Path: "--objective", Want: "waiting for this law: its mean of 1/size is infinite, and so is the mean slowdown, the default"}
 		case slowdown && f.cutoffs == nil:
 			return nil, input.Errorf("--objective", f.objectiveText, "waiting, since the mean of 1/size is infinite for these sizes")
 		case slowdown:
 			a.ofSITA = tags.Objective{Waiting: 1}
 		}
 	}
+	if w := f.sizes.misfit(m.Sizes); w != "" {
+		a.warnings = append(a.warnings, w)
+	}
 	var err error
 	if a.maxLoad, err = tags.MaxLoad(m); err != nil {
 		return nil, err
+	}
+	if m.Hosts > 2 && m.Load >= a.maxLoad {
+		if a.pairs, err = tags.MaxLoad(tags.Model{Sizes: m.Sizes, Hosts: 2, Load: m.Load}); err != nil {
+			return nil, err
+		}
 	}
 	if err := a.tags(); err != nil {
 		return nil, err
@@ -177,9 +188,18 @@ func (a *tagsAnswer) rivals() error {
 	}
 	equalLoads, err := tags.SITAE(m)
 	errs = append(errs, bySize(tags.PolicySITAE, nil, equalLoads, err))
+	if p := &a.policies[len(a.policies)-1]; a.listed() && (p.loads == nil || slices.Max(p.loads)-slices.Min(p.loads) > 1e-9) {
+		p.addNote("loads are only as equal as the sizes in the list allow")
+	}
 	best, err := tags.OptimizeSITA(m, a.ofSITA)
 	errs = append(errs, bySize(tags.PolicySITA, best.Gap, best.SITAResult, err))
 	return errors.Join(errs...)
+}
+
+// listed reports whether the sizes are finitely many.
+func (a *tagsAnswer) listed() bool {
+	_, ok := a.model.Sizes.(dist.Atomic)
+	return ok
 }
 
 // add appends a policy, with a note if the error tells that theory does not know it.
@@ -241,7 +261,7 @@ func (a *tagsAnswer) record() record {
 		out = append(out, field{"expansion", a.expansionRows()})
 	}
 	if s := a.flags.settings; s.Runs > 0 {
-		out = append(out, field{"simulation", record{{"runs", s.Runs}, {"jumps", s.Jumps}, {"seed", s.Seed}, {"confidence", s.Confidence}}})
+		out = append(out, field{"simulation", record{{"runs", s.Runs}, {"jumps", a.flags.jumps()}, {"seed", s.Seed}, {"confidence", s.Confidence}}})
 	}
 	return append(out, field{"warnings", a.warnings})
 }
@@ -311,6 +331,9 @@ func (a *tagsAnswer) rate() record {
 	}
 	mean, err := dist.Mean(a.model.Sizes)
 	rate := a.model.Load * capacity / mean
+	if a.enclosed != nil {
+		rate = a.result.ArrivalRate
+	}
 	return a.number("arrival_rate", err != nil, rate, func(e *tags.EnclosedResult) num.Enclosure { return e.ArrivalRate })
 }
 
@@ -404,11 +427,22 @@ func (a *tagsAnswer) expansionRows() []record {
 		row := record{{"name", string(e.Policy)}, {"accuracy", string(e.Kind)}, {"target", e.Target}}
 		row = join(row, rangeFields("extra_hosts", e.Extra, e.Kind, !e.Within), rangeFields("mean_slowdown", e.MeanSlowdown, e.Kind, !e.Within))
 		if !e.Within {
-			row = append(row, field{"note", "not reached by as many hosts as can be computed"})
+			row = append(row, field{"note", beyond(e.Policy)})
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// beyond says up to how many hosts none reaches the target of an expansion.
+func beyond(p tags.Policy) string {
+	switch p {
+	case tags.PolicyTAGS, tags.PolicySITA, tags.PolicySITAE:
+		return fmt.Sprintf("none up to %d hosts", tags.MaxHosts)
+	case tags.PolicyCentral, tags.PolicyCentralPrinted:
+		return fmt.Sprintf("none up to %d hosts", tags.MaxQueueHosts)
+	}
+	return "more hosts than can be counted"
 }
 
 // unless returns the value, or nil if there is none.

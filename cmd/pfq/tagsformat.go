@@ -113,7 +113,7 @@ func (a *tagsAnswer) text() []byte {
 	}
 	if a.flags.target > 0 {
 		fmt.Fprintf(&b, "hosts to add for a mean slowdown of at most %s:\n", six(a.flags.target))
-		table(&b, a.expansionRows(), "name", "accuracy", "extra_hosts", "mean_slowdown")
+		table(&b, a.expansionLines(), "name", "accuracy", "extra_hosts", "mean_slowdown")
 	}
 	a.simulationText(&b)
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
@@ -121,7 +121,6 @@ func (a *tagsAnswer) text() []byte {
 
 // headline writes what is known of the farm as a whole.
 func (a *tagsAnswer) headline(b *bytes.Buffer) {
-	d := a.distribution()
 	switch {
 	case a.feasible():
 		fmt.Fprintf(b, "feasible: cutoffs keep every host below load 1 at system loads below %s\n", six(a.maxLoad))
@@ -130,12 +129,9 @@ func (a *tagsAnswer) headline(b *bytes.Buffer) {
 	default:
 		fmt.Fprintf(b, "infeasible: %s; there are such cutoffs at system loads below %s\n", a.reason, six(a.maxLoad))
 	}
-	fmt.Fprintf(b, "%d hosts at system load %s, %s jobs a second\n", a.model.Hosts, six(a.model.Load), six(a.rate().get("arrival_rate")))
-	law := d.get("law")
-	if s := a.flags.sizes; s.source() == "--alpha" {
-		law = fmt.Sprintf("bounded Pareto of alpha %s from %s to %s", s.alpha.text, six(d.get("min")), s.max.text)
-	}
-	fmt.Fprintf(b, "sizes are %s: mean %s, squared coefficient of variation %s\n", law, six(d.get("mean")), six(d.get("scv")))
+	a.hint(b)
+	fmt.Fprintf(b, "%s at system load %s, %s jobs a second\n", counted(a.model.Hosts, "host"), six(a.model.Load), six(a.rate().get("arrival_rate")))
+	a.flags.sizes.describe(b, a.model.Sizes)
 	if !a.feasible() {
 		fmt.Fprintln(b)
 		return
@@ -164,6 +160,21 @@ func (a *tagsAnswer) headline(b *bytes.Buffer) {
 	fmt.Fprintln(b)
 }
 
+// hint tells how an infeasible farm could do.
+func (a *tagsAnswer) hint(b *bytes.Buffer) {
+	pair := "2 hosts"
+	if a.model.Speeds != nil {
+		pair += " of one speed"
+	}
+	switch {
+	case a.feasible() || a.pairs == 0:
+	case a.pairs > a.model.Load:
+		fmt.Fprintf(b, "hint: fewer hosts in a chain bear more load; split the farm into pairs: with %s cutoffs exist below load %s\n", pair, six(a.pairs))
+	default:
+		fmt.Fprintf(b, "hint: pairs of hosts do not bear this load either: with %s cutoffs exist below load %s\n", pair, six(a.pairs))
+	}
+}
+
 // aim says what the cutoffs are for.
 func (a *tagsAnswer) aim() string {
 	o := a.flags.objective
@@ -173,7 +184,14 @@ func (a *tagsAnswer) aim() string {
 	case a.flags.cutoffs != nil:
 		return "the cutoffs given"
 	case o.fair:
-		return "cutoffs of equal mean slowdowns at all hosts"
+		aim := "cutoffs of equal mean slowdowns at all hosts"
+		if a.listed() {
+			aim = "cutoffs of the least largest mean slowdown of a host (sizes are a list: equality is out of reach)"
+		}
+		if u, _ := a.unfairness.(float64); u > 1e-9 {
+			aim += fmt.Sprintf("; unfairness %.6g", u)
+		}
+		return aim
 	}
 	aim := "cutoffs of the least " + a.flags.objectiveText
 	switch a.flags.objectiveText {
@@ -195,7 +213,7 @@ func (a *tagsAnswer) simulationText(b *bytes.Buffer) {
 	if s.Runs == 0 {
 		return
 	}
-	fmt.Fprintf(b, "simulated: %d runs of %g jumps; seed %d; ± at confidence %g\n\n", s.Runs, s.Jumps, s.Seed, s.Confidence)
+	fmt.Fprintf(b, "simulated: %d runs of %g jumps; seed %d; ± at confidence %g\n\n", s.Runs, a.flags.jumps(), s.Seed, s.Confidence)
 	inner := func(rows []record) (out []record) {
 		for _, row := range rows {
 			if simulated, ok := row.get("simulated").(record); ok {
@@ -208,6 +226,29 @@ func (a *tagsAnswer) simulationText(b *bytes.Buffer) {
 	simulationTable(b, policies, "policy", "name", "mean_slowdown", "mean_waiting", "mean_response")
 	simulationTable(b, hosts, "host", "host", "load", "visit_waiting", "waiting")
 	simulationTable(b, hosts, "host", "host", "slowdown", "response", "interarrival_scv")
+}
+
+// expansionLines returns the expansions with numbers of hosts as people read them.
+func (a *tagsAnswer) expansionLines() []record {
+	whole := func(v float64) string {
+		if v < 1e15 {
+			return fmt.Sprintf("%.0f", v)
+		}
+		return six(v)
+	}
+	lines := []record{}
+	for i, row := range a.expansionRows() {
+		e := a.expansions[i]
+		text := whole(e.Extra.Low)
+		switch high := whole(e.Extra.High); {
+		case !e.Within:
+			text, _ = row.get("note").(string)
+		case high != text:
+			text += " to " + high
+		}
+		lines = append(lines, append(record{{"extra_hosts", text}}, row...))
+	}
+	return lines
 }
 
 // table writes some columns of records, and an empty line; nothing for no records.
@@ -239,8 +280,11 @@ func tagsCell(row record, column string) string {
 		return six(low) + " to " + six(row.get(column+"_high"))
 	}
 	numbers, ok := v.([]float64)
-	if !ok {
+	switch {
+	case !ok:
 		return six(v)
+	case len(numbers) == 0:
+		return six(nil)
 	}
 	const most = 4
 	var words []string

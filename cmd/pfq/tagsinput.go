@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -22,6 +23,14 @@ type decimal struct {
 	text  string
 	exact *big.Rat
 	float float64
+}
+
+// short returns the number for people, as it is written unless that is a fraction.
+func (d decimal) short() string {
+	if strings.Contains(d.text, "/") {
+		return six(d.float)
+	}
+	return d.text
 }
 
 func parseDecimal(good func(float64) bool) func(string) (decimal, bool) {
@@ -108,7 +117,10 @@ type sizeFlags struct {
 	alpha, max, min, mean decimal // of the bounded Pareto law, exact is nil for those not given
 	file                  string  // of sizes
 	fit, processorSeconds bool
-	name                  string // of a law of the mean
+	name                  string            // of a law of the mean
+	count                 int               // of the sizes in the file, once it is read
+	own                   dist.Distribution // of them, as in the file
+	fitted                float64           // alpha of the law that fits them
 }
 
 func (s *sizeFlags) add(cmd *cobra.Command) {
@@ -197,13 +209,54 @@ func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d dist.Distrib
 	if err != nil {
 		return nil, err
 	}
-	if s.fit {
-		d, _, err = dist.FitBoundedPareto(sizes)
-	} else {
-		d, err = dist.NewEmpirical(sizes)
+	s.count = len(sizes)
+	s.own, err = dist.NewEmpirical(sizes)
+	d = s.own
+	if err == nil && s.fit {
+		d, s.fitted, err = dist.FitBoundedPareto(sizes)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source(s.file), err)
 	}
 	return d, nil
+}
+
+// describe writes what the sizes are, those of the law that the flags name.
+func (s *sizeFlags) describe(w io.Writer, law dist.Distribution) {
+	switch s.source() {
+	case "--law":
+		fmt.Fprintf(w, "sizes are of the law %s: %s\n", s.name, spread(law))
+	case "--sizes":
+		low, high, _ := s.own.Support()
+		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", source(s.file), counted(s.count, "size"), spread(s.own), six(low), six(high))
+		if s.fit {
+			fmt.Fprintf(w, "the law that fits them is bounded Pareto of alpha %s: %s\n", six(s.fitted), spread(law))
+		}
+	default:
+		low, _, _ := law.Support()
+		fmt.Fprintf(w, "sizes are bounded Pareto of alpha %s from %s to %s: %s\n", s.alpha.short(), six(low), s.max.short(), spread(law))
+	}
+}
+
+// spread returns mean and squared coefficient of variation for people.
+func spread(d dist.Distribution) string {
+	mean, err := dist.Mean(d)
+	scv, errSCV := dist.SCV(d)
+	return fmt.Sprintf("mean %s, squared coefficient of variation %s", six(unless(err != nil, mean)), six(unless(errSCV != nil, scv)))
+}
+
+// muchOff is the relative difference of means above which a fitted law is doubtful.
+const muchOff = 0.1
+
+// misfit warns if the mean of the law that fits a file is far from that of the sizes there; else it is empty.
+func (s *sizeFlags) misfit(law dist.Distribution) string {
+	if !s.fit {
+		return ""
+	}
+	fitted, err := dist.Mean(law)
+	own, errOwn := dist.Mean(s.own)
+	if err != nil || errOwn != nil || math.Abs(fitted-own) <= muchOff*own {
+		return ""
+	}
+	return fmt.Sprintf("the fitted law has mean %.4g, the sizes in the file %.4g: all numbers here are of the law, not of the file", fitted, own)
 }

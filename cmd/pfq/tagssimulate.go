@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -82,12 +82,33 @@ func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 		if p.name == tags.PolicyTAGS {
 			a.simulated = results[k]
 		}
-		for _, w := range results[k].Warnings {
-			a.warnings = append(a.warnings, fmt.Sprintf("%s: %s", p.name, w))
-		}
 	}
+	a.warnings = append(a.warnings, simulationWarnings(simulated)...)
 	return nil
 }
+
+// simulationWarnings returns every warning once, after the names of the policies that have it.
+func simulationWarnings(policies []*policyAnswer) (warnings []string) {
+	names := map[string][]string{}
+	for _, p := range policies {
+		for _, w := range p.simulated.Warnings {
+			if names[w] == nil {
+				warnings = append(warnings, w)
+			}
+			names[w] = append(names[w], string(p.name))
+		}
+	}
+	for i, w := range warnings {
+		warnings[i] = strings.Join(names[w], ", ") + ": " + w
+	}
+	return warnings
+}
+
+// defaultJumps is what sim.Settings take for 0.
+const defaultJumps = 1e6
+
+// jumps returns those that each run observes.
+func (f *tagsFlags) jumps() float64 { return cmp.Or(f.settings.Jumps, defaultJumps) }
 
 func (p *policyAnswer) addNote(note string) {
 	if p.note != "" {
@@ -96,7 +117,7 @@ func (p *policyAnswer) addNote(note string) {
 	p.note = note
 }
 
-// simulatedMeans returns the estimates over all jobs, with the exact values where theory has them.
+// simulatedMeans returns the estimates over all jobs that left, with the exact values where theory has them.
 func (p *policyAnswer) simulatedMeans() record {
 	exact := func(r tags.Range) *num.Value { return &num.Value{Float: r.Low} }
 	r := p.rival
@@ -106,7 +127,7 @@ func (p *policyAnswer) simulatedMeans() record {
 	return record{
 		{"mean_slowdown", estimate(p.simulated.MeanSlowdown, exact(r.MeanSlowdown))},
 		{"mean_waiting", estimate(p.simulated.MeanWaiting, exact(r.MeanWaiting))},
-		{"mean_response", estimate(p.simulated.MeanDelay, exact(r.MeanResponse))},
+		{"mean_response", estimate(p.simulated.MeasuredDelay, exact(r.MeanResponse))},
 	}
 }
 
@@ -125,7 +146,7 @@ func (a *tagsAnswer) simulatedHost(i int, theory record) record {
 		{"visit_waiting", estimate(host.MeanWaiting, exact("visit_waiting"))},
 		{"waiting", estimate(class.MeanWaiting, exact("waiting"))},
 		{"slowdown", estimate(class.MeanSlowdown, exact("slowdown"))},
-		{"response", estimate(class.MeanDelay, exact("response"))},
+		{"response", estimate(class.MeasuredDelay, exact("response"))},
 		{"interarrival_scv", estimate(host.InterarrivalSCV, nil)},
 	}
 }

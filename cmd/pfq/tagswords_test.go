@@ -1,0 +1,336 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/dist"
+	"productform/sim"
+	"productform/tags"
+)
+
+// sizeFile writes a file into the working directory, which the test has to itself.
+func sizeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// saysTags runs pfq tags and looks for words in its text.
+func saysTags(t *testing.T, args string, status int, words ...string) (stdout, stderr string) {
+	t.Helper()
+	stdout, stderr, got := tagsCommand(args)
+	for _, w := range words {
+		if !strings.Contains(stdout, w) {
+			t.Errorf("pfq tags %s: no %q in\n%s", args, w, stdout)
+		}
+	}
+	if got != status {
+		t.Errorf("pfq tags %s: status %d, %s", args, got, stderr)
+	}
+	return stdout, stderr
+}
+
+// What sizes are, in words: a file by its name, a law without saying its mean twice, numbers never as fractions.
+func TestTagsSizesInWords(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sizeFile(t, "list", "1\n2\n3\n10\n")
+	sizeFile(t, "one", "7\n")
+	const farm = "--hosts 2 --load 0.4 "
+	saysTags(t, farm+"--objective waiting --sizes list", 0, // E[X] = 4, E[X²] = 28.5
+		"\nlist: 4 sizes, mean 4, squared coefficient of variation 0.78125, from 1 to 10\n")
+	one, _ := saysTags(t, "--hosts 1 --load 0.4 --sizes one", 0, "\n1 host at system load 0.4, ",
+		"\none: 1 size, mean 7, squared coefficient of variation 0, from 7 to 7\n")
+	for line := range strings.Lines(one) {
+		if strings.HasPrefix(line, "tags ") && !strings.HasSuffix(line, "  -\n") {
+			t.Errorf("the cutoffs of one host are not -: %q", line)
+		}
+	}
+	law, _ := saysTags(t, farm+"--law lognormal:3 --mean 2", 0, "\nsizes are of the law lognormal:3: mean 2, squared coefficient of variation 3\n")
+	if strings.Count(law, "coefficient") != 1 {
+		t.Error(law)
+	}
+	saysTags(t, farm+"--alpha 3/2 --max 1e5/1 --min 1", 0, "\nsizes are bounded Pareto of alpha 1.5 from 1 to 100000: mean ")
+	saysTags(t, farm+"--alpha 1.50 --max 1e5 --min 1", 0, "\nsizes are bounded Pareto of alpha 1.50 from 1 to 1e5: mean ")
+}
+
+// A fitted law stands beside the sizes it is fitted to, and its mean is compared with theirs.
+func TestTagsFitInWords(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := strings.Repeat("1\n", 50) + strings.Repeat("1000\n", 9) // far from bounded Pareto: a mean of 153.4
+	sizeFile(t, "ends", text)
+	law, err := dist.NewBoundedPareto(1, 100, 0.8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 1000
+	var quantiles strings.Builder
+	total := 0.0
+	for i := range n + 1 {
+		x, err := law.Quantile(float64(i) / n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += x
+		fmt.Fprintln(&quantiles, x)
+	}
+	sizeFile(t, "smooth", quantiles.String())
+	const farm = "--hosts 2 --load 0.3 --objective waiting --fit --sizes "
+	for _, c := range []struct {
+		file    string
+		mean    float64
+		warning bool
+	}{{"ends", (50 + 9000) / 59., true}, {"smooth", total / (n + 1), false}} {
+		stdout, stderr := saysTags(t, farm+c.file, 0, fmt.Sprintf("sizes, mean %.6g, squared coefficient", c.mean), "\nthe law that fits them is bounded Pareto of alpha 0.")
+		answer := tagsJSON(t, farm+c.file, 0)
+		fitted := answer["distribution"].(map[string]any)["mean"].(float64)
+		if !strings.Contains(stdout, fmt.Sprintf("mean %.6g, squared coefficient of variation %.6g\n", fitted, answer["distribution"].(map[string]any)["scv"])) {
+			t.Errorf("no mean %v of the fitted law in %s", fitted, stdout)
+		}
+		want := fmt.Sprintf("the fitted law has mean %.4g, the sizes in the file %.4g: ", fitted, c.mean)
+		warnings := answer["warnings"].([]any)
+		if (len(warnings) == 1) != c.warning || c.warning && !strings.HasPrefix(warnings[0].(string), want) {
+			t.Errorf("%s: warnings %v, want %q", c.file, warnings, want)
+		}
+		if strings.Contains(stderr, "pfq: warning: "+want) != c.warning {
+			t.Errorf("%s: %q", c.file, stderr)
+		}
+	}
+}
+
+// Lists of sizes cannot be split at will: fairness minimises the largest slowdown, and loads of sita-e differ.
+func TestTagsListsInWords(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sizeFile(t, "list", "1\n1\n2\n3\n10\n")
+	const farm = "--hosts 2 --load 0.3 --sizes list "
+	answer := tagsJSON(t, farm+"--objective fairness", 0)
+	unfairness, _ := answer["unfairness"].(float64)
+	slowdowns := answer["slowdown_by_host"].([]any)
+	least, largest := slowdowns[0].(float64), slowdowns[1].(float64)
+	near(t, "unfairness", unfairness, 1-min(least, largest)/max(least, largest), 1e-12)
+	near(t, "objective", answer["objective_value"], max(least, largest), 1e-12)
+	for _, cutoff := range []string{"1", "2", "3"} { // none has a smaller largest slowdown
+		text, _, _ := tagsCommand(farm + "--format json --cutoffs " + cutoff)
+		given := parseJSON(t, text)
+		if s, ok := given["slowdown_by_host"].([]any); ok && max(s[0].(float64), s[1].(float64)) < max(least, largest)*(1-1e-12) {
+			t.Errorf("cutoff %s gives %v, less than %v", cutoff, s, slowdowns)
+		}
+	}
+	saysTags(t, farm+"--objective fairness", 0,
+		fmt.Sprintf("\ncutoffs of the least largest mean slowdown of a host (sizes are a list: equality is out of reach); unfairness %.6g\n", unfairness))
+	const note = "loads are only as equal as the sizes in the list allow"
+	if p := policyOf(t, answer, "policies", "sita-e"); p["note"] != note {
+		t.Errorf("%v", p)
+	}
+	saysTags(t, farm, 0, "\nsita-e: "+note+"\n")
+	smooth, _ := saysTags(t, "--hosts 2 --load 0.3 --law lognormal:3 --mean 1 --objective fairness", 0, "\ncutoffs of equal mean slowdowns at all hosts\n")
+	if strings.Contains(smooth, note) {
+		t.Error(smooth)
+	}
+}
+
+// An infeasible farm of more than two hosts is told what pairs of them bear.
+func TestTagsHint(t *testing.T) {
+	pairs := tagsJSON(t, "--hosts 2 --load 0.1 --alpha 0.2 "+tagsPaper, 0)["max_load"].(float64)
+	const hint = "hint: fewer hosts in a chain bear more load; split the farm into pairs: with 2 hosts cutoffs exist below load "
+	saysTags(t, "--hosts 4 --load 0.7 --alpha 0.2 "+tagsPaper, 1, fmt.Sprintf("\n%s%.6g\n", hint, pairs))
+	saysTags(t, "--hosts 4 --load 0.9 --alpha 0.2 "+tagsPaper, 1, "\nhint: pairs of hosts do not bear this load either: with 2 hosts cutoffs exist below load ")
+	for args, status := range map[string]int{
+		"--hosts 2 --load 0.9 --alpha 0.2 ": 1, "--hosts 4 --load 0.3 --alpha 1 ": 0, "--hosts 4 --load 0.5 --alpha 1 --cutoffs 1e8,1e9,5e9 ": 1,
+	} {
+		if stdout, _ := saysTags(t, args+tagsPaper, status); strings.Contains(stdout, "hint:") {
+			t.Errorf("%s: %s", args, stdout)
+		}
+	}
+}
+
+// Where no number of hosts is enough, the answer says up to which; a range of numbers of hosts has two ends.
+func TestTagsExpansionInWords(t *testing.T) {
+	const farm = "--hosts 2 --load 0.7 --law deterministic --mean 1 --objective waiting --expand 1e-3"
+	stdout, _ := saysTags(t, farm, 1)
+	answer := tagsJSON(t, farm, 1)
+	for _, name := range []string{"sita", "sita-e"} { // one size goes to one host
+		e := policyOf(t, answer, "expansion", name)
+		if e["note"] != "none up to 64 hosts" || e["extra_hosts"] != nil {
+			t.Errorf("%v", e)
+		}
+	}
+	for line := range strings.Lines(stdout) {
+		words := strings.Fields(line)
+		if len(words) > 2 && words[0] == "sita" && strings.Contains(line, "none") && strings.Join(words[2:], " ") != "none up to 64 hosts -" {
+			t.Errorf("%q", line)
+		}
+	}
+	if !strings.Contains(stdout, " none up to 64 hosts  -\n") {
+		t.Error(stdout)
+	}
+	a := tagsAnswer{expansions: []tags.Expansion{
+		{Policy: tags.PolicyRoundRobin, Kind: tags.Bounds, Within: true, Extra: tags.Range{Low: 27, High: 1234567}},
+		{Policy: tags.PolicyRoundRobin, Kind: tags.Bounds, Within: true, Extra: tags.Range{Low: 3, High: 3}},
+		{Policy: tags.PolicyRandom, Kind: tags.Exact, Within: true, Extra: tags.Range{Low: 2e20, High: 2e20}},
+		{Policy: tags.PolicyCentral, Kind: tags.Approximation},
+	}}
+	var got []string
+	for _, line := range a.expansionLines() {
+		got = append(got, tagsCell(line, "extra_hosts"))
+	}
+	if diff := cmp.Diff([]string{"27 to 1234567", "3", "2e+20", "none up to 1000000 hosts"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Every number that has bounds lies in them, to the rounding of all three to doubles.
+func TestTagsWithinBounds(t *testing.T) {
+	for _, args := range []string{
+		"--hosts 3 --load 0.5 --alpha 1.3 --max 1e6 --mean 11", "--hosts 2 --load 0.7 --alpha 0.9 --max 1e7 --min 0.3",
+		"--hosts 4 --load 0.3 --alpha 1.7 --max 1e5 --min 0.1 --speeds 1,0.7,1.3,1", "--hosts 2 --load 1/3 --alpha 1.1 --max 1e9 --min 7 --cutoffs 1e4",
+	} {
+		answer := tagsJSON(t, args+" --engine enclose", 0)
+		rows := []map[string]any{answer}
+		for _, h := range answer["hosts"].([]any) {
+			rows = append(rows, h.(map[string]any))
+		}
+		looked := 0
+		for _, row := range rows {
+			for key := range row {
+				name, ok := strings.CutSuffix(key, "_low")
+				if !ok {
+					continue
+				}
+				low, err := strconv.ParseFloat(row[key].(string), 64)
+				high, errHigh := strconv.ParseFloat(row[name+"_high"].(string), 64)
+				v, number := row[name].(float64)
+				looked++
+				if err != nil || errHigh != nil || !number || !(low <= v && v <= high) {
+					t.Errorf("%s: %s = %v is not in [%v, %v]", args, name, row[name], row[key], row[name+"_high"])
+				}
+			}
+		}
+		if want := 7 + 8*(len(rows)-1); looked < want {
+			t.Errorf("%s: %d numbers have bounds, want %d", args, looked, want)
+		}
+	}
+}
+
+// The jumps told are those that are simulated, also where none are asked for.
+func TestTagsJumps(t *testing.T) {
+	law, err := dist.Parse("lognormal:3", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for asked, want := range map[float64]float64{0: 1e6, 5e4: 5e4} {
+		f := &tagsFlags{hosts: 2, objective: objective{weights: tags.Objective{Slowdown: 1}}, objectiveText: "slowdown", engine: floatEngine,
+			settings: sim.Settings{Runs: 3, Jumps: asked, Seed: 1, Confidence: 0.95}}
+		f.sizes.name = "lognormal:3"
+		a, err := f.analyze(tags.Model{Sizes: law, Hosts: 2, Load: 0.5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.record().get("simulation").(record).get("jumps"); got != want {
+			t.Errorf("%v jumps, want %v", got, want)
+		}
+		if text := fmt.Sprintf("simulated: 3 runs of %g jumps; ", want); !strings.Contains(string(a.text()), text) {
+			t.Errorf("no %q in %s", text, a.text())
+		}
+	}
+	plan, err := sim.NewPlan(sim.Farm{Model: tags.Model{Sizes: law, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := sim.NewPlan(sim.Farm{Model: tags.Model{Sizes: law, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2, Jumps: defaultJumps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := plan.Key(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := same.Key(0); err != nil || key != again {
+		t.Errorf("the default number of jumps is another; error %v", err)
+	}
+}
+
+// A job responds after it has waited: simulated means are of the same jobs, so that the difference is that of service.
+func TestTagsSimulatedResponse(t *testing.T) {
+	answer := tagsJSON(t, "--hosts 2 --load 0.6 --alpha 1 --max 1e8 --mean 10 --simulate 2 --jumps 1e3", 0)
+	check := func(what, waiting string, e map[string]any) {
+		w, okW := e[waiting].(map[string]any)
+		r, okR := e[strings.Replace(waiting, "waiting", "response", 1)].(map[string]any)
+		if okW != okR || okW && !(w["mean"].(float64) < r["mean"].(float64)) {
+			t.Errorf("%s: waiting %v, response %v", what, w, r)
+		}
+	}
+	for _, p := range answer["policies"].([]any) {
+		p := p.(map[string]any)
+		check(p["name"].(string), "mean_waiting", p["simulated"].(map[string]any))
+	}
+	for _, h := range answer["hosts"].([]any) {
+		h := h.(map[string]any)
+		check(fmt.Sprint("host ", h["host"]), "waiting", h["simulated"].(map[string]any))
+	}
+}
+
+// A warning that several policies have comes once, and parts are told without an exponent.
+func TestTagsWarnings(t *testing.T) {
+	policies := []*policyAnswer{
+		{name: "a", simulated: &sim.Result{Warnings: []string{"x", "y"}}},
+		{name: "b", simulated: &sim.Result{Warnings: []string{"y"}}},
+		{name: "c", simulated: &sim.Result{}},
+		{name: "d", simulated: &sim.Result{Warnings: []string{"y", "x"}}},
+	}
+	if diff := cmp.Diff([]string{"a, d: x", "a, b, d: y"}, simulationWarnings(policies)); diff != "" {
+		t.Error(diff)
+	}
+	answer := tagsJSON(t, "--hosts 2 --load 0.5 --alpha 1 "+tagsPaper+"--simulate 2 --jumps 1e3", 0)
+	seen := map[string]bool{}
+	parts := 0
+	for _, w := range answer["warnings"].([]any) {
+		_, text, _ := strings.Cut(w.(string), ": ")
+		if seen[text] {
+			t.Errorf("%q comes twice", text)
+		}
+		seen[text] = true
+		if _, part, ok := strings.Cut(text, "make up "); ok {
+			parts++
+			number, _, _ := strings.Cut(part, " %")
+			if v, err := strconv.ParseFloat(number, 64); err != nil || v > 100 || strings.Contains(number, "e+") {
+				t.Errorf("%q", text)
+			}
+		}
+	}
+	if parts == 0 {
+		t.Errorf("no warning of rare sizes: %v", answer["warnings"])
+	}
+}
+
+// A damaged file is told as such, and no control character comes to the terminal.
+func TestTagsDamagedFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	for i := range 4000 {
+		fmt.Fprintf(z, "1 0 0 %d 6%s\n", 1+i*i%9973, strings.Repeat(" -1", 13))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sizeFile(t, "cut.gz", b.String()[:b.Len()/2])
+	sizeFile(t, "binary", "\x00\x1b[31mred\x07\xff\n")
+	for file, want := range map[string]string{
+		"cut.gz": "unpacking: the file ends early: unexpected EOF\n",
+		"binary": `pfq: binary: line 1 = "\x00\x1b[31mred\a\xff": want a number in [1e-300, 1e300]` + "\n",
+	} {
+		stdout, stderr, status := tagsCommand("--hosts 2 --load 0.5 --sizes " + file)
+		if status != 2 || stdout != "" || !strings.HasSuffix(stderr, want) {
+			t.Errorf("%s: status %d, %q, want %q", file, status, stderr, want)
+		}
+	}
+}
