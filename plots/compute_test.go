@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -181,8 +182,15 @@ func TestSummarize(t *testing.T) {
 	if !s.OK() || s.Rows != 1000 || s.Simulations != 1000 || s.Beyond196 < 20 || s.Beyond196 > 90 || *s.PValue < 1e-6 {
 		t.Errorf("standard normal: %+v", s)
 	}
-	if d := Summarize(append(rows, rows...)); d.Rows != 2000 || d.Simulations != 1000 || *d.ChiSquare != *s.ChiSquare {
+	if d := Summarize(append(rows, rows...)); d.Rows != s.Rows || d.Beyond196 != s.Beyond196 || d.Simulations != s.Simulations || *d.ChiSquare != *s.ChiSquare {
 		t.Errorf("every row twice: %+v", d)
+	}
+	others := slices.Clone(rows) // other numbers of the same simulations
+	for k := range others {
+		others[k].Quantity += "another"
+	}
+	if d := Summarize(slices.Concat(rows, others)); d.Rows != 2*s.Rows || d.Beyond196 != 2*s.Beyond196 || d.Simulations != s.Simulations || *d.ChiSquare != *s.ChiSquare {
+		t.Errorf("two numbers a simulation: %+v", d)
 	}
 	if Summarize(zRows(shifted...)).OK() || Summarize(zRows(narrow...)).OK() {
 		t.Error("shifted or narrow z agree")

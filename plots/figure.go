@@ -9,6 +9,10 @@ type Figure struct {
 	Panels     []Panel     // at least one; all share the meaning of the horizontal axis
 	Checks     []Check     // numbers of the figure reached a second way
 	Claims     []Claim     // what the paper says of the figure, beside its numbers
+
+	// OneLegend asks for one legend above all panels even if they show different series: those of one label are
+	// drawn alike. Without it there is one only for several rows of panels that show the same.
+	OneLegend bool
 }
 
 // A Parameter is one number or choice that a figure depends on.
@@ -31,6 +35,10 @@ type Axis struct {
 	Unit     string  // such as "units of time"; may be empty
 	Scale    Scale   // Linear or Log
 	Min, Max float64 // ends of the axis, Min < Max, Min > 0 on a Log axis; both zero means from the data
+
+	// Ticks are the values that are labelled, increasing, within Min and Max, which must be given then; nil means
+	// round numbers.
+	Ticks []float64
 }
 
 // Title returns the axis title, "mean delay δ (units of time)".
@@ -62,15 +70,17 @@ const (
 	Curve  Kind = iota // a line through the points, as for theory
 	Points             // a marker at each point, as for simulation
 	Steps              // a line that keeps the height of a point up to the next, as for whole numbers; it has no intervals
+	Band               // the area from Low to High, as for bounds; Y, in between, is not shown
 )
 
 // A Series is one curve or one set of points. Where Low and High are given, they are the ends of
-// a confidence interval at each point, drawn as a band about a curve and as a bar through a marker.
+// a confidence interval at each point, drawn as a band about a curve and as a bar through a marker, or the bounds of a Band.
 type Series struct {
 	Label     string    // name, written beside the series, or once for all panels, and in the header of the data
 	Group     string    // what several series have in common, such as a class; may be empty. Later groups are lighter
-	Kind      Kind      // Curve, Points or Steps
-	Thin      bool      // whether a line is drawn thin, as one to compare with
+	Kind      Kind      // Curve, Points, Steps or Band
+	Thin      bool      // whether a line is drawn thin and above the others, as one to compare with
+	Marked    bool      // whether a curve has a marker at each of its points, as for whole numbers
 	Look      int       // >= 0: number of its colour, dashes and marker; series that belong together share it
 	X, Y      []float64 // equally long, X increasing
 	Low, High []float64 // nil, or as long as Y with Low <= Y <= High

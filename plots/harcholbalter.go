@@ -51,7 +51,8 @@ const (
 	leastLook   = 1
 	randomLook  = 2
 	fairLook    = 5
-	printedLook = 4
+	printedLook = 7
+	equalLook   = 4
 
 	firstHostLook  = 0
 	secondHostLook = 1
@@ -141,7 +142,7 @@ func atRandom() method { return queueing("Random", randomLook, false, tags.Rando
 
 // equalLoads is SITA-E.
 func equalLoads() method {
-	return method{"SITA-E", printedLook, false, func(m tags.Model) (means, error) {
+	return method{"SITA-E", equalLook, false, func(m tags.Model) (means, error) {
 		r, err := tags.SITAE(m)
 		return means{r.MeanSlowdown, r.MeanWaiting}, err
 	}}

@@ -210,15 +210,23 @@ func moreHosts(id, title string) Entry {
 
 func drawMoreHosts(ctx context.Context, f *Figure, most int) error {
 	shown := []float64{0.2, 0.6, 1, 1.4, 1.8}
+	hosts := Axis{Quantity: "number of hosts", Symbol: "h", Scale: Log, Min: 0.9, Max: 1.1 * float64(most)}
+	for _, h := range []float64{1, 2, 3, 4, 6, 8, 12, 16} {
+		if h <= hosts.Max {
+			hosts.Ticks = append(hosts.Ticks, h)
+		}
+	}
+	slowdown := slowdownAxis() // one for all panels
+	slowdown.Min, slowdown.Max, slowdown.Ticks = 1e-4, 1e29, []float64{1e-4, 1, 1e4, 1e8, 1e12, 1e16, 1e20, 1e24, 1e28}
 	var ends []string
 	for k, load := range paperLoads() {
-		p := Panel{Title: fmt.Sprintf("System load %g", load), X: Axis{Quantity: "number of hosts", Symbol: "h", Min: 1, Max: float64(most)}, Y: slowdownAxis()}
+		p := Panel{Title: fmt.Sprintf("System load %g", load), X: hosts, Y: slowdown}
 		for look, alpha := range shown {
 			s, checks, err := byHosts(ctx, f.ID+string(rune('a'+k)), alpha, load, most)
 			if err != nil {
 				return err
 			}
-			s.Label, s.Look = fmt.Sprintf("α = %g", alpha), look
+			s.Label, s.Look, s.Marked = fmt.Sprintf("α = %g", alpha), look, true
 			if len(s.X) < most {
 				ends = append(ends, fmt.Sprintf("h = %d at load %g, α = %g", len(s.X), load, alpha))
 			}

@@ -29,6 +29,7 @@ func twoHosts(id, title string) Entry {
 	v := flavour{id, bySlowdown(), forSlowdown(), slowdownAxis(), slowdownOf, "mean slowdown"}
 	if id == "tags-7" {
 		v = flavour{id, byWaiting(), forWaiting(), waitingAxis(), waitingOf, "mean waiting time"}
+		v.axis.Min, v.axis.Max, v.axis.Ticks = 1e3, 1e12, []float64{1e3, 1e6, 1e9, 1e12} // one for both panels
 	}
 	return probed(id, title, []probe{{panel: "a", objective: v.objective, alpha: 1.5, high: wide, hosts: 2, load: 0.5}}, v.build)
 }
@@ -39,6 +40,7 @@ func (v flavour) build(ctx context.Context, f *Figure) error {
 		return err
 	}
 	best, fair, rest := all[0], all[1], all[2:]
+	f.OneLegend = true
 	f.Panels = []Panel{
 		{Title: v.method.label, X: alphaAxis(), Y: v.axis, Series: append([]Series{best}, rest...)},
 		{Title: "TAGS-opt-fairness", X: alphaAxis(), Y: v.axis, Series: append([]Series{fair, best}, rest...)},
@@ -160,7 +162,7 @@ func (v flavour) waitingClaims(ctx context.Context, f *Figure, best, fair, least
 			fmt.Sprintf("%s s against %s s at α = 0.2, %s s against %s s at 0.4; shorter from 0.6 on.", short(slow.at(0.2)), short(least.at(0.2)), short(slow.at(0.4)), short(least.at(0.4))),
 			!slices.ContainsFunc([]float64{0.2, 0.4, 0.6, 0.8, 1}, func(x float64) bool { return slow.at(x) >= least.at(x) })),
 		verdict(f.ID+"b", "TAGS-opt-fairness shows several orders of magnitude improvement in waiting time too.", "It is below Least-Work-Remaining at every α, by at least 2 orders of magnitude at α = 1.",
-			fmt.Sprintf("%.2g times that of Least-Work-Remaining at α = 0.2, %.2g times at α = 1.", fair.at(0.2)/least.at(0.2), fair.at(1)/least.at(1)),
+			fmt.Sprintf("%s times that of Least-Work-Remaining at α = 0.2, %s times at α = 1.", short(fair.at(0.2)/least.at(0.2)), short(fair.at(1)/least.at(1))),
 			fair.at(0.2) < least.at(0.2) && orders(least, fair, 1) >= 2))
 	return nil
 }

@@ -9,11 +9,11 @@ import (
 // A Summary tells whether the simulated numbers of some checks, taken together, agree with theory. Where a
 // simulation is right, z is a standard normal variable: 5 % of |z| exceed 1.96, and 0.27 % exceed 3.
 type Summary struct {
-	Rows        int     // checks of simulated numbers
+	Rows        int     // distinct simulated numbers; what several figures check alike is one
 	Beyond196   int     // of them, those with |z| > 1.96
 	Beyond3     int     // those with |z| > 3
 	Largest     float64 // the largest |z|
-	Simulations int     // distinct ones; z of their first rows are independent
+	Simulations int     // distinct ones; z of the first numbers of each are independent
 
 	// Pearson's chi-square statistic of those z over ten cells of equal probability, with 9 degrees of freedom, and the
 	// probability of at least as much; nil for fewer than fifty, five a cell, where that law is too far off.
@@ -27,14 +27,24 @@ const (
 	leastProb = 1e-6
 )
 
-// Summarize looks at the checks of simulated numbers.
+// Summarize looks at the checks of simulated numbers. Those of one simulation and one quantity, which several figures
+// may show, are one number and count once.
 func Summarize(checks []Check) Summary {
 	var s Summary
+	type number struct{ simulation, quantity string }
+	seen := make(map[number]bool)
 	known := make(map[string]bool)
 	var count [cells]float64
 	for _, c := range checks {
 		if c.Z == nil {
 			continue
+		}
+		if c.Simulation != nil {
+			n := number{*c.Simulation, c.Quantity}
+			if seen[n] {
+				continue
+			}
+			seen[n] = true
 		}
 		z := math.Abs(*c.Z)
 		s.Rows++

@@ -30,6 +30,26 @@ func (f *Figure) Validate() error {
 			return err
 		}
 	}
+	if f.OneLegend {
+		return f.alike()
+	}
+	return nil
+}
+
+// alike returns an error for the first series that one legend for all panels would show wrongly.
+func (f *Figure) alike() error {
+	first := make(map[string]Series)
+	for i, p := range f.Panels {
+		for j, s := range p.Series {
+			o, known := first[s.Label]
+			if !known {
+				first[s.Label], o = s, s
+			}
+			if s.Look != o.Look || s.Kind != o.Kind || s.Thin != o.Thin || s.Marked != o.Marked {
+				return input.Errorf(fmt.Sprintf("panels[%d].series[%d].label", i, j), s.Label, "another, or the look, kind and line of the series before of that label")
+			}
+		}
+	}
 	return nil
 }
 
@@ -64,6 +84,9 @@ func (a *Axis) validate(path string) error {
 		return input.Errorf(path+".scale", int(a.Scale), "Linear or Log")
 	}
 	if a.Min == 0 && a.Max == 0 {
+		if a.Ticks != nil {
+			return input.Errorf(path+".ticks", fmt.Sprint(len(a.Ticks), " values"), "none without min and max")
+		}
 		return nil
 	}
 	if err := onScale(path+".min", a.Min, a.Scale); err != nil {
@@ -75,6 +98,15 @@ func (a *Axis) validate(path string) error {
 	if !(a.Max-a.Min >= max(smallest, narrowest*max(math.Abs(a.Min), math.Abs(a.Max)))) {
 		return input.Errorf(path+".max", a.Max, "clearly more than min, %v", a.Min)
 	}
+	for k, v := range a.Ticks {
+		at := fmt.Sprintf("%s.ticks[%d]", path, k)
+		if !(a.Min <= v && v <= a.Max) {
+			return input.Errorf(at, v, "a number on the axis, [%v, %v]", a.Min, a.Max)
+		}
+		if k > 0 && v <= a.Ticks[k-1] {
+			return input.Errorf(at, v, "more than the one before, %v", a.Ticks[k-1])
+		}
+	}
 	return nil
 }
 
@@ -85,8 +117,10 @@ func (s *Series) validate(path string, x, y Scale) error {
 		return input.Errorf(path+".label", "", "a name")
 	case s.Look < 0:
 		return input.Errorf(path+".look", s.Look, "an integer >= 0")
-	case s.Kind != Curve && s.Kind != Points && s.Kind != Steps:
-		return input.Errorf(path+".kind", int(s.Kind), "Curve, Points or Steps")
+	case s.Kind != Curve && s.Kind != Points && s.Kind != Steps && s.Kind != Band:
+		return input.Errorf(path+".kind", int(s.Kind), "Curve, Points, Steps or Band")
+	case s.Marked && s.Kind != Curve:
+		return input.Errorf(path+".marked", true, "false, except with Curve")
 	case n == 0:
 		return input.Errorf(path+".x", "", "at least one point")
 	case len(s.Y) != n:
@@ -95,6 +129,8 @@ func (s *Series) validate(path string, x, y Scale) error {
 		return input.Errorf(path+".high", fmt.Sprint(len(s.High), " values"), "as many as low has, %d", len(s.Low))
 	case s.Kind == Steps && s.Low != nil:
 		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none with Steps")
+	case s.Kind == Band && s.Low == nil:
+		return input.Errorf(path+".low", "", "one a point with Band")
 	case len(s.Low) != n && len(s.Low) != 0:
 		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none, or %d, one a point", n)
 	}

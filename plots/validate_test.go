@@ -37,10 +37,21 @@ func TestValidate(t *testing.T) {
 		{func(f *Figure) { f.Panels[0].X.Min = 1 }, "panels[0].x.max = 1: want clearly more than min, 1"},
 		{func(f *Figure) { f.Panels[0].X.Min = nan }, "panels[0].x.min = NaN: want a finite number in [-1e100, 1e100]"},
 		{func(f *Figure) { f.Panels[0].Y.Max = 1 }, "panels[0].y.min = 0: want a number in [1e-100, 1e100] on a logarithmic axis"},
+		{func(f *Figure) { f.Panels[0].Y.Ticks = []float64{1} }, "panels[0].y.ticks = 1 values: want none without min and max"},
+		{func(f *Figure) { f.Panels[0].X.Ticks = []float64{0.5, 2} }, "panels[0].x.ticks[1] = 2: want a number on the axis, [0, 1]"},
+		{func(f *Figure) { f.Panels[0].X.Ticks = []float64{nan} }, "panels[0].x.ticks[0] = NaN: want a number on the axis, [0, 1]"},
+		{func(f *Figure) { f.Panels[0].X.Ticks = []float64{0.5, 0.5} }, "panels[0].x.ticks[1] = 0.5: want more than the one before, 0.5"},
+		{func(f *Figure) {
+			f.OneLegend = true
+			f.Panels = append(f.Panels, good().Panels[0])
+			f.Panels[1].Series[0].Look = 1
+		}, "panels[1].series[0].label = s: want another, or the look, kind and line of the series before of that label"},
 		{func(f *Figure) { f.Panels[0].Series = nil }, "panels[0].series is missing: want at least one series"},
 		{func(f *Figure) { f.Panels[0].Series[0].Label = "" }, "panels[0].series[0].label is missing: want a name"},
 		{func(f *Figure) { f.Panels[0].Series[0].Look = -1 }, "panels[0].series[0].look = -1: want an integer >= 0"},
-		{func(f *Figure) { f.Panels[0].Series[0].Kind = 3 }, "panels[0].series[0].kind = 3: want Curve, Points or Steps"},
+		{func(f *Figure) { f.Panels[0].Series[0].Kind = 4 }, "panels[0].series[0].kind = 4: want Curve, Points, Steps or Band"},
+		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Marked = Points, true }, "panels[0].series[0].marked = true: want false, except with Curve"},
+		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Low, s.High = Band, nil, nil }, "panels[0].series[0].low is missing: want one a point with Band"},
 		{func(f *Figure) { f.Panels[0].Series[0].Kind = Steps }, "panels[0].series[0].low = 2 values: want none with Steps"},
 		{func(f *Figure) { f.Panels[0].Series[0].X = nil }, "panels[0].series[0].x is missing: want at least one point"},
 		{func(f *Figure) { f.Panels[0].Series[0].Y = []float64{1} }, "panels[0].series[0].y = 1 values: want 2, one a point"},

@@ -23,10 +23,15 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 		for _, s := range p.Series {
 			name := p.Title + ", " + s.Name() + ": " + p.Y.Title()
 			rows = append(rows, s.X...)
-			header = append(header, name)
-			columns = append(columns, column{s.X, s.Y})
+			low, high := name+", low end of 95 % interval", name+", high end of 95 % interval"
+			if s.Kind == plots.Band {
+				low, high = name+", lower bound", name+", upper bound"
+			} else {
+				header = append(header, name)
+				columns = append(columns, column{s.X, s.Y})
+			}
 			if s.Low != nil {
-				header = append(header, name+", low end of 95 % interval", name+", high end of 95 % interval")
+				header = append(header, low, high)
 				columns = append(columns, column{s.X, s.Low}, column{s.X, s.High})
 			}
 		}

@@ -57,6 +57,11 @@ func TestCSVHoldsTheData(t *testing.T) {
 		for _, p := range f.Panels {
 			for _, s := range p.Series {
 				name := p.Title + ", " + s.Name() + ": " + p.Y.Title()
+				if s.Kind == plots.Band {
+					check(name+", lower bound", s.X, s.Low)
+					check(name+", upper bound", s.X, s.High)
+					continue
+				}
 				check(name, s.X, s.Y)
 				if s.Low != nil {
 					check(name+", low end of 95 % interval", s.X, s.Low)
@@ -115,6 +120,22 @@ func TestPage(t *testing.T) {
 	}
 	if _, err := Page([]*plots.Figure{{ID: "x"}}, nil); err == nil || err.Error() != "x: title is missing: want one line" {
 		t.Errorf("a page of a bad figure: %v", err)
+	}
+}
+
+// A simulated number has the digits that its half-width warrants, and both have one power of ten.
+func TestMeasured(t *testing.T) {
+	for _, c := range []struct {
+		v, h float64
+		want string
+	}{
+		{1.23456, 0.0123, "1.235 ± 0.012"}, {-1.5, 1.5, "−1.5 ± 1.5"}, {45678, 1234, "45700 ± 1200"}, {45678, 12.34, "45678 ± 12"},
+		{1.23456e9, 1.26e7, "(1.235 ± 0.013)·10⁹"}, {0.00001234, 1.2e-7, "(1.234 ± 0.012)·10⁻⁵"}, {0, 0.25, "0.00 ± 0.25"},
+		{3, 1e7, "(0.0 ± 1.0)·10⁷"}, {9.99999, 0.0996, "10.00 ± 0.10"}, {1.5, 0, "1.5 ± 0"}, {0.5, 0.00999, "0.500 ± 0.010"},
+	} {
+		if got := measured(c.v, c.h); got != c.want {
+			t.Errorf("%v ± %v: %q, want %q", c.v, c.h, got, c.want)
+		}
 	}
 }
 

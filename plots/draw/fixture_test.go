@@ -7,8 +7,8 @@ import (
 	"productform/plots"
 )
 
-// simulated is a figure with everything a figure can have: theory with a band, thin steps, points with bars in every look, a
-// reference, too many names to stand beside their curves in the second panel.
+// simulated is a figure with everything a figure can have: theory with a band, thin steps, points with bars in every look, bounds,
+// a curve with markers, a reference, ticks at given values, too many names to stand beside their curves in the second panel.
 func simulated() *plots.Figure {
 	theory := plots.Series{Label: "theory", Look: 0}
 	for k := 1; k < 100; k++ {
@@ -36,14 +36,16 @@ func simulated() *plots.Figure {
 			few = append(few, points)
 		}
 	}
-	load := plots.Axis{Quantity: "load", Symbol: "ρ", Max: 1}
+	bounds := plots.Series{Label: "bounds", Kind: plots.Band, Look: 5, X: theory.X, Y: theory.Y, Low: theory.Low, High: theory.High}
+	marked := plots.Series{Label: "marked", Marked: true, Look: 4, X: []float64{0.2, 0.5, 0.8}, Y: []float64{2, 5, 60}}
+	load := plots.Axis{Quantity: "load", Symbol: "ρ", Max: 1, Ticks: []float64{0, 0.3, 1}}
 	delay := plots.Axis{Quantity: "mean delay", Symbol: "δ", Unit: "s", Scale: plots.Log}
 	return &plots.Figure{
 		ID: "test", Title: "Every part of a figure", Caption: "A test.",
 		Panels: []plots.Panel{
 			{Title: "Few", X: load, Y: delay, Series: few, References: []plots.Reference{{Label: "goal", Y: 50}}},
 			{Title: "Many", X: load, Y: delay, Series: many},
-			{Title: "Linear", X: load, Y: plots.Axis{Quantity: "mean delay", Symbol: "δ", Unit: "s"}, Series: few},
+			{Title: "Linear", X: load, Y: plots.Axis{Quantity: "mean delay", Symbol: "δ", Unit: "s"}, Series: append(few[:len(few):len(few)], bounds, marked)},
 		},
 	}
 }

@@ -11,13 +11,14 @@ import (
 
 // A legendEntry is the sample of a series and its name, in a row above a panel or above all panels.
 type legendEntry struct {
-	label string
-	look  look
-	kind  plots.Kind
-	thin  bool
-	band  bool      // whether the sample shows an interval
-	x     vg.Length // left end, from the left end of the legend
-	row   int
+	label  string
+	look   look
+	kind   plots.Kind
+	thin   bool
+	marked bool      // whether the line has a marker
+	band   bool      // whether the sample shows an interval
+	x      vg.Length // left end, from the left end of the legend
+	row    int
 }
 
 const (
@@ -25,6 +26,11 @@ const (
 	rowHeight             = 1.35 * fontSize
 	legendGap   vg.Length = 5 // between a legend and what is below it
 )
+
+// entry returns the legend entry of a series.
+func entry(s plots.Series, label string, l look) legendEntry {
+	return legendEntry{label: label, look: l, kind: s.Kind, thin: s.Thin, marked: s.Marked, band: s.Low != nil}
+}
 
 // entryWidth returns the room that an entry takes.
 func entryWidth(t typesetter, e legendEntry) vg.Length {
@@ -47,7 +53,7 @@ func panelLegend(t typesetter, p *plots.Panel, room vg.Length) ([]legendEntry, i
 	var entries []legendEntry
 	var widest vg.Length
 	for _, s := range p.Series {
-		e := legendEntry{label: s.Name(), look: seriesLook(p, s), kind: s.Kind, thin: s.Thin, band: s.Low != nil}
+		e := entry(s, s.Name(), seriesLook(p, s))
 		widest = max(widest, entryWidth(t, e))
 		entries = append(entries, e)
 	}
@@ -65,9 +71,12 @@ func panelLegend(t typesetter, p *plots.Panel, room vg.Length) ([]legendEntry, i
 	return entries, (len(entries) + perRow - 1) / perRow, nil
 }
 
-// isShared reports whether one legend above all panels serves them: there is more than one row of panels, and all have
-// series of the same names and looks.
+// isShared reports whether one legend above all panels serves them: the figure asks for it, or there is more than one row
+// of panels, and all have series of the same names and looks.
 func isShared(f *plots.Figure) bool {
+	if f.OneLegend {
+		return true
+	}
 	if len(f.Panels) <= columns {
 		return false
 	}
@@ -75,12 +84,12 @@ func isShared(f *plots.Figure) bool {
 		label, group string
 		look         int
 		kind         plots.Kind
-		thin         bool
+		thin, marked bool
 	}
 	names := func(p plots.Panel) []name {
 		var n []name
 		for _, s := range p.Series {
-			n = append(n, name{s.Label, s.Group, s.Look, s.Kind, s.Thin})
+			n = append(n, name{s.Label, s.Group, s.Look, s.Kind, s.Thin, s.Marked})
 		}
 		return n
 	}
@@ -99,19 +108,22 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 	if !isShared(f) {
 		return nil, 0
 	}
-	p := &f.Panels[0]
 	var entries []legendEntry
 	add := func(e legendEntry) {
 		if !slices.ContainsFunc(entries, func(o legendEntry) bool { return o.label == e.label }) {
 			entries = append(entries, e)
 		}
 	}
-	for _, s := range p.Series {
-		add(legendEntry{label: s.Label, look: lookOf(s.Look), kind: s.Kind, thin: s.Thin, band: s.Low != nil})
+	for _, p := range f.Panels {
+		for _, s := range p.Series {
+			add(entry(s, s.Label, lookOf(s.Look)))
+		}
 	}
-	for k, g := range groups(p) {
-		if g != "" {
-			add(legendEntry{label: g, look: lighter(look{color: axisInk}, k), kind: plots.Curve})
+	for _, p := range f.Panels {
+		for k, g := range groups(&p) {
+			if g != "" {
+				add(legendEntry{label: g, look: lighter(look{color: axisInk}, k), kind: plots.Curve})
+			}
 		}
 	}
 	return entries, flow(t, entries, sharedRoom(t, f), 5*textGap)
@@ -157,8 +169,16 @@ func drawLegend(c vg.Canvas, t typesetter, entries []legendEntry, rows int, corn
 				a, b := middle.Sub(half), middle.Add(half)
 				fill(c, alpha(e.look.color, bandAlpha), []vg.Point{a.Sub(up), b.Sub(up), b.Add(up), a.Add(up)})
 			}
+		}
+		switch e.kind {
+		case plots.Curve, plots.Steps:
 			stroke(c, e.look.color, lineWidth(e.thin), dashes(e.look, e.kind), []vg.Point{middle.Sub(half), middle.Add(half)})
-		} else {
+		case plots.Band:
+			for _, up := range []vg.Point{{Y: 0.4 * capHeight * fontSize}, {Y: -0.4 * capHeight * fontSize}} {
+				stroke(c, e.look.color, thinWidth, nil, []vg.Point{middle.Sub(half).Add(up), middle.Add(half).Add(up)})
+			}
+		}
+		if e.kind == plots.Points || e.marked {
 			drawMarker(c, e.look, middle)
 		}
 		c.SetColor(ink)

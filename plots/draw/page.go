@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"math"
+	"strconv"
 	"strings"
 
 	"productform/plots"
@@ -56,10 +58,11 @@ func Page(figures []*plots.Figure, formats []Format) ([]byte, error) {
 		claims = append(claims, f.Claims...)
 	}
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"digits": func(v float64) string { return fmt.Sprintf("%.12g", v) },
-		"short":  func(v float64) string { return fmt.Sprintf("%.3g", v) },
-		"deref":  func(v *float64) float64 { return *v },
-		"part":   func(n, of int) string { return fmt.Sprintf("%.2g", 100*float64(n)/float64(of)) },
+		"digits":   digits,
+		"short":    short,
+		"measured": measured,
+		"deref":    func(v *float64) float64 { return *v },
+		"part":     func(n, of int) string { return fmt.Sprintf("%.2g", 100*float64(n)/float64(of)) },
 	}).Parse(pageSource)
 	if err != nil {
 		return nil, err
@@ -74,6 +77,41 @@ func Page(figures []*plots.Figure, formats []Format) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// digits writes twelve digits of v, short three.
+func digits(v float64) string { return superscripts(fmt.Sprintf("%.12g", v)) }
+func short(v float64) string  { return superscripts(fmt.Sprintf("%.3g", v)) }
+
+// measured writes v ± h with two digits of h and as many of v as these warrant, "1.234 ± 0.012", "45600 ± 1200" or
+// "(1.234 ± 0.012)·10⁹"; with twelve digits of v if h is not a positive number.
+func measured(v, h float64) string {
+	if !(h > 0) || math.IsInf(h, 0) {
+		return digits(v) + " ± " + short(h)
+	}
+	last := exponent(h, 1) - 1 // of the last digit
+	most := max(exponent(v, 11), last+1)
+	if most >= -4 && most < 6 {
+		round := func(x float64) string {
+			if last > 0 {
+				x = scaled(math.Round(scaled(x, -last)), last)
+			}
+			return strconv.FormatFloat(x, 'f', max(0, -last), 64)
+		}
+		return minus(round(v)) + " ± " + round(h)
+	}
+	mantissa := func(x float64) string { return minus(strconv.FormatFloat(scaled(x, -most), 'f', most-last, 64)) }
+	return "(" + mantissa(v) + " ± " + mantissa(h) + ")·" + superscripts("1e"+strconv.Itoa(most))
+}
+
+// exponent returns the power of ten of the first digit of v, once it is rounded to so many more; of 0 that of the least number.
+func exponent(v float64, more int) int {
+	if v == 0 {
+		return math.MinInt32
+	}
+	_, e, _ := strings.Cut(strconv.FormatFloat(v, 'e', more, 64), "e")
+	n, _ := strconv.Atoi(e) // which FormatFloat wrote
+	return n
+}
+
 // alt describes the picture in words.
 func alt(f *plots.Figure) string {
 	var b strings.Builder
@@ -84,7 +122,7 @@ func alt(f *plots.Figure) string {
 		fmt.Fprintf(&b, "Panel %c, %s: %s against %s.", 'a'+i, p.Title, p.Y.Title(), p.X.Title())
 		for _, s := range p.Series {
 			last := len(s.X) - 1
-			fmt.Fprintf(&b, " %s: %.3g at %.3g, %.3g at %.3g.", s.Name(), s.Y[0], s.X[0], s.Y[last], s.X[last])
+			fmt.Fprintf(&b, " %s: %s at %s, %s at %s.", s.Name(), short(s.Y[0]), short(s.X[0]), short(s.Y[last]), short(s.X[last]))
 		}
 	}
 	return b.String()

@@ -114,6 +114,9 @@ func axis(a *plots.Axis, values []float64, count int) (lo, hi float64, t []tick)
 	if lo == 0 && hi == 0 {
 		lo, hi = span(a.Scale, values, count)
 	}
+	if a.Ticks != nil {
+		return lo, hi, givenTicks(a.Scale, a.Ticks)
+	}
 	return lo, hi, ticks(a.Scale, lo, hi, count)
 }
 
@@ -173,10 +176,13 @@ func (l *panelPlan) trace(t typesetter) {
 		tr := trace{label: label, ideal: curveIdeal}
 		if s.Kind != plots.Points {
 			tr = lineTrace(clipLine(points, l.plot), label, curveIdeal)
-		} else {
+		}
+		if s.Kind == plots.Points || s.Marked {
 			for _, p := range points {
 				if inside(p, l.plot) {
-					tr.anchors = append(tr.anchors, p)
+					if s.Kind == plots.Points {
+						tr.anchors = append(tr.anchors, p)
+					}
 					d := vg.Point{X: markerSize}
 					e := vg.Point{Y: markerSize}
 					tr.segments = append(tr.segments, [2]vg.Point{p.Sub(d), p.Add(d)}, [2]vg.Point{p.Sub(e), p.Add(e)})
@@ -247,8 +253,12 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 	for _, s := range l.Series {
 		l.drawBand(c, s)
 	}
-	for _, s := range l.Series {
-		l.drawSeries(c, s)
+	for _, thin := range []bool{false, true} {
+		for _, s := range l.Series {
+			if s.Thin == thin {
+				l.drawSeries(c, s)
+			}
+		}
 	}
 	l.drawAxes(c, t)
 	drawLegend(c, t, l.legend, l.legendRows, vg.Point{X: l.plot.Min.X, Y: l.plot.Max.Y + legendGap})
@@ -324,7 +334,7 @@ func (l *panelPlan) centre(axis int, width vg.Length) vg.Length {
 }
 
 func (l *panelPlan) drawBand(c vg.Canvas, s plots.Series) {
-	if s.Low == nil || s.Kind != plots.Curve {
+	if s.Low == nil || s.Kind != plots.Curve && s.Kind != plots.Band {
 		return
 	}
 	var polygon []vg.Point
@@ -339,15 +349,25 @@ func (l *panelPlan) drawBand(c vg.Canvas, s plots.Series) {
 
 func (l *panelPlan) drawSeries(c vg.Canvas, s plots.Series) {
 	look := seriesLook(l.Panel, s)
+	if s.Kind == plots.Band {
+		for _, bound := range [][]float64{s.Low, s.High} {
+			for _, piece := range clipLine(l.points(plots.Series{X: s.X, Y: bound}), l.plot) {
+				stroke(c, look.color, thinWidth, nil, piece)
+			}
+		}
+		return
+	}
 	points := l.points(s)
 	if s.Kind != plots.Points {
 		for _, piece := range clipLine(points, l.plot) {
 			stroke(c, look.color, lineWidth(s.Thin), dashes(look, s.Kind), piece)
 		}
-		return
+		if !s.Marked {
+			return
+		}
 	}
 	for k, p := range points {
-		if s.Low != nil {
+		if s.Low != nil && s.Kind == plots.Points {
 			if a, b, ok := clip(l.at(s.X[k], s.Low[k]), l.at(s.X[k], s.High[k]), l.plot); ok {
 				stroke(c, look.color, barWidth, nil, []vg.Point{a, b})
 			}

@@ -63,9 +63,11 @@ func TestRenderIsDeterministic(t *testing.T) {
 	}
 }
 
-// legendRows returns the rows of the legend above all panels, which those in several rows have.
+// legendRows returns the rows of the legend above all panels, which figures have that ask for it or have several rows of panels.
 func legendRows(f *plots.Figure) int {
 	switch {
+	case f.OneLegend:
+		return 1
 	case len(f.Panels) <= 2 || f.ID == "test":
 		return 0
 	case f.ID == "tags-17":
@@ -171,7 +173,7 @@ func TestNamesOrLegend(t *testing.T) {
 	text := newTypesetter()
 	for _, f := range figures(t) {
 		shared, rows := sharedLegend(text, f)
-		if (shared != nil) != (len(f.Panels) > 2 && f.ID != "test") || rows != legendRows(f) {
+		if (shared != nil) != (legendRows(f) > 0) || rows != legendRows(f) {
 			t.Errorf("%s: shared legend in %d rows", f.ID, rows)
 		}
 		for _, e := range shared {
@@ -227,6 +229,28 @@ func TestGroups(t *testing.T) {
 	f.Panels[3].Series[0].Label = "other"
 	if legend, _ := sharedLegend(text, f); legend != nil {
 		t.Errorf("a legend for unlike panels: %v", legend)
+	}
+}
+
+// One legend, if asked for, names what any panel shows, once.
+func TestOneLegend(t *testing.T) {
+	f := grouped("", "")
+	f.Panels = f.Panels[:2]
+	f.Panels[0].Series, f.Panels[1].Series = f.Panels[0].Series[:1], f.Panels[1].Series[:2]
+	if legend, _ := sharedLegend(newTypesetter(), f); legend != nil {
+		t.Errorf("a legend nobody asked for: %v", legend)
+	}
+	f.OneLegend = true
+	var names []string
+	legend, rows := sharedLegend(newTypesetter(), f)
+	for _, e := range legend {
+		names = append(names, e.label)
+	}
+	if _, height := size(f); !slices.Equal(names, []string{"one", "two"}) || rows != 1 || height <= panelHeight {
+		t.Errorf("names %q in %d rows", names, rows)
+	}
+	if _, err := Render(f, PNG); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -64,7 +64,7 @@ type look struct {
 }
 
 // looks are the colours of Okabe and Ito, "Color universal design" (2008), which people with colour-blindness
-// tell apart, save yellow, too pale for lines on white. Never written to.
+// tell apart, save yellow, too pale for lines on white, and a dark grey for thin lines. Never written to.
 var looks = []look{
 	{color.NRGBA{0x00, 0x72, 0xb2, 0xff}, nil, disc},                                  // blue
 	{color.NRGBA{0xd5, 0x5e, 0x00, 0xff}, []vg.Length{5, 2}, square},                  // vermilion
@@ -73,6 +73,7 @@ var looks = []look{
 	{color.NRGBA{0xe6, 0x9f, 0x00, 0xff}, []vg.Length{9, 2.5}, circle},                // orange
 	{color.NRGBA{0x56, 0xb4, 0xe9, 0xff}, []vg.Length{5, 1.5, 1, 1.5, 1, 1.5}, cross}, // sky blue
 	{color.NRGBA{0x00, 0x00, 0x00, 0xff}, []vg.Length{2.5, 1.2}, plus},                // black
+	{color.NRGBA{0x33, 0x33, 0x33, 0xff}, nil, disc},                                  // dark grey
 }
 
 // lookOf returns the look with this number; beyond the last they start over.

@@ -25,6 +25,20 @@ func ticks(scale plots.Scale, lo, hi float64, count int) []tick {
 	return linearTicks(lo, hi, count)
 }
 
+// givenTicks returns the ticks at these values.
+func givenTicks(scale plots.Scale, values []float64) []tick {
+	powers := scale == plots.Log && (values[0] < 1e-4 || values[len(values)-1] > 1e5)
+	var t []tick
+	for _, v := range values {
+		label := minus(strconv.FormatFloat(v, 'f', -1, 64))
+		if powers {
+			label = decimal(v, scientific)
+		}
+		t = append(t, tick{v, label})
+	}
+	return t
+}
+
 // linearTicks returns the multiples of the smallest round step, 1, 2 or 5 times a power of ten, that makes
 // at most max(count, 2) intervals of [lo, hi], or of smaller steps if fewer than two lie there.
 func linearTicks(lo, hi float64, count int) []tick {
@@ -72,11 +86,11 @@ func multiple(v, m float64, e int) float64 { return scaled(v, -e) / m }
 // minor ticks at the other digits. Over less than one such interval it returns linear ticks.
 func logTicks(lo, hi float64, count int) []tick {
 	decades := math.Log10(hi / lo)
+	every := labelEvery(lo, hi, count)
 	labelled := map[int]bool{1: true}
 	if 3*decades <= 2*float64(max(count, 2)) {
 		labelled = map[int]bool{1: true, 2: true, 5: true}
 	}
-	every := roundEvery(int(math.Ceil(decades / float64(max(count, 2))))) // powers of ten from label to label
 	minor := max(1, every/5)
 	if every < 10 {
 		minor = 1
@@ -105,6 +119,25 @@ func logTicks(lo, hi float64, count int) []tick {
 		return linearTicks(lo, hi, count)
 	}
 	return t
+}
+
+// labelEvery returns how many powers of ten there are from label to label.
+func labelEvery(lo, hi float64, count int) int {
+	return roundEvery(int(math.Ceil(math.Log10(hi/lo) / float64(max(count, 2)))))
+}
+
+// toLabel returns the power of ten below lo that gets a label, if that is less than a tenth of the axis away and many
+// powers go without one, else lo.
+func toLabel(lo, hi float64, count int) float64 {
+	every := labelEvery(lo, hi, count)
+	if every == 1 {
+		return lo
+	}
+	p := scaled(1, every*int(math.Floor(math.Log10(lo)/float64(every))))
+	if math.Log10(lo/p) > 0.1*math.Log10(hi/lo) || labelEvery(p, hi, count) != every {
+		return lo
+	}
+	return p
 }
 
 // roundEvery returns n, at least 1, and above 6 the next multiple of 5.
@@ -162,14 +195,15 @@ func superscripts(s string) string {
 func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
 
 // span returns the ends of an axis over these values: on a linear axis ticks that hold them, starting at 0
-// when they come near; on a logarithmic one the digits 1, 2, 5 about them.
+// when they come near; on a logarithmic one the digits 1, 2, 5 about them, or a label close below.
 func span(scale plots.Scale, values []float64, count int) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		lo, hi = min(lo, v), max(hi, v)
 	}
 	if scale == plots.Log {
-		return roundDown(lo), roundUp(hi * 1.0001)
+		lo, hi = roundDown(lo), roundUp(hi*1.0001)
+		return toLabel(lo, hi, count), hi
 	}
 	if lo >= 0 && lo < hi/2 {
 		lo = 0

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -149,5 +150,32 @@ func TestLabelsHaveGlyphs(t *testing.T) {
 	}
 	if raised, plain := text.width("10⁻⁹", 8, false), text.width("10−9", 8, false); raised >= plain || raised < plain/2 {
 		t.Errorf("an exponent makes a width of %v, digits %v", raised, plain)
+	}
+}
+
+// An axis over many powers of ten begins at a label that is close, and no sooner.
+func TestSpanBeginsAtLabel(t *testing.T) {
+	for _, c := range []struct{ low, high, want float64 }{
+		{2.5, 3e28, 1}, {0.6, 3e28, 0.5}, {1.5, 500, 1}, {3, 500, 2}, {2e7, 1e28, 1e5}, {3e3, 1e28, 2e3}, {3e3, 2e9, 2e3},
+	} {
+		if lo, _ := span(plots.Log, []float64{c.low, c.high}, 5); math.Abs(lo/c.want-1) > 1e-12 {
+			t.Errorf("from %v to %v: the axis begins at %v, want %v", c.low, c.high, lo, c.want)
+		}
+	}
+}
+
+// Given ticks are all labelled, and there are no others.
+func TestGivenTicks(t *testing.T) {
+	for _, c := range []struct {
+		axis plots.Axis
+		want []tick
+	}{
+		{plots.Axis{Min: -1, Max: 2, Ticks: []float64{-0.5, 2}}, []tick{{-0.5, "−0.5"}, {2, "2"}}},
+		{plots.Axis{Scale: plots.Log, Min: 0.9, Max: 20, Ticks: []float64{1, 2, 16}}, []tick{{1, "1"}, {2, "2"}, {16, "16"}}},
+		{plots.Axis{Scale: plots.Log, Min: 1e-5, Max: 2e6, Ticks: []float64{1e-5, 1, 2e6}}, []tick{{1e-5, "10⁻⁵"}, {1, "1"}, {2e6, "2·10⁶"}}},
+	} {
+		if lo, hi, got := axis(&c.axis, nil, 5); lo != c.axis.Min || hi != c.axis.Max || !slices.Equal(got, c.want) {
+			t.Errorf("%v: [%v, %v], %v, want %v", c.axis.Ticks, lo, hi, got, c.want)
+		}
 	}
 }
