@@ -91,6 +91,11 @@ func drawCutoff(r *rand.Rand, low, high float64) float64 {
 func TestSlopesBoundCosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 4)
+		if m.Speeds != nil && rapid.Bool().Draw(t, "slow hosts") {
+			for i := range m.Speeds {
+				m.Speeds[i] *= rapid.SampledFrom([]float64{1, 1e-4, 1e3}).Draw(t, "factor")
+			}
+		}
 		o := drawObjective(t)
 		l := ok(newLaw(m))
 		f := newKillFarm(m, l, o)
