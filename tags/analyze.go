@@ -3,8 +3,6 @@ package tags
 import (
 	"fmt"
 	"math"
-
-	"productform/dist"
 )
 
 // Analyze returns the stationary means of TAGS with the given cutoffs, by the formulas of the package comment ([HB02],
@@ -70,7 +68,7 @@ func (m Model) visits(l *law, cutoffs []float64) Result {
 		host.Load = rate * m1 / v
 		if visit > 0 {
 			host.VisitMean, host.VisitSquare = m1/visit, l.capped(2, a, b)/visit
-			if host.VisitSquare < 1e-290 && l.err == nil {
+			if host.VisitSquare < leastSquare && l.err == nil {
 				l.err = fmt.Errorf("tags: the mean square of visits of host %d is below float64", i+1)
 			}
 		}
@@ -134,17 +132,9 @@ func (m Model) waits(l *law, r *Result) {
 
 // finite returns an error if a mean is beyond float64.
 func (r *Result) finite() error {
-	for _, v := range []float64{r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.MeanStretch, r.Lost, r.Excess} {
-		if !(math.Abs(v) <= math.MaxFloat64) {
-			return fmt.Errorf("tags: a mean: %w", dist.ErrOverflow)
-		}
-	}
+	means := []float64{r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.MeanStretch, r.Lost, r.Excess}
 	for _, h := range r.Hosts {
-		for _, v := range []float64{h.Load, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting, h.Slowdown, h.Response} {
-			if !(math.Abs(v) <= math.MaxFloat64) {
-				return fmt.Errorf("tags: a mean: %w", dist.ErrOverflow)
-			}
-		}
+		means = append(means, h.Load, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting, h.Slowdown, h.Response)
 	}
-	return nil
+	return checkFinite(means...)
 }

@@ -19,6 +19,9 @@ type law struct {
 	err                   error
 }
 
+// leastSquare is the least mean square that is taken: partial ones, which can be 1e-16 of it, still have all their digits.
+const leastSquare = 1e-290
+
 // newLaw returns the law of m's sizes. The error says which moment does not exist.
 func newLaw(m Model) (*law, error) {
 	l := &law{d: m.Sizes}
@@ -35,7 +38,7 @@ func newLaw(m Model) (*law, error) {
 	if l.square, err = m.Sizes.Moment(2); err != nil {
 		return nil, fmt.Errorf("tags: E[X²] of %v: %w", m.Sizes, err)
 	}
-	if !(l.mean > 0 && l.square > 1e-290) { // squares lose digits below 1e-308
+	if !(l.mean > 0 && l.square > leastSquare) {
 		return nil, input.Errorf("Sizes", m.Sizes, "sizes whose moments float64 can hold")
 	}
 	if l.inverse, err = m.Sizes.Moment(-1); err != nil {

@@ -575,3 +575,16 @@ func BenchmarkOptimize(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkMaxLoad(b *testing.B) {
+	for _, hosts := range []int{2, 8} {
+		m := Model{Sizes: ok(dist.NewBoundedParetoOfMean(1, 1e10, 3000)), Hosts: hosts}
+		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := MaxLoad(m); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -79,10 +79,10 @@ func (o optimum) gap() float64 {
 }
 
 const (
-	tolerance = 5e-11 // relative gap at which a search ends
-	rounds    = 80
-	pieces    = 48 // of equal ratio, of the range of a cutoff at first
-	decades   = 12 // by which they get finer towards its ends
+	tolerance = 5e-11 // relative gap at which a search ends: half of the 1e-10 that users are told, and mostly above rounding
+	rounds    = 80    // more than it takes to halve any range down to neighbouring floats
+	pieces    = 48    // of equal ratio, of the range of a cutoff at first
+	decades   = 12    // by which they get finer towards its ends
 )
 
 // pairs is how many pairs of cells of neighbouring hosts there may be, 24 bytes each: fewer where the bound is of first
@@ -137,10 +137,10 @@ func (s *search) prune(best optimum) optimum {
 		if best.least >= limit {
 			break
 		}
-		if left := best.cost - best.least; left < 0.75*gap {
+		if left := best.cost - best.least; left < 0.75*gap { // halving all cells takes off half of it, or more
 			gap, stalled = left, 0
 		} else if stalled++; stalled > 3 {
-			break // rounding allows no more
+			break // rounding, or memory, allows no more
 		}
 		if !s.refine(stages, best.least, limit) {
 			break
@@ -239,7 +239,9 @@ func (s *search) grid(j int) []cell {
 	xs := s.marks(j)
 	if s.shared { // so that neighbours can have equal cutoffs
 		for k := max(0, j-1); k < min(len(s.low), j+2); k++ {
-			xs = append(xs, s.marks(k)...)
+			if k != j {
+				xs = append(xs, s.marks(k)...)
+			}
 		}
 	}
 	sort.Float64s(xs)

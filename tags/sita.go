@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"productform/dist"
 	"productform/internal/input"
 )
 
@@ -104,23 +105,12 @@ func SITAE(m Model) (SITAResult, error) {
 // workQuantile returns the smallest x such that the jobs up to x have the given part of the work, those above the rest:
 // of the two the smaller is compared.
 func (l *law) workQuantile(part, rest float64) float64 {
-	low, high := math.Float64bits(l.low), math.Float64bits(min(l.high, math.MaxFloat64))
-	for high-low > 1 {
-		mid := low + (high-low)/2
-		x := math.Float64frombits(mid)
-		reached := false
+	return firstGood(l.low, min(l.high, math.MaxFloat64), func(x float64) bool {
 		if part < rest {
-			reached = l.partial(1, 0, x) >= part*l.mean
-		} else {
-			reached = l.partial(1, x, math.Inf(1)) <= rest*l.mean
+			return l.partial(1, 0, x) >= part*l.mean
 		}
-		if reached {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return math.Float64frombits(high)
+		return l.partial(1, x, math.Inf(1)) <= rest*l.mean
+	})
 }
 
 // nearestWork returns the atom x, or 0, for which the work of the jobs up to x is nearest to the given part.
@@ -140,7 +130,7 @@ func (l *law) nearestWork(atoms []float64, part, rest float64) float64 {
 
 // atomsFromZero returns the sizes of a law that has finitely many, after 0, or nil: the cutoffs that matter.
 func atomsFromZero(l *law) []float64 {
-	if d, ok := l.d.(interface{ Atoms() []float64 }); ok {
+	if d, ok := l.d.(dist.Atomic); ok {
 		return append([]float64{0}, d.Atoms()...)
 	}
 	return nil
@@ -195,14 +185,17 @@ func (m Model) sita(l *law, cutoffs []float64) (SITAResult, error) {
 	if l.err != nil {
 		return SITAResult{}, l.err
 	}
-	return r, checkFinite(r.MeanWaiting, r.MeanSlowdown, r.MeanResponse)
+	if err := checkFinite(r.MeanWaiting, r.MeanSlowdown, r.MeanResponse); err != nil {
+		return SITAResult{}, err
+	}
+	return r, nil
 }
 
 // sitaSlack returns 1 - ρ_i. A host that did all work would have load λE[X]/v_i; where that is below 1, what host i is
 // spared is added to its slack, and nothing cancels.
 func (m Model) sitaSlack(l *law, i int, a, b float64) float64 {
 	all := m.Load * (m.capacity() / m.speed(i))
-	spare := math.FMA(-m.Load, m.capacity()/m.speed(i), 1)
+	spare := m.spare(i)
 	if spare < 0 {
 		return 1 - all*(l.partial(1, a, b)/l.mean)
 	}

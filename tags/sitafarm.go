@@ -136,27 +136,8 @@ func (f sitaFarm) ranges() (low, high []float64, ok bool) {
 		least = 0
 	}
 	for j := n - 1; j >= 0; j-- {
-		bad := func(x float64) bool { return !fits(j+1, f.work(x), b) }
-		if low[j] = least; bad(least) {
-			low[j] = math.Nextafter(lastGood(least, high[j], bad), math.Inf(1))
-		}
+		low[j] = firstGood(least, high[j], func(x float64) bool { return fits(j+1, f.work(x), b) })
 		b = f.work(low[j])
 	}
 	return low, high, true
-}
-
-// lastGood returns the largest x in [low, high] for which good holds, which is so from low up to some x.
-func lastGood(low, high float64, good func(x float64) bool) float64 {
-	if low >= high || good(high) {
-		return high
-	}
-	from, to := math.Float64bits(low), math.Float64bits(high)
-	for to-from > 1 {
-		if mid := from + (to-from)/2; good(math.Float64frombits(mid)) {
-			from = mid
-		} else {
-			to = mid
-		}
-	}
-	return math.Float64frombits(from)
 }
