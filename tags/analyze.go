@@ -42,6 +42,22 @@ func Analyze(m Model, cutoffs []float64) (Result, error) {
 	return r, nil
 }
 
+// ArrivalRate returns λ = ρ Σ_i v_i/E[X], jobs a second. The error is that of [Model.Validate], or that of E[X].
+func (m Model) ArrivalRate() (float64, error) {
+	if err := m.Validate(); err != nil {
+		return 0, err
+	}
+	mean, err := m.Sizes.Moment(1)
+	if err != nil {
+		return 0, fmt.Errorf("tags: E[X] of %v: %w", m.Sizes, err)
+	}
+	rate := m.Load * m.capacity() / mean
+	if err := checkFinite(rate); err != nil {
+		return 0, err
+	}
+	return rate, nil
+}
+
 // rate returns λ.
 func (m Model) rate(l *law) float64 { return m.Load * m.capacity() / l.mean }
 

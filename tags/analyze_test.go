@@ -134,7 +134,7 @@ func TestAnalyzeIsTheAppendix(t *testing.T) {
 		}
 		for name, pair := range map[string][2]float64{
 			"E[W]": {got.MeanWaiting, waiting}, "E[S]": {got.MeanSlowdown, slowdown}, "E[T]": {got.MeanResponse, response}, "E[T/X]": {got.MeanStretch, stretch},
-			"excess": {got.Excess, excess}, "excess as sum of loads": {got.Excess, sumOfLoads}, "rate": {got.ArrivalRate, lambda},
+			"excess": {got.Excess, excess}, "excess as sum of loads": {got.Excess, sumOfLoads}, "rate": {got.ArrivalRate, lambda}, "rate of the model": {ok(m.ArrivalRate()), lambda},
 		} {
 			if !within(pair[0], pair[1], 1e-10) && math.Abs(pair[0]-pair[1]) > 1e-14 {
 				t.Fatalf("%v, cutoffs %v: %s %v, want %v", xs, cutoffs, name, pair[0], pair[1])

@@ -320,17 +320,9 @@ func (a *tagsAnswer) losses() record {
 	)
 }
 
-// rate returns the arrival rate, λ = ρ Σ_i v_i/E[X].
+// rate returns the arrival rate.
 func (a *tagsAnswer) rate() record {
-	capacity := float64(a.model.Hosts)
-	if a.model.Speeds != nil {
-		capacity = 0
-		for _, v := range a.model.Speeds {
-			capacity += v
-		}
-	}
-	mean, err := dist.Mean(a.model.Sizes)
-	rate := a.model.Load * capacity / mean
+	rate, err := a.model.ArrivalRate()
 	if a.enclosed != nil {
 		rate = a.result.ArrivalRate
 	}
