@@ -25,7 +25,7 @@ func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err erro
 	for row, s := range m.Servers {
 		first[row] = len(e.Servers)
 		if s.Size() > limit-len(e.Servers) {
-			return nil, nil, nil, input.Errorf(index("servers", row), fmt.Sprintf("a group of %d", s.Size()), "at most %d servers in all", limit)
+			return nil, nil, nil, input.Errorf(input.Index("servers", row), fmt.Sprintf("a group of %d", s.Size()), "at most %d servers in all", limit)
 		}
 		for k := range s.Size() {
 			name := s.Name
@@ -40,7 +40,7 @@ func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err erro
 	for row, c := range m.Classes {
 		count, ok := m.combinations(c, limit-len(e.Classes))
 		if !ok {
-			return nil, nil, nil, input.Errorf(index("classes", row)+".servers", m.serverNames(c.Servers), "at most %d combinations of servers in all classes", limit)
+			return nil, nil, nil, input.Errorf(input.Index("classes", row)+".servers", m.serverNames(c.Servers), "at most %d combinations of servers in all classes", limit)
 		}
 		rate := new(big.Rat).Quo(c.ArrivalRate, new(big.Rat).SetInt64(int64(count)))
 		servers := m.firstCombination(c, first)

@@ -39,9 +39,9 @@ func (m *Model) Rank() ([]*big.Rat, error) {
 	for i, class := range m.Classes {
 		for k, c := range class.Servers {
 			if n := m.Servers[c.Server].Size(); c.Choose < n {
-				return nil, input.Errorf(index(index("classes", i)+".servers", k)+".choose", c.Choose,
+				return nil, input.Errorf(input.Index(input.Index("classes", i)+".servers", k)+".choose", c.Choose,
 					"all %d servers of %s; Model.Expand writes other choices out as single servers and classes, package bf takes them as they are",
-					n, quoteShort(m.Servers[c.Server].Name))
+					n, input.Quote(m.Servers[c.Server].Name))
 			}
 			servers[i] = append(servers[i], c.Server)
 		}

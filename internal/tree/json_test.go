@@ -1,4 +1,4 @@
-package cluster
+package tree
 
 import (
 	"bytes"
@@ -37,24 +37,24 @@ func FuzzJSONTree(f *testing.F) {
 }
 
 // plain returns a tree as encoding/json would: the last of repeated keys counts.
-func (n *node) plain() any {
-	switch n.kind {
-	case boolean:
-		return n.text == "true"
-	case number:
-		return json.Number(n.text)
-	case text:
-		return n.text
-	case array:
+func (n *Node) plain() any {
+	switch n.Kind {
+	case Boolean:
+		return n.Text == "true"
+	case Number:
+		return json.Number(n.Text)
+	case Text:
+		return n.Text
+	case Array:
 		list := []any{}
-		for i := range n.kids {
-			list = append(list, n.kids[i].plain())
+		for i := range n.Kids {
+			list = append(list, n.Kids[i].plain())
 		}
 		return list
-	case object:
+	case Object:
 		m := map[string]any{}
-		for i, key := range n.keys {
-			m[key] = n.kids[i].plain()
+		for i, key := range n.Keys {
+			m[key] = n.Kids[i].plain()
 		}
 		return m
 	}

@@ -1,4 +1,4 @@
-package cluster
+package tree
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 
 // parseJSON returns the tree of a JSON text. Decode into a RawMessage checks the whole
 // syntax and says where it breaks, so that the walk over the text can trust it.
-func parseJSON(data []byte) (*node, error) {
+func parseJSON(data []byte) (*Node, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	var raw json.RawMessage
 	if err := d.Decode(&raw); err != nil {
@@ -48,32 +48,32 @@ func (w *jsonWalk) next() byte {
 	}
 }
 
-func (w *jsonWalk) value() node {
+func (w *jsonWalk) value() Node {
 	switch w.next() {
 	case '{':
-		n := node{kind: object}
+		n := Node{Kind: Object}
 		for w.at++; w.next() != '}'; {
-			n.keys = append(n.keys, w.string())
-			n.kids = append(n.kids, w.value())
+			n.Keys = append(n.Keys, w.string())
+			n.Kids = append(n.Kids, w.value())
 		}
 		w.at++
 		return n
 	case '[':
-		n := node{kind: array}
+		n := Node{Kind: Array}
 		for w.at++; w.next() != ']'; {
-			n.kids = append(n.kids, w.value())
+			n.Kids = append(n.Kids, w.value())
 		}
 		w.at++
 		return n
 	case '"':
-		return node{kind: text, text: w.string()}
+		return Node{Kind: Text, Text: w.string()}
 	case 't', 'f':
-		return node{kind: boolean, text: w.word()}
+		return Node{Kind: Boolean, Text: w.word()}
 	case 'n':
 		w.word()
-		return node{kind: null}
+		return Node{Kind: Null}
 	}
-	return node{kind: number, text: w.word()}
+	return Node{Kind: Number, Text: w.word()}
 }
 
 // word reads a number or a literal: all up to a byte that ends one.
@@ -105,7 +105,7 @@ func (w *jsonWalk) string() string {
 	}
 	var s string
 	if err := json.Unmarshal([]byte(w.text[start:w.at]), &s); err != nil {
-		panic("cluster: " + err.Error()) // a valid string
+		panic("tree: " + err.Error()) // a valid string
 	}
 	return s
 }

@@ -1,4 +1,4 @@
-package cluster
+package tree
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// parseYAML returns the tree of a YAML text of one document. Anchors, aliases, merge keys
-// and tags are refused: a model has no use for them, and expanding them is unbounded.
-func parseYAML(data []byte) (tree *node, err error) {
+// parseYAML returns the tree of a YAML text of one document, nil if it holds nothing but comments. Anchors, aliases,
+// merge keys and tags are refused: a model has no use for them, and expanding them is unbounded.
+func parseYAML(data []byte) (tree *Node, err error) {
 	defer func() { // the parser is not ours: where it gives up is a bad text, not a broken invariant
 		if r := recover(); r != nil {
 			tree, err = nil, &SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("not YAML that can be read: %v", r)}
@@ -45,7 +45,7 @@ func parseYAML(data []byte) (tree *node, err error) {
 		body = doc.Body
 	}
 	if body == nil {
-		return nil, errEmpty()
+		return nil, nil
 	}
 	return fromYAML(body)
 }
@@ -86,28 +86,28 @@ func secondDocument(doc *ast.DocumentNode) error {
 }
 
 // fromYAML returns the tree of a value.
-func fromYAML(n ast.Node) (*node, error) {
+func fromYAML(n ast.Node) (*Node, error) {
 	switch n := n.(type) {
 	case nil:
-		return &node{kind: null}, nil
+		return &Node{Kind: Null}, nil
 	case *ast.NullNode:
-		return &node{kind: null}, nil
+		return &Node{Kind: Null}, nil
 	case *ast.BoolNode:
-		return &node{kind: boolean, text: n.Token.Value}, nil
+		return &Node{Kind: Boolean, Text: n.Token.Value}, nil
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		return &node{kind: number, text: n.GetToken().Value}, nil
+		return &Node{Kind: Number, Text: n.GetToken().Value}, nil
 	case *ast.StringNode:
-		return &node{kind: text, text: n.Value}, nil
+		return &Node{Kind: Text, Text: n.Value}, nil
 	case *ast.LiteralNode:
-		return &node{kind: text, text: n.Value.Value}, nil
+		return &Node{Kind: Text, Text: n.Value.Value}, nil
 	case *ast.SequenceNode:
-		s := &node{kind: array, kids: make([]node, len(n.Values))}
+		s := &Node{Kind: Array, Kids: make([]Node, len(n.Values))}
 		for i, v := range n.Values {
 			kid, err := fromYAML(v)
 			if err != nil {
 				return nil, err
 			}
-			s.kids[i] = *kid
+			s.Kids[i] = *kid
 		}
 		return s, nil
 	case *ast.MappingNode:
@@ -122,14 +122,14 @@ func fromYAML(n ast.Node) (*node, error) {
 	return nil, tokenError(n.GetToken(), "want a plain value, a list or a mapping")
 }
 
-func fromMapping(pairs []*ast.MappingValueNode) (*node, error) {
-	n := &node{kind: object, keys: make([]string, len(pairs)), kids: make([]node, len(pairs))}
+func fromMapping(pairs []*ast.MappingValueNode) (*Node, error) {
+	n := &Node{Kind: Object, Keys: make([]string, len(pairs)), Kids: make([]Node, len(pairs))}
 	for i, pair := range pairs {
 		switch key := pair.Key.(type) {
 		case *ast.StringNode:
-			n.keys[i] = key.Value
+			n.Keys[i] = key.Value
 		case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode, *ast.BoolNode, *ast.NullNode:
-			n.keys[i] = key.GetToken().Value
+			n.Keys[i] = key.GetToken().Value
 		case *ast.MergeKeyNode:
 			return nil, tokenError(key.GetToken(), "merge keys are not read; write the fields in full")
 		default:
@@ -139,7 +139,7 @@ func fromMapping(pairs []*ast.MappingValueNode) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.kids[i] = *kid
+		n.Kids[i] = *kid
 	}
 	return n, nil
 }

@@ -1,0 +1,51 @@
+package input
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The accepted ranges that models share, in the words of every message about them.
+const (
+	Nonnegative = "a number >= 0"
+	Positive    = "a number > 0"
+	Name        = "a name in quotes, not empty"
+)
+
+// MaxBits bounds the bits of a numerator or denominator: as a fraction, a number has under 10,000 characters.
+const MaxBits = 16_384
+
+// CheckName refuses the name of row i of a list if it is empty, no text, or among names already, and adds it there.
+func CheckName(names map[string]int, list string, i int, name string) error {
+	path := Index(list, i) + ".name"
+	if name == "" {
+		return Errorf(path, `""`, Name)
+	}
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return Errorf(path, strconv.Quote(name), "a name in UTF-8 without control characters")
+	}
+	if first, ok := names[name]; ok {
+		return Errorf(path, strconv.Quote(name), "a name of its own; %s has this one", Index(list, first))
+	}
+	names[name] = i
+	return nil
+}
+
+// CheckNumber refuses what is missing, too long to be written, or out of the range, which is [Nonnegative] or
+// [Positive].
+func CheckNumber(path string, x *big.Rat, want string) error {
+	switch {
+	case x == nil:
+		return Errorf(path, "", "%s", want)
+	case x.Sign() < 0, x.Sign() == 0 && want == Positive:
+		return Errorf(path, x.RatString(), "%s", want)
+	case x.Num().BitLen() > MaxBits || x.Denom().BitLen() > MaxBits:
+		return Errorf(path, fmt.Sprintf("a fraction of %d over %d bits", x.Num().BitLen(), x.Denom().BitLen()),
+			"at most %d bits in numerator and denominator", MaxBits)
+	}
+	return nil
+}

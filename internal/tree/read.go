@@ -1,0 +1,115 @@
+package tree
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"productform/internal/input"
+)
+
+const (
+	maxFile = 64 << 20 // bytes read
+	maxYAML = 32 << 20 // bytes of YAML read; its parser takes a hundred times as much memory
+)
+
+// A Format is a way to write a tree.
+type Format uint8
+
+// The formats.
+const (
+	Auto Format = iota // JSON if the first character other than a space is { or [, else YAML
+	JSON
+	YAML // one document, without anchors, aliases, merge keys and tags
+)
+
+// Read reads a tree. An empty text is an error that wants what is given, such as "a model with servers and classes".
+// Of JSON at most 64 MiB are read, of YAML 32 MiB; the text is UTF-8 without control characters, with or without a
+// byte order mark.
+func Read(r io.Reader, format Format, want string) (*Node, error) {
+	data, err := readText(r)
+	if err != nil {
+		return nil, err
+	}
+	if start := bytes.TrimLeft(data, jsonSpace); format == Auto && len(start) > 0 && (start[0] == '{' || start[0] == '[') {
+		format = JSON
+	}
+	var n *Node
+	switch {
+	case len(bytes.TrimSpace(data)) == 0:
+	case format == JSON:
+		n, err = parseJSON(data)
+	default:
+		n, err = parseYAML(data)
+	}
+	if n == nil && err == nil {
+		return nil, input.Errorf("", "an empty file", "%s", want)
+	}
+	return n, err
+}
+
+// ReadFile reads a file in the format that its name tells: JSON if it ends in .json, YAML if it ends in .yaml or .yml,
+// else Auto. Errors start with the name of the file.
+func ReadFile[T any](name string, read func(io.Reader, Format) (*T, error)) (*T, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	defer f.Close()
+	format := Auto
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json":
+		format = JSON
+	case ".yaml", ".yml":
+		format = YAML
+	}
+	v, err := read(f, format)
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	return v, nil
+}
+
+func inFile(name string, err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err // the rest of it repeats the name
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// readText reads everything, if it is text: UTF-8 without control characters. A byte order mark is dropped.
+func readText(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, errTooLong(maxFile, "a text")
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	for i := 0; i < len(data); {
+		c, size := rune(data[i]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRune(data[i:])
+		}
+		if c == utf8.RuneError && size == 1 {
+			return nil, syntaxErrorAt(data, i, "byte 0x%02x; want text in UTF-8", data[i])
+		}
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
+			return nil, syntaxErrorAt(data, i, "byte 0x%02x; want text without control characters", data[i])
+		}
+		i += size
+	}
+	return data, nil
+}
+
+func errTooLong(limit int, what string) error {
+	return input.Errorf("", "a longer one", "%s of at most %d MiB", what, limit>>20)
+}

@@ -1,0 +1,100 @@
+package tree
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"productform/internal/input"
+)
+
+// A Node is one value of a file, JSON or YAML, with its numbers as they are written.
+type Node struct {
+	Kind Kind
+	Text string   // a number as written, a string decoded, true or false
+	Keys []string // of an object, in the order of the file; keys may repeat
+	Kids []Node   // values of an object, in step with Keys, or elements of an array
+}
+
+// A Kind is a type of JSON.
+type Kind uint8
+
+// The types of JSON.
+const (
+	Null Kind = iota
+	Boolean
+	Number
+	Text
+	Array
+	Object
+)
+
+// String names what was found, for a message: an array, a string "abc".
+func (n *Node) String() string {
+	switch n.Kind {
+	case Boolean:
+		return n.Text
+	case Number:
+		return "the number " + n.Text
+	case Text:
+		return "a string " + input.Quote(n.Text)
+	case Array:
+		return "an array"
+	case Object:
+		return "an object"
+	}
+	return "null"
+}
+
+// written returns a number as it stands in the file, in quotes if it stands in quotes.
+func (n *Node) written() string {
+	if n.Kind == Text {
+		return strconv.Quote(n.Text)
+	}
+	return n.Text
+}
+
+// AsWritten puts into an error about a number of the tree the way the file writes it.
+func (n *Node) AsWritten(err error) error {
+	var e *input.Error
+	if errors.As(err, &e) {
+		if found := n.at(e.Path); found != nil && (found.Kind == Number || found.Kind == Text) {
+			return input.Errorf(e.Path, found.written(), "%s", e.Want)
+		}
+	}
+	return err
+}
+
+// at returns the node at a path such as classes[3].arrival_rate, or nil.
+func (n *Node) at(path string) *Node {
+	for path != "" {
+		path = strings.TrimPrefix(path, ".")
+		var step string
+		next := -1
+		switch n.Kind {
+		case Array:
+			end := strings.IndexByte(path, ']') + 1
+			step = path[:end]
+			if i, err := strconv.Atoi(strings.Trim(step, "[]")); err == nil {
+				next = i
+			}
+		case Object:
+			for i, key := range n.Keys {
+				field := input.Field("", key)
+				rest, ok := strings.CutPrefix(path, field)
+				if !ok || rest != "" && rest[0] != '.' && rest[0] != '[' {
+					continue
+				}
+				if next >= 0 {
+					return nil // long keys that are cut to the same
+				}
+				step, next = field, i
+			}
+		}
+		if next < 0 || next >= len(n.Kids) {
+			return nil
+		}
+		n, path = &n.Kids[next], path[len(step):]
+	}
+	return n
+}

@@ -1,0 +1,121 @@
+package tree
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/internal/input"
+)
+
+const sample = `{"jobs": [{"demand": {"cpu": 1.50, "gpu mem": "2.0", "a.b": 3, "]": 4}, "weight": [1, "0.50"]}], "twice": 1, "twice": 2,
+ "this is a key of more than forty characters, cut": 5, "this is a key of more than forty characters, too": 6}`
+
+// Numbers are found at the path that errors name, unless the path names several.
+func TestAsWritten(t *testing.T) {
+	n, err := Read(strings.NewReader(sample), JSON, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ path, want string }{
+		{"jobs[0].demand.cpu", "jobs[0].demand.cpu = 1.50: want w"},
+		{`jobs[0].demand["gpu mem"]`, `jobs[0].demand["gpu mem"] = "2.0": want w`},
+		{`jobs[0].demand["a.b"]`, `jobs[0].demand["a.b"] = 3: want w`},
+		{`jobs[0].demand["]"]`, `jobs[0].demand["]"] = 4: want w`},
+		{"jobs[0].weight[1]", `jobs[0].weight[1] = "0.50": want w`},
+		{"jobs[0].weight", "jobs[0].weight = v: want w"},
+		{"jobs[1].weight", "jobs[1].weight = v: want w"},
+		{"jobs[-1].weight", "jobs[-1].weight = v: want w"},
+		{"jobs[0", "jobs[0 = v: want w"},
+		{"jobs.demand", "jobs.demand = v: want w"},
+		{"job", "job = v: want w"},
+		{"twice", "twice = v: want w"},
+		{`["this is a key of more than forty chara..."]`, `["this is a key of more than forty chara..."] = v: want w`},
+		{input.Field("", "this is a key of more than forty characters, cut"), `["this is a key of more than forty char..."] = v: want w`},
+		{"", "want w, not v"},
+	} {
+		if got := n.AsWritten(input.Errorf(c.path, "v", "w")).Error(); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+func TestEntries(t *testing.T) {
+	for _, c := range []struct{ text, keys, want string }{
+		{`{"b": 1, "a b": 2, "": 3}`, "b;a b;", ""},
+		{`{}`, "", ""},
+		{`{"a": 1, "b": 2, "a": 3}`, "", "demand.a = the number 3: want the field once; it is there already"},
+		{`{"a b": 1, "a b": []}`, "", `demand["a b"] = an array: want the field once; it is there already`},
+		{`[1]`, "", "demand = an array: want an object"},
+	} {
+		n, err := Read(strings.NewReader(c.text), JSON, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, values, err := n.Entries("demand", "an object")
+		if got := strings.Join(keys, ";"); got != c.keys || c.want == "" && (err != nil || len(values) != len(keys)) || c.want != "" && (err == nil || err.Error() != c.want) {
+			t.Errorf("%s: %q, %v", c.text, got, err)
+		}
+	}
+	if _, _, err := (*Node)(nil).Entries("demand", "an object"); err == nil || err.Error() != "demand is missing: want an object" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	long := strings.Repeat("x", 101)
+	for _, c := range []struct {
+		word  string
+		words []string
+		want  string
+	}{
+		{"cpuu", []string{"ram", "cpu"}, `; did you mean "cpu"?`},
+		{"rate", []string{"arrival_rate"}, `; did you mean "arrival_rate"?`},
+		{"colour", []string{"cpu", "ram"}, ""},
+		{"t", []string{"s"}, ""},
+		{"", []string{"s"}, ""},
+		{"a", nil, ""},
+		{long, []string{long}, ""},
+		{"x", []string{long}, ""},
+	} {
+		if got := DidYouMean(c.word, slices.Values(c.words), input.Quote); got != c.want {
+			t.Errorf("%s: %q, want %q", c.word, got, c.want)
+		}
+	}
+}
+
+// Edits of one letter each never lead to a larger distance, and the distance is symmetric.
+func TestEditDistance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.SliceOfN(rapid.RuneFrom([]rune("abé")), 0, 8)
+		a, edits := letters.Draw(t, "a"), rapid.IntRange(0, 4).Draw(t, "edits")
+		b := slices.Clone(a)
+		for range edits {
+			at := rapid.IntRange(0, len(b)).Draw(t, "at")
+			if at < len(b) && rapid.Bool().Draw(t, "delete") {
+				b = slices.Delete(b, at, at+1)
+			} else {
+				b = slices.Insert(b, at, 'c')
+			}
+		}
+		d := editDistance(string(a), string(b))
+		if d > edits || d < max(len(a)-len(b), len(b)-len(a)) || d != editDistance(string(b), string(a)) || (d == 0) != slices.Equal(a, b) {
+			t.Fatalf("%q and %q: %d after %d edits", string(a), string(b), d, edits)
+		}
+	})
+}
+
+// The error about an empty text says what was wanted.
+func TestReadEmpty(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		format Format
+	}{{"", JSON}, {" \n", Auto}, {"\ufeff", YAML}, {"# nothing\n", YAML}, {"---\n", YAML}} {
+		n, err := Read(strings.NewReader(c.text), c.format, "a pool")
+		if n != nil || err == nil || err.Error() != "want a pool, not an empty file" {
+			t.Errorf("%q: %v, %v", c.text, n, err)
+		}
+	}
+}

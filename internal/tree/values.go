@@ -1,0 +1,107 @@
+package tree
+
+import (
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// Fields returns the values of an object by name, if all its keys are known and none repeats.
+func (n *Node) Fields(path, want string, known ...string) (map[string]*Node, error) {
+	if n.Kind != Object {
+		return nil, input.Errorf(path, n, "%s", want)
+	}
+	f := make(map[string]*Node, len(known))
+	for i, key := range n.Keys {
+		switch {
+		case !slices.Contains(known, key):
+			return nil, input.Errorf(input.Field(path, key), &n.Kids[i], "one of the fields %s%s",
+				strings.Join(known, ", "), DidYouMean(key, slices.Values(known), func(s string) string { return s }))
+		case f[key] != nil:
+			return nil, repeated(path, key, &n.Kids[i])
+		}
+		f[key] = &n.Kids[i]
+	}
+	return f, nil
+}
+
+// Entries returns the keys of an object, of which none repeats, and the values in step with them; n is nil if it is
+// missing.
+func (n *Node) Entries(path, want string) (keys []string, values []Node, err error) {
+	if n == nil {
+		return nil, nil, input.Errorf(path, "", "%s", want)
+	}
+	if n.Kind != Object {
+		return nil, nil, input.Errorf(path, n, "%s", want)
+	}
+	seen := make(map[string]bool, len(n.Keys))
+	for i, key := range n.Keys {
+		if seen[key] {
+			return nil, nil, repeated(path, key, &n.Kids[i])
+		}
+		seen[key] = true
+	}
+	return n.Keys, n.Kids, nil
+}
+
+func repeated(path, key string, value *Node) error {
+	return input.Errorf(input.Field(path, key), value, "the field once; it is there already")
+}
+
+// Elements returns the elements of an array; n is nil if the field is missing.
+func (n *Node) Elements(path, want string) ([]Node, error) {
+	if n == nil {
+		return nil, input.Errorf(path, "", "%s", want)
+	}
+	if n.Kind != Array {
+		return nil, input.Errorf(path, n, "%s", want)
+	}
+	return n.Kids, nil
+}
+
+// Name returns a string; n is nil if the field is missing.
+func (n *Node) Name(path string) (string, error) {
+	if n == nil {
+		return "", input.Errorf(path, "", input.Name)
+	}
+	if n.Kind != Text {
+		return "", input.Errorf(path, n, input.Name)
+	}
+	return strings.Clone(n.Text), nil // lest the model keep the whole text
+}
+
+var leadingZero = regexp.MustCompile(`^[+-]?0[0-9]`)
+
+// Rat returns a number exactly as written; n is nil if the field is missing.
+func (n *Node) Rat(path, want string) (*big.Rat, error) {
+	if n == nil {
+		return nil, input.Errorf(path, "", "%s", want)
+	}
+	if n.Kind != Number && n.Kind != Text {
+		return nil, input.Errorf(path, n, "%s", want)
+	}
+	if leadingZero.MatchString(n.Text) {
+		return nil, input.Errorf(path, n.written(), "%s, without leading zeros (some read them as base eight)", want)
+	}
+	x, err := num.ParseRat(n.Text)
+	if err != nil {
+		return nil, input.Errorf(path, n.written(), "%s (%v)", want, err)
+	}
+	return x, nil
+}
+
+// Integer returns an integer from 1 to high; n is nil if the field is missing.
+func (n *Node) Integer(path string, high int, want string) (int, error) {
+	x, err := n.Rat(path, want)
+	if err != nil {
+		return 0, err
+	}
+	if !x.IsInt() || x.Sign() <= 0 || x.Cmp(big.NewRat(int64(high), 1)) > 0 {
+		return 0, input.Errorf(path, n.written(), "%s", want)
+	}
+	return int(x.Num().Int64()), nil
+}
