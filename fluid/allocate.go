@@ -1,0 +1,166 @@
+package fluid
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"strconv"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// An Engine is an arithmetic. The engines share no arithmetic, so that they can disagree.
+type Engine string
+
+// The engines. The zero value of Engine means Auto.
+const (
+	Auto    Engine = "auto"    // Exact where the policy is rational, Enclose for proportional fairness; Float where that takes too long
+	Float   Engine = "float"   // float64, with a residual but no proof
+	Enclose Engine = "enclose" // proportional fairness only: bounds in big.Float, precision doubled until the tolerance is met
+	Exact   Engine = "exact"   // rationals; not for proportional fairness, which is irrational in general
+)
+
+// Settings tunes [Allocate]. The zero value asks for 1e-9.
+type Settings struct {
+	Engine Engine  // "" means Auto
+	RelTol float64 // relative error asked of Enclose, in (0, 1); 0 means 1e-9
+}
+
+// An Allocation says what every job gets and how far to trust it.
+type Allocation struct {
+	Policy    Policy
+	Engine    Engine // the engine that gave the numbers: Float, Enclose or Exact
+	Jobs      []JobAllocation
+	Resources []ResourceAllocation
+
+	// Residual is the largest violation of the conditions that define the policy, each divided by the size of its terms;
+	// 0 if the numbers are exact.
+	Residual float64
+
+	// RelativeErrorBound is proved, of every number but prices; 0 if the numbers are exact, nil with the engine Float.
+	RelativeErrorBound *float64
+}
+
+// A JobAllocation is what one job of a row gets.
+type JobAllocation struct {
+	Tasks            num.Value // φ_i
+	DominantShare    num.Value // φ_i d_i
+	DominantResource int       // row of Pool.Resources, the first if several are equal
+}
+
+// A ResourceAllocation says how far a resource is used.
+type ResourceAllocation struct {
+	Utilization num.Value // Σ_i φ_i a_ij, in [0, 1]
+	Saturated   bool      // the utilization is 1: proved by the engine Exact; elsewhere, within the error of the numbers
+
+	// Price is p_j under proportional fairness, nil elsewhere: what one more unit of the normalised capacity would add to
+	// Σ_i w_i log φ_i. Where several vectors of prices give the same allocation it is one of them.
+	Price *num.Value
+}
+
+// Rows times resources up to which Auto computes without rounding.
+const (
+	exactSize   = 20_000
+	encloseSize = 200_000
+)
+
+// Allocate computes the allocation of a policy. Dominant resource, max-min, bottleneck max and balanced fairness are
+// rational and computed as fractions; proportional fairness is enclosed to the tolerance. For three resources or more there can be
+// several bottleneck max fair allocations, though that is rare; which one is taken depends neither on the order of rows nor on units,
+// except among ties. The error wraps an *[input.Error] for a bad pool or setting; for balanced fairness also if weights differ,
+// or the states below the counts, Π_i (x_i + 1) over the different profiles, are too many. It is another one if float64 cannot
+// meet the conditions of a policy to 1e-9.
+func Allocate(p *Pool, policy Policy, s Settings) (*Allocation, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if err := policy.check("policy"); err != nil {
+		return nil, err
+	}
+	s.RelTol = cmp.Or(s.RelTol, 1e-9)
+	if !(s.RelTol >= 1e-300 && s.RelTol < 1) {
+		return nil, input.Errorf("RelTol", s.RelTol, "a number in [1e-300, 1)")
+	}
+	e := newExactProblem(p)
+	size := len(p.Jobs) * len(p.Resources)
+	switch s.Engine {
+	case Auto, "":
+		switch {
+		case policy == PF && size <= encloseSize:
+			return allocateEnclosed(e, s.RelTol)
+		case policy != PF && size <= exactSize:
+			if a, err := allocateExact(e, policy); err == nil || policy == DRF || policy == MaxMin {
+				return a, err
+			} // fractions of too many states, or no bottleneck allocation certified: float64 may still have an answer
+		}
+		return allocateFloat(e, policy)
+	case Float:
+		return allocateFloat(e, policy)
+	case Enclose:
+		if policy != PF {
+			return nil, input.Errorf("Engine", Enclose, "auto, float or exact: the policy %s is rational", policy)
+		}
+		return allocateEnclosed(e, s.RelTol)
+	case Exact:
+		if policy == PF {
+			return nil, input.Errorf("Engine", Exact, "auto, float or enclose: proportional fairness is irrational in general")
+		}
+		return allocateExact(e, policy)
+	}
+	return nil, input.Errorf("Engine", strconv.Quote(string(s.Engine)), "auto, float, enclose or exact")
+}
+
+func allocateExact(e *exactProblem, policy Policy) (*Allocation, error) {
+	var shares []*big.Rat
+	var err error
+	switch policy {
+	case DRF:
+		shares = e.fill(e.weight)
+	case MaxMin:
+		shares = e.fill(e.speeds())
+	case BMF:
+		shares, err = e.bottleneck()
+	case BF:
+		shares, err = e.balanced()
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := newAllocation(e, policy, Exact)
+	a.RelativeErrorBound = new(float64)
+	for i, share := range shares {
+		tasks := new(big.Rat).Quo(share, e.dominant[i])
+		if a.Jobs[i].Tasks, err = exactValue(indexed("jobs", i)+".tasks", tasks); err != nil {
+			return nil, err
+		}
+		if a.Jobs[i].DominantShare, err = exactValue(indexed("jobs", i)+".dominant_share", share); err != nil {
+			return nil, err
+		}
+	}
+	for j, used := range e.used(shares) {
+		if a.Resources[j].Utilization, err = exactValue(indexed("resources", j)+".utilization", used); err != nil {
+			return nil, err
+		}
+		a.Resources[j].Saturated = used.Cmp(big.NewRat(1, 1)) == 0
+	}
+	return a, nil
+}
+
+// exactValue returns a fraction with its nearest float64, or an error if that is infinite or 0 for a number that is not.
+func exactValue(path string, x *big.Rat) (num.Value, error) {
+	f, _ := x.Float64()
+	if math.IsInf(f, 0) || f == 0 && x.Sign() != 0 {
+		return num.Value{}, input.Errorf(path, "a fraction beyond the range of float64", "demands and capacities within it")
+	}
+	return num.Value{Float: f, Exact: x}, nil
+}
+
+// newAllocation returns an allocation without numbers.
+func newAllocation(e *exactProblem, policy Policy, engine Engine) *Allocation {
+	a := &Allocation{Policy: policy, Engine: engine, Jobs: make([]JobAllocation, len(e.need)), Resources: make([]ResourceAllocation, len(e.need[0]))}
+	for i := range a.Jobs {
+		a.Jobs[i].DominantResource = e.top[i]
+	}
+	return a
+}

@@ -1,0 +1,89 @@
+package fluid
+
+import (
+	"math"
+
+	"productform/internal/input"
+)
+
+// An Allocator computes the allocations of one policy for changing numbers of jobs, in float64. It keeps its tables from
+// one call to the next and allocates no memory. It is for one goroutine at a time.
+type Allocator struct {
+	problem *problem
+	kernel  kernel
+}
+
+// A kernel is a policy in float64.
+type kernel interface {
+	// shares writes the dominant share of one job of each row while count[i] >= 0 jobs of row i are present, 0 where there
+	// are none. Not all counts are 0. What was kept from the last call may be used to start from; after forget nothing is.
+	shares(count, share []float64) error
+	forget()
+}
+
+// NewAllocator returns an allocator for the jobs of a pool. It reads no counts of the pool. The error is that of
+// [Pool.Check], or an *[input.Error] for a policy that does not exist or a number beyond the range of the kernels.
+func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if err := policy.check("policy"); err != nil {
+		return nil, err
+	}
+	problem, err := newProblem(newExactProblem(p), "jobs")
+	if err != nil {
+		return nil, err
+	}
+	return &Allocator{problem, newKernel(problem, policy)}, nil
+}
+
+func newKernel(p *problem, policy Policy) kernel {
+	switch policy {
+	case PF:
+		return newProportional(p)
+	case DRF:
+		return newFilling(p, p.weight)
+	case MaxMin:
+		return newFilling(p, p.speed)
+	case BMF:
+		return newBottleneck(p)
+	}
+	return newBalanced(p)
+}
+
+// Tasks writes into tasks the number φ_i of tasks of one job of each row while count[i] jobs of row i are present, 0 where
+// there are none. Proportional fairness starts from the prices of the call before, which is faster if the counts are
+// similar and can change the last digits; after [Allocator.Forget] the digits depend on the counts only. Counts need
+// not be integers, except for balanced fairness.
+func (a *Allocator) Tasks(count, tasks []float64) error {
+	present := false
+	if len(count) != a.problem.rows {
+		return input.Errorf("count", len(count), "%d numbers, one for each row of jobs", a.problem.rows)
+	}
+	if len(tasks) != a.problem.rows {
+		return input.Errorf("tasks", len(tasks), "room for %d numbers, one for each row of jobs", a.problem.rows)
+	}
+	for i, c := range count {
+		if c != 0 && !(c >= 1e-100 && c <= 1e100) {
+			return input.Errorf(indexed("count", i), c, "0, or a number in [1e-100, 1e100]")
+		}
+		present = present || c > 0
+	}
+	if !present {
+		clear(tasks)
+		return nil
+	}
+	if err := a.kernel.shares(count, tasks); err != nil {
+		return err
+	}
+	for i, d := range a.problem.dominant {
+		tasks[i] /= d
+		if count[i] > 0 && !(tasks[i] > 0 && tasks[i] <= math.MaxFloat64) {
+			return input.Errorf(indexed("count", i), count[i], "numbers of tasks in the range of float64, not %v", tasks[i])
+		}
+	}
+	return nil
+}
+
+// Forget drops what is kept from the call before.
+func (a *Allocator) Forget() { a.kernel.forget() }

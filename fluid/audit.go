@@ -1,0 +1,215 @@
+package fluid
+
+import (
+	"fmt"
+	"math/big"
+
+	"productform/internal/input"
+)
+
+// A Report says which properties an allocation has and, for each that it lacks, a witness. Every comparison was made as
+// [Audit] says.
+type Report struct {
+	Utilization  []*big.Rat // Σ_i n_i φ_i a_ij of each resource, n_i jobs in row i
+	Saturated    []int      // resources of utilization 1, or more
+	Bottlenecks  [][]int    // of each row: the saturated resources of which no row has a larger part by weight, φ_i a_ij/w_i
+	NoBottleneck []int      // rows without a bottleneck; none under bottleneck max fairness
+
+	Overload  *Overload  // nil if the allocation is feasible
+	Growth    *Growth    // nil if it is Pareto efficient
+	Shortfall *Shortfall // nil if it gives a sharing incentive
+	Envy      *Envy      // nil if no job envies another
+}
+
+// An Overload is the resource with the largest utilization, above 1.
+type Overload struct {
+	Resource    int
+	Utilization *big.Rat
+}
+
+// A Shortfall is a job that gets less than if the resources were split by weight, among all such jobs the one whose
+// dominant share is the smallest part of Split.
+type Shortfall struct {
+	Job   int      // row of Pool.Jobs
+	Share *big.Rat // φ_i d_i
+	Split *big.Rat // w_i / Σ_k n_k w_k, the dominant share it would reach with this part of every resource
+}
+
+// Audit looks for what people hold against an allocation of tasks[i] = φ_i >= 0 tasks to each job of row i:
+//
+//	feasible            Σ_i n_i φ_i a_ij <= 1 for every resource j
+//	Pareto efficient    no job can run more tasks unless another runs fewer
+//	sharing incentive   φ_i d_i >= w_i / Σ_k n_k w_k: no job would run more with its part by weight of every resource
+//	envy-free           no job would run more with what another job holds, scaled by their weights
+//
+// A job with a bottleneck has the last three. Of a feasible allocation, if j is a bottleneck of job i, then i cannot
+// grow, since j is saturated, without another job that gives up some of j; since φ_i a_ij/w_i is the largest there and
+// Σ_k n_k w_k (φ_k a_kj/w_k) = 1, it is at least 1/Σ_k n_k w_k, and d_i >= a_ij; and i envies nobody, because nobody
+// holds more of j by weight. If the allocation is not feasible, the other properties are still read off the numbers.
+//
+// Proportional fairness is the competitive equilibrium of incomes w_i at the prices p_j, and so has all of these
+// properties, as dominant resource fairness has. Max-min fairness of tasks is Pareto efficient only. Balanced fairness
+// need not be efficient but has the other two properties. For with Φ of a set S of jobs, φ_i = Φ(S-i)/Φ(S), induction
+// on the n jobs of S gives Φ(S) <= n d_i Φ(S-i): on every resource a_ij Φ(S-i) + Σ_{k≠i} a_kj Φ(S-k) is at most d_i
+// Φ(S-i) + (n-1) d_i Σ_{k≠i} a_kj Φ(S-i-k), and the last sum at most Φ(S-i). And if a_kj >= r a_ij for all j, then
+// Φ(S-i) >= r Φ(S-k), since Φ grows with each profile and in proportion to it: φ_i >= r φ_k, no envy.
+//
+// All is computed in fractions. A number x counts as more than y if x > (1 + tol) y, with tol in [0, 1); nil means 0,
+// right for an exact allocation. Let e be the relative error of the tasks (see [Tasks]), at most 1/3. Then the report
+// with tol = 3e holds nothing against the allocation that the exact one would not bear out with tol = 0: utilizations
+// are off by a factor within 1 ± e, ratios of two parts within (1 + e)/(1 - e) <= 1 + 3e.
+//
+// The cost is some operations in fractions for each entry of the demands, a sort of each resource, and at most n² J
+// comparisons of integers. The error is that of [Pool.Check], or an *[input.Error] for the tasks or tol.
+func Audit(p *Pool, tasks []*big.Rat, tol *big.Rat) (*Report, error) {
+	if err := checkTasks(p, tasks); err != nil {
+		return nil, err
+	}
+	one := big.NewRat(1, 1)
+	more := new(big.Rat).Set(one)
+	if tol != nil {
+		if tol.Sign() < 0 || tol.Cmp(one) >= 0 {
+			return nil, input.Errorf("tol", tol.RatString(), "a number in [0, 1)")
+		}
+		more.Add(more, tol)
+	}
+	h := newHoldings(newExactProblem(p), tasks)
+	r := &Report{Utilization: h.utilization(), Bottlenecks: make([][]int, len(tasks))}
+	saturated := make([]bool, len(r.Utilization))
+	for j, u := range r.Utilization {
+		if saturated[j] = !exceeds(one, u, more); saturated[j] {
+			r.Saturated = append(r.Saturated, j)
+		}
+		if exceeds(u, one, more) && (r.Overload == nil || u.Cmp(r.Overload.Utilization) > 0) {
+			r.Overload = &Overload{j, u}
+		}
+	}
+	order := newPartOrders(h, more)
+	for i := range tasks {
+		for j := range saturated {
+			if saturated[j] && order[j].above[i] == len(tasks) {
+				r.Bottlenecks[i] = append(r.Bottlenecks[i], j)
+			}
+		}
+		if r.Bottlenecks[i] == nil {
+			r.NoBottleneck = append(r.NoBottleneck, i)
+		}
+	}
+	r.Growth = h.growth(r.Utilization, saturated)
+	r.Shortfall = h.shortfall(more)
+	r.Envy = h.envy(order)
+	return r, nil
+}
+
+// Tasks returns the tasks of one job of each row as [Audit] and [Indices] take them: exactly if the allocation is
+// exact, and otherwise Float as a fraction. Its relative error is then at most RelativeErrorBound + 2^-53 if the
+// allocation was enclosed; the engine Float proves no bound.
+func Tasks(a *Allocation) []*big.Rat {
+	tasks := make([]*big.Rat, len(a.Jobs))
+	for i, job := range a.Jobs {
+		if job.Tasks.Exact != nil {
+			tasks[i] = new(big.Rat).Set(job.Tasks.Exact)
+		} else {
+			tasks[i] = new(big.Rat).SetFloat64(job.Tasks.Float)
+		}
+	}
+	return tasks
+}
+
+// checkTasks checks the pool and that there are as many tasks[i] >= 0 as rows.
+func checkTasks(p *Pool, tasks []*big.Rat) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	if len(tasks) != len(p.Jobs) {
+		return input.Errorf("tasks", fmt.Sprintf("%d numbers", len(tasks)), "%d numbers, one for each row of jobs", len(p.Jobs))
+	}
+	for i, x := range tasks {
+		if x == nil {
+			return input.Errorf(indexed("tasks", i), "", input.Nonnegative)
+		}
+		if x.Sign() < 0 {
+			return input.Errorf(indexed("tasks", i), x.RatString(), input.Nonnegative)
+		}
+	}
+	return nil
+}
+
+// Holdings are what the jobs hold under an allocation.
+type holdings struct {
+	*exactProblem
+	tasks []*big.Rat   // φ_i
+	share []*big.Rat   // φ_i d_i
+	part  [][]*big.Rat // φ_i a_ij/w_i, at [i][j]
+	total *big.Rat     // Σ_i n_i w_i
+}
+
+func newHoldings(e *exactProblem, tasks []*big.Rat) *holdings {
+	h := &holdings{exactProblem: e, tasks: tasks}
+	weights := make([]*big.Rat, len(tasks))
+	for i, x := range tasks {
+		share := new(big.Rat).Mul(x, e.dominant[i])
+		scaled := new(big.Rat).Quo(share, e.weight[i])
+		part := make([]*big.Rat, len(e.need[i]))
+		for j, a := range e.need[i] {
+			part[j] = new(big.Rat).Mul(scaled, a)
+		}
+		h.share, h.part = append(h.share, share), append(h.part, part)
+		weights[i] = new(big.Rat).Mul(e.count[i], e.weight[i])
+	}
+	h.total = ratSum(weights)
+	return h
+}
+
+// utilization returns Σ_i n_i φ_i a_ij of each resource.
+func (h *holdings) utilization() []*big.Rat {
+	used := make([]*big.Rat, len(h.need[0]))
+	held := make([]*big.Rat, len(h.share))
+	for j := range used {
+		for i, s := range h.share {
+			held[i] = new(big.Rat).Mul(s, h.need[i][j])
+			held[i].Mul(held[i], h.count[i])
+		}
+		used[j] = ratSum(held)
+	}
+	return used
+}
+
+// shortfall returns the least φ_i d_i Σ_k n_k w_k / w_i if 1 is more.
+func (h *holdings) shortfall(more *big.Rat) *Shortfall {
+	least, at := new(big.Rat).Quo(h.share[0], h.weight[0]), 0
+	for i := range h.share {
+		if x := new(big.Rat).Quo(h.share[i], h.weight[i]); x.Cmp(least) < 0 {
+			least, at = x, i
+		}
+	}
+	split := new(big.Rat).Quo(h.weight[at], h.total)
+	if !exceeds(split, h.share[at], more) {
+		return nil
+	}
+	return &Shortfall{at, h.share[at], split}
+}
+
+// exceeds reports whether x > more y.
+func exceeds(x, y, more *big.Rat) bool {
+	if x.Cmp(y) <= 0 {
+		return false
+	}
+	if more.IsInt() { // more < 2, so it is 1
+		return true
+	}
+	return x.Cmp(new(big.Rat).Mul(more, y)) > 0
+}
+
+// ratSum returns Σ x_i, halves first: denominators multiply, and most of the additions are then of short numbers.
+func ratSum(x []*big.Rat) *big.Rat {
+	switch len(x) {
+	case 0:
+		return new(big.Rat)
+	case 1:
+		return new(big.Rat).Set(x[0])
+	}
+	half := len(x) / 2
+	sum := ratSum(x[:half])
+	return sum.Add(sum, ratSum(x[half:]))
+}

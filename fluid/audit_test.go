@@ -1,0 +1,478 @@
+package fluid
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+var sameRat = cmp.Comparer(func(x, y *big.Rat) bool { return x == y || x != nil && y != nil && x.Cmp(y) == 0 })
+
+// auditRats reads numbers.
+func auditRats(text ...string) []*big.Rat {
+	x := make([]*big.Rat, len(text))
+	for i, s := range text {
+		x[i] = num.MustRat(s)
+	}
+	return x
+}
+
+// classicPool is the example of Ghodsi et al.: tasks of 1 processor and 4 GB, and of 3 processors and 1 GB.
+func classicPool() *Pool {
+	return &Pool{
+		Resources: []Resource{{"cpu", num.MustRat("9")}, {"ram", num.MustRat("18")}},
+		Jobs:      []Job{{Name: "a", Demand: auditRats("1", "4")}, {Name: "b", Demand: auditRats("3", "1")}},
+	}
+}
+
+// drawPool draws a pool of small fractions, with jobs that do not need every resource.
+func drawPool(t *rapid.T, rows, resources int, weights, counts bool) *Pool {
+	p := new(Pool)
+	for j := range rapid.IntRange(1, resources).Draw(t, "resources") {
+		p.Resources = append(p.Resources, Resource{fmt.Sprint("r", j), big.NewRat(rapid.Int64Range(1, 30).Draw(t, "capacity"), 1)})
+	}
+	for i := range rapid.IntRange(1, rows).Draw(t, "rows") {
+		job := Job{Name: fmt.Sprint("j", i), Demand: make([]*big.Rat, len(p.Resources))}
+		for j := range job.Demand {
+			if rapid.IntRange(0, 3).Draw(t, "needs") > 0 {
+				job.Demand[j] = big.NewRat(rapid.Int64Range(1, 20).Draw(t, "demand"), rapid.Int64Range(1, 4).Draw(t, "over"))
+			}
+		}
+		if j := rapid.IntRange(0, len(p.Resources)-1).Draw(t, "must"); job.Demand[j] == nil {
+			job.Demand[j] = big.NewRat(rapid.Int64Range(1, 20).Draw(t, "demand"), 1)
+		}
+		if weights {
+			job.Weight = big.NewRat(rapid.Int64Range(1, 5).Draw(t, "weight"), rapid.Int64Range(1, 3).Draw(t, "over"))
+		}
+		if counts {
+			job.Count = rapid.IntRange(0, 4).Draw(t, "count")
+		}
+		p.Jobs = append(p.Jobs, job)
+	}
+	return p
+}
+
+// Each property is violated in turn, with the witness that pencil and paper give.
+func TestAuditWitnesses(t *testing.T) {
+	weighted := classicPool()
+	weighted.Jobs[1].Weight, weighted.Jobs[1].Count = num.MustRat("2"), 3
+	tests := []struct {
+		name  string
+		pool  *Pool
+		tasks []*big.Rat
+		tol   string
+		want  Report
+	}{
+		{"dominant resource fairness", classicPool(), auditRats("3", "2"), "0", Report{
+			Utilization: auditRats("1", "7/9"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+		}},
+		{"proportional fairness", classicPool(), auditRats("45/11", "18/11"), "0", Report{
+			Utilization: auditRats("1", "1"), Saturated: []int{0, 1}, Bottlenecks: [][]int{{1}, {0}},
+		}},
+		{"too much memory", classicPool(), auditRats("5", "1"), "0", Report{
+			Utilization: auditRats("8/9", "7/6"), Saturated: []int{1}, Bottlenecks: [][]int{{1}, nil}, NoBottleneck: []int{1},
+			Overload:  &Overload{1, num.MustRat("7/6")},
+			Shortfall: &Shortfall{1, num.MustRat("1/3"), num.MustRat("1/2")},
+			Envy:      &Envy{1, 0, num.MustRat("1"), num.MustRat("5/3")},
+		}},
+		{"both too much", classicPool(), auditRats("9", "4"), "0", Report{
+			Utilization: auditRats("7/3", "20/9"), Saturated: []int{0, 1}, Bottlenecks: [][]int{{1}, {0}},
+			Overload: &Overload{0, num.MustRat("7/3")},
+		}},
+		{"idle", classicPool(), auditRats("7/3", "2"), "0", Report{ // a may grow by 2/3, b by 2/9, and 4/27 < 2/27
+			Utilization: auditRats("25/27", "17/27"), Bottlenecks: [][]int{nil, nil}, NoBottleneck: []int{0, 1},
+			Growth: &Growth{0, num.MustRat("2/3")},
+		}},
+		{"envious", classicPool(), auditRats("1/2", "17/6"), "0", Report{
+			Utilization: auditRats("1", "29/108"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+			Shortfall: &Shortfall{0, num.MustRat("1/9"), num.MustRat("1/2")},
+			Envy:      &Envy{0, 1, num.MustRat("1/2"), num.MustRat("17/24")},
+		}},
+		{"nothing", classicPool(), auditRats("0", "3"), "0", Report{
+			Utilization: auditRats("1", "1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+			Shortfall: &Shortfall{0, new(big.Rat), num.MustRat("1/2")},
+			Envy:      &Envy{0, 1, new(big.Rat), num.MustRat("3/4")},
+		}},
+		// Each of the three jobs of b has two sevenths by right, and holds a third of the processors.
+		{"by weight", weighted, auditRats("0", "1"), "0", Report{
+			Utilization: auditRats("1", "1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+			Shortfall: &Shortfall{0, new(big.Rat), num.MustRat("1/7")},
+			Envy:      &Envy{0, 1, new(big.Rat), num.MustRat("1/8")},
+		}},
+		// An overload, a shortfall and an envy of at most a tenth pass with the tolerance 1/10, and 19/20 is saturated.
+		{"tolerance", &Pool{
+			Resources: []Resource{{"r", num.MustRat("1")}},
+			Jobs:      []Job{{Name: "a", Demand: auditRats("1")}, {Name: "b", Demand: auditRats("1")}},
+		}, auditRats("11/20", "11/20"), "1/10", Report{
+			Utilization: auditRats("11/10"), Saturated: []int{0}, Bottlenecks: [][]int{{0}, {0}},
+		}},
+		{"tolerance exceeded", &Pool{
+			Resources: []Resource{{"r", num.MustRat("1")}},
+			Jobs:      []Job{{Name: "a", Demand: auditRats("1")}, {Name: "b", Demand: auditRats("1")}},
+		}, auditRats("9/20", "1/2"), "1/10", Report{
+			Utilization: auditRats("19/20"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+			Shortfall: &Shortfall{0, num.MustRat("9/20"), num.MustRat("1/2")},
+			Envy:      &Envy{0, 1, num.MustRat("9/20"), num.MustRat("1/2")},
+		}},
+	}
+	for _, test := range tests {
+		got, err := Audit(test.pool, test.tasks, num.MustRat(test.tol))
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if diff := cmp.Diff(&test.want, got, sameRat); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// A literalAudit is what the definitions say, read off the pool as written, without witnesses.
+type literalAudit struct {
+	held, need  [][]*big.Rat // φ_i a_ij and a_ij
+	used        []*big.Rat
+	saturated   []int
+	bottlenecks [][]int
+	growth      *big.Rat // largest growth of a dominant share, 0 if there is none
+	shortfall   *big.Rat // least tasks over those of a split by weight, 1 if none falls short
+	envy        *big.Rat // largest ratio of tasks with and without another's bundle, 1 if none, nil if without limit
+}
+
+// literalRuns returns how many tasks of a profile fit into a bundle times a scale.
+func literalRuns(bundle, profile []*big.Rat, scale *big.Rat) *big.Rat {
+	var least *big.Rat
+	for j, a := range profile {
+		if a.Sign() > 0 {
+			x := new(big.Rat).Quo(bundle[j], a)
+			if x.Mul(x, scale); least == nil || x.Cmp(least) < 0 {
+				least = x
+			}
+		}
+	}
+	return least
+}
+
+func newLiteralAudit(p *Pool, tasks []*big.Rat, tol *big.Rat) literalAudit {
+	one := big.NewRat(1, 1)
+	above := func(x, y *big.Rat) bool { return x.Cmp(new(big.Rat).Mul(new(big.Rat).Add(one, tol), y)) > 0 }
+	l := literalAudit{bottlenecks: make([][]int, len(tasks)), growth: new(big.Rat), shortfall: one, envy: one}
+	weight, total := make([]*big.Rat, len(tasks)), new(big.Rat)
+	for i, job := range p.Jobs {
+		l.held, l.need = append(l.held, nil), append(l.need, nil)
+		for j, r := range p.Resources {
+			l.need[i] = append(l.need[i], new(big.Rat).Quo(demandOf(job.Demand, j), r.Capacity))
+			l.held[i] = append(l.held[i], new(big.Rat).Mul(tasks[i], l.need[i][j]))
+		}
+		weight[i] = job.WeightOf()
+		total.Add(total, new(big.Rat).Mul(weight[i], big.NewRat(int64(job.Size()), 1)))
+	}
+	var room, whole []*big.Rat
+	full := make([]bool, len(p.Resources))
+	for j := range p.Resources {
+		used := new(big.Rat)
+		for i, job := range p.Jobs {
+			used.Add(used, new(big.Rat).Mul(l.held[i][j], big.NewRat(int64(job.Size()), 1)))
+		}
+		l.used, room, whole = append(l.used, used), append(room, new(big.Rat).Sub(one, used)), append(whole, one)
+		if full[j] = !above(one, used); full[j] {
+			l.saturated = append(l.saturated, j)
+		}
+	}
+	for i, x := range tasks {
+		canGrow := true
+		dominant := new(big.Rat)
+		for j, a := range l.need[i] {
+			canGrow = canGrow && !(full[j] && a.Sign() > 0)
+			if a.Cmp(dominant) > 0 {
+				dominant = a
+			}
+			largest := full[j] && l.held[i][j].Sign() > 0
+			for k := range tasks {
+				mine, theirs := new(big.Rat).Quo(l.held[i][j], weight[i]), new(big.Rat).Quo(l.held[k][j], weight[k])
+				largest = largest && !above(theirs, mine)
+			}
+			if largest {
+				l.bottlenecks[i] = append(l.bottlenecks[i], j)
+			}
+		}
+		if canGrow {
+			if g := literalRuns(room, l.need[i], dominant); g.Cmp(l.growth) > 0 {
+				l.growth = g
+			}
+		}
+		split := literalRuns(whole, l.need[i], new(big.Rat).Quo(weight[i], total))
+		if r := new(big.Rat).Quo(x, split); above(split, x) && r.Cmp(l.shortfall) < 0 {
+			l.shortfall = r
+		}
+		for k := range tasks {
+			with := literalRuns(l.held[k], l.need[i], new(big.Rat).Quo(weight[i], weight[k]))
+			switch {
+			case l.envy == nil || !above(with, x):
+			case x.Sign() == 0:
+				l.envy = nil
+			default:
+				if r := with.Quo(with, x); r.Cmp(l.envy) > 0 {
+					l.envy = r
+				}
+			}
+		}
+	}
+	return l
+}
+
+// agrees compares a report with the definitions, and its witnesses too.
+func (l literalAudit) agrees(t *rapid.T, p *Pool, tasks []*big.Rat, tol *big.Rat, r *Report) {
+	one := big.NewRat(1, 1)
+	for _, same := range []struct{ want, got any }{
+		{l.used, r.Utilization}, {l.saturated, r.Saturated}, {l.bottlenecks, r.Bottlenecks},
+	} {
+		if diff := cmp.Diff(same.want, same.got, sameRat); diff != "" {
+			t.Fatalf("-want +got: %s", diff)
+		}
+	}
+	_, most := ratExtremes(l.used)
+	if want := most.Cmp(new(big.Rat).Add(one, tol)) > 0; (r.Overload != nil) != want || want && r.Overload.Utilization.Cmp(most) != 0 {
+		t.Fatalf("overload %v, want %v", r.Overload, most)
+	}
+	if (r.Growth != nil) != (l.growth.Sign() > 0) {
+		t.Fatalf("growth %v, want %v", r.Growth, l.growth)
+	}
+	if r.Growth != nil {
+		_, dominant := ratExtremes(l.need[r.Growth.Job])
+		if g := new(big.Rat).Mul(r.Growth.Tasks, dominant); g.Cmp(l.growth) != 0 {
+			t.Fatalf("dominant share grows by %v, want %v", g, l.growth)
+		}
+	}
+	if (r.Shortfall != nil) != (l.shortfall.Cmp(one) < 0) {
+		t.Fatalf("shortfall %v, want %v", r.Shortfall, l.shortfall)
+	}
+	if r.Shortfall != nil {
+		if s := new(big.Rat).Quo(r.Shortfall.Share, r.Shortfall.Split); s.Cmp(l.shortfall) != 0 {
+			t.Fatalf("shortfall %v, want %v", s, l.shortfall)
+		}
+	}
+	if (r.Envy != nil) != (l.envy == nil || l.envy.Cmp(one) > 0) {
+		t.Fatalf("envy %v, want %v", r.Envy, l.envy)
+	}
+	if r.Envy != nil {
+		i, k := r.Envy.Job, r.Envy.Other
+		with := literalRuns(l.held[k], l.need[i], new(big.Rat).Quo(p.Jobs[i].WeightOf(), p.Jobs[k].WeightOf()))
+		if r.Envy.WithOther.Cmp(with) != 0 || r.Envy.Tasks.Cmp(tasks[i]) != 0 || (l.envy == nil) != (tasks[i].Sign() == 0) {
+			t.Fatalf("envy %v, want %v", r.Envy, l.envy)
+		}
+		if l.envy != nil && with.Quo(with, tasks[i]).Cmp(l.envy) != 0 { // short ratios differ by more than rounding
+			t.Fatalf("envy %v, want %v", with, l.envy)
+		}
+	}
+}
+
+// The report agrees with the definitions for allocations of all sorts, with and without tolerance.
+func TestAuditDefinitions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPool(t, 6, 4, true, true)
+		tasks := make([]*big.Rat, len(p.Jobs))
+		for i := range tasks {
+			tasks[i] = big.NewRat(rapid.Int64Range(0, 6).Draw(t, "tasks"), rapid.Int64Range(1, 3).Draw(t, "over"))
+		}
+		tol := big.NewRat(rapid.Int64Range(0, 2).Draw(t, "tol"), 4)
+		l := newLiteralAudit(p, tasks, tol)
+		if _, most := ratExtremes(l.used); most.Sign() > 0 && rapid.IntRange(0, 3).Draw(t, "fill") > 0 { // saturate a resource
+			for i := range tasks {
+				tasks[i].Quo(tasks[i], most)
+			}
+			l = newLiteralAudit(p, tasks, tol)
+		}
+		r, err := Audit(p, tasks, tol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.agrees(t, p, tasks, tol, r)
+	})
+}
+
+// wrongs returns which properties an exact allocation lacks.
+func wrongs(t rapid.TB, p *Pool, tasks []*big.Rat, tol *big.Rat) (r *Report, text string) {
+	t.Helper()
+	r, err := Audit(p, tasks, tol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []struct {
+		name  string
+		wrong bool
+	}{{"overload ", r.Overload != nil}, {"growth ", r.Growth != nil}, {"shortfall ", r.Shortfall != nil}, {"envy ", r.Envy != nil}} {
+		if w.wrong {
+			text += w.name
+		}
+	}
+	return r, text
+}
+
+// All policies are feasible. Dominant resource fairness and bottleneck max fairness are Pareto efficient and envy-free
+// and give a sharing incentive, and so is proportional fairness, the competitive equilibrium of equal incomes by
+// weight. Max-min fairness is Pareto efficient, and balanced fairness the rest. Every job has a bottleneck under
+// bottleneck max fairness.
+func TestAuditTheorems(t *testing.T) {
+	for _, test := range []struct {
+		policy  Policy
+		allowed []string
+	}{
+		{DRF, []string{""}},
+		{PF, []string{""}},
+		{BMF, []string{""}},
+		{MaxMin, []string{"", "shortfall ", "envy ", "shortfall envy "}},
+		{BF, []string{"", "growth "}},
+	} {
+		t.Run(string(test.policy), func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) {
+				p := drawPool(rt, 6, 4, test.policy != BF, true)
+				a, err := Allocate(p, test.policy, Settings{})
+				if err != nil {
+					rt.Fatal(err)
+				}
+				tol := new(big.Rat)
+				if a.Engine == Enclose { // three times the relative error of the tasks
+					tol.SetFloat64(3 * (*a.RelativeErrorBound + 0x1p-53))
+				}
+				r, text := wrongs(rt, p, Tasks(a), tol)
+				found := false
+				for _, s := range test.allowed {
+					found = found || s == text
+				}
+				if !found {
+					rt.Fatalf("%s: %+v", text, r)
+				}
+				if test.policy == BMF && r.NoBottleneck != nil {
+					rt.Fatalf("rows %v have no bottleneck", r.NoBottleneck)
+				}
+				for j, res := range a.Resources {
+					if f, _ := r.Utilization[j].Float64(); !(math.Abs(f-res.Utilization.Float) <= 1e-8) { // Allocate: 1e-9
+						rt.Fatalf("utilization %v, want %v", f, res.Utilization.Float)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Max-min fairness runs 1/11 of a task of both jobs, of which one is ten times as large: the small one holds 1/11.
+func TestMaxMinShortfall(t *testing.T) {
+	p := &Pool{
+		Resources: []Resource{{"r", num.MustRat("1")}},
+		Jobs:      []Job{{Name: "small", Demand: auditRats("1")}, {Name: "large", Demand: auditRats("10")}},
+	}
+	a, err := Allocate(p, MaxMin, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, text := wrongs(t, p, Tasks(a), nil)
+	if text != "shortfall envy " {
+		t.Fatalf("%s", text)
+	}
+	if diff := cmp.Diff(&Shortfall{0, num.MustRat("1/11"), num.MustRat("1/2")}, r.Shortfall, sameRat); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(&Envy{0, 1, num.MustRat("1/11"), num.MustRat("10/11")}, r.Envy, sameRat); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Balanced fairness of jobs with the parts (1, 1, 0), (1, 0, 2) and (0, 1, 0): Φ = 1, 2, 1 for one job, 3 for the first
+// two, 2 for the other pairs, and Φ = max(2 + 2, 2 + 3, 2·2) = 5 for all. The second job runs 2/5 of a task and could
+// run 1/10 more.
+func TestBalancedIsNotEfficient(t *testing.T) {
+	one := num.MustRat("1")
+	p := &Pool{
+		Resources: []Resource{{"r", one}, {"s", one}, {"u", one}},
+		Jobs: []Job{
+			{Name: "a", Demand: auditRats("1", "1")}, {Name: "b", Demand: auditRats("1", "0", "2")}, {Name: "c", Demand: auditRats("0", "1")},
+		},
+	}
+	tasks := Tasks(mustAllocate(t, p, BF))
+	if diff := cmp.Diff(auditRats("2/5", "2/5", "3/5"), tasks, sameRat); diff != "" {
+		t.Error(diff)
+	}
+	r, text := wrongs(t, p, tasks, nil)
+	if diff := cmp.Diff(&Growth{1, num.MustRat("1/10")}, r.Growth, sameRat); diff != "" || text != "growth " {
+		t.Error(text, diff)
+	}
+}
+
+// Every entry that is spoilt is named.
+func TestAuditBadInput(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		spoil func(p *Pool, tasks *[]*big.Rat, tol **big.Rat)
+		path  string
+	}{
+		{"few tasks", func(_ *Pool, tasks *[]*big.Rat, _ **big.Rat) { *tasks = (*tasks)[:1] }, "tasks"},
+		{"many tasks", func(_ *Pool, tasks *[]*big.Rat, _ **big.Rat) { *tasks = auditRats("1", "1", "1") }, "tasks"},
+		{"nil", func(_ *Pool, tasks *[]*big.Rat, _ **big.Rat) { (*tasks)[1] = nil }, "tasks[1]"},
+		{"negative", func(_ *Pool, tasks *[]*big.Rat, _ **big.Rat) { (*tasks)[0] = num.MustRat("-1/1000") }, "tasks[0]"},
+		{"negative tolerance", func(_ *Pool, _ *[]*big.Rat, tol **big.Rat) { *tol = num.MustRat("-1/9") }, "tol"},
+		{"tolerance of 1", func(_ *Pool, _ *[]*big.Rat, tol **big.Rat) { *tol = num.MustRat("1") }, "tol"},
+		{"pool", func(p *Pool, _ *[]*big.Rat, _ **big.Rat) { p.Jobs[1].Demand[0] = num.MustRat("-1") }, "jobs[1].demand.cpu"},
+	} {
+		p, tasks, tol := classicPool(), auditRats("3", "2"), new(big.Rat)
+		test.spoil(p, &tasks, &tol)
+		_, err := Audit(p, tasks, tol)
+		var bad *input.Error
+		if !errors.As(err, &bad) || bad.Path != test.path {
+			t.Errorf("%s: %v, want an error at %s", test.name, err, test.path)
+		}
+		if _, err = Indices(p, tasks); test.path != "tol" && (!errors.As(err, &bad) || bad.Path != test.path) {
+			t.Errorf("indices, %s: %v, want an error at %s", test.name, err, test.path)
+		}
+	}
+}
+
+// manyJobs returns a pool of rows with short fractions.
+func manyJobs(rows, resources int) *Pool {
+	random := rand.New(rand.NewPCG(5, 6))
+	p := new(Pool)
+	for j := range resources {
+		p.Resources = append(p.Resources, Resource{fmt.Sprint("r", j), big.NewRat(1000, 1)})
+	}
+	for i := range rows {
+		job := Job{Name: fmt.Sprint("j", i)}
+		for range resources {
+			job.Demand = append(job.Demand, big.NewRat(1+random.Int64N(99), 10))
+		}
+		p.Jobs = append(p.Jobs, job)
+	}
+	return p
+}
+
+func BenchmarkAudit(b *testing.B) {
+	for _, rows := range []int{10, 1000} {
+		p := manyJobs(rows, 4)
+		a, err := Allocate(p, DRF, Settings{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		tasks := Tasks(a)
+		b.Run(fmt.Sprintf("rows=%d/resources=4/of=audit", rows), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Audit(p, tasks, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("rows=%d/resources=4/of=indices", rows), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Indices(p, tasks); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

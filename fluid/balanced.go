@@ -1,0 +1,280 @@
+package fluid
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"productform/internal/input"
+)
+
+// Points of the lattice {y <= x} that the kernel of balanced fairness visits at most.
+const maxBalancedStates = 1 << 27
+
+// Values of Ψ below which the kernel takes 0: they do not matter, and numbers near the end of float64's range are slow.
+const negligible = 1e-250
+
+const (
+	wantSameWeight = "the same weight for all under the policy bf"
+	wantWholeCount = "an integer under the policy bf"
+)
+
+// A balanced is the kernel of balanced fairness,
+//
+//	Φ(0) = 1,  Φ(y) = max_j Σ_k b_kj Φ(y-e_k),
+//
+// in dominant shares, so that max_j b_kj = 1; x_k jobs of class k together have the dominant share Φ(x-e_k)/Φ(x).
+//
+// Rows with equal b are one class. For if Φ' is the balance function with classes 1 and 2 merged, then Φ(y) = (y_1+y_2
+// over y_1) Φ'(y_1+y_2, …): both sides obey the recursion, as C(n-1, y_1-1) + C(n-1, y_1) = C(n, y_1) for n = y_1+y_2.
+// Hence Φ(x-e_1)/Φ(x) is x_1/n times the share of the merged class: each of the n jobs gets the same.
+//
+// Only one slab of the lattice is kept, across the largest x_k. Each value comes of sums, products and maxima of
+// positive numbers, which makes the relative error at most (K+2) |x| 2^-52; about Π_k (x_k+1) K J operations.
+type balanced struct {
+	problem  *problem
+	unequal  int         // the first row whose weight differs from that of row 0, or -1
+	class    []int       // of each row
+	need     [][]float64 // b_kj of class k
+	count    []float64   // x_k
+	scale    []float64   // c_k
+	total    []float64   // Φ(x-e_k)/Φ(x)
+	load     []float64   // per resource, room
+	price    []float64   // per resource, room
+	order    []int       // the classes present, largest x_k first
+	stride   []int       // of order[i], in slab; that of order[0] is 0: its predecessor is the value overwritten
+	position []int       // y of order[i]
+	steps    []step      // predecessors of the row of points at hand
+	slab     []float64   // Φ(y) Π_k c_k^y_k
+}
+
+// A step leads from a point to its predecessor y-e_k.
+type step struct {
+	back   int       // distance in the slab
+	weight []float64 // c_k b_kj
+}
+
+// newBalanced returns the kernel of balanced fairness.
+func newBalanced(p *problem) kernel {
+	b := &balanced{problem: p, unequal: slices.IndexFunc(p.weight, func(w float64) bool { return w != p.weight[0] })}
+	b.class, b.need = equalRows(p)
+	k := len(b.need)
+	b.count, b.scale, b.total = make([]float64, k), make([]float64, k), make([]float64, k)
+	b.load, b.price = make([]float64, p.resources), make([]float64, p.resources)
+	b.order, b.stride, b.position = make([]int, 0, k), make([]int, k), make([]int, k)
+	b.steps = make([]step, k)
+	for i := range b.steps {
+		b.steps[i].weight = make([]float64, p.resources)
+	}
+	return b
+}
+
+// equalRows numbers the different profiles, in the order of their first rows: the class of each row and the b_kj of
+// each class.
+func equalRows(p *problem) (class []int, need [][]float64) {
+	seen := make(map[string]int)
+	var key []byte
+	for i := range p.rows {
+		key = key[:0]
+		for j := range p.resources {
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(p.need[j][i]))
+		}
+		k, ok := seen[string(key)]
+		if !ok {
+			k = len(need)
+			seen[string(key)] = k
+			profile := make([]float64, p.resources)
+			for j := range profile {
+				profile[j] = p.need[j][i]
+			}
+			need = append(need, profile)
+		}
+		class = append(class, k)
+	}
+	return class, need
+}
+
+func (b *balanced) forget() {}
+
+// shares needs equal weights and whole counts. The error is an *[input.Error], also if the lattice has more than
+// maxBalancedStates points. One class needs no lattice, whatever its count.
+func (b *balanced) shares(count, share []float64) error {
+	if b.unequal >= 0 {
+		return input.Errorf(indexed("jobs", b.unequal)+".weight", b.problem.weight[b.unequal], wantSameWeight)
+	}
+	clear(b.count)
+	for i, c := range count {
+		if c != math.Trunc(c) {
+			return input.Errorf(indexed("count", i), c, wantWholeCount)
+		}
+		b.count[b.class[i]] += c
+	}
+	b.order = b.order[:0]
+	for k, c := range b.count {
+		if c > 0 {
+			b.order = append(b.order, k)
+		}
+	}
+	if err := b.solve(); err != nil {
+		return err
+	}
+	for i, k := range b.class {
+		share[i] = 0
+		if count[i] > 0 {
+			share[i] = b.total[k] / b.count[k]
+		}
+	}
+	return nil
+}
+
+// solve computes b.total from b.count and b.order.
+func (b *balanced) solve() error {
+	if len(b.order) == 1 {
+		b.total[b.order[0]] = 1
+		return nil
+	}
+	slices.SortFunc(b.order, func(k, l int) int {
+		return cmp.Or(cmp.Compare(b.count[l], b.count[k]), k-l)
+	})
+	states := 1.0
+	for _, k := range b.order {
+		states *= b.count[k] + 1
+	}
+	if states > maxBalancedStates {
+		return input.Errorf("count", states, "counts x with Π (x_k+1) <= %d over the different profiles under the policy bf", maxBalancedStates)
+	}
+	size := 1
+	b.stride[0] = 0
+	for i, k := range b.order[1:] {
+		b.stride[i+1] = size
+		size *= int(b.count[k]) + 1
+	}
+	if cap(b.slab) < size {
+		b.slab = make([]float64, size)
+	}
+	b.slab = b.slab[:size]
+	clear(b.slab)
+	b.chooseScale()
+	b.sweep()
+	return nil
+}
+
+// chooseScale sets feasible c_k near the proportionally fair shares of the classes. It iterates u_j <- u_j load_j(u)
+// with load_j(u) = Σ_k b_kj x_k/Σ_l b_kl u_l, which climbs to the maximum of Σ_k x_k log Σ_j b_kj u_j for Σ_j u_j = n =
+// Σ_k x_k, until n log M <= 100 for M = max_j load_j(u); then c_k = x_k/(M Σ_j b_kj u_j).
+//
+// With these Ψ(y) = Φ(y) Π_k c_k^y_k neither overflows nor vanishes. Ψ(y) = max_j Σ_k c_k b_kj Ψ(y-e_k) <= max_k
+// Ψ(y-e_k) <= 1, as c is feasible; so to take 0 for values below 1e-250 changes Ψ(x) by n 1e-250 at most. And a maximum
+// is no less than the average with weights u_j/n, which gives Φ(y) >= (n(y) over y) Π_k (Σ_j u_j b_kj/n)^y_k, n(y) =
+// Σ_k y_k; so Ψ(x) >= M^-n (n over x) Π_k (x_k/n)^x_k >= e^-100 (n+1)^(1-K), and likewise at x-e_k.
+func (b *balanced) chooseScale() {
+	n := 0.0
+	for _, k := range b.order {
+		n += b.count[k]
+	}
+	for j := range b.price {
+		b.price[j] = n / float64(len(b.price))
+	}
+	for {
+		clear(b.load)
+		for _, k := range b.order {
+			cost := 0.0
+			for j, a := range b.need[k] {
+				cost += a * b.price[j]
+			}
+			b.scale[k] = b.count[k] / cost
+			for j, a := range b.need[k] {
+				b.load[j] += a * b.scale[k]
+			}
+		}
+		most := slices.Max(b.load)
+		if n*math.Log(most) <= 100 {
+			for _, k := range b.order {
+				b.scale[k] /= most
+			}
+			return
+		}
+		for j, load := range b.load {
+			b.price[j] = max(b.price[j]*load, 1e-30*n) // not 0, from where it could not rise again
+		}
+	}
+}
+
+// sweep fills the slab for y = 0, 1, … jobs of the class with the largest count, each time over the values before.
+func (b *balanced) sweep() {
+	outer := b.order[0]
+	corner := len(b.slab) - 1
+	before := 0.0 // Ψ(x-e_k) for k = outer
+	for y := 0; y <= int(b.count[outer]); y++ {
+		before = b.slab[corner]
+		b.position[0] = y
+		b.sweepSlab()
+	}
+	last := b.slab[corner]
+	for i, k := range b.order {
+		if i > 0 {
+			before = b.slab[corner-b.stride[i]]
+		}
+		b.total[k] = b.scale[k] * before / last
+	}
+}
+
+// sweepSlab goes through a slab, row by row along order[1].
+func (b *balanced) sweepSlab() {
+	rest := b.position[2:len(b.order)]
+	clear(rest)
+	row := int(b.count[b.order[1]]) + 1
+	for from := 0; from < len(b.slab); from += row {
+		n := 1
+		b.setStep(0, 1)
+		for i := range b.order {
+			if i != 1 && b.position[i] > 0 {
+				b.setStep(n, i)
+				n++
+			}
+		}
+		b.sweepRow(from, from+row, b.steps[:n])
+		for i := range rest { // the next row: count up in mixed radix
+			if rest[i]++; rest[i] <= int(b.count[b.order[i+2]]) {
+				break
+			}
+			rest[i] = 0
+		}
+	}
+}
+
+// setStep makes steps[n] lead to one job of order[i] fewer.
+func (b *balanced) setStep(n, i int) {
+	k := b.order[i]
+	b.steps[n].back = b.stride[i]
+	for j, a := range b.need[k] {
+		b.steps[n].weight[j] = a * b.scale[k]
+	}
+}
+
+// sweepRow fills the points from, …, to-1, along which steps[0] leads back; at the first of them it leads nowhere.
+func (b *balanced) sweepRow(from, to int, steps []step) {
+	for p := from; p < to; p++ {
+		at := steps
+		if p == from {
+			at = steps[1:]
+			if len(at) == 0 {
+				b.slab[p] = 1 // the empty state
+				continue
+			}
+		}
+		most := 0.0
+		for j := range b.load {
+			sum := 0.0
+			for i := range at {
+				sum += at[i].weight[j] * b.slab[p-at[i].back]
+			}
+			most = max(most, sum)
+		}
+		if most < negligible {
+			most = 0
+		}
+		b.slab[p] = most
+	}
+}

@@ -1,0 +1,207 @@
+package fluid
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A bottleneck is the kernel of bottleneck max fairness (T. Bonald and J. Roberts, SIGMETRICS 2015): every job i has a
+// saturated resource j of which its part, by weight, b_ij s_i/w_i is the top level t_j of all jobs there. With t_j
+// infinite unless j is saturated,
+//
+//	s_i = w_i min_j t_j/b_ij,  Σ_i n_i b_ij s_i = 1 if t_j is finite, <= 1 if not.     (*)
+//
+// Two resources allow one such allocation. For if both are saturated, v = t_1/t_2 is a zero of
+//
+//	g(v) = Σ_i n_i w_i (1 - b_i2/b_i1) min(v, b_i1/b_i2),  the term being -n_i w_i where b_i1 = 0,
+//
+// and g >= 0 near 0 (g <= 0 near infinity) says that the second (first) need not be. Now g(v)/v increases up to v = 1,
+// where min(v, b_i1/b_i2) = v for the jobs with b_i2 <= b_i1, and g increases from there on, as it is constant for the
+// others; where it stays 0 for a while, all jobs have one bottleneck, and the same share.
+//
+// Three resources allow several. With demands (10, 9, 9), (9, 10, 0), (9, 0, 10) and capacities 28, 19, 19, the tasks
+// (1, 1, 1), (14/15, 28/27, 28/27) and (19/18, 19/20, 19/20) are all bottleneck max fair. The kernel then returns the
+// end of a path. Give all jobs one more resource, of which each takes its dominant share. While its capacity is small,
+// it alone is saturated and the dominant shares are equal, by weight. As the capacity grows, the solutions of (*) form
+// a path, which may turn back for a while; it ends when no job has the extra resource as its bottleneck. That depends
+// neither on the order of rows and resources nor on units, but ties can make the path branch: it is followed with the
+// numbers changed by 1e-9 or so, always in the same way, and at its end the levels are put right for the numbers as
+// they are.
+//
+// Rows with equal b are one class, and a resource of which no job takes more than of another is left out: (*) says the
+// same.
+type bottleneck struct {
+	problem *problem
+	class   []int       // of each row
+	kept    []int       // the resources that matter
+	need    [][]float64 // b_kj of class k, of the resources that matter
+	mass    []float64   // Σ n_i w_i of class k, divided by the largest
+	level   []float64   // s_i/w_i of class k, times that
+	trial   []float64   // such levels
+	load    []float64   // per resource, room
+	top     []float64   // per resource, room
+	path    bottleneckPath
+}
+
+// Residual, relative to the capacities and the top levels, beyond which no allocation is returned.
+const maxBottleneckResidual = 1e-9
+
+// newBottleneck returns the kernel of bottleneck max fairness.
+func newBottleneck(p *problem) kernel {
+	b := &bottleneck{problem: p}
+	b.class, b.need = equalRows(p)
+	b.keep(usefulResources(b.need, cmp.Compare[float64]))
+	return b
+}
+
+// keep drops the resources that are not in kept from b.need, and makes room.
+func (b *bottleneck) keep(kept []int) {
+	b.kept = kept
+	for k, all := range b.need {
+		b.need[k] = make([]float64, len(kept))
+		for i, j := range kept {
+			b.need[k][i] = all[j]
+		}
+	}
+	b.mass, b.level, b.trial = make([]float64, len(b.need)), make([]float64, len(b.need)), make([]float64, len(b.need))
+	b.load, b.top = make([]float64, len(kept)), make([]float64, len(kept))
+	b.path = newBottleneckPath(len(b.need), len(kept))
+}
+
+// usefulResources returns the resources j such that no other one l has need[k][j] <= need[k][l] for all k, the first of
+// equal ones.
+func usefulResources[T any](need [][]T, compare func(a, b T) int) []int {
+	var kept []int
+	for j := range need[0] {
+		useless := slices.ContainsFunc(kept, func(l int) bool { return covers(need, l, j, compare) })
+		for l := j + 1; l < len(need[0]) && !useless; l++ {
+			useless = covers(need, l, j, compare) && !covers(need, j, l, compare)
+		}
+		if !useless {
+			kept = append(kept, j)
+		}
+	}
+	return kept
+}
+
+// covers reports whether need[k][j] <= need[k][l] for all k.
+func covers[T any](need [][]T, l, j int, compare func(a, b T) int) bool {
+	for _, a := range need {
+		if compare(a[j], a[l]) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *bottleneck) forget() {}
+
+// shares takes O(K) operations for K classes on one resource, on two mostly the same. On more, the path has about K
+// pieces in practice, of O(K J + J³) operations each. The error says that no allocation was found whose residual is
+// small.
+func (b *bottleneck) shares(count, share []float64) error {
+	most := b.setMass(count)
+	switch len(b.need[0]) {
+	case 1:
+		sum := 0.0
+		for _, m := range b.mass {
+			sum += m
+		}
+		for k := range b.level {
+			b.level[k] = 1 / sum
+		}
+	case 2:
+		b.solveTwo()
+	default:
+		if residual := b.solveMany(); !(residual <= maxBottleneckResidual) {
+			return fmt.Errorf("fluid: no bottleneck max fair allocation was found; the best has residual %.3g", residual)
+		}
+	}
+	for i, k := range b.class {
+		share[i] = 0
+		if count[i] > 0 {
+			share[i] = b.problem.weight[i] * (b.level[k] / most)
+		}
+	}
+	return nil
+}
+
+// setMass computes b.mass and returns the largest Σ n_i w_i of a class.
+func (b *bottleneck) setMass(count []float64) (most float64) {
+	clear(b.mass)
+	for i, c := range count {
+		b.mass[b.class[i]] += c * b.problem.weight[i]
+	}
+	most = slices.Max(b.mass)
+	for k := range b.mass {
+		b.mass[k] /= most
+	}
+	return most
+}
+
+// solveTwo solves (*) for two resources. Call major the resource with the larger Σ m_k (1 - q_k) over the classes that
+// it dominates, where q_k = min_j b_kj. It is the bottleneck of these, and its level is 1/u. The others are limited by
+// it too if q_k z >= 1, with z >= 1 the ratio of the level of the minor resource to that of the major one, else by the
+// minor one. Both are saturated if
+//
+//	Σ_{k not of major} m_k (1 - q_k) min(1/q_k, z) = Σ_{k of major} m_k (1 - q_k);     (**)
+//
+// if the left side stays below, the minor resource is not. The left side is concave in z, so Newton's method climbs to
+// the root from z = 1 without passing it, and ends after one step for each of its straight pieces at most.
+func (b *bottleneck) solveTwo() {
+	var excess, mass [2]float64
+	for k, a := range b.need {
+		of, q := dominantOfTwo(a)
+		excess[of] += b.mass[k] * (1 - q)
+		mass[of] += b.mass[k]
+	}
+	major := 0
+	if excess[1] > excess[0] {
+		major = 1
+	}
+	z := 1.0
+	for {
+		fixed, factor := 0.0, 0.0 // the left side of (**) just above z is fixed + factor z
+		for k, a := range b.need {
+			of, q := dominantOfTwo(a)
+			switch {
+			case of == major || b.mass[k] == 0:
+			case q*z >= 1:
+				fixed += b.mass[k] * (1 - q) / q
+			default:
+				factor += b.mass[k] * (1 - q)
+			}
+		}
+		if factor == 0 {
+			z = math.Inf(1)
+			break
+		}
+		next := (excess[major] - fixed) / factor
+		if !(next > z) {
+			break
+		}
+		z = next
+	}
+	u := mass[major]
+	for k, a := range b.need {
+		if of, q := dominantOfTwo(a); of != major && b.mass[k] > 0 {
+			u += b.mass[k] * min(1, q*z)
+		}
+	}
+	for k, a := range b.need {
+		b.level[k] = 1 / u
+		if of, q := dominantOfTwo(a); of != major && b.mass[k] > 0 {
+			b.level[k] = min(1/q, z) / u
+		}
+	}
+}
+
+// dominantOfTwo returns the resource of which a profile takes 1, and how much it takes of the other.
+func dominantOfTwo(a []float64) (of int, q float64) {
+	if a[0] == 1 {
+		return 0, a[1]
+	}
+	return 1, a[0]
+}

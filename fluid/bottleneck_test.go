@@ -1,0 +1,439 @@
+package fluid
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// bottleneckFault says why these tasks are not bottleneck max fair, or "" if they are, straight from the definition.
+func bottleneckFault(p *Pool, tasks []*big.Rat) string {
+	one := big.NewRat(1, 1)
+	part := func(i, j int) *big.Rat { // of resource j, by weight, taken by one job of row i
+		x := new(big.Rat).Mul(tasks[i], demandOf(p.Jobs[i].Demand, j))
+		x.Quo(x, p.Resources[j].Capacity)
+		return x.Quo(x, p.Jobs[i].WeightOf())
+	}
+	used, most := make([]*big.Rat, len(p.Resources)), make([]*big.Rat, len(p.Resources))
+	for j := range used {
+		used[j], most[j] = new(big.Rat), new(big.Rat)
+		for i, job := range p.Jobs {
+			x := part(i, j)
+			if x.Cmp(most[j]) > 0 {
+				most[j].Set(x)
+			}
+			x.Mul(x, job.WeightOf())
+			used[j].Add(used[j], x.Mul(x, big.NewRat(int64(job.Size()), 1)))
+		}
+		if used[j].Cmp(one) > 0 {
+			return fmt.Sprintf("resource %d is used %v", j, used[j])
+		}
+	}
+	for i := range p.Jobs {
+		has := false
+		for j := range used {
+			x := part(i, j)
+			has = has || x.Sign() > 0 && used[j].Cmp(one) == 0 && x.Cmp(most[j]) == 0
+		}
+		if !has {
+			return fmt.Sprintf("row %d has no bottleneck", i)
+		}
+	}
+	return ""
+}
+
+type fataler interface {
+	Helper()
+	Fatalf(string, ...any)
+}
+
+// bottleneckTasks returns the tasks of one job of each row by the engine in fractions. It fails if these are not
+// bottleneck max fair, or if the kernel differs by more than 1e-9, the residual that it accepts.
+func bottleneckTasks(t fataler, p *Pool) []*big.Rat {
+	t.Helper()
+	e := newExactProblem(p)
+	tasks, err := e.bottleneck()
+	if err != nil {
+		t.Fatalf("exact: %v", err)
+	}
+	for i := range tasks {
+		tasks[i].Quo(tasks[i], e.dominant[i])
+	}
+	if fault := bottleneckFault(p, tasks); fault != "" {
+		t.Fatalf("exact: %s: %v", fault, tasks)
+	}
+	a, err := NewAllocator(p, BMF)
+	if err != nil {
+		t.Fatalf("float: %v", err)
+	}
+	got, count := make([]float64, len(p.Jobs)), make([]float64, len(p.Jobs))
+	for i, j := range p.Jobs {
+		count[i] = float64(j.Size())
+	}
+	if err := a.Tasks(count, got); err != nil {
+		t.Fatalf("float: %v", err)
+	}
+	for i := range got {
+		if want, _ := tasks[i].Float64(); math.Abs(got[i]-want) > 1e-9*want {
+			t.Fatalf("row %d: float %v, exact %v", i, got[i], want)
+		}
+	}
+	return tasks
+}
+
+// everyBottleneck returns the different allocations, as dominant shares, that some choice of a bottleneck for each row
+// determines.
+func everyBottleneck(e *exactProblem) map[string][]*big.Rat {
+	found := make(map[string][]*big.Rat)
+	at := make([]int, len(e.need))
+	for {
+		if shares := e.sharesAt(at); shares != nil {
+			found[fmt.Sprint(shares)] = shares
+		}
+		i := 0
+		for ; i < len(at); i++ {
+			if at[i]++; at[i] < len(e.need[0]) {
+				break
+			}
+			at[i] = 0
+		}
+		if i == len(at) {
+			return found
+		}
+	}
+}
+
+func bottleneckPool(resources, rows int, number func(label string, most int64) *big.Rat) *Pool {
+	p := &Pool{}
+	for j := range resources {
+		c := number("capacity", 4)
+		p.Resources = append(p.Resources, Resource{Name: fmt.Sprint("r", j), Capacity: c.Add(c, big.NewRat(1, 3))})
+	}
+	for i := range rows {
+		demand := make([]*big.Rat, resources)
+		for j := range demand {
+			demand[j] = number("demand", 5)
+		}
+		if demand[i%resources].Sign() == 0 {
+			demand[i%resources].SetInt64(1)
+		}
+		w := number("weight", 2)
+		p.Jobs = append(p.Jobs, Job{Name: fmt.Sprint("j", i), Demand: demand, Weight: w.Add(w, big.NewRat(1, 1)), Count: 1 + i%3})
+	}
+	return p
+}
+
+func drawBottleneckPool(t *rapid.T, resources, rows int) *Pool {
+	return bottleneckPool(rapid.IntRange(1, resources).Draw(t, "resources"), rapid.IntRange(1, rows).Draw(t, "rows"),
+		func(label string, most int64) *big.Rat {
+			return big.NewRat(rapid.Int64Range(0, most).Draw(t, label), rapid.Int64Range(1, 3).Draw(t, "of"))
+		})
+}
+
+// What is returned meets the definition, and is among all allocations that some bottlenecks determine: the only one, if
+// there are two resources.
+func TestBottleneckAmongAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawBottleneckPool(t, 3, 4)
+		e := newExactProblem(p)
+		shares := bottleneckTasks(t, p)
+		for i, d := range e.dominant {
+			shares[i].Mul(shares[i], d)
+		}
+		all := everyBottleneck(e)
+		if _, ok := all[fmt.Sprint(shares)]; !ok {
+			t.Fatalf("%v is not among %v", shares, all)
+		}
+		if len(p.Resources) <= 2 && len(all) != 1 {
+			t.Fatalf("two resources, and %d allocations: %v", len(all), all)
+		}
+	})
+}
+
+// Larger pools, with the same demands often enough to make ties.
+func TestBottleneckDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { bottleneckTasks(t, drawBottleneckPool(t, 6, 12)) })
+}
+
+// Three resources can allow three allocations. The one returned is the end of the path from equal dominant shares:
+// these already saturate resources 1 and 2, with 19/18 of job 0.
+func TestBottleneckNotUnique(t *testing.T) {
+	p := balancedPool(balancedRats("10/28 9/19 9/19;9/28 10/19 0;9/28 0 10/19"), []int{1, 1, 1})
+	var three []string
+	for _, tasks := range []string{"1 1 1", "14/15 28/27 28/27", "19/18 19/20 19/20"} {
+		phi := balancedRats(tasks)[0]
+		if fault := bottleneckFault(p, phi); fault != "" {
+			t.Errorf("%s: %s", tasks, fault)
+		}
+		three = append(three, fmt.Sprint(phi))
+	}
+	if all := everyBottleneck(newExactProblem(p)); len(all) != 3 {
+		t.Errorf("%d allocations, want 3", len(all))
+	}
+	if got := fmt.Sprint(bottleneckTasks(t, p)); got != three[2] {
+		t.Errorf("tasks %s, want %s", got, three[2])
+	}
+}
+
+// With profiles (1, a) and (a, 1), bottleneck max fairness is proportional fairness: φ_k = 1/((1+a) x_k) while
+// a <= x_1/x_2 <= 1/a; if there are more jobs of class 1, φ = (1/n, 1/(a n)).
+func TestBottleneckTwoClasses(t *testing.T) {
+	for _, x := range [][2]int64{{1, 1}, {3, 2}, {5, 2}, {7, 2}, {1, 9}, {1_000_000, 1}} {
+		for _, a := range []*big.Rat{big.NewRat(1, 2), big.NewRat(2, 5), big.NewRat(9, 10)} {
+			one := big.NewRat(1, 1)
+			p := balancedPool([][]*big.Rat{{one, a}, {a, one}}, []int{int(x[0]), int(x[1])})
+			tasks := bottleneckTasks(t, p)
+			more, fewer := 0, 1
+			if x[1] > x[0] {
+				more, fewer = 1, 0
+			}
+			var want [2]*big.Rat
+			if n := x[0] + x[1]; new(big.Rat).Mul(a, big.NewRat(x[more], x[fewer])).Cmp(one) <= 0 {
+				both := new(big.Rat).Add(one, a)
+				for k := range want {
+					want[k] = new(big.Rat).Inv(new(big.Rat).Mul(both, big.NewRat(x[k], 1)))
+				}
+			} else {
+				want[more], want[fewer] = big.NewRat(1, n), new(big.Rat).Quo(big.NewRat(1, n), a)
+			}
+			for k := range want {
+				if tasks[k].Cmp(want[k]) != 0 {
+					t.Errorf("x = %v, a = %v: class %d: %v tasks, want %v", x, a, k, tasks[k], want[k])
+				}
+			}
+		}
+	}
+}
+
+// If every job takes all or nothing alike, the definition is that of max-min fairness by bottlenecks.
+func TestBottleneckOfLinksIsMaxMin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawBottleneckPool(t, 5, 10)
+		for j := range p.Resources {
+			p.Resources[j].Capacity = big.NewRat(1, 1)
+		}
+		for _, job := range p.Jobs {
+			for _, a := range job.Demand {
+				if a.Sign() > 0 {
+					a.SetInt64(1)
+				}
+			}
+		}
+		e := newExactProblem(p)
+		want := e.fill(e.speeds())
+		for i, got := range bottleneckTasks(t, p) {
+			if got.Cmp(want[i]) != 0 {
+				t.Fatalf("row %d: %v tasks, want %v", i, got, want[i])
+			}
+		}
+	})
+}
+
+func TestBottleneckDegenerate(t *testing.T) {
+	for _, test := range []struct {
+		name, demand string
+		count        []int
+		want         string
+	}{
+		{"one job", "2 3 1", []int{1}, "1/3"},
+		{"a million equal jobs", "2 3 1", []int{1_000_000}, "1/3000000"},
+		{"one resource", "1/2;1/3;1", []int{1, 2, 1}, "1/2 3/4 1/4"},
+		{"parallel profiles", "1 2 1;2 4 2;1/3 2/3 1/3", []int{1, 1, 2}, "1/8 1/16 3/8"},
+		{"equal resources", "1 1 1;1/2 1/2 1/2", []int{1, 3}, "1/4 1/2"},
+		{"resources that nobody needs", "0 1 0 0;0 1 0 1/2;0 2 0 1", []int{1, 1, 1}, "1/3 1/3 1/6"},
+		{"nothing in common", "1 0 0;0 2 0;0 0 3", []int{2, 1, 1}, "1/2 1/2 1/3"},
+		{"demands over twelve orders", "1000000 1/1000000 0;1/1000000 0 1000000;0 1000000 1/1000000", []int{1, 1, 1},
+			"1000000/1000000000001 1000000/1000000000001 1000000/1000000000001"},
+	} {
+		got := bottleneckTasks(t, balancedPool(balancedRats(test.demand), test.count))
+		want := balancedRats(test.want)[0]
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v tasks, want %v", test.name, got, want)
+		}
+	}
+}
+
+// Weights, demands and counts over many orders of magnitude, in float64 alone; the residual is that of the definition.
+func TestBottleneckExtremes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for round := range 400 {
+		resources, rows := 1+rng.IntN(6), 1+rng.IntN(40)
+		spread := float64(rng.IntN(30))
+		p := bottleneckPool(resources, rows, func(label string, most int64) *big.Rat {
+			x := new(big.Rat).SetFloat64(math.Exp(spread * rng.NormFloat64()))
+			if label == "demand" && rng.IntN(4) == 0 {
+				x.SetInt64(0)
+			}
+			return x
+		})
+		a, err := NewAllocator(p, BMF)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count, tasks := make([]float64, rows), make([]float64, rows)
+		for i := range count {
+			count[i] = math.Exp(spread * rng.NormFloat64())
+			if i > 0 && rng.IntN(5) == 0 {
+				count[i] = 0
+			}
+		}
+		if err := a.Tasks(count, tasks); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		used, most := make([]float64, resources), make([]float64, resources)
+		part := func(i, j int) float64 {
+			return tasks[i] * a.problem.dominant[i] * a.problem.need[j][i] / a.problem.weight[i]
+		}
+		for j := range used {
+			for i := range rows {
+				used[j] += count[i] * a.problem.weight[i] * part(i, j)
+				most[j] = max(most[j], part(i, j))
+			}
+		}
+		const tolerance = 1e-9 // the residual that the kernel accepts
+		if slices.Max(used) > 1+tolerance {
+			t.Fatalf("round %d: utilization %v", round, used)
+		}
+		for i := range rows {
+			best := math.Inf(1)
+			for j := range used {
+				if x := part(i, j); x > 0 {
+					best = min(best, max(1-used[j], 1-x/most[j]))
+				}
+			}
+			if count[i] > 0 && best > tolerance || count[i] == 0 && tasks[i] != 0 {
+				t.Fatalf("round %d: row %d of count %v has no bottleneck within %v", round, i, count[i], best)
+			}
+		}
+	}
+}
+
+// The order of rows and resources does not matter, nor do units of resources and tasks, unless ties make the path
+// branch: the numbers here have none.
+func TestBottleneckSymmetries(t *testing.T) {
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		resources, rows := 3+rng.IntN(3), 2+rng.IntN(10)
+		p := bottleneckPool(resources, rows, func(string, int64) *big.Rat { return big.NewRat(1+rng.Int64N(1e6), 1+rng.Int64N(1e3)) })
+		tasks := bottleneckTasks(t, p)
+		q := &Pool{}
+		columns, order := rng.Perm(resources), rng.Perm(rows)
+		unit := big.NewRat(1000, 7)
+		for _, j := range columns {
+			r := p.Resources[j]
+			q.Resources = append(q.Resources, Resource{r.Name, new(big.Rat).Mul(r.Capacity, unit)})
+		}
+		for _, i := range order {
+			job := p.Jobs[i]
+			demand := make([]*big.Rat, resources)
+			for c, j := range columns { // a task of the new pool is two of the old one
+				demand[c] = new(big.Rat).Mul(job.Demand[j], new(big.Rat).Mul(unit, big.NewRat(2, 1)))
+			}
+			weight := new(big.Rat).Mul(job.Weight, big.NewRat(3, 1))
+			q.Jobs = append(q.Jobs, Job{job.Name, demand, weight, job.Count})
+		}
+		for c, got := range bottleneckTasks(t, q) {
+			if want := new(big.Rat).Quo(tasks[order[c]], big.NewRat(2, 1)); got.Cmp(want) != 0 {
+				t.Errorf("seed %d: row %d: %v tasks, want %v", seed, order[c], got, want)
+			}
+		}
+	}
+}
+
+func TestBottleneckWrongGuesses(t *testing.T) {
+	for name, test := range map[string]struct{ count, at []int }{
+		"a resource that the row does not need": {[]int{1, 1, 1}, []int{0, 1, 1}},
+		"a level below 0":                       {[]int{1, 1, 1}, []int{1, 1, 0}},
+		"a larger part of another":              {[]int{1, 1, 1}, []int{0, 1, 0}},
+		"a load above 1":                        {[]int{1, 3, 1}, []int{0, 0, 0}},
+	} {
+		e := newExactProblem(balancedPool(balancedRats("1 1/2;1/2 1;1 0"), test.count))
+		if shares := e.sharesAt(test.at); shares != nil {
+			t.Errorf("%s: %v", name, shares)
+		}
+	}
+	if x := solveRats(balancedRats("1 2 1;2 4 1")); x != nil {
+		t.Errorf("a singular system has the solution %v", x)
+	}
+	if x := solveRats(balancedRats("0 2 1;1 1 1")); fmt.Sprint(x) != fmt.Sprint(balancedRats("1/2 1/2")[0]) {
+		t.Errorf("solution %v, want 1/2 1/2", x)
+	}
+}
+
+// A call allocates nothing, and gives the digits of a fresh allocator.
+func TestBottleneckSuccessiveStates(t *testing.T) {
+	for _, demand := range []string{"1;1/2", "1 1/2;1/3 1;1/5 1", "1 1/2 1/3;1/2 1 1/5;1/4 0 1;1 1 1/7"} {
+		p := balancedPool(balancedRats(demand), []int{1, 1, 1, 1}[:len(balancedRats(demand))])
+		kept, err := NewAllocator(p, BMF)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		count, got, want := make([]float64, len(p.Jobs)), make([]float64, len(p.Jobs)), make([]float64, len(p.Jobs))
+		for range 200 {
+			for i := range count {
+				count[i] = float64(rng.IntN(4))
+			}
+			fresh, _ := NewAllocator(p, BMF)
+			if err := fresh.Tasks(count, want); err != nil {
+				t.Fatal(err)
+			}
+			var failed error
+			if allocs := testing.AllocsPerRun(1, func() { failed = kept.Tasks(count, got) }); allocs != 0 || failed != nil {
+				t.Fatalf("%v: %v allocations, error %v", count, allocs, failed)
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%v: %v, a fresh allocator gives %v", count, got, want)
+			}
+		}
+	}
+}
+
+func Example_bottleneck() {
+	part := func(a, b int64) *big.Rat { return big.NewRat(a, b) }
+	p := &Pool{
+		Resources: []Resource{{"cpu", part(9, 1)}, {"ram", part(18, 1)}},
+		Jobs: []Job{
+			{Name: "small", Demand: []*big.Rat{part(1, 1), part(4, 1)}},
+			{Name: "large", Demand: []*big.Rat{part(3, 1), part(1, 1)}},
+		},
+	}
+	a, err := Allocate(p, BMF, Settings{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i, job := range a.Jobs {
+		fmt.Println(p.Jobs[i].Name, job.Tasks.Exact.RatString(), job.DominantShare.Exact.RatString())
+	}
+	// Output:
+	// small 45/11 10/11
+	// large 18/11 6/11
+}
+
+func BenchmarkBottleneck(b *testing.B) {
+	for _, size := range [][2]int{{2, 2}, {3, 2}, {3, 3}, {10, 4}, {1000, 4}} {
+		b.Run(fmt.Sprintf("classes=%d/resources=%d", size[0], size[1]), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 7))
+			p := bottleneckPool(size[1], size[0], func(string, int64) *big.Rat { return big.NewRat(1+rng.Int64N(1e6), 1e6) })
+			a, err := NewAllocator(p, BMF)
+			if err != nil {
+				b.Fatal(err)
+			}
+			count, tasks := make([]float64, size[0]), make([]float64, size[0])
+			for b.Loop() {
+				for i := range count {
+					count[i] = float64(1 + rng.IntN(9))
+				}
+				if err := a.Tasks(count, tasks); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

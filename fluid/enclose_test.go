@@ -1,0 +1,322 @@
+package fluid
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"productform/num"
+)
+
+// pfPool builds a pool of unit capacities from rows of demands.
+func pfPool(demands ...[]string) *Pool {
+	p := &Pool{}
+	for j := range demands[0] {
+		p.Resources = append(p.Resources, Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(1, 1)})
+	}
+	for i, row := range demands {
+		job := Job{Name: fmt.Sprint("j", i)}
+		for _, a := range row {
+			job.Demand = append(job.Demand, num.MustRat(a))
+		}
+		p.Jobs = append(p.Jobs, job)
+	}
+	return p
+}
+
+// A pfReference is a pool of testdata/reference.json with what an independent program says of it, to 24 digits.
+type pfReference struct {
+	name                        string
+	pool                        *Pool
+	tasks, prices, utilizations []*big.Rat
+}
+
+func pfReferences(t *testing.T) []pfReference {
+	t.Helper()
+	text, err := os.ReadFile("testdata/reference.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []struct {
+		Name  string
+		Model struct {
+			Resources []struct{ Name, Capacity string }
+			Jobs      []struct {
+				Name, Weight string
+				Demand       map[string]string
+			}
+		}
+		Expect struct {
+			PF struct{ Tasks, Prices, Utilization []string }
+		}
+	}
+	if err := json.Unmarshal(text, &entries); err != nil {
+		t.Fatal(err)
+	}
+	rats := func(text []string) []*big.Rat {
+		var x []*big.Rat
+		for _, s := range text {
+			x = append(x, num.MustRat(s))
+		}
+		return x
+	}
+	var references []pfReference
+	for _, e := range entries {
+		r := pfReference{e.Name, &Pool{}, rats(e.Expect.PF.Tasks), rats(e.Expect.PF.Prices), rats(e.Expect.PF.Utilization)}
+		for _, s := range e.Model.Resources {
+			r.pool.Resources = append(r.pool.Resources, Resource{Name: s.Name, Capacity: num.MustRat(s.Capacity)})
+		}
+		for _, s := range e.Model.Jobs {
+			job := Job{Name: s.Name, Weight: num.MustRat(s.Weight)}
+			for _, resource := range e.Model.Resources {
+				a := new(big.Rat)
+				if s.Demand[resource.Name] != "" {
+					a = num.MustRat(s.Demand[resource.Name])
+				}
+				job.Demand = append(job.Demand, a)
+			}
+			r.pool.Jobs = append(r.pool.Jobs, job)
+		}
+		references = append(references, r)
+	}
+	return references
+}
+
+// nearRat reports whether |x - want| <= tol max(|want|, floor).
+func nearRat(x float64, want *big.Rat, tol, floor float64) bool {
+	w, _ := want.Float64()
+	return math.Abs(x-w) <= tol*max(math.Abs(w), floor)
+}
+
+// holds reports whether the interval of v holds want but for one unit of its 24th digit.
+func holds(v num.Value, want *big.Rat) bool {
+	unit := new(big.Rat).Mul(new(big.Rat).Abs(want), num.MustRat("1e-23"))
+	if want.Sign() == 0 {
+		unit.SetInt64(0)
+	}
+	low, _ := v.Low.Rat(nil)
+	high, _ := v.High.Rat(nil)
+	return low.Cmp(new(big.Rat).Add(want, unit)) <= 0 && high.Cmp(new(big.Rat).Sub(want, unit)) >= 0
+}
+
+// The answers of the reference have 24 digits; prices are computed to the residual times a condition that is small
+// here.
+func TestProportionalReference(t *testing.T) {
+	for _, r := range pfReferences(t) {
+		for _, s := range []Settings{{Engine: Float}, {}, {Engine: Enclose, RelTol: 1e-40}} {
+			a, err := Allocate(r.pool, PF, s)
+			if err != nil {
+				t.Fatalf("%s: %v", r.name, err)
+			}
+			for i, want := range r.tasks {
+				got := a.Jobs[i].Tasks
+				tol := 1e-12
+				if s.Engine == "" {
+					tol = 1e-9
+				}
+				if !nearRat(got.Float, want, tol, 0) {
+					t.Errorf("%s %v: tasks[%d] = %v, want %v", r.name, s, i, got.Float, want.FloatString(24))
+				}
+				if s.Engine != Float && !holds(got, want) {
+					t.Errorf("%s %v: tasks[%d] in [%.30g, %.30g], want %v", r.name, s, i, got.Low, got.High, want.FloatString(24))
+				}
+			}
+			for j, want := range r.prices {
+				if got := a.Resources[j].Price.Float; !nearRat(got, want, 1e-12, 1) {
+					t.Errorf("%s %v: prices[%d] = %v, want %v", r.name, s, j, got, want.FloatString(24))
+				}
+				got := a.Resources[j].Utilization
+				ok := nearRat(got.Float, r.utilizations[j], 1e-12, 0)
+				if s.Engine != Float {
+					ok = holds(got, r.utilizations[j])
+				}
+				if !ok {
+					t.Errorf("%s %v: utilization[%d] = %v, want %v", r.name, s, j, got.Float, r.utilizations[j].FloatString(24))
+				}
+				if one := r.utilizations[j].Cmp(big.NewRat(1, 1)) == 0; a.Resources[j].Saturated != one {
+					t.Errorf("%s %v: resource %d saturated: %v", r.name, s, j, !one)
+				}
+			}
+		}
+	}
+}
+
+func TestEncloseWidths(t *testing.T) {
+	p := pfPool([]string{"1", "1/3", "1/7"}, []string{"1/5", "1", "2/3"}, []string{"1/2", "0", "1"}, []string{"1", "1", "1/9"})
+	p.Jobs[2].Weight = num.MustRat("1e-30")
+	p.Jobs[1].Count = 1_000_000_000
+	var last *Allocation
+	for _, tol := range []float64{0.1, 1e-3, 1e-9, 1e-20, 1e-60, 1e-300} {
+		a, err := Allocate(p, PF, Settings{RelTol: tol})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b := *a.RelativeErrorBound; !(b <= tol) {
+			t.Errorf("RelTol %g: bound %g", tol, b)
+		}
+		for i := range a.Jobs {
+			x := a.Jobs[i].Tasks
+			if w := (num.Enclosure{Low: x.Low, High: x.High}).RelWidth(); !(w <= tol) {
+				t.Errorf("RelTol %g: tasks[%d] has relative width %g", tol, i, w)
+			}
+			if last != nil {
+				if y := last.Jobs[i].Tasks; x.Low.Cmp(y.High) > 0 || x.High.Cmp(y.Low) < 0 {
+					t.Errorf("RelTol %g: tasks[%d] is apart from what was proved before", tol, i)
+				}
+			}
+		}
+		last = a
+	}
+}
+
+// The closed form of TestProportionalSymmetricProfiles in fractions lies between the bounds, however near they are.
+func TestEncloseSymmetricProfiles(t *testing.T) {
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		a := big.NewRat(1+rng.Int64N(99), 100)
+		p := pfPool([]string{"1", a.RatString()}, []string{a.RatString(), "1"})
+		n1, n2 := 1+rng.Int64N(1000), 1+rng.Int64N(1000)
+		p.Jobs[0].Count, p.Jobs[1].Count = int(n1), int(n2)
+		sum, ratio := big.NewRat(1, n1+n2), big.NewRat(n1, n2)
+		both := new(big.Rat).Inv(new(big.Rat).Add(a, big.NewRat(1, 1))) // 1/(1+a)
+		want := []*big.Rat{new(big.Rat).Mul(both, big.NewRat(1, n1)), new(big.Rat).Mul(both, big.NewRat(1, n2))}
+		if ratio.Cmp(new(big.Rat).Inv(a)) > 0 {
+			want = []*big.Rat{sum, new(big.Rat).Quo(sum, a)}
+		} else if ratio.Cmp(a) < 0 {
+			want = []*big.Rat{new(big.Rat).Quo(sum, a), sum}
+		}
+		r, err := Allocate(p, PF, Settings{RelTol: math.Pow(10, -1-float64(rng.IntN(60)))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range want {
+			low, _ := r.Jobs[i].Tasks.Low.Rat(nil)
+			high, _ := r.Jobs[i].Tasks.High.Rat(nil)
+			if w.Cmp(low) < 0 || w.Cmp(high) > 0 {
+				t.Errorf("seed %d: tasks[%d] in [%s, %s], want %s", seed, i, low.FloatString(70), high.FloatString(70), w)
+			}
+		}
+	}
+}
+
+// Prices that are far off still prove bounds that hold what precise ones give, or nothing.
+func TestEncloseAnyPrices(t *testing.T) {
+	proved := 0
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		p := pfRandomPool(rng)
+		e := newExactProblem(p)
+		want, err := allocateEnclosed(e, 1e-20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		price := make([]*big.Float, len(p.Resources))
+		size := math.Pow(10, -float64(rng.IntN(8)))
+		for j := range price {
+			price[j] = big.NewFloat(want.Resources[j].Price.Float * (1 + size*rng.Float64()))
+		}
+		d := newBigDual(e, price, 64)
+		if !d.evaluate() {
+			continue
+		}
+		got, err := d.enclose(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got == nil {
+			continue
+		}
+		proved++
+		for i, job := range got.Jobs {
+			if x := want.Jobs[i].Tasks; job.Tasks.Low.Cmp(x.High) > 0 || job.Tasks.High.Cmp(x.Low) < 0 {
+				t.Errorf("seed %d: tasks[%d] in [%g, %g], not in [%g, %g]", seed, i, x.Low, x.High, job.Tasks.Low, job.Tasks.High)
+			}
+		}
+		for j, r := range got.Resources {
+			if x := want.Resources[j].Utilization; r.Utilization.Low.Cmp(x.High) > 0 || r.Utilization.High.Cmp(x.Low) < 0 {
+				t.Errorf("seed %d: utilization[%d] in [%g, %g], not in [%g, %g]", seed, j, x.Low, x.High, r.Utilization.Low, r.Utilization.High)
+			}
+		}
+	}
+	if proved < 150 {
+		t.Errorf("only %d of 300 prices prove bounds", proved)
+	}
+}
+
+// Problems with weights of up to fifty orders of magnitude, taken as exact, are enclosed too, and where all weights
+// are alike float64 agrees.
+func TestEncloseHard(t *testing.T) {
+	for seed := range uint64(1500) {
+		p, count := pfHardProblem(rand.New(rand.NewPCG(seed, 5)))
+		e, even := &exactProblem{top: make([]int, p.rows)}, true
+		for i := range p.rows {
+			count[i] = max(count[i], 1)
+			even = even && p.weight[i] == 1
+			row := make([]*big.Rat, p.resources)
+			for j := range row {
+				row[j] = new(big.Rat).SetFloat64(p.need[j][i])
+			}
+			e.need, e.dominant = append(e.need, row), append(e.dominant, big.NewRat(1, 1))
+			e.weight = append(e.weight, new(big.Rat).SetFloat64(p.weight[i]))
+			e.count = append(e.count, new(big.Rat).SetFloat64(count[i]))
+		}
+		a, err := allocateEnclosed(e, 1e-10)
+		if err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+			continue
+		}
+		if !(*a.RelativeErrorBound <= 1e-10) {
+			t.Errorf("seed %d: relative error %g", seed, *a.RelativeErrorBound)
+		}
+		share := make([]float64, p.rows)
+		if err := newProportional(p).shares(count, share); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+			continue
+		}
+		for i, s := range share {
+			if want := a.Jobs[i].DominantShare.Float; even && !(math.Abs(s-want) <= 1e-9*want) {
+				t.Errorf("seed %d: share[%d] = %v in float64, %v enclosed", seed, i, s, want)
+			}
+		}
+	}
+}
+
+// pfRandomPool draws a pool with what makes proportional fairness hard: zeros, equal and parallel columns, resources
+// that are nearly redundant, and weights and demands of 12 orders of magnitude.
+func pfRandomPool(rng *rand.Rand) *Pool {
+	resources, jobs := 1+rng.IntN(6), 1+rng.IntN(12)
+	p := &Pool{}
+	for j := range resources {
+		p.Resources = append(p.Resources, Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(1+rng.Int64N(30), 1)})
+	}
+	kind := rng.IntN(8)
+	for i := range jobs {
+		job := Job{Name: fmt.Sprint("j", i), Weight: big.NewRat(1+rng.Int64N(4), 2), Count: 1 + rng.IntN(4)}
+		if kind == 1 {
+			job.Weight = num.MustRat(fmt.Sprintf("%de%d", 1+rng.IntN(9), rng.IntN(13)-6))
+		}
+		for j := range resources {
+			a := big.NewRat(rng.Int64N(5), 1+rng.Int64N(4))
+			switch {
+			case kind == 2:
+				a = num.MustRat(fmt.Sprintf("%de%d", rng.IntN(9), rng.IntN(13)-6))
+			case kind == 3 && j > 0 && rng.IntN(3) > 0:
+				a.Set(job.Demand[j-1])
+			case kind == 4 && i > 0 && rng.IntN(2) > 0:
+				a.Mul(p.Jobs[0].Demand[j], big.NewRat(int64(i), 1))
+			case kind == 5 && j == resources-1:
+				a.SetInt64(0)
+			}
+			job.Demand = append(job.Demand, a)
+		}
+		if j := rng.IntN(resources); job.Demand[j].Sign() == 0 {
+			job.Demand[j] = big.NewRat(1, 1)
+		}
+		p.Jobs = append(p.Jobs, job)
+	}
+	return p
+}

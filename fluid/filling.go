@@ -1,0 +1,224 @@
+package fluid
+
+import (
+	"math"
+
+	"productform/internal/input"
+)
+
+// A filling is progressive filling in float64: the dominant share of each active job of row i is level · speed_i, and
+// the level rises from 0. With the counts n_i, and b_ij = a_ij/d_i, resource j is used at
+//
+//	frozen_j + level rate_j,  rate_j = Σ_{i active} n_i speed_i b_ij,  frozen_j = Σ_{i not active} n_i s_i b_ij.
+//
+// A round takes the level to the least (1 - frozen_j)/rate_j. All jobs with b_ij > 0 for a resource that is
+// saturated there stop. There are at most as many rounds as resources, since a saturated one has no active job left.
+// A round takes O(1) for each active row and each resource in play.
+//
+// Rounding. frozen_j and rate_j are sums of their own of terms >= 0, never differences, so that their relative
+// errors are at most 2^-53 times the number of roundings on the way of a term, whatever the sizes of the terms. The
+// one subtraction is 1 - frozen_j, and its error is that of a capacity that is off by as much. A resource with
+// no more than tie left counts as saturated: two that are saturated at the same level differ by rounding alone, and a job of
+// small speed that went on because of it could multiply its share. Where the levels do differ, less than tie is left
+// unused. Either way the shares are, up to a rounding each, those of a pool whose capacities differ by factors
+// within 1 ± 2 tie. How far they are from those of the given pool depends on the pool: a job that lives on what
+// others leave of a resource, 1 - frozen_j, gets that with an absolute error of the order of tie.
+type filling struct {
+	need   [][]float64 // b_ij at [j][i]
+	speed  []float64   // scaled by a power of two, which changes the unit of the level only
+	tie    float64     // part of a capacity below which the rest of it is rounding
+	row    []int       // active rows
+	keep   []int       // places in row of the rows that go on
+	stop   []int       // places in row of the rows that stop
+	flow   []float64   // n_i speed_i of the active rows; later room for the terms of the rows that stop
+	part   [][]float64 // n_i speed_i b_ij at [j], in the order of row
+	rate   []float64   // rate_j
+	frozen []float64   // frozen_j
+	open   []int       // resources that active rows need
+	sated  []int       // resources saturated in this round
+}
+
+// newFilling returns the kernel in which dominant shares grow at these speeds > 0: the weights for dominant resource
+// fairness, weights times d_i for max-min fairness.
+func newFilling(p *problem, speed []float64) kernel {
+	f := &filling{
+		need: p.need, speed: make([]float64, p.rows), row: make([]int, p.rows), keep: make([]int, p.rows), stop: make([]int, p.rows),
+		flow: make([]float64, p.rows), part: make([][]float64, p.resources),
+		rate: make([]float64, p.resources), frozen: make([]float64, p.resources),
+		open: make([]int, p.resources), sated: make([]int, p.resources),
+	}
+	flat := make([]float64, p.rows*p.resources)
+	for j := range f.part {
+		f.part[j] = flat[j*p.rows : (j+1)*p.rows : (j+1)*p.rows]
+	}
+	least, most := math.MaxInt, math.MinInt
+	for _, s := range speed {
+		least, most = min(least, math.Ilogb(s)), max(most, math.Ilogb(s))
+	}
+	for i, s := range speed {
+		f.speed[i] = math.Ldexp(s, -(least+most)/2)
+	}
+	// A term is rounded 4 times on its way to a sum: the need, the speed, n_i speed_i, the product; by plus at most
+	// sumBlock/4 + 2 + log2(rows) times; in frozen_j once a round and twice for the level. Both sides of a tie err.
+	roundings := 4 + sumBlock/4 + 2 + math.Log2(float64(p.rows)) + float64(p.resources) + 2
+	f.tie = 2 * math.Ceil(roundings) * 0x1p-53
+	return f
+}
+
+func (f *filling) forget() {}
+
+// Beyond these numbers digits could be lost to underflow, or to overflow.
+const leastRate, mostRate, leastShare = 1e-290, 1e290, 1e-300
+
+// shares fills the resources. The error is an *[input.Error] for numbers too far apart for float64: counts beyond
+// 1e9 or so together with speeds that differ by hundreds of orders of magnitude.
+func (f *filling) shares(count, share []float64) error {
+	f.start(count, share)
+	for level := 0.0; len(f.open) > 0; {
+		next, first := math.MaxFloat64, -1
+		for _, j := range f.open {
+			// No level is lower than the one before but by rounding. The negation takes NaN, which the range then
+			// refuses.
+			at := (1 - f.frozen[j]) / f.rate[j]
+			if at < level {
+				at = level
+			}
+			if first < 0 || !(at >= next) {
+				next, first = at, j
+			}
+		}
+		if r := f.rate[first]; !(r >= leastRate && r <= mostRate) {
+			return errRate(r)
+		}
+		level = next
+		f.sated = f.sated[:0]
+		for _, j := range f.open {
+			if j == first || f.frozen[j]+level*f.rate[j] >= 1-f.tie {
+				f.sated = append(f.sated, j)
+			}
+		}
+		if least := f.split(level, share); least < leastShare {
+			return input.Errorf("count", least, "counts and speeds with dominant shares of %g or more", leastShare)
+		}
+		f.advance(level)
+	}
+	if len(f.row) > 0 { // the terms of these rows underflow
+		return errRate(0)
+	}
+	return nil
+}
+
+func errRate(rate float64) error {
+	return input.Errorf("count", rate, "counts and speeds with Σ_i count_i speed_i in [%g, %g] for each resource", leastRate, mostRate)
+}
+
+// start makes the rows active that have jobs.
+func (f *filling) start(count, share []float64) {
+	m, row, flow := 0, f.row[:len(count)], f.flow[:len(count)]
+	for i, n := range count {
+		share[i] = 0
+		if n > 0 {
+			row[m], flow[m] = i, n*f.speed[i]
+			m++
+		}
+	}
+	f.row, flow = row[:m], flow[:m]
+	f.open = f.open[:0]
+	for j, need := range f.need {
+		part := f.part[j][:m]
+		if m == len(need) {
+			for k, v := range flow {
+				part[k] = v * need[k]
+			}
+		} else {
+			for k, v := range flow {
+				part[k] = v * need[f.row[k]]
+			}
+		}
+		f.frozen[j], f.rate[j] = 0, plus(part)
+		if f.rate[j] != 0 {
+			f.open = append(f.open, j)
+		}
+	}
+}
+
+// split stops the rows that need a saturated resource, with the shares they have at this level, and returns the
+// least.
+func (f *filling) split(level float64, share []float64) float64 {
+	keep, stop := f.keep[:cap(f.keep)], f.stop[:cap(f.stop)]
+	kept, stopped, least := 0, 0, math.MaxFloat64
+	for k, i := range f.row {
+		needed := false
+		for _, j := range f.sated {
+			if f.need[j][i] > 0 {
+				needed = true
+			}
+		}
+		if needed {
+			stop[stopped] = k
+			stopped++
+			share[i] = level * f.speed[i]
+			least = min(least, share[i])
+		} else {
+			keep[kept] = k
+			kept++
+		}
+	}
+	f.keep, f.stop = keep[:kept], stop[:stopped]
+	for to, k := range f.keep {
+		f.row[to] = f.row[k]
+	}
+	f.row = f.row[:kept]
+	return least
+}
+
+// advance moves the terms of the rows that stopped from the rates to what is frozen.
+func (f *filling) advance(level float64) {
+	if len(f.row) == 0 {
+		f.open = f.open[:0]
+		return
+	}
+	for _, j := range f.sated {
+		f.rate[j] = 0
+	}
+	open := f.open[:0]
+	for _, j := range f.open {
+		if f.rate[j] == 0 {
+			continue
+		}
+		part, gone := f.part[j], f.flow[:len(f.stop)]
+		for to, k := range f.stop {
+			gone[to] = part[k]
+		}
+		for to, k := range f.keep { // to <= k
+			part[to] = part[k]
+		}
+		f.frozen[j] += level * plus(gone)
+		f.rate[j] = plus(part[:len(f.keep)])
+		if f.rate[j] != 0 {
+			open = append(open, j)
+		}
+	}
+	f.open = open
+}
+
+const sumBlock = 64
+
+// plus returns Σ x, each term rounded at most sumBlock/4 + 2 + log2(len(x)) times.
+func plus(x []float64) float64 {
+	if len(x) > sumBlock {
+		half := len(x) / 2
+		return plus(x[:half]) + plus(x[half:])
+	}
+	var a, b, c, d float64
+	for ; len(x) >= 4; x = x[4:] {
+		a += x[0]
+		b += x[1]
+		c += x[2]
+		d += x[3]
+	}
+	for _, v := range x {
+		a += v
+	}
+	return (a + b) + (c + d)
+}

@@ -1,0 +1,83 @@
+package fluid
+
+import "math/big"
+
+// fill returns the dominant share of one job of each row, by progressive filling in fractions: what [filling] does,
+// with the same letters. Sums are taken as balanced trees, since their denominators grow: most additions then are of
+// short fractions. At most J rounds, with O(n J) additions and multiplications in all and O(J) divisions a round.
+func (e *exactProblem) fill(speed []*big.Rat) []*big.Rat {
+	n, resources := len(e.need), len(e.need[0])
+	share := make([]*big.Rat, n)
+	active := make([]int, n)
+	rate, frozen := make([]*big.Rat, resources), make([]*big.Rat, resources)
+	part := make([][]*big.Rat, n) // n_i speed_i b_ij
+	for i := range n {
+		active[i] = i
+		flow := new(big.Rat).Mul(e.count[i], speed[i])
+		part[i] = make([]*big.Rat, resources)
+		for j, b := range e.need[i] {
+			part[i][j] = new(big.Rat).Mul(flow, b)
+		}
+	}
+	for j := range resources {
+		rate[j], frozen[j] = columnSum(part, active, j), new(big.Rat)
+	}
+	one := big.NewRat(1, 1)
+	for len(active) > 0 {
+		var level *big.Rat
+		sated := 0
+		for j := range resources {
+			if rate[j].Sign() == 0 {
+				continue
+			}
+			at := new(big.Rat).Sub(one, frozen[j])
+			if at.Quo(at, rate[j]); level == nil || at.Cmp(level) < 0 {
+				level, sated = at, j // another one at this level follows in the next round
+			}
+		}
+		var keep, stop []int
+		for _, i := range active {
+			if e.need[i][sated].Sign() == 0 {
+				keep = append(keep, i)
+				continue
+			}
+			stop = append(stop, i)
+			share[i] = new(big.Rat).Mul(level, speed[i])
+		}
+		active = keep
+		if len(active) == 0 {
+			break
+		}
+		for j := range resources {
+			if rate[j].Sign() == 0 {
+				continue
+			}
+			gone := columnSum(part, stop, j)
+			rate[j].Sub(rate[j], gone)
+			frozen[j].Add(frozen[j], gone.Mul(gone, level))
+		}
+	}
+	return share
+}
+
+// columnSum returns Σ x_ij over the rows i.
+func columnSum(x [][]*big.Rat, rows []int, j int) *big.Rat {
+	terms := make([]*big.Rat, len(rows))
+	for k, i := range rows {
+		terms[k] = x[i][j]
+	}
+	return treeSum(terms)
+}
+
+// treeSum adds fractions, the first half and the second half each by itself.
+func treeSum(terms []*big.Rat) *big.Rat {
+	switch len(terms) {
+	case 0:
+		return new(big.Rat)
+	case 1:
+		return new(big.Rat).Set(terms[0])
+	}
+	half := len(terms) / 2
+	sum := treeSum(terms[:half])
+	return sum.Add(sum, treeSum(terms[half:]))
+}

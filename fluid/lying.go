@@ -1,0 +1,308 @@
+package fluid
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// LieSettings tunes [BestLie]. The zero value computes at most 5000 allocations.
+type LieSettings struct {
+	Evaluations int // allocations that the search computes at most; 0 means 5000
+
+	// MaxFactor, in [1, 1e9], is how many times too large a whole profile may be declared under max-min fairness; 0 means 1000.
+	MaxFactor float64
+}
+
+// A Lie is a profile that a job declares in place of its own, and what it runs then.
+type Lie struct {
+	// Declared holds the demand to declare of each resource, at least the true one; nil if no lie was found that gains.
+	Declared []*big.Rat
+
+	Truthful num.Value // tasks that the job runs if it tells the truth
+	Tasks    num.Value // tasks that it really runs with the lie; Truthful if there is none
+	Gain     num.Value // Tasks/Truthful, 1 if there is no lie
+
+	Evaluations int // allocations computed by the search
+}
+
+// BestLie looks for the profile with which one job of row job, while all others tell the truth, runs most tasks. Its
+// bundle φ' A' of the A' declared lets it run φ' min_j A'_j/A_ij tasks, over the resources j that it needs.
+//
+// Only profiles A' >= A_i are looked at. Let m = min_j A'_j/A_ij. All policies but max-min fairness share out the same
+// bundles if a profile is declared in other units, A'/m; this one is at least A_i wherever the job needs something, and
+// runs as many tasks. With m = 0 it runs nothing. Of a resource that it does not need it may declare any demand, which
+// can drive others away from those it does. A lie of m = 1 gains only if a'_j < 1/φ_i for every j, since φ' a'_j <= 1:
+// so the search is in the box [a_ij, 1/φ_i] of each j. Under max-min fairness of tasks a larger unit is worth as much
+// as a larger weight, and the search is also over m, up to MaxFactor: with m without limit the job takes all of its
+// dominant resource.
+//
+// Under dominant resource fairness no lie gains (Ghodsi et al., NSDI 2011; with weights and jobs that do not need every
+// resource, D. Parkes, A. Procaccia and N. Shah, "Beyond dominant resource fairness", EC 2012). Nor does any under
+// balanced fairness: one job i of a set S has φ_i = Φ(S-i)/Φ(S), its profile does not enter Φ(S-i), and with a larger
+// profile Φ(S) = max_j Σ_k a_kj Φ(S-k) is no smaller, by induction on S. There nothing is searched.
+//
+// The search tries profiles on lines, spread over the box and around the best of these, in float64; it is the same at
+// each call. The best profile is rounded to the shortest fractions that keep all but a ten-thousandth of the gain, and
+// both allocations are computed by [Allocate]: a Lie that is returned does gain what it says, exactly if the policy is
+// rational, and enclosed to 1e-12 under proportional fairness (with the engine Float, which Allocate takes for very
+// many rows, to the rounding error). That no other gains more is not proved; under bottleneck max fairness the best
+// lies can be in narrow corners that only more evaluations find. A gain below one part in a billion is none.
+//
+// The error is that of [Allocate] or [NewAllocator], or an *[input.Error] for the row or a setting.
+func BestLie(p *Pool, policy Policy, job int, s LieSettings) (*Lie, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if err := policy.check("policy"); err != nil {
+		return nil, err
+	}
+	if job < 0 || job >= len(p.Jobs) {
+		return nil, input.Errorf("job", job, "a row of jobs, 0 to %d", len(p.Jobs)-1)
+	}
+	if s.Evaluations < 0 {
+		return nil, input.Errorf("Evaluations", s.Evaluations, "a positive integer, or 0 for 5000")
+	}
+	s.Evaluations, s.MaxFactor = cmp.Or(s.Evaluations, 5000), cmp.Or(s.MaxFactor, 1000)
+	if !(s.MaxFactor >= 1 && s.MaxFactor <= 1e9) {
+		return nil, input.Errorf("MaxFactor", s.MaxFactor, "a number in [1, 1e9]")
+	}
+	truth, err := lieTasks(p, policy, job)
+	if err != nil {
+		return nil, err
+	}
+	none := &Lie{Truthful: truth, Tasks: truth, Gain: num.Value{Float: 1}}
+	switch {
+	case truth.Exact != nil:
+		none.Gain.Exact = big.NewRat(1, 1)
+	case truth.Low != nil:
+		none.Gain.Low, none.Gain.High = big.NewFloat(1), big.NewFloat(1)
+	}
+	if policy == DRF || policy == BF {
+		return none, nil
+	}
+	l, err := newLiar(p, policy, job, s)
+	if err != nil {
+		return nil, err
+	}
+	found, err := l.search()
+	if err != nil {
+		return nil, err
+	}
+	none.Evaluations = l.evaluations
+	best := none
+	if found.runs <= l.tasks {
+		return none, nil
+	}
+	for _, declared := range l.profiles(l.profile(found.at)) {
+		if slices.ContainsFunc(declared, func(d *big.Rat) bool { return max(d.Num().BitLen(), d.Denom().BitLen()) > input.MaxBits }) {
+			continue // no pool takes these numbers
+		}
+		pool, row := l.pool(declared)
+		tasks, err := lieTasks(pool, policy, row)
+		if err != nil {
+			return nil, err
+		}
+		lie := &Lie{Declared: declared, Truthful: truth, Evaluations: l.evaluations}
+		lie.Tasks = lieScaled(tasks, l.unit(declared))
+		lie.Gain = gainOf(lie.Tasks, truth)
+		if provedAbove(lie.Gain, 1+1e-9) && lie.Gain.Float-1 > (best.Gain.Float-1)*(1+1e-4) { // short fractions come first
+			best = lie
+		}
+	}
+	return best, nil
+}
+
+// lieTasks returns what one job of a row gets.
+func lieTasks(p *Pool, policy Policy, row int) (num.Value, error) {
+	a, err := Allocate(p, policy, Settings{RelTol: 1e-12})
+	if err != nil {
+		return num.Value{}, err
+	}
+	return a.Jobs[row].Tasks, nil
+}
+
+// lieScaled returns m x for m >= 1. Enclosures come from proportional fairness only, whose m is 1.
+func lieScaled(x num.Value, m *big.Rat) num.Value {
+	if m.IsInt() && m.Num().IsInt64() && m.Num().Int64() == 1 {
+		return x
+	}
+	if x.Exact == nil {
+		f, _ := m.Float64()
+		return num.Value{Float: x.Float * f}
+	}
+	exact := new(big.Rat).Mul(x.Exact, m)
+	f, _ := exact.Float64()
+	return num.Value{Float: f, Exact: exact}
+}
+
+// gainOf returns x/y, as well known as both are.
+func gainOf(x, y num.Value) num.Value {
+	switch {
+	case x.Exact != nil && y.Exact != nil:
+		q := new(big.Rat).Quo(x.Exact, y.Exact)
+		f, _ := q.Float64()
+		return num.Value{Float: f, Exact: q}
+	case x.Low != nil && y.Low != nil:
+		prec := max(x.Low.Prec(), y.Low.Prec(), 64)
+		low := new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf).Quo(x.Low, y.High)
+		high := new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf).Quo(x.High, y.Low)
+		f, _ := num.Enclosure{Low: low, High: high}.Float64()
+		return num.Value{Float: f, Low: low, High: high}
+	}
+	return num.Value{Float: x.Float / y.Float}
+}
+
+// provedAbove reports whether x > least, as far as is known of x.
+func provedAbove(x num.Value, least float64) bool {
+	if x.Low != nil {
+		return x.Low.Cmp(big.NewFloat(least)) > 0
+	}
+	return x.Float > least
+}
+
+// A liar is a job with a row of its own, whose profile is changed.
+type liar struct {
+	honest    *Pool
+	job       int
+	policy    Policy
+	limit     int     // of evaluations
+	maxFactor float64 // 1 but for max-min fairness
+
+	problem     *problem // with the liar in the row at
+	at          int
+	count       []float64
+	share       []float64
+	truth       []float64 // a_ij
+	tasks       float64   // φ_i
+	evaluations int
+}
+
+func newLiar(p *Pool, policy Policy, job int, s LieSettings) (*liar, error) {
+	l := &liar{honest: p, job: job, policy: policy, limit: s.Evaluations, maxFactor: 1}
+	if policy == MaxMin {
+		l.maxFactor = s.MaxFactor
+	}
+	var pool *Pool
+	pool, l.at = l.pool(p.Jobs[job].Demand)
+	var err error
+	if l.problem, err = newProblem(newExactProblem(pool), "jobs"); err != nil {
+		return nil, err
+	}
+	l.share = make([]float64, len(pool.Jobs))
+	for _, other := range pool.Jobs {
+		l.count = append(l.count, float64(other.Size()))
+	}
+	for j := range p.Resources {
+		l.truth = append(l.truth, l.problem.need[j][l.at]*l.problem.dominant[l.at])
+	}
+	l.tasks, err = l.runs(l.truth)
+	return l, err
+}
+
+// pool returns the pool in which one job of the row declares a profile, and the row of this job.
+func (l *liar) pool(declared []*big.Rat) (*Pool, int) {
+	p := &Pool{Resources: l.honest.Resources, Jobs: slices.Clone(l.honest.Jobs)}
+	one := p.Jobs[l.job]
+	if one.Size() == 1 {
+		p.Jobs[l.job].Demand = declared
+		return p, l.job
+	}
+	p.Jobs[l.job].Count--
+	one.Demand, one.Count = declared, 1
+	for taken := true; taken; {
+		one.Name += "'"
+		taken = slices.ContainsFunc(p.Jobs, func(other Job) bool { return other.Name == one.Name })
+	}
+	p.Jobs = append(p.Jobs, one)
+	return p, len(p.Jobs) - 1
+}
+
+// runs returns how many tasks the liar really runs if it declares parts of the capacities, not all 0.
+func (l *liar) runs(declared []float64) (float64, error) {
+	l.evaluations++
+	dominant := slices.Max(declared)
+	unit := math.Inf(1)
+	for j, a := range declared {
+		l.problem.need[j][l.at] = a / dominant
+		if l.truth[j] > 0 {
+			unit = min(unit, a/l.truth[j])
+		}
+	}
+	l.problem.dominant[l.at] = dominant
+	l.problem.speed[l.at] = l.problem.weight[l.at] * dominant
+	if err := newKernel(l.problem, l.policy).shares(l.count, l.share); err != nil {
+		return 0, err
+	}
+	return l.share[l.at] / dominant * unit, nil
+}
+
+// unit returns min_j A'_j/A_ij over the resources that the job needs.
+func (l *liar) unit(declared []*big.Rat) *big.Rat {
+	var least *big.Rat
+	for j, a := range l.honest.Jobs[l.job].Demand {
+		if a == nil || a.Sign() == 0 {
+			continue
+		}
+		if m := new(big.Rat).Quo(declared[j], a); least == nil || m.Cmp(least) < 0 {
+			least = m
+		}
+	}
+	return least
+}
+
+// profiles returns what to declare, in units of the resources, for a profile in parts of the capacities that is m times
+// too large: with short fractions nearby first, then with those very numbers.
+func (l *liar) profiles(parts []float64, m float64) [][]*big.Rat {
+	truth := make([]*big.Rat, len(parts))
+	for j := range truth {
+		truth[j] = demandOf(l.honest.Jobs[l.job].Demand, j)
+	}
+	var all [][]*big.Rat
+	for _, width := range []float64{1e-4, 1e-7, 0} {
+		declared := make([]*big.Rat, len(parts))
+		for j, a := range parts {
+			declared[j] = new(big.Rat).SetFloat64(a / m)
+			declared[j].Mul(declared[j], l.honest.Resources[j].Capacity)
+			declared[j] = shortFraction(declared[j], width, width)
+			if declared[j].Cmp(truth[j]) < 0 {
+				declared[j].Set(truth[j])
+			}
+		}
+		unit := l.unit(declared)
+		for j, a := range truth { // rounding moved the least of the ratios from 1
+			if a.Sign() > 0 && new(big.Rat).Quo(declared[j], a).Cmp(unit) == 0 {
+				declared[j].Set(a)
+			}
+		}
+		times := shortFraction(new(big.Rat).SetFloat64(m), width, 0)
+		for _, d := range declared {
+			d.Mul(d, times)
+		}
+		all = append(all, declared)
+	}
+	return all
+}
+
+// shortFraction returns the fraction of least denominator in [x (1 - below), x (1 + above)], x >= 0.
+func shortFraction(x *big.Rat, below, above float64) *big.Rat {
+	low, high := new(big.Rat).SetFloat64(1-below), new(big.Rat).SetFloat64(1+above)
+	return simplestBetween(low.Mul(low, x), high.Mul(high, x))
+}
+
+// simplestBetween returns the fraction of least denominator in [low, high], 0 <= low <= high, by continued fractions.
+func simplestBetween(low, high *big.Rat) *big.Rat {
+	floor := new(big.Rat).SetInt(new(big.Int).Quo(low.Num(), low.Denom()))
+	if floor.Cmp(low) == 0 {
+		return floor
+	}
+	if next := new(big.Rat).Add(floor, big.NewRat(1, 1)); next.Cmp(high) <= 0 {
+		return next
+	}
+	rest := simplestBetween(new(big.Rat).Inv(new(big.Rat).Sub(high, floor)), new(big.Rat).Inv(new(big.Rat).Sub(low, floor)))
+	return floor.Add(floor, rest.Inv(rest))
+}

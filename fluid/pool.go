@@ -1,0 +1,143 @@
+package fluid
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+
+	"productform/internal/input"
+)
+
+// A Pool is a set of resources and the jobs that share them.
+type Pool struct {
+	Resources []Resource
+	Jobs      []Job
+}
+
+// A Resource is something divisible that tasks take parts of, such as processors or memory.
+type Resource struct {
+	Name     string
+	Capacity *big.Rat // C_j > 0
+}
+
+// A Job is one job, or a number of equal ones, each with a share of its own.
+type Job struct {
+	Name   string
+	Demand []*big.Rat // A_ij >= 0, of resource j for each task, in the order of Pool.Resources; nil means 0. Not all are 0
+	Weight *big.Rat   // w_i > 0; nil means 1
+	Count  int        // equal jobs, 1 to 1,000,000,000; 0 means 1
+}
+
+// A Policy says which of the feasible allocations is chosen.
+type Policy string
+
+// The policies, as the package comment defines them.
+const (
+	PF     Policy = "pf"     // proportional fairness
+	DRF    Policy = "drf"    // dominant resource fairness
+	MaxMin Policy = "maxmin" // max-min fairness of the numbers of tasks
+	BMF    Policy = "bmf"    // bottleneck max fairness
+	BF     Policy = "bf"     // balanced fairness
+)
+
+// Policies returns all policies.
+func Policies() []Policy { return []Policy{PF, DRF, MaxMin, BMF, BF} }
+
+func (p Policy) check(path string) error {
+	for _, q := range Policies() {
+		if p == q {
+			return nil
+		}
+	}
+	return input.Errorf(path, strconv.Quote(string(p)), "one of pf, drf, maxmin, bmf, bf")
+}
+
+// Size returns the number of jobs in the row: Count, at least 1.
+func (j Job) Size() int { return max(j.Count, 1) }
+
+// WeightOf returns the weight of each job in the row, 1 if it is nil.
+func (j Job) WeightOf() *big.Rat { return oneIfNil(j.Weight) }
+
+func oneIfNil(x *big.Rat) *big.Rat {
+	if x == nil {
+		return big.NewRat(1, 1)
+	}
+	return x
+}
+
+const (
+	maxJobsInRow = 1_000_000_000
+	wantCount    = "an integer from 1 to 1000000000"
+)
+
+// Check reports whether the pool makes sense. It returns nil or an error that wraps an *[input.Error] for the first entry
+// that does not: there are resources and jobs, each with a name of its own among its kind, in UTF-8 without control
+// characters; capacities and weights are positive; demands are not negative, as many as resources at most, and not all
+// 0; a row counts 1 to 1,000,000,000 jobs (0 stands for 1); numerators and denominators have at most 16,384 bits. Fields are
+// named as in a file: jobs[3].demand.cpu.
+func (p *Pool) Check() error {
+	if err := checkResources(p.Resources); err != nil {
+		return err
+	}
+	if len(p.Jobs) == 0 {
+		return input.Errorf("jobs", "[]", "at least one job")
+	}
+	names := make(map[string]int, len(p.Jobs))
+	for i, j := range p.Jobs {
+		path := indexed("jobs", i)
+		if err := input.CheckName(names, "jobs", i, j.Name); err != nil {
+			return err
+		}
+		if err := checkDemand(path+".demand", j.Demand, p.Resources); err != nil {
+			return err
+		}
+		if j.Weight != nil {
+			if err := input.CheckNumber(path+".weight", j.Weight, input.Positive); err != nil {
+				return err
+			}
+		}
+		if j.Count < 0 || j.Count > maxJobsInRow {
+			return input.Errorf(path+".count", j.Count, wantCount)
+		}
+	}
+	return nil
+}
+
+func checkResources(resources []Resource) error {
+	if len(resources) == 0 {
+		return input.Errorf("resources", "[]", "at least one resource")
+	}
+	names := make(map[string]int, len(resources))
+	for j, r := range resources {
+		if err := input.CheckName(names, "resources", j, r.Name); err != nil {
+			return err
+		}
+		if err := input.CheckNumber(indexed("resources", j)+".capacity", r.Capacity, input.Positive); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkDemand checks the demands of the job or class at path.
+func checkDemand(path string, demand []*big.Rat, resources []Resource) error {
+	if len(demand) > len(resources) {
+		return input.Errorf(path, fmt.Sprintf("%d numbers", len(demand)), "one for each of the %d resources at most", len(resources))
+	}
+	needed := false
+	for j, a := range demand {
+		if a == nil {
+			continue
+		}
+		if err := input.CheckNumber(input.Field(path, resources[j].Name), a, input.Nonnegative); err != nil {
+			return err
+		}
+		needed = needed || a.Sign() > 0
+	}
+	if !needed {
+		return input.Errorf(path, "all 0", "a positive demand of some resource")
+	}
+	return nil
+}
+
+func indexed(list string, i int) string { return input.Index(list, i) }

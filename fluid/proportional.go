@@ -1,0 +1,321 @@
+package fluid
+
+import (
+	"fmt"
+	"math"
+)
+
+// A proportional computes proportional fairness in float64 from its dual. With b_ij = need[j][i] and m_i = count_i
+// w_i, the dominant shares s_i = w_i/y_i, y_i = Σ_j p_j b_ij, are optimal if the prices p >= 0 minimise
+//
+//	Σ_j p_j - Σ_i m_i log y_i,
+//
+// that is, if every load Σ_i m_i b_ij / y_i is at most 1, and 1 where p_j > 0; then Σ_j p_j = Σ_i m_i. The gradient
+// is 1 - load_j and the Hessian Σ_i m_i b_ij b_il / y_i², so the work of a Newton step is linear in the rows and the
+// system has the size of the support of p. The range of y at the optimum, m_i <= y_i <= Σ m, keeps all numbers within
+// that of float64.
+type proportional struct {
+	problem *problem
+	even    []float64 // 1/Σ_j b_ij
+
+	rows    int         // rows present
+	row     []int       // their numbers, if not all are
+	column  [][]float64 // b of the rows present: the columns of the problem, or packed
+	packed  [][]float64
+	m       []float64 // count_i w_i of the rows present
+	inverse []float64 // 1/y_i
+	z       []float64 // m_i/y_i, the load that the row would put on a resource of which it needs 1
+	q       []float64 // m_i/y_i²
+
+	total    float64 // Σ_i m_i
+	price    []float64
+	load     []float64
+	residual float64 // largest of load_j - 1, and of its size where p_j > 0
+	warm     bool    // price is that of the last call
+
+	newton *newtonStep
+	before []float64 // prices at which a step starts
+	best   []float64
+}
+
+func newProportional(p *problem) kernel { return newProportionalKernel(p) }
+
+func newProportionalKernel(p *problem) *proportional {
+	n, resources := p.rows, p.resources
+	flat := make([]float64, n*(resources+5))
+	cut := func() []float64 {
+		c := flat[:n:n]
+		flat = flat[n:]
+		return c
+	}
+	k := &proportional{
+		problem: p, even: cut(), m: cut(), inverse: cut(), z: cut(), q: cut(), row: make([]int, n),
+		column: make([][]float64, resources), packed: make([][]float64, resources),
+		price: make([]float64, resources), load: make([]float64, resources),
+		before: make([]float64, resources), best: make([]float64, resources), newton: newNewtonStep(resources),
+	}
+	for j := range resources {
+		k.packed[j] = cut()
+		for i, b := range p.need[j] {
+			k.even[i] += b
+		}
+	}
+	for i, sum := range k.even {
+		k.even[i] = 1 / sum
+	}
+	return k
+}
+
+func (k *proportional) forget() { k.warm = false }
+
+// shares is deterministic after forget. A small residual says that the loads are right; shares of rows whose m_i is
+// tiny beside the others of their resources may hang on differences of loads that float64 does not hold. The error
+// says that the residual stayed above residualLimit.
+func (k *proportional) shares(count, share []float64) error {
+	k.enter(count)
+	switch {
+	case k.problem.resources == 1:
+		k.price[0] = k.total
+		k.evaluate()
+	default:
+		k.start()
+		k.minimise()
+		if k.warm && !(k.residual <= residualFair) {
+			k.warm = false
+			k.start()
+			k.minimise()
+		}
+		for range k.problem.resources + 5 {
+			if k.residual <= residualFair {
+				break
+			}
+			k.sweep()
+			k.minimise()
+		}
+	}
+	k.warm = k.residual <= residualLimit
+	if !k.warm {
+		return fmt.Errorf("proportional fairness in float64: the loads of the resources are off by %.3g; use the engine enclose",
+			k.residual)
+	}
+	if k.rows == k.problem.rows {
+		weight := k.problem.weight[:len(share)]
+		for i, r := range k.inverse[:len(share)] {
+			share[i] = weight[i] * r
+		}
+		return nil
+	}
+	clear(share)
+	for i, row := range k.row[:k.rows] {
+		share[row] = k.problem.weight[row] * k.inverse[i]
+	}
+	return nil
+}
+
+// Residuals of proportional fairness in float64: the one at which to stop at once, the one up to which nothing else
+// is tried, the one below which a step that gains nothing is blamed on rounding, and the largest to be returned.
+const (
+	residualGoal  = 1e-14
+	residualFair  = 1e-11
+	residualNear  = 1e-7
+	residualLimit = 1e-9
+)
+
+// enter takes the rows present out of the problem.
+func (k *proportional) enter(count []float64) {
+	weight := k.problem.weight[:len(count)]
+	k.m = k.m[:len(count)]
+	rows := 0
+	for i, c := range count {
+		if c != 0 {
+			m := c * weight[i]
+			k.m[rows] = m
+			k.row[rows] = i
+			rows++
+		}
+	}
+	k.rows, k.total = rows, sumOf(k.m[:rows])
+	if rows == len(count) {
+		copy(k.column, k.problem.need)
+		return
+	}
+	k.m = k.m[:rows]
+	for j, b := range k.problem.need {
+		c := k.packed[j][:rows]
+		for i, row := range k.row[:rows] {
+			c[i] = b[row]
+		}
+		k.column[j] = c
+	}
+}
+
+// start sets prices from which to start: those of the last call, or Σ_i m_i b_ij / Σ_l b_il, which is a step of
+// expectation maximisation from equal prices and right if no two rows meet. Where the last prices leave a row with
+// none, it takes the latter.
+func (k *proportional) start() {
+	if k.warm {
+		k.scale()
+		if k.evaluate(); k.residual < math.MaxFloat64 {
+			return
+		}
+	}
+	z := k.z[:k.rows]
+	if k.rows == k.problem.rows {
+		even := k.even[:len(z)]
+		for i, m := range k.m[:len(z)] {
+			z[i] = m * even[i]
+		}
+	} else {
+		for i, m := range k.m[:len(z)] {
+			z[i] = m * k.even[k.row[i]]
+		}
+	}
+	for j, b := range k.column {
+		k.price[j] = dot(b, z)
+	}
+	k.scale()
+	k.evaluate()
+}
+
+// scale makes the prices add up to Σ_i m_i, the best multiple of any prices. Those that are nothing beside it vanish.
+func (k *proportional) scale() {
+	factor := k.total / sumOf(k.price)
+	for j := range k.price {
+		k.price[j] *= factor
+	}
+}
+
+// evaluate sets 1/y, m/y, m/y², the loads and the residual, which is +Inf or NaN if some y is 0.
+func (k *proportional) evaluate() {
+	n := k.rows
+	m, r, z, q := k.m[:n], k.inverse[:n], k.z[:n], k.q[:n]
+	support := k.newton.support[:0]
+	for j, p := range k.price {
+		if p > 0 {
+			support = append(support, j)
+		}
+	}
+	at := func(s int) ([]float64, float64) { return k.column[support[s]][:n], k.price[support[s]] }
+	switch len(support) {
+	case 0:
+		k.residual = math.Inf(1)
+		return
+	case 1:
+		a, pa := at(0)
+		for i, m := range m {
+			x := 1 / (pa * a[i])
+			r[i], z[i] = x, m*x
+			q[i] = m * x * x
+		}
+	case 2:
+		a, pa := at(0)
+		b, pb := at(1)
+		for i, m := range m {
+			x := 1 / (pa*a[i] + pb*b[i])
+			r[i], z[i] = x, m*x
+			q[i] = m * x * x
+		}
+	case 3:
+		a, pa := at(0)
+		b, pb := at(1)
+		c, pc := at(2)
+		for i, m := range m {
+			x := 1 / (pa*a[i] + pb*b[i] + pc*c[i])
+			r[i], z[i] = x, m*x
+			q[i] = m * x * x
+		}
+	default:
+		a, pa := at(0)
+		b, pb := at(1)
+		c, pc := at(2)
+		d, pd := at(3)
+		for i := range r {
+			r[i] = pa*a[i] + pb*b[i] + (pc*c[i] + pd*d[i])
+		}
+		for s := 4; s < len(support); s++ {
+			a, pa := at(s)
+			for i := range r {
+				r[i] += pa * a[i]
+			}
+		}
+		for i, m := range m {
+			x := 1 / r[i]
+			r[i], z[i] = x, m*x
+			q[i] = m * x * x
+		}
+	}
+	j := 0
+	for ; j+1 < len(k.column); j += 2 {
+		k.load[j], k.load[j+1] = dotTwo(k.column[j], k.column[j+1], z)
+	}
+	if j < len(k.column) {
+		k.load[j] = dot(k.column[j], z)
+	}
+	k.residual = 0
+	for j, load := range k.load {
+		off := load - 1
+		if k.price[j] > 0 {
+			off = math.Abs(off)
+		}
+		if !(off <= k.residual) {
+			k.residual = off
+			if off != off {
+				return
+			}
+		}
+	}
+}
+
+// sumOf returns Σ_i a_i, as dotTwo does.
+func sumOf(a []float64) float64 {
+	if half := len(a) / 2; half >= 1024 {
+		return sumOf(a[:half]) + sumOf(a[half:])
+	}
+	s := 0.0
+	for _, x := range a {
+		s += x
+	}
+	return s
+}
+
+// dot returns Σ_i a_i b_i, as dotTwo does.
+func dot(a, b []float64) float64 {
+	if half := len(a) / 2; half >= 1024 {
+		return dot(a[:half], b[:half]) + dot(a[half:], b[half:])
+	}
+	var s, t, u, v float64
+	for len(a) >= 4 && len(b) >= 4 {
+		s += a[0] * b[0]
+		t += a[1] * b[1]
+		u += a[2] * b[2]
+		v += a[3] * b[3]
+		a, b = a[4:], b[4:]
+	}
+	for i := range min(len(a), len(b)) {
+		s += a[i] * b[i]
+	}
+	return (s + t) + (u + v)
+}
+
+// dotTwo returns Σ_i a_i c_i and Σ_i b_i c_i. Long sums are halved, so that rounding does not grow with their length.
+func dotTwo(a, b, c []float64) (x, y float64) {
+	a, b = a[:len(c)], b[:len(c)]
+	if half := len(c) / 2; half >= 1024 {
+		u, v := dotTwo(a[:half], b[:half], c[:half])
+		x, y = dotTwo(a[half:], b[half:], c[half:])
+		return x + u, y + v
+	}
+	var s, t, u, v float64
+	for len(c) >= 2 && len(a) >= 2 && len(b) >= 2 {
+		s += a[0] * c[0]
+		t += b[0] * c[0]
+		u += a[1] * c[1]
+		v += b[1] * c[1]
+		a, b, c = a[2:], b[2:], c[2:]
+	}
+	if len(c) > 0 && len(a) > 0 && len(b) > 0 {
+		s += a[0] * c[0]
+		t += b[0] * c[0]
+	}
+	return s + u, t + v
+}

@@ -1,0 +1,333 @@
+package fluid_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/fluid"
+	"productform/internal/input"
+)
+
+const (
+	goodPool = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": "1/3"}],
+ "jobs": [{"name": "a", "demand": {"gpu mem": 0.1, "cpu": "7/2"}, "weight": 2.50, "count": 3}, {"demand": {"cpu": 1e-3}, "name": "b"}]}`
+	goodTraffic = `{"jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 0.5, "mean_size": "4/3", "declared": {"cpu": 2, "gpu mem": 1}},
+ {"name": "b", "demand": {"gpu mem": 1}, "weight": 2, "arrival_rate": 0}], "resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": 1}]}`
+	yamlPool = `# a pool
+jobs:
+- name: a
+  demand: {gpu mem: 0.1, cpu: 7/2}
+  weight: 2.50
+  count: 3
+- name: b
+  demand:
+    cpu: 1e-3
+resources:
+- {name: cpu, capacity: 9}
+- {name: gpu mem, capacity: 1/3}
+`
+)
+
+func shape(p *fluid.Pool) string {
+	var b strings.Builder
+	for _, r := range p.Resources {
+		fmt.Fprintln(&b, r.Name, r.Capacity)
+	}
+	for _, j := range p.Jobs {
+		fmt.Fprintln(&b, j.Name, j.Demand, j.WeightOf(), j.Size())
+	}
+	return b.String()
+}
+
+func TestReadPoolExactly(t *testing.T) {
+	const want = "cpu 9/1\ngpu mem 1/3\na [7/2 1/10] 5/2 3\nb [1/1000 <nil>] 1/1 1\n"
+	for _, text := range []string{goodPool, "\ufeff \n" + goodPool, yamlPool, strings.ReplaceAll(yamlPool, "\n", "\r\n")} {
+		p, err := fluid.ReadPool(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := shape(p); got != want {
+			t.Errorf("%s\ngot\n%s\nwant\n%s", text, got, want)
+		}
+	}
+}
+
+func TestReadTrafficExactly(t *testing.T) {
+	c, err := fluid.ReadTraffic(strings.NewReader(goodTraffic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "[{a [1/1 <nil>] <nil> 1/2 4/3 [2/1 1/1]} {b [<nil> 1/1] 2/1 0/1 <nil> []}]"
+	if got := fmt.Sprint(c.Classes); got != want || len(c.Resources) != 2 {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// A badText is a text that is no pool or no traffic, and the message it must get.
+type badText struct{ text, want string }
+
+const (
+	pair     = `"resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": 1}]`
+	one      = `"resources": [{"name": "cpu", "capacity": 9}]`
+	notANum  = ` (character 'x' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`
+	eleven   = `"resources": [{"name":"r0","capacity":1},{"name":"r1","capacity":1},{"name":"r2","capacity":1},{"name":"r3","capacity":1},{"name":"r4","capacity":1},{"name":"r5","capacity":1},{"name":"r6","capacity":1},{"name":"r7","capacity":1},{"name":"r8","capacity":1},{"name":"r9","capacity":1},{"name":"memory","capacity":1}]`
+	longName = "a resource with a name of more than forty characters"
+)
+
+var badPools = []badText{
+	{``, `want a pool with resources and jobs, not an empty file`},
+	{`{"resources": `, `line 1, column 15: the text ends within a value`},
+	{`[]`, `want an object with resources and jobs, not an array`},
+	{`{}`, `resources is missing: want an array of resources`},
+	{`{"resources": [], "jobs": []}`, `resources = []: want at least one resource`},
+	{`{"resources": {"cpu": 9}, "jobs": []}`, `resources = an object: want an array of resources`},
+	{`{"resources": ["cpu"], "jobs": []}`, `resources[0] = a string "cpu": want an object with name and capacity`},
+	{`{"resources": [{"capacity": 9}]}`, `resources[0].name is missing: want a name in quotes, not empty`},
+	{`{"resources": [{"name": 1, "capacity": 9}]}`, `resources[0].name = the number 1: want a name in quotes, not empty`},
+	{`{"resources": [{"name": "", "capacity": 9}]}`, `resources[0].name = "": want a name in quotes, not empty`},
+	{`{"resources": [{"name": "cpu"}]}`, `resources[0].capacity is missing: want a number > 0`},
+	{`{"resources": [{"name": "cpu", "capacity": 0}]}`, `resources[0].capacity = 0: want a number > 0`},
+	{`{"resources": [{"name": "cpu", "capacity": "x"}]}`, `resources[0].capacity = "x": want a number > 0` + notANum},
+	{`{"resources": [{"name": "cpu", "capacity": 9, "count": 2}]}`, `resources[0].count = the number 2: want one of the fields name, capacity`},
+	{`{"resources": [{"name": "cpu", "capacity": 9}, {"name": "cpu", "capacity": 9}]}`,
+		`resources[1].name = "cpu": want a name of its own; resources[0] has this one`},
+	{`{` + one + `, ` + one + `}`, `resources = an array: want the field once; it is there already`},
+	{`{` + one + `}`, `jobs is missing: want an array of jobs`},
+	{`{` + one + `, "job": []}`, `job = an array: want one of the fields resources, jobs; did you mean jobs?`},
+	{`{` + one + `, "jobs": []}`, `jobs = []: want at least one job`},
+	{`{` + one + `, "jobs": [1]}`, `jobs[0] = the number 1: want an object with name and demand`},
+	{`{` + one + `, "jobs": [{"demand": {"cpu": 1}}]}`, `jobs[0].name is missing: want a name in quotes, not empty`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}}, {"name": "a", "demand": {"cpu": 1}}]}`,
+		`jobs[1].name = "a": want a name of its own; jobs[0] has this one`},
+	{`{` + one + `, "jobs": [{"name": "a"}]}`, `jobs[0].demand is missing: want an object with numbers by the names of resources`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": [1]}]}`, `jobs[0].demand = an array: want an object with numbers by the names of resources`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {}}]}`, `jobs[0].demand = all 0: want a positive demand of some resource`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 0}}]}`, `jobs[0].demand = all 0: want a positive demand of some resource`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": -1.50}}]}`, `jobs[0].demand.cpu = -1.50: want a number >= 0`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": null}}]}`, `jobs[0].demand.cpu = null: want a number >= 0`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1, "cpu": 2}}]}`, `jobs[0].demand.cpu = the number 2: want the field once; it is there already`},
+	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"gpu mem": "-1/2"}}]}`, `jobs[0].demand["gpu mem"] = "-1/2": want a number >= 0`},
+	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"gpu mem": "x"}}]}`, `jobs[0].demand["gpu mem"] = "x": want a number >= 0` + notANum},
+	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"cpuu": 1}}]}`,
+		`jobs[0].demand.cpuu = the number 1: want a demand of one of the resources "cpu", "gpu mem"; did you mean "cpu"?`},
+	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"gpu men": 1}}]}`,
+		`jobs[0].demand["gpu men"] = the number 1: want a demand of one of the resources "cpu", "gpu mem"; did you mean "gpu mem"?`},
+	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"disks": 1}}]}`, `jobs[0].demand.disks = the number 1: want a demand of one of the resources "cpu", "gpu mem"`},
+	{`{` + eleven + `, "jobs": [{"name": "a", "demand": {"mem": 1}}]}`, `jobs[0].demand.mem = the number 1: want a demand of one of the 11 resources; did you mean "memory"?`},
+	{`{"resources": [{"name": "` + longName + `", "capacity": 1}], "jobs": [{"name": "a", "demand": {"` + longName + `": -1.0}}]}`,
+		`jobs[0].demand["a resource with a name of more than f..."] = -1.0: want a number >= 0`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": 0.0}]}`, `jobs[0].weight = 0.0: want a number > 0`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": null}]}`, `jobs[0].weight = null: want a number > 0`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "wieght": 1}]}`,
+		`jobs[0].wieght = the number 1: want one of the fields name, demand, weight, count; did you mean weight?`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "count": 0}]}`, `jobs[0].count = 0: want an integer from 1 to 1000000000`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "count": 1.5}]}`, `jobs[0].count = 1.5: want an integer from 1 to 1000000000`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "count": 1000000001}]}`, `jobs[0].count = 1000000001: want an integer from 1 to 1000000000`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 2}]}`,
+		`jobs[0].arrival_rate = the number 2: want one of the fields name, demand, weight, count; this one is for jobs that come and go`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "mean_size": 2}]}`,
+		`jobs[0].mean_size = the number 2: want one of the fields name, demand, weight, count; this one is for jobs that come and go`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "declared": {}}]}`,
+		`jobs[0].declared = an object: want one of the fields name, demand, weight, count; this one is for jobs that come and go`},
+	{"resources: &r []\njobs: *r\n", `line 1, column 12: anchors and aliases are not read; write the value in full`},
+	{"resources:\n- {name: cpu, capacity: 010}\n", `resources[0].capacity = 010: want a number > 0, without leading zeros (some read them as base eight)`},
+}
+
+var badTraffic = []badText{
+	{``, `want traffic with resources and jobs, not an empty file`},
+	{`{` + one + `, "jobs": []}`, `jobs = []: want at least one class of jobs`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, `jobs[0].arrival_rate is missing: want a number >= 0`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": -0.10}]}`, `jobs[0].arrival_rate = -0.10: want a number >= 0`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "mean_size": 0}]}`, `jobs[0].mean_size = 0: want a number > 0`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "count": 2}]}`,
+		`jobs[0].count = the number 2: want one of the fields name, demand, weight, arrival_rate, mean_size, declared; this one is for jobs that stay`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "rate": 2}]}`,
+		`jobs[0].rate = the number 2: want one of the fields name, demand, weight, arrival_rate, mean_size, declared; did you mean arrival_rate?`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "weight": -1}]}`, `jobs[0].weight = -1: want a number > 0`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 2}, "arrival_rate": 1, "declared": {"cpu": 1.5}}]}`,
+		`jobs[0].declared.cpu = 1.5: want at least the demand, 2`},
+	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"gpu mem": 2, "cpu": 1}, "arrival_rate": 1, "declared": {"cpu": 1}}]}`,
+		`jobs[0].declared["gpu mem"] = 0: want at least the demand, 2`},
+	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "declared": {"mem": 1}}]}`,
+		`jobs[0].declared.mem = the number 1: want a demand of one of the resources "cpu", "gpu mem"; did you mean "gpu mem"?`},
+	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "declared": null}]}`,
+		`jobs[0].declared = null: want an object with numbers by the names of resources`},
+	{`{` + pair + `, "jobs": [{"name": "a", "demand": {}, "arrival_rate": 1}]}`, `jobs[0].demand = all 0: want a positive demand of some resource`},
+}
+
+func TestBadPools(t *testing.T) { wantMessages(t, badPools, fluid.ReadPool) }
+
+func TestBadTraffic(t *testing.T) { wantMessages(t, badTraffic, fluid.ReadTraffic) }
+
+func wantMessages[T any](t *testing.T, table []badText, read func(io.Reader) (*T, error)) {
+	for _, c := range table {
+		v, err := read(strings.NewReader(c.text))
+		if v != nil || err == nil || err.Error() != c.want {
+			t.Errorf("%s\ngot  %v\nwant %s", c.text, err, c.want)
+		}
+		var field *input.Error
+		var syntax *fluid.SyntaxError
+		if !errors.As(err, &field) && !errors.As(err, &syntax) {
+			t.Errorf("%T is neither an input.Error nor a SyntaxError:\n%s", err, c.text)
+		}
+	}
+}
+
+// A text is cut too early wherever it is cut.
+func TestTruncatedPool(t *testing.T) {
+	for end := range len(goodPool) {
+		if _, err := fluid.ReadPool(strings.NewReader(goodPool[:end])); err == nil {
+			t.Errorf("accepted: %s", goodPool[:end])
+		}
+	}
+}
+
+// The table of demands is bounded, so that a short text cannot take all memory.
+func TestTooManyDemands(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"resources": [`)
+	for j := range 4000 {
+		fmt.Fprintf(&b, `%s{"name": "r%d", "capacity": 1}`, strings.Repeat(",", min(j, 1)), j)
+	}
+	b.WriteString(`], "jobs": [` + strings.Repeat("0,", 2500) + `0]}`)
+	const want = "jobs = 2501 rows: want at most 2500 rows for 4000 resources"
+	if _, err := fluid.ReadPool(strings.NewReader(b.String())); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// The suffix of a file tells the format, and errors start with its name.
+func TestReadPoolFile(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ name, text, want string }{
+		{"a.json", goodPool, ""},
+		{"a.yaml", yamlPool, ""},
+		{"a.yml", goodPool, ""},
+		{"a", yamlPool, ""},
+		{"b.json", yamlPool, "line 1, column 1: invalid character '#' looking for beginning of value"},
+		{"c.json", `{}`, "resources is missing: want an array of resources"},
+		{"d.yaml", "", "want a pool with resources and jobs, not an empty file"},
+	} {
+		name := filepath.Join(dir, c.name)
+		if err := os.WriteFile(name, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		switch _, err := fluid.ReadPoolFile(name); {
+		case c.want == "" && err != nil:
+			t.Error(err)
+		case c.want != "" && (err == nil || err.Error() != name+": "+c.want):
+			t.Errorf("got  %v\nwant %s: %s", err, name, c.want)
+		}
+	}
+	name := filepath.Join(dir, "traffic.json")
+	if err := os.WriteFile(name, []byte(goodTraffic), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fluid.ReadTrafficFile(name); err != nil {
+		t.Error(err)
+	}
+	if _, err := fluid.ReadTrafficFile(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v for a missing file", err)
+	}
+}
+
+// writePool writes a pool in the form that is read.
+func writePool(p *fluid.Pool) string {
+	var b strings.Builder
+	b.WriteString("resources:\n")
+	for _, r := range p.Resources {
+		fmt.Fprintf(&b, "- {name: %s, capacity: %s}\n", strconv.Quote(r.Name), r.Capacity.RatString())
+	}
+	b.WriteString("jobs:\n")
+	for _, j := range p.Jobs {
+		fmt.Fprintf(&b, "- name: %s\n  count: %d\n  weight: %s\n  demand:\n", strconv.Quote(j.Name), j.Size(), j.WeightOf().RatString())
+		for i, a := range j.Demand {
+			if a != nil {
+				fmt.Fprintf(&b, "    %s: %s\n", strconv.Quote(p.Resources[i].Name), a.RatString())
+			}
+		}
+	}
+	return b.String()
+}
+
+// A pool is the same after it was written and read.
+func TestPoolRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		positive := rapid.Custom(func(t *rapid.T) *big.Rat {
+			return big.NewRat(rapid.Int64Range(1, 1e9).Draw(t, "numerator"), rapid.Int64Range(1, 1e9).Draw(t, "denominator"))
+		})
+		name := rapid.StringMatching(`[^\pC]{0,3}`)
+		p := &fluid.Pool{}
+		for j := range rapid.IntRange(1, 4).Draw(t, "resources") {
+			p.Resources = append(p.Resources, fluid.Resource{Name: name.Draw(t, "name") + strconv.Itoa(j), Capacity: positive.Draw(t, "capacity")})
+		}
+		for i := range rapid.IntRange(1, 4).Draw(t, "jobs") {
+			demand := make([]*big.Rat, len(p.Resources))
+			for j := range demand {
+				if rapid.Bool().Draw(t, "needs") {
+					demand[j] = positive.Draw(t, "demand")
+				}
+			}
+			demand[rapid.IntRange(0, len(demand)-1).Draw(t, "needed")] = positive.Draw(t, "demand")
+			p.Jobs = append(p.Jobs, fluid.Job{Name: name.Draw(t, "name") + strconv.Itoa(i), Demand: demand,
+				Weight: positive.Draw(t, "weight"), Count: rapid.IntRange(1, 1e9).Draw(t, "count")})
+		}
+		again, err := fluid.ReadPool(strings.NewReader(writePool(p)))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, writePool(p))
+		}
+		if got, want := shape(again), shape(p); got != want {
+			t.Fatalf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// A text gets either an error or a pool and traffic that make sense.
+func FuzzReadPool(f *testing.F) {
+	for _, table := range [][]badText{badPools, badTraffic} {
+		for _, c := range table {
+			f.Add([]byte(c.text))
+		}
+	}
+	for _, text := range []string{goodPool, goodTraffic, yamlPool} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := fluid.ReadPool(bytes.NewReader(data))
+		switch {
+		case err != nil:
+			if p != nil || err.Error() == "" {
+				t.Fatalf("pool %v, error %q", p, err)
+			}
+		case p.Check() != nil:
+			t.Fatal(p.Check())
+		default:
+			again, err := fluid.ReadPool(strings.NewReader(writePool(p)))
+			if err != nil {
+				t.Fatalf("%v\n%s", err, writePool(p))
+			}
+			if shape(again) != shape(p) {
+				t.Fatalf("got\n%s\nwant\n%s", shape(again), shape(p))
+			}
+		}
+		c, err := fluid.ReadTraffic(bytes.NewReader(data))
+		switch {
+		case err != nil:
+			if c != nil || err.Error() == "" {
+				t.Fatalf("traffic %v, error %q", c, err)
+			}
+		case c.Check() != nil:
+			t.Fatal(c.Check())
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package fluid
+
+import (
+	"math"
+
+	"productform/num"
+)
+
+// utilization returns Σ_i count_i s_i b_ij of each resource for the dominant shares s.
+func (p *problem) utilization(count, share []float64) []float64 {
+	used := make([]float64, p.resources)
+	for j, need := range p.need {
+		var sum num.Sum
+		for i, b := range need {
+			sum.Add(count[i] * share[i] * b)
+		}
+		used[j] = sum.Value()
+	}
+	return used
+}
+
+// residual returns how far dominant shares are from what defines a policy, 0 if they fulfil it to the last digit. All
+// policies are charged with the largest utilization above 1; and
+//
+//	DRF, MaxMin  max_i min_j max(1 - used_j, 1 - l_i / max_k l_k) over the j that i needs and the k that need j,
+//	             l_i = s_i/w_i and s_i/(w_i d_i),
+//	BMF          the same with l_i = s_i b_ij / w_i: each job has a saturated resource of which its part is largest.
+//
+// For balanced fairness, whose recursion leaves nothing to compare with, it is the overload alone. It is not for
+// proportional fairness, whose residual needs the prices.
+func (p *problem) residual(policy Policy, count, share, used []float64) float64 {
+	worst := 0.0
+	for _, u := range used {
+		worst = max(worst, u-1)
+	}
+	level := func(i, j int) float64 { return share[i] * p.need[j][i] / p.weight[i] }
+	switch policy {
+	case DRF:
+		level = func(i, _ int) float64 { return share[i] / p.weight[i] }
+	case MaxMin:
+		level = func(i, _ int) float64 { return share[i] / p.speed[i] }
+	case BMF:
+	default:
+		return worst
+	}
+	off := make([]float64, p.rows) // min_j of each row
+	for i := range off {
+		off[i] = math.Inf(1)
+	}
+	for j, need := range p.need {
+		top := 0.0
+		for i, b := range need {
+			if b > 0 && count[i] > 0 {
+				top = max(top, level(i, j))
+			}
+		}
+		for i, b := range need {
+			if b > 0 && count[i] > 0 {
+				off[i] = min(off[i], max(1-used[j], 1-level(i, j)/top))
+			}
+		}
+	}
+	for i, x := range off {
+		if count[i] > 0 {
+			worst = max(worst, x)
+		}
+	}
+	return worst
+}

@@ -1,0 +1,154 @@
+package fluid
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"productform/internal/input"
+)
+
+// Traffic is a set of resources and classes of jobs that come and go.
+type Traffic struct {
+	Resources []Resource
+	Classes   []Class
+}
+
+// A Class is a kind of job, how often such jobs arrive and how much they bring.
+type Class struct {
+	Name        string
+	Demand      []*big.Rat // A_kj >= 0, of resource j for each task, in the order of Traffic.Resources; nil means 0. Not all are 0
+	Weight      *big.Rat   // w_k > 0; nil means 1
+	ArrivalRate *big.Rat   // λ_k >= 0, jobs per second
+	MeanSize    *big.Rat   // σ_k > 0, tasks times seconds; nil means 1
+
+	// Declared is the profile that the policy believes, if the jobs of the class lie; nil if they tell the truth. It is
+	// at least Demand for every resource: parts that are not used are held all the same.
+	Declared []*big.Rat
+}
+
+// ErrUnstable says that the numbers of jobs grow without limit.
+var ErrUnstable = errors.New("unstable: jobs bring at least as much work as a resource can do")
+
+// An UnstableError names an overloaded resource. It wraps [ErrUnstable].
+type UnstableError struct {
+	Resource int      // row of Traffic.Resources, the one with the largest load
+	Load     *big.Rat // Σ_k λ_k σ_k a_kj >= 1
+}
+
+func (e *UnstableError) Unwrap() error { return ErrUnstable }
+
+func (e *UnstableError) Error() string {
+	return fmt.Sprintf("%v: the load of resource %d is %s", ErrUnstable, e.Resource, e.Load.RatString())
+}
+
+// Check reports whether the traffic makes sense, as [Pool.Check] does: arrival rates are not negative, mean sizes are
+// positive, and a profile declared is at least the true one.
+func (t *Traffic) Check() error {
+	if err := checkResources(t.Resources); err != nil {
+		return err
+	}
+	if len(t.Classes) == 0 {
+		return input.Errorf("jobs", "[]", "at least one class of jobs")
+	}
+	names := make(map[string]int, len(t.Classes))
+	for k, c := range t.Classes {
+		path := indexed("jobs", k)
+		if err := input.CheckName(names, "jobs", k, c.Name); err != nil {
+			return err
+		}
+		if err := checkDemand(path+".demand", c.Demand, t.Resources); err != nil {
+			return err
+		}
+		if err := input.CheckNumber(path+".arrival_rate", c.ArrivalRate, input.Nonnegative); err != nil {
+			return err
+		}
+		for _, f := range []struct {
+			name  string
+			value *big.Rat
+		}{{".weight", c.Weight}, {".mean_size", c.MeanSize}} {
+			if f.value != nil {
+				if err := input.CheckNumber(path+f.name, f.value, input.Positive); err != nil {
+					return err
+				}
+			}
+		}
+		if c.Declared == nil {
+			continue
+		}
+		if err := checkDemand(path+".declared", c.Declared, t.Resources); err != nil {
+			return err
+		}
+		for j := range t.Resources {
+			if demandOf(c.Declared, j).Cmp(demandOf(c.Demand, j)) < 0 {
+				return input.Errorf(input.Field(path+".declared", t.Resources[j].Name), demandOf(c.Declared, j).RatString(),
+					"at least the demand, %s", demandOf(c.Demand, j).RatString())
+			}
+		}
+	}
+	return nil
+}
+
+// demandOf returns the demand of resource j, 0 where it is not given.
+func demandOf(demand []*big.Rat, j int) *big.Rat {
+	if j >= len(demand) || demand[j] == nil {
+		return new(big.Rat)
+	}
+	return demand[j]
+}
+
+// Profile returns the profile that the policy believes: Declared, or Demand.
+func (c Class) Profile() []*big.Rat {
+	if c.Declared != nil {
+		return c.Declared
+	}
+	return c.Demand
+}
+
+// Pool returns the pool with one job of each class, as the policy sees it.
+func (t *Traffic) Pool() *Pool {
+	p := &Pool{Resources: t.Resources, Jobs: make([]Job, len(t.Classes))}
+	for k, c := range t.Classes {
+		p.Jobs[k] = Job{Name: c.Name, Demand: c.Profile(), Weight: c.Weight}
+	}
+	return p
+}
+
+// Volume returns ρ_k = λ_k σ_k of each class, the mean number of tasks that would run if none had to wait.
+func (t *Traffic) Volume() []*big.Rat {
+	rho := make([]*big.Rat, len(t.Classes))
+	for k, c := range t.Classes {
+		rho[k] = new(big.Rat).Mul(c.ArrivalRate, oneIfNil(c.MeanSize))
+	}
+	return rho
+}
+
+// Loads returns Σ_k λ_k σ_k a_kj of each resource j, with the profiles that the policy believes.
+func (t *Traffic) Loads() []*big.Rat {
+	rho := t.Volume()
+	loads := make([]*big.Rat, len(t.Resources))
+	for j, r := range t.Resources {
+		loads[j] = new(big.Rat)
+		for k, c := range t.Classes {
+			loads[j].Add(loads[j], new(big.Rat).Mul(rho[k], demandOf(c.Profile(), j)))
+		}
+		loads[j].Quo(loads[j], r.Capacity)
+	}
+	return loads
+}
+
+// Stable returns nil if all loads are below 1, and otherwise an *[UnstableError] for the largest. Under proportional, dominant
+// resource, max-min and balanced fairness the numbers of jobs then stay finite; under bottleneck max fairness that
+// loads below 1 suffice is not proved here.
+func (t *Traffic) Stable() error {
+	var worst *UnstableError
+	for j, load := range t.Loads() {
+		if load.Cmp(oneIfNil(nil)) >= 0 && (worst == nil || load.Cmp(worst.Load) > 0) {
+			worst = &UnstableError{Resource: j, Load: load}
+		}
+	}
+	if worst == nil {
+		return nil
+	}
+	return worst
+}
