@@ -11,7 +11,8 @@
 // [ProcessorSharing]). Other systems are a Whittle network of processor-sharing queues ([Network]), an
 // order-independent queue with any rate function and returning jobs ([Queue]), and a farm of hosts with a queue each,
 // to which jobs are assigned by one of the policies of M. Harchol-Balter, "Task assignment with unknown duration",
-// Journal of the ACM 49(2), 2002, 260–288 ([HB02]): TAGS and its rivals ([Farm]).
+// Journal of the ACM 49(2), 2002, 260–288 ([HB02]): TAGS and its rivals ([Farm]). Resources that jobs share by one of the
+// policies of package fluid are a [Sharing] if they are divisible, [Tasks] if they come in machines and tasks that cannot be cut.
 //
 // A run is a number of independent replications that start empty, warm up and are then observed for the same time.
 // Replication r of seed k draws from a random stream of its own, so that all digits depend on the model, the

@@ -11,7 +11,7 @@ import (
 	"productform/sweep"
 )
 
-// A System is something to simulate: a [Cluster], a [Network], a [Queue] or a [Farm].
+// A System is something to simulate: a [Cluster], a [Network], a [Queue], a [Farm], a [Sharing] or [Tasks].
 type System interface {
 	plan(s Settings) (*Plan, error)
 }
@@ -37,6 +37,7 @@ type Plan struct {
 	warmUp   float64             // before
 	unstable string              // the kind of system, if it is known to be and run over a horizon; else ""
 	slowdown []bool              // of a farm: whether the mean slowdown is finite, by class; else nil
+	pool     *taskPool           // of Tasks, else nil
 	method   string
 	start    func(*stream) engine
 }
@@ -55,10 +56,10 @@ type server struct {
 }
 
 // NewPlan checks a system and its settings. The error names the field of the system or of s that is out of range, or wraps
-// [cluster.ErrUnstable] or, for a farm, [tags.ErrUnstable]: an unstable system needs a Horizon.
+// [cluster.ErrUnstable], for a farm [tags.ErrUnstable], for shared resources [fluid.ErrUnstable]: an unstable system needs a Horizon.
 func NewPlan(system System, s Settings) (*Plan, error) {
 	if system == nil {
-		return nil, input.Errorf("system", "", "a Cluster, a Network, a Queue or a Farm")
+		return nil, input.Errorf("system", "", "a Cluster, a Network, a Queue, a Farm, a Sharing or Tasks")
 	}
 	s, err := s.resolved()
 	if err != nil {

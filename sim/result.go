@@ -100,7 +100,8 @@ type Result struct {
 
 	Classes      []ClassResult
 	Servers      []ServerResult
-	Distribution []Estimate // P(n jobs) for n = 0..Settings.Distribution; nil unless asked
+	Resources    []ResourceResult // of Tasks, else nil
+	Distribution []Estimate       // P(n jobs) for n = 0..Settings.Distribution; nil unless asked
 
 	EffectiveSamples float64 // independent observations of the number of jobs that would tell as much
 	Truncation       float64 // time after which MSER-5 calls the mean number of jobs stationary
@@ -115,11 +116,19 @@ type ClassResult struct {
 	MeanJobs      Estimate
 	MeanDelay     *Estimate // E[X_i]/λ_i, Little's law; nil if λ_i = 0, and over a horizon
 	MeasuredDelay *Estimate // mean sojourn time of the jobs that left; nil if some replication saw none
-	ServiceRate   *Estimate // γ_i = λ_i σ/E[X_i]; nil if λ_i = 0 or no job was seen, and over a horizon
+	ServiceRate   *Estimate // γ_i = λ_i σ/E[X_i]; nil if λ_i = 0 or no job was seen, and over a horizon. In a standing population, tasks that a job runs
+
+	RunningTasks *Estimate // of Tasks, else nil: mean number of tasks of the class that run at a time
 
 	// Of a farm, else nil. They are those of the jobs that left; nil if some replication saw none.
 	MeanWaiting  *Estimate // mean time in queues, all visits of a job together
 	MeanSlowdown *Estimate // mean of the time in queues over the size, time per unit of work; nil if E[1/X] is infinite
+}
+
+// A ResourceResult holds the estimates of one resource of all machines.
+type ResourceResult struct {
+	Name        string
+	Utilization Estimate // part of it that tasks hold
 }
 
 // A ServerResult holds the estimates of one server, or of each server of a group.
@@ -178,6 +187,9 @@ func (p *Plan) summarize(samples []*Sample) *Result {
 	if p.slowdown != nil {
 		p.summarizeFarm(r, samples, column)
 	}
+	if p.pool != nil {
+		p.summarizeTasks(r, column)
+	}
 	p.judge(r, samples)
 	return r
 }
@@ -192,8 +204,9 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 			series[k] += v / float64(len(samples))
 		}
 	}
-	variance := max(0, square-r.MeanJobs.Mean*r.MeanJobs.Mean)
-	if e := r.MeanJobs.StdError; e > 0 {
+	number := p.number(samples)
+	variance := max(0, square-number.Mean*number.Mean)
+	if e := number.StdError; e > 0 {
 		r.EffectiveSamples = variance / (e * e)
 	}
 	if p.unstable != "" {
@@ -203,7 +216,11 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 	r.PrecisionMet = true
 	if tol := p.settings.Precision; tol > 0 {
 		for _, c := range r.Classes {
-			if c.ArrivalRate > 0 && !(c.MeanJobs.Mean > 0 && c.MeanJobs.HalfWidth <= tol*c.MeanJobs.Mean) {
+			e := &c.MeanJobs
+			if p.standing() {
+				e = c.RunningTasks
+			}
+			if (c.ArrivalRate > 0 || p.standing()) && !(e.Mean > 0 && e.HalfWidth <= tol*e.Mean) {
 				r.PrecisionMet = false
 			}
 		}
@@ -214,15 +231,22 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 	if p.settings.Horizon > 0 {
 		return // neither stationarity nor independence within a replication is claimed
 	}
+	counted := "jobs"
+	if p.standing() {
+		counted = "tasks that run"
+		if variance <= 1e-9*square {
+			return // the number is constant, but for rounding
+		}
+	}
 	cut := mser5(series)
 	if cut > 0 {
 		r.Truncation = p.partEnd(cut - 1)
 	}
 	if early := p.early(samples, cut); early != nil && math.Abs(early.Z(0)) > clearlyEarly {
-		r.warn("the warm-up looks too short: the number of jobs is stationary from time %.3g on (MSER-5), observed from %.3g on", r.Truncation, p.warmUp)
+		r.warn("the warm-up looks too short: the number of %s is stationary from time %.3g on (MSER-5), observed from %.3g on", counted, r.Truncation, p.warmUp)
 	}
 	if perRun := r.EffectiveSamples / float64(r.Runs); perRun < fewSamples {
-		r.warn("the runs are too short: each is worth %.2g independent observations of the number of jobs, and intervals need %d", perRun, fewSamples)
+		r.warn("the runs are too short: each is worth %.2g independent observations of the number of %s, and intervals need %d", perRun, counted, fewSamples)
 	}
 }
 
@@ -238,6 +262,9 @@ func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 			r.warn("class %s: only %g jobs were done in all runs, and intervals need %d", c.Name, left, fewJobs)
 		}
 		arrived += c.ArrivalRate * p.time * float64(r.Runs)
+	}
+	if p.pool != nil {
+		arrived = p.jumpRate * p.time * float64(r.Runs) // durations are those of tasks
 	}
 	if p.settings.Horizon > 0 {
 		return // of a given length

@@ -18,7 +18,8 @@ type Sample struct {
 	Left    []float64 `json:"left"`    // jobs that left, by class
 	Series  []float64 `json:"series"`  // time averages of n over equal parts of the time, the warm-up first
 
-	Farm *FarmSample `json:"farm,omitempty"` // of a farm, else nil
+	Farm  *FarmSample  `json:"farm,omitempty"`  // of a farm, else nil
+	Tasks *TasksSample `json:"tasks,omitempty"` // of Tasks, else nil; in a standing population n is the number of tasks that run
 }
 
 // parts is the length of Sample.Series: 250 averages, in the fives of MSER-5.
@@ -82,6 +83,9 @@ func observe(ctx context.Context, e engine, p *Plan) (*Sample, error) {
 		if s.Farm, err = y.farm.sample(y.left, p.slowdown); err != nil {
 			return nil, err
 		}
+	}
+	if y.tasks != nil {
+		s.Tasks = y.tasks.sample(y.time)
 	}
 	return s, nil
 }

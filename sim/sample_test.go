@@ -77,6 +77,7 @@ func TestVersion(t *testing.T) {
 		"calendar":          {Cluster{Model: threeServers(half), Sizes: sizes}, golden.calendar},
 		"processor sharing": {Cluster{Model: threeServers(half), Policy: ProcessorSharing}, golden.sharing},
 		"farm":              {exampleFarm(t), golden.farm},
+		"tasks":             {someTasks(), golden.tasks},
 	} {
 		p, err := NewPlan(c.system, Settings{Jumps: 1000, Seed: 1})
 		if err != nil {
@@ -93,8 +94,8 @@ func TestVersion(t *testing.T) {
 }
 
 // golden are the digits of version 1.
-var golden = struct{ classQueues, serverQueues, calendar, sharing, farm float64 }{
-	1.8788368336025845, 3.2537492501499696, 1.1704207557929733, 1.2874467694196057, 1.5276261025869413,
+var golden = struct{ classQueues, serverQueues, calendar, sharing, farm, tasks float64 }{
+	1.8788368336025845, 3.2537492501499696, 1.1704207557929733, 1.2874467694196057, 1.5276261025869413, 1.259255991182886,
 }
 
 // A replication of the paper's clusters takes less than 1 MB, and nothing for each event: a run ten times as long takes as much.

@@ -2,15 +2,16 @@ package sim
 
 // A tally adds up what is seen of a system, in units of time.
 type tally struct {
-	time    float64    // observed
-	jumps   float64    // arrivals, ends of phases and interruptions
-	jobs    []float64  // ∫ X_i dt by class
-	square  float64    // ∫ n² dt, n the number of jobs in all
-	count   []float64  // ∫ 1{n = k} dt; as long as the largest n seen asks
-	busy    []float64  // ∫ 1{s busy} dt by row of servers, summed over the servers of a group
-	sojourn []float64  // sum of the sojourn times of the jobs that left, by class
-	left    []float64  // jobs that left, by class
-	farm    *farmTally // of a farm, else nil
+	time    float64     // observed
+	jumps   float64     // arrivals, ends of phases and interruptions
+	jobs    []float64   // ∫ X_i dt by class
+	square  float64     // ∫ n² dt, n the number of jobs in all
+	count   []float64   // ∫ 1{n = k} dt; as long as the largest n seen asks
+	busy    []float64   // ∫ 1{s busy} dt by row of servers, summed over the servers of a group
+	sojourn []float64   // sum of the sojourn times of the jobs that left, by class
+	left    []float64   // jobs that left, by class
+	farm    *farmTally  // of a farm, else nil
+	tasks   *tasksTally // of Tasks, else nil
 }
 
 func newTally(classes, servers int) *tally {
@@ -28,6 +29,9 @@ func (y *tally) add(n int, t float64) {
 
 // total returns ∫ n dt.
 func (y *tally) total() float64 {
+	if y.tasks != nil && y.tasks.standing {
+		return y.tasks.total(y.time)
+	}
 	var sum float64
 	for _, v := range y.jobs {
 		sum += v

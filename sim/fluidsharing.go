@@ -1,0 +1,141 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+
+	"productform/dist"
+	"productform/fluid"
+	"productform/internal/input"
+)
+
+// A Sharing is a pool of divisible resources in random traffic, as package fluid has it, with any sizes: while x_k jobs of
+// class k are present, each runs the φ_k(x) tasks that the policy gives it, and leaves when it has done its size, in
+// tasks times seconds. With exponential sizes and under balanced fairness, where the means of the sizes are all that counts,
+// the numbers of jobs are those of [fluid.Solve].
+//
+// Classes that lie are served by the profiles that they declare. The error for an overloaded resource is a
+// *[fluid.UnstableError], except over a horizon. A run with more than 10,000,000 jobs present at a time ends with an error
+// that wraps [ErrTooManyJobs].
+//
+// Each replication computes the allocation of a state when it first comes there. Under balanced fairness that takes all states below,
+// Π_k (x_k+1) of them.
+type Sharing struct {
+	Traffic fluid.Traffic
+	Policy  fluid.Policy
+	Sizes   []dist.Distribution // of the jobs of each class, of its mean size to 1e-12; nil, all or one of them, means exponential
+}
+
+func (f Sharing) plan(s Settings) (*Plan, error) {
+	t := &f.Traffic
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	pool := t.Pool()
+	if _, err := fluid.NewAllocator(pool, f.Policy); err != nil {
+		return nil, err
+	}
+	p := &Plan{method: "processor-sharing queues on a calendar of events", order: 1, stepCost: float64(len(t.Classes))/2 + costOf(f.Policy)}
+	if err := t.Stable(); err != nil {
+		if s.Horizon == 0 {
+			return nil, err
+		}
+		p.unstable = "pool"
+	}
+	if f.Sizes != nil && len(f.Sizes) != len(t.Classes) {
+		return nil, input.Errorf("Sizes", fmt.Sprintf("%d laws", len(f.Sizes)), "one for each of the %d classes", len(t.Classes))
+	}
+	net := sharing{rows: len(t.Classes), partOf: make([]int, len(t.Classes))}
+	var weights []float64
+	var codes []uint32
+	var classes []any
+	for k, c := range t.Classes {
+		rate, err := rateOf(fmt.Sprintf("jobs[%d].arrival_rate", k), c.ArrivalRate)
+		if err != nil {
+			return nil, err
+		}
+		var given dist.Distribution
+		if f.Sizes != nil {
+			given = f.Sizes[k]
+		}
+		law, mean, err := lawOf(given, c.MeanSize, fmt.Sprintf("Sizes[%d]", k), fmt.Sprintf("jobs[%d].mean_size", k))
+		if err != nil {
+			return nil, err
+		}
+		p.classes = append(p.classes, class{c.Name, rate, mean})
+		p.laws = append(p.laws, law)
+		net.mean = append(net.mean, mean)
+		net.sources = append(net.sources, source{row: k, queue: k, sizes: law})
+		weights, codes = append(weights, rate), append(codes, uint32(k))
+		classes = append(classes, []any{c.ArrivalRate.RatString(), law.String(), texts(c.Profile(), len(t.Resources)), cmp.Or(c.Weight, big.NewRat(1, 1)).RatString()})
+	}
+	net.table, net.rate = aliasTable(weights, codes), sum(weights)
+	if net.rate == 0 {
+		return nil, input.Errorf("jobs", "arrival rates that are all 0", "a class with an arrival rate > 0")
+	}
+	p.jumpRate = 2 * net.rate
+	p.system = []any{"sharing", f.Policy, capacities(t.Resources), classes}
+	p.start = func(r *stream) engine {
+		own, known := net, newAllocations(pool, f.Policy)
+		own.parts = []sharingPart{{0, len(own.partOf), known.rates}}
+		return newSharedQueues(&own, r)
+	}
+	return p, nil
+}
+
+// rates writes the rates x_k φ_k(x) of all jobs of each class.
+func (a *allocations) rates(x []int, phi []float64) error {
+	tasks, err := a.of(x)
+	if err != nil {
+		return err
+	}
+	for k, n := range x {
+		phi[k] = float64(n) * tasks[k]
+	}
+	return nil
+}
+
+// lawOf returns a law of the exact mean, exponential if none is given, and the mean.
+func lawOf(given dist.Distribution, exact *big.Rat, path, meanPath string) (law dist.Distribution, mean float64, err error) {
+	mean = 1
+	if exact != nil {
+		mean, _ = exact.Float64()
+	}
+	if !(mean >= 1e-100 && mean <= 1e100) {
+		return nil, 0, input.Errorf(meanPath, exact.RatString(), "a number in [1e-100, 1e100]")
+	}
+	if given == nil {
+		law, err = dist.NewExponential(mean)
+		return law, mean, err
+	}
+	m, err := dist.Mean(given)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	if !(math.Abs(m-mean) <= 1e-12*mean) {
+		return nil, 0, input.Errorf(path, fmt.Sprintf("%v, of mean %v", given, m), "a law of the mean of the class, %v", mean)
+	}
+	return given, mean, nil
+}
+
+// texts names n numbers, those that are not given being 0.
+func texts(numbers []*big.Rat, n int) []string {
+	list := make([]string, n)
+	for j := range list {
+		list[j] = "0"
+		if j < len(numbers) && numbers[j] != nil {
+			list[j] = numbers[j].RatString()
+		}
+	}
+	return list
+}
+
+func capacities(resources []fluid.Resource) []string {
+	list := make([]string, len(resources))
+	for j, r := range resources {
+		list[j] = r.Capacity.RatString()
+	}
+	return list
+}

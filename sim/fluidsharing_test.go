@@ -1,0 +1,323 @@
+package sim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/dist"
+	"productform/fluid"
+	"productform/internal/input"
+)
+
+// A trafficReference is two classes on two resources of capacity 1, sizes of mean 1, and E[x_k] by policy.
+type trafficReference struct {
+	Name        string
+	A           [2][2]float64
+	Load        float64
+	Lambda      [2]float64
+	PF, DRF, BF [2]float64
+}
+
+func trafficReferences(t testing.TB) (list []trafficReference) {
+	t.Helper()
+	data, err := os.ReadFile("../fluid/testdata/dynamic.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func (r trafficReference) traffic() fluid.Traffic {
+	t := fluid.Traffic{Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(1, 1)}, {Name: "ram", Capacity: big.NewRat(1, 1)}}}
+	for k, a := range r.A {
+		c := fluid.Class{Name: fmt.Sprint(k + 1), ArrivalRate: new(big.Rat).SetFloat64(r.Lambda[k])}
+		for _, v := range a {
+			c.Demand = append(c.Demand, new(big.Rat).SetFloat64(v))
+		}
+		t.Classes = append(t.Classes, c)
+	}
+	return t
+}
+
+// runPool simulates a Sharing or Tasks.
+func runPool(t testing.TB, system System, s Settings) *Result {
+	t.Helper()
+	r, err := Run(t.Context(), system, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The numbers of jobs are those of the Markov chain truncated at 90 jobs of each class, which an independent program solved; its
+// error and what lies beyond the truncation are less than 1e-10.
+func TestFluidSharingAgainstChain(t *testing.T) {
+	for _, ref := range trafficReferences(t) {
+		for policy, want := range map[fluid.Policy][2]float64{fluid.PF: ref.PF, fluid.DRF: ref.DRF, fluid.BF: ref.BF} {
+			r := runPool(t, Sharing{Traffic: ref.traffic(), Policy: policy}, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 1})
+			for k, c := range r.Classes {
+				at := fmt.Sprintf("%s, load %g, %s: class %s: ", ref.Name, ref.Load, policy, c.Name)
+				near5(t, at+"jobs", &c.MeanJobs, want[k])
+				near5(t, at+"delay", c.MeanDelay, want[k]/ref.Lambda[k])
+				near5(t, at+"measured delay", c.MeasuredDelay, want[k]/ref.Lambda[k])
+				near5(t, at+"service rate", c.ServiceRate, ref.Lambda[k]/want[k])
+			}
+		}
+	}
+}
+
+// Every policy has the numbers of jobs that [fluid.Solve] computes, also with three classes, weights, and classes that lie.
+func TestFluidSharingAgainstSolve(t *testing.T) {
+	traffic := fluid.Traffic{
+		Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(9, 1)}, {Name: "ram", Capacity: big.NewRat(18, 1)}},
+		Classes: []fluid.Class{
+			{Name: "a", Demand: rationals("1", "4"), ArrivalRate: big.NewRat(1, 1), MeanSize: big.NewRat(3, 2)},
+			{Name: "b", Demand: rationals("3", "1"), ArrivalRate: big.NewRat(1, 2)},
+			{Name: "c", Demand: rationals("2", "2"), Declared: rationals("2", "3"), ArrivalRate: big.NewRat(1, 4), MeanSize: big.NewRat(2, 1)},
+		},
+	}
+	for _, policy := range fluid.Policies() {
+		if policy != fluid.BF {
+			traffic.Classes[1].Weight = big.NewRat(2, 1)
+		} else {
+			traffic.Classes[1].Weight = nil
+		}
+		exact, err := fluid.Solve(&traffic, policy, fluid.TrafficSettings{RelTol: 1e-6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := runPool(t, Sharing{Traffic: traffic, Policy: policy}, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 6})
+		for k, c := range r.Classes {
+			near5(t, fmt.Sprintf("%s: class %s: jobs", policy, c.Name), &c.MeanJobs, exact.Classes[k].MeanJobs)
+			near5(t, fmt.Sprintf("%s: class %s: delay", policy, c.Name), c.MeanDelay, *exact.Classes[k].MeanDelay)
+			near5(t, fmt.Sprintf("%s: class %s: service rate", policy, c.Name), c.ServiceRate, *exact.Classes[k].ServiceRate)
+		}
+	}
+}
+
+// Under balanced fairness the means of the sizes are all that counts.
+func TestBalancedFairnessIsInsensitive(t *testing.T) {
+	for _, ref := range trafficReferences(t) {
+		if ref.Load != 0.6 {
+			continue
+		}
+		for _, shapes := range [][2]string{{"deterministic", "hyperexponential:4"}, {"bounded-pareto:1.5:1000", "erlang:3"}} {
+			f := Sharing{Traffic: ref.traffic(), Policy: fluid.BF}
+			for k, shape := range shapes { // sizes of mean 2 and 1/2, as much work
+				mean := []float64{2, 0.5}[k]
+				c := &f.Traffic.Classes[k]
+				c.MeanSize = new(big.Rat).SetFloat64(mean)
+				c.ArrivalRate = new(big.Rat).Quo(c.ArrivalRate, c.MeanSize)
+				f.Sizes = append(f.Sizes, parseSizes(t, shape, mean))
+			}
+			r := runPool(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 2})
+			for k, c := range r.Classes {
+				at := fmt.Sprintf("%s, %v: class %s: ", ref.Name, shapes, c.Name)
+				near5(t, at+"jobs", &c.MeanJobs, ref.BF[k])
+				near5(t, at+"service rate", c.ServiceRate, ref.Lambda[k]/ref.BF[k])
+			}
+		}
+	}
+}
+
+// Proportional fairness is not insensitive, but nearly: here sizes that are all equal change the numbers by less than 5 %.
+func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
+	for _, ref := range trafficReferences(t) {
+		if ref.Load != 0.6 {
+			continue
+		}
+		law := parseSizes(t, "deterministic", 1)
+		r := runPool(t, Sharing{Traffic: ref.traffic(), Policy: fluid.PF, Sizes: []dist.Distribution{law, law}}, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 3})
+		for k, c := range r.Classes {
+			if got, want := c.MeanJobs.Mean, ref.PF[k]; !(got > 0.95*want-5*c.MeanJobs.StdError && got < 1.05*want+5*c.MeanJobs.StdError) {
+				t.Errorf("%s: class %s: %v ± %v jobs, exponential %v", ref.Name, c.Name, got, c.MeanJobs.StdError, want)
+			}
+		}
+	}
+}
+
+// One class with one resource is the queue M/M/1, whatever the policy, the weights and the units; declaring twice the profile is
+// to bring twice the work.
+func TestFluidSharingOfOneClass(t *testing.T) {
+	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.MaxMin} {
+		f := Sharing{Policy: policy, Traffic: fluid.Traffic{
+			Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(12, 1)}, {Name: "ram", Capacity: big.NewRat(1, 1)}},
+			Classes: []fluid.Class{
+				{Name: "a", Demand: rationals("3/2"), Declared: rationals("3"), Weight: big.NewRat(5, 1), ArrivalRate: big.NewRat(1, 5), MeanSize: big.NewRat(10, 1)},
+				{Name: "never", Demand: rationals("1", "1"), ArrivalRate: new(big.Rat)},
+			},
+		}}
+		r := runPool(t, f, Settings{Runs: 20, Jumps: 1e4, WarmUp: 1e3}) // load 1/5 10 3/12
+		near5(t, string(policy)+": jobs", &r.Classes[0].MeanJobs, 1)
+		near5(t, string(policy)+": service rate", r.Classes[0].ServiceRate, 2)
+		if c := r.Classes[1]; c.MeanJobs.Mean != 0 || c.ServiceRate != nil {
+			t.Errorf("a class that never arrives: %+v", c)
+		}
+	}
+}
+
+// The digits do not depend on the number of workers, nor on samples kept on disk, nor on what is written out.
+func TestFluidSharingSameDigits(t *testing.T) {
+	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.BF} {
+		f := Sharing{Traffic: trafficReferences(t)[3].traffic(), Policy: policy}
+		s := Settings{Runs: 6, Jumps: 5e3, Seed: 9, Distribution: 3, Workers: 1}
+		first := runPool(t, f, s)
+		folder := t.TempDir()
+		for _, other := range []Settings{{Workers: 2}, {Workers: 7}, {Folder: folder}, {Folder: folder}} {
+			s.Workers, s.Folder = other.Workers, other.Folder
+			if diff := cmp.Diff(first, runPool(t, f, s)); diff != "" {
+				t.Errorf("%+v: %s", other, diff)
+			}
+		}
+		f.Traffic.Classes[0].Weight, f.Traffic.Classes[1].MeanSize = big.NewRat(1, 1), big.NewRat(2, 2)
+		f.Sizes = []dist.Distribution{nil, parseSizes(t, "exponential", 1)}
+		if diff := cmp.Diff(first, runPool(t, f, s)); diff != "" {
+			t.Errorf("written out: %s", diff)
+		}
+	}
+}
+
+// A memo that starts again gives the same numbers.
+func TestAllocationsForget(t *testing.T) {
+	traffic := trafficReferences(t)[3].traffic()
+	a, b := newAllocations(traffic.Pool(), fluid.PF), newAllocations(traffic.Pool(), fluid.PF)
+	for i := range 60 {
+		x := []int{i % 11, i % 7}
+		got, err := a.of(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := b.of(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v: %s", x, diff)
+		}
+		if i%5 == 0 {
+			for len(b.tasks) < maxKnown {
+				b.tasks = append(b.tasks, 0)
+			}
+		}
+	}
+	if len(b.known) > 10 {
+		t.Errorf("%d states are kept", len(b.known))
+	}
+}
+
+// Everything that a sample depends on changes its key.
+func TestFluidSharingKeys(t *testing.T) {
+	keys := map[string]string{}
+	for what, change := range map[string]func(f *Sharing){
+		"nothing":  func(*Sharing) {},
+		"policy":   func(f *Sharing) { f.Policy = fluid.DRF },
+		"capacity": func(f *Sharing) { f.Traffic.Resources[1].Capacity = big.NewRat(2, 1) },
+		"demand":   func(f *Sharing) { f.Traffic.Classes[0].Demand[1] = big.NewRat(1, 3) },
+		"declared": func(f *Sharing) { f.Traffic.Classes[0].Declared = rationals("1", "1") },
+		"weight":   func(f *Sharing) { f.Traffic.Classes[0].Weight = big.NewRat(2, 1) },
+		"rate":     func(f *Sharing) { f.Traffic.Classes[0].ArrivalRate = big.NewRat(1, 7) },
+		"size":     func(f *Sharing) { f.Traffic.Classes[0].MeanSize = big.NewRat(1, 2) },
+		"law":      func(f *Sharing) { f.Sizes = []dist.Distribution{parseSizes(t, "deterministic", 1), nil} },
+	} {
+		f := Sharing{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
+		change(&f)
+		p, err := NewPlan(f, Settings{Horizon: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := p.Key(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, known := keys[k]; known {
+			t.Errorf("%s and %s have the same key", what, other)
+		}
+		keys[k] = what
+	}
+}
+
+func TestBadFluidSharing(t *testing.T) {
+	for _, c := range []struct {
+		path  string
+		spoil func(f *Sharing)
+	}{
+		{"resources", func(f *Sharing) { f.Traffic.Resources = nil }},
+		{"resources[0].capacity", func(f *Sharing) { f.Traffic.Resources[0].Capacity = new(big.Rat) }},
+		{"jobs[1].name", func(f *Sharing) { f.Traffic.Classes[1].Name = "1" }},
+		{"jobs[1].arrival_rate", func(f *Sharing) { f.Traffic.Classes[1].ArrivalRate = nil }},
+		{"jobs[1].arrival_rate", func(f *Sharing) { f.Traffic.Classes[1].ArrivalRate = power10(-310) }},
+		{"jobs[1].mean_size", func(f *Sharing) { f.Traffic.Classes[1].MeanSize = power10(-101) }},
+		{"jobs[0].demand", func(f *Sharing) { f.Traffic.Classes[0].Demand = rationals("0") }},
+		{"policy", func(f *Sharing) { f.Policy = "fair" }},
+		{"policy", func(f *Sharing) { f.Policy = "" }},
+		{"jobs", func(f *Sharing) {
+			for k := range f.Traffic.Classes {
+				f.Traffic.Classes[k].ArrivalRate = new(big.Rat)
+			}
+		}},
+		{"Sizes", func(f *Sharing) { f.Sizes = []dist.Distribution{parseSizes(t, "exponential", 1)} }},
+		{"Sizes[1]", func(f *Sharing) { f.Sizes = []dist.Distribution{nil, parseSizes(t, "exponential", 2)} }},
+		{"Horizon", func(f *Sharing) { f.Traffic.Classes[0].ArrivalRate = power10(100) }},
+	} {
+		f := Sharing{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
+		c.spoil(&f)
+		var bad *input.Error
+		if _, err := NewPlan(f, Settings{Horizon: 1}); !errors.As(err, &bad) || bad.Path != c.path {
+			t.Errorf("%s: %v", c.path, err)
+		}
+	}
+	f := Sharing{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF, Sizes: []dist.Distribution{infiniteMean(t), nil}}
+	if _, err := NewPlan(f, Settings{}); !errors.Is(err, dist.ErrInfinite) || !strings.Contains(err.Error(), "Sizes[0]") {
+		t.Error(err)
+	}
+}
+
+// power10 returns 10^k.
+func power10(k int64) *big.Rat {
+	x := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(max(k, -k)), nil))
+	if k < 0 {
+		x.Inv(x)
+	}
+	return x
+}
+
+// A resource that is overloaded, just so, is named; over a horizon the result warns.
+func TestUnstableFluidSharing(t *testing.T) {
+	f := Sharing{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
+	f.Traffic.Classes[0].ArrivalRate, f.Traffic.Classes[1].ArrivalRate = big.NewRat(1, 2), big.NewRat(3, 4)
+	var u *fluid.UnstableError
+	if _, err := NewPlan(f, Settings{}); !errors.Is(err, fluid.ErrUnstable) || !errors.As(err, &u) || u.Resource != 1 || u.Load.Cmp(big.NewRat(1, 1)) != 0 {
+		t.Errorf("%v", err)
+	}
+	r := runPool(t, f, Settings{Runs: 10, Horizon: 1000})
+	if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "the pool is unstable") || r.Classes[0].ServiceRate != nil {
+		t.Errorf("%+v", r)
+	}
+	if n := r.MeanJobs.Mean; !(n > 10) {
+		t.Errorf("%v jobs", n)
+	}
+}
+
+// jumps/s counts arrivals and departures.
+func BenchmarkFluidSharing(b *testing.B) {
+	for _, ref := range trafficReferences(b) {
+		if ref.Name != "skew" || ref.Load == 0.3 {
+			continue
+		}
+		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.BF} {
+			b.Run(fmt.Sprintf("classes=2/load=%g/policy=%s", ref.Load, policy), func(b *testing.B) {
+				benchmarkEngine(b, Sharing{Traffic: ref.traffic(), Policy: policy})
+			})
+		}
+	}
+}

@@ -1,0 +1,445 @@
+package sim
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+)
+
+// A taskJob is a job of a taskCalendar.
+type taskJob struct {
+	born    float64 // time of arrival
+	order   uint64  // of arrival
+	waiting int64   // tasks to launch; in a standing population there is no end of them
+	running int32   // tasks
+	class   int32
+	place   int32 // in the line of its class, while waiting > 0
+}
+
+// endless is the number of tasks to launch of a job of a standing population.
+const endless = math.MaxInt64
+
+// A taskEnd is the end of a task that runs.
+type taskEnd struct {
+	at      float64
+	job     uint32
+	machine uint32
+}
+
+// taskCalendar is a pool of machines in motion, in continuous time. The next event is the earliest end in a heap of the tasks
+// that run, or an arrival; the end of a task comes before an arrival at the same time. The jobs of each class with tasks to launch are in a
+// heap, the most deprived first, so that a launch compares the first ones of the classes. Which machines may have room for a task of a
+// class is in a set of bits, taken out when one is found full and put in when one is freed. An event takes O(K J + log n) with n
+// tasks, and O(M/64) for a launch on M machines; it allocates nothing but room for more than ever before, and what
+// the allocations of the policy take.
+//
+// Times count from the start of the current advance, so that they do not lose digits in long runs.
+type taskCalendar struct {
+	*taskPool
+	random  *stream
+	draws   *rand.Rand // from random
+	now     float64
+	arrival float64 // time of the next, +Inf in a standing population
+	filled  bool    // the standing population has launched its first tasks
+	born    uint64  // jobs so far
+
+	free  []int64    // of machine m, resource j at [m resources + j]
+	room  [][]uint64 // by class, machines that may have room for a task
+	stuck []bool     // by class: no machine has
+	ends  []taskEnd  // a heap
+	jobs  []taskJob
+	slots []uint32   // jobs that are not there
+	lines [][]uint32 // by class, a heap of jobs with tasks to launch
+
+	ideal *allocations
+	known bool      // weigh is that of the jobs present
+	weigh []float64 // by class: how deprived a job is with one task less than it would be with two, d_k/w_k or 1/φ_k
+
+	running []int     // tasks, by class
+	since   []float64 // time up to which they are counted
+	all     int       // tasks
+	counted float64   // time up to which they are counted
+	census            // of jobs that come and go
+}
+
+// newTaskCalendar returns an empty pool whose random numbers come from r: the time to the first arrival, then at each arrival
+// the class of the job, its number of tasks and the time to the next; the duration of a task when it is launched.
+func newTaskCalendar(g *taskPool, r *stream) engine {
+	classes := len(g.durations)
+	q := &taskCalendar{
+		taskPool: g, random: r, draws: rand.New(r), arrival: math.Inf(1),
+		free: append([]int64(nil), g.capacity...), room: make([][]uint64, classes), stuck: make([]bool, classes), lines: make([][]uint32, classes),
+		weigh: make([]float64, classes), running: make([]int, classes), since: make([]float64, classes), census: newCensus(classes),
+	}
+	for k := range q.room {
+		q.room[k] = make([]uint64, (g.machines+63)/64)
+		for m := range g.machines {
+			if q.fits(k, m) {
+				q.room[k][m/64] |= 1 << (m % 64)
+			}
+		}
+	}
+	if g.keys != nil {
+		copy(q.weigh, g.keys)
+		q.known = true
+	} else {
+		q.ideal = newAllocations(&g.fluid, g.policy)
+	}
+	if !g.standing {
+		q.filled = true
+		q.arrival = q.draws.ExpFloat64() / g.rate
+		return q
+	}
+	for k, n := range g.counts {
+		q.present[k] = n
+		for range n {
+			q.join(k, endless)
+		}
+	}
+	return q
+}
+
+// advance simulates t units of time. The error is that of the allocations, or wraps [ErrTooManyJobs].
+func (q *taskCalendar) advance(t float64, y *tally) error {
+	if y.tasks == nil {
+		y.tasks = &tasksTally{base: slices.Clone(q.running), more: make([]float64, len(q.running)), standing: q.standing}
+	}
+	if !q.filled {
+		q.filled = true
+		if err := q.launch(y); err != nil {
+			return err
+		}
+		copy(y.tasks.base, q.running)
+	}
+	for {
+		at, ended := q.arrival, len(q.ends) > 0 && q.ends[0].at <= q.arrival
+		if ended {
+			at = q.ends[0].at
+		}
+		if at > t {
+			break
+		}
+		q.now = at
+		if ended {
+			for len(q.ends) > 0 && q.ends[0].at == at {
+				q.finish(y)
+			}
+		} else if err := q.arrive(y); err != nil {
+			return err
+		}
+		if err := q.launch(y); err != nil {
+			return err
+		}
+	}
+	q.rest(t, y)
+	return nil
+}
+
+// arrive lets a job in.
+func (q *taskCalendar) arrive(y *tally) error {
+	if err := tooMany(q.total+1, maxJobs); err != nil {
+		return err
+	}
+	column, fraction := bits.Mul64(q.random.Uint64(), uint64(len(q.table)))
+	o := &q.table[column]
+	class := int(o.other)
+	if fraction < o.cut {
+		class = int(o.own)
+	}
+	tasks := q.numbers[class].fixed
+	if tasks == 0 {
+		tasks = 1 + int64(q.numbers[class].scale*q.draws.ExpFloat64())
+	}
+	y.jumps++
+	q.change(class, 1, q.now, y)
+	q.known = q.keys != nil
+	q.join(class, tasks)
+	q.arrival = q.now + q.draws.ExpFloat64()/q.rate
+	return nil
+}
+
+// join puts a new job in the line of its class.
+func (q *taskCalendar) join(class int, tasks int64) {
+	var job uint32
+	if last := len(q.slots) - 1; last >= 0 {
+		job, q.slots = q.slots[last], q.slots[:last]
+	} else {
+		job = uint32(len(q.jobs))
+		q.jobs = append(q.jobs, taskJob{})
+	}
+	q.jobs[job] = taskJob{born: q.now, order: q.born, waiting: tasks, class: int32(class)}
+	q.born++
+	q.lines[class] = append(q.lines[class], job)
+	q.up(q.lines[class], len(q.lines[class])-1)
+}
+
+// launch launches tasks while there is a job that may.
+func (q *taskCalendar) launch(y *tally) error {
+	for {
+		best := -1
+		for k, line := range q.lines {
+			switch {
+			case len(line) == 0 || q.stuck[k] && !q.wait:
+			case best < 0:
+				best = k
+			default:
+				if err := q.learn(); err != nil {
+					return err
+				}
+				if q.moreDeprived(k, best) {
+					best = k
+				}
+			}
+		}
+		if best < 0 || q.stuck[best] {
+			return nil
+		}
+		machine := q.firstFit(best)
+		if machine < 0 {
+			q.stuck[best] = true
+			continue
+		}
+		q.begin(best, machine, y)
+	}
+}
+
+// learn finds the ideal of the jobs present.
+func (q *taskCalendar) learn() error {
+	if q.known {
+		return nil
+	}
+	tasks, err := q.ideal.of(q.present)
+	if err != nil {
+		return err
+	}
+	for k, phi := range tasks {
+		q.weigh[k] = min(1/phi, math.MaxFloat64)
+	}
+	q.known = true
+	return nil
+}
+
+// tie is the relative difference below which two jobs are as deprived as each other: the rounding of allocations.
+const tie = 1e-9
+
+// moreDeprived reports whether the first job in the line of class a is more deprived than that of class b.
+func (q *taskCalendar) moreDeprived(a, b int) bool {
+	first, second := &q.jobs[q.lines[a][0]], &q.jobs[q.lines[b][0]]
+	x, y := float64(first.running)*q.weigh[a], float64(second.running)*q.weigh[b]
+	switch {
+	case x < y*(1-tie):
+		return true
+	case y < x*(1-tie):
+		return false
+	case first.running != second.running:
+		return first.running < second.running
+	}
+	return first.order < second.order
+}
+
+// fits reports whether a task of the class fits on a machine.
+func (q *taskCalendar) fits(class, machine int) bool {
+	free := q.free[machine*q.resources:][:q.resources]
+	for j, a := range q.demand[class*q.resources:][:q.resources] {
+		if a > free[j] {
+			return false
+		}
+	}
+	return true
+}
+
+// firstFit returns the first machine on which a task of the class fits, or -1.
+func (q *taskCalendar) firstFit(class int) int {
+	room := q.room[class]
+	for w, word := range room {
+		for ; word != 0; word &= word - 1 {
+			room[w] = word
+			if m := 64*w + bits.TrailingZeros64(word); q.fits(class, m) {
+				return m
+			}
+		}
+		room[w] = 0
+	}
+	return -1
+}
+
+// begin launches a task of the first job in the line of the class.
+func (q *taskCalendar) begin(class, machine int, y *tally) {
+	line := q.lines[class]
+	id := line[0]
+	job := &q.jobs[id]
+	for j, a := range q.demand[class*q.resources:][:q.resources] {
+		q.free[machine*q.resources+j] -= a
+	}
+	q.run(class, 1, y)
+	job.running++
+	if job.waiting != endless {
+		job.waiting--
+	}
+	if job.waiting == 0 {
+		last := len(line) - 1
+		line[0] = line[last]
+		q.lines[class] = line[:last]
+		line = line[:last]
+	}
+	if len(line) > 0 {
+		q.down(line, 0)
+	}
+	q.pushEnd(taskEnd{min(q.now+q.durations[class].Sample(q.draws), math.MaxFloat64), id, uint32(machine)})
+}
+
+// finish ends the first of the tasks that run.
+func (q *taskCalendar) finish(y *tally) {
+	end := q.popEnd()
+	job, machine := &q.jobs[end.job], int(end.machine)
+	class := int(job.class)
+	for j, a := range q.demand[class*q.resources:][:q.resources] {
+		q.free[machine*q.resources+j] += a
+	}
+	for k := range q.stuck {
+		if q.fits(k, machine) {
+			q.stuck[k] = false
+			q.room[k][machine/64] |= 1 << (machine % 64)
+		}
+	}
+	y.jumps++
+	q.run(class, -1, y)
+	job.running--
+	switch {
+	case job.waiting > 0:
+		q.up(q.lines[class], int(job.place))
+	case job.running == 0:
+		y.left[class]++
+		y.sojourn[class] += q.now - job.born
+		q.change(class, -1, q.now, y)
+		q.known = q.keys != nil
+		q.slots = append(q.slots, end.job)
+	}
+}
+
+// run counts one task that runs more or less.
+func (q *taskCalendar) run(class, by int, y *tally) {
+	y.tasks.more[class] += float64(q.running[class]-y.tasks.base[class]) * (q.now - q.since[class])
+	q.since[class] = q.now
+	q.running[class] += by
+	if q.standing {
+		y.add(q.all, q.now-q.counted)
+		q.counted = q.now
+	}
+	q.all += by
+}
+
+// rest counts up to time t, which becomes time 0.
+func (q *taskCalendar) rest(t float64, y *tally) {
+	for k, n := range q.running {
+		y.tasks.more[k] += float64(n-y.tasks.base[k]) * (t - q.since[k])
+		q.since[k] = 0
+	}
+	if q.standing {
+		y.time += t
+		y.add(q.all, t-q.counted)
+		for k, n := range q.counts {
+			y.jobs[k] += float64(n) * t
+		}
+	} else {
+		q.census.rest(t, y)
+	}
+	q.counted = 0
+	for k := range q.ends { // a heap stays one: rounding is monotone
+		q.ends[k].at -= t
+	}
+	for k := range q.jobs {
+		q.jobs[k].born -= t
+	}
+	q.arrival -= t
+	q.now = 0
+}
+
+// sooner compares two jobs of a class: that with fewer tasks, then the older one, is more deprived.
+func (q *taskCalendar) sooner(a, b uint32) bool {
+	x, y := &q.jobs[a], &q.jobs[b]
+	return x.running < y.running || x.running == y.running && x.order < y.order
+}
+
+// up moves the job at place k of a line, which may be too early for it, to where it belongs.
+func (q *taskCalendar) up(line []uint32, k int) {
+	job := line[k]
+	for k > 0 {
+		parent := (k - 1) / 2
+		if !q.sooner(job, line[parent]) {
+			break
+		}
+		line[k] = line[parent]
+		q.jobs[line[k]].place = int32(k)
+		k = parent
+	}
+	line[k] = job
+	q.jobs[job].place = int32(k)
+}
+
+// down moves the job at place k of a line, which may be too late for it, to where it belongs.
+func (q *taskCalendar) down(line []uint32, k int) {
+	job := line[k]
+	for {
+		child := 2*k + 1
+		if child >= len(line) {
+			break
+		}
+		if child+1 < len(line) && q.sooner(line[child+1], line[child]) {
+			child++
+		}
+		if !q.sooner(line[child], job) {
+			break
+		}
+		line[k] = line[child]
+		q.jobs[line[k]].place = int32(k)
+		k = child
+	}
+	line[k] = job
+	q.jobs[job].place = int32(k)
+}
+
+// pushEnd adds a task that runs.
+func (q *taskCalendar) pushEnd(end taskEnd) {
+	ends := append(q.ends, end)
+	k := len(ends) - 1
+	for k > 0 {
+		parent := (k - 1) / 2
+		if ends[parent].at <= end.at {
+			break
+		}
+		ends[k] = ends[parent]
+		k = parent
+	}
+	ends[k] = end
+	q.ends = ends
+}
+
+// popEnd takes out the task that ends first.
+func (q *taskCalendar) popEnd() taskEnd {
+	ends := q.ends
+	first, last := ends[0], len(ends)-1
+	end := ends[last]
+	ends = ends[:last]
+	k := 0
+	for {
+		child := 2*k + 1
+		if child >= last {
+			break
+		}
+		if child+1 < last && ends[child+1].at < ends[child].at {
+			child++
+		}
+		if end.at <= ends[child].at {
+			break
+		}
+		ends[k] = ends[child]
+		k = child
+	}
+	if last > 0 {
+		ends[k] = end
+	}
+	q.ends = ends
+	return first
+}
