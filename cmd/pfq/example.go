@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"io/fs"
+	"path"
 	"strings"
 	"text/tabwriter"
 
@@ -12,9 +14,10 @@ import (
 	"productform/cmd/internal/cli"
 )
 
-// The first line of every example is a comment that says what it means.
+// The first line of every example is a comment that says what it means. Clusters stand in the folder itself, pools and
+// traffic of pfq allocate below it.
 //
-//go:embed examples/*.yaml
+//go:embed examples/*.yaml examples/*/*.yaml
 var examples embed.FS
 
 func newExample() *cobra.Command {
@@ -33,7 +36,9 @@ func newExample() *cobra.Command {
   racks          Four racks of 25 servers: local jobs on two servers of a rack, wide ones on one of each rack.
   random-100-2   100 equal servers, two drawn at random for every job, at load 0.8.
   storage        A storage cluster: each data set has replicas on some nodes, and is read from all of them at once.
-  three-servers  The three servers of Bonald and Comte (2017), figure 1, at load 0.8.`,
+  three-servers  The three servers of Bonald and Comte (2017), figure 1, at load 0.8.
+  two-jobs       Two jobs share 9 processors and 18 GB: one needs memory, the other processors.
+  two-classes    Two classes of jobs come and go on 9 processors and 18 GB, at loads of 0.85 and 0.875.`,
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: exampleNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,11 +47,7 @@ func newExample() *cobra.Command {
 				if err := cli.CheckWord("example", args[0], exampleNames()); err != nil {
 					return err
 				}
-				data, err := examples.ReadFile("examples/" + args[0] + ".yaml")
-				if err != nil {
-					return err
-				}
-				answer = data
+				answer = readExample(args[0])
 			}
 			return write(answer, file, cmd.OutOrStdout())
 		},
@@ -55,27 +56,49 @@ func newExample() *cobra.Command {
 	return cmd
 }
 
-func exampleNames() []string {
-	entries, err := examples.ReadDir("examples")
-	if err != nil {
-		panic(err) // embedded
+// exampleFiles returns the paths of the examples.
+func exampleFiles() []string {
+	var files []string
+	for _, pattern := range []string{"examples/*.yaml", "examples/*/*.yaml"} {
+		found, err := fs.Glob(examples, pattern)
+		if err != nil {
+			panic(err) // embedded
+		}
+		files = append(files, found...)
 	}
+	return files
+}
+
+func exampleName(file string) string { return strings.TrimSuffix(path.Base(file), ".yaml") }
+
+func exampleNames() []string {
 	var names []string
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	for _, file := range exampleFiles() {
+		names = append(names, exampleName(file))
 	}
 	return names
+}
+
+// readExample returns the text of the example with a name, nil if there is none.
+func readExample(name string) []byte {
+	for _, file := range exampleFiles() {
+		if exampleName(file) != name {
+			continue
+		}
+		data, err := examples.ReadFile(file)
+		if err != nil {
+			panic(err) // embedded
+		}
+		return data
+	}
+	return nil
 }
 
 func listExamples() []byte {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, name := range exampleNames() {
-		data, err := examples.ReadFile("examples/" + name + ".yaml")
-		if err != nil {
-			panic(err) // embedded
-		}
-		first, _, _ := strings.Cut(string(data), "\n")
+		first, _, _ := strings.Cut(string(readExample(name)), "\n")
 		fmt.Fprintf(w, "%s\t%s\n", name, strings.TrimPrefix(first, "# "))
 	}
 	w.Flush()

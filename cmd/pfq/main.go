@@ -4,9 +4,10 @@
 //	pfq stability MODEL  whether the cluster is stable, by what margin, and which classes decide
 //	pfq simulate MODEL   estimates of the same by simulation, under three policies, for any law of sizes
 //	pfq tags             hosts that guess job sizes: best cutoffs, and the rivals of this policy
+//	pfq allocate POOL    divisible resources shared among jobs, at rest or in random traffic
 //	pfq example [NAME]   a model to start from
 //
-// MODEL is a file in JSON or YAML, or - for the standard input. The answer is a table, JSON or CSV.
+// MODEL and POOL are files in JSON or YAML, or - for the standard input. The answer is a table, JSON or CSV.
 // The exit status is 0 if there is an answer, 1 if the model has none (it is unstable, say) and 2 for
 // bad usage or bad input, with one line on the standard error. Ctrl-C ends it by the signal, which a shell
 // tells as 130; simulations stop their runs first, say how many are kept, and end with that status.
@@ -54,7 +55,8 @@ func newRoot() *cobra.Command {
 		Use:   "pfq",
 		Short: "Answers about clusters of servers shared by classes of jobs, exact and by simulation",
 		Long: `pfq gives exact answers about clusters of servers shared by classes of jobs, under balanced fairness, and
-simulates them, also where theory has no answer. It analyses farms of hosts that guess how large jobs are, too.
+simulates them, also where theory has no answer. It analyses farms of hosts that guess how large jobs are, too, and shares
+divisible resources among jobs.
 
 Exit status: 0 answered, 1 the model is valid but has no answer (it is unstable, or infeasible), 2 bad usage or bad input,
 130 interrupted.`,
@@ -75,6 +77,6 @@ Exit status: 0 answered, 1 the model is valid but has no answer (it is unstable,
   own-2   3/4 = 0.75
   shared  9/10 = 0.9`,
 	}
-	root.AddCommand(newSolve(), newStability(), newSimulate(), newTags(), newExample(), newVersion())
+	root.AddCommand(newSolve(), newStability(), newSimulate(), newTags(), newAllocate(), newExample(), newVersion())
 	return root
 }

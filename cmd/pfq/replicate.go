@@ -18,30 +18,30 @@ import (
 // errInterrupted ends a command that a signal stopped.
 var errInterrupted = errors.New("interrupted")
 
-// run simulates the system, until a signal comes.
-func (s *simulation) run(ctx context.Context, plan *sim.Plan, stderr io.Writer) error {
+// replicate simulates a plan made with these settings, until a signal comes. speed is the number of jumps per second,
+// nil if all runs were found.
+func replicate(ctx context.Context, plan *sim.Plan, settings sim.Settings, stderr io.Writer) (r *sim.Result, speed any, err error) {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	var last sweep.Progress
 	bar := cli.NewProgress(stderr, "pfq")
 	defer bar.Clear()
-	if s.flags.settings.Precision == 0 {
-		bar.Show(0, s.flags.settings.Runs, "runs")
+	if settings.Precision == 0 {
+		bar.Show(0, settings.Runs, "runs")
 	}
 	start := time.Now()
-	r, err := plan.Run(ctx, func(p sweep.Progress) {
+	r, err = plan.Run(ctx, func(p sweep.Progress) {
 		last = p
-		bar.Show(p.Done, p.Total, left(p, s.flags.settings.Precision > 0))
+		bar.Show(p.Done, p.Total, left(p, settings.Precision > 0))
 	})
 	if err != nil {
-		return stopped(ctx, err, s.flags.settings.Folder, last.Done)
+		return nil, nil, stopped(ctx, err, settings.Folder, last.Done)
 	}
-	s.result = r
 	if computed := float64(last.Done - last.Reused); computed > 0 {
 		all := r.Jumps * (1 + r.WarmUp/r.Time) / float64(r.Runs) * computed // in warm-ups there are as many in proportion
-		s.speed = all / time.Since(start).Seconds()
+		speed = all / time.Since(start).Seconds()
 	}
-	return nil
+	return r, speed, nil
 }
 
 // stopped returns the error of a simulation, or if a signal stopped it, what is kept of it.

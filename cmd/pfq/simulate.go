@@ -265,7 +265,7 @@ func (f *simulateFlags) answer(ctx context.Context, m *cluster.Model, sizes dist
 			fmt.Fprintln(stderr, "pfq: note: no exact values beside the estimates:", goHint.ReplaceAllString(cli.OneLine(err), ""))
 		}
 	}
-	if err := s.run(ctx, plan, stderr); err != nil {
+	if s.result, s.speed, err = replicate(ctx, plan, f.settings, stderr); err != nil {
 		return nil, false, f.translate(err)
 	}
 	s.warnings = append(s.warnings, s.result.Warnings...)

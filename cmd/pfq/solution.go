@@ -33,29 +33,30 @@ func formatSolution(m *cluster.Model, r *bf.Result, format string, digits int) (
 	return s.text(), nil
 }
 
-// value returns the fields of one number: its float64, and its exact value or its bounds if the engine has them.
+// value returns the fields of one number of the result.
 func (s solution) value(key string, v *num.Value) record {
+	return valueFields(key, v, string(s.result.Engine), s.digits)
+}
+
+// valueFields returns the fields of one number: its float64, and its exact value or its bounds if the engine has them.
+func valueFields(key string, v *num.Value, engine string, digits int) record {
 	r := record{{key, nil}}
 	if v != nil {
 		r[0].value = v.Float
 	}
-	switch s.result.Engine {
-	case bf.Exact:
+	switch engine {
+	case string(bf.Exact):
 		r = append(r, field{key + "_exact", nil})
 		if v != nil {
 			r[1].value = v.Exact.RatString()
 		}
-	case bf.Enclose:
+	case string(bf.Enclose):
 		r = append(r, field{key + "_low", nil}, field{key + "_high", nil})
 		if v != nil {
-			r[1].value, r[2].value = s.bounds(v)
+			r[1].value, r[2].value = num.Enclosure{Low: v.Low, High: v.High}.Text(digits)
 		}
 	}
 	return r
-}
-
-func (s solution) bounds(v *num.Value) (low, high string) {
-	return num.Enclosure{Low: v.Low, High: v.High}.Text(s.digits)
 }
 
 func (s solution) rat(key string, v *big.Rat) record {
@@ -233,22 +234,28 @@ func (s solution) table(w io.Writer, rows []record, columns ...string) {
 	fmt.Fprintln(w)
 }
 
-// cell returns one number for people: six digits, the digits asked of enclose, or a fraction that is not too long.
+// cell returns one number for people, below one if it must be.
 func (s solution) cell(r record, key string) string {
+	return valueCell(r, key, s.digits, func(text string) string { return belowOne(key, text, r.get(key)) })
+}
+
+// valueCell returns one number for people: six digits, the digits asked of enclose, or a fraction that is not too long.
+// Decimals are mended before they are shown.
+func valueCell(r record, key string, digits int, mend func(string) string) string {
 	const longest = 24
 	if text, ok := r.get(key + "_exact").(string); ok && len(text) <= longest {
 		if strings.Contains(text, "/") {
-			text += " = " + belowOne(key, six(r.get(key)), r.get(key))
+			text += " = " + mend(six(r.get(key)))
 		}
 		return text
 	}
-	if low, ok := r.get(key + "_low").(string); ok && s.digits > 6 {
-		v, ok := new(big.Float).SetPrec(uint(64 + 4*s.digits)).SetString(low)
+	if low, ok := r.get(key + "_low").(string); ok && digits > 6 {
+		v, ok := new(big.Float).SetPrec(uint(64 + 4*digits)).SetString(low)
 		if ok {
-			return belowOne(key, v.Text('g', s.digits-1), r.get(key))
+			return mend(v.Text('g', digits-1))
 		}
 	}
-	return belowOne(key, six(r.get(key)), r.get(key))
+	return mend(six(r.get(key)))
 }
 
 // belowOne returns the text of a number, with more digits or as "<1" if it reads 1 and cannot be: in a stable cluster

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/fluid"
+)
+
+// Two jobs on one resource of 4 units: tasks of a take 1 of them, of b 3.
+const onePool = `{"resources": [{"name": "c<u>", "capacity": 4}], "jobs": [
+	{"name": "a", "demand": {"c<u>": 1}}, {"name": "b", "demand": {"c<u>": 3}, "count": 1}]}`
+
+func allocateJSON(t *testing.T, pool, args string) map[string]any {
+	t.Helper()
+	stdout, stderr, status := pfq(pool, append([]string{"allocate", "-", "--format", "json"}, strings.Fields(args)...)...)
+	if status != 0 || stderr != "" {
+		t.Fatalf("%s: status %d, %s", args, status, stderr)
+	}
+	return parseJSON(t, stdout)
+}
+
+// Equal numbers of tasks are 1 and 1: dominant shares of 1/4 and 3/4, where half of the resource would be 1/2 each. The
+// first job would run 3 tasks with what the second holds.
+func TestAllocateJSON(t *testing.T) {
+	got := allocateJSON(t, onePool, "--policy maxmin --audit")
+	indices := got["indices"].(map[string]any)
+	if jain := 4.0 / 5; indices["jain_index"] != jain || indices["jain_index_exact"] != "4/5" || indices["share_gap_exact"] != "1/3" || indices["dominant_efficiency"] != 1.0 {
+		t.Errorf("indices are %v", indices)
+	}
+	if nash := indices["nash_mean"].(float64); math.Abs(nash-math.Sqrt(3)/4) > 1e-12 { // computed to 1e-13
+		t.Errorf("Nash mean is %v", nash)
+	}
+	delete(got, "indices")
+	want := map[string]any{
+		"policy": "maxmin", "engine": "exact",
+		"jobs": []any{
+			map[string]any{"name": "a", "tasks": 1.0, "tasks_exact": "1", "dominant_share": 0.25, "dominant_share_exact": "1/4", "dominant_resource": "c<u>"},
+			map[string]any{"name": "b", "tasks": 1.0, "tasks_exact": "1", "dominant_share": 0.75, "dominant_share_exact": "3/4", "dominant_resource": "c<u>"},
+		},
+		"resources": []any{map[string]any{"name": "c<u>", "utilization": 1.0, "utilization_exact": "1", "saturated": true, "price": nil}},
+		"residual":  0.0, "relative_error_bound": 0.0,
+		"audit": map[string]any{"tolerance": 0.0, "feasible": true, "pareto_efficient": true, "sharing_incentive": false, "envy_free": false,
+			"overload": nil, "growth": nil,
+			"shortfall": map[string]any{"job": "a", "dominant_share": 0.25, "dominant_share_exact": "1/4", "split": 0.5, "split_exact": "1/2"},
+			"envy":      map[string]any{"job": "a", "other": "b", "tasks": 1.0, "tasks_exact": "1", "with_other": 3.0, "with_other_exact": "3"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The fields come in the order of the contract.
+func TestAllocateJSONOrder(t *testing.T) {
+	for _, c := range []struct{ pool, args, keys string }{
+		{onePool, "--policy drf", "policy engine jobs name tasks dominant_share dominant_resource resources name utilization saturated price residual relative_error_bound"},
+		{oneTraffic, "--policy bf --dynamic", "stable policy jobs name tasks dominant_share dominant_resource arrival_rate mean_jobs mean_delay service_rate " +
+			"resources name load loads method states truncation_bound truncation_proved rounding_bound"},
+	} {
+		rest, stderr, _ := pfq(c.pool, append([]string{"allocate", "-", "--format", "json"}, strings.Fields(c.args)...)...)
+		for _, key := range strings.Fields(c.keys) {
+			_, after, ok := strings.Cut(rest, `"`+key+`": `)
+			if !ok {
+				t.Fatalf("%s is missing or too early in %s%s", key, rest, stderr)
+			}
+			rest = after
+		}
+	}
+}
+
+// Of the two jobs, both resources are full: a + 3b = 9 and 4a + b = 18, so that a = 45/11 and b = 18/11. With prices p
+// and q of the processors and the memory, 1/a = p/9 + 4q/18 and 1/b = 3p/9 + q/18, so that p = 9/5 and q = 1/5. They
+// add up to the number of jobs, for all that is used is paid.
+func TestAllocateProportionalFairness(t *testing.T) {
+	pool, _, _ := pfq("", "example", "two-jobs")
+	got := allocateJSON(t, pool, "--policy pf --tol 1e-30 --audit")
+	if got["engine"] != "enclose" || !(got["relative_error_bound"].(float64) <= 1e-30) {
+		t.Errorf("engine %v, bound %v", got["engine"], got["relative_error_bound"])
+	}
+	for i, want := range []string{"45/11", "18/11"} {
+		job := got["jobs"].([]any)[i].(map[string]any)
+		low, high, value := rat(t, job["tasks_low"]), rat(t, job["tasks_high"]), rat(t, want)
+		if low.Cmp(value) > 0 || high.Cmp(value) < 0 {
+			t.Errorf("%v is not in [%v, %v]", want, job["tasks_low"], job["tasks_high"])
+		}
+		if width := high.Sub(high, low).Quo(high, value); width.Cmp(rat(t, "1e-29")) > 0 { // 1e-30 and two roundings to 31 digits
+			t.Errorf("[%v, %v] is wider than 1e-29", job["tasks_low"], job["tasks_high"])
+		}
+	}
+	for j, want := range []float64{1.8, 0.2} {
+		resource := got["resources"].([]any)[j].(map[string]any)
+		if price := resource["price"].(float64); math.Abs(price-want) > 1e-9 || resource["saturated"] != true { // not proved of prices
+			t.Errorf("resource %d is %v, want the price %v", j, resource, want)
+		}
+	}
+	audit := got["audit"].(map[string]any)
+	for _, key := range []string{"feasible", "pareto_efficient", "sharing_incentive", "envy_free"} {
+		if audit[key] != true {
+			t.Errorf("%s is %v", key, audit[key])
+		}
+	}
+	float := allocateJSON(t, pool, "--policy pf --engine float")
+	if float["relative_error_bound"] != nil || float["jobs"].([]any)[0].(map[string]any)["tasks_low"] != nil {
+		t.Errorf("with float: %v", float)
+	}
+}
+
+func TestAllocateCSV(t *testing.T) {
+	stdout, _, status := pfq(onePool, "allocate", "-", "--policy", "drf", "--format", "csv")
+	const want = `kind,name,tasks,tasks_exact,dominant_share,dominant_share_exact,dominant_resource,utilization,utilization_exact,saturated,price,policy,engine,residual,relative_error_bound
+job,a,2,2,0.5,1/2,c<u>,,,,,,,,
+job,b,0.6666666666666666,2/3,0.5,1/2,c<u>,,,,,,,,
+resource,c<u>,,,,,,1,1,true,,,,,
+pool,,,,,,,,,,,drf,exact,0,0
+`
+	if status != 0 || stdout != want {
+		t.Error(cmp.Diff(want, stdout))
+	}
+}
+
+// Rows with counts say so: 10 jobs of a and 5 of b get 4/15 each of the dominant share.
+func TestAllocateCounts(t *testing.T) {
+	pool := strings.Replace(onePool, `{"c<u>": 1}`, `{"c<u>": 1}, "count": 10`, 1)
+	pool = strings.Replace(pool, `"count": 1}`, `"count": 5}`, 1)
+	stdout, _, _ := pfq(pool, "allocate", "-", "--policy", "drf")
+	const want = `dominant resource fairness; exact engine, computed exactly, shown as short fractions and to six digits
+
+job  count  tasks             dominant share    dominant resource
+a    10     4/15 = 0.266667   1/15 = 0.0666667  c<u>
+b    5      4/45 = 0.0888889  1/15 = 0.0666667  c<u>
+
+resource  utilization  saturated
+c<u>      1            yes
+`
+	if stdout != want {
+		t.Error(cmp.Diff(want, stdout))
+	}
+}
+
+// On one resource balanced fairness is processor sharing: E[x_k] = ρ_k/(1-ρ). Class a brings 1/8, b 3/8 of it.
+const oneTraffic = `{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [
+	{"name": "a", "demand": {"cpu": 1}, "arrival_rate": "1/4", "mean_size": 2}, {"name": "b", "demand": {"cpu": 3}, "arrival_rate": 0.5},
+	{"name": "never", "demand": {"cpu": 1}, "arrival_rate": 0}]}`
+
+func TestAllocateDynamic(t *testing.T) {
+	for _, policy := range []string{"bf", "pf", "drf"} { // all the same here, for equal weights
+		got := allocateJSON(t, oneTraffic, "--dynamic --policy "+policy)
+		bound := got["truncation_bound"].(float64) + got["rounding_bound"].(float64)
+		if got["stable"] != true || got["policy"] != policy || !(bound < 1e-8) || got["loads"].([]any)[0] != 0.5 {
+			t.Errorf("%v", got)
+		}
+		for k, want := range []map[string]float64{
+			{"arrival_rate": 0.25, "mean_jobs": 0.25, "mean_delay": 1, "service_rate": 2},
+			{"arrival_rate": 0.5, "mean_jobs": 0.75, "mean_delay": 1.5, "service_rate": 2.0 / 3},
+		} {
+			job := got["jobs"].([]any)[k].(map[string]any)
+			for key, v := range want {
+				if x := job[key].(float64); math.Abs(x-v) > 1e-8*v { // the bounds are below
+					t.Errorf("%s: %s of class %d is %v, want %v", policy, key, k, x, v)
+				}
+			}
+			if job["tasks"] != nil || job["dominant_share"] != nil || job["dominant_resource"] != "cpu" {
+				t.Errorf("%v", job)
+			}
+		}
+		never := got["jobs"].([]any)[2].(map[string]any)
+		if never["mean_jobs"] != 0.0 || never["mean_delay"] != nil || never["service_rate"] != nil {
+			t.Errorf("%v", never)
+		}
+	}
+}
+
+// An overloaded resource is an answer, and the exit status 1.
+func TestAllocateOverload(t *testing.T) {
+	overload := strings.Replace(oneTraffic, "0.5", `"7/6"`, 1)
+	stdout, stderr, status := pfq(overload, "allocate", "-", "--dynamic", "--format", "json")
+	want := map[string]any{"stable": false, "policy": "pf", "resource": "cpu", "load": 1.0, "load_exact": "1",
+		"resources": []any{map[string]any{"name": "cpu", "load": 1.0}}, "loads": []any{1.0}}
+	if diff := cmp.Diff(want, parseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
+		t.Errorf("status %d, %s\n%s", status, stderr, diff)
+	}
+	stdout, _, status = pfq(overload, "allocate", "-", "--dynamic")
+	if text := "unstable: the load of cpu is 1, and jobs pile up under every policy\n\nresource  load\ncpu       1\n"; status != 1 || stdout != text {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+	stdout, _, status = pfq(overload, "allocate", "-", "--dynamic", "--format", "csv", "--simulate", "5")
+	if text := "kind,name,load,load_exact,stable,policy,resource\nresource,cpu,1,,,,\npool,,1,1,false,pf,cpu\n"; status != 1 || stdout != text {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+}
+
+// What is simulated agrees with theory, and does not depend on the number of runs at a time.
+func TestAllocateSimulate(t *testing.T) {
+	for _, policy := range []string{"pf", "drf", "bf"} {
+		var answers []map[string]any
+		for _, jobs := range []string{"1", "2"} {
+			stdout, _, status := pfq(oneTraffic, "allocate", "-", "--dynamic", "--policy", policy, "--simulate", "20", "--jumps", "1e4", "--jobs", jobs, "--format", "json")
+			if status != 0 {
+				t.Fatalf("status %d, %s", status, stdout)
+			}
+			got := parseJSON(t, stdout)
+			delete(got, "jumps_per_second")
+			answers = append(answers, got)
+		}
+		if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
+			t.Error(diff)
+		}
+		for _, job := range answers[0]["jobs"].([]any)[:2] {
+			for key, e := range job.(map[string]any)["simulated"].(map[string]any) {
+				if z, ok := e.(map[string]any)["z"].(float64); !ok || math.Abs(z) > 5.5 { // for a normal variable with probability 4e-8
+					t.Errorf("%s: %s is %v", policy, key, e)
+				}
+			}
+		}
+	}
+}
+
+// manyClasses has more classes than the chain can take.
+const manyClasses = `{"resources": [{"name": "cpu", "capacity": 4}, {"name": "ram", "capacity": 4}], "jobs": [
+	{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 0.5}, {"name": "b", "demand": {"cpu": 1, "ram": 2}, "arrival_rate": 0.5},
+	{"name": "c", "demand": {"ram": 1}, "arrival_rate": 0.5}, {"name": "d", "demand": {"cpu": 1, "ram": 1}, "arrival_rate": 0.5}]}`
+
+func TestAllocateTooManyClasses(t *testing.T) {
+	stdout, stderr, status := pfq(manyClasses, "allocate", "-", "--dynamic")
+	if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: --policy = pf: want bf for more than ") || !strings.Contains(stderr, "--simulate") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+	stdout, stderr, status = pfq(manyClasses, "allocate", "-", "--dynamic", "--simulate", "20", "--jumps", "1e3", "--format", "json")
+	got := parseJSON(t, stdout)
+	job := got["jobs"].([]any)[3].(map[string]any)
+	if status != 0 || !strings.HasPrefix(stderr, "pfq: note: no means beside the estimates: --policy = pf: ") || job["mean_jobs"] != nil ||
+		!(job["simulated"].(map[string]any)["mean_jobs"].(map[string]any)["mean"].(float64) > 0) {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+	if stdout, _, status := pfq(manyClasses, "allocate", "-", "--dynamic", "--simulate", "20", "--jumps", "1e3"); status != 0 || !strings.HasPrefix(stdout, "stable; ") {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+}
+
+// The examples of pools and traffic are read and have an answer under every policy.
+func TestAllocateExamples(t *testing.T) {
+	for folder, args := range map[string][]string{"pools": nil, "traffic": {"--dynamic"}} {
+		files, err := filepath.Glob("examples/" + folder + "/*.yaml")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v, %v", folder, files, err)
+		}
+		for _, file := range files {
+			for _, policy := range fluid.Policies() {
+				stdout, stderr, status := pfq("", append([]string{"allocate", file, "--policy", string(policy)}, args...)...)
+				if status != 0 || stdout == "" || stderr != "" {
+					t.Errorf("%s under %s: status %d, %s%s", file, policy, status, stdout, stderr)
+				}
+			}
+		}
+	}
+}
+
+// Bad usage and bad input: status 2, one line on the standard error, nothing on the standard output, no file.
+func TestAllocateBadUsage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"pool.json":    onePool,
+		"traffic.json": oneTraffic,
+		"weights.json": strings.Replace(onePool, `"count": 1`, `"weight": 2`, 1),
+		"demand.json":  strings.Replace(onePool, `{"c<u>": 3}`, `{"c<v>": 3}`, 1),
+		"never.json":   strings.Replace(strings.Replace(oneTraffic, `"1/4"`, "0", 1), "0.5", "0", 1),
+		"empty.yaml":   "",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ args, want string }{
+		{"", "pfq: allocate wants one POOL, a file or - for the standard input, not 0 arguments\n"},
+		{"absent.json", "pfq: absent.json: no such file or directory\n"},
+		{"-", "pfq: standard input: want a pool with resources and jobs, not an empty file\n"},
+		{"- --dynamic", "pfq: standard input: want traffic with resources and jobs, not an empty file\n"},
+		{"empty.yaml", "pfq: empty.yaml: want a pool with resources and jobs, not an empty file\n"},
+		{"demand.json", `pfq: demand.json: jobs[1].demand["c<v>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n"},
+		{"traffic.json", "pfq: traffic.json: jobs[0].arrival_rate = a string \"1/4\": want one of the fields name, demand, weight, count; " +
+			"this one is for jobs that come and go, with --dynamic\n"},
+		{"pool.json --dynamic", "pfq: pool.json: jobs[0].arrival_rate is missing: want a number >= 0\n"},
+		{"pool.json --policy fair", "pfq: --policy = fair: want pf, drf, maxmin, bmf or bf\n"},
+		{"pool.json --engine fast", "pfq: --engine = fast: want auto, float, enclose or exact"},
+		{"pool.json --engine exact", "pfq: --engine = exact: want auto, float or enclose: proportional fairness is irrational in general\n"},
+		{"pool.json --policy drf --engine enclose", "pfq: --engine = enclose: want auto, float or exact: the policy drf is rational\n"},
+		{"weights.json --policy bf", "pfq: weights.json: jobs[1].weight = "},
+		{"pool.json --tol 0", "pfq: --tol = 0: want a number >= 1e-300 and < 1\n"},
+		{"pool.json --tol 0.2 --audit", "pfq: --tol = 0.2: want a number <= 0.1 with --audit\n"},
+		{"pool.json --simulate 5", "pfq: --simulate is of no use without --dynamic\n"},
+		{"pool.json --states 5", "pfq: --states is of no use without --dynamic\n"},
+		{"traffic.json --dynamic --seed 5", "pfq: --seed is of no use without --simulate\n"},
+		{"traffic.json --dynamic --simulate 1", "pfq: --simulate = 1: want an integer in 2..1000000\n"},
+		{"traffic.json --dynamic --simulate 5 --results pool.json", "pfq: --results = pool.json: not a directory\n"},
+		{"never.json --dynamic --simulate 5", "pfq: never.json: jobs = arrival rates that are all 0: want a class with an arrival rate > 0\n"},
+		{"traffic.json --dynamic --engine exact", "pfq: --engine and --dynamic exclude each other\n"},
+		{"traffic.json --dynamic --audit", "pfq: --audit and --dynamic exclude each other\n"},
+		{"traffic.json --dynamic --tol 1e-20", "pfq: --tol = 1e-20: want a number in [1e-14, 1)\n"},
+		{"traffic.json --dynamic --states 9", "pfq: --states = 9: want at least "},
+		{"pool.json --format xml", "pfq: --format = xml: want text, json or csv\n"},
+		{"pool.json --policy drf -o absent/answer", "pfq: absent/answer: no such file or directory\n"},
+	} {
+		stdout, stderr, status := pfq("", append([]string{"allocate"}, strings.Fields(c.args)...)...)
+		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {
+			t.Errorf("pfq allocate %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+	if files, err := os.ReadDir("."); err != nil || len(files) != 6 {
+		t.Errorf("files %v were left, error %v", files, err)
+	}
+}
+
+func TestAllocateOutput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	want, _, _ := pfq(onePool, "allocate", "-", "--policy", "drf")
+	if stdout, stderr, status := pfq(onePool, "allocate", "-", "--policy", "drf", "-o", "answer"); status != 0 || stdout+stderr != "" {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+	if got, err := os.ReadFile("answer"); err != nil || string(got) != want || want == "" {
+		t.Errorf("%v, %q", err, got)
+	}
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+	"text/tabwriter"
+
+	"productform/fluid"
+	"productform/num"
+)
+
+// floatTolerance is what comparisons allow for allocations whose error is not proved.
+const floatTolerance = 1e-6
+
+// An auditAnswer turns what can be held against an allocation into records.
+type auditAnswer struct {
+	pool      *fluid.Pool
+	exact     bool // whether the allocation is
+	tolerance float64
+	report    *fluid.Report
+	indices   *fluid.IndexSet
+}
+
+// newAudit audits an allocation, with a tolerance that its errors do not reach.
+func newAudit(p *fluid.Pool, r *fluid.Allocation) (*auditAnswer, error) {
+	a := &auditAnswer{pool: p, exact: r.Engine == fluid.Exact, tolerance: floatTolerance}
+	switch {
+	case a.exact:
+		a.tolerance = 0
+	case r.RelativeErrorBound != nil:
+		a.tolerance = math.Nextafter(3*(*r.RelativeErrorBound+0x1p-53), 1)
+	}
+	tasks := fluid.Tasks(r)
+	var err error
+	if a.report, err = fluid.Audit(p, tasks, new(big.Rat).SetFloat64(a.tolerance)); err != nil {
+		return nil, err
+	}
+	a.indices, err = fluid.Indices(p, tasks)
+	return a, err
+}
+
+// rat returns the fields of a number.
+func (a *auditAnswer) rat(key string, v *big.Rat) record {
+	r := record{{key, ratNumber(v)}}
+	if a.exact {
+		r = append(r, field{key + "_exact", ratText(v)})
+	}
+	return r
+}
+
+// witness returns a record, or nil if there is none.
+func witness(is bool, r func() record) any {
+	if !is {
+		return nil
+	}
+	return r()
+}
+
+// properties returns what the allocation has, and the witnesses of what it has not.
+func (a *auditAnswer) properties() record {
+	r := a.report
+	job := func(i int) string { return a.pool.Jobs[i].Name }
+	return record{
+		{"tolerance", a.tolerance},
+		{"feasible", r.Overload == nil},
+		{"pareto_efficient", r.Growth == nil},
+		{"sharing_incentive", r.Shortfall == nil},
+		{"envy_free", r.Envy == nil},
+		{"overload", witness(r.Overload != nil, func() record {
+			return join(record{{"resource", a.pool.Resources[r.Overload.Resource].Name}}, a.rat("utilization", r.Overload.Utilization))
+		})},
+		{"growth", witness(r.Growth != nil, func() record {
+			return join(record{{"job", job(r.Growth.Job)}}, a.rat("tasks", r.Growth.Tasks))
+		})},
+		{"shortfall", witness(r.Shortfall != nil, func() record {
+			return join(record{{"job", job(r.Shortfall.Job)}}, a.rat("dominant_share", r.Shortfall.Share), a.rat("split", r.Shortfall.Split))
+		})},
+		{"envy", witness(r.Envy != nil, func() record {
+			return join(record{{"job", job(r.Envy.Job)}, {"other", job(r.Envy.Other)}}, a.rat("tasks", r.Envy.Tasks), a.rat("with_other", r.Envy.WithOther))
+		})},
+	}
+}
+
+// indexFields returns how efficient and how fair the allocation is. Of one that is not exact, they are of the tasks as
+// printed.
+func (a *auditAnswer) indexFields() record {
+	x := a.indices
+	engine := string(fluid.Float)
+	if a.exact {
+		engine = string(fluid.Exact)
+	}
+	var out record
+	for _, f := range []struct {
+		key   string
+		value *num.Value
+	}{
+		{"mean_utilization", &x.MeanUtilization},
+		{"least_utilization", &x.LeastUtilization},
+		{"largest_utilization", &x.LargestUtilization},
+		{"total_dominant_share", &x.TotalDominantShare},
+		{"max_dominant_share", &x.MaxDominantShare},
+		{"dominant_efficiency", &x.DominantEfficiency},
+		{"jain_index", x.JainIndex},
+		{"share_gap", x.ShareGap},
+	} {
+		out = join(out, valueFields(f.key, f.value, engine, 0))
+	}
+	return append(out, field{"nash_mean", x.NashMean})
+}
+
+func (a *auditAnswer) text() string {
+	var b bytes.Buffer
+	p := a.properties()
+	cell := func(r record, key string) string { return valueCell(r, key, 6, func(s string) string { return s }) }
+	verdict := func(key, witness string, why func(record) string) string {
+		if p.get(key) == true {
+			return "yes"
+		}
+		return "no: " + why(p.get(witness).(record))
+	}
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, line := range [][2]string{
+		{"feasible", verdict("feasible", "overload", func(r record) string {
+			return fmt.Sprintf("the utilization of %v is %s", r.get("resource"), cell(r, "utilization"))
+		})},
+		{"Pareto efficient", verdict("pareto_efficient", "growth", func(r record) string {
+			return fmt.Sprintf("a job of %v could run %s tasks more", r.get("job"), cell(r, "tasks"))
+		})},
+		{"sharing incentive", verdict("sharing_incentive", "shortfall", func(r record) string {
+			return fmt.Sprintf("a job of %v has a dominant share of %s, below its part by weight, %s", r.get("job"), cell(r, "dominant_share"), cell(r, "split"))
+		})},
+		{"envy-free", verdict("envy_free", "envy", func(r record) string {
+			return fmt.Sprintf("a job of %v runs %s tasks, and would run %s with what one of %v holds", r.get("job"), cell(r, "tasks"), cell(r, "with_other"), r.get("other"))
+		})},
+	} {
+		fmt.Fprintln(w, line[0]+"\t"+line[1])
+	}
+	w.Flush()
+	fmt.Fprintln(&b)
+	indices := a.indexFields()
+	for _, f := range indices {
+		if !boundSuffix.MatchString(f.key) {
+			fmt.Fprintln(w, strings.ReplaceAll(f.key, "_", " ")+"\t"+cell(indices, f.key))
+		}
+	}
+	w.Flush()
+	fmt.Fprintln(&b)
+	return b.String()
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strings"
+
+	"productform/cmd/internal/cli"
+	"productform/fluid"
+	"productform/num"
+	"productform/sim"
+)
+
+// A trafficAnswer turns what is known of jobs that come and go into records.
+type trafficAnswer struct {
+	flags    *allocateFlags
+	traffic  *fluid.Traffic
+	result   *fluid.TrafficResult // nil if there are too many states
+	overload *fluid.UnstableError // nil if stable
+
+	simulated *sim.Result // nil unless asked for
+	speed     any         // jumps per second, nil if all runs were found
+}
+
+// traffic computes the mean numbers of jobs that come and go, and says whether they are finite.
+func (f *allocateFlags) traffic(ctx context.Context, t *fluid.Traffic, name string, stderr io.Writer) (answer []byte, stable bool, err error) {
+	a := trafficAnswer{flags: f, traffic: t}
+	if errors.As(t.Stable(), &a.overload) {
+		answer, err = a.format()
+		return answer, false, err
+	}
+	simulation := simulateFlags{settings: f.settings}
+	var plan *sim.Plan
+	if f.settings.Runs > 0 { // before anything that takes long
+		if plan, err = sim.NewPlan(sim.Sharing{Traffic: *t, Policy: fluid.Policy(f.policy)}, f.settings); err != nil {
+			return nil, false, simulation.translate(err)
+		}
+	}
+	a.result, err = fluid.Solve(t, fluid.Policy(f.policy), fluid.TrafficSettings{RelTol: f.tol, MaxStates: f.states})
+	switch {
+	case err != nil && plan != nil && simulateHint.MatchString(err.Error()):
+		fmt.Fprintln(stderr, "pfq: note: no means beside the estimates:", cli.OneLine(f.translate(err, name)))
+	case err != nil:
+		return nil, false, err
+	}
+	if plan != nil {
+		if a.simulated, a.speed, err = replicate(ctx, plan, f.settings, stderr); err != nil {
+			return nil, false, simulation.translate(err)
+		}
+		for _, w := range a.simulated.Warnings {
+			fmt.Fprintln(stderr, "pfq: warning:", w)
+		}
+	}
+	answer, err = a.format()
+	return answer, true, err
+}
+
+func (a *trafficAnswer) format() ([]byte, error) {
+	switch a.flags.format {
+	case "json":
+		return writeJSON(a.json())
+	case "csv":
+		return writeCSV(columnsOf(a.csv()), a.csv())
+	}
+	return a.text(), nil
+}
+
+func (a *trafficAnswer) jobs() []record {
+	rows := []record{}
+	for k, c := range a.traffic.Classes {
+		row := record{{"name", c.Name}, {"tasks", nil}, {"dominant_share", nil}, {"dominant_resource", a.dominant(k)},
+			{"arrival_rate", ratNumber(c.ArrivalRate)}, {"mean_jobs", nil}, {"mean_delay", nil}, {"service_rate", nil}}
+		if a.result != nil {
+			r := &a.result.Classes[k]
+			row[5].value, row[6].value, row[7].value = r.MeanJobs, pointed(r.MeanDelay), pointed(r.ServiceRate)
+		}
+		if a.simulated != nil {
+			row = append(row, field{"simulated", a.estimates(k, row)})
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// pointed returns the number, or nil if it does not exist.
+func pointed(v *float64) any {
+	if v == nil {
+		return nil
+	}
+	return *v
+}
+
+// estimates returns what was simulated of a class, with the means of theory.
+func (a *trafficAnswer) estimates(k int, theory record) record {
+	exact := func(key string) *num.Value {
+		v, ok := theory.get(key).(float64)
+		if !ok {
+			return nil
+		}
+		return &num.Value{Float: v}
+	}
+	e := &a.simulated.Classes[k]
+	return record{
+		{"mean_jobs", estimate(&e.MeanJobs, exact("mean_jobs"))},
+		{"mean_delay", estimate(e.MeanDelay, exact("mean_delay"))},
+		{"measured_delay", estimate(e.MeasuredDelay, exact("mean_delay"))},
+		{"service_rate", estimate(e.ServiceRate, exact("service_rate"))},
+	}
+}
+
+// dominant returns the name of the resource of which tasks of a class take the largest part, as the policy believes;
+// the first of equal ones.
+func (a *trafficAnswer) dominant(k int) string {
+	best, name := new(big.Rat), ""
+	for j, d := range a.traffic.Classes[k].Profile() {
+		if d == nil {
+			continue
+		}
+		r := a.traffic.Resources[j]
+		if part := new(big.Rat).Quo(d, r.Capacity); part.Cmp(best) > 0 {
+			best, name = part, r.Name
+		}
+	}
+	return name
+}
+
+func (a *trafficAnswer) resources() []record {
+	rows := []record{}
+	for j, load := range a.traffic.Loads() {
+		rows = append(rows, record{{"name", a.traffic.Resources[j].Name}, {"load", ratNumberBeside(load, big.NewRat(1, 1))}})
+	}
+	return rows
+}
+
+// pool returns the fields of the pool as a whole.
+func (a *trafficAnswer) pool() record {
+	out := record{{"stable", a.overload == nil}, {"policy", a.flags.policy}}
+	if a.overload != nil {
+		return append(out, field{"resource", a.traffic.Resources[a.overload.Resource].Name},
+			field{"load", ratNumberBeside(a.overload.Load, big.NewRat(1, 1))}, field{"load_exact", ratText(a.overload.Load)})
+	}
+	r := a.result
+	if r == nil {
+		r = new(fluid.TrafficResult)
+	}
+	iterated := r.Method == fluid.MultigridMethod
+	for _, f := range []struct {
+		key   string
+		known bool
+		value any
+	}{
+		{"method", true, string(r.Method)},
+		{"states", true, r.States},
+		{"truncation_bound", true, r.TruncationBound},
+		{"truncation_proved", true, r.Proved},
+		{"rounding_bound", !iterated, r.RoundingBound},
+		{"iteration_error", iterated, r.IterationError},
+	} {
+		if a.result == nil || !f.known {
+			f.value = nil
+		}
+		out = append(out, field{f.key, f.value})
+	}
+	if s := a.simulated; s != nil {
+		out = append(out, field{"runs", s.Runs}, field{"jumps", s.Jumps}, field{"time", s.Time}, field{"warm_up", s.WarmUp},
+			field{"seed", a.flags.settings.Seed})
+	}
+	return out
+}
+
+// json returns the whole answer as one object.
+func (a *trafficAnswer) json() record {
+	loads := []any{}
+	for _, r := range a.resources() {
+		loads = append(loads, r.get("load"))
+	}
+	pool := a.pool()
+	out := slices.Clone(pool[:2])
+	if a.overload == nil {
+		out = append(out, field{"jobs", a.jobs()})
+	}
+	out = join(out, record{{"resources", a.resources()}, {"loads", loads}}, pool[2:])
+	if a.simulated != nil {
+		out = append(out, field{"jumps_per_second", a.speed}, field{"warnings", append([]string{}, a.simulated.Warnings...)})
+	}
+	return out
+}
+
+// csv returns the lines of the answer: one for each job, each resource and the pool.
+func (a *trafficAnswer) csv() []record {
+	var jobs []record
+	if a.overload == nil {
+		for _, r := range a.jobs() {
+			jobs = append(jobs, flatten(r))
+		}
+	}
+	return kinds([]kindRows{{"job", jobs}, {"resource", a.resources()}, {"pool", []record{a.pool()}}})
+}
+
+func (a *trafficAnswer) text() []byte {
+	var b bytes.Buffer
+	name := policyName(fluid.Policy(a.flags.policy))
+	if a.overload != nil {
+		load := a.overload.Load
+		fmt.Fprintf(&b, "unstable: the load of %s is %s, and jobs pile up under every policy\n\n", a.traffic.Resources[a.overload.Resource].Name, sixBeside(load, big.NewRat(1, 1)))
+		poolTable(&b, a.resources(), "resource", 6, "name", "load")
+		return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+	}
+	fmt.Fprintf(&b, "stable; %s; %s\n", name, a.accuracy())
+	if s := a.simulated; s != nil {
+		fmt.Fprintf(&b, "%d runs of %.0f jumps, observed for a time of %.6g after a warm-up of %.6g; seed %d; ± at confidence %g\n",
+			s.Runs, s.Jumps/float64(s.Runs), s.Time, s.WarmUp, a.flags.settings.Seed, a.flags.settings.Confidence)
+	}
+	fmt.Fprintln(&b)
+	if a.simulated == nil {
+		poolTable(&b, a.jobs(), "class", 6, "name", "arrival_rate", "mean_jobs", "mean_delay", "service_rate")
+	} else {
+		var rows []record
+		for _, r := range a.jobs() {
+			rows = append(rows, join(r[:1], record{{"arrival_rate", r.get("arrival_rate")}}, r.get("simulated").(record)))
+		}
+		simulationTable(&b, rows, "class", "name", "arrival_rate", "mean_jobs", "service_rate")
+		simulationTable(&b, rows, "class", "name", "mean_delay", "measured_delay")
+	}
+	poolTable(&b, a.resources(), "resource", 6, "name", "load")
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+}
+
+// accuracy says how the means were computed and how good they are.
+func (a *trafficAnswer) accuracy() string {
+	r := a.result
+	if r == nil {
+		return "too many states to compute the means"
+	}
+	method, rounding := "Markov chain", oneDigitUp(r.RoundingBound)+" from rounding (proved)"
+	switch r.Method {
+	case fluid.WhittleMethod:
+		method = "product form"
+	case fluid.MultigridMethod:
+		rounding = oneDigitUp(r.IterationError) + " from the iteration (measured)"
+	case fluid.GeometricMethod:
+		return "closed form\nrelative error: " + rounding
+	}
+	var words []string
+	for _, l := range r.Limits {
+		words = append(words, fmt.Sprint(l))
+	}
+	proved := map[bool]string{true: "proved", false: "measured"}[r.Proved]
+	return fmt.Sprintf("%s of %d states, up to %s jobs\nrelative error: %s from the states left out (%s), %s",
+		method, r.States, strings.Join(words, ", "), oneDigitUp(r.TruncationBound), proved, rounding)
+}
