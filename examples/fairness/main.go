@@ -1,0 +1,140 @@
+// Command fairness asks which fairness to configure on a cluster that shares processors and memory, and what it costs:
+// what two kinds of jobs get at a given moment, how long they take when they come and go, and whether it pays to ask for more
+// than one needs.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math/big"
+	"os"
+	"text/tabwriter"
+
+	"productform/fluid"
+	"productform/num"
+)
+
+func main() {
+	if err := run(os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// policies are those compared, with their names.
+var policies = []struct {
+	name   string
+	policy fluid.Policy
+}{
+	{"proportional fairness", fluid.PF},
+	{"dominant resource fairness", fluid.DRF},
+	{"max-min fairness", fluid.MaxMin},
+	{"bottleneck max fairness", fluid.BMF},
+	{"balanced fairness", fluid.BF},
+}
+
+// resources returns what the cluster has.
+func resources() []fluid.Resource {
+	return []fluid.Resource{
+		{Name: "processors", Capacity: num.MustRat("100")},
+		{Name: "GB of memory", Capacity: num.MustRat("400")},
+	}
+}
+
+// demand returns what one task needs.
+func demand(processors, memory string) []*big.Rat {
+	return []*big.Rat{num.MustRat(processors), num.MustRat(memory)}
+}
+
+// A task of a training job takes 4 processors and little memory, a task of a query much memory. Alone, a
+// job of either kind takes a minute with the whole cluster: 25 tasks of training, 20 of a query.
+func traffic(load string) *fluid.Traffic {
+	rate := new(big.Rat).Quo(num.MustRat(load), num.MustRat("1.2")) // of each kind, jobs a minute; 1.2 minutes of all processors go with one job of each kind
+	return &fluid.Traffic{Resources: resources(), Classes: []fluid.Class{
+		{Name: "training", Demand: demand("4", "1.6"), ArrivalRate: rate, MeanSize: num.MustRat("25")},
+		{Name: "queries", Demand: demand("1", "20"), ArrivalRate: rate, MeanSize: num.MustRat("20")},
+	}}
+}
+
+func run(w io.Writer) error {
+	for _, table := range []func(*tabwriter.Writer) error{atRest, inTraffic, lying} {
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		if err := table(t); err != nil {
+			return err
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// atRest prints what each of ten training jobs and ten queries gets.
+func atRest(t *tabwriter.Writer) error {
+	fmt.Fprintln(t, "Ten training jobs and ten queries at rest, tasks of each job:")
+	fmt.Fprintln(t, "\ttraining\tquery\tprocessors used\tmemory used")
+	pool := traffic("0").Pool()
+	for i := range pool.Jobs {
+		pool.Jobs[i].Count = 10
+	}
+	for _, p := range policies {
+		a, err := fluid.Allocate(pool, p.policy, fluid.Settings{})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(t, "%s\t%.3f\t%.3f\t%.0f %%\t%.0f %%\n", p.name, a.Jobs[0].Tasks.Float, a.Jobs[1].Tasks.Float,
+			100*a.Resources[0].Utilization.Float, 100*a.Resources[1].Utilization.Float)
+	}
+	fmt.Fprintln(t)
+	return nil
+}
+
+// inTraffic prints how long jobs take that come and go.
+func inTraffic(t *tabwriter.Writer) error {
+	fmt.Fprintln(t, "Jobs that come and go, mean minutes of a training job and of a query:")
+	fmt.Fprintln(t, "processors busy\t40 %\t\t60 %\t\t80 %\t\t90 %\t")
+	for _, p := range policies {
+		fmt.Fprint(t, p.name)
+		for _, load := range []string{"0.4", "0.6", "0.8", "0.9"} {
+			r, err := fluid.Solve(traffic(load), p.policy, fluid.TrafficSettings{})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(t, "\t%.2f\t%.2f", *r.Classes[0].MeanDelay, *r.Classes[1].MeanDelay)
+		}
+		fmt.Fprintln(t)
+	}
+	fmt.Fprintln(t)
+	return nil
+}
+
+// lying prints what queries gain by asking for more processors than they use.
+func lying(t *tabwriter.Writer) error {
+	fmt.Fprintln(t, "Queries ask for more processors than they use; tasks of one query beside one training job, and mean minutes at load 0.4:")
+	fmt.Fprintln(t, "\tproportional fairness\t\t\tdominant resource fairness\t\t")
+	fmt.Fprintln(t, "processors asked for\tat rest\tquery\ttraining\tat rest\tquery\ttraining")
+	for _, asked := range []string{"1", "2", "3", "4", "5", "7"} {
+		fmt.Fprint(t, asked)
+		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
+			m := traffic("0.4")
+			m.Classes[1].Declared = demand(asked, "20")
+			a, err := fluid.Allocate(m.Pool(), policy, fluid.Settings{})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(t, "\t%.2f", a.Jobs[1].Tasks.Float)
+			r, err := fluid.Solve(m, policy, fluid.TrafficSettings{})
+			switch {
+			case errors.Is(err, fluid.ErrUnstable):
+				fmt.Fprint(t, "\toverloaded\t")
+			case err != nil:
+				return err
+			default:
+				fmt.Fprintf(t, "\t%.2f\t%.2f", *r.Classes[1].MeanDelay, *r.Classes[0].MeanDelay)
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	return nil
+}

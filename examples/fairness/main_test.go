@@ -1,0 +1,87 @@
+package main
+
+import (
+	"math"
+	"testing"
+
+	"productform/fluid"
+	"productform/internal/docs"
+)
+
+// The program prints what its README shows.
+func TestOutput(t *testing.T) {
+	if err := docs.CheckOutput("README.md", "go run ./examples/fairness", run); err != nil {
+		t.Error(err)
+	}
+}
+
+// Delays under proportional fairness at load 0.4, by sweeping over the balance equations of at most 40 jobs of each kind, with
+// the allocation found on the edges of the set of feasible ones: x log u + y log v is largest where processors are
+// shared by numbers, if memory suffices, or the other way round, or else where both are full. 0.4 is the load of the busier resource,
+// so that more than 40 jobs have a probability below 1e-12.
+func TestAgainstSweeps(t *testing.T) {
+	const most = 40
+	a := [2][2]float64{{0.04, 0.004}, {0.01, 0.05}} // parts of processors and memory that a task of each kind takes
+	alone := [2]float64{25, 20}
+	rate := 0.4 / 1.2
+	work := func(x, y float64) [2]float64 { // tasks that run in all
+		n := x + y
+		for j := range 2 {
+			u, v := x/n/a[0][j], y/n/a[1][j]
+			if u*a[0][1-j]+v*a[1][1-j] <= 1 {
+				return [2]float64{u, v}
+			}
+		}
+		det := a[0][0]*a[1][1] - a[0][1]*a[1][0]
+		return [2]float64{(a[1][1] - a[1][0]) / det, (a[0][0] - a[0][1]) / det}
+	}
+	var p, done0, done1 [most + 2][most + 2]float64
+	for x := range most + 1 {
+		for y := range most + 1 {
+			if x+y > 0 {
+				w := work(float64(x), float64(y))
+				done0[x][y], done1[x][y] = w[0]/alone[0], w[1]/alone[1]
+			}
+		}
+	}
+	p[0][0] = 1
+	for range 4000 {
+		for x := range most + 1 {
+			for y := range most + 1 {
+				in := p[x+1][y]*done0[x+1][y] + p[x][y+1]*done1[x][y+1]
+				out := done0[x][y] + done1[x][y]
+				if x > 0 {
+					in += rate * p[x-1][y]
+				}
+				if y > 0 {
+					in += rate * p[x][y-1]
+				}
+				if x < most {
+					out += rate
+				}
+				if y < most {
+					out += rate
+				}
+				p[x][y] = in / out
+			}
+		}
+	}
+	var mass float64
+	var mean [2]float64
+	for x := range most + 1 {
+		for y := range most + 1 {
+			mass += p[x][y]
+			mean[0] += float64(x) * p[x][y]
+			mean[1] += float64(y) * p[x][y]
+		}
+	}
+	r, err := fluid.Solve(traffic("0.4"), fluid.PF, fluid.TrafficSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, c := range r.Classes {
+		if want := mean[k] / mass / rate; math.Abs(*c.MeanDelay-want) > 1e-9*want {
+			t.Errorf("delay of class %d = %v, want %v", k, *c.MeanDelay, want)
+		}
+	}
+}
