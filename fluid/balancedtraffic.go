@@ -16,8 +16,9 @@ import (
 // over x <= limits, one addition and multiplication for each state, class and resource.
 //
 // What is left out is bounded by a product form. Let F = Π_j 1/(1 - A_j), A_j = Σ_k a_kj z_k. (1-A_j) F has nonnegative
-// coefficients for each j, so that those of F are at least Σ_k a_kj F(x-e_k) for all j, hence at least Φ(x), by induction.
-// Therefore, for every z > 1 at which the denominators are positive, and the same with the factor x_i on the left,
+// coefficients for each j, so that those of F are at least Σ_k a_kj F(x-e_k) for all j, hence at least Φ(x), by
+// induction. Therefore, for every z > 1 at which the denominators are positive, and the same with the factor x_i on the
+// left,
 //
 //	Σ_{x_k>L} w(x) <= z^-(L+1) Π_j 1/s_j,  s_j = 1 - load_j - (z-1) a_kj ρ_k,
 //	Σ_{x_k>L} x_i w(x) <= z^-(L+1) Π_j 1/s_j · Σ_j a_ij ρ_i z^{1 if i=k} / s_j.
@@ -138,9 +139,9 @@ func newSlab(size []int) *grid {
 	return g
 }
 
-// whittleRounding bounds the relative error of the means: each step to a state rounds a_kj ρ_k, its product with w and at most
-// one addition for each class, all nonnegative, and the largest of several resources is exact. Numbers that leave the range of
-// float64 are below 1e-290 of Z.
+// whittleRounding bounds the relative error of the means: each step to a state rounds a_kj ρ_k, its product with w and
+// at most one addition for each class, all nonnegative, and the largest of several resources is exact. Numbers that
+// leave the range of float64 are below 1e-290 of Z.
 func whittleRounding(limits []int) float64 {
 	steps := 0.0
 	for _, l := range limits {
@@ -200,8 +201,8 @@ func (b *balancedTail) bounds(k, l int, z1 float64) (mass float64, jobs []float6
 	return mass, rate
 }
 
-// outside returns the logarithms of bounds of Σ_{x_k>l} w(x) and Σ_{x_k>l} x_i w(x), with a z found by bisection: the logarithm of the
-// first is convex in that of z. Any z gives a bound.
+// outside returns the logarithms of bounds of Σ_{x_k>l} w(x) and Σ_{x_k>l} x_i w(x), with a z found by bisection: the
+// logarithm of the first is convex in that of z. Any z gives a bound.
 func (b *balancedTail) outside(k, l int) (mass float64, jobs []float64) {
 	most := math.Inf(1)
 	for j, p := range b.part {
@@ -223,9 +224,9 @@ func (b *balancedTail) outside(k, l int) (mass float64, jobs []float64) {
 	return b.bounds(k, l, min(low, most*(1-1e-9)))
 }
 
-// limit returns the smallest limit of class k beyond which the parts of Z and of all Σ x_i w(x) that are left out have at most
-// this logarithm relative to lower bounds of the whole: Z >= 1/(1-load_j) and Σ x_i w(x) >= a_ij ρ_i/(1-load_j)²
-// for each j, the sums for resource j alone.
+// limit returns the smallest limit of class k beyond which the parts of Z and of all Σ x_i w(x) that are left out have
+// at most this logarithm relative to lower bounds of the whole: Z >= 1/(1-load_j) and Σ x_i w(x) >= a_ij
+// ρ_i/(1-load_j)² for each j, the sums for resource j alone.
 func (b *balancedTail) limit(k int, share float64) int {
 	enough := func(l int) bool {
 		mass, jobs := b.outside(k, l)

@@ -129,8 +129,9 @@ func TestWhittleTail(t *testing.T) {
 
 func make80(classes int) []int { return []int{80, 80, 80}[:classes] }
 
-// Many classes: a star of resources with one class each and one class on all of them has Z = (1-ρ0)^(n-1)/Π_j (1-ρ0-ρ_j)
-// (Bonald, Massoulié, Proutière and Virtamo, Queueing Systems 53, 2006); classes of one resource share it as one processor.
+// Many classes: a star of resources with one class each and one class on all of them has Z = (1-ρ0)^(n-1)/Π_j
+// (1-ρ0-ρ_j) (Bonald, Massoulié, Proutière and Virtamo, Queueing Systems 53, 2006); classes of one resource share it as
+// one processor.
 func TestWhittleManyClasses(t *testing.T) {
 	star := trafficOf([][]*big.Rat{ratios("1 1 1 1"), ratios("1 0 0 0"), ratios("0 1 0 0"), ratios("0 0 1 0"), ratios("0 0 0 1")},
 		ratios("1/10 1/10 1/20 3/20 1/5")...)

@@ -39,8 +39,8 @@ func (g *grid) next(x []int) {
 	}
 }
 
-// newTrafficGrid returns the chain of the numbers of jobs below the limits: class k arrives at rate λ_k, unless the limit
-// is reached, and leaves at rate x_k φ_k(x)/σ_k. It costs one allocation for each state.
+// newTrafficGrid returns the chain of the numbers of jobs below the limits: class k arrives at rate λ_k, unless the
+// limit is reached, and leaves at rate x_k φ_k(x)/σ_k. It costs one allocation for each state.
 func (w *trafficProblem) newTrafficGrid(policy Policy, limits []int) (*grid, error) {
 	a, err := NewAllocator(w.traffic.Pool(), policy)
 	if err != nil {
@@ -83,8 +83,8 @@ type solution struct {
 	iteration float64 // the measured one
 }
 
-// eliminates reports whether a grid is solved by elimination: of two classes while it takes at most about a gigabyte, of three
-// while it is not slower than the iteration.
+// eliminates reports whether a grid is solved by elimination: of two classes while it takes at most about a gigabyte,
+// of three while it is not slower than the iteration.
 func (g *grid) eliminates() bool {
 	switch len(g.size) {
 	case 1:
@@ -113,8 +113,8 @@ func (w *trafficProblem) solveAt(policy Policy, limits []int, tol float64) (*sol
 	return v, nil
 }
 
-// summarize adds up a stationary measure, not necessarily of mass 1. Sums are compensated, so that their relative error is
-// below 2^-50 for any number of states.
+// summarize adds up a stationary measure, not necessarily of mass 1. Sums are compensated, so that their relative error
+// is below 2^-50 for any number of states.
 func (w *trafficProblem) summarize(v *solution, g *grid, pi []float64) {
 	sums := make([][]num.Sum, len(g.size))
 	edges := make([]num.Sum, len(g.size))

@@ -25,7 +25,8 @@ func randomGrid(r *rand.Rand, size ...int) *grid {
 	return g
 }
 
-// literalStationary solves the balance equations Σ_i π_i q_ij = π_j Σ_i q_ji, π_0 = 1, by Gaussian elimination on fractions.
+// literalStationary solves the balance equations Σ_i π_i q_ij = π_j Σ_i q_ji, π_0 = 1, by Gaussian elimination on
+// fractions.
 func literalStationary(g *grid) []*big.Rat {
 	n := g.states
 	m := make([][]*big.Rat, n) // equation of state j, with the unknowns π_1, π_2, ... and the constant in column 0
@@ -124,8 +125,8 @@ func plainStationary(g *grid) []float64 {
 	return pi
 }
 
-// Larger grids, with fronts of more than four states and several levels of cuts, against the same elimination in another order;
-// it too has an error of some 1e-11 at most.
+// Larger grids, with fronts of more than four states and several levels of cuts, against the same elimination in
+// another order; it too has an error of some 1e-11 at most.
 func TestStationaryAgainstPlainOrder(t *testing.T) {
 	for seed, size := range [][]int{{300}, {17, 23}, {24, 16}, {5, 60}, {7, 8, 6}, {3, 10, 11}} {
 		g := randomGrid(rand.New(rand.NewPCG(uint64(seed), 7)), size...)

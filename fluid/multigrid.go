@@ -2,13 +2,14 @@ package fluid
 
 import "math"
 
-// A level is a chain on a grid with a measure that is to become stationary. The multiplicative multigrid method (Horton and
-// Leutenegger, "A multi-level solution algorithm for steady-state Markov chains", SIGMETRICS 1994) improves it by Gauss-Seidel
-// sweeps, which even out what neighbours disagree on, and by a chain of blocks of two states in some coordinates: with the rates
-// that the measure gives between blocks, its stationary measure says by what factor each block is to be multiplied. Rates
-// between blocks are not divided by the mass of the block, so the measure to look for on the coarser level is the factor
-// itself, near 1. Sweeps are of little use along a coordinate that moves far more slowly than another, so blocks are made
-// only along those that move at least a third as fast as the fastest, which halves their speed on the coarser level.
+// A level is a chain on a grid with a measure that is to become stationary. The multiplicative multigrid method (Horton
+// and Leutenegger, "A multi-level solution algorithm for steady-state Markov chains", SIGMETRICS 1994) improves it by
+// Gauss-Seidel sweeps, which even out what neighbours disagree on, and by a chain of blocks of two states in some
+// coordinates: with the rates that the measure gives between blocks, its stationary measure says by what factor each
+// block is to be multiplied. Rates between blocks are not divided by the mass of the block, so the measure to look for
+// on the coarser level is the factor itself, near 1. Sweeps are of little use along a coordinate that moves far more
+// slowly than another, so blocks are made only along those that move at least a third as fast as the fastest, which
+// halves their speed on the coarser level.
 type level struct {
 	g      *grid
 	pi     []float64 // at pad + number of the state, as the rates
@@ -47,8 +48,9 @@ func newLevel(g *grid, speed []float64) *level {
 	return l
 }
 
-// iterate returns a stationary measure, and the relative error of the means that the changes of the last cycles suggest: change
-// times f/(1-f) if changes shrink by a factor f a cycle. It stops when that is below tol/10, or no longer improves.
+// iterate returns a stationary measure, and the relative error of the means that the changes of the last cycles
+// suggest: change times f/(1-f) if changes shrink by a factor f a cycle. It stops when that is below tol/10, or no
+// longer improves.
 func (g *grid) iterate(start, speed []float64, tol float64) (pi []float64, measured float64) {
 	l := newLevel(g, speed)
 	copy(l.pi[g.pad:], start)

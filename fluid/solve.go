@@ -35,13 +35,14 @@ type TrafficResult struct {
 	Limits []int // states x_k <= Limits[k] were summed, 0 for a class that never arrives; nil with the closed form
 	States int   // 0 with the closed form
 
-	// TruncationBound bounds the relative error of every mean that comes from states left out; Proved says whether it is
-	// proved or measured. Measured bounds near 1 say no more than that the limits are too small.
+	// TruncationBound bounds the relative error of every mean that comes from states left out; Proved says whether it
+	// is proved or measured. Measured bounds near 1 say no more than that the limits are too small.
 	TruncationBound float64
 	Proved          bool
 
-	// RoundingBound is a proved bound of the relative error of every mean from rounding, given the rates of the states. It
-	// is 0 with the method multigrid: IterationError, 0 elsewhere, then is the error of the iteration, measured and not proved.
+	// RoundingBound is a proved bound of the relative error of every mean from rounding, given the rates of the states.
+	// It is 0 with the method multigrid: IterationError, 0 elsewhere, then is the error of the iteration, measured and
+	// not proved.
 	RoundingBound  float64
 	IterationError float64
 }
@@ -54,12 +55,13 @@ type ClassResult struct {
 }
 
 // Solve computes the stationary measures of classes that arrive at random. Balanced fairness has the stationary
-// distribution Φ(x) Π_k ρ_k^x_k / Z, which is summed up to limits for any number of classes, with a proved bound of what is
-// left out. For the other policies the balance equations of the truncated chain, in which an arrival beyond the limits is
-// lost, are solved for two or three classes: by elimination without subtractions, of n² states in O(n³) time and O(n² log n)
-// memory (200 by 200 states: a fifth of a second and 30 MB; 1000 by 1000: ten seconds and a gigabyte), or by multigrid iteration for
-// three classes with more than 8,000 states or two with more than 1,000,000 (100 bytes a state, 500,000 states in some seconds).
-// A class with λ_k = 0 is left out. One class alone has the closed form, unless limits are set.
+// distribution Φ(x) Π_k ρ_k^x_k / Z, which is summed up to limits for any number of classes, with a proved bound of
+// what is left out. For the other policies the balance equations of the truncated chain, in which an arrival beyond the
+// limits is lost, are solved for two or three classes: by elimination without subtractions, of n² states in O(n³) time
+// and O(n² log n) memory (200 by 200 states: a fifth of a second and 30 MB; 1000 by 1000: some ten seconds and a
+// gigabyte), or by multigrid iteration for three classes with more than 8,000 states or two with more than 1,000,000
+// (100 bytes a state, 500,000 states in some seconds). A class with λ_k = 0 is left out. One class alone has the closed
+// form, unless limits are set.
 //
 // The error is an *[UnstableError] if the load of some resource is 1 or more, and an *[input.Error] for bad traffic or
 // settings, for more than three classes under other policies than balanced fairness, and if more than MaxStates states
@@ -166,8 +168,8 @@ func newTrafficProblem(t *Traffic) (*trafficProblem, error) {
 	return w, nil
 }
 
-// gap returns the least (1 - load_j)/(1 - load_j + a_kj ρ_k): the ratio of P(x_k = n+1) to P(x_k = n) would be 1 less that if
-// the resource were shared as one processor and nothing else mattered.
+// gap returns the least (1 - load_j)/(1 - load_j + a_kj ρ_k): the ratio of P(x_k = n+1) to P(x_k = n) would be 1 less
+// that if the resource were shared as one processor and nothing else mattered.
 func (w *trafficProblem) gap(k int) float64 {
 	least := 1.0
 	for j, part := range w.part {

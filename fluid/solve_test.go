@@ -50,7 +50,8 @@ func ratios(text string) []*big.Rat {
 	return list
 }
 
-// randomTraffic draws classes with profiles in sixths, weights 1 to 3 and mean sizes 1/2 to 2, scaled to this largest load.
+// randomTraffic draws classes with profiles in sixths, weights 1 to 3 and mean sizes 1/2 to 2, scaled to this largest
+// load.
 func randomTraffic(r *rand.Rand, classes, resources int, load *big.Rat) *Traffic {
 	t := &Traffic{}
 	for j := range resources {
@@ -114,8 +115,9 @@ func wantMeans(t *testing.T, what string, r *TrafficResult, want []float64, tol 
 	}
 }
 
-// testdata/dynamic.json was computed by an independent program, which solved the balance equations on 0..90 x 0..90 by block
-// elimination with subtractions; 1e-11 allows for its rounding. Automatic limits differ by no more than both bounds.
+// testdata/dynamic.json was computed by an independent program, which solved the balance equations on 0..90 x 0..90 by
+// block elimination with subtractions; 1e-11 allows for its rounding. Automatic limits differ by no more than both
+// bounds.
 func TestSolveAgainstIndependentProgram(t *testing.T) {
 	text, err := os.ReadFile("testdata/dynamic.json")
 	if err != nil {
@@ -177,9 +179,10 @@ func TestSolveOneClass(t *testing.T) {
 	}
 }
 
-// In a linear network (class 0 uses both resources, 1 and 2 one each) proportional fairness is balanced fairness, and
-// Z = (1-ρ0)/((1-ρ0-ρ1)(1-ρ0-ρ2)) (Massoulié and Roberts, Telecommunication Systems 15, 2000), E[x_k] = ρ_k ∂ log Z/∂ρ_k. Where
-// one resource is always the scarcer one, every policy without weights shares it as one processor: E[x_k] = ρ_k/(1-ρ).
+// In a linear network (class 0 uses both resources, 1 and 2 one each) proportional fairness is balanced fairness, and Z
+// = (1-ρ0)/((1-ρ0-ρ1)(1-ρ0-ρ2)) (Massoulié and Roberts, Telecommunication Systems 15, 2000), E[x_k] = ρ_k ∂ log Z/∂ρ_k.
+// Where one resource is always the scarcer one, every policy without weights shares it as one processor: E[x_k] =
+// ρ_k/(1-ρ).
 func TestSolveClosedForms(t *testing.T) {
 	line := trafficOf([][]*big.Rat{ratios("1 1"), ratios("1 0"), ratios("0 1")}, ratios("1/5 2/5 3/10")...)
 	want := []float64{0.2 * (-1/0.8 + 1/0.4 + 1/0.5), 1, 0.3 / 0.5}
@@ -225,7 +228,7 @@ func TestSolveConservesWork(t *testing.T) {
 // Balanced fairness as one policy among others: the chain that truncation leaves of a reversible one has the same
 // distribution on fewer states, which the recursion for its weights sums up without any balance equation.
 func TestChainOfBalancedFairness(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		classes := 2 + int(seed%2)
 		tr := withoutWeights(randomTraffic(r, classes, 1+r.IntN(3), big.NewRat(1+r.Int64N(18), 20)), BF)
@@ -233,7 +236,7 @@ func TestChainOfBalancedFairness(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		limits := []int{3 + r.IntN(30), 3 + r.IntN(30), 3 + r.IntN(20)}[:classes]
+		limits := []int{3 + r.IntN(25), 3 + r.IntN(25), 3 + r.IntN(8)}[:classes]
 		v, err := w.solveAt(BF, limits, 1e-12)
 		if err != nil {
 			t.Fatal(err)
@@ -247,8 +250,9 @@ func TestChainOfBalancedFairness(t *testing.T) {
 	}
 }
 
-// The same model in other words: classes and resources permuted, rates and sizes scaled, a class that never arrives added, a profile
-// declared that is another's truth; and a model with a class that hardly arrives against one without it.
+// The same model in other words: classes and resources permuted, rates and sizes scaled, a class that never arrives
+// added, a profile declared that is another's truth; and a model with a class that hardly arrives against one without
+// it.
 func TestSolveInvariance(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -297,12 +301,23 @@ func TestSolveSymmetric(t *testing.T) {
 	}
 }
 
-// The measured bound of the truncation error holds against far larger limits.
+// The measured bound of the truncation error holds against far larger limits, also with weights, sizes and rates of
+// different magnitude: then one class waits for rare long jobs of the other.
 func TestTruncationBound(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 4))
-		tr := randomTraffic(r, 2, 1+r.IntN(3), big.NewRat(1+r.Int64N(16), 20))
-		p := Policies()[seed%4]
+		tr := randomTraffic(r, 2, 1+r.IntN(3), big.NewRat(1, 2))
+		if seed%2 == 1 {
+			for k := range tr.Classes {
+				c := &tr.Classes[k]
+				c.Weight = big.NewRat(1<<r.IntN(10), 32)
+				scale := big.NewRat(1<<r.IntN(11), 32)
+				c.MeanSize.Mul(c.MeanSize, scale)
+				c.ArrivalRate.Quo(c.ArrivalRate, scale.Mul(scale, big.NewRat(1<<r.IntN(5), 1)))
+			}
+		}
+		scaleTo(tr, big.NewRat(1+r.Int64N(15), 20))
+		p := Policies()[seed/2%4]
 		far := solved(t, tr, p, TrafficSettings{RelTol: 1e-13})
 		limits := []int{1 + r.IntN(40), 1 + r.IntN(40)}
 		for _, s := range []TrafficSettings{{RelTol: 1e-3}, {RelTol: 1e-6}, {Limits: limits}} {

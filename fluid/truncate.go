@@ -6,14 +6,16 @@ import (
 	"productform/internal/input"
 )
 
-// Truncation. If arrivals of class k are lost at x_k = L_k, the mean of f changes by exactly
+// truncationSafety multiplies the truncation error expected. If arrivals of class k are lost at x_k = L_k, the mean of f
+// changes by exactly
 //
 //	E[f] - E_L[f] = Σ_k λ_k Σ_{x_k = L_k} π_L(x) D_k(x),  D_k(x) = h(x+e_k) - h(x),
 //
-// where h is the bias of f in the chain without limits: D_k is the effect of one more job on the integral of f over time. For
-// f = x_i it grows as the number of jobs, since one job delays others as long as the resource stays busy. So the
-// error is taken to be proportional to A_k(L) = λ_k E_L[(1 + Σ_l x_l) 1{x_k = L_k}], with a constant measured by a second solve with
-// smaller limits L': |E_L - E_L'| max_k A_k(L)/A_k(L') is the error expected, truncationSafety times that the bound.
+// where h is the bias of f in the chain without limits: D_k is the effect of one more job on the integral of f over
+// time. For f = x_i it grows as the number of jobs, since one job delays others as long as the resource stays busy. So
+// the error is taken to be proportional to A_k(L) = λ_k E_L[(1 + Σ_l x_l) 1{x_k = L_k}], with a constant measured by a
+// second solve with smaller limits L': |E_L - E_L'| max_k A_k(L)/A_k(L') is the error expected, truncationSafety times
+// that the bound.
 const truncationSafety = 4
 
 // chain solves the truncated chain and bounds what the truncation does.
@@ -116,7 +118,8 @@ func (w *trafficProblem) expected(tail float64) []int {
 	return limits
 }
 
-// smaller returns limits to compare with: exceeded with probability 1e-3, or a quarter less where the limit is not larger.
+// smaller returns limits to compare with: exceeded with probability 1e-3, or a quarter less where the limit is not
+// larger.
 func (v *solution) smaller() []int {
 	limits := make([]int, len(v.limits))
 	for k, p := range v.marginal {
@@ -129,17 +132,18 @@ func (v *solution) smaller() []int {
 	return limits
 }
 
-// falls reports whether a marginal is far smaller at its limit than half way: otherwise nothing is known of its tail. It may stay
-// level for long, if rare long jobs are served at the expense of a class.
+// falls reports whether a marginal is far smaller at its limit than half way: otherwise nothing is known of its tail.
+// It may stay level for long, if rare long jobs are served at the expense of a class.
 func falls(p []float64) bool { return p[len(p)-1] <= p[len(p)/2]/4 }
 
-// truncationBound measures the truncation error relative to the mean numbers, as a whole and by the class whose limit causes it. It
-// is at least 1 if some marginal does not fall.
+// truncationBound measures the truncation error relative to the mean numbers, as a whole and by the class whose limit
+// causes it. It is at least 1 if some marginal does not fall.
 func (v *solution) truncationBound(small *solution) (bound float64, byClass []float64) {
 	var change float64
 	for k, m := range v.mean {
 		change = max(change, math.Abs(m-small.mean[k])/m)
 	}
+	change += v.iteration + small.iteration
 	byClass = make([]float64, len(v.mean))
 	for k := range byClass {
 		if small.edge[k] > 0 {
@@ -153,8 +157,9 @@ func (v *solution) truncationBound(small *solution) (bound float64, byClass []fl
 	return bound / (1 - min(bound, 0.5)), byClass // relative to the mean without limits
 }
 
-// grown returns limits for which bounds should fall to half of relTol, as the tails of the marginals decay; at most four times
-// the limits before and a few more, and at least an eighth more for every class, since the effect of a limit that stays is not seen.
+// grown returns limits for which bounds should fall to half of relTol, as the tails of the marginals decay; at most
+// four times the limits before and a few more, and at least an eighth more for every class, since the effect of a limit
+// that stays is not seen.
 func (v *solution) grown(bounds []float64, relTol float64) []int {
 	limits := make([]int, len(v.limits))
 	for k, p := range v.marginal {
