@@ -1,10 +1,12 @@
 package plots
 
+import "slices"
+
 // A Precision says how much a figure is simulated.
 type Precision string
 
 // The precisions. On two cores the whole catalogue takes about a minute at Draft, some ten minutes at Normal and
-// most of an hour at Paper, which is the effort of [BC17]. Runs of farms (tags-6 and on) are a tenth as long.
+// most of an hour at Paper, which is the effort of [BC17]. Runs of farms and of shared resources (tags-6 and on) are a tenth as long.
 const (
 	Draft  Precision = "draft"  // 10 runs of 4·10^5 jumps after 2·10^5; coarser grids
 	Normal Precision = "normal" // 20 runs of 10^6 jumps after 10^6
@@ -24,5 +26,5 @@ type Entry struct {
 
 // Catalogue returns every figure there is, in the order of the papers.
 func Catalogue() []Entry {
-	return append(bonaldComte(), harcholBalter()...)
+	return slices.Concat(bonaldComte(), harcholBalter(), bonaldRoberts())
 }

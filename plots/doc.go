@@ -18,4 +18,9 @@
 // hosts (tags-8, tags-10); hosts to add (tags-13). Beyond them go the mean slowdown against the number of hosts
 // (tags-16) and all policies on measured run times (tags-17). Simulation confirms the theory where it is exact and shows
 // how far it is off where it approximates.
+//
+// Last come figures after Bonald and Roberts, "Enhanced cluster computing performance through proportional fairness",
+// Performance Evaluation 79, 2014, 134–145 ([BR14]), whose own parameters are not at hand: two jobs at rest (fluid-1);
+// mean service rates in random traffic (fluid-2); efficiency against fairness (fluid-3); lies (fluid-4); sharing task by
+// task (fluid-5); and users of a log (fluid-6).
 package plots

@@ -1,0 +1,119 @@
+package plots
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"productform/fluid"
+)
+
+// bonaldRoberts returns the entries after [BR14]. The parameters of the figures of the paper are not known here; these
+// have their own, which the captions state.
+func bonaldRoberts() []Entry {
+	analytic := func(id, title string, build func(context.Context, effort, *Figure) error) Entry {
+		return Entry{ID: id, Title: title, prepare: func(e effort) (*project, error) {
+			return &project{build: func(ctx context.Context) (*Figure, error) {
+				f := &Figure{ID: id, Title: title}
+				return f, build(ctx, e, f)
+			}}, nil
+		}}
+	}
+	return []Entry{
+		analytic("fluid-1", "Two jobs that share processors and memory", twoJobs),
+		serviceRates("fluid-2", "Mean service rate in random traffic"),
+		analytic("fluid-3", "Efficiency and fairness in random traffic", tradeOff),
+		analytic("fluid-4", "What lying about needs brings, at rest and in random traffic", lies),
+		taskByTask("fluid-5", "Sharing task by task against sharing at will"),
+		analytic("fluid-6", "Sharing among users with profiles estimated from a log", loggedUsers),
+	}
+}
+
+// policyShort returns the name of a policy in legends.
+func policyShort(p fluid.Policy) string {
+	switch p {
+	case fluid.PF:
+		return "PF"
+	case fluid.DRF:
+		return "DRF"
+	case fluid.MaxMin:
+		return "max-min"
+	case fluid.BMF:
+		return "BMF"
+	}
+	return "BF"
+}
+
+// policyLook returns the look of a policy, that of balanced fairness being the one it has in the figures of [BC17].
+func policyLook(p fluid.Policy) int {
+	switch p {
+	case fluid.PF:
+		return 0
+	case fluid.DRF:
+		return 1
+	case fluid.MaxMin:
+		return 4
+	case fluid.BMF:
+		return 2
+	}
+	return balancedLook
+}
+
+// The words that captions share.
+const (
+	afterRoberts = "After Bonald and Roberts (2014), with parameters of our own: those of the figures of the paper are not at hand."
+	policyWords  = "Proportional fairness (PF) maximises the sum of the logarithms of the numbers of tasks; dominant resource fairness (DRF) raises the dominant shares of all jobs together until a resource is full and a job that needs it stops"
+	trafficWords = "Class-k jobs arrive as a Poisson process of rate λ_k with exponential sizes of mean σ_k; the jobs present share the resources at once at every arrival and departure. "
+)
+
+// rats returns fractions written as "1" or "1/10".
+func rats(words ...string) []*big.Rat {
+	v := make([]*big.Rat, len(words))
+	for i, w := range words {
+		x, ok := new(big.Rat).SetString(w)
+		if !ok {
+			panic("plots: not a number: " + w)
+		}
+		v[i] = x
+	}
+	return v
+}
+
+// unitResources returns resources 1, 2, ... of capacity 1.
+func unitResources(n int) []fluid.Resource {
+	var all []fluid.Resource
+	for j := range n {
+		all = append(all, fluid.Resource{Name: fmt.Sprint(j + 1), Capacity: big.NewRat(1, 1)})
+	}
+	return all
+}
+
+// trafficOf returns traffic of one class for each profile, of mean size 1, whose arrival rates are in proportion to part and
+// such that the largest load, with the true profiles, is rho.
+func trafficOf(rho *big.Rat, part []*big.Rat, profiles ...[]*big.Rat) *fluid.Traffic {
+	t := &fluid.Traffic{Resources: unitResources(len(profiles[0]))}
+	for k, a := range profiles {
+		t.Classes = append(t.Classes, fluid.Class{Name: fmt.Sprint(k + 1), Demand: a, ArrivalRate: part[k]})
+	}
+	most := new(big.Rat)
+	for _, load := range t.Loads() {
+		if load.Cmp(most) > 0 {
+			most = load
+		}
+	}
+	for k := range t.Classes {
+		rate := new(big.Rat).Mul(part[k], rho)
+		t.Classes[k].ArrivalRate = rate.Quo(rate, most)
+	}
+	return t
+}
+
+// profileWords writes a profile, "(1, 0.1)".
+func profileWords(a []*big.Rat) string {
+	var words []string
+	for _, v := range a {
+		words = append(words, decimal(v))
+	}
+	return "(" + strings.Join(words, ", ") + ")"
+}

@@ -1,0 +1,389 @@
+package plots
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"productform/dist"
+	"productform/fluid"
+	"productform/sim"
+)
+
+// A couple is a pair of profiles in traffic that brings as much work to both classes.
+type couple struct {
+	profiles [2][]*big.Rat
+	alike    bool // whether the classes are mirror images, so that one stands for both
+}
+
+func couples() []couple {
+	return []couple{
+		{[2][]*big.Rat{rats("1", "1/2"), rats("1/2", "1")}, true},
+		{[2][]*big.Rat{rats("1", "1/10"), rats("1/10", "1")}, true},
+		{[2][]*big.Rat{rats("1", "1/10"), rats("1/5", "1")}, false},
+		{[2][]*big.Rat{rats("1", "0"), rats("1/2", "1")}, false},
+	}
+}
+
+// words writes the profiles.
+func (c couple) words() string {
+	return profileWords(c.profiles[0]) + " and " + profileWords(c.profiles[1])
+}
+
+// at returns the traffic of equal arrival rates whose largest load is rho.
+func (c couple) at(rho *big.Rat) *fluid.Traffic {
+	return trafficOf(rho, rats("1", "1"), c.profiles[0], c.profiles[1])
+}
+
+// shownClasses returns the classes that have curves.
+func (c couple) shownClasses() []int {
+	if c.alike {
+		return []int{0}
+	}
+	return []int{0, 1}
+}
+
+// group returns the name of the curves of a class, none if the classes are alike.
+func (c couple) group(class int) string {
+	if c.alike {
+		return ""
+	}
+	return fmt.Sprintf("class %d", class+1)
+}
+
+// chainSettings are finer than a picture shows; sums for balanced fairness cost nothing.
+func chainSettings(p fluid.Policy) fluid.TrafficSettings {
+	if p == fluid.BF {
+		return fluid.TrafficSettings{}
+	}
+	return fluid.TrafficSettings{RelTol: 1e-5}
+}
+
+// solved returns the exact mean numbers of jobs.
+func (c couple) solved(rho *big.Rat, p fluid.Policy) (*fluid.TrafficResult, error) {
+	r, err := fluid.Solve(c.at(rho), p, chainSettings(p))
+	if err != nil {
+		return nil, fmt.Errorf("profiles %s, %s, load %s: %w", c.words(), policyShort(p), decimal(rho), err)
+	}
+	return r, nil
+}
+
+// dynamicPolicies are those with curves in random traffic.
+func dynamicPolicies() []fluid.Policy { return []fluid.Policy{fluid.PF, fluid.DRF, fluid.BF} }
+
+// fluidLoads are those at which sharing is simulated.
+func fluidLoads() []*big.Rat { return rats("3/10", "6/10", "8/10") }
+
+// A couplePoint is a simulation of a couple.
+type couplePoint struct {
+	couple int
+	policy fluid.Policy
+	rho    *big.Rat
+	run    *simulation
+}
+
+// serviceRates draws the mean service rates of some pairs of profiles against the load.
+func serviceRates(id, title string) Entry {
+	return Entry{ID: id, Title: title, prepare: func(e effort) (*project, error) {
+		p := &project{}
+		var seen []couplePoint
+		for k, c := range couples() {
+			for _, policy := range dynamicPolicies() {
+				for _, rho := range fluidLoads() {
+					name := fmt.Sprintf("sharing, profiles %s, %s, load %s", c.words(), policyShort(policy), decimal(rho))
+					run, err := p.simulateShared(name, sim.Sharing{Traffic: *c.at(rho), Policy: policy}, e)
+					if err != nil {
+						return nil, err
+					}
+					seen = append(seen, couplePoint{k, policy, rho, run})
+				}
+			}
+		}
+		var varied []couplePoint
+		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
+			c, rho := couples()[variedCouple], big.NewRat(8, 10)
+			law := dist.BonaldComteHyperexponential()
+			name := fmt.Sprintf("sharing, profiles %s, %s, load %s, hyperexponential sizes", c.words(), policyShort(policy), decimal(rho))
+			run, err := p.simulateShared(name, sim.Sharing{Traffic: *c.at(rho), Policy: policy, Sizes: []dist.Distribution{law, law}}, e)
+			if err != nil {
+				return nil, err
+			}
+			varied = append(varied, couplePoint{variedCouple, policy, rho, run})
+		}
+		p.build = func(ctx context.Context) (*Figure, error) {
+			f := &Figure{ID: id, Title: title}
+			if err := drawRates(ctx, p, e, f, seen); err != nil {
+				return nil, err
+			}
+			return f, variedClaim(f, varied)
+		}
+		return p, nil
+	}}
+}
+
+// variedCouple is the pair of profiles that is also simulated with sizes that vary more than exponential ones.
+const variedCouple = 2
+
+// variedClaim holds what the paper says of other traffic.
+func variedClaim(f *Figure, varied []couplePoint) error {
+	pf, drf := varied[0].run.result.MeanJobs, varied[1].run.result.MeanJobs
+	c := couples()[variedCouple]
+	var exponential [2]float64
+	for k, one := range varied {
+		r, err := c.solved(one.rho, one.policy)
+		if err != nil {
+			return err
+		}
+		exponential[k] = inSystem(r)
+	}
+	load := decimal(varied[0].rho)
+	mean, factor := pf.Mean/drf.Mean, math.Exp(math.Hypot(pf.HalfWidth/pf.Mean, drf.HalfWidth/drf.Mean))
+	r := ratio{mean, mean / factor, mean * factor, load}
+	f.Claims = append(f.Claims, Claim{
+		Figure:    f.ID + string(rune('a'+variedCouple)),
+		Sentence:  "Given known insensitivity properties of fair resource sharing, PF would be equally preferable under a more realistic traffic model (section 1). Profiles " + c.words() + ".",
+		Criterion: "With hyperexponential sizes, of mean 5 with probability 1/6, else 1/5, the mean number of jobs is smaller under PF than under DRF.",
+		Numbers: fmt.Sprintf("At load %s %s ± %s jobs under PF and %s ± %s under DRF, against %s and %s with exponential sizes; ratio %.3g (%.3g to %.3g).",
+			load, short(pf.Mean), short(pf.HalfWidth), short(drf.Mean), short(drf.HalfWidth), short(exponential[0]), short(exponential[1]), r.mean, r.low, r.high),
+		Verdict: below([]ratio{r}, atMost(1, []ratio{r})), Finding: true,
+	})
+	return nil
+}
+
+// simulateShared adds the simulation of resources in random traffic, a tenth as long as those of clusters.
+func (p *project) simulateShared(name string, s sim.System, e effort) (*simulation, error) {
+	return p.simulate(name, s, e, sim.Settings{Jumps: shorter(e.jumps), WarmUp: shorter(e.warmUp)})
+}
+
+// sharedEffort tells how resources in random traffic were simulated, in words for a caption.
+func (p *project) sharedEffort(e effort) string {
+	return fmt.Sprintf("%d runs of %s jumps (arrivals, ends of jobs) after %s, seed %d", e.runs, power(shorter(e.jumps)), power(shorter(e.warmUp)), e.seed)
+}
+
+// sharedParameters returns the rows that tell how.
+func (p *project) sharedParameters(e effort) []Parameter {
+	return append([]Parameter{
+		{"simulations", fmt.Sprint(len(p.simulations))},
+		{"runs of each simulation", fmt.Sprint(e.runs)},
+		{"jumps of a run", power(shorter(e.jumps)) + " expected, after a warm-up of " + power(shorter(e.warmUp))},
+		{"seed", fmt.Sprint(e.seed)},
+		{"jumps observed in all", p.jumps()},
+		{"confidence of the intervals", "95 %"},
+	}, p.doubts("whose warm-up looks short")...)
+}
+
+func drawRates(ctx context.Context, p *project, e effort, f *Figure, seen []couplePoint) error {
+	loads := multiples(20, 18)
+	if e.precision == Draft {
+		loads = multiples(10, 9)
+	}
+	axis := Axis{Quantity: "load of the busiest resource", Symbol: "ρ", Max: 1}
+	exact := make(map[string]*fluid.TrafficResult) // by couple, policy and load
+	key := func(k int, p fluid.Policy, rho *big.Rat) string { return fmt.Sprint(k, p, rho) }
+	var words []string
+	for k, c := range couples() {
+		panel := Panel{Title: "Profiles " + c.words(), X: axis, Y: Axis{Quantity: "service rate over that of one processor", Symbol: "γ/(1 − ρ)"}, References: []Reference{{Label: "one processor", Y: 1}}}
+		for _, class := range c.shownClasses() {
+			for _, policy := range dynamicPolicies() {
+				line := Series{Label: policyShort(policy), Group: c.group(class), Look: policyLook(policy)}
+				for _, rho := range loads {
+					if err := ctx.Err(); err != nil {
+						return err
+					}
+					r, known := exact[key(k, policy, rho)]
+					if !known {
+						var err error
+						if r, err = c.solved(rho, policy); err != nil {
+							return err
+						}
+						exact[key(k, policy, rho)] = r
+					}
+					x, _ := rho.Float64()
+					line.X, line.Y = append(line.X, x), append(line.Y, *r.Classes[class].ServiceRate/(1-x))
+				}
+				panel.Series = append(panel.Series, line)
+			}
+			for _, policy := range dynamicPolicies() {
+				dots, err := simulatedRates(k, class, policy, seen)
+				if err != nil {
+					return err
+				}
+				dots.Group = c.group(class)
+				panel.Series = append(panel.Series, dots)
+			}
+		}
+		f.Panels = append(f.Panels, panel)
+		words = append(words, fmt.Sprintf("(%c) %s", 'a'+k, c.words()))
+	}
+	for _, one := range seen {
+		r, known := exact[key(one.couple, one.policy, one.rho)]
+		if !known {
+			var err error
+			if r, err = couples()[one.couple].solved(one.rho, one.policy); err != nil {
+				return err
+			}
+		}
+		for class, v := range one.run.result.Classes {
+			f.Checks = append(f.Checks, simulated(f.ID+string(rune('a'+one.couple)), fmt.Sprintf("mean number of jobs of class %d", class+1), r.Classes[class].MeanJobs, &v.MeanJobs, one.run.name))
+		}
+	}
+	left := 0.0
+	for _, r := range exact {
+		left = max(left, r.TruncationBound)
+	}
+	f.OneLegend = true
+	f.Caption = "Mean service rate γ_k = λ_kσ_k/E[x_k], the number of tasks that a class-k job runs in the mean, against the load ρ = max_j Σ_k λ_kσ_ka_kj of the busiest of two resources of capacity 1; over 1 − ρ, which it would be if all jobs shared that resource as one processor. A class-k task takes a_kj of resource j; profiles a₁ and a₂ are " +
+		strings.Join(words, ", ") + ", λ₁ = λ₂ and σ₁ = σ₂ = 1. In (a) and (b) both classes are alike; in (c) and (d) curves of class 2 are lighter. " + trafficWords + policyWords +
+		"; balanced fairness (BF) is the allocation for which sizes matter by their means only. Every largest need is 1, so that max-min fairness of the numbers of tasks is DRF. " +
+		fmt.Sprintf("Lines are exact, at %d loads from %s to %s, joined by straight lines: PF and DRF from the balance equations of a truncated Markov chain, which leaves out less than a part of %s of the mean numbers of jobs, BF from its stationary distribution. ", len(loads), decimal(loads[0]), decimal(loads[len(loads)-1]), upTo(left)) +
+		"Points are simulated, at each " + p.sharedEffort(e) + "; bars are 95 % Student confidence intervals of the logarithm of the mean. " +
+		fmt.Sprintf("%s jumps in all. ", p.jumps()) + afterRoberts
+	f.Parameters = []Parameter{
+		{"profiles", strings.Join(words, ", ")},
+		{"capacities", "1 and 1"},
+		{"arrival rates", "λ₁ = λ₂ = ρ/max_j Σ_k a_kj"},
+		{"sizes", "exponential, mean 1 task times second; weights 1"},
+		{"loads of the lines", fmt.Sprintf("%d values from %s to %s", len(loads), decimal(loads[0]), decimal(loads[len(loads)-1]))},
+		{"loads simulated", decimals(fluidLoads())},
+		{"simulated for a claim", "PF and DRF with hyperexponential sizes at load 0.8, profiles " + couples()[variedCouple].words()},
+	}
+	f.Parameters = append(f.Parameters, p.sharedParameters(e)...)
+	if err := closedRates(f, exact, key); err != nil {
+		return err
+	}
+	rateClaims(f, loads, exact, key)
+	return nil
+}
+
+// upTo writes the power of ten at or above a small number.
+func upTo(v float64) string { return power(math.Pow(10, math.Ceil(math.Log10(max(v, 1e-16))))) }
+
+func decimals(v []*big.Rat) string {
+	var words []string
+	for _, x := range v {
+		words = append(words, decimal(x))
+	}
+	return strings.Join(words, ", ")
+}
+
+// simulatedRates returns the simulated points of one class.
+func simulatedRates(couple, class int, policy fluid.Policy, seen []couplePoint) (Series, error) {
+	s := Series{Label: policyShort(policy) + ", simulated", Kind: Points, Look: policyLook(policy)}
+	for _, one := range seen {
+		if one.couple != couple || one.policy != policy {
+			continue
+		}
+		x, _ := one.rho.Float64()
+		mean, low, high, err := logInterval(one.run.result.Classes[class].ServiceRate)
+		if err != nil {
+			return s, fmt.Errorf("%s: %w", one.run.name, err)
+		}
+		s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, mean/(1-x)), append(s.Low, low/(1-x)), append(s.High, high/(1-x))
+	}
+	return s, nil
+}
+
+// closedRates compares balanced fairness with a sum over states of its own.
+func closedRates(f *Figure, exact map[string]*fluid.TrafficResult, key func(int, fluid.Policy, *big.Rat) string) error {
+	rho := big.NewRat(6, 10)
+	for k, c := range couples() {
+		r, known := exact[key(k, fluid.BF, rho)]
+		if !known {
+			return fmt.Errorf("no balanced fairness at load %s", decimal(rho))
+		}
+		want := balancedMeans(c, rho)
+		for _, class := range c.shownClasses() {
+			f.Checks = append(f.Checks, solved(f.ID+string(rune('a'+k)), fmt.Sprintf("mean number of jobs of class %d, BF, load %s, by the recursion for Φ", class+1, decimal(rho)),
+				r.Classes[class].MeanJobs, want[class], 1e-9))
+		}
+	}
+	return nil
+}
+
+// balancedMeans returns E[x_k] under balanced fairness, from Φ(x) = max_j Σ_k a_kj Φ(x-e_k) at x_k < 200, which load 0.6 leaves
+// with a probability below 1e-30.
+func balancedMeans(c couple, rho *big.Rat) [2]float64 {
+	const n = 200
+	var a [2][2]float64
+	var rate [2]float64
+	t := c.at(rho)
+	for k, class := range t.Classes {
+		rate[k], _ = class.ArrivalRate.Float64()
+		for j := range a[k] {
+			a[k][j], _ = class.Demand[j].Float64()
+		}
+	}
+	weight := make([]float64, n*n) // Φ(x) λ^x, at x_1 n + x_2
+	var sum float64
+	var mean [2]float64
+	for x := range n {
+		for y := range n {
+			w := 0.0
+			if x+y == 0 {
+				w = 1
+			}
+			for j := range 2 {
+				v := 0.0
+				if x > 0 {
+					v += a[0][j] * rate[0] * weight[(x-1)*n+y]
+				}
+				if y > 0 {
+					v += a[1][j] * rate[1] * weight[x*n+y-1]
+				}
+				w = max(w, v)
+			}
+			weight[x*n+y] = w
+			sum += w
+			mean[0] += float64(x) * w
+			mean[1] += float64(y) * w
+		}
+	}
+	return [2]float64{mean[0] / sum, mean[1] / sum}
+}
+
+// rateClaims holds what the paper says in its abstract.
+func rateClaims(f *Figure, loads []*big.Rat, exact map[string]*fluid.TrafficResult, key func(int, fluid.Policy, *big.Rat) string) {
+	for k, c := range couples() {
+		slower, fewer := 0, true
+		var words []string
+		for _, rho := range loads {
+			pf, drf := exact[key(k, fluid.PF, rho)], exact[key(k, fluid.DRF, rho)]
+			fewer = fewer && inSystem(pf) <= inSystem(drf)*(1+1e-4)
+			var ratios []string
+			for _, class := range c.shownClasses() {
+				ratio := *pf.Classes[class].ServiceRate / *drf.Classes[class].ServiceRate
+				if ratio < 1-1e-4 {
+					slower++
+				}
+				name := ""
+				if !c.alike {
+					name = fmt.Sprintf(" (class %d)", class+1)
+				}
+				ratios = append(ratios, short(ratio)+name)
+			}
+			if x, _ := rho.Float64(); x == 0.5 || x == 0.8 || x == 0.9 {
+				words = append(words, fmt.Sprintf("%s at load %s, with %s against %s jobs", strings.Join(ratios, " and "), decimal(rho), short(inSystem(pf)), short(inSystem(drf))))
+			}
+		}
+		f.Claims = append(f.Claims, verdict(f.ID+string(rune('a'+k)), "PF performs significantly better than DRF in dynamic traffic (abstract and section 1). Profiles "+c.words()+".",
+			"The mean number of jobs is not larger under PF, at any load shown.",
+			"Mean service rate under PF over that under DRF: "+strings.Join(words, "; ")+"."+slowerWords(slower), fewer))
+	}
+}
+
+// inSystem returns the mean number of jobs of all classes.
+func inSystem(r *fluid.TrafficResult) (sum float64) {
+	for _, c := range r.Classes {
+		sum += c.MeanJobs
+	}
+	return sum
+}
+
+func slowerWords(n int) string {
+	if n == 0 {
+		return " No class is slower under PF at any load."
+	}
+	return fmt.Sprintf(" A class is slower under PF at %d of the loads.", n)
+}

@@ -1,0 +1,297 @@
+package plots
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"productform/fluid"
+	"productform/internal/input"
+	"productform/traces"
+)
+
+// The fields of a record of a log in Standard Workload Format that profiles are estimated from, counted from 0.
+const (
+	swfColumns    = 18
+	swfRunTime    = 3  // seconds
+	swfProcessors = 4  // allocated
+	swfUsed       = 5  // seconds of processor time used, mean over the processors
+	swfUser       = 11 // number of the user
+)
+
+// A logUser is what a log tells of the jobs of one user.
+type logUser struct {
+	user string
+	jobs int
+	held float64 // processor-seconds allocated
+	used float64 // processor-seconds in which the processor worked
+}
+
+// busy returns the part of the time that a processor of the user works.
+func (u logUser) busy() float64 { return u.used / u.held }
+
+// A usage is what a log tells of its users.
+type usage struct {
+	users   []logUser // by processor-seconds allocated, largest first
+	jobs    int       // counted
+	idle    int       // skipped, of run time or processors 0 or unknown
+	unknown int       // skipped, whose processor time is unknown
+	over    int       // counted, with more processor time than run time
+}
+
+// total returns the processor-seconds allocated and used of all users.
+func (u usage) total() logUser {
+	var sum logUser
+	for _, one := range u.users {
+		sum.jobs, sum.held, sum.used = sum.jobs+one.jobs, sum.held+one.held, sum.used+one.used
+	}
+	return sum
+}
+
+// readUsage reads a log. The error names the line that is not a record of 18 numbers.
+func readUsage(r io.Reader) (u usage, err error) {
+	lines := bufio.NewScanner(r)
+	byName := make(map[string]*logUser)
+	for number := 1; lines.Scan(); number++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == ';' {
+			continue
+		}
+		fields := strings.Fields(line)
+		if len(fields) != swfColumns {
+			return u, input.Errorf(fmt.Sprintf("line %d", number), line, "the 18 fields of a Standard Workload Format log")
+		}
+		var v [swfColumns]float64
+		for i, text := range fields {
+			if v[i], err = strconv.ParseFloat(text, 64); err != nil || !(v[i] >= -1 && v[i] <= 1e15) {
+				return u, input.Errorf(fmt.Sprintf("line %d, field %d", number, i+1), text, "a number in [-1, 1e15]")
+			}
+		}
+		switch seconds, processors, used := v[swfRunTime], v[swfProcessors], v[swfUsed]; {
+		case seconds <= 0 || processors <= 0:
+			u.idle++
+		case used < 0:
+			u.unknown++
+		default:
+			one := byName[fields[swfUser]]
+			if one == nil {
+				one = &logUser{user: fields[swfUser]}
+				byName[one.user] = one
+			}
+			u.jobs++
+			one.jobs++
+			one.held += seconds * processors
+			one.used += used * processors
+			if used > seconds {
+				u.over++
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return u, err
+	}
+	for _, one := range byName {
+		u.users = append(u.users, *one)
+	}
+	slices.SortFunc(u.users, func(a, b logUser) int { return cmp.Or(cmp.Compare(b.held, a.held), cmp.Compare(a.user, b.user)) })
+	return u, nil
+}
+
+// logUsage reads the log of the catalogue.
+func logUsage() (usage, error) {
+	r, err := traces.Open(logName)
+	if err != nil {
+		return usage{}, err
+	}
+	u, err := readUsage(r)
+	return u, errors.Join(err, r.Close())
+}
+
+// What fluid-6 shows.
+const (
+	shownUsers = 12
+	logNodes   = 400
+)
+
+// logPool returns the pool of fluid-6: nodes, and of what they do the parts that all jobs of the log together do: work and
+// wait. A task is one node; its needs are 1, b and 1 - b, where b is the part of the time that a node of the user works.
+func logPool(users []logUser, busy float64) *fluid.Pool {
+	exact := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+	p := &fluid.Pool{Resources: []fluid.Resource{
+		{Name: "nodes", Capacity: big.NewRat(logNodes, 1)},
+		{Name: "processor time", Capacity: exact(logNodes * busy)},
+		{Name: "waiting", Capacity: exact(logNodes * (1 - busy))},
+	}}
+	for _, u := range users {
+		b := u.busy()
+		p.Jobs = append(p.Jobs, fluid.Job{Name: "user " + u.user, Demand: []*big.Rat{big.NewRat(1, 1), exact(b), exact(1 - b)}})
+	}
+	return p
+}
+
+// loggedUsers draws what one job of each of some users would get.
+func loggedUsers(_ context.Context, _ effort, f *Figure) error {
+	u, err := logUsage()
+	if err != nil {
+		return err
+	}
+	total := u.total()
+	busy := total.busy()
+	users := u.users[:shownUsers]
+	for _, one := range users {
+		if !(one.busy() > 0 && one.busy() < 1) {
+			return fmt.Errorf("user %s: part of the time that nodes work = %v, want one in (0, 1)", one.user, one.busy())
+		}
+	}
+	pool := logPool(users, busy)
+	var ranks, work, wait []float64
+	var names []string
+	byWaiting := 0
+	for k, one := range users {
+		ranks = append(ranks, float64(k+1))
+		work = append(work, one.busy()/busy)
+		wait = append(wait, (1-one.busy())/(1-busy))
+		if one.busy() < busy {
+			byWaiting++
+		}
+		names = append(names, fmt.Sprintf("%d: %s (%s %%, %s)", k+1, one.user, short(100*one.held/total.held), strconv.FormatFloat(one.busy(), 'f', 3, 64)))
+	}
+	axis := Axis{Quantity: "user, by processor-seconds in the log", Min: 0.5, Max: shownUsers + 0.5, Ticks: ranks}
+	needs := Panel{Title: "Needs of a node relative to the pool", X: axis, Y: Axis{Quantity: "part of capacity, nodes = 1", Scale: Log},
+		Series:     []Series{{Label: "processor time", Kind: Points, Look: 3, X: ranks, Y: work}, {Label: "waiting", Kind: Points, Look: 2, X: ranks, Y: wait}},
+		References: []Reference{{Label: "nodes", Y: 1}}}
+	shares := Panel{Title: "Dominant share of one job a user", X: axis, Y: Axis{Quantity: "dominant share", Max: 0.2}}
+	nodes := Panel{Title: "Nodes held", X: axis, Y: Axis{Quantity: "nodes held", Scale: Log}}
+	gains := Panel{Title: "Nodes held under PF over DRF", X: axis, Y: Axis{Quantity: "ratio of nodes held"}, References: []Reference{{Label: "equal", Y: 1}}}
+	var words []string
+	results := make(map[fluid.Policy]*fluid.Allocation)
+	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
+		r, err := fluid.Allocate(pool, policy, fluid.Settings{})
+		if err != nil {
+			return err
+		}
+		results[policy] = r
+		share := Series{Label: policyShort(policy), Kind: Points, Look: policyLook(policy), X: ranks}
+		held := share
+		for _, j := range r.Jobs {
+			share.Y, held.Y = append(share.Y, j.DominantShare.Float), append(held.Y, j.Tasks.Float)
+		}
+		shares.Series, nodes.Series = append(shares.Series, share), append(nodes.Series, held)
+		words = append(words, fmt.Sprintf("%s uses %s %% of the nodes, %s %% of the processor time and %s %% of the waiting", policyShort(policy),
+			short(100*r.Resources[0].Utilization.Float), short(100*r.Resources[1].Utilization.Float), short(100*r.Resources[2].Utilization.Float)))
+	}
+	ratio := Series{Label: "PF over DRF", Kind: Points, Look: policyLook(fluid.MaxMin), X: ranks}
+	for k := range ranks {
+		ratio.Y = append(ratio.Y, nodes.Series[0].Y[k]/nodes.Series[1].Y[k])
+	}
+	gains.Series = []Series{ratio}
+	f.OneLegend = true
+	f.Panels = []Panel{needs, shares, nodes, gains}
+	f.Caption = fmt.Sprintf("One job of each of the %d users with the most processor-seconds in the log shares %d nodes at rest. A task is one node; what it needs is estimated from all jobs of the user: 1 node, the part b of its run time in which the processor worked (field 6 of the log over field 4, weighted by processor-seconds), and the rest 1 − b, in which it waited for the network, for disks or for other nodes. "+
+		"The log does not know memory, nor what jobs waited for; it has no capacity for either part, which here is what all jobs of the log together do: %s %% of the nodes work, %s %% wait. As these capacities add up to the nodes, nodes are never the only resource that is full. ",
+		shownUsers, logNodes, short(100*busy), short(100*(1-busy))) +
+		fmt.Sprintf("(a) Needs of a node as parts of the capacities, where nodes are 1: waiting is the dominant resource of %d users, processor time of the others. (b) Dominant shares, (c) nodes held, (d) their ratio. ", byWaiting) + policyWords + ". " + strings.Join(words, "; ") + ". " +
+		"Users by their numbers in the log, with their part of all processor-seconds and b: " + strings.Join(names, ", ") + ". " +
+		fmt.Sprintf("%d jobs of %d users are counted; %d whose processor time is unknown and %d without run time or processors are not; %d jobs report more processor time than run time, which is taken as it is. ", u.jobs, len(u.users), u.unknown, u.idle, u.over) +
+		logWords + " " + afterRoberts
+	f.Parameters = []Parameter{
+		{"capacities", fmt.Sprintf("%d nodes; processor time of %.6g nodes; waiting of %.6g nodes", logNodes, logNodes*busy, logNodes*(1-busy))},
+		{"users", fmt.Sprintf("the %d with the most processor-seconds, %s %% of all; one job each, weight 1", shownUsers, short(100*heldBy(users)/total.held))},
+		{"jobs counted", fmt.Sprintf("%d of %d users", u.jobs, len(u.users))},
+		{"jobs left out", fmt.Sprintf("%d of unknown processor time, %d of run time or processors 0 or unknown", u.unknown, u.idle)},
+		{"jobs with more processor time than run time", fmt.Sprint(u.over)},
+		{"part of the time that nodes work, all jobs", fmt.Sprintf("%.6g", busy)},
+	}
+	logChecks(f, results, users, busy)
+	logClaims(f, results, byWaiting)
+	return nil
+}
+
+func heldBy(users []logUser) (sum float64) {
+	for _, u := range users {
+		sum += u.held
+	}
+	return sum
+}
+
+// logChecks compares DRF with its closed form, equal dominant shares until a resource is full, which all users need, and PF
+// with bisection for the price of waiting, that of processor time being what makes the prices add up to the number of jobs.
+func logChecks(f *Figure, results map[fluid.Policy]*fluid.Allocation, users []logUser, busy float64) {
+	var sums [3]float64
+	for _, u := range users {
+		need := [3]float64{1, u.busy() / busy, (1 - u.busy()) / (1 - busy)}
+		top := max(need[0], need[1], need[2])
+		for j := range sums {
+			sums[j] += need[j] / top
+		}
+	}
+	share := 1 / max(sums[0], sums[1], sums[2])
+	nodes := pricedNodes(users, busy)
+	for k, u := range users {
+		top := max(u.busy()/busy, (1-u.busy())/(1-busy))
+		f.Checks = append(f.Checks,
+			solved(f.ID+"b", fmt.Sprintf("dominant share of user %s, DRF, as one over the sum of needs", u.user), results[fluid.DRF].Jobs[k].DominantShare.Float, share, 1e-12),
+			solved(f.ID+"b", fmt.Sprintf("dominant share of user %s, PF, by bisection for the price of waiting", u.user), results[fluid.PF].Jobs[k].DominantShare.Float, nodes[k]/logNodes*top, 1e-8))
+	}
+}
+
+// pricedNodes returns the nodes that users hold under PF: φ = 1/(q b/B + p (1-b)/(1-B)) in units of the nodes, with prices
+// p of waiting and q = n - p of processor time, since every price times its capacity is paid in full and n jobs pay 1 each.
+func pricedNodes(users []logUser, busy float64) []float64 {
+	n := float64(len(users))
+	nodes := make([]float64, len(users))
+	low, high := 0.0, n
+	for range 200 {
+		p := (low + high) / 2
+		waiting := 0.0
+		for k, u := range users {
+			nodes[k] = logNodes / ((n-p)*u.busy()/busy + p*(1-u.busy())/(1-busy))
+			waiting += nodes[k] / logNodes * (1 - u.busy()) / (1 - busy)
+		}
+		if waiting > 1 {
+			low = p
+		} else {
+			high = p
+		}
+	}
+	return nodes
+}
+
+func logClaims(f *Figure, results map[fluid.Policy]*fluid.Allocation, byWaiting int) {
+	pf, drf := results[fluid.PF], results[fluid.DRF]
+	sum := func(a *fluid.Allocation) (all, product float64) {
+		for _, j := range a.Jobs {
+			all += j.Tasks.Float
+			product += math.Log(j.Tasks.Float)
+		}
+		return all, math.Exp(product / float64(len(a.Jobs)))
+	}
+	pfAll, pfMean := sum(pf)
+	drfAll, drfMean := sum(drf)
+	more := 0
+	for k := range pf.Jobs {
+		if pf.Jobs[k].Tasks.Float > drf.Jobs[k].Tasks.Float {
+			more++
+		}
+	}
+	least := func(a *fluid.Allocation) float64 {
+		v := math.Inf(1)
+		for _, r := range a.Resources {
+			v = min(v, r.Utilization.Float)
+		}
+		return v
+	}
+	f.Claims = append(f.Claims, verdict(f.ID, "(Of the paper's abstract, on a mix estimated from a log, at rest) PF offers a better efficiency–fairness trade-off than DRF.",
+		"PF uses no resource less, and holds more nodes in all.",
+		fmt.Sprintf("PF holds %s nodes, DRF %s; geometric means %s and %s nodes a user. %d of %d users hold more under PF. The least used resource is used to %s %% under PF, %s %% under DRF.",
+			short(pfAll), short(drfAll), short(pfMean), short(drfMean), more, len(pf.Jobs), short(100*least(pf)), short(100*least(drf))),
+		least(pf) >= least(drf)-1e-9 && pfAll >= drfAll*(1-1e-9)))
+}
