@@ -327,3 +327,12 @@ func (x *exactRun) addActive(p *problem, e *big.Int, idle []big.Int) {
 		x.sums[i].Add(&x.sums[i], active[i].Quo(&active[i], e))
 	}
 }
+
+// lcm returns the least common multiple, a itself if b divides it.
+func lcm(a, b *big.Int) *big.Int {
+	if new(big.Int).Rem(a, b).Sign() == 0 {
+		return a
+	}
+	g := new(big.Int).GCD(nil, nil, a, b)
+	return g.Mul(a, g.Quo(b, g))
+}

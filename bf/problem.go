@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"productform/cluster"
+	"productform/num"
 )
 
 // A problem is one component with its capacities and rates as integers over a common
@@ -41,14 +42,14 @@ func newProblem(c *cluster.Component) *problem {
 	p := &problem{whole: true}
 	scale := big.NewInt(1)
 	for _, s := range c.Model.Servers {
-		scale = lcm(scale, s.Capacity.Denom())
+		num.JoinDenominator(scale, s.Capacity)
 	}
 	perWay := make([]*big.Rat, len(c.Model.Classes))
 	ways := make([]*big.Int, len(c.Model.Classes))
 	for i, k := range c.Model.Classes {
 		ways[i] = waysToChoose(c.Model.Servers, k.Servers)
 		perWay[i] = new(big.Rat).Quo(k.ArrivalRate, new(big.Rat).SetInt(ways[i]))
-		scale = lcm(scale, perWay[i].Denom())
+		num.JoinDenominator(scale, perWay[i])
 	}
 	p.scale = scale
 	total := new(big.Int)
@@ -85,15 +86,6 @@ func waysToChoose(servers []cluster.Server, choose []cluster.Choice) *big.Int {
 		ways.Mul(ways, new(big.Int).Binomial(int64(servers[c.Server].Size()), int64(c.Choose)))
 	}
 	return ways
-}
-
-// lcm returns the least common multiple, a itself if b divides it.
-func lcm(a, b *big.Int) *big.Int {
-	if new(big.Int).Rem(a, b).Sign() == 0 {
-		return a
-	}
-	g := new(big.Int).GCD(nil, nil, a, b)
-	return g.Mul(a, g.Quo(b, g))
 }
 
 // timesInt returns r·scale, which must be an integer.

@@ -18,5 +18,5 @@
 // it may be used concurrently.
 //
 // A [Sum] adds doubles with an error as if in twice their precision. An [Interval] lies between
-// fractions.
+// fractions, which [JoinDenominator] brings to a common denominator.
 package num

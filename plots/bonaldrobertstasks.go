@@ -99,8 +99,7 @@ func (p taskPanel) ideal(policy fluid.Policy) ([]float64, error) {
 	}
 	var tasks []float64
 	if !p.traffic {
-		pool := t.Pool()
-		r, err := fluid.Allocate(&pool, policy, fluid.Settings{})
+		r, err := fluid.Allocate(t.Pool(), policy, fluid.Settings{})
 		if err != nil {
 			return nil, err
 		}
@@ -109,8 +108,7 @@ func (p taskPanel) ideal(policy fluid.Policy) ([]float64, error) {
 		}
 		return tasks, nil
 	}
-	traffic := t.Traffic()
-	r, err := fluid.Solve(&traffic, policy, fluid.TrafficSettings{RelTol: 1e-6})
+	r, err := fluid.Solve(t.Traffic(), policy, fluid.TrafficSettings{RelTol: 1e-6})
 	if err != nil {
 		return nil, err
 	}

@@ -8,9 +8,17 @@ type outcome struct {
 	own, other uint32
 }
 
-// aliasTable returns the columns from which [drawBatch] draws codes[i] with probability in proportion to
-// weights[i] >= 0, in one step each (A. J. Walker, "An efficient method for generating discrete random variables with
-// general distributions", ACM Transactions on Mathematical Software 3, 1977, 253–256). Codes of weight 0 are never drawn.
+// pick returns the code that a random word stands for, without a branch that depends on it.
+func pick(table []outcome, word uint64) uint32 {
+	column, fraction := bits.Mul64(word, uint64(len(table)))
+	o := &table[column]
+	_, below := bits.Sub64(fraction, o.cut, 0)
+	return o.other ^ (o.own^o.other)&-uint32(below)
+}
+
+// aliasTable returns the columns from which [pick] draws codes[i] with probability in proportion to weights[i] >= 0, in
+// one step each (A. J. Walker, "An efficient method for generating discrete random variables with general
+// distributions", ACM Transactions on Mathematical Software 3, 1977, 253–256). Codes of weight 0 are never drawn.
 // Probabilities of n codes are right to some 2n 2^-53 relatively, for the rounding of sums, and n 2^-64.
 func aliasTable(weights []float64, codes []uint32) []outcome {
 	var sum float64
@@ -51,11 +59,10 @@ func aliasTable(weights []float64, codes []uint32) []outcome {
 	return table
 }
 
-// drawBatch fills codes with independent draws from the table and writes the places of the codes above limit into high, which
-// is as long as codes; it returns their number. It has no branch that depends on what is drawn.
+// drawBatch fills codes with independent draws from the table and writes the places of the codes above limit into high,
+// which is as long as codes; it returns their number. It has no branch that depends on what is drawn.
 func drawBatch(s *stream, table []outcome, limit uint32, codes, high []uint32) int {
 	s0, s1, s2, s3 := s.s0, s.s1, s.s2, s.s3
-	n := uint64(len(table))
 	found := 0
 	high = high[:len(codes)]
 	for i := range codes {
@@ -68,10 +75,7 @@ func drawBatch(s *stream, table []outcome, limit uint32, codes, high []uint32) i
 		s2 ^= t
 		s3 = bits.RotateLeft64(s3, 45)
 
-		column, fraction := bits.Mul64(r, n)
-		o := &table[column]
-		_, below := bits.Sub64(fraction, o.cut, 0)
-		code := o.other ^ (o.own^o.other)&-uint32(below)
+		code := pick(table, r)
 		codes[i] = code
 		high[found] = uint32(i)
 		_, above := bits.Sub64(uint64(limit), uint64(code), 0)

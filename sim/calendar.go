@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"math/bits"
 	"math/rand/v2"
 
 	"productform/dist"
@@ -113,12 +112,7 @@ func (q *calendar) event(y *tally) error {
 	if q.total == 0 {
 		table = q.coming
 	}
-	column, fraction := bits.Mul64(q.random.Uint64(), uint64(len(table)))
-	o := &table[column]
-	code := o.other
-	if fraction < o.cut {
-		code = o.own
-	}
+	code := pick(table, q.random.Uint64())
 	if code >= arrivals {
 		return q.arrive(code-arrivals, y)
 	}

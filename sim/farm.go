@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 	"strconv"
 
@@ -165,13 +164,7 @@ func (g *farm) prepare(policy FarmPolicy) {
 			codes[i] = uint32(i)
 		}
 		g.table = aliasTable(g.speed, codes)
-		g.assign = func(q *farmCalendar, _ float64) int {
-			column, fraction := bits.Mul64(q.random.Uint64(), uint64(len(q.table)))
-			if o := &q.table[column]; fraction >= o.cut {
-				return int(o.other)
-			}
-			return int(q.table[column].own)
-		}
+		g.assign = func(q *farmCalendar, _ float64) int { return int(pick(q.table, q.random.Uint64())) }
 	}
 }
 

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -11,21 +10,21 @@ import (
 	"productform/internal/input"
 )
 
-// A Sharing is a pool of divisible resources in random traffic, as package fluid has it, with any sizes: while x_k jobs of
-// class k are present, each runs the φ_k(x) tasks that the policy gives it, and leaves when it has done its size, in
-// tasks times seconds. With exponential sizes and under balanced fairness, where the means of the sizes are all that counts,
-// the numbers of jobs are those of [fluid.Solve].
+// A Sharing is a pool of divisible resources in random traffic, as package fluid has it, with any sizes: while x_k jobs
+// of class k are present, each runs the φ_k(x) tasks that the policy gives it, and leaves when it has done its size, in
+// tasks times seconds. With exponential sizes and under balanced fairness, where the means of the sizes are all that
+// counts, the numbers of jobs are those of [fluid.Solve].
 //
 // Classes that lie are served by the profiles that they declare. The error for an overloaded resource is a
-// *[fluid.UnstableError], except over a horizon. A run with more than 10,000,000 jobs present at a time ends with an error
-// that wraps [ErrTooManyJobs].
+// *[fluid.UnstableError], except over a horizon. A run with more than 10,000,000 jobs present at a time ends with an
+// error that wraps [ErrTooManyJobs].
 //
-// Each replication computes the allocation of a state when it first comes there. Under balanced fairness that takes all states below,
-// Π_k (x_k+1) of them.
+// Each replication computes the allocation of a state when it first comes there. Under balanced fairness that takes all
+// states below, Π_k (x_k+1) of them.
 type Sharing struct {
 	Traffic fluid.Traffic
 	Policy  fluid.Policy
-	Sizes   []dist.Distribution // of the jobs of each class, of its mean size to 1e-12; nil, all or one of them, means exponential
+	Sizes   []dist.Distribution // of each class, of its mean size to 1e-12; nil, all or one of them, means exponential
 }
 
 func (f Sharing) plan(s Settings) (*Plan, error) {
@@ -37,7 +36,10 @@ func (f Sharing) plan(s Settings) (*Plan, error) {
 	if _, err := fluid.NewAllocator(pool, f.Policy); err != nil {
 		return nil, err
 	}
-	p := &Plan{method: "processor-sharing queues on a calendar of events", order: 1, stepCost: float64(len(t.Classes))/2 + costOf(f.Policy)}
+	p := &Plan{
+		method: "processor-sharing queues on a calendar of events", order: 1,
+		stepCost: float64(len(t.Classes))/2 + costOf(f.Policy, len(t.Classes), len(t.Resources)),
+	}
 	if err := t.Stable(); err != nil {
 		if s.Horizon == 0 {
 			return nil, err
@@ -45,7 +47,8 @@ func (f Sharing) plan(s Settings) (*Plan, error) {
 		p.unstable = "pool"
 	}
 	if f.Sizes != nil && len(f.Sizes) != len(t.Classes) {
-		return nil, input.Errorf("Sizes", fmt.Sprintf("%d laws", len(f.Sizes)), "one for each of the %d classes", len(t.Classes))
+		return nil, input.Errorf("Sizes", fmt.Sprintf("%d laws", len(f.Sizes)),
+			"one for each of the %d classes", len(t.Classes))
 	}
 	net := sharing{rows: len(t.Classes), partOf: make([]int, len(t.Classes))}
 	var weights []float64
@@ -69,7 +72,9 @@ func (f Sharing) plan(s Settings) (*Plan, error) {
 		net.mean = append(net.mean, mean)
 		net.sources = append(net.sources, source{row: k, queue: k, sizes: law})
 		weights, codes = append(weights, rate), append(codes, uint32(k))
-		classes = append(classes, []any{c.ArrivalRate.RatString(), law.String(), texts(c.Profile(), len(t.Resources)), cmp.Or(c.Weight, big.NewRat(1, 1)).RatString()})
+		classes = append(classes, []any{
+			c.ArrivalRate.RatString(), law.String(), texts(c.Profile(), len(t.Resources)), orOne(c.Weight).RatString(),
+		})
 	}
 	net.table, net.rate = aliasTable(weights, codes), sum(weights)
 	if net.rate == 0 {
@@ -124,10 +129,7 @@ func lawOf(given dist.Distribution, exact *big.Rat, path, meanPath string) (law 
 func texts(numbers []*big.Rat, n int) []string {
 	list := make([]string, n)
 	for j := range list {
-		list[j] = "0"
-		if j < len(numbers) && numbers[j] != nil {
-			list[j] = numbers[j].RatString()
-		}
+		list[j] = amount(numbers, j).RatString()
 	}
 	return list
 }

@@ -59,12 +59,12 @@ func runPool(t testing.TB, system System, s Settings) *Result {
 	return r
 }
 
-// The numbers of jobs are those of the Markov chain truncated at 90 jobs of each class, which an independent program solved; its
-// error and what lies beyond the truncation are less than 1e-10.
+// The numbers of jobs are those of the Markov chain truncated at 90 jobs of each class, which an independent program
+// solved; its error and what lies beyond the truncation are less than 1e-10.
 func TestFluidSharingAgainstChain(t *testing.T) {
 	for _, ref := range trafficReferences(t) {
 		for policy, want := range map[fluid.Policy][2]float64{fluid.PF: ref.PF, fluid.DRF: ref.DRF, fluid.BF: ref.BF} {
-			r := runPool(t, Sharing{Traffic: ref.traffic(), Policy: policy}, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 1})
+			r := runPool(t, Sharing{Traffic: ref.traffic(), Policy: policy}, Settings{Runs: 8, Jumps: 3e4, WarmUp: 3e3, Seed: 1})
 			for k, c := range r.Classes {
 				at := fmt.Sprintf("%s, load %g, %s: class %s: ", ref.Name, ref.Load, policy, c.Name)
 				near5(t, at+"jobs", &c.MeanJobs, want[k])
@@ -76,7 +76,8 @@ func TestFluidSharingAgainstChain(t *testing.T) {
 	}
 }
 
-// Every policy has the numbers of jobs that [fluid.Solve] computes, also with three classes, weights, and classes that lie.
+// Every policy has the numbers of jobs that [fluid.Solve] computes, also with three classes, weights, and classes that
+// lie.
 func TestFluidSharingAgainstSolve(t *testing.T) {
 	traffic := fluid.Traffic{
 		Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(9, 1)}, {Name: "ram", Capacity: big.NewRat(18, 1)}},
@@ -130,24 +131,26 @@ func TestBalancedFairnessIsInsensitive(t *testing.T) {
 	}
 }
 
-// Proportional fairness is not insensitive, but nearly: here sizes that are all equal change the numbers by less than 5 %.
+// Proportional fairness is not insensitive, but nearly: here sizes that are all equal change the numbers by less than
+// 5 %. As in near5, a right one fails once in 1.7 million times.
 func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
 	for _, ref := range trafficReferences(t) {
 		if ref.Load != 0.6 {
 			continue
 		}
 		law := parseSizes(t, "deterministic", 1)
-		r := runPool(t, Sharing{Traffic: ref.traffic(), Policy: fluid.PF, Sizes: []dist.Distribution{law, law}}, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 3})
+		f := Sharing{Traffic: ref.traffic(), Policy: fluid.PF, Sizes: []dist.Distribution{law, law}}
+		r := runPool(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 3})
 		for k, c := range r.Classes {
-			if got, want := c.MeanJobs.Mean, ref.PF[k]; !(got > 0.95*want-5*c.MeanJobs.StdError && got < 1.05*want+5*c.MeanJobs.StdError) {
-				t.Errorf("%s: class %s: %v ± %v jobs, exponential %v", ref.Name, c.Name, got, c.MeanJobs.StdError, want)
+			if got, want := c.MeanJobs, ref.PF[k]; !(got.Z(0.95*want) > -5 && got.Z(1.05*want) < 5) {
+				t.Errorf("%s: class %s: %v ± %v jobs, exponential %v", ref.Name, c.Name, got.Mean, got.StdError, want)
 			}
 		}
 	}
 }
 
-// One class with one resource is the queue M/M/1, whatever the policy, the weights and the units; declaring twice the profile is
-// to bring twice the work.
+// One class with one resource is the queue M/M/1, whatever the policy, the weights and the units; declaring twice the
+// profile is to bring twice the work.
 func TestFluidSharingOfOneClass(t *testing.T) {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.MaxMin} {
 		f := Sharing{Policy: policy, Traffic: fluid.Traffic{

@@ -66,56 +66,55 @@ func (h finishes) remove(jobs []calendarJob, k int) finishes {
 	return h
 }
 
-// A heapJob is a job of a jobHeap.
-type heapJob struct {
-	finish float64 // when it is done, on the clock of the heap: time, or work attained by each job of its queue
-	born   float64 // time of arrival
-	source int32
+// An end is that of T, on the clock of its heap: time, or work attained by each job of a queue.
+type end[T any] struct {
+	at float64
+	of T
 }
 
-// jobHeap is a binary heap, the least finish first, of jobs whose finish never changes and that need not know their places.
-type jobHeap []heapJob
+// endHeap is a binary heap, the earliest end first, of ends that never change and that need not know their places.
+type endHeap[T any] []end[T]
 
-// push adds a job.
-func (h *jobHeap) push(job heapJob) {
-	jobs := append(*h, job)
-	k := len(jobs) - 1
+// push adds an end.
+func (h *endHeap[T]) push(at float64, of T) {
+	ends := append(*h, end[T]{at, of})
+	k := len(ends) - 1
 	for k > 0 {
 		parent := (k - 1) / 2
-		if jobs[parent].finish <= job.finish {
+		if ends[parent].at <= at {
 			break
 		}
-		jobs[k] = jobs[parent]
+		ends[k] = ends[parent]
 		k = parent
 	}
-	jobs[k] = job
-	*h = jobs
+	ends[k] = end[T]{at, of}
+	*h = ends
 }
 
-// pop takes out the job of least finish.
-func (h *jobHeap) pop() heapJob {
-	first := (*h)[0]
-	last := len(*h) - 1
-	job := (*h)[last]
-	jobs := (*h)[:last]
-	*h = jobs
+// pop takes out the earliest end.
+func (h *endHeap[T]) pop() end[T] {
+	ends := *h
+	first, last := ends[0], len(ends)-1
+	e := ends[last]
+	ends = ends[:last]
+	*h = ends
 	k := 0
 	for {
 		child := 2*k + 1
 		if child >= last {
 			break
 		}
-		if child+1 < last && jobs[child+1].finish < jobs[child].finish {
+		if child+1 < last && ends[child+1].at < ends[child].at {
 			child++
 		}
-		if job.finish <= jobs[child].finish {
+		if e.at <= ends[child].at {
 			break
 		}
-		jobs[k] = jobs[child]
+		ends[k] = ends[child]
 		k = child
 	}
 	if last > 0 {
-		jobs[k] = job
+		ends[k] = e
 	}
 	return first
 }

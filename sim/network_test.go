@@ -21,8 +21,9 @@ import (
 	"productform/whittle"
 )
 
-// near5 fails if an estimate is 5 standard errors or more from the exact value, which one right one in 1.7 million is.
-// All seeds are fixed.
+// near5 fails if an estimate is as far from the exact value as one right one in 1.7 million is: 5 standard errors of
+// the normal law, which [Estimate.Z] brings Student's law to. With 20 replications that is 7.4 of them. All seeds are
+// fixed.
 func near5(t *testing.T, what string, e *Estimate, exact float64) {
 	t.Helper()
 	if e == nil {
@@ -379,8 +380,8 @@ func TestNetworkSameDigits(t *testing.T) {
 	}
 }
 
-// A run allocates nothing but room for a longest queue ever, of a class or in all, and for states never seen before, which
-// become ever rarer: 20 of them for 15,000 jumps are far below one for each.
+// A run allocates nothing but room for a longest queue ever, of a class or in all, and for states never seen before,
+// which become ever rarer: 20 of them for 15,000 jumps are far below one for each.
 func TestNetworkAllocatesLittle(t *testing.T) {
 	for _, n := range []Network{
 		{ArrivalRates: rationals("1/2", "1/4"), Rank: rationals("0", "1", "1", "3/2")},
@@ -510,20 +511,20 @@ func TestRatesThatFail(t *testing.T) {
 }
 
 // The heap without places against a sorted list, with few values that tie often.
-func TestJobHeap(t *testing.T) {
+func TestEndHeap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var h jobHeap
+		var h endHeap[float64]
 		var sorted []float64
 		for range 200 {
 			if len(sorted) > 0 && rapid.IntRange(0, 2).Draw(t, "what") == 0 {
-				if job := h.pop(); job.finish != sorted[0] || job.born != -job.finish {
-					t.Fatalf("%+v, want finish %v", job, sorted[0])
+				if e := h.pop(); e.at != sorted[0] || e.of != -e.at {
+					t.Fatalf("%+v, want the end %v", e, sorted[0])
 				}
 				sorted = sorted[1:]
 				continue
 			}
 			v := float64(rapid.IntRange(0, 20).Draw(t, "finish"))
-			h.push(heapJob{finish: v, born: -v})
+			h.push(v, -v)
 			at, _ := slices.BinarySearch(sorted, v)
 			sorted = slices.Insert(sorted, at, v)
 		}

@@ -19,10 +19,10 @@ type Estimate struct {
 	Runs       int     // replications it is from
 }
 
-// Z returns the number of standard errors that the estimate is above the exact value, brought to the standard normal law: if
-// the mean of a replication is normal, (Mean - exact)/StdError has Student's law with Runs-1 degrees of freedom, and Z
-// is the normal quantile of its probability, within ±38. It says nothing if StdError is 0, since then all replications gave
-// the same, as they do for what none has seen.
+// Z returns the number of standard errors that the estimate is above the exact value, brought to the standard normal
+// law: if the mean of a replication is normal, (Mean - exact)/StdError has Student's law with Runs-1 degrees of
+// freedom, and Z is the normal quantile of its probability, within ±38. It says nothing if StdError is 0, since then
+// all replications gave the same, as they do for what none has seen.
 func (e Estimate) Z(exact float64) float64 {
 	d := e.Mean - exact
 	if d == 0 {
@@ -83,7 +83,9 @@ func meanStdError(values []float64) (mean, se float64) {
 	return math.Ldexp(mean, unit), math.Ldexp(math.Sqrt(square/(n-1)/n), unit)
 }
 
-// A Result holds what a run of replications estimates. It is trustworthy if Warnings is empty.
+// A Result holds what a run of replications estimates. It is trustworthy if Warnings is empty. Of a standing population
+// of [Tasks], Distribution, EffectiveSamples, Truncation and Warnings tell of the number of tasks that run, not of
+// jobs.
 type Result struct {
 	Method   string // how the system was simulated
 	Runs     int
@@ -295,8 +297,8 @@ const (
 	muchRare = 0.02 // part of a moment that a run may miss
 )
 
-// early estimates by how much the number of jobs between the warm-up and the cut is off from that after the cut; it returns nil
-// if there is no time between them.
+// early estimates by how much the number of jobs between the warm-up and the cut is off from that after the cut; it
+// returns nil if there is no time between them.
 func (p *Plan) early(samples []*Sample, cut int) *Estimate {
 	warm := 0
 	for p.warmUp > p.partEnd(warm)*(1+1e-12) {
@@ -327,9 +329,9 @@ func (r *Result) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-// mser5 returns the number of leading values to leave out so that the standard error of the mean of the others, taken as
-// independent, is least, among 0..len/2 (K. P. White, "An effective truncation heuristic for bias reduction in simulation
-// output", Simulation 69, 1997, 323–334). The values are the means of fives of MSER-5.
+// mser5 returns the number of leading values to leave out so that the standard error of the mean of the others, taken
+// as independent, is least, among 0..len/2 (K. P. White, "An effective truncation heuristic for bias reduction in
+// simulation output", Simulation 69, 1997, 323–334). The values are the means of fives of MSER-5.
 func mser5(values []float64) int {
 	best, least := 0, math.Inf(1)
 	for cut := 0; cut <= len(values)/2; cut++ {

@@ -6,9 +6,9 @@ import (
 	"productform/internal/input"
 )
 
-// Settings tunes a run. The zero value asks for the 100 replications of 10^6 jumps after 10^6 of warm-up of [BC17] with seed 0.
-// A jump is an arrival, the end of a phase of a size, an interruption, or a kill; numbers of jumps are the
-// expected ones, since all replications observe the same time.
+// Settings tunes a run. The zero value asks for the 100 replications of 10^6 jumps after 10^6 of warm-up of [BC17] with
+// seed 0. A jump is an arrival, the end of a phase of a size or of a task, an interruption, or a kill; numbers of jumps
+// are the expected ones, since all replications observe the same time, in a standing population of [Tasks] about.
 type Settings struct {
 	Runs         int     // replications, 2..1,000,000; 0 means 100. With Precision, the most there may be
 	Jumps        float64 // expected jumps observed in each, 1000..1e15; 0 means 1e6

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math"
-	"math/bits"
 	"math/rand/v2"
 
 	"productform/dist"
@@ -41,17 +40,23 @@ type sharingPart struct {
 type sharedQueue struct {
 	attained float64 // work done on a job that has always been there
 	speed    float64 // work per unit of time on each job
-	jobs     jobHeap
+	jobs     endHeap[sharedJob]
 }
 
-// sharedQueues is a sharing in motion, in continuous time. All jobs of a queue are served at the same speed φ_i(x)/x_i: with
-// V_i(t) the integral of the speed, a job of size z that arrives at time t is done when V_i is V_i(t) + z. So a
-// queue is a heap of these values, and the next departure that of the queue where (least value - V_i) x_i/φ_i is
-// least. An event takes O(log x_i) for the heap and O(1) for each queue of the part; it allocates nothing
-// but room for more jobs than ever before.
+// A sharedJob is a job of a sharedQueue. It is done when the queue has attained what it had then and the size.
+type sharedJob struct {
+	born   float64 // time of arrival
+	source int32
+}
+
+// sharedQueues is a sharing in motion, in continuous time. All jobs of a queue are served at the same speed φ_i(x)/x_i:
+// with V_i(t) the integral of the speed, a job of size z that arrives at time t is done when V_i is V_i(t) + z. So a
+// queue is a heap of these values, and the next departure that of the queue where (least value - V_i) x_i/φ_i is least.
+// An event takes O(log x_i) for the heap and O(1) for each queue of the part; it allocates nothing but room for more
+// jobs than ever before.
 //
-// Times count from the start of the current advance, and V_i from when the queue was empty or V_i large, so that no digits
-// are lost in long runs.
+// Times count from the start of the current advance, and V_i from when the queue was empty or V_i large, so that no
+// digits are lost in long runs.
 type sharedQueues struct {
 	*sharing
 	draws   *rand.Rand
@@ -115,12 +120,7 @@ func (q *sharedQueues) advance(t float64, y *tally) error {
 // arrive lets a job in.
 func (q *sharedQueues) arrive(y *tally) error {
 	q.arrival = q.now + q.draws.ExpFloat64()/q.rate
-	column, fraction := bits.Mul64(q.draws.Uint64(), uint64(len(q.table)))
-	o := &q.table[column]
-	code := o.other
-	if fraction < o.cut {
-		code = o.own
-	}
+	code := pick(q.table, q.draws.Uint64())
 	if err := tooMany(q.total+1, maxJobs); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (q *sharedQueues) arrive(y *tally) error {
 	part := q.partOf[s.queue]
 	q.serve(part)
 	n := &q.queues[s.queue]
-	n.jobs.push(heapJob{n.attained + s.sizes.Sample(q.draws), q.now, int32(code)})
+	n.jobs.push(n.attained+s.sizes.Sample(q.draws), sharedJob{q.now, int32(code)})
 	q.count(s, 1, y)
 	return q.settle(part)
 }
@@ -138,13 +138,14 @@ func (q *sharedQueues) depart(part int, y *tally) error {
 	q.serve(part)
 	i := q.which[part]
 	n := &q.queues[i]
-	job := n.jobs.pop()
-	n.attained = job.finish // without the rounding of serve
+	end := n.jobs.pop()
+	job := end.of
+	n.attained = end.at // without the rounding of serve
 	if len(n.jobs) == 0 {
 		n.attained = 0
 	} else if n.attained > 1024*q.mean[i] { // by then as many jobs as there are have left 1000 times
 		for k := range n.jobs {
-			n.jobs[k].finish -= n.attained
+			n.jobs[k].at -= n.attained
 		}
 		n.attained = 0
 	}
@@ -200,7 +201,7 @@ func (q *sharedQueues) settle(part int) error {
 		n.speed = 0
 		if q.x[i] > 0 && q.phi[i] > 0 {
 			n.speed = q.phi[i] / float64(q.x[i])
-			if at := q.now + max(0, n.jobs[0].finish-n.attained)/n.speed; at < next {
+			if at := q.now + max(0, n.jobs[0].at-n.attained)/n.speed; at < next {
 				next, q.which[part] = at, i
 			}
 		}
@@ -224,7 +225,7 @@ func (q *sharedQueues) rest(t float64, y *tally) {
 	}
 	for i := range q.queues {
 		for k := range q.queues[i].jobs {
-			q.queues[i].jobs[k].born -= t
+			q.queues[i].jobs[k].of.born -= t
 		}
 	}
 	q.arrival -= t

@@ -20,19 +20,15 @@ type taskJob struct {
 // endless is the number of tasks to launch of a job of a standing population.
 const endless = math.MaxInt64
 
-// A taskEnd is the end of a task that runs.
-type taskEnd struct {
-	at      float64
-	job     uint32
-	machine uint32
-}
+// A runningTask is a task of a job on a machine.
+type runningTask struct{ job, machine uint32 }
 
-// taskCalendar is a pool of machines in motion, in continuous time. The next event is the earliest end in a heap of the tasks
-// that run, or an arrival; the end of a task comes before an arrival at the same time. The jobs of each class with tasks to launch are in a
-// heap, the most deprived first, so that a launch compares the first ones of the classes. Which machines may have room for a task of a
-// class is in a set of bits, taken out when one is found full and put in when one is freed. An event takes O(K J + log n) with n
-// tasks, and O(M/64) for a launch on M machines; it allocates nothing but room for more than ever before, and what
-// the allocations of the policy take.
+// taskCalendar is a pool of machines in motion, in continuous time. The next event is the earliest end in a heap of the
+// tasks that run, or an arrival; the end of a task comes before an arrival at the same time. The jobs of each class
+// with tasks to launch are in a heap, the most deprived first, so that a launch compares the first ones of the classes.
+// Which machines may have room for a task of a class is in a set of bits, taken out when one is found full and put in
+// when one is freed. An event takes O(K J + log n) with n tasks, and O(M/64) for a launch on M machines; it allocates
+// nothing but room for more than ever before, and what the allocations of the policy take.
 //
 // Times count from the start of the current advance, so that they do not lose digits in long runs.
 type taskCalendar struct {
@@ -47,14 +43,14 @@ type taskCalendar struct {
 	free  []int64    // of machine m, resource j at [m resources + j]
 	room  [][]uint64 // by class, machines that may have room for a task
 	stuck []bool     // by class: no machine has
-	ends  []taskEnd  // a heap
+	ends  endHeap[runningTask]
 	jobs  []taskJob
 	slots []uint32   // jobs that are not there
 	lines [][]uint32 // by class, a heap of jobs with tasks to launch
 
 	ideal *allocations
 	known bool      // weigh is that of the jobs present
-	weigh []float64 // by class: how deprived a job is with one task less than it would be with two, d_k/w_k or 1/φ_k
+	weigh []float64 // by class, d_k/w_k or 1/φ_k: the job of the least running times weigh is the most deprived
 
 	running []int     // tasks, by class
 	since   []float64 // time up to which they are counted
@@ -63,13 +59,15 @@ type taskCalendar struct {
 	census            // of jobs that come and go
 }
 
-// newTaskCalendar returns an empty pool whose random numbers come from r: the time to the first arrival, then at each arrival
-// the class of the job, its number of tasks and the time to the next; the duration of a task when it is launched.
+// newTaskCalendar returns an empty pool whose random numbers come from r: the time to the first arrival, then at each
+// arrival the class of the job, its number of tasks and the time to the next; the duration of a task when it is
+// launched.
 func newTaskCalendar(g *taskPool, r *stream) engine {
 	classes := len(g.durations)
 	q := &taskCalendar{
 		taskPool: g, random: r, draws: rand.New(r), arrival: math.Inf(1),
-		free: append([]int64(nil), g.capacity...), room: make([][]uint64, classes), stuck: make([]bool, classes), lines: make([][]uint32, classes),
+		free: slices.Clone(g.capacity), room: make([][]uint64, classes), stuck: make([]bool, classes),
+		lines: make([][]uint32, classes),
 		weigh: make([]float64, classes), running: make([]int, classes), since: make([]float64, classes), census: newCensus(classes),
 	}
 	for k := range q.room {
@@ -84,7 +82,7 @@ func newTaskCalendar(g *taskPool, r *stream) engine {
 		copy(q.weigh, g.keys)
 		q.known = true
 	} else {
-		q.ideal = newAllocations(&g.fluid, g.policy)
+		q.ideal = newAllocations(g.fluid, g.policy)
 	}
 	if !g.standing {
 		q.filled = true
@@ -141,12 +139,7 @@ func (q *taskCalendar) arrive(y *tally) error {
 	if err := tooMany(q.total+1, maxJobs); err != nil {
 		return err
 	}
-	column, fraction := bits.Mul64(q.random.Uint64(), uint64(len(q.table)))
-	o := &q.table[column]
-	class := int(o.other)
-	if fraction < o.cut {
-		class = int(o.own)
-	}
+	class := int(pick(q.table, q.random.Uint64()))
 	tasks := q.numbers[class].fixed
 	if tasks == 0 {
 		tasks = 1 + int64(q.numbers[class].scale*q.draws.ExpFloat64())
@@ -286,13 +279,13 @@ func (q *taskCalendar) begin(class, machine int, y *tally) {
 	if len(line) > 0 {
 		q.down(line, 0)
 	}
-	q.pushEnd(taskEnd{min(q.now+q.durations[class].Sample(q.draws), math.MaxFloat64), id, uint32(machine)})
+	q.ends.push(min(q.now+q.durations[class].Sample(q.draws), math.MaxFloat64), runningTask{id, uint32(machine)})
 }
 
 // finish ends the first of the tasks that run.
 func (q *taskCalendar) finish(y *tally) {
-	end := q.popEnd()
-	job, machine := &q.jobs[end.job], int(end.machine)
+	task := q.ends.pop().of
+	job, machine := &q.jobs[task.job], int(task.machine)
 	class := int(job.class)
 	for j, a := range q.demand[class*q.resources:][:q.resources] {
 		q.free[machine*q.resources+j] += a
@@ -314,7 +307,7 @@ func (q *taskCalendar) finish(y *tally) {
 		y.sojourn[class] += q.now - job.born
 		q.change(class, -1, q.now, y)
 		q.known = q.keys != nil
-		q.slots = append(q.slots, end.job)
+		q.slots = append(q.slots, task.job)
 	}
 }
 
@@ -398,48 +391,4 @@ func (q *taskCalendar) down(line []uint32, k int) {
 	}
 	line[k] = job
 	q.jobs[job].place = int32(k)
-}
-
-// pushEnd adds a task that runs.
-func (q *taskCalendar) pushEnd(end taskEnd) {
-	ends := append(q.ends, end)
-	k := len(ends) - 1
-	for k > 0 {
-		parent := (k - 1) / 2
-		if ends[parent].at <= end.at {
-			break
-		}
-		ends[k] = ends[parent]
-		k = parent
-	}
-	ends[k] = end
-	q.ends = ends
-}
-
-// popEnd takes out the task that ends first.
-func (q *taskCalendar) popEnd() taskEnd {
-	ends := q.ends
-	first, last := ends[0], len(ends)-1
-	end := ends[last]
-	ends = ends[:last]
-	k := 0
-	for {
-		child := 2*k + 1
-		if child >= last {
-			break
-		}
-		if child+1 < last && ends[child+1].at < ends[child].at {
-			child++
-		}
-		if end.at <= ends[child].at {
-			break
-		}
-		ends[k] = ends[child]
-		k = child
-	}
-	if last > 0 {
-		ends[k] = end
-	}
-	q.ends = ends
-	return first
 }

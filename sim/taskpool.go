@@ -8,10 +8,11 @@ import (
 	"productform/dist"
 	"productform/fluid"
 	"productform/internal/input"
+	"productform/num"
 )
 
-// A taskPool is a Tasks checked, in the words of its engine. Amounts of each resource are integers, in units of its own,
-// so that whether a task fits is decided exactly.
+// A taskPool is a checked [Tasks]. Amounts of each resource are integers, in units of its own, so that whether a task
+// fits is decided exactly.
 type taskPool struct {
 	resources int
 	capacity  []int64   // of machine m, resource j at [m resources + j]
@@ -20,7 +21,7 @@ type taskPool struct {
 	machines  int
 	most      []int64 // tasks of a class that fit on empty machines
 
-	fluid  fluid.Pool
+	fluid  *fluid.Pool
 	policy fluid.Policy
 	wait   bool
 	keys   []float64 // d_k/w_k under dominant resource fairness, else nil
@@ -42,7 +43,7 @@ type taskNumber struct {
 // mostUnits bounds the capacity of all machines together, so that sums of amounts do not overflow.
 const mostUnits = 1 << 62
 
-// measure expands the machines and finds the units of each resource: the least common denominator of all amounts.
+// measure expands the machines and brings all amounts to units.
 func (t Tasks) measure() (*taskPool, error) {
 	g := &taskPool{resources: len(t.Resources)}
 	for _, m := range t.Machines {
@@ -51,39 +52,22 @@ func (t Tasks) measure() (*taskPool, error) {
 	g.capacity = make([]int64, g.machines*g.resources)
 	g.demand = make([]int64, len(t.Jobs)*g.resources)
 	for j, r := range t.resources() {
-		unit := big.NewInt(1) // units in 1
-		divide := func(x *big.Rat) {
-			d := x.Denom()
-			unit.Mul(unit, new(big.Int).Quo(d, new(big.Int).GCD(nil, nil, unit, d)))
-		}
-		for _, m := range t.Machines {
-			divide(at(m.Capacity, j))
-		}
-		for _, c := range t.Jobs {
-			divide(at(c.Demand, j))
-			if unit.BitLen() > 62 {
-				break
-			}
-		}
-		units := func(x *big.Rat) *big.Int {
-			n := new(big.Int).Mul(x.Num(), unit)
-			return n.Quo(n, x.Denom())
-		}
-		whole := units(r.Capacity)
+		unit := t.unit(j)
+		whole := inUnits(r.Capacity, unit)
 		if unit.BitLen() > 62 || whole.Cmp(big.NewInt(mostUnits)) > 0 {
-			return nil, input.Errorf(fmt.Sprintf("resources[%d]", j), t.Resources[j],
+			return nil, input.Errorf(fmt.Sprintf("resources[%d]", j), r.Name,
 				"amounts that are integers over a common denominator, of at most 2^62 in all")
 		}
 		g.whole = append(g.whole, float64(whole.Int64()))
 		place := j
 		for _, m := range t.Machines {
 			for range max(m.Count, 1) {
-				g.capacity[place] = units(at(m.Capacity, j)).Int64()
+				g.capacity[place] = inUnits(amount(m.Capacity, j), unit).Int64()
 				place += g.resources
 			}
 		}
 		for k, c := range t.Jobs {
-			need := units(at(c.Demand, j))
+			need := inUnits(amount(c.Demand, j), unit)
 			if need.Cmp(whole) > 0 {
 				return nil, t.fitsNowhere(k)
 			}
@@ -96,23 +80,40 @@ func (t Tasks) measure() (*taskPool, error) {
 			return nil, t.fitsNowhere(k)
 		}
 		if most > maxJobs {
-			return nil, input.Errorf(fmt.Sprintf("jobs[%d].demand", k), fmt.Sprintf("so little that %d tasks run at a time", most), "at most %d", maxJobs)
+			return nil, input.Errorf(fmt.Sprintf("jobs[%d].demand", k),
+				fmt.Sprintf("so little that %d tasks run at a time", most), "at most %d", maxJobs)
 		}
 		g.most = append(g.most, most)
 	}
 	return g, nil
 }
 
-func (t Tasks) fitsNowhere(k int) error {
-	return input.Errorf(fmt.Sprintf("jobs[%d].demand", k), "that of a task of "+t.Jobs[k].Name, "what fits on an empty machine")
+// unit returns the units in 1 of resource j, the least common denominator of all amounts, or more than 62 bits of it.
+func (t Tasks) unit(j int) *big.Int {
+	var amounts []*big.Rat
+	for _, m := range t.Machines {
+		amounts = append(amounts, amount(m.Capacity, j))
+	}
+	for _, c := range t.Jobs {
+		amounts = append(amounts, amount(c.Demand, j))
+	}
+	unit := big.NewInt(1)
+	for _, x := range amounts {
+		if num.JoinDenominator(unit, x); unit.BitLen() > 62 {
+			break
+		}
+	}
+	return unit
 }
 
-// at returns entry j of a list of amounts, 0 where there is none.
-func at(list []*big.Rat, j int) *big.Rat {
-	if j >= len(list) || list[j] == nil {
-		return new(big.Rat)
-	}
-	return list[j]
+// inUnits returns x unit, rounded down where it is no integer.
+func inUnits(x *big.Rat, unit *big.Int) *big.Int {
+	n := new(big.Int).Mul(x.Num(), unit)
+	return n.Quo(n, x.Denom())
+}
+
+func (t Tasks) fitsNowhere(k int) error {
+	return input.Errorf(fmt.Sprintf("jobs[%d].demand", k), "that of a task of "+t.Jobs[k].Name, "what fits on an empty machine")
 }
 
 // fit returns the number of tasks of a class that fit on empty machines.
@@ -138,7 +139,7 @@ func (g *taskPool) addKeys() error {
 	for k, job := range g.fluid.Jobs {
 		largest := new(big.Rat)
 		for j, r := range g.fluid.Resources {
-			if part := new(big.Rat).Quo(at(job.Demand, j), r.Capacity); part.Cmp(largest) > 0 {
+			if part := new(big.Rat).Quo(amount(job.Demand, j), r.Capacity); part.Cmp(largest) > 0 {
 				largest = part
 			}
 		}

@@ -11,40 +11,34 @@ import (
 	"productform/internal/input"
 )
 
-// Tasks is a pool of machines that share their resources task by task: a task takes A_kj units of each resource j of one
-// machine until it ends, and cannot be cut. This is how the policies of package fluid are put to work: when a job arrives or
-// tasks end, the scheduler launches tasks one at a time, each of the most deprived job that has tasks to launch and that fits
-// on a machine, until there is none (Bonald and Roberts, "Enhanced cluster computing performance through proportional
-// fairness", Performance Evaluation 79, 2014, 134–145, [BR14]; Ghodsi et al., NSDI 2011).
+// Tasks is a pool of machines that share their resources task by task: a task takes A_kj units of each resource j of
+// one machine until it ends, and cannot be cut. A population is either standing, if no class has an arrival rate: Count
+// jobs of each class have tasks without end. Or it comes and goes: class-k jobs arrive at rate λ_k with a number of
+// tasks, and leave when all are done.
 //
-// A job i that runs n_i tasks is deprived by its dominant share over its weight, n_i d_i/w_i, d_i the largest part that
-// a task takes of a resource of all machines together, under dominant resource fairness; by n_i/φ_i under the other policies, with φ_i the
-// tasks that the policy gives it in the one large divisible machine with the jobs that are present. The least is
-// the most deprived; values equal to 1e-9 are a tie, and then the job with the fewest tasks is first, then the oldest. The task goes
-// to the first machine on which it fits. Tasks that end at the same time do so before any is launched.
+// When a job arrives or tasks end, after all that end at the same time, the scheduler launches tasks one at a time
+// until there is none to launch: each of the most deprived job that has tasks to launch and that fits on a machine, on
+// the first one where it fits (Bonald and Roberts, "Enhanced cluster computing performance through proportional
+// fairness", Performance Evaluation 79, 2014, 134–145, [BR14]; Ghodsi et al., NSDI 2011). A job i that runs n_i tasks
+// is the more deprived the less is n_i/φ_i, φ_i the tasks that the policy gives it in the one large divisible machine
+// with the jobs that are present; under dominant resource fairness, its dominant share over its weight, n_i d_i/w_i,
+// d_i the largest part that a task takes of a resource of all machines together. Values equal to 1e-9 are a tie: then
+// the job with the fewest tasks is first, then the oldest.
 //
-// A population is either standing, if no class has an arrival rate: Count jobs of each class have tasks without end. Or
-// it comes and goes: class-k jobs arrive at rate λ_k with a number of tasks, and leave when all are done.
-//
-// In a standing population a task that ends is followed by one of the same job, which is then the most deprived of those that fit; only on
-// several machines another may take the place. So the numbers of tasks that run are constant, at once or soon, unless tasks end together.
-//
-// A result has the tasks that run ([ClassResult]) and how far the resources are used ([Result]). In a standing population, what it
-// says of the number of jobs elsewhere, its warnings and its distribution, is said of the number of tasks that run. Settings.Jumps
-// counts arrivals and ends of tasks, in a standing population about.
-//
-// The error for an overloaded resource is a *[fluid.UnstableError], and it wraps [fluid.ErrUnstable] for a class of which more tasks are
-// needed at a time than fit on empty machines, except over a horizon. Loads below 1 do not tell that a pool is stable, since tasks may
-// not fill it. A run with more than 10,000,000 jobs present at a time ends with an error that wraps [ErrTooManyJobs].
+// The error for a pool that cannot be stable, except over a horizon, is a *[fluid.UnstableError] for an overloaded
+// resource, and wraps [fluid.ErrUnstable] for a class that needs more tasks at a time than fit on empty machines; one
+// without error may still be unstable, since tasks may not fill it. A run with more than 10,000,000 jobs present at a
+// time ends with an error that wraps [ErrTooManyJobs].
 type Tasks struct {
 	Resources []string // names
 	Machines  []Machine
 	Jobs      []TaskClass
 	Policy    fluid.Policy
 
-	// Wait lets no job pass the most deprived one with tasks to launch: while these fit nowhere, nothing is launched. Otherwise the
-	// turn goes to the next most deprived job. More is used then, but not as the policy wants, however small tasks are: where a task ends, room is for
-	// one like it, and jobs with large tasks may wait as long as there are small ones.
+	// Wait lets no job pass the most deprived one with tasks to launch: while these fit nowhere, nothing is launched.
+	// Otherwise the turn goes to the next most deprived job. More is used then, but not as the policy wants, however
+	// small tasks are: where a task ends, room is for one like it, and jobs with large tasks may wait as long as there
+	// are small ones.
 	Wait bool
 }
 
@@ -57,13 +51,13 @@ type Machine struct {
 // A TaskClass is a kind of job.
 type TaskClass struct {
 	Name   string
-	Demand []*big.Rat // A_kj >= 0, of resource j for each task, in the order of Tasks.Resources; nil means 0. Not all are 0
+	Demand []*big.Rat // A_kj >= 0, of resource j for each task, in the order of Tasks.Resources; nil means 0; one > 0
 	Weight *big.Rat   // w_k > 0; nil means 1
 
 	Count       int      // of a standing population: jobs; 0 means 1
 	ArrivalRate *big.Rat // λ_k >= 0, jobs per second; nil for all classes of a standing population
 	MeanTasks   *big.Rat // of a job that arrives, 1 to 10^9; nil means 1
-	Geometric   bool     // the number of tasks is geometric, P(N > n) = (1 - 1/m)^n with m = MeanTasks; else MeanTasks is an integer, and that
+	Geometric   bool     // the number of tasks has P(N > n) = (1-1/m)^n, m = MeanTasks; else it is m, an integer
 
 	MeanDuration *big.Rat          // of a task, seconds; nil means 1
 	Durations    dist.Distribution // of this mean to 1e-12; nil means exponential
@@ -76,7 +70,9 @@ const (
 	maxMeanTasks    = 1_000_000_000
 )
 
-// Standing reports whether the population is standing: no class has an arrival rate.
+// Standing reports whether the population is standing: no class has an arrival rate. A task that ends is then followed
+// by one of the same job, which is the most deprived of those that fit; only on several machines another may take the
+// place. So the numbers of tasks that run are constant, at once or soon, unless tasks end together.
 func (t Tasks) Standing() bool {
 	for _, c := range t.Jobs {
 		if c.ArrivalRate != nil {
@@ -86,11 +82,12 @@ func (t Tasks) Standing() bool {
 	return true
 }
 
-// Finer returns the pool with tasks that are smaller and shorter: capacities are those of t times smaller, so that a task takes that
-// much less of a machine, and durations are divided by shorter. A job that arrives brings smaller times shorter as many tasks, as much work. As
-// both grow, the tasks that run, over smaller, and the numbers of jobs come close to those of a divisible pool, [Tasks.Pool] and
-// [Tasks.Traffic], if no job passes the most deprived one (Wait). Small tasks alone do not do it: with exponential durations the last of n
-// tasks that run at once lasts log n times as long as the mean, so that delays are off by about log(smaller)/shorter.
+// Finer returns the pool with tasks that are smaller and shorter: capacities are those of t times smaller, so that a
+// task takes that much less of a machine, and durations are divided by shorter. A job that arrives brings smaller times
+// shorter as many tasks, as much work. As both grow, the tasks that run, over smaller, and the numbers of jobs come
+// close to those of a divisible pool, [Tasks.Pool] and [Tasks.Traffic], if no job passes the most deprived one (Wait).
+// Small tasks alone do not do it: with exponential durations the last of n tasks that run at once lasts log n times as
+// long as the mean, so that delays are off by about log(smaller)/shorter.
 func (t Tasks) Finer(smaller, shorter int) (Tasks, error) {
 	if smaller < 1 || smaller > 1e6 {
 		return t, input.Errorf("smaller", smaller, "an integer in 1..1000000")
@@ -126,39 +123,48 @@ func (t Tasks) Finer(smaller, shorter int) (Tasks, error) {
 	return t, nil
 }
 
+// orOne returns a number, 1 where it is nil.
 func orOne(x *big.Rat) *big.Rat { return cmp.Or(x, big.NewRat(1, 1)) }
+
+// amount returns entry j of a list of amounts, 0 where there is none.
+func amount(list []*big.Rat, j int) *big.Rat {
+	if j >= len(list) || list[j] == nil {
+		return new(big.Rat)
+	}
+	return list[j]
+}
 
 // resources returns the machines as one.
 func (t Tasks) resources() []fluid.Resource {
 	list := make([]fluid.Resource, len(t.Resources))
 	for j, name := range t.Resources {
-		list[j] = fluid.Resource{Name: name, Capacity: new(big.Rat)}
-	}
-	for _, m := range t.Machines {
-		for j, c := range m.Capacity {
-			if c != nil && j < len(list) {
-				list[j].Capacity.Add(list[j].Capacity, new(big.Rat).Mul(c, big.NewRat(int64(max(m.Count, 1)), 1)))
-			}
+		whole := new(big.Rat)
+		for _, m := range t.Machines {
+			whole.Add(whole, new(big.Rat).Mul(amount(m.Capacity, j), big.NewRat(int64(max(m.Count, 1)), 1)))
 		}
+		list[j] = fluid.Resource{Name: name, Capacity: whole}
 	}
 	return list
 }
 
 // Pool returns the one large divisible machine with one row of jobs a class, Count of them.
-func (t Tasks) Pool() fluid.Pool {
-	p := fluid.Pool{Resources: t.resources()}
+func (t Tasks) Pool() *fluid.Pool {
+	p := &fluid.Pool{Resources: t.resources()}
 	for _, c := range t.Jobs {
 		p.Jobs = append(p.Jobs, fluid.Job{Name: c.Name, Demand: c.Demand, Weight: c.Weight, Count: c.Count})
 	}
 	return p
 }
 
-// Traffic returns the one large divisible machine with the jobs that come and go, of mean sizes MeanTasks times MeanDuration.
-func (t Tasks) Traffic() fluid.Traffic {
-	f := fluid.Traffic{Resources: t.resources()}
+// Traffic returns the one large divisible machine with the jobs that come and go, of mean sizes MeanTasks times
+// MeanDuration.
+func (t Tasks) Traffic() *fluid.Traffic {
+	f := &fluid.Traffic{Resources: t.resources()}
 	for _, c := range t.Jobs {
-		f.Classes = append(f.Classes, fluid.Class{Name: c.Name, Demand: c.Demand, Weight: c.Weight, ArrivalRate: c.ArrivalRate,
-			MeanSize: new(big.Rat).Mul(orOne(c.MeanTasks), orOne(c.MeanDuration))})
+		size := new(big.Rat).Mul(orOne(c.MeanTasks), orOne(c.MeanDuration))
+		f.Classes = append(f.Classes, fluid.Class{
+			Name: c.Name, Demand: c.Demand, Weight: c.Weight, ArrivalRate: c.ArrivalRate, MeanSize: size,
+		})
 	}
 	return f
 }
@@ -172,64 +178,69 @@ func (t Tasks) plan(s Settings) (*Plan, error) {
 		return nil, err
 	}
 	g.fluid, g.policy, g.wait, g.standing = t.Pool(), t.Policy, t.Wait, t.Standing()
-	if _, err := fluid.NewAllocator(&g.fluid, t.Policy); err != nil {
+	if _, err := fluid.NewAllocator(g.fluid, t.Policy); err != nil {
 		return nil, err
 	}
 	p := &Plan{
-		method: "calendar of events of tasks", order: 2, stepCost: 1 + float64(len(t.Jobs))/4 + costOf(t.Policy), pool: g,
-		start: func(r *stream) engine { return newTaskCalendar(g, r) },
+		method: "calendar of events of tasks", order: 2, pool: g,
+		stepCost: 1 + float64(len(t.Jobs))/4 + costOf(t.Policy, len(t.Jobs), len(t.Resources)),
+		start:    func(r *stream) engine { return newTaskCalendar(g, r) },
 	}
-	var jobs []any
-	var weights []float64
-	var codes []uint32
-	for k, c := range t.Jobs {
-		law, mean, err := lawOf(c.Durations, c.MeanDuration, fmt.Sprintf("jobs[%d].durations", k), fmt.Sprintf("jobs[%d].mean_duration", k))
+	var machines, jobs []any
+	for _, m := range t.Machines {
+		machines = append(machines, max(m.Count, 1), texts(m.Capacity, len(t.Resources)))
+	}
+	for k := range t.Jobs {
+		about, err := t.addClass(p, g, k)
 		if err != nil {
 			return nil, err
 		}
-		p.laws = append(p.laws, law)
-		row := class{Name: c.Name, MeanSize: mean}
-		g.durations, g.counts = append(g.durations, law), append(g.counts, max(c.Count, 1))
-		if g.standing {
-			jobs = append(jobs, []any{"standing", max(c.Count, 1)})
-		} else {
-			if row.ArrivalRate, err = rateOf(fmt.Sprintf("jobs[%d].arrival_rate", k), c.ArrivalRate); err != nil {
-				return nil, err
-			}
-			tasks, _ := orOne(c.MeanTasks).Float64()
-			g.numbers = append(g.numbers, taskNumber{fixed: int64(tasks)})
-			if c.Geometric {
-				g.numbers[k] = taskNumber{scale: -1 / math.Log1p(-1/tasks)}
-			}
-			row.MeanSize = tasks * mean
-			p.jumpRate += row.ArrivalRate * (1 + tasks)
-			weights, codes = append(weights, row.ArrivalRate), append(codes, uint32(k))
-			jobs = append(jobs, []any{c.ArrivalRate.RatString(), orOne(c.MeanTasks).RatString(), c.Geometric})
-		}
-		p.classes = append(p.classes, row)
-		jobs = append(jobs, law.String(), texts(c.Demand, len(t.Resources)), orOne(c.Weight).RatString())
+		jobs = append(jobs, about...)
 	}
-	if g.standing {
-		p.order = 1 // of the numbers of tasks that run
-	}
+	p.system = []any{"tasks", t.Policy, t.Wait, machines, jobs}
 	if err := g.addKeys(); err != nil {
 		return nil, err
 	}
 	if g.standing {
+		p.order = 1 // of the numbers of tasks that run
 		err = g.expect(p)
 	} else {
-		g.table, g.rate = aliasTable(weights, codes), sum(weights)
-		err = t.stable(p, g, s)
+		err = t.arrivals(p, g, s)
 	}
 	if err != nil {
 		return nil, err
 	}
-	var machines []any
-	for _, m := range t.Machines {
-		machines = append(machines, max(m.Count, 1), texts(m.Capacity, len(t.Resources)))
-	}
-	p.system = []any{"tasks", t.Policy, t.Wait, machines, jobs}
 	return p, checkRate("jobs", p.jumpRate)
+}
+
+// addClass adds class k and returns what it is.
+func (t Tasks) addClass(p *Plan, g *taskPool, k int) ([]any, error) {
+	c := t.Jobs[k]
+	path := fmt.Sprintf("jobs[%d]", k)
+	law, mean, err := lawOf(c.Durations, c.MeanDuration, path+".durations", path+".mean_duration")
+	if err != nil {
+		return nil, err
+	}
+	p.laws = append(p.laws, law)
+	g.durations, g.counts = append(g.durations, law), append(g.counts, max(c.Count, 1))
+	row := class{Name: c.Name, MeanSize: mean}
+	about := []any{"standing", max(c.Count, 1)}
+	if !g.standing {
+		if row.ArrivalRate, err = rateOf(path+".arrival_rate", c.ArrivalRate); err != nil {
+			return nil, err
+		}
+		tasks, _ := orOne(c.MeanTasks).Float64()
+		number := taskNumber{fixed: int64(tasks)}
+		if c.Geometric {
+			number = taskNumber{scale: -1 / math.Log1p(-1/tasks)}
+		}
+		g.numbers = append(g.numbers, number)
+		row.MeanSize = tasks * mean
+		p.jumpRate += row.ArrivalRate * (1 + tasks)
+		about = []any{c.ArrivalRate.RatString(), orOne(c.MeanTasks).RatString(), c.Geometric}
+	}
+	p.classes = append(p.classes, row)
+	return []any{about, law.String(), texts(c.Demand, len(t.Resources)), orOne(c.Weight).RatString()}, nil
 }
 
 // check looks at everything but what package fluid and the laws of durations check.
@@ -248,7 +259,8 @@ func (t Tasks) check() error {
 		}
 		machines += max(row.Count, 1)
 		if len(row.Capacity) > len(t.Resources) {
-			return input.Errorf(path+".capacity", fmt.Sprintf("%d numbers", len(row.Capacity)), "one for each of the %d resources at most", len(t.Resources))
+			return input.Errorf(path+".capacity", fmt.Sprintf("%d numbers", len(row.Capacity)),
+				"one for each of the %d resources at most", len(t.Resources))
 		}
 		for j, c := range row.Capacity {
 			if c != nil && c.Sign() < 0 {
@@ -265,7 +277,8 @@ func (t Tasks) check() error {
 				return input.Errorf(path+".count", c.Count, "at most %d jobs in all", maxStandingJobs)
 			}
 			if c.MeanTasks != nil || c.Geometric {
-				return input.Errorf(path+".mean_tasks", tasks.RatString(), "none in a standing population, whose jobs have tasks without end")
+				return input.Errorf(path+".mean_tasks", tasks.RatString(),
+					"none in a standing population, whose jobs have tasks without end")
 			}
 		case c.Count != 0:
 			return input.Errorf(path+".count", c.Count, "none for jobs that arrive")
@@ -279,16 +292,14 @@ func (t Tasks) check() error {
 		}
 	}
 	if t.Standing() {
-		pool := t.Pool()
-		return pool.Check()
+		return t.Pool().Check()
 	}
-	traffic := t.Traffic()
-	return traffic.Check()
+	return t.Traffic().Check()
 }
 
 // expect finds the rate at which tasks of a standing population end, if the resources were divisible.
 func (g *taskPool) expect(p *Plan) error {
-	tasks, err := newAllocations(&g.fluid, g.policy).of(g.counts)
+	tasks, err := newAllocations(g.fluid, g.policy).of(g.counts)
 	if err != nil {
 		return err
 	}
@@ -298,25 +309,35 @@ func (g *taskPool) expect(p *Plan) error {
 	return nil
 }
 
-// stable returns an error for what cannot be stable, unless only a horizon is looked at.
-func (t Tasks) stable(p *Plan, g *taskPool, s Settings) error {
+// arrivals prepares the arrivals. It returns an error for what cannot be stable, unless only a horizon is looked at.
+func (t Tasks) arrivals(p *Plan, g *taskPool, s Settings) error {
+	weights, codes := make([]float64, len(t.Jobs)), make([]uint32, len(t.Jobs))
+	for k, c := range p.classes {
+		weights[k], codes[k] = c.ArrivalRate, uint32(k)
+	}
+	g.table, g.rate = aliasTable(weights, codes), sum(weights)
 	if g.rate == 0 {
 		return input.Errorf("jobs", "arrival rates that are all 0", "a class with an arrival rate > 0")
 	}
-	traffic := t.Traffic()
-	err := traffic.Stable()
-	if err == nil {
-		for k, volume := range traffic.Volume() {
-			if most := big.NewRat(g.most[k], 1); volume.Cmp(most) >= 0 {
-				err = fmt.Errorf("%w: class %s needs to run %s tasks at a time, and %d fit on the machines",
-					fluid.ErrUnstable, t.Jobs[k].Name, volume.RatString(), g.most[k])
-				break
-			}
-		}
-	}
+	err := t.stable(g.most)
 	if err != nil && s.Horizon > 0 {
 		p.unstable = "pool"
 		return nil
 	}
 	return err
+}
+
+// stable returns an error for what cannot be stable, most being the tasks of each class that fit on empty machines.
+func (t Tasks) stable(most []int64) error {
+	traffic := t.Traffic()
+	if err := traffic.Stable(); err != nil {
+		return err
+	}
+	for k, volume := range traffic.Volume() {
+		if volume.Cmp(big.NewRat(most[k], 1)) >= 0 {
+			return fmt.Errorf("%w: class %s needs to run %s tasks at a time, and %d fit on the machines",
+				fluid.ErrUnstable, t.Jobs[k].Name, volume.RatString(), most[k])
+		}
+	}
+	return nil
 }

@@ -9,7 +9,8 @@ import (
 	"productform/sim"
 )
 
-// Two jobs share 9 CPUs and 18 GB. In a divisible pool proportional fairness runs 45/11 = 4.09 tasks of one and 18/11 = 1.64 of the other.
+// Two jobs share 9 CPUs and 18 GB. In a divisible pool proportional fairness runs 45/11 = 4.09 tasks of one and 18/11 =
+// 1.64 of the other.
 func ExampleTasks() {
 	number := func(n int64) *big.Rat { return big.NewRat(n, 1) }
 	pool := sim.Tasks{
@@ -33,7 +34,8 @@ func ExampleTasks() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%3d: %.2f, %.2f\n", smaller, r.Classes[0].RunningTasks.Mean/float64(smaller), r.Classes[1].RunningTasks.Mean/float64(smaller))
+		a, b := r.Classes[0].RunningTasks.Mean, r.Classes[1].RunningTasks.Mean
+		fmt.Printf("%3d: %.2f, %.2f\n", smaller, a/float64(smaller), b/float64(smaller))
 	}
 	// Output:
 	//   1: 3.00, 2.00

@@ -156,7 +156,8 @@ func TestBadTasks(t *testing.T) {
 	}
 }
 
-// A resource that is overloaded is named, and so is a class that does not fit often enough; over a horizon the result warns.
+// A resource that is overloaded is named, and so is a class that does not fit often enough; over a horizon the result
+// warns.
 func TestUnstableTasks(t *testing.T) {
 	f := someTasks()
 	f.Jobs[1].ArrivalRate = big.NewRat(9, 4) // 5/8 tasks of 1 CPU and 9/2 of 3
@@ -177,8 +178,8 @@ func TestUnstableTasks(t *testing.T) {
 	}
 }
 
-// In random traffic the tasks that run and the resources they hold are given by the work that comes, and times measured agree with
-// Little's law; what is asked for in jumps is what is seen.
+// In random traffic the tasks that run and the resources they hold are given by the work that comes, and times measured
+// agree with Little's law; what is asked for in jumps is what is seen.
 func TestTasksDoTheWork(t *testing.T) {
 	for _, policy := range fluid.Policies() {
 		for _, wait := range []bool{false, true} {
@@ -204,8 +205,9 @@ func TestTasksDoTheWork(t *testing.T) {
 	}
 }
 
-// Two jobs want tasks of 2 and 3 CPUs. At first the second, four times as important, finds room on the first machine only once; when the
-// task of the other there ends, it finds it again, for good. The time until then is exponential of mean 1.
+// Two jobs want tasks of 2 and 3 CPUs. At first the second, four times as important, finds room on the first machine
+// only once; when the task of the other there ends, it finds it again, for good. The time until then is exponential of
+// mean 1.
 func TestStandingTasksSettle(t *testing.T) {
 	f := Tasks{
 		Resources: []string{"cpu"}, Policy: fluid.DRF,

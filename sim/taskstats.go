@@ -23,7 +23,8 @@ func (y *tasksTally) sample(time float64) *TasksSample {
 // total returns ∫ n dt, n the number of tasks that run.
 func (y *tasksTally) total(time float64) float64 { return float64(total(y.base))*time + sum(y.more) }
 
-// standing reports whether the system is a standing population, of which the tasks that run are looked at in place of the jobs.
+// standing reports whether the system is a standing population, of which the tasks that run are looked at in place of
+// the jobs.
 func (p *Plan) standing() bool { return p.pool != nil && p.pool.standing }
 
 // number returns the estimate of the number of jobs in all, or of tasks that run.

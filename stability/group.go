@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 // maxTerms bounds the terms of λ(k), which double with each group that two classes share.
@@ -125,12 +126,12 @@ func insideProbability(k, n, d int) *big.Rat {
 func (g *graph) takeWhole(counts []int, servers [][]int32, rates []*big.Rat) {
 	unit := new(big.Int).Set(g.unit)
 	for _, r := range rates {
-		joinDenominator(unit, r)
+		num.JoinDenominator(unit, r)
 	}
 	left := make([]*big.Rat, len(g.server))
 	for s, row := range g.server {
 		left[s] = times(g.model.Servers[row].Size()-counts[row], g.model.Servers[row].Capacity)
-		joinDenominator(unit, left[s])
+		num.JoinDenominator(unit, left[s])
 	}
 	need, capacity := make([]*big.Int, len(rates)), make([]*big.Int, len(left))
 	for k, r := range rates {

@@ -7,6 +7,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/input"
+	"productform/num"
 )
 
 // maxDenominatorBits bounds the bits of the common denominator times the numbers brought to it: 1 GB.
@@ -120,7 +121,7 @@ func (g *graph) findUnit() error {
 	count := len(g.work) + len(g.total)
 	for _, list := range [][]*big.Rat{g.work, g.total} {
 		for _, x := range list {
-			joinDenominator(g.unit, x)
+			num.JoinDenominator(g.unit, x)
 			if g.unit.BitLen() > maxDenominatorBits/count {
 				return input.Errorf("", "one of more",
 					"%d rates and capacities with a common denominator of at most %d bits (fewer digits, or multiples of one fraction)", count, maxDenominatorBits/count)
@@ -128,16 +129,6 @@ func (g *graph) findUnit() error {
 		}
 	}
 	return nil
-}
-
-// joinDenominator multiplies unit by what it lacks to be a multiple of the denominator of x.
-func joinDenominator(unit *big.Int, x *big.Rat) {
-	d := x.Denom()
-	if d.IsInt64() && unit.IsInt64() && unit.Int64()%d.Int64() == 0 {
-		return
-	}
-	missing := new(big.Int).GCD(nil, nil, unit, d)
-	unit.Mul(unit, missing.Quo(d, missing))
 }
 
 // whole returns x·unit, a whole number.

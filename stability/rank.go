@@ -8,6 +8,7 @@ import (
 
 	"productform/internal/input"
 	"productform/internal/ranktable"
+	"productform/num"
 )
 
 // maxClasses bounds the classes of [Rank], which looks at all their sets.
@@ -114,7 +115,7 @@ func newTable(rates, rank []*big.Rat) (*table, error) {
 			case x.Sign() < 0:
 				return nil, input.Errorf(path(), x.RatString(), "a number >= 0")
 			case !x.IsInt():
-				joinDenominator(unit, x)
+				num.JoinDenominator(unit, x)
 			}
 			if unit.BitLen() > maxDenominatorBits>>n {
 				return nil, input.Errorf(path(), x.RatString(), "numbers whose common denominator has at most %d bits", maxDenominatorBits>>n)

@@ -1,0 +1,35 @@
+package num
+
+import (
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The unit makes integers of all numbers, and no part of it does: they have no common divisor with it.
+func TestJoinDenominator(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		unit := big.NewInt(1)
+		var list []*big.Rat
+		for range rapid.IntRange(0, 12).Draw(t, "numbers") {
+			x := big.NewRat(rapid.Int64Range(-100, 100).Draw(t, "numerator"), rapid.Int64Range(1, 1<<40).Draw(t, "denominator"))
+			if rapid.Bool().Draw(t, "small") {
+				x.SetFrac64(x.Num().Int64(), rapid.Int64Range(1, 12).Draw(t, "denominator"))
+			}
+			list = append(list, x)
+			JoinDenominator(unit, x)
+		}
+		common := new(big.Int).Set(unit)
+		for _, x := range list {
+			whole := new(big.Rat).Mul(x, new(big.Rat).SetInt(unit))
+			if !whole.IsInt() {
+				t.Fatalf("%v times %v is no integer", x, unit)
+			}
+			common.GCD(nil, nil, common, new(big.Int).Abs(whole.Num()))
+		}
+		if common.Cmp(big.NewInt(1)) != 0 {
+			t.Fatalf("%v is %v times too large for %v", unit, common, list)
+		}
+	})
+}
