@@ -16,7 +16,7 @@ type Engine string
 // The engines. The zero value of Engine means Auto.
 const (
 	Auto    Engine = "auto"    // Exact where the policy is rational, Enclose for proportional fairness; Float where that takes too long
-	Float   Engine = "float"   // float64, with a residual but no proof
+	Float   Engine = "float"   // float64, with a residual but no proof: see Allocation.Residual
 	Enclose Engine = "enclose" // proportional fairness only: bounds in big.Float, precision doubled until the tolerance is met
 	Exact   Engine = "exact"   // rationals; not for proportional fairness, which is irrational in general
 )
@@ -35,10 +35,15 @@ type Allocation struct {
 	Resources []ResourceAllocation
 
 	// Residual is the largest violation of the conditions that define the policy, each divided by the size of its terms;
-	// 0 if the numbers are exact.
+	// 0 if the numbers are exact. It is a backward error, of the conditions and not of the numbers. With the engine Float
+	// the tasks of row i can be wrong by a factor 1 ± sqrt(2 (Residual + 1e-15) M/m_i) under proportional fairness, with
+	// m_i the count of the row times its weight and M = Σ_i m_i: by much if m_i are ten orders apart, though the residual
+	// is 1e-16. Under DRF and MaxMin the relative error is about 1e-14 over the part that the row holds of the resource
+	// that limits it; under BMF it can be larger, as that of any equations.
 	Residual float64
 
-	// RelativeErrorBound is proved, of every number but prices; 0 if the numbers are exact, nil with the engine Float.
+	// RelativeErrorBound is proved, of the bounds Low and High of every number but prices; Float adds 2^-53. It is 0 if the
+	// numbers are exact, nil with the engine Float.
 	RelativeErrorBound *float64
 }
 
@@ -51,26 +56,32 @@ type JobAllocation struct {
 
 // A ResourceAllocation says how far a resource is used.
 type ResourceAllocation struct {
-	Utilization num.Value // Σ_i φ_i a_ij, in [0, 1]
-	Saturated   bool      // the utilization is 1: proved by the engine Exact; elsewhere, within the error of the numbers
+	// Utilization is Σ_i φ_i a_ij, in [0, 1]; with the engine Float it can exceed 1 by the residual and rounding. Below
+	// 2^-1022, Float has lost digits that Exact, Low and High have.
+	Utilization num.Value
+
+	// Saturated says that the utilization is 1: proved by the engine Exact, not ruled out by the bounds of Enclose. With
+	// the engine Float it says that the utilization is at least 1 - Residual - 1e-12. Every resource with a positive price
+	// is; another one that is just full is missed if errors of the tasks, as said at Residual, keep it below.
+	Saturated bool
 
 	// Price is p_j under proportional fairness, nil elsewhere: what one more unit of the normalised capacity would add to
 	// Σ_i w_i log φ_i. Where several vectors of prices give the same allocation it is one of them.
 	Price *num.Value
 }
 
-// Rows times resources up to which Auto computes without rounding.
-const (
-	exactSize   = 20_000
-	encloseSize = 200_000
-)
+// Rows times resources up to which Auto computes without rounding, if [exactProblem.exactSeconds] allows it.
+const exactSize = 200_000
 
 // Allocate computes the allocation of a policy. Dominant resource, max-min, bottleneck max and balanced fairness are
-// rational and computed as fractions; proportional fairness is enclosed to the tolerance. For three resources or more there can be
-// several bottleneck max fair allocations, though that is rare; which one is taken depends neither on the order of rows nor on units,
+// rational and computed as fractions; proportional fairness is enclosed to the tolerance. Auto takes Float if rows times
+// resources are more than 200,000, or if fractions would take more than about a second, by an estimate from the bits of
+// their common denominators: beyond some hundred rows if all numbers come from float64, some thousand if they are short
+// decimals, a few if they have thousands of digits. For three resources or more there can be several bottleneck max fair
+// allocations, though that is rare; which one is taken depends neither on the order of rows nor on units,
 // except among ties. The error wraps an *[input.Error] for a bad pool or setting; for balanced fairness also if weights differ,
 // or the states below the counts, Π_i (x_i + 1) over the different profiles, are too many. It is another one if float64 cannot
-// meet the conditions of a policy to 1e-9.
+// meet the conditions of a policy to 1e-9, or no bounds as near as the tolerance are found.
 func Allocate(p *Pool, policy Policy, s Settings) (*Allocation, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -87,9 +98,9 @@ func Allocate(p *Pool, policy Policy, s Settings) (*Allocation, error) {
 	switch s.Engine {
 	case Auto, "":
 		switch {
-		case policy == PF && size <= encloseSize:
+		case policy == PF && size <= exactSize:
 			return allocateEnclosed(e, s.RelTol)
-		case policy != PF && size <= exactSize:
+		case policy != PF && size <= exactSize && e.exactSeconds(policy) <= patience:
 			if a, err := allocateExact(e, policy); err == nil || policy == DRF || policy == MaxMin {
 				return a, err
 			} // fractions of too many states, or no bottleneck allocation certified: float64 may still have an answer

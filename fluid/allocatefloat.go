@@ -11,7 +11,8 @@ import (
 const rounding = 1e-12
 
 // allocateFloat computes an allocation in float64. The residual is that of the numbers returned, as
-// [problem.residual] defines it, or of the prices under proportional fairness.
+// [problem.residual] defines it, or of the prices under proportional fairness, which includes that a resource with a
+// positive price is saturated.
 func allocateFloat(e *exactProblem, policy Policy) (*Allocation, error) {
 	p, err := newProblem(e, "jobs")
 	if err != nil {

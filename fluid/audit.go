@@ -3,6 +3,7 @@ package fluid
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"productform/internal/input"
 )
@@ -54,13 +55,21 @@ type Shortfall struct {
 // Φ(S-i) + (n-1) d_i Σ_{k≠i} a_kj Φ(S-i-k), and the last sum at most Φ(S-i). And if a_kj >= r a_ij for all j, then
 // Φ(S-i) >= r Φ(S-k), since Φ grows with each profile and in proportion to it: φ_i >= r φ_k, no envy.
 //
-// All is computed in fractions. A number x counts as more than y if x > (1 + tol) y, with tol in [0, 1); nil means 0,
-// right for an exact allocation. Let e be the relative error of the tasks (see [Tasks]), at most 1/3. Then the report
-// with tol = 3e holds nothing against the allocation that the exact one would not bear out with tol = 0: utilizations
-// are off by a factor within 1 ± e, ratios of two parts within (1 + e)/(1 - e) <= 1 + 3e.
+// A number x counts as more than y if x > (1 + tol) y, with tol in [0, 1); nil means 0, right for an exact allocation.
+// Let e be the relative error of the tasks (see [Tasks]), at most 1/3. Then the report with tol = 3e holds nothing
+// against the allocation that the exact one would not bear out with tol = 0: utilizations are off by a factor within
+// 1 ± e, ratios of two parts within (1 + e)/(1 - e) <= 1 + 3e.
 //
-// The cost is some operations in fractions for each entry of the demands, a sort of each resource, and at most n² J
-// comparisons of integers. The error is that of [Pool.Check], or an *[input.Error] for the tasks or tol.
+// All is computed in fractions, the tasks over their common denominator: some products of such a long integer and a
+// short fraction for each entry of the demands, a sort of each resource, and at most n² J comparisons of indices. If
+// tol is at least 2^-49 and that would take more than about a second, all numbers are rounded to 128 bits; 1000 rows
+// and 8 resources of numbers that come from float64 take a tenth of a second. The conclusions are still those of
+// fractions: comparisons with tolerances a little larger and a little smaller, by more than the rounding, must agree,
+// or fractions decide. The numbers in the report are then within a factor 1 ± 2^-99, but for Growth, whose 1 - u_j
+// loses what cancels; and of witnesses that are as close the report may hold either. An exact allocation of such a
+// pool, with tol = 0, takes some seconds.
+//
+// The error is that of [Pool.Check], or an *[input.Error] for the tasks or tol.
 func Audit(p *Pool, tasks []*big.Rat, tol *big.Rat) (*Report, error) {
 	if err := checkTasks(p, tasks); err != nil {
 		return nil, err
@@ -73,8 +82,33 @@ func Audit(p *Pool, tasks []*big.Rat, tol *big.Rat) (*Report, error) {
 		}
 		more.Add(more, tol)
 	}
-	h := newHoldings(newExactProblem(p), tasks)
-	r := &Report{Utilization: h.utilization(), Bottlenecks: make([][]int, len(tasks))}
+	e := newExactProblem(p)
+	if e.auditSeconds(tasks) > patience {
+		if r := e.roundedReport(tasks, more); r != nil {
+			return r, nil
+		}
+	}
+	return newHoldings(e, tasks).report(more), nil
+}
+
+// roundedReport is the report from rounded numbers, nil if rounding might change what it concludes.
+func (e *exactProblem) roundedReport(tasks []*big.Rat, more *big.Rat) *Report {
+	off := new(big.Rat).SetFloat64(roundedError)
+	low, high := new(big.Rat).Sub(more, off), new(big.Rat).Add(more, off)
+	if low.Cmp(new(big.Rat).SetFloat64(1+0x1p-50)) < 0 { // equal numbers, as exact allocations have, are not told apart
+		return nil
+	}
+	h := newHoldings(e.rounded(), roundDown(tasks))
+	if r := h.report(high); r.concludes(h.report(low)) {
+		return r // its witnesses exceed the tolerance for certain
+	}
+	return nil
+}
+
+// report is [Audit] with numbers that were checked: x is more than y if x > more y, more >= 1.
+func (h *holdings) report(more *big.Rat) *Report {
+	one := big.NewRat(1, 1)
+	r := &Report{Utilization: h.utilization(), Bottlenecks: make([][]int, len(h.number))}
 	saturated := make([]bool, len(r.Utilization))
 	for j, u := range r.Utilization {
 		if saturated[j] = !exceeds(one, u, more); saturated[j] {
@@ -85,9 +119,9 @@ func Audit(p *Pool, tasks []*big.Rat, tol *big.Rat) (*Report, error) {
 		}
 	}
 	order := newPartOrders(h, more)
-	for i := range tasks {
+	for i := range h.number {
 		for j := range saturated {
-			if saturated[j] && order[j].above[i] == len(tasks) {
+			if saturated[j] && order[j].above[i] == len(h.number) {
 				r.Bottlenecks[i] = append(r.Bottlenecks[i], j)
 			}
 		}
@@ -98,7 +132,27 @@ func Audit(p *Pool, tasks []*big.Rat, tol *big.Rat) (*Report, error) {
 	r.Growth = h.growth(r.Utilization, saturated)
 	r.Shortfall = h.shortfall(more)
 	r.Envy = h.envy(order)
-	return r, nil
+	return r
+}
+
+// concludes reports whether two reports conclude the same. With more in between so does a third: each comparison is
+// monotone in it.
+func (r *Report) concludes(s *Report) bool {
+	return slices.Equal(r.Saturated, s.Saturated) && slices.EqualFunc(r.Bottlenecks, s.Bottlenecks, slices.Equal) &&
+		(r.Overload == nil) == (s.Overload == nil) && (r.Shortfall == nil) == (s.Shortfall == nil) && (r.Envy == nil) == (s.Envy == nil)
+}
+
+// auditSeconds estimates the time of sums over the rows of φ_i a_ij and of φ_i d_i/w_i, as [exactProblem.exactSeconds]
+// does.
+func (e *exactProblem) auditSeconds(tasks []*big.Rat) float64 {
+	n, resources := len(e.need), len(e.need[0])
+	bits := 0.
+	for j := range resources {
+		bits = max(bits, commonBits(n, func(i int) *big.Rat { return new(big.Rat).Mul(e.need[i][j], e.dominant[i]) }))
+	}
+	bits += commonBits(n, func(i int) *big.Rat { return new(big.Rat).Quo(e.dominant[i], e.weight[i]) })
+	bits += commonBits(n, func(i int) *big.Rat { return tasks[i] })
+	return sumSeconds(n, resources, bits)
 }
 
 // Tasks returns the tasks of one job of each row as [Audit] and [Indices] take them: exactly if the allocation is
@@ -138,56 +192,81 @@ func checkTasks(p *Pool, tasks []*big.Rat) error {
 // Holdings are what the jobs hold under an allocation.
 type holdings struct {
 	*exactProblem
-	tasks []*big.Rat   // φ_i
-	share []*big.Rat   // φ_i d_i
-	part  [][]*big.Rat // φ_i a_ij/w_i, at [i][j]
-	total *big.Rat     // Σ_i n_i w_i
+	tasks  []*big.Rat   // φ_i
+	number []*big.Rat   // φ_i/unit, integers
+	unit   *big.Rat     // 1 over the common denominator of the tasks, which can be long
+	share  []*big.Rat   // φ_i d_i/unit
+	part   [][]*big.Rat // a_ij/w_i, at [i][j]; number[i] part[i][j] unit is what a job holds by weight
+	total  *big.Rat     // Σ_i n_i w_i
 }
 
 func newHoldings(e *exactProblem, tasks []*big.Rat) *holdings {
 	h := &holdings{exactProblem: e, tasks: tasks}
+	h.number, h.unit = overCommon(tasks)
 	weights := make([]*big.Rat, len(tasks))
-	for i, x := range tasks {
-		share := new(big.Rat).Mul(x, e.dominant[i])
-		scaled := new(big.Rat).Quo(share, e.weight[i])
+	for i, x := range h.number {
+		scale := new(big.Rat).Quo(e.dominant[i], e.weight[i])
 		part := make([]*big.Rat, len(e.need[i]))
 		for j, a := range e.need[i] {
-			part[j] = new(big.Rat).Mul(scaled, a)
+			part[j] = new(big.Rat).Mul(scale, a)
 		}
-		h.share, h.part = append(h.share, share), append(h.part, part)
+		h.share, h.part = append(h.share, new(big.Rat).Mul(x, e.dominant[i])), append(h.part, part)
 		weights[i] = new(big.Rat).Mul(e.count[i], e.weight[i])
 	}
-	h.total = ratSum(weights)
+	h.total = treeSum(weights)
 	return h
+}
+
+// overCommon returns integers n_i and a unit with x_i = n_i unit, 1/unit being the least common denominator.
+func overCommon(x []*big.Rat) (number []*big.Rat, unit *big.Rat) {
+	common := commonDenominator(x)
+	for _, v := range x {
+		n := new(big.Int).Quo(common, v.Denom())
+		number = append(number, new(big.Rat).SetInt(n.Mul(n, v.Num())))
+	}
+	return number, new(big.Rat).SetFrac(big.NewInt(1), common)
+}
+
+// commonDenominator multiplies halves first, so that most of the common divisors are of short numbers.
+func commonDenominator(x []*big.Rat) *big.Int {
+	if len(x) == 1 {
+		return x[0].Denom()
+	}
+	p, q := commonDenominator(x[:len(x)/2]), commonDenominator(x[len(x)/2:])
+	common := new(big.Int).GCD(nil, nil, p, q)
+	return common.Mul(q, common.Quo(p, common))
 }
 
 // utilization returns Σ_i n_i φ_i a_ij of each resource.
 func (h *holdings) utilization() []*big.Rat {
 	used := make([]*big.Rat, len(h.need[0]))
-	held := make([]*big.Rat, len(h.share))
+	held := make([]*big.Rat, len(h.number))
 	for j := range used {
-		for i, s := range h.share {
-			held[i] = new(big.Rat).Mul(s, h.need[i][j])
+		for i, x := range h.number {
+			held[i] = new(big.Rat).Mul(h.need[i][j], h.dominant[i]) // a_ij has a shorter denominator than a_ij/d_i
 			held[i].Mul(held[i], h.count[i])
+			held[i].Mul(held[i], x)
 		}
-		used[j] = ratSum(held)
+		used[j] = treeSum(held)
+		used[j].Mul(used[j], h.unit)
 	}
 	return used
 }
 
 // shortfall returns the least φ_i d_i Σ_k n_k w_k / w_i if 1 is more.
 func (h *holdings) shortfall(more *big.Rat) *Shortfall {
-	least, at := new(big.Rat).Quo(h.share[0], h.weight[0]), 0
+	var least *big.Rat
+	at := 0
 	for i := range h.share {
-		if x := new(big.Rat).Quo(h.share[i], h.weight[i]); x.Cmp(least) < 0 {
+		if x := new(big.Rat).Quo(h.share[i], h.weight[i]); least == nil || x.Cmp(least) < 0 {
 			least, at = x, i
 		}
 	}
-	split := new(big.Rat).Quo(h.weight[at], h.total)
-	if !exceeds(split, h.share[at], more) {
+	share, split := new(big.Rat).Mul(h.share[at], h.unit), new(big.Rat).Quo(h.weight[at], h.total)
+	if !exceeds(split, share, more) {
 		return nil
 	}
-	return &Shortfall{at, h.share[at], split}
+	return &Shortfall{at, share, split}
 }
 
 // exceeds reports whether x > more y.
@@ -199,17 +278,4 @@ func exceeds(x, y, more *big.Rat) bool {
 		return true
 	}
 	return x.Cmp(new(big.Rat).Mul(more, y)) > 0
-}
-
-// ratSum returns Σ x_i, halves first: denominators multiply, and most of the additions are then of short numbers.
-func ratSum(x []*big.Rat) *big.Rat {
-	switch len(x) {
-	case 0:
-		return new(big.Rat)
-	case 1:
-		return new(big.Rat).Set(x[0])
-	}
-	half := len(x) / 2
-	sum := ratSum(x[:half])
-	return sum.Add(sum, ratSum(x[half:]))
 }

@@ -299,6 +299,146 @@ func TestAuditDefinitions(t *testing.T) {
 	})
 }
 
+// lengthen multiplies the demands of each row by a number near 1 of many bits and divides its tasks by it: what the
+// jobs hold stays.
+func lengthen(p *Pool, tasks []*big.Rat, bits uint) (*Pool, []*big.Rat) {
+	q, fewer := &Pool{Resources: p.Resources}, make([]*big.Rat, len(tasks))
+	for i, job := range p.Jobs {
+		long := new(big.Int).Lsh(big.NewInt(1), bits)
+		factor := new(big.Rat).SetFrac(new(big.Int).Add(long, big.NewInt(int64(2*i+3))), new(big.Int).Add(long, big.NewInt(int64(2*i+1))))
+		job.Demand = fullDemand(p, i)
+		for j, a := range job.Demand {
+			job.Demand[j] = new(big.Rat).Mul(a, factor)
+		}
+		q.Jobs = append(q.Jobs, job)
+		fewer[i] = new(big.Rat).Quo(tasks[i], factor)
+	}
+	return q, fewer
+}
+
+// roundsTo reports whether x is within a factor 1 ± 2^-90 of y: 2^-100 of a report, or 2^-100/(1-u) where 1 - u of short
+// fractions is at least 2^-10.
+func roundsTo(x, y *big.Rat) bool {
+	d := new(big.Rat).Sub(x, y)
+	return d.Abs(d).Cmp(new(big.Rat).Mul(y, new(big.Rat).SetFloat64(0x1p-90))) <= 0
+}
+
+// Rounded numbers conclude what fractions do or nothing. Parts of short fractions are often equal, or differ by the
+// tolerance of a quarter, and there they must not.
+func TestAuditRounded(t *testing.T) {
+	concluded, left := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPool(t, 6, 4, true, true)
+		tasks := make([]*big.Rat, len(p.Jobs))
+		for i := range tasks {
+			tasks[i] = big.NewRat(rapid.Int64Range(0, 6).Draw(t, "tasks"), rapid.Int64Range(1, 90).Draw(t, "over"))
+		}
+		more := big.NewRat(rapid.Int64Range(10, 13).Draw(t, "more"), 10)
+		p, tasks = lengthen(p, tasks, 300)
+		e := newExactProblem(p)
+		want := newHoldings(e, tasks).report(more)
+		got := e.roundedReport(tasks, more)
+		if more.IsInt() && got != nil {
+			t.Fatal("a report without tolerance")
+		}
+		if got == nil {
+			left++
+			return
+		}
+		concluded++
+		if diff := cmp.Diff(want, got, cmp.Comparer(func(x, y *big.Rat) bool { return roundsTo(x, y) })); diff != "" {
+			t.Fatalf("-want +got: %s", diff)
+		}
+	})
+	if concluded < 10 || left < 3 {
+		t.Errorf("%d reports from rounded numbers, %d not", concluded, left)
+	}
+}
+
+// Utilizations a hair above and below the tolerance, and equal to it, are told apart, though rounding does not.
+func TestAuditHair(t *testing.T) {
+	tol := num.MustRat("1/8")
+	for hair, want := range map[int64]bool{-1: false, 0: false, 1: true} {
+		p := &Pool{Resources: []Resource{{"r", num.MustRat("1")}}, Jobs: []Job{{Name: "a", Demand: auditRats("1")}}}
+		long := new(big.Int).Lsh(big.NewInt(hair), 4)
+		x := new(big.Rat).SetFrac(long, new(big.Int).Lsh(big.NewInt(1), 12_000))
+		tasks := []*big.Rat{x.Add(x, num.MustRat("9/8"))}
+		e := newExactProblem(p)
+		if e.roundedReport(tasks, num.MustRat("9/8")) != nil {
+			t.Error("a report from rounded numbers")
+		}
+		r, err := Audit(p, tasks, tol)
+		if err != nil || (r.Overload != nil) != want {
+			t.Errorf("hair %d: %v, %v", hair, r, err)
+		}
+	}
+}
+
+// longPool returns a pool of fractions of many bits with nothing in common.
+func longPool(rows, resources, bits int) *Pool {
+	random := rand.New(rand.NewPCG(7, 8))
+	draw := func() *big.Rat {
+		part := func() *big.Int {
+			words := make([]big.Word, bits/64)
+			for i := range words {
+				words[i] = big.Word(random.Uint64() | 1)
+			}
+			return new(big.Int).SetBits(words)
+		}
+		return new(big.Rat).SetFrac(part(), part())
+	}
+	p := new(Pool)
+	for j := range resources {
+		p.Resources = append(p.Resources, Resource{fmt.Sprint("r", j), draw()})
+	}
+	for i := range rows {
+		job := Job{Name: fmt.Sprint("j", i)}
+		for range resources {
+			job.Demand = append(job.Demand, draw())
+		}
+		p.Jobs = append(p.Jobs, job)
+	}
+	return p
+}
+
+// Fractions that would take long are not taken by Auto, Audit and Indices, and the answers are those of the theorems.
+func TestLongFractions(t *testing.T) {
+	for _, p := range []*Pool{longPool(80, 4, 1024), longPool(4, 3, 16_384), floatPool(1000, 8)} {
+		a := mustAllocate(t, p, DRF)
+		if a.Engine != Float {
+			t.Errorf("%d rows: engine %s", len(p.Jobs), a.Engine)
+		}
+		if _, text := wrongs(t, p, Tasks(a), big.NewRat(1, 100_000_000)); text != "" { // Allocate: 1e-9
+			t.Errorf("%d rows: %s", len(p.Jobs), text)
+		}
+		if len(p.Jobs) == 1000 {
+			continue // sums of multiples of powers of 2 are short
+		}
+		x, err := Indices(p, Tasks(a))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.MeanUtilization.Low == nil || x.MeanUtilization.Exact != nil {
+			t.Errorf("%d rows: indices in fractions", len(p.Jobs))
+		}
+		if !(math.Abs(x.LargestUtilization.Float-1) <= 1e-8) || x.DominantEfficiency.Float > 1+1e-8 || x.JainIndex.Float > 1+1e-8 {
+			t.Errorf("%d rows: %+v", len(p.Jobs), x)
+		}
+	}
+}
+
+// floatPool returns a pool of numbers that come from float64.
+func floatPool(rows, resources int) *Pool {
+	random := rand.New(rand.NewPCG(9, 10))
+	p := manyJobs(rows, resources)
+	for i := range p.Jobs {
+		for j := range p.Jobs[i].Demand {
+			p.Jobs[i].Demand[j].SetFloat64(random.Float64() + 1e-3)
+		}
+	}
+	return p
+}
+
 // wrongs returns which properties an exact allocation lacks.
 func wrongs(t rapid.TB, p *Pool, tasks []*big.Rat, tol *big.Rat) (r *Report, text string) {
 	t.Helper()
@@ -453,23 +593,37 @@ func manyJobs(rows, resources int) *Pool {
 }
 
 func BenchmarkAudit(b *testing.B) {
-	for _, rows := range []int{10, 1000} {
-		p := manyJobs(rows, 4)
-		a, err := Allocate(p, DRF, Settings{})
+	for _, test := range []struct {
+		name string
+		pool *Pool
+	}{
+		{"rows=10/resources=4/of=tenths", manyJobs(10, 4)},
+		{"rows=1000/resources=4/of=tenths", manyJobs(1000, 4)},
+		{"rows=1000/resources=8/of=floats", floatPool(1000, 8)},
+		{"rows=10/resources=3/of=16384bits", longPool(10, 3, 16_384)},
+	} {
+		a, err := Allocate(test.pool, DRF, Settings{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		tasks := Tasks(a)
-		b.Run(fmt.Sprintf("rows=%d/resources=4/of=audit", rows), func(b *testing.B) {
+		tasks, tol := Tasks(a), big.NewRat(1, 1_000_000_000)
+		b.Run(test.name+"/do=allocate", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Audit(p, tasks, nil); err != nil {
+				if _, err := Allocate(test.pool, DRF, Settings{}); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
-		b.Run(fmt.Sprintf("rows=%d/resources=4/of=indices", rows), func(b *testing.B) {
+		b.Run(test.name+"/do=audit", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Indices(p, tasks); err != nil {
+				if _, err := Audit(test.pool, tasks, tol); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(test.name+"/do=indices", func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Indices(test.pool, tasks); err != nil {
 					b.Fatal(err)
 				}
 			}

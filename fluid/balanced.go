@@ -9,7 +9,8 @@ import (
 	"productform/internal/input"
 )
 
-// Points of the lattice {y <= x} that the kernel of balanced fairness visits at most.
+// Points of the lattice {y <= x} that the kernel of balanced fairness visits at most. The worst case is one job each of
+// 27 different rows: a slab of 2^26 numbers, 512 MB, and with two resources some 20 s; of 26 rows, half of both.
 const maxBalancedStates = 1 << 27
 
 // Values of Ψ below which the kernel takes 0: they do not matter, and numbers near the end of float64's range are slow.
@@ -31,7 +32,8 @@ const (
 // Hence Φ(x-e_1)/Φ(x) is x_1/n times the share of the merged class: each of the n jobs gets the same.
 //
 // Only one slab of the lattice is kept, across the largest x_k. Each value comes of sums, products and maxima of
-// positive numbers, which makes the relative error at most (K+2) |x| 2^-52; about Π_k (x_k+1) K J operations.
+// positive numbers, which makes the relative error at most (K+2) |x| 2^-52; about Π_k (x_k+1) K J operations. The slab
+// takes 8 Π_k (x_k+1) / (1 + max_k x_k) bytes, and is kept for the next call.
 type balanced struct {
 	problem  *problem
 	unequal  int         // the first row whose weight differs from that of row 0, or -1
@@ -142,7 +144,7 @@ func (b *balanced) solve() error {
 		states *= b.count[k] + 1
 	}
 	if states > maxBalancedStates {
-		return input.Errorf("count", states, "counts x with Π (x_k+1) <= %d over the different profiles under the policy bf", maxBalancedStates)
+		return input.Errorf("count", states, "counts x with Π (x_k+1) <= %d over the different profiles under the policy bf (at most 512 MB, and 20 s or so)", maxBalancedStates)
 	}
 	size := 1
 	b.stride[0] = 0

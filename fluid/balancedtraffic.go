@@ -13,7 +13,8 @@ import (
 //
 //	w(0) = 1,  w(x) = max_j Σ_k a_kj ρ_k w(x-e_k),
 //
-// over x <= limits, one addition and multiplication for each state, class and resource.
+// over x <= limits, one addition and multiplication for each state, class and resource. By induction w(x) <= 1, since
+// all loads are below 1, so that Z is at most the number of states.
 //
 // What is left out is bounded by a product form. Let F = Π_j 1/(1 - A_j), A_j = Σ_k a_kj z_k. (1-A_j) F has nonnegative
 // coefficients for each j, so that those of F are at least Σ_k a_kj F(x-e_k) for all j, hence at least Φ(x), by
@@ -24,12 +25,7 @@ import (
 //	Σ_{x_k>L} x_i w(x) <= z^-(L+1) Π_j 1/s_j · Σ_j a_ij ρ_i z^{1 if i=k} / s_j.
 //
 // In F only resources are needed of which no other is used more by every class.
-func (w *trafficProblem) balanced(r *TrafficResult, s TrafficSettings) error {
-	for _, k := range w.class {
-		if weight := oneIfNil(w.traffic.Classes[k].Weight); weight.Cmp(oneIfNil(w.traffic.Classes[w.class[0]].Weight)) != 0 {
-			return input.Errorf(indexed("jobs", k)+".weight", weight.RatString(), wantSameWeight)
-		}
-	}
+func (w *trafficProblem) balanced(r *TrafficPart, s TrafficSettings) ([]float64, error) {
 	b := w.newBalancedTail()
 	limits := make([]int, len(w.class))
 	if s.Limits != nil {
@@ -41,14 +37,11 @@ func (w *trafficProblem) balanced(r *TrafficResult, s TrafficSettings) error {
 	}
 	states, err := checkStates(limits, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	z, jobs := w.whittleSums(limits)
-	r.Method, r.Proved, r.Limits, r.States = WhittleMethod, true, w.spread(limits), states
+	r.Method, r.TruncationProved, r.Limits, r.States = WhittleMethod, true, limits, states
 	r.RoundingBound = whittleRounding(limits)
-	if !(z <= mostFloat) {
-		return input.Errorf("jobs", z, "loads with a normalization up to %g", mostFloat)
-	}
 	mean := make([]float64, len(jobs))
 	var mass float64
 	missing := make([]float64, len(jobs))
@@ -66,9 +59,9 @@ func (w *trafficProblem) balanced(r *TrafficResult, s TrafficSettings) error {
 	}
 	r.TruncationBound *= 1.001 // for the rounding of the bound itself: logarithms below 1e5 are good to 1e-10
 	if !(r.TruncationBound <= mostFloat) {
-		return input.Errorf("Limits", limits, "larger limits")
+		return nil, input.Errorf("Limits", limits, "larger limits")
 	}
-	return w.report(r, mean)
+	return mean, nil
 }
 
 // whittleSums returns Z = Σ w(x) and Σ x_i w(x) for each class, over x <= limits. The class with the largest limit runs

@@ -104,10 +104,10 @@ func TestWhittleTail(t *testing.T) {
 		auto := solved(t, tr, BF, TrafficSettings{RelTol: 1e-7})
 		wantMeans(t, fmt.Sprint("seed ", seed, ", limits ", limits), near, meansOf(far), errorOf(near)+errorOf(far))
 		wantMeans(t, fmt.Sprint("seed ", seed, ", automatic limits ", auto.Limits), auto, meansOf(far), errorOf(auto)+errorOf(far))
-		if auto.TruncationBound > 1e-7 || !auto.Proved {
+		if auto.TruncationBound > 1e-7 || !auto.TruncationProved {
 			t.Errorf("seed %d: bound %g, asked for 1e-7", seed, auto.TruncationBound)
 		}
-		w, err := newTrafficProblem(tr)
+		w, err := newTrafficProblem(tr, tr.apart())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"productform/internal/input"
 )
 
 // A bottleneck is the kernel of bottleneck max fairness (T. Bonald and J. Roberts, SIGMETRICS 2015): every job i has a
@@ -27,8 +29,8 @@ import (
 // it alone is saturated and the dominant shares are equal, by weight. As the capacity grows, the solutions of (*) form
 // a path, which may turn back for a while; it ends when no job has the extra resource as its bottleneck. That depends
 // neither on the order of rows and resources nor on units, but ties can make the path branch: it is followed with the
-// numbers changed by 1e-9 or so, always in the same way, and at its end the levels are put right for the numbers as
-// they are.
+// numbers changed by 1e-9 or so, always in the same way, and at its end the levels, and where that is not enough the
+// bottlenecks, are put right for the numbers as they are.
 //
 // Rows with equal b are one class, and a resource of which no job takes more than of another is left out: (*) says the
 // same.
@@ -47,6 +49,9 @@ type bottleneck struct {
 
 // Residual, relative to the capacities and the top levels, beyond which no allocation is returned.
 const maxBottleneckResidual = 1e-9
+
+// Part of the largest Σ n_i w_i below which that of another class could be lost to underflow.
+const leastBottleneckMass = 1e-280
 
 // newBottleneck returns the kernel of bottleneck max fairness.
 func newBottleneck(p *problem) kernel {
@@ -99,10 +104,16 @@ func covers[T any](need [][]T, l, j int, compare func(a, b T) int) bool {
 func (b *bottleneck) forget() {}
 
 // shares takes O(K) operations for K classes on one resource, on two mostly the same. On more, the path has about K
-// pieces in practice, of O(K J + J³) operations each. The error says that no allocation was found whose residual is
-// small.
+// pieces in practice, of O(K J + J³) operations each. The error is an *[input.Error] if, with two resources or more,
+// Σ count_i weight_i over the rows of one profile is below 1e-280 of that of another; else it says that no allocation
+// was found whose residual is small.
 func (b *bottleneck) shares(count, share []float64) error {
-	most := b.setMass(count)
+	least, most := b.setMass(count)
+	if least < leastBottleneckMass*most && len(b.kept) > 1 {
+		return input.Errorf("count", fmt.Sprintf("Σ count_i weight_i = %.3g and %.3g", least, most),
+			"counts with which Σ count_i weight_i over the rows of each profile is at least %g of the largest, under the policy bmf",
+			leastBottleneckMass)
+	}
 	switch len(b.need[0]) {
 	case 1:
 		sum := 0.0
@@ -128,17 +139,20 @@ func (b *bottleneck) shares(count, share []float64) error {
 	return nil
 }
 
-// setMass computes b.mass and returns the largest Σ n_i w_i of a class.
-func (b *bottleneck) setMass(count []float64) (most float64) {
+// setMass computes b.mass and returns the least and the largest Σ n_i w_i of the classes present.
+func (b *bottleneck) setMass(count []float64) (least, most float64) {
 	clear(b.mass)
 	for i, c := range count {
 		b.mass[b.class[i]] += c * b.problem.weight[i]
 	}
-	most = slices.Max(b.mass)
-	for k := range b.mass {
+	least, most = math.Inf(1), slices.Max(b.mass)
+	for k, m := range b.mass {
+		if m > 0 {
+			least = min(least, m)
+		}
 		b.mass[k] /= most
 	}
-	return most
+	return least, most
 }
 
 // solveTwo solves (*) for two resources. Call major the resource with the larger Σ m_k (1 - q_k) over the classes that

@@ -1,12 +1,16 @@
 package fluid
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+
+	"productform/internal/input"
 
 	"pgregory.net/rapid"
 )
@@ -310,6 +314,152 @@ func TestBottleneckExtremes(t *testing.T) {
 				t.Fatalf("round %d: row %d of count %v has no bottleneck within %v", round, i, count[i], best)
 			}
 		}
+	}
+}
+
+// Pools where the changes that part ties are larger than what matters: the ends of the paths have wrong bottlenecks.
+func TestBottleneckCloseToTies(t *testing.T) {
+	for _, test := range []struct {
+		name, capacity, demand string
+		count                  []int
+	}{
+		{"one job beside 661107243", "1 1 1 1", `0 4 4/5 1
+			467076582510501/562949953421312 4 4 751184100944679/1125899906842624
+			3566248012091847/4503599627370496 594919429142059/4503599627370496 186520544474773/281474976710656 4`,
+			[]int{1, 661107243, 1}},
+		{"one job beside 7840748", "1 1 1 1 1", `3 3 1 4 0
+			2 1 2 1 2
+			4503600069409573/2251799813685248 2251799866394419/2251799813685248 4503599627375021/2251799813685248 289846720475549/281474976710656 6755399883094821/2251799813685248`,
+			[]int{1, 7840748, 3}},
+		{"nearly parallel", "8998775605235203 8984355959502263 9007199223173833 18010727042599717/2",
+			`280948500204009/70368744177664 8978934064083231/2251799813685248 4503599596566349/1125899906842624 4501763893937569/1125899906842624
+			4503599601971059/1125899906842624 8989777854921295/2251799813685248 1125899906651871/281474976710656 9007199254724579/2251799813685248`,
+			[]int{2, 2}},
+	} {
+		p := balancedPool(balancedRats(strings.ReplaceAll(test.demand, "\n", ";")), test.count)
+		for j, c := range balancedRats(test.capacity)[0] {
+			p.Resources[j].Capacity = c
+		}
+		if _, err := newExactProblem(p).bottleneck(); err != nil {
+			t.Errorf("%s: exact: %v", test.name, err)
+		}
+		if a, err := Allocate(p, BMF, Settings{Engine: Float}); err != nil || a.Residual > 1e-12 {
+			t.Errorf("%s: float: %v, %+v", test.name, err, a)
+		}
+	}
+	// Here it is a profile declared on the way.
+	p := balancedPool(balancedRats("1 1 0 0;3 2 3 0"), []int{4, 143107243})
+	p.Jobs[1].Weight = big.NewRat(4, 1)
+	if _, err := BestLie(p, BMF, 1, LieSettings{Evaluations: 100}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Numbers of jobs times weights may be 1e280 apart; beyond that they are refused, unless there is one resource.
+func TestBottleneckMassesFarApart(t *testing.T) {
+	for _, test := range []struct {
+		demand        string
+		weight, count float64
+		want          string
+	}{
+		{"1 0;0 1", 1e120, 1e19, ""},
+		{"1 0 0;0 1 0;0 0 1", 1e120, 1e19, ""},
+		{"1 1/2;1/3 1", 1e120, 1e19, ""},
+		{"1 0;0 1", 1e120, 1e100, "1e-220 and 1e+220"},
+		{"1 0 0;0 1 0;0 0 1", 1e120, 1e100, "1e-220 and 1e+220"},
+		{"1 1/2;1/3 1", 1e120, 1e21, "1e-141 and 1e+141"},
+		{"1;1/2", 1e50, 1e100, ""},
+	} {
+		demand := balancedRats(test.demand)
+		p := balancedPool(demand, make([]int, len(demand)))
+		count, tasks := make([]float64, len(demand)), make([]float64, len(demand))
+		for i := range count {
+			w, n := 1.0, 1.0
+			switch i {
+			case 0:
+				w, n = test.weight, test.count
+			case 1:
+				w, n = 1/test.weight, 1/test.count
+			}
+			p.Jobs[i].Weight, count[i] = new(big.Rat).SetFloat64(w), n
+		}
+		a, err := NewAllocator(p, BMF)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = a.Tasks(count, tasks)
+		var bad *input.Error
+		if test.want != "" {
+			if !errors.As(err, &bad) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%+v: error %v", test, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%+v: %v", test, err)
+			continue
+		}
+		share := make([]float64, len(tasks))
+		for i, x := range tasks {
+			share[i] = x * a.problem.dominant[i]
+		}
+		if r := a.problem.residual(BMF, count, share, a.problem.utilization(count, share)); !(r <= 1e-12) {
+			t.Errorf("%+v: tasks %v, residual %v", test, tasks, r)
+		}
+	}
+}
+
+// The path to the end meets no line twice, though at times the capacity of the extra resource falls along it.
+func TestBottleneckPathMeetsNoLineTwice(t *testing.T) {
+	back := 0
+	capacity := func(p *bottleneckPath) (sum float64) { // of the extra resource
+		for i := range p.present {
+			j := p.at[i]
+			sum += p.mass[i] * p.level[j] / p.need[i*(p.resources+1)+j]
+		}
+		return sum
+	}
+	for seed := range uint64(1000) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		resources, rows := 3+rng.IntN(5), 3+rng.IntN(10)
+		p := bottleneckPool(resources, rows, func(label string, most int64) *big.Rat {
+			if label == "demand" && rng.IntN(3) == 0 {
+				return new(big.Rat)
+			}
+			return big.NewRat(1+rng.Int64N(1e6), 1e3)
+		})
+		problem, err := newProblem(newExactProblem(p), "jobs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, count := newBottleneck(problem).(*bottleneck), make([]float64, rows)
+		for i := range count {
+			count[i] = 1
+		}
+		if len(b.kept) < 3 {
+			continue
+		}
+		b.setMass(count)
+		b.start(1e-9, 0)
+		path, class, left := &b.path, -1, -1
+		seen := make(map[string]bool)
+		for path.members[path.resources] > 0 {
+			line := fmt.Sprint(path.at)
+			if seen[line] {
+				t.Fatalf("seed %d: line %s again", seed, line)
+			}
+			seen[line] = true
+			before := capacity(path)
+			if class, left = path.step(class, left); class < 0 {
+				t.Fatalf("seed %d: lost", seed)
+			}
+			if capacity(path) < before*(1-1e-9) {
+				back++
+			}
+		}
+	}
+	if back < 10 {
+		t.Errorf("%d lines go back, too few to say anything", back)
 	}
 }
 

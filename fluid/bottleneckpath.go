@@ -14,8 +14,13 @@ import (
 // that the t_j move along a straight line. At a corner one class changes its bottleneck: to one whose level it reaches,
 // or to a resource that becomes saturated and of which it takes the largest part. If it leaves another resource to no
 // class, the level of that one becomes infinite. The line goes on to the side where the class prefers its new
-// bottleneck, or where the load of the resource that it left falls. Without ties the path meets no line twice, and so
-// it ends.
+// bottleneck, or where the load of the resource that it left falls.
+//
+// Without ties the path ends. The bottlenecks of all classes determine a line, of which the conditions, linear then,
+// leave one segment; it has two ends at most, and each corner joins two lines. So the lines form chains that do not
+// branch, and the path, which starts at the end of a chain, meets no line twice. It cannot go off to 0 or to infinity:
+// the loads are at most 1, so that m_k x_k <= 1, and a resource at level 0 would have load 0. Rounding can lead it
+// astray, so the steps are limited, and what comes of them is judged by its residual, or in fractions.
 type bottleneckPath struct {
 	resources int // J
 	present   []int
@@ -68,6 +73,18 @@ func (b *bottleneck) solveMany() float64 {
 		if !b.follow(change, uint64(seed)) {
 			continue
 		}
+		if best = b.settle(best); best <= 1e-12 {
+			break
+		}
+	}
+	return best
+}
+
+// settle ends a path: it corrects the levels and, while the residual is more than rounding, the bottlenecks, which is
+// Newton's method for (*). It keeps levels in b.level whose residual is below best and returns the new best residual.
+func (b *bottleneck) settle(best float64) float64 {
+	const steps = 10
+	for range steps {
 		for range 3 { // the equations are linear: the second and third time refine
 			b.path.correct(b.need, b.mass)
 		}
@@ -79,6 +96,7 @@ func (b *bottleneck) solveMany() float64 {
 		if best <= 1e-12 {
 			break
 		}
+		b.path.choose()
 	}
 	return best
 }
@@ -123,9 +141,18 @@ func (b *bottleneck) residual(level []float64) float64 {
 	return worst
 }
 
-// follow sets up the path with the numbers changed by up to most, relatively, in a way that depends on seed, follows it,
-// and reports whether it ended.
+// follow follows the path with the numbers changed as start says, and reports whether it ended.
 func (b *bottleneck) follow(most float64, seed uint64) bool {
+	b.start(most, seed)
+	ended := b.path.walk()
+	for i, k := range b.path.present {
+		b.path.atClass[k] = b.path.at[i]
+	}
+	return ended
+}
+
+// start sets up the path with the numbers changed by up to most, relatively, in a way that depends on seed.
+func (b *bottleneck) start(most float64, seed uint64) {
 	p, r := &b.path, b.path.resources+1
 	p.present = p.present[:0]
 	state := seed
@@ -155,58 +182,59 @@ func (b *bottleneck) follow(most float64, seed uint64) bool {
 	clear(p.members)
 	p.members[p.resources] = len(p.present)
 	p.level[p.resources] = 0.5 / total
-	ended := p.walk()
-	for i, k := range p.present {
-		p.atClass[k] = p.at[i]
-	}
-	return ended
 }
 
 // walk goes from corner to corner. It reports whether the path came to its end.
 func (p *bottleneckPath) walk() bool {
-	extra := p.resources
-	class, left := -1, -1 // the class that changed at the corner, and what it left
+	class, left := -1, -1
 	for range 100 + 20*len(p.present)*p.resources {
-		p.findLoads()
-		p.findSlopes()
-		if class >= 0 {
-			now := p.at[class]
-			side := p.slope[left] - p.slope[now]
-			if p.members[left] == 0 {
-				side = -p.rise(left)
-			}
-			if side == 0 || math.IsNaN(side) {
-				return false
-			}
-			if side < 0 {
-				for j := range p.slope {
-					p.slope[j] = -p.slope[j]
-				}
-			}
-		}
-		var next, to int
-		var length float64
-		next, to, length = p.nextCorner(class, left)
-		if next < 0 {
+		if class, left = p.step(class, left); class < 0 {
 			return false
 		}
-		p.level[extra] *= 1 + length*p.slope[extra]
-		for _, j := range p.active {
-			p.level[j] *= 1 + length*p.slope[j]
-		}
-		class, left = next, p.at[next]
-		if p.members[to] == 0 {
-			r := p.resources + 1
-			p.level[to] = p.level[left] / p.need[class*r+left] * p.need[class*r+to]
-		}
-		p.at[class] = to
-		p.members[left]--
-		p.members[to]++
-		if p.members[extra] == 0 {
+		if p.members[p.resources] == 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// step goes along a line to the corner at its end, where it changes the bottleneck of a class: it returns that class
+// and what it left, given those of the corner where the line begins, -1 for the first. The class is -1 if rounding hides
+// where to go.
+func (p *bottleneckPath) step(class, left int) (int, int) {
+	p.findLoads()
+	p.findSlopes()
+	if class >= 0 {
+		side := p.slope[left] - p.slope[p.at[class]]
+		if p.members[left] == 0 {
+			side = -p.rise(left)
+		}
+		if side == 0 || math.IsNaN(side) {
+			return -1, -1
+		}
+		if side < 0 {
+			for j := range p.slope {
+				p.slope[j] = -p.slope[j]
+			}
+		}
+	}
+	next, to, length := p.nextCorner(class, left)
+	if next < 0 {
+		return -1, -1
+	}
+	p.level[p.resources] *= 1 + length*p.slope[p.resources]
+	for _, j := range p.active {
+		p.level[j] *= 1 + length*p.slope[j]
+	}
+	class, left = next, p.at[next]
+	if p.members[to] == 0 {
+		need := p.need[class*(p.resources+1):]
+		p.level[to] = p.level[left] / need[left] * need[to]
+	}
+	p.at[class] = to
+	p.members[left]--
+	p.members[to]++
+	return class, left
 }
 
 // findLoads computes part, load and active.
@@ -392,4 +420,39 @@ func (p *bottleneckPath) correct(need [][]float64, mass []float64) {
 	for i := range rank {
 		p.level[p.active[p.columns[i]]] *= 1 + p.right[i]
 	}
+}
+
+// choose moves the classes to the resources that limit them at these levels. If that overloads a resource that is not
+// active, the class with the largest part of the most overloaded one goes there.
+func (p *bottleneckPath) choose() {
+	r := p.resources + 1
+	clear(p.members)
+	for i := range p.present {
+		need, least := p.need[i*r:i*r+r], math.Inf(1)
+		for _, j := range p.active {
+			if x := p.level[j] / need[j]; x < least { // not if need[j] is 0
+				p.at[i], least = j, x
+			}
+		}
+		p.members[p.at[i]]++
+	}
+	p.findLoads()
+	over, load := -1, 1.0
+	for j, l := range p.load[:p.resources] {
+		if p.members[j] == 0 && l > load {
+			over, load = j, l
+		}
+	}
+	if over < 0 {
+		return
+	}
+	first, most := 0, 0.0
+	for i, j := range p.at[:len(p.present)] {
+		if part := p.level[j] / p.need[i*r+j] * p.need[i*r+over]; part > most {
+			first, most = i, part
+		}
+	}
+	p.members[p.at[first]]--
+	p.at[first], p.level[over] = over, most
+	p.members[over]++
 }

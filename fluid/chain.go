@@ -40,17 +40,17 @@ func (g *grid) next(x []int) {
 }
 
 // newTrafficGrid returns the chain of the numbers of jobs below the limits: class k arrives at rate λ_k, unless the
-// limit is reached, and leaves at rate x_k φ_k(x)/σ_k. It costs one allocation for each state.
-func (w *trafficProblem) newTrafficGrid(policy Policy, limits []int) (*grid, error) {
+// limit is reached, and leaves at rate x_k φ_k(x)/σ_k. The residual is the largest of one allocation for each state.
+func (w *trafficProblem) newTrafficGrid(policy Policy, limits []int) (g *grid, residual float64, err error) {
 	a, err := NewAllocator(w.traffic.Pool(), policy)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	size := make([]int, len(limits))
 	for k, l := range limits {
 		size[k] = l + 1
 	}
-	g := newGrid(size)
+	g = newGrid(size)
 	x := make([]int, len(size))
 	count, tasks := make([]float64, len(w.traffic.Classes)), make([]float64, len(w.traffic.Classes))
 	for s := g.pad; s < g.pad+g.states; s++ {
@@ -58,7 +58,10 @@ func (w *trafficProblem) newTrafficGrid(policy Policy, limits []int) (*grid, err
 			count[c] = float64(x[k])
 		}
 		if err := a.Tasks(count, tasks); err != nil {
-			return nil, err
+			return nil, 0, err
+		}
+		if s > g.pad { // jobs are present
+			residual = max(residual, a.residual(policy, count, tasks))
 		}
 		for k, c := range w.class {
 			g.down[k][s] = count[c] * tasks[c] / w.sigma[k]
@@ -68,7 +71,19 @@ func (w *trafficProblem) newTrafficGrid(policy Policy, limits []int) (*grid, err
 		}
 		g.next(x)
 	}
-	return g, nil
+	return g, residual, nil
+}
+
+// residual returns the residual of the last allocation, as [Allocation] has it.
+func (a *Allocator) residual(policy Policy, count, tasks []float64) float64 {
+	if k, ok := a.kernel.(*proportional); ok {
+		return k.residual
+	}
+	share := make([]float64, len(tasks))
+	for i, d := range a.problem.dominant {
+		share[i] = tasks[i] * d
+	}
+	return a.problem.residual(policy, count, share, a.problem.utilization(count, share))
 }
 
 // A solution holds what is kept of the stationary distribution of a truncated chain.
@@ -78,6 +93,7 @@ type solution struct {
 	mean     []float64   // E[x_k]
 	edge     []float64   // λ_k E[(1 + Σ_l x_l) 1{x_k = limit}]
 
+	residual  float64 // largest of the allocations
 	multigrid bool
 	rounding  float64 // proved bound of the relative error of the means; with multigrid
 	iteration float64 // the measured one
@@ -97,12 +113,12 @@ func (g *grid) eliminates() bool {
 
 // solveAt solves the chain with these limits.
 func (w *trafficProblem) solveAt(policy Policy, limits []int, tol float64) (*solution, error) {
-	g, err := w.newTrafficGrid(policy, limits)
+	g, residual, err := w.newTrafficGrid(policy, limits)
 	if err != nil {
 		return nil, err
 	}
 	var pi []float64
-	v := &solution{limits: limits}
+	v := &solution{limits: limits, residual: residual}
 	if g.eliminates() {
 		pi, v.rounding = g.stationary()
 	} else {

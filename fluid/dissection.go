@@ -43,8 +43,8 @@ type update struct {
 	rate  []float64
 }
 
-// leafStates is the size of a box that is not cut any more: a larger one has a side of three states to cut, in up to four
-// coordinates. From 10 to 28 the time is the same.
+// leafStates is the size of a box that is not cut any more: a larger one has a side of three states to cut, in up to
+// four coordinates. From 10 to 28 the time is the same.
 const leafStates = 16
 
 // stationary returns a stationary measure π of an irreducible chain with π_0 = 1, and a bound of the relative error of

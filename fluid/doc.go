@@ -9,27 +9,31 @@
 // dominant share. A resource is saturated if (1) holds with equality. Which allocation is chosen depends on the policy;
 // w_i is the weight of a job:
 //
-//	proportional fairness      maximises Σ_i w_i log φ_i: φ_i = w_i / Σ_j p_j a_ij for prices p_j >= 0, zero unless j is saturated
-//	dominant resource fairness raises all φ_i d_i / w_i together; a job that needs a saturated resource stops, the others go on
-//	max-min fairness           does the same with φ_i / w_i
-//	bottleneck max fairness    gives every job a saturated resource of which no other job has a larger part, by weight
-//	balanced fairness          serves x_k jobs of class k at φ_k = Φ(x-e_k)/Φ(x) in all, Φ(0) = 1, Φ(x) = max_j Σ_k a_kj Φ(x-e_k)
+//	proportional fairness       maximises Σ_i w_i log φ_i: φ_i = w_i / Σ_j p_j a_ij for prices p_j >= 0, zero
+//	                            unless j is saturated
+//	dominant resource fairness  raises all φ_i d_i / w_i together; a job that needs a saturated resource stops,
+//	                            the others go on
+//	max-min fairness            does the same with φ_i / w_i
+//	bottleneck max fairness     gives every job a saturated resource of which no other has a larger part, by weight
+//	balanced fairness           lets each of x_k equal jobs of class k run φ_k tasks, x_k φ_k = Φ(x-e_k)/Φ(x),
+//	                            where Φ(0) = 1, Φ(x) = max_j Σ_k a_kj Φ(x-e_k)
 //
-// Equal jobs are one row of the pool with a count. [Allocate] computes an allocation. [Audit] looks for what people hold
-// against it, with witnesses, [Indices] says how efficient and how even it is, [BestLie] what a job gains by
+// Equal jobs are one row of the pool with a count. [Allocate] computes an allocation. [Audit] looks for what people
+// hold against it, with witnesses, [Indices] says how efficient and how even it is, [BestLie] what a job gains by
 // declaring demands that it does not have.
 //
 // In random traffic ([Traffic]) class-k jobs arrive as a Poisson process of rate λ_k, bring exponential sizes of mean
-// σ_k, in tasks times seconds, and leave when that is done: x_k jobs of class k leave at rate x_k φ_k(x)/σ_k. No policy
-// keeps the numbers of jobs finite if the load Σ_k λ_k σ_k a_kj of some resource is 1 or more. [Solve] computes the mean
-// numbers E[x_k] and what follows from them, the mean service rate γ_k = λ_k σ_k / E[x_k] of a job and its mean delay
-// E[x_k]/λ_k: for balanced fairness from its stationary distribution Φ(x) Π_k (λ_k σ_k)^x_k / Z, for the others from the
-// balance equations of a truncated Markov chain.
+// σ_k, in tasks times seconds, and leave when that is done: x_k jobs of class k leave at rate x_k φ_k(x)/σ_k. No
+// policy keeps the numbers of jobs finite if the load Σ_k λ_k σ_k a_kj of some resource is 1 or more. [Solve] computes
+// the mean numbers E[x_k] and what follows from them, the mean service rate γ_k = λ_k σ_k / E[x_k] of a job and its
+// mean delay E[x_k]/λ_k: for balanced fairness from its stationary distribution Φ(x) Π_k (λ_k σ_k)^x_k / Z, for the
+// others from the balance equations of a truncated Markov chain.
 //
-// The model, (1) and the comparison of proportional with dominant resource fairness are those of T. Bonald and J. Roberts,
-// "Enhanced cluster computing performance through proportional fairness", Performance Evaluation 79, 2014, 134–145, cited
-// as [BR14]; dominant resource fairness is due to A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S. Shenker and I. Stoica,
-// "Dominant resource fairness: fair allocation of multiple resource types", NSDI 2011; bottleneck max fairness to T. Bonald
-// and J. Roberts, "Multi-resource fairness: objectives, algorithms and performance", SIGMETRICS 2015; balanced fairness to
-// T. Bonald and A. Proutière, "Insensitive bandwidth sharing in data networks", Queueing Systems 44, 2003, 69–100.
+// The model, (1) and the comparison of proportional with dominant resource fairness are those of T. Bonald and J.
+// Roberts, "Enhanced cluster computing performance through proportional fairness", Performance Evaluation 79, 2014,
+// 134–145, cited as [BR14]; dominant resource fairness is due to A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S.
+// Shenker and I. Stoica, "Dominant resource fairness: fair allocation of multiple resource types", NSDI 2011;
+// bottleneck max fairness to T. Bonald and J. Roberts, "Multi-resource fairness: objectives, algorithms and
+// performance", SIGMETRICS 2015; balanced fairness to T. Bonald and A. Proutière, "Insensitive bandwidth sharing in
+// data networks", Queueing Systems 44, 2003, 69–100.
 package fluid

@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 
@@ -66,7 +67,7 @@ func allocateEnclosed(e *exactProblem, relTol float64) (*Allocation, error) {
 			return a, nil
 		}
 	}
-	return nil, input.Errorf("RelTol", relTol, "a tolerance that %d bits can reach", maxPrecision)
+	return nil, fmt.Errorf("proportional fairness: bounds a relative %g apart were not found with numbers of %d bits", relTol, maxPrecision)
 }
 
 // enclose returns the allocation between the bounds that the prices prove, or nil if they prove nothing.
@@ -101,14 +102,18 @@ func (d *bigDual) enclose(e *exactProblem) (*Allocation, error) {
 	a := newAllocation(e, PF, Enclose)
 	a.Residual = d.residual()
 	bound := 0.0
-	record := func(path string, low, high *big.Float) (num.Value, error) {
+	record := func(low, high *big.Float) (num.Value, bool) {
 		x := num.Enclosure{Low: low, High: high}
-		f, ok := x.Float64()
-		if !ok {
-			return num.Value{}, input.Errorf(path, low.Text('g', 10), "a number within the range of float64")
-		}
 		bound = max(bound, x.RelWidth())
-		return num.Value{Float: f, Low: low, High: high}, nil
+		f, ok := x.Float64()
+		return num.Value{Float: f, Low: low, High: high}, ok
+	}
+	recordJob := func(i int, field string, low, high *big.Float) (num.Value, error) {
+		v, ok := record(low, high)
+		if !ok {
+			return v, input.Errorf(indexed("jobs", i)+field, low.Text('g', 10), "demands, capacities and weights for which it is in [2.3e-308, 1.7e308]")
+		}
+		return v, nil
 	}
 	lows, highs := make([]*big.Float, n), make([]*big.Float, n)
 	var err error
@@ -121,12 +126,12 @@ func (d *bigDual) enclose(e *exactProblem) (*Allocation, error) {
 		least = down.mul(down.mul(low[i], worst), least)
 		most = up.mul(up.mul(high[i], worst), most)
 		lows[i], highs[i] = down.quo(down.rat(e.weight[i]), most), up.quo(up.rat(e.weight[i]), least)
-		if a.Jobs[i].DominantShare, err = record(indexed("jobs", i)+".dominant_share", lows[i], highs[i]); err != nil {
+		if a.Jobs[i].DominantShare, err = recordJob(i, ".dominant_share", lows[i], highs[i]); err != nil {
 			return nil, err
 		}
 		tasks := new(big.Rat).Quo(e.weight[i], e.dominant[i])
 		low, high := down.quo(down.rat(tasks), most), up.quo(up.rat(tasks), least)
-		if a.Jobs[i].Tasks, err = record(indexed("jobs", i)+".tasks", low, high); err != nil {
+		if a.Jobs[i].Tasks, err = recordJob(i, ".tasks", low, high); err != nil {
 			return nil, err
 		}
 		lows[i], highs[i] = down.mul(lows[i], down.rat(e.count[i])), up.mul(highs[i], up.rat(e.count[i]))
@@ -138,8 +143,9 @@ func (d *bigDual) enclose(e *exactProblem) (*Allocation, error) {
 		if r.Saturated = most[j].Cmp(one) >= 0; r.Saturated {
 			most[j].Set(one) // s* is feasible
 		}
-		if r.Utilization, err = record(indexed("resources", j)+".utilization", least[j], most[j]); err != nil {
-			return nil, err
+		var ok bool
+		if r.Utilization, ok = record(least[j], most[j]); !ok { // below 2^-1022, where doubles are a fixed distance apart
+			r.Utilization.Float, _ = least[j].Float64()
 		}
 		f, _ := d.price[j].Float64()
 		r.Price = &num.Value{Float: f}

@@ -144,10 +144,12 @@ func (d *bigDual) residual() float64 {
 	return worst
 }
 
-// minimise takes Newton steps over p >= 0 until no load is above 1 by more than goal, or steps gain no more. Steps
-// that go too far are shortened, by the test of [proportional.advance].
+// minimise takes Newton steps over p >= 0 until no load is above 1 by more than goal, or steps gain no more than
+// rounding. Steps that go too far are shortened, by the test of [proportional.advance]. The function falls all the way;
+// the loads need not: a price of rows of tiny m_i that starts too small doubles at each step and leaves loads above 1
+// by more than when it started.
 func (d *bigDual) minimise(goal *big.Float) {
-	const steps, tries, stalled = 200, 400, 12
+	const steps, tries = 200, 400
 	if !d.evaluate() {
 		for j, p := range d.price { // start anew, from equal prices of what is needed
 			p.SetInt64(0)
@@ -159,22 +161,16 @@ func (d *bigDual) minimise(goal *big.Float) {
 		}
 		d.evaluate()
 	}
-	best, stalls := bigOf(d.prec), 0
-	var kept []*big.Float
 	for range steps {
-		excess := d.excess()
-		if kept == nil || bigOf(d.prec).Mul(excess, big.NewFloat(2)).Cmp(best) <= 0 {
-			stalls = 0
-		}
-		if kept == nil || excess.Cmp(best) < 0 {
-			best, kept = excess, copyOf(d.price)
-		}
-		if stalls++; excess.Cmp(goal) <= 0 || stalls > stalled {
-			break
+		if d.excess().Cmp(goal) <= 0 {
+			return
 		}
 		step := d.step()
-		from, load := copyOf(d.price), copyOf(d.load)
-		slope := d.slope(step, load, nil)
+		slope := d.slope(step, d.load, nil)
+		if slope.Cmp(d.noise(step)) <= 0 {
+			return
+		}
+		from := copyOf(d.price)
 		t := bigOf(d.prec).SetInt64(1)
 		for try := range tries {
 			sum := bigOf(d.prec)
@@ -197,8 +193,15 @@ func (d *bigDual) minimise(goal *big.Float) {
 			}
 		}
 	}
-	d.price = kept
-	d.evaluate()
+}
+
+// noise returns what rounding may do to the slope along d.
+func (d *bigDual) noise(step []*big.Float) *big.Float {
+	sum := bigOf(d.prec)
+	for _, x := range step {
+		sum.Add(sum, bigOf(d.prec).Abs(x))
+	}
+	return sum.Mul(sum, bigOf(d.prec).SetMantExp(big.NewFloat(float64(len(d.m)+len(step))), 2-int(d.prec)))
 }
 
 // slope returns Σ_j d_j (1 - c load_j), the slope of the function along d where the loads are c load_j, or the

@@ -320,3 +320,79 @@ func pfRandomPool(rng *rand.Rand) *Pool {
 	}
 	return p
 }
+
+// Weights of forty orders: prices of light rows start far too small and double at each step, while loads rise above 1
+// by more than at the start. Each row is its demands, weight and count.
+func TestEncloseSpreadWeights(t *testing.T) {
+	type row struct {
+		demand []string
+		weight string
+		count  int
+	}
+	for _, rows := range [][]row{
+		{
+			{[]string{"1", "8293835575277197/4398046511104", "0", "1"}, "765141420312015/9671406556917033397649408", 138131},
+			{[]string{"0", "6343462549917849/128", "0", "0"}, "1715129016104303/590295810358705651712", 745188},
+			{[]string{"0", "2911443782068201/8388608", "0", "0"}, "3264865694519543/524288", 4},
+			{[]string{"5868190681529899/64", "0", "504668989773143/2199023255552", "1"}, "5617750236731389/140737488355328", 1},
+			{[]string{"0", "1", "1", "1"}, "2586435413520117/4", 1053007},
+		}, {
+			{[]string{"1", "0", "1"}, "3902586632212245/134217728", 3},
+			{[]string{"1", "0", "0"}, "1956092637592015/5316911983139663491615228241121378304", 1},
+			{[]string{"0", "1", "1"}, "6864671870498005/16384", 3},
+			{[]string{"0", "1", "0"}, "20362410276937043586247436895007014912", 3},
+		},
+	} {
+		var demands [][]string
+		for _, r := range rows {
+			demands = append(demands, r.demand)
+		}
+		p := pfPool(demands...)
+		for i, r := range rows {
+			p.Jobs[i].Weight, p.Jobs[i].Count = num.MustRat(r.weight), r.count
+		}
+		near, err := Allocate(p, PF, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nearer, err := Allocate(p, PF, Settings{RelTol: 1e-50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range p.Jobs {
+			x, y := near.Jobs[i].Tasks, nearer.Jobs[i].Tasks
+			if x.Low.Cmp(y.High) > 0 || x.High.Cmp(y.Low) < 0 {
+				t.Errorf("tasks[%d] in [%g, %g] and in [%g, %g]", i, x.Low, x.High, y.Low, y.High)
+			}
+		}
+		one := 0
+		for _, r := range near.Resources {
+			if r.Saturated {
+				one++
+			}
+		}
+		if one == 0 {
+			t.Error("no resource is saturated")
+		}
+	}
+}
+
+// Of the second resource one job alone needs 1e-300 for each dominant share of 1, and it has a weight of 1e-20: the
+// utilization is 1e-320/(1 + 1e-20), below the normal doubles but enclosed like any other.
+func TestEncloseTinyUtilization(t *testing.T) {
+	p := pfPool([]string{"1", "0"}, []string{"1", "1e-300"})
+	p.Jobs[1].Weight = num.MustRat("1e-20")
+	for _, s := range []Settings{{}, {Engine: Float}} {
+		a, err := Allocate(p, PF, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := a.Resources[1].Utilization
+		if !(math.Abs(u.Float-1e-320) <= 1e-323) || a.Resources[1].Saturated {
+			t.Errorf("%v: utilization %v, saturated %v", s, u.Float, a.Resources[1].Saturated)
+		}
+		if s.Engine != Float && !holds(u, new(big.Rat).Quo(num.MustRat("1e-320"), num.MustRat("1.00000000000000000001"))) {
+			t.Errorf("utilization in [%g, %g]", u.Low, u.High)
+		}
+	}
+}

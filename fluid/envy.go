@@ -27,25 +27,62 @@ type partOrder struct {
 func newPartOrders(h *holdings, more *big.Rat) []partOrder {
 	n := len(h.part)
 	orders := make([]partOrder, len(h.need[0]))
+	c := newPartComparer(h, more)
 	for j := range orders {
 		o := partOrder{make([]int, n), make([]int, n), make([]int, n)}
 		for i := range o.rows {
 			o.rows[i] = i
 		}
-		slices.SortStableFunc(o.rows, func(i, k int) int { return h.part[i][j].Cmp(h.part[k][j]) })
+		slices.SortStableFunc(o.rows, func(i, k int) int { return c.compare(i, k, j) })
 		for m, i := range o.rows {
 			if m > 0 {
-				if last := o.rows[m-1]; h.part[last][j].Cmp(h.part[i][j]) == 0 {
+				if last := o.rows[m-1]; c.compare(last, i, j) == 0 {
 					o.place[i], o.above[i] = o.place[last], o.above[last]
 					continue
 				}
 			}
 			o.place[i] = m
-			o.above[i] = m + sort.Search(n-m, func(s int) bool { return exceeds(h.part[o.rows[m+s]][j], h.part[i][j], more) })
+			o.above[i] = m + sort.Search(n-m, func(s int) bool { return c.exceeds(o.rows[m+s], i, j) })
 		}
 		orders[j] = o
 	}
 	return orders
+}
+
+// A partComparer compares what rows hold by weight, x_i p_ij with integers x_i, without common divisors: it multiplies
+// the short fractions p_ij crosswise first, then each side once with the integer, which can be long.
+type partComparer struct {
+	*holdings
+	more                  *big.Rat
+	left, right, one, two big.Int
+}
+
+func newPartComparer(h *holdings, more *big.Rat) *partComparer {
+	return &partComparer{holdings: h, more: more}
+}
+
+// sides sets left and right to numbers in the ratio of what rows i and k hold.
+func (c *partComparer) sides(i, k, j int) {
+	p, q := c.part[i][j], c.part[k][j]
+	c.left.Mul(c.number[i].Num(), c.one.Mul(p.Num(), q.Denom()))
+	c.right.Mul(c.number[k].Num(), c.two.Mul(q.Num(), p.Denom()))
+}
+
+func (c *partComparer) compare(i, k, j int) int {
+	c.sides(i, k, j)
+	return c.left.Cmp(&c.right)
+}
+
+// exceeds reports whether row i holds more than row k.
+func (c *partComparer) exceeds(i, k, j int) bool {
+	c.sides(i, k, j)
+	if c.left.Cmp(&c.right) <= 0 {
+		return false
+	}
+	if c.more.IsInt() {
+		return true
+	}
+	return c.one.Mul(&c.left, c.more.Denom()).Cmp(c.two.Mul(&c.right, c.more.Num())) > 0
 }
 
 // envy returns the pair with the largest envy, nil if there is none. Job i runs more with w_i/w_k of what job k holds
@@ -56,8 +93,9 @@ func (h *holdings) envy(orders []partOrder) *Envy {
 	logs := make([][]float64, n)
 	for i, part := range h.part {
 		logs[i] = make([]float64, len(part))
+		base := ratLog2(h.tasks[i])
 		for j, x := range part {
-			logs[i][j] = ratLog2(x)
+			logs[i][j] = base + ratLog2(x)
 		}
 	}
 	job, other, largest := -1, -1, 0.
@@ -103,7 +141,8 @@ func (h *holdings) tasksWith(i, k int) *big.Rat {
 		}
 	}
 	least.Mul(least, h.weight[i])
-	return least.Quo(least, h.dominant[i])
+	least.Quo(least, h.dominant[i])
+	return least.Mul(least, h.tasks[k])
 }
 
 // ratLog2 returns log2 x for x >= 0 of any size, -Inf for 0.

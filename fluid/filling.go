@@ -18,9 +18,9 @@ import (
 // Rounding. frozen_j and rate_j are sums of their own of terms >= 0, never differences, so that their relative
 // errors are at most 2^-53 times the number of roundings on the way of a term, whatever the sizes of the terms. The
 // one subtraction is 1 - frozen_j, and its error is that of a capacity that is off by as much. A resource with
-// no more than tie left counts as saturated: two that are saturated at the same level differ by rounding alone, and a job of
-// small speed that went on because of it could multiply its share. Where the levels do differ, less than tie is left
-// unused. Either way the shares are, up to a rounding each, those of a pool whose capacities differ by factors
+// no more than tie left counts as saturated: two that are saturated at the same level differ by rounding alone, and a
+// job of small speed that went on because of it could multiply its share. Where the levels do differ, less than tie is
+// left unused. Either way the shares are, up to a rounding each, those of a pool whose capacities differ by factors
 // within 1 ± 2 tie. How far they are from those of the given pool depends on the pool: a job that lives on what
 // others leave of a resource, 1 - frozen_j, gets that with an absolute error of the order of tie.
 type filling struct {

@@ -28,27 +28,38 @@ type IndexSet struct {
 	NashMean float64
 }
 
-// Indices returns indices of the allocation of tasks[i] >= 0 tasks to each job of row i, in fractions but for NashMean.
-// The error is that of [Pool.Check], or an *[input.Error] for the tasks or an index beyond the range of float64.
+// Indices returns indices of the allocation of tasks[i] >= 0 tasks to each job of row i: in fractions but for NashMean,
+// or enclosed within a factor 1 ± 2^-99, from numbers rounded to 128 bits, if the fractions would take more than about
+// a second. The error is that of [Pool.Check], or an *[input.Error] for the tasks or an index beyond the range of
+// float64.
 func Indices(p *Pool, tasks []*big.Rat) (*IndexSet, error) {
 	if err := checkTasks(p, tasks); err != nil {
 		return nil, err
 	}
-	h := newHoldings(newExactProblem(p), tasks)
+	e := newExactProblem(p)
+	if e.auditSeconds(tasks)+e.maxSeconds() > patience {
+		return newHoldings(e.rounded(), roundDown(tasks)).indices(true)
+	}
+	return newHoldings(e, tasks).indices(false)
+}
+
+// indices returns the indices in fractions, or bounds if the numbers were rounded.
+func (h *holdings) indices(rounded bool) (*IndexSet, error) {
 	used := h.utilization()
-	mean := ratSum(used)
+	mean := treeSum(used)
 	mean.Quo(mean, big.NewRat(int64(len(used)), 1))
 	least, largest := ratExtremes(used)
 
-	n := len(tasks)
+	n := len(h.tasks)
 	held, scaled, first, second := make([]*big.Rat, n), make([]*big.Rat, n), make([]*big.Rat, n), make([]*big.Rat, n)
-	for i, s := range h.share {
+	for i, s := range h.share { // in units of the tasks
 		held[i] = new(big.Rat).Mul(h.count[i], s)
 		scaled[i] = new(big.Rat).Quo(s, h.weight[i])
 		first[i] = new(big.Rat).Mul(h.count[i], scaled[i])
 		second[i] = new(big.Rat).Mul(first[i], scaled[i])
 	}
-	total, most := ratSum(held), h.maxDominantShare()
+	total, most := treeSum(held), h.maxDominantShare()
+	total.Mul(total, h.unit)
 
 	x := new(IndexSet)
 	fields := []indexField{
@@ -61,18 +72,23 @@ func Indices(p *Pool, tasks []*big.Rat) (*IndexSet, error) {
 	}
 	if total.Sign() > 0 {
 		x.JainIndex, x.ShareGap = new(num.Value), new(num.Value)
-		jain, squares := ratSum(first), ratSum(second)
+		jain, squares := treeSum(first), treeSum(second) // in units that cancel
 		jain.Mul(jain, jain)
 		low, high := ratExtremes(scaled)
 		fields = append(fields,
-			indexField{"jain_index", x.JainIndex, jain.Quo(jain, squares.Mul(squares, ratSum(h.count)))},
+			indexField{"jain_index", x.JainIndex, jain.Quo(jain, squares.Mul(squares, treeSum(h.count)))},
 			indexField{"share_gap", x.ShareGap, new(big.Rat).Quo(low, high)})
 	}
 	for _, f := range fields {
-		var err error
-		if *f.value, err = exactValue(f.path, f.fraction); err != nil {
+		v, err := exactValue(f.path, f.fraction)
+		if err != nil {
 			return nil, err
 		}
+		if rounded {
+			v.Low, v.High = aroundRounded(f.fraction)
+			v.Exact = nil
+		}
+		*f.value = v
 	}
 	var err error
 	x.NashMean, err = h.nashMean()
@@ -86,16 +102,25 @@ type indexField struct {
 	fraction *big.Rat
 }
 
+// aroundRounded returns bounds of an index that was computed from rounded numbers as x.
+func aroundRounded(x *big.Rat) (low, high *big.Float) {
+	down, up := directed{roundedBits, big.ToNegativeInf}, directed{roundedBits, big.ToPositiveInf}
+	off := big.NewFloat(roundedError)
+	low = down.mul(down.rat(x), down.zero().Sub(big.NewFloat(1), off))
+	high = up.mul(up.rat(x), up.zero().Add(big.NewFloat(1), off))
+	return low, high
+}
+
 // nashMean returns Π_i (φ_i d_i)^(n_i w_i/W).
 func (h *holdings) nashMean() (float64, error) {
 	var mean float64 // of the logarithms
-	for i, s := range h.share {
-		if s.Sign() == 0 {
+	for i, x := range h.tasks {
+		if x.Sign() == 0 {
 			return 0, nil
 		}
 		part := new(big.Rat).Mul(h.count[i], h.weight[i])
 		f, _ := part.Quo(part, h.total).Float64()
-		mean += f * ratLog2(s)
+		mean += f * (ratLog2(x) + ratLog2(h.dominant[i]))
 	}
 	nash := math.Exp2(mean)
 	if nash == 0 || math.IsInf(nash, 0) {

@@ -99,6 +99,106 @@ func TestMaxDominantShare(t *testing.T) {
 	})
 }
 
+// literalIndices computes the indices job by job from their definitions, without the largest total of dominant shares.
+func literalIndices(p *Pool, tasks []*big.Rat) (x map[string]*big.Rat, nash float64) {
+	used := make([]*big.Rat, len(p.Resources))
+	for j := range used {
+		used[j] = new(big.Rat)
+	}
+	total, first, second, jobs, weights, logs := new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat), 0., 0.
+	var low, high *big.Rat
+	for i, job := range p.Jobs {
+		for range job.Size() {
+			dominant := new(big.Rat)
+			for j, r := range p.Resources {
+				part := new(big.Rat).Mul(tasks[i], new(big.Rat).Quo(demandOf(job.Demand, j), r.Capacity))
+				used[j].Add(used[j], part)
+				if part.Cmp(dominant) > 0 {
+					dominant = part
+				}
+			}
+			s := new(big.Rat).Quo(dominant, job.WeightOf())
+			total.Add(total, dominant)
+			first.Add(first, s)
+			second.Add(second, new(big.Rat).Mul(s, s))
+			jobs.Add(jobs, big.NewRat(1, 1))
+			if low == nil || s.Cmp(low) < 0 {
+				low = s
+			}
+			if high == nil || s.Cmp(high) > 0 {
+				high = s
+			}
+			w, _ := job.WeightOf().Float64()
+			d, _ := dominant.Float64()
+			weights, logs = weights+w, logs+w*math.Log(d)
+		}
+	}
+	mean, least, most := new(big.Rat), used[0], used[0]
+	for _, u := range used {
+		mean.Add(mean, u)
+		if u.Cmp(least) < 0 {
+			least = u
+		}
+		if u.Cmp(most) > 0 {
+			most = u
+		}
+	}
+	x = map[string]*big.Rat{"total": total, "mean": mean.Quo(mean, big.NewRat(int64(len(used)), 1)), "least": least, "largest": most}
+	if total.Sign() > 0 {
+		jain := new(big.Rat).Mul(first, first)
+		x["jain"], x["gap"] = jain.Quo(jain, second.Mul(second, jobs)), new(big.Rat).Quo(low, high)
+	}
+	return x, math.Exp(logs / weights)
+}
+
+// The indices agree with their definitions, and bounds from rounded numbers contain them.
+func TestIndicesDefinitions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPool(t, 6, 4, true, true)
+		tasks := make([]*big.Rat, len(p.Jobs))
+		for i := range tasks {
+			tasks[i] = big.NewRat(rapid.Int64Range(0, 6).Draw(t, "tasks"), rapid.Int64Range(1, 90).Draw(t, "over"))
+		}
+		want, nash := literalIndices(p, tasks)
+		exact, err := Indices(p, tasks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(math.Abs(exact.NashMean-nash) <= 1e-12*nash) { // logarithms of numbers near 1, some dozen of them
+			t.Fatalf("Nash mean %v, want %v", exact.NashMean, nash)
+		}
+		want["most"], want["efficiency"] = exact.MaxDominantShare.Exact, exact.DominantEfficiency.Exact
+		if want["efficiency"].Cmp(new(big.Rat).Quo(want["total"], want["most"])) != 0 {
+			t.Fatal("efficiency")
+		}
+		p, tasks = lengthen(p, tasks, 300)
+		rounded, err := newHoldings(newExactProblem(p).rounded(), roundDown(tasks)).indices(true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []*IndexSet{exact, rounded} {
+			fields := map[string]*num.Value{
+				"total": &x.TotalDominantShare, "mean": &x.MeanUtilization, "least": &x.LeastUtilization, "largest": &x.LargestUtilization,
+				"most": &x.MaxDominantShare, "efficiency": &x.DominantEfficiency, "jain": x.JainIndex, "gap": x.ShareGap,
+			}
+			for name, v := range fields {
+				w := want[name]
+				switch {
+				case v == nil && w == nil:
+				case x == exact && v.Exact.Cmp(w) != 0:
+					t.Fatalf("%s %v, want %v", name, v.Exact, w)
+				case x == rounded:
+					low, _ := v.Low.Rat(nil)
+					high, _ := v.High.Rat(nil)
+					if v.Exact != nil || low.Cmp(w) > 0 || high.Cmp(w) < 0 || !roundsTo(low, w) || !roundsTo(high, w) {
+						t.Fatalf("%s in [%v, %v], want %v", name, v.Low, v.High, w)
+					}
+				}
+			}
+		}
+	})
+}
+
 // Proportional fairness makes the Nash mean largest: no other policy is above it.
 func TestNashMeanIsLargest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -53,7 +53,9 @@ type Lie struct {
 // many rows, to the rounding error). That no other gains more is not proved; under bottleneck max fairness the best
 // lies can be in narrow corners that only more evaluations find. A gain below one part in a billion is none.
 //
-// The error is that of [Allocate] or [NewAllocator], or an *[input.Error] for the row or a setting.
+// A profile with which float64 finds no allocation, as can happen under bottleneck max fairness, is passed over.
+//
+// The error is that of [Allocate] of the truth or of [NewAllocator], or an *[input.Error] for the row or a setting.
 func BestLie(p *Pool, policy Policy, job int, s LieSettings) (*Lie, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -85,14 +87,11 @@ func BestLie(p *Pool, policy Policy, job int, s LieSettings) (*Lie, error) {
 	if policy == DRF || policy == BF {
 		return none, nil
 	}
-	l, err := newLiar(p, policy, job, s)
+	l, err := newLiar(p, policy, job, truth, s)
 	if err != nil {
 		return nil, err
 	}
-	found, err := l.search()
-	if err != nil {
-		return nil, err
-	}
+	found := l.search()
 	none.Evaluations = l.evaluations
 	best := none
 	if found.runs <= l.tasks {
@@ -105,7 +104,7 @@ func BestLie(p *Pool, policy Policy, job int, s LieSettings) (*Lie, error) {
 		pool, row := l.pool(declared)
 		tasks, err := lieTasks(pool, policy, row)
 		if err != nil {
-			return nil, err
+			continue // a lie that nobody can say the gain of
 		}
 		lie := &Lie{Declared: declared, Truthful: truth, Evaluations: l.evaluations}
 		lie.Tasks = lieScaled(tasks, l.unit(declared))
@@ -182,7 +181,8 @@ type liar struct {
 	evaluations int
 }
 
-func newLiar(p *Pool, policy Policy, job int, s LieSettings) (*liar, error) {
+// newLiar returns the liar in a pool in which it runs so many tasks if it tells the truth.
+func newLiar(p *Pool, policy Policy, job int, truth num.Value, s LieSettings) (*liar, error) {
 	l := &liar{honest: p, job: job, policy: policy, limit: s.Evaluations, maxFactor: 1}
 	if policy == MaxMin {
 		l.maxFactor = s.MaxFactor
@@ -200,8 +200,10 @@ func newLiar(p *Pool, policy Policy, job int, s LieSettings) (*liar, error) {
 	for j := range p.Resources {
 		l.truth = append(l.truth, l.problem.need[j][l.at]*l.problem.dominant[l.at])
 	}
-	l.tasks, err = l.runs(l.truth)
-	return l, err
+	if l.tasks = l.runs(l.truth); l.tasks == 0 { // float64 failed: the exact truth is as good a start
+		l.tasks = truth.Float
+	}
+	return l, nil
 }
 
 // pool returns the pool in which one job of the row declares a profile, and the row of this job.
@@ -222,8 +224,9 @@ func (l *liar) pool(declared []*big.Rat) (*Pool, int) {
 	return p, len(p.Jobs) - 1
 }
 
-// runs returns how many tasks the liar really runs if it declares parts of the capacities, not all 0.
-func (l *liar) runs(declared []float64) (float64, error) {
+// runs returns how many tasks the liar really runs if it declares parts of the capacities, not all 0; 0 if float64 does
+// not find the allocation.
+func (l *liar) runs(declared []float64) float64 {
 	l.evaluations++
 	dominant := slices.Max(declared)
 	unit := math.Inf(1)
@@ -236,9 +239,9 @@ func (l *liar) runs(declared []float64) (float64, error) {
 	l.problem.dominant[l.at] = dominant
 	l.problem.speed[l.at] = l.problem.weight[l.at] * dominant
 	if err := newKernel(l.problem, l.policy).shares(l.count, l.share); err != nil {
-		return 0, err
+		return 0
 	}
-	return l.share[l.at] / dominant * unit, nil
+	return l.share[l.at] / dominant * unit
 }
 
 // unit returns min_j A'_j/A_ij over the resources that the job needs.

@@ -41,28 +41,23 @@ func (l *liar) profile(at []float64) (parts []float64, m float64) {
 // search returns the best point found, the truth if none is better. A quarter of the evaluations each goes to lines
 // through the truth and to points spread at random; a quarter to climbing from the best of these that are not near an
 // earlier one, as many as it lasts; and the last to climbing on from the best end.
-func (l *liar) search() (lieTry, error) {
+func (l *liar) search() lieTry {
 	dims := len(l.truth)
 	if l.maxFactor > 1 {
 		dims++
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	truth := lieTry{make([]float64, dims), l.tasks}
-	tries := []lieTry{truth}
-	try := func(at []float64) error {
+	tries := []lieTry{{make([]float64, dims), l.tasks}}
+	try := func(at []float64) {
 		parts, _ := l.profile(at)
-		runs, err := l.runs(parts)
-		tries = append(tries, lieTry{at, runs})
-		return err
+		tries = append(tries, lieTry{at, l.runs(parts)})
 	}
 	onLine := max(1, min(64, l.limit/4/dims))
 	for d := range dims {
 		for k := 1; k <= onLine && l.evaluations < l.limit; k++ {
 			at := make([]float64, dims)
 			at[d] = float64(k) / float64(onLine)
-			if err := try(at); err != nil {
-				return truth, err
-			}
+			try(at)
 		}
 	}
 	for dims > 1 && l.evaluations < l.limit/2 {
@@ -72,9 +67,7 @@ func (l *liar) search() (lieTry, error) {
 				at[d] = random.Float64()
 			}
 		}
-		if err := try(at); err != nil {
-			return truth, err
-		}
+		try(at)
 	}
 	slices.SortStableFunc(tries, func(a, b lieTry) int { return cmp.Compare(b.runs, a.runs) })
 	best := tries[0]
@@ -87,11 +80,7 @@ func (l *liar) search() (lieTry, error) {
 			break
 		}
 		starts = append(starts, from)
-		found, err := l.climb(from, 1./16, 1e-4, l.limit/4*3, random)
-		if err != nil {
-			return truth, err
-		}
-		if found.runs > best.runs {
+		if found := l.climb(from, 1./16, 1e-4, l.limit/4*3, random); found.runs > best.runs {
 			best = found
 		}
 	}
@@ -111,7 +100,7 @@ func near(x, y []float64) bool {
 // climb goes from a point in steps along the axes and in random directions, doubled after a success and halved after a
 // round of failures, until they are below least or the evaluations reach a limit. The best lie often lies on an edge
 // where one more resource becomes saturated or is no longer; along such edges the random directions are needed.
-func (l *liar) climb(from lieTry, step, least float64, until int, random *rand.Rand) (lieTry, error) {
+func (l *liar) climb(from lieTry, step, least float64, until int, random *rand.Rand) lieTry {
 	best := from
 	dims := len(from.at)
 	direction := make([]float64, dims)
@@ -119,7 +108,7 @@ func (l *liar) climb(from lieTry, step, least float64, until int, random *rand.R
 		moved := false
 		for k := 0; k < 4*dims && !moved; k++ {
 			if l.evaluations >= until {
-				return best, nil
+				return best
 			}
 			clear(direction)
 			if k < 2*dims {
@@ -137,11 +126,7 @@ func (l *liar) climb(from lieTry, step, least float64, until int, random *rand.R
 				continue
 			}
 			parts, _ := l.profile(at)
-			runs, err := l.runs(parts)
-			if err != nil {
-				return best, err
-			}
-			if runs > best.runs*(1+1e-14) { // less is rounding
+			if runs := l.runs(parts); runs > best.runs*(1+1e-14) { // less is rounding
 				best, moved = lieTry{at, runs}, true
 			}
 		}
@@ -151,5 +136,5 @@ func (l *liar) climb(from lieTry, step, least float64, until int, random *rand.R
 			step /= 2
 		}
 	}
-	return best, nil
+	return best
 }

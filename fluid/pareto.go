@@ -17,6 +17,11 @@ type Growth struct {
 // saturated.
 func (h *holdings) growth(used []*big.Rat, saturated []bool) *Growth {
 	one := big.NewRat(1, 1)
+	rest := make([]*big.Rat, len(used)) // 1 - u_j
+	for j, u := range used {
+		rest[j] = new(big.Rat).Sub(one, u)
+	}
+	rest, unit := overCommon(rest)
 	var best *Growth
 	var most *big.Rat
 rows:
@@ -29,8 +34,7 @@ rows:
 			if saturated[j] {
 				continue rows
 			}
-			x := new(big.Rat).Sub(one, used[j])
-			if x.Quo(x, a); room == nil || x.Cmp(room) < 0 {
+			if x := new(big.Rat).Quo(rest[j], a); room == nil || x.Cmp(room) < 0 {
 				room = x
 			}
 		}
@@ -39,7 +43,7 @@ rows:
 		}
 	}
 	if best != nil {
-		best.Tasks = new(big.Rat).Quo(most, h.dominant[best.Job])
+		best.Tasks = new(big.Rat).Quo(most.Mul(most, unit), h.dominant[best.Job])
 	}
 	return best
 }

@@ -28,6 +28,7 @@ type proportional struct {
 	q       []float64 // m_i/y_i²
 
 	total    float64 // Σ_i m_i
+	least    float64 // min_i m_i
 	price    []float64
 	load     []float64
 	residual float64 // largest of load_j - 1, and of its size where p_j > 0
@@ -68,7 +69,8 @@ func newProportionalKernel(p *problem) *proportional {
 
 func (k *proportional) forget() { k.warm = false }
 
-// shares is deterministic after forget. A small residual says that the loads are right; shares of rows whose m_i is
+// shares is deterministic after forget. A small residual r says that the loads are right; by the proof at
+// [allocateEnclosed], where the gap is r Σ m, a share is within about the factor 1 ± sqrt(2 r Σ m / m_i): rows whose m_i is
 // tiny beside the others of their resources may hang on differences of loads that float64 does not hold. The error
 // says that the residual stayed above residualLimit.
 func (k *proportional) shares(count, share []float64) error {
@@ -112,13 +114,17 @@ func (k *proportional) shares(count, share []float64) error {
 	return nil
 }
 
-// Residuals of proportional fairness in float64: the one at which to stop at once, the one up to which nothing else
-// is tried, the one below which a step that gains nothing is blamed on rounding, and the largest to be returned.
+// Residuals of proportional fairness in float64: the one at which to stop once prices have settled, the one up to which
+// nothing else is tried, the one below which a step that gains nothing is blamed on rounding, and the largest to be
+// returned. Prices have settled if another step would change no share by more than settledGoal. Above warmSpread,
+// Σ_i m_i over the least m_i, shares hang on the way to the prices, which then is always the same.
 const (
 	residualGoal  = 1e-14
 	residualFair  = 1e-11
 	residualNear  = 1e-7
 	residualLimit = 1e-9
+	settledGoal   = 1e-10
+	warmSpread    = 1e6
 )
 
 // enter takes the rows present out of the problem.
@@ -126,15 +132,20 @@ func (k *proportional) enter(count []float64) {
 	weight := k.problem.weight[:len(count)]
 	k.m = k.m[:len(count)]
 	rows := 0
+	k.least = math.Inf(1)
 	for i, c := range count {
 		if c != 0 {
 			m := c * weight[i]
+			if m < k.least {
+				k.least = m
+			}
 			k.m[rows] = m
 			k.row[rows] = i
 			rows++
 		}
 	}
 	k.rows, k.total = rows, sumOf(k.m[:rows])
+	k.warm = k.warm && k.total <= warmSpread*k.least
 	if rows == len(count) {
 		copy(k.column, k.problem.need)
 		return
@@ -195,6 +206,7 @@ func (k *proportional) evaluate() {
 			support = append(support, j)
 		}
 	}
+	k.newton.support = support
 	at := func(s int) ([]float64, float64) { return k.column[support[s]][:n], k.price[support[s]] }
 	switch len(support) {
 	case 0:

@@ -23,14 +23,22 @@ func newNewtonStep(resources int) *newtonStep {
 	}
 }
 
-// minimise improves the prices until the residual is at residualGoal or steps improve it no more. Loads and residual
-// are those of the prices when it is called and when it returns.
+// minimise improves the prices until the residual is at residualGoal and the prices have settled, or steps improve it
+// no more. Loads and residual are those of the prices when it is called and when it returns.
+//
+// A small residual alone says little of rows that are small beside the others of their resources. If a full step
+// changes each y_i by the factor 1 + u_i, |u_i| <= δ, it leaves the gradient Σ_i m_i b_ij u_i²/y_i but for higher
+// orders, and the next step, of factors 1 + v_i, has Σ_i m_i v_i² <= δ² Σ_i m_i u_i², where Σ_i m_i u_i² is the slope λ²
+// at which the function fell. So |v_i| <= δ λ / sqrt(m_i), and the prices have settled if that is at most settledGoal.
 func (k *proportional) minimise() {
 	const steps = 100
 	const stalled = 1e-12 // rounding can do this
 	best, stalls := math.Inf(1), 0
+	copy(k.best, k.price)
+	change := math.Inf(1)
 	for range steps {
-		if k.residual <= residualGoal {
+		settled := change <= settledGoal || len(k.newton.support) == 1 // one price alone is Σ_i m_i
+		if settled && k.residual <= residualGoal {
 			return
 		}
 		stalls++
@@ -45,8 +53,7 @@ func (k *proportional) minimise() {
 			break
 		}
 		k.hessian()
-		slope := k.newton.solve(k.price, k.load)
-		k.advance(slope)
+		change = k.advance(k.newton.solve(k.price, k.load))
 	}
 	if !(k.residual <= best) {
 		copy(k.price, k.best)
@@ -55,12 +62,16 @@ func (k *proportional) minimise() {
 }
 
 // advance goes along the step to the new prices. Full steps need no look at the function, which is convex, while its
-// slope after the step is not much above 0; else the best point of the way is found first.
-func (k *proportional) advance(slope float64) {
+// slope after the step is not much above 0; else the best point of the way is found first. It returns the bound of
+// [proportional.minimise] for the change that the next step would make, +Inf after a step that was not full.
+func (k *proportional) advance(slope float64) float64 {
 	d := k.newton.d
 	copy(k.before, k.price)
-	sum := 0.0
+	sum, delta := 0.0, 0.0 // no y_i changes by a larger factor than some price
 	for j, p := range k.before {
+		if d[j] != 0 {
+			delta = max(delta, math.Abs(d[j])/p)
+		}
 		p = max(p+d[j], 0)
 		k.price[j] = p
 		sum += p
@@ -77,7 +88,7 @@ func (k *proportional) advance(slope float64) {
 			noise += math.Abs(d[j])
 		}
 		if end <= -slope/4+1e-14*noise {
-			return
+			return delta * math.Sqrt(max(-slope, 0)/k.least)
 		}
 	}
 	step := k.search()
@@ -93,6 +104,7 @@ func (k *proportional) advance(slope float64) {
 		k.scale()
 		k.evaluate()
 	}
+	return math.Inf(1)
 }
 
 // search returns the step in (0, 1) at which the function is least along d, roughly. It uses the room of 1/y and m/y.

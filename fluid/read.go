@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -9,6 +10,13 @@ import (
 
 	"productform/internal/input"
 	"productform/internal/tree"
+)
+
+// ErrJobsStay and ErrJobsComeAndGo are wrapped by errors for fields that only jobs of the other sort have: the text is
+// for [ReadPool] or [ReadTraffic].
+var (
+	ErrJobsStay      = errors.New("this one is for jobs that stay")
+	ErrJobsComeAndGo = errors.New("this one is for jobs that come and go")
 )
 
 // A SyntaxError says where a file stops being JSON, YAML or text at all. It is that of package cluster.
@@ -26,10 +34,11 @@ const maxDemands = 10_000_000
 // Numbers are JSON numbers or strings and are taken exactly as written: 0.1, "0.1" and "1/10" are all one tenth. A
 // demand is of each task; of a resource not named it is 0. weight and count are 1 if missing.
 //
-// The error wraps an *[input.Error] with the path of the field, its value and what is accepted: for an unknown, missing
-// or repeated field, a resource that does not exist, a value of another type, and all that [Pool.Check] refuses. Where
-// the text is not JSON or YAML it is a *[SyntaxError]. At most 64 MiB of JSON and 32 MiB of YAML are read, and
-// 10,000,000 demands, rows of jobs times resources.
+// The error wraps an *[input.Error] with the path of the field, its value and what is accepted: for an unknown field
+// (also [ErrJobsComeAndGo] if it is one of [ReadTraffic]), a missing or repeated one, a resource that does not exist,
+// a value of another type, and all that [Pool.Check] refuses. Where the text is not JSON or YAML it is a
+// *[SyntaxError]. At most 64 MiB of JSON and 32 MiB of YAML are read, and 10,000,000 demands, rows of jobs times
+// resources.
 func ReadPool(r io.Reader) (*Pool, error) { return readPool(r, tree.Auto) }
 
 // ReadPoolFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as
@@ -42,7 +51,7 @@ func ReadPoolFile(name string) (*Pool, error) { return tree.ReadFile(name, readP
 //	 "arrival_rate": 2, "mean_size": 1, "declared": {"cpu": 2, "ram": 4}}
 //
 // weight and mean_size are 1 if missing. declared is the profile that the policy believes, the true one if it is
-// missing.
+// missing. The error for a count wraps [ErrJobsStay].
 func ReadTraffic(r io.Reader) (*Traffic, error) { return readTraffic(r, tree.Auto) }
 
 // ReadTrafficFile is to [ReadTraffic] what [ReadPoolFile] is to [ReadPool].
@@ -56,7 +65,7 @@ func readPool(r io.Reader, format tree.Format) (*Pool, error) {
 	p := &Pool{Resources: d.resources, Jobs: make([]Job, len(d.jobs))}
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
-		path, f, err := d.job(i, []string{"count"}, []string{"arrival_rate", "mean_size", "declared"}, "come and go")
+		path, f, err := d.job(i, []string{"count"}, []string{"arrival_rate", "mean_size", "declared"}, ErrJobsComeAndGo)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +93,7 @@ func readTraffic(r io.Reader, format tree.Format) (*Traffic, error) {
 	t := &Traffic{Resources: d.resources, Classes: make([]Class, len(d.jobs))}
 	for k := range t.Classes {
 		c := &t.Classes[k]
-		path, f, err := d.job(k, []string{"arrival_rate", "mean_size", "declared"}, []string{"count"}, "stay")
+		path, f, err := d.job(k, []string{"arrival_rate", "mean_size", "declared"}, []string{"count"}, ErrJobsStay)
 		if err != nil {
 			return nil, err
 		}
@@ -163,14 +172,14 @@ func newDecoder(r io.Reader, format tree.Format, want string) (*decoder, error) 
 
 // job returns the path and the fields of row i. The fields of jobs of the other sort, which stay or come and go, are
 // told.
-func (d *decoder) job(i int, own, others []string, sort string) (path string, f map[string]*tree.Node, err error) {
+func (d *decoder) job(i int, own, others []string, sort error) (path string, f map[string]*tree.Node, err error) {
 	path = indexed("jobs", i)
 	n := &d.jobs[i]
 	known := append([]string{"name", "demand", "weight"}, own...)
 	for i, key := range n.Keys {
 		if slices.Contains(others, key) {
-			return path, nil, input.Errorf(input.Field(path, key), &n.Kids[i], "one of the fields %s; this one is for jobs that %s",
-				strings.Join(known, ", "), sort)
+			bad := input.Errorf(input.Field(path, key), &n.Kids[i], "one of the fields %s", strings.Join(known, ", "))
+			return path, nil, fmt.Errorf("%w; %w", bad, sort)
 		}
 	}
 	f, err = n.Fields(path, "an object with name and demand", known...)

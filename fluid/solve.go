@@ -2,6 +2,8 @@ package fluid
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"math/big"
 
 	"productform/internal/input"
@@ -10,8 +12,8 @@ import (
 // TrafficSettings tunes [Solve]. The zero value asks for 1e-10.
 type TrafficSettings struct {
 	RelTol    float64 // truncation error asked for, relative to the mean numbers, in [1e-14, 1); 0 means 1e-10
-	Limits    []int   // x_k <= Limits[k] in place of an automatic truncation; nil means automatic
-	MaxStates int     // states at most; 0 means 4,000,000
+	Limits    []int   // x_k <= Limits[k] for all classes, none merged or solved apart; nil means automatic limits
+	MaxStates int     // states at most, of each part; 0 means 4,000,000
 }
 
 // A Method says how stationary measures were computed.
@@ -25,26 +27,53 @@ const (
 	GeometricMethod Method = "geometric" // closed form for one class at most: E[x] = ρ/(1-ρ) under every policy
 )
 
+// ErrTooLarge says that [Solve] has no answer for the traffic with these settings, but simulation has.
+var ErrTooLarge = errors.New("too large to solve, but it can be simulated")
+
+// tooLarge returns an error that wraps an *[input.Error] and [ErrTooLarge].
+func tooLarge(path string, value any, format string, args ...any) error {
+	return fmt.Errorf("%w; %w", input.Errorf(path, value, format, args...), ErrTooLarge)
+}
+
 // A TrafficResult holds the stationary measures of shared resources in random traffic.
 type TrafficResult struct {
 	Policy  Policy
-	Method  Method
 	Classes []ClassResult
-	Loads   []*big.Rat // of each resource, with the profiles that the policy believes
+	Loads   []*big.Rat    // of each resource, with the profiles that the policy believes
+	Parts   []TrafficPart // classes that were solved together, and how; none if no jobs arrive
 
-	Limits []int // states x_k <= Limits[k] were summed, 0 for a class that never arrives; nil with the closed form
+	Method   Method // of the part with the most states
+	Limits   []int  // of the group of each class, 0 with the closed form or if it never arrives; nil if all have that
+	States   int    // of all parts
+	Accuracy        // the worst of all parts
+}
+
+// A TrafficPart says how classes were solved that share resources with each other, directly or through others.
+type TrafficPart struct {
+	Groups [][]int // rows of Traffic.Classes; those in one group are one class to the policy
+	Method Method
+	Limits []int // states with at most Limits[g] jobs of Groups[g] were summed; nil with the closed form
 	States int   // 0 with the closed form
+	Accuracy
+}
 
-	// TruncationBound bounds the relative error of every mean that comes from states left out; Proved says whether it
-	// is proved or measured. Measured bounds near 1 say no more than that the limits are too small.
-	TruncationBound float64
-	Proved          bool
+// An Accuracy says how far means may be off: MeanJobs, MeanDelay and ServiceRate of every class, relative to the exact
+// values.
+type Accuracy struct {
+	// TruncationBound bounds the error that comes from states left out; TruncationProved says whether it is proved or
+	// measured. Measured bounds near 1 say no more than that the limits are too small.
+	TruncationBound  float64
+	TruncationProved bool
 
-	// RoundingBound is a proved bound of the relative error of every mean from rounding, given the rates of the states.
-	// It is 0 with the method multigrid: IterationError, 0 elsewhere, then is the error of the iteration, measured and
-	// not proved.
+	// RoundingBound is a proved bound of the error from rounding, given the rates of the states. It is 0 with the
+	// method multigrid: IterationError, 0 elsewhere, then is the error of the iteration, not proved, but twice what
+	// its last steps suggest.
 	RoundingBound  float64
 	IterationError float64
+
+	// RateResidual is the largest residual of the allocations in float64 that the rates of the states come from, as in
+	// [Allocation]; 0 with the methods whittle and geometric, which have none. What it does to the means is not proved.
+	RateResidual float64
 }
 
 // A ClassResult holds the measures of one class. A class that never arrives has none.
@@ -60,12 +89,18 @@ type ClassResult struct {
 // limits is lost, are solved for two or three classes: by elimination without subtractions, of n² states in O(n³) time
 // and O(n² log n) memory (200 by 200 states: a fifth of a second and 30 MB; 1000 by 1000: some ten seconds and a
 // gigabyte), or by multigrid iteration for three classes with more than 8,000 states or two with more than 1,000,000
-// (100 bytes a state, 500,000 states in some seconds). A class with λ_k = 0 is left out. One class alone has the closed
-// form, unless limits are set.
+// (100 bytes a state, 500,000 states in some seconds).
 //
-// The error is an *[UnstableError] if the load of some resource is 1 or more, and an *[input.Error] for bad traffic or
-// settings, for more than three classes under other policies than balanced fairness, and if more than MaxStates states
-// are needed; in these two cases simulate.
+// Unless limits are set, less is solved. A class with λ_k = 0 is left out. Classes are merged if their profiles are
+// equal up to a factor and, except under balanced fairness, so are their weights and their mean sizes in dominant
+// shares (under max-min fairness, w_k d_k in place of the weight). What shares no resources is solved apart, so that
+// the three classes above are those of a part. One class alone has the closed form.
+//
+// The error is an *[UnstableError] if the load of some resource is 1 or more; it wraps an *[input.Error] for bad
+// traffic or settings. It wraps [ErrTooLarge] too for more than three classes in a part, except under balanced
+// fairness, if more than MaxStates states are needed, and if the iteration does not converge to max(RelTol, 1e-7).
+// Errors of [NewAllocator] and [Allocator.Tasks] for the states of the chain are passed on: for numbers beyond the
+// range of the kernels, and for an allocation that float64 does not find.
 func Solve(t *Traffic, policy Policy, s TrafficSettings) (*TrafficResult, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -81,25 +116,83 @@ func Solve(t *Traffic, policy Policy, s TrafficSettings) (*TrafficResult, error)
 	if err := t.Stable(); err != nil {
 		return nil, err
 	}
-	r := &TrafficResult{Policy: policy, Loads: t.Loads()}
-	w, err := newTrafficProblem(t)
-	if err != nil {
-		return nil, err
+	all := t.apart()
+	if policy == BF {
+		if err := t.sameWeights(all); err != nil {
+			return nil, err
+		}
 	}
+	parts := [][]group{all}
 	switch {
-	case len(w.class) == 0 || len(w.class) == 1 && s.Limits == nil:
-		err = w.geometric(r)
-	case policy == BF:
-		err = w.balanced(r, s)
-	case len(w.class) > 3:
-		err = input.Errorf("policy", policy, "bf for more than 3 classes that arrive, here %d; simulate the others", len(w.class))
-	default:
-		err = w.chain(r, s)
+	case len(all) == 0:
+		parts = nil
+	case s.Limits == nil:
+		parts = t.components(t.merged(policy))
 	}
-	if err != nil {
-		return nil, err
+	r := &TrafficResult{Policy: policy, Classes: make([]ClassResult, len(t.Classes)), Loads: t.Loads(), Method: GeometricMethod}
+	r.TruncationProved = true
+	most := 0
+	for _, groups := range parts {
+		p, err := t.solvePart(groups, policy, s, r.Classes)
+		if err != nil {
+			return nil, err
+		}
+		r.Parts = append(r.Parts, *p)
+		if p.States >= most {
+			r.Method, most = p.Method, p.States
+		}
+		for g, l := range p.Limits {
+			if r.Limits == nil {
+				r.Limits = make([]int, len(t.Classes))
+			}
+			for _, k := range p.Groups[g] {
+				r.Limits[k] = l
+			}
+		}
+		r.States += p.States
+		r.TruncationBound, r.TruncationProved = max(r.TruncationBound, p.TruncationBound), r.TruncationProved && p.TruncationProved
+		r.RoundingBound, r.IterationError = max(r.RoundingBound, p.RoundingBound), max(r.IterationError, p.IterationError)
+		r.RateResidual = max(r.RateResidual, p.RateResidual)
 	}
 	return r, nil
+}
+
+// solvePart solves groups that have resources of their own, and fills in the measures of their classes.
+func (t *Traffic) solvePart(groups []group, policy Policy, s TrafficSettings, classes []ClassResult) (*TrafficPart, error) {
+	w, err := newTrafficProblem(t, groups)
+	if err != nil {
+		return nil, err
+	}
+	p := &TrafficPart{}
+	for _, g := range groups {
+		p.Groups = append(p.Groups, g.rows)
+	}
+	var mean []float64
+	switch {
+	case len(groups) == 1 && s.Limits == nil:
+		mean = w.geometric(p)
+	case policy == BF:
+		mean, err = w.balanced(p, s)
+	case len(groups) > 3:
+		err = tooLarge("policy", policy, "bf for more than 3 classes that share resources, here %d", len(groups))
+	default:
+		mean, err = w.chain(p, policy, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, w.report(p, mean, classes)
+}
+
+// sameWeights refuses weights that differ, which balanced fairness does not have.
+func (t *Traffic) sameWeights(groups []group) error {
+	for _, g := range groups {
+		weight := oneIfNil(t.Classes[g.rows[0]].Weight)
+		if weight.Cmp(oneIfNil(t.Classes[groups[0].rows[0]].Weight)) != 0 {
+			return input.Errorf(indexed("jobs", g.rows[0])+".weight", weight.RatString(), wantSameWeight)
+		}
+	}
+	return nil
 }
 
 func (s TrafficSettings) check(t *Traffic) error {
@@ -126,46 +219,61 @@ func (s TrafficSettings) check(t *Traffic) error {
 // mostStates keeps numbers of states within int32.
 const mostStates = 1_000_000_000
 
-// A trafficProblem is traffic without the classes that never arrive, in float64, each number rounded once.
+// A trafficProblem is groups of classes and the resources that they use, in float64, each number rounded once.
 type trafficProblem struct {
 	traffic *Traffic
-	class   []int       // rows of Traffic.Classes
-	lambda  []float64   // λ_k
-	sigma   []float64   // σ_k
-	rho     []float64   // ρ_k = λ_k σ_k
-	part    [][]float64 // a_kj ρ_k, at [j][k]
-	slack   []float64   // 1 - load of each resource
+	group   []group
+	class   []int       // rows of Traffic.Classes that stand for the groups
+	lambda  []float64   // λ_k of the group
+	sigma   []float64   // σ_k of that class
+	part    [][]float64 // a_kj λ_k σ_k, at [j][k]
+	load    []*big.Rat  // of each resource
+	slack   []float64   // 1 - load
 }
 
-func newTrafficProblem(t *Traffic) (*trafficProblem, error) {
-	w := &trafficProblem{traffic: t, part: make([][]float64, len(t.Resources))}
-	volume := t.Volume()
-	for k, c := range t.Classes {
-		if c.ArrivalRate.Sign() == 0 {
+func newTrafficProblem(t *Traffic, groups []group) (*trafficProblem, error) {
+	w := &trafficProblem{traffic: t, group: groups}
+	var volume []*big.Rat
+	for _, g := range groups {
+		for _, k := range g.rows {
+			if err := inFloatRange(indexed("jobs", k)+".arrival_rate", "0, or ", t.Classes[k].ArrivalRate); err != nil {
+				return nil, err
+			}
+			if err := inFloatRange(indexed("jobs", k)+".mean_size", "", oneIfNil(t.Classes[k].MeanSize)); err != nil {
+				return nil, err
+			}
+		}
+		k := g.rows[0]
+		if err := inFloatRange(indexed("jobs", k)+".arrival_rate", "with those of like jobs, ", g.rate); err != nil {
+			return nil, err
+		}
+		lambda, _ := g.rate.Float64()
+		sigma, _ := oneIfNil(t.Classes[k].MeanSize).Float64()
+		w.class, w.lambda, w.sigma = append(w.class, k), append(w.lambda, lambda), append(w.sigma, sigma)
+		volume = append(volume, new(big.Rat).Mul(g.rate, oneIfNil(t.Classes[k].MeanSize)))
+	}
+	for j, r := range t.Resources {
+		parts, load := make([]float64, len(groups)), new(big.Rat)
+		for n, k := range w.class {
+			part := new(big.Rat).Quo(demandOf(t.Classes[k].Profile(), j), r.Capacity)
+			parts[n], _ = part.Mul(part, volume[n]).Float64()
+			load.Add(load, part)
+		}
+		if load.Sign() == 0 {
 			continue
 		}
-		lambda, _ := c.ArrivalRate.Float64()
-		sigma, _ := oneIfNil(c.MeanSize).Float64()
-		rho, _ := volume[k].Float64()
-		if !inRange(lambda) {
-			return nil, input.Errorf(indexed("jobs", k)+".arrival_rate", lambda, "0, or a number in [%g, %g]", leastFloat, mostFloat)
-		}
-		if !inRange(sigma) {
-			return nil, input.Errorf(indexed("jobs", k)+".mean_size", sigma, "a number in [%g, %g]", leastFloat, mostFloat)
-		}
-		w.class = append(w.class, k)
-		w.lambda, w.sigma, w.rho = append(w.lambda, lambda), append(w.sigma, sigma), append(w.rho, rho)
-		for j, r := range t.Resources {
-			part := new(big.Rat).Quo(demandOf(c.Profile(), j), r.Capacity)
-			f, _ := part.Mul(part, volume[k]).Float64()
-			w.part[j] = append(w.part[j], f)
-		}
-	}
-	for _, load := range t.Loads() {
 		slack, _ := new(big.Rat).Sub(oneIfNil(nil), load).Float64()
-		w.slack = append(w.slack, slack)
+		w.part, w.load, w.slack = append(w.part, parts), append(w.load, load), append(w.slack, slack)
 	}
 	return w, nil
+}
+
+// inFloatRange refuses a number beyond the range of the kernels.
+func inFloatRange(path, other string, x *big.Rat) error {
+	if f, _ := x.Float64(); !inRange(f) {
+		return input.Errorf(path, f, "%sa number in [%g, %g]", other, leastFloat, mostFloat)
+	}
+	return nil
 }
 
 // gap returns the least (1 - load_j)/(1 - load_j + a_kj ρ_k): the ratio of P(x_k = n+1) to P(x_k = n) would be 1 less
@@ -178,44 +286,48 @@ func (w *trafficProblem) gap(k int) float64 {
 	return least
 }
 
-// geometric is the closed form for one class at most: E[x] = ρ/(1-ρ), ρ the largest load.
-func (w *trafficProblem) geometric(r *TrafficResult) error {
-	r.Method, r.Proved = GeometricMethod, true
-	if len(w.class) == 0 {
-		return w.report(r, nil)
-	}
-	most := r.Loads[0]
-	for _, load := range r.Loads {
+// geometric is the closed form for one class: E[x] = ρ/(1-ρ), ρ the largest load. It is rounded once.
+func (w *trafficProblem) geometric(p *TrafficPart) []float64 {
+	p.Method, p.TruncationProved, p.RoundingBound = GeometricMethod, true, 0x1p-53
+	most := w.load[0]
+	for _, load := range w.load {
 		if load.Cmp(most) > 0 {
 			most = load
 		}
 	}
 	mean := new(big.Rat).Sub(oneIfNil(nil), most)
 	f, _ := mean.Quo(most, mean).Float64()
-	r.RoundingBound = 0x1p-52
-	return w.report(r, []float64{f})
+	return []float64{f}
 }
 
-// report fills in the measures of the classes, given the mean numbers of those that arrive.
-func (w *trafficProblem) report(r *TrafficResult, mean []float64) error {
-	r.Classes = make([]ClassResult, len(w.traffic.Classes))
-	for k, c := range w.class {
-		if !inRange(mean[k]) {
-			return input.Errorf(indexed("jobs", c)+".arrival_rate", w.lambda[k], "a rate with a mean number of jobs in [%g, %g], not %g", leastFloat, mostFloat, mean[k])
+// reportRoundings bounds in units of 2^-53 what report adds to the error of a mean number: the part of the class and
+// its product with the mean are rounded, λ_k or ρ_k is, and the quotient. The fifth is for products of these and for
+// what rounding comes before, if that is below a fifth.
+const reportRoundings = 5
+
+// report fills in the measures of the classes, given the mean numbers of the groups.
+func (w *trafficProblem) report(p *TrafficPart, mean []float64, classes []ClassResult) error {
+	volume := w.traffic.Volume()
+	for n, g := range w.group {
+		for i, k := range g.rows {
+			lambda, _ := w.traffic.Classes[k].ArrivalRate.Float64()
+			rho, _ := volume[k].Float64()
+			part, _ := g.part[i].Float64()
+			jobs := mean[n] * part
+			for _, x := range []float64{mean[n], jobs} {
+				if !inRange(x) {
+					return input.Errorf(indexed("jobs", k)+".arrival_rate", lambda, "a rate with a mean number of jobs in [%g, %g], not %g",
+						leastFloat, mostFloat, x)
+				}
+			}
+			delay, rate := jobs/lambda, rho/jobs
+			classes[k] = ClassResult{MeanJobs: jobs, MeanDelay: &delay, ServiceRate: &rate}
 		}
-		delay, rate := mean[k]/w.lambda[k], w.rho[k]/mean[k]
-		r.Classes[c] = ClassResult{MeanJobs: mean[k], MeanDelay: &delay, ServiceRate: &rate}
+	}
+	if p.Method != MultigridMethod {
+		p.RoundingBound += reportRoundings * 0x1p-53 * (1 + p.RoundingBound)
 	}
 	return nil
-}
-
-// spread returns limits of the classes that arrive as limits of all classes.
-func (w *trafficProblem) spread(limits []int) []int {
-	all := make([]int, len(w.traffic.Classes))
-	for k, c := range w.class {
-		all[c] = limits[k]
-	}
-	return all
 }
 
 // chosen returns the limits of the settings for the classes that arrive.
@@ -239,5 +351,5 @@ func checkStates(limits []int, s TrafficSettings) (int, error) {
 	case s.Limits != nil:
 		return 0, input.Errorf("Limits", s.Limits, "limits with at most %d states, MaxStates, not %.4g", s.MaxStates, states)
 	}
-	return 0, input.Errorf("MaxStates", s.MaxStates, "at least %.3g states for this traffic, about x <= %d; or simulate", states, limits)
+	return 0, tooLarge("MaxStates", s.MaxStates, "at least %.3g states for this traffic, about x <= %d", states, limits)
 }

@@ -8,7 +8,7 @@ import (
 	"productform/internal/input"
 )
 
-// Traffic is a set of resources and classes of jobs that come and go.
+// Traffic is a set of resources and classes of jobs that come and go. Files and errors call Classes jobs.
 type Traffic struct {
 	Resources []Resource
 	Classes   []Class
@@ -17,7 +17,7 @@ type Traffic struct {
 // A Class is a kind of job, how often such jobs arrive and how much they bring.
 type Class struct {
 	Name        string
-	Demand      []*big.Rat // A_kj >= 0, of resource j for each task, in the order of Traffic.Resources; nil means 0. Not all are 0
+	Demand      []*big.Rat // A_kj >= 0, of resource j for each task, as in Traffic.Resources; nil means 0. Not all are
 	Weight      *big.Rat   // w_k > 0; nil means 1
 	ArrivalRate *big.Rat   // λ_k >= 0, jobs per second
 	MeanSize    *big.Rat   // σ_k > 0, tasks times seconds; nil means 1
@@ -137,9 +137,26 @@ func (t *Traffic) Loads() []*big.Rat {
 	return loads
 }
 
-// Stable returns nil if all loads are below 1, and otherwise an *[UnstableError] for the largest. Under proportional, dominant
-// resource, max-min and balanced fairness the numbers of jobs then stay finite; under bottleneck max fairness that
-// loads below 1 suffice is not proved here.
+// Stable returns nil if all loads are below 1, and otherwise an *[UnstableError] for the largest: then the numbers of
+// jobs grow without limit under every policy. If all are at most L < 1, the numbers stay finite, with exponential
+// sizes, any weights and any profiles, except that this is not proved here for bottleneck max fairness.
+//
+// Proof. Let y_k = x_k φ_k, and let f be a function of the state whose mean change per second is at most -1 outside a
+// finite set (Foster's criterion); only its highest powers matter.
+//
+//   - Proportional fairness: y maximises the concave G(y) = Σ_k w_k x_k log y_k, and ρ/L is feasible, so that 0 <=
+//     G(y) - G(ρ/L) <= Σ_k w_k x_k (y_k L/ρ_k - 1). So f = Σ_k w_k σ_k x_k²/(2ρ_k) changes by Σ_k w_k x_k (1 -
+//     y_k/ρ_k) <= (1 - 1/L) Σ_k w_k x_k. This is the function of T. Bonald and L. Massoulié, "Impact of fairness on
+//     Internet performance", SIGMETRICS 2001.
+//   - Max-min fairness: let v_k = w_k x_k/ρ_k, V the largest. Class k has a saturated resource j on which no φ_l/w_l is
+//     larger, so that 1 = Σ_l x_l φ_l a_lj <= φ_k/w_k Σ_l w_l x_l a_lj <= φ_k/w_k V L, and y_k/ρ_k >= v_k/(V L). So
+//     f = Σ_k σ_k v_k^(p+1) / w_k changes in proportion to Σ_k v_k^p (1 - y_k/ρ_k) <= V^p Σ_k u_k^p (1 - u_k/L) with
+//     u_k = v_k/V <= 1. The largest gives 1 - 1/L, each other at most L^p/(p+1), which vanishes for large p. That
+//     weighted max-min fairness is stable is due to G. de Veciana, T. Lee and T. Konstantopoulos, "Stability and
+//     performance analysis of networks supporting elastic services", IEEE/ACM Transactions on Networking 9, 2001, for
+//     profiles of 0 and 1. Dominant resource fairness is the same with tasks measured by their dominant share.
+//   - Balanced fairness: Σ_x Φ(x) Π_k ρ_k^x_k <= Π_j 1/(1 - load_j), by the comparison under which [Solve] bounds
+//     tails.
 func (t *Traffic) Stable() error {
 	var worst *UnstableError
 	for j, load := range t.Loads() {

@@ -1,13 +1,9 @@
 package fluid
 
-import (
-	"math"
+import "math"
 
-	"productform/internal/input"
-)
-
-// truncationSafety multiplies the truncation error expected. If arrivals of class k are lost at x_k = L_k, the mean of f
-// changes by exactly
+// truncationSafety multiplies the truncation error expected. If arrivals of class k are lost at x_k = L_k, the mean of
+// f changes by exactly
 //
 //	E[f] - E_L[f] = Σ_k λ_k Σ_{x_k = L_k} π_L(x) D_k(x),  D_k(x) = h(x+e_k) - h(x),
 //
@@ -19,26 +15,26 @@ import (
 const truncationSafety = 4
 
 // chain solves the truncated chain and bounds what the truncation does.
-func (w *trafficProblem) chain(r *TrafficResult, s TrafficSettings) error {
-	v, bound, err := w.truncated(r.Policy, s)
+func (w *trafficProblem) chain(p *TrafficPart, policy Policy, s TrafficSettings) ([]float64, error) {
+	v, bound, err := w.truncated(policy, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.Method, r.TruncationBound = ChainMethod, bound
+	p.Method, p.TruncationBound = ChainMethod, bound
 	if v.multigrid {
-		r.Method = MultigridMethod
+		p.Method = MultigridMethod
 	}
-	r.RoundingBound, r.IterationError = v.rounding, v.iteration
-	r.Limits, r.States = w.spread(v.limits), 1
+	p.RoundingBound, p.IterationError, p.RateResidual = v.rounding, v.iteration, v.residual
+	p.Limits, p.States = v.limits, 1
 	for _, l := range v.limits {
-		r.States *= l + 1
+		p.States *= l + 1
 	}
-	return w.report(r, v.mean)
+	return v.mean, nil
 }
 
 // truncated returns the solution with the limits of the settings, or with ones whose bound meets RelTol, and its bound.
 func (w *trafficProblem) truncated(policy Policy, s TrafficSettings) (*solution, float64, error) {
-	tol := max(s.RelTol/10, 1e-12) // of an iteration
+	tol := max(s.RelTol/10, 1e-12) // of an iteration, whose rounding is not far below 1e-12
 	if s.Limits != nil {
 		limits := w.chosen(s)
 		if _, err := checkStates(limits, s); err != nil {
@@ -60,7 +56,8 @@ func (w *trafficProblem) truncated(policy Policy, s TrafficSettings) (*solution,
 		return nil, 0, err
 	}
 	limits := small.grown(filled(len(w.class), 1), max(s.RelTol, 1e-4)) // a step on the way that says how errors fall
-	for range 16 {
+	// Limits grow by more than an eighth each time, until MaxStates at the latest.
+	for {
 		if _, err := checkStates(limits, s); err != nil {
 			return nil, 0, err
 		}
@@ -73,14 +70,14 @@ func (w *trafficProblem) truncated(policy Policy, s TrafficSettings) (*solution,
 			return v, bound, v.converged(s)
 		}
 		limits = v.grown(byClass, s.RelTol)
-		if bound > 1e-2 { // too much for the errors of the smaller solve to be in proportion
+		if bound > 1e-2 { // the error of the smaller solve is a good part of its means, too much for one in proportion
 			small = v
 		}
 	}
-	return nil, 0, input.Errorf("RelTol", s.RelTol, "a tolerance that limits up to %d reach; give limits, or simulate", limits)
 }
 
-// pilot solves with limits that are reached with a small probability.
+// pilot solves with limits that are reached with a small probability: 5e-3 gives means with some two digits, enough to
+// see how tails decay. It starts where that is expected with something to spare.
 func (w *trafficProblem) pilot(policy Policy, s TrafficSettings) (*solution, error) {
 	limits := w.expected(1e-3)
 	for {
@@ -118,8 +115,8 @@ func (w *trafficProblem) expected(tail float64) []int {
 	return limits
 }
 
-// smaller returns limits to compare with: exceeded with probability 1e-3, or a quarter less where the limit is not
-// larger.
+// smaller returns limits to compare with: exceeded with probability 1e-3, as those of a pilot, or a quarter less where
+// the limit is not larger, which still changes the means far more than rounding.
 func (v *solution) smaller() []int {
 	limits := make([]int, len(v.limits))
 	for k, p := range v.marginal {
@@ -133,7 +130,8 @@ func (v *solution) smaller() []int {
 }
 
 // falls reports whether a marginal is far smaller at its limit than half way: otherwise nothing is known of its tail.
-// It may stay level for long, if rare long jobs are served at the expense of a class.
+// It may stay level for long, if rare long jobs are served at the expense of a class. A quarter is little for a tail
+// that decays, and much for one that is level.
 func falls(p []float64) bool { return p[len(p)-1] <= p[len(p)/2]/4 }
 
 // truncationBound measures the truncation error relative to the mean numbers, as a whole and by the class whose limit
@@ -157,9 +155,10 @@ func (v *solution) truncationBound(small *solution) (bound float64, byClass []fl
 	return bound / (1 - min(bound, 0.5)), byClass // relative to the mean without limits
 }
 
-// grown returns limits for which bounds should fall to half of relTol, as the tails of the marginals decay; at most
-// four times the limits before and a few more, and at least an eighth more for every class, since the effect of a limit
-// that stays is not seen.
+// grown returns limits for which bounds should fall to half of relTol, as the tails of the marginals decay between half
+// of the limit and an eighth below it, where the limit itself does not bend them; a twentieth and two steps more, since
+// another round costs more. It is at most four times the limits before and a few more, for the decay is not known
+// better, and at least an eighth and two more for every class, since the effect of a limit that stays is not seen.
 func (v *solution) grown(bounds []float64, relTol float64) []int {
 	limits := make([]int, len(v.limits))
 	for k, p := range v.marginal {
@@ -178,12 +177,12 @@ func (v *solution) grown(bounds []float64, relTol float64) []int {
 	return limits
 }
 
-// converged refuses the result of an iteration that has no seven digits.
+// converged refuses the result of an iteration that has neither seven digits nor what was asked.
 func (v *solution) converged(s TrafficSettings) error {
 	if v.iteration <= max(s.RelTol, 1e-7) {
 		return nil
 	}
-	return input.Errorf("Limits", v.limits, "limits for which the iteration converges; its error is %.2g here. Simulate", v.iteration)
+	return tooLarge("RelTol", s.RelTol, "at least %.2g, where the iteration for x <= %d ends", v.iteration, v.limits)
 }
 
 func filled(n int, value float64) []float64 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,13 +63,18 @@ in place of a count: jobs come and go, with exponential sizes. A class may lie, 
   mean_delay        mean time a job is present; does not exist for a class without arrivals
   service_rate      tasks that a job runs, in the mean over its stay: arrival rate times mean size over mean jobs
   load              part of a resource that all jobs need; from 1 on they pile up, and the exit status is 1
+  stable            false if some load is 1 or more; true if none is and the numbers of jobs therefore stay finite;
+                    null under bmf if none is, for that is not proved then
   truncation_bound  relative error of the means from states left out; said to be proved or measured
   rounding_bound    the same from rounding, given the rates of the states; proved
-  iteration_error   the same from an iteration, in place of rounding_bound where there is one; measured
+  iteration_error   the same from an iteration, in place of rounding_bound where there is one; twice what is measured
+  rate_residual     the largest residual of the allocations that the rates of the states come from
+  parts             sets of classes that share no resource with others, which are solved apart; method is that of the
+                    part with the most states, the others are of all
 
-Mean numbers come from the balance equations of a truncated Markov chain, for up to three classes; under bf from
-its product form. With --simulate they are estimated too, for any number of classes, and JSON has the estimates of a class
-in the field simulated. That loads below 1 keep the numbers of jobs finite is proved for all policies but bmf.
+Mean numbers come from the balance equations of a truncated Markov chain, for up to three classes in a part, where those
+that differ in their rates only are one; under bf from its product form. With --simulate they are estimated too, for any number of classes, and JSON has the estimates of a
+class in the field simulated.
 
 JSON has a field for each of these, fractions in fields that end in _exact, bounds in _low and _high. CSV has one line
 for each job, each resource and the pool, told apart by the column kind: job, resource, pool.`,
@@ -203,14 +207,20 @@ func (f *allocateFlags) answer(cmd *cobra.Command, name string) (answer []byte, 
 	if f.dynamic {
 		t, err := readFrom(name, cmd.InOrStdin(), fluid.ReadTraffic, fluid.ReadTrafficFile)
 		if err != nil {
-			return nil, false, otherSort(err, "without")
+			if errors.Is(err, fluid.ErrJobsStay) {
+				err = fmt.Errorf("%w, without --dynamic", err)
+			}
+			return nil, false, err
 		}
 		answer, stable, err = f.traffic(cmd.Context(), t, name, cmd.ErrOrStderr())
 		return answer, stable, f.translate(err, name)
 	}
 	p, err := readFrom(name, cmd.InOrStdin(), fluid.ReadPool, fluid.ReadPoolFile)
 	if err != nil {
-		return nil, false, otherSort(err, "with")
+		if errors.Is(err, fluid.ErrJobsComeAndGo) {
+			err = fmt.Errorf("%w, with --dynamic", err)
+		}
+		return nil, false, err
 	}
 	answer, err = f.share(p)
 	return answer, true, f.translate(err, name)
@@ -228,20 +238,6 @@ func readFrom[T any](name string, stdin io.Reader, read func(io.Reader) (*T, err
 	return v, nil
 }
 
-// ofOtherSort matches the end of the errors of fields that only jobs of the other sort have.
-var ofOtherSort = regexp.MustCompile(`; this one is for jobs that (come and go|stay)$`)
-
-// otherSort adds to such an error the flag that reads them.
-func otherSort(err error, with string) error {
-	if ofOtherSort.MatchString(err.Error()) {
-		return fmt.Errorf("%w, %s --dynamic", err, with)
-	}
-	return err
-}
-
-// simulateHint matches what errors of [fluid.Solve] say to do where it has no answer.
-var simulateHint = regexp.MustCompile(`(?i)[;,.]? *(give limits, or |or )?\bsimulate( the others)?\b`)
-
 // translate says what an error of the solver means on the command line: it names the flag instead of the setting, or
 // the file.
 func (f *allocateFlags) translate(err error, name string) error {
@@ -251,7 +247,11 @@ func (f *allocateFlags) translate(err error, name string) error {
 	case err == nil || errors.Is(err, errInterrupted) || strings.HasPrefix(err.Error(), "--"):
 		return err
 	case errors.As(err, &bad) && flags[bad.Path] != "":
-		return &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: simulateHint.ReplaceAllString(bad.Want, "; or --simulate")}
+		e := &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}
+		if errors.Is(err, fluid.ErrTooLarge) {
+			e.Want += "; or --simulate"
+		}
+		return e
 	}
 	return fmt.Errorf("%s: %w", source(name), err)
 }

@@ -60,7 +60,7 @@ func TestAllocateJSONOrder(t *testing.T) {
 	for _, c := range []struct{ pool, args, keys string }{
 		{onePool, "--policy drf", "policy engine jobs name tasks dominant_share dominant_resource resources name utilization saturated price residual relative_error_bound"},
 		{oneTraffic, "--policy bf --dynamic", "stable policy jobs name tasks dominant_share dominant_resource arrival_rate mean_jobs mean_delay service_rate " +
-			"resources name load loads method states truncation_bound truncation_proved rounding_bound"},
+			"resources name load loads method states truncation_bound truncation_proved rounding_bound iteration_error rate_residual parts"},
 	} {
 		rest, stderr, _ := pfq(c.pool, append([]string{"allocate", "-", "--format", "json"}, strings.Fields(c.args)...)...)
 		for _, key := range strings.Fields(c.keys) {
@@ -175,6 +175,26 @@ func TestAllocateDynamic(t *testing.T) {
 	}
 }
 
+// Loads below 1 are not proved to suffice under bottleneck max fairness.
+func TestAllocateStableUnproved(t *testing.T) {
+	got := allocateJSON(t, oneTraffic, "--dynamic --policy bmf")
+	if v, ok := got["stable"]; !ok || v != nil || got["parts"] != 1.0 || !(got["rate_residual"].(float64) < 1e-12) {
+		t.Errorf("%v", got)
+	}
+	if stdout, _, status := pfq(oneTraffic, "allocate", "-", "--dynamic", "--policy", "bmf"); status != 0 || !strings.HasPrefix(stdout, "loads below 1; ") {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+}
+
+// Classes on resources of their own are solved apart.
+func TestAllocateParts(t *testing.T) {
+	apart := strings.NewReplacer(`"demand": {"cpu": 1, "ram": 2}`, `"demand": {"cpu": 2}`, `"demand": {"cpu": 1, "ram": 1}`, `"demand": {"ram": 2}`)
+	stdout, stderr, status := pfq(apart.Replace(manyClasses), "allocate", "-", "--dynamic")
+	if status != 0 || !strings.Contains(stdout, " in 2 parts without common resources\n") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}
+
 // An overloaded resource is an answer, and the exit status 1.
 func TestAllocateOverload(t *testing.T) {
 	overload := strings.Replace(oneTraffic, "0.5", `"7/6"`, 1)
@@ -269,6 +289,7 @@ func TestAllocateBadUsage(t *testing.T) {
 		"weights.json": strings.Replace(onePool, `"count": 1`, `"weight": 2`, 1),
 		"demand.json":  strings.Replace(onePool, `{"c<u>": 3}`, `{"c<v>": 3}`, 1),
 		"never.json":   strings.Replace(strings.Replace(oneTraffic, `"1/4"`, "0", 1), "0.5", "0", 1),
+		"counted.json": strings.Replace(onePool, `"c<u>": 1}`, `"c<u>": 1}, "count": 2`, 1),
 		"empty.yaml":   "",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -284,6 +305,8 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"demand.json", `pfq: demand.json: jobs[1].demand["c<v>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n"},
 		{"traffic.json", "pfq: traffic.json: jobs[0].arrival_rate = a string \"1/4\": want one of the fields name, demand, weight, count; " +
 			"this one is for jobs that come and go, with --dynamic\n"},
+		{"counted.json --dynamic", "pfq: counted.json: jobs[0].count = the number 2: want one of the fields name, demand, weight, arrival_rate, mean_size, " +
+			"declared; this one is for jobs that stay, without --dynamic\n"},
 		{"pool.json --dynamic", "pfq: pool.json: jobs[0].arrival_rate is missing: want a number >= 0\n"},
 		{"pool.json --policy fair", "pfq: --policy = fair: want pf, drf, maxmin, bmf or bf\n"},
 		{"pool.json --engine fast", "pfq: --engine = fast: want auto, float, enclose or exact"},
@@ -310,7 +333,7 @@ func TestAllocateBadUsage(t *testing.T) {
 			t.Errorf("pfq allocate %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
 		}
 	}
-	if files, err := os.ReadDir("."); err != nil || len(files) != 6 {
+	if files, err := os.ReadDir("."); err != nil || len(files) != 7 {
 		t.Errorf("files %v were left, error %v", files, err)
 	}
 }

@@ -89,7 +89,7 @@ func (a *auditAnswer) properties() record {
 func (a *auditAnswer) indexFields() record {
 	x := a.indices
 	engine := string(fluid.Float)
-	if a.exact {
+	if a.exact && x.MeanUtilization.Exact != nil { // nil if the fractions are too long
 		engine = string(fluid.Exact)
 	}
 	var out record

@@ -43,7 +43,7 @@ func (f *allocateFlags) traffic(ctx context.Context, t *fluid.Traffic, name stri
 	}
 	a.result, err = fluid.Solve(t, fluid.Policy(f.policy), fluid.TrafficSettings{RelTol: f.tol, MaxStates: f.states})
 	switch {
-	case err != nil && plan != nil && simulateHint.MatchString(err.Error()):
+	case plan != nil && errors.Is(err, fluid.ErrTooLarge):
 		fmt.Fprintln(stderr, "pfq: note: no means beside the estimates:", cli.OneLine(f.translate(err, name)))
 	case err != nil:
 		return nil, false, err
@@ -73,12 +73,13 @@ func (a *trafficAnswer) format() ([]byte, error) {
 func (a *trafficAnswer) jobs() []record {
 	rows := []record{}
 	for k, c := range a.traffic.Classes {
-		row := record{{"name", c.Name}, {"tasks", nil}, {"dominant_share", nil}, {"dominant_resource", a.dominant(k)},
-			{"arrival_rate", ratNumber(c.ArrivalRate)}, {"mean_jobs", nil}, {"mean_delay", nil}, {"service_rate", nil}}
+		var jobs, delay, rate any
 		if a.result != nil {
 			r := &a.result.Classes[k]
-			row[5].value, row[6].value, row[7].value = r.MeanJobs, pointed(r.MeanDelay), pointed(r.ServiceRate)
+			jobs, delay, rate = r.MeanJobs, pointed(r.MeanDelay), pointed(r.ServiceRate)
 		}
+		row := record{{"name", c.Name}, {"tasks", nil}, {"dominant_share", nil}, {"dominant_resource", a.dominant(k)},
+			{"arrival_rate", ratNumber(c.ArrivalRate)}, {"mean_jobs", jobs}, {"mean_delay", delay}, {"service_rate", rate}}
 		if a.simulated != nil {
 			row = append(row, field{"simulated", a.estimates(k, row)})
 		}
@@ -139,7 +140,11 @@ func (a *trafficAnswer) resources() []record {
 
 // pool returns the fields of the pool as a whole.
 func (a *trafficAnswer) pool() record {
-	out := record{{"stable", a.overload == nil}, {"policy", a.flags.policy}}
+	var stable any = a.overload == nil
+	if stable == true && fluid.Policy(a.flags.policy) == fluid.BMF {
+		stable = nil // not proved, see [fluid.Traffic.Stable]
+	}
+	out := record{{"stable", stable}, {"policy", a.flags.policy}}
 	if a.overload != nil {
 		return append(out, field{"resource", a.traffic.Resources[a.overload.Resource].Name},
 			field{"load", ratNumberBeside(a.overload.Load, big.NewRat(1, 1))}, field{"load_exact", ratText(a.overload.Load)})
@@ -148,7 +153,7 @@ func (a *trafficAnswer) pool() record {
 	if r == nil {
 		r = new(fluid.TrafficResult)
 	}
-	iterated := r.Method == fluid.MultigridMethod
+	iterated := r.IterationError > 0
 	for _, f := range []struct {
 		key   string
 		known bool
@@ -157,9 +162,11 @@ func (a *trafficAnswer) pool() record {
 		{"method", true, string(r.Method)},
 		{"states", true, r.States},
 		{"truncation_bound", true, r.TruncationBound},
-		{"truncation_proved", true, r.Proved},
+		{"truncation_proved", true, r.TruncationProved},
 		{"rounding_bound", !iterated, r.RoundingBound},
 		{"iteration_error", iterated, r.IterationError},
+		{"rate_residual", true, r.RateResidual},
+		{"parts", true, len(r.Parts)},
 	} {
 		if a.result == nil || !f.known {
 			f.value = nil
@@ -211,7 +218,11 @@ func (a *trafficAnswer) text() []byte {
 		poolTable(&b, a.resources(), "resource", 6, "name", "load")
 		return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 	}
-	fmt.Fprintf(&b, "stable; %s; %s\n", name, a.accuracy())
+	verdict := "stable"
+	if fluid.Policy(a.flags.policy) == fluid.BMF {
+		verdict = "loads below 1" // which is not proved to suffice
+	}
+	fmt.Fprintf(&b, "%s; %s; %s\n", verdict, name, a.accuracy())
 	if s := a.simulated; s != nil {
 		fmt.Fprintf(&b, "%d runs of %.0f jumps, observed for a time of %.6g after a warm-up of %.6g; seed %d; ± at confidence %g\n",
 			s.Runs, s.Jumps/float64(s.Runs), s.Time, s.WarmUp, a.flags.settings.Seed, a.flags.settings.Confidence)
@@ -237,20 +248,26 @@ func (a *trafficAnswer) accuracy() string {
 	if r == nil {
 		return "too many states to compute the means"
 	}
-	method, rounding := "Markov chain", oneDigitUp(r.RoundingBound)+" from rounding (proved)"
+	rounding := oneDigitUp(r.RoundingBound) + " from rounding (proved)"
+	if r.IterationError > 0 {
+		rounding = oneDigitUp(r.IterationError) + " from the iteration (measured)"
+	}
+	method := "Markov chain"
 	switch r.Method {
 	case fluid.WhittleMethod:
 		method = "product form"
-	case fluid.MultigridMethod:
-		rounding = oneDigitUp(r.IterationError) + " from the iteration (measured)"
 	case fluid.GeometricMethod:
 		return "closed form\nrelative error: " + rounding
 	}
-	var words []string
-	for _, l := range r.Limits {
-		words = append(words, fmt.Sprint(l))
+	where := fmt.Sprintf("in %d parts without common resources", len(r.Parts))
+	if len(r.Parts) == 1 {
+		var words []string
+		for _, l := range r.Parts[0].Limits {
+			words = append(words, fmt.Sprint(l))
+		}
+		where = fmt.Sprintf("up to %s jobs", strings.Join(words, ", "))
 	}
-	proved := map[bool]string{true: "proved", false: "measured"}[r.Proved]
-	return fmt.Sprintf("%s of %d states, up to %s jobs\nrelative error: %s from the states left out (%s), %s",
-		method, r.States, strings.Join(words, ", "), oneDigitUp(r.TruncationBound), proved, rounding)
+	proved := map[bool]string{true: "proved", false: "measured"}[r.TruncationProved]
+	return fmt.Sprintf("%s of %d states, %s\nrelative error: %s from the states left out (%s), %s",
+		method, r.States, where, oneDigitUp(r.TruncationBound), proved, rounding)
 }
