@@ -3,10 +3,12 @@ package plots
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 
 	"productform/fluid"
+	"productform/sim"
 )
 
 // bonaldRoberts returns the entries after [BR14]. The parameters of the figures of the paper are not known here; these
@@ -45,7 +47,8 @@ func policyShort(p fluid.Policy) string {
 	return "BF"
 }
 
-// policyLook returns the look of a policy, that of balanced fairness being the one it has in the figures of [BC17].
+// policyLook returns the look of a policy. Balanced fairness is not black as in the figures of [BC17]: a second class
+// is lighter here, and grey would stand for the class of any policy.
 func policyLook(p fluid.Policy) int {
 	switch p {
 	case fluid.PF:
@@ -55,16 +58,16 @@ func policyLook(p fluid.Policy) int {
 	case fluid.MaxMin:
 		return 4
 	case fluid.BMF:
-		return 2
+		return 3
 	}
-	return balancedLook
+	return 2
 }
 
 // The words that captions share.
 const (
-	afterRoberts = "After Bonald and Roberts (2014), with parameters of our own: those of the figures of the paper are not at hand."
-	policyWords  = "Proportional fairness (PF) maximises the sum of the logarithms of the numbers of tasks; dominant resource fairness (DRF) raises the dominant shares of all jobs together until a resource is full and a job that needs it stops"
-	trafficWords = "Class-k jobs arrive as a Poisson process of rate λ_k with exponential sizes of mean σ_k; the jobs present share the resources at once at every arrival and departure. "
+	afterRoberts = "After Bonald and Roberts (2014), with parameters of our own."
+	policyWords  = "Proportional fairness (PF) maximises the product of the numbers of tasks; dominant resource fairness (DRF) raises all dominant shares together, that of a job until a resource it needs is full"
+	trafficWords = "Class-k jobs come as a Poisson process of rate λ_k, with exponential sizes of mean σ_k, and share anew at every arrival and departure. "
 )
 
 // rats returns fractions written as "1" or "1/10".
@@ -89,8 +92,8 @@ func unitResources(n int) []fluid.Resource {
 	return all
 }
 
-// trafficOf returns traffic of one class for each profile, of mean size 1, whose arrival rates are in proportion to part and
-// such that the largest load, with the true profiles, is rho.
+// trafficOf returns traffic of one class for each profile, of mean size 1, whose arrival rates are in proportion to
+// part and such that the largest load, with the true profiles, is rho.
 func trafficOf(rho *big.Rat, part []*big.Rat, profiles ...[]*big.Rat) *fluid.Traffic {
 	t := &fluid.Traffic{Resources: unitResources(len(profiles[0]))}
 	for k, a := range profiles {
@@ -111,9 +114,33 @@ func trafficOf(rho *big.Rat, part []*big.Rat, profiles ...[]*big.Rat) *fluid.Tra
 
 // profileWords writes a profile, "(1, 0.1)".
 func profileWords(a []*big.Rat) string {
+	return "(" + decimals(a) + ")"
+}
+
+func decimals(v []*big.Rat) string {
 	var words []string
-	for _, v := range a {
-		words = append(words, decimal(v))
+	for _, x := range v {
+		words = append(words, decimal(x))
 	}
-	return "(" + strings.Join(words, ", ") + ")"
+	return strings.Join(words, ", ")
+}
+
+// letter names the panel of number k, "(a)" for 0.
+func letter(k int) string { return fmt.Sprintf("(%c)", 'a'+k) }
+
+// panelID names the panel of number k of a figure in checks and claims, "fluid-2a" for 0.
+func panelID(f *Figure, k int) string { return f.ID + string(rune('a'+k)) }
+
+// overMean returns the ratio of two estimates of independent runs, with the interval of its logarithm.
+func overMean(a, b *sim.Estimate, load *big.Rat) ratio {
+	mean, factor := a.Mean/b.Mean, math.Exp(math.Hypot(a.HalfWidth/a.Mean, b.HalfWidth/b.Mean))
+	return ratio{mean, mean / factor, mean * factor, decimal(load)}
+}
+
+// moreOrLess writes a ratio to one as a difference, "19 % larger".
+func moreOrLess(v float64) string {
+	if v < 1 {
+		return short(100*(1-v)) + " % smaller"
+	}
+	return short(100*(v-1)) + " % larger"
 }

@@ -6,163 +6,236 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
 	"productform/fluid"
 )
 
-// lieNeed is what tasks need of the resource that is not their dominant one in fluid-4: with it a liar gains most, for
-// profiles (1, a) and (a, 1) under PF at rest, namely (1 + a)(1 - a/2).
+// lieNeed is what tasks need of the resource that is not their dominant one in fluid-4a to d: with it a liar gains
+// most, for profiles (1, a) and (a, 1) under PF at rest, namely (1 + a)(1 - a/2).
 func lieNeed() *big.Rat { return big.NewRat(1, 2) }
 
-// lieFactors are by how much liars overstate that need: from the truth to twice as much, where both needs are declared equal.
-func lieFactors(p Precision) []*big.Rat {
-	steps := int64(24)
+// A lieCase is a panel of fluid-4: a class of jobs that overstate what they need of resource 2, beside an honest class.
+type lieCase struct {
+	title        string
+	liar, honest []*big.Rat // true profiles
+	rates        []*big.Rat // arrival rates of liars and honest jobs; nil for one job of each at rest
+	most         *big.Rat   // largest need declared
+}
+
+// lieCases returns the panels: profiles (1, a) and (a, 1) at rest and at three loads of both resources with true needs,
+// then two examples in which lies gain in traffic.
+func lieCases() []lieCase {
+	one, a := big.NewRat(1, 1), lieNeed()
+	same := lieCase{title: "At rest, one job of each class", liar: []*big.Rat{one, a}, honest: []*big.Rat{a, one}, most: one}
+	all := []lieCase{same}
+	for _, rho := range rats("3/10", "6/10", "8/10") {
+		same.title = "Load " + decimal(rho)
+		rate := new(big.Rat).Quo(rho, new(big.Rat).Add(one, a))
+		same.rates = []*big.Rat{rate, rate}
+		all = append(all, same)
+	}
+	for _, c := range []lieCase{
+		{liar: rats("1", "1/4"), honest: rats("3/4", "1"), rates: rats("1/100", "3/5"), most: one},
+		{liar: rats("1/10", "0"), honest: rats("9/10", "1"), rates: rats("1/100", "4/5"), most: big.NewRat(1, 10)},
+	} {
+		c.title = "Few liars, " + profileWords(c.liar) + ", beside " + profileWords(c.honest)
+		all = append(all, c)
+	}
+	return all
+}
+
+// lieGains is the number of the first panel whose profiles were chosen because lies gain in traffic.
+const lieGains = 4
+
+// needs are what liars declare that they need of resource 2: from the truth to the largest need.
+func (c lieCase) needs(p Precision) []*big.Rat {
+	steps := int64(30)
 	if p == Draft {
-		steps = 12
+		steps = 15
 	}
 	var v []*big.Rat
+	step := new(big.Rat).Sub(c.most, c.liar[1])
+	step.Quo(step, big.NewRat(steps, 1))
 	for k := int64(0); k <= steps; k++ {
-		v = append(v, big.NewRat(steps+k, steps))
+		need := new(big.Rat).Mul(step, big.NewRat(k, 1))
+		v = append(v, need.Add(need, c.liar[1]))
 	}
 	return v
 }
 
-// lieLoads are the loads with true needs; 0 stands for one job of each class at rest.
-func lieLoads() []*big.Rat { return rats("0", "3/10", "6/10", "8/10") }
-
-// mostLied is the largest load, with the needs declared, at which fluid-4 is computed: near 1 the numbers of jobs are too large.
+// mostLied is the largest load, with the needs declared, at which fluid-4 is computed: near 1 the numbers of jobs are
+// too large.
 func mostLied() *big.Rat { return big.NewRat(95, 100) }
 
 var errTooMuch = errors.New("lies bring a resource close to its limit or beyond")
 
-// A lie is one class of jobs that overstate their need, beside an honest one.
-type lie struct {
-	rho, factor *big.Rat
-	policy      fluid.Policy
-}
-
-// rates returns the tasks, at rest or in the mean, of a liar and of an honest job. The error is
-// errTooMuch if lies bring a resource to a load above mostLied.
-func (l lie) rates() (liar, honest float64, err error) {
-	one, a := big.NewRat(1, 1), lieNeed()
-	declared := []*big.Rat{one, new(big.Rat).Mul(a, l.factor)}
-	if l.rho.Sign() == 0 {
-		p := &fluid.Pool{Resources: unitResources(2), Jobs: []fluid.Job{{Name: "liar", Demand: declared}, {Name: "honest", Demand: []*big.Rat{a, one}}}}
-		r, err := fluid.Allocate(p, l.policy, fluid.Settings{})
+// tasks returns the tasks, at rest or in the mean, of a liar and of an honest job if liars declare this need of
+// resource 2. The error is errTooMuch if that brings a resource to a load above mostLied.
+func (c lieCase) tasks(need *big.Rat, policy fluid.Policy) (liar, honest float64, err error) {
+	declared := []*big.Rat{c.liar[0], need}
+	if c.rates == nil {
+		p := &fluid.Pool{Resources: unitResources(2), Jobs: []fluid.Job{{Name: "liar", Demand: declared}, {Name: "honest", Demand: c.honest}}}
+		r, err := fluid.Allocate(p, policy, fluid.Settings{})
 		if err != nil {
 			return 0, 0, err
 		}
 		return r.Jobs[0].Tasks.Float, r.Jobs[1].Tasks.Float, nil
 	}
-	t := trafficOf(l.rho, rats("1", "1"), []*big.Rat{one, a}, []*big.Rat{a, one})
-	t.Classes[0].Declared = declared
+	t := &fluid.Traffic{Resources: unitResources(2), Classes: []fluid.Class{
+		{Name: "liar", Demand: c.liar, Declared: declared, ArrivalRate: c.rates[0]}, {Name: "honest", Demand: c.honest, ArrivalRate: c.rates[1]}}}
 	for _, load := range t.Loads() {
 		if load.Cmp(mostLied()) > 0 {
 			return 0, 0, errTooMuch
 		}
 	}
-	r, err := fluid.Solve(t, l.policy, fluid.TrafficSettings{RelTol: 1e-5})
+	r, err := fluid.Solve(t, policy, fluid.TrafficSettings{RelTol: 1e-6})
 	if err != nil {
-		return 0, 0, fmt.Errorf("load %s, factor %s, %s: %w", decimal(l.rho), decimal(l.factor), policyShort(l.policy), err)
+		return 0, 0, fmt.Errorf("%s, need %s, %s: %w", c.title, decimal(need), policyShort(policy), err)
 	}
 	return *r.Classes[0].ServiceRate, *r.Classes[1].ServiceRate, nil
 }
 
-// lieCurve is what liars and honest jobs get at one load under one policy, relative to the truth.
+// lieCurve is what liars and honest jobs get in one case under one policy.
 type lieCurve struct {
-	rho          *big.Rat
+	lieCase
 	policy       fluid.Policy
-	x            []float64
-	liar, honest []float64
-	truth        float64 // tasks of all if nobody lies, the same for both classes
+	x            []float64 // needs declared
+	liar, honest []float64 // tasks, the first without lies
+}
+
+// over returns values over the first.
+func over(v []float64) []float64 {
+	all := make([]float64, len(v))
+	for k, x := range v {
+		all[k] = x / v[0]
+	}
+	return all
 }
 
 // best returns the largest gain of liars and where.
-func (c lieCurve) best() (gain, at float64) {
-	for k, v := range c.liar {
+func (c lieCurve) best() (gain float64, at int) {
+	for k, v := range over(c.liar) {
 		if v > gain {
-			gain, at = v, c.x[k]
+			gain, at = v, k
 		}
 	}
 	return gain, at
 }
 
-// compute adds what lies bring, factor by factor; where they come too close to overloading a resource it ends.
-func (c *lieCurve) compute(ctx context.Context, factors []*big.Rat) error {
-	for _, factor := range factors {
+// lieMargin is what numbers may be off: a gain below is none.
+const lieMargin = 1e-5
+
+// gainWords writes a largest gain as "12.5 %" or "nothing".
+func gainWords(gain float64) string {
+	if gain <= 1+lieMargin {
+		return "nothing"
+	}
+	return short(100*(gain-1)) + " %"
+}
+
+// compute adds what lies bring, need by need; where they come too close to overloading a resource it ends.
+func (c *lieCurve) compute(ctx context.Context, needs []*big.Rat) error {
+	for _, need := range needs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		liar, honest, err := lie{c.rho, factor, c.policy}.rates()
+		liar, honest, err := c.tasks(need, c.policy)
 		if errors.Is(err, errTooMuch) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if len(c.x) == 0 {
-			c.truth = liar
-		}
-		x, _ := factor.Float64()
-		c.x, c.liar, c.honest = append(c.x, x), append(c.liar, liar/c.truth), append(c.honest, honest/c.truth)
+		x, _ := need.Float64()
+		c.x, c.liar, c.honest = append(c.x, x), append(c.liar, liar), append(c.honest, honest)
 	}
 	return nil
 }
 
-// lies draws what liars and honest jobs get, relative to the truth, at rest and at three loads.
+// lies draws what liars and honest jobs get, relative to the truth, under PF and DRF.
 func lies(ctx context.Context, e effort, f *Figure) error {
-	factors := lieFactors(e.precision)
-	axis := Axis{Quantity: "need of resource 2 that class 1 declares, over the true one", Min: 1, Max: 2}
-	var curves []*lieCurve
-	var ends, truths []string
-	for k, rho := range lieLoads() {
-		title, quantity := "Load "+decimal(rho), "mean service rate, over that without lies"
-		if k == 0 {
-			title, quantity = "At rest, one job of each class", "tasks, over those without lies"
+	var pf, drf []lieCurve // by panel
+	var ends, truths, gains []string
+	others := 0.0 // largest gain under DRF
+	for k, one := range lieCases() {
+		needs := one.needs(e.precision)
+		least, _ := needs[0].Float64()
+		most, _ := one.most.Float64()
+		panel := Panel{Title: one.title, X: Axis{Quantity: "need of resource 2 that liars declare", Min: least, Max: most},
+			Y: Axis{Quantity: "mean service rate, over that without lies"}, References: []Reference{{Label: "", Y: 1}}}
+		if one.rates == nil {
+			panel.Y.Quantity = "tasks, over those without lies"
 		}
-		panel := Panel{Title: title, X: axis, Y: Axis{Quantity: quantity}, References: []Reference{{Label: "", Y: 1}}}
+		var both []lieCurve
 		var truth []string
 		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
-			c := &lieCurve{rho: rho, policy: policy}
-			if err := c.compute(ctx, factors); err != nil {
+			c := lieCurve{lieCase: one, policy: policy}
+			if err := c.compute(ctx, needs); err != nil {
 				return err
 			}
-			curves = append(curves, c)
-			truth = append(truth, fmt.Sprintf("%s under %s", short(c.truth), policyShort(policy)))
+			both = append(both, c)
+			truth = append(truth, fmt.Sprintf("%s and %s under %s", short(c.liar[0]), short(c.honest[0]), policyShort(policy)))
 		}
-		truths = append(truths, fmt.Sprintf("(%c) %s", 'a'+k, strings.Join(truth, ", ")))
-		for _, liar := range []bool{true, false} {
-			for _, c := range curves[2*k:] {
-				s := Series{Label: policyShort(c.policy), Group: "honest jobs", Look: policyLook(c.policy), X: c.x, Y: c.honest}
-				if liar {
-					s.Group, s.Y = "liars", c.liar
-				}
-				panel.Series = append(panel.Series, s)
-			}
+		truths = append(truths, letter(k)+" "+strings.Join(truth, ", "))
+		for _, c := range both {
+			panel.Series = append(panel.Series, Series{Label: policyShort(c.policy), Group: "liars", Look: policyLook(c.policy), X: c.x, Y: over(c.liar)})
 		}
-		if n := len(curves[2*k].x); n < len(factors) {
-			ends = append(ends, fmt.Sprintf("beyond f = %s at load %s", short(curves[2*k].x[n-1]), decimal(rho)))
+		for _, c := range both {
+			panel.Series = append(panel.Series, Series{Label: policyShort(c.policy), Group: "honest jobs", Look: policyLook(c.policy), X: c.x, Y: over(c.honest)})
 		}
+		if n := len(both[0].x); n < len(needs) {
+			ends = append(ends, fmt.Sprintf("beyond %s in %s", short(both[0].x[n-1]), letter(k)))
+		}
+		gain, _ := both[0].best()
+		gains = append(gains, letter(k)+" "+gainWords(gain))
+		gain, _ = both[1].best()
+		others = max(others, gain)
+		pf, drf = append(pf, both[0]), append(drf, both[1])
 		f.Panels = append(f.Panels, panel)
 	}
-	a := lieNeed()
-	f.OneLegend = true
-	f.Caption = fmt.Sprintf("Tasks of class 1 need (1, %[1]s) of two resources of capacity 1, tasks of class 2 (%[1]s, 1). All jobs of class 1 declare (1, %[1]s·f), hold what they declare and use what they need. ", decimal(a)) +
-		"Numbers of tasks of a liar and (lighter) of an honest job of class 2, over those without lies, against f: (a) at rest, with one job of each class, and mean service rates γ_k = λ_kσ_k/E[x_k] in random traffic with λ₁ = λ₂ and σ₁ = σ₂ = 1 at load (b) 0.3, (c) 0.6, (d) 0.8 of both resources with true needs. " +
-		"Without lies both classes have " + strings.Join(truths, "; ") + ". " + trafficWords + policyWords + ". " + lieEnds(ends) +
-		"The profiles are those of this form with which a lie brings most under PF at rest, (1 + a)(1 − a/2) at f = 1/(a(2 − a)). " +
-		fmt.Sprintf("Exact, from the balance equations of a truncated Markov chain, at %d factors joined by straight lines. ", len(factors)) + afterRoberts
-	f.Parameters = []Parameter{
-		{"profiles", fmt.Sprintf("(1, %[1]s), declared as (1, %[1]s·f), and (%[1]s, 1)", decimal(a))},
-		{"factors", fmt.Sprintf("f at %d values from 1 to 2", len(factors))},
-		{"capacities", "1 and 1"},
-		{"loads", "at rest; " + decimals(lieLoads()[1:]) + " of both resources with true needs"},
-		{"arrival rates", "λ₁ = λ₂"},
-		{"sizes", "exponential, mean 1; weights 1"},
+	a := decimal(lieNeed())
+	steps := len(lieCases()[0].needs(e.precision))
+	var examples []string
+	for k, c := range lieCases()[lieGains:] {
+		examples = append(examples, fmt.Sprintf("%s liars %s at rate %s, honest jobs %s at rate %s", letter(lieGains+k), profileWords(c.liar), decimal(c.rates[0]), profileWords(c.honest), decimal(c.rates[1])))
 	}
-	return lieClaims(ctx, f, curves)
+	f.OneLegend = true
+	f.Caption = "The best lie shown brings under PF " + strings.Join(gains, ", ") + "; under DRF the best of all brings " + gainWords(others) + ". " +
+		fmt.Sprintf("Two resources of capacity 1. In (a–d) tasks of class 1 need (1, %[1]s), those of class 2 (%[1]s, 1). All jobs of class 1 overstate what they need of resource 2: they hold what they declare and use what they need. ", a) +
+		"Tasks of a liar and (lighter) of an honest job, over those without lies: (a) at rest, with one job of each class; then mean service rates γ_k = λ_kσ_k/E[x_k] in random traffic, with λ₁ = λ₂ at load (b) 0.3, (c) 0.6, (d) 0.8 of both resources with true needs; " + strings.Join(examples, ", ") + "; σ₁ = σ₂ = 1. " +
+		hidden(f.Panels) + "In (f) DRF drops at 0, since with any need of resource 2 a liar is stopped when that is full. " + trafficWords + policyWords + ". " + lieEnds(ends) +
+		"Of profiles (1, a) and (a, 1) those here reward lies most under PF at rest, with (1 + a)(1 − a/2) at the need 1/(2 − a); those of (e, f) are chosen so that lies gain. " +
+		fmt.Sprintf("Exact, from a truncated Markov chain, at %d needs. ", steps) + afterRoberts
+	f.Parameters = []Parameter{
+		{"profiles, (a–d)", fmt.Sprintf("(1, %[1]s), of which the second need is overstated, and (%[1]s, 1)", a)},
+		{"profiles and arrival rates, (e, f)", strings.Join(examples, "; ")},
+		{"needs declared", fmt.Sprintf("%d values from the true one to 1, in (f) to %s", steps, decimal(lieCases()[lieGains+1].most))},
+		{"capacities", "1 and 1"},
+		{"loads, (a–d)", "at rest; 0.3, 0.6, 0.8 of both resources with true needs"},
+		{"arrival rates, (b–d)", "λ₁ = λ₂"},
+		{"sizes", "exponential, mean 1; weights 1"},
+		{"tasks of liars and honest jobs without lies", strings.Join(truths, "; ")},
+	}
+	lieChecks(f, pf[0], drf[0])
+	lieClaims(f, pf, drf)
+	return loneLiars(ctx, f)
+}
+
+// hidden tells which curves of liars lie under those of honest jobs.
+func hidden(panels []Panel) string {
+	var words []string
+	for k, p := range panels {
+		n := len(p.Series) / 2
+		for i, s := range p.Series[:n] {
+			if slices.EqualFunc(s.Y, p.Series[n+i].Y, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {
+				words = append(words, fmt.Sprintf("In %s the curve of liars under %s lies below that of honest jobs, which get the same. ", letter(k), s.Label))
+			}
+		}
+	}
+	return strings.Join(words, "")
 }
 
 // lieEnds tells where lies overload a resource.
@@ -170,50 +243,67 @@ func lieEnds(ends []string) string {
 	if len(ends) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Curves end where lies bring resource 2 to a load above %s (%s); from a load of 1 on the numbers of jobs grow without limit. ", decimal(mostLied()), strings.Join(ends, " and "))
+	return fmt.Sprintf("Curves end where lies bring resource 2 to a load above %s (%s); from 1 on the numbers of jobs grow without limit. ", decimal(mostLied()), strings.Join(ends, " and "))
 }
 
-// lieClaims compares lies at rest with their formula, and what they bring in traffic with that.
-func lieClaims(ctx context.Context, f *Figure, curves []*lieCurve) error {
+// lieChecks compares lies at rest with their formula.
+func lieChecks(f *Figure, pf, drf lieCurve) {
 	a, _ := lieNeed().Float64()
-	rest := curves[0]
-	for k, x := range rest.x {
-		// PF fills both resources, φ₁ = (1 - a)/(1 - a²f), until the price of resource 1 is 0 at f = 1/(a(2 - a)); then φ₁ = 1/(2af).
-		liar := (1 - a) / (1 - a*a*x)
-		if x > 1/(a*(2-a)) {
-			liar = 1 / (2 * a * x)
+	for k, need := range pf.x {
+		// PF fills both resources, φ₁ = (1 - a)/(1 - a need), until the price of resource 1 is 0 at need = 1/(2 - a);
+		// then φ₁ = 1/(2 need).
+		liar := (1 - a) / (1 - a*need)
+		if need > 1/(2-a) {
+			liar = 1 / (2 * need)
 		}
 		f.Checks = append(f.Checks,
-			solved(f.ID+"a", fmt.Sprintf("tasks of a liar over those without lies, PF, factor %g, by formula", x), rest.liar[k], liar*(1+a), 1e-8),
-			solved(f.ID+"a", fmt.Sprintf("tasks of a liar over those without lies, DRF, factor %g, by formula", x), curves[1].liar[k], (1+a)/max(1+a, 1+a*x), 1e-12))
+			solved(f.ID+"a", fmt.Sprintf("tasks of a liar, PF, need %.5g declared, by formula", need), pf.liar[k], liar, 1e-8),
+			solved(f.ID+"a", fmt.Sprintf("tasks of a liar, DRF, need %.5g declared, by formula", need), drf.liar[k], 1/max(1+a, 1+need), 1e-12))
 	}
-	atRest, where := rest.best()
-	words := []string{fmt.Sprintf("at rest %s times as many tasks, with f = %s", short(atRest), short(where))}
+}
+
+// strategyProof is what the abstract says of lies.
+const strategyProof = "In random traffic the strategy-proof property of DRF proves unimportant (abstract)"
+
+// lieClaims holds what the abstract says against the profiles that gain most at rest, then against those that gain in
+// traffic.
+func lieClaims(f *Figure, pf, drf []lieCurve) {
+	profiles := fmt.Sprintf(" Profiles %s and %s, all jobs of class 1 lie.", profileWords(pf[0].lieCase.liar), profileWords(pf[0].lieCase.honest))
+	atRest, where := pf[0].best()
+	words := []string{fmt.Sprintf("at rest %s times as many tasks, with the need %s", short(atRest), short(pf[0].x[where]))}
 	most := 0.0
-	for k := 2; k < len(curves); k += 2 {
-		c := curves[k]
+	var beside []string
+	better := true
+	for k := 1; k < lieGains; k++ {
+		c, d := pf[k], drf[k]
 		gain, at := c.best()
 		most = max(most, gain)
 		last := len(c.x) - 1
-		words = append(words, fmt.Sprintf("at load %s %s times, with f = %s, and %s times with f = %s", decimal(c.rho), strconv.FormatFloat(gain, 'f', 4, 64), short(at), short(c.liar[last]), short(c.x[last])))
-	}
-	f.Claims = append(f.Claims, verdict(f.ID, "In random traffic the strategy-proof property of DRF proves unimportant (abstract).",
-		"The most that lies of a class bring it under PF is smaller at every load than at rest, and less than 5 % of its service rate.",
-		"The best lie under PF brings "+strings.Join(words, "; ")+".", most < atRest && most < 1.05))
-	var beside []string
-	better := true
-	for k := 2; k < len(curves); k += 2 {
-		pf, drf := curves[k], curves[k+1]
-		for i, x := range pf.x {
-			better = better && pf.truth*pf.honest[i] >= drf.truth*drf.honest[i]*(1-1e-6)
-			if math.Abs(x-where) < 0.051 && len(beside) < k/2 {
-				beside = append(beside, fmt.Sprintf("%s against %s at load %s, f = %s", short(pf.truth*pf.honest[i]), short(drf.truth*drf.honest[i]), decimal(pf.rho), short(x)))
-			}
+		words = append(words, fmt.Sprintf("at %s %s times, with the need %s, and %s times with %s", strings.ToLower(c.title), strconv.FormatFloat(gain, 'f', 4, 64), short(c.x[at]), short(c.liar[last]/c.liar[0]), short(c.x[last])))
+		for i := range c.x {
+			better = better && c.honest[i] >= d.honest[i]*(1-lieMargin)
 		}
+		beside = append(beside, fmt.Sprintf("%s against %s at %s", short(c.honest[where]), short(d.honest[where]), strings.ToLower(c.title)))
 	}
-	f.Claims = append(f.Claims, verdict(f.ID, "(Not in the paper.) What liars take from honest jobs under PF is no more than what these have more there than under DRF.", "The mean service rate of honest jobs beside liars is at least as large under PF as under DRF, at every load and factor shown.",
-		"PF against DRF: "+strings.Join(beside, "; ")+".", better))
-	return loneLiars(ctx, f)
+	f.Claims = append(f.Claims,
+		verdict(f.ID, strategyProof+"."+profiles,
+			"The most that lies of a class bring it under PF is smaller at every load than at rest, and less than 5 % of its service rate.",
+			"The best lie under PF brings "+strings.Join(words, "; ")+".", most < atRest && most < 1.05),
+		verdict(f.ID, "(Not in the paper.) What liars take from honest jobs under PF is no more than what these have more there than under DRF."+profiles,
+			"The mean service rate of honest jobs beside liars is at least as large under PF as under DRF, at every load and need shown.",
+			fmt.Sprintf("PF against DRF where liars declare the need %s: ", short(pf[0].x[where]))+strings.Join(beside, "; ")+".", better))
+	var examples []string
+	none := true
+	for k := lieGains; k < len(pf); k++ {
+		c := pf[k]
+		gain, at := c.best()
+		none = none && gain <= 1+lieMargin
+		unharmed, _ := drf[k].best()
+		examples = append(examples, fmt.Sprintf("%s %s declared as (%s, %s), at rate %s beside %s at rate %s: mean delay of a liar %s s, %s s with the truth, a mean service rate %.3g times as large; under DRF the best lie brings %s",
+			letter(k), profileWords(c.lieCase.liar), decimal(c.lieCase.liar[0]), short(c.x[at]), decimal(c.rates[0]), profileWords(c.lieCase.honest), decimal(c.rates[1]), short(1/c.liar[at]), short(1/c.liar[0]), gain, gainWords(unharmed)))
+	}
+	f.Claims = append(f.Claims, verdict(f.ID, strategyProof+", read as: under PF no class gains by lying in random traffic, whatever its profile.",
+		"In (e) and (f) no need that liars declare brings them under PF a larger mean service rate than the truth.", strings.Join(examples, "; ")+".", none))
 }
 
 // loneLiars states what a lie brings if only a tenth of the jobs of class 1 lie.
@@ -228,21 +318,22 @@ func loneLiars(ctx context.Context, f *Figure) error {
 				return err
 			}
 			t := trafficOf(rho, rats("9/10", "1/10", "1"), []*big.Rat{one, a}, []*big.Rat{one, a}, []*big.Rat{a, one})
-			t.Classes[1].Declared = []*big.Rat{one, new(big.Rat).Mul(a, factor)}
+			need := new(big.Rat).Mul(a, factor)
+			t.Classes[1].Declared = []*big.Rat{one, need}
 			r, err := fluid.Solve(t, fluid.PF, fluid.TrafficSettings{RelTol: 1e-4})
 			if err != nil {
 				return err
 			}
 			if gain := *r.Classes[1].ServiceRate / *r.Classes[0].ServiceRate; gain > best {
 				best, honest = gain, *r.Classes[0].ServiceRate
-				at, _ = factor.Float64()
+				at, _ = need.Float64()
 			}
 		}
 		most = max(most, best)
-		words = append(words, fmt.Sprintf("at load %s %s times the %s tasks of those of its class who tell the truth, with f = %s", decimal(rho), short(best), short(honest), short(at)))
+		words = append(words, fmt.Sprintf("at load %s %s times the %s tasks of those of its class who tell the truth, with the need %s", decimal(rho), short(best), short(honest), short(at)))
 	}
-	f.Claims = append(f.Claims, verdict(f.ID, "In random traffic the strategy-proof property of DRF proves unimportant (abstract), if only a tenth of the jobs of class 1 lie.",
-		"Of f = 1.25, 1.5 and 2 the best brings a liar under PF less than 5 %.",
+	f.Claims = append(f.Claims, verdict(f.ID, fmt.Sprintf("%s. Profiles (1, %[2]s) and (%[2]s, 1), a tenth of the jobs of class 1 lie.", strategyProof, decimal(a)),
+		"Of the needs 0.625, 0.75 and 1 declared the best brings a liar under PF less than 5 %.",
 		"The mean service rate of a liar is "+strings.Join(words, "; ")+".", most < 1.05))
 	return nil
 }

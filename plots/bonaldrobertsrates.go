@@ -70,6 +70,53 @@ func (c couple) solved(rho *big.Rat, p fluid.Policy) (*fluid.TrafficResult, erro
 	return r, nil
 }
 
+// solvedCouples are the exact results, by couple, policy and load.
+type solvedCouples map[string]*fluid.TrafficResult
+
+// at returns the result of a couple, computed when first asked for.
+func (s solvedCouples) at(k int, p fluid.Policy, rho *big.Rat) (*fluid.TrafficResult, error) {
+	key := fmt.Sprint(k, p, rho)
+	if r, known := s[key]; known {
+		return r, nil
+	}
+	r, err := couples()[k].solved(rho, p)
+	if err == nil {
+		s[key] = r
+	}
+	return r, err
+}
+
+// both returns the results under PF and DRF.
+func (s solvedCouples) both(k int, rho *big.Rat) (pf, drf *fluid.TrafficResult, err error) {
+	if pf, err = s.at(k, fluid.PF, rho); err != nil {
+		return nil, nil, err
+	}
+	drf, err = s.at(k, fluid.DRF, rho)
+	return pf, drf, err
+}
+
+// finding tells how far PF and DRF are apart at a load, and which classes are served more slowly under PF there.
+func (s solvedCouples) finding(rho *big.Rat) (string, error) {
+	var fewer, slower []string
+	for k, c := range couples() {
+		pf, drf, err := s.both(k, rho)
+		if err != nil {
+			return "", err
+		}
+		fewer = append(fewer, letter(k)+" "+moreOrLess(inSystem(pf)/inSystem(drf)))
+		for _, class := range c.shownClasses() {
+			if v := *pf.Classes[class].ServiceRate / *drf.Classes[class].ServiceRate; v < 1-1e-4 {
+				slower = append(slower, fmt.Sprintf("class %d in %s, whose mean service rate is %s", class+1, letter(k), moreOrLess(v)))
+			}
+		}
+	}
+	text := "At load " + decimal(rho) + " the mean number of jobs is under PF, against DRF, " + strings.Join(fewer, ", ") + "; "
+	if slower == nil {
+		return text + "no class is served more slowly. ", nil
+	}
+	return text + "served more slowly is " + strings.Join(slower, " and ") + ". ", nil
+}
+
 // dynamicPolicies are those with curves in random traffic.
 func dynamicPolicies() []fluid.Policy { return []fluid.Policy{fluid.PF, fluid.DRF, fluid.BF} }
 
@@ -139,10 +186,9 @@ func variedClaim(f *Figure, varied []couplePoint) error {
 		exponential[k] = inSystem(r)
 	}
 	load := decimal(varied[0].rho)
-	mean, factor := pf.Mean/drf.Mean, math.Exp(math.Hypot(pf.HalfWidth/pf.Mean, drf.HalfWidth/drf.Mean))
-	r := ratio{mean, mean / factor, mean * factor, load}
+	r := overMean(&pf, &drf, varied[0].rho)
 	f.Claims = append(f.Claims, Claim{
-		Figure:    f.ID + string(rune('a'+variedCouple)),
+		Figure:    panelID(f, variedCouple),
 		Sentence:  "Given known insensitivity properties of fair resource sharing, PF would be equally preferable under a more realistic traffic model (section 1). Profiles " + c.words() + ".",
 		Criterion: "With hyperexponential sizes, of mean 5 with probability 1/6, else 1/5, the mean number of jobs is smaller under PF than under DRF.",
 		Numbers: fmt.Sprintf("At load %s %s ± %s jobs under PF and %s ± %s under DRF, against %s and %s with exponential sizes; ratio %.3g (%.3g to %.3g).",
@@ -175,16 +221,15 @@ func (p *project) sharedParameters(e effort) []Parameter {
 }
 
 func drawRates(ctx context.Context, p *project, e effort, f *Figure, seen []couplePoint) error {
-	loads := multiples(20, 18)
-	if e.precision == Draft {
-		loads = multiples(10, 9)
-	}
+	loads := multiples(40, 36) // those below 0.8 cost next to nothing
 	axis := Axis{Quantity: "load of the busiest resource", Symbol: "ρ", Max: 1}
-	exact := make(map[string]*fluid.TrafficResult) // by couple, policy and load
-	key := func(k int, p fluid.Policy, rho *big.Rat) string { return fmt.Sprint(k, p, rho) }
+	exact := make(solvedCouples)
 	var words []string
 	for k, c := range couples() {
-		panel := Panel{Title: "Profiles " + c.words(), X: axis, Y: Axis{Quantity: "service rate over that of one processor", Symbol: "γ/(1 − ρ)"}, References: []Reference{{Label: "one processor", Y: 1}}}
+		panel := Panel{Title: "Profiles " + c.words(), X: axis, Y: Axis{Quantity: "mean service rate", Symbol: "γ/(1 − ρ)"}, References: []Reference{{Label: "one shared processor", Y: 1}}}
+		if !c.alike {
+			panel.References[0].Label = "" // room for the names of the classes
+		}
 		for _, class := range c.shownClasses() {
 			for _, policy := range dynamicPolicies() {
 				line := Series{Label: policyShort(policy), Group: c.group(class), Look: policyLook(policy)}
@@ -192,13 +237,9 @@ func drawRates(ctx context.Context, p *project, e effort, f *Figure, seen []coup
 					if err := ctx.Err(); err != nil {
 						return err
 					}
-					r, known := exact[key(k, policy, rho)]
-					if !known {
-						var err error
-						if r, err = c.solved(rho, policy); err != nil {
-							return err
-						}
-						exact[key(k, policy, rho)] = r
+					r, err := exact.at(k, policy, rho)
+					if err != nil {
+						return err
 					}
 					x, _ := rho.Float64()
 					line.X, line.Y = append(line.X, x), append(line.Y, *r.Classes[class].ServiceRate/(1-x))
@@ -215,18 +256,15 @@ func drawRates(ctx context.Context, p *project, e effort, f *Figure, seen []coup
 			}
 		}
 		f.Panels = append(f.Panels, panel)
-		words = append(words, fmt.Sprintf("(%c) %s", 'a'+k, c.words()))
+		words = append(words, letter(k)+" "+c.words())
 	}
 	for _, one := range seen {
-		r, known := exact[key(one.couple, one.policy, one.rho)]
-		if !known {
-			var err error
-			if r, err = couples()[one.couple].solved(one.rho, one.policy); err != nil {
-				return err
-			}
+		r, err := exact.at(one.couple, one.policy, one.rho)
+		if err != nil {
+			return err
 		}
 		for class, v := range one.run.result.Classes {
-			f.Checks = append(f.Checks, simulated(f.ID+string(rune('a'+one.couple)), fmt.Sprintf("mean number of jobs of class %d", class+1), r.Classes[class].MeanJobs, &v.MeanJobs, one.run.name))
+			f.Checks = append(f.Checks, simulated(panelID(f, one.couple), fmt.Sprintf("mean number of jobs of class %d", class+1), r.Classes[class].MeanJobs, &v.MeanJobs, one.run.name))
 		}
 	}
 	left := 0.0
@@ -234,12 +272,15 @@ func drawRates(ctx context.Context, p *project, e effort, f *Figure, seen []coup
 		left = max(left, r.TruncationBound)
 	}
 	f.OneLegend = true
-	f.Caption = "Mean service rate γ_k = λ_kσ_k/E[x_k], the number of tasks that a class-k job runs in the mean, against the load ρ = max_j Σ_k λ_kσ_ka_kj of the busiest of two resources of capacity 1; over 1 − ρ, which it would be if all jobs shared that resource as one processor. A class-k task takes a_kj of resource j; profiles a₁ and a₂ are " +
-		strings.Join(words, ", ") + ", λ₁ = λ₂ and σ₁ = σ₂ = 1. In (a) and (b) both classes are alike; in (c) and (d) curves of class 2 are lighter. " + trafficWords + policyWords +
-		"; balanced fairness (BF) is the allocation for which sizes matter by their means only. Every largest need is 1, so that max-min fairness of the numbers of tasks is DRF. " +
-		fmt.Sprintf("Lines are exact, at %d loads from %s to %s, joined by straight lines: PF and DRF from the balance equations of a truncated Markov chain, which leaves out less than a part of %s of the mean numbers of jobs, BF from its stationary distribution. ", len(loads), decimal(loads[0]), decimal(loads[len(loads)-1]), upTo(left)) +
-		"Points are simulated, at each " + p.sharedEffort(e) + "; bars are 95 % Student confidence intervals of the logarithm of the mean. " +
-		fmt.Sprintf("%s jumps in all. ", p.jumps()) + afterRoberts
+	finding, err := exact.finding(loads[len(loads)-1])
+	if err != nil {
+		return err
+	}
+	f.Caption = finding + "Mean service rate γ_k = λ_kσ_k/E[x_k], the tasks that a class-k job runs in the mean, against the load ρ = max_j Σ_k λ_kσ_ka_kj of the busiest of two resources of capacity 1; over 1 − ρ, which it would be if all jobs shared that resource as one processor (dotted). A class-k task takes a_kj of resource j; profiles a₁ and a₂ are " +
+		strings.Join(words, ", ") + ", λ₁ = λ₂ and σ₁ = σ₂ = 1. In (a) and (b) both classes are alike; in (c) and (d) class 2 is lighter. " + trafficWords + policyWords +
+		", here the same as max-min fairness; under balanced fairness (BF) sizes matter by their means only. " +
+		fmt.Sprintf("Lines: exact, at %d loads from %s to %s; PF and DRF from a truncated Markov chain, which leaves out less than a part of %s of the mean numbers of jobs, BF from its stationary distribution. ", len(loads), decimal(loads[0]), decimal(loads[len(loads)-1]), upTo(left)) +
+		"Points: simulated, at each " + p.sharedEffort(e) + ", " + p.jumps() + " jumps in all; bars are 95 % Student confidence intervals of the logarithm of the mean. " + afterRoberts
 	f.Parameters = []Parameter{
 		{"profiles", strings.Join(words, ", ")},
 		{"capacities", "1 and 1"},
@@ -250,23 +291,14 @@ func drawRates(ctx context.Context, p *project, e effort, f *Figure, seen []coup
 		{"simulated for a claim", "PF and DRF with hyperexponential sizes at load 0.8, profiles " + couples()[variedCouple].words()},
 	}
 	f.Parameters = append(f.Parameters, p.sharedParameters(e)...)
-	if err := closedRates(f, exact, key); err != nil {
+	if err := closedRates(f, exact); err != nil {
 		return err
 	}
-	rateClaims(f, loads, exact, key)
-	return nil
+	return rateClaims(f, loads, exact)
 }
 
 // upTo writes the power of ten at or above a small number.
-func upTo(v float64) string { return power(math.Pow(10, math.Ceil(math.Log10(max(v, 1e-16))))) }
-
-func decimals(v []*big.Rat) string {
-	var words []string
-	for _, x := range v {
-		words = append(words, decimal(x))
-	}
-	return strings.Join(words, ", ")
-}
+func upTo(v float64) string { return short(math.Pow(10, math.Ceil(math.Log10(max(v, 1e-16))))) }
 
 // simulatedRates returns the simulated points of one class.
 func simulatedRates(couple, class int, policy fluid.Policy, seen []couplePoint) (Series, error) {
@@ -286,24 +318,24 @@ func simulatedRates(couple, class int, policy fluid.Policy, seen []couplePoint) 
 }
 
 // closedRates compares balanced fairness with a sum over states of its own.
-func closedRates(f *Figure, exact map[string]*fluid.TrafficResult, key func(int, fluid.Policy, *big.Rat) string) error {
+func closedRates(f *Figure, exact solvedCouples) error {
 	rho := big.NewRat(6, 10)
 	for k, c := range couples() {
-		r, known := exact[key(k, fluid.BF, rho)]
-		if !known {
-			return fmt.Errorf("no balanced fairness at load %s", decimal(rho))
+		r, err := exact.at(k, fluid.BF, rho)
+		if err != nil {
+			return err
 		}
 		want := balancedMeans(c, rho)
 		for _, class := range c.shownClasses() {
-			f.Checks = append(f.Checks, solved(f.ID+string(rune('a'+k)), fmt.Sprintf("mean number of jobs of class %d, BF, load %s, by the recursion for Φ", class+1, decimal(rho)),
+			f.Checks = append(f.Checks, solved(panelID(f, k), fmt.Sprintf("mean number of jobs of class %d, BF, load %s, by the recursion for Φ", class+1, decimal(rho)),
 				r.Classes[class].MeanJobs, want[class], 1e-9))
 		}
 	}
 	return nil
 }
 
-// balancedMeans returns E[x_k] under balanced fairness, from Φ(x) = max_j Σ_k a_kj Φ(x-e_k) at x_k < 200, which load 0.6 leaves
-// with a probability below 1e-30.
+// balancedMeans returns E[x_k] under balanced fairness, from Φ(x) = max_j Σ_k a_kj Φ(x-e_k) at x_k < 200, which load
+// 0.6 leaves with a probability below 1e-30.
 func balancedMeans(c couple, rho *big.Rat) [2]float64 {
 	const n = 200
 	var a [2][2]float64
@@ -344,12 +376,15 @@ func balancedMeans(c couple, rho *big.Rat) [2]float64 {
 }
 
 // rateClaims holds what the paper says in its abstract.
-func rateClaims(f *Figure, loads []*big.Rat, exact map[string]*fluid.TrafficResult, key func(int, fluid.Policy, *big.Rat) string) {
+func rateClaims(f *Figure, loads []*big.Rat, exact solvedCouples) error {
 	for k, c := range couples() {
 		slower, fewer := 0, true
 		var words []string
 		for _, rho := range loads {
-			pf, drf := exact[key(k, fluid.PF, rho)], exact[key(k, fluid.DRF, rho)]
+			pf, drf, err := exact.both(k, rho)
+			if err != nil {
+				return err
+			}
 			fewer = fewer && inSystem(pf) <= inSystem(drf)*(1+1e-4)
 			var ratios []string
 			for _, class := range c.shownClasses() {
@@ -367,10 +402,11 @@ func rateClaims(f *Figure, loads []*big.Rat, exact map[string]*fluid.TrafficResu
 				words = append(words, fmt.Sprintf("%s at load %s, with %s against %s jobs", strings.Join(ratios, " and "), decimal(rho), short(inSystem(pf)), short(inSystem(drf))))
 			}
 		}
-		f.Claims = append(f.Claims, verdict(f.ID+string(rune('a'+k)), "PF performs significantly better than DRF in dynamic traffic (abstract and section 1). Profiles "+c.words()+".",
+		f.Claims = append(f.Claims, verdict(panelID(f, k), "PF performs significantly better than DRF in dynamic traffic (abstract and section 1). Profiles "+c.words()+".",
 			"The mean number of jobs is not larger under PF, at any load shown.",
 			"Mean service rate under PF over that under DRF: "+strings.Join(words, "; ")+"."+slowerWords(slower), fewer))
 	}
+	return nil
 }
 
 // inSystem returns the mean number of jobs of all classes.

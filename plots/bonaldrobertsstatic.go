@@ -38,6 +38,12 @@ func (s shared) label() string {
 // look is that of the first of the policies.
 func (s shared) look() int { return policyLook(s.policies[0]) }
 
+// used tells how full the resources are.
+func (s shared) used() string {
+	r := s.result.Resources
+	return fmt.Sprintf("%s %% of the processors and %s %% of the memory", short(100*r[0].Utilization.Float), short(100*r[1].Utilization.Float))
+}
+
 // allocations returns the allocations of all policies, those that agree to nine digits as one.
 func allocations(p *fluid.Pool) ([]shared, error) {
 	var all []shared
@@ -105,35 +111,30 @@ func twoJobs(_ context.Context, _ effort, f *Figure) error {
 	level := func(part float64) func(float64) float64 {
 		return func(x float64) float64 { return part * pf.tasks[0] * pf.tasks[1] / x }
 	}
-	best := line("as good as PF", printedLook, level(1), 0.1, 5)
+	best := line("same product of tasks as PF", printedLook, level(1), 0.1, 5)
 	best.Thin = true
 	axis := Axis{Quantity: "tasks of job 1", Symbol: "φ₁", Max: 5}
 	tasks := Panel{Title: "Allocations", X: axis, Y: Axis{Quantity: "tasks of job 2", Symbol: "φ₂", Max: 4},
 		Series: []Series{feasible, line("processors full", 3, byProcessors, 0, 5), line("memory full", 5, byMemory, 3.5, most1), best}}
 	shares := Panel{Title: "Dominant shares where a resource is full", X: axis, Y: Axis{Quantity: "dominant share", Max: 1}}
-	first := line("job 1 (memory)", 2, func(x float64) float64 { return x / most1 }, 0, most1)
-	second := line("job 2 (processors)", 4, func(x float64) float64 { return edge(x) / most2 }, 0, most1)
+	first := line("job 1 (memory)", 5, func(x float64) float64 { return x / most1 }, 0, most1)
+	second := line("job 2 (processors)", 3, func(x float64) float64 { return edge(x) / most2 }, 0, most1)
 	shares.Series = []Series{first, second}
 	var words []string
 	for _, one := range all {
 		x, y := one.tasks[0], one.tasks[1]
 		tasks.Series = append(tasks.Series, Series{Label: one.label(), Kind: Points, Look: one.look(), X: []float64{x}, Y: []float64{y}})
-		for k, share := range []float64{x / most1, y / most2} {
-			if k == 1 && math.Abs(y/most2-x/most1) < 1e-9 {
-				continue // the same point
-			}
-			shares.Series = append(shares.Series, Series{Label: one.label(), Kind: Points, Look: one.look(), X: []float64{x}, Y: []float64{share}})
-		}
-		r := one.result
-		words = append(words, fmt.Sprintf("%s (φ₁, φ₂) = (%s, %s), dominant shares %s and %s, processors %s %% and memory %s %% used", one.label(), short(x), short(y),
-			short(x/most1), short(y/most2), short(100*r.Resources[0].Utilization.Float), short(100*r.Resources[1].Utilization.Float)))
+		// A point for each job, both at x: X increases.
+		shares.Series = append(shares.Series, Series{Label: one.label(), Kind: Points, Look: one.look(), X: []float64{x, math.Nextafter(x, most1)}, Y: []float64{x / most1, y / most2}})
+		words = append(words, fmt.Sprintf("%s (φ₁, φ₂) = (%s, %s), dominant shares %s and %s, %s", one.label(), short(x), short(y), short(x/most1), short(y/most2), one.used()))
 	}
-	f.OneLegend = true
 	f.Panels = []Panel{tasks, shares}
-	f.Caption = "Two jobs share 9 processors and 18 GB of memory: a task of job 1 takes 1 processor and 4 GB, one of job 2 takes 3 processors and 1 GB (the example of Ghodsi et al., NSDI 2011). " +
-		"(a) Numbers of tasks: the feasible ones lie below the lines on which a resource is full, φ₁ + 3φ₂ = 9 processors and 4φ₁ + φ₂ = 18 GB. On the thin curve φ₁φ₂ is as large as under proportional fairness, which maximises it. " +
-		"(b) Dominant shares 4φ₁/18 and 3φ₂/9 along the upper edge of (a). " + policyWords +
-		"; max-min fairness does so with the numbers of tasks; bottleneck max fairness (BMF) gives each job a full resource of which no other has a larger part; balanced fairness (BF) has φ_k = Φ(x−e_k)/Φ(x), which for two single jobs is DRF. " +
+	pfUse, drfUse := chosen(all, fluid.PF).used(), chosen(all, fluid.DRF).used()
+	f.Caption = "PF uses " + pfUse + ", DRF " + drfUse + ". " +
+		"Two jobs share 9 processors and 18 GB of memory: a task of job 1 takes 1 processor and 4 GB, one of job 2 takes 3 processors and 1 GB (the example of Ghodsi et al., NSDI 2011). " +
+		"(a) Numbers of tasks: the feasible ones lie below φ₁ + 3φ₂ = 9 processors and 4φ₁ + φ₂ = 18 GB; on the thin curve φ₁φ₂ is as large as under PF. " +
+		"(b) Dominant shares 4φ₁/18 and 3φ₂/9 along the upper edge of (a); a policy has a point for each job. " + policyWords +
+		"; max-min fairness raises the numbers of tasks so; bottleneck max fairness (BMF) gives each job a full resource of which no other has a larger part; balanced fairness (BF) has φ_k = Φ(x−e_k)/Φ(x). " +
 		"Exact: " + strings.Join(words, "; ") + ". " + afterRoberts
 	f.Parameters = []Parameter{
 		{"capacities", "9 processors, 18 GB"},
@@ -157,8 +158,8 @@ func chosen(all []shared, p fluid.Policy) shared {
 }
 
 // staticChecks compares with solutions by hand: PF and BMF fill both resources; under DRF 4φ₁/18 = 3φ₂/9 and the
-// processors are full; max-min has φ₁ = φ₂ and fills the processors; BF is Φ(0, 1)/Φ(1, 1) with Φ(0, 1) = 1/3, Φ(1, 0) =
-// 2/9 and Φ(1, 1) = 1/9.
+// processors are full; max-min has φ₁ = φ₂ and fills the processors; BF is Φ(0, 1)/Φ(1, 1) with Φ(0, 1) = 1/3, Φ(1, 0)
+// = 2/9 and Φ(1, 1) = 1/9.
 func staticChecks(f *Figure, all []shared) {
 	for _, c := range []struct {
 		policy fluid.Policy
@@ -184,14 +185,11 @@ func staticChecks(f *Figure, all []shared) {
 
 func staticClaims(f *Figure, all []shared) {
 	drf, pf := chosen(all, fluid.DRF), chosen(all, fluid.PF)
-	used := func(s shared) string {
-		return fmt.Sprintf("%s %% of the processors and %s %% of the memory", short(100*s.result.Resources[0].Utilization.Float), short(100*s.result.Resources[1].Utilization.Float))
-	}
 	f.Claims = append(f.Claims,
 		verdict(f.ID+"a", "(Ghodsi et al. 2011, section 4.1) DRF gives the first user three tasks and the second two, 12 GB and 6 processors: equal dominant shares of 2/3.", "These are the numbers.",
 			fmt.Sprintf("φ₁ = %s, φ₂ = %s, dominant shares %s and %s.", short(drf.tasks[0]), short(drf.tasks[1]), short(drf.result.Jobs[0].DominantShare.Float), short(drf.result.Jobs[1].DominantShare.Float)),
 			drf.tasks[0] == 3 && drf.tasks[1] == 2),
 		verdict(f.ID+"a", "PF uses the resources more fully than DRF in the example.", "No resource is used less, and one is used more.",
-			fmt.Sprintf("PF uses %s, DRF %s.", used(pf), used(drf)),
+			fmt.Sprintf("PF uses %s, DRF %s.", pf.used(), drf.used()),
 			pf.result.Resources[0].Utilization.Float >= drf.result.Resources[0].Utilization.Float-1e-9 && pf.result.Resources[1].Utilization.Float > drf.result.Resources[1].Utilization.Float))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"productform/fluid"
@@ -14,7 +15,8 @@ import (
 // taskPolicies are those of fluid-5.
 func taskPolicies() []fluid.Policy { return []fluid.Policy{fluid.PF, fluid.DRF} }
 
-// A taskPanel is a panel of fluid-5: the two jobs of fluid-1 as they stand, or as classes of jobs that come and go, on a number of machines.
+// A taskPanel is a panel of fluid-5: the two jobs of fluid-1 as they stand, or as classes of jobs that come and go, on
+// a number of machines.
 type taskPanel struct {
 	machines int64
 	traffic  bool
@@ -49,8 +51,8 @@ const taskLoad = "6/10"
 
 func jobTasks() *big.Rat { return big.NewRat(6, 1) } // of the example, mean number
 
-// finenesses are the numbers g by which tasks are smaller than in the example. With three machines a task of job 2 fills
-// the processors of one at g = 1, and the pool is unstable.
+// finenesses are the numbers g by which tasks are smaller than in the example. With three machines a task of job 2
+// fills the processors of one at g = 1, and the pool is unstable.
 func (p taskPanel) finenesses(e effort) []int {
 	most := 64
 	if p.traffic {
@@ -91,7 +93,8 @@ func (p taskPanel) at(g int, policy fluid.Policy) (sim.Tasks, error) {
 	return t.Finer(g, g)
 }
 
-// ideal returns the numbers of tasks of the example that a job of each class runs, or in the mean, if resources are divisible.
+// ideal returns the numbers of tasks of the example that a job of each class runs, or in the mean, if resources are
+// divisible.
 func (p taskPanel) ideal(policy fluid.Policy) ([]float64, error) {
 	t, err := p.at(1, policy)
 	if err != nil {
@@ -193,15 +196,14 @@ func drawTasks(p *project, e effort, f *Figure, seen []taskRun) error {
 	key := func(panel int, policy fluid.Policy) string { return fmt.Sprint(panel, policy) }
 	for k, panel := range taskPanels() {
 		fine := panel.finenesses(e)
-		const from = 1.0
-		to := float64(fine[len(fine)-1])
-		x := Axis{Quantity: "factor by which tasks are smaller", Symbol: "g", Scale: Log, Min: from / 1.1, Max: to * 1.1}
+		from, to := float64(fine[0]), float64(fine[len(fine)-1])
+		x := Axis{Quantity: "tasks are smaller by the factor", Symbol: "g", Scale: Log, Min: from / 1.1, Max: to * 1.1}
 		for g := from; g <= to; g *= 2 {
 			x.Ticks = append(x.Ticks, g)
 		}
-		y := Axis{Quantity: "tasks over g", Max: 5}
+		y := Axis{Quantity: "tasks, in units of the example", Max: 5}
 		if panel.traffic {
-			y = Axis{Quantity: "mean service rate over g", Symbol: "γ/g", Unit: "tasks", Max: 2}
+			y = Axis{Quantity: "mean service rate", Symbol: "γ/g", Unit: "tasks of the example", Max: 2}
 		}
 		draw := Panel{Title: panel.title(), X: x, Y: y}
 		var words []string
@@ -243,16 +245,16 @@ func drawTasks(p *project, e effort, f *Figure, seen []taskRun) error {
 			}
 			idealWords = append(idealWords, where+strings.Join(words, " and "))
 		}
-		fineWords = append(fineWords, fmt.Sprintf("(%c) g = %s", 'a'+k, ints(fine)))
+		fineWords = append(fineWords, letter(k)+" g = "+ints(fine))
 		f.Panels = append(f.Panels, draw)
 	}
 	observed, before := trafficJobs(e)
 	f.OneLegend = true
-	f.Caption = "The two jobs of fluid-1, whose tasks take 1 processor and 4 GB, and 3 processors and 1 GB, share 9 processors and 18 GB task by task, on one machine or on three of a third of that each. When tasks end or a job arrives, the scheduler launches tasks one at a time, each of the most deprived job: under DRF that with the least dominant share, under PF that with the fewest tasks relative to the number that PF gives it in one divisible machine. " +
+	f.Caption = taskFinding(last, ideals, key) + "The two jobs of fluid-1, whose tasks take 1 processor and 4 GB, and 3 processors and 1 GB, share 9 processors and 18 GB task by task, on one machine or on three of a third of that each. Tasks are launched one at a time, each of the most deprived job: under DRF that with the least dominant share, under PF that with the fewest tasks relative to the number that PF gives it in one divisible machine. " +
 		"Tasks are g times as small as in the example. (a, b) At rest: two jobs with tasks without end, exponential of mean 1 s; numbers of tasks of job 1 and (lighter) job 2, over g. " +
-		"(c–f) In random traffic: classes of such jobs arrive as Poisson processes with λ₁ : λ₂ = 5 : 2, at load " + decimal(rats(taskLoad)[0]) + " of both resources; a job brings a geometric number of tasks of mean " + decimal(jobTasks()) + "g², exponential of mean 1/g s, and leaves when all are done; in (c, d) a less deprived job may launch a task while those of the most deprived do not fit, in (e, f) none may; mean service rates γ_k = λ_kσ_k/E[x_k], with σ_k the mean work of a job, over g. " +
+		"(c–f) In random traffic: classes of such jobs, Poisson with λ₁ : λ₂ = 5 : 2, at load " + decimal(rats(taskLoad)[0]) + " of both resources; a job brings a geometric number of tasks of mean " + decimal(jobTasks()) + "g², exponential of mean 1/g s; in (c, d) a less deprived job may launch a task while those of the most deprived do not fit, in (e, f) none may; mean service rates γ_k = λ_kσ_k/E[x_k], with σ_k the mean work of a job, over g. " +
 		"Thin lines are the ideal of divisible resources, in one machine: (φ₁, φ₂) = " + strings.Join(idealWords, ", ") + ". " +
-		strings.Join(fineWords, ", ") + "; with three machines and g = 1 a job of either kind takes a machine for a task, and the traffic is more than they can do. " +
+		strings.Join(fineWords, ", ") + "; (d, f) are unstable at g = 1, where a task of either kind takes a machine. " +
 		fmt.Sprintf("Points are simulated: (a, b) %d runs of %s ends of tasks, (c–f) %d runs of about %.0f jobs, after %.0f (at least 1000 arrivals and ends of tasks); seed %d. Bars are 95 %% Student confidence intervals of the logarithm of the mean. %s arrivals and ends of tasks in all. ", e.runs, power(standingJumps(e)), e.runs, observed, before, e.seed, p.jumps()) +
 		afterRoberts
 	f.Parameters = []Parameter{
@@ -275,6 +277,21 @@ func drawTasks(p *project, e effort, f *Figure, seen []taskRun) error {
 	return nil
 }
 
+// taskFinding tells how far from the ideal the smallest tasks are.
+func taskFinding(last map[string]taskRun, ideals map[string][]float64, key func(int, fluid.Policy) string) string {
+	var words []string
+	for k := range taskPanels() {
+		off := 0.0
+		for _, policy := range taskPolicies() {
+			for class, v := range ideals[key(k, policy)] {
+				off = max(off, math.Abs(last[key(k, policy)].tasksSeen(class).Mean/v-1))
+			}
+		}
+		words = append(words, fmt.Sprintf("%s %s %% (g = %d)", letter(k), strconv.FormatFloat(100*off, 'g', 2, 64), last[key(k, fluid.PF)].g))
+	}
+	return "With the smallest tasks the number farthest from the ideal is off by " + strings.Join(words, ", ") + ". "
+}
+
 func ints(v []int) string {
 	var words []string
 	for _, n := range v {
@@ -283,11 +300,12 @@ func ints(v []int) string {
 	return strings.Join(words, ", ")
 }
 
-// taskChecks compares numbers at rest with the ideal, up to some tasks, and tasks that run in traffic with what arrives.
+// taskChecks compares numbers at rest with the ideal, up to some tasks, and tasks that run in traffic with what
+// arrives.
 func taskChecks(f *Figure, seen []taskRun) error {
 	for _, one := range seen {
 		panel := taskPanels()[one.panel]
-		figure := f.ID + string(rune('a'+one.panel))
+		figure := panelID(f, one.panel)
 		if panel.traffic {
 			t, err := panel.at(one.g, one.policy)
 			if err != nil {
@@ -336,15 +354,14 @@ func taskClaims(f *Figure, first, last map[string]taskRun, ideals map[string][]f
 		if panel.traffic {
 			criterion, holds = "With the smallest tasks the mean service rates are nearer to the ideal than with the largest; how near depends on how small they are.", closer
 		}
-		c := verdict(f.ID+string(rune('a'+k)), fmt.Sprintf("DRF and PF are realized approximately by launching tasks of the most deprived job (section 1). %s.", f.Panels[k].Title), criterion,
+		c := verdict(panelID(f, k), fmt.Sprintf("DRF and PF are realized approximately by launching tasks of the most deprived job (section 1). %s.", f.Panels[k].Title), criterion,
 			fmt.Sprintf("g = %d. ", last[key(k, fluid.PF)].g)+strings.Join(words, "; ")+".", holds)
 		f.Claims = append(f.Claims, c)
 		if !panel.traffic {
 			continue
 		}
 		pf, drf := last[key(k, fluid.PF)].run.result.MeanDelay, last[key(k, fluid.DRF)].run.result.MeanDelay
-		mean, factor := pf.Mean/drf.Mean, math.Exp(math.Hypot(pf.HalfWidth/pf.Mean, drf.HalfWidth/drf.Mean))
-		r := ratio{mean, mean / factor, mean * factor, decimal(rats(taskLoad)[0])}
+		r := overMean(pf, drf, rats(taskLoad)[0])
 		f.Claims = append(f.Claims, Claim{
 			Figure:    c.Figure,
 			Sentence:  fmt.Sprintf("PF performs significantly better than DRF, also task by task. %s.", f.Panels[k].Title),

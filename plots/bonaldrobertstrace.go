@@ -38,6 +38,12 @@ type logUser struct {
 // busy returns the part of the time that a processor of the user works.
 func (u logUser) busy() float64 { return u.used / u.held }
 
+// needs returns what a node of the user takes of a pool in which nodes work the part busy of the time, over what it
+// takes of the nodes.
+func (u logUser) needs(busy float64) (work, wait float64) {
+	return u.busy() / busy, (1 - u.busy()) / (1 - busy)
+}
+
 // A usage is what a log tells of its users.
 type usage struct {
 	users   []logUser // by processor-seconds allocated, largest first
@@ -121,8 +127,9 @@ const (
 	logNodes   = 400
 )
 
-// logPool returns the pool of fluid-6: nodes, and of what they do the parts that all jobs of the log together do: work and
-// wait. A task is one node; its needs are 1, b and 1 - b, where b is the part of the time that a node of the user works.
+// logPool returns the pool of fluid-6: nodes, and of what they do the parts that all jobs of the log together do: work
+// and wait. A task is one node; its needs are 1, b and 1 - b, where b is the part of the time that a node of the user
+// works.
 func logPool(users []logUser, busy float64) *fluid.Pool {
 	exact := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	p := &fluid.Pool{Resources: []fluid.Resource{
@@ -157,9 +164,9 @@ func loggedUsers(_ context.Context, _ effort, f *Figure) error {
 	byWaiting := 0
 	for k, one := range users {
 		ranks = append(ranks, float64(k+1))
-		work = append(work, one.busy()/busy)
-		wait = append(wait, (1-one.busy())/(1-busy))
-		if one.busy() < busy {
+		b, w := one.needs(busy)
+		work, wait = append(work, b), append(wait, w)
+		if w > b {
 			byWaiting++
 		}
 		names = append(names, fmt.Sprintf("%d: %s (%s %%, %s)", k+1, one.user, short(100*one.held/total.held), strconv.FormatFloat(one.busy(), 'f', 3, 64)))
@@ -168,7 +175,7 @@ func loggedUsers(_ context.Context, _ effort, f *Figure) error {
 	needs := Panel{Title: "Needs of a node relative to the pool", X: axis, Y: Axis{Quantity: "part of capacity, nodes = 1", Scale: Log},
 		Series:     []Series{{Label: "processor time", Kind: Points, Look: 3, X: ranks, Y: work}, {Label: "waiting", Kind: Points, Look: 2, X: ranks, Y: wait}},
 		References: []Reference{{Label: "nodes", Y: 1}}}
-	shares := Panel{Title: "Dominant share of one job a user", X: axis, Y: Axis{Quantity: "dominant share", Max: 0.2}}
+	shares := Panel{Title: "Dominant share of one job per user", X: axis, Y: Axis{Quantity: "dominant share", Max: 0.2}}
 	nodes := Panel{Title: "Nodes held", X: axis, Y: Axis{Quantity: "nodes held", Scale: Log}}
 	gains := Panel{Title: "Nodes held under PF over DRF", X: axis, Y: Axis{Quantity: "ratio of nodes held"}, References: []Reference{{Label: "equal", Y: 1}}}
 	var words []string
@@ -195,24 +202,36 @@ func loggedUsers(_ context.Context, _ effort, f *Figure) error {
 	gains.Series = []Series{ratio}
 	f.OneLegend = true
 	f.Panels = []Panel{needs, shares, nodes, gains}
-	f.Caption = fmt.Sprintf("One job of each of the %d users with the most processor-seconds in the log shares %d nodes at rest. A task is one node; what it needs is estimated from all jobs of the user: 1 node, the part b of its run time in which the processor worked (field 6 of the log over field 4, weighted by processor-seconds), and the rest 1 − b, in which it waited for the network, for disks or for other nodes. "+
-		"The log does not know memory, nor what jobs waited for; it has no capacity for either part, which here is what all jobs of the log together do: %s %% of the nodes work, %s %% wait. As these capacities add up to the nodes, nodes are never the only resource that is full. ",
-		shownUsers, logNodes, short(100*busy), short(100*(1-busy))) +
-		fmt.Sprintf("(a) Needs of a node as parts of the capacities, where nodes are 1: waiting is the dominant resource of %d users, processor time of the others. (b) Dominant shares, (c) nodes held, (d) their ratio. ", byWaiting) + policyWords + ". " + strings.Join(words, "; ") + ". " +
+	f.Caption = "An illustration only, as the log does not know memory, nor what jobs waited for. " +
+		fmt.Sprintf("%d of %d users hold more nodes under PF than under DRF; ", moreNodes(results[fluid.PF], results[fluid.DRF]), shownUsers) + strings.Join(words, "; ") + ". " +
+		fmt.Sprintf("One job of each of the %d users with the most processor-seconds in the log shares %d nodes at rest. A task is one node; what it needs is estimated from all jobs of the user: 1 node, the part b of its run time in which the processor worked (field 6 of the log over field 4, weighted by processor-seconds), and the rest 1 − b, in which it waited. "+
+			"The capacities of the two parts are what all jobs of the log together do: %s %% of the nodes work, %s %% wait. As they add up to the nodes, nodes are never the only resource that is full. ",
+			shownUsers, logNodes, short(100*busy), short(100*(1-busy))) +
+		fmt.Sprintf("(a) Needs of a node as parts of the capacities, where nodes are 1; waiting is the dominant resource of %d users, processor time of the others. (b) Dominant shares, (c) nodes held, (d) their ratio. ", byWaiting) + policyWords + ". " +
 		"Users by their numbers in the log, with their part of all processor-seconds and b: " + strings.Join(names, ", ") + ". " +
 		fmt.Sprintf("%d jobs of %d users are counted; %d whose processor time is unknown and %d without run time or processors are not; %d jobs report more processor time than run time, which is taken as it is. ", u.jobs, len(u.users), u.unknown, u.idle, u.over) +
 		logWords + " " + afterRoberts
 	f.Parameters = []Parameter{
 		{"capacities", fmt.Sprintf("%d nodes; processor time of %.6g nodes; waiting of %.6g nodes", logNodes, logNodes*busy, logNodes*(1-busy))},
-		{"users", fmt.Sprintf("the %d with the most processor-seconds, %s %% of all; one job each, weight 1", shownUsers, short(100*heldBy(users)/total.held))},
+		{"users", fmt.Sprintf("the %d with the most processor-seconds, %s %% of all; one job per user, weight 1", shownUsers, short(100*heldBy(users)/total.held))},
 		{"jobs counted", fmt.Sprintf("%d of %d users", u.jobs, len(u.users))},
 		{"jobs left out", fmt.Sprintf("%d of unknown processor time, %d of run time or processors 0 or unknown", u.unknown, u.idle)},
 		{"jobs with more processor time than run time", fmt.Sprint(u.over)},
 		{"part of the time that nodes work, all jobs", fmt.Sprintf("%.6g", busy)},
 	}
 	logChecks(f, results, users, busy)
-	logClaims(f, results, byWaiting)
+	logClaims(f, results)
 	return nil
+}
+
+// moreNodes counts the users that hold more under a than under b.
+func moreNodes(a, b *fluid.Allocation) (n int) {
+	for k, j := range a.Jobs {
+		if j.Tasks.Float > b.Jobs[k].Tasks.Float {
+			n++
+		}
+	}
+	return n
 }
 
 func heldBy(users []logUser) (sum float64) {
@@ -222,29 +241,31 @@ func heldBy(users []logUser) (sum float64) {
 	return sum
 }
 
-// logChecks compares DRF with its closed form, equal dominant shares until a resource is full, which all users need, and PF
-// with bisection for the price of waiting, that of processor time being what makes the prices add up to the number of jobs.
+// logChecks compares DRF with its closed form, equal dominant shares until a resource is full, which all users need,
+// and PF with bisection for the price of waiting, that of processor time being what makes the prices add up to the
+// number of jobs.
 func logChecks(f *Figure, results map[fluid.Policy]*fluid.Allocation, users []logUser, busy float64) {
 	var sums [3]float64
 	for _, u := range users {
-		need := [3]float64{1, u.busy() / busy, (1 - u.busy()) / (1 - busy)}
-		top := max(need[0], need[1], need[2])
-		for j := range sums {
-			sums[j] += need[j] / top
+		work, wait := u.needs(busy)
+		top := max(work, wait)
+		for j, need := range [3]float64{1, work, wait} {
+			sums[j] += need / top
 		}
 	}
 	share := 1 / max(sums[0], sums[1], sums[2])
 	nodes := pricedNodes(users, busy)
 	for k, u := range users {
-		top := max(u.busy()/busy, (1-u.busy())/(1-busy))
+		top := max(u.needs(busy))
 		f.Checks = append(f.Checks,
 			solved(f.ID+"b", fmt.Sprintf("dominant share of user %s, DRF, as one over the sum of needs", u.user), results[fluid.DRF].Jobs[k].DominantShare.Float, share, 1e-12),
 			solved(f.ID+"b", fmt.Sprintf("dominant share of user %s, PF, by bisection for the price of waiting", u.user), results[fluid.PF].Jobs[k].DominantShare.Float, nodes[k]/logNodes*top, 1e-8))
 	}
 }
 
-// pricedNodes returns the nodes that users hold under PF: φ = 1/(q b/B + p (1-b)/(1-B)) in units of the nodes, with prices
-// p of waiting and q = n - p of processor time, since every price times its capacity is paid in full and n jobs pay 1 each.
+// pricedNodes returns the nodes that users hold under PF: φ = 1/(q b/B + p (1-b)/(1-B)) in units of the nodes, with
+// prices p of waiting and q = n - p of processor time, since every price times its capacity is paid in full and n jobs
+// pay 1 each.
 func pricedNodes(users []logUser, busy float64) []float64 {
 	n := float64(len(users))
 	nodes := make([]float64, len(users))
@@ -253,8 +274,9 @@ func pricedNodes(users []logUser, busy float64) []float64 {
 		p := (low + high) / 2
 		waiting := 0.0
 		for k, u := range users {
-			nodes[k] = logNodes / ((n-p)*u.busy()/busy + p*(1-u.busy())/(1-busy))
-			waiting += nodes[k] / logNodes * (1 - u.busy()) / (1 - busy)
+			work, wait := u.needs(busy)
+			nodes[k] = logNodes / ((n-p)*work + p*wait)
+			waiting += nodes[k] / logNodes * wait
 		}
 		if waiting > 1 {
 			low = p
@@ -265,7 +287,7 @@ func pricedNodes(users []logUser, busy float64) []float64 {
 	return nodes
 }
 
-func logClaims(f *Figure, results map[fluid.Policy]*fluid.Allocation, byWaiting int) {
+func logClaims(f *Figure, results map[fluid.Policy]*fluid.Allocation) {
 	pf, drf := results[fluid.PF], results[fluid.DRF]
 	sum := func(a *fluid.Allocation) (all, product float64) {
 		for _, j := range a.Jobs {
@@ -276,12 +298,6 @@ func logClaims(f *Figure, results map[fluid.Policy]*fluid.Allocation, byWaiting 
 	}
 	pfAll, pfMean := sum(pf)
 	drfAll, drfMean := sum(drf)
-	more := 0
-	for k := range pf.Jobs {
-		if pf.Jobs[k].Tasks.Float > drf.Jobs[k].Tasks.Float {
-			more++
-		}
-	}
 	least := func(a *fluid.Allocation) float64 {
 		v := math.Inf(1)
 		for _, r := range a.Resources {
@@ -291,7 +307,7 @@ func logClaims(f *Figure, results map[fluid.Policy]*fluid.Allocation, byWaiting 
 	}
 	f.Claims = append(f.Claims, verdict(f.ID, "(Of the paper's abstract, on a mix estimated from a log, at rest) PF offers a better efficiency–fairness trade-off than DRF.",
 		"PF uses no resource less, and holds more nodes in all.",
-		fmt.Sprintf("PF holds %s nodes, DRF %s; geometric means %s and %s nodes a user. %d of %d users hold more under PF. The least used resource is used to %s %% under PF, %s %% under DRF.",
-			short(pfAll), short(drfAll), short(pfMean), short(drfMean), more, len(pf.Jobs), short(100*least(pf)), short(100*least(drf))),
+		fmt.Sprintf("PF holds %s nodes, DRF %s; geometric means %s and %s nodes per user. %d of %d users hold more under PF. The least used resource is used to %s %% under PF, %s %% under DRF.",
+			short(pfAll), short(drfAll), short(pfMean), short(drfMean), moreNodes(pf, drf), len(pf.Jobs), short(100*least(pf)), short(100*least(drf))),
 		least(pf) >= least(drf)-1e-9 && pfAll >= drfAll*(1-1e-9)))
 }

@@ -18,8 +18,8 @@ type mixture struct {
 	a, b, d, u *big.Rat
 }
 
-// mixtures returns n mixtures, with a, b and u uniform over the hundredths from 0.01 to 0.99, 0.01 to 0.99 and 0.2 to 0.8, and d
-// over the tenths from 0.4 to 1.
+// mixtures returns n mixtures, with a, b and u uniform over the hundredths from 0.01 to 0.99, 0.01 to 0.99 and 0.2 to
+// 0.8, and d over the tenths from 0.4 to 1.
 func mixtures(n int, seed uint64) []mixture {
 	r := rand.New(rand.NewPCG(seed, 0x62723134)) // of its own
 	hundredths := func(from, to int64) *big.Rat { return big.NewRat(from+r.Int64N(to-from+1), 100) }
@@ -34,8 +34,8 @@ func (m mixture) String() string {
 	return fmt.Sprintf("a = %s, b = %s, d = %s, u = %s", decimal(m.a), decimal(m.b), decimal(m.d), decimal(m.u))
 }
 
-// traffic returns the traffic at a load. Jobs of both classes bring as much work, 1 in units of their dominant resource:
-// those of class 2 have the mean size 1/d.
+// traffic returns the traffic at a load. Jobs of both classes bring as much work, 1 in units of their dominant
+// resource: those of class 2 have the mean size 1/d.
 func (m mixture) traffic(rho *big.Rat) *fluid.Traffic {
 	one := big.NewRat(1, 1)
 	t := trafficOf(rho, []*big.Rat{m.u, new(big.Rat).Sub(one, m.u)}, []*big.Rat{one, m.a}, []*big.Rat{m.b, one})
@@ -44,8 +44,8 @@ func (m mixture) traffic(rho *big.Rat) *fluid.Traffic {
 	return t
 }
 
-// A tradeoff is what a policy makes of a mixture. A class has the rate g_k = γ_k d_k = λ_k/E[x_k], the part of its dominant
-// resource that one of its jobs gets in the mean, which is 1 for a job alone.
+// A tradeoff is what a policy makes of a mixture. A class has the rate g_k = γ_k d_k = λ_k/E[x_k], the part of its
+// dominant resource that one of its jobs gets in the mean, which is 1 for a job alone.
 type tradeoff struct {
 	all    float64    // mean over all jobs, Σ_k λ_k / Σ_k E[x_k]
 	rates  [2]float64 // g_k
@@ -95,8 +95,8 @@ func tradeOff(ctx context.Context, e effort, f *Figure) error {
 	}
 	drf := byPolicy[fluid.DRF]
 	axis := Axis{Quantity: "mean service rate of all jobs, over that under DRF"}
-	slow := Panel{Title: "The class that is served more slowly", X: axis, Y: Axis{Quantity: "its mean service rate, over that under DRF"}, References: []Reference{{Label: "as under DRF", Y: 1}}}
-	fair := Panel{Title: "Fairness: slower class over faster", X: axis, Y: Axis{Quantity: "ratio of mean service rates", Min: 0.2, Max: 1.05}}
+	slow := Panel{Title: "The slower class", X: axis, Y: Axis{Quantity: "rate of the slower class, over that under DRF"}, References: []Reference{{Label: "as under DRF", Y: 1}}}
+	fair := Panel{Title: "Fairness", X: axis, Y: Axis{Quantity: "rate of the slower class over the faster", Min: 0.2, Max: 1.05}}
 	shown, same := []fluid.Policy{fluid.PF, fluid.BMF, fluid.BF, fluid.MaxMin}, alikeTradeoffs(byPolicy[fluid.PF], byPolicy[fluid.BMF])
 	if same {
 		shown = []fluid.Policy{fluid.PF, fluid.BF, fluid.MaxMin}
@@ -121,11 +121,11 @@ func tradeOff(ctx context.Context, e effort, f *Figure) error {
 	fair.References = []Reference{{Label: "DRF, mean", Y: sum}}
 	f.OneLegend = true
 	f.Panels = []Panel{slow, fair}
-	f.Caption = fmt.Sprintf("Each point is one of %d random pairs of classes at load %s of the busiest of two resources of capacity 1, with profiles (1, a) and d·(b, 1), class 1 bringing the part u of the work; a, b uniform on 0.01, 0.02, ..., 0.99, u on 0.2, 0.21, ..., 0.8, d on 0.4, 0.5, ..., 1 (seed %d). ", n, decimal(tradeLoad()), e.seed) +
-		"A job brings the work σ_kd_k = 1 in the mean, in units of its dominant resource (d₁ = 1, d₂ = d). The service rate of a class is the part of that resource that a job gets, γ_kd_k = λ_k/E[x_k], which is 1 for a job that is alone; that of all jobs is Σ_k λ_k/Σ_k E[x_k], the inverse of their mean delay. Only max-min fairness depends on d. " +
-		"Right means more efficient than DRF. (a) The service rate of the class that a policy serves more slowly, over that of the class that DRF serves more slowly: above 1 no class has reason to wish for DRF's worse place. (b) Service rate of the slower class over that of the faster, " +
-		fmt.Sprintf("which under DRF is %s to 1, %s in the mean. ", short(least), short(sum)) + trafficWords + policyWords + "; the others are bottleneck max fairness (BMF), balanced fairness (BF) and max-min fairness of the numbers of tasks. " + coincide(same) +
-		"Exact, from the balance equations of truncated Markov chains and for BF from its stationary distribution. " + afterRoberts
+	f.Caption = tradeFinding(byPolicy[fluid.PF], drf) + fmt.Sprintf("Each point is one of %d random pairs of classes at load %s of the busiest of two resources of capacity 1, with profiles (1, a) and d·(b, 1), class 1 bringing the part u of the work; a, b uniform on 0.01, 0.02, ..., 0.99, u on 0.2, 0.21, ..., 0.8, d on 0.4, 0.5, ..., 1 (seed %d). ", n, decimal(tradeLoad()), e.seed) +
+		"A job brings the work σ_kd_k = 1 in the mean, in units of its dominant resource (d₁ = 1, d₂ = d). The rate of a class is the part of that resource that a job gets in the mean, γ_kd_k = λ_k/E[x_k], 1 for a job alone; that of all jobs is Σ_k λ_k/Σ_k E[x_k], the inverse of their mean delay. Only max-min fairness depends on d. " +
+		"Right means more efficient than DRF. (a) Rate of the class that a policy serves more slowly, over that of the class that DRF does: above 1 even the slower class is better off than DRF's slower one. (b) Rate of the slower class over that of the faster, " +
+		fmt.Sprintf("under DRF %s to 1, in the mean as the dotted line. ", short(least)) + trafficWords + policyWords + "; beside them bottleneck max fairness (BMF), balanced fairness (BF) and max-min fairness of the numbers of tasks. " + coincide(same) +
+		"Exact, from truncated Markov chains and for BF from its stationary distribution. " + afterRoberts
 	f.Parameters = []Parameter{
 		{"pairs of profiles", fmt.Sprintf("%d, (1, a) and d·(b, 1), at random", n)},
 		{"a, b", "uniform on 0.01, 0.02, ..., 0.99"},
@@ -140,6 +140,18 @@ func tradeOff(ctx context.Context, e effort, f *Figure) error {
 	}
 	tradeClaims(f, byPolicy)
 	return nil
+}
+
+// tradeFinding sets PF beside DRF in the mean over the mixtures.
+func tradeFinding(pf, drf []tradeoff) string {
+	var all, slower, equal, drfEqual float64
+	n := float64(len(pf))
+	for k, v := range pf {
+		all, slower = all+v.all/drf[k].all/n, slower+v.slower/drf[k].slower/n
+		equal, drfEqual = equal+v.ratio/n, drfEqual+drf[k].ratio/n
+	}
+	return fmt.Sprintf("In the mean over the pairs PF serves all jobs at %s times the rate under DRF and the slower class at %s times; that class has %s of the rate of the faster, under DRF %s. ",
+		short(all), short(slower), short(equal), short(drfEqual))
 }
 
 // alikeTradeoffs reports whether two policies serve all classes of all mixtures alike, but for what chains leave out.
@@ -245,5 +257,5 @@ func coincide(same bool) string {
 	if !same {
 		return ""
 	}
-	return "With two classes of different dominant resources PF and BMF are the same here. "
+	return "With two classes of different dominant resources BMF is PF here. "
 }
