@@ -45,8 +45,8 @@ type scaled struct {
 }
 
 // ErrTooManyStates is wrapped by the error of a run under balanced fairness that needs the balance function at more
-// states than there is room for.
-var ErrTooManyStates = errors.New("the model is too large for processor sharing")
+// states than there is room or time for.
+var ErrTooManyStates = errors.New("the model is too large")
 
 // Limits of a balance: a state takes 16 bytes, a row some 100 more.
 const (

@@ -63,7 +63,7 @@ func benchmarkEngine(b *testing.B, system System) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	e := p.start(newStream([32]byte{1}))
+	e := p.start(b.Context(), newStream([32]byte{1}))
 	y := newTally(len(p.classes), len(p.servers))
 	if err := e.advance(1e6/p.jumpRate, y); err != nil {
 		b.Fatal(err)

@@ -49,7 +49,7 @@ func newEngine(t testing.TB, c Cluster, s Settings, key byte) (engine, *Plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.start(newStream([32]byte{key})), p
+	return p.start(t.Context(), newStream([32]byte{key})), p
 }
 
 // With exponential sizes the number of jobs has the law of balanced fairness whatever the interruptions ([BC17],
@@ -403,7 +403,7 @@ func TestCalendarIsLiteral(t *testing.T) {
 		key := [32]byte{rapid.Byte().Draw(t, "key")}
 		want := simulateLiterally(c, horizon, newStream(key))
 		got := newTally(len(p.classes), len(p.servers))
-		e := p.start(newStream(key))
+		e := p.start(t.Context(), newStream(key))
 		pieces := rapid.IntRange(1, 20).Draw(t, "pieces")
 		for range pieces {
 			if err := e.advance(horizon/float64(pieces), got); err != nil {

@@ -192,7 +192,7 @@ func TestLongQueues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := p.start(newStream([32]byte{5})).(*classQueues)
+		q := p.start(t.Context(), newStream([32]byte{5})).(*classQueues)
 		longest := 0
 		for range 3000 {
 			if err := q.advance(1000, newTally(1, 1)); err != nil {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -228,7 +229,7 @@ func (c Cluster) planQueues(f *flat, s Settings) (*Plan, error) {
 		p.method = "calendar of events"
 		p.jumpRate = f.totalRates * (2 + c.Interruptions)
 		p.stepRate = 2*f.totalRates + capacity*c.Interruptions/f.sizeOfJob
-		p.start = func(r *stream) engine { return newCalendar(f, c, r) }
+		p.start = func(_ context.Context, r *stream) engine { return newCalendar(f, c, r) }
 		return p, checkRate("Model", p.stepRate)
 	}
 	p.jumpRate = f.totalRates * (1 + phases.MeanCount + c.Interruptions)
@@ -255,11 +256,11 @@ func (c Cluster) planQueues(f *flat, s Settings) (*Plan, error) {
 	chain.table = aliasTable(weights, codes)
 	if few {
 		p.method = "jump chain with a queue for each class"
-		p.start = func(r *stream) engine { return newClassQueues(chain, serves, width, r) }
+		p.start = func(_ context.Context, r *stream) engine { return newClassQueues(chain, serves, width, r) }
 		return p, nil
 	}
 	p.method = "jump chain with a queue for each server"
-	p.start = func(r *stream) engine { return newServerQueues(chain, f.chosen, r) }
+	p.start = func(_ context.Context, r *stream) engine { return newServerQueues(chain, f.chosen, r) }
 	return p, nil
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -91,7 +92,7 @@ func (f Farm) plan(s Settings) (*Plan, error) {
 	p := &Plan{
 		method: "calendar of events of a farm", laws: []dist.Distribution{m.Sizes}, order: 2, stepCost: float64(m.Hosts) / 8,
 		system: []any{"farm", f.Policy, m.Sizes.String(), m.Load, g.speed, g.cutoffs},
-		start:  func(r *stream) engine { return newFarmCalendar(g, r) },
+		start:  func(_ context.Context, r *stream) engine { return newFarmCalendar(g, r) },
 	}
 	for i := range m.Hosts {
 		p.servers = append(p.servers, server{strconv.Itoa(i + 1), 1})

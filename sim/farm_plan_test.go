@@ -241,7 +241,7 @@ func TestFarmExtremes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, y := p.start(newStream([32]byte{1})), newTally(1, 3)
+		e, y := p.start(t.Context(), newStream([32]byte{1})), newTally(1, 3)
 		for range 10 {
 			if err := e.advance(1000/p.jumpRate, y); err != nil {
 				t.Fatal(err)
@@ -277,7 +277,7 @@ func TestFarmTooManyJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := p.start(newStream([32]byte{})).(*farmCalendar)
+	q := p.start(t.Context(), newStream([32]byte{})).(*farmCalendar)
 	q.total = maxJobs - 3 // as if they were there
 	if err := q.advance(100, newTally(2, 2)); !errors.Is(err, ErrTooManyJobs) || q.total != maxJobs {
 		t.Errorf("%v with %d jobs", err, q.total)
@@ -295,7 +295,7 @@ func TestFarmAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, y := p.start(newStream([32]byte{1})), newTally(len(p.classes), 2)
+		e, y := p.start(t.Context(), newStream([32]byte{1})), newTally(len(p.classes), 2)
 		advance := func() {
 			if err := e.advance(1e4/p.jumpRate, y); err != nil {
 				t.Fatal(err)

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -553,6 +554,7 @@ func TestFarmCalendarIsLiteralLong(t *testing.T) {
 // compareLiterally compares the calendar with the recursions: job by job, and in all. 1e-9 is far above the rounding
 // of some 1000 events.
 func compareLiterally(t interface {
+	Context() context.Context
 	Errorf(string, ...any)
 	Fatal(...any)
 	Fatalf(string, ...any)
@@ -561,7 +563,7 @@ func compareLiterally(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := p.start(newStream(key)).(*farmCalendar)
+	q := p.start(t.Context(), newStream(key)).(*farmCalendar)
 	until := jobs / q.rate
 	visits := simulateVisits(f, q.rate, until, newStream(key))
 
@@ -620,7 +622,7 @@ func compareLiterally(t interface {
 
 	// All that is counted, in one advance.
 	y, want := newTally(q.classes, len(q.speed)), newTally(q.classes, len(q.speed))
-	if err := p.start(newStream(key)).advance(until, y); err != nil {
+	if err := p.start(t.Context(), newStream(key)).advance(until, y); err != nil {
 		t.Fatal(err)
 	}
 	want.farm = &farmTally{make([]jobsTally, q.classes), make([]hostTally, len(q.speed))}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -19,8 +20,10 @@ import (
 // *[fluid.UnstableError], except over a horizon. A run with more than 10,000,000 jobs present at a time ends with an
 // error that wraps [ErrTooManyJobs].
 //
-// Each replication computes the allocation of a state when it first comes there. Under balanced fairness that takes all
-// states below, Π_k (x_k+1) of them.
+// Each replication computes the allocation of a state when it first comes there. Under balanced fairness, which needs
+// the same weight for all classes that arrive, that takes all states below, Π_k (x_k+1) of them, classes with
+// proportional profiles being one. A run that comes to a state with more than 4,194,304 ends with an error that wraps
+// [ErrTooManyStates].
 type Sharing struct {
 	Traffic fluid.Traffic
 	Policy  fluid.Policy
@@ -35,6 +38,11 @@ func (f Sharing) plan(s Settings) (*Plan, error) {
 	pool := t.Pool()
 	if _, err := fluid.NewAllocator(pool, f.Policy); err != nil {
 		return nil, err
+	}
+	if f.Policy == fluid.BF {
+		if err := equalWeights(pool, func(k int) *big.Rat { return t.Classes[k].ArrivalRate }); err != nil {
+			return nil, err
+		}
 	}
 	p := &Plan{
 		method: "processor-sharing queues on a calendar of events", order: 1,
@@ -82,8 +90,8 @@ func (f Sharing) plan(s Settings) (*Plan, error) {
 	}
 	p.jumpRate = 2 * net.rate
 	p.system = []any{"sharing", f.Policy, capacities(t.Resources), classes}
-	p.start = func(r *stream) engine {
-		own, known := net, newAllocations(pool, f.Policy)
+	p.start = func(ctx context.Context, r *stream) engine {
+		own, known := net, newAllocations(ctx, pool, f.Policy)
 		own.parts = []sharingPart{{0, len(own.partOf), known.rates}}
 		return newSharedQueues(&own, r)
 	}

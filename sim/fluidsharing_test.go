@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -193,7 +194,7 @@ func TestFluidSharingSameDigits(t *testing.T) {
 // A memo that starts again gives the same numbers.
 func TestAllocationsForget(t *testing.T) {
 	traffic := trafficReferences(t)[3].traffic()
-	a, b := newAllocations(traffic.Pool(), fluid.PF), newAllocations(traffic.Pool(), fluid.PF)
+	a, b := newAllocations(t.Context(), traffic.Pool(), fluid.PF), newAllocations(t.Context(), traffic.Pool(), fluid.PF)
 	for i := range 60 {
 		x := []int{i % 11, i % 7}
 		got, err := a.of(x)
@@ -215,6 +216,80 @@ func TestAllocationsForget(t *testing.T) {
 	}
 	if len(b.known) > 10 {
 		t.Errorf("%d states are kept", len(b.known))
+	}
+}
+
+// Balanced fairness has no weights; that of a class that never arrives does not count.
+func TestBalancedFairnessWeights(t *testing.T) {
+	three := big.NewRat(3, 1)
+	f := Sharing{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.BF}
+	never := fluid.Class{Name: "never", Demand: rationals("1"), ArrivalRate: new(big.Rat)}
+	f.Traffic.Classes = append([]fluid.Class{never}, f.Traffic.Classes...)
+	f.Traffic.Classes[1].Weight, f.Traffic.Classes[2].Weight = three, three
+	runPool(t, f, Settings{Runs: 2, Jumps: 1e3})
+	if f.Traffic.Classes[1].Weight != three {
+		t.Error("weights were changed")
+	}
+
+	tasks := someTasks()
+	tasks.Policy = fluid.BF
+	tasks.Jobs[0].ArrivalRate, tasks.Jobs[1].Weight = new(big.Rat), three
+	runPool(t, tasks, Settings{Runs: 2, Jumps: 1e3})
+	tasks = standingTasks()
+	tasks.Policy = fluid.BF
+	tasks.Jobs[0].Weight, tasks.Jobs[1].Weight = three, three
+	runPool(t, tasks, Settings{Runs: 2, Jumps: 1e3})
+}
+
+// Under balanced fairness a run ends at a state that takes too many others; jobs of one profile take none.
+func TestFluidSharingTooLarge(t *testing.T) {
+	traffic := trafficReferences(t)[3].traffic()
+	twin := traffic.Classes[0]
+	twin.Name, twin.Demand = "twin", nil
+	for _, a := range traffic.Classes[0].Demand {
+		twin.Demand = append(twin.Demand, new(big.Rat).Mul(a, big.NewRat(7, 3)))
+	}
+	traffic.Classes = append(traffic.Classes, twin)
+	for _, c := range []struct {
+		x  []int
+		ok bool
+	}{
+		{[]int{1e6, 0, 1e6}, true},
+		{[]int{0, 1e9, 0}, true},
+		{[]int{500, 1, 500}, true},
+		{[]int{1 << 20, 1, 1<<20 - 1}, true}, // just so
+		{[]int{1 << 20, 1, 1 << 20}, false},
+		{[]int{3000, 3000, 0}, false},
+	} {
+		_, err := newAllocations(t.Context(), traffic.Pool(), fluid.BF).of(c.x)
+		if c.ok && err != nil || !c.ok && (!errors.Is(err, ErrTooManyStates) || !strings.Contains(err.Error(), "of 2 profiles")) {
+			t.Errorf("%v: %v", c.x, err)
+		}
+	}
+	if _, err := newAllocations(t.Context(), traffic.Pool(), fluid.PF).of([]int{3000, 3000, 3000}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A run can be stopped at every new state, since each may take long.
+func TestFluidSharingStops(t *testing.T) {
+	f := Sharing{Traffic: trafficReferences(t)[3].traffic(), Policy: fluid.BF}
+	tasks := someTasks()
+	tasks.Policy = fluid.BF
+	for _, system := range []System{f, tasks} {
+		p, err := NewPlan(system, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		e, y := p.start(ctx, newStream([32]byte{})), newTally(len(p.classes), 0)
+		if err := e.advance(10/p.jumpRate, y); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+		if err := e.advance(1e5/p.jumpRate, y); err != context.Canceled || y.jumps > 1e4 {
+			t.Errorf("%T: %v after %v jumps", system, err, y.jumps)
+		}
 	}
 }
 
@@ -261,6 +336,7 @@ func TestBadFluidSharing(t *testing.T) {
 		{"jobs[1].arrival_rate", func(f *Sharing) { f.Traffic.Classes[1].ArrivalRate = power10(-310) }},
 		{"jobs[1].mean_size", func(f *Sharing) { f.Traffic.Classes[1].MeanSize = power10(-101) }},
 		{"jobs[0].demand", func(f *Sharing) { f.Traffic.Classes[0].Demand = rationals("0") }},
+		{"jobs[1].weight", func(f *Sharing) { f.Policy, f.Traffic.Classes[1].Weight = fluid.BF, big.NewRat(2, 1) }},
 		{"policy", func(f *Sharing) { f.Policy = "fair" }},
 		{"policy", func(f *Sharing) { f.Policy = "" }},
 		{"jobs", func(f *Sharing) {

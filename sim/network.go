@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -100,7 +101,7 @@ func (n Network) plan(s Settings) (*Plan, error) {
 		}
 		p.system = []any{"network", rates, names, "rates", n.RatesKey, values}
 	}
-	p.start = func(r *stream) engine { return newSharedQueues(net, r) }
+	p.start = func(_ context.Context, r *stream) engine { return newSharedQueues(net, r) }
 	return p, nil
 }
 

@@ -225,7 +225,7 @@ func TestSharedQueuesAreLiteral(t *testing.T) {
 			t.Fatal(err)
 		}
 		key := [32]byte{byte(seed)}
-		e := p.start(newStream(key)).(*sharedQueues)
+		e := p.start(t.Context(), newStream(key)).(*sharedQueues)
 		length := 10000 / p.jumpRate
 		got, want := newTally(len(p.classes), 0), newTally(len(p.classes), 0)
 		for range 10 {
@@ -391,7 +391,7 @@ func TestNetworkAllocatesLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := p.start(newStream([32]byte{}))
+		e := p.start(t.Context(), newStream([32]byte{}))
 		y := newTally(2, 0)
 		advance := func() {
 			if err := e.advance(1e4, y); err != nil {

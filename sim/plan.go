@@ -39,7 +39,7 @@ type Plan struct {
 	slowdown []bool              // of a farm: whether the mean slowdown is finite, by class; else nil
 	pool     *taskPool           // of Tasks, else nil
 	method   string
-	start    func(*stream) engine
+	start    func(context.Context, *stream) engine // the context stops what takes long between two steps
 }
 
 // A class is what the statistics know of a class of jobs.
@@ -115,7 +115,7 @@ func (p *Plan) Replicate(ctx context.Context, replication int) (*Sample, error) 
 	if _, err := hex.Decode(bytes[:], []byte(key)); err != nil {
 		panic(err) // a key is a SHA-256 hash
 	}
-	s, err := observe(ctx, p.start(newStream(bytes)), p)
+	s, err := observe(ctx, p.start(ctx, newStream(bytes)), p)
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("replication %d: %w", replication, err)
 	}

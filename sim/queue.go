@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -100,7 +101,7 @@ func (q Queue) plan(s Settings) (*Plan, error) {
 		v.dense = rankRates(rank, len(external))
 		p.system = []any{"queue", text, "rank", name, v.timed}
 	}
-	p.start = func(r *stream) engine { return newVisitQueue(v, r) }
+	p.start = func(_ context.Context, r *stream) engine { return newVisitQueue(v, r) }
 	return p, nil
 }
 

@@ -108,7 +108,7 @@ func TestStations(t *testing.T) {
 		}
 		got, want := newTally(3, 0), newTally(3, 0)
 		for _, err := range []error{
-			p.start(newStream([32]byte{1})).advance(2000, got), r.start(newStream([32]byte{1})).advance(2000, want),
+			p.start(t.Context(), newStream([32]byte{1})).advance(2000, got), r.start(t.Context(), newStream([32]byte{1})).advance(2000, want),
 		} {
 			if err != nil {
 				t.Fatal(err)
@@ -240,7 +240,7 @@ func TestPositionRates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := plan.start(newStream([32]byte{})).(*visitQueue)
+		e := plan.start(t.Context(), newStream([32]byte{})).(*visitQueue)
 		y := newTally(classes, 0)
 		seen := make([]float64, len(c))
 		mu, _ := qtest.Sum(rates).Float64()
@@ -298,10 +298,10 @@ func TestQueueSameDigits(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole, pieces := newTally(1, 0), newTally(1, 0)
-	if err := p.start(newStream([32]byte{})).advance(1000, whole); err != nil {
+	if err := p.start(t.Context(), newStream([32]byte{})).advance(1000, whole); err != nil {
 		t.Fatal(err)
 	}
-	e := p.start(newStream([32]byte{}))
+	e := p.start(t.Context(), newStream([32]byte{}))
 	for range 1000 {
 		if err := e.advance(1, pieces); err != nil {
 			t.Fatal(err)
@@ -327,7 +327,7 @@ func TestQueueAllocatesLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := p.start(newStream([32]byte{}))
+		e := p.start(t.Context(), newStream([32]byte{}))
 		y := newTally(len(q.ArrivalRates), 0)
 		advance := func() {
 			if err := e.advance(1e4/p.jumpRate, y); err != nil {

@@ -111,7 +111,7 @@ func TestMemoryOfAReplication(t *testing.T) {
 			taken := func(jumps float64) uint64 {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				e := p.start(newStream([32]byte{7}))
+				e := p.start(t.Context(), newStream([32]byte{7}))
 				y := newTally(len(p.classes), len(p.servers))
 				if err := e.advance(jumps/p.jumpRate, y); err != nil {
 					t.Fatal(err)

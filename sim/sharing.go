@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 
@@ -53,7 +54,7 @@ func (c Cluster) planSharing(f *flat) (*Plan, error) {
 		classes: f.classes, servers: f.rows, system: f.system, jumpRate: 2 * net.rate,
 		laws: []dist.Distribution{c.Sizes}, order: 1, stepCost: float64(len(net.mean)) / 2,
 		method: "processor-sharing queues on a calendar of events",
-		start:  func(r *stream) engine { return newSharedQueues(net, r) },
+		start:  func(_ context.Context, r *stream) engine { return newSharedQueues(net, r) },
 	}, nil
 }
 

@@ -193,7 +193,7 @@ func TestSharingTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := p.start(newStream([32]byte{})).(*sharedQueues)
+	e := p.start(t.Context(), newStream([32]byte{})).(*sharedQueues)
 	x, phi := slices.Repeat([]int{1e6}, 3), make([]float64, 3)
 	if err := e.parts[0].rates(x, phi); err == nil || !strings.Contains(err.Error(), advice) {
 		t.Error(err)

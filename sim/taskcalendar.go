@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -62,7 +63,7 @@ type taskCalendar struct {
 // newTaskCalendar returns an empty pool whose random numbers come from r: the time to the first arrival, then at each
 // arrival the class of the job, its number of tasks and the time to the next; the duration of a task when it is
 // launched.
-func newTaskCalendar(g *taskPool, r *stream) engine {
+func newTaskCalendar(ctx context.Context, g *taskPool, r *stream) engine {
 	classes := len(g.durations)
 	q := &taskCalendar{
 		taskPool: g, random: r, draws: rand.New(r), arrival: math.Inf(1),
@@ -82,7 +83,7 @@ func newTaskCalendar(g *taskPool, r *stream) engine {
 		copy(q.weigh, g.keys)
 		q.known = true
 	} else {
-		q.ideal = newAllocations(g.fluid, g.policy)
+		q.ideal = newAllocations(ctx, g.fluid, g.policy)
 	}
 	if !g.standing {
 		q.filled = true

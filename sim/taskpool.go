@@ -40,8 +40,12 @@ type taskNumber struct {
 	scale float64 // else N = 1 + floor(scale E), E exponential of mean 1
 }
 
-// mostUnits bounds the capacity of all machines together, so that sums of amounts do not overflow.
-const mostUnits = 1 << 62
+// Bounds of the units in 1 of a resource and of the capacity of all machines together in them, so that sums of amounts
+// do not overflow.
+const (
+	mostUnitBits = 62
+	mostUnits    = 1 << 62
+)
 
 // measure expands the machines and brings all amounts to units.
 func (t Tasks) measure() (*taskPool, error) {
@@ -54,9 +58,8 @@ func (t Tasks) measure() (*taskPool, error) {
 	for j, r := range t.resources() {
 		unit := t.unit(j)
 		whole := inUnits(r.Capacity, unit)
-		if unit.BitLen() > 62 || whole.Cmp(big.NewInt(mostUnits)) > 0 {
-			return nil, input.Errorf(fmt.Sprintf("resources[%d]", j), r.Name,
-				"amounts that are integers over a common denominator, of at most 2^62 in all")
+		if unit.BitLen() > mostUnitBits || whole.Cmp(big.NewInt(mostUnits)) > 0 {
+			return nil, t.tooFine(j)
 		}
 		g.whole = append(g.whole, float64(whole.Int64()))
 		place := j
@@ -88,7 +91,8 @@ func (t Tasks) measure() (*taskPool, error) {
 	return g, nil
 }
 
-// unit returns the units in 1 of resource j, the least common denominator of all amounts, or more than 62 bits of it.
+// unit returns the units in 1 of resource j, the least common denominator of all amounts, or a divisor of it with
+// more than mostUnitBits bits.
 func (t Tasks) unit(j int) *big.Int {
 	var amounts []*big.Rat
 	for _, m := range t.Machines {
@@ -99,11 +103,16 @@ func (t Tasks) unit(j int) *big.Int {
 	}
 	unit := big.NewInt(1)
 	for _, x := range amounts {
-		if num.JoinDenominator(unit, x); unit.BitLen() > 62 {
+		if num.JoinDenominator(unit, x); unit.BitLen() > mostUnitBits {
 			break
 		}
 	}
 	return unit
+}
+
+func (t Tasks) tooFine(j int) error {
+	return input.Errorf(input.Index("resources", j), input.Quote(t.Resources[j]),
+		"amounts that are integers over a common denominator, of at most 2^62 in all")
 }
 
 // inUnits returns x unit, rounded down where it is no integer.

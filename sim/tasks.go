@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -28,7 +29,7 @@ import (
 // The error for a pool that cannot be stable, except over a horizon, is a *[fluid.UnstableError] for an overloaded
 // resource, and wraps [fluid.ErrUnstable] for a class that needs more tasks at a time than fit on empty machines; one
 // without error may still be unstable, since tasks may not fill it. A run with more than 10,000,000 jobs present at a
-// time ends with an error that wraps [ErrTooManyJobs].
+// time ends with an error that wraps [ErrTooManyJobs]. What balanced fairness needs is said at [Sharing].
 type Tasks struct {
 	Resources []string // names
 	Machines  []Machine
@@ -181,10 +182,15 @@ func (t Tasks) plan(s Settings) (*Plan, error) {
 	if _, err := fluid.NewAllocator(g.fluid, t.Policy); err != nil {
 		return nil, err
 	}
+	if t.Policy == fluid.BF {
+		if err := equalWeights(g.fluid, func(k int) *big.Rat { return t.Jobs[k].ArrivalRate }); err != nil {
+			return nil, err
+		}
+	}
 	p := &Plan{
 		method: "calendar of events of tasks", order: 2, pool: g,
 		stepCost: 1 + float64(len(t.Jobs))/4 + costOf(t.Policy, len(t.Jobs), len(t.Resources)),
-		start:    func(r *stream) engine { return newTaskCalendar(g, r) },
+		start:    func(ctx context.Context, r *stream) engine { return newTaskCalendar(ctx, g, r) },
 	}
 	var machines, jobs []any
 	for _, m := range t.Machines {
@@ -263,9 +269,17 @@ func (t Tasks) check() error {
 				"one for each of the %d resources at most", len(t.Resources))
 		}
 		for j, c := range row.Capacity {
-			if c != nil && c.Sign() < 0 {
-				return input.Errorf(path+".capacity."+t.Resources[j], c.RatString(), "a number >= 0")
+			if c == nil {
+				continue
 			}
+			if err := input.CheckNumber(input.Field(path+".capacity", t.Resources[j]), c, input.Nonnegative); err != nil {
+				return err
+			}
+		}
+	}
+	for j := range t.Resources { // before sums are taken, whose denominators may be as long as all together
+		if (Tasks{Machines: t.Machines}).unit(j).BitLen() > mostUnitBits {
+			return t.tooFine(j)
 		}
 	}
 	standing := 0
@@ -299,7 +313,7 @@ func (t Tasks) check() error {
 
 // expect finds the rate at which tasks of a standing population end, if the resources were divisible.
 func (g *taskPool) expect(p *Plan) error {
-	tasks, err := newAllocations(g.fluid, g.policy).of(g.counts)
+	tasks, err := newAllocations(context.Background(), g.fluid, g.policy).of(g.counts)
 	if err != nil {
 		return err
 	}

@@ -113,6 +113,9 @@ func TestBadTasks(t *testing.T) {
 		{"machines[0].count", func(f *Tasks) { f.Machines[0].Count = -1 }},
 		{"machines[1].count", func(f *Tasks) { f.Machines[1].Count = maxMachines - 1 }},
 		{"machines[0].capacity.ram", func(f *Tasks) { f.Machines[0].Capacity[1] = big.NewRat(-1, 1) }},
+		{"machines[0].capacity.ram", func(f *Tasks) { f.Machines[0].Capacity[1] = power10(5000) }},
+		{"machines[0].capacity.ram", func(f *Tasks) { f.Machines[0].Capacity[1] = power10(-5000) }},
+		{"resources[1]", func(f *Tasks) { f.Machines = manyDenominators(400) }},
 		{"machines[0].capacity", func(f *Tasks) { f.Machines[0].Capacity = rationals("1", "2", "3") }},
 		{"jobs", func(f *Tasks) { f.Jobs = nil }},
 		{"jobs", func(f *Tasks) { f.Jobs[0].ArrivalRate, f.Jobs[1].ArrivalRate = new(big.Rat), new(big.Rat) }},
@@ -135,6 +138,8 @@ func TestBadTasks(t *testing.T) {
 		{"jobs[0].count", func(f *Tasks) { *f = standingTasks(); f.Jobs[0].Count = -1 }},
 		{"jobs[1].count", func(f *Tasks) { *f = standingTasks(); f.Jobs[1].Count = maxStandingJobs }},
 		{"jobs[1].mean_tasks", func(f *Tasks) { *f = standingTasks(); f.Jobs[1].MeanTasks = big.NewRat(1, 1) }},
+		{"jobs[1].weight", func(f *Tasks) { f.Policy, f.Jobs[1].Weight = fluid.BF, big.NewRat(2, 1) }},
+		{"jobs[1].weight", func(f *Tasks) { *f = standingTasks(); f.Policy, f.Jobs[1].Weight = fluid.BF, big.NewRat(2, 1) }},
 		{"policy", func(f *Tasks) { f.Policy = "" }},
 	} {
 		f := someTasks()
@@ -144,7 +149,12 @@ func TestBadTasks(t *testing.T) {
 			t.Errorf("%s: %v", c.path, err)
 		}
 	}
-	f := someTasks()
+	f := standingTasks()
+	f.Policy, f.Jobs[0].Count, f.Jobs[1].Count = fluid.BF, 3000, 3000
+	if _, err := NewPlan(f, Settings{}); !errors.Is(err, ErrTooManyStates) {
+		t.Error(err)
+	}
+	f = someTasks()
 	f.Jobs[1].Demand[0] = big.NewRat(9, 1)
 	if _, err := NewPlan(f, Settings{}); err == nil || !strings.Contains(err.Error(), "task of b") {
 		t.Error(err)
@@ -154,6 +164,18 @@ func TestBadTasks(t *testing.T) {
 	if _, err := NewPlan(f, Settings{}); !errors.Is(err, dist.ErrInfinite) {
 		t.Error(err)
 	}
+}
+
+// manyDenominators returns machines whose capacities have denominators of 16,001 bits, no two alike: that of their sum has
+// millions of bits and takes very long.
+func manyDenominators(machines int) []Machine {
+	list := make([]Machine, machines)
+	for m := range list {
+		half := new(big.Int).Lsh(big.NewInt(1), 16000)
+		denominator := new(big.Int).Add(half, big.NewInt(int64(2*m+1)))
+		list[m].Capacity = []*big.Rat{big.NewRat(8, 1), new(big.Rat).SetFrac(half, denominator)}
+	}
+	return list
 }
 
 // A resource that is overloaded is named, and so is a class that does not fit often enough; over a horizon the result
@@ -267,7 +289,7 @@ func TestTasksAllocateNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, y := p.start(newStream([32]byte{1})), newTally(len(p.classes), 0)
+		e, y := p.start(t.Context(), newStream([32]byte{1})), newTally(len(p.classes), 0)
 		if err := e.advance(1e6/p.jumpRate, y); err != nil {
 			t.Fatal(err)
 		}

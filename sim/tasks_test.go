@@ -475,7 +475,7 @@ func TestTasksAreLiteral(t *testing.T) {
 			t.Fatal(err)
 		}
 		key := [32]byte{byte(seed)}
-		e := p.start(newStream(key))
+		e := p.start(t.Context(), newStream(key))
 		length := 150 / p.jumpRate
 		got := newTally(len(p.classes), 0)
 		for range 3 {
