@@ -15,16 +15,23 @@ type Engine string
 
 // The engines. The zero value of Engine means Auto.
 const (
-	Auto    Engine = "auto"    // Exact where the policy is rational, Enclose for proportional fairness; Float where that takes too long
-	Float   Engine = "float"   // float64, with a residual but no proof: see Allocation.Residual
-	Enclose Engine = "enclose" // proportional fairness only: bounds in big.Float, precision doubled until the tolerance is met
-	Exact   Engine = "exact"   // rationals; not for proportional fairness, which is irrational in general
+	// Auto is Exact where the policy is rational, Enclose for proportional fairness, and Float where these take too long.
+	Auto Engine = "auto"
+
+	// Float is float64, with a residual but no proof: see Allocation.Residual.
+	Float Engine = "float"
+
+	// Enclose gives bounds in big.Float, with precision doubled until the tolerance is met, of proportional fairness only.
+	Enclose Engine = "enclose"
+
+	// Exact gives rationals, for all but proportional fairness, which is irrational in general.
+	Exact Engine = "exact"
 )
 
 // Settings tunes [Allocate]. The zero value asks for 1e-9.
 type Settings struct {
 	Engine Engine  // "" means Auto
-	RelTol float64 // relative error asked of Enclose, in (0, 1); 0 means 1e-9
+	RelTol float64 // relative width of bounds asked of Enclose, in [1e-300, 1); 0 means 1e-9
 }
 
 // An Allocation says what every job gets and how far to trust it.
@@ -42,8 +49,9 @@ type Allocation struct {
 	// that limits it; under BMF it can be larger, as that of any equations.
 	Residual float64
 
-	// RelativeErrorBound is proved, of the bounds Low and High of every number but prices; Float adds 2^-53. It is 0 if the
-	// numbers are exact, nil with the engine Float.
+	// RelativeErrorBound is proved, of the Float of every number but prices and utilizations below 2^-1022: the largest
+	// relative width of the bounds Low and High, plus 2^-53. It is 0 if the numbers are exact fractions, of which Float is
+	// the nearest; nil with the engine Float.
 	RelativeErrorBound *float64
 }
 
@@ -74,13 +82,15 @@ type ResourceAllocation struct {
 const exactSize = 200_000
 
 // Allocate computes the allocation of a policy. Dominant resource, max-min, bottleneck max and balanced fairness are
-// rational and computed as fractions; proportional fairness is enclosed to the tolerance. Auto takes Float if rows times
-// resources are more than 200,000, or if fractions would take more than about a second, by an estimate from the bits of
-// their common denominators: beyond some hundred rows if all numbers come from float64, some thousand if they are short
-// decimals, a few if they have thousands of digits. For three resources or more there can be several bottleneck max fair
-// allocations, though that is rare; which one is taken depends neither on the order of rows nor on units,
-// except among ties. The error wraps an *[input.Error] for a bad pool or setting; for balanced fairness also if weights differ,
-// or the states below the counts, Π_i (x_i + 1) over the different profiles, are too many. It is another one if float64 cannot
+// rational and computed as fractions; proportional fairness is enclosed to the tolerance. Auto takes Float if rows
+// times resources are more than 200,000, or if fractions would take more than about a second, by an estimate from the
+// bits of their common denominators: beyond some hundred rows if all numbers come from float64, some thousand if they
+// are short decimals, a few if they have thousands of digits. For three resources or more there can be several
+// bottleneck max fair allocations, though that is rare; which one is taken depends neither on the order of rows nor on
+// units, except among ties.
+//
+// The error wraps an *[input.Error] for a bad pool or setting; for balanced fairness also if weights differ, or the
+// states below the counts, Π_i (x_i + 1) over the different profiles, are too many. It is another one if float64 cannot
 // meet the conditions of a policy to 1e-9, or no bounds as near as the tolerance are found.
 func Allocate(p *Pool, policy Policy, s Settings) (*Allocation, error) {
 	if err := p.Check(); err != nil {
@@ -158,7 +168,8 @@ func allocateExact(e *exactProblem, policy Policy) (*Allocation, error) {
 	return a, nil
 }
 
-// exactValue returns a fraction with its nearest float64, or an error if that is infinite or 0 for a number that is not.
+// exactValue returns a fraction with its nearest float64, or an error if that is infinite, or 0 for a number that is
+// not.
 func exactValue(path string, x *big.Rat) (num.Value, error) {
 	f, _ := x.Float64()
 	if math.IsInf(f, 0) || f == 0 && x.Sign() != 0 {
@@ -169,7 +180,10 @@ func exactValue(path string, x *big.Rat) (num.Value, error) {
 
 // newAllocation returns an allocation without numbers.
 func newAllocation(e *exactProblem, policy Policy, engine Engine) *Allocation {
-	a := &Allocation{Policy: policy, Engine: engine, Jobs: make([]JobAllocation, len(e.need)), Resources: make([]ResourceAllocation, len(e.need[0]))}
+	a := &Allocation{
+		Policy: policy, Engine: engine,
+		Jobs: make([]JobAllocation, len(e.need)), Resources: make([]ResourceAllocation, len(e.need[0])),
+	}
 	for i := range a.Jobs {
 		a.Jobs[i].DominantResource = e.top[i]
 	}

@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"errors"
 	"math"
 
 	"productform/internal/input"
@@ -14,14 +15,15 @@ const rounding = 1e-12
 // [problem.residual] defines it, or of the prices under proportional fairness, which includes that a resource with a
 // positive price is saturated.
 func allocateFloat(e *exactProblem, policy Policy) (*Allocation, error) {
-	p, err := newProblem(e, "jobs")
+	p, err := newProblem(e)
 	if err != nil {
+		var bad *input.Error
+		if policy != PF && policy != BMF && errors.As(err, &bad) { // whose fractions do without the kernel
+			bad.Want += ", or the engine exact"
+		}
 		return nil, err
 	}
-	count, share := make([]float64, p.rows), make([]float64, p.rows)
-	for i, c := range e.count {
-		count[i], _ = c.Float64()
-	}
+	count, share := e.counts(), make([]float64, p.rows)
 	k := newKernel(p, policy)
 	if err := k.shares(count, share); err != nil {
 		return nil, err

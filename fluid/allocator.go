@@ -30,7 +30,7 @@ func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
 	if err := policy.check("policy"); err != nil {
 		return nil, err
 	}
-	problem, err := newProblem(newExactProblem(p), "jobs")
+	problem, err := newProblem(newExactProblem(p))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 type Report struct {
 	Utilization  []*big.Rat // Σ_i n_i φ_i a_ij of each resource, n_i jobs in row i
 	Saturated    []int      // resources of utilization 1, or more
-	Bottlenecks  [][]int    // of each row: the saturated resources of which no row has a larger part by weight, φ_i a_ij/w_i
+	Bottlenecks  [][]int    // of each row: saturated resources of which no row has a larger part by weight, φ_i a_ij/w_i
 	NoBottleneck []int      // rows without a bottleneck; none under bottleneck max fairness
 
 	Overload  *Overload  // nil if the allocation is feasible
@@ -55,8 +55,8 @@ type Shortfall struct {
 // Φ(S-i) + (n-1) d_i Σ_{k≠i} a_kj Φ(S-i-k), and the last sum at most Φ(S-i). And if a_kj >= r a_ij for all j, then
 // Φ(S-i) >= r Φ(S-k), since Φ grows with each profile and in proportion to it: φ_i >= r φ_k, no envy.
 //
-// A number x counts as more than y if x > (1 + tol) y, with tol in [0, 1); nil means 0, right for an exact allocation.
-// Let e be the relative error of the tasks (see [Tasks]), at most 1/3. Then the report with tol = 3e holds nothing
+// A number x counts as more than y if x > (1 + tol) y, with tol in [0, 1); nil means 0, right for an exact allocation,
+// as [Allocation.Tolerance] is for any. Let e be the relative error of the tasks, at most 1/3. Then the report with tol = 3e holds nothing
 // against the allocation that the exact one would not bear out with tol = 0: utilizations are off by a factor within
 // 1 ± e, ratios of two parts within (1 + e)/(1 - e) <= 1 + 3e.
 //
@@ -155,10 +155,9 @@ func (e *exactProblem) auditSeconds(tasks []*big.Rat) float64 {
 	return sumSeconds(n, resources, bits)
 }
 
-// Tasks returns the tasks of one job of each row as [Audit] and [Indices] take them: exactly if the allocation is
-// exact, and otherwise Float as a fraction. Its relative error is then at most RelativeErrorBound + 2^-53 if the
-// allocation was enclosed; the engine Float proves no bound.
-func Tasks(a *Allocation) []*big.Rat {
+// TaskFractions returns the tasks of one job of each row as [Audit] and [Indices] take them: exactly if the allocation
+// is exact, and otherwise Float as a fraction, whose relative error is at most RelativeErrorBound if that is not nil.
+func (a *Allocation) TaskFractions() []*big.Rat {
 	tasks := make([]*big.Rat, len(a.Jobs))
 	for i, job := range a.Jobs {
 		if job.Tasks.Exact != nil {
@@ -168,6 +167,17 @@ func Tasks(a *Allocation) []*big.Rat {
 		}
 	}
 	return tasks
+}
+
+// Tolerance returns the tolerance with which [Audit] holds nothing against the allocation that the policy itself would
+// not bear out: three times RelativeErrorBound, 0 if the allocation is exact. With the engine Float, which proves no
+// bound, it is 1e-6, by experience.
+func (a *Allocation) Tolerance() *big.Rat {
+	if a.RelativeErrorBound == nil {
+		return big.NewRat(1, 1_000_000)
+	}
+	three := big.NewRat(3, 1)
+	return three.Mul(three, new(big.Rat).SetFloat64(*a.RelativeErrorBound))
 }
 
 // checkTasks checks the pool and that there are as many tasks[i] >= 0 as rows.

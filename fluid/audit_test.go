@@ -408,13 +408,13 @@ func TestLongFractions(t *testing.T) {
 		if a.Engine != Float {
 			t.Errorf("%d rows: engine %s", len(p.Jobs), a.Engine)
 		}
-		if _, text := wrongs(t, p, Tasks(a), big.NewRat(1, 100_000_000)); text != "" { // Allocate: 1e-9
+		if _, text := wrongs(t, p, a.TaskFractions(), big.NewRat(1, 100_000_000)); text != "" { // Allocate: 1e-9
 			t.Errorf("%d rows: %s", len(p.Jobs), text)
 		}
 		if len(p.Jobs) == 1000 {
 			continue // sums of multiples of powers of 2 are short
 		}
-		x, err := Indices(p, Tasks(a))
+		x, err := Indices(p, a.TaskFractions())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -479,11 +479,7 @@ func TestAuditTheorems(t *testing.T) {
 				if err != nil {
 					rt.Fatal(err)
 				}
-				tol := new(big.Rat)
-				if a.Engine == Enclose { // three times the relative error of the tasks
-					tol.SetFloat64(3 * (*a.RelativeErrorBound + 0x1p-53))
-				}
-				r, text := wrongs(rt, p, Tasks(a), tol)
+				r, text := wrongs(rt, p, a.TaskFractions(), a.Tolerance())
 				found := false
 				for _, s := range test.allowed {
 					found = found || s == text
@@ -514,7 +510,7 @@ func TestMaxMinShortfall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, text := wrongs(t, p, Tasks(a), nil)
+	r, text := wrongs(t, p, a.TaskFractions(), nil)
 	if text != "shortfall envy " {
 		t.Fatalf("%s", text)
 	}
@@ -537,7 +533,7 @@ func TestBalancedIsNotEfficient(t *testing.T) {
 			{Name: "a", Demand: auditRats("1", "1")}, {Name: "b", Demand: auditRats("1", "0", "2")}, {Name: "c", Demand: auditRats("0", "1")},
 		},
 	}
-	tasks := Tasks(mustAllocate(t, p, BF))
+	tasks := mustAllocate(t, p, BF).TaskFractions()
 	if diff := cmp.Diff(auditRats("2/5", "2/5", "3/5"), tasks, sameRat); diff != "" {
 		t.Error(diff)
 	}
@@ -606,7 +602,7 @@ func BenchmarkAudit(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		tasks, tol := Tasks(a), big.NewRat(1, 1_000_000_000)
+		tasks, tol := a.TaskFractions(), big.NewRat(1, 1_000_000_000)
 		b.Run(test.name+"/do=allocate", func(b *testing.B) {
 			for b.Loop() {
 				if _, err := Allocate(test.pool, DRF, Settings{}); err != nil {

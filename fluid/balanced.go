@@ -86,11 +86,7 @@ func equalRows(p *problem) (class []int, need [][]float64) {
 		if !ok {
 			k = len(need)
 			seen[string(key)] = k
-			profile := make([]float64, p.resources)
-			for j := range profile {
-				profile[j] = p.need[j][i]
-			}
-			need = append(need, profile)
+			need = append(need, p.profile(i))
 		}
 		class = append(class, k)
 	}

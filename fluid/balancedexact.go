@@ -2,9 +2,9 @@ package fluid
 
 import (
 	"math/big"
-	"strings"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 // Limits of balanced fairness in integers: points of the lattice, and points times 64-bit words of the largest Φ.
@@ -22,20 +22,14 @@ func (e *exactProblem) balanced() ([]*big.Rat, error) {
 			return nil, input.Errorf(indexed("jobs", i)+".weight", w.RatString(), wantSameWeight)
 		}
 	}
-	var needs [][]*big.Rat
-	var counts []int
-	class := make([]int, len(e.need))
-	seen := make(map[string]int)
-	for i, need := range e.need {
-		key := ratKey(need)
-		k, ok := seen[key]
-		if !ok {
-			k = len(needs)
-			seen[key] = k
-			needs, counts = append(needs, need), append(counts, 0)
-		}
-		class[i] = k
+	class, first := e.classes()
+	counts := make([]int, len(first))
+	for i, k := range class {
 		counts[k] += int(e.count[i].Num().Int64())
+	}
+	needs := make([][]*big.Rat, len(first))
+	for k, i := range first {
+		needs[k] = e.need[i]
 	}
 	total, err := balancedTotals(needs, counts)
 	if err != nil {
@@ -46,15 +40,6 @@ func (e *exactProblem) balanced() ([]*big.Rat, error) {
 		shares[i] = new(big.Rat).Quo(total[k], new(big.Rat).SetInt64(int64(counts[k])))
 	}
 	return shares, nil
-}
-
-func ratKey(profile []*big.Rat) string {
-	var s strings.Builder
-	for _, a := range profile {
-		s.WriteString(a.RatString())
-		s.WriteByte(' ')
-	}
-	return s.String()
 }
 
 // balancedTotals returns Φ(x-e_k)/Φ(x) for counts x_k >= 1 of classes with profiles need[k]. With q_k the common
@@ -69,8 +54,7 @@ func balancedTotals(need [][]*big.Rat, count []int) ([]*big.Rat, error) {
 	for k, profile := range need {
 		scale[k] = big.NewInt(1)
 		for _, a := range profile {
-			q := a.Denom()
-			scale[k].Mul(scale[k], new(big.Int).Quo(q, new(big.Int).GCD(nil, nil, scale[k], q)))
+			num.JoinDenominator(scale[k], a)
 		}
 		for _, a := range profile {
 			part := new(big.Int).Mul(scale[k], a.Num())
@@ -81,10 +65,12 @@ func balancedTotals(need [][]*big.Rat, count []int) ([]*big.Rat, error) {
 		bits += float64(count[k]) * float64(scale[k].BitLen()+big.NewInt(int64(len(need))).BitLen())
 	}
 	if states > maxExactStates {
-		return nil, input.Errorf("count", states, "counts x with Π (x_k+1) <= %d over the different profiles, or the engine float", maxExactStates)
+		return nil, input.Errorf("count", states,
+			"counts x with Π (x_k+1) <= %d over the different profiles, or the engine float", maxExactStates)
 	}
 	if words := states * (1 + bits/64); words > maxExactWords {
-		return nil, input.Errorf("count", words, "at most %d words of 64 bits for the balance function, or the engine float", maxExactWords)
+		return nil, input.Errorf("count", words,
+			"at most %d words of 64 bits for the balance function, or the engine float", maxExactWords)
 	}
 
 	phi := make([]*big.Int, int(states))

@@ -428,7 +428,7 @@ func TestBottleneckPathMeetsNoLineTwice(t *testing.T) {
 			}
 			return big.NewRat(1+rng.Int64N(1e6), 1e3)
 		})
-		problem, err := newProblem(newExactProblem(p), "jobs")
+		problem, err := newProblem(newExactProblem(p))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,32 +18,19 @@ var errNoBottleneck = errors.New("fluid: no bottleneck max fair allocation was c
 // finds with its numbers changed in other ways, then all if they are few. The error says that none passed, or that a
 // number is out of the range of the kernel.
 func (e *exactProblem) bottleneck() ([]*big.Rat, error) {
-	p, err := newProblem(e, "jobs")
+	p, err := newProblem(e)
 	if err != nil {
 		return nil, err
 	}
-	kernel := &bottleneck{problem: p, class: make([]int, p.rows)}
+	class, first := e.classes() // what is equal or useless is so in fractions
+	kernel := &bottleneck{problem: p, class: class}
 	var need [][]*big.Rat
-	seen := make(map[string]int)
-	for i, profile := range e.need { // what is equal or useless is so in fractions
-		k, ok := seen[ratKey(profile)]
-		if !ok {
-			k = len(need)
-			seen[ratKey(profile)] = k
-			need = append(need, profile)
-			kernel.need = append(kernel.need, make([]float64, p.resources))
-			for j := range p.resources {
-				kernel.need[k][j] = p.need[j][i]
-			}
-		}
-		kernel.class[i] = k
+	for _, i := range first {
+		need = append(need, e.need[i])
+		kernel.need = append(kernel.need, p.profile(i))
 	}
 	kernel.keep(usefulResources(need, (*big.Rat).Cmp))
-	count := make([]float64, p.rows)
-	for i, n := range e.count {
-		count[i], _ = n.Float64()
-	}
-	kernel.setMass(count)
+	kernel.setMass(e.counts())
 	at := make([]int, p.rows)
 	try := func(ofClass []int) []*big.Rat {
 		for i, k := range kernel.class {

@@ -88,15 +88,21 @@ func (a *Allocator) residual(policy Policy, count, tasks []float64) float64 {
 
 // A solution holds what is kept of the stationary distribution of a truncated chain.
 type solution struct {
-	limits   []int
-	marginal [][]float64 // P(x_k = n) at [k][n]
-	mean     []float64   // E[x_k]
-	edge     []float64   // λ_k E[(1 + Σ_l x_l) 1{x_k = limit}]
+	limits []int
+	mean   []float64 // E[x_k]
+	laws   []law     // the stationary distribution, then that biased by x_i for each class i
 
 	residual  float64 // largest of the allocations
 	multigrid bool
 	rounding  float64 // proved bound of the relative error of the means; with multigrid
 	iteration float64 // the measured one
+}
+
+// A law is a distribution of the numbers of jobs: the stationary one, or that biased by x_i, which has the expectations
+// E[x_i f(x)] / E[x_i]. The law biased by a rare class shows what others do while a job of that class is present.
+type law struct {
+	marginal [][]float64 // P(x_k = n) at [k][n]
+	edge     []float64   // λ_k E[(1 + Σ_l x_l) 1{x_k = limit}]
 }
 
 // eliminates reports whether a grid is solved by elimination: of two classes while it takes at most about a gigabyte,
@@ -129,13 +135,11 @@ func (w *trafficProblem) solveAt(policy Policy, limits []int, tol float64) (*sol
 	return v, nil
 }
 
-// summarize adds up a stationary measure, not necessarily of mass 1. Sums are compensated, so that their relative error
-// is below 2^-50 for any number of states.
+// summarize adds up a stationary measure, not necessarily of mass 1.
 func (w *trafficProblem) summarize(v *solution, g *grid, pi []float64) {
-	sums := make([][]num.Sum, len(g.size))
-	edges := make([]num.Sum, len(g.size))
-	for k, n := range g.size {
-		sums[k] = make([]num.Sum, n)
+	laws := []*lawSums{newLawSums(g)}
+	for range g.size {
+		laws = append(laws, newLawSums(g))
 	}
 	x := make([]int, len(g.size))
 	for _, p := range pi {
@@ -143,27 +147,66 @@ func (w *trafficProblem) summarize(v *solution, g *grid, pi []float64) {
 		for _, n := range x {
 			jobs += n
 		}
-		for k, n := range x {
-			sums[k][n].Add(p)
-			if n == g.size[k]-1 {
-				edges[k].Add(p * float64(1+jobs))
+		laws[0].add(x, p, jobs)
+		for i, n := range x {
+			if n > 0 {
+				laws[1+i].add(x, float64(n)*p, jobs)
 			}
 		}
 		g.next(x)
 	}
-	for k := range sums {
-		var mass, mean num.Sum
-		p := make([]float64, len(sums[k]))
-		for n := range p {
-			p[n] = sums[k][n].Value()
-			mass.Add(p[n])
-			mean.Add(float64(n) * p[n])
+	for i, sums := range laws {
+		v.laws = append(v.laws, sums.law(w.lambda))
+		if i > 0 {
+			v.mean = append(v.mean, sums.mass()/laws[0].mass())
 		}
-		for n := range p {
-			p[n] /= mass.Value()
-		}
-		v.marginal = append(v.marginal, p)
-		v.mean = append(v.mean, mean.Value()/mass.Value())
-		v.edge = append(v.edge, w.lambda[k]*edges[k].Value()/mass.Value())
 	}
+}
+
+// A lawSums adds up a measure. Its sums are compensated, so that their relative error is below 2^-50 for any number of
+// states.
+type lawSums struct {
+	marginal [][]num.Sum
+	edge     []num.Sum // of p (1 + Σ_l x_l) where x_k is at its limit
+}
+
+func newLawSums(g *grid) *lawSums {
+	s := &lawSums{edge: make([]num.Sum, len(g.size))}
+	for _, n := range g.size {
+		s.marginal = append(s.marginal, make([]num.Sum, n))
+	}
+	return s
+}
+
+// add adds a state of measure p with so many jobs.
+func (s *lawSums) add(x []int, p float64, jobs int) {
+	for k, n := range x {
+		s.marginal[k][n].Add(p)
+		if n == len(s.marginal[k])-1 {
+			s.edge[k].Add(p * float64(1+jobs))
+		}
+	}
+}
+
+func (s *lawSums) mass() float64 {
+	var mass num.Sum
+	for i := range s.marginal[0] {
+		mass.Add(s.marginal[0][i].Value())
+	}
+	return mass.Value()
+}
+
+// law returns the law in proportion to the sums.
+func (s *lawSums) law(lambda []float64) law {
+	var l law
+	mass := s.mass()
+	for k, sums := range s.marginal {
+		p := make([]float64, len(sums))
+		for n := range p {
+			p[n] = sums[n].Value() / mass
+		}
+		l.marginal = append(l.marginal, p)
+		l.edge = append(l.edge, lambda[k]*s.edge[k].Value()/mass)
+	}
+	return l
 }

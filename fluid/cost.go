@@ -3,6 +3,8 @@ package fluid
 import (
 	"math/big"
 	"slices"
+
+	"productform/num"
 )
 
 // Times in seconds that fractions may take before float64 or rounded fractions are taken instead, and bits of a common
@@ -16,12 +18,8 @@ const (
 // already.
 func commonBits(n int, x func(i int) *big.Rat) float64 {
 	common := big.NewInt(1)
-	var rest big.Int
 	for i := 0; i < n && common.BitLen() < mostCommonBit; i++ {
-		q := x(i).Denom()
-		if rest.Rem(common, q).Sign() != 0 {
-			common.Mul(common, rest.Quo(q, rest.GCD(nil, nil, &rest, q)))
-		}
+		num.JoinDenominator(common, x(i))
 	}
 	return float64(common.BitLen())
 }
@@ -65,18 +63,18 @@ func (e *exactProblem) exactSeconds(policy Policy) float64 {
 
 // balancedSeconds is exactSeconds of balanced fairness: of each state and each class one product for each resource.
 func (e *exactProblem) balancedSeconds() float64 {
-	count := make(map[string]float64)
-	bits, longest := 0., 0.
-	for i, need := range e.need {
-		n, _ := e.count[i].Float64()
-		count[ratKey(need)] += n
-		scale := commonBits(len(need), func(j int) *big.Rat { return need[j] })
-		bits += n * scale
-		longest = max(longest, scale)
+	class, first := e.classes()
+	count := make([]float64, len(first))
+	for i, n := range e.counts() {
+		count[class[i]] += n
 	}
-	products := float64(len(count)*len(e.need[0])) / 2
-	for _, n := range count {
-		products *= n + 1
+	bits, longest := 0., 0.
+	products := float64(len(first)*len(e.need[0])) / 2
+	for k, i := range first {
+		scale := commonBits(len(e.need[i]), func(j int) *big.Rat { return e.need[i][j] })
+		bits += count[k] * scale
+		longest = max(longest, scale)
+		products *= count[k] + 1
 	}
 	return products * (5e-8 + 5e-10*(bits/128)*(longest/64))
 }

@@ -31,17 +31,13 @@ const maxPrecision = 65_536
 // operation rounded outwards, from the rationals of the pool. The precision doubles until all relative widths are at
 // most relTol.
 func allocateEnclosed(e *exactProblem, relTol float64) (*Allocation, error) {
-	p, err := newProblem(e, "jobs")
+	p, err := newProblem(e)
 	if err != nil {
 		return nil, err
 	}
-	count, share := make([]float64, p.rows), make([]float64, p.rows)
-	for i, c := range e.count {
-		count[i], _ = c.Float64()
-	}
-	k := newProportionalKernel(p)
+	k := newProportional(p)
 	// An error says no more than that Newton's method has a longer way to go.
-	_ = k.shares(count, share)
+	_ = k.shares(e.counts(), make([]float64, p.rows))
 	price := make([]*big.Float, p.resources)
 	for j, x := range k.price {
 		price[j] = new(big.Float)
@@ -61,28 +57,25 @@ func allocateEnclosed(e *exactProblem, relTol float64) (*Allocation, error) {
 		d := newBigDual(e, price, prec)
 		d.minimise(goal)
 		price = d.price
-		if a, err := d.enclose(e); err != nil {
+		if a, width, err := d.enclose(e); err != nil {
 			return nil, err
-		} else if a != nil && *a.RelativeErrorBound <= relTol {
+		} else if a != nil && width <= relTol {
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("proportional fairness: bounds a relative %g apart were not found with numbers of %d bits", relTol, maxPrecision)
+	return nil, fmt.Errorf("proportional fairness: bounds a relative %g apart were not found with numbers of %d bits",
+		relTol, maxPrecision)
 }
 
-// enclose returns the allocation between the bounds that the prices prove, or nil if they prove nothing.
-func (d *bigDual) enclose(e *exactProblem) (*Allocation, error) {
-	n, resources := len(e.need), len(d.price)
-	down, up := directed{d.prec, big.ToNegativeInf}, directed{d.prec, big.ToPositiveInf}
-	low, high := d.sums(d.need, down), d.sums(d.above, up)
-	for _, y := range low {
-		if y.Sign() <= 0 {
+// costs returns bounds of w_i/s*_i = y_i L r_i, or nil if the prices prove none.
+func (d *bigDual) costs(e *exactProblem, down, up directed) (low, high []*big.Float) {
+	low, high = d.sums(d.need, down), d.sums(d.above, up)
+	mass, total := make([]*big.Rat, len(low)), new(big.Rat)
+	z := up.zeros(len(low))
+	for i, w := range e.weight {
+		if low[i].Sign() <= 0 {
 			return nil, nil
 		}
-	}
-	mass, total := make([]*big.Rat, n), new(big.Rat)
-	z := up.zeros(n)
-	for i, w := range e.weight {
 		mass[i] = new(big.Rat).Mul(w, e.count[i])
 		total.Add(total, mass[i])
 		z[i].Quo(z[i].SetRat(mass[i]), low[i])
@@ -98,47 +91,56 @@ func (d *bigDual) enclose(e *exactProblem) (*Allocation, error) {
 		gap.Add(gap, p)
 	}
 	gap.Sub(gap.Mul(gap, worst), down.rat(total))
+	for i, m := range mass {
+		least, most, ok := ratioBounds(gap, down.rat(m), down, up)
+		if !ok {
+			return nil, nil
+		}
+		low[i], high[i] = down.mul(down.mul(low[i], worst), least), up.mul(up.mul(high[i], worst), most)
+	}
+	return low, high
+}
 
-	a := newAllocation(e, PF, Enclose)
+// enclose returns the allocation between the bounds that the prices prove, and the largest relative width of the
+// bounds; nil if the prices prove none.
+func (d *bigDual) enclose(e *exactProblem) (a *Allocation, width float64, err error) {
+	down, up := directed{d.prec, big.ToNegativeInf}, directed{d.prec, big.ToPositiveInf}
+	cheap, dear := d.costs(e, down, up)
+	if cheap == nil {
+		return nil, 0, nil
+	}
+	a = newAllocation(e, PF, Enclose)
 	a.Residual = d.residual()
-	bound := 0.0
 	record := func(low, high *big.Float) (num.Value, bool) {
 		x := num.Enclosure{Low: low, High: high}
-		bound = max(bound, x.RelWidth())
+		width = max(width, x.RelWidth())
 		f, ok := x.Float64()
 		return num.Value{Float: f, Low: low, High: high}, ok
 	}
 	recordJob := func(i int, field string, low, high *big.Float) (num.Value, error) {
 		v, ok := record(low, high)
 		if !ok {
-			return v, input.Errorf(indexed("jobs", i)+field, low.Text('g', 10), "demands, capacities and weights for which it is in [2.3e-308, 1.7e308]")
+			return v, input.Errorf(indexed("jobs", i)+field, low.Text('g', 10),
+				"demands, capacities and weights for which it is in [2.3e-308, 1.7e308]")
 		}
 		return v, nil
 	}
-	lows, highs := make([]*big.Float, n), make([]*big.Float, n)
-	var err error
-	for i := range n {
-		least, most, ok := ratioBounds(gap, down.rat(mass[i]), down, up)
-		if !ok {
-			return nil, nil
+	lows, highs := make([]*big.Float, len(cheap)), make([]*big.Float, len(cheap)) // of all jobs of the row
+	for i, w := range e.weight {
+		low, high := down.quo(down.rat(w), dear[i]), up.quo(up.rat(w), cheap[i])
+		if a.Jobs[i].DominantShare, err = recordJob(i, ".dominant_share", low, high); err != nil {
+			return nil, 0, err
 		}
-		// s*_i = w_i / (y_i L r_i)
-		least = down.mul(down.mul(low[i], worst), least)
-		most = up.mul(up.mul(high[i], worst), most)
-		lows[i], highs[i] = down.quo(down.rat(e.weight[i]), most), up.quo(up.rat(e.weight[i]), least)
-		if a.Jobs[i].DominantShare, err = recordJob(i, ".dominant_share", lows[i], highs[i]); err != nil {
-			return nil, err
-		}
-		tasks := new(big.Rat).Quo(e.weight[i], e.dominant[i])
-		low, high := down.quo(down.rat(tasks), most), up.quo(up.rat(tasks), least)
+		lows[i], highs[i] = down.mul(low, down.rat(e.count[i])), up.mul(high, up.rat(e.count[i]))
+		tasks := new(big.Rat).Quo(w, e.dominant[i])
+		low, high = down.quo(down.rat(tasks), dear[i]), up.quo(up.rat(tasks), cheap[i])
 		if a.Jobs[i].Tasks, err = recordJob(i, ".tasks", low, high); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		lows[i], highs[i] = down.mul(lows[i], down.rat(e.count[i])), up.mul(highs[i], up.rat(e.count[i]))
 	}
 	one := big.NewFloat(1)
 	least, most := d.loads(d.need, lows, down), d.loads(d.above, highs, up)
-	for j := range resources {
+	for j, price := range d.price {
 		r := &a.Resources[j]
 		if r.Saturated = most[j].Cmp(one) >= 0; r.Saturated {
 			most[j].Set(one) // s* is feasible
@@ -147,11 +149,12 @@ func (d *bigDual) enclose(e *exactProblem) (*Allocation, error) {
 		if r.Utilization, ok = record(least[j], most[j]); !ok { // below 2^-1022, where doubles are a fixed distance apart
 			r.Utilization.Float, _ = least[j].Float64()
 		}
-		f, _ := d.price[j].Float64()
+		f, _ := price.Float64()
 		r.Price = &num.Value{Float: f}
 	}
+	bound := width + 0x1p-53 // Float is the midpoint, within half the width, rounded
 	a.RelativeErrorBound = &bound
-	return a, nil
+	return a, width, nil
 }
 
 // ratioBounds returns 1 - sqrt(2 ε) rounded down and 1 + ε + sqrt(ε² + 2 ε) rounded up, ε = gap/m, and whether the

@@ -42,15 +42,14 @@ func ExampleAudit() {
 }
 
 // Proportional fairness is computed in enclosures, so that comparisons need a tolerance.
-func ExampleTasks() {
+func ExampleAllocation_TaskFractions() {
 	p := twoJobs()
 	a, err := fluid.Allocate(p, fluid.PF, fluid.Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	tol := new(big.Rat).SetFloat64(3 * (*a.RelativeErrorBound + 0x1p-53))
-	r, err := fluid.Audit(p, fluid.Tasks(a), tol)
+	r, err := fluid.Audit(p, a.TaskFractions(), a.Tolerance())
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -86,7 +86,7 @@ func TestMaxDominantShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := Indices(p, Tasks(mustAllocate(t, p, DRF)))
+		x, err := Indices(p, mustAllocate(t, p, DRF).TaskFractions())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,12 +203,12 @@ func TestIndicesDefinitions(t *testing.T) {
 func TestNashMeanIsLargest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPool(t, 6, 4, true, true)
-		largest, err := Indices(p, Tasks(mustAllocate(t, p, PF)))
+		largest, err := Indices(p, mustAllocate(t, p, PF).TaskFractions())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, policy := range []Policy{DRF, MaxMin, BMF} {
-			x, err := Indices(p, Tasks(mustAllocate(t, p, policy)))
+			x, err := Indices(p, mustAllocate(t, p, policy).TaskFractions())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,8 @@ import (
 type LieSettings struct {
 	Evaluations int // allocations that the search computes at most; 0 means 5000
 
-	// MaxFactor, in [1, 1e9], is how many times too large a whole profile may be declared under max-min fairness; 0 means 1000.
+	// MaxFactor, in [1, 1e9], is how many times too large a whole profile may be declared under max-min fairness; 0 means
+	// 1000.
 	MaxFactor float64
 }
 
@@ -93,27 +94,34 @@ func BestLie(p *Pool, policy Policy, job int, s LieSettings) (*Lie, error) {
 	}
 	found := l.search()
 	none.Evaluations = l.evaluations
-	best := none
 	if found.runs <= l.tasks {
 		return none, nil
 	}
-	for _, declared := range l.profiles(l.profile(found.at)) {
-		if slices.ContainsFunc(declared, func(d *big.Rat) bool { return max(d.Num().BitLen(), d.Denom().BitLen()) > input.MaxBits }) {
+	return l.bestOf(l.profiles(l.profile(found.at)), none), nil
+}
+
+// bestOf returns the lie that gains most of those that declare these profiles, the first of about equal ones, or none
+// if none gains.
+func (l *liar) bestOf(profiles [][]*big.Rat, none *Lie) *Lie {
+	best := none
+	for _, declared := range profiles {
+		long := func(d *big.Rat) bool { return max(d.Num().BitLen(), d.Denom().BitLen()) > input.MaxBits }
+		if slices.ContainsFunc(declared, long) {
 			continue // no pool takes these numbers
 		}
 		pool, row := l.pool(declared)
-		tasks, err := lieTasks(pool, policy, row)
+		tasks, err := lieTasks(pool, l.policy, row)
 		if err != nil {
 			continue // a lie that nobody can say the gain of
 		}
-		lie := &Lie{Declared: declared, Truthful: truth, Evaluations: l.evaluations}
+		lie := &Lie{Declared: declared, Truthful: none.Truthful, Evaluations: l.evaluations}
 		lie.Tasks = lieScaled(tasks, l.unit(declared))
-		lie.Gain = gainOf(lie.Tasks, truth)
-		if provedAbove(lie.Gain, 1+1e-9) && lie.Gain.Float-1 > (best.Gain.Float-1)*(1+1e-4) { // short fractions come first
+		lie.Gain = gainOf(lie.Tasks, lie.Truthful)
+		if provedAbove(lie.Gain, 1+1e-9) && lie.Gain.Float-1 > (best.Gain.Float-1)*(1+1e-4) {
 			best = lie
 		}
 	}
-	return best, nil
+	return best
 }
 
 // lieTasks returns what one job of a row gets.
@@ -190,7 +198,7 @@ func newLiar(p *Pool, policy Policy, job int, truth num.Value, s LieSettings) (*
 	var pool *Pool
 	pool, l.at = l.pool(p.Jobs[job].Demand)
 	var err error
-	if l.problem, err = newProblem(newExactProblem(pool), "jobs"); err != nil {
+	if l.problem, err = newProblem(newExactProblem(pool)); err != nil {
 		return nil, err
 	}
 	l.share = make([]float64, len(pool.Jobs))
@@ -289,23 +297,4 @@ func (l *liar) profiles(parts []float64, m float64) [][]*big.Rat {
 		all = append(all, declared)
 	}
 	return all
-}
-
-// shortFraction returns the fraction of least denominator in [x (1 - below), x (1 + above)], x >= 0.
-func shortFraction(x *big.Rat, below, above float64) *big.Rat {
-	low, high := new(big.Rat).SetFloat64(1-below), new(big.Rat).SetFloat64(1+above)
-	return simplestBetween(low.Mul(low, x), high.Mul(high, x))
-}
-
-// simplestBetween returns the fraction of least denominator in [low, high], 0 <= low <= high, by continued fractions.
-func simplestBetween(low, high *big.Rat) *big.Rat {
-	floor := new(big.Rat).SetInt(new(big.Int).Quo(low.Num(), low.Denom()))
-	if floor.Cmp(low) == 0 {
-		return floor
-	}
-	if next := new(big.Rat).Add(floor, big.NewRat(1, 1)); next.Cmp(high) <= 0 {
-		return next
-	}
-	rest := simplestBetween(new(big.Rat).Inv(new(big.Rat).Sub(high, floor)), new(big.Rat).Inv(new(big.Rat).Sub(low, floor)))
-	return floor.Add(floor, rest.Inv(rest))
 }

@@ -50,7 +50,8 @@ func newLevel(g *grid, speed []float64) *level {
 
 // iterate returns a stationary measure, and twice the relative error of the means that the changes of the last cycles
 // suggest: change times f/(1-f) if changes shrink by a factor f a cycle. Twice, since f is measured at changes that
-// may still have parts which shrink more slowly. It stops when that is below tol/10, or no longer improves.
+// may still have parts which shrink more slowly. A change smaller than that factor foretold counts as foretold, for a
+// larger one may follow. It stops when the error is below tol/10, or no longer improves.
 func (g *grid) iterate(start, speed []float64, tol float64) (pi []float64, measured float64) {
 	l := newLevel(g, speed)
 	copy(l.pi[g.pad:], start)
@@ -64,9 +65,10 @@ func (g *grid) iterate(start, speed []float64, tol float64) (pi []float64, measu
 		for k := range now {
 			change = max(change, math.Abs(now[k]-mean[k])/now[k])
 		}
-		factor := min(max(change/previous, 0.1), 0.99) // one lucky cycle shows no speed; 1 has no sum
-		worst = max(factor, worst*0.8)                 // of some ten cycles: 0.99 * 0.8^10 is the lowest factor
-		measured = 2*change*worst/(1-worst) + 1e-14    // and the rounding of the means
+		factor := min(max(change/previous, 0.5), 0.99) // one lucky cycle shows no speed; 1 has no sum
+		worst = max(factor, worst*0.8)                 // of the last cycles: 0.99 * 0.8^3 is the lowest factor
+		foretold := max(change, previous*worst)
+		measured = 2*foretold*worst/(1-worst) + 1e-14 // and the rounding of the means
 		mean, previous = now, change
 		if cycle >= 4 && (measured < tol/10 || change < 1e-14) {
 			break

@@ -55,7 +55,7 @@ func (p Policy) check(path string) error {
 // Size returns the number of jobs in the row: Count, at least 1.
 func (j Job) Size() int { return max(j.Count, 1) }
 
-// WeightOf returns the weight of each job in the row, 1 if it is nil.
+// WeightOf returns the weight of each job in the row, 1 if it is nil. It is the Weight itself, not a copy.
 func (j Job) WeightOf() *big.Rat { return oneIfNil(j.Weight) }
 
 func oneIfNil(x *big.Rat) *big.Rat {

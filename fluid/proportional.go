@@ -39,9 +39,7 @@ type proportional struct {
 	best   []float64
 }
 
-func newProportional(p *problem) kernel { return newProportionalKernel(p) }
-
-func newProportionalKernel(p *problem) *proportional {
+func newProportional(p *problem) *proportional {
 	n, resources := p.rows, p.resources
 	flat := make([]float64, n*(resources+5))
 	cut := func() []float64 {
@@ -70,9 +68,9 @@ func newProportionalKernel(p *problem) *proportional {
 func (k *proportional) forget() { k.warm = false }
 
 // shares is deterministic after forget. A small residual r says that the loads are right; by the proof at
-// [allocateEnclosed], where the gap is r Σ m, a share is within about the factor 1 ± sqrt(2 r Σ m / m_i): rows whose m_i is
-// tiny beside the others of their resources may hang on differences of loads that float64 does not hold. The error
-// says that the residual stayed above residualLimit.
+// [allocateEnclosed], where the gap is r Σ m, a share is within about the factor 1 ± sqrt(2 r Σ m / m_i): rows whose
+// m_i is tiny beside the others of their resources may hang on differences of loads that float64 does not hold. The
+// error says that the residual stayed above residualLimit.
 func (k *proportional) shares(count, share []float64) error {
 	k.enter(count)
 	switch {
@@ -144,7 +142,7 @@ func (k *proportional) enter(count []float64) {
 			rows++
 		}
 	}
-	k.rows, k.total = rows, sumOf(k.m[:rows])
+	k.rows, k.total = rows, plus(k.m[:rows])
 	k.warm = k.warm && k.total <= warmSpread*k.least
 	if rows == len(count) {
 		copy(k.column, k.problem.need)
@@ -190,7 +188,7 @@ func (k *proportional) start() {
 
 // scale makes the prices add up to Σ_i m_i, the best multiple of any prices. Those that are nothing beside it vanish.
 func (k *proportional) scale() {
-	factor := k.total / sumOf(k.price)
+	factor := k.total / plus(k.price)
 	for j := range k.price {
 		k.price[j] *= factor
 	}
@@ -198,8 +196,6 @@ func (k *proportional) scale() {
 
 // evaluate sets 1/y, m/y, m/y², the loads and the residual, which is +Inf or NaN if some y is 0.
 func (k *proportional) evaluate() {
-	n := k.rows
-	m, r, z, q := k.m[:n], k.inverse[:n], k.z[:n], k.q[:n]
 	support := k.newton.support[:0]
 	for j, p := range k.price {
 		if p > 0 {
@@ -207,11 +203,20 @@ func (k *proportional) evaluate() {
 		}
 	}
 	k.newton.support = support
-	at := func(s int) ([]float64, float64) { return k.column[support[s]][:n], k.price[support[s]] }
-	switch len(support) {
-	case 0:
+	if len(support) == 0 {
 		k.residual = math.Inf(1)
 		return
+	}
+	k.invert(support)
+	k.measure()
+}
+
+// invert sets 1/y, m/y and m/y² from the positive prices. Few prices are added up in one pass over the rows.
+func (k *proportional) invert(support []int) {
+	n := k.rows
+	m, r, z, q := k.m[:n], k.inverse[:n], k.z[:n], k.q[:n]
+	at := func(s int) ([]float64, float64) { return k.column[support[s]][:n], k.price[support[s]] }
+	switch len(support) {
 	case 1:
 		a, pa := at(0)
 		for i, m := range m {
@@ -256,6 +261,11 @@ func (k *proportional) evaluate() {
 			q[i] = m * x * x
 		}
 	}
+}
+
+// measure sets the loads and the residual from m/y.
+func (k *proportional) measure() {
+	z := k.z[:k.rows]
 	j := 0
 	for ; j+1 < len(k.column); j += 2 {
 		k.load[j], k.load[j+1] = dotTwo(k.column[j], k.column[j+1], z)
@@ -278,19 +288,7 @@ func (k *proportional) evaluate() {
 	}
 }
 
-// sumOf returns Σ_i a_i, as dotTwo does.
-func sumOf(a []float64) float64 {
-	if half := len(a) / 2; half >= 1024 {
-		return sumOf(a[:half]) + sumOf(a[half:])
-	}
-	s := 0.0
-	for _, x := range a {
-		s += x
-	}
-	return s
-}
-
-// dot returns Σ_i a_i b_i, as dotTwo does.
+// dot returns Σ_i a_i b_i, with long sums halved as in dotTwo.
 func dot(a, b []float64) float64 {
 	if half := len(a) / 2; half >= 1024 {
 		return dot(a[:half], b[:half]) + dot(a[half:], b[half:])

@@ -266,7 +266,7 @@ func TestProportionalExpectationMaximisation(t *testing.T) {
 	for seed := range uint64(30) {
 		p := benchPool(3+int(seed), 2+int(seed%4))
 		e := newExactProblem(p)
-		f, err := newProblem(e, "jobs")
+		f, err := newProblem(e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -400,7 +400,7 @@ func TestProportionalHard(t *testing.T) {
 	for seed := range uint64(50_000) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		p, count := pfHardProblem(rng)
-		k := newProportionalKernel(p)
+		k := newProportional(p)
 		share := make([]float64, p.rows)
 		for round := range 3 {
 			if err := k.shares(count, share); err != nil || !(k.residual <= 2e-11) {

@@ -31,7 +31,7 @@ func TestResidual(t *testing.T) {
 			if policy != BF && !full {
 				t.Errorf("%s, seed %d: no resource is saturated", policy, seed)
 			}
-			p, err := newProblem(newExactProblem(pool), "jobs")
+			p, err := newProblem(newExactProblem(pool))
 			if err != nil {
 				t.Fatal(err)
 			}

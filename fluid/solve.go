@@ -61,7 +61,9 @@ type TrafficPart struct {
 // values.
 type Accuracy struct {
 	// TruncationBound bounds the error that comes from states left out; TruncationProved says whether it is proved or
-	// measured. Measured bounds near 1 say no more than that the limits are too small.
+	// measured. Measured bounds near 1 say no more than that the limits are too small. A measured bound judges by the
+	// states summed, as they are on average and as jobs of each class see them: it misses what shows only when jobs of
+	// two classes are present that hardly ever are together.
 	TruncationBound  float64
 	TruncationProved bool
 

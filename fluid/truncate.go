@@ -1,17 +1,29 @@
 package fluid
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // truncationSafety multiplies the truncation error expected. If arrivals of class k are lost at x_k = L_k, the mean of
-// f changes by exactly
+// x_i changes by exactly
 //
-//	E[f] - E_L[f] = Σ_k λ_k Σ_{x_k = L_k} π_L(x) D_k(x),  D_k(x) = h(x+e_k) - h(x),
+//	E[x_i] - E_L[x_i] = Σ_k λ_k Σ_{x_k = L_k} π_L(x) D_ki(x),  D_ki(x) = h_i(x+e_k) - h_i(x),
 //
-// where h is the bias of f in the chain without limits: D_k is the effect of one more job on the integral of f over
-// time. For f = x_i it grows as the number of jobs, since one job delays others as long as the resource stays busy. So
-// the error is taken to be proportional to A_k(L) = λ_k E_L[(1 + Σ_l x_l) 1{x_k = L_k}], with a constant measured by a
-// second solve with smaller limits L': |E_L - E_L'| max_k A_k(L)/A_k(L') is the error expected, truncationSafety times
-// that the bound.
+// where h_i is the bias of x_i in the chain without limits: D_ki is the effect of one more job of class k on the
+// integral of x_i over time. It grows as the number of jobs, since one job delays others as long as the resource stays
+// busy, and as the number of class-i jobs that are delayed: the x_i present and, of those that come later, E[x_i] at a
+// time. So the error relative to E[x_i] is taken to be proportional to
+//
+//	A_ki(L) = λ_k E_L[(1 + x_i/E[x_i]) (1 + Σ_l x_l) 1{x_k = L_k}],
+//
+// with a constant measured by a second solve with smaller limits L': |E_L[x_i] - E_L'[x_i]|/E_L[x_i] times
+// max_k A_ki(L)/A_ki(L') is the error expected, truncationSafety times that the bound. The factor x_i/E[x_i] makes the
+// law biased by x_i of the stationary one. It matters where class i is rare: others may pile up while one of its jobs is
+// served, to a level that the stationary law hardly shows, but which is all that a class-i job sees.
+//
+// This stays an estimate: what is rarer than the states summed is not seen. Two classes so rare that jobs of both are
+// hardly ever present may together make a third one pile up, at a level that neither does alone.
 const truncationSafety = 4
 
 // chain solves the truncated chain and bounds what the truncation does.
@@ -76,8 +88,8 @@ func (w *trafficProblem) truncated(policy Policy, s TrafficSettings) (*solution,
 	}
 }
 
-// pilot solves with limits that are reached with a small probability: 5e-3 gives means with some two digits, enough to
-// see how tails decay. It starts where that is expected with something to spare.
+// pilot solves with limits that are reached with a small probability under every law: 5e-3 gives means with some two
+// digits, enough to see how tails decay. It starts where that is expected with something to spare.
 func (w *trafficProblem) pilot(policy Policy, s TrafficSettings) (*solution, error) {
 	limits := w.expected(1e-3)
 	for {
@@ -93,9 +105,9 @@ func (w *trafficProblem) pilot(policy Policy, s TrafficSettings) (*solution, err
 		}
 		wider := append([]int(nil), limits...)
 		enough := true
-		for k, p := range v.marginal {
-			if p[limits[k]] > 5e-3 || !falls(p) {
-				wider[k] = 2 * limits[k]
+		for k, l := range limits {
+			if v.most(k, l) > 5e-3 || !v.falls(k) {
+				wider[k] = 2 * l
 				enough = false
 			}
 		}
@@ -115,45 +127,71 @@ func (w *trafficProblem) expected(tail float64) []int {
 	return limits
 }
 
-// smaller returns limits to compare with: exceeded with probability 1e-3, as those of a pilot, or a quarter less where
-// the limit is not larger, which still changes the means far more than rounding.
+// smaller returns limits to compare with: exceeded with probability 1e-3 under every law, as those of a pilot, or a
+// quarter less where the limit is not larger, which still changes the means far more than rounding; but at least 1.
 func (v *solution) smaller() []int {
 	limits := make([]int, len(v.limits))
-	for k, p := range v.marginal {
-		n, tail := len(p)-1, 0.0
-		for ; n > 0 && tail+p[n] <= 1e-3; n-- {
-			tail += p[n]
+	for k, l := range v.limits {
+		n := 0
+		for _, law := range v.laws {
+			n = max(n, quantile(law.marginal[k], 1e-3))
 		}
-		limits[k] = min(n, v.limits[k]-(v.limits[k]+3)/4)
+		limits[k] = max(1, min(n, l-(l+3)/4))
 	}
 	return limits
 }
 
-// falls reports whether a marginal is far smaller at its limit than half way: otherwise nothing is known of its tail.
-// It may stay level for long, if rare long jobs are served at the expense of a class. A quarter is little for a tail
-// that decays, and much for one that is level.
-func falls(p []float64) bool { return p[len(p)-1] <= p[len(p)/2]/4 }
+// quantile returns the smallest number that is exceeded with at most this probability.
+func quantile(p []float64, tail float64) int {
+	n := len(p) - 1
+	for sum := p[n]; n > 0 && sum <= tail; sum += p[n] {
+		n--
+	}
+	return n
+}
+
+// most returns the largest P(x_k = n) of all laws.
+func (v *solution) most(k, n int) float64 {
+	var most float64
+	for _, law := range v.laws {
+		most = max(most, law.marginal[k][n])
+	}
+	return most
+}
+
+// falls reports whether the marginal of class k is far smaller at its limit than half way, under every law: otherwise
+// nothing is known of its tail. It may stay level for long, if rare long jobs are served at the expense of a class. A
+// quarter is little for a tail that decays, and much for one that is level.
+func (v *solution) falls(k int) bool {
+	for _, law := range v.laws {
+		if p := law.marginal[k]; p[v.limits[k]] > p[v.limits[k]/2]/4 {
+			return false
+		}
+	}
+	return true
+}
 
 // truncationBound measures the truncation error relative to the mean numbers, as a whole and by the class whose limit
-// causes it. It is at least 1 if some marginal does not fall.
+// causes it. It is at least 1 where the limit of a class tells nothing of its tail.
 func (v *solution) truncationBound(small *solution) (bound float64, byClass []float64) {
-	var change float64
-	for k, m := range v.mean {
-		change = max(change, math.Abs(m-small.mean[k])/m)
-	}
-	change += v.iteration + small.iteration
 	byClass = make([]float64, len(v.mean))
 	for k := range byClass {
-		if small.edge[k] > 0 {
-			byClass[k] = truncationSafety * change * v.edge[k] / small.edge[k]
+		for i, m := range v.mean {
+			change := math.Abs(m-small.mean[i])/m + v.iteration + small.iteration
+			if edge := v.edge(k, i); edge > 0 { // 0 is below the range of float64, far below any tolerance
+				byClass[k] = max(byClass[k], min(truncationSafety*change*edge/small.edge(k, i), 1e300)) // finite
+			}
 		}
-		if !falls(v.marginal[k]) {
+		if v.limits[k] == small.limits[k] || !v.falls(k) {
 			byClass[k] = max(byClass[k], 1)
 		}
-		bound = max(bound, byClass[k])
 	}
+	bound = slices.Max(byClass)
 	return bound / (1 - min(bound, 0.5)), byClass // relative to the mean without limits
 }
+
+// edge returns A_ki of the limits.
+func (v *solution) edge(k, i int) float64 { return v.laws[0].edge[k] + v.laws[1+i].edge[k] }
 
 // grown returns limits for which bounds should fall to half of relTol, as the tails of the marginals decay between half
 // of the limit and an eighth below it, where the limit itself does not bend them; a twentieth and two steps more, since
@@ -161,20 +199,29 @@ func (v *solution) truncationBound(small *solution) (bound float64, byClass []fl
 // better, and at least an eighth and two more for every class, since the effect of a limit that stays is not seen.
 func (v *solution) grown(bounds []float64, relTol float64) []int {
 	limits := make([]int, len(v.limits))
-	for k, p := range v.marginal {
-		l := v.limits[k]
-		near := l / 2
-		far := max(near+1, l-l/8-1)
-		steps := 3*l + 8
-		if need := math.Log(2 * bounds[k] / relTol); need <= 0 {
-			steps = 0
-		} else if p[far] < p[near] {
-			rate := math.Log(p[near]/p[far]) / float64(far-near)
-			steps = int(min(float64(steps), 2+1.05*need/rate))
+	for k, l := range v.limits {
+		steps := l/8 + 2
+		if need := math.Log(2 * bounds[k] / relTol); need > 0 {
+			steps = max(steps, int(min(float64(3*l+8), 2+1.05*need/v.decay(k))))
 		}
-		limits[k] = l + max(steps, l/8+2)
+		limits[k] = l + steps
 	}
 	return limits
+}
+
+// decay returns the rate at which the marginal of class k decays below its limit, not negative, under the law where
+// that is lowest.
+func (v *solution) decay(k int) float64 {
+	l := v.limits[k]
+	near := l / 2
+	far := max(near+1, l-l/8-1)
+	rate := math.Inf(1)
+	for _, law := range v.laws {
+		if p := law.marginal[k]; p[near] > 0 {
+			rate = min(rate, max(0, math.Log(p[near]/p[far])/float64(far-near)))
+		}
+	}
+	return rate
 }
 
 // converged refuses the result of an iteration that has neither seven digits nor what was asked.

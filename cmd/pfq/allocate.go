@@ -79,7 +79,7 @@ class in the field simulated.
 JSON has a field for each of these, fractions in fields that end in _exact, bounds in _low and _high. CSV has one line
 for each job, each resource and the pool, told apart by the column kind: job, resource, pool.`,
 		Example: `  $ pfq example two-jobs | pfq allocate -
-  proportional fairness; enclose engine, within 5e-19 of exact (relative), shown to six digits
+  proportional fairness; enclose engine, within 2e-16 of exact (relative), shown to six digits
 
   job  tasks    dominant share  dominant resource
   a    4.09091  0.909091        ram
@@ -116,8 +116,8 @@ for each job, each resource and the pool, told apart by the column kind: job, re
   nash mean             0.666667
 
   $ pfq example two-classes | pfq allocate - --dynamic --policy drf --simulate 20 --jumps 1e5
-  stable; dominant resource fairness; Markov chain of 22220 states, up to 201, 109 jobs
-  relative error: 3e-11 from the states left out (measured), 8e-10 from rounding (proved)
+  stable; dominant resource fairness; Markov chain of 24380 states, up to 211, 114 jobs
+  relative error: 3e-11 from the states left out (measured), 9e-10 from rounding (proved)
   20 runs of 99925 jumps, observed for a time of 10101 after a warm-up of 10101; seed 1; ± at confidence 0.95
 
   class  arrival rate  mean jobs    exact    z      service rate     exact     z

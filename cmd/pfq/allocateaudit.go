@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"math/big"
 	"strings"
 	"text/tabwriter"
@@ -11,9 +10,6 @@ import (
 	"productform/fluid"
 	"productform/num"
 )
-
-// floatTolerance is what comparisons allow for allocations whose error is not proved.
-const floatTolerance = 1e-6
 
 // An auditAnswer turns what can be held against an allocation into records.
 type auditAnswer struct {
@@ -26,16 +22,11 @@ type auditAnswer struct {
 
 // newAudit audits an allocation, with a tolerance that its errors do not reach.
 func newAudit(p *fluid.Pool, r *fluid.Allocation) (*auditAnswer, error) {
-	a := &auditAnswer{pool: p, exact: r.Engine == fluid.Exact, tolerance: floatTolerance}
-	switch {
-	case a.exact:
-		a.tolerance = 0
-	case r.RelativeErrorBound != nil:
-		a.tolerance = math.Nextafter(3*(*r.RelativeErrorBound+0x1p-53), 1)
-	}
-	tasks := fluid.Tasks(r)
+	a := &auditAnswer{pool: p, exact: r.Engine == fluid.Exact}
+	tasks, tolerance := r.TaskFractions(), r.Tolerance()
+	a.tolerance, _ = tolerance.Float64()
 	var err error
-	if a.report, err = fluid.Audit(p, tasks, new(big.Rat).SetFloat64(a.tolerance)); err != nil {
+	if a.report, err = fluid.Audit(p, tasks, tolerance); err != nil {
 		return nil, err
 	}
 	a.indices, err = fluid.Indices(p, tasks)

@@ -28,11 +28,12 @@ func newNewtonStep(resources int) *newtonStep {
 //
 // A small residual alone says little of rows that are small beside the others of their resources. If a full step
 // changes each y_i by the factor 1 + u_i, |u_i| <= δ, it leaves the gradient Σ_i m_i b_ij u_i²/y_i but for higher
-// orders, and the next step, of factors 1 + v_i, has Σ_i m_i v_i² <= δ² Σ_i m_i u_i², where Σ_i m_i u_i² is the slope λ²
-// at which the function fell. So |v_i| <= δ λ / sqrt(m_i), and the prices have settled if that is at most settledGoal.
+// orders, and the next step, of factors 1 + v_i, has Σ_i m_i v_i² <= δ² Σ_i m_i u_i², where Σ_i m_i u_i² is the slope
+// λ² at which the function fell. So |v_i| <= δ λ / sqrt(m_i), and the prices have settled if that is at most
+// settledGoal.
 func (k *proportional) minimise() {
 	const steps = 100
-	const stalled = 1e-12 // rounding can do this
+	const stalled = 1e-12 // ten times what rounding does to a load, of sums of 1024 terms in a row at most
 	best, stalls := math.Inf(1), 0
 	copy(k.best, k.price)
 	change := math.Inf(1)
@@ -87,7 +88,8 @@ func (k *proportional) advance(slope float64) float64 {
 			end += d[j] * (1 - load*factor)
 			noise += math.Abs(d[j])
 		}
-		if end <= -slope/4+1e-14*noise {
+		const rounding = 1e-14 // of a load: some 100 roundings of 2^-53
+		if end <= -slope/4+rounding*noise {
 			return delta * math.Sqrt(max(-slope, 0)/k.least)
 		}
 	}
@@ -125,7 +127,8 @@ func (k *proportional) search() float64 {
 	}
 	low, high, t := 0.0, 1.0, 0.5
 	first := 0.0
-	for round := range 60 {
+	const rounds = 60 // down to 16^-60 of the step, which changes no price
+	for round := range rounds {
 		slope, curve := drift, 0.0
 		for i, m := range m {
 			x := u[i] / (y[i] + t*u[i])
@@ -347,7 +350,8 @@ func (k *proportional) sweep() {
 		if p == 0 {
 			p = k.total
 		}
-		for range 200 { // Newton's method on 1/load = 1, which is right at once for rows of one resource
+		const rounds = 200 // a thousandth each at worst, they could go across the range of float64
+		for range rounds { // Newton's method on 1/load = 1, which is right at once for rows of one resource
 			load, curve := at(p)
 			if math.Abs(load-1) <= residualGoal {
 				break
