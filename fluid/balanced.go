@@ -3,6 +3,7 @@ package fluid
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 
@@ -19,7 +20,11 @@ const negligible = 1e-250
 const (
 	wantSameWeight = "the same weight for all under the policy bf"
 	wantWholeCount = "an integer under the policy bf"
+	wantFewerJobs  = "the product of (count+1) over the different rows: lower the counts"
 )
+
+// tableOf names a number of states for a message.
+func tableOf(states float64) string { return fmt.Sprintf("a table of %.2g numbers", states) }
 
 // A balanced is the kernel of balanced fairness,
 //
@@ -140,7 +145,7 @@ func (b *balanced) solve() error {
 		states *= b.count[k] + 1
 	}
 	if states > maxBalancedStates {
-		return input.Errorf("count", states, "counts x with Π (x_k+1) <= %d over the different profiles under the policy bf (at most 512 MB, and 20 s or so)", maxBalancedStates)
+		return input.Errorf("jobs", tableOf(states), "at most %d under balanced fairness, %s, or choose another policy", maxBalancedStates, wantFewerJobs)
 	}
 	size := 1
 	b.stride[0] = 0

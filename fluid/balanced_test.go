@@ -307,8 +307,8 @@ func TestBalancedRefuses(t *testing.T) {
 	}{
 		"weights":         {unequal, []float64{1, 1, 1}, "jobs[2].weight", "jobs[2].weight"},
 		"not whole":       {balancedPool(balancedRats("1;1"), []int{1, 1}), []float64{1, 1.5}, "count[1]", ""},
-		"too many states": {many, []float64{2e4, 2e4, 2e4}, "count", "count"},
-		"too many digits": {long, []float64{2e5, 10}, "", "count"},
+		"too many states": {many, []float64{2e4, 2e4, 2e4}, "jobs", "jobs"},
+		"too many digits": {long, []float64{2e5, 10}, "", "jobs"},
 	} {
 		a, err := NewAllocator(test.pool, BF)
 		if err != nil {

@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"fmt"
 	"math/big"
 
 	"productform/internal/input"
@@ -65,12 +66,12 @@ func balancedTotals(need [][]*big.Rat, count []int) ([]*big.Rat, error) {
 		bits += float64(count[k]) * float64(scale[k].BitLen()+big.NewInt(int64(len(need))).BitLen())
 	}
 	if states > maxExactStates {
-		return nil, input.Errorf("count", states,
-			"counts x with Π (x_k+1) <= %d over the different profiles, or the engine float", maxExactStates)
+		return nil, input.Errorf("jobs", tableOf(states), "at most %d for exact balanced fairness, %s, or choose the engine float or another policy",
+			maxExactStates, wantFewerJobs)
 	}
 	if words := states * (1 + bits/64); words > maxExactWords {
-		return nil, input.Errorf("count", words,
-			"at most %d words of 64 bits for the balance function, or the engine float", maxExactWords)
+		return nil, input.Errorf("jobs", fmt.Sprintf("a table of %.2g words of 64 bits", words),
+			"at most %d for exact balanced fairness: lower the counts, or choose the engine float or another policy", maxExactWords)
 	}
 
 	phi := make([]*big.Int, int(states))

@@ -20,8 +20,8 @@ type IndexSet struct {
 	// it that this one reaches.
 	MaxDominantShare, DominantEfficiency num.Value
 
-	JainIndex *num.Value // (Σ_i n_i s_i)² / (n Σ_i n_i s_i²) in [1/n, 1], 1 if all are equal; nil if no job gets anything
-	ShareGap  *num.Value // min_i s_i / max_i s_i in [0, 1], 1 if all are equal; nil if no job gets anything
+	JainIndex  *num.Value // (Σ_i n_i s_i)² / (n Σ_i n_i s_i²) in [1/n, 1], 1 if all are equal; nil if no job gets anything
+	ShareRatio *num.Value // min_i s_i / max_i s_i in [0, 1], 1 if all are equal; nil if no job gets anything
 
 	// NashMean is Π_i (φ_i d_i)^(n_i w_i/W) with W = Σ_i n_i w_i, the mean that proportional fairness makes largest; in
 	// float64, to about 1e-13. It is 0 if some job gets nothing.
@@ -71,13 +71,13 @@ func (h *holdings) indices(rounded bool) (*IndexSet, error) {
 		{"dominant_efficiency", &x.DominantEfficiency, new(big.Rat).Quo(total, most)},
 	}
 	if total.Sign() > 0 {
-		x.JainIndex, x.ShareGap = new(num.Value), new(num.Value)
+		x.JainIndex, x.ShareRatio = new(num.Value), new(num.Value)
 		jain, squares := treeSum(first), treeSum(second) // in units that cancel
 		jain.Mul(jain, jain)
 		low, high := ratExtremes(scaled)
 		fields = append(fields,
 			indexField{"jain_index", x.JainIndex, jain.Quo(jain, squares.Mul(squares, treeSum(h.count)))},
-			indexField{"share_gap", x.ShareGap, new(big.Rat).Quo(low, high)})
+			indexField{"share_ratio", x.ShareRatio, new(big.Rat).Quo(low, high)})
 	}
 	for _, f := range fields {
 		v, err := exactValue(f.path, f.fraction)

@@ -21,7 +21,7 @@ func indexText(x *IndexSet) string {
 	text := fmt.Sprint(x.MeanUtilization.Exact, x.LeastUtilization.Exact, x.LargestUtilization.Exact,
 		x.TotalDominantShare.Exact, x.MaxDominantShare.Exact, x.DominantEfficiency.Exact)
 	if x.JainIndex != nil {
-		text += fmt.Sprint(" ", x.JainIndex.Exact, x.ShareGap.Exact)
+		text += fmt.Sprint(" ", x.JainIndex.Exact, x.ShareRatio.Exact)
 	}
 	return text
 }
@@ -146,7 +146,7 @@ func literalIndices(p *Pool, tasks []*big.Rat) (x map[string]*big.Rat, nash floa
 	x = map[string]*big.Rat{"total": total, "mean": mean.Quo(mean, big.NewRat(int64(len(used)), 1)), "least": least, "largest": most}
 	if total.Sign() > 0 {
 		jain := new(big.Rat).Mul(first, first)
-		x["jain"], x["gap"] = jain.Quo(jain, second.Mul(second, jobs)), new(big.Rat).Quo(low, high)
+		x["jain"], x["ratio"] = jain.Quo(jain, second.Mul(second, jobs)), new(big.Rat).Quo(low, high)
 	}
 	return x, math.Exp(logs / weights)
 }
@@ -179,7 +179,7 @@ func TestIndicesDefinitions(t *testing.T) {
 		for _, x := range []*IndexSet{exact, rounded} {
 			fields := map[string]*num.Value{
 				"total": &x.TotalDominantShare, "mean": &x.MeanUtilization, "least": &x.LeastUtilization, "largest": &x.LargestUtilization,
-				"most": &x.MaxDominantShare, "efficiency": &x.DominantEfficiency, "jain": x.JainIndex, "gap": x.ShareGap,
+				"most": &x.MaxDominantShare, "efficiency": &x.DominantEfficiency, "jain": x.JainIndex, "ratio": x.ShareRatio,
 			}
 			for name, v := range fields {
 				w := want[name]
@@ -234,7 +234,7 @@ func TestIndicesRange(t *testing.T) {
 	for path, tasks := range map[string][]*big.Rat{
 		"mean_utilization":  {huge, huge},
 		"least_utilization": {new(big.Rat).Inv(huge), new(big.Rat).Inv(huge)},
-		"share_gap":         {new(big.Rat).Inv(huge), big.NewRat(1, 1)},
+		"share_ratio":       {new(big.Rat).Inv(huge), big.NewRat(1, 1)},
 	} {
 		p := classicPool()
 		if path == "least_utilization" {

@@ -110,6 +110,11 @@ func readTraffic(r io.Reader, format tree.Format) (*Traffic, error) {
 			if c.Declared, err = d.demand(n, path+".declared"); err != nil {
 				return nil, err
 			}
+			for j, r := range d.resources {
+				if need := demandOf(c.Demand, j); c.Declared[j] == nil && need.Sign() > 0 {
+					return nil, input.Errorf(input.Field(path+".declared", r.Name), "", "at least the demand, %s; a resource not named is 0", need.RatString())
+				}
+			}
 		}
 	}
 	if err := t.Check(); err != nil {

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
+	"strconv"
+	"strings"
 
 	"productform/internal/input"
 )
@@ -176,9 +179,12 @@ func (t *Traffic) solvePart(groups []group, policy Policy, s TrafficSettings, cl
 	case policy == BF:
 		mean, err = w.balanced(p, s)
 	case len(groups) > 3:
-		err = tooLarge("policy", policy, "bf for more than 3 classes that share resources, here %d", len(groups))
+		err = tooLarge("policy", policy, "bf, or at most 3 classes that share resources, here %d", len(groups))
 	default:
 		mean, err = w.chain(p, policy, s)
+	}
+	if many := (*statesError)(nil); errors.As(err, &many) {
+		err = tooLarge("MaxStates", s.MaxStates, "more than %s, for up to %s", integerUp(many.states), w.jobsUpTo(many.limits))
 	}
 	if err != nil {
 		return nil, err
@@ -353,5 +359,45 @@ func checkStates(limits []int, s TrafficSettings) (int, error) {
 	case s.Limits != nil:
 		return 0, input.Errorf("Limits", s.Limits, "limits with at most %d states, MaxStates, not %.4g", s.MaxStates, states)
 	}
-	return 0, tooLarge("MaxStates", s.MaxStates, "at least %.3g states for this traffic, about x <= %d", states, limits)
+	return 0, &statesError{states, limits}
+}
+
+// A statesError says that automatic limits need too many states. It does not leave the package.
+type statesError struct {
+	states float64
+	limits []int
+}
+
+func (e *statesError) Error() string {
+	return fmt.Sprintf("%g states with limits %d", e.states, e.limits)
+}
+
+// jobsUpTo puts limits in words: "93 jobs of search and 122 of render".
+func (w *trafficProblem) jobsUpTo(limits []int) string {
+	const most = 4
+	var words []string
+	for n, l := range limits[:min(len(limits), most)] {
+		jobs := fmt.Sprintf("%d of %s", l, w.traffic.Classes[w.class[n]].Name)
+		if n == 0 {
+			jobs = fmt.Sprintf("%d jobs of %s", l, w.traffic.Classes[w.class[n]].Name)
+		}
+		if like := len(w.group[n].rows) - 1; like > 0 {
+			jobs += fmt.Sprintf(" with %d like it", like)
+		}
+		words = append(words, jobs)
+	}
+	if rest := len(limits) - most; rest > 0 {
+		words = append(words, fmt.Sprintf("those of %d more", rest))
+	}
+	last := len(words) - 1
+	return strings.TrimPrefix(strings.Join(words[:last], ", ")+" and "+words[last], " and ")
+}
+
+// integerUp returns a number > 0 rounded up to three digits, as an integer unless it has very many.
+func integerUp(x float64) string {
+	if x > 1e15 {
+		return fmt.Sprintf("%.2g", min(x, math.MaxFloat64))
+	}
+	unit := math.Pow(10, max(0, math.Floor(math.Log10(x))-2))
+	return strconv.FormatFloat(math.Ceil(x/unit)*unit, 'f', 0, 64)
 }

@@ -23,7 +23,8 @@ type Class struct {
 	MeanSize    *big.Rat   // σ_k > 0, tasks times seconds; nil means 1
 
 	// Declared is the profile that the policy believes, if the jobs of the class lie; nil if they tell the truth. It is
-	// at least Demand for every resource: parts that are not used are held all the same.
+	// at least Demand for every resource. A task holds all that is declared and does the work of one task: if everything
+	// is declared twice as large, a share of the resources does half the work. The loads are of what is declared.
 	Declared []*big.Rat
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,16 +55,19 @@ less), gives a sharing incentive (no job would run more with its part by weight 
 what another job holds, by weight), with witnesses if not, and how efficient and fair it is:
 
   total_dominant_share  of all jobs; max_dominant_share is the largest there can be, dominant_efficiency the part reached
-  jain_index, share_gap equality of the dominant shares by weight: 1 if all are equal; the gap is the least over the largest
+  jain_index, share_ratio  equality of the dominant shares by weight, 1 if all are equal; the ratio is the least over the largest
   nash_mean             geometric mean of the dominant shares by weight, which pf makes largest
 
 With --dynamic each entry of jobs is a class with an arrival_rate and a mean_size (1 unless given, in tasks times seconds)
-in place of a count: jobs come and go, with exponential sizes. A class may lie, and then has its profile declared.
+in place of a count: jobs come and go, with exponential sizes. A class may lie, and then has its profile declared, at least
+the demand. A task holds all that is declared and does the work of one task: with everything declared twice as large, a
+share of the resources does half the work.
 
   mean_jobs         mean number of jobs present
-  mean_delay        mean time a job is present; does not exist for a class without arrivals
+  mean_delay        mean time a job is present, mean_jobs over arrival_rate; does not exist for a class without arrivals
   service_rate      tasks that a job runs, in the mean over its stay: arrival rate times mean size over mean jobs
-  load              part of a resource that all jobs need; from 1 on they pile up, and the exit status is 1
+  load              part of a resource that all jobs need, by what they declare; from 1 on they pile up, and the exit status is 1
+  true_load         the same by what they really need; given only if some class lies
   stable            false if some load is 1 or more; true if none is and the numbers of jobs therefore stay finite;
                     null under bmf if none is, for that is not proved then
   truncation_bound  relative error of the means from states left out; said to be proved or measured
@@ -73,11 +78,14 @@ in place of a count: jobs come and go, with exponential sizes. A class may lie, 
                     part with the most states, the others are of all
 
 Mean numbers come from the balance equations of a truncated Markov chain, for up to three classes in a part, where those
-that differ in their rates only are one; under bf from its product form. With --simulate they are estimated too, for any number of classes, and JSON has the estimates of a
-class in the field simulated.
+that differ in their rates only are one; under bf from its product form. With --simulate they are estimated too, for
+any number of classes, and JSON has the estimates of a class in the field simulated. There mean_delay comes from the mean
+number of jobs, measured_delay from the times that the jobs which left were present. z tells how far an estimate is from
+the exact value, in standard errors: beyond 4 it is hardly chance.
 
 JSON has a field for each of these, fractions in fields that end in _exact, bounds in _low and _high. CSV has one line
-for each job, each resource and the pool, told apart by the column kind: job, resource, pool.`,
+for each job, each resource and the pool, told apart by the column kind: job, resource, pool. count is there if some row has
+several jobs; tasks and dominant_share are of one.`,
 		Example: `  $ pfq example two-jobs | pfq allocate -
   proportional fairness; enclose engine, within 2e-16 of exact (relative), shown to six digits
 
@@ -112,7 +120,7 @@ for each job, each resource and the pool, told apart by the column kind: job, re
   max dominant share    16/11 = 1.45455
   dominant efficiency   11/12 = 0.916667
   jain index            1
-  share gap             1
+  share ratio           1
   nash mean             0.666667
 
   $ pfq example two-classes | pfq allocate - --dynamic --policy drf --simulate 20 --jumps 1e5
@@ -167,7 +175,7 @@ func (f *allocateFlags) add(cmd *cobra.Command) {
 	cli.AddChoice(cmd, &f.policy, "policy", names, "how resources are shared")
 	cli.AddChoice(cmd, &f.engine, "engine", engines, "arithmetic")
 	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of the engine enclose (default 1e-09), or of the truncation with --dynamic (default 1e-10)",
-		Want: "a number >= 1e-300 and < 1", Parse: parseTolerance}.Add(cmd, &f.tol)
+		Want: "a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1", Parse: parseTolerance}.Add(cmd, &f.tol)
 	cli.AddSwitch(cmd, &f.audit, "audit", "also say what can be held against the allocation, and how efficient and fair it is")
 	cli.AddSwitch(cmd, &f.dynamic, "dynamic", "jobs come and go")
 	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain (default 4000000)", Want: "an integer in 1..1000000000",
@@ -191,10 +199,16 @@ func (f *allocateFlags) check(given func(string) bool) error {
 			return fmt.Errorf("--%s is of no use without --simulate", name)
 		}
 	}
-	for _, name := range []string{"engine", "audit"} {
-		if given(name) && f.dynamic {
-			return fmt.Errorf("--%s and --dynamic exclude each other", name)
+	for _, c := range []struct{ name, why string }{
+		{"engine", "means in random traffic are computed in double precision only, with bounds"},
+		{"audit", "it is of one allocation, and in random traffic every state has another"},
+	} {
+		if given(c.name) && f.dynamic {
+			return fmt.Errorf("--%s and --dynamic exclude each other: %s", c.name, c.why)
 		}
+	}
+	if f.dynamic && f.tol != 0 && f.tol < 1e-14 {
+		return input.Errorf("--tol", f.tol, "a number >= 1e-14 and < 1 with --dynamic")
 	}
 	if f.audit && f.tol > 0.1 {
 		return input.Errorf("--tol", f.tol, "a number <= 0.1 with --audit")
@@ -213,7 +227,7 @@ func (f *allocateFlags) answer(cmd *cobra.Command, name string) (answer []byte, 
 			return nil, false, err
 		}
 		answer, stable, err = f.traffic(cmd.Context(), t, name, cmd.ErrOrStderr())
-		return answer, stable, f.translate(err, name)
+		return answer, stable, f.translate(namingDemand(err, t.Pool()), name)
 	}
 	p, err := readFrom(name, cmd.InOrStdin(), fluid.ReadPool, fluid.ReadPoolFile)
 	if err != nil {
@@ -222,38 +236,87 @@ func (f *allocateFlags) answer(cmd *cobra.Command, name string) (answer []byte, 
 		}
 		return nil, false, err
 	}
-	answer, err = f.share(p)
-	return answer, true, f.translate(err, name)
+	answer, err = attended(cmd.Context(), cmd.ErrOrStderr(), func() ([]byte, error) { return f.share(p) })
+	return answer, true, f.translate(namingDemand(err, p), name)
 }
 
 // readFrom reads the file, or the standard input if the name is "-".
 func readFrom[T any](name string, stdin io.Reader, read func(io.Reader) (*T, error), readFile func(string) (*T, error)) (*T, error) {
+	var v *T
+	var err error
 	if name != "-" {
-		return readFile(name)
+		v, err = readFile(name)
+	} else if v, err = read(stdin); err != nil {
+		err = fmt.Errorf("%s: %w", source(name), err)
 	}
-	v, err := read(stdin)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", source(name), err)
+	return v, meantFor(err, "solve", "servers", "classes", "mean_size")
+}
+
+// meantFor adds to an error about a field that models of another command have that they are for this one.
+func meantFor(err error, command string, fields ...string) error {
+	var bad *input.Error
+	if errors.As(err, &bad) && slices.Contains(fields, bad.Path) {
+		return fmt.Errorf("%w; this looks like a model for pfq %s", err, command)
 	}
-	return v, nil
+	return err
+}
+
+// namingDemand names the resource in an error about the demands of a job, which are very large or small for one: the one
+// whose part of the capacity is farthest from 1.
+func namingDemand(err error, p *fluid.Pool) error {
+	var bad *input.Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	for i, job := range p.Jobs {
+		path := input.Index("jobs", i)
+		if bad.Path != path+".demand" && bad.Path != path+".tasks" {
+			continue
+		}
+		most, at := -1, 0
+		for j, d := range job.Demand {
+			if d == nil || d.Sign() == 0 {
+				continue
+			}
+			part := new(big.Rat).Quo(d, p.Resources[j].Capacity)
+			if off := part.Num().BitLen() - part.Denom().BitLen(); max(off, -off) > most {
+				most, at = max(off, -off), j
+			}
+		}
+		want := bad.Want
+		if bad.Path == path+".tasks" {
+			want = "a demand with which numbers of tasks are within the range of double precision"
+		}
+		return input.Errorf(input.Field(path+".demand", p.Resources[at].Name), sixRat(job.Demand[at]), "%s", want)
+	}
+	return err
 }
 
 // translate says what an error of the solver means on the command line: it names the flag instead of the setting, or
 // the file.
 func (f *allocateFlags) translate(err error, name string) error {
-	flags := map[string]string{"Engine": "--engine", "RelTol": "--tol", "policy": "--policy", "MaxStates": "--states"}
+	flags := map[string]string{"Engine": "--engine", "RelTol": orDefault("--tol", f.tol != 0), "policy": "--policy",
+		"MaxStates": orDefault("--states", f.states != 0)}
 	var bad *input.Error
 	switch {
 	case err == nil || errors.Is(err, errInterrupted) || strings.HasPrefix(err.Error(), "--"):
 		return err
 	case errors.As(err, &bad) && flags[bad.Path] != "":
 		e := &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}
-		if errors.Is(err, fluid.ErrTooLarge) {
+		if errors.Is(err, fluid.ErrTooLarge) && f.settings.Runs == 0 {
 			e.Want += "; or --simulate"
 		}
 		return e
 	}
 	return fmt.Errorf("%s: %w", source(name), err)
+}
+
+// orDefault names a flag, or its default if it is not given.
+func orDefault(flag string, given bool) string {
+	if given {
+		return flag
+	}
+	return "the default of " + flag
 }
 
 // share allocates the resources among jobs that stay.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/fluid"
+	"productform/num"
 )
 
 // Two jobs on one resource of 4 units: tasks of a take 1 of them, of b 3.
@@ -19,7 +21,7 @@ const onePool = `{"resources": [{"name": "c<u>", "capacity": 4}], "jobs": [
 func allocateJSON(t *testing.T, pool, args string) map[string]any {
 	t.Helper()
 	stdout, stderr, status := pfq(pool, append([]string{"allocate", "-", "--format", "json"}, strings.Fields(args)...)...)
-	if status != 0 || stderr != "" {
+	if status != 0 || progressLines.ReplaceAllString(stderr, "") != "" {
 		t.Fatalf("%s: status %d, %s", args, status, stderr)
 	}
 	return parseJSON(t, stdout)
@@ -30,7 +32,7 @@ func allocateJSON(t *testing.T, pool, args string) map[string]any {
 func TestAllocateJSON(t *testing.T) {
 	got := allocateJSON(t, onePool, "--policy maxmin --audit")
 	indices := got["indices"].(map[string]any)
-	if jain := 4.0 / 5; indices["jain_index"] != jain || indices["jain_index_exact"] != "4/5" || indices["share_gap_exact"] != "1/3" || indices["dominant_efficiency"] != 1.0 {
+	if jain := 4.0 / 5; indices["jain_index"] != jain || indices["jain_index_exact"] != "4/5" || indices["share_ratio_exact"] != "1/3" || indices["dominant_efficiency"] != 1.0 {
 		t.Errorf("indices are %v", indices)
 	}
 	if nash := indices["nash_mean"].(float64); math.Abs(nash-math.Sqrt(3)/4) > 1e-12 { // computed to 1e-13
@@ -79,7 +81,7 @@ func TestAllocateJSONOrder(t *testing.T) {
 func TestAllocateProportionalFairness(t *testing.T) {
 	pool, _, _ := pfq("", "example", "two-jobs")
 	got := allocateJSON(t, pool, "--policy pf --tol 1e-30 --audit")
-	if got["engine"] != "enclose" || !(got["relative_error_bound"].(float64) <= 1e-30) {
+	if got["engine"] != "enclose" || !(got["relative_error_bound"].(float64) <= 1e-30+0x1p-53) {
 		t.Errorf("engine %v, bound %v", got["engine"], got["relative_error_bound"])
 	}
 	for i, want := range []string{"45/11", "18/11"} {
@@ -123,22 +125,80 @@ pool,,,,,,,,,,,drf,exact,0,0
 	}
 }
 
-// Rows with counts say so: 10 jobs of a and 5 of b get 4/15 each of the dominant share.
+// Rows with counts say so: 10 jobs of a and 5 of b get 1/15 each of the dominant share.
 func TestAllocateCounts(t *testing.T) {
 	pool := strings.Replace(onePool, `{"c<u>": 1}`, `{"c<u>": 1}, "count": 10`, 1)
 	pool = strings.Replace(pool, `"count": 1}`, `"count": 5}`, 1)
 	stdout, _, _ := pfq(pool, "allocate", "-", "--policy", "drf")
 	const want = `dominant resource fairness; exact engine, computed exactly, shown as short fractions and to six digits
 
-job  count  tasks             dominant share    dominant resource
-a    10     4/15 = 0.266667   1/15 = 0.0666667  c<u>
-b    5      4/45 = 0.0888889  1/15 = 0.0666667  c<u>
+job  count  tasks of each     tasks in all    dominant share of each  dominant resource
+a    10     4/15 = 0.266667   8/3 = 2.66667   1/15 = 0.0666667        c<u>
+b    5      4/45 = 0.0888889  4/9 = 0.444444  1/15 = 0.0666667        c<u>
 
 resource  utilization  saturated
 c<u>      1            yes
 `
 	if stdout != want {
 		t.Error(cmp.Diff(want, stdout))
+	}
+}
+
+// Of long fractions only decimals are shown, and a row of one job says so among others; the bounds of the tasks in all
+// are those of each times the count.
+func TestAllocateLongFractions(t *testing.T) {
+	pool := strings.Replace(onePool, `{"c<u>": 1}`, `{"c<u>": 1}, "count": 1000003`, 1)
+	stdout, _, _ := pfq(pool, "allocate", "-", "--policy", "drf")
+	const want = `dominant resource fairness; exact engine, computed exactly, shown as short fractions and to six digits
+
+job  count    tasks of each           tasks in all            dominant share of each  dominant resource
+a    1000003  1/250001 = 3.99998e-06  4                       9.99996e-07             c<u>
+b    1        1/750003 = 1.33333e-06  1/750003 = 1.33333e-06  9.99996e-07             c<u>
+
+resource  utilization  saturated
+c<u>      1            yes
+`
+	if stdout != want {
+		t.Error(cmp.Diff(want, stdout))
+	}
+	x := timesCount(num.Value{Float: 0.5, Low: big.NewFloat(0.25), High: big.NewFloat(0.75)}, 3)
+	if low, _ := x.Low.Float64(); x.Float != 1.5 || low != 0.75 || x.High.Cmp(big.NewFloat(2.25)) != 0 {
+		t.Errorf("%v", x)
+	}
+}
+
+// A number below 1 is never shown as 1, and one above is not shown as below.
+func TestAllocateNearOne(t *testing.T) {
+	for _, c := range []struct {
+		r    record
+		key  string
+		want string
+	}{
+		{record{{"load", 0.99999989}}, "load", "0.9999999"},
+		{record{{"load", 1.00000011}}, "load", "1"},
+		{record{{"true_load", math.Nextafter(1, 0)}}, "true_load", "0.9999999999999999"},
+		{record{{"utilization", 0.99999989}, {"saturated", false}}, "utilization", "0.9999999"},
+		{record{{"utilization", math.Nextafter(1, 0)}, {"saturated", true}}, "utilization", "1"},
+		{record{{"tasks", 1.0}, {"tasks_exact", "99999999999999999999/100000000000000000000"}}, "tasks", "<1"},
+		{record{{"tasks", 1.0000001}, {"tasks_exact", "10000001/10000000"}}, "tasks", "1"},
+		{record{{"tasks", 1.0}, {"tasks_exact", "1"}}, "tasks", "1"},
+		{record{{"tasks", 0.5}, {"tasks_exact", "500000/999999"}}, "tasks", "500000/999999 = 0.5"},
+		{record{{"tasks", 0.5}, {"tasks_exact", "500000/1000001"}}, "tasks", "0.5"},
+	} {
+		if got := poolCell(c.r, c.key, 6); got != c.want {
+			t.Errorf("%v: %s, want %s", c.r, got, c.want)
+		}
+	}
+	if stdout, _, _ := pfq(strings.Replace(oneTraffic, "0.5", `"1.1666665"`, 1), "allocate", "-", "--dynamic", "--policy", "bf"); !strings.HasSuffix(stdout, "cpu       0.9999999\n") {
+		t.Error(stdout)
+	}
+}
+
+// One job under proportional fairness gets all of its dominant resource. That is a bound, though a tight one.
+func TestAllocateEnclosedOne(t *testing.T) {
+	pool := `{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`
+	if stdout, _, _ := pfq(pool, "allocate", "-"); !strings.HasPrefix(stdout, "proportional fairness; enclose engine, within ") {
+		t.Error(stdout)
 	}
 }
 
@@ -214,6 +274,33 @@ func TestAllocateOverload(t *testing.T) {
 	}
 }
 
+// Loads are of what is declared, and a class that lies is named: here a declares 2 units for 1 of its tasks, so that
+// its load is 1/4 in place of 1/8, and 5/8 together with b, or 17/16 if b arrives at 13/12.
+func TestAllocateLies(t *testing.T) {
+	lies := strings.Replace(oneTraffic, `{"cpu": 1}`, `{"cpu": 1}, "declared": {"cpu": 2}`, 1)
+	got := allocateJSON(t, lies, "--dynamic --policy bf")
+	want := []any{map[string]any{"name": "cpu", "load": 0.625, "true_load": 0.5}}
+	if diff := cmp.Diff(want, got["resources"]); diff != "" {
+		t.Error(diff)
+	}
+	const told = "class a declares more than it needs: cpu 2 for 1\n"
+	stdout, _, _ := pfq(lies, "allocate", "-", "--dynamic", "--policy", "bf")
+	if !strings.Contains(stdout, "\n"+told) || !strings.HasSuffix(stdout, "\nresource  load   true load\ncpu       0.625  0.5\n") {
+		t.Error(stdout)
+	}
+	overload := strings.Replace(lies, `0.5`, `"13/12"`, 1)
+	stdout, _, status := pfq(overload, "allocate", "-", "--dynamic")
+	const text = "unstable: the load of cpu is 1.0625 by what jobs declare (0.9375 by what they need), and jobs pile up under every policy\n" +
+		told + "\nresource  load    true load\ncpu       1.0625  0.9375\n"
+	if status != 1 || stdout != text {
+		t.Errorf("status %d, %s", status, cmp.Diff(text, stdout))
+	}
+	stdout, _, _ = pfq(overload, "allocate", "-", "--dynamic", "--format", "json")
+	if v := parseJSON(t, stdout); v["true_load"] != 0.9375 || v["true_load_exact"] != "15/16" {
+		t.Errorf("%v", v)
+	}
+}
+
 // What is simulated agrees with theory, and does not depend on the number of runs at a time.
 func TestAllocateSimulate(t *testing.T) {
 	for _, policy := range []string{"pf", "drf", "bf"} {
@@ -247,17 +334,18 @@ const manyClasses = `{"resources": [{"name": "cpu", "capacity": 4}, {"name": "ra
 
 func TestAllocateTooManyClasses(t *testing.T) {
 	stdout, stderr, status := pfq(manyClasses, "allocate", "-", "--dynamic")
-	if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: --policy = pf: want bf for more than ") || !strings.Contains(stderr, "--simulate") {
+	if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: --policy = pf: want bf, or at most 3 classes that share resources, here 4; or --simulate") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 	stdout, stderr, status = pfq(manyClasses, "allocate", "-", "--dynamic", "--simulate", "20", "--jumps", "1e3", "--format", "json")
 	got := parseJSON(t, stdout)
 	job := got["jobs"].([]any)[3].(map[string]any)
-	if status != 0 || !strings.HasPrefix(stderr, "pfq: note: no means beside the estimates: --policy = pf: ") || job["mean_jobs"] != nil ||
+	if status != 0 || !strings.HasPrefix(stderr, "pfq: note: no exact means: pf is computed for at most 3 classes that share resources, here 4\n") || job["mean_jobs"] != nil ||
 		!(job["simulated"].(map[string]any)["mean_jobs"].(map[string]any)["mean"].(float64) > 0) {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
-	if stdout, _, status := pfq(manyClasses, "allocate", "-", "--dynamic", "--simulate", "20", "--jumps", "1e3"); status != 0 || !strings.HasPrefix(stdout, "stable; ") {
+	if stdout, _, status := pfq(manyClasses, "allocate", "-", "--dynamic", "--simulate", "20", "--jumps", "1e3"); status != 0 ||
+		!strings.HasPrefix(stdout, "stable; proportional fairness; no exact means: pf is computed for at most 3 classes that share resources, here 4\n") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 }
@@ -272,13 +360,19 @@ func TestAllocateExamples(t *testing.T) {
 		for _, file := range files {
 			for _, policy := range fluid.Policies() {
 				stdout, stderr, status := pfq("", append([]string{"allocate", file, "--policy", string(policy)}, args...)...)
-				if status != 0 || stdout == "" || stderr != "" {
+				if status != 0 || stdout == "" || progressLines.ReplaceAllString(stderr, "") != "" {
 					t.Errorf("%s under %s: status %d, %s%s", file, policy, status, stdout, stderr)
 				}
 			}
 		}
 	}
 }
+
+// Two jobs on two resources.
+const twoPool = `{"resources": [{"name": "one", "capacity": 1}, {"name": "two", "capacity": 1}], "jobs": [
+	{"name": "a", "demand": {"one": 2, "two": 1}}, {"name": "b", "demand": {"one": 1, "two": 2}}]}`
+
+var sharedTraffic = strings.NewReplacer(`"two": 1}`, `"two": 1}, "arrival_rate": "1/4"`, `"two": 2}`, `"two": 2}, "arrival_rate": "1/4"`).Replace(twoPool)
 
 // Bad usage and bad input: status 2, one line on the standard error, nothing on the standard output, no file.
 func TestAllocateBadUsage(t *testing.T) {
@@ -291,6 +385,14 @@ func TestAllocateBadUsage(t *testing.T) {
 		"never.json":   strings.Replace(strings.Replace(oneTraffic, `"1/4"`, "0", 1), "0.5", "0", 1),
 		"counted.json": strings.Replace(onePool, `"c<u>": 1}`, `"c<u>": 1}, "count": 2`, 1),
 		"empty.yaml":   "",
+		"case.json":    strings.Replace(onePool, `{"c<u>": 3}`, `{"C<U>": 3}`, 1),
+		"large.json":   strings.Replace(onePool, `{"c<u>": 3}`, `{"c<u>": 1e400}`, 1),
+		"small.json":   strings.Replace(onePool, `{"c<u>": 3}`, `{"c<u>": "1e-400"}`, 1),
+		"counts.json":  strings.Replace(strings.Replace(twoPool, `"two": 1}`, `"two": 1}, "count": 1e6`, 1), `"two": 2}`, `"two": 2}, "count": 1e6`, 1),
+		"cluster.yaml": "servers: []",
+		"declare.json": strings.Replace(oneTraffic, `{"cpu": 1}`, `{"cpu": 1}, "declared": {}`, 1),
+		"shared.json":  sharedTraffic,
+		"near.json":    strings.ReplaceAll(sharedTraffic, "1/4", "0.333333"),
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -313,7 +415,7 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"pool.json --engine exact", "pfq: --engine = exact: want auto, float or enclose: proportional fairness is irrational in general\n"},
 		{"pool.json --policy drf --engine enclose", "pfq: --engine = enclose: want auto, float or exact: the policy drf is rational\n"},
 		{"weights.json --policy bf", "pfq: weights.json: jobs[1].weight = "},
-		{"pool.json --tol 0", "pfq: --tol = 0: want a number >= 1e-300 and < 1\n"},
+		{"pool.json --tol 0", "pfq: --tol = 0: want a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1\n"},
 		{"pool.json --tol 0.2 --audit", "pfq: --tol = 0.2: want a number <= 0.1 with --audit\n"},
 		{"pool.json --simulate 5", "pfq: --simulate is of no use without --dynamic\n"},
 		{"pool.json --states 5", "pfq: --states is of no use without --dynamic\n"},
@@ -321,10 +423,19 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"traffic.json --dynamic --simulate 1", "pfq: --simulate = 1: want an integer in 2..1000000\n"},
 		{"traffic.json --dynamic --simulate 5 --results pool.json", "pfq: --results = pool.json: not a directory\n"},
 		{"never.json --dynamic --simulate 5", "pfq: never.json: jobs = arrival rates that are all 0: want a class with an arrival rate > 0\n"},
-		{"traffic.json --dynamic --engine exact", "pfq: --engine and --dynamic exclude each other\n"},
-		{"traffic.json --dynamic --audit", "pfq: --audit and --dynamic exclude each other\n"},
-		{"traffic.json --dynamic --tol 1e-20", "pfq: --tol = 1e-20: want a number in [1e-14, 1)\n"},
-		{"traffic.json --dynamic --states 9", "pfq: --states = 9: want at least "},
+		{"traffic.json --dynamic --engine exact", "pfq: --engine and --dynamic exclude each other: means in random traffic are computed in double precision only, with bounds\n"},
+		{"traffic.json --dynamic --audit", "pfq: --audit and --dynamic exclude each other: it is of one allocation, and in random traffic every state has another\n"},
+		{"traffic.json --dynamic --tol 1e-20", "pfq: --tol = 1e-20: want a number >= 1e-14 and < 1 with --dynamic\n"},
+		{"shared.json --dynamic --states 9", "pfq: --states = 9: want more than "},
+		{"near.json --dynamic", "pfq: the default of --states = 4000000: want more than "},
+		{"case.json", `pfq: case.json: jobs[1].demand["C<U>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n"},
+		{"large.json", `pfq: large.json: jobs[1].demand["c<u>"] = 1e+400: want `},
+		{"large.json --policy drf", `pfq: large.json: jobs[1].demand["c<u>"] = 1e+400: want a demand with which `},
+		{"small.json", `pfq: small.json: jobs[1].demand["c<u>"] = 1e-400: want `},
+		{"counts.json --policy bf", "pfq: counts.json: jobs = a table of 1e+12 numbers: want at most 134217728 under balanced fairness, the product of (count+1) over the different rows: lower "},
+		{"counts.json --policy bf --engine exact", "pfq: counts.json: jobs = a table of 1e+12 numbers: want at most 4194304 for exact balanced fairness, the product of "},
+		{"cluster.yaml", "pfq: cluster.yaml: servers = an array: want one of the fields resources, jobs; this looks like a model for pfq solve\n"},
+		{"declare.json --dynamic", "pfq: declare.json: jobs[0].declared.cpu is missing: want at least the demand, 1; a resource not named is 0\n"},
 		{"pool.json --format xml", "pfq: --format = xml: want text, json or csv\n"},
 		{"pool.json --policy drf -o absent/answer", "pfq: absent/answer: no such file or directory\n"},
 	} {
@@ -333,7 +444,7 @@ func TestAllocateBadUsage(t *testing.T) {
 			t.Errorf("pfq allocate %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
 		}
 	}
-	if files, err := os.ReadDir("."); err != nil || len(files) != 7 {
+	if files, err := os.ReadDir("."); err != nil || len(files) != 15 {
 		t.Errorf("files %v were left, error %v", files, err)
 	}
 }
@@ -346,5 +457,13 @@ func TestAllocateOutput(t *testing.T) {
 	}
 	if got, err := os.ReadFile("answer"); err != nil || string(got) != want || want == "" {
 		t.Errorf("%v, %q", err, got)
+	}
+}
+
+// A pool given to solve is told apart.
+func TestSolvePool(t *testing.T) {
+	if _, stderr, status := pfq(onePool, "solve", "-"); status != 2 ||
+		stderr != "pfq: standard input: resources = an array: want one of the fields servers, classes, mean_size; this looks like a model for pfq allocate\n" {
+		t.Errorf("status %d, %s", status, stderr)
 	}
 }

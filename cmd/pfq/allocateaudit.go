@@ -95,7 +95,7 @@ func (a *auditAnswer) indexFields() record {
 		{"max_dominant_share", &x.MaxDominantShare},
 		{"dominant_efficiency", &x.DominantEfficiency},
 		{"jain_index", x.JainIndex},
-		{"share_gap", x.ShareGap},
+		{"share_ratio", x.ShareRatio},
 	} {
 		out = join(out, valueFields(f.key, f.value, engine, 0))
 	}
@@ -105,7 +105,7 @@ func (a *auditAnswer) indexFields() record {
 func (a *auditAnswer) text() string {
 	var b bytes.Buffer
 	p := a.properties()
-	cell := func(r record, key string) string { return valueCell(r, key, 6, func(s string) string { return s }) }
+	cell := func(r record, key string) string { return poolCell(r, key, 6) }
 	verdict := func(key, witness string, why func(record) string) string {
 		if p.get(key) == true {
 			return "yes"

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math/big"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"productform/fluid"
+	"productform/num"
 )
 
 // An allocation turns the shares of jobs that stay into records.
@@ -32,10 +34,11 @@ func (a allocation) format(format string) ([]byte, error) {
 
 func (a allocation) jobs() []record {
 	rows := []record{}
+	counted := a.counted()
 	for i, job := range a.pool.Jobs {
 		r := &a.result.Jobs[i]
 		row := record{{"name", job.Name}}
-		if job.Size() > 1 {
+		if counted {
 			row = append(row, field{"count", job.Size()})
 		}
 		rows = append(rows, join(row,
@@ -45,6 +48,40 @@ func (a allocation) jobs() []record {
 		))
 	}
 	return rows
+}
+
+// counted reports whether some row has several jobs.
+func (a allocation) counted() bool {
+	return slices.ContainsFunc(a.pool.Jobs, func(j fluid.Job) bool { return j.Size() > 1 })
+}
+
+// countedJobs returns the jobs with what the rows get in all, for people.
+func (a allocation) countedJobs() []record {
+	rows := a.jobs()
+	for i, r := range rows {
+		all := timesCount(a.result.Jobs[i].Tasks, a.pool.Jobs[i].Size())
+		for f := range r {
+			r[f].key = strings.Replace(r[f].key, "tasks", "tasks_of_each", 1)
+			r[f].key = strings.Replace(r[f].key, "dominant_share", "dominant_share_of_each", 1)
+		}
+		rows[i] = join(r, valueFields("tasks_in_all", &all, string(a.result.Engine), a.digits))
+	}
+	return rows
+}
+
+// timesCount returns n x, with its exact value or bounds if x has them.
+func timesCount(x num.Value, n int) num.Value {
+	all := num.Value{Float: float64(n) * x.Float}
+	if x.Exact != nil {
+		all.Exact = new(big.Rat).Mul(x.Exact, big.NewRat(int64(n), 1))
+		all.Float, _ = all.Exact.Float64()
+	}
+	if x.Low != nil {
+		times := new(big.Float).SetInt64(int64(n))
+		all.Low = new(big.Float).SetPrec(x.Low.Prec()).SetMode(big.ToNegativeInf).Mul(x.Low, times)
+		all.High = new(big.Float).SetPrec(x.High.Prec()).SetMode(big.ToPositiveInf).Mul(x.High, times)
+	}
+	return all
 }
 
 func (a allocation) resources() []record {
@@ -128,11 +165,11 @@ func (a allocation) text() []byte {
 	var b bytes.Buffer
 	r := a.result
 	fmt.Fprintf(&b, "%s; %s engine, %s\n\n", policyName(r.Policy), r.Engine, a.accuracy())
-	jobs := []string{"name", "tasks", "dominant_share", "dominant_resource"}
-	if slices.ContainsFunc(a.pool.Jobs, func(j fluid.Job) bool { return j.Size() > 1 }) {
-		jobs = slices.Insert(jobs, 1, "count")
+	if a.counted() {
+		poolTable(&b, a.countedJobs(), "job", a.shown, "name", "count", "tasks_of_each", "tasks_in_all", "dominant_share_of_each", "dominant_resource")
+	} else {
+		poolTable(&b, a.jobs(), "job", a.shown, "name", "tasks", "dominant_share", "dominant_resource")
 	}
-	poolTable(&b, a.jobs(), "job", a.shown, jobs...)
 	resources := []string{"name", "utilization", "saturated"}
 	if r.Policy == fluid.PF {
 		resources = append(resources, "price")
@@ -149,7 +186,7 @@ func (a allocation) accuracy() string {
 	switch r := a.result; {
 	case r.RelativeErrorBound == nil:
 		return "without proof, residual " + oneDigitUp(r.Residual) + ", shown to six digits"
-	case *r.RelativeErrorBound == 0:
+	case r.Engine == fluid.Exact:
 		return "computed exactly, shown as short fractions and to six digits"
 	case a.shown > 7:
 		return fmt.Sprintf("within %s of exact (relative), shown to %d digits", oneDigitUp(*r.RelativeErrorBound), a.shown-1)
@@ -171,10 +208,32 @@ func poolTable(w io.Writer, rows []record, first string, digits int, columns ...
 				cells = append(cells, map[bool]string{true: "yes", false: "no"}[yes])
 				continue
 			}
-			cells = append(cells, valueCell(r, c, digits, func(text string) string { return text }))
+			cells = append(cells, poolCell(r, c, digits))
 		}
 		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
 	t.Flush()
 	fmt.Fprintln(w)
+}
+
+// poolCell returns one number for people: as a fraction only if numerator and denominator have at most six digits, and
+// not as 1 if it is known to be below.
+func poolCell(r record, key string, digits int) string {
+	const longest = 6
+	exact, _ := r.get(key + "_exact").(string)
+	v, _ := r.get(key).(float64)
+	below := v < 1 && (key == "load" || key == "true_load" || r.get("saturated") == false) // elsewhere a float64 may be rounded
+	if x, ok := new(big.Rat).SetString(exact); ok {
+		below = x.Cmp(big.NewRat(1, 1)) < 0
+	}
+	mend := func(text string) string {
+		if below {
+			return belowOne("load", text, v)
+		}
+		return text
+	}
+	if numerator, denominator, fraction := strings.Cut(exact, "/"); fraction && max(len(numerator), len(denominator)) > longest {
+		r = record{{key, r.get(key)}}
+	}
+	return valueCell(r, key, digits, mend)
 }

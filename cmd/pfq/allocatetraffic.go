@@ -12,6 +12,7 @@ import (
 
 	"productform/cmd/internal/cli"
 	"productform/fluid"
+	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
 )
@@ -20,7 +21,8 @@ import (
 type trafficAnswer struct {
 	flags    *allocateFlags
 	traffic  *fluid.Traffic
-	result   *fluid.TrafficResult // nil if there are too many states
+	result   *fluid.TrafficResult // nil if it is too large to solve
+	why      string               // there is no result
 	overload *fluid.UnstableError // nil if stable
 
 	simulated *sim.Result // nil unless asked for
@@ -41,10 +43,13 @@ func (f *allocateFlags) traffic(ctx context.Context, t *fluid.Traffic, name stri
 			return nil, false, simulation.translate(err)
 		}
 	}
-	a.result, err = fluid.Solve(t, fluid.Policy(f.policy), fluid.TrafficSettings{RelTol: f.tol, MaxStates: f.states})
+	a.result, err = attended(ctx, stderr, func() (*fluid.TrafficResult, error) {
+		return fluid.Solve(t, fluid.Policy(f.policy), fluid.TrafficSettings{RelTol: f.tol, MaxStates: f.states})
+	})
 	switch {
 	case plan != nil && errors.Is(err, fluid.ErrTooLarge):
-		fmt.Fprintln(stderr, "pfq: note: no means beside the estimates:", cli.OneLine(f.translate(err, name)))
+		a.why = "no exact means: " + f.tooLarge(err, name)
+		fmt.Fprintln(stderr, "pfq: note:", cli.OneLine(errors.New(a.why)))
 	case err != nil:
 		return nil, false, err
 	}
@@ -58,6 +63,20 @@ func (f *allocateFlags) traffic(ctx context.Context, t *fluid.Traffic, name stri
 	}
 	answer, err = a.format()
 	return answer, true, err
+}
+
+// tooLarge says why traffic cannot be solved.
+func (f *allocateFlags) tooLarge(err error, name string) string {
+	var bad *input.Error
+	if errors.As(err, &bad) {
+		switch bad.Path {
+		case "policy":
+			return f.policy + " is computed for " + strings.TrimPrefix(bad.Want, "bf, or ")
+		case "MaxStates":
+			return fmt.Sprintf("there would be %s; %s is %s", strings.Replace(bad.Want, ",", " states,", 1), orDefault("--states", f.states != 0), bad.Value)
+		}
+	}
+	return f.translate(err, name).Error()
 }
 
 func (a *trafficAnswer) format() ([]byte, error) {
@@ -132,8 +151,13 @@ func (a *trafficAnswer) dominant(k int) string {
 
 func (a *trafficAnswer) resources() []record {
 	rows := []record{}
+	honest := a.trueLoads()
 	for j, load := range a.traffic.Loads() {
-		rows = append(rows, record{{"name", a.traffic.Resources[j].Name}, {"load", ratNumberBeside(load, big.NewRat(1, 1))}})
+		row := record{{"name", a.traffic.Resources[j].Name}, {"load", ratNumberBeside(load, big.NewRat(1, 1))}}
+		if honest != nil {
+			row = append(row, field{"true_load", ratNumberBeside(honest[j], big.NewRat(1, 1))})
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }
@@ -146,8 +170,13 @@ func (a *trafficAnswer) pool() record {
 	}
 	out := record{{"stable", stable}, {"policy", a.flags.policy}}
 	if a.overload != nil {
-		return append(out, field{"resource", a.traffic.Resources[a.overload.Resource].Name},
+		out = append(out, field{"resource", a.traffic.Resources[a.overload.Resource].Name},
 			field{"load", ratNumberBeside(a.overload.Load, big.NewRat(1, 1))}, field{"load_exact", ratText(a.overload.Load)})
+		if honest := a.trueLoads(); honest != nil {
+			load := honest[a.overload.Resource]
+			out = append(out, field{"true_load", ratNumberBeside(load, big.NewRat(1, 1))}, field{"true_load_exact", ratText(load)})
+		}
+		return out
 	}
 	r := a.result
 	if r == nil {
@@ -212,10 +241,20 @@ func (a *trafficAnswer) csv() []record {
 func (a *trafficAnswer) text() []byte {
 	var b bytes.Buffer
 	name := policyName(fluid.Policy(a.flags.policy))
+	loads := []string{"name", "load"}
+	if len(a.lies()) > 0 {
+		loads = append(loads, "true_load")
+	}
 	if a.overload != nil {
-		load := a.overload.Load
-		fmt.Fprintf(&b, "unstable: the load of %s is %s, and jobs pile up under every policy\n\n", a.traffic.Resources[a.overload.Resource].Name, sixBeside(load, big.NewRat(1, 1)))
-		poolTable(&b, a.resources(), "resource", 6, "name", "load")
+		one := big.NewRat(1, 1)
+		load := sixBeside(a.overload.Load, one)
+		if honest := a.trueLoads(); honest != nil {
+			load = fmt.Sprintf("%s by what jobs declare (%s by what they need)", load, sixBeside(honest[a.overload.Resource], one))
+		}
+		fmt.Fprintf(&b, "unstable: the load of %s is %s, and jobs pile up under every policy\n", a.traffic.Resources[a.overload.Resource].Name, load)
+		a.liesText(&b)
+		fmt.Fprintln(&b)
+		poolTable(&b, a.resources(), "resource", 6, loads...)
 		return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 	}
 	verdict := "stable"
@@ -223,6 +262,7 @@ func (a *trafficAnswer) text() []byte {
 		verdict = "loads below 1" // which is not proved to suffice
 	}
 	fmt.Fprintf(&b, "%s; %s; %s\n", verdict, name, a.accuracy())
+	a.liesText(&b)
 	if s := a.simulated; s != nil {
 		fmt.Fprintf(&b, "%d runs of %.0f jumps, observed for a time of %.6g after a warm-up of %.6g; seed %d; ± at confidence %g\n",
 			s.Runs, s.Jumps/float64(s.Runs), s.Time, s.WarmUp, a.flags.settings.Seed, a.flags.settings.Confidence)
@@ -238,7 +278,7 @@ func (a *trafficAnswer) text() []byte {
 		simulationTable(&b, rows, "class", "name", "arrival_rate", "mean_jobs", "service_rate")
 		simulationTable(&b, rows, "class", "name", "mean_delay", "measured_delay")
 	}
-	poolTable(&b, a.resources(), "resource", 6, "name", "load")
+	poolTable(&b, a.resources(), "resource", 6, loads...)
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
@@ -246,7 +286,7 @@ func (a *trafficAnswer) text() []byte {
 func (a *trafficAnswer) accuracy() string {
 	r := a.result
 	if r == nil {
-		return "too many states to compute the means"
+		return a.why
 	}
 	rounding := oneDigitUp(r.RoundingBound) + " from rounding (proved)"
 	if r.IterationError > 0 {

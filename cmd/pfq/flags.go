@@ -32,14 +32,14 @@ func oneModel(cmd *cobra.Command, args []string) error {
 
 // readModel reads the model in the file, or on the standard input if the name is "-".
 func readModel(name string, stdin io.Reader) (*cluster.Model, error) {
+	var m *cluster.Model
+	var err error
 	if name != "-" {
-		return cluster.ReadFile(name)
+		m, err = cluster.ReadFile(name)
+	} else if m, err = cluster.Read(stdin); err != nil {
+		err = fmt.Errorf("%s: %w", source(name), err)
 	}
-	m, err := cluster.Read(stdin)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", source(name), err)
-	}
-	return m, nil
+	return m, meantFor(err, "allocate", "resources", "jobs")
 }
 
 // source returns the name that errors give to a MODEL.

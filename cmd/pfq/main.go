@@ -10,7 +10,8 @@
 // MODEL and POOL are files in JSON or YAML, or - for the standard input. The answer is a table, JSON or CSV.
 // The exit status is 0 if there is an answer, 1 if the model has none (it is unstable, say) and 2 for
 // bad usage or bad input, with one line on the standard error. Ctrl-C ends it by the signal, which a shell
-// tells as 130; simulations stop their runs first, say how many are kept, and end with that status.
+// tells as 130; allocate and simulations say so, the latter once their runs have stopped and with how many are kept, and
+// end with that status.
 package main
 
 import (

@@ -6,21 +6,23 @@ import (
 	"strings"
 )
 
-// DidYouMean returns a question after the word most like a misspelt one, or nothing if none is much like it. A part of
-// a word ("rate" of arrival_rate) counts as one letter wrong. Long words are passed over: the edit distance takes
-// quadratic time.
+// DidYouMean returns a question after the word most like a misspelt one, whatever their case, or nothing if none is much
+// like it. A part of a word ("rate" of arrival_rate) counts as one letter wrong. Long words are passed over: the edit
+// distance takes quadratic time.
 func DidYouMean(word string, words iter.Seq[string], show func(string) string) string {
 	const longest = 100
 	if len(word) > longest {
 		return ""
 	}
+	word = strings.ToLower(word)
 	best, distance := "", 0
 	for w := range words {
 		if len(w) > longest {
 			continue
 		}
-		d := editDistance(word, w)
-		if len(word) >= 3 && strings.Contains(w, word) {
+		small := strings.ToLower(w)
+		d := editDistance(word, small)
+		if len(word) >= 3 && d > 1 && strings.Contains(small, word) {
 			d = 1
 		}
 		if best == "" || d < distance {

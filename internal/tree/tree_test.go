@@ -73,6 +73,8 @@ func TestDidYouMean(t *testing.T) {
 	}{
 		{"cpuu", []string{"ram", "cpu"}, `; did you mean "cpu"?`},
 		{"rate", []string{"arrival_rate"}, `; did you mean "arrival_rate"?`},
+		{"CPU", []string{"ram", "cpu"}, `; did you mean "cpu"?`},
+		{"gpu_mem", []string{"CPU_MEM", "GPU_MEM"}, `; did you mean "GPU_MEM"?`},
 		{"colour", []string{"cpu", "ram"}, ""},
 		{"t", []string{"s"}, ""},
 		{"", []string{"s"}, ""},

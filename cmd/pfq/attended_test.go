@@ -1,0 +1,49 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What takes long says so every few seconds, and then gives its answer.
+func TestAttendedTells(t *testing.T) {
+	signals := make(chan os.Signal, 1) // package signal starts its goroutine here, outside the bubble
+	signal.Notify(signals, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	synctest.Test(t, func(t *testing.T) {
+		var stderr bytes.Buffer
+		want := errors.New("done")
+		v, err := attended(t.Context(), &stderr, func() (int, error) {
+			time.Sleep(12 * time.Second)
+			return 7, want
+		})
+		if text := "pfq: solving, 5 s\npfq: solving, 10 s\n"; v != 7 || !errors.Is(err, want) || stderr.String() != text {
+			t.Errorf("%d, %v, %q", v, err, stderr.String())
+		}
+	})
+}
+
+// A signal ends it at once.
+func TestAttendedInterrupted(t *testing.T) {
+	stopped := make(chan struct{})
+	defer close(stopped)
+	_, err := attended(context.Background(), &bytes.Buffer{}, func() (int, error) {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+		<-stopped
+		return 0, nil
+	})
+	if !errors.Is(err, errInterrupted) {
+		t.Error(err)
+	}
+}
