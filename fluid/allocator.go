@@ -6,8 +6,8 @@ import (
 	"productform/internal/input"
 )
 
-// An Allocator computes the allocations of one policy for changing numbers of jobs, in float64. It keeps its tables from
-// one call to the next and allocates no memory. It is for one goroutine at a time.
+// An Allocator computes the allocations of one policy for changing numbers of jobs, in float64. It keeps its tables
+// from one call to the next and allocates no memory. It is for one goroutine at a time.
 type Allocator struct {
 	problem *problem
 	kernel  kernel
@@ -15,8 +15,9 @@ type Allocator struct {
 
 // A kernel is a policy in float64.
 type kernel interface {
-	// shares writes the dominant share of one job of each row while count[i] >= 0 jobs of row i are present, 0 where there
-	// are none. Not all counts are 0. What was kept from the last call may be used to start from; after forget nothing is.
+	// shares writes the dominant share of one job of each row while count[i] >= 0 jobs of row i are present, 0 where
+	// there are none. Not all counts are 0. What was kept from the last call may be used to start from; after forget
+	// nothing is.
 	shares(count, share []float64) error
 	forget()
 }
@@ -51,8 +52,8 @@ func newKernel(p *problem, policy Policy) kernel {
 	return newBalanced(p)
 }
 
-// Tasks writes into tasks the number φ_i of tasks of one job of each row while count[i] jobs of row i are present, 0 where
-// there are none, and 0 everywhere with an error. Counts need not be integers, except for balanced fairness.
+// Tasks writes into tasks the number φ_i of tasks of one job of each row while count[i] jobs of row i are present, 0
+// where there are none, and 0 everywhere with an error. Counts need not be integers, except for balanced fairness.
 //
 // How far the numbers can be off is said at [Allocation.Residual]. Proportional fairness starts from the prices of the
 // call before, which is faster if the counts are similar, unless some m_i = count[i] w_i is less than a millionth of
@@ -60,9 +61,10 @@ func newKernel(p *problem, policy Policy) kernel {
 // up to about 3e-7 sqrt(M/m_i), where prices hang on differences that float64 hardly holds, such as those of profiles
 // nearly alike. After [Allocator.Forget] the digits depend on the counts only.
 //
-// The error is an *[input.Error] for counts that are not 0 or in [1e-100, 1e100], or with which digits would be lost to
-// underflow: under bottleneck max fairness if there are two resources or more and Σ count_i weight_i over the rows of one
-// profile is below 1e-280 of that of another. It is another one if the conditions of a policy are not met to 1e-9.
+// The error is an *[input.Error] for counts that are not 0 or in [1e-100, 1e100], or with which digits would be lost
+// to underflow: under bottleneck max fairness if there are two resources or more and Σ count_i weight_i over the rows
+// of one profile is below 1e-280 of that of another. It is another one if the conditions of a policy are not met to
+// 1e-9.
 func (a *Allocator) Tasks(count, tasks []float64) error {
 	err := a.tasks(count, tasks)
 	if err != nil {

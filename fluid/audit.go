@@ -56,9 +56,9 @@ type Shortfall struct {
 // Φ(S-i) >= r Φ(S-k), since Φ grows with each profile and in proportion to it: φ_i >= r φ_k, no envy.
 //
 // A number x counts as more than y if x > (1 + tol) y, with tol in [0, 1); nil means 0, right for an exact allocation,
-// as [Allocation.Tolerance] is for any. Let e be the relative error of the tasks, at most 1/3. Then the report with tol = 3e holds nothing
-// against the allocation that the exact one would not bear out with tol = 0: utilizations are off by a factor within
-// 1 ± e, ratios of two parts within (1 + e)/(1 - e) <= 1 + 3e.
+// as [Allocation.Tolerance] is for any. Let e be the relative error of the tasks, at most 1/3. Then the report with
+// tol = 3e holds nothing against the allocation that the exact one would not bear out with tol = 0: utilizations are
+// off by a factor within 1 ± e, ratios of two parts within (1 + e)/(1 - e) <= 1 + 3e.
 //
 // All is computed in fractions, the tasks over their common denominator: some products of such a long integer and a
 // short fraction for each entry of the demands, a sort of each resource, and at most n² J comparisons of indices. If

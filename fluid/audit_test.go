@@ -17,20 +17,11 @@ import (
 
 var sameRat = cmp.Comparer(func(x, y *big.Rat) bool { return x == y || x != nil && y != nil && x.Cmp(y) == 0 })
 
-// auditRats reads numbers.
-func auditRats(text ...string) []*big.Rat {
-	x := make([]*big.Rat, len(text))
-	for i, s := range text {
-		x[i] = num.MustRat(s)
-	}
-	return x
-}
-
 // classicPool is the example of Ghodsi et al.: tasks of 1 processor and 4 GB, and of 3 processors and 1 GB.
 func classicPool() *Pool {
 	return &Pool{
 		Resources: []Resource{{"cpu", num.MustRat("9")}, {"ram", num.MustRat("18")}},
-		Jobs:      []Job{{Name: "a", Demand: auditRats("1", "4")}, {Name: "b", Demand: auditRats("3", "1")}},
+		Jobs:      []Job{{Name: "a", Demand: rats("1 4")}, {Name: "b", Demand: rats("3 1")}},
 	}
 }
 
@@ -72,54 +63,54 @@ func TestAuditWitnesses(t *testing.T) {
 		tol   string
 		want  Report
 	}{
-		{"dominant resource fairness", classicPool(), auditRats("3", "2"), "0", Report{
-			Utilization: auditRats("1", "7/9"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+		{"dominant resource fairness", classicPool(), rats("3 2"), "0", Report{
+			Utilization: rats("1 7/9"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
 		}},
-		{"proportional fairness", classicPool(), auditRats("45/11", "18/11"), "0", Report{
-			Utilization: auditRats("1", "1"), Saturated: []int{0, 1}, Bottlenecks: [][]int{{1}, {0}},
+		{"proportional fairness", classicPool(), rats("45/11 18/11"), "0", Report{
+			Utilization: rats("1 1"), Saturated: []int{0, 1}, Bottlenecks: [][]int{{1}, {0}},
 		}},
-		{"too much memory", classicPool(), auditRats("5", "1"), "0", Report{
-			Utilization: auditRats("8/9", "7/6"), Saturated: []int{1}, Bottlenecks: [][]int{{1}, nil}, NoBottleneck: []int{1},
+		{"too much memory", classicPool(), rats("5 1"), "0", Report{
+			Utilization: rats("8/9 7/6"), Saturated: []int{1}, Bottlenecks: [][]int{{1}, nil}, NoBottleneck: []int{1},
 			Overload:  &Overload{1, num.MustRat("7/6")},
 			Shortfall: &Shortfall{1, num.MustRat("1/3"), num.MustRat("1/2")},
 			Envy:      &Envy{1, 0, num.MustRat("1"), num.MustRat("5/3")},
 		}},
-		{"both too much", classicPool(), auditRats("9", "4"), "0", Report{
-			Utilization: auditRats("7/3", "20/9"), Saturated: []int{0, 1}, Bottlenecks: [][]int{{1}, {0}},
+		{"both too much", classicPool(), rats("9 4"), "0", Report{
+			Utilization: rats("7/3 20/9"), Saturated: []int{0, 1}, Bottlenecks: [][]int{{1}, {0}},
 			Overload: &Overload{0, num.MustRat("7/3")},
 		}},
-		{"idle", classicPool(), auditRats("7/3", "2"), "0", Report{ // a may grow by 2/3, b by 2/9, and 4/27 < 2/27
-			Utilization: auditRats("25/27", "17/27"), Bottlenecks: [][]int{nil, nil}, NoBottleneck: []int{0, 1},
+		{"idle", classicPool(), rats("7/3 2"), "0", Report{ // a may grow by 2/3, b by 2/9, and 4/27 < 2/27
+			Utilization: rats("25/27 17/27"), Bottlenecks: [][]int{nil, nil}, NoBottleneck: []int{0, 1},
 			Growth: &Growth{0, num.MustRat("2/3")},
 		}},
-		{"envious", classicPool(), auditRats("1/2", "17/6"), "0", Report{
-			Utilization: auditRats("1", "29/108"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+		{"envious", classicPool(), rats("1/2 17/6"), "0", Report{
+			Utilization: rats("1 29/108"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
 			Shortfall: &Shortfall{0, num.MustRat("1/9"), num.MustRat("1/2")},
 			Envy:      &Envy{0, 1, num.MustRat("1/2"), num.MustRat("17/24")},
 		}},
-		{"nothing", classicPool(), auditRats("0", "3"), "0", Report{
-			Utilization: auditRats("1", "1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+		{"nothing", classicPool(), rats("0 3"), "0", Report{
+			Utilization: rats("1 1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
 			Shortfall: &Shortfall{0, new(big.Rat), num.MustRat("1/2")},
 			Envy:      &Envy{0, 1, new(big.Rat), num.MustRat("3/4")},
 		}},
 		// Each of the three jobs of b has two sevenths by right, and holds a third of the processors.
-		{"by weight", weighted, auditRats("0", "1"), "0", Report{
-			Utilization: auditRats("1", "1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+		{"by weight", weighted, rats("0 1"), "0", Report{
+			Utilization: rats("1 1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
 			Shortfall: &Shortfall{0, new(big.Rat), num.MustRat("1/7")},
 			Envy:      &Envy{0, 1, new(big.Rat), num.MustRat("1/8")},
 		}},
 		// An overload, a shortfall and an envy of at most a tenth pass with the tolerance 1/10, and 19/20 is saturated.
 		{"tolerance", &Pool{
 			Resources: []Resource{{"r", num.MustRat("1")}},
-			Jobs:      []Job{{Name: "a", Demand: auditRats("1")}, {Name: "b", Demand: auditRats("1")}},
-		}, auditRats("11/20", "11/20"), "1/10", Report{
-			Utilization: auditRats("11/10"), Saturated: []int{0}, Bottlenecks: [][]int{{0}, {0}},
+			Jobs:      []Job{{Name: "a", Demand: rats("1")}, {Name: "b", Demand: rats("1")}},
+		}, rats("11/20 11/20"), "1/10", Report{
+			Utilization: rats("11/10"), Saturated: []int{0}, Bottlenecks: [][]int{{0}, {0}},
 		}},
 		{"tolerance exceeded", &Pool{
 			Resources: []Resource{{"r", num.MustRat("1")}},
-			Jobs:      []Job{{Name: "a", Demand: auditRats("1")}, {Name: "b", Demand: auditRats("1")}},
-		}, auditRats("9/20", "1/2"), "1/10", Report{
-			Utilization: auditRats("19/20"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+			Jobs:      []Job{{Name: "a", Demand: rats("1")}, {Name: "b", Demand: rats("1")}},
+		}, rats("9/20 1/2"), "1/10", Report{
+			Utilization: rats("19/20"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
 			Shortfall: &Shortfall{0, num.MustRat("9/20"), num.MustRat("1/2")},
 			Envy:      &Envy{0, 1, num.MustRat("9/20"), num.MustRat("1/2")},
 		}},
@@ -285,7 +276,8 @@ func TestAuditDefinitions(t *testing.T) {
 		}
 		tol := big.NewRat(rapid.Int64Range(0, 2).Draw(t, "tol"), 4)
 		l := newLiteralAudit(p, tasks, tol)
-		if _, most := ratExtremes(l.used); most.Sign() > 0 && rapid.IntRange(0, 3).Draw(t, "fill") > 0 { // saturate a resource
+		// saturate a resource
+		if _, most := ratExtremes(l.used); most.Sign() > 0 && rapid.IntRange(0, 3).Draw(t, "fill") > 0 {
 			for i := range tasks {
 				tasks[i].Quo(tasks[i], most)
 			}
@@ -359,7 +351,7 @@ func TestAuditRounded(t *testing.T) {
 func TestAuditHair(t *testing.T) {
 	tol := num.MustRat("1/8")
 	for hair, want := range map[int64]bool{-1: false, 0: false, 1: true} {
-		p := &Pool{Resources: []Resource{{"r", num.MustRat("1")}}, Jobs: []Job{{Name: "a", Demand: auditRats("1")}}}
+		p := &Pool{Resources: []Resource{{"r", num.MustRat("1")}}, Jobs: []Job{{Name: "a", Demand: rats("1")}}}
 		long := new(big.Int).Lsh(big.NewInt(hair), 4)
 		x := new(big.Rat).SetFrac(long, new(big.Int).Lsh(big.NewInt(1), 12_000))
 		tasks := []*big.Rat{x.Add(x, num.MustRat("9/8"))}
@@ -504,7 +496,7 @@ func TestAuditTheorems(t *testing.T) {
 func TestMaxMinShortfall(t *testing.T) {
 	p := &Pool{
 		Resources: []Resource{{"r", num.MustRat("1")}},
-		Jobs:      []Job{{Name: "small", Demand: auditRats("1")}, {Name: "large", Demand: auditRats("10")}},
+		Jobs:      []Job{{Name: "small", Demand: rats("1")}, {Name: "large", Demand: rats("10")}},
 	}
 	a, err := Allocate(p, MaxMin, Settings{})
 	if err != nil {
@@ -530,11 +522,11 @@ func TestBalancedIsNotEfficient(t *testing.T) {
 	p := &Pool{
 		Resources: []Resource{{"r", one}, {"s", one}, {"u", one}},
 		Jobs: []Job{
-			{Name: "a", Demand: auditRats("1", "1")}, {Name: "b", Demand: auditRats("1", "0", "2")}, {Name: "c", Demand: auditRats("0", "1")},
+			{Name: "a", Demand: rats("1 1")}, {Name: "b", Demand: rats("1 0 2")}, {Name: "c", Demand: rats("0 1")},
 		},
 	}
 	tasks := mustAllocate(t, p, BF).TaskFractions()
-	if diff := cmp.Diff(auditRats("2/5", "2/5", "3/5"), tasks, sameRat); diff != "" {
+	if diff := cmp.Diff(rats("2/5 2/5 3/5"), tasks, sameRat); diff != "" {
 		t.Error(diff)
 	}
 	r, text := wrongs(t, p, tasks, nil)
@@ -551,14 +543,14 @@ func TestAuditBadInput(t *testing.T) {
 		path  string
 	}{
 		{"few tasks", func(_ *Pool, tasks *[]*big.Rat, _ **big.Rat) { *tasks = (*tasks)[:1] }, "tasks"},
-		{"many tasks", func(_ *Pool, tasks *[]*big.Rat, _ **big.Rat) { *tasks = auditRats("1", "1", "1") }, "tasks"},
+		{"many tasks", func(_ *Pool, tasks *[]*big.Rat, _ **big.Rat) { *tasks = rats("1 1 1") }, "tasks"},
 		{"nil", func(_ *Pool, tasks *[]*big.Rat, _ **big.Rat) { (*tasks)[1] = nil }, "tasks[1]"},
 		{"negative", func(_ *Pool, tasks *[]*big.Rat, _ **big.Rat) { (*tasks)[0] = num.MustRat("-1/1000") }, "tasks[0]"},
 		{"negative tolerance", func(_ *Pool, _ *[]*big.Rat, tol **big.Rat) { *tol = num.MustRat("-1/9") }, "tol"},
 		{"tolerance of 1", func(_ *Pool, _ *[]*big.Rat, tol **big.Rat) { *tol = num.MustRat("1") }, "tol"},
 		{"pool", func(p *Pool, _ *[]*big.Rat, _ **big.Rat) { p.Jobs[1].Demand[0] = num.MustRat("-1") }, "jobs[1].demand.cpu"},
 	} {
-		p, tasks, tol := classicPool(), auditRats("3", "2"), new(big.Rat)
+		p, tasks, tol := classicPool(), rats("3 2"), new(big.Rat)
 		test.spoil(p, &tasks, &tol)
 		_, err := Audit(p, tasks, tol)
 		var bad *input.Error
@@ -593,10 +585,10 @@ func BenchmarkAudit(b *testing.B) {
 		name string
 		pool *Pool
 	}{
-		{"rows=10/resources=4/of=tenths", manyJobs(10, 4)},
-		{"rows=1000/resources=4/of=tenths", manyJobs(1000, 4)},
-		{"rows=1000/resources=8/of=floats", floatPool(1000, 8)},
-		{"rows=10/resources=3/of=16384bits", longPool(10, 3, 16_384)},
+		{"classes=10/resources=4/policy=drf/of=tenths", manyJobs(10, 4)},
+		{"classes=1000/resources=4/policy=drf/of=tenths", manyJobs(1000, 4)},
+		{"classes=1000/resources=8/policy=drf/of=floats", floatPool(1000, 8)},
+		{"classes=10/resources=3/policy=drf/of=16384bits", longPool(10, 3, 16_384)},
 	} {
 		a, err := Allocate(test.pool, DRF, Settings{})
 		if err != nil {

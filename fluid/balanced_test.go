@@ -30,15 +30,7 @@ func balancedPool(demand [][]*big.Rat, count []int) *Pool {
 func balancedRats(s string) [][]*big.Rat {
 	var rows [][]*big.Rat
 	for row := range strings.SplitSeq(s, ";") {
-		var rats []*big.Rat
-		for f := range strings.FieldsSeq(row) {
-			x, ok := new(big.Rat).SetString(f)
-			if !ok {
-				panic(f)
-			}
-			rats = append(rats, x)
-		}
-		rows = append(rows, rats)
+		rows = append(rows, rats(row))
 	}
 	return rows
 }
@@ -337,7 +329,7 @@ func BenchmarkBalanced(b *testing.B) {
 		{"1 1/2 1/3;1/2 1 1/5;1/4 1/5 1", []float64{10, 10, 10}},
 		{"1 1/2 1/3;1/2 1 1/5;1/4 1/5 1", []float64{100, 100, 100}},
 	} {
-		b.Run(fmt.Sprintf("classes=%d/jobs=%v", len(test.count), test.count[0]), func(b *testing.B) {
+		b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=bf/jobs=%v", len(test.count), len(test.count), test.count[0]), func(b *testing.B) {
 			a, err := NewAllocator(balancedPool(balancedRats(test.need), make([]int, len(test.count))), BF)
 			if err != nil {
 				b.Fatal(err)

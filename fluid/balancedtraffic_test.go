@@ -133,8 +133,8 @@ func make80(classes int) []int { return []int{80, 80, 80}[:classes] }
 // (1-ρ0-ρ_j) (Bonald, Massoulié, Proutière and Virtamo, Queueing Systems 53, 2006); classes of one resource share it as
 // one processor.
 func TestWhittleManyClasses(t *testing.T) {
-	star := trafficOf([][]*big.Rat{ratios("1 1 1 1"), ratios("1 0 0 0"), ratios("0 1 0 0"), ratios("0 0 1 0"), ratios("0 0 0 1")},
-		ratios("1/10 1/10 1/20 3/20 1/5")...)
+	star := trafficOf([][]*big.Rat{rats("1 1 1 1"), rats("1 0 0 0"), rats("0 1 0 0"), rats("0 0 1 0"), rats("0 0 0 1")},
+		rats("1/10 1/10 1/20 3/20 1/5")...)
 	r := solved(t, star, BF, TrafficSettings{RelTol: 1e-6})
 	rho := []float64{0.1, 0.1, 0.05, 0.15, 0.2}
 	want := []float64{-3 * 0.1 / 0.9}
@@ -143,8 +143,8 @@ func TestWhittleManyClasses(t *testing.T) {
 		want = append(want, x/(0.9-x))
 	}
 	wantMeans(t, "star", r, want, errorOf(r))
-	one := trafficOf([][]*big.Rat{ratios("1"), ratios("1/2"), ratios("1/3"), ratios("1"), ratios("2"), ratios("1/4")},
-		ratios("1/100 1/50 3/100 1/25 1/100 1/25")...)
+	one := trafficOf([][]*big.Rat{rats("1"), rats("1/2"), rats("1/3"), rats("1"), rats("2"), rats("1/4")},
+		rats("1/100 1/50 3/100 1/25 1/100 1/25")...)
 	r = solved(t, one, BF, TrafficSettings{RelTol: 1e-5})
 	load := 0.01 + 0.01 + 0.01 + 0.04 + 0.02 + 0.01
 	wantMeans(t, "one resource", r, []float64{0.01 / (1 - load), 0.01 / (1 - load), 0.01 / (1 - load), 0.04 / (1 - load), 0.02 / (1 - load), 0.01 / (1 - load)}, errorOf(r))

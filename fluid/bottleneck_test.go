@@ -495,6 +495,15 @@ func TestBottleneckSymmetries(t *testing.T) {
 	}
 }
 
+// A job of the first row alone can fill the first resource or, by 1e-15 more, the third: all changed numbers hide which
+// limits it, and the search over all bottlenecks finds out.
+func TestBottleneckSearch(t *testing.T) {
+	p := poolOf("1 0 1.000000000000001", "0 1.000000000000004 1.000000000000002")
+	p.Resources[1].Capacity, p.Resources[2].Capacity = big.NewRat(2, 1), big.NewRat(3, 1)
+	p.Jobs[1].Weight, p.Jobs[1].Count = big.NewRat(2, 1), 2
+	bottleneckTasks(t, p)
+}
+
 func TestBottleneckWrongGuesses(t *testing.T) {
 	for name, test := range map[string]struct{ count, at []int }{
 		"a resource that the row does not need": {[]int{1, 1, 1}, []int{0, 1, 1}},
@@ -568,7 +577,7 @@ func Example_bottleneck() {
 
 func BenchmarkBottleneck(b *testing.B) {
 	for _, size := range [][2]int{{2, 2}, {3, 2}, {3, 3}, {10, 4}, {1000, 4}} {
-		b.Run(fmt.Sprintf("classes=%d/resources=%d", size[0], size[1]), func(b *testing.B) {
+		b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=bmf", size[0], size[1]), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 7))
 			p := bottleneckPool(size[1], size[0], func(string, int64) *big.Rat { return big.NewRat(1+rng.Int64N(1e6), 1e6) })
 			a, err := NewAllocator(p, BMF)

@@ -199,8 +199,8 @@ func (p *bottleneckPath) walk() bool {
 }
 
 // step goes along a line to the corner at its end, where it changes the bottleneck of a class: it returns that class
-// and what it left, given those of the corner where the line begins, -1 for the first. The class is -1 if rounding hides
-// where to go.
+// and what it left, given those of the corner where the line begins, -1 for the first. The class is -1 if rounding
+// hides where to go.
 func (p *bottleneckPath) step(class, left int) (int, int) {
 	p.findLoads()
 	p.findSlopes()

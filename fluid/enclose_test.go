@@ -1,90 +1,14 @@
 package fluid
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"productform/num"
 )
-
-// pfPool builds a pool of unit capacities from rows of demands.
-func pfPool(demands ...[]string) *Pool {
-	p := &Pool{}
-	for j := range demands[0] {
-		p.Resources = append(p.Resources, Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(1, 1)})
-	}
-	for i, row := range demands {
-		job := Job{Name: fmt.Sprint("j", i)}
-		for _, a := range row {
-			job.Demand = append(job.Demand, num.MustRat(a))
-		}
-		p.Jobs = append(p.Jobs, job)
-	}
-	return p
-}
-
-// A pfReference is a pool of testdata/reference.json with what an independent program says of it, to 24 digits.
-type pfReference struct {
-	name                        string
-	pool                        *Pool
-	tasks, prices, utilizations []*big.Rat
-}
-
-func pfReferences(t *testing.T) []pfReference {
-	t.Helper()
-	text, err := os.ReadFile("testdata/reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var entries []struct {
-		Name  string
-		Model struct {
-			Resources []struct{ Name, Capacity string }
-			Jobs      []struct {
-				Name, Weight string
-				Demand       map[string]string
-			}
-		}
-		Expect struct {
-			PF struct{ Tasks, Prices, Utilization []string }
-		}
-	}
-	if err := json.Unmarshal(text, &entries); err != nil {
-		t.Fatal(err)
-	}
-	rats := func(text []string) []*big.Rat {
-		var x []*big.Rat
-		for _, s := range text {
-			x = append(x, num.MustRat(s))
-		}
-		return x
-	}
-	var references []pfReference
-	for _, e := range entries {
-		r := pfReference{e.Name, &Pool{}, rats(e.Expect.PF.Tasks), rats(e.Expect.PF.Prices), rats(e.Expect.PF.Utilization)}
-		for _, s := range e.Model.Resources {
-			r.pool.Resources = append(r.pool.Resources, Resource{Name: s.Name, Capacity: num.MustRat(s.Capacity)})
-		}
-		for _, s := range e.Model.Jobs {
-			job := Job{Name: s.Name, Weight: num.MustRat(s.Weight)}
-			for _, resource := range e.Model.Resources {
-				a := new(big.Rat)
-				if s.Demand[resource.Name] != "" {
-					a = num.MustRat(s.Demand[resource.Name])
-				}
-				job.Demand = append(job.Demand, a)
-			}
-			r.pool.Jobs = append(r.pool.Jobs, job)
-		}
-		references = append(references, r)
-	}
-	return references
-}
 
 // nearRat reports whether |x - want| <= tol max(|want|, floor).
 func nearRat(x float64, want *big.Rat, tol, floor float64) bool {
@@ -106,13 +30,14 @@ func holds(v num.Value, want *big.Rat) bool {
 // The answers of the reference have 24 digits; prices are computed to the residual times a condition that is small
 // here.
 func TestProportionalReference(t *testing.T) {
-	for _, r := range pfReferences(t) {
+	for _, r := range references(t) {
+		expect := r.expect[PF]
 		for _, s := range []Settings{{Engine: Float}, {}, {Engine: Enclose, RelTol: 1e-40}} {
 			a, err := Allocate(r.pool, PF, s)
 			if err != nil {
 				t.Fatalf("%s: %v", r.name, err)
 			}
-			for i, want := range r.tasks {
+			for i, want := range expect.tasks {
 				got := a.Jobs[i].Tasks
 				tol := 1e-12
 				if s.Engine == "" {
@@ -125,19 +50,19 @@ func TestProportionalReference(t *testing.T) {
 					t.Errorf("%s %v: tasks[%d] in [%.30g, %.30g], want %v", r.name, s, i, got.Low, got.High, want.FloatString(24))
 				}
 			}
-			for j, want := range r.prices {
+			for j, want := range expect.prices {
 				if got := a.Resources[j].Price.Float; !nearRat(got, want, 1e-12, 1) {
 					t.Errorf("%s %v: prices[%d] = %v, want %v", r.name, s, j, got, want.FloatString(24))
 				}
 				got := a.Resources[j].Utilization
-				ok := nearRat(got.Float, r.utilizations[j], 1e-12, 0)
+				ok := nearRat(got.Float, expect.utilization[j], 1e-12, 0)
 				if s.Engine != Float {
-					ok = holds(got, r.utilizations[j])
+					ok = holds(got, expect.utilization[j])
 				}
 				if !ok {
-					t.Errorf("%s %v: utilization[%d] = %v, want %v", r.name, s, j, got.Float, r.utilizations[j].FloatString(24))
+					t.Errorf("%s %v: utilization[%d] = %v, want %v", r.name, s, j, got.Float, expect.utilization[j].FloatString(24))
 				}
-				if one := r.utilizations[j].Cmp(big.NewRat(1, 1)) == 0; a.Resources[j].Saturated != one {
+				if one := expect.utilization[j].Cmp(big.NewRat(1, 1)) == 0; a.Resources[j].Saturated != one {
 					t.Errorf("%s %v: resource %d saturated: %v", r.name, s, j, !one)
 				}
 			}
@@ -146,7 +71,7 @@ func TestProportionalReference(t *testing.T) {
 }
 
 func TestEncloseWidths(t *testing.T) {
-	p := pfPool([]string{"1", "1/3", "1/7"}, []string{"1/5", "1", "2/3"}, []string{"1/2", "0", "1"}, []string{"1", "1", "1/9"})
+	p := poolOf("1 1/3 1/7", "1/5 1 2/3", "1/2 0 1", "1 1 1/9")
 	p.Jobs[2].Weight = num.MustRat("1e-30")
 	p.Jobs[1].Count = 1_000_000_000
 	var last *Allocation
@@ -178,7 +103,7 @@ func TestEncloseSymmetricProfiles(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 8))
 		a := big.NewRat(1+rng.Int64N(99), 100)
-		p := pfPool([]string{"1", a.RatString()}, []string{a.RatString(), "1"})
+		p := poolOf("1"+" "+a.RatString(), a.RatString()+" "+"1")
 		n1, n2 := 1+rng.Int64N(1000), 1+rng.Int64N(1000)
 		p.Jobs[0].Count, p.Jobs[1].Count = int(n1), int(n2)
 		sum, ratio := big.NewRat(1, n1+n2), big.NewRat(n1, n2)
@@ -198,6 +123,11 @@ func TestEncloseSymmetricProfiles(t *testing.T) {
 			high, _ := r.Jobs[i].Tasks.High.Rat(nil)
 			if w.Cmp(low) < 0 || w.Cmp(high) > 0 {
 				t.Errorf("seed %d: tasks[%d] in [%s, %s], want %s", seed, i, low.FloatString(70), high.FloatString(70), w)
+			}
+			off := new(big.Rat).SetFloat64(r.Jobs[i].Tasks.Float)
+			off.Sub(off, w).Quo(off.Abs(off), w)
+			if off.Cmp(new(big.Rat).SetFloat64(*r.RelativeErrorBound)) > 0 {
+				t.Errorf("seed %d: tasks[%d] = %v, want %s within %g", seed, i, r.Jobs[i].Tasks.Float, w, *r.RelativeErrorBound)
 			}
 		}
 	}
@@ -325,29 +255,29 @@ func pfRandomPool(rng *rand.Rand) *Pool {
 // by more than at the start. Each row is its demands, weight and count.
 func TestEncloseSpreadWeights(t *testing.T) {
 	type row struct {
-		demand []string
+		demand string
 		weight string
 		count  int
 	}
 	for _, rows := range [][]row{
 		{
-			{[]string{"1", "8293835575277197/4398046511104", "0", "1"}, "765141420312015/9671406556917033397649408", 138131},
-			{[]string{"0", "6343462549917849/128", "0", "0"}, "1715129016104303/590295810358705651712", 745188},
-			{[]string{"0", "2911443782068201/8388608", "0", "0"}, "3264865694519543/524288", 4},
-			{[]string{"5868190681529899/64", "0", "504668989773143/2199023255552", "1"}, "5617750236731389/140737488355328", 1},
-			{[]string{"0", "1", "1", "1"}, "2586435413520117/4", 1053007},
+			{"1 8293835575277197/4398046511104 0 1", "765141420312015/9671406556917033397649408", 138131},
+			{"0 6343462549917849/128 0 0", "1715129016104303/590295810358705651712", 745188},
+			{"0 2911443782068201/8388608 0 0", "3264865694519543/524288", 4},
+			{"5868190681529899/64 0 504668989773143/2199023255552 1", "5617750236731389/140737488355328", 1},
+			{"0 1 1 1", "2586435413520117/4", 1053007},
 		}, {
-			{[]string{"1", "0", "1"}, "3902586632212245/134217728", 3},
-			{[]string{"1", "0", "0"}, "1956092637592015/5316911983139663491615228241121378304", 1},
-			{[]string{"0", "1", "1"}, "6864671870498005/16384", 3},
-			{[]string{"0", "1", "0"}, "20362410276937043586247436895007014912", 3},
+			{"1 0 1", "3902586632212245/134217728", 3},
+			{"1 0 0", "1956092637592015/5316911983139663491615228241121378304", 1},
+			{"0 1 1", "6864671870498005/16384", 3},
+			{"0 1 0", "20362410276937043586247436895007014912", 3},
 		},
 	} {
-		var demands [][]string
+		var demands []string
 		for _, r := range rows {
 			demands = append(demands, r.demand)
 		}
-		p := pfPool(demands...)
+		p := poolOf(demands...)
 		for i, r := range rows {
 			p.Jobs[i].Weight, p.Jobs[i].Count = num.MustRat(r.weight), r.count
 		}
@@ -380,7 +310,7 @@ func TestEncloseSpreadWeights(t *testing.T) {
 // Of the second resource one job alone needs 1e-300 for each dominant share of 1, and it has a weight of 1e-20: the
 // utilization is 1e-320/(1 + 1e-20), below the normal doubles but enclosed like any other.
 func TestEncloseTinyUtilization(t *testing.T) {
-	p := pfPool([]string{"1", "0"}, []string{"1", "1e-300"})
+	p := poolOf("1 0", "1 1e-300")
 	p.Jobs[1].Weight = num.MustRat("1e-20")
 	for _, s := range []Settings{{}, {Engine: Float}} {
 		a, err := Allocate(p, PF, s)

@@ -32,7 +32,7 @@ func BenchmarkFilling(b *testing.B) {
 		for _, without := range []float64{0, 0.5} {
 			p := smallDecimals(1, size[0], size[1], without)
 			for _, policy := range []Policy{DRF, MaxMin} {
-				b.Run(fmt.Sprintf("classes=%d/resources=%d/without=%g/policy=%s", size[0], size[1], without, policy), func(b *testing.B) {
+				b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=%s/without=%g", size[0], size[1], policy, without), func(b *testing.B) {
 					a, err := NewAllocator(p, policy)
 					if err != nil {
 						b.Fatal(err)

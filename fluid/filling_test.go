@@ -1,13 +1,11 @@
 package fluid
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -75,70 +73,32 @@ func fillingPool(t require, capacities []string, rows ...[]string) *Pool {
 
 // The answers of an independent program, equal as fractions.
 func TestFillingReference(t *testing.T) {
-	var cases []struct {
-		Name  string
-		Model struct {
-			Resources []struct{ Name, Capacity string }
-			Jobs      []struct {
-				Name, Weight string
-				Count        int
-				Demand       map[string]string
-			}
-		}
-		Expect map[string]struct {
-			Tasks         []string
-			DominantShare []string `json:"dominant_share"`
-			Utilization   []string
-		}
-	}
-	data, err := os.ReadFile("testdata/reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
 	compared := 0
-	for _, c := range cases {
-		p := &Pool{}
-		for _, r := range c.Model.Resources {
-			p.Resources = append(p.Resources, Resource{Name: r.Name, Capacity: fillingRat(t, r.Capacity)})
-		}
-		for _, j := range c.Model.Jobs {
-			job := Job{Name: j.Name, Count: j.Count, Demand: make([]*big.Rat, len(p.Resources))}
-			if j.Weight != "" {
-				job.Weight = fillingRat(t, j.Weight)
-			}
-			for k, r := range p.Resources {
-				if a, ok := j.Demand[r.Name]; ok {
-					job.Demand[k] = fillingRat(t, a)
-				}
-			}
-			p.Jobs = append(p.Jobs, job)
-		}
-		want, ok := c.Expect["drf"]
+	for _, c := range references(t) {
+		p := c.pool
+		want, ok := c.expect[DRF]
 		if !ok {
 			continue
 		}
 		got, err := Allocate(p, DRF, Settings{Engine: Exact})
 		if err != nil {
-			t.Fatal(c.Name, err)
+			t.Fatal(c.name, err)
 		}
 		tasks := fillingTasks(t, p, DRF)
 		for i, job := range got.Jobs {
 			compared++
-			phi := fillingRat(t, want.Tasks[i])
-			if job.Tasks.Exact.Cmp(phi) != 0 || job.DominantShare.Exact.Cmp(fillingRat(t, want.DominantShare[i])) != 0 {
-				t.Errorf("%s: job %d has %v tasks, share %v; want %s, %s", c.Name, i, job.Tasks.Exact, job.DominantShare.Exact,
-					want.Tasks[i], want.DominantShare[i])
+			phi := want.tasks[i]
+			if job.Tasks.Exact.Cmp(phi) != 0 || job.DominantShare.Exact.Cmp(want.shares[i]) != 0 {
+				t.Errorf("%s: job %d has %v tasks, share %v; want %v, %v", c.name, i, job.Tasks.Exact, job.DominantShare.Exact,
+					phi, want.shares[i])
 			}
 			if f, _ := phi.Float64(); math.Abs(tasks[i]-f) > 1e-14*f { // a few roundings
-				t.Errorf("%s: job %d has %v tasks in float64, want %v", c.Name, i, tasks[i], f)
+				t.Errorf("%s: job %d has %v tasks in float64, want %v", c.name, i, tasks[i], f)
 			}
 		}
 		for j, r := range got.Resources {
-			if r.Utilization.Exact.Cmp(fillingRat(t, want.Utilization[j])) != 0 {
-				t.Errorf("%s: resource %d is used at %v, want %s", c.Name, j, r.Utilization.Exact, want.Utilization[j])
+			if r.Utilization.Exact.Cmp(want.utilization[j]) != 0 {
+				t.Errorf("%s: resource %d is used at %v, want %v", c.name, j, r.Utilization.Exact, want.utilization[j])
 			}
 		}
 	}

@@ -38,12 +38,12 @@ func TestIndicesByHand(t *testing.T) {
 		want  string
 		nash  float64
 	}{
-		{"drf", classicPool(), auditRats("3", "2"), "8/9 7/9 1/1 4/3 16/11 11/12 1/1 1/1", 2. / 3},
-		{"pf", classicPool(), auditRats("45/11", "18/11"), "1/1 1/1 1/1 16/11 16/11 1/1 16/17 3/5", math.Sqrt(60) / 11},
-		{"one gets nothing", classicPool(), auditRats("9/2", "0"), "3/4 1/2 1/1 1/1 16/11 11/16 1/2 0/1", 0},
-		{"nobody gets anything", classicPool(), auditRats("0", "0"), "0/1 0/1 0/1 0/1 16/11 0/1", 0},
+		{"drf", classicPool(), rats("3 2"), "8/9 7/9 1/1 4/3 16/11 11/12 1/1 1/1", 2. / 3},
+		{"pf", classicPool(), rats("45/11 18/11"), "1/1 1/1 1/1 16/11 16/11 1/1 16/17 3/5", math.Sqrt(60) / 11},
+		{"one gets nothing", classicPool(), rats("9/2 0"), "3/4 1/2 1/1 1/1 16/11 11/16 1/2 0/1", 0},
+		{"nobody gets anything", classicPool(), rats("0 0"), "0/1 0/1 0/1 0/1 16/11 0/1", 0},
 		// Dominant shares 2/3 of weight 4, and 1/6 twice: by weight 1/6 each.
-		{"weights", weighted, auditRats("3", "1/2"), "25/36 2/3 13/18 1/1 16/11 11/16 1/1 1/1", math.Pow(2./3, 4./6) * math.Pow(1./6, 2./6)},
+		{"weights", weighted, rats("3 1/2"), "25/36 2/3 13/18 1/1 16/11 11/16 1/1 1/1", math.Pow(2./3, 4./6) * math.Pow(1./6, 2./6)},
 	} {
 		got, err := Indices(test.pool, test.tasks)
 		if err != nil {

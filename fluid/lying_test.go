@@ -32,8 +32,8 @@ func TestBestLieClassic(t *testing.T) {
 		truthful, tasks float64
 		gain            float64
 	}{
-		{auditRats("12/11", "4"), 45. / 11, 33. / 8, 121. / 120},
-		{auditRats("3", "4"), 18. / 11, 9. / 4, 11. / 8},
+		{rats("12/11 4"), 45. / 11, 33. / 8, 121. / 120},
+		{rats("3 4"), 18. / 11, 9. / 4, 11. / 8},
 	} {
 		got, err := BestLie(classicPool(), PF, job, LieSettings{})
 		if err != nil {
@@ -63,7 +63,7 @@ func TestBestLieClassic(t *testing.T) {
 func TestBestLieMaxMin(t *testing.T) {
 	p := &Pool{
 		Resources: []Resource{{"r", num.MustRat("1")}},
-		Jobs:      []Job{{Name: "jobs", Demand: auditRats("1"), Count: 2}},
+		Jobs:      []Job{{Name: "jobs", Demand: rats("1"), Count: 2}},
 	}
 	got, err := BestLie(p, MaxMin, 0, LieSettings{MaxFactor: 16})
 	if err != nil {
@@ -236,9 +236,9 @@ func TestBestLieAgainstGrid(t *testing.T) {
 func TestBestLieSplitsRows(t *testing.T) {
 	p := classicPool()
 	p.Jobs[1].Count = 2
-	p.Jobs = append(p.Jobs, Job{Name: "b'", Demand: auditRats("1", "4")})
+	p.Jobs = append(p.Jobs, Job{Name: "b'", Demand: rats("1 4")})
 	q := classicPool()
-	q.Jobs = append(q.Jobs, Job{Name: "b'", Demand: auditRats("1", "4")}, Job{Name: "other", Demand: q.Jobs[1].Demand})
+	q.Jobs = append(q.Jobs, Job{Name: "b'", Demand: rats("1 4")}, Job{Name: "other", Demand: q.Jobs[1].Demand})
 	one, err := BestLie(p, PF, 1, LieSettings{})
 	if err != nil {
 		t.Fatal(err)
@@ -258,8 +258,8 @@ func TestBestLiePassesOver(t *testing.T) {
 	p := &Pool{
 		Resources: []Resource{{"r", one}, {"s", one}, {"u", one}, {"v", one}},
 		Jobs: []Job{
-			{Name: "x", Demand: auditRats("1", "1"), Count: 4},
-			{Name: "y", Demand: auditRats("3", "2", "3"), Weight: num.MustRat("4"), Count: 143_107_243},
+			{Name: "x", Demand: rats("1 1"), Count: 4},
+			{Name: "y", Demand: rats("3 2 3"), Weight: num.MustRat("4"), Count: 143_107_243},
 		},
 	}
 	for job := range p.Jobs {
@@ -328,7 +328,7 @@ func TestShortFraction(t *testing.T) {
 func BenchmarkBestLie(b *testing.B) {
 	for _, rows := range []int{5, 100} {
 		p := manyJobs(rows, 3)
-		b.Run(fmt.Sprintf("rows=%d/resources=3/policy=pf", rows), func(b *testing.B) {
+		b.Run(fmt.Sprintf("classes=%d/resources=3/policy=pf", rows), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := BestLie(p, PF, 0, LieSettings{}); err != nil {
 					b.Fatal(err)

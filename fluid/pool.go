@@ -23,7 +23,7 @@ type Resource struct {
 // A Job is one job, or a number of equal ones, each with a share of its own.
 type Job struct {
 	Name   string
-	Demand []*big.Rat // A_ij >= 0, of resource j for each task, in the order of Pool.Resources; nil means 0. Not all are 0
+	Demand []*big.Rat // A_ij >= 0 of resource j for each task, ordered as Pool.Resources; nil means 0. Not all are 0
 	Weight *big.Rat   // w_i > 0; nil means 1
 	Count  int        // equal jobs, 1 to 1,000,000,000; 0 means 1
 }
@@ -70,11 +70,11 @@ const (
 	wantCount    = "an integer from 1 to 1000000000"
 )
 
-// Check reports whether the pool makes sense. It returns nil or an error that wraps an *[input.Error] for the first entry
-// that does not: there are resources and jobs, each with a name of its own among its kind, in UTF-8 without control
-// characters; capacities and weights are positive; demands are not negative, as many as resources at most, and not all
-// 0; a row counts 1 to 1,000,000,000 jobs (0 stands for 1); numerators and denominators have at most 16,384 bits. Fields are
-// named as in a file: jobs[3].demand.cpu.
+// Check reports whether the pool makes sense. It returns nil or an error that wraps an *[input.Error] for the first
+// entry that does not: there are resources and jobs, each with a name of its own among its kind, in UTF-8 without
+// control characters; capacities and weights are positive; demands are not negative, as many as resources at most, and
+// not all 0; a row counts 1 to 1,000,000,000 jobs (0 stands for 1); numerators and denominators have at most 16,384
+// bits. Fields are named as in a file: jobs[3].demand.cpu.
 func (p *Pool) Check() error {
 	if err := checkResources(p.Resources); err != nil {
 		return err

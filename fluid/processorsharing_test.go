@@ -66,7 +66,7 @@ func processorSharing(t *Traffic, p Policy) []*big.Rat {
 func oneProcessor(lambda, size, weight []*big.Rat) *Traffic {
 	t := &Traffic{Resources: []Resource{{"cpu", big.NewRat(1, 1)}}}
 	for k := range lambda {
-		t.Classes = append(t.Classes, Class{Name: fmt.Sprint("c", k), Demand: ratios("1"), Weight: weight[k], ArrivalRate: lambda[k], MeanSize: size[k]})
+		t.Classes = append(t.Classes, Class{Name: fmt.Sprint("c", k), Demand: rats("1"), Weight: weight[k], ArrivalRate: lambda[k], MeanSize: size[k]})
 	}
 	return t
 }
@@ -123,9 +123,9 @@ func TestProcessorSharing(t *testing.T) {
 // common jobs pile up, to a level that the stationary law hardly shows, but which is all that a rare job sees.
 func TestTruncationBoundOfRareClass(t *testing.T) {
 	solvedAll := 0
-	for _, weight := range ratios("10 1e2 1e3 1e5") {
-		for _, load := range ratios("1e-2 1e-4 1e-6 1e-9 1e-13") {
-			for _, size := range ratios("10 1e5") {
+	for _, weight := range rats("10 1e2 1e3 1e5") {
+		for _, load := range rats("1e-2 1e-4 1e-6 1e-9 1e-13") {
+			for _, size := range rats("10 1e5") {
 				rate := new(big.Rat).Quo(load, size)
 				tr := oneProcessor([]*big.Rat{rate, big.NewRat(1, 2)}, []*big.Rat{size, nil}, []*big.Rat{weight, nil})
 				for _, tol := range []float64{0, 1e-3, 1e-2} {
@@ -149,9 +149,9 @@ func TestTruncationBoundOfRareClass(t *testing.T) {
 
 // Two rare classes beside a common one.
 func TestTruncationBoundOfRareClasses(t *testing.T) {
-	for _, rare := range ratios("1e-4 1e-8 1e-12") {
+	for _, rare := range rats("1e-4 1e-8 1e-12") {
 		twice := new(big.Rat).Mul(rare, big.NewRat(2, 1))
-		tr := oneProcessor([]*big.Rat{rare, twice, big.NewRat(1, 3)}, ratios("3 1000 1"), ratios("1/9 20 1"))
+		tr := oneProcessor([]*big.Rat{rare, twice, big.NewRat(1, 3)}, rats("3 1000 1"), rats("1/9 20 1"))
 		r := solved(t, tr, PF, TrafficSettings{RelTol: 1e-2})
 		wantProcessorSharing(t, fmt.Sprintf("rate %v, limits %d", rare, r.Limits), tr, r)
 	}

@@ -45,7 +45,7 @@ func BenchmarkProportional(b *testing.B) {
 			b.Fatal(err)
 		}
 		count, tasks := benchCounts(p), make([]float64, s.jobs)
-		b.Run(fmt.Sprintf("jobs=%d/resources=%d/start=cold", s.jobs, s.resources), func(b *testing.B) {
+		b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=pf/start=cold", s.jobs, s.resources), func(b *testing.B) {
 			for b.Loop() {
 				a.Forget()
 				if err := a.Tasks(count, tasks); err != nil {
@@ -53,7 +53,7 @@ func BenchmarkProportional(b *testing.B) {
 				}
 			}
 		})
-		b.Run(fmt.Sprintf("jobs=%d/resources=%d/start=warm", s.jobs, s.resources), func(b *testing.B) {
+		b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=pf/start=warm", s.jobs, s.resources), func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				count[i%s.jobs] += float64(1 - 2*(i/s.jobs%2))
 				if err := a.Tasks(count, tasks); err != nil {
@@ -67,7 +67,7 @@ func BenchmarkProportional(b *testing.B) {
 func BenchmarkProportionalEnclose(b *testing.B) {
 	for _, s := range benchSizes {
 		p := benchPool(s.jobs, s.resources)
-		b.Run(fmt.Sprintf("jobs=%d/resources=%d", s.jobs, s.resources), func(b *testing.B) {
+		b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=pf/engine=enclose", s.jobs, s.resources), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := Allocate(p, PF, Settings{Engine: Enclose}); err != nil {
 					b.Fatal(err)

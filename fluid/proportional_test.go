@@ -81,7 +81,7 @@ func wantTasks(t interface{ Errorf(string, ...any) }, what string, got, want []f
 // The example of Ghodsi et al., NSDI 2011, section 4.1: 9 CPU and 18 GB; tasks of a take <1, 4>, tasks of b <3, 1>.
 // Both resources are full: φ_a + 3 φ_b = 9 and 4 φ_a + φ_b = 18.
 func TestProportionalTwoJobs(t *testing.T) {
-	p := pfPool([]string{"1", "4"}, []string{"3", "1"})
+	p := poolOf("1 4", "3 1")
 	p.Resources[0].Capacity, p.Resources[1].Capacity = big.NewRat(9, 1), big.NewRat(18, 1)
 	tasks, prices := pfTasks(t, p)
 	wantTasks(t, "float", tasks, []float64{45. / 11, 18. / 11}, 1e-14)
@@ -109,7 +109,7 @@ func TestProportionalTwoJobs(t *testing.T) {
 func TestProportionalSymmetricProfiles(t *testing.T) {
 	for _, a := range []string{"1/2", "1/3", "9/10", "1/1000", "0"} {
 		for _, n := range [][2]int{{1, 1}, {2, 1}, {3, 2}, {7, 1}, {1, 7}, {999, 1000}, {1_000_000_000, 1}, {1, 500}} {
-			p := pfPool([]string{"1", a}, []string{a, "1"})
+			p := poolOf("1"+" "+a, a+" "+"1")
 			p.Jobs[0].Count, p.Jobs[1].Count = n[0], n[1]
 			x, _ := num.MustRat(a).Float64()
 			n1, n2 := float64(n[0]), float64(n[1])
@@ -305,19 +305,30 @@ func TestProportionalExpectationMaximisation(t *testing.T) {
 	}
 }
 
+// Sums of 5000 terms are halved twice, and the conditions hold as they do for few rows.
+func TestProportionalManyRows(t *testing.T) {
+	for _, resources := range []int{2, 3} {
+		p := benchPool(5000, resources)
+		tasks, prices := pfTasks(t, p)
+		if err := checkKKT(p, tasks, prices, kktTolerance); err != nil {
+			t.Errorf("%d resources: %v", resources, err)
+		}
+	}
+}
+
 func TestProportionalDegenerate(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		pool *Pool
 		want []float64
 	}{
-		{"one job", pfPool([]string{"1/2", "1/4"}), []float64{2}},
-		{"parallel profiles", pfPool([]string{"1", "1/2"}, []string{"2", "1"}, []string{"1/2", "1/4"}), []float64{1. / 3, 1. / 6, 2. / 3}},
-		{"equal resources", pfPool([]string{"1", "1", "1"}, []string{"1/2", "1/2", "1/2"}), []float64{0.5, 1}},
-		{"a resource nobody needs", pfPool([]string{"1", "0", "0"}, []string{"0", "0", "1"}), []float64{1, 1}},
-		{"jobs that never meet", pfPool([]string{"1e-6", "0"}, []string{"0", "1e6"}), []float64{1e6, 1e-6}},
-		{"saturated at price 0", pfPool([]string{"1", "1"}, []string{"1", "1"}), []float64{0.5, 0.5}},
-		{"twelve orders", pfPool([]string{"1", "1e-12"}, []string{"1e-12", "1"}), []float64{1 / (1 + 1e-12), 1 / (1 + 1e-12)}},
+		{"one job", poolOf("1/2 1/4"), []float64{2}},
+		{"parallel profiles", poolOf("1 1/2", "2 1", "1/2 1/4"), []float64{1. / 3, 1. / 6, 2. / 3}},
+		{"equal resources", poolOf("1 1 1", "1/2 1/2 1/2"), []float64{0.5, 1}},
+		{"a resource nobody needs", poolOf("1 0 0", "0 0 1"), []float64{1, 1}},
+		{"jobs that never meet", poolOf("1e-6 0", "0 1e6"), []float64{1e6, 1e-6}},
+		{"saturated at price 0", poolOf("1 1", "1 1"), []float64{0.5, 0.5}},
+		{"twelve orders", poolOf("1 1e-12", "1e-12 1"), []float64{1 / (1 + 1e-12), 1 / (1 + 1e-12)}},
 	} {
 		for _, s := range []Settings{{Engine: Float}, {RelTol: 1e-14}} {
 			a, err := Allocate(c.pool, PF, s)
@@ -338,7 +349,7 @@ func TestProportionalDegenerate(t *testing.T) {
 			}
 		}
 	}
-	p := pfPool([]string{"1", "1/2", "1/3"})
+	p := poolOf("1 1/2 1/3")
 	p.Jobs[0].Count = 1_000_000
 	tasks, _ := pfTasks(t, p)
 	wantTasks(t, "a million jobs", tasks, []float64{1e-6}, 1e-15)
@@ -481,7 +492,7 @@ func TestProportionalNoAllocation(t *testing.T) {
 }
 
 func TestProportionalBadCounts(t *testing.T) {
-	a, err := NewAllocator(pfPool([]string{"1", "1/2"}, []string{"1/2", "1"}), PF)
+	a, err := NewAllocator(poolOf("1 1/2", "1/2 1"), PF)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -507,7 +518,7 @@ func TestProportionalBadCounts(t *testing.T) {
 func TestProportionalWarmSmallRows(t *testing.T) {
 	for _, weight := range []string{"1", "1e-3", "1e-6"} {
 		for _, x := range []float64{1e3, 1e5, 1e9} {
-			p := pfPool([]string{"1", "1"}, []string{"0", "1"}, []string{"1", "0"})
+			p := poolOf("1 1", "0 1", "1 0")
 			p.Jobs[1].Weight, p.Jobs[2].Weight = num.MustRat(weight), num.MustRat(weight)
 			a, err := NewAllocator(p, PF)
 			if err != nil {
@@ -591,7 +602,7 @@ func TestProportionalPriceMeansSaturated(t *testing.T) {
 
 // The second job would run 1e-360 tasks; nothing is left of what was computed before that was seen.
 func TestAllocatorClearsAfterError(t *testing.T) {
-	p := pfPool([]string{"1"}, []string{"1e120"})
+	p := poolOf("1", "1e120")
 	p.Jobs[0].Weight, p.Jobs[1].Weight = num.MustRat("1e120"), num.MustRat("1e-120")
 	a, err := NewAllocator(p, PF)
 	if err != nil {

@@ -61,12 +61,12 @@ func TestNotMerged(t *testing.T) {
 		{func(c *Class) { c.ArrivalRate = big.NewRat(1, 7) }, Policies()},
 		{func(c *Class) { c.MeanSize = big.NewRat(2, 1) }, []Policy{BF}},
 		{func(c *Class) { c.Weight = big.NewRat(2, 1) }, []Policy{BF}},
-		{func(c *Class) { c.Demand = ratios("1 1/4"); c.MeanSize = big.NewRat(2, 1) }, []Policy{PF, DRF, BMF, BF}},
-		{func(c *Class) { c.Demand = ratios("1/2 1/4") }, nil},
-		{func(c *Class) { c.Declared = ratios("1/2 1/4") }, nil},
+		{func(c *Class) { c.Demand = rats("1 1/4"); c.MeanSize = big.NewRat(2, 1) }, []Policy{PF, DRF, BMF, BF}},
+		{func(c *Class) { c.Demand = rats("1/2 1/4") }, nil},
+		{func(c *Class) { c.Declared = rats("1/2 1/4") }, nil},
 		{func(c *Class) { c.ArrivalRate = new(big.Rat) }, Policies()}, // it is left out
 	} {
-		tr := trafficOf([][]*big.Rat{ratios("1/2 1/8"), ratios("1/2 1/8")}, ratios("1/3 1/3")...)
+		tr := trafficOf([][]*big.Rat{rats("1/2 1/8"), rats("1/2 1/8")}, rats("1/3 1/3")...)
 		tr.Classes[0].MeanSize = big.NewRat(4, 1)
 		tr.Classes[1].MeanSize = big.NewRat(4, 1)
 		c.change(&tr.Classes[1])
@@ -86,7 +86,7 @@ func TestComponents(t *testing.T) {
 			tr := withoutWeights(randomTraffic(r, 3, 2, big.NewRat(1, 2)), p)
 			tr.Resources = append(tr.Resources, Resource{"of the last alone", big.NewRat(1, 1)})
 			tr.Classes[0].Demand[r.IntN(2)] = big.NewRat(7, 8) // not in proportion to the other, whose numbers are sixths
-			tr.Classes[2].Demand = ratios("0 0 1")
+			tr.Classes[2].Demand = rats("0 0 1")
 			scaleTo(tr, big.NewRat(1+r.Int64N(3), 10))
 			got := solved(t, tr, p, TrafficSettings{RelTol: 1e-6})
 			want := solved(t, tr, p, TrafficSettings{Limits: []int{16, 16, 14}})
@@ -101,7 +101,7 @@ func TestComponents(t *testing.T) {
 // Six pairs of classes, each pair on two resources of its own, are solved as one pair is: the chain of all has more
 // states than any table.
 func TestManyComponents(t *testing.T) {
-	pair := trafficOf([][]*big.Rat{ratios("1 1/2"), ratios("1/2 1")}, ratios("1/3 1/4")...)
+	pair := trafficOf([][]*big.Rat{rats("1 1/2"), rats("1/2 1")}, rats("1/3 1/4")...)
 	many := &Traffic{}
 	for n := range 6 {
 		for j := range 2 {

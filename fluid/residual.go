@@ -27,8 +27,9 @@ func (p *problem) utilization(count, share []float64) []float64 {
 //	BMF          the same with l_i = s_i b_ij / w_i: each job has a saturated resource of which its part is largest.
 //
 // The kernel of BMF has a residual of its own, over its classes and without memory, to choose among its attempts; this
-// one, of the rows returned, does not depend on how classes and resources were merged. For balanced fairness, whose recursion leaves nothing to compare with, it is the overload alone. It is not for
-// proportional fairness, whose residual needs the prices.
+// one, of the rows returned, does not depend on how classes and resources were merged. For balanced fairness, whose
+// recursion leaves nothing to compare with, it is the overload alone. It is not for proportional fairness, whose
+// residual needs the prices.
 func (p *problem) residual(policy Policy, count, share, used []float64) float64 {
 	worst := 0.0
 	for _, u := range used {

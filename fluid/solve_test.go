@@ -37,19 +37,6 @@ func trafficOf(profiles [][]*big.Rat, lambda ...*big.Rat) *Traffic {
 	return t
 }
 
-// ratios reads numbers such as "1 1/2 0".
-func ratios(text string) []*big.Rat {
-	var list []*big.Rat
-	for _, f := range strings.Fields(text) {
-		x, ok := new(big.Rat).SetString(f)
-		if !ok {
-			panic(f)
-		}
-		list = append(list, x)
-	}
-	return list
-}
-
 // randomTraffic draws classes with profiles in sixths, weights 1 to 3 and mean sizes 1/2 to 2, scaled to this largest
 // load.
 func randomTraffic(r *rand.Rand, classes, resources int, load *big.Rat) *Traffic {
@@ -158,7 +145,7 @@ func TestSolveAgainstIndependentProgram(t *testing.T) {
 
 // One class has E[x] = ρ/(1-ρ), through the closed form or through a chain of 400 states; ρ^400 < 1e-38 at load 4/5.
 func TestSolveOneClass(t *testing.T) {
-	tr := trafficOf([][]*big.Rat{ratios("1/2 2 1"), ratios("1 1 1")}, big.NewRat(1, 5), new(big.Rat))
+	tr := trafficOf([][]*big.Rat{rats("1/2 2 1"), rats("1 1 1")}, big.NewRat(1, 5), new(big.Rat))
 	tr.Classes[0].MeanSize = big.NewRat(2, 1)
 	for _, p := range Policies() {
 		r := solved(t, tr, p, TrafficSettings{})
@@ -184,13 +171,13 @@ func TestSolveOneClass(t *testing.T) {
 // Where one resource is always the scarcer one, every policy without weights shares it as one processor: E[x_k] =
 // ρ_k/(1-ρ).
 func TestSolveClosedForms(t *testing.T) {
-	line := trafficOf([][]*big.Rat{ratios("1 1"), ratios("1 0"), ratios("0 1")}, ratios("1/5 2/5 3/10")...)
+	line := trafficOf([][]*big.Rat{rats("1 1"), rats("1 0"), rats("0 1")}, rats("1/5 2/5 3/10")...)
 	want := []float64{0.2 * (-1/0.8 + 1/0.4 + 1/0.5), 1, 0.3 / 0.5}
 	for _, p := range []Policy{PF, BF} {
 		r := solved(t, line, p, TrafficSettings{RelTol: 1e-5})
 		wantMeans(t, "linear network", r, want, errorOf(r))
 	}
-	nested := trafficOf([][]*big.Rat{ratios("1 0"), ratios("1 1"), ratios("1 1/2")}, ratios("1/5 1/5 1/10")...)
+	nested := trafficOf([][]*big.Rat{rats("1 0"), rats("1 1"), rats("1 1/2")}, rats("1/5 1/5 1/10")...)
 	for _, p := range Policies() {
 		r := solved(t, nested, p, TrafficSettings{RelTol: 1e-5})
 		wantMeans(t, "one scarce resource", r, []float64{0.4, 0.4, 0.2}, errorOf(r))
@@ -261,13 +248,13 @@ func TestSolveInvariance(t *testing.T) {
 			a := solved(t, tr, p, TrafficSettings{})
 			if seed == 0 {
 				slow := *tr
-				slow.Classes = append([]Class{{Name: "rare", Demand: ratios("1/2 1"), ArrivalRate: big.NewRat(1, 1e15)}}, tr.Classes...)
+				slow.Classes = append([]Class{{Name: "rare", Demand: rats("1/2 1"), ArrivalRate: big.NewRat(1, 1e15)}}, tr.Classes...)
 				b := solved(t, &slow, p, TrafficSettings{RelTol: 1e-8})
 				b.Classes = b.Classes[1:]
 				wantMeans(t, "with a class that hardly arrives", b, meansOf(a), 1e-8+errorOf(a)+errorOf(b))
 			}
 			b := *tr
-			b.Classes = []Class{tr.Classes[1], {Name: "never", Demand: ratios("1 1"), ArrivalRate: new(big.Rat)}, tr.Classes[0]}
+			b.Classes = []Class{tr.Classes[1], {Name: "never", Demand: rats("1 1"), ArrivalRate: new(big.Rat)}, tr.Classes[0]}
 			b.Resources = []Resource{tr.Resources[1], tr.Resources[0]}
 			for k, c := range b.Classes {
 				b.Classes[k].Demand = []*big.Rat{c.Demand[1], c.Demand[0]}
@@ -291,8 +278,8 @@ func TestSolveInvariance(t *testing.T) {
 
 // Equal classes have equal numbers.
 func TestSolveSymmetric(t *testing.T) {
-	two := trafficOf([][]*big.Rat{ratios("1 1/3"), ratios("1/3 1")}, ratios("3/5 3/5")...)
-	three := trafficOf([][]*big.Rat{ratios("1 1/3 0"), ratios("0 1 1/3"), ratios("1/3 0 1")}, ratios("2/5 2/5 2/5")...)
+	two := trafficOf([][]*big.Rat{rats("1 1/3"), rats("1/3 1")}, rats("3/5 3/5")...)
+	three := trafficOf([][]*big.Rat{rats("1 1/3 0"), rats("0 1 1/3"), rats("1/3 0 1")}, rats("2/5 2/5 2/5")...)
 	for _, p := range Policies() {
 		for _, tr := range []*Traffic{two, three} {
 			r := solved(t, tr, p, TrafficSettings{RelTol: 1e-5})
@@ -364,7 +351,7 @@ func TestSolveThreeClassesTwoWays(t *testing.T) {
 
 func TestSolveRefuses(t *testing.T) {
 	good := func() *Traffic {
-		return trafficOf([][]*big.Rat{ratios("1 1/2"), ratios("1/2 1")}, ratios("1/3 1/3")...)
+		return trafficOf([][]*big.Rat{rats("1 1/2"), rats("1/2 1")}, rats("1/3 1/3")...)
 	}
 	for _, test := range []struct {
 		path   string
@@ -391,22 +378,22 @@ func TestSolveRefuses(t *testing.T) {
 		{"jobs[1].arrival_rate", func(t *Traffic) { t.Classes[1].ArrivalRate = nil }, PF, TrafficSettings{}},
 		{"jobs[1].arrival_rate", func(t *Traffic) { t.Classes[1].ArrivalRate = big.NewRat(-1, 2) }, PF, TrafficSettings{}},
 		{"jobs[0].mean_size", func(t *Traffic) { t.Classes[0].MeanSize = new(big.Rat) }, PF, TrafficSettings{}},
-		{"jobs[0].arrival_rate", func(t *Traffic) { t.Classes[0].ArrivalRate = ratios("1e-130")[0] }, PF, TrafficSettings{}},
-		{"jobs[1].mean_size", func(t *Traffic) { t.Classes[1].MeanSize = ratios("1e-130")[0] }, BF, TrafficSettings{}},
+		{"jobs[0].arrival_rate", func(t *Traffic) { t.Classes[0].ArrivalRate = rats("1e-130")[0] }, PF, TrafficSettings{}},
+		{"jobs[1].mean_size", func(t *Traffic) { t.Classes[1].MeanSize = rats("1e-130")[0] }, BF, TrafficSettings{}},
 		{"jobs[1].weight", func(t *Traffic) { t.Classes[1].Weight = big.NewRat(2, 1) }, BF, TrafficSettings{}},
-		{"jobs[0].demand", func(t *Traffic) { t.Classes[0].Demand = ratios("0 0") }, PF, TrafficSettings{}},
+		{"jobs[0].demand", func(t *Traffic) { t.Classes[0].Demand = rats("0 0") }, PF, TrafficSettings{}},
 		{"resources", func(t *Traffic) { t.Resources = nil }, PF, TrafficSettings{}},
-		{"MaxStates", func(t *Traffic) { scaleTo(t, ratios("0.9999999")[0]) }, DRF, TrafficSettings{}},
-		{"MaxStates", func(t *Traffic) { scaleTo(t, ratios("0.9999999999999999999999")[0]) }, PF, TrafficSettings{}},
-		{"MaxStates", func(t *Traffic) { scaleTo(t, ratios("0.9999999999999999999999")[0]) }, BF, TrafficSettings{}},
-		{"Limits", func(t *Traffic) { scaleTo(t, ratios("0." + strings.Repeat("9", 130))[0]) }, BF, TrafficSettings{Limits: []int{5, 5}}},
-		{"jobs[1].weight", func(t *Traffic) { t.Classes[1].Weight = ratios("1e-130")[0] }, PF, TrafficSettings{}},
+		{"MaxStates", func(t *Traffic) { scaleTo(t, rats("0.9999999")[0]) }, DRF, TrafficSettings{}},
+		{"MaxStates", func(t *Traffic) { scaleTo(t, rats("0.9999999999999999999999")[0]) }, PF, TrafficSettings{}},
+		{"MaxStates", func(t *Traffic) { scaleTo(t, rats("0.9999999999999999999999")[0]) }, BF, TrafficSettings{}},
+		{"Limits", func(t *Traffic) { scaleTo(t, rats("0." + strings.Repeat("9", 130))[0]) }, BF, TrafficSettings{Limits: []int{5, 5}}},
+		{"jobs[1].weight", func(t *Traffic) { t.Classes[1].Weight = rats("1e-130")[0] }, PF, TrafficSettings{}},
 		{"jobs[1].arrival_rate", func(t *Traffic) {
-			t.Classes[1].ArrivalRate, t.Classes[1].MeanSize = ratios("1e-100")[0], ratios("1e-30")[0]
+			t.Classes[1].ArrivalRate, t.Classes[1].MeanSize = rats("1e-100")[0], rats("1e-30")[0]
 		}, BF, TrafficSettings{}},
 		{"jobs[0].arrival_rate", func(t *Traffic) { // of both classes together
 			for k := range t.Classes {
-				t.Classes[k].Demand, t.Classes[k].ArrivalRate, t.Classes[k].MeanSize = ratios("1/4"), ratios("6e119")[0], ratios("1e-120")[0]
+				t.Classes[k].Demand, t.Classes[k].ArrivalRate, t.Classes[k].MeanSize = rats("1/4"), rats("6e119")[0], rats("1e-120")[0]
 			}
 		}, PF, TrafficSettings{}},
 		{"MaxStates", func(t *Traffic) { // the pilot needs more states than it was thought that all would
@@ -414,7 +401,7 @@ func TestSolveRefuses(t *testing.T) {
 			t.Classes[1].MeanSize, t.Classes[1].ArrivalRate = big.NewRat(100, 1), big.NewRat(1, 250)
 		}, PF, TrafficSettings{RelTol: 1e-2, MaxStates: 150}},
 		{"policy", func(t *Traffic) {
-			t.Classes = append(t.Classes, Class{"c", ratios("1"), nil, big.NewRat(1, 9), nil, nil}, Class{"d", ratios("0 1"), nil, big.NewRat(1, 9), nil, nil})
+			t.Classes = append(t.Classes, Class{"c", rats("1"), nil, big.NewRat(1, 9), nil, nil}, Class{"d", rats("0 1"), nil, big.NewRat(1, 9), nil, nil})
 		}, PF, TrafficSettings{}},
 	} {
 		tr := good()
@@ -433,9 +420,9 @@ func TestSolveRefuses(t *testing.T) {
 	}
 	for _, load := range []string{"1", "3/2"} {
 		tr := good()
-		scaleTo(tr, ratios(load)[0])
-		tr.Classes[0].ArrivalRate, tr.Classes[1].ArrivalRate = ratios(load)[0], big.NewRat(1, 9)
-		tr.Classes[1].Demand = ratios("0 1")
+		scaleTo(tr, rats(load)[0])
+		tr.Classes[0].ArrivalRate, tr.Classes[1].ArrivalRate = rats(load)[0], big.NewRat(1, 9)
+		tr.Classes[1].Demand = rats("0 1")
 		var unstable *UnstableError
 		if _, err := Solve(tr, DRF, TrafficSettings{}); !errors.As(err, &unstable) || unstable.Resource != 0 || unstable.Load.RatString() != load || !errors.Is(err, ErrUnstable) {
 			t.Errorf("load %s: error %v", load, err)
@@ -460,7 +447,7 @@ func TestConverged(t *testing.T) {
 
 // The bound of rounding covers all measures of the closed form: ρ/(1-ρ) for 1000 loads, in fractions.
 func TestRoundingBoundOfClosedForm(t *testing.T) {
-	tr := trafficOf([][]*big.Rat{ratios("1")}, big.NewRat(1, 2))
+	tr := trafficOf([][]*big.Rat{rats("1")}, big.NewRat(1, 2))
 	c := &tr.Classes[0]
 	off := func(got float64, want *big.Rat) float64 {
 		e := new(big.Rat).SetFloat64(got)
@@ -486,7 +473,7 @@ func TestRoundingBoundOfClosedForm(t *testing.T) {
 // The iteration may give up where they are: what it then claims must still hold.
 func TestSolveTwoClassesTwoWays(t *testing.T) {
 	for exponent := range int64(4) {
-		tr := trafficOf([][]*big.Rat{ratios("1 1/2"), ratios("1/3 1")}, ratios("1/2 2/5")...)
+		tr := trafficOf([][]*big.Rat{rats("1 1/2"), rats("1/3 1")}, rats("1/2 2/5")...)
 		speed := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(100), big.NewInt(exponent), nil))
 		tr.Classes[0].ArrivalRate.Mul(tr.Classes[0].ArrivalRate, speed)
 		tr.Classes[0].MeanSize = new(big.Rat).Inv(speed)

@@ -1,0 +1,105 @@
+package fluid
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// Every entry that is spoilt is named.
+func TestAllocateBadInput(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		policy   Policy
+		settings Settings
+		spoil    func(*Pool)
+		path     string
+	}{
+		{"pool", DRF, Settings{}, func(p *Pool) { p.Jobs[1].Demand[0].SetInt64(-1) }, "jobs[1].demand.r0"},
+		{"policy", "dfr", Settings{}, nil, "policy"},
+		{"no policy", "", Settings{}, nil, "policy"},
+		{"tolerance of 1", PF, Settings{RelTol: 1}, nil, "RelTol"},
+		{"tolerance below 1e-300", PF, Settings{RelTol: 1e-301}, nil, "RelTol"},
+		{"negative tolerance", PF, Settings{RelTol: -1e-9}, nil, "RelTol"},
+		{"no tolerance", PF, Settings{RelTol: math.NaN()}, nil, "RelTol"},
+		{"fractions of pf", PF, Settings{Engine: Exact}, nil, "Engine"},
+		{"bounds of drf", DRF, Settings{Engine: Enclose}, nil, "Engine"},
+		{"engine", DRF, Settings{Engine: "double"}, nil, "Engine"},
+		{"weights", BF, Settings{}, func(p *Pool) { p.Jobs[1].Weight = big.NewRat(2, 1) }, "jobs[1].weight"},
+	} {
+		p := poolOf("1 1/2", "1/3 1")
+		if test.spoil != nil {
+			test.spoil(p)
+		}
+		a, err := Allocate(p, test.policy, test.settings)
+		var bad *input.Error
+		if !errors.As(err, &bad) || bad.Path != test.path || a != nil {
+			t.Errorf("%s: %v, want an error at %s", test.name, err, test.path)
+		}
+		_, err = NewAllocator(p, test.policy) // reads no settings, and weights with the counts
+		if named := test.path == "policy" || test.name == "pool"; errors.As(err, &bad) != named || named && bad.Path != test.path {
+			t.Errorf("allocator, %s: %v", test.name, err)
+		}
+	}
+}
+
+// Numbers that float64 kernels do not take are named, and the engine exact recommended where there is one that does
+// without them.
+func TestFloatRange(t *testing.T) {
+	for _, test := range []struct {
+		demand, weight string
+		path           string
+	}{
+		{"1e-301 1", "1", "jobs[1].demand"},
+		{"1e-125 1e-125", "1", "jobs[1].demand"},
+		{"1e125 1", "1", "jobs[1].demand"},
+		{"1 1", "1e-125", "jobs[1].weight"},
+		{"1 1", "1e125", "jobs[1].weight"},
+	} {
+		p := poolOf("1 1", test.demand)
+		p.Jobs[1].Weight = num.MustRat(test.weight)
+		check := func(what string, err error, exact bool) {
+			t.Helper()
+			var bad *input.Error
+			if !errors.As(err, &bad) || bad.Path != test.path || strings.Contains(err.Error(), "engine exact") != exact {
+				t.Errorf("%s, demand %s, weight %s: %v", what, test.demand, test.weight, err)
+			}
+		}
+		for _, policy := range Policies() {
+			_, err := Allocate(p, policy, Settings{Engine: Float})
+			check(string(policy), err, policy != PF && policy != BMF)
+			_, err = NewAllocator(p, policy)
+			check("allocator", err, false)
+		}
+		_, err := Allocate(p, BMF, Settings{Engine: Exact})
+		check("exact bmf", err, false)
+		_, err = Allocate(p, PF, Settings{})
+		check("enclosed pf", err, false)
+		if _, err = Allocate(p, DRF, Settings{Engine: Exact}); err != nil {
+			t.Errorf("exact drf: %v", err)
+		}
+	}
+}
+
+// The 3001² states below the counts are too many for fractions, not for float64. By symmetry a job of either class gets
+// the same.
+func TestAutoBalancedManyStates(t *testing.T) {
+	p := poolOf("1 1/3", "1/3 1")
+	p.Jobs[0].Count, p.Jobs[1].Count = 3000, 3000
+	a := mustAllocate(t, p, BF)
+	if a.Engine != Float {
+		t.Errorf("engine %s", a.Engine)
+	}
+	x, y := a.Jobs[0].Tasks.Float, a.Jobs[1].Tasks.Float
+	if !(math.Abs(x-y) <= 1e-10*x && math.Abs(3000*x*4/3-1) <= 0.05) { // near 1/(1 + 1/3), the limit of many jobs
+		t.Errorf("tasks %v and %v", x, y)
+	}
+	if _, err := Allocate(p, BF, Settings{Engine: Exact}); err == nil {
+		t.Error("the engine exact took so many states")
+	}
+}
