@@ -10,15 +10,15 @@ import (
 // Times in seconds that fractions may take before float64 or rounded fractions are taken instead, and bits of a common
 // denominator that are counted at most.
 const (
-	patience      = 1.
-	mostCommonBit = 1 << 18
+	patience       = 1.
+	mostCommonBits = 1 << 18
 )
 
 // commonBits returns the bits of the least common denominator of n fractions, or of the first ones if that is long
 // already.
 func commonBits(n int, x func(i int) *big.Rat) float64 {
 	common := big.NewInt(1)
-	for i := 0; i < n && common.BitLen() < mostCommonBit; i++ {
+	for i := 0; i < n && common.BitLen() < mostCommonBits; i++ {
 		num.JoinDenominator(common, x(i))
 	}
 	return float64(common.BitLen())
@@ -26,7 +26,7 @@ func commonBits(n int, x func(i int) *big.Rat) float64 {
 
 // sumSeconds estimates the time for sums of n fractions over each of so many resources, given the bits of the common
 // denominator: that of greatest common divisors of the sums, and of products of the sums with each row. The constants
-// were measured and are right within a factor of some.
+// were measured and are right within a factor of a few.
 func sumSeconds(n, resources int, bits float64) float64 {
 	return float64(resources) * (3e-11*bits*bits + 5e-9*float64(n)*bits)
 }

@@ -270,7 +270,7 @@ func newTrafficProblem(t *Traffic, groups []group) (*trafficProblem, error) {
 		if load.Sign() == 0 {
 			continue
 		}
-		slack, _ := new(big.Rat).Sub(oneIfNil(nil), load).Float64()
+		slack, _ := new(big.Rat).Sub(big.NewRat(1, 1), load).Float64()
 		w.part, w.load, w.slack = append(w.part, parts), append(w.load, load), append(w.slack, slack)
 	}
 	return w, nil
@@ -303,7 +303,7 @@ func (w *trafficProblem) geometric(p *TrafficPart) []float64 {
 			most = load
 		}
 	}
-	mean := new(big.Rat).Sub(oneIfNil(nil), most)
+	mean := new(big.Rat).Sub(big.NewRat(1, 1), most)
 	f, _ := mean.Quo(most, mean).Float64()
 	return []float64{f}
 }

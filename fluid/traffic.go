@@ -160,8 +160,9 @@ func (t *Traffic) Loads() []*big.Rat {
 //     tails.
 func (t *Traffic) Stable() error {
 	var worst *UnstableError
+	one := big.NewRat(1, 1)
 	for j, load := range t.Loads() {
-		if load.Cmp(oneIfNil(nil)) >= 0 && (worst == nil || load.Cmp(worst.Load) > 0) {
+		if load.Cmp(one) >= 0 && (worst == nil || load.Cmp(worst.Load) > 0) {
 			worst = &UnstableError{Resource: j, Load: load}
 		}
 	}

@@ -178,8 +178,13 @@ func (v *solution) truncationBound(small *solution) (bound float64, byClass []fl
 	for k := range byClass {
 		for i, m := range v.mean {
 			change := math.Abs(m-small.mean[i])/m + v.iteration + small.iteration
-			if edge := v.edge(k, i); edge > 0 { // 0 is below the range of float64, far below any tolerance
-				byClass[k] = max(byClass[k], min(truncationSafety*change*edge/small.edge(k, i), 1e300)) // finite
+			edge, before := v.edge(k, i), small.edge(k, i)
+			switch {
+			case edge == 0: // below the range of float64, far below any tolerance
+			case before == 0:
+				byClass[k] = unknownBound
+			default:
+				byClass[k] = max(byClass[k], min(truncationSafety*change*edge/before, unknownBound))
 			}
 		}
 		if v.limits[k] == small.limits[k] || !v.falls(k) {
@@ -189,6 +194,9 @@ func (v *solution) truncationBound(small *solution) (bound float64, byClass []fl
 	bound = slices.Max(byClass)
 	return bound / (1 - min(bound, 0.5)), byClass // relative to the mean without limits
 }
+
+// unknownBound is a bound that says nothing, and finite.
+const unknownBound = 1e300
 
 // edge returns A_ki of the limits.
 func (v *solution) edge(k, i int) float64 { return v.laws[0].edge[k] + v.laws[1+i].edge[k] }
