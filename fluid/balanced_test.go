@@ -64,27 +64,14 @@ func literalBalance(need [][]*big.Rat, x []int, memo map[string]*big.Rat) *big.R
 
 // balancedTasks returns the tasks of one job of each row by both engines; it fails if they differ by more than 1e-12,
 // of which rounding explains (K+2) |x| 2^-52 for the few jobs of the tests.
-func balancedTasks(t interface {
-	Helper()
-	Fatalf(string, ...any)
-}, p *Pool) []*big.Rat {
+func balancedTasks(t fataler, p *Pool) []*big.Rat {
 	t.Helper()
 	e := newExactProblem(p)
 	shares, err := e.balanced()
 	if err != nil {
 		t.Fatalf("exact: %v", err)
 	}
-	a, err := NewAllocator(p, BF)
-	if err != nil {
-		t.Fatalf("float: %v", err)
-	}
-	count, tasks := make([]float64, len(p.Jobs)), make([]float64, len(p.Jobs))
-	for i, j := range p.Jobs {
-		count[i] = float64(j.Size())
-	}
-	if err := a.Tasks(count, tasks); err != nil {
-		t.Fatalf("float: %v", err)
-	}
+	tasks := kernelTasks(t, p, BF)
 	for i := range shares {
 		shares[i].Quo(shares[i], e.dominant[i])
 		if want, _ := shares[i].Float64(); math.Abs(tasks[i]-want) > 1e-12*want {

@@ -51,11 +51,6 @@ func bottleneckFault(p *Pool, tasks []*big.Rat) string {
 	return ""
 }
 
-type fataler interface {
-	Helper()
-	Fatalf(string, ...any)
-}
-
 // bottleneckTasks returns the tasks of one job of each row by the engine in fractions. It fails if these are not
 // bottleneck max fair, or if the kernel differs by more than 1e-9, the residual that it accepts.
 func bottleneckTasks(t fataler, p *Pool) []*big.Rat {
@@ -71,17 +66,7 @@ func bottleneckTasks(t fataler, p *Pool) []*big.Rat {
 	if fault := bottleneckFault(p, tasks); fault != "" {
 		t.Fatalf("exact: %s: %v", fault, tasks)
 	}
-	a, err := NewAllocator(p, BMF)
-	if err != nil {
-		t.Fatalf("float: %v", err)
-	}
-	got, count := make([]float64, len(p.Jobs)), make([]float64, len(p.Jobs))
-	for i, j := range p.Jobs {
-		count[i] = float64(j.Size())
-	}
-	if err := a.Tasks(count, got); err != nil {
-		t.Fatalf("float: %v", err)
-	}
+	got := kernelTasks(t, p, BMF)
 	for i := range got {
 		if want, _ := tasks[i].Float64(); math.Abs(got[i]-want) > 1e-9*want {
 			t.Fatalf("row %d: float %v, exact %v", i, got[i], want)

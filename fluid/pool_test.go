@@ -32,6 +32,29 @@ func poolOf(rows ...string) *Pool {
 	return p
 }
 
+// A fataler is what *testing.T and *rapid.T have in common.
+type fataler interface {
+	Helper()
+	Fatalf(string, ...any)
+}
+
+// kernelTasks returns the tasks of one job of each row in float64.
+func kernelTasks(t fataler, p *Pool, policy Policy) []float64 {
+	t.Helper()
+	a, err := NewAllocator(p, policy)
+	if err != nil {
+		t.Fatalf("float: %v", err)
+	}
+	count, tasks := make([]float64, len(p.Jobs)), make([]float64, len(p.Jobs))
+	for i, j := range p.Jobs {
+		count[i] = float64(j.Size())
+	}
+	if err := a.Tasks(count, tasks); err != nil {
+		t.Fatalf("float: %v", err)
+	}
+	return tasks
+}
+
 // A reference is a pool of testdata/reference.json with what an independent program says of it: fractions under DRF, 24
 // digits under PF.
 type reference struct {

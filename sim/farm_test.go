@@ -26,15 +26,6 @@ func boundedPareto(t testing.TB, alpha, high, mean float64) dist.Distribution {
 	return d
 }
 
-func runFarm(t *testing.T, f Farm, s Settings) *Result {
-	t.Helper()
-	r, err := Run(t.Context(), f, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 // partOf returns E[X^order; a < X <= b].
 func partOf(t *testing.T, d dist.Distribution, order, a, b float64) float64 {
 	t.Helper()
@@ -73,7 +64,7 @@ func TestFarmOfOneHost(t *testing.T) {
 		f := Farm{Model: tags.Model{Sizes: sizes, Hosts: 1, Load: 0.6, Speeds: []float64{2}}, Policy: policies[k]}
 		lambda := arrivalRate(t, f.Model)
 		v := waitingTime(lambda, 3./2, partOf(t, sizes, 2, 0, math.Inf(1))/4)
-		r := runFarm(t, f, farmRun)
+		r := runSystem(t, f, farmRun)
 		at := shape + ": "
 		near5(t, at+"waiting", r.MeanWaiting, v)
 		near5(t, at+"waiting of the class", r.Classes[0].MeanWaiting, v)
@@ -114,7 +105,7 @@ func TestCentralQueueIsErlangC(t *testing.T) {
 			blocked = offered * blocked / (float64(n) + offered*blocked)
 		}
 		wait := blocked / (1 - load*(1-blocked)) / (float64(hosts)*speed/mean - lambda)
-		r := runFarm(t, Farm{Model: m, Policy: CentralQueue}, farmRun)
+		r := runSystem(t, Farm{Model: m, Policy: CentralQueue}, farmRun)
 		at := fmt.Sprintf("%d hosts: ", hosts)
 		near5(t, at+"waiting", r.MeanWaiting, wait)
 		near5(t, at+"delay", r.MeanDelay, wait+mean/speed)
@@ -143,7 +134,7 @@ func TestCentralQueueTakesTheFastestIdleHost(t *testing.T) {
 	whole := empty + onlyFast + onlySlow + rest
 	jobs := (onlyFast + onlySlow + rest*(2+load/(1-load))) / whole
 	m := tags.Model{Sizes: parseSizes(t, "exponential", 1), Hosts: 2, Load: load, Speeds: []float64{slow, fast}}
-	r := runFarm(t, Farm{Model: m, Policy: CentralQueue}, farmRun)
+	r := runSystem(t, Farm{Model: m, Policy: CentralQueue}, farmRun)
 	near5(t, "jobs", &r.MeanJobs, jobs)
 	near5(t, "slow host", &r.Servers[0].Utilization, (onlySlow+rest)/whole)
 	near5(t, "fast host", &r.Servers[1].Utilization, (onlyFast+rest)/whole)
@@ -154,7 +145,7 @@ func TestRandomFarm(t *testing.T) {
 	for _, shape := range []string{"exponential", "deterministic", "erlang:4", "hyperexponential:3", "bounded-pareto:1.2:1000"} {
 		m := tags.Model{Sizes: parseSizes(t, shape, 2), Hosts: 3, Load: 0.6, Speeds: []float64{1, 0.5, 4}}
 		lambda, square := arrivalRate(t, m), partOf(t, m.Sizes, 2, 0, math.Inf(1))
-		r := runFarm(t, Farm{Model: m, Policy: Random}, farmRun)
+		r := runSystem(t, Farm{Model: m, Policy: Random}, farmRun)
 		all := 0.0
 		for i, v := range m.Speeds {
 			at := fmt.Sprintf("%s: host %d: ", shape, i+1)
@@ -183,7 +174,7 @@ func TestSITAFarm(t *testing.T) {
 	} {
 		m := tags.Model{Sizes: parseSizes(t, c.shape, 3), Hosts: len(c.cutoffs) + 1, Load: c.load, Speeds: c.speeds}
 		lambda := arrivalRate(t, m)
-		r := runFarm(t, Farm{Model: m, Policy: SITA, Cutoffs: c.cutoffs}, farmRun)
+		r := runSystem(t, Farm{Model: m, Policy: SITA, Cutoffs: c.cutoffs}, farmRun)
 		waiting, slowdown := 0.0, 0.0
 		a := 0.0
 		for i := range m.Hosts {
@@ -231,7 +222,7 @@ func TestTAGSFarm(t *testing.T) {
 	} {
 		m := tags.Model{Sizes: parseSizes(t, c.shape, 3), Hosts: len(c.cutoffs) + 1, Load: c.load, Speeds: c.speeds}
 		lambda := arrivalRate(t, m)
-		r := runFarm(t, Farm{Model: m, Cutoffs: c.cutoffs}, Settings{Runs: 24, Jumps: 1e5, WarmUp: 1e4, Seed: 4})
+		r := runSystem(t, Farm{Model: m, Cutoffs: c.cutoffs}, Settings{Runs: 24, Jumps: 1e5, WarmUp: 1e4, Seed: 4})
 		a, lost, bound := 0.0, 0.0, 0.0
 		visits := 0.0 // mean waiting, from the visits measured
 		for i := range m.Hosts {
@@ -296,7 +287,7 @@ func TestRoundRobinFarm(t *testing.T) {
 		for range 1000 { // a contraction at loads below 1
 			sigma = math.Pow(lambda/(lambda+mu*(1-sigma)), float64(hosts))
 		}
-		r := runFarm(t, Farm{Model: m, Policy: RoundRobin}, farmRun)
+		r := runSystem(t, Farm{Model: m, Policy: RoundRobin}, farmRun)
 		wait := sigma / mu / (1 - sigma)
 		near5(t, fmt.Sprint(hosts, " hosts: waiting"), r.MeanWaiting, wait)
 		near5(t, fmt.Sprint(hosts, " hosts: delay"), r.MeanDelay, wait+2)
@@ -366,7 +357,7 @@ func TestShortestQueueFarm(t *testing.T) {
 		}
 	}
 	m := tags.Model{Sizes: parseSizes(t, "exponential", 1), Hosts: 2, Load: load}
-	r := runFarm(t, Farm{Model: m, Policy: ShortestQueue}, Settings{Runs: 20, Jumps: 1e5, Seed: 3, Distribution: 1})
+	r := runSystem(t, Farm{Model: m, Policy: ShortestQueue}, Settings{Runs: 20, Jumps: 1e5, Seed: 3, Distribution: 1})
 	near5(t, "jobs", &r.MeanJobs, jobs)
 	near5(t, "waiting", r.MeanWaiting, jobs/lambda-1)
 	near5(t, "P(empty)", &r.Distribution[0], p[0][0])
@@ -382,7 +373,7 @@ func TestPoliciesInOrder(t *testing.T) {
 	var last *Result
 	for _, policy := range []FarmPolicy{CentralQueue, ShortestQueue, RoundRobin, Random} {
 		m := tags.Model{Sizes: parseSizes(t, "exponential", 1), Hosts: 3, Load: 0.8}
-		r := runFarm(t, Farm{Model: m, Policy: policy}, farmRun)
+		r := runSystem(t, Farm{Model: m, Policy: policy}, farmRun)
 		if last != nil {
 			if z := (r.MeanWaiting.Mean - last.MeanWaiting.Mean) / math.Hypot(r.MeanWaiting.StdError, last.MeanWaiting.StdError); !(z > 5) {
 				t.Errorf("waiting %+v with %s, %+v with the policy before", *r.MeanWaiting, policy, *last.MeanWaiting)

@@ -50,22 +50,12 @@ func (r trafficReference) traffic() fluid.Traffic {
 	return t
 }
 
-// runPool simulates a Sharing or Tasks.
-func runPool(t testing.TB, system System, s Settings) *Result {
-	t.Helper()
-	r, err := Run(t.Context(), system, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 // The numbers of jobs are those of the Markov chain truncated at 90 jobs of each class, which an independent program
 // solved; its error and what lies beyond the truncation are less than 1e-10.
 func TestFluidSharingAgainstChain(t *testing.T) {
 	for _, ref := range trafficReferences(t) {
 		for policy, want := range map[fluid.Policy][2]float64{fluid.PF: ref.PF, fluid.DRF: ref.DRF, fluid.BF: ref.BF} {
-			r := runPool(t, Sharing{Traffic: ref.traffic(), Policy: policy}, Settings{Runs: 8, Jumps: 3e4, WarmUp: 3e3, Seed: 1})
+			r := runSystem(t, Sharing{Traffic: ref.traffic(), Policy: policy}, Settings{Runs: 8, Jumps: 3e4, WarmUp: 3e3, Seed: 1})
 			for k, c := range r.Classes {
 				at := fmt.Sprintf("%s, load %g, %s: class %s: ", ref.Name, ref.Load, policy, c.Name)
 				near5(t, at+"jobs", &c.MeanJobs, want[k])
@@ -98,7 +88,7 @@ func TestFluidSharingAgainstSolve(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := runPool(t, Sharing{Traffic: traffic, Policy: policy}, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 6})
+		r := runSystem(t, Sharing{Traffic: traffic, Policy: policy}, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 6})
 		for k, c := range r.Classes {
 			near5(t, fmt.Sprintf("%s: class %s: jobs", policy, c.Name), &c.MeanJobs, exact.Classes[k].MeanJobs)
 			near5(t, fmt.Sprintf("%s: class %s: delay", policy, c.Name), c.MeanDelay, *exact.Classes[k].MeanDelay)
@@ -122,7 +112,7 @@ func TestBalancedFairnessIsInsensitive(t *testing.T) {
 				c.ArrivalRate = new(big.Rat).Quo(c.ArrivalRate, c.MeanSize)
 				f.Sizes = append(f.Sizes, parseSizes(t, shape, mean))
 			}
-			r := runPool(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 2})
+			r := runSystem(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 2})
 			for k, c := range r.Classes {
 				at := fmt.Sprintf("%s, %v: class %s: ", ref.Name, shapes, c.Name)
 				near5(t, at+"jobs", &c.MeanJobs, ref.BF[k])
@@ -141,7 +131,7 @@ func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
 		}
 		law := parseSizes(t, "deterministic", 1)
 		f := Sharing{Traffic: ref.traffic(), Policy: fluid.PF, Sizes: []dist.Distribution{law, law}}
-		r := runPool(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 3})
+		r := runSystem(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 3})
 		for k, c := range r.Classes {
 			if got, want := c.MeanJobs, ref.PF[k]; !(got.Z(0.95*want) > -5 && got.Z(1.05*want) < 5) {
 				t.Errorf("%s: class %s: %v ± %v jobs, exponential %v", ref.Name, c.Name, got.Mean, got.StdError, want)
@@ -161,7 +151,7 @@ func TestFluidSharingOfOneClass(t *testing.T) {
 				{Name: "never", Demand: rationals("1", "1"), ArrivalRate: new(big.Rat)},
 			},
 		}}
-		r := runPool(t, f, Settings{Runs: 20, Jumps: 1e4, WarmUp: 1e3}) // load 1/5 10 3/12
+		r := runSystem(t, f, Settings{Runs: 20, Jumps: 1e4, WarmUp: 1e3}) // load 1/5 10 3/12
 		near5(t, string(policy)+": jobs", &r.Classes[0].MeanJobs, 1)
 		near5(t, string(policy)+": service rate", r.Classes[0].ServiceRate, 2)
 		if c := r.Classes[1]; c.MeanJobs.Mean != 0 || c.ServiceRate != nil {
@@ -174,18 +164,11 @@ func TestFluidSharingOfOneClass(t *testing.T) {
 func TestFluidSharingSameDigits(t *testing.T) {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.BF} {
 		f := Sharing{Traffic: trafficReferences(t)[3].traffic(), Policy: policy}
-		s := Settings{Runs: 6, Jumps: 5e3, Seed: 9, Distribution: 3, Workers: 1}
-		first := runPool(t, f, s)
-		folder := t.TempDir()
-		for _, other := range []Settings{{Workers: 2}, {Workers: 7}, {Folder: folder}, {Folder: folder}} {
-			s.Workers, s.Folder = other.Workers, other.Folder
-			if diff := cmp.Diff(first, runPool(t, f, s)); diff != "" {
-				t.Errorf("%+v: %s", other, diff)
-			}
-		}
+		s := Settings{Runs: 6, Jumps: 5e3, Seed: 9, Distribution: 3}
+		first := sameDigits(t, f, s)
 		f.Traffic.Classes[0].Weight, f.Traffic.Classes[1].MeanSize = big.NewRat(1, 1), big.NewRat(2, 2)
 		f.Sizes = []dist.Distribution{nil, parseSizes(t, "exponential", 1)}
-		if diff := cmp.Diff(first, runPool(t, f, s)); diff != "" {
+		if diff := cmp.Diff(first, runSystem(t, f, s)); diff != "" {
 			t.Errorf("written out: %s", diff)
 		}
 	}
@@ -226,7 +209,7 @@ func TestBalancedFairnessWeights(t *testing.T) {
 	never := fluid.Class{Name: "never", Demand: rationals("1"), ArrivalRate: new(big.Rat)}
 	f.Traffic.Classes = append([]fluid.Class{never}, f.Traffic.Classes...)
 	f.Traffic.Classes[1].Weight, f.Traffic.Classes[2].Weight = three, three
-	runPool(t, f, Settings{Runs: 2, Jumps: 1e3})
+	runSystem(t, f, Settings{Runs: 2, Jumps: 1e3})
 	if f.Traffic.Classes[1].Weight != three {
 		t.Error("weights were changed")
 	}
@@ -234,11 +217,11 @@ func TestBalancedFairnessWeights(t *testing.T) {
 	tasks := someTasks()
 	tasks.Policy = fluid.BF
 	tasks.Jobs[0].ArrivalRate, tasks.Jobs[1].Weight = new(big.Rat), three
-	runPool(t, tasks, Settings{Runs: 2, Jumps: 1e3})
+	runSystem(t, tasks, Settings{Runs: 2, Jumps: 1e3})
 	tasks = standingTasks()
 	tasks.Policy = fluid.BF
 	tasks.Jobs[0].Weight, tasks.Jobs[1].Weight = three, three
-	runPool(t, tasks, Settings{Runs: 2, Jumps: 1e3})
+	runSystem(t, tasks, Settings{Runs: 2, Jumps: 1e3})
 }
 
 // Under balanced fairness a run ends at a state that takes too many others; jobs of one profile take none.
@@ -378,7 +361,7 @@ func TestUnstableFluidSharing(t *testing.T) {
 	if _, err := NewPlan(f, Settings{}); !errors.Is(err, fluid.ErrUnstable) || !errors.As(err, &u) || u.Resource != 1 || u.Load.Cmp(big.NewRat(1, 1)) != 0 {
 		t.Errorf("%v", err)
 	}
-	r := runPool(t, f, Settings{Runs: 10, Horizon: 1000})
+	r := runSystem(t, f, Settings{Runs: 10, Horizon: 1000})
 	if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "the pool is unstable") || r.Classes[0].ServiceRate != nil {
 		t.Errorf("%+v", r)
 	}

@@ -19,26 +19,37 @@ import (
 	"productform/sweep"
 )
 
+// runSystem simulates a system that makes sense.
+func runSystem(t testing.TB, system System, s Settings) *Result {
+	t.Helper()
+	r, err := Run(t.Context(), system, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// sameDigits fails if the result depends on the number of workers or on what is kept on disk, and returns it.
+func sameDigits(t *testing.T, system System, s Settings) *Result {
+	t.Helper()
+	s.Workers = 1
+	first := runSystem(t, system, s)
+	folder := t.TempDir()
+	for _, other := range []Settings{{Workers: 2}, {Workers: 7}, {Folder: folder}, {Folder: folder}} {
+		s.Workers, s.Folder = other.Workers, other.Folder
+		if diff := cmp.Diff(first, runSystem(t, system, s)); diff != "" {
+			t.Errorf("%+v: %s", other, diff)
+		}
+	}
+	return first
+}
+
 // The digits do not depend on the number of workers, on what is kept on disk, nor on what else is simulated.
 func TestSameDigits(t *testing.T) {
 	c := jump(threeServers(big.NewRat(1, 2)), 1)
 	c.Sizes = parseSizes(t, "zipf", 1)
-	s := Settings{Runs: 12, Jumps: 2e4, Seed: 9, Distribution: 3, Workers: 1}
-	first, err := Run(t.Context(), c, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := t.TempDir()
-	for _, other := range []Settings{{Workers: 2}, {Workers: 7}, {Folder: folder}, {Folder: folder}} {
-		s.Workers, s.Folder = other.Workers, other.Folder
-		again, err := Run(t.Context(), c, s, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(first, again); diff != "" {
-			t.Errorf("%+v: %s", other, diff)
-		}
-	}
+	s := Settings{Runs: 12, Jumps: 2e4, Seed: 9, Distribution: 3}
+	first := sameDigits(t, c, s)
 	p, err := NewPlan(c, s)
 	if err != nil {
 		t.Fatal(err)

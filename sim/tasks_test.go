@@ -42,7 +42,7 @@ func TestStandingTwoJobs(t *testing.T) {
 	for _, wait := range []bool{false, true} {
 		f := twoJobs(fluid.DRF)
 		f.Wait = wait
-		r := runPool(t, f, Settings{Runs: 10, Jumps: 3e3})
+		r := runSystem(t, f, Settings{Runs: 10, Jumps: 3e3})
 		for k, want := range []float64{3, 2} {
 			if c := r.Classes[k]; c.RunningTasks.Mean != want || c.RunningTasks.StdError != 0 || c.ServiceRate.Mean != want || c.MeanJobs.Mean != 1 || c.MeanDelay != nil {
 				t.Errorf("class %s: %+v", c.Name, c)
@@ -73,7 +73,7 @@ func TestStandingTasksBecomeFluid(t *testing.T) {
 		for _, g := range []int{3, 10, 100} {
 			f := finer(t, twoJobs(c.policy), g, 1)
 			f.Wait = true
-			r := runPool(t, f, Settings{Runs: 4, Jumps: 3e3})
+			r := runSystem(t, f, Settings{Runs: 4, Jumps: 3e3})
 			for k, want := range []float64{c.a, c.b} {
 				if got := r.Classes[k].RunningTasks.Mean / float64(g); !(math.Abs(got-want) <= 3/float64(g)) {
 					t.Errorf("%s, %d times as small: class %d: %v tasks, divisible %v", c.policy, g, k, got, want)
@@ -91,7 +91,7 @@ func TestStandingOneClass(t *testing.T) {
 		Jobs:      []TaskClass{{Name: "a", Demand: rationals("2/3"), Count: 4, Durations: parseSizes(t, "lognormal:2", 1)}},
 		Policy:    fluid.PF,
 	}
-	r := runPool(t, f, Settings{Runs: 4, Jumps: 3e3, Distribution: 12})
+	r := runSystem(t, f, Settings{Runs: 4, Jumps: 3e3, Distribution: 12})
 	if got := r.Classes[0].RunningTasks.Mean; !(math.Abs(got-11) < 1e-12) { // 5 + 5 + 1
 		t.Errorf("%v tasks run", got)
 	}
@@ -123,7 +123,7 @@ func TestSingleTasksAreErlangC(t *testing.T) {
 			for _, name := range []string{"a", "b"} {
 				f.Jobs = append(f.Jobs, TaskClass{Name: name, Demand: rationals("1/2"), ArrivalRate: half, MeanDuration: big.NewRat(2, 1)})
 			}
-			r := runPool(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 4})
+			r := runSystem(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 4})
 			p, err := tags.ErlangC(c.servers, c.load)
 			if err != nil {
 				t.Fatal(err)
@@ -143,13 +143,13 @@ func TestSingleTasksAreErlangC(t *testing.T) {
 func TestParallelTasks(t *testing.T) {
 	f := Tasks{Resources: []string{"cpu"}, Machines: []Machine{{Capacity: rationals("1000")}}, Policy: fluid.PF,
 		Jobs: []TaskClass{{Name: "a", Demand: rationals("1"), ArrivalRate: big.NewRat(3, 1), MeanTasks: big.NewRat(2, 1), Geometric: true}}}
-	r := runPool(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3})
+	r := runSystem(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3})
 	near5(t, "delay", r.MeanDelay, 2*math.Ln2)
 	near5(t, "measured delay", r.MeasuredDelay, 2*math.Ln2)
 	near5(t, "tasks", r.Classes[0].RunningTasks, 6)
 	near5(t, "service rate", r.Classes[0].ServiceRate, 1/math.Ln2)
 	f.Jobs[0].Geometric, f.Jobs[0].MeanTasks = false, big.NewRat(3, 1) // the longest of three: 1 + 1/2 + 1/3
-	r = runPool(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3})
+	r = runSystem(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3})
 	near5(t, "delay of three tasks", r.MeasuredDelay, 11.0/6)
 }
 
@@ -174,7 +174,7 @@ func TestTrafficOfTasksBecomesFluid(t *testing.T) {
 	for policy, want := range map[fluid.Policy][2]float64{fluid.PF: ref.PF, fluid.DRF: ref.DRF} {
 		last := math.Inf(1)
 		for _, g := range [][2]int{{4, 4}, {4, 16}, {8, 64}} {
-			r := runPool(t, finer(t, coarse(ref, policy), g[0], g[1]), Settings{Runs: 20, Jumps: 6e4, WarmUp: 1e4, Seed: 1})
+			r := runSystem(t, finer(t, coarse(ref, policy), g[0], g[1]), Settings{Runs: 20, Jumps: 6e4, WarmUp: 1e4, Seed: 1})
 			ideal := want[0] + want[1]
 			off := r.MeanJobs.Mean/ideal - 1
 			if !(r.MeanJobs.Z(ideal*(1+last/2)) < 5 && r.MeanJobs.Z(ideal) > -5) {
