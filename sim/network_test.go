@@ -510,27 +510,6 @@ func TestRatesThatFail(t *testing.T) {
 	}
 }
 
-// The heap without places against a sorted list, with few values that tie often.
-func TestEndHeap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var h endHeap[float64]
-		var sorted []float64
-		for range 200 {
-			if len(sorted) > 0 && rapid.IntRange(0, 2).Draw(t, "what") == 0 {
-				if e := h.pop(); e.at != sorted[0] || e.of != -e.at {
-					t.Fatalf("%+v, want the end %v", e, sorted[0])
-				}
-				sorted = sorted[1:]
-				continue
-			}
-			v := float64(rapid.IntRange(0, 20).Draw(t, "finish"))
-			h.push(v, -v)
-			at, _ := slices.BinarySearch(sorted, v)
-			sorted = slices.Insert(sorted, at, v)
-		}
-	})
-}
-
 func TestNetworkKeys(t *testing.T) {
 	key := func(n Network) string {
 		p, err := NewPlan(n, Settings{})

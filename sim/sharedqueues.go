@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"productform/dist"
+	"productform/internal/ends"
 )
 
 // A sharing is a network of processor-sharing queues: what all its replications have in common.
@@ -40,7 +41,7 @@ type sharingPart struct {
 type sharedQueue struct {
 	attained float64 // work done on a job that has always been there
 	speed    float64 // work per unit of time on each job
-	jobs     endHeap[sharedJob]
+	jobs     ends.Heap[sharedJob]
 }
 
 // A sharedJob is a job of a sharedQueue. It is done when the queue has attained what it had then and the size.
@@ -128,7 +129,7 @@ func (q *sharedQueues) arrive(y *tally) error {
 	part := q.partOf[s.queue]
 	q.serve(part)
 	n := &q.queues[s.queue]
-	n.jobs.push(n.attained+s.sizes.Sample(q.draws), sharedJob{q.now, int32(code)})
+	n.jobs.Push(n.attained+s.sizes.Sample(q.draws), sharedJob{q.now, int32(code)})
 	q.count(s, 1, y)
 	return q.settle(part)
 }
@@ -138,14 +139,14 @@ func (q *sharedQueues) depart(part int, y *tally) error {
 	q.serve(part)
 	i := q.which[part]
 	n := &q.queues[i]
-	end := n.jobs.pop()
-	job := end.of
-	n.attained = end.at // without the rounding of serve
+	end := n.jobs.Pop()
+	job := end.Of
+	n.attained = end.At // without the rounding of serve
 	if len(n.jobs) == 0 {
 		n.attained = 0
 	} else if n.attained > 1024*q.mean[i] { // by then as many jobs as there are have left 1000 times
 		for k := range n.jobs {
-			n.jobs[k].at -= n.attained
+			n.jobs[k].At -= n.attained
 		}
 		n.attained = 0
 	}
@@ -201,7 +202,7 @@ func (q *sharedQueues) settle(part int) error {
 		n.speed = 0
 		if q.x[i] > 0 && q.phi[i] > 0 {
 			n.speed = q.phi[i] / float64(q.x[i])
-			if at := q.now + max(0, n.jobs[0].at-n.attained)/n.speed; at < next {
+			if at := q.now + max(0, n.jobs[0].At-n.attained)/n.speed; at < next {
 				next, q.which[part] = at, i
 			}
 		}
@@ -225,7 +226,7 @@ func (q *sharedQueues) rest(t float64, y *tally) {
 	}
 	for i := range q.queues {
 		for k := range q.queues[i].jobs {
-			q.queues[i].jobs[k].of.born -= t
+			q.queues[i].jobs[k].Of.born -= t
 		}
 	}
 	q.arrival -= t

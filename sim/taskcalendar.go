@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+
+	"productform/internal/ends"
 )
 
 // A taskJob is a job of a taskCalendar.
@@ -44,7 +46,7 @@ type taskCalendar struct {
 	free  []int64    // of machine m, resource j at [m resources + j]
 	room  [][]uint64 // by class, machines that may have room for a task
 	stuck []bool     // by class: no machine has
-	ends  endHeap[runningTask]
+	ends  ends.Heap[runningTask]
 	jobs  []taskJob
 	slots []uint32   // jobs that are not there
 	lines [][]uint32 // by class, a heap of jobs with tasks to launch
@@ -112,16 +114,16 @@ func (q *taskCalendar) advance(t float64, y *tally) error {
 		copy(y.tasks.base, q.running)
 	}
 	for {
-		at, ended := q.arrival, len(q.ends) > 0 && q.ends[0].at <= q.arrival
+		at, ended := q.arrival, len(q.ends) > 0 && q.ends[0].At <= q.arrival
 		if ended {
-			at = q.ends[0].at
+			at = q.ends[0].At
 		}
 		if at > t {
 			break
 		}
 		q.now = at
 		if ended {
-			for len(q.ends) > 0 && q.ends[0].at == at {
+			for len(q.ends) > 0 && q.ends[0].At == at {
 				q.finish(y)
 			}
 		} else if err := q.arrive(y); err != nil {
@@ -280,12 +282,12 @@ func (q *taskCalendar) begin(class, machine int, y *tally) {
 	if len(line) > 0 {
 		q.down(line, 0)
 	}
-	q.ends.push(min(q.now+q.durations[class].Sample(q.draws), math.MaxFloat64), runningTask{id, uint32(machine)})
+	q.ends.Push(min(q.now+q.durations[class].Sample(q.draws), math.MaxFloat64), runningTask{id, uint32(machine)})
 }
 
 // finish ends the first of the tasks that run.
 func (q *taskCalendar) finish(y *tally) {
-	task := q.ends.pop().of
+	task := q.ends.Pop().Of
 	job, machine := &q.jobs[task.job], int(task.machine)
 	class := int(job.class)
 	for j, a := range q.demand[class*q.resources:][:q.resources] {
@@ -341,7 +343,7 @@ func (q *taskCalendar) rest(t float64, y *tally) {
 	}
 	q.counted = 0
 	for k := range q.ends { // a heap stays one: rounding is monotone
-		q.ends[k].at -= t
+		q.ends[k].At -= t
 	}
 	for k := range q.jobs {
 		q.jobs[k].born -= t
