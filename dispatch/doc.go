@@ -1,0 +1,23 @@
+// Package dispatch shares the workers of a heterogeneous cluster among jobs made of tasks: policies as pure functions,
+// and runs of real or synthetic logs under them on a simulated clock.
+//
+// A worker has a speed and works on one task at a time; a task of work w takes w/s seconds on a worker of speed s and is
+// not cut. Job j comes with n_j independent tasks, a priority P_j and perhaps a deadline d_j. It is done when all its
+// tasks are. At time now a [Policy] maps what is left of the jobs present to a plan: which workers are for which job.
+//
+//	priority    the first job may have all but a part r of the workers, each other one of them
+//	proportion  ⌈m w_j / Σ_i w_i⌉ of m workers, w_j the work left
+//	workload    the fastest workers, until Σ speeds >= w_j / h for a horizon h
+//	deadline    the fastest workers, until Σ 1/T_j^s >= 1/(d_j - now), T_j^s the time of worker s alone for what is left
+//	edf         all that it can use, earliest deadline first
+//
+// in order of priority but for the last, never more workers than tasks; what is then left goes to the jobs in order of
+// priority or of deadline, or waits for jobs to come. The policies are Algorithms 1 to 4 of Ting-Chou Lin, "Job
+// Dispatching and Scheduling under Heterogeneous Clusters", Master's thesis, National Taiwan University, 2014, [L14],
+// section 5; earliest deadline first is its rival. Where the printed algorithms contradict the text, the text is
+// followed, and [Policy] says so.
+//
+// A job is violated while no worker is planned for it though one is for a job of lower priority. The average of the
+// part of the jobs present that is violated, and the penalty Σ_j P_j M_j with M_j the seconds by which j misses its
+// deadline, are what [L14] compares policies by.
+package dispatch

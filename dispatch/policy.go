@@ -1,0 +1,165 @@
+package dispatch
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"productform/internal/input"
+)
+
+// A Rule says how many workers a job is given, and which. The rules take jobs in order of priority, the highest first,
+// jobs of equal priority in the order given, but for EDF.
+type Rule string
+
+// The rules of [L14], section 5. Of m workers, for a job with n tasks and work w left:
+const (
+	// Priority gives the first job max(1, min(n, m - ⌈r m⌉)) workers, r the reserve, and each other job one (Algorithm 1,
+	// where the printed count of line 3 contradicts the text above it, which is followed).
+	Priority Rule = "priority"
+
+	// Proportion gives each job max(1, min(n, ⌈m w / total work⌉)) workers (Algorithm 2, whose count lacks the factor m).
+	Proportion Rule = "proportion"
+
+	// Workload gives each job the workers that are fastest at its tasks until their speeds add up to w / horizon, at least
+	// one and at most n (Algorithm 3, whose lines 14 and 15 are read as taking the same k workers).
+	Workload Rule = "workload"
+
+	// Deadline gives each job the workers that are fastest at its tasks until they would finish what is left by the
+	// deadline, were it divisible: Σ_s 1/T^s >= 1/(d - now), T^s = w/speed of s; at least one and at most n (Algorithm 4,
+	// with the condition of the text above it). A job whose deadline has passed needs all that it can use.
+	Deadline Rule = "deadline"
+
+	// EDF gives each job all that it can use, min(n, workers left), earliest deadline first, equal deadlines in the order
+	// given; jobs without deadline come last.
+	EDF Rule = "edf"
+)
+
+// Rules returns all rules.
+func Rules() []Rule { return []Rule{Priority, Proportion, Workload, Deadline, EDF} }
+
+// A Spare says who gets the workers that are left when the rule has been applied ([L14], section 5.5). A job is filled
+// up to its number of tasks before the next one has its turn.
+type Spare string
+
+// The ways to use spare workers. The zero value means SpareByPriority.
+const (
+	SpareByPriority Spare = "priority" // the highest priority first
+	SpareByDeadline Spare = "deadline" // the earliest deadline first
+	SpareKept       Spare = "kept"     // nobody: they are kept for jobs to come
+)
+
+// A Policy maps jobs and workers to a plan. Priority, Proportion and EDF hand out workers in the order given; Workload
+// and Deadline, and their spare workers, by speed at the tasks of the job, fastest first and equal ones in the order
+// given.
+//
+// Where a need is within 1e-9 of what a number of workers gives, that number is enough: rounding never costs a worker.
+type Policy struct {
+	Rule    Rule
+	Spare   Spare   // not used by EDF, under which workers are left only if no job can use them
+	Reserve float64 // r in [0, 1], the part of the workers that Priority keeps from the first job
+	Horizon float64 // of Workload, the seconds in which a job should be done; 0 means 1, as in [L14]
+}
+
+// A Request is what a policy knows of a job that is present.
+type Request struct {
+	Priority float64   // P >= 0, larger is more urgent
+	Deadline float64   // d > 0, the time at which all tasks should be done; 0 if there is none
+	Tasks    int       // n >= 1, tasks that are not finished
+	Work     float64   // w >= 0, estimate of the work in them: seconds on a worker of speed 1
+	Speeds   []float64 // > 0, of each worker at these tasks; nil means those of the workers
+}
+
+// Assign returns the plan: for each worker the index of its job, or -1. Each job gets at most as many workers as it has
+// tasks and, unless spare workers are kept, no worker is left while a job can use it. The order of workers is that of
+// speeds, which are > 0. The cost is O((jobs + workers) log(jobs + workers)), and a factor min(jobs, workers) more under
+// Workload and Deadline if jobs have speeds of their own. The error is an [input.Error].
+func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, error) {
+	if err := p.check("Policy"); err != nil {
+		return nil, err
+	}
+	if err := checkSpeeds("Speeds", speeds); err != nil {
+		return nil, err
+	}
+	if !quantity(now) {
+		return nil, input.Errorf("Now", now, "a time in [0, 1e100]")
+	}
+	order := make([]int, len(jobs))
+	for j := range jobs {
+		if err := jobs[j].check(input.Index("Jobs", j), len(speeds)); err != nil {
+			return nil, err
+		}
+		order[j] = j
+	}
+	byPriority, byDeadline := order, slices.Clone(order)
+	slices.SortStableFunc(byPriority, func(i, j int) int { return cmp.Compare(jobs[j].Priority, jobs[i].Priority) })
+	slices.SortStableFunc(byDeadline, func(i, j int) int { return cmp.Compare(jobs[i].due(), jobs[j].due()) })
+
+	up := make([]bool, len(speeds))
+	for s := range up {
+		up[s] = true
+	}
+	plan := newPlanner(p, speeds, len(jobs))
+	plan.assign(jobs, byPriority, byDeadline, up, now)
+	return plan.job, nil
+}
+
+// due returns the deadline, +Inf if there is none.
+func (r *Request) due() float64 {
+	if r.Deadline == 0 {
+		return math.Inf(1)
+	}
+	return r.Deadline
+}
+
+func (p Policy) check(path string) error {
+	switch {
+	case !slices.Contains(Rules(), p.Rule):
+		return input.Errorf(input.Field(path, "Rule"), p.Rule, "one of priority, proportion, workload, deadline, edf")
+	case !slices.Contains([]Spare{"", SpareByPriority, SpareByDeadline, SpareKept}, p.Spare):
+		return input.Errorf(input.Field(path, "Spare"), p.Spare, "one of priority, deadline, kept")
+	case !(p.Reserve >= 0 && p.Reserve <= 1):
+		return input.Errorf(input.Field(path, "Reserve"), p.Reserve, "a number in [0, 1]")
+	case !(p.Horizon == 0 || p.Horizon >= 1/largest && p.Horizon <= largest):
+		return input.Errorf(input.Field(path, "Horizon"), p.Horizon, "a number of seconds in [1e-100, 1e100], or 0 for 1 second")
+	}
+	return nil
+}
+
+func (r *Request) check(path string, workers int) error {
+	switch {
+	case !quantity(r.Priority):
+		return input.Errorf(input.Field(path, "Priority"), r.Priority, "a number in [0, 1e100]")
+	case !quantity(r.Deadline):
+		return input.Errorf(input.Field(path, "Deadline"), r.Deadline, "a time in (0, 1e100], or 0 for none")
+	case r.Tasks < 1:
+		return input.Errorf(input.Field(path, "Tasks"), r.Tasks, "an integer >= 1")
+	case !quantity(r.Work):
+		return input.Errorf(input.Field(path, "Work"), r.Work, "a number of seconds in [0, 1e100]")
+	}
+	return checkJobSpeeds(path, r.Speeds, workers)
+}
+
+// checkJobSpeeds checks the speeds that a job has of its own.
+func checkJobSpeeds(path string, speeds []float64, workers int) error {
+	if speeds == nil {
+		return nil
+	}
+	if len(speeds) != workers {
+		return input.Errorf(input.Field(path, "Speeds"), len(speeds), "%d speeds, one a worker", workers)
+	}
+	return checkSpeeds(input.Field(path, "Speeds"), speeds)
+}
+
+// checkSpeeds checks speeds of workers, of which there is at least one.
+func checkSpeeds(path string, speeds []float64) error {
+	if len(speeds) == 0 {
+		return input.Errorf(path, "no workers", "at least one")
+	}
+	for s, v := range speeds {
+		if !(v >= 1/largest && v <= largest) {
+			return input.Errorf(input.Index(path, s), v, "a number in [1e-100, 1e100]")
+		}
+	}
+	return nil
+}
