@@ -81,13 +81,17 @@ func (q *planner) assign(jobs []Request, byPriority, byDeadline []int, up []bool
 			q.give(j, len(q.free), need)
 		}
 	case EDF:
-		q.fill(byDeadline)
+		q.fill(byDeadline, -1)
+	}
+	last := -1 // the job whose turn comes last
+	if q.policy.Rule == Priority && len(byPriority) > 0 {
+		last = byPriority[0]
 	}
 	switch q.policy.Spare {
 	case "", SpareByPriority:
-		q.fill(byPriority)
+		q.fill(byPriority, last)
 	case SpareByDeadline:
-		q.fill(byDeadline)
+		q.fill(byDeadline, last)
 	}
 }
 
@@ -129,10 +133,15 @@ func (q *planner) byProportion(order []int) {
 	}
 }
 
-// fill gives the jobs in order all that they can use.
-func (q *planner) fill(order []int) {
+// fill gives the jobs in order all that they can use, one of them last.
+func (q *planner) fill(order []int, last int) {
 	for k := 0; k < len(order) && len(q.free) > 0; k++ {
-		q.give(order[k], len(q.free), math.Inf(1))
+		if order[k] != last {
+			q.give(order[k], len(q.free), math.Inf(1))
+		}
+	}
+	if last >= 0 && len(q.free) > 0 {
+		q.give(last, len(q.free), math.Inf(1))
 	}
 }
 

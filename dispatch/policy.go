@@ -15,7 +15,8 @@ type Rule string
 // The rules of [L14], section 5. Of m workers, for a job with n tasks and work w left:
 const (
 	// Priority gives the first job max(1, min(n, m - ⌈r m⌉)) workers, r the reserve, and each other job one (Algorithm 1,
-	// where the printed count of line 3 contradicts the text above it, which is followed).
+	// where the printed count of line 3 contradicts the text above it, which is followed). Spare workers go to the first
+	// job last, so that it has more than its part only if no other job can use them.
 	Priority Rule = "priority"
 
 	// Proportion gives each job max(1, min(n, ⌈m w / total work⌉)) workers (Algorithm 2, whose count lacks the factor m).

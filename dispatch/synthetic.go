@@ -1,0 +1,78 @@
+package dispatch
+
+import (
+	"math/rand/v2"
+
+	"productform/dist"
+	"productform/internal/input"
+)
+
+// A Synthetic is a law of jobs: independent gaps between submissions, work, numbers of tasks, and users.
+type Synthetic struct {
+	Jobs  int               // number of jobs, >= 1
+	Gaps  dist.Distribution // seconds from one submission to the next; the first is at 0
+	Work  dist.Distribution // of each task of a job, one draw a job: seconds on a worker of speed 1
+	Tasks []int             // numbers of tasks >= 1, each as likely as its share of the list
+	Users int               // >= 1; each job is of one of them, all equally likely
+
+	// These are as in [Sampling].
+	DeadlineFactor                  float64
+	Parallelism                     int
+	LowestPriority, HighestPriority float64
+}
+
+// Draw returns jobs of the law, in order of submission, with ID 1, 2 and so on. The same seed gives the same jobs.
+// Gaps, work, tasks and users have streams of their own: a change of one of them leaves the draws of the others as they
+// are, and more jobs change no more than the priorities of the first. The error is an [input.Error], also if a time or
+// a work drawn exceeds 1e100.
+func (s Synthetic) Draw(seed uint64) ([]Job, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	gaps, work := rand.New(rand.NewPCG(seed, streamGaps)), rand.New(rand.NewPCG(seed, streamWork))
+	tasks, users := rand.New(rand.NewPCG(seed, streamTasks)), rand.New(rand.NewPCG(seed, streamUsers))
+	jobs, user := make([]Job, s.Jobs), make([]int64, s.Jobs)
+	var now float64
+	for i := range jobs {
+		if i > 0 {
+			now += s.Gaps.Sample(gaps)
+		}
+		jobs[i] = Job{ID: int64(i) + 1, Submit: now, Tasks: s.Tasks[tasks.IntN(len(s.Tasks))], Work: s.Work.Sample(work)}
+		user[i] = int64(users.IntN(s.Users))
+		switch {
+		case !quantity(now):
+			return nil, input.Errorf("Gaps", s.Gaps, "a law that submits all %d jobs by 1e100", s.Jobs)
+		case !quantity(jobs[i].Work):
+			return nil, input.Errorf("Work", s.Work, "a law whose draws are at most 1e100")
+		}
+	}
+	if err := s.demands().apply(jobs, user); err != nil {
+		return nil, err
+	}
+	return jobs, nil
+}
+
+func (s Synthetic) check() error {
+	switch {
+	case s.Jobs < 1:
+		return input.Errorf("Jobs", s.Jobs, "an integer >= 1")
+	case s.Gaps == nil:
+		return input.Errorf("Gaps", "", "a distribution")
+	case s.Work == nil:
+		return input.Errorf("Work", "", "a distribution")
+	case len(s.Tasks) == 0:
+		return input.Errorf("Tasks", "", "at least one number of tasks")
+	case s.Users < 1:
+		return input.Errorf("Users", s.Users, "an integer >= 1")
+	}
+	for i, n := range s.Tasks {
+		if n < 1 {
+			return input.Errorf(input.Index("Tasks", i), n, "an integer >= 1")
+		}
+	}
+	return s.demands().check()
+}
+
+func (s Synthetic) demands() demands {
+	return demands{s.DeadlineFactor, s.Parallelism, s.LowestPriority, s.HighestPriority}
+}

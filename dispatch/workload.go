@@ -1,0 +1,234 @@
+package dispatch
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"productform/dispatch/swf"
+	"productform/internal/input"
+)
+
+// A Sampling says how jobs are made of a log ([L14], section 6.3.1).
+type Sampling struct {
+	// Count consecutive jobs are taken, from a random start, all starts with so many jobs behind them equally likely; 0
+	// means all jobs.
+	Count int
+
+	// TimeScale and GapScale, in [1e-100, 1e100], are what run times and the times between submissions are multiplied by.
+	TimeScale, GapScale float64
+
+	// Batch is in seconds, after scaling: a job submitted less than that after the first of a batch is submitted with it,
+	// the next one begins a batch. 0 means that each job comes when it comes.
+	Batch float64
+
+	// DeadlineFactor f and Parallelism c set deadlines: a job of n tasks of work w is due f w max(1, n/c) after its
+	// submission, or at the next float64 if the sum rounds to the submission. A job without work has no deadline, and if
+	// f = 0 none has; c is then not used.
+	DeadlineFactor float64
+	Parallelism    int // c >= 1
+
+	// Users are ranked by the number of their jobs among those taken, the fewest first, then by their number in the log.
+	// All jobs of unknown user are of one user, -1. The first has HighestPriority, the last, if there are two,
+	// LowestPriority, and the others lie evenly between. A job has the priority of its user.
+	LowestPriority, HighestPriority float64
+}
+
+// LinSampling returns the sampling of [L14], section 6.3.1, for a log of so many usable jobs: one in a hundred, at
+// least one, run times times 0.001, gaps times 0.1, batches of one second, deadlines after twice the run time, for four
+// tasks at a time, priorities from 1 to 100. The range of priorities is our choice; [L14] states none.
+func LinSampling(jobs int) Sampling {
+	return Sampling{
+		Count: max(1, jobs/100), TimeScale: 0.001, GapScale: 0.1, Batch: 1,
+		DeadlineFactor: 2, Parallelism: 4, LowestPriority: 1, HighestPriority: 100,
+	}
+}
+
+// WholeLog returns the sampling that takes a log as it is, with the deadlines and the priorities of [LinSampling].
+func WholeLog() Sampling {
+	return Sampling{
+		TimeScale: 1, GapScale: 1, DeadlineFactor: 2, Parallelism: 4, LowestPriority: 1, HighestPriority: 100,
+	}
+}
+
+// Jobs makes jobs of a log: a job that ran for t seconds on n processors has n tasks of work t TimeScale each. Jobs
+// whose submission, run time or number of processors is unknown, or that have no processors, are not usable; their
+// number in the whole log is returned. The usable ones are taken in order of submission, equal ones in that of the log,
+// the first of them submitted at time 0. Job.ID is the number in the log.
+//
+// The cost is O(n log n) for n jobs in the log, which is not modified. The same seed gives the same jobs. The error is
+// an [input.Error], also if no job is usable or fewer than Count are.
+func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []Job, skipped int, err error) {
+	if err := s.check(); err != nil {
+		return nil, 0, err
+	}
+	usable, err := usableJobs(log)
+	if err != nil {
+		return nil, 0, err
+	}
+	skipped = len(log) - len(usable)
+	switch {
+	case len(usable) == 0:
+		return nil, 0, input.Errorf("Log", "no job of known submission, run time and processors", "at least one")
+	case s.Count > len(usable):
+		return nil, 0, input.Errorf("Count", s.Count, "an integer in [0, %d], the number of usable jobs", len(usable))
+	case s.Count > 0:
+		random := rand.New(rand.NewPCG(seed, streamSample))
+		start := random.IntN(len(usable) - s.Count + 1)
+		usable = usable[start : start+s.Count]
+	}
+	var users []int64
+	first := log[usable[0]].Submit
+	head := first // of the batch; gaps from it are scaled: 0.1 times 10 s is 1 s, but 0.1 (t + 10) - 0.1 t may be less
+	for _, i := range usable {
+		l := &log[i]
+		if s.GapScale*(l.Submit-head) >= s.Batch {
+			head = l.Submit
+		}
+		j := Job{
+			ID: l.Number, Submit: s.GapScale * (head - first),
+			Tasks: int(l.Processors), Work: s.TimeScale * l.RunTime,
+		}
+		switch {
+		case !quantity(j.Submit):
+			return nil, 0, input.Errorf("GapScale", s.GapScale, "a factor that submits Log[%d] by 1e100", i)
+		case !quantity(j.Work):
+			return nil, 0, input.Errorf("TimeScale", s.TimeScale, "a factor that leaves Log[%d].RunTime within 1e100", i)
+		}
+		jobs = append(jobs, j)
+		users = append(users, l.User)
+	}
+	if err := s.demands().apply(jobs, users); err != nil {
+		return nil, 0, err
+	}
+	return jobs, skipped, nil
+}
+
+// The streams of random numbers of one seed.
+const (
+	streamSample = iota
+	streamSpeeds
+	streamGaps
+	streamWork
+	streamTasks
+	streamUsers
+)
+
+// usableJobs returns the places in the log of the jobs that can be run, in order of submission.
+func usableJobs(log []swf.Job) ([]int, error) {
+	var usable []int
+	for i := range log {
+		l, path := &log[i], input.Index("Log", i)
+		switch {
+		case !(l.Submit == swf.Unknown || quantity(l.Submit)):
+			return nil, input.Errorf(input.Field(path, "Submit"), l.Submit, "a time in [0, 1e100], or -1 for unknown")
+		case !(l.RunTime == swf.Unknown || quantity(l.RunTime)):
+			return nil, input.Errorf(input.Field(path, "RunTime"), l.RunTime, "seconds in [0, 1e100], or -1 for unknown")
+		case l.Processors < swf.Unknown || l.Processors > math.MaxInt:
+			return nil, input.Errorf(input.Field(path, "Processors"), l.Processors, "an integer in [0, %d], or -1 for unknown", math.MaxInt)
+		}
+		if l.Submit != swf.Unknown && l.RunTime != swf.Unknown && l.Processors > 0 {
+			usable = append(usable, i)
+		}
+	}
+	slices.SortStableFunc(usable, func(a, b int) int { return cmp.Compare(log[a].Submit, log[b].Submit) })
+	return usable, nil
+}
+
+func (s Sampling) check() error {
+	switch {
+	case s.Count < 0:
+		return input.Errorf("Count", s.Count, "an integer >= 0")
+	case !(s.TimeScale >= 1/largest && s.TimeScale <= largest):
+		return input.Errorf("TimeScale", s.TimeScale, "a number in [1e-100, 1e100]")
+	case !(s.GapScale >= 1/largest && s.GapScale <= largest):
+		return input.Errorf("GapScale", s.GapScale, "a number in [1e-100, 1e100]")
+	case !quantity(s.Batch):
+		return input.Errorf("Batch", s.Batch, "a number of seconds in [0, 1e100]")
+	}
+	return s.demands().check()
+}
+
+func (s Sampling) demands() demands {
+	return demands{s.DeadlineFactor, s.Parallelism, s.LowestPriority, s.HighestPriority}
+}
+
+// demands is what [Sampling] and [Synthetic] say of deadlines and priorities.
+type demands struct {
+	deadlineFactor                  float64
+	parallelism                     int
+	lowestPriority, highestPriority float64
+}
+
+func (d demands) check() error {
+	switch {
+	case !(d.deadlineFactor == 0 || d.deadlineFactor >= 1/largest && d.deadlineFactor <= largest):
+		return input.Errorf("DeadlineFactor", d.deadlineFactor, "a number in [1e-100, 1e100], or 0 for no deadlines")
+	case d.parallelism < 0 || d.parallelism == 0 && d.deadlineFactor > 0:
+		return input.Errorf("Parallelism", d.parallelism, "an integer >= 1, or 0 without deadlines")
+	case !quantity(d.lowestPriority):
+		return input.Errorf("LowestPriority", d.lowestPriority, "a number in [0, 1e100]")
+	case !(d.highestPriority >= d.lowestPriority && quantity(d.highestPriority)):
+		return input.Errorf("HighestPriority", d.highestPriority, "a number in [%v, 1e100], from the lowest priority on", d.lowestPriority)
+	}
+	return nil
+}
+
+// apply gives jobs their deadlines, and the priorities of their users.
+func (d demands) apply(jobs []Job, users []int64) error {
+	count := map[int64]int{}
+	for _, u := range users {
+		count[u]++
+	}
+	var ranked []int64
+	for u := range count {
+		ranked = append(ranked, u)
+	}
+	slices.SortFunc(ranked, func(a, b int64) int { return cmp.Or(cmp.Compare(count[a], count[b]), cmp.Compare(a, b)) })
+	priority := map[int64]float64{}
+	for k, u := range ranked {
+		priority[u] = d.priority(k, len(ranked))
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		j.Priority = priority[users[i]]
+		if d.deadlineFactor == 0 || j.Work == 0 {
+			continue
+		}
+		relative := d.deadlineFactor * j.Work * max(1, float64(j.Tasks)/float64(d.parallelism))
+		j.Deadline = max(j.Submit+relative, math.Nextafter(j.Submit, math.Inf(1)))
+		if !quantity(j.Deadline) {
+			return input.Errorf("DeadlineFactor", d.deadlineFactor, "a factor that leaves the deadline of job %d within 1e100", j.ID)
+		}
+	}
+	return nil
+}
+
+// priority returns that of rank k among so many users. The ends are exact.
+func (d demands) priority(k, users int) float64 {
+	if k > 0 && k == users-1 {
+		return d.lowestPriority
+	}
+	return d.highestPriority - (d.highestPriority-d.lowestPriority)*float64(k)/float64(max(1, users-1))
+}
+
+// UniformSpeeds draws speeds of workers, uniform on [low, high], within [1e-100, 1e100]; low = high is allowed. The
+// same seed gives the same speeds, more workers those of fewer and some more. The error is an [input.Error].
+func UniformSpeeds(workers int, low, high float64, seed uint64) ([]float64, error) {
+	switch {
+	case workers < 1:
+		return nil, input.Errorf("Workers", workers, "an integer >= 1")
+	case !(low >= 1/largest && low <= largest):
+		return nil, input.Errorf("Low", low, "a number in [1e-100, 1e100]")
+	case !(high >= low && high <= largest):
+		return nil, input.Errorf("High", high, "a number in [%v, 1e100], from the low end on", low)
+	}
+	random := rand.New(rand.NewPCG(seed, streamSpeeds))
+	speeds := make([]float64, workers)
+	for s := range speeds {
+		above := (high - low) * random.Float64() // rounded, so that no machine fuses it with the sum
+		speeds[s] = min(high, low+above)         // which rounding may put above high
+	}
+	return speeds, nil
+}
