@@ -1,0 +1,36 @@
+package swf
+
+import (
+	"io"
+	"os"
+)
+
+// A Log is all that a log holds.
+type Log struct {
+	Header []string // the comments, in order, without the ends of lines
+	Jobs   []Job
+}
+
+// ReadAll reads the log in r, as [Reader] does, with the same errors. It takes 144 bytes a job, and over twice
+// that while it reads.
+func ReadAll(r io.Reader, name string) (Log, error) {
+	var jobs []Job
+	log := NewReader(r, name)
+	for job, err := range log.All() {
+		if err != nil {
+			return Log{}, err
+		}
+		jobs = append(jobs, job)
+	}
+	return Log{log.header, jobs}, nil
+}
+
+// ReadFile reads the log in a file, plain or packed by gzip, as [ReadAll] does.
+func ReadFile(path string) (Log, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Log{}, err
+	}
+	defer f.Close()
+	return ReadAll(f, path)
+}

@@ -1,0 +1,161 @@
+package swf
+
+import (
+	"strconv"
+
+	"productform/internal/input"
+)
+
+// largest is the largest integer: all up to it are float64 numbers as well.
+const largest = 1 << 53
+
+// fieldPath names field 1 to 18 of a job in an error, and what follows by number alone.
+func fieldPath(field int) string {
+	names := [...]string{
+		"job number", "submit time", "wait time", "run time", "allocated processors", "processor time used",
+		"memory used", "requested processors", "requested time", "requested memory", "status", "user", "group",
+		"executable", "queue", "partition", "preceding job", "think time",
+	}
+	path := "field " + strconv.Itoa(field)
+	if field <= len(names) {
+		path += ", " + names[field-1]
+	}
+	return path
+}
+
+// A record is a line that is being taken apart, field by field.
+type record struct {
+	rest  []byte // of the line
+	field int    // number of the field taken last
+	err   error  // of the first field that is no good
+}
+
+// parse returns the job in a line. It allocates nothing if there is one, unless a decimal number has over 32 bytes.
+func parse(line []byte) (Job, error) {
+	r := record{rest: line}
+	j := Job{
+		Number:              r.integer(),
+		Submit:              r.seconds(),
+		Wait:                r.seconds(),
+		RunTime:             r.seconds(),
+		Processors:          r.integer(),
+		CPUTime:             r.seconds(),
+		Memory:              r.kilobytes(),
+		RequestedProcessors: r.integer(),
+		RequestedTime:       r.seconds(),
+		RequestedMemory:     r.kilobytes(),
+		Status:              r.integer(),
+		User:                r.integer(),
+		Group:               r.integer(),
+		Executable:          r.integer(),
+		Queue:               r.integer(),
+		Partition:           r.integer(),
+		PrecedingJob:        r.integer(),
+		ThinkTime:           r.seconds(),
+	}
+	if more := r.next(); len(more) > 0 {
+		r.refuse(more, wantEnd)
+	}
+	if r.err != nil {
+		return Job{}, r.err
+	}
+	return j, nil
+}
+
+// next returns the next field, empty if there is none.
+func (r *record) next() []byte {
+	line, start := r.rest, 0
+	for start < len(line) && blank(line[start]) {
+		start++
+	}
+	end := start
+	for end < len(line) && !blank(line[end]) {
+		end++
+	}
+	r.rest = line[end:]
+	r.field++
+	return line[start:end]
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' }
+
+func (r *record) seconds() float64   { return r.real(wantSeconds) }
+func (r *record) kilobytes() float64 { return r.real(wantKilobytes) }
+
+// What fields hold, and what follows the last one.
+const (
+	wantEnd       = "the end of the line after 18 fields"
+	wantInteger   = "an integer from 0 to 2^53, or -1 if unknown"
+	wantSeconds   = "a finite number of seconds >= 0, or -1 if unknown"
+	wantKilobytes = "a finite number of kilobytes >= 0, or -1 if unknown"
+)
+
+func (r *record) integer() int64 {
+	text := r.next()
+	if n, ok := digits(text); ok {
+		return n
+	}
+	if string(text) == "-1" {
+		return Unknown
+	}
+	r.refuse(text, wantInteger)
+	return 0
+}
+
+func (r *record) real(want string) float64 {
+	text := r.next()
+	if n, ok := digits(text); ok {
+		return float64(n)
+	}
+	if string(text) == "-1" {
+		return Unknown
+	}
+	if decimal(text) {
+		v, err := strconv.ParseFloat(string(text), 64)
+		if err == nil && (text[0] != '-' || v == Unknown) {
+			return v
+		}
+	}
+	r.refuse(text, want)
+	return 0
+}
+
+// digits returns the integer in a text of digits, if it is at most 2^53.
+func digits(text []byte) (n int64, ok bool) {
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		if n = 10*n + int64(c-'0'); n > largest {
+			return 0, false
+		}
+	}
+	return n, len(text) > 0
+}
+
+// decimal reports whether a text may be a decimal number, with no plus before it; it is none of words, of hexadecimal
+// digits or of digits in groups.
+func decimal(text []byte) bool {
+	for _, c := range text {
+		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+			return false
+		}
+	}
+	return len(text) > 0 && text[0] != '+'
+}
+
+// refuse keeps the first error.
+func (r *record) refuse(text []byte, want string) {
+	if r.err == nil {
+		r.err = input.Errorf(fieldPath(r.field), shown(text), "%s", want)
+	}
+}
+
+// shown returns text for an error: as it is, or quoted if it holds what is not for the eye.
+func shown(text []byte) string {
+	plain, quoted := string(text), strconv.Quote(string(text))
+	if quoted[1:len(quoted)-1] == plain {
+		return plain
+	}
+	return quoted
+}

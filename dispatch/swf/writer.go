@@ -1,0 +1,103 @@
+package swf
+
+import (
+	"bufio"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"productform/internal/input"
+)
+
+// A Writer writes a log. What a [Reader] takes from it equals what it was given.
+type Writer struct {
+	text *bufio.Writer
+	line []byte
+}
+
+// NewWriter returns a writer to w, which keeps some text back until [Writer.Flush].
+func NewWriter(w io.Writer) *Writer { return &Writer{text: bufio.NewWriter(w)} }
+
+// Comment writes a line of the header, which starts with ";". It is an error if there is a line feed in it, or a
+// carriage return at its end, or over 65535 bytes.
+func (w *Writer) Comment(line string) error {
+	switch {
+	case !strings.HasPrefix(strings.TrimLeft(line, " \t"), ";"):
+		return input.Errorf("comment", strconv.Quote(line), `a line that starts with ";"`)
+	case strings.Contains(line, "\n") || strings.HasSuffix(line, "\r"):
+		return input.Errorf("comment", strconv.Quote(line), "one line without its end")
+	case len(line) > longestLine:
+		return input.Errorf("comment", strconv.Quote(line), "a line of at most %d bytes", longestLine)
+	}
+	w.line = append(append(w.line[:0], line...), '\n')
+	_, err := w.text.Write(w.line)
+	return err
+}
+
+// Write writes a job, without exponents. It is an error, and nothing is written, if a field is neither [Unknown] nor a
+// number that a [Reader] takes.
+func (w *Writer) Write(j Job) error {
+	p := printer{line: w.line[:0]}
+	p.integer(j.Number)
+	p.real(j.Submit, wantSeconds)
+	p.real(j.Wait, wantSeconds)
+	p.real(j.RunTime, wantSeconds)
+	p.integer(j.Processors)
+	p.real(j.CPUTime, wantSeconds)
+	p.real(j.Memory, wantKilobytes)
+	p.integer(j.RequestedProcessors)
+	p.real(j.RequestedTime, wantSeconds)
+	p.real(j.RequestedMemory, wantKilobytes)
+	p.integer(j.Status)
+	p.integer(j.User)
+	p.integer(j.Group)
+	p.integer(j.Executable)
+	p.integer(j.Queue)
+	p.integer(j.Partition)
+	p.integer(j.PrecedingJob)
+	p.real(j.ThinkTime, wantSeconds)
+	w.line = append(p.line, '\n')
+	if p.err != nil {
+		return p.err
+	}
+	_, err := w.text.Write(w.line)
+	return err
+}
+
+// Flush writes what was kept back.
+func (w *Writer) Flush() error { return w.text.Flush() }
+
+// A printer is a line that is being put together, field by field.
+type printer struct {
+	line  []byte
+	field int   // number of the field added last
+	err   error // of the first field that is no good
+}
+
+// separate begins a field.
+func (p *printer) separate() {
+	if p.field++; p.field > 1 {
+		p.line = append(p.line, ' ')
+	}
+}
+
+func (p *printer) integer(v int64) {
+	p.separate()
+	if p.err == nil && v != Unknown && !(v >= 0 && v <= largest) {
+		p.err = input.Errorf(fieldPath(p.field), v, "%s", wantInteger)
+	}
+	p.line = strconv.AppendInt(p.line, v, 10)
+}
+
+func (p *printer) real(v float64, want string) {
+	p.separate()
+	if p.err == nil && v != Unknown && !(v >= 0 && v <= math.MaxFloat64) {
+		p.err = input.Errorf(fieldPath(p.field), v, "%s", want)
+	}
+	if v == math.Trunc(v) && math.Abs(v) <= largest { // -0, too, is written as 0
+		p.line = strconv.AppendInt(p.line, int64(v), 10)
+		return
+	}
+	p.line = strconv.AppendFloat(p.line, v, 'f', -1, 64)
+}
