@@ -10,7 +10,9 @@ import (
 	"testing"
 	"testing/iotest"
 
+	logs "productform/dispatch/swf"
 	"productform/internal/input"
+	"productform/traces"
 )
 
 const swf = "; Version: 2.2\n" +
@@ -100,6 +102,35 @@ func TestReadWork(t *testing.T) {
 		if !errors.As(err, &e) || e.Path != c.path || got != nil {
 			t.Errorf("%q: %v, error %v, want one for %s", c.text, got, err, c.path)
 		}
+	}
+}
+
+// The reader of whole logs finds the same sizes in a real one.
+func TestReadSizesOfALog(t *testing.T) {
+	const name = "SDSC-Par-1996"
+	open := func() io.Reader { return ok(traces.Open(name)) }
+	var sizes, work []float64
+	skipped, skippedWork := 0, 0
+	for job, err := range logs.NewReader(open(), name).All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job.RunTime > 0 {
+			sizes = append(sizes, job.RunTime)
+		} else {
+			skipped++
+		}
+		if job.RunTime > 0 && job.Processors > 0 {
+			work = append(work, job.RunTime*float64(job.Processors))
+		} else {
+			skippedWork++
+		}
+	}
+	if got, n, err := ReadSizes(open()); err != nil || n != skipped || !slices.Equal(got, sizes) {
+		t.Errorf("%d sizes, %d skipped, error %v, want %d and %d", len(got), n, err, len(sizes), skipped)
+	}
+	if got, n, err := ReadWork(open()); err != nil || n != skippedWork || !slices.Equal(got, work) {
+		t.Errorf("%d with work, %d skipped, error %v, want %d and %d", len(got), n, err, len(work), skippedWork)
 	}
 }
 

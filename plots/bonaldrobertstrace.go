@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -13,23 +12,14 @@ import (
 	"strconv"
 	"strings"
 
+	"productform/dispatch/swf"
 	"productform/fluid"
-	"productform/internal/input"
 	"productform/traces"
-)
-
-// The fields of a record of a log in Standard Workload Format that profiles are estimated from, counted from 0.
-const (
-	swfColumns    = 18
-	swfRunTime    = 3  // seconds
-	swfProcessors = 4  // allocated
-	swfUsed       = 5  // seconds of processor time used, mean over the processors
-	swfUser       = 11 // number of the user
 )
 
 // A logUser is what a log tells of the jobs of one user.
 type logUser struct {
-	user string
+	user int64
 	jobs int
 	held float64 // processor-seconds allocated
 	used float64 // processor-seconds in which the processor worked
@@ -62,49 +52,33 @@ func (u usage) total() logUser {
 	return sum
 }
 
-// readUsage reads a log. The error names the line that is not a record of 18 numbers.
+// readUsage reads a log in Standard Workload Format.
 func readUsage(r io.Reader) (u usage, err error) {
-	lines := bufio.NewScanner(r)
-	byName := make(map[string]*logUser)
-	for number := 1; lines.Scan(); number++ {
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || line[0] == ';' {
-			continue
-		}
-		fields := strings.Fields(line)
-		if len(fields) != swfColumns {
-			return u, input.Errorf(fmt.Sprintf("line %d", number), line, "the 18 fields of a Standard Workload Format log")
-		}
-		var v [swfColumns]float64
-		for i, text := range fields {
-			if v[i], err = strconv.ParseFloat(text, 64); err != nil || !(v[i] >= -1 && v[i] <= 1e15) {
-				return u, input.Errorf(fmt.Sprintf("line %d, field %d", number, i+1), text, "a number in [-1, 1e15]")
-			}
-		}
-		switch seconds, processors, used := v[swfRunTime], v[swfProcessors], v[swfUsed]; {
-		case seconds <= 0 || processors <= 0:
+	byUser := make(map[int64]*logUser)
+	for j, err := range swf.NewReader(r, logName).All() {
+		switch {
+		case err != nil:
+			return u, err
+		case j.RunTime <= 0 || j.Processors <= 0:
 			u.idle++
-		case used < 0:
+		case j.CPUTime == swf.Unknown:
 			u.unknown++
 		default:
-			one := byName[fields[swfUser]]
+			one := byUser[j.User]
 			if one == nil {
-				one = &logUser{user: fields[swfUser]}
-				byName[one.user] = one
+				one = &logUser{user: j.User}
+				byUser[j.User] = one
 			}
 			u.jobs++
 			one.jobs++
-			one.held += seconds * processors
-			one.used += used * processors
-			if used > seconds {
+			one.held += j.RunTime * float64(j.Processors)
+			one.used += j.CPUTime * float64(j.Processors)
+			if j.CPUTime > j.RunTime {
 				u.over++
 			}
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return u, err
-	}
-	for _, one := range byName {
+	for _, one := range byUser {
 		u.users = append(u.users, *one)
 	}
 	slices.SortFunc(u.users, func(a, b logUser) int { return cmp.Or(cmp.Compare(b.held, a.held), cmp.Compare(a.user, b.user)) })
@@ -139,7 +113,7 @@ func logPool(users []logUser, busy float64) *fluid.Pool {
 	}}
 	for _, u := range users {
 		b := u.busy()
-		p.Jobs = append(p.Jobs, fluid.Job{Name: "user " + u.user, Demand: []*big.Rat{big.NewRat(1, 1), exact(b), exact(1 - b)}})
+		p.Jobs = append(p.Jobs, fluid.Job{Name: fmt.Sprintf("user %d", u.user), Demand: []*big.Rat{big.NewRat(1, 1), exact(b), exact(1 - b)}})
 	}
 	return p
 }
@@ -155,7 +129,7 @@ func loggedUsers(_ context.Context, _ effort, f *Figure) error {
 	users := u.users[:shownUsers]
 	for _, one := range users {
 		if !(one.busy() > 0 && one.busy() < 1) {
-			return fmt.Errorf("user %s: part of the time that nodes work = %v, want one in (0, 1)", one.user, one.busy())
+			return fmt.Errorf("user %d: part of the time that nodes work = %v, want one in (0, 1)", one.user, one.busy())
 		}
 	}
 	pool := logPool(users, busy)
@@ -169,7 +143,7 @@ func loggedUsers(_ context.Context, _ effort, f *Figure) error {
 		if w > b {
 			byWaiting++
 		}
-		names = append(names, fmt.Sprintf("%d: %s (%s %%, %s)", k+1, one.user, short(100*one.held/total.held), strconv.FormatFloat(one.busy(), 'f', 3, 64)))
+		names = append(names, fmt.Sprintf("%d: %d (%s %%, %s)", k+1, one.user, short(100*one.held/total.held), strconv.FormatFloat(one.busy(), 'f', 3, 64)))
 	}
 	axis := Axis{Quantity: "user, by processor-seconds in the log", Min: 0.5, Max: shownUsers + 0.5, Ticks: ranks}
 	needs := Panel{Title: "Needs of a node relative to the pool", X: axis, Y: Axis{Quantity: "part of capacity, nodes = 1", Scale: Log},
@@ -258,8 +232,8 @@ func logChecks(f *Figure, results map[fluid.Policy]*fluid.Allocation, users []lo
 	for k, u := range users {
 		top := max(u.needs(busy))
 		f.Checks = append(f.Checks,
-			solved(f.ID+"b", fmt.Sprintf("dominant share of user %s, DRF, as one over the sum of needs", u.user), results[fluid.DRF].Jobs[k].DominantShare.Float, share, 1e-12),
-			solved(f.ID+"b", fmt.Sprintf("dominant share of user %s, PF, by bisection for the price of waiting", u.user), results[fluid.PF].Jobs[k].DominantShare.Float, nodes[k]/logNodes*top, 1e-8))
+			solved(f.ID+"b", fmt.Sprintf("dominant share of user %d, DRF, as one over the sum of needs", u.user), results[fluid.DRF].Jobs[k].DominantShare.Float, share, 1e-12),
+			solved(f.ID+"b", fmt.Sprintf("dominant share of user %d, PF, by bisection for the price of waiting", u.user), results[fluid.PF].Jobs[k].DominantShare.Float, nodes[k]/logNodes*top, 1e-8))
 	}
 }
 
