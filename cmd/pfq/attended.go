@@ -12,6 +12,14 @@ const attendedEvery = 5 * time.Second
 // attended does what may take long, and tells from time to time that it goes on. It ends early if a signal comes; the
 // work then goes on unattended until the program ends.
 func attended[T any](ctx context.Context, stderr io.Writer, work func() (T, error)) (T, error) {
+	start := time.Now()
+	tell := func() { fmt.Fprintf(stderr, "pfq: solving, %.0f s\n", time.Since(start).Seconds()) }
+	return watched(ctx, attendedEvery, tell, func(context.Context) (T, error) { return work() })
+}
+
+// watched does what may take long, and calls tell every so often meanwhile. If a signal comes it ends the context of the
+// work, and does not wait for that.
+func watched[T any](ctx context.Context, every time.Duration, tell func(), work func(context.Context) (T, error)) (T, error) {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	type answer struct {
@@ -19,22 +27,24 @@ func attended[T any](ctx context.Context, stderr io.Writer, work func() (T, erro
 		err   error
 	}
 	done := make(chan answer, 1)
-	start := time.Now()
 	go func() {
-		value, err := work()
+		value, err := work(ctx)
 		done <- answer{value, err}
 	}()
-	tick := time.NewTicker(attendedEvery)
+	tick := time.NewTicker(every)
 	defer tick.Stop()
+	var none T
 	for {
 		select {
 		case a := <-done:
+			if a.err != nil && ctx.Err() != nil {
+				return none, errInterrupted
+			}
 			return a.value, a.err
 		case <-ctx.Done():
-			var none T
 			return none, errInterrupted
 		case <-tick.C:
-			fmt.Fprintf(stderr, "pfq: solving, %.0f s\n", time.Since(start).Seconds())
+			tell()
 		}
 	}
 }

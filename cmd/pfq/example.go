@@ -15,9 +15,9 @@ import (
 )
 
 // The first line of every example is a comment that says what it means. Clusters stand in the folder itself, pools and
-// traffic of pfq allocate below it.
+// traffic of pfq allocate and logs of pfq dispatch below it.
 //
-//go:embed examples/*.yaml examples/*/*.yaml
+//go:embed examples/*.yaml examples/*/*.yaml examples/*/*.swf
 var examples embed.FS
 
 func newExample() *cobra.Command {
@@ -38,7 +38,8 @@ func newExample() *cobra.Command {
   storage        A storage cluster: each data set has replicas on some nodes, and is read from all of them at once.
   three-servers  The three servers of Bonald and Comte (2017), figure 1, at load 0.8.
   two-jobs       Two jobs share 9 processors and 18 GB: one needs memory, the other processors.
-  two-classes    Two classes of jobs come and go on 9 processors and 18 GB, at loads of 0.85 and 0.875.`,
+  two-classes    Two classes of jobs come and go on 9 processors and 18 GB, at loads of 0.85 and 0.875.
+  five-jobs      Five jobs of five users in half a minute, for about four workers.`,
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: exampleNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,7 +60,7 @@ func newExample() *cobra.Command {
 // exampleFiles returns the paths of the examples.
 func exampleFiles() []string {
 	var files []string
-	for _, pattern := range []string{"examples/*.yaml", "examples/*/*.yaml"} {
+	for _, pattern := range []string{"examples/*.yaml", "examples/*/*.yaml", "examples/*/*.swf"} {
 		found, err := fs.Glob(examples, pattern)
 		if err != nil {
 			panic(err) // embedded
@@ -69,7 +70,7 @@ func exampleFiles() []string {
 	return files
 }
 
-func exampleName(file string) string { return strings.TrimSuffix(path.Base(file), ".yaml") }
+func exampleName(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 
 func exampleNames() []string {
 	var names []string
@@ -99,7 +100,7 @@ func listExamples() []byte {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, name := range exampleNames() {
 		first, _, _ := strings.Cut(string(readExample(name)), "\n")
-		fmt.Fprintf(w, "%s\t%s\n", name, strings.TrimPrefix(first, "# "))
+		fmt.Fprintf(w, "%s\t%s\n", name, strings.TrimLeft(first, "#; "))
 	}
 	w.Flush()
 	return b.Bytes()

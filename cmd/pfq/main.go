@@ -5,13 +5,14 @@
 //	pfq simulate MODEL   estimates of the same by simulation, under three policies, for any law of sizes
 //	pfq tags             hosts that guess job sizes: best cutoffs, and the rivals of this policy
 //	pfq allocate POOL    divisible resources shared among jobs, at rest or in random traffic
+//	pfq dispatch TRACE   a log of jobs replayed under policies that share workers among them
 //	pfq example [NAME]   a model to start from
 //
-// MODEL and POOL are files in JSON or YAML, or - for the standard input. The answer is a table, JSON or CSV.
-// The exit status is 0 if there is an answer, 1 if the model has none (it is unstable, say) and 2 for
+// MODEL and POOL are files in JSON or YAML, TRACE is a log of jobs, - is the standard input. The answer is a table, JSON
+// or CSV. The exit status is 0 if there is an answer, 1 if the model has none (it is unstable, say) and 2 for
 // bad usage or bad input, with one line on the standard error. Ctrl-C ends it by the signal, which a shell
-// tells as 130; allocate and simulations say so, the latter once their runs have stopped and with how many are kept, and
-// end with that status.
+// tells as 130; allocate, dispatch and simulations say so, simulations once their runs have stopped and with how many
+// are kept, and end with that status.
 package main
 
 import (
@@ -56,8 +57,8 @@ func newRoot() *cobra.Command {
 		Use:   "pfq",
 		Short: "Answers about clusters of servers shared by classes of jobs, exact and by simulation",
 		Long: `pfq gives exact answers about clusters of servers shared by classes of jobs, under balanced fairness, and
-simulates them, also where theory has no answer. It analyses farms of hosts that guess how large jobs are, too, and shares
-divisible resources among jobs.
+simulates them, also where theory has no answer. It analyses farms of hosts that guess how large jobs are, too, shares
+divisible resources among jobs, and replays logs of jobs under policies that dispatch them.
 
 Exit status: 0 answered, 1 the model is valid but has no answer (it is unstable, or infeasible), 2 bad usage or bad input,
 130 interrupted.`,
@@ -78,6 +79,6 @@ Exit status: 0 answered, 1 the model is valid but has no answer (it is unstable,
   own-2   3/4 = 0.75
   shared  9/10 = 0.9`,
 	}
-	root.AddCommand(newSolve(), newStability(), newSimulate(), newTags(), newAllocate(), newExample(), newVersion())
+	root.AddCommand(newSolve(), newStability(), newSimulate(), newTags(), newAllocate(), newDispatch(), newExample(), newVersion())
 	return root
 }

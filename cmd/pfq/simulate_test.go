@@ -21,7 +21,7 @@ import (
 )
 
 // progressLines may appear on a slow machine.
-var progressLines = regexp.MustCompile(`(?m)^pfq: ([0-9]+ of [0-9]+ runs.*|solving, [0-9]+ s)\n`)
+var progressLines = regexp.MustCompile(`(?m)^pfq: ([0-9]+ of [0-9]+ (?:runs|jobs).*|solving, [0-9]+ s)\n`)
 
 // simulate runs pfq simulate on a model and returns what it wrote, progress apart.
 func simulate(model, args string) (stdout, stderr string, status int) {

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"productform/dispatch"
+	"productform/dispatch/swf"
+	"productform/internal/input"
+	"productform/traces"
+)
+
+const (
+	mostDispatchWorkers = 1_000_000
+	workersWanted       = "an integer in 1..1000000"
+	speedsWanted        = "speeds such as 1,1,0.5 or 10x1,10x0.5, one a worker, or uniform:LOW:HIGH"
+	uniformWanted       = "uniform:LOW:HIGH with 1e-100 <= LOW <= HIGH <= 1e100"
+	outagesWanted       = "outages WORKERS@FROM-TO such as 1-6@55-115,8@200-"
+)
+
+// parseInterval reads LOW:HIGH with least <= LOW <= HIGH <= most.
+func parseInterval(least, most float64) func(string) (interval, bool) {
+	return func(text string) (interval, bool) {
+		low, high, _ := strings.Cut(text, ":")
+		a, errLow := strconv.ParseFloat(low, 64)
+		b, errHigh := strconv.ParseFloat(high, 64)
+		return interval{a, b}, errLow == nil && errHigh == nil && a >= least && a <= b && b <= most
+	}
+}
+
+// parseLearning reads DEFAULT or DEFAULT:WINDOW.
+func parseLearning(text string) (l dispatch.Learning, ok bool) {
+	standard, window, windowed := strings.Cut(text, ":")
+	v, err := strconv.ParseFloat(standard, 64)
+	l.Default, ok = v, err == nil && v >= 1e-100 && v <= 1e100
+	if ok && windowed {
+		l.Window, ok = parseInt(1e6)(window)
+	}
+	return l, ok
+}
+
+// parseSpeeds reads --heterogeneous; uniform speeds are drawn here as well.
+func (f *dispatchFlags) parseSpeeds() error {
+	const flag = "--heterogeneous"
+	bounds, uniform := strings.CutPrefix(f.heterogeneous, "uniform:")
+	if uniform {
+		v, ok := parseInterval(1e-100, 1e100)(bounds)
+		if !ok {
+			return input.Errorf(flag, f.heterogeneous, "%s", uniformWanted)
+		}
+		f.uniform = true
+		var err error
+		f.speeds, err = dispatch.UniformSpeeds(f.workers, v.low, v.high, f.seed)
+		return err
+	}
+	if f.heterogeneous == "" {
+		f.speeds = slices.Repeat([]float64{1}, f.workers)
+		return nil
+	}
+	for i, word := range strings.Split(f.heterogeneous, ",") {
+		count, speed, counted := strings.Cut(word, "x")
+		n, ok := 1, true
+		if counted {
+			n, ok = parseInt(mostDispatchWorkers)(count)
+		} else {
+			speed = word
+		}
+		v, err := strconv.ParseFloat(speed, 64)
+		switch {
+		case err != nil && f.heterogeneous == word: // no list
+			return input.Errorf(flag, f.heterogeneous, "%s", speedsWanted)
+		case !ok || err != nil || !(v >= 1e-100 && v <= 1e100):
+			return input.Errorf(input.Index(flag, i), cmp.Or(word, "nothing"), "a speed in [1e-100, 1e100], or NxSPEED for N workers")
+		case n > f.workers-len(f.speeds): // before so many are made
+			return input.Errorf(input.Index(flag, i), word, "%d speeds in all, one a worker", f.workers)
+		}
+		f.speeds = append(f.speeds, slices.Repeat([]float64{v}, n)...)
+	}
+	if len(f.speeds) != f.workers {
+		return input.Errorf(flag, counted(len(f.speeds), "speed"), "%d speeds, one a worker", f.workers)
+	}
+	return nil
+}
+
+// An outageGroup is an item of --outages: the workers first to last, counted from 1, are away.
+type outageGroup struct {
+	text        string
+	first, last int
+	from, to    float64
+}
+
+// outageForm has the parts of an outage; a minus after e belongs to a number.
+var outageForm = regexp.MustCompile(`^(\d+)(?:-(\d+))?@((?:[^-eE]|[eE]-?)+)-(.*)$`)
+
+func parseOutage(text string) (g outageGroup, ok bool) {
+	parts := outageForm.FindStringSubmatch(text)
+	if parts == nil {
+		return g, false
+	}
+	first, errFirst := strconv.Atoi(parts[1])
+	last, errLast := strconv.Atoi(cmp.Or(parts[2], parts[1]))
+	from, errFrom := strconv.ParseFloat(parts[3], 64)
+	to, errTo := strconv.ParseFloat(cmp.Or(parts[4], "+Inf"), 64)
+	g = outageGroup{text, first, last, from, to}
+	return g, errFirst == nil && errLast == nil && errFrom == nil && errTo == nil
+}
+
+// parseOutages reads --outages.
+func (f *dispatchFlags) parseOutages() error {
+	const flag = "--outages"
+	if f.outageList == "" {
+		return nil
+	}
+	var groups []outageGroup
+	for i, text := range strings.Split(f.outageList, ",") {
+		g, ok := parseOutage(text)
+		path, value := input.Index(flag, i), cmp.Or(text, "nothing")
+		switch {
+		case !ok:
+			return input.Errorf(path, value, "WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good")
+		case g.first < 1 || g.last > f.workers:
+			return input.Errorf(path, value, "workers in 1..%d", f.workers)
+		case g.first > g.last:
+			return input.Errorf(path, value, "workers FIRST-LAST with FIRST <= LAST")
+		case !(g.from >= 0 && g.from <= 1e100 && g.to > g.from):
+			return input.Errorf(path, value, "times FROM-TO with 0 <= FROM < TO, FROM at most 1e100")
+		}
+		for k, h := range groups {
+			if max(g.first, h.first) <= min(g.last, h.last) && g.from < h.to && h.from < g.to {
+				return input.Errorf(path, value, "an outage that does not overlap %s, %s[%d], which takes worker %d as well", h.text, flag, k, max(g.first, h.first))
+			}
+		}
+		groups = append(groups, g)
+		for w := g.first; w <= g.last; w++ {
+			f.outages = append(f.outages, dispatch.Outage{Worker: w - 1, From: g.from, To: g.to})
+		}
+	}
+	return nil
+}
+
+// openTrace opens the file, or the log that pfq holds.
+func openTrace(name string, stdin io.Reader) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	file, err := os.Open(name)
+	switch {
+	case err == nil:
+		return file, nil
+	case errors.Is(err, fs.ErrNotExist) && slices.Contains(traces.Names(), name):
+		return traces.Open(name)
+	}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err // the rest of it repeats the name
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w; the logs that pfq holds are %s", name, err, strings.Join(traces.Names(), ", "))
+	}
+	return nil, fmt.Errorf("%s: %w", name, err)
+}
+
+// readTrace reads the log until the context is done.
+func readTrace(ctx context.Context, name string, stdin io.Reader) (log []swf.Job, err error) {
+	from, err := openTrace(name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	reader := swf.NewReader(from, source(name))
+	for {
+		job, err := reader.Read()
+		switch {
+		case err == io.EOF:
+			return log, nil
+		case err != nil:
+			return nil, readError(source(name), err)
+		}
+		log = append(log, job)
+		if len(log)%1000 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// readError gives the error the name of the file, once.
+func readError(name string, err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	if strings.HasPrefix(err.Error(), name+":") {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// jobsOf makes jobs of the log.
+func (f *dispatchFlags) jobsOf(log []swf.Job, name string) (jobs []dispatch.Job, skipped int, err error) {
+	jobs, skipped, err = f.sampling.Jobs(log, f.seed)
+	var bad *input.Error
+	if !errors.As(err, &bad) {
+		return jobs, skipped, err
+	}
+	flags := map[string]string{"TimeScale": "--time-scale", "GapScale": "--gap-scale", "Batch": "--batch", "DeadlineFactor": "--deadline-factor"}
+	switch {
+	case bad.Path == "Count":
+		whole := f.sampling
+		whole.Count = 0
+		if usable, _, err := whole.Jobs(log, f.seed); err == nil {
+			return nil, 0, input.Errorf("--sample", bad.Value, "an integer in 1..%d, the jobs of %s that can be run", len(usable), name)
+		}
+	case bad.Path == "Log":
+		without := &input.Error{Want: "a log in Standard Workload Format with jobs", Value: "a file without"}
+		if len(log) > 0 {
+			without = &input.Error{Want: "a log with a job of known submission, run time and processors", Value: counted(len(log), "job") + " without"}
+		}
+		return nil, 0, fmt.Errorf("%s: %w", name, without)
+	case flags[bad.Path] != "":
+		bad = &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}
+	}
+	return nil, 0, named(bad, name, log)
+}
+
+var placeForm = regexp.MustCompile(`Log\[(\d+)\](?:\.(\w+))?`)
+
+// named says what an error of the library means for the file: a place in the log is the number of a job.
+func named(bad *input.Error, name string, log []swf.Job) error {
+	words := map[string]string{"Submit": "submit time", "RunTime": "run time", "Processors": "processors"}
+	translate := func(text string) string {
+		return placeForm.ReplaceAllStringFunc(text, func(place string) string {
+			parts := placeForm.FindStringSubmatch(place)
+			i, err := strconv.Atoi(parts[1])
+			switch {
+			case err != nil || i >= len(log):
+				return place
+			case parts[2] == "":
+				return fmt.Sprintf("job %d", log[i].Number)
+			}
+			return fmt.Sprintf("the %s of job %d", words[parts[2]], log[i].Number)
+		})
+	}
+	e := &input.Error{Path: translate(bad.Path), Value: bad.Value, Want: translate(bad.Want)}
+	if strings.HasPrefix(e.Path, "--") {
+		return e
+	}
+	return fmt.Errorf("%s: %w", name, e)
+}
