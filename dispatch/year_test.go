@@ -23,9 +23,9 @@ func year(t testing.TB) []Job {
 		}
 		g := func(i int) float64 { v, _ := strconv.ParseFloat(fs[i-1], 64); return v }
 		j := Job{ID: int64(g(1)), Submit: g(2), Work: g(4), Tasks: int(g(5)), Priority: float64(int(g(12))%100 + 1)}
-		j.Deadline = j.Submit + max(1,2*j.Work)
+		j.Deadline = j.Submit + max(1, 2*j.Work)
 		if j.Tasks >= 4 {
-			j.Deadline = j.Submit + max(1,2*j.Work*float64(j.Tasks)/4)
+			j.Deadline = j.Submit + max(1, 2*j.Work*float64(j.Tasks)/4)
 		}
 		jobs = append(jobs, j)
 	}
