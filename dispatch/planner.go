@@ -3,9 +3,7 @@ package dispatch
 import (
 	"cmp"
 	"math"
-	"math/big"
 	"slices"
-	"strconv"
 )
 
 // enough is the part of a need that counts as all of it, against rounding.
@@ -25,8 +23,6 @@ type planner struct {
 	jobs []Request
 	room []int // for free
 	free []int // workers left, in order
-
-	workers, kept int // ⌈r m⌉ for m workers
 }
 
 func newPlanner(p Policy, speeds []float64, jobs int) *planner {
@@ -49,18 +45,15 @@ func newPlanner(p Policy, speeds []float64, jobs int) *planner {
 // fastest reports whether the policy knows that workers differ.
 func (q *planner) fastest() bool { return q.policy.Rule == Workload || q.policy.Rule == Deadline }
 
-// assign plans the workers that are up for the jobs listed, which are in order of priority and of deadline; the second
-// order is used by EDF and for spare workers by deadline only.
-func (q *planner) assign(jobs []Request, byPriority, byDeadline []int, up []bool, now float64) {
+// assign plans the workers listed, which are in the order of q, for the jobs listed, which are in order of priority and
+// of deadline; the second order is used by EDF and for spare workers by deadline only.
+func (q *planner) assign(jobs []Request, byPriority, byDeadline, workers []int, now float64) {
 	for _, j := range q.chosen {
 		q.planned[j] = 0
 	}
-	q.jobs, q.chosen, q.free = jobs, q.chosen[:0], q.room[:0]
-	for _, s := range q.order {
+	q.jobs, q.chosen, q.free = jobs, q.chosen[:0], append(q.room[:0], workers...)
+	for s := range q.job {
 		q.job[s] = -1
-		if up[s] {
-			q.free = append(q.free, s)
-		}
 	}
 	switch q.policy.Rule {
 	case Priority:
@@ -98,23 +91,11 @@ func (q *planner) assign(jobs []Request, byPriority, byDeadline []int, up []bool
 // byPriority is Algorithm 1 of [L14].
 func (q *planner) byPriority(order []int) {
 	m := len(q.free)
-	if m != q.workers {
-		q.workers, q.kept = m, ceilPart(q.policy.Reserve, m)
-	}
-	c := max(1, m-q.kept)
+	c := max(1, m-int(math.Ceil(q.policy.Reserve*float64(m)*enough)))
 	for k := 0; k < len(order) && len(q.free) > 0; k++ {
 		q.give(order[k], c, math.Inf(1))
 		c = 1
 	}
-}
-
-// ceilPart returns ⌈r m⌉ for the decimal number r as it prints.
-func ceilPart(r float64, m int) int {
-	part, _ := new(big.Rat).SetString(strconv.FormatFloat(r, 'g', -1, 64))
-	part.Mul(part, new(big.Rat).SetInt64(int64(m)))
-	up := new(big.Int).Add(part.Num(), part.Denom())
-	up.Sub(up, big.NewInt(1)).Quo(up, part.Denom())
-	return int(up.Int64())
 }
 
 // byProportion is Algorithm 2 of [L14].
@@ -160,12 +141,15 @@ func (q *planner) give(j, c int, need float64) {
 	if own && q.fastest() {
 		slices.SortFunc(q.free, func(a, b int) int { return cmp.Or(cmp.Compare(speeds[b], speeds[a]), cmp.Compare(a, b)) })
 	}
-	k, sum := 0, 0.0
-	for k == 0 || k < c && sum < need*enough {
-		s := q.free[k]
+	k := c
+	if !math.IsInf(need, 1) {
+		k = 1
+		for sum := speeds[q.free[0]]; k < c && sum < need*enough; k++ {
+			sum += speeds[q.free[k]]
+		}
+	}
+	for _, s := range q.free[:k] {
 		q.job[s] = j
-		sum += speeds[s]
-		k++
 	}
 	q.free = q.free[k:]
 	if own && q.fastest() {

@@ -54,7 +54,8 @@ const (
 // and Deadline, and their spare workers, by speed at the tasks of the job, fastest first and equal ones in the order
 // given.
 //
-// Where a need is within 1e-9 of what a number of workers gives, that number is enough: rounding never costs a worker.
+// Where a need, or the part of the workers that is kept, is above what a number of workers gives by no more than 1e-9 of
+// itself, that number is enough: rounding never costs a worker.
 type Policy struct {
 	Rule    Rule
 	Spare   Spare   // not used by EDF, under which workers are left only if no job can use them
@@ -87,7 +88,7 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 	}
 	order := make([]int, len(jobs))
 	for j := range jobs {
-		if err := jobs[j].check(input.Index("Jobs", j), len(speeds)); err != nil {
+		if err := jobs[j].check(j, len(speeds)); err != nil {
 			return nil, err
 		}
 		order[j] = j
@@ -96,12 +97,8 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 	slices.SortStableFunc(byPriority, func(i, j int) int { return cmp.Compare(jobs[j].Priority, jobs[i].Priority) })
 	slices.SortStableFunc(byDeadline, func(i, j int) int { return cmp.Compare(jobs[i].due(), jobs[j].due()) })
 
-	up := make([]bool, len(speeds))
-	for s := range up {
-		up[s] = true
-	}
 	plan := newPlanner(p, speeds, len(jobs))
-	plan.assign(jobs, byPriority, byDeadline, up, now)
+	plan.assign(jobs, byPriority, byDeadline, plan.order, now)
 	return plan.job, nil
 }
 
@@ -127,29 +124,33 @@ func (p Policy) check(path string) error {
 	return nil
 }
 
-func (r *Request) check(path string, workers int) error {
+// check checks a request, the one at place j.
+func (r *Request) check(j, workers int) error {
 	switch {
 	case !quantity(r.Priority):
-		return input.Errorf(input.Field(path, "Priority"), r.Priority, "a number in [0, 1e100]")
-	case !quantity(r.Deadline):
-		return input.Errorf(input.Field(path, "Deadline"), r.Deadline, "a time in (0, 1e100], or 0 for none")
+		return input.Errorf(jobField(j, "Priority"), r.Priority, "a number in [0, 1e100]")
+	case !(r.Deadline == 0 || quantity(r.Deadline)):
+		return input.Errorf(jobField(j, "Deadline"), r.Deadline, "a time in (0, 1e100], or 0 for none")
 	case r.Tasks < 1:
-		return input.Errorf(input.Field(path, "Tasks"), r.Tasks, "an integer >= 1")
+		return input.Errorf(jobField(j, "Tasks"), r.Tasks, "an integer >= 1")
 	case !quantity(r.Work):
-		return input.Errorf(input.Field(path, "Work"), r.Work, "a number of seconds in [0, 1e100]")
+		return input.Errorf(jobField(j, "Work"), r.Work, "a number of seconds in [0, 1e100]")
 	}
-	return checkJobSpeeds(path, r.Speeds, workers)
+	return checkJobSpeeds(j, r.Speeds, workers)
 }
 
-// checkJobSpeeds checks the speeds that a job has of its own.
-func checkJobSpeeds(path string, speeds []float64, workers int) error {
-	if speeds == nil {
+// jobField returns the path of a field of job j.
+func jobField(j int, field string) string { return input.Field(input.Index("Jobs", j), field) }
+
+// checkJobSpeeds checks the speeds that job j has of its own.
+func checkJobSpeeds(j int, speeds []float64, workers int) error {
+	switch {
+	case speeds == nil:
 		return nil
+	case len(speeds) != workers:
+		return input.Errorf(jobField(j, "Speeds"), len(speeds), "%d speeds, one a worker", workers)
 	}
-	if len(speeds) != workers {
-		return input.Errorf(input.Field(path, "Speeds"), len(speeds), "%d speeds, one a worker", workers)
-	}
-	return checkSpeeds(input.Field(path, "Speeds"), speeds)
+	return checkSpeeds(jobField(j, "Speeds"), speeds)
 }
 
 // checkSpeeds checks speeds of workers, of which there is at least one.

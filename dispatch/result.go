@@ -100,7 +100,6 @@ type totals struct {
 	runningBy        float64 // ∫ running dt
 	plannedSum       float64 // Σ planned over decisions
 	decisions        int
-	upWorkers        int     // less those of the beginning
 	capacity         float64 // ∫ workers up dt, from the first submission on
 	useful, wasted   float64 // seconds of workers
 	started          bool    // a job has been submitted
@@ -132,7 +131,7 @@ func (r *run) measure(then float64) {
 		r.runningBy += r.running * seconds
 	}
 	if r.started {
-		r.capacity += float64(len(r.up)+r.upWorkers) * seconds
+		r.capacity += float64(len(r.workers)) * seconds
 	}
 }
 
@@ -171,10 +170,7 @@ func (r *run) violated(served []int) float64 {
 func (r *run) result() *Result {
 	res := &Result{Jobs: r.records, Decisions: r.decisions}
 	first := math.Inf(1)
-	var speeds float64
-	for _, v := range r.s.Speeds {
-		speeds += v
-	}
+	fastest, sum := fastestAndSum(r.s.Speeds)
 	var responses, slowdowns []float64
 	for i := range r.records {
 		j, rec := &r.s.Jobs[i], &r.records[i]
@@ -186,7 +182,7 @@ func (r *run) result() *Result {
 			res.DeadlineMissPenalty += j.Priority * late
 		}
 		responses = append(responses, rec.Response)
-		if alone := j.alone(r.s.Speeds, speeds); alone > 0 {
+		if alone := j.alone(fastest, sum); alone > 0 {
 			rec.Slowdown = rec.Response / alone
 			slowdowns = append(slowdowns, rec.Slowdown)
 		}
@@ -207,16 +203,20 @@ func (r *run) result() *Result {
 	return res
 }
 
-// alone returns the time of [Record.Slowdown], given the speeds of the workers and their sum.
-func (j *Job) alone(speeds []float64, sum float64) float64 {
+// alone returns the time of [Record.Slowdown], given the largest speed of the workers and the sum of all.
+func (j *Job) alone(fastest, sum float64) float64 {
 	if j.Speeds != nil {
-		speeds, sum = j.Speeds, 0
-		for _, v := range speeds {
-			sum += v
-		}
+		fastest, sum = fastestAndSum(j.Speeds)
 	}
 	total, largest := j.total()
-	return max(total/sum, largest/slices.Max(speeds))
+	return max(total/sum, largest/fastest)
+}
+
+func fastestAndSum(speeds []float64) (fastest, sum float64) {
+	for _, v := range speeds {
+		fastest, sum = max(fastest, v), sum+v
+	}
+	return fastest, sum
 }
 
 // spread sums up values, which it sorts.

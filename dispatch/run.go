@@ -12,9 +12,10 @@ import (
 // Run runs the scenario on a simulated clock until all jobs are done. At each moment at which jobs are submitted, tasks
 // finish, or workers fail or return, after all that happens then, the policy plans all workers that are up for all jobs
 // present, tasks in hand counted as not begun. The plan is put into effect as far as tasks in hand allow, which are not
-// cut: idle workers begin tasks of the jobs planned for them, if those run on fewer workers than planned, and else of
-// other such jobs, in the order in which the policy gave these their first worker. So no worker is idle while tasks
-// wait, unless spare workers are kept.
+// cut: idle workers, in the order of the policy, begin tasks of the jobs planned for them, if those run on fewer workers
+// than planned, and then the ones left of other such jobs, in the order in which the policy gave these their first
+// worker. So no worker is idle while tasks wait, unless spare workers are kept. A job begins its tasks in their order, a
+// lost one again before those that never began; tasks that finish at the same time do so in the order in which they began.
 //
 // The result depends on nothing but the scenario. A decision takes O(jobs present + workers) at most, under all rules
 // but Proportion O(workers + log jobs), a submission O(jobs present); memory is that of the jobs. The error is an
@@ -59,10 +60,12 @@ type run struct {
 
 	plan    *planner
 	up      []bool
+	workers []int  // that are up, in the order of the policy
+	idle    []int  // those of them that have no task in hand
 	hand    []hand // by worker
-	idle    []int  // for decide
 	ends    ends.Heap[ending]
-	version int // of tasks begun
+	due     []ending // for finishes
+	version int      // of tasks begun
 
 	events []Event // since the last decision, for Watch
 	totals
@@ -71,7 +74,7 @@ type run struct {
 // tasks is how far a job is.
 type tasks struct {
 	next  int     // first task that never began
-	again []int   // tasks that were lost
+	again []int   // tasks that were lost, the last in order first
 	held  int     // in hand
 	place int     // in run.active, if held > 0
 	left  float64 // work of those not finished
@@ -123,6 +126,7 @@ func newRun(s *Scenario) *run {
 		r.up[w] = true
 		r.hand[w].job = -1
 	}
+	r.workers, r.idle = slices.Clone(r.plan.order), slices.Clone(r.plan.order)
 	for i := range s.Jobs {
 		j := &s.Jobs[i]
 		r.tasks[i].left, _ = j.total()
@@ -155,7 +159,7 @@ func newRun(s *Scenario) *run {
 func (r *run) next() (float64, bool) {
 	at := math.Inf(1)
 	for len(r.ends) > 0 {
-		if e := r.ends[0].Of; r.hand[e.worker].job >= 0 && r.hand[e.worker].version == e.version {
+		if r.holds(r.ends[0].Of) {
 			at = r.ends[0].At
 			break
 		}
@@ -170,15 +174,24 @@ func (r *run) next() (float64, bool) {
 	return at, !math.IsInf(at, 1)
 }
 
+// holds reports whether the worker still has the task in hand.
+func (r *run) holds(e ending) bool {
+	return r.hand[e.worker].job >= 0 && r.hand[e.worker].version == e.version
+}
+
 // finishes ends the tasks whose time has come.
 func (r *run) finishes() {
+	r.due = r.due[:0]
 	for len(r.ends) > 0 && r.ends[0].At <= r.now {
-		e := r.ends.Pop().Of
-		h := r.hand[e.worker]
-		if h.job < 0 || h.version != e.version {
-			continue
+		if e := r.ends.Pop().Of; r.holds(e) {
+			r.due = append(r.due, e)
 		}
+	}
+	slices.SortFunc(r.due, func(a, b ending) int { return cmp.Compare(a.version, b.version) })
+	for _, e := range r.due {
+		h := r.hand[e.worker]
 		r.release(Finished, e.worker)
+		r.idle = insert(r.idle, e.worker, r.handedOut)
 		j, t := &r.s.Jobs[h.job], &r.tasks[h.job]
 		r.useful += r.now - h.since
 		t.left = max(0, t.left-j.work(h.task))
@@ -225,13 +238,16 @@ func (r *run) changes() {
 		e := r.edges[0]
 		r.up[e.worker] = e.up
 		if e.up {
+			r.workers = insert(r.workers, e.worker, r.handedOut)
+			r.idle = insert(r.idle, e.worker, r.handedOut)
 			r.tell(Returned, -1, -1, e.worker)
-			r.upWorkers++
 			continue
 		}
-		r.upWorkers--
+		r.workers = remove(r.workers, e.worker, r.handedOut)
 		if r.hand[e.worker].job >= 0 {
 			r.lose(Lost, e.worker)
+		} else {
+			r.idle = remove(r.idle, e.worker, r.handedOut)
 		}
 		r.tell(Failed, -1, -1, e.worker)
 	}
@@ -241,7 +257,8 @@ func (r *run) changes() {
 func (r *run) lose(what Kind, w int) {
 	h := r.hand[w]
 	r.release(what, w)
-	r.tasks[h.job].again = append(r.tasks[h.job].again, h.task)
+	t := &r.tasks[h.job]
+	t.again = insert(t.again, h.task, func(a, b int) int { return cmp.Compare(b, a) })
 	r.records[h.job].Lost++
 	r.wasted += r.now - h.since
 }
@@ -269,35 +286,38 @@ func (r *run) older(a, b int) int {
 	return cmp.Or(cmp.Compare(r.s.Jobs[a].Submit, r.s.Jobs[b].Submit), cmp.Compare(a, b))
 }
 
-func insert(jobs []int, i int, order func(a, b int) int) []int {
-	k, _ := slices.BinarySearchFunc(jobs, i, order)
-	return slices.Insert(jobs, k, i)
+// handedOut is the order in which the policy hands out workers.
+func (r *run) handedOut(a, b int) int { return cmp.Compare(r.plan.rank[a], r.plan.rank[b]) }
+
+func insert(list []int, i int, order func(a, b int) int) []int {
+	k, _ := slices.BinarySearchFunc(list, i, order)
+	return slices.Insert(list, k, i)
 }
 
-func remove(jobs []int, i int, order func(a, b int) int) []int {
-	k, _ := slices.BinarySearchFunc(jobs, i, order)
-	return slices.Delete(jobs, k, k+1)
+func remove(list []int, i int, order func(a, b int) int) []int {
+	k, _ := slices.BinarySearchFunc(list, i, order)
+	return slices.Delete(list, k, k+1)
 }
 
 // decide plans anew and begins tasks.
 func (r *run) decide() {
 	p := r.plan
-	p.assign(r.requests, r.byPriority, r.byDeadline, r.up, r.now)
-	r.idle = r.idle[:0]
-	for _, w := range p.order {
-		switch j := p.job[w]; {
-		case !r.up[w] || r.hand[w].job >= 0:
-		case j >= 0 && r.wants(j):
+	p.assign(r.requests, r.byPriority, r.byDeadline, r.workers, r.now)
+	left := r.idle[:0]
+	for _, w := range r.idle {
+		if j := p.job[w]; j >= 0 && r.wants(j) {
 			r.begin(w, j)
-		default:
-			r.idle = append(r.idle, w)
+		} else {
+			left = append(left, w)
 		}
 	}
-	for k := 0; k < len(p.chosen) && len(r.idle) > 0; k++ {
-		for j := p.chosen[k]; len(r.idle) > 0 && r.wants(j); r.idle = r.idle[1:] {
-			r.begin(r.idle[0], j)
+	taken := 0
+	for _, j := range p.chosen {
+		for ; taken < len(left) && r.wants(j); taken++ {
+			r.begin(left[taken], j)
 		}
 	}
+	r.idle = slices.Delete(left, 0, taken)
 	if r.s.Emergency != 0 {
 		r.preempt()
 	}
@@ -379,10 +399,11 @@ func (r *run) preempt() {
 
 // stranded says which jobs never finish.
 func (r *run) stranded() error {
-	e := &StrandedError{Time: r.now, Jobs: len(r.records) - r.done, Job: -1}
-	for i := range r.requests {
-		if r.requests[i].Tasks > 0 && e.Job < 0 {
-			e.Job = i
+	e := &StrandedError{Jobs: len(r.records) - r.done}
+	e.Job = slices.IndexFunc(r.requests, func(q Request) bool { return q.Tasks > 0 })
+	for _, o := range r.s.Outages {
+		if math.IsInf(o.To, 1) {
+			e.Time = max(e.Time, o.From)
 		}
 	}
 	return e

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"productform/internal/input"
@@ -19,7 +20,9 @@ type Scenario struct {
 	Learning Learning
 
 	// Emergency, if not 0, is the priority from which on a job need not wait for workers planned for it: tasks in hand of
-	// jobs below that are not in the plan are killed, and run again later from their beginning ([L14], section 4.4).
+	// jobs below that are not in the plan are killed, and run again later from their beginning ([L14], section 4.4). Of
+	// the jobs that run on more workers than planned it hits the lowest priority first, then the task begun last, then the
+	// last worker.
 	Emergency float64
 
 	// Watch, if not nil, is called after each decision.
@@ -48,7 +51,7 @@ type Job struct {
 // beginning. One that is finished at From is not lost.
 type Outage struct {
 	Worker   int
-	From, To float64 // 0 <= From < To; To may be +Inf
+	From, To float64 // 0 <= From < To; To may be +Inf: for good
 }
 
 // Learning is the status checker of [L14], sections 3.5.1 and 4.4: the work of a task of a job is taken to be Default
@@ -95,7 +98,7 @@ func (s *Scenario) check() error {
 		return err
 	}
 	for i := range s.Jobs {
-		if err := s.Jobs[i].check(input.Index("Jobs", i), len(s.Speeds)); err != nil {
+		if err := s.Jobs[i].check(i, len(s.Speeds)); err != nil {
 			return err
 		}
 	}
@@ -110,36 +113,37 @@ func (s *Scenario) check() error {
 	return s.checkOutages()
 }
 
-func (j *Job) check(path string, workers int) error {
+// check checks a job, the one at place i.
+func (j *Job) check(i, workers int) error {
 	switch {
 	case !quantity(j.Submit):
-		return input.Errorf(input.Field(path, "Submit"), j.Submit, "a time in [0, 1e100]")
+		return input.Errorf(jobField(i, "Submit"), j.Submit, "a time in [0, 1e100]")
 	case !(j.Deadline == 0 || j.Deadline > j.Submit && quantity(j.Deadline)):
-		return input.Errorf(input.Field(path, "Deadline"), j.Deadline, "a time > %v, at which the job is submitted, and at most 1e100, or 0 for none",
+		return input.Errorf(jobField(i, "Deadline"), j.Deadline, "a time > %v, at which the job is submitted, and at most 1e100, or 0 for none",
 			j.Submit)
 	case !quantity(j.Priority):
-		return input.Errorf(input.Field(path, "Priority"), j.Priority, "a number in [0, 1e100]")
+		return input.Errorf(jobField(i, "Priority"), j.Priority, "a number in [0, 1e100]")
 	case j.Tasks < 1:
-		return input.Errorf(input.Field(path, "Tasks"), j.Tasks, "an integer >= 1")
+		return input.Errorf(jobField(i, "Tasks"), j.Tasks, "an integer >= 1")
 	case !quantity(j.Work):
-		return input.Errorf(input.Field(path, "Work"), j.Work, "a number of seconds in [0, 1e100]")
+		return input.Errorf(jobField(i, "Work"), j.Work, "a number of seconds in [0, 1e100]")
 	case !quantity(j.Estimate):
-		return input.Errorf(input.Field(path, "Estimate"), j.Estimate, "a number of seconds > 0, or 0 for the truth")
+		return input.Errorf(jobField(i, "Estimate"), j.Estimate, "a number of seconds > 0, or 0 for the truth")
 	}
 	if j.Works != nil {
 		if len(j.Works) != j.Tasks {
-			return input.Errorf(input.Field(path, "Works"), len(j.Works), "%d numbers, one a task", j.Tasks)
+			return input.Errorf(jobField(i, "Works"), len(j.Works), "%d numbers, one a task", j.Tasks)
 		}
 		if j.Work != 0 {
-			return input.Errorf(input.Field(path, "Work"), j.Work, "0 beside Works")
+			return input.Errorf(jobField(i, "Work"), j.Work, "0 beside Works")
 		}
-		for i, w := range j.Works {
+		for task, w := range j.Works {
 			if !quantity(w) {
-				return input.Errorf(input.Index(input.Field(path, "Works"), i), w, "a number of seconds in [0, 1e100]")
+				return input.Errorf(input.Index(jobField(i, "Works"), task), w, "a number of seconds in [0, 1e100]")
 			}
 		}
 	}
-	return checkJobSpeeds(path, j.Speeds, workers)
+	return checkJobSpeeds(i, j.Speeds, workers)
 }
 
 // checkOutages checks each outage, and that no two take the same worker at the same time.
@@ -153,8 +157,9 @@ func (s *Scenario) checkOutages() error {
 			return input.Errorf(input.Field(path, "Worker"), o.Worker, "a worker, 0 to %d", len(s.Speeds)-1)
 		case !quantity(o.From):
 			return input.Errorf(input.Field(path, "From"), o.From, "a time in [0, 1e100]")
-		case !(o.To > o.From):
-			return input.Errorf(input.Field(path, "To"), o.To, "a time > %v, at which the outage begins", o.From)
+		case !(o.To > o.From && (o.To <= largest || math.IsInf(o.To, 1))):
+			return input.Errorf(input.Field(path, "To"), o.To,
+				"a time > %v, at which the outage begins, and at most 1e100, or +Inf", o.From)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return compareOutages(s.Outages[a], s.Outages[b]) })

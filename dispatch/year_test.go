@@ -1,58 +1,95 @@
-package dispatch
+package dispatch_test
 
 import (
-	"bufio"
-	"strconv"
-	"strings"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
 	"testing"
 
+	"productform/dispatch"
+	"productform/dispatch/swf"
 	"productform/traces"
 )
 
-func year(t testing.TB) []Job {
-	f, err := traces.Open("SDSC-Par-1996")
+// yearJobs returns the jobs of the log of [L14], the year of 400 processors.
+func yearJobs(t testing.TB) []dispatch.Job {
+	t.Helper()
+	r, err := traces.Open("SDSC-Par-1996")
 	if err != nil {
 		t.Fatal(err)
 	}
-	sc := bufio.NewScanner(f)
-	var jobs []Job
-	for sc.Scan() {
-		fs := strings.Fields(sc.Text())
-		if fs[0][0] == ';' {
-			continue
-		}
-		g := func(i int) float64 { v, _ := strconv.ParseFloat(fs[i-1], 64); return v }
-		j := Job{ID: int64(g(1)), Submit: g(2), Work: g(4), Tasks: int(g(5)), Priority: float64(int(g(12))%100 + 1)}
-		j.Deadline = j.Submit + max(1, 2*j.Work)
-		if j.Tasks >= 4 {
-			j.Deadline = j.Submit + max(1, 2*j.Work*float64(j.Tasks)/4)
-		}
-		jobs = append(jobs, j)
+	log, err := swf.ReadAll(r, "SDSC-Par-1996")
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, skipped, err := dispatch.WholeLog().Jobs(log.Jobs, 1)
+	if err != nil || len(jobs)+skipped != 32135 {
+		t.Fatalf("%d jobs and %d skipped of 32135, error %v", len(jobs), skipped, err)
 	}
 	return jobs
 }
 
-func BenchmarkYear(b *testing.B) {
-	jobs := year(b)
-	speeds := make([]float64, 400)
-	het := make([]float64, 400)
-	for i := range speeds {
-		speeds[i] = 1
-		het[i] = .5 + float64(i*7919%400)/400
+// yearSpeeds returns the speeds of 400 equal workers, and of 400 from [0.5, 1.5].
+func yearSpeeds(t testing.TB) (equal, uniform []float64) {
+	t.Helper()
+	uniform, err := dispatch.UniformSpeeds(400, 0.5, 1.5, 1)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, p := range []Policy{{Rule: Priority}, {Rule: Proportion}, {Rule: Workload}, {Rule: Deadline}, {Rule: Deadline, Spare: SpareByDeadline}, {Rule: EDF}} {
-		for name, sp := range map[string][]float64{"hom": speeds, "het": het} {
-			b.Run(string(p.Rule)+string(p.Spare)+"/"+name, func(b *testing.B) {
+	return slices.Repeat([]float64{1}, 400), uniform
+}
+
+// sixPolicies returns those of [L14], section 6.3.
+func sixPolicies() []dispatch.Policy {
+	return []dispatch.Policy{
+		{Rule: dispatch.Priority}, {Rule: dispatch.Proportion}, {Rule: dispatch.Workload},
+		{Rule: dispatch.Deadline, Spare: dispatch.SpareByPriority}, {Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline},
+		{Rule: dispatch.EDF},
+	}
+}
+
+// The year runs whole and has the same digits twice. All work is done: on equal workers of speed 1 the time in use is
+// the sum of all work, within the rounding of a million additions.
+func TestYear(t *testing.T) {
+	jobs := yearJobs(t)
+	equal, _ := yearSpeeds(t)
+	tasks, work := 0, 0.0
+	for _, j := range jobs {
+		tasks += j.Tasks
+		work += float64(j.Tasks) * j.Work
+	}
+	s := dispatch.Scenario{Jobs: jobs, Speeds: equal, Policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline}}
+	r := mustRun(t, s)
+	if again := mustRun(t, s); !reflect.DeepEqual(r, again) {
+		t.Error("the second run differs from the first")
+	}
+	if used := r.Utilization * 400 * r.Makespan; r.Tasks != tasks || r.Lost != 0 || used < work*(1-1e-9) || used > work*(1+1e-9) {
+		t.Errorf("%d tasks finished of %d, %v seconds of work of %v", r.Tasks, tasks, used, work)
+	}
+	for i, rec := range r.Jobs {
+		if !(rec.Start >= jobs[i].Submit && rec.Finish >= rec.Start+jobs[i].Work-1e-6 && rec.Slowdown >= 1-1e-9 || jobs[i].Work == 0) {
+			t.Fatalf("job %d: %+v", i, rec)
+		}
+	}
+}
+
+// BenchmarkYear runs the year; on 20 workers tens of thousands of jobs wait.
+func BenchmarkYear(b *testing.B) {
+	jobs := yearJobs(b)
+	equal, uniform := yearSpeeds(b)
+	for _, c := range []struct {
+		name   string
+		speeds []float64
+	}{{"workers=400/speeds=equal", equal}, {"workers=400/speeds=uniform", uniform}, {"workers=20/speeds=equal", equal[:20]}} {
+		for _, p := range sixPolicies() {
+			b.Run(fmt.Sprintf("%s/rule=%s/spare=%s", c.name, p.Rule, p.Spare), func(b *testing.B) {
 				for b.Loop() {
-					r, err := Run(b.Context(), Scenario{Jobs: jobs, Speeds: sp, Policy: p})
+					r, err := dispatch.Run(context.Background(), dispatch.Scenario{Jobs: jobs, Speeds: c.speeds, Policy: p})
 					if err != nil {
 						b.Fatal(err)
 					}
-					b.ReportMetric(r.PriorityViolationRate, "pvr")
-					b.ReportMetric(r.RunningViolationRate, "rvr")
-					b.ReportMetric(r.DeadlineMissPenalty, "pen")
-					b.ReportMetric(r.Utilization, "util")
-					b.ReportMetric(float64(r.Decisions), "dec")
+					b.ReportMetric(float64(r.Decisions), "decisions")
 				}
 			})
 		}

@@ -1,0 +1,470 @@
+package dispatch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"productform/dispatch"
+	"productform/internal/input"
+)
+
+func mustRun(t testing.TB, s dispatch.Scenario) *dispatch.Result {
+	t.Helper()
+	r, err := dispatch.Run(context.Background(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Three jobs on two equal workers, by hand. Job 0 has both until 4; then job 1 runs until 7 and job 2 until 10, both
+// since 4. Job 1 waits for job 0 from 1 on, job 2 from 2 on, of priorities 3 and 2 against 1.
+func TestMeasuresByHand(t *testing.T) {
+	jobs := []dispatch.Job{
+		{Submit: 0, Tasks: 2, Work: 4, Priority: 1, Deadline: 5},
+		{Submit: 1, Tasks: 1, Work: 3, Priority: 3, Deadline: 20},
+		{Submit: 2, Tasks: 1, Work: 6, Priority: 2, Deadline: 8},
+	}
+	want := dispatch.Result{
+		Jobs: []dispatch.Record{
+			{Job: 0, Start: 0, Finish: 4, Response: 4, Slowdown: 1},
+			{Job: 1, Start: 4, Finish: 7, Response: 6, Slowdown: 2},
+			{Job: 2, Start: 4, Finish: 10, Response: 8, Slowdown: 8. / 6, Missed: 2},
+		},
+		RunningViolationRate: (1./2*1 + 2./3*2) / 10,
+		DeadlineMissPenalty:  2 * 2, Missed: 1,
+		Response:    dispatch.Spread{Count: 3, Mean: 6, P50: 6, P95: 8, P99: 8, Max: 8},
+		Slowdown:    dispatch.Spread{Count: 3, Mean: (1 + 2 + 8./6) / 3, P50: 8. / 6, P95: 2, P99: 2, Max: 2},
+		Utilization: 17. / 20, Makespan: 10, Decisions: 5, Tasks: 4,
+	}
+	s := dispatch.Scenario{Jobs: jobs, Speeds: []float64{1, 1}}
+
+	// Priority plans no worker for job 0 once the others are there.
+	s.Policy = dispatch.Policy{Rule: dispatch.Priority}
+	if err := sameResult(mustRun(t, s), &want); err != nil {
+		t.Errorf("priority: %v", err)
+	}
+
+	// EDF plans both for job 0 while it is there: decisions at 0, 1, 2, 4, 7, those at 1 and 2 with 1/2 and 2/3 violated.
+	s.Policy = dispatch.Policy{Rule: dispatch.EDF}
+	want.PriorityViolationRate = want.RunningViolationRate
+	want.DecisionViolationRate = (1./2 + 2./3) / 5
+	if err := sameResult(mustRun(t, s), &want); err != nil {
+		t.Errorf("edf: %v", err)
+	}
+}
+
+// Two hundred jobs that do not meet, of 1 to 200 seconds: the quantiles are the smallest values that do.
+func TestQuantiles(t *testing.T) {
+	s := dispatch.Scenario{Speeds: []float64{2}, Policy: dispatch.Policy{Rule: dispatch.EDF}}
+	for i := range 200 {
+		s.Jobs = append(s.Jobs, dispatch.Job{Submit: 1000 * float64(i), Tasks: 1, Work: 2 * float64(1+i*7%200)})
+	}
+	r := mustRun(t, s)
+	if want := (dispatch.Spread{Count: 200, Mean: 100.5, P50: 100, P95: 190, P99: 198, Max: 200}); r.Response != want {
+		t.Errorf("response %+v, want %+v", r.Response, want)
+	}
+	if want := (dispatch.Spread{Count: 200, Mean: 1, P50: 1, P95: 1, P99: 1, Max: 1}); r.Slowdown != want {
+		t.Errorf("slowdown %+v, want %+v", r.Slowdown, want)
+	}
+	s.Jobs = []dispatch.Job{{Submit: 3, Tasks: 5, Work: 0, Priority: 1}}
+	r = mustRun(t, s)
+	if r.Slowdown != (dispatch.Spread{}) || r.Utilization != 0 || r.Makespan != 0 || r.PriorityViolationRate != 0 || r.Decisions != 5 {
+		t.Errorf("no work: %+v", r)
+	}
+}
+
+// The deadline policy follows what finished tasks tell. Twenty tasks are due in 40 seconds and taken to need 8: four
+// workers. The first six need 4, the others 10, so that fewer are planned, then more.
+func TestLearningByHand(t *testing.T) {
+	works := slices.Concat(slices.Repeat([]float64{4}, 6), slices.Repeat([]float64{10}, 14))
+	for _, c := range []struct {
+		window        int
+		times         []float64
+		planned       []int // ⌈tasks left · estimate / time left⌉, at most the tasks left
+		finish, until float64
+	}{
+		// 20·8/40, 16·4/36, 14·4/32, 12·5.5/22 with 44/8 = 5.5, 9·(74/11)/12 = 5.05, 3·(134/17)/2
+		{0, []float64{0, 4, 8, 18, 28, 38}, []int{4, 2, 2, 3, 6, 3}, 48, 8},
+		// ..., 12·10/22 = 5.45, 6·10/12, 1·10/2
+		{2, []float64{0, 4, 8, 18, 28, 38}, []int{4, 2, 2, 6, 5, 1}, 48, 8},
+	} {
+		var times []float64
+		var planned []int
+		r := mustRun(t, dispatch.Scenario{
+			Jobs:     []dispatch.Job{{Tasks: 20, Works: works, Deadline: 40, Priority: 1}},
+			Speeds:   slices.Repeat([]float64{1}, 8),
+			Policy:   dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept},
+			Learning: dispatch.Learning{Default: 8, Window: c.window},
+			Watch: func(d *dispatch.Decision) {
+				if len(d.Present) > 0 {
+					times, planned = append(times, d.Time), append(planned, d.Planned[0])
+				}
+			},
+		})
+		if !slices.Equal(times, c.times) || !slices.Equal(planned, c.planned) {
+			t.Errorf("window %d: planned %v at %v, want %v at %v", c.window, planned, times, c.planned, c.times)
+		}
+		if r.Makespan != c.finish || r.Jobs[0].Missed != c.until {
+			t.Errorf("window %d: %+v", c.window, r.Jobs[0])
+		}
+	}
+}
+
+// An emergency at 2 takes the two last workers of three from job 0, which lost tasks run again from their beginning.
+// Job 1, for which a worker is planned too, is no emergency and waits for the emergency to end.
+func TestEmergencyByHand(t *testing.T) {
+	s := dispatch.Scenario{
+		Jobs: []dispatch.Job{
+			{Submit: 0, Tasks: 3, Work: 10, Priority: 1},
+			{Submit: 1, Tasks: 1, Work: 3, Priority: 2},
+			{Submit: 2, Tasks: 2, Work: 4, Priority: 9},
+		},
+		Speeds: []float64{1, 1, 1}, Policy: dispatch.Policy{Rule: dispatch.Priority}, Emergency: 9,
+	}
+	r := mustRun(t, s)
+	want := []dispatch.Record{
+		{Job: 0, Start: 0, Finish: 19, Response: 19, Slowdown: 1.9, Lost: 2},
+		{Job: 1, Start: 6, Finish: 9, Response: 8, Slowdown: 8. / 3},
+		{Job: 2, Start: 2, Finish: 6, Response: 4, Slowdown: 1},
+	}
+	if !slices.Equal(r.Jobs, want) || r.Lost != 2 || r.Utilization != 41./57 || r.Wasted != 4./57 {
+		t.Errorf("%+v", r)
+	}
+	s.Emergency = 9.5
+	if r := mustRun(t, s); r.Jobs[2].Start != 10 || r.Lost != 0 {
+		t.Errorf("no emergency: %+v", r)
+	}
+}
+
+// singleTasks draws jobs of one task, more than the workers can take at times.
+func singleTasks(random *rand.Rand, jobs, workers, priorities int) []dispatch.Job {
+	var list []dispatch.Job
+	now := 0.0
+	for range jobs {
+		now += random.ExpFloat64() / float64(workers)
+		list = append(list, dispatch.Job{
+			Submit: now, Tasks: 1, Work: 0.9 * random.ExpFloat64(), Priority: float64(random.IntN(priorities)),
+		})
+	}
+	return list
+}
+
+// firstComeRules returns the policies under which equal jobs are served first come first served.
+func firstComeRules() []dispatch.Policy {
+	var policies []dispatch.Policy
+	for _, rule := range dispatch.Rules() {
+		policies = append(policies, dispatch.Policy{Rule: rule}, dispatch.Policy{Rule: rule, Spare: dispatch.SpareByDeadline})
+	}
+	return policies
+}
+
+// One worker: Lindley's recursion W' = max(0, W + S - A). Several: that of Kiefer and Wolfowitz on the sorted vector of
+// the work before each worker. Times grow to 1000, so that sums of a thousand terms are within 1e-9.
+func TestFirstComeFirstServed(t *testing.T) {
+	for _, workers := range []int{1, 2, 7} {
+		jobs := singleTasks(rand.New(rand.NewPCG(6, uint64(workers))), 1000, workers, 1)
+		before := make([]float64, workers)
+		var waits []float64
+		for i := range jobs {
+			if i > 0 {
+				for k := range before {
+					before[k] = max(0, before[k]-(jobs[i].Submit-jobs[i-1].Submit))
+				}
+			}
+			slices.Sort(before)
+			waits = append(waits, before[0])
+			before[0] += jobs[i].Work
+		}
+		for _, p := range firstComeRules() {
+			r := mustRun(t, dispatch.Scenario{Jobs: jobs, Speeds: slices.Repeat([]float64{1}, workers), Policy: p})
+			for i, rec := range r.Jobs {
+				if math.Abs(rec.Start-jobs[i].Submit-waits[i]) > 1e-9 {
+					t.Fatalf("%d workers, %+v: job %d waits %v, want %v", workers, p, i, rec.Start-jobs[i].Submit, waits[i])
+				}
+			}
+		}
+	}
+}
+
+// One worker and single tasks under the priority rule: the queue with non-preemptive priorities, by its own loop.
+func TestPriorityQueue(t *testing.T) {
+	jobs := singleTasks(rand.New(rand.NewPCG(7, 8)), 1000, 1, 4)
+	r := mustRun(t, dispatch.Scenario{Jobs: jobs, Speeds: []float64{1}, Policy: dispatch.Policy{Rule: dispatch.Priority}})
+	waiting := slices.Clone(jobs)
+	place := map[float64]int{}
+	for i, j := range jobs {
+		place[j.Submit] = i
+	}
+	now := 0.0
+	for len(waiting) > 0 {
+		now = max(now, waiting[0].Submit)
+		best := 0
+		for k, j := range waiting {
+			if j.Submit <= now && j.Priority > waiting[best].Priority {
+				best = k
+			}
+		}
+		j := waiting[best]
+		if got := r.Jobs[place[j.Submit]].Start; got != now {
+			t.Fatalf("job %d starts at %v, want %v", place[j.Submit], got, now)
+		}
+		now += j.Work
+		waiting = slices.Delete(waiting, best, best+1)
+	}
+}
+
+// The mean response of the M/M/1 queue at load 1/2 is 2 services. Means over batches of 2000 jobs hardly depend on each
+// other; beyond six standard errors of 100 of them chance goes once in ten million.
+func TestSingleServerQueueMean(t *testing.T) {
+	const batches, size = 100, 2000
+	random := rand.New(rand.NewPCG(9, 10))
+	s := dispatch.Scenario{Speeds: []float64{1}, Policy: dispatch.Policy{Rule: dispatch.EDF}}
+	now := 0.0
+	for range batches * size {
+		now += 2 * random.ExpFloat64()
+		s.Jobs = append(s.Jobs, dispatch.Job{Submit: now, Tasks: 1, Work: random.ExpFloat64()})
+	}
+	r := mustRun(t, s)
+	var sum, squares float64
+	for b := range batches {
+		mean := 0.0
+		for _, rec := range r.Jobs[b*size : (b+1)*size] {
+			mean += rec.Response / size
+		}
+		sum += mean
+		squares += mean * mean
+	}
+	mean := sum / batches
+	half := 6 * math.Sqrt((squares/batches-mean*mean)/(batches-1))
+	if math.Abs(mean-2) > half || half > 0.2 {
+		t.Errorf("mean response %v ± %v, want 2", mean, half)
+	}
+}
+
+// The same digits twice, and from several goroutines that share the scenario, which is left as it was.
+func TestSameDigits(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	for n := range 100 {
+		s := randomScenario(dispatch.Rules()[n%5], dispatch.SpareByDeadline, random.IntN)
+		text := fmt.Sprintf("%+v", s)
+		want, wantErr := dispatch.Run(context.Background(), s)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				got, err := dispatch.Run(context.Background(), s)
+				if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, wantErr) {
+					t.Errorf("%+v, %v, want %+v, %v", got, err, want, wantErr)
+				}
+			})
+		}
+		wg.Wait()
+		if now := fmt.Sprintf("%+v", s); now != text {
+			t.Errorf("scenario became %s, was %s", now, text)
+		}
+	}
+}
+
+// Jobs with times of submission of their own may stand in any order.
+func TestOrderOfJobs(t *testing.T) {
+	random := rand.New(rand.NewPCG(13, 14))
+	for n := range 300 {
+		s := randomScenario(dispatch.Rules()[n%5], "", random.IntN)
+		for i, k := range random.Perm(len(s.Jobs)) {
+			j := &s.Jobs[i]
+			late := j.Deadline - j.Submit
+			if j.Submit = float64(k); j.Deadline > 0 {
+				j.Deadline = j.Submit + late
+			}
+		}
+		want, wantErr := dispatch.Run(context.Background(), s)
+		shuffled := s
+		perm := random.Perm(len(s.Jobs))
+		shuffled.Jobs = nil
+		for _, i := range perm {
+			shuffled.Jobs = append(shuffled.Jobs, s.Jobs[i])
+		}
+		got, err := dispatch.Run(context.Background(), shuffled)
+		if wantErr != nil || err != nil {
+			if (wantErr == nil) != (err == nil) {
+				t.Fatalf("error %v, want %v", err, wantErr)
+			}
+			continue
+		}
+		back := *got
+		back.Jobs = make([]dispatch.Record, len(perm))
+		for k, i := range perm {
+			back.Jobs[i] = got.Jobs[k]
+			back.Jobs[i].Job = i
+		}
+		if !slices.Equal(back.Jobs, want.Jobs) {
+			t.Fatalf("%+v, want %+v", back.Jobs, want.Jobs)
+		}
+		if err := sameResult(&back, want); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A scenario on a clock of another unit, a power of two, has the same result in that unit, to the digit.
+func TestUnitOfTime(t *testing.T) {
+	random := rand.New(rand.NewPCG(15, 16))
+	for n := range 300 {
+		s := randomScenario(dispatch.Rules()[n%5], dispatch.SpareByDeadline, random.IntN)
+		s.Policy.Horizon = 3
+		unit := math.Ldexp(1, random.IntN(61)-30)
+		scaled := s
+		scaled.Policy.Horizon *= unit
+		scaled.Learning.Default *= unit
+		scaled.Jobs, scaled.Outages = slices.Clone(s.Jobs), slices.Clone(s.Outages)
+		for i := range scaled.Jobs {
+			j := &scaled.Jobs[i]
+			j.Submit *= unit
+			j.Deadline *= unit
+			j.Work *= unit
+			j.Estimate *= unit
+			j.Works = slices.Clone(j.Works)
+			for k := range j.Works {
+				j.Works[k] *= unit
+			}
+		}
+		for k := range scaled.Outages {
+			scaled.Outages[k].From *= unit
+			scaled.Outages[k].To *= unit
+		}
+		want, wantErr := dispatch.Run(context.Background(), s)
+		got, err := dispatch.Run(context.Background(), scaled)
+		if wantErr != nil || err != nil {
+			if (wantErr == nil) != (err == nil) {
+				t.Fatalf("error %v, want %v", err, wantErr)
+			}
+			continue
+		}
+		times := []*float64{&want.DeadlineMissPenalty, &want.Makespan}
+		for i := range want.Jobs {
+			rec := &want.Jobs[i]
+			times = append(times, &rec.Start, &rec.Finish, &rec.Response, &rec.Missed)
+		}
+		p := &want.Response
+		for _, v := range append(times, &p.Mean, &p.P50, &p.P95, &p.P99, &p.Max) {
+			*v *= unit
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("unit %v: %+v, want %+v", unit, got, want)
+		}
+	}
+}
+
+// A run ends at the next thousandth decision after its context, with the cause.
+func TestCancel(t *testing.T) {
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	decisions := 0
+	s := dispatch.Scenario{
+		Jobs: []dispatch.Job{{Tasks: 1 << 40, Work: 1}}, Speeds: []float64{1}, Policy: dispatch.Policy{Rule: dispatch.EDF},
+		Watch: func(*dispatch.Decision) {
+			if decisions++; decisions == 1500 {
+				cancel(cause)
+			}
+		},
+	}
+	r, err := dispatch.Run(ctx, s)
+	if r != nil || err != cause || decisions != 2000 {
+		t.Errorf("%v, error %v after %d decisions", r, err, decisions)
+	}
+	if r, err := dispatch.Run(ctx, s); r != nil || err != cause || decisions != 2000 {
+		t.Errorf("%v, error %v after %d decisions", r, err, decisions)
+	}
+}
+
+// One good scenario, and each entry spoilt.
+func TestScenarioErrors(t *testing.T) {
+	good := func() dispatch.Scenario {
+		return dispatch.Scenario{
+			Jobs: []dispatch.Job{
+				{Submit: 0, Deadline: 9, Priority: 1, Tasks: 2, Work: 1, Estimate: 2},
+				{Submit: 5, Deadline: 9, Priority: 1, Tasks: 2, Works: []float64{1, 2}, Speeds: []float64{1, 2}},
+			},
+			Speeds:    []float64{1, 2},
+			Policy:    dispatch.Policy{Rule: dispatch.Deadline},
+			Outages:   []dispatch.Outage{{Worker: 1, From: 4, To: 6}, {Worker: 0, From: 2, To: 3}, {Worker: 1, From: 6, To: 9}},
+			Learning:  dispatch.Learning{Default: 1, Window: 3},
+			Emergency: 2,
+		}
+	}
+	mustRun(t, good())
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		want  string
+		spoil func(s *dispatch.Scenario)
+	}{
+		{`Jobs = no jobs: want at least one`, func(s *dispatch.Scenario) { s.Jobs = nil }},
+		{`Speeds = no workers: want at least one`, func(s *dispatch.Scenario) { s.Speeds = nil }},
+		{`Speeds[1] = 0: want a number in [1e-100, 1e100]`, func(s *dispatch.Scenario) { s.Speeds[1] = 0 }},
+		{`Speeds[0] = -1: want a number in [1e-100, 1e100]`, func(s *dispatch.Scenario) { s.Speeds[0] = -1 }},
+		{`Speeds[0] = NaN: want a number in [1e-100, 1e100]`, func(s *dispatch.Scenario) { s.Speeds[0] = nan }},
+		{`Speeds[0] = +Inf: want a number in [1e-100, 1e100]`, func(s *dispatch.Scenario) { s.Speeds[0] = inf }},
+		{`Policy.Rule is missing: want one of priority, proportion, workload, deadline, edf`, func(s *dispatch.Scenario) { s.Policy.Rule = "" }},
+		{`Policy.Spare = all: want one of priority, deadline, kept`, func(s *dispatch.Scenario) { s.Policy.Spare = "all" }},
+		{`Policy.Reserve = NaN: want a number in [0, 1]`, func(s *dispatch.Scenario) { s.Policy.Reserve = nan }},
+		{`Policy.Horizon = -1: want a number of seconds in [1e-100, 1e100], or 0 for 1 second`,
+			func(s *dispatch.Scenario) { s.Policy.Horizon = -1 }},
+		{`Jobs[0].Submit = -1: want a time in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[0].Submit = -1 }},
+		{`Jobs[0].Submit = NaN: want a time in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[0].Submit = nan }},
+		{`Jobs[1].Deadline = 4: want a time > 5, at which the job is submitted, and at most 1e100, or 0 for none`,
+			func(s *dispatch.Scenario) { s.Jobs[1].Deadline = 4 }},
+		{`Jobs[1].Deadline = 5: want a time > 5, at which the job is submitted, and at most 1e100, or 0 for none`,
+			func(s *dispatch.Scenario) { s.Jobs[1].Deadline = 5 }},
+		{`Jobs[1].Deadline = +Inf: want a time > 5, at which the job is submitted, and at most 1e100, or 0 for none`,
+			func(s *dispatch.Scenario) { s.Jobs[1].Deadline = inf }},
+		{`Jobs[1].Deadline = NaN: want a time > 5, at which the job is submitted, and at most 1e100, or 0 for none`,
+			func(s *dispatch.Scenario) { s.Jobs[1].Deadline = nan }},
+		{`Jobs[0].Priority = -1: want a number in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[0].Priority = -1 }},
+		{`Jobs[0].Priority = NaN: want a number in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[0].Priority = nan }},
+		{`Jobs[0].Tasks = 0: want an integer >= 1`, func(s *dispatch.Scenario) { s.Jobs[0].Tasks = 0 }},
+		{`Jobs[0].Work = -1: want a number of seconds in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[0].Work = -1 }},
+		{`Jobs[0].Work = NaN: want a number of seconds in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[0].Work = nan }},
+		{`Jobs[0].Estimate = NaN: want a number of seconds > 0, or 0 for the truth`, func(s *dispatch.Scenario) { s.Jobs[0].Estimate = nan }},
+		{`Jobs[0].Estimate = -2: want a number of seconds > 0, or 0 for the truth`, func(s *dispatch.Scenario) { s.Jobs[0].Estimate = -2 }},
+		{`Jobs[1].Works = 1: want 2 numbers, one a task`, func(s *dispatch.Scenario) { s.Jobs[1].Works = []float64{1} }},
+		{`Jobs[1].Works = 0: want 2 numbers, one a task`, func(s *dispatch.Scenario) { s.Jobs[1].Works = []float64{} }},
+		{`Jobs[1].Work = 3: want 0 beside Works`, func(s *dispatch.Scenario) { s.Jobs[1].Work = 3 }},
+		{`Jobs[1].Works[1] = +Inf: want a number of seconds in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[1].Works[1] = inf }},
+		{`Jobs[1].Speeds = 3: want 2 speeds, one a worker`, func(s *dispatch.Scenario) { s.Jobs[1].Speeds = []float64{1, 2, 3} }},
+		{`Jobs[1].Speeds[0] = 0: want a number in [1e-100, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[1].Speeds[0] = 0 }},
+		{`Learning.Default = -1: want a number of seconds > 0, or 0 for none`, func(s *dispatch.Scenario) { s.Learning.Default = -1 }},
+		{`Learning.Default = NaN: want a number of seconds > 0, or 0 for none`, func(s *dispatch.Scenario) { s.Learning.Default = nan }},
+		{`Learning.Window = -1: want an integer >= 0`, func(s *dispatch.Scenario) { s.Learning.Window = -1 }},
+		{`Emergency = NaN: want a priority in (0, 1e100], or 0 for none`, func(s *dispatch.Scenario) { s.Emergency = nan }},
+		{`Emergency = -3: want a priority in (0, 1e100], or 0 for none`, func(s *dispatch.Scenario) { s.Emergency = -3 }},
+		{`Outages[1].Worker = -1: want a worker, 0 to 1`, func(s *dispatch.Scenario) { s.Outages[1].Worker = -1 }},
+		{`Outages[1].Worker = 2: want a worker, 0 to 1`, func(s *dispatch.Scenario) { s.Outages[1].Worker = 2 }},
+		{`Outages[0].From = -1: want a time in [0, 1e100]`, func(s *dispatch.Scenario) { s.Outages[0].From = -1 }},
+		{`Outages[0].From = +Inf: want a time in [0, 1e100]`, func(s *dispatch.Scenario) { s.Outages[0].From = inf }},
+		{`Outages[0].To = 4: want a time > 4, at which the outage begins, and at most 1e100, or +Inf`,
+			func(s *dispatch.Scenario) { s.Outages[0].To = 4 }},
+		{`Outages[0].To = NaN: want a time > 4, at which the outage begins, and at most 1e100, or +Inf`,
+			func(s *dispatch.Scenario) { s.Outages[0].To = nan }},
+		{`Outages[0].To = 1e+300: want a time > 4, at which the outage begins, and at most 1e100, or +Inf`,
+			func(s *dispatch.Scenario) { s.Outages[0].To = 1e300 }},
+		{`Outages[2].From = 6: want a time >= 6.5, at which Outages[0] of the same worker ends`,
+			func(s *dispatch.Scenario) { s.Outages[0].To = 6.5 }},
+		{`Outages[2].From = 6: want a time >= +Inf, at which Outages[0] of the same worker ends`,
+			func(s *dispatch.Scenario) { s.Outages[0].To = inf }},
+	} {
+		s := good()
+		c.spoil(&s)
+		r, err := dispatch.Run(context.Background(), s)
+		var e *input.Error
+		if r != nil || !errors.As(err, &e) || err.Error() != c.want {
+			t.Errorf("%v, error %q, want %q", r, err, c.want)
+		}
+	}
+}
