@@ -264,7 +264,8 @@ func TestEmptiedClusterWaits(t *testing.T) {
 	}
 }
 
-// Jobs are stranded if nobody is left for them, also those that come later; a task that ends as its worker goes is done.
+// Jobs are stranded if nobody is left for them, also those that come later; a task that ends as its worker goes is not
+// lost.
 func TestStranded(t *testing.T) {
 	s := dispatch.Scenario{
 		Jobs: []dispatch.Job{

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -886,6 +887,32 @@ func TestFiveJobsByHand(t *testing.T) {
 		if r.DeadlineMissPenalty != want.missed || math.Abs(r.PriorityViolationRate-want.broken) > 1e-15 {
 			t.Errorf("%s: penalty %v, violation rate %v, want %v, %v", name, r.DeadlineMissPenalty, r.PriorityViolationRate,
 				want.missed, want.broken)
+		}
+	}
+}
+
+// docs/dispatch.md shows the same schedules.
+func TestFiveJobsInDocs(t *testing.T) {
+	page, err := os.ReadFile("../docs/dispatch.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "worker  priority  ")
+	lines := strings.Split("worker  priority  "+table, "\n")
+	for name, want := range schedules {
+		column := strings.Index(lines[0], "  "+name+"  ") + 2
+		if column < 2 {
+			column = strings.LastIndex(lines[0], "  "+name) + 2 // the last one
+		}
+		for worker, row := range want.work {
+			if got := lines[worker+1][column:]; got != row && !strings.HasPrefix(got, row+"  ") {
+				t.Errorf("%s, worker %d: %q, want %q", name, worker+1, got, row)
+			}
+		}
+		row := fmt.Sprintf("| %s | %v | %v | %v |\n", name, strings.Join(strings.Fields(strings.Trim(fmt.Sprint(want.finish), "[]")), " | "),
+			want.broken, want.missed)
+		if !strings.Contains(string(page), row) {
+			t.Errorf("no row %q", row)
 		}
 	}
 }

@@ -80,7 +80,7 @@ type Event struct {
 // A Kind says what happens.
 type Kind string
 
-// The kinds of events. A task that is lost has failed with its worker; a task that is preempted gave way to an emergency.
+// The kinds of events. A task that is lost has failed with its worker; one that is preempted gave way to an emergency.
 const (
 	Submitted Kind = "submitted" // job
 	Started   Kind = "started"   // job, task, worker

@@ -12,10 +12,11 @@ import (
 // Run runs the scenario on a simulated clock until all jobs are done. At each moment at which jobs are submitted, tasks
 // finish, or workers fail or return, after all that happens then, the policy plans all workers that are up for all jobs
 // present, tasks in hand counted as not begun. The plan is put into effect as far as tasks in hand allow, which are not
-// cut: idle workers, in the order of the policy, begin tasks of the jobs planned for them, if those run on fewer workers
-// than planned, and then the ones left of other such jobs, in the order in which the policy gave these their first
-// worker. So no worker is idle while tasks wait, unless spare workers are kept. A job begins its tasks in their order, a
-// lost one again before those that never began; tasks that finish at the same time do so in the order in which they began.
+// cut: idle workers, in the order of the policy, begin tasks of the jobs planned for them, if those run on fewer
+// workers than planned, and then the ones left of other such jobs, in the order in which the policy gave these their
+// first worker. So no worker is idle while tasks wait, unless spare workers are kept. A job begins its tasks in their
+// order, a lost one again before those that never began; tasks that finish at the same time do so in the order in which
+// they began.
 //
 // The result depends on nothing but the scenario. A decision takes O(jobs present + workers) at most, under all rules
 // but Proportion O(workers + log jobs), a submission O(jobs present); memory is that of the jobs. The error is an
@@ -328,8 +329,8 @@ func (r *run) decide() {
 	}
 }
 
-// wants reports whether job j runs on fewer workers than planned. Then it has a task to begin, since no more workers are
-// planned than it has tasks.
+// wants reports whether job j runs on fewer workers than planned. Then it has a task to begin, since no more workers
+// are planned than it has tasks.
 func (r *run) wants(j int) bool { return r.tasks[j].held < r.plan.planned[j] }
 
 // begin gives worker w the next task of job j.
