@@ -84,7 +84,7 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 		return nil, err
 	}
 	if !quantity(now) {
-		return nil, input.Errorf("Now", now, "a time in [0, 1e100]")
+		return nil, input.Errorf("Now", now, "a time in [0, 1e50]")
 	}
 	order := make([]int, len(jobs))
 	for j := range jobs {
@@ -118,8 +118,8 @@ func (p Policy) check(path string) error {
 		return input.Errorf(input.Field(path, "Spare"), p.Spare, "one of priority, deadline, kept")
 	case !(p.Reserve >= 0 && p.Reserve <= 1):
 		return input.Errorf(input.Field(path, "Reserve"), p.Reserve, "a number in [0, 1]")
-	case !(p.Horizon == 0 || p.Horizon >= 1/largest && p.Horizon <= largest):
-		return input.Errorf(input.Field(path, "Horizon"), p.Horizon, "a number of seconds in [1e-100, 1e100], or 0 for 1 second")
+	case !amount(p.Horizon):
+		return input.Errorf(input.Field(path, "Horizon"), p.Horizon, "a number of seconds in [1e-50, 1e50], or 0 for 1 second")
 	}
 	return nil
 }
@@ -128,13 +128,13 @@ func (p Policy) check(path string) error {
 func (r *Request) check(j, workers int) error {
 	switch {
 	case !quantity(r.Priority):
-		return input.Errorf(jobField(j, "Priority"), r.Priority, "a number in [0, 1e100]")
+		return input.Errorf(jobField(j, "Priority"), r.Priority, "a number in [0, 1e50]")
 	case !(r.Deadline == 0 || quantity(r.Deadline)):
-		return input.Errorf(jobField(j, "Deadline"), r.Deadline, "a time in (0, 1e100], or 0 for none")
+		return input.Errorf(jobField(j, "Deadline"), r.Deadline, "a time in (0, 1e50], or 0 for none")
 	case r.Tasks < 1:
 		return input.Errorf(jobField(j, "Tasks"), r.Tasks, "an integer >= 1")
 	case !quantity(r.Work):
-		return input.Errorf(jobField(j, "Work"), r.Work, "a number of seconds in [0, 1e100]")
+		return input.Errorf(jobField(j, "Work"), r.Work, "a number of seconds in [0, 1e50]")
 	}
 	return checkJobSpeeds(j, r.Speeds, workers)
 }
@@ -159,8 +159,8 @@ func checkSpeeds(path string, speeds []float64) error {
 		return input.Errorf(path, "no workers", "at least one")
 	}
 	for s, v := range speeds {
-		if !(v >= 1/largest && v <= largest) {
-			return input.Errorf(input.Index(path, s), v, "a number in [1e-100, 1e100]")
+		if !(v > 0 && amount(v)) {
+			return input.Errorf(input.Index(path, s), v, "a number in [1e-50, 1e50]")
 		}
 	}
 	return nil

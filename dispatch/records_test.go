@@ -33,7 +33,7 @@ func TestRecordsReadBack(t *testing.T) {
 			if rapid.Bool().Draw(t, "equal") {
 				j.Work = rapid.SampledFrom([]float64{0, 0.1, 1.0 / 3, 2}).Draw(t, "work")
 			} else {
-				j.Works = rapid.SliceOfN(rapid.Float64Range(0, 2), j.Tasks, j.Tasks).Draw(t, "works")
+				j.Works = rapid.SliceOfN(rapid.Float64Range(1e-9, 2), j.Tasks, j.Tasks).Draw(t, "works")
 			}
 			return j
 		}), 1, 20).Draw(t, "jobs")

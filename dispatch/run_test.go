@@ -2,6 +2,7 @@ package dispatch_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -407,52 +408,52 @@ func TestScenarioErrors(t *testing.T) {
 	}{
 		{`Jobs = no jobs: want at least one`, func(s *dispatch.Scenario) { s.Jobs = nil }},
 		{`Speeds = no workers: want at least one`, func(s *dispatch.Scenario) { s.Speeds = nil }},
-		{`Speeds[1] = 0: want a number in [1e-100, 1e100]`, func(s *dispatch.Scenario) { s.Speeds[1] = 0 }},
-		{`Speeds[0] = -1: want a number in [1e-100, 1e100]`, func(s *dispatch.Scenario) { s.Speeds[0] = -1 }},
-		{`Speeds[0] = NaN: want a number in [1e-100, 1e100]`, func(s *dispatch.Scenario) { s.Speeds[0] = nan }},
-		{`Speeds[0] = +Inf: want a number in [1e-100, 1e100]`, func(s *dispatch.Scenario) { s.Speeds[0] = inf }},
+		{`Speeds[1] = 0: want a number in [1e-50, 1e50]`, func(s *dispatch.Scenario) { s.Speeds[1] = 0 }},
+		{`Speeds[0] = -1: want a number in [1e-50, 1e50]`, func(s *dispatch.Scenario) { s.Speeds[0] = -1 }},
+		{`Speeds[0] = NaN: want a number in [1e-50, 1e50]`, func(s *dispatch.Scenario) { s.Speeds[0] = nan }},
+		{`Speeds[0] = +Inf: want a number in [1e-50, 1e50]`, func(s *dispatch.Scenario) { s.Speeds[0] = inf }},
 		{`Policy.Rule is missing: want one of priority, proportion, workload, deadline, edf`, func(s *dispatch.Scenario) { s.Policy.Rule = "" }},
 		{`Policy.Spare = all: want one of priority, deadline, kept`, func(s *dispatch.Scenario) { s.Policy.Spare = "all" }},
 		{`Policy.Reserve = NaN: want a number in [0, 1]`, func(s *dispatch.Scenario) { s.Policy.Reserve = nan }},
-		{`Policy.Horizon = -1: want a number of seconds in [1e-100, 1e100], or 0 for 1 second`,
+		{`Policy.Horizon = -1: want a number of seconds in [1e-50, 1e50], or 0 for 1 second`,
 			func(s *dispatch.Scenario) { s.Policy.Horizon = -1 }},
-		{`Jobs[0].Submit = -1: want a time in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[0].Submit = -1 }},
-		{`Jobs[0].Submit = NaN: want a time in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[0].Submit = nan }},
-		{`Jobs[1].Deadline = 4: want a time > 5, at which the job is submitted, and at most 1e100, or 0 for none`,
+		{`Jobs[0].Submit = -1: want a time in [0, 1e50]`, func(s *dispatch.Scenario) { s.Jobs[0].Submit = -1 }},
+		{`Jobs[0].Submit = NaN: want a time in [0, 1e50]`, func(s *dispatch.Scenario) { s.Jobs[0].Submit = nan }},
+		{`Jobs[1].Deadline = 4: want a time > 5, at which the job is submitted, and at most 1e50, or 0 for none`,
 			func(s *dispatch.Scenario) { s.Jobs[1].Deadline = 4 }},
-		{`Jobs[1].Deadline = 5: want a time > 5, at which the job is submitted, and at most 1e100, or 0 for none`,
+		{`Jobs[1].Deadline = 5: want a time > 5, at which the job is submitted, and at most 1e50, or 0 for none`,
 			func(s *dispatch.Scenario) { s.Jobs[1].Deadline = 5 }},
-		{`Jobs[1].Deadline = +Inf: want a time > 5, at which the job is submitted, and at most 1e100, or 0 for none`,
+		{`Jobs[1].Deadline = +Inf: want a time > 5, at which the job is submitted, and at most 1e50, or 0 for none`,
 			func(s *dispatch.Scenario) { s.Jobs[1].Deadline = inf }},
-		{`Jobs[1].Deadline = NaN: want a time > 5, at which the job is submitted, and at most 1e100, or 0 for none`,
+		{`Jobs[1].Deadline = NaN: want a time > 5, at which the job is submitted, and at most 1e50, or 0 for none`,
 			func(s *dispatch.Scenario) { s.Jobs[1].Deadline = nan }},
-		{`Jobs[0].Priority = -1: want a number in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[0].Priority = -1 }},
-		{`Jobs[0].Priority = NaN: want a number in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[0].Priority = nan }},
+		{`Jobs[0].Priority = -1: want a number in [0, 1e50]`, func(s *dispatch.Scenario) { s.Jobs[0].Priority = -1 }},
+		{`Jobs[0].Priority = NaN: want a number in [0, 1e50]`, func(s *dispatch.Scenario) { s.Jobs[0].Priority = nan }},
 		{`Jobs[0].Tasks = 0: want an integer >= 1`, func(s *dispatch.Scenario) { s.Jobs[0].Tasks = 0 }},
-		{`Jobs[0].Work = -1: want a number of seconds in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[0].Work = -1 }},
-		{`Jobs[0].Work = NaN: want a number of seconds in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[0].Work = nan }},
-		{`Jobs[0].Estimate = NaN: want a number of seconds > 0, or 0 for the truth`, func(s *dispatch.Scenario) { s.Jobs[0].Estimate = nan }},
-		{`Jobs[0].Estimate = -2: want a number of seconds > 0, or 0 for the truth`, func(s *dispatch.Scenario) { s.Jobs[0].Estimate = -2 }},
+		{`Jobs[0].Work = -1: want a number of seconds in [1e-50, 1e50], or 0`, func(s *dispatch.Scenario) { s.Jobs[0].Work = -1 }},
+		{`Jobs[0].Work = NaN: want a number of seconds in [1e-50, 1e50], or 0`, func(s *dispatch.Scenario) { s.Jobs[0].Work = nan }},
+		{`Jobs[0].Estimate = NaN: want a number of seconds in [1e-50, 1e50], or 0 for the truth`, func(s *dispatch.Scenario) { s.Jobs[0].Estimate = nan }},
+		{`Jobs[0].Estimate = -2: want a number of seconds in [1e-50, 1e50], or 0 for the truth`, func(s *dispatch.Scenario) { s.Jobs[0].Estimate = -2 }},
 		{`Jobs[1].Works = 1: want 2 numbers, one a task`, func(s *dispatch.Scenario) { s.Jobs[1].Works = []float64{1} }},
 		{`Jobs[1].Works = 0: want 2 numbers, one a task`, func(s *dispatch.Scenario) { s.Jobs[1].Works = []float64{} }},
 		{`Jobs[1].Work = 3: want 0 beside Works`, func(s *dispatch.Scenario) { s.Jobs[1].Work = 3 }},
-		{`Jobs[1].Works[1] = +Inf: want a number of seconds in [0, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[1].Works[1] = inf }},
+		{`Jobs[1].Works[1] = +Inf: want a number of seconds in [1e-50, 1e50], or 0`, func(s *dispatch.Scenario) { s.Jobs[1].Works[1] = inf }},
 		{`Jobs[1].Speeds = 3: want 2 speeds, one a worker`, func(s *dispatch.Scenario) { s.Jobs[1].Speeds = []float64{1, 2, 3} }},
-		{`Jobs[1].Speeds[0] = 0: want a number in [1e-100, 1e100]`, func(s *dispatch.Scenario) { s.Jobs[1].Speeds[0] = 0 }},
-		{`Learning.Default = -1: want a number of seconds > 0, or 0 for none`, func(s *dispatch.Scenario) { s.Learning.Default = -1 }},
-		{`Learning.Default = NaN: want a number of seconds > 0, or 0 for none`, func(s *dispatch.Scenario) { s.Learning.Default = nan }},
+		{`Jobs[1].Speeds[0] = 0: want a number in [1e-50, 1e50]`, func(s *dispatch.Scenario) { s.Jobs[1].Speeds[0] = 0 }},
+		{`Learning.Default = -1: want a number of seconds in [1e-50, 1e50], or 0 for none`, func(s *dispatch.Scenario) { s.Learning.Default = -1 }},
+		{`Learning.Default = NaN: want a number of seconds in [1e-50, 1e50], or 0 for none`, func(s *dispatch.Scenario) { s.Learning.Default = nan }},
 		{`Learning.Window = -1: want an integer >= 0`, func(s *dispatch.Scenario) { s.Learning.Window = -1 }},
-		{`Emergency = NaN: want a priority in (0, 1e100], or 0 for none`, func(s *dispatch.Scenario) { s.Emergency = nan }},
-		{`Emergency = -3: want a priority in (0, 1e100], or 0 for none`, func(s *dispatch.Scenario) { s.Emergency = -3 }},
+		{`Emergency = NaN: want a priority in (0, 1e50], or 0 for none`, func(s *dispatch.Scenario) { s.Emergency = nan }},
+		{`Emergency = -3: want a priority in (0, 1e50], or 0 for none`, func(s *dispatch.Scenario) { s.Emergency = -3 }},
 		{`Outages[1].Worker = -1: want a worker, 0 to 1`, func(s *dispatch.Scenario) { s.Outages[1].Worker = -1 }},
 		{`Outages[1].Worker = 2: want a worker, 0 to 1`, func(s *dispatch.Scenario) { s.Outages[1].Worker = 2 }},
-		{`Outages[0].From = -1: want a time in [0, 1e100]`, func(s *dispatch.Scenario) { s.Outages[0].From = -1 }},
-		{`Outages[0].From = +Inf: want a time in [0, 1e100]`, func(s *dispatch.Scenario) { s.Outages[0].From = inf }},
-		{`Outages[0].To = 4: want a time > 4, at which the outage begins, and at most 1e100, or +Inf`,
+		{`Outages[0].From = -1: want a time in [0, 1e50]`, func(s *dispatch.Scenario) { s.Outages[0].From = -1 }},
+		{`Outages[0].From = +Inf: want a time in [0, 1e50]`, func(s *dispatch.Scenario) { s.Outages[0].From = inf }},
+		{`Outages[0].To = 4: want a time > 4, at which the outage begins, and at most 1e50, or +Inf`,
 			func(s *dispatch.Scenario) { s.Outages[0].To = 4 }},
-		{`Outages[0].To = NaN: want a time > 4, at which the outage begins, and at most 1e100, or +Inf`,
+		{`Outages[0].To = NaN: want a time > 4, at which the outage begins, and at most 1e50, or +Inf`,
 			func(s *dispatch.Scenario) { s.Outages[0].To = nan }},
-		{`Outages[0].To = 1e+300: want a time > 4, at which the outage begins, and at most 1e100, or +Inf`,
+		{`Outages[0].To = 1e+300: want a time > 4, at which the outage begins, and at most 1e50, or +Inf`,
 			func(s *dispatch.Scenario) { s.Outages[0].To = 1e300 }},
 		{`Outages[2].From = 6: want a time >= 6.5, at which Outages[0] of the same worker ends`,
 			func(s *dispatch.Scenario) { s.Outages[0].To = 6.5 }},
@@ -465,6 +466,28 @@ func TestScenarioErrors(t *testing.T) {
 		var e *input.Error
 		if r != nil || !errors.As(err, &e) || err.Error() != c.want {
 			t.Errorf("%v, error %q, want %q", r, err, c.want)
+		}
+	}
+}
+
+// At the ends of what is accepted all numbers stay finite.
+func TestExtremesAreFinite(t *testing.T) {
+	for name, s := range map[string]dispatch.Scenario{
+		"slow": {Speeds: []float64{1e-50}, Jobs: slices.Repeat([]dispatch.Job{
+			{Tasks: 1000, Work: 1e50, Priority: 1e50, Deadline: 1}}, 100)},
+		"tiny beside huge": {Speeds: []float64{1e50, 1e-50}, Jobs: []dispatch.Job{
+			{Tasks: 9, Work: 1e50}, {Tasks: 9, Work: 1e-50, Deadline: 1e50, Submit: 1e-50}}},
+	} {
+		for _, rule := range dispatch.Rules() {
+			s.Policy = dispatch.Policy{Rule: rule, Horizon: 1e-50}
+			r, err := dispatch.Run(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.Marshal(r) // refuses NaN and infinities
+			if err != nil {
+				t.Errorf("%s, %s: %v in %+v", name, rule, err, text)
+			}
 		}
 	}
 }

@@ -61,11 +61,15 @@ type Learning struct {
 	Window  int     // tasks that the mean is over, the last to finish; 0 means all
 }
 
-// largest bounds times, works, priorities, speeds and 1/speeds, so that no sum or product leaves the range of float64.
-const largest = 1e100
+// largest bounds what comes in, and 1/largest all of it that is divided by: then a task takes at most 1e100 seconds, and
+// no sum or product leaves the range of float64.
+const largest = 1e50
 
-// quantity reports whether v is a time, a work or a priority.
+// quantity reports whether v is a time or a priority.
 func quantity(v float64) bool { return v >= 0 && v <= largest }
+
+// amount reports whether v is a work or a factor, 0 or neither too large nor too small.
+func amount(v float64) bool { return v == 0 || v >= 1/largest && v <= largest }
 
 // work returns the work of a task.
 func (j *Job) work(task int) float64 {
@@ -103,12 +107,12 @@ func (s *Scenario) check() error {
 		}
 	}
 	switch {
-	case !quantity(s.Learning.Default):
-		return input.Errorf("Learning.Default", s.Learning.Default, "a number of seconds > 0, or 0 for none")
+	case !amount(s.Learning.Default):
+		return input.Errorf("Learning.Default", s.Learning.Default, "a number of seconds in [1e-50, 1e50], or 0 for none")
 	case s.Learning.Window < 0:
 		return input.Errorf("Learning.Window", s.Learning.Window, "an integer >= 0")
 	case !quantity(s.Emergency):
-		return input.Errorf("Emergency", s.Emergency, "a priority in (0, 1e100], or 0 for none")
+		return input.Errorf("Emergency", s.Emergency, "a priority in (0, 1e50], or 0 for none")
 	}
 	return s.checkOutages()
 }
@@ -117,18 +121,18 @@ func (s *Scenario) check() error {
 func (j *Job) check(i, workers int) error {
 	switch {
 	case !quantity(j.Submit):
-		return input.Errorf(jobField(i, "Submit"), j.Submit, "a time in [0, 1e100]")
+		return input.Errorf(jobField(i, "Submit"), j.Submit, "a time in [0, 1e50]")
 	case !(j.Deadline == 0 || j.Deadline > j.Submit && quantity(j.Deadline)):
-		return input.Errorf(jobField(i, "Deadline"), j.Deadline, "a time > %v, at which the job is submitted, and at most 1e100, or 0 for none",
+		return input.Errorf(jobField(i, "Deadline"), j.Deadline, "a time > %v, at which the job is submitted, and at most 1e50, or 0 for none",
 			j.Submit)
 	case !quantity(j.Priority):
-		return input.Errorf(jobField(i, "Priority"), j.Priority, "a number in [0, 1e100]")
+		return input.Errorf(jobField(i, "Priority"), j.Priority, "a number in [0, 1e50]")
 	case j.Tasks < 1:
 		return input.Errorf(jobField(i, "Tasks"), j.Tasks, "an integer >= 1")
-	case !quantity(j.Work):
-		return input.Errorf(jobField(i, "Work"), j.Work, "a number of seconds in [0, 1e100]")
-	case !quantity(j.Estimate):
-		return input.Errorf(jobField(i, "Estimate"), j.Estimate, "a number of seconds > 0, or 0 for the truth")
+	case !amount(j.Work):
+		return input.Errorf(jobField(i, "Work"), j.Work, "a number of seconds in [1e-50, 1e50], or 0")
+	case !amount(j.Estimate):
+		return input.Errorf(jobField(i, "Estimate"), j.Estimate, "a number of seconds in [1e-50, 1e50], or 0 for the truth")
 	}
 	if j.Works != nil {
 		if len(j.Works) != j.Tasks {
@@ -138,8 +142,8 @@ func (j *Job) check(i, workers int) error {
 			return input.Errorf(jobField(i, "Work"), j.Work, "0 beside Works")
 		}
 		for task, w := range j.Works {
-			if !quantity(w) {
-				return input.Errorf(input.Index(jobField(i, "Works"), task), w, "a number of seconds in [0, 1e100]")
+			if !amount(w) {
+				return input.Errorf(input.Index(jobField(i, "Works"), task), w, "a number of seconds in [1e-50, 1e50], or 0")
 			}
 		}
 	}
@@ -156,10 +160,10 @@ func (s *Scenario) checkOutages() error {
 		case o.Worker < 0 || o.Worker >= len(s.Speeds):
 			return input.Errorf(input.Field(path, "Worker"), o.Worker, "a worker, 0 to %d", len(s.Speeds)-1)
 		case !quantity(o.From):
-			return input.Errorf(input.Field(path, "From"), o.From, "a time in [0, 1e100]")
+			return input.Errorf(input.Field(path, "From"), o.From, "a time in [0, 1e50]")
 		case !(o.To > o.From && (o.To <= largest || math.IsInf(o.To, 1))):
 			return input.Errorf(input.Field(path, "To"), o.To,
-				"a time > %v, at which the outage begins, and at most 1e100, or +Inf", o.From)
+				"a time > %v, at which the outage begins, and at most 1e50, or +Inf", o.From)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return compareOutages(s.Outages[a], s.Outages[b]) })

@@ -24,7 +24,7 @@ type Synthetic struct {
 // Draw returns jobs of the law, in order of submission, with ID 1, 2 and so on. The same seed gives the same jobs.
 // Gaps, work, tasks and users have streams of their own: a change of one of them leaves the draws of the others as they
 // are, and more jobs change no more than the priorities of the first. The error is an [input.Error], also if a time or
-// a work drawn exceeds 1e100.
+// a work drawn is not within [1e-50, 1e50].
 func (s Synthetic) Draw(seed uint64) ([]Job, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -41,9 +41,9 @@ func (s Synthetic) Draw(seed uint64) ([]Job, error) {
 		user[i] = int64(users.IntN(s.Users))
 		switch {
 		case !quantity(now):
-			return nil, input.Errorf("Gaps", s.Gaps, "a law that submits all %d jobs by 1e100", s.Jobs)
-		case !quantity(jobs[i].Work):
-			return nil, input.Errorf("Work", s.Work, "a law whose draws are at most 1e100")
+			return nil, input.Errorf("Gaps", s.Gaps, "a law that submits all %d jobs by 1e50", s.Jobs)
+		case !amount(jobs[i].Work):
+			return nil, input.Errorf("Work", s.Work, "a law whose draws lie in [1e-50, 1e50]")
 		}
 	}
 	if err := s.demands().apply(jobs, user); err != nil {

@@ -274,7 +274,7 @@ func sameUsers(a, b []dispatch.Job) bool {
 
 func TestSyntheticErrors(t *testing.T) {
 	huge := law[dist.Distribution](t)(dist.NewDeterministic(1e101))
-	long := law[dist.Distribution](t)(dist.NewDeterministic(6e99))
+	long := law[dist.Distribution](t)(dist.NewDeterministic(6e49))
 	for _, c := range []struct {
 		spoil func(s *dispatch.Synthetic)
 		want  string
@@ -282,19 +282,19 @@ func TestSyntheticErrors(t *testing.T) {
 		{func(s *dispatch.Synthetic) { s.Jobs = 0 }, "Jobs = 0: want an integer >= 1"},
 		{func(s *dispatch.Synthetic) { s.Gaps = nil }, "Gaps is missing: want a distribution"},
 		{func(s *dispatch.Synthetic) { s.Gaps = long },
-			"Gaps = " + long.String() + ": want a law that submits all 3 jobs by 1e100"},
+			"Gaps = " + long.String() + ": want a law that submits all 3 jobs by 1e50"},
 		{func(s *dispatch.Synthetic) { s.Work = nil }, "Work is missing: want a distribution"},
 		{func(s *dispatch.Synthetic) { s.Work = huge },
-			"Work = " + huge.String() + ": want a law whose draws are at most 1e100"},
+			"Work = " + huge.String() + ": want a law whose draws lie in [1e-50, 1e50]"},
 		{func(s *dispatch.Synthetic) { s.Work = long },
-			"DeadlineFactor = 2: want a factor that leaves the deadline of job 1 within 1e100"},
+			"DeadlineFactor = 2: want a factor that leaves the deadline of job 1 within 1e50"},
 		{func(s *dispatch.Synthetic) { s.Tasks = nil }, "Tasks is missing: want at least one number of tasks"},
 		{func(s *dispatch.Synthetic) { s.Tasks = []int{1, 0} }, "Tasks[1] = 0: want an integer >= 1"},
 		{func(s *dispatch.Synthetic) { s.Users = 0 }, "Users = 0: want an integer >= 1"},
 		{func(s *dispatch.Synthetic) { s.Parallelism = -1 },
 			"Parallelism = -1: want an integer >= 1, or 0 without deadlines"},
 		{func(s *dispatch.Synthetic) { s.HighestPriority = 0 },
-			"HighestPriority = 0: want a number in [1, 1e100], from the lowest priority on"},
+			"HighestPriority = 0: want a number in [1, 1e50], from the lowest priority on"},
 	} {
 		s := synthetic(t, 3)
 		if _, err := s.Draw(1); err != nil {

@@ -16,7 +16,7 @@ type Sampling struct {
 	// means all jobs.
 	Count int
 
-	// TimeScale and GapScale, in [1e-100, 1e100], are what run times and the times between submissions are multiplied by.
+	// TimeScale and GapScale, in [1e-50, 1e50], are what run times and the times between submissions are multiplied by.
 	TimeScale, GapScale float64
 
 	// Batch is in seconds, after scaling: a job submitted less than that after the first of a batch is submitted with it,
@@ -92,9 +92,9 @@ func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []Job, skipped int, err
 		}
 		switch {
 		case !quantity(j.Submit):
-			return nil, 0, input.Errorf("GapScale", s.GapScale, "a factor that submits Log[%d] by 1e100", i)
-		case !quantity(j.Work):
-			return nil, 0, input.Errorf("TimeScale", s.TimeScale, "a factor that leaves Log[%d].RunTime within 1e100", i)
+			return nil, 0, input.Errorf("GapScale", s.GapScale, "a factor that submits Log[%d] by 1e50", i)
+		case !amount(j.Work) || j.Work == 0 && l.RunTime > 0:
+			return nil, 0, input.Errorf("TimeScale", s.TimeScale, "a factor that brings Log[%d].RunTime into [1e-50, 1e50]", i)
 		}
 		jobs = append(jobs, j)
 		users = append(users, l.User)
@@ -122,9 +122,9 @@ func usableJobs(log []swf.Job) ([]int, error) {
 		l, path := &log[i], input.Index("Log", i)
 		switch {
 		case !(l.Submit == swf.Unknown || quantity(l.Submit)):
-			return nil, input.Errorf(input.Field(path, "Submit"), l.Submit, "a time in [0, 1e100], or -1 for unknown")
+			return nil, input.Errorf(input.Field(path, "Submit"), l.Submit, "a time in [0, 1e50], or -1 for unknown")
 		case !(l.RunTime == swf.Unknown || quantity(l.RunTime)):
-			return nil, input.Errorf(input.Field(path, "RunTime"), l.RunTime, "seconds in [0, 1e100], or -1 for unknown")
+			return nil, input.Errorf(input.Field(path, "RunTime"), l.RunTime, "seconds in [0, 1e50], or -1 for unknown")
 		case l.Processors < swf.Unknown || l.Processors > math.MaxInt:
 			return nil, input.Errorf(input.Field(path, "Processors"), l.Processors, "an integer in [0, %d], or -1 for unknown", math.MaxInt)
 		}
@@ -140,12 +140,12 @@ func (s Sampling) check() error {
 	switch {
 	case s.Count < 0:
 		return input.Errorf("Count", s.Count, "an integer >= 0")
-	case !(s.TimeScale >= 1/largest && s.TimeScale <= largest):
-		return input.Errorf("TimeScale", s.TimeScale, "a number in [1e-100, 1e100]")
-	case !(s.GapScale >= 1/largest && s.GapScale <= largest):
-		return input.Errorf("GapScale", s.GapScale, "a number in [1e-100, 1e100]")
+	case !(s.TimeScale > 0 && amount(s.TimeScale)):
+		return input.Errorf("TimeScale", s.TimeScale, "a number in [1e-50, 1e50]")
+	case !(s.GapScale > 0 && amount(s.GapScale)):
+		return input.Errorf("GapScale", s.GapScale, "a number in [1e-50, 1e50]")
 	case !quantity(s.Batch):
-		return input.Errorf("Batch", s.Batch, "a number of seconds in [0, 1e100]")
+		return input.Errorf("Batch", s.Batch, "a number of seconds in [0, 1e50]")
 	}
 	return s.demands().check()
 }
@@ -163,14 +163,14 @@ type demands struct {
 
 func (d demands) check() error {
 	switch {
-	case !(d.deadlineFactor == 0 || d.deadlineFactor >= 1/largest && d.deadlineFactor <= largest):
-		return input.Errorf("DeadlineFactor", d.deadlineFactor, "a number in [1e-100, 1e100], or 0 for no deadlines")
+	case !amount(d.deadlineFactor):
+		return input.Errorf("DeadlineFactor", d.deadlineFactor, "a number in [1e-50, 1e50], or 0 for no deadlines")
 	case d.parallelism < 0 || d.parallelism == 0 && d.deadlineFactor > 0:
 		return input.Errorf("Parallelism", d.parallelism, "an integer >= 1, or 0 without deadlines")
 	case !quantity(d.lowestPriority):
-		return input.Errorf("LowestPriority", d.lowestPriority, "a number in [0, 1e100]")
+		return input.Errorf("LowestPriority", d.lowestPriority, "a number in [0, 1e50]")
 	case !(d.highestPriority >= d.lowestPriority && quantity(d.highestPriority)):
-		return input.Errorf("HighestPriority", d.highestPriority, "a number in [%v, 1e100], from the lowest priority on", d.lowestPriority)
+		return input.Errorf("HighestPriority", d.highestPriority, "a number in [%v, 1e50], from the lowest priority on", d.lowestPriority)
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (d demands) apply(jobs []Job, users []int64) error {
 		relative := d.deadlineFactor * j.Work * max(1, float64(j.Tasks)/float64(d.parallelism))
 		j.Deadline = max(j.Submit+relative, math.Nextafter(j.Submit, math.Inf(1)))
 		if !quantity(j.Deadline) {
-			return input.Errorf("DeadlineFactor", d.deadlineFactor, "a factor that leaves the deadline of job %d within 1e100", j.ID)
+			return input.Errorf("DeadlineFactor", d.deadlineFactor, "a factor that leaves the deadline of job %d within 1e50", j.ID)
 		}
 	}
 	return nil
@@ -213,16 +213,16 @@ func (d demands) priority(k, users int) float64 {
 	return d.highestPriority - (d.highestPriority-d.lowestPriority)*float64(k)/float64(max(1, users-1))
 }
 
-// UniformSpeeds draws speeds of workers, uniform on [low, high], within [1e-100, 1e100]; low = high is allowed. The
+// UniformSpeeds draws speeds of workers, uniform on [low, high], within [1e-50, 1e50]; low = high is allowed. The
 // same seed gives the same speeds, more workers those of fewer and some more. The error is an [input.Error].
 func UniformSpeeds(workers int, low, high float64, seed uint64) ([]float64, error) {
 	switch {
 	case workers < 1:
 		return nil, input.Errorf("Workers", workers, "an integer >= 1")
-	case !(low >= 1/largest && low <= largest):
-		return nil, input.Errorf("Low", low, "a number in [1e-100, 1e100]")
+	case !(low > 0 && amount(low)):
+		return nil, input.Errorf("Low", low, "a number in [1e-50, 1e50]")
 	case !(high >= low && high <= largest):
-		return nil, input.Errorf("High", high, "a number in [%v, 1e100], from the low end on", low)
+		return nil, input.Errorf("High", high, "a number in [%v, 1e50], from the low end on", low)
 	}
 	random := rand.New(rand.NewPCG(seed, streamSpeeds))
 	speeds := make([]float64, workers)

@@ -252,15 +252,15 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 		"who gets the workers that are left")
 	addNumber(cmd, &f.reserve, "reserve", "0", "a number in [0, 1]", "part `R` of the workers that priority keeps from the first job",
 		func(v float64) bool { return v >= 0 && v <= 1 })
-	addNumber(cmd, &f.horizon, "horizon", "1", "a number of seconds in [1e-100, 1e100]", "seconds `H` within which workload wants jobs done",
-		func(v float64) bool { return v >= 1e-100 && v <= 1e100 })
+	addNumber(cmd, &f.horizon, "horizon", "1", "a number of seconds in [1e-50, 1e50]", "seconds `H` within which workload wants jobs done",
+		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
 	cli.Flag[int]{Name: "workers", Usage: "number `W` of workers", Want: workersWanted, Parse: parseInt(mostDispatchWorkers)}.Add(cmd, &f.workers)
 	cli.AddText(cmd, &f.heterogeneous, "heterogeneous", "", speedsWanted, "`SPEEDS` of the workers, such as 10x1,10x0.5 or uniform:0.5:1.5 (default 1 each)")
 	cli.AddText(cmd, &f.outageList, "outages", "", outagesWanted, "`OUTAGES` of workers, such as 1-6@55-115,8@200-")
 	cli.Flag[dispatch.Learning]{Name: "learn", Usage: "hide run times from the policy: `DEFAULT[:WINDOW]` seconds for a task, then the mean of the last WINDOW ones",
-		Want: "DEFAULT, a number of seconds in [1e-100, 1e100], or DEFAULT:WINDOW, with an integer in 1..1000000", Parse: parseLearning}.Add(cmd, &f.learning)
-	addNumber(cmd, &f.emergency, "emergency", "", "a priority in [1e-100, 1e100]", "jobs of priority `P` or more take workers from tasks in hand",
-		func(v float64) bool { return v >= 1e-100 && v <= 1e100 })
+		Want: "DEFAULT, a number of seconds in [1e-50, 1e50], or DEFAULT:WINDOW, with an integer in 1..1000000", Parse: parseLearning}.Add(cmd, &f.learning)
+	addNumber(cmd, &f.emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from tasks in hand",
+		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
 	f.addSampling(cmd)
 	cli.AddText(cmd, &f.jobs, "jobs", "", "the name of a file", "also write what became of each job to `FILE`, as CSV")
 	cli.AddSwitch(cmd, &f.timeline, "timeline", "also draw how the run went, in text")
@@ -279,22 +279,22 @@ func (f *dispatchFlags) addSampling(cmd *cobra.Command) {
 			return v, err == nil
 		}}.Add(cmd, &f.seed)
 	scale := func(target *float64, name, what string, sampled float64) {
-		addNumber(cmd, target, name, "", "a number in [1e-100, 1e100]", fmt.Sprintf("multiply %s by this (default 1, with --sample %g)", what, sampled),
-			func(v float64) bool { return v >= 1e-100 && v <= 1e100 })
+		addNumber(cmd, target, name, "", "a number in [1e-50, 1e50]", fmt.Sprintf("multiply %s by this (default 1, with --sample %g)", what, sampled),
+			func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
 	}
 	scale(&s.TimeScale, "time-scale", "run times", lin.TimeScale)
 	scale(&s.GapScale, "gap-scale", "times between submissions", lin.GapScale)
-	addNumber(cmd, &s.Batch, "batch", "", "a number of seconds in [0, 1e100]",
+	addNumber(cmd, &s.Batch, "batch", "", "a number of seconds in [0, 1e50]",
 		fmt.Sprintf("seconds within which jobs are submitted together; 0 for none (default 0, with --sample %g)", lin.Batch),
-		func(v float64) bool { return v >= 0 && v <= 1e100 })
+		func(v float64) bool { return v >= 0 && v <= 1e50 })
 	s.DeadlineFactor, s.Parallelism = lin.DeadlineFactor, lin.Parallelism
-	addNumber(cmd, &s.DeadlineFactor, "deadline-factor", fmt.Sprint(lin.DeadlineFactor), "a number in [1e-100, 1e100], or 0 for no deadlines",
-		"run times until a job is due; 0 for no deadlines", func(v float64) bool { return v == 0 || v >= 1e-100 && v <= 1e100 })
+	addNumber(cmd, &s.DeadlineFactor, "deadline-factor", fmt.Sprint(lin.DeadlineFactor), "a number in [1e-50, 1e50], or 0 for no deadlines",
+		"run times until a job is due; 0 for no deadlines", func(v float64) bool { return v == 0 || v >= 1e-50 && v <= 1e50 })
 	cli.Flag[int]{Name: "parallelism", Kind: "int", Usage: "tasks of a job that its deadline takes to run at a time", Default: strconv.Itoa(lin.Parallelism),
 		Want: "an integer in 1..1000000000", Parse: parseInt(1e9)}.Add(cmd, &s.Parallelism)
 	f.priorities = interval{lin.LowestPriority, lin.HighestPriority}
 	cli.Flag[interval]{Name: "priorities", Kind: "LOW:HIGH", Usage: "range of the priorities of users", Default: fmt.Sprintf("%g:%g", f.priorities.low, f.priorities.high),
-		Want: "LOW:HIGH with 0 <= LOW <= HIGH <= 1e100", Parse: parseInterval(0, 1e100)}.Add(cmd, &f.priorities)
+		Want: "LOW:HIGH with 0 <= LOW <= HIGH <= 1e50", Parse: parseInterval(0, 1e50)}.Add(cmd, &f.priorities)
 }
 
 // check settles what depends on several flags.

@@ -23,7 +23,7 @@ const (
 	mostDispatchWorkers = 1_000_000
 	workersWanted       = "an integer in 1..1000000"
 	speedsWanted        = "speeds such as 1,1,0.5 or 10x1,10x0.5, one a worker, or uniform:LOW:HIGH"
-	uniformWanted       = "uniform:LOW:HIGH with 1e-100 <= LOW <= HIGH <= 1e100"
+	uniformWanted       = "uniform:LOW:HIGH with 1e-50 <= LOW <= HIGH <= 1e50"
 	outagesWanted       = "outages WORKERS@FROM-TO such as 1-6@55-115,8@200-"
 )
 
@@ -41,7 +41,7 @@ func parseInterval(least, most float64) func(string) (interval, bool) {
 func parseLearning(text string) (l dispatch.Learning, ok bool) {
 	standard, window, windowed := strings.Cut(text, ":")
 	v, err := strconv.ParseFloat(standard, 64)
-	l.Default, ok = v, err == nil && v >= 1e-100 && v <= 1e100
+	l.Default, ok = v, err == nil && v >= 1e-50 && v <= 1e50
 	if ok && windowed {
 		l.Window, ok = parseInt(1e6)(window)
 	}
@@ -53,7 +53,7 @@ func (f *dispatchFlags) parseSpeeds() error {
 	const flag = "--heterogeneous"
 	bounds, uniform := strings.CutPrefix(f.heterogeneous, "uniform:")
 	if uniform {
-		v, ok := parseInterval(1e-100, 1e100)(bounds)
+		v, ok := parseInterval(1e-50, 1e50)(bounds)
 		if !ok {
 			return input.Errorf(flag, f.heterogeneous, "%s", uniformWanted)
 		}
@@ -78,8 +78,8 @@ func (f *dispatchFlags) parseSpeeds() error {
 		switch {
 		case err != nil && f.heterogeneous == word: // no list
 			return input.Errorf(flag, f.heterogeneous, "%s", speedsWanted)
-		case !ok || err != nil || !(v >= 1e-100 && v <= 1e100):
-			return input.Errorf(input.Index(flag, i), cmp.Or(word, "nothing"), "a speed in [1e-100, 1e100], or NxSPEED for N workers")
+		case !ok || err != nil || !(v >= 1e-50 && v <= 1e50):
+			return input.Errorf(input.Index(flag, i), cmp.Or(word, "nothing"), "a speed in [1e-50, 1e50], or NxSPEED for N workers")
 		case n > f.workers-len(f.speeds): // before so many are made
 			return input.Errorf(input.Index(flag, i), word, "%d speeds in all, one a worker", f.workers)
 		}
@@ -131,8 +131,8 @@ func (f *dispatchFlags) parseOutages() error {
 			return input.Errorf(path, value, "workers in 1..%d", f.workers)
 		case g.first > g.last:
 			return input.Errorf(path, value, "workers FIRST-LAST with FIRST <= LAST")
-		case !(g.from >= 0 && g.from <= 1e100 && g.to > g.from):
-			return input.Errorf(path, value, "times FROM-TO with 0 <= FROM < TO, FROM at most 1e100")
+		case !(g.from >= 0 && g.from <= 1e50 && g.to > g.from):
+			return input.Errorf(path, value, "times FROM-TO with 0 <= FROM < TO, FROM at most 1e50")
 		}
 		for k, h := range groups {
 			if max(g.first, h.first) <= min(g.last, h.last) && g.from < h.to && h.from < g.to {
