@@ -6,7 +6,8 @@ import "slices"
 type Precision string
 
 // The precisions. On two cores the whole catalogue takes about a minute at Draft, some ten minutes at Normal and
-// most of an hour at Paper, which is the effort of [BC17]. Runs of farms and of shared resources (tags-6 and on) are a tenth as long.
+// most of an hour at Paper, which is the effort of [BC17]. Runs of farms and of shared resources (tags-6 and on) are a tenth as long;
+// dispatch-6 draws ten samples a run, dispatch-7 four.
 const (
 	Draft  Precision = "draft"  // 10 runs of 4·10^5 jumps after 2·10^5; coarser grids
 	Normal Precision = "normal" // 20 runs of 10^6 jumps after 10^6
@@ -26,5 +27,5 @@ type Entry struct {
 
 // Catalogue returns every figure there is, in the order of the papers.
 func Catalogue() []Entry {
-	return slices.Concat(bonaldComte(), harcholBalter(), bonaldRoberts())
+	return slices.Concat(bonaldComte(), harcholBalter(), bonaldRoberts(), lin())
 }

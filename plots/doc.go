@@ -19,8 +19,14 @@
 // (tags-16) and all policies on measured run times (tags-17). Simulation confirms the theory where it is exact and shows
 // how far it is off where it approximates.
 //
-// Last come figures after Bonald and Roberts, "Enhanced cluster computing performance through proportional fairness",
+// Then come figures after Bonald and Roberts, "Enhanced cluster computing performance through proportional fairness",
 // Performance Evaluation 79, 2014, 134–145 ([BR14]), whose own parameters are not at hand: two jobs at rest (fluid-1);
 // mean service rates in random traffic (fluid-2); efficiency against fairness (fluid-3); lies (fluid-4); sharing task by
 // task (fluid-5); and users of a log (fluid-6).
+//
+// Last, those of Lin, "Job Dispatching and Scheduling under Heterogeneous Clusters", Master's thesis, National Taiwan
+// University, 2014 ([L14]), chapter 6, run policies of package dispatch: workers of a job over time, with and without
+// failures (dispatch-1, its Figure 6.1); priority violations and penalties for missed deadlines of six policies on samples
+// of a log (dispatch-2 to dispatch-5, its Figures 6.2 to 6.5). Beyond them go many samples (dispatch-6) and other numbers
+// and speeds of workers (dispatch-7).
 package plots

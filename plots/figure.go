@@ -77,7 +77,7 @@ const (
 // a confidence interval at each point, drawn as a band about a curve and as a bar through a marker, or the bounds of a Band.
 type Series struct {
 	Label     string    // name, written beside the series, or once for all panels, and in the header of the data
-	Group     string    // what several series have in common, such as a class; may be empty. Later groups are lighter
+	Group     string    // what several series have in common, such as a class; may be empty. Later groups are lighter and lie below
 	Kind      Kind      // Curve, Points, Steps or Band
 	Thin      bool      // whether a line is drawn thin and above the others, as one to compare with
 	Marked    bool      // whether a curve has a marker at each of its points, as for whole numbers

@@ -208,9 +208,9 @@ func TestBadUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--only", "bf-9"}, "--only = bf-9: want bf-1, bf-2, bf-3, bf-4, bf-5, bf-6, tags-3, tags-4, tags-6, tags-7, tags-8, tags-9, tags-10, tags-12, tags-13, tags-14, tags-15, tags-16, tags-17, fluid-1, fluid-2, fluid-3, fluid-4, fluid-5 or fluid-6"},
-		{[]string{"--only", "bf-1,,"}, "--only is missing: want bf-1, bf-2, bf-3, bf-4, bf-5, bf-6, tags-3, tags-4, tags-6, tags-7, tags-8, tags-9, tags-10, tags-12, tags-13, tags-14, tags-15, tags-16, tags-17, fluid-1, fluid-2, fluid-3, fluid-4, fluid-5 or fluid-6"},
-		{[]string{"--list", "--only", "BF1"}, "--only = BF1: want bf-1, bf-2, bf-3, bf-4, bf-5, bf-6, tags-3, tags-4, tags-6, tags-7, tags-8, tags-9, tags-10, tags-12, tags-13, tags-14, tags-15, tags-16, tags-17, fluid-1, fluid-2, fluid-3, fluid-4, fluid-5 or fluid-6; did you mean bf-1?"},
+		{[]string{"--only", "bf-9"}, "--only = bf-9: want bf-1, bf-2, bf-3, bf-4, bf-5, bf-6, tags-3, tags-4, tags-6, tags-7, tags-8, tags-9, tags-10, tags-12, tags-13, tags-14, tags-15, tags-16, tags-17, fluid-1, fluid-2, fluid-3, fluid-4, fluid-5, fluid-6, dispatch-1, dispatch-2, dispatch-3, dispatch-4, dispatch-5, dispatch-6 or dispatch-7"},
+		{[]string{"--only", "bf-1,,"}, "--only is missing: want bf-1, bf-2, bf-3, bf-4, bf-5, bf-6, tags-3, tags-4, tags-6, tags-7, tags-8, tags-9, tags-10, tags-12, tags-13, tags-14, tags-15, tags-16, tags-17, fluid-1, fluid-2, fluid-3, fluid-4, fluid-5, fluid-6, dispatch-1, dispatch-2, dispatch-3, dispatch-4, dispatch-5, dispatch-6 or dispatch-7"},
+		{[]string{"--list", "--only", "BF1"}, "--only = BF1: want bf-1, bf-2, bf-3, bf-4, bf-5, bf-6, tags-3, tags-4, tags-6, tags-7, tags-8, tags-9, tags-10, tags-12, tags-13, tags-14, tags-15, tags-16, tags-17, fluid-1, fluid-2, fluid-3, fluid-4, fluid-5, fluid-6, dispatch-1, dispatch-2, dispatch-3, dispatch-4, dispatch-5, dispatch-6 or dispatch-7; did you mean bf-1?"},
 		{[]string{"--formats", "png,gif"}, "--formats = gif: want png, svg, pdf, csv or html"},
 		{[]string{"--formats", ""}, "--formats is missing: want png, svg, pdf, csv or html"},
 		{[]string{"--precision", "best"}, "--precision = best: want draft, normal or paper"},

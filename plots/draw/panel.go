@@ -254,9 +254,11 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 		l.drawBand(c, s)
 	}
 	for _, thin := range []bool{false, true} {
-		for _, s := range l.Series {
-			if s.Thin == thin {
-				l.drawSeries(c, s)
+		for _, g := range slices.Backward(groups(l.Panel)) { // lighter below
+			for _, s := range l.Series {
+				if s.Thin == thin && s.Group == g {
+					l.drawSeries(c, s)
+				}
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func TestRenderIsDeterministic(t *testing.T) {
 // legendRows returns the rows of the legend above all panels, which figures have that ask for it or have several rows of panels.
 func legendRows(f *plots.Figure) int {
 	switch {
-	case f.ID == "fluid-2":
+	case f.ID == "fluid-2", strings.HasPrefix(f.ID, "dispatch-") && f.ID != "dispatch-1":
 		return 2
 	case f.OneLegend:
 		return 1

@@ -1,0 +1,120 @@
+package plots
+
+import (
+	"fmt"
+	"slices"
+)
+
+// What is asked of "about 4 times", "3 magnitudes", and of 0.004 and 0.002, which [L14] states with one digit of five
+// samples.
+const (
+	aboutFrom, aboutTo           = 3, 5
+	magnitudesFrom, magnitudesTo = 316, 3162 // half a magnitude off
+	digitFactor                  = 2
+)
+
+// A finding compares a ratio of means with what [L14] states of it.
+type finding struct {
+	sentence, criterion string
+	above, below        int // policies
+	of                  func(outcome) float64
+	least, most         float64 // what the ratio should be within
+}
+
+// linFindings are the ratios that [L14] states.
+func linFindings(m machines) []finding {
+	leap := 0.004
+	if m.spread > 0 {
+		leap = 0.002
+	}
+	three := fmt.Sprintf("The ratio of the means is %d to %d.", magnitudesFrom, magnitudesTo)
+	return []finding{
+		{"The violation rate of EDF is 4 times that of deadline, spare by deadline.", fmt.Sprintf("By tasks in hand, as that of the latter by the plan is 0, the ratio of the means is %d to %d.", aboutFrom, aboutTo),
+			earliestFirst, spareDeadline, runningOf, aboutFrom, aboutTo},
+		{"The penalty of priority is 3 magnitudes higher than that of EDF.", three, byPriority, earliestFirst, penaltyOf, magnitudesFrom, magnitudesTo},
+		{"The penalty of deadline, spare by priority, is 3 magnitudes higher than that of EDF.", three, sparePriority, earliestFirst, penaltyOf, magnitudesFrom, magnitudesTo},
+		{fmt.Sprintf("The penalty of deadline, spare by deadline, is %g of that of deadline, spare by priority.", leap), fmt.Sprintf("The ratio of the means is within a factor %d of it.", digitFactor),
+			spareDeadline, sparePriority, penaltyOf, leap / digitFactor, leap * digitFactor},
+		{"The penalty of deadline, spare by deadline, is quite close to that of EDF.", fmt.Sprintf("The ratio of the means is within a factor %d of 1.", digitFactor),
+			spareDeadline, earliestFirst, penaltyOf, 1.0 / digitFactor, digitFactor},
+		{fmt.Sprintf("(Would the loop of Algorithm 4 as printed, which gives each job one worker before all others are spare, explain it?) The penalty with spare by deadline is %g of that with spare by priority.", leap), fmt.Sprintf("The ratio of the means is within a factor %d of it.", digitFactor),
+			printedDeadline, printedPriority, penaltyOf, leap / digitFactor, leap * digitFactor},
+		{"(Would the loop of Algorithm 4 as printed explain it?) The penalty with spare by priority is 3 magnitudes higher than that of EDF.", three, printedPriority, earliestFirst, penaltyOf, magnitudesFrom, magnitudesTo},
+	}
+}
+
+// linClaims compares what [L14] states with few samples, with all, and with what as few of all would have shown.
+func linClaims(f *Figure, fields []field) {
+	for k, v := range fields {
+		id := panelID(f, 2*k)
+		few := v.first(min(fewSamples, len(v.all[0])))
+		f.Claims = append(f.Claims, zeroClaim(panelID(f, 2*k+1), v))
+		for _, q := range linFindings(v.machines) {
+			a, b := v.of(q.above, q.of), v.of(q.below, q.of)
+			all := ratioOf(a, b)
+			low, high := resampled(len(a), fewSamples, ratioOver(a, b))
+			f.Claims = append(f.Claims, Claim{
+				Figure: id, Sentence: stated(v.machines) + q.sentence, Criterion: q.criterion, Verdict: all.within(q.least, q.most), Finding: true,
+				Numbers: fmt.Sprintf("%v over the first %d samples (bootstrap intervals of so few are too narrow), %v over %d; of groups of %d drawn from all, 95 %% show %s to %s, and %s %% a ratio within what is asked.",
+					ratioOf(few.of(q.above, q.of), few.of(q.below, q.of)), len(few.all[0]), all, len(a), fewSamples, finite(low), finite(high), short(100*q.shown(a, b))),
+			})
+		}
+		f.Claims = append(f.Claims, leastClaim(id, v))
+	}
+}
+
+// longestClaim is on what [L14] gives as the reason for its penalties.
+func (s *tournament) longestClaim(id string) Claim {
+	longest := 0.0
+	for _, j := range s.log {
+		longest = max(longest, s.sampling.TimeScale*j.RunTime)
+	}
+	return verdict(id, "(Section 6.3.2, on the penalties.) Despite being scaled down, the workload still contains some very heavy-weighted jobs which take 500 to 800 seconds.",
+		"Some job of the log has a scaled run time of 500 s or more.", fmt.Sprintf("The longest run time in the log, of which the thesis counts as many jobs, is %s s when scaled.", short(longest)), longest >= 500)
+}
+
+func stated(m machines) string {
+	return fmt.Sprintf("(Section 6.3.2, %s.) ", m.environment())
+}
+
+// shown returns the part of groups of few samples in which the ratio is what is asked.
+func (q finding) shown(a, b []float64) float64 {
+	ratio := ratioOver(a, b)
+	return partOf(len(a), fewSamples, func(drawn []int) bool {
+		r := ratio(drawn)
+		return r >= q.least && r <= q.most
+	})
+}
+
+// zeroClaim is on the violation rate by the plan, which the algorithms make 0.
+func zeroClaim(id string, v field) Claim {
+	most := max(slices.Max(v.of(byPriority, plannedOf)), slices.Max(v.of(sparePriority, plannedOf)))
+	others := max(slices.Max(v.of(byProportion, plannedOf)), slices.Max(v.of(byWorkload, plannedOf)), slices.Max(v.of(spareDeadline, plannedOf)))
+	return verdict(id, stated(v.machines)+"The violation rate of priority and of deadline, spare by priority, is 0; deadline, spare by deadline, and EDF do not guarantee that.",
+		"By the plan it is 0 in every sample under the first two.",
+		fmt.Sprintf("At most %s in %d samples; at most %s under proportion, workload and deadline, spare by deadline: each gives every job of higher priority a worker first, so that 0 is certain. Mean of EDF: %s. By tasks in hand, means %s and %s.",
+			short(most), len(v.all[0]), short(others), short(mean(v.of(earliestFirst, plannedOf))), short(mean(v.of(byPriority, runningOf))), short(mean(v.of(sparePriority, runningOf)))),
+		most == 0)
+}
+
+// leastClaim is on the penalty of EDF, which should be the least.
+func leastClaim(id string, v field) Claim {
+	edf := v.of(earliestFirst, penaltyOf)
+	verdict := Holds
+	numbers := "Mean penalty over that of EDF: "
+	for k, c := range contenders() {
+		if k == earliestFirst {
+			continue
+		}
+		r := ratioOf(v.of(k, penaltyOf), edf)
+		numbers += fmt.Sprintf("%s %v, ", c.label, r)
+		switch {
+		case r.high < 1:
+			verdict = Refuted
+		case r.low <= 1 && verdict == Holds:
+			verdict = Open
+		}
+	}
+	return Claim{Figure: id, Sentence: stated(v.machines) + "EDF gives the best performance on the deadline miss penalty.", Criterion: "No policy has a smaller mean penalty.",
+		Numbers: fmt.Sprintf("%sover %d samples.", numbers, len(edf)), Verdict: verdict, Finding: true}
+}

@@ -1,0 +1,164 @@
+package plots
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// fewSamples is how many samples [L14] draws.
+const fewSamples = 5
+
+// values returns a number of each outcome.
+func values(outcomes []outcome, of func(outcome) float64) []float64 {
+	v := make([]float64, len(outcomes))
+	for k, o := range outcomes {
+		v[k] = of(o)
+	}
+	return v
+}
+
+func mean(v []float64) float64 { return stat.Mean(v, nil) }
+
+// student returns the 95 % Student interval of the mean of values, which may begin below 0.
+func student(v []float64) (low, high float64) {
+	m, deviation := stat.MeanStdDev(v, nil)
+	half := distuv.StudentsT{Sigma: 1, Nu: float64(len(v) - 1)}.Quantile(0.975) * deviation / math.Sqrt(float64(len(v)))
+	return m - half, m + half
+}
+
+// meansAndSamples returns the mean of each policy at its place, with its Student interval if asked for, and to the
+// right of it its samples; on a logarithmic axis without zeros, of which it returns the number.
+func meansAndSamples(all [][]outcome, of func(outcome) float64, scale Scale, intervals bool) (series []Series, zeros int) {
+	each := Series{Label: "one sample", Kind: Points, Look: 6}
+	for k, c := range contenders() {
+		v := values(all[k], of)
+		m := mean(v)
+		s := Series{Label: c.label, Kind: Points, Look: c.look, X: []float64{float64(k + 1)}, Y: []float64{m}}
+		if intervals {
+			low, high := student(v)
+			s.Low, s.High = []float64{min(low, m)}, []float64{max(high, m)}
+		}
+		if scale != Log || m > 0 {
+			series = append(series, s)
+		}
+		for i, y := range v {
+			if scale == Log && y == 0 {
+				zeros++
+				continue
+			}
+			each.X, each.Y = append(each.X, float64(k+1)+0.14+0.6*float64(i)/float64(len(v))), append(each.Y, y)
+		}
+	}
+	if len(each.X) > 0 {
+		series = append(series, each)
+	}
+	return series, zeros
+}
+
+// roomy ends a logarithmic axis at powers of ten clearly beyond the values that series of panels have there.
+func roomy(a *Axis, panels []Panel, pick func(Series) []float64) {
+	least, most := math.Inf(1), 0.0
+	for _, p := range panels {
+		for _, s := range p.Series {
+			least, most = min(least, slices.Min(pick(s))), max(most, slices.Max(pick(s)))
+		}
+	}
+	if most > 0 {
+		a.Min, a.Max = math.Pow10(int(math.Floor(math.Log10(least/1.2)))), math.Pow10(int(math.Ceil(math.Log10(most*1.2))))
+	}
+}
+
+func alongX(s Series) []float64 { return s.X }
+func alongY(s Series) []float64 { return s.Y }
+
+// few runs the policies on as many samples as [L14].
+func few(ctx context.Context, e effort, m machines) (*tournament, [][]outcome, error) {
+	s, err := samples(e, fewSamples)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := s.run(ctx, m, contenders())
+	return s, all, err
+}
+
+// violations draws priority violations on few samples.
+func violations(m machines) func(context.Context, effort, *Figure) error {
+	return func(ctx context.Context, e effort, f *Figure) error {
+		s, all, err := few(ctx, e, m)
+		if err != nil {
+			return err
+		}
+		a := Panel{Title: "By the plan", X: policyAxis(), Y: rateAxis(true)}
+		b := Panel{Title: "By tasks in hand", X: policyAxis(), Y: rateAxis(false)}
+		a.Series, _ = meansAndSamples(all, plannedOf, Linear, true)
+		b.Series, _ = meansAndSamples(all, runningOf, Linear, true)
+		f.OneLegend = true
+		f.Panels = []Panel{a, b}
+		edf, spare := mean(values(all[earliestFirst], runningOf)), mean(values(all[spareDeadline], runningOf))
+		f.Caption = fmt.Sprintf("Average priority violation rate of six policies on %s: (a) by the plan, as in the thesis, (b) by tasks in hand. ", m) +
+			plannedFinding(all) + fmt.Sprintf("By tasks in hand the mean of EDF is %s times that of deadline, spare by deadline. ", finite(meansRatio(edf, spare))) +
+			fmt.Sprintf("Means over %d samples with 95 %% Student intervals, and beside them the samples, in order of their seeds; an interval that begins below 0 tells that %d samples of so skew a number are few. ", len(s.seeds), len(s.seeds)) +
+			plannedWords + s.words() + contenderWords + logWords + " " + afterLin + figureOf(m, "6.2", "6.3") + "; number and speeds of workers are ours."
+		f.Parameters = append([]Parameter{{"workers", m.String()}, {"intervals", "95 %, Student"}}, s.parameters()...)
+		return sampleChecks(ctx, f, s, m, all)
+	}
+}
+
+// plannedFinding tells which policies are violated by the plan.
+func plannedFinding(all [][]outcome) string {
+	var violated []string
+	for k, c := range contenders() {
+		if v := values(all[k], plannedOf); slices.Max(v) > 0 {
+			violated = append(violated, fmt.Sprintf("%s, %s in the mean", c.label, short(mean(v))))
+		}
+	}
+	const proof = "The other policies give every job of higher priority a worker before one of lower priority has its first, so that their rate by the plan is 0. "
+	if len(violated) == 0 {
+		return "By the plan no policy violates priorities here. "
+	}
+	return "By the plan priorities are violated by " + strings.Join(violated, "; ") + ". " + proof
+}
+
+func figureOf(m machines, equal, unequal string) string {
+	if m.spread == 0 {
+		return "Figure " + equal
+	}
+	return "Figure " + unequal
+}
+
+// penalties draws penalties on few samples.
+func penalties(m machines) func(context.Context, effort, *Figure) error {
+	return func(ctx context.Context, e effort, f *Figure) error {
+		s, all, err := few(ctx, e, m)
+		if err != nil {
+			return err
+		}
+		a := Panel{Title: "Samples and means", X: policyAxis(), Y: penaltyAxis(Log)}
+		b := Panel{Title: "Means with intervals", X: policyAxis(), Y: penaltyAxis(Linear)}
+		var zeros int
+		a.Series, zeros = meansAndSamples(all, penaltyOf, Log, false)
+		b.Series, _ = meansAndSamples(all, penaltyOf, Linear, true)
+		b.Series = slices.DeleteFunc(b.Series, func(s Series) bool { return s.Label == "one sample" })
+		roomy(&a.Y, []Panel{a}, alongY)
+		f.OneLegend = true
+		f.Panels = []Panel{a, b}
+		edf := mean(values(all[earliestFirst], penaltyOf))
+		over := func(k int) string { return finite(meansRatio(mean(values(all[k], penaltyOf)), edf)) }
+		none := ""
+		if zeros > 0 {
+			none = fmt.Sprintf("Runs without penalty have no place in (a) and are left out there, not of the means (%d). ", zeros)
+		}
+		f.Caption = fmt.Sprintf("Penalty for missed deadlines of six policies on %s. ", m) +
+			fmt.Sprintf("Means over that of EDF: %s with priority, %s with deadline, spare by priority, %s with deadline, spare by deadline. ", over(byPriority), over(sparePriority), over(spareDeadline)) +
+			fmt.Sprintf("(a) The %d samples, in order of their seeds, to the right of their mean, on a logarithmic axis, without intervals. (b) The means with 95 %% Student intervals on a linear axis, as these may begin below 0, which tells that %d samples of a number that a few large jobs make are too few. ", len(s.seeds), len(s.seeds)) +
+			none + penaltyWords + s.words() + contenderWords + logWords + " " + afterLin + figureOf(m, "6.4", "6.5") + "; number and speeds of workers are ours."
+		f.Parameters = append([]Parameter{{"workers", m.String()}, {"intervals", "95 %, Student, in (b)"}}, s.parameters()...)
+		return sampleChecks(ctx, f, s, m, all)
+	}
+}
