@@ -119,14 +119,15 @@ const (
 func usableJobs(log []swf.Job) ([]int, error) {
 	var usable []int
 	for i := range log {
-		l, path := &log[i], input.Index("Log", i)
+		l := &log[i]
+		at := func(field string) string { return input.Field(input.Index("Log", i), field) }
 		switch {
 		case !(l.Submit == swf.Unknown || quantity(l.Submit)):
-			return nil, input.Errorf(input.Field(path, "Submit"), l.Submit, "a time in [0, 1e50], or -1 for unknown")
+			return nil, input.Errorf(at("Submit"), l.Submit, "a time in [0, 1e50], or -1 for unknown")
 		case !(l.RunTime == swf.Unknown || quantity(l.RunTime)):
-			return nil, input.Errorf(input.Field(path, "RunTime"), l.RunTime, "seconds in [0, 1e50], or -1 for unknown")
+			return nil, input.Errorf(at("RunTime"), l.RunTime, "seconds in [0, 1e50], or -1 for unknown")
 		case l.Processors < swf.Unknown || l.Processors > math.MaxInt:
-			return nil, input.Errorf(input.Field(path, "Processors"), l.Processors, "an integer in [0, %d], or -1 for unknown", math.MaxInt)
+			return nil, input.Errorf(at("Processors"), l.Processors, "an integer in [0, %d], or -1 for unknown", math.MaxInt)
 		}
 		if l.Submit != swf.Unknown && l.RunTime != swf.Unknown && l.Processors > 0 {
 			usable = append(usable, i)
