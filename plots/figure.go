@@ -6,7 +6,7 @@ type Figure struct {
 	Title      string      // one line
 	Caption    string      // sentences that name every parameter
 	Parameters []Parameter // the same, as a table
-	Panels     []Panel     // at least one; all share the meaning of the horizontal axis
+	Panels     []Panel     // at least one
 	Checks     []Check     // numbers of the figure reached a second way
 	Claims     []Claim     // what the paper says of the figure, beside its numbers
 
@@ -39,6 +39,12 @@ type Axis struct {
 	// Ticks are the values that are labelled, increasing, within Min and Max, which must be given then; nil means
 	// round numbers.
 	Ticks []float64
+
+	// Categories are the names of the values 1, 2, ... of a linear horizontal axis, which stand below it instead of
+	// numbers; nil means numbers. Min and Max, if given, hold these values; without them the axis goes half a unit beyond.
+	// Where one legend serves all panels, a series that has the label of a category is named by the axis alone, and the
+	// legend has its group.
+	Categories []string
 }
 
 // Title returns the axis title, "mean delay δ (units of time)".

@@ -164,16 +164,17 @@ func checkFewSamples(t *testing.T, figures map[string]*Figure) {
 			if c.panel[0](outcome{penalty: 1}) == 1 {
 				from = f.Panels[0]
 			}
-			all := series(t, from, "one sample")[0]
+			if names := f.Panels[k].X.Categories; len(names) != len(contenders()) {
+				t.Fatalf("%s: categories %q", c.id, names)
+			}
 			for place, one := range contenders() {
-				var v []float64
-				for i, x := range all.X {
-					if int(x) == place+1 {
-						v = append(v, all.Y[i])
-					}
+				all := series(t, from, one.label)
+				v := all[len(all)-1].Y
+				if len(all) != 2 || len(v) != fewSamples || all[1].Group != oneSample || int(slices.Min(all[1].X)) != place+1 || int(slices.Max(all[1].X)) != place+1 {
+					t.Fatalf("%s: samples of %s: %+v", c.id, one.label, all)
 				}
-				if len(v) != fewSamples {
-					t.Fatalf("%s: %d samples of %s", c.id, len(v), one.label)
+				if name := f.Panels[k].X.Categories[place]; name != one.label {
+					t.Errorf("%s: %s stands at %s", c.id, one.label, name)
 				}
 				sum, square := 0.0, 0.0
 				for _, y := range v {
@@ -406,7 +407,7 @@ func TestZeros(t *testing.T) {
 	}
 	all[0] = slices.Repeat([]outcome{{running: 1}}, 6) // never a penalty
 	few, zeros := meansAndSamples(all, penaltyOf, Log, false)
-	if zeros != 6+5*3 || len(few) != 5+1 {
+	if zeros != 6+5*3 || len(few) != 5+5 {
 		t.Errorf("%d zeros, %d series", zeros, len(few))
 	}
 	many, noPenalty, noViolation := field{equalWorkers(), all}.scatter(runningOf, Log)

@@ -32,33 +32,42 @@ func student(v []float64) (low, high float64) {
 	return m - half, m + half
 }
 
-// meansAndSamples returns the mean of each policy at its place, with its Student interval if asked for, and to the
-// right of it its samples; on a logarithmic axis without zeros, of which it returns the number.
+// The groups of series of few samples.
+const (
+	onlyMean     = "mean"
+	intervalMean = "mean with 95 % interval"
+	oneSample    = "one sample"
+)
+
+// meansAndSamples returns the mean of each policy at its place, with its Student interval if asked for, then the samples
+// of each to the right of it; on a logarithmic axis without zeros, of which it returns the number.
 func meansAndSamples(all [][]outcome, of func(outcome) float64, scale Scale, intervals bool) (series []Series, zeros int) {
-	each := Series{Label: "one sample", Kind: Points, Look: 6}
+	var each []Series
 	for k, c := range contenders() {
 		v := values(all[k], of)
 		m := mean(v)
-		s := Series{Label: c.label, Kind: Points, Look: c.look, X: []float64{float64(k + 1)}, Y: []float64{m}}
+		s := Series{Label: c.label, Group: onlyMean, Kind: Points, Look: c.look, X: []float64{float64(k + 1)}, Y: []float64{m}}
 		if intervals {
+			s.Group = intervalMean
 			low, high := student(v)
 			s.Low, s.High = []float64{min(low, m)}, []float64{max(high, m)}
 		}
 		if scale != Log || m > 0 {
 			series = append(series, s)
 		}
+		one := Series{Label: c.label, Group: oneSample, Kind: Points, Look: c.look}
 		for i, y := range v {
 			if scale == Log && y == 0 {
 				zeros++
 				continue
 			}
-			each.X, each.Y = append(each.X, float64(k+1)+0.14+0.6*float64(i)/float64(len(v))), append(each.Y, y)
+			one.X, one.Y = append(one.X, float64(k+1)+0.16+0.6*float64(i)/float64(len(v))), append(one.Y, y)
+		}
+		if len(one.X) > 0 {
+			each = append(each, one)
 		}
 	}
-	if len(each.X) > 0 {
-		series = append(series, each)
-	}
-	return series, zeros
+	return append(series, each...), zeros
 }
 
 // roomy ends a logarithmic axis at powers of ten clearly beyond the values that series of panels have there.
@@ -103,7 +112,7 @@ func violations(m machines) func(context.Context, effort, *Figure) error {
 		edf, spare := mean(values(all[earliestFirst], runningOf)), mean(values(all[spareDeadline], runningOf))
 		f.Caption = fmt.Sprintf("Average priority violation rate of six policies on %s: (a) by the plan, as in the thesis, (b) by tasks in hand. ", m) +
 			plannedFinding(all) + fmt.Sprintf("By tasks in hand the mean of EDF is %s times that of deadline, spare by deadline. ", finite(meansRatio(edf, spare))) +
-			fmt.Sprintf("Means over %d samples with 95 %% Student intervals, and beside them the samples, in order of their seeds; an interval that begins below 0 tells that %d samples of so skew a number are few. ", len(s.seeds), len(s.seeds)) +
+			fmt.Sprintf("Means over %d samples with 95 %% Student intervals, and to the right of them, paler, the samples, in order of their seeds; an interval that begins below 0 tells that %d samples of so skew a number are few. ", len(s.seeds), len(s.seeds)) +
 			plannedWords + s.words() + contenderWords + logWords + " " + afterLin + figureOf(m, "6.2", "6.3") + "; number and speeds of workers are ours."
 		f.Parameters = append([]Parameter{{"workers", m.String()}, {"intervals", "95 %, Student"}}, s.parameters()...)
 		return sampleChecks(ctx, f, s, m, all)
@@ -144,7 +153,7 @@ func penalties(m machines) func(context.Context, effort, *Figure) error {
 		var zeros int
 		a.Series, zeros = meansAndSamples(all, penaltyOf, Log, false)
 		b.Series, _ = meansAndSamples(all, penaltyOf, Linear, true)
-		b.Series = slices.DeleteFunc(b.Series, func(s Series) bool { return s.Label == "one sample" })
+		b.Series = slices.DeleteFunc(b.Series, func(s Series) bool { return s.Group == oneSample })
 		roomy(&a.Y, []Panel{a}, alongY)
 		f.OneLegend = true
 		f.Panels = []Panel{a, b}
@@ -156,7 +165,7 @@ func penalties(m machines) func(context.Context, effort, *Figure) error {
 		}
 		f.Caption = fmt.Sprintf("Penalty for missed deadlines of six policies on %s. ", m) +
 			fmt.Sprintf("Means over that of EDF: %s with priority, %s with deadline, spare by priority, %s with deadline, spare by deadline. ", over(byPriority), over(sparePriority), over(spareDeadline)) +
-			fmt.Sprintf("(a) The %d samples, in order of their seeds, to the right of their mean, on a logarithmic axis, without intervals. (b) The means with 95 %% Student intervals on a linear axis, as these may begin below 0, which tells that %d samples of a number that a few large jobs make are too few. ", len(s.seeds), len(s.seeds)) +
+			fmt.Sprintf("(a) The %d samples, in order of their seeds, paler, to the right of their mean, on a logarithmic axis, without intervals. (b) The means with 95 %% Student intervals on a linear axis, as these may begin below 0, which tells that %d samples of a number that a few large jobs make are too few. ", len(s.seeds), len(s.seeds)) +
 			none + penaltyWords + s.words() + contenderWords + logWords + " " + afterLin + figureOf(m, "6.4", "6.5") + "; number and speeds of workers are ours."
 		f.Parameters = append([]Parameter{{"workers", m.String()}, {"intervals", "95 %, Student, in (b)"}}, s.parameters()...)
 		return sampleChecks(ctx, f, s, m, all)

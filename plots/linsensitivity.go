@@ -83,9 +83,8 @@ func sensitivity(ctx context.Context, e effort, f *Figure) error {
 	if err != nil {
 		return err
 	}
-	const axis = "workers m (a, b), spread of speeds δ (c, d)"
-	numbers := Axis{Quantity: axis, Scale: Log, Min: 4.5, Max: 110, Ticks: []float64{5, 10, 20, 50, 100}}
-	apart := Axis{Quantity: axis, Min: -0.03, Max: 0.93, Ticks: []float64{0, 0.2, 0.4, 0.6, 0.8}}
+	numbers := Axis{Quantity: "workers", Symbol: "m", Scale: Log, Min: 4.5, Max: 110, Ticks: []float64{5, 10, 20, 50, 100}}
+	apart := Axis{Quantity: "spread of speeds", Symbol: "δ", Min: -0.03, Max: 0.93, Ticks: []float64{0, 0.2, 0.4, 0.6, 0.8}}
 	a, zerosA := byNumber.panel("Penalty, workers of speed 1", numbers, penaltyAxis(Log), penaltyOf)
 	rates := rateAxis(false)
 	rates.Scale = Log

@@ -44,11 +44,11 @@ func (s *tournament) parameters() []Parameter {
 
 // policyAxis is a horizontal axis on which each policy has a place.
 func policyAxis() Axis {
-	var ticks []float64
-	for k := range contenders() {
-		ticks = append(ticks, float64(k+1))
+	var names []string
+	for _, c := range contenders() {
+		names = append(names, c.label)
 	}
-	return Axis{Quantity: "policy, in the order of the legend", Min: 0.5, Max: float64(len(ticks)) + 0.8, Ticks: ticks}
+	return Axis{Quantity: "policy", Min: 0.6, Max: float64(len(names)) + 0.75, Categories: names}
 }
 
 func rateAxis(planned bool) Axis {

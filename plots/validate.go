@@ -3,6 +3,8 @@ package plots
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"productform/internal/input"
 )
@@ -23,9 +25,6 @@ func (f *Figure) Validate() error {
 	}
 	for i, p := range f.Panels {
 		path := fmt.Sprintf("panels[%d]", i)
-		if p.X.Title() != f.Panels[0].X.Title() {
-			return input.Errorf(path+".x", p.X.Title(), "the horizontal axis of the first panel, %q", f.Panels[0].X.Title())
-		}
 		if err := p.validate(path); err != nil {
 			return err
 		}
@@ -57,6 +56,9 @@ func (p *Panel) validate(path string) error {
 	if err := p.X.validate(path + ".x"); err != nil {
 		return err
 	}
+	if p.Y.Categories != nil {
+		return input.Errorf(path+".y.categories", fmt.Sprint(len(p.Y.Categories), " names"), "none, except on a horizontal axis")
+	}
 	if err := p.Y.validate(path + ".y"); err != nil {
 		return err
 	}
@@ -83,6 +85,9 @@ func (a *Axis) validate(path string) error {
 	if a.Scale != Linear && a.Scale != Log {
 		return input.Errorf(path+".scale", int(a.Scale), "Linear or Log")
 	}
+	if err := a.validateCategories(path); err != nil {
+		return err
+	}
 	if a.Min == 0 && a.Max == 0 {
 		if a.Ticks != nil {
 			return input.Errorf(path+".ticks", fmt.Sprint(len(a.Ticks), " values"), "none without min and max")
@@ -105,6 +110,32 @@ func (a *Axis) validate(path string) error {
 		}
 		if k > 0 && v <= a.Ticks[k-1] {
 			return input.Errorf(at, v, "more than the one before, %v", a.Ticks[k-1])
+		}
+	}
+	return nil
+}
+
+func (a *Axis) validateCategories(path string) error {
+	n := len(a.Categories)
+	switch {
+	case n == 0:
+		return nil
+	case a.Scale != Linear:
+		return input.Errorf(path+".scale", int(a.Scale), "Linear with categories")
+	case a.Ticks != nil:
+		return input.Errorf(path+".ticks", fmt.Sprint(len(a.Ticks), " values"), "none with categories")
+	case (a.Min != 0 || a.Max != 0) && !(a.Min <= 1):
+		return input.Errorf(path+".min", a.Min, "at most 1, the value of the first category")
+	case (a.Min != 0 || a.Max != 0) && !(a.Max >= float64(n)):
+		return input.Errorf(path+".max", a.Max, "at least %d, the value of the last category", n)
+	}
+	for k, name := range a.Categories {
+		at := fmt.Sprintf("%s.categories[%d]", path, k)
+		if strings.TrimSpace(name) == "" {
+			return input.Errorf(at, "", "a name")
+		}
+		if slices.Contains(a.Categories[:k], name) {
+			return input.Errorf(at, name, "another name than those before")
 		}
 	}
 	return nil

@@ -31,7 +31,6 @@ func TestValidate(t *testing.T) {
 		{func(f *Figure) { f.Title = "" }, "title is missing: want one line"},
 		{func(f *Figure) { f.Caption = "" }, "caption is missing: want sentences that name every parameter"},
 		{func(f *Figure) { f.Panels = nil }, "panels is missing: want at least one panel"},
-		{func(f *Figure) { f.Panels = append(f.Panels, good().Panels[0]); f.Panels[1].X.Unit = "s" }, `panels[1].x = load (s): want the horizontal axis of the first panel, "load"`},
 		{func(f *Figure) { f.Panels[0].Y.Quantity = "" }, "panels[0].y.quantity is missing: want what is measured"},
 		{func(f *Figure) { f.Panels[0].X.Scale = 7 }, "panels[0].x.scale = 7: want Linear or Log"},
 		{func(f *Figure) { f.Panels[0].X.Min = 1 }, "panels[0].x.max = 1: want clearly more than min, 1"},
@@ -41,6 +40,13 @@ func TestValidate(t *testing.T) {
 		{func(f *Figure) { f.Panels[0].X.Ticks = []float64{0.5, 2} }, "panels[0].x.ticks[1] = 2: want a number on the axis, [0, 1]"},
 		{func(f *Figure) { f.Panels[0].X.Ticks = []float64{nan} }, "panels[0].x.ticks[0] = NaN: want a number on the axis, [0, 1]"},
 		{func(f *Figure) { f.Panels[0].X.Ticks = []float64{0.5, 0.5} }, "panels[0].x.ticks[1] = 0.5: want more than the one before, 0.5"},
+		{func(f *Figure) { f.Panels[0].Y.Categories = []string{"a"} }, "panels[0].y.categories = 1 names: want none, except on a horizontal axis"},
+		{func(f *Figure) { f.Panels[0].X = Axis{Quantity: "q", Scale: Log, Categories: []string{"a"}} }, "panels[0].x.scale = 1: want Linear with categories"},
+		{func(f *Figure) { a := &f.Panels[0].X; a.Ticks, a.Categories = []float64{1}, []string{"a"} }, "panels[0].x.ticks = 1 values: want none with categories"},
+		{func(f *Figure) { f.Panels[0].X = Axis{Quantity: "q", Min: 1.5, Max: 3, Categories: []string{"a"}} }, "panels[0].x.min = 1.5: want at most 1, the value of the first category"},
+		{func(f *Figure) { f.Panels[0].X.Categories = []string{"a", "b"} }, "panels[0].x.max = 1: want at least 2, the value of the last category"},
+		{func(f *Figure) { f.Panels[0].X = Axis{Quantity: "q", Categories: []string{"a", " "}} }, "panels[0].x.categories[1] is missing: want a name"},
+		{func(f *Figure) { f.Panels[0].X = Axis{Quantity: "q", Categories: []string{"a", "a"}} }, "panels[0].x.categories[1] = a: want another name than those before"},
 		{func(f *Figure) {
 			f.OneLegend = true
 			f.Panels = append(f.Panels, good().Panels[0])

@@ -25,10 +25,29 @@ func TestCSVHoldsTheData(t *testing.T) {
 			t.Fatal(err)
 		}
 		header, rows := records[0], records[1:]
-		if header[0] != f.Panels[0].X.Title() {
-			t.Errorf("%s: first column %q", f.ID, header[0])
+		axes := map[string]int{} // column of each horizontal axis
+		for _, p := range f.Panels {
+			if _, known := axes[meaning(p.X)]; !known {
+				axes[meaning(p.X)] = len(axes)
+			}
 		}
-		column := 1
+		for name, k := range axes {
+			if header[k] != name {
+				t.Errorf("%s: column %d is %q, want %q", f.ID, k, header[k], name)
+			}
+		}
+		for _, r := range rows {
+			values := 0
+			for _, field := range r[:len(axes)] {
+				if field != "" {
+					values++
+				}
+			}
+			if values != 1 {
+				t.Errorf("%s: a row of %d horizontal axes: %q", f.ID, values, r)
+			}
+		}
+		column, at := len(axes), 0
 		check := func(name string, x, y []float64) {
 			t.Helper()
 			if column >= len(header) || header[column] != name {
@@ -39,7 +58,7 @@ func TestCSVHoldsTheData(t *testing.T) {
 				if r[column] == "" {
 					continue
 				}
-				a, err := strconv.ParseFloat(r[0], 64)
+				a, err := strconv.ParseFloat(r[at], 64)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -55,6 +74,7 @@ func TestCSVHoldsTheData(t *testing.T) {
 			column++
 		}
 		for _, p := range f.Panels {
+			at = axes[meaning(p.X)]
 			for _, s := range p.Series {
 				name := p.Title + ", " + s.Name() + ": " + p.Y.Title()
 				if s.Kind == plots.Band {

@@ -50,6 +50,23 @@ func simulated() *plots.Figure {
 	}
 }
 
+// categorical is a figure with one legend, a panel with categories, of which two have series, and one with numbers under
+// another title.
+func categorical() *plots.Figure {
+	f := &plots.Figure{ID: "c", Title: "t", Caption: "c", OneLegend: true}
+	names := plots.Axis{Quantity: "policy", Categories: []string{"first", "in the middle", "last"}}
+	a := plots.Panel{Title: "Names", X: names, Y: plots.Axis{Quantity: "delay"}}
+	for k, look := range []int{4, 1} {
+		x := float64(2*k + 1)
+		a.Series = append(a.Series, plots.Series{Label: names.Categories[2*k], Group: "mean", Kind: plots.Points, Look: look, X: []float64{x}, Y: []float64{2}, Low: []float64{1}, High: []float64{4}})
+	}
+	a.Series = append(a.Series, plots.Series{Label: "last", Group: "sample", Kind: plots.Points, Look: 1, X: []float64{3.2, 3.3}, Y: []float64{1, 3}})
+	b := plots.Panel{Title: "Numbers", X: plots.Axis{Quantity: "load", Max: 3}, Y: plots.Axis{Quantity: "delay"}}
+	b.Series = []plots.Series{{Label: "theory", Look: 2, X: []float64{1, 3}, Y: []float64{1, 4}}}
+	f.Panels = []plots.Panel{a, b}
+	return f
+}
+
 // grouped is a figure of four like panels with two groups of two curves.
 func grouped(low, high string) *plots.Figure {
 	f := &plots.Figure{ID: "g", Title: "t", Caption: "c"}

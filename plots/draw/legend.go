@@ -16,7 +16,8 @@ type legendEntry struct {
 	kind   plots.Kind
 	thin   bool
 	marked bool      // whether the line has a marker
-	band   bool      // whether the sample shows an interval
+	band   bool      // whether the sample shows an interval about a line
+	bar    bool      // whether it shows one through a marker
 	x      vg.Length // left end, from the left end of the legend
 	row    int
 }
@@ -103,7 +104,7 @@ func isShared(f *plots.Figure) bool {
 }
 
 // sharedLegend returns the legend above all panels, one entry a label and one a group, and the number of rows; none if
-// the panels do not share one. Entries that do not fit into the width of the figure go to the next row.
+// the panels do not share one. Series that a category of their axis names have the entry of their group alone. Entries that do not fit into the width of the figure go to the next row.
 func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 	if !isShared(f) {
 		return nil, 0
@@ -116,17 +117,40 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 	}
 	for _, p := range f.Panels {
 		for _, s := range p.Series {
-			add(entry(s, s.Label, lookOf(s.Look)))
+			if !onAxis(&p, s) {
+				add(entry(s, s.Label, lookOf(s.Look)))
+			}
 		}
 	}
 	for _, p := range f.Panels {
 		for k, g := range groups(&p) {
-			if g != "" {
-				add(legendEntry{label: g, look: lighter(look{color: axisInk}, k), kind: plots.Curve})
+			if g == "" {
+				continue
 			}
+			e, named := markedGroup(&p, g)
+			if !named {
+				e = legendEntry{label: g, kind: plots.Curve}
+			}
+			e.look = lighter(look{color: axisInk}, k)
+			add(e)
 		}
 	}
+	if entries == nil {
+		return nil, 0
+	}
 	return entries, flow(t, entries, sharedRoom(t, f), 5*textGap)
+}
+
+// markedGroup returns the entry of a group of series that categories name, but for its look, and whether it is one.
+func markedGroup(p *plots.Panel, group string) (e legendEntry, named bool) {
+	e.label = group
+	for _, s := range p.Series {
+		if s.Group == group && onAxis(p, s) {
+			named = true
+			e.kind, e.marked, e.bar = s.Kind, s.Marked, e.bar || s.Low != nil && s.Kind == plots.Points
+		}
+	}
+	return e, named
 }
 
 // flow puts entries one after the other, those that do not fit into the next row, and returns the number of rows.
@@ -177,6 +201,10 @@ func drawLegend(c vg.Canvas, t typesetter, entries []legendEntry, rows int, corn
 			for _, up := range []vg.Point{{Y: 0.4 * capHeight * fontSize}, {Y: -0.4 * capHeight * fontSize}} {
 				stroke(c, e.look.color, thinWidth, nil, []vg.Point{middle.Sub(half).Add(up), middle.Add(half).Add(up)})
 			}
+		}
+		if e.bar {
+			up := vg.Point{Y: rowHeight / 2.5}
+			stroke(c, e.look.color, barWidth, nil, []vg.Point{middle.Sub(up), middle.Add(up)})
 		}
 		if e.kind == plots.Points || e.marked {
 			drawMarker(c, e.look, middle)

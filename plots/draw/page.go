@@ -119,7 +119,7 @@ func alt(f *plots.Figure) string {
 		if i > 0 {
 			b.WriteString(" ")
 		}
-		fmt.Fprintf(&b, "Panel %c, %s: %s against %s.", 'a'+i, p.Title, p.Y.Title(), p.X.Title())
+		fmt.Fprintf(&b, "Panel %c, %s: %s against %s.", 'a'+i, p.Title, p.Y.Title(), meaning(p.X))
 		for _, s := range p.Series {
 			last := len(s.X) - 1
 			fmt.Fprintf(&b, " %s: %s at %s, %s at %s.", s.Name(), short(s.Y[0]), short(s.X[0]), short(s.Y[last]), short(s.X[last]))

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"cmp"
+	"fmt"
 	"image/color"
 	"math"
 	"slices"
@@ -20,6 +21,8 @@ type panelPlan struct {
 	plot       vg.Rectangle   // between the axes
 	lo, hi     [2]float64     // ends of the axes, horizontal and vertical
 	ticks      [2][]tick      // of the two axes
+	categories [][]string     // lines of the names below the horizontal axis, one a tick, if it has categories
+	below      vg.Length      // room for such names in any panel of the figure
 	traces     []trace        // series, references, then groups
 	names      []vg.Rectangle // of the traces, where all have a place
 	groups     []string       // of the series, named by the last traces if the figure has one legend for all panels
@@ -27,11 +30,20 @@ type panelPlan struct {
 	legendRows int
 }
 
-// plan measures the panel; left is the room that tick labels and axis title take on that side, the same for
-// all panels so that they line up. With a legend shared by all panels the series are not named here, but their groups are.
-func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, left vg.Length, shared bool) (*panelPlan, error) {
-	l := &panelPlan{Panel: p, letter: letter, outer: outer}
-	l.arrange(left)
+// A room is what tick labels and axis titles take beside a plot, the same for all panels so that they line up.
+type room struct {
+	left  vg.Length
+	below vg.Length // beyond that of one line of numbers
+}
+
+// plan measures the panel. With a legend shared by all panels the series are not named here, but their groups are.
+func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, beside room, shared bool) (*panelPlan, error) {
+	names, err := categoryLines(t, &p.X, beside.left)
+	if err != nil {
+		return nil, err
+	}
+	l := &panelPlan{Panel: p, letter: letter, outer: outer, categories: names, below: beside.below}
+	l.arrange(beside.left)
 	for _, title := range []struct {
 		text string
 		room vg.Length
@@ -62,7 +74,7 @@ func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, left 
 	if err := l.planLegend(t); err != nil {
 		return nil, err
 	}
-	l.arrange(left) // again: the plot is now lower by the rows of the legend
+	l.arrange(beside.left) // again: the plot is now lower by the rows of the legend
 	l.trace(t)
 	l.unname()
 	l.names, _ = place(l.traces, l.area()) // of the references
@@ -82,8 +94,8 @@ func (l *panelPlan) unname() {
 // arrange sets the plot rectangle, the ends of the axes and the ticks.
 func (l *panelPlan) arrange(left vg.Length) {
 	l.plot = vg.Rectangle{
-		Min: l.outer.Min.Add(vg.Point{X: left, Y: margin + 2.5*textGap + tickLength + descent*fontSize + capHeight*(fontSize+tickSize)}),
-		Max: l.outer.Max.Sub(vg.Point{X: margin + 6, Y: margin + titleSize + legendGap + vg.Length(l.legendRows)*rowHeight}),
+		Min: l.outer.Min.Add(vg.Point{X: left, Y: margin + 2.5*textGap + tickLength + descent*fontSize + capHeight*(fontSize+tickSize) + l.below}),
+		Max: l.outer.Max.Sub(vg.Point{X: rightRoom, Y: margin + titleSize + legendGap + vg.Length(l.legendRows)*rowHeight}),
 	}
 	l.lo[0], l.hi[0], l.ticks[0] = axis(&l.X, xValues(l.Panel), ticksAcross)
 	l.lo[1], l.hi[1], l.ticks[1] = axis(&l.Y, yValues(l.Panel), ticksUp)
@@ -108,13 +120,33 @@ func leftOfAll(t typesetter, f *plots.Figure) vg.Length {
 	return left
 }
 
+// besideAll returns the room beside the plots that is enough for all panels.
+func besideAll(t typesetter, f *plots.Figure) (room, error) {
+	r := room{left: leftOfAll(t, f)}
+	for i := range f.Panels {
+		names, err := categoryLines(t, &f.Panels[i].X, r.left)
+		if err != nil {
+			return r, fmt.Errorf("panels[%d]: %w", i, err)
+		}
+		r.below = max(r.below, belowNames(names))
+	}
+	return r, nil
+}
+
 // axis returns the ends and ticks of an axis that shows these values.
 func axis(a *plots.Axis, values []float64, count int) (lo, hi float64, t []tick) {
 	lo, hi = a.Min, a.Max
-	if lo == 0 && hi == 0 {
+	switch n := len(a.Categories); {
+	case lo != 0 || hi != 0:
+	case n > 0:
+		lo, hi = 0.5, float64(n)+0.5
+	default:
 		lo, hi = span(a.Scale, values, count)
 	}
-	if a.Ticks != nil {
+	switch {
+	case len(a.Categories) > 0:
+		return lo, hi, categoryTicks(a.Categories)
+	case a.Ticks != nil:
 		return lo, hi, givenTicks(a.Scale, a.Ticks)
 	}
 	return lo, hi, ticks(a.Scale, lo, hi, count)
@@ -211,7 +243,7 @@ func inside(p vg.Point, r vg.Rectangle) bool {
 // traceGroups adds a trace for each group, of all its series.
 func (l *panelPlan) traceGroups(t typesetter) {
 	for _, g := range groups(l.Panel) {
-		if g == "" {
+		if _, named := markedGroup(l.Panel, g); g == "" || named {
 			continue
 		}
 		l.groups = append(l.groups, g)
@@ -279,7 +311,7 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 
 func (l *panelPlan) drawGrid(c vg.Canvas) {
 	for _, k := range l.ticks[0] {
-		if x := l.at(k.value, l.lo[1]).X; k.label != "" {
+		if x := l.at(k.value, l.lo[1]).X; k.label != "" && l.categories == nil {
 			stroke(c, gridInk, gridWidth, nil, []vg.Point{{X: x, Y: l.plot.Min.Y}, {X: x, Y: l.plot.Max.Y}})
 		}
 	}
@@ -294,8 +326,8 @@ func (l *panelPlan) drawAxes(c vg.Canvas, t typesetter) {
 	stroke(c, axisInk, axisWidth, nil, []vg.Point{{X: l.plot.Min.X, Y: l.plot.Max.Y}, l.plot.Min, {X: l.plot.Max.X, Y: l.plot.Min.Y}})
 	c.SetColor(ink)
 	titleLine := l.outer.Min.Y + margin + descent*fontSize
-	tickLine := titleLine + capHeight*fontSize + 1.5*textGap
-	for _, k := range l.ticks[0] {
+	tickLine := titleLine + capHeight*fontSize + 1.5*textGap + l.below
+	for i, k := range l.ticks[0] {
 		x := l.at(k.value, l.lo[1]).X
 		length := tickLength
 		if k.label == "" {
@@ -303,7 +335,14 @@ func (l *panelPlan) drawAxes(c vg.Canvas, t typesetter) {
 		}
 		stroke(c, axisInk, axisWidth, nil, []vg.Point{{X: x, Y: l.plot.Min.Y}, {X: x, Y: l.plot.Min.Y - length}})
 		c.SetColor(ink)
-		t.write(c, vg.Point{X: x, Y: tickLine}, k.label, tickSize, false, 0.5, 0)
+		if l.categories == nil {
+			t.write(c, vg.Point{X: x, Y: tickLine}, k.label, tickSize, false, 0.5, 0)
+			continue
+		}
+		y := l.plot.Min.Y - tickLength - textGap - capHeight*nameSize
+		for j, line := range l.categories[i] {
+			t.write(c, vg.Point{X: x, Y: y - nameStep*vg.Length(j)}, line, nameSize, false, 0.5, 0)
+		}
 	}
 	for _, k := range l.ticks[1] {
 		y := l.at(l.lo[0], k.value).Y

@@ -75,9 +75,12 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 	if err := checkLegend(t, legend, sharedRoom(t, f)); err != nil {
 		return err
 	}
-	left := leftOfAll(t, f)
+	beside, err := besideAll(t, f)
+	if err != nil {
+		return err
+	}
 	bottom := height - sharedHeight(rows) // of the legend
-	drawLegend(c, t, legend, rows, vg.Point{X: left, Y: bottom})
+	drawLegend(c, t, legend, rows, vg.Point{X: beside.left, Y: bottom})
 	for i := range f.Panels {
 		letter := ""
 		if len(f.Panels) > 1 {
@@ -85,7 +88,7 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 		}
 		x, y := panelWidth*vg.Length(i%columns), bottom-panelHeight*vg.Length(i/columns+1)
 		outer := rectangle(x, y, x+panelWidth, y+panelHeight)
-		p, err := plan(t, &f.Panels[i], letter, outer, left, legend != nil)
+		p, err := plan(t, &f.Panels[i], letter, outer, beside, isShared(f))
 		if err != nil {
 			return fmt.Errorf("panels[%d]: %w", i, err)
 		}
@@ -99,6 +102,9 @@ func checkText(t typesetter, f *plots.Figure) error {
 	for i, p := range f.Panels {
 		path := fmt.Sprintf("panels[%d]", i)
 		texts := [][2]string{{".title", p.Title}, {".x", p.X.Title()}, {".y", p.Y.Title()}}
+		for k, name := range p.X.Categories {
+			texts = append(texts, [2]string{fmt.Sprintf(".x.categories[%d]", k), name})
+		}
 		for j, s := range p.Series {
 			texts = append(texts, [2]string{fmt.Sprintf(".series[%d].label", j), s.Label}, [2]string{fmt.Sprintf(".series[%d].group", j), s.Group})
 		}

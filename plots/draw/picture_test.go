@@ -30,14 +30,14 @@ var catalogue = sync.OnceValues(func() ([]*plots.Figure, error) {
 	return plots.Compute(context.Background(), plots.Catalogue(), plots.Settings{Precision: plots.Draft, Seed: 1, Runs: 4, Jumps: 2000})
 })
 
-// figures returns the catalogue and the test figure.
+// figures returns the catalogue and the test figures.
 func figures(t *testing.T) []*plots.Figure {
 	t.Helper()
 	all, err := catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append([]*plots.Figure{simulated()}, all...)
+	return append([]*plots.Figure{simulated(), categorical()}, all...)
 }
 
 func render(t *testing.T, f *plots.Figure, format Format) []byte {
@@ -66,7 +66,7 @@ func TestRenderIsDeterministic(t *testing.T) {
 // legendRows returns the rows of the legend above all panels, which figures have that ask for it or have several rows of panels.
 func legendRows(f *plots.Figure) int {
 	switch {
-	case f.ID == "fluid-2", strings.HasPrefix(f.ID, "dispatch-") && f.ID != "dispatch-1":
+	case slices.Contains([]string{"fluid-2", "dispatch-6", "dispatch-7"}, f.ID):
 		return 2
 	case f.OneLegend:
 		return 1
@@ -183,10 +183,14 @@ func TestNamesOrLegend(t *testing.T) {
 				t.Errorf("%s: the name %q leaves the figure", f.ID, e.label)
 			}
 		}
+		beside, err := besideAll(text, f)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i := range f.Panels {
 			p := &f.Panels[i]
 			_, height := size(f)
-			l, err := plan(text, p, "(a)", rectangle(0, height-panelHeight, panelWidth, height), leftRoom(text, p), shared != nil)
+			l, err := plan(text, p, "(a)", rectangle(0, height-panelHeight, panelWidth, height), beside, shared != nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +224,7 @@ func TestGroups(t *testing.T) {
 	}
 	for high, want := range map[string]int{"high": 2, strings.Repeat("high ", 12): 0} { // the latter is wider than the plot
 		f := grouped("low", high)
-		l, err := plan(text, &f.Panels[0], "(a)", rectangle(0, 0, panelWidth, panelHeight), leftRoom(text, &f.Panels[0]), true)
+		l, err := plan(text, &f.Panels[0], "(a)", rectangle(0, 0, panelWidth, panelHeight), room{left: leftRoom(text, &f.Panels[0])}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,10 +282,14 @@ func TestRenderRefuses(t *testing.T) {
 	}{
 		{func(f *plots.Figure) { f.Panels[0].Series[0].Y[3] = math.NaN() }, "panels[0].series[0].y[3]"},
 		{func(f *plots.Figure) { f.Panels[1].Title = "中" }, "panels[1].title"},
+		{func(f *plots.Figure) { f.Panels[0].X.Quantity = "負荷" }, "panels[0].x"},
+		{func(f *plots.Figure) { f.Panels[1].X = plots.Axis{Quantity: "q", Categories: []string{"a", "方"}} }, "panels[1].x.categories[1]"},
 		{func(f *plots.Figure) {
-			f.Panels[0].X.Quantity = "負荷"
-			f.Panels[1].X, f.Panels[2].X = f.Panels[0].X, f.Panels[0].X
-		}, "panels[0].x"},
+			f.Panels[1].X = plots.Axis{Quantity: "q", Categories: []string{strings.Repeat("a", 100), "b"}}
+		}, "categories"},
+		{func(f *plots.Figure) {
+			f.Panels[1].X = plots.Axis{Quantity: "q", Categories: []string{"a", strings.Repeat("b", 100)}}
+		}, "categories"},
 		{func(f *plots.Figure) { f.Panels[0].Y.Quantity = long }, "axis title"},
 		{func(f *plots.Figure) { f.Panels[1].Series[0].Label = long }, "label"},
 		{func(f *plots.Figure) {
@@ -355,7 +363,7 @@ func TestStepsHaveCorners(t *testing.T) {
 		Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 10},
 		Series: []plots.Series{{Label: "s", Kind: plots.Steps, Look: 1, X: []float64{0, 1, 4}, Y: []float64{10, 5, 0}}},
 	}
-	l, err := plan(text, &p, "", rectangle(0, 0, panelWidth, panelHeight), leftRoom(text, &p), false)
+	l, err := plan(text, &p, "", rectangle(0, 0, panelWidth, panelHeight), room{left: leftRoom(text, &p)}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,8 @@ const (
 	fontSize  vg.Length = 8
 	tickSize  vg.Length = 7.5
 	titleSize vg.Length = 8.5
+	nameSize  vg.Length = 6 // of categories, below an axis
+	nameStep            = 1.2 * nameSize
 
 	axisWidth      vg.Length = 0.6
 	gridWidth      vg.Length = 0.4
@@ -35,6 +37,8 @@ const (
 	textGap   vg.Length = 3   // between ticks and their labels, and on to the axis title
 	labelGap  vg.Length = 3   // from a curve to its name
 	clearance vg.Length = 1.5 // least distance of a name from everything else
+
+	rightRoom = margin + 6 // right of a plot
 
 	curveIdeal = 0.85 // where along its curve a name should stand
 	groupIdeal = 0.6  // where along its curves that of a group should

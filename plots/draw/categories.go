@@ -1,0 +1,90 @@
+package draw
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+
+	"productform/internal/input"
+	"productform/plots"
+)
+
+// nameLines is the most lines that the name of a category takes.
+const nameLines = 3
+
+// categoryTicks returns a tick at each category.
+func categoryTicks(names []string) []tick {
+	var t []tick
+	for k, name := range names {
+		t = append(t, tick{float64(k + 1), name})
+	}
+	return t
+}
+
+// categoryLines returns the lines of the names of the categories of an axis with this room left of it: of each as few as
+// its share of the axis asks for.
+func categoryLines(t typesetter, a *plots.Axis, left vg.Length) (all [][]string, err error) {
+	if len(a.Categories) == 0 {
+		return nil, nil
+	}
+	length := panelWidth - left - rightRoom
+	lo, hi, ticks := axis(a, nil, ticksAcross)
+	share := length/vg.Length(hi-lo) - textGap
+	end := margin - left // of the name before
+	for k := range a.Categories {
+		words := strings.Fields(a.Categories[k])
+		lines, width := t.broken(words, 1)
+		for most := 2; most <= nameLines && width > share; most++ {
+			lines, width = t.broken(words, most)
+		}
+		middle := length * vg.Length(fraction(a.Scale, ticks[k].value, lo, hi))
+		if middle-width/2 < end || middle+width/2 > length+rightRoom-margin {
+			return nil, input.Errorf("categories", a.Categories[k], "shorter names, or fewer: in %d lines they collide", nameLines)
+		}
+		end = middle + width/2 + textGap
+		all = append(all, lines)
+	}
+	return all, nil
+}
+
+// broken returns the words in at most so many lines, of which the widest is as narrow as can be, and its width.
+func (t typesetter) broken(words []string, most int) (best []string, least vg.Length) {
+	line := strings.Join(words, " ")
+	best, least = []string{line}, t.width(line, nameSize, false)
+	if most == 1 {
+		return best, least
+	}
+	for k := 1; k < len(words); k++ {
+		first := strings.Join(words[:k], " ")
+		rest, width := t.broken(words[k:], most-1)
+		if w := max(t.width(first, nameSize, false), width); w < least {
+			best, least = append([]string{first}, rest...), w
+		}
+	}
+	return best, least
+}
+
+// belowNames returns the room that names of categories take below a plot beyond that of one line of numbers.
+func belowNames(names [][]string) (below vg.Length) {
+	for _, lines := range names {
+		below = max(below, capHeight*(nameSize-tickSize)+descent*nameSize+nameStep*vg.Length(len(lines)-1))
+	}
+	return below
+}
+
+// meaning returns the title of an axis, with its categories by number.
+func meaning(a plots.Axis) string {
+	var names []string
+	for k, name := range a.Categories {
+		names = append(names, fmt.Sprintf("%d %s", k+1, name))
+	}
+	if names == nil {
+		return a.Title()
+	}
+	return a.Title() + " (" + strings.Join(names, "; ") + ")"
+}
+
+// onAxis reports whether a category of the horizontal axis names the series.
+func onAxis(p *plots.Panel, s plots.Series) bool { return slices.Contains(p.X.Categories, s.Label) }
