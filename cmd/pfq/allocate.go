@@ -149,6 +149,9 @@ several jobs; tasks and dominant_share are of one.`,
 			if err := f.check(cmd.Flags().Changed); err != nil {
 				return err
 			}
+			if err := notInput("--output", f.file, args[0], cmd.InOrStdin()); err != nil {
+				return err
+			}
 			answer, stable, err := f.answer(cmd, args[0])
 			if err != nil {
 				return err

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +28,7 @@ type dispatchFlags struct {
 	uniform       bool // the speeds are drawn
 	outageList    string
 	outages       []dispatch.Outage
-	learning      dispatch.Learning
+	learning      float64 // 0 if the policy knows run times
 	emergency     float64
 
 	sampling   dispatch.Sampling
@@ -66,8 +68,9 @@ of priority but for edf, never more workers than tasks:
 --spare says who gets the workers that are left: jobs in order of priority or of deadline, or nobody until new jobs come
 (kept). Under edf none are left. Workers that become idle begin tasks of the jobs planned for them; tasks in hand are
 finished first, except that jobs of priority --emergency or more take workers from jobs that have more than planned, whose
-tasks run again from their beginning. --learn DEFAULT:WINDOW hides run times from the policy: it takes DEFAULT seconds for
-a task until one of the job has finished, then the mean of the last WINDOW of them, or of all.
+tasks run again from their beginning. --learn DEFAULT hides run times from the policies that look at them, proportion,
+workload and deadline: they take DEFAULT seconds for a task until one of the job has finished, then what that took, since
+tasks of a job in a log are alike.
 
 --sample N takes N consecutive jobs from a random start, with run times times 0.001, times between submissions times 0.1,
 and what is submitted within one second submitted together, as Lin does; the whole log is taken as it is. Either way jobs
@@ -100,8 +103,8 @@ down, and . if it does nothing there. Jobs have letters in order of submission; 
 response, slowdown, missed (seconds late), lost (tasks).
 
 JSON has a field for each of the measures, null where a quantity does not exist; with the policy all they are in a list,
-policies. CSV has one line a policy. If all workers go for good before the jobs are done, finished is false, there are
-no measures, and the exit status is 1.`,
+policies. If all workers go for good before the jobs are done, finished is false, there are no measures but a reason, and
+the exit status is 1. CSV has one line a policy, and always the same columns, empty where a quantity does not exist.`,
 		Example: `  $ pfq example five-jobs | pfq dispatch - --workers 4 --priorities 1:5
   6 policies
   5 jobs of standard input; 15 tasks
@@ -179,34 +182,7 @@ no measures, and the exit status is 1.`,
   D       4    5         1      10            10         30   27       37        7
   E       5    2         2      5             10         20   25       30        10
 
-  $ pfq dispatch SDSC-Par-1996 --workers 20 --sample 321 --seed 7 --heterogeneous uniform:0.5:1.5
-  6 policies
-  321 jobs of SDSC-Par-1996, from job 11075 on (seed 7); 4157 tasks
-  run times x 0.001, times between submissions x 0.1, submissions within 1 s together
-  20 workers of speeds 0.617513 to 1.46073, 22.2618 in all (seed 7)
-
-  measure                          unit        priority    proportion  workload    deadline    deadline    edf
-  spare workers by                             priority    priority    priority    priority    deadline    -
-  average priority violation rate  of jobs     0           0           0           0           0           0.00477893
-  decision violation rate          of jobs     0           0           0           0           0           0.00672043
-  running violation rate           of jobs     0.00120504  0.00120404  0.00133733  0.00133107  0.00133297  0.00119835
-  deadline miss penalty            priority s  17368.2     14634.2     19459.3     1619.34     1304.29     1357.18
-  missed                           jobs        15          16          15          15          13          13
-  makespan                         s           26639.1     26639.1     26632       26632.7     26633.4     26642.5
-  response mean                    s           21.4821     24.1726     20.2522     19.2939     18.9181     20.1457
-  response p50                     s           0.108033    0.113081    0.0784215   0.0775813   0.0775813   0.108033
-  response p95                     s           93.9148     100.516     94.5671     93.1296     93.9148     93.9148
-  response p99                     s           201.068     311.302     193.302     223.087     208.51      146.469
-  response max                     s           340.964     340.968     340.964     355.541     340.965     340.964
-  slowdown mean                    -           85.5116     369.637     382.191     48.9347     54.897      59.1258
-  slowdown p50                     -           1.47483     1.47483     1.16595     1.16595     1.16595     1.47483
-  slowdown p95                     -           5.93634     6.16535     5.93634     5.70783     4.3954      4.25684
-  slowdown p99                     -           2319.85     18597.8     18605.4     580.929     2163.59     2323.85
-  slowdown max                     -           12680.2     34657.7     34665.2     8210.7      8210.7      7516.08
-  utilization                      of time     0.117266    0.117186    0.115004    0.115017    0.114887    0.117335
-  wasted                           of time     0           0           0           0           0           0
-  lost                             tasks       0           0           0           0           0           0
-  decisions                        plans       4216        4216        4213        4213        4213        4216`,
+  $ pfq dispatch SDSC-Par-1996 --workers 20 --sample 321 --seed 7 --heterogeneous uniform:0.5:1.5 -o policies.txt`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("%s wants one TRACE, a file, - for the standard input or the name of a log, not %d arguments", cmd.Name(), len(args))
@@ -218,16 +194,18 @@ no measures, and the exit status is 1.`,
 			if err := f.check(cmd.Flags().Changed); err != nil {
 				return err
 			}
+			if err := f.checkFiles(args[0], cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
+				return err
+			}
 			a, err := f.answer(cmd, args[0])
 			if err != nil {
 				return err
 			}
+			outputs := []output{{a.text, f.file}}
 			if f.jobs != "" && a.finished() {
-				if err := write(a.records, f.jobs, nil); err != nil {
-					return err
-				}
+				outputs = append(outputs, output{a.records, f.jobs})
 			}
-			if err := write(a.text, f.file, cmd.OutOrStdout()); err != nil {
+			if err := writeAll(cmd.OutOrStdout(), outputs...); err != nil {
 				return err
 			}
 			if !a.finished() {
@@ -257,8 +235,8 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 	cli.Flag[int]{Name: "workers", Usage: "number `W` of workers", Want: workersWanted, Parse: parseInt(mostDispatchWorkers)}.Add(cmd, &f.workers)
 	cli.AddText(cmd, &f.heterogeneous, "heterogeneous", "", speedsWanted, "`SPEEDS` of the workers, such as 10x1,10x0.5 or uniform:0.5:1.5 (default 1 each)")
 	cli.AddText(cmd, &f.outageList, "outages", "", outagesWanted, "`OUTAGES` of workers, such as 1-6@55-115,8@200-")
-	cli.Flag[dispatch.Learning]{Name: "learn", Usage: "hide run times from the policy: `DEFAULT[:WINDOW]` seconds for a task, then the mean of the last WINDOW ones",
-		Want: "DEFAULT, a number of seconds in [1e-50, 1e50], or DEFAULT:WINDOW, with an integer in 1..1000000", Parse: parseLearning}.Add(cmd, &f.learning)
+	addNumber(cmd, &f.learning, "learn", "", "a number of seconds in [1e-50, 1e50]", "hide run times from the policy: `DEFAULT` seconds for a task, until one of the job is done",
+		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
 	addNumber(cmd, &f.emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from tasks in hand",
 		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
 	f.addSampling(cmd)
@@ -306,18 +284,22 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 	switch {
 	case given("spare") && all:
 		return errors.New("--spare wants one --policy: all has deadline with spare workers by priority and by deadline")
+	case given("spare") && f.policy == string(dispatch.EDF):
+		return errors.New("--spare is of no use with --policy edf, which leaves no workers that a job can use")
 	case given("reserve") && !all && f.policy != string(dispatch.Priority):
 		return errors.New("--reserve is of no use without --policy priority or all")
 	case given("horizon") && !all && f.policy != string(dispatch.Workload):
 		return errors.New("--horizon is of no use without --policy workload or all")
+	case given("learn") && slices.Contains([]string{string(dispatch.Priority), string(dispatch.EDF)}, f.policy):
+		return fmt.Errorf("--learn is of no use with --policy %s, which does not look at run times", f.policy)
+	case given("parallelism") && f.sampling.DeadlineFactor == 0:
+		return errors.New("--parallelism is of no use with --deadline-factor 0: no job has a deadline")
 	case given("timeline") && f.timeline && f.format != formats[0]:
 		return fmt.Errorf("--timeline is of no use with --format %s: it is text", f.format)
 	case given("jobs") && all:
 		return errors.New("--jobs wants one --policy: what becomes of a job depends on it")
 	case f.jobs == "-":
 		return input.Errorf("--jobs", f.jobs, "the name of a file")
-	case f.jobs != "" && filepath.Clean(f.jobs) == filepath.Clean(f.file):
-		return input.Errorf("--jobs", f.jobs, "a file other than that of --output")
 	}
 	if err := f.parseSpeeds(); err != nil {
 		return err
@@ -330,6 +312,15 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 	}
 	f.settleSampling(given)
 	return nil
+}
+
+// checkFiles refuses to write two files over one another, or over the log.
+func (f *dispatchFlags) checkFiles(trace string, stdin io.Reader, stdout io.Writer) error {
+	toStdout := f.file == "" || f.file == "-"
+	if toStdout && isStream(f.jobs, stdout) || !toStdout && f.jobs != "" && sameFile(f.jobs, f.file) {
+		return input.Errorf("--jobs", f.jobs, "a file other than that of --output")
+	}
+	return cmp.Or(notInput("--jobs", f.jobs, trace, stdin), notInput("--output", f.file, trace, stdin))
 }
 
 // settleSampling takes what no flag says from one of the two samplings.

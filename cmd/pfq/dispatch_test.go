@@ -134,7 +134,7 @@ func TestDispatchCSV(t *testing.T) {
 	}
 	header := "policy,jobs,average_priority_violation_rate,deadline_miss_penalty,missed,makespan,spare,workers,seed,skipped,first_job," +
 		"decision_violation_rate,running_violation_rate,response_mean,response_p50,response_p95,response_p99,response_max," +
-		"slowdown_mean,slowdown_p50,slowdown_p95,slowdown_p99,slowdown_max,utilization,wasted,tasks,lost,decisions,finished"
+		"slowdown_mean,slowdown_p50,slowdown_p95,slowdown_p99,slowdown_max,utilization,wasted,tasks,lost,decisions,finished,reason,time,unfinished,unfinished_job"
 	if got := strings.Join(lines[0], ","); got != header {
 		t.Error(cmp.Diff(header, got))
 	}
@@ -354,6 +354,64 @@ func TestDispatchRecords(t *testing.T) {
 	}
 }
 
+// No file is written over another one, nor over the log, whatever names they go by.
+func TestDispatchKeepsFiles(t *testing.T) {
+	log := fiveJobs(t)
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{os.Symlink(".", "here"), os.Symlink("five.swf", "linked.swf"), os.Link("five.swf", "again.swf")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := filepath.Join(folder, "a.csv")
+	for _, c := range []struct{ args, want string }{
+		{"five.swf --jobs a.csv -o " + whole, "--jobs = a.csv: want a file other than that of --output"},
+		{"five.swf --jobs here/a.csv -o a.csv", "--jobs = here/a.csv: want a file other than that of --output"},
+		{"five.swf --jobs five.swf", "--jobs = five.swf: want a file other than the one that is read"},
+		{"five.swf -o ./five.swf", "--output = ./five.swf: want a file other than the one that is read"},
+		{"five.swf -o linked.swf", "--output = linked.swf: want a file other than the one that is read"},
+		{"linked.swf --jobs five.swf -o a.csv", "--jobs = five.swf: want a file other than the one that is read"},
+		{"five.swf -o again.swf", "--output = again.swf: want a file other than the one that is read"},
+	} {
+		stdout, stderr, status := pfq("", append(strings.Fields("dispatch --workers 4 --policy edf"), strings.Fields(c.args)...)...)
+		if status != 2 || stdout != "" || stderr != "pfq: "+c.want+"\n" {
+			t.Errorf("%s: status %d, %s, want %s", c.args, status, stderr, c.want)
+		}
+	}
+	stdin, err := os.Open("five.swf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	var said strings.Builder
+	if status := run(strings.Fields("dispatch - --workers 4 -o five.swf"), stdin, io.Discard, &said); status != 2 || said.String() != "pfq: --output = five.swf: want a file other than the one that is read\n" {
+		t.Errorf("status %d, %s", status, &said)
+	}
+	stdout, err := os.Create("out.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdout.Close()
+	said.Reset()
+	if status := run(strings.Fields("dispatch five.swf --workers 4 --policy edf --jobs out.txt"), nil, stdout, &said); status != 2 || said.String() != "pfq: --jobs = out.txt: want a file other than that of --output\n" {
+		t.Errorf("status %d, %s", status, &said)
+	}
+	if text, err := os.ReadFile("five.swf"); err != nil || string(text) != log {
+		t.Errorf("%v, the log is now %s", err, text)
+	}
+	if files, err := os.ReadDir("."); err != nil || len(files) != 5 {
+		t.Errorf("files %v, %v", files, err)
+	}
+	for _, args := range []string{"--jobs a.csv -o b.txt", "--jobs a.csv -o " + os.DevNull} { // twice: files that are there are replaced
+		if stdout, stderr, status := pfq("", append(strings.Fields("dispatch five.swf --workers 4 --policy edf"), strings.Fields(args)...)...); status != 0 || stdout+stderr != "" {
+			t.Errorf("%s: status %d, %s%s", args, status, stdout, stderr)
+		}
+	}
+}
+
 // If all workers go for good, some jobs never finish: the answer says so in each form, and the status is 1. Under edf, B
 // and two tasks of A are done at 12, when nothing else is.
 func TestDispatchStranded(t *testing.T) {
@@ -367,7 +425,9 @@ func TestDispatchStranded(t *testing.T) {
 		t.Errorf("status %d, %s%s", status, stderr, diff)
 	}
 	stdout, stderr, status = pfq("", append(args, "--format", "csv")...)
-	if want := "finished,policy,jobs,reason,time,unfinished,unfinished_job,spare,workers,seed,skipped,first_job\nfalse,edf,5,\"" + reason + "\",12,4,1,,4,,0,1\n"; status != 1 || stderr != "" || stdout != want {
+	finished, _, _ := pfq("", "dispatch", "five.swf", "--workers", "4", "--policy", "edf", "--format", "csv")
+	header, _, _ := strings.Cut(finished, "\n")
+	if want := header + "\nedf,5,,,,,,4,,0,1" + strings.Repeat(",", 18) + "false,\"" + reason + "\",12,4,1\n"; status != 1 || stderr != "" || stdout != want {
 		t.Errorf("status %d, %s%s", status, stderr, cmp.Diff(want, stdout))
 	}
 	_, stderr, status = pfq("", append(args, "-o", "answer.txt")...)
@@ -403,6 +463,12 @@ func TestDispatchSomeStranded(t *testing.T) {
 	want := map[string]bool{"prioritypriority": false, "proportionpriority": false, "workloadpriority": true, "deadlinepriority": true, "deadlinedeadline": true, "edf<nil>": true}
 	if diff := cmp.Diff(want, got); diff != "" || status != 1 || stderr != "" {
 		t.Errorf("status %d, %s%s", status, stderr, diff)
+	}
+	table, _, _ := pfq(log, "dispatch", "-", "--workers", "2", "--heterogeneous", "1,9", "--outages", "1@8-,2@4-", "--format", "csv")
+	whole, _, _ := pfq(log, "dispatch", "-", "--workers", "2", "--format", "csv")
+	wholeHeader, _, _ := strings.Cut(whole, "\n")
+	if header, rows, _ := strings.Cut(table, "\n"); header != wholeHeader || strings.Count(rows, ",false,") != 2 || strings.Count(rows, ",true,,,,\n") != 4 {
+		t.Errorf("%s, want the header of %s", table, whole)
 	}
 	text, _, _ := pfq(log, "dispatch", "-", "--workers", "2", "--heterogeneous", "1,9", "--outages", "1@8-,2@4-")
 	for _, line := range []string{"\npolicy priority, spare workers by priority: 1 job never finishes, the first of them job 1: no worker is left after 8 s\n",
@@ -462,6 +528,10 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --policy deadlin", "--policy = deadlin: want priority, proportion, workload, deadline, edf or all; did you mean deadline?"},
 		{"five.swf --workers 4 --policy deadline --spare keep", "--spare = keep: want priority, deadline or kept"},
 		{"five.swf --workers 4 --spare kept", "--spare wants one --policy: all has deadline with spare workers by priority and by deadline"},
+		{"five.swf --workers 4 --policy edf --spare kept", "--spare is of no use with --policy edf, which leaves no workers that a job can use"},
+		{"five.swf --workers 4 --policy edf --learn 5", "--learn is of no use with --policy edf, which does not look at run times"},
+		{"five.swf --workers 4 --policy priority --learn 5", "--learn is of no use with --policy priority, which does not look at run times"},
+		{"five.swf --workers 4 --parallelism 4 --deadline-factor 0", "--parallelism is of no use with --deadline-factor 0: no job has a deadline"},
 		{"five.swf --workers 4 --policy priority --reserve 1.5", "--reserve = 1.5: want a number in [0, 1]"},
 		{"five.swf --workers 4 --policy priority --reserve nan", "--reserve = nan: want a number in [0, 1]"},
 		{"five.swf --workers 4 --policy edf --reserve 0.5", "--reserve is of no use without --policy priority or all"},
@@ -478,8 +548,8 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --parallelism 0", "--parallelism = 0: want an integer in 1..1000000000"},
 		{"five.swf --workers 4 --priorities 5:1", "--priorities = 5:1: want LOW:HIGH with 0 <= LOW <= HIGH <= 1e50"},
 		{"five.swf --workers 4 --priorities 5", "--priorities = 5: want LOW:HIGH with 0 <= LOW <= HIGH <= 1e50"},
-		{"five.swf --workers 4 --learn 0", "--learn = 0: want DEFAULT, a number of seconds in [1e-50, 1e50], or DEFAULT:WINDOW, with an integer in 1..1000000"},
-		{"five.swf --workers 4 --learn 1:0", "--learn = 1:0: want DEFAULT, a number of seconds in [1e-50, 1e50], or DEFAULT:WINDOW, with an integer in 1..1000000"},
+		{"five.swf --workers 4 --learn 0", "--learn = 0: want a number of seconds in [1e-50, 1e50]"},
+		{"five.swf --workers 4 --learn 1:2", "--learn = 1:2: want a number of seconds in [1e-50, 1e50]"},
 		{"five.swf --workers 4 --emergency 0", "--emergency = 0: want a priority in [1e-50, 1e50]"},
 		{"five.swf --workers 2 --heterogeneous 1,0", "--heterogeneous[1] = 0: want a speed in [1e-50, 1e50], or NxSPEED for N workers"},
 		{"five.swf --workers 2 --heterogeneous 1,", "--heterogeneous[1] = nothing: want a speed in [1e-50, 1e50], or NxSPEED for N workers"},
@@ -502,6 +572,8 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --policy edf --jobs -", "--jobs = -: want the name of a file"},
 		{"five.swf --workers 4 --policy edf --jobs a.csv -o ./a.csv", "--jobs = a.csv: want a file other than that of --output"},
 		{"five.swf --workers 4 --policy edf --jobs absent/a.csv", "absent/a.csv: no such file or directory"},
+		{"five.swf --workers 4 --policy edf --jobs a.csv -o absent/b", "absent/b: no such file or directory"},
+		{"five.swf --workers 4 --policy edf --jobs a.csv -o .", ".: is a directory"},
 		{"words.swf --workers 4 --policy edf --jobs a.csv -o b.csv", "words.swf:6: "},
 	} {
 		stdout, stderr, status := pfq("", append([]string{"dispatch"}, strings.Fields(c.args)...)...)

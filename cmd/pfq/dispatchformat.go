@@ -21,13 +21,21 @@ func (a *dispatchAnswer) format() ([]byte, error) {
 		for _, row := range rows {
 			lines = append(lines, flatten(row))
 		}
-		return writeCSV(columnsOf(lines), lines)
+		return writeCSV(dispatchColumns(), lines)
 	case a.flags.format != "json":
 		return a.people(rows), nil
 	case a.flags.policy == allPolicies:
 		return writeJSON(record{{"policies", rows}})
 	}
 	return writeJSON(rows[0])
+}
+
+// dispatchColumns returns the columns of CSV: those of a run that finishes, then those of one that does not.
+func dispatchColumns() []string {
+	return strings.Fields(`policy jobs average_priority_violation_rate deadline_miss_penalty missed makespan spare workers seed skipped first_job
+		decision_violation_rate running_violation_rate response_mean response_p50 response_p95 response_p99 response_max
+		slowdown_mean slowdown_p50 slowdown_p95 slowdown_p99 slowdown_max utilization wasted tasks lost decisions finished
+		reason time unfinished unfinished_job`)
 }
 
 // record returns what is known of a run.

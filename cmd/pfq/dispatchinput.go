@@ -37,17 +37,6 @@ func parseInterval(least, most float64) func(string) (interval, bool) {
 	}
 }
 
-// parseLearning reads DEFAULT or DEFAULT:WINDOW.
-func parseLearning(text string) (l dispatch.Learning, ok bool) {
-	standard, window, windowed := strings.Cut(text, ":")
-	v, err := strconv.ParseFloat(standard, 64)
-	l.Default, ok = v, err == nil && v >= 1e-50 && v <= 1e50
-	if ok && windowed {
-		l.Window, ok = parseInt(1e6)(window)
-	}
-	return l, ok
-}
-
 // parseSpeeds reads --heterogeneous; uniform speeds are drawn here as well.
 func (f *dispatchFlags) parseSpeeds() error {
 	const flag = "--heterogeneous"

@@ -89,7 +89,7 @@ func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Read
 	}
 	total.Store(int64(times * len(policies) * len(a.jobs)))
 	for k, p := range policies {
-		s := dispatch.Scenario{Jobs: a.jobs, Speeds: f.speeds, Policy: p, Outages: f.outages, Learning: f.learning, Emergency: f.emergency}
+		s := dispatch.Scenario{Jobs: a.jobs, Speeds: f.speeds, Policy: p, Outages: f.outages, Learning: dispatch.Learning{Default: f.learning}, Emergency: f.emergency}
 		before := int64(times * k * len(a.jobs))
 		s.Watch = func(d *dispatch.Decision) { done.Store(before + int64(d.Done)) }
 		r := policyRun{policy: p}

@@ -58,8 +58,8 @@ func newTimeline(ctx context.Context, s dispatch.Scenario, r policyRun, also fun
 	if r.stranded != nil {
 		t.end = r.stranded.Time
 	} else {
-		for i, rec := range r.result.Jobs {
-			t.end = max(t.end, s.Jobs[i].Submit+rec.Response)
+		for _, rec := range r.result.Jobs {
+			t.end = max(t.end, rec.Finish)
 		}
 	}
 	if t.end == 0 {
@@ -82,6 +82,9 @@ func newTimeline(ctx context.Context, s dispatch.Scenario, r policyRun, also fun
 	}
 	s.Watch = func(d *dispatch.Decision) {
 		also(d)
+		if d.Time > t.end { // nothing happens any more but submissions
+			return
+		}
 		t.advance(d.Time)
 		for _, e := range d.Events {
 			t.note(e)

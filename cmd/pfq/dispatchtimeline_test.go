@@ -16,7 +16,7 @@ import (
 // factor of at most 2.5, or 3 between 10 and 30 minutes and from 3 to 6 hours, not many fewer.
 func TestColumnWidth(t *testing.T) {
 	for end, want := range map[float64]float64{76: 1, 77: 2, 30: 0.5, 0.03: 0.0005, 190: 2.5, 380: 5, 760: 10, 1520: 20, 1521: 25, 2280: 50, 2281: 60,
-		76 * 300: 300, 76 * 3600: 3600, 76 * 43200: 43200, 76 * 43201: 86400, 76 * 864000: 864000, 1e-50: 2e-102} {
+		76 * 300: 300, 76 * 3600: 3600, 76 * 43200: 43200, 76 * 43201: 86400, 76 * 864000: 864000, 1e-50: 2e-52} {
 		if got := columnWidth(end); got != want {
 			t.Errorf("%v s: columns of %v, want %v", end, got, want)
 		}
@@ -175,11 +175,29 @@ func TestTimelineLetters(t *testing.T) {
 	})
 }
 
+// The timeline of a run whose workers go for good ends there: jobs that come later are not in it. Until 5 s there is one
+// job, of 100 tasks, which has the one worker.
+func TestTimelineStranded(t *testing.T) {
+	const log = `1 0 -1 1 100 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1 -1
+2 10 -1 1 1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1 -1
+3 1000 -1 1 1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1 -1
+4 2000 -1 1 3 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1 -1
+`
+	stdout, _, status := pfq(log, "dispatch", "-", "--workers", "1", "--policy", "edf", "--outages", "1@5-", "--timeline")
+	bar := func(text string) string { return strings.Repeat(text, 50) } // 5 s in columns of 0.1 s
+	for _, line := range []string{"workers busy         1  " + bar("█"), "workers down         1  " + bar("."), "jobs present         1  " + bar("█"),
+		"worker 1                " + bar("A")} {
+		if !strings.Contains(stdout, "\n"+line+"\n") || status != 1 {
+			t.Errorf("status %d, no %q in %s", status, line, stdout)
+		}
+	}
+}
+
 // Whatever the speeds, times and numbers, no line of a timeline has more than 100 characters.
 func TestTimelineFits(t *testing.T) {
 	for _, args := range []string{
-		"--workers 4 --heterogeneous 3x1.23456e-100,1e50 --outages 1@1-2",
-		"--workers 40 --gap-scale 1e90", "--workers 4 --time-scale 1e-90 --gap-scale 1e-90", "--workers 4 --time-scale 7.7", "--workers 3 --gap-scale 2.53",
+		"--workers 4 --heterogeneous 3x1.23456e-50,1e50 --outages 1@1-2",
+		"--workers 40 --gap-scale 1e48", "--workers 4 --time-scale 1e-48 --gap-scale 1e-48", "--workers 4 --time-scale 7.7", "--workers 3 --gap-scale 2.53",
 	} {
 		log, _, _ := pfq("", "example", "five-jobs")
 		stdout, stderr, status := pfq(log, append(strings.Fields("dispatch - --policy edf --timeline"), strings.Fields(args)...)...)

@@ -14,6 +14,7 @@ import (
 
 	"productform/cluster"
 	"productform/cmd/internal/cli"
+	"productform/internal/input"
 )
 
 var formats = []string{"text", "json", "csv"}
@@ -55,46 +56,147 @@ func addOutput(cmd *cobra.Command, file *string) {
 		"write the answer to `FILE`, whole or not at all, instead of the standard output (-)")
 }
 
+// An output is a text for a file, or for the standard output.
+type output struct {
+	text []byte
+	file string // empty or - for the standard output
+}
+
 // write writes the answer to the standard output, or to the file if one is named.
 func write(answer []byte, file string, stdout io.Writer) error {
-	if file == "" || file == "-" {
-		_, err := stdout.Write(answer)
+	return writeAll(stdout, output{answer, file})
+}
+
+// writeAll writes the outputs, those for terminals, pipes and the standard output last.
+func writeAll(stdout io.Writer, outputs ...output) error {
+	type stream struct {
+		output
+		to io.Writer
+	}
+	var files []output
+	var streams []stream
+	for _, o := range outputs {
+		if o.file == "" || o.file == "-" {
+			streams = append(streams, stream{o, stdout})
+			continue
+		}
+		if info, err := os.Stat(o.file); err != nil || info.Mode().IsRegular() {
+			files = append(files, o)
+			continue
+		}
+		special, err := os.OpenFile(o.file, os.O_WRONLY, 0) // a terminal or a pipe; a directory is an error
+		if err != nil {
+			return aboutFile(o.file, err)
+		}
+		defer special.Close()
+		streams = append(streams, stream{o, special})
+	}
+	if err := writeFiles(files); err != nil {
 		return err
 	}
-	err := writeFile(answer, file)
+	for _, s := range streams {
+		if _, err := s.to.Write(s.text); err != nil {
+			return aboutFile(s.file, err)
+		}
+	}
+	return nil
+}
+
+// writeFiles writes temporary files beside those named, and renames them once all are there, so that nobody ever sees
+// half an answer, nor one file without the others.
+func writeFiles(files []output) (err error) {
+	type renaming struct{ from, to string }
+	var list []renaming
+	interrupted := make(chan os.Signal, 1) // signals wait until the files are whole
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer func() {
+		if err != nil {
+			for _, r := range list {
+				os.Remove(r.from)
+			}
+		}
+		signal.Stop(interrupted)
+	}()
+	for _, o := range files {
+		target := o.file
+		if linked, err := filepath.EvalSymlinks(target); err == nil {
+			target = linked
+		}
+		temporary := filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.%d.tmp", filepath.Base(target), os.Getpid()))
+		list = append(list, renaming{temporary, target})
+		if err := os.WriteFile(temporary, o.text, 0o666); err != nil {
+			return aboutFile(o.file, err)
+		}
+	}
+	for i, r := range list {
+		if err := os.Rename(r.from, r.to); err != nil {
+			return aboutFile(files[i].file, err)
+		}
+	}
+	return nil
+}
+
+// aboutFile gives the error the name of the file in place of that which the system tells, of a temporary one perhaps.
+func aboutFile(file string, err error) error {
+	if file == "" || file == "-" {
+		return err
+	}
 	var pathErr *fs.PathError
 	var linkErr *os.LinkError
-	switch { // what remains of the error names the temporary file
+	switch {
 	case errors.As(err, &pathErr):
 		err = pathErr.Err
 	case errors.As(err, &linkErr):
 		err = linkErr.Err
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// notInput refuses the file that a flag names for an answer if it is the one that is read, under any name.
+func notInput(flag, file, from string, stdin io.Reader) error {
+	var same bool
+	if from == "-" {
+		same = isStream(file, stdin)
+	} else if written, err := os.Stat(file); err == nil && written.Mode().IsRegular() {
+		read, err := os.Stat(from)
+		same = err == nil && os.SameFile(read, written)
+	}
+	if same {
+		return input.Errorf(flag, file, "a file other than the one that is read")
 	}
 	return nil
 }
 
-// writeFile writes a temporary file beside the one named and renames it, so that nobody ever sees half an answer.
-func writeFile(answer []byte, file string) (err error) {
-	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target
+// isStream reports whether the file is a regular one to which the standard input or output is redirected.
+func isStream(file string, stream any) bool {
+	s, ok := stream.(*os.File)
+	if !ok {
+		return false
 	}
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(file, answer, 0o666) // a terminal or a pipe; a directory is an error
+	named, errNamed := os.Stat(file)
+	open, errOpen := s.Stat()
+	return errNamed == nil && errOpen == nil && named.Mode().IsRegular() && os.SameFile(named, open)
+}
+
+// sameFile reports whether two names are of one file, which need not be there yet.
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(infoA, infoB)
 	}
-	temporary := filepath.Join(filepath.Dir(file), fmt.Sprintf(".%s.%d.tmp", filepath.Base(file), os.Getpid()))
-	interrupted := make(chan os.Signal, 1) // signals wait until the file is whole
-	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer func() {
-		if err != nil {
-			os.Remove(temporary)
-		}
-		signal.Stop(interrupted)
-	}()
-	if err := os.WriteFile(temporary, answer, 0o666); err != nil {
-		return err
+	return errA != nil && errB != nil && wholePath(a) == wholePath(b)
+}
+
+// wholePath returns the path from the root, with links to folders followed.
+func wholePath(file string) string {
+	folder := filepath.Dir(file)
+	if linked, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = linked
 	}
-	return os.Rename(temporary, file)
+	path := filepath.Join(folder, filepath.Base(file))
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	return path
 }

@@ -293,6 +293,33 @@ func TestOutputFile(t *testing.T) {
 	}
 }
 
+// No command replaces the model that it reads.
+func TestOutputKeepsInput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	pool, _, _ := pfq("", "example", "two-jobs")
+	for name, text := range map[string]string{"model.json": oneServer, "pool.yaml": pool, "sizes": "1\n2\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range []string{"solve model.json", "stability model.json", "simulate model.json", "allocate pool.yaml",
+		"tags --hosts 2 --load 0.5 --sizes sizes", "simulate model.json --sizes file:sizes"} {
+		words := strings.Fields(args)
+		file := strings.TrimPrefix(words[len(words)-1], "file:")
+		before, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdout, stderr, status := pfq("", append(words, "-o", "./"+file)...)
+		if want := "pfq: --output = ./" + file + ": want a file other than the one that is read\n"; status != 2 || stdout != "" || stderr != want {
+			t.Errorf("%s: status %d, %q, %q, want %q", args, status, stdout, stderr, want)
+		}
+		if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
+			t.Errorf("%s: %v, %s", args, err, after)
+		}
+	}
+}
+
 // -o - is the standard output.
 func TestOutputDash(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -113,6 +113,14 @@ status 1 and says which classes are why.`,
 			if err := f.check(cmd); err != nil {
 				return err
 			}
+			if err := notInput("--output", f.file, args[0], cmd.InOrStdin()); err != nil {
+				return err
+			}
+			if path, ok := strings.CutPrefix(f.sizes, fromFile); ok {
+				if err := notInput("--output", f.file, path, nil); err != nil {
+					return err
+				}
+			}
 			m, err := readModel(args[0], cmd.InOrStdin())
 			if err != nil {
 				return err

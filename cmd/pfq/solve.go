@@ -91,6 +91,9 @@ answers are there all the same.`,
   1.25   unstable: class-1, class-2`,
 		Args: oneModel,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := notInput("--output", f.file, args[0], cmd.InOrStdin()); err != nil {
+				return err
+			}
 			m, err := readModel(args[0], cmd.InOrStdin())
 			if err != nil {
 				return err

@@ -39,6 +39,9 @@ Stable or not, the exit status is 0. CSV is one line, with the classes of the bo
   stable,true,0.6,3/5,1.25,5/4,class-1;class-2`,
 		Args: oneModel,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := notInput("--output", file, args[0], cmd.InOrStdin()); err != nil {
+				return err
+			}
 			m, err := readModel(args[0], cmd.InOrStdin())
 			if err != nil {
 				return err

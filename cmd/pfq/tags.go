@@ -163,6 +163,9 @@ expansion, told apart by the columns kind and name.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := notInput("--output", f.file, f.sizes.file, cmd.InOrStdin()); err != nil {
+				return err
+			}
 			answer, feasible, err := f.answer(cmd)
 			if err != nil {
 				return err

@@ -22,7 +22,7 @@ func ReadAll(r io.Reader, name string) (Log, error) {
 		}
 		jobs = append(jobs, job)
 	}
-	return Log{log.header, jobs}, nil
+	return Log{log.Header(), jobs}, nil
 }
 
 // ReadFile reads the log in a file, plain or packed by gzip, as [ReadAll] does.

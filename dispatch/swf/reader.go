@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
+	"strings"
 
 	"productform/internal/input"
 )
@@ -16,15 +16,18 @@ import (
 // longestLine is the largest number of bytes of a line, without its end.
 const longestLine = 1<<16 - 1
 
+// mostComments is the largest number of bytes of all comments of a log, with one for the end of each.
+const mostComments = 1 << 20
+
 // A Reader reads a log job by job, in the memory of a line and of the comments.
 type Reader struct {
-	name   string
-	source io.Reader
-	text   *bufio.Reader // unpacked; nil before the first line
-	packed bool
-	lines  int // read so far
-	header []string
-	err    error // that ended the log
+	name     string
+	source   io.Reader
+	text     *bufio.Reader // unpacked; nil before the first line
+	packed   bool
+	lines    int    // read so far
+	comments []byte // each with a line feed
+	err      error  // that ended the log
 }
 
 // NewReader returns a reader of the log in r, which is unpacked if it is a gzip file, one that starts with the bytes
@@ -32,8 +35,8 @@ type Reader struct {
 func NewReader(r io.Reader, name string) *Reader { return &Reader{name: name, source: r} }
 
 // Read returns the next job, or [io.EOF] after the last one. Any other error is about a line that is not a job, longer
-// than 65535 bytes or cannot be read or unpacked; where a gzip file ends early it wraps [io.ErrUnexpectedEOF]. After
-// an error Read returns it again. Lines end in a line feed, with carriage returns before it or none, but the last one
+// than 65535 bytes, a comment beyond 1 MiB of them, or cannot be read or unpacked; where a gzip file ends early it wraps
+// [io.ErrUnexpectedEOF]. After an error Read returns it again. The end of a comment counts as a byte. Lines end in a line feed, with carriage returns before it or none, but the last one
 // may end without; a byte order mark at the start of the log is left out.
 func (r *Reader) Read() (Job, error) {
 	for r.err == nil {
@@ -46,7 +49,10 @@ func (r *Reader) Read() (Job, error) {
 		switch {
 		case len(start) == 0:
 		case start[0] == ';':
-			r.header = append(r.header, string(line))
+			r.comments = append(append(r.comments, line...), '\n')
+			if n := len(r.comments); n > mostComments {
+				r.err = r.at(tooLong(n))
+			}
 		default:
 			job, err := parse(start)
 			if err == nil {
@@ -72,7 +78,17 @@ func (r *Reader) All() iter.Seq2[Job, error] {
 }
 
 // Header returns the comments read so far, wherever they stand, as they are but for the ends of lines.
-func (r *Reader) Header() []string { return slices.Clone(r.header) }
+func (r *Reader) Header() []string {
+	if len(r.comments) == 0 {
+		return nil
+	}
+	return strings.Split(string(r.comments[:len(r.comments)-1]), "\n")
+}
+
+// tooLong says that comments with their ends have n bytes.
+func tooLong(n int) error {
+	return input.Errorf("comments", fmt.Sprintf("%d bytes", n), "at most %d bytes in all, line ends included", mostComments)
+}
 
 // line returns the next line without its end, until the next call, or [io.EOF] after the last one.
 func (r *Reader) line() ([]byte, error) {

@@ -322,6 +322,34 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
+// Comments take 1 MiB at most, with a byte for the end of each, whatever else is between them; so much is written, too.
+func TestManyComments(t *testing.T) {
+	const lines = 1 << 19
+	for rest, want := range map[string]string{
+		"":                          "",
+		line + "\n":                 "",
+		";":                         "a:524289: comments = 1048578 bytes: want at most 1048576 bytes in all, line ends included",
+		line + "\n\n ;x\r\n" + line: "a:524291: comments = 1048580 bytes: want at most 1048576 bytes in all, line ends included",
+	} {
+		text := strings.Repeat(";\n", lines) + rest
+		for _, text := range []string{text, packed(text)} {
+			log, err := ReadAll(strings.NewReader(text), "a")
+			if want == "" && (err != nil || len(log.Header) != lines) || want != "" && (err == nil || err.Error() != want) {
+				t.Errorf("then %q: %d comments, %v, want %q", rest, len(log.Header), err, want)
+			}
+		}
+	}
+	w := NewWriter(io.Discard)
+	for range lines {
+		if err := w.Comment(";"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Comment(";x"); err == nil || err.Error() != "comments = 1048579 bytes: want at most 1048576 bytes in all, line ends included" {
+		t.Error(err)
+	}
+}
+
 func TestReadFile(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{"a": ";\n" + line, "b": packed(";\n" + line), "c": "7"} {

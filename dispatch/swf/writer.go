@@ -12,15 +12,16 @@ import (
 
 // A Writer writes a log. What a [Reader] takes from it equals what it was given.
 type Writer struct {
-	text *bufio.Writer
-	line []byte
+	text     *bufio.Writer
+	line     []byte
+	comments int // bytes written, with line ends
 }
 
 // NewWriter returns a writer to w, which keeps some text back until [Writer.Flush].
 func NewWriter(w io.Writer) *Writer { return &Writer{text: bufio.NewWriter(w)} }
 
 // Comment writes a line of the header, which starts with ";". It is an error if there is a line feed in it, or a
-// carriage return at its end, or over 65535 bytes.
+// carriage return at its end, or over 65535 bytes, or if all comments with their ends have over 1 MiB.
 func (w *Writer) Comment(line string) error {
 	switch {
 	case !strings.HasPrefix(strings.TrimLeft(line, " \t"), ";"):
@@ -29,7 +30,10 @@ func (w *Writer) Comment(line string) error {
 		return input.Errorf("comment", strconv.Quote(line), "one line without its end")
 	case len(line) > longestLine:
 		return input.Errorf("comment", strconv.Quote(line), "a line of at most %d bytes", longestLine)
+	case w.comments+len(line)+1 > mostComments:
+		return tooLong(w.comments + len(line) + 1)
 	}
+	w.comments += len(line) + 1
 	w.line = append(append(w.line[:0], line...), '\n')
 	_, err := w.text.Write(w.line)
 	return err
