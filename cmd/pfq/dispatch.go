@@ -53,17 +53,20 @@ func newDispatch() *cobra.Command {
 scheduling under heterogeneous clusters", 2014). TRACE is a file in Standard Workload Format, packed by gzip or not, or -
 for the standard input; where there is no file of that name, also a log that pfq holds: ` + strings.Join(traces.Names(), ", ") + `.
 
-A job that ran for T seconds on N processors is N tasks of T seconds each on a worker of speed 1; a worker works on one
-task at a time, and does not cut it. Jobs of unknown submission, run time or processors are left out, and counted. At each
-submission, end of a task, outage and return the policy plans anew which workers are for which job, jobs taken in order
-of priority but for edf, never more workers than tasks:
+A job that ran for T seconds on N processors is N tasks of T seconds each on a worker of speed 1, which need not run
+together; a worker works on one task at a time, and does not cut it. Jobs of unknown submission, run time or processors
+are left out, and counted. At each submission, end of a task, outage and return the policy plans anew which workers are
+for which job, jobs taken in order of priority but for edf, never more workers than tasks:
 
   priority    the first job has all workers but the part --reserve, the others one each
   proportion  each job has its part of the workers in proportion to the work left
   workload    the fastest workers until the work left is done within --horizon seconds
   deadline    the fastest workers until the job could end by its deadline
   edf         earliest deadline first: all that the job can use
-  all         a table of these, deadline with both uses of spare workers
+  all         a table of these, deadline with spare workers by priority and by deadline, but not with these kept
+
+With --deadline-factor 0 nothing is due, and edf takes jobs in order of submission. priority, proportion and edf do not
+know that workers differ and take idle ones in the order of --heterogeneous: list the fast ones first to favour them.
 
 --spare says who gets the workers that are left: jobs in order of priority or of deadline, or nobody until new jobs come
 (kept). Under edf none are left. Workers that become idle begin tasks of the jobs planned for them; tasks in hand are
@@ -102,7 +105,8 @@ down, and . if it does nothing there. Jobs have letters in order of submission; 
 --jobs FILE writes a line of CSV for each job: id, submit, deadline, priority, tasks, work (of all tasks), start, finish,
 response, slowdown, missed (seconds late), lost (tasks).
 
-JSON has a field for each of the measures, null where a quantity does not exist; with the policy all they are in a list,
+JSON has a field for each of the measures, null where a quantity does not exist, and for what was run: skipped is the
+number of jobs left out, first_job the number in the log of the first one taken; with the policy all they are in a list,
 policies. If all workers go for good before the jobs are done, finished is false, there are no measures but a reason, and
 the exit status is 1. CSV has one line a policy, and always the same columns, empty where a quantity does not exist.`,
 		Example: `  $ pfq example five-jobs | pfq dispatch - --workers 4 --priorities 1:5

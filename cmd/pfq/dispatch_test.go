@@ -551,6 +551,7 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --learn 0", "--learn = 0: want a number of seconds in [1e-50, 1e50]"},
 		{"five.swf --workers 4 --learn 1:2", "--learn = 1:2: want a number of seconds in [1e-50, 1e50]"},
 		{"five.swf --workers 4 --emergency 0", "--emergency = 0: want a priority in [1e-50, 1e50]"},
+		{"five.swf --workers 2 --heterogeneous 1,x", "--heterogeneous[1] = x: want a speed in [1e-50, 1e50], or NxSPEED for N workers"},
 		{"five.swf --workers 2 --heterogeneous 1,0", "--heterogeneous[1] = 0: want a speed in [1e-50, 1e50], or NxSPEED for N workers"},
 		{"five.swf --workers 2 --heterogeneous 1,", "--heterogeneous[1] = nothing: want a speed in [1e-50, 1e50], or NxSPEED for N workers"},
 		{"five.swf --workers 2 --heterogeneous 0x1,1", "--heterogeneous[0] = 0x1: want a speed in [1e-50, 1e50], or NxSPEED for N workers"},

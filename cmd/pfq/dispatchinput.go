@@ -56,6 +56,7 @@ func (f *dispatchFlags) parseSpeeds() error {
 		return nil
 	}
 	for i, word := range strings.Split(f.heterogeneous, ",") {
+		word = strings.TrimSpace(word)
 		count, speed, counted := strings.Cut(word, "x")
 		n, ok := 1, true
 		if counted {
@@ -65,7 +66,7 @@ func (f *dispatchFlags) parseSpeeds() error {
 		}
 		v, err := strconv.ParseFloat(speed, 64)
 		switch {
-		case err != nil && f.heterogeneous == word: // no list
+		case err != nil && !strings.Contains(f.heterogeneous, ","):
 			return input.Errorf(flag, f.heterogeneous, "%s", speedsWanted)
 		case !ok || err != nil || !(v >= 1e-50 && v <= 1e50):
 			return input.Errorf(input.Index(flag, i), cmp.Or(word, "nothing"), "a speed in [1e-50, 1e50], or NxSPEED for N workers")
