@@ -7,14 +7,14 @@ import (
 )
 
 // A Check sets one number of a figure beside the same number reached another way: by another
-// solver, or by simulation with a confidence interval. What a row does not have is nil.
+// method, or by simulation with a confidence interval. What a row does not have is nil.
 type Check struct {
 	Figure   string  `json:"figure"`   // figure and panel, such as "bf-1a"
 	Quantity string  `json:"quantity"` // what, at which load
-	Exact    float64 `json:"exact"`    // theory; not 0
+	Exact    float64 `json:"exact"`    // theory, or what a run on given jobs came to; not 0
 
-	Solver    *float64 `json:"solver"`    // the general solver
-	Tolerance *float64 `json:"tolerance"` // the relative error it may have: its own proved bound and the two roundings
+	Solver    *float64 `json:"solver"`    // another method, such as the general solver or a second count of a run
+	Tolerance *float64 `json:"tolerance"` // the relative error it may have, such as its own proved bound and the two roundings
 
 	Simulated *float64 `json:"simulated"`  // mean over the replications
 	HalfWidth *float64 `json:"half_width"` // of its 95 % confidence interval

@@ -38,10 +38,11 @@ type effort struct {
 	checkRuns     int // of simulations that only checks want
 	jumps, warmUp float64
 	seed          uint64
+	workers       int // at a time; 0 means one a core
 }
 
 func (s Settings) effort() (effort, error) {
-	e := effort{precision: cmp.Or(s.Precision, Normal), seed: s.Seed}
+	e := effort{precision: cmp.Or(s.Precision, Normal), seed: s.Seed, workers: s.Workers}
 	switch e.precision {
 	case Draft:
 		e.loads = multiples(10, 9)

@@ -4,8 +4,8 @@ package plots
 type Figure struct {
 	ID         string      // name in the catalogue and of its files, such as "bf-1"
 	Title      string      // one line
-	Caption    string      // sentences that name every parameter
-	Parameters []Parameter // the same, as a table
+	Caption    string      // sentences that say what is drawn and name every parameter but those that Parameters alone has
+	Parameters []Parameter // every one, as a table
 	Panels     []Panel     // at least one
 	Checks     []Check     // numbers of the figure reached a second way
 	Claims     []Claim     // what the paper says of the figure, beside its numbers

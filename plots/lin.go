@@ -1,9 +1,13 @@
 package plots
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
 
 	"productform/dispatch"
 	"productform/dispatch/swf"
@@ -104,6 +108,7 @@ type tournament struct {
 	usable   int
 	sampling dispatch.Sampling
 	seeds    []uint64
+	atOnce   int // samples that run at a time
 }
 
 // samples reads the log of the catalogue, for n samples from the seed of the effort on.
@@ -116,7 +121,7 @@ func samples(e effort, n int) (*tournament, error) {
 	if err := errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
-	s := &tournament{log: l.Jobs}
+	s := &tournament{log: l.Jobs, atOnce: cmp.Or(e.workers, runtime.GOMAXPROCS(0))}
 	_, skipped, err := dispatch.WholeLog().Jobs(l.Jobs, 0)
 	if err != nil {
 		return nil, err
@@ -149,22 +154,33 @@ func (s *tournament) scenario(m machines, p dispatch.Policy, seed uint64) (dispa
 	return dispatch.Scenario{Jobs: jobs, Speeds: speeds, Policy: p}, err
 }
 
-// run returns what becomes of every sample under each policy.
+// run returns what becomes of every sample under each policy, in the order of policies and seeds.
 func (s *tournament) run(ctx context.Context, m machines, policies []contender) ([][]outcome, error) {
 	all := make([][]outcome, len(policies))
-	for _, seed := range s.seeds {
-		scenario, err := s.scenario(m, dispatch.Policy{}, seed)
-		if err != nil {
-			return nil, err
-		}
-		for k, c := range policies {
-			scenario.Policy = c.policy
-			r, err := dispatch.Run(ctx, scenario)
+	for k := range all {
+		all[k] = make([]outcome, len(s.seeds))
+	}
+	g, running := errgroup.WithContext(ctx)
+	g.SetLimit(s.atOnce)
+	for i, seed := range s.seeds {
+		g.Go(func() error {
+			scenario, err := s.scenario(m, dispatch.Policy{}, seed)
 			if err != nil {
-				return nil, fmt.Errorf("%s, sample of seed %d: %w", c.label, seed, err)
+				return err
 			}
-			all[k] = append(all[k], outcome{r.PriorityViolationRate, r.RunningViolationRate, r.DeadlineMissPenalty})
-		}
+			for k, c := range policies {
+				scenario.Policy = c.policy
+				r, err := dispatch.Run(running, scenario)
+				if err != nil {
+					return fmt.Errorf("%s, sample of seed %d: %w", c.label, seed, err)
+				}
+				all[k][i] = outcome{r.PriorityViolationRate, r.RunningViolationRate, r.DeadlineMissPenalty}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
 	}
 	return all, nil
 }

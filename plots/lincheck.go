@@ -7,10 +7,10 @@ import (
 	"productform/dispatch"
 )
 
-// sampleChecks runs the first sample again under each policy and counts violations and adds up penalties from what
+// sampleChecks runs the first sample again under each of the policies and counts violations and adds up penalties from what
 // happened, decision by decision and job by job. Numbers that are 0 are no rows.
-func sampleChecks(ctx context.Context, f *Figure, s *tournament, m machines, all [][]outcome) error {
-	for k, c := range contenders() {
+func sampleChecks(ctx context.Context, f *Figure, s *tournament, m machines, policies []contender, all [][]outcome) error {
+	for k, c := range policies {
 		scenario, err := s.scenario(m, c.policy, s.seeds[0])
 		if err != nil {
 			return err
@@ -54,8 +54,8 @@ func recount(ctx context.Context, s dispatch.Scenario) (outcome, error) {
 		o.planned, o.running = o.planned/present, o.running/present
 	}
 	for i, rec := range r.Jobs {
-		if j := s.Jobs[i]; j.Deadline > 0 {
-			o.penalty += j.Priority * max(0, rec.Finish-j.Deadline)
+		if j := s.Jobs[i]; j.Deadline > 0 && rec.Finish-j.Deadline > 1e-12*rec.Finish { // late by more than rounding
+			o.penalty += j.Priority * (rec.Finish - j.Deadline)
 		}
 	}
 	return o, nil

@@ -24,7 +24,7 @@ func TestOutcomesInDocs(t *testing.T) {
 	table := head
 	row := func(cells ...string) { table += "| " + strings.Join(cells, " | ") + " |\n" }
 	for _, m := range []machines{equalWorkers(), unequalWorkers()} {
-		all, err := s.run(t.Context(), m, slices.Concat(contenders(), asPrinted()))
+		all, err := s.run(t.Context(), m, slices.Concat(contenders(), explanations()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,9 +44,11 @@ func TestOutcomesInDocs(t *testing.T) {
 			}
 			row("violation rate by the plan, "+c.label, m.name(), theirs, span(k, plannedOf, few), span(k, plannedOf, v), "-")
 		}
+		row("violation rate by the plan, "+keeping().label, m.name(), "-", span(spareKept, plannedOf, few), span(spareKept, plannedOf, v), "-")
 		for k, c := range contenders() {
 			row("violation rate by tasks in hand, "+c.label, m.name(), "-", span(k, runningOf, few), span(k, runningOf, v), "-")
 		}
+		row("violation rate by tasks in hand, "+keeping().label, m.name(), "-", span(spareKept, runningOf, few), span(spareKept, runningOf, v), "-")
 		leap := "0.004"
 		if m.spread > 0 {
 			leap = "0.002"
@@ -62,6 +64,8 @@ func TestOutcomesInDocs(t *testing.T) {
 			{"penalty, deadline, spare by deadline, over EDF", "quite close, above 1", spareDeadline, earliestFirst, penaltyOf},
 			{"penalty, deadline, spare by deadline over spare by priority", leap, spareDeadline, sparePriority, penaltyOf},
 			{"the same with the loop of Algorithm 4 as printed", leap, printedDeadline, printedPriority, penaltyOf},
+			{"penalty, deadline, spare kept, over EDF", "-", spareKept, earliestFirst, penaltyOf},
+			{"penalty, deadline, spare kept over spare by priority", "-", spareKept, sparePriority, penaltyOf},
 		} {
 			a, b := v.of(q.above, q.of), v.of(q.below, q.of)
 			low, high := resampled(len(a), fewSamples, ratioOver(a, b))

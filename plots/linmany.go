@@ -14,7 +14,16 @@ import (
 const (
 	printedPriority = earliestFirst + 1 + iota
 	printedDeadline
+	spareKept
 )
+
+// explanations are what might explain the outcomes that [L14] states.
+func explanations() []contender { return append(asPrinted(), keeping()) }
+
+// keeping is the deadline policy without what section 5.5 adds to it.
+func keeping() contender {
+	return contender{"deadline, spare kept", 6, dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept}}
+}
 
 // asPrinted are the deadline policies with the loop of Algorithm 4 as printed: its condition compares the sum of
 // 1/execTime with one such term, so that the first worker is enough for each job and all others are spare. A horizon
@@ -50,9 +59,10 @@ func manySamples(ctx context.Context, e effort, f *Figure) error {
 	if err != nil {
 		return err
 	}
+	policies := slices.Concat(contenders(), explanations())
 	var fields []field
 	for _, m := range []machines{equalWorkers(), unequalWorkers()} {
-		all, err := s.run(ctx, m, slices.Concat(contenders(), asPrinted()))
+		all, err := s.run(ctx, m, policies)
 		if err != nil {
 			return err
 		}
@@ -78,18 +88,19 @@ func manySamples(ctx context.Context, e effort, f *Figure) error {
 	f.OneLegend = true
 	none := ""
 	if noPenalty+noViolation > 0 {
-		none = fmt.Sprintf(" Logarithmic axes have no place for runs without penalty (%d left out) nor, in (a, c), without violation (%d more); the means hold them.", noPenalty, noViolation)
+		none = fmt.Sprintf(" Runs without penalty (%d), or in (a, c) without violation (%d more), have no place on logarithmic axes; the means hold them.", noPenalty, noViolation)
 	}
-	f.Caption = tradeWords(fields) + fmt.Sprintf("Each pale mark is one of %d samples under one policy on (a, b) %s, (c, d) %s, its priority violation rate (a, c) by tasks in hand, (b, d) by the plan, against its penalty; of runs of one policy with equal penalties one is drawn. "+
-		"The first %d samples, which dispatch-2 to dispatch-5 show, are less pale. Full colours mark the means over all samples, bars 95 %% bootstrap intervals of the mean violation rate. Intervals are for the mean over all starts in this log, not over logs.%s ",
+	f.Caption = tradeWords(fields) + fmt.Sprintf("Each pale mark is one of %d samples under one of six policies on (a, b) %s, (c, d) %s, its priority violation rate (a, c) by tasks in hand, (b, d) by the plan, against its penalty. "+
+		"The first %d samples, which dispatch-2 to dispatch-5 show, are less pale. Full colours mark the means, bars 95 %% bootstrap intervals of the mean violation rate over all starts in this log.%s ",
 		len(s.seeds), fields[0].machines, fields[1].machines, fewSamples, none) +
-		plannedWords + penaltyWords + s.words() + contenderWords + logWords + " " + afterLin + "section 6.3.2, on the trade-off between the two measures; number and speeds of workers are ours."
+		plannedWords + penaltyWords + contenderWords + s.words() + afterLin + "section 6.3.2, on the trade-off between the two measures; number and speeds of workers are ours."
 	f.Parameters = append([]Parameter{
 		{"workers", fmt.Sprintf("(a, b) %s; (c, d) %s", fields[0].machines, fields[1].machines)},
 		{"intervals", bootstrapWords()},
+		{"marks", "of runs of one policy with equal penalties one is drawn"},
 	}, s.parameters()...)
 	for _, v := range fields {
-		if err := sampleChecks(ctx, f, s, v.machines, v.all); err != nil {
+		if err := sampleChecks(ctx, f, s, v.machines, policies, v.all); err != nil {
 			return err
 		}
 	}

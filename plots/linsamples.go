@@ -110,12 +110,12 @@ func violations(m machines) func(context.Context, effort, *Figure) error {
 		f.OneLegend = true
 		f.Panels = []Panel{a, b}
 		edf, spare := mean(values(all[earliestFirst], runningOf)), mean(values(all[spareDeadline], runningOf))
-		f.Caption = fmt.Sprintf("Average priority violation rate of six policies on %s: (a) by the plan, as in the thesis, (b) by tasks in hand. ", m) +
+		f.Caption = fmt.Sprintf("Priority violation rate of six policies on %s: (a) by the plan, as in the thesis, (b) by tasks in hand. ", m) +
 			plannedFinding(all) + fmt.Sprintf("By tasks in hand the mean of EDF is %s times that of deadline, spare by deadline. ", finite(meansRatio(edf, spare))) +
-			fmt.Sprintf("Means over %d samples with 95 %% Student intervals, and to the right of them, paler, the samples, in order of their seeds; an interval that begins below 0 tells that %d samples of so skew a number are few. ", len(s.seeds), len(s.seeds)) +
-			plannedWords + s.words() + contenderWords + logWords + " " + afterLin + figureOf(m, "6.2", "6.3") + "; number and speeds of workers are ours."
+			fmt.Sprintf("Means over %d samples with 95 %% Student intervals, which begin below 0 where samples are too few, and to the right of them, paler, the samples. ", len(s.seeds)) +
+			plannedWords + contenderWords + s.words() + afterLin + figureOf(m, "6.2", "6.3") + "; number and speeds of workers are ours."
 		f.Parameters = append([]Parameter{{"workers", m.String()}, {"intervals", "95 %, Student"}}, s.parameters()...)
-		return sampleChecks(ctx, f, s, m, all)
+		return sampleChecks(ctx, f, s, m, contenders(), all)
 	}
 }
 
@@ -127,7 +127,7 @@ func plannedFinding(all [][]outcome) string {
 			violated = append(violated, fmt.Sprintf("%s, %s in the mean", c.label, short(mean(v))))
 		}
 	}
-	const proof = "The other policies give every job of higher priority a worker before one of lower priority has its first, so that their rate by the plan is 0. "
+	const proof = "The others give every job a worker before any of lower priority has one: 0. "
 	if len(violated) == 0 {
 		return "By the plan no policy violates priorities here. "
 	}
@@ -165,9 +165,9 @@ func penalties(m machines) func(context.Context, effort, *Figure) error {
 		}
 		f.Caption = fmt.Sprintf("Penalty for missed deadlines of six policies on %s. ", m) +
 			fmt.Sprintf("Means over that of EDF: %s with priority, %s with deadline, spare by priority, %s with deadline, spare by deadline. ", over(byPriority), over(sparePriority), over(spareDeadline)) +
-			fmt.Sprintf("(a) The %d samples, in order of their seeds, paler, to the right of their mean, on a logarithmic axis, without intervals. (b) The means with 95 %% Student intervals on a linear axis, as these may begin below 0, which tells that %d samples of a number that a few large jobs make are too few. ", len(s.seeds), len(s.seeds)) +
-			none + penaltyWords + s.words() + contenderWords + logWords + " " + afterLin + figureOf(m, "6.4", "6.5") + "; number and speeds of workers are ours."
+			fmt.Sprintf("(a) The %d samples, paler, to the right of their mean. (b) The means with 95 %% Student intervals, which begin below 0 where samples are too few. ", len(s.seeds)) +
+			none + penaltyWords + contenderWords + s.words() + afterLin + figureOf(m, "6.4", "6.5") + "; number and speeds of workers are ours."
 		f.Parameters = append([]Parameter{{"workers", m.String()}, {"intervals", "95 %, Student, in (b)"}}, s.parameters()...)
-		return sampleChecks(ctx, f, s, m, all)
+		return sampleChecks(ctx, f, s, m, contenders(), all)
 	}
 }

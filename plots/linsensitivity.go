@@ -99,14 +99,14 @@ func sensitivity(ctx context.Context, e effort, f *Figure) error {
 	}
 	f.Caption = fmt.Sprintf("Penalty for missed deadlines and priority violation rate by tasks in hand of six policies, (a, b) against the number m of workers of speed 1, (c, d) against the spread δ of %d workers whose speeds are uniform on [1 − δ, 1 + δ], drawn anew for each sample. ", usual) +
 		spreadWords(bySpread) +
-		fmt.Sprintf("Means over %d samples, with 95 %% bootstrap intervals as bands, for m = %s and δ = %s, joined by straight lines; more workers have the speeds of fewer and some more, and speeds of all spreads the same random numbers.%s ", len(s.seeds), plain(workers), plain(bySpread.at), none) +
-		plannedWords + penaltyWords + s.words() + contenderWords + logWords + " " + afterLin + "which states neither the number of workers nor their speeds."
+		fmt.Sprintf("Means over %d samples, with 95 %% bootstrap intervals as bands, joined by straight lines.%s ", len(s.seeds), none) +
+		plannedWords + penaltyWords + contenderWords + s.words() + afterLin + "which states neither the number of workers nor their speeds."
 	f.Parameters = append([]Parameter{
 		{"workers (a, b)", plain(workers) + ", of speed 1"},
-		{"spread of speeds (c, d)", plain(bySpread.at) + fmt.Sprintf(", %d workers", usual)},
+		{"spread of speeds (c, d)", plain(bySpread.at) + fmt.Sprintf(", %d workers; speeds of all spreads have the same random numbers", usual)},
 		{"intervals", bootstrapWords()},
 	}, s.parameters()...)
-	if err := sampleChecks(ctx, f, s, byNumber.fields[0].machines, byNumber.fields[0].all); err != nil {
+	if err := sampleChecks(ctx, f, s, byNumber.fields[0].machines, contenders(), byNumber.fields[0].all); err != nil {
 		return err
 	}
 	otherMachines(f, panelID(f, 0), "any number of workers", byNumber, func(m machines) string { return fmt.Sprintf("m = %d", m.workers) })

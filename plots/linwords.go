@@ -2,26 +2,22 @@ package plots
 
 import "fmt"
 
-// The words that captions share.
+// The words that captions share. What is the same in all figures with samples stands in their parameters.
 const (
 	afterLin = "After T.-C. Lin, \"Job Dispatching and Scheduling under Heterogeneous Clusters\" (Master's thesis, National Taiwan University, 2014), "
 
-	contenderWords = "The policies plan workers for the jobs present whenever one is submitted or a task ends: priority, without reserve (r = 0); proportion, by work left; " +
-		"workload, by work left over a horizon of 1 s; deadline, as many workers as finish a job by its deadline, the spare ones by priority or by deadline; earliest deadline first (EDF). " +
-		"Work is known. Tasks in hand are not cut; those of a job run on one worker each. "
+	contenderWords = "Deadline plans for each job, in order of priority, as many workers as finish it by its deadline, and gives spare ones by priority or by deadline; EDF is earliest deadline first. "
 
-	plannedWords = "A job is violated while no worker is planned for it though one is for a job of lower priority; the rate is the part of the jobs present that are, averaged over time. " +
-		"Asked of tasks in hand instead of the plan, jobs are violated too while they wait for tasks of lower priority to end. "
+	plannedWords = "A job is violated while no worker is planned for it, or no task of it in hand, though one is for a job of lower priority; the rate is the part of the jobs present that are, averaged over time. "
 
 	penaltyWords = "The penalty is Σ_j P_jM_j, with P_j the priority of job j and M_j the seconds by which it misses its deadline. "
 )
 
-// words tells how samples are drawn.
+// words tells what samples are.
 func (s *tournament) words() string {
 	p := s.sampling
-	return fmt.Sprintf("A sample is %d consecutive of the %d jobs of the log from a random start (%s), the same for every policy: run times × %g, gaps between submissions × %g, submissions within %g s of the first together. "+
-		"A job has a task on each of its processors, of the run time of the job; its deadline is %g × its run time after its submission, from %d tasks on × tasks/%d. Users have the priorities %g to %g, evenly, fewest jobs highest. ",
-		p.Count, s.usable, s.seedWords(), p.TimeScale, p.GapScale, p.Batch, p.DeadlineFactor, p.Parallelism, p.Parallelism, p.LowestPriority, p.HighestPriority)
+	return fmt.Sprintf("A sample is %d consecutive jobs of the log %s (Parallel Workloads Archive; thanks to Reagan Moore and Allen Downey), from a random start (%s), the same for every policy, with run times × %g, gaps between submissions × %g and priorities %g to %g. ",
+		p.Count, logName, s.seedWords(), p.TimeScale, p.GapScale, p.LowestPriority, p.HighestPriority)
 }
 
 func (s *tournament) seedWords() string {
@@ -32,13 +28,14 @@ func (s *tournament) seedWords() string {
 func (s *tournament) parameters() []Parameter {
 	p := s.sampling
 	return []Parameter{
-		{"log", fmt.Sprintf("%s, %d usable jobs", logName, s.usable)},
-		{"samples", fmt.Sprintf("%d of %d consecutive jobs, %s", len(s.seeds), p.Count, s.seedWords())},
-		{"scales", fmt.Sprintf("run times × %g, gaps between submissions × %g; batches of %g s", p.TimeScale, p.GapScale, p.Batch)},
+		{"log", fmt.Sprintf("%d usable jobs. %s", s.usable, logWords)},
+		{"samples", fmt.Sprintf("%d of %d consecutive jobs from a random start, %s; the same for every policy", len(s.seeds), p.Count, s.seedWords())},
+		{"scales", fmt.Sprintf("run times × %g, gaps between submissions × %g; then submissions within %g s of the first together", p.TimeScale, p.GapScale, p.Batch)},
+		{"tasks", "of a job one on each of its processors, of the run time of the job; of work known to the policies; on one worker each, not cut once in hand"},
 		{"deadlines", fmt.Sprintf("%g × run time × max(1, tasks/%d) after submission", p.DeadlineFactor, p.Parallelism)},
 		{"priorities", fmt.Sprintf("%g to %g, evenly over users, fewest jobs in the sample highest", p.LowestPriority, p.HighestPriority)},
-		{"policies", "priority (r = 0), proportion, workload (1 s), deadline with spare by priority and by deadline, EDF; all but EDF and the last of deadline give spare workers by priority"},
-		{"work of tasks", "known to the policies"},
+		{"policies", "priority, without reserve (r = 0); proportion, by work left; workload, by work left over a horizon of 1 s; deadline, as many workers as finish a job by its deadline; earliest deadline first (EDF). " +
+			"They plan workers for the jobs present whenever one is submitted or a task ends. Spare workers go by priority, but by deadline under the second of deadline and under EDF"},
 	}
 }
 
