@@ -45,8 +45,13 @@ func newPlanner(p Policy, speeds []float64, jobs int) *planner {
 // fastest reports whether the policy knows that workers differ.
 func (q *planner) fastest() bool { return q.policy.Rule == Workload || q.policy.Rule == Deadline }
 
+// looksAtDeadlines reports whether the policy needs the jobs in order of deadline.
+func (q *planner) looksAtDeadlines() bool {
+	return q.policy.Rule == EDF || q.policy.Spare == SpareByDeadline
+}
+
 // assign plans the workers listed, which are in the order of q, for the jobs listed, which are in order of priority and
-// of deadline; the second order is used by EDF and for spare workers by deadline only.
+// of deadline; the second order may be empty if q does not look at deadlines.
 func (q *planner) assign(jobs []Request, byPriority, byDeadline, workers []int, now float64) {
 	for _, j := range q.chosen {
 		q.planned[j] = 0
@@ -63,15 +68,16 @@ func (q *planner) assign(jobs []Request, byPriority, byDeadline, workers []int, 
 	case Workload:
 		for k := 0; k < len(byPriority) && len(q.free) > 0; k++ {
 			j := byPriority[k]
-			q.give(j, len(q.free), jobs[j].Work/cmp.Or(q.policy.Horizon, 1))
+			q.meet(j, jobs[j].Work/cmp.Or(q.policy.Horizon, 1))
 		}
 	case Deadline:
 		for k := 0; k < len(byPriority) && len(q.free) > 0; k++ {
-			j, need := byPriority[k], math.Inf(1)
+			j := byPriority[k]
 			if left := jobs[j].due() - now; left > 0 {
-				need = jobs[j].Work / left
+				q.meet(j, jobs[j].Work/left)
+			} else {
+				q.give(j, len(q.free))
 			}
-			q.give(j, len(q.free), need)
 		}
 	case EDF:
 		q.fill(byDeadline, -1)
@@ -93,7 +99,7 @@ func (q *planner) byPriority(order []int) {
 	m := len(q.free)
 	c := max(1, m-int(math.Ceil(q.policy.Reserve*float64(m)*enough)))
 	for k := 0; k < len(order) && len(q.free) > 0; k++ {
-		q.give(order[k], c, math.Inf(1))
+		q.give(order[k], c)
 		c = 1
 	}
 }
@@ -110,7 +116,7 @@ func (q *planner) byProportion(order []int) {
 		if total > 0 {
 			share = m * (q.jobs[order[k]].Work / total)
 		}
-		q.give(order[k], max(1, int(math.Ceil(share*enough))), math.Inf(1))
+		q.give(order[k], max(1, int(math.Ceil(share*enough))))
 	}
 }
 
@@ -118,41 +124,57 @@ func (q *planner) byProportion(order []int) {
 func (q *planner) fill(order []int, last int) {
 	for k := 0; k < len(order) && len(q.free) > 0; k++ {
 		if order[k] != last {
-			q.give(order[k], len(q.free), math.Inf(1))
+			q.give(order[k], len(q.free))
 		}
 	}
 	if last >= 0 && len(q.free) > 0 {
-		q.give(last, len(q.free), math.Inf(1))
+		q.give(last, len(q.free))
 	}
 }
 
-// give gives job j at most c more workers, as far as it has tasks, until the speeds of those given now, at least one,
-// add up to the need.
-func (q *planner) give(j, c int, need float64) {
-	r := &q.jobs[j]
-	c = min(c, r.Tasks-q.planned[j], len(q.free))
-	if c <= 0 {
+// give gives job j at most c more workers, as far as it has tasks.
+func (q *planner) give(j, c int) {
+	if c = min(c, q.usable(j)); c > 0 {
+		q.arrange(j)
+		q.take(j, c)
+	}
+}
+
+// meet gives job j more workers, at least one, as far as it has tasks, until their speeds add up to the need.
+func (q *planner) meet(j int, need float64) {
+	c := q.usable(j)
+	if c == 0 {
 		return
 	}
-	speeds, own := q.speeds, r.Speeds != nil
-	if own {
-		speeds = r.Speeds
+	speeds, k := q.arrange(j), 1
+	for sum := speeds[q.free[0]]; k < c && sum < need*enough; k++ {
+		sum += speeds[q.free[k]]
 	}
-	if own && q.fastest() {
+	q.take(j, k)
+}
+
+// usable returns the number of workers left that job j has tasks for.
+func (q *planner) usable(j int) int { return min(q.jobs[j].Tasks-q.planned[j], len(q.free)) }
+
+// arrange puts the workers left in the order in which job j takes them, and returns the speeds at its tasks.
+func (q *planner) arrange(j int) []float64 {
+	speeds := q.jobs[j].Speeds
+	if speeds == nil {
+		return q.speeds
+	}
+	if q.fastest() {
 		slices.SortFunc(q.free, func(a, b int) int { return cmp.Or(cmp.Compare(speeds[b], speeds[a]), cmp.Compare(a, b)) })
 	}
-	k := c
-	if !math.IsInf(need, 1) {
-		k = 1
-		for sum := speeds[q.free[0]]; k < c && sum < need*enough; k++ {
-			sum += speeds[q.free[k]]
-		}
-	}
+	return speeds
+}
+
+// take gives job j the first k of the workers left, and puts the others back in order.
+func (q *planner) take(j, k int) {
 	for _, s := range q.free[:k] {
 		q.job[s] = j
 	}
 	q.free = q.free[k:]
-	if own && q.fastest() {
+	if q.jobs[j].Speeds != nil && q.fastest() {
 		slices.SortFunc(q.free, func(a, b int) int { return cmp.Compare(q.rank[a], q.rank[b]) })
 	}
 	if q.planned[j] == 0 {

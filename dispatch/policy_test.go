@@ -898,7 +898,7 @@ func TestFiveJobsInDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(string(page), "worker  priority  ")
-	lines := strings.Split("worker  priority  "+table, "\n")
+	lines := strings.Split("    worker  priority  "+table, "\n")
 	for name, want := range schedules {
 		column := strings.Index(lines[0], "  "+name+"  ") + 2
 		if column < 2 {

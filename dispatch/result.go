@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"productform/num"
 )
 
 // A Result is what a run came to.
@@ -21,10 +23,11 @@ type Result struct {
 	Missed              int     // jobs with M_j > 0
 
 	Response Spread // of Record.Response
-	Slowdown Spread // of Record.Slowdown, over the jobs with work
+	Slowdown Spread // of Record.Slowdown, over the jobs with work; tiny jobs may dominate the mean
 
 	// Utilization is the part of the time of workers that are up that goes into tasks that finish, from the first
 	// submission to the last completion; Wasted is the part that goes into tasks that are lost. 0 if no time passes.
+	// Rounding may take their sum above 1, by less than 1e-15.
 	Utilization, Wasted float64
 
 	Makespan  float64 // seconds from the first submission to the last completion
@@ -40,7 +43,7 @@ type Record struct {
 	Response      float64 // Finish - submission, seconds
 
 	// Missed is M_j, seconds from deadline to finish; 0 if the job is in time or has no deadline, or is late by no more
-	// than 1e-12 of the time on the clock, as rounding may make it.
+	// than 1e-9 of the time on the clock, as the rounding of sums of millions of terms may make it.
 	Missed float64
 
 	// Slowdown is the response over the least time in which all workers could do the job, were it alone and divisible
@@ -50,6 +53,9 @@ type Record struct {
 
 	Lost int // tasks in hand that were lost
 }
+
+// punctual is the part of the time on the clock by which a job may be late and not miss its deadline.
+const punctual = 1e-9
 
 // A Spread sums up a number of values; it is 0 if there is none.
 type Spread struct {
@@ -100,8 +106,8 @@ type totals struct {
 	runningBy        float64 // ∫ running dt
 	plannedSum       float64 // Σ planned over decisions
 	decisions        int
-	capacity         float64 // ∫ workers up dt, from the first submission on
-	useful, wasted   float64 // seconds of workers
+	capacity         num.Sum // ∫ workers up dt, from the first submission on
+	useful, wasted   num.Sum // seconds of workers
 	started          bool    // a job has been submitted
 }
 
@@ -112,32 +118,32 @@ func (r *run) tell(what Kind, job, task, worker int) {
 }
 
 func (r *run) decision() *Decision {
-	d := &Decision{
-		Time: r.now, Events: r.events, Present: r.byPriority, Plan: r.plan.job, Planned: r.plan.planned, Up: r.up, Done: r.done,
-		Hand: make([]int, len(r.hand)),
+	r.shown = r.shown[:0]
+	for _, h := range r.hand {
+		r.shown = append(r.shown, h.job)
 	}
-	for w, h := range r.hand {
-		d.Hand[w] = h.job
+	return &Decision{
+		Time: r.now, Events: r.events, Present: r.byPriority.list(), Plan: r.plan.job, Planned: r.plan.planned,
+		Hand: r.shown, Up: r.up, Done: r.done,
 	}
-	return d
 }
 
 // measure adds the time from now until then to what is averaged over time.
 func (r *run) measure(then float64) {
 	seconds := then - r.now
-	if len(r.byPriority) > 0 {
+	if len(r.byPriority.list()) > 0 {
 		r.present += seconds
 		r.plannedBy += r.planned * seconds
 		r.runningBy += r.running * seconds
 	}
 	if r.started {
-		r.capacity += float64(len(r.workers)) * seconds
+		r.capacity.Add(float64(float64(len(r.workers)) * seconds)) // rounded, so that no machine fuses it with the sum
 	}
 }
 
 // judge computes the parts of the jobs present that are violated, by the plan and by what runs.
 func (r *run) judge() {
-	if len(r.byPriority) == 0 {
+	if len(r.byPriority.list()) == 0 {
 		r.planned, r.running = 0, 0
 		return
 	}
@@ -153,17 +159,17 @@ func (r *run) violated(served []int) float64 {
 	if len(served) == 0 {
 		return 0
 	}
-	lowest := math.Inf(1)
+	present, lowest := r.byPriority.list(), math.Inf(1)
 	for _, j := range served {
 		lowest = min(lowest, r.s.Jobs[j].Priority)
 	}
-	higher := sort.Search(len(r.byPriority), func(k int) bool { return r.s.Jobs[r.byPriority[k]].Priority <= lowest })
+	higher := sort.Search(len(present), func(k int) bool { return r.s.Jobs[present[k]].Priority <= lowest })
 	for _, j := range served {
 		if r.s.Jobs[j].Priority > lowest {
 			higher--
 		}
 	}
-	return float64(higher) / float64(len(r.byPriority))
+	return float64(higher) / float64(len(present))
 }
 
 // result sums up.
@@ -176,7 +182,7 @@ func (r *run) result() *Result {
 		j, rec := &r.s.Jobs[i], &r.records[i]
 		first = min(first, j.Submit)
 		rec.Response = rec.Finish - j.Submit
-		if late := rec.Finish - j.Deadline; j.Deadline > 0 && late > 1e-12*rec.Finish {
+		if late := rec.Finish - j.Deadline; j.Deadline > 0 && late > punctual*rec.Finish {
 			rec.Missed = late
 			res.Missed++
 			res.DeadlineMissPenalty += j.Priority * late
@@ -197,8 +203,8 @@ func (r *run) result() *Result {
 	if r.decisions > 0 {
 		res.DecisionViolationRate = r.plannedSum / float64(r.decisions)
 	}
-	if r.capacity > 0 {
-		res.Utilization, res.Wasted = r.useful/r.capacity, r.wasted/r.capacity
+	if capacity := r.capacity.Value(); capacity > 0 {
+		res.Utilization, res.Wasted = r.useful.Value()/capacity, r.wasted.Value()/capacity
 	}
 	return res
 }

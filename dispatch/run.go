@@ -7,7 +7,16 @@ import (
 	"slices"
 
 	"productform/internal/ends"
+	"productform/num"
 )
+
+// moment is the part of the time on the clock within which all happens at one moment. For rounding tells 3 × 0.1
+// seconds from 0.3 seconds, and a decision between the two would be made on half of what happens. Sums of thousands of
+// terms are rounded by no more than 1e-12.
+const moment = 1e-12
+
+// patience is the work between two looks at the context, in workers and jobs present; a decision counts as 100 more.
+const patience int = 1e5
 
 // Run runs the scenario on a simulated clock until all jobs are done. At each moment at which jobs are submitted, tasks
 // finish, or workers fail or return, after all that happens then, the policy plans all workers that are up for all jobs
@@ -15,27 +24,36 @@ import (
 // cut: idle workers, in the order of the policy, begin tasks of the jobs planned for them, if those run on fewer
 // workers than planned, and then the ones left of other such jobs, in the order in which the policy gave these their
 // first worker. So no worker is idle while tasks wait, unless spare workers are kept. A job begins its tasks in their
-// order, a lost one again before those that never began; tasks that finish at the same time do so in the order in which
-// they began.
+// order, a lost one again before those that never began; tasks that finish at the same moment do so in the order in
+// which they began.
+//
+// What would happen after the next event by no more than 1e-12 of the time on the clock happens with it, at the time of
+// the last of all these: first tasks finish, then workers fail and return, then jobs are submitted. So rounding tells no
+// times apart, and a task may take longer than it should by as much.
 //
 // The result depends on nothing but the scenario. A decision takes O(jobs present + workers) at most, under all rules
-// but Proportion O(workers + log jobs), a submission O(jobs present); memory is that of the jobs. The error is an
-// [input.Error], a [*StrandedError] or that of the context, which is looked at every thousand decisions.
+// but Proportion O(workers + log jobs), and under Workload and Deadline more as [Policy.Assign] says if jobs have speeds
+// of their own. The jobs present are kept in order of priority and, if the policy asks for it, of deadline, in arrays: a
+// job that goes moves those before it or those after it, whichever are fewer, and jobs that come together do so once.
+// What happens at one moment is sorted. Memory is that of the jobs, the outages and Learning.Window. The error is an
+// [input.Error], a [*StrandedError] as soon as the last worker is gone for good, or that of the context, which is looked
+// at every thousand decisions, and before each of them with 1e5 workers and jobs present.
 func Run(ctx context.Context, s Scenario) (*Result, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
 	r := newRun(&s)
-	for n := 0; r.done < len(s.Jobs); n++ {
-		if n%1000 == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+	for work := patience; r.done < len(s.Jobs); work += 100 + len(s.Speeds) + len(r.byPriority.list()) {
+		if work >= patience {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			work = 0
 		}
-		at, ok := r.next()
-		if !ok {
+		if len(r.workers) == 0 && r.returns == 0 {
 			return nil, r.stranded()
 		}
-		r.measure(at)
-		r.now = at
+		r.advance()
 		r.finishes()
 		r.changes()
 		r.submissions()
@@ -49,9 +67,11 @@ type run struct {
 	s   *Scenario
 	now float64
 
-	byPriority, byDeadline []int // jobs present, in these orders
-	submits                []int // jobs to come, in order of time
-	edges                  []edge
+	byPriority order // jobs present
+	byDeadline order // likewise, if the policy asks for it
+	submits    []int // jobs to come, in order of time
+	edges      []edge
+	returns    int // edges at which a worker returns
 
 	requests []Request // by job: what the policy knows
 	tasks    []tasks   // by job
@@ -65,40 +85,24 @@ type run struct {
 	idle    []int  // those of them that have no task in hand
 	hand    []hand // by worker
 	ends    ends.Heap[ending]
-	due     []ending // for finishes
+	due     []ending // of this moment
 	version int      // of tasks begun
+	victims []int    // for preempt
 
 	events []Event // since the last decision, for Watch
+	shown  []int   // Decision.Hand
 	totals
 }
 
 // tasks is how far a job is.
 type tasks struct {
-	next  int     // first task that never began
-	again []int   // tasks that were lost, the last in order first
-	held  int     // in hand
-	place int     // in run.active, if held > 0
-	left  float64 // work of those not finished
+	next  int            // first task that never began
+	again ends.Heap[int] // tasks that were lost, the first in order first
+	held  int            // in hand
+	place int            // in run.active, if held > 0
+	left  num.Sum        // work of those not finished, the first of which may be much larger than the last
 
-	seen   int     // tasks that the estimate is the mean of
-	sum    float64 // of their work
-	window []float64
-}
-
-// learn takes note of the work of a task that has finished; the estimate is over the last window tasks, or over all.
-func (t *tasks) learn(work float64, window int) {
-	if window == 0 {
-		t.seen, t.sum = t.seen+1, t.sum+work
-		return
-	}
-	if len(t.window) == window {
-		t.window = slices.Delete(t.window, 0, 1)
-	}
-	t.window = append(t.window, work)
-	t.seen, t.sum = len(t.window), 0
-	for _, w := range t.window {
-		t.sum += w
-	}
+	learner // of the work of those that finished
 }
 
 // hand is what a worker has in hand.
@@ -127,10 +131,13 @@ func newRun(s *Scenario) *run {
 		r.up[w] = true
 		r.hand[w].job = -1
 	}
-	r.workers, r.idle = slices.Clone(r.plan.order), slices.Clone(r.plan.order)
+	r.byPriority.compare, r.byDeadline.compare = r.moreUrgent, r.dueEarlier
+	r.muster()
 	for i := range s.Jobs {
 		j := &s.Jobs[i]
-		r.tasks[i].left, _ = j.total()
+		for task := range j.Works {
+			r.tasks[i].left.Add(j.Works[task])
+		}
 		r.records[i] = Record{Job: i, Start: math.Inf(1)}
 		r.requests[i] = Request{Priority: j.Priority, Deadline: j.Deadline, Tasks: j.Tasks, Speeds: j.Speeds}
 		r.estimate(i)
@@ -141,6 +148,7 @@ func newRun(s *Scenario) *run {
 		r.edges = append(r.edges, edge{o.From, false, o.Worker})
 		if !math.IsInf(o.To, 1) {
 			r.edges = append(r.edges, edge{o.To, true, o.Worker})
+			r.returns++
 		}
 	}
 	// A worker that returns as its next outage begins is up for no time.
@@ -156,23 +164,41 @@ func newRun(s *Scenario) *run {
 	return r
 }
 
-// next returns the time of the next event.
-func (r *run) next() (float64, bool) {
-	at := math.Inf(1)
-	for len(r.ends) > 0 {
-		if r.holds(r.ends[0].Of) {
-			at = r.ends[0].At
-			break
-		}
-		r.ends.Pop()
-	}
+// advance moves the clock to the next moment, and takes the tasks that end then.
+func (r *run) advance() {
+	first := math.Inf(1)
 	if len(r.edges) > 0 {
-		at = min(at, r.edges[0].at)
+		first = r.edges[0].at
 	}
 	if len(r.submits) > 0 {
-		at = min(at, r.s.Jobs[r.submits[0]].Submit)
+		first = min(first, r.s.Jobs[r.submits[0]].Submit)
 	}
-	return at, !math.IsInf(at, 1)
+	for len(r.ends) > 0 && !r.holds(r.ends[0].Of) {
+		r.ends.Pop()
+	}
+	if len(r.ends) > 0 {
+		first = min(first, r.ends[0].At)
+	}
+	if math.IsInf(first, 1) {
+		panic("dispatch: a worker is up, or will be, and jobs are left, but nothing happens any more")
+	}
+
+	now, last := first, first*(1+moment)
+	for k := 0; k < len(r.edges) && r.edges[k].at <= last; k++ {
+		now = max(now, r.edges[k].at)
+	}
+	for k := 0; k < len(r.submits) && r.s.Jobs[r.submits[k]].Submit <= last; k++ {
+		now = max(now, r.s.Jobs[r.submits[k]].Submit)
+	}
+	r.due = r.due[:0]
+	for len(r.ends) > 0 && r.ends[0].At <= last {
+		if e := r.ends.Pop(); r.holds(e.Of) {
+			r.due = append(r.due, e.Of)
+			now = max(now, e.At)
+		}
+	}
+	r.measure(now)
+	r.now = now
 }
 
 // holds reports whether the worker still has the task in hand.
@@ -182,20 +208,15 @@ func (r *run) holds(e ending) bool {
 
 // finishes ends the tasks whose time has come.
 func (r *run) finishes() {
-	r.due = r.due[:0]
-	for len(r.ends) > 0 && r.ends[0].At <= r.now {
-		if e := r.ends.Pop().Of; r.holds(e) {
-			r.due = append(r.due, e)
-		}
-	}
 	slices.SortFunc(r.due, func(a, b ending) int { return cmp.Compare(a.version, b.version) })
 	for _, e := range r.due {
 		h := r.hand[e.worker]
 		r.release(Finished, e.worker)
-		r.idle = insert(r.idle, e.worker, r.handedOut)
 		j, t := &r.s.Jobs[h.job], &r.tasks[h.job]
-		r.useful += r.now - h.since
-		t.left = max(0, t.left-j.work(h.task))
+		r.useful.Add(r.now - h.since)
+		if j.Works != nil {
+			t.left.Add(-j.Works[h.task])
+		}
 		if r.s.Learning.Default > 0 {
 			t.learn(j.work(h.task), r.s.Learning.Window)
 		}
@@ -214,43 +235,64 @@ func (r *run) estimate(i int) {
 	case r.s.Learning.Default > 0 && t.seen == 0:
 		q.Work = float64(q.Tasks) * r.s.Learning.Default
 	case r.s.Learning.Default > 0:
-		q.Work = float64(q.Tasks) * (t.sum / float64(t.seen))
+		q.Work = float64(q.Tasks) * t.mean
 	case j.Estimate > 0:
 		q.Work = float64(q.Tasks) * j.Estimate
 	case j.Works == nil:
 		q.Work = float64(q.Tasks) * j.Work
 	default:
-		q.Work = t.left
+		q.Work = max(0, t.left.Value())
 	}
 }
 
 // complete takes job i, all of whose tasks are done, out of the cluster.
 func (r *run) complete(i int) {
 	r.records[i].Finish = r.now
-	r.byPriority = remove(r.byPriority, i, r.moreUrgent)
-	r.byDeadline = remove(r.byDeadline, i, r.dueEarlier)
+	r.byPriority.remove(i)
+	if r.plan.looksAtDeadlines() {
+		r.byDeadline.remove(i)
+	}
+	r.tasks[i] = tasks{}
 	r.done++
 	r.tell(Completed, i, -1, -1)
 }
 
 // changes takes away the workers that fail, and gives back those that return.
 func (r *run) changes() {
+	before := len(r.edges)
 	for ; len(r.edges) > 0 && r.edges[0].at <= r.now; r.edges = r.edges[1:] {
 		e := r.edges[0]
 		r.up[e.worker] = e.up
 		if e.up {
-			r.workers = insert(r.workers, e.worker, r.handedOut)
-			r.idle = insert(r.idle, e.worker, r.handedOut)
+			r.returns--
 			r.tell(Returned, -1, -1, e.worker)
 			continue
 		}
-		r.workers = remove(r.workers, e.worker, r.handedOut)
 		if r.hand[e.worker].job >= 0 {
 			r.lose(Lost, e.worker)
-		} else {
-			r.idle = remove(r.idle, e.worker, r.handedOut)
 		}
 		r.tell(Failed, -1, -1, e.worker)
+	}
+	switch {
+	case len(r.edges) < before || len(r.due) > 1:
+		r.muster()
+	case len(r.due) == 1:
+		w := r.due[0].worker
+		k, _ := slices.BinarySearchFunc(r.idle, w, func(a, b int) int { return cmp.Compare(r.plan.rank[a], r.plan.rank[b]) })
+		r.idle = slices.Insert(r.idle, k, w)
+	}
+}
+
+// muster lists the workers that are up, and the idle ones among them, in the order of the policy.
+func (r *run) muster() {
+	r.workers, r.idle = r.workers[:0], r.idle[:0]
+	for _, w := range r.plan.order {
+		if r.up[w] {
+			r.workers = append(r.workers, w)
+			if r.hand[w].job < 0 {
+				r.idle = append(r.idle, w)
+			}
+		}
 	}
 }
 
@@ -258,20 +300,25 @@ func (r *run) changes() {
 func (r *run) lose(what Kind, w int) {
 	h := r.hand[w]
 	r.release(what, w)
-	t := &r.tasks[h.job]
-	t.again = insert(t.again, h.task, func(a, b int) int { return cmp.Compare(b, a) })
+	r.tasks[h.job].again.Push(float64(h.task), h.task)
 	r.records[h.job].Lost++
-	r.wasted += r.now - h.since
+	r.wasted.Add(r.now - h.since)
 }
 
 // submissions adds the jobs that come now.
 func (r *run) submissions() {
-	for ; len(r.submits) > 0 && r.s.Jobs[r.submits[0]].Submit <= r.now; r.submits = r.submits[1:] {
-		i := r.submits[0]
-		r.byPriority = insert(r.byPriority, i, r.moreUrgent)
-		r.byDeadline = insert(r.byDeadline, i, r.dueEarlier)
-		r.tell(Submitted, i, -1, -1)
+	n := 0
+	for ; n < len(r.submits) && r.s.Jobs[r.submits[n]].Submit <= r.now; n++ {
+		r.tell(Submitted, r.submits[n], -1, -1)
 	}
+	if n == 0 {
+		return
+	}
+	r.byPriority.add(r.submits[:n])
+	if r.plan.looksAtDeadlines() {
+		r.byDeadline.add(r.submits[:n])
+	}
+	r.submits = r.submits[n:]
 }
 
 // moreUrgent and dueEarlier are the orders of the policy; ties go by submission, then by place.
@@ -287,23 +334,10 @@ func (r *run) older(a, b int) int {
 	return cmp.Or(cmp.Compare(r.s.Jobs[a].Submit, r.s.Jobs[b].Submit), cmp.Compare(a, b))
 }
 
-// handedOut is the order in which the policy hands out workers.
-func (r *run) handedOut(a, b int) int { return cmp.Compare(r.plan.rank[a], r.plan.rank[b]) }
-
-func insert(list []int, i int, order func(a, b int) int) []int {
-	k, _ := slices.BinarySearchFunc(list, i, order)
-	return slices.Insert(list, k, i)
-}
-
-func remove(list []int, i int, order func(a, b int) int) []int {
-	k, _ := slices.BinarySearchFunc(list, i, order)
-	return slices.Delete(list, k, k+1)
-}
-
 // decide plans anew and begins tasks.
 func (r *run) decide() {
 	p := r.plan
-	p.assign(r.requests, r.byPriority, r.byDeadline, r.workers, r.now)
+	p.assign(r.requests, r.byPriority.list(), r.byDeadline.list(), r.workers, r.now)
 	left := r.idle[:0]
 	for _, w := range r.idle {
 		if j := p.job[w]; j >= 0 && r.wants(j) {
@@ -337,8 +371,8 @@ func (r *run) wants(j int) bool { return r.tasks[j].held < r.plan.planned[j] }
 func (r *run) begin(w, j int) {
 	t := &r.tasks[j]
 	task := t.next
-	if n := len(t.again); n > 0 {
-		task, t.again = t.again[n-1], t.again[:n-1]
+	if len(t.again) > 0 {
+		task = t.again.Pop().Of
 	} else {
 		t.next++
 	}
@@ -373,27 +407,30 @@ func (r *run) release(what Kind, w int) {
 	r.tell(what, h.job, h.task, w)
 }
 
-// preempt kills tasks in hand for the emergencies that run on fewer workers than planned: of jobs that run on more than
-// planned, the lowest priority first, then the task begun last, then the last worker.
+// preempt kills tasks in hand for the emergencies that run on fewer workers than planned.
 func (r *run) preempt() {
 	urgent := func(j int) bool { return r.s.Jobs[j].Priority >= r.s.Emergency }
+	if !slices.ContainsFunc(r.plan.chosen, func(j int) bool { return urgent(j) && r.wants(j) }) {
+		return
+	}
+	spared := func(j int) bool { return r.tasks[j].held <= r.plan.planned[j] }
+	r.victims = r.victims[:0]
+	for w, h := range r.hand {
+		if h.job >= 0 && !urgent(h.job) && !spared(h.job) {
+			r.victims = append(r.victims, w)
+		}
+	}
+	slices.SortFunc(r.victims, func(v, w int) int {
+		a, b := r.hand[v], r.hand[w]
+		return cmp.Or(cmp.Compare(r.s.Jobs[a.job].Priority, r.s.Jobs[b.job].Priority), cmp.Compare(b.since, a.since), cmp.Compare(w, v))
+	})
+	rest := r.victims
 	for _, j := range r.plan.chosen {
-		for urgent(j) && r.wants(j) {
-			victim := -1
-			for w, h := range r.hand {
-				if h.job < 0 || urgent(h.job) || r.tasks[h.job].held <= r.plan.planned[h.job] {
-					continue
-				}
-				if victim < 0 || cmp.Or(cmp.Compare(r.s.Jobs[h.job].Priority, r.s.Jobs[r.hand[victim].job].Priority),
-					cmp.Compare(r.hand[victim].since, h.since)) <= 0 {
-					victim = w
-				}
+		for ; len(rest) > 0 && urgent(j) && r.wants(j); rest = rest[1:] {
+			if w := rest[0]; !spared(r.hand[w].job) {
+				r.lose(Preempted, w)
+				r.begin(w, j)
 			}
-			if victim < 0 {
-				return
-			}
-			r.lose(Preempted, victim)
-			r.begin(victim, j)
 		}
 	}
 }

@@ -16,7 +16,7 @@ type Scenario struct {
 	Policy  Policy
 	Outages []Outage
 
-	// Learning, if its Default is not 0, hides the true work of tasks from the policy.
+	// Learning, if its Default is not 0, hides the true work of tasks from the policy, and their Estimate.
 	Learning Learning
 
 	// Emergency, if not 0, is the priority from which on a job need not wait for workers planned for it: tasks in hand of
@@ -40,7 +40,7 @@ type Job struct {
 	Work  float64   // of each task: seconds >= 0 on a worker of speed 1; 0 if Works tells
 	Works []float64 // of each task, in the order in which they are run; nil if all are equal
 
-	// Estimate is what the policy takes for the work of each task; 0 if it knows the truth.
+	// Estimate is what the policy takes for the work of each task; 0 if it knows the truth. Not used beside Learning.
 	Estimate float64
 
 	// Speeds are those of the workers at the tasks of this job; nil if they are Scenario.Speeds.
@@ -48,7 +48,7 @@ type Job struct {
 }
 
 // An Outage takes a worker away from From until To, and the task that it has in hand is lost: it is run again from its
-// beginning. One that is finished at From is not lost.
+// beginning. One that is finished at From, up to rounding as [Run] says, is not lost.
 type Outage struct {
 	Worker   int
 	From, To float64 // 0 <= From < To; To may be +Inf: for good
@@ -58,7 +58,7 @@ type Outage struct {
 // until a task of the job has finished, then the mean of what its last tasks took.
 type Learning struct {
 	Default float64 // seconds > 0 on a worker of speed 1
-	Window  int     // tasks that the mean is over, the last to finish; 0 means all
+	Window  int     // tasks that the mean is over, the last to finish; 0 means all, or no Default
 }
 
 // largest bounds what comes in, and 1/largest all of it that is divided by: then a task takes at most 1e100 seconds, and
@@ -111,6 +111,8 @@ func (s *Scenario) check() error {
 		return input.Errorf("Learning.Default", s.Learning.Default, "a number of seconds in [1e-50, 1e50], or 0 for none")
 	case s.Learning.Window < 0:
 		return input.Errorf("Learning.Window", s.Learning.Window, "an integer >= 0")
+	case s.Learning.Window > 0 && s.Learning.Default == 0:
+		return input.Errorf("Learning.Window", s.Learning.Window, "0 without a Default")
 	case !quantity(s.Emergency):
 		return input.Errorf("Emergency", s.Emergency, "a priority in (0, 1e50], or 0 for none")
 	}

@@ -54,7 +54,7 @@ func recount(ctx context.Context, s dispatch.Scenario) (outcome, error) {
 		o.planned, o.running = o.planned/present, o.running/present
 	}
 	for i, rec := range r.Jobs {
-		if j := s.Jobs[i]; j.Deadline > 0 && rec.Finish-j.Deadline > 1e-12*rec.Finish { // late by more than rounding
+		if j := s.Jobs[i]; j.Deadline > 0 && rec.Finish-j.Deadline > 1e-9*rec.Finish { // late by more than rounding
 			o.penalty += j.Priority * (rec.Finish - j.Deadline)
 		}
 	}
