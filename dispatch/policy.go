@@ -150,7 +150,10 @@ func checkJobSpeeds(j int, speeds []float64, workers int) error {
 	case len(speeds) != workers:
 		return input.Errorf(jobField(j, "Speeds"), len(speeds), "%d speeds, one a worker", workers)
 	}
-	return checkSpeeds(jobField(j, "Speeds"), speeds)
+	if s := slices.IndexFunc(speeds, notSpeed); s >= 0 {
+		return speedError(jobField(j, "Speeds"), s, speeds[s])
+	}
+	return nil
 }
 
 // checkSpeeds checks speeds of workers, of which there is at least one.
@@ -158,10 +161,14 @@ func checkSpeeds(path string, speeds []float64) error {
 	if len(speeds) == 0 {
 		return input.Errorf(path, "no workers", "at least one")
 	}
-	for s, v := range speeds {
-		if !(v > 0 && amount(v)) {
-			return input.Errorf(input.Index(path, s), v, "a number in [1e-50, 1e50]")
-		}
+	if s := slices.IndexFunc(speeds, notSpeed); s >= 0 {
+		return speedError(path, s, speeds[s])
 	}
 	return nil
+}
+
+func notSpeed(v float64) bool { return !(v > 0 && amount(v)) }
+
+func speedError(path string, worker int, v float64) error {
+	return input.Errorf(input.Index(path, worker), v, "a number in [1e-50, 1e50]")
 }
