@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -14,14 +13,6 @@ import (
 // bonaldRoberts returns the entries after [BR14]. The parameters of the figures of the paper are not known here; these
 // have their own, which the captions state.
 func bonaldRoberts() []Entry {
-	analytic := func(id, title string, build func(context.Context, effort, *Figure) error) Entry {
-		return Entry{ID: id, Title: title, prepare: func(e effort) (*project, error) {
-			return &project{build: func(ctx context.Context) (*Figure, error) {
-				f := &Figure{ID: id, Title: title}
-				return f, build(ctx, e, f)
-			}}, nil
-		}}
-	}
 	return []Entry{
 		analytic("fluid-1", "Two jobs that share processors and memory", twoJobs),
 		serviceRates("fluid-2", "Mean service rate in random traffic"),

@@ -1,6 +1,9 @@
 package plots
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // A Precision says how much a figure is simulated.
 type Precision string
@@ -28,4 +31,14 @@ type Entry struct {
 // Catalogue returns every figure there is, in the order of the papers.
 func Catalogue() []Entry {
 	return slices.Concat(bonaldComte(), harcholBalter(), bonaldRoberts(), lin())
+}
+
+// analytic returns the entry of a figure that needs no simulation, which build fills in.
+func analytic(id, title string, build func(context.Context, effort, *Figure) error) Entry {
+	return Entry{ID: id, Title: title, prepare: func(e effort) (*project, error) {
+		return &project{build: func(ctx context.Context) (*Figure, error) {
+			f := &Figure{ID: id, Title: title}
+			return f, build(ctx, e, f)
+		}}, nil
+	}}
 }

@@ -13,17 +13,12 @@ import (
 
 // harcholBalter returns the entries of [HB02], by the numbers of its figures, then two of what they leave open.
 func harcholBalter() []Entry {
-	analytic := func(id, title string, build func(context.Context, *Figure) error) Entry {
-		return Entry{ID: id, Title: title, prepare: func(effort) (*project, error) {
-			return &project{build: func(ctx context.Context) (*Figure, error) {
-				f := &Figure{ID: id, Title: title}
-				return f, build(ctx, f)
-			}}, nil
-		}}
+	exact := func(id, title string, build func(context.Context, *Figure) error) Entry {
+		return analytic(id, title, func(ctx context.Context, _ effort, f *Figure) error { return build(ctx, f) })
 	}
 	return []Entry{
-		analytic("tags-3", "Job sizes of a supercomputer and the bounded Pareto laws that fit them", fits),
-		analytic("tags-4", "The bounded Pareto law and its second moment", secondMoment),
+		exact("tags-3", "Job sizes of a supercomputer and the bounded Pareto laws that fit them", fits),
+		exact("tags-4", "The bounded Pareto law and its second moment", secondMoment),
 		twoHosts("tags-6", "Mean slowdown with two hosts"),
 		twoHosts("tags-7", "Mean waiting time with two hosts"),
 		hostLoads("tags-8", "TAGS unbalances the loads of two hosts"),
@@ -31,7 +26,7 @@ func harcholBalter() []Entry {
 		excess("tags-10", "Loads of two hosts, and the excess by killed runs"),
 		fourHosts("tags-12", "Mean slowdown with four hosts"),
 		expansion("tags-13", "Server expansion: hosts to add for a mean slowdown of 3"),
-		analytic("tags-14", "Second moment of sizes of a smaller range", smallerMoment),
+		exact("tags-14", "Second moment of sizes of a smaller range", smallerMoment),
 		smallerRange("tags-15", "Mean slowdown with sizes of a smaller range"),
 		moreHosts("tags-16", "Best mean slowdown against the number of hosts"),
 		measured("tags-17", "TAGS and its rivals on the run times of a supercomputer"),

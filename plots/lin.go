@@ -16,14 +16,6 @@ import (
 
 // lin returns the entries after [L14]. What it does not state, the captions do.
 func lin() []Entry {
-	analytic := func(id, title string, build func(context.Context, effort, *Figure) error) Entry {
-		return Entry{ID: id, Title: title, prepare: func(e effort) (*project, error) {
-			return &project{build: func(ctx context.Context) (*Figure, error) {
-				f := &Figure{ID: id, Title: title}
-				return f, build(ctx, e, f)
-			}}, nil
-		}}
-	}
 	return []Entry{
 		analytic("dispatch-1", "Workers of a job over time, with and without failures", workersOverTime),
 		analytic("dispatch-2", "Priority violations, equal workers", violations(equalWorkers())),

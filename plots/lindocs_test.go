@@ -3,12 +3,11 @@ package plots
 import (
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"productform/internal/docs"
 )
 
 var updateOutcomes = flag.Bool("update", false, "write the table of docs/dispatch.md anew")
@@ -73,26 +72,7 @@ func TestOutcomesInDocs(t *testing.T) {
 				fmt.Sprintf("%s to %s", finite(low), finite(high)))
 		}
 	}
-	const page = "../docs/dispatch.md"
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(text), head)
-	if !found {
-		t.Fatalf("%s: no line %q", page, head)
-	}
-	for strings.HasPrefix(rest, "|") {
-		_, rest, _ = strings.Cut(rest, "\n")
-	}
-	whole := before + table + rest
-	if *updateOutcomes {
-		if err := os.WriteFile(page, []byte(whole), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(text), whole); diff != "" {
-		t.Errorf("%s is not what is computed (+); go test ./plots -run TestOutcomesInDocs -update writes it:\n%s", page, diff)
+	if err := docs.CheckTable("../docs/dispatch.md", head, table, *updateOutcomes); err != nil {
+		t.Error(err)
 	}
 }

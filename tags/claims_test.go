@@ -4,15 +4,13 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"productform/dist"
+	"productform/internal/docs"
 	"productform/tags"
 )
 
@@ -1535,28 +1533,8 @@ func TestClaims(t *testing.T) {
 		}
 		table += row
 	}
-	t.Log("\n" + table)
-	text, err := os.ReadFile(claimsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(text), tableHead)
-	if !found {
-		t.Fatalf("%s: no line %q", claimsFile, tableHead)
-	}
-	after := rest
-	for strings.HasPrefix(after, "|") {
-		_, after, _ = strings.Cut(after, "\n")
-	}
-	whole := before + table + after
-	if *updateClaims {
-		if err := os.WriteFile(claimsFile, []byte(whole), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(text), whole); diff != "" {
-		t.Errorf("%s is not what is computed (+); go test ./tags -run TestClaims -update writes it:\n%s", claimsFile, diff)
+	if err := docs.CheckTable(claimsFile, tableHead, table, *updateClaims); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -90,3 +90,27 @@ func CheckOutput(file, command string, run func(io.Writer) error) error {
 	}
 	return nil
 }
+
+// CheckTable compares the table of a file that begins with the head, two lines, with another one, which begins with it
+// too. If update is set it writes that one instead.
+func CheckTable(file, head, table string, update bool) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, found := strings.Cut(string(text), head)
+	if !found {
+		return fmt.Errorf("%s: no line %q", file, head)
+	}
+	for strings.HasPrefix(rest, "|") {
+		_, rest, _ = strings.Cut(rest, "\n")
+	}
+	whole := before + table + rest
+	if update {
+		return os.WriteFile(file, []byte(whole), 0o644)
+	}
+	if whole != string(text) {
+		return fmt.Errorf("%s: the flag -update writes the table that is computed:\n%s", file, table)
+	}
+	return nil
+}
