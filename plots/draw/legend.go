@@ -104,7 +104,8 @@ func isShared(f *plots.Figure) bool {
 }
 
 // sharedLegend returns the legend above all panels, one entry a label and one a group, and the number of rows; none if
-// the panels do not share one. Series that a category of their axis names have the entry of their group alone. Entries that do not fit into the width of the figure go to the next row.
+// the panels do not share one. Series that a category of their axis names have the entry of their group alone. Entries
+// that do not fit into the width of the figure go to the next row.
 func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 	if !isShared(f) {
 		return nil, 0
@@ -127,8 +128,8 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 			if g == "" {
 				continue
 			}
-			e, named := markedGroup(&p, g)
-			if !named {
+			e, marked := markedGroup(&p, g)
+			if !marked {
 				e = legendEntry{label: g, kind: plots.Curve}
 			}
 			e.look = lighter(look{color: axisInk}, k)
@@ -141,16 +142,18 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 	return entries, flow(t, entries, sharedRoom(t, f), 5*textGap)
 }
 
-// markedGroup returns the entry of a group of series that categories name, but for its look, and whether it is one.
-func markedGroup(p *plots.Panel, group string) (e legendEntry, named bool) {
+// markedGroup returns the entry of a group of series that categories name or that are points, but for its look, and
+// whether it is one.
+func markedGroup(p *plots.Panel, group string) (e legendEntry, marked bool) {
 	e.label = group
+	marked = true
 	for _, s := range p.Series {
-		if s.Group == group && onAxis(p, s) {
-			named = true
+		if s.Group == group {
+			marked = marked && (onAxis(p, s) || s.Kind == plots.Points)
 			e.kind, e.marked, e.bar = s.Kind, s.Marked, e.bar || s.Low != nil && s.Kind == plots.Points
 		}
 	}
-	return e, named
+	return e, marked
 }
 
 // flow puts entries one after the other, those that do not fit into the next row, and returns the number of rows.
