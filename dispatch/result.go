@@ -27,7 +27,7 @@ type Result struct {
 
 	// Utilization is the part of the time of workers that are up that goes into tasks that finish, from the first
 	// submission to the last completion; Wasted is the part that goes into tasks that are lost. 0 if no time passes.
-	// Rounding may take their sum above 1, by less than 1e-15.
+	// Time counts from moment to moment of [Run]. Rounding may take their sum above 1, by less than 1e-15.
 	Utilization, Wasted float64
 
 	Makespan  float64 // seconds from the first submission to the last completion
@@ -128,16 +128,17 @@ func (r *run) decision() *Decision {
 	}
 }
 
-// measure adds the time from now until then to what is averaged over time.
+// measure adds the time from now until then to what is averaged over time. Products are rounded before they are added,
+// so that no machine fuses the two and all give the same digits.
 func (r *run) measure(then float64) {
 	seconds := then - r.now
 	if len(r.byPriority.list()) > 0 {
 		r.present += seconds
-		r.plannedBy += r.planned * seconds
-		r.runningBy += r.running * seconds
+		r.plannedBy += float64(r.planned * seconds)
+		r.runningBy += float64(r.running * seconds)
 	}
 	if r.started {
-		r.capacity.Add(float64(float64(len(r.workers)) * seconds)) // rounded, so that no machine fuses it with the sum
+		r.capacity.Add(float64(float64(len(r.workers)) * seconds))
 	}
 }
 
@@ -185,7 +186,7 @@ func (r *run) result() *Result {
 		if late := rec.Finish - j.Deadline; j.Deadline > 0 && late > punctual*rec.Finish {
 			rec.Missed = late
 			res.Missed++
-			res.DeadlineMissPenalty += j.Priority * late
+			res.DeadlineMissPenalty += float64(j.Priority * late)
 		}
 		responses = append(responses, rec.Response)
 		if alone := j.alone(fastest, sum); alone > 0 {

@@ -15,7 +15,8 @@ import (
 // terms are rounded by no more than 1e-12.
 const moment = 1e-12
 
-// patience is the work between two looks at the context, in workers and jobs present; a decision counts as 100 more.
+// patience is the work between two looks at the context, in workers and jobs present; a decision counts as 100 more. It
+// takes some milliseconds.
 const patience int = 1e5
 
 // Run runs the scenario on a simulated clock until all jobs are done. At each moment at which jobs are submitted, tasks

@@ -88,6 +88,19 @@ func compute(t *testing.T, s Settings, ids ...string) map[string]*Figure {
 	return figures
 }
 
+// computeEntries computes part of the catalogue, whose ids it expects in this order.
+func computeEntries(t *testing.T, entries []Entry, want string) map[string]*Figure {
+	t.Helper()
+	var ids []string
+	for _, e := range entries {
+		ids = append(ids, e.ID)
+	}
+	if got := strings.Join(ids, " "); got != want {
+		t.Fatalf("entries %q, want %q", got, want)
+	}
+	return compute(t, small(), ids...)
+}
+
 // series returns the series of a panel with this label, in the order of their groups.
 func series(t *testing.T, p Panel, label string) []Series {
 	t.Helper()

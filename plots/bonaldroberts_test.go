@@ -17,14 +17,7 @@ import (
 )
 
 func TestFluidFigures(t *testing.T) {
-	var ids []string
-	for _, e := range bonaldRoberts() {
-		ids = append(ids, e.ID)
-	}
-	if want := strings.Fields("fluid-1 fluid-2 fluid-3 fluid-4 fluid-5 fluid-6"); !slices.Equal(ids, want) {
-		t.Fatalf("entries %q, want %q", ids, want)
-	}
-	figures := compute(t, small(), ids...)
+	figures := computeEntries(t, bonaldRoberts(), "fluid-1 fluid-2 fluid-3 fluid-4 fluid-5 fluid-6")
 	t.Run("static", func(t *testing.T) { checkStatic(t, figures["fluid-1"]) })
 	t.Run("rates", func(t *testing.T) { checkRates(t, figures["fluid-2"]) })
 	t.Run("trade-off", func(t *testing.T) { checkTradeOff(t, figures["fluid-3"]) })

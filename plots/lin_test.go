@@ -13,14 +13,7 @@ import (
 )
 
 func TestDispatchFigures(t *testing.T) {
-	var ids []string
-	for _, e := range lin() {
-		ids = append(ids, e.ID)
-	}
-	if want := strings.Fields("dispatch-1 dispatch-2 dispatch-3 dispatch-4 dispatch-5 dispatch-6 dispatch-7"); !slices.Equal(ids, want) {
-		t.Fatalf("entries %q, want %q", ids, want)
-	}
-	figures := compute(t, small(), ids...)
+	figures := computeEntries(t, lin(), "dispatch-1 dispatch-2 dispatch-3 dispatch-4 dispatch-5 dispatch-6 dispatch-7")
 	t.Run("failure", func(t *testing.T) { checkFailure(t, figures["dispatch-1"]) })
 	t.Run("few samples", func(t *testing.T) { checkFewSamples(t, figures) })
 	t.Run("many samples", func(t *testing.T) { checkManySamples(t, figures["dispatch-6"]) })
