@@ -21,6 +21,11 @@ func TestAtoms(t *testing.T) {
 		for _, x := range sizes {
 			count[x]++
 		}
+		for i, n := range d.Counts() {
+			if n != count[atoms[i]] {
+				t.Fatalf("%v: atom %v counted %d times", sizes, atoms[i], n)
+			}
+		}
 		if len(atoms) != len(count) {
 			t.Fatalf("%v: atoms %v", sizes, atoms)
 		}

@@ -136,7 +136,11 @@ func (g *farm) prepare(policy FarmPolicy) {
 	case TAGS:
 		copy(g.limit, g.cutoffs)
 		g.bySize, g.classes = true, hosts
-		g.assign = func(*farmCalendar, float64) int { return 0 }
+		first := 0 // host with a cutoff above 0
+		for first < hosts-1 && g.limit[first] == 0 {
+			first++
+		}
+		g.assign = func(*farmCalendar, float64) int { return first }
 	case SITA:
 		g.bySize, g.classes = true, hosts
 		g.assign = func(q *farmCalendar, size float64) int { return q.interval(size) }
@@ -232,7 +236,7 @@ func (g *farm) visits(policy FarmPolicy, systemLoad, mean float64) (visits float
 			if err != nil {
 				return 0, 0, 0, err
 			}
-			if policy == TAGS {
+			if policy == TAGS && b > 0 {
 				visits += g.sizes.Survival(a)
 				if i < len(g.cutoffs) {
 					work += b * g.sizes.Survival(b)

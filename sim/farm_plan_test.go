@@ -84,7 +84,7 @@ func TestBadFarms(t *testing.T) {
 		"Speeds[1] = 0":         func(f *Farm) { f.Model.Speeds = []float64{1, 0} },
 		"Policy = lifo: want":   func(f *Farm) { f.Policy = "lifo" },
 		"Cutoffs = 0 cutoffs":   func(f *Farm) { f.Cutoffs = nil },
-		"Cutoffs[0] = 1e+09":    func(f *Farm) { f.Cutoffs = []float64{1e9} },
+		"Cutoffs[0] = -1":       func(f *Farm) { f.Cutoffs = []float64{-1} },
 		"Cutoffs[0] = NaN":      func(f *Farm) { f.Cutoffs, f.Policy = []float64{math.NaN()}, SITA },
 		"Cutoffs = [1]: want":   func(f *Farm) { f.Policy = Random },
 		"Model.Sizes = Pareto ": func(f *Farm) { f.Model.Sizes, f.Cutoffs[0] = infiniteMean(t), 2 },

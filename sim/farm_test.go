@@ -277,6 +277,22 @@ func TestTAGSFarm(t *testing.T) {
 	}
 }
 
+// Jobs skip a host of cutoff 0, so that host 2 is an M/G/1 queue, and are all killed at a host of the cutoff before it.
+func TestTAGSFarmOfHostsWithoutJobs(t *testing.T) {
+	m := tags.Model{Sizes: parseSizes(t, "erlang:2", 3), Hosts: 4, Load: 0.3, Speeds: []float64{0.1, 1, 0.5, 2}}
+	cutoffs := []float64{0, 4, 4}
+	want, err := tags.Analyze(m, cutoffs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runSystem(t, Farm{Model: m, Cutoffs: cutoffs}, Settings{Runs: 24, Jumps: 1e5, WarmUp: 1e4, Seed: 4})
+	for i, h := range want.Hosts {
+		near5(t, fmt.Sprintf("host %d: load", i+1), &r.Servers[i].Utilization, h.Load)
+	}
+	near5(t, "waiting at host 2", r.Servers[1].MeanWaiting, want.Hosts[1].VisitWait)
+	near5(t, "slowdown at host 2", r.Classes[1].MeanSlowdown, want.Hosts[1].Slowdown)
+}
+
 // Round robin sends every h-th job of a Poisson process to a host: with exponential sizes this is E_h/M/1, where a job
 // waits σ/(μ(1-σ)) with σ = (λ/(λ + μ(1-σ)))^h; between arrivals the squared coefficient of variation is 1/h.
 func TestRoundRobinFarm(t *testing.T) {

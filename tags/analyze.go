@@ -23,13 +23,16 @@ func Analyze(m Model, cutoffs []float64) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := m.visits(l, cutoffs)
+	if err := l.setCutoffs(m, cutoffs); err != nil {
+		return Result{}, err
+	}
+	r := newKillFarm(m, l, Objective{Waiting: 1}).visits(cutoffs)
 	if l.err != nil {
 		return Result{}, l.err
 	}
 	for i, host := range r.Hosts {
 		if !(host.Slack > 0) {
-			return r, &UnstableError{i, host.Load}
+			return r, &UnstableError{i, host.Load, host.Slack > -host.SlackError}
 		}
 	}
 	m.waits(l, &r)
@@ -73,13 +76,18 @@ func between(cutoffs []float64, i int) (a, b float64) {
 }
 
 // visits returns what does not depend on the queues.
-func (m Model) visits(l *law, cutoffs []float64) Result {
-	rate := m.rate(l)
+func (f *killFarm) visits(cutoffs []float64) Result {
+	l, rate := f.l, f.rate
 	r := Result{Cutoffs: append([]float64{}, cutoffs...), ArrivalRate: rate, NoSlowdown: l.noInverse}
-	for i := range m.Hosts {
+	for i, v := range f.speed {
 		a, b := between(cutoffs, i)
-		v, visit := m.speed(i), l.tail(a)
-		host := Host{Slack: m.slack(l, i, a, b), Visit: visit, Final: l.partial(0, a, b)}
+		p, q := f.work(a), f.work(b)
+		visit := p.tail
+		if b == 0 { // the host is skipped
+			visit = 0
+		}
+		host := Host{Visit: visit, Final: l.partial(0, a, b)}
+		host.Slack, host.SlackError = f.slack(i, &p, &q)
 		m1 := l.capped(1, a, b)
 		host.Load = rate * m1 / v
 		if visit > 0 {
@@ -100,16 +108,6 @@ func (m Model) visits(l *law, cutoffs []float64) Result {
 
 // spare returns 1 - λE[X]/v_i, the slack of a host that does all the work without kills.
 func (m Model) spare(i int) float64 { return math.FMA(-m.Load, m.capacity()/m.speed(i), 1) }
-
-// slack returns 1 - ρ_i for cutoffs a and b: host i is spared the work below a and above b. Unless λE[X]/v_i is above 1
-// nothing cancels, and where it is far above 1 the load itself is subtracted.
-func (m Model) slack(l *law, i int, a, b float64) float64 {
-	push := m.rate(l) / m.speed(i)
-	if spare := m.spare(i); spare > slow {
-		return spare + push*(l.partial(1, 0, a)+l.above(b))
-	}
-	return 1 - push*l.capped(1, a, b)
-}
 
 // waits adds the waiting times, slowdowns and responses. Formally it does so for overloaded hosts too.
 func (m Model) waits(l *law, r *Result) {
@@ -134,7 +132,7 @@ func (m Model) waits(l *law, r *Result) {
 			host.Response = waited + spent + l.partial(1, a, b)/host.Final/v
 		}
 		r.MeanStretch += host.Final / v
-		if host.Visit > 0 && l.tail(b) > 0 {
+		if host.Visit > 0 && l.tail(b) > 0 { // b > 0
 			spent += b / v
 			r.MeanStretch += b / v * l.partial(-1, b, math.Inf(1))
 		}

@@ -49,8 +49,8 @@ type EnclosedResult struct {
 // doubled until all widths are met. So near-equal cutoffs, loads next to 1 or α next to 1 or 2 take time, not digits.
 //
 // The error names the field of m, the cutoff or tolerance that is out of range, is an *[UnstableError] if a load is
-// proved to be at least 1, wraps [ErrPrecision] where bits do not help (a load is 1, or k follows from the mean and is
-// a cutoff), or is [num.ErrRange] for powers beyond e^±2e8.
+// proved to be at least 1, wraps [ErrPrecision] where bits do not help (a load is 1, and α no integer above 1 for which
+// it is a fraction, or k follows from the mean and is a cutoff), or is [num.ErrRange] for powers beyond e^±2e8.
 func Enclose(m ExactModel, cutoffs []*big.Rat, tolerance float64) (EnclosedResult, error) {
 	return m.enclose(cutoffs, tolerance, false)
 }
@@ -66,6 +66,14 @@ func (m ExactModel) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) 
 	tolerance = cmp.Or(tolerance, 1e-15)
 	if !(tolerance >= 1e-290 && tolerance < 1) {
 		return EnclosedResult{}, input.Errorf("tolerance", tolerance, "a number in [1e-290, 1)")
+	}
+	if !formal {
+		for i, load := range m.fractions(cutoffs) {
+			if load.Cmp(big.NewRat(1, 1)) >= 0 {
+				v, _ := load.Float64()
+				return EnclosedResult{}, &UnstableError{Host: i, Load: v}
+			}
+		}
 	}
 	var r EnclosedResult
 	undecided := -1 // host whose load may be 1
@@ -97,21 +105,17 @@ func (m ExactModel) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) 
 	return EnclosedResult{}, err
 }
 
-// checkCutoffs accepts h-1 increasing cutoffs below p, and above k if that is given.
+// checkCutoffs accepts h-1 cutoffs that are at least 0 and do not fall.
 func (m ExactModel) checkCutoffs(cutoffs []*big.Rat) error {
 	if len(cutoffs) != m.Hosts-1 {
 		return input.Errorf("Cutoffs", fmt.Sprintf("%d cutoffs", len(cutoffs)), "%d, one fewer than hosts", m.Hosts-1)
 	}
+	before := new(big.Rat)
 	for i, s := range cutoffs {
-		path := fmt.Sprintf("Cutoffs[%d]", i)
-		switch {
-		case s == nil || s.Sign() <= 0 || s.Cmp(m.High) >= 0:
-			return input.Errorf(path, ratText(s), "a number in (0, High = %s)", ratText(m.High))
-		case m.Low != nil && s.Cmp(m.Low) <= 0:
-			return input.Errorf(path, ratText(s), "a number above Low = %s", ratText(m.Low))
-		case i > 0 && s.Cmp(cutoffs[i-1]) <= 0:
-			return input.Errorf(path, ratText(s), "a number above the cutoff before, %s", ratText(cutoffs[i-1]))
+		if s == nil || s.Cmp(before) < 0 {
+			return input.Errorf(fmt.Sprintf("Cutoffs[%d]", i), ratText(s), "a number >= %s", ratText(before))
 		}
+		before = s
 	}
 	return nil
 }
@@ -173,20 +177,15 @@ func (m ExactModel) farm(prec uint) (bigFarm, error) {
 	return f, nil
 }
 
-// points returns k, the cutoffs and p. The error names a cutoff that is not above k.
+// points returns k, the cutoffs and p.
 func (f *bigFarm) points(cutoffs []*big.Rat) ([]bigPoint, error) {
 	at := []bigPoint{f.low}
 	for i, s := range cutoffs {
-		x := endsOfRat(s, f.prec)
-		if f.exactLow == nil && x.lo.Cmp(f.low.x.hi) <= 0 {
-			if x.hi.Cmp(f.low.x.lo) > 0 {
-				return nil, errUndecided
-			}
-			low, _ := f.low.x.enclosure().Text(17)
-			path := fmt.Sprintf("Cutoffs[%d]", i)
-			return nil, input.Errorf(path, ratText(s), "a number above %s, the least size", low)
+		if i > 0 && s.Cmp(cutoffs[i-1]) == 0 {
+			at = append(at, at[i])
+			continue
 		}
-		b, err := f.at(x)
+		b, err := f.point(s)
 		if err != nil {
 			return nil, err
 		}
@@ -195,10 +194,42 @@ func (f *bigFarm) points(cutoffs []*big.Rat) ([]bigPoint, error) {
 	return append(at, f.high), nil
 }
 
+// point returns the point of a cutoff: one at or below k has the powers of k, and one at or above p those of p.
+func (f *bigFarm) point(s *big.Rat) (bigPoint, error) {
+	x := endsOfRat(s, f.prec)
+	low := f.low.x
+	switch {
+	case s.Cmp(f.exactHigh) >= 0:
+		b := f.high
+		b.x = x
+		return b, nil
+	case f.exactLow != nil && s.Cmp(f.exactLow) <= 0, f.exactLow == nil && x.hi.Cmp(low.lo) <= 0:
+		b := f.low
+		b.x = x
+		return b, nil
+	case f.exactLow == nil && x.lo.Cmp(low.hi) <= 0:
+		return bigPoint{}, errUndecided
+	}
+	return f.at(x)
+}
+
+// noneBetween reports whether two points have the same powers, so that no size is between them.
+func noneBetween(a, b bigPoint) bool { return a.log.lo == b.log.lo }
+
 // visit returns M_1 and M_2 of the host that serves sizes from a to b: M_r = E[X^r; a < X <= b] + b^r P(X > b).
 func (f *bigFarm) visit(a, b bigPoint) (m1, m2 ends) {
 	lost := b.x.mul(b.tail)
+	if noneBetween(a, b) {
+		return lost, b.x.mul(lost)
+	}
 	return f.part(1, a, b).add(lost), f.part(2, a, b).add(b.x.mul(lost))
+}
+
+// idleHost is a host that gets no jobs.
+func idleHost(prec uint) EnclosedHost {
+	zero := endsOfInt(0, prec).enclosure()
+	return EnclosedHost{Load: zero, Slack: endsOfInt(1, prec).enclosure(), Visit: zero, Final: zero, VisitMean: zero, VisitSquare: zero,
+		VisitWait: zero, Waiting: zero, Slowdown: zero, Response: zero}
 }
 
 // evaluate returns all means for the points k, s_1, ..., s_{h-1}, p. If an interval that ought to be positive is not,
@@ -210,9 +241,19 @@ func (f *bigFarm) evaluate(at []bigPoint, formal bool) (r EnclosedResult, undeci
 	stretch := zero // E[time in service/X]
 	for i, speed := range f.speeds {
 		a, b := at[i], at[i+1]
+		if b.x.hi.Sign() == 0 || noneBetween(a, f.high) { // idle
+			idle := idleHost(f.prec)
+			idle.Waiting = waiting.enclosure()
+			r.Hosts = append(r.Hosts, idle)
+			continue
+		}
 		m1, m2 := f.visit(a, b)
-		final := f.part(0, a, b)
-		if a.tail.sign() <= 0 || final.sign() <= 0 {
+		none := noneBetween(a, b)
+		final := zero
+		if !none {
+			final = f.part(0, a, b)
+		}
+		if a.tail.sign() <= 0 || !none && final.sign() <= 0 {
 			return r, -1, errUndecided
 		}
 		load := f.rate.mul(m1).quo(speed)
@@ -222,14 +263,14 @@ func (f *bigFarm) evaluate(at []bigPoint, formal bool) (r EnclosedResult, undeci
 			return r, i, errUndecided
 		case slack.hi.Sign() <= 0 && !formal:
 			l, _ := load.middle().Float64()
-			return r, i, &UnstableError{i, l}
+			return r, i, &UnstableError{Host: i, Load: l}
 		}
 		wait := f.rate.mul(m2).quo(speed.square().mul(slack)).times2(-1)
 		waiting = waiting.add(wait)
 		meanWaiting = meanWaiting.add(a.tail.mul(wait))
 		meanSlowdown = meanSlowdown.add(f.part(-1, a, f.high).mul(wait))
 		work = work.add(m1.quo(speed))
-		r.Hosts = append(r.Hosts, EnclosedHost{
+		host := EnclosedHost{
 			Load:        load.enclosure(),
 			Slack:       slack.enclosure(),
 			Visit:       a.tail.enclosure(),
@@ -238,11 +279,16 @@ func (f *bigFarm) evaluate(at []bigPoint, formal bool) (r EnclosedResult, undeci
 			VisitSquare: m2.quo(a.tail).enclosure(),
 			VisitWait:   wait.enclosure(),
 			Waiting:     waiting.enclosure(),
-			Slowdown:    waiting.mul(f.part(-1, a, b)).quo(final).enclosure(),
-			Response:    waiting.add(runs).add(f.part(1, a, b).quo(final).quo(speed)).enclosure(),
-		})
+			Slowdown:    zero.enclosure(),
+			Response:    zero.enclosure(),
+		}
+		if !none {
+			host.Slowdown = waiting.mul(f.part(-1, a, b)).quo(final).enclosure()
+			host.Response = waiting.add(runs).add(f.part(1, a, b).quo(final).quo(speed)).enclosure()
+		}
+		r.Hosts = append(r.Hosts, host)
 		stretch = stretch.add(final.quo(speed))
-		if i < len(f.speeds)-1 {
+		if !noneBetween(b, f.high) {
 			stretch = stretch.add(b.x.quo(speed).mul(f.part(-1, b, f.high)))
 			runs = runs.add(b.x.quo(speed))
 			kills := b.x.mul(b.tail)

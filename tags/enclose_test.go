@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -262,8 +263,14 @@ func TestEncloseUnstable(t *testing.T) {
 	// α = 2, k = 1, p = 2, s = 3/2: E[X] = 4/3, M_1 = 8/9 + 7/18, so λ = 18/23 makes ρ_1 = 1.
 	m := ExactModel{Hosts: 2, Load: big.NewRat(12, 23), Alpha: big.NewRat(2, 1), High: big.NewRat(2, 1), Low: one}
 	s := []*big.Rat{big.NewRat(3, 2)}
-	if _, err := Enclose(m, s, 0); !errors.Is(err, ErrPrecision) || !strings.Contains(err.Error(), "host 1") {
+	var unstable *UnstableError
+	if _, err := Enclose(m, s, 0); !errors.As(err, &unstable) || unstable.Host != 0 || unstable.Load != 1 {
 		t.Errorf("load 1: %v", err)
+	}
+	// α = 1/2, k = 1, p = 16, s = 4: up to a factor E[X] = 6 and M_1 = 4, so ρ = 3/4 makes ρ_1 = 1, by square roots.
+	roots := ExactModel{Hosts: 2, Load: big.NewRat(3, 4), Alpha: big.NewRat(1, 2), High: big.NewRat(16, 1), Low: one}
+	if _, err := Enclose(roots, []*big.Rat{big.NewRat(4, 1)}, 0); !errors.Is(err, ErrPrecision) || !strings.Contains(err.Error(), "host 1") {
+		t.Errorf("load 1 by square roots: %v", err)
 	}
 	tiny := num.MustRat("1e-400")
 	m.Load.Sub(m.Load, tiny)
@@ -275,7 +282,6 @@ func TestEncloseUnstable(t *testing.T) {
 		t.Errorf("slack %g", r.Hosts[0].Slack.Low)
 	}
 	m.Load.Add(m.Load, tiny).Add(m.Load, tiny)
-	var unstable *UnstableError
 	if _, err := Enclose(m, s, 0); !errors.As(err, &unstable) || unstable.Host != 0 || unstable.Load != 1 {
 		t.Errorf("load above 1: %v", err)
 	}
@@ -288,29 +294,83 @@ func agreesRat(e num.Enclosure, x *big.Rat) bool {
 	return low.Cmp(x) <= 0 && x.Cmp(high) <= 0
 }
 
+// Cutoffs below, at and above the sizes, and equal ones: the bounds hold what Analyze finds, whose error is some 1e-13 over
+// the slack.
+func TestEncloseHostsWithoutJobs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := ExactModel{Hosts: rapid.IntRange(2, 4).Draw(t, "hosts"), Load: big.NewRat(rapid.Int64Range(1, 60).Draw(t, "load"), 100),
+			Alpha: big.NewRat(rapid.Int64Range(1, 20).Draw(t, "alpha"), 8), High: big.NewRat(64, 1), Low: big.NewRat(2, 1)}
+		if rapid.Bool().Draw(t, "mean") {
+			m.Low, m.Mean = nil, big.NewRat(5, 1)
+		}
+		for range m.Hosts {
+			m.Speeds = append(m.Speeds, big.NewRat(rapid.Int64Range(1, 8).Draw(t, "speed"), 2))
+		}
+		var cutoffs []*big.Rat
+		var rounded []float64
+		for range m.Hosts - 1 {
+			cutoffs = append(cutoffs, num.MustRat(rapid.SampledFrom([]string{"0", "0.125", "1", "4", "16", "16.5", "60", "64", "1000"}).Draw(t, "cutoff")))
+		}
+		slices.SortFunc(cutoffs, (*big.Rat).Cmp)
+		for _, s := range cutoffs {
+			rounded = append(rounded, double(s))
+		}
+		want, err := Analyze(ok(m.Rounded()), rounded)
+		got, errExact := Enclose(m, cutoffs, 0)
+		if (err == nil) != (errExact == nil) {
+			t.Fatalf("cutoffs %v: errors %v and %v", rounded, err, errExact)
+		}
+		if err != nil {
+			return
+		}
+		near := func(name string, e num.Enclosure, v float64) {
+			if f, _ := e.Float64(); !(math.Abs(f-v) <= 1e-10*math.Abs(v)) {
+				t.Fatalf("cutoffs %v: %s %v, want %v", rounded, name, f, v)
+			}
+		}
+		for i, h := range want.Hosts {
+			if h.Slack < 1e-3 {
+				return
+			}
+			e := got.Hosts[i]
+			near("load", e.Load, h.Load)
+			near("slack", e.Slack, h.Slack)
+			near("visits", e.Visit, h.Visit)
+			near("final", e.Final, h.Final)
+			near("waiting", e.Waiting, h.Waiting)
+			near("slowdown", e.Slowdown, h.Slowdown)
+			near("response", e.Response, h.Response)
+			near("visit waiting", e.VisitWait, h.VisitWait)
+		}
+		near("E[W]", got.MeanWaiting, want.MeanWaiting)
+		near("E[S]", got.MeanSlowdown, want.MeanSlowdown)
+		near("E[T]", got.MeanResponse, want.MeanResponse)
+		near("E[T/X]", got.MeanStretch, want.MeanStretch)
+		near("lost work", got.Lost, want.Lost)
+		near("excess", got.Excess, want.Excess)
+	})
+}
+
 func TestExactModelErrors(t *testing.T) {
 	for path, spoil := range map[string]func(m *ExactModel, s []*big.Rat, tolerance *float64){
-		"Hosts":       func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Hosts = 0 },
-		"Load":        func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Load = big.NewRat(1, 1) },
-		"Load = nil":  func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Load = nil },
-		"Alpha":       func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Alpha = new(big.Rat) },
-		"Alpha = nil": func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Alpha = nil },
-		"High":        func(m *ExactModel, _ []*big.Rat, _ *float64) { m.High = big.NewRat(-1, 1) },
-		"Low":         func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Low = m.High },
-		"Low = nil":   func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Low = nil },
-		"Mean":        func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Mean = big.NewRat(3000, 1) },
-		"Mean = 0":    func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Low, m.Mean = nil, new(big.Rat) },
-		"Speeds":      func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Speeds = m.Speeds[:2] },
-		"Speeds[1]":   func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Speeds[1] = new(big.Rat) },
-		"Cutoffs":     func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Hosts, m.Speeds = 4, nil },
-		"Cutoffs[0]":  func(m *ExactModel, s []*big.Rat, _ *float64) { s[0] = m.Low },
-		"Cutoffs[0] =": func(m *ExactModel, s []*big.Rat, _ *float64) {
-			m.Low, m.Mean, s[0] = nil, big.NewRat(3000, 1), big.NewRat(500, 1)
-		},
-		"Cutoffs[1]":   func(_ *ExactModel, s []*big.Rat, _ *float64) { s[1] = s[0] },
-		"Cutoffs[1] =": func(m *ExactModel, s []*big.Rat, _ *float64) { s[1] = m.High },
-		"tolerance":    func(_ *ExactModel, _ []*big.Rat, f *float64) { *f = -1 },
-		"tolerance = ": func(_ *ExactModel, _ []*big.Rat, f *float64) { *f = math.NaN() },
+		"Hosts":            func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Hosts = 0 },
+		"Load":             func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Load = big.NewRat(1, 1) },
+		"Load = nil":       func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Load = nil },
+		"Alpha":            func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Alpha = new(big.Rat) },
+		"Alpha = nil":      func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Alpha = nil },
+		"High":             func(m *ExactModel, _ []*big.Rat, _ *float64) { m.High = big.NewRat(-1, 1) },
+		"Low":              func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Low = m.High },
+		"Low = nil":        func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Low = nil },
+		"Mean":             func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Mean = big.NewRat(3000, 1) },
+		"Mean = 0":         func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Low, m.Mean = nil, new(big.Rat) },
+		"Speeds":           func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Speeds = m.Speeds[:2] },
+		"Speeds[1]":        func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Speeds[1] = new(big.Rat) },
+		"Cutoffs":          func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Hosts, m.Speeds = 4, nil },
+		"Cutoffs[0]":       func(_ *ExactModel, s []*big.Rat, _ *float64) { s[0] = big.NewRat(-1, 9) },
+		"Cutoffs[0] = nil": func(_ *ExactModel, s []*big.Rat, _ *float64) { s[0] = nil },
+		"Cutoffs[1]":       func(_ *ExactModel, s []*big.Rat, _ *float64) { s[1] = new(big.Rat).Sub(s[0], big.NewRat(1, 1000)) },
+		"tolerance":        func(_ *ExactModel, _ []*big.Rat, f *float64) { *f = -1 },
+		"tolerance = ":     func(_ *ExactModel, _ []*big.Rat, f *float64) { *f = math.NaN() },
 	} {
 		m, s := goodExactModel()
 		tolerance := 0.0
@@ -365,4 +425,40 @@ func TestEncloseOneHostIsRandom(t *testing.T) {
 			t.Errorf("%s: got %.35g", row.Row, got.Low)
 		}
 	}
+}
+
+// With α = 2 loads are fractions, and one of exactly 1 is known, which no number of bits tells: the load is chosen so that
+// a cutoff gives it to a host.
+func TestEncloseLoadOfExactlyOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string, low, high int64) *big.Rat {
+			return big.NewRat(rapid.Int64Range(low, high).Draw(t, name), 8)
+		}
+		m := ExactModel{Hosts: 2, Alpha: big.NewRat(2, 1), Low: draw("low", 4, 16), Load: big.NewRat(1, 2)}
+		m.High = add(m.Low, draw("above", 8, 800))
+		s := add(m.Low, mul(new(big.Rat).Sub(m.High, m.Low), big.NewRat(rapid.Int64Range(1, 99).Draw(t, "cutoff"), 100)))
+		// E[X] = 2k/(1 + k/p), and E[min(X, s)] = E[X] - E[X - s; X > s] with f(x) = 2 k² x^-3/(1 - k²/p²).
+		k, p := m.Low, m.High
+		mean := quo(mul(big.NewRat(2, 1), k), add(big.NewRat(1, 1), quo(k, p)))
+		c := quo(mul(mul(big.NewRat(2, 1), k), k), new(big.Rat).Sub(big.NewRat(1, 1), mul(quo(k, p), quo(k, p))))
+		first := mul(c, new(big.Rat).Sub(quo(big.NewRat(1, 1), s), quo(big.NewRat(1, 1), p))) // E[X; X > s]
+		inverse := func(x *big.Rat) *big.Rat { return quo(big.NewRat(1, 1), mul(x, x)) }
+		tail := mul(mul(c, big.NewRat(1, 2)), new(big.Rat).Sub(inverse(s), inverse(p)))
+		work := []*big.Rat{add(new(big.Rat).Sub(mean, first), mul(s, tail)), first}
+		host := rapid.IntRange(0, 1).Draw(t, "host")
+		m.Load = quo(mean, mul(big.NewRat(2, 1), work[host]))
+		if m.Load.Cmp(big.NewRat(1, 1)) >= 0 {
+			return
+		}
+		_, err := Enclose(m, []*big.Rat{s}, 0)
+		var unstable *UnstableError
+		if !errors.As(err, &unstable) {
+			t.Fatalf("error %v, want load 1 at host %d", err, host+1)
+		}
+		m.Load = mul(m.Load, big.NewRat(1e15-1, 1e15))
+		other := mul(m.Load, quo(mul(big.NewRat(2, 1), work[1-host]), mean))
+		if _, err := Enclose(m, []*big.Rat{s}, 0); (err == nil) != (other.Cmp(big.NewRat(1, 1)) < 0) {
+			t.Fatalf("a little less load: error %v, load of the other host %v", err, other)
+		}
+	})
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"math/big"
+	"slices"
 
 	"productform/internal/input"
 )
@@ -112,9 +114,15 @@ func (m Model) withHosts(hosts int) Model {
 	n.Hosts = hosts
 	n.Load = m.Load * (float64(m.Hosts) / float64(hosts))
 	if m.Speeds != nil {
-		n.Speeds = make([]float64, hosts)
-		for i := range n.Speeds {
-			n.Speeds[i] = m.Speeds[0]
+		n.Speeds = slices.Repeat(m.Speeds[:1], hosts)
+	}
+	if f := m.Fractions; f != nil {
+		exact := ratOf(f.Load, m.Load)
+		exact = new(big.Rat).Mul(exact, big.NewRat(int64(m.Hosts), int64(hosts)))
+		n.Load, _ = exact.Float64()
+		n.Fractions = &Fractions{Load: exact, Sizes: f.Sizes}
+		if f.Speeds != nil {
+			n.Fractions.Speeds = slices.Repeat(f.Speeds[:1], hosts)
 		}
 	}
 	return n

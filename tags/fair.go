@@ -11,6 +11,26 @@ import (
 // ErrUnfair is wrapped by the error for a model for which no cutoffs with equal slowdowns were found.
 var ErrUnfair = errors.New("tags: no cutoffs with equal slowdowns found")
 
+// An UnfairError tells how hard [Fair] looked. It bisects the cutoffs in all dimensions: bounds of the slowdowns show
+// that most boxes of cutoffs hold no solution.
+type UnfairError struct {
+	Looked int  // number of boxes
+	Proved bool // no box is left: there are no such cutoffs
+
+	Slowdown   float64 // unless Proved: at slowdowns below this host More would have a larger one, above it
+	More, Less int     // host Less a smaller one; 1-based
+}
+
+func (e *UnfairError) Error() string {
+	if e.Proved {
+		return fmt.Sprintf("tags: no cutoffs have equal slowdowns: proved by bounds in %d boxes of cutoffs", e.Looked)
+	}
+	return fmt.Sprintf("tags: no cutoffs with equal slowdowns found, by shooting, by continuation and in %d boxes of cutoffs: "+
+		"if slowdowns were below %.6g, host %d would have more, and if above, host %d less", e.Looked, e.Slowdown, e.More, e.Less)
+}
+
+func (e *UnfairError) Unwrap() error { return ErrUnfair }
+
 // Fair returns cutoffs for which all hosts have the same expected slowdown ([HB02], TAGS-opt-fairness):
 //
 //	E[S_i] = (V_1 + ... + V_i) E[1/X | s_{i-1} < X <= s_i] = S for all i.
@@ -21,14 +41,15 @@ var ErrUnfair = errors.New("tags: no cutoffs with equal slowdowns found")
 //
 // With two hosts of one speed such cutoffs exist whenever any keep both loads below 1. Else they need not: a host that
 // ends next to no jobs makes those that pass wait, and that alone may be too much. So it is with sizes in a narrow
-// range, with many hosts at light load, with unsuitable speeds. Then the error wraps [ErrUnfair]; it says that none
-// were found, by shooting, by continuation from cutoffs that balance the loads and by a scan, and is no proof. Laws
-// that are not [dist.Unimodal] can have several solutions: of those that a scan of S finds, the one with the smallest S
-// is returned.
+// range, with many hosts at light load, with unsuitable speeds. Then the error is an *[UnfairError], which tells whether
+// bisection proves it; else none were found, by shooting, by continuation from cutoffs that balance the loads and by
+// bisection. With speeds that differ, and laws that are not [dist.Unimodal], there can be several solutions: of those
+// found, the one with the smallest S is returned.
 //
-// If the sizes are [dist.Atomic], equality is out of reach: then the largest E[S_i] is minimised, over cutoffs at
-// atoms, proved for up to some 2000 atoms; and of the cutoffs that attain it, a local search looks for those with a
-// large least E[S_i]. A cutoff at the top atom leaves the hosts after it idle; these do not count.
+// If the sizes are [dist.Atomic], equality is out of reach: then the largest E[S_i] of the hosts at which jobs end is
+// minimised, over cutoffs at atoms and 0, proved for up to some 2000 atoms; and of the cutoffs that attain it, a local
+// search looks for those with a large least E[S_i]. At a host with the cutoff of the host before, no job ends. A cutoff
+// of 0 leaves its host idle, as one at the top atom does those after it.
 //
 // For bounded Pareto laws 2 hosts take less than a millisecond, 8 some milliseconds. The other errors are those of
 // [Optimize].
@@ -43,20 +64,22 @@ func Fair(m Model) (Optimum, error) {
 	if l.noInverse {
 		return Optimum{}, input.Errorf("Sizes", m.Sizes, "sizes with a finite E[1/X]")
 	}
-	f := &fairFarm{killFarm: newKillFarm(m, l, Objective{Slowdown: 1}), m: m}
+	f := &fairFarm{killFarm: newKillFarm(m, l, Objective{Slowdown: 1})}
 	if !f.setRanges() {
 		return Optimum{}, m.infeasible(l)
 	}
 	var r Result
 	switch {
 	case m.Hosts == 1:
-		r = m.visits(l, nil)
+		r = f.visits(nil)
+	case f.atoms == nil && f.high[0] == 0:
+		return m.fairWithoutFirst()
 	case f.atoms != nil:
 		cutoffs := newFairAtoms(f).solve()
 		if cutoffs == nil {
-			return Optimum{}, fmt.Errorf("%w: none at sizes of %v keep every host below load 1", ErrUnfair, m.Sizes)
+			return Optimum{}, checkFinite(math.Inf(1)) // a slowdown is beyond float64
 		}
-		r = m.visits(l, cutoffs)
+		r = f.visits(cutoffs)
 	default:
 		x, err := f.solve()
 		if err != nil {
@@ -76,6 +99,20 @@ func Fair(m Model) (Optimum, error) {
 	return Optimum{Result: r, Objective: largest, Gap: 1 - least/largest}, nil
 }
 
+// fairWithoutFirst returns the optimum where host 1 is overloaded by the smallest sizes alone: that of the other hosts.
+func (m Model) fairWithoutFirst() (Optimum, error) {
+	rest := m
+	rest.Hosts, rest.Speeds, rest.Fractions = m.Hosts-1, m.Speeds[1:], nil
+	rest.Load = m.Load * m.capacity() / rest.capacity()
+	o, err := Fair(rest)
+	if err != nil {
+		return Optimum{}, err
+	}
+	o.Cutoffs = append([]float64{0}, o.Cutoffs...)
+	o.Hosts = append([]Host{{Slack: 1}}, o.Hosts...)
+	return o, nil
+}
+
 // slowdowns returns the least and the largest E[S_i] of the hosts at which jobs end.
 func (r *Result) slowdowns() (least, largest float64) {
 	least = math.Inf(1)
@@ -91,13 +128,17 @@ func (r *Result) slowdowns() (least, largest float64) {
 // H_i = 1/E[1/X | s_{i-1} < X <= s_i], equal slowdowns are V_i = S (H_i - H_{i-1}), H_0 = 0.
 type fairFarm struct {
 	*killFarm
-	m         Model
-	low, high []float64 // bounds of the cutoffs
+	low, high  []float64 // bounds of the cutoffs
+	at0, atEnd point     // of s_0 = 0 and s_h = ∞
 }
 
-// setRanges sets bounds of the cutoffs, in (0, ∞), or returns false if there are none.
+// setRanges sets bounds of the cutoffs, in (0, ∞) unless the sizes are a list, or returns false if there are none.
 func (f *fairFarm) setRanges() (ok bool) {
 	f.low, f.high, ok = f.ranges()
+	f.at0, f.atEnd = f.at(0), f.at(math.Inf(1))
+	if f.atoms != nil {
+		return ok
+	}
 	for j := range f.low {
 		if f.low[j] == 0 {
 			for f.low[j] = f.l.mean; f.low[j] > 1e-150 && f.l.partial(0, 0, f.low[j]) > 1e-30; f.low[j] /= 2 {

@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// A fairAtoms minimises the largest slowdown over cutoffs at atoms, which are points 1 to n; point 0 is the cutoff 0.
-// As little waiting before a host as can be is best for it and all after it: so for any bound on the slowdowns, one
+// A fairAtoms minimises the largest slowdown, of the hosts at which jobs end, over cutoffs at atoms, which are points 1
+// to n, and at 0, point 0. A cutoff between two atoms is no better than the lower one, at which the same jobs end. As little waiting before a host as can be is best for it and all after it: so for any bound on the slowdowns, one
 // pass from host to host finds the least waiting to each cutoff, and whether there is a path at all.
 type fairAtoms struct {
 	*fairFarm
@@ -17,20 +17,21 @@ type fairAtoms struct {
 type span struct{ first, last int }
 
 func newFairAtoms(f *fairFarm) *fairAtoms {
-	s := &fairAtoms{f, []point{f.at(0)}}
+	s := &fairAtoms{f, nil}
 	for _, x := range f.atoms {
 		s.points = append(s.points, f.at(x))
 	}
 	return s
 }
 
-// host returns the waiting time and the harmonic mean of host i between points a and b, for which S_i = W_i/mean.
+// host returns the waiting time and the harmonic mean of host i between points a and b, for which S_i = W_i/mean; the
+// mean is +Inf if no job ends there.
 func (s *fairAtoms) host(i, a, b int) (wait, mean float64) {
 	p, q := &s.points[a], &s.points[b]
 	switch {
 	case q.tail == 0 && p.tail == 0: // idle
 		return 0, math.Inf(1)
-	case a >= b:
+	case a > b:
 		return math.Inf(1), 0
 	}
 	slack, _ := s.slack(i, p, q)
@@ -39,7 +40,11 @@ func (s *fairAtoms) host(i, a, b int) (wait, mean float64) {
 	}
 	v := s.speed[i]
 	m2, _ := square(p, q)
-	return s.rate * m2 / (2 * v * v * slack), (p.tail - q.tail) / (p.inverse - q.inverse)
+	mean = math.Inf(1)
+	if a < b {
+		mean = (p.tail - q.tail) / (p.inverse - q.inverse)
+	}
+	return s.rate * m2 / (2 * v * v * slack), mean
 }
 
 // bound returns a lower bound of the waiting time and an upper one of the mean for all points in two spans; both are
@@ -49,9 +54,9 @@ func (s *fairAtoms) bound(i int, a, b span) (wait, mean float64) {
 	switch {
 	case a.last == n && b.last == n:
 		return 0, math.Inf(1)
-	case a.first >= b.last:
+	case a.first > b.last:
 		return math.Inf(1), 0
-	case a.last < b.first:
+	case a.last < b.first || a.first == a.last && a == b:
 		if wait, mean = s.host(i, a.last, b.first); b.first == b.last {
 			return wait, mean
 		}
@@ -59,8 +64,8 @@ func (s *fairAtoms) bound(i int, a, b span) (wait, mean float64) {
 		x, v := s.points[b.first].x, s.speed[i]
 		wait = s.rate * x * x * s.points[a.last].tail / (2 * v * v)
 	}
-	if a.last >= b.last {
-		return wait, s.points[b.last].x
+	if a.last >= b.first { // the cutoffs may be equal
+		return wait, math.Inf(1)
 	}
 	p, q := &s.points[a.last], &s.points[b.last]
 	return wait, (p.tail - q.tail) / (p.inverse - q.inverse)
@@ -129,8 +134,8 @@ func (s *fairAtoms) solve() []float64 {
 	top := len(s.points) - 1
 	stages := [][]span{{{0, 0}}}
 	for j := range s.low {
-		from := 1 + sort.SearchFloat64s(s.atoms, s.low[j])
-		end := 1 + sort.Search(top, func(i int) bool { return s.atoms[i] > s.high[j] })
+		from := sort.SearchFloat64s(s.atoms, s.low[j])
+		end := sort.Search(top+1, func(i int) bool { return s.atoms[i] > s.high[j] })
 		var spans []span
 		for k := range pieces {
 			if i, j := from+(end-from)*k/pieces, from+(end-from)*(k+1)/pieces; i < j {
@@ -233,7 +238,7 @@ func (s *fairAtoms) even(path []int, worst float64) []float64 {
 			at := path[j]
 			for step := 1; step < len(s.points); step *= 2 {
 				for _, to := range []int{at - step, at + step} {
-					if to < 1 || to >= len(s.points) {
+					if to < 0 || to >= len(s.points) {
 						continue
 					}
 					old := path[j]

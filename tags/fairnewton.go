@@ -83,13 +83,12 @@ func (f *fairFarm) continuation() ([]float64, bool) {
 	if err != nil {
 		return nil, false
 	}
-	m.Load = most
-	balanced := &fairFarm{killFarm: newKillFarm(m, f.l, f.o), m: m}
+	balanced := &fairFarm{killFarm: newKillFarm(m.withLoad(most), f.l, f.o)}
 	if !balanced.setRanges() {
 		return nil, false
 	}
 	n := len(balanced.low)
-	r := f.m.visits(f.l, balanced.low)
+	r := f.visits(balanced.low)
 	f.m.waits(f.l, &r)
 	x, full := make([]float64, n+1), make([]float64, n+1)
 	for i, h := range r.Hosts {
@@ -135,7 +134,7 @@ func (f *fairFarm) result(x []float64) Result {
 	for j := range cutoffs {
 		cutoffs[j] = math.Exp(x[j])
 	}
-	r := f.m.visits(f.l, cutoffs)
+	r := f.visits(cutoffs)
 	before := 0.0
 	for i := range r.Hosts {
 		a, b := between(cutoffs, i)

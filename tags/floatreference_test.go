@@ -92,7 +92,7 @@ func (r refRow) formal(t *testing.T) float64 {
 		v, _ := s.Float64()
 		cutoffs = append(cutoffs, v)
 	}
-	a := m.visits(l, cutoffs)
+	a := newKillFarm(m, l, Objective{Waiting: 1}).visits(cutoffs)
 	m.waits(l, &a)
 	metric, index, _ := strings.Cut(r.Metric, "_")
 	if index == "wasted" {

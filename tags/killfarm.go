@@ -1,6 +1,7 @@
 package tags
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 // A killFarm tells what TAGS hosts cost: host i between cutoffs a and b costs w(a) V(a, b), with the weight
 // w(a) = E[o.Slowdown/X + o.Waiting; X > a].
 type killFarm struct {
+	m       Model
 	l       *law
 	o       Objective
 	rate    float64                 // λ
@@ -17,7 +19,7 @@ type killFarm struct {
 	spare   []float64               // 1 - λE[X]/v_i
 	fuzz    []float64               // bound of what rounding the ratio of speeds in it does
 	density func(x float64) float64 // nil if the law is not unimodal
-	atoms   []float64               // of the law, if it has them
+	atoms   []float64               // of the law, after 0, if it has them: the cutoffs that matter
 }
 
 // slow is the spare slack below which that of a host is taken from its load: 1 - ρ_i then has an error of some 1e-16, the
@@ -28,9 +30,13 @@ const slow = -64
 // states for its moments.
 const margin = 2e-14
 
+// nearZero is the part of the numbers added up below which the slack of a host is computed in fractions, which takes some
+// microseconds: above it, rounding leaves ten digits.
+const nearZero = 1e-4
+
 func newKillFarm(m Model, l *law, o Objective) *killFarm {
 	most := max(o.Slowdown, o.Waiting) // so that no cost leaves float64 for the sake of its unit
-	f := &killFarm{l: l, o: Objective{o.Slowdown / most, o.Waiting / most}, rate: m.rate(l)}
+	f := &killFarm{m: m, l: l, o: Objective{o.Slowdown / most, o.Waiting / most}, rate: m.rate(l)}
 	for i := range m.Hosts {
 		v := m.speed(i)
 		f.speed = append(f.speed, v)
@@ -44,9 +50,7 @@ func newKillFarm(m Model, l *law, o Objective) *killFarm {
 	if d, ok := m.Sizes.(dist.Unimodal); ok {
 		f.density = d.Density
 	}
-	if d, ok := m.Sizes.(dist.Atomic); ok {
-		f.atoms = d.Atoms()
-	}
+	f.atoms = atomsFromZero(l)
 	return f
 }
 
@@ -72,19 +76,31 @@ func (f *killFarm) at(x float64) point {
 
 func (f *killFarm) weight(a *point) float64 { return f.o.Slowdown*a.inverse + f.o.Waiting*a.tail }
 
-// slack returns 1 - ρ_i, to the same digits as [Analyze], and the size of the numbers that it adds up.
-func (f *killFarm) slack(i int, a, b *point) (slack, size float64) {
+// slack returns 1 - ρ_i, and a bound of the error that rounding makes in it. A host is spared the work below a and above
+// b: unless λE[X]/v_i is above 1 nothing cancels. Where that is far above 1, the load itself is subtracted. For a list of
+// sizes, fractions decide what is next to 0.
+func (f *killFarm) slack(i int, a, b *point) (slack, off float64) {
+	if a.tail == 0 || b.x == 0 {
+		return 1, 0
+	}
 	push := f.rate / f.speed[i]
+	var size float64 // of the numbers that are added up
 	if f.spare[i] > slow {
 		slack = f.spare[i] + push*(a.first+b.above)
-		return slack, slack + 2*math.Abs(f.spare[i])
+		size = slack + 2*math.Abs(f.spare[i])
+	} else {
+		capped := b.first // E[min(X, b)]
+		if b.tail > 0 {
+			capped += b.x * b.tail
+		}
+		m1, m1Size := difference(a.first, capped, larger(a), b.above)
+		slack, size = 1-push*m1, 1+push*m1Size
 	}
-	capped := b.first // E[min(X, b)]
-	if b.tail > 0 {
-		capped += b.x * b.tail
+	if f.l.list != nil && math.Abs(slack) < nearZero*max(1, size) {
+		slack = f.l.list.slack(f.m.pace(i), a.x, b.x, true)
+		return slack, 0x1p-52 * math.Abs(slack)
 	}
-	m1, m1Size := difference(a.first, capped, larger(a), b.above)
-	return 1 - push*m1, 1 + push*m1Size
+	return slack, margin*size + f.fuzz[i]
 }
 
 // square returns E[min(X, b)²; X > a] as the difference of numbers as small as possible, and the smaller of them.
@@ -137,8 +153,8 @@ func (f *killFarm) slope(i int, a, b *cell) (slope, bool) {
 		}
 		return slope{cost: weight * f.rate * m1 * b.low.x / (2 * v * v * slack)}, true
 	}
-	slack, size := f.slack(i, &a.high, &b.low)
-	slack += margin*size + f.fuzz[i]
+	slack, off := f.slack(i, &a.high, &b.low)
+	slack += off
 	if !(slack > 0) {
 		return slope{}, false
 	}
@@ -161,10 +177,14 @@ func (f *killFarm) slope(i int, a, b *cell) (slope, bool) {
 // overloaded though every host before it does all that it can. As host i does less the larger s_{i-1} is, the largest
 // cutoffs come one by one from the first host on, and the least from the last host back. A host slower than one before
 // it may be overloaded between that one's largest cutoff and any above; then its own is below that, which is all that is
-// used of it here.
+// used of it here. A largest cutoff of 0 means that the host, and those before it, can take no jobs at all. The least
+// cutoffs are for hosts that follow one with jobs: 0 is always possible for the first hosts, see [search].
 func (f *killFarm) ranges() (low, high []float64, ok bool) {
+	if f.atoms != nil {
+		return f.atomRanges()
+	}
 	low, high = make([]float64, len(f.speed)-1), make([]float64, len(f.speed)-1)
-	fits := f.reach(high, func(_ int, from float64) float64 { return from })
+	fits := f.reach(high, func(_ int, before float64) float64 { return before })
 	if !fits {
 		return nil, nil, false
 	}
@@ -177,32 +197,102 @@ func (f *killFarm) ranges() (low, high []float64, ok bool) {
 	return low, high, true
 }
 
-// feasible reports whether some cutoffs keep every host below load 1, where a slow host has for its largest cutoff s
-// below that of the host before, and equal to its own lower one, the largest for which λ s P(X > s) < v.
+// atomRanges is ranges for a list of sizes, with 0 and the sizes for cutoffs: cutoff j can be a size if the hosts up to j
+// are below load 1 with some cutoffs before it, of which the largest is best, and the others with some after it, of
+// which the least is best.
+func (f *killFarm) atomRanges() (low, high []float64, ok bool) {
+	n, top := len(f.speed)-1, len(f.atoms)-1
+	points := make([]point, len(f.atoms))
+	for k, x := range f.atoms {
+		points[k] = f.work(x)
+	}
+	starts := make([][]bool, n+1) // whether cutoff j can be atom k, as far as the hosts up to j tell
+	starts[0] = make([]bool, len(points))
+	starts[0][0] = true
+	for j := range n {
+		starts[j+1] = make([]bool, len(points))
+		last := -1
+		for k := range points {
+			if starts[j][k] {
+				last = k
+			}
+			starts[j+1][k] = last >= 0 && f.spares(j, points[last], points[k])
+		}
+	}
+	low, high = make([]float64, n), make([]float64, n)
+	ends := make([]bool, len(points)) // whether it can, as far as the hosts after j tell
+	ends[top] = true
+	for j := n; j >= 0; j-- {
+		next := -1
+		first, last := -1, -1
+		for k := top; k >= 0; k-- {
+			if ends[k] {
+				next = k
+			}
+			ends[k] = next >= 0 && f.spares(j, points[k], points[next])
+			if ends[k] && starts[j][k] {
+				first, last = k, max(last, k)
+			}
+		}
+		if first < 0 {
+			return nil, nil, false
+		}
+		if !f.skips() {
+			first = max(first, 1)
+		}
+		if j > 0 {
+			low[j-1], high[j-1] = f.atoms[first], f.atoms[last]
+		}
+	}
+	return low, high, true
+}
+
+// feasible reports whether some cutoffs keep every host below load 1. A host j that is overloaded from the largest cutoff
+// before it on has for its own the largest below that which the hosts before it can have, too: then all work from there
+// on, and host j has load λ s P(X > s)/v.
 func (f *killFarm) feasible() bool {
-	return f.reach(make([]float64, len(f.speed)-1), func(j int, from float64) float64 {
-		return f.stop(from, func(x float64) bool { p := f.work(x); return f.spares(j, p, p) })
+	if f.atoms != nil {
+		_, _, ok := f.atomRanges()
+		return ok
+	}
+	high := make([]float64, len(f.speed)-1)
+	var can func(j int, x float64) bool // whether cutoff j can be x
+	can = func(j int, x float64) bool {
+		p := f.work(x)
+		switch {
+		case j == 0:
+			return f.spares(0, f.work(0), p)
+		case x >= high[j-1]:
+			return f.spares(j, f.work(high[j-1]), p)
+		}
+		return can(j-1, x) && f.spares(j, p, p)
+	}
+	return f.reach(high, func(j int, before float64) float64 {
+		return f.stop(before, func(x float64) bool { return can(j, x) })
 	})
 }
 
-// reach fills in the largest cutoffs, that of host j by slow if it is overloaded from the largest before it on, and
-// reports whether the last host is not overloaded then.
-func (f *killFarm) reach(high []float64, slow func(j int, from float64) float64) bool {
+// reach fills in the largest cutoffs, 0 if even the smallest size is too much for all hosts so far and else that of host
+// j by slow if it is overloaded from the largest before it on, and reports whether the last host is not overloaded then.
+func (f *killFarm) reach(high []float64, slow func(j int, before float64) float64) bool {
 	a := f.work(0)
 	for j := range high {
 		from := max(a.x, f.l.low)
 		switch {
 		case f.spares(j, a, f.work(from)):
 			high[j] = f.last(from, func(x float64) bool { return f.spares(j, a, f.work(x)) })
-		case j > 0:
-			high[j] = slow(j, from)
-		}
-		if high[j] == 0 {
-			return false
+		case a.x > 0:
+			high[j] = slow(j, a.x)
 		}
 		a = f.work(high[j])
 	}
 	return f.spares(len(high), a, f.work(math.Inf(1)))
+}
+
+// skips reports whether it can pay to leave the first hosts idle, as it does not if no host is faster than one before it:
+// then the last ones are better left so.
+func (f *killFarm) skips() bool {
+	return !slices.IsSortedFunc(f.speed, func(a, b float64) int { return cmp.Compare(b, a) })
 }
 
 // slows reports whether a host is slower than one before it.
@@ -267,7 +357,7 @@ func (f *killFarm) stop(a float64, good func(x float64) bool) float64 {
 // smallest sizes alone. Where a host is slower than one before it, it is found with the help of a grid, and may be less
 // than that if x P(X > x) has several peaks. It takes some 0.6 ms a host. The error is that of [Analyze].
 func MaxLoad(m Model) (float64, error) {
-	m.Load = 0.5
+	m = m.withLoad(0.5)
 	if err := m.Validate(); err != nil {
 		return 0, err
 	}
@@ -288,7 +378,7 @@ func (m Model) maxLoad(l *law) float64 {
 func (m Model) greatestLoad(feasible func(m Model) bool) float64 {
 	low, high := 0.0, 1.0
 	for mid := 0.5; low < mid && mid < high; mid = (low + high) / 2 {
-		if m.Load = mid; feasible(m) {
+		if feasible(m.withLoad(mid)) {
 			low = mid
 		} else {
 			high = mid

@@ -16,6 +16,7 @@ type law struct {
 	noInverse             bool        // E[1/X] is infinite, or beyond float64; inverse is 0
 	low, high             float64     // ends of the support; high may be +Inf
 	excess                dist.Excess // nil if there is none
+	list                  *list       // of sizes, nil if they are none
 	err                   error
 }
 
@@ -24,7 +25,7 @@ const leastSquare = 1e-290
 
 // newLaw returns the law of m's sizes. The error says which moment does not exist.
 func newLaw(m Model) (*law, error) {
-	l := &law{d: m.Sizes}
+	l := &law{d: m.Sizes, list: newList(m)}
 	low, high, bounded := m.Sizes.Support()
 	l.low, l.high = low, high
 	if !bounded {

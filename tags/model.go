@@ -15,6 +15,8 @@ type Model struct {
 	Hosts  int               // h, 1 to [MaxHosts]; to [MaxQueueHosts] for [Random], [RoundRobin] and [CentralQueue]
 	Load   float64           // system load ρ = λ E[X] / Σ_i v_i, in (0, 1)
 	Speeds []float64         // v_i, work a second, in the order in which jobs visit the hosts; nil if all are 1
+
+	Fractions *Fractions // what Load, Speeds and a list of sizes are exactly; nil if they are the doubles
 }
 
 // MaxHosts is the largest number of hosts of a [Model] with cutoffs.
@@ -24,7 +26,8 @@ const MaxHosts = 64
 type Host struct {
 	Load        float64 // ρ_i
 	Slack       float64 // 1 - ρ_i, with its own digits
-	Visit       float64 // P(X > s_{i-1}), the part of the jobs that come to it
+	SlackError  float64 // Slack is within so much of 1 - ρ_i; a slack that is not larger may be 0 in truth
+	Visit       float64 // P(X > s_{i-1}), the part of the jobs that come to it; 0 if s_i is 0
 	Final       float64 // p_i = P(s_{i-1} < X <= s_i), the part that ends at it
 	VisitMean   float64 // E[min(X, s_i) | X > s_{i-1}], work; 0 if no job comes
 	VisitSquare float64 // E[min(X, s_i)² | X > s_{i-1}], work²; 0 if no job comes
@@ -54,11 +57,15 @@ var ErrUnstable = errors.New("tags: a host is overloaded")
 
 // An UnstableError names the first host whose load is not below 1.
 type UnstableError struct {
-	Host int // 0-based
-	Load float64
+	Host      int // 0-based
+	Load      float64
+	Undecided bool // the load may be below 1: rounding hides it
 }
 
 func (e *UnstableError) Error() string {
+	if e.Undecided {
+		return fmt.Sprintf("tags: host %d has load %v within rounding, which leaves open whether it is below 1: want a load below 1", e.Host+1, e.Load)
+	}
 	return fmt.Sprintf("tags: host %d has load %v: want a load below 1", e.Host+1, e.Load)
 }
 
@@ -118,30 +125,21 @@ func (m Model) Validate() error {
 			return input.Errorf(fmt.Sprintf("Speeds[%d]", i), v, "a number in [1e-100, 1e100]")
 		}
 	}
-	return nil
+	return m.validateFractions()
 }
 
-// CheckCutoffs accepts h-1 increasing cutoffs inside the support of the sizes: above its low end, or at it if jobs of
-// that very size exist, and below its high end.
+// CheckCutoffs accepts h-1 finite cutoffs that are at least 0 and do not fall. With a cutoff below all sizes, the host
+// ends no job; with 0 it is left idle, as hosts after a cutoff at or above all sizes are.
 func (m Model) CheckCutoffs(cutoffs []float64) error {
 	if len(cutoffs) != m.Hosts-1 {
 		return input.Errorf("Cutoffs", fmt.Sprintf("%d cutoffs", len(cutoffs)), "%d, one fewer than hosts", m.Hosts-1)
 	}
-	low, high, bounded := m.Sizes.Support()
-	atLow := m.Sizes.CDF(low) > 0
-	if !bounded {
-		high = math.Inf(1)
-	}
+	before := 0.0
 	for i, s := range cutoffs {
-		path := fmt.Sprintf("Cutoffs[%d]", i)
-		switch {
-		case i > 0 && !(s > cutoffs[i-1]):
-			return input.Errorf(path, s, "a number above the cutoff before, %v", cutoffs[i-1])
-		case atLow && !(s >= low && s < high):
-			return input.Errorf(path, s, "a number in [%v, %v), inside the range of the sizes", low, high)
-		case !atLow && !(s > low && s < high):
-			return input.Errorf(path, s, "a number in (%v, %v), inside the range of the sizes", low, high)
+		if !(s >= before && s <= math.MaxFloat64) {
+			return input.Errorf(fmt.Sprintf("Cutoffs[%d]", i), s, "a finite number >= %v", before)
 		}
+		before = s
 	}
 	return nil
 }

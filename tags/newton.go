@@ -56,7 +56,7 @@ func (s *search) total(cutoffs []float64) float64 {
 	for i := range len(cutoffs) + 1 {
 		b := s.end
 		if i < len(cutoffs) {
-			if !(cutoffs[i] >= s.low[i] && cutoffs[i] <= s.high[i]) {
+			if !s.holds(i, cutoffs[i]) {
 				return math.Inf(1)
 			}
 			b = s.at(cutoffs[i])
@@ -65,6 +65,11 @@ func (s *search) total(cutoffs []float64) float64 {
 		a = b
 	}
 	return sum
+}
+
+// holds reports whether x is in the range of cutoff j.
+func (s *search) holds(j int, x float64) bool {
+	return x >= s.low[j] && x <= s.high[j] || x == 0 && s.skips
 }
 
 // gradient returns s_j ∂cost/∂s_j.
@@ -78,7 +83,7 @@ func (s *search) gradient(cutoffs []float64) ([]float64, bool) {
 			b = cell{low: p, high: p}
 		}
 		l, ok := s.slope(i, &a, &b)
-		if !ok || i > 0 && i < len(cutoffs) && cutoffs[i] <= cutoffs[i-1] {
+		if !ok || i > 0 && i < len(cutoffs) && cutoffs[i] <= cutoffs[i-1] && cutoffs[i] > 0 {
 			return nil, false
 		}
 		if i > 0 {
@@ -132,6 +137,11 @@ func (s *search) newtonStep(cutoffs []float64) []float64 {
 	right := mat.NewVecDense(n, nil)
 	for j := range n {
 		right.SetVec(j, -g[j])
+	}
+	for j, x := range cutoffs {
+		if x == 0 { // it stays so
+			diagonal[j] = 1
+		}
 	}
 	var dl, du []float64
 	if n > 1 {
@@ -189,7 +199,7 @@ func (s *search) zoom(cutoffs []float64, cost float64) ([]float64, float64) {
 				xs = append(xs, cutoffs[j]*math.Exp(width*float64(i)/reach))
 			}
 			for _, x := range xs {
-				if x >= s.low[j] && x <= s.high[j] {
+				if s.holds(j, x) {
 					p := s.at(x)
 					stages[j] = append(stages[j], cell{low: p, high: p})
 				}

@@ -76,8 +76,7 @@ func Optimize(m Model, o Objective) (Optimum, error) {
 		}
 		return Optimum{}, fmt.Errorf("tags: the objective: %w", dist.ErrOverflow)
 	}
-	r := m.visits(l, best.cutoffs)
-	f.settle(&r)
+	r := f.visits(best.cutoffs)
 	m.waits(l, &r)
 	for j, s := range r.Cutoffs {
 		r.Cutoffs[j] = min(s, math.MaxFloat64)
@@ -93,17 +92,6 @@ func Optimize(m Model, o Objective) (Optimum, error) {
 		return Optimum{}, err
 	}
 	return p, nil
-}
-
-// settle keeps a slack next to 0, which the search found to be above it, from being below it by rounding.
-func (f *killFarm) settle(r *Result) {
-	for i := range r.Hosts {
-		if !(r.Hosts[i].Slack > 0) {
-			x, y := between(r.Cutoffs, i)
-			a, b := f.work(x), f.work(y)
-			r.Hosts[i].Slack, _ = f.slack(i, &a, &b)
-		}
-	}
 }
 
 // lawFor checks m and the objective, and returns the law of the sizes.
@@ -133,6 +121,6 @@ func (m Model) infeasible(l *law) error {
 func killSearch(f *killFarm, low, high []float64) *search {
 	return &search{
 		farm: f, at: f.at, low: low, high: high, start: f.at(0), end: f.at(math.Inf(1)),
-		atoms: f.atoms, smooth: f.density != nil, shared: f.slows(),
+		atoms: f.atoms, smooth: f.density != nil, shared: f.slows(), skips: f.skips(),
 	}
 }

@@ -528,7 +528,7 @@ func TestMaxLoadIsSharp(t *testing.T) {
 		most := ok(MaxLoad(m))
 		l := ok(newLaw(m))
 		overloaded := func(cutoffs []float64) bool {
-			for _, h := range m.visits(l, cutoffs).Hosts {
+			for _, h := range newKillFarm(m, l, Objective{Waiting: 1}).visits(cutoffs).Hosts {
 				if !(h.Slack > 0) {
 					return true
 				}

@@ -60,6 +60,7 @@ type search struct {
 	end       point     // s_h = ∞
 	atoms     []float64 // sizes, if only finitely many exist: then only they are candidates
 	shared    bool      // hosts may have equal cutoffs at the optimum
+	skips     bool      // the first cutoffs may be 0, which leaves their hosts idle
 	buffers   [][]slope // of the slopes between the cells, kept from round to round
 	smooth    bool      // the density at the ends of a cell bounds that inside from below
 }
@@ -246,6 +247,13 @@ func (s *search) grid(j int) []cell {
 	}
 	sort.Float64s(xs)
 	var cells []cell
+	if s.skips {
+		cells = []cell{{low: s.start, high: s.start}}
+		if high == 0 {
+			return cells
+		}
+	}
+	first := len(cells)
 	last := s.at(low)
 	for _, x := range xs {
 		if x > last.x && x <= high {
@@ -254,8 +262,8 @@ func (s *search) grid(j int) []cell {
 			last = next
 		}
 	}
-	if cells == nil { // the range is one point
-		cells = []cell{{low: last, high: last}}
+	if len(cells) == first { // the range is one point
+		cells = append(cells, cell{low: last, high: last})
 	}
 	return cells
 }

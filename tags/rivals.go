@@ -252,7 +252,7 @@ func (m Model) unknown() (*law, error) {
 		}
 	}
 	one := m
-	one.Hosts, one.Speeds = 1, nil
+	one.Hosts, one.Speeds, one.Fractions = 1, nil, nil
 	if err := one.Validate(); err != nil {
 		return nil, err
 	}

@@ -1,23 +1,22 @@
 package tags
 
 import (
-	"fmt"
 	"math"
 	"sort"
 
 	"productform/dist"
-	"productform/internal/input"
 )
 
 // A SITAHost tells what host i sees of the jobs.
 type SITAHost struct {
-	Load     float64 // ρ_i
-	Slack    float64 // 1 - ρ_i
-	Fraction float64 // p_i = P(s_{i-1} < X <= s_i), the part of the jobs that comes to it
-	Size     float64 // E[X | s_{i-1} < X <= s_i], work; 0 if no job comes
-	Waiting  float64 // W_i, seconds; 0 if no job comes
-	Slowdown float64 // E[S_i] = W_i E[1/X | s_{i-1} < X <= s_i]; 0 if no job comes, or E[1/X] is infinite there
-	Response float64 // E[T_i] = W_i + E[X | s_{i-1} < X <= s_i]/v_i, seconds; 0 if no job comes
+	Load       float64 // ρ_i
+	Slack      float64 // 1 - ρ_i
+	SlackError float64 // Slack is within so much of 1 - ρ_i; a slack that is not larger may be 0 in truth
+	Fraction   float64 // p_i = P(s_{i-1} < X <= s_i), the part of the jobs that comes to it
+	Size       float64 // E[X | s_{i-1} < X <= s_i], work; 0 if no job comes
+	Waiting    float64 // W_i, seconds; 0 if no job comes
+	Slowdown   float64 // E[S_i] = W_i E[1/X | s_{i-1} < X <= s_i]; 0 if no job comes, or E[1/X] is infinite there
+	Response   float64 // E[T_i] = W_i + E[X | s_{i-1} < X <= s_i]/v_i, seconds; 0 if no job comes
 }
 
 // A SITAResult holds the stationary means of task assignment by size.
@@ -49,19 +48,14 @@ func SITA(m Model, cutoffs []float64) (SITAResult, error) {
 	if err := m.Validate(); err != nil {
 		return SITAResult{}, err
 	}
-	if len(cutoffs) != m.Hosts-1 {
-		return SITAResult{}, input.Errorf("Cutoffs", fmt.Sprintf("%d cutoffs", len(cutoffs)),
-			"%d, one fewer than hosts", m.Hosts-1)
-	}
-	before := 0.0
-	for i, s := range cutoffs {
-		if !(s >= before && s <= math.MaxFloat64) {
-			return SITAResult{}, input.Errorf(fmt.Sprintf("Cutoffs[%d]", i), s, "a finite number >= %v", before)
-		}
-		before = s
+	if err := m.CheckCutoffs(cutoffs); err != nil {
+		return SITAResult{}, err
 	}
 	l, err := newLaw(m)
 	if err != nil {
+		return SITAResult{}, err
+	}
+	if err := l.setCutoffs(m, cutoffs); err != nil {
 		return SITAResult{}, err
 	}
 	return m.sita(l, cutoffs)
@@ -138,14 +132,19 @@ func atomsFromZero(l *law) []float64 {
 
 // sita returns the means for nondecreasing cutoffs.
 func (m Model) sita(l *law, cutoffs []float64) (SITAResult, error) {
-	rate := m.rate(l)
+	rate, f := m.rate(l), newSITAFarm(m, l, Objective{Waiting: 1})
 	r := SITAResult{Cutoffs: append([]float64{}, cutoffs...), ArrivalRate: rate, NoSlowdown: l.noInverse}
 	overloaded := -1
 	for i := range m.Hosts {
 		a, b := between(cutoffs, i)
 		fraction, work := l.partial(0, a, b), l.partial(1, a, b)
-		host := SITAHost{Load: rate * work / m.speed(i), Slack: m.sitaSlack(l, i, a, b), Fraction: fraction}
-		if fraction > 0 {
+		host := SITAHost{Load: rate * work / m.speed(i), Fraction: fraction}
+		p, q := f.work(a), f.work(b)
+		host.Slack, host.SlackError = f.slack(i, &p, &q)
+		switch {
+		case fraction == 0:
+			host.Slack, host.SlackError = 1, 0
+		default:
 			host.Size = work / fraction
 		}
 		if !(host.Slack > 0) && overloaded < 0 {
@@ -157,7 +156,8 @@ func (m Model) sita(l *law, cutoffs []float64) (SITAResult, error) {
 		return SITAResult{}, l.err
 	}
 	if overloaded >= 0 {
-		return r, &UnstableError{overloaded, r.Hosts[overloaded].Load}
+		host := r.Hosts[overloaded]
+		return r, &UnstableError{overloaded, host.Load, host.Slack > -host.SlackError}
 	}
 	for i := range r.Hosts {
 		host := &r.Hosts[i]
@@ -189,17 +189,6 @@ func (m Model) sita(l *law, cutoffs []float64) (SITAResult, error) {
 		return SITAResult{}, err
 	}
 	return r, nil
-}
-
-// sitaSlack returns 1 - ρ_i. A host that did all work would have load λE[X]/v_i; where that is below 1, what host i is
-// spared is added to its slack, and nothing cancels.
-func (m Model) sitaSlack(l *law, i int, a, b float64) float64 {
-	all := m.Load * (m.capacity() / m.speed(i))
-	spare := m.spare(i)
-	if spare < 0 {
-		return 1 - all*(l.partial(1, a, b)/l.mean)
-	}
-	return spare + all*((l.partial(1, 0, a)+l.partial(1, b, math.Inf(1)))/l.mean)
 }
 
 // Rival returns the means of r in the form of those of other policies, under the name of one of those by size.

@@ -7,9 +7,7 @@ import "math"
 type sitaFarm struct{ *killFarm }
 
 func newSITAFarm(m Model, l *law, o Objective) sitaFarm {
-	f := sitaFarm{newKillFarm(m, l, o)}
-	f.atoms = atomsFromZero(l)
-	return f
+	return sitaFarm{newKillFarm(m, l, o)}
 }
 
 // search returns that of the best cutoffs in the ranges.
@@ -49,15 +47,25 @@ func (f sitaFarm) weight(a, b *point) (w, size float64) {
 	return w, size
 }
 
-// slack returns 1 - ρ_i, by sums where the host could do all work, and the size of the numbers of which it is made.
-func (f sitaFarm) slack(i int, a, b *point) (slack, size float64) {
+// slack returns 1 - ρ_i, by sums where the host could do all work, and a bound of the error that rounding makes in it.
+func (f sitaFarm) slack(i int, a, b *point) (slack, off float64) {
+	if a.tail == 0 || a.x == b.x {
+		return 1, 0
+	}
 	push := f.rate / f.speed[i]
+	var size float64 // of the numbers that are added up
 	if f.spare[i] >= 0 {
 		slack = f.spare[i] + push*(a.first+larger(b))
-		return slack, slack
+		size = slack
+	} else {
+		work, s := difference(a.first, b.first, larger(a), larger(b))
+		slack, size = 1-push*work, 1+push*s
 	}
-	work, s := difference(a.first, b.first, larger(a), larger(b))
-	return 1 - push*work, 1 + push*s
+	if f.l.list != nil && math.Abs(slack) < nearZero*max(1, size) {
+		slack = f.l.list.slack(f.m.pace(i), a.x, b.x, false)
+		return slack, 0x1p-52 * math.Abs(slack)
+	}
+	return slack, margin*size + f.fuzz[i]
 }
 
 // cost is 0 for a host that gets no jobs.
@@ -91,8 +99,8 @@ func (f sitaFarm) slope(i int, a, b *cell) (slope, bool) {
 		return slope{}, true
 	}
 	v := f.speed[i]
-	slack, size := f.slack(i, &a.high, &b.low)
-	slack += margin*size + f.fuzz[i]
+	slack, off := f.slack(i, &a.high, &b.low)
+	slack += off
 	if !(slack > 0) {
 		return slope{}, false
 	}

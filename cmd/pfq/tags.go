@@ -199,7 +199,7 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 		panic(err) // the flag is there
 	}
 	cli.Flag[[]decimal]{Name: "cutoffs", Usage: "use these cutoffs, such as 100,1e4, one fewer than hosts", Kind: "floats",
-		Want: "numbers in [1e-300, 1e300], separated by commas", Parse: parseDecimals(1e-300, 1e300)}.Add(cmd, &f.cutoffs)
+		Want: "0, or numbers in [1e-300, 1e300], separated by commas", Parse: parseCutoffs}.Add(cmd, &f.cutoffs)
 	cli.AddChoice(cmd, &f.engine, "engine", tagsEngines, "arithmetic")
 	f.tol = 1e-15
 	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative width of the bounds of the engine enclose", Default: "1e-15",
@@ -262,7 +262,8 @@ func (f *tagsFlags) answer(cmd *cobra.Command) (answer []byte, feasible bool, er
 	case err != nil:
 		return nil, false, f.translate(cmd, err)
 	}
-	m := tags.Model{Sizes: law, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds)}
+	m := tags.Model{Sizes: law, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds),
+		Fractions: &tags.Fractions{Load: f.load.exact, Speeds: exacts(f.speeds), Sizes: f.sizes.exact, Cutoffs: exacts(f.cutoffs)}}
 	a, err := f.analyze(m)
 	if err != nil {
 		return nil, false, f.translate(cmd, err)

@@ -102,11 +102,25 @@ func (a *tagsAnswer) tags() error {
 		return err
 	}
 	if a.feasible() {
+		a.doubtful()
 		for i := range a.result.Hosts { // no load reads 1, though it may be nearest
 			a.result.Hosts[i].Load = min(a.result.Hosts[i].Load, math.Nextafter(1, 0))
 		}
 	}
 	return nil
+}
+
+// doubtful warns of hosts whose slack rounding does not separate from 0, unless bounds prove it.
+func (a *tagsAnswer) doubtful() {
+	if a.enclosed != nil {
+		return
+	}
+	for i, h := range a.result.Hosts {
+		if h.Slack <= h.SlackError {
+			a.warnings = append(a.warnings, fmt.Sprintf("host %d: its slack, 1 - load, is %.3g in double precision, with an error of up to %.1g: "+
+				"whether its load is below 1 is not decided", i+1, h.Slack, h.SlackError))
+		}
+	}
 }
 
 // inDoubles does so in double precision.
@@ -125,12 +139,15 @@ func (a *tagsAnswer) inDoubles() (err error) {
 		a.result, a.value, a.gap = best.Result, best.Objective, best.Gap
 	}
 	var unstable *tags.UnstableError
+	var unfair *tags.UnfairError
 	switch {
 	case errors.As(err, &unstable):
 		a.overload(unstable)
 		return nil
-	case errors.Is(err, tags.ErrUnfair):
-		a.reason = "no cutoffs were found that give all hosts the same mean slowdown"
+	case errors.As(err, &unfair) && unfair.Proved:
+		a.reason = fmt.Sprintf("no cutoffs give all hosts the same mean slowdown, as bounds in %d boxes of cutoffs prove", unfair.Looked)
+	case errors.As(err, &unfair):
+		a.reason = fmt.Sprintf("no cutoffs were found that give all hosts the same mean slowdown, by shooting, by continuation and in %d boxes of cutoffs", unfair.Looked)
 	case errors.Is(err, tags.ErrInfeasible) && m.Load < a.maxLoad:
 		a.reason = "no cutoffs were found that keep every host below load 1"
 	case errors.Is(err, tags.ErrInfeasible):
@@ -146,6 +163,9 @@ func (a *tagsAnswer) inDoubles() (err error) {
 func (a *tagsAnswer) overload(e *tags.UnstableError) {
 	a.overloaded, a.value = e.Host+1, nil
 	a.reason = fmt.Sprintf("the cutoffs do not keep every host below load 1: host %d has load %.6g", e.Host+1, e.Load)
+	if e.Undecided {
+		a.reason = fmt.Sprintf("host %d has load 1 as far as double precision can tell: whether it is below 1 is not decided", e.Host+1)
+	}
 }
 
 // valueAtCutoffs returns the objective at the cutoffs given, nil for that of fairness.
@@ -368,7 +388,7 @@ func (a *tagsAnswer) hosts() []record {
 		number("final_fraction", false, h.Final, func(e *tags.EnclosedHost) num.Enclosure { return e.Final })
 		number("visit_waiting", idle, h.VisitWait, func(e *tags.EnclosedHost) num.Enclosure { return e.VisitWait })
 		number("waiting", none, h.Waiting, func(e *tags.EnclosedHost) num.Enclosure { return e.Waiting })
-		number("slowdown", none || i == 0 && a.result.NoSlowdown, h.Slowdown, func(e *tags.EnclosedHost) num.Enclosure { return e.Slowdown })
+		number("slowdown", none || a.result.NoSlowdown && (i == 0 || a.result.Cutoffs[i-1] == 0), h.Slowdown, func(e *tags.EnclosedHost) num.Enclosure { return e.Slowdown })
 		number("response", none, h.Response, func(e *tags.EnclosedHost) num.Enclosure { return e.Response })
 		if a.simulated != nil {
 			row = append(row, field{"simulated", a.simulatedHost(i, row)})

@@ -46,7 +46,17 @@ func parseDecimal(good func(float64) bool) func(string) (decimal, bool) {
 
 // parseDecimals reads numbers in [low, high] between commas.
 func parseDecimals(low, high float64) func(string) ([]decimal, bool) {
-	parse := parseDecimal(func(v float64) bool { return v >= low && v <= high })
+	return parseList(func(v float64) bool { return v >= low && v <= high })
+}
+
+// parseCutoffs reads cutoffs between commas.
+func parseCutoffs(text string) ([]decimal, bool) {
+	return parseList(func(v float64) bool { return v == 0 || v >= 1e-300 && v <= 1e300 })(text)
+}
+
+// parseList reads good numbers between commas.
+func parseList(good func(float64) bool) func(string) ([]decimal, bool) {
+	parse := parseDecimal(good)
 	return func(text string) (list []decimal, ok bool) {
 		for word := range strings.SplitSeq(text, ",") {
 			v, ok := parse(word)
@@ -121,6 +131,7 @@ type sizeFlags struct {
 	count                 int               // of the sizes in the file, once it is read
 	own                   dist.Distribution // of them, as in the file
 	fitted                float64           // alpha of the law that fits them
+	exact                 []*big.Rat        // the sizes as they are written, nil if the doubles are exact or a law fits them
 }
 
 func (s *sizeFlags) add(cmd *cobra.Command) {

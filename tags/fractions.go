@@ -1,0 +1,251 @@
+package tags
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"sort"
+
+	"productform/dist"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// Fractions holds numbers of a [Model] that float64 rounds, such as a load of 7/10. Where the sizes are a list, the
+// slack of a host next to 0 is computed from them without rounding, so that a load of exactly 1 is known from one just
+// below it. A nil field stands for the doubles of the model, taken exactly.
+type Fractions struct {
+	Load   *big.Rat   // ρ
+	Speeds []*big.Rat // v_i
+	Sizes  []*big.Rat // those of the list, each as often as it occurs, in any order; for a law that is [dist.Atomic]
+
+	Cutoffs []*big.Rat // s_i, for [Analyze] and [SITA], which are given what they round to
+}
+
+// validateFractions checks that the fractions are those that the doubles of m stand for.
+func (m Model) validateFractions() error {
+	f := m.Fractions
+	if f == nil {
+		return nil
+	}
+	if f.Load != nil {
+		if err := roundsTo("Fractions.Load", f.Load, m.Load); err != nil {
+			return err
+		}
+	}
+	if f.Speeds != nil && len(f.Speeds) != len(m.Speeds) {
+		return input.Errorf("Fractions.Speeds", fmt.Sprintf("%d speeds", len(f.Speeds)), "as many as Speeds, %d", len(m.Speeds))
+	}
+	for i, v := range f.Speeds {
+		if err := roundsTo(fmt.Sprintf("Fractions.Speeds[%d]", i), v, m.Speeds[i]); err != nil {
+			return err
+		}
+	}
+	d, atomic := m.Sizes.(dist.Atomic)
+	switch {
+	case f.Sizes == nil:
+		return nil
+	case !atomic:
+		return input.Errorf("Fractions.Sizes", fmt.Sprintf("%d sizes", len(f.Sizes)), "nil, since Sizes is no list")
+	}
+	left := map[float64]int{}
+	for i, x := range d.Atoms() {
+		left[x] = d.Counts()[i]
+	}
+	for i, x := range f.Sizes {
+		path := fmt.Sprintf("Fractions.Sizes[%d]", i)
+		if x == nil {
+			return input.Errorf(path, "nil", "a fraction")
+		}
+		v, _ := num.Float64(x)
+		if left[v]--; left[v] < 0 {
+			return input.Errorf(path, x.RatString(), "a fraction that rounds to one of the sizes, as often as that occurs")
+		}
+	}
+	for x, n := range left {
+		if n > 0 {
+			return input.Errorf("Fractions.Sizes", fmt.Sprintf("%d sizes", len(f.Sizes)), "all sizes: %v is missing", x)
+		}
+	}
+	return nil
+}
+
+// withLoad returns m at another load.
+func (m Model) withLoad(load float64) Model {
+	m.Load = load
+	if m.Fractions != nil {
+		m.Fractions = &Fractions{Speeds: m.Fractions.Speeds, Sizes: m.Fractions.Sizes}
+	}
+	return m
+}
+
+// A list holds the sizes of a law that has finitely many, as integers over a common denominator, and computes loads
+// from them without rounding. It is made when it is first needed, since few hosts have a slack next to 0.
+type list struct {
+	atoms  []float64
+	exact  []*big.Rat // all sizes, nil if they are the atoms
+	counts []int      // of the atoms
+	unit   *big.Int   // the common denominator
+	sizes  []*big.Int // largest size that rounds to each atom, times unit
+	above  []int64    // number of sizes above each atom
+	work   []*big.Int // Σ of the sizes up to each atom, times unit
+	count  int64      // of all sizes
+
+	cutoffs map[float64]*big.Rat // what they are exactly, of those that are given so
+}
+
+// newList returns the list of the sizes of m, nil if they are none.
+func newList(m Model) *list {
+	d, ok := m.Sizes.(dist.Atomic)
+	if !ok {
+		return nil
+	}
+	l := &list{atoms: d.Atoms(), counts: d.Counts(), cutoffs: map[float64]*big.Rat{}}
+	if m.Fractions != nil {
+		l.exact = m.Fractions.Sizes
+	}
+	return l
+}
+
+// setCutoffs checks the cutoffs that m has as fractions and takes them for those that they round to.
+func (l *law) setCutoffs(m Model, cutoffs []float64) error {
+	if m.Fractions == nil || m.Fractions.Cutoffs == nil {
+		return nil
+	}
+	exact := m.Fractions.Cutoffs
+	if len(exact) != len(cutoffs) {
+		return input.Errorf("Fractions.Cutoffs", fmt.Sprintf("%d cutoffs", len(exact)), "as many as cutoffs, %d", len(cutoffs))
+	}
+	for i, x := range exact {
+		if err := roundsTo(fmt.Sprintf("Fractions.Cutoffs[%d]", i), x, cutoffs[i]); err != nil {
+			return err
+		}
+		if l.list != nil {
+			l.list.cutoffs[cutoffs[i]] = x
+		}
+	}
+	return nil
+}
+
+// roundsTo accepts a fraction that rounds to v.
+func roundsTo(path string, x *big.Rat, v float64) error {
+	if x == nil {
+		return input.Errorf(path, "nil", "a fraction")
+	}
+	if r, _ := num.Float64(x); r != v {
+		return input.Errorf(path, x.RatString(), "a fraction that rounds to %v", v)
+	}
+	return nil
+}
+
+func ratOf(exact *big.Rat, v float64) *big.Rat {
+	if exact != nil {
+		return exact
+	}
+	return new(big.Rat).SetFloat64(v)
+}
+
+// fill computes the sums.
+func (l *list) fill() {
+	if l.unit != nil {
+		return
+	}
+	l.unit = big.NewInt(1)
+	largest, sums := make([]*big.Rat, len(l.atoms)), make([]*big.Rat, len(l.atoms))
+	for i, x := range l.atoms {
+		largest[i] = new(big.Rat).SetFloat64(x)
+		sums[i] = new(big.Rat).Mul(largest[i], new(big.Rat).SetInt64(int64(l.counts[i])))
+	}
+	if l.exact != nil {
+		for i := range sums {
+			largest[i], sums[i] = nil, new(big.Rat)
+		}
+		for _, x := range l.exact {
+			v, _ := num.Float64(x)
+			i := sort.SearchFloat64s(l.atoms, v)
+			sums[i].Add(sums[i], x)
+			if largest[i] == nil || x.Cmp(largest[i]) > 0 {
+				largest[i] = x
+			}
+		}
+	}
+	for i := range sums {
+		num.JoinDenominator(l.unit, largest[i])
+		num.JoinDenominator(l.unit, sums[i])
+		l.count += int64(l.counts[i])
+	}
+	scaled := func(x *big.Rat) *big.Int {
+		n := new(big.Int).Quo(l.unit, x.Denom())
+		return n.Mul(n, x.Num())
+	}
+	sum, above := new(big.Int), l.count
+	for i := range sums {
+		sum = new(big.Int).Add(sum, scaled(sums[i]))
+		above -= int64(l.counts[i])
+		l.sizes, l.work, l.above = append(l.sizes, scaled(largest[i])), append(l.work, sum), append(l.above, above)
+	}
+}
+
+// pace returns v_i/(ρ Σ_j v_j).
+func (m Model) pace(i int) *big.Rat {
+	exact := Fractions{}
+	if m.Fractions != nil {
+		exact = *m.Fractions
+	}
+	speed := func(i int) *big.Rat {
+		if exact.Speeds != nil {
+			return exact.Speeds[i]
+		}
+		return new(big.Rat).SetFloat64(m.speed(i))
+	}
+	total := new(big.Rat)
+	for j := range m.Hosts {
+		total.Add(total, speed(j))
+	}
+	return new(big.Rat).Quo(speed(i), total.Mul(total, ratOf(exact.Load, m.Load)))
+}
+
+// upTo returns the number of atoms <= x.
+func (l *list) upTo(x float64) int {
+	i, found := slices.BinarySearch(l.atoms, x)
+	if found {
+		i++
+	}
+	return i
+}
+
+// workUpTo returns Σ of the sizes <= x, times unit; its value is not to be changed.
+func (l *list) workUpTo(x float64) *big.Int {
+	if i := l.upTo(x); i > 0 {
+		return l.work[i-1]
+	}
+	return new(big.Int)
+}
+
+// slack returns 1 - ρ_i, rounded to the nearest double but never to 0 unless it is, for a host of the given pace that has
+// the sizes above a for at most b of work each, or if kills is false those in (a, b] whole.
+func (l *list) slack(pace *big.Rat, a, b float64, kills bool) float64 {
+	l.fill()
+	work := new(big.Rat).SetInt(new(big.Int).Sub(l.workUpTo(b), l.workUpTo(a)))
+	if n := l.upTo(b); kills && n < len(l.atoms) {
+		left := l.count
+		size := new(big.Rat)
+		if n > 0 {
+			left = l.above[n-1]
+		}
+		if n > 0 && l.atoms[n-1] == b {
+			size.SetInt(l.sizes[n-1])
+		} else {
+			size.Mul(ratOf(l.cutoffs[b], b), new(big.Rat).SetInt(l.unit))
+		}
+		work.Add(work, size.Mul(size, new(big.Rat).SetInt64(left)))
+	}
+	all := new(big.Rat).SetInt(l.work[len(l.work)-1])
+	all.Mul(all, pace) // work/all is the load
+	slack, _ := work.Quo(work.Sub(all, work), all).Float64()
+	if slack == 0 {
+		slack = float64(work.Sign()) * math.SmallestNonzeroFloat64
+	}
+	return slack
+}

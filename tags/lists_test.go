@@ -1,0 +1,321 @@
+package tags
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/dist"
+	"productform/num"
+)
+
+// A literalFarm is a farm whose sizes are a list, all in fractions: the oracle of the tests below.
+type literalFarm struct {
+	sizes  []*big.Rat
+	load   *big.Rat
+	speeds []*big.Rat
+}
+
+func quo(a, b *big.Rat) *big.Rat { return new(big.Rat).Quo(a, b) }
+func mul(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
+func add(a, b *big.Rat) *big.Rat { return new(big.Rat).Add(a, b) }
+func sum(list []*big.Rat) *big.Rat {
+	s := new(big.Rat)
+	for _, x := range list {
+		s.Add(s, x)
+	}
+	return s
+}
+func double(x *big.Rat) float64 { v, _ := x.Float64(); return v }
+
+// rate returns λ.
+func (f literalFarm) rate() *big.Rat {
+	return quo(mul(mul(f.load, sum(f.speeds)), big.NewRat(int64(len(f.sizes)), 1)), sum(f.sizes))
+}
+
+// visits returns Σ min(x, b)^r/n over the sizes x > a; b is nil for no limit. Without kills the sizes above b count not
+// at all.
+func (f literalFarm) visits(r int, a, b *big.Rat, kills bool) *big.Rat {
+	s := new(big.Rat)
+	for _, x := range f.sizes {
+		if x.Cmp(a) <= 0 {
+			continue
+		}
+		if b != nil && x.Cmp(b) > 0 {
+			if !kills {
+				continue
+			}
+			x = b
+		}
+		p := big.NewRat(1, int64(len(f.sizes)))
+		for range r {
+			p.Mul(p, x)
+		}
+		s.Add(s, p)
+	}
+	return s
+}
+
+// loads returns those of the hosts.
+func (f literalFarm) loads(cutoffs []*big.Rat, kills bool) []*big.Rat {
+	var loads []*big.Rat
+	for i, v := range f.speeds {
+		a, b := f.between(cutoffs, i)
+		loads = append(loads, quo(mul(f.rate(), f.visits(1, a, b, kills)), v))
+	}
+	return loads
+}
+
+func (f literalFarm) between(cutoffs []*big.Rat, i int) (a, b *big.Rat) {
+	a = new(big.Rat)
+	if i > 0 {
+		a = cutoffs[i-1]
+	}
+	if i < len(cutoffs) {
+		b = cutoffs[i]
+	}
+	return a, b
+}
+
+// means returns E[W], E[S] and the largest E[S_i], or false if a host is overloaded.
+func (f literalFarm) means(cutoffs []*big.Rat) (waiting, slowdown, largest *big.Rat, ok bool) {
+	one := big.NewRat(1, 1)
+	waiting, slowdown, largest = new(big.Rat), new(big.Rat), new(big.Rat)
+	waited := new(big.Rat)
+	for i, load := range f.loads(cutoffs, true) {
+		if load.Cmp(one) >= 0 {
+			return nil, nil, nil, false
+		}
+		a, b := f.between(cutoffs, i)
+		v := f.speeds[i]
+		slack := new(big.Rat).Sub(one, load)
+		wait := quo(mul(f.rate(), f.visits(2, a, b, true)), mul(mul(v, v), mul(big.NewRat(2, 1), slack)))
+		waited = add(waited, wait)
+		inverse, ended := new(big.Rat), 0
+		for _, x := range f.sizes {
+			if x.Cmp(a) <= 0 {
+				continue
+			}
+			n := big.NewRat(1, int64(len(f.sizes)))
+			waiting = add(waiting, mul(n, wait))
+			slowdown = add(slowdown, mul(n, quo(wait, x)))
+			if b == nil || x.Cmp(b) <= 0 {
+				inverse, ended = add(inverse, quo(one, x)), ended+1
+			}
+		}
+		if ended > 0 {
+			if s := mul(waited, quo(inverse, big.NewRat(int64(ended), 1))); s.Cmp(largest) > 0 {
+				largest = s
+			}
+		}
+	}
+	return waiting, slowdown, largest, true
+}
+
+// model returns the farm as tags has it.
+func (f literalFarm) model() Model {
+	sizes := make([]float64, len(f.sizes))
+	for i, x := range f.sizes {
+		sizes[i] = double(x)
+	}
+	m := Model{Sizes: ok(dist.NewEmpirical(sizes)), Hosts: len(f.speeds), Load: double(f.load),
+		Fractions: &Fractions{Load: f.load, Speeds: f.speeds, Sizes: f.sizes}}
+	for _, v := range f.speeds {
+		m.Speeds = append(m.Speeds, double(v))
+	}
+	return m
+}
+
+// candidates returns 0, half of the smallest size, the sizes and what lies halfway between them.
+func (f literalFarm) candidates() []*big.Rat {
+	sorted := slices.Clone(f.sizes)
+	slices.SortFunc(sorted, (*big.Rat).Cmp)
+	list := []*big.Rat{new(big.Rat)}
+	for _, x := range sorted {
+		if last := list[len(list)-1]; x.Cmp(last) > 0 {
+			list = append(list, mul(add(last, x), big.NewRat(1, 2)), x)
+		}
+	}
+	return list
+}
+
+// each calls try with all nondecreasing cutoffs among the candidates.
+func (f literalFarm) each(try func(cutoffs []*big.Rat)) {
+	list := f.candidates()
+	cutoffs := make([]*big.Rat, len(f.speeds)-1)
+	var next func(j, from int)
+	next = func(j, from int) {
+		if j == len(cutoffs) {
+			try(cutoffs)
+			return
+		}
+		for k := from; k < len(list); k++ {
+			cutoffs[j] = list[k]
+			next(j+1, k)
+		}
+	}
+	next(0, 0)
+}
+
+// drawLiteral returns a farm of two or three hosts. In half of the cases some cutoffs give a host a load of exactly 1.
+func drawLiteral(t *rapid.T) literalFarm {
+	var f literalFarm
+	scale := rapid.SampledFrom([]int64{1, 10, 3}).Draw(t, "scale")
+	for _, x := range rapid.SliceOfN(rapid.Int64Range(1, 30), 1, 5).Draw(t, "sizes") {
+		f.sizes = append(f.sizes, big.NewRat(x, scale))
+	}
+	hosts := rapid.IntRange(2, 3).Draw(t, "hosts")
+	equal := rapid.Bool().Draw(t, "equal speeds")
+	for range hosts {
+		v := big.NewRat(1, 1)
+		if !equal {
+			v = num.MustRat(rapid.SampledFrom([]string{"1", "1/2", "2", "0.1", "3", "1/3", "0.7"}).Draw(t, "speed"))
+		}
+		f.speeds = append(f.speeds, v)
+	}
+	f.load = big.NewRat(rapid.Int64Range(1, 99).Draw(t, "load"), 100)
+	if rapid.Bool().Draw(t, "load of 1") {
+		list := f.candidates()
+		var at []int
+		for range hosts - 1 {
+			at = append(at, rapid.IntRange(0, len(list)-1).Draw(t, "cutoff"))
+		}
+		slices.Sort(at)
+		var cutoffs []*big.Rat
+		for _, k := range at {
+			cutoffs = append(cutoffs, list[k])
+		}
+		loads := f.loads(cutoffs, rapid.Bool().Draw(t, "kills"))
+		if load := loads[rapid.IntRange(0, hosts-1).Draw(t, "host")]; load.Sign() > 0 {
+			if one := quo(f.load, load); one.Cmp(big.NewRat(1, 1)) < 0 {
+				f.load = one
+			}
+		}
+	}
+	return f
+}
+
+// A load of exactly 1 is known from one just below or above: for all cutoffs, verdict and means of Analyze are those of
+// the sums over the list in fractions, to the rounding of some twenty steps.
+func TestAnalyzeListsInFractions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := drawLiteral(t)
+		m := f.model()
+		f.each(func(cutoffs []*big.Rat) {
+			m.Fractions.Cutoffs = cutoffs
+			var rounded []float64
+			for _, x := range cutoffs {
+				rounded = append(rounded, double(x))
+			}
+			got, err := Analyze(m, rounded)
+			waiting, slowdown, _, below := f.means(cutoffs)
+			var unstable *UnstableError
+			if below != (err == nil) || err != nil && !(errors.As(err, &unstable) && !unstable.Undecided) {
+				t.Fatalf("cutoffs %v: error %v, every host below load 1: %v", rounded, err, below)
+			}
+			if below && !(within(got.MeanWaiting, double(waiting), 1e-10) && within(got.MeanSlowdown, double(slowdown), 1e-10)) {
+				t.Fatalf("cutoffs %v: %v and %v, want %v and %v", rounded, got.MeanWaiting, got.MeanSlowdown, double(waiting), double(slowdown))
+			}
+		})
+	})
+}
+
+// No cutoffs at all are better than those found, and where none keep every host below load 1, none are found: by brute
+// force over the sizes, 0, and points between.
+func TestListsByBruteForce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := drawLiteral(t)
+		var best [3]*big.Rat // of waiting, slowdown and the largest slowdown of a host
+		f.each(func(cutoffs []*big.Rat) {
+			waiting, slowdown, largest, below := f.means(cutoffs)
+			if !below {
+				return
+			}
+			for i, v := range []*big.Rat{waiting, slowdown, largest} {
+				if best[i] == nil || v.Cmp(best[i]) < 0 {
+					best[i] = v
+				}
+			}
+		})
+		m := f.model()
+		for i, optimize := range []func() (Optimum, error){
+			func() (Optimum, error) { return Optimize(m, Objective{Waiting: 1}) },
+			func() (Optimum, error) { return Optimize(m, Objective{Slowdown: 1}) },
+			func() (Optimum, error) { return Fair(m) },
+		} {
+			got, err := optimize()
+			switch {
+			case best[i] == nil:
+				if !errors.Is(err, ErrInfeasible) {
+					t.Fatalf("problem %d: error %v, but no cutoffs keep every host below load 1", i, err)
+				}
+			case err != nil:
+				t.Fatalf("problem %d: error %v, by brute force %v", i, err, double(best[i]))
+			case !within(got.Objective, double(best[i]), 1e-9): // the search ends within 5e-11
+				t.Fatalf("problem %d: %v with cutoffs %v, by brute force %v", i, got.Objective, got.Cutoffs, double(best[i]))
+			}
+		}
+	})
+}
+
+// The largest load is that at which the best cutoffs give a host load 1, from fractions and to the last digit but one.
+func TestMaxLoadOfLists(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := drawLiteral(t)
+		want := new(big.Rat)
+		f.each(func(cutoffs []*big.Rat) {
+			largest := slices.MaxFunc(f.loads(cutoffs, true), (*big.Rat).Cmp)
+			if most := quo(f.load, largest); most.Cmp(want) > 0 {
+				want = most
+			}
+		})
+		got := ok(MaxLoad(f.model()))
+		if !(math.Abs(got-min(1, double(want))) <= 0x1p-53) {
+			t.Fatalf("largest load %v, want %v", got, double(want))
+		}
+	})
+}
+
+// Assignment by size, likewise.
+func TestSITAListsInFractions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := drawLiteral(t)
+		m := f.model()
+		feasible := false
+		f.each(func(cutoffs []*big.Rat) {
+			m.Fractions.Cutoffs = cutoffs
+			var rounded []float64
+			for _, x := range cutoffs {
+				rounded = append(rounded, double(x))
+			}
+			below := slices.MaxFunc(f.loads(cutoffs, false), (*big.Rat).Cmp).Cmp(big.NewRat(1, 1)) < 0
+			feasible = feasible || below
+			if _, err := SITA(m, rounded); below != (err == nil) {
+				t.Fatalf("cutoffs %v: error %v, every host below load 1: %v", rounded, err, below)
+			}
+		})
+		if _, err := OptimizeSITA(m, Objective{Waiting: 1}); feasible != (err == nil) {
+			t.Fatalf("error %v, but some cutoffs keep every host below load 1: %v", err, feasible)
+		}
+	})
+}
+
+// Two sizes, 2 and 5, at load 0.7: cutoff 2 gives host 2 a load of 2/5 1/2 5 = 1, and no others do better. The double
+// next to 0.7 is below it.
+func TestLoadOfExactlyOne(t *testing.T) {
+	m := Model{Sizes: ok(dist.NewEmpirical([]float64{2, 5})), Hosts: 2, Load: 0.7, Fractions: &Fractions{Load: big.NewRat(7, 10)}}
+	if _, err := Optimize(m, Objective{Waiting: 1}); !errors.Is(err, ErrInfeasible) {
+		t.Errorf("load 7/10: error %v", err)
+	}
+	m.Fractions = nil
+	got := ok(Optimize(m, Objective{Waiting: 1}))
+	// The slack of host 2 is 1 - ρ 10/7 with ρ the double.
+	slack, _ := new(big.Rat).Sub(big.NewRat(1, 1), mul(new(big.Rat).SetFloat64(0.7), big.NewRat(10, 7))).Float64()
+	if got.Hosts[1].Slack != slack {
+		t.Errorf("the double next to it: slack %v, want %v", got.Hosts[1].Slack, slack)
+	}
+}
