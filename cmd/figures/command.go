@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,10 +108,11 @@ func (o options) run(cmd *cobra.Command, s plots.Settings) error {
 	}
 	entries, formats := o.choose()
 	if o.list {
+		var lines []string
 		for _, e := range entries {
-			fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\n", e.ID, e.Title)
+			lines = append(lines, e.ID+"\t"+e.Title)
 		}
-		return nil
+		return printLines(cmd.OutOrStdout(), lines)
 	}
 	if !o.check {
 		if err := os.MkdirAll(o.out, 0o755); err != nil {
@@ -136,10 +138,12 @@ func (o options) run(cmd *cobra.Command, s plots.Settings) error {
 		return err
 	}
 	p.Clear()
-	for _, path := range paths {
-		fmt.Fprintln(cmd.OutOrStdout(), path)
-	}
-	return nil
+	return printLines(cmd.OutOrStdout(), paths)
+}
+
+func printLines(w io.Writer, lines []string) error {
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
 }
 
 // timeLeft tells what is counted and how long the rest will take.

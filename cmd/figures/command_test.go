@@ -138,6 +138,22 @@ func TestListAndCheckWriteNothing(t *testing.T) {
 	}
 }
 
+// What cannot be printed is an error, not silence.
+func TestFullOutput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	for _, args := range []string{"--list", "--help", "--only tags-3 --formats csv", "--only tags-3 --check"} {
+		var said bytes.Buffer
+		if status := run(t.Context(), strings.Fields(args), full, &said, plots.Settings{}); status != 2 || !strings.HasSuffix(said.String(), "no space left on device\n") {
+			t.Errorf("%s: status %d, %q", args, status, &said)
+		}
+	}
+}
+
 // A second run with the same results simulates nothing and writes the same; another seed gives other figures.
 func TestResults(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -78,7 +78,8 @@ func (w worker) write(ctx context.Context, folder string, figures []*plots.Figur
 
 // printChecks prints the table of checks, what they say together, and the claims; it returns an error if one fails.
 func printChecks(w io.Writer, figures []*plots.Figure) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var text strings.Builder
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "figure\tquantity\texact\tsolver\trelative error\tbound\tsimulated\tz\tagrees")
 	var checks []plots.Check
 	var claims []plots.Claim
@@ -104,7 +105,6 @@ func printChecks(w io.Writer, figures []*plots.Figure) error {
 		return err
 	}
 	summary := plots.Summarize(checks)
-	var text strings.Builder
 	if summary.Rows > 0 {
 		summarize(&text, summary)
 	}

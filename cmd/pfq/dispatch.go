@@ -205,11 +205,11 @@ the exit status is 1. CSV has one line a policy, and always the same columns, em
 			if err != nil {
 				return err
 			}
-			outputs := []output{{a.text, f.file}}
+			var others []output
 			if f.jobs != "" && a.finished() {
-				outputs = append(outputs, output{a.records, f.jobs})
+				others = append(others, output{a.records, f.jobs})
 			}
-			if err := writeAll(cmd.OutOrStdout(), outputs...); err != nil {
+			if err := writeAll(cmd.OutOrStdout(), output{a.text, f.file}, others...); err != nil {
 				return err
 			}
 			if !a.finished() {

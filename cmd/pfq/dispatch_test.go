@@ -613,3 +613,59 @@ func TestParseOutage(t *testing.T) {
 		}
 	}
 }
+
+// Of several outputs the answer is written last: whichever of them cannot be written, there is no answer, nor half a file.
+func TestDispatchWritesTheAnswerLast(t *testing.T) {
+	fiveJobs(t)
+	if err := os.Mkdir("folder", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	files := func() (names []string) {
+		entries, err := os.ReadDir(".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	before := files()
+	bad := []string{"/dev/full", "folder", "absent/a"}
+	for _, answer := range append([]string{"", "-", "b.txt", os.DevNull}, bad...) {
+		for _, jobs := range append([]string{"a.csv", os.DevNull}, bad...) {
+			if !slices.Contains(bad, answer) && !slices.Contains(bad, jobs) {
+				continue
+			}
+			args := []string{"dispatch", "five.swf", "--workers", "4", "--policy", "edf", "--jobs", jobs}
+			if answer != "" {
+				args = append(args, "-o", answer)
+			}
+			stdout, stderr, status := pfq("", args...)
+			left := files()
+			if answer == "/dev/full" && jobs == "a.csv" { // known only once all is written but the answer
+				left = slices.DeleteFunc(left, func(name string) bool { return name == jobs })
+				if err := os.Remove(jobs); err != nil {
+					t.Error(err)
+				}
+			}
+			if status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 || !slices.Equal(left, before) {
+				t.Errorf("-o %q --jobs %s: status %d, %q, %s, files %v", answer, jobs, status, stdout, stderr, left)
+			}
+		}
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	for _, args := range []string{"dispatch five.swf --workers 4 --policy edf --jobs a.csv", "dispatch five.swf --workers 4", "help", "help dispatch", "solve --help", "example", "version", "completion"} {
+		var said strings.Builder
+		if status := run(strings.Fields(args), nil, full, &said); status != 2 || !strings.Contains(said.String(), "no space left on device") {
+			t.Errorf("%s: status %d, %q, want that the standard output is full", args, status, &said)
+		}
+	}
+	if text, err := os.ReadFile("a.csv"); err != nil || strings.Count(string(text), "\n") != 6 {
+		t.Errorf("records beside a full standard output: %v, %s", err, text)
+	}
+}

@@ -62,38 +62,54 @@ type output struct {
 	file string // empty or - for the standard output
 }
 
+func (o output) toStdout() bool { return o.file == "" || o.file == "-" }
+
 // write writes the answer to the standard output, or to the file if one is named.
 func write(answer []byte, file string, stdout io.Writer) error {
 	return writeAll(stdout, output{answer, file})
 }
 
-// writeAll writes the outputs, those for terminals, pipes and the standard output last.
-func writeAll(stdout io.Writer, outputs ...output) error {
-	type stream struct {
-		output
-		to io.Writer
-	}
+// writeAll writes the answer once all other outputs are written: one that cannot be written leaves no answer behind.
+// Of the others those for terminals, pipes and devices come first. Files appear whole, and all at once.
+func writeAll(stdout io.Writer, answer output, others ...output) error {
 	var files []output
-	var streams []stream
-	for _, o := range outputs {
-		if o.file == "" || o.file == "-" {
-			streams = append(streams, stream{o, stdout})
-			continue
-		}
-		if info, err := os.Stat(o.file); err != nil || info.Mode().IsRegular() {
+	var first, last []stream
+	for i, o := range append(others, answer) {
+		if info, err := os.Stat(o.file); !o.toStdout() && (err != nil || info.Mode().IsRegular()) {
 			files = append(files, o)
 			continue
 		}
-		special, err := os.OpenFile(o.file, os.O_WRONLY, 0) // a terminal or a pipe; a directory is an error
-		if err != nil {
-			return aboutFile(o.file, err)
+		s := stream{o, stdout}
+		if !o.toStdout() {
+			special, err := os.OpenFile(o.file, os.O_WRONLY, 0) // a directory is an error
+			if err != nil {
+				return aboutFile(o.file, err)
+			}
+			defer special.Close()
+			s.to = special
 		}
-		defer special.Close()
-		streams = append(streams, stream{o, special})
+		if i < len(others) {
+			first = append(first, s)
+		} else {
+			last = append(last, s)
+		}
+	}
+	if err := writeStreams(first); err != nil {
+		return err
 	}
 	if err := writeFiles(files); err != nil {
 		return err
 	}
+	return writeStreams(last)
+}
+
+// A stream is an output that cannot be taken back.
+type stream struct {
+	output
+	to io.Writer
+}
+
+func writeStreams(streams []stream) error {
 	for _, s := range streams {
 		if _, err := s.to.Write(s.text); err != nil {
 			return aboutFile(s.file, err)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 const Interrupted = 130
 
 // Execute runs a command line. What cobra would answer with a help text or the names of Go functions is an
-// error that says what was wrong.
+// error that says what was wrong, and so is a help text that cannot be written.
 func Execute(ctx context.Context, root *cobra.Command, args []string) error {
 	args = append([]string{}, args...) // not nil, which would mean os.Args
 	root.SetArgs(args)
@@ -31,7 +32,20 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) error {
 			c.RunE = func(*cobra.Command, []string) error { return c.Help() }
 		}
 	}
-	return root.ExecuteContext(ctx)
+	var lost error
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		var text bytes.Buffer
+		out := c.OutOrStdout()
+		c.SetOut(&text)
+		help(c, args)
+		c.SetOut(out)
+		_, lost = out.Write(text.Bytes())
+	})
+	if err := root.ExecuteContext(ctx); err != nil {
+		return err
+	}
+	return lost
 }
 
 // known returns an error unless the words name a command below the one given.
