@@ -46,9 +46,10 @@ type Record struct {
 	// than 1e-9 of the time on the clock, as the rounding of sums of millions of terms may make it.
 	Missed float64
 
-	// Slowdown is the response over the least time in which all workers could do the job, were it alone and divisible
-	// but for its longest task: the larger of that task's time on its fastest worker and Σ work / Σ speeds. 0 for a job
-	// without work.
+	// Slowdown is R / max(Σ_k w_k / Σ_s v_s, max_k w_k / max_s v_s) for a response R, tasks of work w_k and workers of speed
+	// v_s at them, outages not counted; 0 for a job without work. What it divides by is a bound from below on the time that
+	// the job takes alone. In whole tasks it may take longer, on equal workers less than twice as long, on unequal ones
+	// many times, so that a job that never waits may have a slowdown above 1.
 	Slowdown float64
 
 	Lost int // tasks in hand that were lost

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"productform/dispatch"
 	"productform/internal/input"
 )
@@ -349,7 +351,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	decisions := 0
 	s := dispatch.Scenario{
-		Jobs: []dispatch.Job{{Tasks: 1 << 40, Work: 1}}, Speeds: []float64{1}, Policy: dispatch.Policy{Rule: dispatch.EDF},
+		Jobs: []dispatch.Job{{Tasks: 1e9, Work: 1}}, Speeds: []float64{1}, Policy: dispatch.Policy{Rule: dispatch.EDF},
 		Watch: func(*dispatch.Decision) {
 			if decisions++; decisions == 1500 {
 				cancel(cause)
@@ -371,7 +373,7 @@ func TestCancelManyWorkers(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	decisions := 0
 	_, err := dispatch.Run(ctx, dispatch.Scenario{
-		Jobs: []dispatch.Job{{Tasks: 1 << 40, Work: 1}}, Speeds: slices.Repeat([]float64{1}, 100000),
+		Jobs: []dispatch.Job{{Tasks: 1e9, Work: 1}}, Speeds: slices.Repeat([]float64{1}, 100000),
 		Policy: dispatch.Policy{Rule: dispatch.EDF},
 		Watch: func(*dispatch.Decision) {
 			if decisions++; decisions == 3 {
@@ -428,7 +430,8 @@ func TestScenarioErrors(t *testing.T) {
 			func(s *dispatch.Scenario) { s.Jobs[1].Deadline = nan }},
 		{`Jobs[0].Priority = -1: want a number in [0, 1e50]`, func(s *dispatch.Scenario) { s.Jobs[0].Priority = -1 }},
 		{`Jobs[0].Priority = NaN: want a number in [0, 1e50]`, func(s *dispatch.Scenario) { s.Jobs[0].Priority = nan }},
-		{`Jobs[0].Tasks = 0: want an integer >= 1`, func(s *dispatch.Scenario) { s.Jobs[0].Tasks = 0 }},
+		{`Jobs[0].Tasks = 0: want an integer in [1, 1000000000]`, func(s *dispatch.Scenario) { s.Jobs[0].Tasks = 0 }},
+		{`Jobs[0].Tasks = 1000000001: want an integer in [1, 1000000000]`, func(s *dispatch.Scenario) { s.Jobs[0].Tasks = 1_000_000_001 }},
 		{`Jobs[0].Work = -1: want a number of seconds in [1e-50, 1e50], or 0`, func(s *dispatch.Scenario) { s.Jobs[0].Work = -1 }},
 		{`Jobs[0].Work = NaN: want a number of seconds in [1e-50, 1e50], or 0`, func(s *dispatch.Scenario) { s.Jobs[0].Work = nan }},
 		{`Jobs[0].Estimate = NaN: want a number of seconds in [1e-50, 1e50], or 0 for the truth`, func(s *dispatch.Scenario) { s.Jobs[0].Estimate = nan }},
@@ -489,5 +492,54 @@ func TestExtremesAreFinite(t *testing.T) {
 				t.Errorf("%s, %s: %v in %+v", name, rule, err, text)
 			}
 		}
+	}
+}
+
+// A slowdown divides by a bound from below: the least time of a job alone, found by trying all ways to put its tasks on
+// workers, is at least the response over the slowdown, and on equal workers less than twice that. Three tasks on two
+// equal workers take 2 s where the bound is 1.5 s.
+func TestSlowdownIsOverABound(t *testing.T) {
+	above := 0
+	rapid.Check(t, func(t *rapid.T) {
+		speeds := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 1, 0.5, 0.25, 4}), 1, 4).Draw(t, "speeds")
+		if rapid.Bool().Draw(t, "equal") {
+			speeds = slices.Repeat(speeds[:1], len(speeds))
+		}
+		works := rapid.SliceOfN(rapid.SampledFrom([]float64{0.5, 1, 1, 3, 7}), 1, 6).Draw(t, "works")
+		r, err := dispatch.Run(t.Context(), dispatch.Scenario{Speeds: speeds, Policy: dispatch.Policy{Rule: dispatch.EDF},
+			Jobs: []dispatch.Job{{Tasks: len(works), Works: works}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		least, busy := math.Inf(1), make([]float64, len(speeds))
+		var place func(task int)
+		place = func(task int) {
+			if task == len(works) {
+				least = min(least, slices.Max(busy))
+				return
+			}
+			for s, v := range speeds {
+				before := busy[s]
+				busy[s] += works[task] / v
+				place(task + 1)
+				busy[s] = before
+			}
+		}
+		place(0)
+		bound := r.Jobs[0].Response / r.Jobs[0].Slowdown
+		const rounding = 1e-14 // of sums of six terms, and two quotients
+		if bound > least*(1+rounding) || slices.Min(speeds) == slices.Max(speeds) && least >= 2*bound {
+			t.Fatalf("the bound is %v, the least time %v", bound, least)
+		}
+		if least > bound*(1+rounding) {
+			above++
+		}
+	})
+	if above == 0 {
+		t.Error("the bound is always attained: few cases tried")
+	}
+	r := mustRun(t, dispatch.Scenario{Speeds: []float64{1, 1}, Policy: dispatch.Policy{Rule: dispatch.EDF}, Jobs: []dispatch.Job{{Tasks: 3, Work: 1}}})
+	if r.Jobs[0].Response != 2 || r.Jobs[0].Slowdown != 2/1.5 {
+		t.Errorf("%+v", r.Jobs[0])
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // A Scenario is a cluster, what is asked of it and a policy.
 type Scenario struct {
-	Jobs    []Job
+	Jobs    []Job     // of at most 10^10 tasks in all
 	Speeds  []float64 // of the workers, > 0: units of work per second
 	Policy  Policy
 	Outages []Outage
@@ -36,7 +36,7 @@ type Job struct {
 	Deadline float64 // time > Submit; 0 if there is none
 	Priority float64 // larger is more urgent
 
-	Tasks int       // n >= 1
+	Tasks int       // n in [1, 10^9]
 	Work  float64   // of each task: seconds >= 0 on a worker of speed 1; 0 if Works tells
 	Works []float64 // of each task, in the order in which they are run; nil if all are equal
 
@@ -64,6 +64,13 @@ type Learning struct {
 // largest bounds what comes in, and 1/largest all of it that is divided by: then a task takes at most 1e100 seconds, and
 // no sum or product leaves the range of float64.
 const largest = 1e50
+
+// mostTasks and mostTasksInAll bound the tasks of a job and of a run. A run takes some 0.1 to 1 µs a task, whatever they
+// are: some minutes for a job of the first, an hour or two for the second. The largest clusters have 10^7 processors.
+const (
+	mostTasks      = 1_000_000_000
+	mostTasksInAll = int64(10_000_000_000)
+)
 
 // quantity reports whether v is a time or a priority.
 func quantity(v float64) bool { return v >= 0 && v <= largest }
@@ -101,9 +108,13 @@ func (s *Scenario) check() error {
 	if err := s.Policy.check("Policy"); err != nil {
 		return err
 	}
+	tasks := int64(0)
 	for i := range s.Jobs {
 		if err := s.Jobs[i].check(i, len(s.Speeds)); err != nil {
 			return err
+		}
+		if tasks += int64(s.Jobs[i].Tasks); tasks > mostTasksInAll {
+			return input.Errorf(jobField(i, "Tasks"), s.Jobs[i].Tasks, "at most %d tasks in this and all jobs before it", mostTasksInAll)
 		}
 	}
 	switch {
@@ -129,8 +140,8 @@ func (j *Job) check(i, workers int) error {
 			j.Submit)
 	case !quantity(j.Priority):
 		return input.Errorf(jobField(i, "Priority"), j.Priority, "a number in [0, 1e50]")
-	case j.Tasks < 1:
-		return input.Errorf(jobField(i, "Tasks"), j.Tasks, "an integer >= 1")
+	case j.Tasks < 1 || j.Tasks > mostTasks:
+		return input.Errorf(jobField(i, "Tasks"), j.Tasks, "an integer in [1, %d]", mostTasks)
 	case !amount(j.Work):
 		return input.Errorf(jobField(i, "Work"), j.Work, "a number of seconds in [1e-50, 1e50], or 0")
 	case !amount(j.Estimate):

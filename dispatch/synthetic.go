@@ -12,7 +12,7 @@ type Synthetic struct {
 	Jobs  int               // number of jobs, >= 1
 	Gaps  dist.Distribution // seconds from one submission to the next; the first is at 0
 	Work  dist.Distribution // of each task of a job, one draw a job: seconds on a worker of speed 1
-	Tasks []int             // numbers of tasks >= 1, each as likely as its share of the list
+	Tasks []int             // numbers of tasks in [1, 10^9], each as likely as its share of the list
 	Users int               // >= 1; each job is of one of them, all equally likely
 
 	// These are as in [Sampling].
@@ -66,8 +66,8 @@ func (s Synthetic) check() error {
 		return input.Errorf("Users", s.Users, "an integer >= 1")
 	}
 	for i, n := range s.Tasks {
-		if n < 1 {
-			return input.Errorf(input.Index("Tasks", i), n, "an integer >= 1")
+		if n < 1 || n > mostTasks {
+			return input.Errorf(input.Index("Tasks", i), n, "an integer in [1, %d]", mostTasks)
 		}
 	}
 	return s.demands().check()

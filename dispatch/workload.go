@@ -58,7 +58,8 @@ func WholeLog() Sampling {
 // the first of them submitted at time 0. Job.ID is the number in the log.
 //
 // The cost is O(n log n) for n jobs in the log, which is not modified. The same seed gives the same jobs. The error is
-// an [input.Error], also if no job is usable or fewer than Count are.
+// an [input.Error], also if no job is usable or fewer than Count are, or if a job of the log has more than 10^9
+// processors, or those that are taken more than 10^10.
 func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []Job, skipped int, err error) {
 	if err := s.check(); err != nil {
 		return nil, 0, err
@@ -79,6 +80,7 @@ func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []Job, skipped int, err
 		usable = usable[start : start+s.Count]
 	}
 	var users []int64
+	var tasks int64
 	first := log[usable[0]].Submit
 	head := first // of the batch; gaps from it are scaled: 0.1 times 10 s is 1 s, but 0.1 (t + 10) - 0.1 t may be less
 	for _, i := range usable {
@@ -95,6 +97,10 @@ func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []Job, skipped int, err
 			return nil, 0, input.Errorf("GapScale", s.GapScale, "a factor that submits Log[%d] by 1e50", i)
 		case !amount(j.Work) || j.Work == 0 && l.RunTime > 0:
 			return nil, 0, input.Errorf("TimeScale", s.TimeScale, "a factor that brings Log[%d].RunTime into [1e-50, 1e50]", i)
+		}
+		if tasks += l.Processors; tasks > mostTasksInAll {
+			return nil, 0, input.Errorf(input.Field(input.Index("Log", i), "Processors"), l.Processors,
+				"at most %d in this and all jobs taken before it", mostTasksInAll)
 		}
 		jobs = append(jobs, j)
 		users = append(users, l.User)
@@ -126,8 +132,8 @@ func usableJobs(log []swf.Job) ([]int, error) {
 			return nil, input.Errorf(at("Submit"), l.Submit, "a time in [0, 1e50], or -1 for unknown")
 		case !(l.RunTime == swf.Unknown || quantity(l.RunTime)):
 			return nil, input.Errorf(at("RunTime"), l.RunTime, "seconds in [0, 1e50], or -1 for unknown")
-		case l.Processors < swf.Unknown || l.Processors > math.MaxInt:
-			return nil, input.Errorf(at("Processors"), l.Processors, "an integer in [0, %d], or -1 for unknown", math.MaxInt)
+		case l.Processors < swf.Unknown || l.Processors > mostTasks:
+			return nil, input.Errorf(at("Processors"), l.Processors, "an integer in [0, %d], or -1 for unknown", mostTasks)
 		}
 		if l.Submit != swf.Unknown && l.RunTime != swf.Unknown && l.Processors > 0 {
 			usable = append(usable, i)

@@ -2,6 +2,8 @@ package dispatch_test
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -14,6 +16,7 @@ import (
 
 	"productform/dispatch"
 	"productform/dispatch/swf"
+	"productform/internal/input"
 	"productform/traces"
 )
 
@@ -426,7 +429,9 @@ func TestSamplingErrors(t *testing.T) {
 		{func(_ *dispatch.Sampling, log []swf.Job) { log[0].RunTime = nan },
 			"Log[0].RunTime = NaN: want seconds in [0, 1e50], or -1 for unknown"},
 		{func(_ *dispatch.Sampling, log []swf.Job) { log[3].Processors = -2 },
-			fmt.Sprintf("Log[3].Processors = -2: want an integer in [0, %d], or -1 for unknown", math.MaxInt)},
+			"Log[3].Processors = -2: want an integer in [0, 1000000000], or -1 for unknown"},
+		{func(_ *dispatch.Sampling, log []swf.Job) { log[3].Processors = 1_000_000_001 },
+			"Log[3].Processors = 1000000001: want an integer in [0, 1000000000], or -1 for unknown"},
 		{func(_ *dispatch.Sampling, log []swf.Job) {
 			log[0].Processors, log[1].Processors, log[3].Submit = 0, -1, -1
 		},
@@ -561,4 +566,47 @@ func BenchmarkSampling(b *testing.B) {
 			}
 		})
 	}
+}
+
+// A log is refused if and only if one of its jobs has more than 10^9 processors, or the jobs taken have more than 10^10;
+// so is a run of such jobs. Sums are those of big integers.
+func TestTooManyTasks(t *testing.T) {
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel() // lest a run that is accepted take hours
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 15).Draw(t, "jobs")
+		var log []swf.Job
+		var jobs []dispatch.Job
+		sum, first := new(big.Int), -1
+		for i := range n {
+			processors := rapid.SampledFrom([]int64{1, 2, 999_999_999, 1_000_000_000}).Draw(t, "processors")
+			if rapid.IntRange(0, 20).Draw(t, "large") == 0 {
+				processors = rapid.SampledFrom([]int64{1_000_000_001, 1 << 31, 100_000_000_000_000, 1 << 53}).Draw(t, "too many")
+			}
+			log = append(log, swf.Job{Number: int64(i), Submit: float64(i), RunTime: 1, Processors: processors})
+			jobs = append(jobs, dispatch.Job{Submit: float64(i), Tasks: int(processors), Work: 1})
+			sum.Add(sum, big.NewInt(processors))
+			if first < 0 && (processors > 1e9 || sum.Cmp(big.NewInt(10_000_000_000)) > 0) {
+				first = i
+			}
+		}
+		_, _, err := dispatch.WholeLog().Jobs(log, 1)
+		_, runErr := dispatch.Run(stopped, dispatch.Scenario{Jobs: jobs, Speeds: []float64{1}, Policy: dispatch.Policy{Rule: dispatch.EDF}})
+		if first < 0 {
+			if err != nil || runErr != context.Canceled {
+				t.Fatalf("%v tasks: %v, %v", sum, err, runErr)
+			}
+			return
+		}
+		var bad, badRun *input.Error
+		if !errors.As(err, &bad) || !errors.As(runErr, &badRun) {
+			t.Fatalf("%v tasks: %v, %v", sum, err, runErr)
+		}
+		if want := fmt.Sprintf("Jobs[%d].Tasks", first); badRun.Path != want || badRun.Value != fmt.Sprint(log[first].Processors) {
+			t.Fatalf("got %v, want %s", runErr, want)
+		}
+		if !strings.HasPrefix(bad.Path, "Log[") || !strings.HasSuffix(bad.Path, "].Processors") {
+			t.Fatalf("got %v", err)
+		}
+	})
 }

@@ -30,8 +30,8 @@ func simulated(figure, quantity string, exact float64, v *sim.Estimate, name str
 	return Check{Figure: figure, Quantity: quantity, Exact: exact, Simulated: &v.Mean, HalfWidth: &v.HalfWidth, Z: &z, Simulation: &name}
 }
 
-// maxZ is the |z| beyond which a simulation contradicts theory: 6e-7 of correct ones do.
-const maxZ = 5
+// MaxZ is the |z| beyond which a simulation contradicts theory: 6e-7 of correct ones do.
+const MaxZ = 5
 
 // RelativeError returns |solver - exact| / |exact|, or nil without a solver.
 func (c Check) RelativeError() *float64 {
@@ -42,10 +42,10 @@ func (c Check) RelativeError() *float64 {
 	return &e
 }
 
-// OK reports whether the two numbers agree: the relative error of the solver is within its tolerance, and |z| <= 5.
+// OK reports whether the two numbers agree: the relative error of the solver is within its tolerance, and |z| <= [MaxZ].
 func (c Check) OK() bool {
 	if e := c.RelativeError(); e != nil && c.Tolerance != nil && !(*e <= *c.Tolerance) {
 		return false
 	}
-	return c.Z == nil || math.Abs(*c.Z) <= maxZ
+	return c.Z == nil || math.Abs(*c.Z) <= MaxZ
 }

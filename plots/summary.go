@@ -21,10 +21,12 @@ type Summary struct {
 	PValue    *float64
 }
 
+// LeastProb is the p-value below which simulated numbers together contradict theory.
+const LeastProb = 1e-6
+
 const (
-	cells     = 10
-	fewest    = 5 * cells
-	leastProb = 1e-6
+	cells  = 10
+	fewest = 5 * cells
 )
 
 // Summarize looks at the checks of simulated numbers. Those of one simulation and one quantity, which several figures
@@ -77,7 +79,7 @@ func Summarize(checks []Check) Summary {
 	return s
 }
 
-// OK reports whether no |z| exceeds 5 and the chi-square test does not reject at the level 10^-6.
+// OK reports whether no |z| exceeds [MaxZ] and the chi-square test, if there is one, does not reject at the level [LeastProb].
 func (s Summary) OK() bool {
-	return s.Largest <= maxZ && (s.PValue == nil || *s.PValue >= leastProb)
+	return s.Largest <= MaxZ && (s.PValue == nil || *s.PValue >= LeastProb)
 }

@@ -74,6 +74,10 @@ What is simulated is kept in the folder of --results, so that a run that was sto
 it was, and one that is repeated takes seconds. The same seed gives the same figures, whatever --jobs is.
 On two cores a draft takes about a minute, normal some ten, paper most of an hour.
 
+A number agrees with its second way if their relative error is within its bound and |z| <= 5. Together simulated
+numbers agree if the z of the first one of each simulation, if there are 50 or more, are spread over ten cells of equal
+probability in a way that is no rarer than p = 1e-6 (chi-square test).
+
 Exit status: 0 all went well, 1 a check fails or simulation refutes a claim that ought to hold (with --check; that a
 paper is wrong is a finding), 2 bad usage or a folder that cannot be written, 130 interrupted.`,
 		Example: `  figures --precision draft

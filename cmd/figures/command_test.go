@@ -130,7 +130,7 @@ func TestListAndCheckWriteNothing(t *testing.T) {
 			t.Errorf("--check: %q", line)
 		}
 	}
-	if !strings.HasPrefix(summary, "simulated numbers: 9 from 3 simulations\n") || !strings.HasSuffix(summary, "  agrees: yes\n") {
+	if !strings.HasPrefix(summary, "simulated numbers: 9 from 3 simulations\n") || !strings.HasSuffix(summary, "  agrees, which asks for no |z| > 5: yes\n") {
 		t.Errorf("--check: %q", summary)
 	}
 	if got := files(t, "."); got != nil {
@@ -189,17 +189,18 @@ func TestWhatFails(t *testing.T) {
 		return rows
 	}
 	for _, c := range []struct {
-		figure plots.Figure
-		want   string
+		figure  plots.Figure
+		want    string
+		printed string
 	}{
-		{plots.Figure{Checks: shifted(50)}, "figures: a check failed: the simulated numbers together\n"},
-		{plots.Figure{Claims: []plots.Claim{{Verdict: plots.Refuted}, {Verdict: plots.Open}}}, "figures: a check failed: 1 of 2 claims\n"},
-		{plots.Figure{Claims: []plots.Claim{{Verdict: plots.Refuted, Finding: true}}}, ""},
-		{plots.Figure{Checks: shifted(3), Claims: []plots.Claim{{Verdict: plots.Open}}}, ""},
+		{plots.Figure{Checks: shifted(50)}, "figures: a check failed: the simulated numbers together\n", "agrees, which asks for no |z| > 5 and p >= 1e-06: no\n"},
+		{plots.Figure{Claims: []plots.Claim{{Verdict: plots.Refuted}, {Verdict: plots.Open}}}, "figures: a check failed: 1 of 2 claims\n", ""},
+		{plots.Figure{Claims: []plots.Claim{{Verdict: plots.Refuted, Finding: true}}}, "", ""},
+		{plots.Figure{Checks: shifted(3), Claims: []plots.Claim{{Verdict: plots.Open}}}, "", "agrees, which asks for no |z| > 5: yes\n"},
 	} {
 		var out, errs bytes.Buffer
 		status := report(printChecks(&out, []*plots.Figure{&c.figure}), &errs)
-		if errs.String() != c.want || (status == 1) != (c.want != "") {
+		if errs.String() != c.want || (status == 1) != (c.want != "") || !strings.Contains(out.String(), c.printed) {
 			t.Errorf("status %d, %q, want %q; printed %q", status, errs.String(), c.want, out.String())
 		}
 	}

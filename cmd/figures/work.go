@@ -137,11 +137,14 @@ func summarize(w io.Writer, s plots.Summary) {
 	if s.PValue != nil {
 		fmt.Fprintf(w, "  z of the first number of each simulation, in 10 cells of equal probability: chi-square %.3g, p = %.3g\n", *s.ChiSquare, *s.PValue)
 	}
-	verdict := "yes"
+	asked, verdict := fmt.Sprintf("no |z| > %d", plots.MaxZ), "yes"
+	if s.PValue != nil {
+		asked += fmt.Sprintf(" and p >= %g", plots.LeastProb)
+	}
 	if !s.OK() {
 		verdict = "no"
 	}
-	fmt.Fprintf(w, "  agrees: %s\n", verdict)
+	fmt.Fprintf(w, "  agrees, which asks for %s: %s\n", asked, verdict)
 }
 
 func optional(v *float64, format string) string {

@@ -54,9 +54,10 @@ scheduling under heterogeneous clusters", 2014). TRACE is a file in Standard Wor
 for the standard input; where there is no file of that name, also a log that pfq holds: ` + strings.Join(traces.Names(), ", ") + `.
 
 A job that ran for T seconds on N processors is N tasks of T seconds each on a worker of speed 1, which need not run
-together; a worker works on one task at a time, and does not cut it. Jobs of unknown submission, run time or processors
-are left out, and counted. At each submission, end of a task, outage and return the policy plans anew which workers are
-for which job, jobs taken in order of priority but for edf, never more workers than tasks:
+together; a worker works on one task at a time, and does not cut it. A job has at most 10^9 tasks, all jobs that are run
+at most 10^10, which take an hour or more. Jobs of unknown submission, run time or processors are left out, and counted.
+At each submission, end of a task, outage and return the policy plans anew which workers are for which job, jobs taken in
+order of priority but for edf, never more workers than tasks:
 
   priority    the first job has all workers but the part --reserve, the others one each
   proportion  each job has its part of the workers in proportion to the work left
@@ -93,7 +94,9 @@ good. Tasks in hand then are lost, and run again.
   missed                           number of jobs that miss it
   makespan                         from the first submission to the end of the last job
   response                         from the submission of a job to its end: mean, quantiles and largest
-  slowdown                         response over the least time that all workers could need for the job alone
+  slowdown                         response over max(W/S, w/s), for W the work of the job, w that of its largest task, S the
+                                   sum of the speeds of all workers, s the largest: a bound from below on the time of the
+                                   job alone, which whole tasks need not attain, so that it can be above 1 without waiting
   utilization, wasted              part of the time of workers that goes into tasks that finish, and into tasks lost
   tasks, lost                      number of tasks, and how often one was lost
   decisions                        number of plans made with jobs present

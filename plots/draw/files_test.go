@@ -107,7 +107,8 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(b)
-	for _, want := range []string{"&lt;b&gt; &amp; more", "<td>mean delay</td><td class=\"n\">1.25</td>", "1.5 ± 1.5", `name="viewport"`, `<td class="text">All is well.</td>`, "<td>open</td>", `id="summary"`, "cells of equal probability"} {
+	for _, want := range []string{"&lt;b&gt; &amp; more", "<td>mean delay</td><td class=\"n\">1.25</td>", "1.5 ± 1.5", `name="viewport"`, `<td class="text">All is well.</td>`, "<td>open</td>", `id="summary"`, "cells of equal probability",
+		"and |z| at most 5.", "if no |z| exceeds 5 and p is at least 10⁻⁶: they do"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -69,11 +69,12 @@ func Page(figures []*plots.Figure, formats []Format) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, struct {
-		Figures []item
-		Claims  []plots.Claim
-		Checks  []plots.Check
-		Summary plots.Summary
-	}{items, claims, checks, plots.Summarize(checks)})
+		Figures         []item
+		Claims          []plots.Claim
+		Checks          []plots.Check
+		Summary         plots.Summary
+		MaxZ, LeastProb float64
+	}{items, claims, checks, plots.Summarize(checks), plots.MaxZ, plots.LeastProb})
 	return b.Bytes(), err
 }
 
