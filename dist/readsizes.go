@@ -19,17 +19,21 @@ const (
 	swfFields     = 18
 	swfRunTime    = 3 // field 4
 	swfProcessors = 4 // field 5
+
+	longestLine = 1 << 20 // bytes, with its end
+	mostJobs    = 10_000_000
 )
 
 // ReadSizes reads job sizes, one a line or, if the first line that counts has 18 fields, from a log in Standard
 // Workload Format (Feitelson, Parallel Workloads Archive, version 2.2), where the size is field 4, the run time in
 // seconds. Blank lines and lines that start with ";" do not count. In a log the jobs of run time 0 or -1 (unknown)
 // are skipped, and their number is returned. For [NewEmpirical] at least one size is needed, which is not checked.
-// What starts as a gzip file, with the bytes 1f 8b, is unpacked.
+// What starts as a gzip file, with the bytes 1f 8b, is unpacked. Memory is that of a line and of the sizes, 8 bytes each,
+// of which there are at most 10^7, those skipped included.
 //
-// The error names the line that is not of the form of the first, or holds a number out of range, or is that of r or
-// of unpacking, even if the last line before it is no good. Where a packed file ends early, it wraps
-// [io.ErrUnexpectedEOF].
+// The error names the line that is not of the form of the first, holds a number out of range, has more than 1 MiB with
+// its end, or is one too many, or it is that of r or of unpacking, even if the last line before it is no good.
+// Where a packed file ends early, it wraps [io.ErrUnexpectedEOF].
 func ReadSizes(r io.Reader) (sizes []float64, skipped int, err error) {
 	return readJobs(r, true, runTime)
 }
@@ -47,25 +51,37 @@ func readJobs(r io.Reader, list bool, size func(path string, fields []string) (f
 	if err != nil {
 		return nil, 0, err
 	}
-	lines := bufio.NewScanner(text)
-	lines.Buffer(nil, 1<<20)
-	number, columns, skipped := 0, 0, 0
+	lines := bufio.NewReaderSize(text, longestLine)
+	columns, skipped := 0, 0
 	var sizes []float64
-	for lines.Scan() {
-		number++
-		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
+	for number := 1; ; number++ {
+		path := fmt.Sprintf("line %d", number)
+		read, err := lines.ReadSlice('\n')
+		switch {
+		case err == io.EOF && len(read) == 0:
+			return sizes, skipped, nil
+		case err == bufio.ErrBufferFull:
+			return nil, 0, input.Errorf(path, shown(string(read[:64])), "a line of at most %d bytes, its end included", longestLine)
+		case err != nil && err != io.EOF:
+			return nil, 0, fmt.Errorf("%s%s: %w", path, unpacking, endsEarly(err))
+		}
+		line := strings.TrimSpace(strings.TrimPrefix(string(read), "\ufeff"))
 		if line == "" || line[0] == ';' {
 			continue
+		}
+		if len(sizes)+skipped == mostJobs {
+			return nil, 0, input.Errorf(path, shown(line), "the end of the file after %d sizes", mostJobs)
 		}
 		fields := strings.Fields(line)
 		if columns == 0 && (list && len(fields) == 1 || len(fields) == swfFields) {
 			columns = len(fields)
 		}
-		v, err := sizeIn(fmt.Sprintf("line %d", number), line, fields, columns, list, size)
+		v, err := sizeIn(path, line, fields, columns, list, size)
 		switch {
-		case err != nil && lines.Err() != nil: // the line may be what is left of a longer one
-			return nil, 0, fmt.Errorf("line %d%s: %w", number, unpacking, endsEarly(lines.Err()))
 		case err != nil:
+			if _, next := lines.Peek(1); next != nil && next != io.EOF { // the line may be what is left of a longer one
+				err = fmt.Errorf("%s%s: %w", path, unpacking, endsEarly(next))
+			}
 			return nil, 0, err
 		case v > 0:
 			sizes = append(sizes, v)
@@ -73,10 +89,6 @@ func readJobs(r io.Reader, list bool, size func(path string, fields []string) (f
 			skipped++
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return nil, 0, fmt.Errorf("line %d%s: %w", number+1, unpacking, endsEarly(err))
-	}
-	return sizes, skipped, nil
 }
 
 // sizeIn returns the size in a line, of which all should have so many columns, 0 if the first has a wrong number.

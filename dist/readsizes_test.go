@@ -49,10 +49,47 @@ func TestReadSizes(t *testing.T) {
 			t.Errorf("%q: %v, error %v, want one for %s", c.text, got, err, c.path)
 		}
 	}
-	long := "1\n" + strings.Repeat("9", 2<<20)
-	if _, _, err := ReadSizes(strings.NewReader(long)); err == nil || !strings.Contains(err.Error(), "line 2") {
-		t.Errorf("a long line has error %v", err)
+	// A line of 1 MiB with its end is read, one byte more is refused, however long the line is.
+	for _, c := range []struct {
+		line  string
+		bytes int
+		want  string
+	}{
+		{" 1", 1<<20 - 3, ""},
+		{"; 1", 1<<20 - 4, ""},
+		{" 1", 1<<20 - 2, `line 2 = ` + strings.Repeat(" ", 57) + `...: want a line of at most 1048576 bytes, its end included`},
+		{"9", 4 << 20, `line 2 = ` + strings.Repeat("9", 57) + `...: want a line of at most 1048576 bytes, its end included`},
+		{"\x00", 4 << 20, `line 2 = "` + strings.Repeat(`\x00`, 14) + `...: want a line of at most 1048576 bytes, its end included`},
+	} {
+		long := "1\n" + strings.Repeat(c.line[:1], c.bytes) + c.line + "\n3"
+		for _, text := range []string{long, packed(long)} {
+			_, _, err := ReadSizes(strings.NewReader(text))
+			if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
+				t.Errorf("%d of %q: got %v, want %s", c.bytes, c.line, err, c.want)
+			}
+		}
 	}
+}
+
+// A file without end is refused once it has too many sizes.
+func TestReadSizesEnds(t *testing.T) {
+	const want = "line 10000001 = 7: want the end of the file after 10000000 sizes"
+	sizes, skipped, err := ReadSizes(&endless{text: strings.Repeat("7\n", 1000)})
+	if sizes != nil || skipped != 0 || err == nil || err.Error() != want {
+		t.Errorf("%d sizes, %d skipped, error %v, want %s", len(sizes), skipped, err, want)
+	}
+}
+
+// An endless reader gives its text over and over.
+type endless struct {
+	text string
+	at   int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.text[e.at:])
+	e.at = (e.at + n) % len(e.text)
+	return n, nil
 }
 
 // What cannot be read on a terminal is quoted.

@@ -52,6 +52,7 @@ func newDispatch() *cobra.Command {
 		Long: `dispatch runs the jobs of a log on workers on a simulated clock, under the policies of Lin ("Job dispatching and
 scheduling under heterogeneous clusters", 2014). TRACE is a file in Standard Workload Format, packed by gzip or not, or -
 for the standard input; where there is no file of that name, also a log that pfq holds: ` + strings.Join(traces.Names(), ", ") + `.
+It has at most 10^7 jobs.
 
 A job that ran for T seconds on N processors is N tasks of T seconds each on a worker of speed 1, which need not run
 together; a worker works on one task at a time, and does not cut it. A job has at most 10^9 tasks, all jobs that are run

@@ -21,6 +21,7 @@ import (
 
 const (
 	mostDispatchWorkers = 1_000_000
+	mostLogJobs         = 10_000_000 // of 144 bytes each
 	workersWanted       = "an integer in 1..1000000"
 	speedsWanted        = "speeds such as 1,1,0.5 or 10x1,10x0.5, one a worker, or uniform:LOW:HIGH"
 	uniformWanted       = "uniform:LOW:HIGH with 1e-50 <= LOW <= HIGH <= 1e50"
@@ -174,6 +175,9 @@ func readTrace(ctx context.Context, name string, stdin io.Reader) (log []swf.Job
 			return log, nil
 		case err != nil:
 			return nil, readError(source(name), err)
+		}
+		if len(log) == mostLogJobs {
+			return nil, fmt.Errorf("%s: %w", source(name), input.Errorf("", "a longer one", "a log of at most %d jobs", mostLogJobs))
 		}
 		log = append(log, job)
 		if len(log)%1000 == 0 && ctx.Err() != nil {

@@ -546,3 +546,28 @@ func TestSweep(t *testing.T) {
 		t.Error(stderr)
 	}
 }
+
+// Every reader refuses a file without end, in words of the field and within the memory of what it may read.
+func TestEndlessFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("good.json", []byte(oneServer), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const text = "/dev/zero: want a text of at most 64 MiB, not a longer one"
+	zeros := strings.Repeat(`\x00`, 14)
+	for args, want := range map[string]string{
+		"simulate good.json --sizes file:/dev/zero":                             "/dev/zero: line 1 = \"" + zeros + "...: want a line of at most 1048576 bytes, its end included",
+		"tags --hosts 2 --load 0.5 --sizes /dev/zero":                           "/dev/zero: line 1 = \"" + zeros + "...: want a line of at most 1048576 bytes, its end included",
+		"tags --hosts 2 --load 0.5 --sizes /dev/zero --processor-seconds":       "/dev/zero: line 1 = \"" + zeros + "...: want a line of at most 1048576 bytes, its end included",
+		"tags --hosts 2 --load 0.5 --sizes /dev/zero --processor-seconds --fit": "/dev/zero: line 1 = \"" + zeros + "...: want a line of at most 1048576 bytes, its end included",
+		"dispatch /dev/zero --workers 2":                                        "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
+		"solve /dev/zero":                                                       text,
+		"stability /dev/zero":                                                   text,
+		"simulate /dev/zero":                                                    text,
+		"allocate /dev/zero":                                                    text,
+	} {
+		if stdout, stderr, status := pfq("", strings.Fields(args)...); status != 2 || stdout != "" || stderr != "pfq: "+want+"\n" {
+			t.Errorf("%s: status %d, %q, want %s", args, status, stderr, want)
+		}
+	}
+}
