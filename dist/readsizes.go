@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 const (
@@ -35,18 +38,77 @@ const (
 // its end, or is one too many, or it is that of r or of unpacking, even if the last line before it is no good.
 // Where a packed file ends early, it wraps [io.ErrUnexpectedEOF].
 func ReadSizes(r io.Reader) (sizes []float64, skipped int, err error) {
-	return readJobs(r, true, runTime)
+	return readJobs(r, true, runTime, nil)
+}
+
+// ReadExactSizes reads sizes as [ReadSizes] does, or as [ReadWork] if work is true, and returns them as fractions, too,
+// which the decimals in the file are: exact is nil if all of them are doubles, or if there are more than 10^6.
+func ReadExactSizes(r io.Reader, work bool) (sizes []float64, exact []*big.Rat, skipped int, err error) {
+	var e exactSizes
+	if work {
+		sizes, skipped, err = readJobs(r, false, workOf, &e)
+	} else {
+		sizes, skipped, err = readJobs(r, true, runTime, &e)
+	}
+	if err != nil {
+		e.list = nil
+	}
+	return sizes, e.list, skipped, err
+}
+
+// mostExact is the number of sizes up to which they are kept as fractions, some 100 bytes each.
+const mostExact = 1_000_000
+
+// An exactSizes keeps sizes as fractions once one of them is no double.
+type exactSizes struct {
+	list []*big.Rat
+	many bool
+}
+
+// add takes the size in the given fields, v but for rounding, after those before, and returns the double next to it.
+func (e *exactSizes) add(fields []string, work bool, before []float64, v float64) float64 {
+	if e.many = e.many || len(before) >= mostExact; e.many {
+		e.list = nil
+		return v
+	}
+	text := fields[0]
+	if len(fields) == swfFields {
+		text = fields[swfRunTime]
+	}
+	if e.list == nil && v == math.Trunc(v) && v < 1<<53 && !strings.ContainsAny(text, ".eExXpP") {
+		return v
+	}
+	double := new(big.Rat).SetFloat64(v)
+	x, err := num.ParseRat(text)
+	switch {
+	case err != nil: // another way to write a double, such as 0x1p-3
+		x = double
+	case work:
+		x.Mul(x, num.MustRat(fields[swfProcessors]))
+		v, _ = x.Float64()
+		double.SetFloat64(v)
+	}
+	if e.list == nil && x.Cmp(double) != 0 {
+		for _, w := range before {
+			e.list = append(e.list, new(big.Rat).SetFloat64(w))
+		}
+	}
+	if e.list != nil || x.Cmp(double) != 0 {
+		e.list = append(e.list, x)
+	}
+	return v
 }
 
 // ReadWork reads a log as [ReadSizes] does, but as size of a job takes its work in processor-seconds, the run time
 // times field 5, the number of processors. The jobs of which one of these is 0 or -1 (unknown) are skipped, and their
 // number is returned. A list of sizes is an error.
 func ReadWork(r io.Reader) (sizes []float64, skipped int, err error) {
-	return readJobs(r, false, work)
+	return readJobs(r, false, workOf, nil)
 }
 
-// readJobs returns the sizes of the jobs in a log, with 0 and less for none, or if list is true those in a list.
-func readJobs(r io.Reader, list bool, size func(path string, fields []string) (float64, error)) ([]float64, int, error) {
+// readJobs returns the sizes of the jobs in a log, with 0 and less for none, or if list is true those in a list. It adds
+// them to exact, too, unless that is nil.
+func readJobs(r io.Reader, list bool, size func(path string, fields []string) (float64, error), exact *exactSizes) ([]float64, int, error) {
 	text, unpacking, err := unpacked(r)
 	if err != nil {
 		return nil, 0, err
@@ -84,6 +146,9 @@ func readJobs(r io.Reader, list bool, size func(path string, fields []string) (f
 			}
 			return nil, 0, err
 		case v > 0:
+			if exact != nil {
+				v = exact.add(fields, !list, sizes, v)
+			}
 			sizes = append(sizes, v)
 		default:
 			skipped++
@@ -164,8 +229,8 @@ func runTime(path string, fields []string) (float64, error) {
 
 func field(path string, i int) string { return fmt.Sprintf("%s, field %d", path, i+1) }
 
-// work returns field 4 times field 5 of such a record, or 0 if one of them is not positive.
-func work(path string, fields []string) (float64, error) {
+// workOf returns field 4 times field 5 of such a record, or 0 if one of them is not positive.
+func workOf(path string, fields []string) (float64, error) {
 	seconds, err := runTime(path, fields)
 	if err != nil {
 		return 0, err

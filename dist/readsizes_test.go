@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -72,6 +73,40 @@ func TestReadSizes(t *testing.T) {
 }
 
 // A file without end is refused once it has too many sizes.
+// Sizes that are no doubles are read as the decimals that they are, and all then; else there are no fractions.
+func TestReadExactSizes(t *testing.T) {
+	text := func(list []*big.Rat) (all string) {
+		for _, x := range list {
+			all += x.RatString() + " "
+		}
+		return all
+	}
+	job := func(run, processors string) string {
+		return "1 0 0 " + run + " " + processors + strings.Repeat(" -1", 13) + "\n"
+	}
+	for _, c := range []struct {
+		file string
+		work bool
+		want string
+	}{
+		{"1\n2.5\n3e2\n", false, ""},
+		{"1\n0.1\n0x1p-2\n", false, "1 1/10 1/4 "},
+		{"9007199254740993\n7\n", false, "9007199254740993 7 "},
+		{job("0.1", "3") + job("-1", "2") + job("5", "2"), false, "1/10 5 "},
+		{job("0.1", "3") + job("5", "0") + job("5", "2"), true, "3/10 10 "},
+	} {
+		sizes, exact, _, err := ReadExactSizes(strings.NewReader(c.file), c.work)
+		if err != nil || text(exact) != c.want {
+			t.Errorf("%q: %s, error %v, want %s", c.file, text(exact), err, c.want)
+		}
+		for i, x := range exact {
+			if v, _ := x.Float64(); v != sizes[i] {
+				t.Errorf("%q: %v is read as %v", c.file, x, sizes[i])
+			}
+		}
+	}
+}
+
 func TestReadSizesEnds(t *testing.T) {
 	const want = "line 10000001 = 7: want the end of the file after 10000000 sizes"
 	sizes, skipped, err := ReadSizes(&endless{text: strings.Repeat("7\n", 1000)})
@@ -254,6 +289,15 @@ func FuzzReadSizes(f *testing.F) {
 		if errWork == nil && (err != nil || len(work)+skippedWork != len(sizes)+skipped || skippedWork < skipped) {
 			t.Fatalf("%d with work and %d without, %d with sizes and %d without, error %v",
 				len(work), skippedWork, len(sizes), skipped, err)
+		}
+		same, exact, _, errExact := ReadExactSizes(strings.NewReader(text), false)
+		if !slices.Equal(same, sizes) || (errExact == nil) != (err == nil) || exact != nil && len(exact) != len(sizes) {
+			t.Fatalf("%v and %v, errors %v and %v", same, sizes, errExact, err)
+		}
+		for i, x := range exact {
+			if v, _ := x.Float64(); v != sizes[i] {
+				t.Fatalf("%v beside %v", x, sizes[i])
+			}
 		}
 		if strings.HasPrefix(text, "\x1f\x8b") {
 			return

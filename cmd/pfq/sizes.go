@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/big"
 	"os"
 	"strings"
 
@@ -25,7 +26,7 @@ func readSizes(text string, mean float64, stderr io.Writer) (dist.Distribution, 
 	if !ok || path == "" {
 		return parseLaw("--sizes", text, sizeNames(), mean)
 	}
-	sizes, err := readSizeFile(path, nil, false, stderr)
+	sizes, _, err := readSizeFile(path, nil, false, stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +71,12 @@ func counted(n int, thing string) string {
 }
 
 // readSizeFile returns the sizes in a file, or on the standard input if there is one and the path is "-", of which
-// there is at least one. In a log they are run times, or the work that the processors did.
-func readSizeFile(path string, stdin io.Reader, work bool, stderr io.Writer) ([]float64, error) {
-	read, without, want := dist.ReadSizes, "a run time > 0", "one size a line, or a log in Standard Workload Format"
+// there is at least one, and exactly unless the doubles are exact. In a log they are run times, or the work that the
+// processors did.
+func readSizeFile(path string, stdin io.Reader, work bool, stderr io.Writer) ([]float64, []*big.Rat, error) {
+	without, want := "a run time > 0", "one size a line, or a log in Standard Workload Format"
 	if work {
-		read, without, want = dist.ReadWork, "a run time > 0 and processors", "a log in Standard Workload Format"
+		without, want = "a run time > 0 and processors", "a log in Standard Workload Format"
 	}
 	from := stdin
 	if stdin == nil || path != "-" {
@@ -84,14 +86,14 @@ func readSizeFile(path string, stdin io.Reader, work bool, stderr io.Writer) ([]
 			err = pathErr.Err // the rest of it repeats the name
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 		defer f.Close()
 		from = f
 	} else {
 		path = source(path)
 	}
-	sizes, skipped, err := read(from)
+	sizes, exact, skipped, err := dist.ReadExactSizes(from, work)
 	var pathErr *fs.PathError
 	switch {
 	case errors.As(err, &pathErr):
@@ -100,7 +102,7 @@ func readSizeFile(path string, stdin io.Reader, work bool, stderr io.Writer) ([]
 		err = &input.Error{Want: want, Value: "a file without sizes"}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if skipped > 0 {
 		verb := "are"
@@ -109,5 +111,5 @@ func readSizeFile(path string, stdin io.Reader, work bool, stderr io.Writer) ([]
 		}
 		fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", path, counted(skipped, "job"), without, verb)
 	}
-	return sizes, nil
+	return sizes, exact, nil
 }

@@ -60,7 +60,13 @@ The cutoffs minimise the mean slowdown, or the mean waiting time, or a weighted 
 are proved to: no others are better by more than optimality_gap, relatively. For fairness they give the jobs that end at
 each host the same mean slowdown, objective_value; unfairness is 1 less the ratio of the least to the largest. Where the
 sizes are a list, as in a file, equality is out of reach: the largest mean slowdown of a host, objective_value, is then
-the least that cutoffs can give. With --cutoffs they are those given, and nothing is optimised but the policy sita.
+the least that cutoffs can give, over the hosts at which jobs end. Cutoffs that give all hosts the same need not exist: the
+answer then says so, with how hard it looked or that it is proved. With --cutoffs they are those given, and nothing is
+optimised but the policy sita. A cutoff of 0 leaves its host idle, as jobs go on at once, and so does a last one above all
+sizes; at a host with the cutoff of the host before, no job ends.
+
+Whether a load is below 1 is decided from the numbers as they are written, in fractions, for sizes in a list and for --alpha
+2, 3, ... with --min. For others, a warning tells of a host whose slack, 1 - load, double precision does not separate from 0.
 
   mean_waiting   mean time that a job waits in queues, all visits together
   mean_slowdown  mean of the waiting time over the size; it does not exist if the mean of 1/size is infinite

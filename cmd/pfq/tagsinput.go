@@ -204,7 +204,11 @@ func (s *sizeFlags) check(given func(string) bool) error {
 func (s *sizeFlags) law(stdin io.Reader, stderr io.Writer) (dist.Distribution, error) {
 	switch s.source() {
 	case "--law":
-		return parseLaw("--law", s.name, dist.Names(), s.mean.float)
+		d, err := parseLaw("--law", s.name, dist.Names(), s.mean.float)
+		if _, ok := d.(dist.Atomic); ok {
+			s.exact = []*big.Rat{s.mean.exact} // the one size
+		}
+		return d, err
 	case "--sizes":
 		return s.empirical(stdin, stderr)
 	}
@@ -216,7 +220,7 @@ func (s *sizeFlags) law(stdin io.Reader, stderr io.Writer) (dist.Distribution, e
 
 // empirical returns the law of the sizes in the file, or the one that fits them.
 func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d dist.Distribution, err error) {
-	sizes, err := readSizeFile(s.file, stdin, s.processorSeconds, stderr)
+	sizes, exact, err := readSizeFile(s.file, stdin, s.processorSeconds, stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -225,6 +229,8 @@ func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d dist.Distrib
 	d = s.own
 	if err == nil && s.fit {
 		d, s.fitted, err = dist.FitBoundedPareto(sizes)
+	} else {
+		s.exact = exact
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source(s.file), err)
