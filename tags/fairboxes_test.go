@@ -19,14 +19,14 @@ func plantFair(r *rand.Rand) (m Model, cutoffs []float64, slowdown float64, foun
 	switch r.IntN(12) {
 	case 0, 1, 2, 3:
 		m.Sizes = ok(dist.NewBoundedPareto(1, 1.1+math.Exp(r.NormFloat64()), 0.3+2*r.Float64()))
-	default:
-		m.Sizes = ok(dist.NewBoundedPareto(1, math.Exp(2+8*r.Float64()), 0.3+2*r.Float64()))
 	case 4:
 		m.Sizes = ok(dist.NewErlang(2+r.IntN(9), 1+9*r.Float64()))
 	case 5:
 		m.Sizes = ok(dist.NewLognormal(1, 0.1+5*r.Float64()))
 	case 6:
 		m.Sizes = ok(dist.NewWeibull(1.2+r.Float64(), 1))
+	default:
+		m.Sizes = ok(dist.NewBoundedPareto(1, math.Exp(2+8*r.Float64()), 0.3+2*r.Float64()))
 	}
 	for range hosts - 1 {
 		cutoffs = append(cutoffs, ok(m.Sizes.Quantile(0.02+0.979*r.Float64())))
