@@ -26,7 +26,7 @@ func Analyze(m Model, cutoffs []float64) (Result, error) {
 	if err := l.setCutoffs(m, cutoffs); err != nil {
 		return Result{}, err
 	}
-	r := newKillFarm(m, l, Objective{Waiting: 1}).visits(cutoffs)
+	r := hostsOf(m, l, Objective{Waiting: 1}).visits(cutoffs)
 	if l.err != nil {
 		return Result{}, l.err
 	}

@@ -83,6 +83,7 @@ func (m Model) withLoad(load float64) Model {
 // A list holds the sizes of a law that has finitely many, as integers over a common denominator, and computes loads
 // from them without rounding. It is made when it is first needed, since few hosts have a slack next to 0.
 type list struct {
+	law    dist.Atomic
 	atoms  []float64
 	exact  []*big.Rat // all sizes, nil if they are the atoms
 	counts []int      // of the atoms
@@ -101,7 +102,7 @@ func newList(m Model) *list {
 	if !ok {
 		return nil
 	}
-	l := &list{atoms: d.Atoms(), counts: d.Counts(), cutoffs: map[float64]*big.Rat{}}
+	l := &list{law: d, cutoffs: map[float64]*big.Rat{}}
 	if m.Fractions != nil {
 		l.exact = m.Fractions.Sizes
 	}
@@ -151,7 +152,7 @@ func (l *list) fill() {
 	if l.unit != nil {
 		return
 	}
-	l.unit = big.NewInt(1)
+	l.atoms, l.counts, l.unit = l.law.Atoms(), l.law.Counts(), big.NewInt(1)
 	largest, sums := make([]*big.Rat, len(l.atoms)), make([]*big.Rat, len(l.atoms))
 	for i, x := range l.atoms {
 		largest[i] = new(big.Rat).SetFloat64(x)

@@ -34,7 +34,18 @@ const margin = 2e-14
 // microseconds: above it, rounding leaves ten digits.
 const nearZero = 1e-4
 
+// newKillFarm returns the farm with what a search asks of the law of the sizes.
 func newKillFarm(m Model, l *law, o Objective) *killFarm {
+	f := hostsOf(m, l, o)
+	if d, ok := m.Sizes.(dist.Unimodal); ok {
+		f.density = d.Density
+	}
+	f.atoms = atomsFromZero(l)
+	return f
+}
+
+// hostsOf returns the farm for given cutoffs.
+func hostsOf(m Model, l *law, o Objective) *killFarm {
 	most := max(o.Slowdown, o.Waiting) // so that no cost leaves float64 for the sake of its unit
 	f := &killFarm{m: m, l: l, o: Objective{o.Slowdown / most, o.Waiting / most}, rate: m.rate(l)}
 	for i := range m.Hosts {
@@ -47,10 +58,6 @@ func newKillFarm(m Model, l *law, o Objective) *killFarm {
 		}
 		f.fuzz = append(f.fuzz, fuzz)
 	}
-	if d, ok := m.Sizes.(dist.Unimodal); ok {
-		f.density = d.Density
-	}
-	f.atoms = atomsFromZero(l)
 	return f
 }
 
@@ -202,10 +209,12 @@ func (f *killFarm) ranges() (low, high []float64, ok bool) {
 // which the least is best.
 func (f *killFarm) atomRanges() (low, high []float64, ok bool) {
 	n, top := len(f.speed)-1, len(f.atoms)-1
-	points := make([]point, len(f.atoms))
-	for k, x := range f.atoms {
-		points[k] = f.work(x)
+	if f.l.atomWork == nil {
+		for _, x := range f.atoms {
+			f.l.atomWork = append(f.l.atomWork, f.work(x))
+		}
 	}
+	points := f.l.atomWork
 	starts := make([][]bool, n+1) // whether cutoff j can be atom k, as far as the hosts up to j tell
 	starts[0] = make([]bool, len(points))
 	starts[0][0] = true

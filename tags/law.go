@@ -17,6 +17,8 @@ type law struct {
 	low, high             float64     // ends of the support; high may be +Inf
 	excess                dist.Excess // nil if there is none
 	list                  *list       // of sizes, nil if they are none
+	atoms                 []float64   // 0 and the sizes of a list, once they are asked for
+	atomWork              []point     // what loads need of them, once it is asked for
 	err                   error
 }
 

@@ -124,15 +124,15 @@ func (l *law) nearestWork(atoms []float64, part, rest float64) float64 {
 
 // atomsFromZero returns the sizes of a law that has finitely many, after 0, or nil: the cutoffs that matter.
 func atomsFromZero(l *law) []float64 {
-	if d, ok := l.d.(dist.Atomic); ok {
-		return append([]float64{0}, d.Atoms()...)
+	if d, ok := l.d.(dist.Atomic); ok && l.atoms == nil {
+		l.atoms = append([]float64{0}, d.Atoms()...)
 	}
-	return nil
+	return l.atoms
 }
 
 // sita returns the means for nondecreasing cutoffs.
 func (m Model) sita(l *law, cutoffs []float64) (SITAResult, error) {
-	rate, f := m.rate(l), newSITAFarm(m, l, Objective{Waiting: 1})
+	rate, f := m.rate(l), sitaFarm{hostsOf(m, l, Objective{Waiting: 1})}
 	r := SITAResult{Cutoffs: append([]float64{}, cutoffs...), ArrivalRate: rate, NoSlowdown: l.noInverse}
 	overloaded := -1
 	for i := range m.Hosts {
