@@ -39,7 +39,7 @@ func ActiveSetProbabilities(m *cluster.Model, s Settings) (*ActiveSets, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newProblem(c)
+	p := newProblem(c, false)
 	engine := s.Engine
 	if engine == "" || engine == Auto {
 		r, err := activeFloat(p)
@@ -98,7 +98,11 @@ func activeFloat(p *problem) (*ActiveSets, error) {
 	r := &ActiveSets{Engine: Float, Probability: make([]num.Value, 1<<len(p.classes))}
 	for a := range r.Probability {
 		v := floatValue(c.value(a), e.value).quo(z)
-		r.Probability[a].Float = v.f
+		p, ok := v.export()
+		if !ok {
+			return nil, errRange
+		}
+		r.Probability[a] = p
 		r.RelativeErrorBound = max(r.RelativeErrorBound, v.e)
 	}
 	if !(r.RelativeErrorBound < 1) {

@@ -137,3 +137,24 @@ func BenchmarkMeanJobsGradient(b *testing.B) {
 		})
 	}
 }
+
+// halfModel has jobs that choose half of a group of servers at random, at load 1/2.
+func halfModel(servers int) *cluster.Model {
+	return &cluster.Model{Servers: []cluster.Server{{Name: "g", Count: servers, Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(servers), 2), Servers: []cluster.Choice{{Server: 0, Choose: servers / 2}}}}}
+}
+
+func BenchmarkLongWays(b *testing.B) {
+	for _, servers := range []int{10000, 1000000} {
+		for _, engine := range []Engine{Float, Enclose} {
+			b.Run(fmt.Sprintf("servers=%d/engine=%s", servers, engine), func(b *testing.B) {
+				m := halfModel(servers)
+				for b.Loop() {
+					if _, err := Solve(m, Settings{Engine: engine}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

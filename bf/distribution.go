@@ -22,7 +22,7 @@ import (
 
 // coefficients returns Z[0..n] of one component.
 func (l *plan) coefficients(n int, engine Engine, prec uint, maxBytes int64) ([]value, error) {
-	if err := l.build(); err != nil {
+	if err := l.build(prec); err != nil {
 		return nil, err
 	}
 	g := l.graph
@@ -59,27 +59,56 @@ func (g *graph) stateCount() int {
 	return g.states()
 }
 
+// floatSeries runs in float64 until a number leaves [2^-300, 2^300), and from there on in wide numbers.
 func floatSeries(g *graph, n int) []value {
+	const least, most = 0x1p-300, 0x1p300 // products with the others, in [2^-400, 2^400), keep within the range
 	states := g.stateCount()
 	c := make([]float64, states)
-	weights := make([]float64, len(g.weights))
+	rate, total := make([]wide, states), make([]wide, states)
+	wideRate := g.rate.wide
+	if g.shares != nil {
+		r := g.shares.reader()
+		wideRate = func(k int) wide { return wideFloat(r.rate(k)) }
+	}
+	plain := true
+	for k := range rate {
+		rate[k], total[k] = wideRate(k), g.total.wide(k)
+		plain = plain && rate[k].exp == 0 && total[k].exp == 0
+	}
+	weights := make([]wide, len(g.weights))
 	for i, w := range g.weights {
-		weights[i] = scaled(w, 0)
+		weights[i] = wideFloat(new(big.Float).SetInt(w))
+		plain = plain && weights[i].exp == 0
 	}
 	// Errors of one visit: at most width terms, four roundings each, and the additions.
-	width, layers := 0, 0.0
+	width := 0
 	for k := range states {
 		width = max(width, int(g.first[k+1]-g.first[k]))
 	}
-	layers = float64(g.layer[g.states()-1])
+	layers := float64(g.layer[g.states()-1])
 	c[0] = 1
+	var far []wide // takes over from c
+	widen := func() {
+		far = make([]wide, states)
+		for k, x := range c {
+			far[k] = newWide(x, 0)
+		}
+		c = nil
+	}
+	if !plain {
+		widen()
+	}
 	z := make([]value, n+1)
 	for i := range z {
 		for k := range states {
 			k := g.order(k)
 			first, last := g.terms(k)
 			if first == last {
-				if i > 0 {
+				switch {
+				case i == 0:
+				case far != nil:
+					far[k] = wide{}
+				default:
 					c[k] = 0
 				}
 				continue
@@ -87,41 +116,51 @@ func floatSeries(g *graph, n int) []value {
 			if i == 0 && g.lattice == ClassLattice {
 				continue
 			}
-			sum := c[k] * g.rate.float(k)
-			for t := first; t < last; t++ {
-				sum += weights[g.weight[t]] * c[g.child[t]]
+			if far == nil {
+				sum := c[k] * rate[k].f
+				for t := first; t < last; t++ {
+					sum += weights[g.weight[t]].f * c[g.child[t]]
+				}
+				if x := sum / total[k].f; x == 0 || x >= least && x < most {
+					c[k] = x
+					continue
+				}
+				widen()
 			}
-			c[k] = sum / g.total.float(k)
+			sum := far[k].times(rate[k])
+			for t := first; t < last; t++ {
+				sum = sum.plus(weights[g.weight[t]].times(far[g.child[t]]))
+			}
+			far[k] = sum.over(total[k])
 		}
 		steps := float64(i)
 		if g.lattice != ClassLattice {
 			steps += layers
 		}
-		e := roundings(steps*float64(width+6) + 4)
-		z[i] = coefficient(g, c, e)
+		z[i] = coefficient(g, c, far, roundings(steps*float64(width+6)+4))
 	}
 	return z
 }
 
-// tiny is the size below which coefficients in float64 count as 0: they are too close to underflow for
-// a bound on their relative error. What is left out adds at most tiny Z to a coefficient of Z for each state and
-// order, so that it is far below a rounding of a probability of leastProbability or more.
-const tiny, leastProbability = 0x1p-900, 0x1p-700
-
-// coefficient reads Z[n] off the states.
-func coefficient(g *graph, c []float64, e float64) value {
-	f := c[len(c)-1]
-	if g.lattice == ClassLattice {
+// coefficient reads Z[n] off the states, which far holds unless it is nil.
+func coefficient(g *graph, c []float64, far []wide, e float64) value {
+	switch {
+	case g.lattice != ClassLattice && far != nil:
+		return wideValue(far[len(far)-1], e)
+	case g.lattice != ClassLattice:
+		return floatValue(c[len(c)-1], e)
+	case far == nil:
 		var sum num.Sum
 		for _, x := range c {
 			sum.Add(x)
 		}
-		f = sum.Value()
+		return floatValue(sum.Value(), e)
 	}
-	if f < tiny {
-		return value{}
+	var sum wide
+	for _, x := range far {
+		sum = sum.plus(x)
 	}
-	return floatValue(f, e)
+	return wideValue(sum, compound(e, roundings(float64(len(far))), 0))
 }
 
 func boundSeries(g *graph, n int, prec uint, mode big.RoundingMode) []*big.Float {
@@ -132,10 +171,17 @@ func boundSeries(g *graph, n int, prec uint, mode big.RoundingMode) []*big.Float
 	for i, w := range g.weights {
 		weights[i] = number().SetInt(w)
 	}
+	var shares *shareReader
+	var edge *big.Float
+	if g.shares != nil {
+		shares, edge = g.shares.reader(), g.shares.edge(mode)
+	}
 	c := make([]big.Float, g.stateCount())
 	for k := range c {
 		c[k].SetPrec(prec).SetMode(mode)
 	}
+	const lowest = -1 << 30 // numbers of 2^14 bits to the power of 10^4 are above
+	one := big.NewFloat(1)
 	c[0].SetInt64(1)
 	z := make([]*big.Float, n+1)
 	sum, term := number(), number()
@@ -152,11 +198,21 @@ func boundSeries(g *graph, n int, prec uint, mode big.RoundingMode) []*big.Float
 			if i == 0 && g.lattice == ClassLattice {
 				continue
 			}
-			sum.Mul(&c[k], term.SetInt(g.rate.at(k, buf)))
+			if shares != nil {
+				sum.Mul(sum.Mul(&c[k], shares.rate(k)), edge)
+			} else {
+				sum.Mul(&c[k], term.SetInt(g.rate.at(k, buf)))
+			}
 			for t := first; t < last; t++ {
-				sum.Add(sum, term.Mul(weights[g.weight[t]], &c[g.child[t]]))
+				addFar(sum, term.Mul(weights[g.weight[t]], &c[g.child[t]]))
 			}
 			c[k].Quo(sum, divisor.SetInt(g.total.at(k, buf)))
+			if exponentOf(&c[k]) < lowest { // a bound far below every Z[n], before it leaves the range of big.Float
+				c[k].SetInt64(0)
+				if mode == big.ToPositiveInf {
+					c[k].SetMantExp(one, lowest)
+				}
+			}
 		}
 		z[i] = number()
 		if g.lattice == ClassLattice {
@@ -179,14 +235,28 @@ func exactSeries(g *graph, n int, maxBytes int64) ([]value, error) {
 		perLayer[l] = intOne
 	}
 	all, buf := intOne, new(big.Int)
+	tooLong := input.Errorf("engine", Exact, "a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
+		len(c), n, maxBytes>>20)
 	for k := range c {
 		if g.first[k] != g.first[k+1] {
 			perLayer[g.layer[k]] = lcm(perLayer[g.layer[k]], g.total.at(k, buf))
 			all = lcm(all, g.total.at(k, buf))
 			if float64(all.BitLen())/8*float64(n)*float64(len(c)) > float64(maxBytes) {
-				return nil, input.Errorf("engine", Exact, "a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
-					len(c), n, maxBytes>>20)
+				return nil, tooLong
 			}
+		}
+	}
+	if g.lattice != ClassLattice { // E_l, too
+		bits := make([]float64, len(perLayer))
+		for l, x := range perLayer {
+			bits[l] = bits[max(l-1, 0)] + float64(x.BitLen())
+		}
+		need := float64(all.BitLen()*n) / 8 * float64(len(c))
+		for k := range c {
+			need += bits[g.layer[k]]/8 + 64
+		}
+		if need > float64(maxBytes) {
+			return nil, tooLong
 		}
 	}
 	scale := big.NewInt(1) // denominator of Z[n]
@@ -276,10 +346,7 @@ func convolve(a, b []value, n int) []value {
 	for i := range c {
 		set := false
 		for j := max(0, i-len(b)+1); j <= min(i, len(a)-1); j++ {
-			var term value
-			if a[j].x != nil || a[j].lo != nil || !(a[j].f*b[i-j].f < tiny) {
-				term = a[j].mul(b[i-j])
-			}
+			term := a[j].mul(b[i-j])
 			if set {
 				term = c[i].add(term)
 			}

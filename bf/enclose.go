@@ -46,6 +46,13 @@ func boundGraph(p *problem, g *graph, prec uint, mode big.RoundingMode) bounds {
 	// SetInt rounds, so a denominator is rounded the other way.
 	buf, divisor := new(big.Int), new(big.Float).SetPrec(prec).SetMode(opposite)
 	den := func(k int) *big.Float { return divisor.SetInt(g.den.at(k, buf)) }
+	var shares *shareReader
+	var edge *big.Float
+	if g.shares != nil {
+		shares, edge = g.shares.reader(), g.shares.edge(mode)
+		other := g.shares.edge(opposite)
+		den = func(k int) *big.Float { return divisor.Mul(&g.big[k], other) }
+	}
 	weights := make([]*big.Float, len(g.weights))
 	for i, w := range g.weights {
 		weights[i] = number().SetInt(w)
@@ -55,7 +62,13 @@ func boundGraph(p *problem, g *graph, prec uint, mode big.RoundingMode) bounds {
 		rates[i] = number().SetInt(k.rate)
 	}
 	n := g.states()
-	v, w, carry := make([]big.Float, n), make([]big.Float, n), make([]big.Float, n)
+	v, w := make([]big.Float, n), make([]big.Float, n)
+	carry := make([]big.Float, 1) // of one state, if nothing is carried further
+	at := func(k int) *big.Float { return carry[0].SetInt64(0) }
+	if g.shares == nil {
+		carry = make([]big.Float, n)
+		at = func(k int) *big.Float { return &carry[k] }
+	}
 	for _, l := range [][]big.Float{v, w, carry} {
 		for k := range l {
 			l[k].SetPrec(prec).SetMode(mode)
@@ -114,18 +127,23 @@ func boundGraph(p *problem, g *graph, prec uint, mode big.RoundingMode) bounds {
 				w[c].Add(&w[c], product)
 			}
 		}
-		carry[k].Add(&carry[k], product.Mul(&w[k], &v[k]))
+		carried := at(k)
+		carried.Add(carried, product.Mul(&w[k], &v[k]))
 		for o := g.ownFirst[k]; o < g.ownFirst[k+1]; o++ {
 			i := g.own[o]
-			product.Mul(&carry[k], rates[i])
+			if shares != nil {
+				product.Mul(product.Mul(carried, shares.share(k, i)), edge)
+			} else {
+				product.Mul(carried, rates[i])
+			}
 			if g.coef != nil {
 				product.Mul(product, number().SetInt(g.coef.at(int(o), buf)))
 			}
-			jobs[i].Add(&jobs[i], product)
+			addFar(&jobs[i], product)
 		}
 		if t := g.rest[k]; t >= 0 {
 			for _, c := range g.children(t) {
-				carry[c].Add(&carry[c], &carry[k])
+				carry[c].Add(&carry[c], carried)
 			}
 		}
 	}

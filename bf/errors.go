@@ -30,7 +30,7 @@ func (p *problem) overloaded(classes []int32) error {
 			}
 		}
 	}
-	return p.unstable(rows, rate, capacity)
+	return p.unstable(rows, new(big.Rat).SetInt(rate), capacity)
 }
 
 // overloadedState returns the error for a state of g with d(k) <= 0.
@@ -48,12 +48,18 @@ func (p *problem) overloadedState(g *graph, k int) error {
 		}
 	}
 	collect(int32(k))
-	return p.unstable(rows, g.rate.at(k, new(big.Int)), g.total.at(k, new(big.Int)))
+	var rate *big.Rat
+	if g.shares != nil {
+		rate = g.shares.exactRate(g, k)
+	} else {
+		rate = new(big.Rat).SetInt(g.rate.at(k, new(big.Int)))
+	}
+	return p.unstable(rows, rate, g.total.at(k, new(big.Int)))
 }
 
-func (p *problem) unstable(rows []int, rate, capacity *big.Int) error {
-	return &UnstableError{Classes: rows, ArrivalRate: new(big.Rat).SetFrac(rate, p.scale),
-		Capacity: new(big.Rat).SetFrac(capacity, p.scale)}
+func (p *problem) unstable(rows []int, rate *big.Rat, capacity *big.Int) error {
+	scale := new(big.Rat).SetInt(p.scale)
+	return &UnstableError{Classes: rows, ArrivalRate: rate.Quo(rate, scale), Capacity: scale.Quo(new(big.Rat).SetInt(capacity), scale)}
 }
 
 // elements lists the elements of a mask.

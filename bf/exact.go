@@ -76,19 +76,20 @@ func (x *exactRun) denominators(maxBytes int64) error {
 	x.l, x.e, x.f = make([]*big.Int, top+1), make([]*big.Int, top+1), make([]*big.Int, top+1)
 	tooLong := input.Errorf("engine", Exact, "a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked",
 		g.states(), g.lattice, maxBytes>>20)
-	// A value on layer l has at least the bits of L_1 ... L_l, and three of them are kept.
+	// A value on layer l has at least the bits of L_1 ... L_l, and those over the common denominator have all of them.
 	var buf big.Int
 	var chain, need float64
+	all := float64(g.states())
 	for l, states := range x.layers {
 		x.l[l], x.e[l], x.f[l] = intOne, intOne, intOne
 		for _, k := range states {
 			x.l[l] = lcm(x.l[l], g.den.at(int(k), &buf))
-			if need+3./8*float64(len(states))*(chain+float64(x.l[l].BitLen())) > float64(maxBytes) {
+			if now := chain + float64(x.l[l].BitLen()-1); need+(float64(len(states))+all)*now/8 > float64(maxBytes) {
 				return tooLong
 			}
 		}
 		chain += float64(x.l[l].BitLen() - 1)
-		need += 3. / 8 * float64(len(states)) * chain
+		need += float64(len(states)) * chain / 8
 	}
 	need = 0
 	for l, states := range x.layers {
@@ -128,6 +129,16 @@ func (x *exactRun) denominators(maxBytes int64) error {
 	x.common = intOne
 	for l := range x.layers {
 		x.common = lcm(x.common, x.lef(l))
+	}
+	need = 0
+	for l, states := range x.layers {
+		layer := float64(x.e[l].BitLen() + x.f[l].BitLen())
+		number := layer + float64(x.common.BitLen()) + 3*wordBits*(moreWords+3)
+		need += (layer + float64(x.l[l].BitLen()) + float64(len(states))*number) / 8
+	}
+	if need > float64(maxBytes) {
+		return input.Errorf("engine", Exact, "a smaller model: exact values of the %d states (lattice %q) take %.0f MiB, more than the %d MiB left; enclose gives as many digits as asked",
+			g.states(), g.lattice, need/(1<<20), maxBytes>>20)
 	}
 	return nil
 }
@@ -210,8 +221,7 @@ func (x *exactRun) up() {
 // numbers returns a zero for every state with room for size bits on its layer and a few words
 // more, so that the sums into it rarely need new memory.
 func (x *exactRun) numbers(size func(layer int) int) []big.Int {
-	const more = 4
-	words := func(layer int) int { return size(layer)/wordBits + more }
+	words := func(layer int) int { return size(layer)/wordBits + moreWords }
 	total := 0
 	for l, states := range x.layers {
 		total += words(l) * len(states)
@@ -227,7 +237,10 @@ func (x *exactRun) numbers(size func(layer int) int) []big.Int {
 	return list
 }
 
-const wordBits = bits.UintSize // bits of a big.Word
+const (
+	wordBits  = bits.UintSize // bits of a big.Word
+	moreWords = 4             // that a number has room for beyond its denominator
+)
 
 // weighted sets z to v times the weight of term t, and returns it.
 func (x *exactRun) weighted(z *big.Int, t int32, v *big.Int) *big.Int {

@@ -10,6 +10,9 @@ import (
 // It is for the lattices of servers; floatClasses does the class lattice.
 func floatGraph(p *problem, g *graph) (measures, error) {
 	f := &floatRun{graph: g, weights: make([]float64, len(g.weights))}
+	if g.shares != nil {
+		f.reader = g.shares.reader()
+	}
 	for i, w := range g.weights {
 		f.weights[i] = scaled(w, 0)
 	}
@@ -30,7 +33,7 @@ func floatGraph(p *problem, g *graph) (measures, error) {
 		}
 		busy := idle.quo(z).oneMinus()
 		switch {
-		case busy.f > lowLoad:
+		case busy.double() > lowLoad:
 		case group.n == 1:
 			lightServers = append(lightServers, s)
 			light[g.weight[t]] = int32(len(lightServers))
@@ -52,15 +55,20 @@ func floatGraph(p *problem, g *graph) (measures, error) {
 	return m, nil
 }
 
+// denRoundoff bounds the relative error of d(k) in float64.
+const denRoundoff = roundoff + 0x1p-63
+
 // A floatRun holds the values v of the states, and e that bounds their relative errors.
 type floatRun struct {
 	*graph
 	weights []float64
 	v, e    []float64
+	reader  *shareReader // nil unless the graph has shares
 }
 
 // up computes v and e: a term adds the errors of its children, a sum takes the largest of its
-// terms and a rounding an addition. ok is false if a value is not safe from underflow.
+// terms and a rounding an addition, and the weight, d(k) and the division have one each. A d(k) made from shares has
+// a little more, see denRoundoff. ok is false if a value is not safe from underflow.
 func (f *floatRun) up() (ok bool) {
 	n := f.states()
 	f.v, f.e = make([]float64, n), make([]float64, n)
@@ -80,11 +88,11 @@ func (f *floatRun) up() (ok bool) {
 			sum += product
 			worst = max(worst, err)
 		}
-		f.v[k] = sum / f.den.float(k)
+		f.v[k] = sum / f.denFloat(k)
 		if !(f.v[k] >= least) {
 			return false
 		}
-		f.e[k] = (worst + float64(last-first+4)*roundoff) * (1 + 1e-9)
+		f.e[k] = (worst + float64(last-first+1)*roundoff + denRoundoff) * (1 + 1e-9)
 	}
 	return true
 }
@@ -104,30 +112,40 @@ func (f *floatRun) down(classes int, light []int32, lights int) (sums, differenc
 		if first == last {
 			continue
 		}
-		a.w[k] /= f.den.float(k)
+		a.w[k] /= f.denFloat(k)
 		if !(a.w[k] >= least) {
 			return nil, nil, false
 		}
-		a.e[k] += (a.count[k] + 3) * roundoff
+		a.e[k] += (a.count[k]*roundoff + denRoundoff) * (1 + 1e-9)
 		for t := first; t < last; t++ {
 			f.push(t, a.w[k]*f.weights[f.weight[t]], a.e[k]+2*roundoff, &a)
 			if i := light[f.weight[t]]; i > 0 {
-				x, err := a.w[k]*f.rateWith(k, f.children(t)), a.e[k]+3*roundoff
+				gain, lost := f.rateWith(k, f.children(t))
+				x, err := a.w[k], a.e[k]+3*roundoff
 				for _, c := range f.children(t) {
 					x *= f.v[c]
 					err += f.e[c] + roundoff
 				}
-				difference[i-1].add(x, err)
+				difference[i-1].add(x*gain, err)
+				difference[i-1].lost += x * lost
 			}
 		}
 		carry[k] += a.w[k] * f.v[k]
 		bound[k] = max(bound[k], a.e[k]+f.e[k]) + 2*roundoff
 		for o := f.ownFirst[k]; o < f.ownFirst[k+1]; o++ {
-			x := carry[k]
-			if f.coef != nil {
-				x *= f.coef.float(int(o))
+			i := f.own[o]
+			switch {
+			case f.shares != nil:
+				q, ok := f.shares.float(k, i)
+				if !ok {
+					total[i].lost += carry[k] * (4 * tinyShare)
+				}
+				total[i].add(carry[k]*q, bound[k]+float64(2*len(f.shares.choices[i])+1)*roundoff)
+			case f.coef != nil:
+				total[i].add(carry[k]*f.coef.float(int(o)), bound[k]+2*roundoff)
+			default:
+				total[i].add(carry[k], bound[k])
 			}
-			total[f.own[o]].add(x, bound[k])
 		}
 		if t := f.rest[k]; t >= 0 {
 			for _, c := range f.children(t) {
@@ -149,6 +167,7 @@ func (f *floatRun) down(classes int, light []int32, lights int) (sums, differenc
 type boundedSum struct {
 	sum   num.Sum
 	worst float64
+	lost  float64 // bounds what is left out
 }
 
 func (s *boundedSum) add(x, e float64) {
@@ -156,7 +175,13 @@ func (s *boundedSum) add(x, e float64) {
 	s.worst = max(s.worst, e)
 }
 
-func (s *boundedSum) value() value { return floatValue(s.sum.Value(), inflate(s.worst+4*roundoff)) }
+func (s *boundedSum) value() value {
+	sum, e := s.sum.Value(), inflate(s.worst+4*roundoff)
+	if s.lost > 0 {
+		e += 2 * s.lost / sum // twice for the roundings in lost
+	}
+	return floatValue(sum, e)
+}
 
 // adjoints hold w, a bound on its relative error before the additions, and the number of these.
 type adjoints struct{ w, e, count []float64 }
@@ -187,9 +212,23 @@ func inflate(e float64) float64 { return e / (1 - min(e, 0.5)) }
 //
 //	D(k) = (Σ_h k_h C_h D(k-e_h) + (k_g-1) C_g D(k-e_g) + [λ(k) - λ(k-e_g)] v(k-e_g)) / d(k),
 //
-// and a product of children has D of the one that holds the server in place of its value.
+// and a product of children has D of the one that holds the server in place of its value. Gains of λ that are
+// left out as too small are bounded by a second sweep that has their bounds.
 func (f *floatRun) busy(low, n int32) value {
+	sum, complete := f.differences(low, n, false)
+	if complete {
+		return sum
+	}
+	bound, _ := f.differences(low, n, true)
+	missing := bound.double() * (1 + 2*bound.e) / sum.double()
+	return wideValue(sum.wide, compound(sum.e, missing, 0))
+}
+
+// differences returns D(root). With lost it has the bounds of the gains left out in place of the gains. complete tells that
+// there are none.
+func (f *floatRun) differences(low, n int32, lost bool) (root value, complete bool) {
 	d, ed := make([]float64, f.states()), make([]float64, f.states())
+	complete = true
 	for k := range d {
 		first, last := f.terms(k)
 		sum, worst, member := 0.0, 0.0, false
@@ -198,7 +237,14 @@ func (f *floatRun) busy(low, n int32) value {
 			children := f.children(t)
 			if w >= low && w < low+n {
 				member = true
-				gain, value, err := f.rateWith(k, children), 1.0, 3*roundoff
+				gain, missing := f.rateWith(k, children)
+				if missing > 0 {
+					complete = false
+				}
+				if lost {
+					gain = missing
+				}
+				value, err := 1.0, 3*roundoff
 				for _, c := range children {
 					value *= f.v[c]
 					err += f.e[c] + roundoff
@@ -226,27 +272,35 @@ func (f *floatRun) busy(low, n int32) value {
 			}
 		}
 		if member {
-			d[k] = sum / f.den.float(k)
+			d[k] = sum / f.denFloat(k)
 			ed[k] = (worst + float64(last-first+4)*roundoff) * (1 + 1e-9)
 		}
 	}
-	root := len(d) - 1
-	return floatValue(d[root], inflate(ed[root]))
+	last := len(d) - 1
+	return floatValue(d[last], inflate(ed[last])), complete
 }
 
-// rateWith returns λ(k) less that of the children of one of its terms, rounded once.
-func (g *graph) rateWith(k int, children []int32) float64 {
-	if g.rate.large == nil {
+// rateWith returns λ(k) less that of the children of one of its terms, rounded once, or 0 and a bound if it is too small.
+func (f *floatRun) rateWith(k int, children []int32) (gain, bound float64) {
+	g := f.graph
+	switch {
+	case g.shares != nil:
+		gain, _ := f.reader.gain(g, k, int(children[0])).Float64()
+		if gain < tinyShare && f.reader.sum.Sign() > 0 {
+			return 0, 2 * tinyShare
+		}
+		return gain, 0
+	case g.rate.large == nil:
 		exact := g.rate.small[k]
 		for _, c := range children {
 			exact -= g.rate.small[c]
 		}
-		return float64(exact)
+		return float64(exact), 0
 	}
 	var buf big.Int
 	exact := new(big.Int).Set(g.rate.at(k, &buf))
 	for _, c := range children {
 		exact.Sub(exact, g.rate.at(int(c), &buf))
 	}
-	return scaled(exact, 0)
+	return scaled(exact, 0), 0
 }

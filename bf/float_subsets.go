@@ -10,7 +10,7 @@ type measures struct {
 }
 
 // errUndecided says that the float engine cannot hold the denominators well enough.
-var errUndecided = errors.New("bf: too close to the stability boundary for the digits of the rates in float64: use auto, enclose or exact")
+var errUndecided = errors.New("bf: capacities and arrival rates whose differences take more digits than the float engine has: use auto, enclose or exact")
 
 // blur is the relative error of a denominator above which the float engine gives up. It
 // matters only to rates whose common denominator takes more than 62 bits.
@@ -192,7 +192,7 @@ func floatServers(p *problem, workers int) (measures, error) {
 	m := measures{normalization: z}
 	for s := range p.groups {
 		busy := floatValue(c.value(c.root&^(1<<s)), e.value).quo(z).oneMinus()
-		if !(busy.f > lowLoad) {
+		if !(busy.double() > lowLoad) {
 			c.light, c.integers, c.capacity = append(c.light, s), den, capacity
 		}
 		m.busy = append(m.busy, busy)

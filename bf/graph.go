@@ -36,6 +36,11 @@ type graph struct {
 	ownFirst []int32 // the own classes of state k are own[ownFirst[k]:ownFirst[k+1]]
 	own      []int32
 	coef     *integers // coef(k, c) beside each entry of own; nil if all are 1
+
+	// On the symmetric lattice of a problem that is shared these take the place of coef, rate and den.
+	shares *shares
+	float  []float64   // d(k), within denRoundoff, for the float engine
+	big    []big.Float // d(k), within 2^-prec, for others
 }
 
 // integers is a list of integers that takes a word each as long as all are small.
@@ -82,6 +87,46 @@ func (l *integers) float(k int) float64 {
 	}
 	f, _ := new(big.Float).SetInt(l.large[k]).Float64()
 	return f
+}
+
+// wide returns entry k rounded to nearest, however large.
+func (l *integers) wide(k int) wide {
+	if l.large == nil {
+		return newWide(float64(l.small[k]), 0)
+	}
+	return wideFloat(new(big.Float).SetInt(l.large[k]))
+}
+
+// denFloat returns d(k) rounded to float64.
+func (g *graph) denFloat(k int) float64 {
+	if g.shares != nil {
+		return g.float[k]
+	}
+	return g.den.float(k)
+}
+
+// closeShares is close for a graph with shares.
+func (g *graph) closeShares() int {
+	float := g.shares.prec == floatShares
+	if float {
+		g.float = make([]float64, g.states())
+	} else {
+		g.big = make([]big.Float, g.states())
+	}
+	r := g.shares.reader()
+	d := new(big.Float).SetPrec(53)
+	for k := range g.states() {
+		if !float {
+			d = g.big[k].SetPrec(g.shares.prec + 3)
+		}
+		if r.denominator(d, g, k).Sign() <= 0 {
+			return k
+		}
+		if float {
+			g.float[k], _ = d.Float64()
+		}
+	}
+	return -1
 }
 
 // room makes room for n more entries, at least doubling the list when it is full.
@@ -133,6 +178,9 @@ func (g *graph) children(t int32) []int32 { return g.child[g.begin[t]:g.begin[t+
 // state with d(k) <= 0 (the component is unstable), or -1. A root that only adds up
 // others (class lattice) has d = 1.
 func (g *graph) close(p *problem) int {
+	if g.shares != nil {
+		return g.closeShares()
+	}
 	var bufs [3]big.Int
 	for k := range g.states() {
 		if g.first[k] == g.first[k+1] || g.weight[g.first[k]] < 0 {

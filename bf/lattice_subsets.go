@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/bits"
 	"slices"
+
+	"productform/cluster"
 )
 
 // classGraph is the lattice of all sets A of active classes: G(∅) = 1,
@@ -80,8 +82,8 @@ func (p *problem) addTotal(g *graph, count func(group int) int) {
 //	Z(k) = Σ_g k_g C_g Z(k-e_g) / (M(k) - λ(k)),  M(k) = Σ_g k_g C_g,
 //	λ(k) = Σ_t λ_t Π_g C(k_g, d_tg)/C(n_g, d_tg).
 //
-// State k is the number Σ_g k_g Π_{h<g} (n_h+1).
-func symmetricGraph(p *problem) (g *graph, overloaded int) {
+// State k is the number Σ_g k_g Π_{h<g} (n_h+1). The shares of a problem that has them take prec bits.
+func symmetricGraph(p *problem, prec uint) (g *graph, overloaded int) {
 	name := SymmetricLattice
 	if p.whole {
 		name = ServerLattice
@@ -99,7 +101,11 @@ func symmetricGraph(p *problem) (g *graph, overloaded int) {
 		}
 	}
 	var ways *wayTables
-	if !p.whole {
+	switch {
+	case p.shared:
+		g.shares = newShares(p, prec)
+		g.own = make([]int32, 0, states*len(p.classes))
+	case !p.whole:
 		ways = p.wayTables()
 		g.own = make([]int32, 0, states*len(p.classes))
 		g.coef = &integers{small: make([]int64, 0, states*len(p.classes))}
@@ -171,9 +177,15 @@ func (p *problem) inside(i int32, count []int) bool {
 }
 
 // addOwn appends the classes that fit into count to the next state, with the number of ways
-// Π_g C(k_g, d_g) to choose their servers among those counted.
+// Π_g C(k_g, d_g) to choose their servers among those counted, unless ways is nil.
 func (p *problem) addOwn(g *graph, count []int, ways *wayTables) {
 	for i, k := range p.classes {
+		if ways == nil {
+			if !slices.ContainsFunc(k.choose, func(c cluster.Choice) bool { return count[c.Server] < c.Choose }) {
+				g.own = append(g.own, int32(i))
+			}
+			continue
+		}
 		if p.small {
 			n := int64(1)
 			for j, c := range k.choose {

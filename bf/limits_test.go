@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -131,7 +132,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		m    *cluster.Model
 		s    Settings
 	}{
-		{"classes on racks", wide, Settings{MaxBytes: 200 << 20}},
+		{"classes on racks", wide, Settings{MaxBytes: 100 << 20}},
 		{"exact pool", pool, Settings{Engine: Exact, MaxBytes: 1 << 30}},
 		{"exact distribution", digits, Settings{Engine: Exact, MaxJobs: 50, MaxBytes: 20 << 20}},
 		{"table", sparseModel(26), Settings{Lattice: ClassLattice, MaxBytes: 100 << 20}},
@@ -142,6 +143,25 @@ func TestMemoryIsBounded(t *testing.T) {
 		var e *input.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), "MiB") {
 			t.Errorf("%s: error %v, want one that names the memory", c.name, err)
+		}
+	}
+	for _, count := range []int{2000, 20000, 100000} { // jobs that choose half of a group, in ways of as many bits
+		const limit = 16 << 20
+		m := halfModel(count)
+		for _, engine := range []Engine{Auto, Float, Enclose, Exact} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := Solve(m, Settings{Engine: engine, MaxBytes: limit})
+			runtime.ReadMemStats(&after)
+			if err != nil && (!isInput(err) || !strings.Contains(err.Error(), "MiB")) {
+				t.Errorf("%d servers, %s: error %v, want one that names the memory", count, engine, err)
+			}
+			if made := after.TotalAlloc - before.TotalAlloc; made > 3*limit {
+				t.Errorf("%d servers, %s: %d bytes allocated in all, in tables of at most %d", count, engine, made, limit)
+			}
+			if (err == nil) != (count < 100000 && engine != Exact) {
+				t.Errorf("%d servers, %s: error %v", count, engine, err)
+			}
 		}
 	}
 	if _, err := ActiveSetProbabilities(sparseModel(22), Settings{Engine: Enclose, MaxBytes: 1 << 30}); !isInput(err) {

@@ -29,8 +29,11 @@ const (
 
 // newPlan chooses the lattice of a component: the one with the fewest terms to add up, and
 // refuses what does not fit into memory. Connected sets are counted only where the other lattices are large.
-func newPlan(c *cluster.Component, engine Engine, s Settings) (*plan, error) {
-	p := newProblem(c)
+func newPlan(c *cluster.Component, engine Engine, prec uint, s Settings) (*plan, error) {
+	if err := longWays(c, engine, s); err != nil {
+		return nil, err
+	}
+	p := newProblem(c, engine == Exact)
 	p.spare = s.spare
 	l := &plan{component: c, problem: p, lattice: s.Lattice}
 	n, groups := len(p.classes), len(p.groups)
@@ -72,25 +75,25 @@ func newPlan(c *cluster.Component, engine Engine, s Settings) (*plan, error) {
 			}
 		}
 	}
-	if need := l.bytes(engine, s.MaxJobs); need > float64(s.maxBytes()) {
-		return nil, l.tooLarge(need, engine, s)
+	if need := l.bytes(engine, prec, s.MaxJobs); need > float64(s.maxBytes()) {
+		return nil, l.tooLarge(need, engine, prec, s)
 	}
 	return l, nil
 }
 
 // tooLarge returns the error for a plan that needs more bytes than allowed.
-func (l *plan) tooLarge(need float64, engine Engine, s Settings) error {
+func (l *plan) tooLarge(need float64, engine Engine, prec uint, s Settings) error {
 	size := "out of reach"
 	if need < 1e15 {
 		size = fmt.Sprintf("%.0f states, %.0f MiB", l.states, need/(1<<20))
 	}
 	help := `merge similar classes or servers, or describe equal servers as groups with "choose"`
 	switch {
-	case s.MaxJobs > 0 && l.bytes(engine, 0) <= float64(s.maxBytes()):
+	case s.MaxJobs > 0 && l.bytes(engine, prec, 0) <= float64(s.maxBytes()):
 		help = "leave out the distribution of the number of jobs, which needs most of it"
 	case s.Lattice != "":
 		help = "leave the choice of the lattice open"
-	case (s.Engine == Enclose || s.Engine == Exact) && l.bytes(Float, s.MaxJobs) <= float64(s.maxBytes()):
+	case (s.Engine == Enclose || s.Engine == Exact) && l.bytes(Float, 0, s.MaxJobs) <= float64(s.maxBytes()):
 		help = "use the float engine, which needs less"
 	}
 	return input.Errorf("model", fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.classes), len(l.problem.groups)),
@@ -139,23 +142,74 @@ func (l *plan) onTable(engine Engine) bool {
 	return engine == Float && (l.lattice == ClassLattice || l.lattice == ServerLattice)
 }
 
-// bytes estimates the memory of the tables. Graphs hold about 80 bytes a state and 20 a term, and on
-// the symmetric lattice 12 or, of numbers longer than a word, 64 for each class; enclosures six numbers a state, of
-// 80 bytes or more. The exact engine counts its own numbers. It is +Inf beyond the 2^31 states, terms and
-// entries that a graph can number.
-func (l *plan) bytes(engine Engine, maxJobs int) float64 {
+// longWays refuses what takes fractions of so many bits, as the numbers of ways to choose servers ask for, that they
+// cannot fit into memory, before any is made: d(k) and M(k) of all states and, for the exact engine, values whose
+// denominators are products of one d(k) a layer; see [exactRun]. log2 of the ways, less the bits of the numbers
+// that may cancel and some for M(k) near λ(k), is what each takes.
+func longWays(c *cluster.Component, engine Engine, s Settings) error {
+	if engine != Exact {
+		return nil
+	}
+	states, layers, cancels := 1.0, 0.0, 64
+	for _, row := range c.Model.Servers {
+		states *= float64(row.Size() + 1)
+		layers += float64(row.Size())
+		cancels = max(cancels, 64+row.Capacity.Denom().BitLen())
+	}
+	length := 0.0
+	for _, k := range c.Model.Classes {
+		length = max(length, log2Ways(c.Model.Servers, k.Servers)-float64(k.ArrivalRate.Num().BitLen()+cancels))
+	}
+	need := states * length / 8 * 2
+	if s.Engine == Exact {
+		need += states * length / 8 * layers * 2
+	}
+	if need <= float64(s.maxBytes()) {
+		return nil
+	}
+	return input.Errorf("engine", Exact, "a smaller model: fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, for the numbers of ways to choose servers are long; enclose gives as many digits as asked",
+		states, SymmetricLattice, need/(1<<20), s.maxBytes()>>20)
+}
+
+// bytes estimates the memory of the tables. Graphs hold about 40 bytes a state and 16 a term, and a big integer for each
+// count of servers of a group; on the symmetric lattice also the number of ways for each class. Enclosures keep two
+// numbers a state, or three, for either bound. The exact engine counts its own numbers, too. It is +Inf beyond the 2^31
+// states, terms and entries that a graph can number.
+func (l *plan) bytes(engine Engine, prec uint, maxJobs int) float64 {
+	p := l.problem
+	long := 0.0 // bytes of an integer that does not fit into a word
+	if !p.small {
+		long = 96 + float64(p.bits)/8
+	}
 	graph := 80 + 20*float64(l.elements())
 	entries := l.states * float64(l.elements())
-	if l.lattice == SymmetricLattice && !l.problem.whole {
+	fixed := 0.0
+	numbers := 6.0
+	switch {
+	case l.lattice == SymmetricLattice && !p.whole:
 		perClass := 12.
-		if !l.problem.small {
-			perClass = 64
+		switch {
+		case p.shared:
+			perClass, numbers = 4, 4
+			graph += 8
+			if engine != Float {
+				graph += bigFloatBytes(prec)
+			}
+			fixed = l.tableBytes(engine, prec)
+		case !p.small:
+			perClass += long
+			graph += 3 * long
 		}
-		graph += perClass * float64(len(l.problem.classes))
-		entries = l.states * float64(max(l.elements(), len(l.problem.classes)))
+		graph += perClass * float64(len(p.classes))
+		entries = l.states * float64(max(l.elements(), len(p.classes)))
+		for _, g := range p.groups {
+			fixed += (96 + float64(g.capacity.BitLen())/8) * float64(g.n)
+		}
+	case !p.small:
+		graph += 3 * long
 	}
 	if l.graph != nil {
-		graph += 16*float64(len(l.graph.weight))/l.states + float64(len(l.problem.groups))/8
+		graph += 16*float64(len(l.graph.weight))/l.states + float64(len(p.groups))/8
 		entries = 0
 	}
 	perState := graph
@@ -166,26 +220,52 @@ func (l *plan) bytes(engine Engine, maxJobs int) float64 {
 		perState = 24
 	case engine == Float:
 		perState += 56
+	case engine == Enclose:
+		perState += numbers * bigFloatBytes(prec)
 	default:
-		perState += 480
+		perState += 3 * 64
 	}
 	if maxJobs > 0 {
 		if l.onTable(engine) {
 			perState += graph // the series run over a graph
 		}
-		perState += 8
-		if l.lattice == ConnectedLattice {
-			perState += 250 * float64(maxJobs)
+		switch {
+		case l.lattice == ConnectedLattice && engine == Float:
+			perState += 64 * float64(maxJobs)
+		case l.lattice == ConnectedLattice:
+			perState += (64 + 2*bigFloatBytes(prec)) * float64(maxJobs)
+		case engine == Float:
+			perState += 56
+		case engine == Enclose:
+			perState += 2 * bigFloatBytes(prec)
 		}
 	}
 	if entries >= 1<<31 && (!l.onTable(engine) || maxJobs > 0) {
 		return math.Inf(1)
 	}
-	return perState * l.states
+	return perState*l.states + fixed
 }
 
-// build makes the graph of the plan.
-func (l *plan) build() error {
+// bigFloatBytes returns the memory of a big.Float of prec bits that products are written to.
+func bigFloatBytes(prec uint) float64 { return 72 + 16*math.Ceil(float64(prec)/64) }
+
+// tableBytes returns the memory of the tables of shares.
+func (l *plan) tableBytes(engine Engine, prec uint) float64 {
+	known := make(map[cluster.Choice]bool)
+	entries := 0
+	for _, k := range l.problem.classes {
+		for _, c := range k.choose {
+			if !known[c] {
+				known[c] = true
+				entries += l.problem.groups[c.Server].n - c.Choose + 1
+			}
+		}
+	}
+	return float64(entries) * (8 + bigFloatBytes(max(prec, floatShares)+128))
+}
+
+// build makes the graph of the plan, for an engine of this precision.
+func (l *plan) build(prec uint) error {
 	if l.graph != nil {
 		return nil
 	}
@@ -194,7 +274,7 @@ func (l *plan) build() error {
 	if l.lattice == ClassLattice {
 		g, overloaded = classGraph(l.problem)
 	} else {
-		g, overloaded = symmetricGraph(l.problem)
+		g, overloaded = symmetricGraph(l.problem, max(prec, floatShares))
 	}
 	if overloaded >= 0 {
 		return l.problem.overloadedState(g, overloaded)
@@ -212,7 +292,7 @@ func (l *plan) measure(engine Engine, prec uint, maxBytes int64) (measures, erro
 		}
 		return floatServers(l.problem, workers)
 	}
-	if err := l.build(); err != nil {
+	if err := l.build(prec); err != nil {
 		return measures{}, err
 	}
 	switch engine {
@@ -221,6 +301,6 @@ func (l *plan) measure(engine Engine, prec uint, maxBytes int64) (measures, erro
 	case Enclose:
 		return encloseGraph(l.problem, l.graph, prec), nil
 	default:
-		return exactGraph(l.problem, l.graph, maxBytes)
+		return exactGraph(l.problem, l.graph, maxBytes-int64(l.bytes(Exact, 0, 0)))
 	}
 }

@@ -3,6 +3,7 @@ package bf
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"productform/cluster"
 	"productform/num"
@@ -14,7 +15,9 @@ type problem struct {
 	groups  []group
 	classes []class
 	whole   bool     // every group is a single server
+	shared  bool     // rates count all ways to choose servers together; see shares
 	scale   *big.Int // capacities and rates are these integers over scale
+	bits    int      // of the sum of all capacities and rates
 
 	// When the sum of all capacities and rates fits into 62 bits, every difference
 	// μ(A) - λ(A) is an exact int64, and these are set.
@@ -33,21 +36,49 @@ type group struct {
 
 // A class spreads its arrivals evenly over the ways to choose its servers.
 type class struct {
-	rate   *big.Int         // of each way: λ_t / Π_g C(n_g, d_tg)
+	rate   *big.Int         // of each way, λ_t / Π_g C(n_g, d_tg); λ_t if the problem is shared
 	choose []cluster.Choice // servers chosen from which groups
 }
 
-// newProblem returns the integers of a component.
-func newProblem(c *cluster.Component) *problem {
-	p := &problem{whole: true}
+// newProblem returns the integers of a component. Where the numbers of ways to choose servers make them longer than a
+// word the rates are those of all ways together, unless they are asked for as perWay.
+func newProblem(c *cluster.Component, perWay bool) *problem {
+	few, whole := true, true
+	for _, k := range c.Model.Classes {
+		few = few && log2Ways(c.Model.Servers, k.Servers) <= 64
+	}
+	for _, s := range c.Model.Servers {
+		whole = whole && s.Size() == 1
+	}
+	if perWay || few {
+		ways := make([]*big.Int, len(c.Model.Classes))
+		for i, k := range c.Model.Classes {
+			ways[i] = waysToChoose(c.Model.Servers, k.Servers)
+		}
+		if p := problemOf(c, ways); perWay || whole || p.small {
+			p.whole = whole
+			return p
+		}
+	}
+	return sharedProblem(c)
+}
+
+// sharedProblem returns the integers of a component with the rates of all ways together.
+func sharedProblem(c *cluster.Component) *problem {
+	p := problemOf(c, slices.Repeat([]*big.Int{intOne}, len(c.Model.Classes)))
+	p.shared, p.small, p.capacity64, p.rate64 = true, false, nil, nil
+	return p
+}
+
+// problemOf returns the integers of a component whose classes spread over this many ways.
+func problemOf(c *cluster.Component, ways []*big.Int) *problem {
+	p := &problem{}
 	scale := big.NewInt(1)
 	for _, s := range c.Model.Servers {
 		num.JoinDenominator(scale, s.Capacity)
 	}
 	perWay := make([]*big.Rat, len(c.Model.Classes))
-	ways := make([]*big.Int, len(c.Model.Classes))
 	for i, k := range c.Model.Classes {
-		ways[i] = waysToChoose(c.Model.Servers, k.Servers)
 		perWay[i] = new(big.Rat).Quo(k.ArrivalRate, new(big.Rat).SetInt(ways[i]))
 		num.JoinDenominator(scale, perWay[i])
 	}
@@ -56,7 +87,6 @@ func newProblem(c *cluster.Component) *problem {
 	for _, s := range c.Model.Servers {
 		v := timesInt(s.Capacity, scale)
 		p.groups = append(p.groups, group{s.Size(), v})
-		p.whole = p.whole && s.Size() == 1
 		total.Add(total, new(big.Int).Mul(v, big.NewInt(int64(s.Size()))))
 	}
 	for i, k := range c.Model.Classes {
@@ -68,7 +98,8 @@ func newProblem(c *cluster.Component) *problem {
 		}
 		total.Add(total, new(big.Int).Mul(v, ways[i]))
 	}
-	if p.small = total.BitLen() <= 62; p.small {
+	p.bits = total.BitLen()
+	if p.small = p.bits <= 62; p.small {
 		for _, g := range p.groups {
 			p.capacity64 = append(p.capacity64, g.capacity.Int64())
 		}
@@ -77,6 +108,19 @@ func newProblem(c *cluster.Component) *problem {
 		}
 	}
 	return p
+}
+
+// log2Ways returns log2 Π_g C(n_g, d_g), to ten digits.
+func log2Ways(servers []cluster.Server, choose []cluster.Choice) float64 {
+	sum := 0.0
+	for _, c := range choose {
+		n, d := float64(servers[c.Server].Size()), float64(c.Choose)
+		all, _ := math.Lgamma(n + 1)
+		chosen, _ := math.Lgamma(d + 1)
+		left, _ := math.Lgamma(n - d + 1)
+		sum += (all - chosen - left) / math.Ln2
+	}
+	return sum
 }
 
 // waysToChoose returns Π_g C(n_g, d_g), the number of server sets a class chooses from.

@@ -33,18 +33,22 @@ type Settings struct {
 	Engine   Engine  // "" means Auto
 	Lattice  Lattice // "" means the cheapest that applies
 	RelTol   float64 // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
-	MaxJobs  int     // if > 0, at most 10000, Result.JobsDistribution has P(n = 0), ..., P(n = MaxJobs)
+	MaxJobs  int     // if > 0, at most MostJobs, Result.JobsDistribution has P(n = 0), ..., P(n = MaxJobs)
 	MaxBytes int64   // memory the tables may take; 0 means 16 GiB
 
 	spare *[]float64 // table that one solve of a sweep leaves to the next
 }
 
+// MostJobs is the largest number of jobs in Result.JobsDistribution.
+const MostJobs = 10000
+
 // A Result holds the stationary measures of a cluster under balanced fairness. Every
-// number is within RelativeErrorBound of the exact value for the model as written.
+// number is within RelativeErrorBound of the exact value for the model as written; a probability of
+// JobsDistribution below 2^-1022, where the spacing of float64 is 2^-1074, is within that much more.
 type Result struct {
 	Engine             Engine  // the engine that gave the numbers: Float, Enclose or Exact
 	Parts              []Part  // the components solved, and how
-	RelativeErrorBound float64 // proved, of every Float but zeros in JobsDistribution; 0 if the numbers are exact fractions, of which Float is the nearest
+	RelativeErrorBound float64 // proved; 0 if the numbers are exact fractions, of which Float is the nearest
 
 	Normalization    *num.Value // Z = Σ_x Φ(x) Π_i λ_i^x_i; nil if it is beyond the range of float64
 	EmptyProbability *num.Value // 1/Z; nil if it is
@@ -53,7 +57,7 @@ type Result struct {
 
 	Classes          []ClassResult  // one a row of the model's classes
 	Servers          []ServerResult // one a row of the model's servers
-	JobsDistribution []num.Value    // P(n jobs), n = 0..Settings.MaxJobs; nil unless asked. The float engine may give 0 for one below 1e-200
+	JobsDistribution []num.Value    // P(n jobs), n = 0..Settings.MaxJobs; nil unless asked
 
 	width float64 // relative width of the widest enclosure
 }

@@ -41,9 +41,9 @@ func MeanJobsGradient(m *cluster.Model, s Settings) (*Gradient, error) {
 	plans := make([]*plan, len(components))
 	for k := range components {
 		c := &components[k]
-		l, err := newPlan(c, Enclose, s)
+		l, err := newPlan(c, Exact, firstPrecision, s)
 		if err == nil {
-			err = l.build()
+			err = l.build(0)
 		}
 		if err != nil {
 			return nil, inRows(err, c)
@@ -363,10 +363,14 @@ func (d difference) times(factor *big.Rat, tol float64) (Derivative, float64) {
 		}
 		return r, half / max(math.Abs(r.Value), tol*size)
 	}
-	r.Value = a.f - b.f
-	r.ErrorBound = (a.f*a.e + b.f*b.e + roundoff*math.Abs(r.Value)) * (1 + 8*roundoff)
-	if a.f+b.f == 0 {
+	x, y := a.double(), b.double()
+	if a.f != 0 && !(x >= least) || b.f != 0 && !(y >= least) || !(x+y <= math.MaxFloat64) {
+		return r, math.Inf(1)
+	}
+	r.Value = x - y
+	r.ErrorBound = (x*a.e + y*b.e + roundoff*math.Abs(r.Value)) * (1 + 8*roundoff)
+	if x+y == 0 {
 		return r, 0
 	}
-	return r, r.ErrorBound / max(math.Abs(r.Value), tol*(a.f+b.f))
+	return r, r.ErrorBound / max(math.Abs(r.Value), tol*(x+y))
 }

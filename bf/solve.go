@@ -89,8 +89,8 @@ func (s Settings) check() error {
 	if !(s.RelTol >= 0 && s.RelTol < 1) {
 		return input.Errorf("RelTol", s.RelTol, "a number in (0, 1), or 0 for 1e-9")
 	}
-	if s.MaxJobs < 0 || s.MaxJobs > 10000 {
-		return input.Errorf("MaxJobs", s.MaxJobs, "an integer in 0..10000")
+	if s.MaxJobs < 0 || s.MaxJobs > MostJobs {
+		return input.Errorf("MaxJobs", s.MaxJobs, "an integer in 0..%d", MostJobs)
 	}
 	if s.MaxBytes < 0 {
 		return input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")
@@ -136,7 +136,7 @@ func unit(engine Engine, prec uint) value {
 		one := new(big.Float).SetPrec(prec).SetInt64(1)
 		return value{lo: one, hi: one}
 	}
-	return value{f: 1}
+	return value{wide: wide{f: 1}}
 }
 
 func solveRows(m *cluster.Model, s Settings, engine Engine, prec uint) (*rows, error) {
@@ -159,7 +159,7 @@ func solveRows(m *cluster.Model, s Settings, engine Engine, prec uint) (*rows, e
 	components := m.Reduce()
 	for k := range components {
 		c := &components[k]
-		l, err := newPlan(c, engine, s)
+		l, err := newPlan(c, engine, prec, s)
 		if err == nil {
 			err = t.solve(m, c, l, engine, prec, s)
 		}
@@ -323,21 +323,10 @@ func (t *rows) result(m *cluster.Model, s Settings, engine Engine) (*Result, err
 	}
 	for _, z := range t.distribution {
 		p := z.quo(t.normalization)
-		switch {
-		case engine != Float:
-			x, ok := p.export()
-			if !ok {
-				x.Float = 0 // below the range of float64: the exact value or the enclosure says more
-			} else {
-				r.RelativeErrorBound = max(r.RelativeErrorBound, p.relativeError())
-			}
-			r.width = max(r.width, p.width())
-			r.JobsDistribution = append(r.JobsDistribution, x)
-		case p.f < leastProbability:
-			r.JobsDistribution = append(r.JobsDistribution, num.Value{})
-		default:
-			r.JobsDistribution = append(r.JobsDistribution, export(p))
-		}
+		x, _ := p.export() // the nearest double, even where none is near in relative terms
+		r.JobsDistribution = append(r.JobsDistribution, x)
+		r.RelativeErrorBound = max(r.RelativeErrorBound, p.relativeError())
+		r.width = max(r.width, p.width())
 	}
 	switch {
 	case engine == Float && (!fits || math.IsInf(r.RelativeErrorBound, 1)):

@@ -7,33 +7,35 @@ import (
 	"productform/num"
 )
 
-// A value is a number >= 0 as one of the engines knows it: x with f = x(1+ε), |ε| <= e, or
+// A value is a number >= 0 as one of the engines knows it: x with f 2^(512 exp) = x(1+ε), |ε| <= e, or
 // between lo and hi, or x exactly. The operations below carry the bound along.
 type value struct {
-	f, e   float64
+	wide
+	e      float64
 	lo, hi *big.Float
 	x      *big.Rat
 }
 
 const roundoff = 0x1p-53 // u: relative error of one float64 operation
 
-// least is the smallest float64 trusted to full precision; whatever comes out smaller or
+// least is the smallest float64 trusted to full precision among those that a sweep gives; whatever comes out smaller or
 // not finite loses its bound.
 const least = 0x1p-1000
 
+// floatValue returns a number that float64 arithmetic gave.
 func floatValue(f, e float64) value {
-	if !(f >= least || f == 0) || f > math.MaxFloat64 || !(e >= 0 && e < 1e-3) {
+	if !(f >= least || f == 0) || f > math.MaxFloat64 {
 		e = math.Inf(1)
 	}
-	return value{f: f, e: e}
+	return wideValue(newWide(f, 0), e)
 }
 
-// unlessLost takes the bound off a 0 that stands for a number which is not 0.
-func (a value) unlessLost(nonzero bool) value {
-	if a.f == 0 && nonzero {
-		a.e = math.Inf(1)
+// wideValue returns w as a value, without a bound if that is none.
+func wideValue(w wide, e float64) value {
+	if !(e >= 0 && e < 1e-3) || !(w.f <= math.MaxFloat64) {
+		e = math.Inf(1)
 	}
-	return a
+	return value{wide: w, e: e}
 }
 
 // roundings returns (1+u)^n - 1, rounded up: the relative error of n operations.
@@ -50,8 +52,11 @@ func (like value) rational(r *big.Rat) value {
 		return value{lo: lo, hi: new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf).SetRat(r)}
 	}
 	f, exact := r.Float64()
-	if exact {
+	switch {
+	case exact:
 		return floatValue(f, 0)
+	case !(f >= least && f <= math.MaxFloat64): // two roundings
+		return wideValue(wideFloat(new(big.Float).SetPrec(64).SetRat(r)), 2*roundoff)
 	}
 	return floatValue(f, roundoff)
 }
@@ -63,7 +68,7 @@ func (a value) mul(b value) value {
 	case a.lo != nil:
 		return value{lo: down(a.lo).Mul(a.lo, b.lo), hi: up(a.hi).Mul(a.hi, b.hi)}
 	}
-	return floatValue(a.f*b.f, compound(a.e, b.e, roundoff)).unlessLost(a.f != 0 && b.f != 0)
+	return wideValue(a.times(b.wide), compound(a.e, b.e, roundoff))
 }
 
 func (a value) quo(b value) value {
@@ -73,7 +78,7 @@ func (a value) quo(b value) value {
 	case a.lo != nil:
 		return value{lo: down(a.lo).Quo(a.lo, b.hi), hi: up(a.hi).Quo(a.hi, b.lo)}
 	}
-	return floatValue(a.f/b.f, compound(a.e, b.e/(1-b.e), roundoff)).unlessLost(a.f != 0)
+	return wideValue(a.over(b.wide), compound(a.e, b.e/(1-b.e), roundoff))
 }
 
 func (a value) add(b value) value {
@@ -83,7 +88,10 @@ func (a value) add(b value) value {
 	case a.lo != nil:
 		return value{lo: down(a.lo).Add(a.lo, b.lo), hi: up(a.hi).Add(a.hi, b.hi)}
 	}
-	return floatValue(a.f+b.f, compound(max(a.e, b.e), 0, roundoff))
+	if a.f == 0 || b.f == 0 {
+		return wideValue(a.plus(b.wide), max(a.e, b.e))
+	}
+	return wideValue(a.plus(b.wide), compound(max(a.e, b.e), 0x1p-100, roundoff))
 }
 
 // oneMinus returns 1 - a for a < 1: the one place where digits can be lost.
@@ -95,8 +103,9 @@ func (a value) oneMinus() value {
 		one := big.NewFloat(1)
 		return value{lo: down(a.lo).Sub(one, a.hi), hi: up(a.hi).Sub(one, a.lo)}
 	}
-	f := 1 - a.f
-	r := a.e / (1 - a.e) * a.f / f * (1 + 8*roundoff) // |(1 - x) - f| <= r f
+	x := a.double()
+	f := 1 - x
+	r := a.e / (1 - a.e) * x / f * (1 + 8*roundoff) // |(1 - a) - f| <= r f
 	if !(r < 1e-3) {
 		return floatValue(f, math.Inf(1))
 	}
@@ -147,7 +156,8 @@ func (a value) relativeError() float64 {
 	return a.width()
 }
 
-// export returns the number as results show it. ok is false if float64 cannot hold it.
+// export returns the number as results show it. ok is false if float64 cannot hold it to full precision: it is then
+// the nearest double all the same, if there is a finite one.
 func (a value) export() (v num.Value, ok bool) {
 	switch {
 	case a.x != nil:
@@ -158,7 +168,7 @@ func (a value) export() (v num.Value, ok bool) {
 		mid := new(big.Float).SetPrec(a.lo.Prec()+1).Add(a.lo, a.hi)
 		v.Float, _ = mid.Quo(mid, big.NewFloat(2)).Float64()
 	default:
-		v.Float = a.f
+		v.Float = a.double()
 	}
 	zero := a.x != nil && a.x.Sign() == 0 || a.hi != nil && a.hi.Sign() == 0 || a.x == nil && a.hi == nil && a.f == 0
 	return v, v.Float <= math.MaxFloat64 && (v.Float >= 0x1p-1022 || zero)

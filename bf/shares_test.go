@@ -1,0 +1,195 @@
+package bf
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"testing"
+
+	"productform/cluster"
+	"productform/internal/qtest"
+
+	"pgregory.net/rapid"
+)
+
+// drawLongWays draws one to three rows of servers, of which at least one is a group whose jobs choose among more ways than a
+// word counts, and classes on one row or several. The load is that of an overloaded row at times, or near 1 in all of them.
+func drawLongWays(t *rapid.T) *cluster.Model {
+	m := &cluster.Model{}
+	rows := rapid.IntRange(1, 3).Draw(t, "rows")
+	for s := range rows {
+		most := []int{0, 90, 25, 8}[rows]
+		count := rapid.IntRange(1, most).Draw(t, "count")
+		if s == 0 {
+			count = most
+		}
+		power := int64(rapid.SampledFrom([]int{0, 0, 0, 5, 30}).Draw(t, "power"))
+		unit := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(power), nil))
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Count: count,
+			Capacity: unit.Mul(unit, big.NewRat(rapid.Int64Range(1, 9).Draw(t, "capacity"), rapid.Int64Range(1, 9).Draw(t, "over")))})
+	}
+	for i := range rapid.IntRange(1, 4).Draw(t, "classes") {
+		k := cluster.Class{Name: fmt.Sprint("c", i)}
+		for s := range rows {
+			n := m.Servers[s].Size()
+			if s == i%rows || rapid.Bool().Draw(t, "more") {
+				choose := rapid.IntRange(1, n).Draw(t, "choose")
+				if i == 0 && s == 0 {
+					choose = max(1, n/2)
+				}
+				k.Servers = append(k.Servers, cluster.Choice{Server: s, Choose: choose})
+			}
+		}
+		long := big.NewRat(rapid.Int64Range(1, 1<<60).Draw(t, "rate"), 1<<60-1) // no factor in common with the ways
+		k.ArrivalRate = long.Mul(long, capacityOf(m, k))
+		m.Classes = append(m.Classes, k)
+	}
+	slack := big.NewRat(1, rapid.SampledFrom([]int64{1e1, 1e3, 1e12, 1e18}).Draw(t, "slack"))
+	load := big.NewRat(rapid.Int64Range(1, 19).Draw(t, "load"), 20)
+	switch rapid.IntRange(0, 9).Draw(t, "kind") {
+	case 0:
+		load = new(big.Rat).Sub(big.NewRat(1, 1), slack.Mul(slack, slack))
+	case 1:
+		load = big.NewRat(1, 1)
+	case 2:
+		load = slack.Mul(slack, slack)
+	}
+	return qtest.ScaleTo(m, load)
+}
+
+// Where the numbers of ways are not held, the float engine keeps its bound and the enclosures hold the fractions; the
+// exact engine works on the ways themselves, and on one group the closed form on a recursion of its own.
+func TestSharesAgainstFractions(t *testing.T) {
+	shared := 0
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawLongWays(t)
+		jobs := rapid.IntRange(0, 3).Draw(t, "jobs")
+		want, err := Solve(m, Settings{Engine: Exact, MaxJobs: jobs})
+		for _, c := range m.Reduce() {
+			if newProblem(&c, false).shared {
+				shared++
+			}
+		}
+		for _, engine := range []Engine{Auto, Float, Enclose} {
+			r, failed := Solve(m, Settings{Engine: engine, MaxJobs: jobs, RelTol: 1e-12})
+			if engine == Float && (errors.Is(failed, errRange) || errors.Is(failed, errUndecided)) {
+				continue
+			}
+			if errors.Is(err, ErrUnstable) {
+				var a, b *UnstableError
+				if !errors.As(failed, &a) || !errors.As(err, &b) || a.ArrivalRate.Cmp(a.Capacity) < 0 {
+					t.Fatalf("%s: error %v, want %v", engine, failed, err)
+				}
+				continue
+			}
+			if err != nil || failed != nil {
+				t.Fatalf("%s: error %v, exact %v", engine, failed, err)
+			}
+			checkAgainst(t, string(engine), r, want)
+		}
+		if err == nil && len(m.Servers) == 1 && len(m.Classes) == 1 {
+			c, err := RandomAssignment(m.Servers[0].Size(), m.Servers[0].Capacity,
+				[]RandomClass{{m.Classes[0].ArrivalRate, m.Classes[0].Servers[0].Choose}})
+			if err != nil || c.Normalization.Cmp(want.Normalization.Exact) != 0 || c.ClassJobs[0].Cmp(want.Classes[0].MeanJobs.Exact) != 0 {
+				t.Errorf("closed form %v, %v", c, err)
+			}
+		}
+	})
+	if shared == 0 {
+		t.Error("no model had shares")
+	}
+}
+
+// checkAgainst holds every number of a result against the fractions of the same model.
+func checkAgainst(t *rapid.T, name string, r, want *Result) {
+	t.Helper()
+	check := func(what string, i int, got, w *big.Rat, low, high *big.Float) {
+		t.Helper()
+		f, _ := got.Float64()
+		if e := relativeError(f, w); e > r.RelativeErrorBound && w.Cmp(leastNormal) >= 0 {
+			t.Errorf("%s: %s %d = %v, want %v: relative error %g, bound %g", name, what, i, f, w.FloatString(20), e, r.RelativeErrorBound)
+		}
+		if low != nil {
+			l, _ := low.Rat(nil)
+			h, _ := high.Rat(nil)
+			if l.Cmp(w) > 0 || h.Cmp(w) < 0 {
+				t.Errorf("%s: %s %d = [%v, %v] does not hold %v", name, what, i, low, high, w)
+			}
+		}
+	}
+	rat := func(f float64) *big.Rat { return new(big.Rat).SetFloat64(f) }
+	if r.Normalization != nil && want.Normalization != nil {
+		check("Z", 0, rat(r.Normalization.Float), want.Normalization.Exact, r.Normalization.Low, r.Normalization.High)
+	}
+	for i, k := range want.Classes {
+		g := r.Classes[i].MeanJobs
+		check("jobs of class", i, rat(g.Float), k.MeanJobs.Exact, g.Low, g.High)
+	}
+	for s, k := range want.Servers {
+		g := r.Servers[s].Utilization
+		check("utilization of server", s, rat(g.Float), k.Utilization.Exact, g.Low, g.High)
+	}
+	for n, p := range want.JobsDistribution {
+		g := r.JobsDistribution[n]
+		check("probability of jobs", n, rat(g.Float), p.Exact, g.Low, g.High)
+		if p.Exact.Cmp(leastNormal) < 0 { // the bound, and the spacing of float64 there
+			gap := rat(g.Float)
+			gap.Abs(gap.Sub(gap, p.Exact))
+			most := new(big.Rat).Mul(p.Exact, rat(r.RelativeErrorBound))
+			if gap.Cmp(most.Add(most, rat(0x1p-1074))) > 0 {
+				t.Errorf("%s: probability of %d jobs = %v, want %v", name, n, g.Float, p.Float)
+			}
+		}
+	}
+}
+
+var leastNormal = new(big.Rat).SetFloat64(0x1p-1022) // never changed
+
+// Shares of small groups, forced upon problems that hold the ways in a word, give the answer of the literal recursion over sets of servers.
+func TestSharesAgainstLiteral(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, true, rapid.Bool().Draw(t, "long"))
+		want := qtest.Solve(m)
+		for _, c := range m.Reduce() {
+			p := sharedProblem(&c)
+			if len(c.Model.Servers) == 0 {
+				continue
+			}
+			for _, engine := range []Engine{Float, Enclose} {
+				l := &plan{component: &c, problem: p, lattice: SymmetricLattice}
+				prec := uint(0)
+				if engine == Enclose {
+					prec = 320
+				}
+				got, err := l.measure(engine, prec, 1<<30)
+				if errors.Is(err, errRange) {
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				check := func(name string, v value, w *big.Rat) {
+					t.Helper()
+					x, _ := v.export()
+					if engine == Enclose {
+						if !inside(x, w) || v.width() > 1e-30 {
+							t.Errorf("%s = [%v, %v], want %v", name, x.Low, x.High, w)
+						}
+					} else if relativeError(x.Float, w) > v.e || v.e > 1e-10 {
+						t.Errorf("%s = %v, want %v: bound %g", name, x.Float, w, v.e)
+					}
+				}
+				for i, rows := range c.Classes {
+					sum := new(big.Rat)
+					for _, row := range rows {
+						sum.Add(sum, want.MeanJobs[row])
+					}
+					check(fmt.Sprint("jobs of class ", i), got.jobs[i], sum)
+				}
+				for s, rows := range c.Servers {
+					check(fmt.Sprint("busy server ", s), got.busy[s], want.Busy[rows[0]])
+				}
+			}
+		}
+	})
+}
