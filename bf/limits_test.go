@@ -10,7 +10,10 @@ import (
 
 	"productform/cluster"
 	"productform/internal/input"
+	"productform/internal/qtest"
 	"productform/num"
+
+	"pgregory.net/rapid"
 )
 
 func readModel(t *testing.T, text string) *cluster.Model {
@@ -106,6 +109,54 @@ func TestAnswersBeyondFloat(t *testing.T) {
 			}
 		}
 	}
+}
+
+// drawFarApart draws a stable model whose capacities and rates differ by up to 10^60, or some rates by up to 10^150.
+func drawFarApart(t *rapid.T) *cluster.Model {
+	o := qtest.Options{Servers: 4, Classes: 4, Stable: true, ZeroCapacities: rapid.Bool().Draw(t, "zero capacities")}
+	if rapid.Bool().Draw(t, "groups") {
+		o.Count = 3
+	}
+	m := rapid.Custom(func(t *rapid.T) *cluster.Model { return qtest.DrawModel(t, o) }).
+		Filter(func(m *cluster.Model) bool { return qtest.Combinations(m) <= 8 }).Draw(t, "model")
+	power := func(label string, powers ...int) *big.Rat {
+		return num.MustRat(fmt.Sprintf("1e%d", rapid.SampledFrom(powers).Draw(t, label)))
+	}
+	if rapid.Bool().Draw(t, "far apart capacities") {
+		for s := range m.Servers {
+			m.Servers[s].Capacity = new(big.Rat).Mul(m.Servers[s].Capacity, power("capacity times", 0, 0, 20, 40, 60))
+		}
+		m = qtest.ScaleTo(m, big.NewRat(rapid.Int64Range(1, 19).Draw(t, "load again"), 20))
+	}
+	for i := range m.Classes { // less load is stable still
+		m.Classes[i].ArrivalRate = new(big.Rat).Mul(m.Classes[i].ArrivalRate, power("rate times", 0, 0, -9, -16, -40, -80, -150))
+	}
+	return m
+}
+
+// Utilizations of 1e-150 beside others of 19/20 take more digits than enclosures start with, not another model: every
+// answer is within its bound of the fraction, and held by its enclosure, on every lattice.
+func TestLoadsFarApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawFarApart(t)
+		jobs := rapid.IntRange(0, 3).Draw(t, "jobs")
+		want, err := Solve(m, Settings{Engine: Exact, MaxJobs: jobs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lattice := rapid.SampledFrom(lattices).Draw(t, "lattice")
+		for _, engine := range []Engine{Auto, Float, Enclose} {
+			r, err := Solve(m, Settings{Engine: engine, Lattice: lattice, MaxJobs: jobs})
+			if engine == Float && (errors.Is(err, errRange) || errors.Is(err, errUndecided)) ||
+				isInput(err) && lattice != "" && lattice != SymmetricLattice && !strings.Contains(err.Error(), "1e±308") {
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s %s: %v", engine, lattice, err)
+			}
+			checkAgainst(t, fmt.Sprint(engine, " ", lattice), r, want)
+		}
+	})
 }
 
 // Models whose tables would pass the memory allowed are refused before they are made.

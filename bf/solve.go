@@ -331,6 +331,7 @@ func (t *rows) result(m *cluster.Model, s Settings, engine Engine) (*Result, err
 	switch {
 	case engine == Float && (!fits || math.IsInf(r.RelativeErrorBound, 1)):
 		return nil, errRange
+	case engine == Enclose && r.width > s.relTol(): // more bits are due, and say what the answers are
 	case !fits:
 		return nil, input.Errorf("model", "an answer beyond 1e±308", "answers within the range of float64: count time, or work, in other units")
 	}
