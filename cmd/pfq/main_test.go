@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"productform/bf"
 )
 
 // pfq runs one command line in this process.
@@ -215,10 +218,11 @@ func TestBadUsage(t *testing.T) {
 		{"solve good.json --tol NaN", "pfq: --tol = NaN: want a number >= 1e-300 and < 1\n"},
 		{"solve good.json --tol tiny", "pfq: --tol = tiny: want a number >= 1e-300 and < 1\n"},
 		{"solve good.json --tol 1e-400", "pfq: --tol = 1e-400: want a number >= 1e-300 and < 1\n"},
-		{"solve good.json --distribution 0", "pfq: --distribution = 0: want an integer in 1..1000000"},
-		{"solve good.json --distribution -3", "pfq: --distribution = -3: want an integer in 1..1000000"},
-		{"solve good.json --distribution 1.5", "pfq: --distribution = 1.5: want an integer in 1..1000000\n"},
-		{"solve good.json --distribution 9999999999999999999", "pfq: --distribution = 9999999999999999999: want an integer in 1..1000000\n"},
+		{"solve good.json --distribution 0", "pfq: --distribution = 0: want an integer in 1..10000\n"},
+		{"solve good.json --distribution 10001", "pfq: --distribution = 10001: want an integer in 1..10000\n"},
+		{"solve good.json --distribution -3", "pfq: --distribution = -3: want an integer in 1..10000\n"},
+		{"solve good.json --distribution 1.5", "pfq: --distribution = 1.5: want an integer in 1..10000\n"},
+		{"solve good.json --distribution 9999999999999999999", "pfq: --distribution = 9999999999999999999: want an integer in 1..10000\n"},
 		{"solve good.json --memory 0", "pfq: --memory = 0: want an integer in 1..1048576\n"},
 		{"solve good.json --memory 1e3", "pfq: --memory = 1e3: want an integer in 1..1048576\n"},
 		{"solve good.json --scale 1,-1", "pfq: --scale = 1,-1: want numbers >= 0, separated by commas\n"},
@@ -569,5 +573,40 @@ func TestEndlessFiles(t *testing.T) {
 		if stdout, stderr, status := pfq("", strings.Fields(args)...); status != 2 || stdout != "" || stderr != "pfq: "+want+"\n" {
 			t.Errorf("%s: status %d, %q, want %s", args, status, stderr, want)
 		}
+	}
+}
+
+// Jobs that choose half of 12000 servers have ways of 12000 bits, which are not written out: the closed form of random
+// assignment in float64 gives their mean number.
+func TestSolveLongWays(t *testing.T) {
+	const model = `{"servers": [{"name": "g", "capacity": 1, "count": 12000}],
+		"classes": [{"name": "a", "arrival_rate": 6000, "servers": [{"group": "g", "choose": 6000}]}]}`
+	jobs, bound, err := bf.RandomAssignmentFloat(12000, 6000, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, engine := range []string{"auto", "float", "enclose"} {
+		stdout, stderr, status := pfq(model, "solve", "-", "--engine", engine, "--memory", "16", "--format", "json")
+		var got struct {
+			Jobs  float64 `json:"mean_jobs"`
+			Bound float64 `json:"relative_error_bound"`
+		}
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || status != 0 {
+			t.Fatalf("%s: status %d, %v, stderr %s", engine, status, err, stderr)
+		}
+		if math.Abs(got.Jobs-jobs) > (got.Bound+bound)*jobs*1.01 {
+			t.Errorf("%s: mean jobs %v ± %g, want %v ± %g", engine, got.Jobs, got.Bound, jobs, bound)
+		}
+	}
+	stdout, _, status := pfq(model, "solve", "-", "--scale", "0.5,3")
+	if status != 1 || !strings.Contains(stdout, "3      unstable: a") {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+	if stdout, _, status = pfq(strings.Replace(model, "6000,", "12000,", 1), "solve", "-"); status != 1 || !strings.Contains(stdout, "unstable") {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+	_, stderr, status := pfq(model, "solve", "-", "--engine", "exact")
+	if status != 2 || !strings.Contains(stderr, "--engine = exact: want a smaller model") || !strings.Contains(stderr, "MiB") {
+		t.Errorf("status %d, %s", status, stderr)
 	}
 }

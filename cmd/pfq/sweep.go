@@ -25,11 +25,19 @@ func (f *solveFlags) sweep(m *cluster.Model, stderr io.Writer) (answer []byte, s
 	points := make([]point, len(f.factors))
 	var factors []*big.Rat // those that are stable
 	for i, factor := range f.factors {
+		points[i].factor = factor
+		if longWays(m) {
+			float := f.settings()
+			float.Engine, float.MaxJobs = bf.Float, 0
+			if _, err := bf.Solve(scaled(m, factor), float); !errors.Is(err, bf.ErrUnstable) {
+				factors = append(factors, factor) // or the sweep will say what is wrong
+				continue
+			}
+		}
 		verdict, err := stability.Cluster(scaled(m, factor))
 		if err != nil {
 			return nil, false, err
 		}
-		points[i].factor = factor
 		if verdict.Stable {
 			factors = append(factors, factor)
 		} else {
