@@ -173,8 +173,8 @@ func longWays(c *cluster.Component, engine Engine, s Settings) error {
 
 // bytes estimates the memory of the tables. Graphs hold about 40 bytes a state and 16 a term, and a big integer for each
 // count of servers of a group; on the symmetric lattice also the number of ways for each class. Enclosures keep two
-// numbers a state, or three, for either bound. The exact engine counts its own numbers, too. It is +Inf beyond the 2^31
-// states, terms and entries that a graph can number.
+// numbers a state, or three, for either bound. The exact engine counts its numbers by themselves, too; the sweeps of the
+// derivatives keep several. It is +Inf beyond the 2^31 states, terms and entries that a graph can number.
 func (l *plan) bytes(engine Engine, prec uint, maxJobs int) float64 {
 	p := l.problem
 	long := 0.0 // bytes of an integer that does not fit into a word
@@ -223,7 +223,7 @@ func (l *plan) bytes(engine Engine, prec uint, maxJobs int) float64 {
 	case engine == Enclose:
 		perState += numbers * bigFloatBytes(prec)
 	default:
-		perState += 3 * 64
+		perState += 480
 	}
 	if maxJobs > 0 {
 		if l.onTable(engine) {
