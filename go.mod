@@ -4,9 +4,9 @@ go 1.26.0
 
 require (
 	github.com/cockroachdb/apd/v3 v3.2.3
-	github.com/goccy/go-yaml v1.19.2
 	github.com/google/go-cmp v0.7.0
 	github.com/spf13/cobra v1.10.2
+	go.yaml.in/yaml/v4 v4.0.0
 	golang.org/x/image v0.46.0
 	golang.org/x/sync v0.24.0
 	gonum.org/v1/gonum v0.17.0

@@ -26,7 +26,8 @@ func ReadJSON(r io.Reader) (*Model, error) { return read(r, tree.JSON) }
 
 // ReadYAML reads a model from a YAML text of one document with the fields of [ReadJSON].
 // Numbers are in base ten: 1_000, 0x10, 010, .inf and .nan are refused; an unquoted 1/2 is
-// one half. Anchors, aliases, merge keys and tags are refused. At most 32 MiB are read.
+// one half. Anchors, aliases, merge keys and tags are refused. At most 32 MiB are read, with 4,194,304 colons,
+// commas and other marks.
 func ReadYAML(r io.Reader) (*Model, error) { return read(r, tree.YAML) }
 
 // Read reads a model as JSON if its first character other than a space is { or [, else as YAML.

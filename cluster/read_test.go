@@ -112,6 +112,47 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
+// Long lines of flow YAML with names such as rack:1 without quotes, indented however far, are the model that they are in
+// JSON.
+func TestFlowStyles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		servers, classes := rapid.IntRange(1, 400).Draw(t, "servers"), rapid.IntRange(1, 5).Draw(t, "classes")
+		quote := rapid.SampledFrom([]string{"", "", "'", `"`}).Draw(t, "quote")
+		indent := strings.Repeat(" ", rapid.SampledFrom([]int{0, 2, 7, 1500}).Draw(t, "indentation"))
+		gap := rapid.SampledFrom([]string{" ", "  ", "\n" + indent + "    ", " # c\n" + indent + "     "}).Draw(t, "gap")
+		var asJSON, block, flow []string
+		for s := range servers {
+			asJSON = append(asJSON, fmt.Sprintf(`{"name": "rack:%d", "capacity": 1.50}`, s))
+			flow = append(flow, fmt.Sprintf("{name: %srack:%d%s,%scapacity: 1.50}", quote, s, quote, gap))
+		}
+		text := "{" + `"servers": [` + strings.Join(asJSON, ", ") + `], "classes": [`
+		yaml := "servers: [" + strings.Join(flow, ","+gap) + "]\nclasses:"
+		asJSON = nil
+		for c := range classes {
+			var names, bare []string
+			for _, s := range rapid.SliceOfNDistinct(rapid.IntRange(0, servers-1), 1, servers, rapid.ID[int]).Draw(t, "servers") {
+				names, bare = append(names, fmt.Sprintf(`"rack:%d"`, s)), append(bare, fmt.Sprintf("%srack:%d%s", quote, s, quote))
+			}
+			asJSON = append(asJSON, fmt.Sprintf(`{"name": "c:%d", "arrival_rate": "1/7", "servers": [%s]}`, c, strings.Join(names, ", ")))
+			if rapid.Bool().Draw(t, "block") {
+				block = append(block, fmt.Sprintf("\n%s- name: c:%d\n%s  arrival_rate: 1/7\n%s  servers: [%s]", indent, c, indent, indent, strings.Join(bare, ","+gap)))
+			} else {
+				block = append(block, fmt.Sprintf("\n%s- {name: c:%d,%sarrival_rate: 1/7,%sservers: [%s]}", indent, c, gap, gap, strings.Join(bare, ","+gap)))
+			}
+		}
+		text += strings.Join(asJSON, ", ") + "]}"
+		yaml += strings.Join(block, "") + "\n"
+		want, err := cluster.ReadJSON(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := cluster.ReadYAML(strings.NewReader(yaml))
+		if err != nil || shape(got) != shape(want) {
+			t.Fatalf("%v\n%s", err, yaml)
+		}
+	})
+}
+
 type fataler interface {
 	Fatalf(format string, args ...any)
 }

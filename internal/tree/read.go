@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	maxFile = 64 << 20 // bytes read
-	maxYAML = 32 << 20 // bytes of YAML read; its parser takes a hundred times as much memory
+	maxFile  = 64 << 20 // bytes read
+	maxYAML  = 32 << 20 // bytes of YAML read; its parser takes a hundred times as much memory
+	maxMarks = 4 << 20  // colons, commas and so on in YAML, for each of which its parser takes about 1 KiB
 )
 
 // A Format is a way to write a tree.
@@ -30,8 +31,8 @@ const (
 )
 
 // Read reads a tree. An empty text is an error that wants what is given, such as "a model with servers and classes".
-// Of JSON at most 64 MiB are read, of YAML 32 MiB; the text is UTF-8 without control characters, with or without a
-// byte order mark.
+// Of JSON at most 64 MiB are read, of YAML 32 MiB with 4,194,304 colons, commas and other marks; the text is UTF-8 without
+// control characters, with or without a byte order mark.
 func Read(r io.Reader, format Format, want string) (*Node, error) {
 	data, err := readText(r)
 	if err != nil {
@@ -91,7 +92,7 @@ func readText(r io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	if len(data) > maxFile {
-		return nil, errTooLong(maxFile, "a text")
+		return nil, input.Errorf("", "a longer one", "a text of at most %d MiB", maxFile>>20)
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	for i := 0; i < len(data); {
@@ -108,8 +109,4 @@ func readText(r io.Reader) ([]byte, error) {
 		i += size
 	}
 	return data, nil
-}
-
-func errTooLong(limit int, what string) error {
-	return input.Errorf("", "a longer one", "%s of at most %d MiB", what, limit>>20)
 }

@@ -1,14 +1,22 @@
 package tree
 
 import (
+	"bytes"
 	"errors"
-	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"go.yaml.in/yaml/v4"
+	"go.yaml.in/yaml/v4/plugin/loaderlimits"
+
+	"productform/internal/input"
+)
+
+const (
+	mostLevels = 100 // of lists and mappings within each other: a model has some six
+	tooDeep    = "nested more deeply than any model, over 100 levels"
 )
 
 // parseYAML returns the tree of a YAML text of one document, nil if it holds nothing but comments. Anchors, aliases,
@@ -16,139 +24,147 @@ import (
 func parseYAML(data []byte) (tree *Node, err error) {
 	defer func() { // the parser is not ours: where it gives up is a bad text, not a broken invariant
 		if r := recover(); r != nil {
-			tree, err = nil, &SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("not YAML that can be read: %v", r)}
+			tree, err = nil, &SyntaxError{Line: 1, Column: 1, Reason: "not YAML that can be read"}
 		}
 	}()
-	if len(data) > maxYAML {
-		return nil, errTooLong(maxYAML, "YAML")
-	}
-	tokens := lexer.Tokenize(string(data))
-	if err := checkNesting(tokens); err != nil {
+	if data, err = checkYAML(data); err != nil {
 		return nil, err
 	}
-	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	l, err := yaml.NewLoader(bytes.NewReader(data), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthFunc(checkDepth))))
 	if err != nil {
-		var syntax yaml.Error
-		if errors.As(err, &syntax) {
-			return nil, tokenError(syntax.GetToken(), syntax.GetMessage())
-		}
-		return nil, syntaxErrorAt(data, 0, "%v", err)
+		return nil, err
 	}
-	var body ast.Node
-	for _, doc := range file.Docs {
-		if _, ok := doc.Body.(*ast.DirectiveNode); ok {
-			continue // %YAML 1.2
-		}
-		if body != nil {
-			return nil, secondDocument(doc)
-		}
-		body = doc.Body
+	var doc, more yaml.Node
+	switch err := l.Load(&doc); {
+	case err == io.EOF:
+		return nil, nil
+	case err != nil:
+		return nil, yamlError(data, err)
 	}
-	if body == nil {
+	n, err := fromYAML(doc.Content[0], 0)
+	if err != nil {
+		return nil, err
+	}
+	switch err := l.Load(&more); {
+	case err == nil:
+		return nil, nodeError(&more, secondDocument)
+	case err != io.EOF:
+		return nil, yamlError(data, err)
+	}
+	if n.Kind == Null && doc.Content[0].Value == "" {
 		return nil, nil
 	}
-	return fromYAML(body)
+	return &n, nil
 }
 
-// checkNesting refuses what no model has, for the parser recurses on it, in time and memory
-// quadratic in the depth: brackets nested deeply, blocks indented far, and many fields of
-// blocks in a row without a list between them.
-func checkNesting(tokens token.Tokens) error {
-	brackets, fields := 0, 0
-	for _, t := range tokens {
-		switch t.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			brackets++
-		case token.SequenceEndType, token.MappingEndType:
-			brackets = max(brackets-1, 0)
-		case token.SequenceEntryType:
-			fields = 0
-		case token.MappingValueType, token.MappingKeyType:
-			if brackets == 0 {
-				fields++
-			}
-		default:
-			continue
-		}
-		if brackets > 100 || fields > 1000 || brackets == 0 && t.Position.Column > 1000 {
-			return tokenError(t, "nested more deeply than any model")
-		}
+// checkDepth bounds what the parser recurses on: brackets and indentations, each for itself.
+func checkDepth(depth int, _ *loaderlimits.DepthContext) error {
+	if depth > mostLevels {
+		return errors.New(tooDeep)
 	}
 	return nil
 }
 
-func secondDocument(doc *ast.DocumentNode) error {
-	start := doc.Start // ---, if it is there
-	if start == nil && doc.Body != nil {
-		start = doc.Body.GetToken()
-	}
-	return tokenError(start, "a second document; want one model a file")
-}
+// version matches the directive of YAML 1.2, which the parser reads but does not know by its name.
+var version = regexp.MustCompile(`\A(?:[ \t\r]*(?:#.*)?\n)*%YAML[ \t]+1\.2`)
 
-// fromYAML returns the tree of a value.
-func fromYAML(n ast.Node) (*Node, error) {
-	switch n := n.(type) {
-	case nil:
-		return &Node{Kind: Null}, nil
-	case *ast.NullNode:
-		return &Node{Kind: Null}, nil
-	case *ast.BoolNode:
-		return &Node{Kind: Boolean, Text: n.Token.Value}, nil
-	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		return &Node{Kind: Number, Text: n.GetToken().Value}, nil
-	case *ast.StringNode:
-		return &Node{Kind: Text, Text: n.Value}, nil
-	case *ast.LiteralNode:
-		return &Node{Kind: Text, Text: n.Value.Value}, nil
-	case *ast.SequenceNode:
-		s := &Node{Kind: Array, Kids: make([]Node, len(n.Values))}
-		for i, v := range n.Values {
-			kid, err := fromYAML(v)
-			if err != nil {
-				return nil, err
+// checkYAML refuses what takes too much memory, about 1 KiB for each mark of the syntax, and characters that the parser
+// takes for ends of lines, as YAML 1.1 did. It returns the text in the version that the parser knows.
+func checkYAML(data []byte) ([]byte, error) {
+	if len(data) > maxYAML {
+		return nil, input.Errorf("", "a longer one", "YAML of at most %d MiB", maxYAML>>20)
+	}
+	marks := 0
+	for i, c := range data {
+		switch c {
+		case ',', ':', '[', ']', '{', '}', '"', '\'', '#', '&', '*', '!':
+			marks++
+		case '-', '?':
+			if i+1 == len(data) || data[i+1] <= ' ' {
+				marks++
 			}
-			s.Kids[i] = *kid
 		}
-		return s, nil
-	case *ast.MappingNode:
-		return fromMapping(n.Values)
-	case *ast.MappingValueNode:
-		return fromMapping([]*ast.MappingValueNode{n})
-	case *ast.AnchorNode, *ast.AliasNode:
-		return nil, tokenError(n.GetToken(), "anchors and aliases are not read; write the value in full")
-	case *ast.TagNode:
-		return nil, tokenError(n.GetToken(), "tags are not read; write the plain value")
 	}
-	return nil, tokenError(n.GetToken(), "want a plain value, a list or a mapping")
+	if marks > maxMarks {
+		return nil, input.Errorf("", "more", "YAML with at most %d colons, commas, quotes, brackets and the like", maxMarks)
+	}
+	if i := bytes.IndexAny(data, "\u0085\u2028\u2029\ufeff\ufffe\uffff"); i >= 0 {
+		c, _ := utf8.DecodeRune(data[i:])
+		return nil, syntaxErrorAt(data, i, "character %U; want it as an escape in double quotes, \"\\u%04x\"", c, c)
+	}
+	if end := len(version.Find(data)); end > 0 {
+		data = bytes.Clone(data)
+		data[end-1] = '1'
+	}
+	return data, nil
 }
 
-func fromMapping(pairs []*ast.MappingValueNode) (*Node, error) {
-	n := &Node{Kind: Object, Keys: make([]string, len(pairs)), Kids: make([]Node, len(pairs))}
-	for i, pair := range pairs {
-		switch key := pair.Key.(type) {
-		case *ast.StringNode:
-			n.Keys[i] = key.Value
-		case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode, *ast.BoolNode, *ast.NullNode:
-			n.Keys[i] = key.GetToken().Value
-		case *ast.MergeKeyNode:
-			return nil, tokenError(key.GetToken(), "merge keys are not read; write the fields in full")
-		default:
-			return nil, tokenError(key.GetToken(), "want a plain word as the name of a field")
+// fromYAML returns the tree of a value within so many lists and mappings.
+func fromYAML(y *yaml.Node, levels int) (Node, error) {
+	switch {
+	case y.Kind == yaml.AliasNode || y.Anchor != "":
+		return Node{}, nodeError(y, anchored)
+	case y.Style&yaml.TaggedStyle != 0 || y.Tag == "!":
+		return Node{}, nodeError(y, tagged)
+	case y.Kind == yaml.ScalarNode:
+		return fromScalar(y), nil
+	case levels == mostLevels:
+		return Node{}, nodeError(y, tooDeep)
+	}
+	n := Node{Kind: Array}
+	if y.Kind == yaml.MappingNode {
+		n.Kind = Object
+	}
+	for i, kid := range y.Content {
+		if n.Kind == Object && i%2 == 0 {
+			name, err := fieldName(kid)
+			if err != nil {
+				return Node{}, err
+			}
+			n.Keys = append(n.Keys, name)
+			continue
 		}
-		kid, err := fromYAML(pair.Value)
+		k, err := fromYAML(kid, levels+1)
 		if err != nil {
-			return nil, err
+			return Node{}, err
 		}
-		n.Kids[i] = *kid
+		n.Kids = append(n.Kids, k)
 	}
 	return n, nil
 }
 
-// tokenError returns a [SyntaxError] at a token.
-func tokenError(t *token.Token, reason string) error {
-	e := &SyntaxError{Line: 1, Column: 1, Reason: reason}
-	if t != nil && t.Position != nil {
-		e.Line, e.Column = t.Position.Line, t.Position.Column
+// fieldName returns the name of a field, numbers and true as they are written.
+func fieldName(y *yaml.Node) (string, error) {
+	switch _, err := fromYAML(y, 0); {
+	case err != nil:
+		return "", err
+	case y.Kind != yaml.ScalarNode || y.Value == "" && y.Style == 0:
+		return "", nodeError(y, "want a plain word as the name of a field")
+	case y.Value == "<<" && y.Style == 0:
+		return "", nodeError(y, "merge keys are not read; write the fields in full")
 	}
-	return e
+	return y.Value, nil
+}
+
+var yamlNumber = regexp.MustCompile(`^([-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
+
+// fromScalar returns what a scalar is in the core schema of YAML 1.2: the parser has some of version 1.1.
+func fromScalar(y *yaml.Node) Node {
+	if y.Style != 0 { // quoted, or after | or >
+		return Node{Kind: Text, Text: y.Value}
+	}
+	switch y.Value {
+	case "", "~", "null", "Null", "NULL":
+		return Node{Kind: Null}
+	case "true", "True", "TRUE", "false", "False", "FALSE":
+		return Node{Kind: Boolean, Text: strings.ToLower(y.Value)}
+	}
+	if yamlNumber.MatchString(y.Value) {
+		return Node{Kind: Number, Text: y.Value}
+	}
+	return Node{Kind: Text, Text: y.Value}
+}
+
+func nodeError(y *yaml.Node, reason string) error {
+	return &SyntaxError{Line: y.Line, Column: y.Column, Reason: reason}
 }
