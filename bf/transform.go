@@ -108,12 +108,13 @@ func addTo[T int64 | float64](a, b []T) {
 	}
 }
 
-// addQuarters does two elements at once: b and c take a, and d takes them all.
+// addQuarters does two elements at once: b and c take a, and d takes them all. The additions are those of one
+// element after the other, so that the digits do not depend on which elements are taken together.
 func addQuarters[T int64 | float64](a, b, c, d []T) {
 	b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
 	for i, x := range a {
 		y, z := b[i]+x, c[i]+x
-		d[i] += y + c[i]
+		d[i] = (d[i] + c[i]) + y
 		b[i], c[i] = y, z
 	}
 }

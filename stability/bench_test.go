@@ -103,3 +103,40 @@ func BenchmarkRank(b *testing.B) {
 		})
 	}
 }
+
+// chainOf has n classes of rate 1/2 on servers of capacity 1: class i on servers i to i+next, in the order given, if any.
+func chainOf(n, next int, order []int) *cluster.Model {
+	m := &cluster.Model{}
+	for s := range n + next {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1, 1)})
+	}
+	for i := range n {
+		if order != nil {
+			i = order[i]
+		}
+		chosen := make([]int, next+1)
+		for k := range chosen {
+			chosen[k] = i + k
+		}
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(chosen...)})
+	}
+	return m
+}
+
+// Classes alike, of which all sets of some size tie, each on its own server or chained.
+func BenchmarkAlike(b *testing.B) {
+	const n = 100_000
+	shuffled := rand.New(rand.NewPCG(1, 2)).Perm(n)
+	for _, c := range []struct {
+		name string
+		m    *cluster.Model
+	}{{"separate", chainOf(n, 0, nil)}, {"chained", chainOf(n, 1, nil)}, {"chained/order=shuffled", chainOf(n, 1, shuffled)}} {
+		b.Run(fmt.Sprintf("classes=%d/%s", n, c.name), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Cluster(c.m); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

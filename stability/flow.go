@@ -1,5 +1,7 @@
 package stability
 
+import "slices"
+
 // A network carries a flow from classes to servers along their compatibilities, the edges,
 // which have no limit of their own. Class i has need[i] more to send, server s room for
 // slack[s] more. In the residual graph a class leads to all its servers, and a server to the
@@ -15,6 +17,7 @@ type network struct {
 	// used[base[s]:][:count[s]] lists, in no order, the edges to server s with positive flow.
 	base, count, used []int32
 	place             []int32 // place[e] is the position of edge e in used
+	into              []int32 // into[base[s]:base[s+1]] lists all edges to server s
 
 	// A search numbers the classes and servers it reaches by their distance, from 1.
 	classLevel, serverLevel []int32
@@ -50,7 +53,30 @@ func newNetwork(servers [][]int32, numServers int) *network {
 	g.flow = make([]wide, len(g.head))
 	g.used = make([]int32, len(g.head))
 	g.place = make([]int32, len(g.head))
+	g.into = make([]int32, len(g.head))
+	next := slices.Clone(g.base)
+	for e, s := range g.head {
+		g.into[next[s]] = int32(e)
+		next[s]++
+	}
 	return g
+}
+
+// fill does what maximize does, in less time where paths are long, as in a chain of classes whose slack is at
+// one end, or in little pieces: needs are not bound to go all the way to slack. Limits must be those of the network,
+// none cut as in [network.solve].
+func (g *network) fill() {
+	const long = 32 // few networks but chains and grids have shortest paths of so many classes
+	together := false
+	for g.search() {
+		if g.deepest <= long {
+			g.augmentAll(together)
+			continue
+		}
+		g.measure()
+		g.spread()
+		together = true
+	}
 }
 
 // maximize pushes as much of the needs of the sources as finds room, by Dinic's method:
@@ -59,23 +85,105 @@ func newNetwork(servers [][]int32, numServers int) *network {
 // minimum cut. Only the part of the graph that is reached is touched.
 func (g *network) maximize() {
 	for g.search() {
-		for _, i := range g.sources {
-			if !g.need[i].isZero() {
-				g.augment(i)
+		g.augmentAll(false)
+	}
+}
+
+func (g *network) augmentAll(together bool) {
+	for _, i := range g.sources {
+		if !g.need[i].isZero() {
+			g.augment(i, together)
+		}
+	}
+}
+
+// spread moves the needs of all classes towards slack, as far as each can go, after measure. Classes in
+// need give way from far to near: they take the room of classes nearer to slack, which are in need in
+// their place. So needs that go the same way go together, once over each edge, however long the way is. A class that is
+// still in need after its turn is farther from slack then (push-relabel with exact distances; Goldberg
+// and Tarjan, "A new approach to the maximum-flow problem", Journal of the ACM 35, 1988).
+func (g *network) spread() {
+	for k := len(g.classes) - 1; k >= 0; k-- {
+		if i := g.classes[k]; !g.need[i].isZero() {
+			g.yield(i)
+		}
+	}
+}
+
+// measure finds the distances of classes and servers to slack, up to those classes in need that have a way
+// there.
+func (g *network) measure() {
+	g.clearLevels()
+	inNeed := 0
+	for _, x := range g.need {
+		if !x.isZero() {
+			inNeed++
+		}
+	}
+	for s, x := range g.slack {
+		if inNeed > 0 && !x.isZero() {
+			g.reachServer(int32(s), 1, 0)
+		}
+	}
+	for c, s := 0, 0; s < len(g.servers) && inNeed > 0; {
+		level := g.serverLevel[g.servers[s]]
+		for end := len(g.servers); s < end; s++ {
+			t := g.servers[s]
+			for _, e := range g.into[g.base[t]:g.base[t+1]] {
+				if i := g.tail[e]; g.classLevel[i] == 0 {
+					g.reachClass(i, level)
+					if !g.need[i].isZero() {
+						inNeed--
+					}
+				}
 			}
+		}
+		for end := len(g.classes); c < end; c++ {
+			i := g.classes[c]
+			for e := g.first[i]; e < g.first[i+1]; e++ {
+				if t := g.head[e]; g.serverLevel[t] == 0 && !g.flow[e].isZero() {
+					g.reachServer(t, level+1, g.count[t])
+				}
+			}
+		}
+	}
+}
+
+// yield moves the need of class i to slack, or to classes one step nearer to it.
+func (g *network) yield(i int32) {
+	for e := g.first[i]; e < g.first[i+1]; e++ {
+		s := g.head[e]
+		if g.serverLevel[s] != g.classLevel[i] {
+			continue
+		}
+		if amount := least(g.need[i], g.slack[s]); !amount.isZero() {
+			g.slack[s] = g.slack[s].minus(amount)
+			g.need[i] = g.need[i].minus(amount)
+			g.add(e, amount)
+		}
+		for !g.need[i].isZero() && g.serverNext[s] > 0 {
+			f := g.used[g.base[s]+g.serverNext[s]-1]
+			if j := g.tail[f]; g.classLevel[j] == g.classLevel[i]-1 {
+				amount := least(g.need[i], g.flow[f])
+				g.need[i] = g.need[i].minus(amount)
+				g.need[j] = g.need[j].plus(amount)
+				g.take(f, amount)
+				g.add(e, amount)
+				if !g.flow[f].isZero() {
+					return
+				}
+			}
+			g.serverNext[s]-- // f is done; what took its place in used is done before
+		}
+		if g.need[i].isZero() {
+			return
 		}
 	}
 }
 
 // search measures distances from the sources in need, up to the nearest servers with slack, and reports whether there are any.
 func (g *network) search() bool {
-	for _, i := range g.classes {
-		g.classLevel[i] = 0
-	}
-	for _, s := range g.servers {
-		g.serverLevel[s] = 0
-	}
-	g.classes, g.servers = g.classes[:0], g.servers[:0]
+	g.clearLevels()
 	for _, i := range g.sources {
 		if !g.need[i].isZero() {
 			g.reachClass(i, 1)
@@ -88,9 +196,7 @@ func (g *network) search() bool {
 			i := g.classes[c]
 			for _, t := range g.head[g.first[i]:g.first[i+1]] {
 				if g.serverLevel[t] == 0 {
-					g.serverLevel[t] = level
-					g.serverNext[t] = 0
-					g.servers = append(g.servers, t)
+					g.reachServer(t, level, 0)
 					met = met || !g.slack[t].isZero()
 				}
 			}
@@ -111,15 +217,32 @@ func (g *network) search() bool {
 	return false
 }
 
+// clearLevels forgets what the last search reached.
+func (g *network) clearLevels() {
+	for _, i := range g.classes {
+		g.classLevel[i] = 0
+	}
+	for _, s := range g.servers {
+		g.serverLevel[s] = 0
+	}
+	g.classes, g.servers = g.classes[:0], g.servers[:0]
+}
+
 func (g *network) reachClass(i, level int32) {
 	g.classLevel[i] = level
 	g.classNext[i] = g.first[i]
 	g.classes = append(g.classes, i)
 }
 
+func (g *network) reachServer(s, level, next int32) {
+	g.serverLevel[s] = level
+	g.serverNext[s] = next
+	g.servers = append(g.servers, s)
+}
+
 // augment pushes what it can of the need of class i along shortest paths, depth first. The path
 // alternates: an edge of a class, then an edge that gives back flow at its server, and so on.
-func (g *network) augment(source int32) {
+func (g *network) augment(source int32, together bool) {
 	g.path = g.path[:0]
 	for i := source; ; {
 		e, ok := g.nextServer(i)
@@ -137,7 +260,7 @@ func (g *network) augment(source int32) {
 		g.path = append(g.path, e)
 		s := g.head[e]
 		if !g.slack[s].isZero() {
-			g.push(source)
+			g.push(source, together)
 			if g.need[source].isZero() {
 				return
 			}
@@ -181,28 +304,32 @@ func (g *network) advance(s int32) int32 {
 	return i
 }
 
-// push sends along the path what fits, and cuts the path behind the server before the first edge that ran dry.
-func (g *network) push(source int32) {
-	end := g.head[g.path[len(g.path)-1]]
+// push sends along the path what fits, and cuts the path behind the server before the first edge that ran
+// dry. If together is set, the last class on the path is handed what all edges but not the slack have room for.
+func (g *network) push(source int32, together bool) {
+	last := len(g.path) - 1
+	end := g.head[g.path[last]]
 	amount := g.need[source]
-	if g.slack[end].less(amount) {
-		amount = g.slack[end]
+	for k := 1; k < last; k += 2 {
+		amount = least(amount, g.flow[g.path[k]])
 	}
-	for k := 1; k < len(g.path); k += 2 {
-		if f := g.flow[g.path[k]]; f.less(amount) {
-			amount = f
-		}
+	final := least(amount, g.slack[end])
+	if !together {
+		amount = final
 	}
 	g.need[source] = g.need[source].minus(amount)
-	g.slack[end] = g.slack[end].minus(amount)
+	g.slack[end] = g.slack[end].minus(final)
 	keep := len(g.path)
-	for k, e := range g.path {
+	for k, e := range g.path[:last] {
 		if k%2 == 0 {
 			g.add(e, amount)
 		} else if g.take(e, amount); keep == len(g.path) && g.flow[e].isZero() {
 			keep = k
 		}
 	}
+	i := g.tail[g.path[last]]
+	g.need[i] = g.need[i].plus(amount.minus(final))
+	g.add(g.path[last], final)
 	g.path = g.path[:keep]
 }
 

@@ -18,8 +18,11 @@ func (a *subset) before(b *subset) bool {
 	if b == nil || a == nil {
 		return a != nil
 	}
-	return cmp.Or(a.margin.Cmp(b.margin), len(a.classes)-len(b.classes), slices.Compare(a.classes, b.classes)) < 0
+	return cmp.Or(a.margin.Cmp(b.margin), compareRows(a.classes, b.classes)) < 0
 }
+
+// compareRows compares lists by length, then by first rows.
+func compareRows(a, b []int) int { return cmp.Or(len(a)-len(b), slices.Compare(a, b)) }
 
 // margin returns the set of least margin, given the verdict and the bottleneck.
 func (g *graph) margin(r *Result, tight cut) (*subset, error) {
@@ -59,7 +62,8 @@ func (g *graph) subsetOf(c cut) *subset {
 // Start from a flow of all λ_i. What class i can send beyond λ_i is the least margin of the sets
 // that contain i, and those are behind us once i is done: the sets that remain are those of a
 // network without i, whose flow is taken back. So slack grows, and most classes soon find more
-// than the least margin known close by; there the search for them ends.
+// than the least margin known close by; there the search for them ends. Many sets may attain the
+// least margin, as where classes are alike: only what the search has reached of each is looked at.
 func (g *graph) leastOfSingles(tight cut) *subset {
 	bound := g.marginBound(tight)
 	if bound == nil {
@@ -77,7 +81,8 @@ func (g *graph) leastOfSingles(tight cut) *subset {
 	}
 	g.solve(g.load, g.capacity)
 	limit := wideOf(bound)
-	var best *subset
+	var best cut
+	var bestRows []int // of the classes of best, once a set of margin limit is found
 	source := make([]int32, 1)
 	for i := range int32(len(g.load)) {
 		if !g.single[i] {
@@ -90,16 +95,20 @@ func (g *graph) leastOfSingles(tight cut) *subset {
 			g.network.need[i] = more
 			g.maximize()
 			if left := g.network.need[i]; !left.isZero() {
-				limit = more.minus(left)
-				if candidate := g.subsetOf(cut{g.classes, g.servers}); candidate.before(best) {
-					best = candidate
+				margin, rows := more.minus(left), g.rowsOf(g.classes)
+				if bestRows == nil || margin.less(limit) || compareRows(rows, bestRows) < 0 {
+					best, bestRows = cut{slices.Clone(g.classes), slices.Clone(g.servers)}, rows
 				}
+				limit = margin
 				g.network.need[i] = wide{}
 			}
 		}
 		g.release(i)
 	}
-	return best
+	if bestRows == nil {
+		return nil
+	}
+	return g.subsetOf(best)
 }
 
 // slackAt returns the slack of the servers of class i together.

@@ -44,7 +44,7 @@ func (g *network) solve(need, capacity []*big.Int) []*big.Int {
 			g.sources = append(g.sources, int32(i))
 		}
 	}
-	g.maximize()
+	g.fill()
 	if rest == 0 {
 		return nil
 	}

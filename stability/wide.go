@@ -25,6 +25,13 @@ func (a wide) minus(b wide) wide {
 	return wide{a.hi - b.hi - borrow, lo}
 }
 
+func least(a, b wide) wide {
+	if b.less(a) {
+		return b
+	}
+	return a
+}
+
 // shift returns a·2^k for k >= 64 and a below 2^(128-k).
 func (a wide) shift(k uint) wide { return wide{a.lo << (k - 64), 0} }
 
