@@ -17,8 +17,9 @@ import (
 // lowest server of K, they are those of K∖{t}∖{s}, which are known, less what the classes
 // through t that avoid s tie together.
 //
-// It gives up, returning nil, as soon as more than limit terms, or work as long, are needed.
-func connectedGraph(p *problem, limit int) (g *graph, overloaded int) {
+// It gives up, returning nil, as soon as more than limit terms, or work as long, are needed; else
+// it returns how much of the limit was.
+func connectedGraph(p *problem, limit int) (g *graph, used, overloaded int) {
 	n := len(p.groups)
 	b := &connectedBuilder{p: p, words: (n + 63) / 64, limit: limit, slots: make([]int32, 1<<10),
 		through: make([][]int32, n), seen: make([]int32, len(p.classes)), g: newGraph(ConnectedLattice, 1<<10, 1<<14)}
@@ -38,9 +39,9 @@ func connectedGraph(p *problem, limit int) (g *graph, overloaded int) {
 		all.put(s)
 	}
 	if b.state(all) < 0 {
-		return nil, -1
+		return nil, limit, -1
 	}
-	return b.g, b.g.close(p)
+	return b.g, limit - b.limit, b.g.close(p)
 }
 
 // A serverSet is a set of servers, 64 to a word.

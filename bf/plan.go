@@ -16,7 +16,8 @@ type plan struct {
 	lattice   Lattice
 	why       string
 	states    float64
-	graph     *graph // built when first needed; nil for the sweeps over tables of subsets
+	graph     *graph  // built when first needed; nil for the sweeps over tables of subsets
+	counted   float64 // terms of connected sets, or work as long, that the choice of the connected lattice took
 }
 
 // Connected sets are counted where the other lattices have more than many terms, up to 1/gain of
@@ -119,21 +120,20 @@ func (l *plan) elements() int {
 	return len(l.problem.groups)
 }
 
+const bytesPerTerm = 48 // of a graph of connected sets
+
 // connect builds the graph of connected sets, if it has at most limit terms and fits into memory.
 func (l *plan) connect(s Settings, limit float64) error {
-	const (
-		perTerm = 48  // bytes
-		most    = 2e7 // terms: it takes some seconds to find so many
-	)
-	limit = min(limit, float64(s.maxBytes())/perTerm, most)
-	g, overloaded := connectedGraph(l.problem, int(limit))
+	const most = 2e7 // terms: it takes some seconds to find so many
+	limit = min(limit, float64(s.maxBytes())/bytesPerTerm, most)
+	g, used, overloaded := connectedGraph(l.problem, int(limit))
 	if g == nil {
 		return input.Errorf("model", fmt.Sprintf("%d servers", len(l.problem.groups)), "at most %.3g terms over connected sets of servers", limit)
 	}
 	if overloaded >= 0 {
 		return l.problem.overloadedState(g, overloaded)
 	}
-	l.graph, l.states = g, float64(g.states())
+	l.graph, l.states, l.counted = g, float64(g.states()), float64(used)
 	return nil
 }
 
@@ -262,6 +262,11 @@ func (l *plan) tableBytes(engine Engine, prec uint) float64 {
 		}
 	}
 	return float64(entries) * (8 + bigFloatBytes(max(prec, floatShares)+128))
+}
+
+// memory estimates the memory of the plan, its choice included.
+func (l *plan) memory(engine Engine, prec uint, maxJobs int) float64 {
+	return max(l.bytes(engine, prec, maxJobs), bytesPerTerm*l.counted)
 }
 
 // build makes the graph of the plan, for an engine of this precision.

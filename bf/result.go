@@ -69,6 +69,8 @@ type Part struct {
 	Why     string // why this lattice
 	Classes []int  // rows of the model's classes in this component
 	Servers []int  // rows of the model's servers in this component
+
+	bytes float64 // estimate of the memory it took
 }
 
 // A ClassResult holds the measures of one class.

@@ -215,7 +215,7 @@ func (t *rows) solve(m *cluster.Model, c *cluster.Component, l *plan, engine Eng
 		}
 		t.distribution = z
 	}
-	part := Part{Lattice: l.lattice, States: int(l.states), Why: l.why}
+	part := Part{Lattice: l.lattice, States: int(l.states), Why: l.why, bytes: l.memory(engine, prec, s.MaxJobs)}
 	for _, list := range c.Classes {
 		part.Classes = append(part.Classes, list...)
 	}

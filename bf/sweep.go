@@ -13,8 +13,10 @@ import (
 
 // LoadSweep solves m once for each factor, with all arrival rates multiplied by it, and returns the
 // results in the order of the factors (factors >= 0). Points run side by side, one on each core, unless
-// their tables are so large that one point keeps all cores busy; the numbers do not depend on that.
-// The largest factor is solved first. A factor that fails ends the sweep: the error, as of [Solve], names it.
+// their tables are so large that one point keeps all cores busy. They share Settings.MaxBytes; a point that
+// needs more than its share is solved once more when it has all of it, so that neither the numbers nor what is refused
+// depend on how many cores there are. The largest factor is solved first. A factor that fails ends the sweep: the
+// error, as of [Solve], names it.
 func LoadSweep(m *cluster.Model, factors []*big.Rat, s Settings) ([]*Result, error) {
 	for i, f := range factors {
 		if f == nil || f.Sign() < 0 {
@@ -43,21 +45,15 @@ func LoadSweep(m *cluster.Model, factors []*big.Rat, s Settings) ([]*Result, err
 	if err := solve(largest, s); err != nil {
 		return nil, err
 	}
-	states := 0
-	for _, p := range results[largest].Parts {
-		states = max(states, p.States)
-	}
-	workers := 1
-	if states < 1<<leafBits {
-		workers = runtime.GOMAXPROCS(0)
-		s.MaxBytes = s.maxBytes() / int64(workers)
-	}
+	workers := sideBySide(results[largest].Parts, s)
+	shared := s
+	shared.MaxBytes = s.maxBytes() / int64(workers)
 	errs := make([]error, len(factors))
 	var next atomic.Int64 // the next point
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
-			s := s
+			s := shared
 			s.spare = new([]float64)
 			for i := int(next.Add(1)) - 1; i < len(factors); i = int(next.Add(1)) - 1 {
 				if i != largest {
@@ -67,12 +63,28 @@ func LoadSweep(m *cluster.Model, factors []*big.Rat, s Settings) ([]*Result, err
 		})
 	}
 	group.Wait()
-	for _, err := range errs {
+	for i, err := range errs {
+		if workers > 1 && isInput(err) {
+			err = solve(i, s)
+		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return results, nil
+}
+
+// sideBySide returns how many points with the parts of this one are solved at a time. Each has memory for the
+// tables of every part, and for the choice of its lattice.
+func sideBySide(parts []Part, s Settings) int {
+	workers := float64(runtime.GOMAXPROCS(0))
+	for _, p := range parts {
+		if p.States >= 1<<leafBits {
+			return 1
+		}
+		workers = min(workers, float64(s.maxBytes())/p.bytes)
+	}
+	return max(1, int(workers))
 }
 
 // scaleRates returns m with its arrival rates multiplied by f.

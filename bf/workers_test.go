@@ -1,0 +1,147 @@
+package bf
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/cluster"
+)
+
+var workerNumbers = []int{1, 2, 3, 7, 16}
+
+// mixedModel has classes on 1 to 4 of some servers, at load 1/2.
+func mixedModel(rng *rand.Rand, classes, servers int) *cluster.Model {
+	m := &cluster.Model{}
+	for s := range servers {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(900+rng.Int64N(1000), 1000)})
+	}
+	for i := range classes {
+		chosen := rng.Perm(servers)[:1+rng.IntN(4)]
+		most := int64(450_000 * len(chosen) / classes) // no class, nor all together, brings more than half of what its servers can do
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(1+rng.Int64N(most), 1_000_000),
+			Servers: cluster.On(chosen...)})
+	}
+	return m
+}
+
+// The sums over supersets are, to the last bit, those of one element after the other, for any number of workers.
+func TestSupersetsAreAddedInOneOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.OneOf(rapid.IntRange(3, leafBits-1), rapid.IntRange(leafBits, leafBits+2)).Draw(t, "servers")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		x := make([]float64, 1<<n)
+		for a := range x {
+			x[a] = rng.ExpFloat64()
+		}
+		want := slices.Clone(x)
+		for i := range n {
+			for a := range want {
+				if a>>i&1 == 0 {
+					want[a] += want[a|1<<i]
+				}
+			}
+		}
+		for _, workers := range workerNumbers {
+			got := slices.Clone(x)
+			addSupersets(got, workers)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%d servers: %d workers give other digits than additions one by one", n, workers)
+			}
+		}
+	})
+}
+
+// The kernels of the float engine give the same bits for any number of workers, on tables large enough to be
+// worked on by several.
+func TestKernelsGiveOneAnswer(t *testing.T) {
+	for seed := range uint64(6) {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		n := leafBits + rng.IntN(3)
+		kernels := map[string]func(workers int) (measures, error){
+			"classes": func(workers int) (measures, error) {
+				return floatClasses(oneProblem(t, mixedModel(rand.New(rand.NewPCG(seed, 9)), n, n+4)), workers)
+			},
+			"servers": func(workers int) (measures, error) {
+				return floatServers(oneProblem(t, mixedModel(rand.New(rand.NewPCG(seed, 9)), 3*n, n)), workers)
+			},
+		}
+		for name, kernel := range kernels {
+			var want measures
+			for k, workers := range workerNumbers {
+				got, err := kernel(workers)
+				if err != nil {
+					t.Fatalf("seed %d, %s: %v", seed, name, err)
+				}
+				if k == 0 {
+					want = got
+				} else if !reflect.DeepEqual(got, want) {
+					t.Fatalf("seed %d: lattice of %d %s: %d workers give other digits than one", seed, n, name, workers)
+				}
+			}
+		}
+	}
+}
+
+// oneProblem returns the whole of a model, unreduced, as one problem.
+func oneProblem(t *testing.T, m *cluster.Model) *problem {
+	c, err := singleServers(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newProblem(c, false)
+}
+
+// What is solved, and what is refused for its memory, does not depend on the number of cores.
+func TestSolversGiveOneAnswer(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var factors []*big.Rat
+	for k := range 9 {
+		factors = append(factors, big.NewRat(int64(k), 8+int64(k%3)))
+	}
+	type question struct {
+		name string
+		ask  func() (any, error)
+	}
+	var questions []question
+	for _, n := range []int{leafBits, leafBits + 1} {
+		for _, m := range []*cluster.Model{mixedModel(rand.New(rand.NewPCG(1, 1)), n, n+3), mixedModel(rand.New(rand.NewPCG(1, 2)), 3*n, n)} {
+			questions = append(questions, question{fmt.Sprint("solve ", n), func() (any, error) { return Solve(m, Settings{}) }})
+		}
+		m := mixedModel(rand.New(rand.NewPCG(1, 3)), n, n+3)
+		questions = append(questions, question{fmt.Sprint("active ", n), func() (any, error) { return ActiveSetProbabilities(m, Settings{Engine: Float}) }})
+	}
+	for _, engine := range []Engine{Auto, Float, Enclose, Exact} {
+		for _, kib := range []int64{64, 1024, 16384} {
+			for name, m := range map[string]*cluster.Model{"mixed": mixedModel(rand.New(rand.NewPCG(2, 1)), 11, 9), "line": lineModel(14, 3)} {
+				s := Settings{Engine: engine, MaxBytes: kib << 10}
+				questions = append(questions, question{fmt.Sprint("sweep ", name, " ", engine, " in KiB ", kib), func() (any, error) { return LoadSweep(m, factors, s) }})
+			}
+		}
+	}
+	refused := 0
+	for _, q := range questions {
+		var want any
+		var wantErr string
+		for k, workers := range workerNumbers {
+			runtime.GOMAXPROCS(workers)
+			got, err := q.ask()
+			text := fmt.Sprint(err)
+			if k == 0 {
+				want, wantErr = got, text
+				refused += b2i(err != nil)
+			} else if text != wantErr || err == nil && !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s: on %d cores other digits, or error %v in place of %v", q.name, workers, text, wantErr)
+			}
+		}
+	}
+	if refused == 0 || refused == len(questions) {
+		t.Errorf("%d of %d questions are refused: both kinds are wanted", refused, len(questions))
+	}
+}
