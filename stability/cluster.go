@@ -16,9 +16,8 @@ import (
 // servers of which jobs choose some stands for one class for each combination (as in
 // [cluster.Model.Expand], which is not needed). All results are exact.
 //
-// The critical scale takes some maximum flows (rarely more than three), each fast in practice
-// and at worst O(V² E) for V classes and servers and E compatibilities. The margin of a stable
-// cluster takes one more, and for each class the search for a flow that proves the class to be
+// The critical scale takes some maximum flows (rarely more than three), each fast in practice, in long
+// chains of classes too, and at worst polynomial. The margin of a stable cluster takes one more, and for each class the search for a flow that proves the class to be
 // in no set of smaller margin, most of which end among the neighbours; a class that
 // chooses from a group takes a maximum flow of its own.
 //
