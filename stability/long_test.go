@@ -1,7 +1,6 @@
 package stability
 
 import (
-	"cmp"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -31,12 +30,31 @@ func drawShares(t *rapid.T, n int, name string) []int64 {
 	return x
 }
 
-// drawChain returns classes that share server i with the last and i+1 with the next, their rows shuffled: class row[i] is
-// i-th in the chain.
-func drawChain(t *rapid.T) (m *cluster.Model, row []int, rates, capacities []int64) {
-	n := rapid.IntRange(1, 150).Draw(t, "classes")
-	rates, capacities = drawShares(t, n, "rates"), drawShares(t, n+1, "capacities")
+// drawChain returns classes of which the i-th of the chain, in row[i], shares server i with the one before and server i+1
+// with the next; rates and capacities are in multiples of unit, of hundreds of bits if long is set.
+func drawChain(t *rapid.T, most int, long bool) (m *cluster.Model, row []int, rates, capacities []*big.Int, unit *big.Rat) {
+	n := rapid.IntRange(1, most).Draw(t, "classes")
+	unit = big.NewRat(1, 1000)
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "order"), 2))
+	numbers := func(name string, n int) (x []*big.Int) {
+		for _, v := range drawShares(t, n, name) {
+			x = append(x, big.NewInt(v))
+		}
+		return x
+	}
+	rates, capacities = numbers("rates", n), numbers("capacities", n+1)
+	if long {
+		factor, bits := big.NewInt(rapid.Int64().Draw(t, "factor")), rapid.UintRange(130, 400).Draw(t, "bits")
+		factor.SetBit(factor.Abs(factor), int(bits), 1)
+		thin := rapid.Bool().Draw(t, "thin") // margins differ in the last digits only
+		for _, x := range slices.Concat(rates, capacities) {
+			x.Mul(x, factor)
+			if thin {
+				x.Add(x, big.NewInt(rng.Int64N(5)))
+			}
+		}
+		unit.Quo(unit, new(big.Rat).SetInt(factor.Add(factor, big.NewInt(1))))
+	}
 	row = make([]int, n)
 	for i := range row {
 		row[i] = i
@@ -47,63 +65,78 @@ func drawChain(t *rapid.T) (m *cluster.Model, row []int, rates, capacities []int
 	case 1:
 		rng.Shuffle(n, func(i, j int) { row[i], row[j] = row[j], row[i] })
 	}
+	times := func(x *big.Int) *big.Rat { return new(big.Rat).Mul(unit, new(big.Rat).SetInt(x)) }
 	m = &cluster.Model{Classes: make([]cluster.Class, n)}
 	for s, c := range capacities {
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(c, 1000)})
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: times(c)})
 	}
 	for i, r := range rates {
-		m.Classes[row[i]] = cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(r, 1000), Servers: cluster.On(i, i+1)}
+		m.Classes[row[i]] = cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: times(r), Servers: cluster.On(i, i+1)}
 	}
-	return m, row, rates, capacities
+	return m, row, rates, capacities, unit
 }
 
-// A set of classes in a chain is a number of runs that share no server, whose margins add up. So the critical scale is that of
-// a run, and so is the margin if it is positive; else it is found from the left, one class after the other.
+// Chains of small numbers, long enough that needs are moved together, and short ones of long numbers.
 func TestChainsAgainstRuns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m, row, rates, capacities := drawChain(t)
-		var margin, load, capacity int64 // of the run of least margin; of the run of least scale
-		var marginSet, bottleneck []int
-		first := true
-		for a := range rates {
-			sumLoad, sumCapacity := int64(0), capacities[a]
-			var set []int
-			for b := a; b < len(rates); b++ {
-				sumLoad += rates[b]
-				sumCapacity += capacities[b+1]
-				set = append(set, row[b])
-				sorted := func() []int { return slices.Sorted(slices.Values(set)) }
-				if c := cmp.Compare(sumCapacity-sumLoad, margin); first || c < 0 || c == 0 && compareRows(sorted(), marginSet) < 0 {
-					margin, marginSet = sumCapacity-sumLoad, sorted()
-				}
-				if c := cmp.Compare(sumCapacity*load, capacity*sumLoad); first || c < 0 || c == 0 && compareRows(sorted(), bottleneck) < 0 {
-					load, capacity, bottleneck = sumLoad, sumCapacity, sorted()
-				}
-				first = false
+	rapid.Check(t, func(t *rapid.T) { checkChain(t, 150, false) })
+	rapid.Check(t, func(t *rapid.T) { checkChain(t, 30, true) })
+}
+
+// checkChain holds Cluster against all runs of classes of a chain. A set of classes is a number of runs that share no server,
+// whose margins add up. So the critical scale is that of a run, and so is the margin if it is positive; else it is found
+// from the left, one class after the other.
+func checkChain(t *rapid.T, most int, long bool) {
+	m, row, rates, capacities, unit := drawChain(t, most, long)
+	var margin, load, capacity *big.Int // of the run of least margin; of the run of least scale
+	var marginSet, bottleneck []int
+	for a := range rates {
+		sumLoad, sumCapacity := new(big.Int), new(big.Int).Set(capacities[a])
+		for b := a; b < len(rates); b++ {
+			sumLoad.Add(sumLoad, rates[b])
+			sumCapacity.Add(sumCapacity, capacities[b+1])
+			set := func() []int { return slices.Sorted(slices.Values(row[a : b+1])) }
+			h := new(big.Int).Sub(sumCapacity, sumLoad)
+			if margin == nil || h.Cmp(margin) < 0 || h.Cmp(margin) == 0 && compareRows(set(), marginSet) < 0 {
+				margin, marginSet = h, set()
+			}
+			c := -1
+			if load != nil {
+				c = new(big.Int).Mul(sumCapacity, load).Cmp(new(big.Int).Mul(capacity, sumLoad))
+			}
+			if c < 0 || c == 0 && compareRows(set(), bottleneck) < 0 {
+				load, capacity, bottleneck = new(big.Int).Set(sumLoad), new(big.Int).Set(sumCapacity), set()
 			}
 		}
-		got, err := Cluster(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Verify(m, got); err != nil {
-			t.Fatal(err)
-		}
-		if got.CriticalScale.Cmp(big.NewRat(capacity, load)) != 0 || !slices.Equal(got.Bottleneck, bottleneck) {
-			t.Fatalf("critical scale %v of %v, want %d/%d of %v", got.CriticalScale, got.Bottleneck, capacity, load, bottleneck)
-		}
-		if margin < 0 {
-			const far = int64(1) << 40
-			in, out := far, int64(0) // least margin of sets of the classes so far, with the last of them and without
-			for i, r := range rates {
-				in, out = min(in, out+capacities[i])+capacities[i+1]-r, min(in, out)
+	}
+	got, err := Cluster(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Verify(m, got); err != nil {
+		t.Fatal(err)
+	}
+	if got.CriticalScale.Cmp(new(big.Rat).SetFrac(capacity, load)) != 0 || !slices.Equal(got.Bottleneck, bottleneck) {
+		t.Fatalf("critical scale %v of %v, want %d/%d of %v", got.CriticalScale, got.Bottleneck, capacity, load, bottleneck)
+	}
+	if margin.Sign() < 0 {
+		least := func(a, b *big.Int) *big.Int {
+			if a == nil || a.Cmp(b) > 0 {
+				return b
 			}
-			margin, marginSet = min(in, out), got.MarginSet
+			return a
 		}
-		if got.Margin.Cmp(big.NewRat(margin, 1000)) != 0 || !slices.Equal(got.MarginSet, marginSet) {
-			t.Fatalf("margin %v of %v, want %d/1000 of %v", got.Margin, got.MarginSet, margin, marginSet)
+		var in *big.Int // least margin of sets of the classes so far, with the last of them
+		out := new(big.Int)
+		for i, r := range rates {
+			with := least(in, new(big.Int).Add(out, capacities[i]))
+			with = new(big.Int).Add(with, capacities[i+1])
+			in, out = with.Sub(with, r), least(in, out)
 		}
-	})
+		margin, marginSet = least(in, out), got.MarginSet
+	}
+	if want := new(big.Rat).Mul(unit, new(big.Rat).SetInt(margin)); got.Margin.Cmp(want) != 0 || !slices.Equal(got.MarginSet, marginSet) {
+		t.Fatalf("margin %v of %v, want %v of %v", got.Margin, got.MarginSet, want, marginSet)
+	}
 }
 
 // However a maximum flow is found, as much finds room, and the smallest minimum cut is the same.

@@ -69,39 +69,28 @@ func (g *graph) leastOfSingles(tight cut) *subset {
 	if bound == nil {
 		return nil
 	}
-	load, capacity := new(big.Int), new(big.Int)
-	for _, x := range g.load {
-		load.Add(load, x)
+	size := new(big.Int)
+	for _, x := range slices.Concat(g.load, g.capacity) {
+		size.Add(size, x)
 	}
-	for _, x := range g.capacity {
-		capacity.Add(capacity, x)
-	}
-	if load.Add(load, capacity).BitLen() >= wideBits {
-		return g.leastOfSinglesBig(load.Add(load, big.NewInt(1)))
+	if size.BitLen() >= wideBits {
+		return g.leastOfSinglesBig(bound, size)
 	}
 	g.solve(g.load, g.capacity)
 	limit := wideOf(bound)
 	var best cut
 	var bestRows []int // of the classes of best, once a set of margin limit is found
-	source := make([]int32, 1)
 	for i := range int32(len(g.load)) {
 		if !g.single[i] {
 			continue
 		}
 		more := limit.plus(wide{0, 1})
-		if g.slackAt(i).less(more) {
-			source[0] = i
-			g.sources = source
-			g.network.need[i] = more
-			g.maximize()
-			if left := g.network.need[i]; !left.isZero() {
-				margin, rows := more.minus(left), g.rowsOf(g.classes)
-				if bestRows == nil || margin.less(limit) || compareRows(rows, bestRows) < 0 {
-					best, bestRows = cut{slices.Clone(g.classes), slices.Clone(g.servers)}, rows
-				}
-				limit = margin
-				g.network.need[i] = wide{}
+		if left := g.lack(i, more); !left.isZero() {
+			margin, rows := more.minus(left), g.rowsOf(g.classes)
+			if bestRows == nil || margin.less(limit) || compareRows(rows, bestRows) < 0 {
+				best, bestRows = cut{slices.Clone(g.classes), slices.Clone(g.servers)}, rows
 			}
+			limit = margin
 		}
 		g.release(i)
 	}
@@ -109,6 +98,20 @@ func (g *graph) leastOfSingles(tight cut) *subset {
 		return nil
 	}
 	return g.subsetOf(best)
+}
+
+// lack sends as much as it can, up to more, from class i beyond its need, and returns what finds no room; if there is
+// some, g.classes and g.servers are the set of least margin that contains i.
+func (g *network) lack(i int32, more wide) wide {
+	if !g.slackAt(i).less(more) {
+		return wide{}
+	}
+	g.sources = append(g.sources[:0], i)
+	g.need[i] = more
+	g.maximize()
+	left := g.need[i]
+	g.need[i] = wide{}
+	return left
 }
 
 // slackAt returns the slack of the servers of class i together.
@@ -146,20 +149,57 @@ func (g *graph) marginBound(tight cut) *big.Int {
 	return bound
 }
 
-// leastOfSinglesBig is leastOfSingles for numbers too long for the network: a class sends without
-// end, and the minimum cut of this flow is the set sought. all is more than any cut.
-func (g *graph) leastOfSinglesBig(all *big.Int) *subset {
+// leastOfSinglesBig is leastOfSingles for numbers too long for the network, given their sum and a margin
+// that is attained. On a network of loads rounded up and capacities rounded down, margins are no larger, so that most classes
+// are seen to be in no set of so small a margin. Another one sends without end, and the minimum cut of
+// this flow is the set sought.
+func (g *graph) leastOfSinglesBig(bound, size *big.Int) *subset {
+	shift := uint(size.BitLen() - wideBits + 2) // room for a unit more a class, twice
+	up := func(x *big.Int) *big.Int {
+		x = new(big.Int).Neg(x)
+		return x.Neg(x.Rsh(x, shift)) // Rsh rounds down
+	}
+	rounded := newNetwork(g.choices(), len(g.capacity))
+	load, capacity := make([]*big.Int, len(g.load)), make([]*big.Int, len(g.capacity))
+	for i, x := range g.load {
+		load[i] = up(x)
+	}
+	for s, x := range g.capacity {
+		capacity[s] = new(big.Int).Rsh(x, shift)
+	}
+	rounded.solve(load, capacity)
+	fits := len(rounded.classes) == 0 // else the margin is lost in the rounding
+	more := wideOf(up(bound)).plus(wide{0, 1})
 	need := slices.Clone(g.load)
+	endless := new(big.Int).Add(size, big.NewInt(1))
 	var best *subset
-	for i := range g.load {
-		if g.single[i] {
-			need[i] = all
-			g.solve(need, g.capacity)
-			if candidate := g.subsetOf(cut{g.classes, g.servers}); candidate.before(best) {
-				best = candidate
-			}
-			need[i] = new(big.Int)
+	for i := range int32(len(need)) {
+		if !g.single[i] {
+			continue
 		}
+		if !fits || !rounded.lack(i, more).isZero() {
+			need[i] = endless
+			g.solve(need, g.capacity)
+			sent, room := g.sums(g.classes, g.servers)
+			if margin := room.Sub(room, sent); margin.Cmp(bound) <= 0 {
+				if candidate := g.subsetOf(cut{g.classes, g.servers}); candidate.before(best) {
+					best = candidate
+				}
+				bound = margin
+				more = wideOf(up(bound)).plus(wide{0, 1})
+			}
+		}
+		need[i] = new(big.Int)
+		rounded.release(i)
 	}
 	return best
+}
+
+// choices returns the servers that each class may use.
+func (g *network) choices() [][]int32 {
+	list := make([][]int32, len(g.need))
+	for i := range list {
+		list[i] = g.head[g.first[i]:g.first[i+1]]
+	}
+	return list
 }
