@@ -50,8 +50,9 @@ var ErrTooManyStates = errors.New("the model is too large")
 
 // Limits of a balance: a state takes 16 bytes, a row some 100 more.
 const (
+	unitBytes    = 16
 	rowUnits     = 6
-	balanceUnits = 1 << 24 // 256 MB
+	balanceUnits = 1 << 24
 	maxShared    = 64      // classes
 )
 
@@ -133,10 +134,9 @@ func (b *balance) reach(x []int) (*balanceNode, error) {
 		root = b.grow(root, corner, 0, 0)
 	}
 	if room == 0 || b.units > b.limit {
-		err := fmt.Errorf("sim: %w: with %d jobs of %d classes, the balance function of %d classes "+
-			"that share servers is needed at too many states, %d so far", ErrTooManyStates, total(x), present(x), b.classes, b.states)
 		b.units, b.states = units, states // the larger table is dropped
-		return nil, err
+		return nil, fmt.Errorf("sim: %w: the balance function of %d classes that share servers is needed at more states than "+
+			"fit into %d MiB", ErrTooManyStates, b.classes, balanceUnits*unitBytes>>20) // which state was too much depends on who asked first
 	}
 	b.root.Store(root)
 	return root, nil
@@ -214,17 +214,6 @@ func (b *balance) lengthen(old []scaled, length int, set uint64) []scaled {
 		row[k] = scaled{fraction, highest + int32(exponent)}
 	}
 	return row
-}
-
-// present counts the numbers > 0.
-func present(x []int) int {
-	n := 0
-	for _, v := range x {
-		if v > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // total adds up numbers of jobs.

@@ -557,3 +557,20 @@ func BenchmarkNetwork(b *testing.B) {
 		}
 	}
 }
+
+// A refusal reads the same whichever state is the first to be too much, so that it does not depend on which of many
+// runs meets its state first.
+func TestBalanceRefusesInTheSameWords(t *testing.T) {
+	var texts []string
+	for _, x := range [][]int{{900, 900, 900}, {1 << 20, 1 << 20, 1}, {3, 1 << 29, 2}} {
+		b := newBalance(3, func(uint64) float64 { return 1 })
+		err := b.rates(x, make([]float64, 3))
+		if !errors.Is(err, ErrTooManyStates) {
+			t.Fatalf("%v: error %v", x, err)
+		}
+		texts = append(texts, err.Error())
+	}
+	if texts[0] != texts[1] || texts[0] != texts[2] {
+		t.Errorf("refusals differ: %q", texts)
+	}
+}
