@@ -53,7 +53,7 @@ const (
 	unitBytes    = 16
 	rowUnits     = 6
 	balanceUnits = 1 << 24
-	maxShared    = 64      // classes
+	maxShared    = 64 // classes
 )
 
 func newBalance(classes int, rank func(set uint64) float64) *balance {
