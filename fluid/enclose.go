@@ -112,7 +112,7 @@ func (d *bigDual) enclose(e *exactProblem) (a *Allocation, width float64, err er
 	a = newAllocation(e, PF, Enclose)
 	a.Residual = d.residual()
 	record := func(low, high *big.Float) (num.Value, bool) {
-		x := num.Enclosure{Low: low, High: high}
+		x := num.Interval{Low: low, High: high}
 		width = max(width, x.RelWidth())
 		f, ok := x.Float64()
 		return num.Value{Float: f, Low: low, High: high}, ok

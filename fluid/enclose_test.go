@@ -85,7 +85,7 @@ func TestEncloseWidths(t *testing.T) {
 		}
 		for i := range a.Jobs {
 			x := a.Jobs[i].Tasks
-			if w := (num.Enclosure{Low: x.Low, High: x.High}).RelWidth(); !(w <= tol) {
+			if w := (num.Interval{Low: x.Low, High: x.High}).RelWidth(); !(w <= tol) {
 				t.Errorf("RelTol %g: tasks[%d] has relative width %g", tol, i, w)
 			}
 			if last != nil {

@@ -158,7 +158,7 @@ func gainOf(x, y num.Value) num.Value {
 		prec := max(x.Low.Prec(), y.Low.Prec(), 64)
 		low := new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf).Quo(x.Low, y.High)
 		high := new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf).Quo(x.High, y.Low)
-		f, _ := num.Enclosure{Low: low, High: high}.Float64()
+		f, _ := num.Interval{Low: low, High: high}.Float64()
 		return num.Value{Float: f, Low: low, High: high}
 	}
 	return num.Value{Float: x.Float / y.Float}

@@ -4,8 +4,8 @@
 // [ParseRat] reads "4/5", "0.1" and "1e-3" as the rationals they are, within bounds on length
 // and exponent that keep hostile input cheap. [Float64] is the way back.
 //
-// An [Enclosure] is an interval that is proved to hold a real number. [ExpEnclosure],
-// [LogEnclosure] and [PowEnclosure] make one whose width is at most 2^(1-prec) of its value,
+// An [Interval] is proved to hold a real number. [ExpInterval],
+// [LogInterval] and [PowInterval] make one whose width is at most 2^(1-prec) of its value,
 // wherever the argument lies: exp far below -709, log next to 1, exponents up to those of
 // big.Float. They work on integers V for reals v with |V - v 2^w| <= E:
 //
@@ -17,6 +17,6 @@
 // with each function. Constants are computed at each call: the package has no state, and all of
 // it may be used concurrently.
 //
-// A [Sum] adds doubles with an error as if in twice their precision. An [Interval] lies between
-// fractions, which [JoinDenominator] brings to a common denominator.
+// A [Sum] adds doubles with an error as if in twice their precision. A [RatInterval] lies
+// between fractions, which [JoinDenominator] brings to a common denominator.
 package num

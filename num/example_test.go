@@ -22,9 +22,9 @@ func ExampleParseRat() {
 }
 
 // The logarithm of 1 + 10^-30 keeps all its digits.
-func ExampleLogEnclosure() {
+func ExampleLogInterval() {
 	x, _, _ := big.ParseFloat("1.000000000000000000000000000001", 10, 300, big.ToNearestEven)
-	e, err := num.LogEnclosure(x, 100)
+	e, err := num.LogInterval(x, 100)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -37,8 +37,8 @@ func ExampleLogEnclosure() {
 	// 1.0000000000000000000e-30
 }
 
-func ExampleExpEnclosure() {
-	e, err := num.ExpEnclosure(big.NewFloat(-1000), 100)
+func ExampleExpInterval() {
+	e, err := num.ExpInterval(big.NewFloat(-1000), 100)
 	if err != nil {
 		fmt.Println(err)
 		return

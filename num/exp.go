@@ -13,24 +13,24 @@ import (
 // An ulp is 2^-w, and errors of V are in ulps. A shift right rounds down and a quotient to zero, so
 // each is off by less than one.
 
-// ExpEnclosure encloses exp(x) with a relative width of at most 2^(1-prec); prec 0 means 64. The
+// ExpInterval encloses exp(x) with a relative width of at most 2^(1-prec); prec 0 means 64. The
 // ends carry four bits more than prec. It is exact for x = 0. Time is that of about 2√prec
 // products of prec bits.
 //
 // The error is [ErrRange] if exp(x) is beyond 2^±(2^31-1), nearly all that a big.Float holds, an
 // *[InputError] if x is infinite or prec more than 2^30. x is not modified.
-func ExpEnclosure(x *big.Float, prec uint) (Enclosure, error) {
+func ExpInterval(x *big.Float, prec uint) (Interval, error) {
 	prec = cmp.Or(prec, defaultPrec)
 	if err := checkPrec(prec); err != nil {
-		return Enclosure{}, err
+		return Interval{}, err
 	}
 	switch {
 	case x.IsInf():
-		return Enclosure{}, input.Errorf("x", x, "a finite number")
+		return Interval{}, input.Errorf("x", x, "a finite number")
 	case x.Sign() == 0:
 		return point(1), nil
 	case x.MantExp(nil) > 31: // |x| >= 2^31 > 2^31 ln 2
-		return Enclosure{}, ErrRange
+		return Interval{}, ErrRange
 	}
 	// x = k ln 2 + r. X is off by 1 ulp; L = 2^(w+32) ln 2 by 2, so kL / 2^32, as |k| < 2^32, by
 	// 2 and its shift by 1: R is off by 4 from r. As k is the integer nearest to X/L, |R| is at
@@ -42,7 +42,7 @@ func ExpEnclosure(x *big.Float, prec uint) (Enclosure, error) {
 	k.Add(k, bigL)
 	k.Div(k, new(big.Int).Lsh(bigL, 1))
 	if k.Int64() > big.MaxExp || k.Int64() < big.MinExp { // at these two, enclose looks at exp(r)
-		return Enclosure{}, ErrRange
+		return Interval{}, ErrRange
 	}
 	r := new(big.Int).Mul(k, bigL)
 	r.Sub(bigX, r.Rsh(r, 32))
@@ -52,13 +52,13 @@ func ExpEnclosure(x *big.Float, prec uint) (Enclosure, error) {
 }
 
 // Exp returns exp(x) rounded to prec bits (64 if prec is 0), with an error below one unit in the
-// last place. Its errors are those of [ExpEnclosure].
+// last place. Its errors are those of [ExpInterval].
 func Exp(x *big.Float, prec uint) (*big.Float, error) {
 	prec = cmp.Or(prec, defaultPrec)
 	if err := checkPrec(prec); err != nil {
 		return nil, err
 	}
-	e, err := ExpEnclosure(x, prec+3)
+	e, err := ExpInterval(x, prec+3)
 	return nearest(e, prec), err
 }
 
@@ -148,28 +148,28 @@ func fixed(x *big.Float, w uint) *big.Int {
 // enclose returns [V-E, V+E] 2^(exponent-w), rounded outward to prec+4 bits. If 2E/(|V|-E) is at
 // most 2^-prec, the two roundings of at most 2^-(prec+3) each, relatively, bring its relative
 // width to less than 2^(1-prec).
-func enclose(v *big.Int, e int64, exponent int, w, prec uint) (Enclosure, error) {
+func enclose(v *big.Int, e int64, exponent int, w, prec uint) (Interval, error) {
 	end := func(e int64, mode big.RoundingMode) *big.Float {
 		z := new(big.Float).SetPrec(prec + 4).SetMode(mode)
 		z.SetInt(new(big.Int).Add(v, big.NewInt(e)))
 		z.SetMantExp(z, -int(w))
 		return z.SetMantExp(z, exponent)
 	}
-	c := Enclosure{end(-e, big.ToNegativeInf), end(e, big.ToPositiveInf)}
+	c := Interval{end(-e, big.ToNegativeInf), end(e, big.ToPositiveInf)}
 	if c.Low.IsInf() || c.High.IsInf() || c.Low.Sign()*c.High.Sign() <= 0 {
-		return Enclosure{}, ErrRange
+		return Interval{}, ErrRange
 	}
 	return c, nil
 }
 
 // point is the enclosure of n by itself.
-func point(n int64) Enclosure {
-	return Enclosure{new(big.Float).SetInt64(n), new(big.Float).SetInt64(n)}
+func point(n int64) Interval {
+	return Interval{new(big.Float).SetInt64(n), new(big.Float).SetInt64(n)}
 }
 
 // nearest rounds an enclosure that is at most 2^(-2-prec) wide, relatively, to prec bits: the
 // width is at most a quarter of a unit in the last place, rounding adds a half. nil stays nil.
-func nearest(e Enclosure, prec uint) *big.Float {
+func nearest(e Interval, prec uint) *big.Float {
 	if e.Low == nil {
 		return nil
 	}

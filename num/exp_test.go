@@ -45,7 +45,7 @@ func drawPrec(t *rapid.T) uint {
 }
 
 // tight checks that the relative width is at most 2^(1-prec), in rationals.
-func tight(t *rapid.T, e Enclosure, prec uint) {
+func tight(t *rapid.T, e Interval, prec uint) {
 	t.Helper()
 	width := new(big.Float).SetPrec(2*prec+300).Sub(e.High, e.Low) // both within a factor of 3: exact
 	smaller := new(big.Float).Abs(e.Low)
@@ -71,7 +71,7 @@ func toDecimal(x *big.Float) *apd.Decimal {
 
 // near checks e against an answer of apd with an error of at most 10^-digits, relatively: e has to
 // meet the answer so widened, which is itself far narrower than e.
-func near(t *rapid.T, e Enclosure, d *apd.Decimal, digits int) {
+func near(t *rapid.T, e Interval, d *apd.Decimal, digits int) {
 	t.Helper()
 	answer, _, err := big.ParseFloat(d.Text('E'), 10, 8192, big.ToNearestEven) // d has far fewer bits
 	if err != nil {
@@ -105,7 +105,7 @@ func againstAPD(t *testing.T, property func(t *rapid.T, prec uint, digits int, a
 func TestExpAgainstAPD(t *testing.T) {
 	againstAPD(t, func(t *rapid.T, prec uint, digits int, context *apd.Context) {
 		x := drawSigned(t, "x", -20, 13)
-		e, err := ExpEnclosure(x, prec)
+		e, err := ExpInterval(x, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestExpAgainstRationalSeries(t *testing.T) {
 			x.Neg(x)
 			low, high = high.Inv(high), low.Inv(low)
 		}
-		e, err := ExpEnclosure(x, prec)
+		e, err := ExpInterval(x, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,15 +157,15 @@ func TestExpSum(t *testing.T) {
 		prec := drawPrec(t)
 		a, b := drawSigned(t, "a", -100, 29), drawSigned(t, "b", -100, 29)
 		sum := new(big.Float).SetPrec(1000).Add(a, b)
-		ea, err := ExpEnclosure(a, prec)
+		ea, err := ExpInterval(a, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		eb, err := ExpEnclosure(b, prec)
+		eb, err := ExpInterval(b, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		es, err := ExpEnclosure(sum, prec)
+		es, err := ExpInterval(sum, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,11 +187,11 @@ func TestRoundedWithinOneUlp(t *testing.T) {
 		for _, f := range []struct {
 			name    string
 			rounded func() (*big.Float, error)
-			fine    func() (Enclosure, error)
+			fine    func() (Interval, error)
 		}{
-			{"Exp", func() (*big.Float, error) { return Exp(x, prec) }, func() (Enclosure, error) { return ExpEnclosure(x, prec+64) }},
-			{"Log", func() (*big.Float, error) { return Log(x, prec) }, func() (Enclosure, error) { return LogEnclosure(x, prec+64) }},
-			{"Pow", func() (*big.Float, error) { return Pow(x, y, prec) }, func() (Enclosure, error) { return PowEnclosure(x, y, prec+64) }},
+			{"Exp", func() (*big.Float, error) { return Exp(x, prec) }, func() (Interval, error) { return ExpInterval(x, prec+64) }},
+			{"Log", func() (*big.Float, error) { return Log(x, prec) }, func() (Interval, error) { return LogInterval(x, prec+64) }},
+			{"Pow", func() (*big.Float, error) { return Pow(x, y, prec) }, func() (Interval, error) { return PowInterval(x, y, prec+64) }},
 		} {
 			got, err := f.rounded()
 			if err != nil {
@@ -255,7 +255,7 @@ func TestExpLimits(t *testing.T) {
 	}
 	// The largest exponent is 2^31 - 1, and (2^31 - 1) ln 2 = 1488522235.68...
 	for _, s := range []string{"1488522234", "-1488522234", "1e-100000000", "-1e-100000000", "0"} {
-		e, err := ExpEnclosure(parse(s), 100)
+		e, err := ExpInterval(parse(s), 100)
 		if err != nil {
 			t.Errorf("exp(%s): %v", s, err)
 		} else if e.RelWidth() > 0x1p-99 {
@@ -263,16 +263,16 @@ func TestExpLimits(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]int{"1488522235": big.MaxExp, "-1488522235": big.MinExp + 2} { // x/ln 2 = 2147483646.2, by bc; exp(x) is in [1/2, 1) 2^want
-		if e, err := ExpEnclosure(parse(s), 100); err != nil || e.Low.MantExp(nil) != want {
+		if e, err := ExpInterval(parse(s), 100); err != nil || e.Low.MantExp(nil) != want {
 			t.Errorf("exp(%s) = [%g, %g], %v; want exponent %d", s, e.Low, e.High, err, want)
 		}
 	}
 	for _, s := range []string{"1488522236", "-1488522237", "3e9", "-3e9", "1e100000000", "-1e100000000"} {
-		if _, err := ExpEnclosure(parse(s), 100); !errors.Is(err, ErrRange) {
+		if _, err := ExpInterval(parse(s), 100); !errors.Is(err, ErrRange) {
 			t.Errorf("exp(%s): error %v, want ErrRange", s, err)
 		}
 	}
-	if e, err := ExpEnclosure(new(big.Float), 0); err != nil || e.Low.Cmp(e.High) != 0 || e.Low.Cmp(big.NewFloat(1)) != 0 {
+	if e, err := ExpInterval(new(big.Float), 0); err != nil || e.Low.Cmp(e.High) != 0 || e.Low.Cmp(big.NewFloat(1)) != 0 {
 		t.Errorf("exp(0) = %v, %v", e, err)
 	}
 }
@@ -307,7 +307,7 @@ func FuzzExpLog(f *testing.F) {
 		x := new(big.Float).SetInt64(m)
 		x.SetMantExp(x, exponent%1000)
 		prec = 1 + prec%1000
-		e, err := ExpEnclosure(x, prec)
+		e, err := ExpInterval(x, prec)
 		if errors.Is(err, ErrRange) && x.MantExp(nil) > 30 {
 			return
 		}
@@ -317,11 +317,11 @@ func FuzzExpLog(f *testing.F) {
 		if w := e.RelWidth(); w > math.Ldexp(1, 1-int(prec)) {
 			t.Fatalf("exp(%g) at %d bits has relative width %v", x, prec, w)
 		}
-		low, err := LogEnclosure(e.Low, prec)
+		low, err := LogInterval(e.Low, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		high, err := LogEnclosure(e.High, prec)
+		high, err := LogInterval(e.High, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +336,7 @@ func BenchmarkExp(b *testing.B) {
 	for _, prec := range []uint{64, 256, 1024, 4096} {
 		b.Run(fmt.Sprintf("bits=%d", prec), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := ExpEnclosure(x, prec); err != nil {
+				if _, err := ExpInterval(x, prec); err != nil {
 					b.Fatal(err)
 				}
 			}

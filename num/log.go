@@ -8,19 +8,19 @@ import (
 	"productform/internal/input"
 )
 
-// LogEnclosure encloses the natural logarithm of x > 0 with a relative width of at most
+// LogInterval encloses the natural logarithm of x > 0 with a relative width of at most
 // 2^(1-prec), also for x next to 1; prec 0 means 64. The ends carry four bits more than prec. It
-// is exact for x = 1. Time is that of [ExpEnclosure] and prec/64 products of prec bits more.
+// is exact for x = 1. Time is that of [ExpInterval] and prec/64 products of prec bits more.
 //
 // The error is an *[InputError] if x is not positive or infinite, or prec more than 2^30. x is not
 // modified.
-func LogEnclosure(x *big.Float, prec uint) (Enclosure, error) {
+func LogInterval(x *big.Float, prec uint) (Interval, error) {
 	prec = cmp.Or(prec, defaultPrec)
 	if err := checkPrec(prec); err != nil {
-		return Enclosure{}, err
+		return Interval{}, err
 	}
 	if x.Sign() <= 0 || x.IsInf() {
-		return Enclosure{}, input.Errorf("x", x, "a finite number > 0")
+		return Interval{}, input.Errorf("x", x, "a finite number > 0")
 	}
 	// x = m 2^k with 0.7 <= m < 1.4.
 	m := new(big.Float)
@@ -45,13 +45,13 @@ func LogEnclosure(x *big.Float, prec uint) (Enclosure, error) {
 }
 
 // Log returns the natural logarithm of x > 0 rounded to prec bits (64 if prec is 0), with an error
-// below one unit in the last place. Its errors are those of [LogEnclosure].
+// below one unit in the last place. Its errors are those of [LogInterval].
 func Log(x *big.Float, prec uint) (*big.Float, error) {
 	prec = cmp.Or(prec, defaultPrec)
 	if err := checkPrec(prec); err != nil {
 		return nil, err
 	}
-	e, err := LogEnclosure(x, prec+3)
+	e, err := LogInterval(x, prec+3)
 	return nearest(e, prec), err
 }
 
@@ -64,7 +64,7 @@ func Log(x *big.Float, prec uint) (*big.Float, error) {
 // (2N+8) |V|/2^w + 1 <= 2N+9 = E, the 8 containing the products of errors.
 //
 // As y² < 2^-33, N <= w/33 + 2, and |V| > 2^(w-2.1): 2E/(|V|-E) < 2^(4-w) (w/16 + 13) <= 2^-prec.
-func logNearOne(z *big.Int, p, prec uint) (Enclosure, error) {
+func logNearOne(z *big.Int, p, prec uint) (Interval, error) {
 	w := workBits(prec)
 	shrink := p - uint(z.BitLen()) // -e
 	two := new(big.Int).Lsh(big.NewInt(2), p)
@@ -90,7 +90,7 @@ func logNearOne(z *big.Int, p, prec uint) (Enclosure, error) {
 // shift by 1, as |k| < 2^32; y0 is exact. Together E = N+21.
 //
 // As |log x| > 2^-17 and N <= w/60 + 2, 2E/(|V|-E) < 2^(19-w) (w/60 + 23) <= 2^-prec.
-func logReduced(m *big.Float, k int, prec uint) (Enclosure, error) {
+func logReduced(m *big.Float, k int, prec uint) (Interval, error) {
 	const y0Bits = 32
 	w := workBits(prec)
 	double, _ := m.Float64()

@@ -21,7 +21,7 @@ func drawPositive(t *rapid.T) *big.Float {
 func TestLogAgainstAPD(t *testing.T) {
 	againstAPD(t, func(t *rapid.T, prec uint, digits int, context *apd.Context) {
 		x := drawPositive(t)
-		e, err := LogEnclosure(x, prec)
+		e, err := LogInterval(x, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestLogNearOneSeries(t *testing.T) {
 		prec := rapid.UintRange(1, 200).Draw(t, "prec")
 		z := drawFloat(t, "z", -2000, -16)
 		x := new(big.Float).SetPrec(3000).Add(big.NewFloat(1), z)
-		e, err := LogEnclosure(x, prec)
+		e, err := LogInterval(x, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,20 +80,20 @@ func TestExpOfLog(t *testing.T) {
 		if rapid.Bool().Draw(t, "extreme") {
 			x = drawFloat(t, "x", big.MinExp+2, big.MaxExp-2)
 		}
-		l, err := LogEnclosure(x, prec+40)
+		l, err := LogInterval(x, prec+40)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tight(t, l, prec+40)
-		low, err := ExpEnclosure(l.Low, prec)
+		low, err := ExpInterval(l.Low, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		high, err := ExpEnclosure(l.High, prec)
+		high, err := ExpInterval(l.High, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := (Enclosure{low.Low, high.High}); !e.Contains(x) {
+		if e := (Interval{low.Low, high.High}); !e.Contains(x) {
 			t.Fatalf("exp(log %g) = [%g, %g] at %d bits", x, e.Low, e.High, prec)
 		}
 	})
@@ -110,10 +110,10 @@ func TestLogProduct(t *testing.T) {
 		if product.Cmp(big.NewFloat(1)) == 0 {
 			return
 		}
-		var e [3]Enclosure
+		var e [3]Interval
 		for i, x := range []*big.Float{a, b, product} {
 			var err error
-			if e[i], err = LogEnclosure(x, prec); err != nil {
+			if e[i], err = LogInterval(x, prec); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -131,28 +131,28 @@ func TestLogSeams(t *testing.T) {
 		for _, step := range []float64{-0x1p-53, 0, 0x1p-52} {
 			x := big.NewFloat(centre + step)
 			for _, prec := range []uint{1, 10, 53, 200, 1000} {
-				l, err := LogEnclosure(x, prec)
+				l, err := LogInterval(x, prec)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if w := l.RelWidth(); w > math.Ldexp(1, 1-int(prec)) {
 					t.Errorf("log(%g) at %d bits: relative width %v", x, prec, w)
 				}
-				low, err := ExpEnclosure(l.Low, prec+30)
+				low, err := ExpInterval(l.Low, prec+30)
 				if err != nil {
 					t.Fatal(err)
 				}
-				high, err := ExpEnclosure(l.High, prec+30)
+				high, err := ExpInterval(l.High, prec+30)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if e := (Enclosure{low.Low, high.High}); !e.Contains(x) {
+				if e := (Interval{low.Low, high.High}); !e.Contains(x) {
 					t.Errorf("exp(log %g) = [%g, %g] at %d bits", x, e.Low, e.High, prec)
 				}
 			}
 		}
 	}
-	if e, err := LogEnclosure(big.NewFloat(1), 100); err != nil || e.Low.Sign() != 0 || e.High.Sign() != 0 {
+	if e, err := LogInterval(big.NewFloat(1), 100); err != nil || e.Low.Sign() != 0 || e.High.Sign() != 0 {
 		t.Errorf("log(1) = %v, %v", e, err)
 	}
 }
@@ -163,7 +163,7 @@ func BenchmarkLog(b *testing.B) {
 		for _, prec := range []uint{64, 256, 1024, 4096} {
 			b.Run(fmt.Sprintf("bits=%d/x=%s", prec, s), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := LogEnclosure(x, prec); err != nil {
+					if _, err := LogInterval(x, prec); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -7,32 +7,32 @@ import (
 	"productform/internal/input"
 )
 
-// PowEnclosure encloses x^y = exp(y log x) for x > 0 with a relative width of at most 2^(1-prec);
+// PowInterval encloses x^y = exp(y log x) for x > 0 with a relative width of at most 2^(1-prec);
 // prec 0 means 64. It is exact for y = 0 and x = 1. Time is that of a logarithm and two
 // exponentials.
 //
 // The error is [ErrRange] if x^y is beyond 2^±(2^31-1), an *[InputError] if x is not positive, x or
 // y infinite, or prec more than 2^30. x and y are not modified.
-func PowEnclosure(x, y *big.Float, prec uint) (Enclosure, error) {
+func PowInterval(x, y *big.Float, prec uint) (Interval, error) {
 	prec = cmp.Or(prec, defaultPrec)
 	if err := checkPrec(prec); err != nil {
-		return Enclosure{}, err
+		return Interval{}, err
 	}
 	if y.IsInf() {
-		return Enclosure{}, input.Errorf("y", y, "a finite number")
+		return Interval{}, input.Errorf("y", y, "a finite number")
 	}
 	// The bits of |y log x| < 2^31 before the point are lost from those after it.
 	const lost = 40
-	l, err := LogEnclosure(x, prec+lost)
+	l, err := LogInterval(x, prec+lost)
 	if err != nil {
-		return Enclosure{}, err
+		return Interval{}, err
 	}
 	if y.Sign() == 0 || l.Low.Sign() == 0 { // l.Low = 0 only if log x = 0
 		return point(1), nil
 	}
 	switch exponent := int64(y.MantExp(nil)) + int64(l.Low.MantExp(nil)); {
 	case exponent > 34: // |y log x| > 2^31: even a narrow l can straddle a power of two
-		return Enclosure{}, ErrRange
+		return Interval{}, ErrRange
 	case exponent < -int64(prec)-8: // |x^y - 1| < 2^(-6-prec)
 		return enclose(new(big.Int).Lsh(big.NewInt(1), prec+6), 1, 0, prec+6, prec)
 	}
@@ -48,24 +48,24 @@ func PowEnclosure(x, y *big.Float, prec uint) (Enclosure, error) {
 		a.Mul(y, l.High)
 		b.Mul(y, l.Low)
 	}
-	low, err := ExpEnclosure(a, prec+4)
+	low, err := ExpInterval(a, prec+4)
 	if err != nil {
-		return Enclosure{}, err
+		return Interval{}, err
 	}
-	high, err := ExpEnclosure(b, prec+4)
+	high, err := ExpInterval(b, prec+4)
 	if err != nil {
-		return Enclosure{}, err
+		return Interval{}, err
 	}
-	return Enclosure{low.Low, high.High}, nil
+	return Interval{low.Low, high.High}, nil
 }
 
 // Pow returns x^y for x > 0 rounded to prec bits (64 if prec is 0), with an error below one unit in
-// the last place. Its errors are those of [PowEnclosure].
+// the last place. Its errors are those of [PowInterval].
 func Pow(x, y *big.Float, prec uint) (*big.Float, error) {
 	prec = cmp.Or(prec, defaultPrec)
 	if err := checkPrec(prec); err != nil {
 		return nil, err
 	}
-	e, err := PowEnclosure(x, y, prec+3)
+	e, err := PowInterval(x, y, prec+3)
 	return nearest(e, prec), err
 }

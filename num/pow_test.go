@@ -12,7 +12,7 @@ import (
 func TestPowAgainstAPD(t *testing.T) {
 	againstAPD(t, func(t *rapid.T, prec uint, digits int, context *apd.Context) {
 		x, y := drawFloat(t, "x", -40, 40), drawSigned(t, "y", -20, 8)
-		e, err := PowEnclosure(x, y, prec)
+		e, err := PowInterval(x, y, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestPowOfIntegers(t *testing.T) {
 		if n < 0 {
 			want.Inv(want)
 		}
-		e, err := PowEnclosure(x, new(big.Float).SetInt64(n), prec)
+		e, err := PowInterval(x, new(big.Float).SetInt64(n), prec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestPowLimits(t *testing.T) {
 		{"huge^2", huge, big.NewFloat(2), 0},
 		{"nearOne^huge", nearOne, huge, 0},
 	} {
-		e, err := PowEnclosure(c.x, c.y, 100)
+		e, err := PowInterval(c.x, c.y, 100)
 		if c.want == 0 {
 			if !errors.Is(err, ErrRange) {
 				t.Errorf("%s: [%g, %g], %v; want ErrRange", c.name, e.Low, e.High, err)

@@ -154,7 +154,7 @@ func TestInfiniteServer(t *testing.T) {
 	q := &Queue{ArrivalRates: rats(t, "1/2", "3/2"), TotalRate: func(x []int) *big.Rat { return rat(int64(x[0]+x[1]), 1) }}
 	got := must(Truncated(q, 40))(t)
 	for what, c := range map[string]struct {
-		interval num.Interval
+		interval num.RatInterval
 		want     float64
 	}{"Z": {got.Normalization, math.E * math.E}, "E[X_0]": {got.MeanJobs[0], 0.5}, "E[X_1]": {got.MeanJobs[1], 1.5}} {
 		low, _ := c.interval.Low.Float64()

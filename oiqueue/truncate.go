@@ -11,8 +11,8 @@ import (
 
 // A TruncatedResult encloses the stationary measures of a [Queue] between exact fractions.
 type TruncatedResult struct {
-	Normalization num.Interval   // Z
-	MeanJobs      []num.Interval // E[X_i]
+	Normalization num.RatInterval   // Z
+	MeanJobs      []num.RatInterval // E[X_i]
 	Ratio         *big.Rat       // r, by which the measure falls at least with each job beyond the truncation
 	States        int            // states summed
 }
@@ -86,9 +86,9 @@ func Truncated(q *Queue, jobs int) (*TruncatedResult, error) {
 	tailJobs := new(big.Rat).SetInt64(int64(jobs))
 	tailJobs.Add(tailJobs, new(big.Rat).Inv(left)).Mul(tailJobs, tail)
 
-	res := &TruncatedResult{num.Interval{Low: z, High: new(big.Rat).Add(z, tail)}, make([]num.Interval, n), r, states}
+	res := &TruncatedResult{num.RatInterval{Low: z, High: new(big.Rat).Add(z, tail)}, make([]num.RatInterval, n), r, states}
 	for i, m := range mean {
-		res.MeanJobs[i] = num.Interval{Low: new(big.Rat).Quo(m, res.Normalization.High), High: new(big.Rat).Quo(m.Add(m, tailJobs), z)}
+		res.MeanJobs[i] = num.RatInterval{Low: new(big.Rat).Quo(m, res.Normalization.High), High: new(big.Rat).Quo(m.Add(m, tailJobs), z)}
 	}
 	return res, nil
 }

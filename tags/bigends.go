@@ -38,7 +38,7 @@ func endsOfBig(x *big.Float, prec uint) ends {
 
 func (a ends) prec() uint { return a.lo.Prec() }
 
-func (a ends) enclosure() num.Enclosure { return num.Enclosure{Low: a.lo, High: a.hi} }
+func (a ends) enclosure() num.Interval { return num.Interval{Low: a.lo, High: a.hi} }
 
 // sign is that of the number, 0 if the interval holds 0.
 func (a ends) sign() int {
@@ -156,7 +156,7 @@ const greatestLog = 2e8
 // log returns ln a for a > 0 from one logarithm, as ln hi <= ln lo + (hi - lo)/lo.
 func (a ends) log() (ends, error) {
 	prec := a.prec()
-	e, err := num.LogEnclosure(a.lo, prec)
+	e, err := num.LogInterval(a.lo, prec)
 	if err != nil {
 		return ends{}, err
 	}
@@ -178,7 +178,7 @@ func (a ends) exp() (ends, error) {
 	if gap.Cmp(big.NewFloat(1)) > 0 {
 		return ends{}, errUndecided
 	}
-	e, err := num.ExpEnclosure(a.lo, prec)
+	e, err := num.ExpInterval(a.lo, prec)
 	if err != nil {
 		return ends{}, err
 	}

@@ -133,29 +133,29 @@ func (m ExactModel) Rounded() (Model, error) {
 //
 // The error of this and the methods below names the field of m or the argument that is out of range, wraps
 // [ErrPrecision], or is [num.ErrRange] for powers beyond e^±2e8.
-func (m ExactModel) LowEnd(prec uint) (num.Enclosure, error) {
+func (m ExactModel) LowEnd(prec uint) (num.Interval, error) {
 	return m.measure(prec, func(l bigLaw) (ends, error) { return l.low.x, nil })
 }
 
 // Moment encloses E[X^order] for any real order, to a relative width of at most 2^(1-prec); prec 0 means 64.
-func (m ExactModel) Moment(order *big.Rat, prec uint) (num.Enclosure, error) {
+func (m ExactModel) Moment(order *big.Rat, prec uint) (num.Interval, error) {
 	return m.PartialMoment(order, new(big.Rat), m.High, prec)
 }
 
 // PartialMoment encloses E[X^order; low < X <= high] for 0 <= low <= high, to a relative width of at most 2^(1-prec);
 // prec 0 means 64. The error wraps [ErrPrecision] if k follows from the mean and is high itself.
-func (m ExactModel) PartialMoment(order, low, high *big.Rat, prec uint) (num.Enclosure, error) {
+func (m ExactModel) PartialMoment(order, low, high *big.Rat, prec uint) (num.Interval, error) {
 	if err := m.checkLaw(); err != nil {
-		return num.Enclosure{}, err
+		return num.Interval{}, err
 	}
 	if order == nil {
-		return num.Enclosure{}, input.Errorf("order", "nil", "a number")
+		return num.Interval{}, input.Errorf("order", "nil", "a number")
 	}
 	if low == nil || low.Sign() < 0 {
-		return num.Enclosure{}, input.Errorf("low", ratText(low), "a number >= 0")
+		return num.Interval{}, input.Errorf("low", ratText(low), "a number >= 0")
 	}
 	if high == nil || high.Cmp(low) < 0 {
-		return num.Enclosure{}, input.Errorf("high", ratText(high), "a number >= low = %s", ratText(low))
+		return num.Interval{}, input.Errorf("high", ratText(high), "a number >= low = %s", ratText(low))
 	}
 	return m.measure(prec, func(l bigLaw) (ends, error) {
 		a, b, ok, err := l.clip(low, high)
@@ -167,9 +167,9 @@ func (m ExactModel) PartialMoment(order, low, high *big.Rat, prec uint) (num.Enc
 }
 
 // Tail encloses P(X > x), to a relative width of at most 2^(1-prec); prec 0 means 64.
-func (m ExactModel) Tail(x *big.Rat, prec uint) (num.Enclosure, error) {
+func (m ExactModel) Tail(x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
-		return num.Enclosure{}, input.Errorf("x", ratText(x), "a number >= 0")
+		return num.Interval{}, input.Errorf("x", ratText(x), "a number >= 0")
 	}
 	high := m.High
 	if high == nil || x.Cmp(high) > 0 {
@@ -180,18 +180,18 @@ func (m ExactModel) Tail(x *big.Rat, prec uint) (num.Enclosure, error) {
 
 // CDF encloses P(X <= x), to a relative width of at most 2^(1-prec); prec 0 means 64. The error wraps [ErrPrecision] if
 // k follows from the mean and is x itself.
-func (m ExactModel) CDF(x *big.Rat, prec uint) (num.Enclosure, error) {
+func (m ExactModel) CDF(x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
-		return num.Enclosure{}, input.Errorf("x", ratText(x), "a number >= 0")
+		return num.Interval{}, input.Errorf("x", ratText(x), "a number >= 0")
 	}
 	return m.PartialMoment(new(big.Rat), new(big.Rat), x, prec)
 }
 
 // Density encloses f(x), that inside at the ends, to a relative width of at most 2^(1-prec); prec 0 means 64. The error
 // wraps [ErrPrecision] if k follows from the mean and is x itself.
-func (m ExactModel) Density(x *big.Rat, prec uint) (num.Enclosure, error) {
+func (m ExactModel) Density(x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
-		return num.Enclosure{}, input.Errorf("x", ratText(x), "a number >= 0")
+		return num.Interval{}, input.Errorf("x", ratText(x), "a number >= 0")
 	}
 	return m.measure(prec, func(l bigLaw) (ends, error) {
 		at := endsOfRat(x, l.prec)
@@ -210,15 +210,15 @@ func (m ExactModel) Density(x *big.Rat, prec uint) (num.Enclosure, error) {
 }
 
 // measure doubles the precision until what f returns is narrow enough.
-func (m ExactModel) measure(prec uint, f func(bigLaw) (ends, error)) (num.Enclosure, error) {
+func (m ExactModel) measure(prec uint, f func(bigLaw) (ends, error)) (num.Interval, error) {
 	prec = cmp.Or(prec, 64)
 	if err := m.checkLaw(); err != nil {
-		return num.Enclosure{}, err
+		return num.Interval{}, err
 	}
 	if prec > 1000 {
-		return num.Enclosure{}, input.Errorf("prec", prec, "at most 1000 bits")
+		return num.Interval{}, input.Errorf("prec", prec, "at most 1000 bits")
 	}
-	var e num.Enclosure
+	var e num.Interval
 	err := settle(prec+64, maxPrec, func(w uint) error {
 		l, err := m.law(w)
 		if err != nil {
@@ -232,7 +232,7 @@ func (m ExactModel) measure(prec uint, f func(bigLaw) (ends, error)) (num.Enclos
 		return narrowEnough(e, math.Ldexp(1, 1-int(prec)))
 	})
 	if err != nil {
-		return num.Enclosure{}, err
+		return num.Interval{}, err
 	}
 	return e, nil
 }
@@ -248,7 +248,7 @@ func settle(prec, most uint, try func(prec uint) error) error {
 }
 
 // narrowEnough returns errUndecided if e is relatively wider than tolerance, [num.ErrRange] if it is infinite.
-func narrowEnough(e num.Enclosure, tolerance float64) error {
+func narrowEnough(e num.Interval, tolerance float64) error {
 	if e.Low.IsInf() || e.High.IsInf() {
 		return num.ErrRange
 	}

@@ -16,7 +16,7 @@ import (
 func TestLawAgainstReference(t *testing.T) {
 	tests := 0
 	for _, row := range referenceRows(t) {
-		var got num.Enclosure
+		var got num.Interval
 		var err error
 		switch row.Kind {
 		case "bp_k":
@@ -25,7 +25,7 @@ func TestLawAgainstReference(t *testing.T) {
 			order := strings.TrimSuffix(strings.TrimPrefix(row.Metric, "E[X^"), "]")
 			got, err = row.model(t).Moment(refRat(t, order), 140)
 		case "bp_dist":
-			f := map[string]func(ExactModel, *big.Rat, uint) (num.Enclosure, error){
+			f := map[string]func(ExactModel, *big.Rat, uint) (num.Interval, error){
 				"tail": ExactModel.Tail, "cdf": ExactModel.CDF, "pdf": ExactModel.Density,
 			}[row.Metric]
 			got, err = f(row.model(t), row.cutoffs(t)[0], 140)
@@ -82,7 +82,7 @@ func TestLawAgainstDist(t *testing.T) {
 		}
 		a, b = min(a, b), max(a, b)
 		x, y := new(big.Rat).SetFloat64(a), new(big.Rat).SetFloat64(b)
-		near := func(name string, got num.Enclosure, err error, want float64) {
+		near := func(name string, got num.Interval, err error, want float64) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -188,8 +188,8 @@ func TestLawAtTheEnds(t *testing.T) {
 	given := ExactModel{Alpha: big.NewRat(1, 2), High: num.MustRat("1e10"), Low: num.MustRat("0.0009")}
 	solved := ExactModel{Alpha: given.Alpha, High: given.High, Mean: num.MustRat("3000")}
 	k := given.Low
-	is := func(name string, want float64) func(num.Enclosure, error) {
-		return func(e num.Enclosure, err error) {
+	is := func(name string, want float64) func(num.Interval, error) {
+		return func(e num.Interval, err error) {
 			t.Helper()
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -198,8 +198,8 @@ func TestLawAtTheEnds(t *testing.T) {
 			}
 		}
 	}
-	undecided := func(name string) func(num.Enclosure, error) {
-		return func(e num.Enclosure, err error) {
+	undecided := func(name string) func(num.Interval, error) {
+		return func(e num.Interval, err error) {
 			t.Helper()
 			if !errors.Is(err, ErrPrecision) {
 				t.Errorf("%s: %v %v", name, e, err)
@@ -226,17 +226,17 @@ func TestLawAtTheEnds(t *testing.T) {
 func TestLawErrors(t *testing.T) {
 	m, _ := goodExactModel()
 	one := big.NewRat(1, 1)
-	call := map[string]func() (num.Enclosure, error){
-		"x = -1":      func() (num.Enclosure, error) { return m.Tail(big.NewRat(-1, 1), 0) },
-		"x = nil":     func() (num.Enclosure, error) { return m.CDF(nil, 0) },
-		"x = -1/":     func() (num.Enclosure, error) { return m.Density(big.NewRat(-1, 1), 0) },
-		"order = nil": func() (num.Enclosure, error) { return m.Moment(nil, 0) },
-		"low = -1":    func() (num.Enclosure, error) { return m.PartialMoment(one, big.NewRat(-1, 1), one, 0) },
-		"high = 0":    func() (num.Enclosure, error) { return m.PartialMoment(one, one, new(big.Rat), 0) },
-		"prec = 1001": func() (num.Enclosure, error) { return m.LowEnd(1001) },
-		"High = nil":  func() (num.Enclosure, error) { return ExactModel{Alpha: one, Low: one}.Tail(one, 0) },
-		"Low = nil":   func() (num.Enclosure, error) { return ExactModel{Alpha: one, High: one}.Moment(one, 0) },
-		"Alpha = nil": func() (num.Enclosure, error) { return ExactModel{High: one}.LowEnd(0) },
+	call := map[string]func() (num.Interval, error){
+		"x = -1":      func() (num.Interval, error) { return m.Tail(big.NewRat(-1, 1), 0) },
+		"x = nil":     func() (num.Interval, error) { return m.CDF(nil, 0) },
+		"x = -1/":     func() (num.Interval, error) { return m.Density(big.NewRat(-1, 1), 0) },
+		"order = nil": func() (num.Interval, error) { return m.Moment(nil, 0) },
+		"low = -1":    func() (num.Interval, error) { return m.PartialMoment(one, big.NewRat(-1, 1), one, 0) },
+		"high = 0":    func() (num.Interval, error) { return m.PartialMoment(one, one, new(big.Rat), 0) },
+		"prec = 1001": func() (num.Interval, error) { return m.LowEnd(1001) },
+		"High = nil":  func() (num.Interval, error) { return ExactModel{Alpha: one, Low: one}.Tail(one, 0) },
+		"Low = nil":   func() (num.Interval, error) { return ExactModel{Alpha: one, High: one}.Moment(one, 0) },
+		"Alpha = nil": func() (num.Interval, error) { return ExactModel{High: one}.LowEnd(0) },
 	}
 	for want, f := range call {
 		var e *num.InputError

@@ -11,7 +11,7 @@ type ExactOptimum struct {
 	EnclosedResult               // at Cutoffs, to a relative width of at most 1e-30
 	Points         []*big.Float  // the same cutoffs as floats, of at least 256 bits
 	Radius         float64       // proved: the solution lies within Radius s_i of each cutoff s_i; at most 2^-165
-	Objective      num.Enclosure // of the solution: the objective, or the slowdown that all hosts have in common
+	Objective      num.Interval // of the solution: the objective, or the slowdown that all hosts have in common
 	Gradient       float64       // bounds |s_i ∂objective/∂s_i|/objective at Cutoffs, or |E[S_i] - E[S_{i+1}]|/E[S_i]
 	Steps          int           // of Newton's method
 }

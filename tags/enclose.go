@@ -13,30 +13,30 @@ import (
 
 // An EnclosedHost is a [Host] of proved bounds.
 type EnclosedHost struct {
-	Load        num.Enclosure // ρ_i
-	Slack       num.Enclosure // 1 - ρ_i, as narrow as the rest
-	Visit       num.Enclosure // P(X > s_{i-1}), the part of the jobs that come to it
-	Final       num.Enclosure // p_i = P(s_{i-1} < X <= s_i), the part that ends at it
-	VisitMean   num.Enclosure // E[min(X, s_i) | X > s_{i-1}], work
-	VisitSquare num.Enclosure // E[min(X, s_i)² | X > s_{i-1}], work²
-	VisitWait   num.Enclosure // V_i, seconds a visit waits
-	Waiting     num.Enclosure // W_i = V_1 + ... + V_i, seconds
-	Slowdown    num.Enclosure // E[S_i] = W_i E[1/X_i]
-	Response    num.Enclosure // E[T_i], seconds from arrival to end, with the runs that were killed
+	Load        num.Interval // ρ_i
+	Slack       num.Interval // 1 - ρ_i, as narrow as the rest
+	Visit       num.Interval // P(X > s_{i-1}), the part of the jobs that come to it
+	Final       num.Interval // p_i = P(s_{i-1} < X <= s_i), the part that ends at it
+	VisitMean   num.Interval // E[min(X, s_i) | X > s_{i-1}], work
+	VisitSquare num.Interval // E[min(X, s_i)² | X > s_{i-1}], work²
+	VisitWait   num.Interval // V_i, seconds a visit waits
+	Waiting     num.Interval // W_i = V_1 + ... + V_i, seconds
+	Slowdown    num.Interval // E[S_i] = W_i E[1/X_i]
+	Response    num.Interval // E[T_i], seconds from arrival to end, with the runs that were killed
 }
 
 // An EnclosedResult is a [Result] of proved bounds: every number lies in its enclosure.
 type EnclosedResult struct {
 	Cutoffs     []*big.Rat    // s_1, ..., s_{h-1}, work, exact
-	Low         num.Enclosure // k, work
-	ArrivalRate num.Enclosure // λ, jobs a second
+	Low         num.Interval // k, work
+	ArrivalRate num.Interval // λ, jobs a second
 
-	MeanWaiting  num.Enclosure // E[W], seconds in queues, all visits of a job together
-	MeanSlowdown num.Enclosure // E[S] = E[W/X], seconds a unit of work
-	MeanResponse num.Enclosure // E[T] = E[W] + E[time in service, lost runs too], seconds
-	MeanStretch  num.Enclosure // E[T/X] = E[S] + E[time in service/X], lost runs too, seconds a unit of work
-	Lost         num.Enclosure // Σ_{i<h} s_i P(X > s_i), the mean work a job loses to kills
-	Excess       num.Enclosure // λ Σ_{i<h} s_i P(X > s_i)/v_i, the load that lost work adds
+	MeanWaiting  num.Interval // E[W], seconds in queues, all visits of a job together
+	MeanSlowdown num.Interval // E[S] = E[W/X], seconds a unit of work
+	MeanResponse num.Interval // E[T] = E[W] + E[time in service, lost runs too], seconds
+	MeanStretch  num.Interval // E[T/X] = E[S] + E[time in service/X], lost runs too, seconds a unit of work
+	Lost         num.Interval // Σ_{i<h} s_i P(X > s_i), the mean work a job loses to kills
+	Excess       num.Interval // λ Σ_{i<h} s_i P(X > s_i)/v_i, the load that lost work adds
 	Hosts        []EnclosedHost
 
 	Width     float64 // relative width of the widest enclosure
@@ -123,7 +123,7 @@ func (m ExactModel) checkCutoffs(cutoffs []*big.Rat) error {
 // measure sets Width, and returns errUndecided if it is above tolerance.
 func (r *EnclosedResult) measure(tolerance float64) error {
 	r.Width = 0
-	check := func(all ...num.Enclosure) error {
+	check := func(all ...num.Interval) error {
 		for _, e := range all {
 			if err := narrowEnough(e, tolerance); err != nil {
 				return err

@@ -15,7 +15,7 @@ import (
 )
 
 // metric returns the number of r that a metric of the reference rows names.
-func (r EnclosedResult) metric(t testing.TB, name string) num.Enclosure {
+func (r EnclosedResult) metric(t testing.TB, name string) num.Interval {
 	switch name {
 	case "EW":
 		return r.MeanWaiting
@@ -49,7 +49,7 @@ func (r EnclosedResult) metric(t testing.TB, name string) num.Enclosure {
 		return h.Slowdown
 	}
 	t.Fatalf("metric %s", name)
-	return num.Enclosure{}
+	return num.Interval{}
 }
 
 // All rows of the independent computation, overloaded hosts included: equal to 30 digits.
@@ -144,8 +144,8 @@ func drawExactModel(t *rapid.T) (ExactModel, []*big.Rat) {
 }
 
 // numbers lists all enclosures of r.
-func (r EnclosedResult) numbers() []num.Enclosure {
-	list := []num.Enclosure{r.Low, r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.MeanStretch, r.Lost, r.Excess}
+func (r EnclosedResult) numbers() []num.Interval {
+	list := []num.Interval{r.Low, r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.MeanStretch, r.Lost, r.Excess}
 	for _, h := range r.Hosts {
 		list = append(list, h.Load, h.Slack, h.Visit, h.Final, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting,
 			h.Slowdown, h.Response)
@@ -184,7 +184,7 @@ func TestEnclosuresOverlap(t *testing.T) {
 		}
 		a, b, c := wide.numbers(), middle.numbers(), fine.numbers()
 		for i := range c {
-			for _, e := range []num.Enclosure{a[i], b[i]} {
+			for _, e := range []num.Interval{a[i], b[i]} {
 				if e.Low.Cmp(c[i].High) > 0 || e.High.Cmp(c[i].Low) < 0 {
 					t.Fatalf("number %d: %g to %g misses %g", i, e.Low, e.High, c[i].Low)
 				}
@@ -247,7 +247,7 @@ func TestEncloseSpeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	three := endsOfInt(3, 200)
-	for _, pair := range [][2]num.Enclosure{
+	for _, pair := range [][2]num.Interval{
 		{a.MeanWaiting, b.MeanWaiting}, {a.MeanResponse, b.MeanResponse}, {b.ArrivalRate, a.ArrivalRate},
 		{a.MeanSlowdown, b.MeanSlowdown}, {a.Hosts[2].Response, b.Hosts[2].Response},
 	} {
@@ -288,7 +288,7 @@ func TestEncloseUnstable(t *testing.T) {
 }
 
 // agreesRat reports whether x lies in e.
-func agreesRat(e num.Enclosure, x *big.Rat) bool {
+func agreesRat(e num.Interval, x *big.Rat) bool {
 	low, _ := e.Low.Rat(nil)
 	high, _ := e.High.Rat(nil)
 	return low.Cmp(x) <= 0 && x.Cmp(high) <= 0
@@ -323,7 +323,7 @@ func TestEncloseHostsWithoutJobs(t *testing.T) {
 		if err != nil {
 			return
 		}
-		near := func(name string, e num.Enclosure, v float64) {
+		near := func(name string, e num.Interval, v float64) {
 			if f, _ := e.Float64(); !(math.Abs(f-v) <= 1e-10*math.Abs(v)) {
 				t.Fatalf("cutoffs %v: %s %v, want %v", rounded, name, f, v)
 			}

@@ -80,7 +80,7 @@ func (r refRow) model(t testing.TB) ExactModel {
 
 // agrees reports whether e, which is much narrower than half a unit of the last digit of the decimal, lies
 // within the given number of such units of it.
-func agrees(t testing.TB, e num.Enclosure, decimal string, units float64) bool {
+func agrees(t testing.TB, e num.Interval, decimal string, units float64) bool {
 	mantissa, exponent, _ := strings.Cut(decimal, "e")
 	_, fraction, _ := strings.Cut(mantissa, ".")
 	unit := big.NewRat(1, 1)

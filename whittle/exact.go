@@ -17,18 +17,18 @@ type ExactResult struct {
 	Weights []*big.Rat // w(x) = Φ(x) Π_i λ_i^x_i, so that π(x) = w(x)/Z
 
 	Inside           *big.Rat         // Σ w(x) over the lattice
-	Outside          num.Interval     // Σ w(x) over all other states
-	Normalization    num.Interval     // Z = Σ_x w(x) over all states
-	EmptyProbability num.Interval     // π(0) = 1/Z
-	MassLeftOut      num.Interval     // P(X outside the lattice)
-	MeanLeftOut      []num.Interval   // E[X_i; X outside the lattice], by which truncation lowers the mean
-	MeanJobs         []num.Interval   // E[X_i]
-	Marginals        [][]num.Interval // P(X_i = k) in row i, column k, up to the largest in the lattice
-	JobsDistribution []num.Interval   // P(Σ_i X_i = n), n up to the largest in the lattice
+	Outside          num.RatInterval     // Σ w(x) over all other states
+	Normalization    num.RatInterval     // Z = Σ_x w(x) over all states
+	EmptyProbability num.RatInterval     // π(0) = 1/Z
+	MassLeftOut      num.RatInterval     // P(X outside the lattice)
+	MeanLeftOut      []num.RatInterval   // E[X_i; X outside the lattice], by which truncation lowers the mean
+	MeanJobs         []num.RatInterval   // E[X_i]
+	Marginals        [][]num.RatInterval // P(X_i = k) in row i, column k, up to the largest in the lattice
+	JobsDistribution []num.RatInterval   // P(Σ_i X_i = n), n up to the largest in the lattice
 }
 
 // Prob returns π(x) for the state at an index of the lattice.
-func (r *ExactResult) Prob(index int) num.Interval {
+func (r *ExactResult) Prob(index int) num.RatInterval {
 	return between(new(big.Rat).Quo(r.Weights[index], r.Normalization.High), new(big.Rat).Quo(r.Weights[index], r.Normalization.Low))
 }
 
@@ -55,7 +55,7 @@ func StationaryExact(n Network, l Lattice) (*ExactResult, error) {
 	r := &ExactResult{Lattice: l, Phi: b.Phi, Weights: weights(y, n.ArrivalRates, b.Phi)}
 	mass, jobs := outsideOfRank(n, y, r.Weights)
 	r.Outside = between(mass, mass)
-	outsideJobs := make([]num.Interval, y.classes)
+	outsideJobs := make([]num.RatInterval, y.classes)
 	for j := range jobs {
 		outsideJobs[j] = between(jobs[j], jobs[j])
 	}
@@ -95,7 +95,7 @@ func StationaryOfBalance(arrivalRates []*big.Rat, b Balance, floor []*big.Rat) (
 	r := &ExactResult{Lattice: b.Lattice, Phi: b.Phi, Weights: weights(y, arrivalRates, b.Phi)}
 	mass, jobs := outsideOfFloor(y, r.Weights, ratios)
 	r.Outside = between(new(big.Rat), mass)
-	outsideJobs := make([]num.Interval, y.classes)
+	outsideJobs := make([]num.RatInterval, y.classes)
 	for j := range jobs {
 		outsideJobs[j] = between(new(big.Rat), jobs[j])
 	}
@@ -161,7 +161,7 @@ func weights(y layout, lambda, phi []*big.Rat) []*big.Rat {
 }
 
 // summarize fills the sums over states of r from its weights, Outside, and the sums of x_j w(x) outside.
-func (r *ExactResult) summarize(y layout, outsideJobs []num.Interval) {
+func (r *ExactResult) summarize(y layout, outsideJobs []num.RatInterval) {
 	zeros := func(n int) []*big.Rat {
 		v := make([]*big.Rat, n)
 		for k := range v {
@@ -199,7 +199,7 @@ func (r *ExactResult) summarize(y layout, outsideJobs []num.Interval) {
 		low, high := new(big.Rat).Add(inside, out.Low), new(big.Rat).Add(inside, out.High)
 		r.MeanJobs = append(r.MeanJobs, between(low.Quo(low, z.High), high.Quo(high, z.Low)))
 
-		law := make([]num.Interval, len(marginals[i]))
+		law := make([]num.RatInterval, len(marginals[i]))
 		for k, v := range marginals[i] {
 			law[k] = r.share(v, false)
 		}
@@ -210,10 +210,10 @@ func (r *ExactResult) summarize(y layout, outsideJobs []num.Interval) {
 	}
 }
 
-func between(low, high *big.Rat) num.Interval { return num.Interval{Low: low, High: high} }
+func between(low, high *big.Rat) num.RatInterval { return num.RatInterval{Low: low, High: high} }
 
 // share returns the probability of an event with weight v inside the lattice, and no weight outside if complete.
-func (r *ExactResult) share(v *big.Rat, complete bool) num.Interval {
+func (r *ExactResult) share(v *big.Rat, complete bool) num.RatInterval {
 	low := new(big.Rat).Quo(v, r.Normalization.High)
 	if complete {
 		return between(low, new(big.Rat).Quo(v, r.Normalization.Low))

@@ -21,7 +21,7 @@ func mustSolve(t *rapid.T, n whittle.Network, l whittle.Lattice) *whittle.ExactR
 	return r
 }
 
-func isExactly(v num.Interval, want *big.Rat) bool {
+func isExactly(v num.RatInterval, want *big.Rat) bool {
 	return equal(v.Low, want) && equal(v.High, want)
 }
 
@@ -115,7 +115,7 @@ func TestIntervalsHoldWhatLargerLatticesSay(t *testing.T) {
 		n := drawNetwork(t, 3)
 		classes := len(n.ArrivalRates)
 		small, large := mustSolve(t, n, drawLattice(t, classes)), mustSolve(t, n, whittle.Simplex(classes, 14))
-		nested := func(what string, a, b []num.Interval) {
+		nested := func(what string, a, b []num.RatInterval) {
 			for k := range min(len(a), len(b)) {
 				if a[k].Low.Cmp(b[k].Low) > 0 || b[k].High.Cmp(a[k].High) > 0 {
 					t.Fatalf("%s at %d: %v is not in %v", what, k, b[k], a[k])

@@ -53,7 +53,7 @@ func valueFields(key string, v *num.Value, engine string, digits int) record {
 	case string(bf.Enclose):
 		r = append(r, field{key + "_low", nil}, field{key + "_high", nil})
 		if v != nil {
-			r[1].value, r[2].value = num.Enclosure{Low: v.Low, High: v.High}.Text(digits)
+			r[1].value, r[2].value = num.Interval{Low: v.Low, High: v.High}.Text(digits)
 		}
 	}
 	return r
@@ -275,7 +275,7 @@ func belowOne(key, text string, v any) string {
 
 // oneDigitUp returns x rounded up to one decimal digit.
 func oneDigitUp(x float64) string {
-	_, high := num.Enclosure{Low: big.NewFloat(x), High: big.NewFloat(x)}.Text(1)
+	_, high := num.Interval{Low: big.NewFloat(x), High: big.NewFloat(x)}.Text(1)
 	return high
 }
 

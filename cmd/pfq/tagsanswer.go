@@ -312,7 +312,7 @@ func (a *tagsAnswer) proof() record {
 }
 
 // number returns the fields of a number of TAGS, with its bounds if it is enclosed.
-func (a *tagsAnswer) number(key string, none bool, v float64, e func(*tags.EnclosedResult) num.Enclosure) record {
+func (a *tagsAnswer) number(key string, none bool, v float64, e func(*tags.EnclosedResult) num.Interval) record {
 	out := record{{key, unless(none, v)}}
 	if a.enclosed == nil || none {
 		return out
@@ -324,10 +324,10 @@ func (a *tagsAnswer) number(key string, none bool, v float64, e func(*tags.Enclo
 func (a *tagsAnswer) means() record {
 	r, none := a.result, !a.feasible()
 	return join(
-		a.number("mean_slowdown", none || r.NoSlowdown, r.MeanSlowdown, func(e *tags.EnclosedResult) num.Enclosure { return e.MeanSlowdown }),
-		a.number("mean_waiting", none, r.MeanWaiting, func(e *tags.EnclosedResult) num.Enclosure { return e.MeanWaiting }),
-		a.number("mean_response", none, r.MeanResponse, func(e *tags.EnclosedResult) num.Enclosure { return e.MeanResponse }),
-		a.number("mean_stretch", none || r.NoSlowdown, r.MeanStretch, func(e *tags.EnclosedResult) num.Enclosure { return e.MeanStretch }),
+		a.number("mean_slowdown", none || r.NoSlowdown, r.MeanSlowdown, func(e *tags.EnclosedResult) num.Interval { return e.MeanSlowdown }),
+		a.number("mean_waiting", none, r.MeanWaiting, func(e *tags.EnclosedResult) num.Interval { return e.MeanWaiting }),
+		a.number("mean_response", none, r.MeanResponse, func(e *tags.EnclosedResult) num.Interval { return e.MeanResponse }),
+		a.number("mean_stretch", none || r.NoSlowdown, r.MeanStretch, func(e *tags.EnclosedResult) num.Interval { return e.MeanStretch }),
 	)
 }
 
@@ -335,8 +335,8 @@ func (a *tagsAnswer) means() record {
 func (a *tagsAnswer) losses() record {
 	none := a.result.Hosts == nil
 	return join(
-		a.number("excess", none, a.result.Excess, func(e *tags.EnclosedResult) num.Enclosure { return e.Excess }),
-		a.number("lost_work", none, a.result.Lost, func(e *tags.EnclosedResult) num.Enclosure { return e.Lost }),
+		a.number("excess", none, a.result.Excess, func(e *tags.EnclosedResult) num.Interval { return e.Excess }),
+		a.number("lost_work", none, a.result.Lost, func(e *tags.EnclosedResult) num.Interval { return e.Lost }),
 	)
 }
 
@@ -346,7 +346,7 @@ func (a *tagsAnswer) rate() record {
 	if a.enclosed != nil {
 		rate = a.result.ArrivalRate
 	}
-	return a.number("arrival_rate", err != nil, rate, func(e *tags.EnclosedResult) num.Enclosure { return e.ArrivalRate })
+	return a.number("arrival_rate", err != nil, rate, func(e *tags.EnclosedResult) num.Interval { return e.ArrivalRate })
 }
 
 func (a *tagsAnswer) distribution() record {
@@ -378,18 +378,18 @@ func (a *tagsAnswer) hosts() []record {
 		if i < len(a.result.Cutoffs) {
 			row[2].value = a.result.Cutoffs[i]
 		}
-		number := func(key string, none bool, v float64, e func(*tags.EnclosedHost) num.Enclosure) {
-			row = join(row, a.number(key, none, v, func(r *tags.EnclosedResult) num.Enclosure { return e(&r.Hosts[i]) }))
+		number := func(key string, none bool, v float64, e func(*tags.EnclosedHost) num.Interval) {
+			row = join(row, a.number(key, none, v, func(r *tags.EnclosedResult) num.Interval { return e(&r.Hosts[i]) }))
 		}
 		idle, none := !a.feasible() || h.Visit == 0, !a.feasible() || h.Final == 0
-		number("load", false, h.Load, func(e *tags.EnclosedHost) num.Enclosure { return e.Load })
-		number("slack", false, h.Slack, func(e *tags.EnclosedHost) num.Enclosure { return e.Slack })
-		number("visit_fraction", false, h.Visit, func(e *tags.EnclosedHost) num.Enclosure { return e.Visit })
-		number("final_fraction", false, h.Final, func(e *tags.EnclosedHost) num.Enclosure { return e.Final })
-		number("visit_waiting", idle, h.VisitWait, func(e *tags.EnclosedHost) num.Enclosure { return e.VisitWait })
-		number("waiting", none, h.Waiting, func(e *tags.EnclosedHost) num.Enclosure { return e.Waiting })
-		number("slowdown", none || a.result.NoSlowdown && (i == 0 || a.result.Cutoffs[i-1] == 0), h.Slowdown, func(e *tags.EnclosedHost) num.Enclosure { return e.Slowdown })
-		number("response", none, h.Response, func(e *tags.EnclosedHost) num.Enclosure { return e.Response })
+		number("load", false, h.Load, func(e *tags.EnclosedHost) num.Interval { return e.Load })
+		number("slack", false, h.Slack, func(e *tags.EnclosedHost) num.Interval { return e.Slack })
+		number("visit_fraction", false, h.Visit, func(e *tags.EnclosedHost) num.Interval { return e.Visit })
+		number("final_fraction", false, h.Final, func(e *tags.EnclosedHost) num.Interval { return e.Final })
+		number("visit_waiting", idle, h.VisitWait, func(e *tags.EnclosedHost) num.Interval { return e.VisitWait })
+		number("waiting", none, h.Waiting, func(e *tags.EnclosedHost) num.Interval { return e.Waiting })
+		number("slowdown", none || a.result.NoSlowdown && (i == 0 || a.result.Cutoffs[i-1] == 0), h.Slowdown, func(e *tags.EnclosedHost) num.Interval { return e.Slowdown })
+		number("response", none, h.Response, func(e *tags.EnclosedHost) num.Interval { return e.Response })
 		if a.simulated != nil {
 			row = append(row, field{"simulated", a.simulatedHost(i, row)})
 		}

@@ -30,7 +30,7 @@ const cutoffDigits = 50
 // An enclosedAnswer holds what is proved of TAGS.
 type enclosedAnswer struct {
 	result tags.EnclosedResult
-	value  *num.Enclosure // of the objective, at the best cutoffs; nil for those given
+	value  *num.Interval // of the objective, at the best cutoffs; nil for those given
 	texts  []string       // of the cutoffs, exact
 	radius float64        // relative, within which the best cutoffs are; 0 for those given
 }
@@ -138,7 +138,7 @@ func exacts(list []decimal) (values []*big.Rat) {
 // rounded returns the doubles next to what is enclosed.
 func rounded(e tags.EnclosedResult) (tags.Result, error) {
 	var err error
-	double := func(v num.Enclosure) float64 {
+	double := func(v num.Interval) float64 {
 		f, ok := v.Float64()
 		if !ok && err == nil {
 			err = fmt.Errorf("tags: a mean: %w", dist.ErrOverflow)
@@ -160,7 +160,7 @@ func rounded(e tags.EnclosedResult) (tags.Result, error) {
 }
 
 // bounds returns the fields of what is enclosed, to the digits that the tolerance asks for.
-func (f *tagsFlags) bounds(key string, e num.Enclosure) record {
+func (f *tagsFlags) bounds(key string, e num.Interval) record {
 	low, high := e.Text(digits(f.tol))
 	return record{{key + "_low", low}, {key + "_high", high}}
 }

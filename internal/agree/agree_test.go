@@ -86,7 +86,7 @@ func literal(t *rapid.T, m *cluster.Model) *answer {
 	return a
 }
 
-func same(t *rapid.T, what string, got num.Interval, want *big.Rat) {
+func same(t *rapid.T, what string, got num.RatInterval, want *big.Rat) {
 	if !got.Exact() || !got.Contains(want) {
 		t.Fatalf("%s: got [%v, %v], want %v", what, got.Low, got.High, want)
 	}

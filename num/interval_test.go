@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func drawEnclosure(t *rapid.T, minExp, maxExp int) Enclosure {
+func drawInterval(t *rapid.T, minExp, maxExp int) Interval {
 	a := drawSigned(t, "a", minExp, maxExp)
 	var b *big.Float
 	if rapid.Bool().Draw(t, "narrow") {
@@ -20,14 +20,14 @@ func drawEnclosure(t *rapid.T, minExp, maxExp int) Enclosure {
 	if a.Cmp(b) > 0 {
 		a, b = b, a
 	}
-	return Enclosure{a, b}
+	return Interval{a, b}
 }
 
 // The decimals are outside and of the length asked, and no decimal of that length lies between
 // them and the ends: all in rationals.
 func TestTextIsOutward(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e := drawEnclosure(t, -500, 500)
+		e := drawInterval(t, -500, 500)
 		digits := rapid.IntRange(1, 60).Draw(t, "digits")
 		lowText, highText := e.Text(digits)
 		check := func(text string, x *big.Float, direction int) {
@@ -84,7 +84,7 @@ func TestText(t *testing.T) {
 func TestTextOfExtremes(t *testing.T) {
 	for _, n := range []int{big.MinExp + 1, -100_000_000, -30_000, 30_000, 100_000_000, big.MaxExp - 1} {
 		x := new(big.Float).SetMantExp(big.NewFloat(1), n)
-		low, high := Enclosure{x, x}.Text(9)
+		low, high := Interval{x, x}.Text(9)
 		ln2, err := Log(big.NewFloat(2), 200)
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestTextOfExtremes(t *testing.T) {
 
 func TestRelWidthIsAnUpperBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e := drawEnclosure(t, -600, 600)
+		e := drawInterval(t, -600, 600)
 		got := e.RelWidth()
 		low, _ := e.Low.Rat(nil)
 		high, _ := e.High.Rat(nil)
@@ -168,14 +168,14 @@ func TestRelWidthOfZero(t *testing.T) {
 	zero, one := new(big.Float), big.NewFloat(1)
 	tiny := new(big.Float).SetMantExp(one, big.MinExp)
 	for _, c := range []struct {
-		e    Enclosure
+		e    Interval
 		want float64
 	}{
-		{Enclosure{zero, zero}, 0},
-		{Enclosure{zero, tiny}, math.MaxFloat64},
-		{Enclosure{tiny, one}, math.MaxFloat64},
-		{Enclosure{one, big.NewFloat(1.5)}, 0.5},
-		{Enclosure{big.NewFloat(-1.5), big.NewFloat(-1)}, 0.5},
+		{Interval{zero, zero}, 0},
+		{Interval{zero, tiny}, math.MaxFloat64},
+		{Interval{tiny, one}, math.MaxFloat64},
+		{Interval{one, big.NewFloat(1.5)}, 0.5},
+		{Interval{big.NewFloat(-1.5), big.NewFloat(-1)}, 0.5},
 	} {
 		if got := c.e.RelWidth(); got != c.want {
 			t.Errorf("[%g, %g].RelWidth() = %v, want %v", c.e.Low, c.e.High, got, c.want)
@@ -204,22 +204,22 @@ func TestFromRat(t *testing.T) {
 	})
 }
 
-func TestEnclosureFloat64Limits(t *testing.T) {
+func TestIntervalFloat64Limits(t *testing.T) {
 	one := big.NewFloat(1)
 	at := func(n int) *big.Float { return new(big.Float).SetMantExp(one, n) }
 	for _, c := range []struct {
-		e    Enclosure
+		e    Interval
 		want float64
 		ok   bool
 	}{
-		{Enclosure{one, big.NewFloat(3)}, 2, true},
-		{Enclosure{big.NewFloat(-1), one}, 0, true},
-		{Enclosure{at(2000), at(2000)}, 0, false},
-		{Enclosure{at(big.MaxExp - 1), at(big.MaxExp - 1)}, 0, false},
-		{Enclosure{at(big.MinExp), big.NewFloat(3)}, 1.5, true},
-		{Enclosure{big.NewFloat(-3), at(big.MinExp)}, -1.5, true},
-		{Enclosure{at(-1074), at(-1074)}, 0x1p-1074, true},
-		{Enclosure{at(-2000), at(-2000)}, 0, false},
+		{Interval{one, big.NewFloat(3)}, 2, true},
+		{Interval{big.NewFloat(-1), one}, 0, true},
+		{Interval{at(2000), at(2000)}, 0, false},
+		{Interval{at(big.MaxExp - 1), at(big.MaxExp - 1)}, 0, false},
+		{Interval{at(big.MinExp), big.NewFloat(3)}, 1.5, true},
+		{Interval{big.NewFloat(-3), at(big.MinExp)}, -1.5, true},
+		{Interval{at(-1074), at(-1074)}, 0x1p-1074, true},
+		{Interval{at(-2000), at(-2000)}, 0, false},
 	} {
 		if got, ok := c.e.Float64(); got != c.want || ok != c.ok {
 			t.Errorf("[%g, %g].Float64() = %v, %v", c.e.Low, c.e.High, got, ok)
