@@ -5,11 +5,13 @@ import (
 	"math"
 
 	"productform/internal/input"
+
+	"productform/num"
 )
 
 // A bigGoal says what the cutoff below a host is to be: e^log, or the one that leaves the host the slack; or if both
 // are given, the greater of these. Either is nil if not.
-type bigGoal struct{ log, slack ends }
+type bigGoal struct{ log, slack num.Interval }
 
 // startGoals returns the cutoffs to start from. A cutoff below an overloaded host is to be raised until the host
 // has as much slack as it lacks now.
@@ -24,8 +26,8 @@ func (p *bigSearch) startGoals(start []float64) ([]bigGoal, error) {
 		if !(s > 0 && s <= math.MaxFloat64) {
 			return nil, input.Errorf(path, s, "a number in the range of the sizes")
 		}
-		x := endsOfFloat(s, p.prec)
-		if x.lo.Cmp(at[i].x.hi) <= 0 || x.hi.Cmp(p.high.x.lo) >= 0 {
+		x := num.FromFloat64(s, p.prec)
+		if x.Low.Cmp(at[i].x.High) <= 0 || x.High.Cmp(p.high.x.Low) >= 0 {
 			return nil, input.Errorf(path, s, "a number in the range of the sizes, above the cutoff before")
 		}
 		b, err := p.at(x)
@@ -38,11 +40,11 @@ func (p *bigSearch) startGoals(start []float64) ([]bigGoal, error) {
 	goals := make([]bigGoal, n+1)
 	for i := range goals {
 		s, _ := p.stage(i, at[i], at[i+1])
-		slack := ends{s.slack.size(), s.slack.size()}
-		if most := endsOfFloat(0.5, p.prec); slack.lo.Cmp(most.lo) > 0 {
+		slack := num.Interval{Low: s.slack.Abs(), High: s.slack.Abs()}
+		if most := num.FromFloat64(0.5, p.prec); slack.Low.Cmp(most.Low) > 0 {
 			slack = most
 		}
-		if least := endsOfFloat(1e-40, p.prec); slack.lo.Cmp(least.lo) < 0 {
+		if least := num.FromFloat64(1e-40, p.prec); slack.Low.Cmp(least.Low) < 0 {
 			slack = least
 		}
 		goals[i] = bigGoal{log: at[i].log, slack: slack}
@@ -61,10 +63,10 @@ func (p *bigSearch) enter(goals []bigGoal) (bigState, error) {
 			return s, err
 		}
 		for i := range try {
-			if try[i].slack.lo == nil {
+			if try[i].slack.Low == nil {
 				return s, errUndecided
 			}
-			try[i].slack = try[i].slack.times2(-1)
+			try[i].slack = try[i].slack.Scale2(-1)
 			if n == 50 {
 				try[i] = bigGoal{slack: goals[i].slack}
 			}
@@ -79,15 +81,15 @@ func (p *bigSearch) recover(goals []bigGoal) (bigState, bool, error) {
 	at := make([]bigPoint, len(p.speeds)+1)
 	at[0], at[len(at)-1] = p.low, p.high
 	for i := len(p.speeds) - 1; i > 0; i-- {
-		ok := goals[i].log.lo != nil
+		ok := goals[i].log.Low != nil
 		if ok {
 			var err error
 			if at[i], err = p.atLog(goals[i].log); err != nil {
 				return bigState{}, false, err
 			}
-			if goals[i].slack.lo != nil {
+			if goals[i].slack.Low != nil {
 				s, _ := p.stage(i, at[i], at[i+1])
-				ok = s.slack.lo.Cmp(goals[i].slack.lo) >= 0
+				ok = s.slack.Low.Cmp(goals[i].slack.Low) >= 0
 			}
 		}
 		if !ok {
@@ -96,57 +98,57 @@ func (p *bigSearch) recover(goals []bigGoal) (bigState, bool, error) {
 				return bigState{}, false, err
 			}
 		}
-		if at[i].log.lo.Cmp(p.low.log.hi) <= 0 || at[i].log.hi.Cmp(at[i+1].log.lo) >= 0 {
+		if at[i].log.Low.Cmp(p.low.log.High) <= 0 || at[i].log.High.Cmp(at[i+1].log.Low) >= 0 {
 			return bigState{}, false, nil
 		}
-		at[i].tail = p.part(0, at[i], p.high).point()
+		at[i].tail = p.part(0, at[i], p.high).Point()
 	}
 	stages, ok := p.bigFarm.stages(at)
 	return bigState{at, stages}, ok, nil
 }
 
 // atLog returns the point e^log, near enough but not proved, without its tail.
-func (p *bigSearch) atLog(log ends) (bigPoint, error) {
-	log = endsOfBig(log.middle(), p.prec)
-	x, err := log.exp()
+func (p *bigSearch) atLog(log num.Interval) (bigPoint, error) {
+	log = num.FromBig(log.Middle(), p.prec)
+	x, err := log.Exp()
 	if err != nil {
 		return bigPoint{}, err
 	}
-	q, err := p.a.mul(log).neg().exp()
-	return p.raise(x.point(), log, q.point()), err
+	q, err := p.a.Mul(log).Neg().Exp()
+	return p.raise(x.Point(), log, q.Point()), err
 }
 
 // withSlack returns the point a that leaves host i, which serves sizes from a to b, the slack σ, and false if there is
 // none; near enough but not proved, without its tail. E[X; a < X <= b] = (1 - σ) v/λ - b P(X > b) gives a^(1-α), or ln
 // a where α = 1.
-func (p *bigSearch) withSlack(i int, b bigPoint, slack ends) (bigPoint, bool, error) {
-	one := endsOfInt(1, p.prec)
-	part := one.sub(endsOfBig(slack.middle(), p.prec)).mul(p.speeds[i]).quo(p.rate).sub(b.x.mul(b.tail))
-	if part.sign() <= 0 {
+func (p *bigSearch) withSlack(i int, b bigPoint, slack num.Interval) (bigPoint, bool, error) {
+	one := num.FromInt(1, p.prec)
+	part := one.Sub(num.FromBig(slack.Middle(), p.prec)).Mul(p.speeds[i]).Quo(p.rate).Sub(b.x.Mul(b.tail))
+	if part.Sign() <= 0 {
 		return bigPoint{}, false, nil
 	}
-	var log, power ends
+	var log, power num.Interval
 	if p.isAlpha(1) {
-		log = b.log.sub(part.mul(p.mass)).point()
+		log = b.log.Sub(part.Mul(p.mass)).Point()
 	} else {
-		power = b.power[2].sub(part.mul(p.mass).quo(p.coefficient[2])).point()
-		if power.sign() <= 0 {
+		power = b.power[2].Sub(part.Mul(p.mass).Quo(p.coefficient[2])).Point()
+		if power.Sign() <= 0 {
 			return bigPoint{}, false, nil
 		}
-		l, err := power.log()
+		l, err := power.Log()
 		if err != nil {
 			return bigPoint{}, false, err
 		}
-		log = l.quo(p.aLess1).neg().point()
+		log = l.Quo(p.aLess1).Neg().Point()
 	}
-	x, err := log.exp()
+	x, err := log.Exp()
 	if err != nil {
 		return bigPoint{}, false, err
 	}
-	x = x.point()
-	q := one.quo(x)
+	x = x.Point()
+	q := one.Quo(x)
 	if !p.isAlpha(1) {
-		q = power.quo(x)
+		q = power.Quo(x)
 	}
-	return p.raise(x, log, q.point()), true, nil
+	return p.raise(x, log, q.Point()), true, nil
 }

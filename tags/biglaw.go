@@ -1,6 +1,10 @@
 package tags
 
-import "math/big"
+import (
+	"math/big"
+
+	"productform/num"
+)
 
 // A bigLaw is the law of an [ExactModel] to a number of bits.
 type bigLaw struct {
@@ -8,39 +12,39 @@ type bigLaw struct {
 	alpha       *big.Rat
 	exactLow    *big.Rat // nil if k follows from the mean
 	exactHigh   *big.Rat
-	a           ends     // α
-	aLess1      ends     // α - 1
-	aPlus1      ends     // α + 1
-	coefficient [4]ends  // α/(j-α) for j = -1, 0, 1, 2; α where j = α
-	low, high   bigPoint // k, p
-	mass        ends     // k^-α - p^-α
+	a           num.Interval    // α
+	aLess1      num.Interval    // α - 1
+	aPlus1      num.Interval    // α + 1
+	coefficient [4]num.Interval // α/(j-α) for j = -1, 0, 1, 2; α where j = α
+	low, high   bigPoint        // k, p
+	mass        num.Interval    // k^-α - p^-α
 }
 
 // A bigPoint is a size x with the powers that all partial moments need.
 type bigPoint struct {
-	x, log ends
-	power  [4]ends // x^(j-α) for j = -1, 0, 1, 2
-	tail   ends    // P(X > x)
+	x, log num.Interval
+	power  [4]num.Interval // x^(j-α) for j = -1, 0, 1, 2
+	tail   num.Interval    // P(X > x)
 }
 
 func (m ExactModel) law(prec uint) (bigLaw, error) {
-	l := bigLaw{prec: prec, alpha: m.Alpha, exactLow: m.Low, exactHigh: m.High, a: endsOfRat(m.Alpha, prec)}
+	l := bigLaw{prec: prec, alpha: m.Alpha, exactLow: m.Low, exactHigh: m.High, a: num.FromRat(m.Alpha, prec)}
 	for i := range l.coefficient {
 		c := new(big.Rat).Sub(big.NewRat(int64(i-1), 1), m.Alpha)
 		if c.Sign() == 0 {
 			c.SetInt64(1)
 		}
-		l.coefficient[i] = endsOfRat(c.Quo(m.Alpha, c), prec)
+		l.coefficient[i] = num.FromRat(c.Quo(m.Alpha, c), prec)
 	}
 	one := big.NewRat(1, 1)
-	l.aLess1 = endsOfRat(new(big.Rat).Sub(m.Alpha, one), prec)
-	l.aPlus1 = endsOfRat(one.Add(one, m.Alpha), prec)
+	l.aLess1 = num.FromRat(new(big.Rat).Sub(m.Alpha, one), prec)
+	l.aPlus1 = num.FromRat(one.Add(one, m.Alpha), prec)
 	var err error
-	if l.high, err = l.powers(endsOfRat(m.High, prec)); err != nil {
+	if l.high, err = l.powers(num.FromRat(m.High, prec)); err != nil {
 		return bigLaw{}, err
 	}
 	if m.Low != nil {
-		err = l.setLow(endsOfRat(m.Low, prec))
+		err = l.setLow(num.FromRat(m.Low, prec))
 	} else {
 		err = l.solveLow(m.Mean)
 	}
@@ -48,25 +52,25 @@ func (m ExactModel) law(prec uint) (bigLaw, error) {
 }
 
 // setLow completes l for the given k.
-func (l *bigLaw) setLow(k ends) error {
+func (l *bigLaw) setLow(k num.Interval) error {
 	var err error
 	if l.low, err = l.powers(k); err != nil {
 		return err
 	}
-	if l.mass = l.low.power[1].sub(l.high.power[1]); l.mass.sign() <= 0 {
+	if l.mass = l.low.power[1].Sub(l.high.power[1]); l.mass.Sign() <= 0 {
 		return errUndecided
 	}
-	l.low.tail, l.high.tail = endsOfInt(1, l.prec), endsOfInt(0, l.prec)
+	l.low.tail, l.high.tail = num.FromInt(1, l.prec), num.FromInt(0, l.prec)
 	return nil
 }
 
 // powers returns the point x without its tail, from a logarithm and an exponential.
-func (l *bigLaw) powers(x ends) (bigPoint, error) {
-	log, err := x.log()
+func (l *bigLaw) powers(x num.Interval) (bigPoint, error) {
+	log, err := x.Log()
 	if err != nil {
 		return bigPoint{}, err
 	}
-	q, err := l.a.mul(log).neg().exp()
+	q, err := l.a.Mul(log).Neg().Exp()
 	if err != nil {
 		return bigPoint{}, err
 	}
@@ -74,13 +78,13 @@ func (l *bigLaw) powers(x ends) (bigPoint, error) {
 }
 
 // raise returns the point x with its powers, given q = x^-α.
-func (l *bigLaw) raise(x, log, q ends) bigPoint {
-	xq := x.mul(q)
-	return bigPoint{x: x, log: log, power: [4]ends{q.quo(x), q, xq, x.mul(xq)}}
+func (l *bigLaw) raise(x, log, q num.Interval) bigPoint {
+	xq := x.Mul(q)
+	return bigPoint{x: x, log: log, power: [4]num.Interval{q.Quo(x), q, xq, x.Mul(xq)}}
 }
 
 // at returns the point x in (k, p).
-func (l *bigLaw) at(x ends) (bigPoint, error) {
+func (l *bigLaw) at(x num.Interval) (bigPoint, error) {
 	b, err := l.powers(x)
 	if err != nil {
 		return bigPoint{}, err
@@ -94,11 +98,11 @@ func (l *bigLaw) at(x ends) (bigPoint, error) {
 //	α/(j-α) (b^(j-α) - a^(j-α))/(k^-α - p^-α),  and α ln(b/a)/(k^-α - p^-α) if j = α.
 //
 // What cancels when a is near b, or j near α, is paid with bits.
-func (l *bigLaw) part(j int, a, b bigPoint) ends {
+func (l *bigLaw) part(j int, a, b bigPoint) num.Interval {
 	if l.isAlpha(j) {
-		return l.a.mul(b.log.sub(a.log)).quo(l.mass)
+		return l.a.Mul(b.log.Sub(a.log)).Quo(l.mass)
 	}
-	return l.coefficient[j+1].mul(b.power[j+1].sub(a.power[j+1])).quo(l.mass)
+	return l.coefficient[j+1].Mul(b.power[j+1].Sub(a.power[j+1])).Quo(l.mass)
 }
 
 func (l *bigLaw) isAlpha(j int) bool {
@@ -106,7 +110,7 @@ func (l *bigLaw) isAlpha(j int) bool {
 }
 
 // anyPart returns E[X^order; a < X <= b] for any real order.
-func (l *bigLaw) anyPart(order *big.Rat, a, b bigPoint) (ends, error) {
+func (l *bigLaw) anyPart(order *big.Rat, a, b bigPoint) (num.Interval, error) {
 	if order.IsInt() && order.Num().IsInt64() {
 		if j := order.Num().Int64(); j >= -1 && j <= 2 {
 			return l.part(int(j), a, b), nil
@@ -114,22 +118,22 @@ func (l *bigLaw) anyPart(order *big.Rat, a, b bigPoint) (ends, error) {
 	}
 	excess := new(big.Rat).Sub(order, l.alpha)
 	if excess.Sign() == 0 {
-		return l.a.mul(b.log.sub(a.log)).quo(l.mass), nil
+		return l.a.Mul(b.log.Sub(a.log)).Quo(l.mass), nil
 	}
-	e := endsOfRat(excess, l.prec)
-	upper, err := e.mul(b.log).exp()
+	e := num.FromRat(excess, l.prec)
+	upper, err := e.Mul(b.log).Exp()
 	if err != nil {
-		return ends{}, err
+		return num.Interval{}, err
 	}
-	lower, err := e.mul(a.log).exp()
+	lower, err := e.Mul(a.log).Exp()
 	if err != nil {
-		return ends{}, err
+		return num.Interval{}, err
 	}
-	return l.a.mul(upper.sub(lower)).quo(e.mul(l.mass)), nil
+	return l.a.Mul(upper.Sub(lower)).Quo(e.Mul(l.mass)), nil
 }
 
 // density returns f(x).
-func (l *bigLaw) density(b bigPoint) ends { return l.a.mul(b.power[0]).quo(l.mass) }
+func (l *bigLaw) density(b bigPoint) num.Interval { return l.a.Mul(b.power[0]).Quo(l.mass) }
 
 // clip returns the points a = max(low, k) and b = min(high, p), and false if a >= b. Where k is known by its ends only,
 // the greater of it and x has for ends the greater of their lower and that of their upper ends.
@@ -138,20 +142,20 @@ func (l *bigLaw) clip(low, high *big.Rat) (a, b bigPoint, ok bool, err error) {
 		return a, b, false, nil
 	}
 	a, b = l.low, l.high
-	if x := endsOfRat(low, l.prec); l.exactLow != nil && low.Cmp(l.exactLow) > 0 {
+	if x := num.FromRat(low, l.prec); l.exactLow != nil && low.Cmp(l.exactLow) > 0 {
 		a, err = l.powers(x)
-	} else if l.exactLow == nil && x.hi.Cmp(l.low.x.lo) > 0 {
-		a, err = l.powers(ends{bigMax(x.lo, l.low.x.lo), bigMax(x.hi, l.low.x.hi)})
+	} else if l.exactLow == nil && x.High.Cmp(l.low.x.Low) > 0 {
+		a, err = l.powers(x.Max(l.low.x))
 	}
 	if err != nil || high.Cmp(l.exactHigh) >= 0 {
 		return a, b, true, err
 	}
-	x := endsOfRat(high, l.prec)
-	if l.exactLow != nil && high.Cmp(l.exactLow) <= 0 || l.exactLow == nil && x.hi.Cmp(l.low.x.lo) <= 0 {
+	x := num.FromRat(high, l.prec)
+	if l.exactLow != nil && high.Cmp(l.exactLow) <= 0 || l.exactLow == nil && x.High.Cmp(l.low.x.Low) <= 0 {
 		return a, b, false, nil
 	}
-	if l.exactLow == nil && x.lo.Cmp(l.low.x.lo) < 0 {
-		x.lo = l.low.x.lo
+	if l.exactLow == nil && x.Low.Cmp(l.low.x.Low) < 0 {
+		x.Low = l.low.x.Low
 	}
 	b, err = l.powers(x)
 	return a, b, true, err

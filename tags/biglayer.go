@@ -1,58 +1,62 @@
 package tags
 
-import "math"
+import (
+	"math"
+
+	"productform/num"
+)
 
 // oddSlopes are the derivatives of the variable y of a host by the cutoffs below and above it, first and second.
-type oddSlopes struct{ a, b, aa, ab, bb ends }
+type oddSlopes struct{ a, b, aa, ab, bb num.Interval }
 
 // inLayer reports whether the variable of host i is y = ln(σ/ρ): where a change of ln a changes that by much more.
 // Elsewhere it is ln a itself, as a load that hardly depends on a would not tell much about a.
 func (s bigState) inLayer(i int) bool {
 	v := s.stages[i]
-	return math.Abs(v.loadA.mul(s.at[i].x).quo(v.slack.mul(v.load)).float()) > 8
+	return math.Abs(v.loadA.Mul(s.at[i].x).Quo(v.slack.Mul(v.load)).Approx()) > 8
 }
 
 // slopes returns those of host i. For y = ln(σ/ρ), y' = -ρ'/(σρ) and y″ = -ρ″/(σρ) + (σ - ρ)/(σρ)² ρ'².
 func (s bigState) slopes(i int) oddSlopes {
 	v := s.stages[i]
-	one := endsOfInt(1, v.load.prec())
+	one := num.FromInt(1, v.load.Prec())
 	if !s.inLayer(i) {
-		zero, d := endsOfInt(0, v.load.prec()), one.quo(s.at[i].x)
-		return oddSlopes{a: d, b: zero, aa: d.square().neg(), ab: zero, bb: zero}
+		zero, d := num.FromInt(0, v.load.Prec()), one.Quo(s.at[i].x)
+		return oddSlopes{a: d, b: zero, aa: d.Square().Neg(), ab: zero, bb: zero}
 	}
-	d := one.quo(v.slack.mul(v.load))
-	c := v.slack.sub(v.load).mul(d).mul(d)
+	d := one.Quo(v.slack.Mul(v.load))
+	c := v.slack.Sub(v.load).Mul(d).Mul(d)
 	return oddSlopes{
-		a:  v.loadA.mul(d).neg(),
-		b:  v.loadB.mul(d).neg(),
-		aa: c.mul(v.loadA).mul(v.loadA).sub(d.mul(v.loadAA)),
-		ab: c.mul(v.loadA).mul(v.loadB),
-		bb: c.mul(v.loadB).mul(v.loadB).sub(d.mul(v.loadBB)),
+		a:  v.loadA.Mul(d).Neg(),
+		b:  v.loadB.Mul(d).Neg(),
+		aa: c.Mul(v.loadA).Mul(v.loadA).Sub(d.Mul(v.loadAA)),
+		ab: c.Mul(v.loadA).Mul(v.loadB),
+		bb: c.Mul(v.loadB).Mul(v.loadB).Sub(d.Mul(v.loadBB)),
 	}
 }
 
 // moves returns the change of y_2, ..., y_h to first order as the cutoffs change by step.
-func (p *bigSearch) moves(s bigState, step []ends) []ends {
-	move := make([]ends, len(step))
+func (p *bigSearch) moves(s bigState, step []num.Interval) []num.Interval {
+	move := make([]num.Interval, len(step))
 	for i := range step {
 		y := s.slopes(i + 1)
-		move[i] = y.a.mul(step[i])
+		move[i] = y.a.Mul(step[i])
 		if i+1 < len(step) {
-			move[i] = move[i].add(y.b.mul(step[i+1]))
+			move[i] = move[i].Add(y.b.Mul(step[i+1]))
 		}
-		move[i] = move[i].point()
+		move[i] = move[i].Point()
 	}
 	return move
 }
 
 // slackAfter returns the slack after y = ln(σ/ρ) has grown by d: e^d σ/(e^d σ + ρ), where e^d need only be good to d³, of
 // which Newton's method makes up for the rest.
-func slackAfter(v bigStage, d ends) ends {
-	one := endsOfInt(1, d.prec())
-	grow := one.add(d).add(d.square().times2(-1))
-	if f := d.float(); math.Abs(f) > 1e-5 {
-		grow = endsOfFloat(math.Exp(f), d.prec())
+func slackAfter(v bigStage, d num.Interval) num.Interval {
+	one := num.FromInt(1, d.Prec())
+	grow := one.Add(d).Add(d.Square().Scale2(-1))
+	if f := d.Approx(); math.Abs(f) > 1e-5 {
+		grow = num.FromFloat64(math.Exp(f), d.Prec())
 	}
-	up := v.slack.mul(grow)
-	return up.quo(up.add(v.load)).point()
+	up := v.slack.Mul(grow)
+	return up.Quo(up.Add(v.load)).Point()
 }

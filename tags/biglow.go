@@ -15,52 +15,51 @@ import (
 //
 // The proof tries wider and wider brackets around what Newton's method gives.
 func (l *bigLaw) solveLow(mean *big.Rat) error {
-	ratio := endsOfRat(new(big.Rat).Quo(mean, l.exactHigh), l.prec)
+	ratio := num.FromRat(new(big.Rat).Quo(mean, l.exactHigh), l.prec)
 	start, err := roughLog(l.alpha, ratio)
 	if err != nil {
 		return err
 	}
-	one := endsOfInt(1, l.prec)
-	x := endsOfFloat(start, l.prec)
+	one := num.FromInt(1, l.prec)
+	x := num.FromFloat64(start, l.prec)
 	for range 60 {
-		d, err := l.a.mul(x).exp()
+		d, err := l.a.Mul(x).Exp()
 		if err != nil {
 			return err
 		}
-		n, err := l.aLess1.mul(x).exp()
+		n, err := l.aLess1.Mul(x).Exp()
 		if err != nil {
 			return err
 		}
 		slopeN, slopeD := n, d
 		if n = x; !l.isAlpha(1) {
-			n = one.sub(slopeN).mul(l.coefficient[2]).quo(l.a)
+			n = one.Sub(slopeN).Mul(l.coefficient[2]).Quo(l.a)
 		}
-		d = d.sub(one).quo(l.a)
-		if n.sign() <= 0 || d.sign() <= 0 {
+		d = d.Sub(one).Quo(l.a)
+		if n.Sign() <= 0 || d.Sign() <= 0 {
 			return errUndecided
 		}
-		f := n.quo(d)
-		slope := f.mul(slopeN.quo(n).sub(slopeD.quo(d)))
-		if slope.sign() == 0 {
+		f := n.Quo(d)
+		slope := f.Mul(slopeN.Quo(n).Sub(slopeD.Quo(d)))
+		if slope.Sign() == 0 {
 			return errUndecided
 		}
-		step := f.sub(ratio).quo(slope).point()
-		if x = x.sub(step).point(); x.sign() <= 0 {
+		step := f.Sub(ratio).Quo(slope).Point()
+		if x = x.Sub(step).Point(); x.Sign() <= 0 {
 			return errUndecided
 		}
-		if step.sign() == 0 || x.lo.MantExp(nil)-step.lo.MantExp(nil) > int(l.prec)*9/16 {
+		if step.Sign() == 0 || x.Low.MantExp(nil)-step.Low.MantExp(nil) > int(l.prec)*9/16 {
 			break
 		}
 	}
-	k, err := x.neg().exp()
+	k, err := x.Neg().Exp()
 	if err != nil {
 		return err
 	}
-	k = k.mul(l.high.x).point()
-	want := endsOfRat(mean, l.prec)
+	k = k.Mul(l.high.x).Point()
+	want := num.FromRat(mean, l.prec)
 	for bits := int(l.prec) - 16; bits > 16; bits -= 16 {
-		around := ends{roundDown(l.prec).Sub(k.lo, new(big.Float).SetMantExp(k.lo, -bits)),
-			roundUp(l.prec).Add(k.hi, new(big.Float).SetMantExp(k.hi, -bits))}
+		around := num.Interval{Low: num.Down(l.prec).Sub(k.Low, new(big.Float).SetMantExp(k.Low, -bits)), High: num.Up(l.prec).Add(k.High, new(big.Float).SetMantExp(k.High, -bits))}
 		switch proved, err := l.brackets(around, want); {
 		case err != nil && !errors.Is(err, errUndecided):
 			return err
@@ -72,13 +71,13 @@ func (l *bigLaw) solveLow(mean *big.Rat) error {
 }
 
 // brackets reports whether E[X] is proved to be below want for the lower end of k and above it for the upper one.
-func (l *bigLaw) brackets(k, want ends) (bool, error) {
-	for _, end := range []*big.Float{k.lo, k.hi} {
-		if err := l.setLow(endsOfBig(end, l.prec)); err != nil {
+func (l *bigLaw) brackets(k, want num.Interval) (bool, error) {
+	for _, end := range []*big.Float{k.Low, k.High} {
+		if err := l.setLow(num.FromBig(end, l.prec)); err != nil {
 			return false, err
 		}
 		mean := l.part(1, l.low, l.high)
-		if end == k.lo && mean.hi.Cmp(want.lo) >= 0 || end == k.hi && mean.lo.Cmp(want.hi) <= 0 {
+		if end == k.Low && mean.High.Cmp(want.Low) >= 0 || end == k.High && mean.Low.Cmp(want.High) <= 0 {
 			return false, nil
 		}
 	}
@@ -88,15 +87,15 @@ func (l *bigLaw) brackets(k, want ends) (bool, error) {
 // roughLog returns ln(p/k) in doubles, given α and E[X]/p, by bisection of ln(p/E[X]), which rises with it:
 //
 //	ln(p/E[X]) = l/2 + ln S(αl/2) - ln S(|1-α|l/2),  S(y) = sinh(y)/y.
-func roughLog(alpha *big.Rat, ratio ends) (float64, error) {
-	log, err := ratio.log()
+func roughLog(alpha *big.Rat, ratio num.Interval) (float64, error) {
+	log, err := ratio.Log()
 	if err != nil {
 		return 0, err
 	}
-	want := -log.float()
+	want := -log.Approx()
 	a, _ := alpha.Float64()
 	rest, _ := new(big.Rat).Sub(alpha, big.NewRat(1, 1)).Float64()
-	low, high := math.Log(1e-300), math.Log(greatestLog)
+	low, high := math.Log(1e-300), math.Log(num.MaxLog)
 	for range 100 {
 		mid := (low + high) / 2
 		if l := math.Exp(mid); l/2+logSinhRatio(a*l/2)-logSinhRatio(math.Abs(rest)*l/2) < want {
@@ -105,7 +104,7 @@ func roughLog(alpha *big.Rat, ratio ends) (float64, error) {
 			high = mid
 		}
 	}
-	if high == math.Log(greatestLog) {
+	if high == math.Log(num.MaxLog) {
 		return 0, num.ErrRange
 	}
 	return math.Exp(high), nil

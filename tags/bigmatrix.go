@@ -1,27 +1,31 @@
 package tags
 
-import "math/big"
+import (
+	"math/big"
+
+	"productform/num"
+)
 
 // solveTridiagonalBig solves A x = g for a symmetric tridiagonal A, and reports false if it is not positive definite.
-func solveTridiagonalBig(diagonal, beside, g []ends) ([]ends, bool) {
+func solveTridiagonalBig(diagonal, beside, g []num.Interval) ([]num.Interval, bool) {
 	n := len(g)
-	pivot, x := make([]ends, n), make([]ends, n)
+	pivot, x := make([]num.Interval, n), make([]num.Interval, n)
 	for i := range n {
 		pivot[i], x[i] = diagonal[i], g[i]
 		if i > 0 {
-			f := beside[i-1].quo(pivot[i-1])
-			pivot[i] = pivot[i].sub(f.mul(beside[i-1])).point()
-			x[i] = x[i].sub(f.mul(x[i-1])).point()
+			f := beside[i-1].Quo(pivot[i-1])
+			pivot[i] = pivot[i].Sub(f.Mul(beside[i-1])).Point()
+			x[i] = x[i].Sub(f.Mul(x[i-1])).Point()
 		}
-		if pivot[i].sign() <= 0 {
+		if pivot[i].Sign() <= 0 {
 			return nil, false
 		}
 	}
 	for i := n - 1; i >= 0; i-- {
 		if i+1 < n {
-			x[i] = x[i].sub(beside[i].mul(x[i+1]))
+			x[i] = x[i].Sub(beside[i].Mul(x[i+1]))
 		}
-		x[i] = x[i].quo(pivot[i]).point()
+		x[i] = x[i].Quo(pivot[i]).Point()
 	}
 	return x, true
 }
@@ -72,12 +76,12 @@ func subtractBig(x []*big.Float, f *big.Float, y []*big.Float) {
 }
 
 // inverseBig returns an inverse of the middles of a, near enough for any use but not proved.
-func inverseBig(a [][]ends, prec uint) ([][]ends, bool) {
+func inverseBig(a [][]num.Interval, prec uint) ([][]num.Interval, bool) {
 	n := len(a)
 	middle, unit := make([][]*big.Float, n), make([][]*big.Float, n)
 	for i := range n {
 		for j := range n {
-			middle[i] = append(middle[i], a[i][j].middle())
+			middle[i] = append(middle[i], a[i][j].Middle())
 			unit[i] = append(unit[i], new(big.Float).SetPrec(prec))
 		}
 		unit[i][i].SetInt64(1)
@@ -85,10 +89,10 @@ func inverseBig(a [][]ends, prec uint) ([][]ends, bool) {
 	if !solveBig(middle, unit) {
 		return nil, false
 	}
-	inverse := make([][]ends, n)
+	inverse := make([][]num.Interval, n)
 	for i := range n {
 		for _, x := range unit[i] {
-			inverse[i] = append(inverse[i], endsOfBig(x, prec))
+			inverse[i] = append(inverse[i], num.FromBig(x, prec))
 		}
 	}
 	return inverse, true
@@ -96,10 +100,10 @@ func inverseBig(a [][]ends, prec uint) ([][]ends, bool) {
 
 // positiveDefinite reports whether all symmetric tridiagonal matrices in a are proved to be positive definite: the
 // pivots of Gauss's method on intervals hold theirs.
-func positiveDefinite(a [][]ends) bool {
+func positiveDefinite(a [][]num.Interval) bool {
 	pivot := a[0][0]
-	for i := 1; i < len(a) && pivot.sign() > 0; i++ {
-		pivot = a[i][i].sub(a[i-1][i].square().quo(pivot))
+	for i := 1; i < len(a) && pivot.Sign() > 0; i++ {
+		pivot = a[i][i].Sub(a[i-1][i].Square().Quo(pivot))
 	}
-	return pivot.sign() > 0
+	return pivot.Sign() > 0
 }

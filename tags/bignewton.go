@@ -3,6 +3,8 @@ package tags
 import (
 	"math"
 	"math/big"
+
+	"productform/num"
 )
 
 // newton runs damped Newton steps until they are below 2^(-3/8 prec), so that the error left is nearly that of
@@ -19,7 +21,7 @@ func (p *bigSearch) newton(s bigState) (end bigState, steps int, err error) {
 		move := p.moves(s, step)
 		size := 0.0
 		for i, v := range move {
-			size = max(size, math.Abs(v.float()), math.Abs(step[i].quo(s.at[i+1].x).float()))
+			size = max(size, math.Abs(v.Approx()), math.Abs(step[i].Quo(s.at[i+1].x).Approx()))
 		}
 		if !(size <= math.MaxFloat64) {
 			return s, steps, errUndecided
@@ -46,7 +48,7 @@ func (p *bigSearch) newton(s bigState) (end bigState, steps int, err error) {
 // walk goes along move, which is size long in its greatest entry, and halves the way until it stays inside and the
 // merit falls, by 1e-4 of what the slope promises; the way of the fair problem promises a zero. Steps below 1e-6 are
 // taken as they are, where the merit has too few digits to tell.
-func (p *bigSearch) walk(s bigState, move []ends, size float64, decrease ends) (bigState, bool, error) {
+func (p *bigSearch) walk(s bigState, move []num.Interval, size float64, decrease num.Interval) (bigState, bool, error) {
 	t := min(1, 30/size)
 	merit := p.merit(s)
 	if p.fair {
@@ -55,11 +57,11 @@ func (p *bigSearch) walk(s bigState, move []ends, size float64, decrease ends) (
 	goals := make([]bigGoal, len(s.stages))
 	for range 80 {
 		for i := 1; i < len(s.stages); i++ {
-			way := move[i-1].mul(endsOfFloat(t, p.prec))
+			way := move[i-1].Mul(num.FromFloat64(t, p.prec))
 			if s.inLayer(i) {
 				goals[i] = bigGoal{slack: slackAfter(s.stages[i], way)}
 			} else {
-				goals[i] = bigGoal{log: s.at[i].log.add(way)}
+				goals[i] = bigGoal{log: s.at[i].log.Add(way)}
 			}
 		}
 		next, ok, err := p.recover(goals)
@@ -67,8 +69,8 @@ func (p *bigSearch) walk(s bigState, move []ends, size float64, decrease ends) (
 			return s, false, err
 		}
 		if ok {
-			promised := decrease.mul(endsOfFloat(1e-4*t, p.prec))
-			if size < 1e-6 || p.merit(next).middle().Cmp(merit.sub(promised).middle()) <= 0 {
+			promised := decrease.Mul(num.FromFloat64(1e-4*t, p.prec))
+			if size < 1e-6 || p.merit(next).Middle().Cmp(merit.Sub(promised).Middle()) <= 0 {
 				return next, true, nil
 			}
 		}
@@ -78,19 +80,19 @@ func (p *bigSearch) walk(s bigState, move []ends, size float64, decrease ends) (
 }
 
 // merit is what a step must make smaller: the objective, or the greatest |ln E[S_i]/E[S_{i+1}]|.
-func (p *bigSearch) merit(s bigState) ends {
+func (p *bigSearch) merit(s bigState) num.Interval {
 	if !p.fair {
 		value, _ := p.objective(p.slowdown, p.waiting, s.at, s.stages)
 		return value
 	}
 	value, _, ok := p.slowdowns(s.at, s.stages)
 	if !ok {
-		return endsOfInt(1<<62, p.prec)
+		return num.FromInt(1<<62, p.prec)
 	}
-	worst := endsOfInt(0, p.prec)
+	worst := num.FromInt(0, p.prec)
 	for _, r := range logRatios(value) {
-		if r.size().Cmp(worst.hi) > 0 {
-			worst = endsOfBig(r.size(), p.prec)
+		if r.Abs().Cmp(worst.High) > 0 {
+			worst = num.FromBig(r.Abs(), p.prec)
 		}
 	}
 	return worst
@@ -98,27 +100,27 @@ func (p *bigSearch) merit(s bigState) ends {
 
 // direction returns the Newton step as a change of the cutoffs, and by how much the objective falls along it, to first
 // order.
-func (p *bigSearch) direction(s bigState) (step []ends, decrease ends, err error) {
+func (p *bigSearch) direction(s bigState) (step []num.Interval, decrease num.Interval, err error) {
 	if p.fair {
 		value, slope, ok := p.slowdowns(s.at, s.stages)
 		if !ok {
-			return nil, ends{}, errUndecided
+			return nil, num.Interval{}, errUndecided
 		}
 		n := len(value) - 1
 		a, b := make([][]*big.Float, n), make([][]*big.Float, n)
 		for i, r := range logRatios(value) {
-			b[i] = []*big.Float{r.neg().middle()}
+			b[i] = []*big.Float{r.Neg().Middle()}
 			for j := range n {
-				a[i] = append(a[i], slope[i][j].quo(value[i]).sub(slope[i+1][j].quo(value[i+1])).middle())
+				a[i] = append(a[i], slope[i][j].Quo(value[i]).Sub(slope[i+1][j].Quo(value[i+1])).Middle())
 			}
 		}
 		if !solveBig(a, b) {
-			return nil, ends{}, errUndecided
+			return nil, num.Interval{}, errUndecided
 		}
 		for i := range b {
-			step = append(step, endsOfBig(b[i][0], p.prec))
+			step = append(step, num.FromBig(b[i][0], p.prec))
 		}
-		return step, ends{}, nil
+		return step, num.Interval{}, nil
 	}
 	value, system := p.objective(p.slowdown, p.waiting, s.at, s.stages)
 	return p.descend(value, system, s)
@@ -131,16 +133,16 @@ func (p *bigSearch) direction(s bigState) (step []ends, decrease ends, err error
 //
 // tridiagonal, so the step is -M^-1 g. While M is not positive definite, more and more of J^T J, which stands for the
 // unit matrix, is added.
-func (p *bigSearch) descend(value ends, system bigSystem, s bigState) (step []ends, decrease ends, err error) {
+func (p *bigSearch) descend(value num.Interval, system bigSystem, s bigState) (step []num.Interval, decrease num.Interval, err error) {
 	n := len(system.value)
-	g, diagonal, beside := make([]ends, n), make([]ends, n), make([]ends, n) // beside[i] at (i, i+1)
-	unit, unitBeside := make([]ends, n), make([]ends, n)                     // J^T J
+	g, diagonal, beside := make([]num.Interval, n), make([]num.Interval, n), make([]num.Interval, n) // beside[i] at (i, i+1)
+	unit, unitBeside := make([]num.Interval, n), make([]num.Interval, n)                             // J^T J
 	slopes := make([]oddSlopes, n)
-	var gamma ends
+	var gamma num.Interval
 	for i := range n {
-		g[i], diagonal[i] = system.value[i].point(), system.jacobian[i][i].point()
+		g[i], diagonal[i] = system.value[i].Point(), system.jacobian[i][i].Point()
 		if i+1 < n {
-			beside[i] = system.jacobian[i][i+1].point()
+			beside[i] = system.jacobian[i][i+1].Point()
 		}
 	}
 	for i := range n {
@@ -148,54 +150,54 @@ func (p *bigSearch) descend(value ends, system bigSystem, s bigState) (step []en
 		slopes[i] = y
 		rest := g[i]
 		if i > 0 {
-			rest = rest.sub(slopes[i-1].b.mul(gamma))
+			rest = rest.Sub(slopes[i-1].b.Mul(gamma))
 		}
-		gamma = rest.quo(y.a).point()
-		diagonal[i] = diagonal[i].sub(gamma.mul(y.aa)).point()
-		if unit[i] = y.a.square(); i > 0 {
-			unit[i] = unit[i].add(slopes[i-1].b.square())
+		gamma = rest.Quo(y.a).Point()
+		diagonal[i] = diagonal[i].Sub(gamma.Mul(y.aa)).Point()
+		if unit[i] = y.a.Square(); i > 0 {
+			unit[i] = unit[i].Add(slopes[i-1].b.Square())
 		}
 		if i+1 < n {
-			beside[i] = beside[i].sub(gamma.mul(y.ab)).point()
-			diagonal[i+1] = diagonal[i+1].sub(gamma.mul(y.bb)).point()
-			unitBeside[i] = y.a.mul(y.b)
+			beside[i] = beside[i].Sub(gamma.Mul(y.ab)).Point()
+			diagonal[i+1] = diagonal[i+1].Sub(gamma.Mul(y.bb)).Point()
+			unitBeside[i] = y.a.Mul(y.b)
 		}
 	}
 	for more := 0.0; more < 1e30; more = max(1e-3, 10*more) {
-		d, b := make([]ends, n), make([]ends, n)
-		extra := value.mul(endsOfFloat(more, p.prec))
+		d, b := make([]num.Interval, n), make([]num.Interval, n)
+		extra := value.Mul(num.FromFloat64(more, p.prec))
 		for i := range n {
-			if d[i] = diagonal[i].add(extra.mul(unit[i])).point(); i+1 < n {
-				b[i] = beside[i].add(extra.mul(unitBeside[i])).point()
+			if d[i] = diagonal[i].Add(extra.Mul(unit[i])).Point(); i+1 < n {
+				b[i] = beside[i].Add(extra.Mul(unitBeside[i])).Point()
 			}
 		}
 		step, ok := solveTridiagonalBig(d, b, g)
 		if !ok {
 			continue
 		}
-		decrease = endsOfInt(0, p.prec)
+		decrease = num.FromInt(0, p.prec)
 		for i := range step {
-			decrease = decrease.add(step[i].mul(g[i]))
-			step[i] = step[i].neg()
+			decrease = decrease.Add(step[i].Mul(g[i]))
+			step[i] = step[i].Neg()
 		}
-		return step, decrease.point(), nil
+		return step, decrease.Point(), nil
 	}
-	return nil, ends{}, errUndecided
+	return nil, num.Interval{}, errUndecided
 }
 
 // logRatios returns ln(x_i/x_{i+1}) with an error of the third order where they are near 0, and of doubles elsewhere.
-func logRatios(x []ends) []ends {
-	list := make([]ends, len(x)-1)
+func logRatios(x []num.Interval) []num.Interval {
+	list := make([]num.Interval, len(x)-1)
 	for i := range list {
-		one := endsOfInt(1, x[i].prec())
-		ratio := x[i].quo(x[i+1])
-		d := ratio.sub(one)
-		list[i] = d.sub(d.square().times2(-1)).point()
-		if f := d.float(); math.Abs(f) > 1e-5 {
+		one := num.FromInt(1, x[i].Prec())
+		ratio := x[i].Quo(x[i+1])
+		d := ratio.Sub(one)
+		list[i] = d.Sub(d.Square().Scale2(-1)).Point()
+		if f := d.Approx(); math.Abs(f) > 1e-5 {
 			fraction := new(big.Float)
-			exponent := ratio.middle().MantExp(fraction)
+			exponent := ratio.Middle().MantExp(fraction)
 			f, _ := fraction.Float64()
-			list[i] = endsOfFloat(math.Log(f)+float64(exponent)*math.Ln2, x[i].prec())
+			list[i] = num.FromFloat64(math.Log(f)+float64(exponent)*math.Ln2, x[i].Prec())
 		}
 	}
 	return list

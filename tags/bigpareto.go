@@ -32,6 +32,9 @@ type ExactModel struct {
 // is below 1, or 4096 bits where cutoffs are sought.
 var ErrPrecision = errors.New("tags: more bits do not settle it")
 
+// errUndecided says that more bits are needed. It never leaves the package.
+var errUndecided = errors.New("tags: more bits are needed")
+
 // maxPrec is the greatest precision of a computation, in bits.
 const maxPrec = 1 << 14
 
@@ -134,7 +137,7 @@ func (m ExactModel) Rounded() (Model, error) {
 // The error of this and the methods below names the field of m or the argument that is out of range, wraps
 // [ErrPrecision], or is [num.ErrRange] for powers beyond e^±2e8.
 func (m ExactModel) LowEnd(prec uint) (num.Interval, error) {
-	return m.measure(prec, func(l bigLaw) (ends, error) { return l.low.x, nil })
+	return m.measure(prec, func(l bigLaw) (num.Interval, error) { return l.low.x, nil })
 }
 
 // Moment encloses E[X^order] for any real order, to a relative width of at most 2^(1-prec); prec 0 means 64.
@@ -157,10 +160,10 @@ func (m ExactModel) PartialMoment(order, low, high *big.Rat, prec uint) (num.Int
 	if high == nil || high.Cmp(low) < 0 {
 		return num.Interval{}, input.Errorf("high", ratText(high), "a number >= low = %s", ratText(low))
 	}
-	return m.measure(prec, func(l bigLaw) (ends, error) {
+	return m.measure(prec, func(l bigLaw) (num.Interval, error) {
 		a, b, ok, err := l.clip(low, high)
 		if err != nil || !ok {
-			return endsOfInt(0, l.prec), err
+			return num.FromInt(0, l.prec), err
 		}
 		return l.anyPart(order, a, b)
 	})
@@ -193,24 +196,24 @@ func (m ExactModel) Density(x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
 		return num.Interval{}, input.Errorf("x", ratText(x), "a number >= 0")
 	}
-	return m.measure(prec, func(l bigLaw) (ends, error) {
-		at := endsOfRat(x, l.prec)
+	return m.measure(prec, func(l bigLaw) (num.Interval, error) {
+		at := num.FromRat(x, l.prec)
 		switch {
-		case x.Cmp(m.High) > 0, m.Low != nil && x.Cmp(m.Low) < 0, m.Low == nil && at.hi.Cmp(l.low.x.lo) < 0:
-			return endsOfInt(0, l.prec), nil
-		case m.Low == nil && at.lo.Cmp(l.low.x.hi) < 0:
-			return ends{}, errUndecided
+		case x.Cmp(m.High) > 0, m.Low != nil && x.Cmp(m.Low) < 0, m.Low == nil && at.High.Cmp(l.low.x.Low) < 0:
+			return num.FromInt(0, l.prec), nil
+		case m.Low == nil && at.Low.Cmp(l.low.x.High) < 0:
+			return num.Interval{}, errUndecided
 		}
 		point, err := l.powers(at)
 		if err != nil {
-			return ends{}, err
+			return num.Interval{}, err
 		}
 		return l.density(point), nil
 	})
 }
 
 // measure doubles the precision until what f returns is narrow enough.
-func (m ExactModel) measure(prec uint, f func(bigLaw) (ends, error)) (num.Interval, error) {
+func (m ExactModel) measure(prec uint, f func(bigLaw) (num.Interval, error)) (num.Interval, error) {
 	prec = cmp.Or(prec, 64)
 	if err := m.checkLaw(); err != nil {
 		return num.Interval{}, err
@@ -228,7 +231,7 @@ func (m ExactModel) measure(prec uint, f func(bigLaw) (ends, error)) (num.Interv
 		if err != nil {
 			return err
 		}
-		e = v.enclosure()
+		e = v
 		return narrowEnough(e, math.Ldexp(1, 1-int(prec)))
 	})
 	if err != nil {

@@ -91,9 +91,9 @@ func TestStageDerivatives(t *testing.T) {
 		at := func(moved int, by float64) ([]bigPoint, []bigStage, bool) {
 			list := []bigPoint{p.low}
 			for i, s := range cutoffs {
-				x := endsOfRat(s, prec)
+				x := num.FromRat(s, prec)
 				if i == moved {
-					x = x.add(x.times2(-shift).mul(endsOfFloat(by, prec)))
+					x = x.Add(x.Scale2(-shift).Mul(num.FromFloat64(by, prec)))
 				}
 				b, err := p.at(x)
 				if err != nil {
@@ -120,9 +120,9 @@ func TestStageDerivatives(t *testing.T) {
 				down, downStages, _ := at(j, -1)
 				upValue, above, _ := p.system(up, upStages)
 				downValue, below, _ := p.system(down, downStages)
-				width := points[j+1].x.times2(1 - shift)
-				near := func(name string, slope, up, down ends, scale float64) {
-					got, want := slope.float(), up.sub(down).quo(width).float()
+				width := points[j+1].x.Scale2(1 - shift)
+				near := func(name string, slope, up, down num.Interval, scale float64) {
+					got, want := slope.Approx(), up.Sub(down).Quo(width).Approx()
 					if math.Abs(got-want) > 1e-20*max(math.Abs(got), scale) {
 						t.Errorf("%s: %v, difference %v", name, got, want)
 					}
@@ -131,7 +131,7 @@ func TestStageDerivatives(t *testing.T) {
 					near("gradient", system.value[j], upValue, downValue, 0)
 				}
 				for i := range cutoffs {
-					scale := math.Abs(system.jacobian[i][i].float()) * 1e-10
+					scale := math.Abs(system.jacobian[i][i].Approx()) * 1e-10
 					near("Jacobian", system.jacobian[i][j], above.value[i], below.value[i], scale)
 				}
 			}
@@ -193,9 +193,9 @@ func TestOptimizeExactAgainstOptimize(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s, w := ends{e.MeanSlowdown.Low, e.MeanSlowdown.High}, ends{e.MeanWaiting.Low, e.MeanWaiting.High}
-				sum := s.mul(endsOfFloat(o.Slowdown, 256)).add(w.mul(endsOfFloat(o.Waiting, 256)))
-				if sum.lo.Cmp(got.Objective.High) <= 0 {
+				s, w := num.Interval{Low: e.MeanSlowdown.Low, High: e.MeanSlowdown.High}, num.Interval{Low: e.MeanWaiting.Low, High: e.MeanWaiting.High}
+				sum := s.Mul(num.FromFloat64(o.Slowdown, 256)).Add(w.Mul(num.FromFloat64(o.Waiting, 256)))
+				if sum.Low.Cmp(got.Objective.High) <= 0 {
 					t.Errorf("%v: cutoff %d moved by %g is better", m, i, by)
 				}
 			}

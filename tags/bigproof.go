@@ -3,6 +3,8 @@ package tags
 import (
 	"math"
 	"math/big"
+
+	"productform/num"
 )
 
 // prove encloses the solution near s. With the cutoffs c of s, an approximate inverse Y of the Jacobian matrix F' at c
@@ -16,10 +18,10 @@ import (
 func (p *bigSearch) prove(s bigState) (polished, error) {
 	n := len(s.at) - 2
 	found := polished{points: []*big.Float{}}
-	center := make([]ends, n)
+	center := make([]num.Interval, n)
 	for i := range center {
-		center[i] = s.at[i+1].x.point()
-		found.points = append(found.points, center[i].lo)
+		center[i] = s.at[i+1].x.Point()
+		found.points = append(found.points, center[i].Low)
 	}
 	value, system, err := p.systemAt(center)
 	if err != nil {
@@ -33,18 +35,18 @@ func (p *bigSearch) prove(s bigState) (polished, error) {
 	if !ok {
 		return found, errUndecided
 	}
-	shift, box, wide := make([]ends, n), make([]ends, n), make([]ends, n)
+	shift, box, wide := make([]num.Interval, n), make([]num.Interval, n), make([]num.Interval, n)
 	for i := range n {
-		sum := endsOfInt(0, p.prec)
+		sum := num.FromInt(0, p.prec)
 		for j := range n {
-			sum = sum.sub(inverse[i][j].mul(system.value[j]))
+			sum = sum.Sub(inverse[i][j].Mul(system.value[j]))
 		}
 		shift[i] = sum
-		r := roundUp(p.prec).SetMantExp(center[i].hi, 24-int(p.prec))
-		r.Add(r, sum.size())
-		r.Add(r, sum.size())
-		wide[i] = ends{roundDown(p.prec).Neg(r), r}
-		box[i] = center[i].add(wide[i])
+		r := num.Up(p.prec).SetMantExp(center[i].High, 24-int(p.prec))
+		r.Add(r, sum.Abs())
+		r.Add(r, sum.Abs())
+		wide[i] = num.Interval{Low: num.Down(p.prec).Neg(r), High: r}
+		box[i] = center[i].Add(wide[i])
 	}
 	value, inBox, err := p.systemAt(box)
 	if err != nil {
@@ -54,19 +56,19 @@ func (p *bigSearch) prove(s bigState) (polished, error) {
 	for i := range n {
 		k := shift[i]
 		for j := range n {
-			c := endsOfInt(0, p.prec)
+			c := num.FromInt(0, p.prec)
 			if i == j {
-				c = endsOfInt(1, p.prec)
+				c = num.FromInt(1, p.prec)
 			}
 			for l := range n {
-				c = c.sub(inverse[i][l].mul(inBox.jacobian[l][j]))
+				c = c.Sub(inverse[i][l].Mul(inBox.jacobian[l][j]))
 			}
-			k = k.add(c.mul(wide[j]))
+			k = k.Add(c.Mul(wide[j]))
 		}
-		if !k.inside(wide[i]) {
+		if !k.Inside(wide[i]) {
 			return found, errUndecided
 		}
-		relative, _ := k.size().Quo(k.size(), center[i].lo).Float64()
+		relative, _ := k.Abs().Quo(k.Abs(), center[i].Low).Float64()
 		radius = max(radius, math.Nextafter(relative, 1))
 	}
 	if !(radius < 0x1p-165) || !p.fair && !positiveDefinite(inBox.jacobian) {
@@ -78,59 +80,56 @@ func (p *bigSearch) prove(s bigState) (polished, error) {
 }
 
 // systemAt evaluates the system over intervals of the cutoffs.
-func (p *bigSearch) systemAt(cutoffs []ends) (ends, bigSystem, error) {
+func (p *bigSearch) systemAt(cutoffs []num.Interval) (num.Interval, bigSystem, error) {
 	at := []bigPoint{p.low}
 	for _, x := range cutoffs {
-		if x.sign() <= 0 {
-			return ends{}, bigSystem{}, errUndecided
+		if x.Sign() <= 0 {
+			return num.Interval{}, bigSystem{}, errUndecided
 		}
 		b, err := p.at(x)
 		if err != nil {
-			return ends{}, bigSystem{}, err
+			return num.Interval{}, bigSystem{}, err
 		}
 		at = append(at, b)
 	}
 	at = append(at, p.high)
 	stages, ok := p.bigFarm.stages(at)
 	if !ok {
-		return ends{}, bigSystem{}, errUndecided
+		return num.Interval{}, bigSystem{}, errUndecided
 	}
 	value, s, ok := p.system(at, stages)
 	if !ok {
-		return ends{}, bigSystem{}, errUndecided
+		return num.Interval{}, bigSystem{}, errUndecided
 	}
 	return value, s, nil
 }
 
 // system returns the equations of the problem, and over all of the intervals where the hosts meet them: the objective,
 // or the slowdown common to all hosts.
-func (p *bigSearch) system(at []bigPoint, stages []bigStage) (ends, bigSystem, bool) {
+func (p *bigSearch) system(at []bigPoint, stages []bigStage) (num.Interval, bigSystem, bool) {
 	if !p.fair {
 		value, s := p.objective(p.slowdown, p.waiting, at, stages)
 		return value, s, true
 	}
 	value, slope, ok := p.slowdowns(at, stages)
 	if !ok {
-		return ends{}, bigSystem{}, false
+		return num.Interval{}, bigSystem{}, false
 	}
 	common := value[0]
 	for _, v := range value[1:] { // the number is in all of them
-		common.lo = bigMax(common.lo, v.lo)
-		if v.hi.Cmp(common.hi) < 0 {
-			common.hi = v.hi
-		}
+		common = common.Both(v)
 	}
 	return common, differences(value, slope, p.prec), true
 }
 
 // gradient bounds what Newton's method left.
-func (p *bigSearch) gradient(center []ends, value ends, system bigSystem) float64 {
+func (p *bigSearch) gradient(center []num.Interval, value num.Interval, system bigSystem) float64 {
 	worst := 0.0
 	for i, g := range system.value {
 		if !p.fair {
-			g = g.mul(center[i])
+			g = g.Mul(center[i])
 		}
-		f, _ := ends{g.size(), g.size()}.quo(value).hi.Float64()
+		f, _ := num.Interval{Low: g.Abs(), High: g.Abs()}.Quo(value).High.Float64()
 		worst = max(worst, math.Nextafter(f, 1))
 	}
 	return worst

@@ -1,6 +1,10 @@
 package tags
 
-import "math/big"
+import (
+	"math/big"
+
+	"productform/num"
+)
 
 // A bigStage is the load ρ and the waiting V of a visit to the host that serves sizes from a to b, with their
 // derivatives by a and b. Those of M_1, M_2 and of what weighs V are closed forms,
@@ -9,41 +13,41 @@ import "math/big"
 //
 // and those of V follow from σV = λ M_2/(2v²), σ = 1 - ρ, differentiated once and twice.
 type bigStage struct {
-	load, slack                                ends
-	loadA, loadB, loadAA, loadBB               ends // ∂²ρ/∂a∂b = 0
-	wait, waitA, waitB, waitAA, waitAB, waitBB ends
+	load, slack                                num.Interval
+	loadA, loadB, loadAA, loadBB               num.Interval // ∂²ρ/∂a∂b = 0
+	wait, waitA, waitB, waitAA, waitAB, waitBB num.Interval
 }
 
 // stage returns the stage of host i, and false if its slack is not proved to be above 0.
 func (f *bigFarm) stage(i int, a, b bigPoint) (bigStage, bool) {
 	v := f.speeds[i]
-	byLoad := f.rate.quo(v)
+	byLoad := f.rate.Quo(v)
 	m1, m2 := f.visit(a, b)
 	fa, fb := f.density(a), f.density(b)
-	afa, bfb := a.x.mul(fa), b.x.mul(fb)
+	afa, bfb := a.x.Mul(fa), b.x.Mul(fb)
 	s := bigStage{
-		load:   byLoad.mul(m1),
-		loadA:  byLoad.mul(afa).neg(),
-		loadB:  byLoad.mul(b.tail),
-		loadAA: byLoad.mul(f.a).mul(fa),
-		loadBB: byLoad.mul(fb).neg(),
+		load:   byLoad.Mul(m1),
+		loadA:  byLoad.Mul(afa).Neg(),
+		loadB:  byLoad.Mul(b.tail),
+		loadAA: byLoad.Mul(f.a).Mul(fa),
+		loadBB: byLoad.Mul(fb).Neg(),
 	}
-	s.slack = endsOfInt(1, f.prec).sub(s.load)
-	if s.slack.sign() <= 0 {
+	s.slack = num.FromInt(1, f.prec).Sub(s.load)
+	if s.slack.Sign() <= 0 {
 		return s, false
 	}
-	byWait := byLoad.quo(v).times2(-1) // λ/(2v²)
+	byWait := byLoad.Quo(v).Scale2(-1) // λ/(2v²)
 	// With n = λ M_2/(2v²): σV = n, σV_a - ρ_a V = n_a, σV_aa - 2ρ_a V_a - ρ_aa V = n_aa, and so on.
-	s.wait = byWait.mul(m2).quo(s.slack)
-	nA := byWait.mul(a.x).mul(afa).neg()
-	nB := byWait.mul(b.x).mul(b.tail).times2(1)
-	nAA := byWait.mul(f.aLess1).mul(afa)
-	nBB := byWait.mul(b.tail.sub(bfb)).times2(1)
-	s.waitA = nA.add(s.wait.mul(s.loadA)).quo(s.slack)
-	s.waitB = nB.add(s.wait.mul(s.loadB)).quo(s.slack)
-	s.waitAA = nAA.add(s.waitA.mul(s.loadA).times2(1)).add(s.wait.mul(s.loadAA)).quo(s.slack)
-	s.waitBB = nBB.add(s.waitB.mul(s.loadB).times2(1)).add(s.wait.mul(s.loadBB)).quo(s.slack)
-	s.waitAB = s.waitA.mul(s.loadB).add(s.waitB.mul(s.loadA)).quo(s.slack)
+	s.wait = byWait.Mul(m2).Quo(s.slack)
+	nA := byWait.Mul(a.x).Mul(afa).Neg()
+	nB := byWait.Mul(b.x).Mul(b.tail).Scale2(1)
+	nAA := byWait.Mul(f.aLess1).Mul(afa)
+	nBB := byWait.Mul(b.tail.Sub(bfb)).Scale2(1)
+	s.waitA = nA.Add(s.wait.Mul(s.loadA)).Quo(s.slack)
+	s.waitB = nB.Add(s.wait.Mul(s.loadB)).Quo(s.slack)
+	s.waitAA = nAA.Add(s.waitA.Mul(s.loadA).Scale2(1)).Add(s.wait.Mul(s.loadAA)).Quo(s.slack)
+	s.waitBB = nBB.Add(s.waitB.Mul(s.loadB).Scale2(1)).Add(s.wait.Mul(s.loadBB)).Quo(s.slack)
+	s.waitAB = s.waitA.Mul(s.loadB).Add(s.waitB.Mul(s.loadA)).Quo(s.slack)
 	return s, true
 }
 
@@ -51,7 +55,7 @@ func (f *bigFarm) stage(i int, a, b bigPoint) (bigStage, bool) {
 func (f *bigFarm) stages(at []bigPoint) ([]bigStage, bool) {
 	list := make([]bigStage, len(f.speeds))
 	for i := range list {
-		if at[i].x.hi.Cmp(at[i+1].x.lo) >= 0 {
+		if at[i].x.High.Cmp(at[i+1].x.Low) >= 0 {
 			return nil, false
 		}
 		var ok bool
@@ -64,15 +68,15 @@ func (f *bigFarm) stages(at []bigPoint) ([]bigStage, bool) {
 
 // A bigSystem is a system of n = h-1 equations F(s_1, ..., s_n) = 0 at some cutoffs, with its Jacobian matrix.
 type bigSystem struct {
-	value    []ends
-	jacobian [][]ends
+	value    []num.Interval
+	jacobian [][]num.Interval
 }
 
 func newBigSystem(n int, prec uint) bigSystem {
-	s := bigSystem{make([]ends, n), make([][]ends, n)}
+	s := bigSystem{make([]num.Interval, n), make([][]num.Interval, n)}
 	for i := range n {
-		s.value[i] = endsOfInt(0, prec)
-		s.jacobian[i] = make([]ends, n)
+		s.value[i] = num.FromInt(0, prec)
+		s.jacobian[i] = make([]num.Interval, n)
 		for j := range n {
 			s.jacobian[i][j] = s.value[i]
 		}
@@ -82,30 +86,30 @@ func newBigSystem(n int, prec uint) bigSystem {
 
 // objective returns Σ_i w(s_{i-1}) V_i, w(a) = slowdown E[1/X; X > a] + waiting P(X > a), with its gradient and its
 // Hessian, which is tridiagonal.
-func (f *bigFarm) objective(slowdown, waiting *big.Rat, at []bigPoint, stages []bigStage) (ends, bigSystem) {
-	byS, byW := endsOfRat(slowdown, f.prec), endsOfRat(waiting, f.prec)
-	sum := endsOfInt(0, f.prec)
+func (f *bigFarm) objective(slowdown, waiting *big.Rat, at []bigPoint, stages []bigStage) (num.Interval, bigSystem) {
+	byS, byW := num.FromRat(slowdown, f.prec), num.FromRat(waiting, f.prec)
+	sum := num.FromInt(0, f.prec)
 	s := newBigSystem(len(stages)-1, f.prec)
 	g, h := s.value, s.jacobian
-	add := func(z *ends, x ends) { *z = z.add(x) }
+	add := func(z *num.Interval, x num.Interval) { *z = z.Add(x) }
 	for i, v := range stages {
 		a := at[i]
-		w := byS.mul(f.part(-1, a, f.high)).add(byW.mul(a.tail))
-		sum = sum.add(w.mul(v.wait))
+		w := byS.Mul(f.part(-1, a, f.high)).Add(byW.Mul(a.tail))
+		sum = sum.Add(w.Mul(v.wait))
 		if i < len(stages)-1 {
-			add(&g[i], w.mul(v.waitB))
-			add(&h[i][i], w.mul(v.waitBB))
+			add(&g[i], w.Mul(v.waitB))
+			add(&h[i][i], w.Mul(v.waitBB))
 		}
 		if i == 0 {
 			continue
 		}
 		fa := f.density(a)
-		wA := byS.quo(a.x).add(byW).mul(fa).neg()
-		wAA := f.aPlus1.mul(byS.quo(a.x).add(byW)).add(byS.quo(a.x)).mul(fa).quo(a.x)
-		add(&g[i-1], wA.mul(v.wait).add(w.mul(v.waitA)))
-		add(&h[i-1][i-1], wAA.mul(v.wait).add(wA.mul(v.waitA).times2(1)).add(w.mul(v.waitAA)))
+		wA := byS.Quo(a.x).Add(byW).Mul(fa).Neg()
+		wAA := f.aPlus1.Mul(byS.Quo(a.x).Add(byW)).Add(byS.Quo(a.x)).Mul(fa).Quo(a.x)
+		add(&g[i-1], wA.Mul(v.wait).Add(w.Mul(v.waitA)))
+		add(&h[i-1][i-1], wAA.Mul(v.wait).Add(wA.Mul(v.waitA).Scale2(1)).Add(w.Mul(v.waitAA)))
 		if i < len(stages)-1 {
-			mixed := wA.mul(v.waitB).add(w.mul(v.waitAB))
+			mixed := wA.Mul(v.waitB).Add(w.Mul(v.waitAB))
 			add(&h[i-1][i], mixed)
 			add(&h[i][i-1], mixed)
 		}
@@ -115,52 +119,52 @@ func (f *bigFarm) objective(slowdown, waiting *big.Rat, at []bigPoint, stages []
 
 // slowdowns returns E[S_i] = W_i E[1/X_i] for all hosts, and their derivatives by all cutoffs. ok is false if a part of
 // the jobs is not proved to be above 0.
-func (f *bigFarm) slowdowns(at []bigPoint, stages []bigStage) (value []ends, slope [][]ends, ok bool) {
+func (f *bigFarm) slowdowns(at []bigPoint, stages []bigStage) (value []num.Interval, slope [][]num.Interval, ok bool) {
 	n := len(stages) - 1
-	zero := endsOfInt(0, f.prec)
+	zero := num.FromInt(0, f.prec)
 	waiting := zero
-	waitingBy := make([]ends, n)
+	waitingBy := make([]num.Interval, n)
 	for j := range waitingBy {
 		waitingBy[j] = zero
 	}
 	for i, v := range stages {
 		a, b := at[i], at[i+1]
 		final := f.part(0, a, b)
-		if final.sign() <= 0 {
+		if final.Sign() <= 0 {
 			return nil, nil, false
 		}
-		inverse := f.part(-1, a, b).quo(final) // E[1/X_i]
-		waiting = waiting.add(v.wait)
-		row := make([]ends, n)
+		inverse := f.part(-1, a, b).Quo(final) // E[1/X_i]
+		waiting = waiting.Add(v.wait)
+		row := make([]num.Interval, n)
 		if i > 0 {
-			waitingBy[i-1] = waitingBy[i-1].add(v.waitA)
+			waitingBy[i-1] = waitingBy[i-1].Add(v.waitA)
 		}
 		if i < n {
-			waitingBy[i] = waitingBy[i].add(v.waitB)
+			waitingBy[i] = waitingBy[i].Add(v.waitB)
 		}
 		for j := range row {
-			row[j] = waitingBy[j].mul(inverse)
+			row[j] = waitingBy[j].Mul(inverse)
 		}
 		if i > 0 { // ∂E[1/X_i]/∂a = f(a) (E[1/X_i] - 1/a)/p_i
-			by := inverse.sub(endsOfInt(1, f.prec).quo(a.x)).mul(f.density(a)).quo(final)
-			row[i-1] = row[i-1].add(waiting.mul(by))
+			by := inverse.Sub(num.FromInt(1, f.prec).Quo(a.x)).Mul(f.density(a)).Quo(final)
+			row[i-1] = row[i-1].Add(waiting.Mul(by))
 		}
 		if i < n {
-			by := endsOfInt(1, f.prec).quo(b.x).sub(inverse).mul(f.density(b)).quo(final)
-			row[i] = row[i].add(waiting.mul(by))
+			by := num.FromInt(1, f.prec).Quo(b.x).Sub(inverse).Mul(f.density(b)).Quo(final)
+			row[i] = row[i].Add(waiting.Mul(by))
 		}
-		value, slope = append(value, waiting.mul(inverse)), append(slope, row)
+		value, slope = append(value, waiting.Mul(inverse)), append(slope, row)
 	}
 	return value, slope, true
 }
 
 // differences returns the system E[S_i] - E[S_{i+1}] = 0.
-func differences(value []ends, slope [][]ends, prec uint) bigSystem {
+func differences(value []num.Interval, slope [][]num.Interval, prec uint) bigSystem {
 	s := newBigSystem(len(value)-1, prec)
 	for i := range s.value {
-		s.value[i] = value[i].sub(value[i+1])
+		s.value[i] = value[i].Sub(value[i+1])
 		for j := range s.jacobian[i] {
-			s.jacobian[i][j] = slope[i][j].sub(slope[i+1][j])
+			s.jacobian[i][j] = slope[i][j].Sub(slope[i+1][j])
 		}
 	}
 	return s

@@ -27,7 +27,7 @@ type EnclosedHost struct {
 
 // An EnclosedResult is a [Result] of proved bounds: every number lies in its enclosure.
 type EnclosedResult struct {
-	Cutoffs     []*big.Rat    // s_1, ..., s_{h-1}, work, exact
+	Cutoffs     []*big.Rat   // s_1, ..., s_{h-1}, work, exact
 	Low         num.Interval // k, work
 	ArrivalRate num.Interval // λ, jobs a second
 
@@ -144,8 +144,8 @@ func (r *EnclosedResult) measure(tolerance float64) error {
 // A bigFarm is an [ExactModel] to a number of bits.
 type bigFarm struct {
 	bigLaw
-	rate   ends   // λ
-	speeds []ends // v_i
+	rate   num.Interval   // λ
+	speeds []num.Interval // v_i
 }
 
 func (m ExactModel) farm(prec uint) (bigFarm, error) {
@@ -164,16 +164,16 @@ func (m ExactModel) farm(prec uint) (bigFarm, error) {
 			v = m.Speeds[i]
 			total.Add(total, v)
 		}
-		f.speeds = append(f.speeds, endsOfRat(v, prec))
+		f.speeds = append(f.speeds, num.FromRat(v, prec))
 	}
 	mean := l.part(1, l.low, l.high)
 	if m.Mean != nil {
-		mean = endsOfRat(m.Mean, prec)
+		mean = num.FromRat(m.Mean, prec)
 	}
-	if mean.sign() <= 0 {
+	if mean.Sign() <= 0 {
 		return bigFarm{}, errUndecided
 	}
-	f.rate = endsOfRat(total.Mul(total, m.Load), prec).quo(mean)
+	f.rate = num.FromRat(total.Mul(total, m.Load), prec).Quo(mean)
 	return f, nil
 }
 
@@ -196,39 +196,39 @@ func (f *bigFarm) points(cutoffs []*big.Rat) ([]bigPoint, error) {
 
 // point returns the point of a cutoff: one at or below k has the powers of k, and one at or above p those of p.
 func (f *bigFarm) point(s *big.Rat) (bigPoint, error) {
-	x := endsOfRat(s, f.prec)
+	x := num.FromRat(s, f.prec)
 	low := f.low.x
 	switch {
 	case s.Cmp(f.exactHigh) >= 0:
 		b := f.high
 		b.x = x
 		return b, nil
-	case f.exactLow != nil && s.Cmp(f.exactLow) <= 0, f.exactLow == nil && x.hi.Cmp(low.lo) <= 0:
+	case f.exactLow != nil && s.Cmp(f.exactLow) <= 0, f.exactLow == nil && x.High.Cmp(low.Low) <= 0:
 		b := f.low
 		b.x = x
 		return b, nil
-	case f.exactLow == nil && x.lo.Cmp(low.hi) <= 0:
+	case f.exactLow == nil && x.Low.Cmp(low.High) <= 0:
 		return bigPoint{}, errUndecided
 	}
 	return f.at(x)
 }
 
 // noneBetween reports whether two points have the same powers, so that no size is between them.
-func noneBetween(a, b bigPoint) bool { return a.log.lo == b.log.lo }
+func noneBetween(a, b bigPoint) bool { return a.log.Low == b.log.Low }
 
 // visit returns M_1 and M_2 of the host that serves sizes from a to b: M_r = E[X^r; a < X <= b] + b^r P(X > b).
-func (f *bigFarm) visit(a, b bigPoint) (m1, m2 ends) {
-	lost := b.x.mul(b.tail)
+func (f *bigFarm) visit(a, b bigPoint) (m1, m2 num.Interval) {
+	lost := b.x.Mul(b.tail)
 	if noneBetween(a, b) {
-		return lost, b.x.mul(lost)
+		return lost, b.x.Mul(lost)
 	}
-	return f.part(1, a, b).add(lost), f.part(2, a, b).add(b.x.mul(lost))
+	return f.part(1, a, b).Add(lost), f.part(2, a, b).Add(b.x.Mul(lost))
 }
 
 // idleHost is a host that gets no jobs.
 func idleHost(prec uint) EnclosedHost {
-	zero := endsOfInt(0, prec).enclosure()
-	return EnclosedHost{Load: zero, Slack: endsOfInt(1, prec).enclosure(), Visit: zero, Final: zero, VisitMean: zero, VisitSquare: zero,
+	zero := num.FromInt(0, prec)
+	return EnclosedHost{Load: zero, Slack: num.FromInt(1, prec), Visit: zero, Final: zero, VisitMean: zero, VisitSquare: zero,
 		VisitWait: zero, Waiting: zero, Slowdown: zero, Response: zero}
 }
 
@@ -236,14 +236,14 @@ func idleHost(prec uint) EnclosedHost {
 // the error is errUndecided, or an *[UnstableError] if a load is proved to be at least 1. undecided is the host whose
 // slack may be 0, or -1.
 func (f *bigFarm) evaluate(at []bigPoint, formal bool) (r EnclosedResult, undecided int, err error) {
-	zero := endsOfInt(0, f.prec)
+	zero := num.FromInt(0, f.prec)
 	waiting, meanWaiting, meanSlowdown, work, lost, excess, runs := zero, zero, zero, zero, zero, zero, zero
 	stretch := zero // E[time in service/X]
 	for i, speed := range f.speeds {
 		a, b := at[i], at[i+1]
-		if b.x.hi.Sign() == 0 || noneBetween(a, f.high) { // idle
+		if b.x.High.Sign() == 0 || noneBetween(a, f.high) { // idle
 			idle := idleHost(f.prec)
-			idle.Waiting = waiting.enclosure()
+			idle.Waiting = waiting
 			r.Hosts = append(r.Hosts, idle)
 			continue
 		}
@@ -253,53 +253,53 @@ func (f *bigFarm) evaluate(at []bigPoint, formal bool) (r EnclosedResult, undeci
 		if !none {
 			final = f.part(0, a, b)
 		}
-		if a.tail.sign() <= 0 || !none && final.sign() <= 0 {
+		if a.tail.Sign() <= 0 || !none && final.Sign() <= 0 {
 			return r, -1, errUndecided
 		}
-		load := f.rate.mul(m1).quo(speed)
-		slack := endsOfInt(1, f.prec).sub(load)
+		load := f.rate.Mul(m1).Quo(speed)
+		slack := num.FromInt(1, f.prec).Sub(load)
 		switch {
-		case slack.sign() == 0 && !(slack.hi.Sign() == 0 && !formal):
+		case slack.Sign() == 0 && !(slack.High.Sign() == 0 && !formal):
 			return r, i, errUndecided
-		case slack.hi.Sign() <= 0 && !formal:
-			l, _ := load.middle().Float64()
+		case slack.High.Sign() <= 0 && !formal:
+			l, _ := load.Middle().Float64()
 			return r, i, &UnstableError{Host: i, Load: l}
 		}
-		wait := f.rate.mul(m2).quo(speed.square().mul(slack)).times2(-1)
-		waiting = waiting.add(wait)
-		meanWaiting = meanWaiting.add(a.tail.mul(wait))
-		meanSlowdown = meanSlowdown.add(f.part(-1, a, f.high).mul(wait))
-		work = work.add(m1.quo(speed))
+		wait := f.rate.Mul(m2).Quo(speed.Square().Mul(slack)).Scale2(-1)
+		waiting = waiting.Add(wait)
+		meanWaiting = meanWaiting.Add(a.tail.Mul(wait))
+		meanSlowdown = meanSlowdown.Add(f.part(-1, a, f.high).Mul(wait))
+		work = work.Add(m1.Quo(speed))
 		host := EnclosedHost{
-			Load:        load.enclosure(),
-			Slack:       slack.enclosure(),
-			Visit:       a.tail.enclosure(),
-			Final:       final.enclosure(),
-			VisitMean:   m1.quo(a.tail).enclosure(),
-			VisitSquare: m2.quo(a.tail).enclosure(),
-			VisitWait:   wait.enclosure(),
-			Waiting:     waiting.enclosure(),
-			Slowdown:    zero.enclosure(),
-			Response:    zero.enclosure(),
+			Load:        load,
+			Slack:       slack,
+			Visit:       a.tail,
+			Final:       final,
+			VisitMean:   m1.Quo(a.tail),
+			VisitSquare: m2.Quo(a.tail),
+			VisitWait:   wait,
+			Waiting:     waiting,
+			Slowdown:    zero,
+			Response:    zero,
 		}
 		if !none {
-			host.Slowdown = waiting.mul(f.part(-1, a, b)).quo(final).enclosure()
-			host.Response = waiting.add(runs).add(f.part(1, a, b).quo(final).quo(speed)).enclosure()
+			host.Slowdown = waiting.Mul(f.part(-1, a, b)).Quo(final)
+			host.Response = waiting.Add(runs).Add(f.part(1, a, b).Quo(final).Quo(speed))
 		}
 		r.Hosts = append(r.Hosts, host)
-		stretch = stretch.add(final.quo(speed))
+		stretch = stretch.Add(final.Quo(speed))
 		if !noneBetween(b, f.high) {
-			stretch = stretch.add(b.x.quo(speed).mul(f.part(-1, b, f.high)))
-			runs = runs.add(b.x.quo(speed))
-			kills := b.x.mul(b.tail)
-			lost = lost.add(kills)
-			excess = excess.add(f.rate.mul(kills).quo(speed))
+			stretch = stretch.Add(b.x.Quo(speed).Mul(f.part(-1, b, f.high)))
+			runs = runs.Add(b.x.Quo(speed))
+			kills := b.x.Mul(b.tail)
+			lost = lost.Add(kills)
+			excess = excess.Add(f.rate.Mul(kills).Quo(speed))
 		}
 	}
-	r.Low, r.ArrivalRate = f.low.x.enclosure(), f.rate.enclosure()
-	r.MeanWaiting, r.MeanSlowdown = meanWaiting.enclosure(), meanSlowdown.enclosure()
-	r.MeanResponse = meanWaiting.add(work).enclosure()
-	r.MeanStretch = meanSlowdown.add(stretch).enclosure()
-	r.Lost, r.Excess = lost.enclosure(), excess.enclosure()
+	r.Low, r.ArrivalRate = f.low.x, f.rate
+	r.MeanWaiting, r.MeanSlowdown = meanWaiting, meanSlowdown
+	r.MeanResponse = meanWaiting.Add(work)
+	r.MeanStretch = meanSlowdown.Add(stretch)
+	r.Lost, r.Excess = lost, excess
 	return r, -1, nil
 }

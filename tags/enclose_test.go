@@ -76,9 +76,9 @@ func TestEncloseAgainstReference(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := endsOfRat(s, 140)
-			sum := x.mul(ends{weight.Low, weight.High}).add(ends{got.Low, got.High})
-			got = sum.enclosure()
+			x := num.FromRat(s, 140)
+			sum := x.Mul(num.Interval{Low: weight.Low, High: weight.High}).Add(num.Interval{Low: got.Low, High: got.High})
+			got = sum
 		}
 		if !agrees(t, got, row.Value, 0.51) {
 			t.Errorf("%s: got %.35g", row.Row, got.Low)
@@ -246,13 +246,13 @@ func TestEncloseSpeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	three := endsOfInt(3, 200)
+	three := num.FromInt(3, 200)
 	for _, pair := range [][2]num.Interval{
 		{a.MeanWaiting, b.MeanWaiting}, {a.MeanResponse, b.MeanResponse}, {b.ArrivalRate, a.ArrivalRate},
 		{a.MeanSlowdown, b.MeanSlowdown}, {a.Hosts[2].Response, b.Hosts[2].Response},
 	} {
-		x := three.mul(ends{pair[1].Low, pair[1].High})
-		if x.lo.Cmp(pair[0].High) > 0 || x.hi.Cmp(pair[0].Low) < 0 {
+		x := three.Mul(num.Interval{Low: pair[1].Low, High: pair[1].High})
+		if x.Low.Cmp(pair[0].High) > 0 || x.High.Cmp(pair[0].Low) < 0 {
 			t.Errorf("3 times %g is not %g", pair[1].Low, pair[0].Low)
 		}
 	}

@@ -1,0 +1,82 @@
+package num
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The operations hold the exact results for any rationals inside the intervals.
+func TestArithmeticEncloses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) (Interval, *big.Rat) {
+			a := rapid.Float64Range(-4, 4).Draw(t, name)
+			b := a + rapid.SampledFrom([]float64{0, 1e-9, 1, 5}).Draw(t, name+" width")
+			x := min(b, a+(b-a)*rapid.Float64Range(0, 1).Draw(t, name+" place"))
+			return Interval{Down(20).SetFloat64(a), Up(20).SetFloat64(b)}, new(big.Rat).SetFloat64(x)
+		}
+		a, x := draw("a")
+		b, y := draw("b")
+		check := func(name string, e Interval, want *big.Rat) {
+			t.Helper()
+			low, _ := e.Low.Rat(nil)
+			high, _ := e.High.Rat(nil)
+			if low.Cmp(want) > 0 || want.Cmp(high) > 0 {
+				t.Errorf("%s: %g to %g without %v", name, e.Low, e.High, want)
+			}
+		}
+		z := func() *big.Rat { return new(big.Rat) }
+		check("add", a.Add(b), z().Add(x, y))
+		check("sub", a.Sub(b), z().Sub(x, y))
+		check("mul", a.Mul(b), z().Mul(x, y))
+		check("neg", a.Neg(), z().Neg(x))
+		check("square", a.Square(), z().Mul(x, x))
+		check("root of a square", a.Square().Sqrt(), z().Abs(x))
+		check("scale by a power of 2", a.Scale2(-3), z().Mul(x, big.NewRat(1, 8)))
+		if x.Cmp(y) >= 0 {
+			check("max", a.Max(b), x)
+		} else {
+			check("max", a.Max(b), y)
+		}
+		if x.Cmp(y) == 0 {
+			check("both", a.Both(b), x)
+		}
+		check("both", a.Both(a.Add(Interval{Down(20).SetFloat64(-1), Up(20).SetFloat64(1)})), x)
+		if b.Sign() != 0 {
+			check("quo", a.Quo(b), z().Quo(x, y))
+		}
+		overlaps := func(name string, e Interval, err error, f float64) {
+			low, _ := e.Low.Float64()
+			high, _ := e.High.Float64()
+			if err != nil || low > f+1e-12*math.Abs(f) || high < f-1e-12*math.Abs(f) {
+				t.Errorf("%s: %v to %v without %v, %v", name, low, high, f, err)
+			}
+		}
+		f, _ := x.Float64()
+		if a.Sign() > 0 {
+			e, err := a.Log()
+			overlaps("log", e, err, math.Log(f))
+		}
+		e, err := a.Exp()
+		overlaps("exp", e, err, math.Exp(f))
+		if f, _ := a.Middle().Rat(nil); a.Point().Low.Cmp(a.Point().High) != 0 || f.Cmp(z().SetFloat64(a.Approx())) != 0 {
+			t.Errorf("middle %v, point %v, double %v", f, a.Point(), a.Approx())
+		}
+	})
+}
+
+// Intervals of one number keep it: roots of squares are as narrow as the bits allow.
+func TestSqrtIsNarrow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		prec := uint(rapid.IntRange(20, 200).Draw(t, "bits"))
+		x := FromFloat64(rapid.Float64Range(1e-300, 1e300).Draw(t, "x"), prec)
+		if w := x.Sqrt().RelWidth(); !(w <= math.Ldexp(1, 5-int(prec))) {
+			t.Errorf("root of %g is %g wide", x.Low, w)
+		}
+	})
+	if zero := FromInt(0, 64).Sqrt(); zero.Low.Sign() != 0 || zero.High.Sign() != 0 {
+		t.Errorf("root of 0: %v", zero)
+	}
+}
