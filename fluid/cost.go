@@ -98,10 +98,9 @@ const (
 
 func roundDown(x []*big.Rat) []*big.Rat {
 	rounded := slices.Clone(x)
-	down := directed{roundedBits, big.ToNegativeInf}
 	for i, v := range x {
 		if max(v.Num().BitLen(), v.Denom().BitLen()) > roundedBits {
-			rounded[i], _ = down.rat(v).Rat(nil)
+			rounded[i], _ = num.Down(roundedBits).SetRat(v).Rat(nil)
 		}
 	}
 	return rounded

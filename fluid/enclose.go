@@ -67,86 +67,85 @@ func allocateEnclosed(e *exactProblem, relTol float64) (*Allocation, error) {
 		relTol, maxPrecision)
 }
 
-// costs returns bounds of w_i/s*_i = y_i L r_i, or nil if the prices prove none.
-func (d *bigDual) costs(e *exactProblem, down, up directed) (low, high []*big.Float) {
-	low, high = d.sums(d.need, down), d.sums(d.above, up)
+// costs encloses w_i/s*_i = y_i L r_i, or nil if the prices prove none.
+func (d *bigDual) costs(e *exactProblem) []num.Interval {
+	low, high := d.sums(d.need, num.Down), d.sums(d.above, num.Up)
 	mass, total := make([]*big.Rat, len(low)), new(big.Rat)
-	z := up.zeros(len(low))
+	z := zeros(len(low), d.prec, num.Up)
 	for i, w := range e.weight {
 		if low[i].Sign() <= 0 {
-			return nil, nil
+			return nil
 		}
 		mass[i] = new(big.Rat).Mul(w, e.count[i])
 		total.Add(total, mass[i])
 		z[i].Quo(z[i].SetRat(mass[i]), low[i])
 	}
-	worst := up.zero() // L
-	for _, load := range d.loads(d.above, z, up) {
+	worst := num.Up(d.prec) // L
+	for _, load := range d.loads(d.above, z, num.Up) {
 		if load.Cmp(worst) > 0 {
 			worst = load
 		}
 	}
-	gap := up.zero()
+	gap := num.Up(d.prec)
 	for _, p := range d.price {
 		gap.Add(gap, p)
 	}
-	gap.Sub(gap.Mul(gap, worst), down.rat(total))
+	gap.Sub(gap.Mul(gap, worst), num.FromRat(total, d.prec).Low)
+	costs := make([]num.Interval, len(mass))
 	for i, m := range mass {
-		least, most, ok := ratioBounds(gap, down.rat(m), down, up)
+		ratio, ok := ratioBounds(gap, num.FromRat(m, d.prec))
 		if !ok {
-			return nil, nil
+			return nil
 		}
-		low[i], high[i] = down.mul(down.mul(low[i], worst), least), up.mul(up.mul(high[i], worst), most)
+		costs[i] = num.Interval{Low: low[i], High: high[i]}.Mul(num.Interval{Low: worst, High: worst}).Mul(ratio)
 	}
-	return low, high
+	return costs
 }
 
 // enclose returns the allocation between the bounds that the prices prove, and the largest relative width of the
 // bounds; nil if the prices prove none.
 func (d *bigDual) enclose(e *exactProblem) (a *Allocation, width float64, err error) {
-	down, up := directed{d.prec, big.ToNegativeInf}, directed{d.prec, big.ToPositiveInf}
-	cheap, dear := d.costs(e, down, up)
-	if cheap == nil {
+	costs := d.costs(e)
+	if costs == nil {
 		return nil, 0, nil
 	}
 	a = newAllocation(e, PF, Enclose)
 	a.Residual = d.residual()
-	record := func(low, high *big.Float) (num.Value, bool) {
-		x := num.Interval{Low: low, High: high}
+	record := func(x num.Interval) (num.Value, bool) {
 		width = max(width, x.RelWidth())
 		f, ok := x.Float64()
-		return num.Value{Float: f, Low: low, High: high}, ok
+		return num.Value{Float: f, Low: x.Low, High: x.High}, ok
 	}
-	recordJob := func(i int, field string, low, high *big.Float) (num.Value, error) {
-		v, ok := record(low, high)
+	recordJob := func(i int, field string, x num.Interval) (num.Value, error) {
+		v, ok := record(x)
 		if !ok {
-			return v, input.Errorf(indexed("jobs", i)+field, low.Text('g', 10),
+			return v, input.Errorf(indexed("jobs", i)+field, x.Low.Text('g', 10),
 				"demands, capacities and weights for which it is in [2.3e-308, 1.7e308]")
 		}
 		return v, nil
 	}
-	lows, highs := make([]*big.Float, len(cheap)), make([]*big.Float, len(cheap)) // of all jobs of the row
+	lows, highs := make([]*big.Float, len(costs)), make([]*big.Float, len(costs)) // of all jobs of the row
 	for i, w := range e.weight {
-		low, high := down.quo(down.rat(w), dear[i]), up.quo(up.rat(w), cheap[i])
-		if a.Jobs[i].DominantShare, err = recordJob(i, ".dominant_share", low, high); err != nil {
+		share := num.FromRat(w, d.prec).Quo(costs[i])
+		if a.Jobs[i].DominantShare, err = recordJob(i, ".dominant_share", share); err != nil {
 			return nil, 0, err
 		}
-		lows[i], highs[i] = down.mul(low, down.rat(e.count[i])), up.mul(high, up.rat(e.count[i]))
-		tasks := new(big.Rat).Quo(w, e.dominant[i])
-		low, high = down.quo(down.rat(tasks), dear[i]), up.quo(up.rat(tasks), cheap[i])
-		if a.Jobs[i].Tasks, err = recordJob(i, ".tasks", low, high); err != nil {
+		all := share.Mul(num.FromRat(e.count[i], d.prec))
+		lows[i], highs[i] = all.Low, all.High
+		tasks := num.FromRat(new(big.Rat).Quo(w, e.dominant[i]), d.prec).Quo(costs[i])
+		if a.Jobs[i].Tasks, err = recordJob(i, ".tasks", tasks); err != nil {
 			return nil, 0, err
 		}
 	}
 	one := big.NewFloat(1)
-	least, most := d.loads(d.need, lows, down), d.loads(d.above, highs, up)
+	least, most := d.loads(d.need, lows, num.Down), d.loads(d.above, highs, num.Up)
 	for j, price := range d.price {
 		r := &a.Resources[j]
 		if r.Saturated = most[j].Cmp(one) >= 0; r.Saturated {
 			most[j].Set(one) // s* is feasible
 		}
 		var ok bool
-		if r.Utilization, ok = record(least[j], most[j]); !ok { // below 2^-1022, where doubles are a fixed distance apart
+		if r.Utilization, ok = record(num.Interval{Low: least[j], High: most[j]}); !ok { // below 2^-1022, where doubles are a fixed distance apart
 			r.Utilization.Float, _ = least[j].Float64()
 		}
 		f, _ := price.Float64()
@@ -157,43 +156,16 @@ func (d *bigDual) enclose(e *exactProblem) (a *Allocation, width float64, err er
 	return a, width, nil
 }
 
-// ratioBounds returns 1 - sqrt(2 ε) rounded down and 1 + ε + sqrt(ε² + 2 ε) rounded up, ε = gap/m, and whether the
-// first is positive.
-func ratioBounds(gap, m *big.Float, down, up directed) (least, most *big.Float, ok bool) {
-	epsilon := up.quo(gap, m)
-	twice := up.mul(epsilon, big.NewFloat(2))
-	if twice.Cmp(big.NewFloat(0.25)) > 0 {
-		return nil, nil, false
+// ratioBounds encloses r_i: 1 - sqrt(2 ε) to 1 + ε + sqrt(ε² + 2 ε), ε = gap/m, and reports whether that is positive.
+func ratioBounds(gap *big.Float, m num.Interval) (ratio num.Interval, ok bool) {
+	prec := m.Prec()
+	epsilon := num.Interval{Low: gap, High: gap}.Quo(m)
+	epsilon.Low = epsilon.High // for both bounds the larger one counts
+	twice := epsilon.Scale2(1)
+	if twice.High.Cmp(big.NewFloat(0.25)) > 0 {
+		return ratio, false
 	}
-	least = down.zero().Sub(big.NewFloat(1), up.root(twice))
-	most = up.zero().Add(epsilon, up.root(up.zero().Add(up.mul(epsilon, epsilon), twice)))
-	return least, most.Add(most, big.NewFloat(1)), true
-}
-
-// A directed is an arithmetic that rounds in one direction.
-type directed struct {
-	prec uint
-	mode big.RoundingMode
-}
-
-func (a directed) zero() *big.Float { return new(big.Float).SetPrec(a.prec).SetMode(a.mode) }
-func (a directed) zeros(n int) []*big.Float {
-	flat, x := make([]big.Float, n), make([]*big.Float, n)
-	for i := range x {
-		x[i] = flat[i].SetPrec(a.prec).SetMode(a.mode)
-	}
-	return x
-}
-func (a directed) rat(x *big.Rat) *big.Float      { return a.zero().SetRat(x) }
-func (a directed) mul(x, y *big.Float) *big.Float { return a.zero().Mul(x, y) }
-func (a directed) quo(x, y *big.Float) *big.Float { return a.zero().Quo(x, y) }
-
-// root returns the square root, which big.Float rounds to nearest whatever the mode, moved up by more than its error.
-func (a directed) root(x *big.Float) *big.Float {
-	if x.Sign() == 0 {
-		return a.zero()
-	}
-	z := new(big.Float).SetPrec(a.prec).Sqrt(x)
-	more := new(big.Float).SetMantExp(big.NewFloat(1), z.MantExp(nil)-int(a.prec)+2)
-	return a.zero().Add(z, more)
+	one := num.FromInt(1, prec)
+	below, above := twice.Sqrt(), epsilon.Square().Add(twice).Sqrt()
+	return num.Interval{Low: one.Sub(below).Low, High: epsilon.Add(above).Add(one).High}, true
 }

@@ -1,6 +1,10 @@
 package fluid
 
-import "math/big"
+import (
+	"math/big"
+
+	"productform/num"
+)
 
 // A bigDual is the dual problem of [proportional] in big.Float of prec bits, rounded to nearest.
 type bigDual struct {
@@ -31,12 +35,10 @@ func newBigDual(e *exactProblem, price []*big.Float, prec uint) *bigDual {
 		d.need[j], d.above[j] = make([]*big.Float, n), make([]*big.Float, n)
 		for i := range n {
 			if b := e.need[i][j]; b.Sign() > 0 {
-				below := directed{prec, big.ToNegativeInf}.rat(b)
-				above := below
-				if below.Acc() != big.Exact {
-					above = directed{prec, big.ToPositiveInf}.rat(b)
+				d.need[j][i] = num.Down(prec).SetRat(b)
+				if d.above[j][i] = d.need[j][i]; d.above[j][i].Acc() != big.Exact {
+					d.above[j][i] = num.Up(prec).SetRat(b)
 				}
-				d.need[j][i], d.above[j][i] = below, above
 			}
 		}
 	}
@@ -54,9 +56,18 @@ func bigs(prec uint, n int) []*big.Float {
 	return x
 }
 
+// zeros returns n numbers that round as round makes them.
+func zeros(n int, prec uint, round func(uint) *big.Float) []*big.Float {
+	x := make([]*big.Float, n)
+	for i := range x {
+		x[i] = round(prec)
+	}
+	return x
+}
+
 // sums returns Σ_j p_j b_ij of each row, rounded in the direction in which need, one of d.need and d.above, is.
-func (d *bigDual) sums(need [][]*big.Float, a directed) []*big.Float {
-	y, part := a.zeros(len(d.m)), a.zero()
+func (d *bigDual) sums(need [][]*big.Float, round func(uint) *big.Float) []*big.Float {
+	y, part := zeros(len(d.m), d.prec, round), round(d.prec)
 	for j, p := range d.price {
 		if p.Sign() > 0 {
 			for i, b := range need[j] {
@@ -70,8 +81,8 @@ func (d *bigDual) sums(need [][]*big.Float, a directed) []*big.Float {
 }
 
 // loads returns Σ_i x_i b_ij of each resource, rounded likewise.
-func (d *bigDual) loads(need [][]*big.Float, x []*big.Float, a directed) []*big.Float {
-	l, part := a.zeros(len(d.price)), a.zero()
+func (d *bigDual) loads(need [][]*big.Float, x []*big.Float, round func(uint) *big.Float) []*big.Float {
+	l, part := zeros(len(d.price), d.prec, round), round(d.prec)
 	for j, l := range l {
 		for i, b := range need[j] {
 			if b != nil {

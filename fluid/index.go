@@ -104,11 +104,10 @@ type indexField struct {
 
 // aroundRounded returns bounds of an index that was computed from rounded numbers as x.
 func aroundRounded(x *big.Rat) (low, high *big.Float) {
-	down, up := directed{roundedBits, big.ToNegativeInf}, directed{roundedBits, big.ToPositiveInf}
-	off := big.NewFloat(roundedError)
-	low = down.mul(down.rat(x), down.zero().Sub(big.NewFloat(1), off))
-	high = up.mul(up.rat(x), up.zero().Add(big.NewFloat(1), off))
-	return low, high
+	off := num.FromFloat64(roundedError, roundedBits)
+	one := num.FromInt(1, roundedBits)
+	e := num.FromRat(x, roundedBits).Mul(num.Interval{Low: one.Sub(off).Low, High: one.Add(off).High})
+	return e.Low, e.High
 }
 
 // nashMean returns Π_i (φ_i d_i)^(n_i w_i/W).

@@ -115,8 +115,8 @@ func (l *liar) bestOf(profiles [][]*big.Rat, none *Lie) *Lie {
 			continue // a lie that nobody can say the gain of
 		}
 		lie := &Lie{Declared: declared, Truthful: none.Truthful, Evaluations: l.evaluations}
-		lie.Tasks = lieScaled(tasks, l.unit(declared))
-		lie.Gain = gainOf(lie.Tasks, lie.Truthful)
+		lie.Tasks = tasks.Times(l.unit(declared))
+		lie.Gain = lie.Tasks.Quo(lie.Truthful)
 		if provedAbove(lie.Gain, 1+1e-9) && lie.Gain.Float-1 > (best.Gain.Float-1)*(1+1e-4) {
 			best = lie
 		}
@@ -131,37 +131,6 @@ func lieTasks(p *Pool, policy Policy, row int) (num.Value, error) {
 		return num.Value{}, err
 	}
 	return a.Jobs[row].Tasks, nil
-}
-
-// lieScaled returns m x for m >= 1. Enclosures come from proportional fairness only, whose m is 1.
-func lieScaled(x num.Value, m *big.Rat) num.Value {
-	if m.IsInt() && m.Num().IsInt64() && m.Num().Int64() == 1 {
-		return x
-	}
-	if x.Exact == nil {
-		f, _ := m.Float64()
-		return num.Value{Float: x.Float * f}
-	}
-	exact := new(big.Rat).Mul(x.Exact, m)
-	f, _ := exact.Float64()
-	return num.Value{Float: f, Exact: exact}
-}
-
-// gainOf returns x/y, as well known as both are.
-func gainOf(x, y num.Value) num.Value {
-	switch {
-	case x.Exact != nil && y.Exact != nil:
-		q := new(big.Rat).Quo(x.Exact, y.Exact)
-		f, _ := q.Float64()
-		return num.Value{Float: f, Exact: q}
-	case x.Low != nil && y.Low != nil:
-		prec := max(x.Low.Prec(), y.Low.Prec(), 64)
-		low := new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf).Quo(x.Low, y.High)
-		high := new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf).Quo(x.High, y.Low)
-		f, _ := num.Interval{Low: low, High: high}.Float64()
-		return num.Value{Float: f, Low: low, High: high}
-	}
-	return num.Value{Float: x.Float / y.Float}
 }
 
 // provedAbove reports whether x > least, as far as is known of x.

@@ -19,7 +19,7 @@ func lieRuns(t rapid.TB, p *Pool, policy Policy, job int, declared []*big.Rat) n
 	t.Helper()
 	l := liar{honest: p, job: job}
 	pool, row := l.pool(declared)
-	return lieScaled(mustAllocate(t, pool, policy).Jobs[row].Tasks, l.unit(declared))
+	return mustAllocate(t, pool, policy).Jobs[row].Tasks.Times(l.unit(declared))
 }
 
 // In the example of Ghodsi et al. both resources are saturated by proportional fairness, with 45/11 and 18/11 tasks. If

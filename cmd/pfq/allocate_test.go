@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/fluid"
-	"productform/num"
 )
 
 // Two jobs on one resource of 4 units: tasks of a take 1 of them, of b 3.
@@ -160,10 +158,6 @@ c<u>      1            yes
 `
 	if stdout != want {
 		t.Error(cmp.Diff(want, stdout))
-	}
-	x := timesCount(num.Value{Float: 0.5, Low: big.NewFloat(0.25), High: big.NewFloat(0.75)}, 3)
-	if low, _ := x.Low.Float64(); x.Float != 1.5 || low != 0.75 || x.High.Cmp(big.NewFloat(2.25)) != 0 {
-		t.Errorf("%v", x)
 	}
 }
 

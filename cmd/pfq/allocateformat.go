@@ -10,7 +10,6 @@ import (
 	"text/tabwriter"
 
 	"productform/fluid"
-	"productform/num"
 )
 
 // An allocation turns the shares of jobs that stay into records.
@@ -59,7 +58,7 @@ func (a allocation) counted() bool {
 func (a allocation) countedJobs() []record {
 	rows := a.jobs()
 	for i, r := range rows {
-		all := timesCount(a.result.Jobs[i].Tasks, a.pool.Jobs[i].Size())
+		all := a.result.Jobs[i].Tasks.Times(big.NewRat(int64(a.pool.Jobs[i].Size()), 1))
 		for f := range r {
 			r[f].key = strings.Replace(r[f].key, "tasks", "tasks_of_each", 1)
 			r[f].key = strings.Replace(r[f].key, "dominant_share", "dominant_share_of_each", 1)
@@ -67,21 +66,6 @@ func (a allocation) countedJobs() []record {
 		rows[i] = join(r, valueFields("tasks_in_all", &all, string(a.result.Engine), a.digits))
 	}
 	return rows
-}
-
-// timesCount returns n x, with its exact value or bounds if x has them.
-func timesCount(x num.Value, n int) num.Value {
-	all := num.Value{Float: float64(n) * x.Float}
-	if x.Exact != nil {
-		all.Exact = new(big.Rat).Mul(x.Exact, big.NewRat(int64(n), 1))
-		all.Float, _ = all.Exact.Float64()
-	}
-	if x.Low != nil {
-		times := new(big.Float).SetInt64(int64(n))
-		all.Low = new(big.Float).SetPrec(x.Low.Prec()).SetMode(big.ToNegativeInf).Mul(x.Low, times)
-		all.High = new(big.Float).SetPrec(x.High.Prec()).SetMode(big.ToPositiveInf).Mul(x.High, times)
-	}
-	return all
 }
 
 func (a allocation) resources() []record {

@@ -31,8 +31,8 @@ const cutoffDigits = 50
 type enclosedAnswer struct {
 	result tags.EnclosedResult
 	value  *num.Interval // of the objective, at the best cutoffs; nil for those given
-	texts  []string       // of the cutoffs, exact
-	radius float64        // relative, within which the best cutoffs are; 0 for those given
+	texts  []string      // of the cutoffs, exact
+	radius float64       // relative, within which the best cutoffs are; 0 for those given
 }
 
 // exactModel returns the farm as it is written, or false if its sizes are not given as a bounded Pareto law.

@@ -1,0 +1,52 @@
+package num
+
+import (
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Products and quotients of values are as well known as these: bounds hold those of all numbers between them, fractions
+// are exact, and doubles alone stay doubles.
+func TestValueArithmetic(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) *big.Rat {
+			return big.NewRat(rapid.Int64Range(1, 1e6).Draw(t, name), rapid.Int64Range(1, 1e6).Draw(t, "over"))
+		}
+		x, y, m := draw("x"), draw("y"), draw("m")
+		value := func(x *big.Rat, kind int) Value {
+			f, _ := x.Float64()
+			switch kind {
+			case 0:
+				return Value{Float: f, Exact: x}
+			case 1:
+				e := FromRat(x, 30)
+				return Value{Float: f, Low: e.Low, High: e.High}
+			}
+			return Value{Float: f}
+		}
+		check := func(got Value, want *big.Rat, kind int) {
+			t.Helper()
+			f, _ := want.Float64()
+			if !(got.Float > f*(1-1e-8) && got.Float < f*(1+1e-8)) || (got.Exact != nil) != (kind == 0) || (got.Low != nil) != (kind == 1) {
+				t.Fatalf("%+v, want %v", got, f)
+			}
+			if kind == 0 && got.Exact.Cmp(want) != 0 {
+				t.Fatalf("%v, want %v", got.Exact, want)
+			}
+			if kind == 1 {
+				low, _ := got.Low.Rat(nil)
+				high, _ := got.High.Rat(nil)
+				if low.Cmp(want) > 0 || high.Cmp(want) < 0 {
+					t.Fatalf("%v to %v without %v", low, high, want)
+				}
+			}
+		}
+		for kind := range 3 {
+			check(value(x, kind).Times(m), new(big.Rat).Mul(x, m), kind)
+			check(value(x, kind).Quo(value(y, kind)), new(big.Rat).Quo(x, y), kind)
+		}
+		check(value(x, 0).Quo(value(y, 1)), new(big.Rat).Quo(x, y), 2)
+	})
+}
