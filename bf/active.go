@@ -129,11 +129,11 @@ func activeExact(g *graph, s Settings) (*ActiveSets, error) {
 func activeEnclosed(p *problem, g *graph, s Settings) (*ActiveSets, error) {
 	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
 		low, high := boundGraph(p, g, prec, big.ToNegativeInf), boundGraph(p, g, prec, big.ToPositiveInf)
-		z := value{lo: low.root, hi: high.root}
+		z := value{in: num.Interval{Low: low.root, High: high.root}}
 		r := &ActiveSets{Engine: Enclose, Probability: make([]num.Value, g.states()-1)}
 		width := 0.0
 		for a := range r.Probability {
-			v := value{lo: &low.v[a], hi: &high.v[a]}.quo(z)
+			v := value{in: num.Interval{Low: &low.v[a], High: &high.v[a]}}.quo(z)
 			r.Probability[a], _ = v.export()
 			r.RelativeErrorBound = max(r.RelativeErrorBound, v.relativeError())
 			width = max(width, v.width())

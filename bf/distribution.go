@@ -36,7 +36,7 @@ func (l *plan) coefficients(n int, engine Engine, prec uint, maxBytes int64) ([]
 		high := boundSeries(g, n, prec, big.ToPositiveInf)
 		z := make([]value, n+1)
 		for i := range z {
-			z[i] = value{lo: low[i], hi: high[i]}
+			z[i] = value{in: num.Interval{Low: low[i], High: high[i]}}
 		}
 		return z, nil
 	}

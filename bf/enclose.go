@@ -3,6 +3,8 @@ package bf
 import (
 	"math/big"
 	"math/bits"
+
+	"productform/num"
 )
 
 // encloseGraph evaluates a graph in big.Float of prec bits twice, once with every operation
@@ -17,17 +19,17 @@ func encloseGraph(p *problem, g *graph, prec uint) measures {
 	}()
 	high := boundGraph(p, g, prec, big.ToPositiveInf)
 	<-done
-	z := value{lo: low.root, hi: high.root}
+	z := value{in: num.Interval{Low: low.root, High: high.root}}
 	m := measures{normalization: z}
 	for s := range low.part {
-		part := value{lo: low.part[s], hi: high.part[s]}.quo(z)
+		part := value{in: num.Interval{Low: low.part[s], High: high.part[s]}}.quo(z)
 		if g.lattice != ClassLattice {
 			part = part.oneMinus()
 		}
 		m.busy = append(m.busy, part)
 	}
 	for i := range low.jobs {
-		m.jobs = append(m.jobs, value{lo: low.jobs[i], hi: high.jobs[i]}.quo(z))
+		m.jobs = append(m.jobs, value{in: num.Interval{Low: low.jobs[i], High: high.jobs[i]}}.quo(z))
 	}
 	return m
 }

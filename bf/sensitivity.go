@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"productform/cluster"
+	"productform/num"
 )
 
 // A Derivative is a derivative with a proved bound on its absolute error.
@@ -351,13 +352,13 @@ func (d difference) times(factor *big.Rat, tol float64) (Derivative, float64) {
 		r.Exact = new(big.Rat).Sub(a.x, b.x)
 		r.Value, _ = r.Exact.Float64()
 		return r, 0
-	case a.lo != nil:
-		low, high := down(a.lo).Sub(a.lo, b.hi), up(a.hi).Sub(a.hi, b.lo)
-		mid := new(big.Float).Add(low, high)
+	case a.in.Low != nil:
+		in := a.in.Sub(b.in)
+		mid := new(big.Float).Add(in.Low, in.High)
 		r.Value, _ = mid.Quo(mid, big.NewFloat(2)).Float64()
-		half, _ := up(high).Sub(high, low).Float64()
+		half, _ := num.Up(in.Prec()).Sub(in.High, in.Low).Float64()
 		r.ErrorBound = half + 2*roundoff*math.Abs(r.Value)
-		size, _ = up(a.hi).Add(a.hi, b.hi).Float64()
+		size, _ = a.in.Add(b.in).High.Float64()
 		if half == 0 {
 			return r, 0
 		}

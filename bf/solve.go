@@ -134,7 +134,7 @@ func unit(engine Engine, prec uint) value {
 		return value{x: big.NewRat(1, 1)}
 	case Enclose:
 		one := new(big.Float).SetPrec(prec).SetInt64(1)
-		return value{lo: one, hi: one}
+		return value{in: num.Interval{Low: one, High: one}}
 	}
 	return value{wide: wide{f: 1}}
 }
@@ -259,7 +259,7 @@ func idleServer(m *cluster.Model, s Settings, row int, t *rows, prec uint) (valu
 	switch {
 	case t.like.x != nil:
 		engine = Exact
-	case t.like.lo != nil:
+	case t.like.in.Low != nil:
 		engine = Enclose
 	}
 	r, err := solveRows(without, s, engine, prec)

@@ -8,12 +8,12 @@ import (
 )
 
 // A value is a number >= 0 as one of the engines knows it: x with f 2^(512 exp) = x(1+ε), |ε| <= e, or
-// between lo and hi, or x exactly. The operations below carry the bound along.
+// in an interval, or x exactly. The operations below carry the bound along.
 type value struct {
 	wide
-	e      float64
-	lo, hi *big.Float
-	x      *big.Rat
+	e  float64
+	in num.Interval // Low is nil unless it is set
+	x  *big.Rat
 }
 
 const roundoff = 0x1p-53 // u: relative error of one float64 operation
@@ -46,10 +46,8 @@ func (like value) rational(r *big.Rat) value {
 	switch {
 	case like.x != nil:
 		return value{x: r}
-	case like.lo != nil:
-		prec := like.lo.Prec()
-		lo := new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf).SetRat(r)
-		return value{lo: lo, hi: new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf).SetRat(r)}
+	case like.in.Low != nil:
+		return value{in: num.FromRat(r, like.in.Prec())}
 	}
 	f, exact := r.Float64()
 	switch {
@@ -65,8 +63,8 @@ func (a value) mul(b value) value {
 	switch {
 	case a.x != nil:
 		return value{x: new(big.Rat).Mul(a.x, b.x)}
-	case a.lo != nil:
-		return value{lo: down(a.lo).Mul(a.lo, b.lo), hi: up(a.hi).Mul(a.hi, b.hi)}
+	case a.in.Low != nil:
+		return value{in: a.in.Mul(b.in)}
 	}
 	return wideValue(a.times(b.wide), compound(a.e, b.e, roundoff))
 }
@@ -75,8 +73,8 @@ func (a value) quo(b value) value {
 	switch {
 	case a.x != nil:
 		return value{x: new(big.Rat).Quo(a.x, b.x)}
-	case a.lo != nil:
-		return value{lo: down(a.lo).Quo(a.lo, b.hi), hi: up(a.hi).Quo(a.hi, b.lo)}
+	case a.in.Low != nil:
+		return value{in: a.in.Quo(b.in)}
 	}
 	return wideValue(a.over(b.wide), compound(a.e, b.e/(1-b.e), roundoff))
 }
@@ -85,8 +83,8 @@ func (a value) add(b value) value {
 	switch {
 	case a.x != nil:
 		return value{x: new(big.Rat).Add(a.x, b.x)}
-	case a.lo != nil:
-		return value{lo: down(a.lo).Add(a.lo, b.lo), hi: up(a.hi).Add(a.hi, b.hi)}
+	case a.in.Low != nil:
+		return value{in: a.in.Add(b.in)}
 	}
 	if a.f == 0 || b.f == 0 {
 		return wideValue(a.plus(b.wide), max(a.e, b.e))
@@ -99,9 +97,8 @@ func (a value) oneMinus() value {
 	switch {
 	case a.x != nil:
 		return value{x: new(big.Rat).Sub(big.NewRat(1, 1), a.x)}
-	case a.lo != nil:
-		one := big.NewFloat(1)
-		return value{lo: down(a.lo).Sub(one, a.hi), hi: up(a.hi).Sub(one, a.lo)}
+	case a.in.Low != nil:
+		return value{in: num.FromInt(1, a.in.Prec()).Sub(a.in)}
 	}
 	x := a.double()
 	f := 1 - x
@@ -118,31 +115,22 @@ func compound(a, b, c float64) float64 {
 	return (s + (a*b + a*c + b*c) + a*b*c) * (1 + 8*roundoff)
 }
 
-func down(like *big.Float) *big.Float {
-	return new(big.Float).SetPrec(like.Prec()).SetMode(big.ToNegativeInf)
-}
-
-func up(like *big.Float) *big.Float {
-	return new(big.Float).SetPrec(like.Prec()).SetMode(big.ToPositiveInf)
-}
-
 // width returns an upper bound of the relative distance between the value and its best approximation
 // in the engine's own arithmetic.
 func (a value) width() float64 {
 	switch {
 	case a.x != nil:
 		return 0
-	case a.lo == nil:
+	case a.in.Low == nil:
 		return a.e
-	case a.lo.Sign() <= 0:
-		if a.hi.Sign() == 0 {
+	case a.in.Low.Sign() <= 0:
+		if a.in.High.Sign() == 0 {
 			return 0
 		}
 		return math.Inf(1)
 	}
-	width := new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf)
-	width.Sub(a.hi, a.lo)
-	width.Quo(width, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Set(a.lo))
+	width := num.Up(64).Sub(a.in.High, a.in.Low)
+	width.Quo(width, num.Down(64).Set(a.in.Low))
 	w, _ := width.Float64()
 	return math.Nextafter(w, 1)
 }
@@ -150,7 +138,7 @@ func (a value) width() float64 {
 // relativeError bounds the relative error of the float64 that export gives: for enclosures
 // that of the midpoint, rounded; none is counted beside an exact value.
 func (a value) relativeError() float64 {
-	if a.lo != nil && a.hi.Sign() > 0 {
+	if a.in.Low != nil && a.in.High.Sign() > 0 {
 		return a.width() + roundoff
 	}
 	return a.width()
@@ -163,13 +151,13 @@ func (a value) export() (v num.Value, ok bool) {
 	case a.x != nil:
 		v.Exact = a.x
 		v.Float, _ = a.x.Float64()
-	case a.lo != nil:
-		v.Low, v.High = a.lo, a.hi
-		mid := new(big.Float).SetPrec(a.lo.Prec()+1).Add(a.lo, a.hi)
+	case a.in.Low != nil:
+		v.Low, v.High = a.in.Low, a.in.High
+		mid := new(big.Float).SetPrec(a.in.Prec()+1).Add(a.in.Low, a.in.High)
 		v.Float, _ = mid.Quo(mid, big.NewFloat(2)).Float64()
 	default:
 		v.Float = a.double()
 	}
-	zero := a.x != nil && a.x.Sign() == 0 || a.hi != nil && a.hi.Sign() == 0 || a.x == nil && a.hi == nil && a.f == 0
+	zero := a.x != nil && a.x.Sign() == 0 || a.in.High != nil && a.in.High.Sign() == 0 || a.x == nil && a.in.High == nil && a.f == 0
 	return v, v.Float <= math.MaxFloat64 && (v.Float >= 0x1p-1022 || zero)
 }
