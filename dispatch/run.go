@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"productform/internal/ends"
+	"productform/internal/eventqueue"
 	"productform/num"
 )
 
@@ -85,7 +85,7 @@ type run struct {
 	workers []int  // that are up, in the order of the policy
 	idle    []int  // those of them that have no task in hand
 	hand    []hand // by worker
-	ends    ends.Heap[ending]
+	ends    eventqueue.Queue[ending]
 	due     []ending // of this moment
 	version int      // of tasks begun
 	victims []int    // for preempt
@@ -98,7 +98,7 @@ type run struct {
 // tasks is how far a job is.
 type tasks struct {
 	next  int            // first task that never began
-	again ends.Heap[int] // tasks that were lost, the first in order first
+	again eventqueue.Queue[int] // tasks that were lost, the first in order first
 	held  int            // in hand
 	place int            // in run.active, if held > 0
 	left  num.Sum        // work of those not finished, the first of which may be much larger than the last
@@ -174,11 +174,11 @@ func (r *run) advance() {
 	if len(r.submits) > 0 {
 		first = min(first, r.s.Jobs[r.submits[0]].Submit)
 	}
-	for len(r.ends) > 0 && !r.holds(r.ends[0].Of) {
+	for len(r.ends) > 0 && !r.holds(r.ends[0].Item) {
 		r.ends.Pop()
 	}
 	if len(r.ends) > 0 {
-		first = min(first, r.ends[0].At)
+		first = min(first, r.ends[0].Time)
 	}
 	if math.IsInf(first, 1) {
 		panic("dispatch: a worker is up, or will be, and jobs are left, but nothing happens any more")
@@ -192,10 +192,10 @@ func (r *run) advance() {
 		now = max(now, r.s.Jobs[r.submits[k]].Submit)
 	}
 	r.due = r.due[:0]
-	for len(r.ends) > 0 && r.ends[0].At <= last {
-		if e := r.ends.Pop(); r.holds(e.Of) {
-			r.due = append(r.due, e.Of)
-			now = max(now, e.At)
+	for len(r.ends) > 0 && r.ends[0].Time <= last {
+		if e := r.ends.Pop(); r.holds(e.Item) {
+			r.due = append(r.due, e.Item)
+			now = max(now, e.Time)
 		}
 	}
 	r.measure(now)
@@ -373,7 +373,7 @@ func (r *run) begin(w, j int) {
 	t := &r.tasks[j]
 	task := t.next
 	if len(t.again) > 0 {
-		task = t.again.Pop().Of
+		task = t.again.Pop().Item
 	} else {
 		t.next++
 	}

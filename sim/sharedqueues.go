@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"productform/dist"
-	"productform/internal/ends"
+	"productform/internal/eventqueue"
 )
 
 // A sharing is a network of processor-sharing queues: what all its replications have in common.
@@ -41,7 +41,7 @@ type sharingPart struct {
 type sharedQueue struct {
 	attained float64 // work done on a job that has always been there
 	speed    float64 // work per unit of time on each job
-	jobs     ends.Heap[sharedJob]
+	jobs     eventqueue.Queue[sharedJob]
 }
 
 // A sharedJob is a job of a sharedQueue. It is done when the queue has attained what it had then and the size.
@@ -140,13 +140,13 @@ func (q *sharedQueues) depart(part int, y *tally) error {
 	i := q.which[part]
 	n := &q.queues[i]
 	end := n.jobs.Pop()
-	job := end.Of
-	n.attained = end.At // without the rounding of serve
+	job := end.Item
+	n.attained = end.Time // without the rounding of serve
 	if len(n.jobs) == 0 {
 		n.attained = 0
 	} else if n.attained > 1024*q.mean[i] { // by then as many jobs as there are have left 1000 times
 		for k := range n.jobs {
-			n.jobs[k].At -= n.attained
+			n.jobs[k].Time -= n.attained
 		}
 		n.attained = 0
 	}
@@ -202,7 +202,7 @@ func (q *sharedQueues) settle(part int) error {
 		n.speed = 0
 		if q.x[i] > 0 && q.phi[i] > 0 {
 			n.speed = q.phi[i] / float64(q.x[i])
-			if at := q.now + max(0, n.jobs[0].At-n.attained)/n.speed; at < next {
+			if at := q.now + max(0, n.jobs[0].Time-n.attained)/n.speed; at < next {
 				next, q.which[part] = at, i
 			}
 		}
@@ -226,7 +226,7 @@ func (q *sharedQueues) rest(t float64, y *tally) {
 	}
 	for i := range q.queues {
 		for k := range q.queues[i].jobs {
-			q.queues[i].jobs[k].Of.born -= t
+			q.queues[i].jobs[k].Item.born -= t
 		}
 	}
 	q.arrival -= t

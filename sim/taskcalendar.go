@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"productform/internal/ends"
+	"productform/internal/eventqueue"
 )
 
 // A taskJob is a job of a taskCalendar.
@@ -46,7 +46,7 @@ type taskCalendar struct {
 	free  []int64    // of machine m, resource j at [m resources + j]
 	room  [][]uint64 // by class, machines that may have room for a task
 	stuck []bool     // by class: no machine has
-	ends  ends.Heap[runningTask]
+	ends  eventqueue.Queue[runningTask]
 	jobs  []taskJob
 	slots []uint32   // jobs that are not there
 	lines [][]uint32 // by class, a heap of jobs with tasks to launch
@@ -114,16 +114,16 @@ func (q *taskCalendar) advance(t float64, y *tally) error {
 		copy(y.tasks.base, q.running)
 	}
 	for {
-		at, ended := q.arrival, len(q.ends) > 0 && q.ends[0].At <= q.arrival
+		at, ended := q.arrival, len(q.ends) > 0 && q.ends[0].Time <= q.arrival
 		if ended {
-			at = q.ends[0].At
+			at = q.ends[0].Time
 		}
 		if at > t {
 			break
 		}
 		q.now = at
 		if ended {
-			for len(q.ends) > 0 && q.ends[0].At == at {
+			for len(q.ends) > 0 && q.ends[0].Time == at {
 				q.finish(y)
 			}
 		} else if err := q.arrive(y); err != nil {
@@ -287,7 +287,7 @@ func (q *taskCalendar) begin(class, machine int, y *tally) {
 
 // finish ends the first of the tasks that run.
 func (q *taskCalendar) finish(y *tally) {
-	task := q.ends.Pop().Of
+	task := q.ends.Pop().Item
 	job, machine := &q.jobs[task.job], int(task.machine)
 	class := int(job.class)
 	for j, a := range q.demand[class*q.resources:][:q.resources] {
@@ -343,7 +343,7 @@ func (q *taskCalendar) rest(t float64, y *tally) {
 	}
 	q.counted = 0
 	for k := range q.ends { // a heap stays one: rounding is monotone
-		q.ends[k].At -= t
+		q.ends[k].Time -= t
 	}
 	for k := range q.jobs {
 		q.jobs[k].born -= t
