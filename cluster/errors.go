@@ -1,19 +1,19 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 // An InputError points at one entry of a model, a setting or a file that cannot be used: where it
 // stands, what it is, and what would have been accepted. All packages of this module return it.
 type InputError = input.Error
 
-// ErrUnstable says that a model has no stationary distribution.
-var ErrUnstable = errors.New("unstable: jobs arrive at least as fast as their servers can work")
+// ErrUnstable says that a model has no stationary distribution. It is [num.ErrUnstable], that of all theories.
+var ErrUnstable = num.ErrUnstable
 
 // An UnstableError names a set of classes whose jobs arrive at least as fast as all the
 // servers they can use can work. It wraps [ErrUnstable].
@@ -26,6 +26,6 @@ type UnstableError struct {
 func (e *UnstableError) Unwrap() error { return ErrUnstable }
 
 func (e *UnstableError) Error() string {
-	return fmt.Sprintf("%v: classes %v bring %s jobs per unit of time to servers that can do %s",
-		ErrUnstable, e.Classes, e.ArrivalRate.RatString(), e.Capacity.RatString())
+	return fmt.Sprintf("unstable: jobs arrive at least as fast as their servers can work: "+
+		"classes %v bring %s jobs per unit of time to servers that can do %s", e.Classes, e.ArrivalRate.RatString(), e.Capacity.RatString())
 }

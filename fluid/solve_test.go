@@ -426,7 +426,7 @@ func TestSolveRefuses(t *testing.T) {
 		var unstable *UnstableError
 		if _, err := Solve(tr, DRF, TrafficSettings{}); !errors.As(err, &unstable) || unstable.Resource != 0 || unstable.Load.RatString() != load || !errors.Is(err, ErrUnstable) {
 			t.Errorf("load %s: error %v", load, err)
-		} else if want := ErrUnstable.Error() + ": the load of resource 0 is " + load; err.Error() != want {
+		} else if want := "unstable: jobs bring at least as much work as a resource can do: the load of resource 0 is " + load; err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
 	}

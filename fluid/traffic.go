@@ -1,11 +1,11 @@
 package fluid
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 // Traffic is a set of resources and classes of jobs that come and go. Files and errors call Classes jobs.
@@ -28,8 +28,8 @@ type Class struct {
 	Declared []*big.Rat
 }
 
-// ErrUnstable says that the numbers of jobs grow without limit.
-var ErrUnstable = errors.New("unstable: jobs bring at least as much work as a resource can do")
+// ErrUnstable says that the numbers of jobs grow without limit. It is [num.ErrUnstable], that of all theories.
+var ErrUnstable = num.ErrUnstable
 
 // An UnstableError names an overloaded resource. It wraps [ErrUnstable].
 type UnstableError struct {
@@ -40,7 +40,7 @@ type UnstableError struct {
 func (e *UnstableError) Unwrap() error { return ErrUnstable }
 
 func (e *UnstableError) Error() string {
-	return fmt.Sprintf("%v: the load of resource %d is %s", ErrUnstable, e.Resource, e.Load.RatString())
+	return fmt.Sprintf("unstable: jobs bring at least as much work as a resource can do: the load of resource %d is %s", e.Resource, e.Load.RatString())
 }
 
 // Check reports whether the traffic makes sense, as [Pool.Check] does: arrival rates are not negative, mean sizes are

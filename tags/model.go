@@ -7,6 +7,7 @@ import (
 
 	"productform/dist"
 	"productform/internal/input"
+	"productform/num"
 )
 
 // A Model is a farm of hosts and the jobs that come to it.
@@ -52,8 +53,8 @@ type Result struct {
 	Hosts        []Host
 }
 
-// ErrUnstable is wrapped by the error for cutoffs that overload a host.
-var ErrUnstable = errors.New("tags: a host is overloaded")
+// ErrUnstable is wrapped by the error for cutoffs that overload a host. It is [num.ErrUnstable], that of all theories.
+var ErrUnstable = num.ErrUnstable
 
 // An UnstableError names the first host whose load is not below 1.
 type UnstableError struct {

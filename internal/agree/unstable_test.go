@@ -1,0 +1,38 @@
+package agree_test
+
+import (
+	"errors"
+	"math/big"
+	"testing"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/dist"
+	"productform/fluid"
+	"productform/num"
+	"productform/tags"
+)
+
+// What is overloaded is so for every theory, whatever its witness.
+func TestOneErrUnstable(t *testing.T) {
+	one := big.NewRat(1, 1)
+	servers := &cluster.Model{Servers: []cluster.Server{{Name: "s", Count: 1, Capacity: one}},
+		Classes: []cluster.Class{{Name: "c", ArrivalRate: one, Servers: []cluster.Choice{{Choose: 1}}}}}
+	_, err := bf.Solve(servers, bf.Settings{})
+	var set *cluster.UnstableError
+	if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &set) {
+		t.Errorf("cluster: %v", err)
+	}
+	size, _ := dist.NewDeterministic(1)
+	_, err = tags.Analyze(tags.Model{Sizes: size, Hosts: 2, Load: 0.75}, []float64{1})
+	var host *tags.UnstableError
+	if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &host) || host.Host != 0 {
+		t.Errorf("farm: %v", err)
+	}
+	traffic := &fluid.Traffic{Resources: []fluid.Resource{{Name: "r", Capacity: one}},
+		Classes: []fluid.Class{{Name: "c", Demand: []*big.Rat{one}, ArrivalRate: one}}}
+	var resource *fluid.UnstableError
+	if err := traffic.Stable(); !errors.Is(err, num.ErrUnstable) || !errors.As(err, &resource) {
+		t.Errorf("traffic: %v", err)
+	}
+}
