@@ -53,7 +53,8 @@ func ActiveSetProbabilities(m *cluster.Model, s Settings) (*ActiveSets, error) {
 	}
 	n := float64(len(p.classes))
 	if need := math.Exp2(n) * (80 + 20*n + 480 + 48 + 200); need > float64(s.maxBytes()) {
-		return nil, input.Errorf("classes", len(p.classes), "tables of at most %d MiB, not %.0f MiB: fewer classes, or the float engine", s.maxBytes()>>20, need/(1<<20))
+		return nil, &TooLargeError{States: math.Exp2(n), Bytes: need, Limit: s.maxBytes(),
+			Input: input.Errorf("classes", len(p.classes), "tables of at most %d MiB, not %.0f MiB: fewer classes, or the float engine", s.maxBytes()>>20, need/(1<<20))}
 	}
 	g, overloaded := classGraph(p)
 	if overloaded >= 0 {

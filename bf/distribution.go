@@ -235,8 +235,9 @@ func exactSeries(g *graph, n int, maxBytes int64) ([]value, error) {
 		perLayer[l] = intOne
 	}
 	all, buf := intOne, new(big.Int)
-	tooLong := input.Errorf("engine", Exact, "a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
-		len(c), n, maxBytes>>20)
+	tooLong := &TooLargeError{States: float64(len(c)), Limit: maxBytes, Input: input.Errorf("engine", Exact,
+		"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
+		len(c), n, maxBytes>>20)}
 	for k := range c {
 		if g.first[k] != g.first[k+1] {
 			perLayer[g.layer[k]] = lcm(perLayer[g.layer[k]], g.total.at(k, buf))

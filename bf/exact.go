@@ -74,8 +74,8 @@ func (x *exactRun) denominators(maxBytes int64) error {
 		x.layers[l] = append(x.layers[l], int32(k))
 	}
 	x.l, x.e, x.f = make([]*big.Int, top+1), make([]*big.Int, top+1), make([]*big.Int, top+1)
-	tooLong := input.Errorf("engine", Exact, "a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked",
-		g.states(), g.lattice, maxBytes>>20)
+	tooLong := &TooLargeError{States: float64(g.states()), Limit: maxBytes, Input: input.Errorf("engine", Exact,
+		"a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked", g.states(), g.lattice, maxBytes>>20)}
 	// A value on layer l has at least the bits of L_1 ... L_l, and those over the common denominator have all of them.
 	var buf big.Int
 	var chain, need float64
@@ -137,8 +137,9 @@ func (x *exactRun) denominators(maxBytes int64) error {
 		need += (layer + float64(x.l[l].BitLen()) + float64(len(states))*number) / 8
 	}
 	if need > float64(maxBytes) {
-		return input.Errorf("engine", Exact, "a smaller model: exact values of the %d states (lattice %q) take %.0f MiB, more than the %d MiB left; enclose gives as many digits as asked",
-			g.states(), g.lattice, need/(1<<20), maxBytes>>20)
+		return &TooLargeError{States: float64(g.states()), Bytes: need, Limit: maxBytes, Input: input.Errorf("engine", Exact,
+			"a smaller model: exact values of the %d states (lattice %q) take %.0f MiB, more than the %d MiB left; enclose gives as many digits as asked",
+			g.states(), g.lattice, need/(1<<20), maxBytes>>20)}
 	}
 	return nil
 }

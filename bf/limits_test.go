@@ -219,3 +219,16 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("active sets: error %v", err)
 	}
 }
+
+// What a refusal says in words stands in its fields, too: with the bytes that it asks for, the model is solved.
+func TestTooLargeErrorHasNumbers(t *testing.T) {
+	m := sparseModel(12)
+	_, err := Solve(m, Settings{MaxBytes: 1 << 10})
+	var large *TooLargeError
+	if !errors.As(err, &large) || !isInput(err) || large.Limit != 1<<10 || !(large.Bytes > 1<<10) || !(large.States >= 1) {
+		t.Fatalf("%v: %+v", err, large)
+	}
+	if _, err := Solve(m, Settings{MaxBytes: int64(large.Bytes) + 1}); err != nil {
+		t.Errorf("with the %v bytes asked for: %v", large.Bytes, err)
+	}
+}

@@ -41,7 +41,7 @@ func newPlan(c *cluster.Component, engine Engine, prec uint, s Settings) (*plan,
 	classes, servers := p.states()
 	switch {
 	case s.Lattice == ClassLattice && !p.whole:
-		return nil, input.Errorf("Lattice", s.Lattice, "%q (a class of this component chooses servers at random; Model.Expand writes its server sets out)", SymmetricLattice)
+		return nil, input.Errorf("Lattice", s.Lattice, "%q (a class of this component chooses servers at random)", SymmetricLattice)
 	case (s.Lattice == ServerLattice || s.Lattice == ConnectedLattice) && !p.whole:
 		return nil, input.Errorf("Lattice", s.Lattice, "%q (this component has groups of servers)", SymmetricLattice)
 	case s.Lattice == ClassLattice:
@@ -97,8 +97,9 @@ func (l *plan) tooLarge(need float64, engine Engine, prec uint, s Settings) erro
 	case (s.Engine == Enclose || s.Engine == Exact) && l.bytes(Float, 0, s.MaxJobs) <= float64(s.maxBytes()):
 		help = "use the float engine, which needs less"
 	}
-	return input.Errorf("model", fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.classes), len(l.problem.groups)),
-		"tables of at most %d MiB; those of the %s lattice are %s: %s", s.maxBytes()>>20, l.lattice, size, help)
+	return &TooLargeError{States: l.states, Bytes: need, Limit: s.maxBytes(), Input: input.Errorf("model",
+		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.classes), len(l.problem.groups)),
+		"tables of at most %d MiB; those of the %s lattice are %s: %s", s.maxBytes()>>20, l.lattice, size, help)}
 }
 
 // cheapest takes the class or the server lattice.
@@ -167,8 +168,9 @@ func longWays(c *cluster.Component, engine Engine, s Settings) error {
 	if need <= float64(s.maxBytes()) {
 		return nil
 	}
-	return input.Errorf("engine", Exact, "a smaller model: fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, for the numbers of ways to choose servers are long; enclose gives as many digits as asked",
-		states, SymmetricLattice, need/(1<<20), s.maxBytes()>>20)
+	return &TooLargeError{States: states, Bytes: need, Limit: s.maxBytes(), Input: input.Errorf("engine", Exact, "a smaller model: "+
+		"fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, for the numbers of ways to choose servers are long; enclose gives as many digits as asked",
+		states, SymmetricLattice, need/(1<<20), s.maxBytes()>>20)}
 }
 
 // bytes estimates the memory of the tables. Graphs hold about 40 bytes a state and 16 a term, and a big integer for each

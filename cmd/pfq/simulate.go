@@ -270,7 +270,7 @@ func (f *simulateFlags) answer(ctx context.Context, m *cluster.Model, sizes dist
 	} else if exact { // before the simulation, while nothing is lost if memory or patience do not suffice
 		s.theory, err = bf.Solve(m, bf.Settings{MaxJobs: min(f.settings.Distribution, 10000)})
 		if err != nil {
-			fmt.Fprintln(stderr, "pfq: note: no exact values beside the estimates:", goHint.ReplaceAllString(cli.OneLine(err), ""))
+			fmt.Fprintln(stderr, "pfq: note: no exact values beside the estimates:", cli.OneLine(err))
 		}
 	}
 	if s.result, s.speed, err = replicate(ctx, plan, f.settings, stderr); err != nil {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"math/big"
-	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -227,23 +226,19 @@ func (f *solveFlags) settings() bf.Settings {
 	return s
 }
 
-var (
-	goHint = regexp.MustCompile(`\s*[;,:]?[^;,:()]*\bModel\.\w+[^;,:()]*`)
-	mib    = regexp.MustCompile(`(\d+) MiB`)
-)
-
 // translate says what an error of the solver means on the command line: it names the flag instead of the setting and
-// no functions of Go, and if more memory would do, it names the flag that grants it.
+// if more memory would do, it names the flag that grants it.
 func (f *solveFlags) translate(err error) error {
 	flags := map[string]string{"Engine": "--engine", "engine": "--engine", "Lattice": "--lattice", "RelTol": "--tol", "MaxJobs": "--distribution", "MaxBytes": "--memory"}
 	var bad *input.Error
 	if !errors.As(err, &bad) {
 		return err
 	}
-	want := goHint.ReplaceAllString(bad.Want, "")
-	for _, match := range mib.FindAllStringSubmatch(want, -1) {
-		if need, err := strconv.Atoi(match[1]); err == nil && need > f.memory && need < mostMemory {
-			want += fmt.Sprintf("; or --memory %d, if the machine has as much", need+1)
+	want := bad.Want
+	var large *bf.TooLargeError
+	if errors.As(err, &large) {
+		if need := math.RoundToEven(large.Bytes / (1 << 20)); need > float64(f.memory) && need < mostMemory {
+			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)
 		}
 	}
 	path := bad.Path

@@ -23,7 +23,7 @@ func (e *Error) Error() string {
 }
 
 // Errorf returns an [Error] whose value is formatted with %v and cut at 60 characters.
-func Errorf(path string, value any, format string, args ...any) error {
+func Errorf(path string, value any, format string, args ...any) *Error {
 	v := []rune(fmt.Sprint(value))
 	if len(v) > 60 {
 		v = append(v[:57], []rune("...")...)
