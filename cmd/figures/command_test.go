@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"productform/internal/docs"
 	"productform/plots"
 	"productform/sweep"
 )
@@ -50,6 +51,10 @@ func files(t *testing.T, folder string) []string {
 
 // The default run writes every figure in every format, the page and the checks, and lists them.
 func TestDefaultRun(t *testing.T) {
+	shown, err := docs.Output("../../README.md", "go run ./cmd/figures --precision draft")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(t.TempDir())
 	status, stdout, stderr := figures(t.Context(), "--precision", "draft")
 	if status != 0 || stderr != "" {
@@ -64,6 +69,9 @@ func TestDefaultRun(t *testing.T) {
 	want = append(want, filepath.Join("figures-out", "index.html"), filepath.Join("figures-out", "checks.json"))
 	if diff := cmp.Diff(want, strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")); diff != "" {
 		t.Errorf("standard output (-want +got):\n%s", diff)
+	}
+	if !docs.Matches(shown, stdout) {
+		t.Errorf("README.md shows other output: %s", shown)
 	}
 	if got := files(t, "figures-out"); len(got) != len(want)+1 || !slices.Contains(got, "results") {
 		t.Errorf("%d files, want %d and the results: %v", len(got), len(want), got)
@@ -312,9 +320,12 @@ func TestHelp(t *testing.T) {
 			t.Errorf("the help lacks %s", flag)
 		}
 	}
-	// The examples in the help run.
+	// The examples in the help run, but for the one that draws all figures, which TestDefaultRun does.
 	t.Chdir(t.TempDir())
 	for line := range strings.Lines(command(plots.Settings{}).Example) {
+		if strings.TrimSpace(line) == "figures --precision draft" {
+			continue
+		}
 		if status, _, stderr := figures(t.Context(), strings.Fields(line)[1:]...); status > 1 { // 1: so little simulation may fail a check
 			t.Errorf("%q: status %d, %s", strings.TrimSpace(line), status, stderr)
 		}

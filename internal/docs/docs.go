@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 )
 
@@ -73,6 +74,13 @@ func Output(file, command string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s: no command %q", file, command)
+}
+
+// Matches reports whether got is want, with lines "..." in want for any lines. Spaces at the ends do not count.
+func Matches(want, got string) bool {
+	pattern := regexp.QuoteMeta(strings.TrimSpace(want) + "\n")
+	pattern = strings.ReplaceAll(pattern, `\.\.\.`+"\n", `(?s:.*\n)`)
+	return regexp.MustCompile("^" + pattern + "$").MatchString(strings.TrimSpace(got) + "\n")
 }
 
 // CheckOutput returns an error unless run prints what the Markdown file says that a command prints.

@@ -93,7 +93,7 @@ func (s *shell) write(name, text string) {
 // check compares what a command prints on standard output with what the text says.
 func (s *shell) check(file string, c docs.Command, module bool) {
 	s.t.Helper()
-	if c.Text == "go test ./..." || s.runByExample(file, c.Text) {
+	if c.Text == "go test ./..." || s.runByExample(file, c.Text) || s.runByFigures(file, c.Text) {
 		return // the first runs this test
 	}
 	words := strings.Fields(c.Text)
@@ -116,7 +116,7 @@ func (s *shell) check(file string, c docs.Command, module bool) {
 	if err != nil {
 		s.t.Errorf("%s:%d: %s: %v\n%s", file, c.Line, c.Text, err, stderr.String())
 	}
-	if got := string(out); !matches(c.Output, got) {
+	if got := string(out); !docs.Matches(c.Output, got) {
 		s.t.Errorf("%s:%d: %s\n%s", file, c.Line, c.Text, cmp.Diff(strings.TrimSpace(c.Output), strings.TrimSpace(got)))
 	}
 }
@@ -133,6 +133,16 @@ func (s *shell) runByExample(file, command string) bool {
 		s.t.Fatal(err)
 	}
 	return strings.Contains(string(test), fmt.Sprintf("docs.CheckOutput(\"README.md\", %q, run)", command))
+}
+
+// runByFigures reports whether a command draws all figures, which the test of cmd/figures does and compares.
+func (s *shell) runByFigures(file, command string) bool {
+	s.t.Helper()
+	test, err := os.ReadFile(filepath.Join(root, "cmd/figures/command_test.go"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return strings.Contains(string(test), fmt.Sprintf("docs.Output(\"../../%s\", %q)", filepath.Base(file), command))
 }
 
 // build returns the program of a folder, built once.
@@ -176,13 +186,6 @@ func (s *shell) module() string {
 	return filepath.Join(s.folder, "mine")
 }
 
-// matches reports whether got is want, with lines "..." in want for any lines. Spaces at the ends do not count.
-func matches(want, got string) bool {
-	pattern := regexp.QuoteMeta(strings.TrimSpace(want) + "\n")
-	pattern = strings.ReplaceAll(pattern, `\.\.\.`+"\n", `(?s:.*\n)`)
-	return regexp.MustCompile("^" + pattern + "$").MatchString(strings.TrimSpace(got) + "\n")
-}
-
 func TestMatches(t *testing.T) {
 	for _, c := range []struct {
 		want, got string
@@ -195,7 +198,7 @@ func TestMatches(t *testing.T) {
 		{"a.c", "abc", false},
 		{"", "a", false},
 	} {
-		if matches(c.want, c.got) != c.ok {
+		if docs.Matches(c.want, c.got) != c.ok {
 			t.Errorf("%q, %q: not %v", c.want, c.got, c.ok)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"productform/plots/draw"
 )
 
-// check returns how many files of a folder it has looked at and what is wrong with them.
-func check(folder string) (files int, faults []error) {
+// check returns how many files of a folder with the figures of the entries it has looked at and what is wrong with them.
+func check(folder string, entries []plots.Entry) (files int, faults []error) {
 	look := func(name string, form func([]byte) error) {
 		files++
 		data, err := os.ReadFile(filepath.Join(folder, name))
@@ -34,7 +34,6 @@ func check(folder string) (files int, faults []error) {
 		}
 	}
 	forms := map[draw.Format]func([]byte) error{draw.PNG: pngForm, draw.SVG: svgForm, draw.PDF: pdfForm, draw.CSV: csvForm}
-	entries := plots.Catalogue()
 	for _, e := range entries {
 		for _, format := range draw.Formats() {
 			if format != draw.HTML {

@@ -14,7 +14,10 @@ import (
 	"productform/plots/draw"
 )
 
-// write draws all figures into a folder.
+// some returns the first six figures: .ci/run looks at all of them.
+func some() []plots.Entry { return plots.Catalogue()[:6] }
+
+// write draws them into a folder.
 func write(t *testing.T, folder string) {
 	t.Helper()
 	save := func(name string, data []byte, err error) {
@@ -25,7 +28,7 @@ func write(t *testing.T, folder string) {
 			t.Fatal(err)
 		}
 	}
-	figures, err := plots.Compute(t.Context(), plots.Catalogue(), plots.Settings{Precision: plots.Draft, Seed: 1, Runs: 4, Jumps: 2000})
+	figures, err := plots.Compute(t.Context(), some(), plots.Settings{Precision: plots.Draft, Seed: 1, Runs: 4, Jumps: 2000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +58,7 @@ func write(t *testing.T, folder string) {
 func TestEveryFaultIsSeen(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder)
-	if files, faults := check(folder); files != 4*len(plots.Catalogue())+2 || len(faults) > 0 {
+	if files, faults := check(folder, some()); files != 4*len(some())+2 || len(faults) > 0 {
 		t.Fatalf("%d files, %v", files, faults)
 	}
 	small := image.NewGray(image.Rect(0, 0, 2, 1)) // in place of the large ones, as each case below reads all files
@@ -64,7 +67,7 @@ func TestEveryFaultIsSeen(t *testing.T) {
 	if err := png.Encode(&picture, small); err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range plots.Catalogue() {
+	for _, e := range some() {
 		if err := os.WriteFile(filepath.Join(folder, e.ID+".png"), picture.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +102,7 @@ func TestEveryFaultIsSeen(t *testing.T) {
 			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, faults := check(folder)
+			_, faults := check(folder, some())
 			if len(faults) == 0 || !strings.HasPrefix(faults[0].Error(), want) {
 				t.Errorf("%s, %q for %q: %v, want %q", c.file, c.new, c.old, faults, want)
 			}
@@ -107,7 +110,7 @@ func TestEveryFaultIsSeen(t *testing.T) {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		if _, faults := check(folder); len(faults) == 0 {
+		if _, faults := check(folder, some()); len(faults) == 0 {
 			t.Errorf("%s removed: no fault", c.file)
 		}
 		if err := os.WriteFile(path, good, 0o600); err != nil {

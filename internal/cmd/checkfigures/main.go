@@ -10,6 +10,8 @@ package main
 import (
 	"fmt"
 	"os"
+
+	"productform/plots"
 )
 
 func main() {
@@ -17,7 +19,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: checkfigures DIR")
 		os.Exit(2)
 	}
-	files, faults := check(os.Args[1])
+	files, faults := check(os.Args[1], plots.Catalogue())
 	for _, f := range faults {
 		fmt.Fprintln(os.Stderr, "checkfigures:", f)
 	}
