@@ -3,6 +3,8 @@ package dist
 import (
 	"math"
 	"math/rand/v2"
+
+	"productform/internal/alias"
 )
 
 // exponentialDraw draws an exponential variable of mean 1 that is neither 0 nor infinite, which math/rand/v2 gives in
@@ -46,50 +48,19 @@ func gammaDraw(r *rand.Rand, k int) float64 {
 	}
 }
 
-// An alias is a table that draws an index with given probabilities in O(1) time (Vose, "A linear algorithm for
-// generating random numbers with a given distribution", IEEE Trans. Software Eng. 17(9), 1991).
-type alias struct {
+// An aliasTable draws an index with probability in proportion to its weight in O(1) time, from the columns of [alias].
+type aliasTable struct {
 	keep  []float64 // probability to keep column i
 	other []int     // index taken otherwise
 }
 
 // newAlias returns the table of weights >= 0 with a positive finite sum.
-func newAlias(weights []float64) alias {
-	var sum float64
-	for _, w := range weights {
-		sum += w
-	}
-	n := len(weights)
-	a := alias{make([]float64, n), make([]int, n)}
-	var small, large []int
-	for i, w := range weights {
-		a.keep[i], a.other[i] = w/sum*float64(n), i
-		if a.keep[i] < 1 {
-			small = append(small, i)
-		} else {
-			large = append(large, i)
-		}
-	}
-	for len(small) > 0 && len(large) > 0 {
-		s, l := small[len(small)-1], large[len(large)-1]
-		small = small[:len(small)-1]
-		a.other[s] = l
-		a.keep[l] -= 1 - a.keep[s]
-		if a.keep[l] < 1 {
-			large = large[:len(large)-1]
-			small = append(small, l)
-		}
-	}
-	for _, i := range small { // full but for rounding, since all sum to their number
-		a.keep[i] = 1
-	}
-	for _, i := range large {
-		a.keep[i] = 1
-	}
-	return a
+func newAlias(weights []float64) aliasTable {
+	keep, other := alias.Columns(weights)
+	return aliasTable{keep, other}
 }
 
-func (a alias) draw(r *rand.Rand) int {
+func (a aliasTable) draw(r *rand.Rand) int {
 	i := r.IntN(len(a.keep))
 	if a.keep[i] < 1 && r.Float64() >= a.keep[i] {
 		return a.other[i]

@@ -138,7 +138,7 @@ const maxSpread = 1e9
 // hyperexponential is a mixture of exponential laws.
 type hyperexponential struct {
 	probs, means []float64
-	branch       alias
+	branch       aliasTable
 }
 
 // NewHyperexponential returns the mixture of exponential laws that has mean means[i] with probability probs[i]. The

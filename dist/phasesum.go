@@ -19,7 +19,7 @@ const maxListed = 8
 type phaseSum struct {
 	probs  []float64 // P(K = k) at k-1, the last one > 0
 	phase  float64
-	count  alias
+	count  aliasTable
 	biased [4]biasedCount // for orders -1, 0, 1, 2
 	left   []float64      // E[(K-j)^+] at j < n
 }

@@ -18,15 +18,15 @@ const (
 
 // phaseType is the law of the time to absorption of a Markov chain.
 type phaseType struct {
-	alpha     []float64   // initial probabilities
-	generator [][]float64 // T
-	exit      []float64   // rates to absorption
-	start     alias       // draws the first state
-	next      []alias     // draws the state after i, n for absorption
-	rate      float64     // ν, the largest rate of leaving a state
-	mean      []float64   // mean time to absorption from each state
-	longest   float64     // the largest of them
-	step      [][]float64 // one step of the uniformized chain, with absorption as the last state
+	alpha     []float64    // initial probabilities
+	generator [][]float64  // T
+	exit      []float64    // rates to absorption
+	start     aliasTable   // draws the first state
+	next      []aliasTable // draws the state after i, n for absorption
+	rate      float64      // ν, the largest rate of leaving a state
+	mean      []float64    // mean time to absorption from each state
+	longest   float64      // the largest of them
+	step      [][]float64  // one step of the uniformized chain, with absorption as the last state
 	powers    [][][]float64
 }
 

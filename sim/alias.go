@@ -1,6 +1,10 @@
 package sim
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"productform/internal/alias"
+)
 
 // An outcome is one column of an alias table: it stands for own with probability cut/2^64, else for other.
 type outcome struct {
@@ -16,44 +20,22 @@ func pick(table []outcome, word uint64) uint32 {
 	return o.other ^ (o.own^o.other)&-uint32(below)
 }
 
-// aliasTable returns the columns from which [pick] draws codes[i] with probability in proportion to weights[i] >= 0, in
-// one step each (A. J. Walker, "An efficient method for generating discrete random variables with general
-// distributions", ACM Transactions on Mathematical Software 3, 1977, 253–256). Codes of weight 0 are never drawn.
-// Probabilities of n codes are right to some 2n 2^-53 relatively, for the rounding of sums, and n 2^-64.
+// aliasTable returns the columns from which [pick] draws codes[i] with probability in proportion to weights[i] >= 0.
+// Codes of weight 0 are never drawn. Probabilities of n codes are as those of [alias.Columns], but for n 2^-64.
 func aliasTable(weights []float64, codes []uint32) []outcome {
-	var sum float64
-	n := 0
-	for _, w := range weights {
-		if w > 0 {
-			sum += w
-			n++
-		}
-	}
-	table := make([]outcome, 0, n)
-	share := make([]float64, 0, n) // left of the weight of own, in columns
+	var positive []float64
+	var own []uint32
 	for i, w := range weights {
 		if w > 0 {
-			table = append(table, outcome{cut: 1<<64 - 1, own: codes[i], other: codes[i]})
-			share = append(share, w/sum*float64(n))
+			positive, own = append(positive, w), append(own, codes[i])
 		}
 	}
-	var small, large []int
-	for i, p := range share {
-		if p < 1 {
-			small = append(small, i)
-		} else {
-			large = append(large, i)
-		}
-	}
-	for len(small) > 0 && len(large) > 0 {
-		a, b := small[len(small)-1], large[len(large)-1]
-		small = small[:len(small)-1]
-		table[a].cut = uint64(share[a] * (1 << 63) * 2)
-		table[a].other = table[b].own
-		share[b] -= 1 - share[a]
-		if share[b] < 1 {
-			large = large[:len(large)-1]
-			small = append(small, b)
+	keep, other := alias.Columns(positive)
+	table := make([]outcome, len(positive))
+	for i, k := range keep {
+		table[i] = outcome{cut: 1<<64 - 1, own: own[i], other: own[other[i]]}
+		if other[i] != i {
+			table[i].cut = uint64(k * (1 << 63) * 2)
 		}
 	}
 	return table
