@@ -6,7 +6,8 @@ import (
 )
 
 // The operations on intervals round Low down and High up to the precision of the first operand: the result holds that of
-// the same operation on any numbers of the operands, so that what is computed from intervals alone is proved.
+// the same operation on any numbers of the operands, so that what is computed from intervals alone is proved. That holds
+// within the exponents of big.Float: beyond 2^±(2^31) it goes to 0 or infinity, whatever the direction.
 
 // Down returns a big.Float of prec bits that rounds down.
 func Down(prec uint) *big.Float { return new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf) }
@@ -53,21 +54,17 @@ func (a Interval) Approx() float64 { f, _ := a.Middle().Float64(); return f }
 // Point returns the interval of one number, that of Middle.
 func (a Interval) Point() Interval { return FromBig(a.Middle(), a.Prec()) }
 
-// Abs returns the largest absolute value in a.
+// Abs returns the largest absolute value in a, rounded up.
 func (a Interval) Abs() *big.Float {
-	low, high := Up(a.Prec()).Abs(a.Low), Up(a.Prec()).Abs(a.High)
-	if low.Cmp(high) > 0 {
-		return low
-	}
-	return high
+	return Up(a.Prec()).Set(larger(new(big.Float).Abs(a.Low), new(big.Float).Abs(a.High)))
 }
 
 // Inside reports whether a lies in b without touching its ends.
 func (a Interval) Inside(b Interval) bool { return a.Low.Cmp(b.Low) > 0 && a.High.Cmp(b.High) < 0 }
 
-// Neg encloses -a.
+// Neg encloses -a. The sign changes first, exactly: big.Float.Neg rounds before, in the direction that is then wrong.
 func (a Interval) Neg() Interval {
-	return Interval{Down(a.Prec()).Neg(a.High), Up(a.Prec()).Neg(a.Low)}
+	return Interval{Down(a.Prec()).Set(new(big.Float).Neg(a.High)), Up(a.Prec()).Set(new(big.Float).Neg(a.Low))}
 }
 
 // Add encloses a + b.
@@ -75,9 +72,9 @@ func (a Interval) Add(b Interval) Interval {
 	return Interval{Down(a.Prec()).Add(a.Low, b.Low), Up(a.Prec()).Add(a.High, b.High)}
 }
 
-// Sub encloses a - b.
+// Sub encloses a - b. It adds -b, since big.Float.Sub takes 0 - y for a Neg.
 func (a Interval) Sub(b Interval) Interval {
-	return Interval{Down(a.Prec()).Sub(a.Low, b.High), Up(a.Prec()).Sub(a.High, b.Low)}
+	return Interval{Down(a.Prec()).Add(a.Low, new(big.Float).Neg(b.High)), Up(a.Prec()).Add(a.High, new(big.Float).Neg(b.Low))}
 }
 
 // Mul encloses a b.
@@ -176,12 +173,12 @@ const MaxLog = 2e8
 // *[InputError] unless Low is positive, or [ErrRange] if ln Low is beyond ±2e8.
 func (a Interval) Log() (Interval, error) {
 	prec := a.Prec()
+	if math.Abs(float64(a.Low.MantExp(nil)))*math.Ln2 > MaxLog {
+		return Interval{}, ErrRange
+	}
 	e, err := LogInterval(a.Low, prec)
 	if err != nil {
 		return Interval{}, err
-	}
-	if math.Abs(float64(a.Low.MantExp(nil))) > MaxLog {
-		return Interval{}, ErrRange
 	}
 	gap := Up(prec).Sub(a.High, a.Low)
 	gap.Quo(gap, a.Low)

@@ -14,35 +14,44 @@ func (v Value) Interval() (Interval, bool) { return Interval{v.Low, v.High}, v.L
 
 // Times returns m v for m > 0, as well known as v is.
 func (v Value) Times(m *big.Rat) Value {
-	f, _ := m.Float64()
-	product := Value{Float: v.Float * f}
 	if v.Exact != nil {
-		product.Exact = new(big.Rat).Mul(v.Exact, m)
-		product.Float, _ = product.Exact.Float64()
+		return exactValue(new(big.Rat).Mul(v.Exact, m))
 	}
 	if e, ok := v.Interval(); ok {
-		e = e.Mul(FromRat(m, max(e.Prec(), 64)))
-		product.Low, product.High = e.Low, e.High
+		return intervalValue(e.Mul(FromRat(m, max(e.Prec(), 64))))
 	}
-	return product
+	f, _ := m.Float64()
+	return Value{Float: v.Float * f}
 }
 
 // Quo returns v/w for w > 0, as well known as both are.
 func (v Value) Quo(w Value) Value {
-	x, xOK := v.Interval()
-	y, yOK := w.Interval()
-	switch {
-	case v.Exact != nil && w.Exact != nil:
-		q := new(big.Rat).Quo(v.Exact, w.Exact)
-		f, _ := q.Float64()
-		return Value{Float: f, Exact: q}
-	case xOK && yOK:
+	if v.Exact != nil && w.Exact != nil {
+		return exactValue(new(big.Rat).Quo(v.Exact, w.Exact))
+	}
+	x, xOK := v.enclosed()
+	y, yOK := w.enclosed()
+	if xOK && yOK {
 		prec := max(x.Prec(), y.Prec(), 64)
-		q := FromBig(x.Low, prec)
-		q.High = Up(prec).Set(x.High)
-		q = q.Quo(y)
-		f, _ := q.Float64()
-		return Value{Float: f, Low: q.Low, High: q.High}
+		return intervalValue(Interval{Down(prec).Set(x.Low), Up(prec).Set(x.High)}.Quo(y))
 	}
 	return Value{Float: v.Float / w.Float}
+}
+
+// enclosed returns bounds of v, and false if none are known.
+func (v Value) enclosed() (Interval, bool) {
+	if v.Exact != nil {
+		return FromRat(v.Exact, 64), true
+	}
+	return v.Interval()
+}
+
+func exactValue(x *big.Rat) Value {
+	f, _ := x.Float64()
+	return Value{Float: f, Exact: x}
+}
+
+func intervalValue(e Interval) Value {
+	f, _ := e.Float64()
+	return Value{Float: f, Low: e.Low, High: e.High}
 }

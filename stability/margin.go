@@ -124,7 +124,7 @@ func (g *network) slackAt(i int32) wide {
 }
 
 // marginBound returns the least margin of each class of one combination alone, of the bottleneck
-// and of all classes, in units; nil if there is no class of one combination.
+// which says no more than that the margin is not above it, in units; nil if there is no class of one combination.
 func (g *graph) marginBound(tight cut) *big.Int {
 	var bound *big.Int
 	margin := new(big.Int)

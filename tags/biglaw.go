@@ -154,8 +154,8 @@ func (l *bigLaw) clip(low, high *big.Rat) (a, b bigPoint, ok bool, err error) {
 	if l.exactLow != nil && high.Cmp(l.exactLow) <= 0 || l.exactLow == nil && x.High.Cmp(l.low.x.Low) <= 0 {
 		return a, b, false, nil
 	}
-	if l.exactLow == nil && x.Low.Cmp(l.low.x.Low) < 0 {
-		x.Low = l.low.x.Low
+	if l.exactLow == nil {
+		x = x.Max(l.low.x)
 	}
 	b, err = l.powers(x)
 	return a, b, true, err

@@ -213,7 +213,8 @@ func (f *bigFarm) point(s *big.Rat) (bigPoint, error) {
 	return f.at(x)
 }
 
-// noneBetween reports whether two points have the same powers, so that no size is between them.
+// noneBetween reports whether two points share their powers, those of k, of p or of one cutoff, so that no size is
+// between them: it compares where the numbers stand, as two intervals of one value are not known to be equal.
 func noneBetween(a, b bigPoint) bool { return a.log.Low == b.log.Low }
 
 // visit returns M_1 and M_2 of the host that serves sizes from a to b: M_r = E[X^r; a < X <= b] + b^r P(X > b).

@@ -15,7 +15,7 @@ var ErrUnfair = errors.New("tags: no cutoffs with equal slowdowns found")
 // that most boxes of cutoffs hold no solution.
 type UnfairError struct {
 	Looked int  // number of boxes
-	Proved bool // no box is left: there are no such cutoffs
+	Proved bool // no box is left: there are no such cutoffs with jobs that end at every host that can take any
 
 	Slowdown   float64 // unless Proved: at slowdowns below this host More would have a larger one, above it
 	More, Less int     // host Less a smaller one; 1-based
@@ -23,7 +23,7 @@ type UnfairError struct {
 
 func (e *UnfairError) Error() string {
 	if e.Proved {
-		return fmt.Sprintf("tags: no cutoffs have equal slowdowns: proved by bounds in %d boxes of cutoffs", e.Looked)
+		return fmt.Sprintf("tags: no cutoffs have equal slowdowns, with jobs that end at every host: proved by bounds in %d boxes of cutoffs", e.Looked)
 	}
 	return fmt.Sprintf("tags: no cutoffs with equal slowdowns found, by shooting, by continuation and in %d boxes of cutoffs: "+
 		"if slowdowns were below %.6g, host %d would have more, and if above, host %d less", e.Looked, e.Slowdown, e.More, e.Less)
@@ -105,6 +105,10 @@ func (m Model) fairWithoutFirst() (Optimum, error) {
 	rest.Hosts, rest.Speeds, rest.Fractions = m.Hosts-1, m.Speeds[1:], nil
 	rest.Load = m.Load * m.capacity() / rest.capacity()
 	o, err := Fair(rest)
+	var none *UnfairError
+	if errors.As(err, &none) && !none.Proved {
+		return Optimum{}, &UnfairError{Looked: none.Looked, Slowdown: none.Slowdown, More: none.More + 1, Less: none.Less + 1}
+	}
 	if err != nil {
 		return Optimum{}, err
 	}

@@ -51,11 +51,16 @@ func (f *fairFarm) boxes() (x []float64, looked int, proved bool) {
 	var queue boxQueue
 	proved = true
 	add := func(b *fairBox) {
-		if f.bound(b); b.least <= b.most {
+		f.bound(b)
+		switch {
+		case b.least <= b.most:
 			heap.Push(&queue, b)
+		case !(b.least > b.most): // a bound is no number
+			proved = false
 		}
 	}
 	add(start)
+	looked = 1
 	lead := make([]float64, n+1)
 	most := mostBoxes
 	if f.density == nil {
@@ -81,7 +86,11 @@ func (f *fairFarm) boxes() (x []float64, looked int, proved bool) {
 				x = y
 			}
 		}
-		if first, second, ok := f.cut(b); ok && !b.full {
+		if b.full {
+			proved = false
+			continue
+		}
+		if first, second, ok := f.cut(b); ok {
 			add(first)
 			add(second)
 		} else {
@@ -171,6 +180,10 @@ func (f *fairFarm) bound(b *fairBox) {
 			b.full = b.full || slack < fullLoad
 		}
 		leastWait, mostWait := f.leastWait(i, a2, b1), f.mostWait(i, a1, b2)
+		if math.IsInf(leastWait, 1) { // overloaded everywhere in the box
+			b.least, b.most = 1, 0
+			return
+		}
 		low += leastWait
 		high += mostWait
 		smaller, larger := f.harmonicAbove(a1.x, b1.x), f.harmonicBelow(a2.x, b2.x)

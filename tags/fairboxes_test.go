@@ -130,3 +130,25 @@ func TestUnfairIsProved(t *testing.T) {
 		t.Error("no model without fair cutoffs was drawn")
 	}
 }
+
+// A host that no cutoffs of a box keep below load 1 ends the search there, not as a whole; hosts are counted from the
+// first one, also where that can take no jobs.
+func TestUnfairWithOverloadedHosts(t *testing.T) {
+	m := Model{Sizes: ok(dist.NewBoundedPareto(1, 77.31651044822011, 1.6550532439658543)), Hosts: 6, Load: 0.3532216813528627,
+		Speeds: []float64{2.1577973656653335, 1.0686151543259323, 0.6060952081480461, 2.0557842045410157, 0.3560832690970497, 5.990678088298686}}
+	_, err := Fair(m)
+	var none *UnfairError
+	if !errors.As(err, &none) || !none.Proved {
+		t.Errorf("error %v, want a proof", err)
+	}
+	narrow := Model{Sizes: ok(dist.NewBoundedPareto(1, 10, 1.1)), Hosts: 8, Load: 0.02}
+	slow := narrow
+	slow.Hosts, slow.Speeds = 9, append([]float64{1e-6}, slices.Repeat([]float64{1}, 8)...)
+	slow.Load = narrow.Load * 8 / slow.capacity()
+	_, err = Fair(narrow)
+	_, errSlow := Fair(slow)
+	var a, b *UnfairError
+	if !errors.As(err, &a) || !errors.As(errSlow, &b) || a.Proved != b.Proved || !a.Proved && b.More != a.More+1 {
+		t.Errorf("%v, and with a host in front that can take no jobs %v", err, errSlow)
+	}
+}

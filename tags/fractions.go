@@ -20,7 +20,9 @@ type Fractions struct {
 	Speeds []*big.Rat // v_i
 	Sizes  []*big.Rat // those of the list, each as often as it occurs, in any order; for a law that is [dist.Atomic]
 
-	Cutoffs []*big.Rat // s_i, for [Analyze] and [SITA], which are given what they round to
+	// Cutoffs are s_i, for [Analyze] and [SITA], which are given what they round to. One that rounds to a size of the list
+	// stands for that size: jobs of that size end there.
+	Cutoffs []*big.Rat
 }
 
 // validateFractions checks that the fractions are those that the doubles of m stand for.
@@ -50,8 +52,9 @@ func (m Model) validateFractions() error {
 		return input.Errorf("Fractions.Sizes", fmt.Sprintf("%d sizes", len(f.Sizes)), "nil, since Sizes is no list")
 	}
 	left := map[float64]int{}
+	counts := d.Counts()
 	for i, x := range d.Atoms() {
-		left[x] = d.Counts()[i]
+		left[x] = counts[i]
 	}
 	for i, x := range f.Sizes {
 		path := fmt.Sprintf("Fractions.Sizes[%d]", i)
@@ -122,9 +125,13 @@ func (l *law) setCutoffs(m Model, cutoffs []float64) error {
 		if err := roundsTo(fmt.Sprintf("Fractions.Cutoffs[%d]", i), x, cutoffs[i]); err != nil {
 			return err
 		}
-		if l.list != nil {
-			l.list.cutoffs[cutoffs[i]] = x
+		if l.list == nil {
+			continue
 		}
+		if y := l.list.cutoffs[cutoffs[i]]; y != nil && y.Cmp(x) != 0 {
+			return input.Errorf(fmt.Sprintf("Fractions.Cutoffs[%d]", i), x.RatString(), "the cutoff before, %s, or one that rounds to another double", y.RatString())
+		}
+		l.list.cutoffs[cutoffs[i]] = x
 	}
 	return nil
 }
@@ -134,7 +141,7 @@ func roundsTo(path string, x *big.Rat, v float64) error {
 	if x == nil {
 		return input.Errorf(path, "nil", "a fraction")
 	}
-	if r, _ := num.Float64(x); r != v {
+	if r, ok := num.Float64(x); !ok || r != v {
 		return input.Errorf(path, x.RatString(), "a fraction that rounds to %v", v)
 	}
 	return nil

@@ -26,9 +26,9 @@ type killFarm struct {
 // sum of the spare slack and what it is spared one of |spare| 1e-16.
 const slow = -64
 
-// margin is what a bound gives away to rounding, as a part of the numbers that it adds up: twice the error that [dist]
-// states for its moments.
-const margin = 2e-14
+// margin is what a bound gives away to rounding, as a part of the largest of the numbers that it adds up: there are at
+// most three, each with the error 1e-14 that [dist] states for its moments.
+const margin = 4e-14
 
 // nearZero is the part of the numbers added up below which the slack of a host is computed in fractions, which takes some
 // microseconds: above it, rounding leaves ten digits.
@@ -183,8 +183,8 @@ func (f *killFarm) slope(i int, a, b *cell) (slope, bool) {
 // ranges returns bounds of the cutoffs that keep every host below load 1. It is false if there are none: if host h is
 // overloaded though every host before it does all that it can. As host i does less the larger s_{i-1} is, the largest
 // cutoffs come one by one from the first host on, and the least from the last host back. A host slower than one before
-// it may be overloaded between that one's largest cutoff and any above; then its own is below that, which is all that is
-// used of it here. A largest cutoff of 0 means that the host, and those before it, can take no jobs at all. The least
+// it may be overloaded between that one's largest cutoff and any above; then its own is below that, and an
+// upper bound is enough here. A largest cutoff of 0 means that the host, and those before it, can take no jobs at all. The least
 // cutoffs are for hosts that follow one with jobs: 0 is always possible for the first hosts, see [search].
 func (f *killFarm) ranges() (low, high []float64, ok bool) {
 	if f.atoms != nil {

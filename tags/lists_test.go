@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -317,5 +318,52 @@ func TestLoadOfExactlyOne(t *testing.T) {
 	slack, _ := new(big.Rat).Sub(big.NewRat(1, 1), mul(new(big.Rat).SetFloat64(0.7), big.NewRat(10, 7))).Float64()
 	if got.Hosts[1].Slack != slack {
 		t.Errorf("the double next to it: slack %v, want %v", got.Hosts[1].Slack, slack)
+	}
+}
+
+// Fractions that do not belong to the doubles beside them are refused by name.
+func TestFractionErrors(t *testing.T) {
+	third := big.NewRat(1, 3)
+	for want, spoil := range map[string]func(m *Model){
+		"Fractions.Load":       func(m *Model) { m.Fractions.Load = big.NewRat(2, 3) },
+		"Fractions.Speeds":     func(m *Model) { m.Fractions.Speeds = []*big.Rat{third} },
+		"Fractions.Speeds[1]":  func(m *Model) { m.Fractions.Speeds = []*big.Rat{big.NewRat(1, 1), nil, big.NewRat(1, 1)} },
+		"Fractions.Sizes":      func(m *Model) { m.Fractions.Sizes = m.Fractions.Sizes[:1] },
+		"Fractions.Sizes[1]":   func(m *Model) { m.Fractions.Sizes[1] = third },
+		"Fractions.Cutoffs":    func(m *Model) { m.Fractions.Cutoffs = []*big.Rat{third} },
+		"Fractions.Cutoffs[0]": func(m *Model) { m.Fractions.Cutoffs = []*big.Rat{num.MustRat("1e-400"), third} },
+		"Fractions.Cutoffs[1]": func(m *Model) { m.Fractions.Cutoffs = []*big.Rat{third, num.MustRat("0.33333333333333332")} },
+	} {
+		m := Model{Sizes: ok(dist.NewEmpirical([]float64{1.0 / 3, 2})), Hosts: 3, Load: 0.25, Speeds: []float64{1, 1, 1},
+			Fractions: &Fractions{Load: big.NewRat(1, 4), Sizes: []*big.Rat{third, big.NewRat(2, 1)}}}
+		cutoffs := []float64{1.0 / 3, 1.0 / 3}
+		if want == "Fractions.Cutoffs[0]" {
+			cutoffs[0] = 0
+		}
+		if _, err := Analyze(m, cutoffs); err != nil {
+			t.Fatal(err)
+		}
+		spoil(&m)
+		_, err := Analyze(m, cutoffs)
+		var bad *num.InputError
+		if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: error %v", want, err)
+		}
+	}
+}
+
+// A list of 10^5 sizes that are no doubles takes some tenths of a second.
+func BenchmarkAnalyzeDecimals(b *testing.B) {
+	var exact []*big.Rat
+	var sizes []float64
+	for i := range 100_000 {
+		exact = append(exact, big.NewRat(int64(10*i+1), 10))
+		sizes = append(sizes, double(exact[i]))
+	}
+	m := Model{Sizes: ok(dist.NewEmpirical(sizes)), Hosts: 2, Load: 0.4, Fractions: &Fractions{Sizes: exact}}
+	for b.Loop() {
+		if _, err := Analyze(m, []float64{1000}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

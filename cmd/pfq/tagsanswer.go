@@ -145,7 +145,7 @@ func (a *tagsAnswer) inDoubles() (err error) {
 		a.overload(unstable)
 		return nil
 	case errors.As(err, &unfair) && unfair.Proved:
-		a.reason = fmt.Sprintf("no cutoffs give all hosts the same mean slowdown, as bounds in %d boxes of cutoffs prove", unfair.Looked)
+		a.reason = fmt.Sprintf("no cutoffs give all hosts the same mean slowdown, with jobs that end at each, as bounds in %d boxes of cutoffs prove", unfair.Looked)
 	case errors.As(err, &unfair):
 		a.reason = fmt.Sprintf("no cutoffs were found that give all hosts the same mean slowdown, by shooting, by continuation and in %d boxes of cutoffs", unfair.Looked)
 	case errors.Is(err, tags.ErrInfeasible) && m.Load < a.maxLoad:
