@@ -66,7 +66,7 @@ func newNetwork(servers [][]int32, numServers int) *network {
 // one end, or in little pieces: needs are not bound to go all the way to slack. Limits must be those of the network,
 // none cut as in [network.solve].
 func (g *network) fill() {
-	const long = 32 // few networks but chains and grids have shortest paths of so many classes
+	const long = 64 // few networks but chains and grids have shortest paths of so many classes
 	together := false
 	for g.search() {
 		if g.deepest <= long {
@@ -327,9 +327,11 @@ func (g *network) push(source int32, together bool) {
 			keep = k
 		}
 	}
-	i := g.tail[g.path[last]]
-	g.need[i] = g.need[i].plus(amount.minus(final))
 	g.add(g.path[last], final)
+	if handed := amount.minus(final); !handed.isZero() {
+		i := g.tail[g.path[last]]
+		g.need[i] = g.need[i].plus(handed)
+	}
 	g.path = g.path[:keep]
 }
 

@@ -78,7 +78,7 @@ func drawChain(t *rapid.T, most int, long bool) (m *cluster.Model, row []int, ra
 
 // Chains of small numbers, long enough that needs are moved together, and short ones of long numbers.
 func TestChainsAgainstRuns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { checkChain(t, 150, false) })
+	rapid.Check(t, func(t *rapid.T) { checkChain(t, 250, false) })
 	rapid.Check(t, func(t *rapid.T) { checkChain(t, 30, true) })
 }
 
@@ -142,7 +142,7 @@ func checkChain(t *rapid.T, most int, long bool) {
 // However a maximum flow is found, as much finds room, and the smallest minimum cut is the same.
 func TestFillIsMaximize(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 200).Draw(t, "classes")
+		n := rapid.IntRange(1, 400).Draw(t, "classes")
 		shape := rapid.SampledFrom([]string{"chain", "ring", "ladder", "tree", "random"}).Draw(t, "shape")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
 		servers := make([][]int32, n)

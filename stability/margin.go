@@ -123,8 +123,8 @@ func (g *network) slackAt(i int32) wide {
 	return sum
 }
 
-// marginBound returns the least margin of each class of one combination alone, of the bottleneck
-// which says no more than that the margin is not above it, in units; nil if there is no class of one combination.
+// marginBound returns the least of the margins of each class of one combination alone and of the bottleneck, in units: the
+// margin is not above it. It is nil if there is no class of one combination.
 func (g *graph) marginBound(tight cut) *big.Int {
 	var bound *big.Int
 	margin := new(big.Int)
