@@ -7,6 +7,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -608,5 +610,17 @@ func TestSolveLongWays(t *testing.T) {
 	_, stderr, status := pfq(model, "solve", "-", "--engine", "exact")
 	if status != 2 || !strings.Contains(stderr, "--engine = exact: want a smaller model") || !strings.Contains(stderr, "MiB") {
 		t.Errorf("status %d, %s", status, stderr)
+	}
+}
+
+// The bounds shown to more digits than doubles have are told as narrow as they are.
+func TestSolveTellsWidthOfBounds(t *testing.T) {
+	stdout, _, status := pfq(oneServer, "solve", "-", "--engine", "enclose", "--tol", "1e-40")
+	width := regexp.MustCompile(`between bounds (\S+) apart \(relative\), shown to 40 digits`).FindStringSubmatch(stdout)
+	if status != 0 || width == nil {
+		t.Fatalf("status %d, %s", status, stdout)
+	}
+	if w, err := strconv.ParseFloat(width[1], 64); err != nil || !(w <= 1e-40) {
+		t.Errorf("bounds %s apart", width[1])
 	}
 }

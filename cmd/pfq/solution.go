@@ -168,6 +168,28 @@ func (s solution) csv() (columns []string, rows []record) {
 	return columns, rows
 }
 
+// widest returns the largest relative width of the bounds in a result.
+func widest(r *bf.Result) float64 {
+	values := []*num.Value{r.Normalization, r.EmptyProbability, &r.MeanJobs, r.MeanDelay}
+	for i := range r.Classes {
+		c := &r.Classes[i]
+		values = append(values, &c.MeanJobs, c.MeanDelay, c.ServiceRate)
+	}
+	for i := range r.Servers {
+		values = append(values, &r.Servers[i].Utilization)
+	}
+	width := 0.0
+	for _, v := range values {
+		if v == nil {
+			continue
+		}
+		if e, ok := v.Interval(); ok {
+			width = max(width, e.RelWidth())
+		}
+	}
+	return width
+}
+
 func (s solution) text() []byte {
 	var b bytes.Buffer
 	r := s.result
@@ -176,7 +198,11 @@ func (s solution) text() []byte {
 		trust = "exactly"
 	}
 	shown := "to six digits"
+	const doubles = 16 // digits that the bound of the doubles speaks of
 	switch {
+	case r.Engine == bf.Enclose && s.digits-1 > doubles:
+		trust = "between bounds " + oneDigitUp(widest(r)) + " apart (relative)"
+		shown = fmt.Sprintf("to %d digits", s.digits-1)
 	case r.Engine == bf.Exact:
 		shown = "as short fractions and to six digits"
 	case r.Engine == bf.Enclose && s.digits > 6:

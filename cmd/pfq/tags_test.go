@@ -887,3 +887,13 @@ func TestTagsOutputFile(t *testing.T) {
 		}
 	}
 }
+
+// The cutoffs of a list of sizes are shown in full: to six digits they would kill the jobs of the very size.
+func TestTagsShowsCutoffsOfListsInFull(t *testing.T) {
+	for size, want := range map[string]string{"1234564": "1.234564e+06", "0.12345678": "0.12345678"} {
+		stdout, stderr, status := pfq(size+"\n"+size+"\n1e7\n", strings.Fields("tags --sizes - --hosts 2 --load 0.2 --cutoffs "+size)...)
+		if status != 0 || !strings.Contains(stdout, "\n1     "+want+" ") {
+			t.Errorf("status %d, %s%s", status, stdout, stderr)
+		}
+	}
+}

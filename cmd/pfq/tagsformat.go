@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -99,10 +100,21 @@ func (a *tagsAnswer) text() []byte {
 			if row[i].key == "load" && a.feasible() && six(row[i].value) == "1" {
 				row[i].value = "<1"
 			}
+			if s, ok := row[i].value.(float64); ok && row[i].key == "cutoff" {
+				row[i].value = a.cutoff(s)
+			}
 		}
 	}
 	table(&b, rows, hosts...)
-	table(&b, a.policyRows(), "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_response", "cutoffs")
+	policies := a.policyRows()
+	for _, row := range policies {
+		for i := range row {
+			if list, ok := row[i].value.([]float64); ok && row[i].key == "cutoffs" && len(list) > 0 {
+				row[i].value = a.cutoffList(list)
+			}
+		}
+	}
+	table(&b, policies, "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_response", "cutoffs")
 	for _, p := range a.policies {
 		if p.note != "" {
 			fmt.Fprintf(&b, "%s: %s\n", p.name, p.note)
@@ -185,6 +197,9 @@ func (a *tagsAnswer) aim() string {
 		return "the cutoffs given"
 	case o.fair:
 		aim := "cutoffs of equal mean slowdowns at all hosts"
+		if len(a.result.Cutoffs) > 0 && a.result.Cutoffs[0] == 0 {
+			aim += " that take jobs"
+		}
 		if a.listed() {
 			aim = "cutoffs of the least largest mean slowdown of a host (sizes are a list: equality is out of reach)"
 		}
@@ -273,26 +288,35 @@ func table(b *bytes.Buffer, rows []record, columns ...string) {
 	fmt.Fprintln(b)
 }
 
-// tagsCell returns a value for people: a number, bounds, or the first of a list.
+// cutoff returns a cutoff for people: to six digits, or for a list of sizes in full, so that it is the size it stands for.
+func (a *tagsAnswer) cutoff(s float64) string {
+	if a.listed() {
+		return strconv.FormatFloat(s, 'g', -1, 64)
+	}
+	return six(s)
+}
+
+// cutoffList returns the first cutoffs.
+func (a *tagsAnswer) cutoffList(list []float64) string {
+	const most = 4
+	var words []string
+	for _, s := range list[:min(most, len(list))] {
+		words = append(words, a.cutoff(s))
+	}
+	if len(list) > most {
+		words = append(words, "...")
+	}
+	return strings.Join(words, ", ")
+}
+
+// tagsCell returns a value for people: a number, or bounds.
 func tagsCell(row record, column string) string {
 	v := row.get(column)
 	if low := row.get(column + "_low"); v == nil && low != nil {
 		return six(low) + " to " + six(row.get(column+"_high"))
 	}
-	numbers, ok := v.([]float64)
-	switch {
-	case !ok:
-		return six(v)
-	case len(numbers) == 0:
+	if _, none := v.([]float64); none { // those that are not empty have been written
 		return six(nil)
 	}
-	const most = 4
-	var words []string
-	for _, x := range numbers[:min(most, len(numbers))] {
-		words = append(words, six(x))
-	}
-	if len(numbers) > most {
-		words = append(words, "...")
-	}
-	return strings.Join(words, ", ")
+	return six(v)
 }
