@@ -97,11 +97,11 @@ type run struct {
 
 // tasks is how far a job is.
 type tasks struct {
-	next  int            // first task that never began
+	next  int                   // first task that never began
 	again eventqueue.Queue[int] // tasks that were lost, the first in order first
-	held  int            // in hand
-	place int            // in run.active, if held > 0
-	left  num.Sum        // work of those not finished, the first of which may be much larger than the last
+	held  int                   // in hand
+	place int                   // in run.active, if held > 0
+	left  num.Sum               // work of those not finished, the first of which may be much larger than the last
 
 	learner // of the work of those that finished
 }

@@ -13,8 +13,8 @@ import (
 type TruncatedResult struct {
 	Normalization num.RatInterval   // Z
 	MeanJobs      []num.RatInterval // E[X_i]
-	Ratio         *big.Rat       // r, by which the measure falls at least with each job beyond the truncation
-	States        int            // states summed
+	Ratio         *big.Rat          // r, by which the measure falls at least with each job beyond the truncation
+	States        int               // states summed
 }
 
 // Truncated sums the aggregate measure over all x with at most the given number n of jobs and

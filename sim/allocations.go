@@ -158,6 +158,6 @@ func (a *allocations) checkLattice(x []int) error {
 	if present <= 1 || states <= maxLattice { // one profile takes no states, however many jobs
 		return nil
 	}
-	return fmt.Errorf("sim: %w: with %d jobs of %d profiles, balanced fairness takes %.2g states, and the most is %d: "+
-		"lower the load or, with a horizon, shorten it", ErrTooManyStates, total(x), present, states, maxLattice)
+	return fmt.Errorf("sim: %w: balanced fairness of so many jobs of %d profiles takes more than %d states: "+
+		"lower the load or, with a horizon, shorten it", ErrTooManyStates, len(a.jobs), maxLattice) // which jobs depends on the run that met them first
 }

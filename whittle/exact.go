@@ -16,7 +16,7 @@ type ExactResult struct {
 	Phi     []*big.Rat // Φ(x) at Lattice.Index(x)
 	Weights []*big.Rat // w(x) = Φ(x) Π_i λ_i^x_i, so that π(x) = w(x)/Z
 
-	Inside           *big.Rat         // Σ w(x) over the lattice
+	Inside           *big.Rat            // Σ w(x) over the lattice
 	Outside          num.RatInterval     // Σ w(x) over all other states
 	Normalization    num.RatInterval     // Z = Σ_x w(x) over all states
 	EmptyProbability num.RatInterval     // π(0) = 1/Z
