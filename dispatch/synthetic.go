@@ -3,17 +3,17 @@ package dispatch
 import (
 	"math/rand/v2"
 
-	"productform/dist"
 	"productform/internal/input"
+	"productform/sizes"
 )
 
 // A Synthetic is a law of jobs: independent gaps between submissions, work, numbers of tasks, and users.
 type Synthetic struct {
-	Jobs  int               // number of jobs, >= 1
-	Gaps  dist.Distribution // seconds from one submission to the next; the first is at 0
-	Work  dist.Distribution // of each task of a job, one draw a job: seconds on a worker of speed 1
-	Tasks []int             // numbers of tasks in [1, 10^9], each as likely as its share of the list
-	Users int               // >= 1; each job is of one of them, all equally likely
+	Jobs  int                // number of jobs, >= 1
+	Gaps  sizes.Distribution // seconds from one submission to the next; the first is at 0
+	Work  sizes.Distribution // of each task of a job, one draw a job: seconds on a worker of speed 1
+	Tasks []int              // numbers of tasks in [1, 10^9], each as likely as its share of the list
+	Users int                // >= 1; each job is of one of them, all equally likely
 
 	// These are as in [Sampling].
 	DeadlineFactor                  float64

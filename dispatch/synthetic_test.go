@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"productform/dispatch"
-	"productform/dist"
+	"productform/sizes"
 )
 
 // law returns a law, or fails.
-func law[D dist.Distribution](t testing.TB) func(d D, err error) dist.Distribution {
-	return func(d D, err error) dist.Distribution {
+func law[D sizes.Distribution](t testing.TB) func(d D, err error) sizes.Distribution {
+	return func(d D, err error) sizes.Distribution {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -70,13 +70,13 @@ func checkPairs(t *testing.T, s dispatch.Synthetic, jobs []dispatch.Job, off flo
 }
 
 // pareto has the moments that the central limit theorem wants, up to the third.
-func pareto(t testing.TB) dist.Distribution {
-	return law[dist.Distribution](t)(dist.NewBoundedPareto(0.5, 100, 1.5))
+func pareto(t testing.TB) sizes.Distribution {
+	return law[sizes.Distribution](t)(sizes.NewBoundedPareto(0.5, 100, 1.5))
 }
 
 func synthetic(t testing.TB, jobs int) dispatch.Synthetic {
 	return dispatch.Synthetic{
-		Jobs: jobs, Gaps: law[dist.Phased](t)(dist.NewExponential(3)), Work: pareto(t), Tasks: []int{1, 2, 2, 8}, Users: 4,
+		Jobs: jobs, Gaps: law[sizes.Phased](t)(sizes.NewExponential(3)), Work: pareto(t), Tasks: []int{1, 2, 2, 8}, Users: 4,
 		DeadlineFactor: 2, Parallelism: 4, LowestPriority: 1, HighestPriority: 7,
 	}
 }
@@ -106,14 +106,14 @@ func TestSyntheticFollowsItsLaws(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		law   dist.Distribution
+		law   sizes.Distribution
 		draws []float64
 	}{{"gaps", s.Gaps, gaps}, {"work", s.Work, works}} {
-		mean, err := dist.Mean(c.law)
+		mean, err := sizes.Mean(c.law)
 		if err != nil {
 			t.Fatal(err)
 		}
-		scv, err := dist.SCV(c.law)
+		scv, err := sizes.SCV(c.law)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,7 @@ func TestSyntheticStreams(t *testing.T) {
 	more, gaps, work, tasks, users := s, s, s, s, s
 	more.Jobs = 80
 	gaps.Gaps = pareto(t)
-	work.Work = law[dist.Phased](t)(dist.NewErlang(3, 2))
+	work.Work = law[sizes.Phased](t)(sizes.NewErlang(3, 2))
 	tasks.Tasks = []int{7}
 	users.Users = 1
 	for name, c := range map[string]struct {
@@ -273,8 +273,8 @@ func sameUsers(a, b []dispatch.Job) bool {
 }
 
 func TestSyntheticErrors(t *testing.T) {
-	huge := law[dist.Distribution](t)(dist.NewDeterministic(1e101))
-	long := law[dist.Distribution](t)(dist.NewDeterministic(6e49))
+	huge := law[sizes.Distribution](t)(sizes.NewDeterministic(1e101))
+	long := law[sizes.Distribution](t)(sizes.NewDeterministic(6e49))
 	for _, c := range []struct {
 		spoil func(s *dispatch.Synthetic)
 		want  string
@@ -310,8 +310,8 @@ func TestSyntheticErrors(t *testing.T) {
 
 // Jobs come every second, and each has one of three users.
 func ExampleSynthetic_Draw() {
-	second, _ := dist.NewDeterministic(1)
-	work, _ := dist.NewExponential(10)
+	second, _ := sizes.NewDeterministic(1)
+	work, _ := sizes.NewExponential(10)
 	s := dispatch.Synthetic{
 		Jobs: 1000, Gaps: second, Work: work, Tasks: []int{1, 2, 4}, Users: 3,
 		DeadlineFactor: 2, Parallelism: 4, LowestPriority: 1, HighestPriority: 3,

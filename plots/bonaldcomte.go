@@ -6,8 +6,8 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
-	"productform/dist"
 	"productform/sim"
+	"productform/sizes"
 )
 
 // bonaldComte returns the entries of [BC17]: Figures 1 to 4, then two on what they show.
@@ -185,7 +185,7 @@ func simulatedDelay(r *sim.Result, class int) *sim.Estimate {
 type law struct {
 	Name  string
 	Words string // of its parameters
-	Sizes dist.Distribution
+	Sizes sizes.Distribution
 	Mean  *big.Rat // σ
 }
 
@@ -203,11 +203,11 @@ func laws() []law {
 	}
 	return []law{
 		{"bimodal", "25 exponential phases with probability 1/6, else 1, of mean 1/5 (σ = 1, standard deviation 1.84)",
-			dist.BonaldComteBimodal(), big.NewRat(1, 1)},
+			sizes.BonaldComteBimodal(), big.NewRat(1, 1)},
 		{"hyperexponential", "mean 5 with probability 1/6, else 1/5 (σ = 1, standard deviation 2.72), simulated as geometric numbers of phases of mean 1/5, 5 on average",
-			dist.BonaldComteHyperexponential(), big.NewRat(1, 1)},
+			sizes.BonaldComteHyperexponential(), big.NewRat(1, 1)},
 		{"Zipf", "k exponential phases of mean 1 with probability proportional to 1/k², k = 1..200 (σ = 3.58, standard deviation 10.62)",
-			dist.BonaldComteZipf(), harmonic.Quo(harmonic, squares)},
+			sizes.BonaldComteZipf(), harmonic.Quo(harmonic, squares)},
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"math/big"
 	"strings"
 
-	"productform/dist"
 	"productform/fluid"
 	"productform/sim"
+	"productform/sizes"
 )
 
 // A couple is a pair of profiles in traffic that brings as much work to both classes.
@@ -151,9 +151,9 @@ func serviceRates(id, title string) Entry {
 		var varied []couplePoint
 		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
 			c, rho := couples()[variedCouple], big.NewRat(8, 10)
-			law := dist.BonaldComteHyperexponential()
+			law := sizes.BonaldComteHyperexponential()
 			name := fmt.Sprintf("sharing, profiles %s, %s, load %s, hyperexponential sizes", c.words(), policyShort(policy), decimal(rho))
-			run, err := p.simulateShared(name, sim.Sharing{Traffic: *c.at(rho), Policy: policy, Sizes: []dist.Distribution{law, law}}, e)
+			run, err := p.simulateShared(name, sim.Sharing{Traffic: *c.at(rho), Policy: policy, Sizes: []sizes.Distribution{law, law}}, e)
 			if err != nil {
 				return nil, err
 			}

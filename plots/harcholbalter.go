@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"productform/dist"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -77,8 +77,8 @@ func waitingAxis() Axis {
 
 // farm returns the farm of [HB02] with sizes B(k, p, α) of mean 3000.
 func farm(alpha, high float64, hosts int, load float64) (tags.Model, error) {
-	sizes, err := dist.NewBoundedParetoOfMean(alpha, high, paretoMean)
-	return tags.Model{Sizes: sizes, Hosts: hosts, Load: load}, err
+	jobSizes, err := sizes.NewBoundedParetoOfMean(alpha, high, paretoMean)
+	return tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}, err
 }
 
 // means are what the figures show of a policy.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sort"
 
-	"productform/dist"
+	"productform/sizes"
 	"productform/traces"
 )
 
@@ -26,40 +26,40 @@ const logName = "SDSC-Par-1996"
 const logWords = "The log is SDSC-Par-1996 of the Parallel Workloads Archive (D. Feitelson, D. Tsafrir and D. Krakov, J. Parallel and Distributed Computing 74(10), 2014), version 3.1, cleaned: " +
 	"the Intel Paragon of 400 processors of the San Diego Supercomputer Center, 27 December 1995 to 31 December 1996; thanks to Reagan Moore and Allen Downey, who gave it to the archive."
 
-func runTimes() measure { return measure{"Run times, in seconds", "s", "run times", dist.ReadSizes} }
+func runTimes() measure { return measure{"Run times, in seconds", "s", "run times", sizes.ReadSizes} }
 func work() measure {
-	return measure{"Work, in processor-seconds", "processor-s", "run times by processors", dist.ReadWork}
+	return measure{"Work, in processor-seconds", "processor-s", "run times by processors", sizes.ReadWork}
 }
 
 // sizes returns the sizes in the log that are above 0, and how many jobs have none.
-func (m measure) sizes() (sizes []float64, skipped int, err error) {
+func (m measure) sizes() (jobSizes []float64, skipped int, err error) {
 	r, err := traces.Open(logName)
 	if err != nil {
 		return nil, 0, err
 	}
-	sizes, skipped, err = m.read(r)
-	return sizes, skipped, errors.Join(err, r.Close())
+	jobSizes, skipped, err = m.read(r)
+	return jobSizes, skipped, errors.Join(err, r.Close())
 }
 
 // A portrait is what is told of a list of sizes.
 type portrait struct {
-	law       dist.Distribution
+	law       sizes.Distribution
 	mean, scv float64
 	half      float64 // part of the jobs, the largest, that bring half of the work
 }
 
-func describe(sizes []float64) (p portrait, err error) {
-	if p.law, err = dist.NewEmpirical(sizes); err != nil {
+func describe(jobSizes []float64) (p portrait, err error) {
+	if p.law, err = sizes.NewEmpirical(jobSizes); err != nil {
 		return p, err
 	}
-	if p.mean, err = dist.Mean(p.law); err != nil {
+	if p.mean, err = sizes.Mean(p.law); err != nil {
 		return p, err
 	}
-	if p.scv, err = dist.SCV(p.law); err != nil {
+	if p.scv, err = sizes.SCV(p.law); err != nil {
 		return p, err
 	}
-	sorted := slices.Sorted(slices.Values(sizes))
-	rest := p.mean * float64(len(sizes)) / 2
+	sorted := slices.Sorted(slices.Values(jobSizes))
+	rest := p.mean * float64(len(jobSizes)) / 2
 	n := len(sorted)
 	for rest > 0 {
 		n--
@@ -76,24 +76,24 @@ func fits(ctx context.Context, f *Figure) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		sizes, skipped, err := m.sizes()
+		jobSizes, skipped, err := m.sizes()
 		if err != nil {
 			return err
 		}
-		p, err := describe(sizes)
+		p, err := describe(jobSizes)
 		if err != nil {
 			return err
 		}
-		fit, alpha, err := dist.FitBoundedPareto(sizes)
+		fit, alpha, err := sizes.FitBoundedPareto(jobSizes)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.words, err)
 		}
 		low, high, _ := fit.Support()
-		mean, err := dist.Mean(fit)
+		mean, err := sizes.Mean(fit)
 		if err != nil {
 			return err
 		}
-		scv, err := dist.SCV(fit)
+		scv, err := sizes.SCV(fit)
 		if err != nil {
 			return err
 		}
@@ -109,15 +109,15 @@ func fits(ctx context.Context, f *Figure) error {
 		f.Panels = append(f.Panels, panel)
 		words = append(words, fmt.Sprintf("(%c) %s of %d jobs (%d more have none), from %s to %s %s, of mean %s %s and squared coefficient of variation C² = %s; half of the work is that of the largest %s %% of the jobs. "+
 			"The likeliest bounded Pareto law between the same ends has α = %s, mean %s %s, C² = %s. ",
-			'a'+k, m.words, len(sizes), skipped, short(low), short(high), m.unit, short(p.mean), m.unit, short(p.scv), short(100*p.half), short(alpha), short(mean), m.unit, short(scv)))
+			'a'+k, m.words, len(jobSizes), skipped, short(low), short(high), m.unit, short(p.mean), m.unit, short(p.scv), short(100*p.half), short(alpha), short(mean), m.unit, short(scv)))
 		f.Parameters = append(f.Parameters,
-			Parameter{"sizes (" + string(rune('a'+k)) + ")", fmt.Sprintf("%s of %s, %d jobs, %d skipped", m.words, logName, len(sizes), skipped)},
+			Parameter{"sizes (" + string(rune('a'+k)) + ")", fmt.Sprintf("%s of %s, %d jobs, %d skipped", m.words, logName, len(jobSizes), skipped)},
 			Parameter{"measured (" + string(rune('a'+k)) + ")", fmt.Sprintf("mean %s %s, C² = %s, half of the work by the largest %s %% of the jobs", short(p.mean), m.unit, short(p.scv), short(100*p.half))},
 			Parameter{"fitted (" + string(rune('a'+k)) + ")", fmt.Sprintf("bounded Pareto, k = %s, p = %s, α = %.6g", short(low), short(high), alpha)})
 		letter := fmt.Sprintf("%s%c", f.ID, 'a'+k)
 		f.Checks = append(f.Checks,
-			solved(letter, "exponent α of the fit, by bisection", alpha, likeliest(sizes), 1e-9),
-			solved(letter, "squared coefficient of variation, as a sum over jobs", p.scv, plainSCV(sizes), 1e-11))
+			solved(letter, "exponent α of the fit, by bisection", alpha, likeliest(jobSizes), 1e-9),
+			solved(letter, "squared coefficient of variation, as a sum over jobs", p.scv, plainSCV(jobSizes), 1e-11))
 	}
 	f.Caption = "Part of the jobs whose size is above x. " + words[0] + words[1] +
 		"Drawn at 60 sizes a decade, the law down to 10⁻⁵ too; the measured part keeps its value up to the next size. " + logWords + " In the manner of Harchol-Balter (2002), Figure 3, which shows UNIX processes."
@@ -125,7 +125,7 @@ func fits(ctx context.Context, f *Figure) error {
 }
 
 // tail draws P(X > x) from low to high, where it is positive.
-func tail(label string, kind Kind, look int, law dist.Distribution, low, high float64) Series {
+func tail(label string, kind Kind, look int, law sizes.Distribution, low, high float64) Series {
 	const perDecade = 60
 	s := Series{Label: label, Kind: kind, Look: look}
 	n := int(math.Ceil(perDecade * math.Log10(high/low)))
@@ -146,13 +146,13 @@ func tail(label string, kind Kind, look int, law dist.Distribution, low, high fl
 }
 
 // likeliest solves the likelihood equation of the exponent, n/α - n l/(e^{αl} - 1) = Σ ln(x/low), by bisection.
-func likeliest(sizes []float64) float64 {
-	low, high := slices.Min(sizes), slices.Max(sizes)
+func likeliest(jobSizes []float64) float64 {
+	low, high := slices.Min(jobSizes), slices.Max(jobSizes)
 	l, sum := math.Log(high/low), 0.0
-	for _, x := range sizes {
+	for _, x := range jobSizes {
 		sum += math.Log(x / low)
 	}
-	mean := sum / float64(len(sizes))
+	mean := sum / float64(len(jobSizes))
 	a, b := 1e-6, 100.0
 	for range 200 {
 		mid := (a + b) / 2
@@ -165,13 +165,13 @@ func likeliest(sizes []float64) float64 {
 	return (a + b) / 2
 }
 
-func plainSCV(sizes []float64) float64 {
+func plainSCV(jobSizes []float64) float64 {
 	var sum, square float64
-	for _, x := range sizes {
+	for _, x := range jobSizes {
 		sum += x
 		square += x * x
 	}
-	return float64(len(sizes))*square/sum/sum - 1
+	return float64(len(jobSizes))*square/sum/sum - 1
 }
 
 // moments returns, against α, the low end k of B(k, p, α), E[X²] and the coefficient of variation.
@@ -189,7 +189,7 @@ func moments(ctx context.Context, a []float64, high float64) (low, second, varia
 		if err != nil {
 			return low, second, variation, err
 		}
-		scv, err := dist.SCV(m.Sizes)
+		scv, err := sizes.SCV(m.Sizes)
 		if err != nil {
 			return low, second, variation, err
 		}

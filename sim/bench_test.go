@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"productform/cluster"
-	"productform/dist"
+	"productform/sizes"
 )
 
 // threeServers is the cluster of [BC17], Figure 1, at the given load.
@@ -39,9 +39,9 @@ func BenchmarkJumpChain(b *testing.B) {
 		{"servers=100/d=2", randomAssignment(100, 2, load)},
 		{"servers=100/d=3", randomAssignment(100, 3, load)},
 	} {
-		for _, sizes := range []string{"exponential", "bimodal"} {
+		for _, jobSizes := range []string{"exponential", "bimodal"} {
 			for _, interruptions := range []float64{0, 1, 5} {
-				law, err := dist.Parse(sizes, 1)
+				law, err := sizes.Parse(jobSizes, 1)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -49,7 +49,7 @@ func BenchmarkJumpChain(b *testing.B) {
 				if interruptions > 0 {
 					c.Policy = Interrupt
 				}
-				b.Run(fmt.Sprintf("%s/sizes=%s/m=%g", m.name, sizes, interruptions), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/sizes=%s/m=%g", m.name, jobSizes, interruptions), func(b *testing.B) {
 					benchmarkEngine(b, c)
 				})
 			}

@@ -3,7 +3,7 @@ package sim
 import (
 	"math/rand/v2"
 
-	"productform/dist"
+	"productform/sizes"
 )
 
 // A calendarJob is a job of a calendar.
@@ -29,7 +29,7 @@ type calendarJob struct {
 //
 // Times count from the start of the current advance, so that they do not lose digits in long runs.
 type calendar struct {
-	sizes  dist.Distribution
+	sizes  sizes.Distribution
 	random *stream
 	draws  *rand.Rand // from random
 	table  []outcome  // of the codes s of an interruption at server s, arrivals+i

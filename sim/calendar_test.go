@@ -13,13 +13,13 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/dist"
 	"productform/internal/qtest"
+	"productform/sizes"
 )
 
 // interrupted is a cluster with m interruptions a job, on a calendar.
-func interrupted(m *cluster.Model, sizes dist.Distribution, interruptions float64) Cluster {
-	c := Cluster{Model: m, Sizes: sizes, Policy: FCFS, Interruptions: interruptions, Calendar: true}
+func interrupted(m *cluster.Model, jobSizes sizes.Distribution, interruptions float64) Cluster {
+	c := Cluster{Model: m, Sizes: jobSizes, Policy: FCFS, Interruptions: interruptions, Calendar: true}
 	if interruptions > 0 {
 		c.Policy = Interrupt
 	}
@@ -101,8 +101,8 @@ func TestCalendarSingleServer(t *testing.T) {
 func TestCalendarAgainstJumpChain(t *testing.T) {
 	load := big.NewRat(3, 5)
 	for _, m := range []*cluster.Model{threeServers(load), randomAssignment(10, 2, load)} {
-		for _, sizes := range []string{"bimodal", "zipf", "hyperexponential"} {
-			law := parseSizes(t, sizes, 1)
+		for _, jobSizes := range []string{"bimodal", "zipf", "hyperexponential"} {
+			law := parseSizes(t, jobSizes, 1)
 			for _, interruptions := range []float64{0, 1} {
 				c := interrupted(m, law, interruptions)
 				s := Settings{Runs: 20, Jumps: 5e4, WarmUp: 1e4, Seed: 1, Distribution: 4}
@@ -119,7 +119,7 @@ func TestCalendarAgainstJumpChain(t *testing.T) {
 				if a.Method == b.Method {
 					t.Fatal("both by ", a.Method)
 				}
-				name := fmt.Sprintf("%s, m = %v", sizes, interruptions)
+				name := fmt.Sprintf("%s, m = %v", jobSizes, interruptions)
 				compare := func(what string, x, y Estimate) {
 					if d := x.Mean - y.Mean; !(math.Abs(d) <= 5*math.Hypot(x.StdError, y.StdError)) {
 						t.Errorf("%s: %s: %v, %v by %s", name, what, x, y, b.Method)
@@ -211,7 +211,7 @@ func (q *literalCluster) hand(j *literalJob, k int) {
 // simulateLiterally simulates a cluster for t units of time with the random numbers of newCalendar. The weights have
 // its digits to the last, so that the alias table is the same.
 func simulateLiterally(c Cluster, t float64, r *stream) *tally {
-	mean, err := dist.Mean(c.Sizes)
+	mean, err := sizes.Mean(c.Sizes)
 	if err != nil {
 		panic(err)
 	}
@@ -384,17 +384,17 @@ func TestCalendarIsLiteral(t *testing.T) {
 			m.Classes[0].ArrivalRate = big.NewRat(1, 1)
 		}
 		shape, mean := rapid.SampledFrom(shapes).Draw(t, "sizes"), meanSizeOf(m)
-		var sizes dist.Distribution
+		var jobSizes sizes.Distribution
 		var err error
 		if shape == "empirical" {
-			sizes, err = dist.NewEmpirical([]float64{mean / 2, mean, mean * 3 / 2})
+			jobSizes, err = sizes.NewEmpirical([]float64{mean / 2, mean, mean * 3 / 2})
 		} else {
-			sizes, err = dist.Parse(shape, mean)
+			jobSizes, err = sizes.Parse(shape, mean)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := interrupted(m, sizes, rapid.SampledFrom([]float64{0, 0, 0.5, 3}).Draw(t, "m"))
+		c := interrupted(m, jobSizes, rapid.SampledFrom([]float64{0, 0, 0.5, 3}).Draw(t, "m"))
 		p, err := NewPlan(c, Settings{Horizon: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -637,10 +637,10 @@ func BenchmarkCalendar(b *testing.B) {
 		{"servers=100/d=3", randomAssignment(100, 3, load)},
 		{"servers=100000/d=3", randomAssignment(100000, 3, load)},
 	} {
-		for _, sizes := range []string{"deterministic", "exponential", "pareto:2.5"} {
+		for _, jobSizes := range []string{"deterministic", "exponential", "pareto:2.5"} {
 			for _, interruptions := range []float64{0, 1} {
-				b.Run(fmt.Sprintf("%s/sizes=%s/m=%g", m.name, sizes, interruptions), func(b *testing.B) {
-					benchmarkEngine(b, interrupted(m.model, parseSizes(b, sizes, 1), interruptions))
+				b.Run(fmt.Sprintf("%s/sizes=%s/m=%g", m.name, jobSizes, interruptions), func(b *testing.B) {
+					benchmarkEngine(b, interrupted(m.model, parseSizes(b, jobSizes, 1), interruptions))
 				})
 			}
 		}

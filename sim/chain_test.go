@@ -10,16 +10,16 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
-	"productform/dist"
 	"productform/internal/qtest"
 	"productform/num"
+	"productform/sizes"
 	"productform/stability"
 )
 
 // parseSizes returns a shape of sizes scaled to a mean.
-func parseSizes(t testing.TB, shape string, mean float64) dist.Distribution {
+func parseSizes(t testing.TB, shape string, mean float64) sizes.Distribution {
 	t.Helper()
-	d, err := dist.Parse(shape, mean)
+	d, err := sizes.Parse(shape, mean)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,12 +162,12 @@ func TestOneServerIsPollaczekKhinchine(t *testing.T) {
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(6, 10), Servers: cluster.On(0)}},
 	}
 	for _, shape := range []string{"exponential", "bimodal", "hyperexponential", "erlang:4"} {
-		sizes := parseSizes(t, shape, 1)
-		scv, err := dist.SCV(sizes)
+		jobSizes := parseSizes(t, shape, 1)
+		scv, err := sizes.SCV(jobSizes)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Run(t.Context(), Cluster{Model: model, Sizes: sizes}, Settings{Runs: 20, Jumps: 4e5, Seed: 4}, nil)
+		r, err := Run(t.Context(), Cluster{Model: model, Sizes: jobSizes}, Settings{Runs: 20, Jumps: 4e5, Seed: 4}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

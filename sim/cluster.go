@@ -7,8 +7,8 @@ import (
 	"math/big"
 
 	"productform/cluster"
-	"productform/dist"
 	"productform/internal/input"
+	"productform/sizes"
 	"productform/stability"
 )
 
@@ -25,7 +25,7 @@ const (
 // A Cluster is the cluster of [BC17], section 4, with a law of job sizes and a policy.
 type Cluster struct {
 	Model         *cluster.Model
-	Sizes         dist.Distribution // of the work of a job, of mean Model.MeanSize to 1e-12; nil means exponential
+	Sizes         sizes.Distribution // of the work of a job, of mean Model.MeanSize to 1e-12; nil means exponential
 	Policy        Policy
 	Interruptions float64 // m = σ/θ > 0, mean number of interruptions of a job, with policy Interrupt; else 0
 	Calendar      bool    // simulate on a calendar of events, also sizes that make a Markov chain
@@ -102,14 +102,14 @@ func (c *Cluster) checkSizes() error {
 		return input.Errorf("Model.MeanSize", c.Model.MeanSize.RatString(), "a number in [1e-100, 1e100]")
 	}
 	if c.Sizes == nil {
-		e, err := dist.NewExponential(mean)
+		e, err := sizes.NewExponential(mean)
 		if err != nil {
 			return err
 		}
 		c.Sizes = e
 		return nil
 	}
-	m, err := dist.Mean(c.Sizes)
+	m, err := sizes.Mean(c.Sizes)
 	if err != nil {
 		return fmt.Errorf("sizes: %w", err)
 	}
@@ -146,7 +146,7 @@ type flat struct {
 
 // flatten lists the single servers, and the servers of each class among them.
 func (c Cluster) flatten() (*flat, error) {
-	mean, err := dist.Mean(c.Sizes)
+	mean, err := sizes.Mean(c.Sizes)
 	if err != nil {
 		return nil, err
 	}
@@ -217,9 +217,9 @@ func canonical(m *cluster.Model) []any {
 
 // planQueues plans first come, first served and interruptions.
 func (c Cluster) planQueues(f *flat, s Settings) (*Plan, error) {
-	p := &Plan{classes: f.classes, servers: f.rows, system: f.system, stepCost: float64(f.degree) / 4, laws: []dist.Distribution{c.Sizes}, order: 2}
-	phased, ok := c.Sizes.(dist.Phased)
-	var phases dist.Phases
+	p := &Plan{classes: f.classes, servers: f.rows, system: f.system, stepCost: float64(f.degree) / 4, laws: []sizes.Distribution{c.Sizes}, order: 2}
+	phased, ok := c.Sizes.(sizes.Phased)
+	var phases sizes.Phases
 	if ok {
 		phases = phased.Phases()
 	}

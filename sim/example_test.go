@@ -7,8 +7,8 @@ import (
 	"math/big"
 
 	"productform/cluster"
-	"productform/dist"
 	"productform/sim"
+	"productform/sizes"
 )
 
 // One server at load 1/2, sizes that are all equal: in order of arrival a job is present for 1.5 units of time on average (Pollaczek
@@ -18,12 +18,12 @@ func Example() {
 		Servers: []cluster.Server{{Name: "server", Capacity: big.NewRat(1, 1)}},
 		Classes: []cluster.Class{{Name: "job", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
 	}
-	sizes, err := dist.NewDeterministic(1)
+	jobSizes, err := sizes.NewDeterministic(1)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, policy := range []sim.Policy{sim.FCFS, sim.ProcessorSharing} {
-		r, err := sim.Run(context.Background(), sim.Cluster{Model: model, Sizes: sizes, Policy: policy}, sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
+		r, err := sim.Run(context.Background(), sim.Cluster{Model: model, Sizes: jobSizes, Policy: policy}, sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -45,9 +45,9 @@ func ExampleRun_interruptions() {
 			{Name: "2", ArrivalRate: big.NewRat(6, 5), Servers: cluster.On(1, 2)},
 		},
 	}
-	sizes := dist.BonaldComteBimodal()
+	jobSizes := sizes.BonaldComteBimodal()
 	for _, m := range []float64{0, 1, 5} {
-		c := sim.Cluster{Model: model, Sizes: sizes}
+		c := sim.Cluster{Model: model, Sizes: jobSizes}
 		if m > 0 {
 			c.Policy, c.Interruptions = sim.Interrupt, m
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"productform/dist"
 	"productform/internal/input"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -50,7 +50,7 @@ type Farm struct {
 
 // A farm is a Farm checked, in the words of its engine.
 type farm struct {
-	sizes   dist.Distribution
+	sizes   sizes.Distribution
 	rate    float64   // λ
 	speed   []float64 // v_i
 	cutoffs []float64
@@ -76,7 +76,7 @@ func (f Farm) plan(s Settings) (*Plan, error) {
 		return nil, err
 	}
 	m := f.Model
-	mean, err := dist.Mean(m.Sizes)
+	mean, err := sizes.Mean(m.Sizes)
 	if err != nil || !(mean >= 1e-300) {
 		return nil, input.Errorf("Model.Sizes", m.Sizes, "a law with a mean in [1e-300, 1e300]")
 	}
@@ -90,7 +90,7 @@ func (f Farm) plan(s Settings) (*Plan, error) {
 	}
 	g.prepare(f.Policy)
 	p := &Plan{
-		method: "calendar of events of a farm", laws: []dist.Distribution{m.Sizes}, order: 2, stepCost: float64(m.Hosts) / 8,
+		method: "calendar of events of a farm", laws: []sizes.Distribution{m.Sizes}, order: 2, stepCost: float64(m.Hosts) / 8,
 		system: []any{"farm", f.Policy, m.Sizes.String(), m.Load, g.speed, g.cutoffs},
 		start:  func(_ context.Context, r *stream) engine { return newFarmCalendar(g, r) },
 	}

@@ -5,19 +5,19 @@ import (
 	"fmt"
 	"log"
 
-	"productform/dist"
 	"productform/sim"
+	"productform/sizes"
 	"productform/tags"
 )
 
 // Sizes that vary over three orders of magnitude, unknown to the farm: it pays to kill the few long jobs at host 1
 // and start them again at host 2.
 func ExampleFarm() {
-	sizes, err := dist.Parse("bounded-pareto:1.1:1000", 1)
+	jobSizes, err := sizes.Parse("bounded-pareto:1.1:1000", 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	model := tags.Model{Sizes: sizes, Hosts: 2, Load: 0.5}
+	model := tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}
 	for _, f := range []sim.Farm{
 		{Model: model, Policy: sim.Random},
 		{Model: model, Policy: sim.CentralQueue},

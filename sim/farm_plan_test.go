@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"productform/dist"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -101,9 +101,9 @@ func TestBadFarms(t *testing.T) {
 	}
 }
 
-func infiniteMean(t testing.TB) dist.Distribution {
+func infiniteMean(t testing.TB) sizes.Distribution {
 	t.Helper()
-	d, err := dist.NewPareto(1, 0.9)
+	d, err := sizes.NewPareto(1, 0.9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,16 +112,16 @@ func infiniteMean(t testing.TB) dist.Distribution {
 
 // A host with more work than it can do is named, or watched over a horizon.
 func TestUnstableFarms(t *testing.T) {
-	sizes := parseSizes(t, "exponential", 1)
+	jobSizes := parseSizes(t, "exponential", 1)
 	for _, c := range []struct {
 		f    Farm
 		host int
 		load float64
 	}{
-		{Farm{Model: tags.Model{Sizes: sizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{5}}, 0, 1.6 * (1 - math.Exp(-5))},
-		{Farm{Model: tags.Model{Sizes: sizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{0.2}}, 1, 1.6 * 1.2 * math.Exp(-0.2)},
-		{Farm{Model: tags.Model{Sizes: sizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{0.2}, Policy: SITA}, 1, 1.6 * 1.2 * math.Exp(-0.2)},
-		{Farm{Model: tags.Model{Sizes: sizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: RoundRobin}, 1, 0.8 / 0.5},
+		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{5}}, 0, 1.6 * (1 - math.Exp(-5))},
+		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{0.2}}, 1, 1.6 * 1.2 * math.Exp(-0.2)},
+		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{0.2}, Policy: SITA}, 1, 1.6 * 1.2 * math.Exp(-0.2)},
+		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: RoundRobin}, 1, 0.8 / 0.5},
 	} {
 		var u *tags.UnstableError
 		if _, err := NewPlan(c.f, Settings{}); !errors.Is(err, tags.ErrUnstable) || !errors.As(err, &u) || u.Host != c.host || math.Abs(u.Load-c.load) > 1e-12 {
@@ -136,7 +136,7 @@ func TestUnstableFarms(t *testing.T) {
 		}
 	}
 	for _, policy := range []FarmPolicy{CentralQueue, ShortestQueue, Random} { // unequal speeds are no harm
-		f := Farm{Model: tags.Model{Sizes: sizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: policy}
+		f := Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: policy}
 		if _, err := NewPlan(f, Settings{}); err != nil {
 			t.Errorf("%s: %v", policy, err)
 		}
@@ -174,11 +174,11 @@ func TestFarmWarnings(t *testing.T) {
 
 // A cutoff between two sizes leaves no jobs for a class, which is no harm.
 func TestFarmWithEmptyClass(t *testing.T) {
-	sizes, err := dist.NewEmpirical([]float64{1, 1, 4})
+	jobSizes, err := sizes.NewEmpirical([]float64{1, 1, 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := runSystem(t, Farm{Model: tags.Model{Sizes: sizes, Hosts: 3, Load: 0.3}, Cutoffs: []float64{1, 2}}, Settings{Runs: 10, Jumps: 2e4, Seed: 1})
+	r := runSystem(t, Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 3, Load: 0.3}, Cutoffs: []float64{1, 2}}, Settings{Runs: 10, Jumps: 2e4, Seed: 1})
 	if c := r.Classes[1]; c.ArrivalRate != 0 || c.MeanJobs.Mean != 0 || c.MeanDelay != nil || c.MeanWaiting != nil || c.MeanSlowdown != nil {
 		t.Errorf("%+v", c)
 	}
@@ -317,11 +317,11 @@ func TestFarmJumps(t *testing.T) {
 
 // At next to no load no job waits in any run: an interval of no width is not to be trusted.
 func TestNobodyWaits(t *testing.T) {
-	sizes, err := dist.NewBoundedPareto(1, 1e3, 1.5)
+	jobSizes, err := sizes.NewBoundedPareto(1, 1e3, 1.5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Run(t.Context(), Farm{Model: tags.Model{Sizes: sizes, Hosts: 2, Load: 1e-9}, Cutoffs: []float64{3}}, Settings{Runs: 2, Jumps: 1e4, Seed: 1}, nil)
+	r, err := Run(t.Context(), Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 1e-9}, Cutoffs: []float64{3}}, Settings{Runs: 2, Jumps: 1e4, Seed: 1}, nil)
 	if err != nil || r.MeanWaiting.Mean != 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "no job waited") }) {
 		t.Errorf("mean waiting %v, warnings %q, %v", r.MeanWaiting, r.Warnings, err)
 	}

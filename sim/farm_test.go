@@ -12,14 +12,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/dist"
+	"productform/sizes"
 	"productform/tags"
 )
 
 // boundedPareto returns the law of [HB02] with the given mean.
-func boundedPareto(t testing.TB, alpha, high, mean float64) dist.Distribution {
+func boundedPareto(t testing.TB, alpha, high, mean float64) sizes.Distribution {
 	t.Helper()
-	d, err := dist.NewBoundedParetoOfMean(alpha, high, mean)
+	d, err := sizes.NewBoundedParetoOfMean(alpha, high, mean)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func boundedPareto(t testing.TB, alpha, high, mean float64) dist.Distribution {
 }
 
 // partOf returns E[X^order; a < X <= b].
-func partOf(t *testing.T, d dist.Distribution, order, a, b float64) float64 {
+func partOf(t *testing.T, d sizes.Distribution, order, a, b float64) float64 {
 	t.Helper()
 	v, err := d.PartialMoment(order, a, b)
 	if err != nil {
@@ -60,10 +60,10 @@ var farmRun = Settings{Runs: 20, Jumps: 1e5, WarmUp: 1e4, Seed: 3}
 func TestFarmOfOneHost(t *testing.T) {
 	policies := []FarmPolicy{TAGS, SITA, CentralQueue, ShortestQueue, RoundRobin, Random}
 	for k, shape := range []string{"exponential", "deterministic", "erlang:3", "hyperexponential:4", "bounded-pareto:1.5:1000", "deterministic"} {
-		sizes := parseSizes(t, shape, 3)
-		f := Farm{Model: tags.Model{Sizes: sizes, Hosts: 1, Load: 0.6, Speeds: []float64{2}}, Policy: policies[k]}
+		jobSizes := parseSizes(t, shape, 3)
+		f := Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 1, Load: 0.6, Speeds: []float64{2}}, Policy: policies[k]}
 		lambda := arrivalRate(t, f.Model)
-		v := waitingTime(lambda, 3./2, partOf(t, sizes, 2, 0, math.Inf(1))/4)
+		v := waitingTime(lambda, 3./2, partOf(t, jobSizes, 2, 0, math.Inf(1))/4)
 		r := runSystem(t, f, farmRun)
 		at := shape + ": "
 		near5(t, at+"waiting", r.MeanWaiting, v)
@@ -76,8 +76,8 @@ func TestFarmOfOneHost(t *testing.T) {
 		if policies[k] != CentralQueue {
 			near5(t, at+"SCV of Poisson arrivals", r.Servers[0].InterarrivalSCV, 1)
 		}
-		inverse, err := sizes.Moment(-1)
-		if errors.Is(err, dist.ErrInfinite) {
+		inverse, err := jobSizes.Moment(-1)
+		if errors.Is(err, sizes.ErrInfinite) {
 			if r.MeanSlowdown != nil || r.Classes[0].MeanSlowdown != nil {
 				t.Errorf("%s: slowdown %+v, but E[1/X] is infinite", shape, r.MeanSlowdown)
 			}
@@ -504,15 +504,15 @@ func literalHost(f Farm, job literalVisit, visits []literalVisit, free []float64
 
 // drawFarm draws a farm, which may be overloaded.
 func drawFarm(t *rapid.T) Farm {
-	sizes, err := dist.NewEmpirical([]float64{0.5, 1, 1, 2.5})
+	jobSizes, err := sizes.NewEmpirical([]float64{0.5, 1, 1, 2.5})
 	if shape := rapid.SampledFrom([]string{"exponential", "deterministic", "pareto:1.5", "bounded-pareto:1:1e4", "lognormal:4", "empirical"}).Draw(t, "sizes"); shape != "empirical" {
-		sizes, err = dist.Parse(shape, 2)
+		jobSizes, err = sizes.Parse(shape, 2)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := Farm{
-		Model:  tags.Model{Sizes: sizes, Hosts: rapid.IntRange(1, 5).Draw(t, "hosts"), Load: rapid.SampledFrom([]float64{0.2, 0.6, 0.95}).Draw(t, "load")},
+		Model:  tags.Model{Sizes: jobSizes, Hosts: rapid.IntRange(1, 5).Draw(t, "hosts"), Load: rapid.SampledFrom([]float64{0.2, 0.6, 0.95}).Draw(t, "load")},
 		Policy: rapid.SampledFrom([]FarmPolicy{TAGS, SITA, CentralQueue, ShortestQueue, RoundRobin, Random}).Draw(t, "policy"),
 	}
 	for range f.Model.Hosts {
@@ -522,7 +522,7 @@ func drawFarm(t *rapid.T) Farm {
 		return f
 	}
 	for range f.Model.Hosts - 1 {
-		s, err := sizes.Quantile(rapid.Float64Range(0.01, 0.99).Draw(t, "cutoff"))
+		s, err := jobSizes.Quantile(rapid.Float64Range(0.01, 0.99).Draw(t, "cutoff"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -530,8 +530,8 @@ func drawFarm(t *rapid.T) Farm {
 	}
 	slices.Sort(f.Cutoffs)
 	f.Cutoffs = slices.Compact(f.Cutoffs)
-	if low, high, bounded := sizes.Support(); bounded { // atoms at the ends
-		f.Cutoffs = slices.DeleteFunc(f.Cutoffs, func(s float64) bool { return s >= high || s <= low && sizes.CDF(low) == 0 })
+	if low, high, bounded := jobSizes.Support(); bounded { // atoms at the ends
+		f.Cutoffs = slices.DeleteFunc(f.Cutoffs, func(s float64) bool { return s >= high || s <= low && jobSizes.CDF(low) == 0 })
 	}
 	f.Model.Hosts = len(f.Cutoffs) + 1
 	f.Model.Speeds = f.Model.Speeds[:f.Model.Hosts]
@@ -689,8 +689,8 @@ func compareLiterally(t interface {
 
 // jumps/s counts arrivals, kills and ends of jobs.
 func BenchmarkFarm(b *testing.B) {
-	cutoffs := func(d dist.Distribution, hosts int) (list []float64) { // of equal loads without kills
-		mean, err := dist.Mean(d)
+	cutoffs := func(d sizes.Distribution, hosts int) (list []float64) { // of equal loads without kills
+		mean, err := sizes.Mean(d)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -712,15 +712,15 @@ func BenchmarkFarm(b *testing.B) {
 		}
 		return list
 	}
-	sizes := boundedPareto(b, 1.1, 1e7, 3000)
+	jobSizes := boundedPareto(b, 1.1, 1e7, 3000)
 	for _, hosts := range []int{2, 8, 64} {
 		for _, policy := range []FarmPolicy{TAGS, SITA, CentralQueue, ShortestQueue, RoundRobin, Random} {
-			f := Farm{Model: tags.Model{Sizes: sizes, Hosts: hosts, Load: 0.5}, Policy: policy}
+			f := Farm{Model: tags.Model{Sizes: jobSizes, Hosts: hosts, Load: 0.5}, Policy: policy}
 			if policy == TAGS {
 				f.Model.Load = 0.5 / float64(hosts)
 			}
 			if policy == TAGS || policy == SITA {
-				f.Cutoffs = cutoffs(sizes, hosts)
+				f.Cutoffs = cutoffs(jobSizes, hosts)
 			}
 			b.Run(fmt.Sprintf("hosts=%d/policy=%s", hosts, policy), func(b *testing.B) { benchmarkEngine(b, f) })
 		}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"productform/dist"
+	"productform/sizes"
 )
 
 // A farmTally adds up what is seen of a farm and of no other system.
@@ -109,7 +109,7 @@ func (r *Result) judgeWaiting() {
 func (p *Plan) allSlowdowns() bool { return p.slowdown != nil && !slices.Contains(p.slowdown, false) }
 
 // judgeSlowdown looks for small sizes, which a run cannot have seen, that make up much of a mean slowdown.
-func (p *Plan) judgeSlowdown(r *Result, law dist.Distribution, arrived float64) {
+func (p *Plan) judgeSlowdown(r *Result, law sizes.Distribution, arrived float64) {
 	if !p.allSlowdowns() {
 		return
 	}

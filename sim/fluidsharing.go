@@ -6,9 +6,9 @@ import (
 	"math"
 	"math/big"
 
-	"productform/dist"
 	"productform/fluid"
 	"productform/internal/input"
+	"productform/sizes"
 )
 
 // A Sharing is a pool of divisible resources in random traffic, as package fluid has it, with any sizes: while x_k jobs
@@ -27,7 +27,7 @@ import (
 type Sharing struct {
 	Traffic fluid.Traffic
 	Policy  fluid.Policy
-	Sizes   []dist.Distribution // of each class, of its mean size to 1e-12; nil, all or one of them, means exponential
+	Sizes   []sizes.Distribution // of each class, of its mean size to 1e-12; nil, all or one of them, means exponential
 }
 
 func (f Sharing) plan(s Settings) (*Plan, error) {
@@ -67,7 +67,7 @@ func (f Sharing) plan(s Settings) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		var given dist.Distribution
+		var given sizes.Distribution
 		if f.Sizes != nil {
 			given = f.Sizes[k]
 		}
@@ -111,7 +111,7 @@ func (a *allocations) rates(x []int, phi []float64) error {
 }
 
 // lawOf returns a law of the exact mean, exponential if none is given, and the mean.
-func lawOf(given dist.Distribution, exact *big.Rat, path, meanPath string) (law dist.Distribution, mean float64, err error) {
+func lawOf(given sizes.Distribution, exact *big.Rat, path, meanPath string) (law sizes.Distribution, mean float64, err error) {
 	mean = 1
 	if exact != nil {
 		mean, _ = exact.Float64()
@@ -120,10 +120,10 @@ func lawOf(given dist.Distribution, exact *big.Rat, path, meanPath string) (law 
 		return nil, 0, input.Errorf(meanPath, exact.RatString(), "a number in [1e-100, 1e100]")
 	}
 	if given == nil {
-		law, err = dist.NewExponential(mean)
+		law, err = sizes.NewExponential(mean)
 		return law, mean, err
 	}
-	m, err := dist.Mean(given)
+	m, err := sizes.Mean(given)
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", path, err)
 	}

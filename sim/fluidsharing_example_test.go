@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math/big"
 
-	"productform/dist"
 	"productform/fluid"
 	"productform/sim"
+	"productform/sizes"
 )
 
 // Jobs that need much of one resource and little of the other come as often as jobs that need much of the other. There
@@ -21,14 +21,14 @@ func ExampleSharing() {
 			{Name: "b", Demand: []*big.Rat{big.NewRat(1, 5), one}, ArrivalRate: load},
 		},
 	}
-	equal, err := dist.NewDeterministic(1)
+	equal, err := sizes.NewDeterministic(1)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, sizes := range [][]dist.Distribution{nil, {equal, equal}} {
+	for _, jobSizes := range [][]sizes.Distribution{nil, {equal, equal}} {
 		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
-			pool := sim.Sharing{Traffic: traffic, Policy: policy, Sizes: sizes}
+			pool := sim.Sharing{Traffic: traffic, Policy: policy, Sizes: jobSizes}
 			r, err := sim.Run(context.Background(), pool, sim.Settings{Runs: 20, Jumps: 2e4, Seed: 1}, nil)
 			if err != nil {
 				fmt.Println(err)

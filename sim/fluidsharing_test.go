@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"productform/dist"
 	"productform/fluid"
 	"productform/internal/input"
+	"productform/sizes"
 )
 
 // A trafficReference is two classes on two resources of capacity 1, sizes of mean 1, and E[x_k] by policy.
@@ -130,7 +130,7 @@ func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
 			continue
 		}
 		law := parseSizes(t, "deterministic", 1)
-		f := Sharing{Traffic: ref.traffic(), Policy: fluid.PF, Sizes: []dist.Distribution{law, law}}
+		f := Sharing{Traffic: ref.traffic(), Policy: fluid.PF, Sizes: []sizes.Distribution{law, law}}
 		r := runSystem(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 3})
 		for k, c := range r.Classes {
 			if got, want := c.MeanJobs, ref.PF[k]; !(got.Z(0.95*want) > -5 && got.Z(1.05*want) < 5) {
@@ -167,7 +167,7 @@ func TestFluidSharingSameDigits(t *testing.T) {
 		s := Settings{Runs: 6, Jumps: 5e3, Seed: 9, Distribution: 3}
 		first := sameDigits(t, f, s)
 		f.Traffic.Classes[0].Weight, f.Traffic.Classes[1].MeanSize = big.NewRat(1, 1), big.NewRat(2, 2)
-		f.Sizes = []dist.Distribution{nil, parseSizes(t, "exponential", 1)}
+		f.Sizes = []sizes.Distribution{nil, parseSizes(t, "exponential", 1)}
 		if diff := cmp.Diff(first, runSystem(t, f, s)); diff != "" {
 			t.Errorf("written out: %s", diff)
 		}
@@ -288,7 +288,7 @@ func TestFluidSharingKeys(t *testing.T) {
 		"weight":   func(f *Sharing) { f.Traffic.Classes[0].Weight = big.NewRat(2, 1) },
 		"rate":     func(f *Sharing) { f.Traffic.Classes[0].ArrivalRate = big.NewRat(1, 7) },
 		"size":     func(f *Sharing) { f.Traffic.Classes[0].MeanSize = big.NewRat(1, 2) },
-		"law":      func(f *Sharing) { f.Sizes = []dist.Distribution{parseSizes(t, "deterministic", 1), nil} },
+		"law":      func(f *Sharing) { f.Sizes = []sizes.Distribution{parseSizes(t, "deterministic", 1), nil} },
 	} {
 		f := Sharing{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
 		change(&f)
@@ -327,8 +327,8 @@ func TestBadFluidSharing(t *testing.T) {
 				f.Traffic.Classes[k].ArrivalRate = new(big.Rat)
 			}
 		}},
-		{"Sizes", func(f *Sharing) { f.Sizes = []dist.Distribution{parseSizes(t, "exponential", 1)} }},
-		{"Sizes[1]", func(f *Sharing) { f.Sizes = []dist.Distribution{nil, parseSizes(t, "exponential", 2)} }},
+		{"Sizes", func(f *Sharing) { f.Sizes = []sizes.Distribution{parseSizes(t, "exponential", 1)} }},
+		{"Sizes[1]", func(f *Sharing) { f.Sizes = []sizes.Distribution{nil, parseSizes(t, "exponential", 2)} }},
 		{"Horizon", func(f *Sharing) { f.Traffic.Classes[0].ArrivalRate = power10(100) }},
 	} {
 		f := Sharing{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
@@ -338,8 +338,8 @@ func TestBadFluidSharing(t *testing.T) {
 			t.Errorf("%s: %v", c.path, err)
 		}
 	}
-	f := Sharing{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF, Sizes: []dist.Distribution{infiniteMean(t), nil}}
-	if _, err := NewPlan(f, Settings{}); !errors.Is(err, dist.ErrInfinite) || !strings.Contains(err.Error(), "Sizes[0]") {
+	f := Sharing{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF, Sizes: []sizes.Distribution{infiniteMean(t), nil}}
+	if _, err := NewPlan(f, Settings{}); !errors.Is(err, sizes.ErrInfinite) || !strings.Contains(err.Error(), "Sizes[0]") {
 		t.Error(err)
 	}
 }

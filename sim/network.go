@@ -8,9 +8,9 @@ import (
 	"strconv"
 
 	"productform/cluster"
-	"productform/dist"
 	"productform/internal/input"
 	"productform/internal/ranktable"
+	"productform/sizes"
 	"productform/stability"
 	"productform/sweep"
 )
@@ -29,9 +29,9 @@ import (
 // run share the table of these states: repeated with the same Settings.Folder, the run finds the replications that
 // were done again, starts with an empty table and may get further.
 type Network struct {
-	ArrivalRates []*big.Rat          // λ_i >= 0, jobs per unit of time; at most 20 with Rank, else 10,000
-	Sizes        []dist.Distribution // of the work of a job: one a class, or one for all; nil means exponential of mean 1
-	Rank         []*big.Rat          // μ(A) > 0, nondecreasing in A, work per unit of time, at the bit mask of A; length 2^N, Rank[0] is nil or 0
+	ArrivalRates []*big.Rat           // λ_i >= 0, jobs per unit of time; at most 20 with Rank, else 10,000
+	Sizes        []sizes.Distribution // of the work of a job: one a class, or one for all; nil means exponential of mean 1
+	Rank         []*big.Rat           // μ(A) > 0, nondecreasing in A, work per unit of time, at the bit mask of A; length 2^N, Rank[0] is nil or 0
 
 	// Rates writes φ_i(x) >= 0, work per unit of time, into phi[i] for each i with x_i > 0; what it
 	// leaves elsewhere is not read. It must be pure, keep or change nothing of x, and not keep phi: replications call it at the same time.
@@ -54,11 +54,11 @@ func (n Network) plan(s Settings) (*Plan, error) {
 	if err := n.check(); err != nil {
 		return nil, err
 	}
-	sizes, names, err := n.sizes()
+	jobSizes, names, err := n.sizes()
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{method: "processor-sharing queues on a calendar of events", laws: sizes[:min(len(sizes), max(1, len(n.Sizes)))], order: 1, stepCost: float64(len(n.ArrivalRates)) / 2}
+	p := &Plan{method: "processor-sharing queues on a calendar of events", laws: jobSizes[:min(len(jobSizes), max(1, len(n.Sizes)))], order: 1, stepCost: float64(len(n.ArrivalRates)) / 2}
 	net := &sharing{rows: len(n.ArrivalRates), partOf: make([]int, len(n.ArrivalRates))}
 	var rates []string
 	var weights []float64
@@ -68,13 +68,13 @@ func (n Network) plan(s Settings) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		mean, err := dist.Mean(sizes[i])
+		mean, err := sizes.Mean(jobSizes[i])
 		if err != nil {
-			return nil, input.Errorf(fmt.Sprintf("Sizes[%d]", i), sizes[i], "a law with a mean in the range of float64")
+			return nil, input.Errorf(fmt.Sprintf("Sizes[%d]", i), jobSizes[i], "a law with a mean in the range of float64")
 		}
 		p.classes = append(p.classes, class{strconv.Itoa(i), rate, mean})
 		net.mean = append(net.mean, mean)
-		net.sources = append(net.sources, source{row: i, queue: i, sizes: sizes[i]})
+		net.sources = append(net.sources, source{row: i, queue: i, sizes: jobSizes[i]})
 		rates, weights, codes = append(rates, exact.RatString()), append(weights, rate), append(codes, uint32(i))
 	}
 	net.table, net.rate = aliasTable(weights, codes), sum(weights)
@@ -144,14 +144,14 @@ func checkRat(path string, r *big.Rat) error {
 }
 
 // sizes returns the law of each class, and its name.
-func (n Network) sizes() (laws []dist.Distribution, names []string, err error) {
+func (n Network) sizes() (laws []sizes.Distribution, names []string, err error) {
 	given := n.Sizes
 	if len(given) == 0 {
-		e, err := dist.NewExponential(1)
+		e, err := sizes.NewExponential(1)
 		if err != nil {
 			return nil, nil, err
 		}
-		given = []dist.Distribution{e}
+		given = []sizes.Distribution{e}
 	}
 	if len(given) != 1 && len(given) != len(n.ArrivalRates) {
 		return nil, nil, input.Errorf("Sizes", fmt.Sprintf("%d laws", len(given)), "one, or one for each of the %d classes", len(n.ArrivalRates))

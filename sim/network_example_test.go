@@ -5,21 +5,21 @@ import (
 	"fmt"
 	"math/big"
 
-	"productform/dist"
 	"productform/oiqueue"
 	"productform/sim"
+	"productform/sizes"
 )
 
 // Two classes, each with a server of its own and one in common: E[X] = 1.5641 whatever the sizes.
 func ExampleNetwork() {
-	sizes, err := dist.Parse("lognormal:4", 1)
+	jobSizes, err := sizes.Parse("lognormal:4", 1)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	n := sim.Network{
 		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)},
-		Sizes:        []dist.Distribution{sizes},
+		Sizes:        []sizes.Distribution{jobSizes},
 		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)},
 	}
 	r, err := sim.Run(context.Background(), n, sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1}, nil)

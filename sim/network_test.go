@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/dist"
 	"productform/internal/qtest"
+	"productform/sizes"
 	"productform/whittle"
 )
 
@@ -96,7 +96,7 @@ func TestInfiniteServersArePoisson(t *testing.T) {
 	for _, shape := range []string{"exponential", "deterministic", "hyperexponential", "zipf"} {
 		n := Network{
 			ArrivalRates: rationals("2", "1/2"),
-			Sizes:        []dist.Distribution{parseSizes(t, shape, 1), parseSizes(t, shape, 2)},
+			Sizes:        []sizes.Distribution{parseSizes(t, shape, 1), parseSizes(t, shape, 2)},
 			RatesKey:     "infinite servers",
 			Rates: func(x []int, phi []float64) error {
 				for i, v := range x {
@@ -216,7 +216,7 @@ func TestSharedQueuesAreLiteral(t *testing.T) {
 	for seed := range 21 {
 		exact := exampleNetwork(100+seed, 4)
 		shape := []string{"exponential", "deterministic", "pareto:1.1", "bimodal"}[seed%4]
-		n := Network{ArrivalRates: exact.ArrivalRates, Rank: exact.Rank, Sizes: []dist.Distribution{parseSizes(t, shape, 1)}}
+		n := Network{ArrivalRates: exact.ArrivalRates, Rank: exact.Rank, Sizes: []sizes.Distribution{parseSizes(t, shape, 1)}}
 		if seed == 20 {
 			n = notAlone
 		}
@@ -364,7 +364,7 @@ func TestBalanceTooLarge(t *testing.T) {
 
 func TestNetworkSameDigits(t *testing.T) {
 	exact := exampleNetwork(7, 3)
-	n := Network{ArrivalRates: exact.ArrivalRates, Rank: exact.Rank, Sizes: []dist.Distribution{parseSizes(t, "zipf", 1)}}
+	n := Network{ArrivalRates: exact.ArrivalRates, Rank: exact.Rank, Sizes: []sizes.Distribution{parseSizes(t, "zipf", 1)}}
 	s := Settings{Runs: 8, Jumps: 1e4, Distribution: 5, Workers: 1}
 	first, err := Run(t.Context(), n, s, nil)
 	if err != nil {
@@ -415,7 +415,7 @@ func TestBadNetworks(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := func(x []int, phi []float64) error { phi[0] = 1; return nil }
-	pareto, err := dist.NewPareto(1, 0.9)
+	pareto, err := sizes.NewPareto(1, 0.9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,9 +434,9 @@ func TestBadNetworks(t *testing.T) {
 		"Rank[3] = 1/2":          func(n *Network) { n.Rank[3] = big.NewRat(1, 2) },
 		"Rank[2] = 0":            func(n *Network) { n.Rank[2] = new(big.Rat) },
 		"Rank[3] = 1000":         func(n *Network) { n.Rank[3] = rationals("1e400")[0] },
-		"Sizes = 3 laws":         func(n *Network) { n.Sizes = make([]dist.Distribution, 3) },
-		"Sizes[1] is missing":    func(n *Network) { n.Sizes = []dist.Distribution{pareto, nil} },
-		"Sizes[0] = Pareto":      func(n *Network) { n.Sizes = []dist.Distribution{pareto} },
+		"Sizes = 3 laws":         func(n *Network) { n.Sizes = make([]sizes.Distribution, 3) },
+		"Sizes[1] is missing":    func(n *Network) { n.Sizes = []sizes.Distribution{pareto, nil} },
+		"Sizes[0] = Pareto":      func(n *Network) { n.Sizes = []sizes.Distribution{pareto} },
 	} {
 		n := good()
 		spoil(&n)
@@ -456,7 +456,7 @@ func TestBadNetworks(t *testing.T) {
 // Stability takes the mean sizes; over a horizon it is not asked for, and all works without a stationary state.
 func TestUnstableNetwork(t *testing.T) {
 	n := Network{ArrivalRates: rationals("1/2", "1/8"), Rank: rationals("0", "1", "1", "2")}
-	n.Sizes = []dist.Distribution{parseSizes(t, "deterministic", 2), parseSizes(t, "exponential", 1)}
+	n.Sizes = []sizes.Distribution{parseSizes(t, "deterministic", 2), parseSizes(t, "exponential", 1)}
 	// Class 0 brings work at the rate 1/2 times 2, and is served at rate 1: that is 1/2 jobs of its mean size.
 	want := &cluster.UnstableError{Classes: []int{0}, ArrivalRate: big.NewRat(1, 2), Capacity: big.NewRat(1, 2)}
 	var u *cluster.UnstableError
@@ -529,7 +529,7 @@ func TestNetworkKeys(t *testing.T) {
 		{ArrivalRates: rates, Rank: rationals("0", "1")},
 		{ArrivalRates: rates, Rank: rationals("0", "2")},
 		{ArrivalRates: rationals("1/3"), Rank: rationals("0", "1")},
-		{ArrivalRates: rates, Rank: rationals("0", "1"), Sizes: []dist.Distribution{parseSizes(t, "zipf", 1)}},
+		{ArrivalRates: rates, Rank: rationals("0", "1"), Sizes: []sizes.Distribution{parseSizes(t, "zipf", 1)}},
 		{ArrivalRates: rates, Rates: one, RatesKey: "a"},
 		{ArrivalRates: rates, Rates: one, RatesKey: "b"},
 		{ArrivalRates: rates, Rates: notAlone.Rates, RatesKey: "b"}, // the values differ
@@ -545,7 +545,7 @@ func BenchmarkNetwork(b *testing.B) {
 	for _, classes := range []int{2, 4} {
 		for _, shape := range []string{"exponential", "bounded-pareto:1.5:1000"} {
 			b.Run(fmt.Sprintf("classes=%d/sizes=%s", classes, shape), func(b *testing.B) {
-				n := Network{Sizes: []dist.Distribution{parseSizes(b, shape, 1)}}
+				n := Network{Sizes: []sizes.Distribution{parseSizes(b, shape, 1)}}
 				for range classes {
 					n.ArrivalRates = append(n.ArrivalRates, big.NewRat(int64(classes+1), int64(2*classes)))
 				}

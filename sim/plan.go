@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math/big"
 
-	"productform/dist"
 	"productform/internal/input"
+	"productform/sizes"
 	"productform/sweep"
 )
 
@@ -16,7 +16,7 @@ type System interface {
 	plan(s Settings) (*Plan, error)
 }
 
-// version names the random numbers and the way they are used, here and in package dist. It is part of every key, so that
+// version names the random numbers and the way they are used, here and in package sizes. It is part of every key, so that
 // no sample is taken for that of another version; a test of the digits of each engine tells when it must change.
 const version = "productform/sim 1"
 
@@ -26,18 +26,18 @@ type Plan struct {
 	settings Settings // resolved
 	classes  []class
 	servers  []server
-	system   []any               // what the system is
-	hash     string              // of it, the method and the version
-	jumpRate float64             // expected jumps per unit of time
-	stepRate float64             // steps of the engine per unit of time, of which not all are jumps
-	stepCost float64             // time of a step, in units of a fast one; 0 means 1
-	laws     []dist.Distribution // of the sizes
-	order    float64             // of the moment of the sizes that the number of jobs depends on: 2 in order of arrival, 1 if shared
-	time     float64             // observed in each replication
-	warmUp   float64             // before
-	unstable string              // the kind of system, if it is known to be and run over a horizon; else ""
-	slowdown []bool              // of a farm: whether the mean slowdown is finite, by class; else nil
-	pool     *taskPool           // of Tasks, else nil
+	system   []any                // what the system is
+	hash     string               // of it, the method and the version
+	jumpRate float64              // expected jumps per unit of time
+	stepRate float64              // steps of the engine per unit of time, of which not all are jumps
+	stepCost float64              // time of a step, in units of a fast one; 0 means 1
+	laws     []sizes.Distribution // of the sizes
+	order    float64              // of the moment of the sizes that the number of jobs depends on: 2 in order of arrival, 1 if shared
+	time     float64              // observed in each replication
+	warmUp   float64              // before
+	unstable string               // the kind of system, if it is known to be and run over a horizon; else ""
+	slowdown []bool               // of a farm: whether the mean slowdown is finite, by class; else nil
+	pool     *taskPool            // of Tasks, else nil
 	method   string
 	start    func(context.Context, *stream) engine // the context stops what takes long between two steps
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/cluster"
-	"productform/dist"
+	"productform/sizes"
 	"productform/sweep"
 )
 
@@ -383,7 +383,7 @@ func TestBadSettings(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", s, err, want)
 		}
 	}
-	long, err := dist.NewExponential(1 + 1e-9)
+	long, err := sizes.NewExponential(1 + 1e-9)
 	if err != nil {
 		t.Fatal(err)
 	}

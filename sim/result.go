@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"productform/dist"
+	"productform/sizes"
 )
 
 // An Estimate is a mean over replications with a Student confidence interval.
@@ -277,7 +277,7 @@ func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 	}
 	for _, law := range p.laws {
 		whole, err := law.Moment(p.order)
-		if errors.Is(err, dist.ErrInfinite) {
+		if errors.Is(err, sizes.ErrInfinite) {
 			r.warn("%s is infinite, and delays depend on it: do not trust means and intervals", moment)
 			continue
 		}

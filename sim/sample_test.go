@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"productform/cluster"
-	"productform/dist"
+	"productform/sizes"
 )
 
 // For every law a run sees the jumps that it was asked for, whether a Markov chain or a calendar.
@@ -61,7 +61,7 @@ func TestSeriesCoversTheTime(t *testing.T) {
 // The digits of each engine. Where this fails because random numbers are used in another way, [version] must change, lest
 // kept samples be taken for new ones. Some machines fuse x*y + z, hence the tolerance.
 func TestVersion(t *testing.T) {
-	sizes, err := dist.NewDeterministic(1)
+	jobSizes, err := sizes.NewDeterministic(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestVersion(t *testing.T) {
 	}{
 		"class queues":      {bimodal, golden.classQueues},
 		"server queues":     {jump(randomAssignment(10, 2, half), 1), golden.serverQueues},
-		"calendar":          {Cluster{Model: threeServers(half), Sizes: sizes}, golden.calendar},
+		"calendar":          {Cluster{Model: threeServers(half), Sizes: jobSizes}, golden.calendar},
 		"processor sharing": {Cluster{Model: threeServers(half), Policy: ProcessorSharing}, golden.sharing},
 		"farm":              {exampleFarm(t), golden.farm},
 		"tasks":             {someTasks(), golden.tasks},

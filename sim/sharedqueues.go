@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"productform/dist"
 	"productform/internal/eventqueue"
+	"productform/sizes"
 )
 
 // A sharing is a network of processor-sharing queues: what all its replications have in common.
@@ -24,7 +24,7 @@ type sharing struct {
 type source struct {
 	row     int // class, for the statistics
 	queue   int
-	sizes   dist.Distribution
+	sizes   sizes.Distribution
 	watches []int // the servers, in watched, that can serve its jobs
 }
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"productform/cluster"
-	"productform/dist"
 	"productform/internal/input"
+	"productform/sizes"
 )
 
 // maxExpanded bounds the single servers, and the sets of servers that jobs draw, of a cluster under processor sharing.
@@ -52,7 +52,7 @@ func (c Cluster) planSharing(f *flat) (*Plan, error) {
 	net.watch(model, serverRow, sourceOf)
 	return &Plan{
 		classes: f.classes, servers: f.rows, system: f.system, jumpRate: 2 * net.rate,
-		laws: []dist.Distribution{c.Sizes}, order: 1, stepCost: float64(len(net.mean)) / 2,
+		laws: []sizes.Distribution{c.Sizes}, order: 1, stepCost: float64(len(net.mean)) / 2,
 		method: "processor-sharing queues on a calendar of events",
 		start:  func(_ context.Context, r *stream) engine { return newSharedQueues(net, r) },
 	}, nil

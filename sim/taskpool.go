@@ -5,10 +5,10 @@ import (
 	"math"
 	"math/big"
 
-	"productform/dist"
 	"productform/fluid"
 	"productform/internal/input"
 	"productform/num"
+	"productform/sizes"
 )
 
 // A taskPool is a checked [Tasks]. Amounts of each resource are integers, in units of its own, so that whether a task
@@ -26,7 +26,7 @@ type taskPool struct {
 	wait   bool
 	keys   []float64 // d_k/w_k under dominant resource fairness, else nil
 
-	durations []dist.Distribution
+	durations []sizes.Distribution
 	standing  bool
 	counts    []int        // jobs of a standing population
 	numbers   []taskNumber // of tasks of a job that arrives

@@ -7,9 +7,9 @@ import (
 	"math"
 	"math/big"
 
-	"productform/dist"
 	"productform/fluid"
 	"productform/internal/input"
+	"productform/sizes"
 )
 
 // Tasks is a pool of machines that share their resources task by task: a task takes A_kj units of each resource j of
@@ -60,8 +60,8 @@ type TaskClass struct {
 	MeanTasks   *big.Rat // of a job that arrives, 1 to 10^9; nil means 1
 	Geometric   bool     // the number of tasks has P(N > n) = (1-1/m)^n, m = MeanTasks; else it is m, an integer
 
-	MeanDuration *big.Rat          // of a task, seconds; nil means 1
-	Durations    dist.Distribution // of this mean to 1e-12; nil means exponential
+	MeanDuration *big.Rat           // of a task, seconds; nil means 1
+	Durations    sizes.Distribution // of this mean to 1e-12; nil means exponential
 }
 
 // Limits of task-by-task sharing.

@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/dist"
 	"productform/fluid"
 	"productform/internal/input"
+	"productform/sizes"
 )
 
 // someTasks is a pool of two kinds of machines in random traffic.
@@ -153,7 +153,7 @@ func TestBadTasks(t *testing.T) {
 	}
 	f = someTasks()
 	f.Jobs[0].Durations = infiniteMean(t)
-	if _, err := NewPlan(f, Settings{}); !errors.Is(err, dist.ErrInfinite) {
+	if _, err := NewPlan(f, Settings{}); !errors.Is(err, sizes.ErrInfinite) {
 		t.Error(err)
 	}
 }

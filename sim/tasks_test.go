@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"productform/dist"
 	"productform/fluid"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -451,7 +451,7 @@ func drawTasks(t *rapid.T) Tasks {
 		mean, _ := c.MeanDuration.Float64()
 		law := rapid.SampledFrom([]string{"exponential", "deterministic", "lognormal:4"}).Draw(t, "law")
 		var err error
-		if c.Durations, err = dist.Parse(law, mean); err != nil {
+		if c.Durations, err = sizes.Parse(law, mean); err != nil {
 			t.Fatal(err)
 		}
 		if standing {

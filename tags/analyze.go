@@ -9,7 +9,7 @@ import (
 // Appendix), in h evaluations of a few partial moments each. The means that count killed runs are those that the paper
 // describes but leaves out: with them E[T] is the time from arrival to end.
 //
-// The error names the field of m or the cutoff that is out of range, wraps [dist.ErrInfinite] or [dist.ErrOverflow] if
+// The error names the field of m or the cutoff that is out of range, wraps [sizes.ErrInfinite] or [sizes.ErrOverflow] if
 // E[X²] or a mean asked for is infinite or beyond float64, or is an *[UnstableError] if a host is overloaded: then the
 // loads, slacks and visits in the result hold, the waiting times are 0.
 func Analyze(m Model, cutoffs []float64) (Result, error) {

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 	"pgregory.net/rapid"
 
-	"productform/dist"
+	"productform/sizes"
 )
 
 // drawCutoffs returns cutoffs inside the sizes of m that overload no host, nil if few tries find none.
@@ -36,7 +36,7 @@ func TestAnalyzeIsTheAppendix(t *testing.T) {
 		for i := range xs {
 			xs[i] = rapid.Float64Range(0.1, 20).Draw(t, "size")
 		}
-		m := Model{Sizes: ok(dist.NewEmpirical(xs)), Hosts: rapid.IntRange(1, 4).Draw(t, "hosts"), Load: 0.5}
+		m := Model{Sizes: ok(sizes.NewEmpirical(xs)), Hosts: rapid.IntRange(1, 4).Draw(t, "hosts"), Load: 0.5}
 		for range m.Hosts {
 			m.Speeds = append(m.Speeds, rapid.Float64Range(1, 2).Draw(t, "speed"))
 		}
@@ -147,7 +147,7 @@ func TestAnalyzeIsTheAppendix(t *testing.T) {
 func TestVisitMomentsByQuadrature(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 3)
-		if _, atoms := m.Sizes.(dist.Atomic); atoms {
+		if _, atoms := m.Sizes.(sizes.Atomic); atoms {
 			return
 		}
 		cutoffs := drawCutoffs(t, m)
@@ -207,7 +207,7 @@ func TestOneHost(t *testing.T) {
 
 // Sizes with jobs next to 0 have no mean slowdown, but a mean waiting time; those that are killed have both.
 func TestNoSlowdown(t *testing.T) {
-	m := Model{Sizes: ok(dist.NewExponential(1)), Hosts: 2, Load: 0.4}
+	m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.4}
 	got := ok(Analyze(m, []float64{1}))
 	if !got.NoSlowdown || got.MeanSlowdown != 0 || got.Hosts[0].Slowdown != 0 {
 		t.Errorf("%+v: want no slowdown", got)
@@ -225,7 +225,7 @@ func TestNoSlowdown(t *testing.T) {
 }
 
 func TestOverload(t *testing.T) {
-	m := Model{Sizes: ok(dist.NewBoundedPareto(1, 1e6, 1)), Hosts: 3, Load: 0.6}
+	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e6, 1)), Hosts: 3, Load: 0.6}
 	got, err := Analyze(m, []float64{10, 20})
 	var e *UnstableError
 	if !errors.As(err, &e) || !errors.Is(err, ErrUnstable) || e.Host != 2 || e.Load < 1 || got.Hosts[2].Load != e.Load ||
@@ -235,9 +235,9 @@ func TestOverload(t *testing.T) {
 }
 
 func TestCutoffErrors(t *testing.T) {
-	pareto, sizes := ok(dist.NewBoundedPareto(1, 1e6, 1)), ok(dist.NewEmpirical([]float64{2, 3, 5}))
+	pareto, jobSizes := ok(sizes.NewBoundedPareto(1, 1e6, 1)), ok(sizes.NewEmpirical([]float64{2, 3, 5}))
 	for _, c := range []struct {
-		law     dist.Distribution
+		law     sizes.Distribution
 		hosts   int
 		cutoffs []float64
 		want    string
@@ -247,21 +247,21 @@ func TestCutoffErrors(t *testing.T) {
 		{pareto, 2, []float64{-1}, "Cutoffs[0] = -1: want a finite number >= 0"},
 		{pareto, 2, []float64{math.NaN()}, "Cutoffs[0] = NaN: want a finite number >= 0"},
 		{pareto, 3, []float64{5, 4.9}, "Cutoffs[1] = 4.9: want a finite number >= 5"},
-		{sizes, 3, []float64{2, math.Inf(-1)}, "Cutoffs[1] = -Inf: want a finite number >= 2"},
-		{ok(dist.NewExponential(1)), 2, []float64{math.Inf(1)}, "Cutoffs[0] = +Inf: want a finite number >= 0"},
+		{jobSizes, 3, []float64{2, math.Inf(-1)}, "Cutoffs[1] = -Inf: want a finite number >= 2"},
+		{ok(sizes.NewExponential(1)), 2, []float64{math.Inf(1)}, "Cutoffs[0] = +Inf: want a finite number >= 0"},
 	} {
 		_, err := Analyze(Model{Sizes: c.law, Hosts: c.hosts, Load: 0.1}, c.cutoffs)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want %s", c.cutoffs, err, c.want)
 		}
 	}
-	if _, err := Analyze(Model{Sizes: sizes, Hosts: 2, Load: 0.1}, []float64{2}); err != nil {
+	if _, err := Analyze(Model{Sizes: jobSizes, Hosts: 2, Load: 0.1}, []float64{2}); err != nil {
 		t.Error(err) // jobs of size 2 end at host 1
 	}
 }
 
 func BenchmarkAnalyze(b *testing.B) {
-	m := Model{Sizes: ok(dist.NewBoundedParetoOfMean(1, 1e10, 3000)), Hosts: 4, Load: 0.3}
+	m := Model{Sizes: ok(sizes.NewBoundedParetoOfMean(1, 1e10, 3000)), Hosts: 4, Load: 0.3}
 	cutoffs := []float64{1e3, 1e5, 1e7}
 	for b.Loop() {
 		if _, err := Analyze(m, cutoffs); err != nil {

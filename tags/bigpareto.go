@@ -7,9 +7,9 @@ import (
 	"math"
 	"math/big"
 
-	"productform/dist"
 	"productform/internal/input"
 	"productform/num"
+	"productform/sizes"
 )
 
 // An ExactModel is a farm of hosts whose job sizes have a Bounded Pareto law, all numbers exact: what is proved about
@@ -90,7 +90,7 @@ func ratText(x *big.Rat) string {
 	return new(big.Float).SetPrec(64).SetRat(x).Text('g', 17)
 }
 
-// Rounded returns the model of doubles next to m. The error is that of [dist.NewBoundedPareto], or says that a number
+// Rounded returns the model of doubles next to m. The error is that of [sizes.NewBoundedPareto], or says that a number
 // is beyond double precision.
 func (m ExactModel) Rounded() (Model, error) {
 	if err := m.Validate(); err != nil {
@@ -120,7 +120,7 @@ func (m ExactModel) Rounded() (Model, error) {
 	if err != nil {
 		return Model{}, err
 	}
-	if f.Sizes, err = dist.NewBoundedPareto(k, high, alpha); err != nil {
+	if f.Sizes, err = sizes.NewBoundedPareto(k, high, alpha); err != nil {
 		return Model{}, err
 	}
 	return f, f.Validate()

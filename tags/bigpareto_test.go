@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/dist"
 	"productform/num"
+	"productform/sizes"
 )
 
 func TestLawAgainstReference(t *testing.T) {
@@ -69,7 +69,7 @@ func TestLawAgainstDist(t *testing.T) {
 		low, _ := m.Low.Float64()
 		high, _ := m.High.Float64()
 		alpha, _ := m.Alpha.Float64()
-		d, err := dist.NewBoundedPareto(low, high, alpha)
+		d, err := sizes.NewBoundedPareto(low, high, alpha)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,9 +86,9 @@ func TestLawAgainstDist(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			// dist is good to some roundings times the exponents, which are below 300.
+			// sizes is good to some roundings times the exponents, which are below 300.
 			if f, _ := got.Float64(); math.Abs(f-want) > 2e-13*math.Abs(f) {
-				t.Errorf("%s: %v, dist %v", name, f, want)
+				t.Errorf("%s: %v, package sizes %v", name, f, want)
 			}
 		}
 		for _, order := range []float64{-1, 0, 0.5, 1, 2, 3} {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"productform/dist"
 	"productform/internal/docs"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -61,8 +61,8 @@ func (r reading) gain(alpha, load float64, hosts int) float64 {
 }
 
 // paperLaw returns the sizes of the paper, of mean 3000 and at most 10^10.
-func paperLaw(alpha float64) dist.Distribution {
-	return must(dist.NewBoundedParetoOfMean(alpha, 1e10, 3000))
+func paperLaw(alpha float64) sizes.Distribution {
+	return must(sizes.NewBoundedParetoOfMean(alpha, 1e10, 3000))
 }
 
 func paperFarm(alpha, load float64, hosts int) tags.Model {
@@ -71,7 +71,7 @@ func paperFarm(alpha, load float64, hosts int) tags.Model {
 
 // shortFarm has the sizes of section 7, at most 10^7, 2 hosts and system load 0.5.
 func shortFarm(alpha float64) tags.Model {
-	return tags.Model{Sizes: must(dist.NewBoundedParetoOfMean(alpha, 1e7, 3000)), Hosts: 2, Load: 0.5}
+	return tags.Model{Sizes: must(sizes.NewBoundedParetoOfMean(alpha, 1e7, 3000)), Hosts: 2, Load: 0.5}
 }
 
 func forSlowdown(m tags.Model) tags.Optimum {
@@ -80,10 +80,10 @@ func forSlowdown(m tags.Model) tags.Optimum {
 func forWaiting(m tags.Model) tags.Optimum  { return must(tags.Optimize(m, tags.Objective{Waiting: 1})) }
 func forFairness(m tags.Model) tags.Optimum { return must(tags.Fair(m)) }
 
-func moment(d dist.Distribution, order float64) float64 { return must(d.Moment(order)) }
+func moment(d sizes.Distribution, order float64) float64 { return must(d.Moment(order)) }
 
 // lowEnd returns k.
-func lowEnd(d dist.Distribution) float64 { low, _, _ := d.Support(); return low }
+func lowEnd(d sizes.Distribution) float64 { low, _, _ := d.Support(); return low }
 
 func orders(a, b float64) float64 { return math.Log10(a / b) }
 
@@ -145,12 +145,12 @@ func lowest(low, high float64, f func(x float64) float64) float64 {
 }
 
 // carried returns the part of the load that the longest jobs carry, a part of all jobs.
-func carried(d dist.Distribution, part float64) float64 {
+func carried(d sizes.Distribution, part float64) float64 {
 	return must(d.PartialMoment(1, must(d.Quantile(1-part)), math.Inf(1))) / moment(d, 1)
 }
 
 // longest returns the part of the jobs, the longest, that carry a share of the load.
-func longest(d dist.Distribution, share float64) float64 {
+func longest(d sizes.Distribution, share float64) float64 {
 	low, high := math.Log(lowEnd(d)), math.Log(1e10)
 	return d.Survival(math.Exp(root(low, high, func(u float64) float64 {
 		return must(d.PartialMoment(1, math.Exp(u), math.Inf(1)))/moment(d, 1) - share
@@ -338,7 +338,7 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				x := make([]float64, 2)
 				for _, alpha := range tenths(1, 30) {
-					d := must(dist.NewPareto(1, alpha))
+					d := must(sizes.NewPareto(1, alpha))
 					for i, order := range []float64{2, 1} {
 						if _, err := d.Moment(order); err != nil {
 							x[i] = alpha
@@ -545,7 +545,7 @@ func paperClaims() []claim {
 			found:   "over the exact value: # for 1 host (Theorem 1), # for 4 hosts with exponential sizes",
 			numbers: func(r reading) []float64 {
 				one := paperFarm(1.5, 0.7, 1)
-				four := tags.Model{Sizes: must(dist.NewExponential(1)), Hosts: 4, Load: 0.7}
+				four := tags.Model{Sizes: must(sizes.NewExponential(1)), Hosts: 4, Load: 0.7}
 				exact := must(tags.ErlangC(4, 0.7)) / (4 * (1 - 0.7)) // E[W] of M/M/4
 				return []float64{
 					r.lwr(one).MeanWaiting.Low / must(tags.Analyze(one, nil)).MeanWaiting, r.lwr(four).MeanWaiting.Low / exact,
@@ -561,8 +561,8 @@ func paperClaims() []claim {
 			text:    "the squared coefficient of variation is C² = E[X²]/E[X]²",
 			found:   "E[X²]/E[X]² = # and C² = # for exponential sizes",
 			numbers: func(reading) []float64 {
-				d := must(dist.NewExponential(3))
-				return []float64{moment(d, 2) / (moment(d, 1) * moment(d, 1)), must(dist.SCV(d))}
+				d := must(sizes.NewExponential(3))
+				return []float64{moment(d, 2) / (moment(d, 1) * moment(d, 1)), must(sizes.SCV(d))}
 			},
 			holds:   func(x []float64) bool { return near(x[0], x[1], 1e-12) },
 			verdict: notConfirmed,
@@ -1325,7 +1325,7 @@ func paperClaims() []claim {
 			text:    "for p = 10^7 the coefficient of variation ranges from 2 (α = 2) to 33 (α = 0.2)",
 			found:   "from # to #; it is # at α = 0.5",
 			numbers: func(reading) []float64 {
-				return each([]float64{2, 0.2, 0.5}, func(alpha float64) float64 { return math.Sqrt(must(dist.SCV(shortFarm(alpha).Sizes))) })
+				return each([]float64{2, 0.2, 0.5}, func(alpha float64) float64 { return math.Sqrt(must(sizes.SCV(shortFarm(alpha).Sizes))) })
 			},
 			holds:   func(x []float64) bool { return math.Round(x[0]) == 2 && math.Round(x[1]) == 33 },
 			verdict: notConfirmed,

@@ -8,14 +8,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/dist"
+	"productform/sizes"
 	"productform/tags"
 )
 
 // Independent 60-80 digit computation: two hosts at load 0.7, target 3.
 func TestExpandReference(t *testing.T) {
 	for _, c := range []struct {
-		sizes                          dist.Distribution
+		sizes                          sizes.Distribution
 		kill, central, printed, random float64
 	}{
 		{paperSizes(low02, 1e10, 0.2), 3, 27, 27, 6946082120507703588121887847},
@@ -91,7 +91,7 @@ func TestExpandIsFewest(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		m := tags.Model{
-			Sizes: must(dist.NewBoundedPareto(1, math.Exp(rapid.Float64Range(1, 7).Draw(t, "span")),
+			Sizes: must(sizes.NewBoundedPareto(1, math.Exp(rapid.Float64Range(1, 7).Draw(t, "span")),
 				rapid.Float64Range(0.5, 2).Draw(t, "alpha"))),
 			Hosts: rapid.IntRange(1, 4).Draw(t, "hosts"), Load: rapid.Float64Range(0.1, 0.95).Draw(t, "load"),
 		}
@@ -156,7 +156,7 @@ func TestExpandNotWithin(t *testing.T) {
 		}
 	}
 	// One size: SITA gives it to one host, which is overloaded however many there are.
-	m = tags.Model{Sizes: must(dist.NewDeterministic(1)), Hosts: 2, Load: 0.7}
+	m = tags.Model{Sizes: must(sizes.NewDeterministic(1)), Hosts: 2, Load: 0.7}
 	e, err := tags.Expand(m, tags.PolicySITA, tags.ExpansionSettings{})
 	if err != nil || e.Within {
 		t.Errorf("one size: %+v, %v", e, err)
@@ -164,7 +164,7 @@ func TestExpandNotWithin(t *testing.T) {
 }
 
 func TestExpandRejectsBadInput(t *testing.T) {
-	good := tags.Model{Sizes: must(dist.NewBoundedPareto(1, 100, 1)), Hosts: 2, Load: 0.5, Speeds: []float64{2, 2}}
+	good := tags.Model{Sizes: must(sizes.NewBoundedPareto(1, 100, 1)), Hosts: 2, Load: 0.5, Speeds: []float64{2, 2}}
 	policies := []tags.Policy{
 		tags.PolicyTAGS, tags.PolicyRandom, tags.PolicyRoundRobin, tags.PolicyCentral, tags.PolicyCentralPrinted,
 		tags.PolicySITAE, tags.PolicySITA,
@@ -186,11 +186,11 @@ func TestExpandRejectsBadInput(t *testing.T) {
 			wantPath(t, string(p), err, path)
 		}
 		m := good
-		m.Sizes = must(dist.NewExponential(1))
+		m.Sizes = must(sizes.NewExponential(1))
 		_, err := tags.Expand(m, p, tags.ExpansionSettings{})
 		wantPath(t, string(p), err, "Sizes")
-		m.Sizes = must(dist.NewPareto(1, 2))
-		if _, err := tags.Expand(m, p, tags.ExpansionSettings{}); !errors.Is(err, dist.ErrInfinite) {
+		m.Sizes = must(sizes.NewPareto(1, 2))
+		if _, err := tags.Expand(m, p, tags.ExpansionSettings{}); !errors.Is(err, sizes.ErrInfinite) {
 			t.Errorf("%s: E[X²] = ∞: %v", p, err)
 		}
 		for _, target := range []float64{-1, math.NaN(), math.Inf(1)} {
@@ -210,21 +210,21 @@ func TestExpandRejectsBadInput(t *testing.T) {
 	m.Hosts, m.Speeds = tags.MaxHosts+1, nil
 	_, err = tags.Expand(m, tags.PolicyTAGS, tags.ExpansionSettings{})
 	wantPath(t, "Expand", err, "Hosts")
-	m.Sizes, m.Hosts = must(dist.NewBoundedPareto(1e-200, 1e145, 0.01)), 2
+	m.Sizes, m.Hosts = must(sizes.NewBoundedPareto(1e-200, 1e145, 0.01)), 2
 	_, err = tags.Expand(m, tags.PolicyRandom, tags.ExpansionSettings{Target: 1e-100})
-	if !errors.Is(err, dist.ErrOverflow) {
+	if !errors.Is(err, sizes.ErrOverflow) {
 		t.Errorf("a number of hosts beyond float64: %v", err)
 	}
 }
 
 // Section 6.1 of [HB02]: two hosts at load 0.7, alpha = 0.6.
 func ExampleExpand() {
-	sizes, err := dist.NewBoundedParetoOfMean(0.6, 1e10, 3000)
+	jobSizes, err := sizes.NewBoundedParetoOfMean(0.6, 1e10, 3000)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	m := tags.Model{Sizes: sizes, Hosts: 2, Load: 0.7}
+	m := tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.7}
 	for _, p := range []tags.Policy{tags.PolicySITA, tags.PolicyTAGS, tags.PolicyCentral, tags.PolicyRandom} {
 		e, err := tags.Expand(m, p, tags.ExpansionSettings{})
 		if err != nil {

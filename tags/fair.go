@@ -43,10 +43,10 @@ func (e *UnfairError) Unwrap() error { return ErrUnfair }
 // ends next to no jobs makes those that pass wait, and that alone may be too much. So it is with sizes in a narrow
 // range, with many hosts at light load, with unsuitable speeds. Then the error is an *[UnfairError], which tells whether
 // bisection proves it; else none were found, by shooting, by continuation from cutoffs that balance the loads and by
-// bisection. With speeds that differ, and laws that are not [dist.Unimodal], there can be several solutions: of those
+// bisection. With speeds that differ, and laws that are not [sizes.Unimodal], there can be several solutions: of those
 // found, the one with the smallest S is returned.
 //
-// If the sizes are [dist.Atomic], equality is out of reach: then the largest E[S_i] of the hosts at which jobs end is
+// If the sizes are [sizes.Atomic], equality is out of reach: then the largest E[S_i] of the hosts at which jobs end is
 // minimised, over cutoffs at atoms and 0, proved for up to some 2000 atoms; and of the cutoffs that attain it, a local
 // search looks for those with a large least E[S_i]. At a host with the cutoff of the host before, no job ends. A cutoff
 // of 0 leaves its host idle, as one at the top atom does those after it.

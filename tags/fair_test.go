@@ -10,10 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/dist"
+	"productform/sizes"
 )
 
-func fairLaw(d dist.Distribution, err error) dist.Distribution {
+func fairLaw(d sizes.Distribution, err error) sizes.Distribution {
 	if err != nil {
 		panic(err)
 	}
@@ -75,7 +75,7 @@ func TestFairReference(t *testing.T) {
 		{3, 0.3, 1.4, 1e7, 878.0796546896587489670705834597, 1.11991805816890006603206446151,
 			[]float64{3879.54681653166706848350090384, 47646.0468348368249953659589865}},
 	} {
-		m := Model{Sizes: fairLaw(dist.NewBoundedPareto(c.low, c.p, c.alpha)), Hosts: c.hosts, Load: c.load}
+		m := Model{Sizes: fairLaw(sizes.NewBoundedPareto(c.low, c.p, c.alpha)), Hosts: c.hosts, Load: c.load}
 		o, err := Fair(m)
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestFairReference(t *testing.T) {
 
 // In a boundary layer the slack is far below what cutoffs can hold: 2.9e-29, of the same computation.
 func TestFairBoundaryLayer(t *testing.T) {
-	m := Model{Sizes: fairLaw(dist.NewBoundedParetoOfMean(0.2, 1e10, 3000)), Hosts: 2, Load: 0.7}
+	m := Model{Sizes: fairLaw(sizes.NewBoundedParetoOfMean(0.2, 1e10, 3000)), Hosts: 2, Load: 0.7}
 	o, err := Fair(m)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestFairBoundedPareto(t *testing.T) {
 		for _, high := range []float64{1e7, 1e10} {
 			for alpha := 2.0; alpha <= 20; alpha++ {
 				for _, load := range []float64{0.3, 0.5, 0.7} {
-					m := Model{Sizes: fairLaw(dist.NewBoundedParetoOfMean(alpha/10, high, 3000)), Hosts: hosts, Load: load}
+					m := Model{Sizes: fairLaw(sizes.NewBoundedParetoOfMean(alpha/10, high, 3000)), Hosts: hosts, Load: load}
 					o, err := Fair(m)
 					var none *InfeasibleError
 					switch {
@@ -135,18 +135,18 @@ func TestFairBoundedPareto(t *testing.T) {
 // Two hosts: E[S_2] - E[S_1] changes its sign once, and bisection with Analyze finds it.
 func TestFairTwoHosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var d dist.Distribution
+		var d sizes.Distribution
 		switch rapid.IntRange(0, 3).Draw(t, "law") {
 		case 0:
 			low := rapid.Float64Range(1, 100).Draw(t, "low")
 			span := math.Exp(rapid.Float64Range(1, 20).Draw(t, "span"))
-			d = fairLaw(dist.NewBoundedPareto(low, low*span, rapid.Float64Range(0.5, 2.5).Draw(t, "alpha")))
+			d = fairLaw(sizes.NewBoundedPareto(low, low*span, rapid.Float64Range(0.5, 2.5).Draw(t, "alpha")))
 		case 1:
-			d = fairLaw(dist.NewLognormal(2, math.Exp(rapid.Float64Range(-2, 4).Draw(t, "log scv"))))
+			d = fairLaw(sizes.NewLognormal(2, math.Exp(rapid.Float64Range(-2, 4).Draw(t, "log scv"))))
 		case 2:
-			d = fairLaw(dist.NewWeibull(rapid.Float64Range(1.2, 3).Draw(t, "shape"), 3))
+			d = fairLaw(sizes.NewWeibull(rapid.Float64Range(1.2, 3).Draw(t, "shape"), 3))
 		case 3:
-			d = fairLaw(dist.NewErlang(rapid.IntRange(2, 4).Draw(t, "phases"), 1))
+			d = fairLaw(sizes.NewErlang(rapid.IntRange(2, 4).Draw(t, "phases"), 1))
 		}
 		m := Model{Sizes: d, Hosts: 2, Load: rapid.Float64Range(0.02, 0.5).Draw(t, "load")}
 		o, err := Fair(m)
@@ -195,7 +195,7 @@ func TestFairUnits(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		m := Model{Hosts: 2 + r.IntN(3), Load: 0.02 + 0.3*r.Float64()}
 		low, span, alpha := math.Exp(3*r.Float64()), math.Exp(5+10*r.Float64()), 0.6+r.Float64()
-		m.Sizes = fairLaw(dist.NewBoundedPareto(low, low*span, alpha))
+		m.Sizes = fairLaw(sizes.NewBoundedPareto(low, low*span, alpha))
 		for range m.Hosts {
 			m.Speeds = append(m.Speeds, math.Exp(r.Float64()))
 		}
@@ -235,7 +235,7 @@ func TestFairUnits(t *testing.T) {
 
 // fairMixture is a law with two peaks.
 type fairMixture struct {
-	a, b dist.Distribution
+	a, b sizes.Distribution
 	p    float64 // of a
 }
 
@@ -256,16 +256,16 @@ func (x fairMixture) Support() (low, high float64, bounded bool) {
 	c, d, _ := x.b.Support()
 	return min(a, c), max(b, d), true
 }
-func (x fairMixture) Quantile(float64) (float64, error)         { panic("not used") }
-func (x fairMixture) Sample(*rand.Rand) float64                 { panic("not used") }
-func (x fairMixture) Scaled(float64) (dist.Distribution, error) { panic("not used") }
-func (x fairMixture) String() string                            { return fmt.Sprintf("%v of %v, else %v", x.p, x.a, x.b) }
+func (x fairMixture) Quantile(float64) (float64, error)          { panic("not used") }
+func (x fairMixture) Sample(*rand.Rand) float64                  { panic("not used") }
+func (x fairMixture) Scaled(float64) (sizes.Distribution, error) { panic("not used") }
+func (x fairMixture) String() string                             { return fmt.Sprintf("%v of %v, else %v", x.p, x.a, x.b) }
 
 // A law with two peaks can have several solutions, here one with slowdown 1.109 and one, which is wanted, with 0.906.
 func TestFairSmallest(t *testing.T) {
 	m := Model{Hosts: 4, Load: 0.237555516, Sizes: fairMixture{
-		fairLaw(dist.NewBoundedPareto(1.276816089263044, 1847.7778132140356, 0.5982209783808738)),
-		fairLaw(dist.NewBoundedPareto(9.794664318818981, 1309.6553950203092, 2.0098193130567488)),
+		fairLaw(sizes.NewBoundedPareto(1.276816089263044, 1847.7778132140356, 0.5982209783808738)),
+		fairLaw(sizes.NewBoundedPareto(9.794664318818981, 1309.6553950203092, 2.0098193130567488)),
 		0.10293000403009211,
 	}}
 	r, err := Analyze(m, []float64{10.025020242772925, 17.137804712230206, 55.94275149664536})
@@ -284,7 +284,7 @@ func TestFairSmallest(t *testing.T) {
 
 // Equality may be impossible: on a fine grid of cutoffs the slowdowns are never within 10 % of each other.
 func TestFairImpossible(t *testing.T) {
-	m := Model{Sizes: fairLaw(dist.NewBoundedPareto(340, 2e8, 1.9)), Hosts: 3, Load: 0.1, Speeds: []float64{1, 8, 3}}
+	m := Model{Sizes: fairLaw(sizes.NewBoundedPareto(340, 2e8, 1.9)), Hosts: 3, Load: 0.1, Speeds: []float64{1, 8, 3}}
 	_, err := Fair(m)
 	if none := new(UnfairError); !errors.As(err, &none) || !none.Proved || !errors.Is(err, ErrUnfair) {
 		t.Errorf("error %v, want a proof", err)
@@ -307,11 +307,11 @@ func TestFairImpossible(t *testing.T) {
 
 func lognormalSizes(n int, sigma float64, seed uint64) []float64 {
 	r := rand.New(rand.NewPCG(seed, 5))
-	sizes := make([]float64, n)
-	for i := range sizes {
-		sizes[i] = math.Exp(sigma * r.NormFloat64())
+	jobSizes := make([]float64, n)
+	for i := range jobSizes {
+		jobSizes[i] = math.Exp(sigma * r.NormFloat64())
 	}
-	return sizes
+	return jobSizes
 }
 
 // Of sizes from a list, all cutoffs are tried. Sums of partial moments are exact to 1e-14.
@@ -319,9 +319,9 @@ func TestFairAtoms(t *testing.T) {
 	tried := 0
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 4))
-		sizes := lognormalSizes(2+r.IntN(40), 0.3+2*r.Float64(), seed)
-		sizes = append(sizes, sizes[0])
-		m := Model{Sizes: fairLaw(dist.NewEmpirical(sizes)), Hosts: 2 + r.IntN(2), Load: 0.05 + 0.4*r.Float64()}
+		jobSizes := lognormalSizes(2+r.IntN(40), 0.3+2*r.Float64(), seed)
+		jobSizes = append(jobSizes, jobSizes[0])
+		m := Model{Sizes: fairLaw(sizes.NewEmpirical(jobSizes)), Hosts: 2 + r.IntN(2), Load: 0.05 + 0.4*r.Float64()}
 		if r.IntN(3) == 0 {
 			m.Speeds = []float64{1, 2, 0.5}[:m.Hosts]
 		}
@@ -334,7 +334,7 @@ func TestFairAtoms(t *testing.T) {
 				}
 			}
 		}
-		atoms := append([]float64{0}, m.Sizes.(dist.Atomic).Atoms()...)
+		atoms := append([]float64{0}, m.Sizes.(sizes.Atomic).Atoms()...)
 		for i, a := range atoms {
 			if m.Hosts == 2 {
 				try(a)
@@ -366,12 +366,12 @@ func TestFairAtoms(t *testing.T) {
 
 // A long list: two hosts by brute force, and four, which cannot be worse than any cutoffs on a coarse grid.
 func TestFairLongList(t *testing.T) {
-	m := Model{Sizes: fairLaw(dist.NewEmpirical(lognormalSizes(2000, 2, 1))), Hosts: 2, Load: 0.4}
+	m := Model{Sizes: fairLaw(sizes.NewEmpirical(lognormalSizes(2000, 2, 1))), Hosts: 2, Load: 0.4}
 	o, err := Fair(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	atoms := m.Sizes.(dist.Atomic).Atoms()
+	atoms := m.Sizes.(sizes.Atomic).Atoms()
 	want := math.Inf(1)
 	for _, a := range atoms[:len(atoms)-1] {
 		if r, err := Analyze(m, []float64{a}); err == nil {
@@ -400,7 +400,7 @@ func TestFairLongList(t *testing.T) {
 }
 
 func TestFairErrors(t *testing.T) {
-	good := Model{Sizes: fairLaw(dist.NewBoundedPareto(1, 1e6, 1)), Hosts: 2, Load: 0.5}
+	good := Model{Sizes: fairLaw(sizes.NewBoundedPareto(1, 1e6, 1)), Hosts: 2, Load: 0.5}
 	if _, err := Fair(good); err != nil {
 		t.Fatal(err)
 	}
@@ -412,11 +412,11 @@ func TestFairErrors(t *testing.T) {
 		"no hosts":           {func(m *Model) { m.Hosts = 0 }, "Hosts"},
 		"load NaN":           {func(m *Model) { m.Load = math.NaN() }, "Load"},
 		"speed 0":            {func(m *Model) { m.Speeds = []float64{1, 0} }, "Speeds[1]"},
-		"E[1/X] infinite":    {func(m *Model) { m.Sizes = fairLaw(dist.NewExponential(1)) }, "E[1/X]"},
-		"E[X²] infinite":     {func(m *Model) { m.Sizes = fairLaw(dist.NewPareto(1, 1.5)) }, "E[X²]"},
-		"E[1/X] of Weibull":  {func(m *Model) { m.Sizes = fairLaw(dist.NewWeibull(0.5, 1)) }, "E[1/X]"},
+		"E[1/X] infinite":    {func(m *Model) { m.Sizes = fairLaw(sizes.NewExponential(1)) }, "E[1/X]"},
+		"E[X²] infinite":     {func(m *Model) { m.Sizes = fairLaw(sizes.NewPareto(1, 1.5)) }, "E[X²]"},
+		"E[1/X] of Weibull":  {func(m *Model) { m.Sizes = fairLaw(sizes.NewWeibull(0.5, 1)) }, "E[1/X]"},
 		"no cutoffs at all":  {func(m *Model) { m.Load = 0.99 }, "no cutoffs keep"},
-		"none for the atoms": {func(m *Model) { m.Sizes, m.Load = fairLaw(dist.NewDeterministic(1)), 0.6 }, "no cutoffs keep"},
+		"none for the atoms": {func(m *Model) { m.Sizes, m.Load = fairLaw(sizes.NewDeterministic(1)), 0.6 }, "no cutoffs keep"},
 	} {
 		m := good
 		c.spoil(&m)
@@ -428,13 +428,13 @@ func TestFairErrors(t *testing.T) {
 
 // One host has nothing to choose, and jobs of one size need no second one.
 func TestFairWithoutChoice(t *testing.T) {
-	m := Model{Sizes: fairLaw(dist.NewLognormal(1, 3)), Hosts: 1, Load: 0.6}
+	m := Model{Sizes: fairLaw(sizes.NewLognormal(1, 3)), Hosts: 1, Load: 0.6}
 	o, err := Fair(m)
 	r, err2 := Analyze(m, nil)
 	if err != nil || err2 != nil || o.Objective != r.MeanSlowdown || o.Gap != 0 {
 		t.Errorf("one host: %v, %v; want %v", o, err, r.MeanSlowdown)
 	}
-	m = Model{Sizes: fairLaw(dist.NewDeterministic(2)), Hosts: 3, Load: 0.2}
+	m = Model{Sizes: fairLaw(sizes.NewDeterministic(2)), Hosts: 3, Load: 0.2}
 	o, err = Fair(m)
 	if err != nil || !(apart(o.Objective, 0.6/(2*(1-0.6))) < 1e-14) || o.Gap != 0 { // M/D/1 of load 0.6
 		t.Errorf("one size: %v, %v", o, err)
@@ -443,12 +443,12 @@ func TestFairWithoutChoice(t *testing.T) {
 
 // Sizes from 16 seconds to 12 days, two hosts.
 func ExampleFair() {
-	sizes, err := dist.NewBoundedPareto(16, 1e6, 1.1)
+	jobSizes, err := sizes.NewBoundedPareto(16, 1e6, 1.1)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	r, err := Fair(Model{Sizes: sizes, Hosts: 2, Load: 0.5})
+	r, err := Fair(Model{Sizes: jobSizes, Hosts: 2, Load: 0.5})
 	fmt.Printf("cutoff %.1f, slowdowns %.4f and %.4f, error: %v\n", r.Cutoffs[0], r.Hosts[0].Slowdown, r.Hosts[1].Slowdown, err)
 	// Output: cutoff 1729.5, slowdowns 15.0174 and 15.0174, error: <nil>
 }
@@ -458,7 +458,7 @@ func BenchmarkFair(b *testing.B) {
 		hosts       int
 		load, alpha float64
 	}{{2, 0.7, 1.5}, {4, 0.5, 0.8}, {8, 0.5, 1}, {8, 0.3, 1.6}, {16, 0.3, 1}} {
-		m := Model{Sizes: fairLaw(dist.NewBoundedParetoOfMean(c.alpha, 1e10, 3000)), Hosts: c.hosts, Load: c.load}
+		m := Model{Sizes: fairLaw(sizes.NewBoundedParetoOfMean(c.alpha, 1e10, 3000)), Hosts: c.hosts, Load: c.load}
 		b.Run(fmt.Sprintf("hosts=%d/law=boundedPareto/alpha=%v", c.hosts, c.alpha), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := Fair(m); err != nil {
@@ -468,7 +468,7 @@ func BenchmarkFair(b *testing.B) {
 		})
 	}
 	for _, hosts := range []int{2, 4, 8} {
-		m := Model{Sizes: fairLaw(dist.NewEmpirical(lognormalSizes(2000, 2, 1))), Hosts: hosts, Load: 0.2}
+		m := Model{Sizes: fairLaw(sizes.NewEmpirical(lognormalSizes(2000, 2, 1))), Hosts: hosts, Load: 0.2}
 		b.Run(fmt.Sprintf("hosts=%d/law=empirical/sizes=2000", hosts), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := Fair(m); err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/dist"
+	"productform/sizes"
 )
 
 // plantFair returns a model of which the cutoffs are fair, or false: the law, the cutoffs and the arrival rate are drawn,
@@ -18,15 +18,15 @@ func plantFair(r *rand.Rand) (m Model, cutoffs []float64, slowdown float64, foun
 	hosts := 2 + r.IntN(3)
 	switch r.IntN(12) {
 	case 0, 1, 2, 3:
-		m.Sizes = ok(dist.NewBoundedPareto(1, 1.1+math.Exp(r.NormFloat64()), 0.3+2*r.Float64()))
+		m.Sizes = ok(sizes.NewBoundedPareto(1, 1.1+math.Exp(r.NormFloat64()), 0.3+2*r.Float64()))
 	case 4:
-		m.Sizes = ok(dist.NewErlang(2+r.IntN(9), 1+9*r.Float64()))
+		m.Sizes = ok(sizes.NewErlang(2+r.IntN(9), 1+9*r.Float64()))
 	case 5:
-		m.Sizes = ok(dist.NewLognormal(1, 0.1+5*r.Float64()))
+		m.Sizes = ok(sizes.NewLognormal(1, 0.1+5*r.Float64()))
 	case 6:
-		m.Sizes = ok(dist.NewWeibull(1.2+r.Float64(), 1))
+		m.Sizes = ok(sizes.NewWeibull(1.2+r.Float64(), 1))
 	default:
-		m.Sizes = ok(dist.NewBoundedPareto(1, math.Exp(2+8*r.Float64()), 0.3+2*r.Float64()))
+		m.Sizes = ok(sizes.NewBoundedPareto(1, math.Exp(2+8*r.Float64()), 0.3+2*r.Float64()))
 	}
 	for range hosts - 1 {
 		cutoffs = append(cutoffs, ok(m.Sizes.Quantile(0.02+0.979*r.Float64())))
@@ -86,14 +86,14 @@ func TestFairFindsPlantedCutoffs(t *testing.T) {
 
 // Cutoffs of an independent search with 20 digits.
 func TestFairWithUnequalSpeeds(t *testing.T) {
-	m := Model{Sizes: ok(dist.NewBoundedPareto(1, 2, 2)), Hosts: 3, Load: 0.05, Speeds: []float64{3, 0.5, 1}}
+	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 2, 2)), Hosts: 3, Load: 0.05, Speeds: []float64{3, 0.5, 1}}
 	o := ok(Fair(m))
 	for i, want := range []float64{1.9773398233666128, 1.9985199013536745} {
 		if !within(o.Cutoffs[i], want, 1e-13) {
 			t.Errorf("cutoff %v, want %v", o.Cutoffs[i], want)
 		}
 	}
-	m = Model{Sizes: ok(dist.Parse("erlang:8", 35.4855588910505)), Hosts: 4, Load: 0.1, Speeds: []float64{2, 1.2, 2, 0.5}}
+	m = Model{Sizes: ok(sizes.Parse("erlang:8", 35.4855588910505)), Hosts: 4, Load: 0.1, Speeds: []float64{2, 1.2, 2, 0.5}}
 	checkFair(t, m, ok(Fair(m)))
 }
 
@@ -102,7 +102,7 @@ func TestUnfairIsProved(t *testing.T) {
 	proved := 0
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		m := Model{Sizes: ok(dist.NewBoundedPareto(1, 1.5+8*r.Float64(), 0.5+r.Float64())), Hosts: 2 + r.IntN(3)}
+		m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 1.5+8*r.Float64(), 0.5+r.Float64())), Hosts: 2 + r.IntN(3)}
 		for range m.Hosts {
 			m.Speeds = append(m.Speeds, []float64{0.3, 0.6, 1, 2}[r.IntN(4)])
 		}
@@ -134,14 +134,14 @@ func TestUnfairIsProved(t *testing.T) {
 // A host that no cutoffs of a box keep below load 1 ends the search there, not as a whole; hosts are counted from the
 // first one, also where that can take no jobs.
 func TestUnfairWithOverloadedHosts(t *testing.T) {
-	m := Model{Sizes: ok(dist.NewBoundedPareto(1, 77.31651044822011, 1.6550532439658543)), Hosts: 6, Load: 0.3532216813528627,
+	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 77.31651044822011, 1.6550532439658543)), Hosts: 6, Load: 0.3532216813528627,
 		Speeds: []float64{2.1577973656653335, 1.0686151543259323, 0.6060952081480461, 2.0557842045410157, 0.3560832690970497, 5.990678088298686}}
 	_, err := Fair(m)
 	var none *UnfairError
 	if !errors.As(err, &none) || !none.Proved {
 		t.Errorf("error %v, want a proof", err)
 	}
-	narrow := Model{Sizes: ok(dist.NewBoundedPareto(1, 10, 1.1)), Hosts: 8, Load: 0.02}
+	narrow := Model{Sizes: ok(sizes.NewBoundedPareto(1, 10, 1.1)), Hosts: 8, Load: 0.02}
 	slow := narrow
 	slow.Hosts, slow.Speeds = 9, append([]float64{1e-6}, slices.Repeat([]float64{1}, 8)...)
 	slow.Load = narrow.Load * 8 / slow.capacity()

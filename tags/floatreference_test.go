@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"productform/dist"
+	"productform/sizes"
 )
 
 // Every row of the independent answers, by the float64 engine: values to 1e-9, objectives to 1e-10, cutoffs to 1e-6, but
@@ -18,7 +18,7 @@ func TestFloatReference(t *testing.T) {
 		var got float64
 		switch r.Kind {
 		case "bp_k":
-			d := ok(dist.NewBoundedParetoOfMean(number(t, r.Alpha), number(t, r.P), 3000))
+			d := ok(sizes.NewBoundedParetoOfMean(number(t, r.Alpha), number(t, r.P), 3000))
 			got, _, _ = d.Support()
 		case "bp_moment", "bp_dist":
 			got = r.distribution(t)
@@ -62,7 +62,7 @@ func number(t *testing.T, s string) float64 {
 }
 
 func (r refRow) floatModel(t *testing.T) Model {
-	m := Model{Sizes: ok(dist.NewBoundedPareto(number(t, r.K), number(t, r.P), number(t, r.Alpha))), Hosts: r.H}
+	m := Model{Sizes: ok(sizes.NewBoundedPareto(number(t, r.K), number(t, r.P), number(t, r.Alpha))), Hosts: r.H}
 	if r.Load != "" {
 		m.Load = number(t, r.Load)
 	}
@@ -70,7 +70,7 @@ func (r refRow) floatModel(t *testing.T) Model {
 }
 
 func (r refRow) distribution(t *testing.T) float64 {
-	d := ok(dist.NewBoundedPareto(number(t, r.K), number(t, r.P), number(t, r.Alpha)))
+	d := ok(sizes.NewBoundedPareto(number(t, r.K), number(t, r.P), number(t, r.Alpha)))
 	if order, isMoment := strings.CutPrefix(r.Metric, "E[X^"); isMoment {
 		return ok(d.Moment(number(t, strings.TrimSuffix(order, "]"))))
 	}
@@ -80,7 +80,7 @@ func (r refRow) distribution(t *testing.T) float64 {
 	case "cdf":
 		return d.CDF(x)
 	}
-	return d.(dist.Unimodal).Density(number(t, r.Cutoffs))
+	return d.(sizes.Unimodal).Density(number(t, r.Cutoffs))
 }
 
 // formal evaluates the formulas for overloaded hosts, too.

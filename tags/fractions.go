@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sort"
 
-	"productform/dist"
 	"productform/internal/input"
 	"productform/num"
+	"productform/sizes"
 )
 
 // Fractions holds numbers of a [Model] that float64 rounds, such as a load of 7/10. Where the sizes are a list, the
@@ -18,7 +18,7 @@ import (
 type Fractions struct {
 	Load   *big.Rat   // ρ
 	Speeds []*big.Rat // v_i
-	Sizes  []*big.Rat // those of the list, each as often as it occurs, in any order; for a law that is [dist.Atomic]
+	Sizes  []*big.Rat // those of the list, each as often as it occurs, in any order; for a law that is [sizes.Atomic]
 
 	// Cutoffs are s_i, for [Analyze] and [SITA], which are given what they round to. One that rounds to a size of the list
 	// stands for that size: jobs of that size end there.
@@ -44,7 +44,7 @@ func (m Model) validateFractions() error {
 			return err
 		}
 	}
-	d, atomic := m.Sizes.(dist.Atomic)
+	d, atomic := m.Sizes.(sizes.Atomic)
 	switch {
 	case f.Sizes == nil:
 		return nil
@@ -86,7 +86,7 @@ func (m Model) withLoad(load float64) Model {
 // A list holds the sizes of a law that has finitely many, as integers over a common denominator, and computes loads
 // from them without rounding. It is made when it is first needed, since few hosts have a slack next to 0.
 type list struct {
-	law    dist.Atomic
+	law    sizes.Atomic
 	atoms  []float64
 	exact  []*big.Rat // all sizes, nil if they are the atoms
 	counts []int      // of the atoms
@@ -101,7 +101,7 @@ type list struct {
 
 // newList returns the list of the sizes of m, nil if they are none.
 func newList(m Model) *list {
-	d, ok := m.Sizes.(dist.Atomic)
+	d, ok := m.Sizes.(sizes.Atomic)
 	if !ok {
 		return nil
 	}

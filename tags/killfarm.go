@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"productform/dist"
+	"productform/sizes"
 )
 
 // A killFarm tells what TAGS hosts cost: host i between cutoffs a and b costs w(a) V(a, b), with the weight
@@ -27,7 +27,7 @@ type killFarm struct {
 const slow = -64
 
 // margin is what a bound gives away to rounding, as a part of the largest of the numbers that it adds up: there are at
-// most three, each with the error 1e-14 that [dist] states for its moments.
+// most three, each with the error 1e-14 that [sizes] states for its moments.
 const margin = 4e-14
 
 // nearZero is the part of the numbers added up below which the slack of a host is computed in fractions, which takes some
@@ -37,7 +37,7 @@ const nearZero = 1e-4
 // newKillFarm returns the farm with what a search asks of the law of the sizes.
 func newKillFarm(m Model, l *law, o Objective) *killFarm {
 	f := hostsOf(m, l, o)
-	if d, ok := m.Sizes.(dist.Unimodal); ok {
+	if d, ok := m.Sizes.(sizes.Unimodal); ok {
 		f.density = d.Density
 	}
 	f.atoms = atomsFromZero(l)

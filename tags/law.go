@@ -4,21 +4,21 @@ import (
 	"fmt"
 	"math"
 
-	"productform/dist"
 	"productform/internal/input"
+	"productform/sizes"
 )
 
 // A law answers the questions that the theory asks of the sizes. The first error of a moment is kept in err, so that
 // formulas stay formulas.
 type law struct {
-	d                     dist.Distribution
-	mean, square, inverse float64     // E[X], E[X²], E[1/X]
-	noInverse             bool        // E[1/X] is infinite, or beyond float64; inverse is 0
-	low, high             float64     // ends of the support; high may be +Inf
-	excess                dist.Excess // nil if there is none
-	list                  *list       // of sizes, nil if they are none
-	atoms                 []float64   // 0 and the sizes of a list, once they are asked for
-	atomWork              []point     // what loads need of them, once it is asked for
+	d                     sizes.Distribution
+	mean, square, inverse float64      // E[X], E[X²], E[1/X]
+	noInverse             bool         // E[1/X] is infinite, or beyond float64; inverse is 0
+	low, high             float64      // ends of the support; high may be +Inf
+	excess                sizes.Excess // nil if there is none
+	list                  *list        // of sizes, nil if they are none
+	atoms                 []float64    // 0 and the sizes of a list, once they are asked for
+	atomWork              []point      // what loads need of them, once it is asked for
 	err                   error
 }
 
@@ -33,7 +33,7 @@ func newLaw(m Model) (*law, error) {
 	if !bounded {
 		l.high = math.Inf(1)
 	}
-	l.excess, _ = m.Sizes.(dist.Excess)
+	l.excess, _ = m.Sizes.(sizes.Excess)
 	var err error
 	if l.mean, err = m.Sizes.Moment(1); err != nil {
 		return nil, fmt.Errorf("tags: E[X] of %v: %w", m.Sizes, err)

@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/dist"
 	"productform/num"
+	"productform/sizes"
 )
 
 // A literalFarm is a farm whose sizes are a list, all in fractions: the oracle of the tests below.
@@ -119,11 +119,11 @@ func (f literalFarm) means(cutoffs []*big.Rat) (waiting, slowdown, largest *big.
 
 // model returns the farm as tags has it.
 func (f literalFarm) model() Model {
-	sizes := make([]float64, len(f.sizes))
+	jobSizes := make([]float64, len(f.sizes))
 	for i, x := range f.sizes {
-		sizes[i] = double(x)
+		jobSizes[i] = double(x)
 	}
-	m := Model{Sizes: ok(dist.NewEmpirical(sizes)), Hosts: len(f.speeds), Load: double(f.load),
+	m := Model{Sizes: ok(sizes.NewEmpirical(jobSizes)), Hosts: len(f.speeds), Load: double(f.load),
 		Fractions: &Fractions{Load: f.load, Speeds: f.speeds, Sizes: f.sizes}}
 	for _, v := range f.speeds {
 		m.Speeds = append(m.Speeds, double(v))
@@ -308,7 +308,7 @@ func TestSITAListsInFractions(t *testing.T) {
 // Two sizes, 2 and 5, at load 0.7: cutoff 2 gives host 2 a load of 2/5 1/2 5 = 1, and no others do better. The double
 // next to 0.7 is below it.
 func TestLoadOfExactlyOne(t *testing.T) {
-	m := Model{Sizes: ok(dist.NewEmpirical([]float64{2, 5})), Hosts: 2, Load: 0.7, Fractions: &Fractions{Load: big.NewRat(7, 10)}}
+	m := Model{Sizes: ok(sizes.NewEmpirical([]float64{2, 5})), Hosts: 2, Load: 0.7, Fractions: &Fractions{Load: big.NewRat(7, 10)}}
 	if _, err := Optimize(m, Objective{Waiting: 1}); !errors.Is(err, ErrInfeasible) {
 		t.Errorf("load 7/10: error %v", err)
 	}
@@ -334,7 +334,7 @@ func TestFractionErrors(t *testing.T) {
 		"Fractions.Cutoffs[0]": func(m *Model) { m.Fractions.Cutoffs = []*big.Rat{num.MustRat("1e-400"), third} },
 		"Fractions.Cutoffs[1]": func(m *Model) { m.Fractions.Cutoffs = []*big.Rat{third, num.MustRat("0.33333333333333332")} },
 	} {
-		m := Model{Sizes: ok(dist.NewEmpirical([]float64{1.0 / 3, 2})), Hosts: 3, Load: 0.25, Speeds: []float64{1, 1, 1},
+		m := Model{Sizes: ok(sizes.NewEmpirical([]float64{1.0 / 3, 2})), Hosts: 3, Load: 0.25, Speeds: []float64{1, 1, 1},
 			Fractions: &Fractions{Load: big.NewRat(1, 4), Sizes: []*big.Rat{third, big.NewRat(2, 1)}}}
 		cutoffs := []float64{1.0 / 3, 1.0 / 3}
 		if want == "Fractions.Cutoffs[0]" {
@@ -355,12 +355,12 @@ func TestFractionErrors(t *testing.T) {
 // A list of 10^5 sizes that are no doubles takes some tenths of a second.
 func BenchmarkAnalyzeDecimals(b *testing.B) {
 	var exact []*big.Rat
-	var sizes []float64
+	var jobSizes []float64
 	for i := range 100_000 {
 		exact = append(exact, big.NewRat(int64(10*i+1), 10))
-		sizes = append(sizes, double(exact[i]))
+		jobSizes = append(jobSizes, double(exact[i]))
 	}
-	m := Model{Sizes: ok(dist.NewEmpirical(sizes)), Hosts: 2, Load: 0.4, Fractions: &Fractions{Sizes: exact}}
+	m := Model{Sizes: ok(sizes.NewEmpirical(jobSizes)), Hosts: 2, Load: 0.4, Fractions: &Fractions{Sizes: exact}}
 	for b.Loop() {
 		if _, err := Analyze(m, []float64{1000}); err != nil {
 			b.Fatal(err)

@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"math"
 
-	"productform/dist"
 	"productform/internal/input"
 	"productform/num"
+	"productform/sizes"
 )
 
 // A Model is a farm of hosts and the jobs that come to it.
 type Model struct {
-	Sizes  dist.Distribution // X, work
-	Hosts  int               // h, 1 to [MaxHosts]; to [MaxQueueHosts] for [Random], [RoundRobin] and [CentralQueue]
-	Load   float64           // system load ρ = λ E[X] / Σ_i v_i, in (0, 1)
-	Speeds []float64         // v_i, work a second, in the order in which jobs visit the hosts; nil if all are 1
+	Sizes  sizes.Distribution // X, work
+	Hosts  int                // h, 1 to [MaxHosts]; to [MaxQueueHosts] for [Random], [RoundRobin] and [CentralQueue]
+	Load   float64            // system load ρ = λ E[X] / Σ_i v_i, in (0, 1)
+	Speeds []float64          // v_i, work a second, in the order in which jobs visit the hosts; nil if all are 1
 
 	Fractions *Fractions // what Load, Speeds and a list of sizes are exactly; nil if they are the doubles
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"productform/dist"
 	"productform/internal/input"
+	"productform/sizes"
 )
 
 // An Objective is what cutoffs are to minimise: Slowdown E[S] + Waiting E[W], with weights >= 0 that are not both 0.
@@ -40,7 +40,7 @@ type Optimum struct {
 
 // Optimize returns the cutoffs that minimise the objective. It proves them: Gap bounds how much better any other cutoffs
 // could be, but for rounding, which is some 1e-13. For up to some ten hosts the gap is 5e-11 where the law of the sizes
-// is [dist.Unimodal] or [dist.Atomic]. For many hosts, where they gain little, memory (some 50 MB) is the limit, and the
+// is [sizes.Unimodal] or [sizes.Atomic]. For many hosts, where they gain little, memory (some 50 MB) is the limit, and the
 // gap may stay at some per cent, or most of 1 for 64 hosts; so it may, at 1e-6 for two hosts and 1e-4 and more for
 // others, for laws that are neither. The cutoffs themselves are mostly better than that: a local search ends only where
 // it finds nothing better nearby, to 1e-10 for unimodal laws and the square root of rounding, 1e-7, for others.
@@ -74,7 +74,7 @@ func Optimize(m Model, o Objective) (Optimum, error) {
 		if f.slows() {
 			return Optimum{}, fmt.Errorf("%w: none was found for these speeds", ErrInfeasible)
 		}
-		return Optimum{}, fmt.Errorf("tags: the objective: %w", dist.ErrOverflow)
+		return Optimum{}, fmt.Errorf("tags: the objective: %w", sizes.ErrOverflow)
 	}
 	r := f.visits(best.cutoffs)
 	m.waits(l, &r)
@@ -86,7 +86,7 @@ func Optimize(m Model, o Objective) (Optimum, error) {
 	}
 	p := Optimum{r, o.value(r.MeanSlowdown, r.MeanWaiting), best.gap()}
 	if !(p.Objective <= math.MaxFloat64) {
-		return Optimum{}, fmt.Errorf("tags: the objective: %w", dist.ErrOverflow)
+		return Optimum{}, fmt.Errorf("tags: the objective: %w", sizes.ErrOverflow)
 	}
 	if err := r.finite(); err != nil {
 		return Optimum{}, err

@@ -12,28 +12,28 @@ import (
 	"gonum.org/v1/gonum/optimize"
 	"pgregory.net/rapid"
 
-	"productform/dist"
+	"productform/sizes"
 )
 
 // drawLaw returns sizes of many kinds, with E[1/X] finite, of about unit mean.
-func drawLaw(t *rapid.T) dist.Distribution {
+func drawLaw(t *rapid.T) sizes.Distribution {
 	switch rapid.SampledFrom([]string{"pareto", "bounded", "bounded", "bounded", "lognormal", "erlang", "sizes"}).Draw(t, "law") {
 	case "pareto":
-		return ok(dist.NewPareto(1, rapid.Float64Range(2.1, 4).Draw(t, "alpha")))
+		return ok(sizes.NewPareto(1, rapid.Float64Range(2.1, 4).Draw(t, "alpha")))
 	case "lognormal":
-		return ok(dist.NewLognormal(1, math.Exp(rapid.Float64Range(-1, 4).Draw(t, "ln scv"))))
+		return ok(sizes.NewLognormal(1, math.Exp(rapid.Float64Range(-1, 4).Draw(t, "ln scv"))))
 	case "erlang":
-		return ok(dist.NewErlang(rapid.IntRange(2, 5).Draw(t, "phases"), 1))
+		return ok(sizes.NewErlang(rapid.IntRange(2, 5).Draw(t, "phases"), 1))
 	case "sizes":
 		n := rapid.IntRange(2, 30).Draw(t, "sizes")
 		xs := make([]float64, n)
 		for i := range xs {
 			xs[i] = math.Round(1+10*math.Exp(rapid.Float64Range(0, 7).Draw(t, "ln size"))) / 10
 		}
-		return ok(dist.NewEmpirical(xs))
+		return ok(sizes.NewEmpirical(xs))
 	}
 	alpha := rapid.OneOf(rapid.Float64Range(0.3, 2.5), rapid.SampledFrom([]float64{1, 2, 1 + 1e-9})).Draw(t, "alpha")
-	return ok(dist.NewBoundedPareto(1, math.Exp(rapid.Float64Range(3, 18).Draw(t, "ln max/min")), alpha))
+	return ok(sizes.NewBoundedPareto(1, math.Exp(rapid.Float64Range(3, 18).Draw(t, "ln max/min")), alpha))
 }
 
 // drawModel returns a model at a part of the largest load that it can bear.
@@ -145,7 +145,7 @@ func TestSlopesBoundCosts(t *testing.T) {
 func TestSlopesAreDerivatives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 4)
-		if _, atoms := m.Sizes.(dist.Atomic); atoms {
+		if _, atoms := m.Sizes.(sizes.Atomic); atoms {
 			return
 		}
 		f := newKillFarm(m, ok(newLaw(m)), drawObjective(t))
@@ -195,7 +195,7 @@ func TestOptimumAmongAtoms(t *testing.T) {
 		for i := range xs {
 			xs[i] = float64(rapid.IntRange(1, 60).Draw(t, "size"))
 		}
-		m := Model{Sizes: ok(dist.NewEmpirical(xs)), Hosts: rapid.IntRange(1, 4).Draw(t, "hosts"), Load: 0.5}
+		m := Model{Sizes: ok(sizes.NewEmpirical(xs)), Hosts: rapid.IntRange(1, 4).Draw(t, "hosts"), Load: 0.5}
 		m.Load = min(0.99, ok(MaxLoad(m))) * rapid.Float64Range(0.1, 0.99).Draw(t, "part")
 		o := drawObjective(t)
 		got, err := Optimize(m, o)
@@ -235,9 +235,9 @@ func TestOptimizeAgainstNelderMead(t *testing.T) {
 		m := Model{Hosts: 2 + r.IntN(3), Load: 0.5}
 		switch r.IntN(4) {
 		case 0:
-			m.Sizes = ok(dist.NewLognormal(1, math.Exp(4*r.Float64())))
+			m.Sizes = ok(sizes.NewLognormal(1, math.Exp(4*r.Float64())))
 		default:
-			m.Sizes = ok(dist.NewBoundedParetoOfMean(0.2+1.8*r.Float64(), 1e4*math.Exp(14*r.Float64()), 3000))
+			m.Sizes = ok(sizes.NewBoundedParetoOfMean(0.2+1.8*r.Float64(), 1e4*math.Exp(14*r.Float64()), 3000))
 		}
 		m.Load = min(0.95, ok(MaxLoad(m))) * (0.1 + 0.85*r.Float64())
 		o := []Objective{{1, 0}, {0, 1}, {1, 0.01}}[r.IntN(3)]
@@ -335,11 +335,11 @@ func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
 		m Model
 		o Objective
 	}{
-		{Model{Sizes: ok(dist.NewBoundedParetoOfMean(1.1, 1e10, 3000)), Hosts: 2, Load: 0.5}, Objective{Slowdown: 1}},
-		{Model{Sizes: ok(dist.NewBoundedParetoOfMean(0.8, 1e10, 3000)), Hosts: 3, Load: 0.5}, Objective{Waiting: 1}},
-		{Model{Sizes: ok(dist.NewBoundedParetoOfMean(1, 1e10, 3000)), Hosts: 4, Load: 0.7}, Objective{Slowdown: 1}},
-		{Model{Sizes: ok(dist.NewLognormal(1, 50)), Hosts: 3, Load: 0.4}, Objective{Slowdown: 1, Waiting: 1}},
-		{Model{Sizes: ok(dist.NewExponential(1)), Hosts: 2, Load: 0.6, Speeds: []float64{1, 3}}, Objective{Waiting: 1}},
+		{Model{Sizes: ok(sizes.NewBoundedParetoOfMean(1.1, 1e10, 3000)), Hosts: 2, Load: 0.5}, Objective{Slowdown: 1}},
+		{Model{Sizes: ok(sizes.NewBoundedParetoOfMean(0.8, 1e10, 3000)), Hosts: 3, Load: 0.5}, Objective{Waiting: 1}},
+		{Model{Sizes: ok(sizes.NewBoundedParetoOfMean(1, 1e10, 3000)), Hosts: 4, Load: 0.7}, Objective{Slowdown: 1}},
+		{Model{Sizes: ok(sizes.NewLognormal(1, 50)), Hosts: 3, Load: 0.4}, Objective{Slowdown: 1, Waiting: 1}},
+		{Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.6, Speeds: []float64{1, 3}}, Objective{Waiting: 1}},
 	} {
 		best := ok(Optimize(c.m, c.o))
 		s, _ := newSearch(c.m, c.o)
@@ -402,7 +402,7 @@ func TestMoreHostsAtOneRate(t *testing.T) {
 // the way, and all that is left is to pass it fast. By Analyze with cutoffs next to equal, and by that load at which
 // λ s P(X > s) = v has its last root: speeds 1, 1/2 and 2 and exponential sizes.
 func TestSlowHostInTheWay(t *testing.T) {
-	m := Model{Sizes: ok(dist.NewExponential(1)), Hosts: 3, Speeds: []float64{1, 0.5, 2}}
+	m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 3, Speeds: []float64{1, 0.5, 2}}
 	// λ s e^(-s) = 1/2 at host 2 and λ e^(-s)(s+1) = 2 at host 3, so that 3 s = 1 and ρ = λ/3.5 = 3/7 e^(1/3)
 	most, want := ok(MaxLoad(m)), 3.0/7*math.Exp(1.0/3)
 	if !within(most, want, 1e-12) {
@@ -433,7 +433,7 @@ func TestSlowHostInTheWay(t *testing.T) {
 // A host so slow that it should stay idle does, and its load next to 0 leaves a slack of 1.
 func TestVerySlowHosts(t *testing.T) {
 	for _, speed := range []float64{1e-3, 1e-9, 1e-16, 1e-60} {
-		m := Model{Sizes: ok(dist.NewExponential(1)), Hosts: 2, Load: 0.3, Speeds: []float64{1, speed}}
+		m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.3, Speeds: []float64{1, speed}}
 		got := ok(Optimize(m, Objective{Waiting: 1}))
 		one := ok(Analyze(Model{Sizes: m.Sizes, Hosts: 1, Load: 0.3 * (1 + speed)}, nil))
 		if got.MeanWaiting > one.MeanWaiting*(1+1e-12) || got.Hosts[1].Slack > 1 {
@@ -441,7 +441,7 @@ func TestVerySlowHosts(t *testing.T) {
 		}
 	}
 	// host 2 gets the sizes above 24.48, of mean 25.48, at speed 1e-9
-	r := ok(Analyze(Model{Sizes: ok(dist.NewExponential(1)), Hosts: 2, Load: 0.5, Speeds: []float64{1, 1e-9}}, []float64{24.48}))
+	r := ok(Analyze(Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.5, Speeds: []float64{1, 1e-9}}, []float64{24.48}))
 	if want := 1 - 0.5*(1+1e-9)*math.Exp(-24.48)*25.48/1e-9; !within(r.Hosts[1].Slack, want, 1e-14) {
 		t.Errorf("slack %v, want %v", r.Hosts[1].Slack, want)
 	}
@@ -449,8 +449,8 @@ func TestVerySlowHosts(t *testing.T) {
 
 // Many hosts take no longer than it takes to give up, and what is returned is no worse than few hosts.
 func TestManyHosts(t *testing.T) {
-	few := ok(Optimize(Model{Sizes: ok(dist.NewWeibull(0.5, 1)), Hosts: 4, Load: 0.08}, Objective{Waiting: 1}))
-	many := ok(Optimize(Model{Sizes: ok(dist.NewWeibull(0.5, 1)), Hosts: 32, Load: 0.01}, Objective{Waiting: 1}))
+	few := ok(Optimize(Model{Sizes: ok(sizes.NewWeibull(0.5, 1)), Hosts: 4, Load: 0.08}, Objective{Waiting: 1}))
+	many := ok(Optimize(Model{Sizes: ok(sizes.NewWeibull(0.5, 1)), Hosts: 32, Load: 0.01}, Objective{Waiting: 1}))
 	if many.Objective > few.Objective || !(many.Gap < 1) {
 		t.Errorf("32 hosts: %v with gap %v, 4 hosts %v", many.Objective, many.Gap, few.Objective)
 	}
@@ -458,7 +458,7 @@ func TestManyHosts(t *testing.T) {
 
 // One size: all jobs end at the first host, the others stay idle.
 func TestIdleHosts(t *testing.T) {
-	m := Model{Sizes: ok(dist.NewDeterministic(2)), Hosts: 3, Load: 0.2}
+	m := Model{Sizes: ok(sizes.NewDeterministic(2)), Hosts: 3, Load: 0.2}
 	got := ok(Optimize(m, Objective{Slowdown: 1}))
 	want := 0.6 / (2 * (1 - 0.6)) // M/D/1 at load 0.6: E[W]/2 = ρ/(2(1-ρ)) for size 2
 	if !slices.Equal(got.Cutoffs, []float64{2, 2}) || math.Abs(got.MeanSlowdown-want) > 1e-15 {
@@ -467,7 +467,7 @@ func TestIdleHosts(t *testing.T) {
 }
 
 func TestOptimizeErrors(t *testing.T) {
-	good := Model{Sizes: ok(dist.NewBoundedPareto(1, 1e6, 1)), Hosts: 2, Load: 0.5}
+	good := Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e6, 1)), Hosts: 2, Load: 0.5}
 	for _, c := range []struct {
 		name  string
 		spoil func(m *Model, o *Objective)
@@ -482,7 +482,7 @@ func TestOptimizeErrors(t *testing.T) {
 		{"speed", func(m *Model, o *Objective) { m.Speeds = []float64{1, 0} }, "Speeds[1] = 0: want a number in [1e-100, 1e100]"},
 		{"weight", func(m *Model, o *Objective) { o.Waiting = -1 }, "Objective.Waiting = -1: want a weight in [0, 1e150]"},
 		{"weights", func(m *Model, o *Objective) { *o = Objective{} }, "Objective = {0 0}: want a weight of at least 1e-150"},
-		{"infinite 1/X", func(m *Model, o *Objective) { m.Sizes = ok(dist.NewExponential(1)) }, "Objective.Slowdown = 1: want 0, since"},
+		{"infinite 1/X", func(m *Model, o *Objective) { m.Sizes = ok(sizes.NewExponential(1)) }, "Objective.Slowdown = 1: want 0, since"},
 	} {
 		m, o := good, Objective{Slowdown: 1}
 		c.spoil(&m, &o)
@@ -492,11 +492,11 @@ func TestOptimizeErrors(t *testing.T) {
 		}
 	}
 	m := good
-	m.Sizes = ok(dist.NewPareto(1, 1.5))
-	if _, err := Optimize(m, Objective{Slowdown: 1}); !errors.Is(err, dist.ErrInfinite) {
+	m.Sizes = ok(sizes.NewPareto(1, 1.5))
+	if _, err := Optimize(m, Objective{Slowdown: 1}); !errors.Is(err, sizes.ErrInfinite) {
 		t.Errorf("infinite E[X²]: %v", err)
 	}
-	m.Sizes, m.Load, m.Hosts = ok(dist.NewBoundedParetoOfMean(0.2, 1e10, 3000)), 0.7, 4
+	m.Sizes, m.Load, m.Hosts = ok(sizes.NewBoundedParetoOfMean(0.2, 1e10, 3000)), 0.7, 4
 	_, err := Optimize(m, Objective{Slowdown: 1})
 	var e *InfeasibleError
 	if !errors.As(err, &e) || math.Abs(e.MaxLoad-0.524386679912902284820585388940) > 1e-12 { // with 60 digits elsewhere
@@ -509,12 +509,12 @@ func TestOptimizeErrors(t *testing.T) {
 func TestMaxLoadClosedForms(t *testing.T) {
 	for h := 1; h <= 6; h++ {
 		want := (math.Pow(2, float64(h)) - 1) / (float64(h) * math.Pow(2, float64(h-1)))
-		got := ok(MaxLoad(Model{Sizes: ok(dist.NewBoundedPareto(1, 1e13, 2)), Hosts: h}))
+		got := ok(MaxLoad(Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e13, 2)), Hosts: h}))
 		if math.Abs(got-min(want, 1)) > 1e-11 { // max is 1e13, of which h hosts feel h parts
 			t.Errorf("%d hosts: %v, want %v", h, got, want)
 		}
 	}
-	got := ok(MaxLoad(Model{Sizes: ok(dist.NewBoundedPareto(1, 1e26, 0.5)), Hosts: 2}))
+	got := ok(MaxLoad(Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e26, 0.5)), Hosts: 2}))
 	if want := (1 + math.Sqrt(5)) / 4; math.Abs(got-want) > 1e-12 {
 		t.Errorf("α = 1/2: %v, want %v", got, want)
 	}
@@ -564,7 +564,7 @@ func BenchmarkOptimize(b *testing.B) {
 		hosts       int
 		load, alpha float64
 	}{{2, 0.5, 1}, {2, 0.7, 0.6}, {4, 0.3, 0.2}, {4, 0.5, 1}, {8, 0.3, 0.5}, {8, 0.5, 1}, {16, 0.3, 1}} {
-		m := Model{Sizes: ok(dist.NewBoundedParetoOfMean(c.alpha, 1e10, 3000)), Hosts: c.hosts, Load: c.load}
+		m := Model{Sizes: ok(sizes.NewBoundedParetoOfMean(c.alpha, 1e10, 3000)), Hosts: c.hosts, Load: c.load}
 		for _, o := range []Objective{{Slowdown: 1}, {Waiting: 1}} {
 			name := "slowdown"
 			if o.Waiting > 0 {
@@ -583,7 +583,7 @@ func BenchmarkOptimize(b *testing.B) {
 
 func BenchmarkMaxLoad(b *testing.B) {
 	for _, hosts := range []int{2, 8} {
-		m := Model{Sizes: ok(dist.NewBoundedParetoOfMean(1, 1e10, 3000)), Hosts: hosts}
+		m := Model{Sizes: ok(sizes.NewBoundedParetoOfMean(1, 1e10, 3000)), Hosts: hosts}
 		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := MaxLoad(m); err != nil {

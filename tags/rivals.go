@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"productform/dist"
 	"productform/internal/input"
+	"productform/sizes"
 )
 
 // A Policy is the name of a way to assign jobs to hosts.
@@ -218,7 +218,7 @@ func (l *law) rival(name Policy, kind Kind, low, high, service float64) (Rival, 
 func checkFinite(means ...float64) error {
 	for _, v := range means {
 		if !(math.Abs(v) <= math.MaxFloat64) {
-			return fmt.Errorf("tags: a mean: %w", dist.ErrOverflow)
+			return fmt.Errorf("tags: a mean: %w", sizes.ErrOverflow)
 		}
 	}
 	return nil

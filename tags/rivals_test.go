@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 	"pgregory.net/rapid"
 
-	"productform/dist"
 	"productform/internal/input"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -27,8 +27,8 @@ func must[T any](v T, err error) T {
 }
 
 // paperSizes is a bounded Pareto law of the paper; low is solved for the mean 3000 to 40 digits elsewhere.
-func paperSizes(low, high, alpha float64) dist.Distribution {
-	return must(dist.NewBoundedPareto(low, high, alpha))
+func paperSizes(low, high, alpha float64) sizes.Distribution {
+	return must(sizes.NewBoundedPareto(low, high, alpha))
 }
 
 const (
@@ -40,7 +40,7 @@ const (
 )
 
 // drawSizes draws a law with finite E[X²], and with finite E[1/X] on request.
-func drawSizes(t *rapid.T, inverse bool) dist.Distribution {
+func drawSizes(t *rapid.T, inverse bool) sizes.Distribution {
 	mean := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "log mean"))
 	kinds := 5
 	if !inverse {
@@ -49,25 +49,25 @@ func drawSizes(t *rapid.T, inverse bool) dist.Distribution {
 	switch rapid.IntRange(0, kinds-1).Draw(t, "kind") {
 	case 0:
 		alpha := rapid.Float64Range(0.3, 2.5).Draw(t, "alpha")
-		return must(dist.NewBoundedPareto(mean, mean*math.Exp(rapid.Float64Range(0.5, 15).Draw(t, "span")), alpha))
+		return must(sizes.NewBoundedPareto(mean, mean*math.Exp(rapid.Float64Range(0.5, 15).Draw(t, "span")), alpha))
 	case 1:
-		return must(dist.NewLognormal(mean, rapid.Float64Range(0.1, 20).Draw(t, "scv")))
+		return must(sizes.NewLognormal(mean, rapid.Float64Range(0.1, 20).Draw(t, "scv")))
 	case 2:
-		return must(dist.NewErlang(rapid.IntRange(2, 9).Draw(t, "phases"), mean))
+		return must(sizes.NewErlang(rapid.IntRange(2, 9).Draw(t, "phases"), mean))
 	case 3:
-		return must(dist.NewPareto(mean, rapid.Float64Range(2.2, 5).Draw(t, "alpha")))
+		return must(sizes.NewPareto(mean, rapid.Float64Range(2.2, 5).Draw(t, "alpha")))
 	case 4:
-		return must(dist.NewWeibull(rapid.Float64Range(1.2, 3).Draw(t, "shape"), mean))
+		return must(sizes.NewWeibull(rapid.Float64Range(1.2, 3).Draw(t, "shape"), mean))
 	case 5:
-		return must(dist.NewExponential(mean))
+		return must(sizes.NewExponential(mean))
 	}
-	return must(dist.NewBalancedHyperexponential(mean, rapid.Float64Range(1.1, 30).Draw(t, "scv")))
+	return must(sizes.NewBalancedHyperexponential(mean, rapid.Float64Range(1.1, 30).Draw(t, "scv")))
 }
 
 // Independent 60-80 digit computation. Alpha = 0.2 as a float64 costs 1e-14.
 func TestRandomReference(t *testing.T) {
 	for _, c := range []struct {
-		sizes             dist.Distribution
+		sizes             sizes.Distribution
 		waiting, slowdown float64
 	}{
 		{paperSizes(low02, 1e10, 0.2), 0, 14884461686802221974546902530.3},
@@ -88,7 +88,7 @@ func TestRandomReference(t *testing.T) {
 // Independent 60-80 digit computation of Lee and Longton's formula, printed: without its factor 1/2.
 func TestCentralQueueReference(t *testing.T) {
 	for _, c := range []struct {
-		sizes                    dist.Distribution
+		sizes                    sizes.Distribution
 		hosts                    int
 		load                     float64
 		printed                  bool
@@ -193,7 +193,7 @@ func TestCentralQueueIsMMh(t *testing.T) {
 		load := rapid.Float64Range(0.01, 0.99).Draw(t, "load")
 		v := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log speed"))
 		r := must(tags.CentralQueue(tags.Model{
-			Sizes: must(dist.NewExponential(mean)), Hosts: 2, Load: load, Speeds: []float64{v, v},
+			Sizes: must(sizes.NewExponential(mean)), Hosts: 2, Load: load, Speeds: []float64{v, v},
 		}))
 		want := 2 * load * load / (1 + load) * (mean / v) / (2 * (1 - load))
 		if !near(r.MeanWaiting.Low, want, 1e-13) || !near(r.MeanResponse.High, want+mean/v, 1e-13) || !r.NoSlowdown ||
@@ -294,15 +294,15 @@ func TestRoundRobinBounds(t *testing.T) {
 		hosts := rapid.IntRange(1, 40).Draw(t, "hosts")
 		load := rapid.Float64Range(0.02, 0.98).Draw(t, "load")
 		probs, mu := []float64{1}, []float64{1}
-		sizes := dist.Distribution(must(dist.NewExponential(1)))
+		jobSizes := sizes.Distribution(must(sizes.NewExponential(1)))
 		if rapid.Bool().Draw(t, "two branches") {
 			p := rapid.Float64Range(0.01, 0.99).Draw(t, "p")
 			slow := rapid.Float64Range(0.01, 0.9).Draw(t, "slow")
 			probs, mu = []float64{p, 1 - p}, []float64{slow, 1}
-			sizes = must(dist.NewHyperexponential(probs, []float64{1 / slow, 1}))
+			jobSizes = must(sizes.NewHyperexponential(probs, []float64{1 / slow, 1}))
 		}
-		m := tags.Model{Sizes: sizes, Hosts: hosts, Load: load}
-		mean, square := must(sizes.Moment(1)), must(sizes.Moment(2))
+		m := tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}
+		mean, square := must(jobSizes.Moment(1)), must(jobSizes.Moment(2))
 		r, random := must(tags.RoundRobin(m)), must(tags.Random(m))
 		rate := load / mean
 		exact := erlangOverHyperexponential(hosts, rate, probs, mu)
@@ -337,7 +337,7 @@ func TestRoundRobinOfEqualSizes(t *testing.T) {
 				x := h * load * n
 				wait += mathext.GammaIncReg(n*h, x) - mathext.GammaIncReg(n*h+1, x)/load
 			}
-			r := must(tags.RoundRobin(tags.Model{Sizes: must(dist.NewDeterministic(1)), Hosts: hosts, Load: load}))
+			r := must(tags.RoundRobin(tags.Model{Sizes: must(sizes.NewDeterministic(1)), Hosts: hosts, Load: load}))
 			if !(r.MeanWaiting.Low <= wait && wait <= r.MeanWaiting.High) {
 				t.Errorf("h = %d, load %v: E[W] = %v outside %v", hosts, load, wait, r.MeanWaiting)
 			}
@@ -379,7 +379,7 @@ func TestRivalsScale(t *testing.T) {
 }
 
 func TestRivalsRejectBadInput(t *testing.T) {
-	exponential := must(dist.NewExponential(1))
+	exponential := must(sizes.NewExponential(1))
 	good := tags.Model{Sizes: exponential, Hosts: 2, Load: 0.5, Speeds: []float64{1, 1}}
 	policies := map[string]func(tags.Model) (tags.Rival, error){
 		"Random": tags.Random, "RoundRobin": tags.RoundRobin, "CentralQueue": tags.CentralQueue,
@@ -415,12 +415,12 @@ func TestRivalsRejectBadInput(t *testing.T) {
 			wantPath(t, name, err, "Speeds[1]")
 		}
 		m = good
-		m.Sizes = must(dist.NewPareto(1, 1.5))
-		if _, err := f(m); !errors.Is(err, dist.ErrInfinite) {
+		m.Sizes = must(sizes.NewPareto(1, 1.5))
+		if _, err := f(m); !errors.Is(err, sizes.ErrInfinite) {
 			t.Errorf("%s: E[X²] = ∞: %v", name, err)
 		}
-		m.Sizes = must(dist.NewBoundedPareto(1e-200, 1e145, 0.01)) // E[X²] some 1e286, E[1/X] some 1e200
-		if _, err := f(m); !errors.Is(err, dist.ErrOverflow) {
+		m.Sizes = must(sizes.NewBoundedPareto(1e-200, 1e145, 0.01)) // E[X²] some 1e286, E[1/X] some 1e200
+		if _, err := f(m); !errors.Is(err, sizes.ErrOverflow) {
 			t.Errorf("%s: E[S] beyond float64: %v", name, err)
 		}
 	}
@@ -444,12 +444,12 @@ func wantPath(t *testing.T, name string, err error, path string) {
 }
 
 func ExampleCentralQueue() {
-	sizes, err := dist.NewBoundedParetoOfMean(1, 1e10, 3000)
+	jobSizes, err := sizes.NewBoundedParetoOfMean(1, 1e10, 3000)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	m := tags.Model{Sizes: sizes, Hosts: 2, Load: 0.5}
+	m := tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}
 	for _, policy := range []func(tags.Model) (tags.Rival, error){tags.Random, tags.RoundRobin, tags.CentralQueue} {
 		r, err := policy(m)
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"sort"
 
-	"productform/dist"
+	"productform/sizes"
 )
 
 // A SITAHost tells what host i sees of the jobs.
@@ -63,7 +63,7 @@ func SITA(m Model, cutoffs []float64) (SITAResult, error) {
 
 // SITAE returns the means of SITA-E, task assignment by size with equal loads: cutoff s_j is the smallest size such
 // that hosts 1 to j get the part (v_1 + ... + v_j)/Σ_i v_i of all work, so that every host has load ρ, whatever its
-// speed. If the law of the sizes is [dist.Atomic], a size goes to one host whole: s_j is then one of the sizes, or 0,
+// speed. If the law of the sizes is [sizes.Atomic], a size goes to one host whole: s_j is then one of the sizes, or 0,
 // the one that comes nearest to that part. A host can be idle or overloaded so.
 //
 // The error is that of [SITA].
@@ -124,7 +124,7 @@ func (l *law) nearestWork(atoms []float64, part, rest float64) float64 {
 
 // atomsFromZero returns the sizes of a law that has finitely many, after 0, or nil: the cutoffs that matter.
 func atomsFromZero(l *law) []float64 {
-	if d, ok := l.d.(dist.Atomic); ok && l.atoms == nil {
+	if d, ok := l.d.(sizes.Atomic); ok && l.atoms == nil {
 		l.atoms = append([]float64{0}, d.Atoms()...)
 	}
 	return l.atoms
@@ -211,7 +211,7 @@ type SITAOptimum struct {
 // OptimizeSITA returns the cutoffs of [SITA] that minimise the objective, with a proof, as [Optimize] does for TAGS.
 // Gap is as there, but larger if the proof takes too many cells: 1e-3 where several hosts are loaded to within 1e-6 of
 // 1, and some per cent for 64 hosts. The smallest jobs go to host 1 and the largest to host h, also if the speeds
-// differ; another order of the hosts is another model. If the law of the sizes is [dist.Atomic], the cutoffs are sizes,
+// differ; another order of the hosts is another model. If the law of the sizes is [sizes.Atomic], the cutoffs are sizes,
 // or 0.
 //
 // Equal cutoffs, a first cutoff of 0, or a last one at the high end of the sizes mean that hosts are better left idle.

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/dist"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -22,12 +22,12 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 		alpha := rapid.Float64Range(2.1, 4).Draw(t, "alpha")
 		high := low * math.Exp(rapid.Float64Range(1, 10).Draw(t, "span"))
 		bounded := rapid.Bool().Draw(t, "bounded")
-		sizes := must(dist.NewPareto(low, alpha))
+		jobSizes := must(sizes.NewPareto(low, alpha))
 		if bounded {
-			sizes = must(dist.NewBoundedPareto(low, high, alpha))
+			jobSizes = must(sizes.NewBoundedPareto(low, high, alpha))
 		}
 		hosts := rapid.IntRange(1, 6).Draw(t, "hosts")
-		m := tags.Model{Sizes: sizes, Hosts: hosts, Load: rapid.Float64Range(0.01, 0.99).Draw(t, "load")}
+		m := tags.Model{Sizes: jobSizes, Hosts: hosts, Load: rapid.Float64Range(0.01, 0.99).Draw(t, "load")}
 		var all float64
 		for range hosts {
 			m.Speeds = append(m.Speeds, rapid.Float64Range(0.2, 5).Draw(t, "speed"))
@@ -43,7 +43,7 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 		if err != nil && !errors.As(err, &unstable) {
 			t.Fatal(err)
 		}
-		rate := m.Load * all / must(sizes.Moment(1))
+		rate := m.Load * all / must(jobSizes.Moment(1))
 		var waiting, slowdown, response float64
 		for i, host := range r.Hosts {
 			a, b := low, high
@@ -56,10 +56,10 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 			if a == b {
 				continue
 			}
-			fraction := sizes.Survival(a) - sizes.Survival(b)
-			part := must(dist.NewBoundedPareto(a, b, alpha))
+			fraction := jobSizes.Survival(a) - jobSizes.Survival(b)
+			part := must(sizes.NewBoundedPareto(a, b, alpha))
 			if !bounded && i == hosts-1 {
-				fraction, part = sizes.Survival(a), must(dist.NewPareto(a, alpha))
+				fraction, part = jobSizes.Survival(a), must(sizes.NewPareto(a, alpha))
 			}
 			size := must(part.Moment(1))
 			load := rate * fraction * size / m.Speeds[i]
@@ -98,7 +98,7 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 // SITA with the cutoffs of TAGS does the same without kills: no mean is larger.
 func TestSITAIsBelowTAGS(t *testing.T) {
 	for _, alpha := range []float64{0.4, 1, 1.6} {
-		m := tags.Model{Sizes: must(dist.NewBoundedParetoOfMean(alpha, 1e7, 3000)), Hosts: 3, Load: 0.5}
+		m := tags.Model{Sizes: must(sizes.NewBoundedParetoOfMean(alpha, 1e7, 3000)), Hosts: 3, Load: 0.5}
 		guess := must(tags.Optimize(m, tags.Objective{Slowdown: 1}))
 		known := must(tags.SITA(m, guess.Cutoffs))
 		if !(known.MeanSlowdown < guess.MeanSlowdown && known.MeanWaiting < guess.MeanWaiting &&
@@ -110,7 +110,7 @@ func TestSITAIsBelowTAGS(t *testing.T) {
 
 // Equal cutoffs, and cutoffs outside the sizes, leave hosts idle.
 func TestSITAIdleHosts(t *testing.T) {
-	m := tags.Model{Sizes: must(dist.NewBoundedPareto(1, 100, 1)), Hosts: 4, Load: 0.2}
+	m := tags.Model{Sizes: must(sizes.NewBoundedPareto(1, 100, 1)), Hosts: 4, Load: 0.2}
 	r := must(tags.SITA(m, []float64{0.5, 10, 10}))
 	if r.Hosts[0] != (tags.SITAHost{Slack: 1}) || r.Hosts[2] != (tags.SITAHost{Slack: 1}) {
 		t.Errorf("idle hosts: %+v", r.Hosts)
@@ -141,7 +141,7 @@ func TestSITAELoads(t *testing.T) {
 			t.Errorf("cutoff %d is %v, want %v", j, s, want)
 		}
 	}
-	for j, s := range must(tags.SITAE(tags.Model{Sizes: must(dist.NewPareto(2, 3)), Hosts: 5, Load: 0.5})).Cutoffs {
+	for j, s := range must(tags.SITAE(tags.Model{Sizes: must(sizes.NewPareto(2, 3)), Hosts: 5, Load: 0.5})).Cutoffs {
 		if want := 2 / math.Sqrt(1-float64(j+1)/5); !near(s, want, 1e-14) {
 			t.Errorf("cutoff %d is %v, want %v", j, s, want)
 		}
@@ -151,14 +151,14 @@ func TestSITAELoads(t *testing.T) {
 // Sizes 1, 2, 3, 4 for two hosts: work 1, 3, 6, 10; 6 is nearest to 5. For three, 3 and 6 are nearest to 10/3 and 20/3.
 // One size goes to one host: it is idle or has all the load.
 func TestSITAEOfAtoms(t *testing.T) {
-	sizes := must(dist.NewEmpirical([]float64{4, 3, 2, 1}))
-	if c := must(tags.SITAE(tags.Model{Sizes: sizes, Hosts: 2, Load: 0.5})).Cutoffs; !slices.Equal(c, []float64{3}) {
+	jobSizes := must(sizes.NewEmpirical([]float64{4, 3, 2, 1}))
+	if c := must(tags.SITAE(tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5})).Cutoffs; !slices.Equal(c, []float64{3}) {
 		t.Errorf("two hosts: %v", c)
 	}
-	if c := must(tags.SITAE(tags.Model{Sizes: sizes, Hosts: 3, Load: 0.5})).Cutoffs; !slices.Equal(c, []float64{2, 3}) {
+	if c := must(tags.SITAE(tags.Model{Sizes: jobSizes, Hosts: 3, Load: 0.5})).Cutoffs; !slices.Equal(c, []float64{2, 3}) {
 		t.Errorf("three hosts: %v", c)
 	}
-	one := must(dist.NewDeterministic(7))
+	one := must(sizes.NewDeterministic(7))
 	r := must(tags.SITAE(tags.Model{Sizes: one, Hosts: 3, Load: 0.25}))
 	if !slices.Equal(r.Cutoffs, []float64{0, 7}) || r.Hosts[1].Load != 0.75 {
 		t.Errorf("three hosts, one size: %+v", r)
@@ -170,7 +170,7 @@ func TestSITAEOfAtoms(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) { // nearest, by trying all sizes
 		list := rapid.SliceOfN(rapid.Float64Range(0.1, 10), 1, 9).Draw(t, "sizes")
-		m := tags.Model{Sizes: must(dist.NewEmpirical(list)), Hosts: rapid.IntRange(2, 4).Draw(t, "hosts"), Load: 0.01}
+		m := tags.Model{Sizes: must(sizes.NewEmpirical(list)), Hosts: rapid.IntRange(2, 4).Draw(t, "hosts"), Load: 0.01}
 		speeds := rapid.SliceOfN(rapid.Float64Range(0.2, 5), m.Hosts, m.Hosts).Draw(t, "speeds")
 		m.Speeds = speeds
 		var total, all, below float64
@@ -235,20 +235,20 @@ func TestOptimizeSITAOfAlphaOne(t *testing.T) {
 // Two hosts: no cutoff of a grid has a lower value, and one of them has nearly the lowest.
 func TestOptimizeSITAAgainstGrid(t *testing.T) {
 	const points = 2000
-	phases := must(dist.NewPhaseSum([]float64{0.6, 0, 0, 0, 0, 0.4}, 0.2))
+	phases := must(sizes.NewPhaseSum([]float64{0.6, 0, 0, 0, 0, 0.4}, 0.2))
 	for _, c := range []struct {
-		sizes    dist.Distribution
+		sizes    sizes.Distribution
 		from, to float64
 		o        tags.Objective
 		gap      float64
 	}{
-		{must(dist.NewBoundedPareto(1, 1e6, 1.1)), 1, 1e6, tags.Objective{Slowdown: 1}, 6e-11},
-		{must(dist.NewBoundedPareto(1, 1e6, 0.5)), 1, 1e6, tags.Objective{Slowdown: 1, Waiting: 1e-5}, 6e-11},
-		{must(dist.NewPareto(1, 2.5)), 1, 1e6, tags.Objective{Slowdown: 1}, 6e-11},
-		{must(dist.NewLognormal(1, 9)), 1e-2, 1e3, tags.Objective{Slowdown: 1}, 6e-11},
-		{must(dist.NewWeibull(0.5, 1)), 1e-3, 1e2, tags.Objective{Waiting: 1}, 6e-11},
-		{must(dist.NewExponential(1)), 1e-3, 40, tags.Objective{Waiting: 1}, 6e-11},
-		{must(dist.NewErlang(4, 1)), 1e-3, 10, tags.Objective{Slowdown: 2, Waiting: 1}, 6e-11},
+		{must(sizes.NewBoundedPareto(1, 1e6, 1.1)), 1, 1e6, tags.Objective{Slowdown: 1}, 6e-11},
+		{must(sizes.NewBoundedPareto(1, 1e6, 0.5)), 1, 1e6, tags.Objective{Slowdown: 1, Waiting: 1e-5}, 6e-11},
+		{must(sizes.NewPareto(1, 2.5)), 1, 1e6, tags.Objective{Slowdown: 1}, 6e-11},
+		{must(sizes.NewLognormal(1, 9)), 1e-2, 1e3, tags.Objective{Slowdown: 1}, 6e-11},
+		{must(sizes.NewWeibull(0.5, 1)), 1e-3, 1e2, tags.Objective{Waiting: 1}, 6e-11},
+		{must(sizes.NewExponential(1)), 1e-3, 40, tags.Objective{Waiting: 1}, 6e-11},
+		{must(sizes.NewErlang(4, 1)), 1e-3, 10, tags.Objective{Slowdown: 2, Waiting: 1}, 6e-11},
 		{phases, 1e-3, 10, tags.Objective{Waiting: 1}, 2e-3}, // no density
 	} {
 		for _, speeds := range [][]float64{nil, {1, 3}, {5, 1}} {
@@ -328,7 +328,7 @@ func TestOptimizeSITAOfAtoms(t *testing.T) {
 		list := rapid.SliceOfN(rapid.SampledFrom([]float64{0.1, 0.5, 1, 2, 2.5, 7, 20, 33, 100}), 1, 12).Draw(t, "sizes")
 		hosts := rapid.IntRange(2, 4).Draw(t, "hosts")
 		m := tags.Model{
-			Sizes: must(dist.NewEmpirical(list)), Hosts: hosts, Load: rapid.Float64Range(0.05, 0.95).Draw(t, "load"),
+			Sizes: must(sizes.NewEmpirical(list)), Hosts: hosts, Load: rapid.Float64Range(0.05, 0.95).Draw(t, "load"),
 			Speeds: rapid.SliceOfN(rapid.SampledFrom([]float64{0.5, 1, 3}), hosts, hosts).Draw(t, "speeds"),
 		}
 		o := tags.Objective{Slowdown: rapid.Float64Range(0, 1).Draw(t, "slowdown"), Waiting: 0.1}
@@ -372,7 +372,7 @@ func TestOptimizeSITAOfAtoms(t *testing.T) {
 }
 
 func TestOptimizeSITAScales(t *testing.T) {
-	m := tags.Model{Sizes: must(dist.NewBoundedPareto(1, 1e5, 1.3)), Hosts: 4, Load: 0.6, Speeds: []float64{1, 1, 2, 2}}
+	m := tags.Model{Sizes: must(sizes.NewBoundedPareto(1, 1e5, 1.3)), Hosts: 4, Load: 0.6, Speeds: []float64{1, 1, 2, 2}}
 	n := m
 	n.Sizes, n.Speeds = must(m.Sizes.Scaled(1000)), []float64{500, 500, 1000, 1000} // a clock twice as slow
 	o := tags.Objective{Slowdown: 1}
@@ -388,7 +388,7 @@ func TestOptimizeSITAScales(t *testing.T) {
 }
 
 func TestSITARejectsBadInput(t *testing.T) {
-	good := tags.Model{Sizes: must(dist.NewBoundedPareto(1, 100, 1)), Hosts: 3, Load: 0.5}
+	good := tags.Model{Sizes: must(sizes.NewBoundedPareto(1, 100, 1)), Hosts: 3, Load: 0.5}
 	if _, err := tags.SITA(good, []float64{3, 20}); err != nil {
 		t.Fatal(err)
 	}
@@ -425,24 +425,24 @@ func TestSITARejectsBadInput(t *testing.T) {
 		wantPath(t, "OptimizeSITA", err, path)
 	}
 	m := good
-	m.Sizes = must(dist.NewExponential(1))
+	m.Sizes = must(sizes.NewExponential(1))
 	_, err := tags.OptimizeSITA(m, tags.Objective{Slowdown: 1})
 	wantPath(t, "OptimizeSITA", err, "Objective.Slowdown")
 	if r, err := tags.SITA(m, []float64{0.5, 2}); err != nil || !r.NoSlowdown || r.MeanSlowdown != 0 ||
 		r.Hosts[0].Slowdown != 0 || !(r.Hosts[1].Slowdown > 0) {
 		t.Errorf("infinite E[1/X]: %+v, %v", r, err)
 	}
-	m.Sizes = must(dist.NewPareto(1, 2))
-	if _, err := tags.SITAE(m); !errors.Is(err, dist.ErrInfinite) {
+	m.Sizes = must(sizes.NewPareto(1, 2))
+	if _, err := tags.SITAE(m); !errors.Is(err, sizes.ErrInfinite) {
 		t.Errorf("E[X²] = ∞: %v", err)
 	}
-	m.Sizes = must(dist.NewBoundedPareto(1e-200, 1e145, 0.01))
+	m.Sizes = must(sizes.NewBoundedPareto(1e-200, 1e145, 0.01))
 	m.Hosts, m.Load = 2, 0.25
-	if _, err := tags.SITA(m, []float64{1e-200}); !errors.Is(err, dist.ErrOverflow) {
+	if _, err := tags.SITA(m, []float64{1e-200}); !errors.Is(err, sizes.ErrOverflow) {
 		t.Errorf("E[S] beyond float64: %v", err)
 	}
 	m.Load = 0.5
-	m.Sizes = must(dist.NewDeterministic(2))
+	m.Sizes = must(sizes.NewDeterministic(2))
 	var infeasible *tags.InfeasibleError
 	_, err = tags.OptimizeSITA(m, tags.Objective{Waiting: 1})
 	if !errors.As(err, &infeasible) || !near(infeasible.MaxLoad, 0.5, 1e-15) {
@@ -451,12 +451,12 @@ func TestSITARejectsBadInput(t *testing.T) {
 }
 
 func ExampleOptimizeSITA() {
-	sizes, err := dist.NewBoundedParetoOfMean(1.1, 1e10, 3000)
+	jobSizes, err := sizes.NewBoundedParetoOfMean(1.1, 1e10, 3000)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	m := tags.Model{Sizes: sizes, Hosts: 2, Load: 0.7}
+	m := tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.7}
 	equal, err := tags.SITAE(m)
 	if err != nil {
 		fmt.Println(err)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"productform/dist"
+	"productform/sizes"
 	"productform/traces"
 )
 
@@ -70,26 +70,26 @@ func TestSizesOfSDSC(t *testing.T) {
 		read      func(io.Reader) ([]float64, int, error)
 		mean, scv float64
 	}{
-		{"run time", dist.ReadSizes, 8755.10, 3.39561},
-		{"work", dist.ReadWork, 297549, 15.9287},
+		{"run time", sizes.ReadSizes, 8755.10, 3.39561},
+		{"work", sizes.ReadWork, 297549, 15.9287},
 	} {
 		r, err := traces.Open("SDSC-Par-1996")
 		if err != nil {
 			t.Fatal(err)
 		}
-		sizes, skipped, err := c.read(r)
-		if err != nil || len(sizes) != 32128 || skipped != 7 {
-			t.Fatalf("%s: %d sizes, %d skipped, error %v", c.what, len(sizes), skipped, err)
+		jobSizes, skipped, err := c.read(r)
+		if err != nil || len(jobSizes) != 32128 || skipped != 7 {
+			t.Fatalf("%s: %d sizes, %d skipped, error %v", c.what, len(jobSizes), skipped, err)
 		}
-		d, err := dist.NewEmpirical(sizes)
+		d, err := sizes.NewEmpirical(jobSizes)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, err := dist.Mean(d)
+		mean, err := sizes.Mean(d)
 		if err != nil || math.Abs(mean/c.mean-1) > 5e-6 {
 			t.Errorf("%s: mean %v, want %v, error %v", c.what, mean, c.mean, err)
 		}
-		scv, err := dist.SCV(d)
+		scv, err := sizes.SCV(d)
 		if err != nil || math.Abs(scv/c.scv-1) > 5e-6 {
 			t.Errorf("%s: squared coefficient of variation %v, want %v, error %v", c.what, scv, c.scv, err)
 		}
@@ -127,14 +127,14 @@ func ExampleOpen() {
 		return
 	}
 	defer log.Close()
-	sizes, skipped, err := dist.ReadSizes(log)
+	jobSizes, skipped, err := sizes.ReadSizes(log)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	d, _ := dist.NewEmpirical(sizes)
-	mean, _ := dist.Mean(d)
+	d, _ := sizes.NewEmpirical(jobSizes)
+	mean, _ := sizes.Mean(d)
 	median, _ := d.Quantile(0.5)
-	fmt.Printf("%d jobs, %d without a run time, mean %.0f s, median %.0f s\n", len(sizes)+skipped, skipped, mean, median)
+	fmt.Printf("%d jobs, %d without a run time, mean %.0f s, median %.0f s\n", len(jobSizes)+skipped, skipped, mean, median)
 	// Output: 32135 jobs, 7 without a run time, mean 8755 s, median 209 s
 }

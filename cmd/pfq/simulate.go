@@ -16,9 +16,9 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/cmd/internal/cli"
-	"productform/dist"
 	"productform/internal/input"
 	"productform/sim"
+	"productform/sizes"
 	"productform/stability"
 )
 
@@ -129,11 +129,11 @@ status 1 and says which classes are why.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", source(args[0]), err)
 			}
-			sizes, err := readSizes(f.sizes, mean, cmd.ErrOrStderr())
+			jobSizes, err := readSizes(f.sizes, mean, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			answer, found, err := f.answer(cmd.Context(), m, sizes, cmd.ErrOrStderr())
+			answer, found, err := f.answer(cmd.Context(), m, jobSizes, cmd.ErrOrStderr())
 			switch {
 			case err != nil && (errors.Is(err, errInterrupted) || strings.HasPrefix(err.Error(), "--")): // of a flag, not of the model
 				return err
@@ -250,7 +250,7 @@ func (f *simulateFlags) check(cmd *cobra.Command) error {
 }
 
 // answer simulates the model, or says why there is nothing to find.
-func (f *simulateFlags) answer(ctx context.Context, m *cluster.Model, sizes dist.Distribution, stderr io.Writer) (answer []byte, found bool, err error) {
+func (f *simulateFlags) answer(ctx context.Context, m *cluster.Model, jobSizes sizes.Distribution, stderr io.Writer) (answer []byte, found bool, err error) {
 	verdict, err := stability.Cluster(m)
 	if err != nil {
 		return nil, false, err
@@ -259,7 +259,7 @@ func (f *simulateFlags) answer(ctx context.Context, m *cluster.Model, sizes dist
 		answer, err = formatUnstable(m, verdict, f.format, false)
 		return answer, false, err
 	}
-	system := sim.Cluster{Model: m, Sizes: sizes, Policy: sim.Policy(f.policy), Interruptions: f.interruptions}
+	system := sim.Cluster{Model: m, Sizes: jobSizes, Policy: sim.Policy(f.policy), Interruptions: f.interruptions}
 	plan, err := sim.NewPlan(system, f.settings)
 	if err != nil {
 		return nil, false, f.translate(err)
@@ -298,11 +298,11 @@ func meanSize(m *cluster.Model) (float64, error) {
 
 // isExact reports whether balanced fairness is exact for a system.
 func (f *simulateFlags) isExact(c sim.Cluster) (bool, error) {
-	mean, err := dist.Mean(c.Sizes)
+	mean, err := sizes.Mean(c.Sizes)
 	if err != nil {
 		return false, err
 	}
-	e, err := dist.NewExponential(mean)
+	e, err := sizes.NewExponential(mean)
 	if err != nil {
 		return false, err
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/cluster"
-	"productform/dist"
 	"productform/sim"
+	"productform/sizes"
 	"productform/sweep"
 )
 
@@ -335,11 +335,11 @@ func TestSimulateSizesOfFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sizes, err := dist.NewEmpirical([]float64{0.75, 2.25})
+	jobSizes, err := sizes.NewEmpirical([]float64{0.75, 2.25})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := sim.Run(t.Context(), sim.Cluster{Model: m, Sizes: sizes}, sim.Settings{Runs: 5, Jumps: 1e3, Seed: 1}, nil)
+	r, err := sim.Run(t.Context(), sim.Cluster{Model: m, Sizes: jobSizes}, sim.Settings{Runs: 5, Jumps: 1e3, Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,29 +10,29 @@ import (
 	"strings"
 
 	"productform/cmd/internal/cli"
-	"productform/dist"
 	"productform/internal/input"
+	"productform/sizes"
 )
 
 // fromFile begins a value of --sizes that names a file.
 const fromFile = "file:"
 
 // sizeNames returns the forms that --sizes may have.
-func sizeNames() []string { return append(dist.Names(), fromFile+"PATH") }
+func sizeNames() []string { return append(sizes.Names(), fromFile+"PATH") }
 
 // readSizes returns the law of the given mean that a value of --sizes names.
-func readSizes(text string, mean float64, stderr io.Writer) (dist.Distribution, error) {
+func readSizes(text string, mean float64, stderr io.Writer) (sizes.Distribution, error) {
 	path, ok := strings.CutPrefix(text, fromFile)
 	if !ok || path == "" {
 		return parseLaw("--sizes", text, sizeNames(), mean)
 	}
-	sizes, _, err := readSizeFile(path, nil, false, stderr)
+	jobSizes, _, err := readSizeFile(path, nil, false, stderr)
 	if err != nil {
 		return nil, err
 	}
-	d, err := dist.NewEmpirical(sizes)
+	d, err := sizes.NewEmpirical(jobSizes)
 	if err == nil {
-		d, err = dist.WithMean(d, mean)
+		d, err = sizes.WithMean(d, mean)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -41,7 +41,7 @@ func readSizes(text string, mean float64, stderr io.Writer) (dist.Distribution, 
 }
 
 // parseLaw returns the law of the given mean that the value of a flag names, one of the names.
-func parseLaw(flag, text string, names []string, mean float64) (dist.Distribution, error) {
+func parseLaw(flag, text string, names []string, mean float64) (sizes.Distribution, error) {
 	family, _, _ := strings.Cut(text, ":")
 	known := false
 	for _, name := range names {
@@ -51,7 +51,7 @@ func parseLaw(flag, text string, names []string, mean float64) (dist.Distributio
 	if !known {
 		return nil, cli.CheckWord(flag, text, names)
 	}
-	d, err := dist.Parse(text, mean)
+	d, err := sizes.Parse(text, mean)
 	var bad *input.Error
 	switch {
 	case errors.As(err, &bad) && bad.Path == "mean":
@@ -93,12 +93,12 @@ func readSizeFile(path string, stdin io.Reader, work bool, stderr io.Writer) ([]
 	} else {
 		path = source(path)
 	}
-	sizes, exact, skipped, err := dist.ReadExactSizes(from, work)
+	jobSizes, exact, skipped, err := sizes.ReadExactSizes(from, work)
 	var pathErr *fs.PathError
 	switch {
 	case errors.As(err, &pathErr):
 		err = pathErr.Err
-	case err == nil && len(sizes) == 0:
+	case err == nil && len(jobSizes) == 0:
 		err = &input.Error{Want: want, Value: "a file without sizes"}
 	}
 	if err != nil {
@@ -111,5 +111,5 @@ func readSizeFile(path string, stdin io.Reader, work bool, stderr io.Writer) ([]
 		}
 		fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", path, counted(skipped, "job"), without, verb)
 	}
-	return sizes, exact, nil
+	return jobSizes, exact, nil
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/cli"
-	"productform/dist"
 	"productform/internal/input"
 	"productform/sim"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -300,9 +300,9 @@ func (f *tagsFlags) translate(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &pathErr) && f.settings.Folder != "":
 		return fmt.Errorf("--results = %s: %w", f.settings.Folder, pathErr.Err)
-	case errors.Is(err, dist.ErrInfinite):
+	case errors.Is(err, sizes.ErrInfinite):
 		return input.Errorf(source, written(source), "sizes with a finite mean square, without which no waiting time is finite")
-	case errors.Is(err, dist.ErrOverflow):
+	case errors.Is(err, sizes.ErrOverflow):
 		return input.Errorf(source, written(source), "sizes whose means double precision can hold")
 	case !errors.As(err, &bad):
 		return err

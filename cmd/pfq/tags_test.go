@@ -17,8 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"productform/dist"
 	"productform/sim"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -223,7 +223,7 @@ func TestTagsJSON(t *testing.T) {
 		rest = after
 	}
 
-	law, err := dist.NewBoundedParetoOfMean(1, 1e10, 3000)
+	law, err := sizes.NewBoundedParetoOfMean(1, 1e10, 3000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -524,8 +524,8 @@ func TestTagsSizesOfFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	law := func(sizes ...float64) tags.Model {
-		d, err := dist.NewEmpirical(sizes)
+	law := func(jobSizes ...float64) tags.Model {
+		d, err := sizes.NewEmpirical(jobSizes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -562,7 +562,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 	}
 
 	// Sizes at the quantiles of a bounded Pareto law: the fitted law has its ends and nearly its alpha.
-	d, err := dist.NewBoundedPareto(1, 1000, 1.3)
+	d, err := sizes.NewBoundedPareto(1, 1000, 1.3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -719,7 +719,7 @@ func TestTagsSimulate(t *testing.T) {
 	}
 
 	// The numbers are those of sim.Run with the same settings, and do not depend on the number of runs at a time.
-	law, err := dist.Parse("lognormal:3", 1)
+	law, err := sizes.Parse("lognormal:3", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

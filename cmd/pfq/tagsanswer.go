@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"productform/dist"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -218,7 +218,7 @@ func (a *tagsAnswer) rivals() error {
 
 // listed reports whether the sizes are finitely many.
 func (a *tagsAnswer) listed() bool {
-	_, ok := a.model.Sizes.(dist.Atomic)
+	_, ok := a.model.Sizes.(sizes.Atomic)
 	return ok
 }
 
@@ -357,8 +357,8 @@ func (a *tagsAnswer) distribution() record {
 		key    string
 		moment func() (float64, error)
 	}{
-		{"mean", func() (float64, error) { return dist.Mean(d) }},
-		{"scv", func() (float64, error) { return dist.SCV(d) }},
+		{"mean", func() (float64, error) { return sizes.Mean(d) }},
+		{"scv", func() (float64, error) { return sizes.SCV(d) }},
 		{"mean_inverse", func() (float64, error) { return d.Moment(-1) }},
 	} {
 		v, err := q.moment()

@@ -7,9 +7,9 @@ import (
 	"math/big"
 	"strings"
 
-	"productform/dist"
 	"productform/internal/input"
 	"productform/num"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -141,7 +141,7 @@ func rounded(e tags.EnclosedResult) (tags.Result, error) {
 	double := func(v num.Interval) float64 {
 		f, ok := v.Float64()
 		if !ok && err == nil {
-			err = fmt.Errorf("tags: a mean: %w", dist.ErrOverflow)
+			err = fmt.Errorf("tags: a mean: %w", sizes.ErrOverflow)
 		}
 		return f
 	}

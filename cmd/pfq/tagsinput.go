@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/cli"
-	"productform/dist"
 	"productform/internal/input"
 	"productform/num"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -127,11 +127,11 @@ type sizeFlags struct {
 	alpha, max, min, mean decimal // of the bounded Pareto law, exact is nil for those not given
 	file                  string  // of sizes
 	fit, processorSeconds bool
-	name                  string            // of a law of the mean
-	count                 int               // of the sizes in the file, once it is read
-	own                   dist.Distribution // of them, as in the file
-	fitted                float64           // alpha of the law that fits them
-	exact                 []*big.Rat        // the sizes as they are written, nil if the doubles are exact or a law fits them
+	name                  string             // of a law of the mean
+	count                 int                // of the sizes in the file, once it is read
+	own                   sizes.Distribution // of them, as in the file
+	fitted                float64            // alpha of the law that fits them
+	exact                 []*big.Rat         // the sizes as they are written, nil if the doubles are exact or a law fits them
 }
 
 func (s *sizeFlags) add(cmd *cobra.Command) {
@@ -147,7 +147,7 @@ func (s *sizeFlags) add(cmd *cobra.Command) {
 	cli.AddSwitch(cmd, &s.fit, "fit", "take the bounded Pareto law that fits --sizes best")
 	cli.AddSwitch(cmd, &s.processorSeconds, "processor-seconds", "--sizes is a log, and sizes are run times by numbers of processors")
 	cli.AddText(cmd, &s.name, "law", "", "the name of a law of job sizes", "`LAW` of job sizes, of the mean --mean")
-	if err := cmd.RegisterFlagCompletionFunc("law", cobra.FixedCompletions(dist.Names(), cobra.ShellCompDirectiveNoSpace)); err != nil {
+	if err := cmd.RegisterFlagCompletionFunc("law", cobra.FixedCompletions(sizes.Names(), cobra.ShellCompDirectiveNoSpace)); err != nil {
 		panic(err) // the flag is there
 	}
 }
@@ -201,11 +201,11 @@ func (s *sizeFlags) check(given func(string) bool) error {
 }
 
 // law returns the law of the sizes.
-func (s *sizeFlags) law(stdin io.Reader, stderr io.Writer) (dist.Distribution, error) {
+func (s *sizeFlags) law(stdin io.Reader, stderr io.Writer) (sizes.Distribution, error) {
 	switch s.source() {
 	case "--law":
-		d, err := parseLaw("--law", s.name, dist.Names(), s.mean.float)
-		if _, ok := d.(dist.Atomic); ok {
+		d, err := parseLaw("--law", s.name, sizes.Names(), s.mean.float)
+		if _, ok := d.(sizes.Atomic); ok {
 			s.exact = []*big.Rat{s.mean.exact} // the one size
 		}
 		return d, err
@@ -213,22 +213,22 @@ func (s *sizeFlags) law(stdin io.Reader, stderr io.Writer) (dist.Distribution, e
 		return s.empirical(stdin, stderr)
 	}
 	if s.min.exact != nil {
-		return dist.NewBoundedPareto(s.min.float, s.max.float, s.alpha.float)
+		return sizes.NewBoundedPareto(s.min.float, s.max.float, s.alpha.float)
 	}
-	return dist.NewBoundedParetoOfMean(s.alpha.float, s.max.float, s.mean.float)
+	return sizes.NewBoundedParetoOfMean(s.alpha.float, s.max.float, s.mean.float)
 }
 
 // empirical returns the law of the sizes in the file, or the one that fits them.
-func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d dist.Distribution, err error) {
-	sizes, exact, err := readSizeFile(s.file, stdin, s.processorSeconds, stderr)
+func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d sizes.Distribution, err error) {
+	jobSizes, exact, err := readSizeFile(s.file, stdin, s.processorSeconds, stderr)
 	if err != nil {
 		return nil, err
 	}
-	s.count = len(sizes)
-	s.own, err = dist.NewEmpirical(sizes)
+	s.count = len(jobSizes)
+	s.own, err = sizes.NewEmpirical(jobSizes)
 	d = s.own
 	if err == nil && s.fit {
-		d, s.fitted, err = dist.FitBoundedPareto(sizes)
+		d, s.fitted, err = sizes.FitBoundedPareto(jobSizes)
 	} else {
 		s.exact = exact
 	}
@@ -239,7 +239,7 @@ func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d dist.Distrib
 }
 
 // describe writes what the sizes are, those of the law that the flags name.
-func (s *sizeFlags) describe(w io.Writer, law dist.Distribution) {
+func (s *sizeFlags) describe(w io.Writer, law sizes.Distribution) {
 	switch s.source() {
 	case "--law":
 		fmt.Fprintf(w, "sizes are of the law %s: %s\n", s.name, spread(law))
@@ -256,9 +256,9 @@ func (s *sizeFlags) describe(w io.Writer, law dist.Distribution) {
 }
 
 // spread returns mean and squared coefficient of variation for people.
-func spread(d dist.Distribution) string {
-	mean, err := dist.Mean(d)
-	scv, errSCV := dist.SCV(d)
+func spread(d sizes.Distribution) string {
+	mean, err := sizes.Mean(d)
+	scv, errSCV := sizes.SCV(d)
 	return fmt.Sprintf("mean %s, squared coefficient of variation %s", six(unless(err != nil, mean)), six(unless(errSCV != nil, scv)))
 }
 
@@ -266,12 +266,12 @@ func spread(d dist.Distribution) string {
 const muchOff = 0.1
 
 // misfit warns if the mean of the law that fits a file is far from that of the sizes there; else it is empty.
-func (s *sizeFlags) misfit(law dist.Distribution) string {
+func (s *sizeFlags) misfit(law sizes.Distribution) string {
 	if !s.fit {
 		return ""
 	}
-	fitted, err := dist.Mean(law)
-	own, errOwn := dist.Mean(s.own)
+	fitted, err := sizes.Mean(law)
+	own, errOwn := sizes.Mean(s.own)
 	if err != nil || errOwn != nil || math.Abs(fitted-own) <= muchOff*own {
 		return ""
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"productform/dist"
 	"productform/sim"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -67,7 +67,7 @@ func TestTagsFitInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text := strings.Repeat("1\n", 50) + strings.Repeat("1000\n", 9) // far from bounded Pareto: a mean of 153.4
 	sizeFile(t, "ends", text)
-	law, err := dist.NewBoundedPareto(1, 100, 0.8)
+	law, err := sizes.NewBoundedPareto(1, 100, 0.8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestTagsWithinBounds(t *testing.T) {
 
 // The jumps told are those that are simulated, also where none are asked for.
 func TestTagsJumps(t *testing.T) {
-	law, err := dist.Parse("lognormal:3", 1)
+	law, err := sizes.Parse("lognormal:3", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"productform/dist"
+	"productform/sizes"
 	"productform/tags"
 	"productform/traces"
 )
@@ -24,21 +24,21 @@ func main() {
 }
 
 // durations returns the law of the run times in the log, in seconds.
-func durations() (dist.Distribution, error) {
+func durations() (sizes.Distribution, error) {
 	f, err := traces.Open("SDSC-Par-1996")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	sizes, _, err := dist.ReadSizes(f)
+	jobSizes, _, err := sizes.ReadSizes(f)
 	if err != nil {
 		return nil, err
 	}
-	return dist.NewEmpirical(sizes)
+	return sizes.NewEmpirical(jobSizes)
 }
 
 func run(w io.Writer) error {
-	sizes, err := durations()
+	jobSizes, err := durations()
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func run(w io.Writer) error {
 	fmt.Fprintln(t, "machines\tload\tone queue: wait, slowdown\tTAGS: wait, slowdown\ttime limits")
 	for _, hosts := range []int{2, 3, 4} {
 		for _, load := range []float64{0.2, 0.3, 0.4, 0.5} {
-			m := tags.Model{Sizes: sizes, Hosts: hosts, Load: load}
+			m := tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}
 			queue, err := tags.CentralQueue(m)
 			if err != nil {
 				return err

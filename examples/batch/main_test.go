@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"productform/dist"
 	"productform/internal/docs"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -19,13 +19,13 @@ func TestOutput(t *testing.T) {
 
 // What the README says: each limit is proved.
 func TestProved(t *testing.T) {
-	sizes, err := durations()
+	jobSizes, err := durations()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, hosts := range []int{2, 3, 4} {
 		for _, load := range []float64{0.2, 0.3, 0.4, 0.5} {
-			best, err := tags.Optimize(tags.Model{Sizes: sizes, Hosts: hosts, Load: load}, tags.Objective{Slowdown: 1})
+			best, err := tags.Optimize(tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}, tags.Objective{Slowdown: 1})
 			if best.Gap > 6e-11 || err != nil && !errors.Is(err, tags.ErrInfeasible) {
 				t.Errorf("%d machines, load %v: gap %v, %v", hosts, load, best.Gap, err)
 			}
@@ -35,18 +35,18 @@ func TestProved(t *testing.T) {
 
 // Every duration in the log, as the time limit of two machines, one by one.
 func TestAgainstAllLimits(t *testing.T) {
-	sizes, err := durations()
+	jobSizes, err := durations()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, load := range []float64{0.2, 0.5} {
-		m := tags.Model{Sizes: sizes, Hosts: 2, Load: load}
+		m := tags.Model{Sizes: jobSizes, Hosts: 2, Load: load}
 		best, err := tags.Optimize(m, tags.Objective{Slowdown: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		least, limit := math.Inf(1), 0.0
-		atoms := sizes.(dist.Atomic).Atoms()
+		atoms := jobSizes.(sizes.Atomic).Atoms()
 		for _, s := range atoms[:len(atoms)-1] {
 			if r, err := tags.Analyze(m, []float64{s}); err == nil && r.MeanSlowdown < least {
 				least, limit = r.MeanSlowdown, s

@@ -7,9 +7,9 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
-	"productform/dist"
 	"productform/fluid"
 	"productform/num"
+	"productform/sizes"
 	"productform/tags"
 )
 
@@ -23,7 +23,7 @@ func TestOneErrUnstable(t *testing.T) {
 	if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &set) {
 		t.Errorf("cluster: %v", err)
 	}
-	size, _ := dist.NewDeterministic(1)
+	size, _ := sizes.NewDeterministic(1)
 	_, err = tags.Analyze(tags.Model{Sizes: size, Hosts: 2, Load: 0.75}, []float64{1})
 	var host *tags.UnstableError
 	if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &host) || host.Host != 0 {

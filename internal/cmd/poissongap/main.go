@@ -13,8 +13,8 @@ import (
 	"log"
 	"strings"
 
-	"productform/dist"
 	"productform/sim"
+	"productform/sizes"
 	"productform/sweep"
 	"productform/tags"
 )
@@ -32,13 +32,13 @@ func rows() ([]row, error) {
 	var rows []row
 	for _, top := range []float64{1e5, 1e6, 1e7} {
 		for _, alpha := range []float64{1.2, 1.5, 1.9} {
-			sizes, err := dist.NewBoundedParetoOfMean(alpha, top, 3000)
+			jobSizes, err := sizes.NewBoundedParetoOfMean(alpha, top, 3000)
 			if err != nil {
 				return nil, err
 			}
 			for _, hosts := range []int{2, 3} {
 				for _, load := range []float64{0.3, 0.5, 0.7} {
-					m := tags.Model{Sizes: sizes, Hosts: hosts, Load: load}
+					m := tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}
 					most, err := tags.MaxLoad(m)
 					if err != nil {
 						return nil, err
@@ -98,7 +98,7 @@ func main() {
 	var plans []*sim.Plan
 	for _, r := range rows {
 		m := tags.Model{Hosts: r.hosts, Load: r.load}
-		if m.Sizes, err = dist.NewBoundedParetoOfMean(r.alpha, r.max, 3000); err != nil {
+		if m.Sizes, err = sizes.NewBoundedParetoOfMean(r.alpha, r.max, 3000); err != nil {
 			log.Fatal(err)
 		}
 		p, err := sim.NewPlan(sim.Farm{Model: m, Policy: sim.TAGS, Cutoffs: r.best.Cutoffs},

@@ -1,0 +1,84 @@
+package sizes_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"productform/sizes"
+)
+
+// The share of the work that the largest 1 % of the jobs bring.
+func ExampleNewBoundedParetoOfMean() {
+	d, err := sizes.NewBoundedParetoOfMean(1.1, 1e10, 3000)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	large, _ := d.Quantile(0.99)
+	work, _ := d.PartialMoment(1, large, math.Inf(1))
+	fmt.Printf("jobs above %.0f bring %.0f %% of the work\n", large, 100*work/3000)
+	// Output: jobs above 21848 bring 58 % of the work
+}
+
+func ExampleParse() {
+	d, err := sizes.Parse("erlang:4", 10)
+	fmt.Println(d, err)
+	_, err = sizes.Parse("erlang:0", 10)
+	fmt.Println(err)
+	// Output:
+	// Erlang of 4 phases of mean 2.5 <nil>
+	// sizes = erlang:0: want erlang:K with K an integer in 1..1000000
+}
+
+func ExamplePhased() {
+	p := sizes.BonaldComteBimodal().Phases()
+	fmt.Printf("phases of mean %.1f, %.0f on average\n", p.Mean, p.MeanCount)
+	// Output: phases of mean 0.2, 5 on average
+}
+
+func ExampleReadSizes() {
+	jobSizes, _, err := sizes.ReadSizes(strings.NewReader("3\n1\n2\n"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d, _ := sizes.NewEmpirical(jobSizes)
+	mean, _ := sizes.Mean(d)
+	fmt.Println(mean)
+	// Output: 2
+}
+
+// The law of Harchol-Balter's jobs from a sample of them.
+func ExampleFitBoundedPareto() {
+	truth, _ := sizes.NewBoundedParetoOfMean(1.1, 1e10, 3000)
+	r := rand.New(rand.NewPCG(1, 2))
+	jobSizes := make([]float64, 10000)
+	for i := range jobSizes {
+		jobSizes[i] = truth.Sample(r)
+	}
+	_, alpha, err := sizes.FitBoundedPareto(jobSizes)
+	fmt.Printf("alpha = %.2f, error: %v\n", alpha, err)
+	_, _, err = sizes.FitBoundedPareto([]float64{1, 8, 9})
+	fmt.Println(err)
+	// Output:
+	// alpha = 1.10, error: <nil>
+	// sizes = (geometric mean 4.16): want a geometric mean below √(min·max) = 3; else the likelihood grows as alpha falls to 0 and below
+}
+
+// A job is killed at size 10: the work that remains for another host.
+func ExampleExcess() {
+	d, _ := sizes.NewBoundedPareto(1, 1000, 1)
+	mean, _ := sizes.Mean(d)
+	rest := d.(sizes.Excess).MeanExcess(10)
+	fmt.Printf("of %.3f on average, %.3f lie beyond 10\n", mean, rest)
+	// Output: of 6.915 on average, 3.619 lie beyond 10
+}
+
+func ExampleReadWork() {
+	jobSizes, skipped, err := sizes.ReadWork(strings.NewReader(
+		"1 0 5 120 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n2 9 5 60 -1 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n"))
+	fmt.Println(jobSizes, skipped, err)
+	// Output: [480] 1 <nil>
+}

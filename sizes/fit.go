@@ -1,0 +1,75 @@
+package sizes
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// FitBoundedPareto returns the law of [NewBoundedPareto] that makes the sizes most likely, and its alpha. Its ends are
+// the smallest and the largest size, and with y = ln(x/low), l = ln(high/low), alpha solves the likelihood equation
+//
+//	1/alpha - l/(e^(alpha l) - 1) = mean of y,
+//
+// whose left side falls from l/2 to 0. So there is one solution if the mean of y is below l/2; else the likelihood
+// grows as alpha falls to 0 and beyond, and the sizes have no bounded Pareto law. For n sizes of such a law the standard
+// deviation of alpha is about 1/√(n I), I = 1/alpha² - (l/(2 sinh(alpha l/2)))².
+//
+// The error names the size out of [1e-300, 1e300], or tells that all are equal, that there is no solution, or that
+// alpha is out of the range of [NewBoundedPareto].
+func FitBoundedPareto(sizes []float64) (law Distribution, alpha float64, err error) {
+	if err := checkSizes(sizes); err != nil {
+		return nil, 0, err
+	}
+	low, high := slices.Min(sizes), slices.Max(sizes)
+	if low == high {
+		return nil, 0, input.Errorf("sizes", fmt.Sprintf("%d of %v", len(sizes), low), "at least two different sizes")
+	}
+	var below, above num.Sum // Σ ln(x/low) and Σ ln(high/x)
+	var lead num.Sum         // the second less the first
+	for _, x := range sizes {
+		y, rest := logRatio(low, x), logRatio(x, high)
+		below.Add(y)
+		above.Add(rest)
+		lead.Add(rest)
+		lead.Add(-y)
+	}
+	whole := below.Value() + above.Value() // n l
+	if !(lead.Value() > 0) {
+		at := low * math.Exp(below.Value()/float64(len(sizes)))
+		return nil, 0, input.Errorf("sizes", fmt.Sprintf("(geometric mean %.4g)", at),
+			"a geometric mean below √(min·max) = %.4g; else the likelihood grows as alpha falls to 0 and below",
+			math.Sqrt(low)*math.Sqrt(high))
+	}
+	alpha = 2 * inverseLangevin(lead.Value()/whole, 2*below.Value()/whole) / logRatio(low, high)
+	law, err = NewBoundedPareto(low, high, alpha)
+	if err != nil {
+		return nil, 0, err
+	}
+	return law, alpha, nil
+}
+
+// inverseLangevin returns the h > 0 with coth h - 1/h = d, given d in (0, 1) and rest = 1 - d. The function is concave
+// and below h/3, so that Newton's steps from 3d rise to the root. Close to 1 it is 1 - 1/h, and the steps double h.
+func inverseLangevin(d, rest float64) float64 {
+	h := 3 * d
+	for range 200 {
+		var gap, slope float64
+		if h <= 2 {
+			l := langevin(h)
+			gap, slope = d-l, 1-l*(l+2/h) // 1/h² - 1/sinh²(h)
+		} else {
+			tail := 2 / math.Expm1(2*h) // coth h - 1
+			gap, slope = 1/h-tail-rest, 1/(h*h)-tail*(tail+2)
+		}
+		next := h + gap/slope
+		if !(next > h) {
+			break
+		}
+		h = next
+	}
+	return h
+}

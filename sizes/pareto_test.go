@@ -1,0 +1,174 @@
+package sizes
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/num"
+)
+
+const bits = 400
+
+func bigFloat(x float64) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(x) }
+
+func power(x, y *big.Float) *big.Float { return ok(num.Pow(x, y, bits)) }
+
+func op() *big.Float { return new(big.Float).SetPrec(bits) }
+
+// bigIntegral is (b^m - a^m)/m, or ln(b/a) for m = 0.
+func bigIntegral(m *big.Float, a, b float64) *big.Float {
+	if m.Sign() == 0 {
+		return ok(num.Log(op().Quo(bigFloat(b), bigFloat(a)), bits))
+	}
+	d := op().Sub(power(bigFloat(b), m), power(bigFloat(a), m))
+	return d.Quo(d, m)
+}
+
+// bigPartial is α k^α/(1 - (k/p)^α) (b^m - a^m)/m, m = r-α, or ln(b/a) in place of the last fraction, with 400 bits:
+// the cancellations of short intervals and small m and α, 2^-53 and 1e-16 of 1 here, leave more than 200.
+func bigPartial(k, p, alpha, r, a, b float64) float64 {
+	one := bigFloat(1)
+	integral := bigIntegral(op().Sub(bigFloat(r), bigFloat(alpha)), a, b)
+	c := op().Mul(bigFloat(alpha), power(bigFloat(k), bigFloat(alpha)))
+	c.Quo(c, op().Sub(one, power(op().Quo(bigFloat(k), bigFloat(p)), bigFloat(alpha))))
+	v, _ := c.Mul(c, integral).Float64()
+	return v
+}
+
+// Partial moments to the last digits: any order, next to alpha too, alpha next to 0, intervals of any length. In units
+// of 2^-53 the power alpha of min/a makes alpha times the error of the ratio, 5 at most; math.Pow takes the part of an
+// exponent beside the nearest integer, 0.2 or 1/2 by a root here, through a logarithm of up to 31 for a^r and 23 for
+// min/a, each rounded twice, 22 in all; the other operations some 20. Together these are 5e-15.
+func TestBoundedParetoAgainstBigFloats(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln k"))
+		p := k * math.Exp(rapid.SampledFrom([]float64{1e-6, 0.1, 1, 5, 23}).Draw(t, "ln p/k"))
+		alpha := rapid.SampledFrom([]float64{1e-15, 1e-7, 0.2, 0.5, 1, 1 + 1e-10, 1.1, 1.9, 2, 5}).Draw(t, "alpha")
+		r := rapid.SampledFrom([]float64{-1, 0, 1, 2, 0.5, alpha, alpha * (1 + 1e-15), alpha + 1e-9, -2.2}).Draw(t, "order")
+		d := ok(NewBoundedPareto(k, p, alpha))
+		a, b := k, p
+		switch rapid.IntRange(0, 3).Draw(t, "interval") {
+		case 1:
+			a = ok(d.Quantile(rapid.Float64Range(0, 0.9).Draw(t, "p")))
+			b = min(p, math.Nextafter(a*(1+rapid.SampledFrom([]float64{0, 1e-15, 1e-9, 1e-3}).Draw(t, "length")), p))
+		case 2:
+			a = ok(d.Quantile(0.3))
+		case 3:
+			b = ok(d.Quantile(0.6))
+		}
+		if a == b {
+			return
+		}
+		got, want := ok(d.PartialMoment(r, a, b)), bigPartial(k, p, alpha, r, a, b)
+		if !near(got, want, 1e-14) {
+			t.Fatalf("E[X^%v; %v, %v] = %v, want %v: relative error %v", r, a, b, got, want, got/want-1)
+		}
+		if s, want := d.Survival(a), bigPartial(k, p, alpha, 0, a, p); !near(s, want, 1e-14) {
+			t.Fatalf("Survival(%v) = %v, want %v", a, s, want)
+		}
+	})
+}
+
+// The squared coefficient of variation from moments of 400 bits, of which ln(max/min) and α of 1e-15 leave 200.
+// Relative errors are some units in the last place of ln(max/min), and where SCV + 1 is large that of its logarithm,
+// which is below 40 here: 5e-15.
+func TestBoundedParetoSCV(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln k"))
+		p := math.Nextafter(k, 1e9) * math.Exp(math.Pow(10, rapid.Float64Range(-15, 1.6).Draw(t, "log10 ln p/k")))
+		alpha := rapid.OneOf(rapid.Float64Range(1e-15, 5),
+			rapid.SampledFrom([]float64{1e-15, 1, 1 + 1e-10, 2 - 1e-9, 2, 2 + 1e-15, 3, 100})).Draw(t, "alpha")
+		var moments [3]*big.Float
+		for r := range moments {
+			moments[r] = bigIntegral(op().Sub(bigFloat(float64(r)), bigFloat(alpha)), k, p)
+		}
+		ratio := op().Quo(op().Mul(moments[2], moments[0]), op().Mul(moments[1], moments[1]))
+		want, _ := ratio.Sub(ratio, bigFloat(1)).Float64()
+		if got := ok(SCV(ok(NewBoundedPareto(k, p, alpha)))); !near(got, want, 1e-14) {
+			t.Fatalf("SCV %v, want %v: relative error %v", got, want, got/want-1)
+		}
+	})
+	for _, c := range []struct{ high, alpha, want float64 }{
+		{1 + 1e-7, 1.5, 1e-14 / 12},        // l²/12, l = 1e-7 to 5e-8
+		{1e300, 1e9, 1e-18},                // 1/(α(α-2)) to 2e-9
+		{1e300, 3, 1.0 / 3},                // the same
+		{1e300, 1e-100, 150*math.Ln10 - 1}, // l/2 coth(l/2) - 1
+	} {
+		if got := ok(SCV(ok(NewBoundedPareto(1, c.high, c.alpha)))); !near(got, c.want, 2e-7) {
+			t.Errorf("high %v, alpha %v: SCV %v, want %v", c.high, c.alpha, got, c.want)
+		}
+	}
+}
+
+// Where (min/max)^alpha underflows its product with a power of max need not: as an exponential function of 700 it has
+// an error of 700 units of 2^-53.
+func TestBoundedParetoBelowFloat64(t *testing.T) {
+	const k, p = 1e-300, 1e300
+	for _, c := range [][2]float64{{0.999, 1}, {1.5, 2}, {1.5, 1}, {0.6, 1}} {
+		d := ok(NewBoundedPareto(k, p, c[0]))
+		if got, want := ok(d.Moment(c[1])), bigPartial(k, p, c[0], c[1], k, p); !near(got, want, 5e-13) || want == 0 {
+			t.Errorf("alpha %v: E[X^%v] = %v, want %v", c[0], c[1], got, want)
+		}
+	}
+}
+
+func TestParetoNamesTheLeastAlpha(t *testing.T) {
+	for _, c := range []struct{ low, least float64 }{{1e-100, 0.1}, {1, 0.1}, {1e40, 0.2}, {1e100, 0.35}} {
+		if _, err := NewPareto(c.low, c.least+1e-12); err != nil {
+			t.Errorf("low %v: %v", c.low, err)
+		}
+		_, err := NewPareto(c.low, c.least-1e-12)
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("in [%v, 1e9] for low = %v", c.least, c.low)) {
+			t.Errorf("low %v: error %v does not tell %v", c.low, err, c.least)
+		}
+	}
+}
+
+// Closed forms of min: mean²/max for alpha = 1/2, mean/(2 - mean/max) for alpha = 2.
+func TestBoundedParetoOfMean(t *testing.T) {
+	for _, c := range []struct{ alpha, max, mean, min float64 }{
+		{0.5, 1e10, 3000, 9e-4},
+		{0.5, 1e7, 3000, 0.9},
+		{2, 1e10, 3000, 3000 / (2 - 3e-7)},
+		{2, 10, 9.99, 9.99 / (2 - 0.999)},
+	} {
+		d := ok(NewBoundedParetoOfMean(c.alpha, c.max, c.mean))
+		// ln min is found to an ulp or two of itself and of max/min.
+		if low, high, _ := d.Support(); !near(low, c.min, 1e-14) || high != c.max {
+			t.Errorf("%+v: support from %v to %v", c, low, high)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		alpha := rapid.Float64Range(0.05, 3).Draw(t, "alpha")
+		high := math.Exp(rapid.Float64Range(0, 23).Draw(t, "ln max"))
+		mean := high * math.Exp(-rapid.Float64Range(0.01, 12).Draw(t, "ln max/mean"))
+		d := ok(NewBoundedParetoOfMean(alpha, high, mean))
+		if m := ok(Mean(d)); !near(m, mean, 1e-13) {
+			t.Fatalf("%v: mean %v, want %v", d, m, mean)
+		}
+	})
+	if d, err := NewBoundedParetoOfMean(0.001, 1, 1e-4); err == nil {
+		t.Errorf("%v: min is below float64, want an error", d)
+	}
+}
+
+// The Pareto law is the bounded one far from the bound.
+func TestParetoIsBoundedParetoOfFarMax(t *testing.T) {
+	p, b := ok(NewPareto(2, 3)), ok(NewBoundedPareto(2, 2e12, 3)) // (min/max)³ = 1e-36
+	for _, r := range []float64{-2, -1, 0, 1, 2} {
+		for _, high := range []float64{3, 100, math.Inf(1)} {
+			got, want := ok(p.PartialMoment(r, 2.5, high)), ok(b.PartialMoment(r, 2.5, high))
+			if !near(got, want, 1e-11) { // E[X²; X > max] = 1e-12 E[X²]
+				t.Errorf("E[X^%v; 2.5, %v] = %v, bounded %v", r, high, got, want)
+			}
+		}
+	}
+	if got := ok(SCV(p)); !near(got, 1.0/3, 1e-15) {
+		t.Errorf("SCV %v, want 1/(3·1)", got)
+	}
+}

@@ -1,0 +1,131 @@
+package sizes
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"productform/internal/input"
+)
+
+// A shape is a family of laws that differ by a factor, with the names of its parameters.
+type shape struct {
+	name string // with parameters, such as "erlang:K"
+	want string // what the parameters may be
+	make func(parameters []float64, mean float64) (Distribution, error)
+}
+
+// form is the name with what the parameters may be.
+func (s shape) form() string {
+	if s.want == "" {
+		return s.name
+	}
+	return s.name + " with " + s.want
+}
+
+// shapes returns all shapes that have names.
+func shapes() []shape {
+	scaled := func(law func() Phased) func([]float64, float64) (Distribution, error) {
+		return func(_ []float64, mean float64) (Distribution, error) { return WithMean(law(), mean) }
+	}
+	return []shape{
+		{"exponential", "", func(_ []float64, mean float64) (Distribution, error) { return NewExponential(mean) }},
+		{"deterministic", "", func(_ []float64, mean float64) (Distribution, error) { return NewDeterministic(mean) }},
+		{"bimodal", "", scaled(BonaldComteBimodal)},
+		{"hyperexponential", "", scaled(BonaldComteHyperexponential)},
+		{"zipf", "", scaled(BonaldComteZipf)},
+		{"erlang:K", "K an integer in 1..1000000", makeErlang},
+		{"hyperexponential:SCV", "SCV in (1, 1e8]", func(p []float64, mean float64) (Distribution, error) {
+			return NewBalancedHyperexponential(mean, p[0])
+		}},
+		{"pareto:ALPHA", "ALPHA in (1, 1e9]", makePareto},
+		{"bounded-pareto:ALPHA:RATIO", "ALPHA in [1e-100, 1e9] and RATIO = max/min in (1, 1e100]", makeBoundedPareto},
+		{"lognormal:SCV", "SCV in [1e-12, 1e6]", func(p []float64, mean float64) (Distribution, error) {
+			return NewLognormal(mean, p[0])
+		}},
+		{"weibull:SHAPE", "SHAPE in [0.05, 1000]", func(p []float64, mean float64) (Distribution, error) {
+			return NewWeibull(p[0], mean)
+		}},
+	}
+}
+
+func makeErlang(p []float64, mean float64) (Distribution, error) {
+	if !(p[0] == math.Trunc(p[0]) && p[0] >= 1 && p[0] <= maxErlangPhases) {
+		return nil, input.Errorf("phases", p[0], "an integer in 1..%d", maxErlangPhases)
+	}
+	return NewErlang(int(p[0]), mean)
+}
+
+func makePareto(p []float64, mean float64) (Distribution, error) {
+	if !(p[0] > 1 && p[0] <= 1e9) {
+		return nil, input.Errorf("alpha", p[0], "a number in (1, 1e9], for the mean to exist")
+	}
+	return NewPareto(mean*(p[0]-1)/p[0], p[0])
+}
+
+func makeBoundedPareto(p []float64, mean float64) (Distribution, error) {
+	if !(p[1] > 1 && p[1] <= 1e100) {
+		return nil, input.Errorf("ratio", p[1], "a number in (1, 1e100]")
+	}
+	d, err := NewBoundedPareto(1, p[1], p[0])
+	if err != nil {
+		return nil, err
+	}
+	return WithMean(d, mean)
+}
+
+// Names returns the names that [Parse] reads, with their parameters in capitals.
+func Names() []string {
+	var names []string
+	for _, s := range shapes() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// Parse returns the law of the given mean in [1e-90, 1e90] whose shape the text names, one of [Names]:
+//
+//	exponential, deterministic       of this mean
+//	bimodal, hyperexponential, zipf  the laws of [BC17], section 5, scaled
+//	erlang:K                         K phases
+//	hyperexponential:SCV             two branches of balanced means, squared coefficient of variation SCV > 1
+//	pareto:ALPHA                     ALPHA > 1, for the mean to exist
+//	bounded-pareto:ALPHA:RATIO       RATIO = max/min > 1
+//	lognormal:SCV                    squared coefficient of variation SCV
+//	weibull:SHAPE                    SHAPE 1 is exponential
+//
+// The error names "sizes" for the text, and lists the forms of its family or else all names, or "mean".
+func Parse(text string, mean float64) (Distribution, error) {
+	if !(mean >= 1e-90 && mean <= 1e90) {
+		return nil, input.Errorf("mean", mean, "a number in [1e-90, 1e90]")
+	}
+	parts := strings.Split(text, ":")
+	var family []string // forms that begin as the text does
+	for _, s := range shapes() {
+		words := strings.Split(s.name, ":")
+		if words[0] != parts[0] {
+			continue
+		}
+		if len(words) != len(parts) {
+			family = append(family, s.form())
+			continue
+		}
+		parameters := make([]float64, len(parts)-1)
+		for i, p := range parts[1:] {
+			v, err := strconv.ParseFloat(p, 64)
+			if err != nil || !(math.Abs(v) <= math.MaxFloat64) {
+				return nil, input.Errorf("sizes", text, "%s", s.form())
+			}
+			parameters[i] = v
+		}
+		d, err := s.make(parameters, mean)
+		if err != nil && s.want != "" {
+			return nil, input.Errorf("sizes", text, "%s", s.form())
+		}
+		return d, err
+	}
+	if len(family) > 0 {
+		return nil, input.Errorf("sizes", text, "%s", strings.Join(family, ", or "))
+	}
+	return nil, input.Errorf("sizes", text, "one of %s", strings.Join(Names(), ", "))
+}
