@@ -99,7 +99,7 @@ func TestDistributionTail(t *testing.T) {
 			m.Classes = m.Classes[:1]
 			most = 110
 		}
-		m = qtest.Scale(m, far)
+		m = m.Scale(far)
 		lattice := rapid.SampledFrom(lattices).Draw(t, "lattice")
 		want, err := Solve(m, Settings{Engine: Exact, MaxJobs: most})
 		if err != nil {
@@ -259,7 +259,7 @@ func TestLoadSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, f := range factors {
-		want := qtest.Solve(qtest.Scale(m, f))
+		want := qtest.Solve(m.Scale(f))
 		if results[k].Normalization.Exact.Cmp(want.Normalization) != 0 {
 			t.Errorf("factor %v: Z = %v, want %v", f, results[k].Normalization.Exact, want.Normalization)
 		}

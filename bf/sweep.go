@@ -28,7 +28,7 @@ func LoadSweep(m *cluster.Model, factors []*big.Rat, s Settings) ([]*Result, err
 	}
 	results := make([]*Result, len(factors))
 	solve := func(i int, s Settings) (err error) {
-		if results[i], err = Solve(scaleRates(m, factors[i]), s); err != nil {
+		if results[i], err = Solve(m.Scale(factors[i]), s); err != nil {
 			err = fmt.Errorf("factors[%d] = %s: %w", i, factors[i].RatString(), err)
 		}
 		return err
@@ -85,14 +85,4 @@ func sideBySide(parts []Part, s Settings) int {
 		workers = min(workers, float64(s.maxBytes())/p.bytes)
 	}
 	return max(1, int(workers))
-}
-
-// scaleRates returns m with its arrival rates multiplied by f.
-func scaleRates(m *cluster.Model, f *big.Rat) *cluster.Model {
-	c := *m
-	c.Classes = append([]cluster.Class(nil), m.Classes...)
-	for i := range c.Classes {
-		c.Classes[i].ArrivalRate = new(big.Rat).Mul(m.Classes[i].ArrivalRate, f)
-	}
-	return &c
 }

@@ -42,3 +42,13 @@ func On(servers ...int) []Choice {
 
 // Size returns the number of servers in the row: Count, at least 1.
 func (s Server) Size() int { return max(s.Count, 1) }
+
+// Scale returns m with all arrival rates multiplied by factor >= 0. It shares all else with m.
+func (m *Model) Scale(factor *big.Rat) *Model {
+	c := *m
+	c.Classes = append([]Class(nil), m.Classes...)
+	for i := range c.Classes {
+		c.Classes[i].ArrivalRate = new(big.Rat).Mul(m.Classes[i].ArrivalRate, factor)
+	}
+	return &c
+}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"productform/cluster"
-	"productform/internal/qtest"
 )
 
 // randomCluster has classes of degree servers each, drawn from near neighbours on a ring or from
@@ -30,11 +29,11 @@ func randomCluster(b testing.TB, classes, servers, degree, spread int, load int6
 		}
 		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(500+rng.Int64N(1000), 1000), Servers: cluster.On(chosen...)})
 	}
-	r, err := Cluster(qtest.Scale(m, big.NewRat(1, 1_000_000)))
+	r, err := Cluster(m.Scale(big.NewRat(1, 1_000_000)))
 	if err != nil {
 		b.Fatal(err)
 	}
-	return qtest.Scale(m, new(big.Rat).Mul(r.CriticalScale, big.NewRat(load, 1_000_000_000_000)))
+	return m.Scale(new(big.Rat).Mul(r.CriticalScale, big.NewRat(load, 1_000_000_000_000)))
 }
 
 func BenchmarkCluster(b *testing.B) {

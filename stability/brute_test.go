@@ -46,7 +46,7 @@ func loads(m *cluster.Model) ([]*big.Rat, func([]int) *big.Rat) {
 	if m.MeanSize != nil {
 		size = m.MeanSize
 	}
-	return qtest.Rates(qtest.Scale(m, size)), func(set []int) *big.Rat {
+	return qtest.Rates(m.Scale(size)), func(set []int) *big.Rat {
 		mu := qtest.Rank(m, set)
 		return mu.Mul(mu, size)
 	}

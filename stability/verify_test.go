@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/qtest"
 )
 
 // threeServers is the first example of [BC17] with a class that brings no work: servers 1 and 2 are dedicated, server 3 is shared.
@@ -148,7 +147,7 @@ func TestScalingInvariance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLoad(t, drawModel(t, rapid.Bool().Draw(t, "groups")))
 		x := big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "x"), rapid.Int64Range(1, 1<<40).Draw(t, "over"))
-		scaled := qtest.Scale(m, x)
+		scaled := m.Scale(x)
 		scaled.Servers = slices.Clone(m.Servers)
 		for s := range scaled.Servers {
 			scaled.Servers[s].Capacity = new(big.Rat).Mul(m.Servers[s].Capacity, x)

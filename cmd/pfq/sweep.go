@@ -29,12 +29,12 @@ func (f *solveFlags) sweep(m *cluster.Model, stderr io.Writer) (answer []byte, s
 		if longWays(m) {
 			float := f.settings()
 			float.Engine, float.MaxJobs = bf.Float, 0
-			if _, err := bf.Solve(scaled(m, factor), float); !errors.Is(err, bf.ErrUnstable) {
+			if _, err := bf.Solve(m.Scale(factor), float); !errors.Is(err, bf.ErrUnstable) {
 				factors = append(factors, factor) // or the sweep will say what is wrong
 				continue
 			}
 		}
-		verdict, err := stability.Cluster(scaled(m, factor))
+		verdict, err := stability.Cluster(m.Scale(factor))
 		if err != nil {
 			return nil, false, err
 		}
@@ -61,16 +61,6 @@ func (f *solveFlags) sweep(m *cluster.Model, stderr io.Writer) (answer []byte, s
 	}
 	answer, err = f.formatSweep(m, points)
 	return answer, stable, err
-}
-
-// scaled returns m with its arrival rates multiplied by a factor.
-func scaled(m *cluster.Model, factor *big.Rat) *cluster.Model {
-	c := *m
-	c.Classes = append([]cluster.Class(nil), m.Classes...)
-	for i := range c.Classes {
-		c.Classes[i].ArrivalRate = new(big.Rat).Mul(c.Classes[i].ArrivalRate, factor)
-	}
-	return &c
 }
 
 func (f *solveFlags) formatSweep(m *cluster.Model, points []point) ([]byte, error) {

@@ -79,16 +79,6 @@ func DrawModel(t *rapid.T, o Options) *cluster.Model {
 	return m
 }
 
-// Scale returns m with all arrival rates multiplied by x.
-func Scale(m *cluster.Model, x *big.Rat) *cluster.Model {
-	scaled := *m
-	scaled.Classes = append([]cluster.Class(nil), m.Classes...)
-	for i, c := range m.Classes {
-		scaled.Classes[i].ArrivalRate = new(big.Rat).Mul(c.ArrivalRate, x)
-	}
-	return &scaled
-}
-
 // ScaleTo returns m with its arrival rates scaled to a critical scale of 1/load: the set of
 // classes with the highest load has this one. A model without work stays as it is.
 func ScaleTo(m *cluster.Model, load *big.Rat) *cluster.Model {
@@ -96,5 +86,5 @@ func ScaleTo(m *cluster.Model, load *big.Rat) *cluster.Model {
 	if critical == nil {
 		return m
 	}
-	return Scale(m, critical.Mul(critical, load))
+	return m.Scale(critical.Mul(critical, load))
 }
