@@ -169,7 +169,7 @@ func sizeIn(path, line string, fields []string, columns int, list bool, size fun
 		return size(path, fields)
 	}
 	v, err := strconv.ParseFloat(line, 64)
-	if err != nil || checkPositive(path, v) != nil {
+	if err != nil || strings.Contains(line, "_") || checkPositive(path, v) != nil {
 		return 0, input.Errorf(path, shown(line), "a number in [1e-300, 1e300]")
 	}
 	return v, nil

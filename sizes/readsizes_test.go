@@ -40,7 +40,7 @@ func TestReadSizes(t *testing.T) {
 	}
 	for _, c := range []struct{ text, path string }{
 		{"1\n0", "line 2"}, {"1\n-1", "line 2"}, {"NaN", "line 1"}, {"1\n\n2\nInf", "line 4"}, {"1e999", "line 1"},
-		{"1\nx", "line 2"}, {"1 2", "line 1"}, {"1\n1 2", "line 2"}, {"1\n" + swf, "line 3"}, {swf + "\n1", "line 7"},
+		{"1\nx", "line 2"}, {"1\n1_000", "line 2"}, {"1 2", "line 1"}, {"1\n1 2", "line 2"}, {"1\n" + swf, "line 3"}, {swf + "\n1", "line 7"},
 		{strings.Replace(swf, "120", "-2", 1), "line 2, field 4"}, {strings.Replace(swf, "0.5", "NaN", 1), "line 6, field 4"},
 		{strings.Replace(swf, "300", "?", 1), "line 2, field 9"}, {swf + " 7", "line 6"},
 	} {
