@@ -8,7 +8,7 @@ import (
 )
 
 // An Envy is a job that would run more tasks with what another holds, among all such pairs the one with the largest
-// WithOther/Tasks, compared in float64.
+// WithOther/Tasks, compared in float64; of equal ones the first row.
 type Envy struct {
 	Job, Other int      // rows of Pool.Jobs
 	Tasks      *big.Rat // φ_i of Job
@@ -118,7 +118,7 @@ func (h *holdings) envy(orders []partOrder) *Envy {
 				}
 				ratio = min(ratio, logs[k][j]-logs[i][j]) // the logarithm of a part 0 is -Inf, but k holds more than 0
 			}
-			if job < 0 || ratio > largest {
+			if job < 0 || ratio > largest || ratio == largest && i == job && k < other {
 				job, other, largest = i, k, ratio
 			}
 		}
