@@ -13,7 +13,7 @@ import (
 
 // ActiveSets holds the probability of each set of active classes.
 type ActiveSets struct {
-	Engine             Engine
+	Engine             num.Engine
 	RelativeErrorBound float64     // proved, of every probability; 0 if they are exact
 	Probability        []num.Value // P({i: X_i > 0} = A) at the mask of A over the rows of classes; length 2^N
 }
@@ -41,14 +41,14 @@ func ActiveSetProbabilities(m *cluster.Model, s Settings) (*ActiveSets, error) {
 	}
 	p := newProblem(c, false)
 	engine := s.Engine
-	if engine == "" || engine == Auto {
+	if engine == "" || engine == num.Auto {
 		r, err := activeFloat(p)
 		if err == nil && r.RelativeErrorBound <= s.relTol() {
 			return r, nil
 		}
-		engine = Enclose
+		engine = num.Enclose
 	}
-	if engine == Float {
+	if engine == num.Float {
 		return activeFloat(p)
 	}
 	n := float64(len(p.classes))
@@ -60,7 +60,7 @@ func ActiveSetProbabilities(m *cluster.Model, s Settings) (*ActiveSets, error) {
 	if overloaded >= 0 {
 		return nil, p.overloadedState(g, overloaded)
 	}
-	if engine == Exact {
+	if engine == num.Exact {
 		return activeExact(g, s)
 	}
 	return activeEnclosed(p, g, s)
@@ -96,7 +96,7 @@ func activeFloat(p *problem) (*ActiveSets, error) {
 	}
 	sums.all.Add(1)
 	z := floatValue(sums.all.Value(), e.up)
-	r := &ActiveSets{Engine: Float, Probability: make([]num.Value, 1<<len(p.classes))}
+	r := &ActiveSets{Engine: num.Float, Probability: make([]num.Value, 1<<len(p.classes))}
 	for a := range r.Probability {
 		v := floatValue(c.value(a), e.value).quo(z)
 		p, ok := v.export()
@@ -119,7 +119,7 @@ func activeExact(g *graph, s Settings) (*ActiveSets, error) {
 	}
 	x.up()
 	perZ := new(big.Rat).SetFrac(x.e[g.layer[x.root]], &x.p[x.root])
-	r := &ActiveSets{Engine: Exact, Probability: make([]num.Value, x.root)}
+	r := &ActiveSets{Engine: num.Exact, Probability: make([]num.Value, x.root)}
 	for a := range r.Probability {
 		p := new(big.Rat).SetFrac(&x.p[a], x.e[g.layer[a]])
 		r.Probability[a], _ = value{x: p.Mul(p, perZ)}.export()
@@ -131,7 +131,7 @@ func activeEnclosed(p *problem, g *graph, s Settings) (*ActiveSets, error) {
 	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
 		low, high := boundGraph(p, g, prec, big.ToNegativeInf), boundGraph(p, g, prec, big.ToPositiveInf)
 		z := value{in: num.Interval{Low: low.root, High: high.root}}
-		r := &ActiveSets{Engine: Enclose, Probability: make([]num.Value, g.states()-1)}
+		r := &ActiveSets{Engine: num.Enclose, Probability: make([]num.Value, g.states()-1)}
 		width := 0.0
 		for a := range r.Probability {
 			v := value{in: num.Interval{Low: &low.v[a], High: &high.v[a]}}.quo(z)

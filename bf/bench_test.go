@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"productform/cluster"
+	"productform/num"
 )
 
 // sparseModel has n classes on n+5 servers, 3 servers a class, at load about 0.8.
@@ -76,7 +77,7 @@ func lineModel(n, r int) *cluster.Model {
 }
 
 func BenchmarkSolve(b *testing.B) {
-	run := func(name string, m *cluster.Model, engine Engine) {
+	run := func(name string, m *cluster.Model, engine num.Engine) {
 		b.Run(name+"/engine="+string(engine), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -90,22 +91,22 @@ func BenchmarkSolve(b *testing.B) {
 		})
 	}
 	for _, n := range []int{16, 20, 24, 26} {
-		run(fmt.Sprintf("classes=%d", n), sparseModel(n), Float)
+		run(fmt.Sprintf("classes=%d", n), sparseModel(n), num.Float)
 	}
 	for _, n := range []int{12, 14} {
-		run(fmt.Sprintf("classes=%d", n), sparseModel(n), Exact)
+		run(fmt.Sprintf("classes=%d", n), sparseModel(n), num.Exact)
 	}
-	run("classes=12", sparseModel(12), Enclose)
-	run("classes=16", sparseModel(16), Enclose)
-	run("triples=20", triplesModel(20), Float)
-	run("racks=4x25", racksModel(), Float)
+	run("classes=12", sparseModel(12), num.Enclose)
+	run("classes=16", sparseModel(16), num.Enclose)
+	run("triples=20", triplesModel(20), num.Float)
+	run("racks=4x25", racksModel(), num.Float)
 	for _, n := range []int{100, 300} {
-		run(fmt.Sprintf("line=%d", n), lineModel(n, 10), Float)
+		run(fmt.Sprintf("line=%d", n), lineModel(n, 10), num.Float)
 	}
 	for _, d := range []int{2, 3} {
 		m := &cluster.Model{Servers: []cluster.Server{{Name: "rack", Count: 100, Capacity: big.NewRat(1, 1)}},
 			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(80, 1), Servers: []cluster.Choice{{Server: 0, Choose: d}}}}}
-		run(fmt.Sprintf("random=100/degree=%d", d), m, Float)
+		run(fmt.Sprintf("random=100/degree=%d", d), m, num.Float)
 	}
 }
 
@@ -130,7 +131,7 @@ func BenchmarkMeanJobsGradient(b *testing.B) {
 		m := sparseModel(n)
 		b.Run(fmt.Sprintf("classes=%d/engine=float", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := MeanJobsGradient(m, Settings{Engine: Float}); err != nil {
+				if _, err := MeanJobsGradient(m, Settings{Engine: num.Float}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -146,7 +147,7 @@ func halfModel(servers int) *cluster.Model {
 
 func BenchmarkLongWays(b *testing.B) {
 	for _, servers := range []int{10000, 1000000} {
-		for _, engine := range []Engine{Float, Enclose} {
+		for _, engine := range []num.Engine{num.Float, num.Enclose} {
 			b.Run(fmt.Sprintf("servers=%d/engine=%s", servers, engine), func(b *testing.B) {
 				m := halfModel(servers)
 				for b.Loop() {

@@ -21,7 +21,7 @@ import (
 // are products, so that every state keeps its series.
 
 // coefficients returns Z[0..n] of one component.
-func (l *plan) coefficients(n int, engine Engine, prec uint, maxBytes int64) ([]value, error) {
+func (l *plan) coefficients(n int, engine num.Engine, prec uint, maxBytes int64) ([]value, error) {
 	if err := l.build(prec); err != nil {
 		return nil, err
 	}
@@ -29,9 +29,9 @@ func (l *plan) coefficients(n int, engine Engine, prec uint, maxBytes int64) ([]
 	switch {
 	case g.lattice == ConnectedLattice:
 		return seriesOfProducts(l.problem, g, n, unit(engine, prec)), nil
-	case engine == Float:
+	case engine == num.Float:
 		return floatSeries(g, n), nil
-	case engine == Enclose:
+	case engine == num.Enclose:
 		low := boundSeries(g, n, prec, big.ToNegativeInf)
 		high := boundSeries(g, n, prec, big.ToPositiveInf)
 		z := make([]value, n+1)
@@ -235,7 +235,7 @@ func exactSeries(g *graph, n int, maxBytes int64) ([]value, error) {
 		perLayer[l] = intOne
 	}
 	all, buf := intOne, new(big.Int)
-	tooLong := &TooLargeError{States: float64(len(c)), Limit: maxBytes, Input: input.Errorf("engine", Exact,
+	tooLong := &TooLargeError{States: float64(len(c)), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
 		"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
 		len(c), n, maxBytes>>20)}
 	for k := range c {

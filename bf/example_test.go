@@ -40,7 +40,7 @@ func ExampleSolve() {
 }
 
 func ExampleSolve_exact() {
-	r, err := bf.Solve(threeServers(), bf.Settings{Engine: bf.Exact, MaxJobs: 2})
+	r, err := bf.Solve(threeServers(), bf.Settings{Engine: num.Exact, MaxJobs: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -79,7 +79,7 @@ func ExampleMeanJobsGradient() {
 }
 
 func ExampleActiveSetProbabilities() {
-	r, err := bf.ActiveSetProbabilities(threeServers(), bf.Settings{Engine: bf.Exact})
+	r, err := bf.ActiveSetProbabilities(threeServers(), bf.Settings{Engine: num.Exact})
 	if err != nil {
 		fmt.Println(err)
 		return

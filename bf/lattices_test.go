@@ -8,6 +8,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/qtest"
+	"productform/num"
 
 	"pgregory.net/rapid"
 )
@@ -40,9 +41,9 @@ func TestLatticesAgree(t *testing.T) {
 		m := drawModel(t, groups, long)
 		want := qtest.Solve(m)
 		for _, lattice := range lattices {
-			for _, engine := range []Engine{Float, Enclose, Exact} {
+			for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
 				r, err := Solve(m, Settings{Engine: engine, Lattice: lattice})
-				if long && (errors.Is(err, errRange) || errors.Is(err, errUndecided)) && engine == Float {
+				if long && (errors.Is(err, errRange) || errors.Is(err, errUndecided)) && engine == num.Float {
 					continue
 				}
 				if err != nil {
@@ -59,7 +60,7 @@ func TestLatticesAgree(t *testing.T) {
 				for s, w := range want.Busy {
 					checkValue(t, name+" busy", r, r.Servers[s].Utilization.Float, r.Servers[s].Utilization.Exact, w)
 				}
-				if engine == Float && !long && r.RelativeErrorBound > 1e4*0x1p-53 {
+				if engine == num.Float && !long && r.RelativeErrorBound > 1e4*0x1p-53 {
 					t.Errorf("%s: bound %g", name, r.RelativeErrorBound)
 				}
 			}
@@ -70,7 +71,7 @@ func TestLatticesAgree(t *testing.T) {
 func checkValue(t *rapid.T, name string, r *Result, got float64, exact, want *big.Rat) {
 	t.Helper()
 	e := relativeError(got, want)
-	if r.Engine == Exact {
+	if r.Engine == num.Exact {
 		if exact.Cmp(want) != 0 {
 			t.Errorf("%s = %v, want %v", name, exact, want)
 		}
@@ -121,12 +122,12 @@ func rangeOf(n int) []int {
 func TestTablesAgreeWithGraphs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawSparse(t)
-		want, err := Solve(m, Settings{Engine: Enclose, Lattice: ConnectedLattice, RelTol: 1e-20})
+		want, err := Solve(m, Settings{Engine: num.Enclose, Lattice: ConnectedLattice, RelTol: 1e-20})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, lattice := range lattices {
-			r, err := Solve(m, Settings{Engine: Float, Lattice: lattice})
+			r, err := Solve(m, Settings{Engine: num.Float, Lattice: lattice})
 			if err != nil {
 				t.Fatalf("%s: %v", lattice, err)
 			}

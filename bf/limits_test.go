@@ -32,7 +32,7 @@ func TestRoundedRatesKeepTheBound(t *testing.T) {
 		"classes": [{"name": "c0", "arrival_rate": "2333333333333331/5000000000000000", "servers": ["s2"]},
 			{"name": "c1", "arrival_rate": "150698442002019581634891331313601/29544738491234420000000000000000000000", "servers": ["s1"]}],
 		"mean_size": 3}`)
-	want, err := Solve(m, Settings{Engine: Exact})
+	want, err := Solve(m, Settings{Engine: num.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestGradientOfClassWithManyWays(t *testing.T) {
 // Answers that float64 cannot hold are refused with a reason, not rounded to 0.
 func TestAnswersBeyondFloat(t *testing.T) {
 	for _, rate := range []string{"1e-330", "1e-309"} {
-		for _, engine := range []Engine{Auto, Float, Enclose, Exact} {
+		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
 			m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}}, Classes: []cluster.Class{
 				{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)},
 				{Name: "b", ArrivalRate: num.MustRat(rate), Servers: cluster.On(0)},
@@ -140,14 +140,14 @@ func TestLoadsFarApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawFarApart(t)
 		jobs := rapid.IntRange(0, 3).Draw(t, "jobs")
-		want, err := Solve(m, Settings{Engine: Exact, MaxJobs: jobs})
+		want, err := Solve(m, Settings{Engine: num.Exact, MaxJobs: jobs})
 		if err != nil {
 			t.Fatal(err)
 		}
 		lattice := rapid.SampledFrom(lattices).Draw(t, "lattice")
-		for _, engine := range []Engine{Auto, Float, Enclose} {
+		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
 			r, err := Solve(m, Settings{Engine: engine, Lattice: lattice, MaxJobs: jobs})
-			if engine == Float && (errors.Is(err, errRange) || errors.Is(err, errUndecided)) ||
+			if engine == num.Float && (errors.Is(err, errRange) || errors.Is(err, errUndecided)) ||
 				isInput(err) && lattice != "" && lattice != SymmetricLattice && !strings.Contains(err.Error(), "1e±308") {
 				continue
 			}
@@ -184,8 +184,8 @@ func TestMemoryIsBounded(t *testing.T) {
 		s    Settings
 	}{
 		{"classes on racks", wide, Settings{MaxBytes: 100 << 20}},
-		{"exact pool", pool, Settings{Engine: Exact, MaxBytes: 1 << 30}},
-		{"exact distribution", digits, Settings{Engine: Exact, MaxJobs: 50, MaxBytes: 20 << 20}},
+		{"exact pool", pool, Settings{Engine: num.Exact, MaxBytes: 1 << 30}},
+		{"exact distribution", digits, Settings{Engine: num.Exact, MaxJobs: 50, MaxBytes: 20 << 20}},
 		{"table", sparseModel(26), Settings{Lattice: ClassLattice, MaxBytes: 100 << 20}},
 		{"distribution of a table", sparseModel(20), Settings{Lattice: ClassLattice, MaxJobs: 10, MaxBytes: 100 << 20}},
 	}
@@ -199,7 +199,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	for _, count := range []int{2000, 20000, 100000} { // jobs that choose half of a group, in ways of as many bits
 		const limit = 16 << 20
 		m := halfModel(count)
-		for _, engine := range []Engine{Auto, Float, Enclose, Exact} {
+		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, err := Solve(m, Settings{Engine: engine, MaxBytes: limit})
@@ -210,12 +210,12 @@ func TestMemoryIsBounded(t *testing.T) {
 			if made := after.TotalAlloc - before.TotalAlloc; made > 3*limit {
 				t.Errorf("%d servers, %s: %d bytes allocated in all, in tables of at most %d", count, engine, made, limit)
 			}
-			if (err == nil) != (count < 100000 && engine != Exact) {
+			if (err == nil) != (count < 100000 && engine != num.Exact) {
 				t.Errorf("%d servers, %s: error %v", count, engine, err)
 			}
 		}
 	}
-	if _, err := ActiveSetProbabilities(sparseModel(22), Settings{Engine: Enclose, MaxBytes: 1 << 30}); !isInput(err) {
+	if _, err := ActiveSetProbabilities(sparseModel(22), Settings{Engine: num.Enclose, MaxBytes: 1 << 30}); !isInput(err) {
 		t.Errorf("active sets: error %v", err)
 	}
 }

@@ -71,7 +71,7 @@ func TestDistributionIsSumOverStates(t *testing.T) {
 		z := qtest.Solve(m).Normalization
 		want := balance(e, total)
 		for _, lattice := range lattices {
-			for _, engine := range []Engine{Float, Enclose, Exact} {
+			for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
 				r, err := Solve(m, Settings{Engine: engine, Lattice: lattice, MaxJobs: total})
 				if err != nil {
 					if isInput(err) && lattice != "" && lattice != SymmetricLattice {
@@ -101,16 +101,16 @@ func TestDistributionTail(t *testing.T) {
 		}
 		m = m.Scale(far)
 		lattice := rapid.SampledFrom(lattices).Draw(t, "lattice")
-		want, err := Solve(m, Settings{Engine: Exact, MaxJobs: most})
+		want, err := Solve(m, Settings{Engine: num.Exact, MaxJobs: most})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, engine := range []Engine{Auto, Float, Enclose} {
+		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
 			r, err := Solve(m, Settings{Engine: engine, Lattice: lattice, MaxJobs: most})
 			if isInput(err) && lattice != "" && lattice != SymmetricLattice {
 				continue // a lattice of single servers was asked for a model with groups
 			}
-			if engine == Float && (errors.Is(err, errRange) || errors.Is(err, errUndecided)) {
+			if engine == num.Float && (errors.Is(err, errRange) || errors.Is(err, errUndecided)) {
 				continue // Z itself cannot be had in float64
 			}
 			if err != nil {
@@ -125,7 +125,7 @@ func TestDistributionTail(t *testing.T) {
 func TestDistributionTailOfOneServer(t *testing.T) {
 	m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1000), Servers: cluster.On(0)}}}
-	for _, engine := range []Engine{Auto, Float, Enclose, Exact} {
+	for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
 		r, err := Solve(m, Settings{Engine: engine, MaxJobs: 120})
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestDistributionTailOfOneServer(t *testing.T) {
 			if math.Abs(p.Float-f) > r.RelativeErrorBound*f+0x1p-1074 || r.RelativeErrorBound > 1e-12 {
 				t.Errorf("%s: P(%d) = %g, want %g", engine, n, p.Float, f)
 			}
-			if engine == Exact && p.Exact.Cmp(want) != 0 || engine == Enclose && !inside(p, want) {
+			if engine == num.Exact && p.Exact.Cmp(want) != 0 || engine == num.Enclose && !inside(p, want) {
 				t.Errorf("%s: P(%d) = %v, want %v", engine, n, p, want)
 			}
 			want = new(big.Rat).Mul(want, big.NewRat(1, 1000))
@@ -146,7 +146,7 @@ func TestDistributionTailOfOneServer(t *testing.T) {
 
 // totalJobs returns E[X] in exact arithmetic.
 func totalJobs(t *rapid.T, m *cluster.Model) *big.Rat {
-	r, err := Solve(m, Settings{Engine: Exact})
+	r, err := Solve(m, Settings{Engine: num.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestGradientIsExactDifference(t *testing.T) {
 		if idle < len(m.Servers) {
 			m.Servers[idle].Capacity = new(big.Rat) // unstable or an error for some models, which are left out
 		}
-		base, err := Solve(m, Settings{Engine: Exact})
+		base, err := Solve(m, Settings{Engine: num.Exact})
 		if err != nil {
 			return
 		}
@@ -172,7 +172,7 @@ func TestGradientIsExactDifference(t *testing.T) {
 		if !rapid.Bool().Draw(t, "auto") {
 			lattice = rapid.SampledFrom([]Lattice{ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice}).Draw(t, "lattice")
 		}
-		engine := rapid.SampledFrom([]Engine{Auto, Float, Enclose, Exact}).Draw(t, "engine")
+		engine := rapid.SampledFrom([]num.Engine{num.Auto, num.Float, num.Enclose, num.Exact}).Draw(t, "engine")
 		g, err := MeanJobsGradient(m, Settings{Lattice: lattice, Engine: engine})
 		if err != nil {
 			if isInput(err) && lattice != "" {
@@ -189,7 +189,7 @@ func TestGradientIsExactDifference(t *testing.T) {
 			if math.Abs(got.Value-want) > got.ErrorBound+1e-15*math.Abs(want)+1e-20 {
 				t.Errorf("%s %s %s: %v ± %g, want %v", lattice, engine, name, got.Value, got.ErrorBound, want)
 			}
-			if got.ErrorBound > 1e-9*(math.Abs(want)+1) || (engine == Exact) != (got.Exact != nil) {
+			if got.ErrorBound > 1e-9*(math.Abs(want)+1) || (engine == num.Exact) != (got.Exact != nil) {
 				t.Errorf("%s %s %s: error bound %g for %v", lattice, engine, name, got.ErrorBound, want)
 			}
 		}
@@ -223,7 +223,7 @@ func TestActiveSetProbabilities(t *testing.T) {
 			}
 			within[a] = new(big.Rat).Quo(within[a], z)
 		}
-		for _, engine := range []Engine{Auto, Float, Enclose, Exact} {
+		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
 			r, err := ActiveSetProbabilities(m, Settings{Engine: engine})
 			if err != nil {
 				t.Fatalf("%s: %v", engine, err)
@@ -254,7 +254,7 @@ func TestLoadSweep(t *testing.T) {
 	for k := range 11 {
 		factors = append(factors, big.NewRat(int64(k), 10))
 	}
-	results, err := LoadSweep(m, factors, Settings{Engine: Exact})
+	results, err := LoadSweep(m, factors, Settings{Engine: num.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +295,7 @@ func TestDistributionOfUnequalParts(t *testing.T) {
 			{Name: "b", ArrivalRate: big.NewRat(1, 1000), Servers: cluster.On(1)},
 		},
 	}
-	float, err := Solve(m, Settings{Engine: Float, MaxJobs: 120})
+	float, err := Solve(m, Settings{Engine: num.Float, MaxJobs: 120})
 	if err != nil {
 		t.Fatal(err)
 	}

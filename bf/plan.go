@@ -7,6 +7,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/input"
+	"productform/num"
 )
 
 // A plan is one component on the lattice chosen for it.
@@ -30,11 +31,11 @@ const (
 
 // newPlan chooses the lattice of a component: the one with the fewest terms to add up, and
 // refuses what does not fit into memory. Connected sets are counted only where the other lattices are large.
-func newPlan(c *cluster.Component, engine Engine, prec uint, s Settings) (*plan, error) {
+func newPlan(c *cluster.Component, engine num.Engine, prec uint, s Settings) (*plan, error) {
 	if err := longWays(c, engine, s); err != nil {
 		return nil, err
 	}
-	p := newProblem(c, engine == Exact)
+	p := newProblem(c, engine == num.Exact)
 	p.spare = s.spare
 	l := &plan{component: c, problem: p, lattice: s.Lattice}
 	n, groups := len(p.classes), len(p.groups)
@@ -83,7 +84,7 @@ func newPlan(c *cluster.Component, engine Engine, prec uint, s Settings) (*plan,
 }
 
 // tooLarge returns the error for a plan that needs more bytes than allowed.
-func (l *plan) tooLarge(need float64, engine Engine, prec uint, s Settings) error {
+func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) error {
 	size := "out of reach"
 	if need < 1e15 {
 		size = fmt.Sprintf("%.0f states, %.0f MiB", l.states, need/(1<<20))
@@ -94,7 +95,7 @@ func (l *plan) tooLarge(need float64, engine Engine, prec uint, s Settings) erro
 		help = "leave out the distribution of the number of jobs, which needs most of it"
 	case s.Lattice != "":
 		help = "leave the choice of the lattice open"
-	case (s.Engine == Enclose || s.Engine == Exact) && l.bytes(Float, 0, s.MaxJobs) <= float64(s.maxBytes()):
+	case (s.Engine == num.Enclose || s.Engine == num.Exact) && l.bytes(num.Float, 0, s.MaxJobs) <= float64(s.maxBytes()):
 		help = "use the float engine, which needs less"
 	}
 	return &TooLargeError{States: l.states, Bytes: need, Limit: s.maxBytes(), Input: input.Errorf("model",
@@ -139,16 +140,16 @@ func (l *plan) connect(s Settings, limit float64) error {
 }
 
 // onTable reports whether the engine sweeps a table of all subsets.
-func (l *plan) onTable(engine Engine) bool {
-	return engine == Float && (l.lattice == ClassLattice || l.lattice == ServerLattice)
+func (l *plan) onTable(engine num.Engine) bool {
+	return engine == num.Float && (l.lattice == ClassLattice || l.lattice == ServerLattice)
 }
 
 // longWays refuses what takes fractions of so many bits, as the numbers of ways to choose servers ask for, that they
 // cannot fit into memory, before any is made: d(k) and M(k) of all states and, for the exact engine, values whose
 // denominators are products of one d(k) a layer; see [exactRun]. log2 of the ways, less the bits of the numbers
 // that may cancel and some for M(k) near λ(k), is what each takes.
-func longWays(c *cluster.Component, engine Engine, s Settings) error {
-	if engine != Exact {
+func longWays(c *cluster.Component, engine num.Engine, s Settings) error {
+	if engine != num.Exact {
 		return nil
 	}
 	states, layers, cancels := 1.0, 0.0, 64
@@ -162,13 +163,13 @@ func longWays(c *cluster.Component, engine Engine, s Settings) error {
 		length = max(length, log2Ways(c.Model.Servers, k.Servers)-float64(k.ArrivalRate.Num().BitLen()+cancels))
 	}
 	need := states * length / 8 * 2
-	if s.Engine == Exact {
+	if s.Engine == num.Exact {
 		need += states * length / 8 * layers * 2
 	}
 	if need <= float64(s.maxBytes()) {
 		return nil
 	}
-	return &TooLargeError{States: states, Bytes: need, Limit: s.maxBytes(), Input: input.Errorf("engine", Exact, "a smaller model: "+
+	return &TooLargeError{States: states, Bytes: need, Limit: s.maxBytes(), Input: input.Errorf("engine", num.Exact, "a smaller model: "+
 		"fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, for the numbers of ways to choose servers are long; enclose gives as many digits as asked",
 		states, SymmetricLattice, need/(1<<20), s.maxBytes()>>20)}
 }
@@ -177,7 +178,7 @@ func longWays(c *cluster.Component, engine Engine, s Settings) error {
 // count of servers of a group; on the symmetric lattice also the number of ways for each class. Enclosures keep two
 // numbers a state, or three, for either bound. The exact engine counts its numbers by themselves, too; the sweeps of the
 // derivatives keep several. It is +Inf beyond the 2^31 states, terms and entries that a graph can number.
-func (l *plan) bytes(engine Engine, prec uint, maxJobs int) float64 {
+func (l *plan) bytes(engine num.Engine, prec uint, maxJobs int) float64 {
 	p := l.problem
 	long := 0.0 // bytes of an integer that does not fit into a word
 	if !p.small {
@@ -194,7 +195,7 @@ func (l *plan) bytes(engine Engine, prec uint, maxJobs int) float64 {
 		case p.shared:
 			perClass, numbers = 4, 4
 			graph += 8
-			if engine != Float {
+			if engine != num.Float {
 				graph += bigFloatBytes(prec)
 			}
 			fixed = l.tableBytes(engine, prec)
@@ -216,13 +217,13 @@ func (l *plan) bytes(engine Engine, prec uint, maxJobs int) float64 {
 	}
 	perState := graph
 	switch {
-	case engine == Float && l.lattice == ClassLattice:
+	case engine == num.Float && l.lattice == ClassLattice:
 		perState = 8
-	case engine == Float && l.lattice == ServerLattice:
+	case engine == num.Float && l.lattice == ServerLattice:
 		perState = 24
-	case engine == Float:
+	case engine == num.Float:
 		perState += 56
-	case engine == Enclose:
+	case engine == num.Enclose:
 		perState += numbers * bigFloatBytes(prec)
 	default:
 		perState += 480
@@ -232,13 +233,13 @@ func (l *plan) bytes(engine Engine, prec uint, maxJobs int) float64 {
 			perState += graph // the series run over a graph
 		}
 		switch {
-		case l.lattice == ConnectedLattice && engine == Float:
+		case l.lattice == ConnectedLattice && engine == num.Float:
 			perState += 64 * float64(maxJobs)
 		case l.lattice == ConnectedLattice:
 			perState += (64 + 2*bigFloatBytes(prec)) * float64(maxJobs)
-		case engine == Float:
+		case engine == num.Float:
 			perState += 56
-		case engine == Enclose:
+		case engine == num.Enclose:
 			perState += 2 * bigFloatBytes(prec)
 		}
 	}
@@ -252,7 +253,7 @@ func (l *plan) bytes(engine Engine, prec uint, maxJobs int) float64 {
 func bigFloatBytes(prec uint) float64 { return 72 + 16*math.Ceil(float64(prec)/64) }
 
 // tableBytes returns the memory of the tables of shares.
-func (l *plan) tableBytes(engine Engine, prec uint) float64 {
+func (l *plan) tableBytes(engine num.Engine, prec uint) float64 {
 	known := make(map[cluster.Choice]bool)
 	entries := 0
 	for _, k := range l.problem.classes {
@@ -267,7 +268,7 @@ func (l *plan) tableBytes(engine Engine, prec uint) float64 {
 }
 
 // memory estimates the memory of the plan, its choice included.
-func (l *plan) memory(engine Engine, prec uint, maxJobs int) float64 {
+func (l *plan) memory(engine num.Engine, prec uint, maxJobs int) float64 {
 	return max(l.bytes(engine, prec, maxJobs), bytesPerTerm*l.counted)
 }
 
@@ -291,7 +292,7 @@ func (l *plan) build(prec uint) error {
 }
 
 // measure solves the component.
-func (l *plan) measure(engine Engine, prec uint, maxBytes int64) (measures, error) {
+func (l *plan) measure(engine num.Engine, prec uint, maxBytes int64) (measures, error) {
 	workers := runtime.GOMAXPROCS(0)
 	if l.onTable(engine) {
 		if l.lattice == ClassLattice {
@@ -303,11 +304,11 @@ func (l *plan) measure(engine Engine, prec uint, maxBytes int64) (measures, erro
 		return measures{}, err
 	}
 	switch engine {
-	case Float:
+	case num.Float:
 		return floatGraph(l.problem, l.graph)
-	case Enclose:
+	case num.Enclose:
 		return encloseGraph(l.problem, l.graph, prec), nil
 	default:
-		return exactGraph(l.problem, l.graph, maxBytes-int64(l.bytes(Exact, 0, 0)))
+		return exactGraph(l.problem, l.graph, maxBytes-int64(l.bytes(num.Exact, 0, 0)))
 	}
 }

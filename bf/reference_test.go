@@ -45,7 +45,7 @@ func relativeError(got float64, want *big.Rat) float64 {
 func TestReference(t *testing.T) {
 	for _, c := range qtest.References() {
 		for _, lattice := range lattices {
-			for _, engine := range []Engine{Auto, Enclose, Exact} {
+			for _, engine := range []num.Engine{num.Auto, num.Enclose, num.Exact} {
 				name := c.Name + "/" + string(lattice) + "/" + string(engine)
 				r, err := Solve(c.Model, Settings{Engine: engine, Lattice: lattice, RelTol: 1e-12})
 				if !c.Expect.Stable {
@@ -63,12 +63,12 @@ func TestReference(t *testing.T) {
 				for i := range got {
 					e := relativeError(got[i].Float, want[i])
 					switch {
-					case engine == Exact && got[i].Exact.Cmp(want[i]) != 0:
+					case engine == num.Exact && got[i].Exact.Cmp(want[i]) != 0:
 						t.Errorf("%s: number %d = %v, want %v", name, i, got[i].Exact, want[i])
-					case engine == Exact && r.RelativeErrorBound == 0 && e <= 0x1p-53:
+					case engine == num.Exact && r.RelativeErrorBound == 0 && e <= 0x1p-53:
 					case e > r.RelativeErrorBound || e > 1e-12:
 						t.Errorf("%s: number %d = %v, relative error %g, bound %g", name, i, got[i].Float, e, r.RelativeErrorBound)
-					case engine == Enclose && !inside(got[i], want[i]):
+					case engine == num.Enclose && !inside(got[i], want[i]):
 						t.Errorf("%s: number %d = [%v, %v] does not hold %v", name, i, got[i].Low, got[i].High, want[i])
 					}
 				}

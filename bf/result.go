@@ -6,17 +6,6 @@ import (
 	"productform/num"
 )
 
-// An Engine is an arithmetic. The engines share no arithmetic, so that they can disagree.
-type Engine string
-
-// The engines. The zero value of Engine means Auto.
-const (
-	Auto    Engine = "auto"    // Float, or Enclose when the bound of Float exceeds the tolerance
-	Float   Engine = "float"   // float64 with a proved bound on the relative error
-	Enclose Engine = "enclose" // big.Float lower and upper bounds, precision doubled until the tolerance is met
-	Exact   Engine = "exact"   // rationals
-)
-
 // A Lattice is a set of states over which the recursion for the normalization runs.
 type Lattice string
 
@@ -30,11 +19,11 @@ const (
 
 // Settings tunes [Solve]. The zero value asks for 1e-9 on the cheapest lattice in 16 GiB.
 type Settings struct {
-	Engine   Engine  // "" means Auto
-	Lattice  Lattice // "" means the cheapest that applies
-	RelTol   float64 // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
-	MaxJobs  int     // if > 0, at most MostJobs, Result.JobsDistribution has P(n = 0), ..., P(n = MaxJobs)
-	MaxBytes int64   // memory the tables may take; 0 means 16 GiB
+	Engine   num.Engine // "" means Auto
+	Lattice  Lattice    // "" means the cheapest that applies
+	RelTol   float64    // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
+	MaxJobs  int        // if > 0, at most MostJobs, Result.JobsDistribution has P(n = 0), ..., P(n = MaxJobs)
+	MaxBytes int64      // memory the tables may take; 0 means 16 GiB
 
 	spare *[]float64 // table that one solve of a sweep leaves to the next
 }
@@ -46,9 +35,9 @@ const MostJobs = 10000
 // number is within RelativeErrorBound of the exact value for the model as written; a probability of
 // JobsDistribution below 2^-1022, where the spacing of float64 is 2^-1074, is within that much more.
 type Result struct {
-	Engine             Engine  // the engine that gave the numbers: Float, Enclose or Exact
-	Parts              []Part  // the components solved, and how
-	RelativeErrorBound float64 // proved; 0 if the numbers are exact fractions, of which Float is the nearest
+	Engine             num.Engine // the engine that gave the numbers: Float, Enclose or Exact
+	Parts              []Part     // the components solved, and how
+	RelativeErrorBound float64    // proved; 0 if the numbers are exact fractions, of which Float is the nearest
 
 	Normalization    *num.Value // Z = Σ_x Φ(x) Π_i λ_i^x_i; nil if it is beyond the range of float64
 	EmptyProbability *num.Value // 1/Z; nil if it is

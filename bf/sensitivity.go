@@ -18,7 +18,7 @@ type Derivative struct {
 
 // A Gradient holds the derivatives of the mean number of jobs E[X] = Σ_i E[X_i].
 type Gradient struct {
-	Engine       Engine       // the engine that gave the numbers: Float, Enclose or Exact
+	Engine       num.Engine   // the engine that gave the numbers: Float, Enclose or Exact
 	ArrivalRates []Derivative // ∂E[X]/∂λ_i of each row of classes, in units of time; to the right where λ_i = 0
 	Capacities   []Derivative // ∂E[X]/∂C_s of each row of servers, all servers of a group together; to the right where C_s = 0
 }
@@ -42,7 +42,7 @@ func MeanJobsGradient(m *cluster.Model, s Settings) (*Gradient, error) {
 	plans := make([]*plan, len(components))
 	for k := range components {
 		c := &components[k]
-		l, err := newPlan(c, Exact, firstPrecision, s)
+		l, err := newPlan(c, num.Exact, firstPrecision, s)
 		if err == nil {
 			err = l.build(0)
 		}
@@ -52,22 +52,22 @@ func MeanJobsGradient(m *cluster.Model, s Settings) (*Gradient, error) {
 		plans[k] = l
 	}
 	switch s.Engine {
-	case Exact:
-		g, _ := gradientWith(m, plans, Exact, 0, 0)
+	case num.Exact:
+		g, _ := gradientWith(m, plans, num.Exact, 0, 0)
 		return g, nil
-	case Float:
-		g, width := gradientWith(m, plans, Float, 0, s.relTol())
+	case num.Float:
+		g, width := gradientWith(m, plans, num.Float, 0, s.relTol())
 		if math.IsInf(width, 1) {
 			return nil, errRange
 		}
 		return g, nil
-	case "", Auto:
-		if g, width := gradientWith(m, plans, Float, 0, s.relTol()); width <= s.relTol() {
+	case "", num.Auto:
+		if g, width := gradientWith(m, plans, num.Float, 0, s.relTol()); width <= s.relTol() {
 			return g, nil
 		}
 	}
 	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
-		if g, width := gradientWith(m, plans, Enclose, prec, s.relTol()); width <= s.relTol() {
+		if g, width := gradientWith(m, plans, num.Enclose, prec, s.relTol()); width <= s.relTol() {
 			return g, nil
 		}
 	}
@@ -75,9 +75,9 @@ func MeanJobsGradient(m *cluster.Model, s Settings) (*Gradient, error) {
 }
 
 // gradientWith returns the gradient as one engine gives it, and the largest relative width of a derivative.
-func gradientWith(m *cluster.Model, plans []*plan, engine Engine, prec uint, tol float64) (*Gradient, float64) {
+func gradientWith(m *cluster.Model, plans []*plan, engine num.Engine, prec uint, tol float64) (*Gradient, float64) {
 	g := &Gradient{Engine: engine, ArrivalRates: make([]Derivative, len(m.Classes)), Capacities: make([]Derivative, len(m.Servers))}
-	if engine == Exact { // rows in no component keep a derivative of 0
+	if engine == num.Exact { // rows in no component keep a derivative of 0
 		for _, list := range [][]Derivative{g.ArrivalRates, g.Capacities} {
 			for i := range list {
 				list[i].Exact = new(big.Rat)

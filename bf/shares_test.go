@@ -8,6 +8,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/qtest"
+	"productform/num"
 
 	"pgregory.net/rapid"
 )
@@ -64,15 +65,15 @@ func TestSharesAgainstFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLongWays(t)
 		jobs := rapid.IntRange(0, 3).Draw(t, "jobs")
-		want, err := Solve(m, Settings{Engine: Exact, MaxJobs: jobs})
+		want, err := Solve(m, Settings{Engine: num.Exact, MaxJobs: jobs})
 		for _, c := range m.Reduce() {
 			if newProblem(&c, false).shared {
 				shared++
 			}
 		}
-		for _, engine := range []Engine{Auto, Float, Enclose} {
+		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
 			r, failed := Solve(m, Settings{Engine: engine, MaxJobs: jobs, RelTol: 1e-12})
-			if engine == Float && (errors.Is(failed, errRange) || errors.Is(failed, errUndecided)) {
+			if engine == num.Float && (errors.Is(failed, errRange) || errors.Is(failed, errUndecided)) {
 				continue
 			}
 			if errors.Is(err, ErrUnstable) {
@@ -155,10 +156,10 @@ func TestSharesAgainstLiteral(t *testing.T) {
 			if len(c.Model.Servers) == 0 {
 				continue
 			}
-			for _, engine := range []Engine{Float, Enclose} {
+			for _, engine := range []num.Engine{num.Float, num.Enclose} {
 				l := &plan{component: &c, problem: p, lattice: SymmetricLattice}
 				prec := uint(0)
-				if engine == Enclose {
+				if engine == num.Enclose {
 					prec = 320
 				}
 				got, err := l.measure(engine, prec, 1<<30)
@@ -171,7 +172,7 @@ func TestSharesAgainstLiteral(t *testing.T) {
 				check := func(name string, v value, w *big.Rat) {
 					t.Helper()
 					x, _ := v.export()
-					if engine == Enclose {
+					if engine == num.Enclose {
 						if !inside(x, w) || v.width() > 1e-30 {
 							t.Errorf("%s = [%v, %v], want %v", name, x.Low, x.High, w)
 						}

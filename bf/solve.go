@@ -34,10 +34,10 @@ func Solve(m *cluster.Model, s Settings) (*Result, error) {
 		return nil, err
 	}
 	switch s.Engine {
-	case Float, Exact:
+	case num.Float, num.Exact:
 		return solveWith(m, s, s.Engine, 0)
-	case "", Auto:
-		r, err := solveWith(m, s, Float, 0)
+	case "", num.Auto:
+		r, err := solveWith(m, s, num.Float, 0)
 		if err == nil && r.RelativeErrorBound <= s.relTol() {
 			return r, nil
 		}
@@ -46,7 +46,7 @@ func Solve(m *cluster.Model, s Settings) (*Result, error) {
 		}
 	}
 	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
-		r, err := solveWith(m, s, Enclose, prec)
+		r, err := solveWith(m, s, num.Enclose, prec)
 		if err != nil || r.width <= s.relTol() {
 			return r, err
 		}
@@ -77,7 +77,7 @@ func (s Settings) maxBytes() int64 {
 
 func (s Settings) check() error {
 	switch s.Engine {
-	case "", Auto, Float, Enclose, Exact:
+	case "", num.Auto, num.Float, num.Enclose, num.Exact:
 	default:
 		return input.Errorf("Engine", s.Engine, "auto, float, enclose or exact")
 	}
@@ -104,7 +104,7 @@ func isInput(err error) bool {
 }
 
 // solveWith solves all components with one engine and puts the result together.
-func solveWith(m *cluster.Model, s Settings, engine Engine, prec uint) (*Result, error) {
+func solveWith(m *cluster.Model, s Settings, engine num.Engine, prec uint) (*Result, error) {
 	t, err := solveRows(m, s, engine, prec)
 	if err != nil {
 		return nil, err
@@ -128,18 +128,18 @@ type rows struct {
 	parts         []Part
 }
 
-func unit(engine Engine, prec uint) value {
+func unit(engine num.Engine, prec uint) value {
 	switch engine {
-	case Exact:
+	case num.Exact:
 		return value{x: big.NewRat(1, 1)}
-	case Enclose:
+	case num.Enclose:
 		one := new(big.Float).SetPrec(prec).SetInt64(1)
 		return value{in: num.Interval{Low: one, High: one}}
 	}
 	return value{wide: wide{f: 1}}
 }
 
-func solveRows(m *cluster.Model, s Settings, engine Engine, prec uint) (*rows, error) {
+func solveRows(m *cluster.Model, s Settings, engine num.Engine, prec uint) (*rows, error) {
 	one := unit(engine, prec)
 	zero := one.rational(new(big.Rat))
 	t := &rows{like: one, normalization: one, jobs: make([]value, len(m.Classes)), busy: make([]value, len(m.Servers))}
@@ -184,7 +184,7 @@ func inRows(err error, c *cluster.Component) error {
 }
 
 // solve adds the measures of one component.
-func (t *rows) solve(m *cluster.Model, c *cluster.Component, l *plan, engine Engine, prec uint, s Settings) error {
+func (t *rows) solve(m *cluster.Model, c *cluster.Component, l *plan, engine num.Engine, prec uint, s Settings) error {
 	r, err := l.measure(engine, prec, s.maxBytes())
 	if err != nil {
 		return err
@@ -255,12 +255,12 @@ func idleServer(m *cluster.Model, s Settings, row int, t *rows, prec uint) (valu
 	if !used {
 		return t.like.rational(new(big.Rat)), nil
 	}
-	engine := Float
+	engine := num.Float
 	switch {
 	case t.like.x != nil:
-		engine = Exact
+		engine = num.Exact
 	case t.like.in.Low != nil:
-		engine = Enclose
+		engine = num.Enclose
 	}
 	r, err := solveRows(without, s, engine, prec)
 	if err != nil {
@@ -279,7 +279,7 @@ func capacityOf(m *cluster.Model, k cluster.Class) *big.Rat {
 }
 
 // result turns the measures into a Result.
-func (t *rows) result(m *cluster.Model, s Settings, engine Engine) (*Result, error) {
+func (t *rows) result(m *cluster.Model, s Settings, engine num.Engine) (*Result, error) {
 	r := &Result{Engine: engine, Parts: t.parts}
 	fits := true
 	export := func(v value) num.Value {
@@ -329,9 +329,9 @@ func (t *rows) result(m *cluster.Model, s Settings, engine Engine) (*Result, err
 		r.width = max(r.width, p.width())
 	}
 	switch {
-	case engine == Float && (!fits || math.IsInf(r.RelativeErrorBound, 1)):
+	case engine == num.Float && (!fits || math.IsInf(r.RelativeErrorBound, 1)):
 		return nil, errRange
-	case engine == Enclose && r.width > s.relTol(): // more bits are due, and say what the answers are
+	case engine == num.Enclose && r.width > s.relTol(): // more bits are due, and say what the answers are
 	case !fits:
 		return nil, input.Errorf("model", "an answer beyond 1e±308", "answers within the range of float64: count time, or work, in other units")
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
+	"productform/num"
 )
 
 var workerNumbers = []int{1, 2, 3, 7, 16}
@@ -115,9 +116,9 @@ func TestSolversGiveOneAnswer(t *testing.T) {
 			questions = append(questions, question{fmt.Sprint("solve ", n), func() (any, error) { return Solve(m, Settings{}) }})
 		}
 		m := mixedModel(rand.New(rand.NewPCG(1, 3)), n, n+3)
-		questions = append(questions, question{fmt.Sprint("active ", n), func() (any, error) { return ActiveSetProbabilities(m, Settings{Engine: Float}) }})
+		questions = append(questions, question{fmt.Sprint("active ", n), func() (any, error) { return ActiveSetProbabilities(m, Settings{Engine: num.Float}) }})
 	}
-	for _, engine := range []Engine{Auto, Float, Enclose, Exact} {
+	for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
 		for _, kib := range []int64{64, 1024, 16384} {
 			for name, m := range map[string]*cluster.Model{"mixed": mixedModel(rand.New(rand.NewPCG(2, 1)), 11, 9), "line": lineModel(14, 3)} {
 				s := Settings{Engine: engine, MaxBytes: kib << 10}

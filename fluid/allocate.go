@@ -10,34 +10,20 @@ import (
 	"productform/num"
 )
 
-// An Engine is an arithmetic. The engines share no arithmetic, so that they can disagree.
-type Engine string
-
-// The engines. The zero value of Engine means Auto.
-const (
-	// Auto is Exact where the policy is rational, Enclose for proportional fairness, and Float where these take too long.
-	Auto Engine = "auto"
-
-	// Float is float64, with a residual but no proof: see Allocation.Residual.
-	Float Engine = "float"
-
-	// Enclose gives bounds in big.Float, with precision doubled until the tolerance is met, of proportional fairness only.
-	Enclose Engine = "enclose"
-
-	// Exact gives rationals, for all but proportional fairness, which is irrational in general.
-	Exact Engine = "exact"
-)
-
 // Settings tunes [Allocate]. The zero value asks for 1e-9.
+//
+// The engine Exact is for all policies but proportional fairness, which is irrational in general, and Enclose for that
+// one only. Float has a residual but no proof: see Allocation.Residual. Auto takes Exact or Enclose, whichever the
+// policy has, and Float where it takes too long.
 type Settings struct {
-	Engine Engine  // "" means Auto
-	RelTol float64 // relative width of bounds asked of Enclose, in [1e-300, 1); 0 means 1e-9
+	Engine num.Engine // "" means Auto
+	RelTol float64    // relative width of bounds asked of Enclose, in [1e-300, 1); 0 means 1e-9
 }
 
 // An Allocation says what every job gets and how far to trust it.
 type Allocation struct {
 	Policy    Policy
-	Engine    Engine // the engine that gave the numbers: Float, Enclose or Exact
+	Engine    num.Engine // the engine that gave the numbers: Float, Enclose or Exact
 	Jobs      []JobAllocation
 	Resources []ResourceAllocation
 
@@ -106,7 +92,7 @@ func Allocate(p *Pool, policy Policy, s Settings) (*Allocation, error) {
 	e := newExactProblem(p)
 	size := len(p.Jobs) * len(p.Resources)
 	switch s.Engine {
-	case Auto, "":
+	case num.Auto, "":
 		switch {
 		case policy == PF && size <= exactSize:
 			return allocateEnclosed(e, s.RelTol)
@@ -116,16 +102,16 @@ func Allocate(p *Pool, policy Policy, s Settings) (*Allocation, error) {
 			} // fractions of too many states, or no bottleneck allocation certified: float64 may still have an answer
 		}
 		return allocateFloat(e, policy)
-	case Float:
+	case num.Float:
 		return allocateFloat(e, policy)
-	case Enclose:
+	case num.Enclose:
 		if policy != PF {
-			return nil, input.Errorf("Engine", Enclose, "auto, float or exact: the policy %s is rational", policy)
+			return nil, input.Errorf("Engine", num.Enclose, "auto, float or exact: the policy %s is rational", policy)
 		}
 		return allocateEnclosed(e, s.RelTol)
-	case Exact:
+	case num.Exact:
 		if policy == PF {
-			return nil, input.Errorf("Engine", Exact, "auto, float or enclose: proportional fairness is irrational in general")
+			return nil, input.Errorf("Engine", num.Exact, "auto, float or enclose: proportional fairness is irrational in general")
 		}
 		return allocateExact(e, policy)
 	}
@@ -148,7 +134,7 @@ func allocateExact(e *exactProblem, policy Policy) (*Allocation, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := newAllocation(e, policy, Exact)
+	a := newAllocation(e, policy, num.Exact)
 	a.RelativeErrorBound = new(float64)
 	for i, share := range shares {
 		tasks := new(big.Rat).Quo(share, e.dominant[i])
@@ -179,7 +165,7 @@ func exactValue(path string, x *big.Rat) (num.Value, error) {
 }
 
 // newAllocation returns an allocation without numbers.
-func newAllocation(e *exactProblem, policy Policy, engine Engine) *Allocation {
+func newAllocation(e *exactProblem, policy Policy, engine num.Engine) *Allocation {
 	a := &Allocation{
 		Policy: policy, Engine: engine,
 		Jobs: make([]JobAllocation, len(e.need)), Resources: make([]ResourceAllocation, len(e.need[0])),

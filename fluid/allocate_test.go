@@ -27,8 +27,8 @@ func TestAllocateBadInput(t *testing.T) {
 		{"tolerance below 1e-300", PF, Settings{RelTol: 1e-301}, nil, "RelTol"},
 		{"negative tolerance", PF, Settings{RelTol: -1e-9}, nil, "RelTol"},
 		{"no tolerance", PF, Settings{RelTol: math.NaN()}, nil, "RelTol"},
-		{"fractions of pf", PF, Settings{Engine: Exact}, nil, "Engine"},
-		{"bounds of drf", DRF, Settings{Engine: Enclose}, nil, "Engine"},
+		{"fractions of pf", PF, Settings{Engine: num.Exact}, nil, "Engine"},
+		{"bounds of drf", DRF, Settings{Engine: num.Enclose}, nil, "Engine"},
 		{"engine", DRF, Settings{Engine: "double"}, nil, "Engine"},
 		{"weights", BF, Settings{}, func(p *Pool) { p.Jobs[1].Weight = big.NewRat(2, 1) }, "jobs[1].weight"},
 	} {
@@ -71,16 +71,16 @@ func TestFloatRange(t *testing.T) {
 			}
 		}
 		for _, policy := range Policies() {
-			_, err := Allocate(p, policy, Settings{Engine: Float})
+			_, err := Allocate(p, policy, Settings{Engine: num.Float})
 			check(string(policy), err, policy != PF && policy != BMF)
 			_, err = NewAllocator(p, policy)
 			check("allocator", err, false)
 		}
-		_, err := Allocate(p, BMF, Settings{Engine: Exact})
+		_, err := Allocate(p, BMF, Settings{Engine: num.Exact})
 		check("exact bmf", err, false)
 		_, err = Allocate(p, PF, Settings{})
 		check("enclosed pf", err, false)
-		if _, err = Allocate(p, DRF, Settings{Engine: Exact}); err != nil {
+		if _, err = Allocate(p, DRF, Settings{Engine: num.Exact}); err != nil {
 			t.Errorf("exact drf: %v", err)
 		}
 	}
@@ -92,14 +92,14 @@ func TestAutoBalancedManyStates(t *testing.T) {
 	p := poolOf("1 1/3", "1/3 1")
 	p.Jobs[0].Count, p.Jobs[1].Count = 3000, 3000
 	a := mustAllocate(t, p, BF)
-	if a.Engine != Float {
+	if a.Engine != num.Float {
 		t.Errorf("engine %s", a.Engine)
 	}
 	x, y := a.Jobs[0].Tasks.Float, a.Jobs[1].Tasks.Float
 	if !(math.Abs(x-y) <= 1e-10*x && math.Abs(3000*x*4/3-1) <= 0.05) { // near 1/(1 + 1/3), the limit of many jobs
 		t.Errorf("tasks %v and %v", x, y)
 	}
-	if _, err := Allocate(p, BF, Settings{Engine: Exact}); err == nil {
+	if _, err := Allocate(p, BF, Settings{Engine: num.Exact}); err == nil {
 		t.Error("the engine exact took so many states")
 	}
 }

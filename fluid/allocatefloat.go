@@ -28,7 +28,7 @@ func allocateFloat(e *exactProblem, policy Policy) (*Allocation, error) {
 	if err := k.shares(count, share); err != nil {
 		return nil, err
 	}
-	a := newAllocation(e, policy, Float)
+	a := newAllocation(e, policy, num.Float)
 	for i, s := range share {
 		tasks := s / p.dominant[i]
 		if !(tasks > 0 && tasks <= math.MaxFloat64) {

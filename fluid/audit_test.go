@@ -413,7 +413,7 @@ func longPool(rows, resources, bits int) *Pool {
 func TestLongFractions(t *testing.T) {
 	for _, p := range []*Pool{longPool(80, 4, 1024), longPool(4, 3, 16_384), floatPool(1000, 8)} {
 		a := mustAllocate(t, p, DRF)
-		if a.Engine != Float {
+		if a.Engine != num.Float {
 			t.Errorf("%d rows: engine %s", len(p.Jobs), a.Engine)
 		}
 		if _, text := wrongs(t, p, a.TaskFractions(), big.NewRat(1, 100_000_000)); text != "" { // Allocate: 1e-9

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"productform/internal/input"
+	"productform/num"
 
 	"pgregory.net/rapid"
 )
@@ -328,7 +329,7 @@ func TestBottleneckCloseToTies(t *testing.T) {
 		if _, err := newExactProblem(p).bottleneck(); err != nil {
 			t.Errorf("%s: exact: %v", test.name, err)
 		}
-		if a, err := Allocate(p, BMF, Settings{Engine: Float}); err != nil || a.Residual > 1e-12 {
+		if a, err := Allocate(p, BMF, Settings{Engine: num.Float}); err != nil || a.Residual > 1e-12 {
 			t.Errorf("%s: float: %v, %+v", test.name, err, a)
 		}
 	}

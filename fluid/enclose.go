@@ -109,7 +109,7 @@ func (d *bigDual) enclose(e *exactProblem) (a *Allocation, width float64, err er
 	if costs == nil {
 		return nil, 0, nil
 	}
-	a = newAllocation(e, PF, Enclose)
+	a = newAllocation(e, PF, num.Enclose)
 	a.Residual = d.residual()
 	record := func(x num.Interval) (num.Value, bool) {
 		width = max(width, x.RelWidth())

@@ -32,7 +32,7 @@ func holds(v num.Value, want *big.Rat) bool {
 func TestProportionalReference(t *testing.T) {
 	for _, r := range references(t) {
 		expect := r.expect[PF]
-		for _, s := range []Settings{{Engine: Float}, {}, {Engine: Enclose, RelTol: 1e-40}} {
+		for _, s := range []Settings{{Engine: num.Float}, {}, {Engine: num.Enclose, RelTol: 1e-40}} {
 			a, err := Allocate(r.pool, PF, s)
 			if err != nil {
 				t.Fatalf("%s: %v", r.name, err)
@@ -46,7 +46,7 @@ func TestProportionalReference(t *testing.T) {
 				if !nearRat(got.Float, want, tol, 0) {
 					t.Errorf("%s %v: tasks[%d] = %v, want %v", r.name, s, i, got.Float, want.FloatString(24))
 				}
-				if s.Engine != Float && !holds(got, want) {
+				if s.Engine != num.Float && !holds(got, want) {
 					t.Errorf("%s %v: tasks[%d] in [%.30g, %.30g], want %v", r.name, s, i, got.Low, got.High, want.FloatString(24))
 				}
 			}
@@ -56,7 +56,7 @@ func TestProportionalReference(t *testing.T) {
 				}
 				got := a.Resources[j].Utilization
 				ok := nearRat(got.Float, expect.utilization[j], 1e-12, 0)
-				if s.Engine != Float {
+				if s.Engine != num.Float {
 					ok = holds(got, expect.utilization[j])
 				}
 				if !ok {
@@ -312,7 +312,7 @@ func TestEncloseSpreadWeights(t *testing.T) {
 func TestEncloseTinyUtilization(t *testing.T) {
 	p := poolOf("1 0", "1 1e-300")
 	p.Jobs[1].Weight = num.MustRat("1e-20")
-	for _, s := range []Settings{{}, {Engine: Float}} {
+	for _, s := range []Settings{{}, {Engine: num.Float}} {
 		a, err := Allocate(p, PF, s)
 		if err != nil {
 			t.Fatal(err)
@@ -321,7 +321,7 @@ func TestEncloseTinyUtilization(t *testing.T) {
 		if !(math.Abs(u.Float-1e-320) <= 1e-323) || a.Resources[1].Saturated {
 			t.Errorf("%v: utilization %v, saturated %v", s, u.Float, a.Resources[1].Saturated)
 		}
-		if s.Engine != Float && !holds(u, new(big.Rat).Quo(num.MustRat("1e-320"), num.MustRat("1.00000000000000000001"))) {
+		if s.Engine != num.Float && !holds(u, new(big.Rat).Quo(num.MustRat("1e-320"), num.MustRat("1.00000000000000000001"))) {
 			t.Errorf("utilization in [%g, %g]", u.Low, u.High)
 		}
 	}

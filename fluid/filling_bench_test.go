@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"productform/num"
 )
 
 // smallDecimals has n rows that demand of each resource 0.01 to 10, or nothing with the probability given.
@@ -77,7 +79,7 @@ func BenchmarkAllocateFilling(b *testing.B) {
 		for _, policy := range []Policy{DRF, MaxMin} {
 			b.Run(fmt.Sprintf("classes=%d/resources=4/policy=%s/engine=exact", n, policy), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Allocate(p, policy, Settings{Engine: Exact}); err != nil {
+					if _, err := Allocate(p, policy, Settings{Engine: num.Exact}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 // fillingShares returns the exact dominant shares under DRF or MaxMin, and their speeds.
@@ -80,7 +81,7 @@ func TestFillingReference(t *testing.T) {
 		if !ok {
 			continue
 		}
-		got, err := Allocate(p, DRF, Settings{Engine: Exact})
+		got, err := Allocate(p, DRF, Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(c.name, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"productform/num"
 )
 
 // benchPool has profiles with the largest part 1 and the others uniform in thousandths up to 1.
@@ -69,7 +71,7 @@ func BenchmarkProportionalEnclose(b *testing.B) {
 		p := benchPool(s.jobs, s.resources)
 		b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=pf/engine=enclose", s.jobs, s.resources), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Allocate(p, PF, Settings{Engine: Enclose}); err != nil {
+				if _, err := Allocate(p, PF, Settings{Engine: num.Enclose}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -17,7 +17,7 @@ import (
 
 // pfTasks returns the tasks of Allocate in float64.
 func pfTasks(t interface{ Fatalf(string, ...any) }, p *Pool) (tasks, prices []float64) {
-	a, err := Allocate(p, PF, Settings{Engine: Float})
+	a, err := Allocate(p, PF, Settings{Engine: num.Float})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -330,7 +330,7 @@ func TestProportionalDegenerate(t *testing.T) {
 		{"saturated at price 0", poolOf("1 1", "1 1"), []float64{0.5, 0.5}},
 		{"twelve orders", poolOf("1 1e-12", "1e-12 1"), []float64{1 / (1 + 1e-12), 1 / (1 + 1e-12)}},
 	} {
-		for _, s := range []Settings{{Engine: Float}, {RelTol: 1e-14}} {
+		for _, s := range []Settings{{Engine: num.Float}, {RelTol: 1e-14}} {
 			a, err := Allocate(c.pool, PF, s)
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
@@ -588,7 +588,7 @@ func TestProportionalWarmAgrees(t *testing.T) {
 // A resource of positive price is saturated, also in float64.
 func TestProportionalPriceMeansSaturated(t *testing.T) {
 	for seed := range uint64(300) {
-		a, err := Allocate(pfRandomPool(rand.New(rand.NewPCG(seed, 12))), PF, Settings{Engine: Float})
+		a, err := Allocate(pfRandomPool(rand.New(rand.NewPCG(seed, 12))), PF, Settings{Engine: num.Float})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,8 @@ package fluid
 import (
 	"math/rand/v2"
 	"testing"
+
+	"productform/num"
 )
 
 // Filling is direct, so that its residual is rounding; shares a tenth too small or too large are off by a tenth at
@@ -17,7 +19,7 @@ func TestResidual(t *testing.T) {
 					pool.Jobs[i].Weight = nil
 				}
 			}
-			a, err := Allocate(pool, policy, Settings{Engine: Float})
+			a, err := Allocate(pool, policy, Settings{Engine: num.Float})
 			if err != nil {
 				t.Fatalf("%s, seed %d: %v", policy, seed, err)
 			}

@@ -14,6 +14,7 @@ import (
 	"productform/cmd/internal/cli"
 	"productform/fluid"
 	"productform/internal/input"
+	"productform/num"
 	"productform/sim"
 )
 
@@ -324,7 +325,7 @@ func orDefault(flag string, given bool) string {
 
 // share allocates the resources among jobs that stay.
 func (f *allocateFlags) share(p *fluid.Pool) ([]byte, error) {
-	r, err := fluid.Allocate(p, fluid.Policy(f.policy), fluid.Settings{Engine: fluid.Engine(f.engine), RelTol: f.tol})
+	r, err := fluid.Allocate(p, fluid.Policy(f.policy), fluid.Settings{Engine: num.Engine(f.engine), RelTol: f.tol})
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type auditAnswer struct {
 
 // newAudit audits an allocation, with a tolerance that its errors do not reach.
 func newAudit(p *fluid.Pool, r *fluid.Allocation) (*auditAnswer, error) {
-	a := &auditAnswer{pool: p, exact: r.Engine == fluid.Exact}
+	a := &auditAnswer{pool: p, exact: r.Engine == num.Exact}
 	tasks, tolerance := r.TaskFractions(), r.Tolerance()
 	a.tolerance, _ = tolerance.Float64()
 	var err error
@@ -79,9 +79,9 @@ func (a *auditAnswer) properties() record {
 // printed.
 func (a *auditAnswer) indexFields() record {
 	x := a.indices
-	engine := string(fluid.Float)
+	engine := string(num.Float)
 	if a.exact && x.MeanUtilization.Exact != nil { // nil if the fractions are too long
-		engine = string(fluid.Exact)
+		engine = string(num.Exact)
 	}
 	var out record
 	for _, f := range []struct {

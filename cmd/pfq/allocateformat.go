@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"productform/fluid"
+	"productform/num"
 )
 
 // An allocation turns the shares of jobs that stay into records.
@@ -170,7 +171,7 @@ func (a allocation) accuracy() string {
 	switch r := a.result; {
 	case r.RelativeErrorBound == nil:
 		return "without proof, residual " + oneDigitUp(r.Residual) + ", shown to six digits"
-	case r.Engine == fluid.Exact:
+	case r.Engine == num.Exact:
 		return "computed exactly, shown as short fractions and to six digits"
 	case a.shown > 7:
 		return fmt.Sprintf("within %s of exact (relative), shown to %d digits", oneDigitUp(*r.RelativeErrorBound), a.shown-1)

@@ -45,12 +45,12 @@ func valueFields(key string, v *num.Value, engine string, digits int) record {
 		r[0].value = v.Float
 	}
 	switch engine {
-	case string(bf.Exact):
+	case string(num.Exact):
 		r = append(r, field{key + "_exact", nil})
 		if v != nil {
 			r[1].value = v.Exact.RatString()
 		}
-	case string(bf.Enclose):
+	case string(num.Enclose):
 		r = append(r, field{key + "_low", nil}, field{key + "_high", nil})
 		if v != nil {
 			r[1].value, r[2].value = num.Interval{Low: v.Low, High: v.High}.Text(digits)
@@ -61,7 +61,7 @@ func valueFields(key string, v *num.Value, engine string, digits int) record {
 
 func (s solution) rat(key string, v *big.Rat) record {
 	r := record{{key, ratNumber(v)}}
-	if s.result.Engine == bf.Exact {
+	if s.result.Engine == num.Exact {
 		r = append(r, field{key + "_exact", ratText(v)})
 	}
 	return r
@@ -200,12 +200,12 @@ func (s solution) text() []byte {
 	shown := "to six digits"
 	const doubles = 16 // digits that the bound of the doubles speaks of
 	switch {
-	case r.Engine == bf.Enclose && s.digits-1 > doubles:
+	case r.Engine == num.Enclose && s.digits-1 > doubles:
 		trust = "between bounds " + oneDigitUp(widest(r)) + " apart (relative)"
 		shown = fmt.Sprintf("to %d digits", s.digits-1)
-	case r.Engine == bf.Exact:
+	case r.Engine == num.Exact:
 		shown = "as short fractions and to six digits"
-	case r.Engine == bf.Enclose && s.digits > 6:
+	case r.Engine == num.Enclose && s.digits > 6:
 		shown = fmt.Sprintf("to %d digits", s.digits-1)
 	}
 	fmt.Fprintf(&b, "stable; %s engine, computed %s, shown %s\n", r.Engine, trust, shown)

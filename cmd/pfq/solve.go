@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	engines  = []string{string(bf.Auto), string(bf.Float), string(bf.Enclose), string(bf.Exact)}
+	engines  = []string{string(num.Auto), string(num.Float), string(num.Enclose), string(num.Exact)}
 	lattices = []string{"auto", string(bf.ClassLattice), string(bf.ServerLattice), string(bf.ConnectedLattice), string(bf.SymmetricLattice)}
 )
 
@@ -177,7 +177,7 @@ func (f *solveFlags) answer(m *cluster.Model, stderr io.Writer) (answer []byte, 
 			return nil, false, err
 		}
 		if !verdict.Stable {
-			answer, err = formatUnstable(m, verdict, f.format, f.engine == string(bf.Exact))
+			answer, err = formatUnstable(m, verdict, f.format, f.engine == string(num.Exact))
 			return answer, false, err
 		}
 		if r, err = bf.Solve(m, f.settings()); err != nil {
@@ -207,7 +207,7 @@ func longWays(m *cluster.Model) bool {
 func (f *solveFlags) warn(results []*bf.Result, stderr io.Writer) {
 	worst := 0.0
 	for _, r := range results {
-		if r.Engine == bf.Float {
+		if r.Engine == num.Float {
 			worst = max(worst, r.RelativeErrorBound)
 		}
 	}
@@ -219,7 +219,7 @@ func (f *solveFlags) warn(results []*bf.Result, stderr io.Writer) {
 
 // settings returns what the flags mean to [bf.Solve].
 func (f *solveFlags) settings() bf.Settings {
-	s := bf.Settings{Engine: bf.Engine(f.engine), RelTol: f.tol, MaxJobs: f.distribution, MaxBytes: int64(f.memory) << 20}
+	s := bf.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxJobs: f.distribution, MaxBytes: int64(f.memory) << 20}
 	if f.lattice != lattices[0] {
 		s.Lattice = bf.Lattice(f.lattice)
 	}

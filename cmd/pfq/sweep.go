@@ -10,6 +10,7 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
+	"productform/num"
 	"productform/stability"
 )
 
@@ -28,7 +29,7 @@ func (f *solveFlags) sweep(m *cluster.Model, stderr io.Writer) (answer []byte, s
 		points[i].factor = factor
 		if longWays(m) {
 			float := f.settings()
-			float.Engine, float.MaxJobs = bf.Float, 0
+			float.Engine, float.MaxJobs = num.Float, 0
 			if _, err := bf.Solve(m.Scale(factor), float); !errors.Is(err, bf.ErrUnstable) {
 				factors = append(factors, factor) // or the sweep will say what is wrong
 				continue
@@ -64,7 +65,7 @@ func (f *solveFlags) sweep(m *cluster.Model, stderr io.Writer) (answer []byte, s
 }
 
 func (f *solveFlags) formatSweep(m *cluster.Model, points []point) ([]byte, error) {
-	exact := f.engine == string(bf.Exact)
+	exact := f.engine == string(num.Exact)
 	if f.format == "text" {
 		return sweepText(m, points), nil
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	engines  = []bf.Engine{bf.Float, bf.Enclose, bf.Exact, bf.Auto}
+	engines  = []num.Engine{num.Float, num.Enclose, num.Exact, num.Auto}
 	lattices = []bf.Lattice{bf.ClassLattice, bf.ServerLattice, bf.ConnectedLattice, bf.SymmetricLattice}
 )
 
@@ -95,10 +95,10 @@ func same(t *rapid.T, what string, got num.RatInterval, want *big.Rat) {
 // within reports whether a number of a result is as near the exact one as the result promises: the same fraction,
 // between the bounds, and its float64 within the error bound.
 func within(r *bf.Result, v *num.Value, want *big.Rat) bool {
-	if r.Engine == bf.Exact {
+	if r.Engine == num.Exact {
 		return v.Exact.Cmp(want) == 0
 	}
-	if r.Engine == bf.Enclose {
+	if r.Engine == num.Enclose {
 		low, _ := v.Low.Rat(nil)
 		high, _ := v.High.Rat(nil)
 		if low.Cmp(want) > 0 || high.Cmp(want) < 0 {
