@@ -114,7 +114,7 @@ func (p *bigSearch) direction(s bigState) (step []num.Interval, decrease num.Int
 				a[i] = append(a[i], slope[i][j].Quo(value[i]).Sub(slope[i+1][j].Quo(value[i+1])).Middle())
 			}
 		}
-		if !solveBig(a, b) {
+		if !num.SolveLinear(a, b) {
 			return nil, num.Interval{}, errUndecided
 		}
 		for i := range b {

@@ -31,7 +31,7 @@ func (p *bigSearch) prove(s bigState) (polished, error) {
 	if n == 0 {
 		return found, nil
 	}
-	inverse, ok := inverseBig(system.jacobian, p.prec)
+	inverse, ok := num.InverseNear(system.jacobian, p.prec)
 	if !ok {
 		return found, errUndecided
 	}

@@ -1,0 +1,68 @@
+package num
+
+import (
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// What Gauss's method gives, multiplied out in fractions, is the right-hand side but for rounding.
+func TestSolveLinear(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const prec = 200
+		n := rapid.IntRange(1, 6).Draw(t, "n")
+		entry := rapid.Int64Range(-9, 9)
+		a, b := make([][]*big.Float, n), make([][]*big.Float, n)
+		exact, right := make([][]*big.Rat, n), make([]*big.Rat, n)
+		for i := range n {
+			for j := range n {
+				v := entry.Draw(t, "a")
+				if i == j {
+					v += 100 // far from singular
+				}
+				exact[i] = append(exact[i], big.NewRat(v, 1))
+				a[i] = append(a[i], new(big.Float).SetPrec(prec).SetInt64(v))
+			}
+			v := entry.Draw(t, "b")
+			right[i], b[i] = big.NewRat(v, 1), []*big.Float{new(big.Float).SetPrec(prec).SetInt64(v)}
+		}
+		if !SolveLinear(a, b) {
+			t.Fatal("singular")
+		}
+		for i := range n {
+			sum := new(big.Rat).Neg(right[i])
+			for j := range n {
+				x, _ := b[j][0].Rat(nil)
+				sum.Add(sum, x.Mul(x, exact[i][j]))
+			}
+			if off, _ := sum.Float64(); off > 0x1p-180 || off < -0x1p-180 { // of 200 bits, few are lost
+				t.Errorf("row %d is off by %g", i, off)
+			}
+		}
+	})
+}
+
+// A zero on the diagonal needs an exchange of rows; a singular matrix has no solution.
+func TestSolveLinearPivots(t *testing.T) {
+	of := func(rows ...[]float64) (m [][]*big.Float) {
+		for _, row := range rows {
+			var list []*big.Float
+			for _, v := range row {
+				list = append(list, big.NewFloat(v))
+			}
+			m = append(m, list)
+		}
+		return m
+	}
+	b := of([]float64{3}, []float64{5})
+	if !SolveLinear(of([]float64{0, 1}, []float64{1, 1}), b) {
+		t.Fatal("no solution")
+	}
+	if x, y := b[0][0], b[1][0]; x.Cmp(big.NewFloat(2)) != 0 || y.Cmp(big.NewFloat(3)) != 0 {
+		t.Errorf("x = %v, y = %v, want 2 and 3", x, y)
+	}
+	if SolveLinear(of([]float64{1, 2}, []float64{2, 4}), of([]float64{1}, []float64{1})) {
+		t.Error("a singular system has a solution")
+	}
+}
