@@ -24,8 +24,8 @@ type Check struct {
 	Simulation *string `json:"simulation"`
 }
 
-// simulated returns the check of a simulated number.
-func simulated(figure, quantity string, exact float64, v *sim.Estimate, name string) Check {
+// SimulatedCheck returns the check of a simulated number.
+func SimulatedCheck(figure, quantity string, exact float64, v *sim.Estimate, name string) Check {
 	z := v.Z(exact)
 	return Check{Figure: figure, Quantity: quantity, Exact: exact, Simulated: &v.Mean, HalfWidth: &v.HalfWidth, Z: &z, Simulation: &name}
 }
@@ -48,4 +48,9 @@ func (c Check) OK() bool {
 		return false
 	}
 	return c.Z == nil || math.Abs(*c.Z) <= MaxZ
+}
+
+// SolverCheck returns the check of a number by a second computation.
+func SolverCheck(figure, quantity string, exact, second, tolerance float64) Check {
+	return Check{Figure: figure, Quantity: quantity, Exact: exact, Solver: &second, Tolerance: &tolerance}
 }

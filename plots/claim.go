@@ -3,7 +3,6 @@ package plots
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // A Claim is a sentence of a paper about a figure, made a comparison of numbers.
@@ -26,127 +25,40 @@ const (
 	Refuted Verdict = "refuted" // an interval lies beyond the limit
 )
 
-// A ratio is a mean delay relative to that of balanced fairness, with its interval.
-type ratio struct {
-	mean, low, high float64
-	load            string
+// A Ratio is a mean delay relative to that of balanced fairness, with its interval.
+type Ratio struct {
+	Mean, Low, High float64
+	At              string
 }
 
-func (r ratio) String() string {
-	return fmt.Sprintf("%.3g (%.3g to %.3g, load %s)", r.mean, r.low, r.high, r.load)
+func (r Ratio) String() string {
+	return fmt.Sprintf("%.3g (%.3g to %.3g, load %s)", r.Mean, r.Low, r.High, r.At)
 }
 
-// below returns the verdict on numbers that should not exceed their limits.
-func below(numbers, limits []ratio) Verdict {
+// Below returns the verdict on numbers that should not exceed their limits.
+func Below(numbers, limits []Ratio) Verdict {
 	v := Holds
 	for i, r := range numbers {
 		switch {
-		case r.low > limits[i].high:
+		case r.Low > limits[i].High:
 			return Refuted
-		case r.high > limits[i].low:
+		case r.High > limits[i].Low:
 			v = Open
 		}
 	}
 	return v
 }
 
-// atMost returns the same limit for each number.
-func atMost(limit float64, numbers []ratio) []ratio {
-	return slices.Repeat([]ratio{{mean: limit, low: limit, high: limit}}, len(numbers))
+// AtMost returns the same limit for each number.
+func AtMost(limit float64, numbers []Ratio) []Ratio {
+	return slices.Repeat([]Ratio{{Mean: limit, Low: limit, High: limit}}, len(numbers))
 }
 
-// What is asked of "very close", "sufficient in practice" and "a significant improvement" ([BC17], section 5). Close
-// is not equal: at load 0.8 and m = 5 mean delays are 2 to 12 % above balanced fairness.
-const (
-	near      = 0.25 // most by which the mean delay exceeds that of balanced fairness
-	improved  = 0.5  // part of the excess of FCFS that m = 1 may leave
-	fewEnough = 4    // interruptions a job that bring it near
-)
-
-// worst returns the largest mean delay of one policy, relative to balanced fairness, over classes and loads up to most.
-func (c configuration) worst(e effort, row points, most float64) (ratio, error) {
-	var worst ratio
-	for i, rho := range e.loads {
-		if x, _ := rho.Float64(); x > most {
-			break
-		}
-		gamma, err := c.exact(rho)
-		if err != nil {
-			return worst, err
-		}
-		for _, k := range c.Curves {
-			mean, low, high, err := logInterval(simulatedDelay(row.runs[i].result, k.Class))
-			if err != nil {
-				return worst, err
-			}
-			exact, _ := exactDelay(gamma, k.Class, row.law.Mean).Float64()
-			if mean/exact > worst.mean {
-				worst = ratio{mean / exact, low / exact, high / exact, decimal(rho)}
-			}
-		}
+// Finding returns a claim that exact numbers decide, a finding.
+func Finding(figure, sentence, criterion, numbers string, holds bool) Claim {
+	c := Claim{Figure: figure, Sentence: sentence, Criterion: criterion, Numbers: numbers, Verdict: Refuted, Finding: true}
+	if holds {
+		c.Verdict = Holds
 	}
-	return worst, nil
-}
-
-// claims holds what [BC17], section 5, says of the configuration against the largest ratios over loads and classes.
-func (c configuration) claims(e effort, shown []points) ([]Claim, error) {
-	ratios := func(m, most float64) (all []ratio, text string, err error) { // of each law
-		var words []string
-		for _, row := range shown {
-			if row.m != m {
-				continue
-			}
-			r, err := c.worst(e, row, most)
-			if err != nil {
-				return nil, "", err
-			}
-			all = append(all, r)
-			words = append(words, row.law.Name+" "+r.String())
-		}
-		return all, policyName(m) + ": " + strings.Join(words, ", "), nil
-	}
-	fcfs, fcfsText, err := ratios(0, 1)
-	if err != nil {
-		return nil, err
-	}
-	once, onceText, err := ratios(1, 1)
-	if err != nil {
-		return nil, err
-	}
-	five, fiveText, err := ratios(5, 1)
-	if err != nil {
-		return nil, err
-	}
-	var limits []ratio
-	for _, r := range fcfs {
-		part := func(v float64) float64 { return 1 + improved*(v-1) }
-		limits = append(limits, ratio{mean: part(r.mean), low: part(r.low), high: part(r.high)})
-	}
-	claims := []Claim{{
-		Figure:    c.ID,
-		Sentence:  "One interruption a job brings a significant improvement compared to FCFS.",
-		Criterion: fmt.Sprintf("For every law, the largest excess of the mean delay over balanced fairness is at most %g of that of FCFS.", improved),
-		Numbers:   "Largest ratio of the mean delay to that of balanced fairness: " + fcfsText + "; " + onceText + ".",
-		Verdict:   below(once, limits),
-	}}
-	if c.Sharing {
-		return append(claims, Claim{
-			Figure:    c.ID,
-			Sentence:  "For m = 5, performance is very close to that of balanced fairness, even for Zipf sizes.",
-			Criterion: fmt.Sprintf("For every law, the mean delay is at most %g %% above that of balanced fairness at every load; close does not mean equal.", 100*near),
-			Numbers:   "Largest ratio: " + fiveText + ".",
-			Verdict:   below(five, atMost(1+near, five)),
-		}), nil
-	}
-	early, earlyText, err := ratios(1, 0.8)
-	if err != nil {
-		return nil, err
-	}
-	return append(claims, Claim{
-		Figure:    c.ID,
-		Sentence:  "In the large system it is sufficient in practice to set m = 1.",
-		Criterion: fmt.Sprintf("For every law, the mean delay is at most %g %% above that of balanced fairness at every load up to 0.8; beyond, the gap grows.", 100*near),
-		Numbers:   "Largest ratio up to load 0.8: " + earlyText + "; over all loads: " + onceText + "; " + fiveText + ".",
-		Verdict:   below(early, atMost(1+near, early)),
-	}), nil
+	return c
 }

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 	"runtime"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
-	"productform/cluster"
 	"productform/internal/input"
 	"productform/sim"
 	"productform/sweep"
@@ -30,42 +30,42 @@ type Settings struct {
 	Jumps, WarmUp float64
 }
 
-// An effort is how much is simulated.
-type effort struct {
-	precision     Precision
-	loads         []*big.Rat // simulated
-	runs          int
-	checkRuns     int // of simulations that only checks want
-	jumps, warmUp float64
-	seed          uint64
-	workers       int // at a time; 0 means one a core
+// An Effort is how much is simulated.
+type Effort struct {
+	Precision     Precision
+	Loads         []*big.Rat // simulated
+	Runs          int
+	CheckRuns     int // of simulations that only checks want
+	Jumps, WarmUp float64
+	Seed          uint64
+	Workers       int // at a time; 0 means one a core
 }
 
-func (s Settings) effort() (effort, error) {
-	e := effort{precision: cmp.Or(s.Precision, Normal), seed: s.Seed, workers: s.Workers}
-	switch e.precision {
+func (s Settings) effort() (Effort, error) {
+	e := Effort{Precision: cmp.Or(s.Precision, Normal), Seed: s.Seed, Workers: s.Workers}
+	switch e.Precision {
 	case Draft:
-		e.loads = multiples(10, 9)
-		e.runs, e.jumps, e.warmUp = 10, 4e5, 2e5
+		e.Loads = Multiples(10, 9)
+		e.Runs, e.Jumps, e.WarmUp = 10, 4e5, 2e5
 	case Normal:
-		e.loads = multiples(20, 18)
-		e.runs, e.jumps, e.warmUp = 20, 1e6, 1e6
+		e.Loads = Multiples(20, 18)
+		e.Runs, e.Jumps, e.WarmUp = 20, 1e6, 1e6
 	case Paper:
-		e.loads = multiples(20, 18)
-		e.runs, e.jumps, e.warmUp = 100, 1e6, 1e6
+		e.Loads = Multiples(20, 18)
+		e.Runs, e.Jumps, e.WarmUp = 100, 1e6, 1e6
 	default:
 		return e, input.Errorf("precision", s.Precision, "draft, normal or paper")
 	}
-	e.loads = append(e.loads, big.NewRat(95, 100))
-	e.runs = cmp.Or(s.Runs, e.runs)
-	e.checkRuns = min(e.runs, 20)
-	e.warmUp = cmp.Or(s.WarmUp, s.Jumps, e.warmUp)
-	e.jumps = cmp.Or(s.Jumps, e.jumps)
+	e.Loads = append(e.Loads, big.NewRat(95, 100))
+	e.Runs = cmp.Or(s.Runs, e.Runs)
+	e.CheckRuns = min(e.Runs, 20)
+	e.WarmUp = cmp.Or(s.WarmUp, s.Jumps, e.WarmUp)
+	e.Jumps = cmp.Or(s.Jumps, e.Jumps)
 	return e, nil
 }
 
-// multiples returns 1/n, ..., k/n.
-func multiples(n, k int64) []*big.Rat {
+// Multiples returns 1/n, ..., k/n.
+func Multiples(n, k int64) []*big.Rat {
 	var v []*big.Rat
 	for i := int64(1); i <= k; i++ {
 		v = append(v, big.NewRat(i, n))
@@ -73,72 +73,72 @@ func multiples(n, k int64) []*big.Rat {
 	return v
 }
 
-// A project is a figure under way: the simulations it wants, and how it is made once they have their results.
-type project struct {
-	simulations []*simulation
-	build       func(context.Context) (*Figure, error)
+// A Plan is a figure under way: the simulations it wants, and how it is made once they have their results.
+type Plan struct {
+	Simulations []*Simulation
+	Build       func(context.Context) (*Figure, error)
 }
 
-// A simulation is a system with the settings of its simulation and, in the end, its result.
-type simulation struct {
-	name   string // of the system: two simulations with one name share random numbers
+// A Simulation is a system with the settings of its simulation and, in the end, its result.
+type Simulation struct {
+	Name   string // of the system: two simulations with one name share random numbers
 	plan   *sim.Plan
-	result *sim.Result
+	Result *sim.Result
 }
 
-// simulate adds a simulation to the project.
-func (p *project) simulate(name string, c sim.System, e effort, s sim.Settings) (*simulation, error) {
-	s.Runs, s.Seed = cmp.Or(s.Runs, e.runs), e.seed
-	s.Jumps, s.WarmUp = cmp.Or(s.Jumps, e.jumps), cmp.Or(s.WarmUp, e.warmUp)
+// Simulate adds a simulation to the plan.
+func (p *Plan) Simulate(name string, c sim.System, e Effort, s sim.Settings) (*Simulation, error) {
+	s.Runs, s.Seed = cmp.Or(s.Runs, e.Runs), e.Seed
+	s.Jumps, s.WarmUp = cmp.Or(s.Jumps, e.Jumps), cmp.Or(s.WarmUp, e.WarmUp)
 	plan, err := sim.NewPlan(c, s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	one := &simulation{name: name, plan: plan}
-	p.simulations = append(p.simulations, one)
+	one := &Simulation{Name: name, plan: plan}
+	p.Simulations = append(p.Simulations, one)
 	return one, nil
 }
 
-// Compute returns the figures of the entries, in their order. All their simulations are tasks of one sweep, in which what
+// Compute returns the figures of the specs, in their order. All their simulations are tasks of one sweep, in which what
 // several figures want alike is simulated once. The figures depend on the precision, the seed, Runs, Jumps and
 // WarmUp, to the last digit, not on Workers and Folder.
 //
 // When ctx is done, Compute returns its error within a second; with s.Folder the replications done by then are
 // found again by the next run.
-func Compute(ctx context.Context, entries []Entry, s Settings) ([]*Figure, error) {
+func Compute(ctx context.Context, specs []Spec, s Settings) ([]*Figure, error) {
 	e, err := s.effort()
 	if err != nil {
 		return nil, err
 	}
-	var simulations []*simulation
-	projects := make([]*project, len(entries))
-	for i, entry := range entries {
+	var simulations []*Simulation
+	plans := make([]*Plan, len(specs))
+	for i, spec := range specs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if projects[i], err = entry.prepare(e); err != nil {
-			return nil, fmt.Errorf("%s: %w", entry.ID, err)
+		if plans[i], err = spec.Prepare(e); err != nil {
+			return nil, fmt.Errorf("%s: %w", spec.ID, err)
 		}
-		simulations = append(simulations, projects[i].simulations...)
+		simulations = append(simulations, plans[i].Simulations...)
 	}
-	plans := make([]*sim.Plan, len(simulations))
+	runs := make([]*sim.Plan, len(simulations))
 	for k, one := range simulations {
-		plans[k] = one.plan
+		runs[k] = one.plan
 	}
-	results, err := sim.RunAll(ctx, plans, sweep.Settings{Workers: s.Workers, Folder: s.Folder, Progress: s.Progress})
+	results, err := sim.RunAll(ctx, runs, sweep.Settings{Workers: s.Workers, Folder: s.Folder, Progress: s.Progress})
 	if err != nil {
 		return nil, err
 	}
 	for k, one := range simulations {
-		one.result = results[k]
+		one.Result = results[k]
 	}
-	figures := make([]*Figure, len(entries))
+	figures := make([]*Figure, len(specs))
 	g, building := errgroup.WithContext(ctx)
 	g.SetLimit(cmp.Or(s.Workers, runtime.GOMAXPROCS(0)))
-	for i, entry := range entries {
+	for i, spec := range specs {
 		g.Go(func() (err error) {
-			if figures[i], err = projects[i].build(building); err != nil {
-				return fmt.Errorf("%s: %w", entry.ID, err)
+			if figures[i], err = plans[i].Build(building); err != nil {
+				return fmt.Errorf("%s: %w", spec.ID, err)
 			}
 			return nil
 		})
@@ -149,38 +149,38 @@ func Compute(ctx context.Context, entries []Entry, s Settings) ([]*Figure, error
 	return figures, nil
 }
 
-// effortText tells how the simulations of a project were done, in words for a caption.
-func (p *project) effortText(e effort) string {
-	return fmt.Sprintf("%d runs of %s jumps (arrivals, ends of phases, interruptions) after %s, seed %d", e.runs, power(e.jumps), power(e.warmUp), e.seed)
+// EffortText tells how the simulations of a plan were done, in words for a caption.
+func (p *Plan) EffortText(e Effort) string {
+	return fmt.Sprintf("%d runs of %s jumps (arrivals, ends of phases, interruptions) after %s, seed %d", e.Runs, Power(e.Jumps), Power(e.WarmUp), e.Seed)
 }
 
-// parameters returns the rows that tell how the simulations of a project were done and whether they can be trusted.
-func (p *project) parameters(e effort) []Parameter {
+// Parameters returns the rows that tell how the simulations of a plan were done and whether they can be trusted.
+func (p *Plan) Parameters(e Effort) []Parameter {
 	rows := []Parameter{
-		{"simulations", fmt.Sprint(len(p.simulations))},
-		{"runs of each simulation", e.runsText()},
-		{"jumps of a run (arrivals, ends of phases, interruptions)", power(e.jumps) + " expected, after a warm-up of " + power(e.warmUp)},
-		{"seed", fmt.Sprint(e.seed)},
-		{"jumps observed in all", p.jumps()},
+		{"simulations", fmt.Sprint(len(p.Simulations))},
+		{"runs of each simulation", e.RunsText()},
+		{"jumps of a run (arrivals, ends of phases, interruptions)", Power(e.Jumps) + " expected, after a warm-up of " + Power(e.WarmUp)},
+		{"seed", fmt.Sprint(e.Seed)},
+		{"jumps observed in all", p.Jumps()},
 		{"confidence of the intervals", "95 %"},
 	}
-	return append(rows, p.doubts("whose warm-up looks short")...)
+	return append(rows, p.Warnings("whose warm-up looks short")...)
 }
 
-// runsText tells how many runs a simulation has.
-func (e effort) runsText() string {
-	if e.checkRuns < e.runs {
-		return fmt.Sprintf("%d, or %d where only a check wants it", e.runs, e.checkRuns)
+// RunsText tells how many runs a simulation has.
+func (e Effort) RunsText() string {
+	if e.CheckRuns < e.Runs {
+		return fmt.Sprintf("%d, or %d where only a check wants it", e.Runs, e.CheckRuns)
 	}
-	return fmt.Sprint(e.runs)
+	return fmt.Sprint(e.Runs)
 }
 
-// doubts returns a row that names the simulations with a warning, none if there are none. Or is another reason for one.
-func (p *project) doubts(or string) []Parameter {
+// Warnings returns a row that names the simulations with a warning, none if there are none. Or is another reason for one.
+func (p *Plan) Warnings(or string) []Parameter {
 	var doubts []string
-	for _, one := range p.simulations {
-		if len(one.result.Warnings) > 0 {
-			doubts = append(doubts, one.name)
+	for _, one := range p.Simulations {
+		if len(one.Result.Warnings) > 0 {
+			doubts = append(doubts, one.Name)
 		}
 	}
 	if len(doubts) == 0 {
@@ -188,27 +188,35 @@ func (p *project) doubts(or string) []Parameter {
 	}
 	text := fmt.Sprintf("%d, at least one of whose runs is worth fewer than 10 independent observations, or %s: ", len(doubts), or)
 	slices.Sort(doubts)
-	return []Parameter{{"simulations with a warning", text + list(slices.Compact(doubts), "; ")}}
+	return []Parameter{{"simulations with a warning", text + ShortList(slices.Compact(doubts), "; ")}}
 }
 
-// jumps returns the number of jumps observed in all simulations.
-func (p *project) jumps() string {
+// Jumps returns the number of jumps observed in all simulations.
+func (p *Plan) Jumps() string {
 	var sum float64
-	for _, one := range p.simulations {
-		sum += one.result.Jumps
+	for _, one := range p.Simulations {
+		sum += one.Result.Jumps
 	}
-	return significant(sum)
+	return Significant(sum)
 }
 
-// policy returns the policy for m interruptions a job.
-func policy(m float64) sim.Policy {
-	if m == 0 {
-		return sim.FCFS
+// LogInterval returns the mean and the ends of its interval on a logarithmic scale, mean e^(∓h/mean) with h the
+// half-width: to first order the same, and positive. The error is for a mean of 0, or not much more than its error.
+func LogInterval(v *sim.Estimate) (mean, low, high float64, err error) {
+	if v == nil || !(v.HalfWidth <= 100*v.Mean) || v.Mean == 0 {
+		return 0, 0, 0, fmt.Errorf("nothing was seen of a quantity to draw: more jumps are needed")
 	}
-	return sim.Interrupt
+	factor := math.Exp(v.HalfWidth / v.Mean)
+	return v.Mean, v.Mean / factor, v.Mean * factor, nil
 }
 
-// exponential returns a cluster with exponential sizes, those of its model's mean.
-func exponential(m *cluster.Model, interruptions float64) sim.Cluster {
-	return sim.Cluster{Model: m, Policy: policy(interruptions), Interruptions: interruptions}
+// Grid returns from, from+1, ..., to in units of 1/per, the exponents or loads at which curves are computed.
+func Grid(from, to, per int) []float64 {
+	var v []float64
+	for n := from; n <= to; n++ {
+		v = append(v, float64(n)/float64(per))
+	}
+	return v
 }
+
+func Shorter(jumps float64) float64 { return max(1000, jumps/10) }

@@ -1,5 +1,10 @@
 package plots
 
+import (
+	"fmt"
+	"math"
+)
+
 // A Figure is one figure of a paper as data.
 type Figure struct {
 	ID         string      // name in the catalogue and of its files, such as "bf-1"
@@ -105,3 +110,19 @@ type Reference struct {
 	Label string
 	Y     float64
 }
+
+// At returns the value of a series at one of its x, NaN elsewhere.
+func (s Series) At(x float64) float64 {
+	for k := range s.X {
+		if math.Abs(s.X[k]-x) < 1e-9 {
+			return s.Y[k]
+		}
+	}
+	return math.NaN()
+}
+
+// Letter names the panel of number k, "(a)" for 0.
+func Letter(k int) string { return fmt.Sprintf("(%c)", 'a'+k) }
+
+// PanelID names the panel of number k of a figure in checks and claims, "fluid-2a" for 0.
+func PanelID(f *Figure, k int) string { return f.ID + string(rune('a'+k)) }

@@ -8,30 +8,30 @@ import (
 	"strings"
 )
 
-// decimal writes a number that has few decimals.
-func decimal(v *big.Rat) string {
+// Decimal writes a number that has few decimals.
+func Decimal(v *big.Rat) string {
 	x, _ := v.Float64()
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// power writes 1000000 as 10⁶ and 400000 as 4·10⁵; numbers below 10000 as they are.
-func power(v float64) string {
+// Power writes 1000000 as 10⁶ and 400000 as 4·10⁵; numbers below 10000 as they are.
+func Power(v float64) string {
 	if v < 1e4 {
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	return scientific(strconv.FormatFloat(v, 'e', -1, 64))
 }
 
-// significant writes a large number with two digits, such as 3.4·10⁹.
-func significant(v float64) string {
+// Significant writes a large number with two digits, such as 3.4·10⁹.
+func Significant(v float64) string {
 	if v < 1e4 {
 		return fmt.Sprintf("%.0f", v)
 	}
 	return scientific(strconv.FormatFloat(v, 'e', 1, 64))
 }
 
-// short writes a number with three digits, 0.123, 12.3, 1234 or 1.23·10⁻⁷.
-func short(v float64) string {
+// Short writes a number with three digits, 0.123, 12.3, 1234 or 1.23·10⁻⁷.
+func Short(v float64) string {
 	switch x := math.Abs(v); {
 	case x >= 1000 && x < 1e5:
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -56,11 +56,26 @@ func scientific(text string) string {
 	return m + "·10" + sign + e
 }
 
-// list joins the first words, and says how many there are if they are more than ten.
-func list(words []string, comma string) string {
+// ShortList joins the first words, and says how many there are if they are more than ten.
+func ShortList(words []string, comma string) string {
 	const most = 10
 	if len(words) > most {
 		return strings.Join(words[:most], comma) + fmt.Sprintf("%sand %d more", comma, len(words)-most)
 	}
 	return strings.Join(words, comma)
 }
+
+func List(v []float64) string {
+	var words []string
+	for _, x := range v {
+		words = append(words, fmt.Sprint(x))
+	}
+	return strings.Join(words, ", ")
+}
+
+// LogName is the log whose sizes are shown.
+const LogName = "SDSC-Par-1996"
+
+// LogWords names the log, and those to whom thanks are due.
+const LogWords = "The log is SDSC-Par-1996 of the Parallel Workloads Archive (D. Feitelson, D. Tsafrir and D. Krakov, J. Parallel and Distributed Computing 74(10), 2014), version 3.1, cleaned: " +
+	"the Intel Paragon of 400 processors of the San Diego Supercomputer Center, 27 December 1995 to 31 December 1996; thanks to Reagan Moore and Allen Downey, who gave it to the archive."

@@ -169,8 +169,8 @@ func together(cmd *cobra.Command) error {
 }
 
 // choose returns what the flags --only and --formats name.
-func (o options) choose() (entries []plots.Entry, formats []draw.Format) {
-	for _, e := range plots.Catalogue() {
+func (o options) choose() (entries []plots.Spec, formats []draw.Format) {
+	for _, e := range catalogue() {
 		if len(o.only) == 0 || slices.Contains(o.only, e.ID) {
 			entries = append(entries, e)
 		}
@@ -193,7 +193,7 @@ func parseSeed(text string) (uint64, bool) {
 
 func catalogueIDs() []string {
 	var ids []string
-	for _, e := range plots.Catalogue() {
+	for _, e := range catalogue() {
 		ids = append(ids, e.ID)
 	}
 	return ids

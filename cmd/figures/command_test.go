@@ -123,7 +123,7 @@ func TestChosenFiguresAndFormats(t *testing.T) {
 func TestListAndCheckWriteNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	status, stdout, stderr := figures(t.Context(), "--list")
-	if want := "bf-1\tTwo classes sharing three equal servers\n"; status != 0 || stderr != "" || !strings.HasPrefix(stdout, want) || strings.Count(stdout, "\n") != len(plots.Catalogue()) {
+	if want := "bf-1\tTwo classes sharing three equal servers\n"; status != 0 || stderr != "" || !strings.HasPrefix(stdout, want) || strings.Count(stdout, "\n") != len(catalogue()) {
 		t.Errorf("--list: %d %q %q", status, stdout, stderr)
 	}
 	// A draft of the figure that takes least.

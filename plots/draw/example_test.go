@@ -7,12 +7,13 @@ import (
 	"fmt"
 
 	"productform/plots"
+	"productform/plots/bc17"
 	"productform/plots/draw"
 )
 
 // The data of a figure as CSV; draw.PNG, draw.SVG or draw.PDF give its picture, to be written with WriteFile.
 func ExampleRender() {
-	figures, err := plots.Compute(context.Background(), plots.Catalogue()[5:6], plots.Settings{Precision: plots.Draft, Runs: 2, Jumps: 1000})
+	figures, err := plots.Compute(context.Background(), bc17.Figures()[5:6], plots.Settings{Precision: plots.Draft, Runs: 2, Jumps: 1000})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -142,7 +142,7 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 	return entries, flow(t, entries, sharedRoom(t, f), 5*textGap)
 }
 
-// markedGroup returns the entry of a group of series that categories name or that are points, but for its look, and
+// markedGroup returns the figure of a group of series that categories name or that are points, but for its look, and
 // whether it is one.
 func markedGroup(p *plots.Panel, group string) (e legendEntry, marked bool) {
 	e.label = group

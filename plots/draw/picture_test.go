@@ -23,11 +23,15 @@ import (
 
 	"productform/internal/input"
 	"productform/plots"
+	"productform/plots/bc17"
+	"productform/plots/br14"
+	"productform/plots/hb02"
+	"productform/plots/l14"
 )
 
 // catalogue returns all figures, which are computed once.
 var catalogue = sync.OnceValues(func() ([]*plots.Figure, error) {
-	return plots.Compute(context.Background(), plots.Catalogue(), plots.Settings{Precision: plots.Draft, Seed: 1, Runs: 4, Jumps: 2000})
+	return plots.Compute(context.Background(), slices.Concat(bc17.Figures(), hb02.Figures(), br14.Figures(), l14.Figures()), plots.Settings{Precision: plots.Draft, Seed: 1, Runs: 4, Jumps: 2000})
 })
 
 // figures returns the catalogue and the test figures.

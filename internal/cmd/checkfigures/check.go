@@ -18,7 +18,7 @@ import (
 )
 
 // check returns how many files of a folder with the figures of the entries it has looked at and what is wrong with them.
-func check(folder string, entries []plots.Entry) (files int, faults []error) {
+func check(folder string, entries []plots.Spec) (files int, faults []error) {
 	look := func(name string, form func([]byte) error) {
 		files++
 		data, err := os.ReadFile(filepath.Join(folder, name))
@@ -94,7 +94,7 @@ func csvForm(data []byte) error {
 }
 
 // checksForm asks for a check of every figure that compares two numbers, and that none fails, nor all together.
-func checksForm(data []byte, entries []plots.Entry) error {
+func checksForm(data []byte, entries []plots.Spec) error {
 	var checks []plots.Check
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -123,7 +123,7 @@ func checksForm(data []byte, entries []plots.Entry) error {
 
 // pageForm asks for a section of every figure, and that every href and src leads to a file of the folder or an
 // id of the page.
-func pageForm(data []byte, folder string, entries []plots.Entry) error {
+func pageForm(data []byte, folder string, entries []plots.Spec) error {
 	ids := map[string]bool{}
 	var links []string
 	pictures, err := elements(data, false, func(e xml.StartElement) {

@@ -15,7 +15,7 @@ import (
 )
 
 // some returns the first six figures: .ci/run looks at all of them.
-func some() []plots.Entry { return plots.Catalogue()[:6] }
+func some() []plots.Spec { return catalogue()[:6] }
 
 // write draws them into a folder.
 func write(t *testing.T, folder string) {

@@ -10,8 +10,6 @@ package main
 import (
 	"fmt"
 	"os"
-
-	"productform/plots"
 )
 
 func main() {
@@ -19,7 +17,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: checkfigures DIR")
 		os.Exit(2)
 	}
-	files, faults := check(os.Args[1], plots.Catalogue())
+	files, faults := check(os.Args[1], catalogue())
 	for _, f := range faults {
 		fmt.Fprintln(os.Stderr, "checkfigures:", f)
 	}

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"slices"
+
+	"productform/plots"
+	"productform/plots/bc17"
+	"productform/plots/br14"
+	"productform/plots/hb02"
+	"productform/plots/l14"
+)
+
+// catalogue returns every figure there is, in the order of the papers.
+func catalogue() []plots.Spec {
+	return slices.Concat(bc17.Figures(), hb02.Figures(), br14.Figures(), l14.Figures())
+}

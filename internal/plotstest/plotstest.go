@@ -1,0 +1,73 @@
+// Package plotstest holds what the tests of the figures of all papers share.
+package plotstest
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"productform/plots"
+)
+
+// Small are settings with which the simulations of the whole catalogue take seconds.
+func Small() plots.Settings {
+	return plots.Settings{Precision: plots.Draft, Seed: 1, Runs: 4, Jumps: 2000, WarmUp: 1000}
+}
+
+// Compute returns the figures of some specs by their ids, each of which can be drawn. Without ids it returns all.
+func Compute(t *testing.T, specs []plots.Spec, s plots.Settings, ids ...string) map[string]*plots.Figure {
+	t.Helper()
+	var wanted []plots.Spec
+	for _, spec := range specs {
+		if len(ids) == 0 || slices.Contains(ids, spec.ID) {
+			wanted = append(wanted, spec)
+		}
+	}
+	all, err := plots.Compute(t.Context(), wanted, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	figures := make(map[string]*plots.Figure)
+	for i, f := range all {
+		if f.ID != wanted[i].ID {
+			t.Errorf("figure %d is %s, want %s", i, f.ID, wanted[i].ID)
+		}
+		if err := f.Validate(); err != nil {
+			t.Fatalf("%s: %v", f.ID, err)
+		}
+		figures[f.ID] = f
+	}
+	return figures
+}
+
+// ComputeAll computes all specs with [Small], whose ids it expects in this order, separated by spaces.
+func ComputeAll(t *testing.T, specs []plots.Spec, want string) map[string]*plots.Figure {
+	t.Helper()
+	var ids []string
+	for _, spec := range specs {
+		ids = append(ids, spec.ID)
+	}
+	if got := strings.Join(ids, " "); got != want {
+		t.Fatalf("figures %q, want %q", got, want)
+	}
+	return Compute(t, specs, Small())
+}
+
+// Series returns the series of a panel with this label, in the order of their groups.
+func Series(t *testing.T, p plots.Panel, label string) []plots.Series {
+	t.Helper()
+	var found []plots.Series
+	for _, s := range p.Series {
+		if s.Label == label {
+			found = append(found, s)
+		}
+	}
+	if len(found) == 0 {
+		t.Fatalf("%s: no series %q", p.Title, label)
+	}
+	return found
+}
+
+// CloseTo compares numbers but for a part of them.
+func CloseTo(a, b, part float64) bool { return math.Abs(a-b) <= part*math.Abs(b) }

@@ -1,0 +1,122 @@
+package bc17
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/internal/plotstest"
+	"productform/plots"
+	"productform/sweep"
+)
+
+// The figures depend on the seed, not on the workers or on what is found in the folder.
+func TestComputeIsDeterministic(t *testing.T) {
+	folder := t.TempDir()
+	var reused, total int
+	count := func(p sweep.Progress) { reused, total = p.Reused, p.Total }
+	one := plotstest.Small()
+	one.Workers, one.Folder = 1, folder
+	first := plotstest.Compute(t, Figures(), one, "bf-3", "bf-6")
+	again := plotstest.Small()
+	again.Workers, again.Folder, again.Progress = 3, folder, count
+	if diff := cmp.Diff(first, plotstest.Compute(t, Figures(), again, "bf-3", "bf-6")); diff != "" {
+		t.Error(diff)
+	}
+	if reused != total || total != 4*(12*10+5) {
+		t.Errorf("%d of %d runs reused, want all of 500", reused, total)
+	}
+	other := plotstest.Small()
+	other.Seed = 2
+	if a, b := first["bf-6"].Panels[0].Series[1].Y[0], plotstest.Compute(t, Figures(), other, "bf-6")["bf-6"].Panels[0].Series[1].Y[0]; a == b {
+		t.Errorf("seeds 1 and 2 both give %v", a)
+	}
+}
+
+// Mean delays at load 0.8 relative to balanced fairness, from runs of another seed 60 times as long, with their half-widths.
+func TestSimulatedDelays(t *testing.T) {
+	s := plotstest.Small()
+	s.Runs, s.Jumps, s.WarmUp = 10, 1e5, 5e4
+	f := plotstest.Compute(t, Figures(), s, "bf-1")["bf-1"]
+	for _, c := range []struct {
+		panel      int
+		label      string
+		ratio, err float64
+	}{
+		{1, "m = 1", 1.271, 0.010}, {1, "m = 5", 1.073, 0.012}, {3, "m = 1", 1.418, 0.012}, {3, "m = 5", 1.107, 0.011},
+	} {
+		one, exact := plotstest.Series(t, f.Panels[c.panel], c.label)[0], plotstest.Series(t, f.Panels[c.panel], "balanced fairness")[0]
+		const k = 7 // load 0.8
+		want := c.ratio * exact.Y[159]
+		if one.X[k] != 0.8 || exact.X[159] != 0.8 {
+			t.Fatalf("loads %v and %v, want 0.8", one.X[k], exact.X[159])
+		}
+		// Half-widths are 2.3 standard errors of Student's law with 9 degrees of freedom; 5 of them, beside those of the longer runs, are
+		// exceeded with probability 5e-7.
+		if math.Abs(one.Y[k]-want) > 5*(one.High[k]-one.Y[k])+3*c.err*exact.Y[159] {
+			t.Errorf("panel %d, %s: delay %v in [%v, %v], want %v", c.panel, c.label, one.Y[k], one.Low[k], one.High[k], want)
+		}
+	}
+}
+
+// Every simulation whose exact answer is known has its rows, named after it.
+func TestCheckRows(t *testing.T) {
+	figures := plotstest.Compute(t, Figures(), plotstest.Small(), "bf-1", "bf-2", "bf-3", "bf-4", "bf-5", "bf-6")
+	simulations := make(map[string]bool)
+	for id, want := range map[string][2]int{ // solver rows; simulated rows
+		"bf-1": {3 * 2, 2 * (10*3 + 3*3)}, "bf-2": {3 * 2 * 2, 2 * (10*3 + 3*3)}, "bf-3": {3 * 2, 10 * 3}, "bf-4": {3 * 2, 10 * 3}, "bf-5": {4, 0}, "bf-6": {0, 3 * 3},
+	} {
+		var got [2]int
+		quantities := make(map[string]bool)
+		for _, c := range figures[id].Checks {
+			quantities[c.Figure+c.Quantity] = true
+			switch {
+			case c.Solver != nil && c.Simulated == nil && c.Simulation == nil:
+				got[0]++
+				if !c.OK() {
+					t.Errorf("check fails: %+v", c)
+				}
+			case c.Solver == nil && c.Simulated != nil && c.HalfWidth != nil && c.Z != nil && c.Simulation != nil:
+				got[1]++
+				simulations[*c.Simulation] = true
+			default:
+				t.Errorf("neither solver nor simulation: %+v", c)
+			}
+			if !strings.HasPrefix(c.Figure, id) || !(c.Exact > 0) {
+				t.Errorf("%s: %+v", id, c)
+			}
+		}
+		if got != want || len(quantities) != got[0]+got[1] {
+			t.Errorf("%s: %v rows from solver and simulation, %d distinct, want %v", id, got, len(quantities), want)
+		}
+	}
+	// Under FCFS the panels of bf-6 share the random numbers of bf-1 and bf-3.
+	if want := 2*(10*3+3*3) + 2*10*3 + 1; len(simulations) != want {
+		t.Errorf("%d simulations, want %d", len(simulations), want)
+	}
+}
+
+func TestComputeRefuses(t *testing.T) {
+	for _, c := range []struct {
+		settings plots.Settings
+		want     string
+	}{
+		{plots.Settings{Precision: "fine"}, "precision = fine: want draft, normal or paper"},
+		{plots.Settings{Runs: 1}, "bf-1: bf-1, bimodal, FCFS, load 0.05: Runs = 1: want an integer in 2..1000000"},
+		{plots.Settings{Jumps: -1}, "bf-1: bf-1, bimodal, FCFS, load 0.05: Jumps = -1: want a number in [1000, 1e15]"},
+		{plots.Settings{Workers: -1}, "Workers = -1: want an integer >= 0"},
+	} {
+		if _, err := plots.Compute(t.Context(), Figures(), c.settings); err == nil || err.Error() != c.want {
+			t.Errorf("%+v: got %v, want %s", c.settings, err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := plots.Compute(ctx, Figures(), plotstest.Small()); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

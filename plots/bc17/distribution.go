@@ -1,0 +1,163 @@
+package bc17
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"productform/bf"
+	"productform/num"
+	"productform/plots"
+	"productform/sim"
+)
+
+// A histogram is the distribution of the number of jobs in one cluster, as one panel.
+type histogram struct {
+	configuration
+	rho    *big.Rat
+	most   int // jobs up to which it is computed
+	scale  plots.Scale
+	step   int // of the numbers of jobs shown of one simulation
+	sights []sight
+}
+
+// A sight is a simulation of a histogram.
+type sight struct {
+	label string
+	look  int
+	exact bool // whether balanced fairness is the exact answer to it
+	run   *plots.Simulation
+}
+
+// leastShown is the probability of the rarest number of jobs that is shown.
+const leastShown = 2e-5
+
+// longerFive is how many times as many jumps a run has with m = 5, most of which are interruptions.
+const longerFive = 4
+
+// distribution returns the figure of the distribution of the number of jobs in a small cluster and in a large one.
+func distribution(id string, small, large configuration) plots.Spec {
+	title := "Distribution of the number of jobs"
+	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
+		p := &plots.Plan{}
+		panels := []*histogram{
+			{configuration: small, rho: big.NewRat(8, 10), most: 100, scale: plots.Log, step: 3},
+			{configuration: large, rho: big.NewRat(9, 10), most: 500, step: 12},
+		}
+		zipf := laws()[2]
+		for _, h := range panels {
+			s := sim.Settings{Distribution: h.most}
+			fcfs, err := h.simulateAt(p, e, h.rho, exponentialLaw(), 0, s)
+			if err != nil {
+				return nil, err
+			}
+			s.Jumps, s.WarmUp = longerFive*e.Jumps, longerFive*e.WarmUp
+			five, err := h.simulateAt(p, e, h.rho, zipf, 5, s)
+			if err != nil {
+				return nil, err
+			}
+			h.sights = []sight{{"FCFS, exponential sizes", fcfsLook, true, fcfs}, {"m = 5, Zipf sizes", fiveLook, false, five}}
+			if h.Sharing {
+				shared, err := h.shareAt(p, e, h.rho, zipf, sim.Settings{Distribution: h.most})
+				if err != nil {
+					return nil, err
+				}
+				h.sights = append(h.sights, sight{"processor sharing, Zipf sizes", sharingLook, true, shared})
+			}
+		}
+		p.Build = func(ctx context.Context) (*plots.Figure, error) {
+			f := &plots.Figure{ID: id, Title: title}
+			var words []string
+			unseen := 0
+			for k, h := range panels {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				solved, err := bf.Solve(h.at(h.rho, big.NewRat(1, 1)), bf.Settings{MaxJobs: h.most})
+				if err != nil {
+					return nil, err
+				}
+				panel, missed := h.panel(solved.JobsDistribution)
+				unseen += missed
+				f.Panels = append(f.Panels, panel)
+				f.Checks = append(f.Checks, h.check(fmt.Sprintf("%s%c", id, 'a'+k), solved.JobsDistribution)...)
+				words = append(words, fmt.Sprintf("(%c) %s at load ρ = %s (as in %s)", 'a'+k, h.Short, plots.Decimal(h.rho), h.ID))
+				f.Parameters = append(f.Parameters, plots.Parameter{Name: fmt.Sprintf("system (%c)", 'a'+k), Value: h.Description},
+					plots.Parameter{Name: fmt.Sprintf("load (%c)", 'a'+k), Value: "ρ = " + plots.Decimal(h.rho)})
+			}
+			left := ""
+			if unseen > 0 {
+				left = fmt.Sprintf(" %d points that no run saw are left out.", unseen)
+			}
+			f.Caption = "Probability of n jobs in the cluster: " + strings.Join(words, "; ") + ". Balanced fairness is exact, whatever the job sizes, drawn where the probability is at least " +
+				fmt.Sprintf("2·10⁻⁵. It is also exact for FCFS with exponential sizes and for processor sharing with any; m = 5 interruptions a job on average ([BC17], Algorithm 1) come close. Zipf sizes: %s. ", zipf.Words) +
+				fmt.Sprintf("Simulated by %s, for m = 5 by runs of %d times as many; the simulations are shown at numbers n in turn, so that their points do not overlap. Bars are 95 %% Student confidence intervals of the logarithm of the probability.", p.EffortText(e), longerFive) + left +
+				fmt.Sprintf(" %s jumps in all.", p.Jumps())
+			f.Parameters = append(f.Parameters, plots.Parameter{Name: "sizes, Zipf", Value: zipf.Words}, plots.Parameter{Name: "longer runs", Value: fmt.Sprintf("%d times as many jumps for m = 5", longerFive)})
+			f.Parameters = append(f.Parameters, p.Parameters(e)...)
+			return f, nil
+		}
+		return p, nil
+	}}
+}
+
+// sharingLook is that of processor sharing.
+const sharingLook = 3
+
+// panel draws exact probabilities as a curve and simulated ones as points, and counts the points never seen.
+func (h *histogram) panel(exact []num.Value) (panel plots.Panel, unseen int) {
+	panel = plots.Panel{
+		Title: h.Short + ", load " + plots.Decimal(h.rho),
+		X:     plots.Axis{Quantity: "number of jobs", Symbol: "n"},
+		Y:     plots.Axis{Quantity: "probability of n jobs", Scale: h.scale},
+	}
+	curve := plots.Series{Label: "balanced fairness", Look: balancedLook}
+	first, last := -1, 0
+	for n, v := range exact {
+		if v.Float < leastShown {
+			continue
+		}
+		if first < 0 {
+			first = n
+		}
+		last = n
+		curve.X, curve.Y = append(curve.X, float64(n)), append(curve.Y, v.Float)
+	}
+	panel.Series = append(panel.Series, curve)
+	for k, g := range h.sights {
+		s := plots.Series{Label: g.label, Kind: plots.Points, Look: g.look}
+		for n := first + k*h.step/len(h.sights); n <= last; n += h.step {
+			mean, low, high, err := plots.LogInterval(&g.run.Result.Distribution[n])
+			if err != nil {
+				unseen++
+				continue
+			}
+			s.X, s.Y, s.Low, s.High = append(s.X, float64(n)), append(s.Y, mean), append(s.Low, low), append(s.High, high)
+		}
+		if len(s.X) > 0 {
+			panel.Series = append(panel.Series, s)
+		}
+	}
+	return panel, unseen
+}
+
+// check compares the probabilities at which one half, one tenth and nine tenths of the distribution are reached.
+func (h *histogram) check(figure string, exact []num.Value) []plots.Check {
+	var checks []plots.Check
+	for _, g := range h.sights {
+		if !g.exact {
+			continue
+		}
+		for _, part := range []float64{0.5, 0.1, 0.9} {
+			n, sum := 0, exact[0].Float
+			for sum < part {
+				n++
+				sum += exact[n].Float
+			}
+			quantity := fmt.Sprintf("probability of %d jobs, %s, load %s", n, g.label, plots.Decimal(h.rho))
+			checks = append(checks, plots.SimulatedCheck(figure, quantity, exact[n].Float, &g.run.Result.Distribution[n], g.run.Name))
+		}
+	}
+	return checks
+}

@@ -1,0 +1,147 @@
+package bc17
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"productform/bf"
+	"productform/plots"
+	"productform/sim"
+)
+
+// insensitivity returns the figure of how far the mean delay of all jobs is above that of balanced fairness at
+// load 0.8, against the mean number m of interruptions a job.
+func insensitivity(id string, configurations ...configuration) plots.Spec {
+	title := "Interruptions make the cluster insensitive to job sizes"
+	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
+		p := &plots.Plan{}
+		rho := big.NewRat(8, 10)
+		ms := manyInterruptions(e)
+		rows := make([][]points, len(configurations)) // one a law; the runs are those of each m
+		for k, c := range configurations {
+			for _, l := range laws() {
+				row := points{law: l}
+				for _, m := range ms {
+					s, err := c.simulateAt(p, e, rho, l, m, sim.Settings{Jumps: longer(m) * e.Jumps, WarmUp: longer(m) * e.WarmUp})
+					if err != nil {
+						return nil, err
+					}
+					row.runs = append(row.runs, s)
+				}
+				rows[k] = append(rows[k], row)
+			}
+		}
+		p.Build = func(ctx context.Context) (*plots.Figure, error) {
+			f := &plots.Figure{ID: id, Title: title}
+			var systems []string
+			for k, c := range configurations {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				panel, claim, err := c.gap(id, rho, ms, rows[k])
+				if err != nil {
+					return nil, err
+				}
+				check, err := c.gapCheck(fmt.Sprintf("%s%c", id, 'a'+k), rho)
+				if err != nil {
+					return nil, err
+				}
+				f.Panels = append(f.Panels, panel)
+				f.Claims = append(f.Claims, claim)
+				f.Checks = append(f.Checks, check)
+				systems = append(systems, fmt.Sprintf("(%c) %s, as in %s", 'a'+k, c.Short, c.ID))
+				f.Parameters = append(f.Parameters, plots.Parameter{Name: fmt.Sprintf("system (%c)", 'a'+k), Value: c.Description})
+			}
+			var sizes, values []string
+			for _, l := range laws() {
+				sizes = append(sizes, l.Name+": "+l.Words)
+				f.Parameters = append(f.Parameters, plots.Parameter{Name: "sizes, " + l.Name, Value: l.Words})
+			}
+			for _, m := range ms {
+				values = append(values, fmt.Sprint(m))
+			}
+			f.Caption = fmt.Sprintf("Mean delay of all jobs with m interruptions a job on average ([BC17], Algorithm 1), in percent above its exact value under balanced fairness, which is the limit for many interruptions, at load ρ = %s. ", plots.Decimal(rho)) +
+				"Systems: " + strings.Join(systems, "; ") + ". Job sizes: " + strings.Join(sizes, "; ") + ". " +
+				fmt.Sprintf("Simulated at m = %s, joined by straight lines: at each, %s; for m > 16, m/16 times as many jumps. ", strings.Join(values, ", "), p.EffortText(e)) +
+				fmt.Sprintf("Bands are 95 %% Student confidence intervals. %s jumps in all.", p.Jumps())
+			f.Parameters = append(f.Parameters, plots.Parameter{Name: "load", Value: "ρ = " + plots.Decimal(rho)}, plots.Parameter{Name: "mean interruptions a job", Value: "m = " + strings.Join(values, ", ")},
+				plots.Parameter{Name: "longer runs", Value: "m/16 times as many jumps for m > 16"})
+			f.Parameters = append(f.Parameters, p.Parameters(e)...)
+			return f, nil
+		}
+		return p, nil
+	}}
+}
+
+// manyInterruptions are the mean numbers of interruptions a job, 1/4 to 64.
+func manyInterruptions(e plots.Effort) []float64 {
+	if e.Precision == plots.Draft {
+		return []float64{0.25, 1, 4, 16, 64}
+	}
+	return []float64{0.25, 0.5, 1, 2, 4, 8, 16, 32, 64}
+}
+
+// longer is how many times as many jumps a run has that are mostly interruptions, so that it sees enough jobs.
+func longer(m float64) float64 { return max(1, m/16) }
+
+// gap returns the panel of one configuration and what it says of the claim that few interruptions suffice.
+func (c configuration) gap(id string, rho *big.Rat, ms []float64, rows []points) (plots.Panel, plots.Claim, error) {
+	panel := plots.Panel{
+		Title:      c.Short,
+		X:          plots.Axis{Quantity: "mean number m of interruptions a job", Scale: plots.Log, Min: 0.2, Max: 80},
+		Y:          plots.Axis{Quantity: "mean delay above balanced fairness", Unit: "%", Min: -10},
+		References: []plots.Reference{{Label: "balanced fairness", Y: 0}},
+	}
+	gamma, err := c.exact(rho)
+	if err != nil {
+		return panel, plots.Claim{}, err
+	}
+	var few []plots.Ratio
+	var words []string
+	for k, row := range rows {
+		exact, _ := exactDelay(gamma, allClasses, row.law.Mean).Float64()
+		s := plots.Series{Label: row.law.Name, Look: k}
+		var worst plots.Ratio
+		for i, m := range ms {
+			d := simulatedDelay(row.runs[i].Result, allClasses)
+			mean, low, high := d.Mean/exact, (d.Mean-d.HalfWidth)/exact, (d.Mean+d.HalfWidth)/exact
+			if m >= fewEnough && mean > worst.Mean {
+				worst = plots.Ratio{Mean: mean, Low: low, High: high, At: plots.Decimal(rho) + ", " + policyName(m)}
+			}
+			s.X, s.Y = append(s.X, m), append(s.Y, 100*(mean-1))
+			s.Low, s.High = append(s.Low, 100*(low-1)), append(s.High, 100*(high-1))
+			panel.Y.Min = min(panel.Y.Min, 10*math.Floor(10*(low-1)))
+			panel.Y.Max = max(panel.Y.Max, 10*math.Ceil(10*(high-1)))
+		}
+		panel.Series = append(panel.Series, s)
+		few = append(few, worst)
+		words = append(words, row.law.Name+" "+worst.String())
+	}
+	return panel, plots.Claim{
+		Figure:    id,
+		Sentence:  "Only a few interruptions a job suffice for approximate insensitivity. " + c.Short + ".",
+		Criterion: fmt.Sprintf("For every law, the mean delay is at most %g %% above that of balanced fairness for every m >= %d at load %s.", 100*near, fewEnough, plots.Decimal(rho)),
+		Numbers:   "Largest ratio: " + strings.Join(words, ", ") + ".",
+		Verdict:   plots.Below(few, plots.AtMost(1+near, few)),
+	}, nil
+}
+
+// gapCheck compares the limit for many interruptions with the general solver.
+func (c configuration) gapCheck(figure string, rho *big.Rat) (plots.Check, error) {
+	one := big.NewRat(1, 1)
+	gamma, err := c.exact(rho)
+	if err != nil {
+		return plots.Check{}, err
+	}
+	solved, err := bf.Solve(c.at(rho, one), bf.Settings{})
+	if err != nil {
+		return plots.Check{}, fmt.Errorf("%s at load %s: %w", c.Short, plots.Decimal(rho), err)
+	}
+	exact, _ := exactDelay(gamma, allClasses, one).Float64()
+	tolerance := solved.RelativeErrorBound + 0x1p-52 // two roundings
+	return plots.Check{Figure: figure, Quantity: "mean delay for many interruptions, all jobs, load " + plots.Decimal(rho), Exact: exact,
+		Solver: &solved.MeanDelay.Float, Tolerance: &tolerance}, nil
+}

@@ -1,0 +1,294 @@
+package bc17
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"productform/bf"
+	"productform/plots"
+	"productform/sim"
+)
+
+// The looks of [BC17], Figures 1 to 4.
+const (
+	fcfsLook     = 1
+	onceLook     = 2
+	fiveLook     = 0
+	balancedLook = 6
+)
+
+// interruptions are the mean numbers of interruptions a job that [BC17] simulates, and their looks.
+func interruptions() map[float64]int {
+	return map[float64]int{0: fcfsLook, 1: onceLook, 5: fiveLook}
+}
+
+// Points are the simulations of one policy with one law, one a load or one a value of m.
+type points struct {
+	law  law
+	m    float64
+	runs []*plots.Simulation
+}
+
+// prepare plans [BC17], Figure 1, 2, 3 or 4: for each law FCFS, m = 1 and m = 5 at every load, and beside them the
+// simulations for the checks, whose exact answer is known: exponential sizes, and processor sharing.
+func (c configuration) prepare(e plots.Effort) (*plots.Plan, error) {
+	p := &plots.Plan{}
+	all := append(laws(), exponentialLaw())
+	var shown, checked []points
+	for _, l := range all {
+		for _, m := range []float64{0, 1, 5} {
+			row := points{law: l, m: m}
+			for _, rho := range e.Loads {
+				settings := sim.Settings{}
+				if l.Sizes == nil {
+					settings.Runs = e.CheckRuns
+				}
+				s, err := c.simulateAt(p, e, rho, l, m, settings)
+				if err != nil {
+					return nil, err
+				}
+				row.runs = append(row.runs, s)
+			}
+			if l.Sizes == nil {
+				checked = append(checked, row)
+			} else {
+				shown = append(shown, row)
+			}
+		}
+	}
+	var shared []points
+	if c.Sharing {
+		for _, l := range laws() {
+			row := points{law: l}
+			for _, rho := range sharedLoads() {
+				s, err := c.shareAt(p, e, rho, l, sim.Settings{Runs: e.CheckRuns})
+				if err != nil {
+					return nil, err
+				}
+				row.runs = append(row.runs, s)
+			}
+			shared = append(shared, row)
+		}
+	}
+	p.Build = func(ctx context.Context) (*plots.Figure, error) {
+		c := c.remembering()
+		f, err := c.figure(ctx, p, e, shown)
+		if err != nil {
+			return nil, err
+		}
+		if f.Checks, err = c.checks(ctx, e, checked, shared); err != nil {
+			return nil, err
+		}
+		f.Claims, err = c.claims(e, shown)
+		return f, err
+	}
+	return p, nil
+}
+
+// exactLoads are those of the curves of balanced fairness: 0.005, 0.01, ..., 0.99.
+func exactLoads() []*big.Rat { return plots.Multiples(200, 198) }
+
+// sharedLoads are those at which processor sharing is simulated.
+func sharedLoads() []*big.Rat {
+	return []*big.Rat{big.NewRat(3, 10), big.NewRat(6, 10), big.NewRat(9, 10)}
+}
+
+// figure draws mean service rate and mean delay, a row of panels for each law.
+func (c configuration) figure(ctx context.Context, p *plots.Plan, e plots.Effort, shown []points) (*plots.Figure, error) {
+	f := &plots.Figure{ID: c.ID, Title: c.Title}
+	var words []string
+	for k, l := range laws() {
+		rate, delay := c.panels(l)
+		for _, row := range shown {
+			if row.law.Name == l.Name {
+				if err := c.addSimulated(&rate, &delay, row, e); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if err := c.addExact(ctx, &rate, &delay, l); err != nil {
+			return nil, err
+		}
+		f.Panels = append(f.Panels, rate, delay)
+		words = append(words, fmt.Sprintf("(%c, %c) %s: %s", 'a'+2*k, 'b'+2*k, l.Name, l.Words))
+		f.Parameters = append(f.Parameters, plots.Parameter{Name: "sizes, " + l.Name, Value: l.Words})
+	}
+	first, last := plots.Decimal(e.Loads[0]), plots.Decimal(e.Loads[len(e.Loads)-1])
+	exact := exactLoads()
+	between := fmt.Sprintf("%d loads from %s to %s", len(exact), plots.Decimal(exact[0]), plots.Decimal(exact[len(exact)-1]))
+	classes := ""
+	if len(c.Curves) > 1 {
+		classes = " The curves of the class with fewer servers are lighter."
+	} else if c.Sharing {
+		classes = " Both classes are alike; the simulated points are means over all jobs."
+	}
+	f.Caption = c.Description + " Left, mean service rate γ = λσ/E[X]; right, mean delay δ = σ/γ (logarithmic), against the load ρ = λσ/ΣC. Job sizes: " + strings.Join(words, "; ") + "." +
+		" Balanced fairness is exact, whatever the sizes, at " + between + "." +
+		" First come, first served (FCFS) at every server, and the same with m = 1 and m = 5 interruptions a job on average ([BC17], Algorithm 1), are simulated at " +
+		fmt.Sprintf("%d loads from %s to %s and joined by straight lines: at each, %s.", len(e.Loads), first, last, p.EffortText(e)) +
+		" Bands are 95 % Student confidence intervals of the logarithm of the mean, which reach from the mean divided to the mean multiplied by exp(half-width/mean)." + classes +
+		fmt.Sprintf(" With the simulations for the checks, %s jumps in all. Configuration of Bonald and Comte (2017), Figure %s.", p.Jumps(), c.ID[len("bf-"):])
+	f.Parameters = append(append(append([]plots.Parameter{}, c.Parameters...), f.Parameters...),
+		plots.Parameter{Name: "loads simulated", Value: fmt.Sprintf("%d values of ρ from %s to %s", len(e.Loads), first, last)},
+		plots.Parameter{Name: "loads of the exact curves", Value: between},
+		plots.Parameter{Name: "simulated for the checks", Value: c.checkWords()})
+	f.Parameters = append(f.Parameters, p.Parameters(e)...)
+	return f, nil
+}
+
+// checkWords tells what is simulated only for the checks.
+func (c configuration) checkWords() string {
+	words := "exponential sizes with FCFS, m = 1 and m = 5 at every load"
+	if c.Sharing {
+		var loads []string
+		for _, rho := range sharedLoads() {
+			loads = append(loads, plots.Decimal(rho))
+		}
+		words += "; processor sharing with each law at loads " + strings.Join(loads, ", ")
+	}
+	return words
+}
+
+// panels returns the two panels for a law, without curves.
+func (c configuration) panels(l law) (rate, delay plots.Panel) {
+	load := plots.Axis{Quantity: "load", Symbol: "ρ", Max: 1}
+	rate = plots.Panel{Title: l.title(), X: load, Y: plots.Axis{Quantity: "mean service rate", Symbol: "γ", Unit: "work per unit of time"}}
+	delay = plots.Panel{Title: l.title(), X: load, Y: plots.Axis{Quantity: "mean delay", Symbol: "δ", Unit: "units of time", Scale: plots.Log}}
+	for _, k := range c.Curves {
+		label := "maximum"
+		if len(c.Curves) > 1 {
+			label += ", " + k.Label
+		}
+		rate.References = append(rate.References, plots.Reference{Label: label, Y: float64(k.Max)})
+		rate.Y.Max = max(rate.Y.Max, 1.1*float64(k.Max))
+	}
+	return rate, delay
+}
+
+// group returns the name of the curves of a class, none if there is only one.
+func (c configuration) group(k curve) string {
+	if len(c.Curves) > 1 {
+		return k.Label
+	}
+	return ""
+}
+
+// addSimulated adds the curves of one policy.
+func (c configuration) addSimulated(rate, delay *plots.Panel, row points, e plots.Effort) error {
+	size, _ := row.law.Mean.Float64()
+	for _, k := range c.Curves {
+		d := plots.Series{Label: policyName(row.m), Group: c.group(k), Look: interruptions()[row.m]}
+		g := d
+		for i, rho := range e.Loads {
+			x, _ := rho.Float64()
+			mean, low, high, err := plots.LogInterval(simulatedDelay(row.runs[i].Result, k.Class))
+			if err != nil {
+				return fmt.Errorf("%s: %w", row.runs[i].Name, err)
+			}
+			d.X, d.Y, d.Low, d.High = append(d.X, x), append(d.Y, mean), append(d.Low, low), append(d.High, high)
+			g.X, g.Y, g.Low, g.High = append(g.X, x), append(g.Y, size/mean), append(g.Low, size/high), append(g.High, size/low)
+		}
+		rate.Series, delay.Series = append(rate.Series, g), append(delay.Series, d)
+	}
+	return nil
+}
+
+// addExact adds the curves of balanced fairness.
+func (c configuration) addExact(ctx context.Context, rate, delay *plots.Panel, l law) error {
+	for _, k := range c.Curves {
+		d := plots.Series{Label: "balanced fairness", Group: c.group(k), Look: balancedLook}
+		g := d
+		for _, rho := range exactLoads() {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			gamma, err := c.exact(rho)
+			if err != nil {
+				return err
+			}
+			x, _ := rho.Float64()
+			exact := exactDelay(gamma, k.Class, l.Mean)
+			y, _ := exact.Float64()
+			v, _ := new(big.Rat).Quo(l.Mean, exact).Float64()
+			d.X, d.Y = append(d.X, x), append(d.Y, y)
+			g.X, g.Y = append(g.X, x), append(g.Y, v)
+		}
+		rate.Series, delay.Series = append(rate.Series, g), append(delay.Series, d)
+	}
+	return nil
+}
+
+// checks compares the closed form with the general solver, then with the simulations whose exact answer it is.
+func (c configuration) checks(ctx context.Context, e plots.Effort, checked, shared []points) ([]plots.Check, error) {
+	checks, err := c.solverChecks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	add := func(loads []*big.Rat, row points, policy string) error {
+		for i, rho := range loads {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			gamma, err := c.exact(rho)
+			if err != nil {
+				return err
+			}
+			one := row.runs[i]
+			for k := range gamma {
+				class := ""
+				if len(gamma) > 1 {
+					class = fmt.Sprintf(", class %d", k+1)
+				}
+				exact, _ := exactDelay(gamma, k, row.law.Mean).Float64()
+				quantity := fmt.Sprintf("mean delay%s, %s, %s, load %s", class, row.law.Name, policy, plots.Decimal(rho))
+				checks = append(checks, plots.SimulatedCheck(c.ID, quantity, exact, simulatedDelay(one.Result, k), one.Name))
+			}
+		}
+		return nil
+	}
+	for _, row := range checked {
+		if err := add(e.Loads, row, policyName(row.m)); err != nil {
+			return nil, err
+		}
+	}
+	for _, row := range shared {
+		if err := add(sharedLoads(), row, "processor sharing"); err != nil {
+			return nil, err
+		}
+	}
+	return checks, nil
+}
+
+// solverChecks compares the closed form with the general solver on the same cluster at a few loads.
+func (c configuration) solverChecks(ctx context.Context) ([]plots.Check, error) {
+	var checks []plots.Check
+	one := big.NewRat(1, 1)
+	for _, rho := range []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10), big.NewRat(99, 100)} {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		gamma, err := c.exact(rho)
+		if err != nil {
+			return nil, err
+		}
+		solved, err := bf.Solve(c.at(rho, one), bf.Settings{})
+		if err != nil {
+			return nil, fmt.Errorf("load %s: %w", plots.Decimal(rho), err)
+		}
+		// The solver's bound, and 2^-52 for rounding the closed form and comparing.
+		tolerance := solved.RelativeErrorBound + 0x1p-52
+		for _, k := range c.Curves {
+			i := max(k.Class, 0)
+			rate, _ := gamma[i].Float64()
+			delay, _ := exactDelay(gamma, i, one).Float64()
+			class := solved.Classes[i]
+			at := fmt.Sprintf(", %s, load %s", k.Label, plots.Decimal(rho))
+			checks = append(checks,
+				plots.Check{Figure: c.ID + "a", Quantity: "mean service rate" + at, Exact: rate, Solver: &class.ServiceRate.Float, Tolerance: &tolerance},
+				plots.Check{Figure: c.ID + "b", Quantity: "mean delay" + at, Exact: delay, Solver: &class.MeanDelay.Float, Tolerance: &tolerance})
+		}
+	}
+	return checks, nil
+}

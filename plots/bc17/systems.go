@@ -1,0 +1,256 @@
+package bc17
+
+import (
+	"fmt"
+	"math/big"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/plots"
+	"productform/sim"
+	"productform/sizes"
+)
+
+// Figures returns the entries of [BC17]: Figures 1 to 4, then two on what they show.
+func Figures() []plots.Spec {
+	equal := threeServers(1, "Two classes sharing three equal servers", 1, 1, 1,
+		curve{Label: "both classes", Class: allClasses, Max: 2})
+	unequal := threeServers(2, "Two classes, one with a server of its own", 1, 0, 1,
+		curve{Label: "class 1", Class: 0, Max: 2}, curve{Label: "class 2", Class: 1, Max: 1})
+	two, three := randomAssignment(3, 100, 2), randomAssignment(4, 100, 3)
+	var entries []plots.Spec
+	for _, c := range []configuration{equal, unequal, two, three} {
+		entries = append(entries, plots.Spec{ID: c.ID, Title: c.Title, Prepare: c.prepare})
+	}
+	return append(entries,
+		insensitivity("bf-5", equal, unequal, two, three),
+		distribution("bf-6", equal, two))
+}
+
+// A configuration is a cluster whose load varies, and what is shown of it.
+type configuration struct {
+	ID, Title   string
+	Short       string // of the cluster, as the title of a panel
+	Description string // of the cluster and its jobs, with every number
+	Parameters  []plots.Parameter
+	Curves      []curve
+	Capacity    int64                                             // Σ_s C_s
+	Sharing     bool                                              // whether processor sharing is simulated too
+	Model       func(rate, size *big.Rat) *cluster.Model          // the cluster to which jobs of this mean size arrive at this rate in all
+	ClosedForm  func(rate *big.Rat) (gamma []*big.Rat, err error) // γ_i of each class of Model for mean size 1
+}
+
+// allClasses in place of a class means jobs of all classes together.
+const allClasses = -1
+
+// A curve shows one class, or all together if their curves are the same.
+type curve struct {
+	Label string
+	Class int   // row of the model, or allClasses
+	Max   int64 // max service rate Σ_{s∈S_i} C_s, that of a job alone in the cluster
+}
+
+// threeServers is the toy example of [BC17], section 5: server 1 for class 1, server 2 for class 2,
+// server 3 for both, λ_1 = λ_2.
+func threeServers(number int, title string, mu1, mu2, mu3 int64, curves ...curve) configuration {
+	capacity := mu1 + mu2 + mu3
+	servers := []cluster.Server{
+		{Name: "s1", Capacity: big.NewRat(mu1, 1)}, {Name: "s2", Capacity: big.NewRat(mu2, 1)}, {Name: "s3", Capacity: big.NewRat(mu3, 1)},
+	}
+	half := func(rate *big.Rat) *big.Rat { return new(big.Rat).Mul(rate, big.NewRat(1, 2)) }
+	short := "Three equal servers"
+	if mu2 == 0 {
+		short = "Two servers, one shared"
+	}
+	return configuration{
+		ID:    fmt.Sprintf("bf-%d", number),
+		Title: title,
+		Short: short,
+		Description: fmt.Sprintf("S = 3 servers of capacities C₁ = %d, C₂ = %d, C₃ = %d share the jobs of N = 2 classes: class 1 runs on servers 1 and 3, class 2 on servers 2 and 3. "+
+			"Jobs arrive as Poisson processes of equal rates λ₁ = λ₂ = %dρ/2σ. A job alone is served at rate %d if of class 1, %d if of class 2 (dotted).", mu1, mu2, mu3, capacity, mu1+mu3, mu2+mu3),
+		Parameters: []plots.Parameter{
+			{Name: "servers", Value: "S = 3"}, {Name: "capacities (work per unit of time)", Value: fmt.Sprintf("C₁ = %d, C₂ = %d, C₃ = %d", mu1, mu2, mu3)},
+			{Name: "classes", Value: "N = 2: class 1 on servers 1 and 3, class 2 on servers 2 and 3"},
+			{Name: "arrival rates (jobs per unit of time)", Value: fmt.Sprintf("λ₁ = λ₂ = %dρ/2σ", capacity)},
+		},
+		Curves:   curves,
+		Capacity: capacity,
+		Sharing:  true,
+		Model: func(rate, size *big.Rat) *cluster.Model {
+			return &cluster.Model{MeanSize: size, Servers: servers, Classes: []cluster.Class{
+				{Name: "1", ArrivalRate: half(rate), Servers: cluster.On(0, 2)},
+				{Name: "2", ArrivalRate: half(rate), Servers: cluster.On(1, 2)},
+			}}
+		},
+		ClosedForm: func(rate *big.Rat) ([]*big.Rat, error) {
+			gamma1, gamma2, err := bf.ThreeServers(half(rate), half(rate), servers[0].Capacity, servers[1].Capacity, servers[2].Capacity)
+			return []*big.Rat{gamma1, gamma2}, err
+		},
+	}
+}
+
+// randomAssignment is the large system of [BC17], section 5: each job runs on d of S servers of
+// capacity 1, drawn uniformly at random.
+func randomAssignment(number, servers, d int) configuration {
+	one := big.NewRat(1, 1)
+	return configuration{
+		ID:    fmt.Sprintf("bf-%d", number),
+		Title: fmt.Sprintf("Random assignment of %d servers among %d", d, servers),
+		Short: fmt.Sprintf("%d servers, d = %d", servers, d),
+		Description: fmt.Sprintf("Each job runs on d = %d of S = %d servers of capacity C = 1, drawn uniformly at random: N = C(%d, %d) = %v classes. "+
+			"Jobs arrive as a Poisson process of rate λ = %dρ/σ in all. A job alone is served at rate %d (dotted).",
+			d, servers, servers, d, new(big.Int).Binomial(int64(servers), int64(d)), servers, d),
+		Parameters: []plots.Parameter{
+			{Name: "servers", Value: fmt.Sprintf("S = %d", servers)}, {Name: "capacity of each (work per unit of time)", Value: "C = 1"},
+			{Name: "servers of each job, drawn uniformly at random", Value: fmt.Sprintf("d = %d", d)},
+			{Name: "arrival rate (jobs per unit of time)", Value: fmt.Sprintf("λ = %dρ/σ in all", servers)},
+		},
+		Curves:   []curve{{Label: fmt.Sprintf("d = %d", d), Class: allClasses, Max: int64(d)}},
+		Capacity: int64(servers),
+		Model: func(rate, size *big.Rat) *cluster.Model {
+			return &cluster.Model{
+				MeanSize: size,
+				Servers:  []cluster.Server{{Name: "server", Count: servers, Capacity: one}},
+				Classes:  []cluster.Class{{Name: "job", ArrivalRate: rate, Servers: []cluster.Choice{{Server: 0, Choose: d}}}},
+			}
+		},
+		ClosedForm: func(rate *big.Rat) ([]*big.Rat, error) {
+			c, err := bf.RandomAssignment(servers, one, []bf.RandomClass{{ArrivalRate: rate, Choose: d}})
+			if err != nil {
+				return nil, err
+			}
+			return []*big.Rat{new(big.Rat).Inv(c.MeanDelay)}, nil // γ = σ/δ, [BC17] (9)
+		},
+	}
+}
+
+// work returns ρ Σ_s C_s, the work that arrives per unit of time at load ρ.
+func (c configuration) work(rho *big.Rat) *big.Rat {
+	return new(big.Rat).Mul(rho, big.NewRat(c.Capacity, 1))
+}
+
+// at returns the cluster at load ρ with sizes of this mean: λ = ρ Σ_s C_s / σ.
+func (c configuration) at(rho, size *big.Rat) *cluster.Model {
+	return c.Model(new(big.Rat).Quo(c.work(rho), size), size)
+}
+
+// exact returns the mean service rate of each class at load ρ under balanced fairness, the same for any sizes.
+func (c configuration) exact(rho *big.Rat) ([]*big.Rat, error) {
+	gamma, err := c.ClosedForm(c.work(rho))
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", plots.Decimal(rho), err)
+	}
+	return gamma, nil
+}
+
+// remembering returns the configuration with a ClosedForm that computes no rate twice. It is not for concurrent use.
+func (c configuration) remembering() configuration {
+	known := make(map[string][]*big.Rat)
+	compute := c.ClosedForm
+	c.ClosedForm = func(rate *big.Rat) ([]*big.Rat, error) {
+		key := rate.RatString()
+		if gamma, ok := known[key]; ok {
+			return gamma, nil
+		}
+		gamma, err := compute(rate)
+		if err == nil {
+			known[key] = gamma
+		}
+		return gamma, err
+	}
+	return c
+}
+
+// exactDelay returns the mean delay δ_i = σ/γ_i of a class, or of all jobs if the class is allClasses. The classes have
+// equal arrival rates.
+func exactDelay(gamma []*big.Rat, class int, size *big.Rat) *big.Rat {
+	if class != allClasses {
+		return new(big.Rat).Quo(size, gamma[class])
+	}
+	sum := new(big.Rat)
+	for i := range gamma {
+		sum.Add(sum, exactDelay(gamma, i, size))
+	}
+	return sum.Quo(sum, big.NewRat(int64(len(gamma)), 1))
+}
+
+// simulatedDelay returns the mean delay of a class, or of all jobs if the class is allClasses.
+func simulatedDelay(r *sim.Result, class int) *sim.Estimate {
+	if class == allClasses {
+		return r.MeanDelay
+	}
+	return r.Classes[class].MeanDelay
+}
+
+// A law is a law of job sizes.
+type law struct {
+	Name  string
+	Words string // of its parameters
+	Sizes sizes.Distribution
+	Mean  *big.Rat // σ
+}
+
+// exponentialLaw is the one for which all policies have the same means.
+func exponentialLaw() law {
+	return law{Name: "exponential", Words: "exponential of mean 1", Mean: big.NewRat(1, 1)}
+}
+
+// laws returns the three laws of [BC17], section 5.
+func laws() []law {
+	harmonic, squares := new(big.Rat), new(big.Rat) // Σ 1/k and Σ 1/k²
+	for k := int64(1); k <= 200; k++ {
+		harmonic.Add(harmonic, big.NewRat(1, k))
+		squares.Add(squares, big.NewRat(1, k*k))
+	}
+	return []law{
+		{"bimodal", "25 exponential phases with probability 1/6, else 1, of mean 1/5 (σ = 1, standard deviation 1.84)",
+			sizes.BonaldComteBimodal(), big.NewRat(1, 1)},
+		{"hyperexponential", "mean 5 with probability 1/6, else 1/5 (σ = 1, standard deviation 2.72), simulated as geometric numbers of phases of mean 1/5, 5 on average",
+			sizes.BonaldComteHyperexponential(), big.NewRat(1, 1)},
+		{"Zipf", "k exponential phases of mean 1 with probability proportional to 1/k², k = 1..200 (σ = 3.58, standard deviation 10.62)",
+			sizes.BonaldComteZipf(), harmonic.Quo(harmonic, squares)},
+	}
+}
+
+// sizesTitle is the title of a panel for a law.
+func (l law) title() string {
+	return map[string]string{"bimodal": "Bimodal number of phases", "hyperexponential": "Hyperexponential sizes", "Zipf": "Zipf number of phases"}[l.Name]
+}
+
+// simulateAt adds the simulation of the cluster at load ρ with sizes of a law and m interruptions a job.
+func (c configuration) simulateAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l law, m float64, s sim.Settings) (*plots.Simulation, error) {
+	system := exponential(c.at(rho, l.Mean), m)
+	system.Sizes = l.Sizes
+	return p.Simulate(c.name(rho, l, policyName(m)), system, e, s)
+}
+
+// shareAt adds the simulation under processor sharing.
+func (c configuration) shareAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l law, s sim.Settings) (*plots.Simulation, error) {
+	system := sim.Cluster{Model: c.at(rho, l.Mean), Sizes: l.Sizes, Policy: sim.ProcessorSharing}
+	return p.Simulate(c.name(rho, l, "processor sharing"), system, e, s)
+}
+
+func (c configuration) name(rho *big.Rat, l law, policy string) string {
+	return fmt.Sprintf("%s, %s, %s, load %s", c.ID, l.Name, policy, plots.Decimal(rho))
+}
+
+// policyName names the policy with m interruptions a job.
+func policyName(m float64) string {
+	if m == 0 {
+		return "FCFS"
+	}
+	return fmt.Sprintf("m = %g", m)
+}
+
+// policy returns the policy for m interruptions a job.
+func policy(m float64) sim.Policy {
+	if m == 0 {
+		return sim.FCFS
+	}
+	return sim.Interrupt
+}
+
+// exponential returns a cluster with exponential sizes, those of its model's mean.
+func exponential(m *cluster.Model, interruptions float64) sim.Cluster {
+	return sim.Cluster{Model: m, Policy: policy(interruptions), Interruptions: interruptions}
+}

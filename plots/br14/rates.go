@@ -1,0 +1,426 @@
+package br14
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"productform/fluid"
+	"productform/plots"
+	"productform/sim"
+	"productform/sizes"
+)
+
+// A couple is a pair of profiles in traffic that brings as much work to both classes.
+type couple struct {
+	profiles [2][]*big.Rat
+	alike    bool // whether the classes are mirror images, so that one stands for both
+}
+
+func couples() []couple {
+	return []couple{
+		{[2][]*big.Rat{rats("1", "1/2"), rats("1/2", "1")}, true},
+		{[2][]*big.Rat{rats("1", "1/10"), rats("1/10", "1")}, true},
+		{[2][]*big.Rat{rats("1", "1/10"), rats("1/5", "1")}, false},
+		{[2][]*big.Rat{rats("1", "0"), rats("1/2", "1")}, false},
+	}
+}
+
+// words writes the profiles.
+func (c couple) words() string {
+	return profileWords(c.profiles[0]) + " and " + profileWords(c.profiles[1])
+}
+
+// at returns the traffic of equal arrival rates whose largest load is rho.
+func (c couple) at(rho *big.Rat) *fluid.Traffic {
+	return trafficOf(rho, rats("1", "1"), c.profiles[0], c.profiles[1])
+}
+
+// shownClasses returns the classes that have curves.
+func (c couple) shownClasses() []int {
+	if c.alike {
+		return []int{0}
+	}
+	return []int{0, 1}
+}
+
+// group returns the name of the curves of a class, none if the classes are alike.
+func (c couple) group(class int) string {
+	if c.alike {
+		return ""
+	}
+	return fmt.Sprintf("class %d", class+1)
+}
+
+// chainSettings are finer than a picture shows; sums for balanced fairness cost nothing.
+func chainSettings(p fluid.Policy) fluid.TrafficSettings {
+	if p == fluid.BF {
+		return fluid.TrafficSettings{}
+	}
+	return fluid.TrafficSettings{RelTol: 1e-5}
+}
+
+// solved returns the exact mean numbers of jobs.
+func (c couple) solved(rho *big.Rat, p fluid.Policy) (*fluid.TrafficResult, error) {
+	r, err := fluid.Solve(c.at(rho), p, chainSettings(p))
+	if err != nil {
+		return nil, fmt.Errorf("profiles %s, %s, load %s: %w", c.words(), policyShort(p), plots.Decimal(rho), err)
+	}
+	return r, nil
+}
+
+// solvedCouples are the exact results, by couple, policy and load.
+type solvedCouples map[string]*fluid.TrafficResult
+
+// at returns the result of a couple, computed when first asked for.
+func (s solvedCouples) at(k int, p fluid.Policy, rho *big.Rat) (*fluid.TrafficResult, error) {
+	key := fmt.Sprint(k, p, rho)
+	if r, known := s[key]; known {
+		return r, nil
+	}
+	r, err := couples()[k].solved(rho, p)
+	if err == nil {
+		s[key] = r
+	}
+	return r, err
+}
+
+// both returns the results under PF and DRF.
+func (s solvedCouples) both(k int, rho *big.Rat) (pf, drf *fluid.TrafficResult, err error) {
+	if pf, err = s.at(k, fluid.PF, rho); err != nil {
+		return nil, nil, err
+	}
+	drf, err = s.at(k, fluid.DRF, rho)
+	return pf, drf, err
+}
+
+// finding tells how far PF and DRF are apart at a load, and which classes are served more slowly under PF there.
+func (s solvedCouples) finding(rho *big.Rat) (string, error) {
+	var fewer, slower []string
+	for k, c := range couples() {
+		pf, drf, err := s.both(k, rho)
+		if err != nil {
+			return "", err
+		}
+		fewer = append(fewer, plots.Letter(k)+" "+moreOrLess(inSystem(pf)/inSystem(drf)))
+		for _, class := range c.shownClasses() {
+			if v := *pf.Classes[class].ServiceRate / *drf.Classes[class].ServiceRate; v < 1-1e-4 {
+				slower = append(slower, fmt.Sprintf("class %d in %s, whose mean service rate is %s", class+1, plots.Letter(k), moreOrLess(v)))
+			}
+		}
+	}
+	text := "At load " + plots.Decimal(rho) + " the mean number of jobs is under PF, against DRF, " + strings.Join(fewer, ", ") + "; "
+	if slower == nil {
+		return text + "no class is served more slowly. ", nil
+	}
+	return text + "served more slowly is " + strings.Join(slower, " and ") + ". ", nil
+}
+
+// dynamicPolicies are those with curves in random traffic.
+func dynamicPolicies() []fluid.Policy { return []fluid.Policy{fluid.PF, fluid.DRF, fluid.BF} }
+
+// fluidLoads are those at which sharing is simulated.
+func fluidLoads() []*big.Rat { return rats("3/10", "6/10", "8/10") }
+
+// A couplePoint is a simulation of a couple.
+type couplePoint struct {
+	couple int
+	policy fluid.Policy
+	rho    *big.Rat
+	run    *plots.Simulation
+}
+
+// serviceRates draws the mean service rates of some pairs of profiles against the load.
+func serviceRates(id, title string) plots.Spec {
+	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
+		p := &plots.Plan{}
+		var seen []couplePoint
+		for k, c := range couples() {
+			for _, policy := range dynamicPolicies() {
+				for _, rho := range fluidLoads() {
+					name := fmt.Sprintf("sharing, profiles %s, %s, load %s", c.words(), policyShort(policy), plots.Decimal(rho))
+					run, err := simulateShared(p, name, sim.Sharing{Traffic: *c.at(rho), Policy: policy}, e)
+					if err != nil {
+						return nil, err
+					}
+					seen = append(seen, couplePoint{k, policy, rho, run})
+				}
+			}
+		}
+		var varied []couplePoint
+		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
+			c, rho := couples()[variedCouple], big.NewRat(8, 10)
+			law := sizes.BonaldComteHyperexponential()
+			name := fmt.Sprintf("sharing, profiles %s, %s, load %s, hyperexponential sizes", c.words(), policyShort(policy), plots.Decimal(rho))
+			run, err := simulateShared(p, name, sim.Sharing{Traffic: *c.at(rho), Policy: policy, Sizes: []sizes.Distribution{law, law}}, e)
+			if err != nil {
+				return nil, err
+			}
+			varied = append(varied, couplePoint{variedCouple, policy, rho, run})
+		}
+		p.Build = func(ctx context.Context) (*plots.Figure, error) {
+			f := &plots.Figure{ID: id, Title: title}
+			if err := drawRates(ctx, p, e, f, seen); err != nil {
+				return nil, err
+			}
+			return f, variedClaim(f, varied)
+		}
+		return p, nil
+	}}
+}
+
+// variedCouple is the pair of profiles that is also simulated with sizes that vary more than exponential ones.
+const variedCouple = 2
+
+// variedClaim holds what the paper says of other traffic.
+func variedClaim(f *plots.Figure, varied []couplePoint) error {
+	pf, drf := varied[0].run.Result.MeanJobs, varied[1].run.Result.MeanJobs
+	c := couples()[variedCouple]
+	var exponential [2]float64
+	for k, one := range varied {
+		r, err := c.solved(one.rho, one.policy)
+		if err != nil {
+			return err
+		}
+		exponential[k] = inSystem(r)
+	}
+	load := plots.Decimal(varied[0].rho)
+	r := overMean(&pf, &drf, varied[0].rho)
+	f.Claims = append(f.Claims, plots.Claim{
+		Figure:    plots.PanelID(f, variedCouple),
+		Sentence:  "Given known insensitivity properties of fair resource sharing, PF would be equally preferable under a more realistic traffic model (section 1). Profiles " + c.words() + ".",
+		Criterion: "With hyperexponential sizes, of mean 5 with probability 1/6, else 1/5, the mean number of jobs is smaller under PF than under DRF.",
+		Numbers: fmt.Sprintf("At load %s %s ± %s jobs under PF and %s ± %s under DRF, against %s and %s with exponential sizes; ratio %.3g (%.3g to %.3g).",
+			load, plots.Short(pf.Mean), plots.Short(pf.HalfWidth), plots.Short(drf.Mean), plots.Short(drf.HalfWidth), plots.Short(exponential[0]), plots.Short(exponential[1]), r.Mean, r.Low, r.High),
+		Verdict: plots.Below([]plots.Ratio{r}, plots.AtMost(1, []plots.Ratio{r})), Finding: true,
+	})
+	return nil
+}
+
+// simulateShared adds the simulation of resources in random traffic, a tenth as long as those of clusters.
+func simulateShared(p *plots.Plan, name string, s sim.System, e plots.Effort) (*plots.Simulation, error) {
+	return p.Simulate(name, s, e, sim.Settings{Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
+}
+
+// sharedEffort tells how resources in random traffic were simulated, in words for a caption.
+func sharedEffort(e plots.Effort) string {
+	return fmt.Sprintf("%d runs of %s jumps (arrivals, ends of jobs) after %s, seed %d", e.Runs, plots.Power(plots.Shorter(e.Jumps)), plots.Power(plots.Shorter(e.WarmUp)), e.Seed)
+}
+
+// sharedParameters returns the rows that tell how.
+func sharedParameters(p *plots.Plan, e plots.Effort) []plots.Parameter {
+	return append([]plots.Parameter{
+		{Name: "simulations", Value: fmt.Sprint(len(p.Simulations))},
+		{Name: "runs of each simulation", Value: fmt.Sprint(e.Runs)},
+		{Name: "jumps of a run", Value: plots.Power(plots.Shorter(e.Jumps)) + " expected, after a warm-up of " + plots.Power(plots.Shorter(e.WarmUp))},
+		{Name: "seed", Value: fmt.Sprint(e.Seed)},
+		{Name: "jumps observed in all", Value: p.Jumps()},
+		{Name: "confidence of the intervals", Value: "95 %"},
+	}, p.Warnings("whose warm-up looks short")...)
+}
+
+func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figure, seen []couplePoint) error {
+	loads := plots.Multiples(40, 36) // those below 0.8 cost next to nothing
+	axis := plots.Axis{Quantity: "load of the busiest resource", Symbol: "ρ", Max: 1}
+	exact := make(solvedCouples)
+	var words []string
+	for k, c := range couples() {
+		panel := plots.Panel{Title: "Profiles " + c.words(), X: axis, Y: plots.Axis{Quantity: "mean service rate", Symbol: "γ/(1 − ρ)"}, References: []plots.Reference{{Label: "one shared processor", Y: 1}}}
+		if !c.alike {
+			panel.References[0].Label = "" // room for the names of the classes
+		}
+		for _, class := range c.shownClasses() {
+			for _, policy := range dynamicPolicies() {
+				line := plots.Series{Label: policyShort(policy), Group: c.group(class), Look: policyLook(policy)}
+				for _, rho := range loads {
+					if err := ctx.Err(); err != nil {
+						return err
+					}
+					r, err := exact.at(k, policy, rho)
+					if err != nil {
+						return err
+					}
+					x, _ := rho.Float64()
+					line.X, line.Y = append(line.X, x), append(line.Y, *r.Classes[class].ServiceRate/(1-x))
+				}
+				panel.Series = append(panel.Series, line)
+			}
+			for _, policy := range dynamicPolicies() {
+				dots, err := simulatedRates(k, class, policy, seen)
+				if err != nil {
+					return err
+				}
+				dots.Group = c.group(class)
+				panel.Series = append(panel.Series, dots)
+			}
+		}
+		f.Panels = append(f.Panels, panel)
+		words = append(words, plots.Letter(k)+" "+c.words())
+	}
+	for _, one := range seen {
+		r, err := exact.at(one.couple, one.policy, one.rho)
+		if err != nil {
+			return err
+		}
+		for class, v := range one.run.Result.Classes {
+			f.Checks = append(f.Checks, plots.SimulatedCheck(plots.PanelID(f, one.couple), fmt.Sprintf("mean number of jobs of class %d", class+1), r.Classes[class].MeanJobs, &v.MeanJobs, one.run.Name))
+		}
+	}
+	left := 0.0
+	for _, r := range exact {
+		left = max(left, r.TruncationBound)
+	}
+	f.OneLegend = true
+	finding, err := exact.finding(loads[len(loads)-1])
+	if err != nil {
+		return err
+	}
+	f.Caption = finding + "Mean service rate γ_k = λ_kσ_k/E[x_k], the tasks that a class-k job runs in the mean, against the load ρ = max_j Σ_k λ_kσ_ka_kj of the busiest of two resources of capacity 1; over 1 − ρ, which it would be if all jobs shared that resource as one processor (dotted). A class-k task takes a_kj of resource j; profiles a₁ and a₂ are " +
+		strings.Join(words, ", ") + ", λ₁ = λ₂ and σ₁ = σ₂ = 1. In (a) and (b) both classes are alike; in (c) and (d) class 2 is lighter. " + trafficWords + policyWords +
+		", here the same as max-min fairness; under balanced fairness (BF) sizes matter by their means only. " +
+		fmt.Sprintf("Lines: exact, at %d loads from %s to %s; PF and DRF from a truncated Markov chain, which leaves out less than a part of %s of the mean numbers of jobs, BF from its stationary distribution. ", len(loads), plots.Decimal(loads[0]), plots.Decimal(loads[len(loads)-1]), upTo(left)) +
+		"Points: simulated, at each " + sharedEffort(e) + ", " + p.Jumps() + " jumps in all; bars are 95 % Student confidence intervals of the logarithm of the mean. " + afterRoberts
+	f.Parameters = []plots.Parameter{
+		{Name: "profiles", Value: strings.Join(words, ", ")},
+		{Name: "capacities", Value: "1 and 1"},
+		{Name: "arrival rates", Value: "λ₁ = λ₂ = ρ/max_j Σ_k a_kj"},
+		{Name: "sizes", Value: "exponential, mean 1 task times second; weights 1"},
+		{Name: "loads of the lines", Value: fmt.Sprintf("%d values from %s to %s", len(loads), plots.Decimal(loads[0]), plots.Decimal(loads[len(loads)-1]))},
+		{Name: "loads simulated", Value: decimals(fluidLoads())},
+		{Name: "simulated for a claim", Value: "PF and DRF with hyperexponential sizes at load 0.8, profiles " + couples()[variedCouple].words()},
+	}
+	f.Parameters = append(f.Parameters, sharedParameters(p, e)...)
+	if err := closedRates(f, exact); err != nil {
+		return err
+	}
+	return rateClaims(f, loads, exact)
+}
+
+// upTo writes the power of ten at or above a small number.
+func upTo(v float64) string { return plots.Short(math.Pow(10, math.Ceil(math.Log10(max(v, 1e-16))))) }
+
+// simulatedRates returns the simulated points of one class.
+func simulatedRates(couple, class int, policy fluid.Policy, seen []couplePoint) (plots.Series, error) {
+	s := plots.Series{Label: policyShort(policy) + ", simulated", Kind: plots.Points, Look: policyLook(policy)}
+	for _, one := range seen {
+		if one.couple != couple || one.policy != policy {
+			continue
+		}
+		x, _ := one.rho.Float64()
+		mean, low, high, err := plots.LogInterval(one.run.Result.Classes[class].ServiceRate)
+		if err != nil {
+			return s, fmt.Errorf("%s: %w", one.run.Name, err)
+		}
+		s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, mean/(1-x)), append(s.Low, low/(1-x)), append(s.High, high/(1-x))
+	}
+	return s, nil
+}
+
+// closedRates compares balanced fairness with a sum over states of its own.
+func closedRates(f *plots.Figure, exact solvedCouples) error {
+	rho := big.NewRat(6, 10)
+	for k, c := range couples() {
+		r, err := exact.at(k, fluid.BF, rho)
+		if err != nil {
+			return err
+		}
+		want := balancedMeans(c, rho)
+		for _, class := range c.shownClasses() {
+			f.Checks = append(f.Checks, plots.SolverCheck(plots.PanelID(f, k), fmt.Sprintf("mean number of jobs of class %d, BF, load %s, by the recursion for Φ", class+1, plots.Decimal(rho)),
+				r.Classes[class].MeanJobs, want[class], 1e-9))
+		}
+	}
+	return nil
+}
+
+// balancedMeans returns E[x_k] under balanced fairness, from Φ(x) = max_j Σ_k a_kj Φ(x-e_k) at x_k < 200, which load
+// 0.6 leaves with a probability below 1e-30.
+func balancedMeans(c couple, rho *big.Rat) [2]float64 {
+	const n = 200
+	var a [2][2]float64
+	var rate [2]float64
+	t := c.at(rho)
+	for k, class := range t.Classes {
+		rate[k], _ = class.ArrivalRate.Float64()
+		for j := range a[k] {
+			a[k][j], _ = class.Demand[j].Float64()
+		}
+	}
+	weight := make([]float64, n*n) // Φ(x) λ^x, at x_1 n + x_2
+	var sum float64
+	var mean [2]float64
+	for x := range n {
+		for y := range n {
+			w := 0.0
+			if x+y == 0 {
+				w = 1
+			}
+			for j := range 2 {
+				v := 0.0
+				if x > 0 {
+					v += a[0][j] * rate[0] * weight[(x-1)*n+y]
+				}
+				if y > 0 {
+					v += a[1][j] * rate[1] * weight[x*n+y-1]
+				}
+				w = max(w, v)
+			}
+			weight[x*n+y] = w
+			sum += w
+			mean[0] += float64(x) * w
+			mean[1] += float64(y) * w
+		}
+	}
+	return [2]float64{mean[0] / sum, mean[1] / sum}
+}
+
+// rateClaims holds what the paper says in its abstract.
+func rateClaims(f *plots.Figure, loads []*big.Rat, exact solvedCouples) error {
+	for k, c := range couples() {
+		slower, fewer := 0, true
+		var words []string
+		for _, rho := range loads {
+			pf, drf, err := exact.both(k, rho)
+			if err != nil {
+				return err
+			}
+			fewer = fewer && inSystem(pf) <= inSystem(drf)*(1+1e-4)
+			var ratios []string
+			for _, class := range c.shownClasses() {
+				ratio := *pf.Classes[class].ServiceRate / *drf.Classes[class].ServiceRate
+				if ratio < 1-1e-4 {
+					slower++
+				}
+				name := ""
+				if !c.alike {
+					name = fmt.Sprintf(" (class %d)", class+1)
+				}
+				ratios = append(ratios, plots.Short(ratio)+name)
+			}
+			if x, _ := rho.Float64(); x == 0.5 || x == 0.8 || x == 0.9 {
+				words = append(words, fmt.Sprintf("%s at load %s, with %s against %s jobs", strings.Join(ratios, " and "), plots.Decimal(rho), plots.Short(inSystem(pf)), plots.Short(inSystem(drf))))
+			}
+		}
+		f.Claims = append(f.Claims, plots.Finding(plots.PanelID(f, k), "PF performs significantly better than DRF in dynamic traffic (abstract and section 1). Profiles "+c.words()+".",
+			"The mean number of jobs is not larger under PF, at any load shown.",
+			"Mean service rate under PF over that under DRF: "+strings.Join(words, "; ")+"."+slowerWords(slower), fewer))
+	}
+	return nil
+}
+
+// inSystem returns the mean number of jobs of all classes.
+func inSystem(r *fluid.TrafficResult) (sum float64) {
+	for _, c := range r.Classes {
+		sum += c.MeanJobs
+	}
+	return sum
+}
+
+func slowerWords(n int) string {
+	if n == 0 {
+		return " No class is slower under PF at any load."
+	}
+	return fmt.Sprintf(" A class is slower under PF at %d of the loads.", n)
+}

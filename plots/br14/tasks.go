@@ -1,0 +1,377 @@
+package br14
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"productform/fluid"
+	"productform/plots"
+	"productform/sim"
+)
+
+// taskPolicies are those of fluid-5.
+func taskPolicies() []fluid.Policy { return []fluid.Policy{fluid.PF, fluid.DRF} }
+
+// A taskPanel is a panel of fluid-5: the two jobs of fluid-1 as they stand, or as classes of jobs that come and go, on
+// a number of machines.
+type taskPanel struct {
+	machines int64
+	traffic  bool
+	wait     bool // whether no job may pass the most deprived one
+}
+
+// title tells what the panel shows.
+func (p taskPanel) title() string {
+	machines := "one machine"
+	if p.machines > 1 {
+		machines = fmt.Sprintf("%d machines", p.machines)
+	}
+	switch {
+	case !p.traffic:
+		return "At rest, " + machines
+	case p.wait:
+		return "Traffic, " + machines + ", none may pass"
+	}
+	return "Traffic, " + machines + ", others may pass"
+}
+
+func taskPanels() []taskPanel {
+	return []taskPanel{
+		{machines: 1}, {machines: 3},
+		{machines: 1, traffic: true}, {machines: 3, traffic: true},
+		{machines: 1, traffic: true, wait: true}, {machines: 3, traffic: true, wait: true},
+	}
+}
+
+// What fluid-5 keeps fixed in traffic.
+const taskLoad = "6/10"
+
+func jobTasks() *big.Rat { return big.NewRat(6, 1) } // of the example, mean number
+
+// finenesses are the numbers g by which tasks are smaller than in the example. With three machines a task of job 2
+// fills the processors of one at g = 1, and the pool is unstable.
+func (p taskPanel) finenesses(e plots.Effort) []int {
+	most := 64
+	if p.traffic {
+		most = map[plots.Precision]int{plots.Draft: 4, plots.Normal: 8, plots.Paper: 16}[e.Precision]
+	}
+	var all []int
+	for g := 1; g <= most; g *= 2 {
+		if g > 1 || !p.traffic || p.machines == 1 {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// at returns the pool with tasks g times as small; in traffic they are also g times as short, and g² times as many. The
+// arrival rates are in proportion 5 to 2, so that both resources have the same load.
+func (p taskPanel) at(g int, policy fluid.Policy) (sim.Tasks, error) {
+	pool := twoJobsPool()
+	t := sim.Tasks{Policy: policy, Wait: p.wait}
+	machine := sim.Machine{Count: int(p.machines)}
+	for _, r := range pool.Resources {
+		t.Resources = append(t.Resources, r.Name)
+		machine.Capacity = append(machine.Capacity, new(big.Rat).Quo(r.Capacity, big.NewRat(p.machines, 1)))
+	}
+	t.Machines = []sim.Machine{machine}
+	for _, j := range pool.Jobs {
+		t.Jobs = append(t.Jobs, sim.TaskClass{Name: j.Name, Demand: j.Demand})
+	}
+	if !p.traffic {
+		return t.Finer(g, 1)
+	}
+	load := rats(taskLoad)[0]
+	for k, volume := range rats("45/11", "18/11") { // those that fill both resources
+		rate := new(big.Rat).Mul(volume, load)
+		t.Jobs[k].ArrivalRate = rate.Quo(rate, jobTasks())
+		t.Jobs[k].MeanTasks, t.Jobs[k].Geometric = jobTasks(), true
+	}
+	return t.Finer(g, g)
+}
+
+// ideal returns the numbers of tasks of the example that a job of each class runs, or in the mean, if resources are
+// divisible.
+func (p taskPanel) ideal(policy fluid.Policy) ([]float64, error) {
+	t, err := p.at(1, policy)
+	if err != nil {
+		return nil, err
+	}
+	var tasks []float64
+	if !p.traffic {
+		r, err := fluid.Allocate(t.Pool(), policy, fluid.Settings{})
+		if err != nil {
+			return nil, err
+		}
+		for _, j := range r.Jobs {
+			tasks = append(tasks, j.Tasks.Float)
+		}
+		return tasks, nil
+	}
+	r, err := fluid.Solve(t.Traffic(), policy, fluid.TrafficSettings{RelTol: 1e-6})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range r.Classes {
+		tasks = append(tasks, *c.ServiceRate)
+	}
+	return tasks, nil
+}
+
+// A taskRun is a simulation of fluid-5.
+type taskRun struct {
+	panel  int
+	policy fluid.Policy
+	g      int
+	run    *plots.Simulation
+}
+
+// standingJumps are the expected jumps of a run at rest, observed and before.
+func standingJumps(e plots.Effort) float64 { return max(1000, plots.Shorter(e.Jumps)/4) }
+
+// trafficJobs are the expected jobs of a run in traffic, observed and before.
+func trafficJobs(e plots.Effort) (observed, before float64) {
+	return plots.Shorter(e.Jumps) / 20, plots.Shorter(e.Jumps) / 80
+}
+
+// jumpsPerJob is the number of jumps that a job brings: its arrival and the ends of its tasks.
+func (p taskPanel) jumpsPerJob(g int) float64 {
+	tasks, _ := jobTasks().Float64()
+	return 1 + tasks*float64(g*g)
+}
+
+// taskByTask draws tasks and service rates against the size of tasks.
+func taskByTask(id, title string) plots.Spec {
+	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
+		p := &plots.Plan{}
+		var seen []taskRun
+		for k, panel := range taskPanels() {
+			for _, policy := range taskPolicies() {
+				for _, g := range panel.finenesses(e) {
+					t, err := panel.at(g, policy)
+					if err != nil {
+						return nil, err
+					}
+					s := sim.Settings{Jumps: standingJumps(e), WarmUp: standingJumps(e)}
+					if panel.traffic {
+						observed, before := trafficJobs(e)
+						s.Jumps, s.WarmUp = max(1000, observed*panel.jumpsPerJob(g)), before*panel.jumpsPerJob(g)
+					}
+					run, err := p.Simulate(fmt.Sprintf("%s, %s, g = %d", panel.title(), policyShort(policy), g), t, e, s)
+					if err != nil {
+						return nil, err
+					}
+					seen = append(seen, taskRun{k, policy, g, run})
+				}
+			}
+		}
+		p.Build = func(context.Context) (*plots.Figure, error) {
+			f := &plots.Figure{ID: id, Title: title}
+			return f, drawTasks(p, e, f, seen)
+		}
+		return p, nil
+	}}
+}
+
+// tasksSeen returns the estimate of the number of tasks that a job of a class runs, in tasks of the example.
+func (r taskRun) tasksSeen(class int) *sim.Estimate {
+	v := r.run.Result.Classes[class].ServiceRate
+	if v == nil {
+		return nil
+	}
+	one := *v
+	for _, x := range []*float64{&one.Mean, &one.HalfWidth, &one.StdError} {
+		*x /= float64(r.g)
+	}
+	return &one
+}
+
+func drawTasks(p *plots.Plan, e plots.Effort, f *plots.Figure, seen []taskRun) error {
+	var idealWords, fineWords []string
+	first, last := make(map[string]taskRun), make(map[string]taskRun) // the coarsest and the finest, by panel and policy
+	ideals := make(map[string][]float64)
+	key := func(panel int, policy fluid.Policy) string { return fmt.Sprint(panel, policy) }
+	for k, panel := range taskPanels() {
+		fine := panel.finenesses(e)
+		from, to := float64(fine[0]), float64(fine[len(fine)-1])
+		x := plots.Axis{Quantity: "tasks are smaller by the factor", Symbol: "g", Scale: plots.Log, Min: from / 1.1, Max: to * 1.1}
+		for g := from; g <= to; g *= 2 {
+			x.Ticks = append(x.Ticks, g)
+		}
+		y := plots.Axis{Quantity: "tasks, in units of the example", Max: 5}
+		if panel.traffic {
+			y = plots.Axis{Quantity: "mean service rate", Symbol: "γ/g", Unit: "tasks of the example", Max: 2}
+		}
+		draw := plots.Panel{Title: panel.title(), X: x, Y: y}
+		var words []string
+		for class := range 2 {
+			group := fmt.Sprintf("job %d", class+1)
+			for _, policy := range taskPolicies() {
+				ideal, err := panel.ideal(policy)
+				if err != nil {
+					return err
+				}
+				ideals[key(k, policy)] = ideal
+				draw.Series = append(draw.Series, plots.Series{Label: policyShort(policy) + ", ideal", Group: group, Look: policyLook(policy), Thin: true,
+					X: []float64{x.Min, x.Max}, Y: []float64{ideal[class], ideal[class]}})
+				line := plots.Series{Label: policyShort(policy), Group: group, Kind: plots.Points, Look: policyLook(policy)}
+				for _, one := range seen {
+					if one.panel != k || one.policy != policy {
+						continue
+					}
+					mean, low, high, err := plots.LogInterval(one.tasksSeen(class))
+					if err != nil {
+						return fmt.Errorf("%s: %w", one.run.Name, err)
+					}
+					line.X, line.Y, line.Low, line.High = append(line.X, float64(one.g)), append(line.Y, mean), append(line.Low, low), append(line.High, high)
+					last[key(k, policy)] = one
+					if one.g == fine[0] {
+						first[key(k, policy)] = one
+					}
+				}
+				draw.Series = append(draw.Series, line)
+				if class == 1 && panel.machines == 1 && !panel.wait {
+					words = append(words, fmt.Sprintf("(%s, %s) under %s", plots.Short(ideal[0]), plots.Short(ideal[1]), policyShort(policy)))
+				}
+			}
+		}
+		if len(words) > 0 {
+			where := "at rest "
+			if panel.traffic {
+				where = "in traffic "
+			}
+			idealWords = append(idealWords, where+strings.Join(words, " and "))
+		}
+		fineWords = append(fineWords, plots.Letter(k)+" g = "+ints(fine))
+		f.Panels = append(f.Panels, draw)
+	}
+	observed, before := trafficJobs(e)
+	f.OneLegend = true
+	f.Caption = taskFinding(last, ideals, key) + "The two jobs of fluid-1, whose tasks take 1 processor and 4 GB, and 3 processors and 1 GB, share 9 processors and 18 GB task by task, on one machine or on three of a third of that each. Tasks are launched one at a time, each of the most deprived job: under DRF that with the least dominant share, under PF that with the fewest tasks relative to the number that PF gives it in one divisible machine. " +
+		"Tasks are g times as small as in the example. (a, b) At rest: two jobs with tasks without end, exponential of mean 1 s; numbers of tasks of job 1 and (lighter) job 2, over g. " +
+		"(c–f) In random traffic: classes of such jobs, Poisson with λ₁ : λ₂ = 5 : 2, at load " + plots.Decimal(rats(taskLoad)[0]) + " of both resources; a job brings a geometric number of tasks of mean " + plots.Decimal(jobTasks()) + "g², exponential of mean 1/g s; in (c, d) a less deprived job may launch a task while those of the most deprived do not fit, in (e, f) none may; mean service rates γ_k = λ_kσ_k/E[x_k], with σ_k the mean work of a job, over g. " +
+		"Thin lines are the ideal of divisible resources, in one machine: (φ₁, φ₂) = " + strings.Join(idealWords, ", ") + ". " +
+		strings.Join(fineWords, ", ") + "; (d, f) are unstable at g = 1, where a task of either kind takes a machine. " +
+		fmt.Sprintf("Points are simulated: (a, b) %d runs of %s ends of tasks, (c–f) %d runs of about %.0f jobs, after %.0f (at least 1000 arrivals and ends of tasks); seed %d. Bars are 95 %% Student confidence intervals of the logarithm of the mean. %s arrivals and ends of tasks in all. ", e.Runs, plots.Power(standingJumps(e)), e.Runs, observed, before, e.Seed, p.Jumps()) +
+		afterRoberts
+	f.Parameters = []plots.Parameter{
+		{Name: "capacities", Value: "9 processors, 18 GB, on one machine or in three equal parts"},
+		{Name: "tasks at g = 1", Value: "1 processor and 4 GB; 3 processors and 1 GB; mean duration 1 s, exponential"},
+		{Name: "launching", Value: "the most deprived job first; while its tasks do not fit, in (a–d) the next most deprived, in (e, f) none"},
+		{Name: "finenesses", Value: strings.Join(fineWords, ", ")},
+		{Name: "tasks of a job in traffic", Value: "geometric, mean " + plots.Decimal(jobTasks()) + "g²; mean duration 1/g s"},
+		{Name: "load", Value: plots.Decimal(rats(taskLoad)[0]) + " of both resources, λ₁ : λ₂ = 5 : 2"},
+		{Name: "runs", Value: fmt.Sprintf("%d, at rest of %s expected jumps, in traffic of %.0f jobs after %.0f, but at least 1000 jumps", e.Runs, plots.Power(standingJumps(e)), observed, before)},
+		{Name: "seed", Value: fmt.Sprint(e.Seed)},
+		{Name: "jumps observed in all", Value: p.Jumps()},
+		{Name: "confidence of the intervals", Value: "95 %"},
+	}
+	f.Parameters = append(f.Parameters, p.Warnings("whose warm-up looks short")...)
+	if err := taskChecks(f, seen); err != nil {
+		return err
+	}
+	taskClaims(f, first, last, ideals, key)
+	return nil
+}
+
+// taskFinding tells how far from the ideal the smallest tasks are.
+func taskFinding(last map[string]taskRun, ideals map[string][]float64, key func(int, fluid.Policy) string) string {
+	var words []string
+	for k := range taskPanels() {
+		off := 0.0
+		for _, policy := range taskPolicies() {
+			for class, v := range ideals[key(k, policy)] {
+				off = max(off, math.Abs(last[key(k, policy)].tasksSeen(class).Mean/v-1))
+			}
+		}
+		words = append(words, fmt.Sprintf("%s %s %% (g = %d)", plots.Letter(k), strconv.FormatFloat(100*off, 'g', 2, 64), last[key(k, fluid.PF)].g))
+	}
+	return "With the smallest tasks the number farthest from the ideal is off by " + strings.Join(words, ", ") + ". "
+}
+
+func ints(v []int) string {
+	var words []string
+	for _, n := range v {
+		words = append(words, fmt.Sprint(n))
+	}
+	return strings.Join(words, ", ")
+}
+
+// taskChecks compares numbers at rest with the ideal, up to some tasks, and tasks that run in traffic with what
+// arrives.
+func taskChecks(f *plots.Figure, seen []taskRun) error {
+	for _, one := range seen {
+		panel := taskPanels()[one.panel]
+		figure := plots.PanelID(f, one.panel)
+		if panel.traffic {
+			t, err := panel.at(one.g, one.policy)
+			if err != nil {
+				return err
+			}
+			traffic := t.Traffic()
+			for class, volume := range traffic.Volume() {
+				exact, _ := volume.Float64()
+				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, fmt.Sprintf("tasks of class %d that run, as λσ over their duration", class+1), exact, one.run.Result.Classes[class].RunningTasks, one.run.Name))
+			}
+			continue
+		}
+		if panel.machines > 1 {
+			continue
+		}
+		ideal, err := panel.ideal(one.policy)
+		if err != nil {
+			return err
+		}
+		for class, v := range ideal {
+			tolerance := 1e-9 // dominant shares of 2/3 are whole tasks for every g
+			if one.policy == fluid.PF {
+				tolerance = 3 / (float64(one.g) * v)
+			}
+			f.Checks = append(f.Checks, plots.SolverCheck(figure, fmt.Sprintf("tasks of job %d over g, %s, simulated task by task, g = %d", class+1, policyShort(one.policy), one.g), v, one.tasksSeen(class).Mean, tolerance))
+		}
+	}
+	return nil
+}
+
+// taskClaims holds what the paper says of the launching of tasks against the finest simulations.
+func taskClaims(f *plots.Figure, first, last map[string]taskRun, ideals map[string][]float64, key func(int, fluid.Policy) string) {
+	for k, panel := range taskPanels() {
+		var words []string
+		near, closer := true, true
+		for _, policy := range taskPolicies() {
+			one := last[key(k, policy)]
+			for class, v := range ideals[key(k, policy)] {
+				e := one.tasksSeen(class)
+				words = append(words, fmt.Sprintf("%s, job %d: %s (%s to %s) against %s", policyShort(policy), class+1, plots.Short(e.Mean), plots.Short(e.Mean-e.HalfWidth), plots.Short(e.Mean+e.HalfWidth), plots.Short(v)))
+				off, before := math.Abs(e.Mean/v-1), math.Abs(first[key(k, policy)].tasksSeen(class).Mean/v-1)
+				near, closer = near && off <= taskNear, closer && off <= before
+			}
+		}
+		criterion, holds := fmt.Sprintf("With the smallest tasks the numbers are within %g %% of the ideal.", 100*taskNear), near
+		if panel.traffic {
+			criterion, holds = "With the smallest tasks the mean service rates are nearer to the ideal than with the largest; how near depends on how small they are.", closer
+		}
+		c := plots.Finding(plots.PanelID(f, k), fmt.Sprintf("DRF and PF are realized approximately by launching tasks of the most deprived job (section 1). %s.", f.Panels[k].Title), criterion,
+			fmt.Sprintf("g = %d. ", last[key(k, fluid.PF)].g)+strings.Join(words, "; ")+".", holds)
+		f.Claims = append(f.Claims, c)
+		if !panel.traffic {
+			continue
+		}
+		pf, drf := last[key(k, fluid.PF)].run.Result.MeanDelay, last[key(k, fluid.DRF)].run.Result.MeanDelay
+		r := overMean(pf, drf, rats(taskLoad)[0])
+		f.Claims = append(f.Claims, plots.Claim{
+			Figure:    c.Figure,
+			Sentence:  fmt.Sprintf("PF performs significantly better than DRF, also task by task. %s.", f.Panels[k].Title),
+			Criterion: "With the smallest tasks the mean delay of all jobs is shorter under PF.",
+			Numbers:   fmt.Sprintf("g = %d. Mean delay under PF %s ± %s s, under DRF %s ± %s s; ratio %.3g (%.3g to %.3g).", last[key(k, fluid.PF)].g, plots.Short(pf.Mean), plots.Short(pf.HalfWidth), plots.Short(drf.Mean), plots.Short(drf.HalfWidth), r.Mean, r.Low, r.High),
+			Verdict:   plots.Below([]plots.Ratio{r}, plots.AtMost(1, []plots.Ratio{r})), Finding: true,
+		})
+	}
+}
+
+// taskNear is what is asked of "approximately".
+const taskNear = 0.1

@@ -1,0 +1,132 @@
+package br14
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"productform/fluid"
+	"productform/plots"
+	"productform/sim"
+)
+
+// Figures returns the entries after [BR14]. The parameters of the figures of the paper are not known here; these
+// have their own, which the captions state.
+func Figures() []plots.Spec {
+	return []plots.Spec{
+		plots.Exact("fluid-1", "Two jobs that share processors and memory", twoJobs),
+		serviceRates("fluid-2", "Mean service rate in random traffic"),
+		plots.Exact("fluid-3", "Efficiency and fairness in random traffic", tradeOff),
+		plots.Exact("fluid-4", "What lying about needs brings, at rest and in random traffic", lies),
+		taskByTask("fluid-5", "Sharing task by task against sharing at will"),
+		plots.Exact("fluid-6", "Sharing among users with profiles estimated from a log", loggedUsers),
+	}
+}
+
+// policyShort returns the name of a policy in legends.
+func policyShort(p fluid.Policy) string {
+	switch p {
+	case fluid.PF:
+		return "PF"
+	case fluid.DRF:
+		return "DRF"
+	case fluid.MaxMin:
+		return "max-min"
+	case fluid.BMF:
+		return "BMF"
+	}
+	return "BF"
+}
+
+// policyLook returns the look of a policy. Balanced fairness is not black as in the figures of [BC17]: a second class
+// is lighter here, and grey would stand for the class of any policy.
+func policyLook(p fluid.Policy) int {
+	switch p {
+	case fluid.PF:
+		return 0
+	case fluid.DRF:
+		return 1
+	case fluid.MaxMin:
+		return 4
+	case fluid.BMF:
+		return 3
+	}
+	return 2
+}
+
+// The words that captions share.
+const (
+	afterRoberts = "After Bonald and Roberts (2014), with parameters of our own."
+	policyWords  = "Proportional fairness (PF) maximises the product of the numbers of tasks; dominant resource fairness (DRF) raises all dominant shares together, that of a job until a resource it needs is full"
+	trafficWords = "Class-k jobs come as a Poisson process of rate λ_k, with exponential sizes of mean σ_k, and share anew at every arrival and departure. "
+)
+
+// rats returns fractions written as "1" or "1/10".
+func rats(words ...string) []*big.Rat {
+	v := make([]*big.Rat, len(words))
+	for i, w := range words {
+		x, ok := new(big.Rat).SetString(w)
+		if !ok {
+			panic("plots: not a number: " + w)
+		}
+		v[i] = x
+	}
+	return v
+}
+
+// unitResources returns resources 1, 2, ... of capacity 1.
+func unitResources(n int) []fluid.Resource {
+	var all []fluid.Resource
+	for j := range n {
+		all = append(all, fluid.Resource{Name: fmt.Sprint(j + 1), Capacity: big.NewRat(1, 1)})
+	}
+	return all
+}
+
+// trafficOf returns traffic of one class for each profile, of mean size 1, whose arrival rates are in proportion to
+// part and such that the largest load, with the true profiles, is rho.
+func trafficOf(rho *big.Rat, part []*big.Rat, profiles ...[]*big.Rat) *fluid.Traffic {
+	t := &fluid.Traffic{Resources: unitResources(len(profiles[0]))}
+	for k, a := range profiles {
+		t.Classes = append(t.Classes, fluid.Class{Name: fmt.Sprint(k + 1), Demand: a, ArrivalRate: part[k]})
+	}
+	most := new(big.Rat)
+	for _, load := range t.Loads() {
+		if load.Cmp(most) > 0 {
+			most = load
+		}
+	}
+	for k := range t.Classes {
+		rate := new(big.Rat).Mul(part[k], rho)
+		t.Classes[k].ArrivalRate = rate.Quo(rate, most)
+	}
+	return t
+}
+
+// profileWords writes a profile, "(1, 0.1)".
+func profileWords(a []*big.Rat) string {
+	return "(" + decimals(a) + ")"
+}
+
+func decimals(v []*big.Rat) string {
+	var words []string
+	for _, x := range v {
+		words = append(words, plots.Decimal(x))
+	}
+	return strings.Join(words, ", ")
+}
+
+// overMean returns the ratio of two estimates of independent runs, with the interval of its logarithm.
+func overMean(a, b *sim.Estimate, load *big.Rat) plots.Ratio {
+	mean, factor := a.Mean/b.Mean, math.Exp(math.Hypot(a.HalfWidth/a.Mean, b.HalfWidth/b.Mean))
+	return plots.Ratio{Mean: mean, Low: mean / factor, High: mean * factor, At: plots.Decimal(load)}
+}
+
+// moreOrLess writes a ratio to one as a difference, "19 % larger".
+func moreOrLess(v float64) string {
+	if v < 1 {
+		return plots.Short(100*(1-v)) + " % smaller"
+	}
+	return plots.Short(100*(v-1)) + " % larger"
+}

@@ -1,0 +1,288 @@
+package br14
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"productform/dispatch/swf"
+	"productform/fluid"
+	"productform/plots"
+	"productform/traces"
+)
+
+// A logUser is what a log tells of the jobs of one user.
+type logUser struct {
+	user int64
+	jobs int
+	held float64 // processor-seconds allocated
+	used float64 // processor-seconds in which the processor worked
+}
+
+// busy returns the part of the time that a processor of the user works.
+func (u logUser) busy() float64 { return u.used / u.held }
+
+// needs returns what a node of the user takes of a pool in which nodes work the part busy of the time, over what it
+// takes of the nodes.
+func (u logUser) needs(busy float64) (work, wait float64) {
+	return u.busy() / busy, (1 - u.busy()) / (1 - busy)
+}
+
+// A usage is what a log tells of its users.
+type usage struct {
+	users   []logUser // by processor-seconds allocated, largest first
+	jobs    int       // counted
+	idle    int       // skipped, of run time or processors 0 or unknown
+	unknown int       // skipped, whose processor time is unknown
+	over    int       // counted, with more processor time than run time
+}
+
+// total returns the processor-seconds allocated and used of all users.
+func (u usage) total() logUser {
+	var sum logUser
+	for _, one := range u.users {
+		sum.jobs, sum.held, sum.used = sum.jobs+one.jobs, sum.held+one.held, sum.used+one.used
+	}
+	return sum
+}
+
+// readUsage reads a log in Standard Workload Format.
+func readUsage(r io.Reader) (u usage, err error) {
+	byUser := make(map[int64]*logUser)
+	for j, err := range swf.NewReader(r, plots.LogName).All() {
+		switch {
+		case err != nil:
+			return u, err
+		case j.RunTime <= 0 || j.Processors <= 0:
+			u.idle++
+		case j.CPUTime == swf.Unknown:
+			u.unknown++
+		default:
+			one := byUser[j.User]
+			if one == nil {
+				one = &logUser{user: j.User}
+				byUser[j.User] = one
+			}
+			u.jobs++
+			one.jobs++
+			one.held += j.RunTime * float64(j.Processors)
+			one.used += j.CPUTime * float64(j.Processors)
+			if j.CPUTime > j.RunTime {
+				u.over++
+			}
+		}
+	}
+	for _, one := range byUser {
+		u.users = append(u.users, *one)
+	}
+	slices.SortFunc(u.users, func(a, b logUser) int { return cmp.Or(cmp.Compare(b.held, a.held), cmp.Compare(a.user, b.user)) })
+	return u, nil
+}
+
+// logUsage reads the log of the catalogue.
+func logUsage() (usage, error) {
+	r, err := traces.Open(plots.LogName)
+	if err != nil {
+		return usage{}, err
+	}
+	u, err := readUsage(r)
+	return u, errors.Join(err, r.Close())
+}
+
+// What fluid-6 shows.
+const (
+	shownUsers = 12
+	logNodes   = 400
+)
+
+// logPool returns the pool of fluid-6: nodes, and of what they do the parts that all jobs of the log together do: work
+// and wait. A task is one node; its needs are 1, b and 1 - b, where b is the part of the time that a node of the user
+// works.
+func logPool(users []logUser, busy float64) *fluid.Pool {
+	exact := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+	p := &fluid.Pool{Resources: []fluid.Resource{
+		{Name: "nodes", Capacity: big.NewRat(logNodes, 1)},
+		{Name: "processor time", Capacity: exact(logNodes * busy)},
+		{Name: "waiting", Capacity: exact(logNodes * (1 - busy))},
+	}}
+	for _, u := range users {
+		b := u.busy()
+		p.Jobs = append(p.Jobs, fluid.Job{Name: fmt.Sprintf("user %d", u.user), Demand: []*big.Rat{big.NewRat(1, 1), exact(b), exact(1 - b)}})
+	}
+	return p
+}
+
+// loggedUsers draws what one job of each of some users would get.
+func loggedUsers(_ context.Context, _ plots.Effort, f *plots.Figure) error {
+	u, err := logUsage()
+	if err != nil {
+		return err
+	}
+	total := u.total()
+	busy := total.busy()
+	users := u.users[:shownUsers]
+	for _, one := range users {
+		if !(one.busy() > 0 && one.busy() < 1) {
+			return fmt.Errorf("user %d: part of the time that nodes work = %v, want one in (0, 1)", one.user, one.busy())
+		}
+	}
+	pool := logPool(users, busy)
+	var ranks, work, wait []float64
+	var names []string
+	byWaiting := 0
+	for k, one := range users {
+		ranks = append(ranks, float64(k+1))
+		b, w := one.needs(busy)
+		work, wait = append(work, b), append(wait, w)
+		if w > b {
+			byWaiting++
+		}
+		names = append(names, fmt.Sprintf("%d: %d (%s %%, %s)", k+1, one.user, plots.Short(100*one.held/total.held), strconv.FormatFloat(one.busy(), 'f', 3, 64)))
+	}
+	axis := plots.Axis{Quantity: "user, by processor-seconds in the log", Min: 0.5, Max: shownUsers + 0.5, Ticks: ranks}
+	needs := plots.Panel{Title: "Needs of a node relative to the pool", X: axis, Y: plots.Axis{Quantity: "part of capacity, nodes = 1", Scale: plots.Log},
+		Series:     []plots.Series{{Label: "processor time", Kind: plots.Points, Look: 3, X: ranks, Y: work}, {Label: "waiting", Kind: plots.Points, Look: 2, X: ranks, Y: wait}},
+		References: []plots.Reference{{Label: "nodes", Y: 1}}}
+	shares := plots.Panel{Title: "Dominant share of one job per user", X: axis, Y: plots.Axis{Quantity: "dominant share", Max: 0.2}}
+	nodes := plots.Panel{Title: "Nodes held", X: axis, Y: plots.Axis{Quantity: "nodes held", Scale: plots.Log}}
+	gains := plots.Panel{Title: "Nodes held under PF over DRF", X: axis, Y: plots.Axis{Quantity: "ratio of nodes held"}, References: []plots.Reference{{Label: "equal", Y: 1}}}
+	var words []string
+	results := make(map[fluid.Policy]*fluid.Allocation)
+	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
+		r, err := fluid.Allocate(pool, policy, fluid.Settings{})
+		if err != nil {
+			return err
+		}
+		results[policy] = r
+		share := plots.Series{Label: policyShort(policy), Kind: plots.Points, Look: policyLook(policy), X: ranks}
+		held := share
+		for _, j := range r.Jobs {
+			share.Y, held.Y = append(share.Y, j.DominantShare.Float), append(held.Y, j.Tasks.Float)
+		}
+		shares.Series, nodes.Series = append(shares.Series, share), append(nodes.Series, held)
+		words = append(words, fmt.Sprintf("%s uses %s %% of the nodes, %s %% of the processor time and %s %% of the waiting", policyShort(policy),
+			plots.Short(100*r.Resources[0].Utilization.Float), plots.Short(100*r.Resources[1].Utilization.Float), plots.Short(100*r.Resources[2].Utilization.Float)))
+	}
+	ratio := plots.Series{Label: "PF over DRF", Kind: plots.Points, Look: policyLook(fluid.MaxMin), X: ranks}
+	for k := range ranks {
+		ratio.Y = append(ratio.Y, nodes.Series[0].Y[k]/nodes.Series[1].Y[k])
+	}
+	gains.Series = []plots.Series{ratio}
+	f.OneLegend = true
+	f.Panels = []plots.Panel{needs, shares, nodes, gains}
+	f.Caption = "An illustration only, as the log does not know memory, nor what jobs waited for. " +
+		fmt.Sprintf("%d of %d users hold more nodes under PF than under DRF; ", moreNodes(results[fluid.PF], results[fluid.DRF]), shownUsers) + strings.Join(words, "; ") + ". " +
+		fmt.Sprintf("One job of each of the %d users with the most processor-seconds in the log shares %d nodes at rest. A task is one node; what it needs is estimated from all jobs of the user: 1 node, the part b of its run time in which the processor worked (field 6 of the log over field 4, weighted by processor-seconds), and the rest 1 − b, in which it waited. "+
+			"The capacities of the two parts are what all jobs of the log together do: %s %% of the nodes work, %s %% wait. As they add up to the nodes, nodes are never the only resource that is full. ",
+			shownUsers, logNodes, plots.Short(100*busy), plots.Short(100*(1-busy))) +
+		fmt.Sprintf("(a) Needs of a node as parts of the capacities, where nodes are 1; waiting is the dominant resource of %d users, processor time of the others. (b) Dominant shares, (c) nodes held, (d) their ratio. ", byWaiting) + policyWords + ". " +
+		"Users by their numbers in the log, with their part of all processor-seconds and b: " + strings.Join(names, ", ") + ". " +
+		fmt.Sprintf("%d jobs of %d users are counted; %d whose processor time is unknown and %d without run time or processors are not; %d jobs report more processor time than run time, which is taken as it is. ", u.jobs, len(u.users), u.unknown, u.idle, u.over) +
+		plots.LogWords + " " + afterRoberts
+	f.Parameters = []plots.Parameter{
+		{Name: "capacities", Value: fmt.Sprintf("%d nodes; processor time of %.6g nodes; waiting of %.6g nodes", logNodes, logNodes*busy, logNodes*(1-busy))},
+		{Name: "users", Value: fmt.Sprintf("the %d with the most processor-seconds, %s %% of all; one job per user, weight 1", shownUsers, plots.Short(100*heldBy(users)/total.held))},
+		{Name: "jobs counted", Value: fmt.Sprintf("%d of %d users", u.jobs, len(u.users))},
+		{Name: "jobs left out", Value: fmt.Sprintf("%d of unknown processor time, %d of run time or processors 0 or unknown", u.unknown, u.idle)},
+		{Name: "jobs with more processor time than run time", Value: fmt.Sprint(u.over)},
+		{Name: "part of the time that nodes work, all jobs", Value: fmt.Sprintf("%.6g", busy)},
+	}
+	logChecks(f, results, users, busy)
+	logClaims(f, results)
+	return nil
+}
+
+// moreNodes counts the users that hold more under a than under b.
+func moreNodes(a, b *fluid.Allocation) (n int) {
+	for k, j := range a.Jobs {
+		if j.Tasks.Float > b.Jobs[k].Tasks.Float {
+			n++
+		}
+	}
+	return n
+}
+
+func heldBy(users []logUser) (sum float64) {
+	for _, u := range users {
+		sum += u.held
+	}
+	return sum
+}
+
+// logChecks compares DRF with its closed form, equal dominant shares until a resource is full, which all users need,
+// and PF with bisection for the price of waiting, that of processor time being what makes the prices add up to the
+// number of jobs.
+func logChecks(f *plots.Figure, results map[fluid.Policy]*fluid.Allocation, users []logUser, busy float64) {
+	var sums [3]float64
+	for _, u := range users {
+		work, wait := u.needs(busy)
+		top := max(work, wait)
+		for j, need := range [3]float64{1, work, wait} {
+			sums[j] += need / top
+		}
+	}
+	share := 1 / max(sums[0], sums[1], sums[2])
+	nodes := pricedNodes(users, busy)
+	for k, u := range users {
+		top := max(u.needs(busy))
+		f.Checks = append(f.Checks,
+			plots.SolverCheck(f.ID+"b", fmt.Sprintf("dominant share of user %d, DRF, as one over the sum of needs", u.user), results[fluid.DRF].Jobs[k].DominantShare.Float, share, 1e-12),
+			plots.SolverCheck(f.ID+"b", fmt.Sprintf("dominant share of user %d, PF, by bisection for the price of waiting", u.user), results[fluid.PF].Jobs[k].DominantShare.Float, nodes[k]/logNodes*top, 1e-8))
+	}
+}
+
+// pricedNodes returns the nodes that users hold under PF: φ = 1/(q b/B + p (1-b)/(1-B)) in units of the nodes, with
+// prices p of waiting and q = n - p of processor time, since every price times its capacity is paid in full and n jobs
+// pay 1 each.
+func pricedNodes(users []logUser, busy float64) []float64 {
+	n := float64(len(users))
+	nodes := make([]float64, len(users))
+	low, high := 0.0, n
+	for range 200 {
+		p := (low + high) / 2
+		waiting := 0.0
+		for k, u := range users {
+			work, wait := u.needs(busy)
+			nodes[k] = logNodes / ((n-p)*work + p*wait)
+			waiting += nodes[k] / logNodes * wait
+		}
+		if waiting > 1 {
+			low = p
+		} else {
+			high = p
+		}
+	}
+	return nodes
+}
+
+func logClaims(f *plots.Figure, results map[fluid.Policy]*fluid.Allocation) {
+	pf, drf := results[fluid.PF], results[fluid.DRF]
+	sum := func(a *fluid.Allocation) (all, product float64) {
+		for _, j := range a.Jobs {
+			all += j.Tasks.Float
+			product += math.Log(j.Tasks.Float)
+		}
+		return all, math.Exp(product / float64(len(a.Jobs)))
+	}
+	pfAll, pfMean := sum(pf)
+	drfAll, drfMean := sum(drf)
+	least := func(a *fluid.Allocation) float64 {
+		v := math.Inf(1)
+		for _, r := range a.Resources {
+			v = min(v, r.Utilization.Float)
+		}
+		return v
+	}
+	f.Claims = append(f.Claims, plots.Finding(f.ID, "(Of the paper's abstract, on a mix estimated from a log, at rest) PF offers a better efficiency–fairness trade-off than DRF.",
+		"PF uses no resource less, and holds more nodes in all.",
+		fmt.Sprintf("PF holds %s nodes, DRF %s; geometric means %s and %s nodes per user. %d of %d users hold more under PF. The least used resource is used to %s %% under PF, %s %% under DRF.",
+			plots.Short(pfAll), plots.Short(drfAll), plots.Short(pfMean), plots.Short(drfMean), moreNodes(pf, drf), len(pf.Jobs), plots.Short(100*least(pf)), plots.Short(100*least(drf))),
+		least(pf) >= least(drf)-1e-9 && pfAll >= drfAll*(1-1e-9)))
+}

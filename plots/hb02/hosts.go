@@ -1,0 +1,282 @@
+package hb02
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"productform/plots"
+	"productform/tags"
+)
+
+// A growth is the server expansion of one policy.
+type growth struct {
+	label  string
+	look   int
+	thin   bool
+	policy tags.Policy
+}
+
+// expansion draws Figure 13: the fewest hosts to add to two for a mean slowdown of 3.
+func expansion(id, title string) plots.Spec {
+	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
+		a := plots.Grid(20, 200, 100)
+		if e.Precision == plots.Draft {
+			a = plots.Grid(4, 40, 20)
+		}
+		return &plots.Plan{Build: func(ctx context.Context) (*plots.Figure, error) {
+			f := &plots.Figure{ID: id, Title: title}
+			return f, drawExpansion(ctx, f, a)
+		}}, nil
+	}}
+}
+
+// The system that is expanded.
+const (
+	startHosts = 2
+	startLoad  = 0.7
+)
+
+// added returns the hosts to add under a policy against α.
+func (g growth) added(ctx context.Context, a []float64) (plots.Series, error) {
+	s := plots.Series{Label: g.label, Look: g.look, Thin: g.thin, Kind: plots.Steps}
+	if g.policy == tags.PolicyRandom {
+		s.Kind = plots.Curve // by whole numbers too large to see
+	}
+	for _, alpha := range a {
+		if err := ctx.Err(); err != nil {
+			return s, err
+		}
+		m, err := farm(alpha, wide, startHosts, startLoad)
+		if err != nil {
+			return s, err
+		}
+		x, err := tags.Expand(m, g.policy, tags.ExpansionSettings{})
+		if err != nil {
+			return s, fmt.Errorf("%s, α = %g: %w", g.label, alpha, err)
+		}
+		if !x.Within {
+			return s, fmt.Errorf("%s, α = %g: no number of hosts gives a mean slowdown of 3", g.label, alpha)
+		}
+		s.X, s.Y = append(s.X, alpha), append(s.Y, x.Extra.High)
+	}
+	return s, nil
+}
+
+func drawExpansion(ctx context.Context, f *plots.Figure, a []float64) error {
+	var all []plots.Series
+	for _, g := range []growth{
+		{"TAGS-opt-slowdown", tagsLook, false, tags.PolicyTAGS},
+		{"LWR", leastLook, false, tags.PolicyCentral},
+		{"LWR as printed", printedLook, true, tags.PolicyCentralPrinted},
+		{"Random", randomLook, false, tags.PolicyRandom},
+	} {
+		s, err := g.added(ctx, a)
+		if err != nil {
+			return err
+		}
+		all = append(all, s)
+	}
+	f.Panels = []plots.Panel{
+		{Title: "TAGS and LWR", X: alphaAxis(), Y: plots.Axis{Quantity: "hosts to add"}, Series: all[:3]},
+		{Title: "Also Random", X: alphaAxis(), Y: plots.Axis{Quantity: "hosts to add", Scale: plots.Log}, Series: all},
+	}
+	f.Caption = "Fewest hosts to add to h = 2 hosts at system load ρ = 0.7, at the same arrival rate, for a mean slowdown of at most 3, against α: (a) under TAGS-opt-slowdown, with the best cutoffs for each number of hosts, and Least-Work-Remaining; (b) also under Random, on a logarithmic axis. " +
+		farmWords + slowWords + sizeWords(wide) + tagsWords + leastText +
+		"Computed at α = " + spans(a) + "; a step keeps its value up to the next, the curve of Random is joined by straight lines. " + source("13")
+	f.Parameters = append(paretoParameters(wide, "2 before the expansion", "0.7 before the expansion", a), plots.Parameter{Name: "mean slowdown wanted", Value: "at most 3"})
+	killing, least, printed, random := all[0], all[1], all[2], all[3]
+	if err := checkExpansion(f, least, random); err != nil {
+		return err
+	}
+	rangeClaims(f, killing, least, printed, random)
+	return exampleClaims(f, least, printed, random)
+}
+
+// checkExpansion compares with formulas as the paper writes them.
+func checkExpansion(f *plots.Figure, least, random plots.Series) error {
+	for _, alpha := range []float64{0.2, 1, 2} {
+		fewest, err := addedHosts(alpha, startLoad, startHosts)
+		if err != nil {
+			return err
+		}
+		m, err := farm(alpha, wide, startHosts, startLoad)
+		if err != nil {
+			return err
+		}
+		q := literal(m, alpha)
+		moment := func(j float64) float64 { return paretoMoment(j, q.k, q.p, alpha) }
+		work := startLoad * startHosts
+		added := math.Ceil(work+work*moment(2)/moment(1)*moment(-1)/6) - startHosts
+		f.Checks = append(f.Checks,
+			plots.SolverCheck(f.ID+"a", fmt.Sprintf("hosts to add, Least-Work-Remaining, α = %g, with the sum over states of M/M/h", alpha), least.At(alpha), fewest, 0),
+			plots.SolverCheck(f.ID+"b", fmt.Sprintf("hosts to add, Random, α = %g, by its formula", alpha), random.At(alpha), added, 1e-12))
+	}
+	return nil
+}
+
+// rangeClaims holds what the paper says of the curves.
+func rangeClaims(f *plots.Figure, killing, least, printed, random plots.Series) {
+	var above []string // where TAGS needs 3 or more
+	most, from := 0.0, math.NaN()
+	for k, x := range killing.X {
+		most = max(most, killing.Y[k])
+		if killing.Y[k] > 2 && math.IsNaN(from) {
+			from = x
+		}
+		if last := k+1 == len(killing.X); !math.IsNaN(from) && (last || killing.Y[k+1] <= 2) {
+			above = append(above, fmt.Sprintf("%g to %g", from, x))
+			from = math.NaN()
+		}
+	}
+	high := false // at another α than 0.2
+	for _, x := range tenths()[1:] {
+		high = high || killing.At(x) > 2
+	}
+	lowest, highest := slices.Min(least.Y), slices.Max(least.Y)
+	f.Claims = append(f.Claims,
+		plots.Finding(f.ID+"a", "For TAGS-opt-slowdown the server expansion is only 3 for α = 0.2 and no more than 2 for all other α.", "So it is at α = 0.2, 0.3, ..., 2.",
+			fmt.Sprintf("At most %g; 3 for α = %s, else at most 2.", most, strings.Join(above, " and ")), killing.At(0.2) == 3 && !high),
+		plots.Finding(f.ID+"a", "For Least-Work-Remaining it ranges from 1 to 27 as α decreases.", "Its least and largest values are these.",
+			fmt.Sprintf("%g to %g; %g to %g with the formula as printed.", lowest, highest, slices.Min(printed.Y), slices.Max(printed.Y)), lowest == 1 && highest == 27),
+		plots.Finding(f.ID+"b", "Random requires as many as 10⁵ additional hosts at α ≈ 1.", "At least 10⁵ and below 10⁶ at α = 1.", plots.Short(random.At(1))+".", random.At(1) >= 1e5 && random.At(1) < 1e6))
+}
+
+// exampleClaims holds what the paper says of α = 0.6.
+func exampleClaims(f *plots.Figure, least, printed, random plots.Series) error {
+	const alpha = 0.6
+	at := func(c method, hosts int) (float64, error) {
+		m, err := farm(alpha, wide, hosts, startLoad*startHosts/float64(hosts))
+		if err != nil {
+			return 0, err
+		}
+		v, err := c.means(m)
+		return v.slowdown, err
+	}
+	before, err := at(forSlowdown(), 2)
+	if err != nil {
+		return err
+	}
+	killed, err := at(forSlowdown(), 4)
+	if err != nil {
+		return err
+	}
+	four, err := at(leastWork(), 4)
+	if err != nil {
+		return err
+	}
+	thirteen, err := at(leastWork(), 13)
+	if err != nil {
+		return err
+	}
+	f.Claims = append(f.Claims,
+		plots.Finding(f.ID, "At α = 0.6 the mean slowdown of TAGS-opt-slowdown is 10⁹ with two hosts and around 1 with four.", "It is 10⁹ to one digit, then at most √10.",
+			fmt.Sprintf("%s, then %s; the paper's cutoffs for four hosts were optimised by hand.", plots.Short(before), plots.Short(killed)), math.Round(before/1e9) == 1 && killed <= math.Sqrt(10)),
+		plots.Finding(f.ID, "At α = 0.6 that of Least-Work-Remaining is 10⁸ with four hosts, and 13 hosts bring it below 3.", "It is 10⁸ within a factor √10, and 13 is the fewest hosts.",
+			fmt.Sprintf("%s with four hosts; %.3g with 13, and %g hosts are the fewest. As printed it would take %g.", plots.Short(four), thirteen, least.At(alpha)+startHosts, printed.At(alpha)+startHosts),
+			math.Abs(math.Log10(four)-8) < 0.5 && least.At(alpha)+startHosts == 13),
+		plots.Finding(f.ID, "At α = 0.6 Random would require an additional 10⁹ hosts.", "At least 10⁹ and below 10¹⁰.", plots.Short(random.At(alpha))+".", random.At(alpha) >= 1e9 && random.At(alpha) < 1e10))
+	return nil
+}
+
+// addedHosts tries one number of hosts after the other under Least-Work-Remaining.
+func addedHosts(alpha, load float64, hosts int) (float64, error) {
+	for n := hosts; ; n++ {
+		m, err := farm(alpha, wide, n, load*float64(hosts)/float64(n))
+		if err != nil {
+			return 0, err
+		}
+		if literal(m, alpha).leastWorkSlowdown() <= 3 {
+			return float64(n - hosts), nil
+		}
+	}
+}
+
+// moreHosts draws the least mean slowdown against the number of hosts at fixed system loads.
+func moreHosts(id, title string) plots.Spec {
+	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
+		most := 16
+		if e.Precision == plots.Draft {
+			most = 6
+		}
+		return &plots.Plan{Build: func(ctx context.Context) (*plots.Figure, error) {
+			f := &plots.Figure{ID: id, Title: title}
+			return f, drawMoreHosts(ctx, f, most)
+		}}, nil
+	}}
+}
+
+func drawMoreHosts(ctx context.Context, f *plots.Figure, most int) error {
+	shown := []float64{0.2, 0.6, 1, 1.4, 1.8}
+	hosts := plots.Axis{Quantity: "number of hosts", Symbol: "h", Scale: plots.Log, Min: 0.9, Max: 1.1 * float64(most)}
+	for _, h := range []float64{1, 2, 3, 4, 6, 8, 12, 16} {
+		if h <= hosts.Max {
+			hosts.Ticks = append(hosts.Ticks, h)
+		}
+	}
+	slowdown := slowdownAxis() // one for all panels
+	slowdown.Min, slowdown.Max, slowdown.Ticks = 1e-4, 1e29, []float64{1e-4, 1, 1e4, 1e8, 1e12, 1e16, 1e20, 1e24, 1e28}
+	var ends []string
+	for k, load := range paperLoads() {
+		p := plots.Panel{Title: fmt.Sprintf("System load %g", load), X: hosts, Y: slowdown}
+		for look, alpha := range shown {
+			s, checks, err := byHosts(ctx, f.ID+string(rune('a'+k)), alpha, load, most)
+			if err != nil {
+				return err
+			}
+			s.Label, s.Look, s.Marked = fmt.Sprintf("α = %g", alpha), look, true
+			if len(s.X) < most {
+				ends = append(ends, fmt.Sprintf("h = %d at load %g, α = %g", len(s.X), load, alpha))
+			}
+			p.Series = append(p.Series, s)
+			f.Checks = append(f.Checks, checks...)
+		}
+		f.Panels = append(f.Panels, p)
+	}
+	f.Caption = fmt.Sprintf("Mean slowdown under TAGS with the best cutoffs for it, found and proved, against the number h = 1, ..., %d of hosts at fixed system load ρ = (a) 0.3, (b) 0.5 and (c) 0.7, joined by straight lines, for α = 0.2, 0.6, 1, 1.4 and 1.8. ", most) +
+		farmWords + slowWords + sizeWords(wide) + tagsWords + "Each further host brings jobs of its own, so the load stays. Every host must stay below load 1; more hosts mean more killed runs, and a curve ends at the last h for which there are such cutoffs: " + strings.Join(ends, "; ") +
+		". Beyond [HB02], which computes two hosts, and four by hand."
+	f.Parameters = paretoParameters(wide, fmt.Sprintf("1 to %d", most), "0.3, 0.5, 0.7", shown)
+	low, high := f.Panels[0].Series, f.Panels[2].Series
+	gained := func(k int) float64 { return low[k].At(2) / low[k].At(4) }
+	f.Claims = append(f.Claims,
+		plots.Finding(f.ID+"a", "The performance of a distributed server with h > 2 hosts and system load ρ is often much superior to that of one with 2 hosts and load ρ (section 6).", "At load 0.3 four hosts have a mean slowdown below that of two for α = 0.2, 0.6, 1 and 1.4, by more than 10 times for the first three.",
+			fmt.Sprintf("Two hosts over four at load 0.3: %s, %s, %s, %s times. With one farm of TAGS more hosts can also be worse: %s with three hosts, %s with four at α = 1.8.",
+				plots.Short(gained(0)), plots.Short(gained(1)), plots.Short(gained(2)), plots.Short(gained(3)), plots.Short(low[4].At(3)), plots.Short(low[4].At(4))),
+			min(gained(0), gained(1), gained(2)) > 10 && gained(3) > 1),
+		plots.Finding(f.ID+"c", "For system load 0.7 with 4 hosts we ran into the same type of problems as with 2 hosts.", "At some α TAGS is of no use there.",
+			fmt.Sprintf("At load 0.7 no cutoffs keep four hosts below load 1 for some α: curves end at h = %d, %d, %d, %d, %d.", len(high[0].X), len(high[1].X), len(high[2].X), len(high[3].X), len(high[4].X)), len(high[0].X) < 4))
+	return nil
+}
+
+// byHosts returns the least mean slowdown for 1, 2, ... hosts, as far as there are cutoffs, and checks of it.
+func byHosts(ctx context.Context, figure string, alpha, load float64, most int) (s plots.Series, checks []plots.Check, err error) {
+	for h := 1; h <= most; h++ {
+		if err := ctx.Err(); err != nil {
+			return s, nil, err
+		}
+		m, err := farm(alpha, wide, h, load)
+		if err != nil {
+			return s, nil, err
+		}
+		r, err := tags.Optimize(m, bySlowdown())
+		if errors.Is(err, tags.ErrInfeasible) {
+			break
+		}
+		if err != nil {
+			return s, nil, err
+		}
+		s.X, s.Y = append(s.X, float64(h)), append(s.Y, r.MeanSlowdown)
+		switch q := literal(m, alpha); {
+		case h == 1:
+			checks = append(checks, plots.SolverCheck(figure, fmt.Sprintf("one host, load %g, α = %g, by Theorem 1", load, alpha), r.MeanSlowdown, q.leastWorkSlowdown(), 1e-9))
+		case alpha == 1 && h <= 8:
+			at, _ := q.evaluate(r.Cutoffs...)
+			checks = append(checks, plots.SolverCheck(figure, fmt.Sprintf("%d hosts, load %g, α = 1, by the formulas as printed", h, load), r.MeanSlowdown, at.slowdown, 1e-8))
+		}
+	}
+	return s, checks, nil
+}

@@ -1,0 +1,172 @@
+package hb02
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"productform/plots"
+	"productform/tags"
+)
+
+// loadAxis is that of the loads of hosts.
+func loadAxis(most float64) plots.Axis {
+	return plots.Axis{Quantity: "load of a host", Symbol: "ρᵢ", Max: most}
+}
+
+// twoLoads returns the loads of two hosts and their sum, against α.
+func twoLoads(ctx context.Context, a []float64, load float64, solve func(tags.Model) (tags.Result, error)) (first, second, sum plots.Series, results []tags.Result, err error) {
+	first, second, sum = plots.Series{Label: "host 1", Look: firstHostLook}, plots.Series{Label: "host 2", Look: secondHostLook}, plots.Series{Label: "sum", Look: sumLook}
+	for _, alpha := range a {
+		if err := ctx.Err(); err != nil {
+			return first, second, sum, nil, err
+		}
+		m, err := farm(alpha, wide, 2, load)
+		if err != nil {
+			return first, second, sum, nil, err
+		}
+		r, err := solve(m)
+		if err != nil {
+			return first, second, sum, nil, fmt.Errorf("load %g, α = %g: %w", load, alpha, err)
+		}
+		results = append(results, r)
+		for k, s := range []*plots.Series{&first, &second, &sum} {
+			y := r.Hosts[0].Load + r.Hosts[1].Load
+			if k < 2 {
+				y = r.Hosts[k].Load
+			}
+			s.X, s.Y = append(s.X, alpha), append(s.Y, y)
+		}
+	}
+	return first, second, sum, results, nil
+}
+
+func best(o tags.Objective) func(tags.Model) (tags.Result, error) {
+	return func(m tags.Model) (tags.Result, error) {
+		r, err := tags.Optimize(m, o)
+		return r.Result, err
+	}
+}
+
+// balance returns the α at which the loads of the two hosts are equal, between points of the series by a straight line.
+func balance(first, second plots.Series) float64 {
+	for k := 1; k < len(first.X); k++ {
+		a, b := second.Y[k-1]-first.Y[k-1], second.Y[k]-first.Y[k]
+		if a > 0 && b <= 0 {
+			return first.X[k-1] + (first.X[k]-first.X[k-1])*a/(a-b)
+		}
+	}
+	return math.NaN()
+}
+
+// hostLoads draws Figure 8: the loads of two hosts under the three flavours of TAGS.
+func hostLoads(id, title string) plots.Spec {
+	probes := []probe{
+		{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 2, load: 0.5},
+		{panel: "b", objective: byWaiting(), alpha: 1.5, high: wide, hosts: 2, load: 0.5},
+	}
+	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure) error {
+		a := paperAlphas()
+		low, high, cross := 0.0, 1.0, []string{}
+		over := true
+		for k, c := range []struct {
+			title string
+			solve func(tags.Model) (tags.Result, error)
+		}{{"TAGS-opt-slowdown", best(bySlowdown())}, {"TAGS-opt-waitingtime", best(byWaiting())}, {"TAGS-opt-fairness", fairest}} {
+			first, second, _, results, err := twoLoads(ctx, a, 0.5, c.solve)
+			if err != nil {
+				return err
+			}
+			f.Panels = append(f.Panels, plots.Panel{Title: c.title, X: alphaAxis(), Y: loadAxis(1), Series: []plots.Series{first, second}, References: []plots.Reference{{Label: "both under Random", Y: 0.5}}})
+			for _, alpha := range []float64{1, 1.5} {
+				m, err := farm(alpha, wide, 2, 0.5)
+				if err != nil {
+					return err
+				}
+				at := results[slices.IndexFunc(a, func(x float64) bool { return math.Abs(x-alpha) < 1e-9 })]
+				_, hosts := literal(m, alpha).evaluate(at.Cutoffs...)
+				for i := range hosts {
+					f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("load of host %d, α = %g, by the formulas as printed", i+1, alpha), at.Hosts[i].Load, hosts[i].load, 1e-9))
+				}
+			}
+			low, high = max(low, first.At(0.2)), min(high, second.At(0.2))
+			over = over && first.At(1.5) > second.At(1.5)
+			cross = append(cross, fmt.Sprintf("%.2f for %s", balance(first, second), c.title))
+		}
+		f.Caption = "Loads of h = 2 hosts at system load ρ = 0.5, against α, under (a) TAGS-opt-slowdown, (b) TAGS-opt-waitingtime and (c) TAGS-opt-fairness. " +
+			"The load of a host is the part of the time it works, killed runs included. " + farmWords + sizeWords(wide) + tagsWords + gridWords(a) + source("8")
+		f.Parameters = paretoParameters(wide, "2", "0.5", a)
+		f.Claims = append(f.Claims,
+			plots.Finding(f.ID, "For very low α host 1 is run at load close to 0 and host 2 at load close to 1.", "At α = 0.2, under all three, below 0.05 and above 0.95.", fmt.Sprintf("Largest load of host 1 %s, least of host 2 %.6f.", plots.Short(low), high), low < 0.05 && high > 0.95),
+			plots.Finding(f.ID, "For high α host 1 is somewhat overloaded.", "At α = 1.5, under all three, host 1 has more load than host 2.", "At α = 1.5 the loads are "+pairs(f, 1.5)+".", over),
+			plots.Finding(f.ID, "In the middle range, α ≈ 1, the load is balanced.", "The loads of the hosts are equal at some α between 0.8 and 1.2, under TAGS-opt-slowdown.", "Equal at α = "+strings.Join(cross, ", ")+".",
+				math.Abs(balance(f.Panels[0].Series[0], f.Panels[0].Series[1])-1) <= 0.2))
+		return nil
+	})
+}
+
+// pairs lists the loads of both hosts in every panel.
+func pairs(f *plots.Figure, alpha float64) string {
+	var words []string
+	for _, p := range f.Panels {
+		words = append(words, fmt.Sprintf("%.2f and %.2f (%s)", p.Series[0].At(alpha), p.Series[1].At(alpha), p.Title))
+	}
+	return strings.Join(words, ", ")
+}
+
+// excess draws Figure 10: the loads of two hosts and their sum at three system loads.
+func excess(id, title string) plots.Spec {
+	probes := []probe{
+		{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 2, load: 0.3},
+		{panel: "b", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 2, load: 0.5},
+		{panel: "c", objective: bySlowdown(), alpha: 1, high: wide, hosts: 2, load: 0.7},
+	}
+	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure) error {
+		a := paperAlphas()
+		extra := make(map[float64]plots.Series)
+		var cross []string
+		balanced := true
+		for k, load := range paperLoads() {
+			first, second, sum, results, err := twoLoads(ctx, a, load, best(bySlowdown()))
+			if err != nil {
+				return err
+			}
+			p := plots.Panel{Title: fmt.Sprintf("System load %g", load), X: alphaAxis(), Y: plots.Axis{Quantity: "load", Max: 2},
+				Series: []plots.Series{first, second, sum}, References: []plots.Reference{{Label: "sum without kills", Y: 2 * load}}}
+			f.Panels = append(f.Panels, p)
+			e := plots.Series{X: a}
+			for i, r := range results {
+				e.Y = append(e.Y, r.Excess)
+				if slices.Contains([]float64{0.2, 0.6, 1, 1.4, 1.8}, a[i]) { // the two definitions of the Appendix
+					f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("sum of loads, load %g, α = %g, as hρ + λ p₂ s₁", load, a[i]), sum.Y[i],
+						2*load+r.ArrivalRate*r.Hosts[1].Visit*r.Cutoffs[0], 1e-9))
+				}
+			}
+			extra[load] = e
+			b := balance(first, second)
+			cross = append(cross, fmt.Sprintf("%.2f at load %g", b, load))
+			balanced = balanced && math.Abs(b-1) <= 0.2
+		}
+		f.Caption = "Loads of h = 2 hosts under TAGS-opt-slowdown, and their sum (black), at system load ρ = (a) 0.3, (b) 0.5 and (c) 0.7, against α. Without killed runs the sum would be 2ρ (dotted); it exceeds this by λ s₁ P(X > s₁). " +
+			farmWords + sizeWords(wide) + tagsWords + gridWords(a) + source("10")
+		f.Parameters = paretoParameters(wide, "2", "0.3, 0.5, 0.7", a)
+		part := func(load, alpha float64) float64 { return 100 * extra[load].At(alpha) / (2 * load) } // of the load, in %
+		least, at := math.Inf(1), 0.0
+		for i, v := range extra[0.7].Y {
+			if v < least {
+				least, at = v, a[i]
+			}
+		}
+		f.Claims = append(f.Claims,
+			plots.Finding(f.ID, "At loads 0.3 and 0.5 there is excess only at the higher α.", "At both the excess is at most 1 % of the load 2ρ at α = 0.6, at least 5 % at 1.5.",
+				fmt.Sprintf("%s and %s %% of it at α = 0.6, %s and %s %% at 1.5.", plots.Short(part(0.3, 0.6)), plots.Short(part(0.5, 0.6)), plots.Short(part(0.3, 1.5)), plots.Short(part(0.5, 1.5))),
+				max(part(0.3, 0.6), part(0.5, 0.6)) <= 1 && min(part(0.3, 1.5), part(0.5, 1.5)) >= 5),
+			plots.Finding(f.ID+"c", "At load 0.7 there is excess at both low and high α; it is least at α ≈ 1, where it is barely existent.", "It is least between α = 0.8 and 1.2, below 10 % of the load 2ρ there and above at 0.4 and 1.6.",
+				fmt.Sprintf("%.1f %% of it at α = 0.4, least, %.1f %%, at α = %g, %.1f %% at 1, %.1f %% at 1.6.", part(0.7, 0.4), part(0.7, at), at, part(0.7, 1), part(0.7, 1.6)),
+				math.Abs(at-1) <= 0.2+1e-9 && part(0.7, at) < 10 && part(0.7, 0.4) > 10 && part(0.7, 1.6) > 10),
+			plots.Finding(f.ID, "α ≈ 1 is where balancing the load is optimal, whatever the system load.", "The loads of the hosts are equal at some α between 0.8 and 1.2 at all three loads.", "Equal at α = "+strings.Join(cross, ", ")+".", balanced))
+		return nil
+	})
+}

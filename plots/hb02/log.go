@@ -1,0 +1,390 @@
+package hb02
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"productform/plots"
+	"productform/sim"
+	"productform/tags"
+)
+
+// A site is a panel of tags-17: one number of hosts, one measure.
+type site struct {
+	hosts     int
+	objective tags.Objective
+	measure   string
+	axis      plots.Axis
+	pick      func(means) float64
+	seen      func(*sim.Result) *sim.Estimate
+	killLoads []float64 // at which TAGS is simulated
+
+	killed, central, shortest, turns []trial
+}
+
+// A trial is a simulation of a farm at one load.
+type trial struct {
+	load   float64
+	theory float64 // 0 if there is none
+	run    *plots.Simulation
+}
+
+// queueLoads are those at which policies that do not know sizes are simulated.
+func queueLoads() []float64 { return []float64{0.3, 0.5, 0.7, 0.9} }
+
+func seenSlowdown(r *sim.Result) *sim.Estimate { return r.MeanSlowdown }
+func seenWaiting(r *sim.Result) *sim.Estimate  { return r.MeanWaiting }
+
+func sites() []*site {
+	two, four := []float64{0.1, 0.3, 0.5, 0.65}, []float64{0.1, 0.2, 0.3, 0.4}
+	return []*site{
+		{hosts: 2, objective: bySlowdown(), measure: "mean slowdown", axis: slowdownAxis(), pick: slowdownOf, seen: seenSlowdown, killLoads: two},
+		{hosts: 4, objective: bySlowdown(), measure: "mean slowdown", axis: slowdownAxis(), pick: slowdownOf, seen: seenSlowdown, killLoads: four},
+		{hosts: 2, objective: byWaiting(), measure: "mean waiting time", axis: waitingAxis(), pick: waitingOf, seen: seenWaiting, killLoads: two},
+		{hosts: 4, objective: byWaiting(), measure: "mean waiting time", axis: waitingAxis(), pick: waitingOf, seen: seenWaiting, killLoads: four},
+	}
+}
+
+// A match is a simulation whose exact answer is known.
+type match struct {
+	name   string
+	panel  string
+	exact  means
+	trial  *plots.Simulation
+	killed *tags.Host // then only what host 1 sees is exact
+}
+
+// measured draws TAGS and its rivals on measured run times, against the load.
+func measured(id, title string) plots.Spec {
+	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
+		sizes, skipped, err := runTimes().sizes()
+		if err != nil {
+			return nil, err
+		}
+		p, err := describe(sizes)
+		if err != nil {
+			return nil, err
+		}
+		t := &traceFarm{portrait: p, jobs: len(sizes), skipped: skipped, project: &plots.Plan{}, e: e, sites: sites()}
+		if err := t.plan(); err != nil {
+			return nil, err
+		}
+		t.project.Build = func(ctx context.Context) (*plots.Figure, error) {
+			f := &plots.Figure{ID: id, Title: title}
+			return f, t.build(ctx, f)
+		}
+		return t.project, nil
+	}}
+}
+
+// A traceFarm is the figure under way.
+type traceFarm struct {
+	portrait
+	jobs, skipped int
+	project       *plots.Plan
+	e             plots.Effort
+	sites         []*site
+	matches       []match
+	unseen        int // points that no run saw
+}
+
+func (t *traceFarm) model(hosts int, load float64) tags.Model {
+	return tags.Model{Sizes: t.law, Hosts: hosts, Load: load}
+}
+
+// simulate adds one simulation, of TAGS with longer runs than the others.
+func (t *traceFarm) simulate(m tags.Model, policy sim.FarmPolicy, cutoffs []float64, what string, runs int) (*plots.Simulation, error) {
+	name := fmt.Sprintf("%s, %s, %d hosts, load %g", plots.LogName, what, m.Hosts, m.Load)
+	e := t.e
+	if policy == sim.TAGS {
+		e.Jumps, e.WarmUp = longerKilling*e.Jumps, longerKilling*e.WarmUp
+	}
+	return simulateFarm(t.project, name, sim.Farm{Model: m, Policy: policy, Cutoffs: cutoffs}, e, runs)
+}
+
+// longerKilling is how many times as many jumps the runs of TAGS have, so that they tell it from its upper bound.
+const longerKilling = 4
+
+// plan adds the simulations to show, then those only for checks.
+func (t *traceFarm) plan() error {
+	for k, s := range t.sites {
+		panel := string(rune('a' + k))
+		for n, load := range s.killLoads {
+			m := t.model(s.hosts, load)
+			r, err := tags.Optimize(m, s.objective)
+			if err != nil {
+				return err
+			}
+			run, err := t.simulate(m, sim.TAGS, r.Cutoffs, "TAGS for the least "+s.measure, t.e.Runs)
+			if err != nil {
+				return err
+			}
+			s.killed = append(s.killed, trial{load, s.pick(means{r.MeanSlowdown, r.MeanWaiting}), run})
+			if n == 1 {
+				t.matches = append(t.matches, match{"TAGS", panel, means{}, run, &r.Hosts[0]})
+			}
+		}
+		for _, load := range queueLoads() {
+			m := t.model(s.hosts, load)
+			for _, q := range []struct {
+				policy sim.FarmPolicy
+				to     *[]trial
+			}{{sim.CentralQueue, &s.central}, {sim.ShortestQueue, &s.shortest}, {sim.RoundRobin, &s.turns}} {
+				run, err := t.simulate(m, q.policy, nil, string(q.policy), t.e.Runs)
+				if err != nil {
+					return err
+				}
+				*q.to = append(*q.to, trial{load: load, run: run})
+			}
+		}
+	}
+	return t.planChecks()
+}
+
+// checkLoad is that at which policies are simulated for the checks only.
+const checkLoad = 0.3
+
+// planChecks adds policies for which theory is exact.
+func (t *traceFarm) planChecks() error {
+	for k, s := range t.sites[:2] {
+		panel := string(rune('a' + k))
+		m := t.model(s.hosts, checkLoad)
+		random, err := tags.Random(m)
+		if err != nil {
+			return err
+		}
+		equal, err := tags.SITAE(m)
+		if err != nil {
+			return err
+		}
+		bySize, err := tags.OptimizeSITA(m, bySlowdown())
+		if err != nil {
+			return err
+		}
+		for _, c := range []struct {
+			name    string
+			policy  sim.FarmPolicy
+			cutoffs []float64
+			exact   means
+		}{
+			{"Random", sim.Random, nil, means{random.MeanSlowdown.High, random.MeanWaiting.High}},
+			{"SITA-E", sim.SITA, equal.Cutoffs, means{equal.MeanSlowdown, equal.MeanWaiting}},
+			{"SITA, best cutoffs", sim.SITA, bySize.Cutoffs, means{bySize.MeanSlowdown, bySize.MeanWaiting}},
+		} {
+			run, err := t.simulate(m, c.policy, c.cutoffs, c.name, t.e.CheckRuns)
+			if err != nil {
+				return err
+			}
+			t.matches = append(t.matches, match{c.name, panel, c.exact, run, nil})
+		}
+	}
+	return nil
+}
+
+// byTheory are the policies with a formula, TAGS first.
+func (s *site) byTheory() []method {
+	kill := killing("TAGS", s.objective)
+	bySize := method{"SITA", sumLook, true, func(m tags.Model) (means, error) {
+		r, err := tags.OptimizeSITA(m, s.objective)
+		return means{r.MeanSlowdown, r.MeanWaiting}, err
+	}}
+	least := queueing("LWR (Lee, Longton)", leastLook, false, tags.CentralQueue)
+	return []method{kill, least, atRandom(), equalLoads(), bySize}
+}
+
+// turnLook is that of Round-Robin, shortLook that of Shortest-Queue.
+const (
+	turnLook  = 3
+	shortLook = 5
+)
+
+// inTurn draws the bounds of Round-Robin where the lower one is above 0.
+func (t *traceFarm) inTurn(s *site, loads []float64) (plots.Series, error) {
+	band := plots.Series{Label: "Round-Robin", Kind: plots.Band, Look: turnLook}
+	for _, load := range loads {
+		r, err := tags.RoundRobin(t.model(s.hosts, load))
+		if err != nil {
+			return band, err
+		}
+		low, high := s.pick(means{r.MeanSlowdown.Low, r.MeanWaiting.Low}), s.pick(means{r.MeanSlowdown.High, r.MeanWaiting.High})
+		if low > 0 {
+			band.X, band.Y = append(band.X, load), append(band.Y, math.Sqrt(low*high))
+			band.Low, band.High = append(band.Low, low), append(band.High, high)
+		}
+	}
+	return band, nil
+}
+
+// points draws simulations that were seen to wait.
+func (t *traceFarm) points(s *site, label string, look int, trials []trial) plots.Series {
+	p := plots.Series{Label: label, Kind: plots.Points, Look: look}
+	for _, one := range trials {
+		mean, low, high, err := plots.LogInterval(s.seen(one.run.Result))
+		if err != nil {
+			t.unseen++
+			continue
+		}
+		p.X, p.Y, p.Low, p.High = append(p.X, one.load), append(p.Y, mean), append(p.Low, low), append(p.High, high)
+	}
+	return p
+}
+
+func (t *traceFarm) build(ctx context.Context, f *plots.Figure) error {
+	steps := 40
+	if t.e.Precision == plots.Draft {
+		steps = 20
+	}
+	loads := plots.Grid(1, steps-1, steps)
+	var ends []string
+	for k, s := range t.sites {
+		panel := plots.Panel{Title: fmt.Sprintf("%d hosts: %s", s.hosts, strings.TrimPrefix(s.measure, "mean ")), X: plots.Axis{Quantity: "system load", Symbol: "ρ", Max: 1}, Y: s.axis}
+		for _, c := range s.byTheory() {
+			line, err := c.series(ctx, loads, func(load float64) (tags.Model, error) { return t.model(s.hosts, load), nil }, s.pick)
+			if err != nil {
+				return err
+			}
+			panel.Series = append(panel.Series, line)
+		}
+		band, err := t.inTurn(s, loads)
+		if err != nil {
+			return err
+		}
+		panel.Series = append(panel.Series, band)
+		for _, p := range []plots.Series{
+			t.points(s, "TAGS, simulated", tagsLook, s.killed),
+			t.points(s, "LWR, simulated", leastLook, s.central),
+			t.points(s, "Shortest-Queue, simulated", shortLook, s.shortest),
+			t.points(s, "Round-Robin, simulated", turnLook, s.turns),
+		} {
+			if len(p.X) > 0 {
+				panel.Series = append(panel.Series, p)
+			}
+		}
+		f.Panels = append(f.Panels, panel)
+		if k < 2 {
+			most, err := tags.MaxLoad(t.model(s.hosts, 0.5))
+			if err != nil {
+				return err
+			}
+			ends = append(ends, fmt.Sprintf("%.3f with %d hosts", most, s.hosts))
+		}
+	}
+	if err := t.check(f); err != nil {
+		return err
+	}
+	if err := t.claim(f); err != nil {
+		return err
+	}
+	unseen := ""
+	if t.unseen > 0 {
+		unseen = fmt.Sprintf(" %d points at which no run saw a job wait are left out.", t.unseen)
+	}
+	f.Caption = fmt.Sprintf("(a, b) Mean slowdown and (c, d) mean waiting time against the system load ρ = λE[X]/h with h = 2 and 4 hosts, for sizes drawn from the run times of %d jobs (%d more have none), of mean %s s and squared coefficient of variation %s. ", t.jobs, t.skipped, plots.Short(t.mean), plots.Short(t.scv)) +
+		farmWords + slowWords + tagsWords + "Its cutoffs, and those of SITA, which knows sizes, are the best for what the panel shows, found and proved; SITA-E has equal loads. TAGS has cutoffs that keep every host below load 1 up to ρ = " + strings.Join(ends, ", ") + ". " +
+		"Random and SITA are exact; Round-Robin lies in the band between two bounds, drawn where the lower one is above 0. TAGS is an approximation from above, since killed jobs come to the next host more regularly than taken; Least-Work-Remaining (LWR), M/G/h, is the approximation of Lee and Longton, which overstates it when sizes vary much and hosts are spare. Both are also simulated, as are Shortest-Queue and Round-Robin: at each point " +
+		farmEffort(t.e, t.e.Runs) + fmt.Sprintf(", for TAGS %d times as many; bars", longerKilling) + " are 95 % Student confidence intervals of the logarithm of the mean." + unseen + fmt.Sprintf(" Curves at %d loads from %g to %g, joined by straight lines. %s jumps in all. On these run times, far less variable than the laws of [HB02], TAGS makes the mean slowdown short at low load, but not the mean waiting time. ", len(loads), loads[0], loads[len(loads)-1], t.project.Jumps()) + plots.LogWords
+	f.Parameters = append([]plots.Parameter{
+		{Name: "sizes", Value: fmt.Sprintf("drawn from the run times of %s, %d jobs, %d skipped", plots.LogName, t.jobs, t.skipped)},
+		{Name: "mean size", Value: fmt.Sprintf("E[X] = %.6g s, C² = %.6g", t.mean, t.scv)},
+		{Name: "hosts", Value: "h = 2 and 4, of speed 1"},
+		{Name: "loads of the curves", Value: fmt.Sprintf("%d values of ρ from %g to %g", len(loads), loads[0], loads[len(loads)-1])},
+		{Name: "loads simulated, TAGS", Value: fmt.Sprintf("%s with 2 hosts, %s with 4", plots.List(t.sites[0].killLoads), plots.List(t.sites[1].killLoads))},
+		{Name: "longer runs", Value: fmt.Sprintf("%d times as many jumps for TAGS", longerKilling)},
+		{Name: "loads simulated, Least-Work-Remaining, Shortest-Queue and Round-Robin", Value: plots.List(queueLoads())},
+		{Name: "simulated for the checks", Value: fmt.Sprintf("Random, SITA-E and SITA with the best cutoffs at load %g", checkLoad)},
+	}, append(farmParameters(t.project, t.e), t.project.Warnings("whose warm-up looks short, or which cannot have seen the largest sizes often enough")...)...)
+	return nil
+}
+
+// check compares simulations with theory where that is exact, and a formula with a sum over states.
+func (t *traceFarm) check(f *plots.Figure) error {
+	for _, c := range t.matches {
+		figure, r := f.ID+c.panel, c.trial.Result
+		if c.killed != nil {
+			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "load of host 1, "+c.trial.Name, c.killed.Load, &r.Servers[0].Utilization, c.trial.Name))
+			if v := r.Servers[0].MeanWaiting; v != nil {
+				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time at host 1, "+c.trial.Name, c.killed.VisitWait, v, c.trial.Name))
+			}
+			continue
+		}
+		if v := r.MeanSlowdown; v != nil {
+			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean slowdown, "+c.trial.Name, c.exact.slowdown, v, c.trial.Name))
+		}
+		if v := r.MeanWaiting; v != nil {
+			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time, "+c.trial.Name, c.exact.waiting, v, c.trial.Name))
+		}
+	}
+	for k, s := range t.sites[:2] {
+		m := t.model(s.hosts, 0.5)
+		r, err := tags.CentralQueue(m)
+		if err != nil {
+			return err
+		}
+		inverse, err := t.law.Moment(-1)
+		if err != nil {
+			return err
+		}
+		queue := waitProbability(s.hosts, 0.5) * (1 + t.scv) / 2 // load 1/2: ρ/(1-ρ) = 1
+		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("mean slowdown, Least-Work-Remaining, %d hosts, load 0.5, with the sum over states of M/M/h", s.hosts),
+			r.MeanSlowdown.High, queue*t.mean/(float64(s.hosts)*0.5)*inverse, 1e-10))
+	}
+	return nil
+}
+
+// similar is most by which one policy may exceed another of "almost identical performance".
+const similar = 0.25
+
+// claim compares what [HB02] says with simulations.
+func (t *traceFarm) claim(f *plots.Figure) error {
+	for k, s := range t.sites {
+		var all []plots.Ratio
+		var words []string
+		for _, one := range s.killed {
+			v := s.seen(one.run.Result)
+			if v == nil {
+				continue
+			}
+			r := plots.Ratio{Mean: v.Mean / one.theory, Low: (v.Mean - v.HalfWidth) / one.theory, High: (v.Mean + v.HalfWidth) / one.theory, At: fmt.Sprint(one.load)}
+			all, words = append(all, r), append(words, r.String())
+		}
+		f.Claims = append(f.Claims, plots.Claim{
+			Figure:    f.ID + string(rune('a'+k)),
+			Sentence:  fmt.Sprintf("The analysis if anything produces an upper bound on TAGS (section 5.1). The %s with %d hosts.", s.measure, s.hosts),
+			Criterion: "The simulated mean is at most that of the formula.",
+			Numbers:   "Simulated over formula: " + strings.Join(words, ", ") + ".",
+			Verdict:   plots.Below(all, plots.AtMost(1, all)),
+		})
+	}
+	for k, s := range t.sites {
+		if s.objective.Waiting == 0 {
+			continue
+		}
+		var all []plots.Ratio // of Random to Round-Robin
+		var words []string
+		for _, one := range s.turns {
+			v := seenWaiting(one.run.Result)
+			random, err := tags.Random(t.model(s.hosts, one.load))
+			if err != nil {
+				return err
+			}
+			mean, low, high, err := plots.LogInterval(v)
+			if err != nil {
+				continue
+			}
+			exact := random.MeanWaiting.High
+			r := plots.Ratio{Mean: exact / mean, Low: exact / high, High: exact / low, At: fmt.Sprint(one.load)}
+			all, words = append(all, r), append(words, r.String())
+		}
+		f.Claims = append(f.Claims, plots.Claim{
+			Figure:    f.ID + string(rune('a'+k)),
+			Sentence:  fmt.Sprintf("On this log, too, Random and Round-Robin have similar identical performance (section 5 says so of its own laws of sizes). The mean waiting time with %d hosts.", s.hosts),
+			Criterion: fmt.Sprintf("Random is at most %g times Round-Robin, simulated.", 1+similar),
+			Numbers:   "Random over Round-Robin: " + strings.Join(words, ", ") + ".",
+			Verdict:   plots.Below(all, plots.AtMost(1+similar, all)),
+			Finding:   true,
+		})
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package hb02
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"productform/plots"
+	"productform/sizes"
+	"productform/tags"
+)
+
+// Figures returns the entries of [HB02], by the numbers of its figures, then two of what they leave open.
+func Figures() []plots.Spec {
+	exact := func(id, title string, build func(context.Context, *plots.Figure) error) plots.Spec {
+		return plots.Exact(id, title, func(ctx context.Context, _ plots.Effort, f *plots.Figure) error { return build(ctx, f) })
+	}
+	return []plots.Spec{
+		exact("tags-3", "Job sizes of a supercomputer and the bounded Pareto laws that fit them", fits),
+		exact("tags-4", "The bounded Pareto law and its second moment", secondMoment),
+		twoHosts("tags-6", "Mean slowdown with two hosts"),
+		twoHosts("tags-7", "Mean waiting time with two hosts"),
+		hostLoads("tags-8", "TAGS unbalances the loads of two hosts"),
+		systemLoads("tags-9", "Mean slowdown with two hosts at three loads"),
+		excess("tags-10", "Loads of two hosts, and the excess by killed runs"),
+		fourHosts("tags-12", "Mean slowdown with four hosts"),
+		expansion("tags-13", "Server expansion: hosts to add for a mean slowdown of 3"),
+		exact("tags-14", "Second moment of sizes of a smaller range", smallerMoment),
+		smallerRange("tags-15", "Mean slowdown with sizes of a smaller range"),
+		moreHosts("tags-16", "Best mean slowdown against the number of hosts"),
+		measured("tags-17", "TAGS and its rivals on the run times of a supercomputer"),
+	}
+}
+
+// What [HB02] keeps fixed: the mean size, and two upper ends.
+const (
+	paretoMean = 3000 // E[X], seconds of work at speed 1
+	wide       = 1e10 // p
+	narrow     = 1e7  // p in section 7
+)
+
+// The looks of [HB02]: of policies, then of hosts and their sum.
+const (
+	tagsLook    = 0
+	leastLook   = 1
+	randomLook  = 2
+	fairLook    = 5
+	printedLook = 7
+	equalLook   = 4
+
+	firstHostLook  = 0
+	secondHostLook = 1
+	sumLook        = 6
+)
+
+// paperAlphas are those of most figures: closer to each other where curves are steep.
+func paperAlphas() []float64 { return append(plots.Grid(16, 40, 80), plots.Grid(11, 40, 20)...) }
+
+// alphaAxis is the horizontal axis of most figures.
+func alphaAxis() plots.Axis {
+	return plots.Axis{Quantity: "exponent of the tail", Symbol: "α", Max: 2}
+}
+
+// slowdownAxis and waitingAxis are vertical axes. Slowdown is time in queues over work, at hosts of speed 1.
+func slowdownAxis() plots.Axis {
+	return plots.Axis{Quantity: "mean slowdown", Symbol: "E[S]", Scale: plots.Log}
+}
+func waitingAxis() plots.Axis {
+	return plots.Axis{Quantity: "mean waiting time", Symbol: "E[W]", Unit: "s", Scale: plots.Log}
+}
+
+// farm returns the farm of [HB02] with sizes B(k, p, α) of mean 3000.
+func farm(alpha, high float64, hosts int, load float64) (tags.Model, error) {
+	jobSizes, err := sizes.NewBoundedParetoOfMean(alpha, high, paretoMean)
+	return tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}, err
+}
+
+// means are what the figures show of a policy.
+type means struct{ slowdown, waiting float64 }
+
+func slowdownOf(m means) float64 { return m.slowdown }
+func waitingOf(m means) float64  { return m.waiting }
+
+// A method computes the means of one policy. The error wraps [tags.ErrInfeasible] or [tags.ErrUnstable] where it has no cutoffs that keep every host below load 1.
+type method struct {
+	label string
+	look  int
+	thin  bool
+	means func(m tags.Model) (means, error)
+}
+
+// killing is TAGS with the cutoffs that are best for one objective.
+func killing(label string, o tags.Objective) method {
+	return method{label, tagsLook, false, func(m tags.Model) (means, error) {
+		r, err := tags.Optimize(m, o)
+		return means{r.MeanSlowdown, r.MeanWaiting}, err
+	}}
+}
+
+func forSlowdown() method { return killing("TAGS-opt-slowdown", bySlowdown()) }
+func forWaiting() method  { return killing("TAGS-opt-waitingtime", byWaiting()) }
+
+// forFairness is TAGS with the cutoffs that give jobs of all hosts one mean slowdown.
+func forFairness() method {
+	return method{"TAGS-opt-fairness", fairLook, false, func(m tags.Model) (means, error) {
+		r, err := fairest(m)
+		return means{r.MeanSlowdown, r.MeanWaiting}, err
+	}}
+}
+
+func fairest(m tags.Model) (tags.Result, error) {
+	r, err := tags.Fair(m)
+	return r.Result, err
+}
+
+// queueing is a policy that does not know sizes. Of bounds it takes the upper one.
+func queueing(label string, look int, thin bool, solve func(tags.Model) (tags.Rival, error)) method {
+	return method{label, look, thin, func(m tags.Model) (means, error) {
+		r, err := solve(m)
+		return means{r.MeanSlowdown.High, r.MeanWaiting.High}, err
+	}}
+}
+
+func leastWork() method {
+	return queueing("LWR", leastLook, false, tags.CentralQueue)
+}
+func leastWorkPrinted() method {
+	return queueing("LWR as printed", printedLook, true, tags.CentralQueuePrinted)
+}
+func atRandom() method { return queueing("Random", randomLook, false, tags.Random) }
+
+// equalLoads is SITA-E.
+func equalLoads() method {
+	return method{"SITA-E", equalLook, false, func(m tags.Model) (means, error) {
+		r, err := tags.SITAE(m)
+		return means{r.MeanSlowdown, r.MeanWaiting}, err
+	}}
+}
+
+// rivals are the policies beside TAGS in most figures.
+func rivals() []method { return []method{leastWork(), leastWorkPrinted(), atRandom()} }
+
+// series computes one number of a policy for each x. Where the policy has no cutoffs there is no point.
+func (c method) series(ctx context.Context, x []float64, model func(x float64) (tags.Model, error), pick func(means) float64) (plots.Series, error) {
+	s := plots.Series{Label: c.label, Look: c.look, Thin: c.thin}
+	for _, v := range x {
+		if err := ctx.Err(); err != nil {
+			return s, err
+		}
+		m, err := model(v)
+		if err != nil {
+			return s, err
+		}
+		all, err := c.means(m)
+		if errors.Is(err, tags.ErrInfeasible) || errors.Is(err, tags.ErrUnstable) {
+			continue
+		}
+		if err != nil {
+			return s, fmt.Errorf("%s at %v: %w", c.label, v, err)
+		}
+		s.X, s.Y = append(s.X, v), append(s.Y, pick(all))
+	}
+	return s, nil
+}
+
+// againstAlpha returns the series of some policies against α.
+func againstAlpha(ctx context.Context, high float64, hosts int, load float64, pick func(means) float64, methods ...method) ([]plots.Series, error) {
+	var all []plots.Series
+	for _, c := range methods {
+		s, err := c.series(ctx, paperAlphas(), func(alpha float64) (tags.Model, error) { return farm(alpha, high, hosts, load) }, pick)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// quotient returns a/b, which are computed at the same x where both are, as a series.
+func quotient(a, b plots.Series) plots.Series {
+	q := plots.Series{}
+	for k, i := 0, 0; k < len(a.X) && i < len(b.X); {
+		switch {
+		case a.X[k] < b.X[i]:
+			k++
+		case a.X[k] > b.X[i]:
+			i++
+		default:
+			q.X, q.Y = append(q.X, a.X[k]), append(q.Y, a.Y[k]/b.Y[i])
+			k, i = k+1, i+1
+		}
+	}
+	return q
+}
+
+// The words that captions share.
+const (
+	farmWords = "Jobs arrive as a Poisson process of rate λ = hρ/E[X] at h hosts of speed 1, each first come, first served, to the end or until killed. "
+	tagsWords = "TAGS starts every job at host 1; one that is not done after s₁, ..., sᵢ seconds at host 1, ..., i is killed and starts again from scratch at host i + 1, where jobs are taken to arrive as a Poisson process. "
+	leastText = "Least-Work-Remaining (LWR) is M/G/h in the approximation of Lee and Longton, M/M/h times E[X²]/(2E[X]²), which overstates it for sizes as variable as these; the formula as printed in the paper lacks the 2 (thin line). Random is exact. "
+	slowWords = "Slowdown is a job's time in queues divided by its size. "
+)
+
+// sizeWords names the law of the sizes.
+func sizeWords(high float64) string {
+	return fmt.Sprintf("Sizes are bounded Pareto, of density proportional to x^(−α−1) for k ≤ x ≤ p = %s s, with k such that E[X] = %d s. ", plots.Power(high), paretoMean)
+}
+
+// gridWords names the exponents at which curves are computed.
+func gridWords(a []float64) string {
+	return "Curves at α = " + spans(a) + ", joined by straight lines. "
+}
+
+// spans writes increasing numbers as runs of equal steps, "0.2, 0.3, ..., 1 and 1.2, 1.4, ..., 2".
+func spans(a []float64) string {
+	var words []string
+	for from := 0; from < len(a); {
+		to := from + 1
+		for to+1 < len(a) && math.Abs(a[to+1]-2*a[to]+a[to-1]) < 1e-9 {
+			to++
+		}
+		if to-from < 3 { // too few for dots
+			words = append(words, fmt.Sprint(a[from]))
+			from++
+			continue
+		}
+		words = append(words, fmt.Sprintf("%g, %g, ..., %g", a[from], a[from+1], a[to]))
+		from = to + 1
+	}
+	return strings.Join(words, " and ")
+}
+
+// source names the figure of the paper that this one is like.
+func source(number string) string { return "As Harchol-Balter (2002), Figure " + number + "." }
+
+// paretoParameters returns the rows of the sizes, hosts and exponents.
+func paretoParameters(high float64, hosts, loads string, a []float64) []plots.Parameter {
+	rows := []plots.Parameter{
+		{Name: "sizes", Value: "bounded Pareto B(k, p, α), density αk^α x^(−α−1)/(1 − (k/p)^α) on [k, p]"},
+		{Name: "mean size", Value: fmt.Sprintf("E[X] = %d s", paretoMean)},
+		{Name: "largest size", Value: "p = " + plots.Power(high) + " s"},
+		{Name: "smallest size", Value: "k, from the mean"},
+		{Name: "exponents", Value: fmt.Sprintf("α = %s", spans(a))},
+	}
+	if hosts != "" {
+		rows = append(rows, plots.Parameter{Name: "hosts", Value: "h = " + hosts + ", of speed 1"}, plots.Parameter{Name: "system load", Value: "ρ = λE[X]/h = " + loads})
+	}
+	return rows
+}

@@ -1,0 +1,322 @@
+package hb02
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sort"
+
+	"productform/plots"
+	"productform/sizes"
+	"productform/traces"
+)
+
+// A measure is a way to read sizes from a log.
+type measure struct {
+	title, unit, words string
+	read               func(io.Reader) ([]float64, int, error)
+}
+
+func runTimes() measure { return measure{"Run times, in seconds", "s", "run times", sizes.ReadSizes} }
+func work() measure {
+	return measure{"Work, in processor-seconds", "processor-s", "run times by processors", sizes.ReadWork}
+}
+
+// sizes returns the sizes in the log that are above 0, and how many jobs have none.
+func (m measure) sizes() (jobSizes []float64, skipped int, err error) {
+	r, err := traces.Open(plots.LogName)
+	if err != nil {
+		return nil, 0, err
+	}
+	jobSizes, skipped, err = m.read(r)
+	return jobSizes, skipped, errors.Join(err, r.Close())
+}
+
+// A portrait is what is told of a list of sizes.
+type portrait struct {
+	law       sizes.Distribution
+	mean, scv float64
+	half      float64 // part of the jobs, the largest, that bring half of the work
+}
+
+func describe(jobSizes []float64) (p portrait, err error) {
+	if p.law, err = sizes.NewEmpirical(jobSizes); err != nil {
+		return p, err
+	}
+	if p.mean, err = sizes.Mean(p.law); err != nil {
+		return p, err
+	}
+	if p.scv, err = sizes.SCV(p.law); err != nil {
+		return p, err
+	}
+	sorted := slices.Sorted(slices.Values(jobSizes))
+	rest := p.mean * float64(len(jobSizes)) / 2
+	n := len(sorted)
+	for rest > 0 {
+		n--
+		rest -= sorted[n]
+	}
+	p.half = float64(len(sorted)-n) / float64(len(sorted))
+	return p, nil
+}
+
+// fits draws tails of measured sizes and of the laws that fit them.
+func fits(ctx context.Context, f *plots.Figure) error {
+	var words []string
+	for k, m := range []measure{runTimes(), work()} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		jobSizes, skipped, err := m.sizes()
+		if err != nil {
+			return err
+		}
+		p, err := describe(jobSizes)
+		if err != nil {
+			return err
+		}
+		fit, alpha, err := sizes.FitBoundedPareto(jobSizes)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.words, err)
+		}
+		low, high, _ := fit.Support()
+		mean, err := sizes.Mean(fit)
+		if err != nil {
+			return err
+		}
+		scv, err := sizes.SCV(fit)
+		if err != nil {
+			return err
+		}
+		panel := plots.Panel{
+			Title: m.title,
+			X:     plots.Axis{Quantity: "size", Symbol: "x", Scale: plots.Log},
+			Y:     plots.Axis{Quantity: "part of the jobs that are larger", Scale: plots.Log, Min: 1e-5, Max: 2},
+		}
+		panel.Series = []plots.Series{
+			tail("measured", plots.Steps, randomLook, p.law, low, high),
+			tail("bounded Pareto", plots.Curve, leastLook, fit, low, high),
+		}
+		f.Panels = append(f.Panels, panel)
+		words = append(words, fmt.Sprintf("(%c) %s of %d jobs (%d more have none), from %s to %s %s, of mean %s %s and squared coefficient of variation C² = %s; half of the work is that of the largest %s %% of the jobs. "+
+			"The likeliest bounded Pareto law between the same ends has α = %s, mean %s %s, C² = %s. ",
+			'a'+k, m.words, len(jobSizes), skipped, plots.Short(low), plots.Short(high), m.unit, plots.Short(p.mean), m.unit, plots.Short(p.scv), plots.Short(100*p.half), plots.Short(alpha), plots.Short(mean), m.unit, plots.Short(scv)))
+		f.Parameters = append(f.Parameters,
+			plots.Parameter{Name: "sizes (" + string(rune('a'+k)) + ")", Value: fmt.Sprintf("%s of %s, %d jobs, %d skipped", m.words, plots.LogName, len(jobSizes), skipped)},
+			plots.Parameter{Name: "measured (" + string(rune('a'+k)) + ")", Value: fmt.Sprintf("mean %s %s, C² = %s, half of the work by the largest %s %% of the jobs", plots.Short(p.mean), m.unit, plots.Short(p.scv), plots.Short(100*p.half))},
+			plots.Parameter{Name: "fitted (" + string(rune('a'+k)) + ")", Value: fmt.Sprintf("bounded Pareto, k = %s, p = %s, α = %.6g", plots.Short(low), plots.Short(high), alpha)})
+		letter := fmt.Sprintf("%s%c", f.ID, 'a'+k)
+		f.Checks = append(f.Checks,
+			plots.SolverCheck(letter, "exponent α of the fit, by bisection", alpha, likeliest(jobSizes), 1e-9),
+			plots.SolverCheck(letter, "squared coefficient of variation, as a sum over jobs", p.scv, plainSCV(jobSizes), 1e-11))
+	}
+	f.Caption = "Part of the jobs whose size is above x. " + words[0] + words[1] +
+		"Drawn at 60 sizes a decade, the law down to 10⁻⁵ too; the measured part keeps its value up to the next size. " + plots.LogWords + " In the manner of Harchol-Balter (2002), Figure 3, which shows UNIX processes."
+	return nil
+}
+
+// tail draws P(X > x) from low to high, where it is positive.
+func tail(label string, kind plots.Kind, look int, law sizes.Distribution, low, high float64) plots.Series {
+	const perDecade = 60
+	s := plots.Series{Label: label, Kind: kind, Look: look}
+	n := int(math.Ceil(perDecade * math.Log10(high/low)))
+	for k := range n {
+		x := low * math.Pow(high/low, float64(k)/float64(n))
+		if p := law.Survival(x); p > 0 {
+			s.X, s.Y = append(s.X, x), append(s.Y, p)
+		}
+	}
+	if kind == plots.Curve { // close to the top it falls more steeply than that
+		for q := 1e-2; q > 0.99e-5; q /= math.Sqrt(10) {
+			if x, err := law.Quantile(1 - q); err == nil && x > s.X[len(s.X)-1] {
+				s.X, s.Y = append(s.X, x), append(s.Y, law.Survival(x))
+			}
+		}
+	}
+	return s
+}
+
+// likeliest solves the likelihood equation of the exponent, n/α - n l/(e^{αl} - 1) = Σ ln(x/low), by bisection.
+func likeliest(jobSizes []float64) float64 {
+	low, high := slices.Min(jobSizes), slices.Max(jobSizes)
+	l, sum := math.Log(high/low), 0.0
+	for _, x := range jobSizes {
+		sum += math.Log(x / low)
+	}
+	mean := sum / float64(len(jobSizes))
+	a, b := 1e-6, 100.0
+	for range 200 {
+		mid := (a + b) / 2
+		if 1/mid-l/math.Expm1(mid*l) > mean {
+			a = mid
+		} else {
+			b = mid
+		}
+	}
+	return (a + b) / 2
+}
+
+func plainSCV(jobSizes []float64) float64 {
+	var sum, square float64
+	for _, x := range jobSizes {
+		sum += x
+		square += x * x
+	}
+	return float64(len(jobSizes))*square/sum/sum - 1
+}
+
+// moments returns, against α, the low end k of B(k, p, α), E[X²] and the coefficient of variation.
+func moments(ctx context.Context, a []float64, high float64) (low, second, variation plots.Series, err error) {
+	for _, alpha := range a {
+		if err := ctx.Err(); err != nil {
+			return low, second, variation, err
+		}
+		m, err := farm(alpha, high, 1, 0.5)
+		if err != nil {
+			return low, second, variation, err
+		}
+		k, _, _ := m.Sizes.Support()
+		square, err := m.Sizes.Moment(2)
+		if err != nil {
+			return low, second, variation, err
+		}
+		scv, err := sizes.SCV(m.Sizes)
+		if err != nil {
+			return low, second, variation, err
+		}
+		for _, p := range []struct {
+			s *plots.Series
+			y float64
+		}{{&low, k}, {&second, square}, {&variation, math.Sqrt(scv)}} {
+			p.s.X, p.s.Y = append(p.s.X, alpha), append(p.s.Y, p.y)
+		}
+	}
+	return low, second, variation, nil
+}
+
+// named returns the series under a name.
+func named(s plots.Series, label string, look int, thin bool) plots.Series {
+	s.Label, s.Look, s.Thin = label, look, thin
+	return s
+}
+
+// closedForms checks k and E[X²] where they are simple: k = mean²/p at α = 1/2, k = mean/(2 - mean/p) at α = 2.
+func closedForms(f *plots.Figure, kPanel, momentPanel string, high float64, low, second plots.Series) {
+	half, two := paretoMean*paretoMean/high, paretoMean/(2-paretoMean/high)
+	if kPanel != "" {
+		f.Checks = append(f.Checks,
+			plots.SolverCheck(kPanel, "smallest size k, α = 0.5, as E[X]²/p", low.At(0.5), half, 1e-12),
+			plots.SolverCheck(kPanel, "smallest size k, α = 2, as E[X]/(2 − E[X]/p)", low.At(2), two, 1e-12))
+	}
+	f.Checks = append(f.Checks,
+		plots.SolverCheck(momentPanel, "E[X²], α = 0.5, from the closed form of k", second.At(0.5), paretoMoment(2, half, high, 0.5), 1e-10),
+		plots.SolverCheck(momentPanel, "E[X²], α = 2, from the closed form of k", second.At(2), paretoMoment(2, two, high, 2), 1e-10))
+}
+
+// secondMoment draws the smallest size and E[X²] for p = 10^10.
+func secondMoment(ctx context.Context, f *plots.Figure) error {
+	a := append(plots.Grid(4, 40, 80), plots.Grid(11, 40, 20)...)
+	low, second, _, err := moments(ctx, a, wide)
+	if err != nil {
+		return err
+	}
+	f.Panels = []plots.Panel{
+		{Title: "Smallest size", X: alphaAxis(), Y: plots.Axis{Quantity: "smallest size", Symbol: "k", Unit: "s", Scale: plots.Log}, Series: []plots.Series{named(low, "p = 10¹⁰", tagsLook, false)}},
+		{Title: "Second moment", X: alphaAxis(), Y: plots.Axis{Quantity: "second moment", Symbol: "E[X²]", Unit: "s²", Scale: plots.Log}, Series: []plots.Series{named(second, "p = 10¹⁰", tagsLook, false)}},
+	}
+	f.Caption = sizeWords(wide) + "(a) The smallest size k that gives this mean, and (b) the second moment, against α. " + gridWords(a) + source("4")
+	f.Parameters = paretoParameters(wide, "", "", a)
+	for _, alpha := range []float64{0.5, 1, 1.5, 2} {
+		f.Parameters = append(f.Parameters, plots.Parameter{Name: fmt.Sprintf("B(k, p, α) at α = %g", alpha), Value: fmt.Sprintf("k = %s s, E[X²] = %s s²", plots.Short(low.At(alpha)), plots.Short(second.At(alpha)))})
+	}
+	closedForms(f, f.ID+"a", f.ID+"b", wide, low, second)
+
+	// What the longest jobs carry.
+	half := func(alpha float64) (float64, error) {
+		m, err := farm(alpha, wide, 1, 0.5)
+		if err != nil {
+			return 0, err
+		}
+		least, most, _ := m.Sizes.Support()
+		n := sort.Search(1<<20, func(n int) bool {
+			x := least * math.Pow(most/least, float64(n)/(1<<20))
+			v, momentErr := m.Sizes.PartialMoment(1, x, most)
+			err = errors.Join(err, momentErr)
+			return v <= paretoMean/2
+		})
+		return m.Sizes.Survival(least * math.Pow(most/least, float64(n)/(1<<20))), err
+	}
+	var parts [4]float64
+	for k, alpha := range []float64{1, 1.15, 1.2, 1.5} {
+		if parts[k], err = half(alpha); err != nil {
+			return err
+		}
+	}
+	f.Claims = append(f.Claims, plots.Finding(f.ID, "A tiny fraction (< 1 %) of the very longest jobs comprise over half of the total load (section 3).",
+		"For every α below 2, half of the load is that of fewer than 1 % of the jobs.",
+		fmt.Sprintf("%s %% at α = 1, %s %% at 1.15, %s %% at 1.2, %s %% at 1.5: so for α up to about 1.15.", plots.Short(100*parts[0]), plots.Short(100*parts[1]), plots.Short(100*parts[2]), plots.Short(100*parts[3])), false))
+	m, err := farm(0.2, wide, 1, 0.5)
+	if err != nil {
+		return err
+	}
+	var carried [2]float64
+	for k, fraction := range []float64{1e-6, 1e-4} {
+		x, err := m.Sizes.Quantile(1 - fraction)
+		if err != nil {
+			return err
+		}
+		v, err := m.Sizes.PartialMoment(1, x, wide)
+		if err != nil {
+			return err
+		}
+		carried[k] = v / paretoMean
+	}
+	f.Claims = append(f.Claims, plots.Finding(f.ID, "At α = 0.2 the longest 10⁻⁶ of all jobs make up half of the load, the longest 10⁻⁴ make up 0.99999 of it (section 5.2).",
+		"They make up at least as much.", fmt.Sprintf("%.3f and %.8f of the load.", carried[0], carried[1]), carried[0] >= 0.5 && carried[1] >= 0.99999))
+	return nil
+}
+
+// smallerMoment draws E[X²] and the coefficient of variation for p = 10^7.
+func smallerMoment(ctx context.Context, f *plots.Figure) error {
+	a := paperAlphas()
+	low, second, variation, err := moments(ctx, a, narrow)
+	if err != nil {
+		return err
+	}
+	wideLow, wideSecond, wideVariation, err := moments(ctx, a, wide)
+	if err != nil {
+		return err
+	}
+	pair := func(s, w plots.Series) []plots.Series {
+		return []plots.Series{named(s, "p = 10⁷", tagsLook, false), named(w, "p = 10¹⁰", leastLook, true)}
+	}
+	f.Panels = []plots.Panel{
+		{Title: "Second moment", X: alphaAxis(), Y: plots.Axis{Quantity: "second moment", Symbol: "E[X²]", Unit: "s²", Scale: plots.Log}, Series: pair(second, wideSecond)},
+		{Title: "Coefficient of variation", X: alphaAxis(), Y: plots.Axis{Quantity: "coefficient of variation", Symbol: "C", Scale: plots.Log}, Series: pair(variation, wideVariation)},
+	}
+	f.Caption = sizeWords(narrow) + "(a) The second moment and (b) the coefficient of variation, C² = E[X²]/E[X]² − 1, against α; thin for p = 10¹⁰ s. " + gridWords(a) + source("14")
+	f.Parameters = append(paretoParameters(narrow, "", "", a), plots.Parameter{Name: "largest size, thin lines", Value: "p = 10¹⁰ s"})
+	closedForms(f, "", f.ID+"a", narrow, low, second)
+	root := func(alpha float64) float64 { return math.Sqrt(second.At(alpha)) / paretoMean }
+	f.Claims = append(f.Claims,
+		plots.Finding(f.ID, "The coefficient of variation now ranges from 2 (α = 2) to 33 (α = 0.2).", "C rounds to these numbers.",
+			fmt.Sprintf("C = %s and %s, or %s and %s if C² = E[X²]/E[X]² as the paper defines it; 33.3 is at α = 0.5 (C = %s).",
+				plots.Short(variation.At(2)), plots.Short(variation.At(0.2)), plots.Short(root(2)), plots.Short(root(0.2)), plots.Short(variation.At(0.5))),
+			math.Round(variation.At(2)) == 2 && math.Round(variation.At(0.2)) == 33),
+		plots.Finding(f.ID, "At α = 1 sizes span 8 orders of magnitude from k = 167 with p = 10¹⁰, and 5 from k = 287 with p = 10⁷ (section 7).",
+			"k and log₁₀(p/k) are these numbers, rounded or cut.",
+			fmt.Sprintf("k = %.2f and %.2f; log₁₀(p/k) = %.2f and %.2f.", wideLow.At(1), low.At(1), math.Log10(wide/wideLow.At(1)), math.Log10(narrow/low.At(1))),
+			math.Floor(wideLow.At(1)) == 167 && math.Round(low.At(1)) == 287 && math.Round(math.Log10(wide/wideLow.At(1))) == 8 && math.Round(math.Log10(narrow/low.At(1))) == 5))
+	return nil
+}
+
+// printedOnly returns the words for a claim that holds only if the formula for Least-Work-Remaining is taken as printed.
+func printedOnly(corrected, printed bool) string {
+	if printed && !corrected {
+		return " It holds only with Least-Work-Remaining as printed, twice the corrected formula."
+	}
+	return ""
+}

@@ -1,0 +1,79 @@
+package l14
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"productform/internal/docs"
+	"productform/plots"
+)
+
+var updateOutcomes = flag.Bool("update", false, "write the table of docs/dispatch.md anew")
+
+// docs/dispatch.md holds the outcomes that [L14] states against ours over 5 and 200 samples, those of seed 1 and on.
+// "go test ./plots/l14 -run TestOutcomesInDocs -update" writes its table.
+func TestOutcomesInDocs(t *testing.T) {
+	const head = "| outcome | workers | [L14] | 5 samples | 200 samples | groups of five among them |\n|---|---|---|---|---|---|\n"
+	s, err := samples(plots.Effort{Seed: 1}, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := head
+	row := func(cells ...string) { table += "| " + strings.Join(cells, " | ") + " |\n" }
+	for _, m := range []machines{equalWorkers(), unequalWorkers()} {
+		all, err := s.run(t.Context(), m, slices.Concat(contenders(), explanations()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := field{m, all}
+		few := v.first(fewSamples)
+		span := func(k int, of func(outcome) float64, v field) string {
+			mean, low, high := meanOf(v.of(k, of))
+			if high == 0 {
+				return "0"
+			}
+			return fmt.Sprintf("%s (%s to %s)", plots.Short(mean), plots.Short(low), plots.Short(high))
+		}
+		for k, c := range contenders() {
+			theirs := "-"
+			if k == byPriority || k == sparePriority {
+				theirs = "0"
+			}
+			row("violation rate by the plan, "+c.label, m.name(), theirs, span(k, plannedOf, few), span(k, plannedOf, v), "-")
+		}
+		row("violation rate by the plan, "+keeping().label, m.name(), "-", span(spareKept, plannedOf, few), span(spareKept, plannedOf, v), "-")
+		for k, c := range contenders() {
+			row("violation rate by tasks in hand, "+c.label, m.name(), "-", span(k, runningOf, few), span(k, runningOf, v), "-")
+		}
+		row("violation rate by tasks in hand, "+keeping().label, m.name(), "-", span(spareKept, runningOf, few), span(spareKept, runningOf, v), "-")
+		leap := "0.004"
+		if m.spread > 0 {
+			leap = "0.002"
+		}
+		for _, q := range []struct {
+			name, theirs string
+			above, below int
+			of           func(outcome) float64
+		}{
+			{"violations by tasks in hand, EDF over deadline, spare by deadline", "about 4", earliestFirst, spareDeadline, runningOf},
+			{"penalty, priority over EDF", "3 magnitudes", byPriority, earliestFirst, penaltyOf},
+			{"penalty, deadline, spare by priority, over EDF", "3 magnitudes", sparePriority, earliestFirst, penaltyOf},
+			{"penalty, deadline, spare by deadline, over EDF", "quite close, above 1", spareDeadline, earliestFirst, penaltyOf},
+			{"penalty, deadline, spare by deadline over spare by priority", leap, spareDeadline, sparePriority, penaltyOf},
+			{"the same with the loop of Algorithm 4 as printed", leap, printedDeadline, printedPriority, penaltyOf},
+			{"penalty, deadline, spare kept, over EDF", "-", spareKept, earliestFirst, penaltyOf},
+			{"penalty, deadline, spare kept over spare by priority", "-", spareKept, sparePriority, penaltyOf},
+		} {
+			a, b := v.of(q.above, q.of), v.of(q.below, q.of)
+			low, high := resampled(len(a), fewSamples, ratioOver(a, b))
+			row(q.name, m.name(), q.theirs, ratioOf(few.of(q.above, q.of), few.of(q.below, q.of)).String(), ratioOf(a, b).String(),
+				fmt.Sprintf("%s to %s", finite(low), finite(high)))
+		}
+	}
+	if err := docs.CheckTable("../../docs/dispatch.md", head, table, *updateOutcomes); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,439 @@
+package l14
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/dispatch"
+	"productform/internal/plotstest"
+	"productform/plots"
+)
+
+func TestDispatchFigures(t *testing.T) {
+	figures := plotstest.ComputeAll(t, Figures(), "dispatch-1 dispatch-2 dispatch-3 dispatch-4 dispatch-5 dispatch-6 dispatch-7")
+	t.Run("failure", func(t *testing.T) { checkFailure(t, figures["dispatch-1"]) })
+	t.Run("few samples", func(t *testing.T) { checkFewSamples(t, figures) })
+	t.Run("many samples", func(t *testing.T) { checkManySamples(t, figures["dispatch-6"]) })
+	t.Run("sensitivity", func(t *testing.T) { checkSensitivity(t, figures["dispatch-7"]) })
+	t.Run("checks", func(t *testing.T) { checkDispatchChecks(t, figures) })
+	t.Run("captions", func(t *testing.T) { checkDispatchCaptions(t, figures) })
+	t.Run("claims", func(t *testing.T) { checkDispatchClaims(t, figures) })
+}
+
+// Another program for one job on equal workers, second by second: all times are whole seconds. It plans
+// ⌈tasks left × mean / time left⌉ workers when something happens.
+func secondBySecond(outage bool) (planned, working []float64) {
+	works, _ := allWorks()
+	type busy struct{ task, end int }
+	hands := make([]*busy, failingWorkers)
+	var fresh, again []int
+	for k := range works {
+		fresh = append(fresh, k)
+	}
+	var seen []float64
+	for left, now := len(works), 0; now <= jobDeadline; now++ {
+		before := left
+		for order := range works { // of tasks in the order in which they began
+			for w, h := range hands {
+				if h != nil && h.task == order && h.end == now {
+					hands[w], left, seen = nil, left-1, append(seen, works[h.task])
+				}
+			}
+		}
+		if now > 0 && left == before && !(outage && (now == outageFrom || now == outageTo)) {
+			planned, working = append(planned, planned[now-1]), append(working, working[now-1])
+			continue
+		}
+		down := outage && now >= outageFrom && now < outageTo
+		for w, h := range hands {
+			if down && w >= stayingWorkers && h != nil {
+				again, hands[w] = append(again, h.task), nil
+			}
+		}
+		up := failingWorkers
+		if down {
+			up = stayingWorkers
+		}
+		estimate := defaultWork
+		if last := seen[max(0, len(seen)-learntFrom):]; len(last) > 0 {
+			estimate = 0
+			for _, w := range last {
+				estimate += w / float64(len(last))
+			}
+		}
+		plan := 0
+		if left > 0 {
+			plan = min(up, left)
+			if now < jobDeadline {
+				plan = min(plan, max(1, int(math.Ceil(float64(left)*estimate/(jobDeadline-float64(now))-1e-7))))
+			}
+		}
+		held := 0
+		for _, h := range hands {
+			if h != nil {
+				held++
+			}
+		}
+		for w := 0; w < up && held < plan; w++ {
+			if hands[w] != nil {
+				continue
+			}
+			var next int
+			switch {
+			case len(again) > 0:
+				next, again = again[len(again)-1], again[:len(again)-1]
+			case len(fresh) > 0:
+				next, fresh = fresh[0], fresh[1:]
+			}
+			hands[w] = &busy{next, now + int(works[next])}
+			held++
+		}
+		planned, working = append(planned, float64(plan)), append(working, float64(held))
+	}
+	return planned, working
+}
+
+func checkFailure(t *testing.T, f *plots.Figure) {
+	for k, outage := range []bool{false, true} {
+		planned, working := secondBySecond(outage)
+		for label, want := range map[string][]float64{"planned": planned, "at work": working} {
+			s := plotstest.Series(t, f.Panels[k], label)[0]
+			for now, v := range want {
+				i, found := slices.BinarySearch(s.X, float64(now))
+				if !found {
+					i--
+				}
+				if s.Y[i] != v {
+					t.Errorf("outage %v, %s at %d s: %v, want %v", outage, label, now, s.Y[i], v)
+				}
+			}
+			if last := s.X[len(s.X)-1]; last > jobDeadline {
+				t.Errorf("outage %v: done at %v", outage, last)
+			}
+		}
+	}
+}
+
+// By hand: 98 tasks of 9 s in 240 s need 3.7 workers, after one second 96 of 1 s need 0.4.
+func TestFailureBegins(t *testing.T) {
+	planned, working := secondBySecond(true)
+	for now, want := range map[int][2]float64{0: {4, 4}, 1: {1, 2}, 3: {1, 1}, 55: {2, 2}, 114: {2, 2}} {
+		if planned[now] != want[0] || working[now] != want[1] {
+			t.Errorf("at %d s: %v planned, %v at work, want %v", now, planned[now], working[now], want)
+		}
+	}
+}
+
+func TestSteepest(t *testing.T) {
+	c := course{times: []float64{0, 5, 20, 22, 31}, planned: []float64{4, 1, 2, 3, 6}}
+	for within, want := range map[float64]float64{1: 3, 2: 3, 9: 3, 10: 4, 12: 5, 30: 5} {
+		if got := c.steepest(within); got != want {
+			t.Errorf("within %v s: %v, want %v", within, got, want)
+		}
+	}
+}
+
+// Means, Student intervals with t = 2.7764 for four degrees of freedom (from a table), and one sample of each policy.
+func checkFewSamples(t *testing.T, figures map[string]*plots.Figure) {
+	log, err := samples(plots.Effort{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		id    string
+		m     machines
+		panel [2]func(outcome) float64
+	}{
+		{"dispatch-2", equalWorkers(), [2]func(outcome) float64{plannedOf, runningOf}},
+		{"dispatch-3", unequalWorkers(), [2]func(outcome) float64{plannedOf, runningOf}},
+		{"dispatch-4", equalWorkers(), [2]func(outcome) float64{penaltyOf, penaltyOf}},
+		{"dispatch-5", unequalWorkers(), [2]func(outcome) float64{penaltyOf, penaltyOf}},
+	} {
+		f := figures[c.id]
+		for k := range f.Panels {
+			from := f.Panels[k] // where the samples are
+			if c.panel[0](outcome{penalty: 1}) == 1 {
+				from = f.Panels[0]
+			}
+			if names := f.Panels[k].X.Categories; len(names) != len(contenders()) {
+				t.Fatalf("%s: categories %q", c.id, names)
+			}
+			for place, one := range contenders() {
+				all := plotstest.Series(t, from, one.label)
+				v := all[len(all)-1].Y
+				if len(all) != 2 || len(v) != fewSamples || all[1].Group != oneSample || int(slices.Min(all[1].X)) != place+1 || int(slices.Max(all[1].X)) != place+1 {
+					t.Fatalf("%s: samples of %s: %+v", c.id, one.label, all)
+				}
+				if name := f.Panels[k].X.Categories[place]; name != one.label {
+					t.Errorf("%s: %s stands at %s", c.id, one.label, name)
+				}
+				sum, square := 0.0, 0.0
+				for _, y := range v {
+					sum += y
+				}
+				for _, y := range v {
+					square += (y - sum/5) * (y - sum/5)
+				}
+				half := 2.7764451 * math.Sqrt(square/4/5)
+				s := plotstest.Series(t, f.Panels[k], one.label)[0]
+				if s.X[0] != float64(place+1) || !plotstest.CloseTo(s.Y[0], sum/5, 1e-12) {
+					t.Errorf("%s, %s: mean %v at %v, want %v", c.id, one.label, s.Y[0], s.X[0], sum/5)
+				}
+				if s.Low != nil && (math.Abs(s.Low[0]-(sum/5-half)) > 1e-6*half || math.Abs(s.High[0]-(sum/5+half)) > 1e-6*half) {
+					t.Errorf("%s, %s: interval %v to %v, want ± %v", c.id, one.label, s.Low, s.High, half)
+				}
+				scenario, err := log.scenario(c.m, one.policy, 3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				counted, err := recount(t.Context(), scenario)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, want := v[2], c.panel[k](counted); math.Abs(got-want) > 1e-9*want { // sums of some 10⁴ terms
+					t.Errorf("%s, %s: the third sample is %v, want %v", c.id, one.label, got, want)
+				}
+			}
+		}
+	}
+	for _, id := range []string{"dispatch-2", "dispatch-3"} {
+		for _, one := range contenders()[:earliestFirst] {
+			if s := plotstest.Series(t, figures[id].Panels[0], one.label)[0]; s.Y[0] != 0 || s.Low[0] != 0 || s.High[0] != 0 {
+				t.Errorf("%s: %s is violated by the plan, %+v", id, one.label, s)
+			}
+		}
+		if s := plotstest.Series(t, figures[id].Panels[0], "EDF")[0]; s.Y[0] <= 0 {
+			t.Errorf("%s: EDF is not violated by the plan", id)
+		}
+	}
+}
+
+func checkManySamples(t *testing.T, f *plots.Figure) {
+	const n = 40 // ten times the runs
+	for k, p := range f.Panels {
+		for _, c := range contenders() {
+			var x, y []float64
+			for _, s := range plotstest.Series(t, p, c.label)[1:] {
+				x, y = append(x, s.X...), append(y, s.Y...)
+			}
+			s := plotstest.Series(t, p, c.label)[0]
+			if len(x) > n || s.Group != "mean" {
+				t.Errorf("panel %d, %s: %d samples, group %q", k, c.label, len(x), s.Group)
+			}
+			if len(x) == n && (!plotstest.CloseTo(mean(x), s.X[0], 1e-12) || math.Abs(mean(y)-s.Y[0]) > 1e-12) {
+				t.Errorf("panel %d, %s: mean at %v, %v, want %v, %v", k, c.label, s.X, s.Y, mean(x), mean(y))
+			}
+			if s.Low[0] > s.Y[0] || s.High[0] < s.Y[0] || s.Low[0] < 0 {
+				t.Errorf("panel %d, %s: interval %v to %v about %v", k, c.label, s.Low, s.High, s.Y)
+			}
+		}
+	}
+}
+
+// 20 equal workers are in both rows.
+func checkSensitivity(t *testing.T, f *plots.Figure) {
+	for k := range 2 {
+		for _, c := range contenders() {
+			a, b := plotstest.Series(t, f.Panels[k], c.label)[0], plotstest.Series(t, f.Panels[k+2], c.label)[0]
+			i := slices.Index(a.X, 20)
+			if i < 0 || b.X[0] != 0 || a.Y[i] != b.Y[0] || a.Low[i] != b.Low[0] || a.High[i] != b.High[0] {
+				t.Errorf("panel %d, %s: %v at m = 20, %v at δ = 0", k, c.label, a.Y[i], b.Y[0])
+			}
+		}
+	}
+	for _, c := range contenders() { // 100 workers do more than 5
+		if s := plotstest.Series(t, f.Panels[0], c.label)[0]; s.Y[0] < 10*s.Y[len(s.Y)-1] {
+			t.Errorf("%s: penalty %v with %v workers, %v with %v", c.label, s.Y[0], s.X[0], s.Y[len(s.Y)-1], s.X[len(s.X)-1])
+		}
+	}
+}
+
+func checkDispatchChecks(t *testing.T, figures map[string]*plots.Figure) {
+	least := map[string]int{"dispatch-1": 2, "dispatch-2": 10, "dispatch-3": 10, "dispatch-4": 10, "dispatch-5": 10, "dispatch-6": 20, "dispatch-7": 15}
+	for id, f := range figures {
+		if len(f.Checks) < least[id] {
+			t.Errorf("%s: %d checks", id, len(f.Checks))
+		}
+		for _, c := range f.Checks {
+			if !c.OK() || c.Exact == 0 || c.Solver == nil {
+				t.Errorf("%+v", c)
+			}
+		}
+	}
+}
+
+// Captions hold what a reader of the picture alone needs, and with the parameters every number.
+func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
+	sampled := []string{"321 consecutive jobs of the log SDSC-Par-1996", "seeds 1 to ", "run times × 0.001", "gaps between submissions × 0.1", "priorities 1 to 100", "six policies", "earliest deadline first", "thanks to", "Lin", "2014"}
+	few := []string{"seeds 1 to 5)", "95 % Student intervals"}
+	for id, want := range map[string][]string{
+		"dispatch-1": {"8 workers of speed 1, of which 6 are down from 55 s to 115 s", "98 tasks", "deadline at 240 s", "8 tasks of 1 and 3 s", "90 of 10 and 8 s", "9 s until", "last 10", "begins with 4 workers", "in time", "Figure 6.1"},
+		"dispatch-2": slices.Concat(sampled, few, []string{"20 workers of speed 1", "Figure 6.2", "workers are ours"}),
+		"dispatch-3": slices.Concat(sampled, few, []string{"20 workers of speeds uniform on [0.5, 1.5], drawn anew for each sample", "Figure 6.3"}),
+		"dispatch-4": slices.Concat(sampled, few, []string{"20 workers of speed 1", "Σ_j P_jM_j", "Figure 6.4"}),
+		"dispatch-5": slices.Concat(sampled, few, []string{"[0.5, 1.5]", "Σ_j P_jM_j", "Figure 6.5"}),
+		"dispatch-6": slices.Concat(sampled, []string{"seeds 1 to 40)", "one of 40 samples", "20 workers of speed 1", "[0.5, 1.5]", "bootstrap", "Σ_j P_jM_j"}),
+		"dispatch-7": slices.Concat(sampled, []string{"seeds 1 to 16)", "[1 − δ, 1 + δ]", "20 workers", "bootstrap"}),
+	} {
+		f := figures[id]
+		for _, words := range want {
+			if !strings.Contains(f.Caption, words) {
+				t.Errorf("%s: no %q in the caption:\n%s", id, words, f.Caption)
+			}
+		}
+		table := fmt.Sprint(f.Parameters)
+		if strings.Contains(f.Caption+table, "%!") {
+			t.Errorf("%s: %s %s", id, f.Caption, table)
+		}
+		if id == "dispatch-1" {
+			continue
+		}
+		want := []string{"32135 usable jobs", "version 3.1", "321 consecutive jobs", "within 1 s", "2 × run time × max(1, tasks/4)", "1 to 100, evenly", "r = 0", "horizon of 1 s", "work known", "not cut", "whenever"}
+		if id == "dispatch-7" {
+			want = append(want, "5, 10, 20, 40, 100", "0, 0.3, 0.6, 0.9")
+		}
+		for _, words := range want {
+			if !strings.Contains(table, words) {
+				t.Errorf("%s: no %q in the parameters:\n%s", id, words, table)
+			}
+		}
+	}
+}
+
+func checkDispatchClaims(t *testing.T, figures map[string]*plots.Figure) {
+	for id, want := range map[string]int{"dispatch-1": 2, "dispatch-6": 33, "dispatch-7": 6} {
+		if got := len(figures[id].Claims); got != want {
+			t.Errorf("%s: %d claims, want %d", id, got, want)
+		}
+	}
+	for _, f := range figures {
+		for _, c := range f.Claims {
+			if !c.Finding || strings.Contains(c.Sentence+c.Criterion+c.Numbers, "%!") {
+				t.Errorf("%+v", c)
+			}
+			certain := strings.HasSuffix(c.Sentence, "by priority, is 0.") || strings.Contains(c.Sentence, "EDF does not guarantee") || c.Figure == "dispatch-1a" || c.Figure == "dispatch-1b"
+			impossible := strings.Contains(c.Sentence, "by deadline, does not guarantee")
+			if certain && c.Verdict != plots.Holds || impossible && c.Verdict != plots.Refuted {
+				t.Errorf("%s: %s: %s: %s", c.Figure, c.Sentence, c.Numbers, c.Verdict)
+			}
+		}
+	}
+}
+
+// The loop of Algorithm 4 as printed stops after one worker: with three jobs that need several, each gets one, then the
+// first by priority, or by deadline, all that it can use.
+func TestAsPrinted(t *testing.T) {
+	jobs := []dispatch.Request{{Priority: 3, Deadline: 30, Tasks: 9, Work: 90}, {Priority: 2, Deadline: 20, Tasks: 9, Work: 90}, {Priority: 1, Deadline: 10, Tasks: 3, Work: 30}}
+	for k, want := range [][]int{{0, 1, 2, 0, 0, 0}, {0, 1, 2, 2, 2, 1}} {
+		plan, err := asPrinted()[k].policy.Assign(jobs, []float64{1, 1, 1, 1, 1, 1}, 0)
+		if err != nil || !slices.Equal(plan, want) {
+			t.Errorf("%s: %v, %v, want %v", asPrinted()[k].label, plan, err, want)
+		}
+	}
+}
+
+// Jobs of priorities 3, 2, 2 and 1, workers for the second and the last: the first and the third are violated.
+func TestViolated(t *testing.T) {
+	jobs := []dispatch.Job{{Priority: 3}, {Priority: 2}, {Priority: 2}, {Priority: 1}}
+	for _, c := range []struct {
+		present, workers []int
+		want             float64
+	}{
+		{[]int{0, 1, 2, 3}, []int{1, 3, -1}, 0.5},
+		{[]int{0, 1, 2, 3}, []int{1, 1}, 0.25},
+		{[]int{0, 1, 2, 3}, []int{0, 1, 2}, 0},
+		{[]int{0, 1}, []int{-1}, 0},
+		{nil, []int{-1}, 0},
+	} {
+		if got := violated(jobs, c.present, c.workers); got != c.want {
+			t.Errorf("%v present, workers for %v: %v, want %v", c.present, c.workers, got, c.want)
+		}
+	}
+}
+
+// Of two samples 0 and 1, drawings are 0, 1/2, 1/2, 1 alike: the ends are 0 and 1, and 3 of 4 means are at most 1/2,
+// which 4000 drawings miss by 0.05 with probability 2 exp(-2·4000·0.05²) = 4e-9 at most.
+func TestResampled(t *testing.T) {
+	v := []float64{0, 1}
+	if m, low, high := meanOf(v); m != 0.5 || low != 0 || high != 1 {
+		t.Errorf("mean %v, %v to %v", m, low, high)
+	}
+	half := func(drawn []int) float64 { return (v[drawn[0]] + v[drawn[1]]) / 2 }
+	atMost := func(drawn []int) bool { return half(drawn) <= 0.5 }
+	if got := partOf(2, 2, atMost); math.Abs(got-0.75) > 0.05 {
+		t.Errorf("part %v, want 0.75", got)
+	}
+	if a, b := partOf(2, 2, atMost), partOf(2, 2, atMost); a != b {
+		t.Errorf("%v, then %v", a, b)
+	}
+}
+
+// Whatever the values, intervals hold their number and lie within what a sample may show; a scale is a scale.
+func TestRatioOf(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 12).Draw(t, "n")
+		a := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-3, 1e6)), n, n).Draw(t, "a")
+		b := rapid.SliceOfN(rapid.Float64Range(1e-3, 1e6), n, n).Draw(t, "b")
+		r := ratioOf(a, b)
+		least, most, twice := math.Inf(1), 0.0, make([]float64, n)
+		for i := range a {
+			least, most, twice[i] = min(least, a[i]/b[i]), max(most, a[i]/b[i]), 2*a[i]
+		}
+		const slack = 1e-12 // of sums of 12 numbers
+		if !(r.low <= r.mean && r.mean <= r.high && r.low >= least*(1-slack) && r.high <= most*(1+slack)) {
+			t.Errorf("%+v, ratios in samples %v to %v", r, least, most)
+		}
+		if q := ratioOf(twice, b); q != (overRatio{2 * r.mean, 2 * r.low, 2 * r.high}) {
+			t.Errorf("%+v, twice %+v", r, q)
+		}
+	})
+}
+
+func TestRatioWords(t *testing.T) {
+	if r := ratioOf([]float64{1, 2}, []float64{0, 0}); r.String() != "∞ (∞ to ∞)" || r.within(1, 1e100) != plots.Refuted {
+		t.Errorf("%v, %v", r, r.within(1, 1e100))
+	}
+	if r := ratioOf([]float64{0, 0}, []float64{0, 0}); r.String() != "1 (1 to 1)" {
+		t.Errorf("%v", r)
+	}
+	for want, ends := range map[plots.Verdict][2]float64{plots.Holds: {1, 4}, plots.Open: {2.5, 4}, plots.Refuted: {4, 5}} {
+		if got := (overRatio{2.4, 2, 3}).within(ends[0], ends[1]); got != want {
+			t.Errorf("2 to 3 within %v: %v", ends, got)
+		}
+	}
+}
+
+// Samples without penalty or violation have no place on logarithmic axes, and are counted; their means stay.
+func TestZeros(t *testing.T) {
+	all := make([][]outcome, len(contenders()))
+	for k := range all {
+		for i := range 6 {
+			all[k] = append(all[k], outcome{running: float64(i % 3), penalty: float64((i + k) % 2)})
+		}
+	}
+	all[0] = slices.Repeat([]outcome{{running: 1}}, 6) // never a penalty
+	few, zeros := meansAndSamples(all, penaltyOf, plots.Log, false)
+	if zeros != 6+5*3 || len(few) != 5+5 {
+		t.Errorf("%d zeros, %d series", zeros, len(few))
+	}
+	many, noPenalty, noViolation := field{equalWorkers(), all}.scatter(runningOf, plots.Log)
+	if noPenalty != 21 || noViolation != 5 || len(many) != 5+5+2 { // the sixth sample has a penalty and a violation with two policies
+		t.Errorf("%d without penalty, %d more without violation, %d series", noPenalty, noViolation, len(many))
+	}
+	y := penaltyAxis(plots.Log)
+	p, none := variation{at: []float64{1, 2}, fields: []field{{equalWorkers(), all}, {equalWorkers(), all}}}.panel("t", plots.Axis{Quantity: "x"}, y, penaltyOf)
+	if none < 2 || none != 2*(len(contenders())-len(p.Series)) {
+		t.Errorf("%d means left out, %d series", none, len(p.Series))
+	}
+	for _, s := range [][]plots.Series{few, many, p.Series} {
+		f := plots.Figure{ID: "x", Title: "t", Caption: "c", Panels: []plots.Panel{{X: plots.Axis{Quantity: "x"}, Y: y, Series: s}}}
+		if err := f.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package l14
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"productform/dispatch"
+	"productform/dispatch/swf"
+	"productform/plots"
+	"productform/traces"
+)
+
+// Figures returns the entries after [L14]. What it does not state, the captions do.
+func Figures() []plots.Spec {
+	return []plots.Spec{
+		plots.Exact("dispatch-1", "Workers of a job over time, with and without failures", workersOverTime),
+		plots.Exact("dispatch-2", "Priority violations, equal workers", violations(equalWorkers())),
+		plots.Exact("dispatch-3", "Priority violations, unequal workers", violations(unequalWorkers())),
+		plots.Exact("dispatch-4", "Penalty for missed deadlines, equal workers", penalties(equalWorkers())),
+		plots.Exact("dispatch-5", "Penalty for missed deadlines, unequal workers", penalties(unequalWorkers())),
+		plots.Exact("dispatch-6", "Violations against penalty over many samples", manySamples),
+		plots.Exact("dispatch-7", "Policies against the number of workers and the spread of their speeds", sensitivity),
+	}
+}
+
+// A contender is a policy under its name in the figures.
+type contender struct {
+	label  string
+	look   int
+	policy dispatch.Policy
+}
+
+// The places of contenders.
+const (
+	byPriority = iota
+	byProportion
+	byWorkload
+	sparePriority
+	spareDeadline
+	earliestFirst
+)
+
+// contenders are the six policies that [L14] compares, in its order: the further to the right, the more by deadline.
+func contenders() []contender {
+	return []contender{
+		byPriority:    {"priority", 0, dispatch.Policy{Rule: dispatch.Priority}},
+		byProportion:  {"proportion", 2, dispatch.Policy{Rule: dispatch.Proportion}},
+		byWorkload:    {"workload", 3, dispatch.Policy{Rule: dispatch.Workload}},
+		sparePriority: {"deadline, spare by priority", 4, dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByPriority}},
+		spareDeadline: {"deadline, spare by deadline", 5, dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline}},
+		earliestFirst: {"EDF", 1, dispatch.Policy{Rule: dispatch.EDF}},
+	}
+}
+
+// machines are the workers of runs: of speed 1, or of speeds uniform on [1 - spread, 1 + spread], drawn anew for each
+// sample.
+type machines struct {
+	workers int
+	spread  float64
+}
+
+// Those of [L14] are ten nodes with two workers each; it does not state the speeds of unequal ones.
+func equalWorkers() machines   { return machines{20, 0} }
+func unequalWorkers() machines { return machines{20, 0.5} }
+
+func (m machines) speeds(seed uint64) ([]float64, error) {
+	return dispatch.UniformSpeeds(m.workers, 1-m.spread, 1+m.spread, seed)
+}
+
+func (m machines) String() string {
+	if m.spread == 0 {
+		return fmt.Sprintf("%d workers of speed 1", m.workers)
+	}
+	return fmt.Sprintf("%d workers of speeds uniform on [%.3g, %.3g], drawn anew for each sample", m.workers, 1-m.spread, 1+m.spread)
+}
+
+// name tells whether the workers differ.
+func (m machines) name() string {
+	if m.spread == 0 {
+		return "equal"
+	}
+	return "unequal"
+}
+
+// environment names the machines as [L14] does.
+func (m machines) environment() string {
+	if m.spread == 0 {
+		return "homogeneous"
+	}
+	return "heterogeneous"
+}
+
+// A tournament is a log and the samples of it on which policies are compared.
+type tournament struct {
+	log      []swf.Job
+	usable   int
+	sampling dispatch.Sampling
+	seeds    []uint64
+	atOnce   int // samples that run at a time
+}
+
+// samples reads the log of the catalogue, for n samples from the seed of the effort on.
+func samples(e plots.Effort, n int) (*tournament, error) {
+	r, err := traces.Open(plots.LogName)
+	if err != nil {
+		return nil, err
+	}
+	l, err := swf.ReadAll(r, plots.LogName)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return nil, err
+	}
+	s := &tournament{log: l.Jobs, atOnce: cmp.Or(e.Workers, runtime.GOMAXPROCS(0))}
+	_, skipped, err := dispatch.WholeLog().Jobs(l.Jobs, 0)
+	if err != nil {
+		return nil, err
+	}
+	s.usable = len(l.Jobs) - skipped
+	s.sampling = dispatch.LinSampling(s.usable)
+	for k := range n {
+		s.seeds = append(s.seeds, e.Seed+uint64(k))
+	}
+	return s, nil
+}
+
+// An outcome is what a run came to.
+type outcome struct {
+	planned, running float64 // violation rates
+	penalty          float64
+}
+
+func plannedOf(o outcome) float64 { return o.planned }
+func runningOf(o outcome) float64 { return o.running }
+func penaltyOf(o outcome) float64 { return o.penalty }
+
+// scenario returns the run of a policy on the sample of a seed.
+func (s *tournament) scenario(m machines, p dispatch.Policy, seed uint64) (dispatch.Scenario, error) {
+	jobs, _, err := s.sampling.Jobs(s.log, seed)
+	if err != nil {
+		return dispatch.Scenario{}, err
+	}
+	speeds, err := m.speeds(seed)
+	return dispatch.Scenario{Jobs: jobs, Speeds: speeds, Policy: p}, err
+}
+
+// run returns what becomes of every sample under each policy, in the order of policies and seeds.
+func (s *tournament) run(ctx context.Context, m machines, policies []contender) ([][]outcome, error) {
+	all := make([][]outcome, len(policies))
+	for k := range all {
+		all[k] = make([]outcome, len(s.seeds))
+	}
+	g, running := errgroup.WithContext(ctx)
+	g.SetLimit(s.atOnce)
+	for i, seed := range s.seeds {
+		g.Go(func() error {
+			scenario, err := s.scenario(m, dispatch.Policy{}, seed)
+			if err != nil {
+				return err
+			}
+			for k, c := range policies {
+				scenario.Policy = c.policy
+				r, err := dispatch.Run(running, scenario)
+				if err != nil {
+					return fmt.Errorf("%s, sample of seed %d: %w", c.label, seed, err)
+				}
+				all[k][i] = outcome{r.PriorityViolationRate, r.RunningViolationRate, r.DeadlineMissPenalty}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
+	}
+	return all, nil
+}
