@@ -81,7 +81,7 @@ func BenchmarkSolve(b *testing.B) {
 		b.Run(name+"/engine="+string(engine), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				r, err := Solve(m, Settings{Engine: engine})
+				r, err := Solve(b.Context(), m, Settings{Engine: engine})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -119,7 +119,7 @@ func BenchmarkLoadSweep(b *testing.B) {
 	}
 	b.Run("classes=16/points=100", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := LoadSweep(m, factors, Settings{}); err != nil {
+			if _, err := LoadSweep(b.Context(), m, factors, Settings{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -131,7 +131,7 @@ func BenchmarkMeanJobsGradient(b *testing.B) {
 		m := sparseModel(n)
 		b.Run(fmt.Sprintf("classes=%d/engine=float", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := MeanJobsGradient(m, Settings{Engine: num.Float}); err != nil {
+				if _, err := MeanJobsGradient(b.Context(), m, Settings{Engine: num.Float}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -151,7 +151,7 @@ func BenchmarkLongWays(b *testing.B) {
 			b.Run(fmt.Sprintf("servers=%d/engine=%s", servers, engine), func(b *testing.B) {
 				m := halfModel(servers)
 				for b.Loop() {
-					if _, err := Solve(m, Settings{Engine: engine}); err != nil {
+					if _, err := Solve(b.Context(), m, Settings{Engine: engine}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"context"
 	"math"
 	"math/bits"
 
@@ -138,20 +139,20 @@ func (s *cubeSums) add(t *cubeSums, n int) {
 }
 
 // up fills x with H and, on the class lattice, returns the sums of X.
-func (c *cube) up(workers int) cubeSums {
-	return c.sweep(workers, c.leafUp, false)
+func (c *cube) up(ctx context.Context, workers int) (cubeSums, error) {
+	return c.sweep(ctx, workers, c.leafUp, false)
 }
 
 // down turns x from H into V and returns, on the class lattice, the sums of W X.
-func (c *cube) down(workers int) cubeSums {
-	return c.sweep(workers, c.leafDown, true)
+func (c *cube) down(ctx context.Context, workers int) (cubeSums, error) {
+	return c.sweep(ctx, workers, c.leafDown, true)
 }
 
 // sweep runs leaf over all parts of 2^leafBits subsets in an order that respects the
 // recursion: of the four parts cut out by the two highest elements 00 goes first (last on
 // the way down), then 01 and 10 side by side, then 11. The sums are added up in the order of the
-// parts, so that they do not depend on the number of workers.
-func (c *cube) sweep(workers int, leaf func(first, last int, s *cubeSums), down bool) cubeSums {
+// parts, so that they do not depend on the number of workers. The error is that of the context.
+func (c *cube) sweep(ctx context.Context, workers int, leaf func(first, last int, s *cubeSums), down bool) (cubeSums, error) {
 	n := len(c.weight)
 	bit := min(n, leafBits)
 	parts := make([]cubeSums, 1<<(n-bit))
@@ -160,6 +161,7 @@ func (c *cube) sweep(workers int, leaf func(first, last int, s *cubeSums), down 
 	var run func(part, high, workers int)
 	run = func(part, high, workers int) {
 		switch {
+		case ctx.Err() != nil:
 		case high == 0:
 			leaf(part*size, (part+1)*size, &parts[part])
 		case high == 1:
@@ -178,11 +180,14 @@ func (c *cube) sweep(workers int, leaf func(first, last int, s *cubeSums), down 
 		}
 	}
 	run(0, n-bit, workers)
+	if err := ctx.Err(); err != nil {
+		return cubeSums{}, err
+	}
 	sums := parts[0]
 	for i := range parts[1:] {
 		sums.add(&parts[i+1], n)
 	}
-	return sums
+	return sums, nil
 }
 
 func b2i(b bool) int {

@@ -90,13 +90,13 @@ func TestCubeIsTheRecursion(t *testing.T) {
 			} else {
 				c.y = make([]float64, 1<<n)
 			}
-			up := c.up(1)
+			up, _ := c.up(t.Context(), 1)
 			x := make([]float64, 1<<n)
 			for a := range x {
 				x[a] = c.value(a)
 			}
 			checkTable(t, fmt.Sprintf("n=%d X", n), x, wantX)
-			down := c.down(1)
+			down, _ := c.down(t.Context(), 1)
 			y := make([]float64, 1<<n)
 			for a := range y {
 				y[a] = wantX[a] * wantW[a] / c.unit
@@ -163,7 +163,9 @@ func TestCubeIsDeterministic(t *testing.T) {
 	run := func(workers int) (cubeSums, cubeSums) {
 		c := newCube(floats(rate), nil)
 		c.den, c.every, c.meet = newDenominators(capacity, classes, rate), true, classes
-		return c.up(workers), c.down(workers)
+		up, _ := c.up(t.Context(), workers)
+		down, _ := c.down(t.Context(), workers)
+		return up, down
 	}
 	up1, down1 := run(1)
 	up2, down2 := run(2)
@@ -180,13 +182,13 @@ func BenchmarkCube(b *testing.B) {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("classes=%d/sweep=up/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
-					c.up(workers)
+					c.up(b.Context(), workers)
 				}
 			})
 			b.Run(fmt.Sprintf("classes=%d/sweep=both/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
-					c.up(workers)
-					c.down(workers)
+					c.up(b.Context(), workers)
+					c.down(b.Context(), workers)
 				}
 			})
 		}
@@ -199,7 +201,7 @@ func TestSweepsDoNotAllocate(t *testing.T) {
 		capacity, classes, rate := randomCube(rand.New(rand.NewPCG(1, 2)), n)
 		c := newCube(floats(rate), nil)
 		c.den, c.every, c.meet = newDenominators(capacity, classes, rate), true, classes
-		return testing.AllocsPerRun(3, func() { c.up(1) }), testing.AllocsPerRun(3, func() { c.down(1) })
+		return testing.AllocsPerRun(3, func() { c.up(t.Context(), 1) }), testing.AllocsPerRun(3, func() { c.down(t.Context(), 1) })
 	}
 	up14, down14 := allocations(14)
 	up17, down17 := allocations(17)

@@ -1,6 +1,8 @@
 package bf
 
 import (
+	"cmp"
+	"context"
 	"math/big"
 
 	"productform/internal/input"
@@ -21,26 +23,29 @@ import (
 // are products, so that every state keeps its series.
 
 // coefficients returns Z[0..n] of one component.
-func (l *plan) coefficients(n int, engine num.Engine, prec uint, maxBytes int64) ([]value, error) {
-	if err := l.build(prec); err != nil {
+func (l *plan) coefficients(ctx context.Context, n int, engine num.Engine, prec uint, maxBytes int64) ([]value, error) {
+	if err := l.build(ctx, prec); err != nil {
 		return nil, err
 	}
 	g := l.graph
 	switch {
 	case g.lattice == ConnectedLattice:
-		return seriesOfProducts(l.problem, g, n, unit(engine, prec)), nil
+		return seriesOfProducts(ctx, g, n, unit(engine, prec))
 	case engine == num.Float:
-		return floatSeries(g, n), nil
+		return floatSeries(ctx, g, n)
 	case engine == num.Enclose:
-		low := boundSeries(g, n, prec, big.ToNegativeInf)
-		high := boundSeries(g, n, prec, big.ToPositiveInf)
+		low, lowErr := boundSeries(ctx, g, n, prec, big.ToNegativeInf)
+		high, err := boundSeries(ctx, g, n, prec, big.ToPositiveInf)
+		if err := cmp.Or(lowErr, err); err != nil {
+			return nil, err
+		}
 		z := make([]value, n+1)
 		for i := range z {
 			z[i] = value{in: num.Interval{Low: low[i], High: high[i]}}
 		}
 		return z, nil
 	}
-	return exactSeries(g, n, maxBytes)
+	return exactSeries(ctx, g, n, maxBytes)
 }
 
 // order returns the k-th state to visit in place, of those but the root of the class lattice.
@@ -60,7 +65,8 @@ func (g *graph) stateCount() int {
 }
 
 // floatSeries runs in float64 until a number leaves [2^-300, 2^300), and from there on in wide numbers.
-func floatSeries(g *graph, n int) []value {
+func floatSeries(ctx context.Context, g *graph, n int) ([]value, error) {
+	stop := cancellation{ctx: ctx}
 	const least, most = 0x1p-300, 0x1p300 // products with the others, in [2^-400, 2^400), keep within the range
 	states := g.stateCount()
 	c := make([]float64, states)
@@ -116,6 +122,9 @@ func floatSeries(g *graph, n int) []value {
 			if i == 0 && g.lattice == ClassLattice {
 				continue
 			}
+			if err := stop.after(4 * int(last-first)); err != nil {
+				return nil, err
+			}
 			if far == nil {
 				sum := c[k] * rate[k].f
 				for t := first; t < last; t++ {
@@ -139,7 +148,7 @@ func floatSeries(g *graph, n int) []value {
 		}
 		z[i] = coefficient(g, c, far, roundings(steps*float64(width+6)+4))
 	}
-	return z
+	return z, nil
 }
 
 // coefficient reads Z[n] off the states, which far holds unless it is nil.
@@ -163,7 +172,8 @@ func coefficient(g *graph, c []float64, far []wide, e float64) value {
 	return wideValue(sum, compound(e, roundings(float64(len(far))), 0))
 }
 
-func boundSeries(g *graph, n int, prec uint, mode big.RoundingMode) []*big.Float {
+func boundSeries(ctx context.Context, g *graph, n int, prec uint, mode big.RoundingMode) ([]*big.Float, error) {
+	stop := cancellation{ctx: ctx}
 	number := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(mode) }
 	buf := new(big.Int)
 	divisor := new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf + big.ToPositiveInf - mode)
@@ -198,6 +208,9 @@ func boundSeries(g *graph, n int, prec uint, mode big.RoundingMode) []*big.Float
 			if i == 0 && g.lattice == ClassLattice {
 				continue
 			}
+			if err := stop.after(bigSteps * int(last-first)); err != nil {
+				return nil, err
+			}
 			if shares != nil {
 				sum.Mul(sum.Mul(&c[k], shares.rate(k)), edge)
 			} else {
@@ -223,12 +236,12 @@ func boundSeries(g *graph, n int, prec uint, mode big.RoundingMode) []*big.Float
 			z[i].Set(&c[len(c)-1])
 		}
 	}
-	return z
+	return z, nil
 }
 
 // exactSeries keeps integers: with U the least common multiple of all M(k), and E_l the
 // product of those of the layers up to l, a coefficient of order n is an integer over U^n (class lattice) or E_l U^n.
-func exactSeries(g *graph, n int, maxBytes int64) ([]value, error) {
+func exactSeries(ctx context.Context, g *graph, n int, maxBytes int64) ([]value, error) {
 	c := make([]big.Int, g.stateCount())
 	perLayer := make([]*big.Int, g.layer[g.states()-1]+1)
 	for l := range perLayer {
@@ -239,6 +252,9 @@ func exactSeries(g *graph, n int, maxBytes int64) ([]value, error) {
 		"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
 		len(c), n, maxBytes>>20)}
 	for k := range c {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if g.first[k] != g.first[k+1] {
 			perLayer[g.layer[k]] = lcm(perLayer[g.layer[k]], g.total.at(k, buf))
 			all = lcm(all, g.total.at(k, buf))
@@ -282,6 +298,9 @@ func exactSeries(g *graph, n int, maxBytes int64) ([]value, error) {
 			if i == 0 && g.lattice == ClassLattice {
 				continue
 			}
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			sum.SetInt64(0)
 			for t := first; t < last; t++ {
 				sum.Add(sum, term.Mul(g.weights[g.weight[t]], &c[g.child[t]]))
@@ -311,7 +330,7 @@ func exactSeries(g *graph, n int, maxBytes int64) ([]value, error) {
 }
 
 // seriesOfProducts keeps the whole series of every state, in the arithmetic of like.
-func seriesOfProducts(p *problem, g *graph, n int, like value) []value {
+func seriesOfProducts(ctx context.Context, g *graph, n int, like value) ([]value, error) {
 	ratio := func(a, b *big.Int) value { return like.rational(new(big.Rat).SetFrac(a, b)) }
 	zero := like.rational(new(big.Rat))
 	series := make([][]value, g.states())
@@ -324,9 +343,11 @@ func seriesOfProducts(p *problem, g *graph, n int, like value) []value {
 		}
 		total := g.total.at(k, &buf2)
 		for t := first; t < last; t++ {
-			product := []value{ratio(g.weights[g.weight[t]], total)}
+			product, err := []value{ratio(g.weights[g.weight[t]], total)}, error(nil)
 			for _, c := range g.children(t) {
-				product = convolve(product, series[c], n)
+				if product, err = convolve(ctx, product, series[c], n); err != nil {
+					return nil, err
+				}
 			}
 			for i := range product {
 				sum[i] = sum[i].add(product[i])
@@ -338,13 +359,16 @@ func seriesOfProducts(p *problem, g *graph, n int, like value) []value {
 		}
 		series[k] = sum
 	}
-	return series[len(series)-1]
+	return series[len(series)-1], nil
 }
 
 // convolve returns the coefficients 0..n of the product of two series.
-func convolve(a, b []value, n int) []value {
+func convolve(ctx context.Context, a, b []value, n int) ([]value, error) {
 	c := make([]value, min(n, len(a)+len(b)-2)+1)
 	for i := range c {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		set := false
 		for j := max(0, i-len(b)+1); j <= min(i, len(a)-1); j++ {
 			term := a[j].mul(b[i-j])
@@ -354,5 +378,5 @@ func convolve(a, b []value, n int) []value {
 			c[i], set = term, true
 		}
 	}
-	return c
+	return c, nil
 }

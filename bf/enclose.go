@@ -1,6 +1,8 @@
 package bf
 
 import (
+	"cmp"
+	"context"
 	"math/big"
 	"math/bits"
 
@@ -10,15 +12,19 @@ import (
 // encloseGraph evaluates a graph in big.Float of prec bits twice, once with every operation
 // rounded down and once rounded up. All the recursions add, multiply and divide positive numbers, and the
 // denominators are exact integers, so that the two runs enclose every number.
-func encloseGraph(p *problem, g *graph, prec uint) measures {
+func encloseGraph(ctx context.Context, p *problem, g *graph, prec uint) (measures, error) {
 	var low bounds
+	var lowErr error
 	done := make(chan struct{})
 	go func() {
-		low = boundGraph(p, g, prec, big.ToNegativeInf)
+		low, lowErr = boundGraph(ctx, p, g, prec, big.ToNegativeInf)
 		close(done)
 	}()
-	high := boundGraph(p, g, prec, big.ToPositiveInf)
+	high, err := boundGraph(ctx, p, g, prec, big.ToPositiveInf)
 	<-done
+	if err := cmp.Or(err, lowErr); err != nil {
+		return measures{}, err
+	}
 	z := value{in: num.Interval{Low: low.root, High: high.root}}
 	m := measures{normalization: z}
 	for s := range low.part {
@@ -31,7 +37,7 @@ func encloseGraph(p *problem, g *graph, prec uint) measures {
 	for i := range low.jobs {
 		m.jobs = append(m.jobs, value{in: num.Interval{Low: low.jobs[i], High: high.jobs[i]}}.quo(z))
 	}
-	return m
+	return m, nil
 }
 
 // bounds are the numbers of one run: lower bounds or upper bounds of all of them.
@@ -42,7 +48,8 @@ type bounds struct {
 	part []*big.Float // Z P(busy) of each server on the class lattice, Z P(idle) on others
 }
 
-func boundGraph(p *problem, g *graph, prec uint, mode big.RoundingMode) bounds {
+func boundGraph(ctx context.Context, p *problem, g *graph, prec uint, mode big.RoundingMode) (bounds, error) {
+	stop := cancellation{ctx: ctx}
 	number := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(mode) }
 	opposite := big.ToNegativeInf + big.ToPositiveInf - mode
 	// SetInt rounds, so a denominator is rounded the other way.
@@ -99,6 +106,9 @@ func boundGraph(p *problem, g *graph, prec uint, mode big.RoundingMode) bounds {
 			v[k].Set(one)
 			continue
 		}
+		if err := stop.after(bigSteps * int(last-first)); err != nil {
+			return bounds{}, err
+		}
 		for t := first; t < last; t++ {
 			weight(t)
 			times(g.children(t), -1)
@@ -118,6 +128,9 @@ func boundGraph(p *problem, g *graph, prec uint, mode big.RoundingMode) bounds {
 		first, last := g.terms(k)
 		if first == last {
 			continue
+		}
+		if err := stop.after(2 * bigSteps * int(last-first)); err != nil {
+			return bounds{}, err
 		}
 		w[k].Quo(&w[k], den(k))
 		for t := first; t < last; t++ {
@@ -152,7 +165,7 @@ func boundGraph(p *problem, g *graph, prec uint, mode big.RoundingMode) bounds {
 
 	if g.lattice == ClassLattice {
 		b.part = sumActive(p, v, jobs, number)
-		return b
+		return b, nil
 	}
 	first, _ := g.terms(n - 1)
 	for s := range p.groups {
@@ -162,7 +175,7 @@ func boundGraph(p *problem, g *graph, prec uint, mode big.RoundingMode) bounds {
 		}
 		b.part = append(b.part, weight)
 	}
-	return b
+	return b, nil
 }
 
 // sumActive adds Σ_{A∋i} G(A) to jobs[i], and returns Σ G(A) over the sets A that use each server.

@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"context"
 	"math/big"
 	"math/bits"
 
@@ -18,13 +19,17 @@ import (
 //
 // On the lattices of subsets E_l = L_1 ... L_l and F_l = L_{l+1} ... L_n. It fails, before
 // it starts, if the tables would need more than maxBytes.
-func exactGraph(p *problem, g *graph, maxBytes int64) (measures, error) {
-	x := &exactRun{g: g, root: g.states() - 1}
+func exactGraph(ctx context.Context, p *problem, g *graph, maxBytes int64) (measures, error) {
+	x := &exactRun{g: g, root: g.states() - 1, ctx: ctx}
 	if err := x.denominators(maxBytes); err != nil {
 		return measures{}, err
 	}
-	x.up()
-	x.down(p)
+	if err := x.up(); err != nil {
+		return measures{}, err
+	}
+	if err := x.down(p); err != nil {
+		return measures{}, err
+	}
 	z, e := &x.p[x.root], x.e[g.layer[x.root]] // Z is z/e
 	m := measures{normalization: value{x: new(big.Rat).SetFrac(z, e)}}
 	perJobs := new(big.Int).Mul(x.common, z)
@@ -42,9 +47,15 @@ func exactGraph(p *problem, g *graph, maxBytes int64) (measures, error) {
 		}
 	}
 	for i := range x.sums {
+		if err := ctx.Err(); err != nil { // a fraction is reduced at each
+			return measures{}, err
+		}
 		m.jobs = append(m.jobs, value{x: new(big.Rat).SetFrac(x.sums[i].Mul(&x.sums[i], e), perJobs)})
 	}
 	for s := range idle {
+		if err := ctx.Err(); err != nil {
+			return measures{}, err
+		}
 		m.busy = append(m.busy, value{x: new(big.Rat).SetFrac(idle[s].Sub(z, &idle[s]), z)})
 	}
 	return m, nil
@@ -53,6 +64,7 @@ func exactGraph(p *problem, g *graph, maxBytes int64) (measures, error) {
 type exactRun struct {
 	g      *graph
 	root   int
+	ctx    context.Context
 	layers [][]int32 // the states of each layer
 
 	l, e, f []*big.Int // L, E, F of each layer
@@ -84,6 +96,9 @@ func (x *exactRun) denominators(maxBytes int64) error {
 	for l, states := range x.layers {
 		x.l[l], x.e[l], x.f[l] = intOne, intOne, intOne
 		for _, k := range states {
+			if err := x.ctx.Err(); err != nil {
+				return err
+			}
 			x.l[l] = lcm(x.l[l], g.den.at(int(k), &buf))
 			if now := chain + float64(x.l[l].BitLen()-1); need+(float64(len(states))+all)*now/8 > float64(maxBytes) {
 				return tooLong
@@ -96,6 +111,9 @@ func (x *exactRun) denominators(maxBytes int64) error {
 	for l, states := range x.layers {
 		seen := make([]bool, top+1)
 		for _, k := range states {
+			if err := x.ctx.Err(); err != nil {
+				return err
+			}
 			first, last := g.terms(int(k))
 			for t := first; t < last; t++ {
 				if c := g.children(t); len(c) != 1 || !seen[g.layer[c[0]]] {
@@ -115,6 +133,9 @@ func (x *exactRun) denominators(maxBytes int64) error {
 		above := new(big.Int).Mul(x.f[l], x.l[l])
 		seen := make([]bool, top+1)
 		for _, k := range x.layers[l] {
+			if err := x.ctx.Err(); err != nil {
+				return err
+			}
 			first, last := g.terms(int(k))
 			for t := first; t < last; t++ {
 				children := g.children(t)
@@ -171,7 +192,7 @@ func (c cofactors) get(layer int32, total, denominator *big.Int) *big.Int {
 	return c[layer]
 }
 
-func (x *exactRun) up() {
+func (x *exactRun) up() error {
 	g := x.g
 	x.p = x.numbers(func(l int) int { return x.e[l].BitLen() })
 	var run, term, buf, q big.Int
@@ -179,6 +200,9 @@ func (x *exactRun) up() {
 		total := new(big.Int).Quo(x.e[l], x.l[l])
 		known := make(cofactors, len(x.layers))
 		for _, k := range states {
+			if err := x.ctx.Err(); err != nil {
+				return err
+			}
 			first, last := g.terms(int(k))
 			if first == last {
 				x.p[k].Set(x.e[l])
@@ -218,6 +242,7 @@ func (x *exactRun) up() {
 			sum.Mul(sum, q.Quo(x.l[l], g.den.at(int(k), &buf)))
 		}
 	}
+	return nil
 }
 
 // numbers returns a zero for every state with room for size bits on its layer and a few words
@@ -252,7 +277,7 @@ func (x *exactRun) weighted(z *big.Int, t int32, v *big.Int) *big.Int {
 	return z.Set(v)
 }
 
-func (x *exactRun) down(p *problem) {
+func (x *exactRun) down(p *problem) error {
 	g := x.g
 	a := x.numbers(func(l int) int { return x.f[l].BitLen() })
 	carry := x.numbers(func(int) int { return x.common.BitLen() })
@@ -264,6 +289,9 @@ func (x *exactRun) down(p *problem) {
 		rescale := new(big.Int).Quo(x.common, x.lef(l))
 		known := make(cofactors, len(x.layers))
 		for _, k := range x.layers[l] {
+			if err := x.ctx.Err(); err != nil {
+				return err
+			}
 			first, last := g.terms(int(k))
 			if first == last {
 				continue
@@ -308,6 +336,7 @@ func (x *exactRun) down(p *problem) {
 			}
 		}
 	}
+	return nil
 }
 
 // addActive adds Σ_{A∋i} G(A) to sums[i], and sets idle[s] to Σ G(A) over the sets A that do not

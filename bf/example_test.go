@@ -1,6 +1,7 @@
 package bf_test
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -26,7 +27,7 @@ func threeServers() *cluster.Model {
 }
 
 func ExampleSolve() {
-	r, err := bf.Solve(threeServers(), bf.Settings{})
+	r, err := bf.Solve(context.Background(), threeServers(), bf.Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -40,7 +41,7 @@ func ExampleSolve() {
 }
 
 func ExampleSolve_exact() {
-	r, err := bf.Solve(threeServers(), bf.Settings{Engine: num.Exact, MaxJobs: 2})
+	r, err := bf.Solve(context.Background(), threeServers(), bf.Settings{Engine: num.Exact, MaxJobs: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -60,14 +61,14 @@ func ExampleSolve_exact() {
 func ExampleSolve_unstable() {
 	m := threeServers()
 	m.Classes[0].ArrivalRate = num.MustRat("2.5")
-	_, err := bf.Solve(m, bf.Settings{})
+	_, err := bf.Solve(context.Background(), m, bf.Settings{})
 	fmt.Println(err)
 	// Output:
 	// unstable: jobs arrive at least as fast as their servers can work: classes [0 1] bring 37/10 jobs per unit of time to servers that can do 3
 }
 
 func ExampleMeanJobsGradient() {
-	g, err := bf.MeanJobsGradient(threeServers(), bf.Settings{})
+	g, err := bf.MeanJobsGradient(context.Background(), threeServers(), bf.Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -78,25 +79,9 @@ func ExampleMeanJobsGradient() {
 	// one more unit of capacity of its own takes away 7.42 jobs, shared 8.59
 }
 
-func ExampleActiveSetProbabilities() {
-	r, err := bf.ActiveSetProbabilities(threeServers(), bf.Settings{Engine: num.Exact})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for a, p := range r.Probability {
-		fmt.Printf("P(active = %02b) = %v\n", a, p.Exact)
-	}
-	// Output:
-	// P(active = 00) = 1/10
-	// P(active = 01) = 3/20
-	// P(active = 10) = 3/20
-	// P(active = 11) = 3/5
-}
-
 func ExampleLoadSweep() {
 	factors := []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1), big.NewRat(6, 5)}
-	results, err := bf.LoadSweep(threeServers(), factors, bf.Settings{})
+	results, err := bf.LoadSweep(context.Background(), threeServers(), factors, bf.Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return

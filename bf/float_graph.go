@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"context"
 	"math/big"
 
 	"productform/num"
@@ -8,16 +9,16 @@ import (
 
 // floatGraph evaluates a graph in float64, with a bound on the relative error of every number.
 // It is for the lattices of servers; floatClasses does the class lattice.
-func floatGraph(p *problem, g *graph) (measures, error) {
-	f := &floatRun{graph: g, weights: make([]float64, len(g.weights))}
+func floatGraph(ctx context.Context, p *problem, g *graph) (measures, error) {
+	f := &floatRun{graph: g, stop: cancellation{ctx: ctx}, weights: make([]float64, len(g.weights))}
 	if g.shares != nil {
 		f.reader = g.shares.reader()
 	}
 	for i, w := range g.weights {
 		f.weights[i] = scaled(w, 0)
 	}
-	if !f.up() {
-		return measures{}, errRange
+	if err := f.up(); err != nil {
+		return measures{}, err
 	}
 	root := g.states() - 1
 	z := floatValue(f.v[root], inflate(f.e[root]))
@@ -38,13 +39,17 @@ func floatGraph(p *problem, g *graph) (measures, error) {
 			lightServers = append(lightServers, s)
 			light[g.weight[t]] = int32(len(lightServers))
 		default:
-			busy = f.busy(g.weight[t]-int32(group.n-1), int32(group.n)).quo(z)
+			difference, err := f.busy(g.weight[t]-int32(group.n-1), int32(group.n))
+			if err != nil {
+				return measures{}, err
+			}
+			busy = difference.quo(z)
 		}
 		m.busy = append(m.busy, busy)
 	}
-	jobs, differences, ok := f.down(len(p.classes), light, len(lightServers))
-	if !ok {
-		return measures{}, errRange
+	jobs, differences, err := f.down(len(p.classes), light, len(lightServers))
+	if err != nil {
+		return measures{}, err
 	}
 	for i, s := range lightServers {
 		m.busy[s] = differences[i].quo(z)
@@ -64,12 +69,13 @@ type floatRun struct {
 	weights []float64
 	v, e    []float64
 	reader  *shareReader // nil unless the graph has shares
+	stop    cancellation
 }
 
 // up computes v and e: a term adds the errors of its children, a sum takes the largest of its
 // terms and a rounding an addition, and the weight, d(k) and the division have one each. A d(k) made from shares has
-// a little more, see denRoundoff. ok is false if a value is not safe from underflow.
-func (f *floatRun) up() (ok bool) {
+// a little more, see denRoundoff. The error is errRange if a value is not safe from underflow.
+func (f *floatRun) up() error {
 	n := f.states()
 	f.v, f.e = make([]float64, n), make([]float64, n)
 	for k := range n {
@@ -77,6 +83,9 @@ func (f *floatRun) up() (ok bool) {
 		if first == last {
 			f.v[k] = 1
 			continue
+		}
+		if err := f.stop.after(4 * int(last-first)); err != nil {
+			return err
 		}
 		sum, worst := 0.0, 0.0
 		for t := first; t < last; t++ {
@@ -90,18 +99,18 @@ func (f *floatRun) up() (ok bool) {
 		}
 		f.v[k] = sum / f.denFloat(k)
 		if !(f.v[k] >= least) {
-			return false
+			return errRange
 		}
 		f.e[k] = (worst + float64(last-first+1)*roundoff + denRoundoff) * (1 + 1e-9)
 	}
-	return true
+	return nil
 }
 
 // down returns Σ_k coef(k, i) w(k) v(k) for each class i, w being the adjoint of the numerator of
 // a state: E[X_i] is rate_i/Z times that. Sums over the states that have a class of their
 // own or in their rest are carried down along the rests. For the light single servers it returns
 // Z - Z(without the server): see lowLoad.
-func (f *floatRun) down(classes int, light []int32, lights int) (sums, differences []value, ok bool) {
+func (f *floatRun) down(classes int, light []int32, lights int) (sums, differences []value, err error) {
 	n := f.states()
 	a := adjoints{w: make([]float64, n), e: make([]float64, n), count: make([]float64, n)}
 	carry, bound := make([]float64, n), make([]float64, n)
@@ -112,9 +121,12 @@ func (f *floatRun) down(classes int, light []int32, lights int) (sums, differenc
 		if first == last {
 			continue
 		}
+		if err := f.stop.after(8 * int(last-first+f.ownFirst[k+1]-f.ownFirst[k])); err != nil {
+			return nil, nil, err
+		}
 		a.w[k] /= f.denFloat(k)
 		if !(a.w[k] >= least) {
-			return nil, nil, false
+			return nil, nil, errRange
 		}
 		a.e[k] += (a.count[k]*roundoff + denRoundoff) * (1 + 1e-9)
 		for t := first; t < last; t++ {
@@ -160,7 +172,7 @@ func (f *floatRun) down(classes int, light []int32, lights int) (sums, differenc
 	for i := range difference {
 		differences = append(differences, difference[i].value())
 	}
-	return sums, differences, true
+	return sums, differences, nil
 }
 
 // A boundedSum adds up positive terms and keeps the largest of their relative errors.
@@ -214,23 +226,26 @@ func inflate(e float64) float64 { return e / (1 - min(e, 0.5)) }
 //
 // and a product of children has D of the one that holds the server in place of its value. Gains of λ that are
 // left out as too small are bounded by a second sweep that has their bounds.
-func (f *floatRun) busy(low, n int32) value {
-	sum, complete := f.differences(low, n, false)
-	if complete {
-		return sum
+func (f *floatRun) busy(low, n int32) (value, error) {
+	sum, complete, err := f.differences(low, n, false)
+	if complete || err != nil {
+		return sum, err
 	}
-	bound, _ := f.differences(low, n, true)
+	bound, _, err := f.differences(low, n, true)
 	missing := bound.double() * (1 + 2*bound.e) / sum.double()
-	return wideValue(sum.wide, compound(sum.e, missing, 0))
+	return wideValue(sum.wide, compound(sum.e, missing, 0)), err
 }
 
 // differences returns D(root). With lost it has the bounds of the gains left out in place of the gains. complete tells that
 // there are none.
-func (f *floatRun) differences(low, n int32, lost bool) (root value, complete bool) {
+func (f *floatRun) differences(low, n int32, lost bool) (root value, complete bool, err error) {
 	d, ed := make([]float64, f.states()), make([]float64, f.states())
 	complete = true
 	for k := range d {
 		first, last := f.terms(k)
+		if err := f.stop.after(8 * int(last-first)); err != nil {
+			return value{}, false, err
+		}
 		sum, worst, member := 0.0, 0.0, false
 		for t := first; t < last; t++ {
 			w := f.weight[t]
@@ -277,7 +292,7 @@ func (f *floatRun) differences(low, n int32, lost bool) (root value, complete bo
 		}
 	}
 	last := len(d) - 1
-	return floatValue(d[last], inflate(ed[last])), complete
+	return floatValue(d[last], inflate(ed[last])), complete, nil
 }
 
 // rateWith returns λ(k) less that of the children of one of its terms, rounded once, or 0 and a bound if it is too small.

@@ -1,6 +1,9 @@
 package bf
 
-import "errors"
+import (
+	"context"
+	"errors"
+)
 
 // measures are the stationary measures of one component, as one engine knows them.
 type measures struct {
@@ -35,8 +38,8 @@ func totalOf(x []int64) float64 {
 //
 // the first sum by way of the weights (G(A) is Π_{i∈A} λ_i times a function of the
 // denominators), the second by way of the denominators. Every term is positive.
-func floatClasses(p *problem, workers int) (measures, error) {
-	c, sums, e, err := sweepClasses(p, workers)
+func floatClasses(ctx context.Context, p *problem, workers int) (measures, error) {
+	c, sums, e, err := sweepClasses(ctx, p, workers)
 	if err != nil {
 		return measures{}, err
 	}
@@ -45,7 +48,10 @@ func floatClasses(p *problem, workers int) (measures, error) {
 	for s := range p.groups {
 		m.busy = append(m.busy, floatValue(sums.meet[s].Value(), e.up).quo(m.normalization))
 	}
-	down := c.down(workers)
+	down, err := c.down(ctx, workers)
+	if err != nil {
+		return measures{}, err
+	}
 	for i := range p.classes {
 		direct := floatValue(sums.with[i].Value(), e.up)
 		load := floatValue(c.weight[i], roundoff).mul(floatValue(down.with[i].Value(), e.product))
@@ -55,7 +61,7 @@ func floatClasses(p *problem, workers int) (measures, error) {
 }
 
 // sweepClasses sweeps up the class lattice; cube.value is G(A) then.
-func sweepClasses(p *problem, workers int) (*cube, cubeSums, sweepError, error) {
+func sweepClasses(ctx context.Context, p *problem, workers int) (*cube, cubeSums, sweepError, error) {
 	n := len(p.classes)
 	capacity, rate, shift, slop := p.words()
 	weights := make([]float64, n)
@@ -68,7 +74,10 @@ func sweepClasses(p *problem, workers int) (*cube, cubeSums, sweepError, error) 
 	if !c.inRange(totalOf(capacity)) {
 		return nil, cubeSums{}, sweepError{}, errRange
 	}
-	sums := c.up(workers)
+	sums, err := c.up(ctx, workers)
+	if err != nil {
+		return nil, sums, sweepError{}, err
+	}
 	least := float64(sums.min)
 	switch {
 	case least <= slop && slop == 0:
@@ -146,7 +155,7 @@ func newSweepError(n int, delta float64) sweepError {
 // denominators beside that of the values and one of integers they are made of: 24·2^S bytes. With Z up
 // the lattice and W its adjoint down, E[X_i] = λ_i Σ_{K ⊇ S_i} W(K) Z(K) / Z, and server s is
 // idle with probability Z(all but s)/Z.
-func floatServers(p *problem, workers int) (measures, error) {
+func floatServers(ctx context.Context, p *problem, workers int) (measures, error) {
 	n := len(p.groups)
 	size := max(n, lowBits)
 	capacity, rate, shift, slop := p.words()
@@ -161,14 +170,20 @@ func floatServers(p *problem, workers int) (measures, error) {
 		}
 		den[sets[i]] -= rate[i]
 	}
-	addSubsets(den, workers)
+	addSubsets(ctx, den, workers)
 	table := newTable(1 << size)
 	smallest := 1
-	for a, d := range den {
-		if d < den[smallest] && a&(1<<n-1) != 0 {
-			smallest = a
+	inSlices(ctx, len(den), func(first, last int) {
+		for a := first; a < last; a++ {
+			d := den[a]
+			if d < den[smallest] && a&(1<<n-1) != 0 {
+				smallest = a
+			}
+			table[a] = float64(max(d, 1)) // 0 at sets of padding alone, whose values are 0 anyway
 		}
-		table[a] = float64(max(d, 1)) // 0 at sets of padding alone, whose values are 0 anyway
+	})
+	if err := ctx.Err(); err != nil {
+		return measures{}, err
 	}
 	switch least := float64(den[smallest]); {
 	case least <= slop && slop == 0:
@@ -186,7 +201,9 @@ func floatServers(p *problem, workers int) (measures, error) {
 	if !c.inRange(totalOf(capacity)) {
 		return measures{}, errRange
 	}
-	c.up(workers)
+	if _, err := c.up(ctx, workers); err != nil {
+		return measures{}, err
+	}
 	e := newSweepError(n, delta)
 	z := floatValue(c.value(c.root), e.value)
 	m := measures{normalization: z}
@@ -200,7 +217,10 @@ func floatServers(p *problem, workers int) (measures, error) {
 	if c.light == nil {
 		den = nil
 	}
-	sums := c.down(workers)
+	sums, err := c.down(ctx, workers)
+	if err != nil {
+		return measures{}, err
+	}
 	for i, s := range c.light {
 		// The rate that s brings is a sum of integers, each off by at most half.
 		worst := 0.0
@@ -211,7 +231,10 @@ func floatServers(p *problem, workers int) (measures, error) {
 		}
 		m.busy[s] = floatValue(sums.light[i].Value(), compound(e.table, roundings(blockSize+8), worst)).quo(z)
 	}
-	addSupersets(c.y, workers)
+	addSupersets(ctx, c.y, workers)
+	if err := ctx.Err(); err != nil {
+		return measures{}, err
+	}
 	for i, k := range p.classes {
 		sum := floatValue(c.y[sets[i]], compound(e.table, roundings(float64(size)), 0))
 		m.jobs = append(m.jobs, floatValue(scaled(k.rate, shift)*c.unit, roundoff).mul(sum).quo(z))

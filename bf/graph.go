@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"context"
 	"math/big"
 	"slices"
 )
@@ -106,7 +107,8 @@ func (g *graph) denFloat(k int) float64 {
 }
 
 // closeShares is close for a graph with shares.
-func (g *graph) closeShares() int {
+func (g *graph) closeShares(ctx context.Context, p *problem) error {
+	stop := cancellation{ctx: ctx}
 	float := g.shares.prec == floatShares
 	if float {
 		g.float = make([]float64, g.states())
@@ -119,14 +121,17 @@ func (g *graph) closeShares() int {
 		if !float {
 			d = g.big[k].SetPrec(g.shares.prec + 3)
 		}
+		if err := stop.after(bigSteps * len(p.classes)); err != nil {
+			return err
+		}
 		if r.denominator(d, g, k).Sign() <= 0 {
-			return k
+			return p.overloadedState(g, k)
 		}
 		if float {
 			g.float[k], _ = d.Float64()
 		}
 	}
-	return -1
+	return nil
 }
 
 // room makes room for n more entries, at least doubling the list when it is full.
@@ -174,15 +179,18 @@ func (g *graph) terms(k int) (int32, int32) { return g.first[k], g.first[k+1] }
 // children returns the children of term t.
 func (g *graph) children(t int32) []int32 { return g.child[g.begin[t]:g.begin[t+1]] }
 
-// close computes λ(k) and d(k) of every state from M(k) and the classes, and returns the first
-// state with d(k) <= 0 (the component is unstable), or -1. A root that only adds up
-// others (class lattice) has d = 1.
-func (g *graph) close(p *problem) int {
+// close computes λ(k) and d(k) of every state from M(k) and the classes. The error names the first state with d(k) <= 0,
+// where the component is unstable. A root that only adds up others (class lattice) has d = 1.
+func (g *graph) close(ctx context.Context, p *problem) error {
 	if g.shares != nil {
-		return g.closeShares()
+		return g.closeShares(ctx, p)
 	}
+	stop := cancellation{ctx: ctx}
 	var bufs [3]big.Int
 	for k := range g.states() {
+		if err := stop.after(16); err != nil {
+			return err
+		}
 		if g.first[k] == g.first[k+1] || g.weight[g.first[k]] < 0 {
 			g.rate.addSmall(0)
 			g.den.addSmall(1)
@@ -206,7 +214,7 @@ func (g *graph) close(p *problem) int {
 			d := g.total.small[k] - rate
 			g.den.addSmall(d)
 			if d <= 0 {
-				return k
+				return p.overloadedState(g, k)
 			}
 			continue
 		}
@@ -227,8 +235,8 @@ func (g *graph) close(p *problem) int {
 		d := new(big.Int).Sub(g.total.at(k, &bufs[0]), rate)
 		g.den.add(d)
 		if d.Sign() <= 0 {
-			return k
+			return p.overloadedState(g, k)
 		}
 	}
-	return -1
+	return nil
 }

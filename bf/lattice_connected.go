@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"context"
 	"math/bits"
 	"slices"
 )
@@ -19,9 +20,9 @@ import (
 //
 // It gives up, returning nil, as soon as more than limit terms, or work as long, are needed; else
 // it returns how much of the limit was.
-func connectedGraph(p *problem, limit int) (g *graph, used, overloaded int) {
+func connectedGraph(ctx context.Context, p *problem, limit int) (g *graph, used int, err error) {
 	n := len(p.groups)
-	b := &connectedBuilder{p: p, words: (n + 63) / 64, limit: limit, slots: make([]int32, 1<<10),
+	b := &connectedBuilder{p: p, stop: cancellation{ctx: ctx}, words: (n + 63) / 64, limit: limit, slots: make([]int32, 1<<10),
 		through: make([][]int32, n), seen: make([]int32, len(p.classes)), g: newGraph(ConnectedLattice, 1<<10, 1<<14)}
 	for i, k := range p.classes {
 		set := make(serverSet, b.words)
@@ -38,10 +39,13 @@ func connectedGraph(p *problem, limit int) (g *graph, used, overloaded int) {
 	for s := range n {
 		all.put(s)
 	}
-	if b.state(all) < 0 {
-		return nil, limit, -1
+	switch {
+	case b.state(all) >= 0:
+		return b.g, limit - b.limit, b.g.close(ctx, p)
+	case b.err != nil:
+		return nil, limit, b.err
 	}
-	return b.g, limit - b.limit, b.g.close(p)
+	return nil, limit, nil
 }
 
 // A serverSet is a set of servers, 64 to a word.
@@ -100,6 +104,8 @@ type connectedBuilder struct {
 	class   []serverSet // servers of each class
 	through [][]int32   // classes that use each server
 	limit   int         // terms that may still be added, or work as long
+	stop    cancellation
+	err     error // of the context
 
 	sets  []uint64 // of all states, one after another
 	slots []int32  // hash table of the states by their sets: state + 1, or 0
@@ -140,7 +146,7 @@ func (b *connectedBuilder) remember(set serverSet) int32 {
 }
 
 // state returns the state of a connected set, which it adds, after the states it needs, if
-// it is new; -1 if the limit is passed. It does not keep set.
+// it is new; -1 if the limit is passed or the context has ended. It does not keep set.
 func (b *connectedBuilder) state(set serverSet) int32 {
 	if k := b.slots[b.slot(set)]; k != 0 {
 		return k - 1
@@ -151,6 +157,9 @@ func (b *connectedBuilder) state(set serverSet) int32 {
 	set = cut(0)[:copy(cut(0), set)]
 	servers := set.list()
 	if b.limit -= len(servers); b.limit < 0 {
+		return -1
+	}
+	if b.err = b.stop.after(bigSteps * len(servers)); b.err != nil {
 		return -1
 	}
 	t := servers[0]

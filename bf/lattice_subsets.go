@@ -2,6 +2,7 @@ package bf
 
 import (
 	"cmp"
+	"context"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -15,14 +16,18 @@ import (
 //
 // (Bonald, Comte and Mathieu, POMACS 1(2), 2017). State A is the mask of A, and one more
 // state adds all up. It needs every group to be a single server.
-func classGraph(p *problem) (g *graph, overloaded int) {
+func classGraph(ctx context.Context, p *problem) (*graph, error) {
 	n := len(p.classes)
-	g = newGraph(ClassLattice, 1<<n+1, n<<n/2+1<<n)
+	stop := cancellation{ctx: ctx}
+	g := newGraph(ClassLattice, 1<<n+1, n<<n/2+1<<n)
 	for _, k := range p.classes {
 		g.weights = append(g.weights, k.rate)
 	}
 	masks := p.classMasks()
 	for a := range 1 << n {
+		if err := stop.after(n * n); err != nil {
+			return nil, err
+		}
 		for h := a; h != 0; h &= h - 1 {
 			i := bits.TrailingZeros(uint(h))
 			g.addTerm(int32(i), int32(a&^(1<<i)))
@@ -45,7 +50,7 @@ func classGraph(p *problem) (g *graph, overloaded int) {
 	}
 	g.total.addSmall(1)
 	g.endState(int32(n+1), -1)
-	return g, g.close(p)
+	return g, g.close(ctx, p)
 }
 
 // classMasks returns the classes of each server as a mask.
@@ -83,7 +88,7 @@ func (p *problem) addTotal(g *graph, count func(group int) int) {
 //	λ(k) = Σ_t λ_t Π_g C(k_g, d_tg)/C(n_g, d_tg).
 //
 // State k is the number Σ_g k_g Π_{h<g} (n_h+1). The shares of a problem that has them take prec bits.
-func symmetricGraph(p *problem, prec uint) (g *graph, overloaded int) {
+func symmetricGraph(ctx context.Context, p *problem, prec uint) (*graph, error) {
 	name := SymmetricLattice
 	if p.whole {
 		name = ServerLattice
@@ -93,7 +98,8 @@ func symmetricGraph(p *problem, prec uint) (g *graph, overloaded int) {
 	for _, group := range p.groups {
 		states *= group.n + 1
 	}
-	g = newGraph(name, states, states*len(p.groups))
+	stop := cancellation{ctx: ctx}
+	g := newGraph(name, states, states*len(p.groups))
 	for s, group := range p.groups {
 		at[s] = int32(len(g.weights))
 		for k := range group.n {
@@ -103,7 +109,10 @@ func symmetricGraph(p *problem, prec uint) (g *graph, overloaded int) {
 	var ways *wayTables
 	switch {
 	case p.shared:
-		g.shares = newShares(p, prec)
+		var err error
+		if g.shares, err = newShares(ctx, p, prec); err != nil {
+			return nil, err
+		}
 		g.own = make([]int32, 0, states*len(p.classes))
 	case !p.whole:
 		ways = p.wayTables()
@@ -114,6 +123,9 @@ func symmetricGraph(p *problem, prec uint) (g *graph, overloaded int) {
 	count := make([]int, len(p.groups))
 	lowest := p.byLowestServer()
 	for state := range states {
+		if err := stop.after(8 * (len(p.groups) + len(p.classes))); err != nil {
+			return nil, err
+		}
 		stride, layer, rest := 1, 0, int32(-1)
 		low := -1
 		p.addTotal(g, func(s int) int { return count[s] })
@@ -150,7 +162,7 @@ func symmetricGraph(p *problem, prec uint) (g *graph, overloaded int) {
 			count[s] = 0
 		}
 	}
-	return g, g.close(p)
+	return g, g.close(ctx, p)
 }
 
 // byLowestServer lists the classes by the first server they may use.

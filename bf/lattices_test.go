@@ -42,7 +42,7 @@ func TestLatticesAgree(t *testing.T) {
 		want := qtest.Solve(m)
 		for _, lattice := range lattices {
 			for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
-				r, err := Solve(m, Settings{Engine: engine, Lattice: lattice})
+				r, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: lattice})
 				if long && (errors.Is(err, errRange) || errors.Is(err, errUndecided)) && engine == num.Float {
 					continue
 				}
@@ -122,12 +122,12 @@ func rangeOf(n int) []int {
 func TestTablesAgreeWithGraphs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawSparse(t)
-		want, err := Solve(m, Settings{Engine: num.Enclose, Lattice: ConnectedLattice, RelTol: 1e-20})
+		want, err := Solve(t.Context(), m, Settings{Engine: num.Enclose, Lattice: ConnectedLattice, RelTol: 1e-20})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, lattice := range lattices {
-			r, err := Solve(m, Settings{Engine: num.Float, Lattice: lattice})
+			r, err := Solve(t.Context(), m, Settings{Engine: num.Float, Lattice: lattice})
 			if err != nil {
 				t.Fatalf("%s: %v", lattice, err)
 			}

@@ -72,7 +72,7 @@ func TestDistributionIsSumOverStates(t *testing.T) {
 		want := balance(e, total)
 		for _, lattice := range lattices {
 			for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
-				r, err := Solve(m, Settings{Engine: engine, Lattice: lattice, MaxJobs: total})
+				r, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: lattice, MaxJobs: total})
 				if err != nil {
 					if isInput(err) && lattice != "" && lattice != SymmetricLattice {
 						continue
@@ -101,12 +101,12 @@ func TestDistributionTail(t *testing.T) {
 		}
 		m = m.Scale(far)
 		lattice := rapid.SampledFrom(lattices).Draw(t, "lattice")
-		want, err := Solve(m, Settings{Engine: num.Exact, MaxJobs: most})
+		want, err := Solve(t.Context(), m, Settings{Engine: num.Exact, MaxJobs: most})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
-			r, err := Solve(m, Settings{Engine: engine, Lattice: lattice, MaxJobs: most})
+			r, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: lattice, MaxJobs: most})
 			if isInput(err) && lattice != "" && lattice != SymmetricLattice {
 				continue // a lattice of single servers was asked for a model with groups
 			}
@@ -126,7 +126,7 @@ func TestDistributionTailOfOneServer(t *testing.T) {
 	m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1000), Servers: cluster.On(0)}}}
 	for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
-		r, err := Solve(m, Settings{Engine: engine, MaxJobs: 120})
+		r, err := Solve(t.Context(), m, Settings{Engine: engine, MaxJobs: 120})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestDistributionTailOfOneServer(t *testing.T) {
 
 // totalJobs returns E[X] in exact arithmetic.
 func totalJobs(t *rapid.T, m *cluster.Model) *big.Rat {
-	r, err := Solve(m, Settings{Engine: num.Exact})
+	r, err := Solve(t.Context(), m, Settings{Engine: num.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestGradientIsExactDifference(t *testing.T) {
 		if idle < len(m.Servers) {
 			m.Servers[idle].Capacity = new(big.Rat) // unstable or an error for some models, which are left out
 		}
-		base, err := Solve(m, Settings{Engine: num.Exact})
+		base, err := Solve(t.Context(), m, Settings{Engine: num.Exact})
 		if err != nil {
 			return
 		}
@@ -173,7 +173,7 @@ func TestGradientIsExactDifference(t *testing.T) {
 			lattice = rapid.SampledFrom([]Lattice{ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice}).Draw(t, "lattice")
 		}
 		engine := rapid.SampledFrom([]num.Engine{num.Auto, num.Float, num.Enclose, num.Exact}).Draw(t, "engine")
-		g, err := MeanJobsGradient(m, Settings{Lattice: lattice, Engine: engine})
+		g, err := MeanJobsGradient(t.Context(), m, Settings{Lattice: lattice, Engine: engine})
 		if err != nil {
 			if isInput(err) && lattice != "" {
 				return
@@ -202,51 +202,6 @@ func TestGradientIsExactDifference(t *testing.T) {
 	})
 }
 
-// The probability of each set of active classes is the sum over the states with these classes: by
-// inclusion and exclusion over Z of the model without the others.
-func TestActiveSetProbabilities(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, false, false)
-		z := qtest.Solve(m).Normalization
-		n := len(m.Classes)
-		within := make([]*big.Rat, 1<<n) // P(no class outside A active)
-		for a := range within {
-			part := *m
-			part.Classes = nil
-			for i, k := range m.Classes {
-				if a>>i&1 == 1 {
-					part.Classes = append(part.Classes, k)
-				}
-			}
-			if within[a] = big.NewRat(1, 1); a != 0 {
-				within[a] = qtest.Solve(&part).Normalization
-			}
-			within[a] = new(big.Rat).Quo(within[a], z)
-		}
-		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
-			r, err := ActiveSetProbabilities(m, Settings{Engine: engine})
-			if err != nil {
-				t.Fatalf("%s: %v", engine, err)
-			}
-			for a := range within {
-				want := new(big.Rat)
-				for b := a; ; b = (b - 1) & a {
-					if odd := len(elements(a&^b))%2 == 1; odd {
-						want.Sub(want, within[b])
-					} else {
-						want.Add(want, within[b])
-					}
-					if b == 0 {
-						break
-					}
-				}
-				checkValue(t, fmt.Sprintf("%s P(active = %b)", engine, a), &Result{Engine: r.Engine, RelativeErrorBound: r.RelativeErrorBound},
-					r.Probability[a].Float, r.Probability[a].Exact, want)
-			}
-		}
-	})
-}
-
 // A sweep is the same as solving point by point.
 func TestLoadSweep(t *testing.T) {
 	m := sparseModel(8)
@@ -254,7 +209,7 @@ func TestLoadSweep(t *testing.T) {
 	for k := range 11 {
 		factors = append(factors, big.NewRat(int64(k), 10))
 	}
-	results, err := LoadSweep(m, factors, Settings{Engine: num.Exact})
+	results, err := LoadSweep(t.Context(), m, factors, Settings{Engine: num.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +229,7 @@ func TestLoadSweep(t *testing.T) {
 // The load of a class is what it brings over μ of all the server sets its jobs may be assigned.
 func TestLoadIsOverAllServers(t *testing.T) {
 	m := racksModel() // four racks of 25 servers of capacity 1
-	r, err := Solve(m, Settings{})
+	r, err := Solve(t.Context(), m, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +250,7 @@ func TestDistributionOfUnequalParts(t *testing.T) {
 			{Name: "b", ArrivalRate: big.NewRat(1, 1000), Servers: cluster.On(1)},
 		},
 	}
-	float, err := Solve(m, Settings{Engine: num.Float, MaxJobs: 120})
+	float, err := Solve(t.Context(), m, Settings{Engine: num.Float, MaxJobs: 120})
 	if err != nil {
 		t.Fatal(err)
 	}

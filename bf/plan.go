@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -31,7 +32,7 @@ const (
 
 // newPlan chooses the lattice of a component: the one with the fewest terms to add up, and
 // refuses what does not fit into memory. Connected sets are counted only where the other lattices are large.
-func newPlan(c *cluster.Component, engine num.Engine, prec uint, s Settings) (*plan, error) {
+func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec uint, s Settings) (*plan, error) {
 	if err := longWays(c, engine, s); err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func newPlan(c *cluster.Component, engine num.Engine, prec uint, s Settings) (*p
 	case s.Lattice == ServerLattice || s.Lattice == SymmetricLattice:
 		l.states, l.why = servers, fmt.Sprintf("asked for; sets of servers of %d groups", groups)
 	case s.Lattice == ConnectedLattice:
-		if err := l.connect(s, math.Inf(1)); err != nil {
+		if err := l.connect(ctx, s, math.Inf(1)); err != nil {
 			return nil, err
 		}
 		l.why = fmt.Sprintf("asked for; connected sets of %d servers", groups)
@@ -65,7 +66,7 @@ func newPlan(c *cluster.Component, engine num.Engine, prec uint, s Settings) (*p
 		}
 		if cost := l.states * float64(l.elements()); cost > many {
 			best := *l
-			err := l.connect(s, cost/gain)
+			err := l.connect(ctx, s, cost/gain)
 			switch {
 			case err == nil:
 				l.lattice = ConnectedLattice
@@ -125,15 +126,15 @@ func (l *plan) elements() int {
 const bytesPerTerm = 48 // of a graph of connected sets
 
 // connect builds the graph of connected sets, if it has at most limit terms and fits into memory.
-func (l *plan) connect(s Settings, limit float64) error {
+func (l *plan) connect(ctx context.Context, s Settings, limit float64) error {
 	const most = 2e7 // terms: it takes some seconds to find so many
 	limit = min(limit, float64(s.maxBytes())/bytesPerTerm, most)
-	g, used, overloaded := connectedGraph(l.problem, int(limit))
+	g, used, err := connectedGraph(ctx, l.problem, int(limit))
+	if err != nil {
+		return err
+	}
 	if g == nil {
 		return input.Errorf("model", fmt.Sprintf("%d servers", len(l.problem.groups)), "at most %.3g terms over connected sets of servers", limit)
-	}
-	if overloaded >= 0 {
-		return l.problem.overloadedState(g, overloaded)
 	}
 	l.graph, l.states, l.counted = g, float64(g.states()), float64(used)
 	return nil
@@ -273,42 +274,41 @@ func (l *plan) memory(engine num.Engine, prec uint, maxJobs int) float64 {
 }
 
 // build makes the graph of the plan, for an engine of this precision.
-func (l *plan) build(prec uint) error {
+func (l *plan) build(ctx context.Context, prec uint) error {
 	if l.graph != nil {
 		return nil
 	}
 	var g *graph
-	var overloaded int
+	var err error
 	if l.lattice == ClassLattice {
-		g, overloaded = classGraph(l.problem)
+		g, err = classGraph(ctx, l.problem)
 	} else {
-		g, overloaded = symmetricGraph(l.problem, max(prec, floatShares))
+		g, err = symmetricGraph(ctx, l.problem, max(prec, floatShares))
 	}
-	if overloaded >= 0 {
-		return l.problem.overloadedState(g, overloaded)
+	if err == nil {
+		l.graph = g
 	}
-	l.graph = g
-	return nil
+	return err
 }
 
 // measure solves the component.
-func (l *plan) measure(engine num.Engine, prec uint, maxBytes int64) (measures, error) {
+func (l *plan) measure(ctx context.Context, engine num.Engine, prec uint, maxBytes int64) (measures, error) {
 	workers := runtime.GOMAXPROCS(0)
 	if l.onTable(engine) {
 		if l.lattice == ClassLattice {
-			return floatClasses(l.problem, workers)
+			return floatClasses(ctx, l.problem, workers)
 		}
-		return floatServers(l.problem, workers)
+		return floatServers(ctx, l.problem, workers)
 	}
-	if err := l.build(prec); err != nil {
+	if err := l.build(ctx, prec); err != nil {
 		return measures{}, err
 	}
 	switch engine {
 	case num.Float:
-		return floatGraph(l.problem, l.graph)
+		return floatGraph(ctx, l.problem, l.graph)
 	case num.Enclose:
-		return encloseGraph(l.problem, l.graph, prec), nil
+		return encloseGraph(ctx, l.problem, l.graph, prec)
 	default:
-		return exactGraph(l.problem, l.graph, maxBytes-int64(l.bytes(num.Exact, 0, 0)))
+		return exactGraph(ctx, l.problem, l.graph, maxBytes-int64(l.bytes(num.Exact, 0, 0)))
 	}
 }

@@ -47,7 +47,7 @@ func TestReference(t *testing.T) {
 		for _, lattice := range lattices {
 			for _, engine := range []num.Engine{num.Auto, num.Enclose, num.Exact} {
 				name := c.Name + "/" + string(lattice) + "/" + string(engine)
-				r, err := Solve(c.Model, Settings{Engine: engine, Lattice: lattice, RelTol: 1e-12})
+				r, err := Solve(t.Context(), c.Model, Settings{Engine: engine, Lattice: lattice, RelTol: 1e-12})
 				if !c.Expect.Stable {
 					var u *UnstableError
 					if !errors.As(err, &u) || !errors.Is(err, ErrUnstable) || u.ArrivalRate.Cmp(u.Capacity) < 0 {

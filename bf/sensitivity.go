@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"context"
 	"math"
 	"math/big"
 	"slices"
@@ -31,7 +32,7 @@ type Gradient struct {
 // RelTol times these). The sweeps carry the error bounds along in every
 // operation, over an explicit graph of the lattice: 12 classes take 0.03 seconds in float64.
 // Errors are those of [Solve].
-func MeanJobsGradient(m *cluster.Model, s Settings) (*Gradient, error) {
+func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (*Gradient, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -42,9 +43,9 @@ func MeanJobsGradient(m *cluster.Model, s Settings) (*Gradient, error) {
 	plans := make([]*plan, len(components))
 	for k := range components {
 		c := &components[k]
-		l, err := newPlan(c, num.Exact, firstPrecision, s)
+		l, err := newPlan(ctx, c, num.Exact, firstPrecision, s)
 		if err == nil {
-			err = l.build(0)
+			err = l.build(ctx, 0)
 		}
 		if err != nil {
 			return nil, inRows(err, c)
@@ -53,29 +54,29 @@ func MeanJobsGradient(m *cluster.Model, s Settings) (*Gradient, error) {
 	}
 	switch s.Engine {
 	case num.Exact:
-		g, _ := gradientWith(m, plans, num.Exact, 0, 0)
-		return g, nil
+		g, _, err := gradientWith(ctx, m, plans, num.Exact, 0, 0)
+		return g, err
 	case num.Float:
-		g, width := gradientWith(m, plans, num.Float, 0, s.relTol())
-		if math.IsInf(width, 1) {
+		g, width, err := gradientWith(ctx, m, plans, num.Float, 0, s.relTol())
+		if err == nil && math.IsInf(width, 1) {
 			return nil, errRange
 		}
-		return g, nil
+		return g, err
 	case "", num.Auto:
-		if g, width := gradientWith(m, plans, num.Float, 0, s.relTol()); width <= s.relTol() {
-			return g, nil
+		if g, width, err := gradientWith(ctx, m, plans, num.Float, 0, s.relTol()); err != nil || width <= s.relTol() {
+			return g, err
 		}
 	}
 	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
-		if g, width := gradientWith(m, plans, num.Enclose, prec, s.relTol()); width <= s.relTol() {
-			return g, nil
+		if g, width, err := gradientWith(ctx, m, plans, num.Enclose, prec, s.relTol()); err != nil || width <= s.relTol() {
+			return g, err
 		}
 	}
 	return nil, errPrecision(s)
 }
 
 // gradientWith returns the gradient as one engine gives it, and the largest relative width of a derivative.
-func gradientWith(m *cluster.Model, plans []*plan, engine num.Engine, prec uint, tol float64) (*Gradient, float64) {
+func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine num.Engine, prec uint, tol float64) (*Gradient, float64, error) {
 	g := &Gradient{Engine: engine, ArrivalRates: make([]Derivative, len(m.Classes)), Capacities: make([]Derivative, len(m.Servers))}
 	if engine == num.Exact { // rows in no component keep a derivative of 0
 		for _, list := range [][]Derivative{g.ArrivalRates, g.Capacities} {
@@ -92,7 +93,10 @@ func gradientWith(m *cluster.Model, plans []*plan, engine num.Engine, prec uint,
 	}
 	for _, l := range plans {
 		c := l.component
-		perRate, perCapacity := l.gradient(unit(engine, prec))
+		perRate, perCapacity, err := l.gradient(ctx, unit(engine, prec))
+		if err != nil {
+			return nil, 0, err
+		}
 		scale := new(big.Rat).SetInt(l.problem.scale)
 		for i, list := range c.Classes {
 			// A rate of the problem counts one way to choose servers; the class moves them all.
@@ -113,7 +117,7 @@ func gradientWith(m *cluster.Model, plans []*plan, engine num.Engine, prec uint,
 			}
 		}
 	}
-	return g, width
+	return g, width, nil
 }
 
 // reduceAll reduces a model but keeps classes of rate 0 and servers of capacity 0, which have derivatives too.
@@ -175,13 +179,14 @@ type dualRun struct {
 	zero, one         value
 	weights           []dual
 	v                 []dual
+	stop              cancellation
 	rates, capacities []signed
 }
 
 // gradient returns the derivatives of E[X] with respect to the integers of the problem, in the arithmetic of like.
-func (l *plan) gradient(like value) (perRate, perCapacity []difference) {
+func (l *plan) gradient(ctx context.Context, like value) (perRate, perCapacity []difference, err error) {
 	p := l.problem
-	r := &dualRun{graph: l.graph, problem: p, one: like, zero: like.rational(new(big.Rat))}
+	r := &dualRun{graph: l.graph, problem: p, stop: cancellation{ctx: ctx}, one: like, zero: like.rational(new(big.Rat))}
 	for _, w := range r.graph.weights {
 		x := r.integer(w)
 		if r.lattice == ClassLattice { // a rate
@@ -192,8 +197,12 @@ func (l *plan) gradient(like value) (perRate, perCapacity []difference) {
 	}
 	blank := signed{[2]dual{{r.zero, r.zero}, {r.zero, r.zero}}}
 	r.rates, r.capacities = slices.Repeat([]signed{blank}, len(p.classes)), slices.Repeat([]signed{blank}, len(p.groups))
-	r.up()
-	r.down()
+	if err := r.up(); err != nil {
+		return nil, nil, err
+	}
+	if err := r.down(); err != nil {
+		return nil, nil, err
+	}
 	z := r.v[r.states()-1]
 	for i := range r.rates {
 		perRate = append(perRate, r.rates[i].derivative(z, true))
@@ -201,7 +210,7 @@ func (l *plan) gradient(like value) (perRate, perCapacity []difference) {
 	for s := range r.capacities {
 		perCapacity = append(perCapacity, r.capacities[s].derivative(z, false))
 	}
-	return perRate, perCapacity
+	return perRate, perCapacity, nil
 }
 
 func (r *dualRun) integer(v *big.Int) value { return r.one.rational(new(big.Rat).SetInt(v)) }
@@ -214,7 +223,7 @@ func (r *dualRun) termWeight(t int32) dual {
 	return dual{r.one, r.zero}
 }
 
-func (r *dualRun) up() {
+func (r *dualRun) up() error {
 	var buf, buf2 big.Int
 	r.v = make([]dual, r.states())
 	for k := range r.v {
@@ -223,12 +232,16 @@ func (r *dualRun) up() {
 			r.v[k] = dual{r.one, r.zero}
 			continue
 		}
+		if err := r.stop.after(bigSteps * int(last-first)); err != nil {
+			return err
+		}
 		sum := r.product(r.termWeight(first), first, -1)
 		for t := first + 1; t < last; t++ {
 			sum = sum.add(r.product(r.termWeight(t), t, -1))
 		}
 		r.v[k] = sum.over(r.integer(r.den.at(k, &buf)), r.integer(r.rate.at(k, &buf2)))
 	}
+	return nil
 }
 
 // product multiplies x by the values of the children of term t but for number skip.
@@ -245,7 +258,7 @@ func (r *dualRun) product(x dual, t int32, skip int) dual {
 // derivative of Z with respect to a weight is w times the values of the children; that with
 // respect to d(k) is -w(k) v(k), and sums of these over the states that have a class are carried
 // down along the rests.
-func (r *dualRun) down() {
+func (r *dualRun) down() error {
 	var buf, buf2 big.Int
 	n := r.states()
 	group, copies := r.problem.weightGroups()
@@ -256,6 +269,9 @@ func (r *dualRun) down() {
 		first, last := r.terms(k)
 		if first == last {
 			continue
+		}
+		if err := r.stop.after(2 * bigSteps * int(last-first)); err != nil {
+			return err
 		}
 		w[k] = w[k].over(r.integer(r.den.at(k, &buf)), r.integer(r.rate.at(k, &buf2)))
 		loss := w[k].mul(r.v[k])
@@ -300,6 +316,7 @@ func (r *dualRun) down() {
 			}
 		}
 	}
+	return nil
 }
 
 // weightGroups returns the group and the number of its servers behind each weight of the lattices of servers.

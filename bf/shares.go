@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"context"
 	"math/big"
 	"math/bits"
 
@@ -41,7 +42,7 @@ const tinyShare = 0x1p-900
 // floatShares is the precision of shares for the float engine.
 const floatShares = 64
 
-func newShares(p *problem, prec uint) *shares {
+func newShares(ctx context.Context, p *problem, prec uint) (*shares, error) {
 	s := &shares{p: p, prec: prec}
 	roundings, stride := uint(len(p.groups)+2*len(p.classes)+1), 1
 	for _, g := range p.groups {
@@ -59,7 +60,11 @@ func newShares(p *problem, prec uint) *shares {
 			if !ok {
 				at = len(s.tables)
 				known[c] = at
-				s.tables = append(s.tables, s.newTable(c))
+				t, err := s.newTable(ctx, c)
+				if err != nil {
+					return nil, err
+				}
+				s.tables = append(s.tables, t)
 			}
 			list = append(list, at)
 			if c.Server == 0 {
@@ -68,14 +73,18 @@ func newShares(p *problem, prec uint) *shares {
 		}
 		s.choices, s.first = append(s.choices, list), append(s.first, first)
 	}
-	return s
+	return s, nil
 }
 
-func (s *shares) newTable(c cluster.Choice) tableOf {
+func (s *shares) newTable(ctx context.Context, c cluster.Choice) (tableOf, error) {
+	stop := cancellation{ctx: ctx}
 	n, d := s.p.groups[c.Server].n, c.Choose
 	t := tableOf{c.Server, d, make([]big.Float, n-d+1), make([]float64, n-d+1)}
 	factor := new(big.Float).SetPrec(64)
 	for k := n; k >= d; k-- {
+		if err := stop.after(bigSteps); err != nil {
+			return t, err
+		}
 		z := t.wide[k-d].SetPrec(s.prec + s.guard)
 		if k == n {
 			z.SetInt64(1)
@@ -87,7 +96,7 @@ func (s *shares) newTable(c cluster.Choice) tableOf {
 			t.float[k-d] = f
 		}
 	}
-	return t
+	return t, nil
 }
 
 // at returns the place of C(k_g, d)/C(n_g, d) in a table; negative if it is 0.

@@ -65,14 +65,14 @@ func TestSharesAgainstFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLongWays(t)
 		jobs := rapid.IntRange(0, 3).Draw(t, "jobs")
-		want, err := Solve(m, Settings{Engine: num.Exact, MaxJobs: jobs})
+		want, err := Solve(t.Context(), m, Settings{Engine: num.Exact, MaxJobs: jobs})
 		for _, c := range m.Reduce() {
 			if newProblem(&c, false).shared {
 				shared++
 			}
 		}
 		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
-			r, failed := Solve(m, Settings{Engine: engine, MaxJobs: jobs, RelTol: 1e-12})
+			r, failed := Solve(t.Context(), m, Settings{Engine: engine, MaxJobs: jobs, RelTol: 1e-12})
 			if engine == num.Float && (errors.Is(failed, errRange) || errors.Is(failed, errUndecided)) {
 				continue
 			}
@@ -162,7 +162,7 @@ func TestSharesAgainstLiteral(t *testing.T) {
 				if engine == num.Enclose {
 					prec = 320
 				}
-				got, err := l.measure(engine, prec, 1<<30)
+				got, err := l.measure(t.Context(), engine, prec, 1<<30)
 				if errors.Is(err, errRange) {
 					continue
 				}

@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -25,8 +26,8 @@ import (
 // The error wraps [ErrUnstable], as an [*UnstableError] that names an overloaded set of
 // classes; or it is an input error, for a model that does not pass [cluster.Model.Check],
 // settings out of range, or a model too large; or the Float engine, asked for by name,
-// could not give a bound. m is not modified.
-func Solve(m *cluster.Model, s Settings) (*Result, error) {
+// could not give a bound; or that of the context, soon after it has ended. m is not modified.
+func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -35,9 +36,9 @@ func Solve(m *cluster.Model, s Settings) (*Result, error) {
 	}
 	switch s.Engine {
 	case num.Float, num.Exact:
-		return solveWith(m, s, s.Engine, 0)
+		return solveWith(ctx, m, s, s.Engine, 0)
 	case "", num.Auto:
-		r, err := solveWith(m, s, num.Float, 0)
+		r, err := solveWith(ctx, m, s, num.Float, 0)
 		if err == nil && r.RelativeErrorBound <= s.relTol() {
 			return r, nil
 		}
@@ -46,7 +47,7 @@ func Solve(m *cluster.Model, s Settings) (*Result, error) {
 		}
 	}
 	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
-		r, err := solveWith(m, s, num.Enclose, prec)
+		r, err := solveWith(ctx, m, s, num.Enclose, prec)
 		if err != nil || r.width <= s.relTol() {
 			return r, err
 		}
@@ -104,14 +105,14 @@ func isInput(err error) bool {
 }
 
 // solveWith solves all components with one engine and puts the result together.
-func solveWith(m *cluster.Model, s Settings, engine num.Engine, prec uint) (*Result, error) {
-	t, err := solveRows(m, s, engine, prec)
+func solveWith(ctx context.Context, m *cluster.Model, s Settings, engine num.Engine, prec uint) (*Result, error) {
+	t, err := solveRows(ctx, m, s, engine, prec)
 	if err != nil {
 		return nil, err
 	}
 	for row := range m.Servers {
 		if m.Servers[row].Capacity.Sign() == 0 {
-			if t.busy[row], err = idleServer(m, s, row, t, prec); err != nil {
+			if t.busy[row], err = idleServer(ctx, m, s, row, t, prec); err != nil {
 				return nil, err
 			}
 		}
@@ -139,7 +140,7 @@ func unit(engine num.Engine, prec uint) value {
 	return value{wide: wide{f: 1}}
 }
 
-func solveRows(m *cluster.Model, s Settings, engine num.Engine, prec uint) (*rows, error) {
+func solveRows(ctx context.Context, m *cluster.Model, s Settings, engine num.Engine, prec uint) (*rows, error) {
 	one := unit(engine, prec)
 	zero := one.rational(new(big.Rat))
 	t := &rows{like: one, normalization: one, jobs: make([]value, len(m.Classes)), busy: make([]value, len(m.Servers))}
@@ -159,9 +160,9 @@ func solveRows(m *cluster.Model, s Settings, engine num.Engine, prec uint) (*row
 	components := m.Reduce()
 	for k := range components {
 		c := &components[k]
-		l, err := newPlan(c, engine, prec, s)
+		l, err := newPlan(ctx, c, engine, prec, s)
 		if err == nil {
-			err = t.solve(m, c, l, engine, prec, s)
+			err = t.solve(ctx, m, c, l, engine, prec, s)
 		}
 		if err != nil {
 			return nil, inRows(err, c)
@@ -184,8 +185,8 @@ func inRows(err error, c *cluster.Component) error {
 }
 
 // solve adds the measures of one component.
-func (t *rows) solve(m *cluster.Model, c *cluster.Component, l *plan, engine num.Engine, prec uint, s Settings) error {
-	r, err := l.measure(engine, prec, s.maxBytes())
+func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component, l *plan, engine num.Engine, prec uint, s Settings) error {
+	r, err := l.measure(ctx, engine, prec, s.maxBytes())
 	if err != nil {
 		return err
 	}
@@ -206,12 +207,14 @@ func (t *rows) solve(m *cluster.Model, c *cluster.Component, l *plan, engine num
 		}
 	}
 	if s.MaxJobs > 0 {
-		z, err := l.coefficients(s.MaxJobs, engine, prec, s.maxBytes())
+		z, err := l.coefficients(ctx, s.MaxJobs, engine, prec, s.maxBytes())
 		if err != nil {
 			return err
 		}
 		if t.parts != nil {
-			z = convolve(t.distribution, z, s.MaxJobs)
+			if z, err = convolve(ctx, t.distribution, z, s.MaxJobs); err != nil {
+				return err
+			}
 		}
 		t.distribution = z
 	}
@@ -228,7 +231,7 @@ func (t *rows) solve(m *cluster.Model, c *cluster.Component, l *plan, engine num
 
 // idleServer returns the probability that a job is present that a server of the given row, of
 // capacity 0, could serve: 1 - Z'/Z, where Z' is without the jobs that chose it.
-func idleServer(m *cluster.Model, s Settings, row int, t *rows, prec uint) (value, error) {
+func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *rows, prec uint) (value, error) {
 	s.MaxJobs = 0
 	without := &cluster.Model{Servers: append([]cluster.Server(nil), m.Servers...), MeanSize: m.MeanSize}
 	n := int64(m.Servers[row].Size())
@@ -262,7 +265,7 @@ func idleServer(m *cluster.Model, s Settings, row int, t *rows, prec uint) (valu
 	case t.like.in.Low != nil:
 		engine = num.Enclose
 	}
-	r, err := solveRows(without, s, engine, prec)
+	r, err := solveRows(ctx, without, s, engine, prec)
 	if err != nil {
 		return value{}, err
 	}

@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"runtime"
@@ -17,7 +18,7 @@ import (
 // needs more than its share is solved once more when it has all of it, so that neither the numbers nor what is refused
 // depend on how many cores there are. The largest factor is solved first. A factor that fails ends the sweep: the
 // error, as of [Solve], names it.
-func LoadSweep(m *cluster.Model, factors []*big.Rat, s Settings) ([]*Result, error) {
+func LoadSweep(ctx context.Context, m *cluster.Model, factors []*big.Rat, s Settings) ([]*Result, error) {
 	for i, f := range factors {
 		if f == nil || f.Sign() < 0 {
 			return nil, input.Errorf(fmt.Sprintf("factors[%d]", i), f, "a number >= 0")
@@ -28,7 +29,7 @@ func LoadSweep(m *cluster.Model, factors []*big.Rat, s Settings) ([]*Result, err
 	}
 	results := make([]*Result, len(factors))
 	solve := func(i int, s Settings) (err error) {
-		if results[i], err = Solve(m.Scale(factors[i]), s); err != nil {
+		if results[i], err = Solve(ctx, m.Scale(factors[i]), s); err != nil {
 			err = fmt.Errorf("factors[%d] = %s: %w", i, factors[i].RatString(), err)
 		}
 		return err

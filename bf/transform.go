@@ -1,21 +1,27 @@
 package bf
 
+import "context"
+
 // Sums over all subsets, or all supersets, of each of the 2^n subsets of n elements, in
-// n 2^(n-1) additions: one element after another, those of the first-level cache first, then two at a time.
+// n 2^(n-1) additions: one element after another, those of the first-level cache first, then two at a time. They stop
+// unfinished when the context ends.
 
 const transformBits = 12 // 2^12 words stay in the first-level cache
 
 // bySplit runs a transform on the two halves of a long table side by side, and joins them: the
 // half without the highest element goes to the other (subsets) or takes it (supersets).
-func bySplit[T int64 | float64](t []T, workers int, transform func([]T), join func(without, with []T)) {
+func bySplit[T int64 | float64](ctx context.Context, t []T, workers int, transform func(context.Context, []T), join func(without, with []T)) {
 	if workers < 2 || len(t) < 1<<leafBits {
-		transform(t)
+		transform(ctx, t)
 		return
 	}
 	half := len(t) / 2
-	inParallel(func() { transform(t[:half]) }, func() { transform(t[half:]) })
+	inParallel(func() { transform(ctx, t[:half]) }, func() { transform(ctx, t[half:]) })
 	without, with := t[:half], t[half:]
-	inParallel(func() { join(without[:half/2], with[:half/2]) }, func() { join(without[half/2:], with[half/2:]) })
+	side := func(without, with []T) {
+		inSlices(ctx, half/2, func(i, j int) { join(without[i:j], with[i:j]) })
+	}
+	inParallel(func() { side(without[:half/2], with[:half/2]) }, func() { side(without[half/2:], with[half/2:]) })
 }
 
 func inParallel(f, g func()) {
@@ -28,21 +34,28 @@ func inParallel(f, g func()) {
 	<-done
 }
 
+// inSlices does the work on 0..n-1 a slice of 2^leafBits at a time, until the context ends.
+func inSlices(ctx context.Context, n int, work func(first, last int)) {
+	for i := 0; i < n && ctx.Err() == nil; i += 1 << leafBits {
+		work(i, min(n, i+1<<leafBits))
+	}
+}
+
 // addSubsets replaces t(A) by Σ_{B⊆A} t(B). The length of t is a power of two, at least 8.
-func addSubsets(t []int64, workers int) {
-	bySplit(t, workers, subsetSums, func(without, with []int64) { addTo(with, without) })
+func addSubsets(ctx context.Context, t []int64, workers int) {
+	bySplit(ctx, t, workers, subsetSums, func(without, with []int64) { addTo(with, without) })
 }
 
 // addSupersets replaces t(A) by Σ_{B⊇A} t(B), each through n additions. The length of t is a
 // power of two, at least 8.
-func addSupersets(t []float64, workers int) {
-	bySplit(t, workers, supersetSums, func(without, with []float64) { addTo(without, with) })
+func addSupersets(ctx context.Context, t []float64, workers int) {
+	bySplit(ctx, t, workers, supersetSums, func(without, with []float64) { addTo(without, with) })
 }
 
 // subsetSums is addSubsets on one core.
-func subsetSums(t []int64) {
+func subsetSums(ctx context.Context, t []int64) {
 	inner := min(len(t), 1<<transformBits)
-	for start := 0; start < len(t); start += inner {
+	for start := 0; start < len(t) && ctx.Err() == nil; start += inner {
 		part := t[start : start+inner]
 		for i := 0; i < len(part); i += 8 {
 			p := (*[8]int64)(part[i:])
@@ -60,7 +73,8 @@ func subsetSums(t []int64) {
 	half := inner
 	for ; 4*half <= len(t); half *= 4 {
 		for q := t; len(q) > 0; q = q[4*half:] {
-			addQuarters(q[:half], q[half:2*half], q[2*half:3*half], q[3*half:4*half])
+			a, b, c, d := q[:half], q[half:2*half], q[2*half:3*half], q[3*half:4*half]
+			inSlices(ctx, half, func(i, j int) { addQuarters(a[i:j], b[i:j], c[i:j], d[i:j]) })
 		}
 	}
 	if half < len(t) {
@@ -69,9 +83,9 @@ func subsetSums(t []int64) {
 }
 
 // supersetSums is addSupersets on one core.
-func supersetSums(t []float64) {
+func supersetSums(ctx context.Context, t []float64) {
 	inner := min(len(t), 1<<transformBits)
-	for start := 0; start < len(t); start += inner {
+	for start := 0; start < len(t) && ctx.Err() == nil; start += inner {
 		part := t[start : start+inner]
 		for i := 0; i < len(part); i += 8 {
 			p := (*[8]float64)(part[i:])
@@ -89,7 +103,8 @@ func supersetSums(t []float64) {
 	half := inner
 	for ; 4*half <= len(t); half *= 4 {
 		for q := t; len(q) > 0; q = q[4*half:] {
-			addQuarters(q[3*half:4*half], q[2*half:3*half], q[half:2*half], q[:half])
+			a, b, c, d := q[3*half:4*half], q[2*half:3*half], q[half:2*half], q[:half]
+			inSlices(ctx, half, func(i, j int) { addQuarters(a[i:j], b[i:j], c[i:j], d[i:j]) })
 		}
 	}
 	if half < len(t) {

@@ -17,8 +17,8 @@ func TestTransformsAreSums(t *testing.T) {
 			x[a] = rng.Int64N(1 << 20)
 			below[a], above[a] = x[a], float64(x[a])
 		}
-		addSubsets(below, 2)
-		addSupersets(above, 2)
+		addSubsets(t.Context(), below, 2)
+		addSupersets(t.Context(), above, 2)
 		for range 64 {
 			a := rng.IntN(1 << n)
 			var subsets, supersets int64
@@ -41,12 +41,12 @@ func BenchmarkTransforms(b *testing.B) {
 	below, above := make([]int64, 1<<20), make([]float64, 1<<20)
 	b.Run("servers=20/sums=subsets", func(b *testing.B) {
 		for b.Loop() {
-			addSubsets(below, 1)
+			addSubsets(b.Context(), below, 1)
 		}
 	})
 	b.Run("servers=20/sums=supersets", func(b *testing.B) {
 		for b.Loop() {
-			addSupersets(above, 1)
+			addSupersets(b.Context(), above, 1)
 		}
 	})
 }

@@ -51,7 +51,7 @@ func TestSupersetsAreAddedInOneOrder(t *testing.T) {
 		}
 		for _, workers := range workerNumbers {
 			got := slices.Clone(x)
-			addSupersets(got, workers)
+			addSupersets(t.Context(), got, workers)
 			if !slices.Equal(got, want) {
 				t.Fatalf("%d servers: %d workers give other digits than additions one by one", n, workers)
 			}
@@ -67,10 +67,10 @@ func TestKernelsGiveOneAnswer(t *testing.T) {
 		n := leafBits + rng.IntN(3)
 		kernels := map[string]func(workers int) (measures, error){
 			"classes": func(workers int) (measures, error) {
-				return floatClasses(oneProblem(t, mixedModel(rand.New(rand.NewPCG(seed, 9)), n, n+4)), workers)
+				return floatClasses(t.Context(), oneProblem(mixedModel(rand.New(rand.NewPCG(seed, 9)), n, n+4)), workers)
 			},
 			"servers": func(workers int) (measures, error) {
-				return floatServers(oneProblem(t, mixedModel(rand.New(rand.NewPCG(seed, 9)), 3*n, n)), workers)
+				return floatServers(t.Context(), oneProblem(mixedModel(rand.New(rand.NewPCG(seed, 9)), 3*n, n)), workers)
 			},
 		}
 		for name, kernel := range kernels {
@@ -91,12 +91,8 @@ func TestKernelsGiveOneAnswer(t *testing.T) {
 }
 
 // oneProblem returns the whole of a model, unreduced, as one problem.
-func oneProblem(t *testing.T, m *cluster.Model) *problem {
-	c, err := singleServers(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newProblem(c, false)
+func oneProblem(m *cluster.Model) *problem {
+	return newProblem(&cluster.Component{Model: *m}, false)
 }
 
 // What is solved, and what is refused for its memory, does not depend on the number of cores.
@@ -113,16 +109,14 @@ func TestSolversGiveOneAnswer(t *testing.T) {
 	var questions []question
 	for _, n := range []int{leafBits, leafBits + 1} {
 		for _, m := range []*cluster.Model{mixedModel(rand.New(rand.NewPCG(1, 1)), n, n+3), mixedModel(rand.New(rand.NewPCG(1, 2)), 3*n, n)} {
-			questions = append(questions, question{fmt.Sprint("solve ", n), func() (any, error) { return Solve(m, Settings{}) }})
+			questions = append(questions, question{fmt.Sprint("solve ", n), func() (any, error) { return Solve(t.Context(), m, Settings{}) }})
 		}
-		m := mixedModel(rand.New(rand.NewPCG(1, 3)), n, n+3)
-		questions = append(questions, question{fmt.Sprint("active ", n), func() (any, error) { return ActiveSetProbabilities(m, Settings{Engine: num.Float}) }})
 	}
 	for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
 		for _, kib := range []int64{64, 1024, 16384} {
 			for name, m := range map[string]*cluster.Model{"mixed": mixedModel(rand.New(rand.NewPCG(2, 1)), 11, 9), "line": lineModel(14, 3)} {
 				s := Settings{Engine: engine, MaxBytes: kib << 10}
-				questions = append(questions, question{fmt.Sprint("sweep ", name, " ", engine, " in KiB ", kib), func() (any, error) { return LoadSweep(m, factors, s) }})
+				questions = append(questions, question{fmt.Sprint("sweep ", name, " ", engine, " in KiB ", kib), func() (any, error) { return LoadSweep(t.Context(), m, factors, s) }})
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func parseSizes(t testing.TB, shape string, mean float64) sizes.Distribution {
 // against compares a simulation with the exact answer of balanced fairness: of 10^9 right ones, two fail a comparison.
 func against(t *testing.T, name string, m *cluster.Model, r *Result) (zs []float64) {
 	t.Helper()
-	exact, err := bf.Solve(m, bf.Settings{MaxJobs: max(1, len(r.Distribution)-1)})
+	exact, err := bf.Solve(t.Context(), m, bf.Settings{MaxJobs: max(1, len(r.Distribution)-1)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -159,7 +159,7 @@ func TestClusterIsQueue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exact, err := bf.Solve(m, bf.Settings{MaxJobs: 3})
+		exact, err := bf.Solve(t.Context(), m, bf.Settings{MaxJobs: 3})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -268,7 +268,7 @@ func (f *simulateFlags) answer(ctx context.Context, m *cluster.Model, jobSizes s
 	if exact, err := f.isExact(system); err != nil {
 		return nil, false, err
 	} else if exact { // before the simulation, while nothing is lost if memory or patience do not suffice
-		s.theory, err = bf.Solve(m, bf.Settings{MaxJobs: min(f.settings.Distribution, 10000)})
+		s.theory, err = bf.Solve(ctx, m, bf.Settings{MaxJobs: min(f.settings.Distribution, 10000)})
 		if err != nil {
 			fmt.Fprintln(stderr, "pfq: note: no exact values beside the estimates:", cli.OneLine(err))
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -99,9 +100,14 @@ answers are there all the same.`,
 			if err != nil {
 				return err
 			}
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
 			// The tables are counted; this keeps what is made besides from piling up to as much again.
 			defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(f.memory) << 20))
-			answer, stable, err := f.answer(m, cmd.ErrOrStderr())
+			answer, stable, err := f.answer(ctx, m, cmd.ErrOrStderr())
+			if ctx.Err() != nil {
+				return errInterrupted
+			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", source(args[0]), err)
 			}
@@ -160,13 +166,13 @@ func parseFactors(text string) (factors []*big.Rat, ok bool) {
 }
 
 // answer solves the model and says whether it is stable, at every factor if there are some.
-func (f *solveFlags) answer(m *cluster.Model, stderr io.Writer) (answer []byte, stable bool, err error) {
+func (f *solveFlags) answer(ctx context.Context, m *cluster.Model, stderr io.Writer) (answer []byte, stable bool, err error) {
 	if f.factors != nil {
-		return f.sweep(m, stderr)
+		return f.sweep(ctx, m, stderr)
 	}
 	var r *bf.Result
 	if longWays(m) {
-		r, err = bf.Solve(m, f.settings())
+		r, err = bf.Solve(ctx, m, f.settings())
 	}
 	if r == nil {
 		if err != nil && !errors.Is(err, bf.ErrUnstable) {
@@ -180,7 +186,7 @@ func (f *solveFlags) answer(m *cluster.Model, stderr io.Writer) (answer []byte, 
 			answer, err = formatUnstable(m, verdict, f.format, f.engine == string(num.Exact))
 			return answer, false, err
 		}
-		if r, err = bf.Solve(m, f.settings()); err != nil {
+		if r, err = bf.Solve(ctx, m, f.settings()); err != nil {
 			return nil, false, f.translate(err)
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ type point struct {
 }
 
 // sweep solves the model at every factor and says whether all of them are stable.
-func (f *solveFlags) sweep(m *cluster.Model, stderr io.Writer) (answer []byte, stable bool, err error) {
+func (f *solveFlags) sweep(ctx context.Context, m *cluster.Model, stderr io.Writer) (answer []byte, stable bool, err error) {
 	points := make([]point, len(f.factors))
 	var factors []*big.Rat // those that are stable
 	for i, factor := range f.factors {
@@ -30,7 +31,7 @@ func (f *solveFlags) sweep(m *cluster.Model, stderr io.Writer) (answer []byte, s
 		if longWays(m) {
 			float := f.settings()
 			float.Engine, float.MaxJobs = num.Float, 0
-			if _, err := bf.Solve(m.Scale(factor), float); !errors.Is(err, bf.ErrUnstable) {
+			if _, err := bf.Solve(ctx, m.Scale(factor), float); !errors.Is(err, bf.ErrUnstable) {
 				factors = append(factors, factor) // or the sweep will say what is wrong
 				continue
 			}
@@ -45,7 +46,7 @@ func (f *solveFlags) sweep(m *cluster.Model, stderr io.Writer) (answer []byte, s
 			points[i].unstable = verdict
 		}
 	}
-	results, err := bf.LoadSweep(m, factors, f.settings())
+	results, err := bf.LoadSweep(ctx, m, factors, f.settings())
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil { // the number of the factor is of no use
 			err = cause

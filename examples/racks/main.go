@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"fmt"
 	"io"
@@ -55,7 +56,7 @@ func run(w io.Writer) error {
 	fmt.Fprintln(t, "all\track 1 busy\track 4 busy\tload may grow by")
 	for _, p := range placements() {
 		placed := place(m, p)
-		r, err := bf.Solve(placed, bf.Settings{})
+		r, err := bf.Solve(context.Background(), placed, bf.Settings{})
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func TestAgainstDifferenceQuotient(t *testing.T) {
 	}
 	for _, p := range placements()[3:] {
 		placed := place(m, p)
-		r, err := bf.Solve(placed, bf.Settings{})
+		r, err := bf.Solve(t.Context(), placed, bf.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"fmt"
 	"io"
@@ -48,7 +49,7 @@ func run(w io.Writer) error {
 	farthest, allowed := 0.0, 0.0 // relative error of the recursion against the closed form, and what their bounds allow
 	for _, d := range replicas {
 		m.Classes[0].Servers[0].Choose = d
-		results, err := bf.LoadSweep(m, factors, bf.Settings{})
+		results, err := bf.LoadSweep(context.Background(), m, factors, bf.Settings{})
 		if err != nil {
 			return err
 		}

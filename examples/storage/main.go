@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	_ "embed"
 	"fmt"
 	"io"
@@ -72,7 +73,7 @@ type answer struct {
 }
 
 func solve(m *cluster.Model) (answer, error) {
-	r, err := bf.Solve(m, bf.Settings{})
+	r, err := bf.Solve(context.Background(), m, bf.Settings{})
 	if err != nil {
 		return answer{}, err
 	}
@@ -132,7 +133,7 @@ func (a answer) print(w io.Writer) error {
 
 // printWorth prints what more bandwidth is worth on the four nodes where it is worth most, and where least.
 func (a answer) printWorth(w io.Writer) error {
-	g, err := bf.MeanJobsGradient(a.model, bf.Settings{})
+	g, err := bf.MeanJobsGradient(context.Background(), a.model, bf.Settings{})
 	if err != nil {
 		return err
 	}
@@ -183,7 +184,7 @@ func bestReplica(m *cluster.Model, class int) (int, error) {
 		if slices.ContainsFunc(m.Classes[class].Servers, func(c cluster.Choice) bool { return c.Server == s }) {
 			continue
 		}
-		r, err := bf.Solve(withReplica(m, class, s), bf.Settings{})
+		r, err := bf.Solve(context.Background(), withReplica(m, class, s), bf.Settings{})
 		if err != nil {
 			return 0, err
 		}

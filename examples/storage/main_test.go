@@ -84,7 +84,7 @@ func TestBestReplica(t *testing.T) {
 		t.Fatal(err)
 	}
 	delay := func(server int) float64 {
-		r, err := bf.Solve(withReplica(m, worst, server), bf.Settings{Lattice: bf.ServerLattice})
+		r, err := bf.Solve(t.Context(), withReplica(m, worst, server), bf.Settings{Lattice: bf.ServerLattice})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"fmt"
 	"io"
@@ -58,7 +59,7 @@ func table(w io.Writer, title string, m *cluster.Model) error {
 		loads = append(loads, num.MustRat(load))
 		factors = append(factors, new(big.Rat).Quo(num.MustRat(load), loadOf(m)))
 	}
-	results, err := bf.LoadSweep(m, factors, bf.Settings{Engine: num.Exact})
+	results, err := bf.LoadSweep(context.Background(), m, factors, bf.Settings{Engine: num.Exact})
 	if err != nil {
 		return err
 	}

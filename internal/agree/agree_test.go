@@ -146,7 +146,7 @@ func (done tally) agree(t *rapid.T, m *cluster.Model) {
 	}
 	for _, engine := range engines {
 		for _, lattice := range lattices {
-			r, err := bf.Solve(m, bf.Settings{Engine: engine, Lattice: lattice})
+			r, err := bf.Solve(t.Context(), m, bf.Settings{Engine: engine, Lattice: lattice})
 			var bad *input.Error
 			if errors.As(err, &bad) && bad.Path == "Lattice" {
 				continue // it does not apply to this model

@@ -18,7 +18,7 @@ func TestOneErrUnstable(t *testing.T) {
 	one := big.NewRat(1, 1)
 	servers := &cluster.Model{Servers: []cluster.Server{{Name: "s", Count: 1, Capacity: one}},
 		Classes: []cluster.Class{{Name: "c", ArrivalRate: one, Servers: []cluster.Choice{{Choose: 1}}}}}
-	_, err := bf.Solve(servers, bf.Settings{})
+	_, err := bf.Solve(t.Context(), servers, bf.Settings{})
 	var set *cluster.UnstableError
 	if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &set) {
 		t.Errorf("cluster: %v", err)

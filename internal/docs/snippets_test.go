@@ -232,7 +232,7 @@ func TestModelsAreSolved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := bf.Solve(m, bf.Settings{}); err != nil {
+			if _, err := bf.Solve(t.Context(), m, bf.Settings{}); err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
 		}

@@ -74,7 +74,7 @@ func distribution(id string, small, large configuration) plots.Spec {
 				if err := ctx.Err(); err != nil {
 					return nil, err
 				}
-				solved, err := bf.Solve(h.at(h.rho, big.NewRat(1, 1)), bf.Settings{MaxJobs: h.most})
+				solved, err := bf.Solve(ctx, h.at(h.rho, big.NewRat(1, 1)), bf.Settings{MaxJobs: h.most})
 				if err != nil {
 					return nil, err
 				}

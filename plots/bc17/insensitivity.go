@@ -45,7 +45,7 @@ func insensitivity(id string, configurations ...configuration) plots.Spec {
 				if err != nil {
 					return nil, err
 				}
-				check, err := c.gapCheck(fmt.Sprintf("%s%c", id, 'a'+k), rho)
+				check, err := c.gapCheck(ctx, fmt.Sprintf("%s%c", id, 'a'+k), rho)
 				if err != nil {
 					return nil, err
 				}
@@ -130,13 +130,13 @@ func (c configuration) gap(id string, rho *big.Rat, ms []float64, rows []points)
 }
 
 // gapCheck compares the limit for many interruptions with the general solver.
-func (c configuration) gapCheck(figure string, rho *big.Rat) (plots.Check, error) {
+func (c configuration) gapCheck(ctx context.Context, figure string, rho *big.Rat) (plots.Check, error) {
 	one := big.NewRat(1, 1)
 	gamma, err := c.exact(rho)
 	if err != nil {
 		return plots.Check{}, err
 	}
-	solved, err := bf.Solve(c.at(rho, one), bf.Settings{})
+	solved, err := bf.Solve(ctx, c.at(rho, one), bf.Settings{})
 	if err != nil {
 		return plots.Check{}, fmt.Errorf("%s at load %s: %w", c.Short, plots.Decimal(rho), err)
 	}

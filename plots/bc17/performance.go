@@ -273,7 +273,7 @@ func (c configuration) solverChecks(ctx context.Context) ([]plots.Check, error) 
 		if err != nil {
 			return nil, err
 		}
-		solved, err := bf.Solve(c.at(rho, one), bf.Settings{})
+		solved, err := bf.Solve(ctx, c.at(rho, one), bf.Settings{})
 		if err != nil {
 			return nil, fmt.Errorf("load %s: %w", plots.Decimal(rho), err)
 		}

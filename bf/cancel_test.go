@@ -1,0 +1,148 @@
+package bf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"productform/cluster"
+	"productform/num"
+)
+
+// A counted context ends when it has been looked at so many times.
+type counted struct {
+	context.Context
+	looks *atomic.Int64
+	last  int64
+}
+
+func newCounted(t *testing.T, last int64) counted {
+	return counted{t.Context(), new(atomic.Int64), last}
+}
+
+func (c counted) Err() error {
+	if c.looks.Add(1) > c.last {
+		return context.Canceled
+	}
+	return nil
+}
+
+// questions asks every engine on every lattice for what it may be asked.
+func questions() map[string]func(ctx context.Context) error {
+	list := make(map[string]func(ctx context.Context) error)
+	smallRacks := racksModel().Scale(big.NewRat(1, 8))
+	for s := range smallRacks.Servers {
+		smallRacks.Servers[s].Count = 4
+	}
+	for name, m := range map[string]*cluster.Model{"sparse": sparseModel(9), "line": lineModel(12, 3), "racks": smallRacks, "long ways": halfModel(1000)} {
+		for _, lattice := range []Lattice{ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice} {
+			if symmetric := name == "racks" || name == "long ways"; symmetric != (lattice == SymmetricLattice) {
+				continue
+			}
+			for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
+				if name == "long ways" && engine == num.Exact {
+					continue // hours
+				}
+				s := Settings{Engine: engine, Lattice: lattice, MaxJobs: 10}
+				list[fmt.Sprint(name, " ", lattice, " ", engine)] = func(ctx context.Context) error {
+					_, err := Solve(ctx, m, s)
+					return err
+				}
+				if name == "sparse" || name == "line" {
+					list[fmt.Sprint("gradient ", name, " ", lattice, " ", engine)] = func(ctx context.Context) error {
+						_, err := MeanJobsGradient(ctx, m, s)
+						return err
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// Wherever a context ends, the error is its own, and the solver looks at it only a few times more: those of the loops
+// that it has to leave, one inside the other, on each core.
+func TestContextEndsSolvers(t *testing.T) {
+	const most = 64
+	for name, ask := range questions() {
+		for last := int64(0); ; last = 8*last + 1 {
+			ctx := newCounted(t, last)
+			err := ask(ctx)
+			if ctx.looks.Load() <= last {
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				break
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: after %d looks error %v, want that of the context", name, last, err)
+			}
+			if more := ctx.looks.Load() - last; more > most {
+				t.Errorf("%s: %d looks at a context that has ended", name, more)
+			}
+			if last > 1<<12 { // the rest is more of the same
+				break
+			}
+		}
+	}
+}
+
+// Models of seconds to hours, with a context that ends at once or soon: were it not looked at, the test would not end.
+func TestContextEndsLongSolves(t *testing.T) {
+	goroutines := runtime.NumGoroutine()
+	half := []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 3), big.NewRat(1, 4)}
+	for name, ask := range map[string]func(ctx context.Context) error{
+		"classes, float": func(ctx context.Context) error {
+			_, err := Solve(ctx, sparseModel(26), Settings{Engine: num.Float, Lattice: ClassLattice})
+			return err
+		},
+		"classes, enclose": func(ctx context.Context) error {
+			_, err := Solve(ctx, sparseModel(19), Settings{Engine: num.Enclose, Lattice: ClassLattice, RelTol: 1e-250})
+			return err
+		},
+		"classes, exact": func(ctx context.Context) error {
+			_, err := Solve(ctx, sparseModel(18), Settings{Engine: num.Exact, Lattice: ClassLattice})
+			return err
+		},
+		"triples": func(ctx context.Context) error {
+			_, err := Solve(ctx, triplesModel(24), Settings{Engine: num.Float, Lattice: ServerLattice})
+			return err
+		},
+		"line": func(ctx context.Context) error {
+			_, err := Solve(ctx, lineModel(1000, 10), Settings{})
+			return err
+		},
+		"racks": func(ctx context.Context) error {
+			_, err := Solve(ctx, racksModel(), Settings{Engine: num.Enclose, RelTol: 1e-100, MaxJobs: 1000})
+			return err
+		},
+		"ways": func(ctx context.Context) error {
+			_, err := Solve(ctx, halfModel(1000000), Settings{Engine: num.Enclose, RelTol: 1e-250})
+			return err
+		},
+		"gradient": func(ctx context.Context) error {
+			_, err := MeanJobsGradient(ctx, sparseModel(19), Settings{Engine: num.Enclose, Lattice: ClassLattice, RelTol: 1e-250})
+			return err
+		},
+		"sweep": func(ctx context.Context) error {
+			_, err := LoadSweep(ctx, sparseModel(25), half, Settings{})
+			return err
+		},
+	} {
+		for _, wait := range []time.Duration{0, 50 * time.Millisecond} {
+			ctx, cancel := context.WithTimeout(t.Context(), wait)
+			if err := ask(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: error %v, want that of the context", name, err)
+			}
+			cancel()
+		}
+	}
+	if now := runtime.NumGoroutine(); now > goroutines {
+		t.Errorf("%d goroutines go on", now-goroutines)
+	}
+}
