@@ -87,12 +87,12 @@ func BenchmarkFitBoundedPareto(b *testing.B) {
 	})
 }
 
-func BenchmarkReadSizes(b *testing.B) {
+func BenchmarkReadLog(b *testing.B) {
 	text := strings.Repeat("  1 0 5 120 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n", 10000)
 	for name, text := range map[string]string{"plain": text, "packed": packed(text)} {
 		b.Run("jobs=10000/file="+name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := ReadSizes(strings.NewReader(text)); err != nil {
+				if _, err := ReadRunTimes(strings.NewReader(text), "log"); err != nil {
 					b.Fatal(err)
 				}
 			}

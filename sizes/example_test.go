@@ -38,13 +38,13 @@ func ExamplePhased() {
 	// Output: phases of mean 0.2, 5 on average
 }
 
-func ExampleReadSizes() {
-	jobSizes, _, err := sizes.ReadSizes(strings.NewReader("3\n1\n2\n"))
+func ExampleReadList() {
+	list, err := sizes.ReadList(strings.NewReader("3\n1\n2\n"), "durations.txt")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	d, _ := sizes.NewEmpirical(jobSizes)
+	d, _ := sizes.NewEmpirical(list.Sizes)
 	mean, _ := sizes.Mean(d)
 	fmt.Println(mean)
 	// Output: 2
@@ -77,8 +77,12 @@ func ExampleExcess() {
 }
 
 func ExampleReadWork() {
-	jobSizes, skipped, err := sizes.ReadWork(strings.NewReader(
-		"1 0 5 120 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n2 9 5 60 -1 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n"))
-	fmt.Println(jobSizes, skipped, err)
-	// Output: [480] 1 <nil>
+	list, err := sizes.ReadWork(strings.NewReader(
+		"1 0 5 120 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n2 9 5 60 -1 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1\n"), "log.swf")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(list.Sizes, list.Skipped)
+	// Output: [480] 1
 }

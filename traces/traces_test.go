@@ -67,21 +67,24 @@ func TestTextIsThatOfTheArchive(t *testing.T) {
 func TestSizesOfSDSC(t *testing.T) {
 	for _, c := range []struct {
 		what      string
-		read      func(io.Reader) ([]float64, int, error)
+		read      func(io.Reader, string) (*sizes.List, error)
 		mean, scv float64
 	}{
-		{"run time", sizes.ReadSizes, 8755.10, 3.39561},
+		{"run time", sizes.ReadRunTimes, 8755.10, 3.39561},
 		{"work", sizes.ReadWork, 297549, 15.9287},
 	} {
 		r, err := traces.Open("SDSC-Par-1996")
 		if err != nil {
 			t.Fatal(err)
 		}
-		jobSizes, skipped, err := c.read(r)
-		if err != nil || len(jobSizes) != 32128 || skipped != 7 {
-			t.Fatalf("%s: %d sizes, %d skipped, error %v", c.what, len(jobSizes), skipped, err)
+		list, err := c.read(r, "SDSC-Par-1996")
+		if err != nil {
+			t.Fatal(err)
 		}
-		d, err := sizes.NewEmpirical(jobSizes)
+		if len(list.Sizes) != 32128 || list.Skipped != 7 {
+			t.Fatalf("%s: %d sizes, %d skipped", c.what, len(list.Sizes), list.Skipped)
+		}
+		d, err := sizes.NewEmpirical(list.Sizes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,14 +130,14 @@ func ExampleOpen() {
 		return
 	}
 	defer log.Close()
-	jobSizes, skipped, err := sizes.ReadSizes(log)
+	list, err := sizes.ReadRunTimes(log, "SDSC-Par-1996")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	d, _ := sizes.NewEmpirical(jobSizes)
+	d, _ := sizes.NewEmpirical(list.Sizes)
 	mean, _ := sizes.Mean(d)
 	median, _ := d.Quantile(0.5)
-	fmt.Printf("%d jobs, %d without a run time, mean %.0f s, median %.0f s\n", len(jobSizes)+skipped, skipped, mean, median)
+	fmt.Printf("%d jobs, %d without a run time, mean %.0f s, median %.0f s\n", len(list.Sizes)+list.Skipped, list.Skipped, mean, median)
 	// Output: 32135 jobs, 7 without a run time, mean 8755 s, median 209 s
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,7 +14,6 @@ import (
 	"productform/dispatch"
 	"productform/dispatch/swf"
 	"productform/internal/input"
-	"productform/traces"
 )
 
 const (
@@ -138,31 +135,9 @@ func (f *dispatchFlags) parseOutages() error {
 	return nil
 }
 
-// openTrace opens the file, or the log that pfq holds.
-func openTrace(name string, stdin io.Reader) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(stdin), nil
-	}
-	file, err := os.Open(name)
-	switch {
-	case err == nil:
-		return file, nil
-	case errors.Is(err, fs.ErrNotExist) && slices.Contains(traces.Names(), name):
-		return traces.Open(name)
-	}
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err // the rest of it repeats the name
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w; the logs that pfq holds are %s", name, err, strings.Join(traces.Names(), ", "))
-	}
-	return nil, fmt.Errorf("%s: %w", name, err)
-}
-
 // readTrace reads the log until the context is done.
 func readTrace(ctx context.Context, name string, stdin io.Reader) (log []swf.Job, err error) {
-	from, err := openTrace(name, stdin)
+	from, err := openLog(name, stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +149,7 @@ func readTrace(ctx context.Context, name string, stdin io.Reader) (log []swf.Job
 		case err == io.EOF:
 			return log, nil
 		case err != nil:
-			return nil, readError(source(name), err)
+			return nil, err
 		}
 		if len(log) == mostLogJobs {
 			return nil, fmt.Errorf("%s: %w", source(name), input.Errorf("", "a longer one", "a log of at most %d jobs", mostLogJobs))
@@ -184,18 +159,6 @@ func readTrace(ctx context.Context, name string, stdin io.Reader) (log []swf.Job
 			return nil, context.Cause(ctx)
 		}
 	}
-}
-
-// readError gives the error the name of the file, once.
-func readError(name string, err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	if strings.HasPrefix(err.Error(), name+":") {
-		return err
-	}
-	return fmt.Errorf("%s: %w", name, err)
 }
 
 // jobsOf makes jobs of the log.

@@ -562,10 +562,10 @@ func TestEndlessFiles(t *testing.T) {
 	const text = "/dev/zero: want a text of at most 64 MiB, not a longer one"
 	zeros := strings.Repeat(`\x00`, 14)
 	for args, want := range map[string]string{
-		"simulate good.json --sizes file:/dev/zero":                             "/dev/zero: line 1 = \"" + zeros + "...: want a line of at most 1048576 bytes, its end included",
-		"tags --hosts 2 --load 0.5 --sizes /dev/zero":                           "/dev/zero: line 1 = \"" + zeros + "...: want a line of at most 1048576 bytes, its end included",
-		"tags --hosts 2 --load 0.5 --sizes /dev/zero --processor-seconds":       "/dev/zero: line 1 = \"" + zeros + "...: want a line of at most 1048576 bytes, its end included",
-		"tags --hosts 2 --load 0.5 --sizes /dev/zero --processor-seconds --fit": "/dev/zero: line 1 = \"" + zeros + "...: want a line of at most 1048576 bytes, its end included",
+		"simulate good.json --sizes file:/dev/zero":                             "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
+		"tags --hosts 2 --load 0.5 --sizes /dev/zero":                           "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
+		"tags --hosts 2 --load 0.5 --sizes /dev/zero --processor-seconds":       "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
+		"tags --hosts 2 --load 0.5 --sizes /dev/zero --processor-seconds --fit": "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
 		"dispatch /dev/zero --workers 2":                                        "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
 		"solve /dev/zero":                                                       text,
 		"stability /dev/zero":                                                   text,

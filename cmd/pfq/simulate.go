@@ -20,6 +20,7 @@ import (
 	"productform/sim"
 	"productform/sizes"
 	"productform/stability"
+	"productform/traces"
 )
 
 var policies = []string{string(sim.FCFS), string(sim.Interrupt), string(sim.ProcessorSharing)}
@@ -46,8 +47,9 @@ input) by simulation, under a policy and for a law of job sizes:
 
 --sizes takes exponential, deterministic, the laws bimodal, hyperexponential and zipf of Bonald and Comte (2017),
 erlang:K, hyperexponential:SCV, pareto:ALPHA, bounded-pareto:ALPHA:RATIO, lognormal:SCV and weibull:SHAPE, where SCV is
-the variance over the square of the mean, and file:PATH for sizes drawn from those in a file (one a line, or a log in
-Standard Workload Format, of which the run times are taken). All are scaled to the mean size of the model.
+the variance over the square of the mean, file:PATH for sizes drawn from those in a file, one a line, and swf:PATH for
+the run times of a log in Standard Workload Format or of one that pfq holds, ` + strings.Join(traces.Names(), ", ") + `. All are scaled to the mean
+size of the model.
 
 A simulation is a number of independent runs, each of which starts empty, warms up and is then observed for the same
 time. Lengths are given in jumps, which are arrivals, ends of phases of sizes, and interruptions; the number is the
@@ -116,7 +118,7 @@ status 1 and says which classes are why.`,
 			if err := notInput("--output", f.file, args[0], cmd.InOrStdin()); err != nil {
 				return err
 			}
-			if path, ok := strings.CutPrefix(f.sizes, fromFile); ok {
+			if path, _ := sizePath(f.sizes); path != "" {
 				if err := notInput("--output", f.file, path, nil); err != nil {
 					return err
 				}

@@ -343,16 +343,16 @@ func TestSimulateSizesOfFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{list, log} {
-		stdout, stderr, status := simulate(model, "--runs 5 --jumps 1e3 --format json --sizes file:"+name)
+	for _, name := range []string{"file:" + list, "swf:" + log} {
+		stdout, stderr, status := simulate(model, "--runs 5 --jumps 1e3 --format json --sizes "+name)
 		if status != 0 {
 			t.Fatal(stderr)
 		}
 		answer := parseJSON(t, stdout)
-		if got := answer["mean_jobs"].(map[string]any)["mean"]; got != r.MeanJobs.Mean || answer["sizes"] != "file:"+name {
+		if got := answer["mean_jobs"].(map[string]any)["mean"]; got != r.MeanJobs.Mean || answer["sizes"] != name {
 			t.Errorf("mean jobs %v, want %v, of sizes %v", got, r.MeanJobs.Mean, answer["sizes"])
 		}
-		if told := strings.Contains(stderr, log+": 1 job without a run time > 0 is left out\n"); told != (name == log) {
+		if told := strings.Contains(stderr, log+": 1 job without a run time > 0 is left out\n"); told != (name == "swf:"+log) {
 			t.Error(stderr)
 		}
 	}
@@ -386,9 +386,9 @@ func TestSimulateBadUsage(t *testing.T) {
 		{"good.json --sizes file:", "pfq: --sizes = file:: want exponential, "},
 		{"good.json --sizes file:absent.txt", "pfq: absent.txt: no such file or directory\n"},
 		{"good.json --sizes file:.", "pfq: .: is a directory\n"},
-		{"good.json --sizes file:words.txt", "pfq: words.txt: line 2 = two: want a number in "},
-		{"good.json --sizes file:random.txt", "pfq: random.txt: line 1 = 1 2 3: want one size, "},
-		{"good.json --sizes file:empty.txt", "pfq: empty.txt: want one size a line, or a log in Standard Workload Format, not a file without sizes\n"},
+		{"good.json --sizes file:words.txt", "pfq: words.txt:2: size = two: want a number in "},
+		{"good.json --sizes file:random.txt", "pfq: random.txt:1: size = 1 2 3: want a number in [1e-300, 1e300], one a line\n"},
+		{"good.json --sizes file:empty.txt", "pfq: empty.txt: want one size a line, not a file without sizes\n"},
 		{"good.json --policy lifo", "pfq: --policy = lifo: want fcfs, interrupt or ps\n"},
 		{"good.json --policy interrupt", "pfq: --interruptions is missing: want a number in [1e-6, 1e6], with --policy interrupt\n"},
 		{"good.json --policy ps --interruptions 1", "pfq: --policy = ps: want interrupt, with --interruptions\n"},

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/big"
 	"os"
 	"strings"
 
@@ -14,28 +12,41 @@ import (
 	"productform/sizes"
 )
 
-// fromFile begins a value of --sizes that names a file.
-const fromFile = "file:"
+// What begins a value of --sizes that names a file: a list of sizes, or a log in Standard Workload Format.
+const (
+	fromList = "file:"
+	fromLog  = "swf:"
+)
 
 // sizeNames returns the forms that --sizes may have.
-func sizeNames() []string { return append(sizes.Names(), fromFile+"PATH") }
+func sizeNames() []string { return append(sizes.Names(), fromList+"PATH", fromLog+"PATH") }
+
+// sizePath returns the path in a value of --sizes that names a file, and whether it is that of a log; "" if it names none.
+func sizePath(text string) (path string, isLog bool) {
+	if path, isLog = strings.CutPrefix(text, fromLog); isLog {
+		return path, true
+	}
+	if path, isList := strings.CutPrefix(text, fromList); isList {
+		return path, false
+	}
+	return "", false
+}
 
 // readSizes returns the law of the given mean that a value of --sizes names.
 func readSizes(text string, mean float64, stderr io.Writer) (sizes.Distribution, error) {
-	path, ok := strings.CutPrefix(text, fromFile)
-	if !ok || path == "" {
+	if path, _ := sizePath(text); path == "" {
 		return parseLaw("--sizes", text, sizeNames(), mean)
 	}
-	jobSizes, _, err := readSizeFile(path, nil, false, stderr)
+	list, name, err := readSizeFile(text, nil, false, stderr)
 	if err != nil {
 		return nil, err
 	}
-	d, err := sizes.NewEmpirical(jobSizes)
+	d, err := sizes.NewEmpirical(list.Sizes)
 	if err == nil {
 		d, err = sizes.WithMean(d, mean)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, input.InFile(name, err)
 	}
 	return d, nil
 }
@@ -46,7 +57,7 @@ func parseLaw(flag, text string, names []string, mean float64) (sizes.Distributi
 	known := false
 	for _, name := range names {
 		name, _, _ = strings.Cut(name, ":")
-		known = known || name == family && text != fromFile
+		known = known || name == family && text != fromList && text != fromLog
 	}
 	if !known {
 		return nil, cli.CheckWord(flag, text, names)
@@ -70,46 +81,48 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// readSizeFile returns the sizes in a file, or on the standard input if there is one and the path is "-", of which
-// there is at least one, and exactly unless the doubles are exact. In a log they are run times, or the work that the
-// processors did.
-func readSizeFile(path string, stdin io.Reader, work bool, stderr io.Writer) ([]float64, []*big.Rat, error) {
-	without, want := "a run time > 0", "one size a line, or a log in Standard Workload Format"
-	if work {
-		without, want = "a run time > 0 and processors", "a log in Standard Workload Format"
-	}
-	from := stdin
-	if stdin == nil || path != "-" {
-		f, err := os.Open(path)
-		var pathErr *fs.PathError
-		if errors.As(err, &pathErr) {
-			err = pathErr.Err // the rest of it repeats the name
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", path, err)
-		}
-		defer f.Close()
-		from = f
-	} else {
-		path = source(path)
-	}
-	jobSizes, exact, skipped, err := sizes.ReadExactSizes(from, work)
-	var pathErr *fs.PathError
+// readSizeFile returns the sizes in the file that a value of --sizes names, and the name of the file. Its path is that of a
+// file or, of a log, the name of one that pfq holds, or "-" for the standard input if there is one. Of a log sizes are run
+// times, or the work that the processors did.
+func readSizeFile(text string, stdin io.Reader, work bool, stderr io.Writer) (list *sizes.List, name string, err error) {
+	path, isLog := sizePath(text)
+	name = path
+	var from io.ReadCloser
 	switch {
-	case errors.As(err, &pathErr):
-		err = pathErr.Err
-	case err == nil && len(jobSizes) == 0:
-		err = &input.Error{Want: want, Value: "a file without sizes"}
+	case path == "-" && stdin != nil:
+		from, name = io.NopCloser(stdin), source(path)
+	case isLog && path != "-":
+		from, err = openLog(path, nil)
+	default:
+		if from, err = os.Open(path); err != nil {
+			err = input.InFile(path, err)
+		}
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+		return nil, name, err
 	}
-	if skipped > 0 {
+	defer from.Close()
+	without := "a run time > 0"
+	switch {
+	case work && !isLog:
+		return nil, name, input.InFile(name, input.Errorf("--processor-seconds", "a list of sizes", "a log, swf:PATH"))
+	case work:
+		without = "a run time > 0 and processors"
+		list, err = sizes.ReadWork(from, name)
+	case isLog:
+		list, err = sizes.ReadRunTimes(from, name)
+	default:
+		list, err = sizes.ReadList(from, name)
+	}
+	if err != nil {
+		return nil, name, err
+	}
+	if list.Skipped > 0 {
 		verb := "are"
-		if skipped == 1 {
+		if list.Skipped == 1 {
 			verb = "is"
 		}
-		fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", path, counted(skipped, "job"), without, verb)
+		fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", name, counted(list.Skipped, "job"), without, verb)
 	}
-	return jobSizes, exact, nil
+	return list, name, nil
 }

@@ -50,8 +50,8 @@ i+1; s_1 < s_2 < ... are the cutoffs.
 
 Sizes of jobs come from one of
   --alpha A --max P and --min K or --mean M  the bounded Pareto law on [K, P], or the one on [.., P] of the mean M
-  --sizes FILE                               a file (- for the standard input) with one size a line, or a log in Standard
-                                             Workload Format, packed by gzip or not; every size is as likely as it is
+  --sizes FILE                               a file (- for the standard input) with one size a line, or swf:PATH, a log in
+                                             Standard Workload Format, packed by gzip or not; every size is as likely as it is
                                              frequent there. --fit takes the bounded Pareto law most like them instead;
                                              --processor-seconds counts run times by the processors that they took
   --law LAW --mean M                         a law that simulate knows: exponential, lognormal:SCV, weibull:SHAPE, ...

@@ -536,10 +536,10 @@ func TestTagsSizesOfFile(t *testing.T) {
 		args, told string
 		model      tags.Model
 	}{
-		{"list", "", law(1, 2, 3)},
-		{"log", "log: 1 job without a run time > 0 is left out", law(1, 3, 2)},
-		{"log.gz", "log.gz: 1 job without a run time > 0 is left out", law(1, 3, 2)},
-		{"log.gz --processor-seconds", "log.gz: 1 job without a run time > 0 and processors is left out", law(6, 6, 2)},
+		{"file:list", "", law(1, 2, 3)},
+		{"swf:log", "log: 1 job without a run time > 0 is left out", law(1, 3, 2)},
+		{"swf:log.gz", "log.gz: 1 job without a run time > 0 is left out", law(1, 3, 2)},
+		{"swf:log.gz --processor-seconds", "log.gz: 1 job without a run time > 0 and processors is left out", law(6, 6, 2)},
 	} {
 		stdout, stderr, status := tagsCommand(farm + c.args + " --format json")
 		if told := "pfq: warning: " + c.told + "\n"; status != 0 || stderr != told && (c.told != "" || stderr != "") {
@@ -826,10 +826,10 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + "--processor-seconds " + sizes, "pfq: --processor-seconds is of no use without --sizes\n"},
 		{farm + "--sizes absent", "pfq: absent: no such file or directory\n"},
 		{farm + "--sizes .", "pfq: .: is a directory\n"},
-		{farm + "--sizes empty", "pfq: empty: want one size a line, or a log in Standard Workload Format, not a file without sizes\n"},
-		{farm + "--sizes negative", "pfq: negative: line 3 = -2: want a number in [1e-300, 1e300]\n"},
-		{farm + "--sizes word", "pfq: word: line 2 = two: want a number in [1e-300, 1e300]\n"},
-		{farm + "--sizes list --processor-seconds", "pfq: list: line 1 = 1: want the 18 fields of a Standard Workload Format log\n"},
+		{farm + "--sizes empty", "pfq: empty: want one size a line, not a file without sizes\n"},
+		{farm + "--sizes negative", "pfq: negative:3: size = -2: want a number in [1e-300, 1e300]\n"},
+		{farm + "--sizes word", "pfq: word:2: size = two: want a number in [1e-300, 1e300]\n"},
+		{farm + "--sizes list --processor-seconds", "pfq: list:1: field 2, submit time is missing: want a finite number of seconds >= 0, or -1 if unknown\n"},
 		{farm + "--sizes equal --fit", "pfq: equal: sizes = 2 of 2: want at least two different sizes\n"},
 		{farm + "--sizes list --engine enclose", "pfq: --engine = enclose: want auto or float, unless sizes are given by --alpha\n"},
 		{"--hosts 8 --load 0.102 --alpha 1 --max 5326.63 --mean 1000.85 --engine enclose", "pfq: --engine = enclose: want auto or float here: "}, // hosts are idle

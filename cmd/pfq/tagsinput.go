@@ -220,22 +220,33 @@ func (s *sizeFlags) law(stdin io.Reader, stderr io.Writer) (sizes.Distribution, 
 
 // empirical returns the law of the sizes in the file, or the one that fits them.
 func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d sizes.Distribution, err error) {
-	jobSizes, exact, err := readSizeFile(s.file, stdin, s.processorSeconds, stderr)
+	list, name, err := readSizeFile(s.form(), stdin, s.processorSeconds, stderr)
 	if err != nil {
 		return nil, err
 	}
-	s.count = len(jobSizes)
-	s.own, err = sizes.NewEmpirical(jobSizes)
+	s.count = len(list.Sizes)
+	s.own, err = sizes.NewEmpirical(list.Sizes)
 	d = s.own
 	if err == nil && s.fit {
-		d, s.fitted, err = sizes.FitBoundedPareto(jobSizes)
+		d, s.fitted, err = sizes.FitBoundedPareto(list.Sizes)
 	} else {
-		s.exact = exact
+		s.exact = list.Exact
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", source(s.file), err)
+		return nil, input.InFile(name, err)
 	}
 	return d, nil
+}
+
+// form returns --sizes with what it is read as: a log if it ends in .swf or .gz, or if only a log has what is asked for.
+func (s *sizeFlags) form() string {
+	switch path, _ := sizePath(s.file); {
+	case path != "":
+		return s.file
+	case s.processorSeconds, strings.HasSuffix(s.file, ".swf"), strings.HasSuffix(s.file, ".gz"):
+		return fromLog + s.file
+	}
+	return fromList + s.file
 }
 
 // describe writes what the sizes are, those of the law that the flags name.
@@ -245,7 +256,8 @@ func (s *sizeFlags) describe(w io.Writer, law sizes.Distribution) {
 		fmt.Fprintf(w, "sizes are of the law %s: %s\n", s.name, spread(law))
 	case "--sizes":
 		low, high, _ := s.own.Support()
-		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", source(s.file), counted(s.count, "size"), spread(s.own), six(low), six(high))
+		path, _ := sizePath(s.form())
+		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", source(path), counted(s.count, "size"), spread(s.own), six(low), six(high))
 		if s.fit {
 			fmt.Fprintf(w, "the law that fits them is bounded Pareto of alpha %s: %s\n", six(s.fitted), spread(law))
 		}

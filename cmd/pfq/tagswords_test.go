@@ -326,7 +326,7 @@ func TestTagsDamagedFiles(t *testing.T) {
 	sizeFile(t, "binary", "\x00\x1b[31mred\x07\xff\n")
 	for file, want := range map[string]string{
 		"cut.gz": "unpacking: the file ends early: unexpected EOF\n",
-		"binary": `pfq: binary: line 1 = "\x00\x1b[31mred\a\xff": want a number in [1e-300, 1e300]` + "\n",
+		"binary": `pfq: binary:1: size = "\x00\x1b[31mred\a\xff": want a number in [1e-300, 1e300]` + "\n",
 	} {
 		stdout, stderr, status := tagsCommand("--hosts 2 --load 0.5 --sizes " + file)
 		if status != 2 || stdout != "" || !strings.HasSuffix(stderr, want) {

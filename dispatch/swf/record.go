@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"productform/internal/input"
+	"productform/internal/lines"
 )
 
 // largest is the largest integer: all up to it are float64 numbers as well.
@@ -65,11 +66,11 @@ func parse(line []byte) (Job, error) {
 // next returns the next field, empty if there is none.
 func (r *record) next() []byte {
 	line, start := r.rest, 0
-	for start < len(line) && blank(line[start]) {
+	for start < len(line) && isBlank(line[start]) {
 		start++
 	}
 	end := start
-	for end < len(line) && !blank(line[end]) {
+	for end < len(line) && !isBlank(line[end]) {
 		end++
 	}
 	r.rest = line[end:]
@@ -77,7 +78,7 @@ func (r *record) next() []byte {
 	return line[start:end]
 }
 
-func blank(c byte) bool { return c == ' ' || c == '\t' }
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 func (r *record) seconds() float64   { return r.real(wantSeconds) }
 func (r *record) kilobytes() float64 { return r.real(wantKilobytes) }
@@ -92,7 +93,7 @@ const (
 
 func (r *record) integer() int64 {
 	text := r.next()
-	if n, ok := digits(text); ok {
+	if n, ok := parseDigits(text); ok {
 		return n
 	}
 	if string(text) == "-1" {
@@ -104,13 +105,13 @@ func (r *record) integer() int64 {
 
 func (r *record) real(want string) float64 {
 	text := r.next()
-	if n, ok := digits(text); ok {
+	if n, ok := parseDigits(text); ok {
 		return float64(n)
 	}
 	if string(text) == "-1" {
 		return Unknown
 	}
-	if decimal(text) {
+	if isDecimal(text) {
 		v, err := strconv.ParseFloat(string(text), 64)
 		if err == nil && (text[0] != '-' || v == Unknown) {
 			return v
@@ -120,8 +121,8 @@ func (r *record) real(want string) float64 {
 	return 0
 }
 
-// digits returns the integer in a text of digits, if it is at most 2^53.
-func digits(text []byte) (n int64, ok bool) {
+// parseDigits returns the integer in a text of digits, if it is at most 2^53.
+func parseDigits(text []byte) (n int64, ok bool) {
 	for _, c := range text {
 		if c < '0' || c > '9' {
 			return 0, false
@@ -133,9 +134,9 @@ func digits(text []byte) (n int64, ok bool) {
 	return n, len(text) > 0
 }
 
-// decimal reports whether a text may be a decimal number, with no plus before it; it is none of words, of hexadecimal
+// isDecimal reports whether a text may be a decimal number, with no plus before it; it is none of words, of hexadecimal
 // digits or of digits in groups.
-func decimal(text []byte) bool {
+func isDecimal(text []byte) bool {
 	for _, c := range text {
 		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
 			return false
@@ -147,15 +148,6 @@ func decimal(text []byte) bool {
 // refuse keeps the first error.
 func (r *record) refuse(text []byte, want string) {
 	if r.err == nil {
-		r.err = input.Errorf(fieldPath(r.field), shown(text), "%s", want)
+		r.err = input.Errorf(fieldPath(r.field), lines.Shown(text), "%s", want)
 	}
-}
-
-// shown returns text for an error: as it is, or quoted if it holds what is not for the eye.
-func shown(text []byte) string {
-	plain, quoted := string(text), strconv.Quote(string(text))
-	if quoted[1:len(quoted)-1] == plain {
-		return plain
-	}
-	return quoted
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"productform/internal/input"
+	"productform/internal/lines"
 )
 
 // A Writer writes a log. What a [Reader] takes from it equals what it was given.
@@ -28,8 +29,8 @@ func (w *Writer) Comment(line string) error {
 		return input.Errorf("comment", strconv.Quote(line), `a line that starts with ";"`)
 	case strings.Contains(line, "\n") || strings.HasSuffix(line, "\r"):
 		return input.Errorf("comment", strconv.Quote(line), "one line without its end")
-	case len(line) > longestLine:
-		return input.Errorf("comment", strconv.Quote(line), "a line of at most %d bytes", longestLine)
+	case len(line) > lines.Longest:
+		return input.Errorf("comment", strconv.Quote(line), "a line of at most %d bytes", lines.Longest)
 	case w.comments+len(line)+1 > mostComments:
 		return tooLong(w.comments + len(line) + 1)
 	}

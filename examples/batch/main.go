@@ -25,16 +25,17 @@ func main() {
 
 // durations returns the law of the run times in the log, in seconds.
 func durations() (sizes.Distribution, error) {
-	f, err := traces.Open("SDSC-Par-1996")
+	const name = "SDSC-Par-1996"
+	f, err := traces.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	jobSizes, _, err := sizes.ReadSizes(f)
+	list, err := sizes.ReadRunTimes(f, name)
 	if err != nil {
 		return nil, err
 	}
-	return sizes.NewEmpirical(jobSizes)
+	return sizes.NewEmpirical(list.Sizes)
 }
 
 func run(w io.Writer) error {

@@ -1,18 +1,37 @@
-// Package input holds the one error that every reader and solver of the module
-// returns for an input it cannot use: where the entry stands, what it is, and
-// what would have been accepted.
+// Package input holds the one error that every reader and solver of the module returns for an input it cannot use: where
+// the entry stands, what it is, and what would have been accepted.
 package input
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
 
 // An Error points at one entry of a model, a setting or a file.
 type Error struct {
+	File  string // its name, empty if the entry is of no file or the file has no name
+	Line  int    // of the file, from 1; 0 if the entry is of no line
 	Path  string // field, as written in the file: "classes[3].arrival_rate"; empty for the whole input
 	Value string // the offending value as written, shortened; empty when the entry is missing
 	Want  string // the accepted range, such as "a number >= 0"
 }
 
+// Error says what is wrong after the place, FILE:LINE.
 func (e *Error) Error() string {
+	switch what := e.what(); {
+	case e.File != "" && e.Line > 0:
+		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, what)
+	case e.File != "":
+		return e.File + ": " + what
+	case e.Line > 0:
+		return fmt.Sprintf("line %d: %s", e.Line, what)
+	default:
+		return what
+	}
+}
+
+func (e *Error) what() string {
 	switch {
 	case e.Path == "":
 		return fmt.Sprintf("want %s, not %s", e.Want, e.Value)
@@ -20,6 +39,21 @@ func (e *Error) Error() string {
 		return fmt.Sprintf("%s is missing: want %s", e.Path, e.Want)
 	}
 	return fmt.Sprintf("%s = %s: want %s", e.Path, e.Value, e.Want)
+}
+
+// InFile returns the error with the name of the file that it is about: an [*Error] has it as a field, others begin with it.
+// Of the operating system's errors it keeps what follows their own name of the file.
+func InFile(name string, err error) error {
+	var system *fs.PathError
+	if errors.As(err, &system) {
+		err = system.Err
+	}
+	if bad, ok := err.(*Error); ok {
+		named := *bad
+		named.File = name
+		return &named
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // Errorf returns an [Error] whose value is formatted with %v and cut at 60 characters.

@@ -2,10 +2,7 @@ package tree
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,7 +57,7 @@ func Read(r io.Reader, format Format, want string) (*Node, error) {
 func ReadFile[T any](name string, read func(io.Reader, Format) (*T, error)) (*T, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, inFile(name, err)
+		return nil, input.InFile(name, err)
 	}
 	defer f.Close()
 	format := Auto
@@ -72,17 +69,9 @@ func ReadFile[T any](name string, read func(io.Reader, Format) (*T, error)) (*T,
 	}
 	v, err := read(f, format)
 	if err != nil {
-		return nil, inFile(name, err)
+		return nil, input.InFile(name, err)
 	}
 	return v, nil
-}
-
-func inFile(name string, err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err // the rest of it repeats the name
-	}
-	return fmt.Errorf("%s: %w", name, err)
 }
 
 // readText reads everything, if it is text: UTF-8 without control characters. A byte order mark is dropped.

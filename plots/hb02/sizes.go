@@ -17,10 +17,13 @@ import (
 // A measure is a way to read sizes from a log.
 type measure struct {
 	title, unit, words string
-	read               func(io.Reader) ([]float64, int, error)
+	read               func(r io.Reader, name string) (*sizes.List, error)
 }
 
-func runTimes() measure { return measure{"Run times, in seconds", "s", "run times", sizes.ReadSizes} }
+func runTimes() measure {
+	return measure{"Run times, in seconds", "s", "run times", sizes.ReadRunTimes}
+}
+
 func work() measure {
 	return measure{"Work, in processor-seconds", "processor-s", "run times by processors", sizes.ReadWork}
 }
@@ -31,8 +34,11 @@ func (m measure) sizes() (jobSizes []float64, skipped int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	jobSizes, skipped, err = m.read(r)
-	return jobSizes, skipped, errors.Join(err, r.Close())
+	list, err := m.read(r, plots.LogName)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return nil, 0, err
+	}
+	return list.Sizes, list.Skipped, nil
 }
 
 // A portrait is what is told of a list of sizes.

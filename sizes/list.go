@@ -1,0 +1,189 @@
+package sizes
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"productform/dispatch/swf"
+	"productform/internal/input"
+	"productform/internal/lines"
+	"productform/num"
+)
+
+// A List is the sizes that a file holds, such as [NewEmpirical] takes.
+type List struct {
+	Sizes   []float64  // in the order of the file: at least one, each in [1e-300, 1e300]
+	Exact   []*big.Rat // the same as fractions, which decimals are; nil if all of Sizes are exact or there are over 10^6
+	Skipped int        // jobs of the log whose size is 0 or unknown
+}
+
+const (
+	mostSizes = 10_000_000 // of a file, skipped ones included
+	mostExact = 1_000_000  // that are kept as fractions, of some 100 bytes each
+)
+
+// ReadList reads sizes, one a line. Blank lines and lines that start with ";" do not count. What starts as a gzip file is
+// unpacked. The name is for errors. Memory is that of a line and of the sizes, 8 bytes each, of which there are at most
+// 10^7.
+//
+// The error is a [num.InputError] that tells the line that holds no size, has over 65535 bytes, or is one too many, or
+// that there is no size at all; or it is that of r or of unpacking. Where a packed file ends early, it wraps
+// [io.ErrUnexpectedEOF].
+func ReadList(r io.Reader, name string) (*List, error) {
+	text := lines.NewReader(r, name)
+	var list growingList
+	for {
+		line, err := text.Next()
+		if err == io.EOF {
+			return list.finish(input.InFile(name, input.Errorf("", "a file without sizes", "one size a line")))
+		}
+		if err != nil {
+			return nil, err
+		}
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == ';' {
+			continue
+		}
+		v, err := parseSize(line, len(list.Sizes) == 0)
+		if err == nil {
+			err = list.add(v, string(line), "")
+		}
+		if err != nil {
+			return nil, text.At(err)
+		}
+	}
+}
+
+// parseSize returns the number in a line, the first or another one.
+func parseSize(line []byte, first bool) (float64, error) {
+	const want = "a number in [1e-300, 1e300]"
+	v, err := strconv.ParseFloat(string(line), 64)
+	if err == nil && checkPositive("", v) == nil && !bytes.ContainsRune(line, '_') {
+		return v, nil
+	}
+	fields := len(bytes.Fields(line))
+	switch {
+	case fields == swf.Columns:
+		return 0, input.Errorf("size", lines.Shown(line), "%s; a log in Standard Workload Format is read as swf:PATH", want)
+	case fields > 1:
+		return 0, input.Errorf("size", lines.Shown(line), "%s, one a line", want)
+	case first && isLetter(line[0]):
+		return 0, input.Errorf("size", lines.Shown(line), `%s; a line of names is left out, or starts with ";"`, want)
+	}
+	return 0, input.Errorf("size", lines.Shown(line), "%s", want)
+}
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
+// ReadRunTimes reads a log in Standard Workload Format as [swf.Reader] does, with its errors. The size of a job is its run
+// time in seconds. Jobs whose run time is 0 or unknown are skipped. Else it is as [ReadList].
+func ReadRunTimes(r io.Reader, name string) (*List, error) {
+	return readLog(r, name, "run time", func(swf.Job) int64 { return 1 })
+}
+
+// ReadWork reads a log as [ReadRunTimes] does, but the size of a job is its work in processor-seconds, the run time times
+// the number of processors. Jobs of which one of the two is 0 or unknown are skipped.
+func ReadWork(r io.Reader, name string) (*List, error) {
+	return readLog(r, name, "run time and processors", func(j swf.Job) int64 { return j.Processors })
+}
+
+// readLog reads run times, each as often as factor says; a job that has none of them is one without what is named.
+func readLog(r io.Reader, name, without string, factor func(swf.Job) int64) (*List, error) {
+	const runTime = 4 // the field
+	log := swf.NewReader(r, name)
+	var list growingList
+	for {
+		job, err := log.Read()
+		if err == io.EOF {
+			none := input.Errorf("", "a log without", "a log in Standard Workload Format with jobs of known %s", without)
+			return list.finish(input.InFile(name, none))
+		}
+		if err != nil {
+			return nil, err
+		}
+		times := factor(job)
+		if job.RunTime > 0 && times > 0 {
+			err = list.add(job.RunTime*float64(times), log.Field(runTime), strconv.FormatInt(times, 10))
+		} else {
+			err = list.skip()
+		}
+		var bad *input.Error
+		if errors.As(err, &bad) {
+			bad.File, bad.Line = name, log.Line()
+			return nil, bad
+		}
+	}
+}
+
+// A growingList is a list to which sizes are added.
+type growingList struct{ List }
+
+func (l *growingList) skip() error {
+	if len(l.Sizes)+l.Skipped == mostSizes {
+		return input.Errorf("", "one more", "the end of the file after %d sizes", mostSizes)
+	}
+	l.Skipped++
+	return nil
+}
+
+// add adds the size v, which is the number in a text, times a factor unless that is empty, but for rounding.
+func (l *growingList) add(v float64, text, factor string) error {
+	if err := l.skip(); err != nil {
+		return err
+	}
+	l.Skipped--
+	if len(l.Sizes) == mostExact {
+		l.Exact = nil
+	}
+	exact := l.exact(v, text, factor)
+	if exact != nil {
+		v, _ = exact.Float64()
+	}
+	if err := checkPositive("size", v); err != nil {
+		return err
+	}
+	if exact != nil {
+		double := new(big.Rat).SetFloat64(v)
+		if l.Exact == nil && exact.Cmp(double) != 0 {
+			for _, w := range l.Sizes {
+				l.Exact = append(l.Exact, new(big.Rat).SetFloat64(w))
+			}
+		}
+		if l.Exact != nil || exact.Cmp(double) != 0 {
+			l.Exact = append(l.Exact, exact)
+		}
+	}
+	l.Sizes = append(l.Sizes, v)
+	return nil
+}
+
+// exact returns the product as a fraction, nil if it is not needed: no fractions are kept, or none so far and v is exact.
+func (l *growingList) exact(v float64, text, factor string) *big.Rat {
+	if len(l.Sizes) >= mostExact {
+		return nil
+	}
+	if l.Exact == nil && v == math.Trunc(v) && v < 1<<53 && !strings.ContainsAny(text, ".eExXpP") {
+		return nil
+	}
+	x, err := num.ParseRat(text)
+	if err != nil { // another way to write a double, such as 0x1p-3
+		return new(big.Rat).SetFloat64(v)
+	}
+	if factor != "" {
+		x.Mul(x, num.MustRat(factor))
+	}
+	return x
+}
+
+// finish returns the list, or the error if no size was added.
+func (l *growingList) finish(none error) (*List, error) {
+	if len(l.Sizes) == 0 {
+		return nil, none
+	}
+	return &l.List, nil
+}
