@@ -1,10 +1,11 @@
 package main
 
 import (
-	"fmt"
-	"runtime/debug"
+	"io"
 
 	"github.com/spf13/cobra"
+
+	"productform/cmd/internal/cli"
 )
 
 func newVersion() *cobra.Command {
@@ -13,11 +14,7 @@ func newVersion() *cobra.Command {
 		Short: "Print the version of pfq and of the Go that built it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			version, goVersion := "(unknown)", "go (unknown)"
-			if info, ok := debug.ReadBuildInfo(); ok {
-				version, goVersion = info.Main.Version, info.GoVersion
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "pfq %s %s\n", version, goVersion)
+			_, err := io.WriteString(cmd.OutOrStdout(), cli.Version("pfq"))
 			return err
 		},
 	}

@@ -84,11 +84,30 @@ func AddWords(cmd *cobra.Command, target *[]string, name string, words []string,
 	complete(cmd, name, words)
 }
 
+// AddPrefixes adds a flag like that of [AddWords] which also takes beginnings of words: one that is not a word itself
+// stands for all the words that begin so.
+func AddPrefixes(cmd *cobra.Command, target *[]string, name string, words []string, usage string) {
+	cmd.Flags().Var(&wordList{name: name, words: words, prefixes: true, target: target}, name, usage)
+	complete(cmd, name, words)
+}
+
+// AddRenamed makes an old name of a flag an error that tells the new one.
+func AddRenamed(cmd *cobra.Command, old, now string) {
+	if cmd.Annotations == nil {
+		cmd.Annotations = make(map[string]string)
+	}
+	cmd.Annotations[renamedFlag+old] = now
+}
+
+// renamedFlag begins the annotations that hold the new names of flags.
+const renamedFlag = "renamed --"
+
 type wordList struct {
-	name   string
-	words  []string
-	target *[]string
-	given  bool
+	name     string
+	words    []string
+	prefixes bool // whether beginnings of words will do
+	target   *[]string
+	given    bool
 }
 
 func (l *wordList) String() string { return strings.Join(*l.target, ",") }
@@ -99,14 +118,30 @@ func (l *wordList) Set(text string) error {
 		*l.target, l.given = nil, true
 	}
 	for word := range strings.SplitSeq(text, ",") {
-		if err := CheckWord("--"+l.name, word, l.words); err != nil {
-			return err
+		meant := l.meant(word)
+		if meant == nil {
+			return CheckWord("--"+l.name, word, l.words)
 		}
-		if !slices.Contains(*l.target, word) {
-			*l.target = append(*l.target, word)
+		for _, w := range meant {
+			if !slices.Contains(*l.target, w) {
+				*l.target = append(*l.target, w)
+			}
 		}
 	}
 	return nil
+}
+
+// meant returns the words that one given stands for.
+func (l *wordList) meant(word string) (all []string) {
+	if slices.Contains(l.words, word) {
+		return []string{word}
+	}
+	for _, w := range l.words {
+		if l.prefixes && word != "" && strings.HasPrefix(w, word) {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 func complete(cmd *cobra.Command, name string, words []string) {

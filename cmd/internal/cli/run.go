@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,11 +83,15 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	switch {
 	case strings.HasPrefix(err.Error(), "unknown flag") && errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		if now, renamed := cmd.Annotations[renamedFlag+name]; renamed {
+			return fmt.Errorf("unknown flag: --%s; it is --%s now", name, now)
+		}
 		var names []string
 		for _, match := range flagName.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
 			names = append(names, "--"+match[1])
 		}
-		return fmt.Errorf("%w%s", err, suggest("--"+unknown.GetSpecifiedName(), names))
+		return fmt.Errorf("%w%s", err, suggest("--"+name, names))
 	case errors.As(err, &invalid):
 		if strings.HasPrefix(invalid.Unwrap().Error(), "strconv.") { // --help=maybe
 			text, _, _ := strings.Cut(err.Error(), ": strconv.")
@@ -113,6 +118,15 @@ func suggest(word string, words []string) string {
 		}
 	}
 	return ""
+}
+
+// Version returns the line with which a command answers --version: its name, its version and that of the Go that built it.
+func Version(name string) string {
+	version, goVersion := "(unknown)", "go (unknown)"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version, goVersion = info.Main.Version, info.GoVersion
+	}
+	return fmt.Sprintf("%s %s %s\n", name, version, goVersion)
 }
 
 // OneLine returns the message of an error on one line.
