@@ -24,19 +24,20 @@ import (
 
 // options are the flags as given.
 type options struct {
-	out, results, precision string
-	only, formats           []string
-	seed                    uint64
-	jobs                    int
-	list, check             bool
+	output, results, precision string
+	only, formats              []string
+	seed                       uint64
+	parallel                   int
+	list, check, version       bool
 }
 
 // errCheck says that numbers of a figure disagree with their second way, or refute what a paper says of them.
 var errCheck = errors.New("a check failed")
 
-// run executes the command and returns its exit status. Runs, Jumps and WarmUp of the settings, if not 0, replace those of the precision.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, s plots.Settings) int {
-	cmd := command(s)
+// run executes the command on a catalogue of figures and returns its exit status. Runs, Jumps and WarmUp of the
+// settings, if not 0, replace those of the precision.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, all []plots.Spec, s plots.Settings) int {
+	cmd := command(all, s)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	return report(cli.Execute(ctx, cmd, args), stderr)
@@ -58,7 +59,7 @@ func report(err error, stderr io.Writer) int {
 	return 2
 }
 
-func command(s plots.Settings) *cobra.Command {
+func command(all []plots.Spec, s plots.Settings) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "figures",
@@ -67,69 +68,83 @@ func command(s plots.Settings) *cobra.Command {
 
 For every figure one file a format is written, then index.html (the figures with captions,
 parameters, the claims of the papers and the table of checks) and checks.json. Standard output
-lists the files written. --list and --check print and draw nothing, so that they exclude each
-other, --out and --formats.
+lists the files written. --list and --check print instead and write nothing, so that they
+exclude each other, --output and --format.
 
-What is simulated is kept in the folder of --results, so that a run that was stopped goes on where
-it was, and one that is repeated takes seconds. The same seed gives the same figures, whatever --jobs is.
-On two cores a draft takes about a minute, normal some ten, paper most of an hour.
+Simulated runs are kept in the folder of --results, so that a run that was stopped goes on where
+it was, and one that is repeated takes seconds. The same seed gives the same figures, whatever
+--parallel is. On two cores a draft takes about a minute, normal some ten, paper most of an hour.
 
-A number agrees with its second way if their relative error is within its bound and |z| <= 5. Together simulated
-numbers agree if the z of the first one of each simulation, if there are 50 or more, are spread over ten cells of equal
-probability in a way that is no rarer than p = 1e-6 (chi-square test).
+A number agrees with its second way if their relative error is within its bound and |z| <= 5.
+Together simulated numbers agree if the z of the first one of each simulation, if there are 50 or
+more, are spread over ten cells of equal probability in a way that is no rarer than p = 1e-6
+(chi-square test).
 
-Exit status: 0 all went well, 1 a check fails or simulation refutes a claim that ought to hold (with --check; that a
-paper is wrong is a finding), 2 bad usage or a folder that cannot be written, 130 interrupted.`,
+Exit status: 0 all went well; 1 with --check: a check fails, or simulation refutes a claim that
+ought to hold (that a paper is wrong is a finding); 2 bad usage or a folder that cannot be
+written; 130 interrupted.`,
 		Example: `  figures --precision draft
-  figures --only bf-1,tags-6 --formats pdf,csv --out paper-figures --precision paper
+  figures --only bf-1,tags --format pdf,csv --output paper-figures --precision paper
   figures --list
   figures --check --precision draft --only bf-6`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd, s) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd, all, s) },
 	}
-	o.out = "figures-out"
-	cli.AddText(cmd, &o.out, "out", "", "a folder", "folder for the files, made if missing")
-	cli.AddWords(cmd, &o.only, "only", catalogueIDs(), "figures to draw, such as bf-1,bf-3 (default all)")
+	o.output = "figures-out"
+	cli.AddText(cmd, &o.output, "output", "o", "a folder", "folder for the files, made if missing")
+	cli.AddRenamed(cmd, "out", "output")
+	var ids []string
+	for _, spec := range all {
+		ids = append(ids, spec.ID)
+	}
+	cli.AddPrefixes(cmd, &o.only, "only", ids, "figures to draw, by their names or how these begin, such as bf-1,tags (default all)")
 	o.precision = string(plots.Normal)
 	cli.AddChoice(cmd, &o.precision, "precision", names(plots.Precisions()), "amount of simulation")
 	o.seed = 1
 	cli.Flag[uint64]{Name: "seed", Kind: "int", Usage: "of all simulations", Default: "1",
 		Want: "an integer in 0..18446744073709551615", Parse: parseSeed}.Add(cmd, &o.seed)
-	cli.AddText(cmd, &o.results, "results", "", "a folder", "folder in which simulations are kept, made if missing\n(default results in the folder of --out; with --check none)")
+	cli.AddText(cmd, &o.results, "results", "", "a folder", "folder in which simulations are kept, made if missing\n(default results in the folder of --output; with --check none)")
 	o.formats = names(draw.Formats())
-	cli.AddWords(cmd, &o.formats, "formats", names(draw.Formats()), "kinds of files; html is index.html")
-	o.jobs = runtime.GOMAXPROCS(0)
-	cli.Flag[int]{Name: "jobs", Kind: "int", Usage: "simulations and files worked on at a time", Default: strconv.Itoa(o.jobs),
-		Want: "an integer in 1..10000", Parse: parseJobs}.Add(cmd, &o.jobs)
+	cli.AddWords(cmd, &o.formats, "format", names(draw.Formats()), "kinds of files; html is index.html")
+	cli.AddRenamed(cmd, "formats", "format")
+	o.parallel = runtime.GOMAXPROCS(0)
+	cli.Flag[int]{Name: "parallel", Kind: "int", Usage: "runs and files worked on at a time", Default: strconv.Itoa(o.parallel),
+		Want: "an integer in 1..10000", Parse: parseParallel}.Add(cmd, &o.parallel)
+	cli.AddRenamed(cmd, "jobs", "parallel")
 	cli.AddSwitch(cmd, &o.list, "list", "print the figures there are and write nothing")
 	cli.AddSwitch(cmd, &o.check, "check", "print the table of checks and write nothing; fail if a check does")
+	cli.AddSwitch(cmd, &o.version, "version", "print the version of figures and of the Go that built it")
 	return cmd
 }
 
-func (o options) run(cmd *cobra.Command, s plots.Settings) error {
+func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) error {
+	if o.version {
+		_, err := io.WriteString(cmd.OutOrStdout(), cli.Version("figures"))
+		return err
+	}
 	if err := together(cmd); err != nil {
 		return err
 	}
-	entries, formats := o.choose()
+	specs, formats := o.choose(all)
 	if o.list {
 		var lines []string
-		for _, e := range entries {
-			lines = append(lines, e.ID+"\t"+e.Title)
+		for _, spec := range specs {
+			lines = append(lines, spec.ID+"\t"+spec.Title)
 		}
 		return printLines(cmd.OutOrStdout(), lines)
 	}
 	if !o.check {
-		if err := os.MkdirAll(o.out, 0o755); err != nil {
+		if err := os.MkdirAll(o.output, 0o755); err != nil {
 			return err
 		}
-		o.results = cmp.Or(o.results, filepath.Join(o.out, "results"))
+		o.results = cmp.Or(o.results, filepath.Join(o.output, "results"))
 	}
 	p := cli.NewProgress(cmd.ErrOrStderr(), "figures")
 	defer p.Clear()
 	s.Precision, s.Seed = plots.Precision(o.precision), o.seed
-	s.Workers, s.Folder = o.jobs, o.results
+	s.Workers, s.Folder = o.parallel, o.results
 	s.Progress = func(now sweep.Progress) { p.Show(now.Done, now.Total, timeLeft(now)) }
-	figures, err := plots.Compute(cmd.Context(), entries, s)
+	figures, err := plots.Compute(cmd.Context(), specs, s)
 	if err != nil {
 		return err
 	}
@@ -137,7 +152,7 @@ func (o options) run(cmd *cobra.Command, s plots.Settings) error {
 		p.Clear()
 		return printChecks(cmd.OutOrStdout(), figures)
 	}
-	paths, err := worker{o.jobs, p}.write(cmd.Context(), o.out, figures, formats)
+	paths, err := writer{o.parallel, p}.write(cmd.Context(), o.output, figures, formats)
 	if err != nil {
 		return err
 	}
@@ -160,7 +175,7 @@ func timeLeft(now sweep.Progress) string {
 
 // together returns an error for flags that contradict each other.
 func together(cmd *cobra.Command) error {
-	for _, pair := range [][2]string{{"list", "check"}, {"list", "out"}, {"list", "formats"}, {"list", "results"}, {"check", "out"}, {"check", "formats"}} {
+	for _, pair := range [][2]string{{"list", "check"}, {"list", "output"}, {"list", "format"}, {"list", "results"}, {"check", "output"}, {"check", "format"}} {
 		if cmd.Flags().Changed(pair[0]) && cmd.Flags().Changed(pair[1]) {
 			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
 		}
@@ -168,20 +183,20 @@ func together(cmd *cobra.Command) error {
 	return nil
 }
 
-// choose returns what the flags --only and --formats name.
-func (o options) choose() (entries []plots.Spec, formats []draw.Format) {
-	for _, e := range catalogue() {
-		if len(o.only) == 0 || slices.Contains(o.only, e.ID) {
-			entries = append(entries, e)
+// choose returns what the flags --only and --format name.
+func (o options) choose(all []plots.Spec) (specs []plots.Spec, formats []draw.Format) {
+	for _, spec := range all {
+		if len(o.only) == 0 || slices.Contains(o.only, spec.ID) {
+			specs = append(specs, spec)
 		}
 	}
 	for _, name := range o.formats {
 		formats = append(formats, draw.Format(name))
 	}
-	return entries, formats
+	return specs, formats
 }
 
-func parseJobs(text string) (int, bool) {
+func parseParallel(text string) (int, bool) {
 	v, err := strconv.Atoi(text)
 	return v, err == nil && v >= 1 && v <= 10000
 }
@@ -189,14 +204,6 @@ func parseJobs(text string) (int, bool) {
 func parseSeed(text string) (uint64, bool) {
 	v, err := strconv.ParseUint(text, 10, 64)
 	return v, err == nil
-}
-
-func catalogueIDs() []string {
-	var ids []string
-	for _, e := range catalogue() {
-		ids = append(ids, e.ID)
-	}
-	return ids
 }
 
 func names[S ~string](values []S) []string {

@@ -1,13 +1,14 @@
 // Command figures draws the figures of the papers from exact theory and simulation.
 //
-//	figures [--out DIR] [--only bf-1,bf-3] [--precision draft|normal|paper] [--formats png,svg,pdf,csv,html] [--seed N] [--results DIR] [--jobs N] [--list] [--check]
+//	figures [--output DIR] [--only bf-1,tags] [--precision draft|normal|paper] [--format png,svg,pdf,csv,html]
+//	        [--seed N] [--results DIR] [--parallel N] [--list] [--check] [--version]
 //
 // For every figure it writes one file a format, then index.html (the figures with captions, parameters, the claims of
-// the papers and the table of checks) and checks.json, into the folder figures-out unless --out names another; the folder
+// the papers and the table of checks) and checks.json, into the folder figures-out unless --output names another; the folder
 // is made if there is none. Standard output lists the files written, one a line; progress goes to standard error.
 // --list prints the figures there are and --check the table of checks and the claims instead, and nothing is drawn.
 //
-// The samples of the simulations are kept in the folder of --results, by default results in that of --out: a
+// The samples of the simulations are kept in the folder of --results, by default results in that of --output: a
 // run that was stopped resumes, and one that is repeated draws at once. With --check they are kept only if --results is given.
 //
 // The exit status is 0 if all went well, 1 if a check of --check fails, 2 on bad usage or a folder that cannot be written,
@@ -25,7 +26,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr, plots.Settings{})
+	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr, catalogue(), plots.Settings{})
 	stop()
 	os.Exit(status)
 }

@@ -17,8 +17,8 @@ import (
 	"productform/plots/draw"
 )
 
-// check returns how many files of a folder with the figures of the entries it has looked at and what is wrong with them.
-func check(folder string, entries []plots.Spec) (files int, faults []error) {
+// check returns how many files of a folder with figures of these names it has looked at and what is wrong with them.
+func check(folder string, ids []string) (files int, faults []error) {
 	look := func(name string, form func([]byte) error) {
 		files++
 		data, err := os.ReadFile(filepath.Join(folder, name))
@@ -34,15 +34,15 @@ func check(folder string, entries []plots.Spec) (files int, faults []error) {
 		}
 	}
 	forms := map[draw.Format]func([]byte) error{draw.PNG: pngForm, draw.SVG: svgForm, draw.PDF: pdfForm, draw.CSV: csvForm}
-	for _, e := range entries {
+	for _, id := range ids {
 		for _, format := range draw.Formats() {
 			if format != draw.HTML {
-				look(draw.FileName(&plots.Figure{ID: e.ID}, format), forms[format])
+				look(draw.FileName(&plots.Figure{ID: id}, format), forms[format])
 			}
 		}
 	}
-	look("checks.json", func(data []byte) error { return checksForm(data, entries) })
-	look(draw.FileName(nil, draw.HTML), func(data []byte) error { return pageForm(data, folder, entries) })
+	look("checks.json", func(data []byte) error { return checksForm(data, ids) })
+	look(draw.FileName(nil, draw.HTML), func(data []byte) error { return pageForm(data, folder, ids) })
 	return files, faults
 }
 
@@ -94,7 +94,7 @@ func csvForm(data []byte) error {
 }
 
 // checksForm asks for a check of every figure that compares two numbers, and that none fails, nor all together.
-func checksForm(data []byte, entries []plots.Spec) error {
+func checksForm(data []byte, ids []string) error {
 	var checks []plots.Check
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -109,13 +109,13 @@ func checksForm(data []byte, entries []plots.Spec) error {
 	if s := plots.Summarize(checks); !s.OK() {
 		return errors.New("the simulated numbers together contradict theory")
 	}
-	for _, e := range entries {
+	for _, id := range ids {
 		found := false
 		for _, c := range checks {
-			found = found || strings.HasPrefix(c.Figure, e.ID)
+			found = found || strings.HasPrefix(c.Figure, id)
 		}
 		if !found {
-			return fmt.Errorf("nothing of %s is checked", e.ID)
+			return fmt.Errorf("nothing of %s is checked", id)
 		}
 	}
 	return nil
@@ -123,14 +123,14 @@ func checksForm(data []byte, entries []plots.Spec) error {
 
 // pageForm asks for a section of every figure, and that every href and src leads to a file of the folder or an
 // id of the page.
-func pageForm(data []byte, folder string, entries []plots.Spec) error {
-	ids := map[string]bool{}
+func pageForm(data []byte, folder string, ids []string) error {
+	sections := map[string]bool{}
 	var links []string
 	pictures, err := elements(data, false, func(e xml.StartElement) {
 		for _, a := range e.Attr {
 			switch a.Name.Local {
 			case "id":
-				ids[a.Value] = true
+				sections[a.Value] = true
 			case "href", "src":
 				links = append(links, a.Value)
 			}
@@ -139,17 +139,17 @@ func pageForm(data []byte, folder string, entries []plots.Spec) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if !ids[e.ID] {
-			return fmt.Errorf("no section for %s", e.ID)
+	for _, id := range ids {
+		if !sections[id] {
+			return fmt.Errorf("no section for %s", id)
 		}
 	}
-	if pictures < len(entries) {
-		return fmt.Errorf("%d pictures of %d", pictures, len(entries))
+	if pictures < len(ids) {
+		return fmt.Errorf("%d pictures of %d", pictures, len(ids))
 	}
 	for _, link := range links {
 		if id, inside := strings.CutPrefix(link, "#"); inside {
-			if !ids[id] {
+			if !sections[id] {
 				return fmt.Errorf("no id for the link %q", link)
 			}
 			continue

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/png"
 	"math"
@@ -14,8 +15,28 @@ import (
 	"productform/plots/draw"
 )
 
-// some returns the first six figures: .ci/run looks at all of them.
-func some() []plots.Spec { return catalogue()[:6] }
+// ids are those of the figures drawn here.
+func ids() []string { return []string{"bf-1", "bf-2", "bf-3", "bf-4"} }
+
+// figure returns a figure of a curve and of checks, whose z are spread as a normal variable.
+func figure(id string, number int) *plots.Figure {
+	s := plots.Series{Label: "square"}
+	for k := range 20 {
+		x := float64(k)
+		s.X, s.Y = append(s.X, x), append(s.Y, x*x)
+	}
+	f := &plots.Figure{ID: id, Title: "A parabola", Caption: "The square of a number against the number.",
+		Panels: []plots.Panel{{Title: "Squares", X: plots.Axis{Quantity: "number"}, Y: plots.Axis{Quantity: "square"}, Series: []plots.Series{s}}},
+		Checks: []plots.Check{plots.SolverCheck(id+"a", "square of 3, as a sum", 9, 3+3+3, 0)}}
+	for k := range 50 {
+		name := fmt.Sprint(id, k)
+		z := math.Sqrt2 * math.Erfinv(2*math.Mod(math.Phi*float64(50*number+k+1), 1)-1)
+		half := 0.1
+		simulated := 9 + z*half
+		f.Checks = append(f.Checks, plots.Check{Figure: id + "a", Quantity: "square of 3", Exact: 9, Simulated: &simulated, HalfWidth: &half, Z: &z, Simulation: &name})
+	}
+	return f
+}
 
 // write draws them into a folder.
 func write(t *testing.T, folder string) {
@@ -28,19 +49,10 @@ func write(t *testing.T, folder string) {
 			t.Fatal(err)
 		}
 	}
-	figures, err := plots.Compute(t.Context(), some(), plots.Settings{Precision: plots.Draft, Seed: 1, Runs: 4, Jumps: 2000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := 0
-	for _, f := range figures {
-		for i, c := range f.Checks {
-			if c.Z != nil { // so little simulation may fail; this spreads z as a normal variable
-				rows++
-				z := math.Sqrt2 * math.Erfinv(2*math.Mod(math.Phi*float64(rows), 1)-1)
-				f.Checks[i].Z = &z
-			}
-		}
+	var figures []*plots.Figure
+	for k, id := range ids() {
+		f := figure(id, k)
+		figures = append(figures, f)
 		for _, format := range draw.Formats() {
 			if format != draw.HTML {
 				data, err := draw.Render(f, format)
@@ -58,7 +70,7 @@ func write(t *testing.T, folder string) {
 func TestEveryFaultIsSeen(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder)
-	if files, faults := check(folder, some()); files != 4*len(some())+2 || len(faults) > 0 {
+	if files, faults := check(folder, ids()); files != 4*len(ids())+2 || len(faults) > 0 {
 		t.Fatalf("%d files, %v", files, faults)
 	}
 	small := image.NewGray(image.Rect(0, 0, 2, 1)) // in place of the large ones, as each case below reads all files
@@ -67,8 +79,8 @@ func TestEveryFaultIsSeen(t *testing.T) {
 	if err := png.Encode(&picture, small); err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range some() {
-		if err := os.WriteFile(filepath.Join(folder, e.ID+".png"), picture.Bytes(), 0o600); err != nil {
+	for _, id := range ids() {
+		if err := os.WriteFile(filepath.Join(folder, id+".png"), picture.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,7 +114,7 @@ func TestEveryFaultIsSeen(t *testing.T) {
 			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, faults := check(folder, some())
+			_, faults := check(folder, ids())
 			if len(faults) == 0 || !strings.HasPrefix(faults[0].Error(), want) {
 				t.Errorf("%s, %q for %q: %v, want %q", c.file, c.new, c.old, faults, want)
 			}
@@ -110,7 +122,7 @@ func TestEveryFaultIsSeen(t *testing.T) {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		if _, faults := check(folder, some()); len(faults) == 0 {
+		if _, faults := check(folder, ids()); len(faults) == 0 {
 			t.Errorf("%s removed: no fault", c.file)
 		}
 		if err := os.WriteFile(path, good, 0o600); err != nil {

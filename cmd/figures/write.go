@@ -17,20 +17,20 @@ import (
 	"productform/plots/draw"
 )
 
-// A worker draws figures, several files at a time.
-type worker struct {
-	jobs     int
+// A writer draws figures, several files at a time.
+type writer struct {
+	parallel int
 	progress *cli.Progress
 }
 
 // write writes every figure in every format, then the page and the checks, so that these never tell of files that
 // are not there. It returns the paths in that order.
-func (w worker) write(ctx context.Context, folder string, figures []*plots.Figure, formats []draw.Format) ([]string, error) {
+func (w writer) write(ctx context.Context, folder string, figures []*plots.Figure, formats []draw.Format) ([]string, error) {
 	var paths []string
 	var drawn atomic.Int64
 	files := len(figures) * len(formats)
 	g, drawing := errgroup.WithContext(ctx)
-	g.SetLimit(w.jobs)
+	g.SetLimit(w.parallel)
 	for _, f := range figures {
 		for _, format := range formats {
 			if format == draw.HTML {
