@@ -64,7 +64,7 @@ type ResourceAllocation struct {
 	Price *num.Value
 }
 
-// Rows times resources up to which Auto computes without rounding, if [exactProblem.exactSeconds] allows it.
+// Rows times resources up to which Auto computes without rounding, if [Profiles.exactSeconds] allows it.
 const exactSize = 200_000
 
 // Allocate computes the allocation of a policy. Dominant resource, max-min, bottleneck max and balanced fairness are
@@ -82,14 +82,14 @@ func Allocate(p *Pool, policy Policy, s Settings) (*Allocation, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	if err := policy.check("policy"); err != nil {
+	if err := policy.Check("policy"); err != nil {
 		return nil, err
 	}
 	s.RelTol = cmp.Or(s.RelTol, 1e-9)
 	if !(s.RelTol >= 1e-300 && s.RelTol < 1) {
 		return nil, input.Errorf("RelTol", s.RelTol, "a number in [1e-300, 1)")
 	}
-	e := newExactProblem(p)
+	e := NewProfiles(p)
 	size := len(p.Jobs) * len(p.Resources)
 	switch s.Engine {
 	case num.Auto, "":
@@ -118,14 +118,14 @@ func Allocate(p *Pool, policy Policy, s Settings) (*Allocation, error) {
 	return nil, input.Errorf("Engine", strconv.Quote(string(s.Engine)), "auto, float, enclose or exact")
 }
 
-func allocateExact(e *exactProblem, policy Policy) (*Allocation, error) {
+func allocateExact(e *Profiles, policy Policy) (*Allocation, error) {
 	var shares []*big.Rat
 	var err error
 	switch policy {
 	case DRF:
-		shares = e.fill(e.weight)
+		shares = e.fill(e.Weight)
 	case MaxMin:
-		shares = e.fill(e.speeds())
+		shares = e.fill(e.Speeds())
 	case BMF:
 		shares, err = e.bottleneck()
 	case BF:
@@ -137,16 +137,16 @@ func allocateExact(e *exactProblem, policy Policy) (*Allocation, error) {
 	a := newAllocation(e, policy, num.Exact)
 	a.RelativeErrorBound = new(float64)
 	for i, share := range shares {
-		tasks := new(big.Rat).Quo(share, e.dominant[i])
-		if a.Jobs[i].Tasks, err = exactValue(indexed("jobs", i)+".tasks", tasks); err != nil {
+		tasks := new(big.Rat).Quo(share, e.Dominant[i])
+		if a.Jobs[i].Tasks, err = ExactValue(indexed("jobs", i)+".tasks", tasks); err != nil {
 			return nil, err
 		}
-		if a.Jobs[i].DominantShare, err = exactValue(indexed("jobs", i)+".dominant_share", share); err != nil {
+		if a.Jobs[i].DominantShare, err = ExactValue(indexed("jobs", i)+".dominant_share", share); err != nil {
 			return nil, err
 		}
 	}
 	for j, used := range e.used(shares) {
-		if a.Resources[j].Utilization, err = exactValue(indexed("resources", j)+".utilization", used); err != nil {
+		if a.Resources[j].Utilization, err = ExactValue(indexed("resources", j)+".utilization", used); err != nil {
 			return nil, err
 		}
 		a.Resources[j].Saturated = used.Cmp(big.NewRat(1, 1)) == 0
@@ -154,9 +154,9 @@ func allocateExact(e *exactProblem, policy Policy) (*Allocation, error) {
 	return a, nil
 }
 
-// exactValue returns a fraction with its nearest float64, or an error if that is infinite, or 0 for a number that is
+// ExactValue returns a fraction with its nearest float64, or an error if that is infinite, or 0 for a number that is
 // not.
-func exactValue(path string, x *big.Rat) (num.Value, error) {
+func ExactValue(path string, x *big.Rat) (num.Value, error) {
 	f, _ := x.Float64()
 	if math.IsInf(f, 0) || f == 0 && x.Sign() != 0 {
 		return num.Value{}, input.Errorf(path, "a fraction beyond the range of float64", "demands and capacities within it")
@@ -165,13 +165,38 @@ func exactValue(path string, x *big.Rat) (num.Value, error) {
 }
 
 // newAllocation returns an allocation without numbers.
-func newAllocation(e *exactProblem, policy Policy, engine num.Engine) *Allocation {
+func newAllocation(e *Profiles, policy Policy, engine num.Engine) *Allocation {
 	a := &Allocation{
 		Policy: policy, Engine: engine,
-		Jobs: make([]JobAllocation, len(e.need)), Resources: make([]ResourceAllocation, len(e.need[0])),
+		Jobs: make([]JobAllocation, len(e.Need)), Resources: make([]ResourceAllocation, len(e.Need[0])),
 	}
 	for i := range a.Jobs {
-		a.Jobs[i].DominantResource = e.top[i]
+		a.Jobs[i].DominantResource = e.Top[i]
 	}
 	return a
+}
+
+// TaskFractions returns the tasks of one job of each row as audit.Audit and audit.Indices take them: exactly if the allocation
+// is exact, and otherwise Float as a fraction, whose relative error is at most RelativeErrorBound if that is not nil.
+func (a *Allocation) TaskFractions() []*big.Rat {
+	tasks := make([]*big.Rat, len(a.Jobs))
+	for i, job := range a.Jobs {
+		if job.Tasks.Exact != nil {
+			tasks[i] = new(big.Rat).Set(job.Tasks.Exact)
+		} else {
+			tasks[i] = new(big.Rat).SetFloat64(job.Tasks.Float)
+		}
+	}
+	return tasks
+}
+
+// Tolerance returns the tolerance with which audit.Audit holds nothing against the allocation that the policy itself would
+// not bear out: three times RelativeErrorBound, 0 if the allocation is exact. With the engine Float, which proves no
+// bound, it is 1e-6, by experience.
+func (a *Allocation) Tolerance() *big.Rat {
+	if a.RelativeErrorBound == nil {
+		return big.NewRat(1, 1_000_000)
+	}
+	three := big.NewRat(3, 1)
+	return three.Mul(three, new(big.Rat).SetFloat64(*a.RelativeErrorBound))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"pgregory.net/rapid"
 	"strings"
 	"testing"
 
@@ -102,4 +103,13 @@ func TestAutoBalancedManyStates(t *testing.T) {
 	if _, err := Allocate(p, BF, Settings{Engine: num.Exact}); err == nil {
 		t.Error("the engine exact took so many states")
 	}
+}
+
+func mustAllocate(t rapid.TB, p *Pool, policy Policy) *Allocation {
+	t.Helper()
+	a, err := Allocate(p, policy, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }

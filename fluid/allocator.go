@@ -2,6 +2,7 @@ package fluid
 
 import (
 	"math"
+	"slices"
 
 	"productform/internal/input"
 )
@@ -9,6 +10,7 @@ import (
 // An Allocator computes the allocations of one policy for changing numbers of jobs, in float64. It keeps its tables
 // from one call to the next and allocates no memory. It is for one goroutine at a time.
 type Allocator struct {
+	policy  Policy
 	problem *problem
 	kernel  kernel
 }
@@ -28,14 +30,14 @@ func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	if err := policy.check("policy"); err != nil {
+	if err := policy.Check("policy"); err != nil {
 		return nil, err
 	}
-	problem, err := newProblem(newExactProblem(p))
+	problem, err := newProblem(NewProfiles(p))
 	if err != nil {
 		return nil, err
 	}
-	return &Allocator{problem, newKernel(problem, policy)}, nil
+	return &Allocator{policy, problem, newKernel(problem, policy)}, nil
 }
 
 func newKernel(p *problem, policy Policy) kernel {
@@ -105,3 +107,37 @@ func (a *Allocator) tasks(count, tasks []float64) error {
 
 // Forget drops what is kept from the call before.
 func (a *Allocator) Forget() { a.kernel.forget() }
+
+// Residual returns that of the last call, whose counts and tasks these are, as [Allocation] has it.
+func (a *Allocator) Residual(count, tasks []float64) float64 {
+	if k, ok := a.kernel.(*proportional); ok {
+		return k.residual
+	}
+	share := make([]float64, len(tasks))
+	for i, d := range a.problem.dominant {
+		share[i] = tasks[i] * d
+	}
+	return a.problem.residual(a.policy, count, share, a.problem.utilization(count, share))
+}
+
+// Profile returns the parts of the capacities that a task of row i takes.
+func (a *Allocator) Profile(i int) []float64 {
+	parts := a.problem.profile(i)
+	for j := range parts {
+		parts[j] *= a.problem.dominant[i]
+	}
+	return parts
+}
+
+// SetProfile makes row i declare another profile: parts of the capacities, one for each resource, not negative and not all
+// 0, within the range of the kernels.
+func (a *Allocator) SetProfile(i int, parts []float64) {
+	p := a.problem
+	dominant := slices.Max(parts)
+	for j, part := range parts {
+		p.need[j][i] = part / dominant
+	}
+	p.dominant[i] = dominant
+	p.speed[i] = p.weight[i] * dominant
+	a.kernel = newKernel(p, a.policy)
+}

@@ -17,8 +17,10 @@ const maxBalancedStates = 1 << 27
 // Values of Ψ below which the kernel takes 0: they do not matter, and numbers near the end of float64's range are slow.
 const negligible = 1e-250
 
+// WantSameWeight is what balanced fairness wants of weights, in the words of an error.
+const WantSameWeight = "the same weight for all under the policy bf"
+
 const (
-	wantSameWeight = "the same weight for all under the policy bf"
 	wantWholeCount = "an integer under the policy bf"
 	wantFewerJobs  = "the product of (count+1) over the different rows: lower the counts"
 )
@@ -104,7 +106,7 @@ func (b *balanced) forget() {}
 // maxBalancedStates points. One class needs no lattice, whatever its count.
 func (b *balanced) shares(count, share []float64) error {
 	if b.unequal >= 0 {
-		return input.Errorf(indexed("jobs", b.unequal)+".weight", b.problem.weight[b.unequal], wantSameWeight)
+		return input.Errorf(indexed("jobs", b.unequal)+".weight", b.problem.weight[b.unequal], WantSameWeight)
 	}
 	clear(b.count)
 	for i, c := range count {

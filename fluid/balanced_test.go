@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 // balancedPool returns a pool with unit capacities, so that demand is a_kj, and these counts.
@@ -30,7 +31,7 @@ func balancedPool(demand [][]*big.Rat, count []int) *Pool {
 func balancedRats(s string) [][]*big.Rat {
 	var rows [][]*big.Rat
 	for row := range strings.SplitSeq(s, ";") {
-		rows = append(rows, rats(row))
+		rows = append(rows, num.MustRats(row))
 	}
 	return rows
 }
@@ -66,14 +67,14 @@ func literalBalance(need [][]*big.Rat, x []int, memo map[string]*big.Rat) *big.R
 // of which rounding explains (K+2) |x| 2^-52 for the few jobs of the tests.
 func balancedTasks(t fataler, p *Pool) []*big.Rat {
 	t.Helper()
-	e := newExactProblem(p)
+	e := NewProfiles(p)
 	shares, err := e.balanced()
 	if err != nil {
 		t.Fatalf("exact: %v", err)
 	}
 	tasks := kernelTasks(t, p, BF)
 	for i := range shares {
-		shares[i].Quo(shares[i], e.dominant[i])
+		shares[i].Quo(shares[i], e.Dominant[i])
 		if want, _ := shares[i].Float64(); math.Abs(tasks[i]-want) > 1e-12*want {
 			t.Fatalf("row %d: float %v, exact %v", i, tasks[i], want)
 		}
@@ -301,7 +302,7 @@ func TestBalancedRefuses(t *testing.T) {
 			}
 		}
 		check("float", a.Tasks(test.count, make([]float64, len(test.count))), test.path)
-		_, err = newExactProblem(test.pool).balanced()
+		_, err = NewProfiles(test.pool).balanced()
 		check("exact", err, test.exactPath)
 	}
 }

@@ -17,26 +17,26 @@ const (
 // balanced returns the dominant share of one job of each row under balanced fairness, by the recursion over the whole
 // lattice of states below the counts; rows with equal profiles are one class, of which every job gets the same. The
 // error is an *[input.Error] if the weights differ or the states are too many.
-func (e *exactProblem) balanced() ([]*big.Rat, error) {
-	for i, w := range e.weight {
-		if w.Cmp(e.weight[0]) != 0 {
-			return nil, input.Errorf(indexed("jobs", i)+".weight", w.RatString(), wantSameWeight)
+func (e *Profiles) balanced() ([]*big.Rat, error) {
+	for i, w := range e.Weight {
+		if w.Cmp(e.Weight[0]) != 0 {
+			return nil, input.Errorf(indexed("jobs", i)+".weight", w.RatString(), WantSameWeight)
 		}
 	}
 	class, first := e.classes()
 	counts := make([]int, len(first))
 	for i, k := range class {
-		counts[k] += int(e.count[i].Num().Int64())
+		counts[k] += int(e.Count[i].Num().Int64())
 	}
 	needs := make([][]*big.Rat, len(first))
 	for k, i := range first {
-		needs[k] = e.need[i]
+		needs[k] = e.Need[i]
 	}
 	total, err := balancedTotals(needs, counts)
 	if err != nil {
 		return nil, err
 	}
-	shares := make([]*big.Rat, len(e.need))
+	shares := make([]*big.Rat, len(e.Need))
 	for i, k := range class {
 		shares[i] = new(big.Rat).Quo(total[k], new(big.Rat).SetInt64(int64(counts[k])))
 	}

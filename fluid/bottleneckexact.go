@@ -17,7 +17,7 @@ var errNoBottleneck = errors.New("fluid: no bottleneck max fair allocation was c
 // weight, of resource β(i) than row i. If that fails, as ties can make it do, it tries the bottlenecks that the kernel
 // finds with its numbers changed in other ways, then all if they are few. The error says that none passed, or that a
 // number is out of the range of the kernel.
-func (e *exactProblem) bottleneck() ([]*big.Rat, error) {
+func (e *Profiles) bottleneck() ([]*big.Rat, error) {
 	p, err := newProblem(e)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (e *exactProblem) bottleneck() ([]*big.Rat, error) {
 	kernel := &bottleneck{problem: p, class: class}
 	var need [][]*big.Rat
 	for _, i := range first {
-		need = append(need, e.need[i])
+		need = append(need, e.Need[i])
 		kernel.need = append(kernel.need, p.profile(i))
 	}
 	kernel.keep(usefulResources(need, (*big.Rat).Cmp))
@@ -74,15 +74,15 @@ func (e *exactProblem) bottleneck() ([]*big.Rat, error) {
 
 // sharesAt returns the dominant shares if the rows have the bottlenecks at, or nil if that is no bottleneck max fair
 // allocation or does not determine the levels.
-func (e *exactProblem) sharesAt(at []int) []*big.Rat {
-	resources := len(e.need[0])
+func (e *Profiles) sharesAt(at []int) []*big.Rat {
+	resources := len(e.Need[0])
 	column := make([]int, resources) // of j in the linear system, -1 if no row has its bottleneck there
 	var active []int
 	for j := range column {
 		column[j] = -1
 	}
 	for i, j := range at {
-		if e.need[i][j].Sign() == 0 {
+		if e.Need[i][j].Sign() == 0 {
 			return nil
 		}
 		if column[j] < 0 {
@@ -100,11 +100,11 @@ func (e *exactProblem) sharesAt(at []int) []*big.Rat {
 	}
 	var factor, part big.Rat
 	for i, l := range at { // n_i w_i / b_il of level l
-		factor.Mul(e.count[i], e.weight[i])
-		factor.Quo(&factor, e.need[i][l])
+		factor.Mul(e.Count[i], e.Weight[i])
+		factor.Quo(&factor, e.Need[i][l])
 		for r, j := range active {
-			if e.need[i][j].Sign() > 0 {
-				system[r][column[l]].Add(system[r][column[l]], part.Mul(&factor, e.need[i][j]))
+			if e.Need[i][j].Sign() > 0 {
+				system[r][column[l]].Add(system[r][column[l]], part.Mul(&factor, e.Need[i][j]))
 			}
 		}
 	}
@@ -114,16 +114,16 @@ func (e *exactProblem) sharesAt(at []int) []*big.Rat {
 	}
 	shares := make([]*big.Rat, len(at))
 	for i, j := range at {
-		shares[i] = new(big.Rat).Quo(level[column[j]], e.need[i][j])
-		shares[i].Mul(shares[i], e.weight[i])
+		shares[i] = new(big.Rat).Quo(level[column[j]], e.Need[i][j])
+		shares[i].Mul(shares[i], e.Weight[i])
 	}
 	for i, j := range at { // every part of resource l in use is at most its level
 		if level[column[j]].Sign() <= 0 {
 			return nil
 		}
-		factor.Quo(shares[i], e.weight[i])
+		factor.Quo(shares[i], e.Weight[i])
 		for c, l := range active {
-			if part.Mul(&factor, e.need[i][l]).Cmp(level[c]) > 0 {
+			if part.Mul(&factor, e.Need[i][l]).Cmp(level[c]) > 0 {
 				return nil
 			}
 		}

@@ -1,4 +1,4 @@
-// Package fluid shares divisible resources among jobs, at rest and in random traffic.
+// Package fluid shares divisible resources among jobs.
 //
 // A pool has J resources of capacities C_j. Each task of job i takes A_ij units of resource j; a_ij = A_ij/C_j is the
 // part of the resource. Tasks are infinitely small: job i runs φ_i >= 0 of them, any real number, and
@@ -18,16 +18,8 @@
 //	balanced fairness           lets each of x_k equal jobs of class k run φ_k tasks, x_k φ_k = Φ(x-e_k)/Φ(x),
 //	                            where Φ(0) = 1, Φ(x) = max_j Σ_k a_kj Φ(x-e_k)
 //
-// Equal jobs are one row of the pool with a count. [Allocate] computes an allocation. [Audit] looks for what people
-// hold against it, with witnesses, [Indices] says how efficient and how even it is, [BestLie] what a job gains by
-// declaring demands that it does not have.
-//
-// In random traffic ([Traffic]) class-k jobs arrive as a Poisson process of rate λ_k, bring exponential sizes of mean
-// σ_k, in tasks times seconds, and leave when that is done: x_k jobs of class k leave at rate x_k φ_k(x)/σ_k. No
-// policy keeps the numbers of jobs finite if the load Σ_k λ_k σ_k a_kj of some resource is 1 or more. [Solve] computes
-// the mean numbers E[x_k] and what follows from them, the mean service rate γ_k = λ_k σ_k / E[x_k] of a job and its
-// mean delay E[x_k]/λ_k: for balanced fairness from its stationary distribution Φ(x) Π_k (λ_k σ_k)^x_k / Z, for the
-// others from the balance equations of a truncated Markov chain.
+// Equal jobs are one row of the pool with a count. [Allocate] computes an allocation, [Allocator] many of them in turn.
+// Package audit says what people can hold against one, package traffic how long jobs take that come and go.
 //
 // The model, (1) and the comparison of proportional with dominant resource fairness are those of T. Bonald and J.
 // Roberts, "Enhanced cluster computing performance through proportional fairness", Performance Evaluation 79, 2014,

@@ -30,7 +30,7 @@ const maxPrecision = 65_536
 // The prices come from Newton's method and need no proof; gap, s and the bounds are computed from them with every
 // operation rounded outwards, from the rationals of the pool. The precision doubles until all relative widths are at
 // most relTol.
-func allocateEnclosed(e *exactProblem, relTol float64) (*Allocation, error) {
+func allocateEnclosed(e *Profiles, relTol float64) (*Allocation, error) {
 	p, err := newProblem(e)
 	if err != nil {
 		return nil, err
@@ -68,15 +68,15 @@ func allocateEnclosed(e *exactProblem, relTol float64) (*Allocation, error) {
 }
 
 // costs encloses w_i/s*_i = y_i L r_i, or nil if the prices prove none.
-func (d *bigDual) costs(e *exactProblem) []num.Interval {
+func (d *bigDual) costs(e *Profiles) []num.Interval {
 	low, high := d.sums(d.need, num.Down), d.sums(d.above, num.Up)
 	mass, total := make([]*big.Rat, len(low)), new(big.Rat)
 	z := zeros(len(low), d.prec, num.Up)
-	for i, w := range e.weight {
+	for i, w := range e.Weight {
 		if low[i].Sign() <= 0 {
 			return nil
 		}
-		mass[i] = new(big.Rat).Mul(w, e.count[i])
+		mass[i] = new(big.Rat).Mul(w, e.Count[i])
 		total.Add(total, mass[i])
 		z[i].Quo(z[i].SetRat(mass[i]), low[i])
 	}
@@ -104,7 +104,7 @@ func (d *bigDual) costs(e *exactProblem) []num.Interval {
 
 // enclose returns the allocation between the bounds that the prices prove, and the largest relative width of the
 // bounds; nil if the prices prove none.
-func (d *bigDual) enclose(e *exactProblem) (a *Allocation, width float64, err error) {
+func (d *bigDual) enclose(e *Profiles) (a *Allocation, width float64, err error) {
 	costs := d.costs(e)
 	if costs == nil {
 		return nil, 0, nil
@@ -125,14 +125,14 @@ func (d *bigDual) enclose(e *exactProblem) (a *Allocation, width float64, err er
 		return v, nil
 	}
 	lows, highs := make([]*big.Float, len(costs)), make([]*big.Float, len(costs)) // of all jobs of the row
-	for i, w := range e.weight {
+	for i, w := range e.Weight {
 		share := num.FromRat(w, d.prec).Quo(costs[i])
 		if a.Jobs[i].DominantShare, err = recordJob(i, ".dominant_share", share); err != nil {
 			return nil, 0, err
 		}
-		all := share.Mul(num.FromRat(e.count[i], d.prec))
+		all := share.Mul(num.FromRat(e.Count[i], d.prec))
 		lows[i], highs[i] = all.Low, all.High
-		tasks := num.FromRat(new(big.Rat).Quo(w, e.dominant[i]), d.prec).Quo(costs[i])
+		tasks := num.FromRat(new(big.Rat).Quo(w, e.Dominant[i]), d.prec).Quo(costs[i])
 		if a.Jobs[i].Tasks, err = recordJob(i, ".tasks", tasks); err != nil {
 			return nil, 0, err
 		}

@@ -139,7 +139,7 @@ func TestEncloseAnyPrices(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		p := pfRandomPool(rng)
-		e := newExactProblem(p)
+		e := NewProfiles(p)
 		want, err := allocateEnclosed(e, 1e-20)
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +182,7 @@ func TestEncloseAnyPrices(t *testing.T) {
 func TestEncloseHard(t *testing.T) {
 	for seed := range uint64(1500) {
 		p, count := pfHardProblem(rand.New(rand.NewPCG(seed, 5)))
-		e, even := &exactProblem{top: make([]int, p.rows)}, true
+		e, even := &Profiles{Top: make([]int, p.rows)}, true
 		for i := range p.rows {
 			count[i] = max(count[i], 1)
 			even = even && p.weight[i] == 1
@@ -190,9 +190,9 @@ func TestEncloseHard(t *testing.T) {
 			for j := range row {
 				row[j] = new(big.Rat).SetFloat64(p.need[j][i])
 			}
-			e.need, e.dominant = append(e.need, row), append(e.dominant, big.NewRat(1, 1))
-			e.weight = append(e.weight, new(big.Rat).SetFloat64(p.weight[i]))
-			e.count = append(e.count, new(big.Rat).SetFloat64(count[i]))
+			e.Need, e.Dominant = append(e.Need, row), append(e.Dominant, big.NewRat(1, 1))
+			e.Weight = append(e.Weight, new(big.Rat).SetFloat64(p.weight[i]))
+			e.Count = append(e.Count, new(big.Rat).SetFloat64(count[i]))
 		}
 		a, err := allocateEnclosed(e, 1e-10)
 		if err != nil {

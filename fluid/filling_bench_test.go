@@ -61,11 +61,11 @@ func BenchmarkFillingExact(b *testing.B) {
 		for _, policy := range []Policy{DRF, MaxMin} {
 			b.Run(fmt.Sprintf("classes=%d/resources=4/policy=%s/engine=exact", n, policy), func(b *testing.B) {
 				for b.Loop() {
-					e := newExactProblem(p)
+					e := NewProfiles(p)
 					if policy == DRF {
-						e.fill(e.weight)
+						e.fill(e.Weight)
 					} else {
-						e.fill(e.speeds())
+						e.fill(e.Speeds())
 					}
 				}
 			})

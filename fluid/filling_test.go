@@ -18,11 +18,11 @@ import (
 )
 
 // fillingShares returns the exact dominant shares under DRF or MaxMin, and their speeds.
-func fillingShares(p *Pool, policy Policy) (e *exactProblem, shares, speed []*big.Rat) {
-	e = newExactProblem(p)
-	speed = e.weight
+func fillingShares(p *Pool, policy Policy) (e *Profiles, shares, speed []*big.Rat) {
+	e = NewProfiles(p)
+	speed = e.Weight
 	if policy == MaxMin {
-		speed = e.speeds()
+		speed = e.Speeds()
 	}
 	return e, e.fill(speed), speed
 }
@@ -136,7 +136,7 @@ func TestFillingByHand(t *testing.T) {
 		tasks := fillingTasks(t, p, c.policy)
 		for i, share := range shares {
 			want := fillingRat(t, c.tasks[i])
-			if got := new(big.Rat).Quo(share, e.dominant[i]); got.Cmp(want) != 0 {
+			if got := new(big.Rat).Quo(share, e.Dominant[i]); got.Cmp(want) != 0 {
 				t.Errorf("%s, %s: job %d has %v tasks, want %v", c.name, c.policy, i, got, want)
 			}
 			if f, _ := want.Float64(); math.Abs(tasks[i]-f) > 1e-15*f { // a few roundings
@@ -327,8 +327,8 @@ func TestFillingProperties(t *testing.T) {
 		p, policy := drawFillingPool(t), drawFillingPolicy(t)
 		e, shares, speed := fillingShares(p, policy)
 		one, total := big.NewRat(1, 1), new(big.Rat)
-		for i, w := range e.weight {
-			total.Add(total, new(big.Rat).Mul(w, e.count[i]))
+		for i, w := range e.Weight {
+			total.Add(total, new(big.Rat).Mul(w, e.Count[i]))
 		}
 		used := e.used(shares)
 		for j, u := range used {
@@ -340,16 +340,16 @@ func TestFillingProperties(t *testing.T) {
 		for i := range shares {
 			bottleneck := false
 			for j, u := range used {
-				highest := u.Cmp(one) == 0 && e.need[i][j].Sign() > 0
+				highest := u.Cmp(one) == 0 && e.Need[i][j].Sign() > 0
 				for k := range shares {
-					highest = highest && (e.need[k][j].Sign() == 0 || level(k).Cmp(level(i)) <= 0)
+					highest = highest && (e.Need[k][j].Sign() == 0 || level(k).Cmp(level(i)) <= 0)
 				}
 				bottleneck = bottleneck || highest
 			}
 			if !bottleneck {
 				t.Fatalf("job %d has no bottleneck", i)
 			}
-			if policy == DRF && new(big.Rat).Mul(shares[i], total).Cmp(e.weight[i]) < 0 {
+			if policy == DRF && new(big.Rat).Mul(shares[i], total).Cmp(e.Weight[i]) < 0 {
 				t.Fatalf("job %d has a share of %v, less than its part by weight", i, shares[i])
 			}
 		}
@@ -357,9 +357,9 @@ func TestFillingProperties(t *testing.T) {
 }
 
 // rawFilling draws problems whose numbers are the same in both engines, spread over orders of magnitude.
-func rawFilling(rng *rand.Rand, n, resources int, digits float64) (e *exactProblem, p *problem, speed []*big.Rat, count []float64) {
+func rawFilling(rng *rand.Rand, n, resources int, digits float64) (e *Profiles, p *problem, speed []*big.Rat, count []float64) {
 	spread := func() float64 { return math.Pow(10, -digits*rng.Float64()) }
-	e, p = &exactProblem{}, &problem{rows: n, resources: resources, weight: make([]float64, n)}
+	e, p = &Profiles{}, &problem{rows: n, resources: resources, weight: make([]float64, n)}
 	p.need, count = make([][]float64, resources), make([]float64, n)
 	for j := range p.need {
 		p.need[j] = make([]float64, n)
@@ -379,8 +379,8 @@ func rawFilling(rng *rand.Rand, n, resources int, digits float64) (e *exactProbl
 		for j := range row {
 			row[j] = new(big.Rat).SetFloat64(p.need[j][i])
 		}
-		e.need = append(e.need, row)
-		e.count = append(e.count, new(big.Rat).SetFloat64(count[i]))
+		e.Need = append(e.Need, row)
+		e.Count = append(e.Count, new(big.Rat).SetFloat64(count[i]))
 		speed = append(speed, new(big.Rat).SetFloat64(p.weight[i]))
 	}
 	return e, p, speed, count
@@ -467,7 +467,7 @@ func TestFillingFloatAgainstExact(t *testing.T) {
 }
 
 // fillingErrors returns the relative error of each share, to first order, if each capacity is off by tie.
-func fillingErrors(e *exactProblem, shares, speed []*big.Rat, tie float64) []float64 {
+func fillingErrors(e *Profiles, shares, speed []*big.Rat, tie float64) []float64 {
 	order, level := make([]int, len(shares)), make([]*big.Rat, len(shares))
 	for i := range order {
 		order[i], level[i] = i, new(big.Rat).Quo(shares[i], speed[i])
@@ -485,8 +485,8 @@ func fillingErrors(e *exactProblem, shares, speed []*big.Rat, tie float64) []flo
 				continue
 			}
 			part := func(i int) float64 {
-				x := new(big.Rat).Mul(shares[i], e.need[i][j])
-				f, _ := x.Mul(x, e.count[i]).Float64()
+				x := new(big.Rat).Mul(shares[i], e.Need[i][j])
+				f, _ := x.Mul(x, e.Count[i]).Float64()
 				return f
 			}
 			before, now := 0.0, 0.0
@@ -498,7 +498,7 @@ func fillingErrors(e *exactProblem, shares, speed []*big.Rat, tie float64) []flo
 			}
 			highest := true
 			for _, i := range order[end:] {
-				highest = highest && e.need[i][j].Sign() == 0
+				highest = highest && e.Need[i][j].Sign() == 0
 			}
 			if highest && now > 0 {
 				worst = max(worst, (tie+before)/now)
@@ -525,9 +525,9 @@ func TestFillingTies(t *testing.T) {
 		rows = append(rows, []string{"1e-12", "1", "1", "0", "0"}, []string{"1/3000000000", "1", "1", "0", "0"})
 		p := fillingPool(t, []string{"1", "1", "1"}, rows...)
 		_, shares, _ := fillingShares(p, DRF)
-		e := newExactProblem(p)
+		e := NewProfiles(p)
 		for i, got := range fillingTasks(t, p, DRF) {
-			want, _ := new(big.Rat).Quo(shares[i], e.dominant[i]).Float64()
+			want, _ := new(big.Rat).Quo(shares[i], e.Dominant[i]).Float64()
 			if math.Abs(got-want) > 1e-13*want { // the bound of one round
 				t.Errorf("%d: job %d has %v tasks, want %v", n, i, got, want)
 			}
@@ -545,10 +545,10 @@ func TestFillingInvariance(t *testing.T) {
 			f, others, _ := fillingShares(q, policy)
 			tasks := fillingTasks(t, q, policy)
 			for i := range n {
-				want := new(big.Rat).Quo(shares[i], e.dominant[i])
+				want := new(big.Rat).Quo(shares[i], e.Dominant[i])
 				want.Mul(want, factor)
 				k := row(i)
-				if got := new(big.Rat).Quo(others[k], f.dominant[k]); got.Cmp(want) != 0 {
+				if got := new(big.Rat).Quo(others[k], f.Dominant[k]); got.Cmp(want) != 0 {
 					t.Fatalf("%s: job %d has %v tasks, want %v", name, i, got, want)
 				}
 				if x, _ := want.Float64(); math.Abs(tasks[k]-x) > 1e-12*x { // small integers: parts of at least 1e-2 in each round

@@ -1,21 +1,25 @@
 package fluid
 
-import "math/big"
+import (
+	"math/big"
+
+	"productform/num"
+)
 
 // fill returns the dominant share of one job of each row, by progressive filling in fractions: what [filling] does,
 // with the same letters. Sums are taken as balanced trees, since their denominators grow: most additions then are of
 // short fractions. At most J rounds, with O(n J) additions and multiplications in all and O(J) divisions a round.
-func (e *exactProblem) fill(speed []*big.Rat) []*big.Rat {
-	n, resources := len(e.need), len(e.need[0])
+func (e *Profiles) fill(speed []*big.Rat) []*big.Rat {
+	n, resources := len(e.Need), len(e.Need[0])
 	share := make([]*big.Rat, n)
 	active := make([]int, n)
 	rate, frozen := make([]*big.Rat, resources), make([]*big.Rat, resources)
 	part := make([][]*big.Rat, n) // n_i speed_i b_ij
 	for i := range n {
 		active[i] = i
-		flow := new(big.Rat).Mul(e.count[i], speed[i])
+		flow := new(big.Rat).Mul(e.Count[i], speed[i])
 		part[i] = make([]*big.Rat, resources)
-		for j, b := range e.need[i] {
+		for j, b := range e.Need[i] {
 			part[i][j] = new(big.Rat).Mul(flow, b)
 		}
 	}
@@ -37,7 +41,7 @@ func (e *exactProblem) fill(speed []*big.Rat) []*big.Rat {
 		}
 		var keep, stop []int
 		for _, i := range active {
-			if e.need[i][sated].Sign() == 0 {
+			if e.Need[i][sated].Sign() == 0 {
 				keep = append(keep, i)
 				continue
 			}
@@ -66,18 +70,5 @@ func columnSum(x [][]*big.Rat, rows []int, j int) *big.Rat {
 	for k, i := range rows {
 		terms[k] = x[i][j]
 	}
-	return treeSum(terms)
-}
-
-// treeSum adds fractions, the first half and the second half each by itself.
-func treeSum(terms []*big.Rat) *big.Rat {
-	switch len(terms) {
-	case 0:
-		return new(big.Rat)
-	case 1:
-		return new(big.Rat).Set(terms[0])
-	}
-	half := len(terms) / 2
-	sum := treeSum(terms[:half])
-	return sum.Add(sum, treeSum(terms[half:]))
+	return num.SumRats(terms)
 }

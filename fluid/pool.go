@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 // A Pool is a set of resources and the jobs that share them.
@@ -23,9 +24,21 @@ type Resource struct {
 // A Job is one job, or a number of equal ones, each with a share of its own.
 type Job struct {
 	Name   string
-	Demand []*big.Rat // A_ij >= 0 of resource j for each task, ordered as Pool.Resources; nil means 0. Not all are 0
-	Weight *big.Rat   // w_i > 0; nil means 1
-	Count  int        // equal jobs, 1 to 1,000,000,000; 0 means 1
+	Demand Demand   // A_ij of resource j for each task
+	Weight *big.Rat // w_i > 0; nil means 1
+	Count  int      // equal jobs, 1 to 1,000,000,000; 0 means 1
+}
+
+// A Demand is what each task takes of the resources, in the order of Pool.Resources: numbers >= 0, not all 0. What is nil
+// or missing at the end is 0.
+type Demand []*big.Rat
+
+// Of returns the demand of resource j. It is not to be changed.
+func (d Demand) Of(j int) *big.Rat {
+	if j >= len(d) || d[j] == nil {
+		return new(big.Rat)
+	}
+	return d[j]
 }
 
 // A Policy says which of the feasible allocations is chosen.
@@ -43,7 +56,8 @@ const (
 // Policies returns all policies.
 func Policies() []Policy { return []Policy{PF, DRF, MaxMin, BMF, BF} }
 
-func (p Policy) check(path string) error {
+// Check returns an *[input.Error] at path for a policy that does not exist.
+func (p Policy) Check(path string) error {
 	for _, q := range Policies() {
 		if p == q {
 			return nil
@@ -56,14 +70,7 @@ func (p Policy) check(path string) error {
 func (j Job) Size() int { return max(j.Count, 1) }
 
 // WeightOf returns the weight of each job in the row, 1 if it is nil. It is the Weight itself, not a copy.
-func (j Job) WeightOf() *big.Rat { return oneIfNil(j.Weight) }
-
-func oneIfNil(x *big.Rat) *big.Rat {
-	if x == nil {
-		return big.NewRat(1, 1)
-	}
-	return x
-}
+func (j Job) WeightOf() *big.Rat { return num.OrOne(j.Weight) }
 
 const (
 	maxJobsInRow = 1_000_000_000
@@ -76,7 +83,7 @@ const (
 // not all 0; a row counts 1 to 1,000,000,000 jobs (0 stands for 1); numerators and denominators have at most 16,384
 // bits. Fields are named as in a file: jobs[3].demand.cpu.
 func (p *Pool) Check() error {
-	if err := checkResources(p.Resources); err != nil {
+	if err := CheckResources(p.Resources); err != nil {
 		return err
 	}
 	if len(p.Jobs) == 0 {
@@ -88,7 +95,7 @@ func (p *Pool) Check() error {
 		if err := input.CheckName(names, "jobs", i, j.Name); err != nil {
 			return err
 		}
-		if err := checkDemand(path+".demand", j.Demand, p.Resources); err != nil {
+		if err := j.Demand.Check(path+".demand", p.Resources); err != nil {
 			return err
 		}
 		if j.Weight != nil {
@@ -103,7 +110,17 @@ func (p *Pool) Check() error {
 	return nil
 }
 
-func checkResources(resources []Resource) error {
+// NewResources returns resources of these names and capacities. The error is that of [Pool.Check].
+func NewResources(names []string, capacities []*big.Rat) ([]Resource, error) {
+	resources := make([]Resource, len(names))
+	for j, name := range names {
+		resources[j] = Resource{Name: name, Capacity: capacities[j]}
+	}
+	return resources, CheckResources(resources)
+}
+
+// CheckResources checks what [Pool.Check] wants of resources.
+func CheckResources(resources []Resource) error {
 	if len(resources) == 0 {
 		return input.Errorf("resources", "[]", "at least one resource")
 	}
@@ -119,13 +136,13 @@ func checkResources(resources []Resource) error {
 	return nil
 }
 
-// checkDemand checks the demands of the job or class at path.
-func checkDemand(path string, demand []*big.Rat, resources []Resource) error {
-	if len(demand) > len(resources) {
-		return input.Errorf(path, fmt.Sprintf("%d numbers", len(demand)), "one for each of the %d resources at most", len(resources))
+// Check checks the demand of the job or class at path, as [Pool.Check] does.
+func (d Demand) Check(path string, resources []Resource) error {
+	if len(d) > len(resources) {
+		return input.Errorf(path, fmt.Sprintf("%d numbers", len(d)), "one for each of the %d resources at most", len(resources))
 	}
 	needed := false
-	for j, a := range demand {
+	for j, a := range d {
 		if a == nil {
 			continue
 		}

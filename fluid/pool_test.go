@@ -11,20 +11,11 @@ import (
 	"productform/num"
 )
 
-// rats reads numbers such as "1 1/2 0".
-func rats(text string) []*big.Rat {
-	var list []*big.Rat
-	for f := range strings.FieldsSeq(text) {
-		list = append(list, num.MustRat(f))
-	}
-	return list
-}
-
 // poolOf returns a pool of unit capacities with one job for each row of demands such as "1 1/2 0".
 func poolOf(rows ...string) *Pool {
 	p := &Pool{}
 	for i, row := range rows {
-		p.Jobs = append(p.Jobs, Job{Name: fmt.Sprint("j", i), Demand: rats(row)})
+		p.Jobs = append(p.Jobs, Job{Name: fmt.Sprint("j", i), Demand: num.MustRats(row)})
 	}
 	for j := range p.Jobs[0].Demand {
 		p.Resources = append(p.Resources, Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(1, 1)})
@@ -89,7 +80,7 @@ func references(t *testing.T) []reference {
 	if err := json.Unmarshal(text, &entries); err != nil {
 		t.Fatal(err)
 	}
-	read := func(list []string) []*big.Rat { return rats(strings.Join(list, " ")) }
+	read := func(list []string) []*big.Rat { return num.MustRats(strings.Join(list, " ")) }
 	var all []reference
 	for _, e := range entries {
 		r := reference{e.Name, &Pool{}, make(map[Policy]expected)}

@@ -45,7 +45,7 @@ func checkKKT(p *Pool, tasks, prices []float64, tol float64) error {
 		}
 		value := new(big.Rat)
 		for j, r := range p.Resources {
-			part := new(big.Rat).Quo(demandOf(job.Demand, j), r.Capacity)
+			part := new(big.Rat).Quo(job.Demand.Of(j), r.Capacity)
 			part.Mul(part, phi)
 			value.Add(value, new(big.Rat).Mul(part, new(big.Rat).SetFloat64(prices[j])))
 			used[j].Add(used[j], part.Mul(part, big.NewRat(int64(job.Size()), 1)))
@@ -265,7 +265,7 @@ func TestProportionalBisection(t *testing.T) {
 func TestProportionalExpectationMaximisation(t *testing.T) {
 	for seed := range uint64(30) {
 		p := benchPool(3+int(seed), 2+int(seed%4))
-		e := newExactProblem(p)
+		e := NewProfiles(p)
 		f, err := newProblem(e)
 		if err != nil {
 			t.Fatal(err)

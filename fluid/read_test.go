@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -21,8 +20,6 @@ import (
 const (
 	goodPool = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": "1/3"}],
  "jobs": [{"name": "a", "demand": {"gpu mem": 0.1, "cpu": "7/2"}, "weight": 2.50, "count": 3}, {"demand": {"cpu": 1e-3}, "name": "b"}]}`
-	goodTraffic = `{"jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 0.5, "mean_size": "4/3", "declared": {"cpu": 2, "gpu mem": 1}},
- {"name": "b", "demand": {"gpu mem": 1}, "weight": 2, "arrival_rate": 0}], "resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": 1}]}`
 	yamlPool = `# a pool
 jobs:
 - name: a
@@ -62,18 +59,7 @@ func TestReadPoolExactly(t *testing.T) {
 	}
 }
 
-func TestReadTrafficExactly(t *testing.T) {
-	c, err := fluid.ReadTraffic(strings.NewReader(goodTraffic))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = "[{a [1/1 <nil>] <nil> 1/2 4/3 [2/1 1/1]} {b [<nil> 1/1] 2/1 0/1 <nil> []}]"
-	if got := fmt.Sprint(c.Classes); got != want || len(c.Resources) != 2 {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-}
-
-// A badText is a text that is no pool or no traffic, and the message it must get.
+// A badText is a text that is no pool, and the message it must get.
 type badText struct{ text, want string }
 
 const (
@@ -143,37 +129,9 @@ var badPools = []badText{
 	{"resources:\n- {name: cpu, capacity: 010}\n", `resources[0].capacity = 010: want a number > 0, without leading zeros (some read them as base eight)`},
 }
 
-var badTraffic = []badText{
-	{``, `want traffic with resources and jobs, not an empty file`},
-	{`{` + one + `, "jobs": []}`, `jobs = []: want at least one class of jobs`},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, `jobs[0].arrival_rate is missing: want a number >= 0`},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": -0.10}]}`, `jobs[0].arrival_rate = -0.10: want a number >= 0`},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "mean_size": 0}]}`, `jobs[0].mean_size = 0: want a number > 0`},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "count": 2}]}`,
-		`jobs[0].count = the number 2: want one of the fields name, demand, weight, arrival_rate, mean_size, declared; this one is for jobs that stay`},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "rate": 2}]}`,
-		`jobs[0].rate = the number 2: want one of the fields name, demand, weight, arrival_rate, mean_size, declared; did you mean arrival_rate?`},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "weight": -1}]}`, `jobs[0].weight = -1: want a number > 0`},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 2}, "arrival_rate": 1, "declared": {"cpu": 1.5}}]}`,
-		`jobs[0].declared.cpu = 1.5: want at least the demand, 2`},
-	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"gpu mem": 2, "cpu": 1}, "arrival_rate": 1, "declared": {"cpu": 1}}]}`,
-		`jobs[0].declared["gpu mem"] is missing: want at least the demand, 2; a resource not named is 0`},
-	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"CPU": 1}, "arrival_rate": 1}]}`,
-		`jobs[0].demand.CPU = the number 1: want a demand of one of the resources "cpu", "gpu mem"; did you mean "cpu"?`},
-	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "declared": {"mem": 1}}]}`,
-		`jobs[0].declared.mem = the number 1: want a demand of one of the resources "cpu", "gpu mem"; did you mean "gpu mem"?`},
-	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "declared": null}]}`,
-		`jobs[0].declared = null: want an object with numbers by the names of resources`},
-	{`{` + pair + `, "jobs": [{"name": "a", "demand": {}, "arrival_rate": 1}]}`, `jobs[0].demand = all 0: want a positive demand of some resource`},
-}
-
-func TestBadPools(t *testing.T) { wantMessages(t, badPools, fluid.ReadPool) }
-
-func TestBadTraffic(t *testing.T) { wantMessages(t, badTraffic, fluid.ReadTraffic) }
-
-func wantMessages[T any](t *testing.T, table []badText, read func(io.Reader) (*T, error)) {
-	for _, c := range table {
-		v, err := read(strings.NewReader(c.text))
+func TestBadPools(t *testing.T) {
+	for _, c := range badPools {
+		v, err := fluid.ReadPool(strings.NewReader(c.text))
 		if v != nil || err == nil || err.Error() != c.want {
 			t.Errorf("%s\ngot  %v\nwant %s", c.text, err, c.want)
 		}
@@ -231,16 +189,6 @@ func TestReadPoolFile(t *testing.T) {
 			t.Errorf("got  %v\nwant %s: %s", err, name, c.want)
 		}
 	}
-	name := filepath.Join(dir, "traffic.json")
-	if err := os.WriteFile(name, []byte(goodTraffic), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fluid.ReadTrafficFile(name); err != nil {
-		t.Error(err)
-	}
-	if _, err := fluid.ReadTrafficFile(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v for a missing file", err)
-	}
 }
 
 // writePool writes a pool in the form that is read.
@@ -294,14 +242,12 @@ func TestPoolRoundTrip(t *testing.T) {
 	})
 }
 
-// A text gets either an error or a pool and traffic that make sense.
+// A text gets either an error or a pool that makes sense.
 func FuzzReadPool(f *testing.F) {
-	for _, table := range [][]badText{badPools, badTraffic} {
-		for _, c := range table {
-			f.Add([]byte(c.text))
-		}
+	for _, c := range badPools {
+		f.Add([]byte(c.text))
 	}
-	for _, text := range []string{goodPool, goodTraffic, yamlPool} {
+	for _, text := range []string{goodPool, yamlPool} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -321,15 +267,6 @@ func FuzzReadPool(f *testing.F) {
 			if shape(again) != shape(p) {
 				t.Fatalf("got\n%s\nwant\n%s", shape(again), shape(p))
 			}
-		}
-		c, err := fluid.ReadTraffic(bytes.NewReader(data))
-		switch {
-		case err != nil:
-			if c != nil || err.Error() == "" {
-				t.Fatalf("traffic %v, error %q", c, err)
-			}
-		case c.Check() != nil:
-			t.Fatal(c.Check())
 		}
 	})
 }

@@ -33,7 +33,7 @@ func TestResidual(t *testing.T) {
 			if policy != BF && !full {
 				t.Errorf("%s, seed %d: no resource is saturated", policy, seed)
 			}
-			p, err := newProblem(newExactProblem(pool))
+			p, err := newProblem(NewProfiles(pool))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,3 +33,32 @@ func TestJoinDenominator(t *testing.T) {
 		}
 	})
 }
+
+// Sums and integers over a common denominator are those of plain fractions.
+func TestSumRatsOverCommon(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) *big.Rat {
+			return big.NewRat(rapid.Int64Range(-99, 99).Draw(t, "numerator"), rapid.Int64Range(1, 60).Draw(t, "denominator"))
+		}), 1, 9).Draw(t, "x")
+		want, common := new(big.Rat), big.NewInt(1)
+		for _, v := range x {
+			want.Add(want, v)
+			JoinDenominator(common, v)
+		}
+		if got := SumRats(x); got.Cmp(want) != 0 {
+			t.Fatalf("sum %v, want %v", got, want)
+		}
+		number, unit := OverCommon(x)
+		for i, n := range number {
+			if !n.IsInt() || new(big.Rat).Mul(n, unit).Cmp(x[i]) != 0 {
+				t.Fatalf("%v times %v is not %v", n, unit, x[i])
+			}
+		}
+		if unit.Num().Cmp(big.NewInt(1)) != 0 || unit.Denom().Cmp(common) != 0 {
+			t.Fatalf("unit %v, common denominator %v", unit, common)
+		}
+		if bits := CommonBits(len(x), func(i int) *big.Rat { return x[i] }); bits != float64(common.BitLen()) {
+			t.Fatalf("%v bits, want %d", bits, common.BitLen())
+		}
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/internal/input"
 	"productform/sizes"
 )
@@ -14,10 +15,10 @@ import (
 // A Sharing is a pool of divisible resources in random traffic, as package fluid has it, with any sizes: while x_k jobs
 // of class k are present, each runs the φ_k(x) tasks that the policy gives it, and leaves when it has done its size, in
 // tasks times seconds. With exponential sizes and under balanced fairness, where the means of the sizes are all that
-// counts, the numbers of jobs are those of [fluid.Solve].
+// counts, the numbers of jobs are those of [traffic.Solve].
 //
 // Classes that lie are served by the profiles that they declare. The error for an overloaded resource is a
-// *[fluid.UnstableError], except over a horizon. A run with more than 10,000,000 jobs present at a time ends with an
+// *[traffic.UnstableError], except over a horizon. A run with more than 10,000,000 jobs present at a time ends with an
 // error that wraps [ErrTooManyJobs].
 //
 // Each replication computes the allocation of a state when it first comes there. Under balanced fairness, which needs
@@ -25,7 +26,7 @@ import (
 // proportional profiles being one. A run that comes to a state with more than 4,194,304 ends with an error that wraps
 // [ErrTooManyStates].
 type Sharing struct {
-	Traffic fluid.Traffic
+	Traffic traffic.Model
 	Policy  fluid.Policy
 	Sizes   []sizes.Distribution // of each class, of its mean size to 1e-12; nil, all or one of them, means exponential
 }

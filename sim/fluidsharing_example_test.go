@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/sim"
 	"productform/sizes"
 )
@@ -14,9 +15,9 @@ import (
 // are fewer of them under proportional than under dominant resource fairness, also if all jobs bring the same work.
 func ExampleSharing() {
 	one, load := big.NewRat(1, 1), big.NewRat(2, 5)
-	traffic := fluid.Traffic{
+	traffic := traffic.Model{
 		Resources: []fluid.Resource{{Name: "cpu", Capacity: one}, {Name: "ram", Capacity: one}},
-		Classes: []fluid.Class{
+		Classes: []traffic.Class{
 			{Name: "a", Demand: []*big.Rat{one, big.NewRat(1, 10)}, ArrivalRate: load},
 			{Name: "b", Demand: []*big.Rat{big.NewRat(1, 5), one}, ArrivalRate: load},
 		},

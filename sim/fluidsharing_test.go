@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/internal/input"
 	"productform/sizes"
 )
@@ -38,10 +39,10 @@ func trafficReferences(t testing.TB) (list []trafficReference) {
 	return list
 }
 
-func (r trafficReference) traffic() fluid.Traffic {
-	t := fluid.Traffic{Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(1, 1)}, {Name: "ram", Capacity: big.NewRat(1, 1)}}}
+func (r trafficReference) traffic() traffic.Model {
+	t := traffic.Model{Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(1, 1)}, {Name: "ram", Capacity: big.NewRat(1, 1)}}}
 	for k, a := range r.A {
-		c := fluid.Class{Name: fmt.Sprint(k + 1), ArrivalRate: new(big.Rat).SetFloat64(r.Lambda[k])}
+		c := traffic.Class{Name: fmt.Sprint(k + 1), ArrivalRate: new(big.Rat).SetFloat64(r.Lambda[k])}
 		for _, v := range a {
 			c.Demand = append(c.Demand, new(big.Rat).SetFloat64(v))
 		}
@@ -67,12 +68,12 @@ func TestFluidSharingAgainstChain(t *testing.T) {
 	}
 }
 
-// Every policy has the numbers of jobs that [fluid.Solve] computes, also with three classes, weights, and classes that
+// Every policy has the numbers of jobs that [traffic.Solve] computes, also with three classes, weights, and classes that
 // lie.
 func TestFluidSharingAgainstSolve(t *testing.T) {
-	traffic := fluid.Traffic{
+	load := traffic.Model{
 		Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(9, 1)}, {Name: "ram", Capacity: big.NewRat(18, 1)}},
-		Classes: []fluid.Class{
+		Classes: []traffic.Class{
 			{Name: "a", Demand: rationals("1", "4"), ArrivalRate: big.NewRat(1, 1), MeanSize: big.NewRat(3, 2)},
 			{Name: "b", Demand: rationals("3", "1"), ArrivalRate: big.NewRat(1, 2)},
 			{Name: "c", Demand: rationals("2", "2"), Declared: rationals("2", "3"), ArrivalRate: big.NewRat(1, 4), MeanSize: big.NewRat(2, 1)},
@@ -80,15 +81,15 @@ func TestFluidSharingAgainstSolve(t *testing.T) {
 	}
 	for _, policy := range fluid.Policies() {
 		if policy != fluid.BF {
-			traffic.Classes[1].Weight = big.NewRat(2, 1)
+			load.Classes[1].Weight = big.NewRat(2, 1)
 		} else {
-			traffic.Classes[1].Weight = nil
+			load.Classes[1].Weight = nil
 		}
-		exact, err := fluid.Solve(&traffic, policy, fluid.TrafficSettings{RelTol: 1e-6})
+		exact, err := traffic.Solve(&load, policy, traffic.Settings{RelTol: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := runSystem(t, Sharing{Traffic: traffic, Policy: policy}, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 6})
+		r := runSystem(t, Sharing{Traffic: load, Policy: policy}, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 6})
 		for k, c := range r.Classes {
 			near5(t, fmt.Sprintf("%s: class %s: jobs", policy, c.Name), &c.MeanJobs, exact.Classes[k].MeanJobs)
 			near5(t, fmt.Sprintf("%s: class %s: delay", policy, c.Name), c.MeanDelay, *exact.Classes[k].MeanDelay)
@@ -144,9 +145,9 @@ func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
 // profile is to bring twice the work.
 func TestFluidSharingOfOneClass(t *testing.T) {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.MaxMin} {
-		f := Sharing{Policy: policy, Traffic: fluid.Traffic{
+		f := Sharing{Policy: policy, Traffic: traffic.Model{
 			Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(12, 1)}, {Name: "ram", Capacity: big.NewRat(1, 1)}},
-			Classes: []fluid.Class{
+			Classes: []traffic.Class{
 				{Name: "a", Demand: rationals("3/2"), Declared: rationals("3"), Weight: big.NewRat(5, 1), ArrivalRate: big.NewRat(1, 5), MeanSize: big.NewRat(10, 1)},
 				{Name: "never", Demand: rationals("1", "1"), ArrivalRate: new(big.Rat)},
 			},
@@ -176,8 +177,8 @@ func TestFluidSharingSameDigits(t *testing.T) {
 
 // A memo that starts again gives the same numbers.
 func TestAllocationsForget(t *testing.T) {
-	traffic := trafficReferences(t)[3].traffic()
-	a, b := newAllocations(t.Context(), traffic.Pool(), fluid.PF), newAllocations(t.Context(), traffic.Pool(), fluid.PF)
+	load := trafficReferences(t)[3].traffic()
+	a, b := newAllocations(t.Context(), load.Pool(), fluid.PF), newAllocations(t.Context(), load.Pool(), fluid.PF)
 	for i := range 60 {
 		x := []int{i % 11, i % 7}
 		got, err := a.of(x)
@@ -206,8 +207,8 @@ func TestAllocationsForget(t *testing.T) {
 func TestBalancedFairnessWeights(t *testing.T) {
 	three := big.NewRat(3, 1)
 	f := Sharing{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.BF}
-	never := fluid.Class{Name: "never", Demand: rationals("1"), ArrivalRate: new(big.Rat)}
-	f.Traffic.Classes = append([]fluid.Class{never}, f.Traffic.Classes...)
+	never := traffic.Class{Name: "never", Demand: rationals("1"), ArrivalRate: new(big.Rat)}
+	f.Traffic.Classes = append([]traffic.Class{never}, f.Traffic.Classes...)
 	f.Traffic.Classes[1].Weight, f.Traffic.Classes[2].Weight = three, three
 	runSystem(t, f, Settings{Runs: 2, Jumps: 1e3})
 	if f.Traffic.Classes[1].Weight != three {
@@ -226,13 +227,13 @@ func TestBalancedFairnessWeights(t *testing.T) {
 
 // Under balanced fairness a run ends at a state that takes too many others; jobs of one profile take none.
 func TestFluidSharingTooLarge(t *testing.T) {
-	traffic := trafficReferences(t)[3].traffic()
-	twin := traffic.Classes[0]
+	load := trafficReferences(t)[3].traffic()
+	twin := load.Classes[0]
 	twin.Name, twin.Demand = "twin", nil
-	for _, a := range traffic.Classes[0].Demand {
+	for _, a := range load.Classes[0].Demand {
 		twin.Demand = append(twin.Demand, new(big.Rat).Mul(a, big.NewRat(7, 3)))
 	}
-	traffic.Classes = append(traffic.Classes, twin)
+	load.Classes = append(load.Classes, twin)
 	for _, c := range []struct {
 		x  []int
 		ok bool
@@ -244,12 +245,12 @@ func TestFluidSharingTooLarge(t *testing.T) {
 		{[]int{1 << 20, 1, 1 << 20}, false},
 		{[]int{3000, 3000, 0}, false},
 	} {
-		_, err := newAllocations(t.Context(), traffic.Pool(), fluid.BF).of(c.x)
+		_, err := newAllocations(t.Context(), load.Pool(), fluid.BF).of(c.x)
 		if c.ok && err != nil || !c.ok && (!errors.Is(err, ErrTooManyStates) || !strings.Contains(err.Error(), "of 2 profiles")) {
 			t.Errorf("%v: %v", c.x, err)
 		}
 	}
-	if _, err := newAllocations(t.Context(), traffic.Pool(), fluid.PF).of([]int{3000, 3000, 3000}); err != nil {
+	if _, err := newAllocations(t.Context(), load.Pool(), fluid.PF).of([]int{3000, 3000, 3000}); err != nil {
 		t.Error(err)
 	}
 }
@@ -357,8 +358,8 @@ func power10(k int64) *big.Rat {
 func TestUnstableFluidSharing(t *testing.T) {
 	f := Sharing{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
 	f.Traffic.Classes[0].ArrivalRate, f.Traffic.Classes[1].ArrivalRate = big.NewRat(1, 2), big.NewRat(3, 4)
-	var u *fluid.UnstableError
-	if _, err := NewPlan(f, Settings{}); !errors.Is(err, fluid.ErrUnstable) || !errors.As(err, &u) || u.Resource != 1 || u.Load.Cmp(big.NewRat(1, 1)) != 0 {
+	var u *traffic.UnstableError
+	if _, err := NewPlan(f, Settings{}); !errors.Is(err, traffic.ErrUnstable) || !errors.As(err, &u) || u.Resource != 1 || u.Load.Cmp(big.NewRat(1, 1)) != 0 {
 		t.Errorf("%v", err)
 	}
 	r := runSystem(t, f, Settings{Runs: 10, Horizon: 1000})

@@ -56,7 +56,7 @@ type server struct {
 }
 
 // NewPlan checks a system and its settings. The error names the field of the system or of s that is out of range, or wraps
-// [cluster.ErrUnstable], for a farm [tags.ErrUnstable], for shared resources [fluid.ErrUnstable]: an unstable system needs a Horizon.
+// [cluster.ErrUnstable], for a farm [tags.ErrUnstable], for shared resources [traffic.ErrUnstable]: an unstable system needs a Horizon.
 func NewPlan(system System, s Settings) (*Plan, error) {
 	if system == nil {
 		return nil, input.Errorf("system", "", "a Cluster, a Network, a Queue, a Farm, a Sharing or Tasks")

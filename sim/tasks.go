@@ -8,6 +8,7 @@ import (
 	"math/big"
 
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/internal/input"
 	"productform/sizes"
 )
@@ -26,8 +27,8 @@ import (
 // d_i the largest part that a task takes of a resource of all machines together. Values equal to 1e-9 are a tie: then
 // the job with the fewest tasks is first, then the oldest.
 //
-// The error for a pool that cannot be stable, except over a horizon, is a *[fluid.UnstableError] for an overloaded
-// resource, and wraps [fluid.ErrUnstable] for a class that needs more tasks at a time than fit on empty machines; one
+// The error for a pool that cannot be stable, except over a horizon, is a *[traffic.UnstableError] for an overloaded
+// resource, and wraps [traffic.ErrUnstable] for a class that needs more tasks at a time than fit on empty machines; one
 // without error may still be unstable, since tasks may not fill it. A run with more than 10,000,000 jobs present at a
 // time ends with an error that wraps [ErrTooManyJobs]. What balanced fairness needs is said at [Sharing].
 type Tasks struct {
@@ -159,11 +160,11 @@ func (t Tasks) Pool() *fluid.Pool {
 
 // Traffic returns the one large divisible machine with the jobs that come and go, of mean sizes MeanTasks times
 // MeanDuration.
-func (t Tasks) Traffic() *fluid.Traffic {
-	f := &fluid.Traffic{Resources: t.resources()}
+func (t Tasks) Traffic() *traffic.Model {
+	f := &traffic.Model{Resources: t.resources()}
 	for _, c := range t.Jobs {
 		size := new(big.Rat).Mul(orOne(c.MeanTasks), orOne(c.MeanDuration))
-		f.Classes = append(f.Classes, fluid.Class{
+		f.Classes = append(f.Classes, traffic.Class{
 			Name: c.Name, Demand: c.Demand, Weight: c.Weight, ArrivalRate: c.ArrivalRate, MeanSize: size,
 		})
 	}
@@ -343,14 +344,14 @@ func (t Tasks) arrivals(p *Plan, g *taskPool, s Settings) error {
 
 // stable returns an error for what cannot be stable, most being the tasks of each class that fit on empty machines.
 func (t Tasks) stable(most []int64) error {
-	traffic := t.Traffic()
-	if err := traffic.Stable(); err != nil {
+	f := t.Traffic()
+	if err := f.Stable(); err != nil {
 		return err
 	}
-	for k, volume := range traffic.Volume() {
+	for k, volume := range f.Volume() {
 		if volume.Cmp(big.NewRat(most[k], 1)) >= 0 {
 			return fmt.Errorf("%w: class %s needs to run %s tasks at a time, and %d fit on the machines",
-				fluid.ErrUnstable, t.Jobs[k].Name, volume.RatString(), most[k])
+				traffic.ErrUnstable, t.Jobs[k].Name, volume.RatString(), most[k])
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/internal/input"
 	"productform/sizes"
 )
@@ -177,13 +178,13 @@ func TestUnstableTasks(t *testing.T) {
 	f.Jobs[1].ArrivalRate = big.NewRat(9, 4) // 5/8 tasks of 1 CPU and 9/2 of 3
 	f.Jobs[0].Demand[1] = big.NewRat(1, 1)
 	f.Machines[1].Capacity[0] = big.NewRat(6, 1)
-	var u *fluid.UnstableError
+	var u *traffic.UnstableError
 	if _, err := NewPlan(f, Settings{}); !errors.As(err, &u) || u.Resource != 0 || u.Load.Cmp(big.NewRat(113, 112)) != 0 {
 		t.Errorf("%v", err)
 	}
 	f.Machines[1].Capacity[0] = big.NewRat(8, 1) // 4 tasks of b fit, and they need 9/2
 	_, err := NewPlan(f, Settings{})
-	if errors.As(err, &u) || !errors.Is(err, fluid.ErrUnstable) || !strings.Contains(err.Error(), "class b needs to run 9/2 tasks at a time, and 4 fit") {
+	if errors.As(err, &u) || !errors.Is(err, traffic.ErrUnstable) || !strings.Contains(err.Error(), "class b needs to run 9/2 tasks at a time, and 4 fit") {
 		t.Errorf("%v", err)
 	}
 	r := runSystem(t, f, Settings{Runs: 4, Horizon: 1000})

@@ -13,6 +13,7 @@ import (
 
 	"productform/cmd/internal/cli"
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
@@ -223,7 +224,7 @@ func (f *allocateFlags) check(given func(string) bool) error {
 // answer reads the file and answers, and says whether the jobs do not pile up.
 func (f *allocateFlags) answer(cmd *cobra.Command, name string) (answer []byte, stable bool, err error) {
 	if f.dynamic {
-		t, err := readFrom(name, cmd.InOrStdin(), fluid.ReadTraffic, fluid.ReadTrafficFile)
+		t, err := readFrom(name, cmd.InOrStdin(), traffic.Read, traffic.ReadFile)
 		if err != nil {
 			if errors.Is(err, fluid.ErrJobsStay) {
 				err = fmt.Errorf("%w, without --dynamic", err)
@@ -307,7 +308,7 @@ func (f *allocateFlags) translate(err error, name string) error {
 		return err
 	case errors.As(err, &bad) && flags[bad.Path] != "":
 		e := &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}
-		if errors.Is(err, fluid.ErrTooLarge) && f.settings.Runs == 0 {
+		if errors.Is(err, traffic.ErrTooLarge) && f.settings.Runs == 0 {
 			e.Want += "; or --simulate"
 		}
 		return e

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"productform/fluid"
+	"productform/fluid/audit"
 	"productform/num"
 )
 
@@ -16,8 +17,8 @@ type auditAnswer struct {
 	pool      *fluid.Pool
 	exact     bool // whether the allocation is
 	tolerance float64
-	report    *fluid.Report
-	indices   *fluid.IndexSet
+	report    *audit.Report
+	indices   *audit.IndexSet
 }
 
 // newAudit audits an allocation, with a tolerance that its errors do not reach.
@@ -26,10 +27,10 @@ func newAudit(p *fluid.Pool, r *fluid.Allocation) (*auditAnswer, error) {
 	tasks, tolerance := r.TaskFractions(), r.Tolerance()
 	a.tolerance, _ = tolerance.Float64()
 	var err error
-	if a.report, err = fluid.Audit(p, tasks, tolerance); err != nil {
+	if a.report, err = audit.Audit(p, tasks, tolerance); err != nil {
 		return nil, err
 	}
-	a.indices, err = fluid.Indices(p, tasks)
+	a.indices, err = audit.Indices(p, tasks)
 	return a, err
 }
 

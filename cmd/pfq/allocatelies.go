@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"productform/fluid"
+	"productform/fluid/traffic"
 )
 
 // trueLoads returns the loads by what the jobs need, nil if no class lies.
@@ -15,7 +15,7 @@ func (a *trafficAnswer) trueLoads() []*big.Rat {
 	if len(a.lies()) == 0 {
 		return nil
 	}
-	honest := fluid.Traffic{Resources: a.traffic.Resources, Classes: slices.Clone(a.traffic.Classes)}
+	honest := traffic.Model{Resources: a.traffic.Resources, Classes: slices.Clone(a.traffic.Classes)}
 	for k := range honest.Classes {
 		honest.Classes[k].Declared = nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"productform/cmd/internal/cli"
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
@@ -20,17 +21,17 @@ import (
 // A trafficAnswer turns what is known of jobs that come and go into records.
 type trafficAnswer struct {
 	flags    *allocateFlags
-	traffic  *fluid.Traffic
-	result   *fluid.TrafficResult // nil if it is too large to solve
-	why      string               // there is no result
-	overload *fluid.UnstableError // nil if stable
+	traffic  *traffic.Model
+	result   *traffic.Result        // nil if it is too large to solve
+	why      string                 // there is no result
+	overload *traffic.UnstableError // nil if stable
 
 	simulated *sim.Result // nil unless asked for
 	speed     any         // jumps per second, nil if all runs were found
 }
 
 // traffic computes the mean numbers of jobs that come and go, and says whether they are finite.
-func (f *allocateFlags) traffic(ctx context.Context, t *fluid.Traffic, name string, stderr io.Writer) (answer []byte, stable bool, err error) {
+func (f *allocateFlags) traffic(ctx context.Context, t *traffic.Model, name string, stderr io.Writer) (answer []byte, stable bool, err error) {
 	a := trafficAnswer{flags: f, traffic: t}
 	if errors.As(t.Stable(), &a.overload) {
 		answer, err = a.format()
@@ -43,11 +44,11 @@ func (f *allocateFlags) traffic(ctx context.Context, t *fluid.Traffic, name stri
 			return nil, false, simulation.translate(err)
 		}
 	}
-	a.result, err = attended(ctx, stderr, func() (*fluid.TrafficResult, error) {
-		return fluid.Solve(t, fluid.Policy(f.policy), fluid.TrafficSettings{RelTol: f.tol, MaxStates: f.states})
+	a.result, err = attended(ctx, stderr, func() (*traffic.Result, error) {
+		return traffic.Solve(t, fluid.Policy(f.policy), traffic.Settings{RelTol: f.tol, MaxStates: f.states})
 	})
 	switch {
-	case plan != nil && errors.Is(err, fluid.ErrTooLarge):
+	case plan != nil && errors.Is(err, traffic.ErrTooLarge):
 		a.why = "no exact means: " + f.tooLarge(err, name)
 		fmt.Fprintln(stderr, "pfq: note:", cli.OneLine(errors.New(a.why)))
 	case err != nil:
@@ -166,7 +167,7 @@ func (a *trafficAnswer) resources() []record {
 func (a *trafficAnswer) pool() record {
 	var stable any = a.overload == nil
 	if stable == true && fluid.Policy(a.flags.policy) == fluid.BMF {
-		stable = nil // not proved, see [fluid.Traffic.Stable]
+		stable = nil // not proved, see [traffic.Model.Stable]
 	}
 	out := record{{"stable", stable}, {"policy", a.flags.policy}}
 	if a.overload != nil {
@@ -180,7 +181,7 @@ func (a *trafficAnswer) pool() record {
 	}
 	r := a.result
 	if r == nil {
-		r = new(fluid.TrafficResult)
+		r = new(traffic.Result)
 	}
 	iterated := r.IterationError > 0
 	for _, f := range []struct {
@@ -294,9 +295,9 @@ func (a *trafficAnswer) accuracy() string {
 	}
 	method := "Markov chain"
 	switch r.Method {
-	case fluid.WhittleMethod:
+	case traffic.WhittleMethod:
 		method = "product form"
-	case fluid.GeometricMethod:
+	case traffic.GeometricMethod:
 		return "closed form\nrelative error: " + rounding
 	}
 	where := fmt.Sprintf("in %d parts without common resources", len(r.Parts))

@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/num"
 )
 
@@ -49,9 +50,9 @@ func demand(processors, memory string) []*big.Rat {
 
 // A task of a training job takes 4 processors and little memory, a task of a query much memory. Alone, a
 // job of either kind takes a minute with the whole cluster: 25 tasks of training, 20 of a query.
-func traffic(load string) *fluid.Traffic {
+func teamsAt(load string) *traffic.Model {
 	rate := new(big.Rat).Quo(num.MustRat(load), num.MustRat("1.2")) // of each kind, jobs a minute; 1.2 minutes of all processors go with one job of each kind
-	return &fluid.Traffic{Resources: resources(), Classes: []fluid.Class{
+	return &traffic.Model{Resources: resources(), Classes: []traffic.Class{
 		{Name: "training", Demand: demand("4", "1.6"), ArrivalRate: rate, MeanSize: num.MustRat("25")},
 		{Name: "queries", Demand: demand("1", "20"), ArrivalRate: rate, MeanSize: num.MustRat("20")},
 	}}
@@ -74,7 +75,7 @@ func run(w io.Writer) error {
 func atRest(t *tabwriter.Writer) error {
 	fmt.Fprintln(t, "Ten training jobs and ten queries at rest, tasks of each job:")
 	fmt.Fprintln(t, "\ttraining\tquery\tprocessors used\tmemory used")
-	pool := traffic("0").Pool()
+	pool := teamsAt("0").Pool()
 	for i := range pool.Jobs {
 		pool.Jobs[i].Count = 10
 	}
@@ -97,7 +98,7 @@ func inTraffic(t *tabwriter.Writer) error {
 	for _, p := range policies {
 		fmt.Fprint(t, p.name)
 		for _, load := range []string{"0.4", "0.6", "0.8", "0.9"} {
-			r, err := fluid.Solve(traffic(load), p.policy, fluid.TrafficSettings{})
+			r, err := traffic.Solve(teamsAt(load), p.policy, traffic.Settings{})
 			if err != nil {
 				return err
 			}
@@ -117,16 +118,16 @@ func lying(t *tabwriter.Writer) error {
 	for _, asked := range []string{"1", "2", "3", "4", "5", "7"} {
 		fmt.Fprint(t, asked)
 		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
-			m := traffic("0.4")
+			m := teamsAt("0.4")
 			m.Classes[1].Declared = demand(asked, "20")
 			a, err := fluid.Allocate(m.Pool(), policy, fluid.Settings{})
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(t, "\t%.2f", a.Jobs[1].Tasks.Float)
-			r, err := fluid.Solve(m, policy, fluid.TrafficSettings{})
+			r, err := traffic.Solve(m, policy, traffic.Settings{})
 			switch {
-			case errors.Is(err, fluid.ErrUnstable):
+			case errors.Is(err, traffic.ErrUnstable):
 				fmt.Fprint(t, "\toverloaded\t")
 			case err != nil:
 				return err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/internal/docs"
 )
 
@@ -75,7 +76,7 @@ func TestAgainstSweeps(t *testing.T) {
 			mean[1] += float64(y) * p[x][y]
 		}
 	}
-	r, err := fluid.Solve(traffic("0.4"), fluid.PF, fluid.TrafficSettings{})
+	r, err := traffic.Solve(teamsAt("0.4"), fluid.PF, traffic.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

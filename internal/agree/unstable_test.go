@@ -8,6 +8,7 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/num"
 	"productform/sizes"
 	"productform/tags"
@@ -29,10 +30,10 @@ func TestOneErrUnstable(t *testing.T) {
 	if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &host) || host.Host != 0 {
 		t.Errorf("farm: %v", err)
 	}
-	traffic := &fluid.Traffic{Resources: []fluid.Resource{{Name: "r", Capacity: one}},
-		Classes: []fluid.Class{{Name: "c", Demand: []*big.Rat{one}, ArrivalRate: one}}}
-	var resource *fluid.UnstableError
-	if err := traffic.Stable(); !errors.Is(err, num.ErrUnstable) || !errors.As(err, &resource) {
+	jobs := &traffic.Model{Resources: []fluid.Resource{{Name: "r", Capacity: one}},
+		Classes: []traffic.Class{{Name: "c", Demand: []*big.Rat{one}, ArrivalRate: one}}}
+	var resource *traffic.UnstableError
+	if err := jobs.Stable(); !errors.Is(err, num.ErrUnstable) || !errors.As(err, &resource) {
 		t.Errorf("traffic: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/plots"
 )
 
@@ -85,14 +86,14 @@ func (c lieCase) tasks(need *big.Rat, policy fluid.Policy) (liar, honest float64
 		}
 		return r.Jobs[0].Tasks.Float, r.Jobs[1].Tasks.Float, nil
 	}
-	t := &fluid.Traffic{Resources: unitResources(2), Classes: []fluid.Class{
+	t := &traffic.Model{Resources: unitResources(2), Classes: []traffic.Class{
 		{Name: "liar", Demand: c.liar, Declared: declared, ArrivalRate: c.rates[0]}, {Name: "honest", Demand: c.honest, ArrivalRate: c.rates[1]}}}
 	for _, load := range t.Loads() {
 		if load.Cmp(mostLied()) > 0 {
 			return 0, 0, errTooMuch
 		}
 	}
-	r, err := fluid.Solve(t, policy, fluid.TrafficSettings{RelTol: 1e-6})
+	r, err := traffic.Solve(t, policy, traffic.Settings{RelTol: 1e-6})
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s, need %s, %s: %w", c.title, plots.Decimal(need), policyShort(policy), err)
 	}
@@ -321,7 +322,7 @@ func loneLiars(ctx context.Context, f *plots.Figure) error {
 			t := trafficOf(rho, rats("9/10", "1/10", "1"), []*big.Rat{one, a}, []*big.Rat{one, a}, []*big.Rat{a, one})
 			need := new(big.Rat).Mul(a, factor)
 			t.Classes[1].Declared = []*big.Rat{one, need}
-			r, err := fluid.Solve(t, fluid.PF, fluid.TrafficSettings{RelTol: 1e-4})
+			r, err := traffic.Solve(t, fluid.PF, traffic.Settings{RelTol: 1e-4})
 			if err != nil {
 				return err
 			}

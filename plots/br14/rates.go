@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/plots"
 	"productform/sim"
 	"productform/sizes"
@@ -34,7 +35,7 @@ func (c couple) words() string {
 }
 
 // at returns the traffic of equal arrival rates whose largest load is rho.
-func (c couple) at(rho *big.Rat) *fluid.Traffic {
+func (c couple) at(rho *big.Rat) *traffic.Model {
 	return trafficOf(rho, rats("1", "1"), c.profiles[0], c.profiles[1])
 }
 
@@ -55,16 +56,16 @@ func (c couple) group(class int) string {
 }
 
 // chainSettings are finer than a picture shows; sums for balanced fairness cost nothing.
-func chainSettings(p fluid.Policy) fluid.TrafficSettings {
+func chainSettings(p fluid.Policy) traffic.Settings {
 	if p == fluid.BF {
-		return fluid.TrafficSettings{}
+		return traffic.Settings{}
 	}
-	return fluid.TrafficSettings{RelTol: 1e-5}
+	return traffic.Settings{RelTol: 1e-5}
 }
 
 // solved returns the exact mean numbers of jobs.
-func (c couple) solved(rho *big.Rat, p fluid.Policy) (*fluid.TrafficResult, error) {
-	r, err := fluid.Solve(c.at(rho), p, chainSettings(p))
+func (c couple) solved(rho *big.Rat, p fluid.Policy) (*traffic.Result, error) {
+	r, err := traffic.Solve(c.at(rho), p, chainSettings(p))
 	if err != nil {
 		return nil, fmt.Errorf("profiles %s, %s, load %s: %w", c.words(), policyShort(p), plots.Decimal(rho), err)
 	}
@@ -72,10 +73,10 @@ func (c couple) solved(rho *big.Rat, p fluid.Policy) (*fluid.TrafficResult, erro
 }
 
 // solvedCouples are the exact results, by couple, policy and load.
-type solvedCouples map[string]*fluid.TrafficResult
+type solvedCouples map[string]*traffic.Result
 
 // at returns the result of a couple, computed when first asked for.
-func (s solvedCouples) at(k int, p fluid.Policy, rho *big.Rat) (*fluid.TrafficResult, error) {
+func (s solvedCouples) at(k int, p fluid.Policy, rho *big.Rat) (*traffic.Result, error) {
 	key := fmt.Sprint(k, p, rho)
 	if r, known := s[key]; known {
 		return r, nil
@@ -88,7 +89,7 @@ func (s solvedCouples) at(k int, p fluid.Policy, rho *big.Rat) (*fluid.TrafficRe
 }
 
 // both returns the results under PF and DRF.
-func (s solvedCouples) both(k int, rho *big.Rat) (pf, drf *fluid.TrafficResult, err error) {
+func (s solvedCouples) both(k int, rho *big.Rat) (pf, drf *traffic.Result, err error) {
 	if pf, err = s.at(k, fluid.PF, rho); err != nil {
 		return nil, nil, err
 	}
@@ -411,7 +412,7 @@ func rateClaims(f *plots.Figure, loads []*big.Rat, exact solvedCouples) error {
 }
 
 // inSystem returns the mean number of jobs of all classes.
-func inSystem(r *fluid.TrafficResult) (sum float64) {
+func inSystem(r *traffic.Result) (sum float64) {
 	for _, c := range r.Classes {
 		sum += c.MeanJobs
 	}

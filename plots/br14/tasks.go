@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/plots"
 	"productform/sim"
 )
@@ -112,7 +113,7 @@ func (p taskPanel) ideal(policy fluid.Policy) ([]float64, error) {
 		}
 		return tasks, nil
 	}
-	r, err := fluid.Solve(t.Traffic(), policy, fluid.TrafficSettings{RelTol: 1e-6})
+	r, err := traffic.Solve(t.Traffic(), policy, traffic.Settings{RelTol: 1e-6})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/plots"
 )
 
@@ -37,7 +38,7 @@ func (m mixture) String() string {
 
 // traffic returns the traffic at a load. Jobs of both classes bring as much work, 1 in units of their dominant
 // resource: those of class 2 have the mean size 1/d.
-func (m mixture) traffic(rho *big.Rat) *fluid.Traffic {
+func (m mixture) traffic(rho *big.Rat) *traffic.Model {
 	one := big.NewRat(1, 1)
 	t := trafficOf(rho, []*big.Rat{m.u, new(big.Rat).Sub(one, m.u)}, []*big.Rat{one, m.a}, []*big.Rat{m.b, one})
 	t.Classes[1].Demand = []*big.Rat{new(big.Rat).Mul(m.d, m.b), m.d}
@@ -56,7 +57,7 @@ type tradeoff struct {
 
 func (m mixture) under(p fluid.Policy, rho *big.Rat) (tradeoff, error) {
 	t := m.traffic(rho)
-	r, err := fluid.Solve(t, p, fluid.TrafficSettings{RelTol: 1e-6})
+	r, err := traffic.Solve(t, p, traffic.Settings{RelTol: 1e-6})
 	if err != nil {
 		return tradeoff{}, fmt.Errorf("%v, %s: %w", m, policyShort(p), err)
 	}

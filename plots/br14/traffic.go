@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/plots"
 	"productform/sim"
 )
@@ -86,10 +87,10 @@ func unitResources(n int) []fluid.Resource {
 
 // trafficOf returns traffic of one class for each profile, of mean size 1, whose arrival rates are in proportion to
 // part and such that the largest load, with the true profiles, is rho.
-func trafficOf(rho *big.Rat, part []*big.Rat, profiles ...[]*big.Rat) *fluid.Traffic {
-	t := &fluid.Traffic{Resources: unitResources(len(profiles[0]))}
+func trafficOf(rho *big.Rat, part []*big.Rat, profiles ...[]*big.Rat) *traffic.Model {
+	t := &traffic.Model{Resources: unitResources(len(profiles[0]))}
 	for k, a := range profiles {
-		t.Classes = append(t.Classes, fluid.Class{Name: fmt.Sprint(k + 1), Demand: a, ArrivalRate: part[k]})
+		t.Classes = append(t.Classes, traffic.Class{Name: fmt.Sprint(k + 1), Demand: a, ArrivalRate: part[k]})
 	}
 	most := new(big.Rat)
 	for _, load := range t.Loads() {

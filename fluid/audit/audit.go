@@ -1,0 +1,248 @@
+package audit
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"productform/fluid"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// A Report says which properties an allocation has and, for each that it lacks, a witness. Every comparison was made as
+// [Audit] says.
+type Report struct {
+	Utilization  []*big.Rat // Σ_i n_i φ_i a_ij of each resource, n_i jobs in row i
+	Saturated    []int      // resources of utilization 1, or more
+	Bottlenecks  [][]int    // of each row: saturated resources of which no row has a larger part by weight, φ_i a_ij/w_i
+	NoBottleneck []int      // rows without a bottleneck; none under bottleneck max fairness
+
+	Overload  *Overload  // nil if the allocation is feasible
+	Growth    *Growth    // nil if it is Pareto efficient
+	Shortfall *Shortfall // nil if it gives a sharing incentive
+	Envy      *Envy      // nil if no job envies another
+}
+
+// An Overload is the resource with the largest utilization, above 1.
+type Overload struct {
+	Resource    int
+	Utilization *big.Rat
+}
+
+// A Shortfall is a job that gets less than if the resources were split by weight, among all such jobs the one whose
+// dominant share is the smallest part of Split.
+type Shortfall struct {
+	Job   int      // row of Pool.Jobs
+	Share *big.Rat // φ_i d_i
+	Split *big.Rat // w_i / Σ_k n_k w_k, the dominant share it would reach with this part of every resource
+}
+
+// Audit looks for what people hold against an allocation of tasks[i] = φ_i >= 0 tasks to each job of row i:
+//
+//	feasible            Σ_i n_i φ_i a_ij <= 1 for every resource j
+//	Pareto efficient    no job can run more tasks unless another runs fewer
+//	sharing incentive   φ_i d_i >= w_i / Σ_k n_k w_k: no job would run more with its part by weight of every resource
+//	envy-free           no job would run more with what another job holds, scaled by their weights
+//
+// A job with a bottleneck has the last three. Of a feasible allocation, if j is a bottleneck of job i, then i cannot
+// grow, since j is saturated, without another job that gives up some of j; since φ_i a_ij/w_i is the largest there and
+// Σ_k n_k w_k (φ_k a_kj/w_k) = 1, it is at least 1/Σ_k n_k w_k, and d_i >= a_ij; and i envies nobody, because nobody
+// holds more of j by weight. If the allocation is not feasible, the other properties are still read off the numbers.
+//
+// Proportional fairness is the competitive equilibrium of incomes w_i at the prices p_j, and so has all of these
+// properties, as dominant resource fairness has. Max-min fairness of tasks is Pareto efficient only. Balanced fairness
+// need not be efficient but has the other two properties. For with Φ of a set S of jobs, φ_i = Φ(S-i)/Φ(S), induction
+// on the n jobs of S gives Φ(S) <= n d_i Φ(S-i): on every resource a_ij Φ(S-i) + Σ_{k≠i} a_kj Φ(S-k) is at most d_i
+// Φ(S-i) + (n-1) d_i Σ_{k≠i} a_kj Φ(S-i-k), and the last sum at most Φ(S-i). And if a_kj >= r a_ij for all j, then
+// Φ(S-i) >= r Φ(S-k), since Φ grows with each profile and in proportion to it: φ_i >= r φ_k, no envy.
+//
+// A number x counts as more than y if x > (1 + tol) y, with tol in [0, 1); nil means 0, right for an exact allocation,
+// as [fluid.Allocation.Tolerance] is for any. Let e be the relative error of the tasks, at most 1/3. Then the report with
+// tol = 3e holds nothing against the allocation that the exact one would not bear out with tol = 0: utilizations are
+// off by a factor within 1 ± e, ratios of two parts within (1 + e)/(1 - e) <= 1 + 3e.
+//
+// All is computed in fractions, the tasks over their common denominator: some products of such a long integer and a
+// short fraction for each entry of the demands, a sort of each resource, and at most n² J comparisons of indices. If
+// tol is at least 2^-49 and that would take more than about a second, all numbers are rounded to 128 bits; 1000 rows
+// and 8 resources of numbers that come from float64 take a tenth of a second. The conclusions are still those of
+// fractions: comparisons with tolerances a little larger and a little smaller, by more than the rounding, must agree,
+// or fractions decide. The numbers in the report are then within a factor 1 ± 2^-99, but for Growth, whose 1 - u_j
+// loses what cancels; and of witnesses that are as close the report may hold either. An exact allocation of such a
+// pool, with tol = 0, takes some seconds.
+//
+// The error is that of [fluid.Pool.Check], or an *[input.Error] for the tasks or tol.
+func Audit(p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (*Report, error) {
+	if err := checkTasks(p, tasks); err != nil {
+		return nil, err
+	}
+	one := big.NewRat(1, 1)
+	more := new(big.Rat).Set(one)
+	if tol != nil {
+		if tol.Sign() < 0 || tol.Cmp(one) >= 0 {
+			return nil, input.Errorf("tol", tol.RatString(), "a number in [0, 1)")
+		}
+		more.Add(more, tol)
+	}
+	e := fluid.NewProfiles(p)
+	if auditSeconds(e, tasks) > secondsAllowed {
+		if r := roundedReport(e, tasks, more); r != nil {
+			return r, nil
+		}
+	}
+	return newHoldings(e, tasks).report(more), nil
+}
+
+// roundedReport is the report from rounded numbers, nil if rounding might change what it concludes.
+func roundedReport(e *fluid.Profiles, tasks []*big.Rat, more *big.Rat) *Report {
+	off := new(big.Rat).SetFloat64(roundedError)
+	low, high := new(big.Rat).Sub(more, off), new(big.Rat).Add(more, off)
+	if low.Cmp(new(big.Rat).SetFloat64(1+0x1p-50)) < 0 { // equal numbers, as exact allocations have, are not told apart
+		return nil
+	}
+	h := newHoldings(rounded(e), roundDown(tasks))
+	if r := h.report(high); r.concludes(h.report(low)) {
+		return r // its witnesses exceed the tolerance for certain
+	}
+	return nil
+}
+
+// report is [Audit] with numbers that were checked: x is more than y if x > more y, more >= 1.
+func (h *holdings) report(more *big.Rat) *Report {
+	one := big.NewRat(1, 1)
+	r := &Report{Utilization: h.utilization(), Bottlenecks: make([][]int, len(h.number))}
+	saturated := make([]bool, len(r.Utilization))
+	for j, u := range r.Utilization {
+		if saturated[j] = !exceeds(one, u, more); saturated[j] {
+			r.Saturated = append(r.Saturated, j)
+		}
+		if exceeds(u, one, more) && (r.Overload == nil || u.Cmp(r.Overload.Utilization) > 0) {
+			r.Overload = &Overload{j, u}
+		}
+	}
+	order := newPartOrders(h, more)
+	for i := range h.number {
+		for j := range saturated {
+			if saturated[j] && order[j].above[i] == len(h.number) {
+				r.Bottlenecks[i] = append(r.Bottlenecks[i], j)
+			}
+		}
+		if r.Bottlenecks[i] == nil {
+			r.NoBottleneck = append(r.NoBottleneck, i)
+		}
+	}
+	r.Growth = h.growth(r.Utilization, saturated)
+	r.Shortfall = h.shortfall(more)
+	r.Envy = h.envy(order)
+	return r
+}
+
+// concludes reports whether two reports conclude the same. With more in between so does a third: each comparison is
+// monotone in it.
+func (r *Report) concludes(s *Report) bool {
+	return slices.Equal(r.Saturated, s.Saturated) && slices.EqualFunc(r.Bottlenecks, s.Bottlenecks, slices.Equal) &&
+		(r.Overload == nil) == (s.Overload == nil) && (r.Shortfall == nil) == (s.Shortfall == nil) && (r.Envy == nil) == (s.Envy == nil)
+}
+
+// auditSeconds estimates the time of sums over the rows of φ_i a_ij and of φ_i d_i/w_i, as
+// [num.SumSeconds] does.
+func auditSeconds(e *fluid.Profiles, tasks []*big.Rat) float64 {
+	n, resources := len(e.Need), len(e.Need[0])
+	bits := 0.
+	for j := range resources {
+		bits = max(bits, num.CommonBits(n, func(i int) *big.Rat { return new(big.Rat).Mul(e.Need[i][j], e.Dominant[i]) }))
+	}
+	bits += num.CommonBits(n, func(i int) *big.Rat { return new(big.Rat).Quo(e.Dominant[i], e.Weight[i]) })
+	bits += num.CommonBits(n, func(i int) *big.Rat { return tasks[i] })
+	return num.SumSeconds(n, resources, bits)
+}
+
+// checkTasks checks the pool and that there are as many tasks[i] >= 0 as rows.
+func checkTasks(p *fluid.Pool, tasks []*big.Rat) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	if len(tasks) != len(p.Jobs) {
+		return input.Errorf("tasks", fmt.Sprintf("%d numbers", len(tasks)), "%d numbers, one for each row of jobs", len(p.Jobs))
+	}
+	for i, x := range tasks {
+		if x == nil {
+			return input.Errorf(input.Index("tasks", i), "", input.Nonnegative)
+		}
+		if x.Sign() < 0 {
+			return input.Errorf(input.Index("tasks", i), x.RatString(), input.Nonnegative)
+		}
+	}
+	return nil
+}
+
+// Holdings are what the jobs hold under an allocation.
+type holdings struct {
+	*fluid.Profiles
+	tasks  []*big.Rat   // φ_i
+	number []*big.Rat   // φ_i/unit, integers
+	unit   *big.Rat     // 1 over the common denominator of the tasks, which can be long
+	share  []*big.Rat   // φ_i d_i/unit
+	part   [][]*big.Rat // a_ij/w_i, at [i][j]; number[i] part[i][j] unit is what a job holds by weight
+	total  *big.Rat     // Σ_i n_i w_i
+}
+
+func newHoldings(e *fluid.Profiles, tasks []*big.Rat) *holdings {
+	h := &holdings{Profiles: e, tasks: tasks}
+	h.number, h.unit = num.OverCommon(tasks)
+	weights := make([]*big.Rat, len(tasks))
+	for i, x := range h.number {
+		scale := new(big.Rat).Quo(e.Dominant[i], e.Weight[i])
+		part := make([]*big.Rat, len(e.Need[i]))
+		for j, a := range e.Need[i] {
+			part[j] = new(big.Rat).Mul(scale, a)
+		}
+		h.share, h.part = append(h.share, new(big.Rat).Mul(x, e.Dominant[i])), append(h.part, part)
+		weights[i] = new(big.Rat).Mul(e.Count[i], e.Weight[i])
+	}
+	h.total = num.SumRats(weights)
+	return h
+}
+
+// utilization returns Σ_i n_i φ_i a_ij of each resource.
+func (h *holdings) utilization() []*big.Rat {
+	used := make([]*big.Rat, len(h.Need[0]))
+	held := make([]*big.Rat, len(h.number))
+	for j := range used {
+		for i, x := range h.number {
+			held[i] = new(big.Rat).Mul(h.Need[i][j], h.Dominant[i]) // a_ij has a shorter denominator than a_ij/d_i
+			held[i].Mul(held[i], h.Count[i])
+			held[i].Mul(held[i], x)
+		}
+		used[j] = num.SumRats(held)
+		used[j].Mul(used[j], h.unit)
+	}
+	return used
+}
+
+// shortfall returns the least φ_i d_i Σ_k n_k w_k / w_i if 1 is more.
+func (h *holdings) shortfall(more *big.Rat) *Shortfall {
+	var least *big.Rat
+	at := 0
+	for i := range h.share {
+		if x := new(big.Rat).Quo(h.share[i], h.Weight[i]); least == nil || x.Cmp(least) < 0 {
+			least, at = x, i
+		}
+	}
+	share, split := new(big.Rat).Mul(h.share[at], h.unit), new(big.Rat).Quo(h.Weight[at], h.total)
+	if !exceeds(split, share, more) {
+		return nil
+	}
+	return &Shortfall{at, share, split}
+}
+
+// exceeds reports whether x > more y.
+func exceeds(x, y, more *big.Rat) bool {
+	if x.Cmp(y) <= 0 {
+		return false
+	}
+	if more.IsInt() { // more < 2, so it is 1
+		return true
+	}
+	return x.Cmp(new(big.Rat).Mul(more, y)) > 0
+}

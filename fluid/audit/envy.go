@@ -1,0 +1,157 @@
+package audit
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"sort"
+)
+
+// An Envy is a job that would run more tasks with what another holds, among all such pairs the one with the largest
+// WithOther/Tasks, compared in float64; of equal ones the first row.
+type Envy struct {
+	Job, Other int      // rows of Pool.Jobs
+	Tasks      *big.Rat // φ_i of Job
+	WithOther  *big.Rat // φ_k w_i/w_k min_j a_kj/a_ij over the resources j that Job needs, k being Other
+}
+
+// A partOrder sorts the rows by what they hold of one resource by weight, φ_i a_ij/w_i.
+type partOrder struct {
+	rows  []int // by increasing part
+	place []int // of each row: rows whose part is smaller
+	above []int // of each row: place from which on rows hold more, as Audit compares; the number of rows if none does
+}
+
+// newPartOrders returns the order of each resource, in O(J n log n) comparisons of fractions. "Row k holds more of it
+// than row i" is then place[k] >= above[i], a comparison of integers.
+func newPartOrders(h *holdings, more *big.Rat) []partOrder {
+	n := len(h.part)
+	orders := make([]partOrder, len(h.Need[0]))
+	c := newPartComparer(h, more)
+	for j := range orders {
+		o := partOrder{make([]int, n), make([]int, n), make([]int, n)}
+		for i := range o.rows {
+			o.rows[i] = i
+		}
+		slices.SortStableFunc(o.rows, func(i, k int) int { return c.compare(i, k, j) })
+		for m, i := range o.rows {
+			if m > 0 {
+				if last := o.rows[m-1]; c.compare(last, i, j) == 0 {
+					o.place[i], o.above[i] = o.place[last], o.above[last]
+					continue
+				}
+			}
+			o.place[i] = m
+			o.above[i] = m + sort.Search(n-m, func(s int) bool { return c.exceeds(o.rows[m+s], i, j) })
+		}
+		orders[j] = o
+	}
+	return orders
+}
+
+// A partComparer compares what rows hold by weight, x_i p_ij with integers x_i, without common divisors: it multiplies
+// the short fractions p_ij crosswise first, then each side once with the integer, which can be long.
+type partComparer struct {
+	*holdings
+	more                  *big.Rat
+	left, right, one, two big.Int
+}
+
+func newPartComparer(h *holdings, more *big.Rat) *partComparer {
+	return &partComparer{holdings: h, more: more}
+}
+
+// sides sets left and right to numbers in the ratio of what rows i and k hold.
+func (c *partComparer) sides(i, k, j int) {
+	p, q := c.part[i][j], c.part[k][j]
+	c.left.Mul(c.number[i].Num(), c.one.Mul(p.Num(), q.Denom()))
+	c.right.Mul(c.number[k].Num(), c.two.Mul(q.Num(), p.Denom()))
+}
+
+func (c *partComparer) compare(i, k, j int) int {
+	c.sides(i, k, j)
+	return c.left.Cmp(&c.right)
+}
+
+// exceeds reports whether row i holds more than row k.
+func (c *partComparer) exceeds(i, k, j int) bool {
+	c.sides(i, k, j)
+	if c.left.Cmp(&c.right) <= 0 {
+		return false
+	}
+	if c.more.IsInt() {
+		return true
+	}
+	return c.one.Mul(&c.left, c.more.Denom()).Cmp(c.two.Mul(&c.right, c.more.Num())) > 0
+}
+
+// envy returns the pair with the largest envy, nil if there is none. Job i runs more with w_i/w_k of what job k holds
+// if and only if φ_k a_kj/w_k > φ_i a_ij/w_i for every resource j that it needs, and the ratio of the tasks is the
+// least of these ratios. Only rows that hold more of the resource of which the fewest do are looked at.
+func (h *holdings) envy(orders []partOrder) *Envy {
+	n := len(h.part)
+	logs := make([][]float64, n)
+	for i, part := range h.part {
+		logs[i] = make([]float64, len(part))
+		base := ratLog2(h.tasks[i])
+		for j, x := range part {
+			logs[i][j] = base + ratLog2(x)
+		}
+	}
+	job, other, largest := -1, -1, 0.
+	for i, need := range h.Need {
+		rarest := h.Top[i]
+		for j, a := range need {
+			if a.Sign() > 0 && orders[j].above[i] > orders[rarest].above[i] {
+				rarest = j
+			}
+		}
+	others:
+		for _, k := range orders[rarest].rows[orders[rarest].above[i]:] {
+			ratio := math.Inf(1)
+			for j, a := range need {
+				if a.Sign() == 0 {
+					continue
+				}
+				if orders[j].place[k] < orders[j].above[i] {
+					continue others
+				}
+				ratio = min(ratio, logs[k][j]-logs[i][j]) // the logarithm of a part 0 is -Inf, but k holds more than 0
+			}
+			if job < 0 || ratio > largest || ratio == largest && i == job && k < other {
+				job, other, largest = i, k, ratio
+			}
+		}
+	}
+	if job < 0 {
+		return nil
+	}
+	return &Envy{job, other, h.tasks[job], h.tasksWith(job, other)}
+}
+
+// tasksWith returns φ_k w_i/w_k min_j a_kj/a_ij over the resources j that job i needs.
+func (h *holdings) tasksWith(i, k int) *big.Rat {
+	var least *big.Rat
+	for j, a := range h.Need[i] {
+		if a.Sign() == 0 {
+			continue
+		}
+		if x := new(big.Rat).Quo(h.part[k][j], a); least == nil || x.Cmp(least) < 0 {
+			least = x
+		}
+	}
+	least.Mul(least, h.Weight[i])
+	least.Quo(least, h.Dominant[i])
+	return least.Mul(least, h.tasks[k])
+}
+
+// ratLog2 returns log2 x for x >= 0 of any size, -Inf for 0.
+func ratLog2(x *big.Rat) float64 {
+	if x.Sign() == 0 {
+		return math.Inf(-1)
+	}
+	mantissa := new(big.Float)
+	exponent := new(big.Float).SetPrec(64).SetRat(x).MantExp(mantissa)
+	m, _ := mantissa.Float64()
+	return math.Log2(m) + float64(exponent)
+}

@@ -1,0 +1,94 @@
+package audit_test
+
+import (
+	"fmt"
+	"math/big"
+
+	"productform/fluid"
+	"productform/fluid/audit"
+	"productform/num"
+)
+
+// demands reads demands.
+func demands(text ...string) []*big.Rat {
+	var x []*big.Rat
+	for _, s := range text {
+		x = append(x, num.MustRat(s))
+	}
+	return x
+}
+
+// twoJobs is the example of Ghodsi et al.: 9 processors and 18 GB for tasks of 1 processor and 4 GB, and of 3
+// processors and 1 GB.
+func twoJobs() *fluid.Pool {
+	return &fluid.Pool{
+		Resources: []fluid.Resource{{Name: "cpu", Capacity: num.MustRat("9")}, {Name: "ram", Capacity: num.MustRat("18")}},
+		Jobs:      []fluid.Job{{Name: "a", Demand: demands("1", "4")}, {Name: "b", Demand: demands("3", "1")}},
+	}
+}
+
+// An allocation made by hand: job a runs 2 tasks and job b 7/3.
+func ExampleAudit() {
+	r, err := audit.Audit(twoJobs(), demands("2", "7/3"), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("feasible:", r.Overload == nil, "Pareto efficient:", r.Growth == nil, "envy-free:", r.Envy == nil)
+	s := r.Shortfall
+	fmt.Printf("job %d has a dominant share of %v, less than %v by a split\n", s.Job, s.Share, s.Split)
+	// Output:
+	// feasible: true Pareto efficient: true envy-free: true
+	// job 0 has a dominant share of 4/9, less than 1/2 by a split
+}
+
+// Proportional fairness is computed in enclosures, so that comparisons need a tolerance.
+func ExampleAllocation_TaskFractions() {
+	p := twoJobs()
+	a, err := fluid.Allocate(p, fluid.PF, fluid.Settings{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := audit.Audit(p, a.TaskFractions(), a.Tolerance())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("saturated:", r.Saturated, "bottlenecks:", r.Bottlenecks, "nothing held against it:",
+		r.Overload == nil && r.Growth == nil && r.Shortfall == nil && r.Envy == nil)
+	// Output:
+	// saturated: [0 1] bottlenecks: [[1] [0]] nothing held against it: true
+}
+
+// Dominant resource fairness gives equal shares, but less in all than would be possible.
+func ExampleIndices() {
+	x, err := audit.Indices(twoJobs(), demands("3", "2"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("mean utilization", x.MeanUtilization.Exact)
+	fmt.Println("dominant shares", x.TotalDominantShare.Exact, "of", x.MaxDominantShare.Exact)
+	fmt.Println("Jain index", x.JainIndex.Exact)
+	// Output:
+	// mean utilization 8/9
+	// dominant shares 4/3 of 16/11
+	// Jain index 1/1
+}
+
+// Under proportional fairness job b does best to declare 4 GB a task, where it needs 1: it then runs 9/4 tasks, not
+// 18/11.
+func ExampleBestLie() {
+	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
+		lie, err := audit.BestLie(twoJobs(), policy, 1, audit.LieSettings{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: declare %v, run %.4f times as many tasks\n", policy, lie.Declared, lie.Gain.Float)
+	}
+	// Output:
+	// pf: declare [3/1 4/1], run 1.3750 times as many tasks
+	// drf: declare [], run 1.0000 times as many tasks
+}

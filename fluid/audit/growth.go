@@ -1,0 +1,53 @@
+package audit
+
+import (
+	"math/big"
+
+	"productform/num"
+)
+
+// A Growth is a job that could run more tasks while all others go on as they are, among all such jobs the one whose
+// dominant share could grow most.
+type Growth struct {
+	Job   int      // row of Pool.Jobs
+	Tasks *big.Rat // tasks that one job of the row could run more, min_j (1 - u_j)/a_ij for utilizations u_j
+}
+
+// growth returns a job that needs no saturated resource, nil if there is none.
+//
+// A feasible allocation φ is Pareto efficient if and only if every job needs a saturated resource. If job i needs none,
+// φ_i + min_j (1 - u_j)/a_ij > φ_i keeps every u_j <= 1. Conversely let ψ >= φ be feasible with ψ_i > φ_i. On every
+// resource j that i needs, 1 >= Σ_k ψ_k a_kj >= Σ_k φ_k a_kj + (ψ_i - φ_i) a_ij > Σ_k φ_k a_kj, so that none is
+// saturated.
+func (h *holdings) growth(used []*big.Rat, saturated []bool) *Growth {
+	one := big.NewRat(1, 1)
+	rest := make([]*big.Rat, len(used)) // 1 - u_j
+	for j, u := range used {
+		rest[j] = new(big.Rat).Sub(one, u)
+	}
+	rest, unit := num.OverCommon(rest)
+	var best *Growth
+	var most *big.Rat
+rows:
+	for i, need := range h.Need {
+		var room *big.Rat // min_j (1 - u_j) d_i/a_ij, by which the dominant share can grow
+		for j, a := range need {
+			if a.Sign() == 0 {
+				continue
+			}
+			if saturated[j] {
+				continue rows
+			}
+			if x := new(big.Rat).Quo(rest[j], a); room == nil || x.Cmp(room) < 0 {
+				room = x
+			}
+		}
+		if most == nil || room.Cmp(most) > 0 {
+			most, best = room, &Growth{Job: i}
+		}
+	}
+	if best != nil {
+		best.Tasks = new(big.Rat).Quo(most.Mul(most, unit), h.Dominant[best.Job])
+	}
+	return best
+}

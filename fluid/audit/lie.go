@@ -1,0 +1,265 @@
+package audit
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+
+	"productform/fluid"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// LieSettings tunes [BestLie]. The zero value computes at most 5000 allocations.
+type LieSettings struct {
+	Evaluations int // allocations that the search computes at most; 0 means 5000
+
+	// MaxFactor, in [1, 1e9], is how many times too large a whole profile may be declared under max-min fairness; 0 means
+	// 1000.
+	MaxFactor float64
+}
+
+// A Lie is a profile that a job declares in place of its own, and what it runs then.
+type Lie struct {
+	// Declared holds the demand to declare of each resource, at least the true one; nil if no lie was found that gains.
+	Declared []*big.Rat
+
+	Truthful num.Value // tasks that the job runs if it tells the truth
+	Tasks    num.Value // tasks that it really runs with the lie; Truthful if there is none
+	Gain     num.Value // Tasks/Truthful, 1 if there is no lie
+
+	Evaluations int // allocations computed by the search
+}
+
+// BestLie looks for the profile with which one job of row job, while all others tell the truth, runs most tasks. Its
+// bundle φ' A' of the A' declared lets it run φ' min_j A'_j/A_ij tasks, over the resources j that it needs.
+//
+// Only profiles A' >= A_i are looked at. Let m = min_j A'_j/A_ij. All policies but max-min fairness share out the same
+// bundles if a profile is declared in other units, A'/m; this one is at least A_i wherever the job needs something, and
+// runs as many tasks. With m = 0 it runs nothing. Of a resource that it does not need it may declare any demand, which
+// can drive others away from those it does. A lie of m = 1 gains only if a'_j < 1/φ_i for every j, since φ' a'_j <= 1:
+// so the search is in the box [a_ij, 1/φ_i] of each j. Under max-min fairness of tasks a larger unit is worth as much
+// as a larger weight, and the search is also over m, up to MaxFactor: with m without limit the job takes all of its
+// dominant resource.
+//
+// Under dominant resource fairness no lie gains (Ghodsi et al., NSDI 2011; with weights and jobs that do not need every
+// resource, D. Parkes, A. Procaccia and N. Shah, "Beyond dominant resource fairness", EC 2012). Nor does any under
+// balanced fairness: one job i of a set S has φ_i = Φ(S-i)/Φ(S), its profile does not enter Φ(S-i), and with a larger
+// profile Φ(S) = max_j Σ_k a_kj Φ(S-k) is no smaller, by induction on S. There nothing is searched.
+//
+// The search tries profiles on lines, spread over the box and around the best of these, in float64; it is the same at
+// each call. The best profile is rounded to the shortest fractions that keep all but a ten-thousandth of the gain, and
+// both allocations are computed by [fluid.Allocate]: a Lie that is returned does gain what it says, exactly if the policy is
+// rational, and enclosed to 1e-12 under proportional fairness (with the engine Float, which Allocate takes for very
+// many rows, to the rounding error). That no other gains more is not proved; under bottleneck max fairness the best
+// lies can be in narrow corners that only more evaluations find. A gain below one part in a billion is none.
+//
+// A profile with which float64 finds no allocation, as can happen under bottleneck max fairness, is passed over.
+//
+// The error is that of [fluid.Allocate] of the truth or of [fluid.NewAllocator], or an *[input.Error] for the row or a setting.
+func BestLie(p *fluid.Pool, policy fluid.Policy, job int, s LieSettings) (*Lie, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if err := policy.Check("policy"); err != nil {
+		return nil, err
+	}
+	if job < 0 || job >= len(p.Jobs) {
+		return nil, input.Errorf("job", job, "a row of jobs, 0 to %d", len(p.Jobs)-1)
+	}
+	if s.Evaluations < 0 {
+		return nil, input.Errorf("Evaluations", s.Evaluations, "a positive integer, or 0 for 5000")
+	}
+	s.Evaluations, s.MaxFactor = cmp.Or(s.Evaluations, 5000), cmp.Or(s.MaxFactor, 1000)
+	if !(s.MaxFactor >= 1 && s.MaxFactor <= 1e9) {
+		return nil, input.Errorf("MaxFactor", s.MaxFactor, "a number in [1, 1e9]")
+	}
+	truth, err := lieTasks(p, policy, job)
+	if err != nil {
+		return nil, err
+	}
+	none := &Lie{Truthful: truth, Tasks: truth, Gain: num.Value{Float: 1}}
+	switch {
+	case truth.Exact != nil:
+		none.Gain.Exact = big.NewRat(1, 1)
+	case truth.Low != nil:
+		none.Gain.Low, none.Gain.High = big.NewFloat(1), big.NewFloat(1)
+	}
+	if policy == fluid.DRF || policy == fluid.BF {
+		return none, nil
+	}
+	l, err := newLiar(p, policy, job, truth, s)
+	if err != nil {
+		return nil, err
+	}
+	found := l.search()
+	none.Evaluations = l.evaluations
+	if found.runs <= l.tasks {
+		return none, nil
+	}
+	return l.bestOf(l.profiles(l.profile(found.at)), none), nil
+}
+
+// bestOf returns the lie that gains most of those that declare these profiles, the first of about equal ones, or none
+// if none gains.
+func (l *liar) bestOf(profiles [][]*big.Rat, none *Lie) *Lie {
+	best := none
+	for _, declared := range profiles {
+		long := func(d *big.Rat) bool { return max(d.Num().BitLen(), d.Denom().BitLen()) > input.MaxBits }
+		if slices.ContainsFunc(declared, long) {
+			continue // no pool takes these numbers
+		}
+		pool, row := l.pool(declared)
+		tasks, err := lieTasks(pool, l.policy, row)
+		if err != nil {
+			continue // a lie that nobody can say the gain of
+		}
+		lie := &Lie{Declared: declared, Truthful: none.Truthful, Evaluations: l.evaluations}
+		lie.Tasks = tasks.Times(l.unit(declared))
+		lie.Gain = lie.Tasks.Quo(lie.Truthful)
+		if provedAbove(lie.Gain, 1+1e-9) && lie.Gain.Float-1 > (best.Gain.Float-1)*(1+1e-4) {
+			best = lie
+		}
+	}
+	return best
+}
+
+// lieTasks returns what one job of a row gets.
+func lieTasks(p *fluid.Pool, policy fluid.Policy, row int) (num.Value, error) {
+	a, err := fluid.Allocate(p, policy, fluid.Settings{RelTol: 1e-12})
+	if err != nil {
+		return num.Value{}, err
+	}
+	return a.Jobs[row].Tasks, nil
+}
+
+// provedAbove reports whether x > least, as far as is known of x.
+func provedAbove(x num.Value, least float64) bool {
+	if x.Low != nil {
+		return x.Low.Cmp(big.NewFloat(least)) > 0
+	}
+	return x.Float > least
+}
+
+// A liar is a job with a row of its own, whose profile is changed.
+type liar struct {
+	honest    *fluid.Pool
+	job       int
+	policy    fluid.Policy
+	limit     int     // of evaluations
+	maxFactor float64 // 1 but for max-min fairness
+
+	allocator   *fluid.Allocator // with the liar in the row at
+	at          int
+	count       []float64
+	tasksOf     []float64
+	truth       []float64 // a_ij
+	tasks       float64   // φ_i
+	evaluations int
+}
+
+// newLiar returns the liar in a pool in which it runs so many tasks if it tells the truth.
+func newLiar(p *fluid.Pool, policy fluid.Policy, job int, truth num.Value, s LieSettings) (*liar, error) {
+	l := &liar{honest: p, job: job, policy: policy, limit: s.Evaluations, maxFactor: 1}
+	if policy == fluid.MaxMin {
+		l.maxFactor = s.MaxFactor
+	}
+	var pool *fluid.Pool
+	pool, l.at = l.pool(p.Jobs[job].Demand)
+	var err error
+	if l.allocator, err = fluid.NewAllocator(pool, policy); err != nil {
+		return nil, err
+	}
+	l.tasksOf = make([]float64, len(pool.Jobs))
+	for _, other := range pool.Jobs {
+		l.count = append(l.count, float64(other.Size()))
+	}
+	l.truth = l.allocator.Profile(l.at)
+	if l.tasks = l.runs(l.truth); l.tasks == 0 { // float64 failed: the exact truth is as good a start
+		l.tasks = truth.Float
+	}
+	return l, nil
+}
+
+// pool returns the pool in which one job of the row declares a profile, and the row of this job.
+func (l *liar) pool(declared []*big.Rat) (*fluid.Pool, int) {
+	p := &fluid.Pool{Resources: l.honest.Resources, Jobs: slices.Clone(l.honest.Jobs)}
+	one := p.Jobs[l.job]
+	if one.Size() == 1 {
+		p.Jobs[l.job].Demand = declared
+		return p, l.job
+	}
+	p.Jobs[l.job].Count--
+	one.Demand, one.Count = declared, 1
+	for taken := true; taken; {
+		one.Name += "'"
+		taken = slices.ContainsFunc(p.Jobs, func(other fluid.Job) bool { return other.Name == one.Name })
+	}
+	p.Jobs = append(p.Jobs, one)
+	return p, len(p.Jobs) - 1
+}
+
+// runs returns how many tasks the liar really runs if it declares parts of the capacities, not all 0; 0 if float64 does
+// not find the allocation.
+func (l *liar) runs(declared []float64) float64 {
+	l.evaluations++
+	unit := math.Inf(1)
+	for j, a := range declared {
+		if l.truth[j] > 0 {
+			unit = min(unit, a/l.truth[j])
+		}
+	}
+	l.allocator.SetProfile(l.at, declared)
+	if err := l.allocator.Tasks(l.count, l.tasksOf); err != nil {
+		return 0
+	}
+	return l.tasksOf[l.at] * unit
+}
+
+// unit returns min_j A'_j/A_ij over the resources that the job needs.
+func (l *liar) unit(declared []*big.Rat) *big.Rat {
+	var least *big.Rat
+	for j, a := range l.honest.Jobs[l.job].Demand {
+		if a == nil || a.Sign() == 0 {
+			continue
+		}
+		if m := new(big.Rat).Quo(declared[j], a); least == nil || m.Cmp(least) < 0 {
+			least = m
+		}
+	}
+	return least
+}
+
+// profiles returns what to declare, in units of the resources, for a profile in parts of the capacities that is m times
+// too large: with short fractions nearby first, then with those very numbers.
+func (l *liar) profiles(parts []float64, m float64) [][]*big.Rat {
+	truth := make([]*big.Rat, len(parts))
+	for j := range truth {
+		truth[j] = l.honest.Jobs[l.job].Demand.Of(j)
+	}
+	var all [][]*big.Rat
+	for _, width := range []float64{1e-4, 1e-7, 0} {
+		declared := make([]*big.Rat, len(parts))
+		for j, a := range parts {
+			declared[j] = new(big.Rat).SetFloat64(a / m)
+			declared[j].Mul(declared[j], l.honest.Resources[j].Capacity)
+			declared[j] = shortFraction(declared[j], width, width)
+			if declared[j].Cmp(truth[j]) < 0 {
+				declared[j].Set(truth[j])
+			}
+		}
+		unit := l.unit(declared)
+		for j, a := range truth { // rounding moved the least of the ratios from 1
+			if a.Sign() > 0 && new(big.Rat).Quo(declared[j], a).Cmp(unit) == 0 {
+				declared[j].Set(a)
+			}
+		}
+		times := shortFraction(new(big.Rat).SetFloat64(m), width, 0)
+		for _, d := range declared {
+			d.Mul(d, times)
+		}
+		all = append(all, declared)
+	}
+	return all
+}

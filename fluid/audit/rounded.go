@@ -1,0 +1,39 @@
+package audit
+
+import (
+	"math/big"
+	"slices"
+
+	"productform/fluid"
+	"productform/num"
+)
+
+// secondsAllowed is the time that fractions may take before rounded fractions are taken instead.
+const secondsAllowed = 1.
+
+// rounded returns profiles with every number rounded down to roundedBits bits, whatever the exponent.
+func rounded(e *fluid.Profiles) *fluid.Profiles {
+	r := &fluid.Profiles{Dominant: roundDown(e.Dominant), Weight: roundDown(e.Weight), Count: e.Count, Top: e.Top}
+	for _, need := range e.Need {
+		r.Need = append(r.Need, roundDown(need))
+	}
+	return r
+}
+
+// roundedBits are those of rounded fractions. What [Audit] compares and [Indices] returns are sums of products of at
+// most eight of them and their inverses, and quotients of two such sums, which rounding changes by factors within 1 ±
+// roundedError.
+const (
+	roundedBits  = 128
+	roundedError = 0x1p-100
+)
+
+func roundDown(x []*big.Rat) []*big.Rat {
+	rounded := slices.Clone(x)
+	for i, v := range x {
+		if max(v.Num().BitLen(), v.Denom().BitLen()) > roundedBits {
+			rounded[i], _ = num.Down(roundedBits).SetRat(v).Rat(nil)
+		}
+	}
+	return rounded
+}

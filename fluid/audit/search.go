@@ -1,0 +1,140 @@
+package audit
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// A lieTry is a point of the unit cube that stands for a profile: coordinate j goes from the true demand of resource j,
+// at 0, to the largest that can gain, at 1; a last one, under max-min fairness, is log m / log MaxFactor.
+type lieTry struct {
+	at   []float64
+	runs float64
+}
+
+// profile returns the parts of the capacities that a point stands for, and m, how many times too large they are. φ_i
+// a'_j, the part that the job would hold of resource j if it ran as many tasks as before, goes from φ_i a_ij to 1,
+// first slowly, since the part of one job of many is small.
+func (l *liar) profile(at []float64) (parts []float64, m float64) {
+	const bend = 7
+	parts = make([]float64, len(l.truth))
+	unit := math.Inf(1)
+	for j, a := range l.truth {
+		room := max(0, 1/l.tasks-a)
+		parts[j] = a + room*math.Expm1(bend*at[j])/math.Expm1(bend)
+		if a > 0 {
+			unit = min(unit, parts[j]/a)
+		}
+	}
+	m = 1
+	if len(at) > len(parts) {
+		m = math.Pow(l.maxFactor, at[len(parts)])
+	}
+	for j := range parts {
+		parts[j] *= m / unit
+	}
+	return parts, m
+}
+
+// search returns the best point found, the truth if none is better. A quarter of the evaluations each goes to lines
+// through the truth and to points spread at random; a quarter to climbing from the best of these that are not near an
+// earlier one, as many as it lasts; and the last to climbing on from the best end.
+func (l *liar) search() lieTry {
+	dims := len(l.truth)
+	if l.maxFactor > 1 {
+		dims++
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	tries := []lieTry{{make([]float64, dims), l.tasks}}
+	try := func(at []float64) {
+		parts, _ := l.profile(at)
+		tries = append(tries, lieTry{at, l.runs(parts)})
+	}
+	onLine := max(1, min(64, l.limit/4/dims))
+	for d := range dims {
+		for k := 1; k <= onLine && l.evaluations < l.limit; k++ {
+			at := make([]float64, dims)
+			at[d] = float64(k) / float64(onLine)
+			try(at)
+		}
+	}
+	for dims > 1 && l.evaluations < l.limit/2 {
+		at := make([]float64, dims)
+		for d := range at {
+			if random.IntN(3) > 0 {
+				at[d] = random.Float64()
+			}
+		}
+		try(at)
+	}
+	slices.SortStableFunc(tries, func(a, b lieTry) int { return cmp.Compare(b.runs, a.runs) })
+	best := tries[0]
+	var starts []lieTry
+	for _, from := range tries {
+		if slices.ContainsFunc(starts, func(s lieTry) bool { return near(s.at, from.at) }) {
+			continue
+		}
+		if l.evaluations >= l.limit/4*3 {
+			break
+		}
+		starts = append(starts, from)
+		if found := l.climb(from, 1./16, 1e-4, l.limit/4*3, random); found.runs > best.runs {
+			best = found
+		}
+	}
+	return l.climb(best, 1e-2, 1e-11, l.limit, random)
+}
+
+// near reports whether two points differ by less than 1/16 in every coordinate.
+func near(x, y []float64) bool {
+	for d := range x {
+		if math.Abs(x[d]-y[d]) >= 1./16 {
+			return false
+		}
+	}
+	return true
+}
+
+// climb goes from a point in steps along the axes and in random directions, doubled after a success and halved after a
+// round of failures, until they are below least or the evaluations reach a limit. The best lie often lies on an edge
+// where one more resource becomes saturated or is no longer; along such edges the random directions are needed.
+func (l *liar) climb(from lieTry, step, least float64, until int, random *rand.Rand) lieTry {
+	best := from
+	dims := len(from.at)
+	direction := make([]float64, dims)
+	for step > least {
+		moved := false
+		for k := 0; k < 4*dims && !moved; k++ {
+			if l.evaluations >= until {
+				return best
+			}
+			clear(direction)
+			if k < 2*dims {
+				direction[k/2] = float64(1 - k%2*2)
+			} else {
+				for d := range direction {
+					direction[d] = random.NormFloat64()
+				}
+			}
+			at := slices.Clone(best.at)
+			for d, x := range direction {
+				at[d] = min(max(at[d]+step*x, 0), 1)
+			}
+			if slices.Equal(at, best.at) {
+				continue
+			}
+			parts, _ := l.profile(at)
+			if runs := l.runs(parts); runs > best.runs*(1+1e-14) { // less is rounding
+				best, moved = lieTry{at, runs}, true
+			}
+		}
+		if moved {
+			step = min(2*step, 1./4)
+		} else {
+			step /= 2
+		}
+	}
+	return best
+}

@@ -1,0 +1,350 @@
+package fluid
+
+import (
+	"math/big"
+
+	"productform/num"
+)
+
+// A bigDual is the dual problem of [proportional] in big.Float of prec bits, rounded to nearest.
+type bigDual struct {
+	prec    uint
+	need    [][]*big.Float // b_ij at [j][i], rounded down, nil for 0
+	above   [][]*big.Float // b_ij rounded up
+	m       []*big.Float
+	total   *big.Float
+	price   []*big.Float
+	load    []*big.Float
+	inverse []*big.Float // 1/y_i
+	z       []*big.Float // m_i/y_i
+}
+
+func newBigDual(e *Profiles, price []*big.Float, prec uint) *bigDual {
+	n, resources := len(e.Need), len(price)
+	d := &bigDual{prec: prec, need: make([][]*big.Float, resources), above: make([][]*big.Float, resources), m: make([]*big.Float, n),
+		total: bigOf(prec), price: make([]*big.Float, resources), load: bigs(prec, resources), inverse: bigs(prec, n), z: bigs(prec, n)}
+	total := new(big.Rat)
+	for i := range n {
+		m := new(big.Rat).Mul(e.Weight[i], e.Count[i])
+		total.Add(total, m)
+		d.m[i] = bigOf(prec).SetRat(m)
+	}
+	d.total.SetRat(total)
+	for j := range resources {
+		d.price[j] = bigOf(prec).Set(price[j])
+		d.need[j], d.above[j] = make([]*big.Float, n), make([]*big.Float, n)
+		for i := range n {
+			if b := e.Need[i][j]; b.Sign() > 0 {
+				d.need[j][i] = num.Down(prec).SetRat(b)
+				if d.above[j][i] = d.need[j][i]; d.above[j][i].Acc() != big.Exact {
+					d.above[j][i] = num.Up(prec).SetRat(b)
+				}
+			}
+		}
+	}
+	return d
+}
+
+func bigOf(prec uint) *big.Float { return new(big.Float).SetPrec(prec) }
+
+func bigs(prec uint, n int) []*big.Float {
+	flat := make([]big.Float, n)
+	x := make([]*big.Float, n)
+	for i := range x {
+		x[i] = flat[i].SetPrec(prec)
+	}
+	return x
+}
+
+// zeros returns n numbers that round as round makes them.
+func zeros(n int, prec uint, round func(uint) *big.Float) []*big.Float {
+	x := make([]*big.Float, n)
+	for i := range x {
+		x[i] = round(prec)
+	}
+	return x
+}
+
+// sums returns Σ_j p_j b_ij of each row, rounded in the direction in which need, one of d.need and d.above, is.
+func (d *bigDual) sums(need [][]*big.Float, round func(uint) *big.Float) []*big.Float {
+	y, part := zeros(len(d.m), d.prec, round), round(d.prec)
+	for j, p := range d.price {
+		if p.Sign() > 0 {
+			for i, b := range need[j] {
+				if b != nil {
+					y[i].Add(y[i], part.Mul(p, b))
+				}
+			}
+		}
+	}
+	return y
+}
+
+// loads returns Σ_i x_i b_ij of each resource, rounded likewise.
+func (d *bigDual) loads(need [][]*big.Float, x []*big.Float, round func(uint) *big.Float) []*big.Float {
+	l, part := zeros(len(d.price), d.prec, round), round(d.prec)
+	for j, l := range l {
+		for i, b := range need[j] {
+			if b != nil {
+				l.Add(l, part.Mul(x[i], b))
+			}
+		}
+	}
+	return l
+}
+
+// evaluate scales the prices to the sum Σ_i m_i and sets what depends on them. It reports whether all y_i are positive.
+func (d *bigDual) evaluate() bool {
+	sum, part := bigOf(d.prec), bigOf(d.prec)
+	for _, p := range d.price {
+		sum.Add(sum, p)
+	}
+	if sum.Sign() <= 0 {
+		return false
+	}
+	sum.Quo(d.total, sum)
+	for _, p := range d.price {
+		p.Mul(p, sum)
+	}
+	one := big.NewFloat(1)
+	for _, l := range d.load {
+		l.SetInt64(0)
+	}
+	y := bigOf(d.prec)
+	for i, m := range d.m {
+		y.SetInt64(0)
+		for j, p := range d.price {
+			if b := d.need[j][i]; b != nil && p.Sign() > 0 {
+				y.Add(y, part.Mul(p, b))
+			}
+		}
+		if y.Sign() <= 0 {
+			return false
+		}
+		d.z[i].Mul(m, d.inverse[i].Quo(one, y))
+		for j, l := range d.load {
+			if b := d.need[j][i]; b != nil {
+				l.Add(l, part.Mul(d.z[i], b))
+			}
+		}
+	}
+	return true
+}
+
+// excess returns max_j load_j - 1: the gap over Σ_i m_i, but for rounding.
+func (d *bigDual) excess() *big.Float {
+	worst := bigOf(d.prec)
+	for _, l := range d.load {
+		if l.Cmp(worst) > 0 {
+			worst.Set(l)
+		}
+	}
+	return worst.Sub(worst, big.NewFloat(1))
+}
+
+// residual is that of [proportional].
+func (d *bigDual) residual() float64 {
+	worst := 0.0
+	for j, l := range d.load {
+		off, _ := bigOf(d.prec).Sub(l, big.NewFloat(1)).Float64()
+		if d.price[j].Sign() > 0 && off < 0 {
+			off = -off
+		}
+		worst = max(worst, off)
+	}
+	return worst
+}
+
+// minimise takes Newton steps over p >= 0 until no load is above 1 by more than goal, or steps gain no more than
+// rounding. Steps that go too far are shortened, by the test of [proportional.advance]. The function falls all the way;
+// the loads need not: a price of rows of tiny m_i that starts too small doubles at each step and leaves loads above 1
+// by more than when it started.
+func (d *bigDual) minimise(goal *big.Float) {
+	const steps, tries = 200, 400
+	if !d.evaluate() {
+		for j, p := range d.price { // start anew, from equal prices of what is needed
+			p.SetInt64(0)
+			for _, b := range d.need[j] {
+				if b != nil {
+					p.SetInt64(1)
+				}
+			}
+		}
+		d.evaluate()
+	}
+	for range steps {
+		if d.excess().Cmp(goal) <= 0 {
+			return
+		}
+		step := d.step()
+		slope := d.slope(step, d.load, nil)
+		if slope.Cmp(d.noise(step)) <= 0 {
+			return
+		}
+		from := copyOf(d.price)
+		t := bigOf(d.prec).SetInt64(1)
+		for try := range tries {
+			sum := bigOf(d.prec)
+			for j, p := range d.price {
+				if p.Add(from[j], bigOf(d.prec).Mul(t, step[j])); p.Sign() < 0 {
+					p.SetInt64(0)
+				}
+				sum.Add(sum, p)
+			}
+			if d.evaluate() {
+				sum.Quo(d.total, sum)
+				if end := d.slope(step, d.load, sum); end.Sign() <= 0 || end.Cmp(slope) <= 0 {
+					break
+				}
+			}
+			if shorter := 24 >> try; shorter > 0 { // a price may have to fall by orders of magnitude, yet not to 0
+				t.SetFloat64(1 - 1/float64(int(1)<<shorter))
+			} else {
+				t.Mul(t, big.NewFloat(0.5))
+			}
+		}
+	}
+}
+
+// noise returns what rounding may do to the slope along d.
+func (d *bigDual) noise(step []*big.Float) *big.Float {
+	sum := bigOf(d.prec)
+	for _, x := range step {
+		sum.Add(sum, bigOf(d.prec).Abs(x))
+	}
+	return sum.Mul(sum, bigOf(d.prec).SetMantExp(big.NewFloat(float64(len(d.m)+len(step))), 2-int(d.prec)))
+}
+
+// slope returns Σ_j d_j (1 - c load_j), the slope of the function along d where the loads are c load_j, or the
+// opposite of a quarter of it for c = nil.
+func (d *bigDual) slope(step, load []*big.Float, c *big.Float) *big.Float {
+	sum, part, one := bigOf(d.prec), bigOf(d.prec), big.NewFloat(1)
+	for j, x := range step {
+		part.Set(load[j])
+		if c != nil {
+			part.Mul(part, c)
+		}
+		sum.Add(sum, part.Mul(part.Sub(one, part), x))
+	}
+	if c == nil {
+		sum.Mul(sum, big.NewFloat(-0.25))
+	}
+	return sum
+}
+
+func copyOf(x []*big.Float) []*big.Float {
+	y := make([]*big.Float, len(x))
+	for i := range x {
+		y[i] = new(big.Float).Set(x[i])
+	}
+	return y
+}
+
+// step returns a minimum of the quadratic model over p + d >= 0, found as [newtonStep.solve] does. The step needs
+// half the digits of the prices, and so does the Hessian.
+func (d *bigDual) step() []*big.Float {
+	prec := d.prec/2 + 64
+	one := big.NewFloat(1)
+	var at []int
+	for j, p := range d.price {
+		if p.Sign() > 0 || d.load[j].Cmp(one) > 0 {
+			at = append(at, j)
+		}
+	}
+	h := d.hessian(at, prec)
+	move := bigs(d.prec, len(d.price))
+	gradient := bigs(d.prec, len(d.price)) // load - 1 - H move
+	for {
+		for _, j := range at {
+			g := gradient[j].Sub(d.load[j], one)
+			for l, x := range move {
+				if x.Sign() != 0 {
+					g.Sub(g, bigOf(d.prec).Mul(h[max(j, l)][min(j, l)], x))
+				}
+			}
+		}
+		more := solveBig(h, gradient, at, prec)
+		first, step := -1, bigOf(prec).SetInt64(1)
+		for a, j := range at {
+			p := bigOf(d.prec).Add(d.price[j], move[j])
+			if bigOf(d.prec).Add(p, more[a]).Sign() < 0 {
+				if t := p.Quo(p, bigOf(prec).Neg(more[a])); first < 0 || t.Cmp(step) < 0 {
+					first = a
+					step.Set(t)
+				}
+			}
+		}
+		for a, j := range at {
+			if a == first {
+				move[j].Neg(d.price[j])
+			} else if move[j].Add(move[j], more[a].Mul(more[a], step)); bigOf(d.prec).Add(d.price[j], move[j]).Sign() < 0 {
+				move[j].Neg(d.price[j])
+			}
+		}
+		if first < 0 || len(at) == 1 {
+			return move
+		}
+		at = append(at[:first:first], at[first+1:]...)
+	}
+}
+
+// hessian returns Σ_i m_i b_ij b_il / y_i² at [j][l], l <= j, for j and l in at.
+func (d *bigDual) hessian(at []int, prec uint) [][]*big.Float {
+	h := make([][]*big.Float, len(d.price))
+	for a, j := range at {
+		h[j] = bigs(prec, len(d.price))
+		q := bigOf(prec)
+		part := bigOf(prec)
+		for i, z := range d.z {
+			b := d.need[j][i]
+			if b == nil {
+				continue
+			}
+			q.Mul(q.Mul(z, d.inverse[i]), b)
+			for _, l := range at[:a+1] {
+				if c := d.need[l][i]; c != nil {
+					h[j][l].Add(h[j][l], part.Mul(q, c))
+				}
+			}
+		}
+	}
+	return h
+}
+
+// solveBig solves H x = r on the rows and columns at, as [newtonStep.descend] does.
+func solveBig(h [][]*big.Float, r []*big.Float, at []int, prec uint) []*big.Float {
+	n := len(at)
+	x, pivot, noise := bigs(prec, n), bigs(prec, n), bigs(prec, n)
+	l := make([][]*big.Float, n)
+	part, scaled := bigOf(prec), bigOf(prec)
+	for a, j := range at {
+		l[a] = bigs(prec, n)
+		x[a].Set(r[j])
+		pivot[a].Set(h[j][j])
+		noise[a].SetMantExp(pivot[a], 8-int(prec))
+		for b, k := range at[:a] {
+			v := l[a][b].Set(h[j][k])
+			for f := range b {
+				v.Sub(v, part.Mul(part.Mul(l[a][f], l[b][f]), pivot[f]))
+			}
+			v.Quo(v, pivot[b])
+			scaled.Mul(v, v)
+			pivot[a].Sub(pivot[a], part.Mul(scaled, pivot[b]))
+			noise[a].Add(noise[a], part.Mul(scaled, noise[b]))
+			x[a].Sub(x[a], part.Mul(v, x[b]))
+		}
+		if pivot[a].Cmp(noise[a]) < 0 {
+			pivot[a].Set(noise[a])
+		}
+		if pivot[a].Sign() == 0 { // nobody needs the resource
+			pivot[a].SetInt64(1)
+		}
+	}
+	for a := n - 1; a >= 0; a-- {
+		x[a].Quo(x[a], pivot[a])
+		for b := a + 1; b < n; b++ {
+			x[a].Sub(x[a], part.Mul(l[b][a], x[b]))
+		}
+	}
+	return x
+}

@@ -1,0 +1,53 @@
+package fluid
+
+import (
+	"errors"
+	"math"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// rounding is what sums of float64 may miss of a utilization of 1, beside the residual.
+const rounding = 1e-12
+
+// allocateFloat computes an allocation in float64. The residual is that of the numbers returned, as
+// [problem.residual] defines it, or of the prices under proportional fairness, which includes that a resource with a
+// positive price is saturated.
+func allocateFloat(e *Profiles, policy Policy) (*Allocation, error) {
+	p, err := newProblem(e)
+	if err != nil {
+		var bad *input.Error
+		if policy != PF && policy != BMF && errors.As(err, &bad) { // whose fractions do without the kernel
+			bad.Want += ", or the engine exact"
+		}
+		return nil, err
+	}
+	count, share := e.counts(), make([]float64, p.rows)
+	k := newKernel(p, policy)
+	if err := k.shares(count, share); err != nil {
+		return nil, err
+	}
+	a := newAllocation(e, policy, num.Float)
+	for i, s := range share {
+		tasks := s / p.dominant[i]
+		if !(tasks > 0 && tasks <= math.MaxFloat64) {
+			return nil, input.Errorf(indexed("jobs", i)+".tasks", tasks, "demands and capacities within the range of float64")
+		}
+		a.Jobs[i].Tasks, a.Jobs[i].DominantShare = num.Value{Float: tasks}, num.Value{Float: s}
+	}
+	used := p.utilization(count, share)
+	if pf, ok := k.(*proportional); ok {
+		a.Residual = pf.residual
+		for j, price := range pf.price {
+			a.Resources[j].Price = &num.Value{Float: price}
+		}
+	} else {
+		a.Residual = p.residual(policy, count, share, used)
+	}
+	for j, u := range used {
+		a.Resources[j].Utilization = num.Value{Float: u}
+		a.Resources[j].Saturated = u >= 1-a.Residual-rounding
+	}
+	return a, nil
+}

@@ -1,0 +1,164 @@
+package fluid
+
+import (
+	"math/big"
+	"strings"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// Profiles are the jobs of a pool as the policies see them. Jobs are measured by their dominant share, so that every profile
+// has 1 as its largest entry, whatever the units: a_ij/d_i of resource j goes with each unit of the dominant share
+// φ_i d_i.
+type Profiles struct {
+	Need     [][]*big.Rat // a_ij/d_i in [0, 1], at [i][j]
+	Dominant []*big.Rat   // d_i = max_j a_ij
+	Weight   []*big.Rat   // w_i
+	Count    []*big.Rat   // jobs in the row
+	Top      []int        // the dominant resource, the first of equal ones
+}
+
+// NewProfiles returns those of a pool that was checked.
+func NewProfiles(p *Pool) *Profiles {
+	n := len(p.Jobs)
+	e := &Profiles{
+		Need: make([][]*big.Rat, n), Dominant: make([]*big.Rat, n), Weight: make([]*big.Rat, n),
+		Count: make([]*big.Rat, n), Top: make([]int, n),
+	}
+	for i, job := range p.Jobs {
+		e.Need[i] = make([]*big.Rat, len(p.Resources))
+		e.Dominant[i] = new(big.Rat)
+		for j, r := range p.Resources {
+			e.Need[i][j] = new(big.Rat).Quo(job.Demand.Of(j), r.Capacity)
+			if e.Need[i][j].Cmp(e.Dominant[i]) > 0 {
+				e.Dominant[i], e.Top[i] = new(big.Rat).Set(e.Need[i][j]), j
+			}
+		}
+		for _, a := range e.Need[i] {
+			a.Quo(a, e.Dominant[i])
+		}
+		e.Weight[i] = job.WeightOf()
+		e.Count[i] = big.NewRat(int64(job.Size()), 1)
+	}
+	return e
+}
+
+// A problem is Profiles in float64, each number rounded once. Its columns are the resources.
+type problem struct {
+	rows, resources int
+	need            [][]float64 // a_ij/d_i, at [j][i]
+	dominant        []float64   // d_i
+	weight          []float64   // w_i
+	speed           []float64   // w_i d_i: the rate of the dominant share while φ_i grows at rate w_i
+}
+
+// newProblem rounds a problem. The error is an *[input.Error] for a number beyond the range of the kernels.
+func newProblem(e *Profiles) (*problem, error) {
+	n := len(e.Need)
+	p := &problem{
+		rows: n, resources: len(e.Need[0]),
+		dominant: make([]float64, n), weight: make([]float64, n), speed: make([]float64, n),
+	}
+	flat := make([]float64, n*p.resources)
+	for j := range p.resources {
+		p.need = append(p.need, flat[j*n:(j+1)*n:(j+1)*n])
+	}
+	for i := range n {
+		for j, a := range e.Need[i] {
+			p.need[j][i], _ = a.Float64()
+			if p.need[j][i] < leastNeed && a.Sign() > 0 {
+				return nil, input.Errorf(indexed("jobs", i)+".demand", p.need[j][i],
+					"parts of the capacities that are 0 or at least %g of the largest", leastNeed)
+			}
+		}
+		p.dominant[i], _ = e.Dominant[i].Float64()
+		p.weight[i], _ = e.Weight[i].Float64()
+		p.speed[i], _ = new(big.Rat).Mul(e.Weight[i], e.Dominant[i]).Float64()
+		if !InRange(p.dominant[i]) {
+			return nil, input.Errorf(indexed("jobs", i)+".demand", p.dominant[i],
+				"parts of the capacities in [%g, %g]", LeastFloat, MostFloat)
+		}
+		if !InRange(p.weight[i]) {
+			return nil, input.Errorf(indexed("jobs", i)+".weight", e.Weight[i].RatString(), "a number in [%g, %g]", LeastFloat, MostFloat)
+		}
+	}
+	return p, nil
+}
+
+// profile returns the a_ij/d_i of row i.
+func (p *problem) profile(i int) []float64 {
+	profile := make([]float64, p.resources)
+	for j, need := range p.need {
+		profile[j] = need[i]
+	}
+	return profile
+}
+
+// The range of the numbers that float64 kernels take, so that no product of two leaves that of float64.
+const (
+	LeastFloat = 1e-120
+	MostFloat  = 1e120
+	leastNeed  = 1e-300
+)
+
+// InRange reports whether float64 kernels take a number.
+func InRange(x float64) bool { return x >= LeastFloat && x <= MostFloat }
+
+// Speeds returns w_i d_i, the rates at which dominant shares grow while φ_i grows at rate w_i.
+func (e *Profiles) Speeds() []*big.Rat {
+	speed := make([]*big.Rat, len(e.Weight))
+	for i, w := range e.Weight {
+		speed[i] = new(big.Rat).Mul(w, e.Dominant[i])
+	}
+	return speed
+}
+
+// counts returns the jobs of each row in float64, which holds them exactly.
+func (e *Profiles) counts() []float64 {
+	count := make([]float64, len(e.Count))
+	for i, c := range e.Count {
+		count[i], _ = c.Float64()
+	}
+	return count
+}
+
+// classes numbers the different profiles, in the order of their first rows: the class of each row, and the first row of
+// each class.
+func (e *Profiles) classes() (class, first []int) {
+	seen := make(map[string]int)
+	for i, profile := range e.Need {
+		var key strings.Builder
+		for _, a := range profile {
+			key.WriteString(a.RatString())
+			key.WriteByte(' ')
+		}
+		k, ok := seen[key.String()]
+		if !ok {
+			k = len(first)
+			seen[key.String()] = k
+			first = append(first, i)
+		}
+		class = append(class, k)
+	}
+	return class, first
+}
+
+// used returns Σ_i n_i φ_i a_ij of each resource, for these dominant shares of one job of each row. It adds over their
+// common denominator.
+func (e *Profiles) used(shares []*big.Rat) []*big.Rat {
+	number, unit := num.OverCommon(shares)
+	for i, n := range number {
+		n.Mul(n, e.Count[i])
+	}
+	used := make([]*big.Rat, len(e.Need[0]))
+	parts := make([]*big.Rat, len(shares))
+	for j := range used {
+		for i, n := range number {
+			parts[i] = new(big.Rat).Mul(n, e.Need[i][j])
+		}
+		used[j] = num.SumRats(parts)
+		used[j].Mul(used[j], unit)
+	}
+	return used
+}

@@ -1,0 +1,244 @@
+package traffic
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"productform/fluid"
+	"productform/internal/input"
+	"productform/internal/markov"
+	"productform/num"
+)
+
+// balanced sums the stationary distribution of balanced fairness, w(x)/Z with w(x) = Φ(x) Π_k ρ_k^x_k, that is
+//
+//	w(0) = 1,  w(x) = max_j Σ_k a_kj ρ_k w(x-e_k),
+//
+// over x <= limits, one addition and multiplication for each state, class and resource. By induction w(x) <= 1, since
+// all loads are below 1, so that Z is at most the number of states.
+//
+// What is left out is bounded by a product form. Let F = Π_j 1/(1 - A_j), A_j = Σ_k a_kj z_k. (1-A_j) F has nonnegative
+// coefficients for each j, so that those of F are at least Σ_k a_kj F(x-e_k) for all j, hence at least Φ(x), by
+// induction. Therefore, for every z > 1 at which the denominators are positive, and the same with the factor x_i on the
+// left,
+//
+//	Σ_{x_k>L} w(x) <= z^-(L+1) Π_j 1/s_j,  s_j = 1 - load_j - (z-1) a_kj ρ_k,
+//	Σ_{x_k>L} x_i w(x) <= z^-(L+1) Π_j 1/s_j · Σ_j a_ij ρ_i z^{1 if i=k} / s_j.
+//
+// In F only resources are needed of which no other is used more by every class.
+func (w *problem) balanced(r *Part, s Settings) ([]float64, error) {
+	b := w.newBalancedTail()
+	limits := make([]int, len(w.class))
+	if s.Limits != nil {
+		limits = w.chosen(s)
+	} else {
+		for k := range limits {
+			limits[k] = b.limit(k, math.Log(s.RelTol/2/float64(len(limits))))
+		}
+	}
+	states, err := checkStates(limits, s)
+	if err != nil {
+		return nil, err
+	}
+	z, jobs := w.whittleSums(limits)
+	r.Method, r.TruncationProved, r.Limits, r.States = WhittleMethod, true, limits, states
+	r.RoundingBound = whittleRounding(limits)
+	mean := make([]float64, len(jobs))
+	var mass float64
+	missing := make([]float64, len(jobs))
+	for k, l := range limits {
+		m, x := b.outside(k, l)
+		mass += math.Exp(m)
+		for i := range x {
+			missing[i] += math.Exp(x[i])
+		}
+	}
+	r.TruncationBound = mass / z
+	for i := range jobs {
+		mean[i] = jobs[i] / z
+		r.TruncationBound = max(r.TruncationBound, missing[i]/jobs[i])
+	}
+	r.TruncationBound *= 1.001 // for the rounding of the bound itself: logarithms below 1e5 are good to 1e-10
+	if !(r.TruncationBound <= fluid.MostFloat) {
+		return nil, input.Errorf("Limits", limits, "larger limits")
+	}
+	return mean, nil
+}
+
+// whittleSums returns Z = Σ w(x) and Σ x_i w(x) for each class, over x <= limits. The class with the largest limit runs
+// slowest, so that two slabs of the others are all that is kept.
+func (w *problem) whittleSums(limits []int) (z float64, jobs []float64) {
+	order := make([]int, len(limits))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(limits[b], limits[a]) })
+	size := make([]int, len(order))
+	part := make([][]float64, len(w.part))
+	for d, k := range order {
+		size[d] = limits[k] + 1
+		for j := range part {
+			part[j] = append(part[j], w.part[j][k])
+		}
+	}
+	slab := markov.NewBox(size[1:])
+	old, now := make([]float64, slab.States), make([]float64, slab.States)
+	below := make([]float64, len(order)) // w(x-e_k)
+	var mass num.Sum
+	moment := make([]num.Sum, len(order))
+	for n := range size[0] {
+		x := make([]int, len(size)-1)
+		for s := range now {
+			below[0] = old[s]
+			for k, m := range x {
+				below[k+1] = 0
+				if m > 0 {
+					below[k+1] = now[s-slab.Stride[k]]
+				}
+			}
+			now[s] = 0
+			for _, p := range part {
+				var v float64
+				for k, f := range below {
+					v += p[k] * f
+				}
+				now[s] = max(now[s], v)
+			}
+			if n == 0 && s == 0 {
+				now[s] = 1
+			}
+			mass.Add(now[s])
+			moment[0].Add(float64(n) * now[s])
+			for k, m := range x {
+				moment[k+1].Add(float64(m) * now[s])
+			}
+			slab.Next(x)
+		}
+		old, now = now, old
+	}
+	jobs = make([]float64, len(order))
+	for d, k := range order {
+		jobs[k] = moment[d].Value()
+	}
+	return mass.Value(), jobs
+}
+
+// whittleRounding bounds the relative error of the means: each step to a state rounds a_kj ρ_k, its product with w and
+// at most one addition for each class, all nonnegative, and the largest of several resources is exact. Numbers that
+// leave the range of float64 are below 1e-290 of Z.
+func whittleRounding(limits []int) float64 {
+	steps := 0.0
+	for _, l := range limits {
+		steps += float64(l)
+	}
+	return math.Expm1(2*1.001*0x1p-53*steps*float64(len(limits)+2)) + 0x1p-50
+}
+
+// A balancedTail is the product form that bounds balanced fairness.
+type balancedTail struct {
+	w    *problem
+	part [][]float64 // a_kj ρ_k of the resources needed
+	s    []float64   // 1 - load_j
+}
+
+func (w *problem) newBalancedTail() *balancedTail {
+	b := &balancedTail{w: w}
+	for j, p := range w.part {
+		needed := slices.Max(p) > 0
+		for i, q := range w.part {
+			if i != j && needed && atMost(p, q) && (i < j || !atMost(q, p)) {
+				needed = false
+			}
+		}
+		if needed {
+			b.part, b.s = append(b.part, p), append(b.s, w.slack[j])
+		}
+	}
+	return b
+}
+
+// atMost reports whether p_k <= q_k for all k.
+func atMost(p, q []float64) bool {
+	for k := range p {
+		if p[k] > q[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// bounds returns the logarithms of the bounds of Σ_{x_k>l} w(x) and Σ_{x_k>l} x_i w(x) with this z - 1.
+func (b *balancedTail) bounds(k, l int, z1 float64) (mass float64, jobs []float64) {
+	mass = -float64(l+1) * math.Log1p(z1)
+	rate := make([]float64, len(b.w.class))
+	for j, p := range b.part {
+		s := b.s[j] - z1*p[k]
+		mass -= math.Log(s)
+		for i := range rate {
+			rate[i] += p[i] / s
+		}
+	}
+	rate[k] *= 1 + z1
+	for i, x := range rate {
+		rate[i] = mass + math.Log(x)
+	}
+	return mass, rate
+}
+
+// outside returns the logarithms of bounds of Σ_{x_k>l} w(x) and Σ_{x_k>l} x_i w(x), with a z found by bisection: the
+// logarithm of the first is convex in that of z. Any z gives a bound.
+func (b *balancedTail) outside(k, l int) (mass float64, jobs []float64) {
+	most := math.Inf(1)
+	for j, p := range b.part {
+		most = min(most, b.s[j]/p[k])
+	}
+	low, high := 0.0, most
+	for range 60 {
+		z := (low + high) / 2
+		slope := -float64(l+1) / (1 + z)
+		for j, p := range b.part {
+			slope += p[k] / (b.s[j] - z*p[k])
+		}
+		if slope < 0 {
+			low = z
+		} else {
+			high = z
+		}
+	}
+	return b.bounds(k, l, min(low, most*(1-1e-9)))
+}
+
+// limit returns the smallest limit of class k beyond which the parts of Z and of all Σ x_i w(x) that are left out have
+// at most this logarithm relative to lower bounds of the whole: Z >= 1/(1-load_j) and Σ x_i w(x) >= a_ij
+// ρ_i/(1-load_j)² for each j, the sums for resource j alone.
+func (b *balancedTail) limit(k int, share float64) int {
+	enough := func(l int) bool {
+		mass, jobs := b.outside(k, l)
+		var z float64
+		least := make([]float64, len(jobs))
+		for j, p := range b.part {
+			z = max(z, 1/b.s[j])
+			for i := range least {
+				least[i] = max(least[i], p[i]/b.s[j]/b.s[j])
+			}
+		}
+		worst := mass - math.Log(z)
+		for i, x := range jobs {
+			worst = max(worst, x-math.Log(least[i]))
+		}
+		return worst <= share
+	}
+	low, high := 0, 1 // not enough, perhaps enough
+	for high < mostStates && !enough(high) {
+		low, high = high, 2*high
+	}
+	for high-low > 1 {
+		if mid := (low + high) / 2; enough(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high
+}

@@ -1,0 +1,63 @@
+package traffic_test
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+
+	"productform/fluid"
+	"productform/fluid/traffic"
+)
+
+// crossed is two classes that each need one resource twice as much as the other.
+func crossed(lambda *big.Rat) *traffic.Model {
+	one, half := big.NewRat(1, 1), big.NewRat(1, 2)
+	return &traffic.Model{
+		Resources: []fluid.Resource{{Name: "cpu", Capacity: one}, {Name: "ram", Capacity: one}},
+		Classes: []traffic.Class{
+			{Name: "compute", Demand: []*big.Rat{one, half}, ArrivalRate: lambda},
+			{Name: "cache", Demand: []*big.Rat{half, one}, ArrivalRate: lambda},
+		},
+	}
+}
+
+func ExampleSolve() {
+	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.BF} {
+		r, err := traffic.Solve(crossed(big.NewRat(8, 15)), policy, traffic.Settings{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		c := r.Classes[0]
+		fmt.Printf("%-3s at load %s: %.4f jobs, delay %.4f, service rate %.4f\n", policy, r.Loads[0].RatString(), c.MeanJobs, *c.MeanDelay, *c.ServiceRate)
+	}
+	// Output:
+	// pf  at load 4/5: 2.8374 jobs, delay 5.3201, service rate 0.1880
+	// drf at load 4/5: 3.3823 jobs, delay 6.3418, service rate 0.1577
+	// bf  at load 4/5: 3.0153 jobs, delay 5.6538, service rate 0.1769
+}
+
+func BenchmarkSolve(b *testing.B) {
+	three := crossed(big.NewRat(2, 5))
+	three.Classes = append(three.Classes, traffic.Class{Name: "both", Demand: []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 1)}, ArrivalRate: big.NewRat(1, 10)})
+	for _, c := range []struct {
+		name   string
+		t      *traffic.Model
+		policy fluid.Policy
+		limits []int
+	}{
+		{"states=40000/classes=2/policy=pf", crossed(big.NewRat(3, 5)), fluid.PF, []int{199, 199}},
+		{"states=40000/classes=2/policy=drf", crossed(big.NewRat(3, 5)), fluid.DRF, []int{199, 199}},
+		{"states=40000/classes=2/policy=bf", crossed(big.NewRat(3, 5)), fluid.BF, []int{199, 199}},
+		{"states=125000/classes=3/policy=drf", three, fluid.DRF, []int{49, 49, 49}},
+		{"states=125000/classes=3/policy=bf", three, fluid.BF, []int{49, 49, 49}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := traffic.Solve(c.t, c.policy, traffic.Settings{Limits: c.limits}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

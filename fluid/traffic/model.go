@@ -1,0 +1,166 @@
+package traffic
+
+import (
+	"fmt"
+	"math/big"
+
+	"productform/fluid"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// A Model is a set of resources and classes of jobs that come and go. Files and errors call Classes jobs.
+type Model struct {
+	Resources []fluid.Resource
+	Classes   []Class
+}
+
+// A Class is a kind of job, how often such jobs arrive and how much they bring.
+type Class struct {
+	Name        string
+	Demand      fluid.Demand // A_kj of resource j for each task, in the order of Model.Resources
+	Weight      *big.Rat     // w_k > 0; nil means 1
+	ArrivalRate *big.Rat     // λ_k >= 0, jobs per second
+	MeanSize    *big.Rat     // σ_k > 0, tasks times seconds; nil means 1
+
+	// Declared is the profile that the policy believes, if the jobs of the class lie; nil if they tell the truth. It is
+	// at least Demand for every resource. A task holds all that is declared and does the work of one task: if everything
+	// is declared twice as large, a share of the resources does half the work. The loads are of what is declared.
+	Declared fluid.Demand
+}
+
+// ErrUnstable says that the numbers of jobs grow without limit. It is [num.ErrUnstable], that of all theories.
+var ErrUnstable = num.ErrUnstable
+
+// An UnstableError names an overloaded resource. It wraps [ErrUnstable].
+type UnstableError struct {
+	Resource int      // row of Model.Resources, the one with the largest load
+	Load     *big.Rat // Σ_k λ_k σ_k a_kj >= 1
+}
+
+func (e *UnstableError) Unwrap() error { return ErrUnstable }
+
+func (e *UnstableError) Error() string {
+	return fmt.Sprintf("unstable: jobs bring at least as much work as a resource can do: the load of resource %d is %s", e.Resource, e.Load.RatString())
+}
+
+// Check reports whether the traffic makes sense, as [fluid.Pool.Check] does: arrival rates are not negative, mean sizes are
+// positive, and a profile declared is at least the true one.
+func (t *Model) Check() error {
+	if err := fluid.CheckResources(t.Resources); err != nil {
+		return err
+	}
+	if len(t.Classes) == 0 {
+		return input.Errorf("jobs", "[]", "at least one class of jobs")
+	}
+	names := make(map[string]int, len(t.Classes))
+	for k, c := range t.Classes {
+		path := input.Index("jobs", k)
+		if err := input.CheckName(names, "jobs", k, c.Name); err != nil {
+			return err
+		}
+		if err := c.Demand.Check(path+".demand", t.Resources); err != nil {
+			return err
+		}
+		if err := input.CheckNumber(path+".arrival_rate", c.ArrivalRate, input.Nonnegative); err != nil {
+			return err
+		}
+		for _, f := range []struct {
+			name  string
+			value *big.Rat
+		}{{".weight", c.Weight}, {".mean_size", c.MeanSize}} {
+			if f.value != nil {
+				if err := input.CheckNumber(path+f.name, f.value, input.Positive); err != nil {
+					return err
+				}
+			}
+		}
+		if c.Declared == nil {
+			continue
+		}
+		if err := c.Declared.Check(path+".declared", t.Resources); err != nil {
+			return err
+		}
+		for j := range t.Resources {
+			if c.Declared.Of(j).Cmp(c.Demand.Of(j)) < 0 {
+				return input.Errorf(input.Field(path+".declared", t.Resources[j].Name), c.Declared.Of(j).RatString(),
+					"at least the demand, %s", c.Demand.Of(j).RatString())
+			}
+		}
+	}
+	return nil
+}
+
+// Profile returns the profile that the policy believes: Declared, or Demand.
+func (c Class) Profile() fluid.Demand {
+	if c.Declared != nil {
+		return c.Declared
+	}
+	return c.Demand
+}
+
+// Pool returns the pool with one job of each class, as the policy sees it.
+func (t *Model) Pool() *fluid.Pool {
+	p := &fluid.Pool{Resources: t.Resources, Jobs: make([]fluid.Job, len(t.Classes))}
+	for k, c := range t.Classes {
+		p.Jobs[k] = fluid.Job{Name: c.Name, Demand: c.Profile(), Weight: c.Weight}
+	}
+	return p
+}
+
+// Volume returns ρ_k = λ_k σ_k of each class, the mean number of tasks that would run if none had to wait.
+func (t *Model) Volume() []*big.Rat {
+	rho := make([]*big.Rat, len(t.Classes))
+	for k, c := range t.Classes {
+		rho[k] = new(big.Rat).Mul(c.ArrivalRate, num.OrOne(c.MeanSize))
+	}
+	return rho
+}
+
+// Loads returns Σ_k λ_k σ_k a_kj of each resource j, with the profiles that the policy believes.
+func (t *Model) Loads() []*big.Rat {
+	rho := t.Volume()
+	loads := make([]*big.Rat, len(t.Resources))
+	for j, r := range t.Resources {
+		loads[j] = new(big.Rat)
+		for k, c := range t.Classes {
+			loads[j].Add(loads[j], new(big.Rat).Mul(rho[k], c.Profile().Of(j)))
+		}
+		loads[j].Quo(loads[j], r.Capacity)
+	}
+	return loads
+}
+
+// Stable returns nil if all loads are below 1, and otherwise an *[UnstableError] for the largest: then the numbers of
+// jobs grow without limit under every policy. If all are at most L < 1, the numbers stay finite, with exponential
+// sizes, any weights and any profiles, except that this is not proved here for bottleneck max fairness.
+//
+// Proof. Let y_k = x_k φ_k, and let f be a function of the state whose mean change per second is at most -1 outside a
+// finite set (Foster's criterion); only its highest powers matter.
+//
+//   - Proportional fairness: y maximises the concave G(y) = Σ_k w_k x_k log y_k, and ρ/L is feasible, so that 0 <=
+//     G(y) - G(ρ/L) <= Σ_k w_k x_k (y_k L/ρ_k - 1). So f = Σ_k w_k σ_k x_k²/(2ρ_k) changes by Σ_k w_k x_k (1 -
+//     y_k/ρ_k) <= (1 - 1/L) Σ_k w_k x_k. This is the function of T. Bonald and L. Massoulié, "Impact of fairness on
+//     Internet performance", SIGMETRICS 2001.
+//   - Max-min fairness: let v_k = w_k x_k/ρ_k, V the largest. Class k has a saturated resource j on which no φ_l/w_l is
+//     larger, so that 1 = Σ_l x_l φ_l a_lj <= φ_k/w_k Σ_l w_l x_l a_lj <= φ_k/w_k V L, and y_k/ρ_k >= v_k/(V L). So
+//     f = Σ_k σ_k v_k^(p+1) / w_k changes in proportion to Σ_k v_k^p (1 - y_k/ρ_k) <= V^p Σ_k u_k^p (1 - u_k/L) with
+//     u_k = v_k/V <= 1. The largest gives 1 - 1/L, each other at most L^p/(p+1), which vanishes for large p. That
+//     weighted max-min fairness is stable is due to G. de Veciana, T. Lee and T. Konstantopoulos, "Stability and
+//     performance analysis of networks supporting elastic services", IEEE/ACM Transactions on Networking 9, 2001, for
+//     profiles of 0 and 1. Dominant resource fairness is the same with tasks measured by their dominant share.
+//   - Balanced fairness: Σ_x Φ(x) Π_k ρ_k^x_k <= Π_j 1/(1 - load_j), by the comparison under which [Solve] bounds
+//     tails.
+func (t *Model) Stable() error {
+	var worst *UnstableError
+	one := big.NewRat(1, 1)
+	for j, load := range t.Loads() {
+		if load.Cmp(one) >= 0 && (worst == nil || load.Cmp(worst.Load) > 0) {
+			worst = &UnstableError{Resource: j, Load: load}
+		}
+	}
+	if worst == nil {
+		return nil
+	}
+	return worst
+}

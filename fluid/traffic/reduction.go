@@ -1,0 +1,124 @@
+package traffic
+
+import (
+	"math/big"
+	"strings"
+
+	"productform/fluid"
+	"productform/num"
+)
+
+// A group is classes of traffic that are one class to the policy. The first stands for all.
+type group struct {
+	rows []int      // of Model.Classes
+	rate *big.Rat   // of arrivals of jobs of the first class that bring as much as all
+	part []*big.Rat // what each class brings of that, in the order of rows: E[x_k] is this part of the mean number
+}
+
+// apart returns the classes that arrive, each in a group of its own.
+func (t *Model) apart() []group {
+	var groups []group
+	for k, c := range t.Classes {
+		if c.ArrivalRate.Sign() > 0 {
+			groups = append(groups, group{rows: []int{k}, rate: c.ArrivalRate, part: []*big.Rat{big.NewRat(1, 1)}})
+		}
+	}
+	return groups
+}
+
+// merged returns the classes that arrive in as few groups as the policy allows: the profiles a_k = d_k b of a group are
+// equal up to their size, and under
+//
+//   - balanced fairness nothing else is needed. Φ(x) is that of the number n of jobs with profile b, times n!/Π_k x_k!
+//     Π_k d_k^x_k: this solves Φ(x) = max_j Σ_k a_kj Φ(x-e_k), as n!/Π_k x_k! is the sum of what it is for all x-e_k.
+//     So Φ(x) Π_k ρ_k^x_k summed over equal n is the weight of n jobs that bring Σ_k d_k ρ_k, and given n each job is
+//     of class k with probability in proportion to d_k ρ_k.
+//   - the other policies the speeds at which dominant shares grow are equal, w_k, or w_k d_k under max-min fairness,
+//     and so are the mean sizes d_k σ_k in dominant shares. Then jobs of the group get equal dominant shares and leave
+//     at equal rates, whichever of its classes they are of: the number of them is a Markov chain with the arrival rate
+//     Σ_k λ_k, and each is of class k with probability in proportion to λ_k. (If there are several bottleneck max fair
+//     allocations, it is one of the merged classes that is taken.)
+//
+// Both probabilities are in proportion to λ_k d_k σ_k.
+func (t *Model) merged(policy fluid.Policy) []group {
+	e := fluid.NewProfiles(t.Pool())
+	speed := e.Weight
+	if policy == fluid.MaxMin {
+		speed = e.Speeds()
+	}
+	var groups []group
+	known := make(map[string]int)
+	size := func(k int) *big.Rat { return new(big.Rat).Mul(e.Dominant[k], num.OrOne(t.Classes[k].MeanSize)) }
+	for _, g := range t.apart() {
+		k := g.rows[0]
+		var key strings.Builder
+		for _, b := range e.Need[k] {
+			key.WriteString(b.RatString() + " ")
+		}
+		if policy != fluid.BF {
+			key.WriteString(speed[k].RatString() + " " + size(k).RatString())
+		}
+		n, ok := known[key.String()]
+		if !ok {
+			known[key.String()] = len(groups)
+			groups = append(groups, g)
+			continue
+		}
+		first := &groups[n]
+		rate := new(big.Rat).Quo(size(k), size(first.rows[0]))
+		rate.Mul(rate, g.rate)
+		first.rows, first.part = append(first.rows, k), append(first.part, rate) // made parts of the whole below
+		first.rate = new(big.Rat).Add(first.rate, rate)
+	}
+	for _, g := range groups {
+		if len(g.rows) > 1 {
+			g.part[0] = t.Classes[g.rows[0]].ArrivalRate
+			for i, rate := range g.part {
+				g.part[i] = new(big.Rat).Quo(rate, g.rate)
+			}
+		}
+	}
+	return groups
+}
+
+// components returns groups such that no resource is used in two of them. They are independent: their jobs arrive so,
+// and no policy looks elsewhere. A maximum of Σ_i w_i log φ_i is one in each component, filling and bottlenecks
+// compare jobs of one resource only, and Φ is the product of those of the components, since that solves its recursion:
+// a resource has the maximum for its component with the other factors unchanged.
+func (t *Model) components(groups []group) [][]group {
+	parent := make([]int, len(t.Resources)) // a forest; the resources of a tree are those of a component
+	for j := range parent {
+		parent[j] = j
+	}
+	root := func(j int) int {
+		for parent[j] != j {
+			parent[j] = parent[parent[j]]
+			j = parent[j]
+		}
+		return j
+	}
+	some := make([]int, len(groups)) // a resource of each group
+	for n, g := range groups {
+		some[n] = -1
+		for j := range t.Resources {
+			if t.Classes[g.rows[0]].Profile().Of(j).Sign() == 0 {
+				continue
+			}
+			if some[n] < 0 {
+				some[n] = j
+			}
+			parent[root(j)] = root(some[n])
+		}
+	}
+	var components [][]group
+	number := make(map[int]int) // of a component, by its root
+	for n, g := range groups {
+		r := root(some[n])
+		if _, ok := number[r]; !ok {
+			number[r] = len(components)
+			components = append(components, nil)
+		}
+		components[number[r]] = append(components[number[r]], g)
+	}
+	return components
+}

@@ -1,0 +1,405 @@
+package traffic
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"productform/fluid"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// Settings tunes [Solve]. The zero value asks for 1e-10.
+type Settings struct {
+	RelTol    float64 // truncation error asked for, relative to the mean numbers, in [1e-14, 1); 0 means 1e-10
+	Limits    []int   // x_k <= Limits[k] for all classes, none merged or solved apart; nil means automatic limits
+	MaxStates int     // states at most, of each part; 0 means 4,000,000
+}
+
+// A Method says how stationary measures were computed.
+type Method string
+
+// The methods.
+const (
+	ChainMethod     Method = "chain"     // balance equations of the truncated Markov chain, by elimination
+	MultigridMethod Method = "multigrid" // the same equations by iteration, if there are many states
+	WhittleMethod   Method = "whittle"   // sum of the stationary distribution of balanced fairness
+	GeometricMethod Method = "geometric" // closed form for one class at most: E[x] = ρ/(1-ρ) under every policy
+)
+
+// ErrTooLarge says that [Solve] has no answer for the traffic with these settings, but simulation has.
+var ErrTooLarge = errors.New("too large to solve, but it can be simulated")
+
+// tooLarge returns an error that wraps an *[input.Error] and [ErrTooLarge].
+func tooLarge(path string, value any, format string, args ...any) error {
+	return fmt.Errorf("%w; %w", input.Errorf(path, value, format, args...), ErrTooLarge)
+}
+
+// A Result holds the stationary measures of shared resources in random traffic.
+type Result struct {
+	Policy  fluid.Policy
+	Classes []ClassResult
+	Loads   []*big.Rat // of each resource, with the profiles that the policy believes
+	Parts   []Part     // classes that were solved together, and how; none if no jobs arrive
+
+	Method   Method // of the part with the most states
+	Limits   []int  // of the group of each class, 0 with the closed form or if it never arrives; nil if all have that
+	States   int    // of all parts
+	Accuracy        // the worst of all parts
+}
+
+// A Part says how classes were solved that share resources with each other, directly or through others.
+type Part struct {
+	Groups [][]int // rows of Model.Classes; those in one group are one class to the policy
+	Method Method
+	Limits []int // states with at most Limits[g] jobs of Groups[g] were summed; nil with the closed form
+	States int   // 0 with the closed form
+	Accuracy
+}
+
+// An Accuracy says how far means may be off: MeanJobs, MeanDelay and ServiceRate of every class, relative to the exact
+// values.
+type Accuracy struct {
+	// TruncationBound bounds the error that comes from states left out; TruncationProved says whether it is proved or
+	// measured. Measured bounds near 1 say no more than that the limits are too small. A measured bound judges by the
+	// states summed, as they are on average and as jobs of each class see them: it misses what shows only when jobs of
+	// two classes are present that hardly ever are together.
+	TruncationBound  float64
+	TruncationProved bool
+
+	// RoundingBound is a proved bound of the error from rounding, given the rates of the states. It is 0 with the
+	// method multigrid: IterationError, 0 elsewhere, then is the error of the iteration, not proved, but twice what
+	// its last steps suggest.
+	RoundingBound  float64
+	IterationError float64
+
+	// RateResidual is the largest residual of the allocations in float64 that the rates of the states come from, as in
+	// [fluid.Allocation]; 0 with the methods whittle and geometric, which have none. What it does to the means is not proved.
+	RateResidual float64
+}
+
+// A ClassResult holds the measures of one class. A class that never arrives has none.
+type ClassResult struct {
+	MeanJobs    float64  // E[x_k]
+	MeanDelay   *float64 // E[x_k]/λ_k, seconds from arrival to departure; nil if λ_k = 0
+	ServiceRate *float64 // γ_k = λ_k σ_k / E[x_k], tasks that a job runs in the mean; nil if λ_k = 0
+}
+
+// Solve computes the stationary measures of classes that arrive at random. Balanced fairness has the stationary
+// distribution Φ(x) Π_k ρ_k^x_k / Z, which is summed up to limits for any number of classes, with a proved bound of
+// what is left out. For the other policies the balance equations of the truncated chain, in which an arrival beyond the
+// limits is lost, are solved for two or three classes: by elimination without subtractions, of n² states in O(n³) time
+// and O(n² log n) memory (200 by 200 states: a fifth of a second and 30 MB; 1000 by 1000: some ten seconds and a
+// gigabyte), or by multigrid iteration for three classes with more than 8,000 states or two with more than 1,000,000
+// (100 bytes a state, 500,000 states in some seconds).
+//
+// Unless limits are set, less is solved. A class with λ_k = 0 is left out. Classes are merged if their profiles are
+// equal up to a factor and, except under balanced fairness, so are their weights and their mean sizes in dominant
+// shares (under max-min fairness, w_k d_k in place of the weight). What shares no resources is solved apart, so that
+// the three classes above are those of a part. One class alone has the closed form.
+//
+// The error is an *[UnstableError] if the load of some resource is 1 or more; it wraps an *[input.Error] for bad
+// traffic or settings. It wraps [ErrTooLarge] too for more than three classes in a part, except under balanced
+// fairness, if more than MaxStates states are needed, and if the iteration does not converge to max(RelTol, 1e-7).
+// Errors of [fluid.NewAllocator] and [fluid.Allocator.Tasks] for the states of the chain are passed on: for numbers beyond the
+// range of the kernels, and for an allocation that float64 does not find.
+func Solve(t *Model, policy fluid.Policy, s Settings) (*Result, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	if err := policy.Check("policy"); err != nil {
+		return nil, err
+	}
+	if err := s.check(t); err != nil {
+		return nil, err
+	}
+	s.RelTol = cmp.Or(s.RelTol, 1e-10)
+	s.MaxStates = cmp.Or(s.MaxStates, 4_000_000)
+	if err := t.Stable(); err != nil {
+		return nil, err
+	}
+	all := t.apart()
+	if policy == fluid.BF {
+		if err := t.sameWeights(all); err != nil {
+			return nil, err
+		}
+	}
+	parts := [][]group{all}
+	switch {
+	case len(all) == 0:
+		parts = nil
+	case s.Limits == nil:
+		parts = t.components(t.merged(policy))
+	}
+	r := &Result{Policy: policy, Classes: make([]ClassResult, len(t.Classes)), Loads: t.Loads(), Method: GeometricMethod}
+	r.TruncationProved = true
+	most := 0
+	for _, groups := range parts {
+		p, err := t.solvePart(groups, policy, s, r.Classes)
+		if err != nil {
+			return nil, err
+		}
+		r.Parts = append(r.Parts, *p)
+		if p.States >= most {
+			r.Method, most = p.Method, p.States
+		}
+		for g, l := range p.Limits {
+			if r.Limits == nil {
+				r.Limits = make([]int, len(t.Classes))
+			}
+			for _, k := range p.Groups[g] {
+				r.Limits[k] = l
+			}
+		}
+		r.States += p.States
+		r.TruncationBound, r.TruncationProved = max(r.TruncationBound, p.TruncationBound), r.TruncationProved && p.TruncationProved
+		r.RoundingBound, r.IterationError = max(r.RoundingBound, p.RoundingBound), max(r.IterationError, p.IterationError)
+		r.RateResidual = max(r.RateResidual, p.RateResidual)
+	}
+	return r, nil
+}
+
+// solvePart solves groups that have resources of their own, and fills in the measures of their classes.
+func (t *Model) solvePart(groups []group, policy fluid.Policy, s Settings, classes []ClassResult) (*Part, error) {
+	w, err := newProblem(t, groups)
+	if err != nil {
+		return nil, err
+	}
+	p := &Part{}
+	for _, g := range groups {
+		p.Groups = append(p.Groups, g.rows)
+	}
+	var mean []float64
+	switch {
+	case len(groups) == 1 && s.Limits == nil:
+		mean = w.geometric(p)
+	case policy == fluid.BF:
+		mean, err = w.balanced(p, s)
+	case len(groups) > 3:
+		err = tooLarge("policy", policy, "bf, or at most 3 classes that share resources, here %d", len(groups))
+	default:
+		mean, err = w.chain(p, policy, s)
+	}
+	if many := (*statesError)(nil); errors.As(err, &many) {
+		err = tooLarge("MaxStates", s.MaxStates, "more than %s, for up to %s", integerUp(many.states), w.jobsUpTo(many.limits))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, w.report(p, mean, classes)
+}
+
+// sameWeights refuses weights that differ, which balanced fairness does not have.
+func (t *Model) sameWeights(groups []group) error {
+	for _, g := range groups {
+		weight := num.OrOne(t.Classes[g.rows[0]].Weight)
+		if weight.Cmp(num.OrOne(t.Classes[groups[0].rows[0]].Weight)) != 0 {
+			return input.Errorf(input.Index("jobs", g.rows[0])+".weight", weight.RatString(), fluid.WantSameWeight)
+		}
+	}
+	return nil
+}
+
+func (s Settings) check(t *Model) error {
+	if s.RelTol != 0 && !(s.RelTol >= 1e-14 && s.RelTol < 1) {
+		return input.Errorf("RelTol", s.RelTol, "a number in [1e-14, 1)")
+	}
+	if s.MaxStates < 0 || s.MaxStates > mostStates {
+		return input.Errorf("MaxStates", s.MaxStates, "an integer from 1 to %d, or 0 for 4000000", mostStates)
+	}
+	if s.Limits == nil {
+		return nil
+	}
+	if len(s.Limits) != len(t.Classes) {
+		return input.Errorf("Limits", len(s.Limits), "%d integers, one for each class", len(t.Classes))
+	}
+	for k, l := range s.Limits {
+		if l < 1 && !(l == 0 && t.Classes[k].ArrivalRate.Sign() == 0) || l >= mostStates {
+			return input.Errorf(input.Index("Limits", k), l, "an integer from 1 to %d, or 0 for a class that never arrives", mostStates-1)
+		}
+	}
+	return nil
+}
+
+// mostStates keeps numbers of states within int32.
+const mostStates = 1_000_000_000
+
+// A problem is groups of classes and the resources that they use, in float64, each number rounded once.
+type problem struct {
+	traffic *Model
+	group   []group
+	class   []int       // rows of Model.Classes that stand for the groups
+	lambda  []float64   // λ_k of the group
+	sigma   []float64   // σ_k of that class
+	part    [][]float64 // a_kj λ_k σ_k, at [j][k]
+	load    []*big.Rat  // of each resource
+	slack   []float64   // 1 - load
+}
+
+func newProblem(t *Model, groups []group) (*problem, error) {
+	w := &problem{traffic: t, group: groups}
+	var volume []*big.Rat
+	for _, g := range groups {
+		for _, k := range g.rows {
+			if err := inFloatRange(input.Index("jobs", k)+".arrival_rate", "0, or ", t.Classes[k].ArrivalRate); err != nil {
+				return nil, err
+			}
+			if err := inFloatRange(input.Index("jobs", k)+".mean_size", "", num.OrOne(t.Classes[k].MeanSize)); err != nil {
+				return nil, err
+			}
+		}
+		k := g.rows[0]
+		if err := inFloatRange(input.Index("jobs", k)+".arrival_rate", "with those of like jobs, ", g.rate); err != nil {
+			return nil, err
+		}
+		lambda, _ := g.rate.Float64()
+		sigma, _ := num.OrOne(t.Classes[k].MeanSize).Float64()
+		w.class, w.lambda, w.sigma = append(w.class, k), append(w.lambda, lambda), append(w.sigma, sigma)
+		volume = append(volume, new(big.Rat).Mul(g.rate, num.OrOne(t.Classes[k].MeanSize)))
+	}
+	for j, r := range t.Resources {
+		parts, load := make([]float64, len(groups)), new(big.Rat)
+		for n, k := range w.class {
+			part := new(big.Rat).Quo(t.Classes[k].Profile().Of(j), r.Capacity)
+			parts[n], _ = part.Mul(part, volume[n]).Float64()
+			load.Add(load, part)
+		}
+		if load.Sign() == 0 {
+			continue
+		}
+		slack, _ := new(big.Rat).Sub(big.NewRat(1, 1), load).Float64()
+		w.part, w.load, w.slack = append(w.part, parts), append(w.load, load), append(w.slack, slack)
+	}
+	return w, nil
+}
+
+// inFloatRange refuses a number beyond the range of the kernels.
+func inFloatRange(path, other string, x *big.Rat) error {
+	if f, _ := x.Float64(); !fluid.InRange(f) {
+		return input.Errorf(path, f, "%sa number in [%g, %g]", other, fluid.LeastFloat, fluid.MostFloat)
+	}
+	return nil
+}
+
+// gap returns the least (1 - load_j)/(1 - load_j + a_kj ρ_k): the ratio of P(x_k = n+1) to P(x_k = n) would be 1 less
+// that if the resource were shared as one processor and nothing else mattered.
+func (w *problem) gap(k int) float64 {
+	least := 1.0
+	for j, part := range w.part {
+		least = min(least, w.slack[j]/(w.slack[j]+part[k]))
+	}
+	return least
+}
+
+// geometric is the closed form for one class: E[x] = ρ/(1-ρ), ρ the largest load. It is rounded once.
+func (w *problem) geometric(p *Part) []float64 {
+	p.Method, p.TruncationProved, p.RoundingBound = GeometricMethod, true, 0x1p-53
+	most := w.load[0]
+	for _, load := range w.load {
+		if load.Cmp(most) > 0 {
+			most = load
+		}
+	}
+	mean := new(big.Rat).Sub(big.NewRat(1, 1), most)
+	f, _ := mean.Quo(most, mean).Float64()
+	return []float64{f}
+}
+
+// reportRoundings bounds in units of 2^-53 what report adds to the error of a mean number: the part of the class and
+// its product with the mean are rounded, λ_k or ρ_k is, and the quotient. The fifth is for products of these and for
+// what rounding comes before, if that is below a fifth.
+const reportRoundings = 5
+
+// report fills in the measures of the classes, given the mean numbers of the groups.
+func (w *problem) report(p *Part, mean []float64, classes []ClassResult) error {
+	volume := w.traffic.Volume()
+	for n, g := range w.group {
+		for i, k := range g.rows {
+			lambda, _ := w.traffic.Classes[k].ArrivalRate.Float64()
+			rho, _ := volume[k].Float64()
+			part, _ := g.part[i].Float64()
+			jobs := mean[n] * part
+			for _, x := range []float64{mean[n], jobs} {
+				if !fluid.InRange(x) {
+					return input.Errorf(input.Index("jobs", k)+".arrival_rate", lambda, "a rate with a mean number of jobs in [%g, %g], not %g",
+						fluid.LeastFloat, fluid.MostFloat, x)
+				}
+			}
+			delay, rate := jobs/lambda, rho/jobs
+			classes[k] = ClassResult{MeanJobs: jobs, MeanDelay: &delay, ServiceRate: &rate}
+		}
+	}
+	if p.Method != MultigridMethod {
+		p.RoundingBound += reportRoundings * 0x1p-53 * (1 + p.RoundingBound)
+	}
+	return nil
+}
+
+// chosen returns the limits of the settings for the classes that arrive.
+func (w *problem) chosen(s Settings) []int {
+	limits := make([]int, len(w.class))
+	for k, c := range w.class {
+		limits[k] = s.Limits[c]
+	}
+	return limits
+}
+
+// checkStates refuses limits that need more than MaxStates states, and returns their number otherwise.
+func checkStates(limits []int, s Settings) (int, error) {
+	states := 1.0
+	for _, l := range limits {
+		states *= float64(l) + 1
+	}
+	switch {
+	case states <= float64(s.MaxStates):
+		return int(states), nil
+	case s.Limits != nil:
+		return 0, input.Errorf("Limits", s.Limits, "limits with at most %d states, MaxStates, not %.4g", s.MaxStates, states)
+	}
+	return 0, &statesError{states, limits}
+}
+
+// A statesError says that automatic limits need too many states. It does not leave the package.
+type statesError struct {
+	states float64
+	limits []int
+}
+
+func (e *statesError) Error() string {
+	return fmt.Sprintf("%g states with limits %d", e.states, e.limits)
+}
+
+// jobsUpTo puts limits in words: "93 jobs of search and 122 of render".
+func (w *problem) jobsUpTo(limits []int) string {
+	const most = 4
+	var words []string
+	for n, l := range limits[:min(len(limits), most)] {
+		jobs := fmt.Sprintf("%d of %s", l, w.traffic.Classes[w.class[n]].Name)
+		if n == 0 {
+			jobs = fmt.Sprintf("%d jobs of %s", l, w.traffic.Classes[w.class[n]].Name)
+		}
+		if like := len(w.group[n].rows) - 1; like > 0 {
+			jobs += fmt.Sprintf(" with %d like it", like)
+		}
+		words = append(words, jobs)
+	}
+	if rest := len(limits) - most; rest > 0 {
+		words = append(words, fmt.Sprintf("those of %d more", rest))
+	}
+	last := len(words) - 1
+	return strings.TrimPrefix(strings.Join(words[:last], ", ")+" and "+words[last], " and ")
+}
+
+// integerUp returns a number > 0 rounded up to three digits, as an integer unless it has very many.
+func integerUp(x float64) string {
+	if x > 1e15 {
+		return fmt.Sprintf("%.2g", min(x, math.MaxFloat64))
+	}
+	unit := math.Pow(10, max(0, math.Floor(math.Log10(x))-2))
+	return strconv.FormatFloat(math.Ceil(x/unit)*unit, 'f', 0, 64)
+}

@@ -1,0 +1,501 @@
+package traffic
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"productform/fluid"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// withoutWeights removes the weights, which balanced fairness does not have.
+func withoutWeights(t *Model, p fluid.Policy) *Model {
+	for k := range t.Classes {
+		if p == fluid.BF {
+			t.Classes[k].Weight = nil
+		}
+	}
+	return t
+}
+
+// trafficOf returns traffic on resources of capacity 1, given the profiles and arrival rates of the classes.
+func trafficOf(profiles [][]*big.Rat, lambda ...*big.Rat) *Model {
+	t := &Model{}
+	for j := range profiles[0] {
+		t.Resources = append(t.Resources, fluid.Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(1, 1)})
+	}
+	for k, a := range profiles {
+		t.Classes = append(t.Classes, Class{Name: fmt.Sprint("c", k), Demand: a, ArrivalRate: lambda[k]})
+	}
+	return t
+}
+
+// randomTraffic draws classes with profiles in sixths, weights 1 to 3 and mean sizes 1/2 to 2, scaled to this largest
+// load.
+func randomTraffic(r *rand.Rand, classes, resources int, load *big.Rat) *Model {
+	t := &Model{}
+	for j := range resources {
+		t.Resources = append(t.Resources, fluid.Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(1+r.Int64N(3), 1)})
+	}
+	for k := range classes {
+		c := Class{Name: fmt.Sprint("c", k), ArrivalRate: big.NewRat(1+r.Int64N(6), 6), Weight: big.NewRat(1+r.Int64N(3), 1), MeanSize: big.NewRat(1+r.Int64N(4), 2)}
+		for range resources {
+			c.Demand = append(c.Demand, big.NewRat(r.Int64N(7), 6))
+		}
+		c.Demand[r.IntN(resources)] = big.NewRat(1, 1)
+		t.Classes = append(t.Classes, c)
+	}
+	scaleTo(t, load)
+	return t
+}
+
+// scaleTo scales the arrival rates to this largest load.
+func scaleTo(t *Model, load *big.Rat) {
+	most := new(big.Rat)
+	for _, l := range t.Loads() {
+		if l.Cmp(most) > 0 {
+			most = l
+		}
+	}
+	factor := new(big.Rat).Quo(load, most)
+	for k := range t.Classes {
+		t.Classes[k].ArrivalRate = new(big.Rat).Mul(t.Classes[k].ArrivalRate, factor)
+	}
+}
+
+// solved solves or fails the test.
+func solved(t *testing.T, traffic *Model, p fluid.Policy, s Settings) *Result {
+	t.Helper()
+	r, err := Solve(traffic, p, s)
+	if err != nil {
+		t.Fatalf("%s: %v", p, err)
+	}
+	return r
+}
+
+// meansOf returns the mean numbers of jobs.
+func meansOf(r *Result) []float64 {
+	mean := make([]float64, len(r.Classes))
+	for k, c := range r.Classes {
+		mean[k] = c.MeanJobs
+	}
+	return mean
+}
+
+// errorOf returns the sum of the bounds of a result.
+func errorOf(r *Result) float64 { return r.TruncationBound + r.RoundingBound + r.IterationError }
+
+// wantMeans compares mean numbers with a relative tolerance.
+func wantMeans(t *testing.T, what string, r *Result, want []float64, tol float64) {
+	t.Helper()
+	for k, m := range meansOf(r) {
+		if !(math.Abs(m-want[k]) <= tol*want[k]) {
+			t.Errorf("%s, %s: E[x_%d] = %.17g, want %.17g within %.2g; it is off by %.2g", what, r.Policy, k, m, want[k], tol, math.Abs(m/want[k]-1))
+		}
+	}
+}
+
+// testdata/dynamic.json was computed by an independent program, which solved the balance equations on 0..90 x 0..90 by
+// block elimination with subtractions; 1e-11 allows for its rounding. Automatic limits differ by no more than both
+// bounds.
+func TestSolveAgainstIndependentProgram(t *testing.T) {
+	text, err := os.ReadFile("testdata/dynamic.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []struct {
+		Name        string
+		A           [][]float64
+		Load        float64
+		Lambda      []float64
+		M           int
+		PF, DRF, BF []float64
+	}
+	if err := json.Unmarshal(text, &rows); err != nil || len(rows) == 0 {
+		t.Fatal(len(rows), err)
+	}
+	for _, row := range rows {
+		tr := &Model{Resources: []fluid.Resource{{Name: "a", Capacity: big.NewRat(1, 1)}, {Name: "b", Capacity: big.NewRat(1, 1)}}}
+		for k, a := range row.A {
+			c := Class{Name: fmt.Sprint(k), ArrivalRate: new(big.Rat).SetFloat64(row.Lambda[k])}
+			for _, x := range a {
+				c.Demand = append(c.Demand, new(big.Rat).SetFloat64(x))
+			}
+			tr.Classes = append(tr.Classes, c)
+		}
+		for policy, want := range map[fluid.Policy][]float64{fluid.PF: row.PF, fluid.DRF: row.DRF, fluid.BF: row.BF} {
+			what := fmt.Sprintf("%s at load %v", row.Name, row.Load)
+			r := solved(t, tr, policy, Settings{Limits: []int{row.M, row.M}})
+			wantMeans(t, what, r, want, 1e-11)
+			auto := solved(t, tr, policy, Settings{})
+			wantMeans(t, what+", automatic", auto, want, 1e-11+r.TruncationBound+errorOf(auto))
+			if auto.TruncationBound > 1e-10 || auto.TruncationProved != (policy == fluid.BF) || r.States != (row.M+1)*(row.M+1) {
+				t.Errorf("%s, %s: truncation bound %g, proved %v, %d states with limits %d", what, policy, auto.TruncationBound, auto.TruncationProved, r.States, row.M)
+			}
+		}
+	}
+}
+
+// One class has E[x] = ρ/(1-ρ), through the closed form or through a chain of 400 states; ρ^400 < 1e-38 at load 4/5.
+func TestSolveOneClass(t *testing.T) {
+	tr := trafficOf([][]*big.Rat{num.MustRats("1/2 2 1"), num.MustRats("1 1 1")}, big.NewRat(1, 5), new(big.Rat))
+	tr.Classes[0].MeanSize = big.NewRat(2, 1)
+	for _, p := range fluid.Policies() {
+		r := solved(t, tr, p, Settings{})
+		if c := r.Classes[0]; c.MeanJobs != 4 || *c.MeanDelay != 20 || *c.ServiceRate != 0.1 || !r.TruncationProved || r.Method != GeometricMethod {
+			t.Errorf("%s: %+v, want 4 jobs, delay 20 and service rate 0.1, proved", p, r)
+		}
+		if c := r.Classes[1]; c.MeanJobs != 0 || c.MeanDelay != nil || c.ServiceRate != nil {
+			t.Errorf("%s: a class that never arrives has %+v", p, c)
+		}
+		long := solved(t, tr, p, Settings{Limits: []int{399, 0}})
+		if m := long.Classes[0].MeanJobs; math.Abs(m/4-1) > long.RoundingBound || long.RoundingBound > 1e-10 || long.States != 400 {
+			t.Errorf("%s: %v jobs on %d states, want 4 within %g", p, m, long.States, long.RoundingBound)
+		}
+	}
+	tr.Classes[0].ArrivalRate = new(big.Rat)
+	if r := solved(t, tr, fluid.PF, Settings{}); r.Classes[0].MeanJobs != 0 || r.Limits != nil {
+		t.Errorf("nothing arrives, but %+v", r)
+	}
+}
+
+// In a linear network (class 0 uses both resources, 1 and 2 one each) proportional fairness is balanced fairness, and Z
+// = (1-ρ0)/((1-ρ0-ρ1)(1-ρ0-ρ2)) (Massoulié and Roberts, Telecommunication Systems 15, 2000), E[x_k] = ρ_k ∂ log Z/∂ρ_k.
+// Where one resource is always the scarcer one, every policy without weights shares it as one processor: E[x_k] =
+// ρ_k/(1-ρ).
+func TestSolveClosedForms(t *testing.T) {
+	line := trafficOf([][]*big.Rat{num.MustRats("1 1"), num.MustRats("1 0"), num.MustRats("0 1")}, num.MustRats("1/5 2/5 3/10")...)
+	want := []float64{0.2 * (-1/0.8 + 1/0.4 + 1/0.5), 1, 0.3 / 0.5}
+	for _, p := range []fluid.Policy{fluid.PF, fluid.BF} {
+		r := solved(t, line, p, Settings{RelTol: 1e-5})
+		wantMeans(t, "linear network", r, want, errorOf(r))
+	}
+	nested := trafficOf([][]*big.Rat{num.MustRats("1 0"), num.MustRats("1 1"), num.MustRats("1 1/2")}, num.MustRats("1/5 1/5 1/10")...)
+	for _, p := range fluid.Policies() {
+		r := solved(t, nested, p, Settings{RelTol: 1e-5})
+		wantMeans(t, "one scarce resource", r, []float64{0.4, 0.4, 0.2}, errorOf(r))
+	}
+}
+
+// Every policy is work conserving on one resource: with exponential sizes the mean work there,
+// Σ_k a_k σ_k E[x_k], is that of the M/G/1 queue, Σ_k λ_k (a_k σ_k)² / (1-ρ), whatever the weights.
+func TestSolveConservesWork(t *testing.T) {
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		tr := randomTraffic(r, 2+r.IntN(2), 1, big.NewRat(1+r.Int64N(6), 10))
+		for k := range tr.Classes {
+			tr.Classes[k].Demand = []*big.Rat{big.NewRat(1+r.Int64N(4), 2)}
+		}
+		scaleTo(tr, big.NewRat(1+r.Int64N(6), 10))
+		load, _ := tr.Loads()[0].Float64()
+		for _, p := range fluid.Policies() {
+			got := solved(t, withoutWeights(tr, p), p, Settings{}) // the last policy is balanced fairness
+			var work, want float64
+			for k, c := range tr.Classes {
+				a := new(big.Rat).Quo(c.Demand[0], tr.Resources[0].Capacity)
+				size, _ := a.Mul(a, c.MeanSize).Float64()
+				lambda, _ := c.ArrivalRate.Float64()
+				work += size * got.Classes[k].MeanJobs
+				want += lambda * size * size / (1 - load)
+			}
+			if math.Abs(work/want-1) > errorOf(got)+1e-13 {
+				t.Errorf("seed %d, %s: mean work %v, want %v", seed, p, work, want)
+			}
+		}
+	}
+}
+
+// Balanced fairness as one policy among others: the chain that truncation leaves of a reversible one has the same
+// distribution on fewer states, which the recursion for its weights sums up without any balance equation.
+func TestChainOfBalancedFairness(t *testing.T) {
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		classes := 2 + int(seed%2)
+		tr := withoutWeights(randomTraffic(r, classes, 1+r.IntN(3), big.NewRat(1+r.Int64N(18), 20)), fluid.BF)
+		w, err := newProblem(tr, tr.apart())
+		if err != nil {
+			t.Fatal(err)
+		}
+		limits := []int{3 + r.IntN(25), 3 + r.IntN(25), 3 + r.IntN(8)}[:classes]
+		v, err := w.solveAt(fluid.BF, limits, 1e-12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, jobs := w.whittleSums(limits)
+		for k := range jobs { // the rates themselves have errors of 1e-15 each step, up to 80 steps
+			if want := jobs[k] / z; math.Abs(v.mean[k]/want-1) > v.rounding+v.iteration+1e-12 {
+				t.Errorf("seed %d: E[x_%d] = %v by the chain, %v by the recursion", seed, k, v.mean[k], want)
+			}
+		}
+	}
+}
+
+// The same model in other words: classes and resources permuted, rates and sizes scaled, a class that never arrives
+// added, a profile declared that is another's truth; and a model with a class that hardly arrives against one without
+// it.
+func TestSolveInvariance(t *testing.T) {
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		for _, p := range fluid.Policies() {
+			tr := withoutWeights(randomTraffic(r, 2, 2, big.NewRat(1+r.Int64N(6), 10)), p)
+			a := solved(t, tr, p, Settings{})
+			if seed == 0 {
+				slow := *tr
+				slow.Classes = append([]Class{{Name: "rare", Demand: num.MustRats("1/2 1"), ArrivalRate: big.NewRat(1, 1e15)}}, tr.Classes...)
+				b := solved(t, &slow, p, Settings{RelTol: 1e-8})
+				b.Classes = b.Classes[1:]
+				wantMeans(t, "with a class that hardly arrives", b, meansOf(a), 1e-8+errorOf(a)+errorOf(b))
+			}
+			b := *tr
+			b.Classes = []Class{tr.Classes[1], {Name: "never", Demand: num.MustRats("1 1"), ArrivalRate: new(big.Rat)}, tr.Classes[0]}
+			b.Resources = []fluid.Resource{tr.Resources[1], tr.Resources[0]}
+			for k, c := range b.Classes {
+				b.Classes[k].Demand = []*big.Rat{c.Demand[1], c.Demand[0]}
+				b.Classes[k].ArrivalRate = new(big.Rat).Mul(c.ArrivalRate, big.NewRat(7, 1))
+				b.Classes[k].MeanSize = new(big.Rat).Quo(num.OrOne(c.MeanSize), big.NewRat(7, 1))
+				b.Classes[k].Declared = b.Classes[k].Demand
+				b.Classes[k].Demand = make([]*big.Rat, 2)
+				for j, d := range b.Classes[k].Declared {
+					b.Classes[k].Demand[j] = new(big.Rat).Quo(d, big.NewRat(2, 1))
+				}
+			}
+			got := solved(t, &b, p, Settings{})
+			want := []float64{a.Classes[1].MeanJobs, 0, a.Classes[0].MeanJobs}
+			wantMeans(t, fmt.Sprint("seed ", seed), got, want, errorOf(a)+errorOf(got))
+			if !slices.Equal(got.Limits, []int{a.Limits[1], 0, a.Limits[0]}) {
+				t.Errorf("limits %d and %d of the classes permuted", a.Limits, got.Limits)
+			}
+		}
+	}
+}
+
+// Equal classes have equal numbers.
+func TestSolveSymmetric(t *testing.T) {
+	two := trafficOf([][]*big.Rat{num.MustRats("1 1/3"), num.MustRats("1/3 1")}, num.MustRats("3/5 3/5")...)
+	three := trafficOf([][]*big.Rat{num.MustRats("1 1/3 0"), num.MustRats("0 1 1/3"), num.MustRats("1/3 0 1")}, num.MustRats("2/5 2/5 2/5")...)
+	for _, p := range fluid.Policies() {
+		for _, tr := range []*Model{two, three} {
+			r := solved(t, tr, p, Settings{RelTol: 1e-5})
+			wantMeans(t, "symmetric", r, filled(len(r.Classes), r.Classes[0].MeanJobs), errorOf(r))
+		}
+	}
+}
+
+// The measured bound of the truncation error holds against far larger limits, also with weights, sizes and rates of
+// different magnitude: then one class waits for rare long jobs of the other.
+func TestTruncationBound(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		tr := randomTraffic(r, 2, 1+r.IntN(3), big.NewRat(1, 2))
+		if seed%2 == 1 {
+			for k := range tr.Classes {
+				c := &tr.Classes[k]
+				c.Weight = big.NewRat(1<<r.IntN(10), 32)
+				scale := big.NewRat(1<<r.IntN(11), 32)
+				c.MeanSize.Mul(c.MeanSize, scale)
+				c.ArrivalRate.Quo(c.ArrivalRate, scale.Mul(scale, big.NewRat(1<<r.IntN(5), 1)))
+			}
+		}
+		scaleTo(tr, big.NewRat(1+r.Int64N(15), 20))
+		p := fluid.Policies()[seed/2%4]
+		far := solved(t, tr, p, Settings{RelTol: 1e-13})
+		limits := []int{1 + r.IntN(40), 1 + r.IntN(40)}
+		for _, s := range []Settings{{RelTol: 1e-3}, {RelTol: 1e-6}, {Limits: limits}} {
+			near := solved(t, tr, p, s)
+			for k, m := range meansOf(near) {
+				if off := math.Abs(m/far.Classes[k].MeanJobs - 1); off > errorOf(near)+errorOf(far) {
+					t.Errorf("seed %d, %s, limits %d: E[x_%d] is off by %.3g, bound %.3g", seed, p, near.Limits, k, off, near.TruncationBound)
+				}
+			}
+			if s.Limits == nil && near.TruncationBound > s.RelTol {
+				t.Errorf("seed %d: truncation bound %g, asked for %g", seed, near.TruncationBound, s.RelTol)
+			}
+		}
+	}
+}
+
+// Both solvers of one truncated chain of three classes. 1e-12 allows for the rounding of the iteration.
+func TestSolveThreeClassesTwoWays(t *testing.T) {
+	for seed := range uint64(5) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		tr := randomTraffic(r, 3, 2, big.NewRat(3+r.Int64N(5), 10))
+		tr.Classes[0].ArrivalRate.Mul(tr.Classes[0].ArrivalRate, big.NewRat(50, 1))
+		tr.Classes[0].MeanSize.Quo(tr.Classes[0].MeanSize, big.NewRat(50, 1))
+		w, err := newProblem(tr, tr.apart())
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, _, err := w.newChain(fluid.PF, []int{15 + r.IntN(4), 15 + r.IntN(4), 12 + r.IntN(7)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := &solution{}, &solution{}
+		pi, bound := g.Eliminate()
+		w.summarize(a, g, pi)
+		pi, measured := g.Iterate(w.startingPoint(g), w.lambda, 1e-11)
+		w.summarize(b, g, pi)
+		for k := range a.mean {
+			if math.Abs(a.mean[k]/b.mean[k]-1) > bound+measured+1e-12 || measured > 1e-11 || bound > 1e-7 {
+				t.Errorf("seed %d: E[x_%d] = %v by elimination (bound %.2g), %v by iteration (error %.2g)", seed, k, a.mean[k], bound, b.mean[k], measured)
+			}
+		}
+	}
+}
+
+func TestSolveRefuses(t *testing.T) {
+	good := func() *Model {
+		return trafficOf([][]*big.Rat{num.MustRats("1 1/2"), num.MustRats("1/2 1")}, num.MustRats("1/3 1/3")...)
+	}
+	for _, test := range []struct {
+		path   string
+		spoil  func(*Model)
+		policy fluid.Policy
+		s      Settings
+	}{
+		{"policy", nil, "fair", Settings{}},
+		{"RelTol", nil, fluid.PF, Settings{RelTol: 1e-15}},
+		{"RelTol", nil, fluid.PF, Settings{RelTol: 1}},
+		{"RelTol", nil, fluid.PF, Settings{RelTol: -1}},
+		{"RelTol", nil, fluid.PF, Settings{RelTol: math.NaN()}},
+		{"MaxStates", nil, fluid.PF, Settings{MaxStates: -1}},
+		{"MaxStates", nil, fluid.PF, Settings{MaxStates: 2_000_000_000}},
+		{"MaxStates", nil, fluid.PF, Settings{MaxStates: 500}},
+		{"MaxStates", nil, fluid.BF, Settings{MaxStates: 500}},
+		{"Limits", nil, fluid.PF, Settings{Limits: []int{5}}},
+		{"Limits", nil, fluid.BF, Settings{Limits: []int{}}},
+		{"Limits[1]", nil, fluid.PF, Settings{Limits: []int{5, -1}}},
+		{"Limits[0]", nil, fluid.PF, Settings{Limits: []int{0, 5}}},
+		{"Limits[0]", nil, fluid.BF, Settings{Limits: []int{1_000_000_000, 5}}},
+		{"Limits", nil, fluid.PF, Settings{Limits: []int{9999, 9999}}},
+		{"Limits", nil, fluid.BF, Settings{Limits: []int{9999, 9999}}},
+		{"jobs[1].arrival_rate", func(t *Model) { t.Classes[1].ArrivalRate = nil }, fluid.PF, Settings{}},
+		{"jobs[1].arrival_rate", func(t *Model) { t.Classes[1].ArrivalRate = big.NewRat(-1, 2) }, fluid.PF, Settings{}},
+		{"jobs[0].mean_size", func(t *Model) { t.Classes[0].MeanSize = new(big.Rat) }, fluid.PF, Settings{}},
+		{"jobs[0].arrival_rate", func(t *Model) { t.Classes[0].ArrivalRate = num.MustRats("1e-130")[0] }, fluid.PF, Settings{}},
+		{"jobs[1].mean_size", func(t *Model) { t.Classes[1].MeanSize = num.MustRats("1e-130")[0] }, fluid.BF, Settings{}},
+		{"jobs[1].weight", func(t *Model) { t.Classes[1].Weight = big.NewRat(2, 1) }, fluid.BF, Settings{}},
+		{"jobs[0].demand", func(t *Model) { t.Classes[0].Demand = num.MustRats("0 0") }, fluid.PF, Settings{}},
+		{"resources", func(t *Model) { t.Resources = nil }, fluid.PF, Settings{}},
+		{"MaxStates", func(t *Model) { scaleTo(t, num.MustRats("0.9999999")[0]) }, fluid.DRF, Settings{}},
+		{"MaxStates", func(t *Model) { scaleTo(t, num.MustRats("0.9999999999999999999999")[0]) }, fluid.PF, Settings{}},
+		{"MaxStates", func(t *Model) { scaleTo(t, num.MustRats("0.9999999999999999999999")[0]) }, fluid.BF, Settings{}},
+		{"Limits", func(t *Model) { scaleTo(t, num.MustRats("0." + strings.Repeat("9", 130))[0]) }, fluid.BF, Settings{Limits: []int{5, 5}}},
+		{"jobs[1].weight", func(t *Model) { t.Classes[1].Weight = num.MustRats("1e-130")[0] }, fluid.PF, Settings{}},
+		{"jobs[1].arrival_rate", func(t *Model) {
+			t.Classes[1].ArrivalRate, t.Classes[1].MeanSize = num.MustRats("1e-100")[0], num.MustRats("1e-30")[0]
+		}, fluid.BF, Settings{}},
+		{"jobs[0].arrival_rate", func(t *Model) { // of both classes together
+			for k := range t.Classes {
+				t.Classes[k].Demand, t.Classes[k].ArrivalRate, t.Classes[k].MeanSize = num.MustRats("1/4"), num.MustRats("6e119")[0], num.MustRats("1e-120")[0]
+			}
+		}, fluid.PF, Settings{}},
+		{"MaxStates", func(t *Model) { // the pilot needs more states than it was thought that all would
+			t.Classes[0].Weight, t.Classes[0].ArrivalRate = big.NewRat(1, 10000), big.NewRat(2, 5)
+			t.Classes[1].MeanSize, t.Classes[1].ArrivalRate = big.NewRat(100, 1), big.NewRat(1, 250)
+		}, fluid.PF, Settings{RelTol: 1e-2, MaxStates: 150}},
+		{"policy", func(t *Model) {
+			t.Classes = append(t.Classes, Class{"c", num.MustRats("1"), nil, big.NewRat(1, 9), nil, nil}, Class{"d", num.MustRats("0 1"), nil, big.NewRat(1, 9), nil, nil})
+		}, fluid.PF, Settings{}},
+	} {
+		tr := good()
+		if test.spoil != nil {
+			test.spoil(tr)
+		}
+		r, err := Solve(tr, test.policy, test.s)
+		var e *input.Error
+		if r != nil || !errors.As(err, &e) || e.Path != test.path {
+			t.Errorf("%s %+v: error %v, want one for %s", test.policy, test.s, err, test.path)
+		}
+		large := e != nil && (e.Path == "MaxStates" && strings.HasPrefix(e.Want, "more than ") || e.Path == "policy" && test.policy == fluid.PF)
+		if errors.Is(err, ErrTooLarge) != large {
+			t.Errorf("%s %+v: that %v is for simulation is %v", test.policy, test.s, err, !large)
+		}
+	}
+	for _, load := range []string{"1", "3/2"} {
+		tr := good()
+		scaleTo(tr, num.MustRats(load)[0])
+		tr.Classes[0].ArrivalRate, tr.Classes[1].ArrivalRate = num.MustRats(load)[0], big.NewRat(1, 9)
+		tr.Classes[1].Demand = num.MustRats("0 1")
+		var unstable *UnstableError
+		if _, err := Solve(tr, fluid.DRF, Settings{}); !errors.As(err, &unstable) || unstable.Resource != 0 || unstable.Load.RatString() != load || !errors.Is(err, ErrUnstable) {
+			t.Errorf("load %s: error %v", load, err)
+		} else if want := "unstable: jobs bring at least as much work as a resource can do: the load of resource 0 is " + load; err.Error() != want {
+			t.Errorf("got %q, want %q", err, want)
+		}
+	}
+}
+
+// An iteration that ends too early is refused, with the tolerance that would do.
+func TestConverged(t *testing.T) {
+	v := &solution{limits: []int{7, 8}, iteration: 2e-4}
+	err := v.converged(Settings{RelTol: 1e-10})
+	var bad *input.Error
+	if !errors.Is(err, ErrTooLarge) || !errors.As(err, &bad) || bad.Path != "RelTol" || !strings.HasPrefix(bad.Want, "at least 0.0002") {
+		t.Errorf("error %v", err)
+	}
+	if err := v.converged(Settings{RelTol: 1e-3}); err != nil {
+		t.Error(err)
+	}
+}
+
+// The bound of rounding covers all measures of the closed form: ρ/(1-ρ) for 1000 loads, in fractions.
+func TestRoundingBoundOfClosedForm(t *testing.T) {
+	tr := trafficOf([][]*big.Rat{num.MustRats("1")}, big.NewRat(1, 2))
+	c := &tr.Classes[0]
+	off := func(got float64, want *big.Rat) float64 {
+		e := new(big.Rat).SetFloat64(got)
+		f, _ := e.Quo(e, want).Sub(e, big.NewRat(1, 1)).Float64()
+		return math.Abs(f)
+	}
+	for n := int64(1); n < 7001; n += 7 {
+		c.ArrivalRate, c.MeanSize = big.NewRat(n, 7001), big.NewRat(1, 1)
+		r := solved(t, tr, fluid.PF, Settings{})
+		for what, e := range map[string]float64{
+			"mean":  off(r.Classes[0].MeanJobs, big.NewRat(n, 7001-n)),
+			"delay": off(*r.Classes[0].MeanDelay, big.NewRat(7001, 7001-n)),
+			"rate":  off(*r.Classes[0].ServiceRate, big.NewRat(7001-n, 7001)),
+		} {
+			if e > r.RoundingBound || r.RoundingBound > 1e-15 {
+				t.Errorf("λ = %d/7001: %s is off by %.3g, bound %.3g", n, what, e, r.RoundingBound)
+			}
+		}
+	}
+}
+
+// The multigrid iteration for two classes against elimination of the same chain, with speeds from equal to far apart.
+// The iteration may give up where they are: what it then claims must still hold.
+func TestSolveTwoClassesTwoWays(t *testing.T) {
+	for exponent := range int64(4) {
+		tr := trafficOf([][]*big.Rat{num.MustRats("1 1/2"), num.MustRats("1/3 1")}, num.MustRats("1/2 2/5")...)
+		speed := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(100), big.NewInt(exponent), nil))
+		tr.Classes[0].ArrivalRate.Mul(tr.Classes[0].ArrivalRate, speed)
+		tr.Classes[0].MeanSize = new(big.Rat).Inv(speed)
+		w, err := newProblem(tr, tr.apart())
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, residual, err := w.newChain(fluid.DRF, []int{120, 150})
+		if err != nil || residual > 1e-12 {
+			t.Fatal(residual, err)
+		}
+		a, b := &solution{}, &solution{}
+		pi, bound := g.Eliminate()
+		w.summarize(a, g, pi)
+		pi, measured := g.Iterate(w.startingPoint(g), w.lambda, 1e-11)
+		w.summarize(b, g, pi)
+		for k := range a.mean {
+			if off := math.Abs(a.mean[k]/b.mean[k] - 1); off > bound+measured+1e-12 || measured > 1e-10 {
+				t.Errorf("speeds 1:%s: E[x_%d] is off by %.3g, bound %.3g, measured %.3g", speed.RatString(), k, off, bound, measured)
+			}
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package markov
+
+// A Box is the points 0 <= x_k < Size[k] of a lattice. Point x has the number Σ_k x_k Stride[k]; the last coordinate runs
+// fastest.
+type Box struct {
+	Size, Stride []int
+	States       int // Π_k Size[k]
+}
+
+// NewBox returns the box of these sizes, all positive. Without sizes it is one point.
+func NewBox(size []int) Box {
+	b := Box{Size: size, Stride: make([]int, len(size)), States: 1}
+	for k := len(size) - 1; k >= 0; k-- {
+		b.Stride[k] = b.States
+		b.States *= size[k]
+	}
+	return b
+}
+
+// Next moves x to the point with the next number; the one after the last is 0.
+func (b *Box) Next(x []int) {
+	for k := len(x) - 1; k >= 0; k-- {
+		if x[k]++; x[k] < b.Size[k] {
+			return
+		}
+		x[k] = 0
+	}
+}
+
+// A Chain is a Markov chain on a box. Rates stand at pad + the number of the state, between pad zeros on either side, so
+// that every state has all its neighbours in the tables: those beyond an edge are states with rate 0 towards it.
+type Chain struct {
+	Box
+	pad      int
+	up, down [][]float64 // rates from x to x+e_k and x-e_k, at [k][pad + number of x]
+}
+
+// NewChain returns a chain in a box of these sizes, which does not move yet.
+func NewChain(size []int) *Chain {
+	c := &Chain{Box: NewBox(size)}
+	for _, s := range c.Stride {
+		c.pad = max(c.pad, s)
+	}
+	for range size {
+		c.up = append(c.up, make([]float64, c.States+2*c.pad))
+		c.down = append(c.down, make([]float64, c.States+2*c.pad))
+	}
+	return c
+}
+
+// SetRates sets the rates at which the chain moves from a state up and down in coordinate k. They are not negative, and 0
+// where the move would leave the box.
+func (c *Chain) SetRates(state, k int, up, down float64) {
+	c.up[k][c.pad+state], c.down[k][c.pad+state] = up, down
+}
+
+// IsEliminable reports whether elimination is the method to take: of two coordinates while it takes at most about a
+// gigabyte, of three while it is not slower than the iteration.
+func (c *Chain) IsEliminable() bool {
+	switch len(c.Size) {
+	case 1:
+		return true
+	case 2:
+		return c.States <= 1_000_000
+	}
+	return c.States <= 8_000
+}

@@ -1,0 +1,66 @@
+package num
+
+import "math/big"
+
+// SumRats adds fractions, the first half and the second half each by itself: denominators grow with the number of terms,
+// and so most additions are of short fractions.
+func SumRats(terms []*big.Rat) *big.Rat {
+	switch len(terms) {
+	case 0:
+		return new(big.Rat)
+	case 1:
+		return new(big.Rat).Set(terms[0])
+	}
+	half := len(terms) / 2
+	sum := SumRats(terms[:half])
+	return sum.Add(sum, SumRats(terms[half:]))
+}
+
+// OverCommon returns integers n_i and a unit with x_i = n_i unit, 1/unit being the least common denominator of the
+// fractions x, of which there is at least one.
+func OverCommon(x []*big.Rat) (number []*big.Rat, unit *big.Rat) {
+	common := commonDenominator(x)
+	for _, v := range x {
+		n := new(big.Int).Quo(common, v.Denom())
+		number = append(number, new(big.Rat).SetInt(n.Mul(n, v.Num())))
+	}
+	return number, new(big.Rat).SetFrac(big.NewInt(1), common)
+}
+
+// commonDenominator multiplies halves first, so that most of the common divisors are of short numbers.
+func commonDenominator(x []*big.Rat) *big.Int {
+	if len(x) == 1 {
+		return x[0].Denom()
+	}
+	p, q := commonDenominator(x[:len(x)/2]), commonDenominator(x[len(x)/2:])
+	common := new(big.Int).GCD(nil, nil, p, q)
+	return common.Mul(q, common.Quo(p, common))
+}
+
+// mostCommonBits are the bits of a common denominator that are counted at most.
+const mostCommonBits = 1 << 18
+
+// CommonBits returns the bits of the least common denominator of n fractions, or of the first ones if that is long
+// already.
+func CommonBits(n int, x func(i int) *big.Rat) float64 {
+	common := big.NewInt(1)
+	for i := 0; i < n && common.BitLen() < mostCommonBits; i++ {
+		JoinDenominator(common, x(i))
+	}
+	return float64(common.BitLen())
+}
+
+// SumSeconds estimates the time for so many sums of n fractions each, given the bits of their common denominator: that
+// of greatest common divisors of the sums, and of products of the sums with each term. The constants were measured and
+// are right within a factor of a few.
+func SumSeconds(n, sums int, bits float64) float64 {
+	return float64(sums) * (3e-11*bits*bits + 5e-9*float64(n)*bits)
+}
+
+// OrOne returns x, or 1 for nil: numbers of a model that may be left out are 1 then. It is x itself, not a copy.
+func OrOne(x *big.Rat) *big.Rat {
+	if x == nil {
+		return big.NewRat(1, 1)
+	}
+	return x
+}
