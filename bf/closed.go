@@ -18,37 +18,6 @@ type ClosedForm struct {
 	Utilization   []*big.Rat // of each server, or a single entry if all are equal
 }
 
-// OneServer returns the measures of multiclass processor sharing: class-i jobs arrive at
-// rates[i] >= 0 at one server of positive capacity μ. With ρ_i = λ_i/μ and ρ = Σ_i ρ_i,
-//
-//	Z = 1/(1-ρ),  E[X_i] = ρ_i/(1-ρ)
-//
-// (Kleinrock, "Time-shared systems: a theoretical treatment", Journal of the ACM 14, 1967).
-// The error wraps [ErrUnstable] if ρ >= 1.
-func OneServer(rates []*big.Rat, capacity *big.Rat) (*ClosedForm, error) {
-	if err := positive("capacity", capacity); err != nil {
-		return nil, err
-	}
-	total := new(big.Rat)
-	for i, l := range rates {
-		if err := nonnegative(fmt.Sprintf("rates[%d]", i), l); err != nil {
-			return nil, err
-		}
-		total.Add(total, l)
-	}
-	if err := stable(total, capacity); err != nil {
-		return nil, err
-	}
-	slack := sub(capacity, total)
-	c := &ClosedForm{Normalization: quo(capacity, slack)}
-	for _, l := range rates {
-		c.ClassJobs = append(c.ClassJobs, quo(l, slack))
-	}
-	c.Utilization = []*big.Rat{quo(total, capacity)}
-	c.total(quo(total, slack), total)
-	return c, nil
-}
-
 // ThreeServers returns the mean service rates γ_1, γ_2 of two classes on three servers: servers
 // of capacities mu1 and mu2 dedicated to classes 1 and 2, one of capacity mu3 shared by all. With
 // μ = μ1+μ2+μ3, ρ_i = λ_i/(μ_i+μ3) and ρ = (λ1+λ2)/μ,
@@ -89,72 +58,6 @@ func ThreeServers(lambda1, lambda2, mu1, mu2, mu3 *big.Rat) (gamma1, gamma2 *big
 	gamma1 = inv(add(common, quo(mul(quo(mu2, mu13), quo(idle2, idle1)), den)))
 	gamma2 = inv(add(common, quo(mul(quo(mu1, mu23), quo(idle1, idle2)), den)))
 	return gamma1, gamma2, nil
-}
-
-// A NestedNode is one class of a nested cluster together with the servers that it adds.
-type NestedNode struct {
-	ArrivalRate *big.Rat // λ_v >= 0
-	Capacity    *big.Rat // >= 0, of the servers that serve v and its ancestors but none of its descendants
-	Parent      int      // index of a former node, or -1 at a root
-}
-
-// Nested returns the measures of a cluster whose classes form a tree: the servers of a class are its own and
-// those of its descendants, so that two server sets are disjoint or one holds the other. With M_v the
-// capacity and Λ_v the rate of the subtree of v, v included,
-//
-//	Z = Π_v (M_v - Λ_v + λ_v) / (M_v - Λ_v),
-//	E[X_v] = λ_v (1/(M_v - Λ_v) + Σ_{u ancestor of v} (1/(M_u - Λ_u) - 1/(M_u - Λ_u + λ_u))).
-//
-// Proof: in Z(K) (M(K) - λ(K)) = Σ_{s∈K} μ_s Z(K∖s) a class served by all of K enters through λ(K) only, so that it
-// multiplies Z(K) by (M - Λ + λ)/(M - Λ), and without it the subtrees are independent.
-// Every M_v is positive. The error wraps [ErrUnstable] unless Λ_v < M_v for every v. Utilization
-// is left out: it depends on how a node's capacity is split.
-func Nested(nodes []NestedNode) (*ClosedForm, error) {
-	n := len(nodes)
-	capacity, rate := make([]*big.Rat, n), make([]*big.Rat, n) // M_v, Λ_v
-	for v, node := range nodes {
-		path := fmt.Sprintf("nodes[%d]", v)
-		if err := nonnegative(path+".arrival_rate", node.ArrivalRate); err != nil {
-			return nil, err
-		}
-		if err := nonnegative(path+".capacity", node.Capacity); err != nil {
-			return nil, err
-		}
-		if node.Parent < -1 || node.Parent >= v {
-			return nil, input.Errorf(path+".parent", node.Parent, "-1 or the index of a former node")
-		}
-		capacity[v], rate[v] = new(big.Rat).Set(node.Capacity), new(big.Rat).Set(node.ArrivalRate)
-	}
-	for v := n - 1; v >= 0; v-- {
-		if u := nodes[v].Parent; u >= 0 {
-			capacity[u].Add(capacity[u], capacity[v])
-			rate[u].Add(rate[u], rate[v])
-		}
-	}
-	c := &ClosedForm{Normalization: big.NewRat(1, 1), ClassJobs: make([]*big.Rat, n)}
-	above := make([]*big.Rat, n) // d log Z / dλ of a child: the bracket without its first term
-	jobs, total := new(big.Rat), new(big.Rat)
-	for v, node := range nodes {
-		if err := positive(fmt.Sprintf("nodes[%d].capacity with its descendants", v), capacity[v]); err != nil {
-			return nil, err
-		}
-		if err := stable(rate[v], capacity[v]); err != nil {
-			return nil, err
-		}
-		slack := sub(capacity[v], rate[v])
-		inner := add(slack, node.ArrivalRate)
-		c.Normalization.Mul(c.Normalization, quo(inner, slack))
-		outer := new(big.Rat)
-		if node.Parent >= 0 {
-			outer = above[node.Parent]
-		}
-		c.ClassJobs[v] = mul(node.ArrivalRate, add(inv(slack), outer))
-		above[v] = add(outer, sub(inv(slack), inv(inner)))
-		jobs.Add(jobs, c.ClassJobs[v])
-		total.Add(total, node.ArrivalRate)
-	}
-	c.total(jobs, total)
-	return c, nil
 }
 
 // A RandomClass is a kind of jobs that are each assigned Choose servers drawn uniformly at random.
@@ -259,83 +162,6 @@ func RandomAssignmentFloat(servers, choose int, load float64) (meanJobs, relativ
 		}
 	}
 	return sum, 1.01 * u * (lost/sum + float64(servers-choose+1)), nil
-}
-
-// LineLocality returns the measures of S servers of capacity mu in a line where each job is served by r consecutive
-// ones, the S-r+1 windows equally likely, jobs arriving at rate λ in all. With
-// λ(s) = λ (s-r+1)^+/(S-r+1), the rate of the windows inside s consecutive servers,
-//
-//	Z(0) = 1,  Z(s) = Σ_{t=1}^s μ Z(t-1) Z(s-t) / (s μ - λ(s)),
-//
-// since the line falls apart at a server t taken out; Z = Z(S), server t is idle with probability Z(t-1) Z(S-t)/Z(S),
-// and E[X] = λ Z'/Z, the derivative with respect to λ following the same recursion. It takes O(S^2) rational
-// operations on numbers that grow with S. The error wraps [ErrUnstable] if λ >= S μ.
-func LineLocality(servers, window int, lambda, mu *big.Rat) (*ClosedForm, error) {
-	if err := checkLocality(servers, window, lambda, mu); err != nil {
-		return nil, err
-	}
-	z, dz := lineWeights(servers, window, quo(lambda, big.NewRat(int64(servers-window+1), 1)), mu)
-	c := &ClosedForm{Normalization: z[servers]}
-	for t := 1; t <= servers; t++ {
-		c.Utilization = append(c.Utilization, sub(ratOne, quo(mul(z[t-1], z[servers-t]), z[servers])))
-	}
-	c.total(quo(dz[servers], z[servers]), lambda)
-	return c, nil
-}
-
-// RingLocality is [LineLocality] on a ring, whose S windows are equally likely. One server out leaves a
-// line of S-1 where λ(s) = λ (s-r+1)^+/S, so that
-//
-//	Z = S μ Z(S-1) / (S μ - λ),  E[X] = λ/(S μ - λ) + λ Z'(S-1)/Z(S-1),
-//
-// and every server is busy with probability λ/(S μ).
-func RingLocality(servers, window int, lambda, mu *big.Rat) (*ClosedForm, error) {
-	if err := checkLocality(servers, window, lambda, mu); err != nil {
-		return nil, err
-	}
-	n := big.NewRat(int64(servers), 1)
-	z, dz := lineWeights(servers-1, window, quo(lambda, n), mu)
-	all, line := mul(n, mu), servers-1
-	slack := sub(all, lambda)
-	c := &ClosedForm{
-		Normalization: quo(mul(all, z[line]), slack),
-		Utilization:   []*big.Rat{quo(lambda, all)},
-	}
-	c.total(add(quo(lambda, slack), quo(dz[line], z[line])), lambda)
-	return c, nil
-}
-
-// lineWeights returns Z(s) and λ dZ(s)/dλ for s = 0..n consecutive servers whose windows of r have rate lambda each.
-func lineWeights(n, r int, lambda, mu *big.Rat) (z, dz []*big.Rat) {
-	z, dz = []*big.Rat{ratOne}, []*big.Rat{new(big.Rat)}
-	for s := 1; s <= n; s++ {
-		rate := mul(lambda, big.NewRat(int64(max(s-r+1, 0)), 1))
-		slack := sub(mul(mu, big.NewRat(int64(s), 1)), rate)
-		num, dnum := new(big.Rat), new(big.Rat)
-		for t := 1; t <= s; t++ {
-			num.Add(num, mul(z[t-1], z[s-t]))
-			dnum.Add(dnum, add(mul(dz[t-1], z[s-t]), mul(z[t-1], dz[s-t])))
-		}
-		z = append(z, quo(mul(mu, num), slack))
-		dz = append(dz, quo(add(mul(mu, dnum), mul(rate, z[s])), slack))
-	}
-	return z, dz
-}
-
-func checkLocality(servers, window int, lambda, mu *big.Rat) error {
-	if servers < 1 {
-		return input.Errorf("servers", servers, "an integer >= 1")
-	}
-	if window < 1 || window > servers {
-		return input.Errorf("window", window, "an integer in 1..%d, the number of servers", servers)
-	}
-	if err := nonnegative("lambda", lambda); err != nil {
-		return err
-	}
-	if err := positive("mu", mu); err != nil {
-		return err
-	}
-	return stable(lambda, mul(big.NewRat(int64(servers), 1), mu)) // λ(s)/s grows with s: s = S binds
 }
 
 // total sets the mean number of jobs and, by Little's law, the mean delay.

@@ -189,24 +189,6 @@ func refused(t *rapid.T, load *big.Rat, err error) bool {
 	return unstable
 }
 
-func TestOneServerIsRecursion(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		q := activeSets{capacity: []*big.Rat{drawRat(t, 1, "capacity")}}
-		for range rapid.IntRange(0, 5).Draw(t, "classes") {
-			q.rate, q.on = append(q.rate, drawRat(t, 0, "rate")), append(q.on, 1)
-		}
-		load := scale(t, &q)
-		got, err := bf.OneServer(q.rate, q.capacity[0])
-		if refused(t, load, err) {
-			return
-		}
-		agree(t, got, q)
-		for i := range q.rate {
-			same(t, "E[X_i]", got.ClassJobs[i], q.meanJobs(1<<i))
-		}
-	})
-}
-
 // 1/γ_i is the derivative of log Z with respect to λ_i, also at λ_i = 0.
 func TestThreeServersIsRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -223,39 +205,6 @@ func TestThreeServersIsRecursion(t *testing.T) {
 		zero, one := new(big.Rat), big.NewRat(1, 1)
 		same(t, "1/γ1", gamma1.Inv(gamma1), q.logDerivative([]*big.Rat{one, zero}))
 		same(t, "1/γ2", gamma2.Inv(gamma2), q.logDerivative([]*big.Rat{zero, one}))
-	})
-}
-
-func TestNestedIsRecursion(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 6).Draw(t, "nodes")
-		nodes := make([]bf.NestedNode, n)
-		q := activeSets{on: make([]uint, n)}
-		for v := range nodes {
-			nodes[v].Parent = rapid.IntRange(-1, v-1).Draw(t, "parent")
-			for u := v; u >= 0; u = nodes[u].Parent {
-				q.on[u] |= 1 << v
-			}
-			q.capacity = append(q.capacity, drawRat(t, 0, "capacity"))
-			q.rate = append(q.rate, drawRat(t, 0, "rate"))
-		}
-		for v := range nodes {
-			if q.rank(1<<v).Sign() == 0 {
-				q.capacity[v] = big.NewRat(1, 2)
-			}
-		}
-		load := scale(t, &q)
-		for v := range nodes {
-			nodes[v].Capacity, nodes[v].ArrivalRate = q.capacity[v], q.rate[v]
-		}
-		got, err := bf.Nested(nodes)
-		if refused(t, load, err) {
-			return
-		}
-		agree(t, got, q)
-		for v := range nodes {
-			same(t, "E[X_v]", got.ClassJobs[v], q.meanJobs(1<<v))
-		}
 	})
 }
 
@@ -298,41 +247,6 @@ func TestRandomAssignmentIsRecursion(t *testing.T) {
 		for i := range classes {
 			same(t, "E[X_t]", got.ClassJobs[i], q.meanJobs(of[i]))
 		}
-	})
-}
-
-func TestLineAndRingLocalityAreRecursion(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		ring := rapid.Bool().Draw(t, "ring")
-		n := rapid.IntRange(1, 6).Draw(t, "servers")
-		r := rapid.IntRange(1, n).Draw(t, "window")
-		windows := n - r + 1
-		if ring {
-			windows = n
-		}
-		mu, lambda := drawRat(t, 1, "mu"), drawRat(t, 0, "lambda")
-		q := activeSets{}
-		for s := range n {
-			q.capacity = append(q.capacity, mu)
-			if s < windows {
-				var on uint
-				for k := range r {
-					on |= 1 << ((s + k) % n)
-				}
-				q.on = append(q.on, on)
-				q.rate = append(q.rate, new(big.Rat).Mul(lambda, big.NewRat(1, int64(windows))))
-			}
-		}
-		load := scale(t, &q)
-		form := bf.LineLocality
-		if ring {
-			form = bf.RingLocality
-		}
-		got, err := form(n, r, sumRat(q.rate), mu)
-		if refused(t, load, err) {
-			return
-		}
-		agree(t, got, q)
 	})
 }
 
@@ -389,37 +303,14 @@ func TestClosedFormsRefuse(t *testing.T) {
 		_, _, err := bf.ThreeServers(rat(v[0]), rat(v[1]), rat(v[2]), rat(v[3]), rat(v[4]))
 		return err
 	}
-	one := func(capacity string, rates ...*big.Rat) error {
-		_, err := bf.OneServer(rates, rat(capacity))
-		return err
-	}
-	line := func(n, r int, lambda, mu string) error {
-		_, err := bf.LineLocality(n, r, rat(lambda), rat(mu))
-		return err
-	}
-	ring := func(n, r int, lambda, mu string) error {
-		_, err := bf.RingLocality(n, r, rat(lambda), rat(mu))
-		return err
-	}
-	nested := func(nodes ...bf.NestedNode) error {
-		_, err := bf.Nested(nodes)
-		return err
-	}
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
-		{one("0"), "capacity = 0: want a number > 0"},
-		{one("1", rat("1/3"), rat("-1/3")), "rates[1] = -1/3: want a number >= 0"},
-		{one("1", nil), "rates[0] is missing: want a number >= 0"},
 		{three("-1", "0", "1", "1", "1"), "lambda1 = -1: want a number >= 0"},
 		{three("0", "0", "0", "1", "0"), "mu1 + mu3 = 0: want a number > 0"},
 		{three("0", "0", "1", "0", "0"), "mu2 + mu3 = 0: want a number > 0"},
 		{three("0", "0", "1", "1", "-1"), "mu3 = -1: want a number >= 0"},
-		{nested(bf.NestedNode{rat("1"), rat("2"), 0}), "nodes[0].parent = 0: want -1 or the index of a former node"},
-		{nested(bf.NestedNode{rat("0"), rat("0"), -1}), "nodes[0].capacity with its descendants = 0: want a number > 0"},
-		{nested(bf.NestedNode{rat("-1"), rat("1"), -1}), "nodes[0].arrival_rate = -1: want a number >= 0"},
-		{nested(bf.NestedNode{rat("1"), nil, -1}), "nodes[0].capacity is missing: want a number >= 0"},
 		{random(0, "1", 1, "1"), "servers = 0: want an integer >= 1"},
 		{random(3, "0", 1, "1"), "mu = 0: want a number > 0"},
 		{random(3, "1", 4, "1"), "classes[0].choose = 4: want an integer in 1..3, the number of servers"},
@@ -430,17 +321,12 @@ func TestClosedFormsRefuse(t *testing.T) {
 		{float(5, 2, math.Inf(1)), "load = +Inf: want 0 or a number in [2^-900, 1)"},
 		{float(5, 2, -0.1), "load = -0.1: want 0 or a number in [2^-900, 1)"},
 		{float(5, 2, 1e-300), "load = 1e-300: want 0 or a number in [2^-900, 1)"},
-		{line(0, 1, "1", "1"), "servers = 0: want an integer >= 1"},
-		{line(4, 5, "1", "1"), "window = 5: want an integer in 1..4, the number of servers"},
-		{line(4, 2, "-1", "1"), "lambda = -1: want a number >= 0"},
-		{ring(4, 2, "1", "0"), "mu = 0: want a number > 0"},
-		{ring(4, 0, "1", "1"), "window = 0: want an integer in 1..4, the number of servers"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("error %v, want %s", c.err, c.want)
 		}
 	}
-	for _, err := range []error{float(5, 2, 1), float(5, 2, 7), line(4, 2, "4", "1"), ring(4, 2, "9", "2"), three("2", "0", "1", "1", "1")} {
+	for _, err := range []error{float(5, 2, 1), float(5, 2, 7), three("2", "0", "1", "1", "1")} {
 		if !errors.Is(err, bf.ErrUnstable) || !strings.Contains(err.Error(), "unstable") {
 			t.Errorf("error %v, want ErrUnstable", err)
 		}
@@ -459,10 +345,6 @@ func BenchmarkClosedForm(b *testing.B) {
 		}},
 		{"servers=100/form=random/engine=exact", func() error {
 			_, err := bf.RandomAssignment(100, one, []bf.RandomClass{{ArrivalRate: big.NewRat(80, 1), Choose: 2}})
-			return err
-		}},
-		{"servers=50/form=line/engine=exact", func() error {
-			_, err := bf.LineLocality(50, 5, big.NewRat(40, 1), one)
 			return err
 		}},
 	} {

@@ -27,6 +27,5 @@
 // takes, and exact rationals. All recursions add, multiply and divide positive numbers; the
 // differences μ(A) - λ(A) are exact.
 //
-// Clusters with a formula of their own ([OneServer], [ThreeServers], [Nested], [RandomAssignment], [LineLocality],
-// [RingLocality]) have it as a function, to check the lattices against.
+// Two kinds of clusters have formulas of their own, [ThreeServers] and [RandomAssignment].
 package bf

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/num"
 
 	"pgregory.net/rapid"
@@ -19,7 +19,7 @@ var lattices = []Lattice{"", ClassLattice, ServerLattice, ConnectedLattice, Symm
 // 60 bits and more, and may differ by as many. The ways to choose servers are so few that the literal recursion, in
 // fractions over all sets of them, takes a fraction of a second.
 func drawModel(t *rapid.T, groups, long bool) *cluster.Model {
-	o := qtest.Options{Stable: true, ZeroRates: rapid.Bool().Draw(t, "zero rates"), Long: long}
+	o := oracle.Options{Stable: true, ZeroRates: rapid.Bool().Draw(t, "zero rates"), Long: long}
 	if groups {
 		o.Count = 3
 	}
@@ -27,8 +27,8 @@ func drawModel(t *rapid.T, groups, long bool) *cluster.Model {
 	if long {
 		ways = 6
 	}
-	return rapid.Custom(func(t *rapid.T) *cluster.Model { return qtest.DrawModel(t, o) }).
-		Filter(func(m *cluster.Model) bool { return qtest.Combinations(m) <= ways }).Draw(t, "model")
+	return rapid.Custom(func(t *rapid.T) *cluster.Model { return oracle.DrawModel(t, o) }).
+		Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= ways }).Draw(t, "model")
 }
 
 // All lattices and engines give the answer of the literal recursion on the model with groups
@@ -39,7 +39,7 @@ func TestLatticesAgree(t *testing.T) {
 		groups := rapid.Bool().Draw(t, "groups")
 		long := rapid.IntRange(0, 3).Draw(t, "long") == 0
 		m := drawModel(t, groups, long)
-		want := qtest.Solve(m)
+		want := oracle.Solve(m)
 		for _, lattice := range lattices {
 			for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
 				r, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: lattice})

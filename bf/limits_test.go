@@ -10,7 +10,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/input"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/num"
 
 	"pgregory.net/rapid"
@@ -113,12 +113,12 @@ func TestAnswersBeyondFloat(t *testing.T) {
 
 // drawFarApart draws a stable model whose capacities and rates differ by up to 10^60, or some rates by up to 10^150.
 func drawFarApart(t *rapid.T) *cluster.Model {
-	o := qtest.Options{Servers: 4, Classes: 4, Stable: true, ZeroCapacities: rapid.Bool().Draw(t, "zero capacities")}
+	o := oracle.Options{Servers: 4, Classes: 4, Stable: true, ZeroCapacities: rapid.Bool().Draw(t, "zero capacities")}
 	if rapid.Bool().Draw(t, "groups") {
 		o.Count = 3
 	}
-	m := rapid.Custom(func(t *rapid.T) *cluster.Model { return qtest.DrawModel(t, o) }).
-		Filter(func(m *cluster.Model) bool { return qtest.Combinations(m) <= 8 }).Draw(t, "model")
+	m := rapid.Custom(func(t *rapid.T) *cluster.Model { return oracle.DrawModel(t, o) }).
+		Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= 8 }).Draw(t, "model")
 	power := func(label string, powers ...int) *big.Rat {
 		return num.MustRat(fmt.Sprintf("1e%d", rapid.SampledFrom(powers).Draw(t, label)))
 	}
@@ -126,7 +126,7 @@ func drawFarApart(t *rapid.T) *cluster.Model {
 		for s := range m.Servers {
 			m.Servers[s].Capacity = new(big.Rat).Mul(m.Servers[s].Capacity, power("capacity times", 0, 0, 20, 40, 60))
 		}
-		m = qtest.ScaleTo(m, big.NewRat(rapid.Int64Range(1, 19).Draw(t, "load again"), 20))
+		m = oracle.ScaleTo(m, big.NewRat(rapid.Int64Range(1, 19).Draw(t, "load again"), 20))
 	}
 	for i := range m.Classes { // less load is stable still
 		m.Classes[i].ArrivalRate = new(big.Rat).Mul(m.Classes[i].ArrivalRate, power("rate times", 0, 0, -9, -16, -40, -80, -150))

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/num"
 
 	"pgregory.net/rapid"
@@ -68,7 +68,7 @@ func TestDistributionIsSumOverStates(t *testing.T) {
 		if err != nil {
 			return
 		}
-		z := qtest.Solve(m).Normalization
+		z := oracle.Solve(m).Normalization
 		want := balance(e, total)
 		for _, lattice := range lattices {
 			for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
@@ -214,7 +214,7 @@ func TestLoadSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, f := range factors {
-		want := qtest.Solve(m.Scale(f))
+		want := oracle.Solve(m.Scale(f))
 		if results[k].Normalization.Exact.Cmp(want.Normalization) != 0 {
 			t.Errorf("factor %v: Z = %v, want %v", f, results[k].Normalization.Exact, want.Normalization)
 		}

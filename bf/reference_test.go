@@ -6,12 +6,12 @@ import (
 	"math/big"
 	"testing"
 
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/num"
 )
 
 // numbers lists every number of a result that the reference has, beside the reference's.
-func numbers(r *Result, e *qtest.Expect) (got []num.Value, want []*big.Rat) {
+func numbers(r *Result, e *oracle.Expect) (got []num.Value, want []*big.Rat) {
 	add := func(v num.Value, x *big.Rat) {
 		got = append(got, v)
 		want = append(want, x)
@@ -43,7 +43,7 @@ func relativeError(got float64, want *big.Rat) float64 {
 }
 
 func TestReference(t *testing.T) {
-	for _, c := range qtest.References() {
+	for _, c := range oracle.References() {
 		for _, lattice := range lattices {
 			for _, engine := range []num.Engine{num.Auto, num.Enclose, num.Exact} {
 				name := c.Name + "/" + string(lattice) + "/" + string(engine)

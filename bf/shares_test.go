@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/num"
 
 	"pgregory.net/rapid"
@@ -55,7 +55,7 @@ func drawLongWays(t *rapid.T) *cluster.Model {
 	case 2:
 		load = slack.Mul(slack, slack)
 	}
-	return qtest.ScaleTo(m, load)
+	return oracle.ScaleTo(m, load)
 }
 
 // Where the numbers of ways are not held, the float engine keeps its bound and the enclosures hold the fractions; the
@@ -150,7 +150,7 @@ var leastNormal = new(big.Rat).SetFloat64(0x1p-1022) // never changed
 func TestSharesAgainstLiteral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, true, rapid.Bool().Draw(t, "long"))
-		want := qtest.Solve(m)
+		want := oracle.Solve(m)
 		for _, c := range m.Reduce() {
 			p := sharedProblem(&c)
 			if len(c.Model.Servers) == 0 {

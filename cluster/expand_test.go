@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 )
 
 // The classes of a row are all the sets with the right number of servers of each row, by
@@ -48,7 +48,7 @@ func TestExpandIsAllSets(t *testing.T) {
 				choose[choice.Server] = choice.Choose
 			}
 			var want [][]int
-			for _, set := range qtest.Subsets(len(e.Servers)) {
+			for _, set := range oracle.Subsets(len(e.Servers)) {
 				count := make([]int, len(m.Servers))
 				for _, s := range set {
 					count[serverRow[s]]++

@@ -7,12 +7,12 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 )
 
 // draw draws a model with rates and capacities that are often 0, and groups that are often chosen whole.
 func draw(t *rapid.T, servers, classes, count int) *cluster.Model {
-	return qtest.DrawModel(t, qtest.Options{Servers: servers, Classes: classes, Count: count, ZeroRates: true, ZeroCapacities: true})
+	return oracle.DrawModel(t, oracle.Options{Servers: servers, Classes: classes, Count: count, ZeroRates: true, ZeroCapacities: true})
 }
 
 // shape writes a model so that two are the same if and only if the texts are.

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 )
 
 // The table is the capacity of the union of servers of each set, whole groups included.
@@ -28,8 +28,8 @@ func TestRankIsUnionOfServers(t *testing.T) {
 		if len(table) != 1<<len(m.Classes) {
 			t.Fatalf("%d values for %d classes", len(table), len(m.Classes))
 		}
-		for _, set := range qtest.Subsets(len(m.Classes)) {
-			if got, want := table[qtest.Mask(set)], qtest.Rank(m, set); got.Cmp(want) != 0 {
+		for _, set := range oracle.Subsets(len(m.Classes)) {
+			if got, want := table[oracle.Mask(set)], oracle.Rank(m, set); got.Cmp(want) != 0 {
 				t.Errorf("μ(%v) = %v, want %v", set, got, want)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 )
 
 // μ(A)/σ and λ(A) of every set A of classes of positive rate are the sums of those of its
@@ -26,7 +26,7 @@ func TestReduceKeepsRank(t *testing.T) {
 				active = append(active, i)
 			}
 		}
-		for _, a := range qtest.Subsets(len(active)) {
+		for _, a := range oracle.Subsets(len(active)) {
 			in := make(map[int]bool)
 			for i, k := range a {
 				a[i] = active[k]
@@ -40,9 +40,9 @@ func TestReduceKeepsRank(t *testing.T) {
 						image = append(image, i)
 					}
 				}
-				mu.Add(mu, qtest.Rank(&p.Model, image))
+				mu.Add(mu, oracle.Rank(&p.Model, image))
 			}
-			if want := qtest.Rank(m, a); mu.Cmp(want) != 0 {
+			if want := oracle.Rank(m, a); mu.Cmp(want) != 0 {
 				t.Fatalf("μ(%v) = %v, want %v", a, mu, want)
 			}
 		}
@@ -54,12 +54,12 @@ func TestReduceKeepsRank(t *testing.T) {
 func TestReduceKeepsMeasures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
-			return qtest.DrawModel(t, qtest.Options{Servers: 3, Classes: 4, Count: 3, ZeroRates: true, ZeroCapacities: true, Stable: true})
-		}).Filter(func(m *cluster.Model) bool { return qtest.Combinations(m) <= 7 }).Draw(t, "model")
-		want := qtest.Solve(m)
+			return oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 4, Count: 3, ZeroRates: true, ZeroCapacities: true, Stable: true})
+		}).Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= 7 }).Draw(t, "model")
+		want := oracle.Solve(m)
 		z := big.NewRat(1, 1)
 		for _, p := range m.Reduce() {
-			got := qtest.Solve(&p.Model)
+			got := oracle.Solve(&p.Model)
 			z.Mul(z, got.Normalization)
 			for i, rows := range p.Classes {
 				for _, row := range rows {
@@ -204,8 +204,8 @@ func TestReduceGiven(t *testing.T) {
 "c2" 2/7 [{1 1}]
 `},
 	} {
-		references := qtest.References()
-		k := slices.IndexFunc(references, func(r qtest.Reference) bool { return r.Name == "given-"+c.name })
+		references := oracle.References()
+		k := slices.IndexFunc(references, func(r oracle.Reference) bool { return r.Name == "given-"+c.name })
 		m, err := cluster.ReadJSON(strings.NewReader(references[k].Text))
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 )
 
 func rat(a, b int64) *big.Rat { return big.NewRat(a, b) }
@@ -47,7 +47,7 @@ type system struct {
 
 // drawGraph draws a compatibility graph; every server works on the oldest job it can serve.
 func drawGraph(t *rapid.T, n int) system {
-	m := qtest.DrawModel(t, qtest.Options{Servers: 4, Classes: n, ZeroCapacities: true})
+	m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: n, ZeroCapacities: true})
 	for len(m.Classes) < n {
 		m.Classes = append(m.Classes, m.Classes[0])
 	}
@@ -61,7 +61,7 @@ func drawGraph(t *rapid.T, n int) system {
 			compatible[i] = append(compatible[i], c.Server)
 		}
 	}
-	q, err := FromGraph(qtest.Rates(m), capacities, compatible)
+	q, err := FromGraph(oracle.Rates(m), capacities, compatible)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func drawQueue(t *rapid.T, n int) *Queue {
 func scaleToLoad(t *rapid.T, q *Queue, load *big.Rat) *Queue {
 	n := len(q.ArrivalRates)
 	worst := new(big.Rat)
-	for _, set := range qtest.Subsets(n)[1:] {
+	for _, set := range oracle.Subsets(n)[1:] {
 		x, total := make([]int, n), new(big.Rat)
 		for _, i := range set {
 			x[i] = 1

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 )
 
 // The rate of each position is what the servers, or the constraints, give to that job.
@@ -85,12 +85,12 @@ func TestAllocationInCapacitySet(t *testing.T) {
 		q := drawGraph(t, n).q
 		x := rapid.SliceOfN(rapid.IntRange(0, 5), n, n).Draw(t, "x")
 		phi := must(Allocation(q, x))(t)
-		for _, set := range qtest.Subsets(n) {
+		for _, set := range oracle.Subsets(n) {
 			total := new(big.Rat)
 			for _, i := range set {
 				total.Add(total, phi[i])
 			}
-			if mu := q.Rank[qtest.Mask(set)]; total.Cmp(mu) > 0 {
+			if mu := q.Rank[oracle.Mask(set)]; total.Cmp(mu) > 0 {
 				t.Errorf("x = %v: classes %v get %v of %v", x, set, total, mu)
 			}
 		}

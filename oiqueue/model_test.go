@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 )
 
 // The rank table against the definition, the capacity of the union of servers, and what the
@@ -16,11 +16,11 @@ import (
 func TestGraphRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawGraph(t, rapid.IntRange(1, 5).Draw(t, "classes"))
-		if want := qtest.RankTable(s.m); !equalRats(s.q.Rank, want) {
+		if want := oracle.RankTable(s.m); !equalRats(s.q.Rank, want) {
 			t.Errorf("Rank = %v, want %v", s.q.Rank, want)
 		}
-		for _, set := range qtest.Subsets(len(s.q.ArrivalRates)) {
-			if got, want := s.q.Rank[qtest.Mask(set)], sum(s.served(set)); got.Cmp(want) != 0 {
+		for _, set := range oracle.Subsets(len(s.q.ArrivalRates)) {
+			if got, want := s.q.Rank[oracle.Mask(set)], sum(s.served(set)); got.Cmp(want) != 0 {
 				t.Errorf("μ(%v) = %v, the servers work at %v", set, got, want)
 			}
 		}

@@ -10,13 +10,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/num"
 )
 
 // Exact answers of an independent program.
 func TestReference(t *testing.T) {
-	for _, c := range qtest.References() {
+	for _, c := range oracle.References() {
 		q := must(FromCluster(c.Model))(t)
 		exact, err := StationaryExact(q)
 		float, errFloat := Stationary(q)
@@ -30,7 +30,7 @@ func TestReference(t *testing.T) {
 				for _, i := range u.Classes {
 					lambda.Add(lambda, q.ArrivalRates[i])
 				}
-				if lambda.Cmp(u.ArrivalRate) != 0 || qtest.Rank(c.Model, u.Classes).Cmp(u.Capacity) != 0 || lambda.Cmp(u.Capacity) < 0 {
+				if lambda.Cmp(u.ArrivalRate) != 0 || oracle.Rank(c.Model, u.Classes).Cmp(u.Capacity) != 0 || lambda.Cmp(u.Capacity) < 0 {
 					t.Errorf("%s: %v is no witness", c.Name, err)
 				}
 			}
@@ -57,8 +57,8 @@ func TestRankAgainstActiveSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawStable(t, drawRank(t, rapid.IntRange(1, 4).Draw(t, "classes")))
 		got := must(StationaryExact(q))(t)
-		g, jobs := qtest.ActiveSets(q.ArrivalRates, q.Rank)
-		if z := qtest.Sum(g); got.Normalization.Cmp(z) != 0 || got.EmptyProbability.Cmp(z.Inv(z)) != 0 || !equalRats(got.MeanJobs, jobs) {
+		g, jobs := oracle.ActiveSets(q.ArrivalRates, q.Rank)
+		if z := oracle.Sum(g); got.Normalization.Cmp(z) != 0 || got.EmptyProbability.Cmp(z.Inv(z)) != 0 || !equalRats(got.MeanJobs, jobs) {
 			t.Errorf("got %+v, want P(empty) = %v, E[X] = %v", got, z, jobs)
 		}
 	})
@@ -266,12 +266,12 @@ func TestPermutedAndScaled(t *testing.T) {
 		for i, to := range order {
 			p.ArrivalRates[to] = new(big.Rat).Mul(q.ArrivalRates[i], clock)
 		}
-		for _, set := range qtest.Subsets(n)[1:] {
-			mu := q.Rank[qtest.Mask(set)]
+		for _, set := range oracle.Subsets(n)[1:] {
+			mu := q.Rank[oracle.Mask(set)]
 			for k, i := range set {
 				set[k] = order[i]
 			}
-			p.Rank[qtest.Mask(set)] = new(big.Rat).Mul(mu, clock)
+			p.Rank[oracle.Mask(set)] = new(big.Rat).Mul(mu, clock)
 		}
 		want, got := must(StationaryExact(q))(t), must(StationaryExact(p))(t)
 		if got.Normalization.Cmp(want.Normalization) != 0 || got.Slack.Cmp(want.Slack) != 0 {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/sizes"
 )
 
@@ -56,8 +56,8 @@ func newEngine(t testing.TB, c Cluster, s Settings, key byte) (engine, *Plan) {
 // section 4.1), and also the first moments of sojourn times, by Little's law.
 func TestCalendarAgainstTheory(t *testing.T) {
 	draw := rapid.Custom(func(t *rapid.T) *cluster.Model {
-		m := qtest.DrawModel(t, qtest.Options{Servers: 3, Classes: 3, Count: 3, ZeroCapacities: true})
-		return qtest.ScaleTo(m, big.NewRat(rapid.Int64Range(3, 8).Draw(t, "load"), 10))
+		m := oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 3, ZeroCapacities: true})
+		return oracle.ScaleTo(m, big.NewRat(rapid.Int64Range(3, 8).Draw(t, "load"), 10))
 	})
 	for k := range 12 {
 		m := draw.Example(k)
@@ -379,8 +379,8 @@ func checkCalendar(t *rapid.T, q *calendar, fcfs bool) {
 func TestCalendarIsLiteral(t *testing.T) {
 	shapes := []string{"exponential", "deterministic", "pareto:1.5", "zipf", "lognormal:4", "empirical"}
 	rapid.Check(t, func(t *rapid.T) {
-		m := qtest.DrawModel(t, qtest.Options{Count: 4, ZeroRates: true, ZeroCapacities: true})
-		if qtest.Sum(qtest.Rates(m)).Sign() == 0 {
+		m := oracle.DrawModel(t, oracle.Options{Count: 4, ZeroRates: true, ZeroCapacities: true})
+		if oracle.Sum(oracle.Rates(m)).Sign() == 0 {
 			m.Classes[0].ArrivalRate = big.NewRat(1, 1)
 		}
 		shape, mean := rapid.SampledFrom(shapes).Draw(t, "sizes"), meanSizeOf(m)

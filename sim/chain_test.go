@@ -10,7 +10,7 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/num"
 	"productform/sizes"
 	"productform/stability"
@@ -100,7 +100,7 @@ func TestJumpChainsAgainstTheory(t *testing.T) {
 // Random clusters of every shape: groups, capacities 0, classes without arrivals. 60 models with fixed seeds; replications are
 // a little skewed, so that |z| of some 400 numbers may come near 5.
 func TestRandomClustersAgainstTheory(t *testing.T) {
-	models := rapid.Custom(func(rt *rapid.T) *cluster.Model { return qtest.DrawModel(rt, qtest.Options{}) })
+	models := rapid.Custom(func(rt *rapid.T) *cluster.Model { return oracle.DrawModel(rt, oracle.Options{}) })
 	for k := range 60 {
 		m := models.Example(k)
 		v, err := stability.Cluster(m)
@@ -110,7 +110,7 @@ func TestRandomClustersAgainstTheory(t *testing.T) {
 		if v.CriticalScale == nil {
 			continue // no work arrives
 		}
-		m = qtest.ScaleTo(m, big.NewRat(int64(1+k%8), 10))
+		m = oracle.ScaleTo(m, big.NewRat(int64(1+k%8), 10))
 		c := jump(m, []float64{0, 0.5, 4}[k%3])
 		r, err := Run(t.Context(), c, Settings{Runs: 20, Jumps: 4e4, Seed: uint64(k)}, nil)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/sizes"
 	"productform/whittle"
 )
@@ -50,10 +50,10 @@ func rationals(values ...string) []*big.Rat {
 // exampleNetwork draws arrival rates and a rank function of mean sizes 1, of a load of at most 4/5.
 func exampleNetwork(seed, classes int) whittle.Network {
 	return rapid.Custom(func(t *rapid.T) whittle.Network {
-		m := qtest.DrawModel(t, qtest.Options{Classes: classes})
+		m := oracle.DrawModel(t, oracle.Options{Classes: classes})
 		m.MeanSize = nil
-		m = qtest.ScaleTo(m, big.NewRat(int64(rapid.IntRange(3, 8).Draw(t, "tenths")), 10))
-		return whittle.Network{ArrivalRates: qtest.Rates(m), Rank: qtest.RankTable(m)}
+		m = oracle.ScaleTo(m, big.NewRat(int64(rapid.IntRange(3, 8).Draw(t, "tenths")), 10))
+		return whittle.Network{ArrivalRates: oracle.Rates(m), Rank: oracle.RankTable(m)}
 	}).Example(seed)
 }
 

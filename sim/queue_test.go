@@ -17,7 +17,7 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/oiqueue"
 )
 
@@ -148,7 +148,7 @@ func TestQueueOfInfiniteServers(t *testing.T) {
 func TestClusterIsQueue(t *testing.T) {
 	for seed := range 4 {
 		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
-			return qtest.ScaleTo(qtest.DrawModel(t, qtest.Options{Servers: 4, Classes: 3}), big.NewRat(7, 10))
+			return oracle.ScaleTo(oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 3}), big.NewRat(7, 10))
 		}).Example(seed)
 		q, err := oiqueue.FromCluster(m)
 		if err != nil {
@@ -243,7 +243,7 @@ func TestPositionRates(t *testing.T) {
 		e := plan.start(t.Context(), newStream([32]byte{})).(*visitQueue)
 		y := newTally(classes, 0)
 		seen := make([]float64, len(c))
-		mu, _ := qtest.Sum(rates).Float64()
+		mu, _ := oracle.Sum(rates).Float64()
 		const n = 20000
 		for range n {
 			e.jobs, e.head = e.jobs[:0], 0

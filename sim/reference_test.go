@@ -8,14 +8,14 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/stability"
 )
 
 // below95 returns the reference models that stay stable with their arrival rates divided by 0.95.
-func below95(t *testing.T) (models []qtest.Reference) {
+func below95(t *testing.T) (models []oracle.Reference) {
 	t.Helper()
-	for _, ref := range qtest.References() {
+	for _, ref := range oracle.References() {
 		v, err := stability.Cluster(ref.Model)
 		if err != nil {
 			t.Fatal(err)

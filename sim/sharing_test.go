@@ -14,7 +14,7 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/stability"
 )
 
@@ -75,8 +75,8 @@ func TestSharingIsInsensitive(t *testing.T) {
 // Random clusters: groups chosen whole and in part, equal classes, parts that share nothing, rates and capacities of 0.
 func TestSharingOfRandomClusters(t *testing.T) {
 	models := rapid.Custom(func(t *rapid.T) *cluster.Model {
-		m := qtest.DrawModel(t, qtest.Options{Servers: 4, Classes: 4, Count: 2, ZeroRates: true, ZeroCapacities: true})
-		return qtest.ScaleTo(m, big.NewRat(int64(rapid.IntRange(2, 7).Draw(t, "tenths")), 10))
+		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: 2, ZeroRates: true, ZeroCapacities: true})
+		return oracle.ScaleTo(m, big.NewRat(int64(rapid.IntRange(2, 7).Draw(t, "tenths")), 10))
 	})
 	shapes := []string{"exponential", "deterministic", "weibull:0.6", "erlang:2"}
 	for seed := range 30 {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 )
 
 // An answer is what listing all sets of classes of a model gives, straight from the definitions.
@@ -23,7 +23,7 @@ type answer struct {
 // size, then in lexicographic order, so that the first minimum found is the one to report.
 func bruteForce(lambda []*big.Rat, rank func([]int) *big.Rat) answer {
 	var a answer
-	for _, set := range qtest.Subsets(len(lambda))[1:] {
+	for _, set := range oracle.Subsets(len(lambda))[1:] {
 		mu, sum := rank(set), new(big.Rat)
 		for _, i := range set {
 			sum.Add(sum, lambda[i])
@@ -46,19 +46,19 @@ func loads(m *cluster.Model) ([]*big.Rat, func([]int) *big.Rat) {
 	if m.MeanSize != nil {
 		size = m.MeanSize
 	}
-	return qtest.Rates(m.Scale(size)), func(set []int) *big.Rat {
-		mu := qtest.Rank(m, set)
+	return oracle.Rates(m.Scale(size)), func(set []int) *big.Rat {
+		mu := oracle.Rank(m, set)
 		return mu.Mul(mu, size)
 	}
 }
 
 // drawModel draws a model of up to 6 servers and 7 classes; with groups, of up to 3 rows of up to 4 servers and 3 classes.
 func drawModel(t *rapid.T, groups bool) *cluster.Model {
-	o := qtest.Options{Servers: 6, Classes: 7, ZeroRates: true, ZeroCapacities: true, Long: true}
+	o := oracle.Options{Servers: 6, Classes: 7, ZeroRates: true, ZeroCapacities: true, Long: true}
 	if groups {
 		o.Servers, o.Classes, o.Count = 3, 3, 4
 	}
-	return qtest.DrawModel(t, o)
+	return oracle.DrawModel(t, o)
 }
 
 // drawLoad returns the model with its rates scaled to a load of 1 or close by, half of the time.
@@ -67,7 +67,7 @@ func drawLoad(t *rapid.T, m *cluster.Model) *cluster.Model {
 	if factor == nil {
 		return m
 	}
-	return qtest.ScaleTo(m, factor)
+	return oracle.ScaleTo(m, factor)
 }
 
 func equal(a, b *big.Rat) bool {
@@ -89,8 +89,8 @@ func TestClusterAgainstSubsets(t *testing.T) {
 			t.Fatal(err)
 		}
 		table := make([]*big.Rat, 1<<len(lambda))
-		for _, set := range qtest.Subsets(len(lambda)) {
-			table[qtest.Mask(set)] = rank(set)
+		for _, set := range oracle.Subsets(len(lambda)) {
+			table[oracle.Mask(set)] = rank(set)
 		}
 		got, err = Rank(lambda, table)
 		if err != nil {
@@ -160,9 +160,9 @@ func countRows(set, row []int) int {
 // In larger groups the minima are those over all numbers k of servers of each row.
 func TestGroupsAgainstCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := qtest.DrawModel(t, qtest.Options{Servers: 3, Count: 9, ZeroRates: true, ZeroCapacities: true, Long: true})
+		m := oracle.DrawModel(t, oracle.Options{Servers: 3, Count: 9, ZeroRates: true, ZeroCapacities: true, Long: true})
 		m = drawLoad(t, m)
-		margin, scale := qtest.Extremes(m)
+		margin, scale := oracle.Extremes(m)
 		got, err := Cluster(m)
 		if err != nil {
 			t.Fatal(err)

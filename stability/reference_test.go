@@ -4,12 +4,12 @@ import (
 	"slices"
 	"testing"
 
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 )
 
 // Exact answers of an independent program.
 func TestReference(t *testing.T) {
-	for _, c := range qtest.References() {
+	for _, c := range oracle.References() {
 		t.Run(c.Name, func(t *testing.T) {
 			r, err := Cluster(c.Model)
 			if err != nil {
@@ -18,7 +18,7 @@ func TestReference(t *testing.T) {
 			if err := Verify(c.Model, r); err != nil {
 				t.Error(err)
 			}
-			ranked, err := Rank(qtest.Rates(c.Model), qtest.RankTable(c.Model))
+			ranked, err := Rank(oracle.Rates(c.Model), oracle.RankTable(c.Model))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/whittle"
 )
 
@@ -73,7 +73,7 @@ func TestBalanceFromTotalRate(t *testing.T) {
 			if want := orderings(mu, slices.Clone(x), make([]int, classes)); !equal(b.Phi[k], want) {
 				t.Fatalf("Φ(%v) = %v, want %v", x, b.Phi[k], want)
 			}
-			if sum := qtest.Sum(phi[k]); !equal(sum, mu(x)) {
+			if sum := oracle.Sum(phi[k]); !equal(sum, mu(x)) {
 				t.Fatalf("rates in %v sum to %v, want %v", x, sum, mu(x))
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/num"
 	"productform/whittle"
 )
@@ -32,8 +32,8 @@ func TestOutsideAgreesWithActiveSets(t *testing.T) {
 		n := drawNetwork(t, 4)
 		l := drawLattice(t, len(n.ArrivalRates))
 		r := mustSolve(t, n, l)
-		g, means := qtest.ActiveSets(n.ArrivalRates, n.Rank)
-		z := qtest.Sum(g)
+		g, means := oracle.ActiveSets(n.ArrivalRates, n.Rank)
+		z := oracle.Sum(g)
 		if !isExactly(r.Normalization, z) || !isExactly(r.EmptyProbability, quo(rat("1"), z)) {
 			t.Fatalf("Z = %v, want %v", r.Normalization, z)
 		}
@@ -376,13 +376,13 @@ func TestInfiniteServers(t *testing.T) {
 
 // referenceCases returns the stable models that the independent program solved, of up to five classes at a
 // load of up to 9/10.
-func referenceCases() []qtest.Reference {
-	return slices.DeleteFunc(qtest.References(), func(r qtest.Reference) bool {
+func referenceCases() []oracle.Reference {
+	return slices.DeleteFunc(oracle.References(), func(r oracle.Reference) bool {
 		return len(r.Model.Classes) > 5 || r.Expect.CriticalScale.Cmp(rat("10/9")) < 0
 	})
 }
 
-func network(t testing.TB, r qtest.Reference) whittle.Network {
+func network(t testing.TB, r oracle.Reference) whittle.Network {
 	n, err := whittle.FromCluster(r.Model)
 	if err != nil {
 		t.Fatal(err)

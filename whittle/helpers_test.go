@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/whittle"
 )
 
@@ -52,8 +52,8 @@ func setRate(v []*big.Rat, a int) *big.Rat {
 
 // drawNetwork draws a stable cluster with 1 to most classes; its load max_A λ(A)/μ(A) is 1/20 to 19/20.
 func drawNetwork(t *rapid.T, most int) whittle.Network {
-	m := qtest.DrawModel(t, qtest.Options{Servers: 4, Classes: most, Stable: true})
-	return whittle.Network{ArrivalRates: qtest.Rates(m), Rank: qtest.RankTable(m)}
+	m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: most, Stable: true})
+	return whittle.Network{ArrivalRates: oracle.Rates(m), Rank: oracle.RankTable(m)}
 }
 
 // drawLattice draws a box or a simplex of at most a few hundred states.

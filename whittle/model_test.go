@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/whittle"
 )
 
@@ -220,7 +220,7 @@ func TestOrderAndUnitsDoNotMatter(t *testing.T) {
 // Groups taken whole and a mean size: the network is that of the definition.
 func TestFromCluster(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := qtest.DrawModel(t, qtest.Options{Count: 3, ZeroRates: true, ZeroCapacities: true})
+		m := oracle.DrawModel(t, oracle.Options{Count: 3, ZeroRates: true, ZeroCapacities: true})
 		for i := range m.Classes {
 			for k, c := range m.Classes[i].Servers {
 				m.Classes[i].Servers[k].Choose = m.Servers[c.Server].Size()
@@ -230,8 +230,8 @@ func TestFromCluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.EqualFunc(n.Rank, qtest.RankTable(m), equal) || !slices.EqualFunc(n.ArrivalRates, qtest.Rates(m), equal) {
-			t.Errorf("network %+v, want rank %v and rates %v", n, qtest.RankTable(m), qtest.Rates(m))
+		if !slices.EqualFunc(n.Rank, oracle.RankTable(m), equal) || !slices.EqualFunc(n.ArrivalRates, oracle.Rates(m), equal) {
+			t.Errorf("network %+v, want rank %v and rates %v", n, oracle.RankTable(m), oracle.Rates(m))
 		}
 	})
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/bf"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 )
 
-// A reference is a model with its exact answers; see internal/qtest/testdata/README.md.
+// A reference is a model with its exact answers; see internal/oracle/testdata/README.md.
 type reference struct {
 	Name   string
 	Model  json.RawMessage
@@ -21,7 +21,7 @@ type reference struct {
 func readReferences(t *testing.T) []reference {
 	t.Helper()
 	var cases []reference
-	if err := json.Unmarshal(qtest.ReferenceFile(), &cases); err != nil {
+	if err := json.Unmarshal(oracle.ReferenceFile(), &cases); err != nil {
 		t.Fatal(err)
 	}
 	return cases
@@ -134,10 +134,7 @@ func TestExamplesMatchClosedForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := bf.LineLocality(12, 3, big.NewRat(108, 10), one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := oracle.LineLocality(12, 3, big.NewRat(108, 10), one)
 	exact := func(example string) map[string][]any {
 		model, _, _ := pfq("", "example", example)
 		stdout, stderr, status := pfq(model, "solve", "-", "--engine", "exact", "--format", "json")

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/input"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/internal/ranktable"
 )
 
@@ -17,7 +17,7 @@ import (
 // a subset's it does not, and one of the sets named is the one spoiled.
 func TestOfServersAndCheck(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := qtest.DrawModel(t, qtest.Options{ZeroCapacities: true})
+		m := oracle.DrawModel(t, oracle.Options{ZeroCapacities: true})
 		m.MeanSize = nil
 		n := len(m.Classes)
 		servers, capacities := make([][]int, n), make([]*big.Rat, len(m.Servers))
@@ -30,7 +30,7 @@ func TestOfServersAndCheck(t *testing.T) {
 			capacities[s] = server.Capacity
 		}
 		rank := ranktable.OfServers(servers, capacities)
-		if want := qtest.RankTable(m); !slices.EqualFunc(rank, want, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 }) {
+		if want := oracle.RankTable(m); !slices.EqualFunc(rank, want, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 }) {
 			t.Fatalf("rank %v, want %v", rank, want)
 		}
 		if err := ranktable.Check(rank, n); err != nil {

@@ -1,4 +1,4 @@
-package qtest_test
+package oracle_test
 
 import (
 	"math/big"
@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 )
 
 func equal(a, b []*big.Rat) bool {
@@ -18,8 +18,8 @@ func equal(a, b []*big.Rat) bool {
 // The oracles of this package give the answers of the independent program.
 func TestReferences(t *testing.T) {
 	unstable := 0
-	for _, r := range qtest.References() {
-		margin, scale := qtest.Extremes(r.Model)
+	for _, r := range oracle.References() {
+		margin, scale := oracle.Extremes(r.Model)
 		if margin.Cmp(r.Expect.Margin) != 0 || scale.Cmp(r.Expect.CriticalScale) != 0 || r.Expect.Stable != (margin.Sign() > 0) {
 			t.Errorf("%s: margin %v, scale %v; want %+v", r.Name, margin, scale, r.Expect)
 		}
@@ -27,12 +27,12 @@ func TestReferences(t *testing.T) {
 			unstable++
 			continue
 		}
-		a := qtest.Solve(r.Model)
+		a := oracle.Solve(r.Model)
 		if a.Normalization.Cmp(r.Expect.Normalization) != 0 || !equal(a.MeanJobs, r.Expect.MeanJobs) || !equal(a.Busy, r.Expect.Utilization) {
 			t.Errorf("%s: %v; want %+v", r.Name, a, r.Expect)
 		}
 	}
-	if n := len(qtest.References()); n != 15 || unstable != 2 {
+	if n := len(oracle.References()); n != 15 || unstable != 2 {
 		t.Errorf("%d references, %d of them unstable; want 15 and 2", n, unstable)
 	}
 }
@@ -42,13 +42,13 @@ func TestReferences(t *testing.T) {
 func TestSolveConservesWork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
-			return qtest.DrawModel(t, qtest.Options{Servers: 3, Classes: 3, Count: 3, ZeroRates: true, ZeroCapacities: true, Stable: true})
-		}).Filter(func(m *cluster.Model) bool { return qtest.Combinations(m) <= 7 }).Draw(t, "model")
+			return oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 3, ZeroRates: true, ZeroCapacities: true, Stable: true})
+		}).Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= 7 }).Draw(t, "model")
 		if err := m.Check(); err != nil {
 			t.Fatal(err)
 		}
 		balance := new(big.Rat)
-		for s, busy := range qtest.Solve(m).Busy {
+		for s, busy := range oracle.Solve(m).Busy {
 			c := big.NewRat(int64(m.Servers[s].Size()), 1)
 			balance.Add(balance, c.Mul(c, busy).Mul(c, m.Servers[s].Capacity))
 		}
@@ -76,13 +76,13 @@ func TestActiveSetsOneServer(t *testing.T) {
 		for a := range mu {
 			mu[a] = big.NewRat(1, 1)
 		}
-		slack := new(big.Rat).Sub(mu[0], qtest.Sum(lambda))
-		g, jobs := qtest.ActiveSets(lambda, mu)
+		slack := new(big.Rat).Sub(mu[0], oracle.Sum(lambda))
+		g, jobs := oracle.ActiveSets(lambda, mu)
 		want := []*big.Rat{new(big.Rat).Inv(slack)}
 		for _, l := range lambda {
 			want = append(want, new(big.Rat).Quo(l, slack))
 		}
-		if got := append([]*big.Rat{qtest.Sum(g)}, jobs...); !equal(got, want) {
+		if got := append([]*big.Rat{oracle.Sum(g)}, jobs...); !equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})
@@ -90,7 +90,7 @@ func TestActiveSetsOneServer(t *testing.T) {
 
 func TestSubsets(t *testing.T) {
 	want := [][]int{{}, {0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
-	if got := qtest.Subsets(3); !slices.EqualFunc(got, want, slices.Equal) {
+	if got := oracle.Subsets(3); !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("subsets %v, want %v", got, want)
 	}
 }

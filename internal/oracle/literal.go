@@ -1,4 +1,4 @@
-package qtest
+package oracle
 
 import (
 	"math/big"

@@ -1,4 +1,4 @@
-package agree_test
+package oracle_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/internal/input"
-	"productform/internal/qtest"
+	"productform/internal/oracle"
 	"productform/num"
 	"productform/oiqueue"
 	"productform/stability"
@@ -29,7 +29,7 @@ const most = 8
 // either side: at 1 ± 2^-40 times the critical load, where float64 would keep 13 bits of the distance.
 func drawModel(t *rapid.T) *cluster.Model {
 	groups := rapid.IntRange(1, 3).Draw(t, "most of a group")
-	m := qtest.DrawModel(t, qtest.Options{Servers: 4, Classes: 4, Count: groups, ZeroRates: true, ZeroCapacities: true})
+	m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: groups, ZeroRates: true, ZeroCapacities: true})
 	near := big.NewRat(1, 1<<40)
 	load := big.NewRat(1, 1)
 	switch rapid.SampledFrom([]string{"as drawn", "half", "below", "critical", "above"}).Draw(t, "load") {
@@ -42,7 +42,7 @@ func drawModel(t *rapid.T) *cluster.Model {
 	case "above":
 		load.Add(load, near)
 	}
-	return qtest.ScaleTo(m, load)
+	return oracle.ScaleTo(m, load)
 }
 
 // An answer is what all packages compute, in fractions.
@@ -123,7 +123,7 @@ func TestAllAgree(t *testing.T) {
 	done := tally{map[bf.Lattice]int{}, map[bf.Lattice]int{}}
 	rapid.Check(t, func(t *rapid.T) {
 		for range 5 {
-			if m := drawModel(t); qtest.Combinations(m) <= most {
+			if m := drawModel(t); oracle.Combinations(m) <= most {
 				done.agree(t, m)
 			}
 		}

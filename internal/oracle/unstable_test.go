@@ -1,4 +1,4 @@
-package agree_test
+package oracle_test
 
 import (
 	"errors"

@@ -1,0 +1,139 @@
+package oracle
+
+import "math/big"
+
+// A ClosedForm holds exact measures of a stable cluster whose balanced fairness has a formula of its own. Jobs have mean
+// size 1.
+type ClosedForm struct {
+	Normalization *big.Rat   // Z = Σ_x Φ(x) Π_i λ_i^x_i, 1/P(empty)
+	MeanJobs      *big.Rat   // E[Σ_i X_i]
+	ClassJobs     []*big.Rat // E[X_i]; nil if the formula gives the total only
+	Utilization   []*big.Rat // of each server, or a single entry if all are equal; nil if the formula leaves it out
+}
+
+// OneServer returns the measures of multiclass processor sharing: class-i jobs arrive at
+// rates[i] >= 0 at one server of positive capacity μ. With ρ_i = λ_i/μ and ρ = Σ_i ρ_i,
+//
+//	Z = 1/(1-ρ),  E[X_i] = ρ_i/(1-ρ)
+//
+// (Kleinrock, "Time-shared systems: a theoretical treatment", Journal of the ACM 14, 1967).
+func OneServer(rates []*big.Rat, capacity *big.Rat) *ClosedForm {
+	total := new(big.Rat)
+	for _, l := range rates {
+		total.Add(total, l)
+	}
+	slack := sub(capacity, total)
+	c := &ClosedForm{
+		Normalization: quo(capacity, slack),
+		MeanJobs:      quo(total, slack),
+		Utilization:   []*big.Rat{quo(total, capacity)},
+	}
+	for _, l := range rates {
+		c.ClassJobs = append(c.ClassJobs, quo(l, slack))
+	}
+	return c
+}
+
+// A NestedNode is one class of a nested cluster together with the servers that it adds.
+type NestedNode struct {
+	ArrivalRate *big.Rat // λ_v >= 0
+	Capacity    *big.Rat // >= 0, of the servers that serve v and its ancestors but none of its descendants
+	Parent      int      // index of a former node, or -1 at a root
+}
+
+// Nested returns the measures of a cluster whose classes form a tree: the servers of a class are its own and
+// those of its descendants, so that two server sets are disjoint or one holds the other. With M_v the
+// capacity and Λ_v the rate of the subtree of v, v included,
+//
+//	Z = Π_v (M_v - Λ_v + λ_v) / (M_v - Λ_v),
+//	E[X_v] = λ_v (1/(M_v - Λ_v) + Σ_{u ancestor of v} (1/(M_u - Λ_u) - 1/(M_u - Λ_u + λ_u))).
+//
+// Proof: in Z(K) (M(K) - λ(K)) = Σ_{s∈K} μ_s Z(K∖s) a class served by all of K enters through λ(K) only, so that it
+// multiplies Z(K) by (M - Λ + λ)/(M - Λ), and without it the subtrees are independent.
+// Utilization is left out: it depends on how a node's capacity is split.
+func Nested(nodes []NestedNode) *ClosedForm {
+	n := len(nodes)
+	capacity, rate := make([]*big.Rat, n), make([]*big.Rat, n) // M_v, Λ_v
+	for v, node := range nodes {
+		capacity[v], rate[v] = new(big.Rat).Set(node.Capacity), new(big.Rat).Set(node.ArrivalRate)
+	}
+	for v := n - 1; v >= 0; v-- {
+		if u := nodes[v].Parent; u >= 0 {
+			capacity[u].Add(capacity[u], capacity[v])
+			rate[u].Add(rate[u], rate[v])
+		}
+	}
+	c := &ClosedForm{Normalization: big.NewRat(1, 1), MeanJobs: new(big.Rat), ClassJobs: make([]*big.Rat, n)}
+	above := make([]*big.Rat, n) // d log Z / dλ of a child: the bracket without its first term
+	for v, node := range nodes {
+		slack := sub(capacity[v], rate[v])
+		inner := add(slack, node.ArrivalRate)
+		c.Normalization.Mul(c.Normalization, quo(inner, slack))
+		outer := new(big.Rat)
+		if node.Parent >= 0 {
+			outer = above[node.Parent]
+		}
+		c.ClassJobs[v] = mul(node.ArrivalRate, add(inv(slack), outer))
+		above[v] = add(outer, sub(inv(slack), inv(inner)))
+		c.MeanJobs.Add(c.MeanJobs, c.ClassJobs[v])
+	}
+	return c
+}
+
+// LineLocality returns the measures of S servers of capacity mu in a line where each job is served by r consecutive
+// ones, the S-r+1 windows equally likely, jobs arriving at rate λ in all. With
+// λ(s) = λ (s-r+1)^+/(S-r+1), the rate of the windows inside s consecutive servers,
+//
+//	Z(0) = 1,  Z(s) = Σ_{t=1}^s μ Z(t-1) Z(s-t) / (s μ - λ(s)),
+//
+// since the line falls apart at a server t taken out; Z = Z(S), server t is idle with probability Z(t-1) Z(S-t)/Z(S),
+// and E[X] = λ Z'/Z, the derivative with respect to λ following the same recursion.
+func LineLocality(servers, window int, lambda, mu *big.Rat) *ClosedForm {
+	z, dz := lineWeights(servers, window, quo(lambda, big.NewRat(int64(servers-window+1), 1)), mu)
+	c := &ClosedForm{Normalization: z[servers], MeanJobs: quo(dz[servers], z[servers])}
+	for t := 1; t <= servers; t++ {
+		c.Utilization = append(c.Utilization, sub(big.NewRat(1, 1), quo(mul(z[t-1], z[servers-t]), z[servers])))
+	}
+	return c
+}
+
+// RingLocality is [LineLocality] on a ring, whose S windows are equally likely. One server out leaves a
+// line of S-1 where λ(s) = λ (s-r+1)^+/S, so that
+//
+//	Z = S μ Z(S-1) / (S μ - λ),  E[X] = λ/(S μ - λ) + λ Z'(S-1)/Z(S-1),
+//
+// and every server is busy with probability λ/(S μ).
+func RingLocality(servers, window int, lambda, mu *big.Rat) *ClosedForm {
+	n := big.NewRat(int64(servers), 1)
+	z, dz := lineWeights(servers-1, window, quo(lambda, n), mu)
+	all, line := mul(n, mu), servers-1
+	slack := sub(all, lambda)
+	return &ClosedForm{
+		Normalization: quo(mul(all, z[line]), slack),
+		MeanJobs:      add(quo(lambda, slack), quo(dz[line], z[line])),
+		Utilization:   []*big.Rat{quo(lambda, all)},
+	}
+}
+
+// lineWeights returns Z(s) and λ dZ(s)/dλ for s = 0..n consecutive servers whose windows of r have rate lambda each.
+func lineWeights(n, r int, lambda, mu *big.Rat) (z, dz []*big.Rat) {
+	z, dz = []*big.Rat{big.NewRat(1, 1)}, []*big.Rat{new(big.Rat)}
+	for s := 1; s <= n; s++ {
+		rate := mul(lambda, big.NewRat(int64(max(s-r+1, 0)), 1))
+		slack := sub(mul(mu, big.NewRat(int64(s), 1)), rate)
+		num, dnum := new(big.Rat), new(big.Rat)
+		for t := 1; t <= s; t++ {
+			num.Add(num, mul(z[t-1], z[s-t]))
+			dnum.Add(dnum, add(mul(dz[t-1], z[s-t]), mul(z[t-1], dz[s-t])))
+		}
+		z = append(z, quo(mul(mu, num), slack))
+		dz = append(dz, quo(add(mul(mu, dnum), mul(rate, z[s])), slack))
+	}
+	return z, dz
+}
+
+func add(a, b *big.Rat) *big.Rat { return new(big.Rat).Add(a, b) }
+func sub(a, b *big.Rat) *big.Rat { return new(big.Rat).Sub(a, b) }
+func mul(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
+func quo(a, b *big.Rat) *big.Rat { return new(big.Rat).Quo(a, b) }
+func inv(a *big.Rat) *big.Rat    { return new(big.Rat).Inv(a) }
