@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"productform/plots"
@@ -41,17 +42,33 @@ func Compute(t *testing.T, specs []plots.Spec, s plots.Settings, ids ...string) 
 	return figures
 }
 
-// ComputeAll computes all specs with [Small], whose ids it expects in this order, separated by spaces.
-func ComputeAll(t *testing.T, specs []plots.Spec, want string) map[string]*plots.Figure {
+// A Once computes figures with [Small] when they are first asked for, for all the tests of a package.
+type Once struct {
+	mu      sync.Mutex
+	figures map[string]*plots.Figure
+}
+
+// Figures returns the figures of all specs by their ids.
+func (o *Once) Figures(t *testing.T, specs []plots.Spec) map[string]*plots.Figure {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.figures == nil {
+		o.figures = Compute(t, specs, Small())
+	}
+	return o.figures
+}
+
+// CheckIDs compares the ids of specs with those wanted, separated by spaces.
+func CheckIDs(t *testing.T, specs []plots.Spec, want string) {
 	t.Helper()
 	var ids []string
 	for _, spec := range specs {
 		ids = append(ids, spec.ID)
 	}
 	if got := strings.Join(ids, " "); got != want {
-		t.Fatalf("figures %q, want %q", got, want)
+		t.Errorf("figures %q, want %q", got, want)
 	}
-	return Compute(t, specs, Small())
 }
 
 // Series returns the series of a panel with this label, in the order of their groups.

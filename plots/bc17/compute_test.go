@@ -14,25 +14,27 @@ import (
 	"productform/sweep"
 )
 
-// The figures depend on the seed, not on the workers or on what is found in the folder.
+// A figure depends on the seed, not on the workers, on what is found in the folder or on the figures computed with it.
 func TestComputeIsDeterministic(t *testing.T) {
 	folder := t.TempDir()
 	var reused, total int
-	count := func(p sweep.Progress) { reused, total = p.Reused, p.Total }
 	one := plotstest.Small()
 	one.Workers, one.Folder = 1, folder
-	first := plotstest.Compute(t, Figures(), one, "bf-3", "bf-6")
+	first := plotstest.Compute(t, Figures(), one, "bf-6")["bf-6"]
 	again := plotstest.Small()
-	again.Workers, again.Folder, again.Progress = 3, folder, count
-	if diff := cmp.Diff(first, plotstest.Compute(t, Figures(), again, "bf-3", "bf-6")); diff != "" {
+	again.Workers, again.Folder, again.Progress = 3, folder, func(p sweep.Progress) { reused, total = p.Reused, p.Total }
+	if diff := cmp.Diff(first, plotstest.Compute(t, Figures(), again, "bf-6")["bf-6"]); diff != "" {
 		t.Error(diff)
 	}
-	if reused != total || total != 4*(12*10+5) {
-		t.Errorf("%d of %d runs reused, want all of 500", reused, total)
+	if diff := cmp.Diff(first, figures(t)["bf-6"]); diff != "" {
+		t.Error(diff)
+	}
+	if reused != total || total != 4*5 {
+		t.Errorf("%d of %d runs reused, want all of 20", reused, total)
 	}
 	other := plotstest.Small()
 	other.Seed = 2
-	if a, b := first["bf-6"].Panels[0].Series[1].Y[0], plotstest.Compute(t, Figures(), other, "bf-6")["bf-6"].Panels[0].Series[1].Y[0]; a == b {
+	if a, b := first.Panels[0].Series[1].Y[0], plotstest.Compute(t, Figures(), other, "bf-6")["bf-6"].Panels[0].Series[1].Y[0]; a == b {
 		t.Errorf("seeds 1 and 2 both give %v", a)
 	}
 }
@@ -65,7 +67,7 @@ func TestSimulatedDelays(t *testing.T) {
 
 // Every simulation whose exact answer is known has its rows, named after it.
 func TestCheckRows(t *testing.T) {
-	figures := plotstest.Compute(t, Figures(), plotstest.Small(), "bf-1", "bf-2", "bf-3", "bf-4", "bf-5", "bf-6")
+	figures := figures(t)
 	simulations := make(map[string]bool)
 	for id, want := range map[string][2]int{ // solver rows; simulated rows
 		"bf-1": {3 * 2, 2 * (10*3 + 3*3)}, "bf-2": {3 * 2 * 2, 2 * (10*3 + 3*3)}, "bf-3": {3 * 2, 10 * 3}, "bf-4": {3 * 2, 10 * 3}, "bf-5": {4, 0}, "bf-6": {0, 3 * 3},

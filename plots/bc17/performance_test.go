@@ -12,6 +12,16 @@ import (
 	"productform/plots"
 )
 
+var computed plotstest.Once
+
+// figures returns all figures of the package, computed once.
+func figures(t *testing.T) map[string]*plots.Figure {
+	t.Helper()
+	return computed.Figures(t, Figures())
+}
+
+func TestPictures(t *testing.T) { plotstest.CheckPictures(t, figures(t)) }
+
 // activeSetDelays returns E[X_i]/λ_i by the recursion over the sets A of active classes: with
 // G(A) (μ(A) - λ(A)) = Σ_{i∈A} λ_i G(A∖i), the weight of the states whose active set is A, the weighted number
 // of class-i jobs G_i(A) obeys G_i(A) (μ(A) - λ(A)) = λ_i (G(A) + G(A∖i)) + Σ_{j∈A} λ_j G_i(A∖j) for i in A,
@@ -117,7 +127,7 @@ func TestThreeServersAgainstActiveSets(t *testing.T) {
 				mu[a].Add(mu[a], big.NewRat(capacities[bits.TrailingZeros(reached)], 1))
 			}
 		}
-		checkExact(t, plotstest.Compute(t, Figures(), plotstest.Small(), id)[id], 1, func(rho *big.Rat) []*big.Rat {
+		checkExact(t, figures(t)[id], 1, func(rho *big.Rat) []*big.Rat {
 			half := new(big.Rat).Mul(rho, mu[3])
 			half.Quo(half, big.NewRat(2, 1))
 			return activeSetDelays([]*big.Rat{half, half}, mu)
@@ -129,7 +139,7 @@ func TestThreeServersAgainstActiveSets(t *testing.T) {
 // λ(k) = λ C(k,d)/C(S,d), carried with its derivative: E[X] = λ Z'(S)/Z(S).
 func TestRandomAssignmentAgainstServerRecursion(t *testing.T) {
 	for id, d := range map[string]int64{"bf-3": 2, "bf-4": 3} {
-		checkExact(t, plotstest.Compute(t, Figures(), plotstest.Small(), id)[id], 15, func(rho *big.Rat) []*big.Rat {
+		checkExact(t, figures(t)[id], 15, func(rho *big.Rat) []*big.Rat {
 			lambda := new(big.Rat).Mul(rho, big.NewRat(100, 1))
 			z, dz := big.NewRat(1, 1), new(big.Rat) // Z and λ dZ/dλ
 			for k := int64(1); k <= 100; k++ {
@@ -148,7 +158,7 @@ func TestRandomAssignmentAgainstServerRecursion(t *testing.T) {
 // Rate times delay is the mean size, for points and ends of intervals; the exact rate falls from its maximum to 0.
 func TestShape(t *testing.T) {
 	zipf, _ := zipfMean().Float64()
-	figures := plotstest.Compute(t, Figures(), plotstest.Small(), "bf-1", "bf-2", "bf-3", "bf-4")
+	figures := figures(t)
 	for _, id := range []string{"bf-1", "bf-2", "bf-3", "bf-4"} {
 		f := figures[id]
 		for row, size := range []float64{1, 1, zipf} {
@@ -184,7 +194,7 @@ func TestShape(t *testing.T) {
 
 // Captions name every number that the figure depends on.
 func TestCaptionsNameParameters(t *testing.T) {
-	figures := plotstest.Compute(t, Figures(), plotstest.Small(), "bf-1", "bf-2", "bf-3", "bf-4", "bf-5", "bf-6")
+	figures := figures(t)
 	of := []string{"4 runs of 2000 jumps", "after 1000", "seed 1", "95 %", "jumps in all"}
 	laws := []string{"25 exponential phases with probability 1/6", "mean 5 with probability 1/6", "k = 1..200 (σ = 3.58"}
 	loads := []string{"10 loads from 0.1 to 0.95", "198 loads from 0.005 to 0.99", "m = 1 and m = 5"}

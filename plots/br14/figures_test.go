@@ -18,8 +18,12 @@ import (
 	"productform/plots"
 )
 
+var computed plotstest.Once
+
 func TestFluidFigures(t *testing.T) {
-	figures := plotstest.ComputeAll(t, Figures(), "fluid-1 fluid-2 fluid-3 fluid-4 fluid-5 fluid-6")
+	plotstest.CheckIDs(t, Figures(), "fluid-1 fluid-2 fluid-3 fluid-4 fluid-5 fluid-6")
+	figures := computed.Figures(t, Figures())
+	t.Run("pictures", func(t *testing.T) { plotstest.CheckPictures(t, figures, "fluid-2") })
 	t.Run("static", func(t *testing.T) { checkStatic(t, figures["fluid-1"]) })
 	t.Run("rates", func(t *testing.T) { checkRates(t, figures["fluid-2"]) })
 	t.Run("trade-off", func(t *testing.T) { checkTradeOff(t, figures["fluid-3"]) })
@@ -54,7 +58,7 @@ func checkStatic(t *testing.T, f *plots.Figure) {
 // Mean numbers of jobs from another program, testdata of package fluid: a box of 91 by 91 states, whose edges have less
 // than 1e-10 of the probability at the loads here.
 func checkRates(t *testing.T, f *plots.Figure) {
-	text, err := os.ReadFile("../fluid/testdata/dynamic.json")
+	text, err := os.ReadFile("../../fluid/testdata/dynamic.json")
 	if err != nil {
 		t.Fatal(err)
 	}

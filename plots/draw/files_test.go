@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,7 +21,7 @@ import (
 
 // The CSV holds every point of the figure, digit for digit, and nothing else.
 func TestCSVHoldsTheData(t *testing.T) {
-	for _, f := range figures(t) {
+	for _, f := range figures() {
 		records, err := csv.NewReader(bytes.NewReader(render(t, f, CSV))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
@@ -97,10 +99,14 @@ func TestCSVHoldsTheData(t *testing.T) {
 
 // The page shows every figure, links only to files beside it, and asks nothing of the network.
 func TestPage(t *testing.T) {
-	all := figures(t)
+	all := figures()
 	v := 1.5
 	all[0].Title = "<b> & more"
 	all[0].Checks = []plots.Check{{Figure: "test-a", Quantity: "mean delay", Exact: 1.25, Simulated: &v, HalfWidth: &v, Z: &v}}
+	for k := range 50 { // spread as a normal variable
+		z, name := math.Sqrt2*math.Erfinv(2*(float64(k)+0.5)/50-1), fmt.Sprint(k)
+		all[0].Checks = append(all[0].Checks, plots.Check{Figure: "test-b", Quantity: "load", Exact: 1, Simulated: &v, HalfWidth: &v, Z: &z, Simulation: &name})
+	}
 	all[0].Claims = []plots.Claim{{Figure: "test", Sentence: "All is well.", Criterion: "Little.", Numbers: "1.5.", Verdict: plots.Open}}
 	b, err := Page(all, Formats())
 	if err != nil {
@@ -136,7 +142,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	only, err := Page(all, []Format{HTML, PNG})
-	if err != nil || !bytes.Contains(only, []byte(`src="bf-1.png"`)) || bytes.Contains(only, []byte(".svg")) {
+	if err != nil || !bytes.Contains(only, []byte(`src="g.png"`)) || bytes.Contains(only, []byte(".svg")) {
 		t.Errorf("a page of PNG alone: %v", err)
 	}
 	if _, err := Page([]*plots.Figure{{ID: "x"}}, nil); err == nil || err.Error() != "x: title is missing: want one line" {

@@ -2,7 +2,6 @@ package draw
 
 import (
 	"bytes"
-	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"gonum.org/v1/plot/vg"
@@ -23,25 +21,11 @@ import (
 
 	"productform/internal/input"
 	"productform/plots"
-	"productform/plots/bc17"
-	"productform/plots/br14"
-	"productform/plots/hb02"
-	"productform/plots/l14"
 )
 
-// catalogue returns all figures, which are computed once.
-var catalogue = sync.OnceValues(func() ([]*plots.Figure, error) {
-	return plots.Compute(context.Background(), slices.Concat(bc17.Figures(), hb02.Figures(), br14.Figures(), l14.Figures()), plots.Settings{Precision: plots.Draft, Seed: 1, Runs: 4, Jumps: 2000})
-})
-
-// figures returns the catalogue and the test figures.
-func figures(t *testing.T) []*plots.Figure {
-	t.Helper()
-	all, err := catalogue()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append([]*plots.Figure{simulated(), categorical()}, all...)
+// figures returns the test figures. The tests of the packages below plots draw the figures of the papers.
+func figures() []*plots.Figure {
+	return []*plots.Figure{simulated(), categorical(), grouped("low", "high")}
 }
 
 func render(t *testing.T, f *plots.Figure, format Format) []byte {
@@ -67,24 +51,18 @@ func TestRenderIsDeterministic(t *testing.T) {
 	}
 }
 
-// legendRows returns the rows of the legend above all panels, which figures have that ask for it or have several rows of panels.
+// legendRows returns the rows of the legend above all panels, which figures have that ask for it or have several rows of
+// panels that show the same.
 func legendRows(f *plots.Figure) int {
-	switch {
-	case slices.Contains([]string{"fluid-2", "dispatch-6", "dispatch-7"}, f.ID):
-		return 2
-	case f.OneLegend:
-		return 1
-	case len(f.Panels) <= 2 || f.ID == "test":
+	if f.ID == "test" {
 		return 0
-	case f.ID == "tags-17":
-		return 2
 	}
 	return 1
 }
 
 // A PNG has the printed size at 300 dots per inch, says so, and has no ink on its edge.
 func TestPNG(t *testing.T) {
-	for _, f := range figures(t) {
+	for _, f := range figures() {
 		b := render(t, f, PNG)
 		img, err := png.Decode(bytes.NewReader(b))
 		if err != nil {
@@ -129,7 +107,7 @@ func TestPNG(t *testing.T) {
 
 // An SVG is well-formed, has a title and needs no font.
 func TestSVG(t *testing.T) {
-	for _, f := range figures(t) {
+	for _, f := range figures() {
 		b := render(t, f, SVG)
 		titled := false
 		for d := xml.NewDecoder(bytes.NewReader(b)); ; {
@@ -177,7 +155,7 @@ func TestPDFOffsets(t *testing.T) {
 // several rows and show the same.
 func TestNamesOrLegend(t *testing.T) {
 	text := newTypesetter()
-	for _, f := range figures(t) {
+	for _, f := range figures() {
 		shared, rows := sharedLegend(text, f)
 		if (shared != nil) != (legendRows(f) > 0) || rows != legendRows(f) {
 			t.Errorf("%s: shared legend in %d rows", f.ID, rows)

@@ -1,0 +1,147 @@
+package plotstest
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"image"
+	"image/draw"
+	"image/png"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"testing"
+
+	"productform/plots"
+	render "productform/plots/draw"
+)
+
+// CheckPictures draws figures and looks at the files. Those with the longest names have a legend of two rows above all
+// panels.
+func CheckPictures(t *testing.T, figures map[string]*plots.Figure, longest ...string) {
+	t.Helper()
+	for id, f := range figures {
+		rows := 0
+		switch {
+		case slices.Contains(longest, id):
+			rows = 2
+		case f.OneLegend, len(f.Panels) > 2:
+			rows = 1
+		}
+		checkPicture(t, f, rows)
+	}
+}
+
+func checkPicture(t *testing.T, f *plots.Figure, legendRows int) {
+	t.Helper()
+	picture := func(format render.Format) []byte {
+		data, err := render.Render(f, format)
+		if err != nil {
+			t.Fatalf("%s.%s: %v", f.ID, format, err)
+		}
+		return data
+	}
+	checkPNG(t, f, picture(render.PNG), legendRows)
+	checkSVG(t, f, picture(render.SVG))
+	if data := picture(render.PDF); !bytes.HasPrefix(data, []byte("%PDF-")) {
+		t.Errorf("%s: no PDF", f.ID)
+	}
+	checkCSV(t, f, picture(render.CSV))
+}
+
+// checkPNG looks for the printed size at 300 dots per inch, ink, and none on the edge.
+func checkPNG(t *testing.T, f *plots.Figure, data []byte, legendRows int) {
+	t.Helper()
+	picture, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatalf("%s: %v", f.ID, err)
+	}
+	const dots = 300 / 25.4 // a millimetre
+	wide, high := 170*dots, 70*dots*float64((len(f.Panels)+1)/2)
+	if legendRows > 0 { // 5 points, and 1.35 times 8 a row
+		high += (5 + 10.8*float64(legendRows)) / 72 * 300
+	}
+	size := picture.Bounds().Size()
+	if math.Abs(float64(size.X)-wide) > 1 || math.Abs(float64(size.Y)-high) > 1 {
+		t.Errorf("%s is %d by %d dots, want %.0f by %.0f", f.ID, size.X, size.Y, wide, high)
+	}
+	pixels := image.NewRGBA(picture.Bounds())
+	draw.Draw(pixels, picture.Bounds(), picture, image.Point{}, draw.Src)
+	inked := 0
+	for y := range size.Y {
+		for x := range size.X {
+			p := pixels.Pix[pixels.PixOffset(x, y):]
+			if p[0]&p[1]&p[2] == 255 {
+				continue
+			}
+			inked++
+			const edge = 8 // dots, 0.7 mm
+			if x < edge || y < edge || x >= size.X-edge || y >= size.Y-edge {
+				t.Fatalf("%s has ink at (%d, %d), on its edge", f.ID, x, y)
+			}
+		}
+	}
+	if inked < size.X*size.Y/200 {
+		t.Errorf("%s is nearly blank", f.ID)
+	}
+}
+
+// checkSVG looks for a title, and for text that would need a font.
+func checkSVG(t *testing.T, f *plots.Figure, data []byte) {
+	t.Helper()
+	titled := false
+	for d := xml.NewDecoder(bytes.NewReader(data)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", f.ID, err)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			titled = titled || e.Name.Local == "title"
+			if e.Name.Local == "text" {
+				t.Fatalf("%s has text that needs a font", f.ID)
+			}
+		}
+	}
+	if !titled || !bytes.Contains(data, []byte(f.Title)) {
+		t.Errorf("%s has no title", f.ID)
+	}
+}
+
+// checkCSV counts the numbers of a figure in its data.
+func checkCSV(t *testing.T, f *plots.Figure, data []byte) {
+	t.Helper()
+	records, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil {
+		t.Fatalf("%s: %v", f.ID, err)
+	}
+	want := 0
+	for _, p := range f.Panels {
+		for _, s := range p.Series {
+			if s.Kind != plots.Band {
+				want += len(s.Y)
+			}
+			want += len(s.Low) + len(s.High)
+		}
+	}
+	got := 0
+	for _, row := range records[1:] {
+		got-- // the value of the horizontal axis
+		for _, field := range row {
+			if field == "" {
+				continue
+			}
+			if _, err := strconv.ParseFloat(field, 64); err != nil {
+				t.Errorf("%s: %v", f.ID, err)
+			}
+			got++
+		}
+	}
+	if got != want {
+		t.Errorf("%s: %d numbers, want %d", f.ID, got, want)
+	}
+}
