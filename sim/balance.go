@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -43,10 +42,6 @@ type scaled struct {
 	fraction float64 // in [1/2, 1)
 	exponent int32
 }
-
-// ErrTooManyStates is wrapped by the error of a run under balanced fairness that needs the balance function at more
-// states than there is room or time for.
-var ErrTooManyStates = errors.New("the model is too large")
 
 // Limits of a balance: a state takes 16 bytes, a row some 100 more.
 const (

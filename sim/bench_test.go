@@ -63,17 +63,17 @@ func benchmarkEngine(b *testing.B, system System) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	e := p.start(b.Context(), newStream([32]byte{1}))
-	y := newTally(len(p.classes), len(p.servers))
-	if err := e.advance(1e6/p.jumpRate, y); err != nil {
+	e := p.Start(b.Context(), NewStream([32]byte{1}))
+	y := NewTotals(len(p.Classes), len(p.Servers))
+	if err := e.Advance(1e6/p.JumpRate, y); err != nil {
 		b.Fatal(err)
 	}
-	y = newTally(len(p.classes), len(p.servers))
+	y = NewTotals(len(p.Classes), len(p.Servers))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := e.advance(1e6/p.jumpRate, y); err != nil {
+		if err := e.Advance(1e6/p.JumpRate, y); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(y.jumps/b.Elapsed().Seconds(), "jumps/s")
+	b.ReportMetric(y.Jumps/b.Elapsed().Seconds(), "jumps/s")
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"math/rand/v2"
 
+	"productform/internal/alias"
 	"productform/sizes"
 )
 
@@ -29,13 +30,13 @@ type calendarJob struct {
 //
 // Times count from the start of the current advance, so that they do not lose digits in long runs.
 type calendar struct {
-	sizes  sizes.Distribution
-	random *stream
-	draws  *rand.Rand // from random
-	table  []outcome  // of the codes s of an interruption at server s, arrivals+i
-	tick   float64    // mean time between ticks
-	coming []outcome  // of the codes arrivals+i only, and the mean time between arrivals, for the empty cluster
-	alone  float64
+	sizes     sizes.Distribution
+	random    *Stream
+	draws     *rand.Rand  // from random
+	table     alias.Table // of the codes s of an interruption at server s, arrivals+i
+	tick      float64     // mean time between ticks
+	idleTable alias.Table // of the codes arrivals+i only, and the mean time between arrivals, for the empty cluster
+	idleMean  float64
 
 	capacity []float64         // by server
 	row      []int32           // by server
@@ -51,16 +52,16 @@ type calendar struct {
 
 	now, next float64   // time, and that of the next tick
 	busy      []float64 // time from which a server is busy, if it is
-	census
+	Population
 }
 
 // newCalendar returns an empty cluster whose random numbers come from r: the time to the next tick, then at each tick
 // what it is, the size and the servers of a job that arrives, and the time to the next.
-func newCalendar(f *flat, c Cluster, r *stream) engine {
+func newCalendar(f *flat, c Cluster, r *Stream) Engine {
 	servers := len(f.capacity)
 	q := &calendar{
 		sizes: c.Sizes, random: r, draws: rand.New(r), capacity: f.capacity, row: f.row, nodes: make([]node, servers),
-		busy: make([]float64, servers), census: newCensus(len(f.classes)),
+		busy: make([]float64, servers), Population: NewPopulation(len(f.classes)),
 	}
 	var weights []float64
 	var codes []uint32
@@ -72,24 +73,24 @@ func newCalendar(f *flat, c Cluster, r *stream) engine {
 		weights, codes = append(weights, class.ArrivalRate), append(codes, arrivals+uint32(i))
 	}
 	q.chosen, q.degree, q.stride = choices(f.chosen)
-	q.table, q.tick = aliasTable(weights, codes), 1/sum(weights)
-	q.coming, q.alone = aliasTable(weights[servers:], codes[servers:]), 1/sum(weights[servers:])
-	q.most = min(maxJobs, maxLinks/int(q.stride))
-	q.next = q.draws.ExpFloat64() * q.alone
+	q.table, q.tick = alias.NewTable(weights, codes), 1/sum(weights)
+	q.idleTable, q.idleMean = alias.NewTable(weights[servers:], codes[servers:]), 1/sum(weights[servers:])
+	q.most = min(MaxJobs, maxLinks/int(q.stride))
+	q.next = q.draws.ExpFloat64() * q.idleMean
 	return q
 }
 
-// advance simulates t units of time. The error wraps [ErrTooManyJobs].
-func (q *calendar) advance(t float64, y *tally) error {
+// Advance simulates t units of time. The error wraps [ErrTooManyJobs].
+func (q *calendar) Advance(t float64, seen *Totals) error {
 	for {
 		if len(q.heap) > 0 && q.heap[0].at <= q.next {
 			if q.heap[0].at > t {
 				break
 			}
 			q.now = q.heap[0].at
-			q.depart(q.heap[0].job, y)
-			if q.total == 0 { // a Poisson process has no memory of the tick that was to come
-				q.next = q.now + q.draws.ExpFloat64()*q.alone
+			q.depart(q.heap[0].job, seen)
+			if q.Total == 0 { // a Poisson process has no memory of the tick that was to come
+				q.next = q.now + q.draws.ExpFloat64()*q.idleMean
 			}
 			continue
 		}
@@ -97,42 +98,42 @@ func (q *calendar) advance(t float64, y *tally) error {
 			break
 		}
 		q.now = q.next
-		if err := q.event(y); err != nil {
+		if err := q.event(seen); err != nil {
 			return err
 		}
 		q.next = q.now + q.draws.ExpFloat64()*q.tick
 	}
-	q.rest(t, y)
+	q.flush(t, seen)
 	return nil
 }
 
 // event does what a tick stands for.
-func (q *calendar) event(y *tally) error {
+func (q *calendar) event(seen *Totals) error {
 	table := q.table
-	if q.total == 0 {
-		table = q.coming
+	if q.Total == 0 {
+		table = q.idleTable
 	}
-	code := pick(table, q.random.Uint64())
+	code := table.Pick(q.random.Uint64())
 	if code >= arrivals {
-		return q.arrive(code-arrivals, y)
+		return q.arrive(code-arrivals, seen)
 	}
 	head := q.nodes[code].next
 	if head == code {
 		return nil
 	}
-	y.jumps++
+	seen.Jumps++
 	j := q.nodes[head].job
 	job := &q.jobs[j]
 	job.left = job.leftAt(q.now)
-	q.release(j, y)
+	q.release(j, seen)
 	q.join(j)
 	return nil
 }
 
 // arrive lets a job of class i in.
-func (q *calendar) arrive(i uint32, y *tally) error {
+func (q *calendar) arrive(i uint32, seen *Totals) error {
 	if len(q.free) == 0 {
-		if err := tooMany(q.total+1, q.most); err != nil {
+		if err := CheckJobs(q.Total+1, q.most); err != nil {
 			return err
 		}
 		q.grow()
@@ -140,8 +141,8 @@ func (q *calendar) arrive(i uint32, y *tally) error {
 	j := q.free[len(q.free)-1]
 	q.free = q.free[:len(q.free)-1]
 	q.jobs[j] = calendarJob{born: q.now, left: q.sizes.Sample(q.draws), class: i}
-	y.jumps++
-	q.change(int(i), 1, q.now, y)
+	seen.Jumps++
+	q.Change(int(i), 1, q.now, seen)
 	n := q.first(j)
 	for _, c := range q.chosen[i] {
 		for _, s := range c.draw(q.random) {
@@ -154,13 +155,13 @@ func (q *calendar) arrive(i uint32, y *tally) error {
 }
 
 // depart lets a job out that is done.
-func (q *calendar) depart(j uint32, y *tally) {
+func (q *calendar) depart(j uint32, seen *Totals) {
 	job := &q.jobs[j]
-	y.sojourn[job.class] += q.now - job.born
-	y.left[job.class]++
-	y.jumps++
-	q.change(int(job.class), -1, q.now, y)
-	q.release(j, y)
+	seen.Sojourn[job.class] += q.now - job.born
+	seen.Left[job.class]++
+	seen.Jumps++
+	q.Change(int(job.class), -1, q.now, seen)
+	q.release(j, seen)
 	q.free = append(q.free, j)
 }
 
@@ -198,7 +199,7 @@ func (q *calendar) start(j uint32) {
 }
 
 // release takes a job in service out of its queues. Its servers go to the next there.
-func (q *calendar) release(j uint32, y *tally) {
+func (q *calendar) release(j uint32, seen *Totals) {
 	job := &q.jobs[j]
 	q.heap = q.heap.remove(q.jobs, int(job.place))
 	job.rate = 0
@@ -212,7 +213,7 @@ func (q *calendar) release(j uint32, y *tally) {
 			continue // it was not the first there
 		}
 		if next == sentinel {
-			y.busy[q.row[sentinel]] += q.now - q.busy[sentinel]
+			seen.Busy[q.row[sentinel]] += q.now - q.busy[sentinel]
 		} else if q.capacity[sentinel] > 0 {
 			q.gain(q.nodes[next].job, q.capacity[sentinel])
 		}
@@ -237,12 +238,12 @@ func (q *calendar) gain(j uint32, capacity float64) {
 // leftAt returns the work left at a time. Rounding must not make it negative.
 func (j *calendarJob) leftAt(now float64) float64 { return max(0, j.left-j.rate*(now-j.since)) }
 
-// rest counts up to time t, which becomes time 0.
-func (q *calendar) rest(t float64, y *tally) {
-	q.census.rest(t, y)
+// flush counts up to time t, which becomes time 0.
+func (q *calendar) flush(t float64, seen *Totals) {
+	q.Population.Flush(t, seen)
 	for s := range q.busy {
 		if q.nodes[s].next != uint32(s) {
-			y.busy[q.row[s]] += t - q.busy[s]
+			seen.Busy[q.row[s]] += t - q.busy[s]
 			q.busy[s] = 0
 		}
 	}

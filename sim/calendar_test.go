@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
+	"productform/internal/alias"
 	"productform/internal/oracle"
 	"productform/sizes"
 )
@@ -43,13 +44,13 @@ func meanSizeOf(m *cluster.Model) float64 {
 	return v
 }
 
-func newEngine(t testing.TB, c Cluster, s Settings, key byte) (engine, *Plan) {
+func newEngine(t testing.TB, c Cluster, s Settings, key byte) (Engine, *Plan) {
 	t.Helper()
 	p, err := NewPlan(c, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.start(t.Context(), newStream([32]byte{key})), p
+	return p.Start(t.Context(), NewStream([32]byte{key})), p
 }
 
 // With exponential sizes the number of jobs has the law of balanced fairness whatever the interruptions ([BC17],
@@ -88,10 +89,10 @@ func TestCalendarSingleServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		delay, busy := r.Classes[0].MeasuredDelay, r.Servers[0].Utilization
-		for _, z := range []float64{r.MeanJobs.Z(exact), delay.Z(exact / lambda), busy.Z(rho)} {
+		delay, busy := r.Class(0, MeasuredDelay), *r.Server(0, Utilization)
+		for _, z := range []float64{r.All(MeanJobs).Z(exact), delay.Z(exact / lambda), busy.Z(rho)} {
 			if !(math.Abs(z) < 5) {
-				t.Errorf("%s: %v jobs, exact %v: z = %.1f", shape, r.MeanJobs, exact, z)
+				t.Errorf("%s: %v jobs, exact %v: z = %.1f", shape, *r.All(MeanJobs), exact, z)
 			}
 		}
 	}
@@ -125,13 +126,13 @@ func TestCalendarAgainstJumpChain(t *testing.T) {
 						t.Errorf("%s: %s: %v, %v by %s", name, what, x, y, b.Method)
 					}
 				}
-				compare("mean jobs", a.MeanJobs, b.MeanJobs)
+				compare("mean jobs", *a.All(MeanJobs), *b.All(MeanJobs))
 				for i := range a.Classes {
-					compare("jobs of a class", a.Classes[i].MeanJobs, b.Classes[i].MeanJobs)
-					compare("delay of a class", *a.Classes[i].MeasuredDelay, *b.Classes[i].MeasuredDelay)
+					compare("jobs of a class", *a.Class(i, MeanJobs), *b.Class(i, MeanJobs))
+					compare("delay of a class", *a.Class(i, MeasuredDelay), *b.Class(i, MeasuredDelay))
 				}
 				for k := range a.Servers {
-					compare("utilization", a.Servers[k].Utilization, b.Servers[k].Utilization)
+					compare("utilization", *a.Server(k, Utilization), *b.Server(k, Utilization))
 				}
 				for n := range a.Distribution {
 					compare("probability", a.Distribution[n], b.Distribution[n])
@@ -166,17 +167,17 @@ func (q *literalCluster) rate(j *literalJob) (rate float64) {
 }
 
 // pass lets time pass.
-func (q *literalCluster) pass(until float64, y *tally) {
+func (q *literalCluster) pass(until float64, y *Totals) {
 	t := until - q.now
-	y.time += t
-	y.add(len(q.queue), t)
+	y.Time += t
+	y.Add(len(q.queue), t)
 	for _, j := range q.queue {
-		y.jobs[j.class] += t
+		y.Jobs[j.class] += t
 		j.left -= t * q.rate(j)
 	}
 	for s, a := range q.activity {
 		if a != nil {
-			y.busy[q.row[s]] += t
+			y.Busy[q.row[s]] += t
 		}
 	}
 	q.now = until
@@ -210,7 +211,7 @@ func (q *literalCluster) hand(j *literalJob, k int) {
 
 // simulateLiterally simulates a cluster for t units of time with the random numbers of newCalendar. The weights have
 // its digits to the last, so that the alias table is the same.
-func simulateLiterally(c Cluster, t float64, r *stream) *tally {
+func simulateLiterally(c Cluster, t float64, r *Stream) *Totals {
 	mean, err := sizes.Mean(c.Sizes)
 	if err != nil {
 		panic(err)
@@ -241,10 +242,10 @@ func simulateLiterally(c Cluster, t float64, r *stream) *tally {
 		}
 	}
 	servers := len(q.capacity)
-	tables := map[bool][]outcome{false: aliasTable(weights, codes), true: aliasTable(weights[servers:], codes[servers:])}
+	tables := map[bool]alias.Table{false: alias.NewTable(weights, codes), true: alias.NewTable(weights[servers:], codes[servers:])}
 	rates := map[bool]float64{false: sum(weights), true: sum(weights[servers:])} // true: of the empty cluster, where only arrivals count
 	draws := rand.New(r)
-	y := newTally(len(c.Model.Classes), len(c.Model.Servers))
+	y := NewTotals(len(c.Model.Classes), len(c.Model.Servers))
 	tick := draws.ExpFloat64() / rates[true]
 	for {
 		first, finish := -1, math.Inf(1)
@@ -262,9 +263,9 @@ func simulateLiterally(c Cluster, t float64, r *stream) *tally {
 			j := q.queue[first]
 			q.queue = slices.Delete(q.queue, first, first+1)
 			q.hand(j, first)
-			y.jumps++
-			y.sojourn[j.class] += q.now - j.born
-			y.left[j.class]++
+			y.Jumps++
+			y.Sojourn[j.class] += q.now - j.born
+			y.Left[j.class]++
 			if len(q.queue) == 0 {
 				tick = q.now + draws.ExpFloat64()/rates[true]
 			}
@@ -273,9 +274,9 @@ func simulateLiterally(c Cluster, t float64, r *stream) *tally {
 		q.pass(tick, y)
 		table := tables[len(q.queue) == 0]
 		column, fraction := bits.Mul64(r.Uint64(), uint64(len(table)))
-		code := table[column].other
-		if fraction < table[column].cut {
-			code = table[column].own
+		code := table[column].Other
+		if fraction < table[column].Cut {
+			code = table[column].Own
 		}
 		if code < arrivals {
 			if j := q.activity[code]; j != nil {
@@ -283,7 +284,7 @@ func simulateLiterally(c Cluster, t float64, r *stream) *tally {
 				q.queue = slices.Delete(q.queue, k, k+1)
 				q.hand(j, k)
 				q.enqueue(j)
-				y.jumps++
+				y.Jumps++
 			}
 		} else {
 			i := int(code - arrivals)
@@ -294,7 +295,7 @@ func simulateLiterally(c Cluster, t float64, r *stream) *tally {
 				}
 			}
 			q.enqueue(j)
-			y.jumps++
+			y.Jumps++
 		}
 		tick = q.now + draws.ExpFloat64()/rates[len(q.queue) == 0]
 	}
@@ -302,7 +303,7 @@ func simulateLiterally(c Cluster, t float64, r *stream) *tally {
 
 // compareTallies compares two accounts of one trajectory, with times that are rounded in different ways: 1e-9 is
 // far above the rounding of some 1000 events, and far below the time of one.
-func compareTallies(t interface{ Errorf(string, ...any) }, got, want *tally) {
+func compareTallies(t interface{ Errorf(string, ...any) }, got, want *Totals) {
 	near := func(what string, got, want []float64, unit float64) {
 		for i := range max(len(got), len(want)) {
 			var x, y float64 // of a state that lasts no time, one of them may have no entry
@@ -318,14 +319,14 @@ func compareTallies(t interface{ Errorf(string, ...any) }, got, want *tally) {
 			}
 		}
 	}
-	near("time", []float64{got.time}, []float64{want.time}, 0)
-	near("jumps", []float64{got.jumps}, []float64{want.jumps}, 0)
-	near("jobs", got.jobs, want.jobs, want.time)
-	near("square", []float64{got.square}, []float64{want.square}, want.time)
-	near("count", got.count, want.count, want.time)
-	near("busy", got.busy, want.busy, want.time)
-	near("sojourn", got.sojourn, want.sojourn, want.time)
-	near("left", got.left, want.left, 0)
+	near("time", []float64{got.Time}, []float64{want.Time}, 0)
+	near("jumps", []float64{got.Jumps}, []float64{want.Jumps}, 0)
+	near("jobs", got.Jobs, want.Jobs, want.Time)
+	near("square", []float64{got.square}, []float64{want.square}, want.Time)
+	near("count", got.count, want.count, want.Time)
+	near("busy", got.Busy, want.Busy, want.Time)
+	near("sojourn", got.Sojourn, want.Sojourn, want.Time)
+	near("left", got.Left, want.Left, 0)
 }
 
 // checkCalendar checks that queues, rates and heap belong together.
@@ -366,8 +367,8 @@ func checkCalendar(t *rapid.T, q *calendar, fcfs bool) {
 			}
 		}
 	}
-	if jobs != q.total || served != len(q.heap) || jobs+len(q.free) != len(q.jobs) {
-		t.Fatalf("%d jobs, %d in service, but %d and %d", jobs, served, q.total, len(q.heap))
+	if jobs != q.Total || served != len(q.heap) || jobs+len(q.free) != len(q.jobs) {
+		t.Fatalf("%d jobs, %d in service, but %d and %d", jobs, served, q.Total, len(q.heap))
 	}
 	for k := 1; k < len(q.heap); k++ {
 		if q.heap[(k-1)/2].at > q.heap[k].at {
@@ -399,14 +400,14 @@ func TestCalendarIsLiteral(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		horizon := rapid.Float64Range(1, 500).Draw(t, "jumps") / p.jumpRate
+		horizon := rapid.Float64Range(1, 500).Draw(t, "jumps") / p.JumpRate
 		key := [32]byte{rapid.Byte().Draw(t, "key")}
-		want := simulateLiterally(c, horizon, newStream(key))
-		got := newTally(len(p.classes), len(p.servers))
-		e := p.start(t.Context(), newStream(key))
+		want := simulateLiterally(c, horizon, NewStream(key))
+		got := NewTotals(len(p.Classes), len(p.Servers))
+		e := p.Start(t.Context(), NewStream(key))
 		pieces := rapid.IntRange(1, 20).Draw(t, "pieces")
 		for range pieces {
-			if err := e.advance(horizon/float64(pieces), got); err != nil {
+			if err := e.Advance(horizon/float64(pieces), got); err != nil {
 				t.Fatal(err)
 			}
 			checkCalendar(t, e.(*calendar), c.Policy == FCFS)
@@ -422,13 +423,13 @@ func TestCalendarIsLiteralLong(t *testing.T) {
 			for _, interruptions := range []float64{0, 2} {
 				c := interrupted(m, parseSizes(t, shape, 1), interruptions)
 				e, p := newEngine(t, c, Settings{Horizon: 1}, byte(key))
-				got := newTally(len(p.classes), len(p.servers))
+				got := NewTotals(len(p.Classes), len(p.Servers))
 				for range 10 {
-					if err := e.advance(30, got); err != nil {
+					if err := e.Advance(30, got); err != nil {
 						t.Fatal(err)
 					}
 				}
-				compareTallies(t, got, simulateLiterally(c, 300, newStream([32]byte{byte(key)})))
+				compareTallies(t, got, simulateLiterally(c, 300, NewStream([32]byte{byte(key)})))
 			}
 		}
 	}
@@ -488,8 +489,8 @@ func TestCalendarUnstable(t *testing.T) {
 			t.Errorf("%s = %v ± %v, exact %v, z = %.1f", what, e.Mean, e.StdError, exact, z)
 		}
 	}
-	check("mean jobs", r.MeanJobs, jobs)
-	check("utilization", r.Servers[0].Utilization, 1-mean[0])
+	check("mean jobs", *r.All(MeanJobs), jobs)
+	check("utilization", *r.Server(0, Utilization), 1-mean[0])
 	for n, e := range r.Distribution {
 		check(fmt.Sprintf("P(%d jobs)", n), e, mean[n])
 	}
@@ -541,11 +542,11 @@ func TestFinishes(t *testing.T) {
 
 // At the time a job is done, or before, rounding leaves no negative work, nor a later finish when a server is gained.
 func TestCalendarRounding(t *testing.T) {
-	f := &flat{classes: []class{{"job", 1, 1}}, rows: []server{{"a", 1}, {"b", 1}}, capacity: []float64{1, 1}, row: []int32{0, 1},
+	f := &flat{classes: []Class{{"job", 1, 1}}, rows: []Server{{"a", 1}, {"b", 1}}, capacity: []float64{1, 1}, row: []int32{0, 1},
 		chosen: [][]chosenServers{{{[]uint32{0}, 1}}}, sizeOfJob: 1}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 20000 {
-		q := newCalendar(f, Cluster{}, newStream([32]byte{})).(*calendar)
+		q := newCalendar(f, Cluster{}, NewStream([32]byte{})).(*calendar)
 		q.now = r.ExpFloat64()
 		q.jobs = []calendarJob{{rate: r.ExpFloat64(), left: r.ExpFloat64()}}
 		q.start(0)
@@ -565,13 +566,13 @@ func TestCalendarRounding(t *testing.T) {
 func TestCalendarTooManyJobs(t *testing.T) {
 	e, p := newEngine(t, interrupted(threeServers(big.NewRat(2, 1)), nil, 1), Settings{Horizon: 1}, 1)
 	q := e.(*calendar)
-	if q.most != maxJobs {
-		t.Errorf("at most %d jobs, not %d", q.most, maxJobs)
+	if q.most != MaxJobs {
+		t.Errorf("at most %d jobs, not %d", q.most, MaxJobs)
 	}
 	q.most = 100
-	err := e.advance(1e4, newTally(len(p.classes), len(p.servers)))
-	if !errors.Is(err, ErrTooManyJobs) || q.total != 100 {
-		t.Errorf("error %v with %d jobs", err, q.total)
+	err := e.Advance(1e4, NewTotals(len(p.Classes), len(p.Servers)))
+	if !errors.Is(err, ErrTooManyJobs) || q.Total != 100 {
+		t.Errorf("error %v with %d jobs", err, q.Total)
 	}
 	wide := randomAssignment(1000, 1000, big.NewRat(1, 2))
 	e, _ = newEngine(t, interrupted(wide, nil, 0), Settings{Horizon: 1}, 1)
@@ -593,13 +594,13 @@ func TestCalendarExtremes(t *testing.T) {
 	m.MeanSize, _ = new(big.Rat).SetString("1e90")
 	for _, interruptions := range []float64{0, 1} {
 		e, p := newEngine(t, interrupted(m, law, interruptions), Settings{Horizon: 1}, 1)
-		y := newTally(len(p.classes), len(p.servers))
+		y := NewTotals(len(p.Classes), len(p.Servers))
 		for range 10 {
-			if err := e.advance(100, y); err != nil {
+			if err := e.Advance(100, y); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if y.left[0]+y.left[1]+y.left[2] > 0 || !(y.jobs[0] > 0 && y.jobs[0] <= 1e6) || !(math.Abs(y.time-1000) < 1e-9) {
+		if y.Left[0]+y.Left[1]+y.Left[2] > 0 || !(y.Jobs[0] > 0 && y.Jobs[0] <= 1e6) || !(math.Abs(y.Time-1000) < 1e-9) {
 			t.Errorf("m = %v: %+v", interruptions, y)
 		}
 	}
@@ -610,9 +611,9 @@ func TestCalendarAllocatesNothing(t *testing.T) {
 	for _, interruptions := range []float64{0, 1} {
 		c := interrupted(randomAssignment(20, 3, big.NewRat(1, 2)), parseSizes(t, "weibull:0.8", 1), interruptions)
 		e, p := newEngine(t, c, Settings{}, 1)
-		y := newTally(len(p.classes), len(p.servers))
+		y := NewTotals(len(p.Classes), len(p.Servers))
 		advance := func() {
-			if err := e.advance(1e4/p.jumpRate, y); err != nil {
+			if err := e.Advance(1e4/p.JumpRate, y); err != nil {
 				t.Fatal(err)
 			}
 		}

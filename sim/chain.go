@@ -1,9 +1,9 @@
 package sim
 
 import (
-	"errors"
-	"fmt"
 	"math/rand/v2"
+
+	"productform/internal/alias"
 )
 
 // A jumpChain is a cluster of which only the sizes of jobs, if made of exponential phases, and their places in the queue
@@ -11,8 +11,8 @@ import (
 // the end of a phase at some server, or an interruption there; the latter two are nothing at an idle server. Each step stands
 // for its expected time, 1/rate, so that no exponential variable is drawn, and time averages are averages over steps.
 type jumpChain struct {
-	table   []outcome // of the codes 2s of a phase that ends at server s, 2s+1 of an interruption, arrivals+i
-	rate    float64   // steps per unit of time
+	table   alias.Table // of the codes 2s of a phase that ends at server s, 2s+1 of an interruption, arrivals+i
+	rate    float64     // steps per unit of time
 	phases  phaseCount
 	classes int
 	rows    []int32 // row of each server
@@ -33,20 +33,5 @@ type phaseCount struct {
 	draw  func(*rand.Rand) int
 }
 
-// Limits of what is simulated.
-const (
-	maxJobs  = 10_000_000 // present at a time
-	maxLinks = 1 << 28    // of jobs to their servers
-)
-
-// ErrTooManyJobs is wrapped by the error of a run in which jobs gather beyond what there is room for: 10,000,000 at a
-// time, or fewer if they have many servers each.
-var ErrTooManyJobs = errors.New("too many jobs are present at a time")
-
-// tooMany returns an error that wraps [ErrTooManyJobs] if jobs gather beyond a limit.
-func tooMany(jobs, limit int) error {
-	if jobs <= limit {
-		return nil
-	}
-	return fmt.Errorf("sim: %w, %d, and the most is %d: lower the load or, with a horizon, shorten it", ErrTooManyJobs, jobs, limit)
-}
+// maxLinks bounds the links of jobs to their servers.
+const maxLinks = 1 << 28

@@ -49,18 +49,18 @@ func against(t *testing.T, name string, m *cluster.Model, r *Result) (zs []float
 			zs = append(zs, z)
 		}
 	}
-	compare("mean jobs", &r.MeanJobs, &exact.MeanJobs)
-	compare("mean delay", r.MeanDelay, exact.MeanDelay)
-	for i, c := range r.Classes {
+	compare("mean jobs", r.All(MeanJobs), &exact.MeanJobs)
+	compare("mean delay", r.All(MeanDelay), exact.MeanDelay)
+	for i := range r.Classes {
 		x := exact.Classes[i]
 		at := fmt.Sprintf(" of class %d", i)
-		compare("jobs"+at, &c.MeanJobs, &x.MeanJobs)
-		compare("delay"+at, c.MeanDelay, x.MeanDelay)
-		compare("measured delay"+at, c.MeasuredDelay, x.MeanDelay)
-		compare("service rate"+at, c.ServiceRate, x.ServiceRate)
+		compare("jobs"+at, r.Class(i, MeanJobs), &x.MeanJobs)
+		compare("delay"+at, r.Class(i, MeanDelay), x.MeanDelay)
+		compare("measured delay"+at, r.Class(i, MeasuredDelay), x.MeanDelay)
+		compare("service rate"+at, r.Class(i, ServiceRate), x.ServiceRate)
 	}
-	for s, row := range r.Servers {
-		compare(fmt.Sprintf("utilization of server %d", s), &row.Utilization, &exact.Servers[s].Utilization)
+	for s := range r.Servers {
+		compare(fmt.Sprintf("utilization of server %d", s), r.Server(s, Utilization), &exact.Servers[s].Utilization)
 	}
 	for n := range r.Distribution {
 		if p := exact.JobsDistribution[n].Float; p > 1e-4 {
@@ -146,9 +146,9 @@ func TestClassAndServerQueuesAgree(t *testing.T) {
 			if few.Method == many.Method {
 				t.Fatalf("both by %s", few.Method)
 			}
-			d := few.MeanJobs.Mean - many.MeanJobs.Mean
-			if e := math.Hypot(few.MeanJobs.StdError, many.MeanJobs.StdError); !(math.Abs(d) < 6*e) {
-				t.Errorf("%s, m = %g: mean jobs %g and %g, %.1f standard errors apart", shape, m, few.MeanJobs.Mean, many.MeanJobs.Mean, d/e)
+			d := few.All(MeanJobs).Mean - many.All(MeanJobs).Mean
+			if e := math.Hypot(few.All(MeanJobs).StdError, many.All(MeanJobs).StdError); !(math.Abs(d) < 6*e) {
+				t.Errorf("%s, m = %g: mean jobs %g and %g, %.1f standard errors apart", shape, m, few.All(MeanJobs).Mean, many.All(MeanJobs).Mean, d/e)
 			}
 		}
 	}
@@ -172,11 +172,11 @@ func TestOneServerIsPollaczekKhinchine(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := rho + rho*rho*(1+scv)/2/(1-rho)
-		if z := r.MeanJobs.Z(want); !(math.Abs(z) < 6) {
-			t.Errorf("%s: mean jobs %g ± %g, want %g", shape, r.MeanJobs.Mean, r.MeanJobs.StdError, want)
+		if z := r.All(MeanJobs).Z(want); !(math.Abs(z) < 6) {
+			t.Errorf("%s: mean jobs %g ± %g, want %g", shape, r.All(MeanJobs).Mean, r.All(MeanJobs).StdError, want)
 		}
-		if z := r.Classes[0].MeasuredDelay.Z(want / rho); !(math.Abs(z) < 6) {
-			t.Errorf("%s: measured delay %v, want %g", shape, *r.Classes[0].MeasuredDelay, want/rho)
+		if z := r.Class(0, MeasuredDelay).Z(want / rho); !(math.Abs(z) < 6) {
+			t.Errorf("%s: measured delay %v, want %g", shape, *r.Class(0, MeasuredDelay), want/rho)
 		}
 	}
 }
@@ -192,10 +192,10 @@ func TestLongQueues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := p.start(t.Context(), newStream([32]byte{5})).(*classQueues)
+		q := p.Start(t.Context(), NewStream([32]byte{5})).(*classQueues)
 		longest := 0
 		for range 3000 {
-			if err := q.advance(1000, newTally(1, 1)); err != nil {
+			if err := q.Advance(1000, NewTotals(1, 1)); err != nil {
 				t.Fatal(err)
 			}
 			longest = max(longest, q.present)

@@ -32,7 +32,7 @@ func choices(chosen [][]chosenServers) (own [][]chosenServers, degree []uint32, 
 const wordRange = 1 << 24
 
 // draw returns the servers of a job. They are overwritten by the next draw.
-func (c chosenServers) draw(random *stream) []uint32 {
+func (c chosenServers) draw(random *Stream) []uint32 {
 	servers := c.order[:c.choose]
 	if c.choose == len(c.order) {
 		return servers

@@ -10,7 +10,7 @@ import (
 
 // All sets of servers are drawn equally often, and each draw is a set.
 func TestChosenServersAreUniform(t *testing.T) {
-	random := newStream([32]byte{1})
+	random := NewStream([32]byte{1})
 	for _, c := range []struct{ n, choose int }{{5, 1}, {5, 2}, {5, 4}, {6, 3}, {40, 2}} {
 		order := make([]uint32, c.n)
 		for k := range order {
@@ -44,7 +44,7 @@ func TestChosenServersAreUniform(t *testing.T) {
 
 // Many servers of one row use up several random words.
 func TestChosenServersOfManyWords(t *testing.T) {
-	random := newStream([32]byte{2})
+	random := NewStream([32]byte{2})
 	order := make([]uint32, 1000)
 	for k := range order {
 		order[k] = uint32(k)

@@ -30,7 +30,7 @@ const never = math.MaxInt64 / 2
 // in very long runs: only differences of them are used, which are right as long as they fit into 64 bits themselves.
 type classQueues struct {
 	*jumpChain
-	random *stream
+	random *Stream
 	draws  *rand.Rand // from random
 
 	serves  []uint8   // classes that a server may serve, width each, filled up with maxClassQueues
@@ -46,14 +46,14 @@ type classQueues struct {
 	active  uint8      // mask of the classes present
 	present int        // jobs
 
-	owed    float64                    // part of a step to be done
-	last    int64                      // step up to which time and count are counted
-	idle    int64                      // steps without a jump
-	time    [1 << maxClassQueues]int64 // steps by set of classes
-	count   []int64                    // steps by number of jobs
-	area    [256]int64                 // Σ over steps of the number of jobs
-	sojourn [256]int64                 // Σ over the jobs that left
-	left    [256]int64
+	fraction float64                    // part of a step to be done
+	last     int64                      // step up to which time and count are counted
+	idle     int64                      // steps without a jump
+	time     [1 << maxClassQueues]int64 // steps by set of classes
+	count    []int64                    // steps by number of jobs
+	area     [256]int64                 // Σ over steps of the number of jobs
+	sojourn  [256]int64                 // Σ over the jobs that left
+	left     [256]int64
 
 	codes, high [batch]uint32
 	sizes       [batch]int64 // phases of the jobs that arrive
@@ -80,7 +80,7 @@ func (c *jumpChain) watchRows(serves []uint8, width int) (rows []watched) {
 	return rows
 }
 
-func newClassQueues(c *jumpChain, serves []uint8, width int, random *stream) *classQueues {
+func newClassQueues(c *jumpChain, serves []uint8, width int, random *Stream) *classQueues {
 	q := &classQueues{jumpChain: c, random: random, draws: rand.New(random), serves: serves, width: width, watched: c.watchRows(serves, width), count: make([]int64, 1)}
 	for i := range q.first {
 		q.first[i] = never
@@ -90,29 +90,29 @@ func newClassQueues(c *jumpChain, serves []uint8, width int, random *stream) *cl
 	return q
 }
 
-// advance does the steps of t units of time.
-func (q *classQueues) advance(t float64, y *tally) error {
-	q.owed += t * q.rate
-	steps := int(q.owed)
-	q.owed -= float64(steps)
+// Advance does the steps of t units of time.
+func (q *classQueues) Advance(t float64, seen *Totals) error {
+	q.fraction += t * q.rate
+	steps := int(q.fraction)
+	q.fraction -= float64(steps)
 	start := q.clock
 	q.last = start
 	for i := range q.classes {
 		q.area[i] = -int64(q.tail[i]-q.head[i]) * start
 	}
 	for done := 0; done < steps; done += batch {
-		if err := tooMany(q.present, maxJobs); err != nil {
+		if err := CheckJobs(q.present, MaxJobs); err != nil {
 			return err
 		}
 		q.step(q.codes[:min(batch, steps-done)])
 	}
-	q.report(start, y)
+	q.report(start, seen)
 	return nil
 }
 
 // prepare draws the codes and sizes of the next steps and makes room for the jobs.
 func (q *classQueues) prepare(codes []uint32) {
-	found := drawBatch(q.random, q.table, arrivals-1, codes, q.high[:])
+	found := q.random.Draw(q.table, arrivals-1, codes, q.high[:])
 	for k := range found {
 		q.sizes[k] = int64(q.phases.fixed)
 		if q.phases.fixed == 0 {
@@ -215,29 +215,29 @@ func (q *classQueues) count1(clock int64) {
 }
 
 // report adds what was counted since the step start to y and starts anew.
-func (q *classQueues) report(start int64, y *tally) {
+func (q *classQueues) report(start int64, seen *Totals) {
 	q.count1(q.clock)
 	step := 1 / q.rate
-	y.time += float64(q.clock-start) * step
-	y.jumps += float64(q.clock - start - q.idle)
+	seen.Time += float64(q.clock-start) * step
+	seen.Jumps += float64(q.clock - start - q.idle)
 	q.idle = 0
 	for i := range q.classes {
 		area := q.area[i] + int64(q.tail[i]-q.head[i])*q.clock
-		y.jobs[i] += float64(area) * step
-		y.sojourn[i] += float64(q.sojourn[i]) * step
-		y.left[i] += float64(q.left[i])
+		seen.Jobs[i] += float64(area) * step
+		seen.Sojourn[i] += float64(q.sojourn[i]) * step
+		seen.Left[i] += float64(q.left[i])
 		q.sojourn[i], q.left[i] = 0, 0
 	}
 	for n, steps := range q.count {
 		if steps > 0 {
-			y.add(n, float64(steps)*step)
+			seen.Add(n, float64(steps)*step)
 			q.count[n] = 0
 		}
 	}
 	for row, w := range q.watched {
 		for a, steps := range q.time[:1<<q.classes] {
 			if uint8(a)&w.served != 0 {
-				y.busy[row] += float64(steps) * step * w.servers
+				seen.Busy[row] += float64(steps) * step * w.servers
 			}
 		}
 	}

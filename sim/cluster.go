@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"productform/cluster"
+	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/sizes"
 	"productform/stability"
@@ -39,9 +40,9 @@ const (
 	maxIdle       = 200     // steps a jump above which it is faster, too, since most are those of idle servers
 )
 
-// plan checks the cluster and picks an engine: class queues or server queues for sizes of few exponential
+// Describe checks the cluster and picks an engine: class queues or server queues for sizes of few exponential
 // phases, a calendar of events for others and over a horizon, processor sharing on a Whittle network.
-func (c Cluster) plan(s Settings) (*Plan, error) {
+func (c Cluster) Describe(overHorizon bool) (*Description, error) {
 	if c.Model == nil {
 		return nil, input.Errorf("Model", "", "a cluster model")
 	}
@@ -70,26 +71,26 @@ func (c Cluster) plan(s Settings) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !verdict.Stable && s.Horizon == 0 {
+	if !verdict.Stable && !overHorizon {
 		return nil, unstable(c.Model, verdict)
 	}
 	f, err := c.flatten()
 	if err != nil {
 		return nil, err
 	}
-	var p *Plan
+	var d *Description
 	if c.Policy == ProcessorSharing {
-		p, err = c.planSharing(f)
+		d, err = c.planSharing(f)
 	} else {
-		p, err = c.planQueues(f, s)
+		d, err = c.planQueues(f, overHorizon)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !verdict.Stable {
-		p.unstable = "cluster"
+		d.Unstable = "cluster"
 	}
-	return p, nil
+	return d, nil
 }
 
 // checkSizes fills in exponential sizes, or checks that the mean is that of the model.
@@ -132,8 +133,8 @@ func unstable(m *cluster.Model, v *stability.Result) error {
 
 // A flat cluster has numbers for engines: single servers, in float64.
 type flat struct {
-	classes    []class
-	rows       []server
+	classes    []Class
+	rows       []Server
 	capacity   []float64 // of each single server
 	row        []int32   // of each single server
 	chosen     [][]chosenServers
@@ -157,11 +158,11 @@ func (c Cluster) flatten() (*flat, error) {
 		if row.Size() > maxServers-len(f.capacity) {
 			return nil, input.Errorf(fmt.Sprintf("Model.servers[%d].count", k), row.Size(), "at most %d servers in all", maxServers)
 		}
-		v, err := rateOf(fmt.Sprintf("Model.servers[%d].capacity", k), row.Capacity)
+		v, err := RateOf(fmt.Sprintf("Model.servers[%d].capacity", k), row.Capacity)
 		if err != nil {
 			return nil, err
 		}
-		f.rows = append(f.rows, server{row.Name, row.Size()})
+		f.rows = append(f.rows, Server{row.Name, row.Size()})
 		for range row.Size() {
 			f.capacity = append(f.capacity, v)
 			f.row = append(f.row, int32(k))
@@ -169,11 +170,11 @@ func (c Cluster) flatten() (*flat, error) {
 	}
 	links := 0
 	for i, row := range c.Model.Classes {
-		v, err := rateOf(fmt.Sprintf("Model.classes[%d].arrival_rate", i), row.ArrivalRate)
+		v, err := RateOf(fmt.Sprintf("Model.classes[%d].arrival_rate", i), row.ArrivalRate)
 		if err != nil {
 			return nil, err
 		}
-		f.classes = append(f.classes, class{row.Name, v, mean})
+		f.classes = append(f.classes, Class{row.Name, v, mean})
 		f.totalRates += v
 		var list []chosenServers
 		degree := 0
@@ -216,8 +217,11 @@ func canonical(m *cluster.Model) []any {
 }
 
 // planQueues plans first come, first served and interruptions.
-func (c Cluster) planQueues(f *flat, s Settings) (*Plan, error) {
-	p := &Plan{classes: f.classes, servers: f.rows, system: f.system, stepCost: float64(f.degree) / 4, laws: []sizes.Distribution{c.Sizes}, order: 2}
+func (c Cluster) planQueues(f *flat, overHorizon bool) (*Description, error) {
+	d := &Description{
+		Classes: f.classes, Servers: f.rows, Identity: f.system, StepCost: float64(f.degree) / 4,
+		Moments: []Moment{{Sizes: c.Sizes, Orders: []float64{2}}},
+	}
 	phased, ok := c.Sizes.(sizes.Phased)
 	var phases sizes.Phases
 	if ok {
@@ -225,19 +229,19 @@ func (c Cluster) planQueues(f *flat, s Settings) (*Plan, error) {
 	}
 	capacity := sum(f.capacity)
 	idle := capacity/phases.Mean > maxIdle*f.totalRates*(1+phases.MeanCount)
-	if !ok || idle || c.Calendar || s.Horizon > 0 || phases.MeanCount > maxMeanPhases {
-		p.method = "calendar of events"
-		p.jumpRate = f.totalRates * (2 + c.Interruptions)
-		p.stepRate = 2*f.totalRates + capacity*c.Interruptions/f.sizeOfJob
-		p.start = func(_ context.Context, r *stream) engine { return newCalendar(f, c, r) }
-		return p, checkRate("Model", p.stepRate)
+	if !ok || idle || c.Calendar || overHorizon || phases.MeanCount > maxMeanPhases {
+		d.Method = "calendar of events"
+		d.JumpRate = f.totalRates * (2 + c.Interruptions)
+		d.StepRate = 2*f.totalRates + capacity*c.Interruptions/f.sizeOfJob
+		d.Start = func(_ context.Context, r *Stream) Engine { return newCalendar(f, c, r) }
+		return d, CheckRate("Model", d.StepRate)
 	}
-	p.jumpRate = f.totalRates * (1 + phases.MeanCount + c.Interruptions)
-	p.stepRate = f.totalRates + capacity/phases.Mean + capacity*c.Interruptions/f.sizeOfJob
-	if err := checkRate("Model", p.stepRate); err != nil {
+	d.JumpRate = f.totalRates * (1 + phases.MeanCount + c.Interruptions)
+	d.StepRate = f.totalRates + capacity/phases.Mean + capacity*c.Interruptions/f.sizeOfJob
+	if err := CheckRate("Model", d.StepRate); err != nil {
 		return nil, err
 	}
-	chain := &jumpChain{rate: p.stepRate, phases: phaseCount{phases.Fixed, phases.Draw}, classes: len(f.classes), rows: f.row}
+	chain := &jumpChain{rate: d.StepRate, phases: phaseCount{phases.Fixed, phases.Draw}, classes: len(f.classes), rows: f.row}
 	serves, width := []uint8(nil), 1 // a service code holds its server, times the width
 	few := len(f.classes) <= maxClassQueues && !f.random
 	if few {
@@ -253,15 +257,15 @@ func (c Cluster) planQueues(f *flat, s Settings) (*Plan, error) {
 		weights = append(weights, class.ArrivalRate)
 		codes = append(codes, arrivals+uint32(i))
 	}
-	chain.table = aliasTable(weights, codes)
+	chain.table = alias.NewTable(weights, codes)
 	if few {
-		p.method = "jump chain with a queue for each class"
-		p.start = func(_ context.Context, r *stream) engine { return newClassQueues(chain, serves, width, r) }
-		return p, nil
+		d.Method = "jump chain with a queue for each class"
+		d.Start = func(_ context.Context, r *Stream) Engine { return newClassQueues(chain, serves, width, r) }
+		return d, nil
 	}
-	p.method = "jump chain with a queue for each server"
-	p.start = func(_ context.Context, r *stream) engine { return newServerQueues(chain, f.chosen, r) }
-	return p, nil
+	d.Method = "jump chain with a queue for each server"
+	d.Start = func(_ context.Context, r *Stream) Engine { return newServerQueues(chain, f.chosen, r) }
+	return d, nil
 }
 
 // serves lists the classes that each server may serve, width entries each, the last of which may stand for none.

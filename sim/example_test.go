@@ -27,7 +27,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s: mean delay %.2f ± %.2f\n", policy, r.MeanDelay.Mean, r.MeanDelay.HalfWidth)
+		fmt.Printf("%s: mean delay %.2f ± %.2f\n", policy, r.All(sim.MeanDelay).Mean, r.All(sim.MeanDelay).HalfWidth)
 	}
 	// Output:
 	// fcfs: mean delay 1.50 ± 0.01
@@ -55,7 +55,7 @@ func ExampleRun_interruptions() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("m = %g: mean delay %.1f\n", m, r.MeanDelay.Mean)
+		fmt.Printf("m = %g: mean delay %.1f\n", m, r.All(sim.MeanDelay).Mean)
 	}
 	fmt.Println("balanced fairness: 35/16 = 2.2")
 	// Output:

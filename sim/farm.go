@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/sizes"
 	"productform/tags"
@@ -50,22 +51,23 @@ type Farm struct {
 
 // A farm is a Farm checked, in the words of its engine.
 type farm struct {
-	sizes   sizes.Distribution
-	rate    float64   // λ
-	speed   []float64 // v_i
-	cutoffs []float64
-	limit   []float64 // work after which host i kills a job: s_i with TAGS, else +Inf
-	bySize  bool      // classes are by size: TAGS, SITA
-	central bool      // all jobs wait in one queue
-	fastest []int     // hosts, the fastest first
-	table   []outcome // of the hosts, with Random
-	classes int
+	sizes    sizes.Distribution
+	rate     float64   // λ
+	speed    []float64 // v_i
+	cutoffs  []float64
+	limit    []float64   // work after which host i kills a job: s_i with TAGS, else +Inf
+	bySize   bool        // classes are by size: TAGS, SITA
+	central  bool        // all jobs wait in one queue
+	fastest  []int       // hosts, the fastest first
+	table    alias.Table // of the hosts, with Random
+	classes  int
+	slowdown []bool // by class: whether the mean slowdown is finite
 
 	// assign returns the host that a job goes to, or -1 to wait in the central queue.
 	assign func(q *farmCalendar, size float64) int
 }
 
-func (f Farm) plan(s Settings) (*Plan, error) {
+func (f Farm) Describe(overHorizon bool) (*Description, error) {
 	if err := f.Model.Validate(); err != nil {
 		return nil, err
 	}
@@ -89,29 +91,35 @@ func (f Farm) plan(s Settings) (*Plan, error) {
 		return nil, input.Errorf("Model.Sizes", m.Sizes, "sizes for which λ = Load Σ_i Speeds[i]/E[X], here %v, is in [1e-300, 1e300]", g.rate)
 	}
 	g.prepare(f.Policy)
-	p := &Plan{
-		method: "calendar of events of a farm", laws: []sizes.Distribution{m.Sizes}, order: 2, stepCost: float64(m.Hosts) / 8,
-		system: []any{"farm", f.Policy, m.Sizes.String(), m.Load, g.speed, g.cutoffs},
-		start:  func(_ context.Context, r *stream) engine { return newFarmCalendar(g, r) },
+	d := &Description{
+		Method: "calendar of events of a farm", StepCost: float64(m.Hosts) / 8,
+		Identity: []any{"farm", f.Policy, m.Sizes.String(), m.Load, g.speed, g.cutoffs},
+		Measures: g.measures, Warnings: g.warnings,
+		Start: func(_ context.Context, r *Stream) Engine { return newFarmCalendar(g, r) },
 	}
 	for i := range m.Hosts {
-		p.servers = append(p.servers, server{strconv.Itoa(i + 1), 1})
+		d.Servers = append(d.Servers, Server{strconv.Itoa(i + 1), 1})
 	}
-	if err := g.addClasses(p, mean); err != nil {
+	if err := g.addClasses(d, mean); err != nil {
 		return nil, err
 	}
+	orders := []float64{2}
+	if g.hasSlowdown() {
+		orders = append(orders, -1)
+	}
+	d.Moments = []Moment{{Sizes: m.Sizes, Orders: orders}}
 	visits, host, load, err := g.visits(f.Policy, m.Load, mean)
 	if err != nil {
 		return nil, err
 	}
 	if host >= 0 {
-		if s.Horizon == 0 {
+		if !overHorizon {
 			return nil, &tags.UnstableError{Host: host, Load: load}
 		}
-		p.unstable = "farm"
+		d.Unstable = "farm"
 	}
-	p.jumpRate = g.rate * (1 + visits)
-	return p, nil
+	d.JumpRate = g.rate * (1 + visits)
+	return d, nil
 }
 
 // checkCutoffs accepts cutoffs where the policy needs them.
@@ -168,8 +176,8 @@ func (g *farm) prepare(policy FarmPolicy) {
 		for i := range codes {
 			codes[i] = uint32(i)
 		}
-		g.table = aliasTable(g.speed, codes)
-		g.assign = func(q *farmCalendar, _ float64) int { return int(pick(q.table, q.random.Uint64())) }
+		g.table = alias.NewTable(g.speed, codes)
+		g.assign = func(q *farmCalendar, _ float64) int { return int(q.table.Pick(q.random.Uint64())) }
 	}
 }
 
@@ -195,7 +203,7 @@ func (g *farm) ends(class int) (a, b float64) {
 }
 
 // addClasses adds the classes, and for each whether its E[1/X], and so its mean slowdown, is finite.
-func (g *farm) addClasses(p *Plan, mean float64) error {
+func (g *farm) addClasses(d *Description, mean float64) error {
 	for i := range g.classes {
 		a, b := g.ends(i)
 		part, err := g.sizes.PartialMoment(0, a, b)
@@ -206,16 +214,16 @@ func (g *farm) addClasses(p *Plan, mean float64) error {
 		if err != nil {
 			return err
 		}
-		c := class{Name: strconv.Itoa(i + 1), ArrivalRate: g.rate * part}
+		c := Class{Name: strconv.Itoa(i + 1), ArrivalRate: g.rate * part}
 		if g.classes == 1 {
 			c.ArrivalRate, work, part = g.rate, mean, 1
 		}
 		if part > 0 {
 			c.MeanSize = work / part
 		}
-		p.classes = append(p.classes, c)
+		d.Classes = append(d.Classes, c)
 		inverse, err := g.sizes.PartialMoment(-1, a, b)
-		p.slowdown = append(p.slowdown, err == nil && inverse <= math.MaxFloat64)
+		g.slowdown = append(g.slowdown, err == nil && inverse <= math.MaxFloat64)
 	}
 	return nil
 }

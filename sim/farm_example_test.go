@@ -27,7 +27,7 @@ func ExampleFarm() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s: mean slowdown %.1f ± %.2f\n", f.Policy, r.MeanSlowdown.Mean, r.MeanSlowdown.HalfWidth)
+		fmt.Printf("%s: mean slowdown %.1f ± %.2f\n", f.Policy, r.All(sim.MeanSlowdown).Mean, r.All(sim.MeanSlowdown).HalfWidth)
 	}
 	// Output:
 	// random: mean slowdown 29.0 ± 2.99

@@ -128,10 +128,10 @@ func TestUnstableFarms(t *testing.T) {
 			t.Errorf("%+v: %v, want load %v", c.f, err, c.load)
 		}
 		r := runSystem(t, c.f, Settings{Runs: 4, Horizon: 1000})
-		if !strings.Contains(strings.Join(r.Warnings, "\n"), "the farm is unstable") || r.MeanJobs.Mean < 20 {
-			t.Errorf("%v jobs, warnings %q", r.MeanJobs.Mean, r.Warnings)
+		if !strings.Contains(strings.Join(r.Warnings, "\n"), "the farm is unstable") || r.All(MeanJobs).Mean < 20 {
+			t.Errorf("%v jobs, warnings %q", r.All(MeanJobs).Mean, r.Warnings)
 		}
-		if r.MeanDelay != nil || r.MeasuredDelay == nil || r.MeanWaiting == nil {
+		if r.All(MeanDelay) != nil || r.All(MeasuredDelay) == nil || r.All(MeanWaiting) == nil {
 			t.Errorf("over a horizon Little's law does not hold: %+v", r)
 		}
 	}
@@ -166,7 +166,7 @@ func TestFarmWarnings(t *testing.T) {
 		if c.want == "" && said != "" || !strings.Contains(said, c.want) {
 			t.Errorf("%s, %s: warnings %q, want %q", c.sizes, c.policy, said, c.want)
 		}
-		if c.want == "class 2: only" && (r.Classes[1].MeanWaiting != nil || r.MeanWaiting == nil || r.Servers[1].InterarrivalSCV != nil) {
+		if c.want == "class 2: only" && (r.Class(1, MeanWaiting) != nil || r.All(MeanWaiting) == nil || r.Estimate(OfHost, 1, InterarrivalSCV) != nil) {
 			t.Errorf("a class that was not seen in all runs has a waiting time: %+v", r)
 		}
 	}
@@ -179,13 +179,13 @@ func TestFarmWithEmptyClass(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := runSystem(t, Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 3, Load: 0.3}, Cutoffs: []float64{1, 2}}, Settings{Runs: 10, Jumps: 2e4, Seed: 1})
-	if c := r.Classes[1]; c.ArrivalRate != 0 || c.MeanJobs.Mean != 0 || c.MeanDelay != nil || c.MeanWaiting != nil || c.MeanSlowdown != nil {
+	if c := r.Classes[1]; c.ArrivalRate != 0 || r.Class(1, MeanJobs).Mean != 0 || r.Class(1, MeanDelay) != nil || r.Class(1, MeanWaiting) != nil || r.Class(1, MeanSlowdown) != nil {
 		t.Errorf("%+v", c)
 	}
-	if len(r.Warnings) > 0 || r.MeanSlowdown == nil {
-		t.Errorf("%q, slowdown %v", r.Warnings, r.MeanSlowdown)
+	if len(r.Warnings) > 0 || r.All(MeanSlowdown) == nil {
+		t.Errorf("%q, slowdown %v", r.Warnings, r.All(MeanSlowdown))
 	}
-	near5(t, "load of host 2", &r.Servers[1].Utilization, 0.3*3/2/3*2) // λ/3 visits of 2 units of work
+	near5(t, "load of host 2", r.Estimate(OfHost, 1, Utilization), 0.3*3/2/3*2) // λ/3 visits of 2 units of work
 }
 
 // Units change nothing: times scale with the mean size and inversely with the speed, slowdowns inversely with the
@@ -202,13 +202,13 @@ func TestFarmUnits(t *testing.T) {
 		f.Cutoffs, f.Model.Speeds = []float64{c.size}, []float64{c.speed, c.speed}
 		r := runSystem(t, f, s)
 		for what, e := range map[string][2]*Estimate{
-			"waiting":      {r.MeanWaiting.scaled(c.speed / c.size), base.MeanWaiting},
-			"slowdown":     {r.MeanSlowdown.scaled(c.speed), base.MeanSlowdown},
-			"delay":        {r.MeanDelay.scaled(c.speed / c.size), base.MeanDelay},
-			"visits to 2":  {r.Servers[1].MeanWaiting.scaled(c.speed / c.size), base.Servers[1].MeanWaiting},
-			"SCV at 2":     {r.Servers[1].InterarrivalSCV, base.Servers[1].InterarrivalSCV},
-			"class 2":      {r.Classes[1].MeanSlowdown.scaled(c.speed), base.Classes[1].MeanSlowdown},
-			"mean of jobs": {&r.MeanJobs, &base.MeanJobs},
+			"waiting":      {r.All(MeanWaiting).Scaled(c.speed / c.size), base.All(MeanWaiting)},
+			"slowdown":     {r.All(MeanSlowdown).Scaled(c.speed), base.All(MeanSlowdown)},
+			"delay":        {r.All(MeanDelay).Scaled(c.speed / c.size), base.All(MeanDelay)},
+			"visits to 2":  {r.Estimate(OfHost, 1, VisitWaiting).Scaled(c.speed / c.size), base.Estimate(OfHost, 1, VisitWaiting)},
+			"SCV at 2":     {r.Estimate(OfHost, 1, InterarrivalSCV), base.Estimate(OfHost, 1, InterarrivalSCV)},
+			"class 2":      {r.Class(1, MeanSlowdown).Scaled(c.speed), base.Class(1, MeanSlowdown)},
+			"mean of jobs": {r.All(MeanJobs), base.All(MeanJobs)},
 		} {
 			got, want := e[0], e[1] // other random numbers: the key differs
 			if d := got.Mean - want.Mean; !(math.Abs(d) < 6*math.Hypot(got.StdError, want.StdError) && got.HalfWidth > want.HalfWidth/4 && got.HalfWidth < 4*want.HalfWidth) {
@@ -232,19 +232,26 @@ func TestFarmExtremes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, y := p.start(t.Context(), newStream([32]byte{1})), newTally(1, 3)
+		e, y := p.Start(t.Context(), NewStream([32]byte{1})).(*farmCalendar), NewTotals(1, 3)
 		for range 10 {
-			if err := e.advance(1000/p.jumpRate, y); err != nil {
+			if err := e.Advance(1000/p.JumpRate, y); err != nil {
 				t.Fatal(err)
 			}
 		}
-		sample, err := y.farm.sample(y.left, p.slowdown)
+		own, err := e.Observed(y)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range append(append(append([]float64{sum(y.jobs)}, y.busy...), sample.VisitWait...), sample.GapSCV...) {
+		for _, v := range append([]float64{sum(y.Jobs)}, y.Busy...) {
 			if !(v >= 0 && v <= math.MaxFloat64) {
-				t.Errorf("%s: %+v", policy, sample)
+				t.Errorf("%s: %+v", policy, y)
+			}
+		}
+		for name, list := range own {
+			for _, v := range list {
+				if v != nil && !(*v >= 0 && *v <= math.MaxFloat64) {
+					t.Errorf("%s: %s: %v", policy, name, *v)
+				}
 			}
 		}
 	}
@@ -252,12 +259,15 @@ func TestFarmExtremes(t *testing.T) {
 
 // Slowdowns beyond float64 are an error, unless their mean is infinite.
 func TestSlowdownsBeyondFloat64(t *testing.T) {
-	y := &farmTally{jobs: []jobsTally{{1, math.Inf(1)}}}
-	if _, err := y.sample([]float64{1}, []bool{true}); !errors.Is(err, errSlowdown) {
+	q := &farmCalendar{farm: &farm{slowdown: []bool{true}}, byClass: []classTotals{{1, math.Inf(1)}}}
+	y := NewTotals(1, 1)
+	y.Left[0] = 1
+	if _, err := q.Observed(y); !errors.Is(err, errSlowdown) {
 		t.Error(err)
 	}
-	if s, err := y.sample([]float64{1}, []bool{false}); err != nil || s.Slowdown[0] != 0 {
-		t.Errorf("%+v, %v", s, err)
+	q.slowdown[0] = false
+	if own, err := q.Observed(y); err != nil || own["slowdown"][0] != nil {
+		t.Errorf("%+v, %v", own, err)
 	}
 }
 
@@ -268,10 +278,10 @@ func TestFarmTooManyJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := p.start(t.Context(), newStream([32]byte{})).(*farmCalendar)
-	q.total = maxJobs - 3 // as if they were there
-	if err := q.advance(100, newTally(2, 2)); !errors.Is(err, ErrTooManyJobs) || q.total != maxJobs {
-		t.Errorf("%v with %d jobs", err, q.total)
+	q := p.Start(t.Context(), NewStream([32]byte{})).(*farmCalendar)
+	q.Total = MaxJobs - 3 // as if they were there
+	if err := q.Advance(100, NewTotals(2, 2)); !errors.Is(err, ErrTooManyJobs) || q.Total != MaxJobs {
+		t.Errorf("%v with %d jobs", err, q.Total)
 	}
 }
 
@@ -286,9 +296,9 @@ func TestFarmAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, y := p.start(t.Context(), newStream([32]byte{1})), newTally(len(p.classes), 2)
+		e, y := p.Start(t.Context(), NewStream([32]byte{1})), NewTotals(len(p.Classes), 2)
 		advance := func() {
-			if err := e.advance(1e4/p.jumpRate, y); err != nil {
+			if err := e.Advance(1e4/p.JumpRate, y); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -322,7 +332,7 @@ func TestNobodyWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := Run(t.Context(), Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 1e-9}, Cutoffs: []float64{3}}, Settings{Runs: 2, Jumps: 1e4, Seed: 1}, nil)
-	if err != nil || r.MeanWaiting.Mean != 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "no job waited") }) {
-		t.Errorf("mean waiting %v, warnings %q, %v", r.MeanWaiting, r.Warnings, err)
+	if err != nil || r.All(MeanWaiting).Mean != 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "no job waited") }) {
+		t.Errorf("mean waiting %v, warnings %q, %v", r.All(MeanWaiting), r.Warnings, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/internal/alias"
 	"productform/sizes"
 	"productform/tags"
 )
@@ -66,24 +67,24 @@ func TestFarmOfOneHost(t *testing.T) {
 		v := waitingTime(lambda, 3./2, partOf(t, jobSizes, 2, 0, math.Inf(1))/4)
 		r := runSystem(t, f, farmRun)
 		at := shape + ": "
-		near5(t, at+"waiting", r.MeanWaiting, v)
-		near5(t, at+"waiting of the class", r.Classes[0].MeanWaiting, v)
-		near5(t, at+"waiting of the host", r.Servers[0].MeanWaiting, v)
-		near5(t, at+"delay", r.MeanDelay, v+1.5)
-		near5(t, at+"measured delay", r.MeasuredDelay, v+1.5)
-		near5(t, at+"jobs", &r.MeanJobs, lambda*(v+1.5))
-		near5(t, at+"utilization", &r.Servers[0].Utilization, 0.6)
+		near5(t, at+"waiting", r.All(MeanWaiting), v)
+		near5(t, at+"waiting of the class", r.Class(0, MeanWaiting), v)
+		near5(t, at+"waiting of the host", r.Estimate(OfHost, 0, VisitWaiting), v)
+		near5(t, at+"delay", r.All(MeanDelay), v+1.5)
+		near5(t, at+"measured delay", r.All(MeasuredDelay), v+1.5)
+		near5(t, at+"jobs", r.All(MeanJobs), lambda*(v+1.5))
+		near5(t, at+"utilization", r.Estimate(OfHost, 0, Utilization), 0.6)
 		if policies[k] != CentralQueue {
-			near5(t, at+"SCV of Poisson arrivals", r.Servers[0].InterarrivalSCV, 1)
+			near5(t, at+"SCV of Poisson arrivals", r.Estimate(OfHost, 0, InterarrivalSCV), 1)
 		}
 		inverse, err := jobSizes.Moment(-1)
 		if errors.Is(err, sizes.ErrInfinite) {
-			if r.MeanSlowdown != nil || r.Classes[0].MeanSlowdown != nil {
-				t.Errorf("%s: slowdown %+v, but E[1/X] is infinite", shape, r.MeanSlowdown)
+			if r.All(MeanSlowdown) != nil || r.Class(0, MeanSlowdown) != nil {
+				t.Errorf("%s: slowdown %+v, but E[1/X] is infinite", shape, r.All(MeanSlowdown))
 			}
 		} else {
-			near5(t, at+"slowdown", r.MeanSlowdown, v*inverse)
-			near5(t, at+"slowdown of the class", r.Classes[0].MeanSlowdown, v*inverse)
+			near5(t, at+"slowdown", r.All(MeanSlowdown), v*inverse)
+			near5(t, at+"slowdown of the class", r.Class(0, MeanSlowdown), v*inverse)
 		}
 		if len(r.Warnings) > 0 {
 			t.Errorf("%s: %q", shape, r.Warnings)
@@ -107,14 +108,14 @@ func TestCentralQueueIsErlangC(t *testing.T) {
 		wait := blocked / (1 - load*(1-blocked)) / (float64(hosts)*speed/mean - lambda)
 		r := runSystem(t, Farm{Model: m, Policy: CentralQueue}, farmRun)
 		at := fmt.Sprintf("%d hosts: ", hosts)
-		near5(t, at+"waiting", r.MeanWaiting, wait)
-		near5(t, at+"delay", r.MeanDelay, wait+mean/speed)
+		near5(t, at+"waiting", r.All(MeanWaiting), wait)
+		near5(t, at+"delay", r.All(MeanDelay), wait+mean/speed)
 		used := Estimate{Runs: farmRun.Runs}
-		for _, s := range r.Servers {
-			used.Mean += s.Utilization.Mean
-			used.StdError += s.Utilization.StdError // at most
-			if s.InterarrivalSCV != nil {
-				t.Errorf("jobs come to hosts of a central queue: %+v", s)
+		for i := range r.Servers {
+			used.Mean += r.Estimate(OfHost, i, Utilization).Mean
+			used.StdError += r.Estimate(OfHost, i, Utilization).StdError // at most
+			if scv := r.Estimate(OfHost, i, InterarrivalSCV); scv != nil {
+				t.Errorf("jobs come to hosts of a central queue: %+v", scv)
 			}
 		}
 		near5(t, at+"busy hosts", &used, offered)
@@ -135,9 +136,9 @@ func TestCentralQueueTakesTheFastestIdleHost(t *testing.T) {
 	jobs := (onlyFast + onlySlow + rest*(2+load/(1-load))) / whole
 	m := tags.Model{Sizes: parseSizes(t, "exponential", 1), Hosts: 2, Load: load, Speeds: []float64{slow, fast}}
 	r := runSystem(t, Farm{Model: m, Policy: CentralQueue}, farmRun)
-	near5(t, "jobs", &r.MeanJobs, jobs)
-	near5(t, "slow host", &r.Servers[0].Utilization, (onlySlow+rest)/whole)
-	near5(t, "fast host", &r.Servers[1].Utilization, (onlyFast+rest)/whole)
+	near5(t, "jobs", r.All(MeanJobs), jobs)
+	near5(t, "slow host", r.Estimate(OfHost, 0, Utilization), (onlySlow+rest)/whole)
+	near5(t, "fast host", r.Estimate(OfHost, 1, Utilization), (onlyFast+rest)/whole)
 }
 
 // Each host is an M/G/1 queue: random assignment gives it a part of the jobs in proportion to its speed.
@@ -152,11 +153,11 @@ func TestRandomFarm(t *testing.T) {
 			part := v / sum(m.Speeds)
 			wait := waitingTime(lambda*part, 2/v, square/v/v)
 			all += part * wait
-			near5(t, at+"waiting", r.Servers[i].MeanWaiting, wait)
-			near5(t, at+"load", &r.Servers[i].Utilization, 0.6)
-			near5(t, at+"SCV", r.Servers[i].InterarrivalSCV, 1)
+			near5(t, at+"waiting", r.Estimate(OfHost, i, VisitWaiting), wait)
+			near5(t, at+"load", r.Estimate(OfHost, i, Utilization), 0.6)
+			near5(t, at+"SCV", r.Estimate(OfHost, i, InterarrivalSCV), 1)
 		}
-		near5(t, shape+": waiting", r.MeanWaiting, all)
+		near5(t, shape+": waiting", r.All(MeanWaiting), all)
 	}
 }
 
@@ -191,17 +192,17 @@ func TestSITAFarm(t *testing.T) {
 			inverse := partOf(t, m.Sizes, -1, a, b)
 			waiting += part * wait
 			slowdown += inverse * wait
-			near5(t, at+"waiting", r.Classes[i].MeanWaiting, wait)
-			near5(t, at+"waiting of visits", r.Servers[i].MeanWaiting, wait)
-			near5(t, at+"slowdown", r.Classes[i].MeanSlowdown, wait*inverse/part)
-			near5(t, at+"measured delay", r.Classes[i].MeasuredDelay, wait+work/part/v)
-			near5(t, at+"delay", r.Classes[i].MeanDelay, wait+work/part/v)
-			near5(t, at+"load", &r.Servers[i].Utilization, lambda*work/v)
-			near5(t, at+"SCV", r.Servers[i].InterarrivalSCV, 1)
+			near5(t, at+"waiting", r.Class(i, MeanWaiting), wait)
+			near5(t, at+"waiting of visits", r.Estimate(OfHost, i, VisitWaiting), wait)
+			near5(t, at+"slowdown", r.Class(i, MeanSlowdown), wait*inverse/part)
+			near5(t, at+"measured delay", r.Class(i, MeasuredDelay), wait+work/part/v)
+			near5(t, at+"delay", r.Class(i, MeanDelay), wait+work/part/v)
+			near5(t, at+"load", r.Estimate(OfHost, i, Utilization), lambda*work/v)
+			near5(t, at+"SCV", r.Estimate(OfHost, i, InterarrivalSCV), 1)
 			a = b
 		}
-		near5(t, c.shape+": waiting", r.MeanWaiting, waiting)
-		near5(t, c.shape+": slowdown", r.MeanSlowdown, slowdown)
+		near5(t, c.shape+": waiting", r.All(MeanWaiting), waiting)
+		near5(t, c.shape+": slowdown", r.All(MeanSlowdown), slowdown)
 	}
 }
 
@@ -242,36 +243,36 @@ func TestTAGSFarm(t *testing.T) {
 			work := own + tail
 			square += partOf(t, m.Sizes, 2, a, b)
 			wait := waitingTime(lambda*come, work/come/v, square/come/v/v)
-			host, class := r.Servers[i], r.Classes[i]
+			class := r.Classes[i]
 			bound += come * wait
-			visits += come * host.MeanWaiting.Mean
-			near5(t, at+"load", &host.Utilization, lambda*work/v)
+			visits += come * r.Estimate(OfHost, i, VisitWaiting).Mean
+			near5(t, at+"load", r.Estimate(OfHost, i, Utilization), lambda*work/v)
 			near5(t, at+"rate", &Estimate{Mean: class.ArrivalRate, StdError: 1e-12 * lambda, Runs: 9}, lambda*ended)
 			if i == 0 {
-				near5(t, at+"waiting of visits", host.MeanWaiting, wait)
-				near5(t, at+"waiting", class.MeanWaiting, wait)
-				near5(t, at+"slowdown", class.MeanSlowdown, wait*partOf(t, m.Sizes, -1, a, b)/ended)
-				near5(t, at+"delay", class.MeanDelay, wait+own/ended/v)
-				near5(t, at+"measured delay", class.MeasuredDelay, wait+own/ended/v)
-				near5(t, at+"SCV", host.InterarrivalSCV, 1)
+				near5(t, at+"waiting of visits", r.Estimate(OfHost, i, VisitWaiting), wait)
+				near5(t, at+"waiting", r.Class(i, MeanWaiting), wait)
+				near5(t, at+"slowdown", r.Class(i, MeanSlowdown), wait*partOf(t, m.Sizes, -1, a, b)/ended)
+				near5(t, at+"delay", r.Class(i, MeanDelay), wait+own/ended/v)
+				near5(t, at+"measured delay", r.Class(i, MeasuredDelay), wait+own/ended/v)
+				near5(t, at+"SCV", r.Estimate(OfHost, i, InterarrivalSCV), 1)
 			} else {
-				if z := host.MeanWaiting.Z(wait); !(z < 5) {
-					t.Errorf("%swaiting %+v, above that of Poisson arrivals, %v", at, *host.MeanWaiting, wait)
+				if z := r.Estimate(OfHost, i, VisitWaiting).Z(wait); !(z < 5) {
+					t.Errorf("%swaiting %+v, above that of Poisson arrivals, %v", at, *r.Estimate(OfHost, i, VisitWaiting), wait)
 				}
-				if scv := host.InterarrivalSCV; !(scv.Z(1) < 5 && scv.Mean > 0.4) {
+				if scv := r.Estimate(OfHost, i, InterarrivalSCV); !(scv.Z(1) < 5 && scv.Mean > 0.4) {
 					t.Errorf("%sSCV %+v", at, scv)
 				}
 				// Little's law and the sojourn times are two accounts, of equal mean, of the same jobs.
-				near5(t, at+"delay", &Estimate{Mean: class.MeanDelay.Mean - class.MeasuredDelay.Mean, StdError: class.MeanDelay.StdError, Runs: 24}, 0)
+				near5(t, at+"delay", &Estimate{Mean: r.Class(i, MeanDelay).Mean - r.Class(i, MeasuredDelay).Mean, StdError: r.Class(i, MeanDelay).StdError, Runs: 24}, 0)
 			}
 			lost += tail / v
 			a = b
 		}
-		if z := r.MeanWaiting.Z(bound); !(z < 5) {
-			t.Errorf("%s: waiting %+v, above the formula, %v", c.shape, *r.MeanWaiting, bound)
+		if z := r.All(MeanWaiting).Z(bound); !(z < 5) {
+			t.Errorf("%s: waiting %+v, above the formula, %v", c.shape, *r.All(MeanWaiting), bound)
 		}
 		// At the ends of the time observed some visits count, and the jobs they are of do not.
-		if w := r.MeanWaiting; !(math.Abs(w.Mean-visits) < w.StdError) {
+		if w := r.All(MeanWaiting); !(math.Abs(w.Mean-visits) < w.StdError) {
 			t.Errorf("%s: waiting %+v, %v from the visits", c.shape, *w, visits)
 		}
 	}
@@ -287,10 +288,10 @@ func TestTAGSFarmOfHostsWithoutJobs(t *testing.T) {
 	}
 	r := runSystem(t, Farm{Model: m, Cutoffs: cutoffs}, Settings{Runs: 24, Jumps: 1e5, WarmUp: 1e4, Seed: 4})
 	for i, h := range want.Hosts {
-		near5(t, fmt.Sprintf("host %d: load", i+1), &r.Servers[i].Utilization, h.Load)
+		near5(t, fmt.Sprintf("host %d: load", i+1), r.Estimate(OfHost, i, Utilization), h.Load)
 	}
-	near5(t, "waiting at host 2", r.Servers[1].MeanWaiting, want.Hosts[1].VisitWait)
-	near5(t, "slowdown at host 2", r.Classes[1].MeanSlowdown, want.Hosts[1].Slowdown)
+	near5(t, "waiting at host 2", r.Estimate(OfHost, 1, VisitWaiting), want.Hosts[1].VisitWait)
+	near5(t, "slowdown at host 2", r.Class(1, MeanSlowdown), want.Hosts[1].Slowdown)
 }
 
 // Round robin sends every h-th job of a Poisson process to a host: with exponential sizes this is E_h/M/1, where a job
@@ -305,13 +306,13 @@ func TestRoundRobinFarm(t *testing.T) {
 		}
 		r := runSystem(t, Farm{Model: m, Policy: RoundRobin}, farmRun)
 		wait := sigma / mu / (1 - sigma)
-		near5(t, fmt.Sprint(hosts, " hosts: waiting"), r.MeanWaiting, wait)
-		near5(t, fmt.Sprint(hosts, " hosts: delay"), r.MeanDelay, wait+2)
-		for i, h := range r.Servers {
+		near5(t, fmt.Sprint(hosts, " hosts: waiting"), r.All(MeanWaiting), wait)
+		near5(t, fmt.Sprint(hosts, " hosts: delay"), r.All(MeanDelay), wait+2)
+		for i := range r.Servers {
 			at := fmt.Sprintf("host %d of %d: ", i+1, hosts)
-			near5(t, at+"waiting", h.MeanWaiting, wait)
-			near5(t, at+"load", &h.Utilization, 0.7)
-			near5(t, at+"SCV", h.InterarrivalSCV, 1/float64(hosts))
+			near5(t, at+"waiting", r.Estimate(OfHost, i, VisitWaiting), wait)
+			near5(t, at+"load", r.Estimate(OfHost, i, Utilization), 0.7)
+			near5(t, at+"SCV", r.Estimate(OfHost, i, InterarrivalSCV), 1/float64(hosts))
 		}
 	}
 }
@@ -374,13 +375,13 @@ func TestShortestQueueFarm(t *testing.T) {
 	}
 	m := tags.Model{Sizes: parseSizes(t, "exponential", 1), Hosts: 2, Load: load}
 	r := runSystem(t, Farm{Model: m, Policy: ShortestQueue}, Settings{Runs: 20, Jumps: 1e5, Seed: 3, Distribution: 1})
-	near5(t, "jobs", &r.MeanJobs, jobs)
-	near5(t, "waiting", r.MeanWaiting, jobs/lambda-1)
+	near5(t, "jobs", r.All(MeanJobs), jobs)
+	near5(t, "waiting", r.All(MeanWaiting), jobs/lambda-1)
 	near5(t, "P(empty)", &r.Distribution[0], p[0][0])
 	near5(t, "P(one job)", &r.Distribution[1], p[0][1]+p[1][0])
-	for _, h := range r.Servers { // ties are broken at random
-		near5(t, "load", &h.Utilization, load)
-		near5(t, "waiting of a host", h.MeanWaiting, jobs/lambda-1)
+	for i := range r.Servers { // ties are broken at random
+		near5(t, "load", r.Estimate(OfHost, i, Utilization), load)
+		near5(t, "waiting of a host", r.Estimate(OfHost, i, VisitWaiting), jobs/lambda-1)
 	}
 }
 
@@ -391,8 +392,8 @@ func TestPoliciesInOrder(t *testing.T) {
 		m := tags.Model{Sizes: parseSizes(t, "exponential", 1), Hosts: 3, Load: 0.8}
 		r := runSystem(t, Farm{Model: m, Policy: policy}, farmRun)
 		if last != nil {
-			if z := (r.MeanWaiting.Mean - last.MeanWaiting.Mean) / math.Hypot(r.MeanWaiting.StdError, last.MeanWaiting.StdError); !(z > 5) {
-				t.Errorf("waiting %+v with %s, %+v with the policy before", *r.MeanWaiting, policy, *last.MeanWaiting)
+			if z := (r.All(MeanWaiting).Mean - last.All(MeanWaiting).Mean) / math.Hypot(r.All(MeanWaiting).StdError, last.All(MeanWaiting).StdError); !(z > 5) {
+				t.Errorf("waiting %+v with %s, %+v with the policy before", *r.All(MeanWaiting), policy, *last.All(MeanWaiting))
 			}
 		}
 		last = r
@@ -418,7 +419,7 @@ func (v *literalVisit) serve(free, time float64) {
 
 // simulateVisits returns the visits of the jobs of a farm that arrive up to time t, by recursions of Lindley over
 // jobs in the order in which they come to each host. It draws the random numbers of newFarmCalendar.
-func simulateVisits(f Farm, lambda, t float64, r *stream) (visits []literalVisit) {
+func simulateVisits(f Farm, lambda, t float64, r *Stream) (visits []literalVisit) {
 	draws, speeds := rand.New(r), f.Model.Speeds
 	free := make([]float64, len(speeds))
 	for at := draws.ExpFloat64() / lambda; at <= t; at += draws.ExpFloat64() / lambda {
@@ -458,7 +459,7 @@ func simulateVisits(f Farm, lambda, t float64, r *stream) (visits []literalVisit
 }
 
 // literalHost returns the host that a job goes to, given all visits before.
-func literalHost(f Farm, job literalVisit, visits []literalVisit, free []float64, r *stream) int {
+func literalHost(f Farm, job literalVisit, visits []literalVisit, free []float64, r *Stream) int {
 	hosts, speeds := f.Model.Hosts, f.Model.Speeds
 	switch f.Policy {
 	case SITA:
@@ -472,7 +473,7 @@ func literalHost(f Farm, job literalVisit, visits []literalVisit, free []float64
 			codes = append(codes, uint32(i))
 		}
 		var drawn, high [1]uint32
-		drawBatch(r, aliasTable(speeds, codes), math.MaxUint32, drawn[:], high[:])
+		r.Draw(alias.NewTable(speeds, codes), math.MaxUint32, drawn[:], high[:])
 		return int(drawn[0])
 	case ShortestQueue:
 		present := make([]int, hosts)
@@ -570,9 +571,9 @@ func compareLiterally(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := p.start(t.Context(), newStream(key)).(*farmCalendar)
+	q := p.Start(t.Context(), NewStream(key)).(*farmCalendar)
 	until := jobs / q.rate
-	visits := simulateVisits(f, q.rate, until, newStream(key))
+	visits := simulateVisits(f, q.rate, until, NewStream(key))
 
 	ends := make([][]literalVisit, q.classes)
 	class := func(v literalVisit) int {
@@ -597,15 +598,16 @@ func compareLiterally(t interface {
 		if now+next > until {
 			break
 		}
-		y := newTally(q.classes, len(q.speed))
-		if err := q.advance(next, y); err != nil {
+		y := NewTotals(q.classes, len(q.speed))
+		q.Restart()
+		if err := q.Advance(next, y); err != nil {
 			t.Fatal(err)
 		}
 		now += next
-		for i, c := range y.farm.jobs {
+		for i, c := range q.byClass {
 			var sojourn, waiting, slowdown, smallest float64
 			smallest = math.Inf(1)
-			n := int(y.left[i])
+			n := int(y.Left[i])
 			if n > len(ends[i]) {
 				t.Fatalf("class %d: more jobs left than came", i)
 			}
@@ -616,7 +618,7 @@ func compareLiterally(t interface {
 				smallest = min(smallest, v.size)
 			}
 			ends[i] = ends[i][n:]
-			near("sojourn", y.sojourn[i], sojourn, 1/q.rate)
+			near("sojourn", y.Sojourn[i], sojourn, 1/q.rate)
 			near("waiting", c.waiting, waiting, 1/q.rate)
 			near("slowdown", c.slowdown, slowdown, 1/q.rate/smallest)
 		}
@@ -628,19 +630,20 @@ func compareLiterally(t interface {
 	}
 
 	// All that is counted, in one advance.
-	y, want := newTally(q.classes, len(q.speed)), newTally(q.classes, len(q.speed))
-	if err := p.start(t.Context(), newStream(key)).advance(until, y); err != nil {
+	y, want := NewTotals(q.classes, len(q.speed)), NewTotals(q.classes, len(q.speed))
+	q = p.Start(t.Context(), NewStream(key)).(*farmCalendar)
+	if err := q.Advance(until, y); err != nil {
 		t.Fatal(err)
 	}
-	want.farm = &farmTally{make([]jobsTally, q.classes), make([]hostTally, len(q.speed))}
-	want.time = until
+	byClass, byHost := make([]classTotals, q.classes), make([]hostTotals, len(q.speed))
+	want.Time = until
 	last := make([]float64, len(q.speed))
 	slices.SortStableFunc(visits, func(a, b literalVisit) int { return cmp.Compare(a.from, b.from) })
 	for _, v := range visits {
 		if v.from > until {
 			continue
 		}
-		h := &want.farm.hosts[v.host]
+		h := &byHost[v.host]
 		if last[v.host] > 0 && f.Policy != CentralQueue {
 			gap := (v.from - last[v.host]) * q.rate
 			h.gaps++
@@ -652,38 +655,38 @@ func compareLiterally(t interface {
 			h.visits++
 			h.wait += v.start - v.from
 		}
-		want.busy[v.host] += max(0, min(v.end, until)-v.start)
+		want.Busy[v.host] += max(0, min(v.end, until)-v.start)
 		if v.from == v.born {
-			want.jumps++
+			want.Jumps++
 		}
 		if v.end <= until {
-			want.jumps++
+			want.Jumps++
 		}
 		in := 0
 		if q.classes > 1 {
 			in = q.interval(v.size)
 		}
-		want.jobs[in] += min(v.end, until) - v.from
+		want.Jobs[in] += min(v.end, until) - v.from
 		if v.last && v.end <= until {
-			want.left[in]++
-			want.sojourn[in] += v.end - v.born
-			want.farm.jobs[in].waiting += v.waited
-			want.farm.jobs[in].slowdown += v.waited / v.size
+			want.Left[in]++
+			want.Sojourn[in] += v.end - v.born
+			byClass[in].waiting += v.waited
+			byClass[in].slowdown += v.waited / v.size
 		}
 	}
 	want.count, want.square = y.count, y.square // by the census, which other calendars test
 	compareTallies(t, y, want)
-	for i, h := range want.farm.hosts {
-		got := y.farm.hosts[i]
+	for i, h := range byHost {
+		got := q.byHost[i]
 		near("visits", got.visits, h.visits, 0)
 		near("waiting of visits", got.wait, h.wait, 1/q.rate)
 		near("gaps", got.gaps, h.gaps, 0)
 		near("gap", got.gap, h.gap, 1)
 		near("squares of gaps", got.gapSquare, h.gapSquare, 1)
 	}
-	for i, c := range want.farm.jobs {
-		near("waiting", y.farm.jobs[i].waiting, c.waiting, 1/q.rate)
-		near("slowdown", y.farm.jobs[i].slowdown, c.slowdown, 0)
+	for i, c := range byClass {
+		near("waiting", q.byClass[i].waiting, c.waiting, 1/q.rate)
+		near("slowdown", q.byClass[i].slowdown, c.slowdown, 0)
 	}
 }
 

@@ -22,7 +22,7 @@ type farmJob struct {
 // Times count from the start of the current advance, so that they do not lose digits in long runs.
 type farmCalendar struct {
 	*farm
-	random  *stream
+	random  *Stream
 	draws   *rand.Rand // from random
 	now     float64
 	arrival float64    // time of the next
@@ -32,16 +32,20 @@ type farmCalendar struct {
 	last    []float64  // time of the last arrival at the host, -Inf if there was none
 	queues  []jobQueue // of the hosts; the first is that of all with a central queue
 	turn    int        // host of the next job in round robin
-	census
+	Population
+
+	byClass []classTotals
+	byHost  []hostTotals
 }
 
 // newFarmCalendar returns an empty farm whose random numbers come from r: the time to the first arrival, then at each
 // arrival the size of the job, its host if that is random, and the time to the next.
-func newFarmCalendar(g *farm, r *stream) engine {
+func newFarmCalendar(g *farm, r *Stream) Engine {
 	hosts := len(g.speed)
 	q := &farmCalendar{
 		farm: g, random: r, draws: rand.New(r), done: make([]float64, hosts), service: make([]farmJob, hosts),
-		began: make([]float64, hosts), last: make([]float64, hosts), queues: make([]jobQueue, hosts), census: newCensus(g.classes),
+		began: make([]float64, hosts), last: make([]float64, hosts), queues: make([]jobQueue, hosts), Population: NewPopulation(g.classes),
+		byClass: make([]classTotals, g.classes), byHost: make([]hostTotals, hosts),
 	}
 	for i := range hosts {
 		q.done[i], q.last[i] = math.Inf(1), math.Inf(-1)
@@ -50,11 +54,8 @@ func newFarmCalendar(g *farm, r *stream) engine {
 	return q
 }
 
-// advance simulates t units of time. The error wraps [ErrTooManyJobs].
-func (q *farmCalendar) advance(t float64, y *tally) error {
-	if y.farm == nil {
-		y.farm = &farmTally{make([]jobsTally, q.classes), make([]hostTally, len(q.speed))}
-	}
+// Advance simulates t units of time. The error wraps [ErrTooManyJobs].
+func (q *farmCalendar) Advance(t float64, seen *Totals) error {
 	for {
 		host, at := -1, q.arrival
 		for i, end := range q.done {
@@ -66,20 +67,20 @@ func (q *farmCalendar) advance(t float64, y *tally) error {
 			break
 		}
 		q.now = at
-		y.jumps++
+		seen.Jumps++
 		if host >= 0 {
-			q.finish(host, y)
-		} else if err := q.arrive(y); err != nil {
+			q.finish(host, seen)
+		} else if err := q.arrive(seen); err != nil {
 			return err
 		}
 	}
-	q.rest(t, y)
+	q.flush(t, seen)
 	return nil
 }
 
 // arrive lets a job in.
-func (q *farmCalendar) arrive(y *tally) error {
-	if err := tooMany(q.total+1, maxJobs); err != nil {
+func (q *farmCalendar) arrive(seen *Totals) error {
+	if err := CheckJobs(q.Total+1, MaxJobs); err != nil {
 		return err
 	}
 	size := q.sizes.Sample(q.draws)
@@ -87,40 +88,40 @@ func (q *farmCalendar) arrive(y *tally) error {
 	if q.bySize {
 		class = q.interval(size)
 	}
-	q.change(class, 1, q.now, y)
+	q.Change(class, 1, q.now, seen)
 	job := farmJob{born: q.now, joined: q.now, size: size}
 	switch host := q.assign(q, size); {
 	case host < 0:
 		q.queues[0].push(job)
 	case q.central:
-		q.serve(host, job, y)
+		q.serve(host, job, seen)
 	default:
-		q.join(host, job, y)
+		q.join(host, job, seen)
 	}
 	q.arrival = q.now + q.draws.ExpFloat64()/q.rate
 	return nil
 }
 
 // join puts a job at the end of the queue of a host, which serves it if it is idle.
-func (q *farmCalendar) join(host int, job farmJob, y *tally) {
+func (q *farmCalendar) join(host int, job farmJob, seen *Totals) {
 	if gap := (q.now - q.last[host]) * q.rate; gap <= math.MaxFloat64 {
-		h := &y.farm.hosts[host]
+		h := &q.byHost[host]
 		h.gaps++
 		h.gap += gap
 		h.gapSquare += gap * gap
 	}
 	q.last[host] = q.now
 	if q.idle(host) {
-		q.serve(host, job, y)
+		q.serve(host, job, seen)
 		return
 	}
 	q.queues[host].push(job)
 }
 
 // serve starts a visit. One that would end beyond float64 lasts until the end of float64.
-func (q *farmCalendar) serve(host int, job farmJob, y *tally) {
+func (q *farmCalendar) serve(host int, job farmJob, seen *Totals) {
 	wait := q.now - job.joined
-	h := &y.farm.hosts[host]
+	h := &q.byHost[host]
 	h.visits++
 	h.wait += wait
 	job.waited += wait
@@ -130,31 +131,31 @@ func (q *farmCalendar) serve(host int, job farmJob, y *tally) {
 }
 
 // finish ends a visit. The job goes on to the next host if it is killed; the host goes on to its next job.
-func (q *farmCalendar) finish(host int, y *tally) {
+func (q *farmCalendar) finish(host int, seen *Totals) {
 	job := q.service[host]
-	y.busy[host] += q.now - q.began[host]
+	seen.Busy[host] += q.now - q.began[host]
 	line := &q.queues[host]
 	if q.central {
 		line = &q.queues[0]
 	}
 	if line.size > 0 {
-		q.serve(host, line.pop(), y)
+		q.serve(host, line.pop(), seen)
 	} else {
 		q.done[host] = math.Inf(1)
 	}
 	if job.size > q.limit[host] {
 		job.joined = q.now
-		q.join(host+1, job, y)
+		q.join(host+1, job, seen)
 		return
 	}
 	class := 0
 	if q.bySize {
 		class = host
 	}
-	q.change(class, -1, q.now, y)
-	y.left[class]++
-	y.sojourn[class] += q.now - job.born
-	c := &y.farm.jobs[class]
+	q.Change(class, -1, q.now, seen)
+	seen.Left[class]++
+	seen.Sojourn[class] += q.now - job.born
+	c := &q.byClass[class]
 	c.waiting += job.waited
 	c.slowdown += job.waited / job.size
 }
@@ -213,16 +214,16 @@ func (q *farmCalendar) jobsAt(host int) int {
 	return q.queues[host].size + 1
 }
 
-// rest counts up to time t, which becomes time 0.
-func (q *farmCalendar) rest(t float64, y *tally) {
-	q.census.rest(t, y)
+// flush counts up to time t, which becomes time 0.
+func (q *farmCalendar) flush(t float64, seen *Totals) {
+	q.Population.Flush(t, seen)
 	shift := func(job *farmJob) {
 		job.born -= t
 		job.joined -= t
 	}
 	for i := range q.done { // differences of times stay >= 0: rounding is monotone
 		if !q.idle(i) {
-			y.busy[i] += t - q.began[i]
+			seen.Busy[i] += t - q.began[i]
 			q.began[i] = 0
 			q.done[i] -= t
 			shift(&q.service[i])

@@ -4,58 +4,52 @@ import (
 	"errors"
 	"math"
 	"slices"
-
-	"productform/sizes"
 )
 
-// A farmTally adds up what is seen of a farm and of no other system.
-type farmTally struct {
-	jobs  []jobsTally // by class
-	hosts []hostTally
-}
-
-// A jobsTally is of the jobs of a class that left.
-type jobsTally struct {
+// A classTotals is of the jobs of a class that left.
+type classTotals struct {
 	waiting  float64 // sum of their times in queues
 	slowdown float64 // sum of their times in queues over their sizes
 }
 
-// A hostTally is of the visits to a host.
-type hostTally struct {
+// A hostTotals is of the visits to a host.
+type hostTotals struct {
 	visits, wait         float64 // visits that came to be served, and the sum of their times in the queue
 	gaps, gap, gapSquare float64 // times between arrivals: number, sum and sum of squares, in units of 1/λ
 }
 
-// A FarmSample is what one replication saw of a farm. Means of nothing are 0.
-type FarmSample struct {
-	Waiting   []float64 `json:"waiting"`    // mean time in queues of the jobs that left, by class
-	Slowdown  []float64 `json:"slowdown"`   // mean of this time over the size, by class; 0 where E[1/X] is infinite
-	Visits    []float64 `json:"visits"`     // visits that came to be served, by host
-	VisitWait []float64 `json:"visit_wait"` // mean time in the queue of these visits, by host
-	Gaps      []float64 `json:"gaps"`       // times between arrivals seen, by host
-	GapSCV    []float64 `json:"gap_scv"`    // squared coefficient of variation of these times; 0 for fewer than two
+// Restart forgets what was seen so far.
+func (q *farmCalendar) Restart() {
+	clear(q.byClass)
+	clear(q.byHost)
 }
 
 // errSlowdown is the error of slowdowns that leave float64.
 var errSlowdown = errors.New("sim: slowdowns sum to more than 1e308: sizes are too small beside the times in queues")
 
-// sample returns the means, given how many jobs of each class left and which mean slowdowns are finite.
-func (y *farmTally) sample(left []float64, finite []bool) (*FarmSample, error) {
-	s := &FarmSample{}
-	for i, c := range y.jobs {
-		waiting, slowdown := 0.0, 0.0
-		if left[i] > 0 {
-			waiting = c.waiting / left[i]
-			if finite[i] {
-				slowdown = c.slowdown / left[i]
+// Observed returns the means of waiting times and slowdowns over the jobs that left, by class and over all; and what
+// hosts see of their visits.
+func (q *farmCalendar) Observed(seen *Totals) (map[string][]*float64, error) {
+	means := map[string][]*float64{}
+	var waiting, slowdown []float64 // by class, 0 if no job left
+	for i, c := range q.byClass {
+		w, s := 0.0, 0.0
+		if seen.Left[i] > 0 {
+			w = c.waiting / seen.Left[i]
+			if q.slowdown[i] {
+				s = c.slowdown / seen.Left[i]
 			}
 		}
-		if !(slowdown <= math.MaxFloat64) {
+		if !(s <= math.MaxFloat64) {
 			return nil, errSlowdown
 		}
-		s.Waiting, s.Slowdown = append(s.Waiting, waiting), append(s.Slowdown, slowdown)
+		waiting, slowdown = append(waiting, w), append(slowdown, s)
+		means["waiting"] = append(means["waiting"], valueIf(seen.Left[i] > 0, w))
+		means["slowdown"] = append(means["slowdown"], valueIf(seen.Left[i] > 0 && q.slowdown[i], s))
 	}
-	for _, h := range y.hosts {
+	left := sum(seen.Left) > 0
+	means["all"] = []*float64{valueIf(left, OverJobs(seen.Left, waiting)), valueIf(left && q.hasSlowdown(), OverJobs(seen.Left, slowdown))}
+	for _, h := range q.byHost {
 		wait, scv := 0.0, 0.0
 		if h.visits > 0 {
 			wait = h.wait / h.visits
@@ -64,60 +58,57 @@ func (y *farmTally) sample(left []float64, finite []bool) (*FarmSample, error) {
 			mean := h.gap / h.gaps
 			scv = max(0, h.gapSquare/h.gaps/mean/mean-1)
 		}
-		s.Visits, s.VisitWait = append(s.Visits, h.visits), append(s.VisitWait, wait)
-		s.Gaps, s.GapSCV = append(s.Gaps, h.gaps), append(s.GapSCV, scv)
+		means["visit_waiting"] = append(means["visit_waiting"], valueIf(h.visits > 0, wait))
+		means["interarrival_scv"] = append(means["interarrival_scv"], valueIf(h.gaps >= 2, scv))
 	}
-	return s, nil
+	return means, nil
 }
 
-// summarizeFarm adds what only farms tell. column estimates a value of samples.
-func (p *Plan) summarizeFarm(r *Result, samples []*Sample, column func(func(*Sample) float64) Estimate) {
-	seen := func(count, value func(*Sample) float64, least float64) *Estimate {
-		if !all(samples, func(s *Sample) bool { return count(s) >= least }) {
-			return nil
-		}
-		e := column(value)
-		return &e
+// valueIf returns a value that was seen, or nil.
+func valueIf(seen bool, v float64) *float64 {
+	if !seen {
+		return nil
 	}
-	for i := range r.Classes {
-		c, left := &r.Classes[i], func(s *Sample) float64 { return s.Left[i] }
-		c.MeanWaiting = seen(left, func(s *Sample) float64 { return s.Farm.Waiting[i] }, 1)
-		if p.slowdown[i] {
-			c.MeanSlowdown = seen(left, func(s *Sample) float64 { return s.Farm.Slowdown[i] }, 1)
-		}
-	}
-	left := func(s *Sample) float64 { return sum(s.Left) }
-	r.MeanWaiting = seen(left, func(s *Sample) float64 { return overJobs(s, s.Farm.Waiting) }, 1)
-	if p.allSlowdowns() {
-		r.MeanSlowdown = seen(left, func(s *Sample) float64 { return overJobs(s, s.Farm.Slowdown) }, 1)
-	}
-	for k := range r.Servers {
-		h := &r.Servers[k]
-		h.MeanWaiting = seen(func(s *Sample) float64 { return s.Farm.Visits[k] }, func(s *Sample) float64 { return s.Farm.VisitWait[k] }, 1)
-		h.InterarrivalSCV = seen(func(s *Sample) float64 { return s.Farm.Gaps[k] }, func(s *Sample) float64 { return s.Farm.GapSCV[k] }, 2)
-	}
+	return &v
 }
 
-// judgeWaiting warns where next to no job waited in any run, so that intervals are of no use.
-func (r *Result) judgeWaiting() {
-	if r.MeanWaiting != nil && r.MeanWaiting.Mean == 0 {
-		r.warn("more or longer runs are needed: no job waited in any of them")
+// hasSlowdown reports whether the mean slowdown of all jobs is finite.
+func (g *farm) hasSlowdown() bool { return !slices.Contains(g.slowdown, false) }
+
+// Measures of a farm, beside those of all systems.
+const (
+	MeanWaiting     = "mean_waiting"     // mean time in queues of the jobs that left, all visits of a job together
+	MeanSlowdown    = "mean_slowdown"    // mean of this time over the size, W/X, time per unit of work; none where E[1/X] is infinite
+	VisitWaiting    = "visit_waiting"    // of a host: mean time in its queue of a visit
+	InterarrivalSCV = "interarrival_scv" // of a host: squared coefficient of variation of the times between arrivals; none with a central queue
+)
+
+// OfHost is the kind of measures of a host; Utilization is its load.
+const OfHost Kind = "host"
+
+// measures returns what a run tells of a farm.
+func (g *farm) measures(s *Samples) []Measure {
+	list := append(s.Jobs(), s.Utilizations(OfHost)...)
+	list = append(list,
+		Measure{Name: MeanWaiting, Kind: OfAll, Unit: "time", Estimate: s.Own("all", 0)},
+		Measure{Name: MeanSlowdown, Kind: OfAll, Unit: "time/work", Estimate: s.Own("all", 1)})
+	for i, c := range s.Classes() {
+		list = append(list,
+			Measure{MeanWaiting, OfClass, i, c.Name, "time", s.Own("waiting", i)},
+			Measure{MeanSlowdown, OfClass, i, c.Name, "time/work", s.Own("slowdown", i)})
 	}
+	for k, h := range s.Servers() {
+		list = append(list,
+			Measure{VisitWaiting, OfHost, k, h.Name, "time", s.Own("visit_waiting", k)},
+			Measure{InterarrivalSCV, OfHost, k, h.Name, "", s.Own("interarrival_scv", k)})
+	}
+	return list
 }
 
-// allSlowdowns reports whether the mean slowdown of all jobs of a farm is finite.
-func (p *Plan) allSlowdowns() bool { return p.slowdown != nil && !slices.Contains(p.slowdown, false) }
-
-// judgeSlowdown looks for small sizes, which a run cannot have seen, that make up much of a mean slowdown.
-func (p *Plan) judgeSlowdown(r *Result, law sizes.Distribution, arrived float64) {
-	if !p.allSlowdowns() {
-		return
+// warnings warns where next to no job waited in any run, so that intervals are of no use.
+func (g *farm) warnings(r *Result) []string {
+	if w := r.All(MeanWaiting); w != nil && w.Mean == 0 {
+		return []string{"more or longer runs are needed: no job waited in any of them"}
 	}
-	whole, err := law.Moment(-1)
-	once, quantileErr := law.Quantile(1 / max(arrived, 2))
-	rare, momentErr := law.PartialMoment(-1, 0, math.Nextafter(once, 0))
-	if err == nil && quantileErr == nil && momentErr == nil && rare > muchRare*whole {
-		r.warn("more or longer runs are needed: sizes below %.3g, of which all runs together see about one, make up %.3g %% of the mean of 1/size, on which slowdowns depend",
-			once, 100*rare/whole)
-	}
+	return nil
 }

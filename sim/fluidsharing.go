@@ -8,6 +8,7 @@ import (
 
 	"productform/fluid"
 	"productform/fluid/traffic"
+	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/sizes"
 )
@@ -31,7 +32,7 @@ type Sharing struct {
 	Sizes   []sizes.Distribution // of each class, of its mean size to 1e-12; nil, all or one of them, means exponential
 }
 
-func (f Sharing) plan(s Settings) (*Plan, error) {
+func (f Sharing) Describe(overHorizon bool) (*Description, error) {
 	t := &f.Traffic
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -45,15 +46,15 @@ func (f Sharing) plan(s Settings) (*Plan, error) {
 			return nil, err
 		}
 	}
-	p := &Plan{
-		method: "processor-sharing queues on a calendar of events", order: 1,
-		stepCost: float64(len(t.Classes))/2 + costOf(f.Policy, len(t.Classes), len(t.Resources)),
+	d := &Description{
+		Method:   "processor-sharing queues on a calendar of events",
+		StepCost: float64(len(t.Classes))/2 + costOf(f.Policy, len(t.Classes), len(t.Resources)),
 	}
 	if err := t.Stable(); err != nil {
-		if s.Horizon == 0 {
+		if !overHorizon {
 			return nil, err
 		}
-		p.unstable = "pool"
+		d.Unstable = "pool"
 	}
 	if f.Sizes != nil && len(f.Sizes) != len(t.Classes) {
 		return nil, input.Errorf("Sizes", fmt.Sprintf("%d laws", len(f.Sizes)),
@@ -64,7 +65,7 @@ func (f Sharing) plan(s Settings) (*Plan, error) {
 	var codes []uint32
 	var classes []any
 	for k, c := range t.Classes {
-		rate, err := rateOf(fmt.Sprintf("jobs[%d].arrival_rate", k), c.ArrivalRate)
+		rate, err := RateOf(fmt.Sprintf("jobs[%d].arrival_rate", k), c.ArrivalRate)
 		if err != nil {
 			return nil, err
 		}
@@ -76,8 +77,8 @@ func (f Sharing) plan(s Settings) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.classes = append(p.classes, class{c.Name, rate, mean})
-		p.laws = append(p.laws, law)
+		d.Classes = append(d.Classes, Class{c.Name, rate, mean})
+		d.Moments = append(d.Moments, Moment{Sizes: law, Orders: []float64{1}})
 		net.mean = append(net.mean, mean)
 		net.sources = append(net.sources, source{row: k, queue: k, sizes: law})
 		weights, codes = append(weights, rate), append(codes, uint32(k))
@@ -85,18 +86,18 @@ func (f Sharing) plan(s Settings) (*Plan, error) {
 			c.ArrivalRate.RatString(), law.String(), texts(c.Profile(), len(t.Resources)), orOne(c.Weight).RatString(),
 		})
 	}
-	net.table, net.rate = aliasTable(weights, codes), sum(weights)
+	net.table, net.rate = alias.NewTable(weights, codes), sum(weights)
 	if net.rate == 0 {
 		return nil, input.Errorf("jobs", "arrival rates that are all 0", "a class with an arrival rate > 0")
 	}
-	p.jumpRate = 2 * net.rate
-	p.system = []any{"sharing", f.Policy, capacities(t.Resources), classes}
-	p.start = func(ctx context.Context, r *stream) engine {
+	d.JumpRate = 2 * net.rate
+	d.Identity = []any{"sharing", f.Policy, capacities(t.Resources), classes}
+	d.Start = func(ctx context.Context, r *Stream) Engine {
 		own, known := net, newAllocations(ctx, pool, f.Policy)
 		own.parts = []sharingPart{{0, len(own.partOf), known.rates}}
 		return newSharedQueues(&own, r)
 	}
-	return p, nil
+	return d, nil
 }
 
 // rates writes the rates x_k φ_k(x) of all jobs of each class.

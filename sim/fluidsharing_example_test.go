@@ -35,7 +35,7 @@ func ExampleSharing() {
 				fmt.Println(err)
 				return
 			}
-			fmt.Printf("%s: %.1f jobs\n", policy, r.MeanJobs.Mean)
+			fmt.Printf("%s: %.1f jobs\n", policy, r.All(sim.MeanJobs).Mean)
 		}
 	}
 	// Output:

@@ -59,10 +59,10 @@ func TestFluidSharingAgainstChain(t *testing.T) {
 			r := runSystem(t, Sharing{Traffic: ref.traffic(), Policy: policy}, Settings{Runs: 8, Jumps: 3e4, WarmUp: 3e3, Seed: 1})
 			for k, c := range r.Classes {
 				at := fmt.Sprintf("%s, load %g, %s: class %s: ", ref.Name, ref.Load, policy, c.Name)
-				near5(t, at+"jobs", &c.MeanJobs, want[k])
-				near5(t, at+"delay", c.MeanDelay, want[k]/ref.Lambda[k])
-				near5(t, at+"measured delay", c.MeasuredDelay, want[k]/ref.Lambda[k])
-				near5(t, at+"service rate", c.ServiceRate, ref.Lambda[k]/want[k])
+				near5(t, at+"jobs", r.Class(k, MeanJobs), want[k])
+				near5(t, at+"delay", r.Class(k, MeanDelay), want[k]/ref.Lambda[k])
+				near5(t, at+"measured delay", r.Class(k, MeasuredDelay), want[k]/ref.Lambda[k])
+				near5(t, at+"service rate", r.Class(k, ServiceRate), ref.Lambda[k]/want[k])
 			}
 		}
 	}
@@ -91,9 +91,9 @@ func TestFluidSharingAgainstSolve(t *testing.T) {
 		}
 		r := runSystem(t, Sharing{Traffic: load, Policy: policy}, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 6})
 		for k, c := range r.Classes {
-			near5(t, fmt.Sprintf("%s: class %s: jobs", policy, c.Name), &c.MeanJobs, exact.Classes[k].MeanJobs)
-			near5(t, fmt.Sprintf("%s: class %s: delay", policy, c.Name), c.MeanDelay, *exact.Classes[k].MeanDelay)
-			near5(t, fmt.Sprintf("%s: class %s: service rate", policy, c.Name), c.ServiceRate, *exact.Classes[k].ServiceRate)
+			near5(t, fmt.Sprintf("%s: class %s: jobs", policy, c.Name), r.Class(k, MeanJobs), exact.Classes[k].MeanJobs)
+			near5(t, fmt.Sprintf("%s: class %s: delay", policy, c.Name), r.Class(k, MeanDelay), *exact.Classes[k].MeanDelay)
+			near5(t, fmt.Sprintf("%s: class %s: service rate", policy, c.Name), r.Class(k, ServiceRate), *exact.Classes[k].ServiceRate)
 		}
 	}
 }
@@ -116,8 +116,8 @@ func TestBalancedFairnessIsInsensitive(t *testing.T) {
 			r := runSystem(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 2})
 			for k, c := range r.Classes {
 				at := fmt.Sprintf("%s, %v: class %s: ", ref.Name, shapes, c.Name)
-				near5(t, at+"jobs", &c.MeanJobs, ref.BF[k])
-				near5(t, at+"service rate", c.ServiceRate, ref.Lambda[k]/ref.BF[k])
+				near5(t, at+"jobs", r.Class(k, MeanJobs), ref.BF[k])
+				near5(t, at+"service rate", r.Class(k, ServiceRate), ref.Lambda[k]/ref.BF[k])
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
 		f := Sharing{Traffic: ref.traffic(), Policy: fluid.PF, Sizes: []sizes.Distribution{law, law}}
 		r := runSystem(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 3})
 		for k, c := range r.Classes {
-			if got, want := c.MeanJobs, ref.PF[k]; !(got.Z(0.95*want) > -5 && got.Z(1.05*want) < 5) {
+			if got, want := *r.Class(k, MeanJobs), ref.PF[k]; !(got.Z(0.95*want) > -5 && got.Z(1.05*want) < 5) {
 				t.Errorf("%s: class %s: %v ± %v jobs, exponential %v", ref.Name, c.Name, got.Mean, got.StdError, want)
 			}
 		}
@@ -153,9 +153,9 @@ func TestFluidSharingOfOneClass(t *testing.T) {
 			},
 		}}
 		r := runSystem(t, f, Settings{Runs: 20, Jumps: 1e4, WarmUp: 1e3}) // load 1/5 10 3/12
-		near5(t, string(policy)+": jobs", &r.Classes[0].MeanJobs, 1)
-		near5(t, string(policy)+": service rate", r.Classes[0].ServiceRate, 2)
-		if c := r.Classes[1]; c.MeanJobs.Mean != 0 || c.ServiceRate != nil {
+		near5(t, string(policy)+": jobs", r.Class(0, MeanJobs), 1)
+		near5(t, string(policy)+": service rate", r.Class(0, ServiceRate), 2)
+		if c := r.Classes[1]; r.Class(1, MeanJobs).Mean != 0 || r.Class(1, ServiceRate) != nil {
 			t.Errorf("a class that never arrives: %+v", c)
 		}
 	}
@@ -266,13 +266,13 @@ func TestFluidSharingStops(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		e, y := p.start(ctx, newStream([32]byte{})), newTally(len(p.classes), 0)
-		if err := e.advance(10/p.jumpRate, y); err != nil {
+		e, y := p.Start(ctx, NewStream([32]byte{})), NewTotals(len(p.Classes), 0)
+		if err := e.Advance(10/p.JumpRate, y); err != nil {
 			t.Fatal(err)
 		}
 		stop()
-		if err := e.advance(1e5/p.jumpRate, y); err != context.Canceled || y.jumps > 1e4 {
-			t.Errorf("%T: %v after %v jumps", system, err, y.jumps)
+		if err := e.Advance(1e5/p.JumpRate, y); err != context.Canceled || y.Jumps > 1e4 {
+			t.Errorf("%T: %v after %v jumps", system, err, y.Jumps)
 		}
 	}
 }
@@ -363,10 +363,10 @@ func TestUnstableFluidSharing(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r := runSystem(t, f, Settings{Runs: 10, Horizon: 1000})
-	if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "the pool is unstable") || r.Classes[0].ServiceRate != nil {
+	if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "the pool is unstable") || r.Class(0, ServiceRate) != nil {
 		t.Errorf("%+v", r)
 	}
-	if n := r.MeanJobs.Mean; !(n > 10) {
+	if n := r.All(MeanJobs).Mean; !(n > 10) {
 		t.Errorf("%v jobs", n)
 	}
 }

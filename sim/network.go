@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"productform/cluster"
+	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/internal/ranktable"
 	"productform/sizes"
@@ -50,7 +51,7 @@ const (
 	maxRateClasses = 10_000
 )
 
-func (n Network) plan(s Settings) (*Plan, error) {
+func (n Network) Describe(overHorizon bool) (*Description, error) {
 	if err := n.check(); err != nil {
 		return nil, err
 	}
@@ -58,13 +59,16 @@ func (n Network) plan(s Settings) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{method: "processor-sharing queues on a calendar of events", laws: jobSizes[:min(len(jobSizes), max(1, len(n.Sizes)))], order: 1, stepCost: float64(len(n.ArrivalRates)) / 2}
+	d := &Description{Method: "processor-sharing queues on a calendar of events", StepCost: float64(len(n.ArrivalRates)) / 2}
+	for _, s := range jobSizes[:min(len(jobSizes), max(1, len(n.Sizes)))] {
+		d.Moments = append(d.Moments, Moment{Sizes: s, Orders: []float64{1}})
+	}
 	net := &sharing{rows: len(n.ArrivalRates), partOf: make([]int, len(n.ArrivalRates))}
 	var rates []string
 	var weights []float64
 	var codes []uint32
 	for i, exact := range n.ArrivalRates {
-		rate, err := rateOf(fmt.Sprintf("ArrivalRates[%d]", i), exact)
+		rate, err := RateOf(fmt.Sprintf("ArrivalRates[%d]", i), exact)
 		if err != nil {
 			return nil, err
 		}
@@ -72,18 +76,18 @@ func (n Network) plan(s Settings) (*Plan, error) {
 		if err != nil {
 			return nil, input.Errorf(fmt.Sprintf("Sizes[%d]", i), jobSizes[i], "a law with a mean in the range of float64")
 		}
-		p.classes = append(p.classes, class{strconv.Itoa(i), rate, mean})
+		d.Classes = append(d.Classes, Class{strconv.Itoa(i), rate, mean})
 		net.mean = append(net.mean, mean)
 		net.sources = append(net.sources, source{row: i, queue: i, sizes: jobSizes[i]})
 		rates, weights, codes = append(rates, exact.RatString()), append(weights, rate), append(codes, uint32(i))
 	}
-	net.table, net.rate = aliasTable(weights, codes), sum(weights)
+	net.table, net.rate = alias.NewTable(weights, codes), sum(weights)
 	if net.rate == 0 {
 		return nil, input.Errorf("ArrivalRates", "all 0", "jobs to simulate")
 	}
-	p.jumpRate = 2 * net.rate
+	d.JumpRate = 2 * net.rate
 	if n.Rank != nil {
-		if err := n.stable(p.classes, s); err != nil {
+		if err := n.stable(d.Classes, overHorizon); err != nil {
 			return nil, err
 		}
 		rank, text, err := readRank("Rank", n.Rank)
@@ -92,17 +96,17 @@ func (n Network) plan(s Settings) (*Plan, error) {
 		}
 		table := newBalance(len(rates), func(set uint64) float64 { return rank[set] })
 		net.parts = []sharingPart{{0, len(rates), table.rates}}
-		p.system = []any{"network", rates, names, "rank", text}
+		d.Identity = []any{"network", rates, names, "rank", text}
 	} else {
 		net.parts = []sharingPart{{0, len(rates), n.rates}}
 		values, err := n.fingerprint()
 		if err != nil {
 			return nil, err
 		}
-		p.system = []any{"network", rates, names, "rates", n.RatesKey, values}
+		d.Identity = []any{"network", rates, names, "rates", n.RatesKey, values}
 	}
-	p.start = func(_ context.Context, r *stream) engine { return newSharedQueues(net, r) }
-	return p, nil
+	d.Start = func(_ context.Context, r *Stream) Engine { return newSharedQueues(net, r) }
+	return d, nil
 }
 
 func (n Network) check() error {
@@ -167,8 +171,8 @@ func (n Network) sizes() (laws []sizes.Distribution, names []string, err error) 
 }
 
 // stable returns an error for an overloaded set of classes, in jobs of their mean size, unless only a horizon is looked at.
-func (n Network) stable(classes []class, s Settings) error {
-	if s.Horizon > 0 {
+func (n Network) stable(classes []Class, overHorizon bool) error {
+	if overHorizon {
 		return nil
 	}
 	work := make([]*big.Rat, len(classes))

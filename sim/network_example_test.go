@@ -27,7 +27,7 @@ func ExampleNetwork() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("E[X] = %.3f ± %.3f\n", r.MeanJobs.Mean, r.MeanJobs.HalfWidth)
+	fmt.Printf("E[X] = %.3f ± %.3f\n", r.All(sim.MeanJobs).Mean, r.All(sim.MeanJobs).HalfWidth)
 	// Output:
 	// E[X] = 1.579 ± 0.026
 }
@@ -46,7 +46,7 @@ func ExampleQueue() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("E[X] = %.2f ± %.2f, %.2f a visit\n", r.MeanJobs.Mean, r.MeanJobs.HalfWidth, r.MeanDelay.Mean)
+	fmt.Printf("E[X] = %.2f ± %.2f, %.2f a visit\n", r.All(sim.MeanJobs).Mean, r.All(sim.MeanJobs).HalfWidth, r.All(sim.MeanDelay).Mean)
 	// Output:
 	// E[X] = 0.99 ± 0.02, 1.98 a visit
 }

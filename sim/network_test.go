@@ -82,10 +82,10 @@ func TestNetworkIsInsensitive(t *testing.T) {
 		}
 		for i, c := range r.Classes {
 			at := fmt.Sprintf("%s: class %d: ", shape, i)
-			near5(t, at+"jobs", &c.MeanJobs, want.MeanJobs[i])
-			near5(t, at+"measured delay", c.MeasuredDelay, want.MeanJobs[i]/c.ArrivalRate)
+			near5(t, at+"jobs", r.Class(i, MeanJobs), want.MeanJobs[i])
+			near5(t, at+"measured delay", r.Class(i, MeasuredDelay), want.MeanJobs[i]/c.ArrivalRate)
 			load, _ := exact.ArrivalRates[i].Float64()
-			near5(t, at+"service rate", c.ServiceRate, load/want.MeanJobs[i])
+			near5(t, at+"service rate", r.Class(i, ServiceRate), load/want.MeanJobs[i])
 		}
 	}
 }
@@ -109,9 +109,9 @@ func TestInfiniteServersArePoisson(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near5(t, shape+": jobs of class 0", &r.Classes[0].MeanJobs, 2)
-		near5(t, shape+": jobs of class 1", &r.Classes[1].MeanJobs, 1)
-		near5(t, shape+": delay of class 0", r.Classes[0].MeasuredDelay, 1)
+		near5(t, shape+": jobs of class 0", r.Class(0, MeanJobs), 2)
+		near5(t, shape+": jobs of class 1", r.Class(1, MeanJobs), 1)
+		near5(t, shape+": delay of class 0", r.Class(0, MeasuredDelay), 1)
 		p := math.Exp(-3)
 		for k := range r.Distribution {
 			near5(t, fmt.Sprintf("%s: P(%d jobs)", shape, k), &r.Distribution[k], p)
@@ -122,8 +122,8 @@ func TestInfiniteServersArePoisson(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near5(t, "jobs up to time 2", &r.Classes[0].MeanJobs, 2*(1-(1-math.Exp(-2))/2))
-			near5(t, "jobs up to time 2", &r.Classes[1].MeanJobs, 1-(1-math.Exp(-1)))
+			near5(t, "jobs up to time 2", r.Class(0, MeanJobs), 2*(1-(1-math.Exp(-2))/2))
+			near5(t, "jobs up to time 2", r.Class(1, MeanJobs), 1-(1-math.Exp(-1)))
 		}
 	}
 }
@@ -142,7 +142,7 @@ func TestRatesThatAreZero(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near5(t, "jobs", &r.MeanJobs, 2)
+	near5(t, "jobs", r.All(MeanJobs), 2)
 	if r.Distribution[0].Mean != 0 {
 		t.Errorf("P(empty) = %v", r.Distribution[0].Mean)
 	}
@@ -162,7 +162,7 @@ type literalShare struct {
 }
 
 // run simulates the network from the same stream as sharedQueues.
-func (q *literalNetwork) run(t float64, draws *rand.Rand, y *tally) {
+func (q *literalNetwork) run(t float64, draws *rand.Rand, y *Totals) {
 	phi := make([]float64, len(q.x))
 	now, arrival := 0.0, draws.ExpFloat64()/q.rate
 	for {
@@ -181,28 +181,28 @@ func (q *literalNetwork) run(t float64, draws *rand.Rand, y *tally) {
 		for k := range q.jobs {
 			i := q.sources[q.jobs[k].source].queue
 			q.jobs[k].left -= (min(next, t) - now) * phi[i] / float64(q.x[i])
-			y.jobs[q.sources[q.jobs[k].source].row] += min(next, t) - now
+			y.Jobs[q.sources[q.jobs[k].source].row] += min(next, t) - now
 		}
-		y.add(len(q.jobs), min(next, t)-now)
+		y.Add(len(q.jobs), min(next, t)-now)
 		if next > t {
-			y.time += t
+			y.Time += t
 			return
 		}
 		now = next
-		y.jumps++
+		y.Jumps++
 		if first >= 0 {
 			s := q.sources[q.jobs[first].source]
-			y.left[s.row]++
-			y.sojourn[s.row] += now - q.jobs[first].born
+			y.Left[s.row]++
+			y.Sojourn[s.row] += now - q.jobs[first].born
 			q.x[s.queue]--
 			q.jobs = slices.Delete(q.jobs, first, first+1)
 			continue
 		}
 		arrival = now + draws.ExpFloat64()/q.rate
 		column, fraction := bits.Mul64(draws.Uint64(), uint64(len(q.table)))
-		code := q.table[column].other
-		if fraction < q.table[column].cut {
-			code = q.table[column].own
+		code := q.table[column].Other
+		if fraction < q.table[column].Cut {
+			code = q.table[column].Own
 		}
 		s := q.sources[code]
 		q.x[s.queue]++
@@ -225,22 +225,22 @@ func TestSharedQueuesAreLiteral(t *testing.T) {
 			t.Fatal(err)
 		}
 		key := [32]byte{byte(seed)}
-		e := p.start(t.Context(), newStream(key)).(*sharedQueues)
-		length := 10000 / p.jumpRate
-		got, want := newTally(len(p.classes), 0), newTally(len(p.classes), 0)
+		e := p.Start(t.Context(), NewStream(key)).(*sharedQueues)
+		length := 10000 / p.JumpRate
+		got, want := NewTotals(len(p.Classes), 0), NewTotals(len(p.Classes), 0)
 		for range 10 {
-			if err := e.advance(length/10, got); err != nil {
+			if err := e.Advance(length/10, got); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if a := e.queues[0].attained; seed == 20 && !(a > 0 && a <= 1024) {
 			t.Errorf("attained service %v", a)
 		}
-		q := literalNetwork{sharing: e.sharing, x: make([]int, len(p.classes))}
-		q.run(length, rand.New(newStream(key)), want)
+		q := literalNetwork{sharing: e.sharing, x: make([]int, len(p.Classes))}
+		q.run(length, rand.New(NewStream(key)), want)
 		// Work attained up to 1024 means has a rounding error of 10^-13, and errors add up over the 10000 events.
 		equal := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-8*max(math.Abs(a), math.Abs(b), 1) })
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(tally{}), equal); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Totals{}), equal); diff != "" {
 			t.Errorf("seed %d, %s: %s", seed, shape, diff)
 		}
 	}
@@ -391,10 +391,10 @@ func TestNetworkAllocatesLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := p.start(t.Context(), newStream([32]byte{}))
-		y := newTally(2, 0)
+		e := p.Start(t.Context(), NewStream([32]byte{}))
+		y := NewTotals(2, 0)
 		advance := func() {
-			if err := e.advance(1e4, y); err != nil {
+			if err := e.Advance(1e4, y); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -479,11 +479,11 @@ func TestUnstableNetwork(t *testing.T) {
 		if r, err = Run(t.Context(), n, Settings{Runs: 10, Horizon: 20000}, nil); err != nil {
 			t.Fatal(err)
 		}
-		if m := r.Classes[0].MeanJobs.Mean; math.Abs(m-want) > 110 { // 6 times √(λ 20000/3/10)
+		if m := r.Class(0, MeanJobs).Mean; math.Abs(m-want) > 110 { // 6 times √(λ 20000/3/10)
 			t.Errorf("%s: %v jobs, want %v", shape, m, want)
 		}
 	}
-	near5(t, "jobs of the other class", &r.Classes[1].MeanJobs, 1.0/7)
+	near5(t, "jobs of the other class", r.Class(1, MeanJobs), 1.0/7)
 }
 
 // A rate function that fails ends the run, or its plan, with the state and its own error.

@@ -66,8 +66,8 @@ func TestSameDigits(t *testing.T) {
 		t.Error(diff)
 	}
 	s.Seed++
-	if other, err := Run(t.Context(), c, s, nil); err != nil || other.MeanJobs.Mean == first.MeanJobs.Mean {
-		t.Errorf("another seed gives %v, %v", other.MeanJobs, err)
+	if other, err := Run(t.Context(), c, s, nil); err != nil || other.All(MeanJobs).Mean == first.All(MeanJobs).Mean {
+		t.Errorf("another seed gives %v, %v", *other.All(MeanJobs), err)
 	}
 }
 
@@ -198,9 +198,9 @@ func TestPrecision(t *testing.T) {
 	if !r.PrecisionMet || r.Runs < 20 || r.Runs > 640 {
 		t.Errorf("%d runs, met: %v", r.Runs, r.PrecisionMet)
 	}
-	for _, class := range r.Classes {
-		if !(class.MeanJobs.HalfWidth <= 0.01*class.MeanJobs.Mean) {
-			t.Errorf("class %s: %+v", class.Name, class.MeanJobs)
+	for i, class := range r.Classes {
+		if !(r.Class(i, MeanJobs).HalfWidth <= 0.01*r.Class(i, MeanJobs).Mean) {
+			t.Errorf("class %s: %+v", class.Name, *r.Class(i, MeanJobs))
 		}
 	}
 	s.Workers = 3
@@ -307,10 +307,10 @@ func TestUnits(t *testing.T) {
 		}
 		scale, _ := unit.Float64()
 		for what, e := range map[string][2]*Estimate{
-			"delay":          {r.MeanDelay, first.MeanDelay},
-			"measured delay": {r.Classes[0].MeasuredDelay, first.Classes[0].MeasuredDelay},
+			"delay":          {r.All(MeanDelay), first.All(MeanDelay)},
+			"measured delay": {r.Class(0, MeasuredDelay), first.Class(0, MeasuredDelay)},
 		} {
-			got, want := e[0].scaled(scale), e[1]
+			got, want := e[0].Scaled(scale), e[1]
 			if spread := want.HalfWidth; !(math.Abs(got.Mean-want.Mean) < 4*spread && got.HalfWidth > spread/4 && got.HalfWidth < 4*spread) {
 				t.Errorf("unit 1e%d: %s %+v, want about %+v", exponent, what, *got, *want)
 			}
@@ -327,8 +327,8 @@ func TestVeryLowLoad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if z := r.Classes[0].MeasuredDelay.Z(1); !(math.Abs(z) < 5) {
-			t.Errorf("m = %g: %s: measured delay %+v, want 1", m, r.Method, *r.Classes[0].MeasuredDelay)
+		if z := r.Class(0, MeasuredDelay).Z(1); !(math.Abs(z) < 5) {
+			t.Errorf("m = %g: %s: measured delay %+v, want 1", m, r.Method, *r.Class(0, MeasuredDelay))
 		}
 	}
 }
@@ -420,13 +420,13 @@ func TestUnstable(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r, err := Run(t.Context(), c, Settings{Runs: 4, Horizon: 1000}, nil)
-	if r != nil && (r.MeanDelay != nil || r.Classes[0].MeanDelay != nil || r.Classes[0].ServiceRate != nil || r.Classes[0].MeasuredDelay == nil) {
+	if r != nil && (r.All(MeanDelay) != nil || r.Class(0, MeanDelay) != nil || r.Class(0, ServiceRate) != nil || r.Class(0, MeasuredDelay) == nil) {
 		t.Errorf("over a horizon Little's law does not hold: %+v", r)
 	}
 	if r != nil && !strings.Contains(strings.Join(r.Warnings, "\n"), "the cluster is unstable") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
-	if err != nil || r.Time != 1000 || r.WarmUp != 0 || r.MeanJobs.Mean < 10 {
+	if err != nil || r.Time != 1000 || r.WarmUp != 0 || r.All(MeanJobs).Mean < 10 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -47,16 +47,16 @@ type visits struct {
 	timed    bool        // the times of states are drawn
 }
 
-func (q Queue) plan(s Settings) (*Plan, error) {
+func (q Queue) Describe(overHorizon bool) (*Description, error) {
 	model, external, err := q.checked()
 	if err != nil {
 		return nil, err
 	}
-	if err := checkStable(model, s); err != nil {
+	if err := checkStable(model, overHorizon); err != nil {
 		return nil, err
 	}
-	v := &visits{model: model, timed: s.Horizon > 0}
-	p := &Plan{method: "jump chain of the queue in order of arrival"}
+	v := &visits{model: model, timed: overHorizon}
+	d := &Description{Method: "jump chain of the queue in order of arrival"}
 	source := "Model.ArrivalRates"
 	if q.Routing != nil {
 		source = "Routing.External"
@@ -64,18 +64,18 @@ func (q Queue) plan(s Settings) (*Plan, error) {
 	var text []any
 	outside := 0.0
 	for i, exact := range external {
-		rate, err := rateOf(fmt.Sprintf("%s[%d]", source, i), exact)
+		rate, err := RateOf(fmt.Sprintf("%s[%d]", source, i), exact)
 		if err != nil {
 			return nil, err
 		}
-		effective, err := rateOf(fmt.Sprintf("Routing: effective arrival rate of class %d", i), model.ArrivalRates[i])
+		effective, err := RateOf(fmt.Sprintf("Routing: effective arrival rate of class %d", i), model.ArrivalRates[i])
 		if err != nil {
 			return nil, err
 		}
 		outside += rate
 		v.external = append(v.external, outside)
-		p.classes = append(p.classes, class{strconv.Itoa(i), effective, 1})
-		p.jumpRate += rate + effective
+		d.Classes = append(d.Classes, Class{strconv.Itoa(i), effective, 1})
+		d.JumpRate += rate + effective
 		text = append(text, exact.RatString())
 	}
 	if outside == 0 {
@@ -92,17 +92,17 @@ func (q Queue) plan(s Settings) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.system = []any{"queue", text, "rates", q.RatesKey, values, model.Saturation, v.timed}
+		d.Identity = []any{"queue", text, "rates", q.RatesKey, values, model.Saturation, v.timed}
 	} else {
 		rank, name, err := readRank("Model.Rank", model.Rank)
 		if err != nil {
 			return nil, err
 		}
 		v.dense = rankRates(rank, len(external))
-		p.system = []any{"queue", text, "rank", name, v.timed}
+		d.Identity = []any{"queue", text, "rank", name, v.timed}
 	}
-	p.start = func(_ context.Context, r *stream) engine { return newVisitQueue(v, r) }
-	return p, nil
+	d.Start = func(_ context.Context, r *Stream) Engine { return newVisitQueue(v, r) }
+	return d, nil
 }
 
 // checked returns the model with effective arrival rates, and the external ones.
@@ -137,7 +137,7 @@ const maxCheckedClasses = 12
 
 // checkStable returns an error for an overloaded set of classes, as far as that is known: from the rates with
 // as many jobs of these classes as matter.
-func checkStable(q *oiqueue.Queue, s Settings) error {
+func checkStable(q *oiqueue.Queue, overHorizon bool) error {
 	rank := q.Rank
 	if q.TotalRate != nil && q.Saturation != nil && len(q.ArrivalRates) <= maxCheckedClasses {
 		rank = make([]*big.Rat, 1<<len(q.ArrivalRates))
@@ -149,7 +149,7 @@ func checkStable(q *oiqueue.Queue, s Settings) error {
 			rank[a] = q.TotalRate(x)
 		}
 	}
-	if rank == nil || s.Horizon > 0 {
+	if rank == nil || overHorizon {
 		return nil
 	}
 	v, err := stability.Rank(q.ArrivalRates, rank)
@@ -196,17 +196,17 @@ type visitQueue struct {
 	jump  float64   // time at which the state ends
 	jobs  []visitor // jobs[head:], oldest first
 	head  int
-	census
+	Population
 }
 
-func newVisitQueue(v *visits, r *stream) *visitQueue {
-	q := &visitQueue{visits: v, rates: newQueueRates(v.model, v.dense), draws: rand.New(r), census: newCensus(len(v.external))}
-	q.jump = q.stay()
+func newVisitQueue(v *visits, r *Stream) *visitQueue {
+	q := &visitQueue{visits: v, rates: newQueueRates(v.model, v.dense), draws: rand.New(r), Population: NewPopulation(len(v.external))}
+	q.jump = q.holdingTime()
 	return q
 }
 
-// stay returns the time for which the state lasts.
-func (q *visitQueue) stay() float64 {
+// holdingTime returns the time for which the state lasts.
+func (q *visitQueue) holdingTime() float64 {
 	mean := 1 / (q.external[len(q.external)-1] + q.mu)
 	if q.timed {
 		return q.draws.ExpFloat64() * mean
@@ -214,11 +214,11 @@ func (q *visitQueue) stay() float64 {
 	return mean
 }
 
-// advance simulates t units of time. The error is an [oiqueue.RateError], or wraps [ErrTooManyJobs].
-func (q *visitQueue) advance(t float64, y *tally) error {
+// Advance simulates t units of time. The error is an [oiqueue.RateError], or wraps [ErrTooManyJobs].
+func (q *visitQueue) Advance(t float64, seen *Totals) error {
 	outside := q.external[len(q.external)-1]
 	for q.jump <= t {
-		y.jumps++
+		seen.Jumps++
 		q.now = q.jump
 		var err error
 		if u := q.draws.Float64() * (outside + q.mu); u < outside {
@@ -226,24 +226,24 @@ func (q *visitQueue) advance(t float64, y *tally) error {
 			for u >= q.external[i] {
 				i++
 			}
-			err = q.join(i, y)
+			err = q.join(i, seen)
 		} else {
-			err = q.depart(u-outside, y)
+			err = q.depart(u-outside, seen)
 		}
 		if err != nil {
 			return err
 		}
-		if q.mu, err = q.rates.of(q.present, q.jobs[q.head:]); err != nil {
+		if q.mu, err = q.rates.of(q.Present, q.jobs[q.head:]); err != nil {
 			return err
 		}
-		q.jump = q.now + q.stay()
+		q.jump = q.now + q.holdingTime()
 	}
-	q.rest(t, y)
+	q.flush(t, seen)
 	return nil
 }
 
 // depart ends the visit of the job at the first position k with μ(c_1, ..., c_k) > u.
-func (q *visitQueue) depart(u float64, y *tally) error {
+func (q *visitQueue) depart(u float64, seen *Totals) error {
 	jobs := q.jobs[q.head:]
 	q.rates.reset()
 	k, before := 0, 0.0
@@ -272,34 +272,34 @@ func (q *visitQueue) depart(u float64, y *tally) error {
 		q.jobs = q.jobs[:copy(q.jobs, q.jobs[q.head:])]
 		q.head = 0
 	}
-	q.change(job.class, -1, q.now, y)
-	y.left[job.class]++
-	y.sojourn[job.class] += q.now - job.born
+	q.Change(job.class, -1, q.now, seen)
+	seen.Left[job.class]++
+	seen.Sojourn[job.class] += q.now - job.born
 	if q.next == nil {
 		return nil
 	}
 	p := q.draws.Float64()
 	for j, sum := range q.next[job.class] {
 		if p < sum {
-			return q.join(j, y)
+			return q.join(j, seen)
 		}
 	}
 	return nil
 }
 
 // join puts a job at the end of the queue.
-func (q *visitQueue) join(class int, y *tally) error {
-	if err := tooMany(q.total+1, maxJobs); err != nil {
+func (q *visitQueue) join(class int, seen *Totals) error {
+	if err := CheckJobs(q.Total+1, MaxJobs); err != nil {
 		return err
 	}
-	q.change(class, 1, q.now, y)
+	q.Change(class, 1, q.now, seen)
 	q.jobs = append(q.jobs, visitor{q.now, class})
 	return nil
 }
 
-// rest counts what lasts until the end of an advance at time t, and sets the clock to 0.
-func (q *visitQueue) rest(t float64, y *tally) {
-	q.census.rest(t, y)
+// flush counts what lasts until the end of an advance at time t, and sets the clock to 0.
+func (q *visitQueue) flush(t float64, seen *Totals) {
+	q.Population.Flush(t, seen)
 	for k := q.head; k < len(q.jobs); k++ {
 		q.jobs[k].born -= t
 	}

@@ -32,12 +32,12 @@ func againstQueue(t *testing.T, name string, q *oiqueue.Queue, r *Result) {
 	for i, c := range r.Classes {
 		jobs, at := exact.MeanJobs[i], fmt.Sprintf("%s: class %d: ", name, i)
 		total += jobs
-		near5(t, at+"jobs", &c.MeanJobs, jobs)
-		near5(t, at+"delay", c.MeanDelay, jobs/c.ArrivalRate)
-		near5(t, at+"measured delay", c.MeasuredDelay, jobs/c.ArrivalRate)
-		near5(t, at+"service rate", c.ServiceRate, c.ArrivalRate/jobs)
+		near5(t, at+"jobs", r.Class(i, MeanJobs), jobs)
+		near5(t, at+"delay", r.Class(i, MeanDelay), jobs/c.ArrivalRate)
+		near5(t, at+"measured delay", r.Class(i, MeasuredDelay), jobs/c.ArrivalRate)
+		near5(t, at+"service rate", r.Class(i, ServiceRate), c.ArrivalRate/jobs)
 	}
-	near5(t, name+": jobs", &r.MeanJobs, total)
+	near5(t, name+": jobs", r.All(MeanJobs), total)
 	if r.Distribution != nil {
 		near5(t, name+": P(empty)", &r.Distribution[0], exact.EmptyProbability)
 	}
@@ -106,15 +106,15 @@ func TestStations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, want := newTally(3, 0), newTally(3, 0)
+		got, want := NewTotals(3, 0), NewTotals(3, 0)
 		for _, err := range []error{
-			p.start(t.Context(), newStream([32]byte{1})).advance(2000, got), r.start(t.Context(), newStream([32]byte{1})).advance(2000, want),
+			p.Start(t.Context(), NewStream([32]byte{1})).Advance(2000, got), r.Start(t.Context(), NewStream([32]byte{1})).Advance(2000, want),
 		} {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(tally{})); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Totals{})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -139,9 +139,9 @@ func TestQueueOfInfiniteServers(t *testing.T) {
 		near5(t, fmt.Sprintf("P(%d jobs)", k), &r.Distribution[k], p)
 		p *= 3 / float64(k+1)
 	}
-	near5(t, "jobs", &r.Classes[0].MeanJobs, 2)
+	near5(t, "jobs", r.Class(0, MeanJobs), 2)
 	r = runQueue(t, infinite("2", "1"), Settings{Runs: 3000, Horizon: 2, Distribution: 1})
-	near5(t, "jobs up to time 2", &r.Classes[0].MeanJobs, 2*(1-(1-math.Exp(-2))/2))
+	near5(t, "jobs up to time 2", r.Class(0, MeanJobs), 2*(1-(1-math.Exp(-2))/2))
 }
 
 // A cluster in order of arrival is an order-independent queue ([BC17], section 2), whichever way it is simulated.
@@ -164,7 +164,7 @@ func TestClusterIsQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range a.Classes {
-			x, y := a.Classes[i].MeanJobs, b.Classes[i].MeanJobs
+			x, y := *a.Class(i, MeanJobs), *b.Class(i, MeanJobs)
 			if z := (x.Mean - y.Mean) / math.Hypot(x.StdError, y.StdError); !(math.Abs(z) < 6) { // Student's law, some 38 degrees
 				t.Errorf("seed %d: class %d: %v and %v, z = %v", seed, i, x, y, z)
 			}
@@ -240,18 +240,18 @@ func TestPositionRates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := plan.start(t.Context(), newStream([32]byte{})).(*visitQueue)
-		y := newTally(classes, 0)
+		e := plan.Start(t.Context(), NewStream([32]byte{})).(*visitQueue)
+		y := NewTotals(classes, 0)
 		seen := make([]float64, len(c))
 		mu, _ := oracle.Sum(rates).Float64()
 		const n = 20000
 		for range n {
 			e.jobs, e.head = e.jobs[:0], 0
-			clear(e.present)
-			e.total = len(state)
+			clear(e.Present)
+			e.Total = len(state)
 			for k, i := range state {
 				e.jobs = append(e.jobs, visitor{born: float64(k), class: i})
-				e.present[i]++
+				e.Present[i]++
 			}
 			e.mu = mu
 			if err := e.depart(draws.Float64()*mu, y); err != nil {
@@ -297,18 +297,18 @@ func TestQueueSameDigits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, pieces := newTally(1, 0), newTally(1, 0)
-	if err := p.start(t.Context(), newStream([32]byte{})).advance(1000, whole); err != nil {
+	whole, pieces := NewTotals(1, 0), NewTotals(1, 0)
+	if err := p.Start(t.Context(), NewStream([32]byte{})).Advance(1000, whole); err != nil {
 		t.Fatal(err)
 	}
-	e := p.start(t.Context(), newStream([32]byte{}))
+	e := p.Start(t.Context(), NewStream([32]byte{}))
 	for range 1000 {
-		if err := e.advance(1, pieces); err != nil {
+		if err := e.Advance(1, pieces); err != nil {
 			t.Fatal(err)
 		}
 	}
 	equal := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(a, b) }) // a thousand sums
-	if diff := cmp.Diff(whole, pieces, cmp.AllowUnexported(tally{}), equal); diff != "" {
+	if diff := cmp.Diff(whole, pieces, cmp.AllowUnexported(Totals{}), equal); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -327,10 +327,10 @@ func TestQueueAllocatesLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := p.start(t.Context(), newStream([32]byte{}))
-		y := newTally(len(q.ArrivalRates), 0)
+		e := p.Start(t.Context(), NewStream([32]byte{}))
+		y := NewTotals(len(q.ArrivalRates), 0)
 		advance := func() {
-			if err := e.advance(1e4/p.jumpRate, y); err != nil {
+			if err := e.Advance(1e4/p.JumpRate, y); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -357,8 +357,8 @@ func TestUnstableQueues(t *testing.T) {
 		if _, err := NewPlan(q, Settings{}); !errors.As(err, &u) || fmt.Sprint(u.Classes) != name {
 			t.Errorf("%s: %v", name, err)
 		}
-		if r := runQueue(t, q, Settings{Runs: 5, Horizon: 1000}); r.MeanJobs.Mean < 10 {
-			t.Errorf("%s: %v", name, r.MeanJobs)
+		if r := runQueue(t, q, Settings{Runs: 5, Horizon: 1000}); r.All(MeanJobs).Mean < 10 {
+			t.Errorf("%s: %v", name, *r.All(MeanJobs))
 		}
 	}
 }

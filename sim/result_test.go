@@ -58,7 +58,7 @@ func TestZ(t *testing.T) {
 // A multiple and an inverse keep the relative error, to first order.
 func TestScaledAndInverse(t *testing.T) {
 	e := Estimate{Mean: 4, HalfWidth: 0.2, StdError: 0.1, Confidence: 0.9, Runs: 7}
-	if got, want := *e.scaled(0.5), (Estimate{Mean: 2, HalfWidth: 0.1, StdError: 0.05, Confidence: 0.9, Runs: 7}); got != want {
+	if got, want := *e.Scaled(0.5), (Estimate{Mean: 2, HalfWidth: 0.1, StdError: 0.05, Confidence: 0.9, Runs: 7}); got != want {
 		t.Errorf("half is %+v, want %+v", got, want)
 	}
 	if got, want := *e.inverse(8), (Estimate{Mean: 2, HalfWidth: 0.1, StdError: 0.05, Confidence: 0.9, Runs: 7}); got != want {

@@ -6,88 +6,101 @@ import (
 	"math"
 )
 
-// A Sample is what one replication saw.
+// A Sample is what one replication saw. The number n is that of jobs present, unless the system counts something else.
 type Sample struct {
 	Time    float64   `json:"time"`    // observed after the warm-up
 	Jumps   float64   `json:"jumps"`   // arrivals, ends of phases and interruptions observed
 	Jobs    []float64 `json:"jobs"`    // time average of the number of jobs, by class
-	Square  float64   `json:"square"`  // time average of n², n the number of jobs in all
-	Count   []float64 `json:"count"`   // part of the time with n = 0, 1, ..., Settings.Distribution jobs
+	Square  float64   `json:"square"`  // time average of n²
+	Count   []float64 `json:"count"`   // part of the time with n = 0, 1, ..., Settings.Distribution
 	Busy    []float64 `json:"busy"`    // part of the time a server is busy, by row of servers
-	Sojourn []float64 `json:"sojourn"` // mean sojourn time of the jobs that left, by class; 0 if none did
+	Sojourn []float64 `json:"sojourn"` // mean delay of the jobs that left, by class; 0 if none did
 	Left    []float64 `json:"left"`    // jobs that left, by class
 	Series  []float64 `json:"series"`  // time averages of n over equal parts of the time, the warm-up first
 
-	Farm  *FarmSample  `json:"farm,omitempty"`  // of a farm, else nil
-	Tasks *TasksSample `json:"tasks,omitempty"` // of Tasks, else nil; in a standing population n is the number of tasks that run
+	Own map[string][]*float64 `json:"own,omitempty"` // what the system alone has, by name; nil where nothing was seen of it
 }
 
 // parts is the length of Sample.Series: 250 averages, in the fives of MSER-5.
 const parts = 50
 
+// total returns ∫ n dt.
+func (p *Plan) total(seen *Totals) float64 {
+	if p.Counted.List != "" {
+		return seen.Number
+	}
+	return sum(seen.Jobs)
+}
+
 // observe runs an engine through the warm-up and the time observed. What is seen in the warm-up counts for the series only.
-func observe(ctx context.Context, e engine, p *Plan) (*Sample, error) {
-	s := &Sample{}
-	y := newTally(len(p.classes), len(p.servers))
+func (p *Plan) observe(ctx context.Context, e Engine) (*Sample, error) {
+	var series []float64
+	seen := NewTotals(len(p.Classes), len(p.Servers))
 	now, warm := 0.0, false
-	var jobs, time float64 // ∫ n dt and time in the part
+	var number, time float64 // ∫ n dt and time in the part
 	pass := func(until float64) error {
-		jobs, time = jobs-y.total(), time-y.time
+		number, time = number-p.total(seen), time-seen.Time
 		for piece := range p.pieces(until - now) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := e.advance(piece, y); err != nil {
+			if err := e.Advance(piece, seen); err != nil {
 				return err
 			}
 		}
-		jobs, time = jobs+y.total(), time+y.time
+		number, time = number+p.total(seen), time+seen.Time
 		now = until
 		return nil
 	}
 	for k := range parts {
 		end := p.partEnd(k)
-		jobs, time = 0, 0
+		number, time = 0, 0
 		if !warm && p.warmUp <= end {
 			if err := pass(p.warmUp); err != nil {
 				return nil, err
 			}
-			y, warm = newTally(len(p.classes), len(p.servers)), true
+			seen, warm = NewTotals(len(p.Classes), len(p.Servers)), true
+			if own, ok := e.(Observer); ok {
+				own.Restart()
+			}
 		}
 		if err := pass(end); err != nil {
 			return nil, err
 		}
-		s.Series = append(s.Series, jobs/time)
+		series = append(series, number/time)
 	}
-	s.Time, s.Jumps, s.Square = y.time, y.jumps, y.square/y.time
-	for i := range y.jobs {
-		s.Jobs = append(s.Jobs, y.jobs[i]/y.time)
-		mean := 0.0
-		if y.left[i] > 0 {
-			mean = y.sojourn[i] / y.left[i]
-		}
-		s.Sojourn = append(s.Sojourn, mean)
-	}
-	s.Left = y.left
-	for k, b := range y.busy {
-		s.Busy = append(s.Busy, b/(y.time*float64(p.servers[k].Size)))
-	}
-	if p.settings.Distribution > 0 {
-		s.Count = make([]float64, p.settings.Distribution+1)
-		for n, t := range y.count[:min(len(y.count), len(s.Count))] {
-			s.Count[n] = t / y.time
-		}
-	}
-	if y.farm != nil {
+	s := p.sample(seen)
+	s.Series = series
+	if own, ok := e.(Observer); ok {
 		var err error
-		if s.Farm, err = y.farm.sample(y.left, p.slowdown); err != nil {
+		if s.Own, err = own.Observed(seen); err != nil {
 			return nil, err
 		}
 	}
-	if y.tasks != nil {
-		s.Tasks = y.tasks.sample(y.time)
-	}
 	return s, nil
+}
+
+// sample returns the means over the time observed.
+func (p *Plan) sample(seen *Totals) *Sample {
+	s := &Sample{Time: seen.Time, Jumps: seen.Jumps, Square: seen.square / seen.Time, Left: seen.Left}
+	for i := range seen.Jobs {
+		s.Jobs = append(s.Jobs, seen.Jobs[i]/seen.Time)
+		mean := 0.0
+		if seen.Left[i] > 0 {
+			mean = seen.Sojourn[i] / seen.Left[i]
+		}
+		s.Sojourn = append(s.Sojourn, mean)
+	}
+	for k, b := range seen.Busy {
+		s.Busy = append(s.Busy, b/(seen.Time*float64(p.Servers[k].Size)))
+	}
+	if p.settings.Distribution > 0 {
+		s.Count = make([]float64, p.settings.Distribution+1)
+		for n, t := range seen.count[:min(len(seen.count), len(s.Count))] {
+			s.Count[n] = t / seen.Time
+		}
+	}
+	return s
 }
 
 // partEnd returns the time at which part k of the series ends.
@@ -95,9 +108,17 @@ func (p *Plan) partEnd(k int) float64 { return (p.warmUp + p.time) / parts * flo
 
 // pieces cuts a length of time into pieces of at most about a million fast steps each, between which a run can be stopped.
 func (p *Plan) pieces(length float64) iter.Seq[float64] {
-	n := math.Ceil(length * p.stepRate * max(p.stepCost, 1) / 1e6)
+	n := math.Ceil(length * p.StepRate * max(p.StepCost, 1) / 1e6)
 	return func(yield func(float64) bool) {
 		for k := 0.0; k < n && yield(length/n); k++ {
 		}
 	}
+}
+
+func sum(values []float64) float64 {
+	var s float64
+	for _, v := range values {
+		s += v
+	}
+	return s
 }

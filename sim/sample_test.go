@@ -41,7 +41,7 @@ func TestSeriesCoversTheTime(t *testing.T) {
 		if len(s.Series) != parts {
 			t.Fatalf("%d parts", len(s.Series))
 		}
-		step := 1 / p.stepRate
+		step := 1 / p.StepRate
 		if math.Abs(s.Time-p.time) > 2*step {
 			t.Errorf("warm-up %g: observed for %g, want %g", warmUp, s.Time, p.time)
 		}
@@ -111,9 +111,9 @@ func TestMemoryOfAReplication(t *testing.T) {
 			taken := func(jumps float64) uint64 {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				e := p.start(t.Context(), newStream([32]byte{7}))
-				y := newTally(len(p.classes), len(p.servers))
-				if err := e.advance(jumps/p.jumpRate, y); err != nil {
+				e := p.Start(t.Context(), NewStream([32]byte{7}))
+				y := NewTotals(len(p.Classes), len(p.Servers))
+				if err := e.Advance(jumps/p.JumpRate, y); err != nil {
 					t.Fatal(err)
 				}
 				runtime.ReadMemStats(&after)
@@ -121,7 +121,7 @@ func TestMemoryOfAReplication(t *testing.T) {
 			}
 			short, long := taken(1e5), taken(1e6)
 			if long > 1e6 || long > 2*short+1e5 { // longer queues are met in the longer run
-				t.Errorf("%s, %d rows of servers: %d bytes for 1e5 jumps, %d for 1e6", p.method, len(m.Servers), short, long)
+				t.Errorf("%s, %d rows of servers: %d bytes for 1e5 jumps, %d for 1e6", p.Method, len(m.Servers), short, long)
 			}
 		}
 	}

@@ -35,7 +35,7 @@ type chainCount struct {
 // j has nodes servers + j stride and on. A step takes time in proportion to the servers of the job it is about.
 type serverQueues struct {
 	*jumpChain
-	random *stream
+	random *Stream
 	draws  *rand.Rand // from random
 
 	chosen [][]chosenServers // by class
@@ -48,21 +48,21 @@ type serverQueues struct {
 	clock  int64 // steps done
 	total  int   // jobs
 
-	owed  float64      // part of a step to be done
-	last  int64        // step at which total changed, or the start of the count
-	idle  int64        // steps without a jump
-	count []int64      // steps by number of jobs
-	busy  []int64      // steps with a job in the queue, by server
-	seen  []chainCount // by class
+	fraction float64      // part of a step to be done
+	last     int64        // step at which total changed, or the start of the count
+	idle     int64        // steps without a jump
+	count    []int64      // steps by number of jobs
+	busy     []int64      // steps with a job in the queue, by server
+	counts   []chainCount // by class
 
 	codes, high [batch]uint32
 }
 
-func newServerQueues(c *jumpChain, chosen [][]chosenServers, random *stream) *serverQueues {
+func newServerQueues(c *jumpChain, chosen [][]chosenServers, random *Stream) *serverQueues {
 	q := &serverQueues{
 		jumpChain: c, random: random, draws: rand.New(random),
 		nodes: make([]node, len(c.rows)), count: make([]int64, 1), busy: make([]int64, len(c.rows)),
-		seen: make([]chainCount, c.classes),
+		counts: make([]chainCount, c.classes),
 	}
 	for s := range q.nodes {
 		q.nodes[s] = node{next: uint32(s), prev: uint32(s), sentinel: uint32(s)}
@@ -71,11 +71,11 @@ func newServerQueues(c *jumpChain, chosen [][]chosenServers, random *stream) *se
 	return q
 }
 
-// advance does the steps of t units of time.
-func (q *serverQueues) advance(t float64, y *tally) error {
-	q.owed += t * q.rate
-	steps := int(q.owed)
-	q.owed -= float64(steps)
+// Advance does the steps of t units of time.
+func (q *serverQueues) Advance(t float64, seen *Totals) error {
+	q.fraction += t * q.rate
+	steps := int(q.fraction)
+	q.fraction -= float64(steps)
 	start := q.clock
 	q.last = start
 	for s := range q.busy {
@@ -85,18 +85,18 @@ func (q *serverQueues) advance(t float64, y *tally) error {
 		}
 	}
 	for done := 0; done < steps; done += batch {
-		if err := tooMany(q.total, min(maxJobs, maxLinks/int(q.stride))); err != nil {
+		if err := CheckJobs(q.total, min(MaxJobs, maxLinks/int(q.stride))); err != nil {
 			return err
 		}
 		q.step(q.codes[:min(batch, steps-done)])
 	}
-	q.report(start, y)
+	q.report(start, seen)
 	return nil
 }
 
 // prepare draws the codes of the next steps, and the sizes and servers of the jobs that arrive, whose code becomes arrivals + job.
 func (q *serverQueues) prepare(codes []uint32) {
-	found := drawBatch(q.random, q.table, arrivals-1, codes, q.high[:])
+	found := q.random.Draw(q.table, arrivals-1, codes, q.high[:])
 	if found > q.unused {
 		q.grow(found)
 	}
@@ -107,7 +107,7 @@ func (q *serverQueues) prepare(codes []uint32) {
 	for k, at := range q.high[:found] {
 		j := q.free[q.unused-1-k]
 		class := codes[at] - arrivals
-		q.seen[class].came++
+		q.counts[class].came++
 		phases := fixed
 		if fixed == 0 {
 			phases = q.phases.draw(q.draws)
@@ -141,7 +141,7 @@ func (q *serverQueues) grow(jobs int) {
 func (q *serverQueues) step(codes []uint32) {
 	q.prepare(codes)
 	nodes, jobs, busy, servers := q.nodes, q.jobs, q.busy, uint32(len(q.rows))
-	free, unused, seen, count := q.free, q.unused, q.seen, q.count
+	free, unused, counts, count := q.free, q.unused, q.counts, q.count
 	clock, total, last := q.clock, q.total, q.last
 	idle := int64(0)
 	for _, code := range codes {
@@ -149,7 +149,7 @@ func (q *serverQueues) step(codes []uint32) {
 		if code >= arrivals {
 			job := &jobs[code-arrivals]
 			job.born = clock
-			seen[job.class].cameAt += clock
+			counts[job.class].cameAt += clock
 			count[total] += clock - last
 			last = clock
 			total++
@@ -182,7 +182,7 @@ func (q *serverQueues) step(codes []uint32) {
 			if job.phases > 0 {
 				continue
 			}
-			c := &seen[job.class]
+			c := &counts[job.class]
 			c.left++
 			c.leftAt += clock
 			c.bornAt += job.born
@@ -221,30 +221,30 @@ func (q *serverQueues) step(codes []uint32) {
 }
 
 // report adds what was counted since the step start to y and starts anew.
-func (q *serverQueues) report(start int64, y *tally) {
+func (q *serverQueues) report(start int64, seen *Totals) {
 	step := 1 / q.rate
-	y.time += float64(q.clock-start) * step
-	y.jumps += float64(q.clock - start - q.idle)
+	seen.Time += float64(q.clock-start) * step
+	seen.Jumps += float64(q.clock - start - q.idle)
 	q.idle = 0
 	q.count[q.total] += q.clock - q.last
 	for n, steps := range q.count {
 		if steps > 0 {
-			y.add(n, float64(steps)*step)
+			seen.Add(n, float64(steps)*step)
 			q.count[n] = 0
 		}
 	}
-	for i := range q.seen {
-		c := &q.seen[i]
+	for i := range q.counts {
+		c := &q.counts[i]
 		now := c.present + c.came - c.left
-		y.jobs[i] += float64(now*q.clock-c.present*start-c.cameAt+c.leftAt) * step
-		y.sojourn[i] += float64(c.leftAt-c.bornAt) * step
-		y.left[i] += float64(c.left)
+		seen.Jobs[i] += float64(now*q.clock-c.present*start-c.cameAt+c.leftAt) * step
+		seen.Sojourn[i] += float64(c.leftAt-c.bornAt) * step
+		seen.Left[i] += float64(c.left)
 		*c = chainCount{present: now}
 	}
 	for s, row := range q.rows {
 		if q.nodes[s].next != uint32(s) {
 			q.busy[s] += q.clock
 		}
-		y.busy[row] += float64(q.busy[s]) * step
+		seen.Busy[row] += float64(q.busy[s]) * step
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"productform/internal/alias"
 	"productform/internal/eventqueue"
 	"productform/sizes"
 )
@@ -11,8 +12,8 @@ import (
 // A sharing is a network of processor-sharing queues: what all its replications have in common.
 type sharing struct {
 	sources []source
-	table   []outcome // of the places of sources
-	rate    float64   // arrivals per unit of time, of all sources
+	table   alias.Table // of the places of sources
+	rate    float64     // arrivals per unit of time, of all sources
 	parts   []sharingPart
 	partOf  []int     // of each queue
 	mean    []float64 // size of a job of each queue, for scale
@@ -70,19 +71,19 @@ type sharedQueues struct {
 	x       []int     // jobs, by queue
 	phi     []float64 // by queue
 
-	census           // by row of classes
-	busy   []int     // jobs that it can serve, by watched
-	start  []float64 // time from which it is busy, if it is
+	Population           // by row of classes
+	busy       []int     // jobs that it can serve, by watched
+	start      []float64 // time from which it is busy, if it is
 }
 
-func newSharedQueues(s *sharing, r *stream) *sharedQueues {
+func newSharedQueues(s *sharing, r *Stream) *sharedQueues {
 	parts, queues := len(s.parts), len(s.partOf)
 	q := &sharedQueues{
 		sharing: s, draws: rand.New(r),
 		next: make([]float64, parts), which: make([]int, parts), since: make([]float64, parts),
 		queues: make([]sharedQueue, queues), x: make([]int, queues), phi: make([]float64, queues),
-		census: newCensus(s.rows),
-		busy:   make([]int, len(s.watched)), start: make([]float64, len(s.watched)),
+		Population: NewPopulation(s.rows),
+		busy:       make([]int, len(s.watched)), start: make([]float64, len(s.watched)),
 	}
 	for k := range q.next {
 		q.next[k] = math.Inf(1)
@@ -91,8 +92,8 @@ func newSharedQueues(s *sharing, r *stream) *sharedQueues {
 	return q
 }
 
-// advance simulates t units of time. The error is that of the rates, or wraps [ErrTooManyJobs].
-func (q *sharedQueues) advance(t float64, y *tally) error {
+// Advance simulates t units of time. The error is that of the rates, or wraps [ErrTooManyJobs].
+func (q *sharedQueues) Advance(t float64, seen *Totals) error {
 	for {
 		part, at := -1, q.arrival
 		for k, v := range q.next {
@@ -106,23 +107,23 @@ func (q *sharedQueues) advance(t float64, y *tally) error {
 		q.now = at
 		var err error
 		if part < 0 {
-			err = q.arrive(y)
+			err = q.arrive(seen)
 		} else {
-			err = q.depart(part, y)
+			err = q.depart(part, seen)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	q.rest(t, y)
+	q.flush(t, seen)
 	return nil
 }
 
 // arrive lets a job in.
-func (q *sharedQueues) arrive(y *tally) error {
+func (q *sharedQueues) arrive(seen *Totals) error {
 	q.arrival = q.now + q.draws.ExpFloat64()/q.rate
-	code := pick(q.table, q.draws.Uint64())
-	if err := tooMany(q.total+1, maxJobs); err != nil {
+	code := q.table.Pick(q.draws.Uint64())
+	if err := CheckJobs(q.Total+1, MaxJobs); err != nil {
 		return err
 	}
 	s := &q.sources[code]
@@ -130,12 +131,12 @@ func (q *sharedQueues) arrive(y *tally) error {
 	q.serve(part)
 	n := &q.queues[s.queue]
 	n.jobs.Push(n.attained+s.sizes.Sample(q.draws), sharedJob{q.now, int32(code)})
-	q.count(s, 1, y)
-	return q.settle(part)
+	q.count(s, 1, seen)
+	return q.reschedule(part)
 }
 
 // depart lets go of the next job of a part.
-func (q *sharedQueues) depart(part int, y *tally) error {
+func (q *sharedQueues) depart(part int, seen *Totals) error {
 	q.serve(part)
 	i := q.which[part]
 	n := &q.queues[i]
@@ -151,10 +152,10 @@ func (q *sharedQueues) depart(part int, y *tally) error {
 		n.attained = 0
 	}
 	s := &q.sources[job.source]
-	y.left[s.row]++
-	y.sojourn[s.row] += q.now - job.born
-	q.count(s, -1, y)
-	return q.settle(part)
+	seen.Left[s.row]++
+	seen.Sojourn[s.row] += q.now - job.born
+	q.count(s, -1, seen)
+	return q.reschedule(part)
 }
 
 // serve does the work of a part since its last event.
@@ -169,9 +170,9 @@ func (q *sharedQueues) serve(part int) {
 }
 
 // count counts one job more or less.
-func (q *sharedQueues) count(s *source, by int, y *tally) {
-	y.jumps++
-	q.change(s.row, by, q.now, y)
+func (q *sharedQueues) count(s *source, by int, seen *Totals) {
+	seen.Jumps++
+	q.Change(s.row, by, q.now, seen)
 	q.x[s.queue] += by
 	for _, w := range s.watches {
 		q.busy[w] += by
@@ -179,19 +180,19 @@ func (q *sharedQueues) count(s *source, by int, y *tally) {
 		case by > 0 && q.busy[w] == 1:
 			q.start[w] = q.now
 		case by < 0 && q.busy[w] == 0:
-			q.worked(w, q.now-q.start[w], y)
+			q.worked(w, q.now-q.start[w], seen)
 		}
 	}
 }
 
-func (q *sharedQueues) worked(w int, t float64, y *tally) {
+func (q *sharedQueues) worked(w int, t float64, seen *Totals) {
 	for _, c := range q.watched[w] {
-		y.busy[c.row] += float64(c.count) * t
+		seen.Busy[c.row] += float64(c.count) * t
 	}
 }
 
-// settle finds the rates of a part and its next departure.
-func (q *sharedQueues) settle(part int) error {
+// reschedule finds the rates of a part and its next departure.
+func (q *sharedQueues) reschedule(part int) error {
 	p := &q.parts[part]
 	if err := p.rates(q.x[p.from:p.to], q.phi[p.from:p.to]); err != nil {
 		return err
@@ -211,12 +212,12 @@ func (q *sharedQueues) settle(part int) error {
 	return nil
 }
 
-// rest counts what lasts until the end of an advance at time t, and sets the clock to 0.
-func (q *sharedQueues) rest(t float64, y *tally) {
-	q.census.rest(t, y)
+// flush counts what lasts until the end of an advance at time t, and sets the clock to 0.
+func (q *sharedQueues) flush(t float64, seen *Totals) {
+	q.Population.Flush(t, seen)
 	for w, n := range q.busy {
 		if n > 0 {
-			q.worked(w, t-q.start[w], y)
+			q.worked(w, t-q.start[w], seen)
 			q.start[w] = 0
 		}
 	}

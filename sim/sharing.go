@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"productform/cluster"
+	"productform/internal/alias"
 	"productform/internal/input"
-	"productform/sizes"
 )
 
 // maxExpanded bounds the single servers, and the sets of servers that jobs draw, of a cluster under processor sharing.
@@ -15,7 +15,7 @@ const maxExpanded = 4096
 
 // planSharing plans balanced fairness: a network of processor-sharing queues, one for each set of servers that
 // jobs use. Parts of the cluster that share no server have rates that do not depend on each other.
-func (c Cluster) planSharing(f *flat) (*Plan, error) {
+func (c Cluster) planSharing(f *flat) (*Description, error) {
 	model, serverRow, classRow, err := c.single(f)
 	if err != nil {
 		return nil, err
@@ -48,13 +48,13 @@ func (c Cluster) planSharing(f *flat) (*Plan, error) {
 		}
 		net.parts = append(net.parts, sharingPart{from, len(net.partOf), rates})
 	}
-	net.table, net.rate = aliasTable(weights, codes), sum(weights)
+	net.table, net.rate = alias.NewTable(weights, codes), sum(weights)
 	net.watch(model, serverRow, sourceOf)
-	return &Plan{
-		classes: f.classes, servers: f.rows, system: f.system, jumpRate: 2 * net.rate,
-		laws: []sizes.Distribution{c.Sizes}, order: 1, stepCost: float64(len(net.mean)) / 2,
-		method: "processor-sharing queues on a calendar of events",
-		start:  func(_ context.Context, r *stream) engine { return newSharedQueues(net, r) },
+	return &Description{
+		Classes: f.classes, Servers: f.rows, Identity: f.system, JumpRate: 2 * net.rate,
+		Moments: []Moment{{Sizes: c.Sizes, Orders: []float64{1}}}, StepCost: float64(len(net.mean)) / 2,
+		Method: "processor-sharing queues on a calendar of events",
+		Start:  func(_ context.Context, r *Stream) Engine { return newSharedQueues(net, r) },
 	}, nil
 }
 

@@ -34,22 +34,22 @@ func against5(t *testing.T, name string, m *cluster.Model, r *Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near5(t, name+": jobs", &r.MeanJobs, exact.MeanJobs.Float)
+	near5(t, name+": jobs", r.All(MeanJobs), exact.MeanJobs.Float)
 	for i, c := range r.Classes {
 		x, at := exact.Classes[i], fmt.Sprintf("%s: class %d: ", name, i)
-		near5(t, at+"jobs", &c.MeanJobs, x.MeanJobs.Float)
+		near5(t, at+"jobs", r.Class(i, MeanJobs), x.MeanJobs.Float)
 		if x.MeanDelay == nil {
-			if c.MeanDelay != nil || c.MeasuredDelay != nil || c.ServiceRate != nil || c.MeanJobs.Mean != 0 {
+			if r.Class(i, MeanDelay) != nil || r.Class(i, MeasuredDelay) != nil || r.Class(i, ServiceRate) != nil || r.Class(i, MeanJobs).Mean != 0 {
 				t.Errorf("%shas no jobs, but %+v", at, c)
 			}
 			continue
 		}
-		near5(t, at+"delay", c.MeanDelay, x.MeanDelay.Float)
-		near5(t, at+"measured delay", c.MeasuredDelay, x.MeanDelay.Float)
-		near5(t, at+"service rate", c.ServiceRate, x.ServiceRate.Float)
+		near5(t, at+"delay", r.Class(i, MeanDelay), x.MeanDelay.Float)
+		near5(t, at+"measured delay", r.Class(i, MeasuredDelay), x.MeanDelay.Float)
+		near5(t, at+"service rate", r.Class(i, ServiceRate), x.ServiceRate.Float)
 	}
-	for s, row := range r.Servers {
-		near5(t, fmt.Sprintf("%s: utilization of server %d", name, s), &row.Utilization, exact.Servers[s].Utilization.Float)
+	for s := range r.Servers {
+		near5(t, fmt.Sprintf("%s: utilization of server %d", name, s), r.Server(s, Utilization), exact.Servers[s].Utilization.Float)
 	}
 	for n := range r.Distribution {
 		if p := exact.JobsDistribution[n].Float; p > 1e-3 {
@@ -109,10 +109,10 @@ func TestSharingIsNotOrderOfArrival(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near5(t, string(policy), &r.MeanJobs, want)
+		near5(t, string(policy), r.All(MeanJobs), want)
 		if policy == ProcessorSharing { // a third of the jobs is of class a
-			near5(t, "jobs of class a", &r.Classes[0].MeanJobs, 0.5)
-			near5(t, "jobs of class b", &r.Classes[1].MeanJobs, 1)
+			near5(t, "jobs of class a", r.Class(0, MeanJobs), 0.5)
+			near5(t, "jobs of class b", r.Class(1, MeanJobs), 1)
 		}
 	}
 }
@@ -130,11 +130,11 @@ func TestSharingInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near5(t, "jobs", &r.MeanJobs, 60)
+	near5(t, "jobs", r.All(MeanJobs), 60)
 	for k := range m.Servers {
-		near5(t, "utilization", &r.Servers[k].Utilization, 0.6)
+		near5(t, "utilization", r.Server(k, Utilization), 0.6)
 		for i := range 3 {
-			near5(t, "jobs of a class", &r.Classes[3*k+i].MeanJobs, 0.25*float64(i+1))
+			near5(t, "jobs of a class", r.Class(3*k+i, MeanJobs), 0.25*float64(i+1))
 		}
 	}
 }
@@ -167,8 +167,8 @@ func TestSharingOverHorizon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near5(t, "jobs", &r.MeanJobs, 1.5) // nobody leaves before time 1
-	near5(t, "utilization", &r.Servers[0].Utilization, 1-(1-math.Exp(-3))/3)
+	near5(t, "jobs", r.All(MeanJobs), 1.5) // nobody leaves before time 1
+	near5(t, "utilization", r.Server(0, Utilization), 1-(1-math.Exp(-3))/3)
 }
 
 func TestSharingTooLarge(t *testing.T) {
@@ -193,7 +193,7 @@ func TestSharingTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := p.start(t.Context(), newStream([32]byte{})).(*sharedQueues)
+	e := p.Start(t.Context(), NewStream([32]byte{})).(*sharedQueues)
 	x, phi := slices.Repeat([]int{1e6}, 3), make([]float64, 3)
 	if err := e.parts[0].rates(x, phi); err == nil || !strings.Contains(err.Error(), advice) {
 		t.Error(err)

@@ -3,22 +3,24 @@ package sim
 import (
 	"math/bits"
 	"math/rand/v2"
+
+	"productform/internal/alias"
 )
 
-// A stream is a source of random bits: the generator xoshiro256++ of Blackman and Vigna, "Scrambled linear
+// A Stream is a source of random bits: the generator xoshiro256++ of Blackman and Vigna, "Scrambled linear
 // pseudorandom number generators", ACM Transactions on Mathematical Software 47 (2021), of period 2^256 - 1. It is a
 // rand.Source, and short enough for kernels to keep its state in registers.
-type stream struct{ s0, s1, s2, s3 uint64 }
+type Stream struct{ s0, s1, s2, s3 uint64 }
 
-// newStream returns the stream of a key. Its state comes from ChaCha8, so that the streams of different keys
+// NewStream returns the stream of a key. Its state comes from ChaCha8, so that the streams of different keys
 // start at independent places of the one long period.
-func newStream(key [32]byte) *stream {
+func NewStream(key [32]byte) *Stream {
 	c := rand.NewChaCha8(key)
-	return &stream{c.Uint64(), c.Uint64(), c.Uint64(), c.Uint64()}
+	return &Stream{c.Uint64(), c.Uint64(), c.Uint64(), c.Uint64()}
 }
 
 // Uint64 returns the next 64 bits.
-func (s *stream) Uint64() uint64 {
+func (s *Stream) Uint64() uint64 {
 	r := bits.RotateLeft64(s.s0+s.s3, 23) + s.s0
 	t := s.s1 << 17
 	s.s2 ^= s.s0
@@ -28,4 +30,30 @@ func (s *stream) Uint64() uint64 {
 	s.s2 ^= t
 	s.s3 = bits.RotateLeft64(s.s3, 45)
 	return r
+}
+
+// Draw fills codes with independent draws from the table and writes the places of the codes above limit into high,
+// which is as long as codes; it returns their number. It has no branch that depends on what is drawn.
+func (s *Stream) Draw(table alias.Table, limit uint32, codes, high []uint32) int {
+	s0, s1, s2, s3 := s.s0, s.s1, s.s2, s.s3
+	found := 0
+	high = high[:len(codes)]
+	for i := range codes {
+		r := bits.RotateLeft64(s0+s3, 23) + s0 // the step of Uint64
+		t := s1 << 17
+		s2 ^= s0
+		s3 ^= s1
+		s1 ^= s2
+		s0 ^= s3
+		s2 ^= t
+		s3 = bits.RotateLeft64(s3, 45)
+
+		code := table.Pick(r)
+		codes[i] = code
+		high[found] = uint32(i)
+		_, above := bits.Sub64(uint64(limit), uint64(code), 0)
+		found += int(above)
+	}
+	s.s0, s.s1, s.s2, s.s3 = s0, s1, s2, s3
+	return found
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mathext/prng"
+
+	"productform/internal/alias"
 )
 
 // The generator is that of gonum, which follows the authors' code.
@@ -20,7 +22,7 @@ func TestStreamIsXoshiro(t *testing.T) {
 		}
 		return v
 	}
-	s := &stream{word(0), word(1), word(2), word(3)}
+	s := &Stream{word(0), word(1), word(2), word(3)}
 	for k := range 1000 {
 		if got, want := s.Uint64(), reference.Uint64(); got != want {
 			t.Fatalf("draw %d is %#x, want %#x", k, got, want)
@@ -30,7 +32,7 @@ func TestStreamIsXoshiro(t *testing.T) {
 
 // Keys that differ in one bit give unlike streams, equal keys the same.
 func TestStreamsOfKeys(t *testing.T) {
-	a, again, b := newStream([32]byte{1}), newStream([32]byte{1}), newStream([32]byte{1, 0, 0, 1})
+	a, again, b := NewStream([32]byte{1}), NewStream([32]byte{1}), NewStream([32]byte{1, 0, 0, 1})
 	same := 0
 	for range 1000 {
 		x := a.Uint64()
@@ -46,31 +48,31 @@ func TestStreamsOfKeys(t *testing.T) {
 	}
 }
 
-// drawBatch draws from the stream what Uint64 would, in the right proportions, and finds the high codes.
+// Draw draws from the stream what Uint64 would, in the right proportions, and finds the high codes.
 func TestDrawBatch(t *testing.T) {
 	weights := []float64{3, 0, 1e-3, 5, 1, 0.5}
 	codes := []uint32{10, 11, 12, arrivals, 14, arrivals + 1}
-	table := aliasTable(weights, codes)
+	table := alias.NewTable(weights, codes)
 	if len(table) != 5 {
 		t.Fatalf("%d columns for 5 weights above 0", len(table))
 	}
 	total := sum(weights)
 	mass := map[uint32]float64{}
 	for _, o := range table {
-		cut := float64(o.cut) / (1 << 64)
-		mass[o.own] += cut / 5
-		mass[o.other] += (1 - cut) / 5
+		cut := float64(o.Cut) / (1 << 64)
+		mass[o.Own] += cut / 5
+		mass[o.Other] += (1 - cut) / 5
 	}
 	for i, w := range weights {
 		if got, want := mass[codes[i]], w/total; math.Abs(got-want) > 1e-15 {
 			t.Errorf("code %d has probability %g in the table, want %g", codes[i], got, want)
 		}
 	}
-	s, twin := newStream([32]byte{2}), newStream([32]byte{2})
+	s, twin := NewStream([32]byte{2}), NewStream([32]byte{2})
 	counts := map[uint32]float64{}
 	var drawn, high [1000]uint32
 	for range 1000 {
-		found := drawBatch(s, table, arrivals-1, drawn[:], high[:])
+		found := s.Draw(table, arrivals-1, drawn[:], high[:])
 		next := 0
 		for i, code := range drawn {
 			twin.Uint64()
@@ -87,7 +89,7 @@ func TestDrawBatch(t *testing.T) {
 		}
 	}
 	if *s != *twin {
-		t.Error("drawBatch leaves the stream elsewhere than as many draws do")
+		t.Error("Draw leaves the stream elsewhere than as many draws do")
 	}
 	for i, w := range weights {
 		p := w / total

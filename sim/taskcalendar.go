@@ -36,7 +36,7 @@ type runningTask struct{ job, machine uint32 }
 // Times count from the start of the current advance, so that they do not lose digits in long runs.
 type taskCalendar struct {
 	*taskPool
-	random  *stream
+	random  *Stream
 	draws   *rand.Rand // from random
 	now     float64
 	arrival float64 // time of the next, +Inf in a standing population
@@ -55,23 +55,25 @@ type taskCalendar struct {
 	known bool      // weigh is that of the jobs present
 	weigh []float64 // by class, d_k/w_k or 1/φ_k: the job of the least running times weigh is the most deprived
 
-	running []int     // tasks, by class
-	since   []float64 // time up to which they are counted
-	all     int       // tasks
-	counted float64   // time up to which they are counted
-	census            // of jobs that come and go
+	running    []int     // tasks, by class
+	base       []int     // those when the count began, by class
+	more       []float64 // ∫ running - base dt, by class: a number that is constant stays so to the last digit
+	since      []float64 // time up to which they are counted
+	all        int       // tasks
+	counted    float64   // time up to which they are counted
+	Population           // of jobs that come and go
 }
 
 // newTaskCalendar returns an empty pool whose random numbers come from r: the time to the first arrival, then at each
 // arrival the class of the job, its number of tasks and the time to the next; the duration of a task when it is
 // launched.
-func newTaskCalendar(ctx context.Context, g *taskPool, r *stream) engine {
+func newTaskCalendar(ctx context.Context, g *taskPool, r *Stream) Engine {
 	classes := len(g.durations)
 	q := &taskCalendar{
 		taskPool: g, random: r, draws: rand.New(r), arrival: math.Inf(1),
 		free: slices.Clone(g.capacity), room: make([][]uint64, classes), stuck: make([]bool, classes),
 		lines: make([][]uint32, classes),
-		weigh: make([]float64, classes), running: make([]int, classes), since: make([]float64, classes), census: newCensus(classes),
+		weigh: make([]float64, classes), running: make([]int, classes), base: make([]int, classes), more: make([]float64, classes), since: make([]float64, classes), Population: NewPopulation(classes),
 	}
 	for k := range q.room {
 		q.room[k] = make([]uint64, (g.machines+63)/64)
@@ -93,7 +95,7 @@ func newTaskCalendar(ctx context.Context, g *taskPool, r *stream) engine {
 		return q
 	}
 	for k, n := range g.counts {
-		q.present[k] = n
+		q.Present[k] = n
 		for range n {
 			q.join(k, endless)
 		}
@@ -101,17 +103,14 @@ func newTaskCalendar(ctx context.Context, g *taskPool, r *stream) engine {
 	return q
 }
 
-// advance simulates t units of time. The error is that of the allocations, or wraps [ErrTooManyJobs].
-func (q *taskCalendar) advance(t float64, y *tally) error {
-	if y.tasks == nil {
-		y.tasks = &tasksTally{base: slices.Clone(q.running), more: make([]float64, len(q.running)), standing: q.standing}
-	}
+// Advance simulates t units of time. The error is that of the allocations, or wraps [ErrTooManyJobs].
+func (q *taskCalendar) Advance(t float64, seen *Totals) error {
 	if !q.filled {
 		q.filled = true
-		if err := q.launch(y); err != nil {
+		if err := q.launch(seen); err != nil {
 			return err
 		}
-		copy(y.tasks.base, q.running)
+		q.Restart()
 	}
 	for {
 		at, ended := q.arrival, len(q.ends) > 0 && q.ends[0].Time <= q.arrival
@@ -124,31 +123,31 @@ func (q *taskCalendar) advance(t float64, y *tally) error {
 		q.now = at
 		if ended {
 			for len(q.ends) > 0 && q.ends[0].Time == at {
-				q.finish(y)
+				q.finish(seen)
 			}
-		} else if err := q.arrive(y); err != nil {
+		} else if err := q.arrive(seen); err != nil {
 			return err
 		}
-		if err := q.launch(y); err != nil {
+		if err := q.launch(seen); err != nil {
 			return err
 		}
 	}
-	q.rest(t, y)
+	q.flush(t, seen)
 	return nil
 }
 
 // arrive lets a job in.
-func (q *taskCalendar) arrive(y *tally) error {
-	if err := tooMany(q.total+1, maxJobs); err != nil {
+func (q *taskCalendar) arrive(seen *Totals) error {
+	if err := CheckJobs(q.Total+1, MaxJobs); err != nil {
 		return err
 	}
-	class := int(pick(q.table, q.random.Uint64()))
+	class := int(q.table.Pick(q.random.Uint64()))
 	tasks := q.numbers[class].fixed
 	if tasks == 0 {
 		tasks = 1 + int64(q.numbers[class].scale*q.draws.ExpFloat64())
 	}
-	y.jumps++
-	q.change(class, 1, q.now, y)
+	seen.Jumps++
+	q.Change(class, 1, q.now, seen)
 	q.known = q.keys != nil
 	q.join(class, tasks)
 	q.arrival = q.now + q.draws.ExpFloat64()/q.rate
@@ -171,7 +170,7 @@ func (q *taskCalendar) join(class int, tasks int64) {
 }
 
 // launch launches tasks while there is a job that may.
-func (q *taskCalendar) launch(y *tally) error {
+func (q *taskCalendar) launch(seen *Totals) error {
 	for {
 		best := -1
 		for k, line := range q.lines {
@@ -196,7 +195,7 @@ func (q *taskCalendar) launch(y *tally) error {
 			q.stuck[best] = true
 			continue
 		}
-		q.begin(best, machine, y)
+		q.begin(best, machine, seen)
 	}
 }
 
@@ -205,7 +204,7 @@ func (q *taskCalendar) learn() error {
 	if q.known {
 		return nil
 	}
-	tasks, err := q.ideal.of(q.present)
+	tasks, err := q.ideal.of(q.Present)
 	if err != nil {
 		return err
 	}
@@ -261,14 +260,14 @@ func (q *taskCalendar) firstFit(class int) int {
 }
 
 // begin launches a task of the first job in the line of the class.
-func (q *taskCalendar) begin(class, machine int, y *tally) {
+func (q *taskCalendar) begin(class, machine int, seen *Totals) {
 	line := q.lines[class]
 	id := line[0]
 	job := &q.jobs[id]
 	for j, a := range q.demand[class*q.resources:][:q.resources] {
 		q.free[machine*q.resources+j] -= a
 	}
-	q.run(class, 1, y)
+	q.run(class, 1, seen)
 	job.running++
 	if job.waiting != endless {
 		job.waiting--
@@ -286,7 +285,7 @@ func (q *taskCalendar) begin(class, machine int, y *tally) {
 }
 
 // finish ends the first of the tasks that run.
-func (q *taskCalendar) finish(y *tally) {
+func (q *taskCalendar) finish(seen *Totals) {
 	task := q.ends.Pop().Item
 	job, machine := &q.jobs[task.job], int(task.machine)
 	class := int(job.class)
@@ -299,47 +298,48 @@ func (q *taskCalendar) finish(y *tally) {
 			q.room[k][machine/64] |= 1 << (machine % 64)
 		}
 	}
-	y.jumps++
-	q.run(class, -1, y)
+	seen.Jumps++
+	q.run(class, -1, seen)
 	job.running--
 	switch {
 	case job.waiting > 0:
 		q.up(q.lines[class], int(job.place))
 	case job.running == 0:
-		y.left[class]++
-		y.sojourn[class] += q.now - job.born
-		q.change(class, -1, q.now, y)
+		seen.Left[class]++
+		seen.Sojourn[class] += q.now - job.born
+		q.Change(class, -1, q.now, seen)
 		q.known = q.keys != nil
 		q.slots = append(q.slots, task.job)
 	}
 }
 
 // run counts one task that runs more or less.
-func (q *taskCalendar) run(class, by int, y *tally) {
-	y.tasks.more[class] += float64(q.running[class]-y.tasks.base[class]) * (q.now - q.since[class])
+func (q *taskCalendar) run(class, by int, seen *Totals) {
+	q.more[class] += float64(q.running[class]-q.base[class]) * (q.now - q.since[class])
 	q.since[class] = q.now
 	q.running[class] += by
 	if q.standing {
-		y.add(q.all, q.now-q.counted)
+		seen.Add(q.all, q.now-q.counted)
 		q.counted = q.now
 	}
 	q.all += by
 }
 
-// rest counts up to time t, which becomes time 0.
-func (q *taskCalendar) rest(t float64, y *tally) {
+// flush counts up to time t, which becomes time 0.
+func (q *taskCalendar) flush(t float64, seen *Totals) {
 	for k, n := range q.running {
-		y.tasks.more[k] += float64(n-y.tasks.base[k]) * (t - q.since[k])
+		q.more[k] += float64(n-q.base[k]) * (t - q.since[k])
 		q.since[k] = 0
 	}
 	if q.standing {
-		y.time += t
-		y.add(q.all, t-q.counted)
+		seen.Time += t
+		seen.Number = float64(total(q.base))*seen.Time + sum(q.more)
+		seen.Add(q.all, t-q.counted)
 		for k, n := range q.counts {
-			y.jobs[k] += float64(n) * t
+			seen.Jobs[k] += float64(n) * t
 		}
 	} else {
-		q.census.rest(t, y)
+		q.Population.Flush(t, seen)
 	}
 	q.counted = 0
 	for k := range q.ends { // a heap stays one: rounding is monotone

@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"productform/fluid"
+	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sizes"
@@ -30,7 +31,7 @@ type taskPool struct {
 	standing  bool
 	counts    []int        // jobs of a standing population
 	numbers   []taskNumber // of tasks of a job that arrives
-	table     []outcome    // of the classes
+	table     alias.Table  // of the classes
 	rate      float64      // arrivals per second
 }
 
@@ -82,9 +83,9 @@ func (t Tasks) measure() (*taskPool, error) {
 		if most == 0 {
 			return nil, t.fitsNowhere(k)
 		}
-		if most > maxJobs {
+		if most > MaxJobs {
 			return nil, input.Errorf(fmt.Sprintf("jobs[%d].demand", k),
-				fmt.Sprintf("so little that %d tasks run at a time", most), "at most %d", maxJobs)
+				fmt.Sprintf("so little that %d tasks run at a time", most), "at most %d", MaxJobs)
 		}
 		g.most = append(g.most, most)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"productform/fluid"
 	"productform/fluid/traffic"
+	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/sizes"
 )
@@ -171,7 +172,7 @@ func (t Tasks) Traffic() *traffic.Model {
 	return f
 }
 
-func (t Tasks) plan(s Settings) (*Plan, error) {
+func (t Tasks) Describe(overHorizon bool) (*Description, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
@@ -188,52 +189,58 @@ func (t Tasks) plan(s Settings) (*Plan, error) {
 			return nil, err
 		}
 	}
-	p := &Plan{
-		method: "calendar of events of tasks", order: 2, pool: g,
-		stepCost: 1 + float64(len(t.Jobs))/4 + costOf(t.Policy, len(t.Jobs), len(t.Resources)),
-		start:    func(ctx context.Context, r *stream) engine { return newTaskCalendar(ctx, g, r) },
+	d := &Description{
+		Measures: g.measures,
+		Method:   "calendar of events of tasks",
+		StepCost: 1 + float64(len(t.Jobs))/4 + costOf(t.Policy, len(t.Jobs), len(t.Resources)),
+		Start:    func(ctx context.Context, r *Stream) Engine { return newTaskCalendar(ctx, g, r) },
 	}
 	var machines, jobs []any
 	for _, m := range t.Machines {
 		machines = append(machines, max(m.Count, 1), texts(m.Capacity, len(t.Resources)))
 	}
 	for k := range t.Jobs {
-		about, err := t.addClass(p, g, k)
+		about, err := t.addClass(d, g, k)
 		if err != nil {
 			return nil, err
 		}
 		jobs = append(jobs, about...)
 	}
-	p.system = []any{"tasks", t.Policy, t.Wait, machines, jobs}
+	d.Identity = []any{"tasks", t.Policy, t.Wait, machines, jobs}
 	if err := g.addKeys(); err != nil {
 		return nil, err
 	}
 	if g.standing {
-		p.order = 1 // of the numbers of tasks that run
-		err = g.expect(p)
+		d.Counted = Counted{RunningTasks, "tasks that run"}
+		err = g.expect(d)
 	} else {
-		err = t.arrivals(p, g, s)
+		err = t.arrivals(d, g, overHorizon)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return p, checkRate("jobs", p.jumpRate)
+	d.SizeRate = d.JumpRate // durations are those of tasks
+	return d, CheckRate("jobs", d.JumpRate)
 }
 
 // addClass adds class k and returns what it is.
-func (t Tasks) addClass(p *Plan, g *taskPool, k int) ([]any, error) {
+func (t Tasks) addClass(d *Description, g *taskPool, k int) ([]any, error) {
 	c := t.Jobs[k]
 	path := fmt.Sprintf("jobs[%d]", k)
 	law, mean, err := lawOf(c.Durations, c.MeanDuration, path+".durations", path+".mean_duration")
 	if err != nil {
 		return nil, err
 	}
-	p.laws = append(p.laws, law)
+	order := 2.0
+	if g.standing {
+		order = 1 // of the numbers of tasks that run
+	}
+	d.Moments = append(d.Moments, Moment{Sizes: law, Orders: []float64{order}})
 	g.durations, g.counts = append(g.durations, law), append(g.counts, max(c.Count, 1))
-	row := class{Name: c.Name, MeanSize: mean}
+	row := Class{Name: c.Name, MeanSize: mean}
 	about := []any{"standing", max(c.Count, 1)}
 	if !g.standing {
-		if row.ArrivalRate, err = rateOf(path+".arrival_rate", c.ArrivalRate); err != nil {
+		if row.ArrivalRate, err = RateOf(path+".arrival_rate", c.ArrivalRate); err != nil {
 			return nil, err
 		}
 		tasks, _ := orOne(c.MeanTasks).Float64()
@@ -243,10 +250,10 @@ func (t Tasks) addClass(p *Plan, g *taskPool, k int) ([]any, error) {
 		}
 		g.numbers = append(g.numbers, number)
 		row.MeanSize = tasks * mean
-		p.jumpRate += row.ArrivalRate * (1 + tasks)
+		d.JumpRate += row.ArrivalRate * (1 + tasks)
 		about = []any{c.ArrivalRate.RatString(), orOne(c.MeanTasks).RatString(), c.Geometric}
 	}
-	p.classes = append(p.classes, row)
+	d.Classes = append(d.Classes, row)
 	return []any{about, law.String(), texts(c.Demand, len(t.Resources)), orOne(c.Weight).RatString()}, nil
 }
 
@@ -313,30 +320,30 @@ func (t Tasks) check() error {
 }
 
 // expect finds the rate at which tasks of a standing population end, if the resources were divisible.
-func (g *taskPool) expect(p *Plan) error {
+func (g *taskPool) expect(d *Description) error {
 	tasks, err := newAllocations(context.Background(), g.fluid, g.policy).of(g.counts)
 	if err != nil {
 		return err
 	}
 	for k, n := range g.counts {
-		p.jumpRate += float64(n) * tasks[k] / p.classes[k].MeanSize
+		d.JumpRate += float64(n) * tasks[k] / d.Classes[k].MeanSize
 	}
 	return nil
 }
 
 // arrivals prepares the arrivals. It returns an error for what cannot be stable, unless only a horizon is looked at.
-func (t Tasks) arrivals(p *Plan, g *taskPool, s Settings) error {
+func (t Tasks) arrivals(d *Description, g *taskPool, overHorizon bool) error {
 	weights, codes := make([]float64, len(t.Jobs)), make([]uint32, len(t.Jobs))
-	for k, c := range p.classes {
+	for k, c := range d.Classes {
 		weights[k], codes[k] = c.ArrivalRate, uint32(k)
 	}
-	g.table, g.rate = aliasTable(weights, codes), sum(weights)
+	g.table, g.rate = alias.NewTable(weights, codes), sum(weights)
 	if g.rate == 0 {
 		return input.Errorf("jobs", "arrival rates that are all 0", "a class with an arrival rate > 0")
 	}
 	err := t.stable(g.most)
-	if err != nil && s.Horizon > 0 {
-		p.unstable = "pool"
+	if err != nil && overHorizon {
+		d.Unstable = "pool"
 		return nil
 	}
 	return err

@@ -34,7 +34,7 @@ func ExampleTasks() {
 			fmt.Println(err)
 			return
 		}
-		a, b := r.Classes[0].RunningTasks.Mean, r.Classes[1].RunningTasks.Mean
+		a, b := r.Class(0, sim.RunningTasks).Mean, r.Class(1, sim.RunningTasks).Mean
 		fmt.Printf("%3d: %.2f, %.2f\n", smaller, a/float64(smaller), b/float64(smaller))
 	}
 	// Output:

@@ -188,7 +188,7 @@ func TestUnstableTasks(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r := runSystem(t, f, Settings{Runs: 4, Horizon: 1000})
-	if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "the pool is unstable") || r.Classes[0].ServiceRate != nil || !(r.MeanJobs.Mean > 10) {
+	if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "the pool is unstable") || r.Class(0, ServiceRate) != nil || !(r.All(MeanJobs).Mean > 10) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -203,15 +203,15 @@ func TestTasksDoTheWork(t *testing.T) {
 			r := runSystem(t, f, Settings{Runs: 20, Jumps: 2e4, WarmUp: 2e3, Seed: 3})
 			traffic := f.Traffic()
 			for k, volume := range traffic.Volume() {
-				at, c := fmt.Sprintf("%s, %v: class %d: ", policy, wait, k), r.Classes[k]
+				at := fmt.Sprintf("%s, %v: class %d: ", policy, wait, k)
 				tasks, _ := volume.Float64()
-				near5(t, at+"tasks", c.RunningTasks, tasks)
-				near5(t, at+"delay", &Estimate{Mean: c.MeanDelay.Mean - c.MeasuredDelay.Mean, StdError: c.MeanDelay.StdError, Runs: 20}, 0)
-				near5(t, at+"service rate", &Estimate{Mean: c.ServiceRate.Mean*c.MeanJobs.Mean - tasks, StdError: 1e-12, Runs: 20}, 0)
+				near5(t, at+"tasks", r.Class(k, RunningTasks), tasks)
+				near5(t, at+"delay", &Estimate{Mean: r.Class(k, MeanDelay).Mean - r.Class(k, MeasuredDelay).Mean, StdError: r.Class(k, MeanDelay).StdError, Runs: 20}, 0)
+				near5(t, at+"service rate", &Estimate{Mean: r.Class(k, ServiceRate).Mean*r.Class(k, MeanJobs).Mean - tasks, StdError: 1e-12, Runs: 20}, 0)
 			}
 			for j, load := range traffic.Loads() {
 				u, _ := load.Float64()
-				near5(t, fmt.Sprintf("%s, %v: %s", policy, wait, f.Resources[j]), &r.Resources[j].Utilization, u)
+				near5(t, fmt.Sprintf("%s, %v: %s", policy, wait, f.Resources[j]), r.Estimate(OfResource, j, Utilization), u)
 			}
 			if !(math.Abs(r.Jumps/4e5-1) < 0.05) {
 				t.Errorf("%v jumps", r.Jumps)
@@ -230,17 +230,17 @@ func TestStandingTasksSettle(t *testing.T) {
 		Jobs:     []TaskClass{{Name: "a", Demand: rationals("2")}, {Name: "b", Demand: rationals("3"), Weight: big.NewRat(4, 1)}},
 	}
 	r := runSystem(t, f, Settings{Runs: 4, Jumps: 3e3, Distribution: 4})
-	if a, b := r.Classes[0].RunningTasks, r.Classes[1].RunningTasks; a.Mean != 1 || b.Mean != 2 || a.StdError != 0 || b.StdError != 0 {
+	if a, b := r.Class(0, RunningTasks), r.Class(1, RunningTasks); a.Mean != 1 || b.Mean != 2 || a.StdError != 0 || b.StdError != 0 {
 		t.Errorf("%+v, %+v", a, b)
 	}
-	if u := r.Resources[0].Utilization; !(math.Abs(u.Mean-1) < 1e-15) || len(r.Warnings) > 0 || math.Abs(r.Distribution[3].Mean-1) > 1e-12 {
+	if u := *r.Estimate(OfResource, 0, Utilization); !(math.Abs(u.Mean-1) < 1e-15) || len(r.Warnings) > 0 || math.Abs(r.Distribution[3].Mean-1) > 1e-12 {
 		t.Errorf("%+v", r)
 	}
 	r = runSystem(t, f, Settings{Runs: 3000, Horizon: 2})
 	late := (1 - math.Exp(-2)) / 2 // mean part of the time
-	near5(t, "tasks of a", r.Classes[0].RunningTasks, 1+late)
-	near5(t, "tasks of b", r.Classes[1].RunningTasks, 2-late)
-	near5(t, "use", &r.Resources[0].Utilization, 1-late/8)
+	near5(t, "tasks of a", r.Class(0, RunningTasks), 1+late)
+	near5(t, "tasks of b", r.Class(1, RunningTasks), 2-late)
+	near5(t, "use", r.Estimate(OfResource, 0, Utilization), 1-late/8)
 	r = runSystem(t, f, Settings{Runs: 4, Jumps: 1000, WarmUp: NoWarmUp, Precision: 1e-6, Distribution: 4})
 	if r.PrecisionMet || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "precision") }) {
 		t.Errorf("%+v", r)
@@ -261,11 +261,11 @@ func TestStandingTasksLast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first := simulateTasks(f, p, 1e-9, newStream([32]byte{}), t.Errorf)
+		_, first := simulateTasks(f, p.Start(t.Context(), NewStream([32]byte{})).(*taskCalendar).taskPool, 1e-9, NewStream([32]byte{}), t.Errorf)
 		r := runSystem(t, f, Settings{Runs: 2, Jumps: 1000})
 		for k, c := range r.Classes {
 			n := max(f.Jobs[k].Count, 1)
-			if want := math.Round(first.tasks.more[k] * 1e9); c.RunningTasks.Mean != want || c.RunningTasks.StdError != 0 || c.ServiceRate.Mean != want*(1/float64(n)) || c.MeanJobs.Mean != float64(n) {
+			if want := math.Round(first[k] * 1e9); r.Class(k, RunningTasks).Mean != want || r.Class(k, RunningTasks).StdError != 0 || r.Class(k, ServiceRate).Mean != want*(1/float64(n)) || r.Class(k, MeanJobs).Mean != float64(n) {
 				t.Errorf("seed %d: class %d: %+v, %v tasks at first", seed, k, c, want)
 			}
 		}
@@ -282,12 +282,12 @@ func TestTasksAllocateNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, y := p.start(t.Context(), newStream([32]byte{1})), newTally(len(p.classes), 0)
-		if err := e.advance(1e6/p.jumpRate, y); err != nil {
+		e, y := p.Start(t.Context(), NewStream([32]byte{1})), NewTotals(len(p.Classes), 0)
+		if err := e.Advance(1e6/p.JumpRate, y); err != nil {
 			t.Fatal(err)
 		}
 		if n := testing.AllocsPerRun(10, func() {
-			if err := e.advance(1e3/p.jumpRate, y); err != nil {
+			if err := e.Advance(1e3/p.JumpRate, y); err != nil {
 				t.Fatal(err)
 			}
 		}); n > 1 {

@@ -44,13 +44,13 @@ func TestStandingTwoJobs(t *testing.T) {
 		f.Wait = wait
 		r := runSystem(t, f, Settings{Runs: 10, Jumps: 3e3})
 		for k, want := range []float64{3, 2} {
-			if c := r.Classes[k]; c.RunningTasks.Mean != want || c.RunningTasks.StdError != 0 || c.ServiceRate.Mean != want || c.MeanJobs.Mean != 1 || c.MeanDelay != nil {
+			if c := r.Classes[k]; r.Class(k, RunningTasks).Mean != want || r.Class(k, RunningTasks).StdError != 0 || r.Class(k, ServiceRate).Mean != want || r.Class(k, MeanJobs).Mean != 1 || r.Class(k, MeanDelay) != nil {
 				t.Errorf("class %s: %+v", c.Name, c)
 			}
 		}
 		for j, want := range []float64{1, 14.0 / 18} {
-			if u := r.Resources[j].Utilization.Mean; !(math.Abs(u-want) < 1e-12) {
-				t.Errorf("%s is used to %v, want %v", r.Resources[j].Name, u, want)
+			if u := r.Estimate(OfResource, j, Utilization).Mean; !(math.Abs(u-want) < 1e-12) {
+				t.Errorf("%s is used to %v, want %v", f.Resources[j], u, want)
 			}
 		}
 		if len(r.Warnings) > 0 {
@@ -75,7 +75,7 @@ func TestStandingTasksBecomeFluid(t *testing.T) {
 			f.Wait = true
 			r := runSystem(t, f, Settings{Runs: 4, Jumps: 3e3})
 			for k, want := range []float64{c.a, c.b} {
-				if got := r.Classes[k].RunningTasks.Mean / float64(g); !(math.Abs(got-want) <= 3/float64(g)) {
+				if got := r.Class(k, RunningTasks).Mean / float64(g); !(math.Abs(got-want) <= 3/float64(g)) {
 					t.Errorf("%s, %d times as small: class %d: %v tasks, divisible %v", c.policy, g, k, got, want)
 				}
 			}
@@ -92,14 +92,14 @@ func TestStandingOneClass(t *testing.T) {
 		Policy:    fluid.PF,
 	}
 	r := runSystem(t, f, Settings{Runs: 4, Jumps: 3e3, Distribution: 12})
-	if got := r.Classes[0].RunningTasks.Mean; !(math.Abs(got-11) < 1e-12) { // 5 + 5 + 1
+	if got := r.Class(0, RunningTasks).Mean; !(math.Abs(got-11) < 1e-12) { // 5 + 5 + 1
 		t.Errorf("%v tasks run", got)
 	}
-	if got := r.Classes[0].ServiceRate.Mean; !(math.Abs(got-11.0/4) < 1e-12) || r.MeanJobs.Mean != 4 || r.Classes[0].MeanJobs.Mean != 4 {
+	if got := r.Class(0, ServiceRate).Mean; !(math.Abs(got-11.0/4) < 1e-12) || r.All(MeanJobs).Mean != 4 || r.Class(0, MeanJobs).Mean != 4 {
 		t.Errorf("%v tasks of each job run", got)
 	}
-	if got := r.Resources[0].Utilization.Mean; !(math.Abs(got-22/24.5) < 1e-12) || r.Resources[1].Utilization.Mean != 0 {
-		t.Errorf("%+v", r.Resources)
+	if got := r.Estimate(OfResource, 0, Utilization).Mean; !(math.Abs(got-22/24.5) < 1e-12) || r.Estimate(OfResource, 1, Utilization).Mean != 0 {
+		t.Errorf("%v of the first resource is used", got)
 	}
 	if got := r.Distribution[11].Mean; !(math.Abs(got-1) < 1e-12) {
 		t.Errorf("11 tasks run for %v of the time", got)
@@ -129,10 +129,10 @@ func TestSingleTasksAreErlangC(t *testing.T) {
 				t.Fatal(err)
 			}
 			at := fmt.Sprintf("%d servers, %s: ", c.servers, policy)
-			near5(t, at+"jobs", &r.MeanJobs, float64(c.servers)*c.load+p*c.load/(1-c.load))
-			near5(t, at+"tasks", r.Classes[0].RunningTasks, float64(c.servers)*c.load/2)
+			near5(t, at+"jobs", r.All(MeanJobs), float64(c.servers)*c.load+p*c.load/(1-c.load))
+			near5(t, at+"tasks", r.Class(0, RunningTasks), float64(c.servers)*c.load/2)
 			whole, _ := f.resources()[0].Capacity.Float64()
-			near5(t, at+"utilization", &r.Resources[0].Utilization, float64(c.servers)*c.load/2/whole)
+			near5(t, at+"utilization", r.Estimate(OfResource, 0, Utilization), float64(c.servers)*c.load/2/whole)
 		}
 	}
 }
@@ -144,13 +144,13 @@ func TestParallelTasks(t *testing.T) {
 	f := Tasks{Resources: []string{"cpu"}, Machines: []Machine{{Capacity: rationals("1000")}}, Policy: fluid.PF,
 		Jobs: []TaskClass{{Name: "a", Demand: rationals("1"), ArrivalRate: big.NewRat(3, 1), MeanTasks: big.NewRat(2, 1), Geometric: true}}}
 	r := runSystem(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3})
-	near5(t, "delay", r.MeanDelay, 2*math.Ln2)
-	near5(t, "measured delay", r.MeasuredDelay, 2*math.Ln2)
-	near5(t, "tasks", r.Classes[0].RunningTasks, 6)
-	near5(t, "service rate", r.Classes[0].ServiceRate, 1/math.Ln2)
+	near5(t, "delay", r.All(MeanDelay), 2*math.Ln2)
+	near5(t, "measured delay", r.All(MeasuredDelay), 2*math.Ln2)
+	near5(t, "tasks", r.Class(0, RunningTasks), 6)
+	near5(t, "service rate", r.Class(0, ServiceRate), 1/math.Ln2)
 	f.Jobs[0].Geometric, f.Jobs[0].MeanTasks = false, big.NewRat(3, 1) // the longest of three: 1 + 1/2 + 1/3
 	r = runSystem(t, f, Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3})
-	near5(t, "delay of three tasks", r.MeasuredDelay, 11.0/6)
+	near5(t, "delay of three tasks", r.All(MeasuredDelay), 11.0/6)
 }
 
 // coarse is a reference in random traffic as tasks, in hundredths of the resources.
@@ -176,8 +176,8 @@ func TestTrafficOfTasksBecomesFluid(t *testing.T) {
 		for _, g := range [][2]int{{4, 4}, {4, 16}, {8, 64}} {
 			r := runSystem(t, finer(t, coarse(ref, policy), g[0], g[1]), Settings{Runs: 20, Jumps: 6e4, WarmUp: 1e4, Seed: 1})
 			ideal := want[0] + want[1]
-			off := r.MeanJobs.Mean/ideal - 1
-			if !(r.MeanJobs.Z(ideal*(1+last/2)) < 5 && r.MeanJobs.Z(ideal) > -5) {
+			off := r.All(MeanJobs).Mean/ideal - 1
+			if !(r.All(MeanJobs).Z(ideal*(1+last/2)) < 5 && r.All(MeanJobs).Z(ideal) > -5) {
 				t.Errorf("%s, %v times as fine: %.3g more jobs than in a divisible pool, %.3g before", policy, g, off, last)
 			}
 			last = off
@@ -232,7 +232,8 @@ type literalTasks struct {
 	ideal    *fluid.Allocator
 	draws    *rand.Rand
 	now      float64
-	plan     *Plan
+	pool     *taskPool
+	running  []float64 // ∫ tasks that run dt, by class
 }
 
 // used returns the amount of a resource that tasks hold on a machine.
@@ -311,7 +312,7 @@ func (q *literalTasks) launch() {
 			job := q.jobs[i]
 			if m := q.place(job.class); m >= 0 {
 				job.launched++
-				job.tasks = append(job.tasks, literalTask{m, q.now + q.plan.pool.durations[job.class].Sample(q.draws)})
+				job.tasks = append(job.tasks, literalTask{m, q.now + q.pool.durations[job.class].Sample(q.draws)})
 				launched = true
 				break
 			}
@@ -326,28 +327,28 @@ func (q *literalTasks) launch() {
 }
 
 // count counts what lasts from now to the time at.
-func (q *literalTasks) count(at float64, y *tally) {
+func (q *literalTasks) count(at float64, y *Totals) {
 	tasks := 0
 	for _, job := range q.jobs {
-		y.jobs[job.class] += at - q.now
-		y.tasks.more[job.class] += float64(len(job.tasks)) * (at - q.now)
+		y.Jobs[job.class] += at - q.now
+		q.running[job.class] += float64(len(job.tasks)) * (at - q.now)
 		tasks += len(job.tasks)
 	}
 	if q.Standing() {
-		y.add(tasks, at-q.now)
+		y.Add(tasks, at-q.now)
 	} else {
-		y.add(len(q.jobs), at-q.now)
+		y.Add(len(q.jobs), at-q.now)
 	}
 	q.now = at
 }
 
 // simulateTasks runs the pool for a time t and checks that no machine holds more than it has.
-func simulateTasks(f Tasks, p *Plan, t float64, r *stream, report func(format string, args ...any)) *tally {
+func simulateTasks(f Tasks, g *taskPool, t float64, r *Stream, report func(format string, args ...any)) (seen *Totals, running []float64) {
 	ideal, err := fluid.NewAllocator(f.Pool(), f.Policy)
 	if err != nil {
 		panic(err)
 	}
-	q := &literalTasks{Tasks: f, ideal: ideal, draws: rand.New(r), plan: p}
+	q := &literalTasks{Tasks: f, ideal: ideal, draws: rand.New(r), pool: g, running: make([]float64, len(f.Jobs))}
 	for _, m := range f.Machines {
 		for range max(m.Count, 1) {
 			var one Machine
@@ -357,8 +358,7 @@ func simulateTasks(f Tasks, p *Plan, t float64, r *stream, report func(format st
 			q.machines = append(q.machines, one)
 		}
 	}
-	y := newTally(len(f.Jobs), 0)
-	y.tasks = &tasksTally{base: make([]int, len(f.Jobs)), more: make([]float64, len(f.Jobs)), standing: f.Standing()}
+	y := NewTotals(len(f.Jobs), 0)
 	arrival := math.Inf(1)
 	if f.Standing() {
 		for k, c := range f.Jobs {
@@ -368,7 +368,7 @@ func simulateTasks(f Tasks, p *Plan, t float64, r *stream, report func(format st
 		}
 		q.launch()
 	} else {
-		arrival = q.draws.ExpFloat64() / p.pool.rate
+		arrival = q.draws.ExpFloat64() / g.rate
 	}
 	for {
 		next := arrival
@@ -379,15 +379,15 @@ func simulateTasks(f Tasks, p *Plan, t float64, r *stream, report func(format st
 		}
 		q.count(min(next, t), y)
 		if next > t {
-			y.time = t
-			return y
+			y.Time = t
+			return y, q.running
 		}
 		ended := false
 		for _, job := range q.jobs {
 			before := len(job.tasks)
 			job.tasks = slices.DeleteFunc(job.tasks, func(task literalTask) bool { return task.end == next })
 			job.done += before - len(job.tasks)
-			y.jumps += float64(before - len(job.tasks))
+			y.Jumps += float64(before - len(job.tasks))
 			ended = ended || before > len(job.tasks)
 		}
 		q.jobs = slices.DeleteFunc(q.jobs, func(job *literalTasksJob) bool {
@@ -397,19 +397,19 @@ func simulateTasks(f Tasks, p *Plan, t float64, r *stream, report func(format st
 			if job.done != job.asked || job.launched != job.asked {
 				report("a job of %d tasks had %d launched and %d done", job.asked, job.launched, job.done)
 			}
-			y.left[job.class]++
-			y.sojourn[job.class] += q.now - job.born
+			y.Left[job.class]++
+			y.Sojourn[job.class] += q.now - job.born
 			return true
 		})
 		if !ended {
-			y.jumps++
-			code := pick(p.pool.table, q.draws.Uint64())
+			y.Jumps++
+			code := g.table.Pick(q.draws.Uint64())
 			c := f.Jobs[code]
 			asked, _ := orOne(c.MeanTasks).Float64()
 			if c.Geometric {
 				asked = 1 + math.Floor(q.draws.ExpFloat64()*(-1/math.Log1p(-1/asked)))
 			}
-			arrival = q.now + q.draws.ExpFloat64()/p.pool.rate
+			arrival = q.now + q.draws.ExpFloat64()/g.rate
 			q.jobs = append(q.jobs, &literalTasksJob{class: int(code), asked: int(asked), born: q.now})
 		}
 		q.launch()
@@ -475,22 +475,23 @@ func TestTasksAreLiteral(t *testing.T) {
 			t.Fatal(err)
 		}
 		key := [32]byte{byte(seed)}
-		e := p.start(t.Context(), newStream(key))
-		length := 150 / p.jumpRate
-		got := newTally(len(p.classes), 0)
+		e := p.Start(t.Context(), NewStream(key)).(*taskCalendar)
+		length := 150 / p.JumpRate
+		got := NewTotals(len(p.Classes), 0)
 		for range 3 {
-			if err := e.advance(length/3, got); err != nil {
+			if err := e.Advance(length/3, got); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for k, n := range got.tasks.base {
-			got.tasks.base[k] = 0
-			got.tasks.more[k] += float64(n) * got.time
+		got.Number = 0 // as the numbers that run
+		running := make([]float64, len(e.base))
+		for k, n := range e.base {
+			running[k] = e.more[k] + float64(n)*got.Time
 		}
-		want := simulateTasks(f, p, length, newStream(key), t.Errorf)
+		want, wantRunning := simulateTasks(f, e.taskPool, length, NewStream(key), t.Errorf)
 		// Times have a relative error of some 2^-52, and errors of sums over 300 events add up.
 		equal := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b), length) })
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(tally{}, tasksTally{}), equal); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Totals{}), equal) + cmp.Diff(wantRunning, running, equal); diff != "" {
 			t.Fatalf("seed %d, %+v: %s", seed, f, diff)
 		}
 	}

@@ -1,0 +1,100 @@
+package sim
+
+import (
+	"context"
+
+	"productform/sweep"
+)
+
+// Run simulates a system, as [Plan.Run] does. The error is that of [NewPlan], too.
+func Run(ctx context.Context, system System, s Settings, progress func(sweep.Progress)) (*Result, error) {
+	p, err := NewPlan(system, s)
+	if err != nil {
+		return nil, err
+	}
+	return p.Run(ctx, progress)
+}
+
+// Run does Settings.Runs replications, or with Settings.Precision as many as it takes, up to Runs. progress, if not nil,
+// is called after each. The result depends on the system and on the settings but for Workers and Folder, to the last digit.
+//
+// When ctx is done, Run returns its error, within a second unless events are very slow (a million of them may
+// pass); with Settings.Folder the replications done by then are found again by the next run.
+func (p *Plan) Run(ctx context.Context, progress func(sweep.Progress)) (*Result, error) {
+	if p.settings.Precision > 0 {
+		return p.runUntilPrecise(ctx, progress)
+	}
+	results, err := RunAll(ctx, []*Plan{p}, sweep.Settings{Workers: p.settings.Workers, Folder: p.settings.Folder, Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	return results[0], nil
+}
+
+// RunAll does the replications of all plans as tasks of one sweep and returns the results in the order of the plans, of which it
+// does all replications; their Workers and Folder do not count. What several plans have in common is simulated once.
+func RunAll(ctx context.Context, plans []*Plan, s sweep.Settings) ([]*Result, error) {
+	var tasks []sweep.Task[*Sample]
+	places := make(map[string]int) // of the tasks, by key
+	keys := make([][]string, len(plans))
+	for k, p := range plans {
+		own, err := p.tasks(ctx, 0, p.settings.Runs)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range own {
+			keys[k] = append(keys[k], t.Key)
+			if _, known := places[t.Key]; !known {
+				places[t.Key] = len(tasks)
+				tasks = append(tasks, t)
+			}
+		}
+	}
+	samples, err := sweep.Run(ctx, tasks, s)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]*Result, len(plans))
+	for k, p := range plans {
+		var own []*Sample
+		for _, key := range keys[k] {
+			own = append(own, samples[places[key]])
+		}
+		results[k] = p.result(own)
+	}
+	return results, nil
+}
+
+// firstRuns is the number of replications after which the precision is looked at first; then whenever
+// their number has doubled, so that it does not depend on the number of cores.
+const firstRuns = 10
+
+func (p *Plan) runUntilPrecise(ctx context.Context, progress func(sweep.Progress)) (*Result, error) {
+	var samples []*Sample
+	var before sweep.Progress // at the end of the lots done
+	s := sweep.Settings{Workers: p.settings.Workers, Folder: p.settings.Folder}
+	for want := min(firstRuns, p.settings.Runs); ; want = min(2*want, p.settings.Runs) {
+		tasks, err := p.tasks(ctx, len(samples), want)
+		if err != nil {
+			return nil, err
+		}
+		last := before
+		s.Progress = func(now sweep.Progress) {
+			last = now
+			last.Done, last.Reused, last.Total = before.Done+now.Done, before.Reused+now.Reused, before.Total+now.Total
+			last.Elapsed += before.Elapsed
+			if progress != nil {
+				progress(last)
+			}
+		}
+		more, err := sweep.Run(ctx, tasks, s)
+		if err != nil {
+			return nil, err
+		}
+		before = last
+		samples = append(samples, more...)
+		if r := p.result(samples); r.PrecisionMet || want == p.settings.Runs {
+			return r, nil
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"productform/internal/input"
+	"productform/sizes"
+)
+
+// A System is something to simulate. Packages below this one have them: clusters, queues, farms of hosts, pools of
+// resources. A new one needs nothing but this interface, in a package of its own.
+type System interface {
+	// Describe checks the system and tells how it is simulated. With overHorizon runs are observed from their empty start
+	// for a given time, and the system may be unstable; else an unstable one is an error.
+	Describe(overHorizon bool) (*Description, error)
+}
+
+// A Description is a system checked and made ready to be simulated. It is not changed by the functions that take it,
+// several of which may run at once.
+type Description struct {
+	Method   string // how the system is simulated
+	Identity []any  // what it is, but for names: values that encoding/json takes. Random numbers and names of samples kept come from it
+	Classes  []Class
+	Servers  []Server
+
+	JumpRate float64 // expected jumps per unit of time: arrivals, ends of phases or tasks, interruptions, kills
+	StepRate float64 // steps of the engine per unit of time, of which not all are jumps; at least JumpRate is taken
+	StepCost float64 // time of a step over 10 ns or so, at least 1 is taken: some million such pass between two looks at the context
+
+	Moments  []Moment // of sizes, on which the estimates depend
+	SizeRate float64  // sizes drawn per unit of time; 0 means one an arrival
+	Unstable string   // what the system is called, if it is known to be unstable; else ""
+	Counted  Counted  // what n counts in [Sample]; zero for the jobs present
+
+	Start    func(context.Context, *Stream) Engine // the context stops what takes long between two steps
+	Measures func(*Samples) []Measure              // nil means those of [Samples.Jobs] and [Samples.Utilizations]
+	Warnings func(*Result) []string                // reasons of the system's own not to trust a result; nil for none
+}
+
+// A Class is a class of jobs.
+type Class struct {
+	Name        string
+	ArrivalRate float64 // λ_i, jobs per unit of time
+	MeanSize    float64 // σ_i, work
+}
+
+// A Server is a row of equal servers.
+type Server struct {
+	Name string
+	Size int
+}
+
+// A Moment is one of a distribution of sizes on which estimates depend: E[X^Order] for Order 1, 2 or -1.
+type Moment struct {
+	Sizes  sizes.Distribution
+	Orders []float64
+}
+
+// Counted names a list by class of Sample.Own, whose sum is the number n, and what n counts.
+type Counted struct{ List, Words string }
+
+// An Engine is a system in motion. It starts empty.
+type Engine interface {
+	// Advance simulates the next t units of time and adds what happens to the totals.
+	Advance(t float64, seen *Totals) error
+}
+
+// An Observer is an engine that sees more than [Totals] hold.
+type Observer interface {
+	Engine
+	// Restart forgets what was seen so far, since the warm-up ends.
+	Restart()
+	// Observed returns what was seen since, for Sample.Own. The totals are those of the same time.
+	Observed(seen *Totals) (map[string][]*float64, error)
+}
+
+// RateOf returns a rate or capacity in float64, or an error if it is positive and out of range.
+func RateOf(path string, exact *big.Rat) (float64, error) {
+	v, _ := exact.Float64()
+	if exact.Sign() > 0 && !(v >= 1e-300 && v <= 1e300) {
+		return 0, input.Errorf(path, exact.RatString(), "0 or a number in [1e-300, 1e300]")
+	}
+	return v, nil
+}
+
+// CheckRate returns an error if a rate computed from the model is beyond float64: rates and sizes are too far apart.
+func CheckRate(path string, v float64) error {
+	if !(v >= 0 && v <= 1e300) {
+		return input.Errorf(path, fmt.Sprint(v), "rates of all events that sum to at most 1e300")
+	}
+	return nil
+}

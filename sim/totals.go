@@ -1,0 +1,88 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Totals add up what an engine sees of jobs and servers, in units of time.
+type Totals struct {
+	Time    float64   // observed
+	Jumps   float64   // arrivals, ends of phases and interruptions
+	Jobs    []float64 // ∫ X_i dt by class
+	Busy    []float64 // ∫ 1{s busy} dt by row of servers, summed over the servers of a group
+	Sojourn []float64 // sum of the delays of the jobs that left, by class
+	Left    []float64 // jobs that left, by class
+	Number  float64   // ∫ n dt, of a system that counts something else than jobs ([Description].Counted)
+
+	square float64   // ∫ n² dt
+	count  []float64 // ∫ 1{n = k} dt; as long as the largest n seen asks
+}
+
+// NewTotals returns totals of no time for so many classes and rows of servers.
+func NewTotals(classes, servers int) *Totals {
+	return &Totals{Jobs: make([]float64, classes), Busy: make([]float64, servers), Sojourn: make([]float64, classes), Left: make([]float64, classes)}
+}
+
+// Add adds t units of time with n jobs.
+func (s *Totals) Add(n int, t float64) {
+	if n >= len(s.count) {
+		s.count = append(s.count, make([]float64, n+1-len(s.count))...)
+	}
+	s.count[n] += t
+	s.square += float64(n) * float64(n) * t
+}
+
+// A Population counts the jobs of an engine in continuous time. A number is added to totals when it changes, times how long
+// it has lasted, so that an event takes constant time for any number of classes. Times count from the start of the current
+// advance.
+type Population struct {
+	Total   int       // jobs
+	Present []int     // jobs by class
+	counted float64   // time up to which Total is counted
+	changed []float64 // by class, time up to which Present is counted
+}
+
+// NewPopulation returns the population of an empty system.
+func NewPopulation(classes int) Population {
+	return Population{Present: make([]int, classes), changed: make([]float64, classes)}
+}
+
+// Change counts the jobs up to now, and by more of a class from now on.
+func (p *Population) Change(class, by int, now float64, seen *Totals) {
+	seen.Add(p.Total, now-p.counted)
+	seen.Jobs[class] += float64(p.Present[class]) * (now - p.changed[class])
+	p.counted, p.changed[class] = now, now
+	p.Total += by
+	p.Present[class] += by
+}
+
+// Flush counts the jobs until the end of an advance at time t, which becomes time 0.
+func (p *Population) Flush(t float64, seen *Totals) {
+	seen.Time += t
+	seen.Add(p.Total, t-p.counted)
+	for class, n := range p.Present {
+		seen.Jobs[class] += float64(n) * (t - p.changed[class])
+	}
+	p.counted = 0
+	clear(p.changed)
+}
+
+// MaxJobs is the largest number of jobs that may be present at a time.
+const MaxJobs = 10_000_000
+
+// ErrTooManyJobs is wrapped by the error of a run in which jobs gather beyond what there is room for: [MaxJobs] at a
+// time, or fewer if they have many servers each.
+var ErrTooManyJobs = errors.New("too many jobs are present at a time")
+
+// ErrTooManyStates is wrapped by the error of a run under balanced fairness that needs the balance function at more
+// states than there is room or time for.
+var ErrTooManyStates = errors.New("the model is too large")
+
+// CheckJobs returns an error that wraps [ErrTooManyJobs] if jobs gather beyond a limit.
+func CheckJobs(jobs, limit int) error {
+	if jobs <= limit {
+		return nil
+	}
+	return fmt.Errorf("sim: %w, %d, and the most is %d: lower the load or, with a horizon, shorten it", ErrTooManyJobs, jobs, limit)
+}
