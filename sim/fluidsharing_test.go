@@ -29,7 +29,7 @@ type trafficReference struct {
 
 func trafficReferences(t testing.TB) (list []trafficReference) {
 	t.Helper()
-	data, err := os.ReadFile("../fluid/testdata/dynamic.json")
+	data, err := os.ReadFile("../fluid/traffic/testdata/dynamic.json")
 	if err != nil {
 		t.Fatal(err)
 	}

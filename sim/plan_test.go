@@ -356,7 +356,7 @@ func TestEffectiveSamples(t *testing.T) {
 
 // No system is an error, not a crash.
 func TestNoSystem(t *testing.T) {
-	if _, err := Run(t.Context(), nil, Settings{}, nil); err == nil || err.Error() != "system is missing: want a Cluster, a Network, a Queue, a Farm, a Sharing or Tasks" {
+	if _, err := Run(t.Context(), nil, Settings{}, nil); err == nil || err.Error() != "system is missing: want a system to simulate, such as a cluster" {
 		t.Error(err)
 	}
 }

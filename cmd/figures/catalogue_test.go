@@ -49,9 +49,9 @@ func queue(id string) plots.Spec {
 			s := plots.Series{Label: "simulated", Kind: plots.Points}
 			for k, rho := range loads {
 				x, _ := rho.Float64()
-				jobs := p.Simulations[k].Result.MeanJobs
+				jobs := p.Simulations[k].Result.All(sim.MeanJobs)
 				s.X, s.Y = append(s.X, x), append(s.Y, jobs.Mean)
-				f.Checks = append(f.Checks, plots.SimulatedCheck(id, fmt.Sprintf("mean number of jobs, load %v", rho), x/(1-x), &jobs, p.Simulations[k].Name))
+				f.Checks = append(f.Checks, plots.SimulatedCheck(id, fmt.Sprintf("mean number of jobs, load %v", rho), x/(1-x), jobs, p.Simulations[k].Name))
 			}
 			f.Panels = []plots.Panel{{Title: "Jobs", X: plots.Axis{Quantity: "load"}, Y: plots.Axis{Quantity: "jobs"}, Series: []plots.Series{s}}}
 			return f, nil

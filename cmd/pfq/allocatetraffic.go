@@ -125,12 +125,11 @@ func (a *trafficAnswer) estimates(k int, theory record) record {
 		}
 		return &num.Value{Float: v}
 	}
-	e := &a.simulated.Classes[k]
 	return record{
-		{"mean_jobs", estimate(&e.MeanJobs, exact("mean_jobs"))},
-		{"mean_delay", estimate(e.MeanDelay, exact("mean_delay"))},
-		{"measured_delay", estimate(e.MeasuredDelay, exact("mean_delay"))},
-		{"service_rate", estimate(e.ServiceRate, exact("service_rate"))},
+		{"mean_jobs", estimate(a.simulated.Class(k, sim.MeanJobs), exact("mean_jobs"))},
+		{"mean_delay", estimate(a.simulated.Class(k, sim.MeanDelay), exact("mean_delay"))},
+		{"measured_delay", estimate(a.simulated.Class(k, sim.MeasuredDelay), exact("mean_delay"))},
+		{"service_rate", estimate(a.simulated.Class(k, sim.ServiceRate), exact("service_rate"))},
 	}
 }
 

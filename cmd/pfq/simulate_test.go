@@ -87,16 +87,15 @@ func TestSimulateJSON(t *testing.T) {
 		}
 		return map[string]any{"mean": e.Mean, "half_width": e.HalfWidth, "confidence": 0.9, "exact": exact, "z": z}
 	}
-	a, b := r.Classes[0], r.Classes[1]
 	want := map[string]any{
 		"stable": true, "policy": "interrupt", "sizes": "exponential", "interruptions": 2.0, "method": r.Method,
 		"classes": []any{
-			map[string]any{"name": "a", "arrival_rate": 0.5, "mean_jobs": value(&a.MeanJobs, 1), "mean_delay": value(a.MeanDelay, 2),
-				"measured_delay": value(a.MeasuredDelay, 2), "service_rate": value(a.ServiceRate, 0.5)},
-			map[string]any{"name": "b", "arrival_rate": 0.0, "mean_jobs": value(&b.MeanJobs, 0), "mean_delay": nil, "measured_delay": nil, "service_rate": nil},
+			map[string]any{"name": "a", "arrival_rate": 0.5, "mean_jobs": value(r.Class(0, sim.MeanJobs), 1), "mean_delay": value(r.Class(0, sim.MeanDelay), 2),
+				"measured_delay": value(r.Class(0, sim.MeasuredDelay), 2), "service_rate": value(r.Class(0, sim.ServiceRate), 0.5)},
+			map[string]any{"name": "b", "arrival_rate": 0.0, "mean_jobs": value(r.Class(1, sim.MeanJobs), 0), "mean_delay": nil, "measured_delay": nil, "service_rate": nil},
 		},
-		"servers":   []any{map[string]any{"name": "s<1>", "utilization": value(&r.Servers[0].Utilization, 0.5)}},
-		"mean_jobs": value(&r.MeanJobs, 1), "mean_delay": value(r.MeanDelay, 2),
+		"servers":   []any{map[string]any{"name": "s<1>", "utilization": value(r.Server(0, sim.Utilization), 0.5)}},
+		"mean_jobs": value(r.All(sim.MeanJobs), 1), "mean_delay": value(r.All(sim.MeanDelay), 2),
 		"jobs_distribution": []any{value(&r.Distribution[0], 0.5), value(&r.Distribution[1], 0.25)},
 		"runs":              20.0, "jumps": r.Jumps, "time": r.Time, "warm_up": r.WarmUp, "seed": 7.0,
 		"effective_samples": r.EffectiveSamples, "warnings": []any{},
@@ -349,8 +348,8 @@ func TestSimulateSizesOfFile(t *testing.T) {
 			t.Fatal(stderr)
 		}
 		answer := parseJSON(t, stdout)
-		if got := answer["mean_jobs"].(map[string]any)["mean"]; got != r.MeanJobs.Mean || answer["sizes"] != name {
-			t.Errorf("mean jobs %v, want %v, of sizes %v", got, r.MeanJobs.Mean, answer["sizes"])
+		if got := answer["mean_jobs"].(map[string]any)["mean"]; got != r.All(sim.MeanJobs).Mean || answer["sizes"] != name {
+			t.Errorf("mean jobs %v, want %v, of sizes %v", got, r.All(sim.MeanJobs).Mean, answer["sizes"])
 		}
 		if told := strings.Contains(stderr, log+": 1 job without a run time > 0 is left out\n"); told != (name == "swf:"+log) {
 			t.Error(stderr)

@@ -63,7 +63,7 @@ func (s simulation) whole() record {
 	if s.theory != nil {
 		jobs, delay = &s.theory.MeanJobs, s.theory.MeanDelay
 	}
-	return record{{"mean_jobs", estimate(&s.result.MeanJobs, jobs)}, {"mean_delay", estimate(s.result.MeanDelay, delay)}}
+	return record{{"mean_jobs", estimate(s.result.All(sim.MeanJobs), jobs)}, {"mean_delay", estimate(s.result.All(sim.MeanDelay), delay)}}
 }
 
 func (s simulation) classes() []record {
@@ -77,10 +77,10 @@ func (s simulation) classes() []record {
 		rows = append(rows, record{
 			{"name", c.Name},
 			{"arrival_rate", ratNumber(s.model.Classes[i].ArrivalRate)},
-			{"mean_jobs", estimate(&c.MeanJobs, jobs)},
-			{"mean_delay", estimate(c.MeanDelay, delay)},
-			{"measured_delay", estimate(c.MeasuredDelay, delay)},
-			{"service_rate", estimate(c.ServiceRate, rate)},
+			{"mean_jobs", estimate(s.result.Class(i, sim.MeanJobs), jobs)},
+			{"mean_delay", estimate(s.result.Class(i, sim.MeanDelay), delay)},
+			{"measured_delay", estimate(s.result.Class(i, sim.MeasuredDelay), delay)},
+			{"service_rate", estimate(s.result.Class(i, sim.ServiceRate), rate)},
 		})
 	}
 	return rows
@@ -97,7 +97,7 @@ func (s simulation) servers() []record {
 		if s.theory != nil {
 			exact = &s.theory.Servers[i].Utilization
 		}
-		rows = append(rows, append(row, field{"utilization", estimate(&s.result.Servers[i].Utilization, exact)}))
+		rows = append(rows, append(row, field{"utilization", estimate(s.result.Server(i, sim.Utilization), exact)}))
 	}
 	return rows
 }

@@ -728,8 +728,8 @@ func TestTagsSimulate(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := policyOf(t, answer, "policies", "shortest-queue")["simulated"].(map[string]any)["mean_waiting"].(map[string]any)
-	if e["mean"] != r.MeanWaiting.Mean || e["half_width"] != r.MeanWaiting.HalfWidth {
-		t.Errorf("%v, want %v", e, r.MeanWaiting)
+	if want := r.All(sim.MeanWaiting); e["mean"] != want.Mean || e["half_width"] != want.HalfWidth {
+		t.Errorf("%v, want %v", e, want)
 	}
 	for _, format := range formats {
 		const args = "--hosts 2 --load 0.5 --law lognormal:3 --mean 1 --simulate 5 --jumps 2e3 "

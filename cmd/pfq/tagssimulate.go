@@ -125,9 +125,9 @@ func (p *policyAnswer) simulatedMeans() record {
 		r, exact = &tags.Rival{}, func(tags.Range) *num.Value { return nil }
 	}
 	return record{
-		{"mean_slowdown", estimate(p.simulated.MeanSlowdown, exact(r.MeanSlowdown))},
-		{"mean_waiting", estimate(p.simulated.MeanWaiting, exact(r.MeanWaiting))},
-		{"mean_response", estimate(p.simulated.MeasuredDelay, exact(r.MeanResponse))},
+		{"mean_slowdown", estimate(p.simulated.All(sim.MeanSlowdown), exact(r.MeanSlowdown))},
+		{"mean_waiting", estimate(p.simulated.All(sim.MeanWaiting), exact(r.MeanWaiting))},
+		{"mean_response", estimate(p.simulated.All(sim.MeasuredDelay), exact(r.MeanResponse))},
 	}
 }
 
@@ -140,13 +140,13 @@ func (a *tagsAnswer) simulatedHost(i int, theory record) record {
 		}
 		return &num.Value{Float: v}
 	}
-	host, class := &a.simulated.Servers[i], &a.simulated.Classes[i]
+	r := a.simulated
 	return record{
-		{"load", estimate(&host.Utilization, exact("load"))},
-		{"visit_waiting", estimate(host.MeanWaiting, exact("visit_waiting"))},
-		{"waiting", estimate(class.MeanWaiting, exact("waiting"))},
-		{"slowdown", estimate(class.MeanSlowdown, exact("slowdown"))},
-		{"response", estimate(class.MeasuredDelay, exact("response"))},
-		{"interarrival_scv", estimate(host.InterarrivalSCV, nil)},
+		{"load", estimate(r.Estimate(sim.OfHost, i, sim.Utilization), exact("load"))},
+		{"visit_waiting", estimate(r.Estimate(sim.OfHost, i, sim.VisitWaiting), exact("visit_waiting"))},
+		{"waiting", estimate(r.Class(i, sim.MeanWaiting), exact("waiting"))},
+		{"slowdown", estimate(r.Class(i, sim.MeanSlowdown), exact("slowdown"))},
+		{"response", estimate(r.Class(i, sim.MeasuredDelay), exact("response"))},
+		{"interarrival_scv", estimate(r.Estimate(sim.OfHost, i, sim.InterarrivalSCV), nil)},
 	}
 }

@@ -177,9 +177,9 @@ func exactDelay(gamma []*big.Rat, class int, size *big.Rat) *big.Rat {
 // simulatedDelay returns the mean delay of a class, or of all jobs if the class is allClasses.
 func simulatedDelay(r *sim.Result, class int) *sim.Estimate {
 	if class == allClasses {
-		return r.MeanDelay
+		return r.All(sim.MeanDelay)
 	}
-	return r.Classes[class].MeanDelay
+	return r.Class(class, sim.MeanDelay)
 }
 
 // A law is a law of job sizes.

@@ -177,7 +177,7 @@ const variedCouple = 2
 
 // variedClaim holds what the paper says of other traffic.
 func variedClaim(f *plots.Figure, varied []couplePoint) error {
-	pf, drf := varied[0].run.Result.MeanJobs, varied[1].run.Result.MeanJobs
+	pf, drf := varied[0].run.Result.All(sim.MeanJobs), varied[1].run.Result.All(sim.MeanJobs)
 	c := couples()[variedCouple]
 	var exponential [2]float64
 	for k, one := range varied {
@@ -188,7 +188,7 @@ func variedClaim(f *plots.Figure, varied []couplePoint) error {
 		exponential[k] = inSystem(r)
 	}
 	load := plots.Decimal(varied[0].rho)
-	r := overMean(&pf, &drf, varied[0].rho)
+	r := overMean(pf, drf, varied[0].rho)
 	f.Claims = append(f.Claims, plots.Claim{
 		Figure:    plots.PanelID(f, variedCouple),
 		Sentence:  "Given known insensitivity properties of fair resource sharing, PF would be equally preferable under a more realistic traffic model (section 1). Profiles " + c.words() + ".",
@@ -265,8 +265,8 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 		if err != nil {
 			return err
 		}
-		for class, v := range one.run.Result.Classes {
-			f.Checks = append(f.Checks, plots.SimulatedCheck(plots.PanelID(f, one.couple), fmt.Sprintf("mean number of jobs of class %d", class+1), r.Classes[class].MeanJobs, &v.MeanJobs, one.run.Name))
+		for class := range one.run.Result.Classes {
+			f.Checks = append(f.Checks, plots.SimulatedCheck(plots.PanelID(f, one.couple), fmt.Sprintf("mean number of jobs of class %d", class+1), r.Classes[class].MeanJobs, one.run.Result.Class(class, sim.MeanJobs), one.run.Name))
 		}
 	}
 	left := 0.0
@@ -310,7 +310,7 @@ func simulatedRates(couple, class int, policy fluid.Policy, seen []couplePoint) 
 			continue
 		}
 		x, _ := one.rho.Float64()
-		mean, low, high, err := plots.LogInterval(one.run.Result.Classes[class].ServiceRate)
+		mean, low, high, err := plots.LogInterval(one.run.Result.Class(class, sim.ServiceRate))
 		if err != nil {
 			return s, fmt.Errorf("%s: %w", one.run.Name, err)
 		}

@@ -180,7 +180,7 @@ func taskByTask(id, title string) plots.Spec {
 
 // tasksSeen returns the estimate of the number of tasks that a job of a class runs, in tasks of the example.
 func (r taskRun) tasksSeen(class int) *sim.Estimate {
-	v := r.run.Result.Classes[class].ServiceRate
+	v := r.run.Result.Class(class, sim.ServiceRate)
 	if v == nil {
 		return nil
 	}
@@ -316,7 +316,7 @@ func taskChecks(f *plots.Figure, seen []taskRun) error {
 			traffic := t.Traffic()
 			for class, volume := range traffic.Volume() {
 				exact, _ := volume.Float64()
-				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, fmt.Sprintf("tasks of class %d that run, as λσ over their duration", class+1), exact, one.run.Result.Classes[class].RunningTasks, one.run.Name))
+				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, fmt.Sprintf("tasks of class %d that run, as λσ over their duration", class+1), exact, one.run.Result.Class(class, sim.RunningTasks), one.run.Name))
 			}
 			continue
 		}
@@ -362,7 +362,7 @@ func taskClaims(f *plots.Figure, first, last map[string]taskRun, ideals map[stri
 		if !panel.traffic {
 			continue
 		}
-		pf, drf := last[key(k, fluid.PF)].run.Result.MeanDelay, last[key(k, fluid.DRF)].run.Result.MeanDelay
+		pf, drf := last[key(k, fluid.PF)].run.Result.All(sim.MeanDelay), last[key(k, fluid.DRF)].run.Result.All(sim.MeanDelay)
 		r := overMean(pf, drf, rats(taskLoad)[0])
 		f.Claims = append(f.Claims, plots.Claim{
 			Figure:    c.Figure,

@@ -77,11 +77,11 @@ func (q *probe) name() string {
 // checks compares what host 1 sees.
 func (q *probe) checks(id string) []plots.Check {
 	host, seen := q.theory.Hosts[0], q.run.Result
-	rows := []plots.Check{plots.SimulatedCheck(id+q.panel, "load of host 1, "+q.name(), host.Load, &seen.Servers[0].Utilization, q.run.Name)}
-	if v := seen.Servers[0].MeanWaiting; v != nil {
+	rows := []plots.Check{plots.SimulatedCheck(id+q.panel, "load of host 1, "+q.name(), host.Load, seen.Estimate(sim.OfHost, 0, sim.Utilization), q.run.Name)}
+	if v := seen.Estimate(sim.OfHost, 0, sim.VisitWaiting); v != nil {
 		rows = append(rows, plots.SimulatedCheck(id+q.panel, "mean waiting time at host 1, "+q.name(), host.VisitWait, v, q.run.Name))
 	}
-	if v := seen.Classes[0].MeanSlowdown; v != nil {
+	if v := seen.Class(0, sim.MeanSlowdown); v != nil {
 		rows = append(rows, plots.SimulatedCheck(id+q.panel, "mean slowdown of the jobs done at host 1, "+q.name(), host.Slowdown, v, q.run.Name))
 	}
 	return rows

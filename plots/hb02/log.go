@@ -34,8 +34,8 @@ type trial struct {
 // queueLoads are those at which policies that do not know sizes are simulated.
 func queueLoads() []float64 { return []float64{0.3, 0.5, 0.7, 0.9} }
 
-func seenSlowdown(r *sim.Result) *sim.Estimate { return r.MeanSlowdown }
-func seenWaiting(r *sim.Result) *sim.Estimate  { return r.MeanWaiting }
+func seenSlowdown(r *sim.Result) *sim.Estimate { return r.All(sim.MeanSlowdown) }
+func seenWaiting(r *sim.Result) *sim.Estimate  { return r.All(sim.MeanWaiting) }
 
 func sites() []*site {
 	two, four := []float64{0.1, 0.3, 0.5, 0.65}, []float64{0.1, 0.2, 0.3, 0.4}
@@ -303,16 +303,16 @@ func (t *traceFarm) check(f *plots.Figure) error {
 	for _, c := range t.matches {
 		figure, r := f.ID+c.panel, c.trial.Result
 		if c.killed != nil {
-			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "load of host 1, "+c.trial.Name, c.killed.Load, &r.Servers[0].Utilization, c.trial.Name))
-			if v := r.Servers[0].MeanWaiting; v != nil {
+			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "load of host 1, "+c.trial.Name, c.killed.Load, r.Estimate(sim.OfHost, 0, sim.Utilization), c.trial.Name))
+			if v := r.Estimate(sim.OfHost, 0, sim.VisitWaiting); v != nil {
 				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time at host 1, "+c.trial.Name, c.killed.VisitWait, v, c.trial.Name))
 			}
 			continue
 		}
-		if v := r.MeanSlowdown; v != nil {
+		if v := r.All(sim.MeanSlowdown); v != nil {
 			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean slowdown, "+c.trial.Name, c.exact.slowdown, v, c.trial.Name))
 		}
-		if v := r.MeanWaiting; v != nil {
+		if v := r.All(sim.MeanWaiting); v != nil {
 			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time, "+c.trial.Name, c.exact.waiting, v, c.trial.Name))
 		}
 	}

@@ -72,12 +72,12 @@ func (r row) line(s *sim.Result) string {
 	ratio := func(e *sim.Estimate, formula float64) string {
 		return fmt.Sprintf("%.3f ± %.3f", e.Mean/formula, e.HalfWidth/formula)
 	}
-	cells := []string{ratio(s.MeanSlowdown, r.best.MeanSlowdown), ratio(s.MeanWaiting, r.best.MeanWaiting)}
+	cells := []string{ratio(s.All(sim.MeanSlowdown), r.best.MeanSlowdown), ratio(s.All(sim.MeanWaiting), r.best.MeanWaiting)}
 	for i := range 3 {
 		wait, scv := "", ""
 		if i < r.hosts {
-			wait = ratio(s.Servers[i].MeanWaiting, r.best.Hosts[i].VisitWait)
-			scv = fmt.Sprintf("%.3f", s.Servers[i].InterarrivalSCV.Mean)
+			wait = ratio(s.Estimate(sim.OfHost, i, sim.VisitWaiting), r.best.Hosts[i].VisitWait)
+			scv = fmt.Sprintf("%.3f", s.Estimate(sim.OfHost, i, sim.InterarrivalSCV).Mean)
 		}
 		cells = append(cells, wait)
 		if i > 0 {
