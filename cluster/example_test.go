@@ -38,7 +38,7 @@ func ExampleReadJSON_error() {
   "servers": [{"name": "s1", "capacity": 1}],
   "classes": [{"name": "a", "arrival_rate": -1, "servers": ["s1"]}]}`))
 	fmt.Println(err)
-	// Output: classes[0].arrival_rate = -1: want a number >= 0
+	// Output: line 3: classes[0].arrival_rate = -1: want a number >= 0
 }
 
 func ExampleModel_WriteJSON() {

@@ -43,5 +43,9 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeModel(root)
+	m, err := decodeModel(root)
+	if err != nil {
+		return nil, root.Locate(err)
+	}
+	return m, nil
 }

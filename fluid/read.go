@@ -41,13 +41,15 @@ func ReadPoolFile(name string) (*Pool, error) { return tree.ReadFile(name, readP
 
 func readPool(r io.Reader, format tree.Format) (*Pool, error) {
 	p := &Pool{}
-	d, err := poolfile.Read(r, format, "a pool with resources and jobs", func(names []string, capacities []*big.Rat) (err error) {
+	check := func(names []string, capacities []*big.Rat) (err error) {
 		p.Resources, err = NewResources(names, capacities)
 		return err
-	})
-	if err != nil {
-		return nil, err
 	}
+	return poolfile.Read(r, format, "a pool with resources and jobs", check, p.decodeJobs)
+}
+
+// decodeJobs adds the jobs of the file to the resources.
+func (p *Pool) decodeJobs(d *poolfile.File) (*Pool, error) {
 	p.Jobs = make([]Job, d.Jobs())
 	for i := range p.Jobs {
 		j := &p.Jobs[i]

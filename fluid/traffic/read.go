@@ -24,13 +24,15 @@ func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
 
 func read(r io.Reader, format tree.Format) (*Model, error) {
 	t := &Model{}
-	d, err := poolfile.Read(r, format, "traffic with resources and jobs", func(names []string, capacities []*big.Rat) (err error) {
+	check := func(names []string, capacities []*big.Rat) (err error) {
 		t.Resources, err = fluid.NewResources(names, capacities)
 		return err
-	})
-	if err != nil {
-		return nil, err
 	}
+	return poolfile.Read(r, format, "traffic with resources and jobs", check, t.decodeClasses)
+}
+
+// decodeClasses adds the classes of the file to the resources.
+func (t *Model) decodeClasses(d *poolfile.File) (*Model, error) {
 	t.Classes = make([]Class, d.Jobs())
 	for k := range t.Classes {
 		c := &t.Classes[k]

@@ -15,7 +15,10 @@ type Error struct {
 	Path  string // field, as written in the file: "classes[3].arrival_rate"; empty for the whole input
 	Value string // the offending value as written, shortened; empty when the entry is missing
 	Want  string // the accepted range, such as "a number >= 0"
+	Cause error  // what the error wraps, and what its text ends with; nil if it says all
 }
+
+func (e *Error) Unwrap() error { return e.Cause }
 
 // Error says what is wrong after the place, FILE:LINE.
 func (e *Error) Error() string {
@@ -31,7 +34,16 @@ func (e *Error) Error() string {
 	}
 }
 
+// what says what is wrong.
 func (e *Error) what() string {
+	text := e.short()
+	if e.Cause != nil {
+		text += "; " + e.Cause.Error()
+	}
+	return text
+}
+
+func (e *Error) short() string {
 	switch {
 	case e.Path == "":
 		return fmt.Sprintf("want %s, not %s", e.Want, e.Value)

@@ -25,13 +25,26 @@ type File struct {
 	jobs       []tree.Node
 }
 
-// Read reads a text that should be what want says, and decodes the resources; check says what is wrong with these, if
-// anything.
-func Read(r io.Reader, format tree.Format, want string, check func(names []string, capacities []*big.Rat) error) (*File, error) {
+// Read reads a text that should be what want says. It decodes the resources, takes them to check, which says what is
+// wrong with them, if anything, and returns what decode makes of the rest. Errors name the line.
+func Read[T any](r io.Reader, format tree.Format, want string, check func(names []string, capacities []*big.Rat) error,
+	decode func(*File) (*T, error)) (*T, error) {
 	root, err := tree.Read(r, format, want)
 	if err != nil {
 		return nil, err
 	}
+	d, err := newFile(root, check)
+	if err != nil {
+		return nil, root.Locate(err)
+	}
+	v, err := decode(d)
+	if err != nil {
+		return nil, root.Locate(err)
+	}
+	return v, nil
+}
+
+func newFile(root *tree.Node, check func(names []string, capacities []*big.Rat) error) (*File, error) {
 	d := &File{root: root, rows: map[string]int{}}
 	f, err := root.Fields("", "an object with resources and jobs", "resources", "jobs")
 	if err != nil {
@@ -76,8 +89,8 @@ func (d *File) AsWritten(err error) error { return d.root.AsWritten(err) }
 // Jobs returns the number of rows of jobs.
 func (d *File) Jobs() int { return len(d.jobs) }
 
-// Job returns the path and the fields of row i: name, demand, weight and its own. The fields of jobs of the other sort, which stay or come and go, wrap
-// sort.
+// Job returns the path and the fields of row i: name, demand, weight and its own. The error for a field of jobs of the
+// other sort, which stay or come and go, wraps sort.
 func (d *File) Job(i int, own, others []string, sort error) (path string, f map[string]*tree.Node, err error) {
 	path = input.Index("jobs", i)
 	n := &d.jobs[i]
@@ -85,7 +98,8 @@ func (d *File) Job(i int, own, others []string, sort error) (path string, f map[
 	for i, key := range n.Keys {
 		if slices.Contains(others, key) {
 			bad := input.Errorf(input.Field(path, key), &n.Kids[i], "one of the fields %s", strings.Join(known, ", "))
-			return path, nil, fmt.Errorf("%w; %w", bad, sort)
+			bad.Cause = sort
+			return path, nil, bad
 		}
 	}
 	f, err = n.Fields(path, "an object with name and demand", known...)

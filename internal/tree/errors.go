@@ -3,16 +3,32 @@ package tree
 import (
 	"fmt"
 	"strings"
+
+	"productform/internal/input"
 )
 
 // A SyntaxError says where a file stops being JSON, YAML or text at all.
 type SyntaxError struct {
-	Line, Column int // from 1; columns count characters
+	File         string // its name, empty if it has none
+	Line, Column int    // from 1; columns count characters
 	Reason       string
 }
 
 func (e *SyntaxError) Error() string {
+	if e.File != "" {
+		return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Reason)
+	}
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
+}
+
+// InFile returns the error of reading a tree with the name of the file.
+func InFile(name string, err error) error {
+	if syntax, ok := err.(*SyntaxError); ok {
+		named := *syntax
+		named.File = name
+		return &named
+	}
+	return input.InFile(name, err)
 }
 
 // syntaxErrorAt returns a [SyntaxError] at a byte offset of data.

@@ -22,7 +22,8 @@ func parseJSON(data []byte) (*Node, error) {
 	if rest := bytes.TrimLeft(data[end:], jsonSpace); len(rest) > 0 {
 		return nil, syntaxErrorAt(data, len(data)-len(rest), "text after the end of the model")
 	}
-	w := jsonWalk{text: string(raw)}
+	start := data[:end-len(raw)]
+	w := jsonWalk{text: string(raw), line: int32(1 + bytes.Count(start, []byte("\n")))}
 	n := w.value()
 	return &n, nil
 }
@@ -34,13 +35,17 @@ const jsonSpace = " \t\r\n"
 type jsonWalk struct {
 	text string
 	at   int
+	line int32 // of the file
 }
 
 // next skips to the next byte that is neither a space nor one of , and :.
 func (w *jsonWalk) next() byte {
 	for {
 		switch c := w.text[w.at]; c {
-		case ' ', '\t', '\r', '\n', ',', ':':
+		case '\n':
+			w.line++
+			w.at++
+		case ' ', '\t', '\r', ',', ':':
 			w.at++
 		default:
 			return c
@@ -49,31 +54,35 @@ func (w *jsonWalk) next() byte {
 }
 
 func (w *jsonWalk) value() Node {
-	switch w.next() {
+	start := w.next()
+	n := Node{Line: w.line}
+	switch start {
 	case '{':
-		n := Node{Kind: Object}
+		n.Kind = Object
 		for w.at++; w.next() != '}'; {
+			line := w.line
 			n.Keys = append(n.Keys, w.string())
-			n.Kids = append(n.Kids, w.value())
+			kid := w.value()
+			kid.Line = line
+			n.Kids = append(n.Kids, kid)
 		}
 		w.at++
-		return n
 	case '[':
-		n := Node{Kind: Array}
+		n.Kind = Array
 		for w.at++; w.next() != ']'; {
 			n.Kids = append(n.Kids, w.value())
 		}
 		w.at++
-		return n
 	case '"':
-		return Node{Kind: Text, Text: w.string()}
+		n.Kind, n.Text = Text, w.string()
 	case 't', 'f':
-		return Node{Kind: Boolean, Text: w.word()}
+		n.Kind, n.Text = Boolean, w.word()
 	case 'n':
 		w.word()
-		return Node{Kind: Null}
+	default:
+		n.Kind, n.Text = Number, w.word()
 	}
-	return Node{Kind: Number, Text: w.word()}
+	return n
 }
 
 // word reads a number or a literal: all up to a byte that ends one.

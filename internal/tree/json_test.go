@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 // The tree of a text holds the values that encoding/json finds in it.
@@ -32,6 +35,76 @@ func FuzzJSONTree(f *testing.F) {
 		}
 		if valid && !reflect.DeepEqual(tree.plain(), want) {
 			t.Fatalf("%q\ngot  %#v\nwant %#v", data, tree.plain(), want)
+		}
+	})
+}
+
+// A jsonWriter writes trees with spaces drawn at random, and puts into them the lines of what it writes.
+type jsonWriter struct {
+	t *rapid.T
+	b strings.Builder
+}
+
+func (w *jsonWriter) space() {
+	w.b.WriteString(rapid.SampledFrom([]string{"", " ", "\n", "\r\n\t", "\n\n"}).Draw(w.t, "space"))
+}
+
+func (w *jsonWriter) value(n *Node) {
+	w.space()
+	if n.Line == 0 { // else it has that of its key
+		n.Line = 1 + int32(strings.Count(w.b.String(), "\n"))
+	}
+	open, end := "[", "]"
+	switch n.Kind {
+	case Null:
+		w.b.WriteString("null")
+		return
+	case Boolean, Number:
+		w.b.WriteString(n.Text)
+		return
+	case Text:
+		w.text(n.Text)
+		return
+	case Object:
+		open, end = "{", "}"
+	}
+	w.b.WriteString(open)
+	for i := range n.Kids {
+		if i > 0 {
+			w.space()
+			w.b.WriteString(",")
+		}
+		if n.Kind == Object {
+			w.space()
+			n.Kids[i].Line = 1 + int32(strings.Count(w.b.String(), "\n"))
+			w.text(n.Keys[i])
+			w.space()
+			w.b.WriteString(":")
+		}
+		w.value(&n.Kids[i])
+	}
+	w.space()
+	w.b.WriteString(end)
+}
+
+func (w *jsonWriter) text(s string) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.b.Write(text)
+}
+
+// A random tree, written with random spaces, is read as it was, with the lines on which it stands.
+func TestJSONLines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawTree(t, rapid.IntRange(0, 5).Draw(t, "levels"))
+		w := jsonWriter{t: t}
+		w.value(&n)
+		w.space()
+		got, err := parseJSON([]byte(w.b.String()))
+		if err != nil || !reflect.DeepEqual(*got, n) {
+			t.Fatalf("%v\n%s\ngot  %s\nwant %s", err, &w.b, shape(got), shape(&n))
 		}
 	})
 }

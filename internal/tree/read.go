@@ -57,7 +57,7 @@ func Read(r io.Reader, format Format, want string) (*Node, error) {
 func ReadFile[T any](name string, read func(io.Reader, Format) (*T, error)) (*T, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, input.InFile(name, err)
+		return nil, InFile(name, err)
 	}
 	defer f.Close()
 	format := Auto
@@ -69,7 +69,7 @@ func ReadFile[T any](name string, read func(io.Reader, Format) (*T, error)) (*T,
 	}
 	v, err := read(f, format)
 	if err != nil {
-		return nil, input.InFile(name, err)
+		return nil, InFile(name, err)
 	}
 	return v, nil
 }

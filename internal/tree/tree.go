@@ -11,6 +11,7 @@ import (
 // A Node is one value of a file, JSON or YAML, with its numbers as they are written.
 type Node struct {
 	Kind Kind
+	Line int32    // from 1: of its key if it is a field of an object, else of its beginning
 	Text string   // a number as written, a string decoded, true or false
 	Keys []string // of an object, in the order of the file; keys may repeat
 	Kids []Node   // values of an object, in step with Keys, or elements of an array
@@ -58,15 +59,28 @@ func (n *Node) written() string {
 func (n *Node) AsWritten(err error) error {
 	var e *input.Error
 	if errors.As(err, &e) {
-		if found := n.at(e.Path); found != nil && (found.Kind == Number || found.Kind == Text) {
+		if found, whole := n.at(e.Path); whole && (found.Kind == Number || found.Kind == Text) {
 			return input.Errorf(e.Path, found.written(), "%s", e.Want)
 		}
 	}
 	return err
 }
 
-// at returns the node at a path such as classes[3].arrival_rate, or nil.
-func (n *Node) at(path string) *Node {
+// Locate puts into an error about the tree that names no line that of the field at its path, or if there is none, of what
+// should hold it.
+func (n *Node) Locate(err error) error {
+	if bad, ok := err.(*input.Error); ok && bad.Line == 0 {
+		found, _ := n.at(bad.Path)
+		located := *bad
+		located.Line = int(found.Line)
+		return &located
+	}
+	return err
+}
+
+// at returns the node at a path such as classes[3].arrival_rate, or the last node on the way there that exists, for which
+// whole is false.
+func (n *Node) at(path string) (found *Node, whole bool) {
 	for path != "" {
 		path = strings.TrimPrefix(path, ".")
 		var step string
@@ -86,15 +100,15 @@ func (n *Node) at(path string) *Node {
 					continue
 				}
 				if next >= 0 {
-					return nil // long keys that are cut to the same
+					return n, false // long keys that are cut to the same
 				}
 				step, next = field, i
 			}
 		}
 		if next < 0 || next >= len(n.Kids) {
-			return nil
+			return n, false
 		}
 		n, path = &n.Kids[next], path[len(step):]
 	}
-	return n
+	return n, true
 }

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -42,13 +43,41 @@ func TestAsWritten(t *testing.T) {
 	}
 }
 
+// An error is on the line of the field that it names or, if there is none, of what should hold it, unless it tells a line.
+func TestLocate(t *testing.T) {
+	const text = "{\n\"jobs\":\n[{\n\"demand\": {\"cpu\":\n1}}],\n\"twice\": 1,\n\"twice\": 2}"
+	n, err := Read(strings.NewReader(text), JSON, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path string
+		line int
+	}{
+		{"", 1}, {"name", 1}, {"jobs", 2}, {"jobs[0]", 3}, {"jobs[0].name", 3}, {"jobs[1]", 2}, {"jobs[0].demand.cpu", 4},
+		{"jobs[0].demand.memory", 4}, {"twice", 1},
+	} {
+		var e *input.Error
+		if err := n.Locate(input.Errorf(c.path, "v", "w")); !errors.As(err, &e) || e.Line != c.line || e.Path != c.path {
+			t.Errorf("%s: %v, want line %d", c.path, err, c.line)
+		}
+	}
+	var e *input.Error
+	if _, err := n.Fields("", "", "jobs", "twice"); !errors.As(n.Locate(err), &e) || e.Line != 7 || e.Path != "twice" {
+		t.Errorf("a repeated field: %v", err)
+	}
+	if other := errors.New("other"); n.Locate(other) != other {
+		t.Error("another error is changed")
+	}
+}
+
 func TestEntries(t *testing.T) {
 	for _, c := range []struct{ text, keys, want string }{
 		{`{"b": 1, "a b": 2, "": 3}`, "b;a b;", ""},
 		{`{}`, "", ""},
-		{`{"a": 1, "b": 2, "a": 3}`, "", "demand.a = the number 3: want the field once; it is there already"},
-		{`{"a b": 1, "a b": []}`, "", `demand["a b"] = an array: want the field once; it is there already`},
-		{`[1]`, "", "demand = an array: want an object"},
+		{`{"a": 1, "b": 2, "a": 3}`, "", "line 1: demand.a = the number 3: want the field once; it is there already"},
+		{`{"a b": 1, "a b": []}`, "", `line 1: demand["a b"] = an array: want the field once; it is there already`},
+		{`[1]`, "", "line 1: demand = an array: want an object"},
 	} {
 		n, err := Read(strings.NewReader(c.text), JSON, "")
 		if err != nil {

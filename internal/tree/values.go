@@ -10,16 +10,23 @@ import (
 	"productform/num"
 )
 
+// errorf returns an error about the node, with its line.
+func (n *Node) errorf(path string, value any, format string, args ...any) error {
+	e := input.Errorf(path, value, format, args...)
+	e.Line = int(n.Line)
+	return e
+}
+
 // Fields returns the values of an object by name, if all its keys are known and none repeats.
 func (n *Node) Fields(path, want string, known ...string) (map[string]*Node, error) {
 	if n.Kind != Object {
-		return nil, input.Errorf(path, n, "%s", want)
+		return nil, n.errorf(path, n, "%s", want)
 	}
 	f := make(map[string]*Node, len(known))
 	for i, key := range n.Keys {
 		switch {
 		case !slices.Contains(known, key):
-			return nil, input.Errorf(input.Field(path, key), &n.Kids[i], "one of the fields %s%s",
+			return nil, n.Kids[i].errorf(input.Field(path, key), &n.Kids[i], "one of the fields %s%s",
 				strings.Join(known, ", "), DidYouMean(key, slices.Values(known), func(s string) string { return s }))
 		case f[key] != nil:
 			return nil, repeated(path, key, &n.Kids[i])
@@ -36,7 +43,7 @@ func (n *Node) Entries(path, want string) (keys []string, values []Node, err err
 		return nil, nil, input.Errorf(path, "", "%s", want)
 	}
 	if n.Kind != Object {
-		return nil, nil, input.Errorf(path, n, "%s", want)
+		return nil, nil, n.errorf(path, n, "%s", want)
 	}
 	seen := make(map[string]bool, len(n.Keys))
 	for i, key := range n.Keys {
@@ -49,7 +56,7 @@ func (n *Node) Entries(path, want string) (keys []string, values []Node, err err
 }
 
 func repeated(path, key string, value *Node) error {
-	return input.Errorf(input.Field(path, key), value, "the field once; it is there already")
+	return value.errorf(input.Field(path, key), value, "the field once; it is there already")
 }
 
 // Elements returns the elements of an array; n is nil if the field is missing.
@@ -58,7 +65,7 @@ func (n *Node) Elements(path, want string) ([]Node, error) {
 		return nil, input.Errorf(path, "", "%s", want)
 	}
 	if n.Kind != Array {
-		return nil, input.Errorf(path, n, "%s", want)
+		return nil, n.errorf(path, n, "%s", want)
 	}
 	return n.Kids, nil
 }
@@ -69,7 +76,7 @@ func (n *Node) Name(path string) (string, error) {
 		return "", input.Errorf(path, "", input.Name)
 	}
 	if n.Kind != Text {
-		return "", input.Errorf(path, n, input.Name)
+		return "", n.errorf(path, n, input.Name)
 	}
 	return strings.Clone(n.Text), nil // lest the model keep the whole text
 }
@@ -82,14 +89,14 @@ func (n *Node) Rat(path, want string) (*big.Rat, error) {
 		return nil, input.Errorf(path, "", "%s", want)
 	}
 	if n.Kind != Number && n.Kind != Text {
-		return nil, input.Errorf(path, n, "%s", want)
+		return nil, n.errorf(path, n, "%s", want)
 	}
 	if leadingZero.MatchString(n.Text) {
-		return nil, input.Errorf(path, n.written(), "%s, without leading zeros (some read them as base eight)", want)
+		return nil, n.errorf(path, n.written(), "%s, without leading zeros (some read them as base eight)", want)
 	}
 	x, err := num.ParseRat(n.Text)
 	if err != nil {
-		return nil, input.Errorf(path, n.written(), "%s (%v)", want, err)
+		return nil, n.errorf(path, n.written(), "%s (%v)", want, err)
 	}
 	return x, nil
 }
@@ -101,7 +108,7 @@ func (n *Node) Integer(path string, high int, want string) (int, error) {
 		return 0, err
 	}
 	if !x.IsInt() || x.Sign() <= 0 || x.Cmp(big.NewRat(int64(high), 1)) > 0 {
-		return 0, input.Errorf(path, n.written(), "%s", want)
+		return 0, n.errorf(path, n.written(), "%s", want)
 	}
 	return int(x.Num().Int64()), nil
 }

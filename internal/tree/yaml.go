@@ -111,7 +111,7 @@ func fromYAML(y *yaml.Node, levels int) (Node, error) {
 	case levels == mostLevels:
 		return Node{}, nodeError(y, tooDeep)
 	}
-	n := Node{Kind: Array}
+	n := Node{Kind: Array, Line: int32(y.Line)}
 	if y.Kind == yaml.MappingNode {
 		n.Kind = Object
 	}
@@ -127,6 +127,9 @@ func fromYAML(y *yaml.Node, levels int) (Node, error) {
 		k, err := fromYAML(kid, levels+1)
 		if err != nil {
 			return Node{}, err
+		}
+		if n.Kind == Object {
+			k.Line = int32(y.Content[i-1].Line)
 		}
 		n.Kids = append(n.Kids, k)
 	}
@@ -150,19 +153,21 @@ var yamlNumber = regexp.MustCompile(`^([-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+
 
 // fromScalar returns what a scalar is in the core schema of YAML 1.2: the parser has some of version 1.1.
 func fromScalar(y *yaml.Node) Node {
+	n := Node{Kind: Text, Text: y.Value, Line: int32(y.Line)}
 	if y.Style != 0 { // quoted, or after | or >
-		return Node{Kind: Text, Text: y.Value}
+		return n
 	}
 	switch y.Value {
 	case "", "~", "null", "Null", "NULL":
-		return Node{Kind: Null}
+		n.Kind, n.Text = Null, ""
 	case "true", "True", "TRUE", "false", "False", "FALSE":
-		return Node{Kind: Boolean, Text: strings.ToLower(y.Value)}
+		n.Kind, n.Text = Boolean, strings.ToLower(y.Value)
+	default:
+		if yamlNumber.MatchString(y.Value) {
+			n.Kind = Number
+		}
 	}
-	if yamlNumber.MatchString(y.Value) {
-		return Node{Kind: Number, Text: y.Value}
-	}
-	return Node{Kind: Text, Text: y.Value}
+	return n
 }
 
 func nodeError(y *yaml.Node, reason string) error {

@@ -340,11 +340,19 @@ func drawText(t *rapid.T) string {
 	return rapid.StringOfN(rapid.RuneFrom([]rune("ab1 :#-?,[]{}'\"\\|>\n\t&*!%@é.~<=")), 0, 12, -1).Draw(t, "text")
 }
 
-// A yamlWriter writes trees in styles drawn at random. It knows of no reader: what it leaves without quotes is what the
-// productions of the specification allow there, in letters, digits and a few marks.
+// A yamlWriter writes trees in styles drawn at random, and puts into them the lines of what it writes. It knows of no
+// reader: what it leaves without quotes is what the productions of the specification allow there, in letters, digits and
+// a few marks.
 type yamlWriter struct {
 	t *rapid.T
 	b strings.Builder
+}
+
+// place notes that a node begins on this line, unless it has a line, that of its key.
+func (w *yamlWriter) place(n *Node) {
+	if n.Line == 0 {
+		n.Line = 1 + int32(strings.Count(w.b.String(), "\n"))
+	}
 }
 
 func (w *yamlWriter) coin(what string) bool { return rapid.Bool().Draw(w.t, what) }
@@ -432,6 +440,7 @@ func (w *yamlWriter) flow(n *Node, indent int) {
 			w.b.WriteString("\n" + w.spaces(indent))
 		}
 	}
+	w.place(n)
 	open, end := "[", "]"
 	switch n.Kind {
 	case Array:
@@ -448,8 +457,10 @@ func (w *yamlWriter) flow(n *Node, indent int) {
 		kid := &n.Kids[i]
 		if n.Kind == Object || pair {
 			name := ""
+			w.place(kid)
 			if pair {
 				name, kid = kid.Keys[0], &kid.Kids[0]
+				w.place(kid)
 			} else {
 				name = n.Keys[i]
 			}
@@ -500,6 +511,7 @@ func (w *yamlWriter) block(n *Node, indent int, after string) {
 	switch {
 	case n.Kind == Text && strings.HasSuffix(n.Text, "\n") && strings.Trim(n.Text, "\n\tab 1") == "" && !strings.HasPrefix(strings.TrimLeft(n.Text, "\n"), " ") && strings.Trim(n.Text, "\n") != "" && w.coin("literal"):
 		more := strings.Repeat(" ", max(indent, 0)+rapid.IntRange(1, 3).Draw(w.t, "indentation"))
+		w.place(n)
 		w.b.WriteString(behind() + "|+" + "\n")
 		for line := range strings.Lines(n.Text) {
 			if line != "\n" {
@@ -522,6 +534,7 @@ func (w *yamlWriter) block(n *Node, indent int, after string) {
 		case after != "":
 			w.comment()
 		}
+		w.place(n)
 		for i := range n.Kids {
 			w.b.WriteString(first)
 			first = strings.Repeat(" ", column)
@@ -530,10 +543,12 @@ func (w *yamlWriter) block(n *Node, indent int, after string) {
 				w.block(&n.Kids[i], column, "-")
 				continue
 			}
+			w.place(&n.Kids[i])
 			w.b.WriteString(w.text(n.Keys[i]) + rapid.SampledFrom([]string{":", ":", " :"}).Draw(w.t, "colon"))
 			w.block(&n.Kids[i], column, ":")
 		}
 	case n.Kind == Null && after != "" && w.coin("nothing"):
+		w.place(n)
 		w.comment()
 	default:
 		if after != "" && w.coin("on a line of its own") {
@@ -547,7 +562,7 @@ func (w *yamlWriter) block(n *Node, indent int, after string) {
 	}
 }
 
-// A random tree, written in random styles, is read as it was: names with colons without quotes, long lines, wide and
+// A random tree, written in random styles, is read as it was, with the lines on which it stands: names with colons without quotes, long lines, wide and
 // ragged indentation, comments, brackets over lines, single pairs, compact lists.
 func TestYAMLStyles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
