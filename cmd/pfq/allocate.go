@@ -15,6 +15,7 @@ import (
 	"productform/fluid"
 	"productform/fluid/traffic"
 	"productform/internal/input"
+	"productform/internal/tree"
 	"productform/num"
 	"productform/sim"
 )
@@ -252,7 +253,7 @@ func readFrom[T any](name string, stdin io.Reader, read func(io.Reader) (*T, err
 	if name != "-" {
 		v, err = readFile(name)
 	} else if v, err = read(stdin); err != nil {
-		err = fmt.Errorf("%s: %w", source(name), err)
+		err = tree.InFile(source(name), err)
 	}
 	return v, meantFor(err, "solve", "servers", "classes", "mean_size")
 }

@@ -398,12 +398,12 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"-", "pfq: standard input: want a pool with resources and jobs, not an empty file\n"},
 		{"- --dynamic", "pfq: standard input: want traffic with resources and jobs, not an empty file\n"},
 		{"empty.yaml", "pfq: empty.yaml: want a pool with resources and jobs, not an empty file\n"},
-		{"demand.json", `pfq: demand.json: jobs[1].demand["c<v>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n"},
-		{"traffic.json", "pfq: traffic.json: jobs[0].arrival_rate = a string \"1/4\": want one of the fields name, demand, weight, count; " +
+		{"demand.json", `pfq: demand.json:2: jobs[1].demand["c<v>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n"},
+		{"traffic.json", "pfq: traffic.json:2: jobs[0].arrival_rate = a string \"1/4\": want one of the fields name, demand, weight, count; " +
 			"this one is for jobs that come and go, with --dynamic\n"},
-		{"counted.json --dynamic", "pfq: counted.json: jobs[0].count = the number 2: want one of the fields name, demand, weight, arrival_rate, mean_size, " +
+		{"counted.json --dynamic", "pfq: counted.json:2: jobs[0].count = the number 2: want one of the fields name, demand, weight, arrival_rate, mean_size, " +
 			"declared; this one is for jobs that stay, without --dynamic\n"},
-		{"pool.json --dynamic", "pfq: pool.json: jobs[0].arrival_rate is missing: want a number >= 0\n"},
+		{"pool.json --dynamic", "pfq: pool.json:2: jobs[0].arrival_rate is missing: want a number >= 0\n"},
 		{"pool.json --policy fair", "pfq: --policy = fair: want pf, drf, maxmin, bmf or bf\n"},
 		{"pool.json --engine fast", "pfq: --engine = fast: want auto, float, enclose or exact"},
 		{"pool.json --engine exact", "pfq: --engine = exact: want auto, float or enclose: proportional fairness is irrational in general\n"},
@@ -422,14 +422,14 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"traffic.json --dynamic --tol 1e-20", "pfq: --tol = 1e-20: want a number >= 1e-14 and < 1 with --dynamic\n"},
 		{"shared.json --dynamic --states 9", "pfq: --states = 9: want more than "},
 		{"near.json --dynamic", "pfq: the default of --states = 4000000: want more than "},
-		{"case.json", `pfq: case.json: jobs[1].demand["C<U>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n"},
+		{"case.json", `pfq: case.json:2: jobs[1].demand["C<U>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n"},
 		{"large.json", `pfq: large.json: jobs[1].demand["c<u>"] = 1e+400: want `},
 		{"large.json --policy drf", `pfq: large.json: jobs[1].demand["c<u>"] = 1e+400: want a demand with which `},
 		{"small.json", `pfq: small.json: jobs[1].demand["c<u>"] = 1e-400: want `},
 		{"counts.json --policy bf", "pfq: counts.json: jobs = a table of 1e+12 numbers: want at most 134217728 under balanced fairness, the product of (count+1) over the different rows: lower "},
 		{"counts.json --policy bf --engine exact", "pfq: counts.json: jobs = a table of 1e+12 numbers: want at most 4194304 for exact balanced fairness, the product of "},
-		{"cluster.yaml", "pfq: cluster.yaml: servers = an array: want one of the fields resources, jobs; this looks like a model for pfq solve\n"},
-		{"declare.json --dynamic", "pfq: declare.json: jobs[0].declared.cpu is missing: want at least the demand, 1; a resource not named is 0\n"},
+		{"cluster.yaml", "pfq: cluster.yaml:1: servers = an array: want one of the fields resources, jobs; this looks like a model for pfq solve\n"},
+		{"declare.json --dynamic", "pfq: declare.json:2: jobs[0].declared.cpu is missing: want at least the demand, 1; a resource not named is 0\n"},
 		{"pool.json --format xml", "pfq: --format = xml: want text, json or csv\n"},
 		{"pool.json --policy drf -o absent/answer", "pfq: absent/answer: no such file or directory\n"},
 	} {
@@ -457,7 +457,7 @@ func TestAllocateOutput(t *testing.T) {
 // A pool given to solve is told apart.
 func TestSolvePool(t *testing.T) {
 	if _, stderr, status := pfq(onePool, "solve", "-"); status != 2 ||
-		stderr != "pfq: standard input: resources = an array: want one of the fields servers, classes, mean_size; this looks like a model for pfq allocate\n" {
+		stderr != "pfq: standard input:1: resources = an array: want one of the fields servers, classes, mean_size; this looks like a model for pfq allocate\n" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"productform/cluster"
 	"productform/cmd/internal/cli"
 	"productform/internal/input"
+	"productform/internal/tree"
 )
 
 var formats = []string{"text", "json", "csv"}
@@ -38,7 +39,7 @@ func readModel(name string, stdin io.Reader) (*cluster.Model, error) {
 	if name != "-" {
 		m, err = cluster.ReadFile(name)
 	} else if m, err = cluster.Read(stdin); err != nil {
-		err = fmt.Errorf("%s: %w", source(name), err)
+		err = tree.InFile(source(name), err)
 	}
 	return m, meantFor(err, "allocate", "resources", "jobs")
 }

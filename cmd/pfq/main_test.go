@@ -204,11 +204,11 @@ func TestBadUsage(t *testing.T) {
 		{"stability", "pfq: stability wants one MODEL, a file or - for the standard input, not 0 arguments"},
 		{"solve absent.json", "pfq: absent.json: no such file or directory"},
 		{"stability .", "pfq: .: is a directory"},
-		{"solve rate.json", "pfq: rate.json: classes[0].arrival_rate = -1: want a number >= 0"},
-		{"stability rate.json --format json", "pfq: rate.json: classes[0].arrival_rate = -1: want a number >= 0"},
-		{"solve field.yaml", "pfq: field.yaml: servers[0].speed"},
-		{"solve cut.json", "pfq: cut.json: "},
-		{"stability binary.bin", "pfq: binary.bin: line 1, column "},
+		{"solve rate.json", "pfq: rate.json:2: classes[0].arrival_rate = -1: want a number >= 0"},
+		{"stability rate.json --format json", "pfq: rate.json:2: classes[0].arrival_rate = -1: want a number >= 0"},
+		{"solve field.yaml", "pfq: field.yaml:1: servers[0].speed"},
+		{"solve cut.json", "pfq: cut.json:2:1: "},
+		{"stability binary.bin", "pfq: binary.bin:1:1: "},
 		{"stability empty.yaml", "pfq: empty.yaml: want a model"},
 		{"solve -", "pfq: standard input: want a model"},
 		{"solve good.json --engine fast", "pfq: --engine = fast: want auto, float, enclose or exact"},
@@ -248,7 +248,7 @@ func TestBadUsage(t *testing.T) {
 		{"version now", `pfq: unknown command "now" for "pfq version"`},
 		{"solve good.json -o absent/answer.json", "pfq: absent/answer.json: no such file or directory"},
 		{"solve good.json -o .", "pfq: .: is a directory"},
-		{"solve rate.json -o answer.json", "pfq: rate.json: "},
+		{"solve rate.json -o answer.json", "pfq: rate.json:2: "},
 	} {
 		stdout, stderr, status := pfq("", strings.Fields(c.args)...)
 		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {
