@@ -81,7 +81,7 @@ const (
 	Curve  Kind = iota // a line through the points, as for theory
 	Points             // a marker at each point, as for simulation
 	Steps              // a line that keeps the height of a point up to the next, as for whole numbers; it has no intervals
-	Band               // the area from Low to High, as for bounds; Y, in between, is not shown
+	Band               // the area from Low to High, as for bounds; it has no Y
 )
 
 // A Series is one curve or one set of points. Where Low and High are given, they are the ends of
@@ -93,8 +93,8 @@ type Series struct {
 	Thin      bool      // whether a line is drawn thin and above the others, as one to compare with
 	Marked    bool      // whether a curve has a marker at each of its points, as for whole numbers
 	Look      int       // >= 0: number of its colour, dashes and marker; series that belong together share it
-	X, Y      []float64 // equally long, X increasing
-	Low, High []float64 // nil, or as long as Y with Low <= Y <= High
+	X, Y      []float64 // equally long but for a Band; X does not decrease, and increases for Steps and a Band
+	Low, High []float64 // nil, or as long as X with Low <= Y <= High
 }
 
 // Name returns the group and the label.

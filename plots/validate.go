@@ -11,7 +11,7 @@ import (
 
 // Validate returns an error that names the first entry of f that cannot be drawn, as a path such
 // as "panels[0].series[1].y[3]": a missing text, lengths that differ, a number that is not finite, X that
-// does not increase, an interval that does not hold its point, a value <= 0 on a logarithmic axis, one beyond 1e100.
+// decreases, an interval that does not hold its point, a value <= 0 on a logarithmic axis, one beyond 1e100.
 func (f *Figure) Validate() error {
 	switch {
 	case f.ID == "":
@@ -154,7 +154,9 @@ func (s *Series) validate(path string, x, y Scale) error {
 		return input.Errorf(path+".marked", true, "false, except with Curve")
 	case n == 0:
 		return input.Errorf(path+".x", "", "at least one point")
-	case len(s.Y) != n:
+	case s.Kind == Band && s.Y != nil:
+		return input.Errorf(path+".y", fmt.Sprint(len(s.Y), " values"), "none with Band")
+	case s.Kind != Band && len(s.Y) != n:
 		return input.Errorf(path+".y", fmt.Sprint(len(s.Y), " values"), "%d, one a point", n)
 	case len(s.Low) != len(s.High):
 		return input.Errorf(path+".high", fmt.Sprint(len(s.High), " values"), "as many as low has, %d", len(s.Low))
@@ -170,10 +172,18 @@ func (s *Series) validate(path string, x, y Scale) error {
 			return err
 		}
 		if k > 0 && s.X[k] <= s.X[k-1] {
-			return input.Errorf(fmt.Sprintf("%s.x[%d]", path, k), s.X[k], "more than the one before, %v", s.X[k-1])
+			at := fmt.Sprintf("%s.x[%d]", path, k)
+			switch {
+			case s.Kind == Steps || s.Kind == Band:
+				return input.Errorf(at, s.X[k], "more than the one before, %v", s.X[k-1])
+			case s.X[k] < s.X[k-1]:
+				return input.Errorf(at, s.X[k], "at least the one before, %v", s.X[k-1])
+			}
 		}
-		if err := onScale(fmt.Sprintf("%s.y[%d]", path, k), s.Y[k], y); err != nil {
-			return err
+		if s.Kind != Band {
+			if err := onScale(fmt.Sprintf("%s.y[%d]", path, k), s.Y[k], y); err != nil {
+				return err
+			}
 		}
 		if s.Low == nil {
 			continue
@@ -184,7 +194,10 @@ func (s *Series) validate(path string, x, y Scale) error {
 		if err := onScale(fmt.Sprintf("%s.high[%d]", path, k), s.High[k], y); err != nil {
 			return err
 		}
-		if !(s.Low[k] <= s.Y[k] && s.Y[k] <= s.High[k]) {
+		switch {
+		case s.Kind == Band && !(s.Low[k] <= s.High[k]):
+			return input.Errorf(fmt.Sprintf("%s.high[%d]", path, k), s.High[k], "at least low, %v", s.Low[k])
+		case s.Kind != Band && !(s.Low[k] <= s.Y[k] && s.Y[k] <= s.High[k]):
 			return input.Errorf(fmt.Sprintf("%s.y[%d]", path, k), s.Y[k], "a number in its interval [%v, %v]", s.Low[k], s.High[k])
 		}
 	}

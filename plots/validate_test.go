@@ -22,6 +22,11 @@ func TestValidate(t *testing.T) {
 	if err := good().Validate(); err != nil {
 		t.Fatal(err)
 	}
+	vertical := good()
+	vertical.Panels[0].Series[0].X[1] = 0.1
+	if err := vertical.Validate(); err != nil {
+		t.Errorf("a vertical line: %v", err)
+	}
 	nan := math.NaN()
 	for _, c := range []struct {
 		spoil func(*Figure)
@@ -57,13 +62,15 @@ func TestValidate(t *testing.T) {
 		{func(f *Figure) { f.Panels[0].Series[0].Look = -1 }, "panels[0].series[0].look = -1: want an integer >= 0"},
 		{func(f *Figure) { f.Panels[0].Series[0].Kind = 4 }, "panels[0].series[0].kind = 4: want Curve, Points, Steps or Band"},
 		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Marked = Points, true }, "panels[0].series[0].marked = true: want false, except with Curve"},
-		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Low, s.High = Band, nil, nil }, "panels[0].series[0].low is missing: want one a point with Band"},
+		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Y, s.Low, s.High = Band, nil, nil, nil }, "panels[0].series[0].low is missing: want one a point with Band"},
+		{func(f *Figure) { f.Panels[0].Series[0].Kind = Band }, "panels[0].series[0].y = 2 values: want none with Band"},
 		{func(f *Figure) { f.Panels[0].Series[0].Kind = Steps }, "panels[0].series[0].low = 2 values: want none with Steps"},
 		{func(f *Figure) { f.Panels[0].Series[0].X = nil }, "panels[0].series[0].x is missing: want at least one point"},
 		{func(f *Figure) { f.Panels[0].Series[0].Y = []float64{1} }, "panels[0].series[0].y = 1 values: want 2, one a point"},
 		{func(f *Figure) { f.Panels[0].Series[0].High = nil }, "panels[0].series[0].high = 0 values: want as many as low has, 2"},
 		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Low, s.High = s.Low[:1], s.High[:1] }, "panels[0].series[0].low = 1 values: want none, or 2, one a point"},
-		{func(f *Figure) { f.Panels[0].Series[0].X[1] = 0.1 }, "panels[0].series[0].x[1] = 0.1: want more than the one before, 0.1"},
+		{func(f *Figure) { f.Panels[0].Series[0].X[1] = 0.05 }, "panels[0].series[0].x[1] = 0.05: want at least the one before, 0.1"},
+		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Low, s.High, s.X[1] = Steps, nil, nil, 0.1 }, "panels[0].series[0].x[1] = 0.1: want more than the one before, 0.1"},
 		{func(f *Figure) { f.Panels[0].Series[0].X[0] = nan }, "panels[0].series[0].x[0] = NaN: want a finite number in [-1e100, 1e100]"},
 		{func(f *Figure) { f.Panels[0].Series[0].Y[1] = math.Inf(1) }, "panels[0].series[0].y[1] = +Inf: want a finite number in [-1e100, 1e100]"},
 		{func(f *Figure) { f.Panels[0].Series[0].Y[0] = 0 }, "panels[0].series[0].y[0] = 0: want a number in [1e-100, 1e100] on a logarithmic axis"},

@@ -12,6 +12,7 @@ import (
 
 	"productform/fluid"
 	"productform/fluid/traffic"
+	"productform/internal/oracle/paper"
 	"productform/plots"
 )
 
@@ -252,15 +253,10 @@ func lieEnds(ends []string) string {
 func lieChecks(f *plots.Figure, pf, drf lieCurve) {
 	a, _ := lieNeed().Float64()
 	for k, need := range pf.x {
-		// PF fills both resources, φ₁ = (1 - a)/(1 - a need), until the price of resource 1 is 0 at need = 1/(2 - a);
-		// then φ₁ = 1/(2 need).
-		liar := (1 - a) / (1 - a*need)
-		if need > 1/(2-a) {
-			liar = 1 / (2 * need)
-		}
+		liar, equal := paper.LiarsTasks(a, need)
 		f.Checks = append(f.Checks,
 			plots.SolverCheck(f.ID+"a", fmt.Sprintf("tasks of a liar, PF, need %.5g declared, by formula", need), pf.liar[k], liar, 1e-8),
-			plots.SolverCheck(f.ID+"a", fmt.Sprintf("tasks of a liar, DRF, need %.5g declared, by formula", need), drf.liar[k], 1/max(1+a, 1+need), 1e-12))
+			plots.SolverCheck(f.ID+"a", fmt.Sprintf("tasks of a liar, DRF, need %.5g declared, by formula", need), drf.liar[k], equal, 1e-12))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"productform/fluid"
 	"productform/fluid/traffic"
+	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/sim"
 	"productform/sizes"
@@ -327,7 +328,7 @@ func closedRates(f *plots.Figure, exact solvedCouples) error {
 		if err != nil {
 			return err
 		}
-		want := balancedMeans(c, rho)
+		want := paper.BalancedMeans(c.numbers(rho))
 		for _, class := range c.shownClasses() {
 			f.Checks = append(f.Checks, plots.SolverCheck(plots.PanelID(f, k), fmt.Sprintf("mean number of jobs of class %d, BF, load %s, by the recursion for Φ", class+1, plots.Decimal(rho)),
 				r.Classes[class].MeanJobs, want[class], 1e-9))
@@ -336,45 +337,15 @@ func closedRates(f *plots.Figure, exact solvedCouples) error {
 	return nil
 }
 
-// balancedMeans returns E[x_k] under balanced fairness, from Φ(x) = max_j Σ_k a_kj Φ(x-e_k) at x_k < 200, which load
-// 0.6 leaves with a probability below 1e-30.
-func balancedMeans(c couple, rho *big.Rat) [2]float64 {
-	const n = 200
-	var a [2][2]float64
-	var rate [2]float64
-	t := c.at(rho)
-	for k, class := range t.Classes {
+// numbers returns the profiles and the arrival rates as floating-point numbers.
+func (c couple) numbers(rho *big.Rat) (a [2][2]float64, rate [2]float64) {
+	for k, class := range c.at(rho).Classes {
 		rate[k], _ = class.ArrivalRate.Float64()
 		for j := range a[k] {
 			a[k][j], _ = class.Demand[j].Float64()
 		}
 	}
-	weight := make([]float64, n*n) // Φ(x) λ^x, at x_1 n + x_2
-	var sum float64
-	var mean [2]float64
-	for x := range n {
-		for y := range n {
-			w := 0.0
-			if x+y == 0 {
-				w = 1
-			}
-			for j := range 2 {
-				v := 0.0
-				if x > 0 {
-					v += a[0][j] * rate[0] * weight[(x-1)*n+y]
-				}
-				if y > 0 {
-					v += a[1][j] * rate[1] * weight[x*n+y-1]
-				}
-				w = max(w, v)
-			}
-			weight[x*n+y] = w
-			sum += w
-			mean[0] += float64(x) * w
-			mean[1] += float64(y) * w
-		}
-	}
-	return [2]float64{mean[0] / sum, mean[1] / sum}
+	return a, rate
 }
 
 // rateClaims holds what the paper says in its abstract.

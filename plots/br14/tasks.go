@@ -10,6 +10,7 @@ import (
 
 	"productform/fluid"
 	"productform/fluid/traffic"
+	"productform/num"
 	"productform/plots"
 	"productform/sim"
 )
@@ -87,8 +88,12 @@ func (p taskPanel) at(g int, policy fluid.Policy) (sim.Tasks, error) {
 		return t.Finer(g, 1)
 	}
 	load := rats(taskLoad)[0]
-	for k, volume := range rats("45/11", "18/11") { // those that fill both resources
-		rate := new(big.Rat).Mul(volume, load)
+	full, err := fluid.Allocate(pool, fluid.BMF, fluid.Settings{Engine: num.Exact}) // fills both resources
+	if err != nil {
+		return t, err
+	}
+	for k, job := range full.Jobs {
+		rate := new(big.Rat).Mul(job.Tasks.Exact, load)
 		t.Jobs[k].ArrivalRate = rate.Quo(rate, jobTasks())
 		t.Jobs[k].MeanTasks, t.Jobs[k].Geometric = jobTasks(), true
 	}

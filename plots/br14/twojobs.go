@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"productform/fluid"
+	"productform/internal/oracle/paper"
 	"productform/plots"
 )
 
@@ -83,7 +84,7 @@ func twoJobs(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 	const most1, most2 = 4.5, 3.0 // tasks of a job alone: 18/4 and 9/3
 	byProcessors := func(x float64) float64 { return (9 - x) / 3 }
 	byMemory := func(x float64) float64 { return 18 - 4*x }
-	corner := 45.0 / 11 // where both are full
+	corner := chosen(all, fluid.BMF).tasks[0] // where both are full
 	grid := []float64{0, corner, most1}
 	for k := 1; k <= 50; k++ {
 		if k != 45 {
@@ -103,11 +104,7 @@ func twoJobs(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 	edge := func(x float64) float64 { return min(byProcessors(x), byMemory(x)) }
 	feasible := line("feasible", 5, edge, 0, most1)
 	feasible.Kind = plots.Band
-	feasible.High = slices.Clone(feasible.Y)
-	feasible.Low = make([]float64, len(feasible.X))
-	for k := range feasible.Y {
-		feasible.Y[k] /= 2
-	}
+	feasible.Y, feasible.High, feasible.Low = nil, feasible.Y, make([]float64, len(feasible.X))
 	pf := all[0]
 	level := func(part float64) func(float64) float64 {
 		return func(x float64) float64 { return part * pf.tasks[0] * pf.tasks[1] / x }
@@ -125,8 +122,7 @@ func twoJobs(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 	for _, one := range all {
 		x, y := one.tasks[0], one.tasks[1]
 		tasks.Series = append(tasks.Series, plots.Series{Label: one.label(), Kind: plots.Points, Look: one.look(), X: []float64{x}, Y: []float64{y}})
-		// A point for each job, both at x: X increases.
-		shares.Series = append(shares.Series, plots.Series{Label: one.label(), Kind: plots.Points, Look: one.look(), X: []float64{x, math.Nextafter(x, most1)}, Y: []float64{x / most1, y / most2}})
+		shares.Series = append(shares.Series, plots.Series{Label: one.label(), Kind: plots.Points, Look: one.look(), X: []float64{x, x}, Y: []float64{x / most1, y / most2}})
 		words = append(words, fmt.Sprintf("%s (φ₁, φ₂) = (%s, %s), dominant shares %s and %s, %s", one.label(), plots.Short(x), plots.Short(y), plots.Short(x/most1), plots.Short(y/most2), one.used()))
 	}
 	f.Panels = []plots.Panel{tasks, shares}
@@ -158,20 +154,19 @@ func chosen(all []shared, p fluid.Policy) shared {
 	panic("plots: a policy without an allocation")
 }
 
-// staticChecks compares with solutions by hand: PF and BMF fill both resources; under DRF 4φ₁/18 = 3φ₂/9 and the
-// processors are full; max-min has φ₁ = φ₂ and fills the processors; BF is Φ(0, 1)/Φ(1, 1) with Φ(0, 1) = 1/3, Φ(1, 0)
-// = 2/9 and Φ(1, 1) = 1/9.
+// staticChecks compares with solutions by hand.
 func staticChecks(f *plots.Figure, all []shared) {
+	full, drf, maxMin, balanced := paper.GhodsiTasks()
 	for _, c := range []struct {
 		policy fluid.Policy
 		how    string
 		want   [2]float64
 	}{
-		{fluid.PF, "where both resources are full", [2]float64{45.0 / 11, 18.0 / 11}},
-		{fluid.DRF, "where dominant shares are equal and processors full", [2]float64{3, 2}},
-		{fluid.MaxMin, "where tasks are equal and processors full", [2]float64{9.0 / 4, 9.0 / 4}},
-		{fluid.BMF, "where both resources are full", [2]float64{45.0 / 11, 18.0 / 11}},
-		{fluid.BF, "from Φ by hand", [2]float64{3, 2}},
+		{fluid.PF, "where both resources are full", full},
+		{fluid.DRF, "where dominant shares are equal and processors full", drf},
+		{fluid.MaxMin, "where tasks are equal and processors full", maxMin},
+		{fluid.BMF, "where both resources are full", full},
+		{fluid.BF, "from Φ by hand", balanced},
 	} {
 		one := chosen(all, c.policy)
 		tolerance := 0x1p-50

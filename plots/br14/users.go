@@ -14,6 +14,7 @@ import (
 
 	"productform/dispatch/swf"
 	"productform/fluid"
+	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/traces"
 )
@@ -221,45 +222,23 @@ func heldBy(users []logUser) (sum float64) {
 // number of jobs.
 func logChecks(f *plots.Figure, results map[fluid.Policy]*fluid.Allocation, users []logUser, busy float64) {
 	var sums [3]float64
+	var all [][2]float64
 	for _, u := range users {
 		work, wait := u.needs(busy)
+		all = append(all, [2]float64{work, wait})
 		top := max(work, wait)
 		for j, need := range [3]float64{1, work, wait} {
 			sums[j] += need / top
 		}
 	}
 	share := 1 / max(sums[0], sums[1], sums[2])
-	nodes := pricedNodes(users, busy)
+	nodes := paper.ProportionalOfTwo(logNodes, all)
 	for k, u := range users {
 		top := max(u.needs(busy))
 		f.Checks = append(f.Checks,
 			plots.SolverCheck(f.ID+"b", fmt.Sprintf("dominant share of user %d, DRF, as one over the sum of needs", u.user), results[fluid.DRF].Jobs[k].DominantShare.Float, share, 1e-12),
 			plots.SolverCheck(f.ID+"b", fmt.Sprintf("dominant share of user %d, PF, by bisection for the price of waiting", u.user), results[fluid.PF].Jobs[k].DominantShare.Float, nodes[k]/logNodes*top, 1e-8))
 	}
-}
-
-// pricedNodes returns the nodes that users hold under PF: φ = 1/(q b/B + p (1-b)/(1-B)) in units of the nodes, with
-// prices p of waiting and q = n - p of processor time, since every price times its capacity is paid in full and n jobs
-// pay 1 each.
-func pricedNodes(users []logUser, busy float64) []float64 {
-	n := float64(len(users))
-	nodes := make([]float64, len(users))
-	low, high := 0.0, n
-	for range 200 {
-		p := (low + high) / 2
-		waiting := 0.0
-		for k, u := range users {
-			work, wait := u.needs(busy)
-			nodes[k] = logNodes / ((n-p)*work + p*wait)
-			waiting += nodes[k] / logNodes * wait
-		}
-		if waiting > 1 {
-			low = p
-		} else {
-			high = p
-		}
-	}
-	return nodes
 }
 
 func logClaims(f *plots.Figure, results map[fluid.Policy]*fluid.Allocation) {

@@ -2,7 +2,6 @@ package draw
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/csv"
 	"fmt"
 	"slices"
@@ -19,9 +18,10 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 	type column struct {
 		axis int
 		x, y []float64
+		next int // point that is not yet written
 	}
 	var axes, header []string
-	var columns []column
+	var columns []*column
 	var rows [][]float64 // of each axis
 	for _, p := range f.Panels {
 		at := slices.Index(axes, meaning(p.X))
@@ -36,11 +36,11 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 				low, high = name+", lower bound", name+", upper bound"
 			} else {
 				header = append(header, name)
-				columns = append(columns, column{at, s.X, s.Y})
+				columns = append(columns, &column{axis: at, x: s.X, y: s.Y})
 			}
 			if s.Low != nil {
 				header = append(header, low, high)
-				columns = append(columns, column{at, s.X, s.Low}, column{at, s.X, s.High})
+				columns = append(columns, &column{axis: at, x: s.X, y: s.Low}, &column{axis: at, x: s.X, y: s.High})
 			}
 		}
 	}
@@ -52,17 +52,25 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 	for at, values := range rows {
 		slices.Sort(values)
 		for _, x := range slices.Compact(values) {
-			record := make([]string, len(axes))
-			record[at] = number(x)
-			for _, c := range columns {
-				field := ""
-				if k, ok := slices.BinarySearchFunc(c.x, x, cmp.Compare[float64]); ok && c.axis == at {
-					field = number(c.y[k])
+			for written := true; written; { // points of one series may have the same x
+				record := make([]string, len(axes))
+				record[at] = number(x)
+				written = false
+				for _, c := range columns {
+					field := ""
+					if c.axis == at && c.next < len(c.x) && c.x[c.next] == x {
+						field = number(c.y[c.next])
+						c.next++
+						written = true
+					}
+					record = append(record, field)
 				}
-				record = append(record, field)
-			}
-			if err := w.Write(record); err != nil {
-				return nil, fmt.Errorf("row %v: %w", x, err)
+				if !written {
+					break
+				}
+				if err := w.Write(record); err != nil {
+					return nil, fmt.Errorf("row %v: %w", x, err)
+				}
 			}
 		}
 	}

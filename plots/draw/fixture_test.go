@@ -36,7 +36,7 @@ func simulated() *plots.Figure {
 			few = append(few, points)
 		}
 	}
-	bounds := plots.Series{Label: "bounds", Kind: plots.Band, Look: 5, X: theory.X, Y: theory.Y, Low: theory.Low, High: theory.High}
+	bounds := plots.Series{Label: "bounds", Kind: plots.Band, Look: 5, X: theory.X, Low: theory.Low, High: theory.High}
 	marked := plots.Series{Label: "marked", Marked: true, Look: 4, X: []float64{0.2, 0.5, 0.8}, Y: []float64{2, 5, 60}}
 	load := plots.Axis{Quantity: "load", Symbol: "ρ", Max: 1, Ticks: []float64{0, 0.3, 1}}
 	delay := plots.Axis{Quantity: "mean delay", Symbol: "δ", Unit: "s", Scale: plots.Log}

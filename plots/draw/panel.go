@@ -179,11 +179,16 @@ func (l *panelPlan) at(x, y float64) vg.Point {
 	}
 }
 
-// points returns the corners of the line of a series, or the places of its markers.
+// points returns where the line through a series has its corners: through the middle of a Band.
 func (l *panelPlan) points(s plots.Series) []vg.Point {
 	var p []vg.Point
 	for k := range s.X {
-		if s.Kind == plots.Steps && k > 0 {
+		switch {
+		case s.Kind == plots.Band:
+			low, high := l.at(s.X[k], s.Low[k]), l.at(s.X[k], s.High[k])
+			p = append(p, low.Add(high).Scale(0.5))
+			continue
+		case s.Kind == plots.Steps && k > 0:
 			p = append(p, l.at(s.X[k], s.Y[k-1]))
 		}
 		p = append(p, l.at(s.X[k], s.Y[k]))

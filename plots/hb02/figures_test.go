@@ -3,13 +3,11 @@ package hb02
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"productform/internal/plotstest"
 	"productform/plots"
@@ -246,60 +244,6 @@ func checkTAGSShape(t *testing.T, figures map[string]*plots.Figure) {
 			if turns.High[i] > random.At(x)*(1+1e-12) {
 				t.Errorf("panel %d, load %g: Round-Robin up to %v, Random %v", k, x, turns.High[i], random.At(x))
 			}
-		}
-	}
-}
-
-// The Appendix as it stands agrees with package tags, which computes otherwise, on farms at random. What is lost to
-// cancellation is at most 1e-16 times the largest part of p_i or of a moment, here some 1e-9.
-func TestAppendixAgreesWithTags(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		alpha := rapid.SampledFrom([]float64{0.7, 1, 1.3, 2}).Draw(t, "alpha")
-		hosts := rapid.IntRange(1, 4).Draw(t, "hosts")
-		load := rapid.Float64Range(0.05, 0.9).Draw(t, "load")
-		m, err := farm(alpha, narrow, hosts, load)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := literal(m, alpha)
-		var cutoffs []float64
-		at := math.Log(q.k)
-		for range hosts - 1 {
-			at += rapid.Float64Range(0.5, 2).Draw(t, "ratio")
-			cutoffs = append(cutoffs, math.Exp(at))
-		}
-		r, err := tags.Analyze(m, cutoffs)
-		if errors.Is(err, tags.ErrUnstable) {
-			if all, _ := q.evaluate(cutoffs...); !math.IsInf(all.slowdown, 1) {
-				t.Fatalf("%v, the Appendix gives %v", err, all)
-			}
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, seen := q.evaluate(cutoffs...)
-		part := 1e-9
-		for i, host := range r.Hosts {
-			part = max(part, 1e-12/host.Slack)
-			if !plotstest.CloseTo(seen[i].load, host.Load, 1e-9) {
-				t.Fatalf("load %v of host %d, want %v", seen[i].load, i+1, host.Load)
-			}
-		}
-		if !plotstest.CloseTo(all.slowdown, r.MeanSlowdown, part) || !plotstest.CloseTo(all.waiting, r.MeanWaiting, part) {
-			t.Fatalf("%v, want %v and %v", all, r.MeanSlowdown, r.MeanWaiting)
-		}
-	})
-}
-
-// M/M/1 waits with probability ρ, M/M/2 with 2ρ²/(1 + ρ).
-func TestWaitProbability(t *testing.T) {
-	for _, rho := range []float64{0.01, 0.5, 0.99} {
-		if got := waitProbability(1, rho); !plotstest.CloseTo(got, rho, 1e-14) {
-			t.Errorf("one host: %v, want %v", got, rho)
-		}
-		if got, want := waitProbability(2, rho), 2*rho*rho/(1+rho); !plotstest.CloseTo(got, want, 1e-14) {
-			t.Errorf("two hosts: %v, want %v", got, want)
 		}
 	}
 }

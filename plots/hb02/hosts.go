@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/tags"
 )
@@ -108,7 +109,7 @@ func checkExpansion(f *plots.Figure, least, random plots.Series) error {
 			return err
 		}
 		q := literal(m, alpha)
-		moment := func(j float64) float64 { return paretoMoment(j, q.k, q.p, alpha) }
+		moment := func(j float64) float64 { return paper.ParetoMoment(j, q.Low, q.High, alpha) }
 		work := startLoad * startHosts
 		added := math.Ceil(work+work*moment(2)/moment(1)*moment(-1)/6) - startHosts
 		f.Checks = append(f.Checks,
@@ -189,7 +190,7 @@ func addedHosts(alpha, load float64, hosts int) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if literal(m, alpha).leastWorkSlowdown() <= 3 {
+		if literal(m, alpha).LeastWorkSlowdown() <= 3 {
 			return float64(n - hosts), nil
 		}
 	}
@@ -272,10 +273,10 @@ func byHosts(ctx context.Context, figure string, alpha, load float64, most int) 
 		s.X, s.Y = append(s.X, float64(h)), append(s.Y, r.MeanSlowdown)
 		switch q := literal(m, alpha); {
 		case h == 1:
-			checks = append(checks, plots.SolverCheck(figure, fmt.Sprintf("one host, load %g, α = %g, by Theorem 1", load, alpha), r.MeanSlowdown, q.leastWorkSlowdown(), 1e-9))
+			checks = append(checks, plots.SolverCheck(figure, fmt.Sprintf("one host, load %g, α = %g, by Theorem 1", load, alpha), r.MeanSlowdown, q.LeastWorkSlowdown(), 1e-9))
 		case alpha == 1 && h <= 8:
-			at, _ := q.evaluate(r.Cutoffs...)
-			checks = append(checks, plots.SolverCheck(figure, fmt.Sprintf("%d hosts, load %g, α = 1, by the formulas as printed", h, load), r.MeanSlowdown, at.slowdown, 1e-8))
+			at, _ := q.Evaluate(r.Cutoffs...)
+			checks = append(checks, plots.SolverCheck(figure, fmt.Sprintf("%d hosts, load %g, α = 1, by the formulas as printed", h, load), r.MeanSlowdown, at.Slowdown, 1e-8))
 		}
 	}
 	return s, checks, nil

@@ -86,9 +86,9 @@ func hostLoads(id, title string) plots.Spec {
 					return err
 				}
 				at := results[slices.IndexFunc(a, func(x float64) bool { return math.Abs(x-alpha) < 1e-9 })]
-				_, hosts := literal(m, alpha).evaluate(at.Cutoffs...)
+				_, hosts := literal(m, alpha).Evaluate(at.Cutoffs...)
 				for i := range hosts {
-					f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("load of host %d, α = %g, by the formulas as printed", i+1, alpha), at.Hosts[i].Load, hosts[i].load, 1e-9))
+					f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("load of host %d, α = %g, by the formulas as printed", i+1, alpha), at.Hosts[i].Load, hosts[i].Load, 1e-9))
 				}
 			}
 			low, high = max(low, first.At(0.2)), min(high, second.At(0.2))

@@ -3,9 +3,9 @@ package hb02
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 
+	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/sim"
 	"productform/tags"
@@ -210,8 +210,7 @@ func (t *traceFarm) inTurn(s *site, loads []float64) (plots.Series, error) {
 		}
 		low, high := s.pick(means{r.MeanSlowdown.Low, r.MeanWaiting.Low}), s.pick(means{r.MeanSlowdown.High, r.MeanWaiting.High})
 		if low > 0 {
-			band.X, band.Y = append(band.X, load), append(band.Y, math.Sqrt(low*high))
-			band.Low, band.High = append(band.Low, low), append(band.High, high)
+			band.X, band.Low, band.High = append(band.X, load), append(band.Low, low), append(band.High, high)
 		}
 	}
 	return band, nil
@@ -326,7 +325,7 @@ func (t *traceFarm) check(f *plots.Figure) error {
 		if err != nil {
 			return err
 		}
-		queue := waitProbability(s.hosts, 0.5) * (1 + t.scv) / 2 // load 1/2: ρ/(1-ρ) = 1
+		queue := paper.WaitProbability(s.hosts, 0.5) * (1 + t.scv) / 2 // load 1/2: ρ/(1-ρ) = 1
 		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("mean slowdown, Least-Work-Remaining, %d hosts, load 0.5, with the sum over states of M/M/h", s.hosts),
 			r.MeanSlowdown.High, queue*t.mean/(float64(s.hosts)*0.5)*inverse, 1e-10))
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/sizes"
 	"productform/tags"
@@ -75,6 +76,12 @@ func waitingAxis() plots.Axis {
 func farm(alpha, high float64, hosts int, load float64) (tags.Model, error) {
 	jobSizes, err := sizes.NewBoundedParetoOfMean(alpha, high, paretoMean)
 	return tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}, err
+}
+
+// literal returns the farm of a model whose sizes are bounded Pareto with this exponent, for the formulas as printed.
+func literal(m tags.Model, alpha float64) paper.ParetoFarm {
+	low, high, _ := m.Sizes.Support()
+	return paper.ParetoFarm{Low: low, High: high, Alpha: alpha, Hosts: m.Hosts, Load: m.Load}
 }
 
 // means are what the figures show of a policy.

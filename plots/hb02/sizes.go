@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 
+	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/sizes"
 	"productform/traces"
@@ -116,8 +117,8 @@ func fits(ctx context.Context, f *plots.Figure) error {
 			plots.Parameter{Name: "fitted (" + string(rune('a'+k)) + ")", Value: fmt.Sprintf("bounded Pareto, k = %s, p = %s, α = %.6g", plots.Short(low), plots.Short(high), alpha)})
 		letter := fmt.Sprintf("%s%c", f.ID, 'a'+k)
 		f.Checks = append(f.Checks,
-			plots.SolverCheck(letter, "exponent α of the fit, by bisection", alpha, likeliest(jobSizes), 1e-9),
-			plots.SolverCheck(letter, "squared coefficient of variation, as a sum over jobs", p.scv, plainSCV(jobSizes), 1e-11))
+			plots.SolverCheck(letter, "exponent α of the fit, by bisection", alpha, paper.LikeliestAlpha(jobSizes), 1e-9),
+			plots.SolverCheck(letter, "squared coefficient of variation, as a sum over jobs", p.scv, paper.SquaredVariation(jobSizes), 1e-11))
 	}
 	f.Caption = "Part of the jobs whose size is above x. " + words[0] + words[1] +
 		"Drawn at 60 sizes a decade, the law down to 10⁻⁵ too; the measured part keeps its value up to the next size. " + plots.LogWords + " In the manner of Harchol-Balter (2002), Figure 3, which shows UNIX processes."
@@ -143,35 +144,6 @@ func tail(label string, kind plots.Kind, look int, law sizes.Distribution, low, 
 		}
 	}
 	return s
-}
-
-// likeliest solves the likelihood equation of the exponent, n/α - n l/(e^{αl} - 1) = Σ ln(x/low), by bisection.
-func likeliest(jobSizes []float64) float64 {
-	low, high := slices.Min(jobSizes), slices.Max(jobSizes)
-	l, sum := math.Log(high/low), 0.0
-	for _, x := range jobSizes {
-		sum += math.Log(x / low)
-	}
-	mean := sum / float64(len(jobSizes))
-	a, b := 1e-6, 100.0
-	for range 200 {
-		mid := (a + b) / 2
-		if 1/mid-l/math.Expm1(mid*l) > mean {
-			a = mid
-		} else {
-			b = mid
-		}
-	}
-	return (a + b) / 2
-}
-
-func plainSCV(jobSizes []float64) float64 {
-	var sum, square float64
-	for _, x := range jobSizes {
-		sum += x
-		square += x * x
-	}
-	return float64(len(jobSizes))*square/sum/sum - 1
 }
 
 // moments returns, against α, the low end k of B(k, p, α), E[X²] and the coefficient of variation.
@@ -218,8 +190,8 @@ func closedForms(f *plots.Figure, kPanel, momentPanel string, high float64, low,
 			plots.SolverCheck(kPanel, "smallest size k, α = 2, as E[X]/(2 − E[X]/p)", low.At(2), two, 1e-12))
 	}
 	f.Checks = append(f.Checks,
-		plots.SolverCheck(momentPanel, "E[X²], α = 0.5, from the closed form of k", second.At(0.5), paretoMoment(2, half, high, 0.5), 1e-10),
-		plots.SolverCheck(momentPanel, "E[X²], α = 2, from the closed form of k", second.At(2), paretoMoment(2, two, high, 2), 1e-10))
+		plots.SolverCheck(momentPanel, "E[X²], α = 0.5, from the closed form of k", second.At(0.5), paper.ParetoMoment(2, half, high, 0.5), 1e-10),
+		plots.SolverCheck(momentPanel, "E[X²], α = 2, from the closed form of k", second.At(2), paper.ParetoMoment(2, two, high, 2), 1e-10))
 }
 
 // secondMoment draws the smallest size and E[X²] for p = 10^10.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/tags"
 )
@@ -66,7 +67,7 @@ func (v flavour) build(ctx context.Context, f *plots.Figure) error {
 			return err
 		}
 		if v.id == "tags-6" {
-			f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"b", fmt.Sprintf("common mean slowdown, TAGS-opt-fairness, α = %g, by bisection", alpha), fair.At(alpha), literal(m, alpha).fair(), 1e-7))
+			f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"b", fmt.Sprintf("common mean slowdown, TAGS-opt-fairness, α = %g, by bisection", alpha), fair.At(alpha), literal(m, alpha).Fair(), 1e-7))
 		}
 	}
 	for _, alpha := range []float64{0.2, 1, 2} {
@@ -86,7 +87,9 @@ func bestCutoffs(f *plots.Figure, panel, at string, high, load float64, best plo
 		if err != nil {
 			return err
 		}
-		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+panel, fmt.Sprintf("%s, α = %g%s, by golden sections on the formulas as printed", best.Label, alpha, at), best.At(alpha), literal(m, alpha).least(pick), 1e-7))
+		least := literal(m, alpha).Least(func(all paper.Means) float64 { return pick(means{all.Slowdown, all.Waiting}) })
+		quantity := fmt.Sprintf("%s, α = %g%s, by golden sections on the formulas as printed", best.Label, alpha, at)
+		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+panel, quantity, best.At(alpha), least, 1e-7))
 	}
 	return nil
 }
@@ -269,10 +272,10 @@ func fourHosts(id, title string) plots.Spec {
 			if err != nil {
 				return err
 			}
-			at, _ := literal(m, alpha).evaluate(best.Cutoffs...)
+			at, _ := literal(m, alpha).Evaluate(best.Cutoffs...)
 			f.Checks = append(f.Checks,
-				plots.SolverCheck(f.ID+"a", fmt.Sprintf("TAGS-opt-slowdown, α = %g, by the formulas as printed at these cutoffs", alpha), four[0].At(alpha), at.slowdown, 1e-9),
-				plots.SolverCheck(f.ID+"a", fmt.Sprintf("Least-Work-Remaining, α = %g, with the sum over states of M/M/4", alpha), four[1].At(alpha), literal(m, alpha).leastWorkSlowdown(), 1e-9))
+				plots.SolverCheck(f.ID+"a", fmt.Sprintf("TAGS-opt-slowdown, α = %g, by the formulas as printed at these cutoffs", alpha), four[0].At(alpha), at.Slowdown, 1e-9),
+				plots.SolverCheck(f.ID+"a", fmt.Sprintf("Least-Work-Remaining, α = %g, with the sum over states of M/M/4", alpha), four[1].At(alpha), literal(m, alpha).LeastWorkSlowdown(), 1e-9))
 		}
 		most, at, over := 0.0, 0.0, 0
 		below := 0

@@ -147,8 +147,8 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 	}
 	x := plots.Axis{Quantity: "time", Unit: "s", Max: 260, Ticks: []float64{0, 60, 120, 180, 240}}
 	y := plots.Axis{Quantity: "workers", Max: failingWorkers + 0.5, Ticks: plots.Grid(0, failingWorkers, 1)}
-	due := plots.Series{Label: "deadline", Kind: plots.Curve, Thin: true, Look: 6, X: []float64{jobDeadline, math.Nextafter(jobDeadline, math.Inf(1))}, Y: []float64{0, failingWorkers}}
-	down := plots.Series{Label: fmt.Sprintf("%d workers down", failingWorkers-stayingWorkers), Kind: plots.Band, Look: 5, X: []float64{outageFrom, outageTo}, Y: []float64{1, 1},
+	due := plots.Series{Label: "deadline", Kind: plots.Curve, Thin: true, Look: 6, X: []float64{jobDeadline, jobDeadline}, Y: []float64{0, failingWorkers}}
+	down := plots.Series{Label: fmt.Sprintf("%d workers down", failingWorkers-stayingWorkers), Kind: plots.Band, Look: 5, X: []float64{outageFrom, outageTo},
 		Low: []float64{0, 0}, High: []float64{failingWorkers, failingWorkers}}
 	at := func(c course) []plots.Series {
 		return []plots.Series{

@@ -341,25 +341,6 @@ func TestAsPrinted(t *testing.T) {
 	}
 }
 
-// Jobs of priorities 3, 2, 2 and 1, workers for the second and the last: the first and the third are violated.
-func TestViolated(t *testing.T) {
-	jobs := []dispatch.Job{{Priority: 3}, {Priority: 2}, {Priority: 2}, {Priority: 1}}
-	for _, c := range []struct {
-		present, workers []int
-		want             float64
-	}{
-		{[]int{0, 1, 2, 3}, []int{1, 3, -1}, 0.5},
-		{[]int{0, 1, 2, 3}, []int{1, 1}, 0.25},
-		{[]int{0, 1, 2, 3}, []int{0, 1, 2}, 0},
-		{[]int{0, 1}, []int{-1}, 0},
-		{nil, []int{-1}, 0},
-	} {
-		if got := violated(jobs, c.present, c.workers); got != c.want {
-			t.Errorf("%v present, workers for %v: %v, want %v", c.present, c.workers, got, c.want)
-		}
-	}
-}
-
 // Of two samples 0 and 1, drawings are 0, 1/2, 1/2, 1 alike: the ends are 0 and 1, and 3 of 4 means are at most 1/2,
 // which 4000 drawings miss by 0.05 with probability 2 exp(-2·4000·0.05²) = 4e-9 at most.
 func TestResampled(t *testing.T) {

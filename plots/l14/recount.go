@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"productform/dispatch"
+	"productform/internal/oracle/paper"
 	"productform/plots"
 )
 
@@ -32,55 +33,8 @@ func sampleChecks(ctx context.Context, f *plots.Figure, s *tournament, m machine
 	return nil
 }
 
-// recount runs a scenario and judges it by the definitions: pair by pair of the jobs present at each decision.
+// recount runs a scenario and judges it by the definitions.
 func recount(ctx context.Context, s dispatch.Scenario) (outcome, error) {
-	var o outcome
-	var before, present float64 // time of the last decision; seconds with jobs present
-	var planned, running float64
-	count := 0
-	s.Watch = func(d *dispatch.Decision) {
-		if count > 0 {
-			o.planned += planned * (d.Time - before)
-			o.running += running * (d.Time - before)
-			present += d.Time - before
-		}
-		count, before = len(d.Present), d.Time
-		planned, running = violated(s.Jobs, d.Present, d.Plan), violated(s.Jobs, d.Present, d.Hand)
-	}
-	r, err := dispatch.Run(ctx, s)
-	if err != nil {
-		return o, err
-	}
-	if present > 0 {
-		o.planned, o.running = o.planned/present, o.running/present
-	}
-	for i, rec := range r.Jobs {
-		if j := s.Jobs[i]; j.Deadline > 0 && rec.Finish-j.Deadline > 1e-9*rec.Finish { // late by more than rounding
-			o.penalty += j.Priority * (rec.Finish - j.Deadline)
-		}
-	}
-	return o, nil
-}
-
-// violated returns the part of the jobs present that no worker is for though one is for a job of lower priority.
-func violated(jobs []dispatch.Job, present, workers []int) float64 {
-	served := make(map[int]bool)
-	for _, j := range workers {
-		if j >= 0 {
-			served[j] = true
-		}
-	}
-	n := 0
-	for _, i := range present {
-		for j := range served {
-			if !served[i] && jobs[j].Priority < jobs[i].Priority {
-				n++
-				break
-			}
-		}
-	}
-	if len(present) == 0 {
-		return 0
-	}
-	return float64(n) / float64(len(present))
+	counted, err := paper.Recount(ctx, s)
+	return outcome{counted.Planned, counted.Running, counted.Penalty}, err
 }

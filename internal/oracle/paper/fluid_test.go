@@ -1,0 +1,44 @@
+package paper_test
+
+import (
+	"testing"
+
+	"productform/internal/oracle/paper"
+)
+
+// Two classes of one processor each are two queues M/M/1; one processor for both is M/M/1 of the sum.
+func TestBalancedMeans(t *testing.T) {
+	for _, c := range []struct {
+		demand [2][2]float64
+		want   [2]float64
+	}{
+		{[2][2]float64{{1, 0}, {0, 1}}, [2]float64{1, 0.25}},
+		{[2][2]float64{{1, 1}, {1, 1}}, [2]float64{5.0 / 3, 2.0 / 3}},
+	} {
+		got := paper.BalancedMeans(c.demand, [2]float64{0.5, 0.2})
+		for k, want := range c.want {
+			if !closeTo(got[k], want, 1e-9) {
+				t.Errorf("demands %v, class %d: %v, want %v", c.demand, k+1, got[k], want)
+			}
+		}
+	}
+}
+
+// Mirror images have equal tasks, at equal prices.
+func TestProportionalOfTwo(t *testing.T) {
+	for _, got := range paper.ProportionalOfTwo(3, [][2]float64{{1, 0.5}, {0.5, 1}}) {
+		if !closeTo(got, 2, 1e-12) { // 3/1.5
+			t.Errorf("%v tasks, want 2", got)
+		}
+	}
+}
+
+// Who tells the truth has a task less a share of a: both resources are full.
+func TestLiarsTasks(t *testing.T) {
+	if pf, drf := paper.LiarsTasks(0.5, 0.5); !closeTo(pf, 2.0/3, 1e-15) || !closeTo(drf, 2.0/3, 1e-15) {
+		t.Errorf("%v and %v, want 2/3", pf, drf)
+	}
+	if pf, _ := paper.LiarsTasks(0.5, 1/1.5); !closeTo(pf, 0.75, 1e-15) { // (1 + a)(1 - a/2) of 2/3
+		t.Errorf("%v, want 0.75", pf)
+	}
+}

@@ -1,0 +1,72 @@
+package paper_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/internal/oracle/paper"
+	"productform/sizes"
+	"productform/tags"
+)
+
+// closeTo compares numbers but for a part of them.
+func closeTo(a, b, part float64) bool { return math.Abs(a-b) <= part*math.Abs(b) }
+
+// The Appendix as it stands agrees with package tags, which computes otherwise, on farms at random. What is lost to
+// cancellation is at most 1e-16 times the largest part of p_i or of a moment, here some 1e-9.
+func TestAppendixAgreesWithTags(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		alpha := rapid.SampledFrom([]float64{0.7, 1, 1.3, 2}).Draw(t, "alpha")
+		hosts := rapid.IntRange(1, 4).Draw(t, "hosts")
+		load := rapid.Float64Range(0.05, 0.9).Draw(t, "load")
+		jobSizes, err := sizes.NewBoundedParetoOfMean(alpha, 1e7, 3000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low, high, _ := jobSizes.Support()
+		m := tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}
+		q := paper.ParetoFarm{Low: low, High: high, Alpha: alpha, Hosts: hosts, Load: load}
+		var cutoffs []float64
+		at := math.Log(q.Low)
+		for range hosts - 1 {
+			at += rapid.Float64Range(0.5, 2).Draw(t, "ratio")
+			cutoffs = append(cutoffs, math.Exp(at))
+		}
+		r, err := tags.Analyze(m, cutoffs)
+		if errors.Is(err, tags.ErrUnstable) {
+			if all, _ := q.Evaluate(cutoffs...); !math.IsInf(all.Slowdown, 1) {
+				t.Fatalf("%v, the Appendix gives %v", err, all)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, seen := q.Evaluate(cutoffs...)
+		part := 1e-9
+		for i, host := range r.Hosts {
+			part = max(part, 1e-12/host.Slack)
+			if !closeTo(seen[i].Load, host.Load, 1e-9) {
+				t.Fatalf("load %v of host %d, want %v", seen[i].Load, i+1, host.Load)
+			}
+		}
+		if !closeTo(all.Slowdown, r.MeanSlowdown, part) || !closeTo(all.Waiting, r.MeanWaiting, part) {
+			t.Fatalf("%v, want %v and %v", all, r.MeanSlowdown, r.MeanWaiting)
+		}
+	})
+}
+
+// M/M/1 waits with probability ρ, M/M/2 with 2ρ²/(1 + ρ).
+func TestWaitProbability(t *testing.T) {
+	for _, rho := range []float64{0.01, 0.5, 0.99} {
+		if got := paper.WaitProbability(1, rho); !closeTo(got, rho, 1e-14) {
+			t.Errorf("one host: %v, want %v", got, rho)
+		}
+		if got, want := paper.WaitProbability(2, rho), 2*rho*rho/(1+rho); !closeTo(got, want, 1e-14) {
+			t.Errorf("two hosts: %v, want %v", got, want)
+		}
+	}
+}
