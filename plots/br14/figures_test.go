@@ -58,7 +58,7 @@ func checkStatic(t *testing.T, f *plots.Figure) {
 // Mean numbers of jobs from another program, testdata of package fluid: a box of 91 by 91 states, whose edges have less
 // than 1e-10 of the probability at the loads here.
 func checkRates(t *testing.T, f *plots.Figure) {
-	text, err := os.ReadFile("../../fluid/testdata/dynamic.json")
+	text, err := os.ReadFile("../../fluid/traffic/testdata/dynamic.json")
 	if err != nil {
 		t.Fatal(err)
 	}
