@@ -5,7 +5,9 @@ import (
 	"math/big"
 	"math/bits"
 
+	"productform/internal/arithmetic"
 	"productform/internal/input"
+	"productform/internal/recursion"
 	"productform/num"
 )
 
@@ -19,8 +21,8 @@ import (
 //
 // On the lattices of subsets E_l = L_1 ... L_l and F_l = L_{l+1} ... L_n. It fails, before
 // it starts, if the tables would need more than maxBytes.
-func exactGraph(ctx context.Context, p *problem, g *graph, maxBytes int64) (measures, error) {
-	x := &exactRun{g: g, root: g.states() - 1, ctx: ctx}
+func exactGraph(ctx context.Context, p *recursion.Problem, g *recursion.Graph, lattice Lattice, maxBytes int64) (measures, error) {
+	x := &exactRun{g: g, root: g.States() - 1, ctx: ctx, lattice: lattice}
 	if err := x.denominators(maxBytes); err != nil {
 		return measures{}, err
 	}
@@ -30,16 +32,16 @@ func exactGraph(ctx context.Context, p *problem, g *graph, maxBytes int64) (meas
 	if err := x.down(p); err != nil {
 		return measures{}, err
 	}
-	z, e := &x.p[x.root], x.e[g.layer[x.root]] // Z is z/e
-	m := measures{normalization: value{x: new(big.Rat).SetFrac(z, e)}}
+	z, e := &x.p[x.root], x.e[g.Layer[x.root]] // Z is z/e
+	m := measures{normalization: arithmetic.Number{Exact: new(big.Rat).SetFrac(z, e)}}
 	perJobs := new(big.Int).Mul(x.common, z)
-	idle := make([]big.Int, len(p.groups)) // Z P(idle), over e
-	if g.lattice == ClassLattice {
+	idle := make([]big.Int, len(p.Groups)) // Z P(idle), over e
+	if g.ByClass {
 		x.addActive(p, e, idle)
 	} else {
-		first, _ := g.terms(x.root)
+		first, _ := g.Terms(x.root)
 		for s := range idle {
-			children := g.children(first + int32(s))
+			children := g.Children(first + int32(s))
 			idle[s].Quo(e, x.product(children, -1))
 			for _, c := range children {
 				idle[s].Mul(&idle[s], &x.p[c])
@@ -50,22 +52,23 @@ func exactGraph(ctx context.Context, p *problem, g *graph, maxBytes int64) (meas
 		if err := ctx.Err(); err != nil { // a fraction is reduced at each
 			return measures{}, err
 		}
-		m.jobs = append(m.jobs, value{x: new(big.Rat).SetFrac(x.sums[i].Mul(&x.sums[i], e), perJobs)})
+		m.jobs = append(m.jobs, arithmetic.Number{Exact: new(big.Rat).SetFrac(x.sums[i].Mul(&x.sums[i], e), perJobs)})
 	}
 	for s := range idle {
 		if err := ctx.Err(); err != nil {
 			return measures{}, err
 		}
-		m.busy = append(m.busy, value{x: new(big.Rat).SetFrac(idle[s].Sub(z, &idle[s]), z)})
+		m.busy = append(m.busy, arithmetic.Number{Exact: new(big.Rat).SetFrac(idle[s].Sub(z, &idle[s]), z)})
 	}
 	return m, nil
 }
 
 type exactRun struct {
-	g      *graph
-	root   int
-	ctx    context.Context
-	layers [][]int32 // the states of each layer
+	g       *recursion.Graph
+	root    int
+	ctx     context.Context
+	lattice Lattice   // named in refusals
+	layers  [][]int32 // the states of each layer
 
 	l, e, f []*big.Int // L, E, F of each layer
 	common  *big.Int   // lcm of L E F over the layers
@@ -79,27 +82,27 @@ var intOne = big.NewInt(1) // never changed
 func (x *exactRun) denominators(maxBytes int64) error {
 	g := x.g
 	top := 0
-	for _, l := range g.layer {
+	for _, l := range g.Layer {
 		top = max(top, int(l))
 	}
 	x.layers = make([][]int32, top+1)
-	for k, l := range g.layer {
+	for k, l := range g.Layer {
 		x.layers[l] = append(x.layers[l], int32(k))
 	}
 	x.l, x.e, x.f = make([]*big.Int, top+1), make([]*big.Int, top+1), make([]*big.Int, top+1)
-	tooLong := &TooLargeError{States: float64(g.states()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
-		"a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked", g.states(), g.lattice, maxBytes>>20)}
+	tooLong := &TooLargeError{States: float64(g.States()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
+		"a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked", g.States(), x.lattice, maxBytes>>20)}
 	// A value on layer l has at least the bits of L_1 ... L_l, and those over the common denominator have all of them.
 	var buf big.Int
 	var chain, need float64
-	all := float64(g.states())
+	all := float64(g.States())
 	for l, states := range x.layers {
 		x.l[l], x.e[l], x.f[l] = intOne, intOne, intOne
 		for _, k := range states {
 			if err := x.ctx.Err(); err != nil {
 				return err
 			}
-			x.l[l] = lcm(x.l[l], g.den.at(int(k), &buf))
+			x.l[l] = lcm(x.l[l], g.Den.At(int(k), &buf))
 			if now := chain + float64(x.l[l].BitLen()-1); need+(float64(len(states))+all)*now/8 > float64(maxBytes) {
 				return tooLong
 			}
@@ -114,12 +117,12 @@ func (x *exactRun) denominators(maxBytes int64) error {
 			if err := x.ctx.Err(); err != nil {
 				return err
 			}
-			first, last := g.terms(int(k))
+			first, last := g.Terms(int(k))
 			for t := first; t < last; t++ {
-				if c := g.children(t); len(c) != 1 || !seen[g.layer[c[0]]] {
+				if c := g.Children(t); len(c) != 1 || !seen[g.Layer[c[0]]] {
 					x.e[l] = lcm(x.e[l], x.product(c, -1))
 					if len(c) == 1 {
-						seen[g.layer[c[0]]] = true
+						seen[g.Layer[c[0]]] = true
 					}
 				}
 			}
@@ -136,11 +139,11 @@ func (x *exactRun) denominators(maxBytes int64) error {
 			if err := x.ctx.Err(); err != nil {
 				return err
 			}
-			first, last := g.terms(int(k))
+			first, last := g.Terms(int(k))
 			for t := first; t < last; t++ {
-				children := g.children(t)
+				children := g.Children(t)
 				for j, c := range children {
-					if lc := g.layer[c]; len(children) > 1 || !seen[lc] {
+					if lc := g.Layer[c]; len(children) > 1 || !seen[lc] {
 						x.f[lc] = lcm(x.f[lc], new(big.Int).Mul(above, x.product(children, j)))
 						seen[lc] = seen[lc] || len(children) == 1
 					}
@@ -159,9 +162,9 @@ func (x *exactRun) denominators(maxBytes int64) error {
 		need += (layer + float64(x.l[l].BitLen()) + float64(len(states))*number) / 8
 	}
 	if need > float64(maxBytes) {
-		return &TooLargeError{States: float64(g.states()), Bytes: need, Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
+		return &TooLargeError{States: float64(g.States()), Bytes: need, Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
 			"a smaller model: exact values of the %d states (lattice %q) take %.0f MiB, more than the %d MiB left; enclose gives as many digits as asked",
-			g.states(), g.lattice, need/(1<<20), maxBytes>>20)}
+			g.States(), x.lattice, need/(1<<20), maxBytes>>20)}
 	}
 	return nil
 }
@@ -176,7 +179,7 @@ func (x *exactRun) product(children []int32, skip int) *big.Int {
 	d := intOne
 	for j, c := range children {
 		if j != skip {
-			d = new(big.Int).Mul(d, x.e[x.g.layer[c]])
+			d = new(big.Int).Mul(d, x.e[x.g.Layer[c]])
 		}
 	}
 	return d
@@ -203,7 +206,7 @@ func (x *exactRun) up() error {
 			if err := x.ctx.Err(); err != nil {
 				return err
 			}
-			first, last := g.terms(int(k))
+			first, last := g.Terms(int(k))
 			if first == last {
 				x.p[k].Set(x.e[l])
 				continue
@@ -212,10 +215,10 @@ func (x *exactRun) up() error {
 			var cof *big.Int // of the terms gathered in run
 			run.SetInt64(0)
 			for t := first; t < last; t++ {
-				children := g.children(t)
+				children := g.Children(t)
 				var c *big.Int
 				if len(children) == 1 {
-					c = known.get(g.layer[children[0]], total, x.e[g.layer[children[0]]])
+					c = known.get(g.Layer[children[0]], total, x.e[g.Layer[children[0]]])
 				} else {
 					c = new(big.Int).Quo(total, x.product(children, -1))
 				}
@@ -239,7 +242,7 @@ func (x *exactRun) up() error {
 			} else {
 				sum.Add(sum, run.Mul(&run, cof))
 			}
-			sum.Mul(sum, q.Quo(x.l[l], g.den.at(int(k), &buf)))
+			sum.Mul(sum, q.Quo(x.l[l], g.Den.At(int(k), &buf)))
 		}
 	}
 	return nil
@@ -254,7 +257,7 @@ func (x *exactRun) numbers(size func(layer int) int) []big.Int {
 		total += words(l) * len(states)
 	}
 	slab := make([]big.Word, total)
-	list := make([]big.Int, x.g.states())
+	list := make([]big.Int, x.g.States())
 	for l, states := range x.layers {
 		for _, k := range states {
 			list[k].SetBits(slab[:0:words(l)])
@@ -271,18 +274,18 @@ const (
 
 // weighted sets z to v times the weight of term t, and returns it.
 func (x *exactRun) weighted(z *big.Int, t int32, v *big.Int) *big.Int {
-	if w := x.g.weight[t]; w >= 0 {
-		return z.Mul(x.g.weights[w], v)
+	if w := x.g.Weight[t]; w >= 0 {
+		return z.Mul(x.g.Weights[w], v)
 	}
 	return z.Set(v)
 }
 
-func (x *exactRun) down(p *problem) error {
+func (x *exactRun) down(p *recursion.Problem) error {
 	g := x.g
 	a := x.numbers(func(l int) int { return x.f[l].BitLen() })
 	carry := x.numbers(func(int) int { return x.common.BitLen() })
 	a[x.root].SetInt64(1)
-	x.sums = make([]big.Int, len(p.classes))
+	x.sums = make([]big.Int, len(p.Classes))
 	var w, term, buf, q big.Int
 	for l := len(x.layers) - 1; l >= 0; l-- {
 		above := new(big.Int).Mul(x.f[l], x.l[l])
@@ -292,20 +295,20 @@ func (x *exactRun) down(p *problem) error {
 			if err := x.ctx.Err(); err != nil {
 				return err
 			}
-			first, last := g.terms(int(k))
+			first, last := g.Terms(int(k))
 			if first == last {
 				continue
 			}
-			w.Mul(&a[k], q.Quo(x.l[l], g.den.at(int(k), &buf)))
+			w.Mul(&a[k], q.Quo(x.l[l], g.Den.At(int(k), &buf)))
 			for t := first; t < last; t++ {
-				children := g.children(t)
+				children := g.Children(t)
 				for j, c := range children {
 					var cof *big.Int
 					if len(children) == 1 {
-						cof = known.get(g.layer[c], x.f[g.layer[c]], above)
+						cof = known.get(g.Layer[c], x.f[g.Layer[c]], above)
 					} else {
 						cof = new(big.Int).Mul(above, x.product(children, j))
-						cof.Quo(x.f[g.layer[c]], cof)
+						cof.Quo(x.f[g.Layer[c]], cof)
 					}
 					x.weighted(&term, t, &w)
 					for i, o := range children {
@@ -321,16 +324,16 @@ func (x *exactRun) down(p *problem) error {
 			}
 			term.Mul(&w, &x.p[k])
 			carry[k].Add(&carry[k], term.Mul(&term, rescale))
-			for o := g.ownFirst[k]; o < g.ownFirst[k+1]; o++ {
-				i := g.own[o]
-				term.Mul(&carry[k], p.classes[i].rate)
-				if g.coef != nil {
-					term.Mul(&term, g.coef.at(int(o), &buf))
+			for o := g.OwnFirst[k]; o < g.OwnFirst[k+1]; o++ {
+				i := g.Own[o]
+				term.Mul(&carry[k], p.Classes[i].Rate)
+				if g.Coef != nil {
+					term.Mul(&term, g.Coef.At(int(o), &buf))
 				}
 				x.sums[i].Add(&x.sums[i], &term)
 			}
-			if t := g.rest[k]; t >= 0 {
-				for _, c := range g.children(t) {
+			if t := g.Rest[k]; t >= 0 {
+				for _, c := range g.Children(t) {
 					carry[c].Add(&carry[c], &carry[k])
 				}
 			}
@@ -341,8 +344,8 @@ func (x *exactRun) down(p *problem) error {
 
 // addActive adds Σ_{A∋i} G(A) to sums[i], and sets idle[s] to Σ G(A) over the sets A that do not
 // use server s, in units of 1/e.
-func (x *exactRun) addActive(p *problem, e *big.Int, idle []big.Int) {
-	masks := p.classMasks()
+func (x *exactRun) addActive(p *recursion.Problem, e *big.Int, idle []big.Int) {
+	masks := p.ClassMasks()
 	active := make([]big.Int, len(x.sums))
 	add := func(to, sum, cof *big.Int) { to.Add(to, sum.Mul(sum, cof)) }
 	for l, states := range x.layers[:len(x.layers)-1] {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"productform/cluster"
+	"productform/internal/cube"
 	"productform/internal/oracle"
 	"productform/num"
 
@@ -83,7 +84,7 @@ func checkValue(t *rapid.T, name string, r *Result, got float64, exact, want *bi
 // drawSparse draws a cluster of 9 to 12 classes, so that tables have several blocks: in a ring, or with one to
 // three servers a class drawn at random. Loads are 1/100 to 9/10 of a bound of the critical one.
 func drawSparse(t *rapid.T) *cluster.Model {
-	n := rapid.IntRange(lowBits+1, lowBits+4).Draw(t, "classes")
+	n := rapid.IntRange(cube.LowBits+1, cube.LowBits+4).Draw(t, "classes")
 	servers := n
 	ring := rapid.Bool().Draw(t, "ring")
 	if !ring {

@@ -26,7 +26,7 @@ func readModel(t *testing.T, text string) *cluster.Model {
 }
 
 // Rates whose common denominator is beyond a word are rounded for the float engine: the
-// utilization of a light server must not lose more than its bound says.
+// utilization of a mostly idle server must not lose more than its bound says.
 func TestRoundedRatesKeepTheBound(t *testing.T) {
 	m := readModel(t, `{"servers": [{"name": "s0", "capacity": "13/4"}, {"name": "s1", "capacity": 1}, {"name": "s2", "capacity": "7/5"}],
 		"classes": [{"name": "c0", "arrival_rate": "2333333333333331/5000000000000000", "servers": ["s2"]},

@@ -8,18 +8,20 @@ import (
 
 	"productform/cluster"
 	"productform/internal/input"
+	"productform/internal/recursion"
 	"productform/num"
 )
 
 // A plan is one component on the lattice chosen for it.
 type plan struct {
 	component *cluster.Component
-	problem   *problem
+	spare     *[]float64 // table kept from one point of a sweep to the next, or nil
+	problem   *recursion.Problem
 	lattice   Lattice
 	why       string
 	states    float64
-	graph     *graph  // built when first needed; nil for the sweeps over tables of subsets
-	counted   float64 // terms of connected sets, or work as long, that the choice of the connected lattice took
+	graph     *recursion.Graph // built when first needed; nil for the sweeps over tables of subsets
+	counted   float64          // terms of connected sets, or work as long, that the choice of the connected lattice took
 }
 
 // Connected sets are counted where the other lattices have more than many terms, up to 1/gain of
@@ -37,14 +39,13 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 		return nil, err
 	}
 	p := newProblem(c, engine == num.Exact)
-	p.spare = s.spare
-	l := &plan{component: c, problem: p, lattice: s.Lattice}
-	n, groups := len(p.classes), len(p.groups)
-	classes, servers := p.states()
+	l := &plan{component: c, problem: p, spare: s.spare, lattice: s.Lattice}
+	n, groups := len(p.Classes), len(p.Groups)
+	classes, servers := p.SubsetStates()
 	switch {
-	case s.Lattice == ClassLattice && !p.whole:
+	case s.Lattice == ClassLattice && !p.Whole:
 		return nil, input.Errorf("Lattice", s.Lattice, "%q (a class of this component chooses servers at random)", SymmetricLattice)
-	case (s.Lattice == ServerLattice || s.Lattice == ConnectedLattice) && !p.whole:
+	case (s.Lattice == ServerLattice || s.Lattice == ConnectedLattice) && !p.Whole:
 		return nil, input.Errorf("Lattice", s.Lattice, "%q (this component has groups of servers)", SymmetricLattice)
 	case s.Lattice == ClassLattice:
 		l.states, l.why = classes, fmt.Sprintf("asked for; sets of %d classes", n)
@@ -55,7 +56,7 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 			return nil, err
 		}
 		l.why = fmt.Sprintf("asked for; connected sets of %d servers", groups)
-	case !p.whole:
+	case !p.Whole:
 		l.lattice, l.states = SymmetricLattice, servers
 		l.why = fmt.Sprintf("%.0f counts of servers in groups of equal ones", servers)
 	default:
@@ -70,7 +71,7 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 			switch {
 			case err == nil:
 				l.lattice = ConnectedLattice
-				l.why = fmt.Sprintf("%d connected sets of %d servers, instead of 2^%d sets of servers or 2^%d of classes", l.graph.states(), groups, groups, n)
+				l.why = fmt.Sprintf("%d connected sets of %d servers, instead of 2^%d sets of servers or 2^%d of classes", l.graph.States(), groups, groups, n)
 			case isInput(err): // too many of them
 				*l = best
 			default:
@@ -100,13 +101,13 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 		help = "use the float engine, which needs less"
 	}
 	return &TooLargeError{States: l.states, Bytes: need, Limit: s.maxBytes(), Input: input.Errorf("model",
-		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.classes), len(l.problem.groups)),
+		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
 		"tables of at most %d MiB; those of the %s lattice are %s: %s", s.maxBytes()>>20, l.lattice, size, help)}
 }
 
 // cheapest takes the class or the server lattice.
 func (l *plan) cheapest(classes, servers float64) {
-	n, groups := len(l.problem.classes), len(l.problem.groups)
+	n, groups := len(l.problem.Classes), len(l.problem.Groups)
 	if classes*float64(n) <= 1.5*servers*float64(groups) {
 		l.lattice, l.states = ClassLattice, classes
 		l.why = fmt.Sprintf("2^%d sets of classes, 2^%d of servers", n, groups)
@@ -118,9 +119,9 @@ func (l *plan) cheapest(classes, servers float64) {
 
 func (l *plan) elements() int {
 	if l.lattice == ClassLattice {
-		return len(l.problem.classes)
+		return len(l.problem.Classes)
 	}
-	return len(l.problem.groups)
+	return len(l.problem.Groups)
 }
 
 const bytesPerTerm = 48 // of a graph of connected sets
@@ -129,14 +130,14 @@ const bytesPerTerm = 48 // of a graph of connected sets
 func (l *plan) connect(ctx context.Context, s Settings, limit float64) error {
 	const most = 2e7 // terms: it takes some seconds to find so many
 	limit = min(limit, float64(s.maxBytes())/bytesPerTerm, most)
-	g, used, err := connectedGraph(ctx, l.problem, int(limit))
+	g, used, err := recursion.ConnectedGraph(ctx, l.problem, int(limit))
 	if err != nil {
 		return err
 	}
 	if g == nil {
-		return input.Errorf("model", fmt.Sprintf("%d servers", len(l.problem.groups)), "at most %.3g terms over connected sets of servers", limit)
+		return input.Errorf("model", fmt.Sprintf("%d servers", len(l.problem.Groups)), "at most %.3g terms over connected sets of servers", limit)
 	}
-	l.graph, l.states, l.counted = g, float64(g.states()), float64(used)
+	l.graph, l.states, l.counted = g, float64(g.States()), float64(used)
 	return nil
 }
 
@@ -182,38 +183,38 @@ func longWays(c *cluster.Component, engine num.Engine, s Settings) error {
 func (l *plan) bytes(engine num.Engine, prec uint, maxJobs int) float64 {
 	p := l.problem
 	long := 0.0 // bytes of an integer that does not fit into a word
-	if !p.small {
-		long = 96 + float64(p.bits)/8
+	if !p.Small {
+		long = 96 + float64(p.Bits)/8
 	}
 	graph := 80 + 20*float64(l.elements())
 	entries := l.states * float64(l.elements())
 	fixed := 0.0
 	numbers := 6.0
 	switch {
-	case l.lattice == SymmetricLattice && !p.whole:
+	case l.lattice == SymmetricLattice && !p.Whole:
 		perClass := 12.
 		switch {
-		case p.shared:
+		case p.Shared:
 			perClass, numbers = 4, 4
 			graph += 8
 			if engine != num.Float {
 				graph += bigFloatBytes(prec)
 			}
 			fixed = l.tableBytes(engine, prec)
-		case !p.small:
+		case !p.Small:
 			perClass += long
 			graph += 3 * long
 		}
-		graph += perClass * float64(len(p.classes))
-		entries = l.states * float64(max(l.elements(), len(p.classes)))
-		for _, g := range p.groups {
-			fixed += (96 + float64(g.capacity.BitLen())/8) * float64(g.n)
+		graph += perClass * float64(len(p.Classes))
+		entries = l.states * float64(max(l.elements(), len(p.Classes)))
+		for _, g := range p.Groups {
+			fixed += (96 + float64(g.Capacity.BitLen())/8) * float64(g.N)
 		}
-	case !p.small:
+	case !p.Small:
 		graph += 3 * long
 	}
 	if l.graph != nil {
-		graph += 16*float64(len(l.graph.weight))/l.states + float64(len(p.groups))/8
+		graph += 16*float64(len(l.graph.Weight))/l.states + float64(len(p.Groups))/8
 		entries = 0
 	}
 	perState := graph
@@ -255,17 +256,17 @@ func bigFloatBytes(prec uint) float64 { return 72 + 16*math.Ceil(float64(prec)/6
 
 // tableBytes returns the memory of the tables of shares.
 func (l *plan) tableBytes(engine num.Engine, prec uint) float64 {
-	known := make(map[cluster.Choice]bool)
+	known := make(map[recursion.Choice]bool)
 	entries := 0
-	for _, k := range l.problem.classes {
-		for _, c := range k.choose {
+	for _, k := range l.problem.Classes {
+		for _, c := range k.Choose {
 			if !known[c] {
 				known[c] = true
-				entries += l.problem.groups[c.Server].n - c.Choose + 1
+				entries += l.problem.Groups[c.Group].N - c.Choose + 1
 			}
 		}
 	}
-	return float64(entries) * (8 + bigFloatBytes(max(prec, floatShares)+128))
+	return float64(entries) * (8 + bigFloatBytes(max(prec, recursion.FloatShares)+128))
 }
 
 // memory estimates the memory of the plan, its choice included.
@@ -278,12 +279,12 @@ func (l *plan) build(ctx context.Context, prec uint) error {
 	if l.graph != nil {
 		return nil
 	}
-	var g *graph
+	var g *recursion.Graph
 	var err error
 	if l.lattice == ClassLattice {
-		g, err = classGraph(ctx, l.problem)
+		g, err = recursion.ClassGraph(ctx, l.problem)
 	} else {
-		g, err = symmetricGraph(ctx, l.problem, max(prec, floatShares))
+		g, err = recursion.SymmetricGraph(ctx, l.problem, max(prec, recursion.FloatShares))
 	}
 	if err == nil {
 		l.graph = g
@@ -296,9 +297,9 @@ func (l *plan) measure(ctx context.Context, engine num.Engine, prec uint, maxByt
 	workers := runtime.GOMAXPROCS(0)
 	if l.onTable(engine) {
 		if l.lattice == ClassLattice {
-			return floatClasses(ctx, l.problem, workers)
+			return floatClasses(ctx, l.problem, l.spare, workers)
 		}
-		return floatServers(ctx, l.problem, workers)
+		return floatServers(ctx, l.problem, l.spare, workers)
 	}
 	if err := l.build(ctx, prec); err != nil {
 		return measures{}, err
@@ -309,6 +310,6 @@ func (l *plan) measure(ctx context.Context, engine num.Engine, prec uint, maxByt
 	case num.Enclose:
 		return encloseGraph(ctx, l.problem, l.graph, prec)
 	default:
-		return exactGraph(ctx, l.problem, l.graph, maxBytes-int64(l.bytes(num.Exact, 0, 0)))
+		return exactGraph(ctx, l.problem, l.graph, l.lattice, maxBytes-int64(l.bytes(num.Exact, 0, 0)))
 	}
 }

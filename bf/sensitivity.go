@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"productform/cluster"
+	"productform/internal/arithmetic"
+	"productform/internal/recursion"
 	"productform/num"
 )
 
@@ -93,11 +95,11 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 	}
 	for _, l := range plans {
 		c := l.component
-		perRate, perCapacity, err := l.gradient(ctx, unit(engine, prec))
+		perRate, perCapacity, err := l.gradient(ctx, arithmetic.One(engine, prec))
 		if err != nil {
 			return nil, 0, err
 		}
-		scale := new(big.Rat).SetInt(l.problem.scale)
+		scale := new(big.Rat).SetInt(l.problem.Scale)
 		for i, list := range c.Classes {
 			// A rate of the problem counts one way to choose servers; the class moves them all.
 			ways := new(big.Rat).SetInt(waysToChoose(c.Model.Servers, c.Model.Classes[i].Servers))
@@ -160,50 +162,50 @@ func reduceAll(m *cluster.Model) []cluster.Component {
 }
 
 // A dual is a number and its derivative in z at z = 1, rates being z λ.
-type dual struct{ x, d value }
+type dual struct{ x, d arithmetic.Number }
 
-func (a dual) mul(b dual) dual { return dual{a.x.mul(b.x), a.x.mul(b.d).add(a.d.mul(b.x))} }
-func (a dual) add(b dual) dual { return dual{a.x.add(b.x), a.d.add(b.d)} }
+func (a dual) mul(b dual) dual { return dual{a.x.Mul(b.x), a.x.Mul(b.d).Add(a.d.Mul(b.x))} }
+func (a dual) add(b dual) dual { return dual{a.x.Add(b.x), a.d.Add(b.d)} }
 
 // over returns a/(M - zλ) at z = 1, den = M - λ.
-func (a dual) over(den, rate value) dual {
-	x := a.x.quo(den)
-	return dual{x, a.d.add(x.mul(rate)).quo(den)}
+func (a dual) over(den, rate arithmetic.Number) dual {
+	x := a.x.Quo(den)
+	return dual{x, a.d.Add(x.Mul(rate)).Quo(den)}
 }
 
 // A dualRun sweeps a graph with dual numbers: the values v of the states, and the
 // derivatives of Z with respect to the numbers of the problem.
 type dualRun struct {
-	*graph
-	problem           *problem
-	zero, one         value
+	*recursion.Graph
+	problem           *recursion.Problem
+	zero, one         arithmetic.Number
 	weights           []dual
 	v                 []dual
-	stop              cancellation
+	stop              recursion.Cancellation
 	rates, capacities []signed
 }
 
 // gradient returns the derivatives of E[X] with respect to the integers of the problem, in the arithmetic of like.
-func (l *plan) gradient(ctx context.Context, like value) (perRate, perCapacity []difference, err error) {
+func (l *plan) gradient(ctx context.Context, like arithmetic.Number) (perRate, perCapacity []difference, err error) {
 	p := l.problem
-	r := &dualRun{graph: l.graph, problem: p, stop: cancellation{ctx: ctx}, one: like, zero: like.rational(new(big.Rat))}
-	for _, w := range r.graph.weights {
+	r := &dualRun{Graph: l.graph, problem: p, stop: recursion.Cancellation{Ctx: ctx}, one: like, zero: like.Rational(new(big.Rat))}
+	for _, w := range r.Graph.Weights {
 		x := r.integer(w)
-		if r.lattice == ClassLattice { // a rate
+		if r.ByClass { // a rate
 			r.weights = append(r.weights, dual{x, x})
 		} else {
 			r.weights = append(r.weights, dual{x, r.zero})
 		}
 	}
 	blank := signed{[2]dual{{r.zero, r.zero}, {r.zero, r.zero}}}
-	r.rates, r.capacities = slices.Repeat([]signed{blank}, len(p.classes)), slices.Repeat([]signed{blank}, len(p.groups))
+	r.rates, r.capacities = slices.Repeat([]signed{blank}, len(p.Classes)), slices.Repeat([]signed{blank}, len(p.Groups))
 	if err := r.up(); err != nil {
 		return nil, nil, err
 	}
 	if err := r.down(); err != nil {
 		return nil, nil, err
 	}
-	z := r.v[r.states()-1]
+	z := r.v[r.States()-1]
 	for i := range r.rates {
 		perRate = append(perRate, r.rates[i].derivative(z, true))
 	}
@@ -213,11 +215,13 @@ func (l *plan) gradient(ctx context.Context, like value) (perRate, perCapacity [
 	return perRate, perCapacity, nil
 }
 
-func (r *dualRun) integer(v *big.Int) value { return r.one.rational(new(big.Rat).SetInt(v)) }
+func (r *dualRun) integer(v *big.Int) arithmetic.Number {
+	return r.one.Rational(new(big.Rat).SetInt(v))
+}
 
 // termWeight returns the weight of a term; those of the root of the class lattice are 1.
 func (r *dualRun) termWeight(t int32) dual {
-	if w := r.weight[t]; w >= 0 {
+	if w := r.Weight[t]; w >= 0 {
 		return r.weights[w]
 	}
 	return dual{r.one, r.zero}
@@ -225,28 +229,28 @@ func (r *dualRun) termWeight(t int32) dual {
 
 func (r *dualRun) up() error {
 	var buf, buf2 big.Int
-	r.v = make([]dual, r.states())
+	r.v = make([]dual, r.States())
 	for k := range r.v {
-		first, last := r.terms(k)
+		first, last := r.Terms(k)
 		if first == last {
 			r.v[k] = dual{r.one, r.zero}
 			continue
 		}
-		if err := r.stop.after(bigSteps * int(last-first)); err != nil {
+		if err := r.stop.After(recursion.BigSteps * int(last-first)); err != nil {
 			return err
 		}
 		sum := r.product(r.termWeight(first), first, -1)
 		for t := first + 1; t < last; t++ {
 			sum = sum.add(r.product(r.termWeight(t), t, -1))
 		}
-		r.v[k] = sum.over(r.integer(r.den.at(k, &buf)), r.integer(r.rate.at(k, &buf2)))
+		r.v[k] = sum.over(r.integer(r.Den.At(k, &buf)), r.integer(r.Rate.At(k, &buf2)))
 	}
 	return nil
 }
 
 // product multiplies x by the values of the children of term t but for number skip.
 func (r *dualRun) product(x dual, t int32, skip int) dual {
-	for j, c := range r.children(t) {
+	for j, c := range r.Children(t) {
 		if j != skip {
 			x = x.mul(r.v[c])
 		}
@@ -260,39 +264,39 @@ func (r *dualRun) product(x dual, t int32, skip int) dual {
 // down along the rests.
 func (r *dualRun) down() error {
 	var buf, buf2 big.Int
-	n := r.states()
-	group, copies := r.problem.weightGroups()
-	masks := r.problem.classMasks()
+	n := r.States()
+	group, copies := r.problem.WeightGroups()
+	masks := r.problem.ClassMasks()
 	w, carry := slices.Repeat([]dual{{r.zero, r.zero}}, n), slices.Repeat([]dual{{r.zero, r.zero}}, n)
 	w[n-1] = dual{r.one, r.zero}
 	for k := n - 1; k >= 0; k-- {
-		first, last := r.terms(k)
+		first, last := r.Terms(k)
 		if first == last {
 			continue
 		}
-		if err := r.stop.after(2 * bigSteps * int(last-first)); err != nil {
+		if err := r.stop.After(2 * recursion.BigSteps * int(last-first)); err != nil {
 			return err
 		}
-		w[k] = w[k].over(r.integer(r.den.at(k, &buf)), r.integer(r.rate.at(k, &buf2)))
+		w[k] = w[k].over(r.integer(r.Den.At(k, &buf)), r.integer(r.Rate.At(k, &buf2)))
 		loss := w[k].mul(r.v[k])
 		for t := first; t < last; t++ {
 			pushed := r.termWeight(t).mul(w[k])
-			for i, c := range r.children(t) {
+			for i, c := range r.Children(t) {
 				w[c] = w[c].add(r.product(pushed, t, i))
 			}
-			if r.weight[t] < 0 {
+			if r.Weight[t] < 0 {
 				continue
 			}
 			term := r.product(w[k], t, -1)
-			if r.lattice == ClassLattice {
-				r.rates[r.weight[t]].add(0, term)
+			if r.ByClass {
+				r.rates[r.Weight[t]].add(0, term)
 				continue
 			}
-			s, count := group[r.weight[t]], dual{r.one.rational(copies[r.weight[t]]), r.zero}
+			s, count := group[r.Weight[t]], dual{r.one.Rational(copies[r.Weight[t]]), r.zero}
 			r.capacities[s].add(0, term.mul(count))
 			r.capacities[s].add(1, loss.mul(count))
 		}
-		if r.lattice == ClassLattice {
+		if r.ByClass {
 			if k == n-1 {
 				continue // adds up the others: its denominator is 1
 			}
@@ -303,31 +307,20 @@ func (r *dualRun) down() error {
 			}
 		}
 		carry[k] = carry[k].add(loss)
-		for o := r.ownFirst[k]; o < r.ownFirst[k+1]; o++ {
+		for o := r.OwnFirst[k]; o < r.OwnFirst[k+1]; o++ {
 			x := carry[k]
-			if r.coef != nil {
-				x = x.mul(dual{r.integer(r.coef.at(int(o), &buf)), r.zero})
+			if r.Coef != nil {
+				x = x.mul(dual{r.integer(r.Coef.At(int(o), &buf)), r.zero})
 			}
-			r.rates[r.own[o]].add(0, x)
+			r.rates[r.Own[o]].add(0, x)
 		}
-		if t := r.rest[k]; t >= 0 {
-			for _, c := range r.children(t) {
+		if t := r.Rest[k]; t >= 0 {
+			for _, c := range r.Children(t) {
 				carry[c] = carry[c].add(carry[k])
 			}
 		}
 	}
 	return nil
-}
-
-// weightGroups returns the group and the number of its servers behind each weight of the lattices of servers.
-func (p *problem) weightGroups() (group []int, copies []*big.Rat) {
-	for s, g := range p.groups {
-		for k := range g.n {
-			group = append(group, s)
-			copies = append(copies, big.NewRat(int64(k+1), 1))
-		}
-	}
-	return group, copies
 }
 
 // A signed adds up the derivative of Z with respect to one number, and its derivative in z: what adds to Z
@@ -340,53 +333,53 @@ func (s *signed) add(side int, t dual) { s.side[side] = s.side[side].add(t) }
 // derivative in z, it is (y' + y)/Z - E y/Z for a rate, which z multiplies, and without the
 // second y for a capacity.
 func (s *signed) derivative(z dual, rate bool) difference {
-	mean := z.d.quo(z.x)
-	var side [2]value
+	mean := z.d.Quo(z.x)
+	var side [2]arithmetic.Number
 	for i, y := range s.side {
 		side[i] = y.d
 		if rate {
-			side[i] = side[i].add(y.x)
+			side[i] = side[i].Add(y.x)
 		}
 	}
 	return difference{
-		side[0].add(mean.mul(s.side[1].x)).quo(z.x),
-		side[1].add(mean.mul(s.side[0].x)).quo(z.x),
+		side[0].Add(mean.Mul(s.side[1].x)).Quo(z.x),
+		side[1].Add(mean.Mul(s.side[0].x)).Quo(z.x),
 	}
 }
 
 // A difference is plus - minus of two values >= 0.
-type difference struct{ plus, minus value }
+type difference struct{ plus, minus arithmetic.Number }
 
 // times returns the difference times a factor > 0, and the width of its bound: relative to the
 // difference, or to tol times its two terms where they cancel further than that.
 func (d difference) times(factor *big.Rat, tol float64) (Derivative, float64) {
-	f := d.plus.rational(factor)
-	a, b := d.plus.mul(f), d.minus.mul(f)
+	f := d.plus.Rational(factor)
+	a, b := d.plus.Mul(f), d.minus.Mul(f)
 	var r Derivative
 	var size float64
 	switch {
-	case a.x != nil:
-		r.Exact = new(big.Rat).Sub(a.x, b.x)
+	case a.Exact != nil:
+		r.Exact = new(big.Rat).Sub(a.Exact, b.Exact)
 		r.Value, _ = r.Exact.Float64()
 		return r, 0
-	case a.in.Low != nil:
-		in := a.in.Sub(b.in)
+	case a.Interval.Low != nil:
+		in := a.Interval.Sub(b.Interval)
 		mid := new(big.Float).Add(in.Low, in.High)
 		r.Value, _ = mid.Quo(mid, big.NewFloat(2)).Float64()
 		half, _ := num.Up(in.Prec()).Sub(in.High, in.Low).Float64()
-		r.ErrorBound = half + 2*roundoff*math.Abs(r.Value)
-		size, _ = a.in.Add(b.in).High.Float64()
+		r.ErrorBound = half + 2*arithmetic.Roundoff*math.Abs(r.Value)
+		size, _ = a.Interval.Add(b.Interval).High.Float64()
 		if half == 0 {
 			return r, 0
 		}
 		return r, half / max(math.Abs(r.Value), tol*size)
 	}
-	x, y := a.double(), b.double()
-	if a.f != 0 && !(x >= least) || b.f != 0 && !(y >= least) || !(x+y <= math.MaxFloat64) {
+	x, y := a.Double(), b.Double()
+	if a.F != 0 && !(x >= arithmetic.Least) || b.F != 0 && !(y >= arithmetic.Least) || !(x+y <= math.MaxFloat64) {
 		return r, math.Inf(1)
 	}
 	r.Value = x - y
-	r.ErrorBound = (x*a.e + y*b.e + roundoff*math.Abs(r.Value)) * (1 + 8*roundoff)
+	r.ErrorBound = (x*a.Bound + y*b.Bound + arithmetic.Roundoff*math.Abs(r.Value)) * (1 + 8*arithmetic.Roundoff)
 	if x+y == 0 {
 		return r, 0
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"productform/cluster"
+	"productform/internal/arithmetic"
 	"productform/internal/oracle"
 	"productform/num"
 
@@ -67,7 +68,7 @@ func TestSharesAgainstFractions(t *testing.T) {
 		jobs := rapid.IntRange(0, 3).Draw(t, "jobs")
 		want, err := Solve(t.Context(), m, Settings{Engine: num.Exact, MaxJobs: jobs})
 		for _, c := range m.Reduce() {
-			if newProblem(&c, false).shared {
+			if newProblem(&c, false).Shared {
 				shared++
 			}
 		}
@@ -169,15 +170,15 @@ func TestSharesAgainstLiteral(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				check := func(name string, v value, w *big.Rat) {
+				check := func(name string, v arithmetic.Number, w *big.Rat) {
 					t.Helper()
-					x, _ := v.export()
+					x, _ := v.Value()
 					if engine == num.Enclose {
-						if !inside(x, w) || v.width() > 1e-30 {
+						if !inside(x, w) || v.Width() > 1e-30 {
 							t.Errorf("%s = [%v, %v], want %v", name, x.Low, x.High, w)
 						}
-					} else if relativeError(x.Float, w) > v.e || v.e > 1e-10 {
-						t.Errorf("%s = %v, want %v: bound %g", name, x.Float, w, v.e)
+					} else if relativeError(x.Float, w) > v.Bound || v.Bound > 1e-10 {
+						t.Errorf("%s = %v, want %v: bound %g", name, x.Float, w, v.Bound)
 					}
 				}
 				for i, rows := range c.Classes {

@@ -7,7 +7,9 @@ import (
 	"math/big"
 
 	"productform/cluster"
+	"productform/internal/arithmetic"
 	"productform/internal/input"
+	"productform/internal/recursion"
 	"productform/num"
 )
 
@@ -122,28 +124,17 @@ func solveWith(ctx context.Context, m *cluster.Model, s Settings, engine num.Eng
 
 // rows holds the measures of a model by row, as one engine knows them.
 type rows struct {
-	like          value // 1
-	normalization value
-	jobs, busy    []value
-	distribution  []value // coefficients of Z(zλ), before the division by Z
+	like          arithmetic.Number // 1
+	normalization arithmetic.Number
+	jobs, busy    []arithmetic.Number
+	distribution  []arithmetic.Number // coefficients of Z(zλ), before the division by Z
 	parts         []Part
 }
 
-func unit(engine num.Engine, prec uint) value {
-	switch engine {
-	case num.Exact:
-		return value{x: big.NewRat(1, 1)}
-	case num.Enclose:
-		one := new(big.Float).SetPrec(prec).SetInt64(1)
-		return value{in: num.Interval{Low: one, High: one}}
-	}
-	return value{wide: wide{f: 1}}
-}
-
 func solveRows(ctx context.Context, m *cluster.Model, s Settings, engine num.Engine, prec uint) (*rows, error) {
-	one := unit(engine, prec)
-	zero := one.rational(new(big.Rat))
-	t := &rows{like: one, normalization: one, jobs: make([]value, len(m.Classes)), busy: make([]value, len(m.Servers))}
+	one := arithmetic.One(engine, prec)
+	zero := one.Rational(new(big.Rat))
+	t := &rows{like: one, normalization: one, jobs: make([]arithmetic.Number, len(m.Classes)), busy: make([]arithmetic.Number, len(m.Servers))}
 	for i := range t.jobs {
 		t.jobs[i] = zero
 	}
@@ -151,7 +142,7 @@ func solveRows(ctx context.Context, m *cluster.Model, s Settings, engine num.Eng
 		t.busy[i] = zero
 	}
 	if s.MaxJobs > 0 {
-		t.distribution = make([]value, s.MaxJobs+1)
+		t.distribution = make([]arithmetic.Number, s.MaxJobs+1)
 		for i := range t.distribution {
 			t.distribution[i] = zero
 		}
@@ -171,9 +162,9 @@ func solveRows(ctx context.Context, m *cluster.Model, s Settings, engine num.Eng
 	return t, nil
 }
 
-// inRows translates the classes that an UnstableError names into rows of the model.
+// inRows returns the error of a component with the rows of the model in place of its classes.
 func inRows(err error, c *cluster.Component) error {
-	var u *UnstableError
+	var u *recursion.Overload
 	if errors.As(err, &u) {
 		var list []int
 		for _, i := range u.Classes {
@@ -190,14 +181,14 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 	if err != nil {
 		return err
 	}
-	t.normalization = t.normalization.mul(r.normalization)
+	t.normalization = t.normalization.Mul(r.normalization)
 	for i, list := range c.Classes {
 		total := c.Model.Classes[i].ArrivalRate
 		for _, row := range list {
 			t.jobs[row] = r.jobs[i]
 			if len(list) > 1 {
 				share := new(big.Rat).Quo(m.Classes[row].ArrivalRate, total)
-				t.jobs[row] = t.like.rational(share).mul(r.jobs[i])
+				t.jobs[row] = t.like.Rational(share).Mul(r.jobs[i])
 			}
 		}
 	}
@@ -231,7 +222,7 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 
 // idleServer returns the probability that a job is present that a server of the given row, of
 // capacity 0, could serve: 1 - Z'/Z, where Z' is without the jobs that chose it.
-func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *rows, prec uint) (value, error) {
+func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *rows, prec uint) (arithmetic.Number, error) {
 	s.MaxJobs = 0
 	without := &cluster.Model{Servers: append([]cluster.Server(nil), m.Servers...), MeanSize: m.MeanSize}
 	n := int64(m.Servers[row].Size())
@@ -256,20 +247,20 @@ func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *r
 		}
 	}
 	if !used {
-		return t.like.rational(new(big.Rat)), nil
+		return t.like.Rational(new(big.Rat)), nil
 	}
 	engine := num.Float
 	switch {
-	case t.like.x != nil:
+	case t.like.Exact != nil:
 		engine = num.Exact
-	case t.like.in.Low != nil:
+	case t.like.Interval.Low != nil:
 		engine = num.Enclose
 	}
 	r, err := solveRows(ctx, without, s, engine, prec)
 	if err != nil {
-		return value{}, err
+		return arithmetic.Number{}, err
 	}
-	return r.normalization.quo(t.normalization).oneMinus(), nil
+	return r.normalization.Quo(t.normalization).OneMinus(), nil
 }
 
 // capacityOf returns μ({i}) σ of class k, the capacity of all servers that its jobs may be assigned.
@@ -285,18 +276,18 @@ func capacityOf(m *cluster.Model, k cluster.Class) *big.Rat {
 func (t *rows) result(m *cluster.Model, s Settings, engine num.Engine) (*Result, error) {
 	r := &Result{Engine: engine, Parts: t.parts}
 	fits := true
-	export := func(v value) num.Value {
-		x, ok := v.export()
+	export := func(v arithmetic.Number) num.Value {
+		x, ok := v.Value()
 		fits = fits && ok
-		r.RelativeErrorBound = max(r.RelativeErrorBound, v.relativeError())
-		r.width = max(r.width, v.width())
+		r.RelativeErrorBound = max(r.RelativeErrorBound, v.RelativeError())
+		r.width = max(r.width, v.Width())
 		return x
 	}
-	pointer := func(v value) *num.Value { x := export(v); return &x }
+	pointer := func(v arithmetic.Number) *num.Value { x := export(v); return &x }
 	if z := pointer(t.normalization); fits {
 		r.Normalization = z
 	}
-	if z := pointer(t.like.quo(t.normalization)); fits {
+	if z := pointer(t.like.Quo(t.normalization)); fits {
 		r.EmptyProbability = z
 	}
 	fits = true
@@ -304,32 +295,32 @@ func (t *rows) result(m *cluster.Model, s Settings, engine num.Engine) (*Result,
 	if size == nil {
 		size = big.NewRat(1, 1)
 	}
-	jobs, rate := t.like.rational(new(big.Rat)), new(big.Rat)
+	jobs, rate := t.like.Rational(new(big.Rat)), new(big.Rat)
 	for i, k := range m.Classes {
-		jobs = jobs.add(t.jobs[i])
+		jobs = jobs.Add(t.jobs[i])
 		rate.Add(rate, k.ArrivalRate)
 		work := new(big.Rat).Mul(k.ArrivalRate, size)
-		c := ClassResult{ArrivalRate: k.ArrivalRate, Load: export(t.like.rational(new(big.Rat).Quo(work, capacityOf(m, k)))),
+		c := ClassResult{ArrivalRate: k.ArrivalRate, Load: export(t.like.Rational(new(big.Rat).Quo(work, capacityOf(m, k)))),
 			MeanJobs: export(t.jobs[i])}
 		if k.ArrivalRate.Sign() > 0 {
-			c.MeanDelay = pointer(t.jobs[i].quo(t.like.rational(k.ArrivalRate)))
-			c.ServiceRate = pointer(t.like.rational(work).quo(t.jobs[i]))
+			c.MeanDelay = pointer(t.jobs[i].Quo(t.like.Rational(k.ArrivalRate)))
+			c.ServiceRate = pointer(t.like.Rational(work).Quo(t.jobs[i]))
 		}
 		r.Classes = append(r.Classes, c)
 	}
 	r.MeanJobs = export(jobs)
 	if rate.Sign() > 0 {
-		r.MeanDelay = pointer(jobs.quo(t.like.rational(rate)))
+		r.MeanDelay = pointer(jobs.Quo(t.like.Rational(rate)))
 	}
 	for i := range m.Servers {
 		r.Servers = append(r.Servers, ServerResult{Utilization: export(t.busy[i])})
 	}
 	for _, z := range t.distribution {
-		p := z.quo(t.normalization)
-		x, _ := p.export() // the nearest double, even where none is near in relative terms
+		p := z.Quo(t.normalization)
+		x, _ := p.Value() // the nearest double, even where none is near in relative terms
 		r.JobsDistribution = append(r.JobsDistribution, x)
-		r.RelativeErrorBound = max(r.RelativeErrorBound, p.relativeError())
-		r.width = max(r.width, p.width())
+		r.RelativeErrorBound = max(r.RelativeErrorBound, p.RelativeError())
+		r.width = max(r.width, p.Width())
 	}
 	switch {
 	case engine == num.Float && (!fits || math.IsInf(r.RelativeErrorBound, 1)):

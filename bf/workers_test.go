@@ -6,12 +6,11 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
-	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"productform/cluster"
+	"productform/internal/cube"
+	"productform/internal/recursion"
 	"productform/num"
 )
 
@@ -32,45 +31,18 @@ func mixedModel(rng *rand.Rand, classes, servers int) *cluster.Model {
 	return m
 }
 
-// The sums over supersets are, to the last bit, those of one element after the other, for any number of workers.
-func TestSupersetsAreAddedInOneOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.OneOf(rapid.IntRange(3, leafBits-1), rapid.IntRange(leafBits, leafBits+2)).Draw(t, "servers")
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		x := make([]float64, 1<<n)
-		for a := range x {
-			x[a] = rng.ExpFloat64()
-		}
-		want := slices.Clone(x)
-		for i := range n {
-			for a := range want {
-				if a>>i&1 == 0 {
-					want[a] += want[a|1<<i]
-				}
-			}
-		}
-		for _, workers := range workerNumbers {
-			got := slices.Clone(x)
-			addSupersets(t.Context(), got, workers)
-			if !slices.Equal(got, want) {
-				t.Fatalf("%d servers: %d workers give other digits than additions one by one", n, workers)
-			}
-		}
-	})
-}
-
 // The kernels of the float engine give the same bits for any number of workers, on tables large enough to be
 // worked on by several.
 func TestKernelsGiveOneAnswer(t *testing.T) {
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 8))
-		n := leafBits + rng.IntN(3)
+		n := cube.LeafBits + rng.IntN(3)
 		kernels := map[string]func(workers int) (measures, error){
 			"classes": func(workers int) (measures, error) {
-				return floatClasses(t.Context(), oneProblem(mixedModel(rand.New(rand.NewPCG(seed, 9)), n, n+4)), workers)
+				return floatClasses(t.Context(), oneProblem(mixedModel(rand.New(rand.NewPCG(seed, 9)), n, n+4)), nil, workers)
 			},
 			"servers": func(workers int) (measures, error) {
-				return floatServers(t.Context(), oneProblem(mixedModel(rand.New(rand.NewPCG(seed, 9)), 3*n, n)), workers)
+				return floatServers(t.Context(), oneProblem(mixedModel(rand.New(rand.NewPCG(seed, 9)), 3*n, n)), nil, workers)
 			},
 		}
 		for name, kernel := range kernels {
@@ -91,7 +63,7 @@ func TestKernelsGiveOneAnswer(t *testing.T) {
 }
 
 // oneProblem returns the whole of a model, unreduced, as one problem.
-func oneProblem(m *cluster.Model) *problem {
+func oneProblem(m *cluster.Model) *recursion.Problem {
 	return newProblem(&cluster.Component{Model: *m}, false)
 }
 
@@ -107,7 +79,7 @@ func TestSolversGiveOneAnswer(t *testing.T) {
 		ask  func() (any, error)
 	}
 	var questions []question
-	for _, n := range []int{leafBits, leafBits + 1} {
+	for _, n := range []int{cube.LeafBits, cube.LeafBits + 1} {
 		for _, m := range []*cluster.Model{mixedModel(rand.New(rand.NewPCG(1, 1)), n, n+3), mixedModel(rand.New(rand.NewPCG(1, 2)), 3*n, n)} {
 			questions = append(questions, question{fmt.Sprint("solve ", n), func() (any, error) { return Solve(t.Context(), m, Settings{}) }})
 		}
@@ -130,7 +102,9 @@ func TestSolversGiveOneAnswer(t *testing.T) {
 			text := fmt.Sprint(err)
 			if k == 0 {
 				want, wantErr = got, text
-				refused += b2i(err != nil)
+				if err != nil {
+					refused++
+				}
 			} else if text != wantErr || err == nil && !reflect.DeepEqual(got, want) {
 				t.Fatalf("%s: on %d cores other digits, or error %v in place of %v", q.name, workers, text, wantErr)
 			}

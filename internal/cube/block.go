@@ -1,4 +1,4 @@
-package bf
+package cube
 
 import "productform/num"
 
@@ -9,7 +9,7 @@ type four = [4]float64
 
 // set2 sets x to a + b.
 func set2(x, a, b *block) {
-	for i := 0; i < blockSize; i += 4 {
+	for i := 0; i < BlockSize; i += 4 {
 		p, q, r := (*four)(x[i:]), (*four)(a[i:]), (*four)(b[i:])
 		p[0], p[1], p[2], p[3] = q[0]+r[0], q[1]+r[1], q[2]+r[2], q[3]+r[3]
 	}
@@ -17,7 +17,7 @@ func set2(x, a, b *block) {
 
 // add1 adds a to x.
 func add1(x, a *block) {
-	for i := 0; i < blockSize; i += 4 {
+	for i := 0; i < BlockSize; i += 4 {
 		p, q := (*four)(x[i:]), (*four)(a[i:])
 		p[0] += q[0]
 		p[1] += q[1]
@@ -28,7 +28,7 @@ func add1(x, a *block) {
 
 // add2 adds a + b to x.
 func add2(x, a, b *block) {
-	for i := 0; i < blockSize; i += 4 {
+	for i := 0; i < BlockSize; i += 4 {
 		p, q, r := (*four)(x[i:]), (*four)(a[i:]), (*four)(b[i:])
 		p[0] += q[0] + r[0]
 		p[1] += q[1] + r[1]
@@ -39,7 +39,7 @@ func add2(x, a, b *block) {
 
 // add4 adds a + b + c + d to x.
 func add4(x, a, b, c, d *block) {
-	for i := 0; i < blockSize; i += 4 {
+	for i := 0; i < BlockSize; i += 4 {
 		p, q, r, s, t := (*four)(x[i:]), (*four)(a[i:]), (*four)(b[i:]), (*four)(c[i:]), (*four)(d[i:])
 		p[0] += (q[0] + r[0]) + (s[0] + t[0])
 		p[1] += (q[1] + r[1]) + (s[1] + t[1])
@@ -130,7 +130,7 @@ func blockDown(v, d *block, first bool) {
 type groupSums struct {
 	all  [32]float64
 	meet [8][32]float64   // over the subsets of each group that meet a mask of elements 0..2
-	with [lowBits]float64 // over the subsets of the block that hold each low element
+	with [LowBits]float64 // over the subsets of the block that hold each low element
 }
 
 // sum fills in the sums over the groups. The empty set (first block) does not count.
@@ -212,7 +212,7 @@ func newMeeting(masks []int) *meeting {
 // add adds the sums of block b, times factor; all is that over the whole block.
 func (t *meeting) add(g *groupSums, b int, factor, all float64, sums []num.Sum) {
 	for i, m := range t.masks {
-		if m>>lowBits&b != 0 {
+		if m>>LowBits&b != 0 {
 			sums[i].Add(all)
 			continue
 		}

@@ -1,14 +1,14 @@
-package bf
+package recursion
 
 import (
 	"context"
 	"math/big"
 	"math/bits"
 
-	"productform/cluster"
+	"productform/internal/arithmetic"
 )
 
-// shares gives the denominators of the symmetric lattice where the numbers of ways to choose servers are too long to
+// Shares gives the denominators of the symmetric lattice where the numbers of ways to choose servers are too long to
 // be held. Of the jobs of class t the share
 //
 //	q_t(k) = Π_g C(k_g, d_tg)/C(n_g, d_tg),  λ(k) = Σ_t λ_t q_t(k),
@@ -19,13 +19,13 @@ import (
 // Every number takes prec+guard bits. A table has two roundings a step, a term of λ(k) one a factor and one for λ_t,
 // the sums two a class: fewer than 2 Σ_g n_g + groups + 2 classes + 1 < 2^(guard-65) in all. Each is of at most
 // 2^-(prec+guard), so that shares and λ(k) as computed are within 2^-(prec+64) of themselves of the exact ones.
-type shares struct {
-	p       *problem
+type Shares struct {
+	p       *Problem
 	prec    uint
 	guard   uint
 	stride  []int     // state k holds k/stride mod (n+1) servers of a group
 	tables  []tableOf // one for each pair of a group and a number of servers chosen
-	choices [][]int   // of each class, by place in tables
+	Choices [][]int   // of each class, by place in tables
 	first   []int     // of each class, the one of the first group; -1 for none
 }
 
@@ -36,26 +36,26 @@ type tableOf struct {
 	float         []float64 // rounded once more; 0 below tinyShare
 }
 
-// tinyShare is the size below which the float engine replaces a share by bounds, 0 and tinyShare.
-const tinyShare = 0x1p-900
+// TinyShare is the size below which the float engine replaces a share by bounds, 0 and tinyShare.
+const TinyShare = 0x1p-900
 
-// floatShares is the precision of shares for the float engine.
-const floatShares = 64
+// FloatShares is the precision of shares for the float engine.
+const FloatShares = 64
 
-func newShares(ctx context.Context, p *problem, prec uint) (*shares, error) {
-	s := &shares{p: p, prec: prec}
-	roundings, stride := uint(len(p.groups)+2*len(p.classes)+1), 1
-	for _, g := range p.groups {
-		roundings += 2 * uint(g.n)
+func newShares(ctx context.Context, p *Problem, prec uint) (*Shares, error) {
+	s := &Shares{p: p, prec: prec}
+	roundings, stride := uint(len(p.Groups)+2*len(p.Classes)+1), 1
+	for _, g := range p.Groups {
+		roundings += 2 * uint(g.N)
 		s.stride = append(s.stride, stride)
-		stride *= g.n + 1
+		stride *= g.N + 1
 	}
 	s.guard = 65 + uint(bits.Len(roundings))
-	known := make(map[cluster.Choice]int)
-	for _, class := range p.classes {
+	known := make(map[Choice]int)
+	for _, class := range p.Classes {
 		var list []int
 		first := -1
-		for _, c := range class.choose {
+		for _, c := range class.Choose {
 			at, ok := known[c]
 			if !ok {
 				at = len(s.tables)
@@ -67,22 +67,22 @@ func newShares(ctx context.Context, p *problem, prec uint) (*shares, error) {
 				s.tables = append(s.tables, t)
 			}
 			list = append(list, at)
-			if c.Server == 0 {
+			if c.Group == 0 {
 				first = at
 			}
 		}
-		s.choices, s.first = append(s.choices, list), append(s.first, first)
+		s.Choices, s.first = append(s.Choices, list), append(s.first, first)
 	}
 	return s, nil
 }
 
-func (s *shares) newTable(ctx context.Context, c cluster.Choice) (tableOf, error) {
-	stop := cancellation{ctx: ctx}
-	n, d := s.p.groups[c.Server].n, c.Choose
-	t := tableOf{c.Server, d, make([]big.Float, n-d+1), make([]float64, n-d+1)}
+func (s *Shares) newTable(ctx context.Context, c Choice) (tableOf, error) {
+	stop := Cancellation{Ctx: ctx}
+	n, d := s.p.Groups[c.Group].N, c.Choose
+	t := tableOf{c.Group, d, make([]big.Float, n-d+1), make([]float64, n-d+1)}
 	factor := new(big.Float).SetPrec(64)
 	for k := n; k >= d; k-- {
-		if err := stop.after(bigSteps); err != nil {
+		if err := stop.After(BigSteps); err != nil {
 			return t, err
 		}
 		z := t.wide[k-d].SetPrec(s.prec + s.guard)
@@ -92,7 +92,7 @@ func (s *shares) newTable(ctx context.Context, c cluster.Choice) (tableOf, error
 			z.Mul(&t.wide[k+1-d], factor.SetInt64(int64(k+1-d)))
 			z.Quo(z, factor.SetInt64(int64(k+1)))
 		}
-		if f, _ := z.Float64(); f >= tinyShare {
+		if f, _ := z.Float64(); f >= TinyShare {
 			t.float[k-d] = f
 		}
 	}
@@ -100,15 +100,15 @@ func (s *shares) newTable(ctx context.Context, c cluster.Choice) (tableOf, error
 }
 
 // at returns the place of C(k_g, d)/C(n_g, d) in a table; negative if it is 0.
-func (s *shares) at(t *tableOf, state int) int {
-	return state/s.stride[t.group]%(s.p.groups[t.group].n+1) - t.choose
+func (s *Shares) at(t *tableOf, state int) int {
+	return state/s.stride[t.group]%(s.p.Groups[t.group].N+1) - t.choose
 }
 
-// float returns q_i in float64, each factor within two roundings and each product one more; 0 if it may be
+// Float returns q_i in float64, each factor within two roundings and each product one more; 0 if it may be
 // below tinyShare, with ok false unless it is 0.
-func (s *shares) float(state int, i int32) (q float64, ok bool) {
+func (s *Shares) Float(state int, i int32) (q float64, ok bool) {
 	q = 1
-	for _, c := range s.choices[i] {
+	for _, c := range s.Choices[i] {
 		t := &s.tables[c]
 		k := s.at(t, state)
 		if k < 0 {
@@ -116,15 +116,15 @@ func (s *shares) float(state int, i int32) (q float64, ok bool) {
 		}
 		q *= t.float[k]
 	}
-	if q < 2*tinyShare {
+	if q < 2*TinyShare {
 		return 0, false
 	}
 	return q, true
 }
 
-// A shareReader holds the numbers under way of one reader of shares.
-type shareReader struct {
-	*shares
+// A ShareReader holds the numbers under way of one reader of shares.
+type ShareReader struct {
+	*Shares
 	term, sum, difference, integer big.Float
 	buf                            big.Int
 	outer                          []outerShare // of each class
@@ -138,9 +138,9 @@ type outerShare struct {
 	x     big.Float
 }
 
-// reader returns a reader, for the states in any order, but fastest one after another.
-func (s *shares) reader() *shareReader {
-	r := &shareReader{shares: s, outer: make([]outerShare, len(s.p.classes)), above: -1, inner: make([]big.Float, len(s.tables)+1)}
+// Reader returns a reader, for the states in any order, but fastest one after another.
+func (s *Shares) Reader() *ShareReader {
+	r := &ShareReader{Shares: s, outer: make([]outerShare, len(s.p.Classes)), above: -1, inner: make([]big.Float, len(s.tables)+1)}
 	for i := range r.outer {
 		r.outer[i].state = -1
 	}
@@ -153,9 +153,9 @@ func (s *shares) reader() *shareReader {
 	return r
 }
 
-// edge returns 1 - 2^-prec or 1 + 2^-prec: what is known within 2^-(prec+1) is bounded by its product with these,
+// Edge returns 1 - 2^-prec or 1 + 2^-prec: what is known within 2^-(prec+1) is bounded by its product with these,
 // rounded down or up.
-func (s *shares) edge(mode big.RoundingMode) *big.Float {
+func (s *Shares) Edge(mode big.RoundingMode) *big.Float {
 	x := new(big.Float).SetMantExp(big.NewFloat(1), -int(s.prec))
 	if mode == big.ToNegativeInf {
 		x.Neg(x)
@@ -163,8 +163,8 @@ func (s *shares) edge(mode big.RoundingMode) *big.Float {
 	return x.SetPrec(s.prec+2).Add(x, big.NewFloat(1))
 }
 
-// share returns λ_i q_i(k) within 2^-(prec+64); it is valid until the next call.
-func (r *shareReader) share(state int, i int32) *big.Float {
+// Share returns λ_i q_i(k) within 2^-(prec+64); it is valid until the next call.
+func (r *ShareReader) Share(state int, i int32) *big.Float {
 	x := r.outerShare(state, i)
 	if c := r.first[i]; c >= 0 {
 		r.multiply(&r.term, x, &r.tables[c], state)
@@ -174,12 +174,12 @@ func (r *shareReader) share(state int, i int32) *big.Float {
 }
 
 // outerShare returns λ_i q_i(k) without the factor of the first group, which alone changes from most states to the next.
-func (r *shareReader) outerShare(state int, i int32) *big.Float {
+func (r *ShareReader) outerShare(state int, i int32) *big.Float {
 	outer := &r.outer[i]
-	if above := state / (r.p.groups[0].n + 1); outer.state != above {
+	if above := state / (r.p.Groups[0].N + 1); outer.state != above {
 		outer.state = above
-		outer.x.SetPrec(r.prec + r.guard).SetInt(r.p.classes[i].rate)
-		for _, c := range r.choices[i] {
+		outer.x.SetPrec(r.prec + r.guard).SetInt(r.p.Classes[i].Rate)
+		for _, c := range r.Choices[i] {
 			if c != r.first[i] {
 				r.multiply(&outer.x, &outer.x, &r.tables[c], state)
 			}
@@ -189,7 +189,7 @@ func (r *shareReader) outerShare(state int, i int32) *big.Float {
 }
 
 // multiply sets z to x times the entry of a table.
-func (r *shareReader) multiply(z, x *big.Float, t *tableOf, state int) {
+func (r *ShareReader) multiply(z, x *big.Float, t *tableOf, state int) {
 	switch k := r.at(t, state); {
 	case k < 0:
 		z.SetInt64(0)
@@ -200,22 +200,22 @@ func (r *shareReader) multiply(z, x *big.Float, t *tableOf, state int) {
 	}
 }
 
-// rate returns λ(k) within 2^-(prec+64); it is valid until the next call.
-func (r *shareReader) rate(k int) *big.Float {
-	if above := k / (r.p.groups[0].n + 1); above != r.above {
+// Rate returns λ(k) within 2^-(prec+64); it is valid until the next call.
+func (r *ShareReader) Rate(k int) *big.Float {
+	if above := k / (r.p.Groups[0].N + 1); above != r.above {
 		r.above = above
 		for c := range r.inner {
 			r.inner[c].SetInt64(0)
 		}
 		for i := range r.outer {
-			addFar(&r.inner[r.first[i]+1], r.outerShare(k, int32(i)))
+			arithmetic.AddFar(&r.inner[r.first[i]+1], r.outerShare(k, int32(i)))
 		}
 	}
 	r.sum.Set(&r.inner[0])
 	for c := range r.tables {
 		if t := &r.tables[c]; t.group == 0 && r.inner[c+1].Sign() > 0 {
 			r.multiply(&r.term, &r.inner[c+1], t, k)
-			addFar(&r.sum, &r.term)
+			arithmetic.AddFar(&r.sum, &r.term)
 		}
 	}
 	return &r.sum
@@ -223,57 +223,31 @@ func (r *shareReader) rate(k int) *big.Float {
 
 // denominator sets z to d(k) = M(k) - λ(k), within 2^-(prec+1) and the rounding of z. Where the difference loses too many
 // bits it is taken in fractions. The sign is always right.
-func (r *shareReader) denominator(z *big.Float, g *graph, k int) *big.Float {
-	if g.first[k] == g.first[k+1] {
+func (r *ShareReader) denominator(z *big.Float, g *Graph, k int) *big.Float {
+	if g.First[k] == g.First[k+1] {
 		return z.SetInt64(1)
 	}
-	rate := r.rate(k)
-	r.difference.Neg(r.integer.SetPrec(0).SetInt(g.total.at(k, &r.buf)))
-	addFar(&r.difference, rate)
+	rate := r.Rate(k)
+	r.difference.Neg(r.integer.SetPrec(0).SetInt(g.Total.At(k, &r.buf)))
+	arithmetic.AddFar(&r.difference, rate)
 	r.difference.Neg(&r.difference)
 	// λ(k) is off by at most 2^(e-prec-64) if 2^e is above it, M(k) and the difference by less than 2^-(prec+65) of themselves.
 	// If the difference is at least 2^(e-61), that is less than 2^-(prec+1) of it.
-	if r.difference.Sign() > 0 && exponentOf(&r.integer)-exponentOf(&r.difference) <= 60 {
+	if r.difference.Sign() > 0 && arithmetic.Exponent(&r.integer)-arithmetic.Exponent(&r.difference) <= 60 {
 		return z.Set(&r.difference)
 	}
 	d := r.exactRate(g, k)
-	return z.SetRat(d.Sub(new(big.Rat).SetInt(g.total.at(k, &r.buf)), d))
+	return z.SetRat(d.Sub(new(big.Rat).SetInt(g.Total.At(k, &r.buf)), d))
 }
-
-// addFar adds x to z, or what is as good as x within the rounding of z where their exponents lie far apart: a sum of
-// big floats fills the gap with bits. Rounded down or up the sum is on its right side, rounded to the nearest it is
-// within one rounding. x has no more bits than z may have.
-func addFar(z, x *big.Float) {
-	gap := exponentOf(z) - exponentOf(x)
-	most := int(z.Prec()) + 64
-	switch {
-	case x.Sign() == 0 || z.Sign() == 0 || -most <= gap && gap <= most:
-		z.Add(z, x)
-	case gap > 0: // x is less than half a unit of z: any other such number of its sign does
-		tail := new(big.Float).SetMantExp(big.NewFloat(0.5), exponentOf(z)-most)
-		if x.Sign() < 0 {
-			tail.Neg(tail)
-		}
-		z.Add(z, tail)
-	default:
-		tail := new(big.Float).SetMantExp(big.NewFloat(0.5), exponentOf(x)-most)
-		if z.Sign() < 0 {
-			tail.Neg(tail)
-		}
-		z.Add(x, tail)
-	}
-}
-
-func exponentOf(x *big.Float) int { return x.MantExp(nil) }
 
 // exactRate returns λ(k), times the scale of the problem.
-func (s *shares) exactRate(g *graph, k int) *big.Rat {
+func (s *Shares) exactRate(g *Graph, k int) *big.Rat {
 	sum := new(big.Rat)
-	for _, i := range g.own[g.ownFirst[k]:g.ownFirst[k+1]] {
-		x := new(big.Rat).SetInt(s.p.classes[i].rate)
-		for _, c := range s.choices[i] {
+	for _, i := range g.Own[g.OwnFirst[k]:g.OwnFirst[k+1]] {
+		x := new(big.Rat).SetInt(s.p.Classes[i].Rate)
+		for _, c := range s.Choices[i] {
 			t := &s.tables[c]
-			n, d := int64(s.p.groups[t.group].n), int64(t.choose)
+			n, d := int64(s.p.Groups[t.group].N), int64(t.choose)
 			if m := int64(s.at(t, k)) + d; m < n {
 				x.Mul(x, new(big.Rat).SetFrac(new(big.Int).Binomial(m, d), new(big.Int).Binomial(n, d)))
 			}
@@ -283,20 +257,20 @@ func (s *shares) exactRate(g *graph, k int) *big.Rat {
 	return sum
 }
 
-// gain returns λ(k) - λ(k-e) for the state child = k-e with one server less of a group, without a subtraction:
+// Gain returns λ(k) - λ(k-e) for the state child = k-e with one server less of a group, without a subtraction:
 // C(k, d) - C(k-1, d) = C(k, d) d/k.
-func (r *shareReader) gain(g *graph, k, child int) *big.Float {
+func (r *ShareReader) Gain(g *Graph, k, child int) *big.Float {
 	var group int
 	for r.stride[group] != k-child {
 		group++
 	}
-	count := k / r.stride[group] % (r.p.groups[group].n + 1)
+	count := k / r.stride[group] % (r.p.Groups[group].N + 1)
 	r.sum.SetInt64(0)
-	for _, i := range g.own[g.ownFirst[k]:g.ownFirst[k+1]] {
-		for _, c := range r.choices[i] {
+	for _, i := range g.Own[g.OwnFirst[k]:g.OwnFirst[k+1]] {
+		for _, c := range r.Choices[i] {
 			if r.tables[c].group == group {
-				term := r.share(k, i)
-				addFar(&r.sum, term.Mul(term, r.integer.SetInt64(int64(r.tables[c].choose))))
+				term := r.Share(k, i)
+				arithmetic.AddFar(&r.sum, term.Mul(term, r.integer.SetInt64(int64(r.tables[c].choose))))
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package bf
+package cube
 
 // newTable returns a zeroed table.
 func newTable(n int) []float64 { return make([]float64, n) }

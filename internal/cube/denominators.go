@@ -1,14 +1,14 @@
-package bf
+package cube
 
 import (
 	"math"
 	"math/bits"
 )
 
-// denominators gives the d(A) of a subset sweep a block at a time: read from a table, or
+// Denominators gives the d(A) of a subset sweep a block at a time: read from a table, or
 // made on the fly from integer capacities and rates, in which the differences are exact.
-type denominators struct {
-	table []float64 // d(A) at the mask of A; nil means made on the fly
+type Denominators struct {
+	Table []float64 // d(A) at the mask of A; nil means made on the fly
 
 	capacity []int64     // of each server
 	classes  []int       // classes of each server, as a mask
@@ -19,18 +19,18 @@ type denominators struct {
 	none     intBlock    // all 0
 }
 
-type intBlock = [blockSize]int64
+type intBlock = [BlockSize]int64
 
-// newDenominators prepares d(A) = μ(A) - λ(A), where μ(A) adds the capacities of the servers of the classes in A.
-func newDenominators(capacity []int64, classes []int, rate []int64) *denominators {
-	d := &denominators{capacity: capacity, classes: classes, rate: rate,
+// NewDenominators prepares d(A) = μ(A) - λ(A), where μ(A) adds the capacities of the servers of the classes in A.
+func NewDenominators(capacity []int64, classes []int, rate []int64) *Denominators {
+	d := &Denominators{capacity: capacity, classes: classes, rate: rate,
 		servers: make([][]int, len(rate)), low: make([]*intBlock, len(capacity))}
 	for s, c := range classes {
 		for h := c; h != 0; h &= h - 1 {
 			i := bits.TrailingZeros(uint(h))
 			d.servers[i] = append(d.servers[i], s)
 		}
-		if c&(blockSize-1) != 0 {
+		if c&(BlockSize-1) != 0 {
 			d.low[s] = new(intBlock)
 		}
 		for l := range d.base {
@@ -53,7 +53,7 @@ func newDenominators(capacity []int64, classes []int, rate []int64) *denominator
 // element i: rate[i] goes off, and the capacities that i is the first to bring in come on.
 // stack[i] keeps the block last made among those with lowest element i.
 type denominatorWalk struct {
-	*denominators
+	*Denominators
 	unit     float64
 	stack    []intBlock
 	at       []int // block at each place of stack, 0 if none
@@ -65,10 +65,10 @@ type denominatorWalk struct {
 
 // from starts a walk over the part of the lattice that begins with block first. Its denominators
 // are multiplied by unit, a power of two.
-func (d *denominators) from(first int, unit float64) *denominatorWalk {
-	w := &denominatorWalk{denominators: d, unit: unit, min: math.MaxInt64}
-	if d.table == nil {
-		n := len(d.rate) - lowBits
+func (d *Denominators) from(first int, unit float64) *denominatorWalk {
+	w := &denominatorWalk{Denominators: d, unit: unit, min: math.MaxInt64}
+	if d.Table == nil {
+		n := len(d.rate) - LowBits
 		w.stack = make([]intBlock, n)
 		w.at = make([]int, n)
 	}
@@ -77,8 +77,8 @@ func (d *denominators) from(first int, unit float64) *denominatorWalk {
 
 // next returns d at the subsets of block b; it stays valid until the following call.
 func (w *denominatorWalk) next(b int) *block {
-	if w.table != nil {
-		t := (*block)(w.table[b<<lowBits:])
+	if w.Table != nil {
+		t := (*block)(w.Table[b<<LowBits:])
 		for l, v := range t {
 			w.out[l] = v * w.unit
 		}
@@ -111,7 +111,7 @@ func (w *denominatorWalk) next(b int) *block {
 // convert sets out to (d + delta - t) unit and returns the smallest of the integers.
 func convert(out *block, d, t *intBlock, delta int64, unit float64) int64 {
 	m0, m1 := int64(math.MaxInt64), int64(math.MaxInt64)
-	for l := 0; l < blockSize; l += 4 {
+	for l := 0; l < BlockSize; l += 4 {
 		o, p, q := (*four)(out[l:]), (*[4]int64)(d[l:]), (*[4]int64)(t[l:])
 		v0, v1, v2, v3 := p[0]+delta-q[0], p[1]+delta-q[1], p[2]+delta-q[2], p[3]+delta-q[3]
 		m0, m1 = min(m0, v0, v2), min(m1, v1, v3)
@@ -125,8 +125,8 @@ func convert(out *block, d, t *intBlock, delta int64, unit float64) int64 {
 // less the capacities fresh at the subsets whose low elements can use them anyway. The list is
 // valid until the next call.
 func (w *denominatorWalk) gain(b int) (delta int64, fresh []*intBlock) {
-	i := lowBits + bits.TrailingZeros(uint(b))
-	high := b & (b - 1) << lowBits
+	i := LowBits + bits.TrailingZeros(uint(b))
+	high := b & (b - 1) << LowBits
 	delta = -w.rate[i]
 	fresh = w.fresh[:0]
 	for _, s := range w.servers[i] {
@@ -158,12 +158,12 @@ func (w *denominatorWalk) integers(b int) *intBlock {
 	if len(fresh) > 0 {
 		t, fresh = fresh[0], fresh[1:]
 	}
-	for l := 0; l < blockSize; l += 4 {
+	for l := 0; l < BlockSize; l += 4 {
 		o, p, q := (*[4]int64)(d[l:]), (*[4]int64)(parent[l:]), (*[4]int64)(t[l:])
 		o[0], o[1], o[2], o[3] = p[0]+delta-q[0], p[1]+delta-q[1], p[2]+delta-q[2], p[3]+delta-q[3]
 	}
 	for _, t := range fresh {
-		for l := 0; l < blockSize; l += 4 {
+		for l := 0; l < BlockSize; l += 4 {
 			o, q := (*[4]int64)(d[l:]), (*[4]int64)(t[l:])
 			o[0] -= q[0]
 			o[1] -= q[1]
@@ -172,4 +172,16 @@ func (w *denominatorWalk) integers(b int) *intBlock {
 		}
 	}
 	return d
+}
+
+// Smallest returns the set of the smallest denominator in block b.
+func (d *Denominators) Smallest(b int) int {
+	v := d.from(b, 1).integers(b)
+	at := oneIf(b == 0)
+	for l := at; l < BlockSize; l++ {
+		if v[l] < v[at] {
+			at = l
+		}
+	}
+	return b<<LowBits | at
 }

@@ -1,4 +1,4 @@
-package bf
+package cube
 
 import "context"
 
@@ -11,7 +11,7 @@ const transformBits = 12 // 2^12 words stay in the first-level cache
 // bySplit runs a transform on the two halves of a long table side by side, and joins them: the
 // half without the highest element goes to the other (subsets) or takes it (supersets).
 func bySplit[T int64 | float64](ctx context.Context, t []T, workers int, transform func(context.Context, []T), join func(without, with []T)) {
-	if workers < 2 || len(t) < 1<<leafBits {
+	if workers < 2 || len(t) < 1<<LeafBits {
 		transform(ctx, t)
 		return
 	}
@@ -19,7 +19,7 @@ func bySplit[T int64 | float64](ctx context.Context, t []T, workers int, transfo
 	inParallel(func() { transform(ctx, t[:half]) }, func() { transform(ctx, t[half:]) })
 	without, with := t[:half], t[half:]
 	side := func(without, with []T) {
-		inSlices(ctx, half/2, func(i, j int) { join(without[i:j], with[i:j]) })
+		InSlices(ctx, half/2, func(i, j int) { join(without[i:j], with[i:j]) })
 	}
 	inParallel(func() { side(without[:half/2], with[:half/2]) }, func() { side(without[half/2:], with[half/2:]) })
 }
@@ -34,21 +34,21 @@ func inParallel(f, g func()) {
 	<-done
 }
 
-// inSlices does the work on 0..n-1 a slice of 2^leafBits at a time, until the context ends.
-func inSlices(ctx context.Context, n int, work func(first, last int)) {
-	for i := 0; i < n && ctx.Err() == nil; i += 1 << leafBits {
-		work(i, min(n, i+1<<leafBits))
+// InSlices does the work on 0..n-1 a slice of 2^leafBits at a time, until the context ends.
+func InSlices(ctx context.Context, n int, work func(first, last int)) {
+	for i := 0; i < n && ctx.Err() == nil; i += 1 << LeafBits {
+		work(i, min(n, i+1<<LeafBits))
 	}
 }
 
-// addSubsets replaces t(A) by Σ_{B⊆A} t(B). The length of t is a power of two, at least 8.
-func addSubsets(ctx context.Context, t []int64, workers int) {
+// AddSubsets replaces t(A) by Σ_{B⊆A} t(B). The length of t is a power of two, at least 8.
+func AddSubsets(ctx context.Context, t []int64, workers int) {
 	bySplit(ctx, t, workers, subsetSums, func(without, with []int64) { addTo(with, without) })
 }
 
-// addSupersets replaces t(A) by Σ_{B⊇A} t(B), each through n additions. The length of t is a
+// AddSupersets replaces t(A) by Σ_{B⊇A} t(B), each through n additions. The length of t is a
 // power of two, at least 8.
-func addSupersets(ctx context.Context, t []float64, workers int) {
+func AddSupersets(ctx context.Context, t []float64, workers int) {
 	bySplit(ctx, t, workers, supersetSums, func(without, with []float64) { addTo(without, with) })
 }
 
@@ -74,7 +74,7 @@ func subsetSums(ctx context.Context, t []int64) {
 	for ; 4*half <= len(t); half *= 4 {
 		for q := t; len(q) > 0; q = q[4*half:] {
 			a, b, c, d := q[:half], q[half:2*half], q[2*half:3*half], q[3*half:4*half]
-			inSlices(ctx, half, func(i, j int) { addQuarters(a[i:j], b[i:j], c[i:j], d[i:j]) })
+			InSlices(ctx, half, func(i, j int) { addQuarters(a[i:j], b[i:j], c[i:j], d[i:j]) })
 		}
 	}
 	if half < len(t) {
@@ -104,7 +104,7 @@ func supersetSums(ctx context.Context, t []float64) {
 	for ; 4*half <= len(t); half *= 4 {
 		for q := t; len(q) > 0; q = q[4*half:] {
 			a, b, c, d := q[3*half:4*half], q[2*half:3*half], q[half:2*half], q[:half]
-			inSlices(ctx, half, func(i, j int) { addQuarters(a[i:j], b[i:j], c[i:j], d[i:j]) })
+			InSlices(ctx, half, func(i, j int) { addQuarters(a[i:j], b[i:j], c[i:j], d[i:j]) })
 		}
 	}
 	if half < len(t) {

@@ -1,13 +1,13 @@
-package bf
+package cube
 
 import (
 	"syscall"
 	"unsafe"
 )
 
-// newTable returns a zeroed table. Large tables ask for huge pages: touching 512 MB the first time takes a
+// NewTable returns a zeroed table. Large tables ask for huge pages: touching 512 MB the first time takes a
 // tenth of the time, and the sweeps themselves run 5 to 7 percent faster.
-func newTable(n int) []float64 {
+func NewTable(n int) []float64 {
 	const (
 		large  = 1 << 20
 		page   = 4096

@@ -1,4 +1,4 @@
-package bf
+package recursion
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// connectedGraph is the lattice of connected sets of servers. In the server recursion
+// ConnectedGraph is the lattice of connected sets of servers. In the server recursion
 //
 //	Z(K) = Σ_{s∈K} C_s Z(K∖{s}) / (M(K) - λ(K))
 //
@@ -20,20 +20,20 @@ import (
 //
 // It gives up, returning nil, as soon as more than limit terms, or work as long, are needed; else
 // it returns how much of the limit was.
-func connectedGraph(ctx context.Context, p *problem, limit int) (g *graph, used int, err error) {
-	n := len(p.groups)
-	b := &connectedBuilder{p: p, stop: cancellation{ctx: ctx}, words: (n + 63) / 64, limit: limit, slots: make([]int32, 1<<10),
-		through: make([][]int32, n), seen: make([]int32, len(p.classes)), g: newGraph(ConnectedLattice, 1<<10, 1<<14)}
-	for i, k := range p.classes {
+func ConnectedGraph(ctx context.Context, p *Problem, limit int) (g *Graph, used int, err error) {
+	n := len(p.Groups)
+	b := &connectedBuilder{p: p, stop: Cancellation{Ctx: ctx}, words: (n + 63) / 64, limit: limit, slots: make([]int32, 1<<10),
+		through: make([][]int32, n), seen: make([]int32, len(p.Classes)), g: newGraph(1<<10, 1<<14)}
+	for i, k := range p.Classes {
 		set := make(serverSet, b.words)
-		for _, c := range k.choose {
-			set.put(c.Server)
-			b.through[c.Server] = append(b.through[c.Server], int32(i))
+		for _, c := range k.Choose {
+			set.put(c.Group)
+			b.through[c.Group] = append(b.through[c.Group], int32(i))
 		}
 		b.class = append(b.class, set)
 	}
-	for _, group := range p.groups {
-		b.g.weights = append(b.g.weights, group.capacity)
+	for _, group := range p.Groups {
+		b.g.Weights = append(b.g.Weights, group.Capacity)
 	}
 	all := make(serverSet, b.words)
 	for s := range n {
@@ -98,13 +98,13 @@ func (s serverSet) list() []int {
 }
 
 type connectedBuilder struct {
-	p       *problem
-	g       *graph
+	p       *Problem
+	g       *Graph
 	words   int
 	class   []serverSet // servers of each class
 	through [][]int32   // classes that use each server
 	limit   int         // terms that may still be added, or work as long
-	stop    cancellation
+	stop    Cancellation
 	err     error // of the context
 
 	sets  []uint64 // of all states, one after another
@@ -159,7 +159,7 @@ func (b *connectedBuilder) state(set serverSet) int32 {
 	if b.limit -= len(servers); b.limit < 0 {
 		return -1
 	}
-	if b.err = b.stop.after(bigSteps * len(servers)); b.err != nil {
+	if b.err = b.stop.After(BigSteps * len(servers)); b.err != nil {
 		return -1
 	}
 	t := servers[0]
@@ -201,7 +201,7 @@ func (b *connectedBuilder) state(set serverSet) int32 {
 				keep(c)
 				continue
 			}
-			for _, cc := range b.g.children(b.g.first[c] + int32(b.set(c).below(s))) {
+			for _, cc := range b.g.Children(b.g.First[c] + int32(b.set(c).below(s))) {
 				keep(cc)
 			}
 		}
@@ -220,9 +220,9 @@ func (b *connectedBuilder) state(set serverSet) int32 {
 		start = ends[j]
 	}
 	b.stack = b.stack[:base]
-	b.g.own = append(b.g.own, own...)
-	b.p.addTotal(b.g, func(s int) int { return b2i(set.has(s)) })
-	b.g.endState(int32(len(servers)), b.g.first[len(b.g.first)-1])
+	b.g.Own = append(b.g.Own, own...)
+	b.p.addTotal(b.g, func(s int) int { return oneIf(set.has(s)) })
+	b.g.endState(int32(len(servers)), b.g.First[len(b.g.First)-1])
 	return b.remember(set)
 }
 

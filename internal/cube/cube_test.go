@@ -1,4 +1,4 @@
-package bf
+package cube
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plainCube is the recursion at the top of cube.go at its most literal.
+// plainCube is the recursion of the package comment at its most literal.
 func plainCube(w []float64, d func(a int) float64, every bool) (x, adjoint []float64) {
 	n := len(w)
 	x = make([]float64, 1<<n)
@@ -83,29 +83,29 @@ func TestCubeIsTheRecursion(t *testing.T) {
 				return float64(sum)
 			}
 			wantX, wantW := plainCube(floats(rate), d, every)
-			c := newCube(floats(rate), nil)
-			c.den, c.every = newDenominators(capacity, classes, rate), every
+			c := New(floats(rate), nil)
+			c.Denominators, c.AllSets = NewDenominators(capacity, classes, rate), every
 			if every {
-				c.meet = classes
+				c.Meet = classes
 			} else {
-				c.y = make([]float64, 1<<n)
+				c.Products = make([]float64, 1<<n)
 			}
-			up, _ := c.up(t.Context(), 1)
+			up, _ := c.Up(t.Context(), 1)
 			x := make([]float64, 1<<n)
 			for a := range x {
-				x[a] = c.value(a)
+				x[a] = c.Value(a)
 			}
 			checkTable(t, fmt.Sprintf("n=%d X", n), x, wantX)
-			down, _ := c.down(t.Context(), 1)
+			down, _ := c.Down(t.Context(), 1)
 			y := make([]float64, 1<<n)
 			for a := range y {
-				y[a] = wantX[a] * wantW[a] / c.unit
+				y[a] = wantX[a] * wantW[a] / c.Unit
 			}
 			if every {
 				checkSums(t, fmt.Sprintf("n=%d sums of X", n), up, wantX, classes, n)
 				checkSums(t, fmt.Sprintf("n=%d sums of WX", n), down, y, nil, n)
 			} else {
-				checkTable(t, fmt.Sprintf("n=%d WX", n), c.y, y)
+				checkTable(t, fmt.Sprintf("n=%d WX", n), c.Products, y)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func checkTable(t *testing.T, name string, got, want []float64) {
 	}
 }
 
-func checkSums(t *testing.T, name string, got cubeSums, terms []float64, meet []int, n int) {
+func checkSums(t *testing.T, name string, got Sums, terms []float64, meet []int, n int) {
 	t.Helper()
 	all := 0.0
 	with := make([]float64, n)
@@ -141,17 +141,17 @@ func checkSums(t *testing.T, name string, got cubeSums, terms []float64, meet []
 			}
 		}
 	}
-	if !near(got.all.Value(), all) {
-		t.Errorf("%s: sum = %v, want %v", name, got.all.Value(), all)
+	if !near(got.All.Value(), all) {
+		t.Errorf("%s: sum = %v, want %v", name, got.All.Value(), all)
 	}
 	for i := range n {
-		if !near(got.with[i].Value(), with[i]) {
-			t.Errorf("%s: sum with element %d = %v, want %v", name, i, got.with[i].Value(), with[i])
+		if !near(got.With[i].Value(), with[i]) {
+			t.Errorf("%s: sum with element %d = %v, want %v", name, i, got.With[i].Value(), with[i])
 		}
 	}
 	for i := range meet {
-		if !near(got.meet[i].Value(), meeting[i]) {
-			t.Errorf("%s: sum meeting %b = %v, want %v", name, meet[i], got.meet[i].Value(), meeting[i])
+		if !near(got.Meet[i].Value(), meeting[i]) {
+			t.Errorf("%s: sum meeting %b = %v, want %v", name, meet[i], got.Meet[i].Value(), meeting[i])
 		}
 	}
 }
@@ -160,11 +160,11 @@ func checkSums(t *testing.T, name string, got cubeSums, terms []float64, meet []
 func TestCubeIsDeterministic(t *testing.T) {
 	n := 20
 	capacity, classes, rate := randomCube(rand.New(rand.NewPCG(1, 2)), n)
-	run := func(workers int) (cubeSums, cubeSums) {
-		c := newCube(floats(rate), nil)
-		c.den, c.every, c.meet = newDenominators(capacity, classes, rate), true, classes
-		up, _ := c.up(t.Context(), workers)
-		down, _ := c.down(t.Context(), workers)
+	run := func(workers int) (Sums, Sums) {
+		c := New(floats(rate), nil)
+		c.Denominators, c.AllSets, c.Meet = NewDenominators(capacity, classes, rate), true, classes
+		up, _ := c.Up(t.Context(), workers)
+		down, _ := c.Down(t.Context(), workers)
 		return up, down
 	}
 	up1, down1 := run(1)
@@ -177,18 +177,18 @@ func TestCubeIsDeterministic(t *testing.T) {
 func BenchmarkCube(b *testing.B) {
 	for _, n := range []int{16, 20, 24, 26} {
 		capacity, classes, rate := randomCube(rand.New(rand.NewPCG(1, 2)), n)
-		c := newCube(floats(rate), nil)
-		c.den, c.every, c.meet = newDenominators(capacity, classes, rate), true, classes
+		c := New(floats(rate), nil)
+		c.Denominators, c.AllSets, c.Meet = NewDenominators(capacity, classes, rate), true, classes
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("classes=%d/sweep=up/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
-					c.up(b.Context(), workers)
+					c.Up(b.Context(), workers)
 				}
 			})
 			b.Run(fmt.Sprintf("classes=%d/sweep=both/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
-					c.up(b.Context(), workers)
-					c.down(b.Context(), workers)
+					c.Up(b.Context(), workers)
+					c.Down(b.Context(), workers)
 				}
 			})
 		}
@@ -199,9 +199,9 @@ func BenchmarkCube(b *testing.B) {
 func TestSweepsDoNotAllocate(t *testing.T) {
 	allocations := func(n int) (up, down float64) {
 		capacity, classes, rate := randomCube(rand.New(rand.NewPCG(1, 2)), n)
-		c := newCube(floats(rate), nil)
-		c.den, c.every, c.meet = newDenominators(capacity, classes, rate), true, classes
-		return testing.AllocsPerRun(3, func() { c.up(t.Context(), 1) }), testing.AllocsPerRun(3, func() { c.down(t.Context(), 1) })
+		c := New(floats(rate), nil)
+		c.Denominators, c.AllSets, c.Meet = NewDenominators(capacity, classes, rate), true, classes
+		return testing.AllocsPerRun(3, func() { c.Up(t.Context(), 1) }), testing.AllocsPerRun(3, func() { c.Down(t.Context(), 1) })
 	}
 	up14, down14 := allocations(14)
 	up17, down17 := allocations(17)
@@ -213,7 +213,7 @@ func TestSweepsDoNotAllocate(t *testing.T) {
 // A walk gives the same denominators in whatever order it visits the blocks of its part.
 func TestDenominatorsInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(lowBits, lowBits+5).Draw(t, "classes")
+		n := rapid.IntRange(LowBits, LowBits+5).Draw(t, "classes")
 		servers := rapid.IntRange(1, 2*n).Draw(t, "servers")
 		capacity, classes, rate := make([]int64, servers), make([]int, servers), make([]int64, n)
 		for s := range servers {
@@ -226,8 +226,8 @@ func TestDenominatorsInAnyOrder(t *testing.T) {
 		for i := range rate {
 			rate[i] = rapid.Int64Range(1, 100).Draw(t, "rate")
 		}
-		w := newDenominators(capacity, classes, rate).from(0, 1)
-		blocks := 1 << (n - lowBits)
+		w := NewDenominators(capacity, classes, rate).from(0, 1)
+		blocks := 1 << (n - LowBits)
 		order := rapid.SliceOfN(rapid.IntRange(0, blocks-1), blocks, 2*blocks).Draw(t, "order")
 		if rapid.Bool().Draw(t, "down") {
 			order = nil
@@ -237,7 +237,7 @@ func TestDenominatorsInAnyOrder(t *testing.T) {
 		}
 		for _, b := range order {
 			for l, got := range w.next(b) {
-				a := b<<lowBits | l
+				a := b<<LowBits | l
 				var want int64
 				for s, c := range classes {
 					if a&c != 0 {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"productform/cluster"
+	"productform/internal/cube"
 	"productform/internal/input"
 )
 
@@ -80,7 +81,7 @@ func LoadSweep(ctx context.Context, m *cluster.Model, factors []*big.Rat, s Sett
 func sideBySide(parts []Part, s Settings) int {
 	workers := float64(runtime.GOMAXPROCS(0))
 	for _, p := range parts {
-		if p.States >= 1<<leafBits {
+		if p.States >= 1<<cube.LeafBits {
 			return 1
 		}
 		workers = min(workers, float64(s.maxBytes())/p.bytes)

@@ -4,165 +4,167 @@ import (
 	"context"
 	"math/big"
 
+	"productform/internal/arithmetic"
+	"productform/internal/recursion"
 	"productform/num"
 )
 
 // floatGraph evaluates a graph in float64, with a bound on the relative error of every number.
 // It is for the lattices of servers; floatClasses does the class lattice.
-func floatGraph(ctx context.Context, p *problem, g *graph) (measures, error) {
-	f := &floatRun{graph: g, stop: cancellation{ctx: ctx}, weights: make([]float64, len(g.weights))}
-	if g.shares != nil {
-		f.reader = g.shares.reader()
+func floatGraph(ctx context.Context, p *recursion.Problem, g *recursion.Graph) (measures, error) {
+	f := &floatRun{Graph: g, stop: recursion.Cancellation{Ctx: ctx}, weights: make([]float64, len(g.Weights))}
+	if g.Shares != nil {
+		f.reader = g.Shares.Reader()
 	}
-	for i, w := range g.weights {
-		f.weights[i] = scaled(w, 0)
+	for i, w := range g.Weights {
+		f.weights[i] = arithmetic.Scaled(w, 0)
 	}
 	if err := f.up(); err != nil {
 		return measures{}, err
 	}
-	root := g.states() - 1
-	z := floatValue(f.v[root], inflate(f.e[root]))
+	root := g.States() - 1
+	z := arithmetic.FromFloat(f.v[root], arithmetic.Inflate(f.e[root]))
 	m := measures{normalization: z}
-	first, _ := g.terms(root)
-	light := make([]int32, len(g.weights)) // of each weight: 1 + the light single server it is of, or 0
-	var lightServers []int
-	for s, group := range p.groups { // the terms of the root take one server out of each group
+	first, _ := g.Terms(root)
+	idleOf := make([]int32, len(g.Weights)) // of each weight: 1 + the place among them of the single server it is of, or 0
+	var mostlyIdle []int
+	for s, group := range p.Groups { // the terms of the root take one server out of each group
 		t := first + int32(s)
-		idle := floatValue(1, 0)
-		for _, c := range g.children(t) {
-			idle = idle.mul(floatValue(f.v[c], inflate(f.e[c])))
+		idle := arithmetic.FromFloat(1, 0)
+		for _, c := range g.Children(t) {
+			idle = idle.Mul(arithmetic.FromFloat(f.v[c], arithmetic.Inflate(f.e[c])))
 		}
-		busy := idle.quo(z).oneMinus()
+		busy := idle.Quo(z).OneMinus()
 		switch {
-		case busy.double() > lowLoad:
-		case group.n == 1:
-			lightServers = append(lightServers, s)
-			light[g.weight[t]] = int32(len(lightServers))
+		case busy.Double() > lowUtilization:
+		case group.N == 1:
+			mostlyIdle = append(mostlyIdle, s)
+			idleOf[g.Weight[t]] = int32(len(mostlyIdle))
 		default:
-			difference, err := f.busy(g.weight[t]-int32(group.n-1), int32(group.n))
+			difference, err := f.busy(g.Weight[t]-int32(group.N-1), int32(group.N))
 			if err != nil {
 				return measures{}, err
 			}
-			busy = difference.quo(z)
+			busy = difference.Quo(z)
 		}
 		m.busy = append(m.busy, busy)
 	}
-	jobs, differences, err := f.down(len(p.classes), light, len(lightServers))
+	jobs, differences, err := f.down(len(p.Classes), idleOf, len(mostlyIdle))
 	if err != nil {
 		return measures{}, err
 	}
-	for i, s := range lightServers {
-		m.busy[s] = differences[i].quo(z)
+	for i, s := range mostlyIdle {
+		m.busy[s] = differences[i].Quo(z)
 	}
-	for i, k := range p.classes {
-		m.jobs = append(m.jobs, floatValue(scaled(k.rate, 0), roundoff).mul(jobs[i]).quo(z))
+	for i, k := range p.Classes {
+		m.jobs = append(m.jobs, arithmetic.FromFloat(arithmetic.Scaled(k.Rate, 0), arithmetic.Roundoff).Mul(jobs[i]).Quo(z))
 	}
 	return m, nil
 }
 
 // denRoundoff bounds the relative error of d(k) in float64.
-const denRoundoff = roundoff + 0x1p-63
+const denRoundoff = arithmetic.Roundoff + 0x1p-63
 
 // A floatRun holds the values v of the states, and e that bounds their relative errors.
 type floatRun struct {
-	*graph
+	*recursion.Graph
 	weights []float64
 	v, e    []float64
-	reader  *shareReader // nil unless the graph has shares
-	stop    cancellation
+	reader  *recursion.ShareReader // nil unless the graph has shares
+	stop    recursion.Cancellation
 }
 
 // up computes v and e: a term adds the errors of its children, a sum takes the largest of its
 // terms and a rounding an addition, and the weight, d(k) and the division have one each. A d(k) made from shares has
 // a little more, see denRoundoff. The error is errRange if a value is not safe from underflow.
 func (f *floatRun) up() error {
-	n := f.states()
+	n := f.States()
 	f.v, f.e = make([]float64, n), make([]float64, n)
 	for k := range n {
-		first, last := f.terms(k)
+		first, last := f.Terms(k)
 		if first == last {
 			f.v[k] = 1
 			continue
 		}
-		if err := f.stop.after(4 * int(last-first)); err != nil {
+		if err := f.stop.After(4 * int(last-first)); err != nil {
 			return err
 		}
 		sum, worst := 0.0, 0.0
 		for t := first; t < last; t++ {
-			product, err := f.weights[f.weight[t]], 0.0
-			for _, c := range f.children(t) {
+			product, err := f.weights[f.Weight[t]], 0.0
+			for _, c := range f.Children(t) {
 				product *= f.v[c]
-				err += f.e[c] + roundoff
+				err += f.e[c] + arithmetic.Roundoff
 			}
 			sum += product
 			worst = max(worst, err)
 		}
-		f.v[k] = sum / f.denFloat(k)
-		if !(f.v[k] >= least) {
+		f.v[k] = sum / f.DenFloat(k)
+		if !(f.v[k] >= arithmetic.Least) {
 			return errRange
 		}
-		f.e[k] = (worst + float64(last-first+1)*roundoff + denRoundoff) * (1 + 1e-9)
+		f.e[k] = (worst + float64(last-first+1)*arithmetic.Roundoff + denRoundoff) * (1 + 1e-9)
 	}
 	return nil
 }
 
 // down returns Σ_k coef(k, i) w(k) v(k) for each class i, w being the adjoint of the numerator of
 // a state: E[X_i] is rate_i/Z times that. Sums over the states that have a class of their
-// own or in their rest are carried down along the rests. For the light single servers it returns
-// Z - Z(without the server): see lowLoad.
-func (f *floatRun) down(classes int, light []int32, lights int) (sums, differences []value, err error) {
-	n := f.states()
+// own or in their rest are carried down along the rests. For the single servers that are mostly idle it returns
+// Z - Z(without the server): see lowUtilization.
+func (f *floatRun) down(classes int, idleOf []int32, count int) (sums, differences []arithmetic.Number, err error) {
+	n := f.States()
 	a := adjoints{w: make([]float64, n), e: make([]float64, n), count: make([]float64, n)}
 	carry, bound := make([]float64, n), make([]float64, n)
-	total, difference := make([]boundedSum, classes), make([]boundedSum, lights)
+	total, difference := make([]boundedSum, classes), make([]boundedSum, count)
 	a.w[n-1] = 1
 	for k := n - 1; k >= 0; k-- {
-		first, last := f.terms(k)
+		first, last := f.Terms(k)
 		if first == last {
 			continue
 		}
-		if err := f.stop.after(8 * int(last-first+f.ownFirst[k+1]-f.ownFirst[k])); err != nil {
+		if err := f.stop.After(8 * int(last-first+f.OwnFirst[k+1]-f.OwnFirst[k])); err != nil {
 			return nil, nil, err
 		}
-		a.w[k] /= f.denFloat(k)
-		if !(a.w[k] >= least) {
+		a.w[k] /= f.DenFloat(k)
+		if !(a.w[k] >= arithmetic.Least) {
 			return nil, nil, errRange
 		}
-		a.e[k] += (a.count[k]*roundoff + denRoundoff) * (1 + 1e-9)
+		a.e[k] += (a.count[k]*arithmetic.Roundoff + denRoundoff) * (1 + 1e-9)
 		for t := first; t < last; t++ {
-			f.push(t, a.w[k]*f.weights[f.weight[t]], a.e[k]+2*roundoff, &a)
-			if i := light[f.weight[t]]; i > 0 {
-				gain, lost := f.rateWith(k, f.children(t))
-				x, err := a.w[k], a.e[k]+3*roundoff
-				for _, c := range f.children(t) {
+			f.push(t, a.w[k]*f.weights[f.Weight[t]], a.e[k]+2*arithmetic.Roundoff, &a)
+			if i := idleOf[f.Weight[t]]; i > 0 {
+				gain, lost := f.rateWith(k, f.Children(t))
+				x, err := a.w[k], a.e[k]+3*arithmetic.Roundoff
+				for _, c := range f.Children(t) {
 					x *= f.v[c]
-					err += f.e[c] + roundoff
+					err += f.e[c] + arithmetic.Roundoff
 				}
 				difference[i-1].add(x*gain, err)
 				difference[i-1].lost += x * lost
 			}
 		}
 		carry[k] += a.w[k] * f.v[k]
-		bound[k] = max(bound[k], a.e[k]+f.e[k]) + 2*roundoff
-		for o := f.ownFirst[k]; o < f.ownFirst[k+1]; o++ {
-			i := f.own[o]
+		bound[k] = max(bound[k], a.e[k]+f.e[k]) + 2*arithmetic.Roundoff
+		for o := f.OwnFirst[k]; o < f.OwnFirst[k+1]; o++ {
+			i := f.Own[o]
 			switch {
-			case f.shares != nil:
-				q, ok := f.shares.float(k, i)
+			case f.Shares != nil:
+				q, ok := f.Shares.Float(k, i)
 				if !ok {
-					total[i].lost += carry[k] * (4 * tinyShare)
+					total[i].lost += carry[k] * (4 * recursion.TinyShare)
 				}
-				total[i].add(carry[k]*q, bound[k]+float64(2*len(f.shares.choices[i])+1)*roundoff)
-			case f.coef != nil:
-				total[i].add(carry[k]*f.coef.float(int(o)), bound[k]+2*roundoff)
+				total[i].add(carry[k]*q, bound[k]+float64(2*len(f.Shares.Choices[i])+1)*arithmetic.Roundoff)
+			case f.Coef != nil:
+				total[i].add(carry[k]*f.Coef.Float(int(o)), bound[k]+2*arithmetic.Roundoff)
 			default:
 				total[i].add(carry[k], bound[k])
 			}
 		}
-		if t := f.rest[k]; t >= 0 {
-			for _, c := range f.children(t) {
+		if t := f.Rest[k]; t >= 0 {
+			for _, c := range f.Children(t) {
 				carry[c] += carry[k]
-				bound[c] = max(bound[c], bound[k]) + roundoff
+				bound[c] = max(bound[c], bound[k]) + arithmetic.Roundoff
 			}
 		}
 	}
@@ -187,12 +189,12 @@ func (s *boundedSum) add(x, e float64) {
 	s.worst = max(s.worst, e)
 }
 
-func (s *boundedSum) value() value {
-	sum, e := s.sum.Value(), inflate(s.worst+4*roundoff)
+func (s *boundedSum) value() arithmetic.Number {
+	sum, e := s.sum.Value(), arithmetic.Inflate(s.worst+4*arithmetic.Roundoff)
 	if s.lost > 0 {
 		e += 2 * s.lost / sum // twice for the roundings in lost
 	}
-	return floatValue(sum, e)
+	return arithmetic.FromFloat(sum, e)
 }
 
 // adjoints hold w, a bound on its relative error before the additions, and the number of these.
@@ -200,13 +202,13 @@ type adjoints struct{ w, e, count []float64 }
 
 // push adds the contribution of term t, of adjoint weight w, to the adjoints of its children.
 func (f *floatRun) push(t int32, w, err float64, a *adjoints) {
-	children := f.children(t)
+	children := f.Children(t)
 	for i, c := range children {
 		x, ex := w, err
 		for j, o := range children {
 			if i != j {
 				x *= f.v[o]
-				ex += f.e[o] + roundoff
+				ex += f.e[o] + arithmetic.Roundoff
 			}
 		}
 		a.w[c] += x
@@ -214,9 +216,6 @@ func (f *floatRun) push(t int32, w, err float64, a *adjoints) {
 		a.count[c]++
 	}
 }
-
-// inflate turns a bound e on the sum of relative errors into one on that of their product.
-func inflate(e float64) float64 { return e / (1 - min(e, 0.5)) }
 
 // busy returns D(root), where D(k) is the value of state k less that of state k without one server
 // of a group, without a subtraction. The terms that take out a server of the group have the
@@ -226,30 +225,30 @@ func inflate(e float64) float64 { return e / (1 - min(e, 0.5)) }
 //
 // and a product of children has D of the one that holds the server in place of its value. Gains of λ that are
 // left out as too small are bounded by a second sweep that has their bounds.
-func (f *floatRun) busy(low, n int32) (value, error) {
+func (f *floatRun) busy(low, n int32) (arithmetic.Number, error) {
 	sum, complete, err := f.differences(low, n, false)
 	if complete || err != nil {
 		return sum, err
 	}
 	bound, _, err := f.differences(low, n, true)
-	missing := bound.double() * (1 + 2*bound.e) / sum.double()
-	return wideValue(sum.wide, compound(sum.e, missing, 0)), err
+	missing := bound.Double() * (1 + 2*bound.Bound) / sum.Double()
+	return arithmetic.FromWide(sum.Wide, arithmetic.Compound(sum.Bound, missing, 0)), err
 }
 
 // differences returns D(root). With lost it has the bounds of the gains left out in place of the gains. complete tells that
 // there are none.
-func (f *floatRun) differences(low, n int32, lost bool) (root value, complete bool, err error) {
-	d, ed := make([]float64, f.states()), make([]float64, f.states())
+func (f *floatRun) differences(low, n int32, lost bool) (root arithmetic.Number, complete bool, err error) {
+	d, ed := make([]float64, f.States()), make([]float64, f.States())
 	complete = true
 	for k := range d {
-		first, last := f.terms(k)
-		if err := f.stop.after(8 * int(last-first)); err != nil {
-			return value{}, false, err
+		first, last := f.Terms(k)
+		if err := f.stop.After(8 * int(last-first)); err != nil {
+			return arithmetic.Number{}, false, err
 		}
 		sum, worst, member := 0.0, 0.0, false
 		for t := first; t < last; t++ {
-			w := f.weight[t]
-			children := f.children(t)
+			w := f.Weight[t]
+			children := f.Children(t)
 			if w >= low && w < low+n {
 				member = true
 				gain, missing := f.rateWith(k, children)
@@ -259,10 +258,10 @@ func (f *floatRun) differences(low, n int32, lost bool) (root value, complete bo
 				if lost {
 					gain = missing
 				}
-				value, err := 1.0, 3*roundoff
+				value, err := 1.0, 3*arithmetic.Roundoff
 				for _, c := range children {
 					value *= f.v[c]
-					err += f.e[c] + roundoff
+					err += f.e[c] + arithmetic.Roundoff
 				}
 				sum += gain * value
 				worst = max(worst, err)
@@ -275,11 +274,11 @@ func (f *floatRun) differences(low, n int32, lost bool) (root value, complete bo
 				if d[c] == 0 {
 					continue
 				}
-				product, err := f.weights[w]*d[c], ed[c]+2*roundoff
+				product, err := f.weights[w]*d[c], ed[c]+2*arithmetic.Roundoff
 				for j, o := range children {
 					if i != j {
 						product *= f.v[o]
-						err += f.e[o] + roundoff
+						err += f.e[o] + arithmetic.Roundoff
 					}
 				}
 				sum += product
@@ -287,35 +286,36 @@ func (f *floatRun) differences(low, n int32, lost bool) (root value, complete bo
 			}
 		}
 		if member {
-			d[k] = sum / f.denFloat(k)
-			ed[k] = (worst + float64(last-first+4)*roundoff) * (1 + 1e-9)
+			d[k] = sum / f.DenFloat(k)
+			ed[k] = (worst + float64(last-first+4)*arithmetic.Roundoff) * (1 + 1e-9)
 		}
 	}
 	last := len(d) - 1
-	return floatValue(d[last], inflate(ed[last])), complete, nil
+	return arithmetic.FromFloat(d[last], arithmetic.Inflate(ed[last])), complete, nil
 }
 
 // rateWith returns λ(k) less that of the children of one of its terms, rounded once, or 0 and a bound if it is too small.
 func (f *floatRun) rateWith(k int, children []int32) (gain, bound float64) {
-	g := f.graph
+	g := f.Graph
 	switch {
-	case g.shares != nil:
-		gain, _ := f.reader.gain(g, k, int(children[0])).Float64()
-		if gain < tinyShare && f.reader.sum.Sign() > 0 {
-			return 0, 2 * tinyShare
+	case g.Shares != nil:
+		exact := f.reader.Gain(g, k, int(children[0]))
+		gain, _ := exact.Float64()
+		if gain < recursion.TinyShare && exact.Sign() > 0 {
+			return 0, 2 * recursion.TinyShare
 		}
 		return gain, 0
-	case g.rate.large == nil:
-		exact := g.rate.small[k]
+	case g.Rate.Large == nil:
+		exact := g.Rate.Small[k]
 		for _, c := range children {
-			exact -= g.rate.small[c]
+			exact -= g.Rate.Small[c]
 		}
 		return float64(exact), 0
 	}
 	var buf big.Int
-	exact := new(big.Int).Set(g.rate.at(k, &buf))
+	exact := new(big.Int).Set(g.Rate.At(k, &buf))
 	for _, c := range children {
-		exact.Sub(exact, g.rate.at(int(c), &buf))
+		exact.Sub(exact, g.Rate.At(int(c), &buf))
 	}
-	return scaled(exact, 0), 0
+	return arithmetic.Scaled(exact, 0), 0
 }

@@ -1,0 +1,218 @@
+package bf
+
+import (
+	"context"
+	"errors"
+
+	"productform/internal/arithmetic"
+	"productform/internal/cube"
+	"productform/internal/ranktable"
+	"productform/internal/recursion"
+)
+
+// measures are the stationary measures of one component, as one engine knows them.
+type measures struct {
+	normalization arithmetic.Number
+	jobs          []arithmetic.Number // E[X_i] of each class
+	busy          []arithmetic.Number // utilization of the servers of each group
+}
+
+// errUndecided says that the float engine cannot hold the denominators well enough.
+var errUndecided = errors.New("bf: capacities and arrival rates whose differences take more digits than the float engine has: use auto, enclose or exact")
+
+// maxDenominatorError is the relative error of a denominator above which the float engine gives up. It
+// matters only to rates whose common denominator takes more than 62 bits.
+const maxDenominatorError = 1e-14
+
+// errRange says that intermediate values leave the range of float64.
+var errRange = errors.New("bf: values outside the range of float64: use auto, enclose or exact")
+
+// totalOf returns Σ x, the largest denominator if x are the capacities.
+func totalOf(x []int64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v)
+	}
+	return sum
+}
+
+// floatClasses sweeps the class lattice in float64: N 2^N additions in all, 8·2^N bytes.
+// With G up the lattice and W its adjoint down,
+//
+//	E[X_i] = (Σ_{A∋i} G(A) + λ_i Σ_{A∋i} W(A) G(A)) / Z,
+//
+// the first sum by way of the weights (G(A) is Π_{i∈A} λ_i times a function of the
+// denominators), the second by way of the denominators. Every term is positive.
+func floatClasses(ctx context.Context, p *recursion.Problem, spare *[]float64, workers int) (measures, error) {
+	c, sums, e, err := sweepClasses(ctx, p, spare, workers)
+	if err != nil {
+		return measures{}, err
+	}
+	sums.All.Add(1)
+	m := measures{normalization: arithmetic.FromFloat(sums.All.Value(), e.Up)}
+	for s := range p.Groups {
+		m.busy = append(m.busy, arithmetic.FromFloat(sums.Meet[s].Value(), e.Up).Quo(m.normalization))
+	}
+	down, err := c.Down(ctx, workers)
+	if err != nil {
+		return measures{}, err
+	}
+	for i := range p.Classes {
+		direct := arithmetic.FromFloat(sums.With[i].Value(), e.Up)
+		load := arithmetic.FromFloat(c.Weight[i], arithmetic.Roundoff).Mul(arithmetic.FromFloat(down.With[i].Value(), e.ProductSum))
+		m.jobs = append(m.jobs, direct.Add(load).Quo(m.normalization))
+	}
+	return m, nil
+}
+
+// sweepClasses sweeps up the class lattice; cube.value is G(A) then.
+func sweepClasses(ctx context.Context, p *recursion.Problem, spare *[]float64, workers int) (*cube.Cube, cube.Sums, cube.ErrorBounds, error) {
+	n := len(p.Classes)
+	capacity, rate, shift, slop := p.Words()
+	weights := make([]float64, n)
+	for i, k := range p.Classes {
+		weights[i] = arithmetic.Scaled(k.Rate, shift)
+	}
+	c := cube.New(weights, spare)
+	c.AllSets, c.Meet = true, p.ClassMasks()
+	c.Denominators = cube.NewDenominators(pad(n, len(c.Weight), capacity, c.Meet, rate))
+	if !c.InRange(totalOf(capacity)) {
+		return nil, cube.Sums{}, cube.ErrorBounds{}, errRange
+	}
+	sums, err := c.Up(ctx, workers)
+	if err != nil {
+		return nil, sums, cube.ErrorBounds{}, err
+	}
+	least := float64(sums.Min)
+	switch {
+	case least <= slop && slop == 0:
+		return nil, sums, cube.ErrorBounds{}, p.Overloaded(ranktable.Members(c.Denominators.Smallest(sums.MinBlock)))
+	case slop > maxDenominatorError*(least-slop):
+		return nil, sums, cube.ErrorBounds{}, errUndecided
+	}
+	return c, sums, cube.NewErrorBounds(n, arithmetic.Roundoff+slop/(least-slop)), nil
+}
+
+// pad extends n classes to size by classes of rate 0 on one more server, which keeps their
+// denominators positive; their weight is 0, and so is every value of a set that holds one.
+func pad(n, size int, capacity []int64, masks []int, rate []int64) ([]int64, []int, []int64) {
+	if n == size {
+		return capacity, masks, rate
+	}
+	var total int64
+	for _, c := range capacity {
+		total += c
+	}
+	capacity = append(append([]int64(nil), capacity...), total)
+	masks = append(append([]int(nil), masks...), 1<<size-1<<n)
+	return capacity, masks, append(append([]int64(nil), rate...), make([]int64, size-n)...)
+}
+
+// floatServers sweeps the lattice of all sets of servers in float64, with a table of
+// denominators beside that of the values and one of integers they are made of: 24·2^S bytes. With Z up
+// the lattice and W its adjoint down, E[X_i] = λ_i Σ_{K ⊇ S_i} W(K) Z(K) / Z, and server s is
+// idle with probability Z(all but s)/Z.
+func floatServers(ctx context.Context, p *recursion.Problem, spare *[]float64, workers int) (measures, error) {
+	n := len(p.Groups)
+	size := max(n, cube.LowBits)
+	capacity, rate, shift, slop := p.Words()
+	den := make([]int64, 1<<size)
+	for s, c := range capacity {
+		den[1<<s] += c
+	}
+	sets := make([]int, len(p.Classes))
+	for i, k := range p.Classes {
+		for _, c := range k.Choose {
+			sets[i] |= 1 << c.Group
+		}
+		den[sets[i]] -= rate[i]
+	}
+	cube.AddSubsets(ctx, den, workers)
+	table := cube.NewTable(1 << size)
+	smallest := 1
+	cube.InSlices(ctx, len(den), func(first, last int) {
+		for a := first; a < last; a++ {
+			d := den[a]
+			if d < den[smallest] && a&(1<<n-1) != 0 {
+				smallest = a
+			}
+			table[a] = float64(max(d, 1)) // 0 at sets of padding alone, whose values are 0 anyway
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return measures{}, err
+	}
+	switch least := float64(den[smallest]); {
+	case least <= slop && slop == 0:
+		return measures{}, p.Overloaded(classesWithin(sets, smallest))
+	case slop > maxDenominatorError*(least-slop):
+		return measures{}, errUndecided
+	}
+	delta := arithmetic.Roundoff + slop/(float64(den[smallest])-slop)
+	weights := make([]float64, n)
+	for s, g := range p.Groups {
+		weights[s] = arithmetic.Scaled(g.Capacity, shift)
+	}
+	c := cube.New(weights, spare)
+	c.Denominators, c.Products = &cube.Denominators{Table: table}, table
+	if !c.InRange(totalOf(capacity)) {
+		return measures{}, errRange
+	}
+	if _, err := c.Up(ctx, workers); err != nil {
+		return measures{}, err
+	}
+	e := cube.NewErrorBounds(n, delta)
+	z := arithmetic.FromFloat(c.Value(c.Root), e.Value)
+	m := measures{normalization: z}
+	for s := range p.Groups {
+		busy := arithmetic.FromFloat(c.Value(c.Root&^(1<<s)), e.Value).Quo(z).OneMinus()
+		if !(busy.Double() > lowUtilization) {
+			c.MostlyIdle, c.Integers, c.Capacity = append(c.MostlyIdle, s), den, capacity
+		}
+		m.busy = append(m.busy, busy)
+	}
+	if c.MostlyIdle == nil {
+		den = nil
+	}
+	sums, err := c.Down(ctx, workers)
+	if err != nil {
+		return measures{}, err
+	}
+	for i, s := range c.MostlyIdle {
+		// The rate that s brings is a sum of integers, each off by at most half.
+		worst := 0.0
+		for k := range p.Classes {
+			if slop > 0 && sets[k]>>s&1 == 1 {
+				worst = max(worst, 0.5/max(0, float64(rate[k])-0.5))
+			}
+		}
+		m.busy[s] = arithmetic.FromFloat(sums.MostlyIdle[i].Value(), arithmetic.Compound(e.Product, arithmetic.Roundings(cube.BlockSize+8), worst)).Quo(z)
+	}
+	cube.AddSupersets(ctx, c.Products, workers)
+	if err := ctx.Err(); err != nil {
+		return measures{}, err
+	}
+	for i, k := range p.Classes {
+		sum := arithmetic.FromFloat(c.Products[sets[i]], arithmetic.Compound(e.Product, arithmetic.Roundings(float64(size)), 0))
+		m.jobs = append(m.jobs, arithmetic.FromFloat(arithmetic.Scaled(k.Rate, shift)*c.Unit, arithmetic.Roundoff).Mul(sum).Quo(z))
+	}
+	return m, nil
+}
+
+// lowUtilization is the utilization below which 1 - P(idle) loses too many digits. Then, with W the
+// adjoint, no path from the set of all servers to one that holds s having removed s,
+//
+//	Z(all) - Z(all∖{s}) = Σ_{K∋s} W(K) [λ(K) - λ(K∖{s})] Z(K∖{s}),
+//
+// a sum of positive terms: Z(K) - Z(K∖{s}) obeys the recursion for Z with these as its source.
+const lowUtilization = 1. / 16
+
+func classesWithin(sets []int, servers int) []int {
+	var l []int
+	for i, s := range sets {
+		if s&^servers == 0 {
+			l = append(l, i)
+		}
+	}
+	return l
+}

@@ -1,0 +1,210 @@
+package arithmetic
+
+import (
+	"math"
+	"math/big"
+
+	"productform/num"
+)
+
+// A Number is a number >= 0 as one of the engines knows it: x with f 2^(512 exp) = x(1+ε), |ε| <= e, or
+// in an interval, or x exactly. The operations below carry the bound along.
+type Number struct {
+	Wide
+	Bound    float64
+	Interval num.Interval // Low is nil unless it is set
+	Exact    *big.Rat
+}
+
+const Roundoff = 0x1p-53 // u: relative error of one float64 operation
+
+// Least is the smallest float64 trusted to full precision among those that a sweep gives; whatever comes out smaller or
+// not finite loses its bound.
+const Least = 0x1p-1000
+
+// FromFloat returns a number that float64 arithmetic gave.
+func FromFloat(f, e float64) Number {
+	if !(f >= Least || f == 0) || f > math.MaxFloat64 {
+		e = math.Inf(1)
+	}
+	return FromWide(NewWide(f, 0), e)
+}
+
+// FromWide returns w as a value, without a bound if that is none.
+func FromWide(w Wide, e float64) Number {
+	if !(e >= 0 && e < 1e-3) || !(w.F <= math.MaxFloat64) {
+		e = math.Inf(1)
+	}
+	return Number{Wide: w, Bound: e}
+}
+
+// Roundings returns (1+u)^n - 1, rounded up: the relative error of n operations.
+func Roundings(n float64) float64 { return n * Roundoff * (1 + 2*n*Roundoff) }
+
+// Rational returns r as a value of the same engine as like.
+func (like Number) Rational(r *big.Rat) Number {
+	switch {
+	case like.Exact != nil:
+		return Number{Exact: r}
+	case like.Interval.Low != nil:
+		return Number{Interval: num.FromRat(r, like.Interval.Prec())}
+	}
+	f, exact := r.Float64()
+	switch {
+	case exact:
+		return FromFloat(f, 0)
+	case !(f >= Least && f <= math.MaxFloat64): // two roundings
+		return FromWide(WideOf(new(big.Float).SetPrec(64).SetRat(r)), 2*Roundoff)
+	}
+	return FromFloat(f, Roundoff)
+}
+
+func (a Number) Mul(b Number) Number {
+	switch {
+	case a.Exact != nil:
+		return Number{Exact: new(big.Rat).Mul(a.Exact, b.Exact)}
+	case a.Interval.Low != nil:
+		return Number{Interval: a.Interval.Mul(b.Interval)}
+	}
+	return FromWide(a.Times(b.Wide), Compound(a.Bound, b.Bound, Roundoff))
+}
+
+func (a Number) Quo(b Number) Number {
+	switch {
+	case a.Exact != nil:
+		return Number{Exact: new(big.Rat).Quo(a.Exact, b.Exact)}
+	case a.Interval.Low != nil:
+		return Number{Interval: a.Interval.Quo(b.Interval)}
+	}
+	return FromWide(a.Over(b.Wide), Compound(a.Bound, b.Bound/(1-b.Bound), Roundoff))
+}
+
+func (a Number) Add(b Number) Number {
+	switch {
+	case a.Exact != nil:
+		return Number{Exact: new(big.Rat).Add(a.Exact, b.Exact)}
+	case a.Interval.Low != nil:
+		return Number{Interval: a.Interval.Add(b.Interval)}
+	}
+	if a.F == 0 || b.F == 0 {
+		return FromWide(a.Plus(b.Wide), max(a.Bound, b.Bound))
+	}
+	return FromWide(a.Plus(b.Wide), Compound(max(a.Bound, b.Bound), 0x1p-100, Roundoff))
+}
+
+// OneMinus returns 1 - a for a < 1: the one place where digits can be lost.
+func (a Number) OneMinus() Number {
+	switch {
+	case a.Exact != nil:
+		return Number{Exact: new(big.Rat).Sub(big.NewRat(1, 1), a.Exact)}
+	case a.Interval.Low != nil:
+		return Number{Interval: num.FromInt(1, a.Interval.Prec()).Sub(a.Interval)}
+	}
+	x := a.Double()
+	f := 1 - x
+	r := a.Bound / (1 - a.Bound) * x / f * (1 + 8*Roundoff) // |(1 - a) - f| <= r f
+	if !(r < 1e-3) {
+		return FromFloat(f, math.Inf(1))
+	}
+	return FromFloat(f, Compound(r/(1-r), 0, Roundoff))
+}
+
+// Compound returns (1+a)(1+b)(1+c) - 1, rounded up.
+func Compound(a, b, c float64) float64 {
+	s := a + b + c
+	return (s + (a*b + a*c + b*c) + a*b*c) * (1 + 8*Roundoff)
+}
+
+// Width returns an upper bound of the relative distance between the value and its best approximation
+// in the engine's own arithmetic.
+func (a Number) Width() float64 {
+	switch {
+	case a.Exact != nil:
+		return 0
+	case a.Interval.Low == nil:
+		return a.Bound
+	case a.Interval.Low.Sign() <= 0:
+		if a.Interval.High.Sign() == 0 {
+			return 0
+		}
+		return math.Inf(1)
+	}
+	width := num.Up(64).Sub(a.Interval.High, a.Interval.Low)
+	width.Quo(width, num.Down(64).Set(a.Interval.Low))
+	w, _ := width.Float64()
+	return math.Nextafter(w, 1)
+}
+
+// RelativeError bounds the relative error of the float64 that export gives: for enclosures
+// that of the midpoint, rounded; none is counted beside an exact value.
+func (a Number) RelativeError() float64 {
+	if a.Interval.Low != nil && a.Interval.High.Sign() > 0 {
+		return a.Width() + Roundoff
+	}
+	return a.Width()
+}
+
+// Value returns the number as results show it. ok is false if float64 cannot hold it to full precision: it is then
+// the nearest double all the same, if there is a finite one.
+func (a Number) Value() (v num.Value, ok bool) {
+	switch {
+	case a.Exact != nil:
+		v.Exact = a.Exact
+		v.Float, _ = a.Exact.Float64()
+	case a.Interval.Low != nil:
+		v.Low, v.High = a.Interval.Low, a.Interval.High
+		mid := new(big.Float).SetPrec(a.Interval.Prec()+1).Add(a.Interval.Low, a.Interval.High)
+		v.Float, _ = mid.Quo(mid, big.NewFloat(2)).Float64()
+	default:
+		v.Float = a.Double()
+	}
+	zero := a.Exact != nil && a.Exact.Sign() == 0 || a.Interval.High != nil && a.Interval.High.Sign() == 0 || a.Exact == nil && a.Interval.High == nil && a.F == 0
+	return v, v.Float <= math.MaxFloat64 && (v.Float >= 0x1p-1022 || zero)
+}
+
+// Inflate turns a bound e on the sum of relative errors into one on that of their product.
+func Inflate(e float64) float64 { return e / (1 - min(e, 0.5)) }
+
+// Scaled returns v/2^shift rounded to nearest.
+func Scaled(v *big.Int, shift uint) float64 {
+	f := new(big.Float).SetInt(v)
+	x, _ := f.SetMantExp(f, -int(shift)).Float64()
+	return x
+}
+
+// AddFar adds x to z, or what is as good as x within the rounding of z where their exponents lie far apart: a sum of
+// big floats fills the gap with bits. Rounded down or up the sum is on its right side, rounded to the nearest it is
+// within one rounding. x has no more bits than z may have.
+func AddFar(z, x *big.Float) {
+	gap := Exponent(z) - Exponent(x)
+	most := int(z.Prec()) + 64
+	switch {
+	case x.Sign() == 0 || z.Sign() == 0 || -most <= gap && gap <= most:
+		z.Add(z, x)
+	case gap > 0: // x is less than half a unit of z: any other such number of its sign does
+		tail := new(big.Float).SetMantExp(big.NewFloat(0.5), Exponent(z)-most)
+		if x.Sign() < 0 {
+			tail.Neg(tail)
+		}
+		z.Add(z, tail)
+	default:
+		tail := new(big.Float).SetMantExp(big.NewFloat(0.5), Exponent(x)-most)
+		if z.Sign() < 0 {
+			tail.Neg(tail)
+		}
+		z.Add(x, tail)
+	}
+}
+
+func Exponent(x *big.Float) int { return x.MantExp(nil) }
+
+func One(engine num.Engine, prec uint) Number {
+	switch engine {
+	case num.Exact:
+		return Number{Exact: big.NewRat(1, 1)}
+	case num.Enclose:
+		one := new(big.Float).SetPrec(prec).SetInt64(1)
+		return Number{Interval: num.Interval{Low: one, High: one}}
+	}
+	return Number{Wide: Wide{F: 1}}
+}
