@@ -1,6 +1,9 @@
 package num
 
-import "math/big"
+import (
+	"math"
+	"math/big"
+)
 
 // A Value is one number of a result, with what its engine knows of it.
 type Value struct {
@@ -11,6 +14,22 @@ type Value struct {
 
 // Interval returns that of Low and High, and false if they are not set.
 func (v Value) Interval() (Interval, bool) { return Interval{v.Low, v.High}, v.Low != nil }
+
+// Bounds returns the doubles next to Low and High, outward, or twice Float if they are not set.
+func (v Value) Bounds() (low, high float64) {
+	if v.Low == nil {
+		return v.Float, v.Float
+	}
+	low, below := v.Low.Float64()
+	if below == big.Above {
+		low = math.Nextafter(low, math.Inf(-1))
+	}
+	high, above := v.High.Float64()
+	if above == big.Below {
+		high = math.Nextafter(high, math.Inf(1))
+	}
+	return low, high
+}
 
 // Times returns m v for m > 0, as well known as v is.
 func (v Value) Times(m *big.Rat) Value {

@@ -282,16 +282,16 @@ func TestTAGSFarm(t *testing.T) {
 func TestTAGSFarmOfHostsWithoutJobs(t *testing.T) {
 	m := tags.Model{Sizes: parseSizes(t, "erlang:2", 3), Hosts: 4, Load: 0.3, Speeds: []float64{0.1, 1, 0.5, 2}}
 	cutoffs := []float64{0, 4, 4}
-	want, err := tags.Analyze(m, cutoffs)
+	want, err := tags.Evaluate(context.Background(), m, tags.PolicyTAGS, cutoffs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := runSystem(t, Farm{Model: m, Cutoffs: cutoffs}, Settings{Runs: 24, Jumps: 1e5, WarmUp: 1e4, Seed: 4})
 	for i, h := range want.Hosts {
-		near5(t, fmt.Sprintf("host %d: load", i+1), r.Estimate(OfHost, i, Utilization), h.Load)
+		near5(t, fmt.Sprintf("host %d: load", i+1), r.Estimate(OfHost, i, Utilization), h.Load.Float)
 	}
-	near5(t, "waiting at host 2", r.Estimate(OfHost, 1, VisitWaiting), want.Hosts[1].VisitWait)
-	near5(t, "slowdown at host 2", r.Class(1, MeanSlowdown), want.Hosts[1].Slowdown)
+	near5(t, "waiting at host 2", r.Estimate(OfHost, 1, VisitWaiting), want.Hosts[1].VisitWait.Float)
+	near5(t, "slowdown at host 2", r.Class(1, MeanSlowdown), want.Hosts[1].Slowdown.Float)
 }
 
 // Round robin sends every h-th job of a Poisson process to a host: with exponential sizes this is E_h/M/1, where a job

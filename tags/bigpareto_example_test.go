@@ -22,7 +22,8 @@ func ExampleEnclose() {
 		fmt.Println(err)
 		return
 	}
-	low, high := r.MeanSlowdown.Text(20)
+	slowdown, _ := r.MeanSlowdown.Interval()
+	low, high := slowdown.Text(20)
 	fmt.Println("E[S] >=", low)
 	fmt.Println("E[S] <=", high)
 	// Output:

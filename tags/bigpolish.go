@@ -8,12 +8,11 @@ import (
 
 // An ExactOptimum holds cutoffs at which proved bounds enclose a solution.
 type ExactOptimum struct {
-	EnclosedResult              // at Cutoffs, to a relative width of at most 1e-30
-	Points         []*big.Float // the same cutoffs as floats, of at least 256 bits
-	Radius         float64      // proved: the solution lies within Radius s_i of each cutoff s_i; at most 2^-165
-	Objective      num.Interval // of the solution: the objective, or the slowdown that all hosts have in common
-	Gradient       float64      // bounds |s_i ∂objective/∂s_i|/objective at Cutoffs, or |E[S_i] - E[S_{i+1}]|/E[S_i]
-	Steps          int          // of Newton's method
+	Result                // at ExactCutoffs, to a relative width of at most 1e-30; Objective is that of the solution
+	Points   []*big.Float // the same cutoffs as floats, of at least 256 bits
+	Radius   float64      // proved: the solution lies within Radius s_i of each cutoff s_i; at most 2^-165
+	Gradient float64      // bounds |s_i ∂objective/∂s_i|/objective at Cutoffs, or |E[S_i] - E[S_{i+1}]|/E[S_i]
+	Steps    int          // of Newton's method
 }
 
 // OptimizeExact returns the cutoffs that minimise the objective near start, to 49 digits and proved: within Radius of
@@ -68,7 +67,8 @@ func (p polished) enclose(m ExactModel) (ExactOptimum, error) {
 	if err != nil {
 		return ExactOptimum{}, err
 	}
-	return ExactOptimum{r, p.points, p.radius, p.objective, p.gradient, p.steps}, nil
+	r.Objective = enclosed(p.objective)
+	return ExactOptimum{r, p.points, p.radius, p.gradient, p.steps}, nil
 }
 
 // A bigSearch is a problem for Newton's method to a number of bits.

@@ -1,6 +1,7 @@
 package tags_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math"
@@ -40,11 +41,11 @@ const (
 // A reading says how LWR is computed.
 type reading struct{ printed bool }
 
-func (r reading) lwr(m tags.Model) tags.Rival {
+func (r reading) lwr(m tags.Model) tags.Result {
 	if r.printed {
-		return must(tags.CentralQueuePrinted(m))
+		return must(tags.Evaluate(context.Background(), m, tags.PolicyCentralPrinted, nil))
 	}
-	return must(tags.CentralQueue(m))
+	return must(tags.Evaluate(context.Background(), m, tags.PolicyCentral, nil))
 }
 
 func (r reading) policy() tags.Policy {
@@ -57,7 +58,7 @@ func (r reading) policy() tags.Policy {
 // gain returns log10 of E[S] of LWR over that of TAGS-opt-slowdown.
 func (r reading) gain(alpha, load float64, hosts int) float64 {
 	m := paperFarm(alpha, load, hosts)
-	return orders(r.lwr(m).MeanSlowdown.Low, forSlowdown(m).MeanSlowdown)
+	return orders(r.lwr(m).MeanSlowdown.Float, forSlowdown(m).MeanSlowdown.Float)
 }
 
 // paperLaw returns the sizes of the paper, of mean 3000 and at most 10^10.
@@ -74,11 +75,15 @@ func shortFarm(alpha float64) tags.Model {
 	return tags.Model{Sizes: must(sizes.NewBoundedParetoOfMean(alpha, 1e7, 3000)), Hosts: 2, Load: 0.5}
 }
 
-func forSlowdown(m tags.Model) tags.Optimum {
-	return must(tags.Optimize(m, tags.Objective{Slowdown: 1}))
+func forSlowdown(m tags.Model) tags.Result {
+	return must(tags.Optimize(context.Background(), m, tags.PolicyTAGS, tags.Objective{Slowdown: 1}))
 }
-func forWaiting(m tags.Model) tags.Optimum  { return must(tags.Optimize(m, tags.Objective{Waiting: 1})) }
-func forFairness(m tags.Model) tags.Optimum { return must(tags.Fair(m)) }
+func forWaiting(m tags.Model) tags.Result {
+	return must(tags.Optimize(context.Background(), m, tags.PolicyTAGS, tags.Objective{Waiting: 1}))
+}
+func forFairness(m tags.Model) tags.Result {
+	return must(tags.Optimize(context.Background(), m, tags.PolicyTAGS, tags.Objective{Fair: true}))
+}
 
 func moment(d sizes.Distribution, order float64) float64 { return must(d.Moment(order)) }
 
@@ -178,7 +183,7 @@ func paperClaims() []claim {
 			found:   "LWR, the best policy that does not know sizes, over TAGS, 2 hosts, load 0.5, α = 1: # orders in slowdown, # in response time with the best cutoffs for waiting",
 			numbers: func(r reading) []float64 {
 				m := paperFarm(1, 0.5, 2)
-				return []float64{r.gain(1, 0.5, 2), orders(r.lwr(m).MeanResponse.Low, forWaiting(m).MeanResponse)}
+				return []float64{r.gain(1, 0.5, 2), orders(r.lwr(m).MeanDelay.Float, forWaiting(m).MeanDelay.Float)}
 			},
 			holds:   func(x []float64) bool { return all(x, 2, inf) },
 			verdict: confirmed,
@@ -234,10 +239,10 @@ func paperClaims() []claim {
 			numbers: func(r reading) []float64 {
 				high, low := paperFarm(1, 0.9, 2), paperFarm(1, 0.5, 2)
 				x := []float64{
-					forSlowdown(high).MeanSlowdown, r.lwr(high).MeanSlowdown.Low, must(tags.Random(high)).MeanSlowdown.Low,
+					forSlowdown(high).MeanSlowdown.Float, r.lwr(high).MeanSlowdown.Float, must(tags.Evaluate(context.Background(), high, tags.PolicyRandom, nil)).MeanSlowdown.Float,
 				}
-				return append(x, x[0]/forSlowdown(low).MeanSlowdown, x[1]/r.lwr(low).MeanSlowdown.Low,
-					x[2]/must(tags.Random(low)).MeanSlowdown.Low)
+				return append(x, x[0]/forSlowdown(low).MeanSlowdown.Float, x[1]/r.lwr(low).MeanSlowdown.Float,
+					x[2]/must(tags.Evaluate(context.Background(), low, tags.PolicyRandom, nil)).MeanSlowdown.Float)
 			},
 			holds:   func(x []float64) bool { return all(x[:3], 1000, inf) && x[3] > x[4] && x[3] > x[5] },
 			verdict: confirmed,
@@ -251,7 +256,7 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				rate := func(hosts int, load float64) float64 {
 					m := paperFarm(1, load, hosts)
-					return forSlowdown(m).ArrivalRate
+					return forSlowdown(m).ArrivalRate.Float
 				}
 				return []float64{rate(4, 0.25) / rate(2, 0.5), rate(4, 0.5) / rate(2, 0.5)}
 			},
@@ -265,7 +270,7 @@ func paperClaims() []claim {
 			found: "slowdown of big jobs over that of short ones, 2 hosts, load 0.5: # at α = 1 under opt-slowdown; " +
 				"under opt-waitingtime # at α = 0.5, # at 1, # at 1.5",
 			numbers: func(reading) []float64 {
-				unfair := func(o tags.Optimum) float64 { return o.Hosts[1].Slowdown / o.Hosts[0].Slowdown }
+				unfair := func(o tags.Result) float64 { return o.Hosts[1].Slowdown.Float / o.Hosts[0].Slowdown.Float }
 				x := []float64{unfair(forSlowdown(paperFarm(1, 0.5, 2)))}
 				return append(x, each([]float64{0.5, 1, 1.5}, func(alpha float64) float64 {
 					return unfair(forWaiting(paperFarm(alpha, 0.5, 2)))
@@ -282,7 +287,7 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				return each([]float64{0.2, 0.4, 1, 1.5, 1.9}, func(alpha float64) float64 {
 					m := paperFarm(alpha, 0.5, 2)
-					return forFairness(m).MeanSlowdown / forSlowdown(m).MeanSlowdown
+					return forFairness(m).MeanSlowdown.Float / forSlowdown(m).MeanSlowdown.Float
 				})
 			},
 			holds:   func(x []float64) bool { return all(x, 0, 2) },
@@ -296,7 +301,7 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				return each([]float64{0.2, 0.4, 0.6, 1, 1.5}, func(alpha float64) float64 {
 					m := paperFarm(alpha, 0.5, 2)
-					return forFairness(m).MeanWaiting / forWaiting(m).MeanWaiting
+					return forFairness(m).MeanWaiting.Float / forWaiting(m).MeanWaiting.Float
 				})
 			},
 			holds:   func(x []float64) bool { return all(x, 0, 2) },
@@ -309,8 +314,8 @@ func paperClaims() []claim {
 			found:   "2 hosts, load 0.5, α = 1: # orders over LWR, # over Random",
 			numbers: func(r reading) []float64 {
 				m := paperFarm(1, 0.5, 2)
-				s := must(tags.SITAE(m)).MeanSlowdown
-				return []float64{orders(r.lwr(m).MeanSlowdown.Low, s), orders(must(tags.Random(m)).MeanSlowdown.Low, s)}
+				s := must(tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)).MeanSlowdown.Float
+				return []float64{orders(r.lwr(m).MeanSlowdown.Float, s), orders(must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)).MeanSlowdown.Float, s)}
 			},
 			holds:   func(x []float64) bool { return all(x, 2, inf) },
 			verdict: confirmed,
@@ -324,7 +329,7 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				return each([]float64{0.4, 0.8, 0.9, 1, 1.1, 1.5}, func(alpha float64) float64 {
 					m := paperFarm(alpha, 0.3, 2)
-					return orders(must(tags.SITAE(m)).MeanSlowdown, forSlowdown(m).MeanSlowdown)
+					return orders(must(tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)).MeanSlowdown.Float, forSlowdown(m).MeanSlowdown.Float)
 				})
 			},
 			holds:   func(x []float64) bool { return all(x, 2, inf) },
@@ -424,7 +429,7 @@ func paperClaims() []claim {
 			found:   "mean slowdown at α = 2, 2 hosts, load 0.5: TAGS #, LWR #, Random #",
 			numbers: func(r reading) []float64 {
 				m := paperFarm(2, 0.5, 2)
-				return []float64{forSlowdown(m).MeanSlowdown, r.lwr(m).MeanSlowdown.Low, must(tags.Random(m)).MeanSlowdown.Low}
+				return []float64{forSlowdown(m).MeanSlowdown.Float, r.lwr(m).MeanSlowdown.Float, must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)).MeanSlowdown.Float}
 			},
 			holds:   func(x []float64) bool { return all(x, 0, 10) },
 			verdict: confirmed,
@@ -440,9 +445,11 @@ func paperClaims() []claim {
 					return leastRise(grid(), func(alpha float64) float64 { return math.Log10(f(paperFarm(alpha, 0.5, 2))) })
 				}
 				return []float64{
-					rise(func(m tags.Model) float64 { return forSlowdown(m).MeanSlowdown }),
-					rise(func(m tags.Model) float64 { return r.lwr(m).MeanSlowdown.Low }),
-					rise(func(m tags.Model) float64 { return must(tags.Random(m)).MeanSlowdown.Low }),
+					rise(func(m tags.Model) float64 { return forSlowdown(m).MeanSlowdown.Float }),
+					rise(func(m tags.Model) float64 { return r.lwr(m).MeanSlowdown.Float }),
+					rise(func(m tags.Model) float64 {
+						return must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)).MeanSlowdown.Float
+					}),
 				}
 			},
 			holds:   func(x []float64) bool { return all(x, 1e-9, inf) },
@@ -456,7 +463,7 @@ func paperClaims() []claim {
 			numbers: func(r reading) []float64 {
 				return each([]float64{0.3, 0.5, 0.7}, func(load float64) float64 {
 					m := paperFarm(1, load, 2)
-					return must(tags.Random(m)).MeanSlowdown.Low / r.lwr(m).MeanSlowdown.Low
+					return must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)).MeanSlowdown.Float / r.lwr(m).MeanSlowdown.Float
 				})
 			},
 			holds:   func(x []float64) bool { return all(x, math.Sqrt(10), 10*math.Sqrt(10)) },
@@ -501,7 +508,7 @@ func paperClaims() []claim {
 			numbers: func(r reading) []float64 {
 				return each([]float64{0.2, 0.6, 1, 1.5}, func(alpha float64) float64 {
 					m := paperFarm(alpha, 0.5, 2)
-					return orders(r.lwr(m).MeanWaiting.Low, forWaiting(m).MeanWaiting)
+					return orders(r.lwr(m).MeanWaiting.Float, forWaiting(m).MeanWaiting.Float)
 				})
 			},
 			holds:   func(x []float64) bool { return all(x[:3], 2, inf) },
@@ -516,7 +523,7 @@ func paperClaims() []claim {
 			numbers: func(r reading) []float64 {
 				return each([]float64{0.2, 0.4, 0.6, 1, 1.5}, func(alpha float64) float64 {
 					m := paperFarm(alpha, 0.5, 2)
-					return orders(r.lwr(m).MeanWaiting.Low, forSlowdown(m).MeanWaiting)
+					return orders(r.lwr(m).MeanWaiting.Float, forSlowdown(m).MeanWaiting.Float)
 				})
 			},
 			holds:   func(x []float64) bool { return all(x[:4], 2, inf) },
@@ -531,7 +538,7 @@ func paperClaims() []claim {
 			numbers: func(r reading) []float64 {
 				return each([]float64{0.2, 0.4, 0.6, 1, 1.5}, func(alpha float64) float64 {
 					m := paperFarm(alpha, 0.5, 2)
-					return orders(r.lwr(m).MeanWaiting.Low, forFairness(m).MeanWaiting)
+					return orders(r.lwr(m).MeanWaiting.Float, forFairness(m).MeanWaiting.Float)
 				})
 			},
 			holds:   func(x []float64) bool { return all(x[:4], 2, inf) },
@@ -548,7 +555,7 @@ func paperClaims() []claim {
 				four := tags.Model{Sizes: must(sizes.NewExponential(1)), Hosts: 4, Load: 0.7}
 				exact := must(tags.ErlangC(4, 0.7)) / (4 * (1 - 0.7)) // E[W] of M/M/4
 				return []float64{
-					r.lwr(one).MeanWaiting.Low / must(tags.Analyze(one, nil)).MeanWaiting, r.lwr(four).MeanWaiting.Low / exact,
+					r.lwr(one).MeanWaiting.Float / must(tags.Evaluate(context.Background(), one, tags.PolicyTAGS, nil)).MeanWaiting.Float, r.lwr(four).MeanWaiting.Float / exact,
 				}
 			},
 			holds:   func(x []float64) bool { return near(x[0], 1, 1e-12) && near(x[1], 1, 1e-12) },
@@ -575,7 +582,7 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				ratio := func(alpha float64) float64 {
 					m := paperFarm(alpha, 0.5, 2)
-					return must(tags.Random(m)).MeanWaiting.Low / moment(m.Sizes, 2)
+					return must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)).MeanWaiting.Float / moment(m.Sizes, 2)
 				}
 				return []float64{ratio(0.2) / ratio(2), ratio(1) / ratio(2)}
 			},
@@ -590,7 +597,8 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				return each([]float64{1, 1.5, 2}, func(alpha float64) float64 {
 					m := paperFarm(alpha, 0.5, 2)
-					return must(tags.RoundRobin(m)).MeanWaiting.Low / must(tags.Random(m)).MeanWaiting.Low
+					low, _ := must(tags.Evaluate(context.Background(), m, tags.PolicyRoundRobin, nil)).MeanWaiting.Bounds()
+					return low / must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)).MeanWaiting.Float
 				})
 			},
 			holds:   func(x []float64) bool { return all(x, 0.8, 1) },
@@ -606,8 +614,8 @@ func paperClaims() []claim {
 				for _, load := range []float64{0.3, 0.5, 0.7} {
 					for _, alpha := range grid() {
 						m := paperFarm(alpha, load, 2)
-						for _, o := range []tags.Optimum{forSlowdown(m), forWaiting(m)} {
-							most = max(most, o.Hosts[0].VisitSquare/moment(m.Sizes, 2))
+						for _, o := range []tags.Result{forSlowdown(m), forWaiting(m)} {
+							most = max(most, o.Hosts[0].VisitSquare.Float/moment(m.Sizes, 2))
 						}
 					}
 				}
@@ -624,7 +632,7 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				m := paperFarm(0.2, 0.3, 3)
 				square := moment(m.Sizes, 2)
-				return []float64{forWaiting(m).Hosts[1].VisitSquare / square, forSlowdown(m).Hosts[1].VisitSquare / square}
+				return []float64{forWaiting(m).Hosts[1].VisitSquare.Float / square, forSlowdown(m).Hosts[1].VisitSquare.Float / square}
 			},
 			holds:   func(x []float64) bool { return all(x, 0, 1) },
 			verdict: notConfirmed,
@@ -638,11 +646,11 @@ func paperClaims() []claim {
 				x := make([]float64, 3)
 				for _, alpha := range tenths(2, 6) {
 					for i, o := range flavors(alpha, 0.5) {
-						x[i] = max(x[i], o.Hosts[0].Load)
+						x[i] = max(x[i], o.Hosts[0].Load.Float)
 					}
 				}
 				for _, o := range flavors(0.2, 0.5) {
-					x = append(x, o.Hosts[0].Load)
+					x = append(x, o.Hosts[0].Load.Float)
 				}
 				return x
 			},
@@ -657,7 +665,7 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				var x []float64
 				for _, o := range flavors(1.6, 0.5) {
-					x = append(x, o.Hosts[0].Load, o.Hosts[1].Load)
+					x = append(x, o.Hosts[0].Load.Float, o.Hosts[1].Load.Float)
 				}
 				return x
 			},
@@ -673,7 +681,7 @@ func paperClaims() []claim {
 				return each([]float64{0, 1, 2}, func(flavor float64) float64 {
 					return root(0.8, 1.2, func(alpha float64) float64 {
 						o := flavors(alpha, 0.5)[int(flavor)]
-						return o.Hosts[0].Load - o.Hosts[1].Load
+						return o.Hosts[0].Load.Float - o.Hosts[1].Load.Float
 					})
 				})
 			},
@@ -711,7 +719,7 @@ func paperClaims() []claim {
 			found:   "system load 0.5: slack of host 2 #, load of host 1 #",
 			numbers: func(reading) []float64 {
 				r := loadGame()
-				return []float64{r.Hosts[1].Slack, r.Hosts[0].Load}
+				return []float64{r.Hosts[1].Slack.Float, r.Hosts[0].Load.Float}
 			},
 			holds:   func(x []float64) bool { return all(x, 0, 1e-5) },
 			verdict: confirmed,
@@ -723,7 +731,7 @@ func paperClaims() []claim {
 			found:   "there # (the least is #, with s_1 almost the same), LWR #: low only beside LWR",
 			numbers: func(r reading) []float64 {
 				m := paperFarm(0.2, 0.5, 2)
-				return []float64{loadGame().MeanSlowdown, forSlowdown(m).MeanSlowdown, r.lwr(m).MeanSlowdown.Low}
+				return []float64{loadGame().MeanSlowdown.Float, forSlowdown(m).MeanSlowdown.Float, r.lwr(m).MeanSlowdown.Float}
 			},
 			holds:   func(x []float64) bool { return x[0] < 10 },
 			verdict: notConfirmed,
@@ -739,8 +747,8 @@ func paperClaims() []claim {
 					m := paperFarm(alpha, 0.5, 2)
 					low, high := math.Log(lowEnd(m.Sizes)), math.Log(1e10)
 					u := root(low+1e-9, high-1e-9, func(u float64) float64 {
-						r, _ := tags.Analyze(m, []float64{math.Exp(u)}) // an overloaded host has a load, too
-						return r.Hosts[1].Load - 0.9
+						r, _ := tags.Evaluate(context.Background(), m, tags.PolicyTAGS, []float64{math.Exp(u)}) // an overloaded host has a load, too
+						return r.Hosts[1].Load.Float - 0.9
 					})
 					return m.Sizes.Survival(math.Exp(u))
 				})
@@ -755,7 +763,7 @@ func paperClaims() []claim {
 			found:   "slowdowns of the jobs that end at hosts 1 and 2, α = 1, load 0.5: # and #",
 			numbers: func(reading) []float64 {
 				o := forSlowdown(paperFarm(1, 0.5, 2))
-				return []float64{o.Hosts[0].Slowdown, o.Hosts[1].Slowdown}
+				return []float64{o.Hosts[0].Slowdown.Float, o.Hosts[1].Slowdown.Float}
 			},
 			holds:   func(x []float64) bool { return x[1] > x[0] },
 			verdict: confirmed,
@@ -769,7 +777,7 @@ func paperClaims() []claim {
 				var x []float64
 				for _, alpha := range []float64{1.1, 1.3, 1.5, 2} {
 					o := forSlowdown(paperFarm(alpha, 0.5, 2))
-					x = append(x, o.Hosts[0].Load, o.Hosts[1].Load)
+					x = append(x, o.Hosts[0].Load.Float, o.Hosts[1].Load.Float)
 				}
 				return x
 			},
@@ -786,7 +794,7 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				var x []float64
 				for _, h := range forSlowdown(paperFarm(1.5, 0.5, 2)).Hosts {
-					x = append(x, h.VisitSquare/(h.VisitMean*h.VisitMean)-1)
+					x = append(x, h.VisitSquare.Float/(h.VisitMean.Float*h.VisitMean.Float)-1)
 				}
 				return x
 			},
@@ -801,7 +809,7 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				return each([]float64{0.4, 1, 1.6}, func(alpha float64) float64 {
 					h := forFairness(paperFarm(alpha, 0.5, 2)).Hosts
-					return h[1].Slowdown / h[0].Slowdown
+					return h[1].Slowdown.Float / h[0].Slowdown.Float
 				})
 			},
 			holds:   func(x []float64) bool { return all(x, 1-1e-7, 1+1e-7) },
@@ -815,7 +823,7 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				m := paperFarm(0.4, 0.5, 2)
 				h := forFairness(m).Hosts[0]
-				return []float64{h.Load, h.VisitSquare / moment(m.Sizes, 2)}
+				return []float64{h.Load.Float, h.VisitSquare.Float / moment(m.Sizes, 2)}
 			},
 			holds:   func(x []float64) bool { return all(x, 0, 0.01) },
 			verdict: confirmed,
@@ -863,7 +871,7 @@ func paperClaims() []claim {
 				return each([]float64{0.3, 0.5, 0.7}, func(load float64) float64 {
 					return slices.Min(each(grid(), func(alpha float64) float64 {
 						m := paperFarm(alpha, load, 2)
-						return orders(must(tags.Random(m)).MeanSlowdown.Low, forSlowdown(m).MeanSlowdown)
+						return orders(must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)).MeanSlowdown.Float, forSlowdown(m).MeanSlowdown.Float)
 					}))
 				})
 			},
@@ -903,11 +911,11 @@ func paperClaims() []claim {
 			numbers: func(r reading) []float64 {
 				high, low := paperFarm(1, 0.7, 2), paperFarm(1, 0.3, 2)
 				x := []float64{
-					orders(r.lwr(high).MeanSlowdown.Low, r.lwr(low).MeanSlowdown.Low),
-					orders(must(tags.Random(high)).MeanSlowdown.Low, must(tags.Random(low)).MeanSlowdown.Low),
+					orders(r.lwr(high).MeanSlowdown.Float, r.lwr(low).MeanSlowdown.Float),
+					orders(must(tags.Evaluate(context.Background(), high, tags.PolicyRandom, nil)).MeanSlowdown.Float, must(tags.Evaluate(context.Background(), low, tags.PolicyRandom, nil)).MeanSlowdown.Float),
 				}
 				return append(x, each([]float64{0.2, 0.6, 1, 1.1, 1.5}, func(alpha float64) float64 {
-					return orders(forSlowdown(paperFarm(alpha, 0.7, 2)).MeanSlowdown, forSlowdown(paperFarm(alpha, 0.3, 2)).MeanSlowdown)
+					return orders(forSlowdown(paperFarm(alpha, 0.7, 2)).MeanSlowdown.Float, forSlowdown(paperFarm(alpha, 0.3, 2)).MeanSlowdown.Float)
 				})...)
 			},
 			holds:   func(x []float64) bool { return all(x[2:], max(x[0], x[1]), inf) && x[0] > 0 && x[1] > 0 },
@@ -974,7 +982,7 @@ func paperClaims() []claim {
 				var x []float64
 				for _, alpha := range []float64{0.2, 0.6} {
 					for _, load := range []float64{0.7, 0.5} {
-						x = append(x, forSlowdown(paperFarm(alpha, load, 2)).Hosts[0].Load)
+						x = append(x, forSlowdown(paperFarm(alpha, load, 2)).Hosts[0].Load.Float)
 					}
 				}
 				return x
@@ -989,7 +997,7 @@ func paperClaims() []claim {
 			found:   "α = 1, load 0.7: #, # and #",
 			numbers: func(reading) []float64 {
 				o := forSlowdown(paperFarm(1, 0.7, 2))
-				return []float64{o.Excess, o.ArrivalRate * o.Hosts[1].Final * o.Cutoffs[0], o.Hosts[0].Load + o.Hosts[1].Load - 2*0.7}
+				return []float64{o.Excess.Float, o.ArrivalRate.Float * o.Hosts[1].Final.Float * o.Cutoffs[0], o.Hosts[0].Load.Float + o.Hosts[1].Load.Float - 2*0.7}
 			},
 			holds:   func(x []float64) bool { return near(x[1], x[0], 1e-12) && near(x[2], x[0], 1e-12) },
 			verdict: confirmed,
@@ -1040,7 +1048,7 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				low, high := forSlowdown(paperFarm(0.2, 0.7, 2)), forSlowdown(paperFarm(2, 0.7, 2))
 				return []float64{
-					low.Hosts[1].Final, low.Cutoffs[0], forSlowdown(paperFarm(0.2, 0.5, 2)).Cutoffs[0], high.Hosts[1].Final,
+					low.Hosts[1].Final.Float, low.Cutoffs[0], forSlowdown(paperFarm(0.2, 0.5, 2)).Cutoffs[0], high.Hosts[1].Final.Float,
 				}
 			},
 			holds:   func(x []float64) bool { return x[0] < 1e-3 && x[1] > 1000*x[2] && x[3] > 0.1 },
@@ -1068,7 +1076,7 @@ func paperClaims() []claim {
 				return each([]float64{0.3, 0.5, 0.7}, func(load float64) float64 {
 					return root(0.9, 1.3, func(alpha float64) float64 {
 						o := forSlowdown(paperFarm(alpha, load, 2))
-						return o.Hosts[0].Load - o.Hosts[1].Load
+						return o.Hosts[0].Load.Float - o.Hosts[1].Load.Float
 					})
 				})
 			},
@@ -1084,7 +1092,7 @@ func paperClaims() []claim {
 			numbers: func(reading) []float64 {
 				var x []float64
 				for _, alpha := range []float64{0.2, 1} {
-					x = append(x, forSlowdown(paperFarm(alpha, 0.5, 2)).MeanSlowdown, forSlowdown(paperFarm(alpha, 0.5, 4)).MeanSlowdown)
+					x = append(x, forSlowdown(paperFarm(alpha, 0.5, 2)).MeanSlowdown.Float, forSlowdown(paperFarm(alpha, 0.5, 4)).MeanSlowdown.Float)
 				}
 				return x
 			},
@@ -1097,7 +1105,9 @@ func paperClaims() []claim {
 			text:    "with 4 hosts, load 0.3, Random stays as with 2",
 			found:   "ratio of E[S]: #",
 			numbers: func(reading) []float64 {
-				slowdown := func(hosts int) float64 { return must(tags.Random(paperFarm(1, 0.3, hosts))).MeanSlowdown.Low }
+				slowdown := func(hosts int) float64 {
+					return must(tags.Evaluate(context.Background(), paperFarm(1, 0.3, hosts), tags.PolicyRandom, nil)).MeanSlowdown.Float
+				}
 				return []float64{slowdown(2) / slowdown(4)}
 			},
 			holds:   func(x []float64) bool { return near(x[0], 1, 1e-13) },
@@ -1110,7 +1120,7 @@ func paperClaims() []claim {
 			found:   "E[S] falls by a factor # at α = 0.2, # at 2",
 			numbers: func(r reading) []float64 {
 				return each([]float64{0.2, 2}, func(alpha float64) float64 {
-					return r.lwr(paperFarm(alpha, 0.3, 2)).MeanSlowdown.Low / r.lwr(paperFarm(alpha, 0.3, 4)).MeanSlowdown.Low
+					return r.lwr(paperFarm(alpha, 0.3, 2)).MeanSlowdown.Float / r.lwr(paperFarm(alpha, 0.3, 4)).MeanSlowdown.Float
 				})
 			},
 			holds:   func(x []float64) bool { return x[1] > 30 && x[0] < x[1]*(1-1e-9) },
@@ -1194,7 +1204,9 @@ func paperClaims() []claim {
 			text:    "4 hosts at load 0.7 have the problems of 2 hosts at load 0.7",
 			found:   "worse: there are cutoffs that keep all 4 hosts below load 1 only for α from # to # (for 2 hosts: all from 0.2 to 2)",
 			numbers: func(reading) []float64 {
-				spare := func(alpha float64) float64 { return must(tags.MaxLoad(paperFarm(alpha, 0.7, 4))) - 0.7 }
+				spare := func(alpha float64) float64 {
+					return must(tags.MaxLoad(context.Background(), paperFarm(alpha, 0.7, 4))) - 0.7
+				}
 				return []float64{root(0.5, 1, spare), root(1, 1.6, spare)}
 			},
 			holds:   func(x []float64) bool { return x[0] > 0.2 && x[1] < 2 },
@@ -1207,7 +1219,7 @@ func paperClaims() []claim {
 			found:   "TAGS #, LWR #, Random #",
 			numbers: func(r reading) []float64 {
 				m := paperFarm(0.6, 0.7, 2)
-				return []float64{forSlowdown(m).MeanSlowdown, r.lwr(m).MeanSlowdown.Low, must(tags.Random(m)).MeanSlowdown.Low}
+				return []float64{forSlowdown(m).MeanSlowdown.Float, r.lwr(m).MeanSlowdown.Float, must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)).MeanSlowdown.Float}
 			},
 			holds:   func(x []float64) bool { return power(x[0]) == 9 && x[1] > x[0] && x[2] > x[0] },
 			verdict: confirmed,
@@ -1218,7 +1230,7 @@ func paperClaims() []claim {
 			section: "6.1",
 			text:    "with 4 hosts it is around 1",
 			found:   "# (the paper's cutoffs were tuned by hand)",
-			numbers: func(reading) []float64 { return []float64{forSlowdown(paperFarm(0.6, 0.35, 4)).MeanSlowdown} },
+			numbers: func(reading) []float64 { return []float64{forSlowdown(paperFarm(0.6, 0.35, 4)).MeanSlowdown.Float} },
 			holds:   func(x []float64) bool { return x[0] <= 1 },
 			verdict: confirmed,
 			want:    []float64{0.315453},
@@ -1227,7 +1239,7 @@ func paperClaims() []claim {
 			section: "6.1",
 			text:    "whereas that of LWR is 10^8",
 			found:   "#",
-			numbers: func(r reading) []float64 { return []float64{r.lwr(paperFarm(0.6, 0.35, 4)).MeanSlowdown.Low} },
+			numbers: func(r reading) []float64 { return []float64{r.lwr(paperFarm(0.6, 0.35, 4)).MeanSlowdown.Float} },
 			holds:   func(x []float64) bool { return power(x[0]) == 8 },
 			verdict: confirmed,
 			want:    []float64{1.81654e+8},
@@ -1239,7 +1251,7 @@ func paperClaims() []claim {
 			found:   "# hosts; with 13 it is #",
 			numbers: func(r reading) []float64 {
 				return []float64{
-					2 + expansion(0.6, 0.7, r.policy()), r.lwr(paperFarm(0.6, 1.4/13, 13)).MeanSlowdown.Low,
+					2 + expansion(0.6, 0.7, r.policy()), r.lwr(paperFarm(0.6, 1.4/13, 13)).MeanSlowdown.Float,
 				}
 			},
 			holds:   func(x []float64) bool { return x[0] == 13 && x[1] < 3 },
@@ -1275,7 +1287,7 @@ func paperClaims() []claim {
 				x := []float64{slices.Max(each(tenths(3, 19), needs)), needs(2)}
 				return append(x, each([]float64{1.8, 1.9}, func(alpha float64) float64 {
 					o := forSlowdown(paperFarm(alpha, 0.35, 4))
-					s := o.MeanSlowdown
+					s := o.MeanSlowdown.Float
 					for _, cutoff := range o.Cutoffs {
 						s += cutoff * must(paperLaw(alpha).PartialMoment(-1, cutoff, math.Inf(1)))
 					}
@@ -1362,7 +1374,7 @@ func paperClaims() []claim {
 			found:   "# orders over LWR, # over Random",
 			numbers: func(r reading) []float64 {
 				m := shortFarm(1)
-				return []float64{r.shortGain(1), orders(must(tags.Random(m)).MeanSlowdown.Low, forSlowdown(m).MeanSlowdown)}
+				return []float64{r.shortGain(1), orders(must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)).MeanSlowdown.Float, forSlowdown(m).MeanSlowdown.Float)}
 			},
 			holds:   func(x []float64) bool { return all(x, 2, inf) },
 			verdict: onlyAsPrinted,
@@ -1388,7 +1400,7 @@ func paperClaims() []claim {
 				var x []float64
 				for _, alpha := range []float64{0.6, 0.9, 1, 1.3} {
 					o := forSlowdown(paperFarm(alpha, 0.5, 2))
-					x = append(x, o.Hosts[0].Load, o.Hosts[1].Load)
+					x = append(x, o.Hosts[0].Load.Float, o.Hosts[1].Load.Float)
 				}
 				return x
 			},
@@ -1407,15 +1419,15 @@ func paperClaims() []claim {
 }
 
 // flavors returns TAGS-opt-slowdown, TAGS-opt-waitingtime and TAGS-opt-fairness for 2 hosts.
-func flavors(alpha, load float64) []tags.Optimum {
+func flavors(alpha, load float64) []tags.Result {
 	m := paperFarm(alpha, load, 2)
-	return []tags.Optimum{forSlowdown(m), forWaiting(m), forFairness(m)}
+	return []tags.Result{forSlowdown(m), forWaiting(m), forFairness(m)}
 }
 
 // loadGame returns TAGS with the cutoff of section 5.2: 10^-4 of the jobs end at host 2.
 func loadGame() tags.Result {
 	m := paperFarm(0.2, 0.5, 2)
-	return must(tags.Analyze(m, []float64{must(m.Sizes.Quantile(1 - 1e-4))}))
+	return must(tags.Evaluate(context.Background(), m, tags.PolicyTAGS, []float64{must(m.Sizes.Quantile(1 - 1e-4))}))
 }
 
 // leastGain returns the least gain over all alpha, 2 hosts.
@@ -1426,24 +1438,24 @@ func leastGain(r reading, load float64) float64 {
 // shortGain is gain for the sizes of section 7.
 func (r reading) shortGain(alpha float64) float64 {
 	m := shortFarm(alpha)
-	return orders(r.lwr(m).MeanSlowdown.Low, forSlowdown(m).MeanSlowdown)
+	return orders(r.lwr(m).MeanSlowdown.Float, forSlowdown(m).MeanSlowdown.Float)
 }
 
 // excess is that of TAGS-opt-slowdown with 2 hosts.
-func excess(alpha, load float64) float64 { return forSlowdown(paperFarm(alpha, load, 2)).Excess }
+func excess(alpha, load float64) float64 { return forSlowdown(paperFarm(alpha, load, 2)).Excess.Float }
 
 // fourHosts returns the mean slowdowns of TAGS-opt-slowdown of Figure 12, for all alpha.
 func fourHosts() []float64 {
-	return each(grid(), func(alpha float64) float64 { return forSlowdown(paperFarm(alpha, 0.3, 4)).MeanSlowdown })
+	return each(grid(), func(alpha float64) float64 { return forSlowdown(paperFarm(alpha, 0.3, 4)).MeanSlowdown.Float })
 }
 
 // expansion returns the hosts that a policy needs beyond 2 for a mean slowdown of 3.
 func expansion(alpha, load float64, p tags.Policy) float64 {
-	e := must(tags.Expand(paperFarm(alpha, load, 2), p, tags.ExpansionSettings{}))
+	e := must(tags.Expand(context.Background(), paperFarm(alpha, load, 2), p, tags.ExpansionSettings{}))
 	if !e.Within {
 		panic(fmt.Sprintf("%s never has a mean slowdown of 3: alpha = %v, load %v", p, alpha, load))
 	}
-	return e.Extra.High
+	return e.Extra.Float
 }
 
 const claimsFile = "../docs/tags-claims.md"

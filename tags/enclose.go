@@ -11,39 +11,7 @@ import (
 	"productform/num"
 )
 
-// An EnclosedHost is a [Host] of proved bounds.
-type EnclosedHost struct {
-	Load        num.Interval // ρ_i
-	Slack       num.Interval // 1 - ρ_i, as narrow as the rest
-	Visit       num.Interval // P(X > s_{i-1}), the part of the jobs that come to it
-	Final       num.Interval // p_i = P(s_{i-1} < X <= s_i), the part that ends at it
-	VisitMean   num.Interval // E[min(X, s_i) | X > s_{i-1}], work
-	VisitSquare num.Interval // E[min(X, s_i)² | X > s_{i-1}], work²
-	VisitWait   num.Interval // V_i, seconds a visit waits
-	Waiting     num.Interval // W_i = V_1 + ... + V_i, seconds
-	Slowdown    num.Interval // E[S_i] = W_i E[1/X_i]
-	Response    num.Interval // E[T_i], seconds from arrival to end, with the runs that were killed
-}
-
-// An EnclosedResult is a [Result] of proved bounds: every number lies in its enclosure.
-type EnclosedResult struct {
-	Cutoffs     []*big.Rat   // s_1, ..., s_{h-1}, work, exact
-	Low         num.Interval // k, work
-	ArrivalRate num.Interval // λ, jobs a second
-
-	MeanWaiting  num.Interval // E[W], seconds in queues, all visits of a job together
-	MeanSlowdown num.Interval // E[S] = E[W/X], seconds a unit of work
-	MeanResponse num.Interval // E[T] = E[W] + E[time in service, lost runs too], seconds
-	MeanStretch  num.Interval // E[T/X] = E[S] + E[time in service/X], lost runs too, seconds a unit of work
-	Lost         num.Interval // Σ_{i<h} s_i P(X > s_i), the mean work a job loses to kills
-	Excess       num.Interval // λ Σ_{i<h} s_i P(X > s_i)/v_i, the load that lost work adds
-	Hosts        []EnclosedHost
-
-	Width     float64 // relative width of the widest enclosure
-	Precision uint    // bits that it took
-}
-
-// Enclose returns what [Analyze] returns, with proved bounds: every number is enclosed to a relative width of at most
+// Enclose returns what [Evaluate] returns for TAGS, with proved bounds: every number is enclosed to a relative width of at most
 // tolerance, in [1e-290, 1), which is 1e-15 if 0. All steps are done on intervals with their ends rounded outward
 // and with the exponentials and logarithms of [num], a logarithm and an exponential a cutoff; the number of bits is
 // doubled until all widths are met. So near-equal cutoffs, loads next to 1 or α next to 1 or 2 take time, not digits.
@@ -51,31 +19,31 @@ type EnclosedResult struct {
 // The error names the field of m, the cutoff or tolerance that is out of range, is an *[UnstableError] if a load is
 // proved to be at least 1, wraps [ErrPrecision] where bits do not help (a load is 1, and α no integer above 1 for which
 // it is a fraction, or k follows from the mean and is a cutoff), or is [num.ErrRange] for powers beyond e^±2e8.
-func Enclose(m ExactModel, cutoffs []*big.Rat, tolerance float64) (EnclosedResult, error) {
+func Enclose(m ExactModel, cutoffs []*big.Rat, tolerance float64) (Result, error) {
 	return m.enclose(cutoffs, tolerance, false)
 }
 
 // enclose is [Enclose], and with formal set evaluates the formulas for overloaded hosts, too.
-func (m ExactModel) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) (EnclosedResult, error) {
+func (m ExactModel) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) (Result, error) {
 	if err := m.Validate(); err != nil {
-		return EnclosedResult{}, err
+		return Result{}, err
 	}
 	if err := m.checkCutoffs(cutoffs); err != nil {
-		return EnclosedResult{}, err
+		return Result{}, err
 	}
 	tolerance = cmp.Or(tolerance, 1e-15)
 	if !(tolerance >= 1e-290 && tolerance < 1) {
-		return EnclosedResult{}, input.Errorf("tolerance", tolerance, "a number in [1e-290, 1)")
+		return Result{}, input.Errorf("tolerance", tolerance, "a number in [1e-290, 1)")
 	}
 	if !formal {
 		for i, load := range m.fractions(cutoffs) {
 			if load.Cmp(big.NewRat(1, 1)) >= 0 {
 				v, _ := load.Float64()
-				return EnclosedResult{}, &UnstableError{Host: i, Load: v}
+				return Result{}, &UnstableError{Host: i, Load: v}
 			}
 		}
 	}
-	var r EnclosedResult
+	var r Result
 	undecided := -1 // host whose load may be 1
 	err := settle(72-uint(math.Floor(math.Log2(tolerance))), maxPrec, func(prec uint) error {
 		f, err := m.farm(prec)
@@ -89,9 +57,10 @@ func (m ExactModel) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) 
 		if r, undecided, err = f.evaluate(at, formal); err != nil {
 			return err
 		}
-		r.Cutoffs = make([]*big.Rat, len(cutoffs))
+		r.Cutoffs, r.ExactCutoffs = make([]float64, len(cutoffs)), make([]*big.Rat, len(cutoffs))
 		for i, s := range cutoffs {
-			r.Cutoffs[i] = new(big.Rat).Set(s)
+			r.Cutoffs[i], _ = s.Float64()
+			r.ExactCutoffs[i] = new(big.Rat).Set(s)
 		}
 		r.Precision = prec
 		return r.measure(tolerance)
@@ -102,7 +71,7 @@ func (m ExactModel) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) 
 	case errors.Is(err, ErrPrecision) && undecided >= 0:
 		err = fmt.Errorf("%w: whether the load of host %d is below 1", err, undecided+1)
 	}
-	return EnclosedResult{}, err
+	return Result{}, err
 }
 
 // checkCutoffs accepts h-1 cutoffs that are at least 0 and do not fall.
@@ -121,24 +90,19 @@ func (m ExactModel) checkCutoffs(cutoffs []*big.Rat) error {
 }
 
 // measure sets Width, and returns errUndecided if it is above tolerance.
-func (r *EnclosedResult) measure(tolerance float64) error {
-	r.Width = 0
-	check := func(all ...num.Interval) error {
-		for _, e := range all {
-			if err := narrowEnough(e, tolerance); err != nil {
-				return err
-			}
-			r.Width = max(r.Width, e.RelWidth())
-		}
-		return nil
-	}
+func (r *Result) measure(tolerance float64) error {
+	values := []num.Value{r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanDelay, r.MeanStretch, r.Lost, r.Excess}
 	for _, h := range r.Hosts {
-		if err := check(h.Load, h.Slack, h.Visit, h.Final, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting,
-			h.Slowdown, h.Response); err != nil {
+		values = append(values, h.Load, h.Slack, h.Visit, h.Final, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting, h.Slowdown, h.Delay)
+	}
+	for _, v := range values {
+		e, _ := v.Interval()
+		if err := narrowEnough(e, tolerance); err != nil {
 			return err
 		}
+		r.Width = max(r.Width, e.RelWidth())
 	}
-	return check(r.Low, r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.MeanStretch, r.Lost, r.Excess)
+	return nil
 }
 
 // A bigFarm is an [ExactModel] to a number of bits.
@@ -226,81 +190,52 @@ func (f *bigFarm) visit(a, b bigPoint) (m1, m2 num.Interval) {
 	return f.part(1, a, b).Add(lost), f.part(2, a, b).Add(b.x.Mul(lost))
 }
 
-// idleHost is a host that gets no jobs.
-func idleHost(prec uint) EnclosedHost {
-	zero := num.FromInt(0, prec)
-	return EnclosedHost{Load: zero, Slack: num.FromInt(1, prec), Visit: zero, Final: zero, VisitMean: zero, VisitSquare: zero,
-		VisitWait: zero, Waiting: zero, Slowdown: zero, Response: zero}
+// enclosed returns an interval as a value; its double is 0 if none is near, which [Result.finite] tells from a 0.
+func enclosed(e num.Interval) num.Value {
+	f, _ := e.Float64()
+	return num.Value{Float: f, Low: e.Low, High: e.High}
 }
 
 // evaluate returns all means for the points k, s_1, ..., s_{h-1}, p. If an interval that ought to be positive is not,
 // the error is errUndecided, or an *[UnstableError] if a load is proved to be at least 1. undecided is the host whose
 // slack may be 0, or -1.
-func (f *bigFarm) evaluate(at []bigPoint, formal bool) (r EnclosedResult, undecided int, err error) {
-	zero := num.FromInt(0, f.prec)
-	waiting, meanWaiting, meanSlowdown, work, lost, excess, runs := zero, zero, zero, zero, zero, zero, zero
-	stretch := zero // E[time in service/X]
+func (f *bigFarm) evaluate(at []bigPoint, formal bool) (r Result, undecided int, err error) {
+	zero, one := num.FromInt(0, f.prec), num.FromInt(1, f.prec)
+	var visits []visit[num.Interval]
 	for i, speed := range f.speeds {
 		a, b := at[i], at[i+1]
+		v := visit[num.Interval]{speed: speed, part: zero, end: zero, first: zero, second: zero, whole: zero, inverse: zero,
+			weight: zero, slack: one, cutoff: b.x, killed: zero, killedInverse: zero, hasInverse: true}
 		if b.x.High.Sign() == 0 || noneBetween(a, f.high) { // idle
-			idle := idleHost(f.prec)
-			idle.Waiting = waiting
-			r.Hosts = append(r.Hosts, idle)
+			visits = append(visits, v)
 			continue
 		}
-		m1, m2 := f.visit(a, b)
-		none := noneBetween(a, b)
-		final := zero
-		if !none {
-			final = f.part(0, a, b)
+		v.comes, v.ends, v.kills = true, !noneBetween(a, b), !noneBetween(b, f.high)
+		v.first, v.second = f.visit(a, b)
+		v.part, v.weight = a.tail, f.part(-1, a, f.high)
+		if v.ends {
+			v.end, v.whole, v.inverse = f.part(0, a, b), f.part(1, a, b), f.part(-1, a, b)
 		}
-		if a.tail.Sign() <= 0 || !none && final.Sign() <= 0 {
+		if v.kills {
+			v.killed, v.killedInverse = b.tail, f.part(-1, b, f.high)
+		}
+		if v.part.Sign() <= 0 || v.ends && v.end.Sign() <= 0 {
 			return r, -1, errUndecided
 		}
-		load := f.rate.Mul(m1).Quo(speed)
-		slack := num.FromInt(1, f.prec).Sub(load)
+		load := f.rate.Mul(v.first).Quo(speed)
+		v.slack = one.Sub(load)
 		switch {
-		case slack.Sign() == 0 && !(slack.High.Sign() == 0 && !formal):
+		case v.slack.Sign() == 0 && !(v.slack.High.Sign() == 0 && !formal):
 			return r, i, errUndecided
-		case slack.High.Sign() <= 0 && !formal:
+		case v.slack.High.Sign() <= 0 && !formal:
 			l, _ := load.Middle().Float64()
 			return r, i, &UnstableError{Host: i, Load: l}
 		}
-		wait := f.rate.Mul(m2).Quo(speed.Square().Mul(slack)).Scale2(-1)
-		waiting = waiting.Add(wait)
-		meanWaiting = meanWaiting.Add(a.tail.Mul(wait))
-		meanSlowdown = meanSlowdown.Add(f.part(-1, a, f.high).Mul(wait))
-		work = work.Add(m1.Quo(speed))
-		host := EnclosedHost{
-			Load:        load,
-			Slack:       slack,
-			Visit:       a.tail,
-			Final:       final,
-			VisitMean:   m1.Quo(a.tail),
-			VisitSquare: m2.Quo(a.tail),
-			VisitWait:   wait,
-			Waiting:     waiting,
-			Slowdown:    zero,
-			Response:    zero,
-		}
-		if !none {
-			host.Slowdown = waiting.Mul(f.part(-1, a, b)).Quo(final)
-			host.Response = waiting.Add(runs).Add(f.part(1, a, b).Quo(final).Quo(speed))
-		}
-		r.Hosts = append(r.Hosts, host)
-		stretch = stretch.Add(final.Quo(speed))
-		if !noneBetween(b, f.high) {
-			stretch = stretch.Add(b.x.Quo(speed).Mul(f.part(-1, b, f.high)))
-			runs = runs.Add(b.x.Quo(speed))
-			kills := b.x.Mul(b.tail)
-			lost = lost.Add(kills)
-			excess = excess.Add(f.rate.Mul(kills).Quo(speed))
-		}
+		visits = append(visits, v)
 	}
-	r.Low, r.ArrivalRate = f.low.x, f.rate
-	r.MeanWaiting, r.MeanSlowdown = meanWaiting, meanSlowdown
-	r.MeanResponse = meanWaiting.Add(work)
-	r.MeanStretch = meanSlowdown.Add(stretch)
-	r.Lost, r.Excess = lost, excess
+	formulas := formulas[num.Interval]{rate: f.rate, zero: zero, value: enclosed}
+	r = formulas.loads(visits)
+	r.Policy, r.Kind = PolicyTAGS, PolicyTAGS.kind(len(visits))
+	formulas.waits(&r, visits)
 	return r, -1, nil
 }

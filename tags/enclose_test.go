@@ -1,6 +1,7 @@
 package tags
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -15,16 +16,16 @@ import (
 )
 
 // metric returns the number of r that a metric of the reference rows names.
-func (r EnclosedResult) metric(t testing.TB, name string) num.Interval {
+func (r Result) metric(t testing.TB, name string) num.Interval {
 	switch name {
 	case "EW":
-		return r.MeanWaiting
+		return interval(r.MeanWaiting)
 	case "ES":
-		return r.MeanSlowdown
+		return interval(r.MeanSlowdown)
 	case "lam":
-		return r.ArrivalRate
+		return interval(r.ArrivalRate)
 	case "excess":
-		return r.Excess
+		return interval(r.Excess)
 	}
 	name, index, _ := strings.Cut(name, "_")
 	i, err := strconv.Atoi(index)
@@ -34,19 +35,19 @@ func (r EnclosedResult) metric(t testing.TB, name string) num.Interval {
 	h := r.Hosts[i-1]
 	switch name {
 	case "p":
-		return h.Final
+		return interval(h.Final)
 	case "pvisit":
-		return h.Visit
+		return interval(h.Visit)
 	case "load":
-		return h.Load
+		return interval(h.Load)
 	case "EXvisit":
-		return h.VisitMean
+		return interval(h.VisitMean)
 	case "EX2visit":
-		return h.VisitSquare
+		return interval(h.VisitSquare)
 	case "Wvisit":
-		return h.VisitWait
+		return interval(h.VisitWait)
 	case "S":
-		return h.Slowdown
+		return interval(h.Slowdown)
 	}
 	t.Fatalf("metric %s", name)
 	return num.Interval{}
@@ -67,7 +68,7 @@ func TestEncloseAgainstReference(t *testing.T) {
 		}
 		got := r.metric(t, metric)
 		if wasted { // the runs that were killed, counted as waiting: h = 2
-			s := r.Cutoffs[0]
+			s := r.ExactCutoffs[0]
 			m := row.model(t)
 			weight, err := m.Tail(s, 140)
 			if metric == "ES" {
@@ -144,21 +145,21 @@ func drawExactModel(t *rapid.T) (ExactModel, []*big.Rat) {
 }
 
 // numbers lists all enclosures of r.
-func (r EnclosedResult) numbers() []num.Interval {
-	list := []num.Interval{r.Low, r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.MeanStretch, r.Lost, r.Excess}
+func (r Result) numbers() []num.Interval {
+	list := []num.Interval{interval(r.ArrivalRate), interval(r.MeanWaiting), interval(r.MeanSlowdown), interval(r.MeanDelay), interval(r.MeanStretch), interval(r.Lost), interval(r.Excess)}
 	for _, h := range r.Hosts {
-		list = append(list, h.Load, h.Slack, h.Visit, h.Final, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting,
-			h.Slowdown, h.Response)
+		list = append(list, interval(h.Load), interval(h.Slack), interval(h.Visit), interval(h.Final), interval(h.VisitMean), interval(h.VisitSquare), interval(h.VisitWait), interval(h.Waiting),
+			interval(h.Slowdown), interval(h.Delay))
 	}
 	return list
 }
 
 // numbersOfFloats lists the same of a float result.
-func numbersOfFloats(r Result, low float64) []float64 {
-	list := []float64{low, r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanResponse, r.MeanStretch, r.Lost, r.Excess}
+func numbersOfFloats(r Result) []float64 {
+	list := []float64{r.ArrivalRate.Float, r.MeanWaiting.Float, r.MeanSlowdown.Float, r.MeanDelay.Float, r.MeanStretch.Float, r.Lost.Float, r.Excess.Float}
 	for _, h := range r.Hosts {
-		list = append(list, h.Load, h.Slack, h.Visit, h.Final, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting,
-			h.Slowdown, h.Response)
+		list = append(list, h.Load.Float, h.Slack.Float, h.Visit.Float, h.Final.Float, h.VisitMean.Float, h.VisitSquare.Float, h.VisitWait.Float, h.Waiting.Float,
+			h.Slowdown.Float, h.Delay.Float)
 	}
 	return list
 }
@@ -206,7 +207,7 @@ func TestEncloseAgainstAnalyze(t *testing.T) {
 			x, _ := s.Float64()
 			doubles = append(doubles, x)
 		}
-		want, errFloat := Analyze(f, doubles)
+		want, errFloat := Evaluate(context.Background(), f, PolicyTAGS, doubles)
 		got, err := Enclose(m, cutoffs, 0)
 		var a, b *UnstableError
 		if errors.As(errFloat, &a) && errors.As(err, &b) {
@@ -220,10 +221,9 @@ func TestEncloseAgainstAnalyze(t *testing.T) {
 		}
 		tolerance := 1e-12
 		for _, h := range want.Hosts {
-			tolerance = max(tolerance, 1e-13/h.Slack)
+			tolerance = max(tolerance, 1e-13/h.Slack.Float)
 		}
-		low, _ := m.Low.Float64()
-		list := numbersOfFloats(want, low)
+		list := numbersOfFloats(want)
 		for i, e := range got.numbers() {
 			if x, _ := e.Float64(); math.Abs(x-list[i]) > tolerance*math.Abs(x) {
 				t.Errorf("number %d: Enclose %v, Analyze %v", i, x, list[i])
@@ -248,8 +248,8 @@ func TestEncloseSpeeds(t *testing.T) {
 	}
 	three := num.FromInt(3, 200)
 	for _, pair := range [][2]num.Interval{
-		{a.MeanWaiting, b.MeanWaiting}, {a.MeanResponse, b.MeanResponse}, {b.ArrivalRate, a.ArrivalRate},
-		{a.MeanSlowdown, b.MeanSlowdown}, {a.Hosts[2].Response, b.Hosts[2].Response},
+		{interval(a.MeanWaiting), interval(b.MeanWaiting)}, {interval(a.MeanDelay), interval(b.MeanDelay)}, {interval(b.ArrivalRate), interval(a.ArrivalRate)},
+		{interval(a.MeanSlowdown), interval(b.MeanSlowdown)}, {interval(a.Hosts[2].Delay), interval(b.Hosts[2].Delay)},
 	} {
 		x := three.Mul(num.Interval{Low: pair[1].Low, High: pair[1].High})
 		if x.Low.Cmp(pair[0].High) > 0 || x.High.Cmp(pair[0].Low) < 0 {
@@ -278,8 +278,8 @@ func TestEncloseUnstable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if slack := new(big.Rat).Mul(tiny, big.NewRat(23, 12)); !agreesRat(r.Hosts[0].Slack, slack) {
-		t.Errorf("slack %g", r.Hosts[0].Slack.Low)
+	if slack := new(big.Rat).Mul(tiny, big.NewRat(23, 12)); !agreesRat(interval(r.Hosts[0].Slack), slack) {
+		t.Errorf("slack %g", interval(r.Hosts[0].Slack).Low)
 	}
 	m.Load.Add(m.Load, tiny).Add(m.Load, tiny)
 	if _, err := Enclose(m, s, 0); !errors.As(err, &unstable) || unstable.Host != 0 || unstable.Load != 1 {
@@ -313,9 +313,9 @@ func TestEncloseHostsWithoutJobs(t *testing.T) {
 		}
 		slices.SortFunc(cutoffs, (*big.Rat).Cmp)
 		for _, s := range cutoffs {
-			rounded = append(rounded, double(s))
+			rounded = append(rounded, doubleOf(s))
 		}
-		want, err := Analyze(ok(m.Rounded()), rounded)
+		want, err := Evaluate(context.Background(), ok(m.Rounded()), PolicyTAGS, rounded)
 		got, errExact := Enclose(m, cutoffs, 0)
 		if (err == nil) != (errExact == nil) {
 			t.Fatalf("cutoffs %v: errors %v and %v", rounded, err, errExact)
@@ -329,25 +329,25 @@ func TestEncloseHostsWithoutJobs(t *testing.T) {
 			}
 		}
 		for i, h := range want.Hosts {
-			if h.Slack < 1e-3 {
+			if h.Slack.Float < 1e-3 {
 				return
 			}
 			e := got.Hosts[i]
-			near("load", e.Load, h.Load)
-			near("slack", e.Slack, h.Slack)
-			near("visits", e.Visit, h.Visit)
-			near("final", e.Final, h.Final)
-			near("waiting", e.Waiting, h.Waiting)
-			near("slowdown", e.Slowdown, h.Slowdown)
-			near("response", e.Response, h.Response)
-			near("visit waiting", e.VisitWait, h.VisitWait)
+			near("load", interval(e.Load), h.Load.Float)
+			near("slack", interval(e.Slack), h.Slack.Float)
+			near("visits", interval(e.Visit), h.Visit.Float)
+			near("final", interval(e.Final), h.Final.Float)
+			near("waiting", interval(e.Waiting), h.Waiting.Float)
+			near("slowdown", interval(e.Slowdown), h.Slowdown.Float)
+			near("response", interval(e.Delay), h.Delay.Float)
+			near("visit waiting", interval(e.VisitWait), h.VisitWait.Float)
 		}
-		near("E[W]", got.MeanWaiting, want.MeanWaiting)
-		near("E[S]", got.MeanSlowdown, want.MeanSlowdown)
-		near("E[T]", got.MeanResponse, want.MeanResponse)
-		near("E[T/X]", got.MeanStretch, want.MeanStretch)
-		near("lost work", got.Lost, want.Lost)
-		near("excess", got.Excess, want.Excess)
+		near("E[W]", interval(got.MeanWaiting), want.MeanWaiting.Float)
+		near("E[S]", interval(got.MeanSlowdown), want.MeanSlowdown.Float)
+		near("E[T]", interval(got.MeanDelay), want.MeanDelay.Float)
+		near("E[T/X]", interval(got.MeanStretch), want.MeanStretch.Float)
+		near("lost work", interval(got.Lost), want.Lost.Float)
+		near("excess", interval(got.Excess), want.Excess.Float)
 	})
 }
 
@@ -462,3 +462,6 @@ func TestEncloseLoadOfExactlyOne(t *testing.T) {
 		}
 	})
 }
+
+// interval returns the bounds of a value.
+func interval(v num.Value) num.Interval { return num.Interval{Low: v.Low, High: v.High} }

@@ -2,12 +2,14 @@ package tags
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"math"
 	"math/big"
 	"slices"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 // ExpansionSettings tunes [Expand]. The zero value asks for a mean slowdown of 3, as [HB02] does, and sets no limit but
@@ -22,42 +24,44 @@ type Expansion struct {
 	Policy       Policy
 	Kind         Kind
 	Target       float64
-	Within       bool  // some number of hosts that the settings allow does, and is known to; if false, the rest is 0
-	Extra        Range // hosts to add; the ends are integers, equal unless Kind is Bounds
-	MeanSlowdown Range // E[S] with Extra.High more hosts
+	Within       bool      // some number of hosts that the settings allow does, and is known to; if false, the rest is 0
+	Extra        num.Value // hosts to add, an integer; two integers as bounds if Kind is Bounds
+	MeanSlowdown num.Value // E[S] with Extra more hosts, the higher number of bounds
 }
 
 // Expand returns the server expansion of [HB02], section 6.1: the fewest hosts that must be added to those of m,
 // without more jobs, so that the load falls, for the mean slowdown to be at most the target. Hosts have one speed.
 //
 // For the policies that guess or know sizes it tries numbers of hosts up to [MaxHosts], each with the best cutoffs for
-// the mean slowdown, or those of [SITAE]; where these overload a host, the number does not do. That takes milliseconds
+// the mean slowdown, or those of SITA-E; where these overload a host, the number does not do. That takes milliseconds
 // if a few more hosts do, and seconds if none do: as all jobs begin at host 1 under TAGS, there are targets that no
-// number of hosts reaches. For [CentralQueue] it goes up to [MaxQueueHosts], all in one recursion. With h hosts and the
+// number of hosts reaches. For [PolicyCentral] it goes up to [MaxQueueHosts], all in one recursion. With h hosts and the
 // service time s = X/v, a = λ E[s],
 //
-//	E[S] = E[1/X] λ E[s²]/(2(h-a))  for Random, so that  h >= a + λ E[s²] E[1/X]/(2 target)
+//	E[S] = E[1/X] λ E[s²]/(2(h-a))  for random assignment, so that  h >= a + λ E[s²] E[1/X]/(2 target)
 //
-// says all, without limit. The bounds of [RoundRobin] are as simple: the fewest hosts for the lower one, and those for
+// says all, without limit. The bounds of [PolicyRoundRobin] are as simple: the fewest hosts for the lower one, and those for
 // the upper one, are bounds of the fewest hosts. These numbers are right to a relative 1e-13 before they are rounded
 // up, so beyond 2^53 they are not exact. Settings.MaxHosts, if not 0, is at least the number of hosts of m and at most
 // the limit of the policy.
 //
 // The error is that of the policy, or names Sizes if E[1/X] is infinite, or Speeds, or what is out of range.
-func Expand(m Model, p Policy, settings ExpansionSettings) (Expansion, error) {
+func Expand(ctx context.Context, m Model, p Policy, settings ExpansionSettings) (Expansion, error) {
 	most := math.MaxInt
 	var slowdown func(m Model) (float64, error)
 	switch p {
 	case PolicyTAGS, PolicySITAE, PolicySITA:
-		most, slowdown = MaxHosts, slowdownBySize(p)
+		most, slowdown = MaxHosts, slowdownBySize(ctx, p)
 	case PolicyCentral, PolicyCentralPrinted:
 		most = MaxQueueHosts
 	case PolicyRandom, PolicyRoundRobin:
 	default:
-		return Expansion{}, input.Errorf("Policy", string(p), "%q, %q, %q, %q, %q, %q or %q", PolicyTAGS, PolicyRandom,
-			PolicyRoundRobin, PolicyCentral, PolicyCentralPrinted, PolicySITAE, PolicySITA)
+		return Expansion{}, checkPolicy(p)
 	}
-	l, err := m.unknownEqual()
+	l, err := m.unknown(ctx)
+	if err == nil {
+		err = m.checkEqual()
+	}
 	if err != nil {
 		return Expansion{}, err
 	}
@@ -93,18 +97,16 @@ func Expand(m Model, p Policy, settings ExpansionSettings) (Expansion, error) {
 }
 
 // slowdownBySize returns E[S] under a policy with cutoffs.
-func slowdownBySize(p Policy) func(m Model) (float64, error) {
+func slowdownBySize(ctx context.Context, p Policy) func(m Model) (float64, error) {
 	return func(m Model) (float64, error) {
-		switch p {
-		case PolicyTAGS:
-			r, err := Optimize(m, Objective{Slowdown: 1})
-			return r.MeanSlowdown, err
-		case PolicySITA:
-			r, err := OptimizeSITA(m, Objective{Slowdown: 1})
-			return r.MeanSlowdown, err
+		var r Result
+		var err error
+		if p == PolicySITAE {
+			r, err = Evaluate(ctx, m, p, nil)
+		} else {
+			r, err = Optimize(ctx, m, p, Objective{Slowdown: 1})
 		}
-		r, err := SITAE(m)
-		return r.MeanSlowdown, err
+		return r.MeanSlowdown.Float, err
 	}
 }
 
@@ -130,7 +132,7 @@ func (m Model) withHosts(hosts int) Model {
 
 func (e Expansion) found(m Model, hosts int, slowdown float64) Expansion {
 	extra := float64(hosts - m.Hosts)
-	e.Within, e.Extra, e.MeanSlowdown = true, Range{extra, extra}, Range{slowdown, slowdown}
+	e.Within, e.Extra, e.MeanSlowdown = true, value(extra), value(slowdown)
 	return e
 }
 
@@ -215,8 +217,11 @@ func (e Expansion) solve(m Model, limit int, inverse float64, low, high need, a 
 		return e, nil
 	}
 	e.Within = true
-	e.Extra = Range{least - float64(m.Hosts), most - float64(m.Hosts)}
-	e.MeanSlowdown.High = high.waiting(most, a) * inverse
-	e.MeanSlowdown.Low = min(low.waiting(most, a)*inverse, e.MeanSlowdown.High)
-	return e, checkFinite(e.MeanSlowdown.High)
+	slowdown := high.waiting(most, a) * inverse
+	e.Extra, e.MeanSlowdown = value(most-float64(m.Hosts)), value(slowdown)
+	if e.Kind == Bounds {
+		e.Extra = bounds(least-float64(m.Hosts), most-float64(m.Hosts))
+		e.MeanSlowdown = bounds(min(low.waiting(most, a)*inverse, slowdown), slowdown)
+	}
+	return e, checkFinite(slowdown)
 }

@@ -1,6 +1,7 @@
 package tags_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -8,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/num"
 	"productform/sizes"
 	"productform/tags"
 )
@@ -26,7 +28,7 @@ func TestExpandReference(t *testing.T) {
 			tags.PolicyTAGS: c.kill, tags.PolicyRandom: c.random,
 			tags.PolicyCentral: c.central, tags.PolicyCentralPrinted: c.printed,
 		} {
-			e, err := tags.Expand(tags.Model{Sizes: c.sizes, Hosts: 2, Load: 0.7}, policy, tags.ExpansionSettings{})
+			e, err := tags.Expand(context.Background(), tags.Model{Sizes: c.sizes, Hosts: 2, Load: 0.7}, policy, tags.ExpansionSettings{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,8 +36,8 @@ func TestExpandReference(t *testing.T) {
 			if want > 1<<53 {
 				tol = 1e-12 // alpha = 0.2 as a float64 costs 1e-14, the factors h and E[X²] E[1/X] some more
 			}
-			if !e.Within || e.Extra.Low != e.Extra.High || !near(e.Extra.Low, want, tol) || e.Target != 3 ||
-				!(e.MeanSlowdown.High <= 3) || e.Policy != policy {
+			if !e.Within || low(e.Extra) != high(e.Extra) || !near(low(e.Extra), want, tol) || e.Target != 3 ||
+				!(high(e.MeanSlowdown) <= 3) || e.Policy != policy {
 				t.Errorf("%v, %s: %+v, want %v", c.sizes, policy, e, want)
 			}
 		}
@@ -61,32 +63,32 @@ func TestExpandIsFewest(t *testing.T) {
 	slowdown := tags.Objective{Slowdown: 1}
 	policies := map[tags.Policy]func(m tags.Model) (float64, error){
 		tags.PolicyTAGS: func(m tags.Model) (float64, error) {
-			r, err := tags.Optimize(m, slowdown)
-			return r.MeanSlowdown, err
+			r, err := tags.Optimize(context.Background(), m, tags.PolicyTAGS, slowdown)
+			return r.MeanSlowdown.Float, err
 		},
 		tags.PolicySITA: func(m tags.Model) (float64, error) {
-			r, err := tags.OptimizeSITA(m, slowdown)
-			return r.MeanSlowdown, err
+			r, err := tags.Optimize(context.Background(), m, tags.PolicySITA, slowdown)
+			return r.MeanSlowdown.Float, err
 		},
 		tags.PolicySITAE: func(m tags.Model) (float64, error) {
-			r, err := tags.SITAE(m)
-			return r.MeanSlowdown, err
+			r, err := tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)
+			return r.MeanSlowdown.Float, err
 		},
 		tags.PolicyRandom: func(m tags.Model) (float64, error) {
-			r, err := tags.Random(m)
-			return r.MeanSlowdown.High, err
+			r, err := tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)
+			return high(r.MeanSlowdown), err
 		},
 		tags.PolicyRoundRobin: func(m tags.Model) (float64, error) {
-			r, err := tags.RoundRobin(m)
-			return r.MeanSlowdown.High, err
+			r, err := tags.Evaluate(context.Background(), m, tags.PolicyRoundRobin, nil)
+			return high(r.MeanSlowdown), err
 		},
 		tags.PolicyCentral: func(m tags.Model) (float64, error) {
-			r, err := tags.CentralQueue(m)
-			return r.MeanSlowdown.High, err
+			r, err := tags.Evaluate(context.Background(), m, tags.PolicyCentral, nil)
+			return high(r.MeanSlowdown), err
 		},
 		tags.PolicyCentralPrinted: func(m tags.Model) (float64, error) {
-			r, err := tags.CentralQueuePrinted(m)
-			return r.MeanSlowdown.High, err
+			r, err := tags.Evaluate(context.Background(), m, tags.PolicyCentralPrinted, nil)
+			return high(r.MeanSlowdown), err
 		},
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -104,7 +106,7 @@ func TestExpandIsFewest(t *testing.T) {
 		target := rapid.Float64Range(0.5, 5).Draw(t, "target")
 		for policy, slowdown := range policies {
 			const most = 5
-			e, err := tags.Expand(m, policy, tags.ExpansionSettings{Target: target, MaxHosts: most})
+			e, err := tags.Expand(context.Background(), m, policy, tags.ExpansionSettings{Target: target, MaxHosts: most})
 			if err != nil {
 				t.Fatalf("%s: %v", policy, err)
 			}
@@ -114,8 +116,8 @@ func TestExpandIsFewest(t *testing.T) {
 				}
 				continue
 			}
-			extra := int(e.Extra.High)
-			if s, err := slowdown(grown(m, extra)); err != nil || !(s <= target*(1+1e-9)) || !near(e.MeanSlowdown.High, s, 1e-9) {
+			extra := int(high(e.Extra))
+			if s, err := slowdown(grown(m, extra)); err != nil || !(s <= target*(1+1e-9)) || !near(high(e.MeanSlowdown), s, 1e-9) {
 				t.Fatalf("%s: %+v, but E[S] = %v, %v", policy, e, s, err)
 			}
 			if extra > 0 {
@@ -125,18 +127,18 @@ func TestExpandIsFewest(t *testing.T) {
 			}
 			switch {
 			case policy != tags.PolicyRoundRobin:
-				if e.Extra.Low != e.Extra.High || e.MeanSlowdown.Low != e.MeanSlowdown.High || e.Kind == tags.Bounds {
+				if low(e.Extra) != high(e.Extra) || low(e.MeanSlowdown) != high(e.MeanSlowdown) || e.Kind == tags.Bounds {
 					t.Fatalf("%s: %+v is not one number", policy, e)
 				}
-			case e.Extra.Low > 0: // the lower bound is above the target with one host less than that
-				r := must(tags.RoundRobin(grown(m, int(e.Extra.Low)-1)))
-				if !(r.MeanSlowdown.Low >= target*(1-1e-9)) {
+			case low(e.Extra) > 0: // the lower bound is above the target with one host less than that
+				r := must(tags.Evaluate(context.Background(), grown(m, int(low(e.Extra))-1), tags.PolicyRoundRobin, nil))
+				if !(low(r.MeanSlowdown) >= target*(1-1e-9)) {
 					t.Fatalf("%+v, but %+v with one host less", e, r)
 				}
 				fallthrough
 			default:
-				r := must(tags.RoundRobin(grown(m, int(e.Extra.Low))))
-				if !(r.MeanSlowdown.Low <= target*(1+1e-9)) || e.Kind != tags.Bounds {
+				r := must(tags.Evaluate(context.Background(), grown(m, int(low(e.Extra))), tags.PolicyRoundRobin, nil))
+				if !(low(r.MeanSlowdown) <= target*(1+1e-9)) || e.Kind != tags.Bounds {
 					t.Fatalf("%+v, but %+v", e, r)
 				}
 			}
@@ -150,14 +152,14 @@ func TestExpandNotWithin(t *testing.T) {
 	for _, policy := range []tags.Policy{
 		tags.PolicyTAGS, tags.PolicyRandom, tags.PolicyRoundRobin, tags.PolicyCentral, tags.PolicySITAE, tags.PolicySITA,
 	} {
-		e, err := tags.Expand(m, policy, tags.ExpansionSettings{MaxHosts: 3})
-		if err != nil || e.Within || e.Extra != (tags.Range{}) || e.MeanSlowdown != (tags.Range{}) {
+		e, err := tags.Expand(context.Background(), m, policy, tags.ExpansionSettings{MaxHosts: 3})
+		if err != nil || e.Within || e.Extra != (num.Value{}) || e.MeanSlowdown != (num.Value{}) {
 			t.Errorf("%s: %+v, %v", policy, e, err)
 		}
 	}
 	// One size: SITA gives it to one host, which is overloaded however many there are.
 	m = tags.Model{Sizes: must(sizes.NewDeterministic(1)), Hosts: 2, Load: 0.7}
-	e, err := tags.Expand(m, tags.PolicySITA, tags.ExpansionSettings{})
+	e, err := tags.Expand(context.Background(), m, tags.PolicySITA, tags.ExpansionSettings{})
 	if err != nil || e.Within {
 		t.Errorf("one size: %+v, %v", e, err)
 	}
@@ -170,7 +172,7 @@ func TestExpandRejectsBadInput(t *testing.T) {
 		tags.PolicySITAE, tags.PolicySITA,
 	}
 	for _, p := range policies {
-		if _, err := tags.Expand(good, p, tags.ExpansionSettings{}); err != nil {
+		if _, err := tags.Expand(context.Background(), good, p, tags.ExpansionSettings{}); err != nil {
 			t.Errorf("%s: %v", p, err)
 		}
 		for path, spoil := range map[string]func(m *tags.Model){
@@ -182,36 +184,36 @@ func TestExpandRejectsBadInput(t *testing.T) {
 		} {
 			m := good
 			spoil(&m)
-			_, err := tags.Expand(m, p, tags.ExpansionSettings{})
+			_, err := tags.Expand(context.Background(), m, p, tags.ExpansionSettings{})
 			wantPath(t, string(p), err, path)
 		}
 		m := good
 		m.Sizes = must(sizes.NewExponential(1))
-		_, err := tags.Expand(m, p, tags.ExpansionSettings{})
+		_, err := tags.Expand(context.Background(), m, p, tags.ExpansionSettings{})
 		wantPath(t, string(p), err, "Sizes")
 		m.Sizes = must(sizes.NewPareto(1, 2))
-		if _, err := tags.Expand(m, p, tags.ExpansionSettings{}); !errors.Is(err, sizes.ErrInfinite) {
+		if _, err := tags.Expand(context.Background(), m, p, tags.ExpansionSettings{}); !errors.Is(err, sizes.ErrInfinite) {
 			t.Errorf("%s: E[X²] = ∞: %v", p, err)
 		}
 		for _, target := range []float64{-1, math.NaN(), math.Inf(1)} {
-			_, err := tags.Expand(good, p, tags.ExpansionSettings{Target: target})
+			_, err := tags.Expand(context.Background(), good, p, tags.ExpansionSettings{Target: target})
 			wantPath(t, string(p), err, "Target")
 		}
 		for _, most := range []int{1, -1} {
-			_, err := tags.Expand(good, p, tags.ExpansionSettings{MaxHosts: most})
+			_, err := tags.Expand(context.Background(), good, p, tags.ExpansionSettings{MaxHosts: most})
 			wantPath(t, string(p), err, "MaxHosts")
 		}
 	}
-	_, err := tags.Expand(good, "no such", tags.ExpansionSettings{})
+	_, err := tags.Expand(context.Background(), good, "no such", tags.ExpansionSettings{})
 	wantPath(t, "Expand", err, "Policy")
-	_, err = tags.Expand(good, tags.PolicyTAGS, tags.ExpansionSettings{MaxHosts: tags.MaxHosts + 1})
+	_, err = tags.Expand(context.Background(), good, tags.PolicyTAGS, tags.ExpansionSettings{MaxHosts: tags.MaxHosts + 1})
 	wantPath(t, "Expand", err, "MaxHosts")
 	m := good
 	m.Hosts, m.Speeds = tags.MaxHosts+1, nil
-	_, err = tags.Expand(m, tags.PolicyTAGS, tags.ExpansionSettings{})
+	_, err = tags.Expand(context.Background(), m, tags.PolicyTAGS, tags.ExpansionSettings{})
 	wantPath(t, "Expand", err, "Hosts")
 	m.Sizes, m.Hosts = must(sizes.NewBoundedPareto(1e-200, 1e145, 0.01)), 2
-	_, err = tags.Expand(m, tags.PolicyRandom, tags.ExpansionSettings{Target: 1e-100})
+	_, err = tags.Expand(context.Background(), m, tags.PolicyRandom, tags.ExpansionSettings{Target: 1e-100})
 	if !errors.Is(err, sizes.ErrOverflow) {
 		t.Errorf("a number of hosts beyond float64: %v", err)
 	}
@@ -226,12 +228,12 @@ func ExampleExpand() {
 	}
 	m := tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.7}
 	for _, p := range []tags.Policy{tags.PolicySITA, tags.PolicyTAGS, tags.PolicyCentral, tags.PolicyRandom} {
-		e, err := tags.Expand(m, p, tags.ExpansionSettings{})
+		e, err := tags.Expand(context.Background(), m, p, tags.ExpansionSettings{})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%s: %.0f more hosts, E[S] = %.3f\n", p, e.Extra.High, e.MeanSlowdown.High)
+		fmt.Printf("%s: %.0f more hosts, E[S] = %.3f\n", p, high(e.Extra), high(e.MeanSlowdown))
 	}
 	// Output:
 	// sita: 2 more hosts, E[S] = 0.086

@@ -1,17 +1,16 @@
 package tags
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
-
-	"productform/internal/input"
 )
 
 // ErrUnfair is wrapped by the error for a model for which no cutoffs with equal slowdowns were found.
 var ErrUnfair = errors.New("tags: no cutoffs with equal slowdowns found")
 
-// An UnfairError tells how hard [Fair] looked. It bisects the cutoffs in all dimensions: bounds of the slowdowns show
+// An UnfairError tells how hard [Optimize] looked. It bisects the cutoffs in all dimensions: bounds of the slowdowns show
 // that most boxes of cutoffs hold no solution.
 type UnfairError struct {
 	Looked int  // number of boxes
@@ -31,89 +30,65 @@ func (e *UnfairError) Error() string {
 
 func (e *UnfairError) Unwrap() error { return ErrUnfair }
 
-// Fair returns cutoffs for which all hosts have the same expected slowdown ([HB02], TAGS-opt-fairness):
-//
-//	E[S_i] = (V_1 + ... + V_i) E[1/X | s_{i-1} < X <= s_i] = S for all i.
-//
-// Objective is the largest E[S_i], and Gap what is left of unfairness, 1 - min_i E[S_i]/max_i E[S_i], here some 1e-16.
-// The slacks are those that make the slowdowns equal: where cutoffs of 53 bits cannot tell a load from 1, the slack
-// holds digits that [Analyze] does not find.
-//
-// With two hosts of one speed such cutoffs exist whenever any keep both loads below 1. Else they need not: a host that
-// ends next to no jobs makes those that pass wait, and that alone may be too much. So it is with sizes in a narrow
-// range, with many hosts at light load, with unsuitable speeds. Then the error is an *[UnfairError], which tells whether
-// bisection proves it; else none were found, by shooting, by continuation from cutoffs that balance the loads and by
-// bisection. With speeds that differ, and laws that are not [sizes.Unimodal], there can be several solutions: of those
-// found, the one with the smallest S is returned.
-//
-// If the sizes are [sizes.Atomic], equality is out of reach: then the largest E[S_i] of the hosts at which jobs end is
-// minimised, over cutoffs at atoms and 0, proved for up to some 2000 atoms; and of the cutoffs that attain it, a local
-// search looks for those with a large least E[S_i]. At a host with the cutoff of the host before, no job ends. A cutoff
-// of 0 leaves its host idle, as one at the top atom does those after it.
-//
-// For bounded Pareto laws 2 hosts take less than a millisecond, 8 some milliseconds. The other errors are those of
-// [Optimize].
-func Fair(m Model) (Optimum, error) {
-	if err := m.Validate(); err != nil {
-		return Optimum{}, err
+// fair is [Optimize] for equal slowdowns.
+func (m Model) fair(l *law) (Result, error) {
+	f := &fairCost{tagsCost: newTAGSCost(m, l, Objective{Slowdown: 1})}
+	ok := f.setRanges()
+	if l.err != nil {
+		return Result{}, l.err
 	}
-	l, err := newLaw(m)
-	if err != nil {
-		return Optimum{}, err
+	if !ok {
+		return Result{}, m.infeasible(l)
 	}
-	if l.noInverse {
-		return Optimum{}, input.Errorf("Sizes", m.Sizes, "sizes with a finite E[1/X]")
-	}
-	f := &fairFarm{killFarm: newKillFarm(m, l, Objective{Slowdown: 1})}
-	if !f.setRanges() {
-		return Optimum{}, m.infeasible(l)
-	}
-	var r Result
+	var cutoffs []float64
+	var visits []visit[double]
 	switch {
 	case m.Hosts == 1:
-		r = f.visits(nil)
+		visits = f.visits(nil)
 	case f.atoms == nil && f.high[0] == 0:
-		return m.fairWithoutFirst()
+		return m.fairWithoutFirst(l.ctx)
 	case f.atoms != nil:
-		cutoffs := newFairAtoms(f).solve()
+		cutoffs = newFairAtoms(f).solve()
 		if cutoffs == nil {
-			return Optimum{}, checkFinite(math.Inf(1)) // a slowdown is beyond float64
+			return Result{}, checkFinite(math.Inf(1)) // a slowdown is beyond float64
 		}
-		r = f.visits(cutoffs)
+		visits = f.visits(cutoffs)
 	default:
 		x, err := f.solve()
 		if err != nil {
-			return Optimum{}, errors.Join(err, l.err)
+			return Result{}, errors.Join(err, l.err)
 		}
 		l.err = nil // a search may try cutoffs beyond float64
-		r = f.result(x)
+		cutoffs, visits = f.result(x)
 	}
-	m.waits(l, &r)
-	if l.err != nil {
-		return Optimum{}, l.err
+	if l.stopped() {
+		return Result{}, l.err
+	}
+	r, err := f.waits(f.loads(PolicyTAGS, cutoffs, visits), visits)
+	if err != nil {
+		return Result{}, err
 	}
 	least, largest := r.slowdowns()
-	if err := r.finite(); err != nil {
-		return Optimum{}, err
-	}
-	return Optimum{Result: r, Objective: largest, Gap: 1 - least/largest}, nil
+	r.Objective, r.Gap = value(largest), 1-least/largest
+	return r, nil
 }
 
 // fairWithoutFirst returns the optimum where host 1 is overloaded by the smallest sizes alone: that of the other hosts.
-func (m Model) fairWithoutFirst() (Optimum, error) {
+func (m Model) fairWithoutFirst(ctx context.Context) (Result, error) {
 	rest := m
 	rest.Hosts, rest.Speeds, rest.Fractions = m.Hosts-1, m.Speeds[1:], nil
 	rest.Load = m.Load * m.capacity() / rest.capacity()
-	o, err := Fair(rest)
+	o, err := Optimize(ctx, rest, PolicyTAGS, Objective{Fair: true})
 	var none *UnfairError
 	if errors.As(err, &none) && !none.Proved {
-		return Optimum{}, &UnfairError{Looked: none.Looked, Slowdown: none.Slowdown, More: none.More + 1, Less: none.Less + 1}
+		return Result{}, &UnfairError{Looked: none.Looked, Slowdown: none.Slowdown, More: none.More + 1, Less: none.Less + 1}
 	}
 	if err != nil {
-		return Optimum{}, err
+		return Result{}, err
 	}
+	o.Kind = PolicyTAGS.kind(m.Hosts)
 	o.Cutoffs = append([]float64{0}, o.Cutoffs...)
-	o.Hosts = append([]Host{{Slack: 1}}, o.Hosts...)
+	o.Hosts = append([]Host{{Slack: value(1)}}, o.Hosts...)
 	return o, nil
 }
 
@@ -121,23 +96,23 @@ func (m Model) fairWithoutFirst() (Optimum, error) {
 func (r *Result) slowdowns() (least, largest float64) {
 	least = math.Inf(1)
 	for _, h := range r.Hosts {
-		if h.Final > 0 {
-			least, largest = min(least, h.Slowdown), max(largest, h.Slowdown)
+		if h.Final.Float > 0 {
+			least, largest = min(least, h.Slowdown.Float), max(largest, h.Slowdown.Float)
 		}
 	}
 	return least, largest
 }
 
-// A fairFarm looks for equal slowdowns. Its unknowns x are ln s_1, ..., ln s_{h-1}, ln S. With the harmonic means
+// A fairCost looks for equal slowdowns. Its unknowns x are ln s_1, ..., ln s_{h-1}, ln S. With the harmonic means
 // H_i = 1/E[1/X | s_{i-1} < X <= s_i], equal slowdowns are V_i = S (H_i - H_{i-1}), H_0 = 0.
-type fairFarm struct {
-	*killFarm
+type fairCost struct {
+	*tagsCost
 	low, high  []float64 // bounds of the cutoffs
 	at0, atEnd point     // of s_0 = 0 and s_h = ∞
 }
 
 // setRanges sets bounds of the cutoffs, in (0, ∞) unless the sizes are a list, or returns false if there are none.
-func (f *fairFarm) setRanges() (ok bool) {
+func (f *fairCost) setRanges() (ok bool) {
 	f.low, f.high, ok = f.ranges()
 	f.at0, f.atEnd = f.at(0), f.at(math.Inf(1))
 	if f.atoms != nil {
@@ -154,7 +129,7 @@ func (f *fairFarm) setRanges() (ok bool) {
 }
 
 // harmonic returns 1/E[1/X | a < X <= b], and the limit for b near a if no size is between.
-func (f *fairFarm) harmonic(a, b float64) float64 {
+func (f *fairCost) harmonic(a, b float64) float64 {
 	inverse, number := f.l.partial(-1, a, b), f.l.partial(0, a, b)
 	if !(inverse > 0 && number > 0) {
 		return max(a, f.l.low)
@@ -163,16 +138,16 @@ func (f *fairFarm) harmonic(a, b float64) float64 {
 }
 
 // need returns λ M_2/(2 v²), the product of waiting and slack, of host i between cutoffs a and b.
-func (f *fairFarm) need(i int, a, b float64) float64 {
+func (f *fairCost) need(i int, a, b float64) float64 {
 	v := f.speed[i]
 	return f.rate * f.l.capped(2, a, b) / (2 * v * v)
 }
 
 // surplus is above 0 if host i between cutoffs a and b has a slowdown below the one given, after a waiting time of
 // W_{i-1}, and below 0 if it has one above or is overloaded. It is smooth, also where the host becomes overloaded.
-func (f *fairFarm) surplus(i int, waited, a, b, slowdown float64) float64 {
+func (f *fairCost) surplus(i int, waited, a, b, slowdown float64) float64 {
 	wait := slowdown*f.harmonic(a, b) - waited // the V_i that makes the slowdown so
-	slack := f.spare[i] + f.rate/f.speed[i]*(f.l.partial(1, 0, a)+f.l.above(b))
+	slack := f.spareSlack(i, f.l.partial(1, 0, a), f.l.above(b))
 	need := f.need(i, a, b)
 	if wait < 0 {
 		return (-math.Abs(wait*slack) - need) / (need - wait)
@@ -183,7 +158,7 @@ func (f *fairFarm) surplus(i int, waited, a, b, slowdown float64) float64 {
 // shoot gives one host after the other the largest cutoff with which its slowdown is the one given, and returns the
 // surplus of the last; or -1, with the host, if a host has no such cutoff since its slowdown is larger with all, and 1
 // if it is smaller even if the host takes all the rest.
-func (f *fairFarm) shoot(slowdown float64, cutoffs []float64) (surplus float64, host int) {
+func (f *fairCost) shoot(slowdown float64, cutoffs []float64) (surplus float64, host int) {
 	waited, a := 0.0, 0.0
 	for i := range cutoffs {
 		lack := func(b float64) float64 { return -f.surplus(i, waited, a, b, slowdown) }

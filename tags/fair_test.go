@@ -1,6 +1,7 @@
 package tags
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -25,28 +26,28 @@ func apart(a, b float64) float64 { return math.Abs(a/b - 1) }
 
 // checkFair checks that the slowdowns are equal, as the result has them and, where the slacks are not tiny, as Analyze
 // finds them: with cutoffs right to some 1e-13 of them, slacks are right to 1e-12, relatively 1e-12/slack.
-func checkFair(t interface{ Errorf(string, ...any) }, m Model, o Optimum) {
+func checkFair(t interface{ Errorf(string, ...any) }, m Model, o Result) {
 	slack := 1.0
 	for i, h := range o.Hosts {
-		slack = min(slack, h.Slack)
-		if !(apart(h.Slowdown, o.Objective) < 1e-12) {
-			t.Errorf("%v, %d hosts, load %v: slowdown %v at host %d, want %v", m.Sizes, m.Hosts, m.Load, h.Slowdown, i, o.Objective)
+		slack = min(slack, h.Slack.Float)
+		if !(apart(h.Slowdown.Float, o.Objective.Float) < 1e-12) {
+			t.Errorf("%v, %d hosts, load %v: slowdown %v at host %d, want %v", m.Sizes, m.Hosts, m.Load, h.Slowdown.Float, i, o.Objective.Float)
 		}
 	}
-	if !(apart(o.MeanSlowdown, o.Objective) < 1e-12) || !(o.Gap >= 0 && o.Gap < 1e-12) {
-		t.Errorf("%v: mean slowdown %v, gap %v", m.Sizes, o.MeanSlowdown, o.Gap)
+	if !(apart(o.MeanSlowdown.Float, o.Objective.Float) < 1e-12) || !(o.Gap >= 0 && o.Gap < 1e-12) {
+		t.Errorf("%v: mean slowdown %v, gap %v", m.Sizes, o.MeanSlowdown.Float, o.Gap)
 	}
 	if slack < 1e-6 {
 		return
 	}
-	r, err := Analyze(m, o.Cutoffs)
+	r, err := Evaluate(context.Background(), m, PolicyTAGS, o.Cutoffs)
 	if err != nil {
 		t.Errorf("%v: %v", m.Sizes, err)
 	}
 	for i, h := range r.Hosts {
-		if !(apart(h.Slowdown, o.Objective) < 1e-12+1e-12/slack) {
-			t.Errorf("%v, %d hosts, load %v: Analyze has slowdown %v at host %d, want %v", m.Sizes, m.Hosts, m.Load, h.Slowdown, i,
-				o.Objective)
+		if !(apart(h.Slowdown.Float, o.Objective.Float) < 1e-12+1e-12/slack) {
+			t.Errorf("%v, %d hosts, load %v: Analyze has slowdown %v at host %d, want %v", m.Sizes, m.Hosts, m.Load, h.Slowdown.Float, i,
+				o.Objective.Float)
 		}
 	}
 }
@@ -76,12 +77,12 @@ func TestFairReference(t *testing.T) {
 			[]float64{3879.54681653166706848350090384, 47646.0468348368249953659589865}},
 	} {
 		m := Model{Sizes: fairLaw(sizes.NewBoundedPareto(c.low, c.p, c.alpha)), Hosts: c.hosts, Load: c.load}
-		o, err := Fair(m)
+		o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !(apart(o.Objective, c.slowdown) < 1e-13) {
-			t.Errorf("alpha %v: slowdown %v, want %v", c.alpha, o.Objective, c.slowdown)
+		if !(apart(o.Objective.Float, c.slowdown) < 1e-13) {
+			t.Errorf("alpha %v: slowdown %v, want %v", c.alpha, o.Objective.Float, c.slowdown)
 		}
 		for i, want := range c.cutoffs {
 			if !(apart(o.Cutoffs[i], want) < 1e-13) {
@@ -95,11 +96,11 @@ func TestFairReference(t *testing.T) {
 // In a boundary layer the slack is far below what cutoffs can hold: 2.9e-29, of the same computation.
 func TestFairBoundaryLayer(t *testing.T) {
 	m := Model{Sizes: fairLaw(sizes.NewBoundedParetoOfMean(0.2, 1e10, 3000)), Hosts: 2, Load: 0.7}
-	o, err := Fair(m)
+	o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if slack := o.Hosts[1].Slack; !(slack > 2.85e-29 && slack < 2.95e-29) {
+	if slack := o.Hosts[1].Slack.Float; !(slack > 2.85e-29 && slack < 2.95e-29) {
 		t.Errorf("slack %v, want 2.9e-29", slack)
 	}
 	checkFair(t, m, o)
@@ -113,7 +114,7 @@ func TestFairBoundedPareto(t *testing.T) {
 			for alpha := 2.0; alpha <= 20; alpha++ {
 				for _, load := range []float64{0.3, 0.5, 0.7} {
 					m := Model{Sizes: fairLaw(sizes.NewBoundedParetoOfMean(alpha/10, high, 3000)), Hosts: hosts, Load: load}
-					o, err := Fair(m)
+					o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 					var none *InfeasibleError
 					switch {
 					case errors.As(err, &none) && none.MaxLoad <= load:
@@ -149,7 +150,7 @@ func TestFairTwoHosts(t *testing.T) {
 			d = fairLaw(sizes.NewErlang(rapid.IntRange(2, 4).Draw(t, "phases"), 1))
 		}
 		m := Model{Sizes: d, Hosts: 2, Load: rapid.Float64Range(0.02, 0.5).Draw(t, "load")}
-		o, err := Fair(m)
+		o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 		if errors.Is(err, ErrInfeasible) {
 			return
 		}
@@ -169,10 +170,10 @@ func TestFairTwoHosts(t *testing.T) {
 			if !(mid > low && mid < high) {
 				break
 			}
-			r, err := Analyze(m, []float64{mid})
+			r, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{mid})
 			var unstable *UnstableError
 			switch {
-			case errors.As(err, &unstable) && unstable.Host == 1, err == nil && r.Hosts[1].Slowdown > r.Hosts[0].Slowdown:
+			case errors.As(err, &unstable) && unstable.Host == 1, err == nil && r.Hosts[1].Slowdown.Float > r.Hosts[0].Slowdown.Float:
 				low = mid
 			default:
 				high = mid
@@ -180,7 +181,7 @@ func TestFairTwoHosts(t *testing.T) {
 		}
 		// The difference of the slowdowns, of the size of S, is exact to 1e-13 of S/slack, and its slope in ln s_1 is
 		// not below some hundredths of S.
-		tol := 1e-11 / min(o.Hosts[0].Slack, o.Hosts[1].Slack, 1)
+		tol := 1e-11 / min(o.Hosts[0].Slack.Float, o.Hosts[1].Slack.Float, 1)
 		if !(apart(o.Cutoffs[0], high) < tol) {
 			t.Fatalf("%v, load %v: cutoff %v, by bisection %v", d, m.Load, o.Cutoffs[0], high)
 		}
@@ -199,7 +200,7 @@ func TestFairUnits(t *testing.T) {
 		for range m.Hosts {
 			m.Speeds = append(m.Speeds, math.Exp(r.Float64()))
 		}
-		o, err := Fair(m)
+		o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 		if errors.Is(err, ErrInfeasible) || errors.Is(err, ErrUnfair) {
 			continue
 		}
@@ -215,12 +216,12 @@ func TestFairUnits(t *testing.T) {
 		for _, v := range m.Speeds {
 			scaled.Speeds = append(scaled.Speeds, d*v)
 		}
-		p, err := Fair(scaled)
+		p, err := Optimize(context.Background(), scaled, PolicyTAGS, Objective{Fair: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !(apart(p.Objective*d, o.Objective) < 1e-11) {
-			t.Errorf("seed %d: slowdown %v, want %v", seed, p.Objective*d, o.Objective)
+		if !(apart(p.Objective.Float*d, o.Objective.Float) < 1e-11) {
+			t.Errorf("seed %d: slowdown %v, want %v", seed, p.Objective.Float*d, o.Objective.Float)
 		}
 		for i := range o.Cutoffs { // loads of at least 1e-3, say, to 1e-15
 			if !(apart(p.Cutoffs[i], c*o.Cutoffs[i]) < 1e-9) {
@@ -268,24 +269,24 @@ func TestFairSmallest(t *testing.T) {
 		fairLaw(sizes.NewBoundedPareto(9.794664318818981, 1309.6553950203092, 2.0098193130567488)),
 		0.10293000403009211,
 	}}
-	r, err := Analyze(m, []float64{10.025020242772925, 17.137804712230206, 55.94275149664536})
+	r, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{10.025020242772925, 17.137804712230206, 55.94275149664536})
 	if least, largest := r.slowdowns(); err != nil || !(apart(least, 1.1093) < 1e-4 && apart(least, largest) < 1e-12) {
 		t.Errorf("slowdowns from %v to %v, error %v: want a solution", least, largest, err)
 	}
-	o, err := Fair(m)
+	o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkFair(t, m, o)
-	if !(o.Objective < 0.906) {
-		t.Errorf("slowdown %v, want the smaller one, 0.9056", o.Objective)
+	if !(o.Objective.Float < 0.906) {
+		t.Errorf("slowdown %v, want the smaller one, 0.9056", o.Objective.Float)
 	}
 }
 
 // Equality may be impossible: on a fine grid of cutoffs the slowdowns are never within 10 % of each other.
 func TestFairImpossible(t *testing.T) {
 	m := Model{Sizes: fairLaw(sizes.NewBoundedPareto(340, 2e8, 1.9)), Hosts: 3, Load: 0.1, Speeds: []float64{1, 8, 3}}
-	_, err := Fair(m)
+	_, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 	if none := new(UnfairError); !errors.As(err, &none) || !none.Proved || !errors.Is(err, ErrUnfair) {
 		t.Errorf("error %v, want a proof", err)
 	}
@@ -294,7 +295,7 @@ func TestFairImpossible(t *testing.T) {
 	closest := math.Inf(1)
 	for i := 1; i < points; i++ {
 		for j := i + 1; j < points; j++ {
-			if r, err := Analyze(m, []float64{at(i), at(j)}); err == nil {
+			if r, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{at(i), at(j)}); err == nil {
 				least, largest := r.slowdowns()
 				closest = min(closest, largest/least)
 			}
@@ -327,7 +328,7 @@ func TestFairAtoms(t *testing.T) {
 		}
 		want, least := math.Inf(1), 0.0
 		try := func(cutoffs ...float64) {
-			if o, err := Analyze(m, cutoffs); err == nil {
+			if o, err := Evaluate(context.Background(), m, PolicyTAGS, cutoffs); err == nil {
 				l, w := o.slowdowns()
 				if w < want*(1-1e-13) || w < want*(1+1e-13) && l > least {
 					want, least = min(w, want), l
@@ -344,7 +345,7 @@ func TestFairAtoms(t *testing.T) {
 				try(a, b)
 			}
 		}
-		o, err := Fair(m)
+		o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 		if errors.Is(err, ErrInfeasible) && math.IsInf(want, 1) {
 			continue
 		}
@@ -352,8 +353,8 @@ func TestFairAtoms(t *testing.T) {
 			t.Fatalf("seed %d: %v, brute force %v", seed, err, want)
 		}
 		tried++
-		if !(apart(o.Objective, want) < 1e-12) {
-			t.Errorf("seed %d: %v, by brute force %v", seed, o.Objective, want)
+		if !(apart(o.Objective.Float, want) < 1e-12) {
+			t.Errorf("seed %d: %v, by brute force %v", seed, o.Objective.Float, want)
 		}
 		if got := 1 - o.Gap; !(got <= least/want*(1+1e-12)) || m.Hosts == 2 && got < least/want*(1-1e-12) {
 			t.Errorf("seed %d: gap %v, by brute force %v", seed, o.Gap, 1-least/want)
@@ -367,31 +368,31 @@ func TestFairAtoms(t *testing.T) {
 // A long list: two hosts by brute force, and four, which cannot be worse than any cutoffs on a coarse grid.
 func TestFairLongList(t *testing.T) {
 	m := Model{Sizes: fairLaw(sizes.NewEmpirical(lognormalSizes(2000, 2, 1))), Hosts: 2, Load: 0.4}
-	o, err := Fair(m)
+	o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	atoms := m.Sizes.(sizes.Atomic).Atoms()
 	want := math.Inf(1)
 	for _, a := range atoms[:len(atoms)-1] {
-		if r, err := Analyze(m, []float64{a}); err == nil {
+		if r, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{a}); err == nil {
 			_, w := r.slowdowns()
 			want = min(want, w)
 		}
 	}
-	if !(apart(o.Objective, want) < 1e-12) {
-		t.Errorf("two hosts: %v, by brute force %v", o.Objective, want)
+	if !(apart(o.Objective.Float, want) < 1e-12) {
+		t.Errorf("two hosts: %v, by brute force %v", o.Objective.Float, want)
 	}
 	m.Hosts, m.Load = 4, 0.3
-	if o, err = Fair(m); err != nil {
+	if o, err = Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true}); err != nil {
 		t.Fatal(err)
 	}
 	for i := 900; i < 1900; i += 20 {
 		for j := i + 20; j < 1960; j += 20 {
 			for k := j + 10; k < 1999; k += 10 {
-				if r, err := Analyze(m, []float64{atoms[i], atoms[j], atoms[k]}); err == nil {
-					if _, w := r.slowdowns(); w < o.Objective*(1-1e-12) {
-						t.Fatalf("%v at %v, found %v", w, r.Cutoffs, o.Objective)
+				if r, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{atoms[i], atoms[j], atoms[k]}); err == nil {
+					if _, w := r.slowdowns(); w < o.Objective.Float*(1-1e-12) {
+						t.Fatalf("%v at %v, found %v", w, r.Cutoffs, o.Objective.Float)
 					}
 				}
 			}
@@ -401,7 +402,7 @@ func TestFairLongList(t *testing.T) {
 
 func TestFairErrors(t *testing.T) {
 	good := Model{Sizes: fairLaw(sizes.NewBoundedPareto(1, 1e6, 1)), Hosts: 2, Load: 0.5}
-	if _, err := Fair(good); err != nil {
+	if _, err := Optimize(context.Background(), good, PolicyTAGS, Objective{Fair: true}); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -420,7 +421,7 @@ func TestFairErrors(t *testing.T) {
 	} {
 		m := good
 		c.spoil(&m)
-		if o, err := Fair(m); err == nil || !strings.Contains(err.Error(), c.want) {
+		if o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, result %v", name, err, o)
 		}
 	}
@@ -429,27 +430,27 @@ func TestFairErrors(t *testing.T) {
 // One host has nothing to choose, and jobs of one size need no second one.
 func TestFairWithoutChoice(t *testing.T) {
 	m := Model{Sizes: fairLaw(sizes.NewLognormal(1, 3)), Hosts: 1, Load: 0.6}
-	o, err := Fair(m)
-	r, err2 := Analyze(m, nil)
-	if err != nil || err2 != nil || o.Objective != r.MeanSlowdown || o.Gap != 0 {
-		t.Errorf("one host: %v, %v; want %v", o, err, r.MeanSlowdown)
+	o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
+	r, err2 := Evaluate(context.Background(), m, PolicyTAGS, nil)
+	if err != nil || err2 != nil || o.Objective.Float != r.MeanSlowdown.Float || o.Gap != 0 {
+		t.Errorf("one host: %v, %v; want %v", o, err, r.MeanSlowdown.Float)
 	}
 	m = Model{Sizes: fairLaw(sizes.NewDeterministic(2)), Hosts: 3, Load: 0.2}
-	o, err = Fair(m)
-	if err != nil || !(apart(o.Objective, 0.6/(2*(1-0.6))) < 1e-14) || o.Gap != 0 { // M/D/1 of load 0.6
+	o, err = Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
+	if err != nil || !(apart(o.Objective.Float, 0.6/(2*(1-0.6))) < 1e-14) || o.Gap != 0 { // M/D/1 of load 0.6
 		t.Errorf("one size: %v, %v", o, err)
 	}
 }
 
 // Sizes from 16 seconds to 12 days, two hosts.
-func ExampleFair() {
+func ExampleOptimize_fair() {
 	jobSizes, err := sizes.NewBoundedPareto(16, 1e6, 1.1)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	r, err := Fair(Model{Sizes: jobSizes, Hosts: 2, Load: 0.5})
-	fmt.Printf("cutoff %.1f, slowdowns %.4f and %.4f, error: %v\n", r.Cutoffs[0], r.Hosts[0].Slowdown, r.Hosts[1].Slowdown, err)
+	r, err := Optimize(context.Background(), Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}, PolicyTAGS, Objective{Fair: true})
+	fmt.Printf("cutoff %.1f, slowdowns %.4f and %.4f, error: %v\n", r.Cutoffs[0], r.Hosts[0].Slowdown.Float, r.Hosts[1].Slowdown.Float, err)
 	// Output: cutoff 1729.5, slowdowns 15.0174 and 15.0174, error: <nil>
 }
 
@@ -461,7 +462,7 @@ func BenchmarkFair(b *testing.B) {
 		m := Model{Sizes: fairLaw(sizes.NewBoundedParetoOfMean(c.alpha, 1e10, 3000)), Hosts: c.hosts, Load: c.load}
 		b.Run(fmt.Sprintf("hosts=%d/law=boundedPareto/alpha=%v", c.hosts, c.alpha), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Fair(m); err != nil {
+				if _, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -471,7 +472,7 @@ func BenchmarkFair(b *testing.B) {
 		m := Model{Sizes: fairLaw(sizes.NewEmpirical(lognormalSizes(2000, 2, 1))), Hosts: hosts, Load: 0.2}
 		b.Run(fmt.Sprintf("hosts=%d/law=empirical/sizes=2000", hosts), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Fair(m); err != nil {
+				if _, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -9,14 +9,14 @@ import (
 // to n, and at 0, point 0. A cutoff between two atoms is no better than the lower one, at which the same jobs end. As little waiting before a host as can be is best for it and all after it: so for any bound on the slowdowns, one
 // pass from host to host finds the least waiting to each cutoff, and whether there is a path at all.
 type fairAtoms struct {
-	*fairFarm
+	*fairCost
 	points []point
 }
 
 // A span is the points first to last.
 type span struct{ first, last int }
 
-func newFairAtoms(f *fairFarm) *fairAtoms {
+func newFairAtoms(f *fairCost) *fairAtoms {
 	s := &fairAtoms{f, nil}
 	for _, x := range f.atoms {
 		s.points = append(s.points, f.at(x))
@@ -78,6 +78,9 @@ func (s *fairAtoms) pass(stages [][]span, limit float64) ([]int, [][]float64) {
 	least, from := make([][]float64, n+1), make([][]int, n+1)
 	least[0] = []float64{0}
 	for j := 1; j <= n; j++ {
+		if s.l.stopped() {
+			return nil, least
+		}
 		least[j], from[j] = make([]float64, len(stages[j])), make([]int, len(stages[j]))
 		for k, b := range stages[j] {
 			least[j][k] = math.Inf(1)
@@ -107,6 +110,9 @@ func (s *fairAtoms) pass(stages [][]span, limit float64) ([]int, [][]float64) {
 // most that the hosts to come allow.
 func (s *fairAtoms) prune(stages [][]span, limit float64) {
 	_, least := s.pass(stages, limit)
+	if s.l.stopped() {
+		return
+	}
 	n := len(stages) - 1
 	most := []float64{math.Inf(1)}
 	for j := n - 1; j > 0; j-- {
@@ -150,7 +156,7 @@ func (s *fairAtoms) solve() []float64 {
 	for {
 		best, worst = s.descend(stages, best, worst)
 		s.prune(stages, worst)
-		if !halve(stages, pairs) {
+		if s.l.stopped() || !halve(stages, pairs) {
 			break
 		}
 	}
@@ -191,6 +197,9 @@ func (s *fairAtoms) descend(stages [][]span, best []int, worst float64) ([]int, 
 		}
 	}
 	for low := 0.0; ; { // for the limit low no path was found
+		if s.l.stopped() {
+			return best, worst
+		}
 		limit := worst * (1 - 1e-13)
 		switch {
 		case low == 0:
@@ -232,7 +241,7 @@ func (s *fairAtoms) slowdowns(path []int) (least, largest float64) {
 // cutoffs.
 func (s *fairAtoms) even(path []int, worst float64) []float64 {
 	least, _ := s.slowdowns(path)
-	for moved := true; moved; {
+	for moved := true; moved && !s.l.stopped(); {
 		moved = false
 		for j := range path {
 			at := path[j]

@@ -41,7 +41,7 @@ const (
 // in s_i, and so does 1/E[1/X | s_{i-1} < X <= s_i] in both. That bounds the slowdown of each host in a box, and where
 // the bounds have nothing in common, the box holds no solution. It returns the solution of Newton's method from the
 // middle of a box, the one with the smallest S, nil if it finds none; how many boxes it looked at; and whether that proves that there is none.
-func (f *fairFarm) boxes() (x []float64, looked int, proved bool) {
+func (f *fairCost) boxes() (x []float64, looked int, proved bool) {
 	n := len(f.low)
 	start := &fairBox{tried: 16 * wideBox}
 	for j := range n {
@@ -67,6 +67,9 @@ func (f *fairFarm) boxes() (x []float64, looked int, proved bool) {
 		most /= 10
 	}
 	for looked < most && len(queue) > 0 {
+		if f.l.stopped() {
+			return nil, looked, false
+		}
 		b := heap.Pop(&queue).(*fairBox)
 		looked++
 		if x != nil && b.least >= math.Exp(x[n])*(1-1e-9) {
@@ -121,7 +124,7 @@ func (b *fairBox) within(x []float64, part float64) bool {
 }
 
 // cut halves a box across the dimension that leaves the least in common, false if it is too small for that.
-func (f *fairFarm) cut(b *fairBox) (first, second *fairBox, ok bool) {
+func (f *fairCost) cut(b *fairBox) (first, second *fairBox, ok bool) {
 	best := math.Inf(1)
 	for j := range b.low {
 		from, to := b.low[j].x, b.high[j].x
@@ -157,7 +160,7 @@ func (f *fairFarm) cut(b *fairBox) (first, second *fairBox, ok bool) {
 
 // bound sets the bounds of S: the largest of the least slowdowns W_i/H_i of the hosts, and the smallest of the largest
 // ones, and likewise from V_i = S (H_i - H_{i-1}).
-func (f *fairFarm) bound(b *fairBox) {
+func (f *fairCost) bound(b *fairBox) {
 	b.least, b.most, b.spread, b.full = 0, math.Inf(1), 0, false
 	n := len(b.low)
 	start, end := f.at0, f.atEnd
@@ -201,7 +204,7 @@ func (f *fairFarm) bound(b *fairBox) {
 }
 
 // leastWait bounds V_i from below for cutoffs s_{i-1} <= a and s_i >= b.
-func (f *fairFarm) leastWait(i int, a, b *point) float64 {
+func (f *fairCost) leastWait(i int, a, b *point) float64 {
 	v := f.speed[i]
 	if a.x > b.x { // of the sizes above a, each is served for b or more
 		return f.rate * b.x * b.x * a.tail / (2 * v * v)
@@ -215,7 +218,7 @@ func (f *fairFarm) leastWait(i int, a, b *point) float64 {
 }
 
 // mostWait bounds V_i from above for cutoffs s_{i-1} >= a and s_i <= b.
-func (f *fairFarm) mostWait(i int, a, b *point) float64 {
+func (f *fairCost) mostWait(i int, a, b *point) float64 {
 	v := f.speed[i]
 	slack, off := f.slack(i, a, b)
 	if slack-off <= 0 {
@@ -226,7 +229,7 @@ func (f *fairFarm) mostWait(i int, a, b *point) float64 {
 }
 
 // harmonicBelow bounds 1/E[1/X | s < X <= t] from above for s <= a and t <= b.
-func (f *fairFarm) harmonicBelow(a, b float64) float64 {
+func (f *fairCost) harmonicBelow(a, b float64) float64 {
 	if a >= b {
 		return b
 	}
@@ -234,7 +237,7 @@ func (f *fairFarm) harmonicBelow(a, b float64) float64 {
 }
 
 // harmonicAbove bounds it from below for s >= a and t >= b.
-func (f *fairFarm) harmonicAbove(a, b float64) float64 {
+func (f *fairCost) harmonicAbove(a, b float64) float64 {
 	if a >= b {
 		return max(a, f.l.low)
 	}

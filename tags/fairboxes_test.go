@@ -1,6 +1,7 @@
 package tags
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -72,12 +73,12 @@ func TestFairFindsPlantedCutoffs(t *testing.T) {
 		if !found {
 			return
 		}
-		o, err := Fair(m)
+		o, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 		if err != nil {
 			t.Fatalf("%v at load %v, speeds %v: %v, but cutoffs %v have slowdown %v", m.Sizes, m.Load, m.Speeds, err, cutoffs, slowdown)
 		}
-		if !(o.Objective <= slowdown*(1+1e-9)) { // the speeds are rounded
-			t.Errorf("%v at load %v, speeds %v: slowdown %v with cutoffs %v, but %v with %v", m.Sizes, m.Load, m.Speeds, o.Objective, o.Cutoffs,
+		if !(o.Objective.Float <= slowdown*(1+1e-9)) { // the speeds are rounded
+			t.Errorf("%v at load %v, speeds %v: slowdown %v with cutoffs %v, but %v with %v", m.Sizes, m.Load, m.Speeds, o.Objective.Float, o.Cutoffs,
 				slowdown, cutoffs)
 		}
 		checkFair(t, m, o)
@@ -87,14 +88,14 @@ func TestFairFindsPlantedCutoffs(t *testing.T) {
 // Cutoffs of an independent search with 20 digits.
 func TestFairWithUnequalSpeeds(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 2, 2)), Hosts: 3, Load: 0.05, Speeds: []float64{3, 0.5, 1}}
-	o := ok(Fair(m))
+	o := ok(Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true}))
 	for i, want := range []float64{1.9773398233666128, 1.9985199013536745} {
 		if !within(o.Cutoffs[i], want, 1e-13) {
 			t.Errorf("cutoff %v, want %v", o.Cutoffs[i], want)
 		}
 	}
 	m = Model{Sizes: ok(sizes.Parse("erlang:8", 35.4855588910505)), Hosts: 4, Load: 0.1, Speeds: []float64{2, 1.2, 2, 0.5}}
-	checkFair(t, m, ok(Fair(m)))
+	checkFair(t, m, ok(Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})))
 }
 
 // Where the bounds prove that no cutoffs are fair, no random ones come near.
@@ -106,8 +107,8 @@ func TestUnfairIsProved(t *testing.T) {
 		for range m.Hosts {
 			m.Speeds = append(m.Speeds, []float64{0.3, 0.6, 1, 2}[r.IntN(4)])
 		}
-		m.Load = ok(MaxLoad(m.withLoad(0.5))) * (0.02 + 0.9*r.Float64())
-		_, err := Fair(m)
+		m.Load = ok(MaxLoad(context.Background(), m.withLoad(0.5))) * (0.02 + 0.9*r.Float64())
+		_, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 		var none *UnfairError
 		if !errors.As(err, &none) || !none.Proved {
 			return
@@ -119,8 +120,8 @@ func TestUnfairIsProved(t *testing.T) {
 				cutoffs = append(cutoffs, ok(m.Sizes.Quantile(r.Float64())))
 			}
 			slices.Sort(cutoffs)
-			a, err := Analyze(m, cutoffs)
-			if least, largest := a.slowdowns(); err == nil && !slices.ContainsFunc(a.Hosts, func(h Host) bool { return h.Final == 0 }) &&
+			a, err := Evaluate(context.Background(), m, PolicyTAGS, cutoffs)
+			if least, largest := a.slowdowns(); err == nil && !slices.ContainsFunc(a.Hosts, func(h Host) bool { return h.Final.Float == 0 }) &&
 				largest < least*(1+1e-3) {
 				t.Fatalf("%v at load %v, speeds %v: cutoffs %v have slowdowns from %v to %v", m.Sizes, m.Load, m.Speeds, cutoffs, least, largest)
 			}
@@ -136,7 +137,7 @@ func TestUnfairIsProved(t *testing.T) {
 func TestUnfairWithOverloadedHosts(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 77.31651044822011, 1.6550532439658543)), Hosts: 6, Load: 0.3532216813528627,
 		Speeds: []float64{2.1577973656653335, 1.0686151543259323, 0.6060952081480461, 2.0557842045410157, 0.3560832690970497, 5.990678088298686}}
-	_, err := Fair(m)
+	_, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})
 	var none *UnfairError
 	if !errors.As(err, &none) || !none.Proved {
 		t.Errorf("error %v, want a proof", err)
@@ -145,8 +146,8 @@ func TestUnfairWithOverloadedHosts(t *testing.T) {
 	slow := narrow
 	slow.Hosts, slow.Speeds = 9, append([]float64{1e-6}, slices.Repeat([]float64{1}, 8)...)
 	slow.Load = narrow.Load * 8 / slow.capacity()
-	_, err = Fair(narrow)
-	_, errSlow := Fair(slow)
+	_, err = Optimize(context.Background(), narrow, PolicyTAGS, Objective{Fair: true})
+	_, errSlow := Optimize(context.Background(), slow, PolicyTAGS, Objective{Fair: true})
 	var a, b *UnfairError
 	if !errors.As(err, &a) || !errors.As(errSlow, &b) || a.Proved != b.Proved || !a.Proved && b.More != a.More+1 {
 		t.Errorf("%v, and with a host in front that can take no jobs %v", err, errSlow)

@@ -7,7 +7,7 @@ import (
 )
 
 // residual returns the surplus of host i if slowdown S e^lead_i is wanted of each host.
-func (f *fairFarm) residual(i int, x, lead []float64) float64 {
+func (f *fairCost) residual(i int, x, lead []float64) float64 {
 	n := len(x) - 1
 	cutoff := func(j int) float64 { // s_j
 		switch {
@@ -27,7 +27,7 @@ func (f *fairFarm) residual(i int, x, lead []float64) float64 {
 
 // newton solves for x by Newton's method, and is false if it does not converge. Cutoff s_j matters to hosts j, j+1 and
 // j+2 only; derivatives are differences.
-func (f *fairFarm) newton(x, lead []float64) bool {
+func (f *fairCost) newton(x, lead []float64) bool {
 	const h, rounds = 1e-6, 40
 	n, last := len(x), math.Inf(1)
 	q, step, jacobian := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil), mat.NewDense(n, n, nil)
@@ -76,26 +76,28 @@ func (f *fairFarm) newton(x, lead []float64) bool {
 
 // continuation starts at the cutoffs that balance the loads, where host i has slowdown S e^lead_i, and follows that
 // while the leads go to 0.
-func (f *fairFarm) continuation() ([]float64, bool) {
+func (f *fairCost) continuation() ([]float64, bool) {
 	const tries = 100
 	m := f.m
-	most, err := MaxLoad(m)
+	most, err := MaxLoad(f.l.ctx, m)
 	if err != nil {
 		return nil, false
 	}
-	balanced := &fairFarm{killFarm: newKillFarm(m.withLoad(most), f.l, f.o)}
+	balanced := &fairCost{tagsCost: newTAGSCost(m.withLoad(most), f.l, f.o)}
 	if !balanced.setRanges() {
 		return nil, false
 	}
 	n := len(balanced.low)
-	r := f.visits(balanced.low)
-	f.m.waits(f.l, &r)
+	visits := f.visits(balanced.low)
+	r := f.loads(PolicyTAGS, balanced.low, visits)
+	f.inverses(PolicyTAGS, balanced.low, visits)
+	f.formulas().waits(&r, visits)
 	x, full := make([]float64, n+1), make([]float64, n+1)
 	for i, h := range r.Hosts {
-		if !(h.Slack > 0 && h.Slowdown > 0 && h.Slowdown <= math.MaxFloat64) {
+		if !(h.Slack.Float > 0 && h.Slowdown.Float > 0 && h.Slowdown.Float <= math.MaxFloat64) {
 			return nil, false
 		}
-		full[i] = math.Log(h.Slowdown)
+		full[i] = math.Log(h.Slowdown.Float)
 		x[n] += full[i] / float64(n+1)
 	}
 	for j, c := range balanced.low {
@@ -107,6 +109,9 @@ func (f *fairFarm) continuation() ([]float64, bool) {
 	slope, lead, y := make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
 	t, step := 1.0, 0.125
 	for range tries {
+		if f.l.stopped() {
+			return nil, false
+		}
 		next := max(t-step, 0)
 		for j := range y {
 			lead[j] = next * full[j]
@@ -127,20 +132,20 @@ func (f *fairFarm) continuation() ([]float64, bool) {
 	return nil, false
 }
 
-// result returns the visits, with the slacks λ M_2/(2 v² V_i) that follow from V_i = S (H_i - H_{i-1}).
-func (f *fairFarm) result(x []float64) Result {
+// result returns the cutoffs and the visits, with the slacks λ M_2/(2 v² V_i) that follow from V_i = S (H_i - H_{i-1}).
+func (f *fairCost) result(x []float64) ([]float64, []visit[double]) {
 	n := len(x) - 1
 	cutoffs := make([]float64, n)
 	for j := range cutoffs {
 		cutoffs[j] = math.Exp(x[j])
 	}
-	r := f.visits(cutoffs)
+	visits := f.visits(cutoffs)
 	before := 0.0
-	for i := range r.Hosts {
+	for i := range visits {
 		a, b := between(cutoffs, i)
 		h := f.harmonic(a, b)
-		r.Hosts[i].Slack = f.need(i, a, b) / (math.Exp(x[n]) * (h - before))
+		visits[i].slack = double(f.need(i, a, b) / (math.Exp(x[n]) * (h - before)))
 		before = h
 	}
-	return r
+	return cutoffs, visits
 }

@@ -62,7 +62,7 @@ func crossing(low, high float64, f func(float64) float64) (x, y float64) {
 // solve returns the unknowns: by shooting, as the surplus of the last host grows with S but for jumps; if that ends at
 // a jump, by continuation. If that fails too, or there may be several solutions, since the law is not unimodal or the
 // speeds differ, it looks for more.
-func (f *fairFarm) solve() ([]float64, error) {
+func (f *fairCost) solve() ([]float64, error) {
 	n := len(f.low)
 	below, s := crossing(1e-150, 1e150, func(s float64) float64 { v, _ := f.shoot(s, make([]float64, n)); return v })
 	x, ok := f.shot(s)
@@ -88,7 +88,7 @@ func (f *fairFarm) solve() ([]float64, error) {
 }
 
 // shot returns the unknowns for slowdown S, and whether they solve the equations.
-func (f *fairFarm) shot(s float64) ([]float64, bool) {
+func (f *fairCost) shot(s float64) ([]float64, bool) {
 	x := make([]float64, len(f.low)+1)
 	f.shoot(s, x[:len(f.low)])
 	x[len(f.low)] = s

@@ -1,6 +1,7 @@
 package tags
 
 import (
+	"context"
 	"errors"
 	"math"
 	"strconv"
@@ -18,7 +19,7 @@ func TestFloatReference(t *testing.T) {
 		var got float64
 		switch r.Kind {
 		case "bp_k":
-			d := ok(sizes.NewBoundedParetoOfMean(number(t, r.Alpha), number(t, r.P), 3000))
+			d := ok(sizes.NewBoundedParetoOfMean(parseNumber(t, r.Alpha), parseNumber(t, r.P), 3000))
 			got, _, _ = d.Support()
 		case "bp_moment", "bp_dist":
 			got = r.distribution(t)
@@ -27,14 +28,14 @@ func TestFloatReference(t *testing.T) {
 		case "random", "lwr", "lwr_printed":
 			got = r.rival(t)
 		case "mmh":
-			c := ok(ErlangC(r.H, number(t, r.Load)))
+			c := ok(ErlangC(r.H, parseNumber(t, r.Load)))
 			if got = c; r.Metric == "EQ" {
-				got = c * number(t, r.Load) / (1 - number(t, r.Load))
+				got = c * parseNumber(t, r.Load) / (1 - parseNumber(t, r.Load))
 			}
 		case "max_load":
-			got = ok(MaxLoad(r.floatModel(t)))
+			got = ok(MaxLoad(context.Background(), r.floatModel(t)))
 		case "feasible":
-			_, err := Optimize(r.floatModel(t), Objective{Slowdown: 1})
+			_, err := Optimize(context.Background(), r.floatModel(t), PolicyTAGS, Objective{Slowdown: 1})
 			if got = 1; errors.Is(err, ErrInfeasible) {
 				got = 0
 			}
@@ -43,17 +44,17 @@ func TestFloatReference(t *testing.T) {
 		case "expansion":
 			p := map[string]Policy{"TAGS": PolicyTAGS, "LWR": PolicyCentral, "LWR_printed": PolicyCentralPrinted, "Random": PolicyRandom}
 			name, _, _ := strings.Cut(r.Metric, ":")
-			got = ok(Expand(r.floatModel(t), p[name], ExpansionSettings{Target: 3})).Extra.Low
+			got = ok(Expand(context.Background(), r.floatModel(t), p[name], ExpansionSettings{Target: 3})).Extra.Float
 		default:
 			t.Fatalf("%s: unknown kind", r.Row)
 		}
-		if want := number(t, r.Value); !within(got, want, tolerance) {
+		if want := parseNumber(t, r.Value); !within(got, want, tolerance) {
 			t.Errorf("%s: %v, relative error %.1e", r.Row, got, got/want-1)
 		}
 	}
 }
 
-func number(t *testing.T, s string) float64 {
+func parseNumber(t *testing.T, s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
 		t.Fatal(err)
@@ -62,78 +63,79 @@ func number(t *testing.T, s string) float64 {
 }
 
 func (r refRow) floatModel(t *testing.T) Model {
-	m := Model{Sizes: ok(sizes.NewBoundedPareto(number(t, r.K), number(t, r.P), number(t, r.Alpha))), Hosts: r.H}
+	m := Model{Sizes: ok(sizes.NewBoundedPareto(parseNumber(t, r.K), parseNumber(t, r.P), parseNumber(t, r.Alpha))), Hosts: r.H}
 	if r.Load != "" {
-		m.Load = number(t, r.Load)
+		m.Load = parseNumber(t, r.Load)
 	}
 	return m
 }
 
 func (r refRow) distribution(t *testing.T) float64 {
-	d := ok(sizes.NewBoundedPareto(number(t, r.K), number(t, r.P), number(t, r.Alpha)))
+	d := ok(sizes.NewBoundedPareto(parseNumber(t, r.K), parseNumber(t, r.P), parseNumber(t, r.Alpha)))
 	if order, isMoment := strings.CutPrefix(r.Metric, "E[X^"); isMoment {
-		return ok(d.Moment(number(t, strings.TrimSuffix(order, "]"))))
+		return ok(d.Moment(parseNumber(t, strings.TrimSuffix(order, "]"))))
 	}
-	switch x := number(t, r.Cutoffs); r.Metric {
+	switch x := parseNumber(t, r.Cutoffs); r.Metric {
 	case "tail":
 		return d.Survival(x)
 	case "cdf":
 		return d.CDF(x)
 	}
-	return d.(sizes.Unimodal).Density(number(t, r.Cutoffs))
+	return d.(sizes.Unimodal).Density(parseNumber(t, r.Cutoffs))
 }
 
 // formal evaluates the formulas for overloaded hosts, too.
 func (r refRow) formal(t *testing.T) float64 {
 	m := r.floatModel(t)
-	l := ok(newLaw(m))
+	l := ok(newLaw(context.Background(), m))
 	var cutoffs []float64
 	for _, s := range r.cutoffs(t) {
 		v, _ := s.Float64()
 		cutoffs = append(cutoffs, v)
 	}
-	a := newKillFarm(m, l, Objective{Waiting: 1}).visits(cutoffs)
-	m.waits(l, &a)
+	f := newTAGSCost(m, l, Objective{Waiting: 1})
+	visits := f.visits(cutoffs)
+	a, _ := f.waits(f.loads(PolicyTAGS, cutoffs, visits), visits) // whatever is beyond float64
 	metric, index, _ := strings.Cut(r.Metric, "_")
 	if index == "wasted" {
 		if metric == "EW" {
-			return a.MeanWaiting + a.Lost
+			return a.MeanWaiting.Float + a.Lost.Float
 		}
-		return a.MeanStretch - 1
+		return a.MeanStretch.Float - 1
 	}
 	var h Host
 	if index != "" {
-		h = a.Hosts[int(number(t, index))-1]
+		h = a.Hosts[int(parseNumber(t, index))-1]
 	}
 	return map[string]float64{
-		"EW": a.MeanWaiting, "ES": a.MeanSlowdown, "excess": a.Excess, "lam": a.ArrivalRate, "p": h.Final, "pvisit": h.Visit,
-		"load": h.Load, "EXvisit": h.VisitMean, "EX2visit": h.VisitSquare, "Wvisit": h.VisitWait, "S": h.Slowdown,
+		"EW": a.MeanWaiting.Float, "ES": a.MeanSlowdown.Float, "excess": a.Excess.Float, "lam": a.ArrivalRate.Float, "p": h.Final.Float, "pvisit": h.Visit.Float,
+		"load": h.Load.Float, "EXvisit": h.VisitMean.Float, "EX2visit": h.VisitSquare.Float, "Wvisit": h.VisitWait.Float, "S": h.Slowdown.Float,
 	}[metric]
 }
 
 func (r refRow) rival(t *testing.T) float64 {
-	policy := map[string]func(Model) (Rival, error){"random": Random, "lwr": CentralQueue, "lwr_printed": CentralQueuePrinted}
-	a := ok(policy[r.Kind](r.floatModel(t)))
+	policy := map[string]Policy{"random": PolicyRandom, "lwr": PolicyCentral, "lwr_printed": PolicyCentralPrinted}
+	a := ok(Evaluate(context.Background(), r.floatModel(t), policy[r.Kind], nil))
 	switch r.Metric {
 	case "EW":
-		return a.MeanWaiting.Low
+		return a.MeanWaiting.Float
 	case "EQ":
 		m := r.floatModel(t)
-		return a.MeanWaiting.Low * m.Load * float64(m.Hosts) / ok(m.Sizes.Moment(1))
+		return a.MeanWaiting.Float * m.Load * float64(m.Hosts) / ok(m.Sizes.Moment(1))
 	}
-	return a.MeanSlowdown.Low
+	return a.MeanSlowdown.Float
 }
 
 // optimum checks the cutoffs and returns the objective.
 func (r refRow) optimum(t *testing.T) float64 {
-	var got Optimum
+	var got Result
 	switch r.Metric {
 	case "ES@opt_slowdown":
-		got = ok(Optimize(r.floatModel(t), Objective{Slowdown: 1}))
+		got = ok(Optimize(context.Background(), r.floatModel(t), PolicyTAGS, Objective{Slowdown: 1}))
 	case "EW@opt_waitingtime":
-		got = ok(Optimize(r.floatModel(t), Objective{Waiting: 1}))
+		got = ok(Optimize(context.Background(), r.floatModel(t), PolicyTAGS, Objective{Waiting: 1}))
 	default:
-		got = ok(Fair(r.floatModel(t)))
+		got = ok(Optimize(context.Background(), r.floatModel(t), PolicyTAGS, Objective{Fair: true}))
 	}
 	for i, s := range r.cutoffs(t) {
 		if want, _ := s.Float64(); math.Abs(got.Cutoffs[i]-want) > 1e-6*want {
@@ -143,5 +145,5 @@ func (r refRow) optimum(t *testing.T) float64 {
 	if got.Gap > 1e-9 {
 		t.Errorf("%s: gap %v", r.Row, got.Gap)
 	}
-	return got.Objective
+	return got.Objective.Float
 }

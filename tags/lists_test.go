@@ -1,6 +1,7 @@
 package tags
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -31,7 +32,7 @@ func sum(list []*big.Rat) *big.Rat {
 	}
 	return s
 }
-func double(x *big.Rat) float64 { v, _ := x.Float64(); return v }
+func doubleOf(x *big.Rat) float64 { v, _ := x.Float64(); return v }
 
 // rate returns λ.
 func (f literalFarm) rate() *big.Rat {
@@ -121,12 +122,12 @@ func (f literalFarm) means(cutoffs []*big.Rat) (waiting, slowdown, largest *big.
 func (f literalFarm) model() Model {
 	jobSizes := make([]float64, len(f.sizes))
 	for i, x := range f.sizes {
-		jobSizes[i] = double(x)
+		jobSizes[i] = doubleOf(x)
 	}
-	m := Model{Sizes: ok(sizes.NewEmpirical(jobSizes)), Hosts: len(f.speeds), Load: double(f.load),
+	m := Model{Sizes: ok(sizes.NewEmpirical(jobSizes)), Hosts: len(f.speeds), Load: doubleOf(f.load),
 		Fractions: &Fractions{Load: f.load, Speeds: f.speeds, Sizes: f.sizes}}
 	for _, v := range f.speeds {
-		m.Speeds = append(m.Speeds, double(v))
+		m.Speeds = append(m.Speeds, doubleOf(v))
 	}
 	return m
 }
@@ -210,16 +211,16 @@ func TestAnalyzeListsInFractions(t *testing.T) {
 			m.Fractions.Cutoffs = cutoffs
 			var rounded []float64
 			for _, x := range cutoffs {
-				rounded = append(rounded, double(x))
+				rounded = append(rounded, doubleOf(x))
 			}
-			got, err := Analyze(m, rounded)
+			got, err := Evaluate(context.Background(), m, PolicyTAGS, rounded)
 			waiting, slowdown, _, below := f.means(cutoffs)
 			var unstable *UnstableError
 			if below != (err == nil) || err != nil && !(errors.As(err, &unstable) && !unstable.Undecided) {
 				t.Fatalf("cutoffs %v: error %v, every host below load 1: %v", rounded, err, below)
 			}
-			if below && !(within(got.MeanWaiting, double(waiting), 1e-10) && within(got.MeanSlowdown, double(slowdown), 1e-10)) {
-				t.Fatalf("cutoffs %v: %v and %v, want %v and %v", rounded, got.MeanWaiting, got.MeanSlowdown, double(waiting), double(slowdown))
+			if below && !(within(got.MeanWaiting.Float, doubleOf(waiting), 1e-10) && within(got.MeanSlowdown.Float, doubleOf(slowdown), 1e-10)) {
+				t.Fatalf("cutoffs %v: %v and %v, want %v and %v", rounded, got.MeanWaiting.Float, got.MeanSlowdown.Float, doubleOf(waiting), doubleOf(slowdown))
 			}
 		})
 	})
@@ -243,10 +244,10 @@ func TestListsByBruteForce(t *testing.T) {
 			}
 		})
 		m := f.model()
-		for i, optimize := range []func() (Optimum, error){
-			func() (Optimum, error) { return Optimize(m, Objective{Waiting: 1}) },
-			func() (Optimum, error) { return Optimize(m, Objective{Slowdown: 1}) },
-			func() (Optimum, error) { return Fair(m) },
+		for i, optimize := range []func() (Result, error){
+			func() (Result, error) { return Optimize(context.Background(), m, PolicyTAGS, Objective{Waiting: 1}) },
+			func() (Result, error) { return Optimize(context.Background(), m, PolicyTAGS, Objective{Slowdown: 1}) },
+			func() (Result, error) { return Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true}) },
 		} {
 			got, err := optimize()
 			switch {
@@ -255,9 +256,9 @@ func TestListsByBruteForce(t *testing.T) {
 					t.Fatalf("problem %d: error %v, but no cutoffs keep every host below load 1", i, err)
 				}
 			case err != nil:
-				t.Fatalf("problem %d: error %v, by brute force %v", i, err, double(best[i]))
-			case !within(got.Objective, double(best[i]), 1e-9): // the search ends within 5e-11
-				t.Fatalf("problem %d: %v with cutoffs %v, by brute force %v", i, got.Objective, got.Cutoffs, double(best[i]))
+				t.Fatalf("problem %d: error %v, by brute force %v", i, err, doubleOf(best[i]))
+			case !within(got.Objective.Float, doubleOf(best[i]), 1e-9): // the search ends within 5e-11
+				t.Fatalf("problem %d: %v with cutoffs %v, by brute force %v", i, got.Objective.Float, got.Cutoffs, doubleOf(best[i]))
 			}
 		}
 	})
@@ -274,9 +275,9 @@ func TestMaxLoadOfLists(t *testing.T) {
 				want = most
 			}
 		})
-		got := ok(MaxLoad(f.model()))
-		if !(math.Abs(got-min(1, double(want))) <= 0x1p-53) {
-			t.Fatalf("largest load %v, want %v", got, double(want))
+		got := ok(MaxLoad(context.Background(), f.model()))
+		if !(math.Abs(got-min(1, doubleOf(want))) <= 0x1p-53) {
+			t.Fatalf("largest load %v, want %v", got, doubleOf(want))
 		}
 	})
 }
@@ -291,15 +292,15 @@ func TestSITAListsInFractions(t *testing.T) {
 			m.Fractions.Cutoffs = cutoffs
 			var rounded []float64
 			for _, x := range cutoffs {
-				rounded = append(rounded, double(x))
+				rounded = append(rounded, doubleOf(x))
 			}
 			below := slices.MaxFunc(f.loads(cutoffs, false), (*big.Rat).Cmp).Cmp(big.NewRat(1, 1)) < 0
 			feasible = feasible || below
-			if _, err := SITA(m, rounded); below != (err == nil) {
+			if _, err := Evaluate(context.Background(), m, PolicySITA, rounded); below != (err == nil) {
 				t.Fatalf("cutoffs %v: error %v, every host below load 1: %v", rounded, err, below)
 			}
 		})
-		if _, err := OptimizeSITA(m, Objective{Waiting: 1}); feasible != (err == nil) {
+		if _, err := Optimize(context.Background(), m, PolicySITA, Objective{Waiting: 1}); feasible != (err == nil) {
 			t.Fatalf("error %v, but some cutoffs keep every host below load 1: %v", err, feasible)
 		}
 	})
@@ -309,15 +310,15 @@ func TestSITAListsInFractions(t *testing.T) {
 // next to 0.7 is below it.
 func TestLoadOfExactlyOne(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewEmpirical([]float64{2, 5})), Hosts: 2, Load: 0.7, Fractions: &Fractions{Load: big.NewRat(7, 10)}}
-	if _, err := Optimize(m, Objective{Waiting: 1}); !errors.Is(err, ErrInfeasible) {
+	if _, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Waiting: 1}); !errors.Is(err, ErrInfeasible) {
 		t.Errorf("load 7/10: error %v", err)
 	}
 	m.Fractions = nil
-	got := ok(Optimize(m, Objective{Waiting: 1}))
+	got := ok(Optimize(context.Background(), m, PolicyTAGS, Objective{Waiting: 1}))
 	// The slack of host 2 is 1 - ρ 10/7 with ρ the double.
 	slack, _ := new(big.Rat).Sub(big.NewRat(1, 1), mul(new(big.Rat).SetFloat64(0.7), big.NewRat(10, 7))).Float64()
-	if got.Hosts[1].Slack != slack {
-		t.Errorf("the double next to it: slack %v, want %v", got.Hosts[1].Slack, slack)
+	if got.Hosts[1].Slack.Float != slack {
+		t.Errorf("the double next to it: slack %v, want %v", got.Hosts[1].Slack.Float, slack)
 	}
 }
 
@@ -340,11 +341,11 @@ func TestFractionErrors(t *testing.T) {
 		if want == "Fractions.Cutoffs[0]" {
 			cutoffs[0] = 0
 		}
-		if _, err := Analyze(m, cutoffs); err != nil {
+		if _, err := Evaluate(context.Background(), m, PolicyTAGS, cutoffs); err != nil {
 			t.Fatal(err)
 		}
 		spoil(&m)
-		_, err := Analyze(m, cutoffs)
+		_, err := Evaluate(context.Background(), m, PolicyTAGS, cutoffs)
 		var bad *num.InputError
 		if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %v", want, err)
@@ -358,11 +359,11 @@ func BenchmarkAnalyzeDecimals(b *testing.B) {
 	var jobSizes []float64
 	for i := range 100_000 {
 		exact = append(exact, big.NewRat(int64(10*i+1), 10))
-		jobSizes = append(jobSizes, double(exact[i]))
+		jobSizes = append(jobSizes, doubleOf(exact[i]))
 	}
 	m := Model{Sizes: ok(sizes.NewEmpirical(jobSizes)), Hosts: 2, Load: 0.4, Fractions: &Fractions{Sizes: exact}}
 	for b.Loop() {
-		if _, err := Analyze(m, []float64{1000}); err != nil {
+		if _, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{1000}); err != nil {
 			b.Fatal(err)
 		}
 	}

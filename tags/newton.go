@@ -11,6 +11,9 @@ import (
 func (s *search) newton(cutoffs []float64, cost float64) ([]float64, float64) {
 	n := len(cutoffs)
 	for range 60 {
+		if s.stopped() {
+			break
+		}
 		step := s.newtonStep(cutoffs)
 		if step == nil {
 			break
@@ -168,7 +171,7 @@ func (s *search) newtonStep(cutoffs []float64) []float64 {
 // and at last next to each other.
 func (s *search) nearby(cutoffs []float64, cost float64) ([]float64, float64) {
 	const reach = 32
-	for stride := max(1, len(s.atoms)/(2*reach)); stride > 0; {
+	for stride := max(1, len(s.atoms)/(2*reach)); stride > 0 && !s.stopped(); {
 		stages := make([][]cell, len(cutoffs))
 		for j, x := range cutoffs {
 			k := sort.SearchFloat64s(s.atoms, x)
@@ -191,7 +194,7 @@ func (s *search) nearby(cutoffs []float64, cost float64) ([]float64, float64) {
 // each, again and again, closer and closer. The points of a cutoff include its neighbours.
 func (s *search) zoom(cutoffs []float64, cost float64) ([]float64, float64) {
 	const reach, passes = 12, 8
-	for width, pass := 0.1, 0; width > 1e-12; pass++ {
+	for width, pass := 0.1, 0; width > 1e-12 && !s.stopped(); pass++ {
 		stages := make([][]cell, len(cutoffs))
 		for j := range cutoffs {
 			xs := append([]float64{}, cutoffs[max(0, j-1):min(len(cutoffs), j+2)]...)

@@ -1,6 +1,7 @@
 package tags
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -8,13 +9,21 @@ import (
 	"productform/sizes"
 )
 
-// An Objective is what cutoffs are to minimise: Slowdown E[S] + Waiting E[W], with weights >= 0 that are not both 0.
+// An Objective is what cutoffs are to minimise: Slowdown E[S] + Waiting E[W], with weights >= 0 that are not both 0; or
+// with Fair, in their place, how far the expected slowdowns of the hosts differ.
 type Objective struct {
 	Slowdown float64 // 1 for TAGS-opt-slowdown
 	Waiting  float64 // 1 for TAGS-opt-waitingtime
+	Fair     bool    // for TAGS-opt-fairness, without weights
 }
 
 func (o Objective) validate() error {
+	if o.Fair {
+		if o.Slowdown != 0 || o.Waiting != 0 {
+			return input.Errorf("Objective", fmt.Sprintf("{%v %v}", o.Slowdown, o.Waiting), "no weights beside Fair")
+		}
+		return nil
+	}
 	if !(o.Slowdown >= 0 && o.Slowdown <= 1e150) {
 		return input.Errorf("Objective.Slowdown", o.Slowdown, "a weight in [0, 1e150]")
 	}
@@ -22,7 +31,7 @@ func (o Objective) validate() error {
 		return input.Errorf("Objective.Waiting", o.Waiting, "a weight in [0, 1e150]")
 	}
 	if max(o.Slowdown, o.Waiting) < 1e-150 {
-		return input.Errorf("Objective", o, "a weight of at least 1e-150")
+		return input.Errorf("Objective", fmt.Sprintf("{%v %v}", o.Slowdown, o.Waiting), "a weight of at least 1e-150")
 	}
 	return nil
 }
@@ -31,80 +40,141 @@ func (o Objective) value(slowdown, waiting float64) float64 {
 	return o.Slowdown*slowdown + o.Waiting*waiting
 }
 
-// An Optimum is the result for the best cutoffs.
-type Optimum struct {
-	Result
-	Objective float64 // the smallest value
-	Gap       float64 // no cutoffs have a value below (1 - Gap) Objective
+// Optimize returns the result for the cutoffs that are best for the objective, under [PolicyTAGS] or [PolicySITA]. It
+// proves them: Gap bounds how much better any other cutoffs could be, but for rounding, which is some 1e-13. For up to some
+// ten hosts the gap is 5e-11 where the distribution of the sizes is [sizes.Unimodal] or [sizes.Atomic]. For many hosts,
+// where they gain little, memory (some 50 MB) is the limit, and the gap may stay at some per cent, or most of 1 for 64
+// hosts; so it may, at 1e-6 for two hosts and 1e-4 and more for others, for distributions that are neither. The cutoffs
+// themselves are mostly better than that: a local search ends only where it finds nothing better nearby, to 1e-10 for
+// unimodal distributions and the square root of rounding, 1e-7, for others.
+//
+// Under TAGS a cutoff at an end of the sizes ([math.MaxFloat64] if they have none), or equal to the one before, means that a
+// host is better left idle; [Evaluate] does not take such cutoffs. Under SITA equal cutoffs, a first cutoff of 0, or a
+// last one at the high end of the sizes mean that; the smallest jobs go to host 1 and the largest to host h, also if the
+// speeds differ: another order of the hosts is another model. If the sizes are [sizes.Atomic], the cutoffs are sizes, or 0.
+// The gap of SITA is larger if the proof takes too many cells: 1e-3 where several hosts are loaded to within 1e-6 of 1, and
+// some per cent for 64 hosts. Some cutoffs overload no host at every load below 1, as those of SITA-E, unless sizes have
+// atoms.
+//
+// With Fair, for TAGS only, the cutoffs give all hosts the same expected slowdown ([HB02], TAGS-opt-fairness):
+//
+//	E[S_i] = (V_1 + ... + V_i) E[1/X | s_{i-1} < X <= s_i] = S for all i.
+//
+// Objective is the largest E[S_i], and Gap what is left of unfairness, 1 - min_i E[S_i]/max_i E[S_i], here some 1e-16.
+// The slacks are those that make the slowdowns equal: where cutoffs of 53 bits cannot tell a load from 1, the slack
+// holds digits that [Evaluate] does not find. With two hosts of one speed such cutoffs exist whenever any keep both loads
+// below 1. Else they need not: a host that ends next to no jobs makes those that pass wait, and that alone may be too much.
+// So it is with sizes in a narrow range, with many hosts at light load, with unsuitable speeds. Then the error is an
+// *[UnfairError], which tells whether bisection proves it; else none were found, by shooting, by continuation from cutoffs
+// that balance the loads and by bisection. With speeds that differ, and distributions that are not [sizes.Unimodal], there
+// can be several solutions: of those found, the one with the smallest S is returned. If the sizes are [sizes.Atomic],
+// equality is out of reach: then the largest E[S_i] of the hosts at which jobs end is minimised, over cutoffs at atoms and
+// 0, proved for up to some 2000 atoms; and of the cutoffs that attain it, a local search looks for those with a large least
+// E[S_i]. At a host with the cutoff of the host before, no job ends. A cutoff of 0 leaves its host idle, as one at the top
+// atom does those after it. For bounded Pareto distributions 2 hosts take less than a millisecond, 8 some milliseconds.
+//
+// The error is that of [Evaluate], or an *[InfeasibleError], or names what of the objective is out of range. Where a TAGS
+// host is slower than one before it, it may wrap [ErrInfeasible] without being one: then no cutoffs were found. It is
+// ctx.Err() soon after ctx is done.
+func Optimize(ctx context.Context, m Model, p Policy, o Objective) (Result, error) {
+	if p != PolicyTAGS && p != PolicySITA {
+		return Result{}, input.Errorf("Policy", string(p), "%q or %q, which have cutoffs to choose", PolicyTAGS, PolicySITA)
+	}
+	if o.Fair && p != PolicyTAGS {
+		return Result{}, input.Errorf("Objective.Fair", o.Fair, "false, but under the policy %s", PolicyTAGS)
+	}
+	l, err := m.lawFor(ctx, o)
+	if err != nil {
+		return Result{}, err
+	}
+	switch {
+	case o.Fair:
+		return m.fair(l)
+	case p == PolicySITA:
+		return m.optimizeSITA(l, o)
+	}
+	return m.optimizeTAGS(l, o)
 }
 
-// Optimize returns the cutoffs that minimise the objective. It proves them: Gap bounds how much better any other cutoffs
-// could be, but for rounding, which is some 1e-13. For up to some ten hosts the gap is 5e-11 where the law of the sizes
-// is [sizes.Unimodal] or [sizes.Atomic]. For many hosts, where they gain little, memory (some 50 MB) is the limit, and the
-// gap may stay at some per cent, or most of 1 for 64 hosts; so it may, at 1e-6 for two hosts and 1e-4 and more for
-// others, for laws that are neither. The cutoffs themselves are mostly better than that: a local search ends only where
-// it finds nothing better nearby, to 1e-10 for unimodal laws and the square root of rounding, 1e-7, for others.
-//
-// A cutoff at an end of the sizes ([math.MaxFloat64] if they have none), or equal to the one before, means that a host
-// is better left idle; [Analyze] does not take such cutoffs.
-//
-// The error is that of [Analyze], or an *[InfeasibleError], or names a weight that is out of range. Where a host is
-// slower than one before it, it may wrap [ErrInfeasible] without being one: then no cutoffs were found.
-func Optimize(m Model, o Objective) (Optimum, error) {
-	l, err := m.lawFor(o)
-	if err != nil {
-		return Optimum{}, err
-	}
-	f := newKillFarm(m, l, o)
+// optimizeTAGS is [Optimize] for weights.
+func (m Model) optimizeTAGS(l *law, o Objective) (Result, error) {
+	f := newTAGSCost(m, l, o)
 	low, high, ok := f.ranges()
-	if !ok {
-		return Optimum{}, m.infeasible(l)
-	}
 	if l.err != nil {
-		return Optimum{}, l.err
+		return Result{}, l.err
+	}
+	if !ok {
+		return Result{}, m.infeasible(l)
 	}
 	best := optimum{cutoffs: []float64{}}
 	if m.Hosts > 1 {
-		best = killSearch(f, low, high).run()
+		best = newSearch(f, low, high).run()
 	}
 	if l.err != nil {
-		return Optimum{}, l.err
+		return Result{}, l.err
 	}
 	if best.cutoffs == nil {
 		if f.slows() {
-			return Optimum{}, fmt.Errorf("%w: none was found for these speeds", ErrInfeasible)
+			return Result{}, fmt.Errorf("%w: none was found for these speeds", ErrInfeasible)
 		}
-		return Optimum{}, fmt.Errorf("tags: the objective: %w", sizes.ErrOverflow)
+		return Result{}, fmt.Errorf("tags: the objective: %w", sizes.ErrOverflow)
 	}
-	r := f.visits(best.cutoffs)
-	m.waits(l, &r)
+	visits := f.visits(best.cutoffs)
+	r, err := f.waits(f.loads(PolicyTAGS, best.cutoffs, visits), visits)
 	for j, s := range r.Cutoffs {
 		r.Cutoffs[j] = min(s, math.MaxFloat64)
 	}
+	return best.result(r, o, err)
+}
+
+// optimizeSITA is [Optimize] for SITA.
+func (m Model) optimizeSITA(l *law, o Objective) (Result, error) {
+	f := newSITACost(m, l, o)
+	low, high, ok := f.ranges()
+	best := optimum{cutoffs: []float64{}}
+	if ok && m.Hosts > 1 {
+		best = f.search(low, high).run()
+	}
 	if l.err != nil {
-		return Optimum{}, l.err
+		return Result{}, l.err
 	}
-	p := Optimum{r, o.value(r.MeanSlowdown, r.MeanWaiting), best.gap()}
-	if !(p.Objective <= math.MaxFloat64) {
-		return Optimum{}, fmt.Errorf("tags: the objective: %w", sizes.ErrOverflow)
+	if !ok || best.cutoffs == nil {
+		return Result{}, &InfeasibleError{m.Load, m.greatestLoad(func(m Model) bool {
+			_, _, ok := newSITACost(m, l, Objective{Waiting: 1}).ranges()
+			return ok
+		})}
 	}
-	if err := r.finite(); err != nil {
-		return Optimum{}, err
+	r, err := m.evaluate(l, PolicySITA, best.cutoffs)
+	return best.result(r, o, err)
+}
+
+// result adds the value and its gap.
+func (b optimum) result(r Result, o Objective, err error) (Result, error) {
+	r.Objective, r.Gap = value(o.value(r.MeanSlowdown.Float, r.MeanWaiting.Float)), b.gap()
+	if err == nil && !(r.Objective.Float <= math.MaxFloat64) {
+		err = fmt.Errorf("tags: the objective: %w", sizes.ErrOverflow)
 	}
-	return p, nil
+	if err != nil {
+		return Result{}, err
+	}
+	return r, nil
 }
 
 // lawFor checks m and the objective, and returns the law of the sizes.
-func (m Model) lawFor(o Objective) (*law, error) {
+func (m Model) lawFor(ctx context.Context, o Objective) (*law, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	l, err := newLaw(m)
-	if err == nil && o.Slowdown > 0 && l.noInverse {
-		err = input.Errorf("Objective.Slowdown", o.Slowdown, "0, since E[1/X] of %v is infinite", m.Sizes)
+	l, err := newLaw(ctx, m)
+	switch {
+	case err != nil || !l.noInverse:
+	case o.Fair:
+		return nil, input.Errorf("Sizes", m.Sizes, "sizes with a finite E[1/X]")
+	case o.Slowdown > 0:
+		return nil, input.Errorf("Objective.Slowdown", o.Slowdown, "0, since E[1/X] of %v is infinite", m.Sizes)
 	}
 	return l, err
 }
@@ -118,9 +188,9 @@ func (m Model) infeasible(l *law) error {
 	return &InfeasibleError{m.Load, most}
 }
 
-func killSearch(f *killFarm, low, high []float64) *search {
+func newSearch(f *tagsCost, low, high []float64) *search {
 	return &search{
-		farm: f, at: f.at, low: low, high: high, start: f.at(0), end: f.at(math.Inf(1)),
+		hostCost: f, stopped: f.l.stopped, at: f.at, low: low, high: high, start: f.at(0), end: f.at(math.Inf(1)),
 		atoms: f.atoms, smooth: f.density != nil, shared: f.slows(), skips: f.skips(),
 	}
 }

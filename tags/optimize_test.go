@@ -1,6 +1,7 @@
 package tags
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -44,12 +45,12 @@ func drawModel(t *rapid.T, hosts int) Model {
 			m.Speeds = append(m.Speeds, rapid.Float64Range(0.5, 2).Draw(t, "speed"))
 		}
 	}
-	m.Load = min(0.999, ok(MaxLoad(m))) * rapid.Float64Range(0.05, 0.99).Draw(t, "part of the largest load")
+	m.Load = min(0.999, ok(MaxLoad(context.Background(), m))) * rapid.Float64Range(0.05, 0.99).Draw(t, "part of the largest load")
 	return m
 }
 
 func drawObjective(t *rapid.T) Objective {
-	return rapid.SampledFrom([]Objective{{1, 0}, {0, 1}, {1, 0.01}, {0.3, 2}}).Draw(t, "objective")
+	return rapid.SampledFrom([]Objective{{Slowdown: 1}, {Waiting: 1}, {Slowdown: 1, Waiting: 0.01}, {Slowdown: 0.3, Waiting: 2}}).Draw(t, "objective")
 }
 
 func ok[T any](v T, err error) T {
@@ -59,14 +60,14 @@ func ok[T any](v T, err error) T {
 	return v
 }
 
-// newSearch returns the search of Optimize.
-func newSearch(m Model, o Objective) (*search, *killFarm) {
-	f := newKillFarm(m, ok(newLaw(m)), o)
+// searchOf returns the search of Optimize.
+func searchOf(m Model, o Objective) (*search, *tagsCost) {
+	f := newTAGSCost(m, ok(newLaw(context.Background(), m)), o)
 	low, high, feasible := f.ranges()
 	if !feasible {
 		panic("infeasible")
 	}
-	return killSearch(f, low, high), f
+	return newSearch(f, low, high), f
 }
 
 // cost returns what a path costs in the unit of the objective; in a search the larger weight is 1.
@@ -97,8 +98,8 @@ func TestSlopesBoundCosts(t *testing.T) {
 			}
 		}
 		o := drawObjective(t)
-		l := ok(newLaw(m))
-		f := newKillFarm(m, l, o)
+		l := ok(newLaw(context.Background(), m))
+		f := newTAGSCost(m, l, o)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		i := r.IntN(m.Hosts)
 		low, high, _ := m.Sizes.Support()
@@ -148,7 +149,7 @@ func TestSlopesAreDerivatives(t *testing.T) {
 		if _, atoms := m.Sizes.(sizes.Atomic); atoms {
 			return
 		}
-		f := newKillFarm(m, ok(newLaw(m)), drawObjective(t))
+		f := newTAGSCost(m, ok(newLaw(context.Background(), m)), drawObjective(t))
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		low, high, _ := m.Sizes.Support()
 		if high == 0 {
@@ -196,16 +197,16 @@ func TestOptimumAmongAtoms(t *testing.T) {
 			xs[i] = float64(rapid.IntRange(1, 60).Draw(t, "size"))
 		}
 		m := Model{Sizes: ok(sizes.NewEmpirical(xs)), Hosts: rapid.IntRange(1, 4).Draw(t, "hosts"), Load: 0.5}
-		m.Load = min(0.99, ok(MaxLoad(m))) * rapid.Float64Range(0.1, 0.99).Draw(t, "part")
+		m.Load = min(0.99, ok(MaxLoad(context.Background(), m))) * rapid.Float64Range(0.1, 0.99).Draw(t, "part")
 		o := drawObjective(t)
-		got, err := Optimize(m, o)
+		got, err := Optimize(context.Background(), m, PolicyTAGS, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got.Gap > 1.1*tolerance {
 			t.Errorf("gap %v", got.Gap)
 		}
-		s, _ := newSearch(m, o)
+		s, _ := searchOf(m, o)
 		best := math.Inf(1)
 		cutoffs := make([]float64, m.Hosts-1)
 		var try func(j, from int)
@@ -220,8 +221,8 @@ func TestOptimumAmongAtoms(t *testing.T) {
 			}
 		}
 		try(0, 0)
-		if math.Abs(got.Objective-best) > 1e-11*best {
-			t.Errorf("%v: objective %v with cutoffs %v, best of all %v", m.Sizes, got.Objective, got.Cutoffs, best)
+		if math.Abs(got.Objective.Float-best) > 1e-11*best {
+			t.Errorf("%v: objective %v with cutoffs %v, best of all %v", m.Sizes, got.Objective.Float, got.Cutoffs, best)
 		}
 	})
 }
@@ -239,13 +240,13 @@ func TestOptimizeAgainstNelderMead(t *testing.T) {
 		default:
 			m.Sizes = ok(sizes.NewBoundedParetoOfMean(0.2+1.8*r.Float64(), 1e4*math.Exp(14*r.Float64()), 3000))
 		}
-		m.Load = min(0.95, ok(MaxLoad(m))) * (0.1 + 0.85*r.Float64())
-		o := []Objective{{1, 0}, {0, 1}, {1, 0.01}}[r.IntN(3)]
-		got, err := Optimize(m, o)
+		m.Load = min(0.95, ok(MaxLoad(context.Background(), m))) * (0.1 + 0.85*r.Float64())
+		o := []Objective{{Slowdown: 1}, {Waiting: 1}, {Slowdown: 1, Waiting: 0.01}}[r.IntN(3)]
+		got, err := Optimize(context.Background(), m, PolicyTAGS, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, _ := newSearch(m, o)
+		s, _ := searchOf(m, o)
 		best := math.Inf(1)
 		problem := optimize.Problem{Func: func(x []float64) float64 {
 			cutoffs := make([]float64, len(x))
@@ -268,12 +269,12 @@ func TestOptimizeAgainstNelderMead(t *testing.T) {
 			}
 			best = min(best, found.F)
 		}
-		if best < got.Objective*(1-1e-12) {
+		if best < got.Objective.Float*(1-1e-12) {
 			t.Errorf("%v, %d hosts, load %v, %+v: objective %v, gap %v; Nelder-Mead found %v",
-				m.Sizes, m.Hosts, m.Load, o, got.Objective, got.Gap, best)
+				m.Sizes, m.Hosts, m.Load, o, got.Objective.Float, got.Gap, best)
 		}
 		settings++
-		if best > got.Objective*(1+1e-6) {
+		if best > got.Objective.Float*(1+1e-6) {
 			better++
 		}
 	}
@@ -287,11 +288,11 @@ func TestOptimizeWithSpeedsAgainstNelderMead(t *testing.T) {
 		if m.Hosts == 1 {
 			return
 		}
-		got, err := Optimize(m, o)
+		got, err := Optimize(context.Background(), m, PolicyTAGS, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, _ := newSearch(m, o)
+		s, _ := searchOf(m, o)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		best := math.Inf(1)
 		for range 2 {
@@ -306,9 +307,9 @@ func TestOptimizeWithSpeedsAgainstNelderMead(t *testing.T) {
 			}
 			best = min(best, found.F)
 		}
-		if best < got.Objective*(1-1e-11) {
+		if best < got.Objective.Float*(1-1e-11) {
 			t.Fatalf("%v, %d hosts, speeds %v, load %v, %+v: objective %v, gap %v; Nelder-Mead found %v",
-				m.Sizes, m.Hosts, m.Speeds, m.Load, o, got.Objective, got.Gap, best)
+				m.Sizes, m.Hosts, m.Speeds, m.Load, o, got.Objective.Float, got.Gap, best)
 		}
 	})
 }
@@ -341,16 +342,16 @@ func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
 		{Model{Sizes: ok(sizes.NewLognormal(1, 50)), Hosts: 3, Load: 0.4}, Objective{Slowdown: 1, Waiting: 1}},
 		{Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.6, Speeds: []float64{1, 3}}, Objective{Waiting: 1}},
 	} {
-		best := ok(Optimize(c.m, c.o))
-		s, _ := newSearch(c.m, c.o)
+		best := ok(Optimize(context.Background(), c.m, PolicyTAGS, c.o))
+		s, _ := searchOf(c.m, c.o)
 		found := math.Inf(1)
 		for range 20000 {
 			if cutoffs := randomPath(r, s); cutoffs != nil {
 				found = min(found, c.o.cost(s, cutoffs))
 			}
 		}
-		if found < best.Objective*(1-1e-13) {
-			t.Errorf("%v, %d hosts: optimum %v, random cutoffs reach %v", c.m.Sizes, c.m.Hosts, best.Objective, found)
+		if found < best.Objective.Float*(1-1e-13) {
+			t.Errorf("%v, %d hosts: optimum %v, random cutoffs reach %v", c.m.Sizes, c.m.Hosts, best.Objective.Float, found)
 		}
 		if best.Gap > 6e-11 {
 			t.Errorf("%v, %d hosts: gap %v", c.m.Sizes, c.m.Hosts, best.Gap)
@@ -362,16 +363,16 @@ func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
 func TestOptimizeInOtherUnits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, o := drawModel(t, 3), Objective{Slowdown: 1}
-		got := ok(Optimize(m, o))
+		got := ok(Optimize(context.Background(), m, PolicyTAGS, o))
 		factor := rapid.Float64Range(1e-3, 1e3).Draw(t, "factor")
 		m.Sizes = ok(m.Sizes.Scaled(factor))
-		scaled, err := Optimize(m, o)
+		scaled, err := Optimize(context.Background(), m, PolicyTAGS, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		// Where the gap is wider than rounding, rounding may choose between near optima.
-		if d := math.Abs(scaled.MeanSlowdown/got.MeanSlowdown - 1); d > 1e-10+got.Gap+scaled.Gap {
-			t.Errorf("E[S] %v, in other units %v", got.MeanSlowdown, scaled.MeanSlowdown)
+		if d := math.Abs(scaled.MeanSlowdown.Float/got.MeanSlowdown.Float - 1); d > 1e-10+got.Gap+scaled.Gap {
+			t.Errorf("E[S] %v, in other units %v", got.MeanSlowdown.Float, scaled.MeanSlowdown.Float)
 		}
 	})
 }
@@ -381,19 +382,19 @@ func TestMoreHostsAtOneRate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, o := drawModel(t, 3), drawObjective(t)
 		m.Speeds = nil
-		m.Load = min(m.Load, 0.9*ok(MaxLoad(m)))
-		few, err := Optimize(m, o)
+		m.Load = min(m.Load, 0.9*ok(MaxLoad(context.Background(), m)))
+		few, err := Optimize(context.Background(), m, PolicyTAGS, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Load *= float64(m.Hosts) / float64(m.Hosts+1)
 		m.Hosts++
-		more, err := Optimize(m, o)
+		more, err := Optimize(context.Background(), m, PolicyTAGS, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if more.Objective > few.Objective*(1+1e-10) {
-			t.Errorf("objective %v with %d hosts, %v with one more", few.Objective, m.Hosts-1, more.Objective)
+		if more.Objective.Float > few.Objective.Float*(1+1e-10) {
+			t.Errorf("objective %v with %d hosts, %v with one more", few.Objective.Float, m.Hosts-1, more.Objective.Float)
 		}
 	})
 }
@@ -404,13 +405,13 @@ func TestMoreHostsAtOneRate(t *testing.T) {
 func TestSlowHostInTheWay(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 3, Speeds: []float64{1, 0.5, 2}}
 	// λ s e^(-s) = 1/2 at host 2 and λ e^(-s)(s+1) = 2 at host 3, so that 3 s = 1 and ρ = λ/3.5 = 3/7 e^(1/3)
-	most, want := ok(MaxLoad(m)), 3.0/7*math.Exp(1.0/3)
+	most, want := ok(MaxLoad(context.Background(), m)), 3.0/7*math.Exp(1.0/3)
 	if !within(most, want, 1e-12) {
 		t.Errorf("largest load %v, want %v", most, want)
 	}
 	for _, part := range []float64{0.5, 0.99, 0.99995} {
 		m.Load = part * most
-		got, err := Optimize(m, Objective{Waiting: 1})
+		got, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Waiting: 1})
 		if err != nil {
 			t.Errorf("load %v: %v", m.Load, err)
 			continue
@@ -419,13 +420,13 @@ func TestSlowHostInTheWay(t *testing.T) {
 		for k := range 1000 {
 			s := 0.2 + 0.5*float64(k)/1000
 			for _, d := range []float64{1e-12, 1e-6, 1e-3, 0.03, 0.3} {
-				if r, err := Analyze(m, []float64{s, s * (1 + d)}); err == nil {
-					least = min(least, r.MeanWaiting)
+				if r, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{s, s * (1 + d)}); err == nil {
+					least = min(least, r.MeanWaiting.Float)
 				}
 			}
 		}
-		if least < got.Objective*(1-got.Gap-1e-10) || least < got.Objective*(1-1e-9) {
-			t.Errorf("load %v: objective %v with gap %v, on a grid %v", m.Load, got.Objective, got.Gap, least)
+		if least < got.Objective.Float*(1-got.Gap-1e-10) || least < got.Objective.Float*(1-1e-9) {
+			t.Errorf("load %v: objective %v with gap %v, on a grid %v", m.Load, got.Objective.Float, got.Gap, least)
 		}
 	}
 }
@@ -434,35 +435,35 @@ func TestSlowHostInTheWay(t *testing.T) {
 func TestVerySlowHosts(t *testing.T) {
 	for _, speed := range []float64{1e-3, 1e-9, 1e-16, 1e-60} {
 		m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.3, Speeds: []float64{1, speed}}
-		got := ok(Optimize(m, Objective{Waiting: 1}))
-		one := ok(Analyze(Model{Sizes: m.Sizes, Hosts: 1, Load: 0.3 * (1 + speed)}, nil))
-		if got.MeanWaiting > one.MeanWaiting*(1+1e-12) || got.Hosts[1].Slack > 1 {
-			t.Errorf("speed %v: %+v, alone %v", speed, got, one.MeanWaiting)
+		got := ok(Optimize(context.Background(), m, PolicyTAGS, Objective{Waiting: 1}))
+		one := ok(Evaluate(context.Background(), Model{Sizes: m.Sizes, Hosts: 1, Load: 0.3 * (1 + speed)}, PolicyTAGS, nil))
+		if got.MeanWaiting.Float > one.MeanWaiting.Float*(1+1e-12) || got.Hosts[1].Slack.Float > 1 {
+			t.Errorf("speed %v: %+v, alone %v", speed, got, one.MeanWaiting.Float)
 		}
 	}
 	// host 2 gets the sizes above 24.48, of mean 25.48, at speed 1e-9
-	r := ok(Analyze(Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.5, Speeds: []float64{1, 1e-9}}, []float64{24.48}))
-	if want := 1 - 0.5*(1+1e-9)*math.Exp(-24.48)*25.48/1e-9; !within(r.Hosts[1].Slack, want, 1e-14) {
-		t.Errorf("slack %v, want %v", r.Hosts[1].Slack, want)
+	r := ok(Evaluate(context.Background(), Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.5, Speeds: []float64{1, 1e-9}}, PolicyTAGS, []float64{24.48}))
+	if want := 1 - 0.5*(1+1e-9)*math.Exp(-24.48)*25.48/1e-9; !within(r.Hosts[1].Slack.Float, want, 1e-14) {
+		t.Errorf("slack %v, want %v", r.Hosts[1].Slack.Float, want)
 	}
 }
 
 // Many hosts take no longer than it takes to give up, and what is returned is no worse than few hosts.
 func TestManyHosts(t *testing.T) {
-	few := ok(Optimize(Model{Sizes: ok(sizes.NewWeibull(0.5, 1)), Hosts: 4, Load: 0.08}, Objective{Waiting: 1}))
-	many := ok(Optimize(Model{Sizes: ok(sizes.NewWeibull(0.5, 1)), Hosts: 32, Load: 0.01}, Objective{Waiting: 1}))
-	if many.Objective > few.Objective || !(many.Gap < 1) {
-		t.Errorf("32 hosts: %v with gap %v, 4 hosts %v", many.Objective, many.Gap, few.Objective)
+	few := ok(Optimize(context.Background(), Model{Sizes: ok(sizes.NewWeibull(0.5, 1)), Hosts: 4, Load: 0.08}, PolicyTAGS, Objective{Waiting: 1}))
+	many := ok(Optimize(context.Background(), Model{Sizes: ok(sizes.NewWeibull(0.5, 1)), Hosts: 32, Load: 0.01}, PolicyTAGS, Objective{Waiting: 1}))
+	if many.Objective.Float > few.Objective.Float || !(many.Gap < 1) {
+		t.Errorf("32 hosts: %v with gap %v, 4 hosts %v", many.Objective.Float, many.Gap, few.Objective.Float)
 	}
 }
 
 // One size: all jobs end at the first host, the others stay idle.
 func TestIdleHosts(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewDeterministic(2)), Hosts: 3, Load: 0.2}
-	got := ok(Optimize(m, Objective{Slowdown: 1}))
+	got := ok(Optimize(context.Background(), m, PolicyTAGS, Objective{Slowdown: 1}))
 	want := 0.6 / (2 * (1 - 0.6)) // M/D/1 at load 0.6: E[W]/2 = ρ/(2(1-ρ)) for size 2
-	if !slices.Equal(got.Cutoffs, []float64{2, 2}) || math.Abs(got.MeanSlowdown-want) > 1e-15 {
-		t.Errorf("cutoffs %v, E[S] = %v, want %v", got.Cutoffs, got.MeanSlowdown, want)
+	if !slices.Equal(got.Cutoffs, []float64{2, 2}) || math.Abs(got.MeanSlowdown.Float-want) > 1e-15 {
+		t.Errorf("cutoffs %v, E[S] = %v, want %v", got.Cutoffs, got.MeanSlowdown.Float, want)
 	}
 }
 
@@ -486,18 +487,18 @@ func TestOptimizeErrors(t *testing.T) {
 	} {
 		m, o := good, Objective{Slowdown: 1}
 		c.spoil(&m, &o)
-		_, err := Optimize(m, o)
+		_, err := Optimize(context.Background(), m, PolicyTAGS, o)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %s", c.name, err, c.want)
 		}
 	}
 	m := good
 	m.Sizes = ok(sizes.NewPareto(1, 1.5))
-	if _, err := Optimize(m, Objective{Slowdown: 1}); !errors.Is(err, sizes.ErrInfinite) {
+	if _, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Slowdown: 1}); !errors.Is(err, sizes.ErrInfinite) {
 		t.Errorf("infinite E[X²]: %v", err)
 	}
 	m.Sizes, m.Load, m.Hosts = ok(sizes.NewBoundedParetoOfMean(0.2, 1e10, 3000)), 0.7, 4
-	_, err := Optimize(m, Objective{Slowdown: 1})
+	_, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Slowdown: 1})
 	var e *InfeasibleError
 	if !errors.As(err, &e) || math.Abs(e.MaxLoad-0.524386679912902284820585388940) > 1e-12 { // with 60 digits elsewhere
 		t.Errorf("infeasible: %v", err)
@@ -509,12 +510,12 @@ func TestOptimizeErrors(t *testing.T) {
 func TestMaxLoadClosedForms(t *testing.T) {
 	for h := 1; h <= 6; h++ {
 		want := (math.Pow(2, float64(h)) - 1) / (float64(h) * math.Pow(2, float64(h-1)))
-		got := ok(MaxLoad(Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e13, 2)), Hosts: h}))
+		got := ok(MaxLoad(context.Background(), Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e13, 2)), Hosts: h}))
 		if math.Abs(got-min(want, 1)) > 1e-11 { // max is 1e13, of which h hosts feel h parts
 			t.Errorf("%d hosts: %v, want %v", h, got, want)
 		}
 	}
-	got := ok(MaxLoad(Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e26, 0.5)), Hosts: 2}))
+	got := ok(MaxLoad(context.Background(), Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e26, 0.5)), Hosts: 2}))
 	if want := (1 + math.Sqrt(5)) / 4; math.Abs(got-want) > 1e-12 {
 		t.Errorf("α = 1/2: %v, want %v", got, want)
 	}
@@ -525,25 +526,25 @@ func TestMaxLoadIsSharp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 4)
 		slices.Sort(m.Speeds)
-		most := ok(MaxLoad(m))
-		l := ok(newLaw(m))
+		most := ok(MaxLoad(context.Background(), m))
+		l := ok(newLaw(context.Background(), m))
 		overloaded := func(cutoffs []float64) bool {
-			for _, h := range newKillFarm(m, l, Objective{Waiting: 1}).visits(cutoffs).Hosts {
-				if !(h.Slack > 0) {
+			for _, h := range newTAGSCost(m, l, Objective{Waiting: 1}).visits(cutoffs) {
+				if !(h.slack > 0) {
 					return true
 				}
 			}
 			return false
 		}
 		m.Load = most * (1 - 1e-9)
-		_, high, feasible := newKillFarm(m, l, Objective{Waiting: 1}).ranges()
+		_, high, feasible := newTAGSCost(m, l, Objective{Waiting: 1}).ranges()
 		if !feasible || overloaded(high) {
 			t.Errorf("load %v, largest %v: %v", m.Load, most, high)
 		}
 		if m.Load = most * (1 + 1e-9); m.Load >= 1 {
 			return
 		}
-		if _, err := Optimize(m, Objective{Waiting: 1}); !errors.Is(err, ErrInfeasible) {
+		if _, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Waiting: 1}); !errors.Is(err, ErrInfeasible) {
 			t.Errorf("load %v, largest %v: %v", m.Load, most, err)
 		}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -572,7 +573,7 @@ func BenchmarkOptimize(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("hosts=%d/load=%v/alpha=%v/objective=%s", c.hosts, c.load, c.alpha, name), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Optimize(m, o); err != nil {
+					if _, err := Optimize(context.Background(), m, PolicyTAGS, o); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -586,7 +587,7 @@ func BenchmarkMaxLoad(b *testing.B) {
 		m := Model{Sizes: ok(sizes.NewBoundedParetoOfMean(1, 1e10, 3000)), Hosts: hosts}
 		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := MaxLoad(m); err != nil {
+				if _, err := MaxLoad(context.Background(), m); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -33,8 +33,8 @@ func (c *cell) width() float64 { return c.high.x - c.low.x }
 // cost + after (a2 - a) + before (b - b1). Where a cell is one point, these are the cost and its derivatives.
 type slope struct{ cost, after, before float64 }
 
-// A farm tells what hosts cost.
-type farm interface {
+// A hostCost tells what hosts cost.
+type hostCost interface {
 	// cost is that of host i between cutoffs a and b: +Inf if it is overloaded or a is above b.
 	cost(i int, a, b *point) float64
 	// slope is false if host i is overloaded, or b below a, for all cutoffs of the cells.
@@ -53,7 +53,8 @@ type farm interface {
 // the sum over a path does not change. A cell takes for c, its slope, the smaller of the two derivatives on the best
 // path through it; a cell without derivatives takes 0.
 type search struct {
-	farm
+	hostCost
+	stopped   func() bool // whether to return soon, with anything
 	at        func(x float64) point
 	low, high []float64 // ranges of s_1, ..., s_n, that hold all feasible cutoffs
 	start     point     // s_0 = 0
@@ -108,7 +109,7 @@ func (s *search) improve(cutoffs []float64, cost float64) ([]float64, float64) {
 func (s *search) run() optimum {
 	best := s.prune(optimum{cost: math.Inf(1)})
 	for range 3 {
-		if best.cutoffs == nil || s.atoms != nil || best.least >= best.cost*(1-2*tolerance) {
+		if s.stopped() || best.cutoffs == nil || s.atoms != nil || best.least >= best.cost*(1-2*tolerance) {
 			break
 		}
 		cutoffs, cost := s.zoom(best.cutoffs, best.cost)
@@ -130,6 +131,9 @@ func (s *search) prune(best optimum) optimum {
 	}
 	gap, stalled := math.Inf(1), 0
 	for range rounds {
+		if s.stopped() {
+			break
+		}
 		if cutoffs, cost := s.shortest(stages); cost < best.cost {
 			best.cutoffs, best.cost = s.improve(cutoffs, cost)
 		}
@@ -327,6 +331,9 @@ func (s *search) shortest(stages [][]cell) ([]float64, float64) {
 		next := make([]float64, len(here))
 		for k, b := range here {
 			next[k] = math.Inf(1)
+			if s.stopped() {
+				continue
+			}
 			for i, a := range before {
 				if cost[i] >= next[k] {
 					continue
@@ -380,6 +387,9 @@ func (s *search) bounds(stages [][]cell) float64 {
 func (s *search) links(links []slope, i int, before, after []cell) []slope {
 	links = slices.Grow(links, len(before)*len(after))
 	for k := range before {
+		if s.stopped() {
+			return append(links, make([]slope, cap(links)-len(links))...)
+		}
 		for m := range after {
 			l, ok := s.slope(i, &before[k], &after[m])
 			if !ok {

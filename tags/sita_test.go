@@ -1,6 +1,7 @@
 package tags_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/num"
 	"productform/sizes"
 	"productform/tags"
 )
@@ -38,7 +40,7 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 			cutoffs[i] = low * math.Pow(high/low, rapid.Float64Range(0.01, 0.99).Draw(t, "cutoff"))
 		}
 		sort.Float64s(cutoffs)
-		r, err := tags.SITA(m, cutoffs)
+		r, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, cutoffs)
 		var unstable *tags.UnstableError
 		if err != nil && !errors.As(err, &unstable) {
 			t.Fatal(err)
@@ -64,32 +66,32 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 			size := must(part.Moment(1))
 			load := rate * fraction * size / m.Speeds[i]
 			const tol = 1e-9 // fraction cancels, where b is close to a
-			if math.Abs(host.Fraction-fraction) > 1e-13 || math.Abs(host.Load-load) > 1e-12*(1+load) ||
-				math.Abs(host.Slack-(1-load)) > 1e-12*(1+load) || !near(host.Size, size, 1e-9) {
+			if math.Abs(host.Final.Float-fraction) > 1e-13 || math.Abs(host.Load.Float-load) > 1e-12*(1+load) ||
+				math.Abs(host.Slack.Float-(1-load)) > 1e-12*(1+load) || !near(host.VisitMean.Float, size, 1e-9) {
 				t.Fatalf("host %d: %+v, want fraction %v, load %v, size %v", i, host, fraction, load, size)
 			}
 			if load >= 1-1e-6 { // 1 - load cancels
 				return
 			}
-			one := must(tags.Analyze(tags.Model{Sizes: part, Hosts: 1, Load: load, Speeds: m.Speeds[i : i+1]}, nil))
+			one := must(tags.Evaluate(context.Background(), tags.Model{Sizes: part, Hosts: 1, Load: load, Speeds: m.Speeds[i : i+1]}, tags.PolicyTAGS, nil))
 			slackTol := tol / (1 - load)
-			if err == nil && (math.Abs(host.Waiting-one.MeanWaiting) > slackTol*one.MeanWaiting+1e-12*load/fraction ||
-				!near(host.Slowdown/host.Waiting, one.MeanSlowdown/one.MeanWaiting, tol) ||
-				!near(host.Response-host.Waiting, size/m.Speeds[i], slackTol*(1+host.Waiting/size))) {
+			if err == nil && (math.Abs(host.Waiting.Float-one.MeanWaiting.Float) > slackTol*one.MeanWaiting.Float+1e-12*load/fraction ||
+				!near(host.Slowdown.Float/host.Waiting.Float, one.MeanSlowdown.Float/one.MeanWaiting.Float, tol) ||
+				!near(host.Delay.Float-host.Waiting.Float, size/m.Speeds[i], slackTol*(1+host.Waiting.Float/size))) {
 				t.Fatalf("host %d: %+v, want %+v", i, host, one)
 			}
-			waiting += fraction * one.MeanWaiting
-			slowdown += fraction * one.MeanSlowdown
-			response += fraction * one.MeanResponse
+			waiting += fraction * one.MeanWaiting.Float
+			slowdown += fraction * one.MeanSlowdown.Float
+			response += fraction * one.MeanDelay.Float
 		}
 		if err != nil {
-			if host := r.Hosts[unstable.Host]; host.Slack > 0 || host.Load != unstable.Load || r.MeanWaiting != 0 {
+			if host := r.Hosts[unstable.Host]; host.Slack.Float > 0 || host.Load.Float != unstable.Load || r.MeanWaiting.Float != 0 {
 				t.Fatalf("%v, but host %+v", err, host)
 			}
 			return
 		}
-		if !near(r.MeanWaiting, waiting, 1e-6) || !near(r.MeanSlowdown, slowdown, 1e-6) || // loads up to 1 - 1e-6
-			!near(r.MeanResponse, response, 1e-6) || !near(r.ArrivalRate, rate, 1e-14) {
+		if !near(r.MeanWaiting.Float, waiting, 1e-6) || !near(r.MeanSlowdown.Float, slowdown, 1e-6) || // loads up to 1 - 1e-6
+			!near(r.MeanDelay.Float, response, 1e-6) || !near(r.ArrivalRate.Float, rate, 1e-14) {
 			t.Fatalf("%+v, want %v, %v, %v", r, waiting, slowdown, response)
 		}
 	})
@@ -99,11 +101,11 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 func TestSITAIsBelowTAGS(t *testing.T) {
 	for _, alpha := range []float64{0.4, 1, 1.6} {
 		m := tags.Model{Sizes: must(sizes.NewBoundedParetoOfMean(alpha, 1e7, 3000)), Hosts: 3, Load: 0.5}
-		guess := must(tags.Optimize(m, tags.Objective{Slowdown: 1}))
-		known := must(tags.SITA(m, guess.Cutoffs))
-		if !(known.MeanSlowdown < guess.MeanSlowdown && known.MeanWaiting < guess.MeanWaiting &&
-			known.MeanResponse < guess.MeanResponse) {
-			t.Errorf("alpha = %v: %+v, not below %+v", alpha, known, guess.Result)
+		guess := must(tags.Optimize(context.Background(), m, tags.PolicyTAGS, tags.Objective{Slowdown: 1}))
+		known := must(tags.Evaluate(context.Background(), m, tags.PolicySITA, guess.Cutoffs))
+		if !(known.MeanSlowdown.Float < guess.MeanSlowdown.Float && known.MeanWaiting.Float < guess.MeanWaiting.Float &&
+			known.MeanDelay.Float < guess.MeanDelay.Float) {
+			t.Errorf("alpha = %v: %+v, not below %+v", alpha, known, guess)
 		}
 	}
 }
@@ -111,12 +113,12 @@ func TestSITAIsBelowTAGS(t *testing.T) {
 // Equal cutoffs, and cutoffs outside the sizes, leave hosts idle.
 func TestSITAIdleHosts(t *testing.T) {
 	m := tags.Model{Sizes: must(sizes.NewBoundedPareto(1, 100, 1)), Hosts: 4, Load: 0.2}
-	r := must(tags.SITA(m, []float64{0.5, 10, 10}))
-	if r.Hosts[0] != (tags.SITAHost{Slack: 1}) || r.Hosts[2] != (tags.SITAHost{Slack: 1}) {
+	r := must(tags.Evaluate(context.Background(), m, tags.PolicySITA, []float64{0.5, 10, 10}))
+	if r.Hosts[0] != (tags.Host{Slack: num.Value{Float: 1}}) || r.Hosts[2] != (tags.Host{Slack: num.Value{Float: 1}}) {
 		t.Errorf("idle hosts: %+v", r.Hosts)
 	}
-	two := must(tags.SITA(tags.Model{Sizes: m.Sizes, Hosts: 2, Load: 0.4}, []float64{10}))
-	if !near(r.MeanSlowdown, two.MeanSlowdown, 1e-14) || !near(r.MeanResponse, two.MeanResponse, 1e-14) {
+	two := must(tags.Evaluate(context.Background(), tags.Model{Sizes: m.Sizes, Hosts: 2, Load: 0.4}, tags.PolicySITA, []float64{10}))
+	if !near(r.MeanSlowdown.Float, two.MeanSlowdown.Float, 1e-14) || !near(r.MeanDelay.Float, two.MeanDelay.Float, 1e-14) {
 		t.Errorf("%+v, want %+v", r, two)
 	}
 }
@@ -130,18 +132,18 @@ func TestSITAELoads(t *testing.T) {
 		if rapid.Bool().Draw(t, "speeds") {
 			m.Speeds = rapid.SliceOfN(rapid.Float64Range(0.2, 5), hosts, hosts).Draw(t, "speed")
 		}
-		for i, host := range must(tags.SITAE(m)).Hosts {
-			if !near(host.Load, m.Load, 1e-11) { // a cutoff is good to 1e-16, and x² f(x) some times E[X]
-				t.Fatalf("host %d has load %v, not %v", i, host.Load, m.Load)
+		for i, host := range must(tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)).Hosts {
+			if !near(host.Load.Float, m.Load, 1e-11) { // a cutoff is good to 1e-16, and x² f(x) some times E[X]
+				t.Fatalf("host %d has load %v, not %v", i, host.Load.Float, m.Load)
 			}
 		}
 	})
-	for j, s := range must(tags.SITAE(tags.Model{Sizes: paperSizes(low10, 1e10, 1), Hosts: 5, Load: 0.5})).Cutoffs {
+	for j, s := range must(tags.Evaluate(context.Background(), tags.Model{Sizes: paperSizes(low10, 1e10, 1), Hosts: 5, Load: 0.5}, tags.PolicySITAE, nil)).Cutoffs {
 		if want := low10 * math.Pow(1e10/low10, float64(j+1)/5); !near(s, want, 1e-13) { // of ln x, some 20
 			t.Errorf("cutoff %d is %v, want %v", j, s, want)
 		}
 	}
-	for j, s := range must(tags.SITAE(tags.Model{Sizes: must(sizes.NewPareto(2, 3)), Hosts: 5, Load: 0.5})).Cutoffs {
+	for j, s := range must(tags.Evaluate(context.Background(), tags.Model{Sizes: must(sizes.NewPareto(2, 3)), Hosts: 5, Load: 0.5}, tags.PolicySITAE, nil)).Cutoffs {
 		if want := 2 / math.Sqrt(1-float64(j+1)/5); !near(s, want, 1e-14) {
 			t.Errorf("cutoff %d is %v, want %v", j, s, want)
 		}
@@ -152,20 +154,20 @@ func TestSITAELoads(t *testing.T) {
 // One size goes to one host: it is idle or has all the load.
 func TestSITAEOfAtoms(t *testing.T) {
 	jobSizes := must(sizes.NewEmpirical([]float64{4, 3, 2, 1}))
-	if c := must(tags.SITAE(tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5})).Cutoffs; !slices.Equal(c, []float64{3}) {
+	if c := must(tags.Evaluate(context.Background(), tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}, tags.PolicySITAE, nil)).Cutoffs; !slices.Equal(c, []float64{3}) {
 		t.Errorf("two hosts: %v", c)
 	}
-	if c := must(tags.SITAE(tags.Model{Sizes: jobSizes, Hosts: 3, Load: 0.5})).Cutoffs; !slices.Equal(c, []float64{2, 3}) {
+	if c := must(tags.Evaluate(context.Background(), tags.Model{Sizes: jobSizes, Hosts: 3, Load: 0.5}, tags.PolicySITAE, nil)).Cutoffs; !slices.Equal(c, []float64{2, 3}) {
 		t.Errorf("three hosts: %v", c)
 	}
 	one := must(sizes.NewDeterministic(7))
-	r := must(tags.SITAE(tags.Model{Sizes: one, Hosts: 3, Load: 0.25}))
-	if !slices.Equal(r.Cutoffs, []float64{0, 7}) || r.Hosts[1].Load != 0.75 {
+	r := must(tags.Evaluate(context.Background(), tags.Model{Sizes: one, Hosts: 3, Load: 0.25}, tags.PolicySITAE, nil))
+	if !slices.Equal(r.Cutoffs, []float64{0, 7}) || r.Hosts[1].Load.Float != 0.75 {
 		t.Errorf("three hosts, one size: %+v", r)
 	}
 	var unstable *tags.UnstableError
-	r, err := tags.SITAE(tags.Model{Sizes: one, Hosts: 3, Load: 0.5})
-	if !errors.As(err, &unstable) || unstable.Host != 1 || r.Hosts[1].Load != 1.5 {
+	r, err := tags.Evaluate(context.Background(), tags.Model{Sizes: one, Hosts: 3, Load: 0.5}, tags.PolicySITAE, nil)
+	if !errors.As(err, &unstable) || unstable.Host != 1 || r.Hosts[1].Load.Float != 1.5 {
 		t.Errorf("overloaded: %v, %+v", err, r)
 	}
 	rapid.Check(t, func(t *rapid.T) { // nearest, by trying all sizes
@@ -189,7 +191,7 @@ func TestSITAEOfAtoms(t *testing.T) {
 			}
 			return sum
 		}
-		r, err := tags.SITAE(m)
+		r, err := tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)
 		if err != nil && !errors.As(err, &unstable) {
 			t.Fatal(err)
 		}
@@ -211,7 +213,7 @@ func TestOptimizeSITAOfAlphaOne(t *testing.T) {
 	for _, hosts := range []int{2, 3, 4, 8} {
 		for _, load := range []float64{0.3, 0.9} {
 			m := tags.Model{Sizes: paperSizes(low10, 1e10, 1), Hosts: hosts, Load: load}
-			best, err := tags.OptimizeSITA(m, tags.Objective{Waiting: 1})
+			best, err := tags.Optimize(context.Background(), m, tags.PolicySITA, tags.Objective{Waiting: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,8 +222,8 @@ func TestOptimizeSITAOfAlphaOne(t *testing.T) {
 			c := low10 / -math.Expm1(-l*float64(hosts))
 			rate := load * float64(hosts) / mean
 			want := float64(hosts) * rate * c * c * (2*math.Cosh(l) - 2) / (2 * (1 - rate*c*l))
-			if !near(best.MeanWaiting, want, 1e-11) || best.Gap > 6e-11 {
-				t.Errorf("h = %d, load %v: %v with gap %v, want %v", hosts, load, best.MeanWaiting, best.Gap, want)
+			if !near(best.MeanWaiting.Float, want, 1e-11) || best.Gap > 6e-11 {
+				t.Errorf("h = %d, load %v: %v with gap %v, want %v", hosts, load, best.MeanWaiting.Float, best.Gap, want)
 			}
 			for j, s := range best.Cutoffs {
 				if !near(s, low10*math.Exp(l*float64(j+1)), 1e-6) { // the square root of rounding, at least
@@ -253,7 +255,7 @@ func TestOptimizeSITAAgainstGrid(t *testing.T) {
 	} {
 		for _, speeds := range [][]float64{nil, {1, 3}, {5, 1}} {
 			m := tags.Model{Sizes: c.sizes, Hosts: 2, Load: 0.8, Speeds: speeds}
-			best, err := tags.OptimizeSITA(m, c.o)
+			best, err := tags.Optimize(context.Background(), m, tags.PolicySITA, c.o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,14 +264,14 @@ func TestOptimizeSITAAgainstGrid(t *testing.T) {
 			}
 			grid := math.Inf(1)
 			for k := range points {
-				r, err := tags.SITA(m, []float64{c.from * math.Pow(c.to/c.from, (float64(k)+0.5)/points)})
+				r, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, []float64{c.from * math.Pow(c.to/c.from, (float64(k)+0.5)/points)})
 				if err == nil {
-					grid = min(grid, c.o.Slowdown*r.MeanSlowdown+c.o.Waiting*r.MeanWaiting)
+					grid = min(grid, c.o.Slowdown*r.MeanSlowdown.Float+c.o.Waiting*r.MeanWaiting.Float)
 				}
 			}
 			// A step of the grid is 0.7 per cent or less; next to load 1 it costs as much, elsewhere its square.
-			if !(best.Objective <= grid*(1+1e-12) && grid < best.Objective*1.05) {
-				t.Errorf("%v, speeds %v: %v, best on the grid %v", c.sizes, speeds, best.Objective, grid)
+			if !(best.Objective.Float <= grid*(1+1e-12) && grid < best.Objective.Float*1.05) {
+				t.Errorf("%v, speeds %v: %v, best on the grid %v", c.sizes, speeds, best.Objective.Float, grid)
 			}
 		}
 	}
@@ -288,20 +290,20 @@ func TestOptimizeSITAAgainstRandomCutoffs(t *testing.T) {
 		if inverse {
 			o = tags.Objective{Slowdown: 1}
 		}
-		best, err := tags.OptimizeSITA(m, o)
+		best, err := tags.Optimize(context.Background(), m, tags.PolicySITA, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if best.Gap > 0.01 {
 			t.Fatalf("gap %v", best.Gap)
 		}
-		again := must(tags.SITA(m, best.Cutoffs))
-		if v := o.Slowdown*again.MeanSlowdown + o.Waiting*again.MeanWaiting; v != best.Objective {
-			t.Fatalf("the cutoffs give %v, not %v", v, best.Objective)
+		again := must(tags.Evaluate(context.Background(), m, tags.PolicySITA, best.Cutoffs))
+		if v := o.Slowdown*again.MeanSlowdown.Float + o.Waiting*again.MeanWaiting.Float; v != best.Objective.Float {
+			t.Fatalf("the cutoffs give %v, not %v", v, best.Objective.Float)
 		}
-		equal := must(tags.SITAE(m))
-		if v := o.Slowdown*equal.MeanSlowdown + o.Waiting*equal.MeanWaiting; v < best.Objective*(1-1e-12) {
-			t.Fatalf("SITA-E gives %v, below %v", v, best.Objective)
+		equal := must(tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil))
+		if v := o.Slowdown*equal.MeanSlowdown.Float + o.Waiting*equal.MeanWaiting.Float; v < best.Objective.Float*(1-1e-12) {
+			t.Fatalf("SITA-E gives %v, below %v", v, best.Objective.Float)
 		}
 		r := rand.New(rand.NewPCG(1, rapid.Uint64().Draw(t, "seed")))
 		for k := range 40 {
@@ -314,9 +316,9 @@ func TestOptimizeSITAAgainstRandomCutoffs(t *testing.T) {
 				}
 			}
 			sort.Float64s(cutoffs)
-			other, err := tags.SITA(m, cutoffs)
-			if v := o.Slowdown*other.MeanSlowdown + o.Waiting*other.MeanWaiting; err == nil && v < best.Objective*(1-1e-11) {
-				t.Fatalf("cutoffs %v give %v, below %v of %v", cutoffs, v, best.Objective, best.Cutoffs)
+			other, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, cutoffs)
+			if v := o.Slowdown*other.MeanSlowdown.Float + o.Waiting*other.MeanWaiting.Float; err == nil && v < best.Objective.Float*(1-1e-11) {
+				t.Fatalf("cutoffs %v give %v, below %v of %v", cutoffs, v, best.Objective.Float, best.Cutoffs)
 			}
 		}
 	})
@@ -344,18 +346,18 @@ func TestOptimizeSITAOfAtoms(t *testing.T) {
 				}
 				return
 			}
-			r, err := tags.SITA(m, cutoffs)
+			r, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, cutoffs)
 			worst := math.Inf(1)
 			for _, host := range r.Hosts {
-				worst = min(worst, host.Slack)
+				worst = min(worst, host.Slack.Float)
 			}
 			slack = max(slack, worst)
 			if err == nil {
-				least = min(least, o.Slowdown*r.MeanSlowdown+o.Waiting*r.MeanWaiting)
+				least = min(least, o.Slowdown*r.MeanSlowdown.Float+o.Waiting*r.MeanWaiting.Float)
 			}
 		}
 		try(nil, 0)
-		best, err := tags.OptimizeSITA(m, o)
+		best, err := tags.Optimize(context.Background(), m, tags.PolicySITA, o)
 		var infeasible *tags.InfeasibleError
 		switch {
 		case math.Abs(slack) < 1e-12: // rounding decides
@@ -365,8 +367,8 @@ func TestOptimizeSITAOfAtoms(t *testing.T) {
 			}
 		case err != nil:
 			t.Fatal(err)
-		case !near(best.Objective, least, 1e-12) || best.Gap > 1e-9:
-			t.Fatalf("%v with gap %v, want %v", best.Objective, best.Gap, least)
+		case !near(best.Objective.Float, least, 1e-12) || best.Gap > 1e-9:
+			t.Fatalf("%v with gap %v, want %v", best.Objective.Float, best.Gap, least)
 		}
 	})
 }
@@ -376,8 +378,8 @@ func TestOptimizeSITAScales(t *testing.T) {
 	n := m
 	n.Sizes, n.Speeds = must(m.Sizes.Scaled(1000)), []float64{500, 500, 1000, 1000} // a clock twice as slow
 	o := tags.Objective{Slowdown: 1}
-	a, b := must(tags.OptimizeSITA(m, o)), must(tags.OptimizeSITA(n, o))
-	if !near(b.MeanWaiting, 2*a.MeanWaiting, 1e-9) || !near(b.MeanSlowdown, a.MeanSlowdown/500, 1e-12) {
+	a, b := must(tags.Optimize(context.Background(), m, tags.PolicySITA, o)), must(tags.Optimize(context.Background(), n, tags.PolicySITA, o))
+	if !near(b.MeanWaiting.Float, 2*a.MeanWaiting.Float, 1e-9) || !near(b.MeanSlowdown.Float, a.MeanSlowdown.Float/500, 1e-12) {
 		t.Errorf("%+v, want those of %+v scaled", b, a)
 	}
 	for j := range a.Cutoffs {
@@ -389,7 +391,7 @@ func TestOptimizeSITAScales(t *testing.T) {
 
 func TestSITARejectsBadInput(t *testing.T) {
 	good := tags.Model{Sizes: must(sizes.NewBoundedPareto(1, 100, 1)), Hosts: 3, Load: 0.5}
-	if _, err := tags.SITA(good, []float64{3, 20}); err != nil {
+	if _, err := tags.Evaluate(context.Background(), good, tags.PolicySITA, []float64{3, 20}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -399,7 +401,7 @@ func TestSITARejectsBadInput(t *testing.T) {
 		{"Cutoffs", nil}, {"Cutoffs", []float64{1, 2, 3}}, {"Cutoffs[0]", []float64{-1, 5}}, {"Cutoffs[1]", []float64{5, 4}},
 		{"Cutoffs[0]", []float64{math.NaN(), 4}}, {"Cutoffs[1]", []float64{5, math.Inf(1)}},
 	} {
-		_, err := tags.SITA(good, c.cutoffs)
+		_, err := tags.Evaluate(context.Background(), good, tags.PolicySITA, c.cutoffs)
 		wantPath(t, "SITA", err, c.path)
 	}
 	for path, spoil := range map[string]func(m *tags.Model){
@@ -411,65 +413,65 @@ func TestSITARejectsBadInput(t *testing.T) {
 	} {
 		m := good
 		spoil(&m)
-		_, err := tags.SITA(m, []float64{3, 20})
+		_, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, []float64{3, 20})
 		wantPath(t, "SITA", err, path)
-		_, err = tags.SITAE(m)
+		_, err = tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)
 		wantPath(t, "SITAE", err, path)
-		_, err = tags.OptimizeSITA(m, tags.Objective{Waiting: 1})
+		_, err = tags.Optimize(context.Background(), m, tags.PolicySITA, tags.Objective{Waiting: 1})
 		wantPath(t, "OptimizeSITA", err, path)
 	}
 	for path, o := range map[string]tags.Objective{
 		"Objective": {}, "Objective.Slowdown": {Slowdown: -1}, "Objective.Waiting": {Waiting: math.Inf(1)},
 	} {
-		_, err := tags.OptimizeSITA(good, o)
+		_, err := tags.Optimize(context.Background(), good, tags.PolicySITA, o)
 		wantPath(t, "OptimizeSITA", err, path)
 	}
 	m := good
 	m.Sizes = must(sizes.NewExponential(1))
-	_, err := tags.OptimizeSITA(m, tags.Objective{Slowdown: 1})
+	_, err := tags.Optimize(context.Background(), m, tags.PolicySITA, tags.Objective{Slowdown: 1})
 	wantPath(t, "OptimizeSITA", err, "Objective.Slowdown")
-	if r, err := tags.SITA(m, []float64{0.5, 2}); err != nil || !r.NoSlowdown || r.MeanSlowdown != 0 ||
-		r.Hosts[0].Slowdown != 0 || !(r.Hosts[1].Slowdown > 0) {
+	if r, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, []float64{0.5, 2}); err != nil || !r.NoSlowdown || r.MeanSlowdown.Float != 0 ||
+		r.Hosts[0].Slowdown.Float != 0 || !(r.Hosts[1].Slowdown.Float > 0) {
 		t.Errorf("infinite E[1/X]: %+v, %v", r, err)
 	}
 	m.Sizes = must(sizes.NewPareto(1, 2))
-	if _, err := tags.SITAE(m); !errors.Is(err, sizes.ErrInfinite) {
+	if _, err := tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil); !errors.Is(err, sizes.ErrInfinite) {
 		t.Errorf("E[X²] = ∞: %v", err)
 	}
 	m.Sizes = must(sizes.NewBoundedPareto(1e-200, 1e145, 0.01))
 	m.Hosts, m.Load = 2, 0.25
-	if _, err := tags.SITA(m, []float64{1e-200}); !errors.Is(err, sizes.ErrOverflow) {
+	if _, err := tags.Evaluate(context.Background(), m, tags.PolicySITA, []float64{1e-200}); !errors.Is(err, sizes.ErrOverflow) {
 		t.Errorf("E[S] beyond float64: %v", err)
 	}
 	m.Load = 0.5
 	m.Sizes = must(sizes.NewDeterministic(2))
 	var infeasible *tags.InfeasibleError
-	_, err = tags.OptimizeSITA(m, tags.Objective{Waiting: 1})
+	_, err = tags.Optimize(context.Background(), m, tags.PolicySITA, tags.Objective{Waiting: 1})
 	if !errors.As(err, &infeasible) || !near(infeasible.MaxLoad, 0.5, 1e-15) {
 		t.Errorf("one size at load 1/2: %v", err)
 	}
 }
 
-func ExampleOptimizeSITA() {
+func ExampleOptimize_sita() {
 	jobSizes, err := sizes.NewBoundedParetoOfMean(1.1, 1e10, 3000)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	m := tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.7}
-	equal, err := tags.SITAE(m)
+	equal, err := tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	best, err := tags.OptimizeSITA(m, tags.Objective{Slowdown: 1})
+	best, err := tags.Optimize(context.Background(), m, tags.PolicySITA, tags.Objective{Slowdown: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("equal loads: E[S] = %.4g, cutoff %.4g\n", equal.MeanSlowdown, equal.Cutoffs[0])
+	fmt.Printf("equal loads: E[S] = %.4g, cutoff %.4g\n", equal.MeanSlowdown.Float, equal.Cutoffs[0])
 	fmt.Printf("best: E[S] = %.4g, cutoff %.4g, loads %.3f and %.3f, proved: %v\n",
-		best.MeanSlowdown, best.Cutoffs[0], best.Hosts[0].Load, best.Hosts[1].Load, best.Gap < 1e-10)
+		best.MeanSlowdown.Float, best.Cutoffs[0], best.Hosts[0].Load.Float, best.Hosts[1].Load.Float, best.Gap < 1e-10)
 	// Output:
 	// equal loads: E[S] = 32.51, cutoff 6.569e+04
 	// best: E[S] = 32.15, cutoff 7.143e+04, loads 0.708 and 0.692, proved: true
@@ -481,7 +483,7 @@ func BenchmarkOptimizeSITA(b *testing.B) {
 			b.Run(fmt.Sprintf("hosts=%d/slowdown=%v", hosts, o.Slowdown == 1), func(b *testing.B) {
 				m := tags.Model{Sizes: paperSizes(low15, 1e10, 1.5), Hosts: hosts, Load: 0.5}
 				for b.Loop() {
-					if _, err := tags.OptimizeSITA(m, o); err != nil {
+					if _, err := tags.Optimize(context.Background(), m, tags.PolicySITA, o); err != nil {
 						b.Fatal(err)
 					}
 				}

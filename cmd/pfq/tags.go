@@ -270,7 +270,7 @@ func (f *tagsFlags) answer(cmd *cobra.Command) (answer []byte, feasible bool, er
 	}
 	m := tags.Model{Sizes: law, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds),
 		Fractions: &tags.Fractions{Load: f.load.exact, Speeds: exacts(f.speeds), Sizes: f.sizes.exact, Cutoffs: exacts(f.cutoffs)}}
-	a, err := f.analyze(m)
+	a, err := f.analyze(cmd.Context(), m)
 	if err != nil {
 		return nil, false, f.translate(cmd, err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"productform/num"
 	"productform/sim"
 	"productform/sizes"
 	"productform/tags"
@@ -228,24 +230,24 @@ func TestTagsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := tags.Model{Sizes: law, Hosts: 2, Load: 0.5}
-	r, err := tags.Optimize(m, tags.Objective{Slowdown: 1})
+	r, err := tags.Optimize(context.Background(), m, tags.PolicyTAGS, tags.Objective{Slowdown: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	random, err := tags.Random(m)
+	random, err := tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	turns, err := tags.RoundRobin(m)
+	turns, err := tags.Evaluate(context.Background(), m, tags.PolicyRoundRobin, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := parseJSON(t, stdout)
 	want := map[string]any{
-		"feasible": true, "engine": "float", "objective": "slowdown", "objective_value": r.Objective, "cutoffs": []any{r.Cutoffs[0]},
-		"mean_slowdown": r.MeanSlowdown, "mean_waiting": r.MeanWaiting, "mean_response": r.MeanResponse, "mean_stretch": r.MeanStretch,
-		"host_loads": []any{r.Hosts[0].Load, r.Hosts[1].Load}, "slowdown_by_host": []any{r.Hosts[0].Slowdown, r.Hosts[1].Slowdown},
-		"excess": r.Excess, "lost_work": r.Lost, "optimality_gap": r.Gap, "unfairness": nil, "load": 0.5, "warnings": []any{},
+		"feasible": true, "engine": "float", "objective": "slowdown", "objective_value": r.Objective.Float, "cutoffs": []any{r.Cutoffs[0]},
+		"mean_slowdown": r.MeanSlowdown.Float, "mean_waiting": r.MeanWaiting.Float, "mean_response": r.MeanDelay.Float, "mean_stretch": r.MeanStretch.Float,
+		"host_loads": []any{r.Hosts[0].Load.Float, r.Hosts[1].Load.Float}, "slowdown_by_host": []any{r.Hosts[0].Slowdown.Float, r.Hosts[1].Slowdown.Float},
+		"excess": r.Excess.Float, "lost_work": r.Lost.Float, "optimality_gap": r.Gap, "unfairness": nil, "load": 0.5, "warnings": []any{},
 	}
 	for key, value := range want {
 		if diff := cmp.Diff(value, got[key]); diff != "" {
@@ -253,19 +255,21 @@ func TestTagsJSON(t *testing.T) {
 		}
 	}
 	second := r.Hosts[1]
-	if diff := cmp.Diff(map[string]any{"host": 2.0, "speed": 1.0, "cutoff": nil, "load": second.Load, "slack": second.Slack, "visit_fraction": second.Visit,
-		"final_fraction": second.Final, "visit_waiting": second.VisitWait, "waiting": second.Waiting, "slowdown": second.Slowdown, "response": second.Response,
+	if diff := cmp.Diff(map[string]any{"host": 2.0, "speed": 1.0, "cutoff": nil, "load": second.Load.Float, "slack": second.Slack.Float, "visit_fraction": second.Visit.Float,
+		"final_fraction": second.Final.Float, "visit_waiting": second.VisitWait.Float, "waiting": second.Waiting.Float, "slowdown": second.Slowdown.Float, "response": second.Delay.Float,
 	}, got["hosts"].([]any)[1]); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]any{"name": "random", "accuracy": "exact", "mean_slowdown": random.MeanSlowdown.Low, "mean_waiting": random.MeanWaiting.Low,
-		"mean_response": random.MeanResponse.Low, "cutoffs": nil, "host_loads": []any{0.5, 0.5}, "optimality_gap": nil,
+	low := func(v num.Value) float64 { low, _ := v.Bounds(); return low }
+	high := func(v num.Value) float64 { _, high := v.Bounds(); return high }
+	if diff := cmp.Diff(map[string]any{"name": "random", "accuracy": "exact", "mean_slowdown": random.MeanSlowdown.Float, "mean_waiting": random.MeanWaiting.Float,
+		"mean_response": random.MeanDelay.Float, "cutoffs": nil, "host_loads": []any{0.5, 0.5}, "optimality_gap": nil,
 	}, policyOf(t, got, "policies", "random")); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(map[string]any{"name": "round-robin", "accuracy": "bounds", "mean_slowdown": nil, "mean_waiting": nil, "mean_response": nil,
-		"mean_slowdown_low": turns.MeanSlowdown.Low, "mean_slowdown_high": turns.MeanSlowdown.High, "mean_waiting_low": turns.MeanWaiting.Low,
-		"mean_waiting_high": turns.MeanWaiting.High, "mean_response_low": turns.MeanResponse.Low, "mean_response_high": turns.MeanResponse.High,
+		"mean_slowdown_low": low(turns.MeanSlowdown), "mean_slowdown_high": high(turns.MeanSlowdown), "mean_waiting_low": low(turns.MeanWaiting),
+		"mean_waiting_high": high(turns.MeanWaiting), "mean_response_low": low(turns.MeanDelay), "mean_response_high": high(turns.MeanDelay),
 		"cutoffs": nil, "host_loads": []any{0.5, 0.5}, "optimality_gap": nil,
 	}, policyOf(t, got, "policies", "round-robin")); diff != "" {
 		t.Error(diff)
@@ -545,7 +549,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 		if told := "pfq: warning: " + c.told + "\n"; status != 0 || stderr != told && (c.told != "" || stderr != "") {
 			t.Fatalf("%s: status %d, %q", c.args, status, stderr)
 		}
-		want, err := tags.Optimize(c.model, tags.Objective{Waiting: 1})
+		want, err := tags.Optimize(context.Background(), c.model, tags.PolicyTAGS, tags.Objective{Waiting: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -553,7 +557,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 		if diff := cmp.Diff([]any{want.Cutoffs[0]}, got["cutoffs"]); diff != "" {
 			t.Errorf("%s: %s", c.args, diff)
 		}
-		near(t, c.args, got["mean_waiting"], want.MeanWaiting, 1e-14)
+		near(t, c.args, got["mean_waiting"], want.MeanWaiting.Float, 1e-14)
 	}
 	want, _, _ := tagsCommand(farm + "list")
 	want = strings.Replace(want, "list: ", "standard input: ", 1)

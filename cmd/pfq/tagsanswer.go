@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -38,18 +39,18 @@ type tagsAnswer struct {
 // A policyAnswer holds what is known of a policy.
 type policyAnswer struct {
 	name      tags.Policy
-	rival     *tags.Rival // nil if it cannot be computed
-	cutoffs   []float64   // nil for none
-	loads     []float64   // of the hosts, nil if unknown
-	gap       any         // to the best cutoffs
-	note      string      // why something is missing, or empty
-	simulated *sim.Result // nil if it is not
+	means     *tags.Result // nil if it cannot be computed
+	cutoffs   []float64    // nil for none
+	loads     []float64    // of the hosts, nil if unknown
+	gap       any          // to the best cutoffs
+	note      string       // why something is missing, or empty
+	simulated *sim.Result  // nil if it is not
 }
 
 func (a *tagsAnswer) feasible() bool { return a.reason == "" }
 
 // analyze computes all but the simulation.
-func (f *tagsFlags) analyze(m tags.Model) (*tagsAnswer, error) {
+func (f *tagsFlags) analyze(ctx context.Context, m tags.Model) (*tagsAnswer, error) {
 	a := &tagsAnswer{flags: f, model: m, ofSITA: f.objective.weights, warnings: []string{}}
 	if f.cutoffs != nil {
 		if err := m.CheckCutoffs(floats(f.cutoffs)); err != nil {
@@ -72,30 +73,29 @@ func (f *tagsFlags) analyze(m tags.Model) (*tagsAnswer, error) {
 		a.warnings = append(a.warnings, w)
 	}
 	var err error
-	if a.maxLoad, err = tags.MaxLoad(m); err != nil {
+	if a.maxLoad, err = tags.MaxLoad(ctx, m); err != nil {
 		return nil, err
 	}
 	if m.Hosts > 2 && m.Load >= a.maxLoad {
-		if a.pairs, err = tags.MaxLoad(tags.Model{Sizes: m.Sizes, Hosts: 2, Load: m.Load}); err != nil {
+		if a.pairs, err = tags.MaxLoad(ctx, tags.Model{Sizes: m.Sizes, Hosts: 2, Load: m.Load}); err != nil {
 			return nil, err
 		}
 	}
-	if err := a.tags(); err != nil {
+	if err := a.tags(ctx); err != nil {
 		return nil, err
 	}
 	if a.feasible() {
-		rival := a.result.Rival()
-		a.policies = append(a.policies, policyAnswer{name: tags.PolicyTAGS, rival: &rival, cutoffs: a.result.Cutoffs, loads: a.hostLoads(), gap: a.gap})
+		a.policies = append(a.policies, policyAnswer{name: tags.PolicyTAGS, means: &a.result, cutoffs: a.result.Cutoffs, loads: loadsOf(a.result), gap: a.gap})
 	}
-	if err := a.rivals(); err != nil {
+	if err := a.others(ctx); err != nil {
 		return nil, err
 	}
-	return a, a.expand()
+	return a, a.expand(ctx)
 }
 
 // tags analyses TAGS with the best cutoffs, or those given.
-func (a *tagsAnswer) tags() error {
-	if err := a.inDoubles(); err != nil {
+func (a *tagsAnswer) tags(ctx context.Context) error {
+	if err := a.inDoubles(ctx); err != nil {
 		return err
 	}
 	if err := a.enclose(); err != nil {
@@ -104,7 +104,7 @@ func (a *tagsAnswer) tags() error {
 	if a.feasible() {
 		a.doubtful()
 		for i := range a.result.Hosts { // no load reads 1, though it may be nearest
-			a.result.Hosts[i].Load = min(a.result.Hosts[i].Load, math.Nextafter(1, 0))
+			a.result.Hosts[i].Load.Float = min(a.result.Hosts[i].Load.Float, math.Nextafter(1, 0))
 		}
 	}
 	return nil
@@ -116,27 +116,26 @@ func (a *tagsAnswer) doubtful() {
 		return
 	}
 	for i, h := range a.result.Hosts {
-		if h.Slack <= h.SlackError {
+		if h.Slack.Float <= h.SlackError {
 			a.warnings = append(a.warnings, fmt.Sprintf("host %d: its slack, 1 - load, is %.3g in double precision, with an error of up to %.1g: "+
-				"whether its load is below 1 is not decided", i+1, h.Slack, h.SlackError))
+				"whether its load is below 1 is not decided", i+1, h.Slack.Float, h.SlackError))
 		}
 	}
 }
 
 // inDoubles does so in double precision.
-func (a *tagsAnswer) inDoubles() (err error) {
+func (a *tagsAnswer) inDoubles(ctx context.Context) (err error) {
 	m, o := a.model, a.flags.objective
-	var best tags.Optimum
 	switch {
 	case a.flags.cutoffs != nil:
-		a.result, err = tags.Analyze(m, floats(a.flags.cutoffs))
+		a.result, err = tags.Evaluate(ctx, m, tags.PolicyTAGS, floats(a.flags.cutoffs))
 		a.value = a.valueAtCutoffs()
 	case o.fair:
-		best, err = tags.Fair(m)
-		a.result, a.value, a.unfairness = best.Result, best.Objective, best.Gap
+		a.result, err = tags.Optimize(ctx, m, tags.PolicyTAGS, tags.Objective{Fair: true})
+		a.value, a.unfairness = a.result.Objective.Float, a.result.Gap
 	default:
-		best, err = tags.Optimize(m, o.weights)
-		a.result, a.value, a.gap = best.Result, best.Objective, best.Gap
+		a.result, err = tags.Optimize(ctx, m, tags.PolicyTAGS, o.weights)
+		a.value, a.gap = a.result.Objective.Float, a.result.Gap
 	}
 	var unstable *tags.UnstableError
 	var unfair *tags.UnfairError
@@ -171,49 +170,38 @@ func (a *tagsAnswer) overload(e *tags.UnstableError) {
 // valueAtCutoffs returns the objective at the cutoffs given, nil for that of fairness.
 func (a *tagsAnswer) valueAtCutoffs() any {
 	o, r := a.flags.objective, a.result
-	return unless(o.fair || o.weights.Slowdown > 0 && r.NoSlowdown, o.weights.Slowdown*r.MeanSlowdown+o.weights.Waiting*r.MeanWaiting)
+	return unless(o.fair || o.weights.Slowdown > 0 && r.NoSlowdown, o.weights.Slowdown*r.MeanSlowdown.Float+o.weights.Waiting*r.MeanWaiting.Float)
 }
 
-func (a *tagsAnswer) hostLoads() (loads []float64) {
-	for _, host := range a.result.Hosts {
-		loads = append(loads, host.Load)
+func loadsOf(r tags.Result) (loads []float64) {
+	for _, host := range r.Hosts {
+		loads = append(loads, host.Load.Float)
 	}
 	return loads
 }
 
-// rivals computes the other policies.
-func (a *tagsAnswer) rivals() error {
+// others computes the other policies.
+func (a *tagsAnswer) others(ctx context.Context) error {
 	m := a.model
-	equal := slices.Repeat([]float64{m.Load}, m.Hosts)
-	byQueue := func(name tags.Policy, compute func(tags.Model) (tags.Rival, error)) error {
-		r, err := compute(m)
-		p := policyAnswer{name: name, rival: &r, loads: equal}
-		return a.add(p, err)
-	}
-	bySize := func(name tags.Policy, gap any, r tags.SITAResult, err error) error {
-		rival := r.Rival(name)
-		p := policyAnswer{name: name, rival: &rival, cutoffs: r.Cutoffs, gap: gap}
-		for _, host := range r.Hosts {
-			p.loads = append(p.loads, host.Load)
-		}
-		return a.add(p, err)
-	}
-	errs := []error{
-		byQueue(tags.PolicyRandom, tags.Random),
-		byQueue(tags.PolicyRoundRobin, tags.RoundRobin),
-		byQueue(tags.PolicyCentral, tags.CentralQueue),
-	}
+	policies := []tags.Policy{tags.PolicyRandom, tags.PolicyRoundRobin, tags.PolicyCentral}
 	if a.flags.printed {
-		errs = append(errs, byQueue(tags.PolicyCentralPrinted, tags.CentralQueuePrinted))
+		policies = append(policies, tags.PolicyCentralPrinted)
 	}
-	equalLoads, err := tags.SITAE(m)
-	errs = append(errs, bySize(tags.PolicySITAE, nil, equalLoads, err))
+	for _, name := range append(policies, tags.PolicySITAE) {
+		r, err := tags.Evaluate(ctx, m, name, nil)
+		p := policyAnswer{name: name, means: &r, cutoffs: r.Cutoffs, loads: loadsOf(r)}
+		if r.Hosts == nil {
+			p.loads = slices.Repeat([]float64{m.Load}, m.Hosts)
+		}
+		if err := a.add(p, err); err != nil {
+			return err
+		}
+	}
 	if p := &a.policies[len(a.policies)-1]; a.listed() && (p.loads == nil || slices.Max(p.loads)-slices.Min(p.loads) > 1e-9) {
 		p.addNote("loads are only as equal as the sizes in the list allow")
 	}
-	best, err := tags.OptimizeSITA(m, a.ofSITA)
-	errs = append(errs, bySize(tags.PolicySITA, best.Gap, best.SITAResult, err))
-	return errors.Join(errs...)
+	r, err := tags.Optimize(ctx, m, tags.PolicySITA, a.ofSITA)
+	return a.add(policyAnswer{name: tags.PolicySITA, means: &r, cutoffs: r.Cutoffs, loads: loadsOf(r), gap: r.Gap}, err)
 }
 
 // listed reports whether the sizes are finitely many.
@@ -245,7 +233,7 @@ func (a *tagsAnswer) add(p policyAnswer, err error) error {
 }
 
 // expand computes the server expansions, if they are asked for.
-func (a *tagsAnswer) expand() error {
+func (a *tagsAnswer) expand(ctx context.Context) error {
 	if a.flags.target == 0 {
 		return nil
 	}
@@ -254,7 +242,7 @@ func (a *tagsAnswer) expand() error {
 		policies = append(policies, tags.PolicyCentralPrinted)
 	}
 	for _, p := range append(policies, tags.PolicySITAE, tags.PolicySITA) {
-		e, err := tags.Expand(a.model, p, tags.ExpansionSettings{Target: a.flags.target})
+		e, err := tags.Expand(ctx, a.model, p, tags.ExpansionSettings{Target: a.flags.target})
 		if err != nil {
 			return err
 		}
@@ -298,7 +286,7 @@ func (a *tagsAnswer) verdict() record {
 	}
 	out = append(out, field{"engine", engine}, field{"objective", a.flags.objectiveText}, field{"objective_value", a.value})
 	if a.enclosed != nil && a.enclosed.value != nil {
-		out = join(out, a.flags.bounds("objective_value", *a.enclosed.value))
+		out = join(out, a.number("objective_value", false, *a.enclosed.value)[1:])
 	}
 	return out
 }
@@ -312,41 +300,38 @@ func (a *tagsAnswer) proof() record {
 }
 
 // number returns the fields of a number of TAGS, with its bounds if it is enclosed.
-func (a *tagsAnswer) number(key string, none bool, v float64, e func(*tags.EnclosedResult) num.Interval) record {
-	out := record{{key, unless(none, v)}}
-	if a.enclosed == nil || none {
-		return out
+func (a *tagsAnswer) number(key string, none bool, v num.Value) record {
+	out := record{{key, unless(none, v.Float)}}
+	if e, ok := v.Interval(); ok && !none {
+		return join(out, a.flags.bounds(key, e))
 	}
-	return join(out, a.flags.bounds(key, e(&a.enclosed.result)))
+	return out
 }
 
 // means returns those of TAGS over all jobs.
 func (a *tagsAnswer) means() record {
 	r, none := a.result, !a.feasible()
 	return join(
-		a.number("mean_slowdown", none || r.NoSlowdown, r.MeanSlowdown, func(e *tags.EnclosedResult) num.Interval { return e.MeanSlowdown }),
-		a.number("mean_waiting", none, r.MeanWaiting, func(e *tags.EnclosedResult) num.Interval { return e.MeanWaiting }),
-		a.number("mean_response", none, r.MeanResponse, func(e *tags.EnclosedResult) num.Interval { return e.MeanResponse }),
-		a.number("mean_stretch", none || r.NoSlowdown, r.MeanStretch, func(e *tags.EnclosedResult) num.Interval { return e.MeanStretch }),
+		a.number("mean_slowdown", none || r.NoSlowdown, r.MeanSlowdown),
+		a.number("mean_waiting", none, r.MeanWaiting),
+		a.number("mean_response", none, r.MeanDelay),
+		a.number("mean_stretch", none || r.NoSlowdown, r.MeanStretch),
 	)
 }
 
 // losses returns what kills cost, which is known for overloaded hosts, too.
 func (a *tagsAnswer) losses() record {
 	none := a.result.Hosts == nil
-	return join(
-		a.number("excess", none, a.result.Excess, func(e *tags.EnclosedResult) num.Interval { return e.Excess }),
-		a.number("lost_work", none, a.result.Lost, func(e *tags.EnclosedResult) num.Interval { return e.Lost }),
-	)
+	return join(a.number("excess", none, a.result.Excess), a.number("lost_work", none, a.result.Lost))
 }
 
 // rate returns the arrival rate.
 func (a *tagsAnswer) rate() record {
-	rate, err := a.model.ArrivalRate()
 	if a.enclosed != nil {
-		rate = a.result.ArrivalRate
+		return a.number("arrival_rate", false, a.result.ArrivalRate)
 	}
-	return a.number("arrival_rate", err != nil, rate, func(e *tags.EnclosedResult) num.Interval { return e.ArrivalRate })
+	rate, err := a.model.ArrivalRate()
+	return a.number("arrival_rate", err != nil, num.Value{Float: rate})
 }
 
 func (a *tagsAnswer) distribution() record {
@@ -378,18 +363,16 @@ func (a *tagsAnswer) hosts() []record {
 		if i < len(a.result.Cutoffs) {
 			row[2].value = a.result.Cutoffs[i]
 		}
-		number := func(key string, none bool, v float64, e func(*tags.EnclosedHost) num.Interval) {
-			row = join(row, a.number(key, none, v, func(r *tags.EnclosedResult) num.Interval { return e(&r.Hosts[i]) }))
-		}
-		idle, none := !a.feasible() || h.Visit == 0, !a.feasible() || h.Final == 0
-		number("load", false, h.Load, func(e *tags.EnclosedHost) num.Interval { return e.Load })
-		number("slack", false, h.Slack, func(e *tags.EnclosedHost) num.Interval { return e.Slack })
-		number("visit_fraction", false, h.Visit, func(e *tags.EnclosedHost) num.Interval { return e.Visit })
-		number("final_fraction", false, h.Final, func(e *tags.EnclosedHost) num.Interval { return e.Final })
-		number("visit_waiting", idle, h.VisitWait, func(e *tags.EnclosedHost) num.Interval { return e.VisitWait })
-		number("waiting", none, h.Waiting, func(e *tags.EnclosedHost) num.Interval { return e.Waiting })
-		number("slowdown", none || a.result.NoSlowdown && (i == 0 || a.result.Cutoffs[i-1] == 0), h.Slowdown, func(e *tags.EnclosedHost) num.Interval { return e.Slowdown })
-		number("response", none, h.Response, func(e *tags.EnclosedHost) num.Interval { return e.Response })
+		number := func(key string, none bool, v num.Value) { row = join(row, a.number(key, none, v)) }
+		idle, none := !a.feasible() || h.Visit.Float == 0, !a.feasible() || h.Final.Float == 0
+		number("load", false, h.Load)
+		number("slack", false, h.Slack)
+		number("visit_fraction", false, h.Visit)
+		number("final_fraction", false, h.Final)
+		number("visit_waiting", idle, h.VisitWait)
+		number("waiting", none, h.Waiting)
+		number("slowdown", none || a.result.NoSlowdown && (i == 0 || a.result.Cutoffs[i-1] == 0), h.Slowdown)
+		number("response", none, h.Delay)
 		if a.simulated != nil {
 			row = append(row, field{"simulated", a.simulatedHost(i, row)})
 		}
@@ -404,10 +387,10 @@ func (a *tagsAnswer) policyRows() []record {
 	for _, p := range a.policies {
 		row := record{{"name", string(p.name)}, {"accuracy", nil}}
 		means := record{{"mean_slowdown", nil}, {"mean_waiting", nil}, {"mean_response", nil}}
-		if r := p.rival; r != nil {
+		if r := p.means; r != nil {
 			row[1].value = string(r.Kind)
 			means = join(rangeFields("mean_slowdown", r.MeanSlowdown, r.Kind, r.NoSlowdown), rangeFields("mean_waiting", r.MeanWaiting, r.Kind, false),
-				rangeFields("mean_response", r.MeanResponse, r.Kind, false))
+				rangeFields("mean_response", r.MeanDelay, r.Kind, false))
 		}
 		row = join(row, means, record{{"cutoffs", list(p.cutoffs)}, {"host_loads", list(p.loads)}, {"optimality_gap", p.gap}})
 		if p.simulated != nil {
@@ -422,14 +405,15 @@ func (a *tagsAnswer) policyRows() []record {
 }
 
 // rangeFields returns a number, or its bounds.
-func rangeFields(key string, r tags.Range, kind tags.Kind, none bool) record {
-	switch {
-	case none:
+func rangeFields(key string, v num.Value, kind tags.Kind, none bool) record {
+	if none {
 		return record{{key, nil}}
-	case kind == tags.Bounds:
-		return record{{key, nil}, {key + "_low", r.Low}, {key + "_high", r.High}}
 	}
-	return record{{key, r.Low}}
+	if kind == tags.Bounds {
+		low, high := v.Bounds()
+		return record{{key, nil}, {key + "_low", low}, {key + "_high", high}}
+	}
+	return record{{key, v.Float}}
 }
 
 // expansionRows returns a record for each server expansion.

@@ -2,14 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"strings"
 
 	"productform/internal/input"
 	"productform/num"
-	"productform/sizes"
 	"productform/tags"
 )
 
@@ -29,10 +27,10 @@ const cutoffDigits = 50
 
 // An enclosedAnswer holds what is proved of TAGS.
 type enclosedAnswer struct {
-	result tags.EnclosedResult
-	value  *num.Interval // of the objective, at the best cutoffs; nil for those given
-	texts  []string      // of the cutoffs, exact
-	radius float64       // relative, within which the best cutoffs are; 0 for those given
+	result tags.Result
+	value  *num.Value // of the objective, at the best cutoffs; nil for those given
+	texts  []string   // of the cutoffs, exact
+	radius float64    // relative, within which the best cutoffs are; 0 for those given
 }
 
 // exactModel returns the farm as it is written, or false if its sizes are not given as a bounded Pareto law.
@@ -65,16 +63,13 @@ func (a *tagsAnswer) enclose() error {
 	case err != nil:
 		return err
 	}
-	if a.result, err = rounded(e.result); err != nil {
-		return err
-	}
+	a.result = e.result
 	a.enclosed, a.reason, a.overloaded = e, "", 0 // the loads are below 1
 	if e.value == nil {
 		a.value = a.valueAtCutoffs()
 		return nil
 	}
-	v, ok := e.value.Float64()
-	a.value = unless(!ok, v)
+	a.value = e.value.Float
 	return nil
 }
 
@@ -90,7 +85,7 @@ func because(err error) string {
 // delicate reports whether a host is loaded so near to 1 that double precision loses digits.
 func (a *tagsAnswer) delicate() bool {
 	for _, host := range a.result.Hosts {
-		if math.Abs(host.Slack) < littleSlack {
+		if math.Abs(host.Slack.Float) < littleSlack {
 			return true
 		}
 	}
@@ -133,30 +128,6 @@ func exacts(list []decimal) (values []*big.Rat) {
 		values = append(values, d.exact)
 	}
 	return values
-}
-
-// rounded returns the doubles next to what is enclosed.
-func rounded(e tags.EnclosedResult) (tags.Result, error) {
-	var err error
-	double := func(v num.Interval) float64 {
-		f, ok := v.Float64()
-		if !ok && err == nil {
-			err = fmt.Errorf("tags: a mean: %w", sizes.ErrOverflow)
-		}
-		return f
-	}
-	r := tags.Result{ArrivalRate: double(e.ArrivalRate), MeanWaiting: double(e.MeanWaiting), MeanSlowdown: double(e.MeanSlowdown),
-		MeanResponse: double(e.MeanResponse), MeanStretch: double(e.MeanStretch), Lost: double(e.Lost), Excess: double(e.Excess), Cutoffs: []float64{}}
-	for _, s := range e.Cutoffs {
-		v, _ := s.Float64()
-		r.Cutoffs = append(r.Cutoffs, v)
-	}
-	for _, h := range e.Hosts {
-		r.Hosts = append(r.Hosts, tags.Host{Load: double(h.Load), Slack: double(h.Slack), Visit: double(h.Visit), Final: double(h.Final),
-			VisitMean: double(h.VisitMean), VisitSquare: double(h.VisitSquare), VisitWait: double(h.VisitWait), Waiting: double(h.Waiting),
-			Slowdown: double(h.Slowdown), Response: double(h.Response)})
-	}
-	return r, err
 }
 
 // bounds returns the fields of what is enclosed, to the digits that the tolerance asks for.

@@ -254,8 +254,9 @@ func (a *tagsAnswer) expansionLines() []record {
 	lines := []record{}
 	for i, row := range a.expansionRows() {
 		e := a.expansions[i]
-		text := whole(e.Extra.Low)
-		switch high := whole(e.Extra.High); {
+		low, high := e.Extra.Bounds()
+		text := whole(low)
+		switch high := whole(high); {
 		case !e.Within:
 			text, _ = row.get("note").(string)
 		case high != text:

@@ -119,15 +119,15 @@ func (p *policyAnswer) addNote(note string) {
 
 // simulatedMeans returns the estimates over all jobs that left, with the exact values where theory has them.
 func (p *policyAnswer) simulatedMeans() record {
-	exact := func(r tags.Range) *num.Value { return &num.Value{Float: r.Low} }
-	r := p.rival
+	exact := func(v num.Value) *num.Value { return &num.Value{Float: v.Float} }
+	r := p.means
 	if r == nil || r.Kind != tags.Exact {
-		r, exact = &tags.Rival{}, func(tags.Range) *num.Value { return nil }
+		r, exact = &tags.Result{}, func(num.Value) *num.Value { return nil }
 	}
 	return record{
 		{"mean_slowdown", estimate(p.simulated.All(sim.MeanSlowdown), exact(r.MeanSlowdown))},
 		{"mean_waiting", estimate(p.simulated.All(sim.MeanWaiting), exact(r.MeanWaiting))},
-		{"mean_response", estimate(p.simulated.All(sim.MeasuredDelay), exact(r.MeanResponse))},
+		{"mean_response", estimate(p.simulated.All(sim.MeasuredDelay), exact(r.MeanDelay))},
 	}
 }
 

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
+	"math/big"
 	"os"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"productform/num"
 	"productform/sim"
 	"productform/sizes"
 	"productform/tags"
@@ -172,10 +175,13 @@ func TestTagsExpansionInWords(t *testing.T) {
 	if !strings.Contains(stdout, " none up to 64 hosts  -\n") {
 		t.Error(stdout)
 	}
+	between := func(low, high float64) num.Value {
+		return num.Value{Float: low, Low: big.NewFloat(low), High: big.NewFloat(high)}
+	}
 	a := tagsAnswer{expansions: []tags.Expansion{
-		{Policy: tags.PolicyRoundRobin, Kind: tags.Bounds, Within: true, Extra: tags.Range{Low: 27, High: 1234567}},
-		{Policy: tags.PolicyRoundRobin, Kind: tags.Bounds, Within: true, Extra: tags.Range{Low: 3, High: 3}},
-		{Policy: tags.PolicyRandom, Kind: tags.Exact, Within: true, Extra: tags.Range{Low: 2e20, High: 2e20}},
+		{Policy: tags.PolicyRoundRobin, Kind: tags.Bounds, Within: true, Extra: between(27, 1234567)},
+		{Policy: tags.PolicyRoundRobin, Kind: tags.Bounds, Within: true, Extra: between(3, 3)},
+		{Policy: tags.PolicyRandom, Kind: tags.Exact, Within: true, Extra: num.Value{Float: 2e20}},
 		{Policy: tags.PolicyCentral, Kind: tags.Approximation},
 	}}
 	var got []string
@@ -230,7 +236,7 @@ func TestTagsJumps(t *testing.T) {
 		f := &tagsFlags{hosts: 2, objective: objective{weights: tags.Objective{Slowdown: 1}}, objectiveText: "slowdown", engine: floatEngine,
 			settings: sim.Settings{Runs: 3, Jumps: asked, Seed: 1, Confidence: 0.95}}
 		f.sizes.name = "lognormal:3"
-		a, err := f.analyze(tags.Model{Sizes: law, Hosts: 2, Load: 0.5})
+		a, err := f.analyze(context.Background(), tags.Model{Sizes: law, Hosts: 2, Load: 0.5})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -48,12 +49,12 @@ func run(w io.Writer) error {
 	for _, hosts := range []int{2, 3, 4} {
 		for _, load := range []float64{0.2, 0.3, 0.4, 0.5} {
 			m := tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}
-			queue, err := tags.CentralQueue(m)
+			queue, err := tags.Evaluate(context.Background(), m, tags.PolicyCentral, nil)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(t, "%d\t%.1f\t%.0f s, %.1f\t", hosts, load, queue.MeanWaiting.Low, queue.MeanSlowdown.Low)
-			best, err := tags.Optimize(m, tags.Objective{Slowdown: 1})
+			fmt.Fprintf(t, "%d\t%.1f\t%.0f s, %.1f\t", hosts, load, queue.MeanWaiting.Float, queue.MeanSlowdown.Float)
+			best, err := tags.Optimize(context.Background(), m, tags.PolicyTAGS, tags.Objective{Slowdown: 1})
 			var infeasible *tags.InfeasibleError
 			switch {
 			case errors.As(err, &infeasible):
@@ -61,7 +62,7 @@ func run(w io.Writer) error {
 			case err != nil:
 				return err
 			default:
-				fmt.Fprintf(t, "%.0f s, %.1f\t%s\n", best.MeanWaiting, best.MeanSlowdown, limits(best.Cutoffs))
+				fmt.Fprintf(t, "%.0f s, %.1f\t%s\n", best.MeanWaiting.Float, best.MeanSlowdown.Float, limits(best.Cutoffs))
 			}
 		}
 	}

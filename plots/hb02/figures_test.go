@@ -256,7 +256,7 @@ func TestSeriesLeavesGaps(t *testing.T) {
 	if err != nil || !slices.Equal(s.X, plots.Grid(1, 7, 10)) { // up to 3/4
 		t.Errorf("loads %v, %v", s.X, err)
 	}
-	broken := method{label: "broken", means: func(tags.Model) (means, error) { return means{}, errors.New("broken") }}
+	broken := method{label: "broken", means: func(context.Context, tags.Model) (means, error) { return means{}, errors.New("broken") }}
 	if _, err := broken.series(t.Context(), loads, at, slowdownOf); err == nil || err.Error() != "broken at 0.1: broken" {
 		t.Errorf("got %v", err)
 	}

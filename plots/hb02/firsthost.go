@@ -56,11 +56,11 @@ func (q *probe) simulate(p *plots.Plan, e plots.Effort) error {
 	if err != nil {
 		return err
 	}
-	best, err := tags.Optimize(m, q.objective)
+	best, err := tags.Optimize(context.Background(), m, tags.PolicyTAGS, q.objective)
 	if err != nil {
 		return err
 	}
-	q.theory = best.Result
+	q.theory = best
 	q.run, err = simulateFarm(p, q.name(), sim.Farm{Model: m, Policy: sim.TAGS, Cutoffs: best.Cutoffs}, e, e.CheckRuns)
 	return err
 }
@@ -77,12 +77,12 @@ func (q *probe) name() string {
 // checks compares what host 1 sees.
 func (q *probe) checks(id string) []plots.Check {
 	host, seen := q.theory.Hosts[0], q.run.Result
-	rows := []plots.Check{plots.SimulatedCheck(id+q.panel, "load of host 1, "+q.name(), host.Load, seen.Estimate(sim.OfHost, 0, sim.Utilization), q.run.Name)}
+	rows := []plots.Check{plots.SimulatedCheck(id+q.panel, "load of host 1, "+q.name(), host.Load.Float, seen.Estimate(sim.OfHost, 0, sim.Utilization), q.run.Name)}
 	if v := seen.Estimate(sim.OfHost, 0, sim.VisitWaiting); v != nil {
-		rows = append(rows, plots.SimulatedCheck(id+q.panel, "mean waiting time at host 1, "+q.name(), host.VisitWait, v, q.run.Name))
+		rows = append(rows, plots.SimulatedCheck(id+q.panel, "mean waiting time at host 1, "+q.name(), host.VisitWait.Float, v, q.run.Name))
 	}
 	if v := seen.Class(0, sim.MeanSlowdown); v != nil {
-		rows = append(rows, plots.SimulatedCheck(id+q.panel, "mean slowdown of the jobs done at host 1, "+q.name(), host.Slowdown, v, q.run.Name))
+		rows = append(rows, plots.SimulatedCheck(id+q.panel, "mean slowdown of the jobs done at host 1, "+q.name(), host.Slowdown.Float, v, q.run.Name))
 	}
 	return rows
 }

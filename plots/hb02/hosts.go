@@ -55,14 +55,14 @@ func (g growth) added(ctx context.Context, a []float64) (plots.Series, error) {
 		if err != nil {
 			return s, err
 		}
-		x, err := tags.Expand(m, g.policy, tags.ExpansionSettings{})
+		x, err := tags.Expand(ctx, m, g.policy, tags.ExpansionSettings{})
 		if err != nil {
 			return s, fmt.Errorf("%s, α = %g: %w", g.label, alpha, err)
 		}
 		if !x.Within {
 			return s, fmt.Errorf("%s, α = %g: no number of hosts gives a mean slowdown of 3", g.label, alpha)
 		}
-		s.X, s.Y = append(s.X, alpha), append(s.Y, x.Extra.High)
+		s.X, s.Y = append(s.X, alpha), append(s.Y, x.Extra.Float)
 	}
 	return s, nil
 }
@@ -94,7 +94,7 @@ func drawExpansion(ctx context.Context, f *plots.Figure, a []float64) error {
 		return err
 	}
 	rangeClaims(f, killing, least, printed, random)
-	return exampleClaims(f, least, printed, random)
+	return exampleClaims(ctx, f, least, printed, random)
 }
 
 // checkExpansion compares with formulas as the paper writes them.
@@ -147,14 +147,14 @@ func rangeClaims(f *plots.Figure, killing, least, printed, random plots.Series) 
 }
 
 // exampleClaims holds what the paper says of α = 0.6.
-func exampleClaims(f *plots.Figure, least, printed, random plots.Series) error {
+func exampleClaims(ctx context.Context, f *plots.Figure, least, printed, random plots.Series) error {
 	const alpha = 0.6
 	at := func(c method, hosts int) (float64, error) {
 		m, err := farm(alpha, wide, hosts, startLoad*startHosts/float64(hosts))
 		if err != nil {
 			return 0, err
 		}
-		v, err := c.means(m)
+		v, err := c.means(ctx, m)
 		return v.slowdown, err
 	}
 	before, err := at(forSlowdown(), 2)
@@ -263,20 +263,20 @@ func byHosts(ctx context.Context, figure string, alpha, load float64, most int) 
 		if err != nil {
 			return s, nil, err
 		}
-		r, err := tags.Optimize(m, bySlowdown())
+		r, err := tags.Optimize(ctx, m, tags.PolicyTAGS, bySlowdown())
 		if errors.Is(err, tags.ErrInfeasible) {
 			break
 		}
 		if err != nil {
 			return s, nil, err
 		}
-		s.X, s.Y = append(s.X, float64(h)), append(s.Y, r.MeanSlowdown)
+		s.X, s.Y = append(s.X, float64(h)), append(s.Y, r.MeanSlowdown.Float)
 		switch q := literal(m, alpha); {
 		case h == 1:
-			checks = append(checks, plots.SolverCheck(figure, fmt.Sprintf("one host, load %g, α = %g, by Theorem 1", load, alpha), r.MeanSlowdown, q.LeastWorkSlowdown(), 1e-9))
+			checks = append(checks, plots.SolverCheck(figure, fmt.Sprintf("one host, load %g, α = %g, by Theorem 1", load, alpha), r.MeanSlowdown.Float, q.LeastWorkSlowdown(), 1e-9))
 		case alpha == 1 && h <= 8:
 			at, _ := q.Evaluate(r.Cutoffs...)
-			checks = append(checks, plots.SolverCheck(figure, fmt.Sprintf("%d hosts, load %g, α = 1, by the formulas as printed", h, load), r.MeanSlowdown, at.Slowdown, 1e-8))
+			checks = append(checks, plots.SolverCheck(figure, fmt.Sprintf("%d hosts, load %g, α = 1, by the formulas as printed", h, load), r.MeanSlowdown.Float, at.Slowdown, 1e-8))
 		}
 	}
 	return s, checks, nil

@@ -17,7 +17,7 @@ func loadAxis(most float64) plots.Axis {
 }
 
 // twoLoads returns the loads of two hosts and their sum, against α.
-func twoLoads(ctx context.Context, a []float64, load float64, solve func(tags.Model) (tags.Result, error)) (first, second, sum plots.Series, results []tags.Result, err error) {
+func twoLoads(ctx context.Context, a []float64, load float64, solve func(context.Context, tags.Model) (tags.Result, error)) (first, second, sum plots.Series, results []tags.Result, err error) {
 	first, second, sum = plots.Series{Label: "host 1", Look: firstHostLook}, plots.Series{Label: "host 2", Look: secondHostLook}, plots.Series{Label: "sum", Look: sumLook}
 	for _, alpha := range a {
 		if err := ctx.Err(); err != nil {
@@ -27,15 +27,15 @@ func twoLoads(ctx context.Context, a []float64, load float64, solve func(tags.Mo
 		if err != nil {
 			return first, second, sum, nil, err
 		}
-		r, err := solve(m)
+		r, err := solve(ctx, m)
 		if err != nil {
 			return first, second, sum, nil, fmt.Errorf("load %g, α = %g: %w", load, alpha, err)
 		}
 		results = append(results, r)
 		for k, s := range []*plots.Series{&first, &second, &sum} {
-			y := r.Hosts[0].Load + r.Hosts[1].Load
+			y := r.Hosts[0].Load.Float + r.Hosts[1].Load.Float
 			if k < 2 {
-				y = r.Hosts[k].Load
+				y = r.Hosts[k].Load.Float
 			}
 			s.X, s.Y = append(s.X, alpha), append(s.Y, y)
 		}
@@ -43,10 +43,9 @@ func twoLoads(ctx context.Context, a []float64, load float64, solve func(tags.Mo
 	return first, second, sum, results, nil
 }
 
-func best(o tags.Objective) func(tags.Model) (tags.Result, error) {
-	return func(m tags.Model) (tags.Result, error) {
-		r, err := tags.Optimize(m, o)
-		return r.Result, err
+func best(o tags.Objective) func(context.Context, tags.Model) (tags.Result, error) {
+	return func(ctx context.Context, m tags.Model) (tags.Result, error) {
+		return tags.Optimize(ctx, m, tags.PolicyTAGS, o)
 	}
 }
 
@@ -73,7 +72,7 @@ func hostLoads(id, title string) plots.Spec {
 		over := true
 		for k, c := range []struct {
 			title string
-			solve func(tags.Model) (tags.Result, error)
+			solve func(context.Context, tags.Model) (tags.Result, error)
 		}{{"TAGS-opt-slowdown", best(bySlowdown())}, {"TAGS-opt-waitingtime", best(byWaiting())}, {"TAGS-opt-fairness", fairest}} {
 			first, second, _, results, err := twoLoads(ctx, a, 0.5, c.solve)
 			if err != nil {
@@ -88,7 +87,7 @@ func hostLoads(id, title string) plots.Spec {
 				at := results[slices.IndexFunc(a, func(x float64) bool { return math.Abs(x-alpha) < 1e-9 })]
 				_, hosts := literal(m, alpha).Evaluate(at.Cutoffs...)
 				for i := range hosts {
-					f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("load of host %d, α = %g, by the formulas as printed", i+1, alpha), at.Hosts[i].Load, hosts[i].Load, 1e-9))
+					f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("load of host %d, α = %g, by the formulas as printed", i+1, alpha), at.Hosts[i].Load.Float, hosts[i].Load, 1e-9))
 				}
 			}
 			low, high = max(low, first.At(0.2)), min(high, second.At(0.2))
@@ -138,10 +137,10 @@ func excess(id, title string) plots.Spec {
 			f.Panels = append(f.Panels, p)
 			e := plots.Series{X: a}
 			for i, r := range results {
-				e.Y = append(e.Y, r.Excess)
+				e.Y = append(e.Y, r.Excess.Float)
 				if slices.Contains([]float64{0.2, 0.6, 1, 1.4, 1.8}, a[i]) { // the two definitions of the Appendix
 					f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("sum of loads, load %g, α = %g, as hρ + λ p₂ s₁", load, a[i]), sum.Y[i],
-						2*load+r.ArrivalRate*r.Hosts[1].Visit*r.Cutoffs[0], 1e-9))
+						2*load+r.ArrivalRate.Float*r.Hosts[1].Visit.Float*r.Cutoffs[0], 1e-9))
 				}
 			}
 			extra[load] = e

@@ -113,7 +113,7 @@ func (t *traceFarm) plan() error {
 		panel := string(rune('a' + k))
 		for n, load := range s.killLoads {
 			m := t.model(s.hosts, load)
-			r, err := tags.Optimize(m, s.objective)
+			r, err := tags.Optimize(context.Background(), m, tags.PolicyTAGS, s.objective)
 			if err != nil {
 				return err
 			}
@@ -121,7 +121,7 @@ func (t *traceFarm) plan() error {
 			if err != nil {
 				return err
 			}
-			s.killed = append(s.killed, trial{load, s.pick(means{r.MeanSlowdown, r.MeanWaiting}), run})
+			s.killed = append(s.killed, trial{load, s.pick(means{r.MeanSlowdown.Float, r.MeanWaiting.Float}), run})
 			if n == 1 {
 				t.matches = append(t.matches, match{"TAGS", panel, means{}, run, &r.Hosts[0]})
 			}
@@ -151,15 +151,15 @@ func (t *traceFarm) planChecks() error {
 	for k, s := range t.sites[:2] {
 		panel := string(rune('a' + k))
 		m := t.model(s.hosts, checkLoad)
-		random, err := tags.Random(m)
+		random, err := tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)
 		if err != nil {
 			return err
 		}
-		equal, err := tags.SITAE(m)
+		equal, err := tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)
 		if err != nil {
 			return err
 		}
-		bySize, err := tags.OptimizeSITA(m, bySlowdown())
+		bySize, err := tags.Optimize(context.Background(), m, tags.PolicySITA, bySlowdown())
 		if err != nil {
 			return err
 		}
@@ -169,9 +169,9 @@ func (t *traceFarm) planChecks() error {
 			cutoffs []float64
 			exact   means
 		}{
-			{"Random", sim.Random, nil, means{random.MeanSlowdown.High, random.MeanWaiting.High}},
-			{"SITA-E", sim.SITA, equal.Cutoffs, means{equal.MeanSlowdown, equal.MeanWaiting}},
-			{"SITA, best cutoffs", sim.SITA, bySize.Cutoffs, means{bySize.MeanSlowdown, bySize.MeanWaiting}},
+			{"Random", sim.Random, nil, means{random.MeanSlowdown.Float, random.MeanWaiting.Float}},
+			{"SITA-E", sim.SITA, equal.Cutoffs, means{equal.MeanSlowdown.Float, equal.MeanWaiting.Float}},
+			{"SITA, best cutoffs", sim.SITA, bySize.Cutoffs, means{bySize.MeanSlowdown.Float, bySize.MeanWaiting.Float}},
 		} {
 			run, err := t.simulate(m, c.policy, c.cutoffs, c.name, t.e.CheckRuns)
 			if err != nil {
@@ -186,11 +186,11 @@ func (t *traceFarm) planChecks() error {
 // byTheory are the policies with a formula, TAGS first.
 func (s *site) byTheory() []method {
 	kill := killing("TAGS", s.objective)
-	bySize := method{"SITA", sumLook, true, func(m tags.Model) (means, error) {
-		r, err := tags.OptimizeSITA(m, s.objective)
-		return means{r.MeanSlowdown, r.MeanWaiting}, err
+	bySize := method{"SITA", sumLook, true, func(ctx context.Context, m tags.Model) (means, error) {
+		r, err := tags.Optimize(ctx, m, tags.PolicySITA, s.objective)
+		return means{r.MeanSlowdown.Float, r.MeanWaiting.Float}, err
 	}}
-	least := queueing("LWR (Lee, Longton)", leastLook, false, tags.CentralQueue)
+	least := queueing("LWR (Lee, Longton)", leastLook, false, tags.PolicyCentral)
 	return []method{kill, least, atRandom(), equalLoads(), bySize}
 }
 
@@ -201,14 +201,16 @@ const (
 )
 
 // inTurn draws the bounds of Round-Robin where the lower one is above 0.
-func (t *traceFarm) inTurn(s *site, loads []float64) (plots.Series, error) {
+func (t *traceFarm) inTurn(ctx context.Context, s *site, loads []float64) (plots.Series, error) {
 	band := plots.Series{Label: "Round-Robin", Kind: plots.Band, Look: turnLook}
 	for _, load := range loads {
-		r, err := tags.RoundRobin(t.model(s.hosts, load))
+		r, err := tags.Evaluate(ctx, t.model(s.hosts, load), tags.PolicyRoundRobin, nil)
 		if err != nil {
 			return band, err
 		}
-		low, high := s.pick(means{r.MeanSlowdown.Low, r.MeanWaiting.Low}), s.pick(means{r.MeanSlowdown.High, r.MeanWaiting.High})
+		lowS, highS := r.MeanSlowdown.Bounds()
+		lowW, highW := r.MeanWaiting.Bounds()
+		low, high := s.pick(means{lowS, lowW}), s.pick(means{highS, highW})
 		if low > 0 {
 			band.X, band.Low, band.High = append(band.X, load), append(band.Low, low), append(band.High, high)
 		}
@@ -246,7 +248,7 @@ func (t *traceFarm) build(ctx context.Context, f *plots.Figure) error {
 			}
 			panel.Series = append(panel.Series, line)
 		}
-		band, err := t.inTurn(s, loads)
+		band, err := t.inTurn(ctx, s, loads)
 		if err != nil {
 			return err
 		}
@@ -263,17 +265,17 @@ func (t *traceFarm) build(ctx context.Context, f *plots.Figure) error {
 		}
 		f.Panels = append(f.Panels, panel)
 		if k < 2 {
-			most, err := tags.MaxLoad(t.model(s.hosts, 0.5))
+			most, err := tags.MaxLoad(ctx, t.model(s.hosts, 0.5))
 			if err != nil {
 				return err
 			}
 			ends = append(ends, fmt.Sprintf("%.3f with %d hosts", most, s.hosts))
 		}
 	}
-	if err := t.check(f); err != nil {
+	if err := t.check(ctx, f); err != nil {
 		return err
 	}
-	if err := t.claim(f); err != nil {
+	if err := t.claim(ctx, f); err != nil {
 		return err
 	}
 	unseen := ""
@@ -298,13 +300,13 @@ func (t *traceFarm) build(ctx context.Context, f *plots.Figure) error {
 }
 
 // check compares simulations with theory where that is exact, and a formula with a sum over states.
-func (t *traceFarm) check(f *plots.Figure) error {
+func (t *traceFarm) check(ctx context.Context, f *plots.Figure) error {
 	for _, c := range t.matches {
 		figure, r := f.ID+c.panel, c.trial.Result
 		if c.killed != nil {
-			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "load of host 1, "+c.trial.Name, c.killed.Load, r.Estimate(sim.OfHost, 0, sim.Utilization), c.trial.Name))
+			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "load of host 1, "+c.trial.Name, c.killed.Load.Float, r.Estimate(sim.OfHost, 0, sim.Utilization), c.trial.Name))
 			if v := r.Estimate(sim.OfHost, 0, sim.VisitWaiting); v != nil {
-				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time at host 1, "+c.trial.Name, c.killed.VisitWait, v, c.trial.Name))
+				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time at host 1, "+c.trial.Name, c.killed.VisitWait.Float, v, c.trial.Name))
 			}
 			continue
 		}
@@ -317,7 +319,7 @@ func (t *traceFarm) check(f *plots.Figure) error {
 	}
 	for k, s := range t.sites[:2] {
 		m := t.model(s.hosts, 0.5)
-		r, err := tags.CentralQueue(m)
+		r, err := tags.Evaluate(ctx, m, tags.PolicyCentral, nil)
 		if err != nil {
 			return err
 		}
@@ -327,7 +329,7 @@ func (t *traceFarm) check(f *plots.Figure) error {
 		}
 		queue := paper.WaitProbability(s.hosts, 0.5) * (1 + t.scv) / 2 // load 1/2: ρ/(1-ρ) = 1
 		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("mean slowdown, Least-Work-Remaining, %d hosts, load 0.5, with the sum over states of M/M/h", s.hosts),
-			r.MeanSlowdown.High, queue*t.mean/(float64(s.hosts)*0.5)*inverse, 1e-10))
+			r.MeanSlowdown.Float, queue*t.mean/(float64(s.hosts)*0.5)*inverse, 1e-10))
 	}
 	return nil
 }
@@ -336,7 +338,7 @@ func (t *traceFarm) check(f *plots.Figure) error {
 const similar = 0.25
 
 // claim compares what [HB02] says with simulations.
-func (t *traceFarm) claim(f *plots.Figure) error {
+func (t *traceFarm) claim(ctx context.Context, f *plots.Figure) error {
 	for k, s := range t.sites {
 		var all []plots.Ratio
 		var words []string
@@ -364,7 +366,7 @@ func (t *traceFarm) claim(f *plots.Figure) error {
 		var words []string
 		for _, one := range s.turns {
 			v := seenWaiting(one.run.Result)
-			random, err := tags.Random(t.model(s.hosts, one.load))
+			random, err := tags.Evaluate(ctx, t.model(s.hosts, one.load), tags.PolicyRandom, nil)
 			if err != nil {
 				return err
 			}
@@ -372,7 +374,7 @@ func (t *traceFarm) claim(f *plots.Figure) error {
 			if err != nil {
 				continue
 			}
-			exact := random.MeanWaiting.High
+			exact := random.MeanWaiting.Float
 			r := plots.Ratio{Mean: exact / mean, Low: exact / high, High: exact / low, At: fmt.Sprint(one.load)}
 			all, words = append(all, r), append(words, r.String())
 		}

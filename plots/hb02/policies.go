@@ -95,14 +95,14 @@ type method struct {
 	label string
 	look  int
 	thin  bool
-	means func(m tags.Model) (means, error)
+	means func(ctx context.Context, m tags.Model) (means, error)
 }
 
 // killing is TAGS with the cutoffs that are best for one objective.
 func killing(label string, o tags.Objective) method {
-	return method{label, tagsLook, false, func(m tags.Model) (means, error) {
-		r, err := tags.Optimize(m, o)
-		return means{r.MeanSlowdown, r.MeanWaiting}, err
+	return method{label, tagsLook, false, func(ctx context.Context, m tags.Model) (means, error) {
+		r, err := tags.Optimize(ctx, m, tags.PolicyTAGS, o)
+		return means{r.MeanSlowdown.Float, r.MeanWaiting.Float}, err
 	}}
 }
 
@@ -111,38 +111,39 @@ func forWaiting() method  { return killing("TAGS-opt-waitingtime", byWaiting()) 
 
 // forFairness is TAGS with the cutoffs that give jobs of all hosts one mean slowdown.
 func forFairness() method {
-	return method{"TAGS-opt-fairness", fairLook, false, func(m tags.Model) (means, error) {
-		r, err := fairest(m)
-		return means{r.MeanSlowdown, r.MeanWaiting}, err
+	return method{"TAGS-opt-fairness", fairLook, false, func(ctx context.Context, m tags.Model) (means, error) {
+		r, err := fairest(ctx, m)
+		return means{r.MeanSlowdown.Float, r.MeanWaiting.Float}, err
 	}}
 }
 
-func fairest(m tags.Model) (tags.Result, error) {
-	r, err := tags.Fair(m)
-	return r.Result, err
+func fairest(ctx context.Context, m tags.Model) (tags.Result, error) {
+	return tags.Optimize(ctx, m, tags.PolicyTAGS, tags.Objective{Fair: true})
 }
 
 // queueing is a policy that does not know sizes. Of bounds it takes the upper one.
-func queueing(label string, look int, thin bool, solve func(tags.Model) (tags.Rival, error)) method {
-	return method{label, look, thin, func(m tags.Model) (means, error) {
-		r, err := solve(m)
-		return means{r.MeanSlowdown.High, r.MeanWaiting.High}, err
+func queueing(label string, look int, thin bool, policy tags.Policy) method {
+	return method{label, look, thin, func(ctx context.Context, m tags.Model) (means, error) {
+		r, err := tags.Evaluate(ctx, m, policy, nil)
+		_, slowdown := r.MeanSlowdown.Bounds()
+		_, waiting := r.MeanWaiting.Bounds()
+		return means{slowdown, waiting}, err
 	}}
 }
 
 func leastWork() method {
-	return queueing("LWR", leastLook, false, tags.CentralQueue)
+	return queueing("LWR", leastLook, false, tags.PolicyCentral)
 }
 func leastWorkPrinted() method {
-	return queueing("LWR as printed", printedLook, true, tags.CentralQueuePrinted)
+	return queueing("LWR as printed", printedLook, true, tags.PolicyCentralPrinted)
 }
-func atRandom() method { return queueing("Random", randomLook, false, tags.Random) }
+func atRandom() method { return queueing("Random", randomLook, false, tags.PolicyRandom) }
 
 // equalLoads is SITA-E.
 func equalLoads() method {
-	return method{"SITA-E", equalLook, false, func(m tags.Model) (means, error) {
-		r, err := tags.SITAE(m)
-		return means{r.MeanSlowdown, r.MeanWaiting}, err
+	return method{"SITA-E", equalLook, false, func(ctx context.Context, m tags.Model) (means, error) {
+		r, err := tags.Evaluate(ctx, m, tags.PolicySITAE, nil)
+		return means{r.MeanSlowdown.Float, r.MeanWaiting.Float}, err
 	}}
 }
 
@@ -160,7 +161,7 @@ func (c method) series(ctx context.Context, x []float64, model func(x float64) (
 		if err != nil {
 			return s, err
 		}
-		all, err := c.means(m)
+		all, err := c.means(ctx, m)
 		if errors.Is(err, tags.ErrInfeasible) || errors.Is(err, tags.ErrUnstable) {
 			continue
 		}

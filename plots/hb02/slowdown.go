@@ -268,7 +268,7 @@ func fourHosts(id, title string) plots.Spec {
 			if err != nil {
 				return err
 			}
-			best, err := tags.Optimize(m, bySlowdown())
+			best, err := tags.Optimize(ctx, m, tags.PolicyTAGS, bySlowdown())
 			if err != nil {
 				return err
 			}

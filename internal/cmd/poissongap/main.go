@@ -24,7 +24,7 @@ type row struct {
 	max, alpha float64
 	hosts      int
 	load       float64
-	best       tags.Optimum
+	best       tags.Result
 }
 
 // rows returns the settings of the table for which there are cutoffs; all have sizes of mean 3000.
@@ -39,14 +39,14 @@ func rows() ([]row, error) {
 			for _, hosts := range []int{2, 3} {
 				for _, load := range []float64{0.3, 0.5, 0.7} {
 					m := tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}
-					most, err := tags.MaxLoad(m)
+					most, err := tags.MaxLoad(context.Background(), m)
 					if err != nil {
 						return nil, err
 					}
 					if load >= most {
 						continue
 					}
-					best, err := tags.Optimize(m, tags.Objective{Slowdown: 1})
+					best, err := tags.Optimize(context.Background(), m, tags.PolicyTAGS, tags.Objective{Slowdown: 1})
 					if err != nil {
 						return nil, err
 					}
@@ -64,7 +64,7 @@ func (r row) setting() string {
 	for i, s := range r.best.Cutoffs {
 		cutoffs[i] = fmt.Sprintf("%.5g", s)
 	}
-	return fmt.Sprintf("| %.0e | %v | %d | %v | %s | %.4g |", r.max, r.alpha, r.hosts, r.load, strings.Join(cutoffs, ", "), r.best.MeanSlowdown)
+	return fmt.Sprintf("| %.0e | %v | %d | %v | %s | %.4g |", r.max, r.alpha, r.hosts, r.load, strings.Join(cutoffs, ", "), r.best.MeanSlowdown.Float)
 }
 
 // line is the line of the table for a result.
@@ -72,11 +72,11 @@ func (r row) line(s *sim.Result) string {
 	ratio := func(e *sim.Estimate, formula float64) string {
 		return fmt.Sprintf("%.3f ± %.3f", e.Mean/formula, e.HalfWidth/formula)
 	}
-	cells := []string{ratio(s.All(sim.MeanSlowdown), r.best.MeanSlowdown), ratio(s.All(sim.MeanWaiting), r.best.MeanWaiting)}
+	cells := []string{ratio(s.All(sim.MeanSlowdown), r.best.MeanSlowdown.Float), ratio(s.All(sim.MeanWaiting), r.best.MeanWaiting.Float)}
 	for i := range 3 {
 		wait, scv := "", ""
 		if i < r.hosts {
-			wait = ratio(s.Estimate(sim.OfHost, i, sim.VisitWaiting), r.best.Hosts[i].VisitWait)
+			wait = ratio(s.Estimate(sim.OfHost, i, sim.VisitWaiting), r.best.Hosts[i].VisitWait.Float)
 			scv = fmt.Sprintf("%.3f", s.Estimate(sim.OfHost, i, sim.InterarrivalSCV).Mean)
 		}
 		cells = append(cells, wait)

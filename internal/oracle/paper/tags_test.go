@@ -1,6 +1,7 @@
 package paper_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"testing"
@@ -35,7 +36,7 @@ func TestAppendixAgreesWithTags(t *testing.T) {
 			at += rapid.Float64Range(0.5, 2).Draw(t, "ratio")
 			cutoffs = append(cutoffs, math.Exp(at))
 		}
-		r, err := tags.Analyze(m, cutoffs)
+		r, err := tags.Evaluate(context.Background(), m, tags.PolicyTAGS, cutoffs)
 		if errors.Is(err, tags.ErrUnstable) {
 			if all, _ := q.Evaluate(cutoffs...); !math.IsInf(all.Slowdown, 1) {
 				t.Fatalf("%v, the Appendix gives %v", err, all)
@@ -48,13 +49,13 @@ func TestAppendixAgreesWithTags(t *testing.T) {
 		all, seen := q.Evaluate(cutoffs...)
 		part := 1e-9
 		for i, host := range r.Hosts {
-			part = max(part, 1e-12/host.Slack)
-			if !closeTo(seen[i].Load, host.Load, 1e-9) {
-				t.Fatalf("load %v of host %d, want %v", seen[i].Load, i+1, host.Load)
+			part = max(part, 1e-12/host.Slack.Float)
+			if !closeTo(seen[i].Load, host.Load.Float, 1e-9) {
+				t.Fatalf("load %v of host %d, want %v", seen[i].Load, i+1, host.Load.Float)
 			}
 		}
-		if !closeTo(all.Slowdown, r.MeanSlowdown, part) || !closeTo(all.Waiting, r.MeanWaiting, part) {
-			t.Fatalf("%v, want %v and %v", all, r.MeanSlowdown, r.MeanWaiting)
+		if !closeTo(all.Slowdown, r.MeanSlowdown.Float, part) || !closeTo(all.Waiting, r.MeanWaiting.Float, part) {
+			t.Fatalf("%v, want %v and %v", all, r.MeanSlowdown.Float, r.MeanWaiting.Float)
 		}
 	})
 }

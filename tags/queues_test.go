@@ -1,6 +1,7 @@
 package tags_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/input"
+	"productform/num"
 	"productform/sizes"
 	"productform/tags"
 )
@@ -75,11 +77,11 @@ func TestRandomReference(t *testing.T) {
 		{paperSizes(low15, 1e10, 1.5), 0, 948.533262504898943996005204715},
 		{paperSizes(low20, 1e10, 2), 0, 5.23754424991525456217937457829},
 	} {
-		r, err := tags.Random(tags.Model{Sizes: c.sizes, Hosts: 2, Load: 0.5})
+		r, err := tags.Evaluate(context.Background(), tags.Model{Sizes: c.sizes, Hosts: 2, Load: 0.5}, tags.PolicyRandom, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.waiting > 0 && !near(r.MeanWaiting.Low, c.waiting, 1e-13) || !near(r.MeanSlowdown.Low, c.slowdown, 1e-12) {
+		if c.waiting > 0 && !near(r.MeanWaiting.Float, c.waiting, 1e-13) || !near(r.MeanSlowdown.Float, c.slowdown, 1e-12) {
 			t.Errorf("%v: %+v, want waiting %v, slowdown %v", c.sizes, r, c.waiting, c.slowdown)
 		}
 	}
@@ -105,17 +107,17 @@ func TestCentralQueueReference(t *testing.T) {
 		{paperSizes(1010.151645220496133337470892746708880227, 1e7, 1.5), 1, 0.7, true, 0, 234514.701306061953563200065340, 0},
 	} {
 		m := tags.Model{Sizes: c.sizes, Hosts: c.hosts, Load: c.load}
-		f := tags.CentralQueue
+		policy := tags.PolicyCentral
 		if c.printed {
-			f = tags.CentralQueuePrinted
+			policy = tags.PolicyCentralPrinted
 		}
-		r, err := f(m)
+		r, err := tags.Evaluate(context.Background(), m, policy, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		rate := c.load * float64(c.hosts) / must(c.sizes.Moment(1))
 		for _, p := range [][2]float64{
-			{rate * r.MeanWaiting.High, c.queue}, {r.MeanWaiting.Low, c.waiting}, {r.MeanSlowdown.High, c.slowdown},
+			{rate * r.MeanWaiting.Float, c.queue}, {r.MeanWaiting.Float, c.waiting}, {r.MeanSlowdown.Float, c.slowdown},
 		} {
 			if p[1] > 0 && !near(p[0], p[1], 1e-13) { // some tens of roundings
 				t.Errorf("%v, h = %d: %v, want %v", c.sizes, c.hosts, p[0], p[1])
@@ -192,12 +194,12 @@ func TestCentralQueueIsMMh(t *testing.T) {
 		mean := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log mean"))
 		load := rapid.Float64Range(0.01, 0.99).Draw(t, "load")
 		v := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log speed"))
-		r := must(tags.CentralQueue(tags.Model{
+		r := must(tags.Evaluate(context.Background(), tags.Model{
 			Sizes: must(sizes.NewExponential(mean)), Hosts: 2, Load: load, Speeds: []float64{v, v},
-		}))
+		}, tags.PolicyCentral, nil))
 		want := 2 * load * load / (1 + load) * (mean / v) / (2 * (1 - load))
-		if !near(r.MeanWaiting.Low, want, 1e-13) || !near(r.MeanResponse.High, want+mean/v, 1e-13) || !r.NoSlowdown ||
-			r.MeanSlowdown != (tags.Range{}) || r.Kind != tags.Approximation {
+		if !near(r.MeanWaiting.Float, want, 1e-13) || !near(r.MeanDelay.Float, want+mean/v, 1e-13) || !r.NoSlowdown ||
+			r.MeanSlowdown != (num.Value{}) || r.Kind != tags.Exact {
 			t.Fatalf("got %+v, want waiting %v", r, want)
 		}
 	})
@@ -216,24 +218,24 @@ func TestOneHostIsPollaczekKhinchine(t *testing.T) {
 		rate := m.Load * v / mean
 		wait := rate * square / (v * v) / (2 * (1 - m.Load))
 		slowdown := tags.Objective{Slowdown: 1}
-		for _, r := range []tags.Rival{
-			must(tags.Random(m)), must(tags.RoundRobin(m)), must(tags.CentralQueue(m)), must(tags.Analyze(m, nil)).Rival(),
-			must(tags.SITA(m, nil)).Rival(tags.PolicySITA), must(tags.SITAE(m)).Rival(tags.PolicySITAE),
-			must(tags.OptimizeSITA(m, slowdown)).Rival(tags.PolicySITA),
+		for _, r := range []tags.Result{
+			must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)), must(tags.Evaluate(context.Background(), m, tags.PolicyRoundRobin, nil)), must(tags.Evaluate(context.Background(), m, tags.PolicyCentral, nil)), must(tags.Evaluate(context.Background(), m, tags.PolicyTAGS, nil)),
+			must(tags.Evaluate(context.Background(), m, tags.PolicySITA, nil)), must(tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)),
+			must(tags.Optimize(context.Background(), m, tags.PolicySITA, slowdown)),
 		} {
-			if r.Kind != tags.Exact || r.MeanWaiting.Low != r.MeanWaiting.High || r.MeanSlowdown.Low != r.MeanSlowdown.High {
+			if r.Kind != tags.Exact || r.MeanWaiting.Low != nil || r.MeanSlowdown.Low != nil {
 				t.Fatalf("%+v is not one number", r)
 			}
-			if !near(r.MeanWaiting.Low, wait, 1e-12) || !near(r.MeanSlowdown.Low, wait*inverse, 1e-12) ||
-				!near(r.MeanResponse.Low, wait+mean/v, 1e-12) {
+			if !near(r.MeanWaiting.Float, wait, 1e-12) || !near(r.MeanSlowdown.Float, wait*inverse, 1e-12) ||
+				!near(r.MeanDelay.Float, wait+mean/v, 1e-12) {
 				t.Fatalf("%+v, want waiting %v", r, wait)
 			}
 		}
-		a, b := must(tags.Random(m)), must(tags.CentralQueue(m))
-		if a.MeanWaiting != b.MeanWaiting || a.MeanWaiting != must(tags.RoundRobin(m)).MeanWaiting {
+		a, b := must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)), must(tags.Evaluate(context.Background(), m, tags.PolicyCentral, nil))
+		if a.MeanWaiting != b.MeanWaiting || a.MeanWaiting != must(tags.Evaluate(context.Background(), m, tags.PolicyRoundRobin, nil)).MeanWaiting {
 			t.Fatal("not the same digits")
 		}
-		if p := must(tags.CentralQueuePrinted(m)); p.MeanWaiting.Low != 2*a.MeanWaiting.Low || p.Kind != tags.Approximation {
+		if p := must(tags.Evaluate(context.Background(), m, tags.PolicyCentralPrinted, nil)); p.MeanWaiting.Float != 2*a.MeanWaiting.Float || p.Kind != tags.Approximation {
 			t.Fatalf("printed %+v, want twice %v", p, a.MeanWaiting)
 		}
 	})
@@ -251,14 +253,14 @@ func TestRandomIsMixtureOfHosts(t *testing.T) {
 			all += v
 		}
 		for _, v := range speeds {
-			r := must(tags.Analyze(tags.Model{Sizes: m.Sizes, Hosts: 1, Load: m.Load, Speeds: []float64{v}}, nil))
-			waiting += v / all * r.MeanWaiting
-			slowdown += v / all * r.MeanSlowdown
-			response += v / all * r.MeanResponse
+			r := must(tags.Evaluate(context.Background(), tags.Model{Sizes: m.Sizes, Hosts: 1, Load: m.Load, Speeds: []float64{v}}, tags.PolicyTAGS, nil))
+			waiting += v / all * r.MeanWaiting.Float
+			slowdown += v / all * r.MeanSlowdown.Float
+			response += v / all * r.MeanDelay.Float
 		}
-		r := must(tags.Random(m))
-		if !near(r.MeanWaiting.Low, waiting, 1e-12) || !near(r.MeanSlowdown.High, slowdown, 1e-12) ||
-			!near(r.MeanResponse.Low, response, 1e-12) || r.Name != tags.PolicyRandom {
+		r := must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil))
+		if !near(r.MeanWaiting.Float, waiting, 1e-12) || !near(r.MeanSlowdown.Float, slowdown, 1e-12) ||
+			!near(r.MeanDelay.Float, response, 1e-12) || r.Policy != tags.PolicyRandom {
 			t.Fatalf("%+v, want %v, %v, %v", r, waiting, slowdown, response)
 		}
 	})
@@ -303,24 +305,24 @@ func TestRoundRobinBounds(t *testing.T) {
 		}
 		m := tags.Model{Sizes: jobSizes, Hosts: hosts, Load: load}
 		mean, square := must(jobSizes.Moment(1)), must(jobSizes.Moment(2))
-		r, random := must(tags.RoundRobin(m)), must(tags.Random(m))
+		r, random := must(tags.Evaluate(context.Background(), m, tags.PolicyRoundRobin, nil)), must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil))
 		rate := load / mean
 		exact := erlangOverHyperexponential(hosts, rate, probs, mu)
 		tol := 1e-14 * (mean + exact*exact) / (1 - load) // of the least root, some 1/E[W] where E[W] is large
-		w := r.MeanWaiting
-		if !(w.Low <= exact+tol && exact <= w.High+tol) {
+		w := rangeOf(r.MeanWaiting)
+		if !(w.low <= exact+tol && exact <= w.high+tol) {
 			t.Fatalf("E[W] = %v outside %v", exact, w)
 		}
 		h := float64(hosts)
 		daley := rate * (load*(2-load)/(h*rate*rate) + square - mean*mean) / (2 * (1 - load))
 		marshall := max(0, rate*(1/(h*rate*rate)+square-mean*mean)/(2*(1-load))-(load+1/h)/(2*rate))
-		if w.High > random.MeanWaiting.High*(1+1e-13) || w.High > daley*(1+1e-12) || w.High-w.Low > mean/2*(1+1e-12) {
-			t.Fatalf("%v is wider than known bounds: random %v, Daley %v", w, random.MeanWaiting, daley)
+		if w.high > random.MeanWaiting.Float*(1+1e-13) || w.high > daley*(1+1e-12) || w.high-w.low > mean/2*(1+1e-12) {
+			t.Fatalf("%v is wider than known bounds: random %v, Daley %v", w, random.MeanWaiting.Float, daley)
 		}
-		if math.Abs(w.Low-marshall) > 1e-12*(mean+square/mean)/(1-load) {
-			t.Fatalf("low = %v, by Marshall's bound %v", w.Low, marshall)
+		if math.Abs(w.low-marshall) > 1e-12*(mean+square/mean)/(1-load) {
+			t.Fatalf("low = %v, by Marshall's bound %v", w.low, marshall)
 		}
-		if r.MeanResponse.Low != w.Low+mean || r.MeanResponse.High != w.High+mean {
+		if d := rangeOf(r.MeanDelay); d.low != w.low+mean || d.high != w.high+mean {
 			t.Fatalf("%+v: response is not waiting and service", r)
 		}
 	})
@@ -337,9 +339,9 @@ func TestRoundRobinOfEqualSizes(t *testing.T) {
 				x := h * load * n
 				wait += mathext.GammaIncReg(n*h, x) - mathext.GammaIncReg(n*h+1, x)/load
 			}
-			r := must(tags.RoundRobin(tags.Model{Sizes: must(sizes.NewDeterministic(1)), Hosts: hosts, Load: load}))
-			if !(r.MeanWaiting.Low <= wait && wait <= r.MeanWaiting.High) {
-				t.Errorf("h = %d, load %v: E[W] = %v outside %v", hosts, load, wait, r.MeanWaiting)
+			r := must(tags.Evaluate(context.Background(), tags.Model{Sizes: must(sizes.NewDeterministic(1)), Hosts: hosts, Load: load}, tags.PolicyRoundRobin, nil))
+			if w := rangeOf(r.MeanWaiting); !(w.low <= wait && wait <= w.high) {
+				t.Errorf("h = %d, load %v: E[W] = %v outside %v", hosts, load, wait, w)
 			}
 		}
 	}
@@ -360,18 +362,17 @@ func TestRivalsScale(t *testing.T) {
 		for range m.Hosts {
 			n.Speeds = append(n.Speeds, v)
 		}
-		for _, f := range []func(tags.Model) (tags.Rival, error){
-			tags.Random, tags.RoundRobin, tags.CentralQueue, tags.CentralQueuePrinted,
-		} {
-			a, b := must(f(m)), must(f(n))
-			scale := a.MeanWaiting.High + must(m.Sizes.Moment(2))/must(m.Sizes.Moment(1))/(1-m.Load) // of rounding
+		for _, policy := range queuePolicies() {
+			evaluate := func(m tags.Model) tags.Result { return must(tags.Evaluate(context.Background(), m, policy, nil)) }
+			a, b := evaluate(m), evaluate(n)
+			scale := a.MeanWaiting.Float + must(m.Sizes.Moment(2))/must(m.Sizes.Moment(1))/(1-m.Load) // of rounding
 			for _, p := range [][2]float64{
-				{b.MeanWaiting.Low * v / c, a.MeanWaiting.Low}, {b.MeanWaiting.High * v / c, a.MeanWaiting.High},
-				{b.MeanResponse.High * v / c, a.MeanResponse.High},
-				{b.MeanSlowdown.High * v / must(m.Sizes.Moment(-1)), a.MeanSlowdown.High / must(m.Sizes.Moment(-1))},
+				{rangeOf(b.MeanWaiting).low * v / c, rangeOf(a.MeanWaiting).low}, {rangeOf(b.MeanWaiting).high * v / c, rangeOf(a.MeanWaiting).high},
+				{b.MeanDelay.Float * v / c, a.MeanDelay.Float},
+				{b.MeanSlowdown.Float * v / must(m.Sizes.Moment(-1)), a.MeanSlowdown.Float / must(m.Sizes.Moment(-1))},
 			} {
 				if math.Abs(p[0]-p[1]) > 1e-12*scale {
-					t.Fatalf("%v: %v, want %v", a.Name, p[0], p[1])
+					t.Fatalf("%v: %v, want %v", a.Policy, p[0], p[1])
 				}
 			}
 		}
@@ -381,11 +382,9 @@ func TestRivalsScale(t *testing.T) {
 func TestRivalsRejectBadInput(t *testing.T) {
 	exponential := must(sizes.NewExponential(1))
 	good := tags.Model{Sizes: exponential, Hosts: 2, Load: 0.5, Speeds: []float64{1, 1}}
-	policies := map[string]func(tags.Model) (tags.Rival, error){
-		"Random": tags.Random, "RoundRobin": tags.RoundRobin, "CentralQueue": tags.CentralQueue,
-		"CentralQueuePrinted": tags.CentralQueuePrinted,
-	}
-	for name, f := range policies {
+	for _, policy := range queuePolicies() {
+		name := string(policy)
+		f := func(m tags.Model) (tags.Result, error) { return tags.Evaluate(context.Background(), m, policy, nil) }
 		if _, err := f(good); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -407,7 +406,7 @@ func TestRivalsRejectBadInput(t *testing.T) {
 		}
 		m := good
 		m.Speeds = []float64{1, 2}
-		if _, err := f(m); name == "Random" {
+		if _, err := f(m); policy == tags.PolicyRandom {
 			if err != nil {
 				t.Errorf("Random with unequal speeds: %v", err)
 			}
@@ -443,23 +442,40 @@ func wantPath(t *testing.T, name string, err error, path string) {
 	}
 }
 
-func ExampleCentralQueue() {
+func ExampleEvaluate_queues() {
 	jobSizes, err := sizes.NewBoundedParetoOfMean(1, 1e10, 3000)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	m := tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}
-	for _, policy := range []func(tags.Model) (tags.Rival, error){tags.Random, tags.RoundRobin, tags.CentralQueue} {
-		r, err := policy(m)
+	for _, policy := range []tags.Policy{tags.PolicyRandom, tags.PolicyRoundRobin, tags.PolicyCentral} {
+		r, err := tags.Evaluate(context.Background(), m, policy, nil)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%s (%s): E[S] in [%.6g, %.6g]\n", r.Name, r.Kind, r.MeanSlowdown.Low, r.MeanSlowdown.High)
+		low, high := r.MeanSlowdown.Bounds()
+		fmt.Printf("%s (%s): E[S] in [%.6g, %.6g]\n", r.Policy, r.Kind, low, high)
 	}
 	// Output:
 	// random (exact): E[S] in [833333, 833333]
 	// round-robin (bounds): E[S] in [833329, 833333]
 	// least-work-remaining (approximation): E[S] in [277778, 277778]
 }
+
+// queuePolicies are those that do not know sizes.
+func queuePolicies() []tags.Policy {
+	return []tags.Policy{tags.PolicyRandom, tags.PolicyRoundRobin, tags.PolicyCentral, tags.PolicyCentralPrinted}
+}
+
+// A span holds bounds of a number.
+type span struct{ low, high float64 }
+
+func rangeOf(v num.Value) span {
+	low, high := v.Bounds()
+	return span{low, high}
+}
+
+func low(v num.Value) float64  { return rangeOf(v).low }
+func high(v num.Value) float64 { return rangeOf(v).high }

@@ -1,6 +1,7 @@
 package tags
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -16,7 +17,7 @@ import (
 
 // drawCutoffs returns cutoffs inside the sizes of m that overload no host, nil if few tries find none.
 func drawCutoffs(t *rapid.T, m Model) []float64 {
-	s, _ := newSearch(m, Objective{Waiting: 1})
+	s, _ := searchOf(m, Objective{Waiting: 1})
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "cutoffs"), 0))
 	cutoffs := randomPath(r, s)
 	if cutoffs == nil || m.CheckCutoffs(cutoffs) != nil {
@@ -41,12 +42,12 @@ func TestAnalyzeIsTheAppendix(t *testing.T) {
 			m.Speeds = append(m.Speeds, rapid.Float64Range(1, 2).Draw(t, "speed"))
 		}
 		slices.Sort(m.Speeds)
-		m.Load = min(0.99, ok(MaxLoad(m))) * rapid.Float64Range(0.1, 0.9).Draw(t, "part")
+		m.Load = min(0.99, ok(MaxLoad(context.Background(), m))) * rapid.Float64Range(0.1, 0.9).Draw(t, "part")
 		cutoffs := drawCutoffs(t, m)
 		if cutoffs == nil {
 			return
 		}
-		got, err := Analyze(m, cutoffs)
+		got, err := Evaluate(context.Background(), m, PolicyTAGS, cutoffs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,20 +104,20 @@ func TestAnalyzeIsTheAppendix(t *testing.T) {
 			if load > 0.999 {
 				return
 			}
-			check("load", h.Load, load)
-			check("slack", h.Slack, 1-load)
-			check("visits", h.Visit, visit)
-			check("final", h.Final, p)
-			check("waiting of a visit", h.VisitWait, visitWait)
-			check("waiting", h.Waiting, visitWaits)
+			check("load", h.Load.Float, load)
+			check("slack", h.Slack.Float, 1-load)
+			check("visits", h.Visit.Float, visit)
+			check("final", h.Final.Float, p)
+			check("waiting of a visit", h.VisitWait.Float, visitWait)
+			check("waiting", h.Waiting.Float, visitWaits)
 			if p > 0 {
-				check("slowdown", h.Slowdown, visitWaits*in(func(x float64) float64 { return 1 / x })/p)
-				check("response", h.Response, visitWaits+spent+in(func(x float64) float64 { return x })/p/v)
-				response += h.Response * p
+				check("slowdown", h.Slowdown.Float, visitWaits*in(func(x float64) float64 { return 1 / x })/p)
+				check("response", h.Delay.Float, visitWaits+spent+in(func(x float64) float64 { return x })/p/v)
+				response += h.Delay.Float * p
 			}
 			if visit > 0 {
-				check("mean of a visit", h.VisitMean, ex/visit)
-				check("square of a visit", h.VisitSquare, ex2/visit)
+				check("mean of a visit", h.VisitMean.Float, ex/visit)
+				check("square of a visit", h.VisitSquare.Float, ex2/visit)
 			}
 			waiting += visitWaits * p
 			slowdown += visitWaits * in(func(x float64) float64 { return 1 / x })
@@ -133,8 +134,8 @@ func TestAnalyzeIsTheAppendix(t *testing.T) {
 			}
 		}
 		for name, pair := range map[string][2]float64{
-			"E[W]": {got.MeanWaiting, waiting}, "E[S]": {got.MeanSlowdown, slowdown}, "E[T]": {got.MeanResponse, response}, "E[T/X]": {got.MeanStretch, stretch},
-			"excess": {got.Excess, excess}, "excess as sum of loads": {got.Excess, sumOfLoads}, "rate": {got.ArrivalRate, lambda}, "rate of the model": {ok(m.ArrivalRate()), lambda},
+			"E[W]": {got.MeanWaiting.Float, waiting}, "E[S]": {got.MeanSlowdown.Float, slowdown}, "E[T]": {got.MeanDelay.Float, response}, "E[T/X]": {got.MeanStretch.Float, stretch},
+			"excess": {got.Excess.Float, excess}, "excess as sum of loads": {got.Excess.Float, sumOfLoads}, "rate": {got.ArrivalRate.Float, lambda}, "rate of the model": {ok(m.ArrivalRate()), lambda},
 		} {
 			if !within(pair[0], pair[1], 1e-10) && math.Abs(pair[0]-pair[1]) > 1e-14 {
 				t.Fatalf("%v, cutoffs %v: %s %v, want %v", xs, cutoffs, name, pair[0], pair[1])
@@ -154,7 +155,7 @@ func TestVisitMomentsByQuadrature(t *testing.T) {
 		if cutoffs == nil {
 			return
 		}
-		got, err := Analyze(m, cutoffs)
+		got, err := Evaluate(context.Background(), m, PolicyTAGS, cutoffs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,15 +176,15 @@ func TestVisitMomentsByQuadrature(t *testing.T) {
 				return math.Pow(from, r)*m.Sizes.Survival(a) + tail
 			}
 			h := got.Hosts[i]
-			if h.Visit < 1e-12 {
+			if h.Visit.Float < 1e-12 {
 				continue
 			}
 			// Legendre's rule of 1500 points for a smooth integrand over at most 50 units of u.
-			if m1 := moment(1) / m.Sizes.Survival(a); !within(h.VisitMean, m1, 1e-9) {
-				t.Errorf("%v, (%v, %v]: mean of a visit %v, by quadrature %v", m.Sizes, a, b, h.VisitMean, m1)
+			if m1 := moment(1) / m.Sizes.Survival(a); !within(h.VisitMean.Float, m1, 1e-9) {
+				t.Errorf("%v, (%v, %v]: mean of a visit %v, by quadrature %v", m.Sizes, a, b, h.VisitMean.Float, m1)
 			}
-			if m2 := moment(2) / m.Sizes.Survival(a); !within(h.VisitSquare, m2, 1e-9) {
-				t.Errorf("%v, (%v, %v]: square of a visit %v, by quadrature %v", m.Sizes, a, b, h.VisitSquare, m2)
+			if m2 := moment(2) / m.Sizes.Survival(a); !within(h.VisitSquare.Float, m2, 1e-9) {
+				t.Errorf("%v, (%v, %v]: square of a visit %v, by quadrature %v", m.Sizes, a, b, h.VisitSquare.Float, m2)
 			}
 		}
 	})
@@ -194,12 +195,12 @@ func TestOneHost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 1)
 		m.Speeds = []float64{rapid.Float64Range(0.1, 10).Draw(t, "speed of the host")}
-		got := ok(Analyze(m, nil))
+		got := ok(Evaluate(context.Background(), m, PolicyTAGS, nil))
 		v := m.Speeds[0]
 		ex, ex2 := ok(m.Sizes.Moment(1)), ok(m.Sizes.Moment(2))
 		want := m.Load * v / ex * ex2 / (v * v) / (2 * (1 - m.Load))
-		if !within(got.MeanWaiting, want, 1e-12) || !within(got.MeanSlowdown, want*ok(m.Sizes.Moment(-1)), 1e-12) ||
-			!within(got.MeanResponse, want+ex/v, 1e-12) || got.Excess != 0 || got.Lost != 0 {
+		if !within(got.MeanWaiting.Float, want, 1e-12) || !within(got.MeanSlowdown.Float, want*ok(m.Sizes.Moment(-1)), 1e-12) ||
+			!within(got.MeanDelay.Float, want+ex/v, 1e-12) || got.Excess.Float != 0 || got.Lost.Float != 0 {
 			t.Errorf("%+v, want E[W] = %v", got, want)
 		}
 	})
@@ -208,28 +209,28 @@ func TestOneHost(t *testing.T) {
 // Sizes with jobs next to 0 have no mean slowdown, but a mean waiting time; those that are killed have both.
 func TestNoSlowdown(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 2, Load: 0.4}
-	got := ok(Analyze(m, []float64{1}))
-	if !got.NoSlowdown || got.MeanSlowdown != 0 || got.Hosts[0].Slowdown != 0 {
+	got := ok(Evaluate(context.Background(), m, PolicyTAGS, []float64{1}))
+	if !got.NoSlowdown || got.MeanSlowdown.Float != 0 || got.Hosts[0].Slowdown.Float != 0 {
 		t.Errorf("%+v: want no slowdown", got)
 	}
 	// V_1 with M_1 = 1 - 1/e, M_2 = 2 - 4/e; host 2 gets sizes 1 + Y of mean 2 and second moment 5
 	e, lambda := math.E, 0.8
 	v1 := lambda * (2 - 4/e) / (2 * (1 - lambda*(1-1/e)))
 	v2 := lambda / e * 5 / (2 * (1 - lambda*2/e))
-	if want := v1 + v2/e; !within(got.MeanWaiting, want, 1e-14) {
-		t.Errorf("E[W] = %v, want %v", got.MeanWaiting, want)
+	if want := v1 + v2/e; !within(got.MeanWaiting.Float, want, 1e-14) {
+		t.Errorf("E[W] = %v, want %v", got.MeanWaiting.Float, want)
 	}
-	if got.Hosts[1].Slowdown <= 0 || got.Lost != 1/e {
+	if got.Hosts[1].Slowdown.Float <= 0 || got.Lost.Float != 1/e {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestOverload(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e6, 1)), Hosts: 3, Load: 0.6}
-	got, err := Analyze(m, []float64{10, 20})
+	got, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{10, 20})
 	var e *UnstableError
-	if !errors.As(err, &e) || !errors.Is(err, ErrUnstable) || e.Host != 2 || e.Load < 1 || got.Hosts[2].Load != e.Load ||
-		got.Excess <= 0 || got.MeanWaiting != 0 || !strings.HasPrefix(err.Error(), "tags: host 3 has load 1.") {
+	if !errors.As(err, &e) || !errors.Is(err, ErrUnstable) || e.Host != 2 || e.Load < 1 || got.Hosts[2].Load.Float != e.Load ||
+		got.Excess.Float <= 0 || got.MeanWaiting.Float != 0 || !strings.HasPrefix(err.Error(), "tags: host 3 has load 1.") {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -250,12 +251,12 @@ func TestCutoffErrors(t *testing.T) {
 		{jobSizes, 3, []float64{2, math.Inf(-1)}, "Cutoffs[1] = -Inf: want a finite number >= 2"},
 		{ok(sizes.NewExponential(1)), 2, []float64{math.Inf(1)}, "Cutoffs[0] = +Inf: want a finite number >= 0"},
 	} {
-		_, err := Analyze(Model{Sizes: c.law, Hosts: c.hosts, Load: 0.1}, c.cutoffs)
+		_, err := Evaluate(context.Background(), Model{Sizes: c.law, Hosts: c.hosts, Load: 0.1}, PolicyTAGS, c.cutoffs)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want %s", c.cutoffs, err, c.want)
 		}
 	}
-	if _, err := Analyze(Model{Sizes: jobSizes, Hosts: 2, Load: 0.1}, []float64{2}); err != nil {
+	if _, err := Evaluate(context.Background(), Model{Sizes: jobSizes, Hosts: 2, Load: 0.1}, PolicyTAGS, []float64{2}); err != nil {
 		t.Error(err) // jobs of size 2 end at host 1
 	}
 }
@@ -264,7 +265,7 @@ func BenchmarkAnalyze(b *testing.B) {
 	m := Model{Sizes: ok(sizes.NewBoundedParetoOfMean(1, 1e10, 3000)), Hosts: 4, Load: 0.3}
 	cutoffs := []float64{1e3, 1e5, 1e7}
 	for b.Loop() {
-		if _, err := Analyze(m, cutoffs); err != nil {
+		if _, err := Evaluate(context.Background(), m, PolicyTAGS, cutoffs); err != nil {
 			b.Fatal(err)
 		}
 	}

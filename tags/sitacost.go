@@ -2,18 +2,25 @@ package tags
 
 import "math"
 
-// A sitaFarm tells what hosts cost that get the jobs of sizes in (a, b]: w(a, b) W(a, b), with the weight
+// A sitaCost tells what hosts cost that get the jobs of sizes in (a, b]: w(a, b) W(a, b), with the weight
 // w(a, b) = E[o.Slowdown/X + o.Waiting; a < X <= b]. It falls in a and grows in b, as all its factors do.
-type sitaFarm struct{ *killFarm }
+type sitaCost struct{ *tagsCost }
 
-func newSITAFarm(m Model, l *law, o Objective) sitaFarm {
-	return sitaFarm{newKillFarm(m, l, o)}
+func newSITACost(m Model, l *law, o Objective) sitaCost {
+	return newTAGSCost(m, l, o).sita()
+}
+
+// sita returns the cost of hosts that get the sizes between two cutoffs.
+func (f *tagsCost) sita() sitaCost {
+	g := *f
+	g.kills = false
+	return sitaCost{&g}
 }
 
 // search returns that of the best cutoffs in the ranges.
-func (f sitaFarm) search(low, high []float64) *search {
-	s := killSearch(f.killFarm, low, high)
-	s.farm = f
+func (f sitaCost) search(low, high []float64) *search {
+	s := newSearch(f.tagsCost, low, high)
+	s.hostCost = f
 	return s
 }
 
@@ -35,7 +42,7 @@ func larger(p *point) float64 {
 }
 
 // weight returns w(a, b), and the size of the numbers of which it is the difference.
-func (f sitaFarm) weight(a, b *point) (w, size float64) {
+func (f sitaCost) weight(a, b *point) (w, size float64) {
 	if f.o.Waiting > 0 {
 		p, s := difference(a.number, b.number, a.tail, b.tail)
 		w, size = f.o.Waiting*p, f.o.Waiting*s
@@ -47,29 +54,8 @@ func (f sitaFarm) weight(a, b *point) (w, size float64) {
 	return w, size
 }
 
-// slack returns 1 - ρ_i, by sums where the host could do all work, and a bound of the error that rounding makes in it.
-func (f sitaFarm) slack(i int, a, b *point) (slack, off float64) {
-	if a.tail == 0 || a.x == b.x {
-		return 1, 0
-	}
-	push := f.rate / f.speed[i]
-	var size float64 // of the numbers that are added up
-	if f.spare[i] >= 0 {
-		slack = f.spare[i] + push*(a.first+larger(b))
-		size = slack
-	} else {
-		work, s := difference(a.first, b.first, larger(a), larger(b))
-		slack, size = 1-push*work, 1+push*s
-	}
-	if f.l.list != nil && math.Abs(slack) < nearZero*max(1, size) {
-		slack = f.l.list.slack(f.m.pace(i), a.x, b.x, false)
-		return slack, 0x1p-52 * math.Abs(slack)
-	}
-	return slack, margin*size + f.fuzz[i]
-}
-
 // cost is 0 for a host that gets no jobs.
-func (f sitaFarm) cost(i int, a, b *point) float64 {
+func (f sitaCost) cost(i int, a, b *point) float64 {
 	if a.x > b.x {
 		return math.Inf(1)
 	}
@@ -91,7 +77,7 @@ func (f sitaFarm) cost(i int, a, b *point) float64 {
 //	∂/∂b = f(b) (W ω(b) + w λ/(vσ) (b²/(2v) + b W)),  -∂/∂a = f(a) (W ω(a) + w λ/(vσ) (a²/(2v) + a W)),
 //
 // ω(x) = o.Slowdown/x + o.Waiting, in which w, W and 1/σ are least for the largest a and the smallest b.
-func (f sitaFarm) slope(i int, a, b *cell) (slope, bool) {
+func (f sitaCost) slope(i int, a, b *cell) (slope, bool) {
 	if a.low.x > b.high.x {
 		return slope{}, false
 	}
@@ -122,7 +108,7 @@ func (f sitaFarm) slope(i int, a, b *cell) (slope, bool) {
 // ranges returns bounds of the cutoffs that keep every host below load 1, and false if there are none: each host in
 // turn may do as much as it can, from the first on for the largest cutoffs and from the last back for the least. Unlike
 // hosts that kill, these may be idle, at equal cutoffs.
-func (f sitaFarm) ranges() (low, high []float64, ok bool) {
+func (f sitaCost) ranges() (low, high []float64, ok bool) {
 	n := len(f.speed) - 1
 	low, high = make([]float64, n), make([]float64, n)
 	fits := func(i int, a, b point) bool { slack, _ := f.slack(i, &a, &b); return slack > 0 }

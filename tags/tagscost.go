@@ -2,29 +2,31 @@ package tags
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
 	"productform/sizes"
 )
 
-// A killFarm tells what TAGS hosts cost: host i between cutoffs a and b costs w(a) V(a, b), with the weight
+// A tagsCost tells what TAGS hosts cost: host i between cutoffs a and b costs w(a) V(a, b), with the weight
 // w(a) = E[o.Slowdown/X + o.Waiting; X > a].
-type killFarm struct {
-	m       Model
-	l       *law
-	o       Objective
-	rate    float64                 // λ
-	speed   []float64               // v_i
-	spare   []float64               // 1 - λE[X]/v_i
-	fuzz    []float64               // bound of what rounding the ratio of speeds in it does
-	density func(x float64) float64 // nil if the law is not unimodal
-	atoms   []float64               // of the law, after 0, if it has them: the cutoffs that matter
+type tagsCost struct {
+	m          Model
+	l          *law
+	o          Objective
+	rate       float64                 // λ
+	speed      []float64               // v_i
+	spare      []float64               // 1 - λE[X]/v_i
+	kills      bool                    // whether hosts kill jobs, or get the sizes between two cutoffs only
+	speedError []float64               // bound of what rounding the ratio of speeds in it does
+	density    func(x float64) float64 // nil if the law is not unimodal
+	atoms      []float64               // of the law, after 0, if it has them: the cutoffs that matter
 }
 
-// slow is the spare slack below which that of a host is taken from its load: 1 - ρ_i then has an error of some 1e-16, the
+// cancellationLimit is the spare slack below which that of a host is taken from its load: 1 - ρ_i then has an error of some 1e-16, the
 // sum of the spare slack and what it is spared one of |spare| 1e-16.
-const slow = -64
+const cancellationLimit = -64
 
 // margin is what a bound gives away to rounding, as a part of the largest of the numbers that it adds up: there are at
 // most three, each with the error 1e-14 that [sizes] states for its moments.
@@ -34,8 +36,8 @@ const margin = 4e-14
 // microseconds: above it, rounding leaves ten digits.
 const nearZero = 1e-4
 
-// newKillFarm returns the farm with what a search asks of the law of the sizes.
-func newKillFarm(m Model, l *law, o Objective) *killFarm {
+// newTAGSCost returns the farm with what a search asks of the law of the sizes.
+func newTAGSCost(m Model, l *law, o Objective) *tagsCost {
 	f := hostsOf(m, l, o)
 	if d, ok := m.Sizes.(sizes.Unimodal); ok {
 		f.density = d.Density
@@ -45,24 +47,25 @@ func newKillFarm(m Model, l *law, o Objective) *killFarm {
 }
 
 // hostsOf returns the farm for given cutoffs.
-func hostsOf(m Model, l *law, o Objective) *killFarm {
+func hostsOf(m Model, l *law, o Objective) *tagsCost {
 	most := max(o.Slowdown, o.Waiting) // so that no cost leaves float64 for the sake of its unit
-	f := &killFarm{m: m, l: l, o: Objective{o.Slowdown / most, o.Waiting / most}, rate: m.rate(l)}
+	f := &tagsCost{m: m, l: l, o: Objective{Slowdown: o.Slowdown / most, Waiting: o.Waiting / most}, kills: true, rate: m.rate(l)}
 	for i := range m.Hosts {
 		v := m.speed(i)
 		f.speed = append(f.speed, v)
-		f.spare = append(f.spare, m.spare(i))
-		fuzz := 0.0
-		if m.Speeds != nil && m.spare(i) > slow {
-			fuzz = 1e-14 * m.Load * m.capacity() / v
+		spare := math.FMA(-m.Load, m.capacity()/v, 1)
+		f.spare = append(f.spare, spare)
+		speedError := 0.0
+		if m.Speeds != nil && spare >= cancellationLimit {
+			speedError = 1e-14 * m.Load * m.capacity() / v
 		}
-		f.fuzz = append(f.fuzz, fuzz)
+		f.speedError = append(f.speedError, speedError)
 	}
 	return f
 }
 
 // at returns the point of cutoff x.
-func (f *killFarm) at(x float64) point {
+func (f *tagsCost) at(x float64) point {
 	l := f.l
 	p := point{x: x, tail: l.tail(x), above: l.above(x), beyond: l.partial(2, x, math.Inf(1))}
 	if x > 0 {
@@ -81,33 +84,46 @@ func (f *killFarm) at(x float64) point {
 	return p
 }
 
-func (f *killFarm) weight(a *point) float64 { return f.o.Slowdown*a.inverse + f.o.Waiting*a.tail }
+func (f *tagsCost) weight(a *point) float64 { return f.o.Slowdown*a.inverse + f.o.Waiting*a.tail }
 
 // slack returns 1 - ρ_i, and a bound of the error that rounding makes in it. A host is spared the work below a and above
 // b: unless λE[X]/v_i is above 1 nothing cancels. Where that is far above 1, the load itself is subtracted. For a list of
 // sizes, fractions decide what is next to 0.
-func (f *killFarm) slack(i int, a, b *point) (slack, off float64) {
-	if a.tail == 0 || b.x == 0 {
+func (f *tagsCost) slack(i int, a, b *point) (slack, off float64) {
+	limit, above := 0.0, 0.0
+	switch {
+	case a.tail == 0, f.kills && b.x == 0, !f.kills && a.x == b.x: // idle
 		return 1, 0
+	case f.kills:
+		limit, above = cancellationLimit, b.above
+	default:
+		above = larger(b)
 	}
-	push := f.rate / f.speed[i]
 	var size float64 // of the numbers that are added up
-	if f.spare[i] > slow {
-		slack = f.spare[i] + push*(a.first+b.above)
-		size = slack + 2*math.Abs(f.spare[i])
-	} else {
-		capped := b.first // E[min(X, b)]
-		if b.tail > 0 {
-			capped += b.x * b.tail
+	if f.spare[i] >= limit {
+		slack = f.spareSlack(i, a.first, above)
+		if size = slack; f.kills {
+			size += 2 * math.Abs(f.spare[i])
 		}
-		m1, m1Size := difference(a.first, capped, larger(a), b.above)
+	} else {
+		done := b.first
+		if f.kills && b.tail > 0 { // E[min(X, b)]
+			done += b.x * b.tail
+		}
+		push := f.rate / f.speed[i]
+		m1, m1Size := difference(a.first, done, larger(a), above)
 		slack, size = 1-push*m1, 1+push*m1Size
 	}
 	if f.l.list != nil && math.Abs(slack) < nearZero*max(1, size) {
-		slack = f.l.list.slack(f.m.pace(i), a.x, b.x, true)
+		slack = f.l.list.slack(f.m.pace(i), a.x, b.x, f.kills)
 		return slack, 0x1p-52 * math.Abs(slack)
 	}
-	return slack, margin*size + f.fuzz[i]
+	return slack, margin*size + f.speedError[i]
+}
+
+// spareSlack returns 1 - ρ_i of a host that is spared so much of E[X], below and above its cutoffs.
+func (f *tagsCost) spareSlack(i int, below, above float64) float64 {
+	return f.spare[i] + f.rate/f.speed[i]*(below+above)
 }
 
 // square returns E[min(X, b)²; X > a] as the difference of numbers as small as possible, and the smaller of them.
@@ -123,7 +139,7 @@ func square(a, b *point) (m2, size float64) {
 	return a.beyond - over, a.beyond
 }
 
-func (f *killFarm) cost(i int, a, b *point) float64 {
+func (f *tagsCost) cost(i int, a, b *point) float64 {
 	if a.x > b.x {
 		return math.Inf(1)
 	}
@@ -144,7 +160,7 @@ func (f *killFarm) cost(i int, a, b *point) float64 {
 //	∂V/∂b = λ P(X > b)/(vσ) (b/v + V),  -∂V/∂a = f(a) λ/(vσ) (a²/(2v) + a V),  -w'(a) = f(a) (o.Slowdown/a + o.Waiting),
 //
 // in which V and 1/σ are least for the largest a and the smallest b.
-func (f *killFarm) slope(i int, a, b *cell) (slope, bool) {
+func (f *tagsCost) slope(i int, a, b *cell) (slope, bool) {
 	v, weight := f.speed[i], f.weight(&a.high)
 	if a.low.x > b.high.x {
 		return slope{}, false
@@ -186,7 +202,7 @@ func (f *killFarm) slope(i int, a, b *cell) (slope, bool) {
 // it may be overloaded between that one's largest cutoff and any above; then its own is below that, and an
 // upper bound is enough here. A largest cutoff of 0 means that the host, and those before it, can take no jobs at all. The least
 // cutoffs are for hosts that follow one with jobs: 0 is always possible for the first hosts, see [search].
-func (f *killFarm) ranges() (low, high []float64, ok bool) {
+func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 	if f.atoms != nil {
 		return f.atomRanges()
 	}
@@ -207,7 +223,7 @@ func (f *killFarm) ranges() (low, high []float64, ok bool) {
 // atomRanges is ranges for a list of sizes, with 0 and the sizes for cutoffs: cutoff j can be a size if the hosts up to j
 // are below load 1 with some cutoffs before it, of which the largest is best, and the others with some after it, of
 // which the least is best.
-func (f *killFarm) atomRanges() (low, high []float64, ok bool) {
+func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 	n, top := len(f.speed)-1, len(f.atoms)-1
 	if f.l.atomWork == nil {
 		for _, x := range f.atoms {
@@ -219,6 +235,9 @@ func (f *killFarm) atomRanges() (low, high []float64, ok bool) {
 	starts[0] = make([]bool, len(points))
 	starts[0][0] = true
 	for j := range n {
+		if f.l.stopped() {
+			return nil, nil, false
+		}
 		starts[j+1] = make([]bool, len(points))
 		last := -1
 		for k := range points {
@@ -232,6 +251,9 @@ func (f *killFarm) atomRanges() (low, high []float64, ok bool) {
 	ends := make([]bool, len(points)) // whether it can, as far as the hosts after j tell
 	ends[top] = true
 	for j := n; j >= 0; j-- {
+		if f.l.stopped() {
+			return nil, nil, false
+		}
 		next := -1
 		first, last := -1, -1
 		for k := top; k >= 0; k-- {
@@ -259,7 +281,7 @@ func (f *killFarm) atomRanges() (low, high []float64, ok bool) {
 // feasible reports whether some cutoffs keep every host below load 1. A host j that is overloaded from the largest cutoff
 // before it on has for its own the largest below that which the hosts before it can have, too: then all work from there
 // on, and host j has load λ s P(X > s)/v.
-func (f *killFarm) feasible() bool {
+func (f *tagsCost) feasible() bool {
 	if f.atoms != nil {
 		_, _, ok := f.atomRanges()
 		return ok
@@ -283,7 +305,7 @@ func (f *killFarm) feasible() bool {
 
 // reach fills in the largest cutoffs, 0 if even the smallest size is too much for all hosts so far and else that of host
 // j by slow if it is overloaded from the largest before it on, and reports whether the last host is not overloaded then.
-func (f *killFarm) reach(high []float64, slow func(j int, before float64) float64) bool {
+func (f *tagsCost) reach(high []float64, slow func(j int, before float64) float64) bool {
 	a := f.work(0)
 	for j := range high {
 		from := max(a.x, f.l.low)
@@ -300,21 +322,21 @@ func (f *killFarm) reach(high []float64, slow func(j int, before float64) float6
 
 // skips reports whether it can pay to leave the first hosts idle, as it does not if no host is faster than one before it:
 // then the last ones are better left so.
-func (f *killFarm) skips() bool {
+func (f *tagsCost) skips() bool {
 	return !slices.IsSortedFunc(f.speed, func(a, b float64) int { return cmp.Compare(b, a) })
 }
 
 // slows reports whether a host is slower than one before it.
-func (f *killFarm) slows() bool { return !slices.IsSorted(f.speed) }
+func (f *tagsCost) slows() bool { return !slices.IsSorted(f.speed) }
 
 // spares reports whether host i between cutoffs a and b is below load 1.
-func (f *killFarm) spares(i int, a, b point) bool {
+func (f *tagsCost) spares(i int, a, b point) bool {
 	slack, _ := f.slack(i, &a, &b)
 	return slack > 0
 }
 
 // work returns as much of the point of cutoff x as a load needs.
-func (f *killFarm) work(x float64) point {
+func (f *tagsCost) work(x float64) point {
 	p := point{x: x, tail: f.l.tail(x), above: f.l.above(x)}
 	if x > 0 {
 		p.first = f.l.partial(1, 0, x)
@@ -324,7 +346,7 @@ func (f *killFarm) work(x float64) point {
 
 // top returns the high end of the sizes, or where they have none, a size that next to no job exceeds: 1e-40 is far
 // below what rounding leaves of any load, and the square of 1e150 is within float64.
-func (f *killFarm) top() float64 {
+func (f *tagsCost) top() float64 {
 	x := f.l.high
 	if math.IsInf(x, 1) {
 		for x = f.l.mean; x < 1e150 && f.l.tail(x) > 1e-40; x *= 2 {
@@ -334,7 +356,7 @@ func (f *killFarm) top() float64 {
 }
 
 // last returns the largest x in the range of the sizes for which good holds, which is so from a up to some x.
-func (f *killFarm) last(a float64, good func(x float64) bool) float64 {
+func (f *tagsCost) last(a float64, good func(x float64) bool) float64 {
 	top := f.top()
 	if a >= top || good(top) {
 		return f.l.high
@@ -344,7 +366,7 @@ func (f *killFarm) last(a float64, good func(x float64) bool) float64 {
 
 // stop returns the largest x below a for which good holds, 0 if it holds nowhere on a fine grid, of steps of 1 % over 20
 // decades.
-func (f *killFarm) stop(a float64, good func(x float64) bool) float64 {
+func (f *tagsCost) stop(a float64, good func(x float64) bool) float64 {
 	const points = 4096
 	low := max(f.l.low, min(a, f.l.mean)*1e-20)
 	if !(low < a) {
@@ -361,25 +383,29 @@ func (f *killFarm) stop(a float64, good func(x float64) bool) float64 {
 	return 0
 }
 
-// MaxLoad returns the largest ρ such that cutoffs in the range of the sizes keep every host of m below load 1 at all
-// system loads below it; the Load of m does not count. At it, all hosts have load 1, or host 1 is overloaded by the
+// MaxLoad returns the largest ρ such that cutoffs in the range of the sizes keep every host of m below load 1 under TAGS at
+// all system loads below it; the Load of m does not count. At it, all hosts have load 1, or host 1 is overloaded by the
 // smallest sizes alone. Where a host is slower than one before it, it is found with the help of a grid, and may be less
-// than that if x P(X > x) has several peaks. It takes some 0.6 ms a host. The error is that of [Analyze].
-func MaxLoad(m Model) (float64, error) {
+// than that if x P(X > x) has several peaks. It takes some 0.6 ms a host. The error is that of [Evaluate].
+func MaxLoad(ctx context.Context, m Model) (float64, error) {
 	m = m.withLoad(0.5)
 	if err := m.Validate(); err != nil {
 		return 0, err
 	}
-	l, err := newLaw(m)
+	l, err := newLaw(ctx, m)
 	if err != nil {
 		return 0, err
 	}
-	return m.maxLoad(l), l.err
+	most := m.maxLoad(l)
+	if l.err != nil {
+		return 0, l.err
+	}
+	return most, nil
 }
 
 func (m Model) maxLoad(l *law) float64 {
 	return m.greatestLoad(func(m Model) bool {
-		return newKillFarm(m, l, Objective{Waiting: 1}).feasible()
+		return !l.stopped() && newTAGSCost(m, l, Objective{Waiting: 1}).feasible()
 	})
 }
 

@@ -1,6 +1,7 @@
 package tags
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -11,6 +12,7 @@ import (
 // A law answers the questions that the theory asks of the sizes. The first error of a moment is kept in err, so that
 // formulas stay formulas.
 type law struct {
+	ctx                   context.Context // of the call that the law is made for
 	d                     sizes.Distribution
 	mean, square, inverse float64      // E[X], E[X²], E[1/X]
 	noInverse             bool         // E[1/X] is infinite, or beyond float64; inverse is 0
@@ -26,8 +28,8 @@ type law struct {
 const leastSquare = 1e-290
 
 // newLaw returns the law of m's sizes. The error says which moment does not exist.
-func newLaw(m Model) (*law, error) {
-	l := &law{d: m.Sizes, list: newList(m)}
+func newLaw(ctx context.Context, m Model) (*law, error) {
+	l := &law{ctx: ctx, d: m.Sizes, list: newList(m)}
 	low, high, bounded := m.Sizes.Support()
 	l.low, l.high = low, high
 	if !bounded {
@@ -48,6 +50,15 @@ func newLaw(m Model) (*law, error) {
 		l.inverse, l.noInverse = 0, true
 	}
 	return l, nil
+}
+
+// stopped reports whether the caller waits no longer, and keeps that as an error.
+func (l *law) stopped() bool {
+	err := l.ctx.Err()
+	if err != nil && l.err == nil {
+		l.err = err
+	}
+	return err != nil
 }
 
 // partial returns E[X^order; a < X <= b].

@@ -1,0 +1,325 @@
+package tags
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sort"
+
+	"productform/internal/input"
+	"productform/num"
+	"productform/sizes"
+)
+
+// Evaluate returns the stationary means of a policy. Cutoffs are for [PolicyTAGS] and [PolicySITA], h-1 of them, finite, at
+// least 0 and not falling; nil for the others.
+//
+// TAGS: the formulas of the package comment ([HB02], Appendix), in h evaluations of a few partial moments each. The means
+// that count killed runs are those that the paper describes but leaves out: with them E[T] is the time from arrival to end.
+//
+// SITA: host i gets the jobs of size s_{i-1} < X <= s_i, s_0 = 0 and s_h = ∞, and serves them first come, first served.
+// Poisson processes split so are Poisson processes, so every host is an M/G/1 queue, and the formula of Pollaczek and
+// Khinchine is exact:
+//
+//	ρ_i = λ E[X; s_{i-1} < X <= s_i]/v_i,  W_i = λ E[X²; s_{i-1} < X <= s_i] / (2 v_i² (1-ρ_i)),
+//	E[W] = Σ_i p_i W_i,  E[S] = Σ_i E[1/X; s_{i-1} < X <= s_i] W_i
+//
+// (M. Harchol-Balter, M. Crovella and C. Murta, "On choosing a task assignment policy for a distributed server system",
+// Journal of Parallel and Distributed Computing 59, 1999, 204–228). A host between equal cutoffs, or outside the range of
+// the sizes, is idle.
+//
+// SITA-E: cutoff s_j is the smallest size such that hosts 1 to j get the part (v_1 + ... + v_j)/Σ_i v_i of all work, so
+// that every host has load ρ, whatever its speed. If the sizes are [sizes.Atomic], a size goes to one host whole: s_j is
+// then one of the sizes, or 0, the one that comes nearest to that part. A host can be idle or overloaded so.
+//
+// Random: every job goes to a host drawn at random, host i with probability v_i/v, v = Σ_i v_i. Every host is an M/G/1
+// queue of load ρ, and exactly
+//
+//	E[W] = h ρ E[X²]/(2 v (1-ρ) E[X]),  E[T] = E[W] + h E[X]/v.
+//
+// A job waits however long it is itself, so E[S] = E[W] E[1/X], as for all policies that do not know sizes and serve first
+// come, first served.
+//
+// Round robin: hosts of one speed take the jobs in turn. A host then gets every h-th job of a Poisson process: it is an
+// E_h/G/1 queue. With the service time s = X/v of a job, a = λ E[s] = h ρ and n = ⌊a⌋,
+//
+//	(λ E[s²] - (h-1) E[s])^+ / (2(h-a)) <= E[W] <= (λ E[s²] - E[s] n(2a-n-1)/a) / (2(h-a)).
+//
+// The upper bound is not above E[W] of Random, the bounds are at most E[s]/2 apart, and they are equal for h = 1. The
+// relative error by rounding is some h 1e-16.
+//
+// Least work remaining: jobs wait in one queue for the first of h hosts of one speed, an M/G/h queue. A dispatcher that
+// sends every job to the host with the least work left gives every job the same waiting time, without that queue ([HB02],
+// section 1). With the probability C of waiting in the M/M/h queue, [ErlangC],
+//
+//	E[W] = C E[s]/(h(1-ρ)) · E[X²]/(2 E[X]²),
+//
+// the waiting time of the M/M/h queue times (1 + squared coefficient of variation)/2 (A. M. Lee and P. A. Longton,
+// "Queueing processes associated with airline passenger check-in", Operational Research Quarterly 10, 1959, 56–71; S.
+// A. Nozaki and S. M. Ross, "Approximations in finite-capacity multi-server queues with Poisson arrivals", Journal of
+// Applied Probability 15, 1978, 826–834). It is exact for h = 1, where it is the formula of Pollaczek and Khinchine,
+// and for exponential sizes; for sizes that vary very much, and hosts enough to keep the largest jobs apart, the true
+// waiting time may be several times smaller. It takes O(h) time. As [HB02], section 5.1, prints it, it lacks the factor
+// 1/2; the figures of the paper are drawn with that.
+//
+// The error names the field of m, the policy or the cutoff that is out of range, wraps [sizes.ErrInfinite] or
+// [sizes.ErrOverflow] if E[X²] or a mean asked for is infinite or beyond float64, or is an *[UnstableError] if a host is
+// overloaded: then the loads, slacks and visits in the result hold, the waiting times are 0. It is ctx.Err() once ctx is
+// done.
+func Evaluate(ctx context.Context, m Model, p Policy, cutoffs []float64) (Result, error) {
+	switch p {
+	case PolicyTAGS, PolicySITA:
+	case PolicySITAE, PolicyRandom, PolicyRoundRobin, PolicyCentral, PolicyCentralPrinted:
+		if cutoffs != nil {
+			return Result{}, input.Errorf("Cutoffs", fmt.Sprintf("%d cutoffs", len(cutoffs)), "none under the policy %s", p)
+		}
+		if p != PolicySITAE {
+			return m.queue(ctx, p)
+		}
+	default:
+		return Result{}, checkPolicy(p)
+	}
+	if err := m.Validate(); err != nil {
+		return Result{}, err
+	}
+	if p != PolicySITAE {
+		if err := m.CheckCutoffs(cutoffs); err != nil {
+			return Result{}, err
+		}
+	}
+	l, err := newLaw(ctx, m)
+	if err != nil {
+		return Result{}, err
+	}
+	if p == PolicySITAE {
+		cutoffs = m.equalLoads(l)
+	} else if err := l.setCutoffs(m, cutoffs); err != nil {
+		return Result{}, err
+	}
+	return m.evaluate(l, p, cutoffs)
+}
+
+// checkPolicy refuses a policy that there is not.
+func checkPolicy(p Policy) error {
+	return input.Errorf("Policy", string(p), "%q, %q, %q, %q, %q, %q or %q", PolicyTAGS, PolicyRandom,
+		PolicyRoundRobin, PolicyCentral, PolicyCentralPrinted, PolicySITAE, PolicySITA)
+}
+
+// evaluate returns the means for good cutoffs.
+func (m Model) evaluate(l *law, p Policy, cutoffs []float64) (Result, error) {
+	f := hostsOf(m, l, Objective{Waiting: 1})
+	var visits []visit[double]
+	if p == PolicyTAGS {
+		visits = f.visits(cutoffs)
+	} else {
+		visits = f.sita().visits(cutoffs)
+	}
+	r := f.loads(p, cutoffs, visits)
+	if l.err != nil {
+		return Result{}, l.err
+	}
+	for i, host := range r.Hosts {
+		if !(host.Slack.Float > 0) {
+			return r, &UnstableError{i, host.Load.Float, host.Slack.Float > -host.SlackError}
+		}
+	}
+	return f.waits(r, visits)
+}
+
+// formulas returns those in double precision.
+func (f *tagsCost) formulas() formulas[double] {
+	return formulas[double]{rate: double(f.rate), value: func(v double) num.Value { return value(float64(v)) }}
+}
+
+// loads returns what of the means does not depend on the queues.
+func (f *tagsCost) loads(p Policy, cutoffs []float64, visits []visit[double]) Result {
+	r := f.formulas().loads(visits)
+	r.Policy, r.Kind, r.NoSlowdown = p, p.kind(len(visits)), f.l.noInverse
+	r.Cutoffs = append([]float64{}, cutoffs...)
+	return r
+}
+
+// kind tells how good the means of a policy with cutoffs are: at host 1, jobs come to TAGS as a Poisson process.
+func (p Policy) kind(hosts int) Kind {
+	if p == PolicyTAGS && hosts > 1 {
+		return Approximation
+	}
+	return Exact
+}
+
+// waits completes the result of loads.
+func (f *tagsCost) waits(r Result, visits []visit[double]) (Result, error) {
+	f.inverses(r.Policy, r.Cutoffs, visits)
+	f.formulas().waits(&r, visits)
+	if f.l.err != nil {
+		return Result{}, f.l.err
+	}
+	return r, r.finite()
+}
+
+// ArrivalRate returns λ = ρ Σ_i v_i/E[X], jobs a second. The error is that of [Model.Validate], or that of E[X].
+func (m Model) ArrivalRate() (float64, error) {
+	if err := m.Validate(); err != nil {
+		return 0, err
+	}
+	mean, err := m.Sizes.Moment(1)
+	if err != nil {
+		return 0, fmt.Errorf("tags: E[X] of %v: %w", m.Sizes, err)
+	}
+	rate := m.Load * m.capacity() / mean
+	if err := checkFinite(rate); err != nil {
+		return 0, err
+	}
+	return rate, nil
+}
+
+// rate returns λ.
+func (m Model) rate(l *law) float64 { return m.Load * m.capacity() / l.mean }
+
+// between returns the cutoffs below and above host i: s_{i-1} and s_i, of which the last is +Inf.
+func between(cutoffs []float64, i int) (a, b float64) {
+	if i > 0 {
+		a = cutoffs[i-1]
+	}
+	if i == len(cutoffs) {
+		return a, math.Inf(1)
+	}
+	return a, cutoffs[i]
+}
+
+// visits returns the moments of TAGS hosts but for those of 1/X.
+func (f *tagsCost) visits(cutoffs []float64) []visit[double] {
+	l := f.l
+	var visits []visit[double]
+	for i, speed := range f.speed {
+		a, b := between(cutoffs, i)
+		p, q := f.work(a), f.work(b)
+		tail := l.tail(b)
+		v := visit[double]{
+			speed: double(speed), part: double(p.tail), end: double(l.partial(0, a, b)),
+			first: double(l.capped(1, a, b)), second: double(l.capped(2, a, b)), killed: double(tail),
+		}
+		if b == 0 { // the host is skipped
+			v.part = 0
+		}
+		slack, off := f.slack(i, &p, &q)
+		v.slack, v.slackError = double(slack), off
+		v.comes, v.ends, v.kills = v.part > 0, v.end > 0, v.part > 0 && tail > 0
+		if v.kills {
+			v.cutoff = double(b)
+		}
+		if v.comes && v.second/v.part < leastSquare && l.err == nil {
+			l.err = fmt.Errorf("tags: the mean square of visits of host %d is below float64", i+1)
+		}
+		visits = append(visits, v)
+	}
+	return visits
+}
+
+// visits returns the moments of hosts that get the sizes between two cutoffs.
+func (f sitaCost) visits(cutoffs []float64) []visit[double] {
+	l := f.l
+	var visits []visit[double]
+	for i, speed := range f.speed {
+		a, b := between(cutoffs, i)
+		part, work := double(l.partial(0, a, b)), double(l.partial(1, a, b))
+		v := visit[double]{speed: double(speed), part: part, end: part, first: work, second: double(l.partial(2, a, b)), slack: 1}
+		if v.comes = part > 0; v.comes {
+			p, q := f.work(a), f.work(b)
+			slack, off := f.slack(i, &p, &q)
+			v.slack, v.slackError = double(slack), off
+		}
+		v.ends = v.comes
+		visits = append(visits, v)
+	}
+	return visits
+}
+
+// inverses adds the moments that only waiting times and slowdowns need.
+func (f *tagsCost) inverses(p Policy, cutoffs []float64, visits []visit[double]) {
+	l := f.l
+	for i := range visits {
+		v := &visits[i]
+		a, b := between(cutoffs, i)
+		v.hasInverse = a > 0 && (p == PolicyTAGS || a > l.low) || !l.noInverse
+		v.whole = double(l.partial(1, a, b))
+		if v.hasInverse {
+			v.inverse = double(l.partial(-1, a, b))
+			v.weight = v.inverse
+			if p == PolicyTAGS {
+				v.weight = double(l.partial(-1, a, math.Inf(1)))
+			}
+		}
+		if v.kills {
+			v.killedInverse = double(l.partial(-1, b, math.Inf(1)))
+		}
+	}
+}
+
+// finite returns an error if a mean is beyond float64.
+func (r *Result) finite() error {
+	var means []float64
+	for _, v := range []num.Value{r.MeanWaiting, r.MeanSlowdown, r.MeanDelay, r.MeanStretch, r.Lost, r.Excess} {
+		means = append(means, v.Float)
+	}
+	for _, h := range r.Hosts {
+		for _, v := range []num.Value{h.Load, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting, h.Slowdown, h.Delay} {
+			means = append(means, v.Float)
+		}
+	}
+	return checkFinite(means...)
+}
+
+// equalLoads returns the cutoffs of SITA-E.
+func (m Model) equalLoads(l *law) []float64 {
+	cutoffs := make([]float64, m.Hosts-1)
+	atoms := atomsFromZero(l)
+	var below float64
+	for j := range cutoffs {
+		below += m.speed(j)
+		part, above := below/m.capacity(), 0.0
+		for i := m.Hosts - 1; i > j; i-- {
+			above += m.speed(i)
+		}
+		if rest := above / m.capacity(); atoms != nil {
+			cutoffs[j] = l.nearestWork(atoms, part, rest)
+		} else {
+			cutoffs[j] = l.workQuantile(part, rest)
+		}
+	}
+	return cutoffs
+}
+
+// workQuantile returns the smallest x such that the jobs up to x have the given part of the work, those above the rest:
+// of the two the smaller is compared.
+func (l *law) workQuantile(part, rest float64) float64 {
+	return firstGood(l.low, min(l.high, math.MaxFloat64), func(x float64) bool {
+		if part < rest {
+			return l.partial(1, 0, x) >= part*l.mean
+		}
+		return l.partial(1, x, math.Inf(1)) <= rest*l.mean
+	})
+}
+
+// nearestWork returns the atom x, or 0, for which the work of the jobs up to x is nearest to the given part.
+func (l *law) nearestWork(atoms []float64, part, rest float64) float64 {
+	excess := func(i int) float64 { // of work up to the atom
+		if part < rest {
+			return l.partial(1, 0, atoms[i]) - part*l.mean
+		}
+		return rest*l.mean - l.partial(1, atoms[i], math.Inf(1))
+	}
+	i := min(sort.Search(len(atoms), func(i int) bool { return excess(i) >= 0 }), len(atoms)-1)
+	if i > 0 && -excess(i-1) <= excess(i) {
+		i--
+	}
+	return atoms[i]
+}
+
+// atomsFromZero returns the sizes of a law that has finitely many, after 0, or nil: the cutoffs that matter.
+func atomsFromZero(l *law) []float64 {
+	if d, ok := l.d.(sizes.Atomic); ok && l.atoms == nil {
+		l.atoms = append([]float64{0}, d.Atoms()...)
+	}
+	return l.atoms
+}

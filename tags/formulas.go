@@ -1,0 +1,117 @@
+package tags
+
+import "productform/num"
+
+// A number is what the formulas of hosts are computed in: doubles, or intervals that hold the exact values.
+type number[T any] interface {
+	Add(T) T
+	Sub(T) T
+	Mul(T) T
+	Quo(T) T
+}
+
+// A double is a number in double precision.
+type double float64
+
+func (a double) Add(b double) double { return a + b }
+func (a double) Sub(b double) double { return a - b }
+func (a double) Mul(b double) double { return a * b }
+func (a double) Quo(b double) double { return a / b }
+
+func value(v float64) num.Value { return num.Value{Float: v} }
+
+// A visit holds the moments of the sizes of which the means of a host are made. A host between the cutoffs a and b sees
+// under TAGS the jobs X > a, and those of a < X <= b end at it; under SITA these are all it sees.
+type visit[T number[T]] struct {
+	speed         T       // v
+	part, end     T       // of the jobs that come, that end
+	first, second T       // M_1, M_2: E[work^r of a visit; the job comes]
+	whole         T       // E[X; the job ends here]
+	inverse       T       // E[1/X; the job ends here]
+	weight        T       // E[1/X; the job comes]
+	slack         T       // 1 - ρ
+	slackError    float64 // of slack
+	cutoff        T       // b
+	killed        T       // P(X > b), of the jobs killed here
+	killedInverse T       // E[1/X; X > b]
+
+	comes, ends, kills bool // whether jobs come, end, are killed here
+	hasInverse         bool // E[1/X] of the jobs that come is finite
+}
+
+// formulas holds what the means of all hosts have in common.
+type formulas[T number[T]] struct {
+	rate, zero T
+	value      func(T) num.Value
+}
+
+// loads returns what does not depend on the queues.
+func (f formulas[T]) loads(visits []visit[T]) Result {
+	r := Result{ArrivalRate: f.value(f.rate)}
+	lost, excess, zero := f.zero, f.zero, f.value(f.zero)
+	for i := range visits {
+		v := &visits[i]
+		host := Host{Load: f.value(f.rate.Mul(v.first).Quo(v.speed)), Slack: f.value(v.slack), SlackError: v.slackError,
+			Visit: f.value(v.part), Final: f.value(v.end), VisitMean: zero, VisitSquare: zero,
+			VisitWait: zero, Waiting: zero, Slowdown: zero, Delay: zero}
+		if v.comes {
+			host.VisitMean, host.VisitSquare = f.value(v.first.Quo(v.part)), f.value(v.second.Quo(v.part))
+		}
+		if v.kills {
+			work := v.cutoff.Mul(v.killed)
+			lost = lost.Add(work)
+			excess = excess.Add(f.rate.Mul(work).Quo(v.speed))
+		}
+		r.Hosts = append(r.Hosts, host)
+	}
+	r.Lost, r.Excess = f.value(lost), f.value(excess)
+	return r
+}
+
+// waits adds the waiting times, slowdowns and delays to the result of loads: under TAGS by the formulas of the package
+// comment, under SITA those of an M/G/1 queue for each host. Formally it does so for overloaded hosts too.
+func (f formulas[T]) waits(r *Result, visits []visit[T]) {
+	restarts := r.Policy == PolicyTAGS
+	waited, spent := f.zero, f.zero // by the jobs that come to host i, before it
+	meanWaiting, slowdown, stretch, work, delays := f.zero, f.zero, f.zero, f.zero, f.zero
+	for i := range visits {
+		v, host := &visits[i], &r.Hosts[i]
+		wait := f.zero
+		if v.comes {
+			wait = f.rate.Mul(v.second).Quo(v.speed.Mul(v.speed)).Quo(v.slack.Add(v.slack))
+		}
+		if restarts {
+			waited = waited.Add(wait)
+		} else {
+			waited = wait
+		}
+		host.VisitWait, host.Waiting = f.value(wait), f.value(waited)
+		work = work.Add(f.rate.Mul(v.first).Quo(v.speed).Quo(f.rate))
+		meanWaiting = meanWaiting.Add(v.part.Mul(wait))
+		if v.hasInverse {
+			slowdown = slowdown.Add(v.weight.Mul(wait))
+		}
+		if v.ends {
+			if v.hasInverse {
+				host.Slowdown = f.value(waited.Mul(v.inverse.Quo(v.end)))
+			}
+			delay := waited.Add(spent).Add(v.whole.Quo(v.end).Quo(v.speed))
+			host.Delay = f.value(delay)
+			delays = delays.Add(v.end.Mul(delay))
+		}
+		stretch = stretch.Add(v.end.Quo(v.speed))
+		if v.kills {
+			run := v.cutoff.Quo(v.speed)
+			spent = spent.Add(run)
+			stretch = stretch.Add(run.Mul(v.killedInverse))
+		}
+	}
+	r.MeanWaiting, r.MeanDelay = f.value(meanWaiting), f.value(delays)
+	if restarts {
+		r.MeanDelay = f.value(meanWaiting.Add(work))
+	}
+	r.MeanSlowdown, r.MeanStretch = f.value(slowdown), f.value(slowdown.Add(stretch))
+	if r.NoSlowdown {
+		r.MeanSlowdown, r.MeanStretch = f.value(f.zero), f.value(f.zero)
+	}
+}
