@@ -32,116 +32,8 @@ type allocateFlags struct {
 
 func newAllocate() *cobra.Command {
 	var f allocateFlags
-	cmd := &cobra.Command{
-		Use:   "allocate POOL",
-		Short: "Share divisible resources among jobs, at rest or in random traffic",
-		Long: `allocate shares the resources in the file POOL (JSON or YAML, - for the standard input) among its jobs. Tasks are
-infinitely small: a job runs any real number of them, and each takes its demand of every resource.
-
-  pf      proportional fairness: the largest product of the numbers of tasks
-  drf     dominant resource fairness: dominant shares grow together until a resource of the job is full
-  maxmin  max-min fairness: numbers of tasks grow together
-  bmf     bottleneck max fairness: every job has a full resource of which no other has more
-  bf      balanced fairness, the one for which the law of sizes does not matter in random traffic
-
-  tasks                 number of tasks that one job of the row runs
-  dominant_share        part of the resource of which its tasks take most, dominant_resource
-  utilization, price    of a resource; the price is what one more unit of the whole would add to the sum of weight
-                        times log tasks, under pf only
-  residual              the largest violation of the conditions that define the policy
-  relative_error_bound  proved: every number but the prices is within it of the exact value; does not exist with float
-
-Engines: exact gives fractions, for all policies but pf, which is irrational; enclose gives bounds of pf as close as
---tol asks; float is fast, without proof; auto takes exact or enclose, or float if there are very many rows. With
---audit the answer also says whether the allocation is feasible, Pareto efficient (no job could run more unless another runs
-less), gives a sharing incentive (no job would run more with its part by weight of every resource) and is envy-free (nor with
-what another job holds, by weight), with witnesses if not, and how efficient and fair it is:
-
-  total_dominant_share  of all jobs; max_dominant_share is the largest there can be, dominant_efficiency the part reached
-  jain_index, share_ratio  equality of the dominant shares by weight, 1 if all are equal; the ratio is the least over the largest
-  nash_mean             geometric mean of the dominant shares by weight, which pf makes largest
-
-With --dynamic each entry of jobs is a class with an arrival_rate and a mean_size (1 unless given, in tasks times seconds)
-in place of a count: jobs come and go, with exponential sizes. A class may lie, and then has its profile declared, at least
-the demand. A task holds all that is declared and does the work of one task: with everything declared twice as large, a
-share of the resources does half the work.
-
-  mean_jobs         mean number of jobs present
-  mean_delay        mean time a job is present, mean_jobs over arrival_rate; does not exist for a class without arrivals
-  service_rate      tasks that a job runs, in the mean over its stay: arrival rate times mean size over mean jobs
-  load              part of a resource that all jobs need, by what they declare; from 1 on they pile up, and the exit status is 1
-  true_load         the same by what they really need; given only if some class lies
-  stable            false if some load is 1 or more; true if none is and the numbers of jobs therefore stay finite;
-                    null under bmf if none is, for that is not proved then
-  truncation_bound  relative error of the means from states left out; said to be proved or measured
-  rounding_bound    the same from rounding, given the rates of the states; proved
-  iteration_error   the same from an iteration, in place of rounding_bound where there is one; twice what is measured
-  rate_residual     the largest residual of the allocations that the rates of the states come from
-  parts             sets of classes that share no resource with others, which are solved apart; method is that of the
-                    part with the most states, the others are of all
-
-Mean numbers come from the balance equations of a truncated Markov chain, for up to three classes in a part, where those
-that differ in their rates only are one; under bf from its product form. With --simulate they are estimated too, for
-any number of classes, and JSON has the estimates of a class in the field simulated. There mean_delay comes from the mean
-number of jobs, measured_delay from the times that the jobs which left were present. z tells how far an estimate is from
-the exact value, in standard errors: beyond 4 it is hardly chance.
-
-JSON has a field for each of these, fractions in fields that end in _exact, bounds in _low and _high. CSV has one line
-for each job, each resource and the pool, told apart by the column kind: job, resource, pool. count is there if some row has
-several jobs; tasks and dominant_share are of one.`,
-		Example: `  $ pfq example two-jobs | pfq allocate -
-  proportional fairness; enclose engine, within 2e-16 of exact (relative), shown to six digits
-
-  job  tasks    dominant share  dominant resource
-  a    4.09091  0.909091        ram
-  b    1.63636  0.545455        cpu
-
-  resource  utilization  saturated  price
-  cpu       1            yes        1.8
-  ram       1            yes        0.2
-
-  $ pfq example two-jobs | pfq allocate - --policy drf --audit
-  dominant resource fairness; exact engine, computed exactly, shown as short fractions and to six digits
-
-  job  tasks  dominant share  dominant resource
-  a    3      2/3 = 0.666667  ram
-  b    2      2/3 = 0.666667  cpu
-
-  resource  utilization     saturated
-  cpu       1               yes
-  ram       7/9 = 0.777778  no
-
-  feasible           yes
-  Pareto efficient   yes
-  sharing incentive  yes
-  envy-free          yes
-
-  mean utilization      8/9 = 0.888889
-  least utilization     7/9 = 0.777778
-  largest utilization   1
-  total dominant share  4/3 = 1.33333
-  max dominant share    16/11 = 1.45455
-  dominant efficiency   11/12 = 0.916667
-  jain index            1
-  share ratio           1
-  nash mean             0.666667
-
-  $ pfq example two-classes | pfq allocate - --dynamic --policy drf --simulate 20 --jumps 1e5
-  stable; dominant resource fairness; Markov chain of 24380 states, up to 211, 114 jobs
-  relative error: 3e-11 from the states left out (measured), 9e-10 from rounding (proved)
-  20 runs of 99925 jumps, observed for a time of 10101 after a warm-up of 10101; seed 1; ± at confidence 0.95
-
-  class  arrival rate  mean jobs    exact    z      service rate     exact     z
-  a      3.6           9.68 ± 0.32  9.94591  -1.70  0.372 ± 0.012    0.361958  +1.65
-  b      1.35          5.30 ± 0.18  5.40468  -1.20  0.2549 ± 0.0088  0.249784  +1.18
-
-  class  mean delay     exact    z      measured delay  exact    z
-  a      2.688 ± 0.088  2.76275  -1.70  2.691 ± 0.084   2.76275  -1.71
-  b      3.92 ± 0.14    4.00346  -1.20  3.92 ± 0.13     4.00346  -1.33
-
-  resource  load
-  cpu       0.85
-  ram       0.875`,
+	cmd := helpOf(&cobra.Command{
+		Use: "allocate POOL",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("%s wants one POOL, a file or - for the standard input, not %d arguments", cmd.Name(), len(args))
@@ -167,7 +59,7 @@ several jobs; tasks and dominant_share are of one.`,
 			}
 			return nil
 		},
-	}
+	})
 	f.add(cmd)
 	return cmd
 }

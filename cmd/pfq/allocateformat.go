@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"productform/cmd/internal/render"
 	"productform/fluid"
 	"productform/num"
 )
@@ -170,13 +171,13 @@ func (a allocation) text() []byte {
 func (a allocation) accuracy() string {
 	switch r := a.result; {
 	case r.RelativeErrorBound == nil:
-		return "without proof, residual " + oneDigitUp(r.Residual) + ", shown to six digits"
+		return "without proof, residual " + render.OneDigitUp(r.Residual) + ", shown to six digits"
 	case r.Engine == num.Exact:
 		return "computed exactly, shown as short fractions and to six digits"
 	case a.shown > 7:
-		return fmt.Sprintf("within %s of exact (relative), shown to %d digits", oneDigitUp(*r.RelativeErrorBound), a.shown-1)
+		return fmt.Sprintf("within %s of exact (relative), shown to %d digits", render.OneDigitUp(*r.RelativeErrorBound), a.shown-1)
 	default:
-		return fmt.Sprintf("within %s of exact (relative), shown to six digits", oneDigitUp(*r.RelativeErrorBound))
+		return fmt.Sprintf("within %s of exact (relative), shown to six digits", render.OneDigitUp(*r.RelativeErrorBound))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"productform/cmd/internal/cli"
+	"productform/cmd/internal/render"
 	"productform/fluid"
 	"productform/fluid/traffic"
 	"productform/internal/input"
@@ -27,7 +28,7 @@ type trafficAnswer struct {
 	overload *traffic.UnstableError // nil if stable
 
 	simulated *sim.Result // nil unless asked for
-	speed     any         // jumps per second, nil if all runs were found
+	speed     *float64    // jumps per second, nil if all runs were found
 }
 
 // traffic computes the mean numbers of jobs that come and go, and says whether they are finite.
@@ -288,9 +289,9 @@ func (a *trafficAnswer) accuracy() string {
 	if r == nil {
 		return a.why
 	}
-	rounding := oneDigitUp(r.RoundingBound) + " from rounding (proved)"
+	rounding := render.OneDigitUp(r.RoundingBound) + " from rounding (proved)"
 	if r.IterationError > 0 {
-		rounding = oneDigitUp(r.IterationError) + " from the iteration (measured)"
+		rounding = render.OneDigitUp(r.IterationError) + " from the iteration (measured)"
 	}
 	method := "Markov chain"
 	switch r.Method {
@@ -309,5 +310,5 @@ func (a *trafficAnswer) accuracy() string {
 	}
 	proved := map[bool]string{true: "proved", false: "measured"}[r.TruncationProved]
 	return fmt.Sprintf("%s of %d states, %s\nrelative error: %s from the states left out (%s), %s",
-		method, r.States, where, oneDigitUp(r.TruncationBound), proved, rounding)
+		method, r.States, where, render.OneDigitUp(r.TruncationBound), proved, rounding)
 }

@@ -7,11 +7,11 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/cli"
+	"productform/cmd/internal/render"
 	"productform/dispatch"
 	"productform/internal/input"
 	"productform/traces"
@@ -46,151 +46,8 @@ const allPolicies = "all"
 
 func newDispatch() *cobra.Command {
 	var f dispatchFlags
-	cmd := &cobra.Command{
-		Use:   "dispatch TRACE",
-		Short: "Replay a log of jobs under policies that share workers among them",
-		Long: `dispatch runs the jobs of a log on workers on a simulated clock, under the policies of Lin ("Job dispatching and
-scheduling under heterogeneous clusters", 2014). TRACE is a file in Standard Workload Format, packed by gzip or not, or -
-for the standard input; where there is no file of that name, also a log that pfq holds: ` + strings.Join(traces.Names(), ", ") + `.
-It has at most 10^7 jobs.
-
-A job that ran for T seconds on N processors is N tasks of T seconds each on a worker of speed 1, which need not run
-together; a worker works on one task at a time, and does not cut it. A job has at most 10^9 tasks, all jobs that are run
-at most 10^10, which take an hour or more. Jobs of unknown submission, run time or processors are left out, and counted.
-At each submission, end of a task, outage and return the policy plans anew which workers are for which job, jobs taken in
-order of priority but for edf, never more workers than tasks:
-
-  priority    the first job has all workers but the part --reserve, the others one each
-  proportion  each job has its part of the workers in proportion to the work left
-  workload    the fastest workers until the work left is done within --horizon seconds
-  deadline    the fastest workers until the job could end by its deadline
-  edf         earliest deadline first: all that the job can use
-  all         a table of these, deadline with spare workers by priority and by deadline, but not with these kept
-
-With --deadline-factor 0 nothing is due, and edf takes jobs in order of submission. priority, proportion and edf do not
-know that workers differ and take idle ones in the order of --heterogeneous: list the fast ones first to favour them.
-
---spare says who gets the workers that are left: jobs in order of priority or of deadline, or nobody until new jobs come
-(kept). Under edf none are left. Workers that become idle begin tasks of the jobs planned for them; tasks in hand are
-finished first, except that jobs of priority --emergency or more take workers from jobs that have more than planned, whose
-tasks run again from their beginning. --learn DEFAULT hides run times from the policies that look at them, proportion,
-workload and deadline: they take DEFAULT seconds for a task until one of the job has finished, then what that took, since
-tasks of a job in a log are alike.
-
---sample N takes N consecutive jobs from a random start, with run times times 0.001, times between submissions times 0.1,
-and what is submitted within one second submitted together, as Lin does; the whole log is taken as it is. Either way jobs
-are due after --deadline-factor times their run time, times tasks/--parallelism if they have more tasks than that; and
-users are ranked by their number of jobs, fewest first, and get --priorities evenly from the highest to the lowest. Flags
-change each of these. Times are in seconds, after scaling, from the first submission on.
-
---heterogeneous takes speeds, one a worker, such as 1,1,0.5 or 10x1,10x0.5, or uniform:LOW:HIGH, drawn at random.
---outages takes workers away, as in 1-6@55-115,8@200-: workers 1 to 6 from second 55 to 115, worker 8 from 200 on for
-good. Tasks in hand then are lost, and run again.
-
-  average_priority_violation_rate  part of the jobs present for which no worker is planned though one is for a job of
-                                   lower priority, averaged over the time during which jobs are present
-  decision_violation_rate          the same, averaged over decisions
-  running_violation_rate           the same over time, with tasks in hand in place of workers planned
-  deadline_miss_penalty            sum over jobs of priority times the seconds by which they miss their deadline
-  missed                           number of jobs that miss it
-  makespan                         from the first submission to the end of the last job
-  response                         from the submission of a job to its end: mean, quantiles and largest
-  slowdown                         response over max(W/S, w/s), for W the work of the job, w that of its largest task, S the
-                                   sum of the speeds of all workers, s the largest: a bound from below on the time of the
-                                   job alone, which whole tasks need not attain, so that it can be above 1 without waiting
-  utilization, wasted              part of the time of workers that goes into tasks that finish, and into tasks lost
-  tasks, lost                      number of tasks, and how often one was lost
-  decisions                        number of plans made with jobs present
-
---timeline adds to the text how the run went, over at most 76 columns of equal time: means over each column as bars, and
-for up to 40 workers a row each, with the letter of the job that it is longest at in that column, x if it is longer
-down, and . if it does nothing there. Jobs have letters in order of submission; X is left out, and after z comes A again.
-
---jobs FILE writes a line of CSV for each job: id, submit, deadline, priority, tasks, work (of all tasks), start, finish,
-response, slowdown, missed (seconds late), lost (tasks).
-
-JSON has a field for each of the measures, null where a quantity does not exist, and for what was run: skipped is the
-number of jobs left out, first_job the number in the log of the first one taken; with the policy all they are in a list,
-policies. If all workers go for good before the jobs are done, finished is false, there are no measures but a reason, and
-the exit status is 1. CSV has one line a policy, and always the same columns, empty where a quantity does not exist.`,
-		Example: `  $ pfq example five-jobs | pfq dispatch - --workers 4 --priorities 1:5
-  6 policies
-  5 jobs of standard input; 15 tasks
-  4 workers of speed 1
-
-  measure                          unit        priority  proportion  workload  deadline  deadline  edf
-  spare workers by                             priority  priority    priority  priority  deadline  -
-  average priority violation rate  of jobs     0         0           0         0         0         0.222222
-  decision violation rate          of jobs     0         0           0         0         0         0.222222
-  running violation rate           of jobs     0         0.0555556   0         0         0         0.222222
-  deadline miss penalty            priority s  25        25          10        10        10        10
-  missed                           jobs        2         2           1         1         1         1
-  makespan                         s           30        30          30        30        30        30
-  response mean                    s           15        16          14        14        14        14
-  response p50                     s           10        10          10        10        10        15
-  response p95                     s           30        30          30        30        30        20
-  response p99                     s           30        30          30        30        30        20
-  response max                     s           30        30          30        30        30        20
-  slowdown mean                    -           1.93333   2.13333     1.8       1.8       1.8       1.9
-  slowdown p50                     -           2         2           2         2         2         2
-  slowdown p95                     -           3         3           3         3         3         3
-  slowdown p99                     -           3         3           3         3         3         3
-  slowdown max                     -           3         3           3         3         3         3
-  utilization                      of time     0.833333  0.833333    0.833333  0.833333  0.833333  0.833333
-  wasted                           of time     0         0           0         0         0         0
-  lost                             tasks       0         0           0         0         0         0
-  decisions                        plans       6         6           5         5         5         6
-
-  $ pfq example five-jobs | pfq dispatch - --workers 4 --priorities 1:5 --policy edf --outages 3-4@2-12 --timeline
-  earliest deadline first
-  5 jobs of standard input; 15 tasks
-  4 workers of speed 1; 2 outages
-
-  measure                          unit        value
-  average priority violation rate  of jobs     0.308559
-  decision violation rate          of jobs     0.333333
-  running violation rate           of jobs     0.308559
-  deadline miss penalty            priority s  78
-  missed                           jobs        4
-  makespan                         s           37
-  response mean                    s           19.2
-  response p50                     s           22
-  response p95                     s           27
-  response p99                     s           27
-  response max                     s           27
-  slowdown mean                    -           2.56667
-  slowdown p50                     -           2.7
-  slowdown p95                     -           4
-  slowdown p99                     -           4
-  slowdown max                     -           4
-  utilization                      of time     0.78125
-  wasted                           of time     0.03125
-  lost                             tasks       2
-  decisions                        plans       11
-
-  timeline: a column is 0.5 s; bars are means over it, up to █ at the number before them, . for 0
-  a worker's letter is the job it is longest at in a column, x if it is longer down, . for nothing
-
-  time in s         █ is  0         5         10        15        20        25        30        35
-                          |---------|---------|---------|---------|---------|---------|---------|---
-  workers busy         4  ████▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄██████████████████████████████▆▆▆▆▆▆▂▂▂▂▂▂▂▂▂▂▂▂▂▂
-  workers down         4  ....▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄..................................................
-  jobs present         4  ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄████████████████████████▆▆▆▆▆▆▆▆▆▆▄▄▄▄▄▄▂▂▂▂▂▂▂▂▂▂▂▂▂▂
-  tasks waiting       11  ▂▂▂▂▃▃▃▃▃▃▆▆▆▆▆▆▆▆▆▆████▇▇▇▇▇▇▆▆▆▆▆▆▆▆▆▆▄▄▄▄▃▃▃▃▃▃▁▁▁▁....................
-
-  worker 1                BBBBBBBBBBAAAAAAAAAAAAAAAAAAAACCCCCCCCCCCCCCCCCCCCEEEEEEEEEE..............
-  worker 2                BBBBBBBBBBAAAAAAAAAAAAAAAAAAAACCCCCCCCCCCCCCCCCCCCEEEEEEEEEE..............
-  worker 3                AAAAxxxxxxxxxxxxxxxxxxxxAAAAAAAAAAAAAAAAAAAACCCCCCCCCCDDDDDDDDDDDDDDDDDDDD
-  worker 4                AAAAxxxxxxxxxxxxxxxxxxxxAAAAAAAAAAAAAAAAAAAACCCCCCCCCC....................
-
-  letter  job  priority  tasks  work of each  submitted  due  started  finished  missed by
-  A       1    1         4      10            0          20   0        22        2
-  B       2    4         2      5             0          10   0        5         -
-  C       3    3         6      5             5          20   15       27        7
-  D       4    5         1      10            10         30   27       37        7
-  E       5    2         2      5             10         20   25       30        10
-
-  $ pfq dispatch SDSC-Par-1996 --workers 20 --sample 321 --seed 7 --heterogeneous uniform:0.5:1.5 -o policies.txt`,
+	cmd := helpOf(&cobra.Command{
+		Use: "dispatch TRACE",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("%s wants one TRACE, a file, - for the standard input or the name of a log, not %d arguments", cmd.Name(), len(args))
@@ -221,7 +78,7 @@ the exit status is 1. CSV has one line a policy, and always the same columns, em
 			}
 			return nil
 		},
-	}
+	})
 	f.add(cmd)
 	return cmd
 }
@@ -302,7 +159,7 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 		return fmt.Errorf("--learn is of no use with --policy %s, which does not look at run times", f.policy)
 	case given("parallelism") && f.sampling.DeadlineFactor == 0:
 		return errors.New("--parallelism is of no use with --deadline-factor 0: no job has a deadline")
-	case given("timeline") && f.timeline && f.format != formats[0]:
+	case given("timeline") && f.timeline && f.format != render.Formats[0]:
 		return fmt.Errorf("--timeline is of no use with --format %s: it is text", f.format)
 	case given("jobs") && all:
 		return errors.New("--jobs wants one --policy: what becomes of a job depends on it")

@@ -22,24 +22,8 @@ var examples embed.FS
 
 func newExample() *cobra.Command {
 	var file string
-	cmd := &cobra.Command{
-		Use:   "example [NAME]",
-		Short: "Print a model to start from, or the list of them",
-		Long:  `example prints a model to start from, with comments that explain it. Without a name it lists them.`,
-		Example: `  $ pfq example line > line.yaml
-  $ pfq stability line.yaml --format csv
-  verdict,stable,margin,critical_scale,bottleneck
-  stable,true,1.2,1.1111111111111112,w1;w2;w3;w4;w5;w6;w7;w8;w9;w10
-
-  $ pfq example
-  line           Twelve servers in a line, every job on three neighbours, at load 0.9.
-  racks          Four racks of 25 servers: local jobs on two servers of a rack, wide ones on one of each rack.
-  random-100-2   100 equal servers, two drawn at random for every job, at load 0.8.
-  storage        A storage cluster: each data set has replicas on some nodes, and is read from all of them at once.
-  three-servers  The three servers of Bonald and Comte (2017), figure 1, at load 0.8.
-  two-jobs       Two jobs share 9 processors and 18 GB: one needs memory, the other processors.
-  two-classes    Two classes of jobs come and go on 9 processors and 18 GB, at loads of 0.85 and 0.875.
-  five-jobs      Five jobs of five users in half a minute, for about four workers.`,
+	cmd := helpOf(&cobra.Command{
+		Use:       "example [NAME]",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: exampleNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,7 +36,7 @@ func newExample() *cobra.Command {
 			}
 			return write(answer, file, cmd.OutOrStdout())
 		},
-	}
+	})
 	addOutput(cmd, &file)
 	return cmd
 }

@@ -53,32 +53,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 func newRoot() *cobra.Command {
-	root := &cobra.Command{
-		Use:   "pfq",
-		Short: "Answers about clusters of servers shared by classes of jobs, exact and by simulation",
-		Long: `pfq gives exact answers about clusters of servers shared by classes of jobs, under balanced fairness, and
-simulates them, also where theory has no answer. It analyses farms of hosts that guess how large jobs are, too, shares
-divisible resources among jobs, and replays logs of jobs under policies that dispatch them.
-
-Exit status: 0 answered, 1 the model is valid but has no answer (it is unstable, or infeasible), 2 bad usage or bad input,
-130 interrupted.`,
-		Example: `  $ pfq example three-servers -o three.yaml
-  $ pfq solve three.yaml --engine exact
-  stable; exact engine, computed exactly, shown as short fractions and to six digits
-  class lattice, 4 states: 2^2 sets of classes, 2^3 of servers
-
-  normalization  empty probability  mean jobs    mean delay
-  10             1/10 = 0.1         21/4 = 5.25  35/16 = 2.1875
-
-  class    arrival rate  load       mean jobs     mean delay      service rate
-  class-1  6/5 = 1.2     3/5 = 0.6  21/8 = 2.625  35/16 = 2.1875  16/35 = 0.457143
-  class-2  6/5 = 1.2     3/5 = 0.6  21/8 = 2.625  35/16 = 2.1875  16/35 = 0.457143
-
-  server  utilization
-  own-1   3/4 = 0.75
-  own-2   3/4 = 0.75
-  shared  9/10 = 0.9`,
-	}
-	root.AddCommand(newSolve(), newStability(), newSimulate(), newTags(), newAllocate(), newDispatch(), newExample(), newVersion())
+	root := helpOf(&cobra.Command{Use: "pfq", Version: cli.Version("pfq")})
+	root.SetVersionTemplate("{{.Version}}")
+	root.AddCommand(newSolve(), newStability(), newSimulate(), newTags(), newAllocate(), newDispatch(), newExample(), newVersion(),
+		helpOf(&cobra.Command{Use: "model"}))
 	return root
 }

@@ -20,7 +20,7 @@ var errInterrupted = errors.New("interrupted")
 
 // replicate simulates a plan made with these settings, until a signal comes. speed is the number of jumps per second,
 // nil if all runs were found.
-func replicate(ctx context.Context, plan *sim.Plan, settings sim.Settings, stderr io.Writer) (r *sim.Result, speed any, err error) {
+func replicate(ctx context.Context, plan *sim.Plan, settings sim.Settings, stderr io.Writer) (r *sim.Result, speed *float64, err error) {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	var last sweep.Progress
@@ -39,7 +39,8 @@ func replicate(ctx context.Context, plan *sim.Plan, settings sim.Settings, stder
 	}
 	if computed := float64(last.Done - last.Reused); computed > 0 {
 		all := r.Jumps * (1 + r.WarmUp/r.Time) / float64(r.Runs) * computed // in warm-ups there are as many in proportion
-		speed = all / time.Since(start).Seconds()
+		rate := all / time.Since(start).Seconds()
+		speed = &rate
 	}
 	return r, speed, nil
 }

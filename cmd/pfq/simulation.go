@@ -1,267 +1,258 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"math"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"productform/bf"
 	"productform/cluster"
+	"productform/cmd/internal/render"
 	"productform/num"
 	"productform/sim"
 )
 
-// A simulation turns what was simulated and its result into records.
+// A simulation is the answer of simulate.
 type simulation struct {
-	flags  *simulateFlags
-	model  *cluster.Model
-	stable bool
-	result *sim.Result
-	theory *bf.Result // nil where it does not apply
-	speed  any        // jumps per second, nil if all runs were found
+	*scaled
+	Stable        bool               `json:"stable"`
+	Policy        string             `json:"policy"`
+	Sizes         string             `json:"sizes"`
+	ScaledFrom    *float64           `json:"scaled_from,omitempty"` // mean of the sizes of a file before they were scaled to that of the model
+	Interruptions *float64           `json:"interruptions"`
+	Method        string             `json:"method"`
+	Classes       []simulationClass  `json:"classes"`
+	Servers       []simulationServer `json:"servers"`
+	simulationMeans
+	JobsDistribution []*render.Estimate `json:"jobs_distribution,omitempty"`
+	Runs             int                `json:"runs"`
+	Jumps            float64            `json:"jumps"`
+	JumpsPerSecond   *float64           `json:"jumps_per_second"` // null if all runs were found
+	Time             float64            `json:"time"`
+	WarmUp           float64            `json:"warm_up"`
+	Seed             uint64             `json:"seed"`
+	EffectiveSamples float64            `json:"effective_samples"`
+	Warnings         []string           `json:"warnings"`
 
-	warnings []string // not nil
+	confidence float64
 }
 
-func (s simulation) format() ([]byte, error) {
-	switch s.flags.format {
-	case "json":
-		return writeJSON(s.json())
-	case "csv":
-		return writeCSV([]string{"kind", "name", "quantity", "mean", "half_width", "confidence", "exact", "z"}, s.csv())
+// The simulationMeans are of all jobs.
+type simulationMeans struct {
+	MeanJobs  *render.Estimate `json:"mean_jobs"`
+	MeanDelay *render.Estimate `json:"mean_delay"`
+}
+
+type simulationClass struct {
+	Name          string           `json:"name" title:"class"`
+	ArrivalRate   render.Number    `json:"arrival_rate"`
+	MeanJobs      *render.Estimate `json:"mean_jobs"`
+	MeanDelay     *render.Estimate `json:"mean_delay"`
+	MeasuredDelay *render.Estimate `json:"measured_delay"`
+	ServiceRate   *render.Estimate `json:"service_rate"`
+}
+
+type simulationServer struct {
+	Name        string           `json:"name" title:"server"`
+	Count       int              `json:"count,omitempty"`
+	Utilization *render.Estimate `json:"utilization"`
+}
+
+// newSimulation turns what was simulated into an answer; theory is nil where it does not apply.
+func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSizes, r *sim.Result, theory *bf.Result, speed *float64) *simulation {
+	s := &simulation{
+		Stable: stable, Policy: f.policy, Sizes: f.sizes, ScaledFrom: jobs.scaledFrom, Method: r.Method,
+		Classes: []simulationClass{}, Servers: []simulationServer{},
+		Runs: r.Runs, Jumps: r.Jumps, JumpsPerSecond: speed, Time: r.Time, WarmUp: r.WarmUp, Seed: f.settings.Seed,
+		EffectiveSamples: r.EffectiveSamples, Warnings: append([]string{}, r.Warnings...),
+		confidence: f.settings.Confidence,
 	}
-	return s.text(), nil
-}
-
-// estimate returns the record of an estimate, with the exact value if there is one; nil for nil.
-func estimate(e *sim.Estimate, exact *num.Value) any {
-	if e == nil {
+	if f.interruptions > 0 {
+		s.Interruptions = &f.interruptions
+	}
+	known := theory != nil
+	if !known {
+		theory = &bf.Result{Classes: make([]bf.ClassResult, len(m.Classes)), Servers: make([]bf.ServerResult, len(m.Servers))}
+	}
+	value := func(v *num.Value) *num.Value {
+		if known {
+			return v
+		}
 		return nil
 	}
-	r := record{{"mean", e.Mean}, {"half_width", e.HalfWidth}, {"confidence", e.Confidence}}
-	if exact != nil {
-		r = append(r, field{"exact", exact.Float}, field{"z", zOf(e, exact)})
+	s.simulationMeans = simulationMeans{render.Estimated(r.All(sim.MeanJobs), value(&theory.MeanJobs)), render.Estimated(r.All(sim.MeanDelay), theory.MeanDelay)}
+	for i, c := range r.Classes {
+		t := &theory.Classes[i]
+		s.Classes = append(s.Classes, simulationClass{c.Name, render.Rat(m.Classes[i].ArrivalRate, render.Unproved),
+			render.Estimated(r.Class(i, sim.MeanJobs), value(&t.MeanJobs)), render.Estimated(r.Class(i, sim.MeanDelay), t.MeanDelay),
+			render.Estimated(r.Class(i, sim.MeasuredDelay), t.MeanDelay), render.Estimated(r.Class(i, sim.ServiceRate), t.ServiceRate)})
 	}
-	return r
-}
-
-// zOf returns z, or nil where all runs gave the same, as they do for what none has seen.
-func zOf(e *sim.Estimate, exact *num.Value) any {
-	if e.StdError == 0 {
-		return nil
+	for i, server := range m.Servers {
+		s.Servers = append(s.Servers, simulationServer{server.Name, groupSize(server),
+			render.Estimated(r.Server(i, sim.Utilization), value(&theory.Servers[i].Utilization))})
 	}
-	return e.Z(exact.Float)
-}
-
-// whole returns the estimates of the cluster as a whole.
-func (s simulation) whole() record {
-	var jobs, delay *num.Value
-	if s.theory != nil {
-		jobs, delay = &s.theory.MeanJobs, s.theory.MeanDelay
-	}
-	return record{{"mean_jobs", estimate(s.result.All(sim.MeanJobs), jobs)}, {"mean_delay", estimate(s.result.All(sim.MeanDelay), delay)}}
-}
-
-func (s simulation) classes() []record {
-	rows := []record{}
-	for i, c := range s.result.Classes {
-		var jobs, delay, rate *num.Value
-		if s.theory != nil {
-			t := &s.theory.Classes[i]
-			jobs, delay, rate = &t.MeanJobs, t.MeanDelay, t.ServiceRate
-		}
-		rows = append(rows, record{
-			{"name", c.Name},
-			{"arrival_rate", ratNumber(s.model.Classes[i].ArrivalRate)},
-			{"mean_jobs", estimate(s.result.Class(i, sim.MeanJobs), jobs)},
-			{"mean_delay", estimate(s.result.Class(i, sim.MeanDelay), delay)},
-			{"measured_delay", estimate(s.result.Class(i, sim.MeasuredDelay), delay)},
-			{"service_rate", estimate(s.result.Class(i, sim.ServiceRate), rate)},
-		})
-	}
-	return rows
-}
-
-func (s simulation) servers() []record {
-	rows := []record{}
-	for i, server := range s.model.Servers {
-		row := record{{"name", server.Name}}
-		if server.Size() > 1 {
-			row = append(row, field{"count", server.Size()})
-		}
+	for n := range r.Distribution {
 		var exact *num.Value
-		if s.theory != nil {
-			exact = &s.theory.Servers[i].Utilization
+		if n < len(theory.JobsDistribution) {
+			exact = &theory.JobsDistribution[n]
 		}
-		rows = append(rows, append(row, field{"utilization", estimate(s.result.Server(i, sim.Utilization), exact)}))
+		s.JobsDistribution = append(s.JobsDistribution, render.Estimated(&r.Distribution[n], exact))
+	}
+	return s
+}
+
+func (s *simulation) answer() render.Answer {
+	return render.Answer{JSON: s, Lines: s.lines(nil), Columns: simulationColumns, Text: s.text}
+}
+
+// A jobsEstimate is the estimated probability of a number of jobs in all.
+type jobsEstimate struct {
+	Jobs        int              `json:"jobs"`
+	Probability *render.Estimate `json:"probability"`
+}
+
+func (s *simulation) distribution() (rows []jobsEstimate) {
+	for n, p := range s.JobsDistribution {
+		rows = append(rows, jobsEstimate{n, p})
 	}
 	return rows
 }
 
-func (s simulation) distribution() []record {
-	rows := []record{}
-	for n := range s.result.Distribution {
-		var exact *num.Value
-		if s.theory != nil && n < len(s.theory.JobsDistribution) {
-			exact = &s.theory.JobsDistribution[n]
+var simulationColumns = []string{"kind", "name", "quantity", "mean", "half_width", "confidence", "exact", "z"}
+
+// lines returns a line of CSV for each quantity: an estimate, a number as its mean, or a word. The speed is left out, since it
+// is never twice the same.
+func (s *simulation) lines(at *scaled) (lines []render.Lines) {
+	add := func(kind string, row render.Record) {
+		var name any
+		if kind == "class" || kind == "server" || kind == "distribution" {
+			name, row = row[0].Value, row[1:]
 		}
-		rows = append(rows, record{{"jobs", n}, {"probability", estimate(&s.result.Distribution[n], exact)}})
-	}
-	return rows
-}
-
-// lengths returns the numbers that say how much was simulated.
-func (s simulation) lengths() record {
-	r := s.result
-	return record{{"runs", r.Runs}, {"jumps", r.Jumps}, {"jumps_per_second", s.speed}, {"time", r.Time}, {"warm_up", r.WarmUp},
-		{"seed", s.flags.settings.Seed}, {"effective_samples", r.EffectiveSamples}}
-}
-
-// json returns the whole answer as one object.
-func (s simulation) json() record {
-	var interruptions any
-	if s.flags.interruptions > 0 {
-		interruptions = s.flags.interruptions
-	}
-	out := join(
-		record{{"stable", s.stable}, {"policy", s.flags.policy}, {"sizes", s.flags.sizes}, {"interruptions", interruptions}, {"method", s.result.Method}},
-		record{{"classes", s.classes()}, {"servers", s.servers()}},
-		s.whole(),
-	)
-	if rows := s.distribution(); len(rows) > 0 {
-		var column []any
-		for _, row := range rows {
-			column = append(column, row.get("probability"))
-		}
-		out = append(out, field{"jobs_distribution", column})
-	}
-	return join(out, s.lengths(), record{{"warnings", s.warnings}})
-}
-
-// csv returns a line for each quantity.
-func (s simulation) csv() (lines []record) {
-	add := func(kind string, name any, row record) {
 		for _, f := range row {
-			line := record{{"kind", kind}, {"name", name}, {"quantity", f.key}}
-			switch v := f.value.(type) {
-			case record:
+			line := render.Record{{Key: "name", Value: name}, {Key: "quantity", Value: f.Key}}
+			switch v := f.Value.(type) {
+			case render.Record:
 				line = append(line, v...)
+			case string, bool, []any:
+				line = append(line, render.Field{Key: "word", Value: v})
 			default:
-				line = append(line, field{"mean", v})
+				line = append(line, render.Field{Key: "mean", Value: v})
 			}
-			lines = append(lines, line)
+			l := render.Lines{Kind: kind, Of: line}
+			if at != nil {
+				l.Head = at
+			}
+			lines = append(lines, l)
 		}
 	}
-	add("cluster", nil, s.whole())
-	for _, group := range []struct {
-		kind string
-		rows []record
-	}{{"class", s.classes()}, {"server", s.servers()}, {"distribution", s.distribution()}} {
-		for _, row := range group.rows {
-			estimates := slices.DeleteFunc(row[1:], func(f field) bool { return f.key == "arrival_rate" || f.key == "count" })
-			add(group.kind, row[0].value, estimates)
-		}
+	add("cluster", render.Fields(s.simulationMeans))
+	for _, c := range s.Classes {
+		add("class", render.Fields(c))
 	}
-	lengths := slices.DeleteFunc(s.lengths(), func(f field) bool { return f.key == "jumps_per_second" })
-	add("simulation", nil, lengths)
+	for _, server := range s.Servers {
+		add("server", render.Fields(server))
+	}
+	for _, d := range s.distribution() {
+		add("distribution", render.Fields(d))
+	}
+	elsewhere := []string{"scale", "classes", "servers", "mean_jobs", "mean_delay", "jobs_distribution", "jumps_per_second"}
+	add("simulation", slices.DeleteFunc(render.Fields(s), func(f render.Field) bool { return slices.Contains(elsewhere, f.Key) }))
 	return lines
 }
 
-func (s simulation) text() []byte {
-	var b bytes.Buffer
-	verdict, policy := "stable", s.flags.policy
-	if !s.stable {
+// heading writes what was simulated.
+func (s *simulation) heading(t *render.Text, before string) {
+	verdict, policy, of := "stable", s.Policy, s.Sizes
+	if !s.Stable {
 		verdict = "unstable"
 	}
-	if m := s.flags.interruptions; m > 0 {
-		policy = fmt.Sprintf("%s, %.6g a job on average", policy, m)
+	if s.Interruptions != nil {
+		policy = fmt.Sprintf("%s, %.6g a job on average", policy, *s.Interruptions)
 	}
-	r := s.result
-	fmt.Fprintf(&b, "%s; policy %s; sizes %s; %s\n", verdict, policy, s.flags.sizes, r.Method)
-	from := fmt.Sprintf("after a warm-up of %.6g", r.WarmUp)
-	if r.WarmUp == 0 {
+	if s.ScaledFrom != nil {
+		of += fmt.Sprintf(", scaled from the mean %.6g to that of the model", *s.ScaledFrom)
+	}
+	t.Line("%s%s; policy %s; sizes %s; %s", before, verdict, policy, of, s.Method)
+	from := fmt.Sprintf("after a warm-up of %.6g", s.WarmUp)
+	if s.WarmUp == 0 {
 		from = "from the empty start"
 	}
-	fmt.Fprintf(&b, "%d runs of %.0f jumps, observed for a time of %.6g %s; seed %d; ± at confidence %g\n\n",
-		r.Runs, r.Jumps/float64(r.Runs), r.Time, from, s.flags.settings.Seed, s.flags.settings.Confidence)
-	all := append(record{{"name", "(all)"}}, s.whole()...)
-	classes := append([]record{all}, s.classes()...)
-	simulationTable(&b, classes, "class", "name", "arrival_rate", "mean_jobs", "service_rate")
-	simulationTable(&b, classes, "class", "name", "mean_delay", "measured_delay")
-	servers := []string{"name", "utilization"}
-	if slices.ContainsFunc(s.model.Servers, func(row cluster.Server) bool { return row.Size() > 1 }) {
-		servers = []string{"name", "count", "utilization"}
-	}
-	simulationTable(&b, s.servers(), "server", servers...)
-	simulationTable(&b, s.distribution(), "jobs", "jobs", "probability")
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+	t.Line("%d runs of %.0f jumps, observed for a time of %.6g %s; seed %d; ± at confidence %g",
+		s.Runs, s.Jumps/float64(s.Runs), s.Time, from, s.Seed, s.confidence)
 }
 
-// simulationTable writes some columns of records, estimates with their exact values if any row has one, and an empty
-// line; nothing for no records.
-func simulationTable(w io.Writer, rows []record, first string, columns ...string) {
-	if len(rows) == 0 {
-		return
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	lines := make([][]string, 1+len(rows))
-	for k, c := range columns {
-		title := strings.ReplaceAll(c, "_", " ")
-		if k == 0 {
-			title = first
-		}
-		lines[0] = append(lines[0], title)
-		exact := slices.ContainsFunc(rows, func(row record) bool {
-			e, ok := row.get(c).(record)
-			return ok && e.get("exact") != nil
-		})
-		if exact {
-			lines[0] = append(lines[0], "exact", "z")
-		}
-		for i, row := range rows {
-			cells := estimateCells(row.get(c))
-			if !exact {
-				cells = cells[:1]
-			}
-			lines[i+1] = append(lines[i+1], cells...)
-		}
-	}
-	for _, line := range lines {
-		fmt.Fprintln(t, strings.Join(line, "\t"))
-	}
-	t.Flush()
-	fmt.Fprintln(w)
+func (s *simulation) text(t *render.Text) {
+	s.heading(t, "")
+	t.Line("")
+	simulationTables(t, nil, s)
 }
 
-// estimateCells returns a value for people, its exact value and z.
-func estimateCells(v any) []string {
-	e, ok := v.(record)
-	if !ok {
-		return []string{six(v), "-", "-"}
-	}
-	cells := []string{plusMinus(e.get("mean").(float64), e.get("half_width").(float64)), "-", "-"}
-	if exact, ok := e.get("exact").(float64); ok {
-		cells[1] = six(exact)
-		if z, ok := e.get("z").(float64); ok {
-			cells[2] = fmt.Sprintf("%+.2f", z)
+// simulationTables writes the tables of some simulations, which are told apart by the first columns.
+func simulationTables(t *render.Text, first []string, list ...*simulation) {
+	var classes, servers, distribution []render.Record
+	counted := false
+	for _, s := range list {
+		head := render.Record{}
+		if s.scaled != nil {
+			head = render.Fields(s.scaled)
+		}
+		all := append(render.Record{{Key: "name", Value: "(all)"}}, render.Fields(s.simulationMeans)...)
+		classes = append(classes, slices.Concat(head, all))
+		for _, c := range s.Classes {
+			classes = append(classes, slices.Concat(head, render.Fields(c)))
+		}
+		for _, server := range s.Servers {
+			servers = append(servers, slices.Concat(head, render.Fields(server)))
+			counted = counted || server.Count > 1
+		}
+		for _, d := range s.distribution() {
+			distribution = append(distribution, slices.Concat(head, render.Fields(d)))
 		}
 	}
-	return cells
+	columns := func(names ...string) []string { return slices.Concat(first, names) }
+	t.Table(classes, columns("name", "arrival_rate", "mean_jobs", "service_rate")...)
+	t.Table(classes, columns("name", "mean_delay", "measured_delay")...)
+	if counted {
+		t.Table(servers, columns("name", "count", "utilization")...)
+	} else {
+		t.Table(servers, columns("name", "utilization")...)
+	}
+	t.Table(distribution, columns("jobs", "probability")...)
 }
 
-// plusMinus returns an estimate for people: two digits of the half-width, and the mean to the same place.
-func plusMinus(mean, halfWidth float64) string {
-	if halfWidth == 0 {
-		return six(mean) + " ± 0"
+// sweep simulates the model at every factor and says whether all of them could be.
+func (f *simulateFlags) sweep(q query, m *cluster.Model, jobs jobSizes) (a render.Answer, found bool, err error) {
+	var list []*simulation
+	var objects []any
+	var texts []func(*render.Text)
+	found = true
+	a.Columns = append([]string{"scale"}, simulationColumns...)
+	for _, factor := range f.factors {
+		at := &scaled{render.Rat(factor, render.Unproved)}
+		before := "scale " + render.SixRat(factor) + ": "
+		s, verdict, err := f.simulate(q, m.Scale(factor), jobs)
+		switch {
+		case err != nil:
+			return a, false, err
+		case s == nil:
+			u := unstable{limits: newLimits(m, verdict, render.Unproved)}
+			a.Lines = append(a.Lines, render.Lines{Kind: "unstable", Head: at, Of: u})
+			u.scaled = at
+			objects, found = append(objects, u), false
+			texts = append(texts, func(t *render.Text) { t.WriteString(before); u.limits.text(t) })
+			continue
+		}
+		s.scaled = at
+		a.Lines = append(a.Lines, s.lines(at)...)
+		objects, list = append(objects, s), append(list, s)
+		texts = append(texts, func(t *render.Text) { s.heading(t, before) })
 	}
-	places := 1 - int(math.Floor(math.Log10(halfWidth)))
-	if places > 9 || halfWidth >= 1e6 || math.Abs(mean) >= 1e9 {
-		return fmt.Sprintf("%.6g ± %.2g", mean, halfWidth)
+	a.JSON = objects
+	a.Text = func(t *render.Text) {
+		for _, write := range texts {
+			write(t)
+		}
+		t.Line("")
+		simulationTables(t, []string{"scale"}, list...)
 	}
-	places = max(places, 0)
-	return fmt.Sprintf("%.*f ± %.*f", places, mean, places, halfWidth)
+	return a, found, nil
 }

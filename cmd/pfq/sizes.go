@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"productform/cmd/internal/cli"
 	"productform/internal/input"
 	"productform/sizes"
@@ -32,35 +34,24 @@ func sizePath(text string) (path string, isLog bool) {
 	return "", false
 }
 
-// readSizes returns the law of the given mean that a value of --sizes names.
-func readSizes(text string, mean float64, stderr io.Writer) (sizes.Distribution, error) {
-	if path, _ := sizePath(text); path == "" {
-		return parseLaw("--sizes", text, sizeNames(), mean)
+// addSizes adds --sizes, by default the target.
+func addSizes(cmd *cobra.Command, target *string, usage string) {
+	cli.AddText(cmd, target, "sizes", "", "the name of a distribution of job sizes", usage)
+	if err := cmd.RegisterFlagCompletionFunc("sizes", cobra.FixedCompletions(sizeNames(), cobra.ShellCompDirectiveNoSpace)); err != nil {
+		panic(err) // the flag is there
 	}
-	list, name, err := readSizeFile(text, nil, false, stderr)
-	if err != nil {
-		return nil, err
-	}
-	d, err := sizes.NewEmpirical(list.Sizes)
-	if err == nil {
-		d, err = sizes.WithMean(d, mean)
-	}
-	if err != nil {
-		return nil, input.InFile(name, err)
-	}
-	return d, nil
 }
 
-// parseLaw returns the law of the given mean that the value of a flag names, one of the names.
-func parseLaw(flag, text string, names []string, mean float64) (sizes.Distribution, error) {
+// parseSizes returns the distribution of the given mean that the value of a flag names; it names no file.
+func parseSizes(flag, text string, mean float64) (sizes.Distribution, error) {
 	family, _, _ := strings.Cut(text, ":")
 	known := false
-	for _, name := range names {
+	for _, name := range sizes.Names() {
 		name, _, _ = strings.Cut(name, ":")
-		known = known || name == family && text != fromList && text != fromLog
+		known = known || name == family
 	}
 	if !known {
-		return nil, cli.CheckWord(flag, text, names)
+		return nil, cli.CheckWord(flag, text, sizeNames())
 	}
 	d, err := sizes.Parse(text, mean)
 	var bad *input.Error

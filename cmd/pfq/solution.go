@@ -1,171 +1,194 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"math/big"
-	"strconv"
-	"strings"
-	"text/tabwriter"
+	"slices"
 
 	"productform/bf"
 	"productform/cluster"
+	"productform/cmd/internal/render"
 	"productform/num"
-	"productform/stability"
 )
 
-// A solution turns a result into records.
+// A solution is the answer of solve.
 type solution struct {
-	model  *cluster.Model
-	result *bf.Result
+	*scaled
+	Stable             bool             `json:"stable"`
+	Engine             num.Engine       `json:"engine"`
+	Lattice            *bf.Lattice      `json:"lattice"` // of the part with most states
+	States             int              `json:"states"`
+	Normalization      render.Number    `json:"normalization"`
+	EmptyProbability   render.Number    `json:"empty_probability"`
+	MeanJobs           render.Number    `json:"mean_jobs"`
+	MeanDelay          render.Number    `json:"mean_delay"`
+	RelativeErrorBound float64          `json:"relative_error_bound"`
+	Classes            []solutionClass  `json:"classes"`
+	Servers            []solutionServer `json:"servers"`
+	JobsDistribution   []render.Number  `json:"jobs_distribution,omitempty"`
+	Parts              []solutionPart   `json:"parts"`
+
 	digits int // decimal digits of the bounds that the engine enclose gives
+	width  float64
 }
 
-func formatSolution(m *cluster.Model, r *bf.Result, format string, digits int) ([]byte, error) {
-	s := solution{m, r, digits}
-	switch format {
-	case "json":
-		return writeJSON(s.json())
-	case "csv":
-		return writeCSV(s.csv())
+type solutionClass struct {
+	Name        string        `json:"name" title:"class"`
+	ArrivalRate render.Number `json:"arrival_rate"`
+	Load        render.Number `json:"load"`
+	MeanJobs    render.Number `json:"mean_jobs"`
+	MeanDelay   render.Number `json:"mean_delay"`
+	ServiceRate render.Number `json:"service_rate"`
+}
+
+type solutionServer struct {
+	Name        string        `json:"name" title:"server"`
+	Count       int           `json:"count,omitempty"`
+	Utilization render.Number `json:"utilization"`
+}
+
+type solutionPart struct {
+	Lattice bf.Lattice `json:"lattice"`
+	States  int        `json:"states"`
+	Why     string     `json:"why"`
+}
+
+// A jobsProbability is the probability of a number of jobs in all.
+type jobsProbability struct {
+	Jobs        int           `json:"jobs"`
+	Probability render.Number `json:"probability"`
+}
+
+// solutionColumns are the first columns of CSV.
+var solutionColumns = []string{"kind", "name", "count", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate", "utilization",
+	"engine", "lattice", "states", "normalization", "empty_probability", "relative_error_bound"}
+
+// proofOf returns what an engine proves of each number.
+func proofOf(e num.Engine) render.Proof {
+	return map[num.Engine]render.Proof{num.Exact: render.Fraction, num.Enclose: render.Bounds}[e]
+}
+
+func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
+	proof := proofOf(r.Engine)
+	value := func(v *num.Value) render.Number { return render.Value(v, proof, digits) }
+	part := func(v *num.Value) render.Number { // below 1 in a stable cluster
+		n := value(v)
+		n.BelowOne = true
+		return n
 	}
-	return s.text(), nil
-}
-
-// value returns the fields of one number of the result.
-func (s solution) value(key string, v *num.Value) record {
-	return valueFields(key, v, string(s.result.Engine), s.digits)
-}
-
-// valueFields returns the fields of one number: its float64, and its exact value or its bounds if the engine has them.
-func valueFields(key string, v *num.Value, engine string, digits int) record {
-	r := record{{key, nil}}
-	if v != nil {
-		r[0].value = v.Float
+	rateProof := proof
+	if proof == render.Bounds { // rates are given, not computed
+		rateProof = render.Unproved
 	}
-	switch engine {
-	case string(num.Exact):
-		r = append(r, field{key + "_exact", nil})
-		if v != nil {
-			r[1].value = v.Exact.RatString()
-		}
-	case string(num.Enclose):
-		r = append(r, field{key + "_low", nil}, field{key + "_high", nil})
-		if v != nil {
-			r[1].value, r[2].value = num.Interval{Low: v.Low, High: v.High}.Text(digits)
-		}
+	s := &solution{
+		Stable: true, Engine: r.Engine,
+		Normalization: value(r.Normalization), EmptyProbability: value(r.EmptyProbability),
+		MeanJobs: value(&r.MeanJobs), MeanDelay: value(r.MeanDelay), RelativeErrorBound: r.RelativeErrorBound,
+		Classes: []solutionClass{}, Servers: []solutionServer{}, Parts: []solutionPart{},
+		digits: digits, width: widest(r),
 	}
-	return r
-}
-
-func (s solution) rat(key string, v *big.Rat) record {
-	r := record{{key, ratNumber(v)}}
-	if s.result.Engine == num.Exact {
-		r = append(r, field{key + "_exact", ratText(v)})
-	}
-	return r
-}
-
-func join(records ...record) record {
-	var all record
-	for _, r := range records {
-		all = append(all, r...)
-	}
-	return all
-}
-
-func (s solution) cluster() record {
-	r := s.result
-	var lattice any // of the part with most states
-	states, most := 0, -1
+	most := -1
 	for _, p := range r.Parts {
-		states += p.States
+		s.States += p.States
 		if p.States > most {
-			lattice, most = string(p.Lattice), p.States
+			s.Lattice, most = &p.Lattice, p.States
 		}
+		s.Parts = append(s.Parts, solutionPart{p.Lattice, p.States, p.Why})
 	}
-	return join(
-		record{{"stable", true}, {"engine", string(r.Engine)}, {"lattice", lattice}, {"states", states}},
-		s.value("normalization", r.Normalization),
-		s.value("empty_probability", r.EmptyProbability),
-		s.value("mean_jobs", &r.MeanJobs),
-		s.value("mean_delay", r.MeanDelay),
-		record{{"relative_error_bound", r.RelativeErrorBound}},
-	)
+	for i := range r.Classes {
+		c := &r.Classes[i]
+		s.Classes = append(s.Classes, solutionClass{m.Classes[i].Name, render.Rat(c.ArrivalRate, rateProof), part(&c.Load),
+			value(&c.MeanJobs), value(c.MeanDelay), value(c.ServiceRate)})
+	}
+	for i, server := range m.Servers {
+		s.Servers = append(s.Servers, solutionServer{server.Name, groupSize(server), part(&r.Servers[i].Utilization)})
+	}
+	for n := range r.JobsDistribution {
+		s.JobsDistribution = append(s.JobsDistribution, value(&r.JobsDistribution[n]))
+	}
+	return s
 }
 
-func (s solution) classes() []record {
-	rows := []record{}
-	for i := range s.result.Classes {
-		c := &s.result.Classes[i]
-		rows = append(rows, join(
-			record{{"name", s.model.Classes[i].Name}},
-			s.rat("arrival_rate", c.ArrivalRate),
-			s.value("load", &c.Load),
-			s.value("mean_jobs", &c.MeanJobs),
-			s.value("mean_delay", c.MeanDelay),
-			s.value("service_rate", c.ServiceRate),
-		))
+// groupSize returns the number of servers of a row, 0 for one.
+func groupSize(row cluster.Server) int {
+	if row.Size() > 1 {
+		return row.Size()
+	}
+	return 0
+}
+
+func (s *solution) distribution() (rows []jobsProbability) {
+	for n, p := range s.JobsDistribution {
+		rows = append(rows, jobsProbability{n, p})
 	}
 	return rows
 }
 
-func (s solution) servers() []record {
-	rows := []record{}
-	for i, server := range s.model.Servers {
-		row := record{{"name", server.Name}}
-		if server.Size() > 1 {
-			row = append(row, field{"count", server.Size()})
-		}
-		rows = append(rows, join(row, s.value("utilization", &s.result.Servers[i].Utilization)))
-	}
-	return rows
-}
-
-func (s solution) distribution() []record {
-	rows := []record{}
-	for n := range s.result.JobsDistribution {
-		rows = append(rows, join(record{{"jobs", n}}, s.value("probability", &s.result.JobsDistribution[n])))
-	}
-	return rows
-}
-
-// json returns the whole answer as one object.
-func (s solution) json() record {
-	out := join(s.cluster(), record{{"classes", s.classes()}, {"servers", s.servers()}})
-	if rows := s.distribution(); len(rows) > 0 {
-		for _, f := range rows[0][1:] { // probability, probability_exact, ...
-			var column []any
-			for _, row := range rows {
-				column = append(column, row.get(f.key))
-			}
-			out = append(out, field{"jobs_distribution" + strings.TrimPrefix(f.key, "probability"), column})
+// lines returns the lines of CSV.
+func (s *solution) lines(at *scaled) []render.Lines {
+	whole := *s
+	whole.scaled = nil
+	lines := []render.Lines{{Kind: "cluster", Of: whole}, {Kind: "class", Of: s.Classes}, {Kind: "server", Of: s.Servers},
+		{Kind: "distribution", Of: s.distribution()}, {Kind: "part", Of: s.Parts}}
+	for i := range lines {
+		if at != nil {
+			lines[i].Head = at
 		}
 	}
-	parts := []record{}
-	for _, p := range s.result.Parts {
-		parts = append(parts, record{{"lattice", string(p.Lattice)}, {"states", p.States}, {"why", p.Why}})
-	}
-	return append(out, field{"parts", parts})
+	return lines
 }
 
-// csv returns the columns and the lines of the answer.
-func (s solution) csv() (columns []string, rows []record) {
-	columns = []string{"kind", "name", "count", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate", "utilization",
-		"engine", "lattice", "states", "normalization", "empty_probability", "relative_error_bound"}
-	if s.result.JobsDistribution != nil {
-		columns = append(columns, "jobs", "probability")
+// heading writes how the numbers were computed.
+func (s *solution) heading(t *render.Text, before string) {
+	trust := "within " + render.OneDigitUp(s.RelativeErrorBound) + " of exact (relative)"
+	if s.RelativeErrorBound == 0 {
+		trust = "exactly"
 	}
-	for _, group := range []struct {
-		kind string
-		rows []record
-	}{{"cluster", []record{s.cluster()}}, {"class", s.classes()}, {"server", s.servers()}, {"distribution", s.distribution()}} {
-		for _, r := range group.rows {
-			rows = append(rows, join(record{{"kind", group.kind}}, r))
+	shown := "to six digits"
+	const doubles = 16 // digits that the bound of the doubles speaks of
+	switch {
+	case s.Engine == num.Exact:
+		shown = "as short fractions and to six digits"
+	case s.Engine == num.Enclose && s.digits > 6:
+		shown = fmt.Sprintf("to %d digits", s.digits-1)
+		if s.digits-1 > doubles {
+			trust = "between bounds " + render.OneDigitUp(s.width) + " apart (relative)"
 		}
 	}
-	return columns, rows
+	t.Line("%sstable; %s engine, computed %s, shown %s", before, s.Engine, trust, shown)
+}
+
+// partsText writes how the parts of the model were solved.
+func (s *solution) partsText(t *render.Text) {
+	const most = 8
+	for i, p := range s.Parts {
+		if i == most && len(s.Parts) > most+1 {
+			t.Line("and %d parts more", len(s.Parts)-most)
+			break
+		}
+		what := ""
+		if len(s.Parts) > 1 {
+			what = fmt.Sprintf("part %d of %d: ", i+1, len(s.Parts))
+		}
+		t.Line("%s%s lattice, %d states: %s", what, p.Lattice, p.States, p.Why)
+	}
+}
+
+func (s *solution) text(t *render.Text) {
+	t.Digits = s.digits
+	s.heading(t, "")
+	s.partsText(t)
+	t.Line("")
+	t.Table(s, "normalization", "empty_probability", "mean_jobs", "mean_delay")
+	t.Table(s.Classes, "name", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate")
+	t.Table(s.Servers, serverColumns(s.Servers)...)
+	t.Table(s.distribution(), "jobs", "probability")
+}
+
+func serverColumns(servers []solutionServer) []string {
+	if slices.ContainsFunc(servers, func(s solutionServer) bool { return s.Count > 1 }) {
+		return []string{"name", "count", "utilization"}
+	}
+	return []string{"name", "utilization"}
 }
 
 // widest returns the largest relative width of the bounds in a result.
@@ -188,141 +211,4 @@ func widest(r *bf.Result) float64 {
 		}
 	}
 	return width
-}
-
-func (s solution) text() []byte {
-	var b bytes.Buffer
-	r := s.result
-	trust := "within " + oneDigitUp(r.RelativeErrorBound) + " of exact (relative)"
-	if r.RelativeErrorBound == 0 {
-		trust = "exactly"
-	}
-	shown := "to six digits"
-	const doubles = 16 // digits that the bound of the doubles speaks of
-	switch {
-	case r.Engine == num.Enclose && s.digits-1 > doubles:
-		trust = "between bounds " + oneDigitUp(widest(r)) + " apart (relative)"
-		shown = fmt.Sprintf("to %d digits", s.digits-1)
-	case r.Engine == num.Exact:
-		shown = "as short fractions and to six digits"
-	case r.Engine == num.Enclose && s.digits > 6:
-		shown = fmt.Sprintf("to %d digits", s.digits-1)
-	}
-	fmt.Fprintf(&b, "stable; %s engine, computed %s, shown %s\n", r.Engine, trust, shown)
-	const most = 8
-	for i, p := range r.Parts {
-		if i == most && len(r.Parts) > most+1 {
-			fmt.Fprintf(&b, "and %d parts more\n", len(r.Parts)-most)
-			break
-		}
-		what := ""
-		if len(r.Parts) > 1 {
-			what = fmt.Sprintf("part %d of %d: ", i+1, len(r.Parts))
-		}
-		fmt.Fprintf(&b, "%s%s lattice, %d states: %s\n", what, p.Lattice, p.States, p.Why)
-	}
-	fmt.Fprintln(&b)
-	s.table(&b, []record{s.cluster()}, "normalization", "empty_probability", "mean_jobs", "mean_delay")
-	s.table(&b, s.classes(), "name", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate")
-	servers := []string{"name", "utilization"}
-	for _, row := range s.model.Servers {
-		if row.Size() > 1 {
-			servers = []string{"name", "count", "utilization"}
-		}
-	}
-	s.table(&b, s.servers(), servers...)
-	s.table(&b, s.distribution(), "jobs", "probability")
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
-}
-
-// table writes some columns of records, and an empty line; nothing for no records.
-func (s solution) table(w io.Writer, rows []record, columns ...string) {
-	if len(rows) == 0 {
-		return
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	var header []string
-	for _, c := range columns {
-		header = append(header, strings.ReplaceAll(c, "_", " "))
-	}
-	if columns[0] == "name" {
-		header[0] = map[bool]string{true: "class", false: "server"}[rows[0].get("arrival_rate") != nil]
-	}
-	fmt.Fprintln(t, strings.Join(header, "\t"))
-	for _, r := range rows {
-		var cells []string
-		for _, c := range columns {
-			cells = append(cells, s.cell(r, c))
-		}
-		fmt.Fprintln(t, strings.Join(cells, "\t"))
-	}
-	t.Flush()
-	fmt.Fprintln(w)
-}
-
-// cell returns one number for people, below one if it must be.
-func (s solution) cell(r record, key string) string {
-	return valueCell(r, key, s.digits, func(text string) string { return belowOne(key, text, r.get(key)) })
-}
-
-// valueCell returns one number for people: six digits, the digits asked of enclose, or a fraction that is not too long.
-// Decimals are mended before they are shown.
-func valueCell(r record, key string, digits int, mend func(string) string) string {
-	const longest = 24
-	if text, ok := r.get(key + "_exact").(string); ok && len(text) <= longest {
-		if strings.Contains(text, "/") {
-			text += " = " + mend(six(r.get(key)))
-		}
-		return text
-	}
-	if low, ok := r.get(key + "_low").(string); ok && digits > 6 {
-		v, ok := new(big.Float).SetPrec(uint(64 + 4*digits)).SetString(low)
-		if ok {
-			return mend(v.Text('g', digits-1))
-		}
-	}
-	return mend(six(r.get(key)))
-}
-
-// belowOne returns the text of a number, with more digits or as "<1" if it reads 1 and cannot be: in a stable cluster
-// loads and utilizations are below 1.
-func belowOne(key, text string, v any) string {
-	f, ok := v.(float64)
-	if !ok || text != "1" || key != "load" && key != "utilization" {
-		return text
-	}
-	for digits := 7; digits <= 17 && f < 1; digits++ {
-		if text := strconv.FormatFloat(f, 'g', digits, 64); text != "1" {
-			return text
-		}
-	}
-	return "<1"
-}
-
-// oneDigitUp returns x rounded up to one decimal digit.
-func oneDigitUp(x float64) string {
-	_, high := num.Interval{Low: big.NewFloat(x), High: big.NewFloat(x)}.Text(1)
-	return high
-}
-
-func formatUnstable(m *cluster.Model, r *stability.Result, format string, exact bool) ([]byte, error) {
-	out := unstableRecord(m, r, exact)
-	switch format {
-	case "json":
-		return writeJSON(out)
-	case "csv":
-		return writeCSV([]string{"stable", "critical_scale", "margin", "bottleneck"}, []record{out})
-	}
-	return stabilityText(m, r, exact), nil
-}
-
-func unstableRecord(m *cluster.Model, r *stability.Result, exact bool) record {
-	all := stabilityRecord(m, r, exact)
-	out := record{{"stable", false}}
-	for _, key := range []string{"critical_scale", "critical_scale_exact", "margin", "margin_exact", "bottleneck"} {
-		if v := all.get(key); v != nil {
-			out = append(out, field{key, v})
-		}
-	}
-	return out
 }

@@ -1,126 +1,134 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"math/big"
-	"text/tabwriter"
+	"slices"
 
 	"productform/bf"
 	"productform/cluster"
+	"productform/cmd/internal/render"
 	"productform/num"
 	"productform/stability"
 )
 
+// A scaled says of which factor an answer is.
+type scaled struct {
+	Scale render.Number `json:"scale"`
+}
+
 // A point is the answer for one factor of the arrival rates.
 type point struct {
 	factor   *big.Rat
-	unstable *stability.Result // nil if there is a solution
-	solution solution
+	at       *scaled
+	unstable *unstable // nil if there is a solution
+	solution *solution
 }
 
 // sweep solves the model at every factor and says whether all of them are stable.
-func (f *solveFlags) sweep(ctx context.Context, m *cluster.Model, stderr io.Writer) (answer []byte, stable bool, err error) {
+func (f *solveFlags) sweep(q query, m *cluster.Model) (a render.Answer, stable bool, err error) {
+	proof := proofOf(num.Engine(f.engine))
+	if proof == render.Bounds { // factors are given, not computed
+		proof = render.Unproved
+	}
 	points := make([]point, len(f.factors))
 	var factors []*big.Rat // those that are stable
 	for i, factor := range f.factors {
-		points[i].factor = factor
+		points[i] = point{factor: factor, at: &scaled{render.Rat(factor, proof)}}
 		if longWays(m) {
 			float := f.settings()
 			float.Engine, float.MaxJobs = num.Float, 0
-			if _, err := bf.Solve(ctx, m.Scale(factor), float); !errors.Is(err, bf.ErrUnstable) {
+			_, err := withProgress(q, func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m.Scale(factor), float) })
+			if !errors.Is(err, bf.ErrUnstable) {
 				factors = append(factors, factor) // or the sweep will say what is wrong
 				continue
 			}
 		}
 		verdict, err := stability.Cluster(m.Scale(factor))
 		if err != nil {
-			return nil, false, err
+			return a, false, err
 		}
 		if verdict.Stable {
 			factors = append(factors, factor)
 		} else {
-			points[i].unstable = verdict
+			points[i].unstable = &unstable{scaled: points[i].at, limits: newLimits(m, verdict, proof)}
 		}
 	}
-	results, err := bf.LoadSweep(ctx, m, factors, f.settings())
+	results, err := withProgress(q, func(ctx context.Context) ([]*bf.Result, error) {
+		return bf.LoadSweep(ctx, m, factors, f.settings())
+	})
 	if err != nil {
-		if cause := errors.Unwrap(err); cause != nil { // the number of the factor is of no use
+		if cause := errors.Unwrap(err); cause != nil && !errors.Is(err, errInterrupted) { // the number of the factor is of no use
 			err = cause
 		}
-		return nil, false, f.translate(err)
+		return a, false, f.translate(err)
 	}
-	f.warn(results, stderr)
+	f.warn(results, q.stderr)
 	stable = len(results) == len(points)
 	for i := range points {
 		if points[i].unstable == nil {
-			points[i].solution = solution{m, results[0], digits(f.tol)}
+			points[i].solution = newSolution(m, results[0], digits(f.tol))
+			points[i].solution.scaled = points[i].at
 			results = results[1:]
 		}
 	}
-	answer, err = f.formatSweep(m, points)
-	return answer, stable, err
+	return sweepAnswer(points), stable, nil
 }
 
-func (f *solveFlags) formatSweep(m *cluster.Model, points []point) ([]byte, error) {
-	exact := f.engine == string(num.Exact)
-	if f.format == "text" {
-		return sweepText(m, points), nil
-	}
-	var objects, lines []record
-	columns := []string{"kind"}
+func sweepAnswer(points []point) render.Answer {
+	var objects []any
+	var lines []render.Lines
 	for _, p := range points {
-		scale := record{{"scale", ratNumber(p.factor)}}
-		if exact {
-			scale = append(scale, field{"scale_exact", ratText(p.factor)})
-		}
 		if p.unstable != nil {
-			r := unstableRecord(m, p.unstable, exact)
-			objects = append(objects, join(scale, r))
-			lines = append(lines, join(scale, record{{"kind", "unstable"}}, r))
+			objects = append(objects, p.unstable)
+			u := *p.unstable
+			u.scaled = nil
+			lines = append(lines, render.Lines{Kind: "unstable", Head: p.at, Of: u})
 			continue
 		}
-		objects = append(objects, join(scale, p.solution.json()))
-		header, rows := p.solution.csv()
-		columns = header
-		for _, r := range rows {
-			lines = append(lines, join(scale, r))
-		}
+		objects = append(objects, p.solution)
+		lines = append(lines, p.solution.lines(p.at)...)
 	}
-	if f.format == "json" {
-		return writeJSON(objects)
-	}
-	columns = append([]string{"scale"}, columns...)
-	for _, p := range points {
-		if p.unstable != nil {
-			columns = append(columns, "critical_scale", "margin", "bottleneck")
-			break
-		}
-	}
-	return writeCSV(columns, lines)
+	return render.Answer{JSON: objects, Lines: lines, Columns: append([]string{"scale"}, solutionColumns...),
+		Text: func(t *render.Text) { sweepText(t, points) }}
 }
 
-// sweepText returns the jobs and delays at every factor, of all classes together and of each.
-func sweepText(m *cluster.Model, points []point) []byte {
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "scale\tclass\tmean jobs\tmean delay")
+// sweepText writes how each factor was solved, and the tables of all factors together.
+func sweepText(t *render.Text, points []point) {
+	var wholes, classes, servers, distribution []render.Record
+	serverTitles := []string{"name", "utilization"}
+	var parts []solutionPart // of the last factor
 	for _, p := range points {
-		scale := sixRat(p.factor)
+		before := "scale " + render.SixRat(p.factor) + ": "
 		if p.unstable != nil {
-			fmt.Fprintf(w, "%s\tunstable: %s\n", scale, firstNames(classNames(m, p.unstable.Bottleneck)))
+			t.WriteString(before)
+			p.unstable.limits.text(t)
 			continue
 		}
 		s := p.solution
-		total := s.cluster()
-		fmt.Fprintf(w, "%s\t(all)\t%s\t%s\n", scale, s.cell(total, "mean_jobs"), s.cell(total, "mean_delay"))
-		for _, c := range s.classes() {
-			fmt.Fprintf(w, "\t%s\t%s\t%s\n", c.get("name"), s.cell(c, "mean_jobs"), s.cell(c, "mean_delay"))
+		t.Digits = s.digits
+		s.heading(t, before)
+		if !slices.Equal(s.Parts, parts) {
+			s.partsText(t)
+			parts = s.Parts
 		}
+		scale := render.Fields(p.at)
+		wholes = append(wholes, render.Fields(s))
+		for _, c := range s.Classes {
+			classes = append(classes, slices.Concat(scale, render.Fields(c)))
+		}
+		for _, server := range s.Servers {
+			servers = append(servers, slices.Concat(scale, render.Fields(server)))
+		}
+		for _, d := range s.distribution() {
+			distribution = append(distribution, slices.Concat(scale, render.Fields(d)))
+		}
+		serverTitles = serverColumns(s.Servers)
 	}
-	w.Flush()
-	return b.Bytes()
+	t.Line("")
+	t.Table(wholes, "scale", "normalization", "empty_probability", "mean_jobs", "mean_delay")
+	t.Table(classes, "scale", "name", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate")
+	t.Table(servers, slices.Concat([]string{"scale"}, serverTitles)...)
+	t.Table(distribution, "scale", "jobs", "probability")
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"productform/cmd/internal/render"
 )
 
 func (a *tagsAnswer) format(format string) ([]byte, error) {
@@ -152,7 +154,7 @@ func (a *tagsAnswer) headline(b *bytes.Buffer) {
 	if a.enclosed != nil {
 		fmt.Fprintf(b, "engine enclose: numbers of TAGS are proved to %g, relatively\n", a.flags.tol)
 		if a.enclosed.radius > 0 {
-			fmt.Fprintf(b, "the best cutoffs are within a part %s of those here, %s\n", oneDigitUp(a.enclosed.radius), strings.Join(a.enclosed.texts, ", "))
+			fmt.Fprintf(b, "the best cutoffs are within a part %s of those here, %s\n", render.OneDigitUp(a.enclosed.radius), strings.Join(a.enclosed.texts, ", "))
 		}
 	}
 	fmt.Fprintln(b)

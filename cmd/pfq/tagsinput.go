@@ -204,7 +204,7 @@ func (s *sizeFlags) check(given func(string) bool) error {
 func (s *sizeFlags) law(stdin io.Reader, stderr io.Writer) (sizes.Distribution, error) {
 	switch s.source() {
 	case "--law":
-		d, err := parseLaw("--law", s.name, sizes.Names(), s.mean.float)
+		d, err := parseSizes("--law", s.name, s.mean.float)
 		if _, ok := d.(sizes.Atomic); ok {
 			s.exact = []*big.Rat{s.mean.exact} // the one size
 		}

@@ -5,15 +5,44 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"productform/internal/input"
 )
 
 // Interrupted is the exit status of a command that was interrupted.
 const Interrupted = 130
+
+// Help begins with how a command is called, goes on with examples, and ends with the text.
+const (
+	usage = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} [command]
+
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasHelpSubCommands}}
+
+Topics:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
+
+"{{.CommandPath}} help TOPIC" tells more of a command{{if .HasHelpSubCommands}} or a topic{{end}}.{{end}}
+`
+	help = `{{.Short}}
+{{if or .Runnable .HasSubCommands}}
+{{.UsageString}}{{end}}{{with .Example}}
+Examples:
+{{.}}
+{{end}}{{with .Long}}
+{{.}}
+{{end}}`
+)
 
 // Execute runs a command line. What cobra would answer with a help text or the names of Go functions is an
 // error that says what was wrong, and so is a help text that cannot be written.
@@ -21,6 +50,8 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) error {
 	args = append([]string{}, args...) // not nil, which would mean os.Args
 	root.SetArgs(args)
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetUsageTemplate(usage)
+	root.SetHelpTemplate(help)
 	root.SetFlagErrorFunc(flagError)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(args...)
@@ -34,12 +65,12 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) error {
 		}
 	}
 	var lost error
-	help := root.HelpFunc()
+	show := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		var text bytes.Buffer
 		out := c.OutOrStdout()
 		c.SetOut(&text)
-		help(c, args)
+		show(c, args)
 		c.SetOut(out)
 		_, lost = out.Write(text.Bytes())
 	})
@@ -68,38 +99,58 @@ func known(c *cobra.Command, words []string) error {
 	return nil
 }
 
-var flagName = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`)
-
 // flagError says what was wrong with a flag.
 func flagError(cmd *cobra.Command, err error) error {
-	var unknown interface {
-		GetSpecifiedName() string
-		GetSpecifiedShortnames() string
-	}
-	var invalid interface {
-		error
-		GetValue() string
-		Unwrap() error
-	}
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var bad *input.Error
 	switch {
-	case strings.HasPrefix(err.Error(), "unknown flag") && errors.As(err, &unknown):
-		name := unknown.GetSpecifiedName()
-		if now, renamed := cmd.Annotations[renamedFlag+name]; renamed {
-			return fmt.Errorf("unknown flag: --%s; it is --%s now", name, now)
-		}
-		var names []string
-		for _, match := range flagName.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
-			names = append(names, "--"+match[1])
-		}
-		return fmt.Errorf("%w%s", err, suggest("--"+name, names))
-	case errors.As(err, &invalid):
-		if strings.HasPrefix(invalid.Unwrap().Error(), "strconv.") { // --help=maybe
-			text, _, _ := strings.Cut(err.Error(), ": strconv.")
-			return errors.New(text)
-		}
-		return invalid.Unwrap()
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		return fmt.Errorf("unknown flag: --%s%s", unknown.GetSpecifiedName(), rightFlag(cmd, unknown.GetSpecifiedName()))
+	case errors.As(err, &bad):
+		return bad
+	case errors.As(err, &invalid): // --help=maybe
+		return input.Errorf("--"+invalid.GetFlag().Name, invalid.GetValue(), "true or false")
 	}
 	return err
+}
+
+// rightFlag says which flag to use in place of one that a command does not have: that which took its place, one that is
+// spelt nearly the same, or that of other commands.
+func rightFlag(cmd *cobra.Command, name string) string {
+	if now, renamed := cmd.Annotations[renamedFlag+name]; renamed {
+		return fmt.Sprintf("; it is --%s now", now)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	if near := suggest("--"+name, names); near != "" {
+		return near
+	}
+	var have, had []string // sister commands
+	var now string
+	for _, c := range cmd.Root().Commands() {
+		if c.Flags().Lookup(name) != nil {
+			have = append(have, c.Name())
+		} else if new, renamed := c.Annotations[renamedFlag+name]; renamed && (now == "" || now == new) {
+			had, now = append(had, c.Name()), new
+		}
+	}
+	switch {
+	case have != nil:
+		return "; it is a flag of " + andOf(have)
+	case had != nil:
+		return fmt.Sprintf("; it is --%s of %s now", now, andOf(had))
+	}
+	return ""
+}
+
+// andOf returns "a, b and c".
+func andOf(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // suggest returns a question after the one word that a misspelt one is like, or nothing if it is like none or several.

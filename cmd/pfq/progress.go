@@ -7,14 +7,21 @@ import (
 	"time"
 )
 
-const attendedEvery = 5 * time.Second
+const heartbeat = 5 * time.Second
+
+// withProgress does what may take long, and tells every few seconds that it goes on. A signal ends it at once.
+func withProgress[T any](q query, work func(context.Context) (T, error)) (T, error) {
+	start := time.Now()
+	tell := func() { fmt.Fprintf(q.stderr, "pfq: solving, %.0f s\n", time.Since(start).Seconds()) }
+	return watched(q.ctx, heartbeat, tell, work)
+}
 
 // attended does what may take long, and tells from time to time that it goes on. It ends early if a signal comes; the
 // work then goes on unattended until the program ends.
 func attended[T any](ctx context.Context, stderr io.Writer, work func() (T, error)) (T, error) {
 	start := time.Now()
 	tell := func() { fmt.Fprintf(stderr, "pfq: solving, %.0f s\n", time.Since(start).Seconds()) }
-	return watched(ctx, attendedEvery, tell, func(context.Context) (T, error) { return work() })
+	return watched(ctx, heartbeat, tell, func(context.Context) (T, error) { return work() })
 }
 
 // watched does what may take long, and calls tell every so often meanwhile. If a signal comes it ends the context of the

@@ -1,0 +1,184 @@
+package render
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Formats are those of [Answer.Format].
+var Formats = []string{"text", "json", "csv"}
+
+// An Answer holds the same facts in its three forms.
+type Answer struct {
+	JSON    any         // a struct, or a list of structs
+	Lines   []Lines     // of CSV
+	Columns []string    // of CSV, the first ones; the others follow in the order in which the lines have them
+	Text    func(*Text) // writes the text
+}
+
+// Lines are lines of CSV that tell of things of one kind.
+type Lines struct {
+	Kind string // the word in the column kind, of which there is none if all kinds are empty
+	Head any    // a struct whose fields every line has, nil for none
+	Of   any    // a struct or a list of structs; lists in them are left out
+}
+
+// Format returns the answer in one of the [Formats].
+func (a Answer) Format(format string) ([]byte, error) {
+	switch format {
+	case "json":
+		return a.json()
+	case "csv":
+		return a.csv()
+	}
+	var t Text
+	a.Text(&t)
+	return append(bytes.TrimRight(t.Bytes(), "\n"), '\n'), nil
+}
+
+func (a Answer) json() ([]byte, error) {
+	var v any = Rows(a.JSON)
+	if reflect.TypeOf(a.JSON).Kind() != reflect.Slice {
+		v = Fields(a.JSON)
+	}
+	text, err := marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
+		return nil, err
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r Record) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, f := range r.expanded() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		for _, v := range []any{f.Key, f.Value} {
+			text, err := marshal(v)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Key, err)
+			}
+			b = append(append(b, text...), ':')
+		}
+		b = b[:len(b)-1]
+	}
+	return append(b, '}'), nil
+}
+
+// marshal is [json.Marshal] that leaves <, > and & in names alone.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
+}
+
+// csv writes all lines, with the columns of fractions and bounds after those of their numbers. What a line lacks is empty.
+func (a Answer) csv() ([]byte, error) {
+	columns := slices.Clone(a.Columns)
+	var lines []Record
+	add := func(line Record) {
+		for _, f := range line {
+			if !isTable(f.Value) && !slices.Contains(columns, f.Key) {
+				columns = append(columns, f.Key)
+			}
+		}
+		lines = append(lines, line)
+	}
+	for _, l := range a.Lines {
+		var head Record
+		if l.Kind != "" {
+			head = Record{{Key: "kind", Value: l.Kind}}
+		}
+		if l.Head != nil {
+			head = append(head, Fields(l.Head)...)
+		}
+		for _, r := range Rows(l.Of) {
+			add(append(slices.Clone(head), r.Flat()...))
+		}
+	}
+	header := withProofs(columns, lines)
+	table := [][]string{header}
+	for _, line := range lines {
+		line = line.expanded()
+		cells := make([]string, len(header))
+		for i, c := range header {
+			cell, err := csvCell(line.Get(c))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", c, err)
+			}
+			cells[i] = cell
+		}
+		table = append(table, cells)
+	}
+	var b bytes.Buffer
+	err := csv.NewWriter(&b).WriteAll(table)
+	return b.Bytes(), err
+}
+
+// isTable reports whether a value is a list of structs or of numbers, which have lines of their own in CSV.
+func isTable(v any) bool {
+	switch v := v.(type) {
+	case []Record:
+		return true
+	case []any:
+		return len(v) > 0 && isNumber(v[0])
+	}
+	return false
+}
+
+// withProofs returns the columns, each followed by those of its fractions and bounds if any line has them.
+func withProofs(columns []string, lines []Record) (all []string) {
+	for _, c := range columns {
+		var proofs [3]bool
+		for _, line := range lines {
+			if n, ok := line.Get(c).(Number); ok {
+				proofs[n.Proof] = true
+			}
+		}
+		all = append(all, c)
+		if proofs[Fraction] {
+			all = append(all, c+"_exact")
+		}
+		if proofs[Bounds] {
+			all = append(all, c+"_low", c+"_high")
+		}
+	}
+	return all
+}
+
+func csvCell(v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	case []any:
+		words := make([]string, len(v))
+		for i, x := range v {
+			word, err := csvCell(x)
+			if err != nil {
+				return "", err
+			}
+			words[i] = word
+		}
+		return strings.Join(words, ";"), nil
+	}
+	text, err := marshal(v)
+	return string(text), err
+}

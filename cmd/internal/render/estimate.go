@@ -1,0 +1,71 @@
+package render
+
+import (
+	"fmt"
+	"math"
+
+	"productform/num"
+	"productform/sim"
+)
+
+// An Estimate is an estimate of a simulation, beside the exact value if theory knows it.
+type Estimate struct {
+	Mean       float64 `json:"mean"`
+	HalfWidth  float64 `json:"half_width"`
+	Confidence float64 `json:"confidence"`
+	*Theory
+}
+
+// A Theory is the exact value of what was estimated, and the standard errors that the estimate is above it: nil where all
+// runs gave the same, as they do for what none has seen.
+type Theory struct {
+	Exact float64  `json:"exact"`
+	Z     *float64 `json:"z"`
+}
+
+// Estimated returns an estimate beside its exact value, each nil if there is none.
+func Estimated(e *sim.Estimate, exact *num.Value) *Estimate {
+	if e == nil {
+		return nil
+	}
+	out := &Estimate{Mean: e.Mean, HalfWidth: e.HalfWidth, Confidence: e.Confidence}
+	if exact != nil {
+		out.Theory = &Theory{Exact: exact.Float}
+		if e.StdError != 0 {
+			z := e.Z(exact.Float)
+			out.Z = &z
+		}
+	}
+	return out
+}
+
+func isEstimate(r Record) bool { return r.field("half_width").Value != nil }
+
+// estimateCells returns a value for people, its exact value and z.
+func (t *Text) estimateCells(v any) []string {
+	e, ok := v.(Record)
+	if !ok {
+		return []string{t.Cell(v), "-", "-"}
+	}
+	cells := []string{PlusMinus(e.Get("mean").(float64), e.Get("half_width").(float64)), "-", "-"}
+	if exact, ok := e.Get("exact").(float64); ok {
+		cells[1] = Six(exact)
+		if z, ok := e.Get("z").(float64); ok {
+			cells[2] = fmt.Sprintf("%+.2f", z)
+		}
+	}
+	return cells
+}
+
+// PlusMinus returns an estimate for people: two digits of the half-width, and the mean to the same place.
+func PlusMinus(mean, halfWidth float64) string {
+	if halfWidth == 0 {
+		return Six(mean) + " ± 0"
+	}
+	places := 1 - int(math.Floor(math.Log10(halfWidth)))
+	if places > 9 || halfWidth >= 1e6 || math.Abs(mean) >= 1e9 {
+		return fmt.Sprintf("%.6g ± %.2g", mean, halfWidth)
+	}
+	places = max(places, 0)
+	return fmt.Sprintf("%.*f ± %.*f", places, mean, places, halfWidth)
+}

@@ -1,0 +1,156 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"productform/num"
+)
+
+// A Proof says what is written beside a number.
+type Proof int
+
+const (
+	Unproved Proof = iota
+	Fraction       // in a field that ends in _exact
+	Bounds         // in fields that end in _low and _high
+)
+
+// A Number is a number of an answer. The zero value is one that does not exist.
+type Number struct {
+	Float     any    // float64, or json.Number beyond the range of doubles; nil if it does not exist or has only bounds
+	Proof     Proof  // which of the next fields are written, as null if they do not exist
+	Exact     string // fraction in lowest terms; "" if it does not exist
+	Low, High any    // decimals as strings, or float64; nil if they do not exist
+	BelowOne  bool   // known to be below 1: text does not show it as 1
+}
+
+// Value returns a number of a result with its proof, the bounds to so many digits; one that does not exist for nil.
+func Value(v *num.Value, p Proof, digits int) Number {
+	n := Number{Proof: p}
+	if v == nil {
+		return n
+	}
+	n.Float = v.Float
+	switch p {
+	case Fraction:
+		n.Exact = v.Exact.RatString()
+	case Bounds:
+		n.Low, n.High = num.Interval{Low: v.Low, High: v.High}.Text(digits)
+	}
+	return n
+}
+
+// Rat returns a fraction as the nearest double, or with 17 digits beyond their range, and itself if the proof is wanted.
+func Rat(v *big.Rat, p Proof) Number {
+	n := Number{Proof: p}
+	if v == nil {
+		return n
+	}
+	n.Exact = v.RatString()
+	f, _ := v.Float64()
+	n.Float = f
+	if math.IsInf(f, 0) || f == 0 && v.Sign() != 0 {
+		n.Float = json.Number(new(big.Float).SetPrec(64).SetRat(v).Text('g', 17))
+	}
+	return n
+}
+
+// RatBeside returns a fraction as [Rat] does, but the double on its own side of a boundary that is a double.
+func RatBeside(v, boundary *big.Rat, p Proof) Number {
+	n := Rat(v, p)
+	if at, _ := boundary.Float64(); n.Float == at {
+		n.Float = math.Nextafter(at, at+float64(v.Cmp(boundary)))
+	}
+	return n
+}
+
+// fields returns the number and what is proved of it.
+func (n Number) fields(key string) Record {
+	exact := any(n.Exact)
+	if n.Exact == "" {
+		exact = nil
+	}
+	switch n.Proof {
+	case Fraction:
+		return Record{{Key: key, Value: n.Float}, {Key: key + "_exact", Value: exact}}
+	case Bounds:
+		return Record{{Key: key, Value: n.Float}, {Key: key + "_low", Value: n.Low}, {Key: key + "_high", Value: n.High}}
+	}
+	return Record{{Key: key, Value: n.Float}}
+}
+
+// text returns the number for people: a fraction if it is short, the digits asked of bounds, or six digits.
+func (n Number) text(t *Text) string {
+	if n.Proof == Fraction && n.Exact != "" && t.isShort(n.Exact) {
+		if strings.Contains(n.Exact, "/") {
+			return n.Exact + " = " + n.decimals(Six(n.Float))
+		}
+		return n.Exact
+	}
+	low, isText := n.Low.(string)
+	switch {
+	case n.Float == nil && n.Low != nil:
+		return Six(n.Low) + " to " + Six(n.High)
+	case isText && t.Digits > 6:
+		if v, ok := new(big.Float).SetPrec(uint(64 + 4*t.Digits)).SetString(low); ok {
+			return n.decimals(v.Text('g', t.Digits-1))
+		}
+	}
+	return n.decimals(Six(n.Float))
+}
+
+// decimals returns the text of a number with more digits or as "<1" if it reads 1 and cannot be.
+func (n Number) decimals(text string) string {
+	f, ok := n.Float.(float64)
+	if !ok || text != "1" || !n.BelowOne {
+		return text
+	}
+	for digits := 7; digits <= 17 && f < 1; digits++ {
+		if text := strconv.FormatFloat(f, 'g', digits, 64); text != "1" {
+			return text
+		}
+	}
+	return "<1"
+}
+
+// Six returns a value for people, numbers to six digits; "-" for what does not exist.
+func Six(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "-"
+	case float64:
+		return fmt.Sprintf("%.6g", v)
+	case json.Number:
+		return string(v)
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[v]
+	}
+	return fmt.Sprint(v)
+}
+
+// SixRat returns a fraction to six digits.
+func SixRat(v *big.Rat) string {
+	return new(big.Float).SetPrec(128).SetRat(v).Text('g', 6)
+}
+
+// SixBeside returns a fraction to six digits; if that reads like the boundary, as the distance from it: "1 + 3e-23".
+func SixBeside(v, boundary *big.Rat) string {
+	short := SixRat(v)
+	if v.Cmp(boundary) == 0 || short != SixRat(boundary) {
+		return short
+	}
+	distance := new(big.Rat).Sub(v, boundary)
+	sign := map[int]string{1: " + ", -1: " - "}[distance.Sign()]
+	return short + sign + SixRat(distance.Abs(distance))
+}
+
+// OneDigitUp returns x rounded up to one decimal digit.
+func OneDigitUp(x float64) string {
+	_, high := num.Interval{Low: big.NewFloat(x), High: big.NewFloat(x)}.Text(1)
+	return high
+}

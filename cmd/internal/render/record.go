@@ -1,0 +1,182 @@
+package render
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// A Record holds the fields of a struct in order.
+type Record []Field
+
+// A Field is one entry of an answer.
+type Field struct {
+	Key         string // in JSON and CSV
+	Value       any    // nil, bool, string, int, float64, json.Number, [Number], Record, []Record or a list of such values
+	Title, Unit string
+}
+
+// Get returns the value of a field, nil if there is none.
+func (r Record) Get(key string) any { return r.field(key).Value }
+
+func (r Record) field(key string) Field {
+	if i := slices.IndexFunc(r, func(f Field) bool { return f.Key == key }); i >= 0 {
+		return r[i]
+	}
+	return Field{Key: key}
+}
+
+// Fields returns the fields of a struct.
+func Fields(v any) Record {
+	if r, ok := v.(Record); ok {
+		return r
+	}
+	return fieldsOf(reflect.ValueOf(v))
+}
+
+// Rows returns the fields of each struct of a list, of one struct, or of what a pointer points to; none for nil.
+func Rows(v any) []Record {
+	if rows, ok := v.([]Record); ok {
+		return rows
+	}
+	x := reflect.ValueOf(v)
+	for x.IsValid() && x.Kind() == reflect.Pointer {
+		x = x.Elem()
+	}
+	switch {
+	case !x.IsValid():
+		return nil
+	case x.Kind() != reflect.Slice || x.Type() == reflect.TypeFor[Record]():
+		return []Record{Fields(x.Interface())}
+	}
+	rows := []Record{}
+	for i := range x.Len() {
+		rows = append(rows, Fields(x.Index(i).Interface()))
+	}
+	return rows
+}
+
+func fieldsOf(v reflect.Value) Record {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	var r Record
+	for i := range v.NumField() {
+		at, inner := v.Type().Field(i), v.Field(i)
+		tag := at.Tag.Get("json")
+		switch {
+		case at.Anonymous && tag == "":
+			if inner.Kind() != reflect.Pointer || !inner.IsNil() {
+				r = append(r, fieldsOf(inner)...)
+			}
+			continue
+		case tag == "-" || !at.IsExported():
+			continue
+		case tag == "":
+			panic(fmt.Sprintf("render: field %s of %v has no name in a tag", at.Name, v.Type())) // a broken invariant of the program
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		if options == "omitempty" && inner.IsZero() {
+			continue
+		}
+		r = append(r, Field{name, valueOf(inner), at.Tag.Get("title"), at.Tag.Get("unit")})
+	}
+	return r
+}
+
+// valueOf returns a value as a [Field] holds it.
+func valueOf(v reflect.Value) any {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return nil
+		}
+		return valueOf(v.Elem())
+	case reflect.Struct:
+		if n, ok := v.Interface().(Number); ok {
+			return n
+		}
+		return fieldsOf(v)
+	case reflect.String:
+		if v.Type().PkgPath() != "encoding/json" { // not json.Number, which is written without quotes
+			return v.String()
+		}
+	case reflect.Slice:
+		if r, ok := v.Interface().(Record); ok {
+			return r
+		}
+		elem := v.Type().Elem()
+		for elem.Kind() == reflect.Pointer {
+			elem = elem.Elem()
+		}
+		switch {
+		case v.IsNil():
+			return nil
+		case elem.Kind() == reflect.Struct && elem != reflect.TypeFor[Number]():
+			return Rows(v.Interface())
+		}
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = valueOf(v.Index(i))
+		}
+		return list
+	}
+	return v.Interface()
+}
+
+// Flat puts the fields of records inside a record under longer names: response and in it p95 become response_p95. An
+// estimate is its mean under the name of its own, followed by the rest.
+func (r Record) Flat() Record {
+	var flat Record
+	for _, f := range r {
+		inner, ok := f.Value.(Record)
+		if !ok {
+			flat = append(flat, f)
+			continue
+		}
+		for _, g := range inner.Flat() {
+			key := f.Key + "_" + g.Key
+			if g.Key == "mean" && isEstimate(inner) {
+				key = f.Key
+			}
+			unit := f.Unit
+			if g.Unit != "" {
+				unit = g.Unit
+			}
+			flat = append(flat, Field{Key: key, Value: g.Value, Unit: unit})
+		}
+	}
+	return flat
+}
+
+// expanded puts the fractions and bounds of numbers beside them, and those of a list of numbers in lists beside it.
+func (r Record) expanded() Record {
+	var out Record
+	for _, f := range r {
+		n, ok := f.Value.(Number)
+		list, _ := f.Value.([]any)
+		switch {
+		case ok:
+			out = append(out, n.fields(f.Key)...)
+		case len(list) > 0 && isNumber(list[0]):
+			lists := list[0].(Number).fields(f.Key)
+			for i := range lists {
+				column := make([]any, len(list))
+				for k, x := range list {
+					column[k] = x.(Number).fields(f.Key)[i].Value
+				}
+				lists[i].Value = column
+			}
+			out = append(out, lists...)
+		default:
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func isNumber(v any) bool {
+	_, ok := v.(Number)
+	return ok
+}

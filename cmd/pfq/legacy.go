@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"productform/cmd/internal/render"
+	"productform/num"
+	"productform/sim"
+)
+
+// valueFields returns the fields of one number: its float64, and its exact value or its bounds if the engine has them.
+func valueFields(key string, v *num.Value, engine string, digits int) record {
+	r := record{{key, nil}}
+	if v != nil {
+		r[0].value = v.Float
+	}
+	switch engine {
+	case string(num.Exact):
+		r = append(r, field{key + "_exact", nil})
+		if v != nil {
+			r[1].value = v.Exact.RatString()
+		}
+	case string(num.Enclose):
+		r = append(r, field{key + "_low", nil}, field{key + "_high", nil})
+		if v != nil {
+			r[1].value, r[2].value = num.Interval{Low: v.Low, High: v.High}.Text(digits)
+		}
+	}
+	return r
+}
+
+func join(records ...record) record {
+	var all record
+	for _, r := range records {
+		all = append(all, r...)
+	}
+	return all
+}
+
+// valueCell returns one number for people: six digits, the digits asked of enclose, or a fraction that is not too long.
+// Decimals are mended before they are shown.
+func valueCell(r record, key string, digits int, mend func(string) string) string {
+	const longest = 24
+	if text, ok := r.get(key + "_exact").(string); ok && len(text) <= longest {
+		if strings.Contains(text, "/") {
+			text += " = " + mend(six(r.get(key)))
+		}
+		return text
+	}
+	if low, ok := r.get(key + "_low").(string); ok && digits > 6 {
+		v, ok := new(big.Float).SetPrec(uint(64 + 4*digits)).SetString(low)
+		if ok {
+			return mend(v.Text('g', digits-1))
+		}
+	}
+	return mend(six(r.get(key)))
+}
+
+// belowOne returns the text of a number, with more digits or as "<1" if it reads 1 and cannot be.
+func belowOne(key, text string, v any) string {
+	f, ok := v.(float64)
+	if !ok || text != "1" || key != "load" && key != "utilization" {
+		return text
+	}
+	for digits := 7; digits <= 17 && f < 1; digits++ {
+		if text := strconv.FormatFloat(f, 'g', digits, 64); text != "1" {
+			return text
+		}
+	}
+	return "<1"
+}
+
+// estimate returns the record of an estimate, with the exact value if there is one; nil for nil.
+func estimate(e *sim.Estimate, exact *num.Value) any {
+	if e == nil {
+		return nil
+	}
+	r := record{{"mean", e.Mean}, {"half_width", e.HalfWidth}, {"confidence", e.Confidence}}
+	if exact != nil {
+		r = append(r, field{"exact", exact.Float}, field{"z", zOf(e, exact)})
+	}
+	return r
+}
+
+// zOf returns z, or nil where all runs gave the same, as they do for what none has seen.
+func zOf(e *sim.Estimate, exact *num.Value) any {
+	if e.StdError == 0 {
+		return nil
+	}
+	return e.Z(exact.Float)
+}
+
+// simulationTable writes some columns of records, estimates with their exact values if any row has one, and an empty
+// line; nothing for no records.
+func simulationTable(w io.Writer, rows []record, first string, columns ...string) {
+	if len(rows) == 0 {
+		return
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	lines := make([][]string, 1+len(rows))
+	for k, c := range columns {
+		title := strings.ReplaceAll(c, "_", " ")
+		if k == 0 {
+			title = first
+		}
+		lines[0] = append(lines[0], title)
+		exact := slices.ContainsFunc(rows, func(row record) bool {
+			e, ok := row.get(c).(record)
+			return ok && e.get("exact") != nil
+		})
+		if exact {
+			lines[0] = append(lines[0], "exact", "z")
+		}
+		for i, row := range rows {
+			cells := estimateCells(row.get(c))
+			if !exact {
+				cells = cells[:1]
+			}
+			lines[i+1] = append(lines[i+1], cells...)
+		}
+	}
+	for _, line := range lines {
+		fmt.Fprintln(t, strings.Join(line, "\t"))
+	}
+	t.Flush()
+	fmt.Fprintln(w)
+}
+
+// estimateCells returns a value for people, its exact value and z.
+func estimateCells(v any) []string {
+	e, ok := v.(record)
+	if !ok {
+		return []string{six(v), "-", "-"}
+	}
+	cells := []string{render.PlusMinus(e.get("mean").(float64), e.get("half_width").(float64)), "-", "-"}
+	if exact, ok := e.get("exact").(float64); ok {
+		cells[1] = six(exact)
+		if z, ok := e.get("z").(float64); ok {
+			cells[2] = fmt.Sprintf("%+.2f", z)
+		}
+	}
+	return cells
+}
