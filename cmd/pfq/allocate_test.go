@@ -300,7 +300,7 @@ func TestAllocateSimulate(t *testing.T) {
 	for _, policy := range []string{"pf", "drf", "bf"} {
 		var answers []map[string]any
 		for _, jobs := range []string{"1", "2"} {
-			stdout, _, status := pfq(oneTraffic, "allocate", "-", "--dynamic", "--policy", policy, "--simulate", "20", "--jumps", "1e4", "--jobs", jobs, "--format", "json")
+			stdout, _, status := pfq(oneTraffic, "allocate", "-", "--dynamic", "--policy", policy, "--simulate", "20", "--jumps", "1e4", "--parallel", jobs, "--format", "json")
 			if status != 0 {
 				t.Fatalf("status %d, %s", status, stdout)
 			}

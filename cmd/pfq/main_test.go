@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -109,13 +110,14 @@ func TestSolveEnclose(t *testing.T) {
 func TestSolveCSV(t *testing.T) {
 	stdout, _, status := pfq(oneServer, "solve", "-", "--engine", "exact", "--distribution", "1", "--lattice", "class", "--format", "csv")
 	want := `kind,name,count,arrival_rate,arrival_rate_exact,load,load_exact,mean_jobs,mean_jobs_exact,mean_delay,mean_delay_exact,service_rate,service_rate_exact,` +
-		`utilization,utilization_exact,engine,lattice,states,normalization,normalization_exact,empty_probability,empty_probability_exact,relative_error_bound,jobs,probability,probability_exact
-cluster,,,,,,,1,1,2,2,,,,,exact,class,2,2,2,0.5,1/2,0,,,
-class,a,,0.5,1/2,0.5,1/2,1,1,2,2,0.5,1/2,,,,,,,,,,,,,
-class,b,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,
-server,s<1>,,,,,,,,,,,,0.5,1/2,,,,,,,,,,,
-distribution,,,,,,,,,,,,,,,,,,,,,,,0,0.5,1/2
-distribution,,,,,,,,,,,,,,,,,,,,,,,1,0.25,1/4
+		`utilization,utilization_exact,engine,lattice,states,normalization,normalization_exact,empty_probability,empty_probability_exact,relative_error_bound,jobs,probability,probability_exact,stable,why
+cluster,,,,,,,1,1,2,2,,,,,exact,class,2,2,2,0.5,1/2,0,,,,true,
+class,a,,0.5,1/2,0.5,1/2,1,1,2,2,0.5,1/2,,,,,,,,,,,,,,,
+class,b,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,
+server,s<1>,,,,,,,,,,,,0.5,1/2,,,,,,,,,,,,,
+distribution,,,,,,,,,,,,,,,,,,,,,,,0,0.5,1/2,,
+distribution,,,,,,,,,,,,,,,,,,,,,,,1,0.25,1/4,,
+part,,,,,,,,,,,,,,,,class,2,,,,,,,,,,asked for; sets of 1 classes
 `
 	if status != 0 || stdout != want {
 		t.Error(cmp.Diff(want, stdout))
@@ -138,7 +140,7 @@ func TestGroupsHaveCounts(t *testing.T) {
 // A model without arrivals is stable at every scale, and no delay exists.
 func TestNoArrivals(t *testing.T) {
 	const model = `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0, "servers": ["s"]}]}`
-	stdout, _, status := pfq(model, "stability", "-", "--exact", "--format", "json")
+	stdout, _, status := pfq(model, "stability", "-", "--format", "json")
 	if got := parseJSON(t, stdout); status != 0 || got["stable"] != true || got["critical_scale"] != nil || got["critical_scale_exact"] != nil {
 		t.Errorf("status %d, %s", status, stdout)
 	}
@@ -162,22 +164,24 @@ const overloaded = `{"servers": [{"name": "s", "capacity": 1}, {"name": "t", "ca
 // Classes a and b bring 5/4 to a capacity of 1: scale 4/5, margin -1/4.
 func TestUnstable(t *testing.T) {
 	stdout, stderr, status := pfq(overloaded, "solve", "-", "--format", "json")
-	want := map[string]any{"stable": false, "critical_scale": 0.8, "margin": -0.25, "bottleneck": []any{"a", "b"}}
+	set := []any{"a", "b"}
+	want := map[string]any{"stable": false, "critical_scale": 0.8, "margin": -0.25, "margin_set": set, "bottleneck": set, "bottleneck_work": 1.25, "bottleneck_capacity": 1.0}
 	if diff := cmp.Diff(want, parseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("solve: status %d, %s\n%s", status, stderr, diff)
 	}
-	stdout, stderr, status = pfq(overloaded, "stability", "-", "--exact", "--format", "json")
+	stdout, stderr, status = pfq(overloaded, "stability", "-", "--format", "json")
 	want = map[string]any{"verdict": "unstable", "stable": false, "critical_scale": 0.8, "critical_scale_exact": "4/5",
-		"margin": -0.25, "margin_exact": "-1/4", "bottleneck": []any{"a", "b"}}
-	if diff := cmp.Diff(want, parseJSON(t, stdout)); status != 0 || stderr != "" || diff != "" {
+		"margin": -0.25, "margin_exact": "-1/4", "margin_set": set, "bottleneck": set,
+		"bottleneck_work": 1.25, "bottleneck_work_exact": "5/4", "bottleneck_capacity": 1.0, "bottleneck_capacity_exact": "1"}
+	if diff := cmp.Diff(want, parseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("stability: status %d, %s\n%s", status, stderr, diff)
 	}
 	stdout, _, status = pfq(overloaded, "solve", "-")
-	if text := "unstable: would be stable with the arrival rates multiplied by anything below 0.8\nmargin      -0.25\nbottleneck  a, b: work 1.25 on capacity 1\n"; status != 1 || stdout != text {
+	if text := "unstable: would be stable with the arrival rates multiplied by anything below 0.8\nmargin      -0.25, of the bottleneck\nbottleneck  a, b: work 1.25 on capacity 1\n"; status != 1 || stdout != text {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	stdout, _, status = pfq(overloaded, "solve", "-", "--engine", "exact", "--format", "csv")
-	if text := "stable,critical_scale,critical_scale_exact,margin,margin_exact,bottleneck\nfalse,0.8,4/5,-0.25,-1/4,a;b\n"; status != 1 || stdout != text {
+	if text := "stable,margin,margin_exact,margin_set,critical_scale,critical_scale_exact,bottleneck,bottleneck_work,bottleneck_work_exact,bottleneck_capacity,bottleneck_capacity_exact\nfalse,-0.25,-1/4,a;b,0.8,4/5,a;b,1.25,5/4,1,1\n"; status != 1 || stdout != text {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 }
@@ -227,14 +231,19 @@ func TestBadUsage(t *testing.T) {
 		{"solve good.json --distribution 9999999999999999999", "pfq: --distribution = 9999999999999999999: want an integer in 1..10000\n"},
 		{"solve good.json --memory 0", "pfq: --memory = 0: want an integer in 1..1048576\n"},
 		{"solve good.json --memory 1e3", "pfq: --memory = 1e3: want an integer in 1..1048576\n"},
-		{"solve good.json --scale 1,-1", "pfq: --scale = 1,-1: want numbers >= 0, separated by commas\n"},
-		{"solve good.json --scale 1,", "pfq: --scale = 1,: want numbers >= 0, separated by commas\n"},
-		{"solve good.json --scale=", "pfq: --scale is missing: want numbers >= 0, separated by commas\n"},
+		{"solve good.json --scale 1,-1", "pfq: --scale = 1,-1: want numbers >= 0 or ranges FROM:TO:STEP, separated by commas, 10000 numbers at most\n"},
+		{"solve good.json --scale 1,", "pfq: --scale = 1,: want numbers >= 0 or ranges"},
+		{"solve good.json --scale=", "pfq: --scale is missing: want numbers >= 0 or ranges"},
 		{"solve good.json --engine exakt", "pfq: --engine = exakt: want auto, float, enclose or exact; did you mean exact?\n"},
 		{"solve good.json --fromat json", "pfq: unknown flag: --fromat; did you mean --format?\n"},
 		{"solve good.json --tol", "pfq: flag needs an argument: --tol\n"},
-		{"solve --help=maybe", `pfq: invalid argument "maybe" for "-h, --help" flag` + "\n"},
-		{"stability good.json --exact=maybe", "pfq: --exact = maybe: want true or false\n"},
+		{"solve --help=maybe", "pfq: --help = maybe: want true or false\n"},
+		{"stability good.json --exact", "pfq: unknown flag: --exact; fractions are always given\n"},
+		{"solve good.json --jobs 2", "pfq: unknown flag: --jobs; it is --parallel of allocate, simulate and tags now\n"},
+		{"solve good.json --policy ps", "pfq: unknown flag: --policy; it is a flag of allocate, dispatch and simulate\n"},
+		{"solve good.json --scale 1:2", "pfq: --scale = 1:2: want numbers >= 0 or ranges"},
+		{"solve good.json --scale 0:1:0", "pfq: --scale = 0:1:0: want numbers >= 0 or ranges"},
+		{"solve good.json --scale 0:1:1e-9", "pfq: --scale = 0:1:1e-9: want numbers >= 0 or ranges"},
 		{"completion foo", `pfq: unknown command "foo" for "pfq completion"` + "\n"},
 		{"completion bassh", `pfq: unknown command "bassh" for "pfq completion"; did you mean bash?` + "\n"},
 		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
@@ -382,7 +391,7 @@ func TestTextDigits(t *testing.T) {
 		{"solve - --engine enclose --tol 1e-20", "0.45714285714285714286\n"},
 		{"solve - --engine enclose --tol 1e-3", "class-1  1.2           0.6   2.625      2.1875      0.457143\n"},
 		{"solve - --engine float", "class-1  1.2           0.6   2.625      2.1875      0.457143\n"},
-		{"stability - --exact", "bottleneck  class-1, class-2: work 12/5 on capacity 3\n"},
+		{"stability -", "bottleneck  class-1, class-2: work 12/5 = 2.4 on capacity 3\n"},
 	} {
 		if stdout, stderr, status := pfq(model, strings.Fields(c.args)...); status != 0 || !strings.Contains(stdout, c.want) {
 			t.Errorf("pfq %s: status %d, no %q in\n%s%s", c.args, status, c.want, stdout, stderr)
@@ -416,9 +425,23 @@ func TestTextIsShort(t *testing.T) {
 func TestHugeNumbers(t *testing.T) {
 	model := strings.Replace(oneServer, `"capacity": 1`, `"capacity": "1e320"`, 1)
 	stdout, stderr, status := pfq(model, "stability", "-", "--format", "csv")
-	if want := "verdict,stable,margin,critical_scale,bottleneck\nstable,true,1e+320,2e+320,a\n"; status != 0 || stdout != want {
+	if got := oneLine(t, stdout); status != 0 || got["margin"] != "1e+320" || got["critical_scale"] != "2e+320" || got["bottleneck_capacity"] != "1e+320" {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
+}
+
+// oneLine returns the cells of the only line of CSV by their columns.
+func oneLine(t *testing.T, text string) map[string]string {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(lines) != 2 {
+		t.Fatalf("%v, %d lines in %s", err, len(lines), text)
+	}
+	cells := map[string]string{}
+	for i, column := range lines[0] {
+		cells[column] = lines[1][i]
+	}
+	return cells
 }
 
 // Errors of the solver about a setting name the flag.
@@ -489,17 +512,24 @@ func TestFloatWarnsOfTolerance(t *testing.T) {
 func TestNextToTheBoundary(t *testing.T) {
 	at := func(rate string) string { return strings.Replace(oneServer, `"1/2"`, `"`+rate+`"`, 1) }
 	below, above := at("0."+strings.Repeat("9", 25)), at("1."+strings.Repeat("0", 24)+"1")
-	for _, c := range []struct{ model, args, want string }{
-		{below, "stability -", "stable: still so with the arrival rates multiplied by anything below 1 + 1e-25\nmargin      1e-25\nbottleneck  a: work 1 - 1e-25 on capacity 1\n"},
-		{above, "stability -", "unstable: would be stable with the arrival rates multiplied by anything below 1 - 1e-25\nmargin      -1e-25\nbottleneck  a: work 1 + 1e-25 on capacity 1\n"},
-		{below, "stability - --format csv", "verdict,stable,margin,critical_scale,bottleneck\nstable,true,1e-25,1.0000000000000002,a\n"},
-		{above, "stability - --format csv", "verdict,stable,margin,critical_scale,bottleneck\nunstable,false,-1e-25,0.9999999999999999,a\n"},
-		{above, "solve - --format csv", "stable,critical_scale,margin,bottleneck\nfalse,0.9999999999999999,-1e-25,a\n"},
-		{at("1"), "stability - --format csv", "verdict,stable,margin,critical_scale,bottleneck\nunstable,false,0,1,a\n"},
-		{at("0." + strings.Repeat("9", 400)), "stability - --format csv", "verdict,stable,margin,critical_scale,bottleneck\nstable,true,5e-324,1.0000000000000002,a\n"},
+	for _, c := range []struct{ model, want string }{
+		{below, "stable: still so with the arrival rates multiplied by anything below 1 + 1e-25\nmargin      1e-25, of the bottleneck\nbottleneck  a: work 1 - 1e-25 on capacity 1\n"},
+		{above, "unstable: would be stable with the arrival rates multiplied by anything below 1 - 1e-25\nmargin      -1e-25, of the bottleneck\nbottleneck  a: work 1 + 1e-25 on capacity 1\n"},
 	} {
-		if stdout, stderr, _ := pfq(c.model, strings.Fields(c.args)...); stdout != c.want {
-			t.Errorf("pfq %s: %s%s", c.args, stderr, cmp.Diff(c.want, stdout))
+		if stdout, stderr, _ := pfq(c.model, "stability", "-"); stdout != c.want {
+			t.Errorf("%s%s", stderr, cmp.Diff(c.want, stdout))
+		}
+	}
+	for _, c := range []struct{ model, command, stable, margin, scale string }{
+		{below, "stability", "true", "1e-25", "1.0000000000000002"},
+		{above, "stability", "false", "-1e-25", "0.9999999999999999"},
+		{above, "solve", "false", "-1e-25", "0.9999999999999999"},
+		{at("1"), "stability", "false", "0", "1"},
+		{at("0." + strings.Repeat("9", 400)), "stability", "true", "5e-324", "1.0000000000000002"},
+	} {
+		stdout, stderr, _ := pfq(c.model, c.command, "-", "--format", "csv")
+		if got := oneLine(t, stdout); got["stable"] != c.stable || got["margin"] != c.margin || got["critical_scale"] != c.scale {
+			t.Errorf("pfq %s: %s%s, want %v", c.command, stdout, stderr, c)
 		}
 	}
 	for rate, want := range map[string]string{"0.99999999": "s<1>    0.99999999\n", "0." + strings.Repeat("9", 25): "s<1>    <1\n"} {
@@ -538,13 +568,14 @@ func TestSweep(t *testing.T) {
 	}
 	stdout, _, status := pfq(oneServer, "solve", "-", "--scale", "1,2", "--format", "csv")
 	lines := strings.Split(stdout, "\n")
-	if status != 1 || len(lines) != 7 || !strings.HasPrefix(lines[0], "scale,kind,name,") || !strings.HasPrefix(lines[1], "1,cluster,") || !strings.HasPrefix(lines[5], "2,unstable,,") || !strings.HasSuffix(lines[5], ",1,0,a") {
+	if status != 1 || len(lines) != 8 || !strings.HasPrefix(lines[0], "scale,kind,name,") || !strings.HasPrefix(lines[1], "1,cluster,") || !strings.HasPrefix(lines[6], "2,unstable,,") || !strings.HasSuffix(lines[6], ",0,a,1,a,1,1") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	if _, stderr, status := pfq(oneServer, "solve", "-", "--scale", "0,1.999"); status != 0 {
 		t.Errorf("status %d, %s", status, stderr)
 	}
-	if stdout, _, status := pfq(oneServer, "solve", "-", "--scale", "2", "--format", "csv"); status != 1 || stdout != "scale,kind,critical_scale,margin,bottleneck\n2,unstable,1,0,a\n" {
+	stdout, _, status = pfq(oneServer, "solve", "-", "--scale", "2", "--format", "csv")
+	if got := oneLine(t, stdout); status != 1 || got["scale"] != "2" || got["kind"] != "unstable" || got["critical_scale"] != "1" || got["margin"] != "0" || got["bottleneck"] != "a" {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	model, _, _ := pfq("", "example", "random-100-2")
@@ -601,7 +632,7 @@ func TestSolveLongWays(t *testing.T) {
 		}
 	}
 	stdout, _, status := pfq(model, "solve", "-", "--scale", "0.5,3")
-	if status != 1 || !strings.Contains(stdout, "3      unstable: a") {
+	if status != 1 || !strings.Contains(stdout, "scale 3: unstable: ") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	if stdout, _, status = pfq(strings.Replace(model, "6000,", "12000,", 1), "solve", "-"); status != 1 || !strings.Contains(stdout, "unstable") {

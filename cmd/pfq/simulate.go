@@ -250,6 +250,7 @@ func addRuns(cmd *cobra.Command, s *sim.Settings) {
 	s.Workers = runtime.GOMAXPROCS(0)
 	cli.Flag[int]{Name: "parallel", Usage: "`N` runs worked on at a time", Default: strconv.Itoa(s.Workers),
 		Want: "an integer in 1..10000", Parse: parseInt(1e4)}.Add(cmd, &s.Workers)
+	cli.AddRenamed(cmd, "jobs", "parallel")
 }
 
 func parseWarmUp(text string) (float64, bool) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/cluster"
+	"productform/cmd/internal/render"
 	"productform/sim"
 	"productform/sizes"
 	"productform/sweep"
@@ -120,20 +122,20 @@ func TestSimulateCSV(t *testing.T) {
 	}
 	answer := simulateJSON(t, oneServer, args)
 	text := func(v any) string {
-		if v == nil {
-			return ""
-		}
-		cell, err := csvCell(v)
+		cell, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return cell
+		return strings.ReplaceAll(string(cell), "null", "")
 	}
-	want := [][]string{{"kind", "name", "quantity", "mean", "half_width", "confidence", "exact", "z"}}
+	want := [][]string{{"kind", "name", "quantity", "mean", "half_width", "confidence", "exact", "z", "word"}}
 	add := func(kind, name, quantity string, v any) {
-		line := []string{kind, name, quantity, text(v), "", "", "", ""}
-		if e, ok := v.(map[string]any); ok {
-			line = []string{kind, name, quantity, text(e["mean"]), text(e["half_width"]), text(e["confidence"]), text(e["exact"]), text(e["z"])}
+		line := []string{kind, name, quantity, text(v), "", "", "", "", ""}
+		switch v := v.(type) {
+		case map[string]any:
+			line = []string{kind, name, quantity, text(v["mean"]), text(v["half_width"]), text(v["confidence"]), text(v["exact"]), text(v["z"]), ""}
+		case string, bool:
+			line = []string{kind, name, quantity, "", "", "", "", "", fmt.Sprint(v)}
 		}
 		want = append(want, line)
 	}
@@ -141,7 +143,7 @@ func TestSimulateCSV(t *testing.T) {
 	add("cluster", "", "mean_delay", answer["mean_delay"])
 	for _, v := range answer["classes"].([]any) {
 		c := v.(map[string]any)
-		for _, quantity := range []string{"mean_jobs", "mean_delay", "measured_delay", "service_rate"} {
+		for _, quantity := range []string{"arrival_rate", "mean_jobs", "mean_delay", "measured_delay", "service_rate"} {
 			add("class", c["name"].(string), quantity, c[quantity])
 		}
 	}
@@ -149,9 +151,10 @@ func TestSimulateCSV(t *testing.T) {
 	for n, v := range answer["jobs_distribution"].([]any) {
 		add("distribution", fmt.Sprint(n), "probability", v)
 	}
-	for _, quantity := range []string{"runs", "jumps", "time", "warm_up", "seed", "effective_samples"} {
+	for _, quantity := range []string{"stable", "policy", "sizes", "interruptions", "method", "runs", "jumps", "time", "warm_up", "seed", "effective_samples"} {
 		add("simulation", "", quantity, answer[quantity])
 	}
+	add("simulation", "", "warnings", "") // none
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
 	}
@@ -213,7 +216,7 @@ func TestSimulateWithoutTheory(t *testing.T) {
 
 // An unstable model has the answer that solve gives, unless it is observed over a horizon.
 func TestSimulateUnstable(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range render.Formats {
 		want, _, _ := pfq(overloaded, "solve", "-", "--format", format)
 		stdout, stderr, status := simulate(overloaded, "--format "+format)
 		if status != 1 || stderr != "" || stdout != want {
@@ -234,10 +237,10 @@ func TestSimulateUnstable(t *testing.T) {
 func TestSimulateJobs(t *testing.T) {
 	model, _, _ := pfq("", "example", "three-servers")
 	for _, args := range []string{"--sizes zipf --interruptions 1", "--sizes deterministic", "--policy ps", "--precision 0.1"} {
-		for _, format := range formats {
+		for _, format := range render.Formats {
 			var answers []string
 			for _, jobs := range []string{"1", "2"} {
-				stdout, _, status := simulate(model, args+" --runs 15 --jumps 5e3 --jobs "+jobs+" --format "+format)
+				stdout, _, status := simulate(model, args+" --runs 15 --jumps 5e3 --parallel "+jobs+" --format "+format)
 				if status != 0 {
 					t.Fatalf("%s: status %d", args, status)
 				}
@@ -413,7 +416,7 @@ func TestSimulateBadUsage(t *testing.T) {
 		{"good.json --distribution 100001", "pfq: --distribution = 100001: want an integer in 1..100000\n"},
 		{"good.json --confidence 1", "pfq: --confidence = 1: want a number > 0 and <= 0.999999\n"},
 		{"good.json --confidence NaN", "pfq: --confidence = NaN: want a number > 0 and <= 0.999999\n"},
-		{"good.json --jobs 0", "pfq: --jobs = 0: want an integer in 1..10000\n"},
+		{"good.json --parallel 0", "pfq: --parallel = 0: want an integer in 1..10000\n"},
 		{"good.json --results=", "pfq: --results is missing: want a folder\n"},
 		{"good.json --results words.txt", "pfq: --results = words.txt: not a directory\n"},
 		{"good.json --format xml", "pfq: --format = xml: want text, json or csv\n"},
@@ -442,7 +445,7 @@ func TestPlusMinus(t *testing.T) {
 		{2.6604, 0.04612, "2.660 ± 0.046"}, {2.664, 0.5, "2.66 ± 0.50"}, {12.34, 9.87, "12.3 ± 9.9"}, {1234.5, 123, "1234 ± 123"},
 		{5, 0, "5 ± 0"}, {1e-12, 3e-14, "1e-12 ± 3e-14"}, {1.5e12, 2e10, "1.5e+12 ± 2e+10"}, {0.5, 1e-9, "0.5 ± 1e-09"},
 	} {
-		if got := plusMinus(c.mean, c.halfWidth); got != c.want {
+		if got := render.PlusMinus(c.mean, c.halfWidth); got != c.want {
 			t.Errorf("%v ± %v is shown as %q, want %q", c.mean, c.halfWidth, got, c.want)
 		}
 	}

@@ -37,6 +37,7 @@ func sizePath(text string) (path string, isLog bool) {
 // addSizes adds --sizes, by default the target.
 func addSizes(cmd *cobra.Command, target *string, usage string) {
 	cli.AddText(cmd, target, "sizes", "", "the name of a distribution of job sizes", usage)
+	cli.AddRenamed(cmd, "law", "sizes")
 	if err := cmd.RegisterFlagCompletionFunc("sizes", cobra.FixedCompletions(sizeNames(), cobra.ShellCompDirectiveNoSpace)); err != nil {
 		panic(err) // the flag is there
 	}

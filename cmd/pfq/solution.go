@@ -60,11 +60,19 @@ type jobsProbability struct {
 
 // solutionColumns are the first columns of CSV.
 var solutionColumns = []string{"kind", "name", "count", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate", "utilization",
-	"engine", "lattice", "states", "normalization", "empty_probability", "relative_error_bound"}
+	"engine", "lattice", "states", "normalization", "empty_probability", "relative_error_bound", "jobs", "probability"}
 
 // proofOf returns what an engine proves of each number.
 func proofOf(e num.Engine) render.Proof {
 	return map[num.Engine]render.Proof{num.Exact: render.Fraction, num.Enclose: render.Bounds}[e]
+}
+
+// givenProof returns the same of numbers that are given, not computed.
+func givenProof(e num.Engine) render.Proof {
+	if e == num.Exact {
+		return render.Fraction
+	}
+	return render.Unproved
 }
 
 func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
@@ -74,10 +82,6 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 		n := value(v)
 		n.BelowOne = true
 		return n
-	}
-	rateProof := proof
-	if proof == render.Bounds { // rates are given, not computed
-		rateProof = render.Unproved
 	}
 	s := &solution{
 		Stable: true, Engine: r.Engine,
@@ -96,7 +100,7 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 	}
 	for i := range r.Classes {
 		c := &r.Classes[i]
-		s.Classes = append(s.Classes, solutionClass{m.Classes[i].Name, render.Rat(c.ArrivalRate, rateProof), part(&c.Load),
+		s.Classes = append(s.Classes, solutionClass{m.Classes[i].Name, render.Rat(c.ArrivalRate, givenProof(r.Engine)), part(&c.Load),
 			value(&c.MeanJobs), value(c.MeanDelay), value(c.ServiceRate)})
 	}
 	for i, server := range m.Servers {

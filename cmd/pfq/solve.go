@@ -78,7 +78,7 @@ func (f *solveFlags) one(q query, m *cluster.Model) (a render.Answer, stable boo
 		return a, false, err
 	}
 	if r == nil {
-		return unstableAnswer(m, verdict, proofOf(num.Engine(f.engine))), false, nil
+		return unstableAnswer(m, verdict, givenProof(num.Engine(f.engine))), false, nil
 	}
 	f.warn([]*bf.Result{r}, q.stderr)
 	s := newSolution(m, r, digits(f.tol))

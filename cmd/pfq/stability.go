@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cluster"
+	"productform/cmd/internal/cli"
 	"productform/cmd/internal/render"
 	"productform/stability"
 )
 
 func newStability() *cobra.Command {
-	return newCommand("stability MODEL", func(q query) (render.Answer, bool, error) {
+	cmd := newCommand("stability MODEL", func(q query) (render.Answer, bool, error) {
 		m, err := readModel(q.file, q.stdin)
 		if err != nil {
 			return render.Answer{}, false, err
@@ -30,6 +31,8 @@ func newStability() *cobra.Command {
 		v := verdict{Verdict: map[bool]string{true: "stable", false: "unstable"}[r.Stable], Stable: r.Stable, limits: newLimits(m, r, render.Fraction)}
 		return render.Answer{JSON: v, Lines: []render.Lines{{Of: v}}, Text: v.text}, r.Stable, nil
 	})
+	cli.AddGone(cmd, "exact", "fractions are always given")
+	return cmd
 }
 
 // A verdict is the answer of stability.

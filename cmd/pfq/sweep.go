@@ -28,10 +28,7 @@ type point struct {
 
 // sweep solves the model at every factor and says whether all of them are stable.
 func (f *solveFlags) sweep(q query, m *cluster.Model) (a render.Answer, stable bool, err error) {
-	proof := proofOf(num.Engine(f.engine))
-	if proof == render.Bounds { // factors are given, not computed
-		proof = render.Unproved
-	}
+	proof := givenProof(num.Engine(f.engine))
 	points := make([]point, len(f.factors))
 	var factors []*big.Rat // those that are stable
 	for i, factor := range f.factors {

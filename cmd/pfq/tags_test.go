@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"productform/cmd/internal/render"
 	"productform/num"
 	"productform/sim"
 	"productform/sizes"
@@ -324,7 +325,7 @@ func TestTagsInfeasible(t *testing.T) {
 			t.Errorf("%s: policies %v", c.args, answer["policies"])
 		}
 	}
-	for _, format := range formats {
+	for _, format := range render.Formats {
 		stdout, stderr, status := tagsCommand("--hosts 4 --load 0.7 --alpha 0.5 " + tagsPaper + "--format " + format)
 		if status != 1 || stderr != "" || !strings.Contains(stdout, "no cutoffs keep every host below load 1") {
 			t.Errorf("status %d, %s%s", status, stdout, stderr)
@@ -735,10 +736,10 @@ func TestTagsSimulate(t *testing.T) {
 	if want := r.All(sim.MeanWaiting); e["mean"] != want.Mean || e["half_width"] != want.HalfWidth {
 		t.Errorf("%v, want %v", e, want)
 	}
-	for _, format := range formats {
+	for _, format := range render.Formats {
 		const args = "--hosts 2 --load 0.5 --law lognormal:3 --mean 1 --simulate 5 --jumps 2e3 "
-		one, _, _ := tagsCommand(args + "--jobs 1 --format " + format)
-		two, _, _ := tagsCommand(args + "--jobs 2 --format " + format)
+		one, _, _ := tagsCommand(args + "--parallel 1 --format " + format)
+		two, _, _ := tagsCommand(args + "--parallel 2 --format " + format)
 		if diff := cmp.Diff(one, two); diff != "" || one == "" {
 			t.Error(diff)
 		}

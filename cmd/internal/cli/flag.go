@@ -92,15 +92,23 @@ func AddPrefixes(cmd *cobra.Command, target *[]string, name string, words []stri
 }
 
 // AddRenamed makes an old name of a flag an error that tells the new one.
-func AddRenamed(cmd *cobra.Command, old, now string) {
+func AddRenamed(cmd *cobra.Command, old, now string) { annotate(cmd, renamedFlag+old, now) }
+
+// AddGone makes the name of a flag that is no more an error that says why.
+func AddGone(cmd *cobra.Command, old, why string) { annotate(cmd, goneFlag+old, why) }
+
+func annotate(cmd *cobra.Command, key, value string) {
 	if cmd.Annotations == nil {
 		cmd.Annotations = make(map[string]string)
 	}
-	cmd.Annotations[renamedFlag+old] = now
+	cmd.Annotations[key] = value
 }
 
-// renamedFlag begins the annotations that hold the new names of flags.
-const renamedFlag = "renamed --"
+// What begins the annotations that hold the new names of flags, and why there is none.
+const (
+	renamedFlag = "renamed --"
+	goneFlag    = "gone --"
+)
 
 type wordList struct {
 	name     string

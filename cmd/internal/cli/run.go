@@ -121,6 +121,9 @@ func rightFlag(cmd *cobra.Command, name string) string {
 	if now, renamed := cmd.Annotations[renamedFlag+name]; renamed {
 		return fmt.Sprintf("; it is --%s now", now)
 	}
+	if why, gone := cmd.Annotations[goneFlag+name]; gone {
+		return "; " + why
+	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 	if near := suggest("--"+name, names); near != "" {
@@ -136,10 +139,10 @@ func rightFlag(cmd *cobra.Command, name string) string {
 		}
 	}
 	switch {
-	case have != nil:
-		return "; it is a flag of " + andOf(have)
 	case had != nil:
 		return fmt.Sprintf("; it is --%s of %s now", now, andOf(had))
+	case have != nil:
+		return "; it is a flag of " + andOf(have)
 	}
 	return ""
 }

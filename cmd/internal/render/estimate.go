@@ -3,9 +3,6 @@ package render
 import (
 	"fmt"
 	"math"
-
-	"productform/num"
-	"productform/sim"
 )
 
 // An Estimate is an estimate of a simulation, beside the exact value if theory knows it.
@@ -21,22 +18,6 @@ type Estimate struct {
 type Theory struct {
 	Exact float64  `json:"exact"`
 	Z     *float64 `json:"z"`
-}
-
-// Estimated returns an estimate beside its exact value, each nil if there is none.
-func Estimated(e *sim.Estimate, exact *num.Value) *Estimate {
-	if e == nil {
-		return nil
-	}
-	out := &Estimate{Mean: e.Mean, HalfWidth: e.HalfWidth, Confidence: e.Confidence}
-	if exact != nil {
-		out.Theory = &Theory{Exact: exact.Float}
-		if e.StdError != 0 {
-			z := e.Z(exact.Float)
-			out.Z = &z
-		}
-	}
-	return out
 }
 
 func isEstimate(r Record) bool { return r.field("half_width").Value != nil }

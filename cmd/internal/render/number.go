@@ -63,7 +63,11 @@ func Rat(v *big.Rat, p Proof) Number {
 // RatBeside returns a fraction as [Rat] does, but the double on its own side of a boundary that is a double.
 func RatBeside(v, boundary *big.Rat, p Proof) Number {
 	n := Rat(v, p)
-	if at, _ := boundary.Float64(); n.Float == at {
+	if v == nil {
+		return n
+	}
+	f, _ := v.Float64()
+	if at, _ := boundary.Float64(); f == at {
 		n.Float = math.Nextafter(at, at+float64(v.Cmp(boundary)))
 	}
 	return n
