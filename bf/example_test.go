@@ -74,7 +74,7 @@ func ExampleMeanJobsGradient() {
 		return
 	}
 	fmt.Printf("one more unit of capacity of its own takes away %.2f jobs, shared %.2f\n",
-		-g.Capacities[0].Value, -g.Capacities[2].Value)
+		-g.Capacities[0].Float, -g.Capacities[2].Float)
 	// Output:
 	// one more unit of capacity of its own takes away 7.42 jobs, shared 8.59
 }

@@ -9,7 +9,7 @@ import (
 type Value struct {
 	Float     float64    // always set, finite: the value rounded to nearest (exact, enclose) or computed (float)
 	Exact     *big.Rat   // set by exact engines
-	Low, High *big.Float // set by enclosing engines: Low <= the exact value <= High
+	Low, High *big.Float // set where bounds are known beside Float: Low <= the exact value <= High
 }
 
 // Interval returns that of Low and High, and false if they are not set.

@@ -141,10 +141,10 @@ func (a answer) printWorth(w io.Writer) error {
 	for s := range nodes {
 		nodes[s] = s
 	}
-	slices.SortStableFunc(nodes, func(x, y int) int { return cmp.Compare(g.Capacities[x].Value, g.Capacities[y].Value) })
+	slices.SortStableFunc(nodes, func(x, y int) int { return cmp.Compare(g.Capacities[x].Float, g.Capacities[y].Float) })
 	fmt.Fprintf(w, "10 MB/s more on a node would lower the %.1f reads in progress by about", a.result.MeanJobs.Float)
 	for _, s := range append(slices.Clone(nodes[:4]), nodes[len(nodes)-1]) {
-		fmt.Fprintf(w, " %.2f (%s)", -10*g.Capacities[s].Value, a.model.Servers[s].Name)
+		fmt.Fprintf(w, " %.2f (%s)", -10*g.Capacities[s].Float, a.model.Servers[s].Name)
 	}
 	_, err = fmt.Fprintln(w)
 	return err

@@ -12,18 +12,12 @@ import (
 	"productform/num"
 )
 
-// A Derivative is a derivative with a proved bound on its absolute error.
-type Derivative struct {
-	Value      float64
-	ErrorBound float64  // 0 beside an exact value
-	Exact      *big.Rat // set by the exact engine
-}
-
-// A Gradient holds the derivatives of the mean number of jobs E[X] = Σ_i E[X_i].
+// A Gradient holds the derivatives of the mean number of jobs E[X] = Σ_i E[X_i], as fractions with the engine Exact and
+// between proved bounds Low and High with the others.
 type Gradient struct {
-	Engine       num.Engine   // the engine that gave the numbers: Float, Enclose or Exact
-	ArrivalRates []Derivative // ∂E[X]/∂λ_i of each row of classes, in units of time; to the right where λ_i = 0
-	Capacities   []Derivative // ∂E[X]/∂C_s of each row of servers, all servers of a group together; to the right where C_s = 0
+	Engine       num.Engine  // the engine that gave the numbers: Float, Enclose or Exact
+	ArrivalRates []num.Value // ∂E[X]/∂λ_i of each row of classes, in units of time; to the right where λ_i = 0
+	Capacities   []num.Value // ∂E[X]/∂C_s of each row of servers, all servers of a group together; to the right where C_s = 0
 }
 
 // MeanJobsGradient returns the derivatives of the mean number of jobs with respect to every
@@ -79,16 +73,18 @@ func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (*Gradi
 
 // gradientWith returns the gradient as one engine gives it, and the largest relative width of a derivative.
 func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine num.Engine, prec uint, tol float64) (*Gradient, float64, error) {
-	g := &Gradient{Engine: engine, ArrivalRates: make([]Derivative, len(m.Classes)), Capacities: make([]Derivative, len(m.Servers))}
-	if engine == num.Exact { // rows in no component keep a derivative of 0
-		for _, list := range [][]Derivative{g.ArrivalRates, g.Capacities} {
-			for i := range list {
+	g := &Gradient{Engine: engine, ArrivalRates: make([]num.Value, len(m.Classes)), Capacities: make([]num.Value, len(m.Servers))}
+	for _, list := range [][]num.Value{g.ArrivalRates, g.Capacities} { // rows in no component keep a derivative of 0
+		for i := range list {
+			if engine == num.Exact {
 				list[i].Exact = new(big.Rat)
+			} else {
+				list[i].Low, list[i].High = new(big.Float), new(big.Float)
 			}
 		}
 	}
 	width := 0.0
-	set := func(d *Derivative, x difference, times *big.Rat) {
+	set := func(d *num.Value, x difference, times *big.Rat) {
 		var w float64
 		*d, w = x.times(times, tol)
 		width = max(width, w)
@@ -352,36 +348,38 @@ type difference struct{ plus, minus arithmetic.Number }
 
 // times returns the difference times a factor > 0, and the width of its bound: relative to the
 // difference, or to tol times its two terms where they cancel further than that.
-func (d difference) times(factor *big.Rat, tol float64) (Derivative, float64) {
+func (d difference) times(factor *big.Rat, tol float64) (num.Value, float64) {
 	f := d.plus.Rational(factor)
 	a, b := d.plus.Mul(f), d.minus.Mul(f)
-	var r Derivative
-	var size float64
 	switch {
 	case a.Exact != nil:
-		r.Exact = new(big.Rat).Sub(a.Exact, b.Exact)
-		r.Value, _ = r.Exact.Float64()
-		return r, 0
+		x := new(big.Rat).Sub(a.Exact, b.Exact)
+		v, _ := x.Float64()
+		return num.Value{Float: v, Exact: x}, 0
 	case a.Interval.Low != nil:
 		in := a.Interval.Sub(b.Interval)
-		mid := new(big.Float).Add(in.Low, in.High)
-		r.Value, _ = mid.Quo(mid, big.NewFloat(2)).Float64()
-		half, _ := num.Up(in.Prec()).Sub(in.High, in.Low).Float64()
-		r.ErrorBound = half + 2*arithmetic.Roundoff*math.Abs(r.Value)
-		size, _ = a.Interval.Add(b.Interval).High.Float64()
-		if half == 0 {
+		v, _ := in.Middle().Float64()
+		width, _ := num.Up(in.Prec()).Sub(in.High, in.Low).Float64()
+		r := num.Value{Float: v, Low: in.Low, High: in.High}
+		if width == 0 {
 			return r, 0
 		}
-		return r, half / max(math.Abs(r.Value), tol*size)
+		size, _ := a.Interval.Add(b.Interval).High.Float64()
+		return r, width / max(math.Abs(v), tol*size)
 	}
 	x, y := a.Double(), b.Double()
 	if a.F != 0 && !(x >= arithmetic.Least) || b.F != 0 && !(y >= arithmetic.Least) || !(x+y <= math.MaxFloat64) {
-		return r, math.Inf(1)
+		return num.Value{}, math.Inf(1)
 	}
-	r.Value = x - y
-	r.ErrorBound = (x*a.Bound + y*b.Bound + arithmetic.Roundoff*math.Abs(r.Value)) * (1 + 8*arithmetic.Roundoff)
+	v := x - y
+	e := (x*a.Bound + y*b.Bound + arithmetic.Roundoff*math.Abs(v)) * (1 + 8*arithmetic.Roundoff)
+	if !(e <= math.MaxFloat64) {
+		return num.Value{}, math.Inf(1)
+	}
+	in := num.FromFloat64(v, 64)
+	r := num.Value{Float: v, Low: in.Low.Sub(in.Low, big.NewFloat(e)), High: in.High.Add(in.High, big.NewFloat(e))}
 	if x+y == 0 {
 		return r, 0
 	}
-	return r, r.ErrorBound / max(math.Abs(r.Value), tol*(x+y))
+	return r, e / max(math.Abs(v), tol*(x+y))
 }
