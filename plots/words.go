@@ -65,10 +65,39 @@ func ShortList(words []string, comma string) string {
 	return strings.Join(words, comma)
 }
 
+// List writes numbers, separated by commas.
 func List(v []float64) string {
 	var words []string
 	for _, x := range v {
 		words = append(words, fmt.Sprint(x))
+	}
+	return strings.Join(words, ", ")
+}
+
+// Spans writes increasing numbers as runs of equal steps, "0.2, 0.3, ..., 1 and 1.2, 1.4, ..., 2".
+func Spans(a []float64) string {
+	var words []string
+	for from := 0; from < len(a); {
+		to := from + 1
+		for to+1 < len(a) && math.Abs(a[to+1]-2*a[to]+a[to-1]) < 1e-9 {
+			to++
+		}
+		if to-from < 3 { // too few for dots
+			words = append(words, fmt.Sprint(a[from]))
+			from++
+			continue
+		}
+		words = append(words, fmt.Sprintf("%g, %g, ..., %g", a[from], a[from+1], a[to]))
+		from = to + 1
+	}
+	return strings.Join(words, " and ")
+}
+
+// Decimals writes numbers that have few decimals.
+func Decimals(v []*big.Rat) string {
+	var words []string
+	for _, x := range v {
+		words = append(words, Decimal(x))
 	}
 	return strings.Join(words, ", ")
 }

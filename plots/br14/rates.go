@@ -290,7 +290,7 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 		{Name: "arrival rates", Value: "λ₁ = λ₂ = ρ/max_j Σ_k a_kj"},
 		{Name: "sizes", Value: "exponential, mean 1 task times second; weights 1"},
 		{Name: "loads of the lines", Value: fmt.Sprintf("%d values from %s to %s", len(loads), plots.Decimal(loads[0]), plots.Decimal(loads[len(loads)-1]))},
-		{Name: "loads simulated", Value: decimals(fluidLoads())},
+		{Name: "loads simulated", Value: plots.Decimals(fluidLoads())},
 		{Name: "simulated for a claim", Value: "PF and DRF with hyperexponential sizes at load 0.8, profiles " + couples()[variedCouple].words()},
 	}
 	f.Parameters = append(f.Parameters, sharedParameters(p, e)...)

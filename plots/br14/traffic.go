@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strings"
 
 	"productform/fluid"
 	"productform/fluid/traffic"
@@ -107,15 +106,7 @@ func trafficOf(rho *big.Rat, part []*big.Rat, profiles ...[]*big.Rat) *traffic.M
 
 // profileWords writes a profile, "(1, 0.1)".
 func profileWords(a []*big.Rat) string {
-	return "(" + decimals(a) + ")"
-}
-
-func decimals(v []*big.Rat) string {
-	var words []string
-	for _, x := range v {
-		words = append(words, plots.Decimal(x))
-	}
-	return strings.Join(words, ", ")
+	return "(" + plots.Decimals(a) + ")"
 }
 
 // overMean returns the ratio of two estimates of independent runs, with the interval of its logarithm.

@@ -285,7 +285,7 @@ func TestSpans(t *testing.T) {
 		"0.1, 0.2, ..., 0.9": plots.Grid(1, 9, 10), "0.2, 0.2125, ..., 0.5 and 0.55, 0.6, ..., 2": paperAlphas(), "0.2 and 0.6": {0.2, 0.6},
 		"1 and 2 and 4": {1, 2, 4}, "0.5, 1, ..., 2 and 4": {0.5, 1, 1.5, 2, 4}, "1 and 2 and 3": {1, 2, 3},
 	} {
-		if got := spans(a); got != want {
+		if got := plots.Spans(a); got != want {
 			t.Errorf("%v: %q, want %q", a, got, want)
 		}
 	}

@@ -24,7 +24,7 @@ type probe struct {
 }
 
 // probed returns a figure that needs some probes, which are told of in its caption and parameters.
-func probed(id, title string, probes []probe, build func(context.Context, *plots.Figure) error) plots.Spec {
+func probed(id, title string, probes []probe, build func(context.Context, *plots.Figure, *farmRuns) error) plots.Spec {
 	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
 		p := &plots.Plan{}
 		probes := append([]probe{}, probes...)
@@ -35,15 +35,12 @@ func probed(id, title string, probes []probe, build func(context.Context, *plots
 		}
 		p.Build = func(ctx context.Context) (*plots.Figure, error) {
 			f := &plots.Figure{ID: id, Title: title}
-			if err := build(ctx, f); err != nil {
+			if err := build(ctx, f, newFarmRuns(p, e)); err != nil {
 				return nil, err
 			}
 			for k := range probes {
 				f.Checks = append(f.Checks, probes[k].checks(id)...)
 			}
-			f.Caption += fmt.Sprintf(" For the checks host 1, for which the theory is exact, is simulated at some α: %s.", farmEffort(e, e.CheckRuns))
-			f.Parameters = append(append(f.Parameters, farmParameters(p, e)...),
-				plots.Parameter{Name: "what is simulated", Value: "TAGS for the checks, of which host 1 alone counts: it keeps no job longer than s₁, while the largest jobs, at other hosts, are too rare to be seen"})
 			return f, nil
 		}
 		return p, nil
@@ -92,19 +89,20 @@ func simulateFarm(p *plots.Plan, name string, f sim.Farm, e plots.Effort, runs i
 	return p.Simulate(name, f, e, sim.Settings{Runs: runs, Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
 }
 
-// farmEffort tells how farms were simulated, in words for a caption.
-func farmEffort(e plots.Effort, runs int) string {
-	return fmt.Sprintf("%d runs of %s jumps (arrivals, kills, ends of jobs) after %s, seed %d", runs, plots.Power(plots.Shorter(e.Jumps)), plots.Power(plots.Shorter(e.WarmUp)), e.Seed)
+// A farmRuns is what texts tell of simulations of farms.
+type farmRuns struct {
+	Simulations, Runs, CheckRuns int
+	RunsText                     string
+	Jumps, WarmUp                float64 // of a run
+	Seed                         uint64
+	Observed                     string // jumps in all
+	Warnings                     []plots.Parameter
 }
 
-// farmParameters returns the rows that tell how farms were simulated.
-func farmParameters(p *plots.Plan, e plots.Effort) []plots.Parameter {
-	return []plots.Parameter{
-		{Name: "simulations", Value: fmt.Sprint(len(p.Simulations))},
-		{Name: "runs of each simulation", Value: e.RunsText()},
-		{Name: "jumps of a run (arrivals, kills, ends of jobs)", Value: plots.Power(plots.Shorter(e.Jumps)) + " expected, after a warm-up of " + plots.Power(plots.Shorter(e.WarmUp))},
-		{Name: "seed", Value: fmt.Sprint(e.Seed)},
-		{Name: "jumps observed in all", Value: p.Jumps()},
-		{Name: "confidence of the intervals", Value: "95 %"},
+func newFarmRuns(p *plots.Plan, e plots.Effort) *farmRuns {
+	return &farmRuns{
+		Simulations: len(p.Simulations), Runs: e.Runs, CheckRuns: e.CheckRuns, RunsText: e.RunsText(),
+		Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp), Seed: e.Seed, Observed: p.Jumps(),
+		Warnings: p.Warnings("whose warm-up looks short, or which cannot have seen the largest sizes often enough"),
 	}
 }

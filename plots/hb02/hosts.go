@@ -85,10 +85,10 @@ func drawExpansion(ctx context.Context, f *plots.Figure, a []float64) error {
 		{Title: "TAGS and LWR", X: alphaAxis(), Y: plots.Axis{Quantity: "hosts to add"}, Series: all[:3]},
 		{Title: "Also Random", X: alphaAxis(), Y: plots.Axis{Quantity: "hosts to add", Scale: plots.Log}, Series: all},
 	}
-	f.Caption = "Fewest hosts to add to h = 2 hosts at system load ρ = 0.7, at the same arrival rate, for a mean slowdown of at most 3, against α: (a) under TAGS-opt-slowdown, with the best cutoffs for each number of hosts, and Least-Work-Remaining; (b) also under Random, on a logarithmic axis. " +
-		farmWords + slowWords + sizeWords(wide) + tagsWords + leastText +
-		"Computed at α = " + spans(a) + "; a step keeps its value up to the next, the curve of Random is joined by straight lines. " + source("13")
-	f.Parameters = append(paretoParameters(wide, "2 before the expansion", "0.7 before the expansion", a), plots.Parameter{Name: "mean slowdown wanted", Value: "at most 3"})
+	words := paretoWords(wide, "2 before the expansion", "0.7 before the expansion", a)
+	if err := texts.Describe(f, words, nil); err != nil {
+		return err
+	}
 	killing, least, printed, random := all[0], all[1], all[2], all[3]
 	if err := checkExpansion(f, least, random); err != nil {
 		return err
@@ -237,10 +237,11 @@ func drawMoreHosts(ctx context.Context, f *plots.Figure, most int) error {
 		}
 		f.Panels = append(f.Panels, p)
 	}
-	f.Caption = fmt.Sprintf("Mean slowdown under TAGS with the best cutoffs for it, found and proved, against the number h = 1, ..., %d of hosts at fixed system load ρ = (a) 0.3, (b) 0.5 and (c) 0.7, joined by straight lines, for α = 0.2, 0.6, 1, 1.4 and 1.8. ", most) +
-		farmWords + slowWords + sizeWords(wide) + tagsWords + "Each further host brings jobs of its own, so the load stays. Every host must stay below load 1; more hosts mean more killed runs, and a curve ends at the last h for which there are such cutoffs: " + strings.Join(ends, "; ") +
-		". Beyond [HB02], which computes two hosts, and four by hand."
-	f.Parameters = paretoParameters(wide, fmt.Sprintf("1 to %d", most), "0.3, 0.5, 0.7", shown)
+	words := paretoWords(wide, fmt.Sprintf("1 to %d", most), "0.3, 0.5, 0.7", shown)
+	words["Most"], words["Ends"] = most, ends
+	if err := texts.Describe(f, words, nil); err != nil {
+		return err
+	}
 	low, high := f.Panels[0].Series, f.Panels[2].Series
 	gained := func(k int) float64 { return low[k].At(2) / low[k].At(4) }
 	f.Claims = append(f.Claims,

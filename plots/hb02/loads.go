@@ -66,7 +66,7 @@ func hostLoads(id, title string) plots.Spec {
 		{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 2, load: 0.5},
 		{panel: "b", objective: byWaiting(), alpha: 1.5, high: wide, hosts: 2, load: 0.5},
 	}
-	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure) error {
+	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure, runs *farmRuns) error {
 		a := paperAlphas()
 		low, high, cross := 0.0, 1.0, []string{}
 		over := true
@@ -94,9 +94,11 @@ func hostLoads(id, title string) plots.Spec {
 			over = over && first.At(1.5) > second.At(1.5)
 			cross = append(cross, fmt.Sprintf("%.2f for %s", balance(first, second), c.title))
 		}
-		f.Caption = "Loads of h = 2 hosts at system load ρ = 0.5, against α, under (a) TAGS-opt-slowdown, (b) TAGS-opt-waitingtime and (c) TAGS-opt-fairness. " +
-			"The load of a host is the part of the time it works, killed runs included. " + farmWords + sizeWords(wide) + tagsWords + gridWords(a) + source("8")
-		f.Parameters = paretoParameters(wide, "2", "0.5", a)
+		words := paretoWords(wide, "2", "0.5", a)
+		words["FirstHost"] = runs
+		if err := texts.Describe(f, words, nil); err != nil {
+			return err
+		}
 		f.Claims = append(f.Claims,
 			plots.Finding(f.ID, "For very low α host 1 is run at load close to 0 and host 2 at load close to 1.", "At α = 0.2, under all three, below 0.05 and above 0.95.", fmt.Sprintf("Largest load of host 1 %s, least of host 2 %.6f.", plots.Short(low), high), low < 0.05 && high > 0.95),
 			plots.Finding(f.ID, "For high α host 1 is somewhat overloaded.", "At α = 1.5, under all three, host 1 has more load than host 2.", "At α = 1.5 the loads are "+pairs(f, 1.5)+".", over),
@@ -122,7 +124,7 @@ func excess(id, title string) plots.Spec {
 		{panel: "b", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 2, load: 0.5},
 		{panel: "c", objective: bySlowdown(), alpha: 1, high: wide, hosts: 2, load: 0.7},
 	}
-	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure) error {
+	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure, runs *farmRuns) error {
 		a := paperAlphas()
 		extra := make(map[float64]plots.Series)
 		var cross []string
@@ -148,9 +150,11 @@ func excess(id, title string) plots.Spec {
 			cross = append(cross, fmt.Sprintf("%.2f at load %g", b, load))
 			balanced = balanced && math.Abs(b-1) <= 0.2
 		}
-		f.Caption = "Loads of h = 2 hosts under TAGS-opt-slowdown, and their sum (black), at system load ρ = (a) 0.3, (b) 0.5 and (c) 0.7, against α. Without killed runs the sum would be 2ρ (dotted); it exceeds this by λ s₁ P(X > s₁). " +
-			farmWords + sizeWords(wide) + tagsWords + gridWords(a) + source("10")
-		f.Parameters = paretoParameters(wide, "2", "0.3, 0.5, 0.7", a)
+		words := paretoWords(wide, "2", "0.3, 0.5, 0.7", a)
+		words["FirstHost"] = runs
+		if err := texts.Describe(f, words, nil); err != nil {
+			return err
+		}
 		part := func(load, alpha float64) float64 { return 100 * extra[load].At(alpha) / (2 * load) } // of the load, in %
 		least, at := math.Inf(1), 0.0
 		for i, v := range extra[0.7].Y {

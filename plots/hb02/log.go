@@ -278,25 +278,12 @@ func (t *traceFarm) build(ctx context.Context, f *plots.Figure) error {
 	if err := t.claim(ctx, f); err != nil {
 		return err
 	}
-	unseen := ""
-	if t.unseen > 0 {
-		unseen = fmt.Sprintf(" %d points at which no run saw a job wait are left out.", t.unseen)
-	}
-	f.Caption = fmt.Sprintf("(a, b) Mean slowdown and (c, d) mean waiting time against the system load ρ = λE[X]/h with h = 2 and 4 hosts, for sizes drawn from the run times of %d jobs (%d more have none), of mean %s s and squared coefficient of variation %s. ", t.jobs, t.skipped, plots.Short(t.mean), plots.Short(t.scv)) +
-		farmWords + slowWords + tagsWords + "Its cutoffs, and those of SITA, which knows sizes, are the best for what the panel shows, found and proved; SITA-E has equal loads. TAGS has cutoffs that keep every host below load 1 up to ρ = " + strings.Join(ends, ", ") + ". " +
-		"Random and SITA are exact; Round-Robin lies in the band between two bounds, drawn where the lower one is above 0. TAGS is an approximation from above, since killed jobs come to the next host more regularly than taken; Least-Work-Remaining (LWR), M/G/h, is the approximation of Lee and Longton, which overstates it when sizes vary much and hosts are spare. Both are also simulated, as are Shortest-Queue and Round-Robin: at each point " +
-		farmEffort(t.e, t.e.Runs) + fmt.Sprintf(", for TAGS %d times as many; bars", longerKilling) + " are 95 % Student confidence intervals of the logarithm of the mean." + unseen + fmt.Sprintf(" Curves at %d loads from %g to %g, joined by straight lines. %s jumps in all. On these run times, far less variable than the laws of [HB02], TAGS makes the mean slowdown short at low load, but not the mean waiting time. ", len(loads), loads[0], loads[len(loads)-1], t.project.Jumps()) + plots.LogWords
-	f.Parameters = append([]plots.Parameter{
-		{Name: "sizes", Value: fmt.Sprintf("drawn from the run times of %s, %d jobs, %d skipped", plots.LogName, t.jobs, t.skipped)},
-		{Name: "mean size", Value: fmt.Sprintf("E[X] = %.6g s, C² = %.6g", t.mean, t.scv)},
-		{Name: "hosts", Value: "h = 2 and 4, of speed 1"},
-		{Name: "loads of the curves", Value: fmt.Sprintf("%d values of ρ from %g to %g", len(loads), loads[0], loads[len(loads)-1])},
-		{Name: "loads simulated, TAGS", Value: fmt.Sprintf("%s with 2 hosts, %s with 4", plots.List(t.sites[0].killLoads), plots.List(t.sites[1].killLoads))},
-		{Name: "longer runs", Value: fmt.Sprintf("%d times as many jumps for TAGS", longerKilling)},
-		{Name: "loads simulated, Least-Work-Remaining, Shortest-Queue and Round-Robin", Value: plots.List(queueLoads())},
-		{Name: "simulated for the checks", Value: fmt.Sprintf("Random, SITA-E and SITA with the best cutoffs at load %g", checkLoad)},
-	}, append(farmParameters(t.project, t.e), t.project.Warnings("whose warm-up looks short, or which cannot have seen the largest sizes often enough")...)...)
-	return nil
+	return texts.Describe(f, map[string]any{
+		"Name": plots.LogName, "LogWords": plots.LogWords, "Jobs": t.jobs, "Skipped": t.skipped, "Mean": t.mean, "SCV": t.scv,
+		"Ends": ends, "CurveLoads": loads, "LastLoad": loads[len(loads)-1], "Unseen": t.unseen, "Longer": longerKilling,
+		"TwoHosts": t.sites[0].killLoads, "FourHosts": t.sites[1].killLoads, "QueueLoads": queueLoads(), "CheckLoad": checkLoad,
+		"Farm": newFarmRuns(t.project, t.e),
+	}, nil)
 }
 
 // check compares simulations with theory where that is exact, and a formula with a sum over states.

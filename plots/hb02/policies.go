@@ -2,10 +2,9 @@ package hb02
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
-	"math"
-	"strings"
 
 	"productform/internal/oracle/paper"
 	"productform/plots"
@@ -203,57 +202,13 @@ func quotient(a, b plots.Series) plots.Series {
 	return q
 }
 
-// The words that captions share.
-const (
-	farmWords = "Jobs arrive as a Poisson process of rate λ = hρ/E[X] at h hosts of speed 1, each first come, first served, to the end or until killed. "
-	tagsWords = "TAGS starts every job at host 1; one that is not done after s₁, ..., sᵢ seconds at host 1, ..., i is killed and starts again from scratch at host i + 1, where jobs are taken to arrive as a Poisson process. "
-	leastText = "Least-Work-Remaining (LWR) is M/G/h in the approximation of Lee and Longton, M/M/h times E[X²]/(2E[X]²), which overstates it for sizes as variable as these; the formula as printed in the paper lacks the 2 (thin line). Random is exact. "
-	slowWords = "Slowdown is a job's time in queues divided by its size. "
-)
+// texts are the captions and parameters.
+var texts = plots.NewTexts(textFiles, "texts")
 
-// sizeWords names the law of the sizes.
-func sizeWords(high float64) string {
-	return fmt.Sprintf("Sizes are bounded Pareto, of density proportional to x^(−α−1) for k ≤ x ≤ p = %s s, with k such that E[X] = %d s. ", plots.Power(high), paretoMean)
-}
+//go:embed texts
+var textFiles embed.FS
 
-// gridWords names the exponents at which curves are computed.
-func gridWords(a []float64) string {
-	return "Curves at α = " + spans(a) + ", joined by straight lines. "
-}
-
-// spans writes increasing numbers as runs of equal steps, "0.2, 0.3, ..., 1 and 1.2, 1.4, ..., 2".
-func spans(a []float64) string {
-	var words []string
-	for from := 0; from < len(a); {
-		to := from + 1
-		for to+1 < len(a) && math.Abs(a[to+1]-2*a[to]+a[to-1]) < 1e-9 {
-			to++
-		}
-		if to-from < 3 { // too few for dots
-			words = append(words, fmt.Sprint(a[from]))
-			from++
-			continue
-		}
-		words = append(words, fmt.Sprintf("%g, %g, ..., %g", a[from], a[from+1], a[to]))
-		from = to + 1
-	}
-	return strings.Join(words, " and ")
-}
-
-// source names the figure of the paper that this one is like.
-func source(number string) string { return "As Harchol-Balter (2002), Figure " + number + "." }
-
-// paretoParameters returns the rows of the sizes, hosts and exponents.
-func paretoParameters(high float64, hosts, loads string, a []float64) []plots.Parameter {
-	rows := []plots.Parameter{
-		{Name: "sizes", Value: "bounded Pareto B(k, p, α), density αk^α x^(−α−1)/(1 − (k/p)^α) on [k, p]"},
-		{Name: "mean size", Value: fmt.Sprintf("E[X] = %d s", paretoMean)},
-		{Name: "largest size", Value: "p = " + plots.Power(high) + " s"},
-		{Name: "smallest size", Value: "k, from the mean"},
-		{Name: "exponents", Value: fmt.Sprintf("α = %s", spans(a))},
-	}
-	if hosts != "" {
-		rows = append(rows, plots.Parameter{Name: "hosts", Value: "h = " + hosts + ", of speed 1"}, plots.Parameter{Name: "system load", Value: "ρ = λE[X]/h = " + loads})
-	}
-	return rows
+// paretoWords returns what texts tell of the sizes, the hosts and the exponents; figures add what else they tell.
+func paretoWords(largest float64, hosts, loads string, alphas []float64) map[string]any {
+	return map[string]any{"Mean": paretoMean, "Largest": largest, "Hosts": hosts, "Loads": loads, "Alphas": alphas}
 }

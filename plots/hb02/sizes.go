@@ -70,9 +70,18 @@ func describe(jobSizes []float64) (p portrait, err error) {
 	return p, nil
 }
 
+// A fittedLog is what the text of tags-3 tells of sizes and of the distribution that fits them.
+type fittedLog struct {
+	Name, Words, Unit      string
+	Jobs, Skipped          int
+	Low, High, Mean, SCV   float64
+	HalfPercent            float64 // of the jobs, the largest, that bring half of the work
+	Alpha, FitMean, FitSCV float64
+}
+
 // fits draws tails of measured sizes and of the laws that fit them.
 func fits(ctx context.Context, f *plots.Figure) error {
-	var words []string
+	var logs []fittedLog
 	for k, m := range []measure{runTimes(), work()} {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -108,21 +117,17 @@ func fits(ctx context.Context, f *plots.Figure) error {
 			tail("bounded Pareto", plots.Curve, leastLook, fit, low, high),
 		}
 		f.Panels = append(f.Panels, panel)
-		words = append(words, fmt.Sprintf("(%c) %s of %d jobs (%d more have none), from %s to %s %s, of mean %s %s and squared coefficient of variation C² = %s; half of the work is that of the largest %s %% of the jobs. "+
-			"The likeliest bounded Pareto law between the same ends has α = %s, mean %s %s, C² = %s. ",
-			'a'+k, m.words, len(jobSizes), skipped, plots.Short(low), plots.Short(high), m.unit, plots.Short(p.mean), m.unit, plots.Short(p.scv), plots.Short(100*p.half), plots.Short(alpha), plots.Short(mean), m.unit, plots.Short(scv)))
-		f.Parameters = append(f.Parameters,
-			plots.Parameter{Name: "sizes (" + string(rune('a'+k)) + ")", Value: fmt.Sprintf("%s of %s, %d jobs, %d skipped", m.words, plots.LogName, len(jobSizes), skipped)},
-			plots.Parameter{Name: "measured (" + string(rune('a'+k)) + ")", Value: fmt.Sprintf("mean %s %s, C² = %s, half of the work by the largest %s %% of the jobs", plots.Short(p.mean), m.unit, plots.Short(p.scv), plots.Short(100*p.half))},
-			plots.Parameter{Name: "fitted (" + string(rune('a'+k)) + ")", Value: fmt.Sprintf("bounded Pareto, k = %s, p = %s, α = %.6g", plots.Short(low), plots.Short(high), alpha)})
+		logs = append(logs, fittedLog{
+			Name: plots.LogName, Words: m.words, Unit: m.unit, Jobs: len(jobSizes), Skipped: skipped,
+			Low: low, High: high, Mean: p.mean, SCV: p.scv, HalfPercent: 100 * p.half,
+			Alpha: alpha, FitMean: mean, FitSCV: scv,
+		})
 		letter := fmt.Sprintf("%s%c", f.ID, 'a'+k)
 		f.Checks = append(f.Checks,
 			plots.SolverCheck(letter, "exponent α of the fit, by bisection", alpha, paper.LikeliestAlpha(jobSizes), 1e-9),
 			plots.SolverCheck(letter, "squared coefficient of variation, as a sum over jobs", p.scv, paper.SquaredVariation(jobSizes), 1e-11))
 	}
-	f.Caption = "Part of the jobs whose size is above x. " + words[0] + words[1] +
-		"Drawn at 60 sizes a decade, the law down to 10⁻⁵ too; the measured part keeps its value up to the next size. " + plots.LogWords + " In the manner of Harchol-Balter (2002), Figure 3, which shows UNIX processes."
-	return nil
+	return texts.Describe(f, map[string]any{"Logs": logs, "LogWords": plots.LogWords}, nil)
 }
 
 // tail draws P(X > x) from low to high, where it is positive.
@@ -205,10 +210,15 @@ func secondMoment(ctx context.Context, f *plots.Figure) error {
 		{Title: "Smallest size", X: alphaAxis(), Y: plots.Axis{Quantity: "smallest size", Symbol: "k", Unit: "s", Scale: plots.Log}, Series: []plots.Series{named(low, "p = 10¹⁰", tagsLook, false)}},
 		{Title: "Second moment", X: alphaAxis(), Y: plots.Axis{Quantity: "second moment", Symbol: "E[X²]", Unit: "s²", Scale: plots.Log}, Series: []plots.Series{named(second, "p = 10¹⁰", tagsLook, false)}},
 	}
-	f.Caption = sizeWords(wide) + "(a) The smallest size k that gives this mean, and (b) the second moment, against α. " + gridWords(a) + source("4")
-	f.Parameters = paretoParameters(wide, "", "", a)
+	type example struct{ Alpha, Low, Second float64 }
+	var examples []example
 	for _, alpha := range []float64{0.5, 1, 1.5, 2} {
-		f.Parameters = append(f.Parameters, plots.Parameter{Name: fmt.Sprintf("B(k, p, α) at α = %g", alpha), Value: fmt.Sprintf("k = %s s, E[X²] = %s s²", plots.Short(low.At(alpha)), plots.Short(second.At(alpha)))})
+		examples = append(examples, example{alpha, low.At(alpha), second.At(alpha)})
+	}
+	words := paretoWords(wide, "", "", a)
+	words["Examples"] = examples
+	if err := texts.Describe(f, words, nil); err != nil {
+		return err
 	}
 	closedForms(f, f.ID+"a", f.ID+"b", wide, low, second)
 
@@ -275,8 +285,9 @@ func smallerMoment(ctx context.Context, f *plots.Figure) error {
 		{Title: "Second moment", X: alphaAxis(), Y: plots.Axis{Quantity: "second moment", Symbol: "E[X²]", Unit: "s²", Scale: plots.Log}, Series: pair(second, wideSecond)},
 		{Title: "Coefficient of variation", X: alphaAxis(), Y: plots.Axis{Quantity: "coefficient of variation", Symbol: "C", Scale: plots.Log}, Series: pair(variation, wideVariation)},
 	}
-	f.Caption = sizeWords(narrow) + "(a) The second moment and (b) the coefficient of variation, C² = E[X²]/E[X]² − 1, against α; thin for p = 10¹⁰ s. " + gridWords(a) + source("14")
-	f.Parameters = append(paretoParameters(narrow, "", "", a), plots.Parameter{Name: "largest size, thin lines", Value: "p = 10¹⁰ s"})
+	if err := texts.Describe(f, paretoWords(narrow, "", "", a), nil); err != nil {
+		return err
+	}
 	closedForms(f, "", f.ID+"a", narrow, low, second)
 	root := func(alpha float64) float64 { return math.Sqrt(second.At(alpha)) / paretoMean }
 	f.Claims = append(f.Claims,

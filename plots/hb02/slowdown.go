@@ -36,7 +36,7 @@ func twoHosts(id, title string) plots.Spec {
 	return probed(id, title, []probe{{panel: "a", objective: v.objective, alpha: 1.5, high: wide, hosts: 2, load: 0.5}}, v.build)
 }
 
-func (v flavour) build(ctx context.Context, f *plots.Figure) error {
+func (v flavour) build(ctx context.Context, f *plots.Figure, runs *farmRuns) error {
 	all, err := againstAlpha(ctx, wide, 2, 0.5, v.pick, append([]method{v.method, forFairness()}, rivals()...)...)
 	if err != nil {
 		return err
@@ -48,15 +48,11 @@ func (v flavour) build(ctx context.Context, f *plots.Figure) error {
 		{Title: "TAGS-opt-fairness", X: alphaAxis(), Y: v.axis, Series: append([]plots.Series{fair, best}, rest...)},
 	}
 	a := paperAlphas()
-	caption := ""
-	if v.id == "tags-7" {
-		caption = " The caption of the paper says TAGS-opt-slowdown in (a); with those cutoffs the mean waiting time at low α is longer than that of Least-Work-Remaining, so TAGS-opt-waitingtime is what it must show."
-	} else {
-		caption = " " + strings.TrimSpace(slowWords)
+	words := paretoWords(wide, "2", "0.5", a)
+	words["FirstHost"] = runs
+	if err := texts.Describe(f, words, nil); err != nil {
+		return err
 	}
-	f.Caption = strings.ToUpper(v.word[:1]) + v.word[1:] + " with h = 2 hosts at system load ρ = 0.5, against α, under (a) " + v.method.label + ", whose cutoff makes it least, and (b) TAGS-opt-fairness, whose cutoff gives the jobs done at either host one mean slowdown. " +
-		farmWords + sizeWords(wide) + tagsWords + leastText + gridWords(a) + source(strings.TrimPrefix(v.id, "tags-")) + caption
-	f.Parameters = paretoParameters(wide, "2", "0.5", a)
 	least, printed, random := rest[0], rest[1], rest[2]
 	if err := bestCutoffs(f, "a", "", wide, 0.5, best, v.pick, 1, 1.5, 2); err != nil {
 		return err
@@ -180,7 +176,7 @@ func systemLoads(id, title string) plots.Spec {
 		{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 2, load: 0.3},
 		{panel: "c", objective: bySlowdown(), alpha: 1, high: wide, hosts: 2, load: 0.7},
 	}
-	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure) error {
+	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure, runs *farmRuns) error {
 		a := paperAlphas()
 		var missing []string
 		for k, load := range paperLoads() {
@@ -199,9 +195,11 @@ func systemLoads(id, title string) plots.Spec {
 			f.Checks = append(f.Checks, plots.SolverCheck(f.ID+letter, fmt.Sprintf("Random over Least-Work-Remaining, load %g, as (1 + ρ)/ρ", load), s[3].At(1)/s[1].At(1), (1+load)/load, 1e-12))
 			f.Claims = append(f.Claims, everywhere(f.ID+letter, fmt.Sprintf("At load %g TAGS-opt-slowdown improves upon the other policies under the full range of α.", load), s[0], s[1], s[2]))
 		}
-		f.Caption = "Mean slowdown under TAGS-opt-slowdown, Least-Work-Remaining and Random with h = 2 hosts at system load ρ = (a) 0.3, (b) 0.5 and (c) 0.7, against α. " +
-			farmWords + slowWords + sizeWords(wide) + tagsWords + leastText + gridWords(a) + noCutoffs(missing) + source("9")
-		f.Parameters = paretoParameters(wide, "2", "0.3, 0.5, 0.7", a)
+		words := paretoWords(wide, "2", "0.3, 0.5, 0.7", a)
+		words["FirstHost"], words["Missing"] = runs, missing
+		if err := texts.Describe(f, words, nil); err != nil {
+			return err
+		}
 		low, high := f.Panels[0].Series, f.Panels[2].Series
 		f.Claims = append(f.Claims,
 			gain(f.ID+"a", "At load 0.3 TAGS-opt-slowdown improves upon Least-Work-Remaining by over 4 orders of magnitude at α = 1.", "log₁₀ of the ratio is at least 4.", 1, low[0], low[1], low[2], atLeast(4)),
@@ -224,14 +222,6 @@ func sizeClaim(ctx context.Context, f *plots.Figure, best plots.Series) error {
 	return nil
 }
 
-// noCutoffs tells where curves have no points.
-func noCutoffs(missing []string) string {
-	if len(missing) == 0 {
-		return "Cutoffs that keep both hosts below load 1 exist at all of them. "
-	}
-	return "TAGS has a point only where cutoffs keep every host below load 1: " + strings.Join(missing, "; ") + ". "
-}
-
 // overTAGS returns how many times as large the mean slowdown of Least-Work-Remaining is, corrected and as printed.
 func overTAGS(s []plots.Series, name string, look int) []plots.Series {
 	return []plots.Series{named(quotient(s[1], s[0]), name, look, false), named(quotient(s[2], s[0]), name+", as printed", look, true)}
@@ -245,7 +235,7 @@ func ratioPanel(series []plots.Series) plots.Panel {
 
 // fourHosts draws Figure 12: mean slowdown with four hosts at load 0.3.
 func fourHosts(id, title string) plots.Spec {
-	return probed(id, title, []probe{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 4, load: 0.3}}, func(ctx context.Context, f *plots.Figure) error {
+	return probed(id, title, []probe{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 4, load: 0.3}}, func(ctx context.Context, f *plots.Figure, runs *farmRuns) error {
 		a := paperAlphas()
 		all := append([]method{forSlowdown()}, rivals()...)
 		four, err := againstAlpha(ctx, wide, 4, 0.3, slowdownOf, all...)
@@ -260,9 +250,11 @@ func fourHosts(id, title string) plots.Spec {
 			{Title: "Four hosts, system load 0.3", X: alphaAxis(), Y: slowdownAxis(), Series: four},
 			ratioPanel(append(overTAGS(four, "4 hosts", tagsLook), overTAGS(two, "2 hosts", leastLook)...)),
 		}
-		f.Caption = "(a) Mean slowdown under TAGS-opt-slowdown, Least-Work-Remaining and Random with h = 4 hosts at system load ρ = 0.3, against α; (b) that of Least-Work-Remaining over that of TAGS with 4 and 2 hosts, thin for Least-Work-Remaining as printed. " +
-			farmWords + slowWords + sizeWords(wide) + tagsWords + "The three cutoffs are the best ones, found and proved; the paper's were optimised by hand. " + leastText + gridWords(a) + source("12")
-		f.Parameters = paretoParameters(wide, "4, and 2 in (b)", "0.3", a)
+		words := paretoWords(wide, "4, and 2 in (b)", "0.3", a)
+		words["FirstHost"] = runs
+		if err := texts.Describe(f, words, nil); err != nil {
+			return err
+		}
 		for _, alpha := range []float64{1, 1.5} {
 			m, err := farm(alpha, wide, 4, 0.3)
 			if err != nil {
@@ -308,7 +300,7 @@ func fourHosts(id, title string) plots.Spec {
 
 // smallerRange draws Figure 15: mean slowdown with two hosts and p = 10^7.
 func smallerRange(id, title string) plots.Spec {
-	return probed(id, title, []probe{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: narrow, hosts: 2, load: 0.5}}, func(ctx context.Context, f *plots.Figure) error {
+	return probed(id, title, []probe{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: narrow, hosts: 2, load: 0.5}}, func(ctx context.Context, f *plots.Figure, runs *farmRuns) error {
 		a := paperAlphas()
 		all := append([]method{forSlowdown()}, rivals()...)
 		s, err := againstAlpha(ctx, narrow, 2, 0.5, slowdownOf, all...)
@@ -323,9 +315,11 @@ func smallerRange(id, title string) plots.Spec {
 			{Title: "Two hosts, system load 0.5, p = 10⁷", X: alphaAxis(), Y: slowdownAxis(), Series: s},
 			ratioPanel(append(overTAGS(s, "p = 10⁷", tagsLook), overTAGS(w, "p = 10¹⁰", leastLook)...)),
 		}
-		f.Caption = "(a) Mean slowdown under TAGS-opt-slowdown, Least-Work-Remaining and Random with h = 2 hosts at system load ρ = 0.5, against α, with p = 10⁷ s; (b) that of Least-Work-Remaining over that of TAGS, with p = 10⁷ s and p = 10¹⁰ s, thin for Least-Work-Remaining as printed. " +
-			farmWords + slowWords + sizeWords(narrow) + tagsWords + leastText + gridWords(a) + source("15")
-		f.Parameters = append(paretoParameters(narrow, "2", "0.5", a), plots.Parameter{Name: "largest size, (b) also", Value: "p = 10¹⁰ s"})
+		words := paretoWords(narrow, "2", "0.5", a)
+		words["FirstHost"] = runs
+		if err := texts.Describe(f, words, nil); err != nil {
+			return err
+		}
 		if err := bestCutoffs(f, "a", ", p = 10⁷", narrow, 0.5, s[0], slowdownOf, 1, 1.5, 2); err != nil {
 			return err
 		}

@@ -1,0 +1,132 @@
+package plots
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/big"
+	"path"
+	"strings"
+	"text/template"
+)
+
+// Texts are the words of figures, embedded files beside the code that computes the numbers in them. The file fig.txt
+// of the figure of that ID is a template (text/template) of its caption, then of its parameters, then of its claims:
+//
+//	Mean delay against the load, at {{len .Loads}} loads.
+//
+//	# Parameters
+//	loads | {{list .Loads}}
+//
+//	# Claim shorter a
+//	The mean delay is shorter.
+//	Asked: It is shorter at every load.
+//	Numbers: At most {{short .Largest}} times as long.
+//
+// A line that is indented goes on with the one before. A claim has a name, which the code knows it by, and the letter of
+// its panel, if it is of one; under "# Finding" it says something of the paper only, see [Claim]. What several texts share
+// stands in a file that defines templates.
+type Texts struct{ files *template.Template }
+
+// NewTexts reads the files *.txt of a folder. They are embedded, so that it panics if one is no template.
+func NewTexts(folder fs.FS, name string) Texts {
+	t := template.New("").Option("missingkey=error").Funcs(template.FuncMap{
+		"short": Short, "power": Power, "significant": Significant, "list": List, "spans": Spans,
+		"decimal": Decimal, "decimals": Decimals, "join": strings.Join,
+		"first": func(v []*big.Rat) string { return Decimal(v[0]) },
+		"last":  func(v []*big.Rat) string { return Decimal(v[len(v)-1]) },
+		"panel": func(k int) string { return Letter(k) },
+		"times": func(a, b float64) float64 { return a * b },
+		"map":   pairs,
+	})
+	return Texts{template.Must(t.ParseFS(folder, path.Join(name, "*.txt")))}
+}
+
+// pairs returns a map of names and values in turn, for templates that want several.
+func pairs(v ...any) (map[string]any, error) {
+	m := make(map[string]any)
+	for k := 0; k+1 < len(v); k += 2 {
+		name, ok := v[k].(string)
+		if !ok {
+			return nil, fmt.Errorf("map: %v is no name", v[k])
+		}
+		m[name] = v[k+1]
+	}
+	return m, nil
+}
+
+// Verdicts are those on the claims of a figure, by their names.
+type Verdicts map[string]Verdict
+
+// Decide sets the verdict on a claim that exact numbers decide.
+func (v Verdicts) Decide(name string, holds bool) {
+	v[name] = Refuted
+	if holds {
+		v[name] = Holds
+	}
+}
+
+// Describe fills in the caption, the parameters and the claims of a figure with the numbers in data. The error names a
+// claim without a verdict, a verdict without a claim, or what the template lacks.
+func (t Texts) Describe(f *Figure, data any, verdicts Verdicts) error {
+	var text strings.Builder
+	if err := t.files.ExecuteTemplate(&text, f.ID+".txt", data); err != nil {
+		return err
+	}
+	open := maps.Clone(verdicts)
+	sections := strings.Split("\n"+text.String(), "\n# ")
+	f.Caption = strings.Join(strings.Fields(sections[0]), " ")
+	for _, section := range sections[1:] {
+		heading, body, _ := strings.Cut(section, "\n")
+		words := strings.Fields(heading)
+		switch {
+		case len(words) == 1 && words[0] == "Parameters":
+			for _, row := range paragraphs(body) {
+				name, value, _ := strings.Cut(row, " | ")
+				f.Parameters = append(f.Parameters, Parameter{name, value})
+			}
+		case len(words) >= 2 && (words[0] == "Claim" || words[0] == "Finding"):
+			verdict, ok := verdicts[words[1]]
+			if !ok {
+				return fmt.Errorf("%s: the claim %q has no verdict", f.ID, words[1])
+			}
+			delete(open, words[1])
+			c := Claim{Figure: f.ID + strings.Join(words[2:], ""), Verdict: verdict, Finding: words[0] == "Finding"}
+			c.Sentence, c.Criterion, c.Numbers = claimTexts(body)
+			if cmp.Or(c.Sentence, c.Criterion, c.Numbers) == "" {
+				return fmt.Errorf("%s: the claim %q is empty", f.ID, words[1])
+			}
+			f.Claims = append(f.Claims, c)
+		default:
+			return fmt.Errorf("%s: the heading %q is not Parameters, Claim or Finding", f.ID, heading)
+		}
+	}
+	for name := range open {
+		return fmt.Errorf("%s: there is no claim %q", f.ID, name)
+	}
+	return nil
+}
+
+// paragraphs returns the lines of a text, joined with those after them that are indented.
+func paragraphs(text string) (rows []string) {
+	for line := range strings.Lines(text) {
+		words := strings.Join(strings.Fields(line), " ")
+		switch {
+		case words == "":
+		case strings.TrimLeft(line, " \t") != line && rows != nil:
+			rows[len(rows)-1] += " " + words
+		default:
+			rows = append(rows, words)
+		}
+	}
+	return rows
+}
+
+// claimTexts takes the text of a claim apart.
+func claimTexts(text string) (sentence, criterion, numbers string) {
+	text, numbers, _ = strings.Cut(text, "\nNumbers: ")
+	text, criterion, _ = strings.Cut(text, "\nAsked: ")
+	clean := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	return clean(text), clean(criterion), clean(numbers)
+}
