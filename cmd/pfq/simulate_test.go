@@ -436,21 +436,6 @@ func TestSimulateBadUsage(t *testing.T) {
 	}
 }
 
-// The mean is shown to the place of the second digit of the half-width.
-func TestPlusMinus(t *testing.T) {
-	for _, c := range []struct {
-		mean, halfWidth float64
-		want            string
-	}{
-		{2.6604, 0.04612, "2.660 ± 0.046"}, {2.664, 0.5, "2.66 ± 0.50"}, {12.34, 9.87, "12.3 ± 9.9"}, {1234.5, 123, "1234 ± 123"},
-		{5, 0, "5 ± 0"}, {1e-12, 3e-14, "1e-12 ± 3e-14"}, {1.5e12, 2e10, "1.5e+12 ± 2e+10"}, {0.5, 1e-9, "0.5 ± 1e-09"},
-	} {
-		if got := render.PlusMinus(c.mean, c.halfWidth); got != c.want {
-			t.Errorf("%v ± %v is shown as %q, want %q", c.mean, c.halfWidth, got, c.want)
-		}
-	}
-}
-
 // What is said of the time left.
 func TestTimeLeft(t *testing.T) {
 	for _, c := range []struct {

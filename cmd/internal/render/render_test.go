@@ -1,0 +1,160 @@
+package render
+
+import (
+	"encoding/json"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/num"
+)
+
+type inner struct {
+	Mean float64  `json:"mean"`
+	P95  *float64 `json:"p95"`
+}
+
+type head struct {
+	Scale Number `json:"scale"`
+}
+
+type row struct {
+	*head
+	Name     string    `json:"name" title:"class"`
+	Count    int       `json:"count,omitempty"`
+	Rate     Number    `json:"rate"`
+	Delay    inner     `json:"delay"`
+	Cutoffs  []float64 `json:"cutoffs"`
+	Estimate *Estimate `json:"estimate"`
+	Good     bool      `json:"good"`
+
+	hidden int
+}
+
+type whole struct {
+	Kind  string   `json:"what"`
+	Rows  []row    `json:"rows"`
+	Parts []Number `json:"parts"`
+}
+
+func example() Answer {
+	z := 1.5
+	third := num.Value{Float: 1. / 3, Exact: big.NewRat(1, 3)}
+	rows := []row{
+		{Name: "a<b", Rate: Value(&third, Fraction, 0), Cutoffs: []float64{1, 2.5}, Estimate: &Estimate{1, 0.25, 0.95, &Theory{1.5, &z}}, Good: true},
+		{head: &head{Rat(big.NewRat(1, 2), Unproved)}, Name: "c", Count: 3, Rate: Value(nil, Fraction, 0), hidden: 1},
+	}
+	w := whole{"it", rows, []Number{Rat(big.NewRat(1, 2), Fraction), Rat(big.NewRat(3, 2), Fraction)}}
+	return Answer{JSON: w, Lines: []Lines{{Kind: "whole", Of: w}, {Kind: "row", Of: rows}}, Columns: []string{"kind", "name"},
+		Text: func(t *Text) {
+			t.Line("it")
+			t.Table(rows, "name", "rate", "estimate", "good", "cutoffs", "scale")
+		}}
+}
+
+func TestJSON(t *testing.T) {
+	got, err := example().Format("json")
+	want := `{"what": "it", "rows": [
+	{"name": "a<b", "rate": 0.3333333333333333, "rate_exact": "1/3", "delay": {"mean": 0, "p95": null}, "cutoffs": [1, 2.5],
+	 "estimate": {"mean": 1, "half_width": 0.25, "confidence": 0.95, "exact": 1.5, "z": 1.5}, "good": true},
+	{"scale": 0.5, "name": "c", "count": 3, "rate": null, "rate_exact": null, "delay": {"mean": 0, "p95": null}, "cutoffs": null, "estimate": null, "good": false}],
+	"parts": [0.5, 1.5], "parts_exact": ["1/2", "3/2"]}`
+	var gotTree, wantTree any
+	if err != nil || json.Unmarshal(got, &gotTree) != nil || json.Unmarshal([]byte(want), &wantTree) != nil || cmp.Diff(wantTree, gotTree) != "" {
+		t.Errorf("%v, %s", err, cmp.Diff(wantTree, gotTree))
+	}
+	if !strings.Contains(string(got), `"a<b"`) {
+		t.Error("the name is escaped")
+	}
+	if one, list := strings.Index(string(got), "what"), strings.Index(string(got), "parts_exact"); one < 0 || one > list {
+		t.Error("fields are not in order")
+	}
+}
+
+func TestCSV(t *testing.T) {
+	got, err := example().Format("csv")
+	want := `kind,name,what,rate,rate_exact,delay_mean,delay_p95,cutoffs,estimate,estimate_half_width,estimate_confidence,estimate_exact,estimate_z,good,scale,count
+whole,,it,,,,,,,,,,,,,
+row,a<b,,0.3333333333333333,1/3,0,,1;2.5,1,0.25,0.95,1.5,1.5,true,,
+row,c,,,,0,,,,,,,,false,0.5,3
+`
+	if err != nil || string(got) != want {
+		t.Errorf("%v, %s", err, cmp.Diff(want, string(got)))
+	}
+}
+
+func TestText(t *testing.T) {
+	got, err := example().Format("text")
+	want := `it
+class  rate            estimate     exact  z      good  cutoffs  scale
+a<b    1/3 = 0.333333  1.00 ± 0.25  1.5    +1.50  yes   1, 2.5   -
+c      -               -            -      -      no    -        0.5
+`
+	if err != nil || string(got) != want {
+		t.Errorf("%v, %s", err, cmp.Diff(want, string(got)))
+	}
+}
+
+// A number that is none is an error in JSON and in CSV.
+func TestNaN(t *testing.T) {
+	for _, x := range []float64{math.NaN(), math.Inf(1)} {
+		for _, format := range []string{"json", "csv"} {
+			bad := inner{Mean: x}
+			if text, err := (Answer{JSON: bad, Lines: []Lines{{Of: bad}}}).Format(format); err == nil {
+				t.Errorf("%v in %s: %s", x, format, text)
+			}
+		}
+	}
+}
+
+// Numbers beside a boundary do not read as the boundary, and those beyond the range of doubles have 17 digits.
+func TestNumbers(t *testing.T) {
+	rat := func(text string) *big.Rat { return num.MustRat(text) }
+	if n := RatBeside(rat("1e-400"), new(big.Rat), Fraction); n.Float != math.SmallestNonzeroFloat64 {
+		t.Errorf("1e-400 is %v beside 0", n.Float)
+	}
+	if n := Rat(rat("1e320"), Unproved); n.Float != json.Number("1e+320") {
+		t.Errorf("1e320 is %v", n.Float)
+	}
+	low, high := big.NewFloat(0.25).SetPrec(100), big.NewFloat(0.25).SetPrec(100)
+	for _, c := range []struct {
+		n    Number
+		t    Text
+		want string
+	}{
+		{Number{Float: 1., BelowOne: true}, Text{}, "<1"},
+		{Number{Float: 0.99999999, BelowOne: true}, Text{}, "0.99999999"},
+		{Number{Float: 1.}, Text{}, "1"},
+		{Number{}, Text{}, "-"},
+		{Number{Low: 0.5, High: 1.5}, Text{}, "0.5 to 1.5"},
+		{Value(&num.Value{Float: 0.25, Low: low, High: high}, Bounds, 20), Text{Digits: 20}, "0.25"},
+		{Rat(rat("1234567/89"), Fraction), Text{}, "1234567/89 = 13871.5"},
+		{Rat(rat("1234567/89"), Fraction), Text{Fraction: 6}, "13871.5"},
+		{Rat(rat("7"), Fraction), Text{}, "7"},
+	} {
+		if got := c.t.Cell(c.n); got != c.want {
+			t.Errorf("%+v is shown as %s, want %s", c.n, got, c.want)
+		}
+	}
+	if got := SixBeside(rat("1.00000000001"), rat("1")); got != "1 + 1e-11" {
+		t.Error(got)
+	}
+}
+
+// The mean is shown to the place of the second digit of the half-width.
+func TestPlusMinus(t *testing.T) {
+	for _, c := range []struct {
+		mean, halfWidth float64
+		want            string
+	}{
+		{2.6604, 0.04612, "2.660 ± 0.046"}, {2.664, 0.5, "2.66 ± 0.50"}, {12.34, 9.87, "12.3 ± 9.9"}, {1234.5, 123, "1234 ± 123"},
+		{5, 0, "5 ± 0"}, {1e-12, 3e-14, "1e-12 ± 3e-14"}, {1.5e12, 2e10, "1.5e+12 ± 2e+10"}, {0.5, 1e-9, "0.5 ± 1e-09"},
+	} {
+		if got := PlusMinus(c.mean, c.halfWidth); got != c.want {
+			t.Errorf("%v ± %v is shown as %q, want %q", c.mean, c.halfWidth, got, c.want)
+		}
+	}
+}

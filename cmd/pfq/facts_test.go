@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// leaves returns all numbers, words and truths in a value of JSON, as CSV writes them.
+func leaves(v any) (all []string) {
+	switch v := v.(type) {
+	case nil:
+	case map[string]any:
+		for key, inner := range v {
+			if key != "jumps_per_second" { // never twice the same
+				all = append(all, leaves(inner)...)
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			all = append(all, leaves(inner)...)
+		}
+	default:
+		all = append(all, fmt.Sprint(v))
+	}
+	return all
+}
+
+// CSV holds every fact that JSON does.
+func TestCSVHasAllFacts(t *testing.T) {
+	model, _, _ := pfq("", "example", "racks")
+	small, _, _ := pfq("", "example", "three-servers")
+	for _, c := range []struct{ model, args string }{
+		{model, "stability -"},
+		{overloaded, "stability -"},
+		{model, "solve -"},
+		{small, "solve - --engine exact --distribution 3 --scale 0.5:1.5:0.25"},
+		{small, "solve - --engine enclose --distribution 3 --scale 1"},
+		{overloaded, "solve -"},
+		{small, "simulate - --runs 3 --jumps 2000 --distribution 2 --scale 0.5,2"},
+		{small, "simulate - --runs 3 --jumps 2000 --sizes zipf --interruptions 2"},
+		{overloaded, "simulate -"},
+	} {
+		text, stderr, _ := pfq(c.model, append(strings.Fields(c.args), "--format", "json")...)
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		var v any
+		if err := d.Decode(&v); err != nil {
+			t.Fatalf("%s: %v, %s", c.args, err, stderr)
+		}
+		table, _, _ := pfq(c.model, append(strings.Fields(c.args), "--format", "csv")...)
+		lines, err := csv.NewReader(strings.NewReader(table)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells := map[string]bool{}
+		for _, line := range lines {
+			for _, cell := range line {
+				for _, word := range append(strings.Split(cell, ";"), cell) {
+					cells[word] = true
+				}
+			}
+		}
+		for _, leaf := range leaves(v) {
+			if !cells[leaf] {
+				t.Errorf("%s: no %s in CSV\n%s", c.args, leaf, table)
+			}
+		}
+	}
+}
+
+// A range counts exactly: ten steps of a tenth reach one.
+func TestScaleRange(t *testing.T) {
+	for _, c := range []struct{ scale, want string }{
+		{"0.1:1:0.1", "1/10 1/5 3/10 2/5 1/2 3/5 7/10 4/5 9/10 1"},
+		{"1/3:1:1/3,0", "1/3 2/3 1 0"},
+		{"0.5:0.5:2", "1/2"},
+		{"0:1:0.6", "0 3/5"},
+	} {
+		factors, ok := parseFactors(c.scale)
+		var got []string
+		for _, f := range factors {
+			got = append(got, f.RatString())
+		}
+		if diff := cmp.Diff(strings.Fields(c.want), got); !ok || diff != "" {
+			t.Errorf("%s: %s", c.scale, diff)
+		}
+	}
+}
+
+// The margin is attained by another set than the critical scale: one class with a margin of 1/2 on a server of 1, and one of
+// load 9 on another of 10.
+func TestMarginSet(t *testing.T) {
+	const model = `{"servers": [{"name": "s", "capacity": 1}, {"name": "t", "capacity": 10}], "classes": [
+		{"name": "a", "arrival_rate": 0.5, "servers": ["s"]}, {"name": "b", "arrival_rate": 9, "servers": ["t"]}]}`
+	stdout, _, status := pfq(model, "stability", "-", "--format", "json")
+	want := map[string]any{"verdict": "stable", "stable": true, "margin": 0.5, "margin_exact": "1/2", "margin_set": []any{"a"},
+		"critical_scale": 10. / 9, "critical_scale_exact": "10/9", "bottleneck": []any{"b"},
+		"bottleneck_work": 9.0, "bottleneck_work_exact": "9", "bottleneck_capacity": 10.0, "bottleneck_capacity_exact": "10"}
+	if diff := cmp.Diff(want, parseJSON(t, stdout)); status != 0 || diff != "" {
+		t.Errorf("status %d, %s", status, diff)
+	}
+	stdout, _, _ = pfq(model, "stability", "-")
+	if !strings.Contains(stdout, "margin      1/2 = 0.5, of a, another set than the bottleneck\n") {
+		t.Error(stdout)
+	}
+}
+
+// Sizes of a file of mean 2 are scaled to the mean 1 of the model, and the answer says so, unless they are to be kept: then the
+// load is twice as large, as if the model had the mean 2.
+func TestKeepSizes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sizes")
+	if err := os.WriteFile(file, []byte("1\n3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := "--runs 3 --jumps 2000 --sizes file:" + file
+	if scaled := simulateJSON(t, oneServer, args); scaled["scaled_from"] != 2.0 {
+		t.Errorf("scaled from %v, want 2", scaled["scaled_from"])
+	}
+	kept := simulateJSON(t, strings.Replace(oneServer, "1/2", "1/4", 1), args+" --keep-sizes")
+	same := simulateJSON(t, strings.Replace(oneServer, `"1/2"`, `"1/4"`, 1)[:len(oneServer)-1]+`, "mean_size": 2}`, args)
+	for _, answer := range []map[string]any{kept, same} {
+		if _, ok := answer["scaled_from"]; ok {
+			t.Error("sizes that were not scaled are said to be")
+		}
+		delete(answer, "jumps_per_second")
+	}
+	if diff := cmp.Diff(same, kept); diff != "" {
+		t.Error(diff)
+	}
+	if _, stderr, status := simulate(oneServer, args+" --keep-sizes --scale 4"); status != 1 || stderr != "" {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+	_, stderr, status := simulate(oneServer, "--sizes exponential --keep-sizes")
+	if status != 2 || !strings.HasPrefix(stderr, "pfq: --sizes = exponential: want file:PATH or swf:PATH, with --keep-sizes") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}
+
+// Every example in help is one of two at most, and every topic has a text.
+func TestHelpIsShort(t *testing.T) {
+	root := newRoot()
+	for _, c := range root.Commands() {
+		if c.Long == "" && c.Name() != "version" && c.Name() != "completion" && c.Name() != "help" {
+			t.Errorf("%s has no text", c.Name())
+		}
+	}
+	stdout, _, _ := pfq("", "help", "solve")
+	usage, example, text := strings.Index(stdout, "Usage:"), strings.Index(stdout, "Examples:"), strings.Index(stdout, "solve computes")
+	if !(usage >= 0 && usage < example && example < text) {
+		t.Errorf("usage, examples and text at %d, %d, %d", usage, example, text)
+	}
+}
