@@ -143,10 +143,13 @@ func TestKeepSizes(t *testing.T) {
 	}
 }
 
-// Every example in help is one of two at most, and every topic has a text.
+// Help begins with usage, has two examples at most, and ends with the text.
 func TestHelpIsShort(t *testing.T) {
 	root := newRoot()
 	for _, c := range root.Commands() {
+		if n := strings.Count("\n\n"+c.Example, "\n\n  $ "); n > 2 {
+			t.Errorf("%s has %d examples", c.Name(), n)
+		}
 		if c.Long == "" && c.Name() != "version" && c.Name() != "completion" && c.Name() != "help" {
 			t.Errorf("%s has no text", c.Name())
 		}
