@@ -8,6 +8,7 @@ import (
 
 	"productform/cluster"
 	"productform/sim"
+	simcluster "productform/sim/cluster"
 	"productform/sizes"
 )
 
@@ -22,8 +23,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, policy := range []sim.Policy{sim.FCFS, sim.ProcessorSharing} {
-		r, err := sim.Run(context.Background(), sim.Cluster{Model: model, Sizes: jobSizes, Policy: policy}, sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
+	for _, policy := range []simcluster.Policy{simcluster.FCFS, simcluster.ProcessorSharing} {
+		r, err := sim.Run(context.Background(), simcluster.Cluster{Model: model, Sizes: jobSizes, Policy: policy}, sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -47,9 +48,9 @@ func ExampleRun_interruptions() {
 	}
 	jobSizes := sizes.BonaldComteBimodal()
 	for _, m := range []float64{0, 1, 5} {
-		c := sim.Cluster{Model: model, Sizes: jobSizes}
+		c := simcluster.Cluster{Model: model, Sizes: jobSizes}
 		if m > 0 {
-			c.Policy, c.Interruptions = sim.Interrupt, m
+			c.Policy, c.Interruptions = simcluster.Interrupt, m
 		}
 		r, err := sim.Run(context.Background(), c, sim.Settings{Runs: 10, Jumps: 2e5, Seed: 1}, nil)
 		if err != nil {

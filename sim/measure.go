@@ -68,12 +68,12 @@ func (s *Samples) Exactly(v float64) *Estimate {
 // for classes of which jobs arrive, and not over a horizon.
 func (s *Samples) Jobs() []Measure {
 	p := s.plan
-	whole := s.Estimate(func(one *Sample) float64 { return sum(one.Jobs) })
+	whole := s.Estimate(func(one *Sample) float64 { return Sum(one.Jobs) })
 	var rate float64
 	for _, c := range p.Classes {
 		rate += c.ArrivalRate
 	}
-	measured := s.delay(func(one *Sample) bool { return sum(one.Left) > 0 }, func(one *Sample) float64 { return OverJobs(one.Left, one.Sojourn) })
+	measured := s.delay(func(one *Sample) bool { return Sum(one.Left) > 0 }, func(one *Sample) float64 { return OverJobs(one.Left, one.Sojourn) })
 	list := []Measure{
 		{MeanJobs, OfAll, 0, "", "jobs", whole},
 		{MeanDelay, OfAll, 0, "", "time", p.little(whole, rate)},
@@ -133,7 +133,7 @@ func (s *Samples) all(ok func(*Sample) bool) bool {
 // OverJobs returns the mean over jobs, of which there is one at least, of means by class.
 func OverJobs(jobs, means []float64) float64 {
 	var mean float64
-	all := sum(jobs)
+	all := Sum(jobs)
 	for i, n := range jobs {
 		mean += n / all * means[i]
 	}

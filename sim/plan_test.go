@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"context"
@@ -15,68 +15,46 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/cluster"
+	"productform/sim"
+	simcluster "productform/sim/cluster"
+	"productform/sim/internal/simtest"
 	"productform/sizes"
 	"productform/sweep"
 )
 
-// runSystem simulates a system that makes sense.
-func runSystem(t testing.TB, system System, s Settings) *Result {
-	t.Helper()
-	r, err := Run(t.Context(), system, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-// sameDigits fails if the result depends on the number of workers or on what is kept on disk, and returns it.
-func sameDigits(t *testing.T, system System, s Settings) *Result {
-	t.Helper()
-	s.Workers = 1
-	first := runSystem(t, system, s)
-	folder := t.TempDir()
-	for _, other := range []Settings{{Workers: 2}, {Workers: 7}, {Folder: folder}, {Folder: folder}} {
-		s.Workers, s.Folder = other.Workers, other.Folder
-		if diff := cmp.Diff(first, runSystem(t, system, s)); diff != "" {
-			t.Errorf("%+v: %s", other, diff)
-		}
-	}
-	return first
-}
-
 // The digits do not depend on the number of workers, on what is kept on disk, nor on what else is simulated.
 func TestSameDigits(t *testing.T) {
-	c := jump(threeServers(big.NewRat(1, 2)), 1)
-	c.Sizes = parseSizes(t, "zipf", 1)
-	s := Settings{Runs: 12, Jumps: 2e4, Seed: 9, Distribution: 3}
-	first := sameDigits(t, c, s)
-	p, err := NewPlan(c, s)
+	c := jump(simtest.ThreeServers(big.NewRat(1, 2)), 1)
+	c.Sizes = simtest.Sizes(t, "zipf", 1)
+	s := sim.Settings{Runs: 12, Jumps: 2e4, Seed: 9, Distribution: 3}
+	first := simtest.SameDigits(t, c, s)
+	p, err := sim.NewPlan(c, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := NewPlan(jump(threeServers(big.NewRat(1, 3)), 0), s)
+	q, err := sim.NewPlan(jump(simtest.ThreeServers(big.NewRat(1, 3)), 0), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := RunAll(t.Context(), []*Plan{q, p, p}, sweep.Settings{})
+	results, err := sim.RunAll(t.Context(), []*sim.Plan{q, p, p}, sweep.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]*Result{first, first}, results[1:]); diff != "" {
+	if diff := cmp.Diff([]*sim.Result{first, first}, results[1:]); diff != "" {
 		t.Error(diff)
 	}
 	s.Seed++
-	if other, err := Run(t.Context(), c, s, nil); err != nil || other.All(MeanJobs).Mean == first.All(MeanJobs).Mean {
-		t.Errorf("another seed gives %v, %v", *other.All(MeanJobs), err)
+	if other, err := sim.Run(t.Context(), c, s, nil); err != nil || other.All(sim.MeanJobs).Mean == first.All(sim.MeanJobs).Mean {
+		t.Errorf("another seed gives %v, %v", *other.All(sim.MeanJobs), err)
 	}
 }
 
 // Everything that a sample depends on changes its key; what it does not depend on does not.
 func TestKeys(t *testing.T) {
-	base := jump(threeServers(big.NewRat(1, 2)), 1)
-	keyOf := func(c Cluster, s Settings, replication int) string {
+	base := jump(simtest.ThreeServers(big.NewRat(1, 2)), 1)
+	keyOf := func(c simcluster.Cluster, s sim.Settings, replication int) string {
 		t.Helper()
-		p, err := NewPlan(c, s)
+		p, err := sim.NewPlan(c, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,48 +72,48 @@ func TestKeys(t *testing.T) {
 		}
 		keys[key] = what
 	}
-	add("base", keyOf(base, Settings{}, 0))
-	add("replication", keyOf(base, Settings{}, 1))
-	add("seed", keyOf(base, Settings{Seed: 1}, 0))
-	add("jumps", keyOf(base, Settings{Jumps: 2e6}, 0))
-	add("warm-up", keyOf(base, Settings{WarmUp: 2e6}, 0))
-	add("horizon", keyOf(base, Settings{Horizon: 7}, 0))
-	add("distribution", keyOf(base, Settings{Distribution: 7}, 0))
+	add("base", keyOf(base, sim.Settings{}, 0))
+	add("replication", keyOf(base, sim.Settings{}, 1))
+	add("seed", keyOf(base, sim.Settings{Seed: 1}, 0))
+	add("jumps", keyOf(base, sim.Settings{Jumps: 2e6}, 0))
+	add("warm-up", keyOf(base, sim.Settings{WarmUp: 2e6}, 0))
+	add("horizon", keyOf(base, sim.Settings{Horizon: 7}, 0))
+	add("distribution", keyOf(base, sim.Settings{Distribution: 7}, 0))
 	other := base
 	other.Interruptions = 2
-	add("interruptions", keyOf(other, Settings{}, 0))
+	add("interruptions", keyOf(other, sim.Settings{}, 0))
 	other = base
-	other.Model = threeServers(big.NewRat(1, 4))
-	add("arrival rates", keyOf(other, Settings{}, 0))
+	other.Model = simtest.ThreeServers(big.NewRat(1, 4))
+	add("arrival rates", keyOf(other, sim.Settings{}, 0))
 	other = base
-	other.Sizes = parseSizes(t, "erlang:2", 1)
-	add("sizes", keyOf(other, Settings{}, 0))
+	other.Sizes = simtest.Sizes(t, "erlang:2", 1)
+	add("sizes", keyOf(other, sim.Settings{}, 0))
 	other = base
 	other.Calendar = true
-	add("calendar", keyOf(other, Settings{}, 0))
-	if keyOf(base, Settings{Runs: 7, Confidence: 0.5, Precision: 0.1, Workers: 3, Folder: "x"}, 0) != keyOf(base, Settings{}, 0) {
+	add("calendar", keyOf(other, sim.Settings{}, 0))
+	if keyOf(base, sim.Settings{Runs: 7, Confidence: 0.5, Precision: 0.1, Workers: 3, Folder: "x"}, 0) != keyOf(base, sim.Settings{}, 0) {
 		t.Error("runs, confidence, precision, workers or folder change the key")
 	}
 	named := base
-	named.Model = threeServers(big.NewRat(1, 2))
+	named.Model = simtest.ThreeServers(big.NewRat(1, 2))
 	named.Model.Classes[0].Name = "other"
-	if keyOf(named, Settings{}, 0) != keyOf(base, Settings{}, 0) {
+	if keyOf(named, sim.Settings{}, 0) != keyOf(base, sim.Settings{}, 0) {
 		t.Error("a name changes the key")
 	}
 }
 
 // A run that was stopped goes on where it was and ends with the same digits.
 func TestStoppedRunResumes(t *testing.T) {
-	c := jump(randomAssignment(20, 2, big.NewRat(4, 5)), 1)
-	s := Settings{Runs: 30, Jumps: 2e4, Seed: 1, Workers: 2}
-	want, err := Run(t.Context(), c, s, nil)
+	c := jump(simtest.RandomAssignment(20, 2, big.NewRat(4, 5)), 1)
+	s := sim.Settings{Runs: 30, Jumps: 2e4, Seed: 1, Workers: 2}
+	want, err := sim.Run(t.Context(), c, s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Folder = t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	if _, err := Run(ctx, c, s, func(p sweep.Progress) {
+	if _, err := sim.Run(ctx, c, s, func(p sweep.Progress) {
 		if p.Done == 10 {
 			stop()
 		}
@@ -143,7 +121,7 @@ func TestStoppedRunResumes(t *testing.T) {
 		t.Fatalf("stopped run: %v", err)
 	}
 	var last sweep.Progress
-	got, err := Run(t.Context(), c, s, func(p sweep.Progress) { last = p })
+	got, err := sim.Run(t.Context(), c, s, func(p sweep.Progress) { last = p })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,16 +139,16 @@ func TestStoppedRunResumes(t *testing.T) {
 
 // A long replication stops within a second.
 func TestStopsSoon(t *testing.T) {
-	for _, c := range []Cluster{
-		jump(threeServers(big.NewRat(1, 2)), 1),
-		{Model: threeServers(big.NewRat(1, 2)), Calendar: true},
-		{Model: threeServers(big.NewRat(1, 2)), Policy: ProcessorSharing},
-		jump(randomAssignment(20000, 10000, big.NewRat(1, 2)), 0),
-		{Model: randomAssignment(20000, 10000, big.NewRat(1, 2)), Calendar: true},
+	for _, c := range []simcluster.Cluster{
+		jump(simtest.ThreeServers(big.NewRat(1, 2)), 1),
+		{Model: simtest.ThreeServers(big.NewRat(1, 2)), Calendar: true},
+		{Model: simtest.ThreeServers(big.NewRat(1, 2)), Policy: simcluster.ProcessorSharing},
+		jump(simtest.RandomAssignment(20000, 10000, big.NewRat(1, 2)), 0),
+		{Model: simtest.RandomAssignment(20000, 10000, big.NewRat(1, 2)), Calendar: true},
 	} {
 		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		start := time.Now()
-		_, err := Run(ctx, c, Settings{Runs: 2, Jumps: 1e10}, nil)
+		_, err := sim.Run(ctx, c, sim.Settings{Runs: 2, Jumps: 1e10}, nil)
 		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second { // a second, and more on a busy machine
 			t.Errorf("%+v: stopped after %v with %v", c, took, err)
 		}
@@ -180,10 +158,10 @@ func TestStopsSoon(t *testing.T) {
 
 // More runs are added until the precision is there, on any number of cores.
 func TestPrecision(t *testing.T) {
-	c := jump(threeServers(big.NewRat(1, 2)), 0)
-	s := Settings{Runs: 1000, Jumps: 5000, Seed: 1, Precision: 0.01, Workers: 1}
+	c := jump(simtest.ThreeServers(big.NewRat(1, 2)), 0)
+	s := sim.Settings{Runs: 1000, Jumps: 5000, Seed: 1, Precision: 0.01, Workers: 1}
 	var last sweep.Progress // counts the replications of all lots
-	r, err := Run(t.Context(), c, s, func(p sweep.Progress) {
+	r, err := sim.Run(t.Context(), c, s, func(p sweep.Progress) {
 		if p.Done != last.Done+1 || p.Elapsed < last.Elapsed || p.Total < last.Total {
 			t.Errorf("progress %+v after %+v", p, last)
 		}
@@ -199,17 +177,17 @@ func TestPrecision(t *testing.T) {
 		t.Errorf("%d runs, met: %v", r.Runs, r.PrecisionMet)
 	}
 	for i, class := range r.Classes {
-		if !(r.Class(i, MeanJobs).HalfWidth <= 0.01*r.Class(i, MeanJobs).Mean) {
-			t.Errorf("class %s: %+v", class.Name, *r.Class(i, MeanJobs))
+		if !(r.Class(i, sim.MeanJobs).HalfWidth <= 0.01*r.Class(i, sim.MeanJobs).Mean) {
+			t.Errorf("class %s: %+v", class.Name, *r.Class(i, sim.MeanJobs))
 		}
 	}
 	s.Workers = 3
-	again, err := Run(t.Context(), c, s, nil)
+	again, err := sim.Run(t.Context(), c, s, nil)
 	if diff := cmp.Diff(r, again); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	s.Precision, s.Runs = 1e-6, 25
-	r, err = Run(t.Context(), c, s, nil)
+	r, err = sim.Run(t.Context(), c, s, nil)
 	if err != nil || r.PrecisionMet || r.Runs != 25 || !strings.Contains(strings.Join(r.Warnings, "\n"), "precision 1e-06 is not reached after 25 runs") {
 		t.Errorf("%d runs, met: %v, %q, %v", r.Runs, r.PrecisionMet, r.Warnings, err)
 	}
@@ -219,13 +197,13 @@ func TestPrecision(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	for _, c := range []struct {
 		load int64 // percent
-		s    Settings
+		s    sim.Settings
 		want string
 	}{
-		{99, Settings{Runs: 20, Jumps: 1000, WarmUp: 1000, Seed: 1}, "the runs are too short"},
-		{90, Settings{Runs: 200, Jumps: 5000, WarmUp: NoWarmUp, Seed: 1}, "the warm-up looks too short"},
+		{99, sim.Settings{Runs: 20, Jumps: 1000, WarmUp: 1000, Seed: 1}, "the runs are too short"},
+		{90, sim.Settings{Runs: 200, Jumps: 5000, WarmUp: sim.NoWarmUp, Seed: 1}, "the warm-up looks too short"},
 	} {
-		r, err := Run(t.Context(), jump(threeServers(big.NewRat(c.load, 100)), 0), c.s, nil)
+		r, err := sim.Run(t.Context(), jump(simtest.ThreeServers(big.NewRat(c.load, 100)), 0), c.s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,37 +211,29 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%+v: warnings %q, want %q", c.s, r.Warnings, c.want)
 		}
 	}
-	r, err := Run(t.Context(), jump(threeServers(big.NewRat(1, 2)), 0), Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
-	if err != nil || len(r.Warnings) > 0 || r.EffectiveSamples < 20*fewSamples {
+	r, err := sim.Run(t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Runs: 20, Jumps: 1e5, Seed: 1}, nil)
+	if err != nil || len(r.Warnings) > 0 || r.EffectiveSamples < 20*10 {
 		t.Errorf("warnings %q, %g effective samples, %v", r.Warnings, r.EffectiveSamples, err)
-	}
-}
-
-// oneServer returns the M/G/1 queue with mean size 1 and load 1/2.
-func oneServer() *cluster.Model {
-	return &cluster.Model{
-		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
-		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
 	}
 }
 
 // What is rare but matters is missed by every run, and so by its intervals: the result says so.
 func TestWarningsOfRareSizes(t *testing.T) {
-	s := Settings{Runs: 20, Jumps: 2e4, Seed: 1}
+	s := sim.Settings{Runs: 20, Jumps: 2e4, Seed: 1}
 	for _, c := range []struct {
 		shape  string
-		policy Policy
+		policy simcluster.Policy
 		want   string
 	}{
-		{"exponential", FCFS, ""},
-		{"zipf", FCFS, ""},
-		{"lognormal:4", ProcessorSharing, ""},
-		{"hyperexponential:1e8", FCFS, "more or longer runs are needed"},
-		{"pareto:2.1", FCFS, "more or longer runs are needed"},
-		{"pareto:1.5", FCFS, "the mean square of the sizes is infinite"},
-		{"pareto:1.1", ProcessorSharing, "more or longer runs are needed"},
+		{"exponential", simcluster.FCFS, ""},
+		{"zipf", simcluster.FCFS, ""},
+		{"lognormal:4", simcluster.ProcessorSharing, ""},
+		{"hyperexponential:1e8", simcluster.FCFS, "more or longer runs are needed"},
+		{"pareto:2.1", simcluster.FCFS, "more or longer runs are needed"},
+		{"pareto:1.5", simcluster.FCFS, "the mean square of the sizes is infinite"},
+		{"pareto:1.1", simcluster.ProcessorSharing, "more or longer runs are needed"},
 	} {
-		r, err := Run(t.Context(), Cluster{Model: oneServer(), Sizes: parseSizes(t, c.shape, 1), Policy: c.policy}, s, nil)
+		r, err := sim.Run(t.Context(), simcluster.Cluster{Model: simtest.OneServer(), Sizes: simtest.Sizes(t, c.shape, 1), Policy: c.policy}, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,9 +246,9 @@ func TestWarningsOfRareSizes(t *testing.T) {
 
 // A class that is hardly ever seen is not known, whatever the precision.
 func TestWarningOfRareClass(t *testing.T) {
-	m := oneServer()
+	m := simtest.OneServer()
 	m.Classes = append(m.Classes, cluster.Class{Name: "rare", ArrivalRate: big.NewRat(1, 1e9), Servers: cluster.On(0)})
-	r, err := Run(t.Context(), jump(m, 0), Settings{Runs: 20, Jumps: 1e4, Seed: 1, Precision: 0.2}, nil)
+	r, err := sim.Run(t.Context(), jump(m, 0), sim.Settings{Runs: 20, Jumps: 1e4, Seed: 1, Precision: 0.2}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,16 +259,16 @@ func TestWarningOfRareClass(t *testing.T) {
 
 // Units far from 1 change nothing: delays and their intervals scale, and nothing leaves float64.
 func TestUnits(t *testing.T) {
-	var first *Result
+	var first *sim.Result
 	for _, exponent := range []int64{0, 200, -160} {
 		unit := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(max(exponent, -exponent)), nil))
 		if exponent < 0 {
 			unit.Inv(unit)
 		}
-		m := oneServer()
+		m := simtest.OneServer()
 		m.Servers[0].Capacity = unit
 		m.Classes[0].ArrivalRate = new(big.Rat).Mul(unit, big.NewRat(1, 2))
-		r, err := Run(t.Context(), jump(m, 0), Settings{Runs: 10, Jumps: 1e4, Seed: 1}, nil)
+		r, err := sim.Run(t.Context(), jump(m, 0), sim.Settings{Runs: 10, Jumps: 1e4, Seed: 1}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,9 +276,9 @@ func TestUnits(t *testing.T) {
 			first = r
 		}
 		scale, _ := unit.Float64()
-		for what, e := range map[string][2]*Estimate{
-			"delay":          {r.All(MeanDelay), first.All(MeanDelay)},
-			"measured delay": {r.Class(0, MeasuredDelay), first.Class(0, MeasuredDelay)},
+		for what, e := range map[string][2]*sim.Estimate{
+			"delay":          {r.All(sim.MeanDelay), first.All(sim.MeanDelay)},
+			"measured delay": {r.Class(0, sim.MeasuredDelay), first.Class(0, sim.MeasuredDelay)},
 		} {
 			got, want := e[0].Scaled(scale), e[1]
 			if spread := want.HalfWidth; !(math.Abs(got.Mean-want.Mean) < 4*spread && got.HalfWidth > spread/4 && got.HalfWidth < 4*spread) {
@@ -321,14 +291,14 @@ func TestUnits(t *testing.T) {
 // Where nearly every step would be that of an idle server, a calendar goes from event to event.
 func TestVeryLowLoad(t *testing.T) {
 	for _, m := range []float64{0, 1} {
-		model := oneServer()
+		model := simtest.OneServer()
 		model.Classes[0].ArrivalRate = big.NewRat(1, 1e9)
-		r, err := Run(t.Context(), jump(model, m), Settings{Runs: 4, Jumps: 1000, Seed: 1}, nil)
+		r, err := sim.Run(t.Context(), jump(model, m), sim.Settings{Runs: 4, Jumps: 1000, Seed: 1}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if z := r.Class(0, MeasuredDelay).Z(1); !(math.Abs(z) < 5) {
-			t.Errorf("m = %g: %s: measured delay %+v, want 1", m, r.Method, *r.Class(0, MeasuredDelay))
+		if z := r.Class(0, sim.MeasuredDelay).Z(1); !(math.Abs(z) < 5) {
+			t.Errorf("m = %g: %s: measured delay %+v, want 1", m, r.Method, *r.Class(0, sim.MeasuredDelay))
 		}
 	}
 }
@@ -342,7 +312,7 @@ func TestEffectiveSamples(t *testing.T) {
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
 	}
-	r, err := Run(t.Context(), jump(model, 0), Settings{Runs: 400, Jumps: 2e4, Seed: 1}, nil)
+	r, err := sim.Run(t.Context(), jump(model, 0), sim.Settings{Runs: 400, Jumps: 2e4, Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,18 +326,18 @@ func TestEffectiveSamples(t *testing.T) {
 
 // No system is an error, not a crash.
 func TestNoSystem(t *testing.T) {
-	if _, err := Run(t.Context(), nil, Settings{}, nil); err == nil || err.Error() != "system is missing: want a system to simulate, such as a cluster" {
+	if _, err := sim.Run(t.Context(), nil, sim.Settings{}, nil); err == nil || err.Error() != "system is missing: want a system to simulate, such as a cluster" {
 		t.Error(err)
 	}
 }
 
 // One good run, and every setting and field spoilt once.
 func TestBadSettings(t *testing.T) {
-	good := Cluster{Model: threeServers(big.NewRat(1, 2)), Policy: Interrupt, Interruptions: 1}
-	if _, err := NewPlan(good, Settings{}); err != nil {
+	good := simcluster.Cluster{Model: simtest.ThreeServers(big.NewRat(1, 2)), Policy: simcluster.Interrupt, Interruptions: 1}
+	if _, err := sim.NewPlan(good, sim.Settings{}); err != nil {
 		t.Fatal(err)
 	}
-	for want, s := range map[string]Settings{
+	for want, s := range map[string]sim.Settings{
 		"Runs = 1: want an integer in 2..1000000":                         {Runs: 1},
 		"Jumps = 999: want a number in [1000, 1e15]":                      {Jumps: 999},
 		"Jumps = NaN: want a number in [1000, 1e15]":                      {Jumps: math.NaN()},
@@ -379,7 +349,7 @@ func TestBadSettings(t *testing.T) {
 		"Horizon = 5: want no Jumps and no WarmUp with it":                {Horizon: 5, Jumps: 1e5},
 		"Workers = -1: want an integer in 1..10000, or 0 for one a core":  {Workers: -1},
 	} {
-		if _, err := NewPlan(good, s); err == nil || err.Error() != want {
+		if _, err := sim.NewPlan(good, s); err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, want %s", s, err, want)
 		}
 	}
@@ -387,25 +357,25 @@ func TestBadSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, spoil := range map[string]func(*Cluster){
-		"Model": func(c *Cluster) { c.Model = nil },
-		"Model.classes[0].arrival_rate": func(c *Cluster) {
+	for want, spoil := range map[string]func(*simcluster.Cluster){
+		"Model": func(c *simcluster.Cluster) { c.Model = nil },
+		"Model.classes[0].arrival_rate": func(c *simcluster.Cluster) {
 			c.Model.Classes[0].ArrivalRate, _ = new(big.Rat).SetString("1e-400") // would be 0 in float64
 		},
-		"servers[0].capacity = -1: want a number >= 0":                                         func(c *Cluster) { c.Model.Servers[0].Capacity = big.NewRat(-1, 1) },
-		"Policy = lifo: want fcfs, interrupt or ps":                                            func(c *Cluster) { c.Policy = "lifo" },
-		"Interruptions = 1: want 0 with the policy fcfs":                                       func(c *Cluster) { c.Policy = FCFS },
-		"Interruptions = 0: want a number in [1e-6, 1e6] with the policy interrupt":            func(c *Cluster) { c.Interruptions = 0 },
-		"Interruptions = NaN: want a number in [1e-6, 1e6] with the policy interrupt":          func(c *Cluster) { c.Interruptions = math.NaN() },
-		"Sizes = exponential of mean 1.000000001, of mean 1.000000001: want a law of the mean": func(c *Cluster) { c.Sizes = long },
-		"Model.classes": func(c *Cluster) {
+		"servers[0].capacity = -1: want a number >= 0":                                         func(c *simcluster.Cluster) { c.Model.Servers[0].Capacity = big.NewRat(-1, 1) },
+		"Policy = lifo: want fcfs, interrupt or ps":                                            func(c *simcluster.Cluster) { c.Policy = "lifo" },
+		"Interruptions = 1: want 0 with the policy fcfs":                                       func(c *simcluster.Cluster) { c.Policy = simcluster.FCFS },
+		"Interruptions = 0: want a number in [1e-6, 1e6] with the policy interrupt":            func(c *simcluster.Cluster) { c.Interruptions = 0 },
+		"Interruptions = NaN: want a number in [1e-6, 1e6] with the policy interrupt":          func(c *simcluster.Cluster) { c.Interruptions = math.NaN() },
+		"Sizes = exponential of mean 1.000000001, of mean 1.000000001: want a law of the mean": func(c *simcluster.Cluster) { c.Sizes = long },
+		"Model.classes": func(c *simcluster.Cluster) {
 			c.Model.Classes[0].ArrivalRate, c.Model.Classes[1].ArrivalRate = new(big.Rat), new(big.Rat)
 		},
 	} {
 		c := good
-		c.Model = threeServers(big.NewRat(1, 2))
+		c.Model = simtest.ThreeServers(big.NewRat(1, 2))
 		spoil(&c)
-		if _, err := NewPlan(c, Settings{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := sim.NewPlan(c, sim.Settings{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -413,20 +383,20 @@ func TestBadSettings(t *testing.T) {
 
 // An unstable model is refused with the set of classes that overloads its servers, or run over a horizon.
 func TestUnstable(t *testing.T) {
-	c := jump(threeServers(big.NewRat(1, 1)), 0)
-	_, err := Run(t.Context(), c, Settings{}, nil)
+	c := jump(simtest.ThreeServers(big.NewRat(1, 1)), 0)
+	_, err := sim.Run(t.Context(), c, sim.Settings{}, nil)
 	var u *cluster.UnstableError
 	if !errors.As(err, &u) || fmt.Sprint(u.Classes) != "[0 1]" || u.ArrivalRate.Cmp(u.Capacity) < 0 {
 		t.Errorf("%v", err)
 	}
-	r, err := Run(t.Context(), c, Settings{Runs: 4, Horizon: 1000}, nil)
-	if r != nil && (r.All(MeanDelay) != nil || r.Class(0, MeanDelay) != nil || r.Class(0, ServiceRate) != nil || r.Class(0, MeasuredDelay) == nil) {
+	r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 4, Horizon: 1000}, nil)
+	if r != nil && (r.All(sim.MeanDelay) != nil || r.Class(0, sim.MeanDelay) != nil || r.Class(0, sim.ServiceRate) != nil || r.Class(0, sim.MeasuredDelay) == nil) {
 		t.Errorf("over a horizon Little's law does not hold: %+v", r)
 	}
 	if r != nil && !strings.Contains(strings.Join(r.Warnings, "\n"), "the cluster is unstable") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
-	if err != nil || r.Time != 1000 || r.WarmUp != 0 || r.All(MeanJobs).Mean < 10 {
+	if err != nil || r.Time != 1000 || r.WarmUp != 0 || r.All(sim.MeanJobs).Mean < 10 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -437,7 +407,7 @@ func TestBadFolder(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), jump(threeServers(big.NewRat(1, 2)), 0), Settings{Folder: file}, nil); err == nil {
+	if _, err := sim.Run(t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Folder: file}, nil); err == nil {
 		t.Error("a file as folder is no error")
 	}
 }

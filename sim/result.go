@@ -75,7 +75,7 @@ func (p *Plan) result(samples []*Sample) *Result {
 // number returns the time average of the number n in a sample.
 func (p *Plan) number(s *Sample) float64 {
 	if p.Counted.List == "" {
-		return sum(s.Jobs)
+		return Sum(s.Jobs)
 	}
 	var number float64
 	for _, v := range s.Own[p.Counted.List] {

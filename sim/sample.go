@@ -29,7 +29,7 @@ func (p *Plan) total(seen *Totals) float64 {
 	if p.Counted.List != "" {
 		return seen.Number
 	}
-	return sum(seen.Jobs)
+	return Sum(seen.Jobs)
 }
 
 // observe runs an engine through the warm-up and the time observed. What is seen in the warm-up counts for the series only.
@@ -82,7 +82,7 @@ func (p *Plan) observe(ctx context.Context, e Engine) (*Sample, error) {
 
 // sample returns the means over the time observed.
 func (p *Plan) sample(seen *Totals) *Sample {
-	s := &Sample{Time: seen.Time, Jumps: seen.Jumps, Square: seen.square / seen.Time, Left: seen.Left}
+	s := &Sample{Time: seen.Time, Jumps: seen.Jumps, Square: seen.Square / seen.Time, Left: seen.Left}
 	for i := range seen.Jobs {
 		s.Jobs = append(s.Jobs, seen.Jobs[i]/seen.Time)
 		mean := 0.0
@@ -96,7 +96,7 @@ func (p *Plan) sample(seen *Totals) *Sample {
 	}
 	if p.settings.Distribution > 0 {
 		s.Count = make([]float64, p.settings.Distribution+1)
-		for n, t := range seen.count[:min(len(seen.count), len(s.Count))] {
+		for n, t := range seen.Count[:min(len(seen.Count), len(s.Count))] {
 			s.Count[n] = t / seen.Time
 		}
 	}
@@ -115,8 +115,9 @@ func (p *Plan) pieces(length float64) iter.Seq[float64] {
 	}
 }
 
-func sum(values []float64) float64 {
-	var s float64
+// Sum adds up values, in their order.
+func Sum[T int | float64](values []T) T {
+	var s T
 	for _, v := range values {
 		s += v
 	}

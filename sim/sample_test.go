@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"math"
@@ -7,16 +7,32 @@ import (
 	"testing"
 
 	"productform/cluster"
+	"productform/fluid"
+	"productform/sim"
+	simcluster "productform/sim/cluster"
+	"productform/sim/farm"
+	"productform/sim/internal/simtest"
+	"productform/sim/pool"
 	"productform/sizes"
+	"productform/tags"
 )
 
-// For every law a run sees the jumps that it was asked for, whether a Markov chain or a calendar.
+// jump returns the cluster with exponential sizes and m interruptions a job.
+func jump(m *cluster.Model, interruptions float64) simcluster.Cluster {
+	c := simcluster.Cluster{Model: m, Interruptions: interruptions}
+	if interruptions > 0 {
+		c.Policy = simcluster.Interrupt
+	}
+	return c
+}
+
+// For every distribution a run sees the jumps that it was asked for, whether a Markov chain or a calendar.
 func TestJumpsAreThoseAskedFor(t *testing.T) {
 	for _, shape := range []string{"exponential", "bimodal", "hyperexponential", "zipf", "erlang:3", "erlang:60", "deterministic", "pareto:3"} {
 		for _, m := range []float64{0, 2} {
-			c := jump(randomAssignment(10, 2, big.NewRat(1, 2)), m)
-			c.Sizes = parseSizes(t, shape, 1)
-			r, err := Run(t.Context(), c, Settings{Runs: 10, Jumps: 2e4, Seed: 1}, nil)
+			c := jump(simtest.RandomAssignment(10, 2, big.NewRat(1, 2)), m)
+			c.Sizes = simtest.Sizes(t, shape, 1)
+			r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -29,8 +45,8 @@ func TestJumpsAreThoseAskedFor(t *testing.T) {
 
 // The parts of the series add up to the time, wherever the warm-up ends, and what is seen in it counts for nothing else.
 func TestSeriesCoversTheTime(t *testing.T) {
-	for _, warmUp := range []float64{NoWarmUp, 0.01, 1, 333, 1000, 2e4, 1e6} {
-		p, err := NewPlan(jump(threeServers(big.NewRat(1, 2)), 0), Settings{Jumps: 2e4, WarmUp: warmUp})
+	for _, warmUp := range []float64{sim.NoWarmUp, 0.01, 1, 333, 1000, 2e4, 1e6} {
+		p, err := sim.NewPlan(jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Jumps: 2e4, WarmUp: warmUp})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,16 +54,16 @@ func TestSeriesCoversTheTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(s.Series) != parts {
+		if len(s.Series) != 50 {
 			t.Fatalf("%d parts", len(s.Series))
 		}
 		step := 1 / p.StepRate
-		if math.Abs(s.Time-p.time) > 2*step {
-			t.Errorf("warm-up %g: observed for %g, want %g", warmUp, s.Time, p.time)
+		if math.Abs(s.Time-2e4/p.JumpRate) > 2*step {
+			t.Errorf("warm-up %g: observed for %g, want %g", warmUp, s.Time, 2e4/p.JumpRate)
 		}
-		if p.warmUp == 0 {
-			if mean := sum(s.Series) / parts; math.Abs(mean-sum(s.Jobs)) > 1e-2*mean {
-				t.Errorf("parts of mean %g, all of %g", mean, sum(s.Jobs))
+		if warmUp == sim.NoWarmUp {
+			if mean := sim.Sum(s.Series) / 50; math.Abs(mean-sim.Sum(s.Jobs)) > 1e-2*mean {
+				t.Errorf("parts of mean %g, all of %g", mean, sim.Sum(s.Jobs))
 			}
 		}
 		for k, v := range s.Series {
@@ -66,20 +82,29 @@ func TestVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	half := big.NewRat(1, 2)
-	bimodal := jump(threeServers(half), 1)
-	bimodal.Sizes = parseSizes(t, "bimodal", 1)
+	bimodal := jump(simtest.ThreeServers(half), 1)
+	bimodal.Sizes = simtest.Sizes(t, "bimodal", 1)
+	tasks := pool.Tasks{
+		Resources: []string{"cpu", "ram"},
+		Machines:  []pool.Machine{{Capacity: simtest.Rationals("4", "6"), Count: 2}, {Capacity: simtest.Rationals("8", "8")}},
+		Jobs: []pool.TaskClass{
+			{Name: "a", Demand: simtest.Rationals("1", "5/2"), ArrivalRate: big.NewRat(1, 4), MeanTasks: big.NewRat(5, 2), Geometric: true},
+			{Name: "b", Demand: simtest.Rationals("3", "1"), ArrivalRate: big.NewRat(1, 2), MeanTasks: big.NewRat(2, 1)},
+		},
+		Policy: fluid.PF,
+	}
 	for name, c := range map[string]struct {
-		system System
+		system sim.System
 		want   float64
 	}{
 		"class queues":      {bimodal, golden.classQueues},
-		"server queues":     {jump(randomAssignment(10, 2, half), 1), golden.serverQueues},
-		"calendar":          {Cluster{Model: threeServers(half), Sizes: jobSizes}, golden.calendar},
-		"processor sharing": {Cluster{Model: threeServers(half), Policy: ProcessorSharing}, golden.sharing},
-		"farm":              {exampleFarm(t), golden.farm},
-		"tasks":             {someTasks(), golden.tasks},
+		"server queues":     {jump(simtest.RandomAssignment(10, 2, half), 1), golden.serverQueues},
+		"calendar":          {simcluster.Cluster{Model: simtest.ThreeServers(half), Sizes: jobSizes}, golden.calendar},
+		"processor sharing": {simcluster.Cluster{Model: simtest.ThreeServers(half), Policy: simcluster.ProcessorSharing}, golden.sharing},
+		"farm":              {farm.Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "bounded-pareto:1.1:1000", 1), Hosts: 2, Load: 0.5}, Cutoffs: []float64{1}}, golden.farm},
+		"tasks":             {tasks, golden.tasks},
 	} {
-		p, err := NewPlan(c.system, Settings{Jumps: 1000, Seed: 1})
+		p, err := sim.NewPlan(c.system, sim.Settings{Jumps: 1000, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +112,7 @@ func TestVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := sum(s.Jobs); math.Abs(got-c.want) > 1e-9*c.want {
+		if got := sim.Sum(s.Jobs); math.Abs(got-c.want) > 1e-9*c.want {
 			t.Errorf("%s: mean jobs %.17g, golden %.17g", name, got, c.want)
 		}
 	}
@@ -100,19 +125,19 @@ var golden = struct{ classQueues, serverQueues, calendar, sharing, farm, tasks f
 
 // A replication of the paper's clusters takes less than 1 MB, and nothing for each event: a run ten times as long takes as much.
 func TestMemoryOfAReplication(t *testing.T) {
-	for _, m := range []*cluster.Model{threeServers(big.NewRat(9, 10)), randomAssignment(100, 2, big.NewRat(9, 10)), randomAssignment(100, 3, big.NewRat(9, 10))} {
+	for _, m := range []*cluster.Model{simtest.ThreeServers(big.NewRat(9, 10)), simtest.RandomAssignment(100, 2, big.NewRat(9, 10)), simtest.RandomAssignment(100, 3, big.NewRat(9, 10))} {
 		for _, calendar := range []bool{false, true} {
 			c := jump(m, 1)
-			c.Sizes, c.Calendar = parseSizes(t, "bimodal", 1), calendar
-			p, err := NewPlan(c, Settings{})
+			c.Sizes, c.Calendar = simtest.Sizes(t, "bimodal", 1), calendar
+			p, err := sim.NewPlan(c, sim.Settings{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			taken := func(jumps float64) uint64 {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				e := p.Start(t.Context(), NewStream([32]byte{7}))
-				y := NewTotals(len(p.Classes), len(p.Servers))
+				e := p.Start(t.Context(), sim.NewStream([32]byte{7}))
+				y := sim.NewTotals(len(p.Classes), len(p.Servers))
 				if err := e.Advance(jumps/p.JumpRate, y); err != nil {
 					t.Fatal(err)
 				}

@@ -51,12 +51,12 @@ func TestStreamsOfKeys(t *testing.T) {
 // Draw draws from the stream what Uint64 would, in the right proportions, and finds the high codes.
 func TestDrawBatch(t *testing.T) {
 	weights := []float64{3, 0, 1e-3, 5, 1, 0.5}
-	codes := []uint32{10, 11, 12, arrivals, 14, arrivals + 1}
+	codes := []uint32{10, 11, 12, 1 << 24, 14, 1<<24 + 1}
 	table := alias.NewTable(weights, codes)
 	if len(table) != 5 {
 		t.Fatalf("%d columns for 5 weights above 0", len(table))
 	}
-	total := sum(weights)
+	total := Sum(weights)
 	mass := map[uint32]float64{}
 	for _, o := range table {
 		cut := float64(o.Cut) / (1 << 64)
@@ -72,12 +72,12 @@ func TestDrawBatch(t *testing.T) {
 	counts := map[uint32]float64{}
 	var drawn, high [1000]uint32
 	for range 1000 {
-		found := s.Draw(table, arrivals-1, drawn[:], high[:])
+		found := s.Draw(table, 1<<24-1, drawn[:], high[:])
 		next := 0
 		for i, code := range drawn {
 			twin.Uint64()
 			counts[code]++
-			if code >= arrivals {
+			if code >= 1<<24 {
 				if next >= found || high[next] != uint32(i) {
 					t.Fatalf("place %d of a high code is not in %v", i, high[:found])
 				}

@@ -14,9 +14,8 @@ type Totals struct {
 	Sojourn []float64 // sum of the delays of the jobs that left, by class
 	Left    []float64 // jobs that left, by class
 	Number  float64   // ∫ n dt, of a system that counts something else than jobs ([Description].Counted)
-
-	square float64   // ∫ n² dt
-	count  []float64 // ∫ 1{n = k} dt; as long as the largest n seen asks
+	Square  float64   // ∫ n² dt
+	Count   []float64 // ∫ 1{n = k} dt; as long as the largest n seen asks
 }
 
 // NewTotals returns totals of no time for so many classes and rows of servers.
@@ -26,11 +25,11 @@ func NewTotals(classes, servers int) *Totals {
 
 // Add adds t units of time with n jobs.
 func (s *Totals) Add(n int, t float64) {
-	if n >= len(s.count) {
-		s.count = append(s.count, make([]float64, n+1-len(s.count))...)
+	if n >= len(s.Count) {
+		s.Count = append(s.Count, make([]float64, n+1-len(s.Count))...)
 	}
-	s.count[n] += t
-	s.square += float64(n) * float64(n) * t
+	s.Count[n] += t
+	s.Square += float64(n) * float64(n) * t
 }
 
 // A Population counts the jobs of an engine in continuous time. A number is added to totals when it changes, times how long

@@ -147,7 +147,7 @@ func (p *Plan) early(samples []*Sample, cut int) *Estimate {
 	}
 	d := make([]float64, len(samples))
 	for k, s := range samples {
-		d[k] = sum(s.Series[warm:cut])/float64(cut-warm) - sum(s.Series[cut:])/float64(parts-cut)
+		d[k] = Sum(s.Series[warm:cut])/float64(cut-warm) - Sum(s.Series[cut:])/float64(parts-cut)
 	}
 	e := estimate(d, p.settings.Confidence)
 	return &e

@@ -8,6 +8,7 @@ import (
 	"productform/cluster"
 	"productform/plots"
 	"productform/sim"
+	simcluster "productform/sim/cluster"
 )
 
 // small returns a catalogue of four figures that take no time, of which bf-6 is simulated. The packages of plots test
@@ -39,7 +40,7 @@ func queue(id string) plots.Spec {
 		for _, rho := range loads {
 			m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
 				Classes: []cluster.Class{{Name: "a", ArrivalRate: rho, Servers: cluster.On(0)}}}
-			_, err := p.Simulate(fmt.Sprintf("one server, load %v", rho), sim.Cluster{Model: m, Policy: sim.FCFS}, e, sim.Settings{})
+			_, err := p.Simulate(fmt.Sprintf("one server, load %v", rho), simcluster.Cluster{Model: m, Policy: simcluster.FCFS}, e, sim.Settings{})
 			if err != nil {
 				return nil, err
 			}

@@ -17,6 +17,7 @@ import (
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
+	"productform/sim/pool"
 )
 
 // A trafficAnswer turns what is known of jobs that come and go into records.
@@ -41,7 +42,7 @@ func (f *allocateFlags) traffic(ctx context.Context, t *traffic.Model, name stri
 	simulation := simulateFlags{settings: f.settings}
 	var plan *sim.Plan
 	if f.settings.Runs > 0 { // before anything that takes long
-		if plan, err = sim.NewPlan(sim.Sharing{Traffic: *t, Policy: fluid.Policy(f.policy)}, f.settings); err != nil {
+		if plan, err = sim.NewPlan(pool.Divisible{Traffic: *t, Policy: fluid.Policy(f.policy)}, f.settings); err != nil {
 			return nil, false, simulation.translate(err)
 		}
 	}

@@ -18,11 +18,12 @@ import (
 	"productform/cmd/internal/render"
 	"productform/internal/input"
 	"productform/sim"
+	simcluster "productform/sim/cluster"
 	"productform/sizes"
 	"productform/stability"
 )
 
-var policies = []string{string(sim.FCFS), string(sim.Interrupt), string(sim.ProcessorSharing)}
+var policies = []string{string(simcluster.FCFS), string(simcluster.Interrupt), string(simcluster.ProcessorSharing)}
 
 // A simulateFlags holds what the flags of simulate ask for.
 type simulateFlags struct {
@@ -61,9 +62,9 @@ func newSimulate() *cobra.Command {
 func (f *simulateFlags) check(flags interface{ Changed(string) bool }) error {
 	given := flags.Changed
 	if given("interruptions") && !given("policy") {
-		f.policy = string(sim.Interrupt)
+		f.policy = string(simcluster.Interrupt)
 	}
-	switch interrupt := f.policy == string(sim.Interrupt); {
+	switch interrupt := f.policy == string(simcluster.Interrupt); {
 	case interrupt && !given("interruptions"):
 		return input.Errorf("--interruptions", "", "a number in [1e-6, 1e6], with --policy interrupt")
 	case !interrupt && given("interruptions"):
@@ -161,7 +162,7 @@ func (f *simulateFlags) simulate(q query, m *cluster.Model, jobs jobSizes) (*sim
 	if err != nil || !verdict.Stable && f.settings.Horizon == 0 {
 		return nil, verdict, err
 	}
-	system := sim.Cluster{Model: m, Sizes: jobs.Distribution, Policy: sim.Policy(f.policy), Interruptions: f.interruptions}
+	system := simcluster.Cluster{Model: m, Sizes: jobs.Distribution, Policy: simcluster.Policy(f.policy), Interruptions: f.interruptions}
 	plan, err := sim.NewPlan(system, f.settings)
 	if err != nil {
 		return nil, nil, f.translate(err)
@@ -191,7 +192,7 @@ func (f *simulateFlags) simulate(q query, m *cluster.Model, jobs jobSizes) (*sim
 }
 
 // isExact reports whether balanced fairness is exact for a system.
-func (f *simulateFlags) isExact(c sim.Cluster) (bool, error) {
+func (f *simulateFlags) isExact(c simcluster.Cluster) (bool, error) {
 	mean, err := sizes.Mean(c.Sizes)
 	if err != nil {
 		return false, err
@@ -200,7 +201,7 @@ func (f *simulateFlags) isExact(c sim.Cluster) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return f.settings.Horizon == 0 && (c.Policy == sim.ProcessorSharing || c.Sizes.String() == e.String()), nil
+	return f.settings.Horizon == 0 && (c.Policy == simcluster.ProcessorSharing || c.Sizes.String() == e.String()), nil
 }
 
 // translate says what an error of the simulator means on the command line: it names the flag instead of the setting.

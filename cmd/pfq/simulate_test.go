@@ -18,6 +18,7 @@ import (
 	"productform/cluster"
 	"productform/cmd/internal/render"
 	"productform/sim"
+	simcluster "productform/sim/cluster"
 	"productform/sizes"
 	"productform/sweep"
 )
@@ -74,7 +75,7 @@ func TestSimulateJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := sim.Run(t.Context(), sim.Cluster{Model: m, Policy: sim.Interrupt, Interruptions: 2},
+	r, err := sim.Run(t.Context(), simcluster.Cluster{Model: m, Policy: simcluster.Interrupt, Interruptions: 2},
 		sim.Settings{Runs: 20, Jumps: 1e4, WarmUp: 2000, Seed: 7, Distribution: 1, Confidence: 0.9}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -341,7 +342,7 @@ func TestSimulateSizesOfFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := sim.Run(t.Context(), sim.Cluster{Model: m, Sizes: jobSizes}, sim.Settings{Runs: 5, Jumps: 1e3, Seed: 1}, nil)
+	r, err := sim.Run(t.Context(), simcluster.Cluster{Model: m, Sizes: jobSizes}, sim.Settings{Runs: 5, Jumps: 1e3, Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"productform/cmd/internal/render"
 	"productform/num"
 	"productform/sim"
+	"productform/sim/farm"
 	"productform/sizes"
 	"productform/tags"
 )
@@ -728,12 +729,12 @@ func TestTagsSimulate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := sim.Run(t.Context(), sim.Farm{Model: tags.Model{Sizes: law, Hosts: 2, Load: 0.5}, Policy: sim.ShortestQueue}, sim.Settings{Runs: 30, Jumps: 3e4, Seed: 5}, nil)
+	r, err := sim.Run(t.Context(), farm.Farm{Model: tags.Model{Sizes: law, Hosts: 2, Load: 0.5}, Policy: farm.ShortestQueue}, sim.Settings{Runs: 30, Jumps: 3e4, Seed: 5}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := policyOf(t, answer, "policies", "shortest-queue")["simulated"].(map[string]any)["mean_waiting"].(map[string]any)
-	if want := r.All(sim.MeanWaiting); e["mean"] != want.Mean || e["half_width"] != want.HalfWidth {
+	if want := r.All(farm.MeanWaiting); e["mean"] != want.Mean || e["half_width"] != want.HalfWidth {
 		t.Errorf("%v, want %v", e, want)
 	}
 	for _, format := range render.Formats {

@@ -11,6 +11,7 @@ import (
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
+	"productform/sim/farm"
 	"productform/sweep"
 	"productform/tags"
 )
@@ -19,20 +20,20 @@ import (
 const shortestQueue tags.Policy = "shortest-queue"
 
 // farmPolicy returns what the simulator calls a policy, or nothing if it is another by name only.
-func farmPolicy(p tags.Policy) sim.FarmPolicy {
+func farmPolicy(p tags.Policy) farm.Policy {
 	switch p {
 	case tags.PolicyTAGS:
-		return sim.TAGS
+		return farm.TAGS
 	case tags.PolicyRandom:
-		return sim.Random
+		return farm.Random
 	case tags.PolicyRoundRobin:
-		return sim.RoundRobin
+		return farm.RoundRobin
 	case tags.PolicyCentral:
-		return sim.CentralQueue
+		return farm.CentralQueue
 	case tags.PolicySITAE, tags.PolicySITA:
-		return sim.SITA
+		return farm.SITA
 	case shortestQueue:
-		return sim.ShortestQueue
+		return farm.ShortestQueue
 	}
 	return ""
 }
@@ -46,10 +47,10 @@ func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 	for i := range a.policies {
 		p := &a.policies[i]
 		policy := farmPolicy(p.name)
-		if policy == "" || policy == sim.SITA && p.cutoffs == nil {
+		if policy == "" || policy == farm.SITA && p.cutoffs == nil {
 			continue
 		}
-		plan, err := sim.NewPlan(sim.Farm{Model: a.model, Policy: policy, Cutoffs: p.cutoffs}, settings)
+		plan, err := sim.NewPlan(farm.Farm{Model: a.model, Policy: policy, Cutoffs: p.cutoffs}, settings)
 		var bad *input.Error
 		switch {
 		case errors.Is(err, tags.ErrUnstable):
@@ -125,8 +126,8 @@ func (p *policyAnswer) simulatedMeans() record {
 		r, exact = &tags.Result{}, func(num.Value) *num.Value { return nil }
 	}
 	return record{
-		{"mean_slowdown", estimate(p.simulated.All(sim.MeanSlowdown), exact(r.MeanSlowdown))},
-		{"mean_waiting", estimate(p.simulated.All(sim.MeanWaiting), exact(r.MeanWaiting))},
+		{"mean_slowdown", estimate(p.simulated.All(farm.MeanSlowdown), exact(r.MeanSlowdown))},
+		{"mean_waiting", estimate(p.simulated.All(farm.MeanWaiting), exact(r.MeanWaiting))},
 		{"mean_response", estimate(p.simulated.All(sim.MeasuredDelay), exact(r.MeanDelay))},
 	}
 }
@@ -142,11 +143,11 @@ func (a *tagsAnswer) simulatedHost(i int, theory record) record {
 	}
 	r := a.simulated
 	return record{
-		{"load", estimate(r.Estimate(sim.OfHost, i, sim.Utilization), exact("load"))},
-		{"visit_waiting", estimate(r.Estimate(sim.OfHost, i, sim.VisitWaiting), exact("visit_waiting"))},
-		{"waiting", estimate(r.Class(i, sim.MeanWaiting), exact("waiting"))},
-		{"slowdown", estimate(r.Class(i, sim.MeanSlowdown), exact("slowdown"))},
+		{"load", estimate(r.Estimate(farm.OfHost, i, sim.Utilization), exact("load"))},
+		{"visit_waiting", estimate(r.Estimate(farm.OfHost, i, farm.VisitWaiting), exact("visit_waiting"))},
+		{"waiting", estimate(r.Class(i, farm.MeanWaiting), exact("waiting"))},
+		{"slowdown", estimate(r.Class(i, farm.MeanSlowdown), exact("slowdown"))},
 		{"response", estimate(r.Class(i, sim.MeasuredDelay), exact("response"))},
-		{"interarrival_scv", estimate(r.Estimate(sim.OfHost, i, sim.InterarrivalSCV), nil)},
+		{"interarrival_scv", estimate(r.Estimate(farm.OfHost, i, farm.InterarrivalSCV), nil)},
 	}
 }

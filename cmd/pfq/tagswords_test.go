@@ -15,6 +15,7 @@ import (
 
 	"productform/num"
 	"productform/sim"
+	"productform/sim/farm"
 	"productform/sizes"
 	"productform/tags"
 )
@@ -247,11 +248,11 @@ func TestTagsJumps(t *testing.T) {
 			t.Errorf("no %q in %s", text, a.text())
 		}
 	}
-	plan, err := sim.NewPlan(sim.Farm{Model: tags.Model{Sizes: law, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2})
+	plan, err := sim.NewPlan(farm.Farm{Model: tags.Model{Sizes: law, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, err := sim.NewPlan(sim.Farm{Model: tags.Model{Sizes: law, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2, Jumps: defaultJumps})
+	same, err := sim.NewPlan(farm.Farm{Model: tags.Model{Sizes: law, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2, Jumps: defaultJumps})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func floorOf(all []floor, pkg string) int {
 	return number
 }
 
-// isAllowed reports whether pkg may import used: a package of a lower floor, the package in whose folder it lies, or on
+// isAllowed reports whether pkg may import used: a package of a lower floor, a package in whose folder it lies, or on
 // the ground floor one that the table names before it.
 func isAllowed(all []floor, pkg, used string) bool {
 	own, below := floorOf(all, pkg), floorOf(all, used)
@@ -65,7 +65,7 @@ func isAllowed(all []floor, pkg, used string) bool {
 	case own == 0 && below == 0:
 		return placeOf(all, used) < placeOf(all, pkg)
 	default:
-		return below == own && path.Dir(pkg) == used
+		return below == own && strings.HasPrefix(pkg, used+"/")
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 
 // A source is what the Go files of the module declare and import.
 type source struct {
-	functions map[string]bool // "bf.Solve", "cluster.Model.Reduce", "bf.TestReference"
+	functions map[string]bool // "bf.Solve", "cluster.Model.Reduce", "bf.TestReference"; also with the folder, "sim/farm.TestTAGSFarm"
 	imports   map[string]bool // paths, those of tests included
 }
 
@@ -47,14 +47,21 @@ func readSource(t *testing.T) source {
 			}
 			s.imports[where] = true
 		}
-		pkg := strings.TrimSuffix(file.Name.Name, "_test")
+		folder, err := filepath.Rel(root, filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		declare := func(name string) {
+			s.functions[strings.TrimSuffix(file.Name.Name, "_test")+"."+name] = true
+			s.functions[filepath.ToSlash(folder)+"."+name] = true
+		}
 		for _, decl := range file.Decls {
 			f, ok := decl.(*ast.FuncDecl)
 			if !ok {
 				continue
 			}
 			if f.Recv == nil {
-				s.functions[pkg+"."+f.Name.Name] = true
+				declare(f.Name.Name)
 				continue
 			}
 			receiver := f.Recv.List[0].Type
@@ -62,7 +69,7 @@ func readSource(t *testing.T) source {
 				receiver = star.X
 			}
 			if id, ok := receiver.(*ast.Ident); ok {
-				s.functions[pkg+"."+id.Name+"."+f.Name.Name] = true
+				declare(id.Name + "." + f.Name.Name)
 			}
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 	"productform/cluster"
 	"productform/plots"
 	"productform/sim"
+	simcluster "productform/sim/cluster"
 	"productform/sizes"
 )
 
@@ -226,7 +227,7 @@ func (c configuration) simulateAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l
 
 // shareAt adds the simulation under processor sharing.
 func (c configuration) shareAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l law, s sim.Settings) (*plots.Simulation, error) {
-	system := sim.Cluster{Model: c.at(rho, l.Mean), Sizes: l.Sizes, Policy: sim.ProcessorSharing}
+	system := simcluster.Cluster{Model: c.at(rho, l.Mean), Sizes: l.Sizes, Policy: simcluster.ProcessorSharing}
 	return p.Simulate(c.name(rho, l, "processor sharing"), system, e, s)
 }
 
@@ -243,14 +244,14 @@ func policyName(m float64) string {
 }
 
 // policy returns the policy for m interruptions a job.
-func policy(m float64) sim.Policy {
+func policy(m float64) simcluster.Policy {
 	if m == 0 {
-		return sim.FCFS
+		return simcluster.FCFS
 	}
-	return sim.Interrupt
+	return simcluster.Interrupt
 }
 
 // exponential returns a cluster with exponential sizes, those of its model's mean.
-func exponential(m *cluster.Model, interruptions float64) sim.Cluster {
-	return sim.Cluster{Model: m, Policy: policy(interruptions), Interruptions: interruptions}
+func exponential(m *cluster.Model, interruptions float64) simcluster.Cluster {
+	return simcluster.Cluster{Model: m, Policy: policy(interruptions), Interruptions: interruptions}
 }

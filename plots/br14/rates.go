@@ -12,6 +12,7 @@ import (
 	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/sim"
+	"productform/sim/pool"
 	"productform/sizes"
 )
 
@@ -143,7 +144,7 @@ func serviceRates(id, title string) plots.Spec {
 			for _, policy := range dynamicPolicies() {
 				for _, rho := range fluidLoads() {
 					name := fmt.Sprintf("sharing, profiles %s, %s, load %s", c.words(), policyShort(policy), plots.Decimal(rho))
-					run, err := simulateShared(p, name, sim.Sharing{Traffic: *c.at(rho), Policy: policy}, e)
+					run, err := simulateShared(p, name, pool.Divisible{Traffic: *c.at(rho), Policy: policy}, e)
 					if err != nil {
 						return nil, err
 					}
@@ -156,7 +157,7 @@ func serviceRates(id, title string) plots.Spec {
 			c, rho := couples()[variedCouple], big.NewRat(8, 10)
 			law := sizes.BonaldComteHyperexponential()
 			name := fmt.Sprintf("sharing, profiles %s, %s, load %s, hyperexponential sizes", c.words(), policyShort(policy), plots.Decimal(rho))
-			run, err := simulateShared(p, name, sim.Sharing{Traffic: *c.at(rho), Policy: policy, Sizes: []sizes.Distribution{law, law}}, e)
+			run, err := simulateShared(p, name, pool.Divisible{Traffic: *c.at(rho), Policy: policy, Sizes: []sizes.Distribution{law, law}}, e)
 			if err != nil {
 				return nil, err
 			}

@@ -13,6 +13,7 @@ import (
 	"productform/num"
 	"productform/plots"
 	"productform/sim"
+	"productform/sim/pool"
 )
 
 // taskPolicies are those of fluid-5.
@@ -72,17 +73,17 @@ func (p taskPanel) finenesses(e plots.Effort) []int {
 
 // at returns the pool with tasks g times as small; in traffic they are also g times as short, and g² times as many. The
 // arrival rates are in proportion 5 to 2, so that both resources have the same load.
-func (p taskPanel) at(g int, policy fluid.Policy) (sim.Tasks, error) {
-	pool := twoJobsPool()
-	t := sim.Tasks{Policy: policy, Wait: p.wait}
-	machine := sim.Machine{Count: int(p.machines)}
-	for _, r := range pool.Resources {
+func (p taskPanel) at(g int, policy fluid.Policy) (pool.Tasks, error) {
+	example := twoJobsPool()
+	t := pool.Tasks{Policy: policy, Wait: p.wait}
+	machine := pool.Machine{Count: int(p.machines)}
+	for _, r := range example.Resources {
 		t.Resources = append(t.Resources, r.Name)
 		machine.Capacity = append(machine.Capacity, new(big.Rat).Quo(r.Capacity, big.NewRat(p.machines, 1)))
 	}
-	t.Machines = []sim.Machine{machine}
-	for _, j := range pool.Jobs {
-		t.Jobs = append(t.Jobs, sim.TaskClass{Name: j.Name, Demand: j.Demand})
+	t.Machines = []pool.Machine{machine}
+	for _, j := range example.Jobs {
+		t.Jobs = append(t.Jobs, pool.TaskClass{Name: j.Name, Demand: j.Demand})
 	}
 	if !p.traffic {
 		return t.Finer(g, 1)
@@ -321,7 +322,7 @@ func taskChecks(f *plots.Figure, seen []taskRun) error {
 			traffic := t.Traffic()
 			for class, volume := range traffic.Volume() {
 				exact, _ := volume.Float64()
-				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, fmt.Sprintf("tasks of class %d that run, as λσ over their duration", class+1), exact, one.run.Result.Class(class, sim.RunningTasks), one.run.Name))
+				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, fmt.Sprintf("tasks of class %d that run, as λσ over their duration", class+1), exact, one.run.Result.Class(class, pool.RunningTasks), one.run.Name))
 			}
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 
 	"productform/plots"
 	"productform/sim"
+	simfarm "productform/sim/farm"
 	"productform/tags"
 )
 
@@ -58,7 +59,7 @@ func (q *probe) simulate(p *plots.Plan, e plots.Effort) error {
 		return err
 	}
 	q.theory = best
-	q.run, err = simulateFarm(p, q.name(), sim.Farm{Model: m, Policy: sim.TAGS, Cutoffs: best.Cutoffs}, e, e.CheckRuns)
+	q.run, err = simulateFarm(p, q.name(), simfarm.Farm{Model: m, Policy: simfarm.TAGS, Cutoffs: best.Cutoffs}, e, e.CheckRuns)
 	return err
 }
 
@@ -74,18 +75,18 @@ func (q *probe) name() string {
 // checks compares what host 1 sees.
 func (q *probe) checks(id string) []plots.Check {
 	host, seen := q.theory.Hosts[0], q.run.Result
-	rows := []plots.Check{plots.SimulatedCheck(id+q.panel, "load of host 1, "+q.name(), host.Load.Float, seen.Estimate(sim.OfHost, 0, sim.Utilization), q.run.Name)}
-	if v := seen.Estimate(sim.OfHost, 0, sim.VisitWaiting); v != nil {
+	rows := []plots.Check{plots.SimulatedCheck(id+q.panel, "load of host 1, "+q.name(), host.Load.Float, seen.Estimate(simfarm.OfHost, 0, sim.Utilization), q.run.Name)}
+	if v := seen.Estimate(simfarm.OfHost, 0, simfarm.VisitWaiting); v != nil {
 		rows = append(rows, plots.SimulatedCheck(id+q.panel, "mean waiting time at host 1, "+q.name(), host.VisitWait.Float, v, q.run.Name))
 	}
-	if v := seen.Class(0, sim.MeanSlowdown); v != nil {
+	if v := seen.Class(0, simfarm.MeanSlowdown); v != nil {
 		rows = append(rows, plots.SimulatedCheck(id+q.panel, "mean slowdown of the jobs done at host 1, "+q.name(), host.Slowdown.Float, v, q.run.Name))
 	}
 	return rows
 }
 
 // simulateFarm adds the simulation of a farm, a tenth as long as those of clusters.
-func simulateFarm(p *plots.Plan, name string, f sim.Farm, e plots.Effort, runs int) (*plots.Simulation, error) {
+func simulateFarm(p *plots.Plan, name string, f simfarm.Farm, e plots.Effort, runs int) (*plots.Simulation, error) {
 	return p.Simulate(name, f, e, sim.Settings{Runs: runs, Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
 }
 

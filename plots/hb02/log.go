@@ -8,6 +8,7 @@ import (
 	"productform/internal/oracle/paper"
 	"productform/plots"
 	"productform/sim"
+	simfarm "productform/sim/farm"
 	"productform/tags"
 )
 
@@ -34,8 +35,8 @@ type trial struct {
 // queueLoads are those at which policies that do not know sizes are simulated.
 func queueLoads() []float64 { return []float64{0.3, 0.5, 0.7, 0.9} }
 
-func seenSlowdown(r *sim.Result) *sim.Estimate { return r.All(sim.MeanSlowdown) }
-func seenWaiting(r *sim.Result) *sim.Estimate  { return r.All(sim.MeanWaiting) }
+func seenSlowdown(r *sim.Result) *sim.Estimate { return r.All(simfarm.MeanSlowdown) }
+func seenWaiting(r *sim.Result) *sim.Estimate  { return r.All(simfarm.MeanWaiting) }
 
 func sites() []*site {
 	two, four := []float64{0.1, 0.3, 0.5, 0.65}, []float64{0.1, 0.2, 0.3, 0.4}
@@ -95,13 +96,13 @@ func (t *traceFarm) model(hosts int, load float64) tags.Model {
 }
 
 // simulate adds one simulation, of TAGS with longer runs than the others.
-func (t *traceFarm) simulate(m tags.Model, policy sim.FarmPolicy, cutoffs []float64, what string, runs int) (*plots.Simulation, error) {
+func (t *traceFarm) simulate(m tags.Model, policy simfarm.Policy, cutoffs []float64, what string, runs int) (*plots.Simulation, error) {
 	name := fmt.Sprintf("%s, %s, %d hosts, load %g", plots.LogName, what, m.Hosts, m.Load)
 	e := t.e
-	if policy == sim.TAGS {
+	if policy == simfarm.TAGS {
 		e.Jumps, e.WarmUp = longerKilling*e.Jumps, longerKilling*e.WarmUp
 	}
-	return simulateFarm(t.project, name, sim.Farm{Model: m, Policy: policy, Cutoffs: cutoffs}, e, runs)
+	return simulateFarm(t.project, name, simfarm.Farm{Model: m, Policy: policy, Cutoffs: cutoffs}, e, runs)
 }
 
 // longerKilling is how many times as many jumps the runs of TAGS have, so that they tell it from its upper bound.
@@ -117,7 +118,7 @@ func (t *traceFarm) plan() error {
 			if err != nil {
 				return err
 			}
-			run, err := t.simulate(m, sim.TAGS, r.Cutoffs, "TAGS for the least "+s.measure, t.e.Runs)
+			run, err := t.simulate(m, simfarm.TAGS, r.Cutoffs, "TAGS for the least "+s.measure, t.e.Runs)
 			if err != nil {
 				return err
 			}
@@ -129,9 +130,9 @@ func (t *traceFarm) plan() error {
 		for _, load := range queueLoads() {
 			m := t.model(s.hosts, load)
 			for _, q := range []struct {
-				policy sim.FarmPolicy
+				policy simfarm.Policy
 				to     *[]trial
-			}{{sim.CentralQueue, &s.central}, {sim.ShortestQueue, &s.shortest}, {sim.RoundRobin, &s.turns}} {
+			}{{simfarm.CentralQueue, &s.central}, {simfarm.ShortestQueue, &s.shortest}, {simfarm.RoundRobin, &s.turns}} {
 				run, err := t.simulate(m, q.policy, nil, string(q.policy), t.e.Runs)
 				if err != nil {
 					return err
@@ -165,13 +166,13 @@ func (t *traceFarm) planChecks() error {
 		}
 		for _, c := range []struct {
 			name    string
-			policy  sim.FarmPolicy
+			policy  simfarm.Policy
 			cutoffs []float64
 			exact   means
 		}{
-			{"Random", sim.Random, nil, means{random.MeanSlowdown.Float, random.MeanWaiting.Float}},
-			{"SITA-E", sim.SITA, equal.Cutoffs, means{equal.MeanSlowdown.Float, equal.MeanWaiting.Float}},
-			{"SITA, best cutoffs", sim.SITA, bySize.Cutoffs, means{bySize.MeanSlowdown.Float, bySize.MeanWaiting.Float}},
+			{"Random", simfarm.Random, nil, means{random.MeanSlowdown.Float, random.MeanWaiting.Float}},
+			{"SITA-E", simfarm.SITA, equal.Cutoffs, means{equal.MeanSlowdown.Float, equal.MeanWaiting.Float}},
+			{"SITA, best cutoffs", simfarm.SITA, bySize.Cutoffs, means{bySize.MeanSlowdown.Float, bySize.MeanWaiting.Float}},
 		} {
 			run, err := t.simulate(m, c.policy, c.cutoffs, c.name, t.e.CheckRuns)
 			if err != nil {
@@ -291,16 +292,16 @@ func (t *traceFarm) check(ctx context.Context, f *plots.Figure) error {
 	for _, c := range t.matches {
 		figure, r := f.ID+c.panel, c.trial.Result
 		if c.killed != nil {
-			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "load of host 1, "+c.trial.Name, c.killed.Load.Float, r.Estimate(sim.OfHost, 0, sim.Utilization), c.trial.Name))
-			if v := r.Estimate(sim.OfHost, 0, sim.VisitWaiting); v != nil {
+			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "load of host 1, "+c.trial.Name, c.killed.Load.Float, r.Estimate(simfarm.OfHost, 0, sim.Utilization), c.trial.Name))
+			if v := r.Estimate(simfarm.OfHost, 0, simfarm.VisitWaiting); v != nil {
 				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time at host 1, "+c.trial.Name, c.killed.VisitWait.Float, v, c.trial.Name))
 			}
 			continue
 		}
-		if v := r.All(sim.MeanSlowdown); v != nil {
+		if v := r.All(simfarm.MeanSlowdown); v != nil {
 			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean slowdown, "+c.trial.Name, c.exact.slowdown, v, c.trial.Name))
 		}
-		if v := r.All(sim.MeanWaiting); v != nil {
+		if v := r.All(simfarm.MeanWaiting); v != nil {
 			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time, "+c.trial.Name, c.exact.waiting, v, c.trial.Name))
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"productform/sim"
+	"productform/sim/farm"
 	"productform/sizes"
 	"productform/sweep"
 	"productform/tags"
@@ -72,12 +73,12 @@ func (r row) line(s *sim.Result) string {
 	ratio := func(e *sim.Estimate, formula float64) string {
 		return fmt.Sprintf("%.3f ± %.3f", e.Mean/formula, e.HalfWidth/formula)
 	}
-	cells := []string{ratio(s.All(sim.MeanSlowdown), r.best.MeanSlowdown.Float), ratio(s.All(sim.MeanWaiting), r.best.MeanWaiting.Float)}
+	cells := []string{ratio(s.All(farm.MeanSlowdown), r.best.MeanSlowdown.Float), ratio(s.All(farm.MeanWaiting), r.best.MeanWaiting.Float)}
 	for i := range 3 {
 		wait, scv := "", ""
 		if i < r.hosts {
-			wait = ratio(s.Estimate(sim.OfHost, i, sim.VisitWaiting), r.best.Hosts[i].VisitWait.Float)
-			scv = fmt.Sprintf("%.3f", s.Estimate(sim.OfHost, i, sim.InterarrivalSCV).Mean)
+			wait = ratio(s.Estimate(farm.OfHost, i, farm.VisitWaiting), r.best.Hosts[i].VisitWait.Float)
+			scv = fmt.Sprintf("%.3f", s.Estimate(farm.OfHost, i, farm.InterarrivalSCV).Mean)
 		}
 		cells = append(cells, wait)
 		if i > 0 {
@@ -101,7 +102,7 @@ func main() {
 		if m.Sizes, err = sizes.NewBoundedParetoOfMean(r.alpha, r.max, 3000); err != nil {
 			log.Fatal(err)
 		}
-		p, err := sim.NewPlan(sim.Farm{Model: m, Policy: sim.TAGS, Cutoffs: r.best.Cutoffs},
+		p, err := sim.NewPlan(farm.Farm{Model: m, Policy: farm.TAGS, Cutoffs: r.best.Cutoffs},
 			sim.Settings{Runs: 20, Jumps: *jumps, WarmUp: *jumps / 10, Seed: 1})
 		if err != nil {
 			log.Fatal(err)

@@ -1,0 +1,56 @@
+package cluster
+
+import (
+	"math/bits"
+
+	"productform/sim"
+)
+
+// A chosenServers tells how the servers of a job are drawn: choose of the servers in order, which is shuffled a little more
+// by every draw and stays a permutation of the servers of one row.
+type chosenServers struct {
+	order  []uint32
+	choose int
+}
+
+// choices returns copies, where draws change them, of the choices of each class, the numbers of servers of its jobs, and the largest.
+func choices(chosen [][]chosenServers) (own [][]chosenServers, degree []uint32, most uint32) {
+	for _, list := range chosen {
+		var copies []chosenServers
+		sum := uint32(0)
+		for _, c := range list {
+			if c.choose < len(c.order) {
+				c.order = append([]uint32(nil), c.order...)
+			}
+			copies = append(copies, c)
+			sum += uint32(c.choose)
+		}
+		own = append(own, copies)
+		degree = append(degree, sum)
+		most = max(most, sum)
+	}
+	return own, degree, most
+}
+
+// wordRange bounds the number of choices that one random word decides, so that their probabilities are right to 2^-40.
+const wordRange = 1 << 24
+
+// draw returns the servers of a job. They are overwritten by the next draw.
+func (c chosenServers) draw(random *sim.Stream) []uint32 {
+	servers := c.order[:c.choose]
+	if c.choose == len(c.order) {
+		return servers
+	}
+	word, spent := uint64(0), uint64(wordRange)
+	for a := range servers {
+		left := uint64(len(c.order) - a)
+		if spent *= left; spent >= wordRange {
+			word, spent = random.Uint64(), left
+		}
+		b, rest := bits.Mul64(word, left)
+		word = rest
+		// After the swap the first a+1 are a random choice.
+		c.order[a], c.order[a+int(b)] = c.order[a+int(b)], c.order[a]
+	}
+	return servers
+}

@@ -1,0 +1,247 @@
+package cluster
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"productform/sim"
+)
+
+// A queued job is one of a classQueues.
+type queued struct {
+	order  int64 // step at which it joined the queue, last
+	born   int64 // step at which it arrived
+	phases int64 // left
+}
+
+// maxClassQueues bounds the classes of a classQueues: it counts the time spent in each set of active classes, and a ring
+// has the job of class i at place k at k<<classShift|i.
+const (
+	classShift     = 3
+	maxClassQueues = 1 << classShift
+)
+
+// never is the order of the first job of an empty queue.
+const never = math.MaxInt64 / 2
+
+// classQueues simulates a jumpChain with a queue for each class, for clusters of few classes. All jobs of a class
+// may use the same servers, so that only the oldest is ever served: a server works for the class whose oldest job joined first. A
+// job that is interrupted moves from the head of its queue to the tail. A step takes constant time.
+//
+// Arrays by class have 256 entries, so that an index of type uint8 needs no check of bounds. Sums of steps may wrap around
+// in very long runs: only differences of them are used, which are right as long as they fit into 64 bits themselves.
+type classQueues struct {
+	*jumpChain
+	random *sim.Stream
+	draws  *rand.Rand // from random
+
+	serves  []uint8   // classes that a server may serve, width each, filled up with maxClassQueues
+	width   int       // the code 2k+1 or 2k is about the server whose classes begin at serves[k]
+	watched []watched // rows of servers
+	jobs    []queued  // a ring for each class, of size places, a power of 2
+	size    int
+	head    [256]int // the jobs of class i are at places head[i]..tail[i]-1 of its ring
+	tail    [256]int
+
+	first   [256]int64 // order of the oldest job by class; never if there is none, as from maxClassQueues on
+	clock   int64      // steps done
+	active  uint8      // mask of the classes present
+	present int        // jobs
+
+	fraction float64                    // part of a step to be done
+	last     int64                      // step up to which time and count are counted
+	idle     int64                      // steps without a jump
+	time     [1 << maxClassQueues]int64 // steps by set of classes
+	count    []int64                    // steps by number of jobs
+	area     [256]int64                 // Σ over steps of the number of jobs
+	sojourn  [256]int64                 // Σ over the jobs that left
+	left     [256]int64
+
+	codes, high [batch]uint32
+	sizes       [batch]int64 // phases of the jobs that arrive
+}
+
+// A watched row of servers is one of servers that serve the same classes, since jobs of a class use whole rows.
+type watched struct {
+	served  uint8 // mask of the classes
+	servers float64
+}
+
+// watchRows lists the rows of servers.
+func (c *jumpChain) watchRows(serves []uint8, width int) (rows []watched) {
+	for s, row := range c.rows {
+		if int(row) == len(rows) {
+			var served uint8
+			for _, i := range serves[s*width : (s+1)*width] {
+				served |= 1 << i
+			}
+			rows = append(rows, watched{served: served})
+		}
+		rows[row].servers++
+	}
+	return rows
+}
+
+func newClassQueues(c *jumpChain, serves []uint8, width int, random *sim.Stream) *classQueues {
+	q := &classQueues{jumpChain: c, random: random, draws: rand.New(random), serves: serves, width: width, watched: c.watchRows(serves, width), count: make([]int64, 1)}
+	for i := range q.first {
+		q.first[i] = never
+	}
+	q.size = batch
+	q.jobs = make([]queued, maxClassQueues*q.size)
+	return q
+}
+
+// Advance does the steps of t units of time.
+func (q *classQueues) Advance(t float64, seen *sim.Totals) error {
+	q.fraction += t * q.rate
+	steps := int(q.fraction)
+	q.fraction -= float64(steps)
+	start := q.clock
+	q.last = start
+	for i := range q.classes {
+		q.area[i] = -int64(q.tail[i]-q.head[i]) * start
+	}
+	for done := 0; done < steps; done += batch {
+		if err := sim.CheckJobs(q.present, sim.MaxJobs); err != nil {
+			return err
+		}
+		q.step(q.codes[:min(batch, steps-done)])
+	}
+	q.report(start, seen)
+	return nil
+}
+
+// prepare draws the codes and sizes of the next steps and makes room for the jobs.
+func (q *classQueues) prepare(codes []uint32) {
+	found := q.random.Draw(q.table, arrivals-1, codes, q.high[:])
+	for k := range found {
+		q.sizes[k] = int64(q.phases.fixed)
+		if q.phases.fixed == 0 {
+			q.sizes[k] = int64(q.phases.draw(q.draws))
+		}
+	}
+	for i := range q.classes {
+		if q.tail[i]-q.head[i]+found >= q.size { // a place after the last job stays free
+			q.grow()
+		}
+	}
+	if need := q.present + found + 1 - len(q.count); need > 0 {
+		q.count = append(q.count, make([]int64, need+need/2)...)
+	}
+}
+
+// grow doubles the rings.
+func (q *classQueues) grow() {
+	jobs := make([]queued, 2*len(q.jobs))
+	for i := range q.classes {
+		for k := q.head[i]; k < q.tail[i]; k++ {
+			jobs[(k&(2*q.size-1))<<classShift|i] = q.jobs[(k&(q.size-1))<<classShift|i]
+		}
+	}
+	q.jobs, q.size = jobs, 2*q.size
+}
+
+// step draws and does one batch of steps.
+func (q *classQueues) step(codes []uint32) {
+	q.prepare(codes)
+	jobs, mask, clock := q.jobs, q.size-1, q.clock
+	serves, width := q.serves, q.width
+	arrived := 0
+	for _, code := range codes {
+		clock++
+		if code >= arrivals {
+			i := uint8(code - arrivals)
+			q.count1(clock)
+			jobs[(q.tail[i]&mask)<<classShift|int(i)] = queued{clock, clock, q.sizes[arrived&(batch-1)]}
+			q.tail[i]++
+			arrived++
+			q.present++
+			q.active |= 1 << i
+			q.area[i] -= clock
+			q.first[i] = jobs[(q.head[i]&mask)<<classShift|int(i)].order
+			continue
+		}
+		// The class whose oldest job is oldest, found without a branch.
+		at := int(code >> 1)
+		i := serves[at]
+		oldest := q.first[i]
+		for _, j := range serves[at+1 : at+width] {
+			o := q.first[j]
+			older := (o - oldest) >> 63
+			oldest += (o - oldest) & older
+			i ^= (i ^ j) & uint8(older)
+		}
+		if oldest == never {
+			q.idle++
+			continue
+		}
+		head, tail := q.head[i], q.tail[i]
+		job := &jobs[(head&mask)<<classShift|int(i)]
+		born, phases := job.born, job.phases
+		head++
+		if code&1 == 0 {
+			phases--
+			job.phases = phases
+			if phases > 0 {
+				continue
+			}
+		} else {
+			jobs[(tail&mask)<<classShift|int(i)] = queued{clock, born, phases}
+			q.tail[i] = tail + 1
+		}
+		if phases == 0 {
+			q.count1(clock)
+			q.present--
+			q.area[i] += clock
+			q.sojourn[i] += clock - born
+			q.left[i]++
+			if head == tail {
+				q.active &^= 1 << i
+				q.first[i] = never
+				q.head[i] = head
+				continue
+			}
+		}
+		q.head[i] = head
+		q.first[i] = jobs[(head&mask)<<classShift|int(i)].order
+	}
+	q.clock = clock
+}
+
+// count1 counts the steps since the number of jobs last changed.
+func (q *classQueues) count1(clock int64) {
+	q.time[q.active] += clock - q.last
+	q.count[q.present] += clock - q.last
+	q.last = clock
+}
+
+// report adds what was counted since the step start to y and starts anew.
+func (q *classQueues) report(start int64, seen *sim.Totals) {
+	q.count1(q.clock)
+	step := 1 / q.rate
+	seen.Time += float64(q.clock-start) * step
+	seen.Jumps += float64(q.clock - start - q.idle)
+	q.idle = 0
+	for i := range q.classes {
+		area := q.area[i] + int64(q.tail[i]-q.head[i])*q.clock
+		seen.Jobs[i] += float64(area) * step
+		seen.Sojourn[i] += float64(q.sojourn[i]) * step
+		seen.Left[i] += float64(q.left[i])
+		q.sojourn[i], q.left[i] = 0, 0
+	}
+	for n, steps := range q.count {
+		if steps > 0 {
+			seen.Add(n, float64(steps)*step)
+			q.count[n] = 0
+		}
+	}
+	for row, w := range q.watched {
+		for a, steps := range q.time[:1<<q.classes] {
+			if uint8(a)&w.served != 0 {
+				seen.Busy[row] += float64(steps) * step * w.servers
+			}
+		}
+	}
+	clear(q.time[:])
+}

@@ -1,0 +1,290 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"productform/cluster"
+	"productform/internal/alias"
+	"productform/internal/input"
+	"productform/sim"
+	"productform/sizes"
+	"productform/stability"
+)
+
+// A Policy is a way in which a cluster serves its jobs.
+type Policy string
+
+// The policies. The zero value of Policy means FCFS.
+const (
+	FCFS             Policy = "fcfs"      // each server serves the oldest job it can
+	Interrupt        Policy = "interrupt" // the same, but jobs are interrupted and move to the end of the queue ([BC17], Algorithm 1)
+	ProcessorSharing Policy = "ps"        // balanced fairness, the limit of many interruptions
+)
+
+// A Cluster is the cluster of [BC17], section 4, with a law of job sizes and a policy.
+type Cluster struct {
+	Model         *cluster.Model
+	Sizes         sizes.Distribution // of the work of a job, of mean Model.MeanSize to 1e-12; nil means exponential
+	Policy        Policy
+	Interruptions float64 // m = σ/θ > 0, mean number of interruptions of a job, with policy Interrupt; else 0
+	Calendar      bool    // simulate on a calendar of events, also sizes that make a Markov chain
+}
+
+// Limits of a cluster to simulate.
+const (
+	maxServers    = 1 << 20 // single servers
+	maxCompatible = 1 << 24 // servers of a class, summed over the classes
+	maxMeanPhases = 50      // mean phases of a job, above which a calendar is faster than a Markov chain
+	maxIdle       = 200     // steps a jump above which it is faster, too, since most are those of idle servers
+)
+
+// Describe checks the cluster and picks an engine: class queues or server queues for sizes of few exponential
+// phases, a calendar of events for others and over a horizon, processor sharing on a Whittle network.
+func (c Cluster) Describe(overHorizon bool) (*sim.Description, error) {
+	if c.Model == nil {
+		return nil, input.Errorf("Model", "", "a cluster model")
+	}
+	if err := c.Model.Check(); err != nil {
+		return nil, err
+	}
+	if c.Policy == "" {
+		c.Policy = FCFS
+	}
+	switch c.Policy {
+	case FCFS, ProcessorSharing:
+		if c.Interruptions != 0 {
+			return nil, input.Errorf("Interruptions", c.Interruptions, "0 with the policy %s", c.Policy)
+		}
+	case Interrupt:
+		if !(c.Interruptions >= 1e-6 && c.Interruptions <= 1e6) {
+			return nil, input.Errorf("Interruptions", c.Interruptions, "a number in [1e-6, 1e6] with the policy interrupt")
+		}
+	default:
+		return nil, input.Errorf("Policy", string(c.Policy), "fcfs, interrupt or ps")
+	}
+	if err := c.checkSizes(); err != nil {
+		return nil, err
+	}
+	verdict, err := stability.Cluster(c.Model)
+	if err != nil {
+		return nil, err
+	}
+	if !verdict.Stable && !overHorizon {
+		return nil, unstable(c.Model, verdict)
+	}
+	f, err := c.flatten()
+	if err != nil {
+		return nil, err
+	}
+	var d *sim.Description
+	if c.Policy == ProcessorSharing {
+		d, err = c.planSharing(f)
+	} else {
+		d, err = c.planQueues(f, overHorizon)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !verdict.Stable {
+		d.Unstable = "cluster"
+	}
+	return d, nil
+}
+
+// checkSizes fills in exponential sizes, or checks that the mean is that of the model.
+func (c *Cluster) checkSizes() error {
+	mean := 1.0
+	if c.Model.MeanSize != nil {
+		mean, _ = c.Model.MeanSize.Float64()
+	}
+	if !(mean >= 1e-100 && mean <= 1e100) {
+		return input.Errorf("Model.MeanSize", c.Model.MeanSize.RatString(), "a number in [1e-100, 1e100]")
+	}
+	if c.Sizes == nil {
+		e, err := sizes.NewExponential(mean)
+		if err != nil {
+			return err
+		}
+		c.Sizes = e
+		return nil
+	}
+	m, err := sizes.Mean(c.Sizes)
+	if err != nil {
+		return fmt.Errorf("sizes: %w", err)
+	}
+	if !(math.Abs(m-mean) <= 1e-12*mean) {
+		return input.Errorf("Sizes", fmt.Sprintf("%v, of mean %v", c.Sizes, m), "a law of the mean size of the model, %v", mean)
+	}
+	return nil
+}
+
+// unstable returns the error for a model without a stationary state, in jobs per unit of time.
+func unstable(m *cluster.Model, v *stability.Result) error {
+	perJob := func(work *big.Rat) *big.Rat {
+		if m.MeanSize == nil {
+			return work
+		}
+		return new(big.Rat).Quo(work, m.MeanSize)
+	}
+	return &cluster.UnstableError{Classes: v.Bottleneck, ArrivalRate: perJob(v.Arrival), Capacity: perJob(v.Capacity)}
+}
+
+// A flat cluster has numbers for engines: single servers, in float64.
+type flat struct {
+	classes    []sim.Class
+	rows       []sim.Server
+	capacity   []float64 // of each single server
+	row        []int32   // of each single server
+	chosen     [][]chosenServers
+	random     bool // some job draws its servers
+	degree     int  // largest number of servers of a job
+	system     []any
+	sizeOfJob  float64 // σ
+	totalRates float64 // Σ λ_i
+}
+
+// flatten lists the single servers, and the servers of each class among them.
+func (c Cluster) flatten() (*flat, error) {
+	mean, err := sizes.Mean(c.Sizes)
+	if err != nil {
+		return nil, err
+	}
+	f := &flat{sizeOfJob: mean, system: []any{"cluster", canonical(c.Model), c.Sizes.String(), c.Policy, c.Interruptions}}
+	first := make([]int, len(c.Model.Servers))
+	for k, row := range c.Model.Servers {
+		first[k] = len(f.capacity)
+		if row.Size() > maxServers-len(f.capacity) {
+			return nil, input.Errorf(fmt.Sprintf("Model.servers[%d].count", k), row.Size(), "at most %d servers in all", maxServers)
+		}
+		v, err := sim.RateOf(fmt.Sprintf("Model.servers[%d].capacity", k), row.Capacity)
+		if err != nil {
+			return nil, err
+		}
+		f.rows = append(f.rows, sim.Server{Name: row.Name, Size: row.Size()})
+		for range row.Size() {
+			f.capacity = append(f.capacity, v)
+			f.row = append(f.row, int32(k))
+		}
+	}
+	links := 0
+	for i, row := range c.Model.Classes {
+		v, err := sim.RateOf(fmt.Sprintf("Model.classes[%d].arrival_rate", i), row.ArrivalRate)
+		if err != nil {
+			return nil, err
+		}
+		f.classes = append(f.classes, sim.Class{Name: row.Name, ArrivalRate: v, MeanSize: mean})
+		f.totalRates += v
+		var list []chosenServers
+		degree := 0
+		for _, choice := range row.Servers {
+			degree += choice.Choose
+			size := c.Model.Servers[choice.Server].Size()
+			links += size
+			if links > maxCompatible {
+				return nil, input.Errorf(fmt.Sprintf("Model.classes[%d].servers", i), fmt.Sprintf("%d servers in this class and those before", links), "at most %d in all classes", maxCompatible)
+			}
+			order := make([]uint32, size)
+			for k := range order {
+				order[k] = uint32(first[choice.Server] + k)
+			}
+			list = append(list, chosenServers{order, choice.Choose})
+			f.random = f.random || choice.Choose < size
+		}
+		f.chosen = append(f.chosen, list)
+		f.degree = max(f.degree, degree)
+	}
+	if f.totalRates == 0 {
+		return nil, input.Errorf("Model.classes", "arrival rates that are all 0", "a class with an arrival rate > 0")
+	}
+	return f, nil
+}
+
+// canonical writes down what matters of a model, exactly.
+func canonical(m *cluster.Model) []any {
+	out := []any{"mean size 1"}
+	if m.MeanSize != nil {
+		out[0] = "mean size " + m.MeanSize.RatString()
+	}
+	for _, s := range m.Servers {
+		out = append(out, []any{"server", s.Size(), s.Capacity.RatString()})
+	}
+	for _, c := range m.Classes {
+		out = append(out, []any{"class", c.ArrivalRate.RatString(), c.Servers})
+	}
+	return out
+}
+
+// planQueues plans first come, first served and interruptions.
+func (c Cluster) planQueues(f *flat, overHorizon bool) (*sim.Description, error) {
+	d := &sim.Description{
+		Classes: f.classes, Servers: f.rows, Identity: f.system, StepCost: float64(f.degree) / 4,
+		Moments: []sim.Moment{{Sizes: c.Sizes, Orders: []float64{2}}},
+	}
+	phased, ok := c.Sizes.(sizes.Phased)
+	var phases sizes.Phases
+	if ok {
+		phases = phased.Phases()
+	}
+	capacity := sim.Sum(f.capacity)
+	idle := capacity/phases.Mean > maxIdle*f.totalRates*(1+phases.MeanCount)
+	if !ok || idle || c.Calendar || overHorizon || phases.MeanCount > maxMeanPhases {
+		d.Method = "calendar of events"
+		d.JumpRate = f.totalRates * (2 + c.Interruptions)
+		d.StepRate = 2*f.totalRates + capacity*c.Interruptions/f.sizeOfJob
+		d.Start = func(_ context.Context, r *sim.Stream) sim.Engine { return newCalendar(f, c, r) }
+		return d, sim.CheckRate("Model", d.StepRate)
+	}
+	d.JumpRate = f.totalRates * (1 + phases.MeanCount + c.Interruptions)
+	d.StepRate = f.totalRates + capacity/phases.Mean + capacity*c.Interruptions/f.sizeOfJob
+	if err := sim.CheckRate("Model", d.StepRate); err != nil {
+		return nil, err
+	}
+	chain := &jumpChain{rate: d.StepRate, phases: phaseCount{phases.Fixed, phases.Draw}, classes: len(f.classes), rows: f.row}
+	serves, width := []uint8(nil), 1 // a service code holds its server, times the width
+	few := len(f.classes) <= maxClassQueues && !f.random
+	if few {
+		serves, width = f.serves()
+	}
+	var weights []float64
+	var codes []uint32
+	for k, capacity := range f.capacity {
+		weights = append(weights, capacity/phases.Mean, capacity*c.Interruptions/f.sizeOfJob)
+		codes = append(codes, uint32(2*k*width), uint32(2*k*width+1))
+	}
+	for i, class := range f.classes {
+		weights = append(weights, class.ArrivalRate)
+		codes = append(codes, arrivals+uint32(i))
+	}
+	chain.table = alias.NewTable(weights, codes)
+	if few {
+		d.Method = "jump chain with a queue for each class"
+		d.Start = func(_ context.Context, r *sim.Stream) sim.Engine { return newClassQueues(chain, serves, width, r) }
+		return d, nil
+	}
+	d.Method = "jump chain with a queue for each server"
+	d.Start = func(_ context.Context, r *sim.Stream) sim.Engine { return newServerQueues(chain, f.chosen, r) }
+	return d, nil
+}
+
+// serves lists the classes that each server may serve, width entries each, the last of which may stand for none.
+func (f *flat) serves() (list []uint8, width int) {
+	lists := make([][]uint8, len(f.capacity))
+	for i, chosen := range f.chosen {
+		for _, c := range chosen {
+			for _, s := range c.order {
+				lists[s] = append(lists[s], uint8(i))
+				width = max(width, len(lists[s]))
+			}
+		}
+	}
+	for _, l := range lists {
+		for len(l) < width {
+			l = append(l, maxClassQueues)
+		}
+		list = append(list, l...)
+	}
+	return list, width
+}

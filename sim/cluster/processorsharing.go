@@ -1,0 +1,142 @@
+package cluster
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"productform/cluster"
+	"productform/internal/alias"
+	"productform/internal/input"
+	"productform/sim"
+	"productform/sim/internal/ps"
+)
+
+// maxExpanded bounds the single servers, and the sets of servers that jobs draw, of a cluster under processor sharing.
+const maxExpanded = 4096
+
+// planSharing plans balanced fairness: a network of processor-sharing queues, one for each set of servers that
+// jobs use. Parts of the cluster that share no server have rates that do not depend on each other.
+func (c Cluster) planSharing(f *flat) (*sim.Description, error) {
+	model, serverRow, classRow, err := c.single(f)
+	if err != nil {
+		return nil, err
+	}
+	net := &ps.Network{Rows: len(f.classes)}
+	sourceOf := make([]int, len(model.Classes)) // 1 + the place
+	var weights []float64
+	var codes []uint32
+	for k, part := range model.Reduce() {
+		if n := len(part.Model.Classes); n > ps.MaxClasses {
+			return nil, tooManySets(n)
+		}
+		from := len(net.PartOf)
+		for i, rows := range part.Classes {
+			for _, row := range rows {
+				rate, _ := model.Classes[row].ArrivalRate.Float64()
+				weights, codes = append(weights, rate), append(codes, uint32(len(net.Sources)))
+				net.Sources = append(net.Sources, ps.Source{Row: classRow[row], Queue: from + i, Sizes: c.Sizes})
+				sourceOf[row] = len(net.Sources)
+			}
+			net.PartOf = append(net.PartOf, k)
+			net.MeanSize = append(net.MeanSize, f.sizeOfJob)
+		}
+		table := ps.NewBalance(len(part.Classes), c.rank(&part.Model))
+		rates := func(x []int, phi []float64) error {
+			if err := table.Rates(x, phi); err != nil {
+				return fmt.Errorf("%w; the policy interrupt with many interruptions comes close to processor sharing", err)
+			}
+			return nil
+		}
+		net.Parts = append(net.Parts, ps.Part{From: from, To: len(net.PartOf), Rates: rates})
+	}
+	net.Table, net.Rate = alias.NewTable(weights, codes), sim.Sum(weights)
+	watch(net, model, serverRow, sourceOf)
+	return &sim.Description{
+		Classes: f.classes, Servers: f.rows, Identity: f.system, JumpRate: 2 * net.Rate,
+		Moments: []sim.Moment{{Sizes: c.Sizes, Orders: []float64{1}}}, StepCost: float64(len(net.MeanSize)) / 2,
+		Method: "processor-sharing queues on a calendar of events",
+		Start:  func(_ context.Context, r *sim.Stream) sim.Engine { return ps.New(net, r) },
+	}, nil
+}
+
+// single returns the model with jobs that draw no servers, and the rows its rows come from.
+func (c Cluster) single(f *flat) (model *cluster.Model, serverRow, classRow []int, err error) {
+	if f.random {
+		model, serverRow, classRow, err = c.Model.Expand(maxExpanded)
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("processor sharing looks at single servers and at all sets of servers that jobs draw; "+
+				"the policy interrupt with many interruptions comes close to it and does not: %w", err)
+		}
+		return model, serverRow, classRow, nil
+	}
+	for k := range c.Model.Servers {
+		serverRow = append(serverRow, k)
+	}
+	for i := range c.Model.Classes {
+		classRow = append(classRow, i)
+	}
+	return c.Model, serverRow, classRow, nil
+}
+
+func tooManySets(n int) error {
+	return input.Errorf("Policy", fmt.Sprintf("ps with %d sets of servers linked by common ones", n),
+		"at most %d of them, or the policy interrupt with many interruptions, which comes close", ps.MaxClasses)
+}
+
+// rank returns the rank function of a reduced model of single servers, in units of work.
+func (c Cluster) rank(m *cluster.Model) func(set uint64) float64 {
+	users := make([]uint64, len(m.Servers))
+	for i, class := range m.Classes {
+		for _, choice := range class.Servers {
+			users[choice.Server] |= 1 << i
+		}
+	}
+	capacity := make([]float64, len(m.Servers))
+	for s, row := range m.Servers {
+		exact := row.Capacity
+		if c.Model.MeanSize != nil {
+			exact = exact.Mul(exact, c.Model.MeanSize) // a model of Reduce is in jobs
+		}
+		capacity[s], _ = exact.Float64()
+	}
+	return func(set uint64) float64 {
+		sum := 0.0
+		for s, v := range capacity {
+			if users[s]&set != 0 {
+				sum += v
+			}
+		}
+		return sum
+	}
+}
+
+// watch notes which sources keep which servers busy. Servers that the same sources use are watched as one.
+func watch(net *ps.Network, model *cluster.Model, serverRow, sourceOf []int) {
+	users := make([][]byte, len(model.Servers)) // encoded, in the order of the classes
+	for row, class := range model.Classes {
+		if sourceOf[row] > 0 {
+			for _, choice := range class.Servers {
+				users[choice.Server] = binary.AppendUvarint(users[choice.Server], uint64(sourceOf[row]-1))
+			}
+		}
+	}
+	places := make(map[string]int)
+	for s, key := range users {
+		if len(key) == 0 {
+			continue
+		}
+		w, known := places[string(key)]
+		if !known {
+			w = len(net.Watched)
+			places[string(key)] = w
+			net.Watched = append(net.Watched, nil)
+			for rest := key; len(rest) > 0; {
+				user, length := binary.Uvarint(rest)
+				rest = rest[length:]
+				net.Sources[user].Watches = append(net.Sources[user].Watches, w)
+			}
+		}
+		net.Watched[w] = append(net.Watched[w], ps.Row{Row: serverRow[s], Count: model.Servers[s].Size()})
+	}
+}

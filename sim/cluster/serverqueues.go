@@ -1,0 +1,252 @@
+package cluster
+
+import (
+	"math/rand/v2"
+
+	"productform/sim"
+)
+
+// A node is the place of one job in the queue of one of its servers. The nodes of a queue form a ring that is closed by a node without
+// a job, the sentinel of the server, so that links change without a branch.
+type node struct {
+	next, prev uint32 // in the queue: the job that came after, before
+	sentinel   uint32 // of the queue
+	job        uint32
+}
+
+// A chainJob is a job of a serverQueues.
+type chainJob struct {
+	born   int64 // step at which it arrived
+	phases int64 // left
+	class  uint32
+}
+
+// A chainCount holds what a serverQueues counts of a class. Sums of steps may wrap around in very long runs: only
+// differences of them are used, which are right as long as they fit into 64 bits themselves.
+type chainCount struct {
+	present int64 // jobs, at the start of the count
+	came    int64 // jobs that came, and the sum of the steps at which they did
+	cameAt  int64
+	left    int64 // jobs that left, and the sums of the steps at which they did and at which they had come
+	leftAt  int64
+	bornAt  int64
+}
+
+// serverQueues simulates a jumpChain with a queue for each server that links the jobs it may serve, oldest first, for clusters
+// of any number of classes, also those whose servers are drawn at random for each job. Node s is the sentinel of server s; job
+// j has nodes servers + j stride and on. A step takes time in proportion to the servers of the job it is about.
+type serverQueues struct {
+	*jumpChain
+	random *sim.Stream
+	draws  *rand.Rand // from random
+
+	chosen [][]chosenServers // by class
+	degree []uint32          // servers of a job, by class
+	stride uint32            // largest degree
+	nodes  []node
+	jobs   []chainJob
+	free   []uint32 // the first unused are the jobs that are not there
+	unused int
+	clock  int64 // steps done
+	total  int   // jobs
+
+	fraction float64      // part of a step to be done
+	last     int64        // step at which total changed, or the start of the count
+	idle     int64        // steps without a jump
+	count    []int64      // steps by number of jobs
+	busy     []int64      // steps with a job in the queue, by server
+	counts   []chainCount // by class
+
+	codes, high [batch]uint32
+}
+
+func newServerQueues(c *jumpChain, chosen [][]chosenServers, random *sim.Stream) *serverQueues {
+	q := &serverQueues{
+		jumpChain: c, random: random, draws: rand.New(random),
+		nodes: make([]node, len(c.rows)), count: make([]int64, 1), busy: make([]int64, len(c.rows)),
+		counts: make([]chainCount, c.classes),
+	}
+	for s := range q.nodes {
+		q.nodes[s] = node{next: uint32(s), prev: uint32(s), sentinel: uint32(s)}
+	}
+	q.chosen, q.degree, q.stride = choices(chosen)
+	return q
+}
+
+// Advance does the steps of t units of time.
+func (q *serverQueues) Advance(t float64, seen *sim.Totals) error {
+	q.fraction += t * q.rate
+	steps := int(q.fraction)
+	q.fraction -= float64(steps)
+	start := q.clock
+	q.last = start
+	for s := range q.busy {
+		q.busy[s] = 0
+		if q.nodes[s].next != uint32(s) {
+			q.busy[s] = -start
+		}
+	}
+	for done := 0; done < steps; done += batch {
+		if err := sim.CheckJobs(q.total, min(sim.MaxJobs, maxLinks/int(q.stride))); err != nil {
+			return err
+		}
+		q.step(q.codes[:min(batch, steps-done)])
+	}
+	q.report(start, seen)
+	return nil
+}
+
+// prepare draws the codes of the next steps, and the sizes and servers of the jobs that arrive, whose code becomes arrivals + job.
+func (q *serverQueues) prepare(codes []uint32) {
+	found := q.random.Draw(q.table, arrivals-1, codes, q.high[:])
+	if found > q.unused {
+		q.grow(found)
+	}
+	if need := q.total + found + 1 - len(q.count); need > 0 {
+		q.count = append(q.count, make([]int64, need+need/2)...)
+	}
+	fixed := q.phases.fixed
+	for k, at := range q.high[:found] {
+		j := q.free[q.unused-1-k]
+		class := codes[at] - arrivals
+		q.counts[class].came++
+		phases := fixed
+		if fixed == 0 {
+			phases = q.phases.draw(q.draws)
+		}
+		q.jobs[j] = chainJob{phases: int64(phases), class: class}
+		codes[at] = arrivals + j
+		n := int(j*q.stride) + len(q.rows)
+		for _, c := range q.chosen[class] {
+			for _, s := range c.draw(q.random) {
+				q.nodes[n] = node{sentinel: s, job: j}
+				n++
+			}
+		}
+	}
+	q.unused -= found
+}
+
+// grow makes room for at least as many more jobs.
+func (q *serverQueues) grow(jobs int) {
+	more := len(q.jobs) + jobs
+	q.free = append(q.free, make([]uint32, more)...)
+	for j := len(q.jobs) + more - 1; j >= len(q.jobs); j-- {
+		q.free[q.unused] = uint32(j)
+		q.unused++
+	}
+	q.jobs = append(q.jobs, make([]chainJob, more)...)
+	q.nodes = append(q.nodes, make([]node, more*int(q.stride))...)
+}
+
+// step draws and does one batch of steps.
+func (q *serverQueues) step(codes []uint32) {
+	q.prepare(codes)
+	nodes, jobs, busy, servers := q.nodes, q.jobs, q.busy, uint32(len(q.rows))
+	free, unused, counts, count := q.free, q.unused, q.counts, q.count
+	clock, total, last := q.clock, q.total, q.last
+	idle := int64(0)
+	for _, code := range codes {
+		clock++
+		if code >= arrivals {
+			job := &jobs[code-arrivals]
+			job.born = clock
+			counts[job.class].cameAt += clock
+			count[total] += clock - last
+			last = clock
+			total++
+			n := servers + (code-arrivals)*q.stride
+			for end := n + q.degree[job.class]; n < end; n++ { // link it behind the last
+				x := &nodes[n]
+				s := &nodes[x.sentinel]
+				tail := s.prev
+				x.next, x.prev = x.sentinel, tail
+				nodes[tail].next = n
+				s.prev = n
+				since := int64(0)
+				if tail == x.sentinel {
+					since = clock
+				}
+				busy[x.sentinel] -= since
+			}
+			continue
+		}
+		head := nodes[code>>1].next
+		if head < servers {
+			idle++
+			continue
+		}
+		j := nodes[head].job
+		job := &jobs[j]
+		n := servers + j*q.stride
+		if code&1 == 0 {
+			job.phases--
+			if job.phases > 0 {
+				continue
+			}
+			c := &counts[job.class]
+			c.left++
+			c.leftAt += clock
+			c.bornAt += job.born
+			count[total] += clock - last
+			last = clock
+			total--
+			free[unused] = j
+			unused++
+			for end := n + q.degree[job.class]; n < end; n++ { // unlink it
+				x := &nodes[n]
+				prev, next := x.prev, x.next
+				nodes[prev].next = next
+				nodes[next].prev = prev
+				until := int64(0)
+				if prev == next {
+					until = clock
+				}
+				busy[x.sentinel] += until
+			}
+			continue
+		}
+		for end := n + q.degree[job.class]; n < end; n++ { // move it behind the last
+			x := &nodes[n]
+			prev, next, sentinel := x.prev, x.next, x.sentinel
+			s := &nodes[sentinel]
+			nodes[prev].next = next
+			nodes[next].prev = prev
+			tail := s.prev
+			nodes[tail].next = n
+			s.prev = n
+			x.next, x.prev = sentinel, tail
+		}
+	}
+	q.clock, q.total, q.last, q.unused = clock, total, last, unused
+	q.idle += idle
+}
+
+// report adds what was counted since the step start to y and starts anew.
+func (q *serverQueues) report(start int64, seen *sim.Totals) {
+	step := 1 / q.rate
+	seen.Time += float64(q.clock-start) * step
+	seen.Jumps += float64(q.clock - start - q.idle)
+	q.idle = 0
+	q.count[q.total] += q.clock - q.last
+	for n, steps := range q.count {
+		if steps > 0 {
+			seen.Add(n, float64(steps)*step)
+			q.count[n] = 0
+		}
+	}
+	for i := range q.counts {
+		c := &q.counts[i]
+		now := c.present + c.came - c.left
+		seen.Jobs[i] += float64(now*q.clock-c.present*start-c.cameAt+c.leftAt) * step
+		seen.Sojourn[i] += float64(c.leftAt-c.bornAt) * step
+		seen.Left[i] += float64(c.left)
+		*c = chainCount{present: now}
+	}
+	for s, row := range q.rows {
+		if q.nodes[s].next != uint32(s) {
+			q.busy[s] += q.clock
+		}
+		seen.Busy[row] += float64(q.busy[s]) * step
+	}
+}

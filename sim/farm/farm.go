@@ -1,0 +1,263 @@
+package farm
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+
+	"productform/internal/alias"
+	"productform/internal/input"
+	"productform/sim"
+	"productform/sizes"
+	"productform/tags"
+)
+
+// A Policy is a way in which a farm assigns its jobs to its hosts.
+type Policy string
+
+// The policies of a farm, by the names of [HB02]. The zero value of Policy means TAGS.
+const (
+	TAGS          Policy = "tags"           // from host 1 on: after s_i units of work at host i a job is killed, to start again at host i+1
+	SITA          Policy = "sita"           // a job of a size in (s_{i-1}, s_i] goes to host i
+	CentralQueue  Policy = "central-queue"  // one queue, whose first job goes to the first host that is free
+	ShortestQueue Policy = "shortest-queue" // a job goes to the host with the fewest jobs, to one of several at random
+	RoundRobin    Policy = "round-robin"    // job n goes to host n modulo h
+	Random        Policy = "random"         // a job goes to host i with the probability v_i/Σ_j v_j
+)
+
+// A Farm is a farm of hosts that each serve one job at a time, first come, first served, to its end or until it is
+// killed. Jobs arrive as a Poisson process of rate λ = ρ Σ_i v_i/E[X] with independent sizes X, which TAGS does not
+// know and SITA does; host i does v_i units of work a second, and ρ is the load of the model.
+//
+// With CentralQueue a job that finds hosts idle takes the fastest, the first of several such; else it waits for the
+// first host that is done. So each job starts as early as it can given those before, as if it went to the host that
+// will be free first: Least-Work-Remaining, if work is counted in the time it takes. With exponential sizes and equal
+// speeds it is M/M/h.
+//
+// The classes of the result are, with TAGS and SITA, the jobs that end at each host, those of sizes in (s_{i-1},
+// s_i]; else there is one class. Its servers are the hosts, their utilization is their load. Besides what other
+// systems have, a result holds times in queues and slowdowns ([ClassResult]), and what the hosts see of the jobs
+// ([ServerResult]). A jump is an arrival, the end of a job, or a kill.
+//
+// A farm is stable if the load of each host is below 1: λ E[min(X, s_i); X > s_{i-1}]/v_i with TAGS, λ E[X; s_{i-1} <
+// X <= s_i]/v_i with SITA, λ E[X]/(h v_i) with RoundRobin, and ρ with the others. The error for one that is not wraps
+// [tags.ErrUnstable], except over a horizon. Sizes need a finite mean; if E[X²] is infinite, the result says so in
+// Warnings, and mean slowdowns are nil where E[1/X] is infinite, as it is for exponential sizes.
+type Farm struct {
+	Model   tags.Model
+	Policy  Policy
+	Cutoffs []float64 // s_1 < ... < s_{h-1}, work, inside the range of the sizes, with TAGS and SITA; else none
+}
+
+// A farm is a Farm checked, in the words of its engine.
+type farm struct {
+	sizes    sizes.Distribution
+	rate     float64   // λ
+	speed    []float64 // v_i
+	cutoffs  []float64
+	limit    []float64   // work after which host i kills a job: s_i with TAGS, else +Inf
+	bySize   bool        // classes are by size: TAGS, SITA
+	central  bool        // all jobs wait in one queue
+	fastest  []int       // hosts, the fastest first
+	table    alias.Table // of the hosts, with Random
+	classes  int
+	slowdown []bool // by class: whether the mean slowdown is finite
+
+	// assign returns the host that a job goes to, or -1 to wait in the central queue.
+	assign func(q *calendar, size float64) int
+}
+
+func (f Farm) Describe(overHorizon bool) (*sim.Description, error) {
+	if err := f.Model.Validate(); err != nil {
+		return nil, err
+	}
+	if f.Policy == "" {
+		f.Policy = TAGS
+	}
+	if err := f.checkCutoffs(); err != nil {
+		return nil, err
+	}
+	m := f.Model
+	mean, err := sizes.Mean(m.Sizes)
+	if err != nil || !(mean >= 1e-300) {
+		return nil, input.Errorf("Model.Sizes", m.Sizes, "a law with a mean in [1e-300, 1e300]")
+	}
+	g := &farm{sizes: m.Sizes, speed: slices.Clone(m.Speeds), cutoffs: append([]float64{}, f.Cutoffs...), classes: 1}
+	if m.Speeds == nil {
+		g.speed = slices.Repeat([]float64{1}, m.Hosts)
+	}
+	g.rate = m.Load * (sim.Sum(g.speed) / mean)
+	if !(g.rate >= 1e-300 && g.rate <= 1e300) {
+		return nil, input.Errorf("Model.Sizes", m.Sizes, "sizes for which λ = Load Σ_i Speeds[i]/E[X], here %v, is in [1e-300, 1e300]", g.rate)
+	}
+	g.prepare(f.Policy)
+	d := &sim.Description{
+		Method: "calendar of events of a farm", StepCost: float64(m.Hosts) / 8,
+		Identity: []any{"farm", f.Policy, m.Sizes.String(), m.Load, g.speed, g.cutoffs},
+		Measures: g.measures, Warnings: g.warnings,
+		Start: func(_ context.Context, r *sim.Stream) sim.Engine { return newCalendar(g, r) },
+	}
+	for i := range m.Hosts {
+		d.Servers = append(d.Servers, sim.Server{Name: strconv.Itoa(i + 1), Size: 1})
+	}
+	if err := g.addClasses(d, mean); err != nil {
+		return nil, err
+	}
+	orders := []float64{2}
+	if g.hasSlowdown() {
+		orders = append(orders, -1)
+	}
+	d.Moments = []sim.Moment{{Sizes: m.Sizes, Orders: orders}}
+	visits, host, load, err := g.visits(f.Policy, m.Load, mean)
+	if err != nil {
+		return nil, err
+	}
+	if host >= 0 {
+		if !overHorizon {
+			return nil, &tags.UnstableError{Host: host, Load: load}
+		}
+		d.Unstable = "farm"
+	}
+	d.JumpRate = g.rate * (1 + visits)
+	return d, nil
+}
+
+// checkCutoffs accepts cutoffs where the policy needs them.
+func (f Farm) checkCutoffs() error {
+	switch f.Policy {
+	case TAGS, SITA:
+		return f.Model.CheckCutoffs(f.Cutoffs)
+	case CentralQueue, ShortestQueue, RoundRobin, Random:
+		if len(f.Cutoffs) > 0 {
+			return input.Errorf("Cutoffs", f.Cutoffs, "none with the policy %s", f.Policy)
+		}
+		return nil
+	}
+	return input.Errorf("Policy", string(f.Policy), "tags, sita, central-queue, shortest-queue, round-robin or random")
+}
+
+// prepare fills in what the policy needs.
+func (g *farm) prepare(policy Policy) {
+	hosts := len(g.speed)
+	g.limit = slices.Repeat([]float64{math.Inf(1)}, hosts)
+	switch policy {
+	case TAGS:
+		copy(g.limit, g.cutoffs)
+		g.bySize, g.classes = true, hosts
+		first := 0 // host with a cutoff above 0
+		for first < hosts-1 && g.limit[first] == 0 {
+			first++
+		}
+		g.assign = func(*calendar, float64) int { return first }
+	case SITA:
+		g.bySize, g.classes = true, hosts
+		g.assign = func(q *calendar, size float64) int { return q.interval(size) }
+	case CentralQueue:
+		g.central = true
+		for i := range g.speed {
+			g.fastest = append(g.fastest, i)
+		}
+		slices.SortStableFunc(g.fastest, func(a, b int) int {
+			switch {
+			case g.speed[a] > g.speed[b]:
+				return -1
+			case g.speed[a] < g.speed[b]:
+				return 1
+			}
+			return 0
+		})
+		g.assign = func(q *calendar, _ float64) int { return q.fastestIdle() }
+	case ShortestQueue:
+		g.assign = func(q *calendar, _ float64) int { return q.shortest() }
+	case RoundRobin:
+		g.assign = func(q *calendar, _ float64) int { return q.nextInTurn() }
+	case Random:
+		codes := make([]uint32, hosts)
+		for i := range codes {
+			codes[i] = uint32(i)
+		}
+		g.table = alias.NewTable(g.speed, codes)
+		g.assign = func(q *calendar, _ float64) int { return int(q.table.Pick(q.random.Uint64())) }
+	}
+}
+
+// interval returns the i for which the size is in (s_i, s_{i+1}], s_0 being 0.
+func (g *farm) interval(size float64) int {
+	i := 0
+	for i < len(g.cutoffs) && size > g.cutoffs[i] {
+		i++
+	}
+	return i
+}
+
+// ends returns the interval (a, b] of the sizes of a class.
+func (g *farm) ends(class int) (a, b float64) {
+	b = math.Inf(1)
+	if class > 0 {
+		a = g.cutoffs[class-1]
+	}
+	if class < len(g.cutoffs) {
+		b = g.cutoffs[class]
+	}
+	return a, b
+}
+
+// addClasses adds the classes, and for each whether its E[1/X], and so its mean slowdown, is finite.
+func (g *farm) addClasses(d *sim.Description, mean float64) error {
+	for i := range g.classes {
+		a, b := g.ends(i)
+		part, err := g.sizes.PartialMoment(0, a, b)
+		if err != nil {
+			return err
+		}
+		work, err := g.sizes.PartialMoment(1, a, b)
+		if err != nil {
+			return err
+		}
+		c := sim.Class{Name: strconv.Itoa(i + 1), ArrivalRate: g.rate * part}
+		if g.classes == 1 {
+			c.ArrivalRate, work, part = g.rate, mean, 1
+		}
+		if part > 0 {
+			c.MeanSize = work / part
+		}
+		d.Classes = append(d.Classes, c)
+		inverse, err := g.sizes.PartialMoment(-1, a, b)
+		g.slowdown = append(g.slowdown, err == nil && inverse <= math.MaxFloat64)
+	}
+	return nil
+}
+
+// visits returns the mean number of visits of a job to hosts, and the first host whose load is not below 1, or -1,
+// with its load.
+func (g *farm) visits(policy Policy, systemLoad, mean float64) (visits float64, host int, load float64, err error) {
+	host, visits = -1, 1
+	if policy == TAGS {
+		visits = 0
+	}
+	for i, v := range g.speed {
+		rho := systemLoad
+		switch policy {
+		case TAGS, SITA:
+			a, b := g.ends(i)
+			work, err := g.sizes.PartialMoment(1, a, b)
+			if err != nil {
+				return 0, 0, 0, err
+			}
+			if policy == TAGS && b > 0 {
+				visits += g.sizes.Survival(a)
+				if i < len(g.cutoffs) {
+					work += b * g.sizes.Survival(b)
+				}
+			}
+			rho = g.rate * (work / v)
+		case RoundRobin:
+			rho = g.rate * (mean / v) / float64(len(g.speed))
+		}
+		if host < 0 && !(rho < 1) {
+			host, load = i, rho
+		}
+	}
+	return visits, host, load, nil
+}

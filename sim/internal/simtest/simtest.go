@@ -1,0 +1,162 @@
+// Package simtest holds what the tests of simulated systems share.
+package simtest
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/cluster"
+	"productform/sim"
+	"productform/sizes"
+)
+
+// Run simulates a system that makes sense.
+func Run(t testing.TB, system sim.System, s sim.Settings) *sim.Result {
+	t.Helper()
+	r, err := sim.Run(t.Context(), system, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// SameDigits fails if the result depends on the number of workers or on what is kept on disk, and returns it.
+func SameDigits(t *testing.T, system sim.System, s sim.Settings) *sim.Result {
+	t.Helper()
+	s.Workers = 1
+	first := Run(t, system, s)
+	folder := t.TempDir()
+	for _, other := range []sim.Settings{{Workers: 2}, {Workers: 7}, {Folder: folder}, {Folder: folder}} {
+		s.Workers, s.Folder = other.Workers, other.Folder
+		if diff := cmp.Diff(first, Run(t, system, s)); diff != "" {
+			t.Errorf("%+v: %s", other, diff)
+		}
+	}
+	return first
+}
+
+// Near fails if an estimate is as far from the exact value as one right one in 1.7 million is: 5 standard errors of
+// the normal distribution, which [sim.Estimate.Z] brings Student's to. With 20 replications that is 7.4 of them. All seeds
+// are fixed.
+func Near(t *testing.T, what string, e *sim.Estimate, exact float64) {
+	t.Helper()
+	if e == nil {
+		t.Errorf("%s: no estimate, exact %v", what, exact)
+		return
+	}
+	if z := e.Z(exact); !(math.Abs(z) < 5) {
+		t.Errorf("%s = %.6g ± %.2g, exact %.6g, z = %.1f", what, e.Mean, e.StdError, exact, z)
+	}
+}
+
+// Sizes returns a shape of sizes scaled to a mean.
+func Sizes(t testing.TB, shape string, mean float64) sizes.Distribution {
+	t.Helper()
+	d, err := sizes.Parse(shape, mean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func InfiniteMean(t testing.TB) sizes.Distribution {
+	t.Helper()
+	d, err := sizes.NewPareto(1, 0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Rationals returns numbers from their texts.
+func Rationals(values ...string) []*big.Rat {
+	var list []*big.Rat
+	for _, v := range values {
+		r, ok := new(big.Rat).SetString(v)
+		if !ok {
+			panic(v)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// ThreeServers is the cluster of [BC17], Figure 1, at the given load.
+func ThreeServers(load *big.Rat) *cluster.Model {
+	half := new(big.Rat).Mul(load, big.NewRat(3, 2))
+	one := big.NewRat(1, 1)
+	return &cluster.Model{
+		Servers: []cluster.Server{{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "s3", Capacity: one}},
+		Classes: []cluster.Class{{Name: "1", ArrivalRate: half, Servers: cluster.On(0, 2)}, {Name: "2", ArrivalRate: half, Servers: cluster.On(1, 2)}},
+	}
+}
+
+// RandomAssignment is the cluster of [BC17], Figures 3 and 4.
+func RandomAssignment(servers, d int, load *big.Rat) *cluster.Model {
+	return &cluster.Model{
+		Servers: []cluster.Server{{Name: "server", Count: servers, Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "job", ArrivalRate: new(big.Rat).Mul(load, big.NewRat(int64(servers), 1)),
+			Servers: []cluster.Choice{{Server: 0, Choose: d}}}},
+	}
+}
+
+// OneServer is the M/G/1 queue with mean size 1 and load 1/2.
+func OneServer() *cluster.Model {
+	return &cluster.Model{
+		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
+	}
+}
+
+// CompareTotals compares two accounts of one trajectory, with times that are rounded in different ways: 1e-9 is
+// far above the rounding of some 1000 events, and far below the time of one.
+func CompareTotals(t interface{ Errorf(string, ...any) }, got, want *sim.Totals) {
+	near := func(what string, got, want []float64, unit float64) {
+		for i := range max(len(got), len(want)) {
+			var x, y float64 // of a state that lasts no time, one of them may have no entry
+			if i < len(got) {
+				x = got[i]
+			}
+			if i < len(want) {
+				y = want[i]
+			}
+			if !(math.Abs(x-y) <= 1e-9*max(unit, y)) {
+				t.Errorf("%s: %v, literally %v", what, got, want)
+				return
+			}
+		}
+	}
+	near("time", []float64{got.Time}, []float64{want.Time}, 0)
+	near("jumps", []float64{got.Jumps}, []float64{want.Jumps}, 0)
+	near("jobs", got.Jobs, want.Jobs, want.Time)
+	near("square", []float64{got.Square}, []float64{want.Square}, want.Time)
+	near("count", got.Count, want.Count, want.Time)
+	near("busy", got.Busy, want.Busy, want.Time)
+	near("sojourn", got.Sojourn, want.Sojourn, want.Time)
+	near("left", got.Left, want.Left, 0)
+}
+
+// Benchmark measures 10^6 expected jumps in the stationary state. jumps/s counts arrivals, ends of phases and
+// interruptions, not the steps in which an idle server does nothing.
+func Benchmark(b *testing.B, system sim.System) {
+	p, err := sim.NewPlan(system, sim.Settings{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	e := p.Start(b.Context(), sim.NewStream([32]byte{1}))
+	seen := sim.NewTotals(len(p.Classes), len(p.Servers))
+	if err := e.Advance(1e6/p.JumpRate, seen); err != nil {
+		b.Fatal(err)
+	}
+	seen = sim.NewTotals(len(p.Classes), len(p.Servers))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := e.Advance(1e6/p.JumpRate, seen); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(seen.Jumps/b.Elapsed().Seconds(), "jumps/s")
+}

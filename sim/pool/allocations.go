@@ -1,0 +1,164 @@
+package pool
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"productform/fluid"
+	"productform/internal/input"
+	"productform/sim"
+)
+
+// allocations is a memo of the allocations of a policy by the numbers of jobs, since states come back. Each is computed
+// cold, so that its digits depend on the state only. It is for one replication.
+type allocations struct {
+	ctx       context.Context // when it is done, no state is computed
+	allocator *fluid.Allocator
+	profile   []int          // of each class, under balanced fairness; else nil
+	jobs      []float64      // of each profile
+	count     []float64      // of the state asked for
+	key       []byte         // its name
+	known     map[string]int // places of states in tasks
+	tasks     []float64
+}
+
+// maxKnown bounds the numbers that a memo keeps before it starts again.
+const maxKnown = 1 << 18
+
+// maxLattice bounds the states below one whose allocation is computed under balanced fairness, Π (x+1) over the profiles
+// with x jobs: with two resources these take 0.1 s, or up to 0.6 s if there are many profiles, so that a run that comes
+// to larger and larger states ends, and soon after it is stopped.
+const maxLattice = 1 << 22
+
+// newAllocations returns an empty memo for a pool and a policy for which [fluid.NewAllocator] has returned no error.
+func newAllocations(ctx context.Context, p *fluid.Pool, policy fluid.Policy) *allocations {
+	a, err := fluid.NewAllocator(p, policy)
+	if err != nil {
+		panic(err)
+	}
+	m := &allocations{ctx: ctx, allocator: a, count: make([]float64, len(p.Jobs)), known: make(map[string]int)}
+	if policy == fluid.BF {
+		var profiles int
+		m.profile, profiles = profilesOf(p)
+		m.jobs = make([]float64, profiles)
+	}
+	return m
+}
+
+// profilesOf numbers the profiles of the rows of jobs, of which those in proportion are one, and counts them.
+func profilesOf(p *fluid.Pool) (profile []int, profiles int) {
+	places := make(map[string]int)
+	for _, job := range p.Jobs {
+		parts := make([]*big.Rat, len(p.Resources)) // of the first amount that is not 0
+		var first *big.Rat
+		for j := range parts {
+			parts[j] = new(big.Rat).Set(amount(job.Demand, j))
+			if first == nil && parts[j].Sign() > 0 {
+				first = new(big.Rat).Set(parts[j])
+			}
+			if first != nil {
+				parts[j].Quo(parts[j], first)
+			}
+		}
+		key := strings.Join(texts(parts, len(parts)), " ")
+		place, known := places[key]
+		if !known {
+			place = len(places)
+			places[key] = place
+		}
+		profile = append(profile, place)
+	}
+	return profile, len(places)
+}
+
+// equalWeights refuses weights that differ, which balanced fairness does not have, except those of rows that never
+// arrive: then it sets all to 1. A row without an arrival rate is always there.
+func equalWeights(p *fluid.Pool, arrivalRate func(row int) *big.Rat) error {
+	var common *big.Rat
+	for k, job := range p.Jobs {
+		if rate := arrivalRate(k); rate != nil && rate.Sign() == 0 {
+			continue
+		}
+		weight := job.WeightOf()
+		if common == nil {
+			common = weight
+		}
+		if weight.Cmp(common) != 0 {
+			return input.Errorf(input.Index("jobs", k)+".weight", weight.RatString(), "the same weight for all under the policy bf")
+		}
+	}
+	for k := range p.Jobs {
+		p.Jobs[k].Weight = nil
+	}
+	return nil
+}
+
+// costOf returns the time of the allocation that a step may need, in units of a fast step, so that a run can be stopped
+// soon. That is about one for each row and resource, 40 µs with 1000 and 2. States of few rows come back, and the memo
+// knows them; but balanced fairness takes all states below, 1000 if there are 30 jobs of each of two classes.
+func costOf(policy fluid.Policy, rows, resources int) float64 {
+	switch {
+	case policy == fluid.BF:
+		return 1000
+	case rows < 8:
+		return 0
+	}
+	return float64(rows * resources)
+}
+
+// of returns the number of tasks that one job of each class runs while x[k] jobs of class k are present, until the next
+// call. The error is that of the context, wraps [sim.ErrTooManyStates], or is that of the allocator.
+func (a *allocations) of(x []int) ([]float64, error) {
+	a.key = a.key[:0]
+	for _, n := range x {
+		a.key = binary.AppendUvarint(a.key, uint64(n))
+	}
+	if at, ok := a.known[string(a.key)]; ok {
+		return a.tasks[at : at+len(x)], nil
+	}
+	if err := a.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := a.checkLattice(x); err != nil {
+		return nil, err
+	}
+	if len(a.tasks)+len(x) > maxKnown {
+		clear(a.known)
+		a.tasks = a.tasks[:0]
+	}
+	for k, n := range x {
+		a.count[k] = float64(n)
+	}
+	at := len(a.tasks)
+	a.tasks = append(a.tasks, a.count...)
+	a.allocator.Forget()
+	if err := a.allocator.Tasks(a.count, a.tasks[at:]); err != nil {
+		a.tasks = a.tasks[:at]
+		return nil, fmt.Errorf("sim: with %v jobs: %w", x, err)
+	}
+	a.known[string(a.key)] = at
+	return a.tasks[at:], nil
+}
+
+// checkLattice returns an error that wraps [sim.ErrTooManyStates] if the allocation takes more states than maxLattice.
+func (a *allocations) checkLattice(x []int) error {
+	clear(a.jobs)
+	for k, p := range a.profile {
+		a.jobs[p] += float64(x[k])
+	}
+	states, present := 1.0, 0
+	for _, n := range a.jobs {
+		states *= n + 1
+		if n > 0 {
+			present++
+		}
+	}
+	if present <= 1 || states <= maxLattice { // one profile takes no states, however many jobs
+		return nil
+	}
+	return fmt.Errorf("sim: %w: balanced fairness of so many jobs of %d profiles takes more than %d states: "+
+		"lower the load or, with a horizon, shorten it", sim.ErrTooManyStates, len(a.jobs), maxLattice) // which jobs depends on the run that met them first
+}

@@ -1,0 +1,398 @@
+package pool
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"productform/internal/eventqueue"
+	"productform/sim"
+)
+
+// A taskJob is a job of a calendar.
+type taskJob struct {
+	born    float64 // time of arrival
+	order   uint64  // of arrival
+	waiting int64   // tasks to launch; in a standing population there is no end of them
+	running int32   // tasks
+	class   int32
+	place   int32 // in the line of its class, while waiting > 0
+}
+
+// endless is the number of tasks to launch of a job of a standing population.
+const endless = math.MaxInt64
+
+// A runningTask is a task of a job on a machine.
+type runningTask struct{ job, machine uint32 }
+
+// calendar is a pool of machines in motion, in continuous time. The next event is the earliest end in a heap of the
+// tasks that run, or an arrival; the end of a task comes before an arrival at the same time. The jobs of each class
+// with tasks to launch are in a heap, the most deprived first, so that a launch compares the first ones of the classes.
+// Which machines may have room for a task of a class is in a set of bits, taken out when one is found full and put in
+// when one is freed. An event takes O(K J + log n) with n tasks, and O(M/64) for a launch on M machines; it allocates
+// nothing but room for more than ever before, and what the allocations of the policy take.
+//
+// Times count from the start of the current advance, so that they do not lose digits in long runs.
+type calendar struct {
+	*taskPool
+	random  *sim.Stream
+	draws   *rand.Rand // from random
+	now     float64
+	arrival float64 // time of the next, +Inf in a standing population
+	filled  bool    // the standing population has launched its first tasks
+	born    uint64  // jobs so far
+
+	free  []int64    // of machine m, resource j at [m resources + j]
+	room  [][]uint64 // by class, machines that may have room for a task
+	stuck []bool     // by class: no machine has
+	ends  eventqueue.Queue[runningTask]
+	jobs  []taskJob
+	slots []uint32   // jobs that are not there
+	lines [][]uint32 // by class, a heap of jobs with tasks to launch
+
+	ideal *allocations
+	known bool      // weigh is that of the jobs present
+	weigh []float64 // by class, d_k/w_k or 1/φ_k: the job of the least running times weigh is the most deprived
+
+	running        []int     // tasks, by class
+	base           []int     // those when the count began, by class
+	more           []float64 // ∫ running - base dt, by class: a number that is constant stays so to the last digit
+	since          []float64 // time up to which they are counted
+	all            int       // tasks
+	counted        float64   // time up to which they are counted
+	sim.Population           // of jobs that come and go
+}
+
+// newCalendar returns an empty pool whose random numbers come from r: the time to the first arrival, then at each
+// arrival the class of the job, its number of tasks and the time to the next; the duration of a task when it is
+// launched.
+func newCalendar(ctx context.Context, g *taskPool, r *sim.Stream) sim.Engine {
+	classes := len(g.durations)
+	q := &calendar{
+		taskPool: g, random: r, draws: rand.New(r), arrival: math.Inf(1),
+		free: slices.Clone(g.capacity), room: make([][]uint64, classes), stuck: make([]bool, classes),
+		lines: make([][]uint32, classes),
+		weigh: make([]float64, classes), running: make([]int, classes), base: make([]int, classes), more: make([]float64, classes), since: make([]float64, classes), Population: sim.NewPopulation(classes),
+	}
+	for k := range q.room {
+		q.room[k] = make([]uint64, (g.machines+63)/64)
+		for m := range g.machines {
+			if q.fits(k, m) {
+				q.room[k][m/64] |= 1 << (m % 64)
+			}
+		}
+	}
+	if g.keys != nil {
+		copy(q.weigh, g.keys)
+		q.known = true
+	} else {
+		q.ideal = newAllocations(ctx, g.fluid, g.policy)
+	}
+	if !g.standing {
+		q.filled = true
+		q.arrival = q.draws.ExpFloat64() / g.rate
+		return q
+	}
+	for k, n := range g.counts {
+		q.Present[k] = n
+		for range n {
+			q.join(k, endless)
+		}
+	}
+	return q
+}
+
+// Advance simulates t units of time. The error is that of the allocations, or wraps [sim.ErrTooManyJobs].
+func (q *calendar) Advance(t float64, seen *sim.Totals) error {
+	if !q.filled {
+		q.filled = true
+		if err := q.launch(seen); err != nil {
+			return err
+		}
+		q.Restart()
+	}
+	for {
+		at, ended := q.arrival, len(q.ends) > 0 && q.ends[0].Time <= q.arrival
+		if ended {
+			at = q.ends[0].Time
+		}
+		if at > t {
+			break
+		}
+		q.now = at
+		if ended {
+			for len(q.ends) > 0 && q.ends[0].Time == at {
+				q.finish(seen)
+			}
+		} else if err := q.arrive(seen); err != nil {
+			return err
+		}
+		if err := q.launch(seen); err != nil {
+			return err
+		}
+	}
+	q.flush(t, seen)
+	return nil
+}
+
+// arrive lets a job in.
+func (q *calendar) arrive(seen *sim.Totals) error {
+	if err := sim.CheckJobs(q.Total+1, sim.MaxJobs); err != nil {
+		return err
+	}
+	class := int(q.table.Pick(q.random.Uint64()))
+	tasks := q.numbers[class].fixed
+	if tasks == 0 {
+		tasks = 1 + int64(q.numbers[class].scale*q.draws.ExpFloat64())
+	}
+	seen.Jumps++
+	q.Change(class, 1, q.now, seen)
+	q.known = q.keys != nil
+	q.join(class, tasks)
+	q.arrival = q.now + q.draws.ExpFloat64()/q.rate
+	return nil
+}
+
+// join puts a new job in the line of its class.
+func (q *calendar) join(class int, tasks int64) {
+	var job uint32
+	if last := len(q.slots) - 1; last >= 0 {
+		job, q.slots = q.slots[last], q.slots[:last]
+	} else {
+		job = uint32(len(q.jobs))
+		q.jobs = append(q.jobs, taskJob{})
+	}
+	q.jobs[job] = taskJob{born: q.now, order: q.born, waiting: tasks, class: int32(class)}
+	q.born++
+	q.lines[class] = append(q.lines[class], job)
+	q.up(q.lines[class], len(q.lines[class])-1)
+}
+
+// launch launches tasks while there is a job that may.
+func (q *calendar) launch(seen *sim.Totals) error {
+	for {
+		best := -1
+		for k, line := range q.lines {
+			switch {
+			case len(line) == 0 || q.stuck[k] && !q.wait:
+			case best < 0:
+				best = k
+			default:
+				if err := q.learn(); err != nil {
+					return err
+				}
+				if q.moreDeprived(k, best) {
+					best = k
+				}
+			}
+		}
+		if best < 0 || q.stuck[best] {
+			return nil
+		}
+		machine := q.firstFit(best)
+		if machine < 0 {
+			q.stuck[best] = true
+			continue
+		}
+		q.begin(best, machine, seen)
+	}
+}
+
+// learn finds the ideal of the jobs present.
+func (q *calendar) learn() error {
+	if q.known {
+		return nil
+	}
+	tasks, err := q.ideal.of(q.Present)
+	if err != nil {
+		return err
+	}
+	for k, phi := range tasks {
+		q.weigh[k] = min(1/phi, math.MaxFloat64)
+	}
+	q.known = true
+	return nil
+}
+
+// tie is the relative difference below which two jobs are as deprived as each other: the rounding of allocations.
+const tie = 1e-9
+
+// moreDeprived reports whether the first job in the line of class a is more deprived than that of class b.
+func (q *calendar) moreDeprived(a, b int) bool {
+	first, second := &q.jobs[q.lines[a][0]], &q.jobs[q.lines[b][0]]
+	x, y := float64(first.running)*q.weigh[a], float64(second.running)*q.weigh[b]
+	switch {
+	case x < y*(1-tie):
+		return true
+	case y < x*(1-tie):
+		return false
+	case first.running != second.running:
+		return first.running < second.running
+	}
+	return first.order < second.order
+}
+
+// fits reports whether a task of the class fits on a machine.
+func (q *calendar) fits(class, machine int) bool {
+	free := q.free[machine*q.resources:][:q.resources]
+	for j, a := range q.demand[class*q.resources:][:q.resources] {
+		if a > free[j] {
+			return false
+		}
+	}
+	return true
+}
+
+// firstFit returns the first machine on which a task of the class fits, or -1.
+func (q *calendar) firstFit(class int) int {
+	room := q.room[class]
+	for w, word := range room {
+		for ; word != 0; word &= word - 1 {
+			room[w] = word
+			if m := 64*w + bits.TrailingZeros64(word); q.fits(class, m) {
+				return m
+			}
+		}
+		room[w] = 0
+	}
+	return -1
+}
+
+// begin launches a task of the first job in the line of the class.
+func (q *calendar) begin(class, machine int, seen *sim.Totals) {
+	line := q.lines[class]
+	id := line[0]
+	job := &q.jobs[id]
+	for j, a := range q.demand[class*q.resources:][:q.resources] {
+		q.free[machine*q.resources+j] -= a
+	}
+	q.run(class, 1, seen)
+	job.running++
+	if job.waiting != endless {
+		job.waiting--
+	}
+	if job.waiting == 0 {
+		last := len(line) - 1
+		line[0] = line[last]
+		q.lines[class] = line[:last]
+		line = line[:last]
+	}
+	if len(line) > 0 {
+		q.down(line, 0)
+	}
+	q.ends.Push(min(q.now+q.durations[class].Sample(q.draws), math.MaxFloat64), runningTask{id, uint32(machine)})
+}
+
+// finish ends the first of the tasks that run.
+func (q *calendar) finish(seen *sim.Totals) {
+	task := q.ends.Pop().Item
+	job, machine := &q.jobs[task.job], int(task.machine)
+	class := int(job.class)
+	for j, a := range q.demand[class*q.resources:][:q.resources] {
+		q.free[machine*q.resources+j] += a
+	}
+	for k := range q.stuck {
+		if q.fits(k, machine) {
+			q.stuck[k] = false
+			q.room[k][machine/64] |= 1 << (machine % 64)
+		}
+	}
+	seen.Jumps++
+	q.run(class, -1, seen)
+	job.running--
+	switch {
+	case job.waiting > 0:
+		q.up(q.lines[class], int(job.place))
+	case job.running == 0:
+		seen.Left[class]++
+		seen.Sojourn[class] += q.now - job.born
+		q.Change(class, -1, q.now, seen)
+		q.known = q.keys != nil
+		q.slots = append(q.slots, task.job)
+	}
+}
+
+// run counts one task that runs more or less.
+func (q *calendar) run(class, by int, seen *sim.Totals) {
+	q.more[class] += float64(q.running[class]-q.base[class]) * (q.now - q.since[class])
+	q.since[class] = q.now
+	q.running[class] += by
+	if q.standing {
+		seen.Add(q.all, q.now-q.counted)
+		q.counted = q.now
+	}
+	q.all += by
+}
+
+// flush counts up to time t, which becomes time 0.
+func (q *calendar) flush(t float64, seen *sim.Totals) {
+	for k, n := range q.running {
+		q.more[k] += float64(n-q.base[k]) * (t - q.since[k])
+		q.since[k] = 0
+	}
+	if q.standing {
+		seen.Time += t
+		seen.Number = float64(sim.Sum(q.base))*seen.Time + sim.Sum(q.more)
+		seen.Add(q.all, t-q.counted)
+		for k, n := range q.counts {
+			seen.Jobs[k] += float64(n) * t
+		}
+	} else {
+		q.Population.Flush(t, seen)
+	}
+	q.counted = 0
+	for k := range q.ends { // a heap stays one: rounding is monotone
+		q.ends[k].Time -= t
+	}
+	for k := range q.jobs {
+		q.jobs[k].born -= t
+	}
+	q.arrival -= t
+	q.now = 0
+}
+
+// sooner compares two jobs of a class: that with fewer tasks, then the older one, is more deprived.
+func (q *calendar) sooner(a, b uint32) bool {
+	x, y := &q.jobs[a], &q.jobs[b]
+	return x.running < y.running || x.running == y.running && x.order < y.order
+}
+
+// up moves the job at place k of a line, which may be too early for it, to where it belongs.
+func (q *calendar) up(line []uint32, k int) {
+	job := line[k]
+	for k > 0 {
+		parent := (k - 1) / 2
+		if !q.sooner(job, line[parent]) {
+			break
+		}
+		line[k] = line[parent]
+		q.jobs[line[k]].place = int32(k)
+		k = parent
+	}
+	line[k] = job
+	q.jobs[job].place = int32(k)
+}
+
+// down moves the job at place k of a line, which may be too late for it, to where it belongs.
+func (q *calendar) down(line []uint32, k int) {
+	job := line[k]
+	for {
+		child := 2*k + 1
+		if child >= len(line) {
+			break
+		}
+		if child+1 < len(line) && q.sooner(line[child+1], line[child]) {
+			child++
+		}
+		if !q.sooner(line[child], job) {
+			break
+		}
+		line[k] = line[child]
+		q.jobs[line[k]].place = int32(k)
+		k = child
+	}
+	line[k] = job
+	q.jobs[job].place = int32(k)
+}

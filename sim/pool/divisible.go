@@ -1,0 +1,155 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"productform/fluid"
+	"productform/fluid/traffic"
+	"productform/internal/alias"
+	"productform/internal/input"
+	"productform/sim"
+	"productform/sim/internal/ps"
+	"productform/sizes"
+)
+
+// A Divisible is a pool of divisible resources in random traffic, as package fluid has it, with any sizes: while x_k jobs
+// of class k are present, each runs the φ_k(x) tasks that the policy gives it, and leaves when it has done its size, in
+// tasks times seconds. With exponential sizes and under balanced fairness, where the means of the sizes are all that
+// counts, the numbers of jobs are those of [traffic.Solve].
+//
+// Classes that lie are served by the profiles that they declare. The error for an overloaded resource is a
+// *[traffic.UnstableError], except over a horizon. A run with more than 10,000,000 jobs present at a time ends with an
+// error that wraps [sim.ErrTooManyJobs].
+//
+// Each replication computes the allocation of a state when it first comes there. Under balanced fairness, which needs
+// the same weight for all classes that arrive, that takes all states below, Π_k (x_k+1) of them, classes with
+// proportional profiles being one. A run that comes to a state with more than 4,194,304 ends with an error that wraps
+// [sim.ErrTooManyStates].
+type Divisible struct {
+	Traffic traffic.Model
+	Policy  fluid.Policy
+	Sizes   []sizes.Distribution // of each class, of its mean size to 1e-12; nil, all or one of them, means exponential
+}
+
+func (f Divisible) Describe(overHorizon bool) (*sim.Description, error) {
+	t := &f.Traffic
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	pool := t.Pool()
+	if _, err := fluid.NewAllocator(pool, f.Policy); err != nil {
+		return nil, err
+	}
+	if f.Policy == fluid.BF {
+		if err := equalWeights(pool, func(k int) *big.Rat { return t.Classes[k].ArrivalRate }); err != nil {
+			return nil, err
+		}
+	}
+	d := &sim.Description{
+		Method:   "processor-sharing queues on a calendar of events",
+		StepCost: float64(len(t.Classes))/2 + costOf(f.Policy, len(t.Classes), len(t.Resources)),
+	}
+	if err := t.Stable(); err != nil {
+		if !overHorizon {
+			return nil, err
+		}
+		d.Unstable = "pool"
+	}
+	if f.Sizes != nil && len(f.Sizes) != len(t.Classes) {
+		return nil, input.Errorf("Sizes", fmt.Sprintf("%d laws", len(f.Sizes)),
+			"one for each of the %d classes", len(t.Classes))
+	}
+	net := ps.Network{Rows: len(t.Classes), PartOf: make([]int, len(t.Classes))}
+	var weights []float64
+	var codes []uint32
+	var classes []any
+	for k, c := range t.Classes {
+		rate, err := sim.RateOf(fmt.Sprintf("jobs[%d].arrival_rate", k), c.ArrivalRate)
+		if err != nil {
+			return nil, err
+		}
+		var given sizes.Distribution
+		if f.Sizes != nil {
+			given = f.Sizes[k]
+		}
+		law, mean, err := lawOf(given, c.MeanSize, fmt.Sprintf("Sizes[%d]", k), fmt.Sprintf("jobs[%d].mean_size", k))
+		if err != nil {
+			return nil, err
+		}
+		d.Classes = append(d.Classes, sim.Class{Name: c.Name, ArrivalRate: rate, MeanSize: mean})
+		d.Moments = append(d.Moments, sim.Moment{Sizes: law, Orders: []float64{1}})
+		net.MeanSize = append(net.MeanSize, mean)
+		net.Sources = append(net.Sources, ps.Source{Row: k, Queue: k, Sizes: law})
+		weights, codes = append(weights, rate), append(codes, uint32(k))
+		classes = append(classes, []any{
+			c.ArrivalRate.RatString(), law.String(), texts(c.Profile(), len(t.Resources)), orOne(c.Weight).RatString(),
+		})
+	}
+	net.Table, net.Rate = alias.NewTable(weights, codes), sim.Sum(weights)
+	if net.Rate == 0 {
+		return nil, input.Errorf("jobs", "arrival rates that are all 0", "a class with an arrival rate > 0")
+	}
+	d.JumpRate = 2 * net.Rate
+	d.Identity = []any{"sharing", f.Policy, capacities(t.Resources), classes}
+	d.Start = func(ctx context.Context, r *sim.Stream) sim.Engine {
+		own, known := net, newAllocations(ctx, pool, f.Policy)
+		own.Parts = []ps.Part{{From: 0, To: len(own.PartOf), Rates: known.rates}}
+		return ps.New(&own, r)
+	}
+	return d, nil
+}
+
+// rates writes the rates x_k φ_k(x) of all jobs of each class.
+func (a *allocations) rates(x []int, phi []float64) error {
+	tasks, err := a.of(x)
+	if err != nil {
+		return err
+	}
+	for k, n := range x {
+		phi[k] = float64(n) * tasks[k]
+	}
+	return nil
+}
+
+// lawOf returns a law of the exact mean, exponential if none is given, and the mean.
+func lawOf(given sizes.Distribution, exact *big.Rat, path, meanPath string) (law sizes.Distribution, mean float64, err error) {
+	mean = 1
+	if exact != nil {
+		mean, _ = exact.Float64()
+	}
+	if !(mean >= 1e-100 && mean <= 1e100) {
+		return nil, 0, input.Errorf(meanPath, exact.RatString(), "a number in [1e-100, 1e100]")
+	}
+	if given == nil {
+		law, err = sizes.NewExponential(mean)
+		return law, mean, err
+	}
+	m, err := sizes.Mean(given)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	if !(math.Abs(m-mean) <= 1e-12*mean) {
+		return nil, 0, input.Errorf(path, fmt.Sprintf("%v, of mean %v", given, m), "a law of the mean of the class, %v", mean)
+	}
+	return given, mean, nil
+}
+
+// texts names n numbers, those that are not given being 0.
+func texts(numbers []*big.Rat, n int) []string {
+	list := make([]string, n)
+	for j := range list {
+		list[j] = amount(numbers, j).RatString()
+	}
+	return list
+}
+
+func capacities(resources []fluid.Resource) []string {
+	list := make([]string, len(resources))
+	for j, r := range resources {
+		list[j] = r.Capacity.RatString()
+	}
+	return list
+}

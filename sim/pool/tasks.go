@@ -1,0 +1,366 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"productform/fluid"
+	"productform/fluid/traffic"
+	"productform/internal/alias"
+	"productform/internal/input"
+	"productform/sim"
+	"productform/sizes"
+)
+
+// Tasks is a pool of machines that share their resources task by task: a task takes A_kj units of each resource j of
+// one machine until it ends, and cannot be cut. A population is either standing, if no class has an arrival rate: Count
+// jobs of each class have tasks without end. Or it comes and goes: class-k jobs arrive at rate λ_k with a number of
+// tasks, and leave when all are done.
+//
+// When a job arrives or tasks end, after all that end at the same time, the scheduler launches tasks one at a time
+// until there is none to launch: each of the most deprived job that has tasks to launch and that fits on a machine, on
+// the first one where it fits (Bonald and Roberts, "Enhanced cluster computing performance through proportional
+// fairness", Performance Evaluation 79, 2014, 134–145, [BR14]; Ghodsi et al., NSDI 2011). A job i that runs n_i tasks
+// is the more deprived the less is n_i/φ_i, φ_i the tasks that the policy gives it in the one large divisible machine
+// with the jobs that are present; under dominant resource fairness, its dominant share over its weight, n_i d_i/w_i,
+// d_i the largest part that a task takes of a resource of all machines together. Values equal to 1e-9 are a tie: then
+// the job with the fewest tasks is first, then the oldest.
+//
+// The error for a pool that cannot be stable, except over a horizon, is a *[traffic.UnstableError] for an overloaded
+// resource, and wraps [traffic.ErrUnstable] for a class that needs more tasks at a time than fit on empty machines; one
+// without error may still be unstable, since tasks may not fill it. A run with more than 10,000,000 jobs present at a
+// time ends with an error that wraps [sim.ErrTooManyJobs]. What balanced fairness needs is said at [Divisible].
+type Tasks struct {
+	Resources []string // names
+	Machines  []Machine
+	Jobs      []TaskClass
+	Policy    fluid.Policy
+
+	// Wait lets no job pass the most deprived one with tasks to launch: while these fit nowhere, nothing is launched.
+	// Otherwise the turn goes to the next most deprived job. More is used then, but not as the policy wants, however
+	// small tasks are: where a task ends, room is for one like it, and jobs with large tasks may wait as long as there
+	// are small ones.
+	Wait bool
+}
+
+// A Machine is a machine, or a number of equal ones.
+type Machine struct {
+	Capacity []*big.Rat // C_j >= 0, in the order of Tasks.Resources; nil means 0
+	Count    int        // 0 means 1
+}
+
+// A TaskClass is a kind of job.
+type TaskClass struct {
+	Name   string
+	Demand []*big.Rat // A_kj >= 0, of resource j for each task, in the order of Tasks.Resources; nil means 0; one > 0
+	Weight *big.Rat   // w_k > 0; nil means 1
+
+	Count       int      // of a standing population: jobs; 0 means 1
+	ArrivalRate *big.Rat // λ_k >= 0, jobs per second; nil for all classes of a standing population
+	MeanTasks   *big.Rat // of a job that arrives, 1 to 10^9; nil means 1
+	Geometric   bool     // the number of tasks has P(N > n) = (1-1/m)^n, m = MeanTasks; else it is m, an integer
+
+	MeanDuration *big.Rat           // of a task, seconds; nil means 1
+	Durations    sizes.Distribution // of this mean to 1e-12; nil means exponential
+}
+
+// Limits of task-by-task sharing.
+const (
+	maxMachines     = 1 << 16
+	maxStandingJobs = 1_000_000
+	maxMeanTasks    = 1_000_000_000
+)
+
+// Standing reports whether the population is standing: no class has an arrival rate. A task that ends is then followed
+// by one of the same job, which is the most deprived of those that fit; only on several machines another may take the
+// place. So the numbers of tasks that run are constant, at once or soon, unless tasks end together.
+func (t Tasks) Standing() bool {
+	for _, c := range t.Jobs {
+		if c.ArrivalRate != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Finer returns the pool with tasks that are smaller and shorter: capacities are those of t times smaller, so that a
+// task takes that much less of a machine, and durations are divided by shorter. A job that arrives brings smaller times
+// shorter as many tasks, as much work. As both grow, the tasks that run, over smaller, and the numbers of jobs come
+// close to those of a divisible pool, [Tasks.Pool] and [Tasks.Traffic], if no job passes the most deprived one (Wait).
+// Small tasks alone do not do it: with exponential durations the last of n tasks that run at once lasts log n times as
+// long as the mean, so that delays are off by about log(smaller)/shorter.
+func (t Tasks) Finer(smaller, shorter int) (Tasks, error) {
+	if smaller < 1 || smaller > 1e6 {
+		return t, input.Errorf("smaller", smaller, "an integer in 1..1000000")
+	}
+	if shorter < 1 || shorter > 1e6 {
+		return t, input.Errorf("shorter", shorter, "an integer in 1..1000000")
+	}
+	size, length := big.NewRat(int64(smaller), 1), big.NewRat(int64(shorter), 1)
+	machines := make([]Machine, len(t.Machines))
+	for m, one := range t.Machines {
+		machines[m] = Machine{Capacity: make([]*big.Rat, len(one.Capacity)), Count: one.Count}
+		for j, c := range one.Capacity {
+			if c != nil {
+				machines[m].Capacity[j] = new(big.Rat).Mul(c, size)
+			}
+		}
+	}
+	jobs := make([]TaskClass, len(t.Jobs))
+	for k, c := range t.Jobs {
+		c.MeanDuration = new(big.Rat).Quo(orOne(c.MeanDuration), length)
+		if c.Durations != nil {
+			var err error
+			if c.Durations, err = c.Durations.Scaled(1 / float64(shorter)); err != nil {
+				return t, fmt.Errorf("jobs[%d].durations: %w", k, err)
+			}
+		}
+		if c.ArrivalRate != nil {
+			c.MeanTasks = new(big.Rat).Mul(orOne(c.MeanTasks), new(big.Rat).Mul(size, length))
+		}
+		jobs[k] = c
+	}
+	t.Machines, t.Jobs = machines, jobs
+	return t, nil
+}
+
+// orOne returns a number, 1 where it is nil.
+func orOne(x *big.Rat) *big.Rat { return cmp.Or(x, big.NewRat(1, 1)) }
+
+// amount returns entry j of a list of amounts, 0 where there is none.
+func amount(list []*big.Rat, j int) *big.Rat {
+	if j >= len(list) || list[j] == nil {
+		return new(big.Rat)
+	}
+	return list[j]
+}
+
+// resources returns the machines as one.
+func (t Tasks) resources() []fluid.Resource {
+	list := make([]fluid.Resource, len(t.Resources))
+	for j, name := range t.Resources {
+		whole := new(big.Rat)
+		for _, m := range t.Machines {
+			whole.Add(whole, new(big.Rat).Mul(amount(m.Capacity, j), big.NewRat(int64(max(m.Count, 1)), 1)))
+		}
+		list[j] = fluid.Resource{Name: name, Capacity: whole}
+	}
+	return list
+}
+
+// Pool returns the one large divisible machine with one row of jobs a class, Count of them.
+func (t Tasks) Pool() *fluid.Pool {
+	p := &fluid.Pool{Resources: t.resources()}
+	for _, c := range t.Jobs {
+		p.Jobs = append(p.Jobs, fluid.Job{Name: c.Name, Demand: c.Demand, Weight: c.Weight, Count: c.Count})
+	}
+	return p
+}
+
+// Traffic returns the one large divisible machine with the jobs that come and go, of mean sizes MeanTasks times
+// MeanDuration.
+func (t Tasks) Traffic() *traffic.Model {
+	f := &traffic.Model{Resources: t.resources()}
+	for _, c := range t.Jobs {
+		size := new(big.Rat).Mul(orOne(c.MeanTasks), orOne(c.MeanDuration))
+		f.Classes = append(f.Classes, traffic.Class{
+			Name: c.Name, Demand: c.Demand, Weight: c.Weight, ArrivalRate: c.ArrivalRate, MeanSize: size,
+		})
+	}
+	return f
+}
+
+func (t Tasks) Describe(overHorizon bool) (*sim.Description, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	g, err := t.measure()
+	if err != nil {
+		return nil, err
+	}
+	g.fluid, g.policy, g.wait, g.standing = t.Pool(), t.Policy, t.Wait, t.Standing()
+	if _, err := fluid.NewAllocator(g.fluid, t.Policy); err != nil {
+		return nil, err
+	}
+	if t.Policy == fluid.BF {
+		if err := equalWeights(g.fluid, func(k int) *big.Rat { return t.Jobs[k].ArrivalRate }); err != nil {
+			return nil, err
+		}
+	}
+	d := &sim.Description{
+		Measures: g.measures,
+		Method:   "calendar of events of tasks",
+		StepCost: 1 + float64(len(t.Jobs))/4 + costOf(t.Policy, len(t.Jobs), len(t.Resources)),
+		Start:    func(ctx context.Context, r *sim.Stream) sim.Engine { return newCalendar(ctx, g, r) },
+	}
+	var machines, jobs []any
+	for _, m := range t.Machines {
+		machines = append(machines, max(m.Count, 1), texts(m.Capacity, len(t.Resources)))
+	}
+	for k := range t.Jobs {
+		about, err := t.addClass(d, g, k)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, about...)
+	}
+	d.Identity = []any{"tasks", t.Policy, t.Wait, machines, jobs}
+	if err := g.addKeys(); err != nil {
+		return nil, err
+	}
+	if g.standing {
+		d.Counted = sim.Counted{List: RunningTasks, Words: "tasks that run"}
+		err = g.expect(d)
+	} else {
+		err = t.arrivals(d, g, overHorizon)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.SizeRate = d.JumpRate // durations are those of tasks
+	return d, sim.CheckRate("jobs", d.JumpRate)
+}
+
+// addClass adds class k and returns what it is.
+func (t Tasks) addClass(d *sim.Description, g *taskPool, k int) ([]any, error) {
+	c := t.Jobs[k]
+	path := fmt.Sprintf("jobs[%d]", k)
+	law, mean, err := lawOf(c.Durations, c.MeanDuration, path+".durations", path+".mean_duration")
+	if err != nil {
+		return nil, err
+	}
+	order := 2.0
+	if g.standing {
+		order = 1 // of the numbers of tasks that run
+	}
+	d.Moments = append(d.Moments, sim.Moment{Sizes: law, Orders: []float64{order}})
+	g.durations, g.counts = append(g.durations, law), append(g.counts, max(c.Count, 1))
+	row := sim.Class{Name: c.Name, MeanSize: mean}
+	about := []any{"standing", max(c.Count, 1)}
+	if !g.standing {
+		if row.ArrivalRate, err = sim.RateOf(path+".arrival_rate", c.ArrivalRate); err != nil {
+			return nil, err
+		}
+		tasks, _ := orOne(c.MeanTasks).Float64()
+		number := taskNumber{fixed: int64(tasks)}
+		if c.Geometric {
+			number = taskNumber{scale: -1 / math.Log1p(-1/tasks)}
+		}
+		g.numbers = append(g.numbers, number)
+		row.MeanSize = tasks * mean
+		d.JumpRate += row.ArrivalRate * (1 + tasks)
+		about = []any{c.ArrivalRate.RatString(), orOne(c.MeanTasks).RatString(), c.Geometric}
+	}
+	d.Classes = append(d.Classes, row)
+	return []any{about, law.String(), texts(c.Demand, len(t.Resources)), orOne(c.Weight).RatString()}, nil
+}
+
+// check looks at everything but what package fluid and the laws of durations check.
+func (t Tasks) check() error {
+	if len(t.Resources) == 0 {
+		return input.Errorf("resources", "[]", "at least one resource")
+	}
+	if len(t.Machines) == 0 {
+		return input.Errorf("machines", "[]", "at least one machine")
+	}
+	machines := 0
+	for m, row := range t.Machines {
+		path := fmt.Sprintf("machines[%d]", m)
+		if row.Count < 0 || row.Count > maxMachines-machines {
+			return input.Errorf(path+".count", row.Count, "1 to %d machines in all", maxMachines)
+		}
+		machines += max(row.Count, 1)
+		if len(row.Capacity) > len(t.Resources) {
+			return input.Errorf(path+".capacity", fmt.Sprintf("%d numbers", len(row.Capacity)),
+				"one for each of the %d resources at most", len(t.Resources))
+		}
+		for j, c := range row.Capacity {
+			if c == nil {
+				continue
+			}
+			if err := input.CheckNumber(input.Field(path+".capacity", t.Resources[j]), c, input.Nonnegative); err != nil {
+				return err
+			}
+		}
+	}
+	for j := range t.Resources { // before sums are taken, whose denominators may be as long as all together
+		if (Tasks{Machines: t.Machines}).unit(j).BitLen() > mostUnitBits {
+			return t.tooFine(j)
+		}
+	}
+	standing := 0
+	for k, c := range t.Jobs {
+		path := fmt.Sprintf("jobs[%d]", k)
+		switch tasks := orOne(c.MeanTasks); {
+		case t.Standing():
+			if standing += max(c.Count, 1); standing > maxStandingJobs {
+				return input.Errorf(path+".count", c.Count, "at most %d jobs in all", maxStandingJobs)
+			}
+			if c.MeanTasks != nil || c.Geometric {
+				return input.Errorf(path+".mean_tasks", tasks.RatString(),
+					"none in a standing population, whose jobs have tasks without end")
+			}
+		case c.Count != 0:
+			return input.Errorf(path+".count", c.Count, "none for jobs that arrive")
+		case tasks.Cmp(big.NewRat(1, 1)) < 0 || tasks.Cmp(big.NewRat(maxMeanTasks, 1)) > 0:
+			return input.Errorf(path+".mean_tasks", tasks.RatString(), "a number in [1, %d]", maxMeanTasks)
+		case !c.Geometric && !tasks.IsInt():
+			return input.Errorf(path+".mean_tasks", tasks.RatString(), "an integer, unless the number of tasks is geometric")
+		}
+		if c.MeanDuration != nil && c.MeanDuration.Sign() <= 0 {
+			return input.Errorf(path+".mean_duration", c.MeanDuration.RatString(), "a number > 0")
+		}
+	}
+	if t.Standing() {
+		return t.Pool().Check()
+	}
+	return t.Traffic().Check()
+}
+
+// expect finds the rate at which tasks of a standing population end, if the resources were divisible.
+func (g *taskPool) expect(d *sim.Description) error {
+	tasks, err := newAllocations(context.Background(), g.fluid, g.policy).of(g.counts)
+	if err != nil {
+		return err
+	}
+	for k, n := range g.counts {
+		d.JumpRate += float64(n) * tasks[k] / d.Classes[k].MeanSize
+	}
+	return nil
+}
+
+// arrivals prepares the arrivals. It returns an error for what cannot be stable, unless only a horizon is looked at.
+func (t Tasks) arrivals(d *sim.Description, g *taskPool, overHorizon bool) error {
+	weights, codes := make([]float64, len(t.Jobs)), make([]uint32, len(t.Jobs))
+	for k, c := range d.Classes {
+		weights[k], codes[k] = c.ArrivalRate, uint32(k)
+	}
+	g.table, g.rate = alias.NewTable(weights, codes), sim.Sum(weights)
+	if g.rate == 0 {
+		return input.Errorf("jobs", "arrival rates that are all 0", "a class with an arrival rate > 0")
+	}
+	err := t.stable(g.most)
+	if err != nil && overHorizon {
+		d.Unstable = "pool"
+		return nil
+	}
+	return err
+}
+
+// stable returns an error for what cannot be stable, most being the tasks of each class that fit on empty machines.
+func (t Tasks) stable(most []int64) error {
+	f := t.Traffic()
+	if err := f.Stable(); err != nil {
+		return err
+	}
+	for k, volume := range f.Volume() {
+		if volume.Cmp(big.NewRat(most[k], 1)) >= 0 {
+			return fmt.Errorf("%w: class %s needs to run %s tasks at a time, and %d fit on the machines",
+				traffic.ErrUnstable, t.Jobs[k].Name, volume.RatString(), most[k])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package queue_test
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"productform/oiqueue"
+	"productform/sim"
+	"productform/sim/queue"
+	"productform/sizes"
+)
+
+// Two classes, each with a server of its own and one in common: E[X] = 1.5641 whatever the sizes.
+func ExampleNetwork() {
+	jobSizes, err := sizes.Parse("lognormal:4", 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	n := queue.Network{
+		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)},
+		Sizes:        []sizes.Distribution{jobSizes},
+		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)},
+	}
+	r, err := sim.Run(context.Background(), n, sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("E[X] = %.3f ± %.3f\n", r.All(sim.MeanJobs).Mean, r.All(sim.MeanJobs).HalfWidth)
+	// Output:
+	// E[X] = 1.579 ± 0.026
+}
+
+// A server that interrupts nobody, but sends nine jobs of ten back to the end of the queue, as seen by the visits:
+// their number in the queue is that of one long visit, E[X] = ρ/(1-ρ) = 1.
+func ExampleQueue() {
+	one := &oiqueue.Queue{ArrivalRates: []*big.Rat{big.NewRat(1, 2)}, Rank: []*big.Rat{nil, big.NewRat(1, 1)}}
+	q, routing, err := oiqueue.Reentrant(one, big.NewRat(1, 10))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := sim.Run(context.Background(), queue.Queue{Model: q, Routing: &routing}, sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("E[X] = %.2f ± %.2f, %.2f a visit\n", r.All(sim.MeanJobs).Mean, r.All(sim.MeanJobs).HalfWidth, r.All(sim.MeanDelay).Mean)
+	// Output:
+	// E[X] = 0.99 ± 0.02, 1.98 a visit
+}
