@@ -89,7 +89,7 @@ func (p taskPanel) at(g int, policy fluid.Policy) (pool.Tasks, error) {
 		return t.Finer(g, 1)
 	}
 	load := rats(taskLoad)[0]
-	full, err := fluid.Allocate(pool, fluid.BMF, fluid.Settings{Engine: num.Exact}) // fills both resources
+	full, err := fluid.Allocate(example, fluid.BMF, fluid.Settings{Engine: num.Exact}) // fills both resources
 	if err != nil {
 		return t, err
 	}
