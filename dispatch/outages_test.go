@@ -258,7 +258,7 @@ func TestEmptiedClusterWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := dispatch.Record{Finish: 55, Response: 55, Missed: 35, Slowdown: 55 / (40. / 3), Lost: 2}
+	want := dispatch.Record{Finish: 55, Delay: 55, Missed: 35, Slowdown: 55 / (40. / 3), Lost: 2}
 	// Up: 7 seconds of worker 0, 8 + 15 of worker 1. Of these 20 are of use and 7 + 3 are not.
 	if r.Jobs[0] != want || r.Utilization != 20./30 || r.Wasted != 10./30 || r.Decisions != 8 || r.Lost != 2 {
 		t.Errorf("%+v", r)

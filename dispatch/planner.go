@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// enough is the part of a need that counts as all of it. Sums of a million speeds or works are off by some 1e-10 of
+// needTol is the part of a need that may be missing. Sums of a million speeds or works are off by some 1e-10 of
 // themselves at most.
-const enough = 1 - 1e-9
+const needTol = 1e-9
 
 // A planner applies a policy again and again, without allocating.
 type planner struct {
@@ -34,7 +34,7 @@ func newPlanner(p Policy, speeds []float64, jobs int) *planner {
 	for s := range speeds {
 		q.order[s] = s
 	}
-	if q.fastest() {
+	if q.takesFastest() {
 		slices.SortStableFunc(q.order, func(a, b int) int { return cmp.Compare(speeds[b], speeds[a]) })
 	}
 	for k, s := range q.order {
@@ -43,8 +43,8 @@ func newPlanner(p Policy, speeds []float64, jobs int) *planner {
 	return q
 }
 
-// fastest reports whether the policy knows that workers differ.
-func (q *planner) fastest() bool { return q.policy.Rule == Workload || q.policy.Rule == Deadline }
+// takesFastest reports whether the policy knows that workers differ.
+func (q *planner) takesFastest() bool { return q.policy.Rule == Workload || q.policy.Rule == Deadline }
 
 // looksAtDeadlines reports whether the policy needs the jobs in order of deadline.
 func (q *planner) looksAtDeadlines() bool {
@@ -98,7 +98,7 @@ func (q *planner) assign(jobs []Request, byPriority, byDeadline, workers []int, 
 // byPriority is Algorithm 1 of [L14].
 func (q *planner) byPriority(order []int) {
 	m := len(q.free)
-	c := max(1, m-int(math.Ceil(q.policy.Reserve*float64(m)*enough)))
+	c := max(1, m-int(math.Ceil(q.policy.Reserve*float64(m)*(1-needTol))))
 	for k := 0; k < len(order) && len(q.free) > 0; k++ {
 		q.give(order[k], c)
 		c = 1
@@ -117,7 +117,7 @@ func (q *planner) byProportion(order []int) {
 		if total > 0 {
 			share = m * (q.jobs[order[k]].Work / total)
 		}
-		q.give(order[k], max(1, int(math.Ceil(share*enough))))
+		q.give(order[k], max(1, int(math.Ceil(share*(1-needTol)))))
 	}
 }
 
@@ -148,7 +148,7 @@ func (q *planner) meet(j int, need float64) {
 		return
 	}
 	speeds, k := q.arrange(j), 1
-	for sum := speeds[q.free[0]]; k < c && sum < need*enough; k++ {
+	for sum := speeds[q.free[0]]; k < c && sum < need*(1-needTol); k++ {
 		sum += speeds[q.free[k]]
 	}
 	q.take(j, k)
@@ -163,7 +163,7 @@ func (q *planner) arrange(j int) []float64 {
 	if speeds == nil {
 		return q.speeds
 	}
-	if q.fastest() {
+	if q.takesFastest() {
 		slices.SortFunc(q.free, func(a, b int) int { return cmp.Or(cmp.Compare(speeds[b], speeds[a]), cmp.Compare(a, b)) })
 	}
 	return speeds
@@ -175,7 +175,7 @@ func (q *planner) take(j, k int) {
 		q.job[s] = j
 	}
 	q.free = q.free[k:]
-	if q.jobs[j].Speeds != nil && q.fastest() {
+	if q.jobs[j].Speeds != nil && q.takesFastest() {
 		slices.SortFunc(q.free, func(a, b int) int { return cmp.Compare(q.rank[a], q.rank[b]) })
 	}
 	if q.planned[j] == 0 {

@@ -50,6 +50,9 @@ const (
 	SpareKept       Spare = "kept"     // nobody: they are kept for jobs to come
 )
 
+// Spares returns all ways to use spare workers.
+func Spares() []Spare { return []Spare{SpareByPriority, SpareByDeadline, SpareKept} }
+
 // A Policy maps jobs and workers to a plan. Priority, Proportion and EDF hand out workers in the order given; Workload
 // and Deadline, and their spare workers, by speed at the tasks of the job, fastest first and equal ones in the order
 // given.
@@ -75,7 +78,7 @@ type Request struct {
 // Assign returns the plan: for each worker the index of its job, or -1. Each job gets at most as many workers as it has
 // tasks and, unless spare workers are kept, no worker is left while a job can use it. The order of workers is that of
 // speeds, which are > 0. The cost is O((jobs + workers) log(jobs + workers)), and a factor min(jobs, workers) more under
-// Workload and Deadline if jobs have speeds of their own. The error is an [input.Error].
+// Workload and Deadline if jobs have speeds of their own. The error is a [num.InputError].
 func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, error) {
 	if err := p.check("Policy"); err != nil {
 		return nil, err
@@ -83,7 +86,7 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 	if err := checkSpeeds("Speeds", speeds); err != nil {
 		return nil, err
 	}
-	if !quantity(now) {
+	if !isTime(now) {
 		return nil, input.Errorf("Now", now, "a time in [0, 1e50]")
 	}
 	order := make([]int, len(jobs))
@@ -114,11 +117,11 @@ func (p Policy) check(path string) error {
 	switch {
 	case !slices.Contains(Rules(), p.Rule):
 		return input.Errorf(input.Field(path, "Rule"), p.Rule, "one of priority, proportion, workload, deadline, edf")
-	case !slices.Contains([]Spare{"", SpareByPriority, SpareByDeadline, SpareKept}, p.Spare):
+	case p.Spare != "" && !slices.Contains(Spares(), p.Spare):
 		return input.Errorf(input.Field(path, "Spare"), p.Spare, "one of priority, deadline, kept")
 	case !(p.Reserve >= 0 && p.Reserve <= 1):
 		return input.Errorf(input.Field(path, "Reserve"), p.Reserve, "a number in [0, 1]")
-	case !amount(p.Horizon):
+	case !isWork(p.Horizon):
 		return input.Errorf(input.Field(path, "Horizon"), p.Horizon, "a number of seconds in [1e-50, 1e50], or 0 for 1 second")
 	}
 	return nil
@@ -127,13 +130,13 @@ func (p Policy) check(path string) error {
 // check checks a request, the one at place j.
 func (r *Request) check(j, workers int) error {
 	switch {
-	case !quantity(r.Priority):
+	case !isTime(r.Priority):
 		return input.Errorf(jobField(j, "Priority"), r.Priority, "a number in [0, 1e50]")
-	case !(r.Deadline == 0 || quantity(r.Deadline)):
+	case !(r.Deadline == 0 || isTime(r.Deadline)):
 		return input.Errorf(jobField(j, "Deadline"), r.Deadline, "a time in (0, 1e50], or 0 for none")
 	case r.Tasks < 1:
 		return input.Errorf(jobField(j, "Tasks"), r.Tasks, "an integer >= 1")
-	case !quantity(r.Work):
+	case !isTime(r.Work):
 		return input.Errorf(jobField(j, "Work"), r.Work, "a number of seconds in [0, 1e50]")
 	}
 	return checkJobSpeeds(j, r.Speeds, workers)
@@ -150,7 +153,7 @@ func checkJobSpeeds(j int, speeds []float64, workers int) error {
 	case len(speeds) != workers:
 		return input.Errorf(jobField(j, "Speeds"), len(speeds), "%d speeds, one a worker", workers)
 	}
-	if s := slices.IndexFunc(speeds, notSpeed); s >= 0 {
+	if s := slices.IndexFunc(speeds, isNotSpeed); s >= 0 {
 		return speedError(jobField(j, "Speeds"), s, speeds[s])
 	}
 	return nil
@@ -161,13 +164,13 @@ func checkSpeeds(path string, speeds []float64) error {
 	if len(speeds) == 0 {
 		return input.Errorf(path, "no workers", "at least one")
 	}
-	if s := slices.IndexFunc(speeds, notSpeed); s >= 0 {
+	if s := slices.IndexFunc(speeds, isNotSpeed); s >= 0 {
 		return speedError(path, s, speeds[s])
 	}
 	return nil
 }
 
-func notSpeed(v float64) bool { return !(v > 0 && amount(v)) }
+func isNotSpeed(v float64) bool { return !(v > 0 && isWork(v)) }
 
 func speedError(path string, worker int, v float64) error {
 	return input.Errorf(input.Index(path, worker), v, "a number in [1e-50, 1e50]")

@@ -11,18 +11,18 @@ import (
 // WriteRecords writes what became of each job as CSV (RFC 4180, lines ended by LF): a line of names, then one a job, in
 // the order of jobs, which are those of the run.
 //
-//	id,submit,deadline,priority,tasks,work,start,finish,response,slowdown,missed,lost
+//	id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,missed,lost
 //
 // Times are in seconds, work is that of all tasks, the others are as in [Job] and [Record]. Numbers are in the shortest
 // form that reads back as the same float64. The deadline is empty if there is none, the slowdown if there is no work.
-// The error is that of w, or an [input.Error] if r is of another number of jobs, and then nothing is written.
+// The error is that of w, or a [num.InputError] if r is of another number of jobs, and then nothing is written.
 func WriteRecords(w io.Writer, jobs []Job, r *Result) error {
 	if len(jobs) != len(r.Jobs) {
 		return input.Errorf("Jobs", len(jobs), "%d jobs, those of the run", len(r.Jobs))
 	}
 	table := csv.NewWriter(w)
 	err := table.Write([]string{"id", "submit", "deadline", "priority", "tasks", "work",
-		"start", "finish", "response", "slowdown", "missed", "lost"})
+		"start", "finish", "delay", "slowdown", "missed", "lost"})
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for i := 0; i < len(jobs) && err == nil; i++ {
 		j, rec := &jobs[i], &r.Jobs[i]
@@ -35,7 +35,7 @@ func WriteRecords(w io.Writer, jobs []Job, r *Result) error {
 			slowdown = number(rec.Slowdown)
 		}
 		err = table.Write([]string{strconv.FormatInt(j.ID, 10), number(j.Submit), deadline, number(j.Priority),
-			strconv.Itoa(j.Tasks), number(work), number(rec.Start), number(rec.Finish), number(rec.Response), slowdown,
+			strconv.Itoa(j.Tasks), number(work), number(rec.Start), number(rec.Finish), number(rec.Delay), slowdown,
 			number(rec.Missed), strconv.Itoa(rec.Lost)})
 	}
 	if err != nil {

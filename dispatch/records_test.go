@@ -52,7 +52,7 @@ func TestRecordsReadBack(t *testing.T) {
 		if err != nil || len(rows) != len(jobs)+1 {
 			t.Fatalf("%d rows, error %v", len(rows), err)
 		}
-		names := []string{"id", "submit", "deadline", "priority", "tasks", "work", "start", "finish", "response",
+		names := []string{"id", "submit", "deadline", "priority", "tasks", "work", "start", "finish", "delay",
 			"slowdown", "missed", "lost"}
 		if !slices.Equal(rows[0], names) {
 			t.Fatalf("names %v", rows[0])
@@ -77,7 +77,7 @@ func TestRecordsReadBack(t *testing.T) {
 				work += w
 			}
 			want := [12]float64{float64(j.ID), j.Submit, j.Deadline, j.Priority, float64(j.Tasks), work,
-				rec.Start, rec.Finish, rec.Response, rec.Slowdown, rec.Missed, float64(rec.Lost)}
+				rec.Start, rec.Finish, rec.Delay, rec.Slowdown, rec.Missed, float64(rec.Lost)}
 			if v != want || row[0] != fmt.Sprint(j.ID) {
 				t.Fatalf("job %d: %v, want %v", i, row, want)
 			}
@@ -95,7 +95,7 @@ func TestRecordsReadBack(t *testing.T) {
 			lost += int(v[11])
 		}
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-13*b } // twenty positive terms
-		if !near(penalty, r.DeadlineMissPenalty) || !near(response, r.Response.Mean) ||
+		if !near(penalty, r.DeadlineMissPenalty) || !near(response, r.Delay.Mean) ||
 			missed != r.Missed || lost != r.Lost || slow != r.Slowdown.Count {
 			t.Fatalf("%v, %v, %d missed, %d lost, %d slowdowns; the run says %+v", penalty, response, missed, lost, slow, r)
 		}
@@ -155,7 +155,7 @@ func ExampleWriteRecords() {
 		fmt.Println(err)
 	}
 	// Output:
-	// id,submit,deadline,priority,tasks,work,start,finish,response,slowdown,missed,lost
+	// id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,missed,lost
 	// 7,0,,2,4,6,0,3,3,1,0,0
 	// 8,1,4.25,1,1,2,3,5,4,2,0.75,0
 }

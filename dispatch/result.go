@@ -22,12 +22,12 @@ type Result struct {
 	DeadlineMissPenalty float64 // Σ_j P_j M_j, M_j = Record.Missed
 	Missed              int     // jobs with M_j > 0
 
-	Response Spread // of Record.Response
+	Delay    Spread // of Record.Delay
 	Slowdown Spread // of Record.Slowdown, over the jobs with work; tiny jobs may dominate the mean
 
 	// Utilization is the part of the time of workers that are up that goes into tasks that finish, from the first
 	// submission to the last completion; Wasted is the part that goes into tasks that are lost. 0 if no time passes.
-	// Time counts from moment to moment of [Run]. Rounding may take their sum above 1, by less than 1e-15.
+	// Time counts between the times at which something happens in [Run]. Rounding may take their sum above 1, by less than 1e-15.
 	Utilization, Wasted float64
 
 	Makespan  float64 // seconds from the first submission to the last completion
@@ -40,13 +40,13 @@ type Result struct {
 type Record struct {
 	Job           int     // place in Scenario.Jobs
 	Start, Finish float64 // time of the begin of its first task, and of the end of its last
-	Response      float64 // Finish - submission, seconds
+	Delay         float64 // Finish - submission, seconds
 
 	// Missed is M_j, seconds from deadline to finish; 0 if the job is in time or has no deadline, or is late by no more
 	// than 1e-9 of the time on the clock, as the rounding of sums of millions of terms may make it.
 	Missed float64
 
-	// Slowdown is R / max(Σ_k w_k / Σ_s v_s, max_k w_k / max_s v_s) for a response R, tasks of work w_k and workers of speed
+	// Slowdown is T / max(Σ_k w_k / Σ_s v_s, max_k w_k / max_s v_s) for a delay T, tasks of work w_k and workers of speed
 	// v_s at them, outages not counted; 0 for a job without work. What it divides by is a bound from below on the time that
 	// the job takes alone. In whole tasks it may take longer, on equal workers less than twice as long, on unequal ones
 	// many times, so that a job that never waits may have a slowdown above 1.
@@ -55,8 +55,8 @@ type Record struct {
 	Lost int // tasks in hand that were lost
 }
 
-// punctual is the part of the time on the clock by which a job may be late and not miss its deadline.
-const punctual = 1e-9
+// lateTol is the part of the time on the clock by which a job may be late and not miss its deadline.
+const lateTol = 1e-9
 
 // A Spread sums up a number of values; it is 0 if there is none.
 type Spread struct {
@@ -179,26 +179,26 @@ func (r *run) result() *Result {
 	res := &Result{Jobs: r.records, Decisions: r.decisions}
 	first := math.Inf(1)
 	fastest, sum := fastestAndSum(r.s.Speeds)
-	var responses, slowdowns []float64
+	var delays, slowdowns []float64
 	for i := range r.records {
 		j, rec := &r.s.Jobs[i], &r.records[i]
 		first = min(first, j.Submit)
-		rec.Response = rec.Finish - j.Submit
-		if late := rec.Finish - j.Deadline; j.Deadline > 0 && late > punctual*rec.Finish {
+		rec.Delay = rec.Finish - j.Submit
+		if late := rec.Finish - j.Deadline; j.Deadline > 0 && late > lateTol*rec.Finish {
 			rec.Missed = late
 			res.Missed++
 			res.DeadlineMissPenalty += float64(j.Priority * late)
 		}
-		responses = append(responses, rec.Response)
+		delays = append(delays, rec.Delay)
 		if alone := j.alone(fastest, sum); alone > 0 {
-			rec.Slowdown = rec.Response / alone
+			rec.Slowdown = rec.Delay / alone
 			slowdowns = append(slowdowns, rec.Slowdown)
 		}
 		res.Tasks += j.Tasks
 		res.Lost += rec.Lost
 	}
 	res.Makespan = r.now - first
-	res.Response, res.Slowdown = spread(responses), spread(slowdowns)
+	res.Delay, res.Slowdown = spread(delays), spread(slowdowns)
 	if r.present > 0 {
 		res.PriorityViolationRate, res.RunningViolationRate = r.plannedBy/r.present, r.runningBy/r.present
 	}

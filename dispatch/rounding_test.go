@@ -38,7 +38,7 @@ func TestSecondsAndMilliseconds(t *testing.T) {
 			}
 			a, b := sample(seconds, 1), sample(milliseconds, 1000)
 			if a.Decisions != b.Decisions || a.Missed != b.Missed || !same(a.DeadlineMissPenalty, b.DeadlineMissPenalty/1000) ||
-				!same(a.Response.Mean, b.Response.Mean/1000) || !same(a.PriorityViolationRate, b.PriorityViolationRate) {
+				!same(a.Delay.Mean, b.Delay.Mean/1000) || !same(a.PriorityViolationRate, b.PriorityViolationRate) {
 				t.Errorf("seed %d, %+v: %+v\nin milliseconds %+v", seed, p, *a, *b)
 			}
 		}

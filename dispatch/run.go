@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"cmp"
+	"container/heap"
 	"context"
 	"math"
 	"slices"
@@ -10,14 +11,14 @@ import (
 	"productform/num"
 )
 
-// moment is the part of the time on the clock within which all happens at one moment. For rounding tells 3 × 0.1
-// seconds from 0.3 seconds, and a decision between the two would be made on half of what happens. Sums of thousands of
-// terms are rounded by no more than 1e-12.
-const moment = 1e-12
+// timeTol is the part of the time on the clock within which all happens at the same time. Rounding tells 3 × 0.1 seconds
+// from 0.3 seconds, and a decision between the two would be made on half of what happens. Sums of thousands of terms are
+// rounded by no more than 1e-12.
+const timeTol = 1e-12
 
-// patience is the work between two looks at the context, in workers and jobs present; a decision counts as 100 more. It
+// checkEvery is the work between two looks at the context, in workers and jobs present; a decision counts as 100 more. It
 // takes some milliseconds.
-const patience int = 1e5
+const checkEvery int = 1e5
 
 // Run runs the scenario on a simulated clock until all jobs are done. At each moment at which jobs are submitted, tasks
 // finish, or workers fail or return, after all that happens then, the policy plans all workers that are up for all jobs
@@ -37,15 +38,15 @@ const patience int = 1e5
 // of their own. The jobs present are kept in order of priority and, if the policy asks for it, of deadline, in arrays: a
 // job that goes moves those before it or those after it, whichever are fewer, and jobs that come together do so once.
 // What happens at one moment is sorted. Memory is that of the jobs, the outages and Learning.Window. The error is an
-// [input.Error], a [*StrandedError] as soon as the last worker is gone for good, or that of the context, which is looked
+// [num.InputError], a [*StrandedError] as soon as the last worker is gone for good, or that of the context, which is looked
 // at every thousand decisions, and before each of them with 1e5 workers and jobs present.
 func Run(ctx context.Context, s Scenario) (*Result, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
 	r := newRun(&s)
-	for work := patience; r.done < len(s.Jobs); work += 100 + len(s.Speeds) + len(r.byPriority.list()) {
-		if work >= patience {
+	for work := checkEvery; r.done < len(s.Jobs); work += 100 + len(s.Speeds) + len(r.byPriority.list()) {
+		if work >= checkEvery {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
@@ -97,13 +98,28 @@ type run struct {
 
 // tasks is how far a job is.
 type tasks struct {
-	next  int                   // first task that never began
-	again eventqueue.Queue[int] // tasks that were lost, the first in order first
-	held  int                   // in hand
-	place int                   // in run.active, if held > 0
-	left  num.Sum               // work of those not finished, the first of which may be much larger than the last
+	next  int     // first task that never began
+	lost  intHeap // tasks to be run again, the first in order first
+	held  int     // in hand
+	place int     // in run.active, if held > 0
+	left  num.Sum // work of those not finished, the first of which may be much larger than the last
 
 	learner // of the work of those that finished
+}
+
+// An intHeap has the least number first.
+type intHeap []int
+
+func (h intHeap) Len() int           { return len(h) }
+func (h intHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h intHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *intHeap) Push(v any)        { *h = append(*h, v.(int)) }
+
+func (h *intHeap) Pop() any {
+	last := len(*h) - 1
+	v := (*h)[last]
+	*h = (*h)[:last]
+	return v
 }
 
 // hand is what a worker has in hand.
@@ -133,7 +149,7 @@ func newRun(s *Scenario) *run {
 		r.hand[w].job = -1
 	}
 	r.byPriority.compare, r.byDeadline.compare = r.moreUrgent, r.dueEarlier
-	r.muster()
+	r.listWorkers()
 	for i := range s.Jobs {
 		j := &s.Jobs[i]
 		for task := range j.Works {
@@ -184,7 +200,7 @@ func (r *run) advance() {
 		panic("dispatch: a worker is up, or will be, and jobs are left, but nothing happens any more")
 	}
 
-	now, last := first, first*(1+moment)
+	now, last := first, first*(1+timeTol)
 	for k := 0; k < len(r.edges) && r.edges[k].at <= last; k++ {
 		now = max(now, r.edges[k].at)
 	}
@@ -276,7 +292,7 @@ func (r *run) changes() {
 	}
 	switch {
 	case len(r.edges) < before || len(r.due) > 1:
-		r.muster()
+		r.listWorkers()
 	case len(r.due) == 1:
 		w := r.due[0].worker
 		k, _ := slices.BinarySearchFunc(r.idle, w, func(a, b int) int { return cmp.Compare(r.plan.rank[a], r.plan.rank[b]) })
@@ -284,8 +300,8 @@ func (r *run) changes() {
 	}
 }
 
-// muster lists the workers that are up, and the idle ones among them, in the order of the policy.
-func (r *run) muster() {
+// listWorkers lists the workers that are up, and the idle ones among them, in the order of the policy.
+func (r *run) listWorkers() {
 	r.workers, r.idle = r.workers[:0], r.idle[:0]
 	for _, w := range r.plan.order {
 		if r.up[w] {
@@ -301,7 +317,7 @@ func (r *run) muster() {
 func (r *run) lose(what Kind, w int) {
 	h := r.hand[w]
 	r.release(what, w)
-	r.tasks[h.job].again.Push(float64(h.task), h.task)
+	heap.Push(&r.tasks[h.job].lost, h.task)
 	r.records[h.job].Lost++
 	r.wasted.Add(r.now - h.since)
 }
@@ -372,8 +388,8 @@ func (r *run) wants(j int) bool { return r.tasks[j].held < r.plan.planned[j] }
 func (r *run) begin(w, j int) {
 	t := &r.tasks[j]
 	task := t.next
-	if len(t.again) > 0 {
-		task = t.again.Pop().Item
+	if len(t.lost) > 0 {
+		task = heap.Pop(&t.lost).(int)
 	} else {
 		t.next++
 	}
@@ -410,14 +426,14 @@ func (r *run) release(what Kind, w int) {
 
 // preempt kills tasks in hand for the emergencies that run on fewer workers than planned.
 func (r *run) preempt() {
-	urgent := func(j int) bool { return r.s.Jobs[j].Priority >= r.s.Emergency }
-	if !slices.ContainsFunc(r.plan.chosen, func(j int) bool { return urgent(j) && r.wants(j) }) {
+	isUrgent := func(j int) bool { return r.s.Jobs[j].Priority >= r.s.Emergency }
+	if !slices.ContainsFunc(r.plan.chosen, func(j int) bool { return isUrgent(j) && r.wants(j) }) {
 		return
 	}
-	spared := func(j int) bool { return r.tasks[j].held <= r.plan.planned[j] }
+	isSpared := func(j int) bool { return r.tasks[j].held <= r.plan.planned[j] }
 	r.victims = r.victims[:0]
 	for w, h := range r.hand {
-		if h.job >= 0 && !urgent(h.job) && !spared(h.job) {
+		if h.job >= 0 && !isUrgent(h.job) && !isSpared(h.job) {
 			r.victims = append(r.victims, w)
 		}
 	}
@@ -427,8 +443,8 @@ func (r *run) preempt() {
 	})
 	rest := r.victims
 	for _, j := range r.plan.chosen {
-		for ; len(rest) > 0 && urgent(j) && r.wants(j); rest = rest[1:] {
-			if w := rest[0]; !spared(r.hand[w].job) {
+		for ; len(rest) > 0 && isUrgent(j) && r.wants(j); rest = rest[1:] {
+			if w := rest[0]; !isSpared(r.hand[w].job) {
 				r.lose(Preempted, w)
 				r.begin(w, j)
 			}

@@ -322,7 +322,7 @@ func (s *slow) result(end float64) *dispatch.Result {
 				rec.Start, rec.Finish = min(rec.Start, a.from), max(rec.Finish, a.until)
 			}
 		}
-		rec.Response = rec.Finish - j.Submit
+		rec.Delay = rec.Finish - j.Submit
 		if j.Deadline > 0 && rec.Finish-j.Deadline > 1e-9*rec.Finish {
 			rec.Missed = rec.Finish - j.Deadline
 			r.Missed++
@@ -340,16 +340,16 @@ func (s *slow) result(end float64) *dispatch.Result {
 			work, longest = work+taskWork(&j, task), max(longest, shortest)
 		}
 		if work > 0 {
-			rec.Slowdown = rec.Response / max(longest, work/speeds)
+			rec.Slowdown = rec.Delay / max(longest, work/speeds)
 			slowdowns = append(slowdowns, rec.Slowdown)
 		}
-		responses = append(responses, rec.Response)
+		responses = append(responses, rec.Delay)
 		r.Tasks += j.Tasks
 		r.Lost += rec.Lost
 		r.Jobs = append(r.Jobs, rec)
 	}
 	r.Makespan = end - first
-	r.Response, r.Slowdown = spreadOf(responses), spreadOf(slowdowns)
+	r.Delay, r.Slowdown = spreadOf(responses), spreadOf(slowdowns)
 
 	var seconds float64
 	for k, p := range s.phases {
@@ -543,7 +543,7 @@ func sameResult(a, b *dispatch.Result) error {
 		a.Makespan != b.Makespan, !closeTo(a.PriorityViolationRate, b.PriorityViolationRate),
 		!closeTo(a.DecisionViolationRate, b.DecisionViolationRate), !closeTo(a.RunningViolationRate, b.RunningViolationRate),
 		!closeTo(a.DeadlineMissPenalty, b.DeadlineMissPenalty), !closeTo(a.Utilization, b.Utilization),
-		!closeTo(a.Wasted, b.Wasted), !closeSpreads(a.Response, b.Response), a.Slowdown.Count != b.Slowdown.Count,
+		!closeTo(a.Wasted, b.Wasted), !closeSpreads(a.Delay, b.Delay), a.Slowdown.Count != b.Slowdown.Count,
 		!closeTo(a.Slowdown.Mean, b.Slowdown.Mean), !closeTo(a.Slowdown.P50, b.Slowdown.P50),
 		!closeTo(a.Slowdown.P95, b.Slowdown.P95), !closeTo(a.Slowdown.P99, b.Slowdown.P99), !closeTo(a.Slowdown.Max, b.Slowdown.Max):
 		return fmt.Errorf("%+v\nwant %+v", a, b)

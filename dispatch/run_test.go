@@ -37,13 +37,13 @@ func TestMeasuresByHand(t *testing.T) {
 	}
 	want := dispatch.Result{
 		Jobs: []dispatch.Record{
-			{Job: 0, Start: 0, Finish: 4, Response: 4, Slowdown: 1},
-			{Job: 1, Start: 4, Finish: 7, Response: 6, Slowdown: 2},
-			{Job: 2, Start: 4, Finish: 10, Response: 8, Slowdown: 8. / 6, Missed: 2},
+			{Job: 0, Start: 0, Finish: 4, Delay: 4, Slowdown: 1},
+			{Job: 1, Start: 4, Finish: 7, Delay: 6, Slowdown: 2},
+			{Job: 2, Start: 4, Finish: 10, Delay: 8, Slowdown: 8. / 6, Missed: 2},
 		},
 		RunningViolationRate: (1./2*1 + 2./3*2) / 10,
 		DeadlineMissPenalty:  2 * 2, Missed: 1,
-		Response:    dispatch.Spread{Count: 3, Mean: 6, P50: 6, P95: 8, P99: 8, Max: 8},
+		Delay:       dispatch.Spread{Count: 3, Mean: 6, P50: 6, P95: 8, P99: 8, Max: 8},
 		Slowdown:    dispatch.Spread{Count: 3, Mean: (1 + 2 + 8./6) / 3, P50: 8. / 6, P95: 2, P99: 2, Max: 2},
 		Utilization: 17. / 20, Makespan: 10, Decisions: 5, Tasks: 4,
 	}
@@ -71,8 +71,8 @@ func TestQuantiles(t *testing.T) {
 		s.Jobs = append(s.Jobs, dispatch.Job{Submit: 1000 * float64(i), Tasks: 1, Work: 2 * float64(1+i*7%200)})
 	}
 	r := mustRun(t, s)
-	if want := (dispatch.Spread{Count: 200, Mean: 100.5, P50: 100, P95: 190, P99: 198, Max: 200}); r.Response != want {
-		t.Errorf("response %+v, want %+v", r.Response, want)
+	if want := (dispatch.Spread{Count: 200, Mean: 100.5, P50: 100, P95: 190, P99: 198, Max: 200}); r.Delay != want {
+		t.Errorf("response %+v, want %+v", r.Delay, want)
 	}
 	if want := (dispatch.Spread{Count: 200, Mean: 1, P50: 1, P95: 1, P99: 1, Max: 1}); r.Slowdown != want {
 		t.Errorf("slowdown %+v, want %+v", r.Slowdown, want)
@@ -134,9 +134,9 @@ func TestEmergencyByHand(t *testing.T) {
 	}
 	r := mustRun(t, s)
 	want := []dispatch.Record{
-		{Job: 0, Start: 0, Finish: 19, Response: 19, Slowdown: 1.9, Lost: 2},
-		{Job: 1, Start: 6, Finish: 9, Response: 8, Slowdown: 8. / 3},
-		{Job: 2, Start: 2, Finish: 6, Response: 4, Slowdown: 1},
+		{Job: 0, Start: 0, Finish: 19, Delay: 19, Slowdown: 1.9, Lost: 2},
+		{Job: 1, Start: 6, Finish: 9, Delay: 8, Slowdown: 8. / 3},
+		{Job: 2, Start: 2, Finish: 6, Delay: 4, Slowdown: 1},
 	}
 	if !slices.Equal(r.Jobs, want) || r.Lost != 2 || r.Utilization != 41./57 || r.Wasted != 4./57 {
 		t.Errorf("%+v", r)
@@ -240,7 +240,7 @@ func TestSingleServerQueueMean(t *testing.T) {
 	for b := range batches {
 		mean := 0.0
 		for _, rec := range r.Jobs[b*size : (b+1)*size] {
-			mean += rec.Response / size
+			mean += rec.Delay / size
 		}
 		sum += mean
 		squares += mean * mean
@@ -333,9 +333,9 @@ func TestUnitOfTime(t *testing.T) {
 		times := []*float64{&want.DeadlineMissPenalty, &want.Makespan}
 		for i := range want.Jobs {
 			rec := &want.Jobs[i]
-			times = append(times, &rec.Start, &rec.Finish, &rec.Response, &rec.Missed)
+			times = append(times, &rec.Start, &rec.Finish, &rec.Delay, &rec.Missed)
 		}
-		p := &want.Response
+		p := &want.Delay
 		for _, v := range append(times, &p.Mean, &p.P50, &p.P95, &p.P99, &p.Max) {
 			*v *= unit
 		}
@@ -526,7 +526,7 @@ func TestSlowdownIsOverABound(t *testing.T) {
 			}
 		}
 		place(0)
-		bound := r.Jobs[0].Response / r.Jobs[0].Slowdown
+		bound := r.Jobs[0].Delay / r.Jobs[0].Slowdown
 		const rounding = 1e-14 // of sums of six terms, and two quotients
 		if bound > least*(1+rounding) || slices.Min(speeds) == slices.Max(speeds) && least >= 2*bound {
 			t.Fatalf("the bound is %v, the least time %v", bound, least)
@@ -539,7 +539,7 @@ func TestSlowdownIsOverABound(t *testing.T) {
 		t.Error("the bound is always attained: few cases tried")
 	}
 	r := mustRun(t, dispatch.Scenario{Speeds: []float64{1, 1}, Policy: dispatch.Policy{Rule: dispatch.EDF}, Jobs: []dispatch.Job{{Tasks: 3, Work: 1}}})
-	if r.Jobs[0].Response != 2 || r.Jobs[0].Slowdown != 2/1.5 {
+	if r.Jobs[0].Delay != 2 || r.Jobs[0].Slowdown != 2/1.5 {
 		t.Errorf("%+v", r.Jobs[0])
 	}
 }

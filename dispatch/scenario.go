@@ -72,11 +72,11 @@ const (
 	mostTasksInAll = int64(10_000_000_000)
 )
 
-// quantity reports whether v is a time or a priority.
-func quantity(v float64) bool { return v >= 0 && v <= largest }
+// isTime reports whether v may be a time or a priority.
+func isTime(v float64) bool { return v >= 0 && v <= largest }
 
-// amount reports whether v is a work or a factor, 0 or neither too large nor too small.
-func amount(v float64) bool { return v == 0 || v >= 1/largest && v <= largest }
+// isWork reports whether v may be a work or a factor: 0 or neither too large nor too small.
+func isWork(v float64) bool { return v == 0 || v >= 1/largest && v <= largest }
 
 // work returns the work of a task.
 func (j *Job) work(task int) float64 {
@@ -118,13 +118,13 @@ func (s *Scenario) check() error {
 		}
 	}
 	switch {
-	case !amount(s.Learning.Default):
+	case !isWork(s.Learning.Default):
 		return input.Errorf("Learning.Default", s.Learning.Default, "a number of seconds in [1e-50, 1e50], or 0 for none")
 	case s.Learning.Window < 0:
 		return input.Errorf("Learning.Window", s.Learning.Window, "an integer >= 0")
 	case s.Learning.Window > 0 && s.Learning.Default == 0:
 		return input.Errorf("Learning.Window", s.Learning.Window, "0 without a Default")
-	case !quantity(s.Emergency):
+	case !isTime(s.Emergency):
 		return input.Errorf("Emergency", s.Emergency, "a priority in (0, 1e50], or 0 for none")
 	}
 	return s.checkOutages()
@@ -133,18 +133,18 @@ func (s *Scenario) check() error {
 // check checks a job, the one at place i.
 func (j *Job) check(i, workers int) error {
 	switch {
-	case !quantity(j.Submit):
+	case !isTime(j.Submit):
 		return input.Errorf(jobField(i, "Submit"), j.Submit, "a time in [0, 1e50]")
-	case !(j.Deadline == 0 || j.Deadline > j.Submit && quantity(j.Deadline)):
+	case !(j.Deadline == 0 || j.Deadline > j.Submit && isTime(j.Deadline)):
 		return input.Errorf(jobField(i, "Deadline"), j.Deadline, "a time > %v, at which the job is submitted, and at most 1e50, or 0 for none",
 			j.Submit)
-	case !quantity(j.Priority):
+	case !isTime(j.Priority):
 		return input.Errorf(jobField(i, "Priority"), j.Priority, "a number in [0, 1e50]")
 	case j.Tasks < 1 || j.Tasks > mostTasks:
 		return input.Errorf(jobField(i, "Tasks"), j.Tasks, "an integer in [1, %d]", mostTasks)
-	case !amount(j.Work):
+	case !isWork(j.Work):
 		return input.Errorf(jobField(i, "Work"), j.Work, "a number of seconds in [1e-50, 1e50], or 0")
-	case !amount(j.Estimate):
+	case !isWork(j.Estimate):
 		return input.Errorf(jobField(i, "Estimate"), j.Estimate, "a number of seconds in [1e-50, 1e50], or 0 for the truth")
 	}
 	if j.Works != nil {
@@ -155,7 +155,7 @@ func (j *Job) check(i, workers int) error {
 			return input.Errorf(jobField(i, "Work"), j.Work, "0 beside Works")
 		}
 		for task, w := range j.Works {
-			if !amount(w) {
+			if !isWork(w) {
 				return input.Errorf(input.Index(jobField(i, "Works"), task), w, "a number of seconds in [1e-50, 1e50], or 0")
 			}
 		}
@@ -172,7 +172,7 @@ func (s *Scenario) checkOutages() error {
 		switch {
 		case o.Worker < 0 || o.Worker >= len(s.Speeds):
 			return input.Errorf(input.Field(path, "Worker"), o.Worker, "a worker, 0 to %d", len(s.Speeds)-1)
-		case !quantity(o.From):
+		case !isTime(o.From):
 			return input.Errorf(input.Field(path, "From"), o.From, "a time in [0, 1e50]")
 		case !(o.To > o.From && (o.To <= largest || math.IsInf(o.To, 1))):
 			return input.Errorf(input.Field(path, "To"), o.To,

@@ -7,7 +7,7 @@ import (
 	"productform/sizes"
 )
 
-// A Synthetic is a law of jobs: independent gaps between submissions, work, numbers of tasks, and users.
+// A Synthetic draws jobs that come from no log: independent gaps between submissions, work, numbers of tasks, and users.
 type Synthetic struct {
 	Jobs  int                // number of jobs, >= 1
 	Gaps  sizes.Distribution // seconds from one submission to the next; the first is at 0
@@ -21,9 +21,9 @@ type Synthetic struct {
 	LowestPriority, HighestPriority float64
 }
 
-// Draw returns jobs of the law, in order of submission, with ID 1, 2 and so on. The same seed gives the same jobs.
+// Draw returns jobs, in order of submission, with ID 1, 2 and so on. The same seed gives the same jobs.
 // Gaps, work, tasks and users have streams of their own: a change of one of them leaves the draws of the others as they
-// are, and more jobs change no more than the priorities of the first. The error is an [input.Error], also if a time or
+// are, and more jobs change no more than the priorities of the first. The error is a [num.InputError], also if a time or
 // a work drawn is not within [1e-50, 1e50].
 func (s Synthetic) Draw(seed uint64) ([]Job, error) {
 	if err := s.check(); err != nil {
@@ -40,10 +40,10 @@ func (s Synthetic) Draw(seed uint64) ([]Job, error) {
 		jobs[i] = Job{ID: int64(i) + 1, Submit: now, Tasks: s.Tasks[tasks.IntN(len(s.Tasks))], Work: s.Work.Sample(work)}
 		user[i] = int64(users.IntN(s.Users))
 		switch {
-		case !quantity(now):
-			return nil, input.Errorf("Gaps", s.Gaps, "a law that submits all %d jobs by 1e50", s.Jobs)
-		case !amount(jobs[i].Work):
-			return nil, input.Errorf("Work", s.Work, "a law whose draws lie in [1e-50, 1e50]")
+		case !isTime(now):
+			return nil, input.Errorf("Gaps", s.Gaps, "a distribution that submits all %d jobs by 1e50", s.Jobs)
+		case !isWork(jobs[i].Work):
+			return nil, input.Errorf("Work", s.Work, "a distribution whose draws lie in [1e-50, 1e50]")
 		}
 	}
 	if err := s.demands().apply(jobs, user); err != nil {

@@ -10,8 +10,8 @@ import (
 	"productform/sizes"
 )
 
-// law returns a law, or fails.
-func law[D sizes.Distribution](t testing.TB) func(d D, err error) sizes.Distribution {
+// distribution returns a distribution, or fails.
+func distribution[D sizes.Distribution](t testing.TB) func(d D, err error) sizes.Distribution {
 	return func(d D, err error) sizes.Distribution {
 		t.Helper()
 		if err != nil {
@@ -71,12 +71,12 @@ func checkPairs(t *testing.T, s dispatch.Synthetic, jobs []dispatch.Job, off flo
 
 // pareto has the moments that the central limit theorem wants, up to the third.
 func pareto(t testing.TB) sizes.Distribution {
-	return law[sizes.Distribution](t)(sizes.NewBoundedPareto(0.5, 100, 1.5))
+	return distribution[sizes.Distribution](t)(sizes.NewBoundedPareto(0.5, 100, 1.5))
 }
 
 func synthetic(t testing.TB, jobs int) dispatch.Synthetic {
 	return dispatch.Synthetic{
-		Jobs: jobs, Gaps: law[sizes.Phased](t)(sizes.NewExponential(3)), Work: pareto(t), Tasks: []int{1, 2, 2, 8}, Users: 4,
+		Jobs: jobs, Gaps: distribution[sizes.Phased](t)(sizes.NewExponential(3)), Work: pareto(t), Tasks: []int{1, 2, 2, 8}, Users: 4,
 		DeadlineFactor: 2, Parallelism: 4, LowestPriority: 1, HighestPriority: 7,
 	}
 }
@@ -84,8 +84,8 @@ func synthetic(t testing.TB, jobs int) dispatch.Synthetic {
 // Each of some thirty numbers is allowed to be wrong with probability 1e-8. Empirical distribution functions of n
 // draws are off by more than d somewhere with probability at most 2 exp(-2 n d²) (Dvoretzky, Kiefer and Wolfowitz;
 // Massart, 1990), shares likewise (Hoeffding), and means by more than 5.8 standard errors with probability 7e-9 (normal
-// law).
-func TestSyntheticFollowsItsLaws(t *testing.T) {
+// distribution).
+func TestSyntheticFollowsItsDistributions(t *testing.T) {
 	const n = 20000
 	off := math.Sqrt(math.Log(2/1e-8) / (2 * n))
 	s := synthetic(t, n+1)
@@ -105,15 +105,15 @@ func TestSyntheticFollowsItsLaws(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name  string
-		law   sizes.Distribution
-		draws []float64
+		name         string
+		distribution sizes.Distribution
+		draws        []float64
 	}{{"gaps", s.Gaps, gaps}, {"work", s.Work, works}} {
-		mean, err := sizes.Mean(c.law)
+		mean, err := sizes.Mean(c.distribution)
 		if err != nil {
 			t.Fatal(err)
 		}
-		scv, err := sizes.SCV(c.law)
+		scv, err := sizes.SCV(c.distribution)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestSyntheticFollowsItsLaws(t *testing.T) {
 		}
 		slices.Sort(c.draws)
 		for i, v := range c.draws {
-			if p := c.law.CDF(v); p > float64(i+1)/n+off || p < float64(i)/n-off {
+			if p := c.distribution.CDF(v); p > float64(i+1)/n+off || p < float64(i)/n-off {
 				t.Fatalf("%s: CDF(%v) = %v, %d of %d draws are below", c.name, v, p, i, n)
 			}
 		}
@@ -167,7 +167,7 @@ func TestSyntheticUnderRun(t *testing.T) {
 			wait = max(0, wait+jobs[i-1].Work-(j.Submit-jobs[i-1].Submit))
 		}
 		// Times up to 1e4, each with as many roundings as there are jobs at most.
-		if got := r.Jobs[i].Response; math.Abs(got-wait-j.Work) > 1e-8 {
+		if got := r.Jobs[i].Delay; math.Abs(got-wait-j.Work) > 1e-8 {
 			t.Fatalf("job %d: response %v, want %v", i, got, wait+j.Work)
 		}
 	}
@@ -214,7 +214,7 @@ func TestSyntheticStreams(t *testing.T) {
 	more, gaps, work, tasks, users := s, s, s, s, s
 	more.Jobs = 80
 	gaps.Gaps = pareto(t)
-	work.Work = law[sizes.Phased](t)(sizes.NewErlang(3, 2))
+	work.Work = distribution[sizes.Phased](t)(sizes.NewErlang(3, 2))
 	tasks.Tasks = []int{7}
 	users.Users = 1
 	for name, c := range map[string]struct {
@@ -273,8 +273,8 @@ func sameUsers(a, b []dispatch.Job) bool {
 }
 
 func TestSyntheticErrors(t *testing.T) {
-	huge := law[sizes.Distribution](t)(sizes.NewDeterministic(1e101))
-	long := law[sizes.Distribution](t)(sizes.NewDeterministic(6e49))
+	huge := distribution[sizes.Distribution](t)(sizes.NewDeterministic(1e101))
+	long := distribution[sizes.Distribution](t)(sizes.NewDeterministic(6e49))
 	for _, c := range []struct {
 		spoil func(s *dispatch.Synthetic)
 		want  string
@@ -282,10 +282,10 @@ func TestSyntheticErrors(t *testing.T) {
 		{func(s *dispatch.Synthetic) { s.Jobs = 0 }, "Jobs = 0: want an integer >= 1"},
 		{func(s *dispatch.Synthetic) { s.Gaps = nil }, "Gaps is missing: want a distribution"},
 		{func(s *dispatch.Synthetic) { s.Gaps = long },
-			"Gaps = " + long.String() + ": want a law that submits all 3 jobs by 1e50"},
+			"Gaps = " + long.String() + ": want a distribution that submits all 3 jobs by 1e50"},
 		{func(s *dispatch.Synthetic) { s.Work = nil }, "Work is missing: want a distribution"},
 		{func(s *dispatch.Synthetic) { s.Work = huge },
-			"Work = " + huge.String() + ": want a law whose draws lie in [1e-50, 1e50]"},
+			"Work = " + huge.String() + ": want a distribution whose draws lie in [1e-50, 1e50]"},
 		{func(s *dispatch.Synthetic) { s.Work = long },
 			"DeadlineFactor = 2: want a factor that leaves the deadline of job 1 within 1e50"},
 		{func(s *dispatch.Synthetic) { s.Tasks = nil }, "Tasks is missing: want at least one number of tasks"},

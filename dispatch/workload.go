@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -58,7 +59,7 @@ func WholeLog() Sampling {
 // the first of them submitted at time 0. Job.ID is the number in the log.
 //
 // The cost is O(n log n) for n jobs in the log, which is not modified. The same seed gives the same jobs. The error is
-// an [input.Error], also if no job is usable or fewer than Count are, or if a job of the log has more than 10^9
+// a [num.InputError], also if no job is usable or fewer than Count are, or if a job of the log has more than 10^9
 // processors, or those that are taken more than 10^10.
 func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []Job, skipped int, err error) {
 	if err := s.check(); err != nil {
@@ -71,9 +72,9 @@ func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []Job, skipped int, err
 	skipped = len(log) - len(usable)
 	switch {
 	case len(usable) == 0:
-		return nil, 0, input.Errorf("Log", "no job of known submission, run time and processors", "at least one")
+		return nil, 0, input.Errorf("", "a log without", "a job of known submission, run time and processors")
 	case s.Count > len(usable):
-		return nil, 0, input.Errorf("Count", s.Count, "an integer in [0, %d], the number of usable jobs", len(usable))
+		return nil, 0, input.Errorf("Count", s.Count, "at most %d, the number of usable jobs", len(usable))
 	case s.Count > 0:
 		random := rand.New(rand.NewPCG(seed, streamSample))
 		start := random.IntN(len(usable) - s.Count + 1)
@@ -93,13 +94,13 @@ func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []Job, skipped int, err
 			Tasks: int(l.Processors), Work: s.TimeScale * l.RunTime,
 		}
 		switch {
-		case !quantity(j.Submit):
-			return nil, 0, input.Errorf("GapScale", s.GapScale, "a factor that submits Log[%d] by 1e50", i)
-		case !amount(j.Work) || j.Work == 0 && l.RunTime > 0:
-			return nil, 0, input.Errorf("TimeScale", s.TimeScale, "a factor that brings Log[%d].RunTime into [1e-50, 1e50]", i)
+		case !isTime(j.Submit):
+			return nil, 0, input.Errorf("GapScale", s.GapScale, "a factor that submits job %d by 1e50", l.Number)
+		case !isWork(j.Work) || j.Work == 0 && l.RunTime > 0:
+			return nil, 0, input.Errorf("TimeScale", s.TimeScale, "a factor that brings the run time of job %d into [1e-50, 1e50]", l.Number)
 		}
 		if tasks += l.Processors; tasks > mostTasksInAll {
-			return nil, 0, input.Errorf(input.Field(input.Index("Log", i), "Processors"), l.Processors,
+			return nil, 0, input.Errorf(jobOfLog(l, "processors"), l.Processors,
 				"at most %d in this and all jobs taken before it", mostTasksInAll)
 		}
 		jobs = append(jobs, j)
@@ -121,19 +122,21 @@ const (
 	streamUsers
 )
 
+// jobOfLog returns the path of a field of a job of the log, by the number that it has there.
+func jobOfLog(l *swf.Job, field string) string { return fmt.Sprintf("job %d, %s", l.Number, field) }
+
 // usableJobs returns the places in the log of the jobs that can be run, in order of submission.
 func usableJobs(log []swf.Job) ([]int, error) {
 	var usable []int
 	for i := range log {
 		l := &log[i]
-		at := func(field string) string { return input.Field(input.Index("Log", i), field) }
 		switch {
-		case !(l.Submit == swf.Unknown || quantity(l.Submit)):
-			return nil, input.Errorf(at("Submit"), l.Submit, "a time in [0, 1e50], or -1 for unknown")
-		case !(l.RunTime == swf.Unknown || quantity(l.RunTime)):
-			return nil, input.Errorf(at("RunTime"), l.RunTime, "seconds in [0, 1e50], or -1 for unknown")
+		case !(l.Submit == swf.Unknown || isTime(l.Submit)):
+			return nil, input.Errorf(jobOfLog(l, "submit time"), l.Submit, "a time in [0, 1e50], or -1 for unknown")
+		case !(l.RunTime == swf.Unknown || isTime(l.RunTime)):
+			return nil, input.Errorf(jobOfLog(l, "run time"), l.RunTime, "seconds in [0, 1e50], or -1 for unknown")
 		case l.Processors < swf.Unknown || l.Processors > mostTasks:
-			return nil, input.Errorf(at("Processors"), l.Processors, "an integer in [0, %d], or -1 for unknown", mostTasks)
+			return nil, input.Errorf(jobOfLog(l, "processors"), l.Processors, "an integer in [0, %d], or -1 for unknown", mostTasks)
 		}
 		if l.Submit != swf.Unknown && l.RunTime != swf.Unknown && l.Processors > 0 {
 			usable = append(usable, i)
@@ -147,11 +150,11 @@ func (s Sampling) check() error {
 	switch {
 	case s.Count < 0:
 		return input.Errorf("Count", s.Count, "an integer >= 0")
-	case !(s.TimeScale > 0 && amount(s.TimeScale)):
+	case !(s.TimeScale > 0 && isWork(s.TimeScale)):
 		return input.Errorf("TimeScale", s.TimeScale, "a number in [1e-50, 1e50]")
-	case !(s.GapScale > 0 && amount(s.GapScale)):
+	case !(s.GapScale > 0 && isWork(s.GapScale)):
 		return input.Errorf("GapScale", s.GapScale, "a number in [1e-50, 1e50]")
-	case !quantity(s.Batch):
+	case !isTime(s.Batch):
 		return input.Errorf("Batch", s.Batch, "a number of seconds in [0, 1e50]")
 	}
 	return s.demands().check()
@@ -170,13 +173,13 @@ type demands struct {
 
 func (d demands) check() error {
 	switch {
-	case !amount(d.deadlineFactor):
+	case !isWork(d.deadlineFactor):
 		return input.Errorf("DeadlineFactor", d.deadlineFactor, "a number in [1e-50, 1e50], or 0 for no deadlines")
 	case d.parallelism < 0 || d.parallelism == 0 && d.deadlineFactor > 0:
 		return input.Errorf("Parallelism", d.parallelism, "an integer >= 1, or 0 without deadlines")
-	case !quantity(d.lowestPriority):
+	case !isTime(d.lowestPriority):
 		return input.Errorf("LowestPriority", d.lowestPriority, "a number in [0, 1e50]")
-	case !(d.highestPriority >= d.lowestPriority && quantity(d.highestPriority)):
+	case !(d.highestPriority >= d.lowestPriority && isTime(d.highestPriority)):
 		return input.Errorf("HighestPriority", d.highestPriority, "a number in [%v, 1e50], from the lowest priority on", d.lowestPriority)
 	}
 	return nil
@@ -205,7 +208,7 @@ func (d demands) apply(jobs []Job, users []int64) error {
 		}
 		relative := d.deadlineFactor * j.Work * max(1, float64(j.Tasks)/float64(d.parallelism))
 		j.Deadline = max(j.Submit+relative, math.Nextafter(j.Submit, math.Inf(1)))
-		if !quantity(j.Deadline) {
+		if !isTime(j.Deadline) {
 			return input.Errorf("DeadlineFactor", d.deadlineFactor, "a factor that leaves the deadline of job %d within 1e50", j.ID)
 		}
 	}
@@ -221,12 +224,12 @@ func (d demands) priority(k, users int) float64 {
 }
 
 // UniformSpeeds draws speeds of workers, uniform on [low, high], within [1e-50, 1e50]; low = high is allowed. The
-// same seed gives the same speeds, more workers those of fewer and some more. The error is an [input.Error].
+// same seed gives the same speeds, more workers those of fewer and some more. The error is a [num.InputError].
 func UniformSpeeds(workers int, low, high float64, seed uint64) ([]float64, error) {
 	switch {
 	case workers < 1:
 		return nil, input.Errorf("Workers", workers, "an integer >= 1")
-	case !(low > 0 && amount(low)):
+	case !(low > 0 && isWork(low)):
 		return nil, input.Errorf("Low", low, "a number in [1e-50, 1e50]")
 	case !(high >= low && high <= largest):
 		return nil, input.Errorf("High", high, "a number in [%v, 1e50], from the low end on", low)

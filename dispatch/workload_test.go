@@ -397,15 +397,15 @@ func TestSamplingErrors(t *testing.T) {
 	}{
 		{func(s *dispatch.Sampling, _ []swf.Job) { s.Count = -1 }, "Count = -1: want an integer >= 0"},
 		{func(s *dispatch.Sampling, _ []swf.Job) { s.Count = 4 },
-			"Count = 4: want an integer in [0, 3], the number of usable jobs"},
+			"Count = 4: want at most 3, the number of usable jobs"},
 		{func(s *dispatch.Sampling, _ []swf.Job) { s.TimeScale = 0 }, "TimeScale = 0: want a number in [1e-50, 1e50]"},
 		{func(s *dispatch.Sampling, _ []swf.Job) { s.TimeScale = nan }, "TimeScale = NaN: want a number in [1e-50, 1e50]"},
 		{func(s *dispatch.Sampling, _ []swf.Job) { s.TimeScale = 1e45 },
-			"TimeScale = 1e+45: want a factor that brings Log[1].RunTime into [1e-50, 1e50]"},
+			"TimeScale = 1e+45: want a factor that brings the run time of job 2 into [1e-50, 1e50]"},
 		{func(s *dispatch.Sampling, _ []swf.Job) { s.GapScale = -2 }, "GapScale = -2: want a number in [1e-50, 1e50]"},
 		{func(s *dispatch.Sampling, _ []swf.Job) { s.GapScale = inf }, "GapScale = +Inf: want a number in [1e-50, 1e50]"},
 		{func(s *dispatch.Sampling, _ []swf.Job) { s.GapScale = 1e45 },
-			"GapScale = 1e+45: want a factor that submits Log[1] by 1e50"},
+			"GapScale = 1e+45: want a factor that submits job 2 by 1e50"},
 		{func(s *dispatch.Sampling, _ []swf.Job) { s.Batch = -1 }, "Batch = -1: want a number of seconds in [0, 1e50]"},
 		{func(s *dispatch.Sampling, _ []swf.Job) { s.Batch = nan }, "Batch = NaN: want a number of seconds in [0, 1e50]"},
 		{func(s *dispatch.Sampling, _ []swf.Job) { s.DeadlineFactor = -1 },
@@ -425,17 +425,17 @@ func TestSamplingErrors(t *testing.T) {
 		{func(s *dispatch.Sampling, _ []swf.Job) { s.HighestPriority = nan },
 			"HighestPriority = NaN: want a number in [1, 1e50], from the lowest priority on"},
 		{func(_ *dispatch.Sampling, log []swf.Job) { log[2].Submit = -3 },
-			"Log[2].Submit = -3: want a time in [0, 1e50], or -1 for unknown"},
+			"job 3, submit time = -3: want a time in [0, 1e50], or -1 for unknown"},
 		{func(_ *dispatch.Sampling, log []swf.Job) { log[0].RunTime = nan },
-			"Log[0].RunTime = NaN: want seconds in [0, 1e50], or -1 for unknown"},
+			"job 1, run time = NaN: want seconds in [0, 1e50], or -1 for unknown"},
 		{func(_ *dispatch.Sampling, log []swf.Job) { log[3].Processors = -2 },
-			"Log[3].Processors = -2: want an integer in [0, 1000000000], or -1 for unknown"},
+			"job 4, processors = -2: want an integer in [0, 1000000000], or -1 for unknown"},
 		{func(_ *dispatch.Sampling, log []swf.Job) { log[3].Processors = 1_000_000_001 },
-			"Log[3].Processors = 1000000001: want an integer in [0, 1000000000], or -1 for unknown"},
+			"job 4, processors = 1000000001: want an integer in [0, 1000000000], or -1 for unknown"},
 		{func(_ *dispatch.Sampling, log []swf.Job) {
 			log[0].Processors, log[1].Processors, log[3].Submit = 0, -1, -1
 		},
-			"Log = no job of known submission, run time and processors: want at least one"},
+			"want a job of known submission, run time and processors, not a log without"},
 	} {
 		s, bad := dispatch.WholeLog(), slices.Clone(log)
 		if _, _, err := s.Jobs(bad, 1); err != nil {
@@ -605,7 +605,7 @@ func TestTooManyTasks(t *testing.T) {
 		if want := fmt.Sprintf("Jobs[%d].Tasks", first); badRun.Path != want || badRun.Value != fmt.Sprint(log[first].Processors) {
 			t.Fatalf("got %v, want %s", runErr, want)
 		}
-		if !strings.HasPrefix(bad.Path, "Log[") || !strings.HasSuffix(bad.Path, "].Processors") {
+		if !strings.HasPrefix(bad.Path, "job ") || !strings.HasSuffix(bad.Path, ", processors") {
 			t.Fatalf("got %v", err)
 		}
 	})

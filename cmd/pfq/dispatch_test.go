@@ -342,7 +342,7 @@ func TestDispatchRecords(t *testing.T) {
 	fiveJobs(t)
 	_, stderr, status := pfq("", "dispatch", "five.swf", "--workers", "4", "--priorities", "1:5", "--policy", "edf", "--jobs", "jobs.csv")
 	text, err := os.ReadFile("jobs.csv")
-	want := `id,submit,deadline,priority,tasks,work,start,finish,response,slowdown,missed,lost
+	want := `id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,missed,lost
 1,0,20,1,4,40,0,15,15,1.5,0,0
 2,0,10,4,2,10,0,5,5,1,0,0
 3,5,20,3,6,30,10,20,15,2,0,0
@@ -518,9 +518,9 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"short.swf --workers 4", "short.swf:2: field 4, run time is missing: want a finite number of seconds >= 0, or -1 if unknown"},
 		{"long.swf --workers 4", "long.swf:2: field 19 = 7: want the end of the line after 18 fields"},
 		{"bad.gz --workers 4", "bad.gz:1: unpacking: "},
-		{"empty.swf --workers 4", "empty.swf: want a log in Standard Workload Format with jobs, not a file without"},
-		{"unknown.swf --workers 4", "unknown.swf: want a log with a job of known submission, run time and processors, not 1 job without"},
-		{"huge.swf --workers 4", "huge.swf: the run time of job 2 = 1e+101: want seconds in [0, 1e50], or -1 for unknown"},
+		{"empty.swf --workers 4", "empty.swf: want a job of known submission, run time and processors, not a log without"},
+		{"unknown.swf --workers 4", "unknown.swf: want a job of known submission, run time and processors, not a log without"},
+		{"huge.swf --workers 4", "huge.swf: job 2, run time = 1e+101: want seconds in [0, 1e50], or -1 for unknown"},
 		{"late.swf --workers 4 --gap-scale 100", "--gap-scale = 100: want a factor that submits job 4 by 1e50"},
 		{"five.swf --workers 4 --time-scale 1e50", "--time-scale = 1e+50: want a factor that brings the run time of job 1 into [1e-50, 1e50]"},
 		{"five.swf --workers 4 --gap-scale 1e50", "--gap-scale = 1e+50: want a factor that submits job 3 by 1e50"},
@@ -537,7 +537,7 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --policy edf --reserve 0.5", "--reserve is of no use without --policy priority or all"},
 		{"five.swf --workers 4 --policy workload --horizon 0", "--horizon = 0: want a number of seconds in [1e-50, 1e50]"},
 		{"five.swf --workers 4 --policy edf --horizon 1", "--horizon is of no use without --policy workload or all"},
-		{"five.swf --workers 4 --sample 6", "--sample = 6: want an integer in 1..5, the jobs of five.swf that can be run"},
+		{"five.swf --workers 4 --sample 6", "--sample = 6: want at most 5, the number of usable jobs"},
 		{"five.swf --workers 4 --sample 0", "--sample = 0: want an integer in 1..1000000000"},
 		{"five.swf --workers 4 --seed 1", "--seed is of no use without --sample or --heterogeneous uniform:LOW:HIGH"},
 		{"five.swf --workers 4 --sample 2 --seed -1", "--seed = -1: want an integer in 0..18446744073709551615"},

@@ -57,14 +57,14 @@ func (a *dispatchAnswer) record(r policyRun) record {
 	return join(
 		record{
 			{"policy", string(r.policy.Rule)}, {"jobs", len(a.jobs)},
-			{"average_priority_violation_rate", unless(v.Response.Max == 0, v.PriorityViolationRate)},
+			{"average_priority_violation_rate", unless(v.Delay.Max == 0, v.PriorityViolationRate)},
 			{"deadline_miss_penalty", v.DeadlineMissPenalty}, {"missed", v.Missed}, {"makespan", v.Makespan},
 		},
 		run,
 		record{
 			{"decision_violation_rate", v.DecisionViolationRate},
-			{"running_violation_rate", unless(v.Response.Max == 0, v.RunningViolationRate)},
-			{"response", spreadFields(v.Response)}, {"slowdown", spreadFields(v.Slowdown)},
+			{"running_violation_rate", unless(v.Delay.Max == 0, v.RunningViolationRate)},
+			{"response", spreadFields(v.Delay)}, {"slowdown", spreadFields(v.Slowdown)},
 			{"utilization", unless(v.Makespan == 0, v.Utilization)}, {"wasted", unless(v.Makespan == 0, v.Wasted)},
 			{"tasks", v.Tasks}, {"lost", v.Lost}, {"decisions", v.Decisions}, {"finished", true},
 		},

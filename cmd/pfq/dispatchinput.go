@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -152,7 +151,7 @@ func readTrace(ctx context.Context, name string, stdin io.Reader) (log []swf.Job
 			return nil, err
 		}
 		if len(log) == mostLogJobs {
-			return nil, fmt.Errorf("%s: %w", source(name), input.Errorf("", "a longer one", "a log of at most %d jobs", mostLogJobs))
+			return nil, input.InFile(source(name), input.Errorf("", "a longer one", "a log of at most %d jobs", mostLogJobs))
 		}
 		log = append(log, job)
 		if len(log)%1000 == 0 && ctx.Err() != nil {
@@ -168,47 +167,9 @@ func (f *dispatchFlags) jobsOf(log []swf.Job, name string) (jobs []dispatch.Job,
 	if !errors.As(err, &bad) {
 		return jobs, skipped, err
 	}
-	flags := map[string]string{"TimeScale": "--time-scale", "GapScale": "--gap-scale", "Batch": "--batch", "DeadlineFactor": "--deadline-factor"}
-	switch {
-	case bad.Path == "Count":
-		whole := f.sampling
-		whole.Count = 0
-		if usable, _, err := whole.Jobs(log, f.seed); err == nil {
-			return nil, 0, input.Errorf("--sample", bad.Value, "an integer in 1..%d, the jobs of %s that can be run", len(usable), name)
-		}
-	case bad.Path == "Log":
-		without := &input.Error{Want: "a log in Standard Workload Format with jobs", Value: "a file without"}
-		if len(log) > 0 {
-			without = &input.Error{Want: "a log with a job of known submission, run time and processors", Value: counted(len(log), "job") + " without"}
-		}
-		return nil, 0, fmt.Errorf("%s: %w", name, without)
-	case flags[bad.Path] != "":
-		bad = &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}
+	flags := map[string]string{"Count": "--sample", "TimeScale": "--time-scale", "GapScale": "--gap-scale", "Batch": "--batch", "DeadlineFactor": "--deadline-factor"}
+	if flag := flags[bad.Path]; flag != "" {
+		return nil, 0, &input.Error{Path: flag, Value: bad.Value, Want: bad.Want}
 	}
-	return nil, 0, named(bad, name, log)
-}
-
-var placeForm = regexp.MustCompile(`Log\[(\d+)\](?:\.(\w+))?`)
-
-// named says what an error of the library means for the file: a place in the log is the number of a job.
-func named(bad *input.Error, name string, log []swf.Job) error {
-	words := map[string]string{"Submit": "submit time", "RunTime": "run time", "Processors": "processors"}
-	translate := func(text string) string {
-		return placeForm.ReplaceAllStringFunc(text, func(place string) string {
-			parts := placeForm.FindStringSubmatch(place)
-			i, err := strconv.Atoi(parts[1])
-			switch {
-			case err != nil || i >= len(log):
-				return place
-			case parts[2] == "":
-				return fmt.Sprintf("job %d", log[i].Number)
-			}
-			return fmt.Sprintf("the %s of job %d", words[parts[2]], log[i].Number)
-		})
-	}
-	e := &input.Error{Path: translate(bad.Path), Value: bad.Value, Want: translate(bad.Want)}
-	if strings.HasPrefix(e.Path, "--") {
-		return e
-	}
-	return fmt.Errorf("%s: %w", name, e)
+	return nil, 0, input.InFile(name, bad)
 }

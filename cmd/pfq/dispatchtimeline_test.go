@@ -73,7 +73,7 @@ func TestTimelineAddsUp(t *testing.T) {
 		end := result.Makespan // the first job comes at 0
 		var responses, down float64
 		for _, r := range result.Jobs {
-			responses += r.Response
+			responses += r.Delay
 		}
 		for _, o := range s.Outages {
 			down += max(0, min(o.To, end)-o.From)

@@ -1,9 +1,6 @@
 package swf
 
-import (
-	"io"
-	"os"
-)
+import "io"
 
 // A Log is all that a log holds.
 type Log struct {
@@ -23,14 +20,4 @@ func ReadAll(r io.Reader, name string) (Log, error) {
 		jobs = append(jobs, job)
 	}
 	return Log{log.Header(), jobs}, nil
-}
-
-// ReadFile reads the log in a file, plain or packed by gzip, as [ReadAll] does.
-func ReadFile(path string) (Log, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Log{}, err
-	}
-	defer f.Close()
-	return ReadAll(f, path)
 }

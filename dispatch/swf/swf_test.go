@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -347,35 +345,6 @@ func TestManyComments(t *testing.T) {
 	}
 	if err := w.Comment(";x"); err == nil || err.Error() != "comments = 1048579 bytes: want at most 1048576 bytes in all, line ends included" {
 		t.Error(err)
-	}
-}
-
-func TestReadFile(t *testing.T) {
-	folder := t.TempDir()
-	for name, text := range map[string]string{"a": ";\n" + line, "b": packed(";\n" + line), "c": "7"} {
-		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		got, err := ReadFile(path)
-		want := Log{Header: []string{";"}, Jobs: []Job{job()}}
-		if name == "c" {
-			want = Log{}
-			if err == nil || !strings.HasPrefix(err.Error(), path+":1: field 2, ") {
-				t.Errorf("error %v", err)
-			}
-		} else if err != nil {
-			t.Error(err)
-		}
-		if !cmp.Equal(got, want) {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-	if _, err := ReadFile(filepath.Join(folder, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("error %v", err)
-	}
-	if _, err := ReadFile(folder); err == nil {
-		t.Error("a folder is read")
 	}
 }
 

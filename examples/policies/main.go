@@ -84,8 +84,8 @@ func run(w io.Writer) error {
 				return err
 			}
 			fmt.Fprintf(t, "%s\t%s\t%.1f %%\t%.1f %%\t%.3g\t%.2f h\t%.1f h\t%.1f %%\n", p.Rule, p.Spare,
-				percentMissed(r, jobs, 0), percentMissed(r, jobs, 50), r.DeadlineMissPenalty, r.Response.Mean/3600,
-				r.Response.P95/3600, 100*r.RunningViolationRate)
+				percentMissed(r, jobs, 0), percentMissed(r, jobs, 50), r.DeadlineMissPenalty, r.Delay.Mean/3600,
+				r.Delay.P95/3600, 100*r.RunningViolationRate)
 		}
 		if err := t.Flush(); err != nil {
 			return err
