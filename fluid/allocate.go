@@ -2,6 +2,7 @@ package fluid
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/big"
 	"strconv"
@@ -78,7 +79,7 @@ const exactSize = 200_000
 // The error wraps an *[input.Error] for a bad pool or setting; for balanced fairness also if weights differ, or the
 // states below the counts, Π_i (x_i + 1) over the different profiles, are too many. It is another one if float64 cannot
 // meet the conditions of a policy to 1e-9, or no bounds as near as the tolerance are found.
-func Allocate(p *Pool, policy Policy, s Settings) (*Allocation, error) {
+func Allocate(ctx context.Context, p *Pool, policy Policy, s Settings) (*Allocation, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -95,41 +96,41 @@ func Allocate(p *Pool, policy Policy, s Settings) (*Allocation, error) {
 	case num.Auto, "":
 		switch {
 		case policy == PF && size <= exactSize:
-			return allocateEnclosed(e, s.RelTol)
+			return allocateEnclosed(ctx, e, s.RelTol)
 		case policy != PF && size <= exactSize && e.exactSeconds(policy) <= patience:
-			if a, err := allocateExact(e, policy); err == nil || policy == DRF || policy == MaxMin {
+			if a, err := allocateExact(ctx, e, policy); err == nil || ctx.Err() != nil || policy == DRF || policy == MaxMin {
 				return a, err
 			} // fractions of too many states, or no bottleneck allocation certified: float64 may still have an answer
 		}
-		return allocateFloat(e, policy)
+		return allocateFloat(ctx, e, policy)
 	case num.Float:
-		return allocateFloat(e, policy)
+		return allocateFloat(ctx, e, policy)
 	case num.Enclose:
 		if policy != PF {
 			return nil, input.Errorf("Engine", num.Enclose, "auto, float or exact: the policy %s is rational", policy)
 		}
-		return allocateEnclosed(e, s.RelTol)
+		return allocateEnclosed(ctx, e, s.RelTol)
 	case num.Exact:
 		if policy == PF {
 			return nil, input.Errorf("Engine", num.Exact, "auto, float or enclose: proportional fairness is irrational in general")
 		}
-		return allocateExact(e, policy)
+		return allocateExact(ctx, e, policy)
 	}
 	return nil, input.Errorf("Engine", strconv.Quote(string(s.Engine)), "auto, float, enclose or exact")
 }
 
-func allocateExact(e *Profiles, policy Policy) (*Allocation, error) {
+func allocateExact(ctx context.Context, e *Profiles, policy Policy) (*Allocation, error) {
 	var shares []*big.Rat
 	var err error
 	switch policy {
 	case DRF:
-		shares = e.fill(e.Weight)
+		shares, err = e.fill(ctx, e.Weight)
 	case MaxMin:
-		shares = e.fill(e.Speeds())
+		shares, err = e.fill(ctx, e.Speeds())
 	case BMF:
-		shares, err = e.bottleneck()
+		shares, err = e.bottleneck(ctx)
 	case BF:
-		shares, err = e.balanced()
+		shares, err = e.balanced(ctx)
 	}
 	if err != nil {
 		return nil, err

@@ -1,12 +1,14 @@
 package fluid
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
-	"pgregory.net/rapid"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"productform/internal/input"
 	"productform/num"
@@ -37,7 +39,7 @@ func TestAllocateBadInput(t *testing.T) {
 		if test.spoil != nil {
 			test.spoil(p)
 		}
-		a, err := Allocate(p, test.policy, test.settings)
+		a, err := Allocate(context.Background(), p, test.policy, test.settings)
 		var bad *input.Error
 		if !errors.As(err, &bad) || bad.Path != test.path || a != nil {
 			t.Errorf("%s: %v, want an error at %s", test.name, err, test.path)
@@ -72,16 +74,16 @@ func TestFloatRange(t *testing.T) {
 			}
 		}
 		for _, policy := range Policies() {
-			_, err := Allocate(p, policy, Settings{Engine: num.Float})
+			_, err := Allocate(context.Background(), p, policy, Settings{Engine: num.Float})
 			check(string(policy), err, policy != PF && policy != BMF)
 			_, err = NewAllocator(p, policy)
 			check("allocator", err, false)
 		}
-		_, err := Allocate(p, BMF, Settings{Engine: num.Exact})
+		_, err := Allocate(context.Background(), p, BMF, Settings{Engine: num.Exact})
 		check("exact bmf", err, false)
-		_, err = Allocate(p, PF, Settings{})
+		_, err = Allocate(context.Background(), p, PF, Settings{})
 		check("enclosed pf", err, false)
-		if _, err = Allocate(p, DRF, Settings{Engine: num.Exact}); err != nil {
+		if _, err = Allocate(context.Background(), p, DRF, Settings{Engine: num.Exact}); err != nil {
 			t.Errorf("exact drf: %v", err)
 		}
 	}
@@ -100,14 +102,14 @@ func TestAutoBalancedManyStates(t *testing.T) {
 	if !(math.Abs(x-y) <= 1e-10*x && math.Abs(3000*x*4/3-1) <= 0.05) { // near 1/(1 + 1/3), the limit of many jobs
 		t.Errorf("tasks %v and %v", x, y)
 	}
-	if _, err := Allocate(p, BF, Settings{Engine: num.Exact}); err == nil {
+	if _, err := Allocate(context.Background(), p, BF, Settings{Engine: num.Exact}); err == nil {
 		t.Error("the engine exact took so many states")
 	}
 }
 
 func mustAllocate(t rapid.TB, p *Pool, policy Policy) *Allocation {
 	t.Helper()
-	a, err := Allocate(p, policy, Settings{})
+	a, err := Allocate(context.Background(), p, policy, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

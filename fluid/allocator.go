@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -19,8 +20,8 @@ type Allocator struct {
 type kernel interface {
 	// shares writes the dominant share of one job of each row while count[i] >= 0 jobs of row i are present, 0 where
 	// there are none. Not all counts are 0. What was kept from the last call may be used to start from; after forget
-	// nothing is.
-	shares(count, share []float64) error
+	// nothing is. The error is that of the context if it is done.
+	shares(ctx context.Context, count, share []float64) error
 	forget()
 }
 
@@ -67,15 +68,15 @@ func newKernel(p *problem, policy Policy) kernel {
 // to underflow: under bottleneck max fairness if there are two resources or more and Σ count_i weight_i over the rows
 // of one profile is below 1e-280 of that of another. It is another one if the conditions of a policy are not met to
 // 1e-9.
-func (a *Allocator) Tasks(count, tasks []float64) error {
-	err := a.tasks(count, tasks)
+func (a *Allocator) Tasks(ctx context.Context, count, tasks []float64) error {
+	err := a.tasks(ctx, count, tasks)
 	if err != nil {
 		clear(tasks)
 	}
 	return err
 }
 
-func (a *Allocator) tasks(count, tasks []float64) error {
+func (a *Allocator) tasks(ctx context.Context, count, tasks []float64) error {
 	present := false
 	if len(count) != a.problem.rows {
 		return input.Errorf("count", len(count), "%d numbers, one for each row of jobs", a.problem.rows)
@@ -93,7 +94,7 @@ func (a *Allocator) tasks(count, tasks []float64) error {
 		clear(tasks)
 		return nil
 	}
-	if err := a.kernel.shares(count, tasks); err != nil {
+	if err := a.kernel.shares(ctx, count, tasks); err != nil {
 		return err
 	}
 	for i, d := range a.problem.dominant {

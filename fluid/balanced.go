@@ -2,6 +2,7 @@ package fluid
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -13,6 +14,9 @@ import (
 // Points of the lattice {y <= x} that the kernel of balanced fairness visits at most. The worst case is one job each of
 // 27 different rows: a slab of 2^26 numbers, 512 MB, and with two resources some 20 s; of 26 rows, half of both.
 const maxBalancedStates = 1 << 27
+
+// pointsBetween are the points of the lattice between two looks at the context.
+const pointsBetween = 1 << 16
 
 // Values of Ψ below which the kernel takes 0: they do not matter, and numbers near the end of float64's range are slow.
 const negligible = 1e-250
@@ -104,7 +108,7 @@ func (b *balanced) forget() {}
 
 // shares needs equal weights and whole counts. The error is an *[input.Error], also if the lattice has more than
 // maxBalancedStates points. One class needs no lattice, whatever its count.
-func (b *balanced) shares(count, share []float64) error {
+func (b *balanced) shares(ctx context.Context, count, share []float64) error {
 	if b.unequal >= 0 {
 		return input.Errorf(indexed("jobs", b.unequal)+".weight", b.problem.weight[b.unequal], WantSameWeight)
 	}
@@ -121,7 +125,7 @@ func (b *balanced) shares(count, share []float64) error {
 			b.order = append(b.order, k)
 		}
 	}
-	if err := b.solve(); err != nil {
+	if err := b.solve(ctx); err != nil {
 		return err
 	}
 	for i, k := range b.class {
@@ -134,7 +138,7 @@ func (b *balanced) shares(count, share []float64) error {
 }
 
 // solve computes b.total from b.count and b.order.
-func (b *balanced) solve() error {
+func (b *balanced) solve(ctx context.Context) error {
 	if len(b.order) == 1 {
 		b.total[b.order[0]] = 1
 		return nil
@@ -161,8 +165,7 @@ func (b *balanced) solve() error {
 	b.slab = b.slab[:size]
 	clear(b.slab)
 	b.chooseScale()
-	b.sweep()
-	return nil
+	return b.sweep(ctx)
 }
 
 // chooseScale sets feasible c_k near the proportionally fair shares of the classes. It iterates u_j <- u_j load_j(u)
@@ -207,14 +210,16 @@ func (b *balanced) chooseScale() {
 }
 
 // sweep fills the slab for y = 0, 1, … jobs of the class with the largest count, each time over the values before.
-func (b *balanced) sweep() {
+func (b *balanced) sweep(ctx context.Context) error {
 	outer := b.order[0]
 	corner := len(b.slab) - 1
 	before := 0.0 // Ψ(x-e_k) for k = outer
 	for y := 0; y <= int(b.count[outer]); y++ {
 		before = b.slab[corner]
 		b.position[0] = y
-		b.sweepSlab()
+		if err := b.sweepSlab(ctx); err != nil {
+			return err
+		}
 	}
 	last := b.slab[corner]
 	for i, k := range b.order {
@@ -223,14 +228,22 @@ func (b *balanced) sweep() {
 		}
 		b.total[k] = b.scale[k] * before / last
 	}
+	return nil
 }
 
 // sweepSlab goes through a slab, row by row along order[1].
-func (b *balanced) sweepSlab() {
+func (b *balanced) sweepSlab(ctx context.Context) error {
 	rest := b.position[2:len(b.order)]
 	clear(rest)
 	row := int(b.count[b.order[1]]) + 1
+	points := 0 // since the context was asked
 	for from := 0; from < len(b.slab); from += row {
+		if points += row; points >= pointsBetween {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			points = 0
+		}
 		n := 1
 		b.setStep(0, 1)
 		for i := range b.order {
@@ -247,6 +260,7 @@ func (b *balanced) sweepSlab() {
 			rest[i] = 0
 		}
 	}
+	return nil
 }
 
 // setStep makes steps[n] lead to one job of order[i] fewer.

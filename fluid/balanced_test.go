@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -68,7 +69,7 @@ func literalBalance(need [][]*big.Rat, x []int, memo map[string]*big.Rat) *big.R
 func balancedTasks(t fataler, p *Pool) []*big.Rat {
 	t.Helper()
 	e := NewProfiles(p)
-	shares, err := e.balanced()
+	shares, err := e.balanced(context.Background())
 	if err != nil {
 		t.Fatalf("exact: %v", err)
 	}
@@ -230,7 +231,7 @@ func TestBalancedLargeStates(t *testing.T) {
 			t.Fatal(err)
 		}
 		tasks := make([]float64, len(one))
-		if err := a.Tasks(test.count, tasks); err != nil {
+		if err := a.Tasks(context.Background(), test.count, tasks); err != nil {
 			t.Fatal(err)
 		}
 		for i, want := range test.want {
@@ -256,7 +257,7 @@ func TestBalancedSuccessiveStates(t *testing.T) {
 			count[i] = float64(rng.IntN(5))
 		}
 		fresh, _ := NewAllocator(p, BF)
-		if err := errors.Join(kept.Tasks(count, got), fresh.Tasks(count, want)); err != nil {
+		if err := errors.Join(kept.Tasks(context.Background(), count, got), fresh.Tasks(context.Background(), count, want)); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, want) {
@@ -269,7 +270,7 @@ func TestBalancedSuccessiveStates(t *testing.T) {
 		}
 	}
 	count = []float64{3, 4, 2, 5}
-	if allocs := testing.AllocsPerRun(20, func() { _ = kept.Tasks(count, got) }); allocs != 0 {
+	if allocs := testing.AllocsPerRun(20, func() { _ = kept.Tasks(context.Background(), count, got) }); allocs != 0 {
 		t.Errorf("%v allocations a call", allocs)
 	}
 }
@@ -301,8 +302,8 @@ func TestBalancedRefuses(t *testing.T) {
 				t.Errorf("%s, %s: error %v, want one for %q", name, engine, err, path)
 			}
 		}
-		check("float", a.Tasks(test.count, make([]float64, len(test.count))), test.path)
-		_, err = NewProfiles(test.pool).balanced()
+		check("float", a.Tasks(context.Background(), test.count, make([]float64, len(test.count))), test.path)
+		_, err = NewProfiles(test.pool).balanced(context.Background())
 		check("exact", err, test.exactPath)
 	}
 }
@@ -324,7 +325,7 @@ func BenchmarkBalanced(b *testing.B) {
 			}
 			tasks := make([]float64, len(test.count))
 			for b.Loop() {
-				if err := a.Tasks(test.count, tasks); err != nil {
+				if err := a.Tasks(context.Background(), test.count, tasks); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -17,7 +18,7 @@ const (
 // balanced returns the dominant share of one job of each row under balanced fairness, by the recursion over the whole
 // lattice of states below the counts; rows with equal profiles are one class, of which every job gets the same. The
 // error is an *[input.Error] if the weights differ or the states are too many.
-func (e *Profiles) balanced() ([]*big.Rat, error) {
+func (e *Profiles) balanced(ctx context.Context) ([]*big.Rat, error) {
 	for i, w := range e.Weight {
 		if w.Cmp(e.Weight[0]) != 0 {
 			return nil, input.Errorf(indexed("jobs", i)+".weight", w.RatString(), WantSameWeight)
@@ -32,7 +33,7 @@ func (e *Profiles) balanced() ([]*big.Rat, error) {
 	for k, i := range first {
 		needs[k] = e.Need[i]
 	}
-	total, err := balancedTotals(needs, counts)
+	total, err := balancedTotals(ctx, needs, counts)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func (e *Profiles) balanced() ([]*big.Rat, error) {
 
 // balancedTotals returns Φ(x-e_k)/Φ(x) for counts x_k >= 1 of classes with profiles need[k]. With q_k the common
 // denominator of need[k], it computes the integers Φ(y) Π_k q_k^y_k.
-func balancedTotals(need [][]*big.Rat, count []int) ([]*big.Rat, error) {
+func balancedTotals(ctx context.Context, need [][]*big.Rat, count []int) ([]*big.Rat, error) {
 	if len(need) == 1 {
 		return []*big.Rat{big.NewRat(1, 1)}, nil
 	}
@@ -79,6 +80,9 @@ func balancedTotals(need [][]*big.Rat, count []int) ([]*big.Rat, error) {
 	position := make([]int, len(need))
 	var sum, part big.Int
 	for p := 1; p < len(phi); p++ {
+		if p%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		for k := range position { // count up in mixed radix
 			if position[k]++; position[k] <= count[k] {
 				break

@@ -2,6 +2,7 @@ package fluid
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -107,7 +108,7 @@ func (b *bottleneck) forget() {}
 // pieces in practice, of O(K J + J³) operations each. The error is an *[input.Error] if, with two resources or more,
 // Σ count_i weight_i over the rows of one profile is below 1e-280 of that of another; else it says that no allocation
 // was found whose residual is small.
-func (b *bottleneck) shares(count, share []float64) error {
+func (b *bottleneck) shares(ctx context.Context, count, share []float64) error {
 	least, most := b.setMass(count)
 	if least < leastBottleneckMass*most && len(b.kept) > 1 {
 		return input.Errorf("count", fmt.Sprintf("Σ count_i weight_i = %.3g and %.3g", least, most),
@@ -126,7 +127,9 @@ func (b *bottleneck) shares(count, share []float64) error {
 	case 2:
 		b.solveTwo()
 	default:
-		if residual := b.solveMany(); !(residual <= maxBottleneckResidual) {
+		if residual := b.solveMany(ctx); ctx.Err() != nil {
+			return ctx.Err()
+		} else if !(residual <= maxBottleneckResidual) {
 			return fmt.Errorf("fluid: no bottleneck max fair allocation was found; the best has residual %.3g", residual)
 		}
 	}

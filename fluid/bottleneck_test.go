@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -57,7 +58,7 @@ func bottleneckFault(p *Pool, tasks []*big.Rat) string {
 func bottleneckTasks(t fataler, p *Pool) []*big.Rat {
 	t.Helper()
 	e := NewProfiles(p)
-	tasks, err := e.bottleneck()
+	tasks, err := e.bottleneck(context.Background())
 	if err != nil {
 		t.Fatalf("exact: %v", err)
 	}
@@ -82,7 +83,7 @@ func everyBottleneck(e *Profiles) map[string][]*big.Rat {
 	found := make(map[string][]*big.Rat)
 	at := make([]int, len(e.Need))
 	for {
-		if shares := e.sharesAt(at); shares != nil {
+		if shares := e.sharesAt(context.Background(), at); shares != nil {
 			found[fmt.Sprint(shares)] = shares
 		}
 		i := 0
@@ -215,7 +216,7 @@ func TestBottleneckOfLinksIsMaxMin(t *testing.T) {
 			}
 		}
 		e := NewProfiles(p)
-		want := e.fill(e.Speeds())
+		want, _ := e.fill(context.Background(), e.Speeds())
 		for i, got := range bottleneckTasks(t, p) {
 			if got.Cmp(want[i]) != 0 {
 				t.Fatalf("row %d: %v tasks, want %v", i, got, want[i])
@@ -272,7 +273,7 @@ func TestBottleneckExtremes(t *testing.T) {
 				count[i] = 0
 			}
 		}
-		if err := a.Tasks(count, tasks); err != nil {
+		if err := a.Tasks(context.Background(), count, tasks); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
 		used, most := make([]float64, resources), make([]float64, resources)
@@ -326,10 +327,10 @@ func TestBottleneckCloseToTies(t *testing.T) {
 		for j, c := range balancedRats(test.capacity)[0] {
 			p.Resources[j].Capacity = c
 		}
-		if _, err := NewProfiles(p).bottleneck(); err != nil {
+		if _, err := NewProfiles(p).bottleneck(context.Background()); err != nil {
 			t.Errorf("%s: exact: %v", test.name, err)
 		}
-		if a, err := Allocate(p, BMF, Settings{Engine: num.Float}); err != nil || a.Residual > 1e-12 {
+		if a, err := Allocate(context.Background(), p, BMF, Settings{Engine: num.Float}); err != nil || a.Residual > 1e-12 {
 			t.Errorf("%s: float: %v, %+v", test.name, err, a)
 		}
 	}
@@ -367,7 +368,7 @@ func TestBottleneckMassesFarApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = a.Tasks(count, tasks)
+		err = a.Tasks(context.Background(), count, tasks)
 		var bad *input.Error
 		if test.want != "" {
 			if !errors.As(err, &bad) || !strings.Contains(err.Error(), test.want) {
@@ -492,14 +493,14 @@ func TestBottleneckWrongGuesses(t *testing.T) {
 		"a load above 1":                        {[]int{1, 3, 1}, []int{0, 0, 0}},
 	} {
 		e := NewProfiles(balancedPool(balancedRats("1 1/2;1/2 1;1 0"), test.count))
-		if shares := e.sharesAt(test.at); shares != nil {
+		if shares := e.sharesAt(context.Background(), test.at); shares != nil {
 			t.Errorf("%s: %v", name, shares)
 		}
 	}
-	if x := solveRats(balancedRats("1 2 1;2 4 1")); x != nil {
+	if x := solveRats(context.Background(), balancedRats("1 2 1;2 4 1")); x != nil {
 		t.Errorf("a singular system has the solution %v", x)
 	}
-	if x := solveRats(balancedRats("0 2 1;1 1 1")); fmt.Sprint(x) != fmt.Sprint(balancedRats("1/2 1/2")[0]) {
+	if x := solveRats(context.Background(), balancedRats("0 2 1;1 1 1")); fmt.Sprint(x) != fmt.Sprint(balancedRats("1/2 1/2")[0]) {
 		t.Errorf("solution %v, want 1/2 1/2", x)
 	}
 }
@@ -519,11 +520,11 @@ func TestBottleneckSuccessiveStates(t *testing.T) {
 				count[i] = float64(rng.IntN(4))
 			}
 			fresh, _ := NewAllocator(p, BMF)
-			if err := fresh.Tasks(count, want); err != nil {
+			if err := fresh.Tasks(context.Background(), count, want); err != nil {
 				t.Fatal(err)
 			}
 			var failed error
-			if allocs := testing.AllocsPerRun(1, func() { failed = kept.Tasks(count, got) }); allocs != 0 || failed != nil {
+			if allocs := testing.AllocsPerRun(1, func() { failed = kept.Tasks(context.Background(), count, got) }); allocs != 0 || failed != nil {
 				t.Fatalf("%v: %v allocations, error %v", count, allocs, failed)
 			}
 			if !slices.Equal(got, want) {
@@ -542,7 +543,7 @@ func Example_bottleneck() {
 			{Name: "large", Demand: []*big.Rat{part(3, 1), part(1, 1)}},
 		},
 	}
-	a, err := Allocate(p, BMF, Settings{})
+	a, err := Allocate(context.Background(), p, BMF, Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -569,7 +570,7 @@ func BenchmarkBottleneck(b *testing.B) {
 				for i := range count {
 					count[i] = float64(1 + rng.IntN(9))
 				}
-				if err := a.Tasks(count, tasks); err != nil {
+				if err := a.Tasks(context.Background(), count, tasks); err != nil {
 					b.Fatal(err)
 				}
 			}

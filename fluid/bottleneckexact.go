@@ -1,6 +1,8 @@
 package fluid
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"math/big"
 )
@@ -17,7 +19,7 @@ var errNoBottleneck = errors.New("fluid: no bottleneck max fair allocation was c
 // weight, of resource β(i) than row i. If that fails, as ties can make it do, it tries the bottlenecks that the kernel
 // finds with its numbers changed in other ways, then all if they are few. The error says that none passed, or that a
 // number is out of the range of the kernel.
-func (e *Profiles) bottleneck() ([]*big.Rat, error) {
+func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
 	p, err := newProblem(e)
 	if err != nil {
 		return nil, err
@@ -33,19 +35,22 @@ func (e *Profiles) bottleneck() ([]*big.Rat, error) {
 	kernel.setMass(e.counts())
 	at := make([]int, p.rows)
 	try := func(ofClass []int) []*big.Rat {
+		if ctx.Err() != nil {
+			return nil
+		}
 		for i, k := range kernel.class {
 			at[i] = kernel.kept[ofClass[k]]
 		}
-		return e.sharesAt(at)
+		return e.sharesAt(ctx, at)
 	}
 	if len(kernel.kept) == 1 {
 		if shares := try(make([]int, len(kernel.need))); shares != nil {
 			return shares, nil
 		}
-		return nil, errNoBottleneck
+		return nil, cmp.Or(ctx.Err(), errNoBottleneck)
 	}
 	for seed, change := range bottleneckChanges() {
-		if kernel.follow(change, uint64(seed)) {
+		if kernel.follow(ctx, change, uint64(seed)) {
 			if shares := try(kernel.path.atClass); shares != nil {
 				return shares, nil
 			}
@@ -55,10 +60,13 @@ func (e *Profiles) bottleneck() ([]*big.Rat, error) {
 	ofClass, all := make([]int, len(kernel.need)), 1
 	for range ofClass {
 		if all *= len(kernel.kept); all > most {
-			return nil, errNoBottleneck
+			return nil, cmp.Or(ctx.Err(), errNoBottleneck)
 		}
 	}
 	for range all {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if shares := try(ofClass); shares != nil {
 			return shares, nil
 		}
@@ -69,12 +77,12 @@ func (e *Profiles) bottleneck() ([]*big.Rat, error) {
 			ofClass[k] = 0
 		}
 	}
-	return nil, errNoBottleneck
+	return nil, cmp.Or(ctx.Err(), errNoBottleneck)
 }
 
 // sharesAt returns the dominant shares if the rows have the bottlenecks at, or nil if that is no bottleneck max fair
 // allocation or does not determine the levels.
-func (e *Profiles) sharesAt(at []int) []*big.Rat {
+func (e *Profiles) sharesAt(ctx context.Context, at []int) []*big.Rat {
 	resources := len(e.Need[0])
 	column := make([]int, resources) // of j in the linear system, -1 if no row has its bottleneck there
 	var active []int
@@ -108,7 +116,7 @@ func (e *Profiles) sharesAt(at []int) []*big.Rat {
 			}
 		}
 	}
-	level := solveRats(system)
+	level := solveRats(ctx, system)
 	if level == nil {
 		return nil
 	}
@@ -139,10 +147,13 @@ func (e *Profiles) sharesAt(at []int) []*big.Rat {
 
 // solveRats solves the square linear system whose rows end with the right side, by Gauss's method; it returns nil if it
 // is singular. It overwrites the system.
-func solveRats(system [][]*big.Rat) []*big.Rat {
+func solveRats(ctx context.Context, system [][]*big.Rat) []*big.Rat {
 	n := len(system)
 	var part big.Rat
 	for c := range n {
+		if ctx.Err() != nil {
+			return nil
+		}
 		row := c
 		for row < n && system[row][c].Sign() == 0 {
 			row++

@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"math/big"
 
 	"productform/num"
@@ -159,7 +160,7 @@ func (d *bigDual) residual() float64 {
 // rounding. Steps that go too far are shortened, by the test of [proportional.advance]. The function falls all the way;
 // the loads need not: a price of rows of tiny m_i that starts too small doubles at each step and leaves loads above 1
 // by more than when it started.
-func (d *bigDual) minimise(goal *big.Float) {
+func (d *bigDual) minimise(ctx context.Context, goal *big.Float) {
 	const steps, tries = 200, 400
 	if !d.evaluate() {
 		for j, p := range d.price { // start anew, from equal prices of what is needed
@@ -173,7 +174,7 @@ func (d *bigDual) minimise(goal *big.Float) {
 		d.evaluate()
 	}
 	for range steps {
-		if d.excess().Cmp(goal) <= 0 {
+		if ctx.Err() != nil || d.excess().Cmp(goal) <= 0 {
 			return
 		}
 		step := d.step()
@@ -184,6 +185,9 @@ func (d *bigDual) minimise(goal *big.Float) {
 		from := copyOf(d.price)
 		t := bigOf(d.prec).SetInt64(1)
 		for try := range tries {
+			if ctx.Err() != nil {
+				return
+			}
 			sum := bigOf(d.prec)
 			for j, p := range d.price {
 				if p.Add(from[j], bigOf(d.prec).Mul(t, step[j])); p.Sign() < 0 {

@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -30,14 +31,14 @@ const maxPrecision = 65_536
 // The prices come from Newton's method and need no proof; gap, s and the bounds are computed from them with every
 // operation rounded outwards, from the rationals of the pool. The precision doubles until all relative widths are at
 // most relTol.
-func allocateEnclosed(e *Profiles, relTol float64) (*Allocation, error) {
+func allocateEnclosed(ctx context.Context, e *Profiles, relTol float64) (*Allocation, error) {
 	p, err := newProblem(e)
 	if err != nil {
 		return nil, err
 	}
 	k := newProportional(p)
 	// An error says no more than that Newton's method has a longer way to go.
-	_ = k.shares(e.counts(), make([]float64, p.rows))
+	_ = k.shares(ctx, e.counts(), make([]float64, p.rows))
 	price := make([]*big.Float, p.resources)
 	for j, x := range k.price {
 		price[j] = new(big.Float)
@@ -55,7 +56,10 @@ func allocateEnclosed(e *Profiles, relTol float64) (*Allocation, error) {
 	prec := uint(bits) + 32 + uint(math.Log2(float64(p.rows*p.resources)+1))
 	for prec = (prec + 63) / 64 * 64; prec <= maxPrecision; prec *= 2 {
 		d := newBigDual(e, price, prec)
-		d.minimise(goal)
+		d.minimise(ctx, goal)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		price = d.price
 		if a, width, err := d.enclose(e); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -33,7 +34,7 @@ func TestProportionalReference(t *testing.T) {
 	for _, r := range references(t) {
 		expect := r.expect[PF]
 		for _, s := range []Settings{{Engine: num.Float}, {}, {Engine: num.Enclose, RelTol: 1e-40}} {
-			a, err := Allocate(r.pool, PF, s)
+			a, err := Allocate(context.Background(), r.pool, PF, s)
 			if err != nil {
 				t.Fatalf("%s: %v", r.name, err)
 			}
@@ -76,7 +77,7 @@ func TestEncloseWidths(t *testing.T) {
 	p.Jobs[1].Count = 1_000_000_000
 	var last *Allocation
 	for _, tol := range []float64{0.1, 1e-3, 1e-9, 1e-20, 1e-60, 1e-300} {
-		a, err := Allocate(p, PF, Settings{RelTol: tol})
+		a, err := Allocate(context.Background(), p, PF, Settings{RelTol: tol})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +115,7 @@ func TestEncloseSymmetricProfiles(t *testing.T) {
 		} else if ratio.Cmp(a) < 0 {
 			want = []*big.Rat{new(big.Rat).Quo(sum, a), sum}
 		}
-		r, err := Allocate(p, PF, Settings{RelTol: math.Pow(10, -1-float64(rng.IntN(60)))})
+		r, err := Allocate(context.Background(), p, PF, Settings{RelTol: math.Pow(10, -1-float64(rng.IntN(60)))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +141,7 @@ func TestEncloseAnyPrices(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		p := pfRandomPool(rng)
 		e := NewProfiles(p)
-		want, err := allocateEnclosed(e, 1e-20)
+		want, err := allocateEnclosed(context.Background(), e, 1e-20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +195,7 @@ func TestEncloseHard(t *testing.T) {
 			e.Weight = append(e.Weight, new(big.Rat).SetFloat64(p.weight[i]))
 			e.Count = append(e.Count, new(big.Rat).SetFloat64(count[i]))
 		}
-		a, err := allocateEnclosed(e, 1e-10)
+		a, err := allocateEnclosed(context.Background(), e, 1e-10)
 		if err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 			continue
@@ -203,7 +204,7 @@ func TestEncloseHard(t *testing.T) {
 			t.Errorf("seed %d: relative error %g", seed, *a.RelativeErrorBound)
 		}
 		share := make([]float64, p.rows)
-		if err := newProportional(p).shares(count, share); err != nil {
+		if err := newProportional(p).shares(context.Background(), count, share); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 			continue
 		}
@@ -281,11 +282,11 @@ func TestEncloseSpreadWeights(t *testing.T) {
 		for i, r := range rows {
 			p.Jobs[i].Weight, p.Jobs[i].Count = num.MustRat(r.weight), r.count
 		}
-		near, err := Allocate(p, PF, Settings{})
+		near, err := Allocate(context.Background(), p, PF, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		nearer, err := Allocate(p, PF, Settings{RelTol: 1e-50})
+		nearer, err := Allocate(context.Background(), p, PF, Settings{RelTol: 1e-50})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +314,7 @@ func TestEncloseTinyUtilization(t *testing.T) {
 	p := poolOf("1 0", "1 1e-300")
 	p.Jobs[1].Weight = num.MustRat("1e-20")
 	for _, s := range []Settings{{}, {Engine: num.Float}} {
-		a, err := Allocate(p, PF, s)
+		a, err := Allocate(context.Background(), p, PF, s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package fluid_test
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -15,7 +16,7 @@ func ExampleAllocate_dominantResource() {
 		Resources: []fluid.Resource{{Name: "cpu", Capacity: n(9)}, {Name: "ram", Capacity: n(18)}},
 		Jobs:      []fluid.Job{{Name: "A", Demand: []*big.Rat{n(1), n(4)}}, {Name: "B", Demand: []*big.Rat{n(3), n(1)}}},
 	}
-	a, err := fluid.Allocate(pool, fluid.DRF, fluid.Settings{})
+	a, err := fluid.Allocate(context.Background(), pool, fluid.DRF, fluid.Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"math"
 
 	"productform/internal/input"
@@ -72,9 +73,12 @@ const leastRate, mostRate, leastShare = 1e-290, 1e290, 1e-300
 
 // shares fills the resources. The error is an *[input.Error] for numbers too far apart for float64: counts beyond
 // 1e9 or so together with speeds that differ by hundreds of orders of magnitude.
-func (f *filling) shares(count, share []float64) error {
+func (f *filling) shares(ctx context.Context, count, share []float64) error {
 	f.start(count, share)
 	for level := 0.0; len(f.open) > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		next, first := math.MaxFloat64, -1
 		for _, j := range f.open {
 			// No level is lower than the one before but by rounding. The negation takes NaN, which the range then

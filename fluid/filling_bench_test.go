@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -45,7 +46,7 @@ func BenchmarkFilling(b *testing.B) {
 					}
 					b.ReportAllocs()
 					for b.Loop() {
-						if err := a.Tasks(count, tasks); err != nil {
+						if err := a.Tasks(context.Background(), count, tasks); err != nil {
 							b.Fatal(err)
 						}
 					}
@@ -63,9 +64,9 @@ func BenchmarkFillingExact(b *testing.B) {
 				for b.Loop() {
 					e := NewProfiles(p)
 					if policy == DRF {
-						e.fill(e.Weight)
+						e.fill(context.Background(), e.Weight)
 					} else {
-						e.fill(e.Speeds())
+						e.fill(context.Background(), e.Speeds())
 					}
 				}
 			})
@@ -79,7 +80,7 @@ func BenchmarkAllocateFilling(b *testing.B) {
 		for _, policy := range []Policy{DRF, MaxMin} {
 			b.Run(fmt.Sprintf("classes=%d/resources=4/policy=%s/engine=exact", n, policy), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Allocate(p, policy, Settings{Engine: num.Exact}); err != nil {
+					if _, err := Allocate(context.Background(), p, policy, Settings{Engine: num.Exact}); err != nil {
 						b.Fatal(err)
 					}
 				}

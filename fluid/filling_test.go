@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -24,7 +25,8 @@ func fillingShares(p *Pool, policy Policy) (e *Profiles, shares, speed []*big.Ra
 	if policy == MaxMin {
 		speed = e.Speeds()
 	}
-	return e, e.fill(speed), speed
+	shares, _ = e.fill(context.Background(), speed) // no error without a deadline
+	return e, shares, speed
 }
 
 // fillingTasks returns the numbers of tasks in float64.
@@ -37,7 +39,7 @@ func fillingTasks(t require, p *Pool, policy Policy) []float64 {
 	for i, job := range p.Jobs {
 		count[i] = float64(job.Size())
 	}
-	if err := a.Tasks(count, tasks); err != nil {
+	if err := a.Tasks(context.Background(), count, tasks); err != nil {
 		t.Fatal(err)
 	}
 	return tasks
@@ -81,7 +83,7 @@ func TestFillingReference(t *testing.T) {
 		if !ok {
 			continue
 		}
-		got, err := Allocate(p, DRF, Settings{Engine: num.Exact})
+		got, err := Allocate(context.Background(), p, DRF, Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
@@ -394,7 +396,7 @@ func TestFillingFloatHasBottlenecks(t *testing.T) {
 		e, p, speed, count := rawFilling(rng, 1+rng.IntN(30), 1+rng.IntN(6), []float64{0.1, 3, 12, 60}[seed%4])
 		share := make([]float64, p.rows)
 		f := newFilling(p, p.weight).(*filling)
-		if err := f.shares(count, share); err != nil {
+		if err := f.shares(context.Background(), count, share); err != nil {
 			t.Fatal(err)
 		}
 		shares, level := make([]*big.Rat, p.rows), make([]float64, p.rows)
@@ -443,10 +445,10 @@ func TestFillingFloatAgainstExact(t *testing.T) {
 			e, p, speed, count := rawFilling(rng, 1+rng.IntN(20), 1+rng.IntN(5), digits)
 			share := make([]float64, p.rows)
 			f := newFilling(p, p.weight).(*filling)
-			if err := f.shares(count, share); err != nil {
+			if err := f.shares(context.Background(), count, share); err != nil {
 				t.Fatal(err)
 			}
-			shares := e.fill(speed)
+			shares, _ := e.fill(context.Background(), speed)
 			worst := fillingErrors(e, shares, speed, f.tie)
 			for i, s := range shares {
 				want, _ := s.Float64()
@@ -629,7 +631,7 @@ func TestFillingMillion(t *testing.T) {
 	}
 	count[7] = 0
 	share := make([]float64, n+1)
-	if err := newFilling(p, p.weight).shares(count, share); err != nil {
+	if err := newFilling(p, p.weight).shares(context.Background(), count, share); err != nil {
 		t.Fatal(err)
 	}
 	for i, s := range share {
@@ -666,7 +668,7 @@ func TestFillingOutOfRange(t *testing.T) {
 		for _, need := range [][][]float64{{{1, 1}}, {{1, 0}, {0, 1}}, {{0, 1}, {1, 0}}, {{1, 0}, {0.5, 1}}, {{0, 1}, {1, 1e-100}}} {
 			p := &problem{rows: 2, resources: len(need), need: need}
 			share := make([]float64, 2)
-			err := newFilling(p, c.speed).shares(c.count, share)
+			err := newFilling(p, c.speed).shares(context.Background(), c.count, share)
 			if bad := new(input.Error); c.answer != "either" && (err != nil) != (c.answer == "error") || err != nil && !errors.As(err, &bad) {
 				t.Errorf("speeds %g, counts %g, needs %g: error %v", c.speed, c.count, need, err)
 			}
@@ -695,7 +697,7 @@ func TestFillingAbsentRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			tasks := make([]float64, len(p.Jobs))
-			if err := a.Tasks(count, tasks); err != nil {
+			if err := a.Tasks(context.Background(), count, tasks); err != nil {
 				t.Fatal(err)
 			}
 			tasks = slices.DeleteFunc(tasks, func(x float64) bool { return x == 0 })
@@ -726,7 +728,7 @@ func TestFillingAllocatesNothing(t *testing.T) {
 			for i := range count {
 				count[i] = float64((i + round) % 3)
 			}
-			if err := a.Tasks(count, tasks); err != nil {
+			if err := a.Tasks(context.Background(), count, tasks); err != nil {
 				t.Fatal(err)
 			}
 			for i, n := range count {
@@ -741,7 +743,7 @@ func TestFillingAllocatesNothing(t *testing.T) {
 		for i, job := range p.Jobs {
 			count[i] = float64(job.Size())
 		}
-		if err := a.Tasks(count, tasks); err != nil {
+		if err := a.Tasks(context.Background(), count, tasks); err != nil {
 			t.Fatal(err)
 		}
 		if fresh := fillingTasks(t, p, policy); !slices.Equal(tasks, fresh) {

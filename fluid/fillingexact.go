@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"math/big"
 
 	"productform/num"
@@ -9,7 +10,7 @@ import (
 // fill returns the dominant share of one job of each row, by progressive filling in fractions: what [filling] does,
 // with the same letters. Sums are taken as balanced trees, since their denominators grow: most additions then are of
 // short fractions. At most J rounds, with O(n J) additions and multiplications in all and O(J) divisions a round.
-func (e *Profiles) fill(speed []*big.Rat) []*big.Rat {
+func (e *Profiles) fill(ctx context.Context, speed []*big.Rat) ([]*big.Rat, error) {
 	n, resources := len(e.Need), len(e.Need[0])
 	share := make([]*big.Rat, n)
 	active := make([]int, n)
@@ -28,6 +29,9 @@ func (e *Profiles) fill(speed []*big.Rat) []*big.Rat {
 	}
 	one := big.NewRat(1, 1)
 	for len(active) > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		var level *big.Rat
 		sated := 0
 		for j := range resources {
@@ -61,7 +65,7 @@ func (e *Profiles) fill(speed []*big.Rat) []*big.Rat {
 			frozen[j].Add(frozen[j], gone.Mul(gone, level))
 		}
 	}
-	return share
+	return share, nil
 }
 
 // columnSum returns Σ x_ij over the rows i.

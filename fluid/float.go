@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"errors"
 	"math"
 
@@ -14,7 +15,7 @@ const rounding = 1e-12
 // allocateFloat computes an allocation in float64. The residual is that of the numbers returned, as
 // [problem.residual] defines it, or of the prices under proportional fairness, which includes that a resource with a
 // positive price is saturated.
-func allocateFloat(e *Profiles, policy Policy) (*Allocation, error) {
+func allocateFloat(ctx context.Context, e *Profiles, policy Policy) (*Allocation, error) {
 	p, err := newProblem(e)
 	if err != nil {
 		var bad *input.Error
@@ -25,7 +26,7 @@ func allocateFloat(e *Profiles, policy Policy) (*Allocation, error) {
 	}
 	count, share := e.counts(), make([]float64, p.rows)
 	k := newKernel(p, policy)
-	if err := k.shares(count, share); err != nil {
+	if err := k.shares(ctx, count, share); err != nil {
 		return nil, err
 	}
 	a := newAllocation(e, policy, num.Float)

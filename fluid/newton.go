@@ -1,6 +1,9 @@
 package fluid
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // A newtonStep holds one step of Newton's method on p >= 0: the quadratic model -g·d + d·Hd/2, g = load - 1, is lowered
 // over p + d >= 0.
@@ -31,13 +34,16 @@ func newNewtonStep(resources int) *newtonStep {
 // orders, and the next step, of factors 1 + v_i, has Σ_i m_i v_i² <= δ² Σ_i m_i u_i², where Σ_i m_i u_i² is the slope
 // λ² at which the function fell. So |v_i| <= δ λ / sqrt(m_i), and the prices have settled if that is at most
 // settledGoal.
-func (k *proportional) minimise() {
+func (k *proportional) minimise(ctx context.Context) {
 	const steps = 100
 	const stalled = 1e-12 // ten times what rounding does to a load, of sums of 1024 terms in a row at most
 	best, stalls := math.Inf(1), 0
 	copy(k.best, k.price)
 	change := math.Inf(1)
 	for range steps {
+		if ctx.Err() != nil {
+			return
+		}
 		settled := change <= settledGoal || len(k.newton.support) == 1 // one price alone is Σ_i m_i
 		if settled && k.residual <= residualGoal {
 			return

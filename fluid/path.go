@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -67,10 +68,10 @@ func bottleneckChanges() [6]float64 { return [...]float64{1e-9, 1e-11, 1e-7, 1e-
 
 // solveMany follows the path for one change after the other until the residual of the end, put right, is hardly more
 // than rounding. It keeps the best levels in b.level and returns their residual.
-func (b *bottleneck) solveMany() float64 {
+func (b *bottleneck) solveMany(ctx context.Context) float64 {
 	best := math.Inf(1)
 	for seed, change := range bottleneckChanges() {
-		if !b.follow(change, uint64(seed)) {
+		if !b.follow(ctx, change, uint64(seed)) {
 			continue
 		}
 		if best = b.settle(best); best <= 1e-12 {
@@ -142,9 +143,9 @@ func (b *bottleneck) residual(level []float64) float64 {
 }
 
 // follow follows the path with the numbers changed as start says, and reports whether it ended.
-func (b *bottleneck) follow(most float64, seed uint64) bool {
+func (b *bottleneck) follow(ctx context.Context, most float64, seed uint64) bool {
 	b.start(most, seed)
-	ended := b.path.walk()
+	ended := b.path.walk(ctx)
 	for i, k := range b.path.present {
 		b.path.atClass[k] = b.path.at[i]
 	}
@@ -184,11 +185,12 @@ func (b *bottleneck) start(most float64, seed uint64) {
 	p.level[p.resources] = 0.5 / total
 }
 
-// walk goes from corner to corner. It reports whether the path came to its end.
-func (p *bottleneckPath) walk() bool {
+// walk goes from corner to corner. It reports whether the path came to its end, which it does not if the
+// context is done.
+func (p *bottleneckPath) walk(ctx context.Context) bool {
 	class, left := -1, -1
 	for range 100 + 20*len(p.present)*p.resources {
-		if class, left = p.step(class, left); class < 0 {
+		if class, left = p.step(class, left); class < 0 || ctx.Err() != nil {
 			return false
 		}
 		if p.members[p.resources] == 0 {

@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -40,7 +41,7 @@ func kernelTasks(t fataler, p *Pool, policy Policy) []float64 {
 	for i, j := range p.Jobs {
 		count[i] = float64(j.Size())
 	}
-	if err := a.Tasks(count, tasks); err != nil {
+	if err := a.Tasks(context.Background(), count, tasks); err != nil {
 		t.Fatalf("float: %v", err)
 	}
 	return tasks

@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -71,7 +72,7 @@ func (k *proportional) forget() { k.warm = false }
 // [allocateEnclosed], where the gap is r Σ m, a share is within about the factor 1 ± sqrt(2 r Σ m / m_i): rows whose
 // m_i is tiny beside the others of their resources may hang on differences of loads that float64 does not hold. The
 // error says that the residual stayed above residualLimit.
-func (k *proportional) shares(count, share []float64) error {
+func (k *proportional) shares(ctx context.Context, count, share []float64) error {
 	k.enter(count)
 	switch {
 	case k.problem.resources == 1:
@@ -79,19 +80,23 @@ func (k *proportional) shares(count, share []float64) error {
 		k.evaluate()
 	default:
 		k.start()
-		k.minimise()
+		k.minimise(ctx)
 		if k.warm && !(k.residual <= residualFair) {
 			k.warm = false
 			k.start()
-			k.minimise()
+			k.minimise(ctx)
 		}
 		for range k.problem.resources + 5 {
-			if k.residual <= residualFair {
+			if k.residual <= residualFair || ctx.Err() != nil {
 				break
 			}
 			k.sweep()
-			k.minimise()
+			k.minimise(ctx)
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		k.warm = false
+		return err
 	}
 	k.warm = k.residual <= residualLimit
 	if !k.warm {

@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -50,7 +51,7 @@ func BenchmarkProportional(b *testing.B) {
 		b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=pf/start=cold", s.jobs, s.resources), func(b *testing.B) {
 			for b.Loop() {
 				a.Forget()
-				if err := a.Tasks(count, tasks); err != nil {
+				if err := a.Tasks(context.Background(), count, tasks); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -58,7 +59,7 @@ func BenchmarkProportional(b *testing.B) {
 		b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=pf/start=warm", s.jobs, s.resources), func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				count[i%s.jobs] += float64(1 - 2*(i/s.jobs%2))
-				if err := a.Tasks(count, tasks); err != nil {
+				if err := a.Tasks(context.Background(), count, tasks); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -71,7 +72,7 @@ func BenchmarkProportionalEnclose(b *testing.B) {
 		p := benchPool(s.jobs, s.resources)
 		b.Run(fmt.Sprintf("classes=%d/resources=%d/policy=pf/engine=enclose", s.jobs, s.resources), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Allocate(p, PF, Settings{Engine: num.Enclose}); err != nil {
+				if _, err := Allocate(context.Background(), p, PF, Settings{Engine: num.Enclose}); err != nil {
 					b.Fatal(err)
 				}
 			}

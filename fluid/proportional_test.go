@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -17,7 +18,7 @@ import (
 
 // pfTasks returns the tasks of Allocate in float64.
 func pfTasks(t interface{ Fatalf(string, ...any) }, p *Pool) (tasks, prices []float64) {
-	a, err := Allocate(p, PF, Settings{Engine: num.Float})
+	a, err := Allocate(context.Background(), p, PF, Settings{Engine: num.Float})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -86,7 +87,7 @@ func TestProportionalTwoJobs(t *testing.T) {
 	tasks, prices := pfTasks(t, p)
 	wantTasks(t, "float", tasks, []float64{45. / 11, 18. / 11}, 1e-14)
 	wantTasks(t, "prices", prices, []float64{1.8, 0.2}, 1e-13)
-	a, err := Allocate(p, PF, Settings{RelTol: 1e-30})
+	a, err := Allocate(context.Background(), p, PF, Settings{RelTol: 1e-30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestProportionalInvariance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
 		p := pfRandomPool(rng)
-		exact, err := Allocate(p, PF, Settings{RelTol: 1e-20})
+		exact, err := Allocate(context.Background(), p, PF, Settings{RelTol: 1e-20})
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -156,7 +157,7 @@ func TestProportionalInvariance(t *testing.T) {
 		tasks, _ := pfTasks(t, p)
 		wantTasks(t, "float against enclosed", tasks, want, 1e-7)
 		check := func(what string, q *Pool, want []float64) {
-			a, err := Allocate(q, PF, Settings{RelTol: 1e-15})
+			a, err := Allocate(context.Background(), q, PF, Settings{RelTol: 1e-15})
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
@@ -292,7 +293,7 @@ func TestProportionalExpectationMaximisation(t *testing.T) {
 			}
 		}
 		got := make([]float64, f.rows)
-		if err := newProportional(f).shares(count, got); err != nil {
+		if err := newProportional(f).shares(context.Background(), count, got); err != nil {
 			t.Fatal(err)
 		}
 		gap := 0.0
@@ -331,7 +332,7 @@ func TestProportionalDegenerate(t *testing.T) {
 		{"twelve orders", poolOf("1 1e-12", "1e-12 1"), []float64{1 / (1 + 1e-12), 1 / (1 + 1e-12)}},
 	} {
 		for _, s := range []Settings{{Engine: num.Float}, {RelTol: 1e-14}} {
-			a, err := Allocate(c.pool, PF, s)
+			a, err := Allocate(context.Background(), c.pool, PF, s)
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
 				continue
@@ -414,7 +415,7 @@ func TestProportionalHard(t *testing.T) {
 		k := newProportional(p)
 		share := make([]float64, p.rows)
 		for round := range 3 {
-			if err := k.shares(count, share); err != nil || !(k.residual <= 2e-11) {
+			if err := k.shares(context.Background(), count, share); err != nil || !(k.residual <= 2e-11) {
 				t.Fatalf("seed %d, round %d: residual %g, %v", seed, round, k.residual, err)
 			}
 			for j, used := range p.utilization(count, share) {
@@ -449,10 +450,10 @@ func TestProportionalForget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := fresh.Tasks(count, want); err != nil {
+		if err := fresh.Tasks(context.Background(), count, want); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Tasks(count, tasks); err != nil { // from the prices before
+		if err := a.Tasks(context.Background(), count, tasks); err != nil { // from the prices before
 			t.Fatal(err)
 		}
 		for i, x := range tasks {
@@ -461,7 +462,7 @@ func TestProportionalForget(t *testing.T) {
 			}
 		}
 		a.Forget()
-		if err := a.Tasks(count, tasks); err != nil {
+		if err := a.Tasks(context.Background(), count, tasks); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(tasks, want) {
@@ -482,7 +483,7 @@ func TestProportionalNoAllocation(t *testing.T) {
 		if n := testing.AllocsPerRun(100, func() {
 			count[i%20] = float64(i % 3)
 			i++
-			if err := a.Tasks(count, tasks); err != nil {
+			if err := a.Tasks(context.Background(), count, tasks); err != nil {
 				t.Fatal(err)
 			}
 		}); n != 0 {
@@ -507,7 +508,7 @@ func TestProportionalBadCounts(t *testing.T) {
 		{[]float64{math.Inf(1), 1}, make([]float64, 2), "count[0]"},
 	} {
 		var bad *input.Error
-		if err := a.Tasks(c.count, c.tasks); !errors.As(err, &bad) || bad.Path != c.path {
+		if err := a.Tasks(context.Background(), c.count, c.tasks); !errors.As(err, &bad) || bad.Path != c.path {
 			t.Errorf("%v: %v", c.count, err)
 		}
 	}
@@ -527,7 +528,7 @@ func TestProportionalWarmSmallRows(t *testing.T) {
 			w, _ := num.MustRat(weight).Float64()
 			tasks, want := make([]float64, 3), 2*w/(x+2*w)
 			for _, count := range [][]float64{{x, 5, 1}, {x, 1, 1}} {
-				if err := a.Tasks(count, tasks); err != nil {
+				if err := a.Tasks(context.Background(), count, tasks); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -567,7 +568,7 @@ func TestProportionalWarmAgrees(t *testing.T) {
 				}
 			}
 			cold.Forget()
-			if err := errors.Join(warm.Tasks(count, got), cold.Tasks(count, want)); err != nil {
+			if err := errors.Join(warm.Tasks(context.Background(), count, got), cold.Tasks(context.Background(), count, want)); err != nil {
 				t.Fatal(err)
 			}
 			tol, total, least := 1e-9, 0.0, math.Inf(1)
@@ -588,7 +589,7 @@ func TestProportionalWarmAgrees(t *testing.T) {
 // A resource of positive price is saturated, also in float64.
 func TestProportionalPriceMeansSaturated(t *testing.T) {
 	for seed := range uint64(300) {
-		a, err := Allocate(pfRandomPool(rand.New(rand.NewPCG(seed, 12))), PF, Settings{Engine: num.Float})
+		a, err := Allocate(context.Background(), pfRandomPool(rand.New(rand.NewPCG(seed, 12))), PF, Settings{Engine: num.Float})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -609,7 +610,7 @@ func TestAllocatorClearsAfterError(t *testing.T) {
 		t.Fatal(err)
 	}
 	tasks := []float64{7, 7}
-	if err := a.Tasks([]float64{1, 1}, tasks); err == nil || tasks[0] != 0 || tasks[1] != 0 {
+	if err := a.Tasks(context.Background(), []float64{1, 1}, tasks); err == nil || tasks[0] != 0 || tasks[1] != 0 {
 		t.Errorf("tasks %v, error %v", tasks, err)
 	}
 }

@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -19,7 +20,7 @@ func TestResidual(t *testing.T) {
 					pool.Jobs[i].Weight = nil
 				}
 			}
-			a, err := Allocate(pool, policy, Settings{Engine: num.Float})
+			a, err := Allocate(context.Background(), pool, policy, Settings{Engine: num.Float})
 			if err != nil {
 				t.Fatalf("%s, seed %d: %v", policy, seed, err)
 			}

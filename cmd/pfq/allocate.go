@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -134,7 +135,7 @@ func (f *allocateFlags) answer(cmd *cobra.Command, name string) (answer []byte, 
 		}
 		return nil, false, err
 	}
-	answer, err = attended(cmd.Context(), cmd.ErrOrStderr(), func() ([]byte, error) { return f.share(p) })
+	answer, err = attended(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context) ([]byte, error) { return f.share(ctx, p) })
 	return answer, true, f.translate(namingDemand(err, p), name)
 }
 
@@ -218,8 +219,8 @@ func orDefault(flag string, given bool) string {
 }
 
 // share allocates the resources among jobs that stay.
-func (f *allocateFlags) share(p *fluid.Pool) ([]byte, error) {
-	r, err := fluid.Allocate(p, fluid.Policy(f.policy), fluid.Settings{Engine: num.Engine(f.engine), RelTol: f.tol})
+func (f *allocateFlags) share(ctx context.Context, p *fluid.Pool) ([]byte, error) {
+	r, err := fluid.Allocate(ctx, p, fluid.Policy(f.policy), fluid.Settings{Engine: num.Engine(f.engine), RelTol: f.tol})
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +229,7 @@ func (f *allocateFlags) share(p *fluid.Pool) ([]byte, error) {
 		a.shown = a.digits
 	}
 	if f.audit {
-		if a.audit, err = newAudit(p, r); err != nil {
+		if a.audit, err = newAudit(ctx, p, r); err != nil {
 			return nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/big"
 	"strings"
@@ -22,15 +23,15 @@ type auditAnswer struct {
 }
 
 // newAudit audits an allocation, with a tolerance that its errors do not reach.
-func newAudit(p *fluid.Pool, r *fluid.Allocation) (*auditAnswer, error) {
+func newAudit(ctx context.Context, p *fluid.Pool, r *fluid.Allocation) (*auditAnswer, error) {
 	a := &auditAnswer{pool: p, exact: r.Engine == num.Exact}
 	tasks, tolerance := r.TaskFractions(), r.Tolerance()
 	a.tolerance, _ = tolerance.Float64()
 	var err error
-	if a.report, err = audit.Audit(p, tasks, tolerance); err != nil {
+	if a.report, err = audit.Audit(ctx, p, tasks, tolerance); err != nil {
 		return nil, err
 	}
-	a.indices, err = audit.Indices(p, tasks)
+	a.indices, err = audit.Indices(ctx, p, tasks)
 	return a, err
 }
 

@@ -46,8 +46,8 @@ func (f *allocateFlags) traffic(ctx context.Context, t *traffic.Model, name stri
 			return nil, false, simulation.translate(err)
 		}
 	}
-	a.result, err = attended(ctx, stderr, func() (*traffic.Result, error) {
-		return traffic.Solve(t, fluid.Policy(f.policy), traffic.Settings{RelTol: f.tol, MaxStates: f.states})
+	a.result, err = attended(ctx, stderr, func(ctx context.Context) (*traffic.Result, error) {
+		return traffic.Solve(ctx, t, fluid.Policy(f.policy), traffic.Settings{RelTol: f.tol, MaxStates: f.states})
 	})
 	switch {
 	case plan != nil && errors.Is(err, traffic.ErrTooLarge):

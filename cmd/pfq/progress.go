@@ -16,16 +16,16 @@ func withProgress[T any](q query, work func(context.Context) (T, error)) (T, err
 	return watched(q.ctx, heartbeat, tell, work)
 }
 
-// attended does what may take long, and tells from time to time that it goes on. It ends early if a signal comes; the
-// work then goes on unattended until the program ends.
-func attended[T any](ctx context.Context, stderr io.Writer, work func() (T, error)) (T, error) {
+// attended does what may take long, and tells from time to time that it goes on. If a signal comes it ends the context of
+// the work.
+func attended[T any](ctx context.Context, stderr io.Writer, work func(context.Context) (T, error)) (T, error) {
 	start := time.Now()
 	tell := func() { fmt.Fprintf(stderr, "pfq: solving, %.0f s\n", time.Since(start).Seconds()) }
-	return watched(ctx, heartbeat, tell, func(context.Context) (T, error) { return work() })
+	return watched(ctx, heartbeat, tell, work)
 }
 
 // watched does what may take long, and calls tell every so often meanwhile. If a signal comes it ends the context of the
-// work, and does not wait for that.
+// work and waits for its end.
 func watched[T any](ctx context.Context, every time.Duration, tell func(), work func(context.Context) (T, error)) (T, error) {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
@@ -49,6 +49,7 @@ func watched[T any](ctx context.Context, every time.Duration, tell func(), work 
 			}
 			return a.value, a.err
 		case <-ctx.Done():
+			<-done
 			return none, errInterrupted
 		case <-tick.C:
 			tell()

@@ -22,7 +22,7 @@ func TestAttendedTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stderr bytes.Buffer
 		want := errors.New("done")
-		v, err := attended(t.Context(), &stderr, func() (int, error) {
+		v, err := attended(t.Context(), &stderr, func(context.Context) (int, error) {
 			time.Sleep(12 * time.Second)
 			return 7, want
 		})
@@ -34,14 +34,12 @@ func TestAttendedTells(t *testing.T) {
 
 // A signal ends it at once.
 func TestAttendedInterrupted(t *testing.T) {
-	stopped := make(chan struct{})
-	defer close(stopped)
-	_, err := attended(context.Background(), &bytes.Buffer{}, func() (int, error) {
+	_, err := attended(context.Background(), &bytes.Buffer{}, func(ctx context.Context) (int, error) {
 		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
 			t.Error(err)
 		}
-		<-stopped
-		return 0, nil
+		<-ctx.Done()
+		return 0, ctx.Err()
 	})
 	if !errors.Is(err, errInterrupted) {
 		t.Error(err)

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -80,7 +81,7 @@ func atRest(t *tabwriter.Writer) error {
 		pool.Jobs[i].Count = 10
 	}
 	for _, p := range policies {
-		a, err := fluid.Allocate(pool, p.policy, fluid.Settings{})
+		a, err := fluid.Allocate(context.Background(), pool, p.policy, fluid.Settings{})
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func inTraffic(t *tabwriter.Writer) error {
 	for _, p := range policies {
 		fmt.Fprint(t, p.name)
 		for _, load := range []string{"0.4", "0.6", "0.8", "0.9"} {
-			r, err := traffic.Solve(teamsAt(load), p.policy, traffic.Settings{})
+			r, err := traffic.Solve(context.Background(), teamsAt(load), p.policy, traffic.Settings{})
 			if err != nil {
 				return err
 			}
@@ -120,12 +121,12 @@ func lying(t *tabwriter.Writer) error {
 		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
 			m := teamsAt("0.4")
 			m.Classes[1].Declared = demand(asked, "20")
-			a, err := fluid.Allocate(m.Pool(), policy, fluid.Settings{})
+			a, err := fluid.Allocate(context.Background(), m.Pool(), policy, fluid.Settings{})
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(t, "\t%.2f", a.Jobs[1].Tasks.Float)
-			r, err := traffic.Solve(m, policy, traffic.Settings{})
+			r, err := traffic.Solve(context.Background(), m, policy, traffic.Settings{})
 			switch {
 			case errors.Is(err, traffic.ErrUnstable):
 				fmt.Fprint(t, "\toverloaded\t")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -76,7 +77,7 @@ func TestAgainstSweeps(t *testing.T) {
 			mean[1] += float64(y) * p[x][y]
 		}
 	}
-	r, err := traffic.Solve(teamsAt("0.4"), fluid.PF, traffic.Settings{})
+	r, err := traffic.Solve(context.Background(), teamsAt("0.4"), fluid.PF, traffic.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

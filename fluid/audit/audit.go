@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"slices"
@@ -72,7 +73,7 @@ type Shortfall struct {
 // pool, with tol = 0, takes some seconds.
 //
 // The error is that of [fluid.Pool.Check], or an *[input.Error] for the tasks or tol.
-func Audit(p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (*Report, error) {
+func Audit(ctx context.Context, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (*Report, error) {
 	if err := checkTasks(p, tasks); err != nil {
 		return nil, err
 	}
@@ -86,29 +87,33 @@ func Audit(p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (*Report, error) {
 	}
 	e := fluid.NewProfiles(p)
 	if auditSeconds(e, tasks) > secondsAllowed {
-		if r := roundedReport(e, tasks, more); r != nil {
-			return r, nil
+		if r, err := roundedReport(ctx, e, tasks, more); r != nil || err != nil {
+			return r, err
 		}
 	}
-	return newHoldings(e, tasks).report(more), nil
+	return newHoldings(e, tasks).report(ctx, more)
 }
 
 // roundedReport is the report from rounded numbers, nil if rounding might change what it concludes.
-func roundedReport(e *fluid.Profiles, tasks []*big.Rat, more *big.Rat) *Report {
+func roundedReport(ctx context.Context, e *fluid.Profiles, tasks []*big.Rat, more *big.Rat) (*Report, error) {
 	off := new(big.Rat).SetFloat64(roundedError)
 	low, high := new(big.Rat).Sub(more, off), new(big.Rat).Add(more, off)
 	if low.Cmp(new(big.Rat).SetFloat64(1+0x1p-50)) < 0 { // equal numbers, as exact allocations have, are not told apart
-		return nil
+		return nil, nil
 	}
 	h := newHoldings(rounded(e), roundDown(tasks))
-	if r := h.report(high); r.concludes(h.report(low)) {
-		return r // its witnesses exceed the tolerance for certain
+	r, err := h.report(ctx, high)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if other, err := h.report(ctx, low); err != nil || !r.concludes(other) {
+		return nil, err
+	}
+	return r, nil // its witnesses exceed the tolerance for certain
 }
 
 // report is [Audit] with numbers that were checked: x is more than y if x > more y, more >= 1.
-func (h *holdings) report(more *big.Rat) *Report {
+func (h *holdings) report(ctx context.Context, more *big.Rat) (*Report, error) {
 	one := big.NewRat(1, 1)
 	r := &Report{Utilization: h.utilization(), Bottlenecks: make([][]int, len(h.number))}
 	saturated := make([]bool, len(r.Utilization))
@@ -120,7 +125,10 @@ func (h *holdings) report(more *big.Rat) *Report {
 			r.Overload = &Overload{j, u}
 		}
 	}
-	order := newPartOrders(h, more)
+	order, err := newPartOrders(ctx, h, more)
+	if err != nil {
+		return nil, err
+	}
 	for i := range h.number {
 		for j := range saturated {
 			if saturated[j] && order[j].above[i] == len(h.number) {
@@ -133,8 +141,8 @@ func (h *holdings) report(more *big.Rat) *Report {
 	}
 	r.Growth = h.growth(r.Utilization, saturated)
 	r.Shortfall = h.shortfall(more)
-	r.Envy = h.envy(order)
-	return r
+	r.Envy, err = h.envy(ctx, order)
+	return r, err
 }
 
 // concludes reports whether two reports conclude the same. With more in between so does a third: each comparison is

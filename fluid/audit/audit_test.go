@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -117,7 +118,7 @@ func TestAuditWitnesses(t *testing.T) {
 		}},
 	}
 	for _, test := range tests {
-		got, err := Audit(test.pool, test.tasks, num.MustRat(test.tol))
+		got, err := Audit(context.Background(), test.pool, test.tasks, num.MustRat(test.tol))
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -284,7 +285,7 @@ func TestAuditDefinitions(t *testing.T) {
 			}
 			l = newLiteralAudit(p, tasks, tol)
 		}
-		r, err := Audit(p, tasks, tol)
+		r, err := Audit(context.Background(), p, tasks, tol)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,8 +343,8 @@ func TestAuditRounded(t *testing.T) {
 		more := big.NewRat(rapid.Int64Range(10, 13).Draw(t, "more"), 10)
 		p, tasks = lengthen(p, tasks, 300)
 		e := fluid.NewProfiles(p)
-		want := newHoldings(e, tasks).report(more)
-		got := roundedReport(e, tasks, more)
+		want, _ := newHoldings(e, tasks).report(context.Background(), more)
+		got, _ := roundedReport(context.Background(), e, tasks, more)
 		if more.IsInt() && got != nil {
 			t.Fatal("a report without tolerance")
 		}
@@ -373,10 +374,10 @@ func TestAuditHair(t *testing.T) {
 		x := new(big.Rat).SetFrac(long, new(big.Int).Lsh(big.NewInt(1), 12_000))
 		tasks := []*big.Rat{x.Add(x, num.MustRat("9/8"))}
 		e := fluid.NewProfiles(p)
-		if roundedReport(e, tasks, num.MustRat("9/8")) != nil {
+		if r, _ := roundedReport(context.Background(), e, tasks, num.MustRat("9/8")); r != nil {
 			t.Error("a report from rounded numbers")
 		}
-		r, err := Audit(p, tasks, tol)
+		r, err := Audit(context.Background(), p, tasks, tol)
 		if err != nil || (r.Overload != nil) != want {
 			t.Errorf("hair %d: %v, %v", hair, r, err)
 		}
@@ -423,7 +424,7 @@ func TestLongFractions(t *testing.T) {
 		if len(p.Jobs) == 1000 {
 			continue // sums of multiples of powers of 2 are short
 		}
-		x, err := Indices(p, a.TaskFractions())
+		x, err := Indices(context.Background(), p, a.TaskFractions())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -451,7 +452,7 @@ func floatPool(rows, resources int) *fluid.Pool {
 // wrongs returns which properties an exact allocation lacks.
 func wrongs(t rapid.TB, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (r *Report, text string) {
 	t.Helper()
-	r, err := Audit(p, tasks, tol)
+	r, err := Audit(context.Background(), p, tasks, tol)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -484,7 +485,7 @@ func TestAuditTheorems(t *testing.T) {
 		t.Run(string(test.policy), func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				p := drawPool(rt, 6, 4, test.policy != fluid.BF, true)
-				a, err := fluid.Allocate(p, test.policy, fluid.Settings{})
+				a, err := fluid.Allocate(context.Background(), p, test.policy, fluid.Settings{})
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -515,7 +516,7 @@ func TestMaxMinShortfall(t *testing.T) {
 		Resources: []fluid.Resource{{Name: "r", Capacity: num.MustRat("1")}},
 		Jobs:      []fluid.Job{{Name: "small", Demand: num.MustRats("1")}, {Name: "large", Demand: num.MustRats("10")}},
 	}
-	a, err := fluid.Allocate(p, fluid.MaxMin, fluid.Settings{})
+	a, err := fluid.Allocate(context.Background(), p, fluid.MaxMin, fluid.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -569,12 +570,12 @@ func TestAuditBadInput(t *testing.T) {
 	} {
 		p, tasks, tol := classicPool(), num.MustRats("3 2"), new(big.Rat)
 		test.spoil(p, &tasks, &tol)
-		_, err := Audit(p, tasks, tol)
+		_, err := Audit(context.Background(), p, tasks, tol)
 		var bad *input.Error
 		if !errors.As(err, &bad) || bad.Path != test.path {
 			t.Errorf("%s: %v, want an error at %s", test.name, err, test.path)
 		}
-		if _, err = Indices(p, tasks); test.path != "tol" && (!errors.As(err, &bad) || bad.Path != test.path) {
+		if _, err = Indices(context.Background(), p, tasks); test.path != "tol" && (!errors.As(err, &bad) || bad.Path != test.path) {
 			t.Errorf("indices, %s: %v, want an error at %s", test.name, err, test.path)
 		}
 	}
@@ -607,31 +608,73 @@ func BenchmarkAudit(b *testing.B) {
 		{"classes=1000/resources=8/policy=drf/of=floats", floatPool(1000, 8)},
 		{"classes=10/resources=3/policy=drf/of=16384bits", longPool(10, 3, 16_384)},
 	} {
-		a, err := fluid.Allocate(test.pool, fluid.DRF, fluid.Settings{})
+		a, err := fluid.Allocate(context.Background(), test.pool, fluid.DRF, fluid.Settings{})
 		if err != nil {
 			b.Fatal(err)
 		}
 		tasks, tol := a.TaskFractions(), big.NewRat(1, 1_000_000_000)
 		b.Run(test.name+"/do=allocate", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := fluid.Allocate(test.pool, fluid.DRF, fluid.Settings{}); err != nil {
+				if _, err := fluid.Allocate(context.Background(), test.pool, fluid.DRF, fluid.Settings{}); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 		b.Run(test.name+"/do=audit", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Audit(test.pool, tasks, tol); err != nil {
+				if _, err := Audit(context.Background(), test.pool, tasks, tol); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 		b.Run(test.name+"/do=indices", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Indices(test.pool, tasks); err != nil {
+				if _, err := Indices(context.Background(), test.pool, tasks); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
+	}
+}
+
+// A countdown is a context that is done after it was asked so many times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Audits, indices and searches for lies ask the context while they work, and end with its error.
+func TestAuditEnds(t *testing.T) {
+	p := manyJobs(20, 3)
+	tasks := mustAllocate(t, p, fluid.MaxMin).TaskFractions()
+	for name, work := range map[string]func(ctx context.Context) error{
+		"audit":   func(ctx context.Context) error { _, err := Audit(ctx, p, tasks, nil); return err },
+		"indices": func(ctx context.Context) error { _, err := Indices(ctx, p, tasks); return err },
+		"lie": func(ctx context.Context) error {
+			_, err := BestLie(ctx, p, fluid.MaxMin, 0, LieSettings{Evaluations: 50})
+			return err
+		},
+	} {
+		asked := &countdown{context.Background(), 1 << 30}
+		if err := work(asked); err != nil {
+			t.Fatal(err)
+		}
+		questions := 1<<30 - asked.left
+		if questions < 2 {
+			t.Errorf("%s: %d questions", name, questions)
+		}
+		for part := range min(questions, 50) {
+			left := part * questions / min(questions, 50)
+			if err := work(&countdown{context.Background(), left}); !errors.Is(err, context.Canceled) {
+				t.Fatalf("%s, done at question %d of %d: %v", name, left+1, questions, err)
+			}
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"math"
 	"math/big"
 
@@ -12,7 +13,7 @@ import (
 // fractions. The row that gains most in float64 enters if it does gain; after a step of length 0, or if none seems to,
 // the first variable that gains, by Bland's rule, so that it ends. At the end the prices π >= 0 with Σ_j π_j a_ij/d_i
 // >= 1 for every i prove that no allocation does better.
-func (h *holdings) maxDominantShare() *big.Rat {
+func (h *holdings) maxDominantShare(ctx context.Context) (*big.Rat, error) {
 	n, resources := len(h.Need), len(h.Need[0])
 	rounded := make([][]float64, n)
 	for i, need := range h.Need {
@@ -25,6 +26,9 @@ func (h *holdings) maxDominantShare() *big.Rat {
 	s, slack := newSimplex(n, resources), unitMatrix(resources)
 	stuck := false
 	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		price := s.prices()
 		entering, column := -1, []*big.Rat(nil)
 		if !stuck {
@@ -38,7 +42,7 @@ func (h *holdings) maxDominantShare() *big.Rat {
 			}
 		}
 		if column == nil {
-			return s.sum()
+			return s.sum(), nil
 		}
 		stuck = s.enter(entering, column).Sign() == 0
 	}

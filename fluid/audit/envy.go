@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"math"
 	"math/big"
 	"slices"
@@ -24,7 +25,7 @@ type partOrder struct {
 
 // newPartOrders returns the order of each resource, in O(J n log n) comparisons of fractions. "Row k holds more of it
 // than row i" is then place[k] >= above[i], a comparison of integers.
-func newPartOrders(h *holdings, more *big.Rat) []partOrder {
+func newPartOrders(ctx context.Context, h *holdings, more *big.Rat) ([]partOrder, error) {
 	n := len(h.part)
 	orders := make([]partOrder, len(h.Need[0]))
 	c := newPartComparer(h, more)
@@ -33,10 +34,13 @@ func newPartOrders(h *holdings, more *big.Rat) []partOrder {
 		for i := range o.rows {
 			o.rows[i] = i
 		}
-		slices.SortStableFunc(o.rows, func(i, k int) int { return c.compare(i, k, j) })
+		slices.SortStableFunc(o.rows, func(i, k int) int { return c.compare(ctx, i, k, j) })
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for m, i := range o.rows {
 			if m > 0 {
-				if last := o.rows[m-1]; c.compare(last, i, j) == 0 {
+				if last := o.rows[m-1]; c.compare(ctx, last, i, j) == 0 {
 					o.place[i], o.above[i] = o.place[last], o.above[last]
 					continue
 				}
@@ -46,7 +50,7 @@ func newPartOrders(h *holdings, more *big.Rat) []partOrder {
 		}
 		orders[j] = o
 	}
-	return orders
+	return orders, nil
 }
 
 // A partComparer compares what rows hold by weight, x_i p_ij with integers x_i, without common divisors: it multiplies
@@ -68,7 +72,11 @@ func (c *partComparer) sides(i, k, j int) {
 	c.right.Mul(c.number[k].Num(), c.two.Mul(q.Num(), p.Denom()))
 }
 
-func (c *partComparer) compare(i, k, j int) int {
+// compare orders what rows i and k hold. All are equal once the context is done, so that a sort ends soon.
+func (c *partComparer) compare(ctx context.Context, i, k, j int) int {
+	if ctx.Err() != nil {
+		return 0
+	}
 	c.sides(i, k, j)
 	return c.left.Cmp(&c.right)
 }
@@ -88,7 +96,7 @@ func (c *partComparer) exceeds(i, k, j int) bool {
 // envy returns the pair with the largest envy, nil if there is none. Job i runs more with w_i/w_k of what job k holds
 // if and only if φ_k a_kj/w_k > φ_i a_ij/w_i for every resource j that it needs, and the ratio of the tasks is the
 // least of these ratios. Only rows that hold more of the resource of which the fewest do are looked at.
-func (h *holdings) envy(orders []partOrder) *Envy {
+func (h *holdings) envy(ctx context.Context, orders []partOrder) (*Envy, error) {
 	n := len(h.part)
 	logs := make([][]float64, n)
 	for i, part := range h.part {
@@ -100,6 +108,9 @@ func (h *holdings) envy(orders []partOrder) *Envy {
 	}
 	job, other, largest := -1, -1, 0.
 	for i, need := range h.Need {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		rarest := h.Top[i]
 		for j, a := range need {
 			if a.Sign() > 0 && orders[j].above[i] > orders[rarest].above[i] {
@@ -124,9 +135,9 @@ func (h *holdings) envy(orders []partOrder) *Envy {
 		}
 	}
 	if job < 0 {
-		return nil
+		return nil, nil
 	}
-	return &Envy{job, other, h.tasks[job], h.tasksWith(job, other)}
+	return &Envy{job, other, h.tasks[job], h.tasksWith(job, other)}, nil
 }
 
 // tasksWith returns φ_k w_i/w_k min_j a_kj/a_ij over the resources j that job i needs.

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -29,7 +30,7 @@ func twoJobs() *fluid.Pool {
 
 // An allocation made by hand: job a runs 2 tasks and job b 7/3.
 func ExampleAudit() {
-	r, err := audit.Audit(twoJobs(), demands("2", "7/3"), nil)
+	r, err := audit.Audit(context.Background(), twoJobs(), demands("2", "7/3"), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -45,12 +46,12 @@ func ExampleAudit() {
 // Proportional fairness is computed in enclosures, so that comparisons need a tolerance.
 func ExampleAllocation_TaskFractions() {
 	p := twoJobs()
-	a, err := fluid.Allocate(p, fluid.PF, fluid.Settings{})
+	a, err := fluid.Allocate(context.Background(), p, fluid.PF, fluid.Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	r, err := audit.Audit(p, a.TaskFractions(), a.Tolerance())
+	r, err := audit.Audit(context.Background(), p, a.TaskFractions(), a.Tolerance())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -63,7 +64,7 @@ func ExampleAllocation_TaskFractions() {
 
 // Dominant resource fairness gives equal shares, but less in all than would be possible.
 func ExampleIndices() {
-	x, err := audit.Indices(twoJobs(), demands("3", "2"))
+	x, err := audit.Indices(context.Background(), twoJobs(), demands("3", "2"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -81,7 +82,7 @@ func ExampleIndices() {
 // 18/11.
 func ExampleBestLie() {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
-		lie, err := audit.BestLie(twoJobs(), policy, 1, audit.LieSettings{})
+		lie, err := audit.BestLie(context.Background(), twoJobs(), policy, 1, audit.LieSettings{})
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"math"
 	"math/big"
 
@@ -33,19 +34,19 @@ type IndexSet struct {
 // or enclosed within a factor 1 ± 2^-99, from numbers rounded to 128 bits, if the fractions would take more than about
 // a second. The error is that of [fluid.Pool.Check], or an *[input.Error] for the tasks or an index beyond the range of
 // float64.
-func Indices(p *fluid.Pool, tasks []*big.Rat) (*IndexSet, error) {
+func Indices(ctx context.Context, p *fluid.Pool, tasks []*big.Rat) (*IndexSet, error) {
 	if err := checkTasks(p, tasks); err != nil {
 		return nil, err
 	}
 	e := fluid.NewProfiles(p)
 	if auditSeconds(e, tasks)+maxSeconds(e) > secondsAllowed {
-		return newHoldings(rounded(e), roundDown(tasks)).indices(true)
+		return newHoldings(rounded(e), roundDown(tasks)).indices(ctx, true)
 	}
-	return newHoldings(e, tasks).indices(false)
+	return newHoldings(e, tasks).indices(ctx, false)
 }
 
 // indices returns the indices in fractions, or bounds if the numbers were rounded.
-func (h *holdings) indices(rounded bool) (*IndexSet, error) {
+func (h *holdings) indices(ctx context.Context, rounded bool) (*IndexSet, error) {
 	used := h.utilization()
 	mean := num.SumRats(used)
 	mean.Quo(mean, big.NewRat(int64(len(used)), 1))
@@ -59,7 +60,11 @@ func (h *holdings) indices(rounded bool) (*IndexSet, error) {
 		first[i] = new(big.Rat).Mul(h.Count[i], scaled[i])
 		second[i] = new(big.Rat).Mul(first[i], scaled[i])
 	}
-	total, most := num.SumRats(held), h.maxDominantShare()
+	most, err := h.maxDominantShare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	total := num.SumRats(held)
 	total.Mul(total, h.unit)
 
 	x := new(IndexSet)
@@ -91,7 +96,6 @@ func (h *holdings) indices(rounded bool) (*IndexSet, error) {
 		}
 		*f.value = v
 	}
-	var err error
 	x.NashMean, err = h.nashMean()
 	return x, err
 }

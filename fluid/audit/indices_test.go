@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -46,7 +47,7 @@ func TestIndicesByHand(t *testing.T) {
 		// Dominant shares 2/3 of weight 4, and 1/6 twice: by weight 1/6 each.
 		{"weights", weighted, num.MustRats("3 1/2"), "25/36 2/3 13/18 1/1 16/11 11/16 1/1 1/1", math.Pow(2./3, 4./6) * math.Pow(1./6, 2./6)},
 	} {
-		got, err := Indices(test.pool, test.tasks)
+		got, err := Indices(context.Background(), test.pool, test.tasks)
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -87,7 +88,7 @@ func TestMaxDominantShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := Indices(p, mustAllocate(t, p, fluid.DRF).TaskFractions())
+		x, err := Indices(context.Background(), p, mustAllocate(t, p, fluid.DRF).TaskFractions())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +162,7 @@ func TestIndicesDefinitions(t *testing.T) {
 			tasks[i] = big.NewRat(rapid.Int64Range(0, 6).Draw(t, "tasks"), rapid.Int64Range(1, 90).Draw(t, "over"))
 		}
 		want, nash := literalIndices(p, tasks)
-		exact, err := Indices(p, tasks)
+		exact, err := Indices(context.Background(), p, tasks)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +174,7 @@ func TestIndicesDefinitions(t *testing.T) {
 			t.Fatal("efficiency")
 		}
 		p, tasks = lengthen(p, tasks, 300)
-		rounded, err := newHoldings(rounded(fluid.NewProfiles(p)), roundDown(tasks)).indices(true)
+		rounded, err := newHoldings(rounded(fluid.NewProfiles(p)), roundDown(tasks)).indices(context.Background(), true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,12 +205,12 @@ func TestIndicesDefinitions(t *testing.T) {
 func TestNashMeanIsLargest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPool(t, 6, 4, true, true)
-		largest, err := Indices(p, mustAllocate(t, p, fluid.PF).TaskFractions())
+		largest, err := Indices(context.Background(), p, mustAllocate(t, p, fluid.PF).TaskFractions())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, policy := range []fluid.Policy{fluid.DRF, fluid.MaxMin, fluid.BMF} {
-			x, err := Indices(p, mustAllocate(t, p, policy).TaskFractions())
+			x, err := Indices(context.Background(), p, mustAllocate(t, p, policy).TaskFractions())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +223,7 @@ func TestNashMeanIsLargest(t *testing.T) {
 
 func mustAllocate(t rapid.TB, p *fluid.Pool, policy fluid.Policy) *fluid.Allocation {
 	t.Helper()
-	a, err := fluid.Allocate(p, policy, fluid.Settings{})
+	a, err := fluid.Allocate(context.Background(), p, policy, fluid.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +244,7 @@ func TestIndicesRange(t *testing.T) {
 			p.Jobs[0].Demand = append(p.Jobs[0].Demand, big.NewRat(1, 1))
 			tasks = []*big.Rat{tasks[0], big.NewRat(1, 1)}
 		}
-		_, err := Indices(p, tasks)
+		_, err := Indices(context.Background(), p, tasks)
 		var bad *input.Error
 		if !errors.As(err, &bad) || bad.Path != path {
 			t.Errorf("%v, want an error at %s", err, path)

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/big"
 	"slices"
@@ -58,7 +59,7 @@ type Lie struct {
 // A profile with which float64 finds no allocation, as can happen under bottleneck max fairness, is passed over.
 //
 // The error is that of [fluid.Allocate] of the truth or of [fluid.NewAllocator], or an *[input.Error] for the row or a setting.
-func BestLie(p *fluid.Pool, policy fluid.Policy, job int, s LieSettings) (*Lie, error) {
+func BestLie(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, s LieSettings) (*Lie, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func BestLie(p *fluid.Pool, policy fluid.Policy, job int, s LieSettings) (*Lie, 
 	if !(s.MaxFactor >= 1 && s.MaxFactor <= 1e9) {
 		return nil, input.Errorf("MaxFactor", s.MaxFactor, "a number in [1, 1e9]")
 	}
-	truth, err := lieTasks(p, policy, job)
+	truth, err := lieTasks(ctx, p, policy, job)
 	if err != nil {
 		return nil, err
 	}
@@ -89,21 +90,28 @@ func BestLie(p *fluid.Pool, policy fluid.Policy, job int, s LieSettings) (*Lie, 
 	if policy == fluid.DRF || policy == fluid.BF {
 		return none, nil
 	}
-	l, err := newLiar(p, policy, job, truth, s)
+	l, err := newLiar(ctx, p, policy, job, truth, s)
 	if err != nil {
 		return nil, err
 	}
-	found := l.search()
+	found := l.search(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	none.Evaluations = l.evaluations
 	if found.runs <= l.tasks {
 		return none, nil
 	}
-	return l.bestOf(l.profiles(l.profile(found.at)), none), nil
+	best := l.bestOf(ctx, l.profiles(l.profile(found.at)), none)
+	if err := ctx.Err(); err != nil { // which bestOf takes for profiles without an allocation
+		return nil, err
+	}
+	return best, nil
 }
 
 // bestOf returns the lie that gains most of those that declare these profiles, the first of about equal ones, or none
 // if none gains.
-func (l *liar) bestOf(profiles [][]*big.Rat, none *Lie) *Lie {
+func (l *liar) bestOf(ctx context.Context, profiles [][]*big.Rat, none *Lie) *Lie {
 	best := none
 	for _, declared := range profiles {
 		long := func(d *big.Rat) bool { return max(d.Num().BitLen(), d.Denom().BitLen()) > input.MaxBits }
@@ -111,7 +119,7 @@ func (l *liar) bestOf(profiles [][]*big.Rat, none *Lie) *Lie {
 			continue // no pool takes these numbers
 		}
 		pool, row := l.pool(declared)
-		tasks, err := lieTasks(pool, l.policy, row)
+		tasks, err := lieTasks(ctx, pool, l.policy, row)
 		if err != nil {
 			continue // a lie that nobody can say the gain of
 		}
@@ -126,8 +134,8 @@ func (l *liar) bestOf(profiles [][]*big.Rat, none *Lie) *Lie {
 }
 
 // lieTasks returns what one job of a row gets.
-func lieTasks(p *fluid.Pool, policy fluid.Policy, row int) (num.Value, error) {
-	a, err := fluid.Allocate(p, policy, fluid.Settings{RelTol: 1e-12})
+func lieTasks(ctx context.Context, p *fluid.Pool, policy fluid.Policy, row int) (num.Value, error) {
+	a, err := fluid.Allocate(ctx, p, policy, fluid.Settings{RelTol: 1e-12})
 	if err != nil {
 		return num.Value{}, err
 	}
@@ -160,7 +168,7 @@ type liar struct {
 }
 
 // newLiar returns the liar in a pool in which it runs so many tasks if it tells the truth.
-func newLiar(p *fluid.Pool, policy fluid.Policy, job int, truth num.Value, s LieSettings) (*liar, error) {
+func newLiar(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, truth num.Value, s LieSettings) (*liar, error) {
 	l := &liar{honest: p, job: job, policy: policy, limit: s.Evaluations, maxFactor: 1}
 	if policy == fluid.MaxMin {
 		l.maxFactor = s.MaxFactor
@@ -176,7 +184,7 @@ func newLiar(p *fluid.Pool, policy fluid.Policy, job int, truth num.Value, s Lie
 		l.count = append(l.count, float64(other.Size()))
 	}
 	l.truth = l.allocator.Profile(l.at)
-	if l.tasks = l.runs(l.truth); l.tasks == 0 { // float64 failed: the exact truth is as good a start
+	if l.tasks = l.runs(ctx, l.truth); l.tasks == 0 { // float64 failed: the exact truth is as good a start
 		l.tasks = truth.Float
 	}
 	return l, nil
@@ -202,7 +210,7 @@ func (l *liar) pool(declared []*big.Rat) (*fluid.Pool, int) {
 
 // runs returns how many tasks the liar really runs if it declares parts of the capacities, not all 0; 0 if float64 does
 // not find the allocation.
-func (l *liar) runs(declared []float64) float64 {
+func (l *liar) runs(ctx context.Context, declared []float64) float64 {
 	l.evaluations++
 	unit := math.Inf(1)
 	for j, a := range declared {
@@ -211,7 +219,7 @@ func (l *liar) runs(declared []float64) float64 {
 		}
 	}
 	l.allocator.SetProfile(l.at, declared)
-	if err := l.allocator.Tasks(l.count, l.tasksOf); err != nil {
+	if err := l.allocator.Tasks(ctx, l.count, l.tasksOf); err != nil {
 		return 0
 	}
 	return l.tasksOf[l.at] * unit

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -36,7 +37,7 @@ func TestBestLieClassic(t *testing.T) {
 		{num.MustRats("12/11 4"), 45. / 11, 33. / 8, 121. / 120},
 		{num.MustRats("3 4"), 18. / 11, 9. / 4, 11. / 8},
 	} {
-		got, err := BestLie(classicPool(), fluid.PF, job, LieSettings{})
+		got, err := BestLie(context.Background(), classicPool(), fluid.PF, job, LieSettings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +67,7 @@ func TestBestLieMaxMin(t *testing.T) {
 		Resources: []fluid.Resource{{Name: "r", Capacity: num.MustRat("1")}},
 		Jobs:      []fluid.Job{{Name: "jobs", Demand: num.MustRats("1"), Count: 2}},
 	}
-	got, err := BestLie(p, fluid.MaxMin, 0, LieSettings{MaxFactor: 16})
+	got, err := BestLie(context.Background(), p, fluid.MaxMin, 0, LieSettings{MaxFactor: 16})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestBestLieMaxMin(t *testing.T) {
 	if got.Tasks.Exact.Cmp(want) != 0 {
 		t.Errorf("tasks %v, want %v", got.Tasks.Exact, want)
 	}
-	got, err = BestLie(p, fluid.MaxMin, 0, LieSettings{MaxFactor: 1})
+	got, err = BestLie(context.Background(), p, fluid.MaxMin, 0, LieSettings{MaxFactor: 1})
 	if err != nil || got.Declared != nil || got.Gain.Float != 1 {
 		t.Errorf("with true units: %+v, %v; want no lie", got, err)
 	}
@@ -109,7 +110,7 @@ func TestNoLieGains(t *testing.T) {
 		policy := rapid.SampledFrom([]fluid.Policy{fluid.DRF, fluid.BF}).Draw(t, "policy")
 		p := drawPool(t, 6, 4, policy != fluid.BF, true)
 		job := rapid.IntRange(0, len(p.Jobs)-1).Draw(t, "job")
-		lie, err := BestLie(p, policy, job, LieSettings{})
+		lie, err := BestLie(context.Background(), p, policy, job, LieSettings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +133,7 @@ func TestBestLieIsReal(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				p := drawPool(t, 4, 3, true, true)
 				job := rapid.IntRange(0, len(p.Jobs)-1).Draw(t, "job")
-				lie, err := BestLie(p, policy, job, LieSettings{Evaluations: 400})
+				lie, err := BestLie(context.Background(), p, policy, job, LieSettings{Evaluations: 400})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -207,20 +208,20 @@ func TestBestLieAgainstGrid(t *testing.T) {
 			p.Jobs[i].Demand[(i+seed)%len(p.Resources)] = big.NewRat(int64(seed%2), 7)
 		}
 		for job := range p.Jobs {
-			lie, err := BestLie(p, policy, job, LieSettings{})
+			lie, err := BestLie(context.Background(), p, policy, job, LieSettings{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if lie.Declared != nil {
 				gains[policy]++
 			}
-			l, err := newLiar(p, policy, job, lie.Truthful, LieSettings{Evaluations: 1})
+			l, err := newLiar(context.Background(), p, policy, job, lie.Truthful, LieSettings{Evaluations: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			best := l.tasks
 			gridLies(l, steps, func(declared []float64) {
-				best = max(best, l.runs(declared))
+				best = max(best, l.runs(context.Background(), declared))
 			})
 			if best > lie.Tasks.Float*(1+1e-6) {
 				t.Errorf("%s, pool %d, job %d: a lie on the grid runs %v tasks, the best found %v, the truth %v",
@@ -240,11 +241,11 @@ func TestBestLieSplitsRows(t *testing.T) {
 	p.Jobs = append(p.Jobs, fluid.Job{Name: "b'", Demand: num.MustRats("1 4")})
 	q := classicPool()
 	q.Jobs = append(q.Jobs, fluid.Job{Name: "b'", Demand: num.MustRats("1 4")}, fluid.Job{Name: "other", Demand: q.Jobs[1].Demand})
-	one, err := BestLie(p, fluid.PF, 1, LieSettings{})
+	one, err := BestLie(context.Background(), p, fluid.PF, 1, LieSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := BestLie(q, fluid.PF, 3, LieSettings{})
+	two, err := BestLie(context.Background(), q, fluid.PF, 3, LieSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +265,7 @@ func TestBestLiePassesOver(t *testing.T) {
 		},
 	}
 	for job := range p.Jobs {
-		lie, err := BestLie(p, fluid.BMF, job, LieSettings{Evaluations: 1000})
+		lie, err := BestLie(context.Background(), p, fluid.BMF, job, LieSettings{Evaluations: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +290,7 @@ func TestBestLieBadInput(t *testing.T) {
 		{fluid.PF, 0, LieSettings{MaxFactor: math.NaN()}, "MaxFactor"},
 		{fluid.PF, 0, LieSettings{MaxFactor: math.Inf(1)}, "MaxFactor"},
 	} {
-		_, err := BestLie(classicPool(), test.policy, test.job, test.s)
+		_, err := BestLie(context.Background(), classicPool(), test.policy, test.job, test.s)
 		var bad *input.Error
 		if !errors.As(err, &bad) || bad.Path != test.path {
 			t.Errorf("%+v: %v, want an error at %s", test, err, test.path)
@@ -298,7 +299,7 @@ func TestBestLieBadInput(t *testing.T) {
 	p := classicPool()
 	p.Resources[0].Capacity = new(big.Rat)
 	var bad *input.Error
-	if _, err := BestLie(p, fluid.PF, 0, LieSettings{}); !errors.As(err, &bad) || bad.Path != "resources[0].capacity" {
+	if _, err := BestLie(context.Background(), p, fluid.PF, 0, LieSettings{}); !errors.As(err, &bad) || bad.Path != "resources[0].capacity" {
 		t.Error(err)
 	}
 }
@@ -331,7 +332,7 @@ func BenchmarkBestLie(b *testing.B) {
 		p := manyJobs(rows, 3)
 		b.Run(fmt.Sprintf("classes=%d/resources=3/policy=pf", rows), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := BestLie(p, fluid.PF, 0, LieSettings{}); err != nil {
+				if _, err := BestLie(context.Background(), p, fluid.PF, 0, LieSettings{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -348,7 +349,7 @@ func TestBestLieFarApart(t *testing.T) {
 	for j := range 4 {
 		p.Resources = append(p.Resources, fluid.Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(1, 1)})
 	}
-	if _, err := BestLie(p, fluid.BMF, 1, LieSettings{Evaluations: 100}); err != nil {
+	if _, err := BestLie(context.Background(), p, fluid.BMF, 1, LieSettings{Evaluations: 100}); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -41,7 +42,7 @@ func (l *liar) profile(at []float64) (parts []float64, m float64) {
 // search returns the best point found, the truth if none is better. A quarter of the evaluations each goes to lines
 // through the truth and to points spread at random; a quarter to climbing from the best of these that are not near an
 // earlier one, as many as it lasts; and the last to climbing on from the best end.
-func (l *liar) search() lieTry {
+func (l *liar) search(ctx context.Context) lieTry {
 	dims := len(l.truth)
 	if l.maxFactor > 1 {
 		dims++
@@ -50,17 +51,17 @@ func (l *liar) search() lieTry {
 	tries := []lieTry{{make([]float64, dims), l.tasks}}
 	try := func(at []float64) {
 		parts, _ := l.profile(at)
-		tries = append(tries, lieTry{at, l.runs(parts)})
+		tries = append(tries, lieTry{at, l.runs(ctx, parts)})
 	}
 	onLine := max(1, min(64, l.limit/4/dims))
 	for d := range dims {
-		for k := 1; k <= onLine && l.evaluations < l.limit; k++ {
+		for k := 1; k <= onLine && l.evaluations < l.limit && ctx.Err() == nil; k++ {
 			at := make([]float64, dims)
 			at[d] = float64(k) / float64(onLine)
 			try(at)
 		}
 	}
-	for dims > 1 && l.evaluations < l.limit/2 {
+	for dims > 1 && l.evaluations < l.limit/2 && ctx.Err() == nil {
 		at := make([]float64, dims)
 		for d := range at {
 			if random.IntN(3) > 0 {
@@ -80,11 +81,11 @@ func (l *liar) search() lieTry {
 			break
 		}
 		starts = append(starts, from)
-		if found := l.climb(from, 1./16, 1e-4, l.limit/4*3, random); found.runs > best.runs {
+		if found := l.climb(ctx, from, 1./16, 1e-4, l.limit/4*3, random); found.runs > best.runs {
 			best = found
 		}
 	}
-	return l.climb(best, 1e-2, 1e-11, l.limit, random)
+	return l.climb(ctx, best, 1e-2, 1e-11, l.limit, random)
 }
 
 // near reports whether two points differ by less than 1/16 in every coordinate.
@@ -100,14 +101,14 @@ func near(x, y []float64) bool {
 // climb goes from a point in steps along the axes and in random directions, doubled after a success and halved after a
 // round of failures, until they are below least or the evaluations reach a limit. The best lie often lies on an edge
 // where one more resource becomes saturated or is no longer; along such edges the random directions are needed.
-func (l *liar) climb(from lieTry, step, least float64, until int, random *rand.Rand) lieTry {
+func (l *liar) climb(ctx context.Context, from lieTry, step, least float64, until int, random *rand.Rand) lieTry {
 	best := from
 	dims := len(from.at)
 	direction := make([]float64, dims)
 	for step > least {
 		moved := false
 		for k := 0; k < 4*dims && !moved; k++ {
-			if l.evaluations >= until {
+			if l.evaluations >= until || ctx.Err() != nil {
 				return best
 			}
 			clear(direction)
@@ -126,7 +127,7 @@ func (l *liar) climb(from lieTry, step, least float64, until int, random *rand.R
 				continue
 			}
 			parts, _ := l.profile(at)
-			if runs := l.runs(parts); runs > best.runs*(1+1e-14) { // less is rounding
+			if runs := l.runs(ctx, parts); runs > best.runs*(1+1e-14) { // less is rounding
 				best, moved = lieTry{at, runs}, true
 			}
 		}

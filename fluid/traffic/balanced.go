@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -27,7 +28,7 @@ import (
 //	Σ_{x_k>L} x_i w(x) <= z^-(L+1) Π_j 1/s_j · Σ_j a_ij ρ_i z^{1 if i=k} / s_j.
 //
 // In F only resources are needed of which no other is used more by every class.
-func (w *problem) balanced(r *Part, s Settings) ([]float64, error) {
+func (w *problem) balanced(ctx context.Context, r *Part, s Settings) ([]float64, error) {
 	b := w.newBalancedTail()
 	limits := make([]int, len(w.class))
 	if s.Limits != nil {
@@ -41,7 +42,10 @@ func (w *problem) balanced(r *Part, s Settings) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, jobs := w.whittleSums(limits)
+	z, jobs, err := w.whittleSums(ctx, limits)
+	if err != nil {
+		return nil, err
+	}
 	r.Method, r.TruncationProved, r.Limits, r.States = WhittleMethod, true, limits, states
 	r.RoundingBound = whittleRounding(limits)
 	mean := make([]float64, len(jobs))
@@ -66,9 +70,12 @@ func (w *problem) balanced(r *Part, s Settings) ([]float64, error) {
 	return mean, nil
 }
 
+// statesBetween are the states between two looks at the context.
+const statesBetween = 1 << 16
+
 // whittleSums returns Z = Σ w(x) and Σ x_i w(x) for each class, over x <= limits. The class with the largest limit runs
 // slowest, so that two slabs of the others are all that is kept.
-func (w *problem) whittleSums(limits []int) (z float64, jobs []float64) {
+func (w *problem) whittleSums(ctx context.Context, limits []int) (z float64, jobs []float64, err error) {
 	order := make([]int, len(limits))
 	for k := range order {
 		order[k] = k
@@ -90,6 +97,9 @@ func (w *problem) whittleSums(limits []int) (z float64, jobs []float64) {
 	for n := range size[0] {
 		x := make([]int, len(size)-1)
 		for s := range now {
+			if s%statesBetween == 0 && ctx.Err() != nil {
+				return 0, nil, ctx.Err()
+			}
 			below[0] = old[s]
 			for k, m := range x {
 				below[k+1] = 0
@@ -121,7 +131,7 @@ func (w *problem) whittleSums(limits []int) (z float64, jobs []float64) {
 	for d, k := range order {
 		jobs[k] = moment[d].Value()
 	}
-	return mass.Value(), jobs
+	return mass.Value(), jobs, nil
 }
 
 // whittleRounding bounds the relative error of the means: each step to a state rounds a_kj ρ_k, its product with w and

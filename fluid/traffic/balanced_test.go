@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -83,7 +84,7 @@ func TestWhittleAgainstFractions(t *testing.T) {
 			limits = append(limits, rapid.IntRange(1, 3).Draw(t, "limit"))
 		}
 		scaleTo(tr, big.NewRat(rapid.Int64Range(1, 99).Draw(t, "load"), 100))
-		got, err := Solve(tr, fluid.BF, Settings{Limits: limits})
+		got, err := Solve(context.Background(), tr, fluid.BF, Settings{Limits: limits})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,9 +117,9 @@ func TestWhittleTail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, allJobs := w.whittleSums(make80(classes))
+		all, allJobs, _ := w.whittleSums(context.Background(), make80(classes))
 		for k, l := range limits {
-			z, jobs := w.whittleSums(with(make80(classes), k, l))
+			z, jobs, _ := w.whittleSums(context.Background(), with(make80(classes), k, l))
 			mass, moments := w.newBalancedTail().outside(k, l)
 			if all-z > math.Exp(mass)+1e-13*all {
 				t.Errorf("seed %d: mass %g beyond x_%d = %d, bound %g", seed, all-z, k, l, math.Exp(mass))

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"context"
 	"math"
 
 	"productform/fluid"
@@ -10,7 +11,7 @@ import (
 
 // newChain returns the chain of the numbers of jobs below the limits: class k arrives at rate λ_k, unless the
 // limit is reached, and leaves at rate x_k φ_k(x)/σ_k. The residual is the largest of one allocation for each state.
-func (w *problem) newChain(policy fluid.Policy, limits []int) (c *markov.Chain, residual float64, err error) {
+func (w *problem) newChain(ctx context.Context, policy fluid.Policy, limits []int) (c *markov.Chain, residual float64, err error) {
 	a, err := fluid.NewAllocator(w.traffic.Pool(), policy)
 	if err != nil {
 		return nil, 0, err
@@ -26,7 +27,10 @@ func (w *problem) newChain(policy fluid.Policy, limits []int) (c *markov.Chain, 
 		for k, row := range w.class {
 			count[row] = float64(x[k])
 		}
-		if err := a.Tasks(count, tasks); err != nil {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		if err := a.Tasks(ctx, count, tasks); err != nil {
 			return nil, 0, err
 		}
 		if s > 0 { // jobs are present
@@ -64,18 +68,21 @@ type distribution struct {
 }
 
 // solveAt solves the chain with these limits.
-func (w *problem) solveAt(policy fluid.Policy, limits []int, tol float64) (*solution, error) {
-	c, residual, err := w.newChain(policy, limits)
+func (w *problem) solveAt(ctx context.Context, policy fluid.Policy, limits []int, tol float64) (*solution, error) {
+	c, residual, err := w.newChain(ctx, policy, limits)
 	if err != nil {
 		return nil, err
 	}
 	var pi []float64
 	v := &solution{limits: limits, residual: residual}
 	if c.IsEliminable() {
-		pi, v.rounding = c.Eliminate()
+		pi, v.rounding, err = c.Eliminate(ctx)
 	} else {
 		v.multigrid = true
-		pi, v.iteration = c.Iterate(w.startingPoint(c), w.lambda, tol)
+		pi, v.iteration, err = c.Iterate(ctx, w.startingPoint(c), w.lambda, tol)
+	}
+	if err != nil {
+		return nil, err
 	}
 	w.summarize(v, c, pi)
 	return v, nil

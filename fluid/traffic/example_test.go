@@ -1,6 +1,7 @@
 package traffic_test
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"testing"
@@ -23,7 +24,7 @@ func crossed(lambda *big.Rat) *traffic.Model {
 
 func ExampleSolve() {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.BF} {
-		r, err := traffic.Solve(crossed(big.NewRat(8, 15)), policy, traffic.Settings{})
+		r, err := traffic.Solve(context.Background(), crossed(big.NewRat(8, 15)), policy, traffic.Settings{})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -54,7 +55,7 @@ func BenchmarkSolve(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := traffic.Solve(c.t, c.policy, traffic.Settings{Limits: c.limits}); err != nil {
+				if _, err := traffic.Solve(context.Background(), c.t, c.policy, traffic.Settings{Limits: c.limits}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -132,7 +133,7 @@ func TestTruncationBoundOfRareClass(t *testing.T) {
 				rate := new(big.Rat).Quo(load, size)
 				tr := oneProcessor([]*big.Rat{rate, big.NewRat(1, 2)}, []*big.Rat{size, nil}, []*big.Rat{weight, nil})
 				for _, tol := range []float64{0, 1e-3, 1e-2} {
-					r, err := Solve(tr, fluid.PF, Settings{RelTol: tol, MaxStates: 10_000})
+					r, err := Solve(context.Background(), tr, fluid.PF, Settings{RelTol: tol, MaxStates: 10_000})
 					if err != nil {
 						if !errors.Is(err, ErrTooLarge) {
 							t.Fatal(err)
@@ -176,7 +177,7 @@ func TestTruncationBoundAgainstProcessorSharing(t *testing.T) {
 		p := fluid.Policies()[r.IntN(4)]
 		for _, s := range []Settings{{RelTol: 0.1}, {RelTol: 1e-3}, {}, {Limits: []int{2 + r.IntN(40), 2 + r.IntN(40)}}} {
 			s.MaxStates = 10_000
-			got, err := Solve(tr, p, s)
+			got, err := Solve(context.Background(), tr, p, s)
 			if err != nil {
 				if !errors.Is(err, ErrTooLarge) {
 					t.Fatal(err)

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -108,7 +109,7 @@ type ClassResult struct {
 // fairness, if more than MaxStates states are needed, and if the iteration does not converge to max(RelTol, 1e-7).
 // Errors of [fluid.NewAllocator] and [fluid.Allocator.Tasks] for the states of the chain are passed on: for numbers beyond the
 // range of the kernels, and for an allocation that float64 does not find.
-func Solve(t *Model, policy fluid.Policy, s Settings) (*Result, error) {
+func Solve(ctx context.Context, t *Model, policy fluid.Policy, s Settings) (*Result, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func Solve(t *Model, policy fluid.Policy, s Settings) (*Result, error) {
 	r.TruncationProved = true
 	most := 0
 	for _, groups := range parts {
-		p, err := t.solvePart(groups, policy, s, r.Classes)
+		p, err := t.solvePart(ctx, groups, policy, s, r.Classes)
 		if err != nil {
 			return nil, err
 		}
@@ -165,7 +166,7 @@ func Solve(t *Model, policy fluid.Policy, s Settings) (*Result, error) {
 }
 
 // solvePart solves groups that have resources of their own, and fills in the measures of their classes.
-func (t *Model) solvePart(groups []group, policy fluid.Policy, s Settings, classes []ClassResult) (*Part, error) {
+func (t *Model) solvePart(ctx context.Context, groups []group, policy fluid.Policy, s Settings, classes []ClassResult) (*Part, error) {
 	w, err := newProblem(t, groups)
 	if err != nil {
 		return nil, err
@@ -179,11 +180,11 @@ func (t *Model) solvePart(groups []group, policy fluid.Policy, s Settings, class
 	case len(groups) == 1 && s.Limits == nil:
 		mean = w.geometric(p)
 	case policy == fluid.BF:
-		mean, err = w.balanced(p, s)
+		mean, err = w.balanced(ctx, p, s)
 	case len(groups) > 3:
 		err = tooLarge("policy", policy, "bf, or at most 3 classes that share resources, here %d", len(groups))
 	default:
-		mean, err = w.chain(p, policy, s)
+		mean, err = w.chain(ctx, p, policy, s)
 	}
 	if many := (*statesError)(nil); errors.As(err, &many) {
 		err = tooLarge("MaxStates", s.MaxStates, "more than %s, for up to %s", integerUp(many.states), w.jobsUpTo(many.limits))

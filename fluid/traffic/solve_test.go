@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func scaleTo(t *Model, load *big.Rat) {
 // solved solves or fails the test.
 func solved(t *testing.T, traffic *Model, p fluid.Policy, s Settings) *Result {
 	t.Helper()
-	r, err := Solve(traffic, p, s)
+	r, err := Solve(context.Background(), traffic, p, s)
 	if err != nil {
 		t.Fatalf("%s: %v", p, err)
 	}
@@ -226,11 +227,11 @@ func TestChainOfBalancedFairness(t *testing.T) {
 			t.Fatal(err)
 		}
 		limits := []int{3 + r.IntN(25), 3 + r.IntN(25), 3 + r.IntN(8)}[:classes]
-		v, err := w.solveAt(fluid.BF, limits, 1e-12)
+		v, err := w.solveAt(context.Background(), fluid.BF, limits, 1e-12)
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, jobs := w.whittleSums(limits)
+		z, jobs, _ := w.whittleSums(context.Background(), limits)
 		for k := range jobs { // the rates themselves have errors of 1e-15 each step, up to 80 steps
 			if want := jobs[k] / z; math.Abs(v.mean[k]/want-1) > v.rounding+v.iteration+1e-12 {
 				t.Errorf("seed %d: E[x_%d] = %v by the chain, %v by the recursion", seed, k, v.mean[k], want)
@@ -334,14 +335,14 @@ func TestSolveThreeClassesTwoWays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, _, err := w.newChain(fluid.PF, []int{15 + r.IntN(4), 15 + r.IntN(4), 12 + r.IntN(7)})
+		g, _, err := w.newChain(context.Background(), fluid.PF, []int{15 + r.IntN(4), 15 + r.IntN(4), 12 + r.IntN(7)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		a, b := &solution{}, &solution{}
-		pi, bound := g.Eliminate()
+		pi, bound, _ := g.Eliminate(context.Background())
 		w.summarize(a, g, pi)
-		pi, measured := g.Iterate(w.startingPoint(g), w.lambda, 1e-11)
+		pi, measured, _ := g.Iterate(context.Background(), w.startingPoint(g), w.lambda, 1e-11)
 		w.summarize(b, g, pi)
 		for k := range a.mean {
 			if math.Abs(a.mean[k]/b.mean[k]-1) > bound+measured+1e-12 || measured > 1e-11 || bound > 1e-7 {
@@ -410,7 +411,7 @@ func TestSolveRefuses(t *testing.T) {
 		if test.spoil != nil {
 			test.spoil(tr)
 		}
-		r, err := Solve(tr, test.policy, test.s)
+		r, err := Solve(context.Background(), tr, test.policy, test.s)
 		var e *input.Error
 		if r != nil || !errors.As(err, &e) || e.Path != test.path {
 			t.Errorf("%s %+v: error %v, want one for %s", test.policy, test.s, err, test.path)
@@ -426,7 +427,7 @@ func TestSolveRefuses(t *testing.T) {
 		tr.Classes[0].ArrivalRate, tr.Classes[1].ArrivalRate = num.MustRats(load)[0], big.NewRat(1, 9)
 		tr.Classes[1].Demand = num.MustRats("0 1")
 		var unstable *UnstableError
-		if _, err := Solve(tr, fluid.DRF, Settings{}); !errors.As(err, &unstable) || unstable.Resource != 0 || unstable.Load.RatString() != load || !errors.Is(err, ErrUnstable) {
+		if _, err := Solve(context.Background(), tr, fluid.DRF, Settings{}); !errors.As(err, &unstable) || unstable.Resource != 0 || unstable.Load.RatString() != load || !errors.Is(err, ErrUnstable) {
 			t.Errorf("load %s: error %v", load, err)
 		} else if want := "unstable: jobs bring at least as much work as a resource can do: the load of resource 0 is " + load; err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
@@ -483,14 +484,14 @@ func TestSolveTwoClassesTwoWays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, residual, err := w.newChain(fluid.DRF, []int{120, 150})
+		g, residual, err := w.newChain(context.Background(), fluid.DRF, []int{120, 150})
 		if err != nil || residual > 1e-12 {
 			t.Fatal(residual, err)
 		}
 		a, b := &solution{}, &solution{}
-		pi, bound := g.Eliminate()
+		pi, bound, _ := g.Eliminate(context.Background())
 		w.summarize(a, g, pi)
-		pi, measured := g.Iterate(w.startingPoint(g), w.lambda, 1e-11)
+		pi, measured, _ := g.Iterate(context.Background(), w.startingPoint(g), w.lambda, 1e-11)
 		w.summarize(b, g, pi)
 		for k := range a.mean {
 			if off := math.Abs(a.mean[k]/b.mean[k] - 1); off > bound+measured+1e-12 || measured > 1e-10 {

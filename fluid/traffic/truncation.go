@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -29,8 +30,8 @@ import (
 const truncationSafety = 4
 
 // chain solves the truncated chain and bounds what the truncation does.
-func (w *problem) chain(p *Part, policy fluid.Policy, s Settings) ([]float64, error) {
-	v, bound, err := w.truncated(policy, s)
+func (w *problem) chain(ctx context.Context, p *Part, policy fluid.Policy, s Settings) ([]float64, error) {
+	v, bound, err := w.truncated(ctx, policy, s)
 	if err != nil {
 		return nil, err
 	}
@@ -47,25 +48,25 @@ func (w *problem) chain(p *Part, policy fluid.Policy, s Settings) ([]float64, er
 }
 
 // truncated returns the solution with the limits of the settings, or with ones whose bound meets RelTol, and its bound.
-func (w *problem) truncated(policy fluid.Policy, s Settings) (*solution, float64, error) {
+func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings) (*solution, float64, error) {
 	tol := max(s.RelTol/10, 1e-12) // of an iteration, whose rounding is not far below 1e-12
 	if s.Limits != nil {
 		limits := w.chosen(s)
 		if _, err := checkStates(limits, s); err != nil {
 			return nil, 0, err
 		}
-		v, err := w.solveAt(policy, limits, tol)
+		v, err := w.solveAt(ctx, policy, limits, tol)
 		if err != nil {
 			return nil, 0, err
 		}
-		small, err := w.solveAt(policy, v.smaller(), tol)
+		small, err := w.solveAt(ctx, policy, v.smaller(), tol)
 		if err != nil {
 			return nil, 0, err
 		}
 		bound, _ := v.truncationBound(small)
 		return v, bound, v.converged(s)
 	}
-	small, err := w.pilot(policy, s)
+	small, err := w.pilot(ctx, policy, s)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -75,7 +76,7 @@ func (w *problem) truncated(policy fluid.Policy, s Settings) (*solution, float64
 		if _, err := checkStates(limits, s); err != nil {
 			return nil, 0, err
 		}
-		v, err := w.solveAt(policy, limits, tol)
+		v, err := w.solveAt(ctx, policy, limits, tol)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -92,7 +93,7 @@ func (w *problem) truncated(policy fluid.Policy, s Settings) (*solution, float64
 
 // pilot solves with limits that are reached with a small probability under every distribution: 5e-3 gives means with some two
 // digits, enough to see how tails decay. It starts where that is expected with something to spare.
-func (w *problem) pilot(policy fluid.Policy, s Settings) (*solution, error) {
+func (w *problem) pilot(ctx context.Context, policy fluid.Policy, s Settings) (*solution, error) {
 	limits := w.expected(1e-3)
 	for {
 		if _, err := checkStates(limits, s); err != nil {
@@ -101,7 +102,7 @@ func (w *problem) pilot(policy fluid.Policy, s Settings) (*solution, error) {
 			}
 			return nil, err
 		}
-		v, err := w.solveAt(policy, limits, 1e-8)
+		v, err := w.solveAt(ctx, policy, limits, 1e-8)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package markov
 
 import (
+	"context"
 	"math"
 
 	"productform/num"
@@ -18,6 +19,7 @@ import (
 // n² states take about 10 n³ multiplications. State 0 is last, so that no probability is too large for float64; one
 // below its range becomes 0.
 type dissection struct {
+	ctx     context.Context // when it is done, nothing more is eliminated
 	g       *Chain
 	fronts  []front
 	place   []int32 // row of a state in the front that is being assembled
@@ -59,9 +61,12 @@ const leafStates = 16
 // the products of their rates, one from each row but i. So factors within 1 ± ε in R rows change it by factors within
 // (1 ± ε)^R: in all 4.5u Σ_s (rows changed) + 2u Σ (rows assembled). Back substitution adds (f+4)u for a state with f
 // later states in its front, once for each state on the way to the last. Ratios double the sum.
-func (g *Chain) Eliminate() (pi []float64, bound float64) {
-	d := &dissection{g: g, place: make([]int32, g.States)}
+func (g *Chain) Eliminate(ctx context.Context) (pi []float64, bound float64, err error) {
+	d := &dissection{ctx: ctx, g: g, place: make([]int32, g.States)}
 	d.eliminate(make([]int, len(g.Size)), g.Size)
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
 	pi = make([]float64, g.States)
 	pi[0] = 1
 	depth := make([]float64, len(d.fronts)) // roundings of back substitution up to this front
@@ -77,7 +82,7 @@ func (g *Chain) Eliminate() (pi []float64, bound float64) {
 		deepest = max(deepest, depth[n])
 	}
 	const u = 0x1p-53
-	return pi, math.Expm1(2*1.001*u*(4.5*d.touched+2*d.summed+deepest)) + 0x1p-48
+	return pi, math.Expm1(2*1.001*u*(4.5*d.touched+2*d.summed+deepest)) + 0x1p-48, nil
 }
 
 // eliminate eliminates the states lo <= x < hi.
@@ -89,12 +94,18 @@ func (d *dissection) eliminate(lo, hi []int) update {
 			cut = k
 		}
 	}
+	if d.ctx.Err() != nil {
+		return update{}
+	}
 	first, last := lo, hi // of the states eliminated after the halves: all, or the cut
 	var halves []update
 	if volume > leafStates {
 		mid := (lo[cut] + hi[cut]) / 2
 		halves = []update{d.eliminate(lo, with(hi, cut, mid)), d.eliminate(with(lo, cut, mid+1), hi)}
 		first, last = with(lo, cut, mid), with(hi, cut, mid+1)
+	}
+	if d.ctx.Err() != nil {
+		return update{}
 	}
 	own, rim := d.box(nil, first, last), d.around(lo, hi)
 	if own[0] == 0 {
@@ -118,7 +129,7 @@ func (d *dissection) eliminate(lo, hi []int) update {
 		d.addUpdate(q, m, h)
 	}
 	f := front{own: own, rim: rim, exit: make([]float64, len(own)), parent: -1}
-	d.touched += float64(censor(q, m, f.exit))
+	d.touched += float64(censor(d.ctx, q, m, f.exit))
 	d.summed += float64(m)
 	f.keep(q, m)
 	d.fronts = append(d.fronts, f)
@@ -232,9 +243,12 @@ func (d *dissection) addUpdate(q []float64, m int, h update) {
 // censor eliminates the first len(exit) of m states, four at a time, and returns how many rows that changed, counted
 // once for each state eliminated. Afterwards q[i][s] is q_is as s was eliminated, q[s][j] is q_sj/d_s for j after s.
 // What stands on the diagonal means nothing.
-func censor(q []float64, m int, exit []float64) (touched int) {
+func censor(ctx context.Context, q []float64, m int, exit []float64) (touched int) {
 	own := len(exit)
 	for p := 0; p < own; p += 4 {
+		if m > 100 && ctx.Err() != nil { // small ones are soon done
+			return touched
+		}
 		end := min(p+4, own)
 		for s := p; s < end; s++ {
 			row := q[s*m : (s+1)*m]

@@ -1,6 +1,7 @@
 package markov
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -76,7 +77,7 @@ func literalStationary(g *Chain) []*big.Rat {
 func TestStationaryAgainstFractions(t *testing.T) {
 	for seed, size := range [][]int{{1}, {2}, {9}, {25}, {1, 7}, {3, 3}, {4, 6}, {2, 13}, {6, 5}, {2, 2, 2}, {3, 3, 3}, {2, 3, 5}, {1, 5, 5}, {2, 2, 3, 2}} {
 		g := randomChain(rand.New(rand.NewPCG(uint64(seed), 6)), size...)
-		pi, bound := g.Eliminate()
+		pi, bound, _ := g.Eliminate(context.Background())
 		if bound > 1e-11 {
 			t.Errorf("size %d: bound %g", size, bound)
 		}
@@ -130,7 +131,7 @@ func plainStationary(g *Chain) []float64 {
 func TestStationaryAgainstPlainOrder(t *testing.T) {
 	for seed, size := range [][]int{{300}, {17, 23}, {24, 16}, {5, 60}, {7, 8, 6}, {3, 10, 11}} {
 		g := randomChain(rand.New(rand.NewPCG(uint64(seed), 7)), size...)
-		pi, bound := g.Eliminate()
+		pi, bound, _ := g.Eliminate(context.Background())
 		for s, want := range plainStationary(g) {
 			if !(math.Abs(pi[s]/want-1) <= bound+1e-10) {
 				t.Fatalf("size %d: π_%d = %v, want %v", size, s, pi[s], want)
@@ -154,7 +155,7 @@ func TestStationaryFarBelowRange(t *testing.T) {
 			}
 		}
 	}
-	pi, bound := g.Eliminate()
+	pi, bound, _ := g.Eliminate(context.Background())
 	for s, p := range pi {
 		if want := math.Pow(0.1, float64(s/250+s%250)); want > 1e-300 && math.Abs(p/want-1) > bound+1e-13 || want < 1e-310 && !(p < 1e-305) {
 			t.Fatalf("π_%d = %v, want %v within %g", s, p, want, bound)
@@ -178,7 +179,7 @@ func BenchmarkStationary(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("states=%d/classes=%d", g.States, len(size)), func(b *testing.B) {
 			for b.Loop() {
-				g.Eliminate()
+				g.Eliminate(context.Background())
 			}
 		})
 	}

@@ -1,6 +1,9 @@
 package markov
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // A level is a chain on a grid with a measure that is to become stationary. The multiplicative multigrid method (Horton
 // and Leutenegger, "A multi-level solution algorithm for steady-state Markov chains", SIGMETRICS 1994) improves it by
@@ -52,14 +55,17 @@ func newLevel(g *Chain, speed []float64) *level {
 // suggest: change times f/(1-f) if changes shrink by a factor f a cycle. Twice, since f is measured at changes that
 // may still have parts which shrink more slowly. A change smaller than that factor foretold counts as foretold, for a
 // larger one may follow. It stops when the error is below tol/10, or no longer improves.
-func (g *Chain) Iterate(start, speed []float64, tol float64) (pi []float64, measured float64) {
+func (g *Chain) Iterate(ctx context.Context, start, speed []float64, tol float64) (pi []float64, measured float64, err error) {
 	l := newLevel(g, speed)
 	copy(l.pi[g.pad:], start)
 	l.addExits()
 	mean := g.means(l.pi[g.pad:])
 	previous, worst := 1.0, 0.0
 	for cycle := range mostCycles {
-		l.cycle()
+		l.cycle(ctx)
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
 		now := g.means(l.pi[g.pad:])
 		var change float64
 		for k := range now {
@@ -74,7 +80,7 @@ func (g *Chain) Iterate(start, speed []float64, tol float64) (pi []float64, meas
 			break
 		}
 	}
-	return l.pi[g.pad : g.pad+g.States], measured
+	return l.pi[g.pad : g.pad+g.States], measured, nil
 }
 
 // means returns the mean coordinates.
@@ -113,10 +119,13 @@ func (l *level) addExits() {
 }
 
 // cycle improves the measure once: sweeps, one or two cycles on the coarser level, sweeps.
-func (l *level) cycle() {
+func (l *level) cycle(ctx context.Context) {
+	if ctx.Err() != nil {
+		return
+	}
 	g, c := l.g, l.coarse
 	if c == nil {
-		pi, _ := g.Eliminate()
+		pi, _, _ := g.Eliminate(ctx) // nothing is changed if the context is done
 		copy(l.pi[g.pad:], pi)
 		return
 	}
@@ -126,9 +135,9 @@ func (l *level) cycle() {
 	for s := c.g.pad; s < c.g.pad+c.g.States; s++ {
 		c.pi[s] = 1
 	}
-	c.cycle()
+	c.cycle(ctx)
 	if c.coarse != nil && 3*c.g.States < g.States { // otherwise levels shrink too slowly to go twice
-		c.cycle()
+		c.cycle(ctx)
 	}
 	for s, b := range block {
 		l.pi[g.pad+s] *= c.pi[b]

@@ -81,7 +81,7 @@ func (c lieCase) tasks(need *big.Rat, policy fluid.Policy) (liar, honest float64
 	declared := []*big.Rat{c.liar[0], need}
 	if c.rates == nil {
 		p := &fluid.Pool{Resources: unitResources(2), Jobs: []fluid.Job{{Name: "liar", Demand: declared}, {Name: "honest", Demand: c.honest}}}
-		r, err := fluid.Allocate(p, policy, fluid.Settings{})
+		r, err := fluid.Allocate(context.Background(), p, policy, fluid.Settings{})
 		if err != nil {
 			return 0, 0, err
 		}
@@ -94,7 +94,7 @@ func (c lieCase) tasks(need *big.Rat, policy fluid.Policy) (liar, honest float64
 			return 0, 0, errTooMuch
 		}
 	}
-	r, err := traffic.Solve(t, policy, traffic.Settings{RelTol: 1e-6})
+	r, err := traffic.Solve(context.Background(), t, policy, traffic.Settings{RelTol: 1e-6})
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s, need %s, %s: %w", c.title, plots.Decimal(need), policyShort(policy), err)
 	}
@@ -318,7 +318,7 @@ func loneLiars(ctx context.Context, f *plots.Figure) error {
 			t := trafficOf(rho, rats("9/10", "1/10", "1"), []*big.Rat{one, a}, []*big.Rat{one, a}, []*big.Rat{a, one})
 			need := new(big.Rat).Mul(a, factor)
 			t.Classes[1].Declared = []*big.Rat{one, need}
-			r, err := traffic.Solve(t, fluid.PF, traffic.Settings{RelTol: 1e-4})
+			r, err := traffic.Solve(context.Background(), t, fluid.PF, traffic.Settings{RelTol: 1e-4})
 			if err != nil {
 				return err
 			}

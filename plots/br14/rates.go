@@ -67,7 +67,7 @@ func chainSettings(p fluid.Policy) traffic.Settings {
 
 // solved returns the exact mean numbers of jobs.
 func (c couple) solved(rho *big.Rat, p fluid.Policy) (*traffic.Result, error) {
-	r, err := traffic.Solve(c.at(rho), p, chainSettings(p))
+	r, err := traffic.Solve(context.Background(), c.at(rho), p, chainSettings(p))
 	if err != nil {
 		return nil, fmt.Errorf("profiles %s, %s, load %s: %w", c.words(), policyShort(p), plots.Decimal(rho), err)
 	}

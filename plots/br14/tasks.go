@@ -89,7 +89,7 @@ func (p taskPanel) at(g int, policy fluid.Policy) (pool.Tasks, error) {
 		return t.Finer(g, 1)
 	}
 	load := rats(taskLoad)[0]
-	full, err := fluid.Allocate(example, fluid.BMF, fluid.Settings{Engine: num.Exact}) // fills both resources
+	full, err := fluid.Allocate(context.Background(), example, fluid.BMF, fluid.Settings{Engine: num.Exact}) // fills both resources
 	if err != nil {
 		return t, err
 	}
@@ -110,7 +110,7 @@ func (p taskPanel) ideal(policy fluid.Policy) ([]float64, error) {
 	}
 	var tasks []float64
 	if !p.traffic {
-		r, err := fluid.Allocate(t.Pool(), policy, fluid.Settings{})
+		r, err := fluid.Allocate(context.Background(), t.Pool(), policy, fluid.Settings{})
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (p taskPanel) ideal(policy fluid.Policy) ([]float64, error) {
 		}
 		return tasks, nil
 	}
-	r, err := traffic.Solve(t.Traffic(), policy, traffic.Settings{RelTol: 1e-6})
+	r, err := traffic.Solve(context.Background(), t.Traffic(), policy, traffic.Settings{RelTol: 1e-6})
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ type tradeoff struct {
 
 func (m mixture) under(p fluid.Policy, rho *big.Rat) (tradeoff, error) {
 	t := m.traffic(rho)
-	r, err := traffic.Solve(t, p, traffic.Settings{RelTol: 1e-6})
+	r, err := traffic.Solve(context.Background(), t, p, traffic.Settings{RelTol: 1e-6})
 	if err != nil {
 		return tradeoff{}, fmt.Errorf("%v, %s: %w", m, policyShort(p), err)
 	}

@@ -50,7 +50,7 @@ func (s shared) used() string {
 func allocations(p *fluid.Pool) ([]shared, error) {
 	var all []shared
 	for _, policy := range fluid.Policies() {
-		r, err := fluid.Allocate(p, policy, fluid.Settings{})
+		r, err := fluid.Allocate(context.Background(), p, policy, fluid.Settings{})
 		if err != nil {
 			return nil, err
 		}

@@ -157,7 +157,7 @@ func loggedUsers(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 	var words []string
 	results := make(map[fluid.Policy]*fluid.Allocation)
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
-		r, err := fluid.Allocate(pool, policy, fluid.Settings{})
+		r, err := fluid.Allocate(context.Background(), pool, policy, fluid.Settings{})
 		if err != nil {
 			return err
 		}

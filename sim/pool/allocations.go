@@ -135,7 +135,7 @@ func (a *allocations) of(x []int) ([]float64, error) {
 	at := len(a.tasks)
 	a.tasks = append(a.tasks, a.count...)
 	a.allocator.Forget()
-	if err := a.allocator.Tasks(a.count, a.tasks[at:]); err != nil {
+	if err := a.allocator.Tasks(a.ctx, a.count, a.tasks[at:]); err != nil {
 		a.tasks = a.tasks[:at]
 		return nil, fmt.Errorf("sim: with %v jobs: %w", x, err)
 	}

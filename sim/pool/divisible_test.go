@@ -87,7 +87,7 @@ func TestFluidSharingAgainstSolve(t *testing.T) {
 		} else {
 			load.Classes[1].Weight = nil
 		}
-		exact, err := traffic.Solve(&load, policy, traffic.Settings{RelTol: 1e-6})
+		exact, err := traffic.Solve(context.Background(), &load, policy, traffic.Settings{RelTol: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -271,7 +272,7 @@ func (q *literalTasks) deprived() []float64 {
 		count[job.class]++
 	}
 	q.ideal.Forget()
-	if err := q.ideal.Tasks(count, phi); err != nil {
+	if err := q.ideal.Tasks(context.Background(), count, phi); err != nil {
 		panic(err)
 	}
 	var list []float64

@@ -1,0 +1,51 @@
+package traffic
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"productform/fluid"
+)
+
+// A countdown is a context that is done after it was asked so many times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Every method asks the context while it works, and ends with its error.
+func TestSolveEnds(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	two, three := randomTraffic(r, 2, 2, big.NewRat(1, 2)), randomTraffic(r, 3, 2, big.NewRat(1, 2))
+	for _, c := range []struct {
+		t      *Model
+		policy fluid.Policy
+		s      Settings
+	}{
+		{two, fluid.PF, Settings{}},
+		{three, fluid.DRF, Settings{Limits: []int{20, 20, 20}}},
+		{withoutWeights(two, fluid.BF), fluid.BF, Settings{}},
+	} {
+		asked := &countdown{context.Background(), 1 << 30}
+		if _, err := Solve(asked, c.t, c.policy, c.s); err != nil {
+			t.Fatal(err)
+		}
+		questions := 1<<30 - asked.left
+		for part := range 20 {
+			left := part * questions / 20
+			if v, err := Solve(&countdown{context.Background(), left}, c.t, c.policy, c.s); v != nil || !errors.Is(err, context.Canceled) {
+				t.Fatalf("%s, done at question %d of %d: %v, %v", c.policy, left+1, questions, v, err)
+			}
+		}
+	}
+}
