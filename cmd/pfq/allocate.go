@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/cli"
+	"productform/cmd/internal/output"
 	"productform/fluid"
 	"productform/fluid/traffic"
 	"productform/internal/input"
@@ -45,14 +46,14 @@ func newAllocate() *cobra.Command {
 			if err := f.check(cmd.Flags().Changed); err != nil {
 				return err
 			}
-			if err := notInput("--output", f.file, args[0], cmd.InOrStdin()); err != nil {
+			if err := output.NotInput("--output", f.file, args[0], cmd.InOrStdin()); err != nil {
 				return err
 			}
 			answer, stable, err := f.answer(cmd, args[0])
 			if err != nil {
 				return err
 			}
-			if err := write(answer, f.file, cmd.OutOrStdout()); err != nil {
+			if err := output.Write(answer, f.file, cmd.OutOrStdout()); err != nil {
 				return err
 			}
 			if !stable {

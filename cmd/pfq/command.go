@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"productform/cmd/internal/output"
 	"productform/cmd/internal/render"
 	"productform/internal/input"
 )
@@ -62,7 +63,7 @@ func newCommand(use string, answer func(query) (a render.Answer, found bool, err
 			q.ctx, q.stdin, q.stderr = cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr()
 			if kind != "" {
 				q.file = args[0]
-				if err := notInput("--output", q.to, q.file, q.stdin); err != nil {
+				if err := output.NotInput("--output", q.to, q.file, q.stdin); err != nil {
 					return err
 				}
 			}
@@ -74,7 +75,7 @@ func newCommand(use string, answer func(query) (a render.Answer, found bool, err
 			if err != nil {
 				return err
 			}
-			if err := write(text, q.to, cmd.OutOrStdout()); err != nil {
+			if err := output.Write(text, q.to, cmd.OutOrStdout()); err != nil {
 				return err
 			}
 			if !found {

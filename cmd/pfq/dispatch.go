@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/cli"
+	"productform/cmd/internal/output"
 	"productform/cmd/internal/render"
 	"productform/dispatch"
 	"productform/internal/input"
@@ -66,11 +67,11 @@ func newDispatch() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var others []output
+			var others []output.File
 			if f.jobs != "" && a.finished() {
-				others = append(others, output{a.records, f.jobs})
+				others = append(others, output.File{Text: a.records, Name: f.jobs})
 			}
-			if err := writeAll(cmd.OutOrStdout(), output{a.text, f.file}, others...); err != nil {
+			if err := output.WriteAll(cmd.OutOrStdout(), output.File{Text: a.text, Name: f.file}, others...); err != nil {
 				return err
 			}
 			if !a.finished() {
@@ -182,10 +183,10 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 // checkFiles refuses to write two files over one another, or over the log.
 func (f *dispatchFlags) checkFiles(trace string, stdin io.Reader, stdout io.Writer) error {
 	toStdout := f.file == "" || f.file == "-"
-	if toStdout && isStream(f.jobs, stdout) || !toStdout && f.jobs != "" && sameFile(f.jobs, f.file) {
+	if toStdout && output.IsStream(f.jobs, stdout) || !toStdout && f.jobs != "" && output.IsSame(f.jobs, f.file) {
 		return input.Errorf("--jobs", f.jobs, "a file other than that of --output")
 	}
-	return cmp.Or(notInput("--jobs", f.jobs, trace, stdin), notInput("--output", f.file, trace, stdin))
+	return cmp.Or(output.NotInput("--jobs", f.jobs, trace, stdin), output.NotInput("--output", f.file, trace, stdin))
 }
 
 // settleSampling takes what no flag says from one of the two samplings.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/cli"
+	"productform/cmd/internal/output"
 )
 
 // The first line of every example is a comment that says what it means. Clusters stand in the folder itself, pools and
@@ -34,7 +35,7 @@ func newExample() *cobra.Command {
 				}
 				answer = readExample(args[0])
 			}
-			return write(answer, file, cmd.OutOrStdout())
+			return output.Write(answer, file, cmd.OutOrStdout())
 		},
 	})
 	addOutput(cmd, &file)

@@ -15,6 +15,7 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/cmd/internal/cli"
+	"productform/cmd/internal/output"
 	"productform/cmd/internal/render"
 	"productform/internal/input"
 	"productform/sim"
@@ -84,7 +85,7 @@ func (f *simulateFlags) check(flags interface{ Changed(string) bool }) error {
 // answer simulates the model, at every factor if there are some.
 func (f *simulateFlags) answer(q query) (a render.Answer, found bool, err error) {
 	if path, _ := sizePath(f.sizes); path != "" {
-		if err := notInput("--output", q.to, path, nil); err != nil {
+		if err := output.NotInput("--output", q.to, path, nil); err != nil {
 			return a, false, err
 		}
 	} else if f.keepSizes {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/cli"
+	"productform/cmd/internal/output"
 	"productform/internal/input"
 	"productform/sim"
 	"productform/sizes"
@@ -48,14 +49,14 @@ func newTags() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := notInput("--output", f.file, f.sizes.file, cmd.InOrStdin()); err != nil {
+			if err := output.NotInput("--output", f.file, f.sizes.file, cmd.InOrStdin()); err != nil {
 				return err
 			}
 			answer, feasible, err := f.answer(cmd)
 			if err != nil {
 				return err
 			}
-			if err := write(answer, f.file, cmd.OutOrStdout()); err != nil {
+			if err := output.Write(answer, f.file, cmd.OutOrStdout()); err != nil {
 				return err
 			}
 			if !feasible {
