@@ -2,11 +2,13 @@ package plots
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"io/fs"
 	"maps"
 	"math/big"
 	"path"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -32,7 +34,7 @@ type Texts struct{ files *template.Template }
 // NewTexts reads the files *.txt of a folder. They are embedded, so that it panics if one is no template.
 func NewTexts(folder fs.FS, name string) Texts {
 	t := template.New("").Option("missingkey=error").Funcs(template.FuncMap{
-		"short": Short, "power": Power, "significant": Significant, "list": List, "spans": Spans,
+		"short": Short, "power": Power, "significant": Significant, "shortlist": ShortList, "list": List, "spans": Spans,
 		"decimal": Decimal, "decimals": Decimals, "join": strings.Join,
 		"first": func(v []*big.Rat) string { return Decimal(v[0]) },
 		"last":  func(v []*big.Rat) string { return Decimal(v[len(v)-1]) },
@@ -40,7 +42,39 @@ func NewTexts(folder fs.FS, name string) Texts {
 		"times": func(a, b float64) float64 { return a * b },
 		"map":   pairs,
 	})
-	return Texts{template.Must(t.ParseFS(folder, path.Join(name, "*.txt")))}
+	return Texts{template.Must(template.Must(t.ParseFS(ownTexts, "texts/*.txt")).ParseFS(folder, path.Join(name, "*.txt")))}
+}
+
+// ownTexts are those that all figures share.
+//
+//go:embed texts
+var ownTexts embed.FS
+
+// A RunWords is what texts tell of the simulations of a figure: the templates "runs", "runs parameters" and "warnings"
+// write it.
+type RunWords struct {
+	Simulations, Runs, CheckRuns int
+	Jumps, WarmUp                float64 // of a run
+	Kinds                        string  // of jumps
+	Seed                         uint64
+	Observed                     float64  // jumps in all
+	Warned                       []string // simulations with a warning
+	Reason                       string   // why they may have one
+}
+
+// RunWords tells of the simulations of a plan, with jumps of these kinds.
+func (p *Plan) RunWords(e Effort, kinds string) RunWords {
+	w := RunWords{Simulations: len(p.Simulations), Runs: e.Runs, CheckRuns: e.CheckRuns, Jumps: e.Jumps, WarmUp: e.WarmUp,
+		Kinds: kinds, Seed: e.Seed, Reason: "whose warm-up looks short"}
+	for _, one := range p.Simulations {
+		w.Observed += one.Result.Jumps
+		if len(one.Result.Warnings) > 0 {
+			w.Warned = append(w.Warned, one.Name)
+		}
+	}
+	slices.Sort(w.Warned)
+	w.Warned = slices.Compact(w.Warned)
+	return w
 }
 
 // pairs returns a map of names and values in turn, for templates that want several.

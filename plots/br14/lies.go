@@ -199,54 +199,38 @@ func lies(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 		pf, drf = append(pf, both[0]), append(drf, both[1])
 		f.Panels = append(f.Panels, panel)
 	}
-	a := plots.Decimal(lieNeed())
-	steps := len(lieCases()[0].needs(e.Precision))
 	var examples []string
 	for k, c := range lieCases()[lieGains:] {
 		examples = append(examples, fmt.Sprintf("%s liars %s at rate %s, honest jobs %s at rate %s", plots.Letter(lieGains+k), profileWords(c.liar), plots.Decimal(c.rates[0]), profileWords(c.honest), plots.Decimal(c.rates[1])))
 	}
 	f.OneLegend = true
-	f.Caption = "The best lie shown brings under PF " + strings.Join(gains, ", ") + "; under DRF the best of all brings " + gainWords(others) + ". " +
-		fmt.Sprintf("Two resources of capacity 1. In (a–d) tasks of class 1 need (1, %[1]s), those of class 2 (%[1]s, 1). All jobs of class 1 overstate what they need of resource 2: they hold what they declare and use what they need. ", a) +
-		"Tasks of a liar and (lighter) of an honest job, over those without lies: (a) at rest, with one job of each class; then mean service rates γ_k = λ_kσ_k/E[x_k] in random traffic, with λ₁ = λ₂ at load (b) 0.3, (c) 0.6, (d) 0.8 of both resources with true needs; " + strings.Join(examples, ", ") + "; σ₁ = σ₂ = 1. " +
-		hidden(f.Panels) + "In (f) DRF drops at 0, since with any need of resource 2 a liar is stopped when that is full. " + trafficWords + policyWords + ". " + lieEnds(ends) +
-		"Of profiles (1, a) and (a, 1) those here reward lies most under PF at rest, with (1 + a)(1 − a/2) at the need 1/(2 − a); those of (e, f) are chosen so that lies gain. " +
-		fmt.Sprintf("Exact, from a truncated Markov chain, at %d needs. ", steps) + afterRoberts
-	f.Parameters = []plots.Parameter{
-		{Name: "profiles, (a–d)", Value: fmt.Sprintf("(1, %[1]s), of which the second need is overstated, and (%[1]s, 1)", a)},
-		{Name: "profiles and arrival rates, (e, f)", Value: strings.Join(examples, "; ")},
-		{Name: "needs declared", Value: fmt.Sprintf("%d values from the true one to 1, in (f) to %s", steps, plots.Decimal(lieCases()[lieGains+1].most))},
-		{Name: "capacities", Value: "1 and 1"},
-		{Name: "loads, (a–d)", Value: "at rest; 0.3, 0.6, 0.8 of both resources with true needs"},
-		{Name: "arrival rates, (b–d)", Value: "λ₁ = λ₂"},
-		{Name: "sizes", Value: "exponential, mean 1; weights 1"},
-		{Name: "tasks of liars and honest jobs without lies", Value: strings.Join(truths, "; ")},
+	err := texts.Describe(f, map[string]any{
+		"Gains": gains, "DRFGain": gainWords(others), "A": plots.Decimal(lieNeed()), "Examples": examples, "Hidden": hidden(f.Panels),
+		"Ends": ends, "MostLoad": mostLied(), "Needs": len(lieCases()[0].needs(e.Precision)), "MostNeed": lieCases()[lieGains+1].most,
+		"Truths": truths,
+	}, nil)
+	if err != nil {
+		return err
 	}
 	lieChecks(f, pf[0], drf[0])
 	lieClaims(f, pf, drf)
 	return loneLiars(ctx, f)
 }
 
-// hidden tells which curves of liars lie under those of honest jobs.
-func hidden(panels []plots.Panel) string {
-	var words []string
+// A hiddenCurve is a curve of liars that lies below that of honest jobs.
+type hiddenCurve struct{ Panel, Policy string }
+
+// hidden returns the curves of liars that lie below those of honest jobs.
+func hidden(panels []plots.Panel) (all []hiddenCurve) {
 	for k, p := range panels {
 		n := len(p.Series) / 2
 		for i, s := range p.Series[:n] {
 			if slices.EqualFunc(s.Y, p.Series[n+i].Y, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {
-				words = append(words, fmt.Sprintf("In %s the curve of liars under %s lies below that of honest jobs, which get the same. ", plots.Letter(k), s.Label))
+				all = append(all, hiddenCurve{plots.Letter(k), s.Label})
 			}
 		}
 	}
-	return strings.Join(words, "")
-}
-
-// lieEnds tells where lies overload a resource.
-func lieEnds(ends []string) string {
-	if len(ends) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("Curves end where lies bring resource 2 to a load above %s (%s); from 1 on the numbers of jobs grow without limit. ", plots.Decimal(mostLied()), strings.Join(ends, " and "))
+	return all
 }
 
 // lieChecks compares lies at rest with their formula.

@@ -207,21 +207,10 @@ func simulateShared(p *plots.Plan, name string, s sim.System, e plots.Effort) (*
 	return p.Simulate(name, s, e, sim.Settings{Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
 }
 
-// sharedEffort tells how resources in random traffic were simulated, in words for a caption.
-func sharedEffort(e plots.Effort) string {
-	return fmt.Sprintf("%d runs of %s jumps (arrivals, ends of jobs) after %s, seed %d", e.Runs, plots.Power(plots.Shorter(e.Jumps)), plots.Power(plots.Shorter(e.WarmUp)), e.Seed)
-}
-
-// sharedParameters returns the rows that tell how.
-func sharedParameters(p *plots.Plan, e plots.Effort) []plots.Parameter {
-	return append([]plots.Parameter{
-		{Name: "simulations", Value: fmt.Sprint(len(p.Simulations))},
-		{Name: "runs of each simulation", Value: fmt.Sprint(e.Runs)},
-		{Name: "jumps of a run", Value: plots.Power(plots.Shorter(e.Jumps)) + " expected, after a warm-up of " + plots.Power(plots.Shorter(e.WarmUp))},
-		{Name: "seed", Value: fmt.Sprint(e.Seed)},
-		{Name: "jumps observed in all", Value: p.Jumps()},
-		{Name: "confidence of the intervals", Value: "95 %"},
-	}, p.Warnings("whose warm-up looks short")...)
+// sharedRuns tells of simulations of resources in random traffic.
+func sharedRuns(p *plots.Plan, e plots.Effort) plots.RunWords {
+	e.Jumps, e.WarmUp, e.CheckRuns = plots.Shorter(e.Jumps), plots.Shorter(e.WarmUp), e.Runs
+	return p.RunWords(e, "arrivals, ends of jobs")
 }
 
 func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figure, seen []couplePoint) error {
@@ -280,21 +269,13 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 	if err != nil {
 		return err
 	}
-	f.Caption = finding + "Mean service rate γ_k = λ_kσ_k/E[x_k], the tasks that a class-k job runs in the mean, against the load ρ = max_j Σ_k λ_kσ_ka_kj of the busiest of two resources of capacity 1; over 1 − ρ, which it would be if all jobs shared that resource as one processor (dotted). A class-k task takes a_kj of resource j; profiles a₁ and a₂ are " +
-		strings.Join(words, ", ") + ", λ₁ = λ₂ and σ₁ = σ₂ = 1. In (a) and (b) both classes are alike; in (c) and (d) class 2 is lighter. " + trafficWords + policyWords +
-		", here the same as max-min fairness; under balanced fairness (BF) sizes matter by their means only. " +
-		fmt.Sprintf("Lines: exact, at %d loads from %s to %s; PF and DRF from a truncated Markov chain, which leaves out less than a part of %s of the mean numbers of jobs, BF from its stationary distribution. ", len(loads), plots.Decimal(loads[0]), plots.Decimal(loads[len(loads)-1]), upTo(left)) +
-		"Points: simulated, at each " + sharedEffort(e) + ", " + p.Jumps() + " jumps in all; bars are 95 % Student confidence intervals of the logarithm of the mean. " + afterRoberts
-	f.Parameters = []plots.Parameter{
-		{Name: "profiles", Value: strings.Join(words, ", ")},
-		{Name: "capacities", Value: "1 and 1"},
-		{Name: "arrival rates", Value: "λ₁ = λ₂ = ρ/max_j Σ_k a_kj"},
-		{Name: "sizes", Value: "exponential, mean 1 task times second; weights 1"},
-		{Name: "loads of the lines", Value: fmt.Sprintf("%d values from %s to %s", len(loads), plots.Decimal(loads[0]), plots.Decimal(loads[len(loads)-1]))},
-		{Name: "loads simulated", Value: plots.Decimals(fluidLoads())},
-		{Name: "simulated for a claim", Value: "PF and DRF with hyperexponential sizes at load 0.8, profiles " + couples()[variedCouple].words()},
+	err = texts.Describe(f, map[string]any{
+		"Finding": finding, "Profiles": words, "Loads": loads, "LeftOut": upTo(left), "Runs": sharedRuns(p, e),
+		"SimulatedLoads": fluidLoads(), "VariedProfiles": couples()[variedCouple].words(),
+	}, nil)
+	if err != nil {
+		return err
 	}
-	f.Parameters = append(f.Parameters, sharedParameters(p, e)...)
 	if err := closedRates(f, exact); err != nil {
 		return err
 	}

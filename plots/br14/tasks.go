@@ -258,26 +258,14 @@ func drawTasks(p *plots.Plan, e plots.Effort, f *plots.Figure, seen []taskRun) e
 	}
 	observed, before := trafficJobs(e)
 	f.OneLegend = true
-	f.Caption = taskFinding(last, ideals, key) + "The two jobs of fluid-1, whose tasks take 1 processor and 4 GB, and 3 processors and 1 GB, share 9 processors and 18 GB task by task, on one machine or on three of a third of that each. Tasks are launched one at a time, each of the most deprived job: under DRF that with the least dominant share, under PF that with the fewest tasks relative to the number that PF gives it in one divisible machine. " +
-		"Tasks are g times as small as in the example. (a, b) At rest: two jobs with tasks without end, exponential of mean 1 s; numbers of tasks of job 1 and (lighter) job 2, over g. " +
-		"(c–f) In random traffic: classes of such jobs, Poisson with λ₁ : λ₂ = 5 : 2, at load " + plots.Decimal(rats(taskLoad)[0]) + " of both resources; a job brings a geometric number of tasks of mean " + plots.Decimal(jobTasks()) + "g², exponential of mean 1/g s; in (c, d) a less deprived job may launch a task while those of the most deprived do not fit, in (e, f) none may; mean service rates γ_k = λ_kσ_k/E[x_k], with σ_k the mean work of a job, over g. " +
-		"Thin lines are the ideal of divisible resources, in one machine: (φ₁, φ₂) = " + strings.Join(idealWords, ", ") + ". " +
-		strings.Join(fineWords, ", ") + "; (d, f) are unstable at g = 1, where a task of either kind takes a machine. " +
-		fmt.Sprintf("Points are simulated: (a, b) %d runs of %s ends of tasks, (c–f) %d runs of about %.0f jobs, after %.0f (at least 1000 arrivals and ends of tasks); seed %d. Bars are 95 %% Student confidence intervals of the logarithm of the mean. %s arrivals and ends of tasks in all. ", e.Runs, plots.Power(standingJumps(e)), e.Runs, observed, before, e.Seed, p.Jumps()) +
-		afterRoberts
-	f.Parameters = []plots.Parameter{
-		{Name: "capacities", Value: "9 processors, 18 GB, on one machine or in three equal parts"},
-		{Name: "tasks at g = 1", Value: "1 processor and 4 GB; 3 processors and 1 GB; mean duration 1 s, exponential"},
-		{Name: "launching", Value: "the most deprived job first; while its tasks do not fit, in (a–d) the next most deprived, in (e, f) none"},
-		{Name: "finenesses", Value: strings.Join(fineWords, ", ")},
-		{Name: "tasks of a job in traffic", Value: "geometric, mean " + plots.Decimal(jobTasks()) + "g²; mean duration 1/g s"},
-		{Name: "load", Value: plots.Decimal(rats(taskLoad)[0]) + " of both resources, λ₁ : λ₂ = 5 : 2"},
-		{Name: "runs", Value: fmt.Sprintf("%d, at rest of %s expected jumps, in traffic of %.0f jobs after %.0f, but at least 1000 jumps", e.Runs, plots.Power(standingJumps(e)), observed, before)},
-		{Name: "seed", Value: fmt.Sprint(e.Seed)},
-		{Name: "jumps observed in all", Value: p.Jumps()},
-		{Name: "confidence of the intervals", Value: "95 %"},
+	e.CheckRuns = e.Runs
+	err := texts.Describe(f, map[string]any{
+		"Farthest": farthest(last, ideals, key), "Load": rats(taskLoad)[0], "MeanTasks": jobTasks(), "Ideals": idealWords, "Fine": fineWords,
+		"StandingJumps": standingJumps(e), "Jobs": observed, "JobsBefore": before, "Runs": p.RunWords(e, "arrivals and ends of tasks"),
+	}, nil)
+	if err != nil {
+		return err
 	}
-	f.Parameters = append(f.Parameters, p.Warnings("whose warm-up looks short")...)
 	if err := taskChecks(f, seen); err != nil {
 		return err
 	}
@@ -285,9 +273,8 @@ func drawTasks(p *plots.Plan, e plots.Effort, f *plots.Figure, seen []taskRun) e
 	return nil
 }
 
-// taskFinding tells how far from the ideal the smallest tasks are.
-func taskFinding(last map[string]taskRun, ideals map[string][]float64, key func(int, fluid.Policy) string) string {
-	var words []string
+// farthest tells how far from the ideal the smallest tasks are, panel by panel.
+func farthest(last map[string]taskRun, ideals map[string][]float64, key func(int, fluid.Policy) string) (words []string) {
 	for k := range taskPanels() {
 		off := 0.0
 		for _, policy := range taskPolicies() {
@@ -297,7 +284,7 @@ func taskFinding(last map[string]taskRun, ideals map[string][]float64, key func(
 		}
 		words = append(words, fmt.Sprintf("%s %s %% (g = %d)", plots.Letter(k), strconv.FormatFloat(100*off, 'g', 2, 64), last[key(k, fluid.PF)].g))
 	}
-	return "With the smallest tasks the number farthest from the ideal is off by " + strings.Join(words, ", ") + ". "
+	return words
 }
 
 func ints(v []int) string {

@@ -123,19 +123,10 @@ func tradeOff(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	fair.References = []plots.Reference{{Label: "DRF, mean", Y: sum}}
 	f.OneLegend = true
 	f.Panels = []plots.Panel{slow, fair}
-	f.Caption = tradeFinding(byPolicy[fluid.PF], drf) + fmt.Sprintf("Each point is one of %d random pairs of classes at load %s of the busiest of two resources of capacity 1, with profiles (1, a) and d·(b, 1), class 1 bringing the part u of the work; a, b uniform on 0.01, 0.02, ..., 0.99, u on 0.2, 0.21, ..., 0.8, d on 0.4, 0.5, ..., 1 (seed %d). ", n, plots.Decimal(tradeLoad()), e.Seed) +
-		"A job brings the work σ_kd_k = 1 in the mean, in units of its dominant resource (d₁ = 1, d₂ = d). The rate of a class is the part of that resource that a job gets in the mean, γ_kd_k = λ_k/E[x_k], 1 for a job alone; that of all jobs is Σ_k λ_k/Σ_k E[x_k], the inverse of their mean delay. Only max-min fairness depends on d. " +
-		"Right means more efficient than DRF. (a) Rate of the class that a policy serves more slowly, over that of the class that DRF does: above 1 even the slower class is better off than DRF's slower one. (b) Rate of the slower class over that of the faster, " +
-		fmt.Sprintf("under DRF %s to 1, in the mean as the dotted line. ", plots.Short(least)) + trafficWords + policyWords + "; beside them bottleneck max fairness (BMF), balanced fairness (BF) and max-min fairness of the numbers of tasks. " + coincide(same) +
-		"Exact, from truncated Markov chains and for BF from its stationary distribution. " + afterRoberts
-	f.Parameters = []plots.Parameter{
-		{Name: "pairs of profiles", Value: fmt.Sprintf("%d, (1, a) and d·(b, 1), at random", n)},
-		{Name: "a, b", Value: "uniform on 0.01, 0.02, ..., 0.99"},
-		{Name: "d", Value: "uniform on 0.4, 0.5, ..., 1"},
-		{Name: "part of the work of class 1", Value: "u uniform on 0.2, 0.21, ..., 0.8"},
-		{Name: "load", Value: plots.Decimal(tradeLoad()) + " of the busiest resource"},
-		{Name: "sizes", Value: "exponential, mean work 1 in units of the dominant resource; weights 1"},
-		{Name: "seed", Value: fmt.Sprint(e.Seed)},
+	data := tradeWords(byPolicy[fluid.PF], drf)
+	data["Pairs"], data["Load"], data["Seed"], data["Least"], data["Same"] = n, tradeLoad(), e.Seed, least, same
+	if err := texts.Describe(f, data, nil); err != nil {
+		return err
 	}
 	if err := tradeChecks(f, all[0], byPolicy); err != nil {
 		return err
@@ -144,16 +135,15 @@ func tradeOff(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	return nil
 }
 
-// tradeFinding sets PF beside DRF in the mean over the mixtures.
-func tradeFinding(pf, drf []tradeoff) string {
+// tradeWords tells of PF beside DRF in the mean over the mixtures.
+func tradeWords(pf, drf []tradeoff) map[string]any {
 	var all, slower, equal, drfEqual float64
 	n := float64(len(pf))
 	for k, v := range pf {
 		all, slower = all+v.all/drf[k].all/n, slower+v.slower/drf[k].slower/n
 		equal, drfEqual = equal+v.ratio/n, drfEqual+drf[k].ratio/n
 	}
-	return fmt.Sprintf("In the mean over the pairs PF serves all jobs at %s times the rate under DRF and the slower class at %s times; that class has %s of the rate of the faster, under DRF %s. ",
-		plots.Short(all), plots.Short(slower), plots.Short(equal), plots.Short(drfEqual))
+	return map[string]any{"All": all, "Slower": slower, "Equal": equal, "EqualDRF": drfEqual}
 }
 
 // alikeTradeoffs reports whether two policies serve all classes of all mixtures alike, but for what chains leave out.
@@ -253,11 +243,4 @@ func tradeClaims(f *plots.Figure, byPolicy map[fluid.Policy][]tradeoff) {
 	}
 	f.Claims = append(f.Claims, plots.Finding(f.ID, "PF is the most efficient of the policies here.", "None has a larger mean, over the pairs, of the service rate of all jobs over that under DRF.",
 		fmt.Sprintf("PF %s; %s.", span(fluid.PF, efficient), strings.Join(words, "; ")), best))
-}
-
-func coincide(same bool) string {
-	if !same {
-		return ""
-	}
-	return "With two classes of different dominant resources BMF is PF here. "
 }

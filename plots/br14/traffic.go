@@ -1,6 +1,7 @@
 package br14
 
 import (
+	"embed"
 	"fmt"
 	"math"
 	"math/big"
@@ -55,12 +56,11 @@ func policyLook(p fluid.Policy) int {
 	return 2
 }
 
-// The words that captions share.
-const (
-	afterRoberts = "After Bonald and Roberts (2014), with parameters of our own."
-	policyWords  = "Proportional fairness (PF) maximises the product of the numbers of tasks; dominant resource fairness (DRF) raises all dominant shares together, that of a job until a resource it needs is full"
-	trafficWords = "Class-k jobs come as a Poisson process of rate λ_k, with exponential sizes of mean σ_k, and share anew at every arrival and departure. "
-)
+// texts are the captions and parameters.
+var texts = plots.NewTexts(textFiles, "texts")
+
+//go:embed texts
+var textFiles embed.FS
 
 // rats returns fractions written as "1" or "1/10".
 func rats(words ...string) []*big.Rat {

@@ -75,6 +75,14 @@ func allocations(p *fluid.Pool) ([]shared, error) {
 	return all, nil
 }
 
+// An allocationWords is what the text tells of an allocation.
+type allocationWords struct {
+	Policies                string
+	First, Second           float64 // tasks
+	FirstShare, SecondShare float64 // dominant ones
+	Used                    string
+}
+
 // twoJobs draws the example: the set of allocations and what the policies choose.
 func twoJobs(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 	all, err := allocations(twoJobsPool())
@@ -118,26 +126,17 @@ func twoJobs(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 	first := line("job 1 (memory)", 5, func(x float64) float64 { return x / most1 }, 0, most1)
 	second := line("job 2 (processors)", 3, func(x float64) float64 { return edge(x) / most2 }, 0, most1)
 	shares.Series = []plots.Series{first, second}
-	var words []string
+	var words []allocationWords
 	for _, one := range all {
 		x, y := one.tasks[0], one.tasks[1]
 		tasks.Series = append(tasks.Series, plots.Series{Label: one.label(), Kind: plots.Points, Look: one.look(), X: []float64{x}, Y: []float64{y}})
 		shares.Series = append(shares.Series, plots.Series{Label: one.label(), Kind: plots.Points, Look: one.look(), X: []float64{x, x}, Y: []float64{x / most1, y / most2}})
-		words = append(words, fmt.Sprintf("%s (φ₁, φ₂) = (%s, %s), dominant shares %s and %s, %s", one.label(), plots.Short(x), plots.Short(y), plots.Short(x/most1), plots.Short(y/most2), one.used()))
+		words = append(words, allocationWords{one.label(), x, y, x / most1, y / most2, one.used()})
 	}
 	f.Panels = []plots.Panel{tasks, shares}
-	pfUse, drfUse := chosen(all, fluid.PF).used(), chosen(all, fluid.DRF).used()
-	f.Caption = "PF uses " + pfUse + ", DRF " + drfUse + ". " +
-		"Two jobs share 9 processors and 18 GB of memory: a task of job 1 takes 1 processor and 4 GB, one of job 2 takes 3 processors and 1 GB (the example of Ghodsi et al., NSDI 2011). " +
-		"(a) Numbers of tasks: the feasible ones lie below φ₁ + 3φ₂ = 9 processors and 4φ₁ + φ₂ = 18 GB; on the thin curve φ₁φ₂ is as large as under PF. " +
-		"(b) Dominant shares 4φ₁/18 and 3φ₂/9 along the upper edge of (a); a policy has a point for each job. " + policyWords +
-		"; max-min fairness raises the numbers of tasks so; bottleneck max fairness (BMF) gives each job a full resource of which no other has a larger part; balanced fairness (BF) has φ_k = Φ(x−e_k)/Φ(x). " +
-		"Exact: " + strings.Join(words, "; ") + ". " + afterRoberts
-	f.Parameters = []plots.Parameter{
-		{Name: "capacities", Value: "9 processors, 18 GB"},
-		{Name: "a task of job 1", Value: "1 processor, 4 GB; at most 4.5 tasks"},
-		{Name: "a task of job 2", Value: "3 processors, 1 GB; at most 3 tasks"},
-		{Name: "weights", Value: "1"},
+	data := map[string]any{"PF": chosen(all, fluid.PF).used(), "DRF": chosen(all, fluid.DRF).used(), "Allocations": words}
+	if err := texts.Describe(f, data, nil); err != nil {
+		return err
 	}
 	staticChecks(f, all)
 	staticClaims(f, all)

@@ -10,7 +10,6 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
-	"strings"
 
 	"productform/dispatch/swf"
 	"productform/fluid"
@@ -120,6 +119,15 @@ func logPool(users []logUser, busy float64) *fluid.Pool {
 	return p
 }
 
+// A useWords is what the text tells of a policy: how much of the resources is used, in percent.
+type useWords struct {
+	Policy            string
+	Nodes, Work, Wait float64
+}
+
+// A logWords is what the text tells of the jobs of the log.
+type logWords struct{ Jobs, Users, Unknown, Idle, Over int }
+
 // loggedUsers draws what one job of each of some users would get.
 func loggedUsers(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 	u, err := logUsage()
@@ -154,7 +162,7 @@ func loggedUsers(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 	shares := plots.Panel{Title: "Dominant share of one job per user", X: axis, Y: plots.Axis{Quantity: "dominant share", Max: 0.2}}
 	nodes := plots.Panel{Title: "Nodes held", X: axis, Y: plots.Axis{Quantity: "nodes held", Scale: plots.Log}}
 	gains := plots.Panel{Title: "Nodes held under PF over DRF", X: axis, Y: plots.Axis{Quantity: "ratio of nodes held"}, References: []plots.Reference{{Label: "equal", Y: 1}}}
-	var words []string
+	var words []useWords
 	results := make(map[fluid.Policy]*fluid.Allocation)
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
 		r, err := fluid.Allocate(context.Background(), pool, policy, fluid.Settings{})
@@ -168,8 +176,8 @@ func loggedUsers(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 			share.Y, held.Y = append(share.Y, j.DominantShare.Float), append(held.Y, j.Tasks.Float)
 		}
 		shares.Series, nodes.Series = append(shares.Series, share), append(nodes.Series, held)
-		words = append(words, fmt.Sprintf("%s uses %s %% of the nodes, %s %% of the processor time and %s %% of the waiting", policyShort(policy),
-			plots.Short(100*r.Resources[0].Utilization.Float), plots.Short(100*r.Resources[1].Utilization.Float), plots.Short(100*r.Resources[2].Utilization.Float)))
+		words = append(words, useWords{policyShort(policy), 100 * r.Resources[0].Utilization.Float,
+			100 * r.Resources[1].Utilization.Float, 100 * r.Resources[2].Utilization.Float})
 	}
 	ratio := plots.Series{Label: "PF over DRF", Kind: plots.Points, Look: policyLook(fluid.MaxMin), X: ranks}
 	for k := range ranks {
@@ -178,22 +186,14 @@ func loggedUsers(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 	gains.Series = []plots.Series{ratio}
 	f.OneLegend = true
 	f.Panels = []plots.Panel{needs, shares, nodes, gains}
-	f.Caption = "An illustration only, as the log does not know memory, nor what jobs waited for. " +
-		fmt.Sprintf("%d of %d users hold more nodes under PF than under DRF; ", moreNodes(results[fluid.PF], results[fluid.DRF]), shownUsers) + strings.Join(words, "; ") + ". " +
-		fmt.Sprintf("One job of each of the %d users with the most processor-seconds in the log shares %d nodes at rest. A task is one node; what it needs is estimated from all jobs of the user: 1 node, the part b of its run time in which the processor worked (field 6 of the log over field 4, weighted by processor-seconds), and the rest 1 − b, in which it waited. "+
-			"The capacities of the two parts are what all jobs of the log together do: %s %% of the nodes work, %s %% wait. As they add up to the nodes, nodes are never the only resource that is full. ",
-			shownUsers, logNodes, plots.Short(100*busy), plots.Short(100*(1-busy))) +
-		fmt.Sprintf("(a) Needs of a node as parts of the capacities, where nodes are 1; waiting is the dominant resource of %d users, processor time of the others. (b) Dominant shares, (c) nodes held, (d) their ratio. ", byWaiting) + policyWords + ". " +
-		"Users by their numbers in the log, with their part of all processor-seconds and b: " + strings.Join(names, ", ") + ". " +
-		fmt.Sprintf("%d jobs of %d users are counted; %d whose processor time is unknown and %d without run time or processors are not; %d jobs report more processor time than run time, which is taken as it is. ", u.jobs, len(u.users), u.unknown, u.idle, u.over) +
-		plots.LogWords + " " + afterRoberts
-	f.Parameters = []plots.Parameter{
-		{Name: "capacities", Value: fmt.Sprintf("%d nodes; processor time of %.6g nodes; waiting of %.6g nodes", logNodes, logNodes*busy, logNodes*(1-busy))},
-		{Name: "users", Value: fmt.Sprintf("the %d with the most processor-seconds, %s %% of all; one job per user, weight 1", shownUsers, plots.Short(100*heldBy(users)/total.held))},
-		{Name: "jobs counted", Value: fmt.Sprintf("%d of %d users", u.jobs, len(u.users))},
-		{Name: "jobs left out", Value: fmt.Sprintf("%d of unknown processor time, %d of run time or processors 0 or unknown", u.unknown, u.idle)},
-		{Name: "jobs with more processor time than run time", Value: fmt.Sprint(u.over)},
-		{Name: "part of the time that nodes work, all jobs", Value: fmt.Sprintf("%.6g", busy)},
+	err = texts.Describe(f, map[string]any{
+		"MoreNodes": moreNodes(results[fluid.PF], results[fluid.DRF]), "Users": shownUsers, "Policies": words, "Nodes": logNodes,
+		"WorkPercent": 100 * busy, "WaitPercent": 100 * (1 - busy), "ByWaiting": byWaiting, "Names": names, "LogWords": plots.LogWords,
+		"Log":       logWords{u.jobs, len(u.users), u.unknown, u.idle, u.over},
+		"WorkNodes": logNodes * busy, "WaitNodes": logNodes * (1 - busy), "HeldPercent": 100 * heldBy(users) / total.held, "Busy": busy,
+	}, nil)
+	if err != nil {
+		return err
 	}
 	logChecks(f, results, users, busy)
 	logClaims(f, results)

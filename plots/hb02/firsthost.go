@@ -25,7 +25,7 @@ type probe struct {
 }
 
 // probed returns a figure that needs some probes, which are told of in its caption and parameters.
-func probed(id, title string, probes []probe, build func(context.Context, *plots.Figure, *farmRuns) error) plots.Spec {
+func probed(id, title string, probes []probe, build func(context.Context, *plots.Figure, plots.RunWords) error) plots.Spec {
 	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
 		p := &plots.Plan{}
 		probes := append([]probe{}, probes...)
@@ -36,7 +36,7 @@ func probed(id, title string, probes []probe, build func(context.Context, *plots
 		}
 		p.Build = func(ctx context.Context) (*plots.Figure, error) {
 			f := &plots.Figure{ID: id, Title: title}
-			if err := build(ctx, f, newFarmRuns(p, e)); err != nil {
+			if err := build(ctx, f, farmRuns(p, e)); err != nil {
 				return nil, err
 			}
 			for k := range probes {
@@ -90,20 +90,8 @@ func simulateFarm(p *plots.Plan, name string, f simfarm.Farm, e plots.Effort, ru
 	return p.Simulate(name, f, e, sim.Settings{Runs: runs, Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
 }
 
-// A farmRuns is what texts tell of simulations of farms.
-type farmRuns struct {
-	Simulations, Runs, CheckRuns int
-	RunsText                     string
-	Jumps, WarmUp                float64 // of a run
-	Seed                         uint64
-	Observed                     string // jumps in all
-	Warnings                     []plots.Parameter
-}
-
-func newFarmRuns(p *plots.Plan, e plots.Effort) *farmRuns {
-	return &farmRuns{
-		Simulations: len(p.Simulations), Runs: e.Runs, CheckRuns: e.CheckRuns, RunsText: e.RunsText(),
-		Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp), Seed: e.Seed, Observed: p.Jumps(),
-		Warnings: p.Warnings("whose warm-up looks short, or which cannot have seen the largest sizes often enough"),
-	}
+// farmRuns tells of simulations of farms.
+func farmRuns(p *plots.Plan, e plots.Effort) plots.RunWords {
+	e.Jumps, e.WarmUp = plots.Shorter(e.Jumps), plots.Shorter(e.WarmUp)
+	return p.RunWords(e, "arrivals, kills, ends of jobs")
 }

@@ -66,7 +66,7 @@ func hostLoads(id, title string) plots.Spec {
 		{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 2, load: 0.5},
 		{panel: "b", objective: byWaiting(), alpha: 1.5, high: wide, hosts: 2, load: 0.5},
 	}
-	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure, runs *farmRuns) error {
+	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		low, high, cross := 0.0, 1.0, []string{}
 		over := true
@@ -124,7 +124,7 @@ func excess(id, title string) plots.Spec {
 		{panel: "b", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 2, load: 0.5},
 		{panel: "c", objective: bySlowdown(), alpha: 1, high: wide, hosts: 2, load: 0.7},
 	}
-	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure, runs *farmRuns) error {
+	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		extra := make(map[float64]plots.Series)
 		var cross []string

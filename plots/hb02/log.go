@@ -279,11 +279,13 @@ func (t *traceFarm) build(ctx context.Context, f *plots.Figure) error {
 	if err := t.claim(ctx, f); err != nil {
 		return err
 	}
+	runs := farmRuns(t.project, t.e)
+	runs.Reason += ", or which cannot have seen the largest sizes often enough"
 	return texts.Describe(f, map[string]any{
 		"Name": plots.LogName, "LogWords": plots.LogWords, "Jobs": t.jobs, "Skipped": t.skipped, "Mean": t.mean, "SCV": t.scv,
 		"Ends": ends, "CurveLoads": loads, "LastLoad": loads[len(loads)-1], "Unseen": t.unseen, "Longer": longerKilling,
 		"TwoHosts": t.sites[0].killLoads, "FourHosts": t.sites[1].killLoads, "QueueLoads": queueLoads(), "CheckLoad": checkLoad,
-		"Farm": newFarmRuns(t.project, t.e),
+		"Farm": runs,
 	}, nil)
 }
 

@@ -36,7 +36,7 @@ func twoHosts(id, title string) plots.Spec {
 	return probed(id, title, []probe{{panel: "a", objective: v.objective, alpha: 1.5, high: wide, hosts: 2, load: 0.5}}, v.build)
 }
 
-func (v flavour) build(ctx context.Context, f *plots.Figure, runs *farmRuns) error {
+func (v flavour) build(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 	all, err := againstAlpha(ctx, wide, 2, 0.5, v.pick, append([]method{v.method, forFairness()}, rivals()...)...)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func systemLoads(id, title string) plots.Spec {
 		{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 2, load: 0.3},
 		{panel: "c", objective: bySlowdown(), alpha: 1, high: wide, hosts: 2, load: 0.7},
 	}
-	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure, runs *farmRuns) error {
+	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		var missing []string
 		for k, load := range paperLoads() {
@@ -235,7 +235,7 @@ func ratioPanel(series []plots.Series) plots.Panel {
 
 // fourHosts draws Figure 12: mean slowdown with four hosts at load 0.3.
 func fourHosts(id, title string) plots.Spec {
-	return probed(id, title, []probe{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 4, load: 0.3}}, func(ctx context.Context, f *plots.Figure, runs *farmRuns) error {
+	return probed(id, title, []probe{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 4, load: 0.3}}, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		all := append([]method{forSlowdown()}, rivals()...)
 		four, err := againstAlpha(ctx, wide, 4, 0.3, slowdownOf, all...)
@@ -300,7 +300,7 @@ func fourHosts(id, title string) plots.Spec {
 
 // smallerRange draws Figure 15: mean slowdown with two hosts and p = 10^7.
 func smallerRange(id, title string) plots.Spec {
-	return probed(id, title, []probe{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: narrow, hosts: 2, load: 0.5}}, func(ctx context.Context, f *plots.Figure, runs *farmRuns) error {
+	return probed(id, title, []probe{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: narrow, hosts: 2, load: 0.5}}, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		all := append([]method{forSlowdown()}, rivals()...)
 		s, err := againstAlpha(ctx, narrow, 2, 0.5, slowdownOf, all...)
