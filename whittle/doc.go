@@ -44,7 +44,7 @@
 // # Engines
 //
 // [StationaryExact] and [StationaryOfBalance] keep to rationals, each formula at its most literal. [Stationary] does
-// the same for rank functions in float64, up to [MaxStates] states, with a proved bound on its rounding,
-// and [FloatBalanceFromRates] checks rates and finds their balance function. [FromCluster] takes the rank function
-// of a cluster, [BalanceFromTotalRate] total rates that depend on the numbers of jobs, as those of M/M/c.
+// the same for rank functions in float64, up to [MaxStates] states, with a proved bound on its rounding. [FromCluster]
+// takes the rank function of a cluster, [BalanceFromTotalRate] total rates that depend on the numbers of jobs, as those
+// of M/M/c.
 package whittle

@@ -8,7 +8,7 @@ import (
 	"productform/num"
 )
 
-// A ExactResult holds the stationary measures of a network, tabulated on a lattice, in rationals. The network
+// An ExactResult holds the stationary measures of a network, tabulated on a lattice, in rationals. The network
 // is not limited to the lattice: Outside tells what the tables leave out, and every interval allows for it.
 // Results of [StationaryExact] know Outside, hence Z, every π(x) and every mean, exactly.
 type ExactResult struct {
@@ -35,8 +35,7 @@ func (r *ExactResult) Prob(index int) num.RatInterval {
 // StationaryExact returns the stationary measures (3) of n, with the balance function (4) tabulated on l, in
 // rational arithmetic: N operations a state, N^2 a state of the border and N^2 2^N for what lies outside.
 // The rationals grow with Σ x_i: 10^4 states of five classes take about a second. It reports the sums
-// outside exactly (package comment), so means and Z do not depend on l; [Choose] finds an l that holds all but
-// a given probability.
+// outside exactly (package comment), so means and Z do not depend on l.
 //
 // The error is an *[cluster.InputError] with the path of the entry out of range, or an
 // *[UnstableError], which wraps [ErrUnstable], if (5) fails. n is not modified, but the result may share its numbers.

@@ -44,26 +44,19 @@ func ExampleFromCluster() {
 }
 
 // A lattice that holds all but a millionth of the probability, and the answer in float64.
-func ExampleChoose() {
+func ExampleStationary() {
 	rank, _ := whittle.SingleServer(3, big.NewRat(1, 1))
 	n := whittle.Network{
 		ArrivalRates: []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 5), big.NewRat(2, 5)},
 		Rank:         rank,
 	}
-	l, err := whittle.Choose(n, 1e-6)
+	r, err := whittle.Stationary(n, whittle.Box(21, 21, 36))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	r, err := whittle.Stationary(n, l)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println("limits", l.Limits)
 	fmt.Printf("left out %.1e, E[X] = %.6f, rounding below %.0e\n", r.MassLeftOut, r.MeanJobs, r.RelativeErrorBound)
 	// Output:
-	// limits [21 21 36]
 	// left out 7.5e-07, E[X] = [1.000000 1.000000 2.000000], rounding below 8e-14
 }
 

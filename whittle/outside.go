@@ -2,8 +2,6 @@ package whittle
 
 import (
 	"math/big"
-
-	"productform/internal/ranktable"
 )
 
 // A spread says what a unit of weight that enters active set A brings outside the lattice. If the weights
@@ -104,98 +102,6 @@ func outsideOfFloor(y layout, weights, r []*big.Rat) (*big.Rat, []*big.Rat) {
 		}
 	}
 	return mass, jobs
-}
-
-// Eta returns rates η_i > λ_i with Σ_{i∈A} η_i < μ(A) for every A, a certificate of stability,
-//
-//	η_i = λ_i + ½ min_{A: i∈A} (μ(A) - Σ_{j∈A} λ_j)/|A|,
-//
-// those of the appendix of [BC17] (and of Result.Eta in package stability), in O(N 2^N). By Lemma 1,
-// Φ(x) <= Π_i η_i^-x_i. The error is that of [StationaryExact].
-func Eta(n Network) ([]*big.Rat, error) {
-	if err := n.check(); err != nil {
-		return nil, err
-	}
-	step := make([]*big.Rat, len(n.ArrivalRates))
-	for a, lambda := range setSums(n.ArrivalRates) {
-		set := ranktable.Members(a)
-		if len(set) == 0 {
-			continue
-		}
-		share := new(big.Rat).Sub(n.Rank[a], lambda)
-		share.Quo(share, big.NewRat(int64(2*len(set)), 1))
-		for _, i := range set {
-			if step[i] == nil || share.Cmp(step[i]) < 0 {
-				step[i] = share
-			}
-		}
-	}
-	eta := make([]*big.Rat, len(step))
-	for i := range eta {
-		eta[i] = new(big.Rat).Add(n.ArrivalRates[i], step[i])
-	}
-	return eta, nil
-}
-
-// GeometricBound returns the bound of [BC17], Lemma 1, on the weight outside the lattice: with the η of
-// [Eta] and r_i = λ_i/η_i < 1,
-//
-//	Σ_{x outside} Φ(x) Π_i λ_i^x_i <= Σ_{x outside} Π_i r_i^x_i,
-//
-// in O(N 2^N) operations and one for each Σ_i L_i or N n, without a table of states. Since Z >= 1, it also
-// bounds the probability of being outside. It is closed but coarse; [ExactResult].Outside has the exact sum.
-// The error is that of [StationaryExact].
-func GeometricBound(n Network, l Lattice) (*big.Rat, error) {
-	y, err := newLayout(l, MaxStates)
-	if err != nil {
-		return nil, err
-	}
-	if err := n.checkOn(y); err != nil {
-		return nil, err
-	}
-	eta, err := Eta(n)
-	if err != nil {
-		return nil, err
-	}
-	one := big.NewRat(1, 1)
-	all, ratios := big.NewRat(1, 1), make([]*big.Rat, y.classes)
-	for i := range ratios {
-		ratios[i] = new(big.Rat).Quo(n.ArrivalRates[i], eta[i])
-		all.Quo(all, new(big.Rat).Sub(one, ratios[i]))
-	}
-	return all.Sub(all, geometricInside(y, ratios)), nil
-}
-
-// geometricInside returns the sum of Π_i r_i^x_i over the lattice: a product for a box, the
-// complete homogeneous symmetric polynomials of degree 0..n for a simplex.
-func geometricInside(y layout, r []*big.Rat) *big.Rat {
-	if y.limits == nil {
-		level := make([]*big.Rat, y.total+1) // sum over |x| = n with the classes so far
-		for n := range level {
-			level[n] = new(big.Rat)
-		}
-		level[0].SetInt64(1)
-		for i := range r {
-			for n := 1; n < len(level); n++ {
-				addMul(level[n], r[i], level[n-1])
-			}
-		}
-		sum := new(big.Rat)
-		for _, v := range level {
-			sum.Add(sum, v)
-		}
-		return sum
-	}
-	product := big.NewRat(1, 1)
-	for i, limit := range y.limits {
-		sum := big.NewRat(1, 1) // 1 + r (1 + r (...)), L times
-		for range limit {
-			sum.Mul(sum, r[i])
-			sum.Add(sum, big.NewRat(1, 1))
-		}
-		product.Mul(product, sum)
-	}
-	return product
 }
 
 // addMul adds a*b to sum.
