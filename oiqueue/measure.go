@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/internal/lattice"
 	"productform/internal/ranktable"
 )
 
@@ -127,7 +128,7 @@ func Allocation(q *Queue, x []int) ([]*big.Rat, error) {
 	for i := range x {
 		rates[i] = new(big.Rat)
 		if x[i] > 0 {
-			rates[i].Quo(phi[last-l.stride[i]], phi[last])
+			rates[i].Quo(phi[last-l.Stride[i]], phi[last])
 		}
 	}
 	return rates, nil
@@ -214,29 +215,28 @@ func nextOrder(c []int) bool {
 }
 
 // balanceTable returns Φ(y) for every y <= x, at its index in the lattice.
-func balanceTable(q *Queue, x []int) ([]*big.Rat, lattice, error) {
+func balanceTable(q *Queue, x []int) ([]*big.Rat, lattice.Lattice, error) {
 	if err := checkCounts(q, x); err != nil {
-		return nil, lattice{}, err
+		return nil, lattice.Lattice{}, err
 	}
 	l, err := newLattice(x, maxStates)
 	if err != nil {
-		return nil, lattice{}, err
+		return nil, lattice.Lattice{}, err
 	}
-	phi := make([]*big.Rat, l.states)
+	phi := make([]*big.Rat, l.States)
 	phi[0] = big.NewRat(1, 1)
-	for s, y := 1, l.first(); s < l.states; s++ {
-		l.up(y)
-		mu, err := totalRate(q, y)
+	for w := lattice.Walk(l); w.Next(); {
+		mu, err := totalRate(q, w.X)
 		if err != nil {
-			return nil, lattice{}, err
+			return nil, lattice.Lattice{}, err
 		}
 		sum := new(big.Rat)
-		for i, yi := range y {
-			if yi > 0 {
-				sum.Add(sum, phi[s-l.stride[i]])
+		for i, y := range w.X {
+			if y > 0 {
+				sum.Add(sum, phi[w.At-l.Stride[i]])
 			}
 		}
-		phi[s] = sum.Quo(sum, mu)
+		phi[w.At] = sum.Quo(sum, mu)
 	}
 	return phi, l, nil
 }

@@ -3,8 +3,12 @@ package oiqueue
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
+	"productform/internal/arithmetic"
+	"productform/internal/lattice"
 	"productform/internal/ranktable"
+	"productform/num"
 )
 
 // An ExactResult holds the stationary measures of a [Queue] as fractions.
@@ -26,9 +30,13 @@ const maxExactStates = 1 << 12
 //	G(0) = 1,  (μ(y) - Σ_{i: y_i=m_i} λ_i) G(y) = Σ_{i: y_i>0} λ_i G(y-e_i),  Z = Σ_y G(y),
 //
 // the recursion over active sets when every m_i is 1 (Bonald, Comte and Mathieu, POMACS 1(2),
-// 2017, https://doi.org/10.1145/3154500), with nothing cut off beyond m; and E[X_j] = Σ_y L_j(y)/Z with
-// L_j = λ_j ∂G/∂λ_j from the derivative of the recursion. It takes O(N^2 Π_i (m_i+1)) operations on
-// fractions that get longer as they go; at most 2^12 states (12 classes with Rank) are accepted.
+// 2017, https://doi.org/10.1145/3154500), with nothing cut off beyond m; and for all classes at once, with its adjoint,
+//
+//	V(y) (μ(y) - Σ_{i: y_i=m_i} λ_i) = 1 + Σ_{i: y_i<m_i} λ_i V(y+e_i),
+//	E[X_i] = λ_i/Z Σ_{y: y_i>0} V(y) (G(y-e_i) + G(y) [y_i=m_i]).
+//
+// It takes O(N Π_i (m_i+1)) operations on fractions that get longer as they go; at most 2^12 states (12 classes with Rank)
+// are accepted.
 //
 // The queue is stable if and only if Σ_{i∈A} λ_i < μ(A) for every non-empty A, where μ(A) is the
 // rate with m_i jobs of each class of A; otherwise the error is an [*UnstableError] naming the first
@@ -40,19 +48,17 @@ func StationaryExact(q *Queue) (*ExactResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := t.sweep(q.ArrivalRates, -1, nil)
-	z := sum(g)
-	mean := make([]*big.Rat, len(q.ArrivalRates))
-	for j := range mean {
-		mean[j] = sum(t.sweep(q.ArrivalRates, j, g))
-		mean[j].Quo(mean[j], z)
+	jobs, z := t.recursion(q, arithmetic.One(num.Exact, 0)).MeanJobs()
+	r := &ExactResult{Normalization: z.Exact, EmptyProbability: new(big.Rat).Inv(z.Exact), Slack: t.slack, States: t.States}
+	for _, x := range jobs {
+		r.MeanJobs = append(r.MeanJobs, x.Exact)
 	}
-	return &ExactResult{z, new(big.Rat).Inv(z), mean, t.slack, t.states}, nil
+	return r, nil
 }
 
 // A table holds what the recursions need of a stable queue.
 type table struct {
-	lattice
+	lattice.Lattice
 	drain []*big.Rat // μ(y) - Σ_{i: y_i=m_i} λ_i > 0 at the index of y; nil at 0
 	slack *big.Rat
 }
@@ -84,67 +90,69 @@ func newTable(q *Queue, limit int) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	drain := make([]*big.Rat, l.states)
-	for s, y := 1, l.first(); s < l.states; s++ {
-		l.up(y)
+	drain := make([]*big.Rat, l.States)
+	for w := lattice.Walk(l); w.Next(); {
 		saturated := 0
-		for i := range y {
-			if y[i] == top[i] {
+		for i, y := range w.X {
+			if y == top[i] {
 				saturated |= 1 << i
 			}
 		}
-		drain[s] = new(big.Rat).Sub(mu[s], load[saturated])
+		drain[w.At] = new(big.Rat).Sub(mu[w.At], load[saturated])
 	}
 	return &table{l, drain, slack}, nil
 }
 
 // tabulate returns μ(y) at the index of y, positive, nondecreasing and constant one job beyond top.
-func tabulate(q *Queue, l lattice) ([]*big.Rat, error) {
+func tabulate(q *Queue, l lattice.Lattice) ([]*big.Rat, error) {
 	if q.Rank != nil {
 		return q.Rank, ranktable.Check(q.Rank, len(q.ArrivalRates))
 	}
-	mu := make([]*big.Rat, l.states)
-	for s, y := 1, l.first(); s < l.states; s++ {
-		l.up(y)
+	mu := make([]*big.Rat, l.States)
+	for w := lattice.Walk(l); w.Next(); {
 		var err error
-		if mu[s], err = totalRate(q, y); err != nil {
+		if mu[w.At], err = totalRate(q, w.X); err != nil {
 			return nil, err
 		}
-		for i := range y {
-			if p := s - l.stride[i]; y[i] > 0 && p > 0 && mu[p].Cmp(mu[s]) > 0 {
-				c := sortedState(y)
-				y[i]--
-				return nil, &RateError{c, mu[s], sortedState(y), mu[p], ErrNotMonotone}
-			}
-			if y[i] == l.top[i] {
-				y[i]++
-				beyond, err := totalRate(q, y)
-				if err != nil {
-					return nil, err
-				}
-				c := sortedState(y)
-				y[i]--
-				if beyond.Cmp(mu[s]) != 0 {
-					return nil, &RateError{c, beyond, sortedState(y), mu[s], ErrNotSaturated}
-				}
+		for i := range w.X {
+			if err := checkNeighbours(q, w, mu, i); err != nil {
+				return nil, err
 			}
 		}
 	}
 	return mu, nil
 }
 
+// checkNeighbours compares the rate of the state of w with that without a job of class i and, if y_i = m_i, with one more.
+func checkNeighbours(q *Queue, w *lattice.Walker, mu []*big.Rat, i int) error {
+	y := slices.Clone(w.X)
+	if p := w.At - w.Stride[i]; y[i] > 0 && p > 0 && mu[p].Cmp(mu[w.At]) > 0 {
+		y[i]--
+		return &RateError{sortedState(w.X), mu[w.At], sortedState(y), mu[p], ErrNotMonotone}
+	}
+	if y[i] < w.Limits[i] {
+		return nil
+	}
+	y[i]++
+	beyond, err := totalRate(q, y)
+	if err == nil && beyond.Cmp(mu[w.At]) != 0 {
+		err = &RateError{sortedState(y), beyond, sortedState(w.X), mu[w.At], ErrNotSaturated}
+	}
+	return err
+}
+
 // stability fills load and returns the slack, or the error naming the first overloaded set.
 // Since mu is nondecreasing, it makes every drain positive: the classes A saturated in y alone
 // leave the smallest rate, μ(A). G is then finite: the partial sums of G(y) over at most n jobs
 // satisfy the recursion with <=.
-func stability(q *Queue, l lattice, mu, load []*big.Rat) (*big.Rat, error) {
+func stability(q *Queue, l lattice.Lattice, mu, load []*big.Rat) (*big.Rat, error) {
 	one, slack := big.NewRat(1, 1), big.NewRat(1, 1)
 	at := make([]int, len(load)) // index of the state with m_i jobs of each class of A
 	load[0] = new(big.Rat)
 	for i, lambda := range q.ArrivalRates {
 		for a := 1 << i; a < 2<<i; a++ {
 			load[a] = new(big.Rat).Add(load[a^1<<i], lambda)
-			at[a] = at[a^1<<i] + l.top[i]*l.stride[i]
+			at[a] = at[a^1<<i] + l.Limits[i]*l.Stride[i]
 			if load[a].Cmp(mu[at[a]]) >= 0 {
 				return nil, &UnstableError{Classes: ranktable.Members(a), ArrivalRate: load[a], Capacity: mu[at[a]]}
 			}
@@ -157,34 +165,16 @@ func stability(q *Queue, l lattice, mu, load []*big.Rat) (*big.Rat, error) {
 	return slack, nil
 }
 
-// sweep returns G at every index or, given G, its derivative L_j = λ_j ∂G/∂λ_j, which obeys the
-// same recursion with the source λ_j (G(y-e_j) [y_j>0] + G(y) [y_j=m_j]).
-func (t *table) sweep(lambda []*big.Rat, j int, g []*big.Rat) []*big.Rat {
-	v := make([]*big.Rat, t.states)
-	v[0] = big.NewRat(1, 1)
-	if g != nil {
-		v[0].SetInt64(0)
+// recursion returns that of the table in the arithmetic of one.
+func (t *table) recursion(q *Queue, one arithmetic.Number) *lattice.Recursion {
+	r := &lattice.Recursion{Lattice: t.Lattice, Drain: make([]arithmetic.Number, t.States)}
+	for _, l := range q.ArrivalRates {
+		r.Lambda = append(r.Lambda, one.Rational(l))
 	}
-	term := new(big.Rat)
-	for s, y := 1, t.first(); s < t.states; s++ {
-		t.up(y)
-		flow := new(big.Rat)
-		for i, yi := range y {
-			if yi == 0 {
-				continue
-			}
-			p := s - t.stride[i]
-			flow.Add(flow, term.Mul(lambda[i], v[p]))
-			if i == j {
-				flow.Add(flow, term.Mul(lambda[i], g[p]))
-				if yi == t.top[i] {
-					flow.Add(flow, term.Mul(lambda[i], g[s]))
-				}
-			}
-		}
-		v[s] = flow.Quo(flow, t.drain[s])
+	for at := 1; at < t.States; at++ {
+		r.Drain[at] = one.Rational(t.drain[at])
 	}
-	return v
+	return r
 }
 
 func sum(v []*big.Rat) *big.Rat {

@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"productform/internal/input"
+	"productform/internal/lattice"
 	"productform/internal/ranktable"
 )
 
@@ -28,13 +29,13 @@ func BalanceFromRank(rank []*big.Rat, l Lattice) (Balance, error) {
 	if err != nil {
 		return Balance{}, err
 	}
-	if err := ranktable.Check(rank, y.classes); err != nil {
+	if err := ranktable.Check(rank, y.Classes); err != nil {
 		return Balance{}, err
 	}
-	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.states)}
+	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.States)}
 	b.Phi[0] = big.NewRat(1, 1)
-	for w := newWalker(y); w.next(); {
-		b.step(w, rank[w.active])
+	for w := lattice.Walk(y); w.Next(); {
+		b.step(w, rank[w.Active])
 	}
 	return b, nil
 }
@@ -51,17 +52,17 @@ func BalanceFromTotalRate(totalRate func(x []int) *big.Rat, l Lattice) (Balance,
 	if err != nil {
 		return Balance{}, err
 	}
-	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.states)}
+	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.States)}
 	b.Phi[0] = big.NewRat(1, 1)
-	x := make([]int, y.classes)
-	for w := newWalker(y); w.next(); {
-		copy(x, w.x)
+	x := make([]int, y.Classes)
+	for w := lattice.Walk(y); w.Next(); {
+		copy(x, w.X)
 		mu := totalRate(x)
 		if mu == nil {
-			return Balance{}, input.Errorf(fmt.Sprintf("totalRate(%v)", w.x), "", "a number > 0")
+			return Balance{}, input.Errorf(fmt.Sprintf("totalRate(%v)", w.X), "", "a number > 0")
 		}
 		if mu.Sign() <= 0 {
-			return Balance{}, input.Errorf(fmt.Sprintf("totalRate(%v)", w.x), mu.RatString(), "a number > 0")
+			return Balance{}, input.Errorf(fmt.Sprintf("totalRate(%v)", w.X), mu.RatString(), "a number > 0")
 		}
 		b.step(w, mu)
 	}
@@ -69,14 +70,14 @@ func BalanceFromTotalRate(totalRate func(x []int) *big.Rat, l Lattice) (Balance,
 }
 
 // step sets Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ for the state x of w.
-func (b Balance) step(w *walker, mu *big.Rat) {
+func (b Balance) step(w *lattice.Walker, mu *big.Rat) {
 	sum := new(big.Rat)
-	for i, v := range w.x {
+	for i, v := range w.X {
 		if v > 0 {
-			sum.Add(sum, b.Phi[w.at-w.drop[i]])
+			sum.Add(sum, b.Phi[w.At-w.Drop[i]])
 		}
 	}
-	b.Phi[w.at] = sum.Quo(sum, mu)
+	b.Phi[w.At] = sum.Quo(sum, mu)
 }
 
 // ErrUnbalanced is wrapped by the error for rates that violate the balance property (6).
@@ -127,21 +128,21 @@ func BalanceFromRates(l Lattice, phi [][]*big.Rat, tol *big.Rat) (Balance, Viola
 		return Balance{}, Violation{}, err
 	}
 	worst := Violation{Relative: new(big.Rat)}
-	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.states)}
+	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.States)}
 	b.Phi[0] = big.NewRat(1, 1)
-	for w := newWalker(y); w.next(); {
-		present := ranktable.Members(int(w.active))
+	for w := lattice.Walk(y); w.Next(); {
+		present := ranktable.Members(int(w.Active))
 		for a, j := range present {
 			for _, i := range present[:a] {
-				left := new(big.Rat).Mul(phi[w.at][i], phi[w.at-w.drop[i]][j])
-				right := new(big.Rat).Mul(phi[w.at-w.drop[j]][i], phi[w.at][j])
+				left := new(big.Rat).Mul(phi[w.At][i], phi[w.At-w.Drop[i]][j])
+				right := new(big.Rat).Mul(phi[w.At-w.Drop[j]][i], phi[w.At][j])
 				if rel := relativeGap(left, right); rel.Cmp(worst.Relative) > 0 {
-					worst = Violation{State: append([]int(nil), w.x...), I: i, J: j, Left: left, Right: right, Relative: rel}
+					worst = Violation{State: append([]int(nil), w.X...), I: i, J: j, Left: left, Right: right, Relative: rel}
 				}
 			}
 		}
 		first := present[0]
-		b.Phi[w.at] = new(big.Rat).Quo(b.Phi[w.at-w.drop[first]], phi[w.at][first])
+		b.Phi[w.At] = new(big.Rat).Quo(b.Phi[w.At-w.Drop[first]], phi[w.At][first])
 	}
 	if worst.Relative.Cmp(tol) > 0 {
 		return Balance{}, worst, &BalanceError{Worst: worst}
@@ -157,27 +158,27 @@ func Rates(b Balance) ([][]*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	phi := make([][]*big.Rat, y.states)
-	for w, more := newWalker(y), true; more; more = w.next() {
-		row := make([]*big.Rat, y.classes)
-		for i, v := range w.x {
+	phi := make([][]*big.Rat, y.States)
+	for w, more := lattice.Walk(y), true; more; more = w.Next() {
+		row := make([]*big.Rat, y.Classes)
+		for i, v := range w.X {
 			row[i] = new(big.Rat)
 			if v > 0 {
-				row[i].Quo(b.Phi[w.at-w.drop[i]], b.Phi[w.at])
+				row[i].Quo(b.Phi[w.At-w.Drop[i]], b.Phi[w.At])
 			}
 		}
-		phi[w.at] = row
+		phi[w.At] = row
 	}
 	return phi, nil
 }
 
-func (b Balance) check() (layout, error) {
+func (b Balance) check() (lattice.Lattice, error) {
 	y, err := newLayout(b.Lattice, MaxExactStates)
 	if err != nil {
 		return y, err
 	}
-	if len(b.Phi) != y.states {
-		return y, input.Errorf("Balance.Phi", len(b.Phi), "%d numbers, one a state", y.states)
+	if len(b.Phi) != y.States {
+		return y, input.Errorf("Balance.Phi", len(b.Phi), "%d numbers, one a state", y.States)
 	}
 	for k, v := range b.Phi {
 		if v == nil {
@@ -193,24 +194,24 @@ func (b Balance) check() (layout, error) {
 	return y, nil
 }
 
-func checkRates(y layout, phi [][]*big.Rat) error {
-	if len(phi) != y.states {
-		return input.Errorf("rates", len(phi), "%d rows, one a state", y.states)
+func checkRates(y lattice.Lattice, phi [][]*big.Rat) error {
+	if len(phi) != y.States {
+		return input.Errorf("rates", len(phi), "%d rows, one a state", y.States)
 	}
-	for w, more := newWalker(y), true; more; more = w.next() {
-		row := phi[w.at]
-		if len(row) != y.classes {
-			return input.Errorf(path("rates", w.at), len(row), "%d rates, one a class", y.classes)
+	for w, more := lattice.Walk(y), true; more; more = w.Next() {
+		row := phi[w.At]
+		if len(row) != y.Classes {
+			return input.Errorf(path("rates", w.At), len(row), "%d rates, one a class", y.Classes)
 		}
-		for i, v := range w.x {
-			at := path(path("rates", w.at), i)
+		for i, v := range w.X {
+			at := path(path("rates", w.At), i)
 			switch r := row[i]; {
 			case v > 0 && r == nil:
-				return input.Errorf(at, "", "a number > 0, the rate in state %v", w.x)
+				return input.Errorf(at, "", "a number > 0, the rate in state %v", w.X)
 			case v > 0 && r.Sign() <= 0:
-				return input.Errorf(at, r.RatString(), "a number > 0, the rate in state %v", w.x)
+				return input.Errorf(at, r.RatString(), "a number > 0, the rate in state %v", w.X)
 			case v == 0 && r != nil && r.Sign() != 0:
-				return input.Errorf(at, r.RatString(), "0, since no job of the class is in state %v", w.x)
+				return input.Errorf(at, r.RatString(), "0, since no job of the class is in state %v", w.X)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"productform/internal/input"
+	"productform/internal/lattice"
 	"productform/internal/ranktable"
 	"productform/num"
 )
@@ -54,7 +55,7 @@ func StationaryExact(n Network, l Lattice) (*ExactResult, error) {
 	r := &ExactResult{Lattice: l, Phi: b.Phi, Weights: weights(y, n.ArrivalRates, b.Phi)}
 	mass, jobs := outsideOfRank(n, y, r.Weights)
 	r.Outside = between(mass, mass)
-	outsideJobs := make([]num.RatInterval, y.classes)
+	outsideJobs := make([]num.RatInterval, y.Classes)
 	for j := range jobs {
 		outsideJobs[j] = between(jobs[j], jobs[j])
 	}
@@ -75,16 +76,16 @@ func StationaryOfBalance(arrivalRates []*big.Rat, b Balance, floor []*big.Rat) (
 	if err != nil {
 		return nil, err
 	}
-	if y.limits == nil {
+	if y.Limits == nil {
 		return nil, input.Errorf("Balance.Lattice", b.Lattice, "a box")
 	}
-	if err := checkNumbers("ArrivalRates", arrivalRates, y.classes, false); err != nil {
+	if err := checkNumbers("ArrivalRates", arrivalRates, y.Classes, false); err != nil {
 		return nil, err
 	}
-	if err := checkNumbers("floor", floor, y.classes, true); err != nil {
+	if err := checkNumbers("floor", floor, y.Classes, true); err != nil {
 		return nil, err
 	}
-	ratios := make([]*big.Rat, y.classes)
+	ratios := make([]*big.Rat, y.Classes)
 	for i := range ratios {
 		if floor[i].Cmp(arrivalRates[i]) <= 0 {
 			return nil, input.Errorf(path("floor", i), floor[i].RatString(), "a number > ArrivalRates[%d] = %s", i, arrivalRates[i].RatString())
@@ -94,7 +95,7 @@ func StationaryOfBalance(arrivalRates []*big.Rat, b Balance, floor []*big.Rat) (
 	r := &ExactResult{Lattice: b.Lattice, Phi: b.Phi, Weights: weights(y, arrivalRates, b.Phi)}
 	mass, jobs := outsideOfFloor(y, r.Weights, ratios)
 	r.Outside = between(new(big.Rat), mass)
-	outsideJobs := make([]num.RatInterval, y.classes)
+	outsideJobs := make([]num.RatInterval, y.Classes)
 	for j := range jobs {
 		outsideJobs[j] = between(new(big.Rat), jobs[j])
 	}
@@ -111,56 +112,56 @@ func LocalImbalances(l Lattice, arrivalRates []*big.Rat, rates [][]*big.Rat, pro
 	if err != nil {
 		return nil, err
 	}
-	if err := checkNumbers("ArrivalRates", arrivalRates, y.classes, false); err != nil {
+	if err := checkNumbers("ArrivalRates", arrivalRates, y.Classes, false); err != nil {
 		return nil, err
 	}
 	if err := checkRates(y, rates); err != nil {
 		return nil, err
 	}
-	if len(prob) != y.states {
-		return nil, input.Errorf("prob", len(prob), "%d numbers, one a state", y.states)
+	if len(prob) != y.States {
+		return nil, input.Errorf("prob", len(prob), "%d numbers, one a state", y.States)
 	}
-	if err := checkNumbers("prob", prob, y.states, false); err != nil {
+	if err := checkNumbers("prob", prob, y.States, false); err != nil {
 		return nil, err
 	}
-	out := make([][]*big.Rat, y.states)
-	for w, more := newWalker(y), true; more; more = w.next() {
-		row := make([]*big.Rat, y.classes)
-		for i, v := range w.x {
+	out := make([][]*big.Rat, y.States)
+	for w, more := lattice.Walk(y), true; more; more = w.Next() {
+		row := make([]*big.Rat, y.Classes)
+		for i, v := range w.X {
 			row[i] = new(big.Rat)
 			if v > 0 {
-				row[i].Mul(prob[w.at], rates[w.at][i])
-				row[i].Sub(row[i], new(big.Rat).Mul(prob[w.at-w.drop[i]], arrivalRates[i]))
+				row[i].Mul(prob[w.At], rates[w.At][i])
+				row[i].Sub(row[i], new(big.Rat).Mul(prob[w.At-w.Drop[i]], arrivalRates[i]))
 			}
 		}
-		out[w.at] = row
+		out[w.At] = row
 	}
 	return out, nil
 }
 
 // checkOn checks n and that it has as many classes as the lattice.
-func (n Network) checkOn(y layout) error {
-	if len(n.ArrivalRates) != y.classes {
-		return input.Errorf("ArrivalRates", len(n.ArrivalRates), "%d rates, one a class of the lattice", y.classes)
+func (n Network) checkOn(y lattice.Lattice) error {
+	if len(n.ArrivalRates) != y.Classes {
+		return input.Errorf("ArrivalRates", len(n.ArrivalRates), "%d rates, one a class of the lattice", y.Classes)
 	}
 	return n.check()
 }
 
 // weights returns w(x) = Φ(x) Π_i λ_i^x_i.
-func weights(y layout, lambda, phi []*big.Rat) []*big.Rat {
-	list := make([]*big.Rat, y.states)
-	powers := make([]*big.Rat, y.states) // Π_i λ_i^x_i
+func weights(y lattice.Lattice, lambda, phi []*big.Rat) []*big.Rat {
+	list := make([]*big.Rat, y.States)
+	powers := make([]*big.Rat, y.States) // Π_i λ_i^x_i
 	powers[0], list[0] = big.NewRat(1, 1), phi[0]
-	for w := newWalker(y); w.next(); {
-		i := ranktable.Members(int(w.active))[0]
-		powers[w.at] = new(big.Rat).Mul(powers[w.at-w.drop[i]], lambda[i])
-		list[w.at] = new(big.Rat).Mul(phi[w.at], powers[w.at])
+	for w := lattice.Walk(y); w.Next(); {
+		i := ranktable.Members(int(w.Active))[0]
+		powers[w.At] = new(big.Rat).Mul(powers[w.At-w.Drop[i]], lambda[i])
+		list[w.At] = new(big.Rat).Mul(phi[w.At], powers[w.At])
 	}
 	return list
 }
 
 // summarize fills the sums over states of r from its weights, Outside, and the sums of x_j w(x) outside.
-func (r *ExactResult) summarize(y layout, outsideJobs []num.RatInterval) {
+func (r *ExactResult) summarize(y lattice.Lattice, outsideJobs []num.RatInterval) {
 	zeros := func(n int) []*big.Rat {
 		v := make([]*big.Rat, n)
 		for k := range v {
@@ -168,15 +169,15 @@ func (r *ExactResult) summarize(y layout, outsideJobs []num.RatInterval) {
 		}
 		return v
 	}
-	marginals, total := make([][]*big.Rat, y.classes), zeros(y.total+1)
+	marginals, total := make([][]*big.Rat, y.Classes), zeros(y.Total+1)
 	for i := range marginals {
-		marginals[i] = zeros(y.most(i) + 1)
+		marginals[i] = zeros(y.Most(i) + 1)
 	}
-	for w, more := newWalker(y), true; more; more = w.next() {
-		for i, v := range w.x {
-			marginals[i][v].Add(marginals[i][v], r.Weights[w.at])
+	for w, more := lattice.Walk(y), true; more; more = w.Next() {
+		for i, v := range w.X {
+			marginals[i][v].Add(marginals[i][v], r.Weights[w.At])
 		}
-		total[w.jobs].Add(total[w.jobs], r.Weights[w.at])
+		total[w.Jobs].Add(total[w.Jobs], r.Weights[w.At])
 	}
 	r.Inside = new(big.Rat)
 	for _, v := range total {
@@ -198,14 +199,14 @@ func (r *ExactResult) summarize(y layout, outsideJobs []num.RatInterval) {
 		low, high := new(big.Rat).Add(inside, out.Low), new(big.Rat).Add(inside, out.High)
 		r.MeanJobs = append(r.MeanJobs, between(low.Quo(low, z.High), high.Quo(high, z.Low)))
 
-		law := make([]num.RatInterval, len(marginals[i]))
+		marginal := make([]num.RatInterval, len(marginals[i]))
 		for k, v := range marginals[i] {
-			law[k] = r.share(v, false)
+			marginal[k] = r.share(v, false)
 		}
-		r.Marginals = append(r.Marginals, law)
+		r.Marginals = append(r.Marginals, marginal)
 	}
 	for n, v := range total {
-		r.JobsDistribution = append(r.JobsDistribution, r.share(v, n <= y.complete()))
+		r.JobsDistribution = append(r.JobsDistribution, r.share(v, n <= y.Complete()))
 	}
 }
 
@@ -219,21 +220,4 @@ func (r *ExactResult) share(v *big.Rat, complete bool) num.RatInterval {
 	}
 	high := new(big.Rat).Add(v, r.Outside.High)
 	return between(low, high.Quo(high, r.Normalization.High)) // (v + Outside)/(Inside + Outside) grows with Outside
-}
-
-// most returns the largest x_i in the lattice.
-func (y *layout) most(i int) int {
-	if y.limits != nil {
-		return y.limits[i]
-	}
-	return y.total
-}
-
-// complete returns the largest n such that the lattice holds every state of n jobs.
-func (y *layout) complete() int {
-	n := y.total
-	for i := range y.classes {
-		n = min(n, y.most(i))
-	}
-	return n
 }

@@ -3,7 +3,9 @@ package whittle
 import (
 	"math/big"
 
+	"productform/internal/arithmetic"
 	"productform/internal/input"
+	"productform/internal/lattice"
 	"productform/num"
 )
 
@@ -33,9 +35,9 @@ func (r *Result) Prob(index int) float64 { return r.Weights[index] / r.Normaliza
 // that with u = 2^-53, n the most jobs in a state, and sums over states compensated (Ogita, Rump and Oishi, "Accurate sum
 // and dot product", SIAM J. Sci. Comput. 26, 2005, Proposition 4.5),
 //
-//	RelativeErrorBound = ku/(1-ku),  k = 2((N+1) n + (N+1)(2N+5) + 24),
+//	RelativeErrorBound = e/(1-e),  e = 2((N+1) n + 24) u + 2 v,
 //
-// whatever the load. The error is that of StationaryExact; also an *[cluster.InputError] for arrival rates below
+// with v the bound that the sums outside carry along, whatever the load. The error is that of StationaryExact; also an *[cluster.InputError] for arrival rates below
 // 2^-150 μ(A) and networks so close to instability that a unit of weight spreads over more than 2^200, which
 // are for StationaryExact.
 func Stationary(n Network, l Lattice) (*Result, error) {
@@ -50,22 +52,21 @@ func Stationary(n Network, l Lattice) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Lattice: l, Weights: make([]float64, y.states)}
+	r := &Result{Lattice: l, Weights: make([]float64, y.States)}
 	s := newFloatSums(y)
-	s.tabulate(newWalker(y), m, r.Weights)
+	s.tabulate(lattice.Walk(y), m, r.Weights)
 	r.summarize(y, m, s)
 	return r, nil
 }
 
-// relativeError counts roundings, each of a factor within 1 ± u. A weight takes for each job the
-// coefficient, the product and N-1 additions: (N+1) n. V(A) takes N+2 a class not in A and 2 for the
-// first term, U_j(A) one more and those of V, in all (N+1)(2N+5) at most. The rest is the outflow (rate, product and x_j: 3), compensated
+// relativeError counts roundings, each of a factor within 1 ± u, beside those of V and U. A weight takes for each job the
+// coefficient, the product and N-1 additions: (N+1) n. The rest is the outflow (rate, product and x_j: 3), compensated
 // sums at 2 each (with at most 2^26 terms; inflow, outflow, dot products: 3 times), the sum of
 // inside and outside, the factor k of a mean and the division: less than 24. A quotient counts twice.
-func relativeError(classes, jobs int) float64 {
-	k := 2 * ((classes+1)*jobs + (classes+1)*(2*classes+5) + 24)
-	ku := float64(k) * 0x1p-53
-	return ku / (1 - ku) * (1 + 0x1p-50)
+func (m *floatModel) relativeError(jobs int) float64 {
+	k := 2 * ((m.classes+1)*jobs + 24)
+	e := float64(k)*0x1p-53 + 2*m.spreadError
+	return e / (1 - e) * (1 + 0x1p-50)
 }
 
 // A floatModel holds the coefficients of a network, flat, with that of set A and class i at A*classes+i.
@@ -75,9 +76,11 @@ type floatModel struct {
 	step    []float64 // λ_i/μ(A)
 	mass    []float64 // V(A) at A
 	jobs    []float64 // U_i(A)
+
+	spreadError float64 // bounds the relative errors of V and U
 }
 
-// newFloatModel computes V and U as in newSpread. Ratios are exact until rounded, so nothing cancels.
+// newFloatModel computes V and U by [spreadOf]. Ratios are exact until rounded, so nothing cancels.
 func newFloatModel(n Network) (floatModel, error) {
 	classes := len(n.ArrivalRates)
 	sets := 1 << classes
@@ -94,29 +97,20 @@ func newFloatModel(n Network) (floatModel, error) {
 			return m, tooExtreme(i, rate)
 		}
 	}
-	lambda := setSums(n.ArrivalRates)
-	ratio, margin := new(big.Rat), new(big.Rat)
-	spread := make([]float64, classes) // λ_i/(μ(A) - λ(A))
+	mass, jobs := spreadOf(n, arithmetic.One(num.Float, 0))
+	ratio := new(big.Rat)
 	for a := sets - 1; a > 0; a-- {
-		margin.Sub(n.Rank[a], lambda[a])
 		for i, rate := range n.ArrivalRates {
 			m.step[a*classes+i], _ = ratio.Quo(rate, n.Rank[a]).Float64()
-			spread[i], _ = ratio.Quo(rate, margin).Float64()
 			if !normal(m.step[a*classes+i]) && rate.Sign() > 0 {
 				return m, tooExtreme(i, rate)
 			}
 		}
-		m.mass[a], _ = ratio.Inv(margin).Float64()
-		for i := range classes {
-			if b := a | 1<<i; b != a {
-				m.mass[a] += spread[i] * m.mass[b]
-				for j := range classes {
-					m.jobs[a*classes+j] += spread[i] * m.jobs[b*classes+j]
-				}
-			}
-		}
+		m.mass[a] = mass[a].Double()
+		m.spreadError = max(m.spreadError, mass[a].Bound)
 		for j := range classes {
-			m.jobs[a*classes+j] += spread[j] * m.mass[a|1<<j]
+			m.jobs[a*classes+j] = jobs[j][a].Double()
+			m.spreadError = max(m.spreadError, jobs[j][a].Bound)
 		}
 		rank, _ := n.Rank[a].Float64()
 		for _, v := range append(m.jobs[a*classes:(a+1)*classes:(a+1)*classes], m.mass[a]) {
@@ -145,42 +139,42 @@ type floatSums struct {
 	moment    []num.Sum // Σ λ_i w(y) (y+e_i)_j at A*classes+j
 }
 
-func newFloatSums(y layout) *floatSums {
-	s := &floatSums{first: make([]int, y.classes), total: make([]num.Sum, y.total+1)}
+func newFloatSums(y lattice.Lattice) *floatSums {
+	s := &floatSums{first: make([]int, y.Classes), total: make([]num.Sum, y.Total+1)}
 	entries := 0
-	for i := range y.classes {
+	for i := range y.Classes {
 		s.first[i] = entries
-		entries += y.most(i) + 1
+		entries += y.Most(i) + 1
 	}
 	s.marginals = make([]num.Sum, entries)
-	s.flow = make([]num.Sum, 1<<y.classes)
-	s.moment = make([]num.Sum, y.classes<<y.classes)
+	s.flow = make([]num.Sum, 1<<y.Classes)
+	s.moment = make([]num.Sum, y.Classes<<y.Classes)
 	return s
 }
 
 // tabulate fills weights by (4) times Π_i λ_i^x_i, w(x) = Σ_{i: x_i>0} λ_i/μ(A(x)) w(x-e_i), and adds each to the sums.
-func (s *floatSums) tabulate(w *walker, m floatModel, weights []float64) {
+func (s *floatSums) tabulate(w *lattice.Walker, m floatModel, weights []float64) {
 	weights[0] = 1
-	for more := true; more; more = w.next() {
+	for more := true; more; more = w.Next() {
 		var v float64
-		if w.at == 0 {
+		if w.At == 0 {
 			v = 1
 		}
-		step := m.step[int(w.active)*m.classes:][:len(w.x)]
-		border := w.limits == nil && w.jobs == w.total
-		for i, k := range w.x {
+		step := m.step[int(w.Active)*m.classes:][:len(w.X)]
+		border := w.Limits == nil && w.Jobs == w.Total
+		for i, k := range w.X {
 			if k > 0 {
-				v += step[i] * weights[w.at-w.drop[i]]
+				v += step[i] * weights[w.At-w.Drop[i]]
 			}
-			if w.limits != nil && k == w.limits[i] {
+			if w.Limits != nil && k == w.Limits[i] {
 				border = true
 			}
 		}
-		weights[w.at] = v
-		for i, k := range w.x {
+		weights[w.At] = v
+		for i, k := range w.X {
 			s.marginals[s.first[i]+k].Add(v)
 		}
-		s.total[w.jobs].Add(v)
+		s.total[w.Jobs].Add(v)
 		if border {
 			s.leave(w, m, v)
 		}
@@ -188,16 +182,16 @@ func (s *floatSums) tabulate(w *walker, m floatModel, weights []float64) {
 }
 
 // leave adds what flows out of the lattice from the state of w, of weight v.
-func (s *floatSums) leave(w *walker, m floatModel, v float64) {
+func (s *floatSums) leave(w *lattice.Walker, m floatModel, v float64) {
 	for i, rate := range m.lambda {
-		if !w.leaves(i) {
+		if !w.Leaves(i) {
 			continue
 		}
-		a := int(w.active | 1<<i)
+		a := int(w.Active | 1<<i)
 		flow := rate * v
 		s.flow[a].Add(flow)
-		moment := s.moment[a*m.classes:][:len(w.x)]
-		for j, k := range w.x {
+		moment := s.moment[a*m.classes:][:len(w.X)]
+		for j, k := range w.X {
 			if j == i {
 				k++
 			}
@@ -207,9 +201,9 @@ func (s *floatSums) leave(w *walker, m floatModel, v float64) {
 }
 
 // summarize fills r from the sums, with x_j V(A) + U_j(A) jobs for a unit that enters A in x.
-func (r *Result) summarize(y layout, m floatModel, s *floatSums) {
+func (r *Result) summarize(y lattice.Lattice, m floatModel, s *floatSums) {
 	var inside, outside num.Sum
-	means, meansOutside := make([]num.Sum, y.classes), make([]num.Sum, y.classes)
+	means, meansOutside := make([]num.Sum, y.Classes), make([]num.Sum, y.Classes)
 	for _, c := range s.total {
 		inside.Add(c.Value())
 	}
@@ -223,14 +217,14 @@ func (r *Result) summarize(y layout, m floatModel, s *floatSums) {
 	}
 	z := inside.Value() + outside.Value()
 	r.Normalization, r.EmptyProbability, r.MassLeftOut = z, 1/z, outside.Value()/z
-	for i := range y.classes {
-		law := make([]float64, y.most(i)+1)
-		for k := range law {
+	for i := range y.Classes {
+		marginal := make([]float64, y.Most(i)+1)
+		for k := range marginal {
 			weight := s.marginals[s.first[i]+k].Value()
 			means[i].Add(float64(k) * weight)
-			law[k] = weight / z
+			marginal[k] = weight / z
 		}
-		r.Marginals = append(r.Marginals, law)
+		r.Marginals = append(r.Marginals, marginal)
 		r.MeanJobs = append(r.MeanJobs, (means[i].Value()+meansOutside[i].Value())/z)
 		r.MeanLeftOut = append(r.MeanLeftOut, meansOutside[i].Value()/z)
 	}
@@ -238,8 +232,8 @@ func (r *Result) summarize(y layout, m floatModel, s *floatSums) {
 		r.JobsDistribution = append(r.JobsDistribution, c.Value()/z)
 	}
 	most := 0
-	for i := range y.classes {
-		most = max(most, y.most(i))
+	for i := range y.Classes {
+		most = max(most, y.Most(i))
 	}
-	r.RelativeErrorBound = relativeError(y.classes, max(y.total, most))
+	r.RelativeErrorBound = m.relativeError(max(y.Total, most))
 }

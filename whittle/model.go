@@ -7,6 +7,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/input"
+	"productform/internal/lattice"
 	"productform/internal/ranktable"
 )
 
@@ -75,16 +76,16 @@ func InfiniteServers(l Lattice, rates ...*big.Rat) ([][]*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkNumbers("rates", rates, y.classes, true); err != nil {
+	if err := checkNumbers("rates", rates, y.Classes, true); err != nil {
 		return nil, err
 	}
-	phi := make([][]*big.Rat, y.states)
-	for w, more := newWalker(y), true; more; more = w.next() {
-		row := make([]*big.Rat, y.classes)
-		for i, v := range w.x {
+	phi := make([][]*big.Rat, y.States)
+	for w, more := lattice.Walk(y), true; more; more = w.Next() {
+		row := make([]*big.Rat, y.Classes)
+		for i, v := range w.X {
 			row[i] = new(big.Rat).Mul(big.NewRat(int64(v), 1), rates[i])
 		}
-		phi[w.at] = row
+		phi[w.At] = row
 	}
 	return phi, nil
 }

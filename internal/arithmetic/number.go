@@ -41,13 +41,13 @@ func FromWide(w Wide, e float64) Number {
 // Roundings returns (1+u)^n - 1, rounded up: the relative error of n operations.
 func Roundings(n float64) float64 { return n * Roundoff * (1 + 2*n*Roundoff) }
 
-// Rational returns r as a value of the same engine as like.
-func (like Number) Rational(r *big.Rat) Number {
+// Rational returns r >= 0 in the arithmetic of a.
+func (a Number) Rational(r *big.Rat) Number {
 	switch {
-	case like.Exact != nil:
+	case a.Exact != nil:
 		return Number{Exact: r}
-	case like.Interval.Low != nil:
-		return Number{Interval: num.FromRat(r, like.Interval.Prec())}
+	case a.Interval.Low != nil:
+		return Number{Interval: num.FromRat(r, a.Interval.Prec())}
 	}
 	f, exact := r.Float64()
 	switch {
@@ -57,6 +57,20 @@ func (like Number) Rational(r *big.Rat) Number {
 		return FromWide(WideOf(new(big.Float).SetPrec(64).SetRat(r)), 2*Roundoff)
 	}
 	return FromFloat(f, Roundoff)
+}
+
+// Zero returns 0 in the arithmetic of a.
+func (a Number) Zero() Number { return a.Rational(new(big.Rat)) }
+
+// One returns 1 in the arithmetic of a.
+func (a Number) One() Number { return a.Rational(big.NewRat(1, 1)) }
+
+// Sum adds numbers by halves, so that each takes part in as few additions as can be; there is at least one.
+func Sum(list []Number) Number {
+	if half := len(list) / 2; half > 0 {
+		return Sum(list[:half]).Add(Sum(list[half:]))
+	}
+	return list[0]
 }
 
 func (a Number) Mul(b Number) Number {
@@ -196,8 +210,10 @@ func AddFar(z, x *big.Float) {
 	}
 }
 
+// Exponent returns e such that |x| is in [2^(e-1), 2^e), 0 if x is 0.
 func Exponent(x *big.Float) int { return x.MantExp(nil) }
 
+// One returns 1 as an engine knows it, with the bits that an enclosing one takes.
 func One(engine num.Engine, prec uint) Number {
 	switch engine {
 	case num.Exact:

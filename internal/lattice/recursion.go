@@ -1,0 +1,74 @@
+package lattice
+
+import "productform/internal/arithmetic"
+
+// A Recursion is that over the states y of a box, y_i <= m_i, of a queue whose total rate μ depends on the numbers of jobs
+// of each class only up to m_i: over the sets of active classes if all m_i are 1. With d(y) = μ(y) - Σ_{i: y_i=m_i} λ_i > 0,
+//
+//	d(y) G(y) = Σ_{i: y_i>0} λ_i G(y-e_i),  G(0) = 1,
+//	d(y) V(y) = c(y) + Σ_{i: y_i<m_i} λ_i V(y+e_i).
+//
+// G(y) is the measure of all x with min(x_i, m_i) = y_i for every i (Bonald, Comte and Mathieu, POMACS 1(2), 2017,
+// https://doi.org/10.1145/3154500), and V its adjoint: what a unit of weight that enters y adds to the sum of weights,
+// each counted c times. Numbers are added, multiplied and divided only, in the arithmetic that they come in.
+type Recursion struct {
+	Lattice                     // a box
+	Lambda  []arithmetic.Number // λ_i
+	Drain   []arithmetic.Number // d(y) at the index of y; that of 0 is not used
+}
+
+// Up returns G at the index of every state.
+func (r *Recursion) Up() []arithmetic.Number {
+	g := make([]arithmetic.Number, r.States)
+	g[0] = r.Lambda[0].One()
+	for w := Walk(r.Lattice); w.Next(); {
+		flow := r.Lambda[0].Zero()
+		for i, y := range w.X {
+			if y > 0 {
+				flow = flow.Add(r.Lambda[i].Mul(g[w.At-r.Stride[i]]))
+			}
+		}
+		g[w.At] = flow.Quo(r.Drain[w.At])
+	}
+	return g
+}
+
+// Down returns V at the index of every state but 0, for c(y) = source(index of y).
+func (r *Recursion) Down(source func(at int) arithmetic.Number) []arithmetic.Number {
+	v := make([]arithmetic.Number, r.States)
+	for at := r.States - 1; at > 0; at-- {
+		flow := source(at)
+		for i, m := range r.Limits {
+			if !r.full(at, i, m) {
+				flow = flow.Add(r.Lambda[i].Mul(v[at+r.Stride[i]]))
+			}
+		}
+		v[at] = flow.Quo(r.Drain[at])
+	}
+	return v
+}
+
+func (r *Recursion) full(at, i, limit int) bool { return at/r.Stride[i]%(limit+1) == limit }
+
+// MeanJobs returns E[X_i] = λ_i/Z ∂Z/∂λ_i = λ_i/Z Σ_{y: y_i>0} V(y) (G(y-e_i) + G(y) [y_i=m_i]) of all classes, and Z =
+// Σ_y G(y), V being that of c = 1.
+func (r *Recursion) MeanJobs() (jobs []arithmetic.Number, z arithmetic.Number) {
+	one := r.Lambda[0].One()
+	g, v := r.Up(), r.Down(func(int) arithmetic.Number { return one })
+	z = arithmetic.Sum(g)
+	for i, m := range r.Limits {
+		var terms []arithmetic.Number
+		for at := 1; at < r.States; at++ {
+			if at/r.Stride[i]%(m+1) == 0 {
+				continue
+			}
+			sum := g[at-r.Stride[i]]
+			if r.full(at, i, m) {
+				sum = sum.Add(g[at])
+			}
+			terms = append(terms, v[at].Mul(sum))
+		}
+		jobs = append(jobs, r.Lambda[i].Mul(arithmetic.Sum(terms)).Quo(z))
+	}
+	return jobs, z
+}
