@@ -24,11 +24,11 @@ func (p *bigSearch) startGoals(start []float64) ([]bigGoal, error) {
 	for i, s := range start {
 		path := fmt.Sprintf("start[%d]", i)
 		if !(s > 0 && s <= math.MaxFloat64) {
-			return nil, input.Errorf(path, s, "a number in the range of the sizes")
+			return nil, idleStart(path, s, "a number in the range of the sizes")
 		}
 		x := num.FromFloat64(s, p.prec)
 		if x.Low.Cmp(at[i].x.High) <= 0 || x.High.Cmp(p.high.x.Low) >= 0 {
-			return nil, input.Errorf(path, s, "a number in the range of the sizes, above the cutoff before")
+			return nil, idleStart(path, s, "a number in the range of the sizes, above the cutoff before")
 		}
 		b, err := p.at(x)
 		if err != nil {
@@ -50,6 +50,10 @@ func (p *bigSearch) startGoals(start []float64) ([]bigGoal, error) {
 		goals[i] = bigGoal{log: at[i].log, slack: slack}
 	}
 	return goals, nil
+}
+
+func idleStart(path string, s float64, want string) error {
+	return fmt.Errorf("%w: %w", ErrIdleStart, input.Errorf(path, s, "%s", want))
 }
 
 // enter returns the state that meets the goals, or one with slacks divided by a power of 2, or one in which the

@@ -32,6 +32,18 @@ type ExactModel struct {
 // is below 1, or 4096 bits where cutoffs are sought.
 var ErrPrecision = errors.New("tags: more bits do not settle it")
 
+// A PrecisionError names the host of which more bits do not settle whether its load is below 1. It wraps [ErrPrecision].
+type PrecisionError struct{ Host int } // 0-based
+
+func (e *PrecisionError) Error() string {
+	return fmt.Sprintf("%v: whether the load of host %d is below 1", ErrPrecision, e.Host+1)
+}
+
+func (e *PrecisionError) Unwrap() error { return ErrPrecision }
+
+// ErrIdleStart is wrapped by the error for cutoffs to start from that leave a host idle or lie outside the sizes.
+var ErrIdleStart = errors.New("tags: the cutoffs to start from leave a host idle")
+
 // errUndecided says that more bits are needed. It never leaves the package.
 var errUndecided = errors.New("tags: more bits are needed")
 

@@ -65,13 +65,13 @@ func (m ExactModel) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) 
 		r.Precision = prec
 		return r.measure(tolerance)
 	})
-	switch {
-	case err == nil:
-		return r, nil
-	case errors.Is(err, ErrPrecision) && undecided >= 0:
-		err = fmt.Errorf("%w: whether the load of host %d is below 1", err, undecided+1)
+	if errors.Is(err, ErrPrecision) && undecided >= 0 {
+		err = &PrecisionError{Host: undecided}
 	}
-	return Result{}, err
+	if err != nil {
+		return Result{}, err
+	}
+	return r, nil
 }
 
 // checkCutoffs accepts h-1 cutoffs that are at least 0 and do not fall.

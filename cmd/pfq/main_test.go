@@ -318,7 +318,7 @@ func TestOutputKeepsInput(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"solve model.json", "stability model.json", "simulate model.json", "allocate pool.yaml",
-		"tags --hosts 2 --load 0.5 --sizes sizes", "simulate model.json --sizes file:sizes"} {
+		"tags --hosts 2 --load 0.5 --sizes file:sizes", "simulate model.json --sizes file:sizes"} {
 		words := strings.Fields(args)
 		file := strings.TrimPrefix(words[len(words)-1], "file:")
 		before, err := os.ReadFile(file)
@@ -593,15 +593,15 @@ func TestEndlessFiles(t *testing.T) {
 	const text = "/dev/zero: want a text of at most 64 MiB, not a longer one"
 	zeros := strings.Repeat(`\x00`, 14)
 	for args, want := range map[string]string{
-		"simulate good.json --sizes file:/dev/zero":                             "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
-		"tags --hosts 2 --load 0.5 --sizes /dev/zero":                           "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
-		"tags --hosts 2 --load 0.5 --sizes /dev/zero --processor-seconds":       "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
-		"tags --hosts 2 --load 0.5 --sizes /dev/zero --processor-seconds --fit": "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
-		"dispatch /dev/zero --workers 2":                                        "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
-		"solve /dev/zero":                                                       text,
-		"stability /dev/zero":                                                   text,
-		"simulate /dev/zero":                                                    text,
-		"allocate /dev/zero":                                                    text,
+		"simulate good.json --sizes file:/dev/zero":                                 "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
+		"tags --hosts 2 --load 0.5 --sizes file:/dev/zero":                          "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
+		"tags --hosts 2 --load 0.5 --sizes swf:/dev/zero --processor-seconds":       "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
+		"tags --hosts 2 --load 0.5 --sizes swf:/dev/zero --processor-seconds --fit": "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
+		"dispatch /dev/zero --workers 2":                                            "/dev/zero:1: want a line of at most 65535 bytes, not \"" + zeros + "...",
+		"solve /dev/zero":                                                           text,
+		"stability /dev/zero":                                                       text,
+		"simulate /dev/zero":                                                        text,
+		"allocate /dev/zero":                                                        text,
 	} {
 		if stdout, stderr, status := pfq("", strings.Fields(args)...); status != 2 || stdout != "" || stderr != "pfq: "+want+"\n" {
 			t.Errorf("%s: status %d, %q, want %s", args, status, stderr, want)

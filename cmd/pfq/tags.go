@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"productform/cmd/internal/cli"
 	"productform/cmd/internal/output"
 	"productform/internal/input"
+	"productform/num"
 	"productform/sim"
 	"productform/sizes"
 	"productform/tags"
@@ -20,7 +22,8 @@ import (
 // A tagsFlags holds what the flags of tags ask for.
 type tagsFlags struct {
 	hosts          int
-	load           decimal
+	load           decimal // of the flag, or else what the arrival rate makes
+	arrivalRate    decimal // exact is nil if it is not given
 	sizes          sizeFlags
 	speeds         []decimal // nil if all are 1
 	objectiveText  string
@@ -49,7 +52,7 @@ func newTags() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := output.NotInput("--output", f.file, f.sizes.file, cmd.InOrStdin()); err != nil {
+			if err := output.NotInput("--output", f.file, f.sizes.file(), cmd.InOrStdin()); err != nil {
 				return err
 			}
 			answer, feasible, err := f.answer(cmd)
@@ -76,6 +79,8 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 	cli.Flag[decimal]{Name: "load", Usage: "system load `R`, the work that arrives over what all hosts can do",
 		Want:  "a number > 0 and < 1, in double precision too",
 		Parse: parseDecimal(func(v float64) bool { return v > 0 && v < 1 })}.Add(cmd, &f.load)
+	cli.Flag[decimal]{Name: "arrival-rate", Kind: "float", Usage: "jobs `L` a second, in place of --load", Want: "a number in [1e-300, 1e300]",
+		Parse: parseDecimal(func(v float64) bool { return v >= 1e-300 && v <= 1e300 })}.Add(cmd, &f.arrivalRate)
 	f.sizes.add(cmd)
 	cli.Flag[[]decimal]{Name: "speeds", Usage: "work that each host does in a second, such as 2,1,1 (default 1 each)", Kind: "floats",
 		Want: "numbers in [1e-100, 1e100], separated by commas", Parse: parseDecimals(1e-100, 1e100)}.Add(cmd, &f.speeds)
@@ -96,8 +101,9 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 	cli.AddSwitch(cmd, &f.printed, "printed", "also give least-work-remaining as the paper prints it")
 	addNumber(cmd, &f.target, "expand", "", "a number in [1e-100, 1e100]", "also give the hosts to add for a mean slowdown of at most `TARGET`",
 		func(v float64) bool { return v >= 1e-100 && v <= 1e100 })
-	cli.Flag[int]{Name: "simulate", Usage: "also simulate all policies, in so many `RUNS`", Want: "an integer in 2..1000000",
+	cli.Flag[int]{Name: "runs", Usage: "also simulate all policies, in `N` runs", Want: "an integer in 2..1000000",
 		Parse: parseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
+	cli.AddRenamed(cmd, "simulate", "runs")
 	addRuns(cmd, &f.settings)
 	addFormat(cmd, &f.format)
 	addOutput(cmd, &f.file)
@@ -109,8 +115,11 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 	if !given("hosts") {
 		return &input.Error{Path: "--hosts", Want: hostsWanted}
 	}
-	if !given("load") {
-		return &input.Error{Path: "--load", Want: "a number > 0 and < 1"}
+	switch {
+	case given("load") && given("arrival-rate"):
+		return fmt.Errorf("--load and --arrival-rate exclude each other")
+	case !given("load") && !given("arrival-rate"):
+		return &input.Error{Path: "--load", Want: "a number > 0 and < 1, or --arrival-rate"}
 	}
 	var err error
 	if f.objective, err = parseObjective(f.objectiveText); err != nil {
@@ -118,8 +127,8 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 	}
 	f.objectiveGiven = given("objective")
 	for _, name := range runFlags {
-		if given(name) && !given("simulate") {
-			return fmt.Errorf("--%s is of no use without --simulate", name)
+		if given(name) && !given("runs") {
+			return fmt.Errorf("--%s is of no use without --runs", name)
 		}
 	}
 	for i, v := range f.speeds {
@@ -141,14 +150,17 @@ func (f *tagsFlags) answer(cmd *cobra.Command) (answer []byte, feasible bool, er
 	if err := f.check(cmd); err != nil {
 		return nil, false, err
 	}
-	law, err := f.sizes.law(cmd.InOrStdin(), cmd.ErrOrStderr())
+	distribution, err := f.sizes.distribution(cmd.InOrStdin(), cmd.ErrOrStderr())
+	if err == nil && f.arrivalRate.exact != nil {
+		err = f.setLoad(distribution)
+	}
 	switch {
-	case err != nil && f.sizes.file != "":
+	case err != nil && f.sizes.file() != "":
 		return nil, false, err
 	case err != nil:
 		return nil, false, f.translate(cmd, err)
 	}
-	m := tags.Model{Sizes: law, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds),
+	m := tags.Model{Sizes: distribution, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds),
 		Fractions: &tags.Fractions{Load: f.load.exact, Speeds: exacts(f.speeds), Sizes: f.sizes.exact, Cutoffs: exacts(f.cutoffs)}}
 	a, err := f.analyze(cmd.Context(), m)
 	if err != nil {
@@ -166,6 +178,31 @@ func (f *tagsFlags) answer(cmd *cobra.Command) (answer []byte, feasible bool, er
 	return answer, a.feasible(), err
 }
 
+// setLoad sets the load that the arrival rate makes, λ E[X]/Σ_i v_i: exactly where the mean is known so, for a list and for
+// --mean, else of the doubles.
+func (f *tagsFlags) setLoad(d sizes.Distribution) error {
+	capacity := big.NewRat(int64(f.hosts), 1)
+	if f.speeds != nil {
+		capacity.SetInt64(0)
+	}
+	for _, v := range f.speeds {
+		capacity.Add(capacity, v.exact)
+	}
+	mean, err := f.sizes.exactMean(d)
+	if err != nil {
+		return err
+	}
+	load := new(big.Rat).Mul(f.arrivalRate.exact, mean)
+	load.Quo(load, capacity)
+	v, ok := num.Float64(load)
+	if !ok || v >= 1 {
+		most, _ := capacity.Quo(capacity, mean).Float64()
+		return input.Errorf("--arrival-rate", f.arrivalRate.text, "a rate below %.6g, at which the system load is 1, and a load within double precision", most)
+	}
+	f.load = decimal{load.RatString(), load, v}
+	return nil
+}
+
 // translate says what an error of the solver or the simulator means on the command line: it names the flag, and repeats
 // what was written there.
 func (f *tagsFlags) translate(cmd *cobra.Command, err error) error {
@@ -173,8 +210,8 @@ func (f *tagsFlags) translate(cmd *cobra.Command, err error) error {
 	source := f.sizes.source()
 	flags := map[string]string{"Hosts": "--hosts", "Load": "--load", "Speeds": "--speeds", "Cutoffs": "--cutoffs", "Target": "--expand",
 		"Sizes": source, "Model.Sizes": source, "alpha": "--alpha", "low": "--min", "high": "--max", "mean": "--mean",
-		"Objective.Slowdown": "--objective", "Runs": "--simulate", "Jumps": "--jumps", "WarmUp": "--warmup",
-		"Confidence": "--confidence", "Workers": "--jobs"}
+		"Objective.Slowdown": "--objective", "Runs": "--runs", "Jumps": "--jumps", "WarmUp": "--warmup",
+		"Confidence": "--confidence", "Workers": "--parallel"}
 	written := func(flag string) string { return cmd.Flags().Lookup(strings.TrimPrefix(flag, "--")).Value.String() }
 	var bad *input.Error
 	switch {

@@ -211,13 +211,13 @@ func TestTagsJSON(t *testing.T) {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
 	rest := stdout
-	host := []string{"host", "speed", "cutoff", "load", "slack", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "response"}
-	order := []string{"feasible", "engine", "objective", "objective_value", "cutoffs", "mean_slowdown", "mean_waiting", "mean_response", "mean_stretch",
-		"host_loads", "slowdown_by_host", "excess", "lost_work", "optimality_gap", "unfairness", "max_load", "load", "arrival_rate",
+	host := []string{"host", "speed", "cutoff", "load", "slack", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "delay"}
+	order := []string{"feasible", "engine", "objective", "objective_value", "cutoffs", "mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch",
+		"excess", "lost_work", "optimality_gap", "unfairness", "max_load", "load", "arrival_rate",
 		"distribution", "law", "mean", "scv", "mean_inverse", "min", "max", "hosts"}
 	order = append(append(append(order, host...), host...), "policies")
 	for range 6 {
-		order = append(order, "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_response", "cutoffs", "host_loads", "optimality_gap")
+		order = append(order, "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_delay", "cutoffs", "host_loads", "optimality_gap")
 	}
 	for _, key := range append(order, "warnings") {
 		_, after, ok := strings.Cut(rest, `"`+key+`": `)
@@ -247,8 +247,7 @@ func TestTagsJSON(t *testing.T) {
 	got := parseJSON(t, stdout)
 	want := map[string]any{
 		"feasible": true, "engine": "float", "objective": "slowdown", "objective_value": r.Objective.Float, "cutoffs": []any{r.Cutoffs[0]},
-		"mean_slowdown": r.MeanSlowdown.Float, "mean_waiting": r.MeanWaiting.Float, "mean_response": r.MeanDelay.Float, "mean_stretch": r.MeanStretch.Float,
-		"host_loads": []any{r.Hosts[0].Load.Float, r.Hosts[1].Load.Float}, "slowdown_by_host": []any{r.Hosts[0].Slowdown.Float, r.Hosts[1].Slowdown.Float},
+		"mean_slowdown": r.MeanSlowdown.Float, "mean_waiting": r.MeanWaiting.Float, "mean_delay": r.MeanDelay.Float, "mean_stretch": r.MeanStretch.Float,
 		"excess": r.Excess.Float, "lost_work": r.Lost.Float, "optimality_gap": r.Gap, "unfairness": nil, "load": 0.5, "warnings": []any{},
 	}
 	for key, value := range want {
@@ -258,20 +257,20 @@ func TestTagsJSON(t *testing.T) {
 	}
 	second := r.Hosts[1]
 	if diff := cmp.Diff(map[string]any{"host": 2.0, "speed": 1.0, "cutoff": nil, "load": second.Load.Float, "slack": second.Slack.Float, "visit_fraction": second.Visit.Float,
-		"final_fraction": second.Final.Float, "visit_waiting": second.VisitWait.Float, "waiting": second.Waiting.Float, "slowdown": second.Slowdown.Float, "response": second.Delay.Float,
+		"final_fraction": second.Final.Float, "visit_waiting": second.VisitWait.Float, "waiting": second.Waiting.Float, "slowdown": second.Slowdown.Float, "delay": second.Delay.Float,
 	}, got["hosts"].([]any)[1]); diff != "" {
 		t.Error(diff)
 	}
 	low := func(v num.Value) float64 { low, _ := v.Bounds(); return low }
 	high := func(v num.Value) float64 { _, high := v.Bounds(); return high }
 	if diff := cmp.Diff(map[string]any{"name": "random", "accuracy": "exact", "mean_slowdown": random.MeanSlowdown.Float, "mean_waiting": random.MeanWaiting.Float,
-		"mean_response": random.MeanDelay.Float, "cutoffs": nil, "host_loads": []any{0.5, 0.5}, "optimality_gap": nil,
+		"mean_delay": random.MeanDelay.Float, "cutoffs": nil, "host_loads": []any{0.5, 0.5}, "optimality_gap": nil,
 	}, policyOf(t, got, "policies", "random")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]any{"name": "round-robin", "accuracy": "bounds", "mean_slowdown": nil, "mean_waiting": nil, "mean_response": nil,
+	if diff := cmp.Diff(map[string]any{"name": "round-robin", "accuracy": "bounds", "mean_slowdown": nil, "mean_waiting": nil, "mean_delay": nil,
 		"mean_slowdown_low": low(turns.MeanSlowdown), "mean_slowdown_high": high(turns.MeanSlowdown), "mean_waiting_low": low(turns.MeanWaiting),
-		"mean_waiting_high": high(turns.MeanWaiting), "mean_response_low": low(turns.MeanDelay), "mean_response_high": high(turns.MeanDelay),
+		"mean_waiting_high": high(turns.MeanWaiting), "mean_delay_low": low(turns.MeanDelay), "mean_delay_high": high(turns.MeanDelay),
 		"cutoffs": nil, "host_loads": []any{0.5, 0.5}, "optimality_gap": nil,
 	}, policyOf(t, got, "policies", "round-robin")); diff != "" {
 		t.Error(diff)
@@ -307,18 +306,18 @@ func TestTagsInfeasible(t *testing.T) {
 				t.Errorf("%s: no %s", c.args, key)
 			}
 		}
-		for _, key := range []string{"objective_value", "mean_slowdown", "mean_waiting", "mean_response", "mean_stretch", "slowdown_by_host", "optimality_gap"} {
+		for _, key := range []string{"objective_value", "mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch", "optimality_gap"} {
 			if answer[key] != nil {
 				t.Errorf("%s: %s is %v", c.args, key, answer[key])
 			}
 		}
-		for _, key := range []string{"cutoffs", "host_loads", "excess", "lost_work"} {
+		for _, key := range []string{"cutoffs", "excess", "lost_work"} {
 			if (answer[key] == nil) != (c.overloaded == nil) {
 				t.Errorf("%s: %s is %v", c.args, key, answer[key])
 			}
 		}
 		for _, h := range answer["hosts"].([]any) {
-			if h := h.(map[string]any); h["load"] == nil || h["waiting"] != nil || h["visit_waiting"] != nil || h["slowdown"] != nil || h["response"] != nil {
+			if h := h.(map[string]any); h["load"] == nil || h["waiting"] != nil || h["visit_waiting"] != nil || h["slowdown"] != nil || h["delay"] != nil {
 				t.Errorf("%s: host %v", c.args, h)
 			}
 		}
@@ -337,8 +336,8 @@ func TestTagsInfeasible(t *testing.T) {
 // A quantity that does not exist is null: the slowdown if E[1/X] is infinite, the largest size, a gap of given cutoffs.
 func TestTagsNull(t *testing.T) {
 	for _, args := range []string{"--cutoffs 3", "--objective waiting"} {
-		answer := tagsJSON(t, "--hosts 2 --load 0.5 --law exponential --mean 1 "+args, 0)
-		slowdowns := answer["slowdown_by_host"].([]any)
+		answer := tagsJSON(t, "--hosts 2 --load 0.5 --sizes exponential --mean 1 "+args, 0)
+		slowdowns := ofHosts(answer, "slowdown")
 		law := answer["distribution"].(map[string]any)
 		if answer["mean_slowdown"] != nil || slowdowns[0] != nil || slowdowns[1] == nil || law["max"] != nil || law["mean_inverse"] != nil {
 			t.Errorf("%s: %v, %v, %v", args, answer["mean_slowdown"], slowdowns, law)
@@ -356,13 +355,13 @@ func TestTagsNull(t *testing.T) {
 		}
 	}
 	// M/M/1 at load 1/2: E[W] = ρ/(1-ρ), and there are no cutoffs.
-	answer := tagsJSON(t, "--hosts 1 --load 1/2 --law exponential --mean 2 --objective waiting", 0)
+	answer := tagsJSON(t, "--hosts 1 --load 1/2 --sizes exponential --mean 2 --objective waiting", 0)
 	near(t, "mean_waiting", answer["mean_waiting"], 2, 1e-14)
 	if cutoffs, ok := answer["cutoffs"].([]any); !ok || len(cutoffs) != 0 {
 		t.Errorf("cutoffs %v", answer["cutoffs"])
 	}
 	// One size only: it cannot be split between hosts by its size.
-	answer = tagsJSON(t, "--hosts 2 --load 0.5 --law deterministic --mean 1", 1)
+	answer = tagsJSON(t, "--hosts 2 --load 0.5 --sizes deterministic --mean 1", 1)
 	for _, name := range []string{"sita", "sita-e"} {
 		if p := policyOf(t, answer, "policies", name); p["mean_waiting"] != nil || p["accuracy"] != nil || p["note"] == "" {
 			t.Errorf("%v", p)
@@ -398,7 +397,7 @@ func TestTagsInvariants(t *testing.T) {
 	again := tagsJSON(t, farm+tagsPaper+"--cutoffs "+strings.Join(given, ","), 0)
 	near(t, "E[W] at these cutoffs", again["mean_waiting"], waiting["mean_waiting"].(float64), 1e-13)
 	fair := tagsJSON(t, farm+tagsPaper+"--objective fairness", 0)
-	for _, s := range fair["slowdown_by_host"].([]any) {
+	for _, s := range ofHosts(fair, "slowdown") {
 		near(t, "slowdown of a host", s, fair["objective_value"].(float64), 1e-11)
 	}
 	if u, ok := fair["unfairness"].(float64); !ok || u > 1e-11 || fair["optimality_gap"] != nil {
@@ -430,7 +429,7 @@ func TestTagsEnclose(t *testing.T) {
 			t.Errorf("radius %v", radius)
 		}
 		again := tagsJSON(t, farm+"--engine enclose --tol 1e-28 --cutoffs "+answer["cutoffs_exact"].([]any)[0].(string), 0)
-		for _, key := range []string{"mean_slowdown", "mean_waiting", "mean_response", "mean_stretch", "excess", "lost_work", "arrival_rate"} {
+		for _, key := range []string{"mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch", "excess", "lost_work", "arrival_rate"} {
 			for _, end := range []string{"", "_low", "_high"} {
 				if again[key+end] != answer[key+end] || again[key+end] == nil {
 					t.Errorf("%s is %v, then %v", key+end, answer[key+end], again[key+end])
@@ -444,7 +443,7 @@ func TestTagsEnclose(t *testing.T) {
 		}
 		for i, h := range answer["hosts"].([]any) {
 			h := h.(map[string]any)
-			for _, key := range []string{"load", "slack", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "response"} {
+			for _, key := range []string{"load", "slack", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "delay"} {
 				middle, _ := rat(t, h[key+"_low"]).Float64()
 				near(t, fmt.Sprintf("host %d: %s", i+1, key), h[key], middle, 1e-15)
 			}
@@ -458,8 +457,8 @@ func TestTagsEnclose(t *testing.T) {
 	}
 	// A slack of 1e-18 is beyond cutoffs in double precision: auto encloses. float does when told so, and says nothing else.
 	const delicate = "--hosts 2 --load 0.7 --alpha 0.2 " + tagsPaper
-	if answer := tagsJSON(t, delicate, 0); answer["engine"] != "enclose" || answer["host_loads"].([]any)[1].(float64) >= 1 {
-		t.Errorf("engine %v, loads %v", answer["engine"], answer["host_loads"])
+	if answer := tagsJSON(t, delicate, 0); answer["engine"] != "enclose" || ofHosts(answer, "load")[1].(float64) >= 1 {
+		t.Errorf("engine %v, loads %v", answer["engine"], ofHosts(answer, "load"))
 	}
 	if answer := tagsJSON(t, delicate+"--engine float", 0); answer["engine"] != "float" || answer["mean_slowdown_low"] != nil {
 		t.Errorf("engine %v", answer["engine"])
@@ -561,13 +560,13 @@ func TestTagsSizesOfFile(t *testing.T) {
 		}
 		near(t, c.args, got["mean_waiting"], want.MeanWaiting.Float, 1e-14)
 	}
-	want, _, _ := tagsCommand(farm + "list")
+	want, _, _ := tagsCommand(farm + "file:list")
 	want = strings.Replace(want, "list: ", "standard input: ", 1)
-	if stdout, stderr, status := pfq("1\n2\n3\n", strings.Fields("tags "+farm+"-")...); status != 0 || stdout != want {
+	if stdout, stderr, status := pfq("1\n2\n3\n", strings.Fields("tags "+farm+"file:-")...); status != 0 || stdout != want {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 
-	// Sizes at the quantiles of a bounded Pareto law: the fitted law has its ends and nearly its alpha.
+	// Sizes at the quantiles of a bounded Pareto distribution: the fitted law has its ends and nearly its alpha.
 	d, err := sizes.NewBoundedPareto(1, 1000, 1.3)
 	if err != nil {
 		t.Fatal(err)
@@ -584,7 +583,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 	if err := os.WriteFile("quantiles", []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := tagsJSON(t, farm+"quantiles --fit", 0)
+	got := tagsJSON(t, farm+"file:quantiles --fit", 0)
 	fitted := got["distribution"].(map[string]any)["law"].(string)
 	match := regexp.MustCompile(`^bounded Pareto of min 1, max 1000 and alpha (1\.\d+)$`).FindStringSubmatch(fitted)
 	if match == nil {
@@ -598,7 +597,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 
 // CSV has the numbers of JSON: a line for the farm, each host, each policy and each expansion.
 func TestTagsCSV(t *testing.T) {
-	for _, more := range []string{"", "--engine enclose", "--simulate 3 --jumps 1e3", "--speeds 3,2"} {
+	for _, more := range []string{"", "--engine enclose", "--runs 3 --jumps 1e3", "--speeds 3,2"} {
 		args := "--hosts 2 --load 0.5 --alpha 1.5 --max 1e5 --min 1 " + more
 		if more == "" {
 			args += "--expand 2"
@@ -675,7 +674,7 @@ func TestTagsCSV(t *testing.T) {
 
 // Simulation agrees with theory where that is exact, and has TAGS below what the theory says of it.
 func TestTagsSimulate(t *testing.T) {
-	const args = "--hosts 2 --load 0.5 --law lognormal:3 --mean 1 --simulate 30 --jumps 3e4 --seed 5 "
+	const args = "--hosts 2 --load 0.5 --sizes lognormal:3 --mean 1 --runs 30 --jumps 3e4 --seed 5 "
 	answer := tagsJSON(t, args, 0)
 	looked := 0
 	checkZ := func(what string, e any) {
@@ -690,7 +689,7 @@ func TestTagsSimulate(t *testing.T) {
 	for _, p := range answer["policies"].([]any) {
 		p := p.(map[string]any)
 		names = append(names, p["name"].(string))
-		for _, key := range []string{"mean_slowdown", "mean_waiting", "mean_response"} {
+		for _, key := range []string{"mean_slowdown", "mean_waiting", "mean_delay"} {
 			e, ok := p["simulated"].(map[string]any)[key].(map[string]any)
 			if !ok || !(e["half_width"].(float64) > 0) {
 				t.Errorf("%s: %s is %v", p["name"], key, p["simulated"])
@@ -709,7 +708,7 @@ func TestTagsSimulate(t *testing.T) {
 	}
 	for i, h := range answer["hosts"].([]any) {
 		simulated := h.(map[string]any)["simulated"].(map[string]any)
-		for _, key := range []string{"load", "visit_waiting", "waiting", "slowdown", "response", "interarrival_scv"} {
+		for _, key := range []string{"load", "visit_waiting", "waiting", "slowdown", "delay", "interarrival_scv"} {
 			e := simulated[key].(map[string]any)
 			checkZ(fmt.Sprintf("host %d %s", i+1, key), e)
 			if exact := e["exact"] != nil; exact != (key == "load" || i == 0 && key != "interarrival_scv") {
@@ -738,7 +737,7 @@ func TestTagsSimulate(t *testing.T) {
 		t.Errorf("%v, want %v", e, want)
 	}
 	for _, format := range render.Formats {
-		const args = "--hosts 2 --load 0.5 --law lognormal:3 --mean 1 --simulate 5 --jumps 2e3 "
+		const args = "--hosts 2 --load 0.5 --sizes lognormal:3 --mean 1 --runs 5 --jumps 2e3 "
 		one, _, _ := tagsCommand(args + "--parallel 1 --format " + format)
 		two, _, _ := tagsCommand(args + "--parallel 2 --format " + format)
 		if diff := cmp.Diff(one, two); diff != "" || one == "" {
@@ -750,7 +749,7 @@ func TestTagsSimulate(t *testing.T) {
 // What cannot be simulated is told, what makes estimates doubtful is warned of, and what is kept is found again.
 func TestTagsSimulateNotes(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "runs")
-	const args = "--hosts 2 --load 0.6 --speeds 1,4 --alpha 1 --max 1e6 --mean 10 --simulate 3 --jumps 1e3 --format json"
+	const args = "--hosts 2 --load 0.6 --speeds 1,4 --alpha 1 --max 1e6 --mean 10 --runs 3 --jumps 1e3 --format json"
 	stdout, stderr, status := tagsCommand(args + " --results " + folder)
 	if status != 0 {
 		t.Fatal(stderr)
@@ -780,7 +779,7 @@ func TestTagsSimulateNotes(t *testing.T) {
 		}
 	}
 	// An infeasible farm still has its rivals simulated.
-	infeasible := tagsJSON(t, "--hosts 4 --load 0.9 --law erlang:2 --mean 1 --simulate 2 --jumps 1e3", 1)
+	infeasible := tagsJSON(t, "--hosts 4 --load 0.9 --sizes erlang:2 --mean 1 --runs 2 --jumps 1e3", 1)
 	if policyOf(t, infeasible, "policies", "shortest-queue")["simulated"] == nil {
 		t.Error("nothing is simulated")
 	}
@@ -798,8 +797,8 @@ func TestTagsBadUsage(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"model.json", `pfq: unexpected argument "model.json": tags takes flags only`},
 		{"--load 0.5 " + sizes, "pfq: --hosts is missing: want an integer in 1..64\n"},
-		{"--hosts 2 " + sizes, "pfq: --load is missing: want a number > 0 and < 1\n"},
-		{farm, "pfq: --alpha is missing: want --alpha A --max P with --min K or --mean M, or --sizes FILE, or --law LAW --mean M\n"},
+		{"--hosts 2 " + sizes, "pfq: --load is missing: want a number > 0 and < 1, or --arrival-rate\n"},
+		{farm, "pfq: --sizes is missing: want DISTRIBUTION --mean M, file:PATH, swf:PATH, or --alpha A --max P with --min K or --mean M\n"},
 		{"--hosts 0 --load 0.5 " + sizes, "pfq: --hosts = 0: want an integer in 1..64\n"},
 		{"--hosts 65 --load 0.5 " + sizes, "pfq: --hosts = 65: want an integer in 1..64\n"},
 		{"--hosts two --load 0.5 " + sizes, "pfq: --hosts = two: want an integer in 1..64\n"},
@@ -815,29 +814,31 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + "--alpha 1 --max 1e10 --min 2e10", "pfq: --min = 2e10: want a number below --max, 1e10\n"},
 		{farm + "--alpha 1 --max 10 --min 10", "pfq: --min = 10: want a number below --max, 10\n"},
 		{farm + "--alpha 0.001 --max 1e10 --mean 3000", "pfq: --mean = 3000: want a mean that a low end of at least 1e-300 gives for alpha = 0.001\n"},
-		{farm + "--alpha 1 --max 10", "pfq: --min is missing: want the smallest size of the bounded Pareto law, or its mean as --mean\n"},
-		{farm + "--alpha 1 --mean 10", "pfq: --max is missing: want the largest size of the bounded Pareto law\n"},
-		{farm + "--max 10 --mean 1", "pfq: --alpha is missing: want the exponent of the bounded Pareto law\n"},
+		{farm + "--alpha 1 --max 10", "pfq: --min is missing: want the smallest size of the bounded Pareto distribution, or its mean as --mean\n"},
+		{farm + "--alpha 1 --mean 10", "pfq: --max is missing: want the largest size of the bounded Pareto distribution\n"},
+		{farm + "--max 10 --mean 1", "pfq: --alpha is missing: want the exponent of the bounded Pareto distribution\n"},
 		{farm + "--alpha 1 --max 10 --min 1 --mean 2", "pfq: --min and --mean exclude each other\n"},
-		{farm + "--sizes list --alpha 1", "pfq: --sizes and --alpha exclude each other\n"},
-		{farm + "--sizes list --mean 1", "pfq: --sizes and --mean exclude each other\n"},
-		{farm + "--sizes list --law exponential", "pfq: --sizes and --law exclude each other\n"},
-		{farm + "--law exponential --mean 1 --max 3", "pfq: --law and --max exclude each other\n"},
-		{farm + "--law exponential", "pfq: --mean is missing: want the mean size, with --law\n"},
-		{farm + "--law exponentil --mean 1", "pfq: --law = exponentil: want exponential, "},
-		{farm + "--law lognormal:-1 --mean 1", "pfq: --law = lognormal:-1: want lognormal:SCV with SCV in [1e-12, 1e6]\n"},
-		{farm + "--law lognormal:2 --mean 1e100", "pfq: --mean = 1e+100: want a number in [1e-90, 1e90]\n"},
-		{farm + "--law pareto:1.5 --mean 1 --objective waiting", "pfq: --law = pareto:1.5: want sizes with a finite mean square"},
-		{farm + "--fit " + sizes, "pfq: --fit is of no use without --sizes\n"},
-		{farm + "--processor-seconds " + sizes, "pfq: --processor-seconds is of no use without --sizes\n"},
-		{farm + "--sizes absent", "pfq: absent: no such file or directory\n"},
-		{farm + "--sizes .", "pfq: .: is a directory\n"},
-		{farm + "--sizes empty", "pfq: empty: want one size a line, not a file without sizes\n"},
-		{farm + "--sizes negative", "pfq: negative:3: size = -2: want a number in [1e-300, 1e300]\n"},
-		{farm + "--sizes word", "pfq: word:2: size = two: want a number in [1e-300, 1e300]\n"},
-		{farm + "--sizes list --processor-seconds", "pfq: list:1: field 2, submit time is missing: want a finite number of seconds >= 0, or -1 if unknown\n"},
-		{farm + "--sizes equal --fit", "pfq: equal: sizes = 2 of 2: want at least two different sizes\n"},
-		{farm + "--sizes list --engine enclose", "pfq: --engine = enclose: want auto or float, unless sizes are given by --alpha\n"},
+		{farm + "--sizes file:list --alpha 1", "pfq: --sizes file:list and --alpha exclude each other\n"},
+		{farm + "--sizes file:list --mean 1", "pfq: --sizes file:list and --mean exclude each other\n"},
+		{farm + "--law exponential", "pfq: unknown flag: --law; it is --sizes now\n"},
+		{farm + sizes + "--arrival-rate 1", "pfq: --load and --arrival-rate exclude each other\n"},
+		{"--hosts 2 --arrival-rate 0.1 --sizes exponential --mean 40 --objective waiting", "pfq: --arrival-rate = 0.1: want a rate below 0.05, at which the system load is 1, and a load within double precision\n"},
+		{farm + "--sizes exponential --mean 1 --max 3", "pfq: --sizes exponential and --max exclude each other\n"},
+		{farm + "--sizes exponential", "pfq: --mean is missing: want the mean size, with --sizes\n"},
+		{farm + "--sizes exponentil --mean 1", "pfq: --sizes = exponentil: want exponential, "},
+		{farm + "--sizes lognormal:-1 --mean 1", "pfq: --sizes = lognormal:-1: want lognormal:SCV with SCV in [1e-12, 1e6]\n"},
+		{farm + "--sizes lognormal:2 --mean 1e100", "pfq: --mean = 1e+100: want a number in [1e-90, 1e90]\n"},
+		{farm + "--sizes pareto:1.5 --mean 1 --objective waiting", "pfq: --sizes = pareto:1.5: want sizes with a finite mean square"},
+		{farm + "--fit " + sizes, "pfq: --fit is of no use without a file, --sizes file:PATH or swf:PATH\n"},
+		{farm + "--processor-seconds " + sizes, "pfq: --processor-seconds is of no use without a file, --sizes file:PATH or swf:PATH\n"},
+		{farm + "--sizes file:absent", "pfq: absent: no such file or directory\n"},
+		{farm + "--sizes file:.", "pfq: .: is a directory\n"},
+		{farm + "--sizes file:empty", "pfq: empty: want one size a line, not a file without sizes\n"},
+		{farm + "--sizes file:negative", "pfq: negative:3: size = -2: want a number in [1e-300, 1e300]\n"},
+		{farm + "--sizes file:word", "pfq: word:2: size = two: want a number in [1e-300, 1e300]\n"},
+		{farm + "--sizes file:list --processor-seconds", "pfq: list: --processor-seconds = a list of sizes: want a log, swf:PATH\n"},
+		{farm + "--sizes file:equal --fit", "pfq: equal: sizes = 2 of 2: want at least two different sizes\n"},
+		{farm + "--sizes file:list --engine enclose", "pfq: --engine = enclose: want auto or float, unless sizes are given by --alpha\n"},
 		{"--hosts 8 --load 0.102 --alpha 1 --max 5326.63 --mean 1000.85 --engine enclose", "pfq: --engine = enclose: want auto or float here: "}, // hosts are idle
 		{farm + sizes + "--objective speed", "pfq: --objective = speed: want slowdown=A,waiting=B, slowdown, waiting or fairness\n"},
 		{farm + sizes + "--objective slowdow", "pfq: --objective = slowdow: want slowdown=A,waiting=B, slowdown, waiting or fairness; did you mean slowdown?\n"},
@@ -846,9 +847,9 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + sizes + "--objective slowdown=1,slowdown=2", "pfq: --objective = slowdown=1,slowdown=2: want slowdown=A,waiting=B, "},
 		{farm + sizes + "--objective slowdown=1,wait=2", "pfq: --objective = slowdown=1,wait=2: want slowdown=A,waiting=B, "},
 		{farm + sizes + "--objective waiting=-1", "pfq: --objective = waiting=-1: want slowdown=A,waiting=B, "},
-		{farm + "--law exponential --mean 1", "pfq: --objective is missing: want waiting for this law: its mean of 1/size is infinite, and so is the mean slowdown, the default\n"},
-		{farm + "--law exponential --mean 1 --objective fairness", "pfq: --objective = fairness: want waiting, since the mean of 1/size is infinite for these sizes\n"},
-		{farm + "--law exponential --mean 1 --objective waiting --expand 3", "pfq: --expand = 3: want sizes whose mean of 1/size is finite\n"},
+		{farm + "--sizes exponential --mean 1", "pfq: --objective is missing: want waiting for these sizes: their mean of 1/size is infinite, and so is the mean slowdown, the default\n"},
+		{farm + "--sizes exponential --mean 1 --objective fairness", "pfq: --objective = fairness: want waiting, since the mean of 1/size is infinite for these sizes\n"},
+		{farm + "--sizes exponential --mean 1 --objective waiting --expand 3", "pfq: --expand = 3: want sizes whose mean of 1/size is finite\n"},
 		{farm + sizes + "--cutoffs 10,20", "pfq: --cutoffs = 2 cutoffs: want 1, one fewer than hosts\n"},
 		{"--hosts 1 --load 0.5 --cutoffs 1e4 " + sizes, "pfq: --cutoffs = 1 cutoffs: want 0, one fewer than hosts\n"},
 		{"--hosts 3 --load 0.5 --cutoffs 1e5,1e4 " + sizes, "pfq: --cutoffs[1] = 1e4: want a finite number >= 100000\n"},
@@ -860,12 +861,12 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + sizes + "--expand 0", "pfq: --expand = 0: want a number in [1e-100, 1e100]\n"},
 		{farm + sizes + "--engine exact", "pfq: --engine = exact: want auto, float or enclose\n"},
 		{farm + sizes + "--tol 0", "pfq: --tol = 0: want a number >= 1e-290 and < 1\n"},
-		{farm + sizes + "--simulate 1", "pfq: --simulate = 1: want an integer in 2..1000000\n"},
-		{farm + sizes + "--simulate 2 --jumps 10", "pfq: --jumps = 10: want a number in [1000, 1e15]\n"},
-		{farm + sizes + "--jumps 1e4", "pfq: --jumps is of no use without --simulate\n"},
-		{farm + sizes + "--seed 3", "pfq: --seed is of no use without --simulate\n"},
-		{farm + sizes + "--simulate 2 --jumps 1e3 --results list", "pfq: --results = list: "},
-		{farm + sizes + "--simulat 3", "pfq: unknown flag: --simulat; did you mean --simulate?\n"},
+		{farm + sizes + "--runs 1", "pfq: --runs = 1: want an integer in 2..1000000\n"},
+		{farm + sizes + "--runs 2 --jumps 10", "pfq: --jumps = 10: want a number in [1000, 1e15]\n"},
+		{farm + sizes + "--jumps 1e4", "pfq: --jumps is of no use without --runs\n"},
+		{farm + sizes + "--seed 3", "pfq: --seed is of no use without --runs\n"},
+		{farm + sizes + "--runs 2 --jumps 1e3 --results list", "pfq: --results = list: "},
+		{farm + sizes + "--run 3", "pfq: unknown flag: --run; did you mean --runs?\n"},
 		{farm + sizes + "--format xml", "pfq: --format = xml: want text, json or csv\n"},
 		{farm + sizes + "-o absent/answer", "pfq: absent/answer: no such file or directory\n"},
 	} {
@@ -897,9 +898,33 @@ func TestTagsOutputFile(t *testing.T) {
 // The cutoffs of a list of sizes are shown in full: to six digits they would kill the jobs of the very size.
 func TestTagsShowsCutoffsOfListsInFull(t *testing.T) {
 	for size, want := range map[string]string{"1234564": "1.234564e+06", "0.12345678": "0.12345678"} {
-		stdout, stderr, status := pfq(size+"\n"+size+"\n1e7\n", strings.Fields("tags --sizes - --hosts 2 --load 0.2 --cutoffs "+size)...)
+		stdout, stderr, status := pfq(size+"\n"+size+"\n1e7\n", strings.Fields("tags --sizes file:- --hosts 2 --load 0.2 --cutoffs "+size)...)
 		if status != 0 || !strings.Contains(stdout, "\n1     "+want+" ") {
 			t.Errorf("status %d, %s%s", status, stdout, stderr)
+		}
+	}
+}
+
+// ofHosts returns one number of each host.
+func ofHosts(answer map[string]any, key string) (list []any) {
+	for _, host := range answer["hosts"].([]any) {
+		list = append(list, host.(map[string]any)[key])
+	}
+	return list
+}
+
+// An arrival rate is the load that it makes, exactly where the mean is known so.
+func TestTagsArrivalRate(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sizeFile(t, "list", "0.1\n0.2\n0.6\n") // of mean 0.3
+	for rate, load := range map[string]string{
+		"--arrival-rate 0.5 --speeds 1,2 --sizes lognormal:3 --mean 3.6": "--load 0.6 --speeds 1,2 --sizes lognormal:3 --mean 3.6",
+		"--arrival-rate 1e-3 --alpha 1 --max 1e7 --mean 1e3":             "--load 0.5 --alpha 1 --max 1e7 --mean 1e3",
+		"--arrival-rate 2/3 --sizes file:list":                           "--load 0.1 --sizes file:list",
+	} {
+		want, got := tagsJSON(t, "--hosts 2 "+load, 0), tagsJSON(t, "--hosts 2 "+rate, 0)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", rate, diff)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (f *tagsFlags) analyze(ctx context.Context, m tags.Model) (*tagsAnswer, err
 		case f.target > 0:
 			return nil, input.Errorf("--expand", f.target, "sizes whose mean of 1/size is finite")
 		case slowdown && f.cutoffs == nil && !f.objectiveGiven:
-			return nil, &input.Error{Path: "--objective", Want: "waiting for this law: its mean of 1/size is infinite, and so is the mean slowdown, the default"}
+			return nil, &input.Error{Path: "--objective", Want: "waiting for these sizes: their mean of 1/size is infinite, and so is the mean slowdown, the default"}
 		case slowdown && f.cutoffs == nil:
 			return nil, input.Errorf("--objective", f.objectiveText, "waiting, since the mean of 1/size is infinite for these sizes")
 		case slowdown:
@@ -253,18 +253,9 @@ func (a *tagsAnswer) expand(ctx context.Context) error {
 
 // record returns the whole answer as one object, in the same form whether there are cutoffs or not.
 func (a *tagsAnswer) record() record {
-	hosts := a.hosts()
-	var loads, slowdowns []any
-	for _, host := range hosts {
-		loads, slowdowns = append(loads, host.get("load")), append(slowdowns, host.get("slowdown"))
-	}
-	if !a.feasible() {
-		slowdowns = nil
-	}
-	out := join(a.verdict(), record{{"cutoffs", list(a.result.Cutoffs)}}, a.proof(), a.means(),
-		record{{"host_loads", list(loads)}, {"slowdown_by_host", list(slowdowns)}}, a.losses(),
+	out := join(a.verdict(), record{{"cutoffs", list(a.result.Cutoffs)}}, a.proof(), a.means(), a.losses(),
 		record{{"optimality_gap", a.gap}, {"unfairness", a.unfairness}, {"max_load", a.maxLoad}, {"load", a.model.Load}}, a.rate(),
-		record{{"distribution", a.distribution()}, {"hosts", hosts}, {"policies", a.policyRows()}})
+		record{{"distribution", a.distribution()}, {"hosts", a.hosts()}, {"policies", a.policyRows()}})
 	if a.flags.target > 0 {
 		out = append(out, field{"expansion", a.expansionRows()})
 	}
@@ -314,7 +305,7 @@ func (a *tagsAnswer) means() record {
 	return join(
 		a.number("mean_slowdown", none || r.NoSlowdown, r.MeanSlowdown),
 		a.number("mean_waiting", none, r.MeanWaiting),
-		a.number("mean_response", none, r.MeanDelay),
+		a.number("mean_delay", none, r.MeanDelay),
 		a.number("mean_stretch", none || r.NoSlowdown, r.MeanStretch),
 	)
 }
@@ -372,7 +363,7 @@ func (a *tagsAnswer) hosts() []record {
 		number("visit_waiting", idle, h.VisitWait)
 		number("waiting", none, h.Waiting)
 		number("slowdown", none || a.result.NoSlowdown && (i == 0 || a.result.Cutoffs[i-1] == 0), h.Slowdown)
-		number("response", none, h.Delay)
+		number("delay", none, h.Delay)
 		if a.simulated != nil {
 			row = append(row, field{"simulated", a.simulatedHost(i, row)})
 		}
@@ -386,11 +377,11 @@ func (a *tagsAnswer) policyRows() []record {
 	rows := []record{}
 	for _, p := range a.policies {
 		row := record{{"name", string(p.name)}, {"accuracy", nil}}
-		means := record{{"mean_slowdown", nil}, {"mean_waiting", nil}, {"mean_response", nil}}
+		means := record{{"mean_slowdown", nil}, {"mean_waiting", nil}, {"mean_delay", nil}}
 		if r := p.means; r != nil {
 			row[1].value = string(r.Kind)
 			means = join(rangeFields("mean_slowdown", r.MeanSlowdown, r.Kind, r.NoSlowdown), rangeFields("mean_waiting", r.MeanWaiting, r.Kind, false),
-				rangeFields("mean_response", r.MeanDelay, r.Kind, false))
+				rangeFields("mean_delay", r.MeanDelay, r.Kind, false))
 		}
 		row = join(row, means, record{{"cutoffs", list(p.cutoffs)}, {"host_loads", list(p.loads)}, {"optimality_gap", p.gap}})
 		if p.simulated != nil {

@@ -2,9 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
-	"strings"
 
 	"productform/internal/input"
 	"productform/num"
@@ -49,7 +49,6 @@ func (a *tagsAnswer) enclose() error {
 	}
 	e, err := a.flags.enclosed(m, a.result.Cutoffs)
 	var unstable *tags.UnstableError
-	var bad *input.Error // of the start, which has idle hosts
 	switch {
 	case errors.As(err, &unstable):
 		a.overload(unstable)
@@ -57,8 +56,7 @@ func (a *tagsAnswer) enclose() error {
 	case err != nil && auto:
 		a.warnings = append(a.warnings, "double precision may not hold the cutoffs of hosts loaded so near to 1, and no bounds are proved: "+because(err))
 		return nil
-	case errors.Is(err, tags.ErrPrecision), errors.Is(err, num.ErrRange), errors.Is(err, tags.ErrInfeasible),
-		errors.As(err, &bad) && strings.HasPrefix(bad.Path, "start"):
+	case errors.Is(err, tags.ErrPrecision), errors.Is(err, num.ErrRange), errors.Is(err, tags.ErrInfeasible), errors.Is(err, tags.ErrIdleStart):
 		return input.Errorf("--engine", a.flags.engine, "auto or float here: %s", because(err))
 	case err != nil:
 		return err
@@ -73,13 +71,22 @@ func (a *tagsAnswer) enclose() error {
 	return nil
 }
 
-// because returns the message of an error of the solver.
+// because says why nothing is proved.
 func because(err error) string {
-	var bad *input.Error
-	if errors.As(err, &bad) && strings.HasPrefix(bad.Path, "start") {
+	var open *tags.PrecisionError
+	switch {
+	case errors.Is(err, tags.ErrIdleStart):
 		return "the best cutoffs leave hosts idle"
+	case errors.As(err, &open):
+		return fmt.Sprintf("more bits do not settle it: whether the load of host %d is below 1", open.Host+1)
+	case errors.Is(err, tags.ErrPrecision):
+		return "more bits do not settle it"
+	case errors.Is(err, tags.ErrInfeasible):
+		return "near the cutoffs to start from: no cutoffs keep every host below load 1"
+	case errors.Is(err, num.ErrRange):
+		return "powers of the sizes are too large or too small"
 	}
-	return strings.TrimPrefix(err.Error(), "tags: ")
+	return err.Error()
 }
 
 // delicate reports whether a host is loaded so near to 1 that double precision loses digits.

@@ -50,7 +50,7 @@ func (a *tagsAnswer) csv() ([]byte, error) {
 	farm := record{{"name", nil}}
 	for _, f := range a.record() {
 		switch f.key {
-		case "cutoffs", "host_loads", "slowdown_by_host", "hosts", "policies", "expansion", "warnings":
+		case "cutoffs", "hosts", "policies", "expansion", "warnings":
 			continue
 		}
 		farm = append(farm, f)
@@ -89,7 +89,7 @@ func flatten(row record) (flat record) {
 func (a *tagsAnswer) text() []byte {
 	var b bytes.Buffer
 	a.headline(&b)
-	hosts := []string{"host", "cutoff", "load", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "response"}
+	hosts := []string{"host", "cutoff", "load", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "delay"}
 	if a.model.Speeds != nil {
 		hosts = slices.Insert(hosts, 1, "speed")
 	}
@@ -116,7 +116,7 @@ func (a *tagsAnswer) text() []byte {
 			}
 		}
 	}
-	table(&b, policies, "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_response", "cutoffs")
+	table(&b, policies, "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_delay", "cutoffs")
 	for _, p := range a.policies {
 		if p.note != "" {
 			fmt.Fprintf(&b, "%s: %s\n", p.name, p.note)
@@ -159,7 +159,7 @@ func (a *tagsAnswer) headline(b *bytes.Buffer) {
 	}
 	fmt.Fprintln(b)
 	means := []record{join(a.means(), a.losses())}
-	columns := []string{"mean_slowdown", "mean_waiting", "mean_response", "mean_stretch", "excess", "lost_work"}
+	columns := []string{"mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch", "excess", "lost_work"}
 	if a.enclosed == nil || a.flags.tol > 1e-6 {
 		table(b, means, columns...)
 		return
@@ -240,9 +240,9 @@ func (a *tagsAnswer) simulationText(b *bytes.Buffer) {
 		return out
 	}
 	hosts, policies := inner(a.hosts()), inner(a.policyRows())
-	simulationTable(b, policies, "policy", "name", "mean_slowdown", "mean_waiting", "mean_response")
+	simulationTable(b, policies, "policy", "name", "mean_slowdown", "mean_waiting", "mean_delay")
 	simulationTable(b, hosts, "host", "host", "load", "visit_waiting", "waiting")
-	simulationTable(b, hosts, "host", "host", "slowdown", "response", "interarrival_scv")
+	simulationTable(b, hosts, "host", "host", "slowdown", "delay", "interarrival_scv")
 }
 
 // expansionLines returns the expansions with numbers of hosts as people read them.

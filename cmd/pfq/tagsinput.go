@@ -122,16 +122,16 @@ func parseObjective(text string) (objective, error) {
 	return o, nil
 }
 
-// A sizeFlags holds the flags that name a law of job sizes.
+// A sizeFlags holds the flags that name a distribution of job sizes.
 type sizeFlags struct {
-	alpha, max, min, mean decimal // of the bounded Pareto law, exact is nil for those not given
-	file                  string  // of sizes
+	alpha, max, min, mean decimal // of the bounded Pareto distribution, exact is nil for those not given
+	text                  string  // of --sizes
 	fit, processorSeconds bool
-	name                  string             // of a law of the mean
-	count                 int                // of the sizes in the file, once it is read
+	name                  string             // of the file, once it is read
+	count                 int                // of the sizes in it
 	own                   sizes.Distribution // of them, as in the file
-	fitted                float64            // alpha of the law that fits them
-	exact                 []*big.Rat         // the sizes as they are written, nil if the doubles are exact or a law fits them
+	fitted                float64            // alpha of the distribution that fits them
+	exact                 []*big.Rat         // the sizes as they are written, nil if the doubles are exact or another distribution fits them
 }
 
 func (s *sizeFlags) add(cmd *cobra.Command) {
@@ -139,59 +139,66 @@ func (s *sizeFlags) add(cmd *cobra.Command) {
 		cli.Flag[decimal]{Name: name, Kind: "float", Usage: usage, Want: fmt.Sprintf("a number in [%g, %g]", low, high),
 			Parse: parseDecimal(func(v float64) bool { return v >= low && v <= high })}.Add(cmd, target)
 	}
-	number(&s.alpha, "alpha", "exponent `A` of the bounded Pareto law of job sizes", 1e-100, 1e9)
-	number(&s.max, "max", "largest size `P` of the bounded Pareto law", 1e-300, 1e300)
-	number(&s.min, "min", "smallest size `K` of the bounded Pareto law", 1e-300, 1e300)
-	number(&s.mean, "mean", "mean size `M`, of the bounded Pareto law or with --law", 1e-300, 1e300)
-	cli.AddText(cmd, &s.file, "sizes", "", "the name of a file, or - for the standard input", "sizes are those in the `FILE`, or - for the standard input")
-	cli.AddSwitch(cmd, &s.fit, "fit", "take the bounded Pareto law that fits --sizes best")
-	cli.AddSwitch(cmd, &s.processorSeconds, "processor-seconds", "--sizes is a log, and sizes are run times by numbers of processors")
-	cli.AddText(cmd, &s.name, "law", "", "the name of a law of job sizes", "`LAW` of job sizes, of the mean --mean")
-	if err := cmd.RegisterFlagCompletionFunc("law", cobra.FixedCompletions(sizes.Names(), cobra.ShellCompDirectiveNoSpace)); err != nil {
-		panic(err) // the flag is there
-	}
+	number(&s.alpha, "alpha", "exponent `A` of the bounded Pareto distribution of job sizes", 1e-100, 1e9)
+	number(&s.max, "max", "largest size `P` of the bounded Pareto distribution", 1e-300, 1e300)
+	number(&s.min, "min", "smallest size `K` of the bounded Pareto distribution", 1e-300, 1e300)
+	number(&s.mean, "mean", "mean size `M`, of the bounded Pareto distribution or with --sizes", 1e-300, 1e300)
+	addSizes(cmd, &s.text, "`DISTRIBUTION` of job sizes, of the mean --mean, or the sizes in file:PATH or swf:PATH")
+	cli.AddSwitch(cmd, &s.fit, "fit", "take the bounded Pareto distribution that fits the file of --sizes best")
+	cli.AddSwitch(cmd, &s.processorSeconds, "processor-seconds", "sizes of swf:PATH are run times by numbers of processors")
+}
+
+// file returns the path in --sizes, "" if it names no file.
+func (s *sizeFlags) file() string {
+	path, _ := sizePath(s.text)
+	return path
 }
 
 // source returns the flag that stands for the sizes.
 func (s *sizeFlags) source() string {
-	switch {
-	case s.file != "":
+	if s.text != "" {
 		return "--sizes"
-	case s.name != "":
-		return "--law"
 	}
 	return "--alpha"
 }
 
-// check accepts the flags of one law.
+// check accepts the flags of one distribution.
 func (s *sizeFlags) check(given func(string) bool) error {
 	source := s.source()
 	if source == "--alpha" && !slices.ContainsFunc([]string{"alpha", "max", "min", "mean"}, given) {
-		return &input.Error{Path: "--alpha", Want: "--alpha A --max P with --min K or --mean M, or --sizes FILE, or --law LAW --mean M"}
+		return &input.Error{Path: "--sizes", Want: "DISTRIBUTION --mean M, file:PATH, swf:PATH, or --alpha A --max P with --min K or --mean M"}
 	}
-	own := map[string][]string{"--alpha": {"alpha", "max", "min", "mean"}, "--sizes": {"sizes", "fit", "processor-seconds"}, "--law": {"law", "mean"}}[source]
-	for _, name := range []string{"alpha", "max", "min", "mean", "fit", "processor-seconds", "law"} {
+	own := []string{"alpha", "max", "min", "mean"}
+	switch {
+	case s.file() != "":
+		own = []string{"fit", "processor-seconds"}
+	case source == "--sizes":
+		own = []string{"mean"}
+	}
+	for _, name := range []string{"alpha", "max", "min", "mean", "fit", "processor-seconds"} {
 		switch {
 		case !given(name) || slices.Contains(own, name):
-		case source == "--alpha":
-			return fmt.Errorf("--%s is of no use without --sizes", name)
+		case name == "fit" || name == "processor-seconds":
+			return fmt.Errorf("--%s is of no use without a file, --sizes file:PATH or swf:PATH", name)
 		default:
-			return fmt.Errorf("%s and --%s exclude each other", source, name)
+			return fmt.Errorf("--sizes %s and --%s exclude each other", s.text, name)
 		}
 	}
 	switch {
+	case s.file() != "":
 	case source == "--sizes":
-	case source == "--law" && !given("mean"):
-		return &input.Error{Path: "--mean", Want: "the mean size, with --law"}
-	case source == "--law":
+		if _, err := parseSizes("--sizes", s.text, 1); err != nil || given("mean") {
+			return err
+		}
+		return &input.Error{Path: "--mean", Want: "the mean size, with --sizes"}
 	case !given("alpha"):
-		return &input.Error{Path: "--alpha", Want: "the exponent of the bounded Pareto law"}
+		return &input.Error{Path: "--alpha", Want: "the exponent of the bounded Pareto distribution"}
 	case !given("max"):
-		return &input.Error{Path: "--max", Want: "the largest size of the bounded Pareto law"}
+		return &input.Error{Path: "--max", Want: "the largest size of the bounded Pareto distribution"}
 	case given("min") && given("mean"):
 		return fmt.Errorf("--min and --mean exclude each other")
 	case !given("min") && !given("mean"):
-		return &input.Error{Path: "--min", Want: "the smallest size of the bounded Pareto law, or its mean as --mean"}
+		return &input.Error{Path: "--min", Want: "the smallest size of the bounded Pareto distribution, or its mean as --mean"}
 	case given("min") && s.min.float >= s.max.float:
 		return input.Errorf("--min", s.min.text, "a number below --max, %s", s.max.text)
 	case given("mean") && s.mean.float >= s.max.float:
@@ -200,31 +207,57 @@ func (s *sizeFlags) check(given func(string) bool) error {
 	return nil
 }
 
-// law returns the law of the sizes.
-func (s *sizeFlags) law(stdin io.Reader, stderr io.Writer) (sizes.Distribution, error) {
-	switch s.source() {
-	case "--law":
-		d, err := parseSizes("--law", s.name, s.mean.float)
+// distribution returns the distribution of the sizes.
+func (s *sizeFlags) distribution(stdin io.Reader, stderr io.Writer) (sizes.Distribution, error) {
+	switch {
+	case s.file() != "":
+		return s.empirical(stdin, stderr)
+	case s.text != "":
+		d, err := parseSizes("--sizes", s.text, s.mean.float)
 		if _, ok := d.(sizes.Atomic); ok {
 			s.exact = []*big.Rat{s.mean.exact} // the one size
 		}
 		return d, err
-	case "--sizes":
-		return s.empirical(stdin, stderr)
-	}
-	if s.min.exact != nil {
+	case s.min.exact != nil:
 		return sizes.NewBoundedPareto(s.min.float, s.max.float, s.alpha.float)
 	}
 	return sizes.NewBoundedParetoOfMean(s.alpha.float, s.max.float, s.mean.float)
 }
 
-// empirical returns the law of the sizes in the file, or the one that fits them.
-func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d sizes.Distribution, err error) {
-	list, name, err := readSizeFile(s.form(), stdin, s.processorSeconds, stderr)
+// exactMean returns E[X]: as --mean or the file has it, else that in double precision.
+func (s *sizeFlags) exactMean(d sizes.Distribution) (*big.Rat, error) {
+	if s.mean.exact != nil {
+		return s.mean.exact, nil
+	}
+	sum, count := new(big.Rat), int64(len(s.exact))
+	for _, x := range s.exact {
+		sum.Add(sum, x)
+	}
+	if atomic, ok := d.(sizes.Atomic); ok && count == 0 {
+		counts := atomic.Counts()
+		for i, x := range atomic.Atoms() {
+			n := int64(counts[i])
+			count += n
+			sum.Add(sum, new(big.Rat).Mul(new(big.Rat).SetFloat64(x), big.NewRat(n, 1)))
+		}
+	}
+	if count > 0 {
+		return sum.Quo(sum, big.NewRat(count, 1)), nil
+	}
+	mean, err := sizes.Mean(d)
 	if err != nil {
 		return nil, err
 	}
-	s.count = len(list.Sizes)
+	return new(big.Rat).SetFloat64(mean), nil
+}
+
+// empirical returns the distribution of the sizes in the file, or the one that fits them.
+func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d sizes.Distribution, err error) {
+	list, name, err := readSizeFile(s.text, stdin, s.processorSeconds, stderr)
+	if err != nil {
+		return nil, err
+	}
+	s.name, s.count = name, len(list.Sizes)
 	s.own, err = sizes.NewEmpirical(list.Sizes)
 	d = s.own
 	if err == nil && s.fit {
@@ -238,32 +271,20 @@ func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d sizes.Distri
 	return d, nil
 }
 
-// form returns --sizes with what it is read as: a log if it ends in .swf or .gz, or if only a log has what is asked for.
-func (s *sizeFlags) form() string {
-	switch path, _ := sizePath(s.file); {
-	case path != "":
-		return s.file
-	case s.processorSeconds, strings.HasSuffix(s.file, ".swf"), strings.HasSuffix(s.file, ".gz"):
-		return fromLog + s.file
-	}
-	return fromList + s.file
-}
-
-// describe writes what the sizes are, those of the law that the flags name.
-func (s *sizeFlags) describe(w io.Writer, law sizes.Distribution) {
-	switch s.source() {
-	case "--law":
-		fmt.Fprintf(w, "sizes are of the law %s: %s\n", s.name, spread(law))
-	case "--sizes":
+// describe writes what the sizes are, those of the distribution that the flags name.
+func (s *sizeFlags) describe(w io.Writer, d sizes.Distribution) {
+	switch {
+	case s.file() != "":
 		low, high, _ := s.own.Support()
-		path, _ := sizePath(s.form())
-		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", source(path), counted(s.count, "size"), spread(s.own), six(low), six(high))
+		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", s.name, counted(s.count, "size"), spread(s.own), six(low), six(high))
 		if s.fit {
-			fmt.Fprintf(w, "the law that fits them is bounded Pareto of alpha %s: %s\n", six(s.fitted), spread(law))
+			fmt.Fprintf(w, "the distribution that fits them is bounded Pareto of alpha %s: %s\n", six(s.fitted), spread(d))
 		}
+	case s.text != "":
+		fmt.Fprintf(w, "sizes are %s: %s\n", s.text, spread(d))
 	default:
-		low, _, _ := law.Support()
-		fmt.Fprintf(w, "sizes are bounded Pareto of alpha %s from %s to %s: %s\n", s.alpha.short(), six(low), s.max.short(), spread(law))
+		low, _, _ := d.Support()
+		fmt.Fprintf(w, "sizes are bounded Pareto of alpha %s from %s to %s: %s\n", s.alpha.short(), six(low), s.max.short(), spread(d))
 	}
 }
 
@@ -274,18 +295,18 @@ func spread(d sizes.Distribution) string {
 	return fmt.Sprintf("mean %s, squared coefficient of variation %s", six(unless(err != nil, mean)), six(unless(errSCV != nil, scv)))
 }
 
-// muchOff is the relative difference of means above which a fitted law is doubtful.
+// muchOff is the relative difference of means above which a fitted distribution is doubtful.
 const muchOff = 0.1
 
-// misfit warns if the mean of the law that fits a file is far from that of the sizes there; else it is empty.
-func (s *sizeFlags) misfit(law sizes.Distribution) string {
+// misfit warns if the mean of the distribution that fits a file is far from that of the sizes there; else it is empty.
+func (s *sizeFlags) misfit(d sizes.Distribution) string {
 	if !s.fit {
 		return ""
 	}
-	fitted, err := sizes.Mean(law)
+	fitted, err := sizes.Mean(d)
 	own, errOwn := sizes.Mean(s.own)
 	if err != nil || errOwn != nil || math.Abs(fitted-own) <= muchOff*own {
 		return ""
 	}
-	return fmt.Sprintf("the fitted law has mean %.4g, the sizes in the file %.4g: all numbers here are of the law, not of the file", fitted, own)
+	return fmt.Sprintf("the fitted distribution has mean %.4g, the sizes in the file %.4g: all numbers here are of the distribution, not of the file", fitted, own)
 }

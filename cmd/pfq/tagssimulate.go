@@ -128,7 +128,7 @@ func (p *policyAnswer) simulatedMeans() record {
 	return record{
 		{"mean_slowdown", estimate(p.simulated.All(farm.MeanSlowdown), exact(r.MeanSlowdown))},
 		{"mean_waiting", estimate(p.simulated.All(farm.MeanWaiting), exact(r.MeanWaiting))},
-		{"mean_response", estimate(p.simulated.All(sim.MeasuredDelay), exact(r.MeanDelay))},
+		{"mean_delay", estimate(p.simulated.All(sim.MeasuredDelay), exact(r.MeanDelay))},
 	}
 }
 
@@ -147,7 +147,7 @@ func (a *tagsAnswer) simulatedHost(i int, theory record) record {
 		{"visit_waiting", estimate(r.Estimate(farm.OfHost, i, farm.VisitWaiting), exact("visit_waiting"))},
 		{"waiting", estimate(r.Class(i, farm.MeanWaiting), exact("waiting"))},
 		{"slowdown", estimate(r.Class(i, farm.MeanSlowdown), exact("slowdown"))},
-		{"response", estimate(r.Class(i, sim.MeasuredDelay), exact("response"))},
+		{"delay", estimate(r.Class(i, sim.MeasuredDelay), exact("delay"))},
 		{"interarrival_scv", estimate(r.Estimate(farm.OfHost, i, farm.InterarrivalSCV), nil)},
 	}
 }

@@ -49,16 +49,16 @@ func TestTagsSizesInWords(t *testing.T) {
 	sizeFile(t, "list", "1\n2\n3\n10\n")
 	sizeFile(t, "one", "7\n")
 	const farm = "--hosts 2 --load 0.4 "
-	saysTags(t, farm+"--objective waiting --sizes list", 0, // E[X] = 4, E[X²] = 28.5
+	saysTags(t, farm+"--objective waiting --sizes file:list", 0, // E[X] = 4, E[X²] = 28.5
 		"\nlist: 4 sizes, mean 4, squared coefficient of variation 0.78125, from 1 to 10\n")
-	one, _ := saysTags(t, "--hosts 1 --load 0.4 --sizes one", 0, "\n1 host at system load 0.4, ",
+	one, _ := saysTags(t, "--hosts 1 --load 0.4 --sizes file:one", 0, "\n1 host at system load 0.4, ",
 		"\none: 1 size, mean 7, squared coefficient of variation 0, from 7 to 7\n")
 	for line := range strings.Lines(one) {
 		if strings.HasPrefix(line, "tags ") && !strings.HasSuffix(line, "  -\n") {
 			t.Errorf("the cutoffs of one host are not -: %q", line)
 		}
 	}
-	law, _ := saysTags(t, farm+"--law lognormal:3 --mean 2", 0, "\nsizes are of the law lognormal:3: mean 2, squared coefficient of variation 3\n")
+	law, _ := saysTags(t, farm+"--sizes lognormal:3 --mean 2", 0, "\nsizes are lognormal:3: mean 2, squared coefficient of variation 3\n")
 	if strings.Count(law, "coefficient") != 1 {
 		t.Error(law)
 	}
@@ -87,19 +87,19 @@ func TestTagsFitInWords(t *testing.T) {
 		fmt.Fprintln(&quantiles, x)
 	}
 	sizeFile(t, "smooth", quantiles.String())
-	const farm = "--hosts 2 --load 0.3 --objective waiting --fit --sizes "
+	const farm = "--hosts 2 --load 0.3 --objective waiting --fit --sizes file:"
 	for _, c := range []struct {
 		file    string
 		mean    float64
 		warning bool
 	}{{"ends", (50 + 9000) / 59., true}, {"smooth", total / (n + 1), false}} {
-		stdout, stderr := saysTags(t, farm+c.file, 0, fmt.Sprintf("sizes, mean %.6g, squared coefficient", c.mean), "\nthe law that fits them is bounded Pareto of alpha 0.")
+		stdout, stderr := saysTags(t, farm+c.file, 0, fmt.Sprintf("sizes, mean %.6g, squared coefficient", c.mean), "\nthe distribution that fits them is bounded Pareto of alpha 0.")
 		answer := tagsJSON(t, farm+c.file, 0)
 		fitted := answer["distribution"].(map[string]any)["mean"].(float64)
 		if !strings.Contains(stdout, fmt.Sprintf("mean %.6g, squared coefficient of variation %.6g\n", fitted, answer["distribution"].(map[string]any)["scv"])) {
 			t.Errorf("no mean %v of the fitted law in %s", fitted, stdout)
 		}
-		want := fmt.Sprintf("the fitted law has mean %.4g, the sizes in the file %.4g: ", fitted, c.mean)
+		want := fmt.Sprintf("the fitted distribution has mean %.4g, the sizes in the file %.4g: ", fitted, c.mean)
 		warnings := answer["warnings"].([]any)
 		if (len(warnings) == 1) != c.warning || c.warning && !strings.HasPrefix(warnings[0].(string), want) {
 			t.Errorf("%s: warnings %v, want %q", c.file, warnings, want)
@@ -114,17 +114,17 @@ func TestTagsFitInWords(t *testing.T) {
 func TestTagsListsInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sizeFile(t, "list", "1\n1\n2\n3\n10\n")
-	const farm = "--hosts 2 --load 0.3 --sizes list "
+	const farm = "--hosts 2 --load 0.3 --sizes file:list "
 	answer := tagsJSON(t, farm+"--objective fairness", 0)
 	unfairness, _ := answer["unfairness"].(float64)
-	slowdowns := answer["slowdown_by_host"].([]any)
+	slowdowns := ofHosts(answer, "slowdown")
 	least, largest := slowdowns[0].(float64), slowdowns[1].(float64)
 	near(t, "unfairness", unfairness, 1-min(least, largest)/max(least, largest), 1e-12)
 	near(t, "objective", answer["objective_value"], max(least, largest), 1e-12)
 	for _, cutoff := range []string{"1", "2", "3"} { // none has a smaller largest slowdown
 		text, _, _ := tagsCommand(farm + "--format json --cutoffs " + cutoff)
 		given := parseJSON(t, text)
-		if s, ok := given["slowdown_by_host"].([]any); ok && max(s[0].(float64), s[1].(float64)) < max(least, largest)*(1-1e-12) {
+		if s := ofHosts(given, "slowdown"); given["feasible"] == true && max(s[0].(float64), s[1].(float64)) < max(least, largest)*(1-1e-12) {
 			t.Errorf("cutoff %s gives %v, less than %v", cutoff, s, slowdowns)
 		}
 	}
@@ -135,7 +135,7 @@ func TestTagsListsInWords(t *testing.T) {
 		t.Errorf("%v", p)
 	}
 	saysTags(t, farm, 0, "\nsita-e: "+note+"\n")
-	smooth, _ := saysTags(t, "--hosts 2 --load 0.3 --law lognormal:3 --mean 1 --objective fairness", 0, "\ncutoffs of equal mean slowdowns at all hosts\n")
+	smooth, _ := saysTags(t, "--hosts 2 --load 0.3 --sizes lognormal:3 --mean 1 --objective fairness", 0, "\ncutoffs of equal mean slowdowns at all hosts\n")
 	if strings.Contains(smooth, note) {
 		t.Error(smooth)
 	}
@@ -158,7 +158,7 @@ func TestTagsHint(t *testing.T) {
 
 // Where no number of hosts is enough, the answer says up to which; a range of numbers of hosts has two ends.
 func TestTagsExpansionInWords(t *testing.T) {
-	const farm = "--hosts 2 --load 0.7 --law deterministic --mean 1 --objective waiting --expand 1e-3"
+	const farm = "--hosts 2 --load 0.7 --sizes deterministic --mean 1 --objective waiting --expand 1e-3"
 	stdout, _ := saysTags(t, farm, 1)
 	answer := tagsJSON(t, farm, 1)
 	for _, name := range []string{"sita", "sita-e"} { // one size goes to one host
@@ -267,10 +267,10 @@ func TestTagsJumps(t *testing.T) {
 
 // A job responds after it has waited: simulated means are of the same jobs, so that the difference is that of service.
 func TestTagsSimulatedResponse(t *testing.T) {
-	answer := tagsJSON(t, "--hosts 2 --load 0.6 --alpha 1 --max 1e8 --mean 10 --simulate 2 --jumps 1e3", 0)
+	answer := tagsJSON(t, "--hosts 2 --load 0.6 --alpha 1 --max 1e8 --mean 10 --runs 2 --jumps 1e3", 0)
 	check := func(what, waiting string, e map[string]any) {
 		w, okW := e[waiting].(map[string]any)
-		r, okR := e[strings.Replace(waiting, "waiting", "response", 1)].(map[string]any)
+		r, okR := e[strings.Replace(waiting, "waiting", "delay", 1)].(map[string]any)
 		if okW != okR || okW && !(w["mean"].(float64) < r["mean"].(float64)) {
 			t.Errorf("%s: waiting %v, response %v", what, w, r)
 		}
@@ -296,7 +296,7 @@ func TestTagsWarnings(t *testing.T) {
 	if diff := cmp.Diff([]string{"a, d: x", "a, b, d: y"}, simulationWarnings(policies)); diff != "" {
 		t.Error(diff)
 	}
-	answer := tagsJSON(t, "--hosts 2 --load 0.5 --alpha 1 "+tagsPaper+"--simulate 2 --jumps 1e3", 0)
+	answer := tagsJSON(t, "--hosts 2 --load 0.5 --alpha 1 "+tagsPaper+"--runs 2 --jumps 1e3", 0)
 	seen := map[string]bool{}
 	parts := 0
 	for _, w := range answer["warnings"].([]any) {
@@ -332,8 +332,8 @@ func TestTagsDamagedFiles(t *testing.T) {
 	sizeFile(t, "cut.gz", b.String()[:b.Len()/2])
 	sizeFile(t, "binary", "\x00\x1b[31mred\x07\xff\n")
 	for file, want := range map[string]string{
-		"cut.gz": "unpacking: the file ends early: unexpected EOF\n",
-		"binary": `pfq: binary:1: size = "\x00\x1b[31mred\a\xff": want a number in [1e-300, 1e300]` + "\n",
+		"swf:cut.gz":  "unpacking: the file ends early: unexpected EOF\n",
+		"file:binary": `pfq: binary:1: size = "\x00\x1b[31mred\a\xff": want a number in [1e-300, 1e300]` + "\n",
 	} {
 		stdout, stderr, status := tagsCommand("--hosts 2 --load 0.5 --sizes " + file)
 		if status != 2 || stdout != "" || !strings.HasSuffix(stderr, want) {
