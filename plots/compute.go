@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/big"
 	"runtime"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -147,57 +146,6 @@ func Compute(ctx context.Context, specs []Spec, s Settings) ([]*Figure, error) {
 		return nil, cmp.Or(ctx.Err(), err)
 	}
 	return figures, nil
-}
-
-// EffortText tells how the simulations of a plan were done, in words for a caption.
-func (p *Plan) EffortText(e Effort) string {
-	return fmt.Sprintf("%d runs of %s jumps (arrivals, ends of phases, interruptions) after %s, seed %d", e.Runs, Power(e.Jumps), Power(e.WarmUp), e.Seed)
-}
-
-// Parameters returns the rows that tell how the simulations of a plan were done and whether they can be trusted.
-func (p *Plan) Parameters(e Effort) []Parameter {
-	rows := []Parameter{
-		{"simulations", fmt.Sprint(len(p.Simulations))},
-		{"runs of each simulation", e.RunsText()},
-		{"jumps of a run (arrivals, ends of phases, interruptions)", Power(e.Jumps) + " expected, after a warm-up of " + Power(e.WarmUp)},
-		{"seed", fmt.Sprint(e.Seed)},
-		{"jumps observed in all", p.Jumps()},
-		{"confidence of the intervals", "95 %"},
-	}
-	return append(rows, p.Warnings("whose warm-up looks short")...)
-}
-
-// RunsText tells how many runs a simulation has.
-func (e Effort) RunsText() string {
-	if e.CheckRuns < e.Runs {
-		return fmt.Sprintf("%d, or %d where only a check wants it", e.Runs, e.CheckRuns)
-	}
-	return fmt.Sprint(e.Runs)
-}
-
-// Warnings returns a row that names the simulations with a warning, none if there are none. Or is another reason for one.
-func (p *Plan) Warnings(or string) []Parameter {
-	var doubts []string
-	for _, one := range p.Simulations {
-		if len(one.Result.Warnings) > 0 {
-			doubts = append(doubts, one.Name)
-		}
-	}
-	if len(doubts) == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("%d, at least one of whose runs is worth fewer than 10 independent observations, or %s: ", len(doubts), or)
-	slices.Sort(doubts)
-	return []Parameter{{"simulations with a warning", text + ShortList(slices.Compact(doubts), "; ")}}
-}
-
-// Jumps returns the number of jumps observed in all simulations.
-func (p *Plan) Jumps() string {
-	var sum float64
-	for _, one := range p.Simulations {
-		sum += one.Result.Jumps
-	}
-	return Significant(sum)
 }
 
 // LogInterval returns the mean and the ends of its interval on a logarithmic scale, mean e^(∓h/mean) with h the

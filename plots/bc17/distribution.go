@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"strings"
 
 	"productform/bf"
 	"productform/num"
@@ -28,6 +27,13 @@ type sight struct {
 	look  int
 	exact bool // whether balanced fairness is the exact answer to it
 	run   *plots.Simulation
+}
+
+// A loadedWords is what the text tells of a cluster at a load.
+type loadedWords struct {
+	Short, ID string
+	Load      *big.Rat
+	Words     systemWords
 }
 
 // leastShown is the probability of the rarest number of jobs that is shown.
@@ -68,7 +74,7 @@ func distribution(id string, small, large configuration) plots.Spec {
 		}
 		p.Build = func(ctx context.Context) (*plots.Figure, error) {
 			f := &plots.Figure{ID: id, Title: title}
-			var words []string
+			var systems []loadedWords
 			unseen := 0
 			for k, h := range panels {
 				if err := ctx.Err(); err != nil {
@@ -82,21 +88,11 @@ func distribution(id string, small, large configuration) plots.Spec {
 				unseen += missed
 				f.Panels = append(f.Panels, panel)
 				f.Checks = append(f.Checks, h.check(fmt.Sprintf("%s%c", id, 'a'+k), solved.JobsDistribution)...)
-				words = append(words, fmt.Sprintf("(%c) %s at load ρ = %s (as in %s)", 'a'+k, h.Short, plots.Decimal(h.rho), h.ID))
-				f.Parameters = append(f.Parameters, plots.Parameter{Name: fmt.Sprintf("system (%c)", 'a'+k), Value: h.Description},
-					plots.Parameter{Name: fmt.Sprintf("load (%c)", 'a'+k), Value: "ρ = " + plots.Decimal(h.rho)})
+				systems = append(systems, loadedWords{h.Short, h.ID, h.rho, h.Words})
 			}
-			left := ""
-			if unseen > 0 {
-				left = fmt.Sprintf(" %d points that no run saw are left out.", unseen)
-			}
-			f.Caption = "Probability of n jobs in the cluster: " + strings.Join(words, "; ") + ". Balanced fairness is exact, whatever the job sizes, drawn where the probability is at least " +
-				fmt.Sprintf("2·10⁻⁵. It is also exact for FCFS with exponential sizes and for processor sharing with any; m = 5 interruptions a job on average ([BC17], Algorithm 1) come close. Zipf sizes: %s. ", zipf.Words) +
-				fmt.Sprintf("Simulated by %s, for m = 5 by runs of %d times as many; the simulations are shown at numbers n in turn, so that their points do not overlap. Bars are 95 %% Student confidence intervals of the logarithm of the probability.", p.EffortText(e), longerFive) + left +
-				fmt.Sprintf(" %s jumps in all.", p.Jumps())
-			f.Parameters = append(f.Parameters, plots.Parameter{Name: "sizes, Zipf", Value: zipf.Words}, plots.Parameter{Name: "longer runs", Value: fmt.Sprintf("%d times as many jumps for m = 5", longerFive)})
-			f.Parameters = append(f.Parameters, p.Parameters(e)...)
-			return f, nil
+			return f, texts.Describe(f, map[string]any{
+				"Systems": systems, "Least": leastShown, "Zipf": zipf.Words, "Runs": runWords(p, e), "Longer": longerFive, "Unseen": unseen,
+			}, nil)
 		}
 		return p, nil
 	}}

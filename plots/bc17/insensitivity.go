@@ -36,7 +36,6 @@ func insensitivity(id string, configurations ...configuration) plots.Spec {
 		}
 		p.Build = func(ctx context.Context) (*plots.Figure, error) {
 			f := &plots.Figure{ID: id, Title: title}
-			var systems []string
 			for k, c := range configurations {
 				if err := ctx.Err(); err != nil {
 					return nil, err
@@ -52,25 +51,10 @@ func insensitivity(id string, configurations ...configuration) plots.Spec {
 				f.Panels = append(f.Panels, panel)
 				f.Claims = append(f.Claims, claim)
 				f.Checks = append(f.Checks, check)
-				systems = append(systems, fmt.Sprintf("(%c) %s, as in %s", 'a'+k, c.Short, c.ID))
-				f.Parameters = append(f.Parameters, plots.Parameter{Name: fmt.Sprintf("system (%c)", 'a'+k), Value: c.Description})
 			}
-			var sizes, values []string
-			for _, l := range laws() {
-				sizes = append(sizes, l.Name+": "+l.Words)
-				f.Parameters = append(f.Parameters, plots.Parameter{Name: "sizes, " + l.Name, Value: l.Words})
-			}
-			for _, m := range ms {
-				values = append(values, fmt.Sprint(m))
-			}
-			f.Caption = fmt.Sprintf("Mean delay of all jobs with m interruptions a job on average ([BC17], Algorithm 1), in percent above its exact value under balanced fairness, which is the limit for many interruptions, at load ρ = %s. ", plots.Decimal(rho)) +
-				"Systems: " + strings.Join(systems, "; ") + ". Job sizes: " + strings.Join(sizes, "; ") + ". " +
-				fmt.Sprintf("Simulated at m = %s, joined by straight lines: at each, %s; for m > 16, m/16 times as many jumps. ", strings.Join(values, ", "), p.EffortText(e)) +
-				fmt.Sprintf("Bands are 95 %% Student confidence intervals. %s jumps in all.", p.Jumps())
-			f.Parameters = append(f.Parameters, plots.Parameter{Name: "load", Value: "ρ = " + plots.Decimal(rho)}, plots.Parameter{Name: "mean interruptions a job", Value: "m = " + strings.Join(values, ", ")},
-				plots.Parameter{Name: "longer runs", Value: "m/16 times as many jumps for m > 16"})
-			f.Parameters = append(f.Parameters, p.Parameters(e)...)
-			return f, nil
+			return f, texts.Describe(f, map[string]any{
+				"Load": rho, "Systems": configurations, "Sizes": laws(), "Interruptions": ms, "Runs": runWords(p, e),
+			}, nil)
 		}
 		return p, nil
 	}}

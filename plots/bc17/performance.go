@@ -95,10 +95,13 @@ func sharedLoads() []*big.Rat {
 	return []*big.Rat{big.NewRat(3, 10), big.NewRat(6, 10), big.NewRat(9, 10)}
 }
 
+// A sizeWords is what texts tell of sizes, and in which panels they are.
+type sizeWords struct{ Panels, Name, Words string }
+
 // figure draws mean service rate and mean delay, a row of panels for each law.
 func (c configuration) figure(ctx context.Context, p *plots.Plan, e plots.Effort, shown []points) (*plots.Figure, error) {
 	f := &plots.Figure{ID: c.ID, Title: c.Title}
-	var words []string
+	var words []sizeWords
 	for k, l := range laws() {
 		rate, delay := c.panels(l)
 		for _, row := range shown {
@@ -112,43 +115,17 @@ func (c configuration) figure(ctx context.Context, p *plots.Plan, e plots.Effort
 			return nil, err
 		}
 		f.Panels = append(f.Panels, rate, delay)
-		words = append(words, fmt.Sprintf("(%c, %c) %s: %s", 'a'+2*k, 'b'+2*k, l.Name, l.Words))
-		f.Parameters = append(f.Parameters, plots.Parameter{Name: "sizes, " + l.Name, Value: l.Words})
+		words = append(words, sizeWords{fmt.Sprintf("(%c, %c)", 'a'+2*k, 'b'+2*k), l.Name, l.Words})
 	}
-	first, last := plots.Decimal(e.Loads[0]), plots.Decimal(e.Loads[len(e.Loads)-1])
-	exact := exactLoads()
-	between := fmt.Sprintf("%d loads from %s to %s", len(exact), plots.Decimal(exact[0]), plots.Decimal(exact[len(exact)-1]))
-	classes := ""
-	if len(c.Curves) > 1 {
-		classes = " The curves of the class with fewer servers are lighter."
-	} else if c.Sharing {
-		classes = " Both classes are alike; the simulated points are means over all jobs."
-	}
-	f.Caption = c.Description + " Left, mean service rate γ = λσ/E[X]; right, mean delay δ = σ/γ (logarithmic), against the load ρ = λσ/ΣC. Job sizes: " + strings.Join(words, "; ") + "." +
-		" Balanced fairness is exact, whatever the sizes, at " + between + "." +
-		" First come, first served (FCFS) at every server, and the same with m = 1 and m = 5 interruptions a job on average ([BC17], Algorithm 1), are simulated at " +
-		fmt.Sprintf("%d loads from %s to %s and joined by straight lines: at each, %s.", len(e.Loads), first, last, p.EffortText(e)) +
-		" Bands are 95 % Student confidence intervals of the logarithm of the mean, which reach from the mean divided to the mean multiplied by exp(half-width/mean)." + classes +
-		fmt.Sprintf(" With the simulations for the checks, %s jumps in all. Configuration of Bonald and Comte (2017), Figure %s.", p.Jumps(), c.ID[len("bf-"):])
-	f.Parameters = append(append(append([]plots.Parameter{}, c.Parameters...), f.Parameters...),
-		plots.Parameter{Name: "loads simulated", Value: fmt.Sprintf("%d values of ρ from %s to %s", len(e.Loads), first, last)},
-		plots.Parameter{Name: "loads of the exact curves", Value: between},
-		plots.Parameter{Name: "simulated for the checks", Value: c.checkWords()})
-	f.Parameters = append(f.Parameters, p.Parameters(e)...)
-	return f, nil
-}
-
-// checkWords tells what is simulated only for the checks.
-func (c configuration) checkWords() string {
-	words := "exponential sizes with FCFS, m = 1 and m = 5 at every load"
+	var shared []*big.Rat
 	if c.Sharing {
-		var loads []string
-		for _, rho := range sharedLoads() {
-			loads = append(loads, plots.Decimal(rho))
-		}
-		words += "; processor sharing with each law at loads " + strings.Join(loads, ", ")
+		shared = sharedLoads()
 	}
-	return words
+	err := texts.Describe(f, map[string]any{
+		"System": c.Words, "Sizes": words, "ExactLoads": exactLoads(), "Loads": e.Loads, "SharedLoads": shared, "Runs": runWords(p, e),
+		"Lighter": len(c.Curves) > 1, "Number": strings.TrimPrefix(c.ID, "bf-"),
+	}, nil)
+	return f, err
 }
 
 // panels returns the two panels for a law, without curves.

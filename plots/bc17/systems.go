@@ -1,6 +1,7 @@
 package bc17
 
 import (
+	"embed"
 	"fmt"
 	"math/big"
 
@@ -30,15 +31,41 @@ func Figures() []plots.Spec {
 
 // A configuration is a cluster whose load varies, and what is shown of it.
 type configuration struct {
-	ID, Title   string
-	Short       string // of the cluster, as the title of a panel
-	Description string // of the cluster and its jobs, with every number
-	Parameters  []plots.Parameter
-	Curves      []curve
-	Capacity    int64                                             // Σ_s C_s
-	Sharing     bool                                              // whether processor sharing is simulated too
-	Model       func(rate, size *big.Rat) *cluster.Model          // the cluster to which jobs of this mean size arrive at this rate in all
-	ClosedForm  func(rate *big.Rat) (gamma []*big.Rat, err error) // γ_i of each class of Model for mean size 1
+	ID, Title  string
+	Short      string // of the cluster, as the title of a panel
+	Words      systemWords
+	Curves     []curve
+	Capacity   int64                                             // Σ_s C_s
+	Sharing    bool                                              // whether processor sharing is simulated too
+	Model      func(rate, size *big.Rat) *cluster.Model          // the cluster to which jobs of this mean size arrive at this rate in all
+	ClosedForm func(rate *big.Rat) (gamma []*big.Rat, err error) // γ_i of each class of Model for mean size 1
+}
+
+// A systemWords is what texts tell of a cluster: of the three servers, or of random assignment.
+type systemWords struct {
+	Three  *threeWords
+	Random *randomWords
+}
+
+type threeWords struct {
+	C1, C2, C3, All int64 // capacities, and their sum
+	Alone1, Alone2  int64 // rates of a job alone in the cluster
+}
+
+type randomWords struct {
+	Servers, Choose int
+	Classes         *big.Int
+}
+
+// texts are the captions and parameters.
+var texts = plots.NewTexts(textFiles, "texts")
+
+//go:embed texts
+var textFiles embed.FS
+
+// runWords tells of the simulations of a figure.
+func runWords(p *plots.Plan, e plots.Effort) plots.RunWords {
+	return p.RunWords(e, "arrivals, ends of phases, interruptions")
 }
 
 // allClasses in place of a class means jobs of all classes together.
@@ -64,16 +91,10 @@ func threeServers(number int, title string, mu1, mu2, mu3 int64, curves ...curve
 		short = "Two servers, one shared"
 	}
 	return configuration{
-		ID:    fmt.Sprintf("bf-%d", number),
-		Title: title,
-		Short: short,
-		Description: fmt.Sprintf("S = 3 servers of capacities C₁ = %d, C₂ = %d, C₃ = %d share the jobs of N = 2 classes: class 1 runs on servers 1 and 3, class 2 on servers 2 and 3. "+
-			"Jobs arrive as Poisson processes of equal rates λ₁ = λ₂ = %dρ/2σ. A job alone is served at rate %d if of class 1, %d if of class 2 (dotted).", mu1, mu2, mu3, capacity, mu1+mu3, mu2+mu3),
-		Parameters: []plots.Parameter{
-			{Name: "servers", Value: "S = 3"}, {Name: "capacities (work per unit of time)", Value: fmt.Sprintf("C₁ = %d, C₂ = %d, C₃ = %d", mu1, mu2, mu3)},
-			{Name: "classes", Value: "N = 2: class 1 on servers 1 and 3, class 2 on servers 2 and 3"},
-			{Name: "arrival rates (jobs per unit of time)", Value: fmt.Sprintf("λ₁ = λ₂ = %dρ/2σ", capacity)},
-		},
+		ID:       fmt.Sprintf("bf-%d", number),
+		Title:    title,
+		Short:    short,
+		Words:    systemWords{Three: &threeWords{C1: mu1, C2: mu2, C3: mu3, All: capacity, Alone1: mu1 + mu3, Alone2: mu2 + mu3}},
 		Curves:   curves,
 		Capacity: capacity,
 		Sharing:  true,
@@ -95,17 +116,10 @@ func threeServers(number int, title string, mu1, mu2, mu3 int64, curves ...curve
 func randomAssignment(number, servers, d int) configuration {
 	one := big.NewRat(1, 1)
 	return configuration{
-		ID:    fmt.Sprintf("bf-%d", number),
-		Title: fmt.Sprintf("Random assignment of %d servers among %d", d, servers),
-		Short: fmt.Sprintf("%d servers, d = %d", servers, d),
-		Description: fmt.Sprintf("Each job runs on d = %d of S = %d servers of capacity C = 1, drawn uniformly at random: N = C(%d, %d) = %v classes. "+
-			"Jobs arrive as a Poisson process of rate λ = %dρ/σ in all. A job alone is served at rate %d (dotted).",
-			d, servers, servers, d, new(big.Int).Binomial(int64(servers), int64(d)), servers, d),
-		Parameters: []plots.Parameter{
-			{Name: "servers", Value: fmt.Sprintf("S = %d", servers)}, {Name: "capacity of each (work per unit of time)", Value: "C = 1"},
-			{Name: "servers of each job, drawn uniformly at random", Value: fmt.Sprintf("d = %d", d)},
-			{Name: "arrival rate (jobs per unit of time)", Value: fmt.Sprintf("λ = %dρ/σ in all", servers)},
-		},
+		ID:       fmt.Sprintf("bf-%d", number),
+		Title:    fmt.Sprintf("Random assignment of %d servers among %d", d, servers),
+		Short:    fmt.Sprintf("%d servers, d = %d", servers, d),
+		Words:    systemWords{Random: &randomWords{Servers: servers, Choose: d, Classes: new(big.Int).Binomial(int64(servers), int64(d))}},
 		Curves:   []curve{{Label: fmt.Sprintf("d = %d", d), Class: allClasses, Max: int64(d)}},
 		Capacity: int64(servers),
 		Model: func(rate, size *big.Rat) *cluster.Model {

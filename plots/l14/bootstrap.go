@@ -45,10 +45,6 @@ func meanOf(v []float64) (m, low, high float64) {
 	return m, min(low, m), max(high, m)
 }
 
-func bootstrapWords() string {
-	return fmt.Sprintf("95 %%, percentile bootstrap: samples drawn with replacement %d times, with seed %d", resamples, bootstrapSeed)
-}
-
 // An overRatio is a ratio of means over the same samples with its interval. That of means, not the mean of ratios,
 // is what [L14] states; a ratio in one sample may be 0/0.
 type overRatio struct {

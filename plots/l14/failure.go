@@ -162,21 +162,18 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 		{Title: "Without failures", X: x, Y: y, Series: append(at(normal), due)},
 		{Title: "With failures", X: x, Y: y, Series: append(append([]plots.Series{down, before}, at(failing)...), due)},
 	}
-	least, most := normal.turns()
-	_, mostFailing := failing.turns()
-	f.Caption = fmt.Sprintf("Workers of one job over time under the deadline policy, (a) without and (b) with failures. The plan begins with %g workers, goes down to %g as tasks prove light, and up to %g as they prove heavier; the job is done at %g s, %s. ",
-		normal.planned[0], least, most, normal.finish, inTime(normal.finish)) +
-		fmt.Sprintf("With failures, %d are left from %g s to %g s and what is in hand on the others is lost (tasks: %d); then the plan rises to %g, more steeply, and the job is done at %g s, %s. ", stayingWorkers, outageFrom, outageTo, failing.lost, mostFailing, failing.finish, inTime(failing.finish)) +
-		fmt.Sprintf("%d workers of speed 1, of which %d are down from %g s to %g s (shaded) in (b); a job of %d tasks, submitted at 0 with its deadline at %g s, its first %d tasks of %s s in turn, then %d of %s s in turn. ",
-			failingWorkers, failingWorkers-stayingWorkers, outageFrom, outageTo, lightTasks+heavyTasks, jobDeadline, lightTasks, inTurn(lightWorks()), heavyTasks, inTurn(heavyWorks())) +
-		fmt.Sprintf("The policy does not know these: it takes a task for %g s until the first has finished, then for the mean of the last %d. It plans as many workers as would finish what is left by the deadline, were it divisible; spare workers are kept for other jobs. A task that is lost is run again from its beginning; one in hand is finished where it is, so that more workers may be at work than planned. The lines meet where both are equal. ", defaultWork, learntFrom) +
-		afterLin + "Figure 6.1; numbers and works of tasks, the default and the number of tasks in the mean are ours."
-	f.Parameters = []plots.Parameter{
-		{Name: "workers", Value: fmt.Sprintf("%d of speed 1", failingWorkers)},
-		{Name: "outage", Value: fmt.Sprintf("%d workers, from %g s to %g s", failingWorkers-stayingWorkers, outageFrom, outageTo)},
-		{Name: "job", Value: fmt.Sprintf("%d tasks of %s s in turn, then %d of %s s; submitted at 0, deadline %g s", lightTasks, inTurn(lightWorks()), heavyTasks, inTurn(heavyWorks()), jobDeadline)},
-		{Name: "policy", Value: "deadline, spare workers kept"},
-		{Name: "estimate", Value: fmt.Sprintf("%g s a task by default, then the mean of the last %d tasks to finish", defaultWork, learntFrom)},
+	words := func(c course) courseWords {
+		least, most := c.turns()
+		return courseWords{First: c.planned[0], Least: least, Most: most, Finish: c.finish, Lost: c.lost}
+	}
+	err = texts.Describe(f, map[string]any{
+		"Normal": words(normal), "Failing": words(failing), "Workers": failingWorkers, "Staying": stayingWorkers,
+		"Down": failingWorkers - stayingWorkers, "From": outageFrom, "To": outageTo, "Deadline": jobDeadline,
+		"Tasks": lightTasks + heavyTasks, "LightTasks": lightTasks, "HeavyTasks": heavyTasks, "Light": inTurn(lightWorks()),
+		"Heavy": inTurn(heavyWorks()), "Default": defaultWork, "Learnt": learntFrom,
+	}, nil)
+	if err != nil {
+		return err
 	}
 	_, sum := allWorks()
 	f.Checks = append(f.Checks,
@@ -186,6 +183,12 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 	return nil
 }
 
+// A courseWords is what the text tells of a run: workers planned, and tasks lost.
+type courseWords struct {
+	First, Least, Most, Finish float64
+	Lost                       int
+}
+
 // inTurn writes works that tasks have one after the other.
 func inTurn(works []float64) string {
 	var words []string
@@ -193,13 +196,6 @@ func inTurn(works []float64) string {
 		words = append(words, fmt.Sprint(w))
 	}
 	return strings.Join(words, " and ")
-}
-
-func inTime(finish float64) string {
-	if finish <= jobDeadline {
-		return "in time"
-	}
-	return "too late"
 }
 
 func failureClaims(f *plots.Figure, normal, failing course) {

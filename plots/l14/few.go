@@ -2,10 +2,8 @@ package l14
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -112,35 +110,30 @@ func violations(m machines) func(context.Context, plots.Effort, *plots.Figure) e
 		f.OneLegend = true
 		f.Panels = []plots.Panel{a, b}
 		edf, spare := mean(values(all[earliestFirst], runningOf)), mean(values(all[spareDeadline], runningOf))
-		f.Caption = fmt.Sprintf("Priority violation rate of six policies on %s: (a) by the plan, as in the thesis, (b) by tasks in hand. ", m) +
-			plannedFinding(all) + fmt.Sprintf("By tasks in hand the mean of EDF is %s times that of deadline, spare by deadline. ", finite(meansRatio(edf, spare))) +
-			fmt.Sprintf("Means over %d samples with 95 %% Student intervals, which begin below 0 where samples are too few, and to the right of them, paler, the samples. ", len(s.seeds)) +
-			plannedWords + contenderWords + s.words() + afterLin + figureOf(m, "6.2", "6.3") + "; number and speeds of workers are ours."
-		f.Parameters = append([]plots.Parameter{{Name: "workers", Value: m.String()}, {Name: "intervals", Value: "95 %, Student"}}, s.parameters()...)
+		words := s.words()
+		words["Workers"], words["Violated"], words["EDF"] = m, violatedByPlan(all), finite(meansRatio(edf, spare))
+		words["Figure"] = map[bool]string{false: "6.2", true: "6.3"}[m.spread > 0]
+		if err := texts.Describe(f, words, nil); err != nil {
+			return err
+		}
 		return sampleChecks(ctx, f, s, m, contenders(), all)
 	}
 }
 
-// plannedFinding tells which policies are violated by the plan.
-func plannedFinding(all [][]outcome) string {
-	var violated []string
-	for k, c := range contenders() {
-		if v := values(all[k], plannedOf); slices.Max(v) > 0 {
-			violated = append(violated, fmt.Sprintf("%s, %s in the mean", c.label, plots.Short(mean(v))))
-		}
-	}
-	const proof = "The others give every job a worker before any of lower priority has one: 0. "
-	if len(violated) == 0 {
-		return "By the plan no policy violates priorities here. "
-	}
-	return "By the plan priorities are violated by " + strings.Join(violated, "; ") + ". " + proof
+// A policyMean is a policy and a mean over the samples.
+type policyMean struct {
+	Policy string
+	Mean   float64
 }
 
-func figureOf(m machines, equal, unequal string) string {
-	if m.spread == 0 {
-		return "Figure " + equal
+// violatedByPlan returns the policies that the plan violates, with their mean violation rates.
+func violatedByPlan(all [][]outcome) (violated []policyMean) {
+	for k, c := range contenders() {
+		if v := values(all[k], plannedOf); slices.Max(v) > 0 {
+			violated = append(violated, policyMean{c.label, mean(v)})
+		}
 	}
-	return "Figure " + unequal
+	return violated
 }
 
 // penalties draws penalties on few samples.
@@ -161,15 +154,13 @@ func penalties(m machines) func(context.Context, plots.Effort, *plots.Figure) er
 		f.Panels = []plots.Panel{a, b}
 		edf := mean(values(all[earliestFirst], penaltyOf))
 		over := func(k int) string { return finite(meansRatio(mean(values(all[k], penaltyOf)), edf)) }
-		none := ""
-		if zeros > 0 {
-			none = fmt.Sprintf("Runs without penalty have no place in (a) and are left out there, not of the means (%d). ", zeros)
+		words := s.words()
+		words["Workers"], words["Zeros"] = m, zeros
+		words["Priority"], words["SparePriority"], words["SpareDeadline"] = over(byPriority), over(sparePriority), over(spareDeadline)
+		words["Figure"] = map[bool]string{false: "6.4", true: "6.5"}[m.spread > 0]
+		if err := texts.Describe(f, words, nil); err != nil {
+			return err
 		}
-		f.Caption = fmt.Sprintf("Penalty for missed deadlines of six policies on %s. ", m) +
-			fmt.Sprintf("Means over that of EDF: %s with priority, %s with deadline, spare by priority, %s with deadline, spare by deadline. ", over(byPriority), over(sparePriority), over(spareDeadline)) +
-			fmt.Sprintf("(a) The %d samples, paler, to the right of their mean. (b) The means with 95 %% Student intervals, which begin below 0 where samples are too few. ", len(s.seeds)) +
-			none + penaltyWords + contenderWords + s.words() + afterLin + figureOf(m, "6.4", "6.5") + "; number and speeds of workers are ours."
-		f.Parameters = append([]plots.Parameter{{Name: "workers", Value: m.String()}, {Name: "intervals", Value: "95 %, Student, in (b)"}}, s.parameters()...)
 		return sampleChecks(ctx, f, s, m, contenders(), all)
 	}
 }

@@ -87,19 +87,11 @@ func manySamples(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 		f.Panels[k].X = x
 	}
 	f.OneLegend = true
-	none := ""
-	if noPenalty+noViolation > 0 {
-		none = fmt.Sprintf(" Runs without penalty (%d), or in (a, c) without violation (%d more), have no place on logarithmic axes; the means hold them.", noPenalty, noViolation)
+	words := s.words()
+	words["Workers"], words["Few"], words["NoPenalty"], words["NoViolation"] = fieldsWords(fields), fewSamples, noPenalty, noViolation
+	if err := texts.Describe(f, words, nil); err != nil {
+		return err
 	}
-	f.Caption = tradeWords(fields) + fmt.Sprintf("Each pale mark is one of %d samples under one of six policies on (a, b) %s, (c, d) %s, its priority violation rate (a, c) by tasks in hand, (b, d) by the plan, against its penalty. "+
-		"The first %d samples, which dispatch-2 to dispatch-5 show, are less pale. Full colours mark the means, bars 95 %% bootstrap intervals of the mean violation rate over all starts in this log.%s ",
-		len(s.seeds), fields[0].machines, fields[1].machines, fewSamples, none) +
-		plannedWords + penaltyWords + contenderWords + s.words() + afterLin + "section 6.3.2, on the trade-off between the two measures; number and speeds of workers are ours."
-	f.Parameters = append([]plots.Parameter{
-		{Name: "workers", Value: fmt.Sprintf("(a, b) %s; (c, d) %s", fields[0].machines, fields[1].machines)},
-		{Name: "intervals", Value: bootstrapWords()},
-		{Name: "marks", Value: "of runs of one policy with equal penalties one is drawn"},
-	}, s.parameters()...)
 	for _, v := range fields {
 		if err := sampleChecks(ctx, f, s, v.machines, policies, v.all); err != nil {
 			return err
@@ -151,14 +143,19 @@ func (v field) scatter(rate func(outcome) float64, scale plots.Scale) (series []
 	return series, noPenalty, noViolation
 }
 
-// tradeWords sets EDF beside the deadline policy.
-func tradeWords(fields []field) string {
-	var words []string
+// A fieldWords sets EDF beside deadline, spare by deadline: ratios of their means on some workers.
+type fieldWords struct {
+	Name             string // of the workers
+	All              machines
+	Running, Penalty float64
+}
+
+func fieldsWords(fields []field) (words []fieldWords) {
 	for _, v := range fields {
-		ratio := func(of func(outcome) float64) string {
-			return plots.Short(meansRatio(mean(v.of(earliestFirst, of)), mean(v.of(spareDeadline, of))))
+		ratio := func(of func(outcome) float64) float64 {
+			return meansRatio(mean(v.of(earliestFirst, of)), mean(v.of(spareDeadline, of)))
 		}
-		words = append(words, fmt.Sprintf("%s times as often at %s times the penalty on %s workers", ratio(runningOf), ratio(penaltyOf), v.name()))
+		words = append(words, fieldWords{v.name(), v.machines, ratio(runningOf), ratio(penaltyOf)})
 	}
-	return "Compared with deadline, spare by deadline, EDF in the mean violates priorities by tasks in hand " + strings.Join(words, ", and ") + ". "
+	return words
 }

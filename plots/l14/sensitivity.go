@@ -3,7 +3,6 @@ package l14
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"productform/dispatch"
 	"productform/plots"
@@ -94,19 +93,12 @@ func sensitivity(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	d, zerosD := bySpread.panel(fmt.Sprintf("Violations, %d workers", usual), apart, rates, runningOf)
 	f.OneLegend = true
 	f.Panels = []plots.Panel{a, b, c, d}
-	none := ""
-	if zeros := zerosA + zerosB + zerosC + zerosD; zeros > 0 {
-		none = fmt.Sprintf(" %d means whose interval begins at 0 have no place on a logarithmic axis and are left out.", zeros)
+	words := s.words()
+	words["Usual"], words["Least"], words["Zeros"] = usual, leastPenalties(bySpread), zerosA+zerosB+zerosC+zerosD
+	words["Numbers"], words["Spreads"] = workers, bySpread.at
+	if err := texts.Describe(f, words, nil); err != nil {
+		return err
 	}
-	f.Caption = fmt.Sprintf("Penalty for missed deadlines and priority violation rate by tasks in hand of six policies, (a, b) against the number m of workers of speed 1, (c, d) against the spread δ of %d workers whose speeds are uniform on [1 − δ, 1 + δ], drawn anew for each sample. ", usual) +
-		spreadWords(bySpread) +
-		fmt.Sprintf("Means over %d samples, with 95 %% bootstrap intervals as bands, joined by straight lines.%s ", len(s.seeds), none) +
-		plannedWords + penaltyWords + contenderWords + s.words() + afterLin + "which states neither the number of workers nor their speeds."
-	f.Parameters = append([]plots.Parameter{
-		{Name: "workers (a, b)", Value: plots.List(workers) + ", of speed 1"},
-		{Name: "spread of speeds (c, d)", Value: plots.List(bySpread.at) + fmt.Sprintf(", %d workers; speeds of all spreads have the same random numbers", usual)},
-		{Name: "intervals", Value: bootstrapWords()},
-	}, s.parameters()...)
 	if err := sampleChecks(ctx, f, s, byNumber.fields[0].machines, contenders(), byNumber.fields[0].all); err != nil {
 		return err
 	}
@@ -115,9 +107,14 @@ func sensitivity(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	return sameRoad(ctx, f, s, bySpread)
 }
 
-// spreadWords tells where penalties are least.
-func spreadWords(v variation) string {
-	var words []string
+// A spreadWords tells at which spread the mean penalty of a policy is least, and its ratio to that of equal workers.
+type spreadWords struct {
+	Policy string
+	Spread float64
+	Ratio  string
+}
+
+func leastPenalties(v variation) (words []spreadWords) {
 	for _, k := range []int{byPriority, sparePriority, earliestFirst} {
 		first := mean(v.fields[0].of(k, penaltyOf))
 		least, at := first, v.at[0]
@@ -126,9 +123,9 @@ func spreadWords(v variation) string {
 				least, at = m, v.at[i]
 			}
 		}
-		words = append(words, fmt.Sprintf("%s at δ = %g, where it is %s of that of equal workers", contenders()[k].label, at, finite(meansRatio(least, first))))
+		words = append(words, spreadWords{contenders()[k].label, at, finite(meansRatio(least, first))})
 	}
-	return "The mean penalty is least with " + strings.Join(words, "; ") + ". Deadline and workload take the fastest workers first, the others take them as they come. "
+	return words
 }
 
 // otherMachines asks whether what [L14] states of penalties is found on other machines.
