@@ -2,15 +2,15 @@ package plots
 
 import (
 	"fmt"
-	"slices"
+	"math"
 )
 
-// A Claim is a sentence of a paper about a figure, made a comparison of numbers.
+// A Claim is a sentence of a paper, made a comparison of numbers.
 type Claim struct {
-	Figure    string
+	Place     string // the figure and panel, such as "tags-9a", or the section of a text
 	Sentence  string // what the paper says
 	Criterion string // what is asked of the numbers
-	Numbers   string // ours, with their 95 % intervals
+	Numbers   string // ours, with their 95 % intervals if simulated
 	Verdict   Verdict
 	Finding   bool // whether it holds says something of the paper only: if refuted, nothing here is wrong
 }
@@ -25,18 +25,56 @@ const (
 	Refuted Verdict = "refuted" // an interval lies beyond the limit
 )
 
-// A Ratio is a mean delay relative to that of balanced fairness, with its interval.
-type Ratio struct {
+// A Number is a number of ours with the interval that holds it, and where it was found.
+type Number struct {
 	Mean, Low, High float64
 	At              string
 }
 
-func (r Ratio) String() string {
-	return fmt.Sprintf("%.3g (%.3g to %.3g, load %s)", r.Mean, r.Low, r.High, r.At)
+func (n Number) String() string {
+	return fmt.Sprintf("%.3g (%.3g to %.3g, load %s)", n.Mean, n.Low, n.High, n.At)
 }
 
-// Below returns the verdict on numbers that should not exceed their limits.
-func Below(numbers, limits []Ratio) Verdict {
+// Exactly returns numbers without intervals.
+func Exactly(values ...float64) []Number {
+	numbers := make([]Number, len(values))
+	for i, v := range values {
+		numbers[i] = Number{Mean: v, Low: v, High: v}
+	}
+	return numbers
+}
+
+// A Limit is what a claim asks of a number: to be in [Least, Most].
+type Limit struct{ Least, Most float64 }
+
+// AtLeast asks for numbers from v on.
+func AtLeast(v float64) Limit { return Limit{v, math.Inf(1)} }
+
+// AtMost asks for numbers up to v.
+func AtMost(v float64) Limit { return Limit{math.Inf(-1), v} }
+
+// Over asks for numbers that exceed v.
+func Over(v float64) Limit { return AtLeast(math.Nextafter(v, math.Inf(1))) }
+
+// Under asks for numbers that v exceeds.
+func Under(v float64) Limit { return AtMost(math.Nextafter(v, math.Inf(-1))) }
+
+// Verdict returns the verdict on a claim that asks the same of each number. NaN refutes it.
+func (l Limit) Verdict(numbers ...Number) Verdict {
+	v := Holds
+	for _, n := range numbers {
+		switch {
+		case !(n.High >= l.Least && n.Low <= l.Most):
+			return Refuted
+		case !(n.Low >= l.Least && n.High <= l.Most):
+			v = Open
+		}
+	}
+	return v
+}
+
+// Below returns the verdict on numbers that should not exceed their limits, which have intervals, too.
+func Below(numbers, limits []Number) Verdict {
 	v := Holds
 	for i, r := range numbers {
 		switch {
@@ -49,14 +87,9 @@ func Below(numbers, limits []Ratio) Verdict {
 	return v
 }
 
-// AtMost returns the same limit for each number.
-func AtMost(limit float64, numbers []Ratio) []Ratio {
-	return slices.Repeat([]Ratio{{Mean: limit, Low: limit, High: limit}}, len(numbers))
-}
-
 // Finding returns a claim that exact numbers decide, a finding.
-func Finding(figure, sentence, criterion, numbers string, holds bool) Claim {
-	c := Claim{Figure: figure, Sentence: sentence, Criterion: criterion, Numbers: numbers, Verdict: Refuted, Finding: true}
+func Finding(place, sentence, criterion, numbers string, holds bool) Claim {
+	c := Claim{Place: place, Sentence: sentence, Criterion: criterion, Numbers: numbers, Verdict: Refuted, Finding: true}
 	if holds {
 		c.Verdict = Holds
 	}

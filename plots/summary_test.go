@@ -101,9 +101,9 @@ func TestSummarize(t *testing.T) {
 }
 
 func TestVerdicts(t *testing.T) {
-	limit := func(low, high float64) Ratio { return Ratio{Mean: (low + high) / 2, Low: low, High: high} }
+	limit := func(low, high float64) Number { return Number{Mean: (low + high) / 2, Low: low, High: high} }
 	for _, c := range []struct {
-		number, limit Ratio
+		number, limit Number
 		want          Verdict
 	}{
 		{limit(1, 1.1), limit(1.2, 1.2), Holds},
@@ -111,12 +111,27 @@ func TestVerdicts(t *testing.T) {
 		{limit(1.25, 1.3), limit(1.2, 1.2), Refuted},
 		{limit(1.25, 1.3), limit(1.2, 1.4), Open},
 	} {
-		if got := Below([]Ratio{c.number}, []Ratio{c.limit}); got != c.want {
+		if got := Below([]Number{c.number}, []Number{c.limit}); got != c.want {
 			t.Errorf("%v below %v: %s, want %s", c.number, c.limit, got, c.want)
 		}
+		if got := AtMost(c.limit.High).Verdict(c.number); c.limit.Low == c.limit.High && got != c.want {
+			t.Errorf("%v at most %v: %s, want %s", c.number, c.limit.High, got, c.want)
+		}
 	}
-	if got := Below([]Ratio{limit(1, 9), limit(2, 3)}, AtMost(1.5, make([]Ratio, 2))); got != Refuted {
+	if got := AtMost(1.5).Verdict(limit(1, 9), limit(2, 3)); got != Refuted {
 		t.Errorf("one open, one refuted: %s", got)
+	}
+	for _, c := range []struct {
+		limit  Limit
+		number float64
+		want   Verdict
+	}{
+		{AtLeast(2), 2, Holds}, {Over(2), 2, Refuted}, {Over(2), 2.001, Holds}, {AtMost(2), 2, Holds}, {Under(2), 2, Refuted}, {Under(2), 1.999, Holds},
+		{Limit{1, 2}, 1, Holds}, {Limit{1, 2}, 0.9, Refuted}, {AtLeast(0), math.NaN(), Refuted}, {AtMost(0), math.NaN(), Refuted}, {AtMost(0), math.Inf(1), Refuted},
+	} {
+		if got := c.limit.Verdict(Exactly(c.number)...); got != c.want {
+			t.Errorf("%v within %v: %s, want %s", c.number, c.limit, got, c.want)
+		}
 	}
 }
 

@@ -126,7 +126,7 @@ func (t Texts) Describe(f *Figure, data any, verdicts Verdicts) error {
 				return fmt.Errorf("%s: the claim %q has no verdict", f.ID, words[1])
 			}
 			delete(open, words[1])
-			c := Claim{Figure: f.ID + strings.Join(words[2:], ""), Verdict: verdict, Finding: words[0] == "Finding"}
+			c := Claim{Place: f.ID + strings.Join(words[2:], ""), Verdict: verdict, Finding: words[0] == "Finding"}
 			c.Sentence, c.Criterion, c.Numbers = claimTexts(body)
 			if cmp.Or(c.Sentence, c.Criterion, c.Numbers) == "" {
 				return fmt.Errorf("%s: the claim %q is empty", f.ID, words[1])

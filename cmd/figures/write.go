@@ -109,7 +109,7 @@ func printChecks(w io.Writer, figures []*plots.Figure) error {
 		summarize(&text, summary)
 	}
 	for _, c := range claims {
-		fmt.Fprintf(&text, "\n%s: %s\n  asked: %s\n  numbers: %s\n  verdict: %s\n", c.Figure, c.Sentence, c.Criterion, c.Numbers, c.Verdict)
+		fmt.Fprintf(&text, "\n%s: %s\n  asked: %s\n  numbers: %s\n  verdict: %s\n", c.Place, c.Sentence, c.Criterion, c.Numbers, c.Verdict)
 		if c.Verdict == plots.Refuted && !c.Finding {
 			refuted++
 		}

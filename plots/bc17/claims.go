@@ -16,8 +16,8 @@ const (
 )
 
 // worst returns the largest mean delay of one policy, relative to balanced fairness, over classes and loads up to most.
-func (c configuration) worst(e plots.Effort, row points, most float64) (plots.Ratio, error) {
-	var worst plots.Ratio
+func (c configuration) worst(e plots.Effort, row points, most float64) (plots.Number, error) {
+	var worst plots.Number
 	for i, rho := range e.Loads {
 		if x, _ := rho.Float64(); x > most {
 			break
@@ -33,7 +33,7 @@ func (c configuration) worst(e plots.Effort, row points, most float64) (plots.Ra
 			}
 			exact, _ := exactDelay(gamma, k.Class, row.law.Mean).Float64()
 			if mean/exact > worst.Mean {
-				worst = plots.Ratio{Mean: mean / exact, Low: low / exact, High: high / exact, At: plots.Decimal(rho)}
+				worst = plots.Number{Mean: mean / exact, Low: low / exact, High: high / exact, At: plots.Decimal(rho)}
 			}
 		}
 	}
@@ -42,7 +42,7 @@ func (c configuration) worst(e plots.Effort, row points, most float64) (plots.Ra
 
 // claims holds what [BC17], section 5, says of the configuration against the largest ratios over loads and classes.
 func (c configuration) claims(e plots.Effort, shown []points) ([]plots.Claim, error) {
-	ratios := func(m, most float64) (all []plots.Ratio, text string, err error) { // of each law
+	ratios := func(m, most float64) (all []plots.Number, text string, err error) { // of each law
 		var words []string
 		for _, row := range shown {
 			if row.m != m {
@@ -69,13 +69,13 @@ func (c configuration) claims(e plots.Effort, shown []points) ([]plots.Claim, er
 	if err != nil {
 		return nil, err
 	}
-	var limits []plots.Ratio
+	var limits []plots.Number
 	for _, r := range fcfs {
 		part := func(v float64) float64 { return 1 + improved*(v-1) }
-		limits = append(limits, plots.Ratio{Mean: part(r.Mean), Low: part(r.Low), High: part(r.High)})
+		limits = append(limits, plots.Number{Mean: part(r.Mean), Low: part(r.Low), High: part(r.High)})
 	}
 	claims := []plots.Claim{{
-		Figure:    c.ID,
+		Place:     c.ID,
 		Sentence:  "One interruption a job brings a significant improvement compared to FCFS.",
 		Criterion: fmt.Sprintf("For every law, the largest excess of the mean delay over balanced fairness is at most %g of that of FCFS.", improved),
 		Numbers:   "Largest ratio of the mean delay to that of balanced fairness: " + fcfsText + "; " + onceText + ".",
@@ -83,11 +83,11 @@ func (c configuration) claims(e plots.Effort, shown []points) ([]plots.Claim, er
 	}}
 	if c.Sharing {
 		return append(claims, plots.Claim{
-			Figure:    c.ID,
+			Place:     c.ID,
 			Sentence:  "For m = 5, performance is very close to that of balanced fairness, even for Zipf sizes.",
 			Criterion: fmt.Sprintf("For every law, the mean delay is at most %g %% above that of balanced fairness at every load; close does not mean equal.", 100*near),
 			Numbers:   "Largest ratio: " + fiveText + ".",
-			Verdict:   plots.Below(five, plots.AtMost(1+near, five)),
+			Verdict:   plots.AtMost(1 + near).Verdict(five...),
 		}), nil
 	}
 	early, earlyText, err := ratios(1, 0.8)
@@ -95,10 +95,10 @@ func (c configuration) claims(e plots.Effort, shown []points) ([]plots.Claim, er
 		return nil, err
 	}
 	return append(claims, plots.Claim{
-		Figure:    c.ID,
+		Place:     c.ID,
 		Sentence:  "In the large system it is sufficient in practice to set m = 1.",
 		Criterion: fmt.Sprintf("For every law, the mean delay is at most %g %% above that of balanced fairness at every load up to 0.8; beyond, the gap grows.", 100*near),
 		Numbers:   "Largest ratio up to load 0.8: " + earlyText + "; over all loads: " + onceText + "; " + fiveText + ".",
-		Verdict:   plots.Below(early, plots.AtMost(1+near, early)),
+		Verdict:   plots.AtMost(1 + near).Verdict(early...),
 	}), nil
 }

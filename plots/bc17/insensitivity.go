@@ -83,17 +83,17 @@ func (c configuration) gap(id string, rho *big.Rat, ms []float64, rows []points)
 	if err != nil {
 		return panel, plots.Claim{}, err
 	}
-	var few []plots.Ratio
+	var few []plots.Number
 	var words []string
 	for k, row := range rows {
 		exact, _ := exactDelay(gamma, allClasses, row.law.Mean).Float64()
 		s := plots.Series{Label: row.law.Name, Look: k}
-		var worst plots.Ratio
+		var worst plots.Number
 		for i, m := range ms {
 			d := simulatedDelay(row.runs[i].Result, allClasses)
 			mean, low, high := d.Mean/exact, (d.Mean-d.HalfWidth)/exact, (d.Mean+d.HalfWidth)/exact
 			if m >= fewEnough && mean > worst.Mean {
-				worst = plots.Ratio{Mean: mean, Low: low, High: high, At: plots.Decimal(rho) + ", " + policyName(m)}
+				worst = plots.Number{Mean: mean, Low: low, High: high, At: plots.Decimal(rho) + ", " + policyName(m)}
 			}
 			s.X, s.Y = append(s.X, m), append(s.Y, 100*(mean-1))
 			s.Low, s.High = append(s.Low, 100*(low-1)), append(s.High, 100*(high-1))
@@ -105,11 +105,11 @@ func (c configuration) gap(id string, rho *big.Rat, ms []float64, rows []points)
 		words = append(words, row.law.Name+" "+worst.String())
 	}
 	return panel, plots.Claim{
-		Figure:    id,
+		Place:     id,
 		Sentence:  "Only a few interruptions a job suffice for approximate insensitivity. " + c.Short + ".",
 		Criterion: fmt.Sprintf("For every law, the mean delay is at most %g %% above that of balanced fairness for every m >= %d at load %s.", 100*near, fewEnough, plots.Decimal(rho)),
 		Numbers:   "Largest ratio: " + strings.Join(words, ", ") + ".",
-		Verdict:   plots.Below(few, plots.AtMost(1+near, few)),
+		Verdict:   plots.AtMost(1 + near).Verdict(few...),
 	}, nil
 }
 

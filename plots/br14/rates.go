@@ -192,12 +192,12 @@ func variedClaim(f *plots.Figure, varied []couplePoint) error {
 	load := plots.Decimal(varied[0].rho)
 	r := overMean(pf, drf, varied[0].rho)
 	f.Claims = append(f.Claims, plots.Claim{
-		Figure:    plots.PanelID(f, variedCouple),
+		Place:     plots.PanelID(f, variedCouple),
 		Sentence:  "Given known insensitivity properties of fair resource sharing, PF would be equally preferable under a more realistic traffic model (section 1). Profiles " + c.words() + ".",
 		Criterion: "With hyperexponential sizes, of mean 5 with probability 1/6, else 1/5, the mean number of jobs is smaller under PF than under DRF.",
 		Numbers: fmt.Sprintf("At load %s %s ± %s jobs under PF and %s ± %s under DRF, against %s and %s with exponential sizes; ratio %.3g (%.3g to %.3g).",
 			load, plots.Short(pf.Mean), plots.Short(pf.HalfWidth), plots.Short(drf.Mean), plots.Short(drf.HalfWidth), plots.Short(exponential[0]), plots.Short(exponential[1]), r.Mean, r.Low, r.High),
-		Verdict: plots.Below([]plots.Ratio{r}, plots.AtMost(1, []plots.Ratio{r})), Finding: true,
+		Verdict: plots.AtMost(1).Verdict(r), Finding: true,
 	})
 	return nil
 }

@@ -358,11 +358,11 @@ func taskClaims(f *plots.Figure, first, last map[string]taskRun, ideals map[stri
 		pf, drf := last[key(k, fluid.PF)].run.Result.All(sim.MeanDelay), last[key(k, fluid.DRF)].run.Result.All(sim.MeanDelay)
 		r := overMean(pf, drf, rats(taskLoad)[0])
 		f.Claims = append(f.Claims, plots.Claim{
-			Figure:    c.Figure,
+			Place:     c.Place,
 			Sentence:  fmt.Sprintf("PF performs significantly better than DRF, also task by task. %s.", f.Panels[k].Title),
 			Criterion: "With the smallest tasks the mean delay of all jobs is shorter under PF.",
 			Numbers:   fmt.Sprintf("g = %d. Mean delay under PF %s ± %s s, under DRF %s ± %s s; ratio %.3g (%.3g to %.3g).", last[key(k, fluid.PF)].g, plots.Short(pf.Mean), plots.Short(pf.HalfWidth), plots.Short(drf.Mean), plots.Short(drf.HalfWidth), r.Mean, r.Low, r.High),
-			Verdict:   plots.Below([]plots.Ratio{r}, plots.AtMost(1, []plots.Ratio{r})), Finding: true,
+			Verdict:   plots.AtMost(1).Verdict(r), Finding: true,
 		})
 	}
 }

@@ -110,9 +110,9 @@ func profileWords(a []*big.Rat) string {
 }
 
 // overMean returns the ratio of two estimates of independent runs, with the interval of its logarithm.
-func overMean(a, b *sim.Estimate, load *big.Rat) plots.Ratio {
+func overMean(a, b *sim.Estimate, load *big.Rat) plots.Number {
 	mean, factor := a.Mean/b.Mean, math.Exp(math.Hypot(a.HalfWidth/a.Mean, b.HalfWidth/b.Mean))
-	return plots.Ratio{Mean: mean, Low: mean / factor, High: mean * factor, At: plots.Decimal(load)}
+	return plots.Number{Mean: mean, Low: mean / factor, High: mean * factor, At: plots.Decimal(load)}
 }
 
 // moreOrLess writes a ratio to one as a difference, "19 % larger".

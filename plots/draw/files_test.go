@@ -107,7 +107,7 @@ func TestPage(t *testing.T) {
 		z, name := math.Sqrt2*math.Erfinv(2*(float64(k)+0.5)/50-1), fmt.Sprint(k)
 		all[0].Checks = append(all[0].Checks, plots.Check{Figure: "test-b", Quantity: "load", Exact: 1, Simulated: &v, HalfWidth: &v, Z: &z, Simulation: &name})
 	}
-	all[0].Claims = []plots.Claim{{Figure: "test", Sentence: "All is well.", Criterion: "Little.", Numbers: "1.5.", Verdict: plots.Open}}
+	all[0].Claims = []plots.Claim{{Place: "test", Sentence: "All is well.", Criterion: "Little.", Numbers: "1.5.", Verdict: plots.Open}}
 	b, err := Page(all, Formats())
 	if err != nil {
 		t.Fatal(err)

@@ -330,29 +330,29 @@ const similar = 0.25
 // claim compares what [HB02] says with simulations.
 func (t *traceFarm) claim(ctx context.Context, f *plots.Figure) error {
 	for k, s := range t.sites {
-		var all []plots.Ratio
+		var all []plots.Number
 		var words []string
 		for _, one := range s.killed {
 			v := s.seen(one.run.Result)
 			if v == nil {
 				continue
 			}
-			r := plots.Ratio{Mean: v.Mean / one.theory, Low: (v.Mean - v.HalfWidth) / one.theory, High: (v.Mean + v.HalfWidth) / one.theory, At: fmt.Sprint(one.load)}
+			r := plots.Number{Mean: v.Mean / one.theory, Low: (v.Mean - v.HalfWidth) / one.theory, High: (v.Mean + v.HalfWidth) / one.theory, At: fmt.Sprint(one.load)}
 			all, words = append(all, r), append(words, r.String())
 		}
 		f.Claims = append(f.Claims, plots.Claim{
-			Figure:    f.ID + string(rune('a'+k)),
+			Place:     f.ID + string(rune('a'+k)),
 			Sentence:  fmt.Sprintf("The analysis if anything produces an upper bound on TAGS (section 5.1). The %s with %d hosts.", s.measure, s.hosts),
 			Criterion: "The simulated mean is at most that of the formula.",
 			Numbers:   "Simulated over formula: " + strings.Join(words, ", ") + ".",
-			Verdict:   plots.Below(all, plots.AtMost(1, all)),
+			Verdict:   plots.AtMost(1).Verdict(all...),
 		})
 	}
 	for k, s := range t.sites {
 		if s.objective.Waiting == 0 {
 			continue
 		}
-		var all []plots.Ratio // of Random to Round-Robin
+		var all []plots.Number // of Random to Round-Robin
 		var words []string
 		for _, one := range s.turns {
 			v := seenWaiting(one.run.Result)
@@ -365,15 +365,15 @@ func (t *traceFarm) claim(ctx context.Context, f *plots.Figure) error {
 				continue
 			}
 			exact := random.MeanWaiting.Float
-			r := plots.Ratio{Mean: exact / mean, Low: exact / high, High: exact / low, At: fmt.Sprint(one.load)}
+			r := plots.Number{Mean: exact / mean, Low: exact / high, High: exact / low, At: fmt.Sprint(one.load)}
 			all, words = append(all, r), append(words, r.String())
 		}
 		f.Claims = append(f.Claims, plots.Claim{
-			Figure:    f.ID + string(rune('a'+k)),
+			Place:     f.ID + string(rune('a'+k)),
 			Sentence:  fmt.Sprintf("On this log, too, Random and Round-Robin have similar identical performance (section 5 says so of its own laws of sizes). The mean waiting time with %d hosts.", s.hosts),
 			Criterion: fmt.Sprintf("Random is at most %g times Round-Robin, simulated.", 1+similar),
 			Numbers:   "Random over Round-Robin: " + strings.Join(words, ", ") + ".",
-			Verdict:   plots.Below(all, plots.AtMost(1+similar, all)),
+			Verdict:   plots.AtMost(1 + similar).Verdict(all...),
 			Finding:   true,
 		})
 	}

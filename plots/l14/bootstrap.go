@@ -91,15 +91,9 @@ func finite(v float64) string {
 	return plots.Short(v)
 }
 
-// within returns the verdict on a number that should lie between the ends.
+// within returns the verdict on a ratio that should lie between the ends.
 func (r overRatio) within(least, most float64) plots.Verdict {
-	switch {
-	case r.low >= least && r.high <= most:
-		return plots.Holds
-	case r.high < least || r.low > most:
-		return plots.Refuted
-	}
-	return plots.Open
+	return plots.Limit{Least: least, Most: most}.Verdict(plots.Number{Mean: r.mean, Low: r.low, High: r.high})
 }
 
 // partOf returns the part of groups of size samples, drawn with replacement from n, of which a statement holds.

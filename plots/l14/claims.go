@@ -63,7 +63,7 @@ func linClaims(f *plots.Figure, fields []field) {
 			all := ratioOf(a, b)
 			low, high := resampled(len(a), fewSamples, ratioOver(a, b))
 			f.Claims = append(f.Claims, plots.Claim{
-				Figure: id, Sentence: stated(v.machines) + q.sentence, Criterion: q.criterion, Verdict: all.within(q.least, q.most), Finding: true,
+				Place: id, Sentence: stated(v.machines) + q.sentence, Criterion: q.criterion, Verdict: all.within(q.least, q.most), Finding: true,
 				Numbers: fmt.Sprintf("%v over the first %d samples (bootstrap intervals of so few are too narrow), %v over %d; of groups of %d drawn from all, 95 %% show %s to %s, and %s %% a ratio within what is asked.",
 					ratioOf(few.of(q.above, q.of), few.of(q.below, q.of)), len(few.all[0]), all, len(a), fewSamples, finite(low), finite(high), plots.Short(100*q.shown(a, b))),
 			})
@@ -146,7 +146,7 @@ func leastClaim(id string, v field) plots.Claim {
 			verdict = plots.Open
 		}
 	}
-	return plots.Claim{Figure: id, Sentence: stated(v.machines) + "EDF gives the best performance on the deadline miss penalty.", Criterion: "None of the six policies has a smaller mean penalty.",
+	return plots.Claim{Place: id, Sentence: stated(v.machines) + "EDF gives the best performance on the deadline miss penalty.", Criterion: "None of the six policies has a smaller mean penalty.",
 		Numbers: fmt.Sprintf("%sover %d samples. Deadline, spare kept, is not among the six: %v, smaller than EDF in %d samples.", numbers, len(edf), ratioOf(v.of(spareKept, penaltyOf), edf), v.smaller(spareKept, earliestFirst)), Verdict: verdict, Finding: true}
 }
 
@@ -165,7 +165,7 @@ func spareClaim(id string, v field) plots.Claim {
 			verdict = plots.Open
 		}
 	}
-	return plots.Claim{Figure: id, Sentence: fmt.Sprintf("(Section 5.5, %s.) To give spare workers to jobs is an optimization of the deadline policy.", v.environment()), Criterion: "With spare workers kept the mean penalty is larger than with either way of giving them.",
+	return plots.Claim{Place: id, Sentence: fmt.Sprintf("(Section 5.5, %s.) To give spare workers to jobs is an optimization of the deadline policy.", v.environment()), Criterion: "With spare workers kept the mean penalty is larger than with either way of giving them.",
 		Numbers: fmt.Sprintf("With spare kept, over %d samples, it is %s. Tasks in hand are not cut, so that spare workers are not free when a job comes. Violation rate by tasks in hand with spare kept: mean %s.", len(kept), strings.Join(numbers, "; "), plots.Short(mean(v.of(spareKept, runningOf)))),
 		Verdict: verdict, Finding: true}
 }

@@ -320,10 +320,10 @@ func checkDispatchClaims(t *testing.T, figures map[string]*plots.Figure) {
 			if !c.Finding || strings.Contains(c.Sentence+c.Criterion+c.Numbers, "%!") {
 				t.Errorf("%+v", c)
 			}
-			certain := strings.HasSuffix(c.Sentence, "by priority, is 0.") || strings.Contains(c.Sentence, "EDF does not guarantee") || c.Figure == "dispatch-1a" || c.Figure == "dispatch-1b"
+			certain := strings.HasSuffix(c.Sentence, "by priority, is 0.") || strings.Contains(c.Sentence, "EDF does not guarantee") || c.Place == "dispatch-1a" || c.Place == "dispatch-1b"
 			impossible := strings.Contains(c.Sentence, "by deadline, does not guarantee")
 			if certain && c.Verdict != plots.Holds || impossible && c.Verdict != plots.Refuted {
-				t.Errorf("%s: %s: %s: %s", c.Figure, c.Sentence, c.Numbers, c.Verdict)
+				t.Errorf("%s: %s: %s: %s", c.Place, c.Sentence, c.Numbers, c.Verdict)
 			}
 		}
 	}

@@ -152,7 +152,7 @@ func otherMachines(f *plots.Figure, id, words string, v variation, name func(mac
 		if q.largest {
 			extreme, comparison, least, most = "largest", "at least", q.asked, 1e100
 		}
-		f.Claims = append(f.Claims, plots.Claim{Figure: id, Sentence: fmt.Sprintf("(Would other machines explain section 6.3.2?) With %s, %s.", words, q.what),
+		f.Claims = append(f.Claims, plots.Claim{Place: id, Sentence: fmt.Sprintf("(Would other machines explain section 6.3.2?) With %s, %s.", words, q.what),
 			Criterion: fmt.Sprintf("The %s ratio of the means is %s %g.", extreme, comparison, q.asked), Verdict: best.within(least, most), Finding: true,
 			Numbers: fmt.Sprintf("The %s is %v, with %s.", extreme, best, at)})
 	}
