@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"productform/internal/alias"
+	"productform/internal/eventqueue"
 	"productform/sim"
 	"productform/sizes"
 )
@@ -15,7 +16,6 @@ type calendarJob struct {
 	left  float64 // work
 	rate  float64 // work done per unit of time: the capacity of the servers that serve it
 	class uint32
-	place int32 // in the heap, while rate > 0
 }
 
 // calendar simulates a cluster with any sizes in continuous time, first come, first served or with interruptions. As in
@@ -23,10 +23,10 @@ type calendarJob struct {
 // servers + j stride and on. Each server works on the first job of its queue; a job done leaves all its queues, one
 // that is interrupted moves to their ends.
 //
-// The next event is the earliest finish in a heap of the jobs in service, or a tick of a Poisson process: the arrivals
+// The next event is the earliest end in a schedule of the jobs in service, or a tick of a Poisson process: the arrivals
 // of all classes and the interruptions of all servers, Σ_i λ_i + Σ_s C_s m/σ a unit of time, busy or not; the
-// empty cluster waits for an arrival only. A finish
-// comes before a tick at the same time, and of jobs that finish at the same time the oldest first. An event takes
+// empty cluster waits for an arrival only. An end
+// comes before a tick at the same time, and of jobs that end at the same time the oldest first. An event takes
 // O(d log S) for a job of d among S servers, and allocates nothing but room for more jobs than ever before.
 //
 // Times count from the start of the current advance, so that they do not lose digits in long runs.
@@ -46,10 +46,11 @@ type calendar struct {
 	stride   uint32            // largest degree
 	most     int               // jobs that may be present
 
-	nodes []node
-	jobs  []calendarJob
-	free  []uint32 // jobs that are not there
-	heap  finishes
+	nodes   []node
+	jobs    []calendarJob
+	free    []uint32            // jobs that are not there
+	service eventqueue.Schedule // of the jobs in service: the time at which each is done if nothing changes, the one that arrived first at a tie
+	places  []int32             // by job, in service
 
 	now, next float64   // time, and that of the next tick
 	busy      []float64 // time from which a server is busy, if it is
@@ -84,12 +85,12 @@ func newCalendar(f *flat, c Cluster, r *sim.Stream) sim.Engine {
 // Advance simulates t units of time. The error wraps [sim.ErrTooManyJobs].
 func (q *calendar) Advance(t float64, seen *sim.Totals) error {
 	for {
-		if len(q.heap) > 0 && q.heap[0].at <= q.next {
-			if q.heap[0].at > t {
+		if len(q.service) > 0 && q.service[0].Time <= q.next {
+			if q.service[0].Time > t {
 				break
 			}
-			q.now = q.heap[0].at
-			q.depart(q.heap[0].job, seen)
+			q.now = q.service[0].Time
+			q.depart(q.service[0].Item, seen)
 			if q.Total == 0 { // a Poisson process has no memory of the tick that was to come
 				q.next = q.now + q.draws.ExpFloat64()*q.idleMean
 			}
@@ -190,19 +191,17 @@ func (q *calendar) join(j uint32) {
 	}
 }
 
-// start puts a job that is served from now on into the heap.
+// start puts a job that is served from now on into the schedule.
 func (q *calendar) start(j uint32) {
 	job := &q.jobs[j]
 	job.since = q.now
-	job.place = int32(len(q.heap))
-	q.heap = append(q.heap, finish{q.now + job.left/job.rate, j})
-	q.heap.up(q.jobs, len(q.heap)-1)
+	q.service.Push(eventqueue.Entry{Time: q.now + job.left/job.rate, Tie: job.born, Item: j}, q.places)
 }
 
 // release takes a job in service out of its queues. Its servers go to the next there.
 func (q *calendar) release(j uint32, seen *sim.Totals) {
 	job := &q.jobs[j]
-	q.heap = q.heap.remove(q.jobs, int(job.place))
+	q.service.Remove(int(q.places[j]), q.places)
 	job.rate = 0
 	first := q.first(j)
 	for n := first; n < first+q.degree[job.class]; n++ {
@@ -231,9 +230,9 @@ func (q *calendar) gain(j uint32, capacity float64) {
 	}
 	job.left, job.since = job.leftAt(q.now), q.now
 	job.rate += capacity
-	f := &q.heap[job.place]
-	f.at = min(f.at, q.now+job.left/job.rate) // rounding must not make it later
-	q.heap.up(q.jobs, int(job.place))
+	end := &q.service[q.places[j]]
+	end.Time = min(end.Time, q.now+job.left/job.rate) // rounding must not make it later
+	q.service.Up(int(q.places[j]), q.places)
 }
 
 // leftAt returns the work left at a time. Rounding must not make it negative.
@@ -249,8 +248,9 @@ func (q *calendar) flush(t float64, seen *sim.Totals) {
 		}
 	}
 	q.now, q.next = 0, q.next-t
-	for k := range q.heap { // the order stays: rounding is monotone
-		q.heap[k].at -= t
+	for k := range q.service { // the order stays: rounding is monotone
+		q.service[k].Time -= t
+		q.service[k].Tie -= t
 	}
 	for j := range q.jobs {
 		q.jobs[j].born -= t
@@ -265,5 +265,6 @@ func (q *calendar) grow() {
 		q.free = append(q.free, uint32(j))
 	}
 	q.jobs = append(q.jobs, make([]calendarJob, more)...)
+	q.places = append(q.places, make([]int32, more)...)
 	q.nodes = append(q.nodes, make([]node, more*int(q.stride))...)
 }

@@ -336,17 +336,17 @@ func checkCalendar(t *rapid.T, q *calendar, fcfs bool) {
 		}
 		if job.rate > 0 {
 			served++
-			if f := q.heap[job.place]; int(f.job) != j || !(f.at >= 0) {
+			if f := q.service[q.places[j]]; int(f.Item) != j || !(f.Time >= 0) {
 				t.Fatalf("job %d, %+v, is not at its place in the heap but %+v", j, job, f)
 			}
 		}
 	}
-	if jobs != q.Total || served != len(q.heap) || jobs+len(q.free) != len(q.jobs) {
-		t.Fatalf("%d jobs, %d in service, but %d and %d", jobs, served, q.Total, len(q.heap))
+	if jobs != q.Total || served != len(q.service) || jobs+len(q.free) != len(q.jobs) {
+		t.Fatalf("%d jobs, %d in service, but %d and %d", jobs, served, q.Total, len(q.service))
 	}
-	for k := 1; k < len(q.heap); k++ {
-		if q.heap[(k-1)/2].at > q.heap[k].at {
-			t.Fatalf("heap %v", q.heap)
+	for k := 1; k < len(q.service); k++ {
+		if q.service[(k-1)/2].Time > q.service[k].Time {
+			t.Fatalf("schedule %v", q.service)
 		}
 	}
 }
@@ -470,50 +470,6 @@ func TestCalendarUnstable(t *testing.T) {
 	}
 }
 
-// Times with few values tie often: the heap against a scan of all jobs.
-func TestFinishes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var h finishes
-		jobs := make([]calendarJob, rapid.IntRange(10, 40).Draw(t, "jobs"))
-		at := make([]float64, len(jobs)) // 0 if not there
-		for j := range jobs {
-			jobs[j].born = float64(j * 17 % 41)
-		}
-		for range 400 {
-			j := rapid.IntRange(0, len(jobs)-1).Draw(t, "job")
-			switch {
-			case at[j] == 0:
-				at[j] = float64(rapid.IntRange(1, 10).Draw(t, "at"))
-				h = append(h, finish{at[j], uint32(j)})
-				h.up(jobs, len(h)-1)
-			case rapid.Bool().Draw(t, "out"):
-				at[j] = 0
-				h = h.remove(jobs, int(jobs[j].place))
-			default:
-				at[j] /= 2
-				h[jobs[j].place].at = at[j]
-				h.up(jobs, int(jobs[j].place))
-			}
-			first, size := -1, 0
-			for k, v := range at {
-				if v == 0 {
-					continue
-				}
-				size++
-				if f := h[jobs[k].place]; f != (finish{v, uint32(k)}) {
-					t.Fatalf("job %d has finish %+v, not %v", k, f, v)
-				}
-				if first < 0 || v < at[first] || v == at[first] && jobs[k].born < jobs[first].born {
-					first = k
-				}
-			}
-			if len(h) != size || size > 0 && int(h[0].job) != first {
-				t.Fatalf("heap %v of %d jobs, first %d", h, size, first)
-			}
-		}
-	})
-}
-
 // At the time a job is done, or before, rounding leaves no negative work, nor a later finish when a server is gained.
 func TestCalendarRounding(t *testing.T) {
 	f := &flat{classes: []sim.Class{{Name: "job", ArrivalRate: 1, MeanSize: 1}}, rows: []sim.Server{{Name: "a", Size: 1}, {Name: "b", Size: 1}}, capacity: []float64{1, 1}, row: []int32{0, 1},
@@ -523,15 +479,16 @@ func TestCalendarRounding(t *testing.T) {
 		q := newCalendar(f, Cluster{}, sim.NewStream([32]byte{})).(*calendar)
 		q.now = r.ExpFloat64()
 		q.jobs = []calendarJob{{rate: r.ExpFloat64(), left: r.ExpFloat64()}}
+		q.places = make([]int32, 1)
 		q.start(0)
-		at := q.heap[0].at
+		at := q.service[0].Time
 		q.now = at
 		if r.IntN(2) == 0 {
 			q.now = q.jobs[0].since + r.Float64()*(at-q.jobs[0].since)
 		}
 		q.gain(0, r.ExpFloat64()*math.Pow(10, -18*r.Float64()))
-		if job := q.jobs[0]; !(job.left >= 0) || !(q.heap[0].at >= q.now && q.heap[0].at <= at) {
-			t.Fatalf("%+v is done at %v instead of %v", job, q.heap[0].at, at)
+		if job := q.jobs[0]; !(job.left >= 0) || !(q.service[0].Time >= q.now && q.service[0].Time <= at) {
+			t.Fatalf("%+v is done at %v instead of %v", job, q.service[0].Time, at)
 		}
 	}
 }

@@ -18,7 +18,6 @@ type taskJob struct {
 	waiting int64   // tasks to launch; in a standing population there is no end of them
 	running int32   // tasks
 	class   int32
-	place   int32 // in the line of its class, while waiting > 0
 }
 
 // endless is the number of tasks to launch of a job of a standing population.
@@ -44,13 +43,14 @@ type calendar struct {
 	filled  bool    // the standing population has launched its first tasks
 	born    uint64  // jobs so far
 
-	free  []int64    // of machine m, resource j at [m resources + j]
-	room  [][]uint64 // by class, machines that may have room for a task
-	stuck []bool     // by class: no machine has
-	ends  eventqueue.Queue[runningTask]
-	jobs  []taskJob
-	slots []uint32   // jobs that are not there
-	lines [][]uint32 // by class, a heap of jobs with tasks to launch
+	free   []int64    // of machine m, resource j at [m resources + j]
+	room   [][]uint64 // by class, machines that may have room for a task
+	stuck  []bool     // by class: no machine has
+	ends   eventqueue.Queue[runningTask]
+	jobs   []taskJob
+	slots  []uint32              // jobs that are not there
+	lines  []eventqueue.Schedule // by class, the jobs with tasks to launch: that with the fewest tasks, then the oldest, is the most deprived
+	places []int32               // by job, in the line of its class
 
 	ideal *allocations
 	known bool      // weigh is that of the jobs present
@@ -73,7 +73,7 @@ func newCalendar(ctx context.Context, g *taskPool, r *sim.Stream) sim.Engine {
 	q := &calendar{
 		taskPool: g, random: r, draws: rand.New(r), arrival: math.Inf(1),
 		free: slices.Clone(g.capacity), room: make([][]uint64, classes), stuck: make([]bool, classes),
-		lines: make([][]uint32, classes),
+		lines: make([]eventqueue.Schedule, classes),
 		weigh: make([]float64, classes), running: make([]int, classes), base: make([]int, classes), more: make([]float64, classes), since: make([]float64, classes), Population: sim.NewPopulation(classes),
 	}
 	for k := range q.room {
@@ -163,11 +163,11 @@ func (q *calendar) join(class int, tasks int64) {
 	} else {
 		job = uint32(len(q.jobs))
 		q.jobs = append(q.jobs, taskJob{})
+		q.places = append(q.places, 0)
 	}
 	q.jobs[job] = taskJob{born: q.now, order: q.born, waiting: tasks, class: int32(class)}
 	q.born++
-	q.lines[class] = append(q.lines[class], job)
-	q.up(q.lines[class], len(q.lines[class])-1)
+	q.lines[class].Push(eventqueue.Entry{Tie: float64(q.jobs[job].order), Item: job}, q.places)
 }
 
 // launch launches tasks while there is a job that may.
@@ -221,7 +221,7 @@ const tie = 1e-9
 
 // moreDeprived reports whether the first job in the line of class a is more deprived than that of class b.
 func (q *calendar) moreDeprived(a, b int) bool {
-	first, second := &q.jobs[q.lines[a][0]], &q.jobs[q.lines[b][0]]
+	first, second := &q.jobs[q.lines[a][0].Item], &q.jobs[q.lines[b][0].Item]
 	x, y := float64(first.running)*q.weigh[a], float64(second.running)*q.weigh[b]
 	switch {
 	case x < y*(1-tie):
@@ -263,7 +263,7 @@ func (q *calendar) firstFit(class int) int {
 // begin launches a task of the first job in the line of the class.
 func (q *calendar) begin(class, machine int, seen *sim.Totals) {
 	line := q.lines[class]
-	id := line[0]
+	id := line[0].Item
 	job := &q.jobs[id]
 	for j, a := range q.demand[class*q.resources:][:q.resources] {
 		q.free[machine*q.resources+j] -= a
@@ -274,13 +274,10 @@ func (q *calendar) begin(class, machine int, seen *sim.Totals) {
 		job.waiting--
 	}
 	if job.waiting == 0 {
-		last := len(line) - 1
-		line[0] = line[last]
-		q.lines[class] = line[:last]
-		line = line[:last]
-	}
-	if len(line) > 0 {
-		q.down(line, 0)
+		q.lines[class].Remove(0, q.places)
+	} else {
+		line[0].Time = float64(job.running)
+		line.Down(0, q.places)
 	}
 	q.ends.Push(min(q.now+q.durations[class].Sample(q.draws), math.MaxFloat64), runningTask{id, uint32(machine)})
 }
@@ -304,7 +301,9 @@ func (q *calendar) finish(seen *sim.Totals) {
 	job.running--
 	switch {
 	case job.waiting > 0:
-		q.up(q.lines[class], int(job.place))
+		line := q.lines[class]
+		line[q.places[task.job]].Time = float64(job.running)
+		line.Up(int(q.places[task.job]), q.places)
 	case job.running == 0:
 		seen.Left[class]++
 		seen.Sojourn[class] += q.now - job.born
@@ -351,48 +350,4 @@ func (q *calendar) flush(t float64, seen *sim.Totals) {
 	}
 	q.arrival -= t
 	q.now = 0
-}
-
-// sooner compares two jobs of a class: that with fewer tasks, then the older one, is more deprived.
-func (q *calendar) sooner(a, b uint32) bool {
-	x, y := &q.jobs[a], &q.jobs[b]
-	return x.running < y.running || x.running == y.running && x.order < y.order
-}
-
-// up moves the job at place k of a line, which may be too early for it, to where it belongs.
-func (q *calendar) up(line []uint32, k int) {
-	job := line[k]
-	for k > 0 {
-		parent := (k - 1) / 2
-		if !q.sooner(job, line[parent]) {
-			break
-		}
-		line[k] = line[parent]
-		q.jobs[line[k]].place = int32(k)
-		k = parent
-	}
-	line[k] = job
-	q.jobs[job].place = int32(k)
-}
-
-// down moves the job at place k of a line, which may be too late for it, to where it belongs.
-func (q *calendar) down(line []uint32, k int) {
-	job := line[k]
-	for {
-		child := 2*k + 1
-		if child >= len(line) {
-			break
-		}
-		if child+1 < len(line) && q.sooner(line[child+1], line[child]) {
-			child++
-		}
-		if !q.sooner(line[child], job) {
-			break
-		}
-		line[k] = line[child]
-		q.jobs[line[k]].place = int32(k)
-		k = child
-	}
-	line[k] = job
-	q.jobs[job].place = int32(k)
 }
