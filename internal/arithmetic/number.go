@@ -65,12 +65,13 @@ func (a Number) Zero() Number { return a.Rational(new(big.Rat)) }
 // One returns 1 in the arithmetic of a.
 func (a Number) One() Number { return a.Rational(big.NewRat(1, 1)) }
 
-// Sum adds numbers by halves, so that each takes part in as few additions as can be; there is at least one.
-func Sum(list []Number) Number {
-	if half := len(list) / 2; half > 0 {
-		return Sum(list[:half]).Add(Sum(list[half:]))
+// Sum adds the numbers first..last, at least one, by halves, so that each takes part in as few additions as can be.
+func Sum(first, last int, number func(k int) Number) Number {
+	if first == last {
+		return number(first)
 	}
-	return list[0]
+	middle := (first + last) / 2
+	return Sum(first, middle, number).Add(Sum(middle+1, last, number))
 }
 
 func (a Number) Mul(b Number) Number {

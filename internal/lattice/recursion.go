@@ -21,8 +21,9 @@ type Recursion struct {
 func (r *Recursion) Up() []arithmetic.Number {
 	g := make([]arithmetic.Number, r.States)
 	g[0] = r.Lambda[0].One()
+	zero := r.Lambda[0].Zero()
 	for w := Walk(r.Lattice); w.Next(); {
-		flow := r.Lambda[0].Zero()
+		flow := zero
 		for i, y := range w.X {
 			if y > 0 {
 				flow = flow.Add(r.Lambda[i].Mul(g[w.At-r.Stride[i]]))
@@ -55,20 +56,19 @@ func (r *Recursion) full(at, i, limit int) bool { return at/r.Stride[i]%(limit+1
 func (r *Recursion) MeanJobs() (jobs []arithmetic.Number, z arithmetic.Number) {
 	one := r.Lambda[0].One()
 	g, v := r.Up(), r.Down(func(int) arithmetic.Number { return one })
-	z = arithmetic.Sum(g)
+	z = arithmetic.Sum(0, r.States-1, func(at int) arithmetic.Number { return g[at] })
+	zero := one.Zero()
 	for i, m := range r.Limits {
-		var terms []arithmetic.Number
-		for at := 1; at < r.States; at++ {
-			if at/r.Stride[i]%(m+1) == 0 {
-				continue
+		sum := arithmetic.Sum(0, r.States-1, func(at int) arithmetic.Number {
+			switch at / r.Stride[i] % (m + 1) {
+			case 0:
+				return zero
+			case m:
+				return v[at].Mul(g[at-r.Stride[i]].Add(g[at]))
 			}
-			sum := g[at-r.Stride[i]]
-			if r.full(at, i, m) {
-				sum = sum.Add(g[at])
-			}
-			terms = append(terms, v[at].Mul(sum))
-		}
-		jobs = append(jobs, r.Lambda[i].Mul(arithmetic.Sum(terms)).Quo(z))
+			return v[at].Mul(g[at-r.Stride[i]])
+		})
+		jobs = append(jobs, r.Lambda[i].Mul(sum).Quo(z))
 	}
 	return jobs, z
 }
