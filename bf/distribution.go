@@ -1,9 +1,9 @@
 package bf
 
 import (
-	"cmp"
 	"context"
 	"math/big"
+	"slices"
 
 	"productform/internal/arithmetic"
 	"productform/internal/input"
@@ -30,24 +30,52 @@ func (l *plan) coefficients(ctx context.Context, n int, engine num.Engine, prec 
 		return nil, err
 	}
 	g := l.graph
-	switch {
-	case l.lattice == ConnectedLattice:
+	if l.lattice == ConnectedLattice {
 		return seriesOfProducts(ctx, g, n, arithmetic.One(engine, prec))
-	case engine == num.Float:
-		return floatSeries(ctx, g, n)
-	case engine == num.Enclose:
-		low, lowErr := boundSeries(ctx, g, n, prec, big.ToNegativeInf)
-		high, err := boundSeries(ctx, g, n, prec, big.ToPositiveInf)
-		if err := cmp.Or(lowErr, err); err != nil {
+	}
+	var s series
+	switch engine {
+	case num.Float:
+		s = newFloatSeries(g)
+	case num.Enclose:
+		s = newBoundSeries(g, prec)
+	default:
+		exact, err := newExactSeries(ctx, g, n, maxBytes)
+		if err != nil {
 			return nil, err
 		}
-		z := make([]arithmetic.Number, n+1)
-		for i := range z {
-			z[i] = arithmetic.Number{Interval: num.Interval{Low: low[i], High: high[i]}}
-		}
-		return z, nil
+		s = exact
 	}
-	return exactSeries(ctx, g, n, maxBytes)
+	stop := recursion.Cancellation{Ctx: ctx}
+	z := make([]arithmetic.Number, n+1)
+	states := seriesStates(g)
+	for i := range z {
+		for k := range states {
+			k := order(g, k)
+			first, last := g.Terms(k)
+			switch {
+			case first == last && i > 0:
+				s.clear(k)
+			case first == last || i == 0 && g.ByClass:
+			default:
+				if err := stop.After(s.steps() * int(last-first)); err != nil {
+					return nil, err
+				}
+				s.next(k)
+			}
+		}
+		z[i] = s.coefficient(i)
+	}
+	return z, nil
+}
+
+// A series holds one coefficient of every state, in the arithmetic of one engine. At first those of order 0 of the states
+// without terms are 1, and others 0.
+type series interface {
+	clear(k int)                         // makes the coefficient of state k 0
+	next(k int)                          // takes state k from order n-1 to n, after those that it needs
+	coefficient(n int) arithmetic.Number // Z[n], when all states are at order n
+	steps() int                          // how many additions of float64 one term counts for
 }
 
 // order returns the k-th state to visit in place, of those but the root of the class lattice.
@@ -66,269 +94,282 @@ func seriesStates(g *recursion.Graph) int {
 	return g.States()
 }
 
-// floatSeries runs in float64 until a number leaves [2^-300, 2^300), and from there on in wide numbers.
-func floatSeries(ctx context.Context, g *recursion.Graph, n int) ([]arithmetic.Number, error) {
-	stop := recursion.Cancellation{Ctx: ctx}
-	const least, most = 0x1p-300, 0x1p300 // products with the others, in [2^-400, 2^400), keep within the range
+// A floatSeries is in float64 until a number leaves [2^-300, 2^300), and from there on in wide numbers.
+type floatSeries struct {
+	*recursion.Graph
+	c                    []float64
+	far                  []arithmetic.Wide // takes over from c
+	rate, total, weights []arithmetic.Wide
+	width                int // the most terms of a state
+}
+
+func newFloatSeries(g *recursion.Graph) *floatSeries {
 	states := seriesStates(g)
-	c := make([]float64, states)
-	rate, total := make([]arithmetic.Wide, states), make([]arithmetic.Wide, states)
+	s := &floatSeries{Graph: g, c: make([]float64, states), rate: make([]arithmetic.Wide, states), total: make([]arithmetic.Wide, states),
+		weights: make([]arithmetic.Wide, len(g.Weights))}
 	wideRate := g.Rate.Wide
 	if g.Shares != nil {
 		r := g.Shares.Reader()
 		wideRate = func(k int) arithmetic.Wide { return arithmetic.WideOf(r.Rate(k)) }
 	}
 	plain := true
-	for k := range rate {
-		rate[k], total[k] = wideRate(k), g.Total.Wide(k)
-		plain = plain && rate[k].Exp == 0 && total[k].Exp == 0
+	for k := range s.rate {
+		s.rate[k], s.total[k] = wideRate(k), g.Total.Wide(k)
+		plain = plain && s.rate[k].Exp == 0 && s.total[k].Exp == 0
+		s.width = max(s.width, int(g.First[k+1]-g.First[k]))
 	}
-	weights := make([]arithmetic.Wide, len(g.Weights))
 	for i, w := range g.Weights {
-		weights[i] = arithmetic.WideOf(new(big.Float).SetInt(w))
-		plain = plain && weights[i].Exp == 0
+		s.weights[i] = arithmetic.WideOf(new(big.Float).SetInt(w))
+		plain = plain && s.weights[i].Exp == 0
 	}
-	// Errors of one visit: at most width terms, four roundings each, and the additions.
-	width := 0
-	for k := range states {
-		width = max(width, int(g.First[k+1]-g.First[k]))
-	}
-	layers := float64(g.Layer[g.States()-1])
-	c[0] = 1
-	var far []arithmetic.Wide // takes over from c
-	widen := func() {
-		far = make([]arithmetic.Wide, states)
-		for k, x := range c {
-			far[k] = arithmetic.NewWide(x, 0)
-		}
-		c = nil
-	}
+	s.c[0] = 1
 	if !plain {
-		widen()
+		s.widen()
 	}
-	z := make([]arithmetic.Number, n+1)
-	for i := range z {
-		for k := range states {
-			k := order(g, k)
-			first, last := g.Terms(k)
-			if first == last {
-				switch {
-				case i == 0:
-				case far != nil:
-					far[k] = arithmetic.Wide{}
-				default:
-					c[k] = 0
-				}
-				continue
-			}
-			if i == 0 && g.ByClass {
-				continue
-			}
-			if err := stop.After(4 * int(last-first)); err != nil {
-				return nil, err
-			}
-			if far == nil {
-				sum := c[k] * rate[k].F
-				for t := first; t < last; t++ {
-					sum += weights[g.Weight[t]].F * c[g.Child[t]]
-				}
-				if x := sum / total[k].F; x == 0 || x >= least && x < most {
-					c[k] = x
-					continue
-				}
-				widen()
-			}
-			sum := far[k].Times(rate[k])
-			for t := first; t < last; t++ {
-				sum = sum.Plus(weights[g.Weight[t]].Times(far[g.Child[t]]))
-			}
-			far[k] = sum.Over(total[k])
-		}
-		steps := float64(i)
-		if !g.ByClass {
-			steps += layers
-		}
-		z[i] = coefficient(g, c, far, arithmetic.Roundings(steps*float64(width+6)+4))
-	}
-	return z, nil
+	return s
 }
 
-// coefficient reads Z[n] off the states, which far holds unless it is nil.
-func coefficient(g *recursion.Graph, c []float64, far []arithmetic.Wide, e float64) arithmetic.Number {
+func (s *floatSeries) steps() int { return 4 }
+
+func (s *floatSeries) widen() {
+	s.far = make([]arithmetic.Wide, len(s.c))
+	for k, x := range s.c {
+		s.far[k] = arithmetic.NewWide(x, 0)
+	}
+	s.c = nil
+}
+
+func (s *floatSeries) clear(k int) {
+	if s.far != nil {
+		s.far[k] = arithmetic.Wide{}
+		return
+	}
+	s.c[k] = 0
+}
+
+func (s *floatSeries) next(k int) {
+	const least, most = 0x1p-300, 0x1p300 // products with the others, in [2^-400, 2^400), keep within the range
+	first, last := s.Terms(k)
+	if s.far == nil {
+		sum := s.c[k] * s.rate[k].F
+		for t := first; t < last; t++ {
+			sum += s.weights[s.Weight[t]].F * s.c[s.Child[t]]
+		}
+		if x := sum / s.total[k].F; x == 0 || x >= least && x < most {
+			s.c[k] = x
+			return
+		}
+		s.widen()
+	}
+	sum := s.far[k].Times(s.rate[k])
+	for t := first; t < last; t++ {
+		sum = sum.Plus(s.weights[s.Weight[t]].Times(s.far[s.Child[t]]))
+	}
+	s.far[k] = sum.Over(s.total[k])
+}
+
+// coefficient bounds the errors of n visits, each of at most width terms with four roundings each, and the additions.
+func (s *floatSeries) coefficient(n int) arithmetic.Number {
+	steps := float64(n)
+	if !s.ByClass {
+		steps += float64(s.Layer[s.States()-1])
+	}
+	e := arithmetic.Roundings(steps*float64(s.width+6) + 4)
 	switch {
-	case !g.ByClass && far != nil:
-		return arithmetic.FromWide(far[len(far)-1], e)
-	case !g.ByClass:
-		return arithmetic.FromFloat(c[len(c)-1], e)
-	case far == nil:
+	case !s.ByClass && s.far != nil:
+		return arithmetic.FromWide(s.far[len(s.far)-1], e)
+	case !s.ByClass:
+		return arithmetic.FromFloat(s.c[len(s.c)-1], e)
+	case s.far == nil:
 		var sum num.Sum
-		for _, x := range c {
+		for _, x := range s.c {
 			sum.Add(x)
 		}
 		return arithmetic.FromFloat(sum.Value(), e)
 	}
 	var sum arithmetic.Wide
-	for _, x := range far {
+	for _, x := range s.far {
 		sum = sum.Plus(x)
 	}
-	return arithmetic.FromWide(sum, arithmetic.Compound(e, arithmetic.Roundings(float64(len(far))), 0))
+	return arithmetic.FromWide(sum, arithmetic.Compound(e, arithmetic.Roundings(float64(len(s.far))), 0))
 }
 
-func boundSeries(ctx context.Context, g *recursion.Graph, n int, prec uint, mode big.RoundingMode) ([]*big.Float, error) {
-	stop := recursion.Cancellation{Ctx: ctx}
-	number := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(mode) }
-	buf := new(big.Int)
-	divisor := new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf + big.ToPositiveInf - mode)
-	weights := make([]*big.Float, len(g.Weights))
-	for i, w := range g.Weights {
-		weights[i] = number().SetInt(w)
-	}
-	var shares *recursion.ShareReader
-	var edge *big.Float
+// A boundSeries holds lower and upper bounds.
+type boundSeries struct {
+	*recursion.Graph
+	shares    *recursion.ShareReader // nil unless the graph has shares
+	low, high *roundedSeries
+}
+
+// A roundedSeries is rounded in one direction in every operation.
+type roundedSeries struct {
+	mode                     big.RoundingMode
+	c                        []big.Float
+	weights                  []*big.Float
+	sum, term, divisor, edge *big.Float
+}
+
+func newBoundSeries(g *recursion.Graph, prec uint) *boundSeries {
+	s := &boundSeries{Graph: g}
 	if g.Shares != nil {
-		shares, edge = g.Shares.Reader(), g.Shares.Edge(mode)
+		s.shares = g.Shares.Reader()
 	}
-	c := make([]big.Float, seriesStates(g))
-	for k := range c {
-		c[k].SetPrec(prec).SetMode(mode)
-	}
-	const lowest = -1 << 30 // numbers of 2^14 bits to the power of 10^4 are above
-	one := big.NewFloat(1)
-	c[0].SetInt64(1)
-	z := make([]*big.Float, n+1)
-	sum, term := number(), number()
-	for i := range z {
-		for k := range c {
-			k := order(g, k)
-			first, last := g.Terms(k)
-			if first == last {
-				if i > 0 {
-					c[k].SetInt64(0)
-				}
-				continue
-			}
-			if i == 0 && g.ByClass {
-				continue
-			}
-			if err := stop.After(recursion.BigSteps * int(last-first)); err != nil {
-				return nil, err
-			}
-			if shares != nil {
-				sum.Mul(sum.Mul(&c[k], shares.Rate(k)), edge)
-			} else {
-				sum.Mul(&c[k], term.SetInt(g.Rate.At(k, buf)))
-			}
-			for t := first; t < last; t++ {
-				arithmetic.AddFar(sum, term.Mul(weights[g.Weight[t]], &c[g.Child[t]]))
-			}
-			c[k].Quo(sum, divisor.SetInt(g.Total.At(k, buf)))
-			if arithmetic.Exponent(&c[k]) < lowest { // a bound far below every Z[n], before it leaves the range of big.Float
-				c[k].SetInt64(0)
-				if mode == big.ToPositiveInf {
-					c[k].SetMantExp(one, lowest)
-				}
-			}
+	rounded := func(mode big.RoundingMode) *roundedSeries {
+		number := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(mode) }
+		r := &roundedSeries{mode: mode, c: make([]big.Float, seriesStates(g)), sum: number(), term: number(),
+			divisor: number().SetMode(opposite(mode))}
+		if g.Shares != nil {
+			r.edge = g.Shares.Edge(mode)
 		}
-		z[i] = number()
-		if g.ByClass {
-			for k := range c {
-				z[i].Add(z[i], &c[k])
-			}
-		} else {
-			z[i].Set(&c[len(c)-1])
+		for _, w := range g.Weights {
+			r.weights = append(r.weights, number().SetInt(w))
 		}
+		for k := range r.c {
+			r.c[k].SetPrec(prec).SetMode(mode)
+		}
+		r.c[0].SetInt64(1)
+		return r
 	}
-	return z, nil
+	s.low, s.high = rounded(big.ToNegativeInf), rounded(big.ToPositiveInf)
+	return s
 }
 
-// exactSeries keeps integers: with U the least common multiple of all M(k), and E_l the
-// product of those of the layers up to l, a coefficient of order n is an integer over U^n (class lattice) or E_l U^n.
-func exactSeries(ctx context.Context, g *recursion.Graph, n int, maxBytes int64) ([]arithmetic.Number, error) {
-	c := make([]big.Int, seriesStates(g))
-	perLayer := make([]*big.Int, g.Layer[g.States()-1]+1)
-	for l := range perLayer {
-		perLayer[l] = intOne
+func (s *boundSeries) steps() int { return 2 * recursion.BigSteps }
+
+func (s *boundSeries) clear(k int) {
+	s.low.c[k].SetInt64(0)
+	s.high.c[k].SetInt64(0)
+}
+
+func (s *boundSeries) next(k int) {
+	var buf big.Int
+	total := s.Total.At(k, &buf)
+	var rate *big.Int
+	var share *big.Float
+	if s.shares != nil {
+		share = s.shares.Rate(k)
+	} else {
+		rate = s.Rate.At(k, new(big.Int))
 	}
-	all, buf := intOne, new(big.Int)
-	tooLong := &TooLargeError{States: float64(len(c)), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
+	for _, r := range []*roundedSeries{s.low, s.high} {
+		if s.shares != nil {
+			r.sum.Mul(r.sum.Mul(&r.c[k], share), r.edge)
+		} else {
+			r.sum.Mul(&r.c[k], r.term.SetInt(rate))
+		}
+		first, last := s.Terms(k)
+		for t := first; t < last; t++ {
+			arithmetic.AddFar(r.sum, r.term.Mul(r.weights[s.Weight[t]], &r.c[s.Child[t]]))
+		}
+		r.c[k].Quo(r.sum, r.divisor.SetInt(total))
+		const lowest = -1 << 30                    // numbers of 2^14 bits to the power of 10^4 are above
+		if arithmetic.Exponent(&r.c[k]) < lowest { // a bound far below every Z[n], before it leaves the range of big.Float
+			r.c[k].SetInt64(0)
+			if r.mode == big.ToPositiveInf {
+				r.c[k].SetMantExp(big.NewFloat(1), lowest)
+			}
+		}
+	}
+}
+
+func (s *boundSeries) coefficient(int) arithmetic.Number {
+	read := func(r *roundedSeries) *big.Float {
+		z := new(big.Float).SetPrec(r.sum.Prec()).SetMode(r.mode)
+		if !s.ByClass {
+			return z.Set(&r.c[len(r.c)-1])
+		}
+		for k := range r.c {
+			z.Add(z, &r.c[k])
+		}
+		return z
+	}
+	return arithmetic.Number{Interval: num.Interval{Low: read(s.low), High: read(s.high)}}
+}
+
+// An exactSeries keeps integers: with U the least common multiple of all M(k), and E_l the product of those of the layers
+// up to l, a coefficient of order n is an integer over U^n (class lattice) or E_l U^n.
+type exactSeries struct {
+	*recursion.Graph
+	c            []big.Int
+	perLayer     []*big.Int // lcm of the M(k) of each layer
+	all          *big.Int   // U
+	scale        *big.Int   // denominator of Z[n]
+	sum, term, q big.Int
+	buf          big.Int
+}
+
+func newExactSeries(ctx context.Context, g *recursion.Graph, n int, maxBytes int64) (*exactSeries, error) {
+	s := &exactSeries{Graph: g, c: make([]big.Int, seriesStates(g)), all: intOne, scale: big.NewInt(1),
+		perLayer: slices.Repeat([]*big.Int{intOne}, int(g.Layer[g.States()-1])+1)}
+	tooLong := &TooLargeError{States: float64(len(s.c)), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
 		"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
-		len(c), n, maxBytes>>20)}
-	for k := range c {
+		len(s.c), n, maxBytes>>20)}
+	for k := range s.c {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if g.First[k] != g.First[k+1] {
-			perLayer[g.Layer[k]] = lcm(perLayer[g.Layer[k]], g.Total.At(k, buf))
-			all = lcm(all, g.Total.At(k, buf))
-			if float64(all.BitLen())/8*float64(n)*float64(len(c)) > float64(maxBytes) {
+			s.perLayer[g.Layer[k]] = lcm(s.perLayer[g.Layer[k]], g.Total.At(k, &s.buf))
+			s.all = lcm(s.all, g.Total.At(k, &s.buf))
+			if float64(s.all.BitLen())/8*float64(n)*float64(len(s.c)) > float64(maxBytes) {
 				return nil, tooLong
 			}
 		}
 	}
-	if !g.ByClass { // E_l, too
-		bits := make([]float64, len(perLayer))
-		for l, x := range perLayer {
-			bits[l] = bits[max(l-1, 0)] + float64(x.BitLen())
-		}
-		need := float64(all.BitLen()*n) / 8 * float64(len(c))
-		for k := range c {
-			need += bits[g.Layer[k]]/8 + 64
-		}
-		if need > float64(maxBytes) {
-			return nil, tooLong
+	s.c[0].SetInt64(1)
+	if g.ByClass {
+		return s, nil
+	}
+	bits := make([]float64, len(s.perLayer)) // of E_l
+	for l, x := range s.perLayer {
+		bits[l] = bits[max(l-1, 0)] + float64(x.BitLen())
+	}
+	need := float64(s.all.BitLen()*n) / 8 * float64(len(s.c))
+	for k := range s.c {
+		need += bits[g.Layer[k]]/8 + 64
+	}
+	if need > float64(maxBytes) {
+		return nil, tooLong
+	}
+	for _, l := range s.perLayer {
+		s.scale.Mul(s.scale, l)
+	}
+	return s, nil
+}
+
+func (s *exactSeries) steps() int { return 1 << 16 } // a look at each state
+
+func (s *exactSeries) clear(k int) { s.c[k].SetInt64(0) }
+
+func (s *exactSeries) next(k int) {
+	first, last := s.Terms(k)
+	sum, term, q := s.sum.SetInt64(0), &s.term, &s.q
+	for t := first; t < last; t++ {
+		sum.Add(sum, term.Mul(s.Weights[s.Weight[t]], &s.c[s.Child[t]]))
+	}
+	total := s.Total.At(k, &s.buf)
+	if !s.ByClass {
+		sum.Mul(sum, q.Quo(s.perLayer[s.Layer[k]], total))
+		term.Mul(&s.c[k], q.Quo(s.all, total))
+		s.c[k].Add(sum, term.Mul(term, s.Rate.At(k, &s.buf)))
+		return
+	}
+	q.Quo(s.all, total)
+	sum.Add(sum, term.Mul(&s.c[k], s.Rate.At(k, &s.buf)))
+	s.c[k].Mul(sum, q)
+}
+
+func (s *exactSeries) coefficient(int) arithmetic.Number {
+	sum := s.sum.Set(&s.c[len(s.c)-1])
+	if s.ByClass {
+		sum.SetInt64(0)
+		for k := range s.c {
+			sum.Add(sum, &s.c[k])
 		}
 	}
-	scale := big.NewInt(1) // denominator of Z[n]
-	c[0].SetInt64(1)
-	if !g.ByClass {
-		for _, l := range perLayer {
-			scale.Mul(scale, l)
-		}
-	}
-	z := make([]arithmetic.Number, n+1)
-	sum, term, q := new(big.Int), new(big.Int), new(big.Int)
-	for i := range z {
-		for k := range c {
-			k := order(g, k)
-			first, last := g.Terms(k)
-			if first == last {
-				if i > 0 {
-					c[k].SetInt64(0)
-				}
-				continue
-			}
-			if i == 0 && g.ByClass {
-				continue
-			}
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			sum.SetInt64(0)
-			for t := first; t < last; t++ {
-				sum.Add(sum, term.Mul(g.Weights[g.Weight[t]], &c[g.Child[t]]))
-			}
-			total := g.Total.At(k, buf)
-			if !g.ByClass {
-				sum.Mul(sum, q.Quo(perLayer[g.Layer[k]], total))
-				term.Mul(&c[k], q.Quo(all, total))
-				c[k].Add(sum, term.Mul(term, g.Rate.At(k, buf)))
-				continue
-			}
-			q.Quo(all, total)
-			sum.Add(sum, term.Mul(&c[k], g.Rate.At(k, buf)))
-			c[k].Mul(sum, q)
-		}
-		sum.Set(&c[len(c)-1])
-		if g.ByClass {
-			sum.SetInt64(0)
-			for k := range c {
-				sum.Add(sum, &c[k])
-			}
-		}
-		z[i] = arithmetic.Number{Exact: new(big.Rat).SetFrac(sum, scale)}
-		scale.Mul(scale, all)
-	}
-	return z, nil
+	z := arithmetic.Number{Exact: new(big.Rat).SetFrac(sum, s.scale)}
+	s.scale.Mul(s.scale, s.all)
+	return z
 }
 
 // seriesOfProducts keeps the whole series of every state, in the arithmetic of like.

@@ -15,188 +15,229 @@ import (
 // rounded down and once rounded up. All the recursions add, multiply and divide positive numbers, and the
 // denominators are exact integers, so that the two runs enclose every number.
 func encloseGraph(ctx context.Context, p *recursion.Problem, g *recursion.Graph, prec uint) (measures, error) {
-	var low bounds
+	low, high := newBoundRun(ctx, p, g, prec, big.ToNegativeInf), newBoundRun(ctx, p, g, prec, big.ToPositiveInf)
 	var lowErr error
 	done := make(chan struct{})
 	go func() {
-		low, lowErr = boundGraph(ctx, p, g, prec, big.ToNegativeInf)
+		lowErr = low.run()
 		close(done)
 	}()
-	high, err := boundGraph(ctx, p, g, prec, big.ToPositiveInf)
+	err := high.run()
 	<-done
 	if err := cmp.Or(err, lowErr); err != nil {
 		return measures{}, err
 	}
-	z := arithmetic.Number{Interval: num.Interval{Low: low.root, High: high.root}}
+	between := func(low, high *big.Float) arithmetic.Number {
+		return arithmetic.Number{Interval: num.Interval{Low: low, High: high}}
+	}
+	root := g.States() - 1
+	z := between(&low.v[root], &high.v[root])
 	m := measures{normalization: z}
-	for s := range low.part {
-		part := arithmetic.Number{Interval: num.Interval{Low: low.part[s], High: high.part[s]}}.Quo(z)
+	for s := range p.Groups {
+		part := between(low.part[s], high.part[s]).Quo(z)
 		if !g.ByClass {
 			part = part.OneMinus()
 		}
 		m.busy = append(m.busy, part)
 	}
-	for i := range low.jobs {
-		m.jobs = append(m.jobs, arithmetic.Number{Interval: num.Interval{Low: low.jobs[i], High: high.jobs[i]}}.Quo(z))
+	for i := range p.Classes {
+		m.jobs = append(m.jobs, between(&low.jobs[i], &high.jobs[i]).Quo(z))
 	}
 	return m, nil
 }
 
-// bounds are the numbers of one run: lower bounds or upper bounds of all of them.
-type bounds struct {
-	v    []big.Float  // of every state
-	root *big.Float   // Z
-	jobs []*big.Float // Z E[X_i]
+// A boundRun computes lower bounds, or upper bounds, of all numbers of a graph.
+type boundRun struct {
+	*recursion.Graph
+	problem *recursion.Problem
+	prec    uint
+	mode    big.RoundingMode
+	stop    recursion.Cancellation
+
+	shares         *recursion.ShareReader // nil unless the graph has shares
+	edge, other    *big.Float             // of these, towards the bound and away from it
+	weights, rates []*big.Float
+
+	v, w []big.Float  // of every state: its value, and its adjoint
+	jobs []big.Float  // Z E[X_i]
 	part []*big.Float // Z P(busy) of each server on the class lattice, Z P(idle) on others
+
+	product, divisor *big.Float // under way
+	buf              big.Int
 }
 
-func boundGraph(ctx context.Context, p *recursion.Problem, g *recursion.Graph, prec uint, mode big.RoundingMode) (bounds, error) {
-	stop := recursion.Cancellation{Ctx: ctx}
-	number := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(mode) }
-	opposite := big.ToNegativeInf + big.ToPositiveInf - mode
+func opposite(mode big.RoundingMode) big.RoundingMode {
+	return big.ToNegativeInf + big.ToPositiveInf - mode
+}
+
+func newBoundRun(ctx context.Context, p *recursion.Problem, g *recursion.Graph, prec uint, mode big.RoundingMode) *boundRun {
+	b := &boundRun{Graph: g, problem: p, prec: prec, mode: mode, stop: recursion.Cancellation{Ctx: ctx}}
 	// SetInt rounds, so a denominator is rounded the other way.
-	buf, divisor := new(big.Int), new(big.Float).SetPrec(prec).SetMode(opposite)
-	den := func(k int) *big.Float { return divisor.SetInt(g.Den.At(k, buf)) }
-	var shares *recursion.ShareReader
-	var edge *big.Float
+	b.product, b.divisor = b.number(), b.number().SetMode(opposite(mode))
 	if g.Shares != nil {
-		shares, edge = g.Shares.Reader(), g.Shares.Edge(mode)
-		other := g.Shares.Edge(opposite)
-		den = func(k int) *big.Float { return divisor.Mul(&g.Big[k], other) }
+		b.shares, b.edge, b.other = g.Shares.Reader(), g.Shares.Edge(mode), g.Shares.Edge(opposite(mode))
 	}
-	weights := make([]*big.Float, len(g.Weights))
-	for i, w := range g.Weights {
-		weights[i] = number().SetInt(w)
+	for _, w := range g.Weights {
+		b.weights = append(b.weights, b.number().SetInt(w))
 	}
-	rates := make([]*big.Float, len(p.Classes))
-	for i, k := range p.Classes {
-		rates[i] = number().SetInt(k.Rate)
+	for _, k := range p.Classes {
+		b.rates = append(b.rates, b.number().SetInt(k.Rate))
 	}
-	n := g.States()
-	v, w := make([]big.Float, n), make([]big.Float, n)
-	carry := make([]big.Float, 1) // of one state, if nothing is carried further
-	at := func(k int) *big.Float { return carry[0].SetInt64(0) }
-	if g.Shares == nil {
-		carry = make([]big.Float, n)
+	b.v, b.w, b.jobs = b.numbers(g.States()), b.numbers(g.States()), b.numbers(len(p.Classes))
+	return b
+}
+
+func (b *boundRun) number() *big.Float { return new(big.Float).SetPrec(b.prec).SetMode(b.mode) }
+
+func (b *boundRun) numbers(n int) []big.Float {
+	list := make([]big.Float, n)
+	for k := range list {
+		list[k].SetPrec(b.prec).SetMode(b.mode)
+	}
+	return list
+}
+
+// denominator returns a bound of d(k), valid until the next call.
+func (b *boundRun) denominator(k int) *big.Float {
+	if b.shares != nil {
+		return b.divisor.Mul(&b.Big[k], b.other)
+	}
+	return b.divisor.SetInt(b.Den.At(k, &b.buf))
+}
+
+var bigOne = big.NewFloat(1) // never changed
+
+// start sets product to the weight of term t.
+func (b *boundRun) start(t int32) {
+	if b.Weight[t] >= 0 {
+		b.product.Set(b.weights[b.Weight[t]])
+		return
+	}
+	b.product.Set(bigOne)
+}
+
+// times multiplies product by the values of children, but for number skip.
+func (b *boundRun) times(children []int32, skip int) {
+	for j, c := range children {
+		if j != skip {
+			b.product.Mul(b.product, &b.v[c])
+		}
+	}
+}
+
+func (b *boundRun) run() error {
+	if err := b.up(); err != nil {
+		return err
+	}
+	if err := b.down(); err != nil {
+		return err
+	}
+	if b.ByClass {
+		b.addActive()
+		return nil
+	}
+	first, _ := b.Terms(b.States() - 1)
+	for s := range b.problem.Groups {
+		idle := b.number().Set(bigOne)
+		for _, c := range b.Children(first + int32(s)) {
+			idle.Mul(idle, &b.v[c])
+		}
+		b.part = append(b.part, idle)
+	}
+	return nil
+}
+
+func (b *boundRun) up() error {
+	for k := range b.v {
+		first, last := b.Terms(k)
+		if first == last {
+			b.v[k].Set(bigOne)
+			continue
+		}
+		if err := b.stop.After(recursion.BigSteps * int(last-first)); err != nil {
+			return err
+		}
+		for t := first; t < last; t++ {
+			b.start(t)
+			b.times(b.Children(t), -1)
+			b.v[k].Add(&b.v[k], b.product)
+		}
+		b.v[k].Quo(&b.v[k], b.denominator(k))
+	}
+	return nil
+}
+
+// down sums rate_i Σ_k coef(k, i) w(k) v(k) into jobs; what the states that have a class of their own or in their rest add
+// is carried down along the rests. With shares nothing is carried.
+func (b *boundRun) down() error {
+	carry := b.numbers(1)
+	at := func(int) *big.Float { return carry[0].SetInt64(0) }
+	if b.shares == nil {
+		carry = b.numbers(b.States())
 		at = func(k int) *big.Float { return &carry[k] }
 	}
-	for _, l := range [][]big.Float{v, w, carry} {
-		for k := range l {
-			l[k].SetPrec(prec).SetMode(mode)
-		}
-	}
-	product := number()
-	times := func(children []int32, skip int) {
-		for j, c := range children {
-			if j != skip {
-				product.Mul(product, &v[c])
-			}
-		}
-	}
-	one := big.NewFloat(1)
-	weight := func(t int32) {
-		if g.Weight[t] >= 0 {
-			product.Set(weights[g.Weight[t]])
-		} else {
-			product.Set(one)
-		}
-	}
-
-	for k := range n {
-		first, last := g.Terms(k)
-		if first == last {
-			v[k].Set(one)
-			continue
-		}
-		if err := stop.After(recursion.BigSteps * int(last-first)); err != nil {
-			return bounds{}, err
-		}
-		for t := first; t < last; t++ {
-			weight(t)
-			times(g.Children(t), -1)
-			v[k].Add(&v[k], product)
-		}
-		v[k].Quo(&v[k], den(k))
-	}
-	b := bounds{v: v, root: &v[n-1]}
-
-	w[n-1].Set(one)
-	jobs := make([]big.Float, len(p.Classes))
-	for i := range jobs {
-		jobs[i].SetPrec(prec).SetMode(mode)
-		b.jobs = append(b.jobs, &jobs[i])
-	}
-	for k := n - 1; k >= 0; k-- {
-		first, last := g.Terms(k)
+	b.w[b.States()-1].Set(bigOne)
+	for k := b.States() - 1; k >= 0; k-- {
+		first, last := b.Terms(k)
 		if first == last {
 			continue
 		}
-		if err := stop.After(2 * recursion.BigSteps * int(last-first)); err != nil {
-			return bounds{}, err
+		if err := b.stop.After(2 * recursion.BigSteps * int(last-first)); err != nil {
+			return err
 		}
-		w[k].Quo(&w[k], den(k))
+		b.w[k].Quo(&b.w[k], b.denominator(k))
 		for t := first; t < last; t++ {
-			children := g.Children(t)
+			children := b.Children(t)
 			for j, c := range children {
-				weight(t)
-				product.Mul(product, &w[k])
-				times(children, j)
-				w[c].Add(&w[c], product)
+				b.start(t)
+				b.product.Mul(b.product, &b.w[k])
+				b.times(children, j)
+				b.w[c].Add(&b.w[c], b.product)
 			}
 		}
 		carried := at(k)
-		carried.Add(carried, product.Mul(&w[k], &v[k]))
-		for o := g.OwnFirst[k]; o < g.OwnFirst[k+1]; o++ {
-			i := g.Own[o]
-			if shares != nil {
-				product.Mul(product.Mul(carried, shares.Share(k, i)), edge)
-			} else {
-				product.Mul(carried, rates[i])
-			}
-			if g.Coef != nil {
-				product.Mul(product, number().SetInt(g.Coef.At(int(o), buf)))
-			}
-			arithmetic.AddFar(&jobs[i], product)
-		}
-		if t := g.Rest[k]; t >= 0 {
-			for _, c := range g.Children(t) {
+		carried.Add(carried, b.product.Mul(&b.w[k], &b.v[k]))
+		b.addOwn(k, carried)
+		if t := b.Rest[k]; t >= 0 {
+			for _, c := range b.Children(t) {
 				carry[c].Add(&carry[c], carried)
 			}
 		}
 	}
-
-	if g.ByClass {
-		b.part = sumActive(p, v, jobs, number)
-		return b, nil
-	}
-	first, _ := g.Terms(n - 1)
-	for s := range p.Groups {
-		weight := number().Set(one)
-		for _, c := range g.Children(first + int32(s)) {
-			weight.Mul(weight, &v[c])
-		}
-		b.part = append(b.part, weight)
-	}
-	return b, nil
+	return nil
 }
 
-// sumActive adds Σ_{A∋i} G(A) to jobs[i], and returns Σ G(A) over the sets A that use each server.
-func sumActive(p *recursion.Problem, v []big.Float, jobs []big.Float, number func() *big.Float) []*big.Float {
-	masks := p.ClassMasks()
-	busy := make([]*big.Float, len(masks))
-	for s := range busy {
-		busy[s] = number()
+// addOwn adds what state k carries to the classes of its own.
+func (b *boundRun) addOwn(k int, carried *big.Float) {
+	for o := b.OwnFirst[k]; o < b.OwnFirst[k+1]; o++ {
+		i := b.Own[o]
+		if b.shares != nil {
+			b.product.Mul(b.product.Mul(carried, b.shares.Share(k, i)), b.edge)
+		} else {
+			b.product.Mul(carried, b.rates[i])
+		}
+		if b.Coef != nil {
+			b.product.Mul(b.product, b.number().SetInt(b.Coef.At(int(o), &b.buf)))
+		}
+		arithmetic.AddFar(&b.jobs[i], b.product)
 	}
-	for a := range len(v) - 1 {
+}
+
+// addActive adds Σ_{A∋i} G(A) to jobs[i], and sets part to Σ G(A) over the sets A that use each server.
+func (b *boundRun) addActive() {
+	masks := b.problem.ClassMasks()
+	for range masks {
+		b.part = append(b.part, b.number())
+	}
+	for a := range len(b.v) - 1 {
 		for h := a; h != 0; h &= h - 1 {
 			i := bits.TrailingZeros(uint(h))
-			jobs[i].Add(&jobs[i], &v[a])
+			b.jobs[i].Add(&b.jobs[i], &b.v[a])
 		}
 		for s, mask := range masks {
 			if a&mask != 0 {
-				busy[s].Add(busy[s], &v[a])
+				b.part[s].Add(b.part[s], &b.v[a])
 			}
 		}
 	}
-	return busy
 }
