@@ -34,22 +34,31 @@ var errNoAnswer = errors.New("no answer")
 
 // run executes one command line and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return status(execute(args, stdin, stdout, stderr), stderr)
+}
+
+// execute executes one command line.
+func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	root := newRoot()
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	switch err := cli.Execute(context.Background(), root, args); {
+	return cli.Execute(context.Background(), root, args)
+}
+
+// status writes an error, and returns the exit status that it means.
+func status(err error, stderr io.Writer) int {
+	switch {
 	case err == nil:
 		return 0
 	case errors.Is(err, errNoAnswer):
 		return 1
-	case errors.Is(err, errInterrupted):
-		fmt.Fprintln(stderr, "pfq:", cli.OneLine(err))
-		return cli.Interrupted
-	default:
-		fmt.Fprintln(stderr, "pfq:", cli.OneLine(err))
-		return 2
 	}
+	fmt.Fprintln(stderr, "pfq:", cli.OneLine(err))
+	if errors.Is(err, errInterrupted) {
+		return cli.Interrupted
+	}
+	return 2
 }
 
 func newRoot() *cobra.Command {

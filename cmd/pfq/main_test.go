@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/bf"
+	"productform/internal/input"
 )
 
 // pfq runs one command line in this process.
@@ -186,6 +188,37 @@ func TestUnstable(t *testing.T) {
 	}
 }
 
+// refusal runs a command line that is refused for bad input: status 2, one line on the standard error, nothing on the standard
+// output. It returns what is wrong.
+func refusal(t *testing.T, stdin string, args ...string) input.Error {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	err := execute(args, strings.NewReader(stdin), &stdout, &stderr)
+	stderr.Reset() // warnings
+	code := status(err, &stderr)
+	var bad *input.Error
+	if code != 2 || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 || !errors.As(err, &bad) {
+		t.Errorf("pfq %s: status %d, stdout %q, stderr %q, %#v", strings.Join(args, " "), code, stdout.String(), stderr.String(), err)
+		return input.Error{}
+	}
+	return *bad
+}
+
+// A badFlag is a flag with values, separated by spaces, that are not what is wanted.
+type badFlag struct{ flag, want, values string }
+
+func checkFlags(t *testing.T, command string, list []badFlag) {
+	t.Helper()
+	for _, c := range list {
+		for value := range strings.SplitSeq(c.values, " ") {
+			got := refusal(t, "", append(strings.Fields(command), c.flag+"="+value)...)
+			if want := (input.Error{Path: c.flag, Value: value, Want: c.want}); got != want {
+				t.Errorf("pfq %s %s=%s: %s", command, c.flag, value, cmp.Diff(want, got))
+			}
+		}
+	}
+}
+
 // Bad usage and bad input: status 2, one line on the standard error, nothing on the standard output, no file.
 func TestBadUsage(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -206,62 +239,61 @@ func TestBadUsage(t *testing.T) {
 		{"solve", "pfq: solve wants one MODEL, a file or - for the standard input, not 0 arguments"},
 		{"solve good.json good.json", "pfq: solve wants one MODEL, a file or - for the standard input, not 2 arguments"},
 		{"stability", "pfq: stability wants one MODEL, a file or - for the standard input, not 0 arguments"},
-		{"solve absent.json", "pfq: absent.json: no such file or directory"},
-		{"stability .", "pfq: .: is a directory"},
-		{"solve rate.json", "pfq: rate.json:2: classes[0].arrival_rate = -1: want a number >= 0"},
-		{"stability rate.json --format json", "pfq: rate.json:2: classes[0].arrival_rate = -1: want a number >= 0"},
-		{"solve field.yaml", "pfq: field.yaml:1: servers[0].speed"},
 		{"solve cut.json", "pfq: cut.json:2:1: "},
 		{"stability binary.bin", "pfq: binary.bin:1:1: "},
-		{"stability empty.yaml", "pfq: empty.yaml: want a model"},
-		{"solve -", "pfq: standard input: want a model"},
-		{"solve good.json --engine fast", "pfq: --engine = fast: want auto, float, enclose or exact"},
-		{"solve good.json --lattice cubic", "pfq: --lattice = cubic: want auto, class, server, connected or symmetric"},
-		{"solve good.json --format xml", "pfq: --format = xml: want text, json or csv"},
-		{"stability good.json --format xml", "pfq: --format = xml: want text, json or csv"},
-		{"solve good.json --tol 0", "pfq: --tol = 0: want a number >= 1e-300 and < 1\n"},
-		{"solve good.json --tol 1", "pfq: --tol = 1: want a number >= 1e-300 and < 1\n"},
-		{"solve good.json --tol NaN", "pfq: --tol = NaN: want a number >= 1e-300 and < 1\n"},
-		{"solve good.json --tol tiny", "pfq: --tol = tiny: want a number >= 1e-300 and < 1\n"},
-		{"solve good.json --tol 1e-400", "pfq: --tol = 1e-400: want a number >= 1e-300 and < 1\n"},
-		{"solve good.json --distribution 0", "pfq: --distribution = 0: want an integer in 1..10000\n"},
-		{"solve good.json --distribution 10001", "pfq: --distribution = 10001: want an integer in 1..10000\n"},
-		{"solve good.json --distribution -3", "pfq: --distribution = -3: want an integer in 1..10000\n"},
-		{"solve good.json --distribution 1.5", "pfq: --distribution = 1.5: want an integer in 1..10000\n"},
-		{"solve good.json --distribution 9999999999999999999", "pfq: --distribution = 9999999999999999999: want an integer in 1..10000\n"},
-		{"solve good.json --memory 0", "pfq: --memory = 0: want an integer in 1..1048576\n"},
-		{"solve good.json --memory 1e3", "pfq: --memory = 1e3: want an integer in 1..1048576\n"},
-		{"solve good.json --scale 1,-1", "pfq: --scale = 1,-1: want numbers >= 0 or ranges FROM:TO:STEP, separated by commas, 10000 numbers at most\n"},
-		{"solve good.json --scale 1,", "pfq: --scale = 1,: want numbers >= 0 or ranges"},
-		{"solve good.json --scale=", "pfq: --scale is missing: want numbers >= 0 or ranges"},
-		{"solve good.json --engine exakt", "pfq: --engine = exakt: want auto, float, enclose or exact; did you mean exact?\n"},
+		{"solve absent.json", "pfq: absent.json: no such file or directory"},
+		{"stability .", "pfq: .: is a directory"},
 		{"solve good.json --fromat json", "pfq: unknown flag: --fromat; did you mean --format?\n"},
 		{"solve good.json --tol", "pfq: flag needs an argument: --tol\n"},
-		{"solve --help=maybe", "pfq: --help = maybe: want true or false\n"},
 		{"stability good.json --exact", "pfq: unknown flag: --exact; fractions are always given\n"},
 		{"solve good.json --jobs 2", "pfq: unknown flag: --jobs; it is --parallel of allocate, simulate and tags now\n"},
 		{"solve good.json --policy ps", "pfq: unknown flag: --policy; it is a flag of allocate, dispatch and simulate\n"},
-		{"solve good.json --scale 1:2", "pfq: --scale = 1:2: want numbers >= 0 or ranges"},
-		{"solve good.json --scale 0:1:0", "pfq: --scale = 0:1:0: want numbers >= 0 or ranges"},
-		{"solve good.json --scale 0:1:1e-9", "pfq: --scale = 0:1:1e-9: want numbers >= 0 or ranges"},
 		{"completion foo", `pfq: unknown command "foo" for "pfq completion"` + "\n"},
 		{"completion bassh", `pfq: unknown command "bassh" for "pfq completion"; did you mean bash?` + "\n"},
 		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
 		{"example rack", "pfq: example = rack: want line, racks, random-100-2, storage, three-servers, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
-		{"solve good.json --output=", "pfq: --output is missing: want the name of a file, or - for the standard output\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
-		{"solve good.json --exact", "pfq: unknown flag: --exact"},
-		{"example nothing", "pfq: example = nothing: want line, racks, random-100-2, storage, three-servers, two-jobs, two-classes or five-jobs"},
 		{"example line racks", "pfq: accepts at most 1 arg(s), received 2"},
 		{"version now", `pfq: unknown command "now" for "pfq version"`},
 		{"solve good.json -o absent/answer.json", "pfq: absent/answer.json: no such file or directory"},
 		{"solve good.json -o .", "pfq: .: is a directory"},
-		{"solve rate.json -o answer.json", "pfq: rate.json:2: "},
 	} {
 		stdout, stderr, status := pfq("", strings.Fields(c.args)...)
 		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {
 			t.Errorf("pfq %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+	checkFlags(t, "solve good.json", []badFlag{
+		{"--engine", "auto, float, enclose or exact", "fast"},
+		{"--engine", "auto, float, enclose or exact; did you mean exact?", "exakt"},
+		{"--lattice", "auto, class, server, connected or symmetric", "cubic"},
+		{"--format", "text, json or csv", "xml"},
+		{"--tol", "a number >= 1e-300 and < 1", "0 1 NaN tiny 1e-400"},
+		{"--distribution", "an integer in 1..10000", "0 10001 -3 1.5 9999999999999999999"},
+		{"--memory", "an integer in 1..1048576", "0 1e3"},
+		{"--scale", "numbers >= 0 or ranges FROM:TO:STEP, separated by commas, 10000 numbers at most", "1,-1 1, 1:2 0:1:0 2:1:1 0:1:1e-9 a"},
+		{"--help", "true or false", "maybe"},
+		{"--output", "the name of a file, or - for the standard output", ""},
+	})
+	for _, c := range []struct {
+		args string
+		want input.Error
+	}{
+		{"solve rate.json", input.Error{File: "rate.json", Line: 2, Path: "classes[0].arrival_rate", Value: "-1", Want: "a number >= 0"}},
+		{"stability rate.json --format json", input.Error{File: "rate.json", Line: 2, Path: "classes[0].arrival_rate", Value: "-1", Want: "a number >= 0"}},
+		{"solve rate.json -o answer.json", input.Error{File: "rate.json", Line: 2, Path: "classes[0].arrival_rate", Value: "-1", Want: "a number >= 0"}},
+		{"solve field.yaml", input.Error{File: "field.yaml", Line: 1, Path: "servers[0].speed", Value: "the number 2", Want: "one of the fields name, capacity, count"}},
+		{"stability empty.yaml", input.Error{File: "empty.yaml", Value: "an empty file"}},
+		{"solve -", input.Error{File: "standard input", Value: "an empty file"}},
+		{"example nothing", input.Error{Path: "example", Value: "nothing"}},
+	} {
+		got := refusal(t, "", strings.Fields(c.args)...)
+		if c.want.Want == "" {
+			got.Want = ""
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("pfq %s: %s", c.args, diff)
 		}
 	}
 	if files, err := os.ReadDir("."); err != nil || len(files) != 6 {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/cluster"
+	"productform/cmd/internal/cli"
 	"productform/cmd/internal/render"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
@@ -381,46 +382,17 @@ func TestSimulateBadUsage(t *testing.T) {
 		{"absent.json", "pfq: absent.json: no such file or directory\n"},
 		{"none.json", "pfq: none.json: classes = arrival rates that are all 0: want a class with an arrival rate > 0\n"},
 		{"tiny.json", "pfq: tiny.json: mean_size = 1/1000000000"},
-		{"good.json --sizes bimodel", "pfq: --sizes = bimodel: want exponential, "},
-		{"good.json --sizes erlang", "pfq: --sizes = erlang: want erlang:K with K an integer in 1..1000000"},
-		{"good.json --sizes erlang:0", "pfq: --sizes = erlang:0: want erlang:K with K an integer in 1..1000000\n"},
-		{"good.json --sizes pareto:1", "pfq: --sizes = pareto:1: want pareto:ALPHA with ALPHA in (1, 1e9]\n"},
-		{"good.json --sizes=", "pfq: --sizes is missing: want "},
-		{"good.json --sizes file:", "pfq: --sizes = file:: want exponential, "},
 		{"good.json --sizes file:absent.txt", "pfq: absent.txt: no such file or directory\n"},
 		{"good.json --sizes file:.", "pfq: .: is a directory\n"},
 		{"good.json --sizes file:words.txt", "pfq: words.txt:2: size = two: want a number in "},
 		{"good.json --sizes file:random.txt", "pfq: random.txt:1: size = 1 2 3: want a number in [1e-300, 1e300], one a line\n"},
 		{"good.json --sizes file:empty.txt", "pfq: empty.txt: want one size a line, not a file without sizes\n"},
-		{"good.json --policy lifo", "pfq: --policy = lifo: want fcfs, interrupt or ps\n"},
 		{"good.json --policy interrupt", "pfq: --interruptions is missing: want a number in [1e-6, 1e6], with --policy interrupt\n"},
 		{"good.json --policy ps --interruptions 1", "pfq: --policy = ps: want interrupt, with --interruptions\n"},
 		{"good.json --policy fcfs --interruptions 1", "pfq: --policy = fcfs: want interrupt, with --interruptions\n"},
-		{"good.json --interruptions 0", "pfq: --interruptions = 0: want a number in [1e-6, 1e6]\n"},
-		{"good.json --interruptions NaN", "pfq: --interruptions = NaN: want a number in [1e-6, 1e6]\n"},
-		{"good.json --runs 1", "pfq: --runs = 1: want an integer in 2..1000000\n"},
-		{"good.json --runs 1e2", "pfq: --runs = 1e2: want an integer in 2..1000000\n"},
-		{"good.json --jumps 999", "pfq: --jumps = 999: want a number in [1000, 1e15]\n"},
-		{"good.json --jumps 1e16", "pfq: --jumps = 1e16: want a number in [1000, 1e15]\n"},
-		{"good.json --jumps many", "pfq: --jumps = many: want a number in [1000, 1e15]\n"},
-		{"good.json --warmup -1", "pfq: --warmup = -1: want a number in [0, 1e15]\n"},
-		{"good.json --warmup NaN", "pfq: --warmup = NaN: want a number in [0, 1e15]\n"},
-		{"good.json --warmup none", "pfq: --warmup = none: want a number in [0, 1e15]\n"},
-		{"good.json --seed -1", "pfq: --seed = -1: want an integer in 0..18446744073709551615\n"},
-		{"good.json --precision 0", "pfq: --precision = 0: want a number > 0 and < 1\n"},
-		{"good.json --precision 1", "pfq: --precision = 1: want a number > 0 and < 1\n"},
-		{"good.json --horizon 0", "pfq: --horizon = 0: want a number in [1e-300, 1e300]\n"},
-		{"good.json --horizon Inf", "pfq: --horizon = Inf: want a number in [1e-300, 1e300]\n"},
 		{"good.json --horizon 10 --jumps 1e5", "pfq: --horizon and --jumps exclude each other\n"},
 		{"good.json --horizon 10 --warmup 0", "pfq: --horizon and --warmup exclude each other\n"},
-		{"good.json --distribution 0", "pfq: --distribution = 0: want an integer in 1..100000\n"},
-		{"good.json --distribution 100001", "pfq: --distribution = 100001: want an integer in 1..100000\n"},
-		{"good.json --confidence 1", "pfq: --confidence = 1: want a number > 0 and <= 0.999999\n"},
-		{"good.json --confidence NaN", "pfq: --confidence = NaN: want a number > 0 and <= 0.999999\n"},
-		{"good.json --parallel 0", "pfq: --parallel = 0: want an integer in 1..10000\n"},
-		{"good.json --results=", "pfq: --results is missing: want a folder\n"},
 		{"good.json --results words.txt", "pfq: --results = words.txt: not a directory\n"},
-		{"good.json --format xml", "pfq: --format = xml: want text, json or csv\n"},
 		{"good.json --runs 2 --jumps 1000 -o absent/answer", "pfq: absent/answer: no such file or directory\n"},
 		{"good.json --run 3", "pfq: unknown flag: --run; did you mean --runs?\n"},
 	} {
@@ -432,6 +404,27 @@ func TestSimulateBadUsage(t *testing.T) {
 			t.Errorf("pfq simulate %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
 		}
 	}
+	checkFlags(t, "simulate good.json", []badFlag{
+		{"--sizes", cli.OneOf(sizeNames()), "normal"},
+		{"--sizes", cli.OneOf(sizeNames()) + "; did you mean swf:PATH?", "swf:"},
+		{"--sizes", cli.OneOf(sizeNames()) + "; did you mean bimodal?", "bimodel"},
+		{"--sizes", "erlang:K with K an integer in 1..1000000", "erlang erlang:0"},
+		{"--sizes", "pareto:ALPHA with ALPHA in (1, 1e9]", "pareto:1"},
+		{"--sizes", "the name of a distribution of job sizes", ""},
+		{"--policy", "fcfs, interrupt or ps", "lifo"},
+		{"--interruptions", "a number in [1e-6, 1e6]", "0 NaN"},
+		{"--runs", "an integer in 2..1000000", "1 1e2"},
+		{"--jumps", "a number in [1000, 1e15]", "999 1e16 many"},
+		{"--warmup", "a number in [0, 1e15]", "-1 NaN none"},
+		{"--seed", "an integer in 0..18446744073709551615", "-1"},
+		{"--precision", "a number > 0 and < 1", "0 1"},
+		{"--horizon", "a number in [1e-300, 1e300]", "0 Inf"},
+		{"--distribution", "an integer in 1..100000", "0 100001"},
+		{"--confidence", "a number > 0 and <= 0.999999", "1 NaN"},
+		{"--parallel", "an integer in 1..10000", "0"},
+		{"--results", "a folder", ""},
+		{"--format", "text, json or csv", "xml"},
+	})
 	if files, err := os.ReadDir("."); err != nil || len(files) != 6 {
 		t.Errorf("files %v were left, error %v", files, err)
 	}
