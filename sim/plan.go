@@ -89,10 +89,21 @@ func (p *Plan) Replicate(ctx context.Context, replication int) (*Sample, error) 
 	}
 	s, err := p.observe(ctx, p.Start(ctx, NewStream(bytes)))
 	if err != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("replication %d: %w", replication, err)
+		return nil, &ReplicationError{replication, err}
 	}
 	return s, err
 }
+
+// A ReplicationError is that of one replication of a run.
+type ReplicationError struct {
+	Replication int
+	Err         error
+}
+
+func (e *ReplicationError) Error() string {
+	return fmt.Sprintf("replication %d: %v", e.Replication, e.Err)
+}
+func (e *ReplicationError) Unwrap() error { return e.Err }
 
 // tasks returns the replications from..to-1 as tasks.
 func (p *Plan) tasks(ctx context.Context, from, to int) ([]sweep.Task[*Sample], error) {

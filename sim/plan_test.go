@@ -362,12 +362,12 @@ func TestBadSettings(t *testing.T) {
 		"Model.classes[0].arrival_rate": func(c *simcluster.Cluster) {
 			c.Model.Classes[0].ArrivalRate, _ = new(big.Rat).SetString("1e-400") // would be 0 in float64
 		},
-		"servers[0].capacity = -1: want a number >= 0":                                         func(c *simcluster.Cluster) { c.Model.Servers[0].Capacity = big.NewRat(-1, 1) },
-		"Policy = lifo: want fcfs, interrupt or ps":                                            func(c *simcluster.Cluster) { c.Policy = "lifo" },
-		"Interruptions = 1: want 0 with the policy fcfs":                                       func(c *simcluster.Cluster) { c.Policy = simcluster.FCFS },
-		"Interruptions = 0: want a number in [1e-6, 1e6] with the policy interrupt":            func(c *simcluster.Cluster) { c.Interruptions = 0 },
-		"Interruptions = NaN: want a number in [1e-6, 1e6] with the policy interrupt":          func(c *simcluster.Cluster) { c.Interruptions = math.NaN() },
-		"Sizes = exponential of mean 1.000000001, of mean 1.000000001: want a law of the mean": func(c *simcluster.Cluster) { c.Sizes = long },
+		"servers[0].capacity = -1: want a number >= 0":                                                  func(c *simcluster.Cluster) { c.Model.Servers[0].Capacity = big.NewRat(-1, 1) },
+		"Policy = lifo: want fcfs, interrupt or ps":                                                     func(c *simcluster.Cluster) { c.Policy = "lifo" },
+		"Interruptions = 1: want 0 with the policy fcfs":                                                func(c *simcluster.Cluster) { c.Policy = simcluster.FCFS },
+		"Interruptions = 0: want a number in [1e-6, 1e6] with the policy interrupt":                     func(c *simcluster.Cluster) { c.Interruptions = 0 },
+		"Interruptions = NaN: want a number in [1e-6, 1e6] with the policy interrupt":                   func(c *simcluster.Cluster) { c.Interruptions = math.NaN() },
+		"Sizes = exponential of mean 1.000000001, of mean 1.000000001: want a distribution of the mean": func(c *simcluster.Cluster) { c.Sizes = long },
 		"Model.classes": func(c *simcluster.Cluster) {
 			c.Model.Classes[0].ArrivalRate, c.Model.Classes[1].ArrivalRate = new(big.Rat), new(big.Rat)
 		},

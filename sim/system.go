@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 
 	"productform/internal/input"
@@ -84,6 +85,33 @@ func RateOf(path string, exact *big.Rat) (float64, error) {
 	}
 	return v, nil
 }
+
+// SizesOf returns sizes of an exact mean, nil for 1, and the mean: those given, if their mean is that one to 1e-12, or
+// exponential ones if none are given. The error names the path of the sizes or of the mean.
+func SizesOf(given sizes.Distribution, exact *big.Rat, path, meanPath string) (d sizes.Distribution, mean float64, err error) {
+	mean = 1
+	if exact != nil {
+		mean, _ = exact.Float64()
+	}
+	if !(mean >= 1e-100 && mean <= 1e100) {
+		return nil, 0, input.Errorf(meanPath, exact.RatString(), "a number in [1e-100, 1e100]")
+	}
+	if given == nil {
+		d, err = sizes.NewExponential(mean)
+		return d, mean, err
+	}
+	own, err := sizes.Mean(given)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	if !(math.Abs(own-mean) <= meanTol*mean) {
+		return nil, 0, input.Errorf(path, fmt.Sprintf("%v, of mean %v", given, own), "a distribution of the mean size of the model, %v", mean)
+	}
+	return given, mean, nil
+}
+
+// meanTol is the relative difference that the mean of given sizes may have, for rounding.
+const meanTol = 1e-12
 
 // CheckRate returns an error if a rate computed from the model is beyond float64: rates and sizes are too far apart.
 func CheckRate(path string, v float64) error {

@@ -83,5 +83,5 @@ func CheckJobs(jobs, limit int) error {
 	if jobs <= limit {
 		return nil
 	}
-	return fmt.Errorf("sim: %w, %d, and the most is %d: lower the load or, with a horizon, shorten it", ErrTooManyJobs, jobs, limit)
+	return fmt.Errorf("%w, %d, and the most is %d: lower the load or, with a horizon, shorten it", ErrTooManyJobs, jobs, limit)
 }

@@ -213,13 +213,12 @@ func (f *simulateFlags) translate(err error) error {
 	fields := map[string]string{"Model": "model", "Model.MeanSize": "mean_size", "mean": "mean_size"}
 	var pathErr *fs.PathError
 	var bad *input.Error
+	var replication *sim.ReplicationError
 	switch {
 	case errors.As(err, &pathErr):
 		return flagError{fmt.Errorf("--results = %s: %w", f.settings.Folder, pathErr.Err)}
-	case errors.Is(err, sim.ErrTooManyStates):
-		return sim.ErrTooManyStates
-	case errors.Is(err, sim.ErrTooManyJobs):
-		return sim.ErrTooManyJobs
+	case errors.As(err, &replication) && (errors.Is(err, sim.ErrTooManyStates) || errors.Is(err, sim.ErrTooManyJobs)):
+		return replication.Err // which replication came to it first is of no use
 	case !errors.As(err, &bad):
 		return err
 	case flags[bad.Path] != "":

@@ -86,7 +86,7 @@ func (p taskPanel) at(g int, policy fluid.Policy) (pool.Tasks, error) {
 		t.Jobs = append(t.Jobs, pool.TaskClass{Name: j.Name, Demand: j.Demand})
 	}
 	if !p.traffic {
-		return t.Finer(g, 1)
+		return pool.Finer(t, g, 1)
 	}
 	load := rats(taskLoad)[0]
 	full, err := fluid.Allocate(context.Background(), example, fluid.BMF, fluid.Settings{Engine: num.Exact}) // fills both resources
@@ -98,7 +98,7 @@ func (p taskPanel) at(g int, policy fluid.Policy) (pool.Tasks, error) {
 		t.Jobs[k].ArrivalRate = rate.Quo(rate, jobTasks())
 		t.Jobs[k].MeanTasks, t.Jobs[k].Geometric = jobTasks(), true
 	}
-	return t.Finer(g, g)
+	return pool.Finer(t, g, g)
 }
 
 // ideal returns the numbers of tasks of the example that a job of each class runs, or in the mean, if resources are

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/big"
 
 	"productform/cluster"
@@ -24,7 +23,7 @@ const (
 	ProcessorSharing Policy = "ps"        // balanced fairness, the limit of many interruptions
 )
 
-// A Cluster is the cluster of [BC17], section 4, with a law of job sizes and a policy.
+// A Cluster is the cluster of [BC17], section 4, with a distribution of job sizes and a policy.
 type Cluster struct {
 	Model         *cluster.Model
 	Sizes         sizes.Distribution // of the work of a job, of mean Model.MeanSize to 1e-12; nil means exponential
@@ -65,9 +64,11 @@ func (c Cluster) Describe(overHorizon bool) (*sim.Description, error) {
 	default:
 		return nil, input.Errorf("Policy", string(c.Policy), "fcfs, interrupt or ps")
 	}
-	if err := c.checkSizes(); err != nil {
+	jobSizes, _, err := sim.SizesOf(c.Sizes, c.Model.MeanSize, "Sizes", "Model.MeanSize")
+	if err != nil {
 		return nil, err
 	}
+	c.Sizes = jobSizes
 	verdict, err := stability.Cluster(c.Model)
 	if err != nil {
 		return nil, err
@@ -92,33 +93,6 @@ func (c Cluster) Describe(overHorizon bool) (*sim.Description, error) {
 		d.Unstable = "cluster"
 	}
 	return d, nil
-}
-
-// checkSizes fills in exponential sizes, or checks that the mean is that of the model.
-func (c *Cluster) checkSizes() error {
-	mean := 1.0
-	if c.Model.MeanSize != nil {
-		mean, _ = c.Model.MeanSize.Float64()
-	}
-	if !(mean >= 1e-100 && mean <= 1e100) {
-		return input.Errorf("Model.MeanSize", c.Model.MeanSize.RatString(), "a number in [1e-100, 1e100]")
-	}
-	if c.Sizes == nil {
-		e, err := sizes.NewExponential(mean)
-		if err != nil {
-			return err
-		}
-		c.Sizes = e
-		return nil
-	}
-	m, err := sizes.Mean(c.Sizes)
-	if err != nil {
-		return fmt.Errorf("sizes: %w", err)
-	}
-	if !(math.Abs(m-mean) <= 1e-12*mean) {
-		return input.Errorf("Sizes", fmt.Sprintf("%v, of mean %v", c.Sizes, m), "a law of the mean size of the model, %v", mean)
-	}
-	return nil
 }
 
 // unstable returns the error for a model without a stationary state, in jobs per unit of time.
@@ -148,7 +122,7 @@ type flat struct {
 
 // flatten lists the single servers, and the servers of each class among them.
 func (c Cluster) flatten() (*flat, error) {
-	mean, err := sizes.Mean(c.Sizes)
+	mean, err := sizes.Mean(c.Sizes) // with its rounding
 	if err != nil {
 		return nil, err
 	}

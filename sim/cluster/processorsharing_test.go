@@ -205,9 +205,11 @@ func TestSharingTooLarge(t *testing.T) {
 
 // flatOf returns the flat cluster of exponential sizes.
 func (c Cluster) flatOf() (*flat, error) {
-	if err := c.checkSizes(); err != nil {
+	exponential, _, err := sim.SizesOf(nil, c.Model.MeanSize, "", "")
+	if err != nil {
 		return nil, err
 	}
+	c.Sizes = exponential
 	return c.flatten()
 }
 

@@ -81,7 +81,7 @@ func (f Farm) Describe(overHorizon bool) (*sim.Description, error) {
 	m := f.Model
 	mean, err := sizes.Mean(m.Sizes)
 	if err != nil || !(mean >= 1e-300) {
-		return nil, input.Errorf("Model.Sizes", m.Sizes, "a law with a mean in [1e-300, 1e300]")
+		return nil, input.Errorf("Model.Sizes", m.Sizes, "a distribution with a mean in [1e-300, 1e300]")
 	}
 	g := &farm{sizes: m.Sizes, speed: slices.Clone(m.Speeds), cutoffs: append([]float64{}, f.Cutoffs...), classes: 1}
 	if m.Speeds == nil {

@@ -27,7 +27,7 @@ func (q *calendar) Restart() {
 }
 
 // errSlowdown is the error of slowdowns that leave float64.
-var errSlowdown = errors.New("sim: slowdowns sum to more than 1e308: sizes are too small beside the times in queues")
+var errSlowdown = errors.New("slowdowns sum to more than 1e308: sizes are too small beside the times in queues")
 
 // Observed returns the means of waiting times and slowdowns over the jobs that left, by class and over all; and what
 // hosts see of their visits.

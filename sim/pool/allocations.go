@@ -137,7 +137,7 @@ func (a *allocations) of(x []int) ([]float64, error) {
 	a.allocator.Forget()
 	if err := a.allocator.Tasks(a.ctx, a.count, a.tasks[at:]); err != nil {
 		a.tasks = a.tasks[:at]
-		return nil, fmt.Errorf("sim: with %v jobs: %w", x, err)
+		return nil, fmt.Errorf("with %v jobs: %w", x, err)
 	}
 	a.known[string(a.key)] = at
 	return a.tasks[at:], nil
@@ -159,6 +159,6 @@ func (a *allocations) checkLattice(x []int) error {
 	if present <= 1 || states <= maxLattice { // one profile takes no states, however many jobs
 		return nil
 	}
-	return fmt.Errorf("sim: %w: balanced fairness of so many jobs of %d profiles takes more than %d states: "+
+	return fmt.Errorf("%w: balanced fairness of so many jobs of %d profiles takes more than %d states: "+
 		"lower the load or, with a horizon, shorten it", sim.ErrTooManyStates, len(a.jobs), maxLattice) // which jobs depends on the run that met them first
 }

@@ -3,7 +3,6 @@ package pool
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/big"
 
 	"productform/fluid"
@@ -59,7 +58,7 @@ func (f Divisible) Describe(overHorizon bool) (*sim.Description, error) {
 		d.Unstable = "pool"
 	}
 	if f.Sizes != nil && len(f.Sizes) != len(t.Classes) {
-		return nil, input.Errorf("Sizes", fmt.Sprintf("%d laws", len(f.Sizes)),
+		return nil, input.Errorf("Sizes", fmt.Sprintf("%d distributions", len(f.Sizes)),
 			"one for each of the %d classes", len(t.Classes))
 	}
 	net := ps.Network{Rows: len(t.Classes), PartOf: make([]int, len(t.Classes))}
@@ -75,17 +74,17 @@ func (f Divisible) Describe(overHorizon bool) (*sim.Description, error) {
 		if f.Sizes != nil {
 			given = f.Sizes[k]
 		}
-		law, mean, err := lawOf(given, c.MeanSize, fmt.Sprintf("Sizes[%d]", k), fmt.Sprintf("jobs[%d].mean_size", k))
+		jobSizes, mean, err := sim.SizesOf(given, c.MeanSize, fmt.Sprintf("Sizes[%d]", k), fmt.Sprintf("jobs[%d].mean_size", k))
 		if err != nil {
 			return nil, err
 		}
 		d.Classes = append(d.Classes, sim.Class{Name: c.Name, ArrivalRate: rate, MeanSize: mean})
-		d.Moments = append(d.Moments, sim.Moment{Sizes: law, Orders: []float64{1}})
+		d.Moments = append(d.Moments, sim.Moment{Sizes: jobSizes, Orders: []float64{1}})
 		net.MeanSize = append(net.MeanSize, mean)
-		net.Sources = append(net.Sources, ps.Source{Row: k, Queue: k, Sizes: law})
+		net.Sources = append(net.Sources, ps.Source{Row: k, Queue: k, Sizes: jobSizes})
 		weights, codes = append(weights, rate), append(codes, uint32(k))
 		classes = append(classes, []any{
-			c.ArrivalRate.RatString(), law.String(), texts(c.Profile(), len(t.Resources)), orOne(c.Weight).RatString(),
+			c.ArrivalRate.RatString(), jobSizes.String(), texts(c.Profile(), len(t.Resources)), orOne(c.Weight).RatString(),
 		})
 	}
 	net.Table, net.Rate = alias.NewTable(weights, codes), sim.Sum(weights)
@@ -112,29 +111,6 @@ func (a *allocations) rates(x []int, phi []float64) error {
 		phi[k] = float64(n) * tasks[k]
 	}
 	return nil
-}
-
-// lawOf returns a law of the exact mean, exponential if none is given, and the mean.
-func lawOf(given sizes.Distribution, exact *big.Rat, path, meanPath string) (law sizes.Distribution, mean float64, err error) {
-	mean = 1
-	if exact != nil {
-		mean, _ = exact.Float64()
-	}
-	if !(mean >= 1e-100 && mean <= 1e100) {
-		return nil, 0, input.Errorf(meanPath, exact.RatString(), "a number in [1e-100, 1e100]")
-	}
-	if given == nil {
-		law, err = sizes.NewExponential(mean)
-		return law, mean, err
-	}
-	m, err := sizes.Mean(given)
-	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", path, err)
-	}
-	if !(math.Abs(m-mean) <= 1e-12*mean) {
-		return nil, 0, input.Errorf(path, fmt.Sprintf("%v, of mean %v", given, m), "a law of the mean of the class, %v", mean)
-	}
-	return given, mean, nil
 }
 
 // texts names n numbers, those that are not given being 0.

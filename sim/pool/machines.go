@@ -36,7 +36,7 @@ type taskPool struct {
 	rate      float64      // arrivals per second
 }
 
-// A taskNumber is a law of the number of tasks.
+// A taskNumber is a distribution of the number of tasks.
 type taskNumber struct {
 	fixed int64   // if > 0, of all jobs
 	scale float64 // else N = 1 + floor(scale E), E exponential of mean 1

@@ -302,7 +302,7 @@ func TestTasksAllocateNothing(t *testing.T) {
 func BenchmarkTasks(b *testing.B) {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
 		for _, fine := range []int{1, 30} {
-			f, err := someTasks().Finer(fine, 1)
+			f, err := Finer(someTasks(), fine, 1)
 			if err != nil {
 				b.Fatal(err)
 			}

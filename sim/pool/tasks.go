@@ -92,7 +92,7 @@ func (t Tasks) Standing() bool {
 // close to those of a divisible pool, [Tasks.Pool] and [Tasks.Traffic], if no job passes the most deprived one (Wait).
 // Small tasks alone do not do it: with exponential durations the last of n tasks that run at once lasts log n times as
 // long as the mean, so that delays are off by about log(smaller)/shorter.
-func (t Tasks) Finer(smaller, shorter int) (Tasks, error) {
+func Finer(t Tasks, smaller, shorter int) (Tasks, error) {
 	if smaller < 1 || smaller > 1e6 {
 		return t, input.Errorf("smaller", smaller, "an integer in 1..1000000")
 	}
@@ -228,7 +228,7 @@ func (t Tasks) Describe(overHorizon bool) (*sim.Description, error) {
 func (t Tasks) addClass(d *sim.Description, g *taskPool, k int) ([]any, error) {
 	c := t.Jobs[k]
 	path := fmt.Sprintf("jobs[%d]", k)
-	law, mean, err := lawOf(c.Durations, c.MeanDuration, path+".durations", path+".mean_duration")
+	durations, mean, err := sim.SizesOf(c.Durations, c.MeanDuration, path+".durations", path+".mean_duration")
 	if err != nil {
 		return nil, err
 	}
@@ -236,8 +236,8 @@ func (t Tasks) addClass(d *sim.Description, g *taskPool, k int) ([]any, error) {
 	if g.standing {
 		order = 1 // of the numbers of tasks that run
 	}
-	d.Moments = append(d.Moments, sim.Moment{Sizes: law, Orders: []float64{order}})
-	g.durations, g.counts = append(g.durations, law), append(g.counts, max(c.Count, 1))
+	d.Moments = append(d.Moments, sim.Moment{Sizes: durations, Orders: []float64{order}})
+	g.durations, g.counts = append(g.durations, durations), append(g.counts, max(c.Count, 1))
 	row := sim.Class{Name: c.Name, MeanSize: mean}
 	about := []any{"standing", max(c.Count, 1)}
 	if !g.standing {
@@ -255,10 +255,10 @@ func (t Tasks) addClass(d *sim.Description, g *taskPool, k int) ([]any, error) {
 		about = []any{c.ArrivalRate.RatString(), orOne(c.MeanTasks).RatString(), c.Geometric}
 	}
 	d.Classes = append(d.Classes, row)
-	return []any{about, law.String(), texts(c.Demand, len(t.Resources)), orOne(c.Weight).RatString()}, nil
+	return []any{about, durations.String(), texts(c.Demand, len(t.Resources)), orOne(c.Weight).RatString()}, nil
 }
 
-// check looks at everything but what package fluid and the laws of durations check.
+// check looks at everything but what package fluid and the distributions of durations check.
 func (t Tasks) check() error {
 	if len(t.Resources) == 0 {
 		return input.Errorf("resources", "[]", "at least one resource")

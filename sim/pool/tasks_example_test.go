@@ -25,7 +25,7 @@ func ExampleTasks() {
 		Wait:   true,
 	}
 	for _, smaller := range []int{1, 10, 100} {
-		finer, err := tasks.Finer(smaller, 1)
+		finer, err := pool.Finer(tasks, smaller, 1)
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -32,7 +32,7 @@ func twoJobs(policy fluid.Policy) Tasks {
 // finer returns the pool with finer tasks.
 func finer(t testing.TB, f Tasks, smaller, shorter int) Tasks {
 	t.Helper()
-	f, err := f.Finer(smaller, shorter)
+	f, err := Finer(f, smaller, shorter)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestFiner(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range [][2]int{{0, 1}, {1, 0}, {-1, 1}, {1, 1e6 + 1}} {
-		if _, err := f.Finer(bad[0], bad[1]); err == nil {
+		if _, err := Finer(f, bad[0], bad[1]); err == nil {
 			t.Errorf("%v is accepted", bad)
 		}
 	}

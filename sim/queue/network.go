@@ -76,7 +76,7 @@ func (n Network) Describe(overHorizon bool) (*sim.Description, error) {
 		}
 		mean, err := sizes.Mean(jobSizes[i])
 		if err != nil {
-			return nil, input.Errorf(fmt.Sprintf("Sizes[%d]", i), jobSizes[i], "a law with a mean in the range of float64")
+			return nil, input.Errorf(fmt.Sprintf("Sizes[%d]", i), jobSizes[i], "a distribution with a mean in the range of float64")
 		}
 		d.Classes = append(d.Classes, sim.Class{Name: strconv.Itoa(i), ArrivalRate: rate, MeanSize: mean})
 		net.MeanSize = append(net.MeanSize, mean)
@@ -149,8 +149,8 @@ func checkRat(path string, r *big.Rat) error {
 	return nil
 }
 
-// sizes returns the law of each class, and its name.
-func (n Network) sizes() (laws []sizes.Distribution, names []string, err error) {
+// sizes returns the distribution of each class, and its name.
+func (n Network) sizes() (list []sizes.Distribution, names []string, err error) {
 	given := n.Sizes
 	if len(given) == 0 {
 		e, err := sizes.NewExponential(1)
@@ -160,16 +160,16 @@ func (n Network) sizes() (laws []sizes.Distribution, names []string, err error) 
 		given = []sizes.Distribution{e}
 	}
 	if len(given) != 1 && len(given) != len(n.ArrivalRates) {
-		return nil, nil, input.Errorf("Sizes", fmt.Sprintf("%d laws", len(given)), "one, or one for each of the %d classes", len(n.ArrivalRates))
+		return nil, nil, input.Errorf("Sizes", fmt.Sprintf("%d distributions", len(given)), "one, or one for each of the %d classes", len(n.ArrivalRates))
 	}
 	for i := range n.ArrivalRates {
 		k := min(i, len(given)-1)
 		if given[k] == nil {
-			return nil, nil, input.Errorf(fmt.Sprintf("Sizes[%d]", k), "", "a law of sizes")
+			return nil, nil, input.Errorf(fmt.Sprintf("Sizes[%d]", k), "", "a distribution of sizes")
 		}
-		laws, names = append(laws, given[k]), append(names, given[k].String())
+		list, names = append(list, given[k]), append(names, given[k].String())
 	}
-	return laws, names, nil
+	return list, names, nil
 }
 
 // stable returns an error for an overloaded set of classes, in jobs of their mean size, unless only a horizon is looked at.
@@ -216,7 +216,7 @@ func readRank(path string, exact []*big.Rat) (rank []float64, text string, err e
 func (n Network) rates(x []int, phi []float64) error {
 	clear(phi)
 	if err := n.Rates(x, phi); err != nil {
-		return fmt.Errorf("sim: Rates(%v): %w", x, err)
+		return fmt.Errorf("Rates(%v): %w", x, err)
 	}
 	for i, v := range phi {
 		if x[i] > 0 && !(v >= 0 && v <= math.MaxFloat64) {

@@ -155,7 +155,7 @@ func checkStable(q *oiqueue.Queue, overHorizon bool) error {
 	}
 	v, err := stability.Rank(q.ArrivalRates, rank)
 	if err != nil {
-		return fmt.Errorf("sim: the rates with as many jobs as Saturation says of some classes: %w", err)
+		return fmt.Errorf("the rates with as many jobs as Saturation says of some classes: %w", err)
 	}
 	if !v.Stable {
 		return &cluster.UnstableError{Classes: v.Bottleneck, ArrivalRate: v.Arrival, Capacity: v.Capacity}

@@ -132,7 +132,7 @@ func (b *Balance) reach(x []int) (*node, error) {
 	}
 	if room == 0 || b.units > b.limit {
 		b.units, b.states = units, states // the larger table is dropped
-		return nil, fmt.Errorf("sim: %w: the balance function of %d classes that share servers is needed at more states than "+
+		return nil, fmt.Errorf("%w: the balance function of %d classes that share servers is needed at more states than "+
 			"fit into %d MiB", sim.ErrTooManyStates, b.classes, balanceUnits*unitBytes>>20) // which state was too much depends on who asked first
 	}
 	b.root.Store(root)
