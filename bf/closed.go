@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 // A ClosedForm holds exact measures of a cluster whose balanced fairness has a formula of its own.
@@ -27,7 +28,7 @@ type ClosedForm struct {
 // and likewise γ_2 with the indices 1 and 2 exchanged ([BC17], equations (10) and (11): Bonald and Comte,
 // "Balanced fair resource sharing in computer clusters", 2017). The mean delay of class i is 1/γ_i and
 // E[X_i] = λ_i/γ_i. A rate of 0 gives the limit, the service rate of a single job of that class.
-// Rates and capacities are >= 0, μ1+μ3 and μ2+μ3 positive. The error wraps [ErrUnstable]
+// Rates and capacities are >= 0, μ1+μ3 and μ2+μ3 positive. The error wraps [num.ErrUnstable]
 // unless ρ_1 < 1, ρ_2 < 1 and ρ < 1.
 func ThreeServers(lambda1, lambda2, mu1, mu2, mu3 *big.Rat) (gamma1, gamma2 *big.Rat, err error) {
 	for _, v := range []struct {
@@ -75,7 +76,7 @@ type RandomClass struct {
 // and every server is busy with probability λ/(S μ). With a single class this is E[X] = Σ_{s=d}^S ρ_s/(1-ρ_s),
 // ρ_s = λ C(s,d)/C(S,d)/(s μ) (Gardner et al., "Redundancy-d: the power of d choices for redundancy",
 // Operations Research 65, 2017; [BC17] section 5). It takes O(S) rational operations a class, on numbers that grow with S:
-// [RandomAssignmentFloat] is for large S. The error wraps [ErrUnstable] if λ >= S μ.
+// [RandomAssignmentFloat] is for large S. The error wraps [num.ErrUnstable] if λ >= S μ.
 func RandomAssignment(servers int, mu *big.Rat, classes []RandomClass) (*ClosedForm, error) {
 	if servers < 1 {
 		return nil, input.Errorf("servers", servers, "an integer >= 1")
@@ -132,7 +133,7 @@ func RandomAssignment(servers int, mu *big.Rat, classes []RandomClass) (*ClosedF
 // in O(S) time, and a proved bound on its relative error. ρ_s carries 2(S-s) roundings (none if d = 1), which
 // the division by 1-ρ_s magnifies 1/(1-ρ_s) times; two more make the term, and the sum has one a term.
 // For d > 1, 1-ρ_s >= 1/S if s < S, so that second orders stay below 1/1000 of this while S <= 2^20.
-// The mean delay is E[X]/(ρ S μ). A load of at least 1 wraps [ErrUnstable].
+// The mean delay is E[X]/(ρ S μ). A load of at least 1 wraps [num.ErrUnstable].
 func RandomAssignmentFloat(servers, choose int, load float64) (meanJobs, relativeErrorBound float64, err error) {
 	const u = 0x1p-53
 	if servers < 1 || servers > 1<<20 {
@@ -142,7 +143,7 @@ func RandomAssignmentFloat(servers, choose int, load float64) (meanJobs, relativ
 		return 0, 0, input.Errorf("choose", choose, "an integer in 1..%d, the number of servers", servers)
 	}
 	if load >= 1 && load <= math.MaxFloat64 {
-		return 0, 0, fmt.Errorf("load %v, want < 1: %w", load, ErrUnstable)
+		return 0, 0, fmt.Errorf("load %v, want < 1: %w", load, num.ErrUnstable)
 	}
 	if !(load == 0 || load >= 0x1p-900 && load < 1) {
 		return 0, 0, input.Errorf("load", load, "0 or a number in [2^-900, 1)") // so that ρ_s may underflow unnoticed
@@ -193,10 +194,10 @@ func badRat(path string, v *big.Rat, want string) error {
 	return input.Errorf(path, v.RatString(), "%s", want)
 }
 
-// stable returns an error that wraps [ErrUnstable] unless rate < capacity.
+// stable returns an error that wraps [num.ErrUnstable] unless rate < capacity.
 func stable(rate, capacity *big.Rat) error {
 	if rate.Cmp(capacity) >= 0 {
-		return fmt.Errorf("rate %s on capacity %s: %w", rate.RatString(), capacity.RatString(), ErrUnstable)
+		return fmt.Errorf("rate %s on capacity %s: %w", rate.RatString(), capacity.RatString(), num.ErrUnstable)
 	}
 	return nil
 }

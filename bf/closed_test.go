@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/bf"
+	"productform/num"
 )
 
 // An activeSets is a cluster of single servers, class i served by the servers in the mask on[i]:
@@ -180,7 +181,7 @@ func scale(t *rapid.T, q *activeSets) *big.Rat {
 func refused(t *rapid.T, load *big.Rat, err error) bool {
 	t.Helper()
 	unstable := load.Cmp(big.NewRat(1, 1)) >= 0
-	if unstable && !errors.Is(err, bf.ErrUnstable) {
+	if unstable && !errors.Is(err, num.ErrUnstable) {
 		t.Fatalf("load %s: error %v, want ErrUnstable", load.RatString(), err)
 	}
 	if !unstable && err != nil {
@@ -327,7 +328,7 @@ func TestClosedFormsRefuse(t *testing.T) {
 		}
 	}
 	for _, err := range []error{float(5, 2, 1), float(5, 2, 7), three("2", "0", "1", "1", "1")} {
-		if !errors.Is(err, bf.ErrUnstable) || !strings.Contains(err.Error(), "unstable") {
+		if !errors.Is(err, num.ErrUnstable) || !strings.Contains(err.Error(), "unstable") {
 			t.Errorf("error %v, want ErrUnstable", err)
 		}
 	}

@@ -301,7 +301,7 @@ type exactSeries struct {
 func newExactSeries(ctx context.Context, g *recursion.Graph, n int, maxBytes int64) (*exactSeries, error) {
 	s := &exactSeries{Graph: g, c: make([]big.Int, seriesStates(g)), all: intOne, scale: big.NewInt(1),
 		perLayer: slices.Repeat([]*big.Int{intOne}, int(g.Layer[g.States()-1])+1)}
-	tooLong := &TooLargeError{States: float64(len(s.c)), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
+	tooLong := &num.TooLargeError{States: float64(len(s.c)), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
 		"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
 		len(s.c), n, maxBytes>>20)}
 	for k := range s.c {

@@ -90,7 +90,7 @@ func (x *exactRun) denominators(maxBytes int64) error {
 		x.layers[l] = append(x.layers[l], int32(k))
 	}
 	x.l, x.e, x.f = make([]*big.Int, top+1), make([]*big.Int, top+1), make([]*big.Int, top+1)
-	tooLong := &TooLargeError{States: float64(g.States()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
+	tooLong := &num.TooLargeError{States: float64(g.States()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
 		"a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked", g.States(), x.lattice, maxBytes>>20)}
 	// A value on layer l has at least the bits of L_1 ... L_l, and those over the common denominator have all of them.
 	var buf big.Int
@@ -162,7 +162,7 @@ func (x *exactRun) denominators(maxBytes int64) error {
 		need += (layer + float64(x.l[l].BitLen()) + float64(len(states))*number) / 8
 	}
 	if need > float64(maxBytes) {
-		return &TooLargeError{States: float64(g.States()), Bytes: need, Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
+		return &num.TooLargeError{States: float64(g.States()), Bytes: need, Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
 			"a smaller model: exact values of the %d states (lattice %q) take %.0f MiB, more than the %d MiB left; enclose gives as many digits as asked",
 			g.States(), x.lattice, need/(1<<20), maxBytes>>20)}
 	}

@@ -221,7 +221,7 @@ func TestMemoryIsBounded(t *testing.T) {
 func TestTooLargeErrorHasNumbers(t *testing.T) {
 	m := sparseModel(12)
 	_, err := Solve(t.Context(), m, Settings{MaxBytes: 1 << 10})
-	var large *TooLargeError
+	var large *num.TooLargeError
 	if !errors.As(err, &large) || !isInput(err) || large.Limit != 1<<10 || !(large.Bytes > 1<<10) || !(large.States >= 1) {
 		t.Fatalf("%v: %+v", err, large)
 	}

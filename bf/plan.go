@@ -100,7 +100,7 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 	case (s.Engine == num.Enclose || s.Engine == num.Exact) && l.bytes(num.Float, 0, s.MaxJobs) <= float64(s.maxBytes()):
 		help = "use the float engine, which needs less"
 	}
-	return &TooLargeError{States: l.states, Bytes: need, Limit: s.maxBytes(), Input: input.Errorf("model",
+	return &num.TooLargeError{States: l.states, Bytes: need, Limit: s.maxBytes(), Input: input.Errorf("model",
 		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
 		"tables of at most %d MiB; those of the %s lattice are %s: %s", s.maxBytes()>>20, l.lattice, size, help)}
 }
@@ -171,7 +171,7 @@ func longWays(c *cluster.Component, engine num.Engine, s Settings) error {
 	if need <= float64(s.maxBytes()) {
 		return nil
 	}
-	return &TooLargeError{States: states, Bytes: need, Limit: s.maxBytes(), Input: input.Errorf("engine", num.Exact, "a smaller model: "+
+	return &num.TooLargeError{States: states, Bytes: need, Limit: s.maxBytes(), Input: input.Errorf("engine", num.Exact, "a smaller model: "+
 		"fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, for the numbers of ways to choose servers are long; enclose gives as many digits as asked",
 		states, SymmetricLattice, need/(1<<20), s.maxBytes()>>20)}
 }

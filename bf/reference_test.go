@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"testing"
 
+	"productform/cluster"
 	"productform/internal/oracle"
 	"productform/num"
 )
@@ -49,8 +50,8 @@ func TestReference(t *testing.T) {
 				name := c.Name + "/" + string(lattice) + "/" + string(engine)
 				r, err := Solve(t.Context(), c.Model, Settings{Engine: engine, Lattice: lattice, RelTol: 1e-12})
 				if !c.Expect.Stable {
-					var u *UnstableError
-					if !errors.As(err, &u) || !errors.Is(err, ErrUnstable) || u.ArrivalRate.Cmp(u.Capacity) < 0 {
+					var u *cluster.UnstableError
+					if !errors.As(err, &u) || !errors.Is(err, num.ErrUnstable) || u.ArrivalRate.Cmp(u.Capacity) < 0 {
 						t.Errorf("%s: error %v, want an overloaded set", name, err)
 					}
 					continue

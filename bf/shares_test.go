@@ -77,8 +77,8 @@ func TestSharesAgainstFractions(t *testing.T) {
 			if engine == num.Float && (errors.Is(failed, errRange) || errors.Is(failed, errUndecided)) {
 				continue
 			}
-			if errors.Is(err, ErrUnstable) {
-				var a, b *UnstableError
+			if errors.Is(err, num.ErrUnstable) {
+				var a, b *cluster.UnstableError
 				if !errors.As(failed, &a) || !errors.As(err, &b) || a.ArrivalRate.Cmp(a.Capacity) < 0 {
 					t.Fatalf("%s: error %v, want %v", engine, failed, err)
 				}

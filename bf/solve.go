@@ -25,7 +25,7 @@ import (
 // memory grow with the number of states of that lattice; a model that needs more than
 // Settings.MaxBytes is refused.
 //
-// The error wraps [ErrUnstable], as an [*UnstableError] that names an overloaded set of
+// The error wraps [num.ErrUnstable], as an [*cluster.UnstableError] that names an overloaded set of
 // classes; or it is an input error, for a model that does not pass [cluster.Model.Check],
 // settings out of range, or a model too large; or the Float engine, asked for by name,
 // could not give a bound; or that of the context, soon after it has ended. m is not modified.
@@ -170,7 +170,7 @@ func inRows(err error, c *cluster.Component) error {
 		for _, i := range u.Classes {
 			list = append(list, c.Classes[i]...)
 		}
-		return &UnstableError{Classes: list, ArrivalRate: u.ArrivalRate, Capacity: u.Capacity}
+		return &cluster.UnstableError{Classes: list, ArrivalRate: u.ArrivalRate, Capacity: u.Capacity}
 	}
 	return err
 }

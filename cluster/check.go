@@ -11,7 +11,7 @@ import (
 const maxCount = 1_000_000 // servers a group may hold
 
 // Check reports whether the model makes sense. It returns nil or an error that wraps an
-// *[InputError] for the first entry, in the order of the file, that does not:
+// *[num.InputError] for the first entry, in the order of the file, that does not:
 //
 //   - there are servers and classes, each with a name of its own among its kind, in UTF-8
 //     without control characters;

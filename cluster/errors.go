@@ -4,26 +4,18 @@ import (
 	"fmt"
 	"math/big"
 
-	"productform/internal/input"
 	"productform/num"
 )
 
-// An InputError points at one entry of a model, a setting or a file that cannot be used: where it
-// stands, what it is, and what would have been accepted. All packages of this module return it.
-type InputError = input.Error
-
-// ErrUnstable says that a model has no stationary distribution. It is [num.ErrUnstable], that of all theories.
-var ErrUnstable = num.ErrUnstable
-
 // An UnstableError names a set of classes whose jobs arrive at least as fast as all the
-// servers they can use can work. It wraps [ErrUnstable].
+// servers they can use can work. It wraps [num.ErrUnstable].
 type UnstableError struct {
 	Classes     []int    // rows of the model's classes; for classes with "choose", some of their server sets
 	ArrivalRate *big.Rat // of the jobs of these classes (of those server sets), jobs per unit of time
 	Capacity    *big.Rat // of all servers they can use, jobs per unit of time; at most ArrivalRate
 }
 
-func (e *UnstableError) Unwrap() error { return ErrUnstable }
+func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
 
 func (e *UnstableError) Error() string {
 	return fmt.Sprintf("unstable: jobs arrive at least as fast as their servers can work: "+

@@ -17,7 +17,7 @@ import (
 // those of m, summed over the classes and servers of a row.
 //
 // serverRow[s] and classRow[i] are the rows of m that server s and class i of e come from.
-// The error is an *[InputError] for the first list that would exceed limit rows.
+// The error is a *[num.InputError] for the first list that would exceed limit rows.
 func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err error) {
 	e = &Model{MeanSize: m.MeanSize}
 	first := make([]int, len(m.Servers)) // first server of e of each row

@@ -15,7 +15,7 @@ const maxRankClasses = 20
 // classes (class i is bit i), 2^N values in O(N 2^N) additions. A group of which every class takes
 // all servers is one server of the summed capacity.
 //
-// The error is that of [Model.Check], or an *[InputError] for more than 20 classes, or for a class
+// The error is that of [Model.Check], or a *[num.InputError] for more than 20 classes, or for a class
 // that chooses some servers of a group: it stands for one class for each combination, as
 // [Model.Expand] writes them out.
 func (m *Model) Rank() ([]*big.Rat, error) {

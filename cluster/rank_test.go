@@ -10,6 +10,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/oracle"
+	"productform/num"
 )
 
 // The table is the capacity of the union of servers of each set, whole groups included.
@@ -55,7 +56,7 @@ func TestRankRefuses(t *testing.T) {
 		{unnamed, `classes[0].name = "": want a name in quotes, not empty`},
 	} {
 		_, err := c.m.Rank()
-		if e := new(cluster.InputError); !errors.As(err, &e) || err.Error() != c.want {
+		if e := new(num.InputError); !errors.As(err, &e) || err.Error() != c.want {
 			t.Errorf("error %v, want %s", err, c.want)
 		}
 	}

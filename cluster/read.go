@@ -19,7 +19,7 @@ type SyntaxError = tree.SyntaxError
 // "1/10" are all one tenth. count is 1 if missing, as is mean_size.
 //
 // The error is a *[SyntaxError] where the text is not JSON, and otherwise wraps an
-// *[InputError] with the path of the field, its value and what is accepted: for an unknown,
+// *[num.InputError] with the path of the field, its value and what is accepted: for an unknown,
 // missing or repeated field, a value of another type, and all that [Model.Check] refuses.
 // At most 64 MiB are read.
 func ReadJSON(r io.Reader) (*Model, error) { return read(r, tree.JSON) }

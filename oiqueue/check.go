@@ -1,7 +1,6 @@
 package oiqueue
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 
@@ -18,8 +17,8 @@ const maxChecked = 1 << 22
 // of jobs only up to Saturation, where that is set. A Rank table is checked whole and length
 // ignored; TotalRate is checked at all x with Σ x_i <= length, OrderedRate at all states of at
 // most length jobs, N^length of them and at most 2^22. The error is a [*RateError] naming the first violating
-// state, shortest first, and its rates, an *[cluster.InputError] for a malformed queue, or wraps
-// [ErrTooLarge]. A nil answer on a function is a proof up to that length only.
+// state, shortest first, and its rates, a *[num.InputError] for a malformed queue, or a
+// [*num.TooLargeError]. A nil answer on a function is a proof up to that length only.
 func Check(q *Queue, length int) error {
 	if err := checkShape(q); err != nil {
 		return err
@@ -49,14 +48,14 @@ func Check(q *Queue, length int) error {
 func checkLength(q *Queue, length int) error {
 	n := len(q.ArrivalRates)
 	if length > maxOrdered {
-		return fmt.Errorf("oiqueue: %w: length %d, want at most %d", ErrTooLarge, length, maxOrdered)
+		return tooLarge("length", length, new(big.Int), "at most %d", maxOrdered)
 	}
 	states := new(big.Int).Binomial(int64(n+length-1), int64(length))
 	if q.OrderedRate != nil {
 		states.Exp(big.NewInt(int64(n)), big.NewInt(int64(length)), nil)
 	}
 	if states.Cmp(big.NewInt(maxChecked)) > 0 {
-		return fmt.Errorf("oiqueue: %w: %d classes have %s states of %d jobs, want at most %d; check a smaller length", ErrTooLarge, n, digits(states), length, maxChecked)
+		return tooLarge("length", length, states, "a smaller one, for at most %d states; %d classes have %s of so many jobs", maxChecked, n, digits(states))
 	}
 	return nil
 }

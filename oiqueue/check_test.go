@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
+	"productform/num"
 
-	"productform/cluster"
+	"pgregory.net/rapid"
 )
 
 func TestCheckAccepts(t *testing.T) {
@@ -87,7 +87,7 @@ func TestCheckMessages(t *testing.T) {
 			check(err)
 			_, err = StationaryExact(q)
 			check(err)
-			if e := new(cluster.InputError); !errors.As(err, &e) {
+			if e := new(num.InputError); !errors.As(err, &e) {
 				t.Errorf("%v is no InputError", err)
 			}
 		}

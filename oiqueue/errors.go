@@ -3,31 +3,26 @@ package oiqueue
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 
-	"productform/cluster"
+	"productform/internal/input"
+	"productform/num"
 )
 
 // The reasons for which a queue has no answer; match them with errors.Is.
 var (
-	ErrUnstable       = cluster.ErrUnstable                                         // wrapped by *UnstableError
 	ErrNotPositive    = errors.New("the rate of a non-empty queue is not positive") // this and the next three are wrapped by *RateError
 	ErrNotMonotone    = errors.New("the rate falls when a job arrives")
 	ErrOrderDependent = errors.New("the rate depends on the order of the jobs")
 	ErrNotSaturated   = errors.New("the rate still changes beyond the numbers of jobs in Saturation")
 	ErrUnbounded      = errors.New("no saturation bounds the state space")
-	ErrTooLarge       = errors.New("too many states")
 	ErrFloatRange     = errors.New("the rates are spread too widely for float64")
 )
 
-// An UnstableError names a set A of classes, in increasing order, whose jobs arrive at least as fast
-// as the queue can ever serve them, so that no stationary distribution exists: Capacity is the
-// largest rate with only classes of A present.
-type UnstableError = cluster.UnstableError
-
 // A RateError names a state, or two, at which TotalRate or OrderedRate is not the rate of an
-// order-independent queue. For a Rank table the error is an *[cluster.InputError].
+// order-independent queue. For a Rank table the error is a *[num.InputError].
 type RateError struct {
 	State     []int    // classes of the jobs, oldest first
 	Rate      *big.Rat // μ(State); nil if the rate function returned nil
@@ -63,6 +58,13 @@ func (e *ClosedError) Error() string {
 	return fmt.Sprintf("oiqueue: jobs of classes %v never leave: want from each class a chain of positive probabilities to one whose row sums to less than 1", e.Classes)
 }
 
+// tooLarge returns the refusal of so many states, 0 if they were not counted.
+func tooLarge(path string, value any, states *big.Int, format string, args ...any) error {
+	n, _ := new(big.Float).SetInt(states).Float64()
+	return &num.TooLargeError{States: min(n, math.MaxFloat64), Input: input.Errorf(path, value, format, args...)}
+}
+
 func tooManyClasses(n int) error {
-	return fmt.Errorf("oiqueue: %w: %d classes have 2^%d sets, want at most 2^%d; merge classes with equal servers, or let package bf work on sets of servers", ErrTooLarge, n, n, maxClasses)
+	return tooLarge("ArrivalRates", fmt.Sprintf("%d classes", n), new(big.Int).Lsh(big.NewInt(1), uint(n)),
+		"at most %d classes, whose sets are tabulated; merge classes with equal servers, or let package bf work on sets of servers", maxClasses)
 }

@@ -1,6 +1,7 @@
 package oiqueue
 
 import (
+	"errors"
 	"math/big"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/oracle"
+	"productform/num"
 )
 
 func rat(a, b int64) *big.Rat { return big.NewRat(a, b) }
@@ -256,4 +258,9 @@ func must[T any](v T, err error) func(t interface{ Fatal(...any) }) T {
 
 func equalRats(a, b []*big.Rat) bool {
 	return slices.EqualFunc(a, b, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })
+}
+
+func isTooLarge(err error) bool {
+	var large *num.TooLargeError
+	return errors.As(err, &large)
 }

@@ -1,7 +1,6 @@
 package oiqueue
 
 import (
-	"fmt"
 	"math/big"
 
 	"productform/internal/lattice"
@@ -15,9 +14,8 @@ func newLattice(top []int, limit int) (lattice.Lattice, error) {
 	states := 1
 	for _, t := range top {
 		if t >= limit/states {
-			return lattice.Lattice{}, fmt.Errorf("oiqueue: %w: the table would have %s states, want at most %d; "+
-				"merge classes that are served alike (their rates add), take Stationary for StationaryExact, or let package bf solve a cluster on sets of servers",
-				ErrTooLarge, digits(product(top)), limit)
+			return lattice.Lattice{}, tooLarge("states of the table", digits(product(top)), product(top), "at most %d; "+
+				"merge classes that are served alike (their rates add), take Stationary for StationaryExact, or let package bf solve a cluster on sets of servers", limit)
 		}
 		states *= t + 1
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // StateMeasure returns π(c)/π(∅) = Π_k λ_{c_k} / μ(c_1, ..., c_k) ([BC17] (1)), exactly, in
-// O(n) evaluations of the rate for n jobs. The error is an *[cluster.InputError] for a malformed q or
+// O(n) evaluations of the rate for n jobs. The error is a *[num.InputError] for a malformed q or
 // c, or a [*RateError] if a rate function is not positive; likewise below.
 func StateMeasure(q *Queue, c []int) (*big.Rat, error) {
 	if err := checkOrdered(q, c); err != nil {
@@ -91,7 +91,7 @@ func PartialBalance(q *Queue, c []int) ([]*big.Rat, error) {
 
 // Balance returns the balance function Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ(x), Φ(0) = 1
 // ([BC17] (4)), in O(N Π_i (x_i+1)) rational operations; at most 2^20 states, else the error
-// wraps [ErrTooLarge].
+// a [*num.TooLargeError].
 func Balance(q *Queue, x []int) (*big.Rat, error) {
 	phi, _, err := balanceTable(q, x)
 	if err != nil {
@@ -145,7 +145,7 @@ const (
 //	φ_i(x) = Σ_{c: |c|=x} π(c)/π̄(x) μ_i(c),
 //
 // where μ_i(c) is the rate at which jobs of class i are served in state c, by going through
-// all (Σ x_i)!/Π x_i! orders, at most 2^20 of at most 1000 jobs, else the error wraps [ErrTooLarge]. The
+// all (Σ x_i)!/Π x_i! orders, at most 2^20 of at most 1000 jobs, else the error is a [*num.TooLargeError]. The
 // weights leave out Π λ_i^x_i, which cancels. It equals [Allocation] if q is order independent.
 func MeanAllocation(q *Queue, x []int) ([]*big.Rat, error) {
 	if err := checkCounts(q, x); err != nil {
@@ -184,11 +184,11 @@ func checkOrders(x []int) error {
 	orders, before := 1, 0
 	for _, xi := range x {
 		if before+xi > maxOrdered || xi > maxOrdered {
-			return fmt.Errorf("oiqueue: %w: more than %d jobs; Allocation computes the same rates from the balance function", ErrTooLarge, maxOrdered)
+			return tooLarge("x", fmt.Sprint(x), new(big.Int), "at most %d jobs; Allocation computes the same rates from the balance function", maxOrdered)
 		}
 		for j := 1; j <= xi; j++ {
 			if orders = orders * (before + j) / j; orders > maxOrders {
-				return fmt.Errorf("oiqueue: %w: the jobs x = %v have more than %d orders; Allocation computes the same rates from the balance function", ErrTooLarge, x, maxOrders)
+				return tooLarge("x", fmt.Sprint(x), big.NewInt(int64(orders)), "jobs of at most %d orders; Allocation computes the same rates from the balance function", maxOrders)
 			}
 		}
 		before += xi

@@ -25,7 +25,7 @@ type Queue struct {
 const maxClasses = 20
 
 // FromTable returns the queue with rank function rank[A], at the bit mask of A (class i is
-// bit i). The error is an *[cluster.InputError] for a bad length or entry, or for the first set, by
+// bit i). The error is a *[num.InputError] for a bad length or entry, or for the first set, by
 // mask, at which the table is not positive and nondecreasing. Neither slice is copied.
 func FromTable(arrivalRates, rank []*big.Rat) (*Queue, error) {
 	q := &Queue{ArrivalRates: arrivalRates, Rank: rank}
@@ -38,7 +38,7 @@ func FromTable(arrivalRates, rank []*big.Rat) (*Queue, error) {
 // FromGraph returns the multi-server queue of [BC17] section 2: server s has capacity
 // μ_s = capacities[s] >= 0 and class i can be served by the servers compatible[i], all of
 // them at once, so that μ(A) is the capacity of all servers compatible with a class of A.
-// Time and memory O(2^N); N is at most 20, else the error wraps [ErrTooLarge].
+// Time and memory O(2^N); N is at most 20, else the error is a [*num.TooLargeError].
 func FromGraph(arrivalRates, capacities []*big.Rat, compatible [][]int) (*Queue, error) {
 	n := len(arrivalRates)
 	if err := checkRates("ArrivalRates", arrivalRates); err != nil {

@@ -67,7 +67,7 @@ func TestBadInput(t *testing.T) {
 		{err1(FromGraph(one, rats(t, "0"), [][]int{{0}})), "compatible[0] = [0]: want servers of positive total capacity"},
 		{err1(FromTable(two, one)), "Rank = 1 values: want 2^2 = 4 values, one for each set of classes"},
 		{err1(FromTable(one, two)), "Rank[0] = 1: want 0 or nil, the rate with no class present"},
-		{err1(FromTable(long, one)), "oiqueue: too many states: 21 classes have 2^21 sets, want at most 2^20; merge classes with equal servers, or let package bf work on sets of servers"},
+		{err1(FromTable(long, one)), "ArrivalRates = 21 classes: want at most 20 classes, whose sets are tabulated; merge classes with equal servers, or let package bf work on sets of servers"},
 
 		{check(nil), "want a queue, not nothing"},
 		{check(&Queue{ArrivalRates: one}), "Rank, TotalRate, OrderedRate = 0 of the three: want exactly one of them"},
@@ -76,10 +76,10 @@ func TestBadInput(t *testing.T) {
 		{check(&Queue{ArrivalRates: one, TotalRate: constant, Saturation: []int{0}}), "Saturation[0] = 0: want a whole number >= 1"},
 		{check(&Queue{ArrivalRates: one, Rank: []*big.Rat{nil, rat(1, 1)}, Saturation: []int{1}}), "Saturation = [1]: want nil, since Rank saturates at one job a class"},
 		{Check(&Queue{ArrivalRates: one, TotalRate: constant}, -1), "length = -1: want a whole number >= 0"},
-		{Check(&Queue{ArrivalRates: one, TotalRate: constant}, 1001), "oiqueue: too many states: length 1001, want at most 1000"},
-		{Check(&Queue{ArrivalRates: two, OrderedRate: constant}, 23), "oiqueue: too many states: 2 classes have 8388608 states of 23 jobs, want at most 4194304; check a smaller length"},
+		{Check(&Queue{ArrivalRates: one, TotalRate: constant}, 1001), "length = 1001: want at most 1000"},
+		{Check(&Queue{ArrivalRates: two, OrderedRate: constant}, 23), "length = 23: want a smaller one, for at most 4194304 states; 2 classes have 8388608 of so many jobs"},
 
-		{Check(&Queue{ArrivalRates: long, OrderedRate: constant}, 1000), "oiqueue: too many states: 21 classes have 1.65689e+1322 states of 1000 jobs, want at most 4194304; check a smaller length"},
+		{Check(&Queue{ArrivalRates: long, OrderedRate: constant}, 1000), "length = 1000: want a smaller one, for at most 4194304 states; 21 classes have 1.65689e+1322 of so many jobs"},
 
 		{err1(MMc(one, 0, one[0])), "servers = 0: want a whole number >= 1"},
 		{err1(MMc(one, 1, nil)), "serviceRate is missing: want a number > 0"},

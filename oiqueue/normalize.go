@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/lattice"
 	"productform/internal/ranktable"
@@ -39,9 +40,9 @@ const maxExactStates = 1 << 12
 // are accepted.
 //
 // The queue is stable if and only if Σ_{i∈A} λ_i < μ(A) for every non-empty A, where μ(A) is the
-// rate with m_i jobs of each class of A; otherwise the error is an [*UnstableError] naming the first
-// overloaded A in the order of the bit masks. The error is an *[cluster.InputError] if Rank is not positive or
-// falls, a [*RateError] if a rate function does, or still changes one job beyond Saturation, wraps [ErrTooLarge], or
+// rate with m_i jobs of each class of A; otherwise the error is an [*cluster.UnstableError] naming the first
+// overloaded A in the order of the bit masks. The error is a *[num.InputError] if Rank is not positive or
+// falls, a [*RateError] if a rate function does, or still changes one job beyond Saturation, a [*num.TooLargeError], or
 // [ErrUnbounded] if the rate is a function and Saturation is not set (see [Truncated]).
 func StationaryExact(q *Queue) (*ExactResult, error) {
 	t, err := newTable(q, maxExactStates)
@@ -154,7 +155,7 @@ func stability(q *Queue, l lattice.Lattice, mu, load []*big.Rat) (*big.Rat, erro
 			load[a] = new(big.Rat).Add(load[a^1<<i], lambda)
 			at[a] = at[a^1<<i] + l.Limits[i]*l.Stride[i]
 			if load[a].Cmp(mu[at[a]]) >= 0 {
-				return nil, &UnstableError{Classes: ranktable.Members(a), ArrivalRate: load[a], Capacity: mu[at[a]]}
+				return nil, &cluster.UnstableError{Classes: ranktable.Members(a), ArrivalRate: load[a], Capacity: mu[at[a]]}
 			}
 			left := new(big.Rat).Quo(load[a], mu[at[a]])
 			if left.Sub(one, left); left.Cmp(slack) < 0 {

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/cluster"
 	"productform/internal/oracle"
 	"productform/num"
 )
@@ -22,8 +23,8 @@ func TestReference(t *testing.T) {
 		float, errFloat := Stationary(q)
 		if !c.Expect.Stable {
 			for _, err := range []error{err, errFloat} {
-				var u *UnstableError
-				if !errors.As(err, &u) || !errors.Is(err, ErrUnstable) {
+				var u *cluster.UnstableError
+				if !errors.As(err, &u) || !errors.Is(err, num.ErrUnstable) {
 					t.Fatalf("%s: error %v, want an UnstableError", c.Name, err)
 				}
 				lambda := new(big.Rat)
@@ -169,8 +170,8 @@ func TestInfiniteServer(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, jobs := range []int{2000, math.MaxInt} { // C(2003, 2) = 2005003 states
-		if _, err := Truncated(q, jobs); !errors.Is(err, ErrTooLarge) {
-			t.Errorf("%d jobs: error %v, want ErrTooLarge", jobs, err)
+		if _, err := Truncated(q, jobs); !isTooLarge(err) {
+			t.Errorf("%d jobs: error %v, want a TooLargeError", jobs, err)
 		}
 	}
 }
@@ -292,7 +293,7 @@ func TestBoundary(t *testing.T) {
 		for _, load := range []*big.Rat{rat(1, 1), rat(101, 100)} {
 			bad := scaleToLoad(t, q, load)
 			_, err := StationaryExact(bad)
-			var u *UnstableError
+			var u *cluster.UnstableError
 			if !errors.As(err, &u) {
 				t.Fatalf("load %v: error %v", load, err)
 			}
@@ -346,13 +347,13 @@ func TestTooLarge(t *testing.T) {
 		rates[i], compatible[i] = rat(1, 100), []int{0}
 	}
 	_, err := FromGraph(rates, rats(t, "1"), compatible)
-	want := "oiqueue: too many states: 21 classes have 2^21 sets, want at most 2^20; merge classes with equal servers, or let package bf work on sets of servers"
-	if !errors.Is(err, ErrTooLarge) || err.Error() != want {
+	want := "ArrivalRates = 21 classes: want at most 20 classes, whose sets are tabulated; merge classes with equal servers, or let package bf work on sets of servers"
+	if !isTooLarge(err) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	q := must(MMc(rates[:13], 1, rat(1, 1)))(t)
-	want = "oiqueue: too many states: the table would have 8192 states, want at most 4096; merge classes that are served alike (their rates add), take Stationary for StationaryExact, or let package bf solve a cluster on sets of servers"
-	if _, err := StationaryExact(q); !errors.Is(err, ErrTooLarge) || err.Error() != want {
+	want = "states of the table = 8192: want at most 4096; merge classes that are served alike (their rates add), take Stationary for StationaryExact, or let package bf solve a cluster on sets of servers"
+	if _, err := StationaryExact(q); !isTooLarge(err) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	got := must(Stationary(q))(t)

@@ -18,7 +18,7 @@ type Routing struct {
 }
 
 // TrafficEquationsExact returns the effective arrival rates λ = ν + λP, external and returning
-// jobs together, by elimination in O(n^3) rational operations. The error is an *[cluster.InputError] for
+// jobs together, by elimination in O(n^3) rational operations. The error is a *[num.InputError] for
 // a negative probability or a row that sums to more than 1, and a [*ClosedError] naming the
 // classes, if any, from which no job ever leaves.
 func TrafficEquationsExact(r Routing) ([]*big.Rat, error) {

@@ -2,7 +2,6 @@ package oiqueue
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/big"
 
 	"productform/internal/input"
@@ -25,8 +24,8 @@ type TruncatedResult struct {
 //	Σ_{k>n} W_k <= W_n r/(1-r),   Σ_{k>n} k W_k <= W_n (n r/(1-r) + r/(1-r)^2),
 //
 // because a monotone μ is smallest, over more jobs, among the fewest. There are C(N+n+1, N)
-// states, at most 2^18, else the error wraps [ErrTooLarge]. If r >= 1 the error is an
-// *[cluster.InputError] that asks for more jobs: then a stable queue may still be beyond this bound, and
+// states, at most 2^18, else the error is a [*num.TooLargeError]. If r >= 1 the error is an
+// *[num.InputError] that asks for more jobs: then a stable queue may still be beyond this bound, and
 // [StationaryExact] is the way. A [*RateError] names states where μ falls or is not positive.
 func Truncated(q *Queue, jobs int) (*TruncatedResult, error) {
 	if err := checkShape(q); err != nil {
@@ -39,7 +38,7 @@ func Truncated(q *Queue, jobs int) (*TruncatedResult, error) {
 	// C(N+n+1, k) grows with k up to the middle, and 20 of 40 is far too many already.
 	most := min(jobs, maxTruncated) + 1
 	if states := new(big.Int).Binomial(int64(n+most), int64(min(n, most, 20))); states.Cmp(big.NewInt(maxTruncated)) > 0 {
-		return nil, fmt.Errorf("oiqueue: %w: %d classes have %s states or more of up to %d jobs, want at most %d; truncate earlier", ErrTooLarge, n, digits(states), most, maxTruncated)
+		return nil, tooLarge("jobs", jobs, states, "fewer, for at most %d states; %d classes have %s or more of up to %d jobs", maxTruncated, n, digits(states), most)
 	}
 	total := new(big.Rat)
 	for _, l := range q.ArrivalRates {

@@ -16,7 +16,7 @@ const maxClasses = 24
 
 // Rank decides whether an order-independent queue with n = len(arrivalRates) classes is stable.
 // rank[A] is μ(A) at the bit mask of A, in jobs per unit of time: rank[0] is nil or 0, the others are
-// positive and do not decrease as classes join; otherwise the error, an *[cluster.InputError],
+// positive and do not decrease as classes join; otherwise the error, a *[num.InputError],
 // names an A for which that fails. With h(A) = μ(A) - Σ_{i∈A} λ_i the result has
 //
 //	η_i = λ_i + ½ min_{A∋i} h(A)/|A|

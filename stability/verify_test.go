@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
+	"productform/num"
 )
 
 // threeServers is the first example of [BC17] with a class that brings no work: servers 1 and 2 are dedicated, server 3 is shared.
@@ -190,7 +191,7 @@ func TestBadInput(t *testing.T) {
 		{r(1, 1, 1), r(0, 1, 3, 3, 1, 2, 2, 3), "Rank[6] = 2: want at least Rank[2] = 3: the rate with classes [1] present cannot fall when class 2 joins"},
 	} {
 		_, err := Rank(c.rates, c.rank)
-		if e := new(cluster.InputError); !errors.As(err, &e) || err.Error() != c.want {
+		if e := new(num.InputError); !errors.As(err, &e) || err.Error() != c.want {
 			t.Errorf("error %v, want %v", err, c.want)
 		}
 		if err := VerifyRank(c.rates, c.rank, new(Result)); err == nil {
@@ -231,7 +232,7 @@ func TestTooManyGroups(t *testing.T) {
 	m.Classes = []cluster.Class{c}
 	_, err := Cluster(m)
 	want := `classes[0].servers = "wide": want classes that have fewer groups in common: the margin of this one's combinations takes a sum of more than 1048576 terms`
-	if e := new(cluster.InputError); !errors.As(err, &e) || err.Error() != want {
+	if e := new(num.InputError); !errors.As(err, &e) || err.Error() != want {
 		t.Errorf("error %v, want %v", err, want)
 	}
 }
@@ -265,7 +266,7 @@ func TestLongCommonDenominator(t *testing.T) {
 		m.Classes = append(m.Classes, cluster.Class{Name: strconv.FormatInt(i, 10), ArrivalRate: rate, Servers: cluster.On(0)})
 	}
 	_, err := Cluster(m)
-	if e := new(cluster.InputError); !errors.As(err, &e) || !strings.Contains(err.Error(), "a common denominator of at most 143163 bits") {
+	if e := new(num.InputError); !errors.As(err, &e) || !strings.Contains(err.Error(), "a common denominator of at most 143163 bits") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -21,7 +21,7 @@ type Balance struct {
 //	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ({i: x_i>0}),
 //
 // for the rank function whose values are at the bit masks of the sets of classes (rank[0] is nil or 0).
-// It takes N additions a state. The error is an *[cluster.InputError]: a value of rank that is
+// It takes N additions a state. The error is a *[num.InputError]: a value of rank that is
 // missing, not positive or below that of a subset, or a lattice out of range. The rates it
 // gives, [Rates], sum to μ({i: x_i>0}); they lie in the capacity set (Corollary 1) if μ is submodular, too.
 func BalanceFromRank(rank []*big.Rat, l Lattice) (Balance, error) {
@@ -45,7 +45,7 @@ func BalanceFromRank(rank []*big.Rat, l Lattice) (Balance, error) {
 //	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ(x),
 //
 // as that of many servers which take one job each: the [Rates] sum to μ(x). totalRate returns μ(x) > 0 for
-// each state x of l but 0 and must not keep x. The error is an *[cluster.InputError] for a state
+// each state x of l but 0 and must not keep x. The error is a *[num.InputError] for a state
 // without a positive rate, or a lattice out of range.
 func BalanceFromTotalRate(totalRate func(x []int) *big.Rat, l Lattice) (Balance, error) {
 	y, err := newLayout(l, MaxExactStates)
@@ -112,7 +112,7 @@ func (e *BalanceError) Error() string {
 // rates that were floating-point numbers. Another order of removing jobs would then give a
 // Φ(x) that differs by a factor of at most (1-tol)^-Σ_{i<j} x_i x_j. The worst violation is
 // returned in any case, with Relative 0 if there is none; if larger than tol, also as a *[BalanceError].
-// Other errors are an *[cluster.InputError].
+// Other errors are a *[num.InputError].
 func BalanceFromRates(l Lattice, phi [][]*big.Rat, tol *big.Rat) (Balance, Violation, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
@@ -151,7 +151,7 @@ func BalanceFromRates(l Lattice, phi [][]*big.Rat, tol *big.Rat) (Balance, Viola
 }
 
 // Rates returns the rates of a balance function, [BC17] (7): φ_i(x) = Φ(x-e_i)/Φ(x) if x_i > 0
-// and 0 otherwise, in row b.Lattice.Index(x), column i. The error is an *[cluster.InputError] about values of
+// and 0 otherwise, in row b.Lattice.Index(x), column i. The error is a *[num.InputError] about values of
 // Φ that are missing, not positive, or not 1 at 0.
 func Rates(b Balance) ([][]*big.Rat, error) {
 	y, err := b.check()

@@ -38,8 +38,8 @@ func (r *ExactResult) Prob(index int) num.RatInterval {
 // The rationals grow with Σ x_i: 10^4 states of five classes take about a second. It reports the sums
 // outside exactly (package comment), so means and Z do not depend on l.
 //
-// The error is an *[cluster.InputError] with the path of the entry out of range, or an
-// *[UnstableError], which wraps [ErrUnstable], if (5) fails. n is not modified, but the result may share its numbers.
+// The error is a *[num.InputError] with the path of the entry out of range, or an
+// *[cluster.UnstableError], which wraps [num.ErrUnstable], if (5) fails. n is not modified, but the result may share its numbers.
 func StationaryExact(n Network, l Lattice) (*ExactResult, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
@@ -70,7 +70,7 @@ func StationaryExact(n Network, l Lattice) (*ExactResult, error) {
 //
 // Under this promise the network is stable and sums outside the box lie between 0 and the
 // geometric sums that the result reports. The cost is O(N^2) a state. For infinitely many servers of
-// rate μ_i ([InfiniteServers]), floor[i] = (L_i+1) μ_i. The error is an *[cluster.InputError].
+// rate μ_i ([InfiniteServers]), floor[i] = (L_i+1) μ_i. The error is a *[num.InputError].
 func StationaryOfBalance(arrivalRates []*big.Rat, b Balance, floor []*big.Rat) (*ExactResult, error) {
 	y, err := b.check()
 	if err != nil {
@@ -106,7 +106,7 @@ func StationaryOfBalance(arrivalRates []*big.Rat, b Balance, floor []*big.Rat) (
 // LocalImbalances returns π(x) φ_i(x) - π(x-e_i) λ_i in row l.Index(x), column i, 0 where x_i = 0: the rate at which
 // class-i jobs leave state x less the rate at which they enter it. All are zero if prob is the
 // stationary measure of a Whittle network, up to a factor, so weights do as well as
-// probabilities. The error is an *[cluster.InputError].
+// probabilities. The error is a *[num.InputError].
 func LocalImbalances(l Lattice, arrivalRates []*big.Rat, rates [][]*big.Rat, prob []*big.Rat) ([][]*big.Rat, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {

@@ -37,7 +37,7 @@ func (r *Result) Prob(index int) float64 { return r.Weights[index] / r.Normaliza
 //
 //	RelativeErrorBound = e/(1-e),  e = 2((N+1) n + 24) u + 2 v,
 //
-// with v the bound that the sums outside carry along, whatever the load. The error is that of StationaryExact; also an *[cluster.InputError] for arrival rates below
+// with v the bound that the sums outside carry along, whatever the load. The error is that of StationaryExact; also a *[num.InputError] for arrival rates below
 // 2^-150 μ(A) and networks so close to instability that a unit of weight spreads over more than 2^200, which
 // are for StationaryExact.
 func Stationary(n Network, l Lattice) (*Result, error) {

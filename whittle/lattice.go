@@ -29,7 +29,7 @@ func Box(limits ...int) Lattice { return Lattice{Limits: limits} }
 // Simplex returns the lattice {x: x_1 + ... + x_classes <= total}.
 func Simplex(classes, total int) Lattice { return Lattice{Classes: classes, Total: total} }
 
-// States returns the number of states, Π_i (L_i+1) or C(n+N, N), or an *[cluster.InputError]
+// States returns the number of states, Π_i (L_i+1) or C(n+N, N), or a *[num.InputError]
 // that names the field out of range; at most [MaxStates].
 func (l Lattice) States() (int, error) {
 	y, err := newLayout(l, MaxStates)

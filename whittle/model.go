@@ -90,13 +90,7 @@ func InfiniteServers(l Lattice, rates ...*big.Rat) ([][]*big.Rat, error) {
 	return phi, nil
 }
 
-// ErrUnstable is wrapped by the error for a network that has no stationary distribution.
-var ErrUnstable = cluster.ErrUnstable
-
-// An UnstableError names the first set of classes A, in the order of bit masks, that violates (5), with Capacity μ(A).
-type UnstableError = cluster.UnstableError
-
-// check returns an [cluster.InputError] for rates out of range, an [UnstableError] if (5) fails.
+// check returns a [num.InputError] for rates out of range, a [cluster.UnstableError] if (5) fails.
 func (n Network) check() error {
 	classes := len(n.ArrivalRates)
 	if classes < 1 || classes > maxClasses {
@@ -110,7 +104,7 @@ func (n Network) check() error {
 	}
 	for a, rate := range setSums(n.ArrivalRates) {
 		if a > 0 && rate.Cmp(n.Rank[a]) >= 0 {
-			return &UnstableError{Classes: ranktable.Members(a), ArrivalRate: rate, Capacity: n.Rank[a]}
+			return &cluster.UnstableError{Classes: ranktable.Members(a), ArrivalRate: rate, Capacity: n.Rank[a]}
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/oracle"
+	"productform/num"
 	"productform/whittle"
 )
 
@@ -61,7 +62,7 @@ func TestBadNetworks(t *testing.T) {
 }
 
 func isInput(err error, message string) bool {
-	var e *cluster.InputError
+	var e *num.InputError
 	return errors.As(err, &e) && strings.Contains(err.Error(), message)
 }
 
@@ -138,8 +139,8 @@ func TestUnstable(t *testing.T) {
 		_, exact := whittle.StationaryExact(n, whittle.Box(2, 2))
 		_, float := whittle.Stationary(n, whittle.Simplex(2, 2))
 		for _, err := range []error{exact, float} {
-			var e *whittle.UnstableError
-			if !errors.Is(err, whittle.ErrUnstable) || !errors.As(err, &e) || !slices.Equal(e.Classes, c.classes) || !strings.Contains(err.Error(), c.message) {
+			var e *cluster.UnstableError
+			if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &e) || !slices.Equal(e.Classes, c.classes) || !strings.Contains(err.Error(), c.message) {
 				t.Errorf("λ = %v: %v, want %q", c.lambda, err, c.message)
 			}
 		}

@@ -90,7 +90,7 @@ func (f *solveFlags) solve(q query, m *cluster.Model) (r *bf.Result, unstable *s
 	work := func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m, f.settings()) }
 	if longWays(m) {
 		r, err = withProgress(q, work)
-		if err == nil || !errors.Is(err, bf.ErrUnstable) {
+		if err == nil || !errors.Is(err, num.ErrUnstable) {
 			return r, nil, f.translate(err)
 		}
 	}
@@ -148,7 +148,7 @@ func (f *solveFlags) translate(err error) error {
 		return err
 	}
 	want := bad.Want
-	var large *bf.TooLargeError
+	var large *num.TooLargeError
 	if errors.As(err, &large) {
 		if need := math.RoundToEven(large.Bytes / (1 << 20)); need > float64(f.memory) && need < mostMemory {
 			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)

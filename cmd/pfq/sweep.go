@@ -37,7 +37,7 @@ func (f *solveFlags) sweep(q query, m *cluster.Model) (a render.Answer, stable b
 			float := f.settings()
 			float.Engine, float.MaxJobs = num.Float, 0
 			_, err := withProgress(q, func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m.Scale(factor), float) })
-			if !errors.Is(err, bf.ErrUnstable) {
+			if !errors.Is(err, num.ErrUnstable) {
 				factors = append(factors, factor) // or the sweep will say what is wrong
 				continue
 			}

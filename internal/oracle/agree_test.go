@@ -68,7 +68,7 @@ func literal(t *rapid.T, m *cluster.Model) *answer {
 	}
 	queue, err := oiqueue.StationaryExact(q)
 	network, err2 := whittle.StationaryExact(n, whittle.Simplex(len(single.Classes), 1))
-	if errors.Is(err, oiqueue.ErrUnstable) && errors.Is(err2, whittle.ErrUnstable) {
+	if errors.Is(err, num.ErrUnstable) && errors.Is(err2, num.ErrUnstable) {
 		return nil
 	}
 	if err != nil || err2 != nil {
@@ -152,7 +152,7 @@ func (done tally) agree(t *rapid.T, m *cluster.Model) {
 				continue // it does not apply to this model
 			}
 			if want == nil {
-				var witness *bf.UnstableError
+				var witness *cluster.UnstableError
 				if !errors.As(err, &witness) || len(witness.Classes) == 0 || witness.ArrivalRate.Cmp(witness.Capacity) < 0 {
 					t.Fatalf("%s, %s: %v for an unstable model", engine, lattice, err)
 				}

@@ -11,7 +11,7 @@ import (
 )
 
 // Check reports whether rank is a rank function of the given number of classes: 2^classes values,
-// the first nil or 0, the others positive and nondecreasing in A. The error is an *[input.Error]
+// the first nil or 0, the others positive and nondecreasing in A. The error is a *[num.InputError]
 // that names the first mask at fault. It takes O(N 2^N) comparisons.
 func Check(rank []*big.Rat, classes int) error {
 	if err := CheckShape(rank, classes); err != nil {

@@ -15,6 +15,7 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/internal/oracle"
+	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/ps"
 	"productform/sim/internal/simtest"
@@ -182,7 +183,7 @@ func TestSharingTooLarge(t *testing.T) {
 		"sets":         simtest.RandomAssignment(20, 2, load),  // 190 sets that share servers
 	} {
 		_, err := sim.NewPlan(Cluster{Model: m, Policy: ProcessorSharing}, sim.Settings{})
-		var bad *cluster.InputError
+		var bad *num.InputError
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), advice) {
 			t.Errorf("%s: %v", name, err)
 		}

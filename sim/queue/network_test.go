@@ -15,6 +15,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/oracle"
+	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/sizes"
@@ -203,7 +204,7 @@ func TestBadNetworks(t *testing.T) {
 	}
 	for _, v := range []float64{-1, math.NaN(), math.Inf(1)} {
 		n := Network{ArrivalRates: simtest.Rationals("1"), RatesKey: "bad", Rates: func(x []int, phi []float64) error { phi[0] = v; return nil }}
-		var bad *cluster.InputError
+		var bad *num.InputError
 		if _, err := sim.Run(t.Context(), n, sim.Settings{}, nil); !errors.As(err, &bad) || bad.Path != "Rates([1])[0]" {
 			t.Errorf("%v: %v", v, err)
 		}

@@ -18,6 +18,7 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/internal/oracle"
+	"productform/num"
 	"productform/oiqueue"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
@@ -383,7 +384,7 @@ func TestImpossibleRates(t *testing.T) {
 		}
 	}
 	tiny := &oiqueue.Queue{ArrivalRates: rates, TotalRate: func(x []int) *big.Rat { return simtest.Rationals("1e-400")[0] }}
-	var bad *cluster.InputError
+	var bad *num.InputError
 	if _, err := sim.Run(t.Context(), Queue{Model: tiny, RatesKey: "bad"}, sim.Settings{}, nil); !errors.As(err, &bad) {
 		t.Error(err)
 	}
