@@ -7,7 +7,10 @@ import (
 	"time"
 )
 
-const heartbeat = 5 * time.Second
+const (
+	heartbeat = 5 * time.Second
+	grace     = 500 * time.Millisecond
+)
 
 // withProgress does what may take long, and tells every few seconds that it goes on. A signal ends it at once.
 func withProgress[T any](q query, work func(context.Context) (T, error)) (T, error) {
@@ -25,7 +28,7 @@ func attended[T any](ctx context.Context, stderr io.Writer, work func(context.Co
 }
 
 // watched does what may take long, and calls tell every so often meanwhile. If a signal comes it ends the context of the
-// work and waits for its end.
+// work and waits for its end, but not long: reading from a pipe cannot be stopped, and the program ends next.
 func watched[T any](ctx context.Context, every time.Duration, tell func(), work func(context.Context) (T, error)) (T, error) {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
@@ -49,7 +52,10 @@ func watched[T any](ctx context.Context, every time.Duration, tell func(), work 
 			}
 			return a.value, a.err
 		case <-ctx.Done():
-			<-done
+			select {
+			case <-done:
+			case <-time.After(grace):
+			}
 			return none, errInterrupted
 		case <-tick.C:
 			tell()
