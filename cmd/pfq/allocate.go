@@ -80,23 +80,24 @@ func (f *allocateFlags) add(cmd *cobra.Command) {
 	cli.AddSwitch(cmd, &f.dynamic, "dynamic", "jobs come and go")
 	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain (default 4000000)", Want: "an integer in 1..1000000000",
 		Parse: parseInt(1e9)}.Add(cmd, &f.states)
-	cli.Flag[int]{Name: "simulate", Usage: "also simulate the jobs that come and go, in so many `RUNS`", Want: "an integer in 2..1000000",
+	cli.Flag[int]{Name: "runs", Usage: "also simulate the jobs that come and go, in so many `RUNS`", Want: "an integer in 2..1000000",
 		Parse: parseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
 	addRuns(cmd, &f.settings)
+	cli.AddRenamed(cmd, "simulate", "runs")
 	addFormat(cmd, &f.format)
 	addOutput(cmd, &f.file)
 }
 
 // check settles what depends on several flags.
 func (f *allocateFlags) check(given func(string) bool) error {
-	for _, name := range []string{"simulate", "states"} {
+	for _, name := range []string{"runs", "states"} {
 		if given(name) && !f.dynamic {
 			return fmt.Errorf("--%s is of no use without --dynamic", name)
 		}
 	}
 	for _, name := range runFlags {
-		if given(name) && !given("simulate") {
-			return fmt.Errorf("--%s is of no use without --simulate", name)
+		if given(name) && !given("runs") {
+			return fmt.Errorf("--%s is of no use without --runs", name)
 		}
 	}
 	for _, c := range []struct{ name, why string }{
@@ -204,7 +205,7 @@ func (f *allocateFlags) translate(err error, name string) error {
 	case errors.As(err, &bad) && flags[bad.Path] != "":
 		e := &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}
 		if errors.Is(err, traffic.ErrTooLarge) && f.settings.Runs == 0 {
-			e.Want += "; or --simulate"
+			e.Want += "; or --runs"
 		}
 		return e
 	}

@@ -59,8 +59,8 @@ func TestAllocateJSON(t *testing.T) {
 func TestAllocateJSONOrder(t *testing.T) {
 	for _, c := range []struct{ pool, args, keys string }{
 		{onePool, "--policy drf", "policy engine jobs name tasks dominant_share dominant_resource resources name utilization saturated price residual relative_error_bound"},
-		{oneTraffic, "--policy bf --dynamic", "stable policy jobs name tasks dominant_share dominant_resource arrival_rate mean_jobs mean_delay service_rate " +
-			"resources name load loads method states truncation_bound truncation_proved rounding_bound iteration_error rate_residual parts"},
+		{oneTraffic, "--policy bf --dynamic", "stable policy classes name dominant_resource arrival_rate mean_jobs mean_delay service_rate " +
+			"resources name load method states truncation_bound truncation_proved rounding_bound iteration_error rate_residual parts"},
 	} {
 		rest, stderr, _ := pfq(c.pool, append([]string{"allocate", "-", "--format", "json"}, strings.Fields(c.args)...)...)
 		for _, key := range strings.Fields(c.keys) {
@@ -205,24 +205,24 @@ func TestAllocateDynamic(t *testing.T) {
 	for _, policy := range []string{"bf", "pf", "drf"} { // all the same here, for equal weights
 		got := allocateJSON(t, oneTraffic, "--dynamic --policy "+policy)
 		bound := got["truncation_bound"].(float64) + got["rounding_bound"].(float64)
-		if got["stable"] != true || got["policy"] != policy || !(bound < 1e-8) || got["loads"].([]any)[0] != 0.5 {
+		if got["stable"] != true || got["policy"] != policy || !(bound < 1e-8) || got["resources"].([]any)[0].(map[string]any)["load"] != 0.5 {
 			t.Errorf("%v", got)
 		}
 		for k, want := range []map[string]float64{
 			{"arrival_rate": 0.25, "mean_jobs": 0.25, "mean_delay": 1, "service_rate": 2},
 			{"arrival_rate": 0.5, "mean_jobs": 0.75, "mean_delay": 1.5, "service_rate": 2.0 / 3},
 		} {
-			job := got["jobs"].([]any)[k].(map[string]any)
+			job := got["classes"].([]any)[k].(map[string]any)
 			for key, v := range want {
 				if x := job[key].(float64); math.Abs(x-v) > 1e-8*v { // the bounds are below
 					t.Errorf("%s: %s of class %d is %v, want %v", policy, key, k, x, v)
 				}
 			}
-			if job["tasks"] != nil || job["dominant_share"] != nil || job["dominant_resource"] != "cpu" {
+			if _, tasks := job["tasks"]; tasks || job["dominant_resource"] != "cpu" {
 				t.Errorf("%v", job)
 			}
 		}
-		never := got["jobs"].([]any)[2].(map[string]any)
+		never := got["classes"].([]any)[2].(map[string]any)
 		if never["mean_jobs"] != 0.0 || never["mean_delay"] != nil || never["service_rate"] != nil {
 			t.Errorf("%v", never)
 		}
@@ -254,7 +254,7 @@ func TestAllocateOverload(t *testing.T) {
 	overload := strings.Replace(oneTraffic, "0.5", `"7/6"`, 1)
 	stdout, stderr, status := pfq(overload, "allocate", "-", "--dynamic", "--format", "json")
 	want := map[string]any{"stable": false, "policy": "pf", "resource": "cpu", "load": 1.0, "load_exact": "1",
-		"resources": []any{map[string]any{"name": "cpu", "load": 1.0}}, "loads": []any{1.0}}
+		"resources": []any{map[string]any{"name": "cpu", "load": 1.0}}}
 	if diff := cmp.Diff(want, parseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("status %d, %s\n%s", status, stderr, diff)
 	}
@@ -262,7 +262,7 @@ func TestAllocateOverload(t *testing.T) {
 	if text := "unstable: the load of cpu is 1, and jobs pile up under every policy\n\nresource  load\ncpu       1\n"; status != 1 || stdout != text {
 		t.Errorf("status %d, %s", status, stdout)
 	}
-	stdout, _, status = pfq(overload, "allocate", "-", "--dynamic", "--format", "csv", "--simulate", "5")
+	stdout, _, status = pfq(overload, "allocate", "-", "--dynamic", "--format", "csv", "--runs", "5")
 	if text := "kind,name,load,load_exact,stable,policy,resource\nresource,cpu,1,,,,\npool,,1,1,false,pf,cpu\n"; status != 1 || stdout != text {
 		t.Errorf("status %d, %s", status, stdout)
 	}
@@ -300,7 +300,7 @@ func TestAllocateSimulate(t *testing.T) {
 	for _, policy := range []string{"pf", "drf", "bf"} {
 		var answers []map[string]any
 		for _, jobs := range []string{"1", "2"} {
-			stdout, _, status := pfq(oneTraffic, "allocate", "-", "--dynamic", "--policy", policy, "--simulate", "20", "--jumps", "1e4", "--parallel", jobs, "--format", "json")
+			stdout, _, status := pfq(oneTraffic, "allocate", "-", "--dynamic", "--policy", policy, "--runs", "20", "--jumps", "1e4", "--parallel", jobs, "--format", "json")
 			if status != 0 {
 				t.Fatalf("status %d, %s", status, stdout)
 			}
@@ -311,7 +311,7 @@ func TestAllocateSimulate(t *testing.T) {
 		if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
 			t.Error(diff)
 		}
-		for _, job := range answers[0]["jobs"].([]any)[:2] {
+		for _, job := range answers[0]["classes"].([]any)[:2] {
 			for key, e := range job.(map[string]any)["simulated"].(map[string]any) {
 				if z, ok := e.(map[string]any)["z"].(float64); !ok || math.Abs(z) > 5.5 { // for a normal variable with probability 4e-8
 					t.Errorf("%s: %s is %v", policy, key, e)
@@ -328,17 +328,17 @@ const manyClasses = `{"resources": [{"name": "cpu", "capacity": 4}, {"name": "ra
 
 func TestAllocateTooManyClasses(t *testing.T) {
 	stdout, stderr, status := pfq(manyClasses, "allocate", "-", "--dynamic")
-	if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: --policy = pf: want bf, or at most 3 classes that share resources, here 4; or --simulate") {
+	if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: --policy = pf: want bf, or at most 3 classes that share resources, here 4; or --runs") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
-	stdout, stderr, status = pfq(manyClasses, "allocate", "-", "--dynamic", "--simulate", "20", "--jumps", "1e3", "--format", "json")
+	stdout, stderr, status = pfq(manyClasses, "allocate", "-", "--dynamic", "--runs", "20", "--jumps", "1e3", "--format", "json")
 	got := parseJSON(t, stdout)
-	job := got["jobs"].([]any)[3].(map[string]any)
+	job := got["classes"].([]any)[3].(map[string]any)
 	if status != 0 || !strings.HasPrefix(stderr, "pfq: note: no exact means: pf is computed for at most 3 classes that share resources, here 4\n") || job["mean_jobs"] != nil ||
 		!(job["simulated"].(map[string]any)["mean_jobs"].(map[string]any)["mean"].(float64) > 0) {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
-	if stdout, _, status := pfq(manyClasses, "allocate", "-", "--dynamic", "--simulate", "20", "--jumps", "1e3"); status != 0 ||
+	if stdout, _, status := pfq(manyClasses, "allocate", "-", "--dynamic", "--runs", "20", "--jumps", "1e3"); status != 0 ||
 		!strings.HasPrefix(stdout, "stable; proportional fairness; no exact means: pf is computed for at most 3 classes that share resources, here 4\n") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
@@ -411,12 +411,12 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"weights.json --policy bf", "pfq: weights.json: jobs[1].weight = "},
 		{"pool.json --tol 0", "pfq: --tol = 0: want a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1\n"},
 		{"pool.json --tol 0.2 --audit", "pfq: --tol = 0.2: want a number <= 0.1 with --audit\n"},
-		{"pool.json --simulate 5", "pfq: --simulate is of no use without --dynamic\n"},
+		{"pool.json --runs 5", "pfq: --runs is of no use without --dynamic\n"},
 		{"pool.json --states 5", "pfq: --states is of no use without --dynamic\n"},
-		{"traffic.json --dynamic --seed 5", "pfq: --seed is of no use without --simulate\n"},
-		{"traffic.json --dynamic --simulate 1", "pfq: --simulate = 1: want an integer in 2..1000000\n"},
-		{"traffic.json --dynamic --simulate 5 --results pool.json", "pfq: --results = pool.json: not a directory\n"},
-		{"never.json --dynamic --simulate 5", "pfq: never.json: jobs = arrival rates that are all 0: want a class with an arrival rate > 0\n"},
+		{"traffic.json --dynamic --seed 5", "pfq: --seed is of no use without --runs\n"},
+		{"traffic.json --dynamic --runs 1", "pfq: --runs = 1: want an integer in 2..1000000\n"},
+		{"traffic.json --dynamic --runs 5 --results pool.json", "pfq: --results = pool.json: not a directory\n"},
+		{"never.json --dynamic --runs 5", "pfq: never.json: jobs = arrival rates that are all 0: want a class with an arrival rate > 0\n"},
 		{"traffic.json --dynamic --engine exact", "pfq: --engine and --dynamic exclude each other: means in random traffic are computed in double precision only, with bounds\n"},
 		{"traffic.json --dynamic --audit", "pfq: --audit and --dynamic exclude each other: it is of one allocation, and in random traffic every state has another\n"},
 		{"traffic.json --dynamic --tol 1e-20", "pfq: --tol = 1e-20: want a number >= 1e-14 and < 1 with --dynamic\n"},

@@ -92,7 +92,7 @@ func (a *trafficAnswer) format() ([]byte, error) {
 	return a.text(), nil
 }
 
-func (a *trafficAnswer) jobs() []record {
+func (a *trafficAnswer) classes() []record {
 	rows := []record{}
 	for k, c := range a.traffic.Classes {
 		var jobs, delay, rate any
@@ -100,7 +100,7 @@ func (a *trafficAnswer) jobs() []record {
 			r := &a.result.Classes[k]
 			jobs, delay, rate = r.MeanJobs, pointed(r.MeanDelay), pointed(r.ServiceRate)
 		}
-		row := record{{"name", c.Name}, {"tasks", nil}, {"dominant_share", nil}, {"dominant_resource", a.dominant(k)},
+		row := record{{"name", c.Name}, {"dominant_resource", a.dominant(k)},
 			{"arrival_rate", ratNumber(c.ArrivalRate)}, {"mean_jobs", jobs}, {"mean_delay", delay}, {"service_rate", rate}}
 		if a.simulated != nil {
 			row = append(row, field{"simulated", a.estimates(k, row)})
@@ -213,31 +213,27 @@ func (a *trafficAnswer) pool() record {
 
 // json returns the whole answer as one object.
 func (a *trafficAnswer) json() record {
-	loads := []any{}
-	for _, r := range a.resources() {
-		loads = append(loads, r.get("load"))
-	}
 	pool := a.pool()
 	out := slices.Clone(pool[:2])
 	if a.overload == nil {
-		out = append(out, field{"jobs", a.jobs()})
+		out = append(out, field{"classes", a.classes()})
 	}
-	out = join(out, record{{"resources", a.resources()}, {"loads", loads}}, pool[2:])
+	out = join(out, record{{"resources", a.resources()}}, pool[2:])
 	if a.simulated != nil {
 		out = append(out, field{"jumps_per_second", a.speed}, field{"warnings", append([]string{}, a.simulated.Warnings...)})
 	}
 	return out
 }
 
-// csv returns the lines of the answer: one for each job, each resource and the pool.
+// csv returns the lines of the answer: one for each class, each resource and the pool.
 func (a *trafficAnswer) csv() []record {
-	var jobs []record
+	var classes []record
 	if a.overload == nil {
-		for _, r := range a.jobs() {
-			jobs = append(jobs, flatten(r))
+		for _, r := range a.classes() {
+			classes = append(classes, flatten(r))
 		}
 	}
-	return kinds([]kindRows{{"job", jobs}, {"resource", a.resources()}, {"pool", []record{a.pool()}}})
+	return kinds([]kindRows{{"class", classes}, {"resource", a.resources()}, {"pool", []record{a.pool()}}})
 }
 
 func (a *trafficAnswer) text() []byte {
@@ -271,10 +267,10 @@ func (a *trafficAnswer) text() []byte {
 	}
 	fmt.Fprintln(&b)
 	if a.simulated == nil {
-		poolTable(&b, a.jobs(), "class", 6, "name", "arrival_rate", "mean_jobs", "mean_delay", "service_rate")
+		poolTable(&b, a.classes(), "class", 6, "name", "arrival_rate", "mean_jobs", "mean_delay", "service_rate")
 	} else {
 		var rows []record
-		for _, r := range a.jobs() {
+		for _, r := range a.classes() {
 			rows = append(rows, join(r[:1], record{{"arrival_rate", r.get("arrival_rate")}}, r.get("simulated").(record)))
 		}
 		simulationTable(&b, rows, "class", "name", "arrival_rate", "mean_jobs", "service_rate")
