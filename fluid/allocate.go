@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"productform/internal/input"
@@ -78,7 +79,7 @@ const exactSize = 200_000
 //
 // The error wraps an *[input.Error] for a bad pool or setting; for balanced fairness also if weights differ, or the
 // states below the counts, Π_i (x_i + 1) over the different profiles, are too many. It is another one if float64 cannot
-// meet the conditions of a policy to 1e-9, or no bounds as near as the tolerance are found.
+// meet the conditions of a policy to 1e-9, if more than 300 different limits are reached under pf and bmf, or no bounds as near as the tolerance are found.
 func Allocate(ctx context.Context, p *Pool, policy Policy, s Settings) (*Allocation, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -90,33 +91,41 @@ func Allocate(ctx context.Context, p *Pool, policy Policy, s Settings) (*Allocat
 	if !(s.RelTol >= 1e-300 && s.RelTol < 1) {
 		return nil, input.Errorf("RelTol", s.RelTol, "a number in [1e-300, 1)")
 	}
+	switch {
+	case !slices.Contains([]num.Engine{"", num.Auto, num.Float, num.Enclose, num.Exact}, s.Engine):
+		return nil, input.Errorf("Engine", strconv.Quote(string(s.Engine)), "auto, float, enclose or exact")
+	case s.Engine == num.Enclose && policy != PF:
+		return nil, input.Errorf("Engine", num.Enclose, "auto, float or exact: the policy %s is rational", policy)
+	case s.Engine == num.Exact && policy == PF:
+		return nil, input.Errorf("Engine", num.Exact, "auto, float or enclose: proportional fairness is irrational in general")
+	}
 	e := NewProfiles(p)
-	size := len(p.Jobs) * len(p.Resources)
+	if e.Limit != nil && (policy == PF || policy == BMF) {
+		return e.withLimits(ctx, func(ctx context.Context, e *Profiles) (*Allocation, error) { return allocate(ctx, e, policy, s) })
+	}
+	return allocate(ctx, e, policy, s)
+}
+
+// allocate is [Allocate] with input that was checked.
+func allocate(ctx context.Context, e *Profiles, policy Policy, s Settings) (*Allocation, error) {
+	size := len(e.Need) * len(e.Need[0])
 	switch s.Engine {
-	case num.Auto, "":
-		switch {
-		case policy == PF && size <= exactSize:
-			return allocateEnclosed(ctx, e, s.RelTol)
-		case policy != PF && size <= exactSize && e.exactSeconds(policy) <= patience:
-			if a, err := allocateExact(ctx, e, policy); err == nil || ctx.Err() != nil || policy == DRF || policy == MaxMin {
-				return a, err
-			} // fractions of too many states, or no bottleneck allocation certified: float64 may still have an answer
-		}
-		return allocateFloat(ctx, e, policy)
 	case num.Float:
 		return allocateFloat(ctx, e, policy)
 	case num.Enclose:
-		if policy != PF {
-			return nil, input.Errorf("Engine", num.Enclose, "auto, float or exact: the policy %s is rational", policy)
-		}
 		return allocateEnclosed(ctx, e, s.RelTol)
 	case num.Exact:
-		if policy == PF {
-			return nil, input.Errorf("Engine", num.Exact, "auto, float or enclose: proportional fairness is irrational in general")
-		}
 		return allocateExact(ctx, e, policy)
 	}
-	return nil, input.Errorf("Engine", strconv.Quote(string(s.Engine)), "auto, float, enclose or exact")
+	switch {
+	case policy == PF && size <= exactSize:
+		return allocateEnclosed(ctx, e, s.RelTol)
+	case policy != PF && size <= exactSize && e.exactSeconds(policy) <= patience:
+		if a, err := allocateExact(ctx, e, policy); err == nil || ctx.Err() != nil || policy == DRF || policy == MaxMin {
+			return a, err
+		} // fractions of too many states, or no bottleneck allocation certified: float64 may still have an answer
+	}
+	return allocateFloat(ctx, e, policy)
 }
 
 func allocateExact(ctx context.Context, e *Profiles, policy Policy) (*Allocation, error) {

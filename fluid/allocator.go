@@ -26,13 +26,18 @@ type kernel interface {
 }
 
 // NewAllocator returns an allocator for the jobs of a pool. It reads no counts of the pool. The error is that of
-// [Pool.Check], or an *[input.Error] for a policy that does not exist or a number beyond the range of the kernels.
+// [Pool.Check], or an *[input.Error] for a policy that does not exist for a limit of tasks, or for a number beyond the range of the kernels.
 func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
 	if err := policy.Check("policy"); err != nil {
 		return nil, err
+	}
+	for i, job := range p.Jobs {
+		if job.MaxTasks != nil {
+			return nil, input.Errorf(indexed("jobs", i)+".max_tasks", job.MaxTasks.RatString(), "none: numbers of jobs change here only without limits")
+		}
 	}
 	problem, err := newProblem(NewProfiles(p))
 	if err != nil {

@@ -52,6 +52,7 @@ type balanced struct {
 	need     [][]float64 // b_kj of class k
 	count    []float64   // x_k
 	scale    []float64   // c_k
+	limit    []float64   // l_k, +Inf where there is none; nil if there are no limits
 	total    []float64   // Φ(x-e_k)/Φ(x)
 	load     []float64   // per resource, room
 	price    []float64   // per resource, room
@@ -66,12 +67,19 @@ type balanced struct {
 type step struct {
 	back   int       // distance in the slab
 	weight []float64 // c_k b_kj
+	own    float64   // c_k/l_k, over y_k unless it leads along the row; 0 without a limit
 }
 
 // newBalanced returns the kernel of balanced fairness.
 func newBalanced(p *problem) kernel {
 	b := &balanced{problem: p, unequal: slices.IndexFunc(p.weight, func(w float64) bool { return w != p.weight[0] })}
 	b.class, b.need = equalRows(p)
+	if p.limit != nil {
+		b.limit = make([]float64, len(b.need))
+		for i, k := range b.class {
+			b.limit[k] = p.limit[i]
+		}
+	}
 	k := len(b.need)
 	b.count, b.scale, b.total = make([]float64, k), make([]float64, k), make([]float64, k)
 	b.load, b.price = make([]float64, p.resources), make([]float64, p.resources)
@@ -92,6 +100,9 @@ func equalRows(p *problem) (class []int, need [][]float64) {
 		key = key[:0]
 		for j := range p.resources {
 			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(p.need[j][i]))
+		}
+		if p.limit != nil {
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(p.limit[i]))
 		}
 		k, ok := seen[string(key)]
 		if !ok {
@@ -141,6 +152,9 @@ func (b *balanced) shares(ctx context.Context, count, share []float64) error {
 func (b *balanced) solve(ctx context.Context) error {
 	if len(b.order) == 1 {
 		b.total[b.order[0]] = 1
+		if b.limit != nil {
+			b.total[b.order[0]] = min(1, b.count[b.order[0]]*b.limit[b.order[0]])
+		}
 		return nil
 	}
 	slices.SortFunc(b.order, func(k, l int) int {
@@ -165,6 +179,9 @@ func (b *balanced) solve(ctx context.Context) error {
 	b.slab = b.slab[:size]
 	clear(b.slab)
 	b.chooseScale()
+	if b.limit != nil {
+		return b.limited(ctx)
+	}
 	return b.sweep(ctx)
 }
 
@@ -252,7 +269,11 @@ func (b *balanced) sweepSlab(ctx context.Context) error {
 				n++
 			}
 		}
-		b.sweepRow(from, from+row, b.steps[:n])
+		if b.limit == nil {
+			b.sweepRow(from, from+row, b.steps[:n])
+		} else {
+			b.sweepLimited(from, from+row, b.steps[:n])
+		}
 		for i := range rest { // the next row: count up in mixed radix
 			if rest[i]++; rest[i] <= int(b.count[b.order[i+2]]) {
 				break
@@ -269,6 +290,12 @@ func (b *balanced) setStep(n, i int) {
 	b.steps[n].back = b.stride[i]
 	for j, a := range b.need[k] {
 		b.steps[n].weight[j] = a * b.scale[k]
+	}
+	if b.limit != nil {
+		b.steps[n].own = b.scale[k] / b.limit[k]
+		if n > 0 {
+			b.steps[n].own /= float64(b.position[i])
+		}
 	}
 }
 
@@ -290,6 +317,67 @@ func (b *balanced) sweepRow(from, to int, steps []step) {
 				sum += at[i].weight[j] * b.slab[p-at[i].back]
 			}
 			most = max(most, sum)
+		}
+		if most < negligible {
+			most = 0
+		}
+		b.slab[p] = most
+	}
+}
+
+// limited is the sweep where jobs of class k have at most the dominant share l_k each: Φ(y) is at least Φ(y-e_k)/(y_k l_k)
+// too, as if each job had a resource of its own of capacity l_k. For let Φ'(S) be the function of a set S of jobs with such
+// resources. With Φ(y) = Φ'(S)/Π_k y_k!, max_j Σ_{i∈S} b_ij Φ'(S-i) is Π_k y_k! max_j Σ_k b_kj Φ(y-e_k), and Φ'(S-i)/l_k is
+// Π_l y_l! Φ(y-e_k)/(y_k l_k).
+//
+// The c_k are at most x_k l_k, and Ψ at most Π_k x_k^x_k/x_k! over the classes with limits, for a step multiplies it by x_k/y_k
+// at most. The error is an *[input.Error] if that leaves the range of float64, or Ψ(x) comes so near to what is taken
+// for 0 that digits could be lost: that takes some hundred jobs with limits.
+func (b *balanced) limited(ctx context.Context) error {
+	grown := 0.0 // log of the bound of Ψ
+	for _, k := range b.order {
+		b.scale[k] = min(b.scale[k], b.count[k]*b.limit[k])
+		if !math.IsInf(b.limit[k], 1) {
+			grown += b.count[k]
+		}
+	}
+	if err := b.sweep(ctx); err != nil {
+		return err
+	}
+	lost := math.Log(negligible) + grown + math.Log(float64(len(b.slab))) + 40 // 40: to 1e-17
+	for _, k := range b.order {
+		before, last := b.total[k]/b.scale[k]*b.slab[len(b.slab)-1], b.slab[len(b.slab)-1]
+		if !(grown < 700 && math.Log(min(before, last)) > lost) {
+			return input.Errorf("jobs", fmt.Sprintf("%.0f jobs with limits", grown),
+				"fewer jobs with max_tasks under balanced fairness in float64, or the engine exact")
+		}
+	}
+	return nil
+}
+
+// sweepLimited is sweepRow with limits.
+func (b *balanced) sweepLimited(from, to int, steps []step) {
+	for p := from; p < to; p++ {
+		at, most := steps, 0.0
+		if p == from {
+			if at = steps[1:]; len(at) == 0 {
+				b.slab[p] = 1 // the empty state
+				continue
+			}
+		}
+		for j := range b.load {
+			sum := 0.0
+			for i := range at {
+				sum += at[i].weight[j] * b.slab[p-at[i].back]
+			}
+			most = max(most, sum)
+		}
+		for i := range at {
+			own := at[i].own
+			if p > from && i == 0 {
+				own /= float64(p - from)
+			}
+			most = max(most, own*b.slab[p-at[i].back])
 		}
 		if most < negligible {
 			most = 0

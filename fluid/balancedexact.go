@@ -3,7 +3,9 @@ package fluid
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
+	"slices"
 
 	"productform/internal/input"
 	"productform/num"
@@ -30,10 +32,14 @@ func (e *Profiles) balanced(ctx context.Context) ([]*big.Rat, error) {
 		counts[k] += int(e.Count[i].Num().Int64())
 	}
 	needs := make([][]*big.Rat, len(first))
+	inverse := make([]*big.Rat, len(first)) // 1/l_k, nil without a limit
 	for k, i := range first {
 		needs[k] = e.Need[i]
+		if l := e.limitOf(i); l != nil {
+			inverse[k] = new(big.Rat).Inv(l)
+		}
 	}
-	total, err := balancedTotals(ctx, needs, counts)
+	total, err := balancedTotals(ctx, needs, inverse, counts)
 	if err != nil {
 		return nil, err
 	}
@@ -45,12 +51,21 @@ func (e *Profiles) balanced(ctx context.Context) ([]*big.Rat, error) {
 }
 
 // balancedTotals returns Φ(x-e_k)/Φ(x) for counts x_k >= 1 of classes with profiles need[k]. With q_k the common
-// denominator of need[k], it computes the integers Φ(y) Π_k q_k^y_k.
-func balancedTotals(ctx context.Context, need [][]*big.Rat, count []int) ([]*big.Rat, error) {
+// denominator of need[k], it computes the integers Φ(y) Π_k q_k^y_k. With limits l_k of the dominant
+// share of a job, Φ(y) is at least Φ(y-e_k)/(y_k l_k) too, and the integers are Φ(y) Π_k q_k^y_k y_k!, with which nothing
+// is divided; q_k is then common with that of 1/l_k.
+func balancedTotals(ctx context.Context, need [][]*big.Rat, inverse []*big.Rat, count []int) ([]*big.Rat, error) {
 	if len(need) == 1 {
-		return []*big.Rat{big.NewRat(1, 1)}, nil
+		total := big.NewRat(1, 1)
+		if inverse[0] != nil {
+			if most := new(big.Rat).Quo(big.NewRat(int64(count[0]), 1), inverse[0]); most.Cmp(total) < 0 {
+				total = most
+			}
+		}
+		return []*big.Rat{total}, nil
 	}
-	whole, scale := make([][]*big.Int, len(need)), make([]*big.Int, len(need))
+	limited := slices.ContainsFunc(inverse, func(x *big.Rat) bool { return x != nil })
+	whole, own, scale := make([][]*big.Int, len(need)), make([]*big.Int, len(need)), make([]*big.Int, len(need))
 	states, bits := 1.0, 0.0
 	stride := make([]int, len(need))
 	for k, profile := range need {
@@ -58,12 +73,20 @@ func balancedTotals(ctx context.Context, need [][]*big.Rat, count []int) ([]*big
 		for _, a := range profile {
 			num.JoinDenominator(scale[k], a)
 		}
+		if inverse[k] != nil {
+			num.JoinDenominator(scale[k], inverse[k])
+			own[k] = new(big.Int).Mul(scale[k], inverse[k].Num())
+			own[k].Quo(own[k], inverse[k].Denom())
+		}
 		for _, a := range profile {
 			part := new(big.Int).Mul(scale[k], a.Num())
 			whole[k] = append(whole[k], part.Quo(part, a.Denom()))
 		}
 		stride[k] = int(min(states, maxExactStates))
 		states *= float64(count[k] + 1)
+		if limited {
+			bits += float64(count[k]) * math.Log2(float64(count[k]))
+		}
 		bits += float64(count[k]) * float64(scale[k].BitLen()+big.NewInt(int64(len(need))).BitLen())
 	}
 	if states > maxExactStates {
@@ -78,7 +101,7 @@ func balancedTotals(ctx context.Context, need [][]*big.Rat, count []int) ([]*big
 	phi := make([]*big.Int, int(states))
 	phi[0] = big.NewInt(1)
 	position := make([]int, len(need))
-	var sum, part big.Int
+	var sum, part, factor big.Int
 	for p := 1; p < len(phi); p++ {
 		if p%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -94,18 +117,31 @@ func balancedTotals(ctx context.Context, need [][]*big.Rat, count []int) ([]*big
 			sum.SetInt64(0)
 			for k, y := range position {
 				if y > 0 {
-					sum.Add(&sum, part.Mul(whole[k][j], phi[p-stride[k]]))
+					part.Mul(whole[k][j], phi[p-stride[k]])
+					if limited {
+						part.Mul(&part, factor.SetInt64(int64(y)))
+					}
+					sum.Add(&sum, &part)
 				}
 			}
 			if sum.Cmp(phi[p]) > 0 {
 				phi[p].Set(&sum)
 			}
 		}
+		for k, y := range position {
+			if y > 0 && own[k] != nil && part.Mul(own[k], phi[p-stride[k]]).Cmp(phi[p]) > 0 {
+				phi[p].Set(&part)
+			}
+		}
 	}
 	last := len(phi) - 1
 	total := make([]*big.Rat, len(need))
 	for k, q := range scale {
-		total[k] = new(big.Rat).SetFrac(part.Mul(q, phi[last-stride[k]]), phi[last])
+		part.Mul(q, phi[last-stride[k]])
+		if limited {
+			part.Mul(&part, factor.SetInt64(int64(count[k])))
+		}
+		total[k] = new(big.Rat).SetFrac(&part, phi[last])
 	}
 	return total, nil
 }

@@ -115,16 +115,16 @@ func (b *bottleneck) shares(ctx context.Context, count, share []float64) error {
 			"counts with which Σ count_i weight_i over the rows of each profile is at least %g of the largest, under the policy bmf",
 			leastBottleneckMass)
 	}
-	switch len(b.need[0]) {
-	case 1:
+	switch {
+	case len(b.kept) == 1:
 		sum := 0.0
 		for _, m := range b.mass {
 			sum += m
 		}
 		for k := range b.level {
-			b.level[k] = 1 / sum
+			b.level[k] = 1 / (sum * b.need[k][0])
 		}
-	case 2:
+	case len(b.kept) == 2 && b.isDominated():
 		b.solveTwo()
 	default:
 		if residual := b.solveMany(ctx); ctx.Err() != nil {
@@ -140,6 +140,11 @@ func (b *bottleneck) shares(ctx context.Context, count, share []float64) error {
 		}
 	}
 	return nil
+}
+
+// isDominated reports whether each class has 1 as its largest part, as all have without limits.
+func (b *bottleneck) isDominated() bool {
+	return !slices.ContainsFunc(b.need, func(need []float64) bool { return slices.Max(need) != 1 })
 }
 
 // setMass computes b.mass and returns the least and the largest Σ n_i w_i of the classes present.

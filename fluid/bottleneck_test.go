@@ -466,7 +466,7 @@ func TestBottleneckSymmetries(t *testing.T) {
 				demand[c] = new(big.Rat).Mul(job.Demand[j], new(big.Rat).Mul(unit, big.NewRat(2, 1)))
 			}
 			weight := new(big.Rat).Mul(job.Weight, big.NewRat(3, 1))
-			q.Jobs = append(q.Jobs, Job{job.Name, demand, weight, job.Count})
+			q.Jobs = append(q.Jobs, Job{Name: job.Name, Demand: demand, Weight: weight, Count: job.Count})
 		}
 		for c, got := range bottleneckTasks(t, q) {
 			if want := new(big.Rat).Quo(tasks[order[c]], big.NewRat(2, 1)); got.Cmp(want) != 0 {

@@ -36,7 +36,11 @@ func (e *Profiles) exactSeconds(policy Policy) float64 {
 		r := float64(resources)
 		return 1.5e-11*float64(n)*r*bits*bits + 3e-11*r*r*r*bits*bits
 	}
-	return num.SumSeconds(n, resources, bits)
+	seconds := num.SumSeconds(n, resources, bits)
+	if e.Limit != nil { // a round for each limit, with a quotient for each resource
+		seconds += 3e-11 * float64(n*resources) * bits * bits
+	}
+	return seconds
 }
 
 // balancedSeconds is exactSeconds of balanced fairness: of each state and each class one product for each resource.

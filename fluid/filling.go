@@ -27,6 +27,8 @@ import (
 type filling struct {
 	need   [][]float64 // b_ij at [j][i]
 	speed  []float64   // scaled by a power of two, which changes the unit of the level only
+	limit  []float64   // largest dominant share of each row; nil if there are no limits
+	stops  []float64   // the levels at which these are reached
 	tie    float64     // part of a capacity below which the rest of it is rounding
 	row    []int       // active rows
 	keep   []int       // places in row of the rows that go on
@@ -58,6 +60,12 @@ func newFilling(p *problem, speed []float64) kernel {
 	}
 	for i, s := range speed {
 		f.speed[i] = math.Ldexp(s, -(least+most)/2)
+	}
+	if p.limit != nil {
+		f.limit, f.stops = p.limit, make([]float64, p.rows)
+		for i, l := range p.limit {
+			f.stops[i] = l / f.speed[i]
+		}
 	}
 	// A term is rounded 4 times on its way to a sum: the need, the speed, n_i speed_i, the product; by plus at most
 	// sumBlock/4 + 2 + log2(rows) times; in frozen_j once a round and twice for the level. Both sides of a tie err.
@@ -94,10 +102,17 @@ func (f *filling) shares(ctx context.Context, count, share []float64) error {
 		if r := f.rate[first]; !(r >= leastRate && r <= mostRate) {
 			return errRate(r)
 		}
+		at := next // of the resource
+		if f.stops != nil {
+			for _, i := range f.row {
+				next = min(next, f.stops[i])
+			}
+			next = max(next, level)
+		}
 		level = next
 		f.sated = f.sated[:0]
 		for _, j := range f.open {
-			if j == first || f.frozen[j]+level*f.rate[j] >= 1-f.tie {
+			if j == first && level == at || f.frozen[j]+level*f.rate[j] >= 1-f.tie {
 				f.sated = append(f.sated, j)
 			}
 		}
@@ -146,13 +161,14 @@ func (f *filling) start(count, share []float64) {
 	}
 }
 
-// split stops the rows that need a saturated resource, with the shares they have at this level, and returns the
+// split stops the rows that need a saturated resource or reach their limits, with the shares they have at this level, and returns the
 // least.
 func (f *filling) split(level float64, share []float64) float64 {
 	keep, stop := f.keep[:cap(f.keep)], f.stop[:cap(f.stop)]
 	kept, stopped, least := 0, 0, math.MaxFloat64
+	stops, top := f.stops, level*(1+f.tie)
 	for k, i := range f.row {
-		needed := false
+		needed := i < len(stops) && stops[i] <= top
 		for _, j := range f.sated {
 			if f.need[j][i] > 0 {
 				needed = true
@@ -169,6 +185,13 @@ func (f *filling) split(level float64, share []float64) float64 {
 		}
 	}
 	f.keep, f.stop = keep[:kept], stop[:stopped]
+	if stops != nil {
+		for _, k := range f.stop {
+			if i := f.row[k]; stops[i] <= top {
+				share[i] = f.limit[i]
+			}
+		}
+	}
 	for to, k := range f.keep {
 		f.row[to] = f.row[k]
 	}

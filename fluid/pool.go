@@ -23,10 +23,11 @@ type Resource struct {
 
 // A Job is one job, or a number of equal ones, each with a share of its own.
 type Job struct {
-	Name   string
-	Demand Demand   // A_ij of resource j for each task
-	Weight *big.Rat // w_i > 0; nil means 1
-	Count  int      // equal jobs, 1 to 1,000,000,000; 0 means 1
+	Name     string
+	Demand   Demand   // A_ij of resource j for each task
+	Weight   *big.Rat // w_i > 0; nil means 1
+	MaxTasks *big.Rat // L_i > 0, the most tasks that the job can run; nil means no limit
+	Count    int      // equal jobs, 1 to 1,000,000,000; 0 means 1
 }
 
 // A Demand is what each task takes of the resources, in the order of Pool.Resources: numbers >= 0, not all 0. What is nil
@@ -79,7 +80,7 @@ const (
 
 // Check reports whether the pool makes sense. It returns nil or an error that wraps an *[input.Error] for the first
 // entry that does not: there are resources and jobs, each with a name of its own among its kind, in UTF-8 without
-// control characters; capacities and weights are positive; demands are not negative, as many as resources at most, and
+// control characters; capacities, weights and limits are positive; demands are not negative, as many as resources at most, and
 // not all 0; a row counts 1 to 1,000,000,000 jobs (0 stands for 1); numerators and denominators have at most 16,384
 // bits. Fields are named as in a file: jobs[3].demand.cpu.
 func (p *Pool) Check() error {
@@ -100,6 +101,11 @@ func (p *Pool) Check() error {
 		}
 		if j.Weight != nil {
 			if err := input.CheckNumber(path+".weight", j.Weight, input.Positive); err != nil {
+				return err
+			}
+		}
+		if j.MaxTasks != nil {
+			if err := input.CheckNumber(path+".max_tasks", j.MaxTasks, input.Positive); err != nil {
 				return err
 			}
 		}

@@ -1,7 +1,9 @@
 package fluid
 
 import (
+	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"productform/internal/input"
@@ -17,6 +19,7 @@ type Profiles struct {
 	Weight   []*big.Rat   // w_i
 	Count    []*big.Rat   // jobs in the row
 	Top      []int        // the dominant resource, the first of equal ones
+	Limit    []*big.Rat   // L_i d_i, the largest dominant share of the row, nil where there is no limit; nil if there is none at all
 }
 
 // NewProfiles returns those of a pool that was checked.
@@ -38,6 +41,12 @@ func NewProfiles(p *Pool) *Profiles {
 		for _, a := range e.Need[i] {
 			a.Quo(a, e.Dominant[i])
 		}
+		if job.MaxTasks != nil {
+			if e.Limit == nil {
+				e.Limit = make([]*big.Rat, n)
+			}
+			e.Limit[i] = new(big.Rat).Mul(job.MaxTasks, e.Dominant[i])
+		}
 		e.Weight[i] = job.WeightOf()
 		e.Count[i] = big.NewRat(int64(job.Size()), 1)
 	}
@@ -51,6 +60,7 @@ type problem struct {
 	dominant        []float64   // d_i
 	weight          []float64   // w_i
 	speed           []float64   // w_i d_i: the rate of the dominant share while φ_i grows at rate w_i
+	limit           []float64   // L_i d_i, +Inf where there is no limit; nil if there is none at all
 }
 
 // newProblem rounds a problem. The error is an *[input.Error] for a number beyond the range of the kernels.
@@ -65,6 +75,14 @@ func newProblem(e *Profiles) (*problem, error) {
 		p.need = append(p.need, flat[j*n:(j+1)*n:(j+1)*n])
 	}
 	for i := range n {
+		if l := e.limitOf(i); l != nil {
+			if p.limit == nil {
+				p.limit = slices.Repeat([]float64{math.Inf(1)}, n)
+			}
+			if p.limit[i], _ = l.Float64(); !InRange(p.limit[i]) {
+				return nil, input.Errorf(indexed("jobs", i)+".max_tasks", p.limit[i], "a dominant share in [%g, %g]", LeastFloat, MostFloat)
+			}
+		}
 		for j, a := range e.Need[i] {
 			p.need[j][i], _ = a.Float64()
 			if p.need[j][i] < leastNeed && a.Sign() > 0 {
@@ -84,6 +102,14 @@ func newProblem(e *Profiles) (*problem, error) {
 		}
 	}
 	return p, nil
+}
+
+// limitOf returns the limit of row i, nil if there is none.
+func (e *Profiles) limitOf(i int) *big.Rat {
+	if e.Limit == nil {
+		return nil
+	}
+	return e.Limit[i]
 }
 
 // profile returns the a_ij/d_i of row i.
@@ -123,7 +149,7 @@ func (e *Profiles) counts() []float64 {
 	return count
 }
 
-// classes numbers the different profiles, in the order of their first rows: the class of each row, and the first row of
+// classes numbers the different profiles and limits, in the order of their first rows: the class of each row, and the first row of
 // each class.
 func (e *Profiles) classes() (class, first []int) {
 	seen := make(map[string]int)
@@ -132,6 +158,9 @@ func (e *Profiles) classes() (class, first []int) {
 		for _, a := range profile {
 			key.WriteString(a.RatString())
 			key.WriteByte(' ')
+		}
+		if l := e.limitOf(i); l != nil {
+			key.WriteString(l.RatString())
 		}
 		k, ok := seen[key.String()]
 		if !ok {

@@ -22,11 +22,12 @@ type SyntaxError = tree.SyntaxError
 // ReadPool reads a pool of jobs that stay, as JSON if the first character other than a space is { or [, else as YAML:
 //
 //	{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}],
-//	 "jobs": [{"name": "a", "demand": {"cpu": 1, "ram": 4}, "weight": 1, "count": 1},
+//	 "jobs": [{"name": "a", "demand": {"cpu": 1, "ram": 4}, "weight": 1, "count": 1, "max_tasks": 2},
 //	          {"name": "b", "demand": {"cpu": "7/2"}}]}
 //
 // Numbers are JSON numbers or strings and are taken exactly as written: 0.1, "0.1" and "1/10" are all one tenth. A
-// demand is of each task; of a resource not named it is 0. weight and count are 1 if missing.
+// demand is of each task; of a resource not named it is 0. weight and count are 1 if missing, and without max_tasks
+// there is no limit.
 //
 // The error wraps an *[input.Error] with the path of the field, its value and what is accepted: for an unknown field
 // (also [ErrJobsComeAndGo] if it is one of traffic.Read), a missing or repeated one, a resource that does not exist,
@@ -53,11 +54,14 @@ func (p *Pool) decodeJobs(d *poolfile.File) (*Pool, error) {
 	p.Jobs = make([]Job, d.Jobs())
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
-		path, f, err := d.Job(i, []string{"count"}, []string{"arrival_rate", "mean_size", "declared"}, ErrJobsComeAndGo)
+		path, f, err := d.Job(i, []string{"count", "max_tasks"}, []string{"arrival_rate", "mean_size", "declared"}, ErrJobsComeAndGo)
 		if err != nil {
 			return nil, err
 		}
 		if j.Name, j.Demand, j.Weight, err = d.Common(path, f); err != nil {
+			return nil, err
+		}
+		if j.MaxTasks, err = poolfile.Optional(f["max_tasks"], path+".max_tasks"); err != nil {
 			return nil, err
 		}
 		j.Count = 1

@@ -19,13 +19,14 @@ import (
 
 const (
 	goodPool = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": "1/3"}],
- "jobs": [{"name": "a", "demand": {"gpu mem": 0.1, "cpu": "7/2"}, "weight": 2.50, "count": 3}, {"demand": {"cpu": 1e-3}, "name": "b"}]}`
+ "jobs": [{"name": "a", "demand": {"gpu mem": 0.1, "cpu": "7/2"}, "weight": 2.50, "count": 3, "max_tasks": 0.3}, {"demand": {"cpu": 1e-3}, "name": "b"}]}`
 	yamlPool = `# a pool
 jobs:
 - name: a
   demand: {gpu mem: 0.1, cpu: 7/2}
   weight: 2.50
   count: 3
+  max_tasks: 3/10
 - name: b
   demand:
     cpu: 1e-3
@@ -41,13 +42,13 @@ func shape(p *fluid.Pool) string {
 		fmt.Fprintln(&b, r.Name, r.Capacity)
 	}
 	for _, j := range p.Jobs {
-		fmt.Fprintln(&b, j.Name, j.Demand, j.WeightOf(), j.Size())
+		fmt.Fprintln(&b, j.Name, j.Demand, j.WeightOf(), j.Size(), j.MaxTasks)
 	}
 	return b.String()
 }
 
 func TestReadPoolExactly(t *testing.T) {
-	const want = "cpu 9/1\ngpu mem 1/3\na [7/2 1/10] 5/2 3\nb [1/1000 <nil>] 1/1 1\n"
+	const want = "cpu 9/1\ngpu mem 1/3\na [7/2 1/10] 5/2 3 3/10\nb [1/1000 <nil>] 1/1 1 <nil>\n"
 	for _, text := range []string{goodPool, "\ufeff \n" + goodPool, yamlPool, strings.ReplaceAll(yamlPool, "\n", "\r\n")} {
 		p, err := fluid.ReadPool(strings.NewReader(text))
 		if err != nil {
@@ -115,16 +116,17 @@ var badPools = []badText{
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": 0.0}]}`, `jobs[0].weight = 0.0: want a number > 0`},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "weight": null}]}`, `jobs[0].weight = null: want a number > 0`},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "wieght": 1}]}`,
-		`jobs[0].wieght = the number 1: want one of the fields name, demand, weight, count; did you mean weight?`},
+		`jobs[0].wieght = the number 1: want one of the fields name, demand, weight, count, max_tasks; did you mean weight?`},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "max_tasks": 0}]}`, `jobs[0].max_tasks = 0: want a number > 0`},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "count": 0}]}`, `jobs[0].count = 0: want an integer from 1 to 1000000000`},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "count": 1.5}]}`, `jobs[0].count = 1.5: want an integer from 1 to 1000000000`},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "count": 1000000001}]}`, `jobs[0].count = 1000000001: want an integer from 1 to 1000000000`},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 2}]}`,
-		`jobs[0].arrival_rate = the number 2: want one of the fields name, demand, weight, count; this one is for jobs that come and go`},
+		`jobs[0].arrival_rate = the number 2: want one of the fields name, demand, weight, count, max_tasks; this one is for jobs that come and go`},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "mean_size": 2}]}`,
-		`jobs[0].mean_size = the number 2: want one of the fields name, demand, weight, count; this one is for jobs that come and go`},
+		`jobs[0].mean_size = the number 2: want one of the fields name, demand, weight, count, max_tasks; this one is for jobs that come and go`},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "declared": {}}]}`,
-		`jobs[0].declared = an object: want one of the fields name, demand, weight, count; this one is for jobs that come and go`},
+		`jobs[0].declared = an object: want one of the fields name, demand, weight, count, max_tasks; this one is for jobs that come and go`},
 	{"resources: &r []\njobs: *r\n", `line 1, column 12: anchors and aliases are not read; write the value in full`},
 	{"resources:\n- {name: cpu, capacity: 010}\n", `resources[0].capacity = 010: want a number > 0, without leading zeros (some read them as base eight)`},
 }
@@ -203,7 +205,11 @@ func writePool(p *fluid.Pool) string {
 	}
 	b.WriteString("jobs:\n")
 	for _, j := range p.Jobs {
-		fmt.Fprintf(&b, "- name: %s\n  count: %d\n  weight: %s\n  demand:\n", strconv.Quote(j.Name), j.Size(), j.WeightOf().RatString())
+		fmt.Fprintf(&b, "- name: %s\n  count: %d\n  weight: %s\n", strconv.Quote(j.Name), j.Size(), j.WeightOf().RatString())
+		if j.MaxTasks != nil {
+			fmt.Fprintf(&b, "  max_tasks: %s\n", j.MaxTasks.RatString())
+		}
+		b.WriteString("  demand:\n")
 		for i, a := range j.Demand {
 			if a != nil {
 				fmt.Fprintf(&b, "    %s: %s\n", strconv.Quote(p.Resources[i].Name), a.RatString())
@@ -234,6 +240,9 @@ func TestPoolRoundTrip(t *testing.T) {
 			demand[rapid.IntRange(0, len(demand)-1).Draw(t, "needed")] = positive.Draw(t, "demand")
 			p.Jobs = append(p.Jobs, fluid.Job{Name: name.Draw(t, "name") + strconv.Itoa(i), Demand: demand,
 				Weight: positive.Draw(t, "weight"), Count: rapid.IntRange(1, 1e9).Draw(t, "count")})
+			if rapid.Bool().Draw(t, "limited") {
+				p.Jobs[i].MaxTasks = positive.Draw(t, "limit")
+			}
 		}
 		again, err := fluid.ReadPool(strings.NewReader(writePool(p)))
 		if err != nil {

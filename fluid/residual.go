@@ -26,6 +26,8 @@ func (p *problem) utilization(count, share []float64) []float64 {
 //	             l_i = s_i/w_i and s_i/(w_i d_i),
 //	BMF          the same with l_i = s_i b_ij / w_i: each job has a saturated resource of which its part is largest.
 //
+// A limit counts as a resource of the row alone, of which it uses s_i/limit_i.
+//
 // The kernel of BMF has a residual of its own, over its classes and without memory, to choose among its attempts; this
 // one, of the rows returned, does not depend on how classes and resources were merged. For balanced fairness, whose
 // recursion leaves nothing to compare with, it is the overload alone. It is not for proportional fairness, whose
@@ -34,6 +36,9 @@ func (p *problem) residual(policy Policy, count, share, used []float64) float64 
 	worst := 0.0
 	for _, u := range used {
 		worst = max(worst, u-1)
+	}
+	for i, l := range p.limit {
+		worst = max(worst, share[i]/l-1)
 	}
 	level := func(i, j int) float64 { return share[i] * p.need[j][i] / p.weight[i] }
 	switch policy {
@@ -48,6 +53,9 @@ func (p *problem) residual(policy Policy, count, share, used []float64) float64 
 	off := make([]float64, p.rows) // min_j of each row
 	for i := range off {
 		off[i] = math.Inf(1)
+		if p.limit != nil {
+			off[i] = max(0, 1-share[i]/p.limit[i])
+		}
 	}
 	for j, need := range p.need {
 		top := 0.0

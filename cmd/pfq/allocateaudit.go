@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -56,9 +57,9 @@ func witness(is bool, r func() record) any {
 func (a *auditAnswer) properties() record {
 	r := a.report
 	job := func(i int) string { return a.pool.Jobs[i].Name }
-	return record{
+	properties := record{
 		{"tolerance", a.tolerance},
-		{"feasible", r.Overload == nil},
+		{"feasible", r.Overload == nil && r.OverLimit == nil},
 		{"pareto_efficient", r.Growth == nil},
 		{"sharing_incentive", r.Shortfall == nil},
 		{"envy_free", r.Envy == nil},
@@ -75,6 +76,12 @@ func (a *auditAnswer) properties() record {
 			return join(record{{"job", job(r.Envy.Job)}, {"other", job(r.Envy.Other)}}, a.rat("tasks", r.Envy.Tasks), a.rat("with_other", r.Envy.WithOther))
 		})},
 	}
+	if slices.ContainsFunc(a.pool.Jobs, func(j fluid.Job) bool { return j.MaxTasks != nil }) {
+		properties = append(properties, field{"over_limit", witness(r.OverLimit != nil, func() record {
+			return join(record{{"job", job(r.OverLimit.Job)}}, a.rat("tasks", r.OverLimit.Tasks), a.rat("max_tasks", r.OverLimit.Limit))
+		})})
+	}
+	return properties
 }
 
 // indexFields returns how efficient and how fair the allocation is. Of one that is not exact, they are of the tasks as
@@ -112,7 +119,11 @@ func (a *auditAnswer) text() string {
 		if p.get(key) == true {
 			return "yes"
 		}
-		return "no: " + why(p.get(witness).(record))
+		if r, ok := p.get(witness).(record); ok {
+			return "no: " + why(r)
+		}
+		r := p.get("over_limit").(record)
+		return fmt.Sprintf("no: a job of %v runs %s tasks, and can run %s", r.get("job"), cell(r, "tasks"), cell(r, "max_tasks"))
 	}
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, line := range [][2]string{

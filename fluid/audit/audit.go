@@ -17,9 +17,11 @@ type Report struct {
 	Utilization  []*big.Rat // Σ_i n_i φ_i a_ij of each resource, n_i jobs in row i
 	Saturated    []int      // resources of utilization 1, or more
 	Bottlenecks  [][]int    // of each row: saturated resources of which no row has a larger part by weight, φ_i a_ij/w_i
-	NoBottleneck []int      // rows without a bottleneck; none under bottleneck max fairness
+	AtLimit      []int      // rows that run all the tasks they can, or more
+	NoBottleneck []int      // rows without a bottleneck that are not at their limit; none under bottleneck max fairness
 
-	Overload  *Overload  // nil if the allocation is feasible
+	Overload  *Overload  // nil if no resource is overloaded
+	OverLimit *OverLimit // nil if no job runs more tasks than it can; feasible are allocations with neither
 	Growth    *Growth    // nil if it is Pareto efficient
 	Shortfall *Shortfall // nil if it gives a sharing incentive
 	Envy      *Envy      // nil if no job envies another
@@ -31,17 +33,23 @@ type Overload struct {
 	Utilization *big.Rat
 }
 
+// An OverLimit is a job that runs more tasks than it can, the one that does so by the largest factor.
+type OverLimit struct {
+	Job          int      // row of Pool.Jobs
+	Tasks, Limit *big.Rat // φ_i and L_i
+}
+
 // A Shortfall is a job that gets less than if the resources were split by weight, among all such jobs the one whose
 // dominant share is the smallest part of Split.
 type Shortfall struct {
 	Job   int      // row of Pool.Jobs
 	Share *big.Rat // φ_i d_i
-	Split *big.Rat // w_i / Σ_k n_k w_k, the dominant share it would reach with this part of every resource
+	Split *big.Rat // w_i / Σ_k n_k w_k, the dominant share it would reach with this part of every resource; or that at its limit
 }
 
 // Audit looks for what people hold against an allocation of tasks[i] = φ_i >= 0 tasks to each job of row i:
 //
-//	feasible            Σ_i n_i φ_i a_ij <= 1 for every resource j
+//	feasible            Σ_i n_i φ_i a_ij <= 1 for every resource j, and no job runs more tasks than it can
 //	Pareto efficient    no job can run more tasks unless another runs fewer
 //	sharing incentive   φ_i d_i >= w_i / Σ_k n_k w_k: no job would run more with its part by weight of every resource
 //	envy-free           no job would run more with what another job holds, scaled by their weights
@@ -57,6 +65,9 @@ type Shortfall struct {
 // on the n jobs of S gives Φ(S) <= n d_i Φ(S-i): on every resource a_ij Φ(S-i) + Σ_{k≠i} a_kj Φ(S-k) is at most d_i
 // Φ(S-i) + (n-1) d_i Σ_{k≠i} a_kj Φ(S-i-k), and the last sum at most Φ(S-i). And if a_kj >= r a_ij for all j, then
 // Φ(S-i) >= r Φ(S-k), since Φ grows with each profile and in proportion to it: φ_i >= r φ_k, no envy.
+//
+// A limit of tasks counts as a resource of that job alone: at its limit a job cannot grow and envies nobody, and no part
+// of the resources would let it run more.
 //
 // A number x counts as more than y if x > (1 + tol) y, with tol in [0, 1); nil means 0, right for an exact allocation,
 // as [fluid.Allocation.Tolerance] is for any. Let e be the relative error of the tasks, at most 1/3. Then the report with
@@ -125,6 +136,20 @@ func (h *holdings) report(ctx context.Context, more *big.Rat) (*Report, error) {
 			r.Overload = &Overload{j, u}
 		}
 	}
+	atLimit := make([]bool, len(h.number))
+	var most *big.Rat
+	for i, l := range h.Limit {
+		if l == nil {
+			continue
+		}
+		share := new(big.Rat).Mul(h.share[i], h.unit)
+		if atLimit[i] = !exceeds(l, share, more); atLimit[i] {
+			r.AtLimit = append(r.AtLimit, i)
+		}
+		if ratio := new(big.Rat).Quo(share, l); exceeds(share, l, more) && (most == nil || ratio.Cmp(most) > 0) {
+			most, r.OverLimit = ratio, &OverLimit{i, h.tasks[i], new(big.Rat).Quo(l, h.Dominant[i])}
+		}
+	}
 	order, err := newPartOrders(ctx, h, more)
 	if err != nil {
 		return nil, err
@@ -135,20 +160,20 @@ func (h *holdings) report(ctx context.Context, more *big.Rat) (*Report, error) {
 				r.Bottlenecks[i] = append(r.Bottlenecks[i], j)
 			}
 		}
-		if r.Bottlenecks[i] == nil {
+		if r.Bottlenecks[i] == nil && !atLimit[i] {
 			r.NoBottleneck = append(r.NoBottleneck, i)
 		}
 	}
-	r.Growth = h.growth(r.Utilization, saturated)
+	r.Growth = h.growth(r.Utilization, saturated, atLimit)
 	r.Shortfall = h.shortfall(more)
-	r.Envy, err = h.envy(ctx, order)
+	r.Envy, err = h.envy(ctx, order, atLimit)
 	return r, err
 }
 
 // concludes reports whether two reports conclude the same. With more in between so does a third: each comparison is
 // monotone in it.
 func (r *Report) concludes(s *Report) bool {
-	return slices.Equal(r.Saturated, s.Saturated) && slices.EqualFunc(r.Bottlenecks, s.Bottlenecks, slices.Equal) &&
+	return slices.Equal(r.Saturated, s.Saturated) && slices.Equal(r.AtLimit, s.AtLimit) && (r.OverLimit == nil) == (s.OverLimit == nil) && slices.EqualFunc(r.Bottlenecks, s.Bottlenecks, slices.Equal) &&
 		(r.Overload == nil) == (s.Overload == nil) && (r.Shortfall == nil) == (s.Shortfall == nil) && (r.Envy == nil) == (s.Envy == nil)
 }
 
@@ -212,6 +237,14 @@ func newHoldings(e *fluid.Profiles, tasks []*big.Rat) *holdings {
 	return h
 }
 
+// limitOf returns the largest dominant share of row i, nil if there is no limit.
+func (h *holdings) limitOf(i int) *big.Rat {
+	if h.Limit == nil {
+		return nil
+	}
+	return h.Limit[i]
+}
+
 // utilization returns Σ_i n_i φ_i a_ij of each resource.
 func (h *holdings) utilization() []*big.Rat {
 	used := make([]*big.Rat, len(h.Need[0]))
@@ -228,16 +261,26 @@ func (h *holdings) utilization() []*big.Rat {
 	return used
 }
 
-// shortfall returns the least φ_i d_i Σ_k n_k w_k / w_i if 1 is more.
+// shortfall returns the least φ_i d_i over what the job would have with its part if 1 is more: w_i/Σ_k n_k w_k, or the
+// limit if that is less.
 func (h *holdings) shortfall(more *big.Rat) *Shortfall {
 	var least *big.Rat
 	at := 0
 	for i := range h.share {
-		if x := new(big.Rat).Quo(h.share[i], h.Weight[i]); least == nil || x.Cmp(least) < 0 {
+		part := h.Weight[i]
+		if l := h.limitOf(i); l != nil {
+			if most := new(big.Rat).Mul(l, h.total); most.Cmp(part) < 0 {
+				part = most
+			}
+		}
+		if x := new(big.Rat).Quo(h.share[i], part); least == nil || x.Cmp(least) < 0 {
 			least, at = x, i
 		}
 	}
 	share, split := new(big.Rat).Mul(h.share[at], h.unit), new(big.Rat).Quo(h.Weight[at], h.total)
+	if l := h.limitOf(at); l != nil && l.Cmp(split) < 0 {
+		split = l
+	}
 	if !exceeds(split, share, more) {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -154,6 +155,14 @@ func literalRuns(bundle, profile []*big.Rat, scale *big.Rat) *big.Rat {
 	return least
 }
 
+// literalMost returns x, or the limit of the job if that is less.
+func literalMost(job fluid.Job, x *big.Rat) *big.Rat {
+	if job.MaxTasks != nil && job.MaxTasks.Cmp(x) < 0 {
+		return new(big.Rat).Set(job.MaxTasks)
+	}
+	return x
+}
+
 func newLiteralAudit(p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) literalAudit {
 	one := big.NewRat(1, 1)
 	above := func(x, y *big.Rat) bool { return x.Cmp(new(big.Rat).Mul(new(big.Rat).Add(one, tol), y)) > 0 }
@@ -181,7 +190,7 @@ func newLiteralAudit(p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) literalAudit
 		}
 	}
 	for i, x := range tasks {
-		canGrow := true
+		canGrow := p.Jobs[i].MaxTasks == nil || above(p.Jobs[i].MaxTasks, x)
 		dominant := new(big.Rat)
 		for j, a := range l.need[i] {
 			canGrow = canGrow && !(full[j] && a.Sign() > 0)
@@ -198,16 +207,17 @@ func newLiteralAudit(p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) literalAudit
 			}
 		}
 		if canGrow {
-			if g := literalRuns(room, l.need[i], dominant); g.Cmp(l.growth) > 0 {
+			g := literalMost(p.Jobs[i], new(big.Rat).Add(x, literalRuns(room, l.need[i], one)))
+			if g.Mul(g.Sub(g, x), dominant); g.Cmp(l.growth) > 0 {
 				l.growth = g
 			}
 		}
-		split := literalRuns(whole, l.need[i], new(big.Rat).Quo(weight[i], total))
+		split := literalMost(p.Jobs[i], literalRuns(whole, l.need[i], new(big.Rat).Quo(weight[i], total)))
 		if r := new(big.Rat).Quo(x, split); above(split, x) && r.Cmp(l.shortfall) < 0 {
 			l.shortfall = r
 		}
 		for k := range tasks {
-			with := literalRuns(l.held[k], l.need[i], new(big.Rat).Quo(weight[i], weight[k]))
+			with := literalMost(p.Jobs[i], literalRuns(l.held[k], l.need[i], new(big.Rat).Quo(weight[i], weight[k])))
 			switch {
 			case l.envy == nil || !above(with, x):
 			case x.Sign() == 0:
@@ -236,6 +246,23 @@ func (l literalAudit) agrees(t *rapid.T, p *fluid.Pool, tasks []*big.Rat, tol *b
 	if want := most.Cmp(new(big.Rat).Add(one, tol)) > 0; (r.Overload != nil) != want || want && r.Overload.Utilization.Cmp(most) != 0 {
 		t.Fatalf("overload %v, want %v", r.Overload, most)
 	}
+	over := one // the largest part of a limit
+	for i, job := range p.Jobs {
+		if job.MaxTasks == nil {
+			continue
+		}
+		ratio := new(big.Rat).Quo(tasks[i], job.MaxTasks)
+		if ratio.Cmp(over) > 0 {
+			over = ratio
+		}
+		if atLimit := job.MaxTasks.Cmp(new(big.Rat).Mul(new(big.Rat).Add(one, tol), tasks[i])) <= 0; slices.Contains(r.AtLimit, i) != atLimit ||
+			atLimit && slices.Contains(r.NoBottleneck, i) {
+			t.Fatalf("row %d at its limit: %v; %v, %v", i, atLimit, r.AtLimit, r.NoBottleneck)
+		}
+	}
+	if want := over.Cmp(new(big.Rat).Add(one, tol)) > 0; (r.OverLimit != nil) != want || want && new(big.Rat).Quo(r.OverLimit.Tasks, r.OverLimit.Limit).Cmp(over) != 0 {
+		t.Fatalf("over limit %v, want %v", r.OverLimit, over)
+	}
 	if (r.Growth != nil) != (l.growth.Sign() > 0) {
 		t.Fatalf("growth %v, want %v", r.Growth, l.growth)
 	}
@@ -258,7 +285,7 @@ func (l literalAudit) agrees(t *rapid.T, p *fluid.Pool, tasks []*big.Rat, tol *b
 	}
 	if r.Envy != nil {
 		i, k := r.Envy.Job, r.Envy.Other
-		with := literalRuns(l.held[k], l.need[i], new(big.Rat).Quo(p.Jobs[i].WeightOf(), p.Jobs[k].WeightOf()))
+		with := literalMost(p.Jobs[i], literalRuns(l.held[k], l.need[i], new(big.Rat).Quo(p.Jobs[i].WeightOf(), p.Jobs[k].WeightOf())))
 		if r.Envy.WithOther.Cmp(with) != 0 || r.Envy.Tasks.Cmp(tasks[i]) != 0 || (l.envy == nil) != (tasks[i].Sign() == 0) {
 			t.Fatalf("envy %v, want %v", r.Envy, l.envy)
 		}
@@ -275,6 +302,9 @@ func TestAuditDefinitions(t *testing.T) {
 		tasks := make([]*big.Rat, len(p.Jobs))
 		for i := range tasks {
 			tasks[i] = big.NewRat(rapid.Int64Range(0, 6).Draw(t, "tasks"), rapid.Int64Range(1, 3).Draw(t, "over"))
+			if rapid.IntRange(0, 2).Draw(t, "limited") == 0 {
+				p.Jobs[i].MaxTasks = big.NewRat(rapid.Int64Range(1, 6).Draw(t, "limit"), rapid.Int64Range(1, 3).Draw(t, "over"))
+			}
 		}
 		tol := big.NewRat(rapid.Int64Range(0, 2).Draw(t, "tol"), 4)
 		l := newLiteralAudit(p, tasks, tol)
@@ -459,7 +489,7 @@ func wrongs(t rapid.TB, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (r *Repor
 	for _, w := range []struct {
 		name  string
 		wrong bool
-	}{{"overload ", r.Overload != nil}, {"growth ", r.Growth != nil}, {"shortfall ", r.Shortfall != nil}, {"envy ", r.Envy != nil}} {
+	}{{"overload ", r.Overload != nil}, {"over limit ", r.OverLimit != nil}, {"growth ", r.Growth != nil}, {"shortfall ", r.Shortfall != nil}, {"envy ", r.Envy != nil}} {
 		if w.wrong {
 			text += w.name
 		}
@@ -470,7 +500,8 @@ func wrongs(t rapid.TB, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (r *Repor
 // All policies are feasible. Dominant resource fairness and bottleneck max fairness are Pareto efficient and envy-free
 // and give a sharing incentive, and so is proportional fairness, the competitive equilibrium of equal incomes by
 // weight. Max-min fairness is Pareto efficient, and balanced fairness the rest. Every job has a bottleneck under
-// bottleneck max fairness.
+// bottleneck max fairness. The same holds with limits of tasks, except that balanced fairness, which splits what a
+// limit leaves among all that may be present, can then give less than a split by weight, and envy.
 func TestAuditTheorems(t *testing.T) {
 	for _, test := range []struct {
 		policy  fluid.Policy
@@ -485,13 +516,24 @@ func TestAuditTheorems(t *testing.T) {
 		t.Run(string(test.policy), func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				p := drawPool(rt, 6, 4, test.policy != fluid.BF, true)
+				allowed := test.allowed
+				if rapid.Bool().Draw(rt, "limits") {
+					for i := range p.Jobs {
+						if rapid.Bool().Draw(rt, "limited") {
+							p.Jobs[i].MaxTasks = big.NewRat(rapid.Int64Range(1, 12).Draw(rt, "limit"), rapid.Int64Range(1, 4).Draw(rt, "over"))
+						}
+					}
+					if test.policy == fluid.BF {
+						allowed = []string{"", "growth ", "shortfall ", "growth shortfall ", "envy ", "growth envy ", "shortfall envy ", "growth shortfall envy "}
+					}
+				}
 				a, err := fluid.Allocate(context.Background(), p, test.policy, fluid.Settings{})
 				if err != nil {
 					rt.Fatal(err)
 				}
 				r, text := wrongs(rt, p, a.TaskFractions(), a.Tolerance())
 				found := false
-				for _, s := range test.allowed {
+				for _, s := range allowed {
 					found = found || s == text
 				}
 				if !found {

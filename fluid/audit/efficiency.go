@@ -4,19 +4,52 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"slices"
 
 	"productform/fluid"
 )
 
 // maxDominantShare returns the largest Σ_i n_i φ_i d_i of all feasible allocations. With y_i = n_i φ_i d_i it is the
-// largest Σ_i y_i with y >= 0 and Σ_i y_i a_ij/d_i <= 1 for every resource j, found by the revised simplex method in
-// fractions. The row that gains most in float64 enters if it does gain; after a step of length 0, or if none seems to,
-// the first variable that gains, by Bland's rule, so that it ends. At the end the prices π >= 0 with Σ_j π_j a_ij/d_i
-// >= 1 for every i prove that no allocation does better.
+// largest Σ_i y_i with y >= 0, Σ_i y_i a_ij/d_i <= 1 for every resource j, and y_i at most n_i times the limit. Such a limit
+// is taken as one more resource once a solution without it exceeds it.
 func (h *holdings) maxDominantShare(ctx context.Context) (*big.Rat, error) {
-	n, resources := len(h.Need), len(h.Need[0])
+	need := slices.Clone(h.Need)
+	taken := make([]bool, len(need))
+	for {
+		s, err := largestSum(ctx, need)
+		if err != nil {
+			return nil, err
+		}
+		resources, more := len(s.basis), false
+		for r, v := range s.basis {
+			if v >= len(need) || taken[v] || h.limitOf(v) == nil {
+				continue
+			}
+			most := new(big.Rat).Mul(h.Count[v], h.limitOf(v))
+			if s.value[r].Cmp(most) <= 0 {
+				continue
+			}
+			taken[v], more = true, true
+			for i := range need {
+				need[i] = append(need[i][:resources:resources], new(big.Rat))
+			}
+			need[v][resources] = most.Inv(most)
+			resources++
+		}
+		if !more {
+			return s.sum(), nil
+		}
+	}
+}
+
+// largestSum maximises Σ_i y_i with y >= 0 and Σ_i y_i need_ij <= 1 for every j, by the revised simplex method in
+// fractions. The row that gains most in float64 enters if it does gain; after a step of length 0, or if none seems to,
+// the first variable that gains, by Bland's rule, so that it ends. At the end the prices π >= 0 with Σ_j π_j need_ij >= 1
+// for every i prove that nothing is larger.
+func largestSum(ctx context.Context, need [][]*big.Rat) (*simplex, error) {
+	n, resources := len(need), len(need[0])
 	rounded := make([][]float64, n)
-	for i, need := range h.Need {
+	for i, need := range need {
 		rounded[i] = make([]float64, resources)
 		for j, a := range need {
 			rounded[i][j], _ = a.Float64()
@@ -32,23 +65,23 @@ func (h *holdings) maxDominantShare(ctx context.Context) (*big.Rat, error) {
 		price := s.prices()
 		entering, column := -1, []*big.Rat(nil)
 		if !stuck {
-			entering, column = h.seemsToGain(rounded, price)
+			entering, column = seemsToGain(need, rounded, price)
 		}
 		for v := 0; v < n+resources && column == nil; v++ {
-			if v < n && ratDot(price, h.Need[v]).Cmp(one) < 0 {
-				entering, column = v, h.Need[v]
+			if v < n && ratDot(price, need[v]).Cmp(one) < 0 {
+				entering, column = v, need[v]
 			} else if v >= n && price[v-n].Sign() < 0 {
 				entering, column = v, slack[v-n]
 			}
 		}
 		if column == nil {
-			return s.sum(), nil
+			return s, nil
 		}
 		stuck = s.enter(entering, column).Sign() == 0
 	}
 }
 
-// A simplex is a basis of the linear programme of [holdings.maxDominantShare].
+// A simplex is a basis of the linear programme of [largestSum].
 type simplex struct {
 	rows    int          // y_i is variable i, the slack of resource j is variable rows + j
 	basis   []int        // J variables
@@ -138,23 +171,23 @@ func (s *simplex) sum() *big.Rat {
 
 // seemsToGain returns the row i with the least Σ_j π_j a_ij/d_i in float64 and its profile, nil if in truth that sum is
 // not below 1.
-func (h *holdings) seemsToGain(rounded [][]float64, price []*big.Rat) (int, []*big.Rat) {
+func seemsToGain(need [][]*big.Rat, rounded [][]float64, price []*big.Rat) (int, []*big.Rat) {
 	pi := make([]float64, len(price))
 	for j, p := range price {
 		pi[j], _ = p.Float64()
 	}
 	least, at := math.Inf(1), 0
-	for i, need := range rounded {
+	for i, parts := range rounded {
 		cost := 0.
-		for j, a := range need {
+		for j, a := range parts {
 			cost += pi[j] * a
 		}
 		if cost < least {
 			least, at = cost, i
 		}
 	}
-	if ratDot(price, h.Need[at]).Cmp(big.NewRat(1, 1)) < 0 {
-		return at, h.Need[at]
+	if ratDot(price, need[at]).Cmp(big.NewRat(1, 1)) < 0 {
+		return at, need[at]
 	}
 	return at, nil
 }

@@ -13,7 +13,7 @@ import (
 type Envy struct {
 	Job, Other int      // rows of Pool.Jobs
 	Tasks      *big.Rat // φ_i of Job
-	WithOther  *big.Rat // φ_k w_i/w_k min_j a_kj/a_ij over the resources j that Job needs, k being Other
+	WithOther  *big.Rat // φ_k w_i/w_k min_j a_kj/a_ij over the resources j that Job needs, k being Other; at most its limit
 }
 
 // A partOrder sorts the rows by what they hold of one resource by weight, φ_i a_ij/w_i.
@@ -96,7 +96,7 @@ func (c *partComparer) exceeds(i, k, j int) bool {
 // envy returns the pair with the largest envy, nil if there is none. Job i runs more with w_i/w_k of what job k holds
 // if and only if φ_k a_kj/w_k > φ_i a_ij/w_i for every resource j that it needs, and the ratio of the tasks is the
 // least of these ratios. Only rows that hold more of the resource of which the fewest do are looked at.
-func (h *holdings) envy(ctx context.Context, orders []partOrder) (*Envy, error) {
+func (h *holdings) envy(ctx context.Context, orders []partOrder, atLimit []bool) (*Envy, error) {
 	n := len(h.part)
 	logs := make([][]float64, n)
 	for i, part := range h.part {
@@ -110,6 +110,9 @@ func (h *holdings) envy(ctx context.Context, orders []partOrder) (*Envy, error) 
 	for i, need := range h.Need {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if atLimit[i] {
+			continue
 		}
 		rarest := h.Top[i]
 		for j, a := range need {
@@ -128,6 +131,9 @@ func (h *holdings) envy(ctx context.Context, orders []partOrder) (*Envy, error) 
 					continue others
 				}
 				ratio = min(ratio, logs[k][j]-logs[i][j]) // the logarithm of a part 0 is -Inf, but k holds more than 0
+			}
+			if l := h.limitOf(i); l != nil {
+				ratio = min(ratio, ratLog2(l)-ratLog2(h.tasks[i])-ratLog2(h.Dominant[i]))
 			}
 			if job < 0 || ratio > largest || ratio == largest && i == job && k < other {
 				job, other, largest = i, k, ratio
@@ -153,7 +159,13 @@ func (h *holdings) tasksWith(i, k int) *big.Rat {
 	}
 	least.Mul(least, h.Weight[i])
 	least.Quo(least, h.Dominant[i])
-	return least.Mul(least, h.tasks[k])
+	least.Mul(least, h.tasks[k])
+	if l := h.limitOf(i); l != nil {
+		if most := new(big.Rat).Quo(l, h.Dominant[i]); most.Cmp(least) < 0 {
+			return most
+		}
+	}
+	return least
 }
 
 // ratLog2 returns log2 x for x >= 0 of any size, -Inf for 0.

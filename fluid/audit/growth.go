@@ -10,16 +10,16 @@ import (
 // dominant share could grow most.
 type Growth struct {
 	Job   int      // row of Pool.Jobs
-	Tasks *big.Rat // tasks that one job of the row could run more, min_j (1 - u_j)/a_ij for utilizations u_j
+	Tasks *big.Rat // tasks that one job of the row could run more, min_j (1 - u_j)/a_ij for utilizations u_j, up to its limit
 }
 
-// growth returns a job that needs no saturated resource, nil if there is none.
+// growth returns a job that is below its limit and needs no saturated resource, nil if there is none.
 //
 // A feasible allocation φ is Pareto efficient if and only if every job needs a saturated resource. If job i needs none,
 // φ_i + min_j (1 - u_j)/a_ij > φ_i keeps every u_j <= 1. Conversely let ψ >= φ be feasible with ψ_i > φ_i. On every
 // resource j that i needs, 1 >= Σ_k ψ_k a_kj >= Σ_k φ_k a_kj + (ψ_i - φ_i) a_ij > Σ_k φ_k a_kj, so that none is
 // saturated.
-func (h *holdings) growth(used []*big.Rat, saturated []bool) *Growth {
+func (h *holdings) growth(used []*big.Rat, saturated, atLimit []bool) *Growth {
 	one := big.NewRat(1, 1)
 	rest := make([]*big.Rat, len(used)) // 1 - u_j
 	for j, u := range used {
@@ -30,7 +30,14 @@ func (h *holdings) growth(used []*big.Rat, saturated []bool) *Growth {
 	var most *big.Rat
 rows:
 	for i, need := range h.Need {
-		var room *big.Rat // min_j (1 - u_j) d_i/a_ij, by which the dominant share can grow
+		if atLimit[i] {
+			continue
+		}
+		var room *big.Rat // min_j (1 - u_j) d_i/a_ij, by which the dominant share can grow; or what the limit leaves
+		if l := h.limitOf(i); l != nil {
+			room = new(big.Rat).Sub(l, new(big.Rat).Mul(h.share[i], h.unit))
+			room.Quo(room, unit)
+		}
 		for j, a := range need {
 			if a.Sign() == 0 {
 				continue

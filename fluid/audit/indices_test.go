@@ -66,8 +66,21 @@ func TestIndicesByHand(t *testing.T) {
 func TestMaxDominantShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPool(t, 7, 4, true, true)
-		e := fluid.NewProfiles(p)
 		n, resources := len(p.Jobs), len(p.Resources)
+		unlimited := rapid.Bool().Draw(t, "unlimited")
+		for i := range p.Jobs {
+			if !unlimited && rapid.Bool().Draw(t, "limited") {
+				p.Jobs[i].MaxTasks = big.NewRat(rapid.Int64Range(1, 12).Draw(t, "limit"), rapid.Int64Range(1, 4).Draw(t, "over"))
+			}
+		}
+		e := fluid.NewProfiles(p)
+		var limited []int
+		for i, l := range e.Limit {
+			if l != nil {
+				limited = append(limited, i)
+			}
+		}
+		resources += len(limited) // y_i over n_i times the limit is at most 1
 		costs := make([]float64, n+resources)
 		rows := mat.NewDense(resources, n+resources, nil)
 		bounds := make([]float64, resources)
@@ -75,7 +88,12 @@ func TestMaxDominantShare(t *testing.T) {
 			rows.Set(j, n+j, 1)
 			bounds[j] = 1
 			for i := range n {
-				a, _ := e.Need[i][j].Float64()
+				var a float64
+				if j < len(p.Resources) {
+					a, _ = e.Need[i][j].Float64()
+				} else if limited[j-len(p.Resources)] == i {
+					a, _ = new(big.Rat).Inv(new(big.Rat).Mul(e.Count[i], e.Limit[i])).Float64()
+				}
 				rows.Set(j, i, a)
 				costs[i] = -1
 			}
@@ -95,7 +113,8 @@ func TestMaxDominantShare(t *testing.T) {
 		if got := x.MaxDominantShare.Float; !(math.Abs(got+want) <= 1e-9) { // gonum stops at reduced costs of 1e-12
 			t.Fatalf("%v, want %v", got, -want)
 		}
-		if one := big.NewRat(1, 1); x.DominantEfficiency.Exact.Cmp(one) > 0 || x.JainIndex.Exact.Cmp(one) > 0 || x.LargestUtilization.Exact.Cmp(one) != 0 {
+		if one := big.NewRat(1, 1); x.DominantEfficiency.Exact.Cmp(one) > 0 || x.JainIndex.Exact.Cmp(one) > 0 ||
+			unlimited && x.LargestUtilization.Exact.Cmp(one) != 0 {
 			t.Fatal(indexText(x))
 		}
 	})

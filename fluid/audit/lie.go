@@ -66,6 +66,11 @@ func BestLie(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, s
 	if err := policy.Check("policy"); err != nil {
 		return nil, err
 	}
+	for i, other := range p.Jobs {
+		if other.MaxTasks != nil {
+			return nil, input.Errorf(input.Index("jobs", i)+".max_tasks", other.MaxTasks.RatString(), "none: lies are looked for only without limits")
+		}
+	}
 	if job < 0 || job >= len(p.Jobs) {
 		return nil, input.Errorf("job", job, "a row of jobs, 0 to %d", len(p.Jobs)-1)
 	}

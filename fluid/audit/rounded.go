@@ -17,6 +17,9 @@ func rounded(e *fluid.Profiles) *fluid.Profiles {
 	for _, need := range e.Need {
 		r.Need = append(r.Need, roundDown(need))
 	}
+	if e.Limit != nil {
+		r.Limit = roundDown(e.Limit)
+	}
 	return r
 }
 
@@ -31,7 +34,7 @@ const (
 func roundDown(x []*big.Rat) []*big.Rat {
 	rounded := slices.Clone(x)
 	for i, v := range x {
-		if max(v.Num().BitLen(), v.Denom().BitLen()) > roundedBits {
+		if v != nil && max(v.Num().BitLen(), v.Denom().BitLen()) > roundedBits {
 			rounded[i], _ = num.Down(roundedBits).SetRat(v).Rat(nil)
 		}
 	}

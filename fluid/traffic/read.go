@@ -36,7 +36,7 @@ func (t *Model) decodeClasses(d *poolfile.File) (*Model, error) {
 	t.Classes = make([]Class, d.Jobs())
 	for k := range t.Classes {
 		c := &t.Classes[k]
-		path, f, err := d.Job(k, []string{"arrival_rate", "mean_size", "declared"}, []string{"count"}, fluid.ErrJobsStay)
+		path, f, err := d.Job(k, []string{"arrival_rate", "mean_size", "declared"}, []string{"count", "max_tasks"}, fluid.ErrJobsStay)
 		if err != nil {
 			return nil, err
 		}

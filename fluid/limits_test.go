@@ -1,0 +1,241 @@
+package fluid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// drawLimited draws a pool of small numbers in which most rows have limits, tight ones and wide ones.
+func drawLimited(t *rapid.T, weights bool) *Pool {
+	small := func(label string, low, high, over int64) *big.Rat {
+		return big.NewRat(rapid.Int64Range(low, high).Draw(t, label), rapid.Int64Range(1, over).Draw(t, "over"))
+	}
+	p := &Pool{}
+	for j := range rapid.IntRange(1, 3).Draw(t, "resources") {
+		p.Resources = append(p.Resources, Resource{Name: fmt.Sprint("r", j), Capacity: small("capacity", 4, 20, 1)})
+	}
+	for i := range rapid.IntRange(1, 4).Draw(t, "rows") {
+		job := Job{Name: fmt.Sprint("j", i), Count: rapid.IntRange(1, 2).Draw(t, "count"), Demand: make(Demand, len(p.Resources))}
+		for j := range job.Demand {
+			job.Demand[j] = small("demand", 0, 4, 2)
+		}
+		job.Demand[rapid.IntRange(0, len(job.Demand)-1).Draw(t, "needed")] = small("demand", 1, 4, 2)
+		if weights {
+			job.Weight = small("weight", 1, 4, 2)
+		}
+		if rapid.IntRange(0, 3).Draw(t, "limited") > 0 {
+			job.MaxTasks = small("limit", 1, 12, 4)
+		}
+		p.Jobs = append(p.Jobs, job)
+	}
+	return p
+}
+
+// ownResources gives each job a row of its own and a limit as a resource of its own, and returns the row that each comes
+// from.
+func ownResources(p *Pool) (q *Pool, from []int) {
+	q = &Pool{Resources: append([]Resource(nil), p.Resources...)}
+	for i, job := range p.Jobs {
+		for n := range job.Size() {
+			demand := append(Demand(nil), job.Demand...)
+			if job.MaxTasks != nil {
+				for len(demand) < len(q.Resources) {
+					demand = append(demand, nil)
+				}
+				demand = append(demand, big.NewRat(1, 1))
+				q.Resources = append(q.Resources, Resource{Name: fmt.Sprint("limit", len(q.Jobs)), Capacity: job.MaxTasks})
+			}
+			q.Jobs = append(q.Jobs, Job{Name: fmt.Sprint(job.Name, ".", n), Demand: demand, Weight: job.Weight})
+			from = append(from, i)
+		}
+	}
+	return q, from
+}
+
+// A limit of tasks is a resource that only this job demands, in fractions: balanced fairness with a row for each job,
+// max-min fairness, and dominant resource fairness as max-min fairness of the tasks with weights w_i/d_i, so that the
+// limit is nobody's dominant resource. Float64 agrees.
+func TestLimitsAreResources(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		policy := rapid.SampledFrom([]Policy{DRF, MaxMin, BF}).Draw(t, "policy")
+		p := drawLimited(t, policy != BF)
+		q, from := ownResources(p)
+		other := policy
+		if policy == DRF {
+			other = MaxMin
+			for i, d := range NewProfiles(p).Dominant {
+				for k := range q.Jobs {
+					if from[k] == i {
+						q.Jobs[k].Weight = new(big.Rat).Quo(q.Jobs[k].WeightOf(), d)
+					}
+				}
+			}
+		}
+		want := mustAllocate(t, q, other)
+		exact, err := Allocate(context.Background(), p, policy, Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		float, err := Allocate(context.Background(), p, policy, Settings{Engine: num.Float})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if float.Residual > 1e-12 {
+			t.Fatalf("residual %g", float.Residual)
+		}
+		for k, i := range from {
+			x := want.Jobs[k].Tasks.Exact
+			if exact.Jobs[i].Tasks.Exact.Cmp(x) != 0 {
+				t.Fatalf("%s: row %d runs %v tasks, want %v", policy, i, exact.Jobs[i].Tasks.Exact, x)
+			}
+			if f, _ := x.Float64(); math.Abs(float.Jobs[i].Tasks.Float-f) > 1e-11*f { // small integers
+				t.Fatalf("%s: row %d runs %v tasks in float64, want %v", policy, i, float.Jobs[i].Tasks.Float, f)
+			}
+		}
+		if len(exact.Resources) != len(p.Resources) {
+			t.Fatalf("%d resources", len(exact.Resources))
+		}
+	})
+}
+
+// Under bottleneck max fairness every job is at its limit or has a bottleneck: the definition, with the limits as
+// resources.
+func TestLimitsBottleneck(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawLimited(t, true)
+		q, from := ownResources(p)
+		a, err := Allocate(context.Background(), p, BMF, Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tasks := make([]*big.Rat, len(from))
+		for k, i := range from {
+			tasks[k] = a.Jobs[i].Tasks.Exact
+		}
+		if fault := bottleneckFault(q, tasks); fault != "" {
+			t.Fatal(fault)
+		}
+		float, err := Allocate(context.Background(), p, BMF, Settings{Engine: num.Float})
+		if err != nil || float.Residual > 1e-9 {
+			t.Fatal(err, float)
+		}
+		for i, job := range p.Jobs {
+			if l, _ := num.OrOne(job.MaxTasks).Float64(); job.MaxTasks != nil && float.Jobs[i].Tasks.Float > l*(1+1e-9) {
+				t.Fatalf("row %d runs %v tasks, at most %v", i, float.Jobs[i].Tasks.Float, l)
+			}
+		}
+	})
+}
+
+// Under proportional fairness φ_i is the lesser of the limit and w_i / Σ_j p_j a_ij, and only saturated resources have a
+// price: the conditions of an optimum, which say nothing of resources of limits.
+func TestLimitsProportional(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawLimited(t, true)
+		for _, engine := range []num.Engine{num.Float, num.Enclose} {
+			a, err := Allocate(context.Background(), p, PF, Settings{Engine: engine})
+			if err != nil {
+				t.Fatal(err)
+			}
+			used := make([]float64, len(p.Resources))
+			for i, job := range p.Jobs {
+				cost := 0.0
+				tasks := a.Jobs[i].Tasks.Float
+				for j, r := range p.Resources {
+					part, _ := new(big.Rat).Quo(job.Demand.Of(j), r.Capacity).Float64()
+					cost += part * a.Resources[j].Price.Float
+					used[j] += part * tasks * float64(job.Size())
+				}
+				want, _ := job.WeightOf().Float64()
+				want /= cost // +Inf if all is free
+				if job.MaxTasks != nil {
+					l, _ := job.MaxTasks.Float64()
+					want = min(want, l)
+				}
+				if math.Abs(tasks-want) > 2e-7*want { // residuals of 1e-14, of rows that are small beside others
+					t.Fatalf("%s: row %d runs %v tasks, want %v", engine, i, tasks, want)
+				}
+			}
+			for j, r := range a.Resources {
+				if used[j] > 1+1e-7 || r.Price.Float > 1e-6 && used[j] < 1-1e-6 || math.Abs(used[j]-r.Utilization.Float) > 1e-7 {
+					t.Fatalf("%s: resource %d is used at %v, price %v", engine, j, used[j], r.Price.Float)
+				}
+			}
+		}
+	})
+}
+
+// What limits leave unused is left: two jobs of one task each on a resource of ten.
+func TestLimitsLeaveRest(t *testing.T) {
+	p := poolOf("1/10", "1/5")
+	p.Jobs[0].MaxTasks, p.Jobs[1].MaxTasks = big.NewRat(1, 1), big.NewRat(1, 1)
+	for _, policy := range Policies() {
+		a := mustAllocate(t, p, policy)
+		for i, want := range []float64{1, 1} {
+			if math.Abs(a.Jobs[i].Tasks.Float-want) > 1e-8 {
+				t.Errorf("%s: row %d runs %v tasks", policy, i, a.Jobs[i].Tasks.Float)
+			}
+		}
+		if a.Resources[0].Saturated || math.Abs(a.Resources[0].Utilization.Float-0.3) > 1e-8 || a.Jobs[0].DominantResource != 0 {
+			t.Errorf("%s: %+v", policy, a.Resources[0])
+		}
+	}
+}
+
+// What is not possible with limits is refused, and names the entry.
+func TestLimitsRefused(t *testing.T) {
+	var bad *input.Error
+	p := poolOf("1 1/2", "1/2 1")
+	p.Jobs[1].MaxTasks = new(big.Rat)
+	if err := p.Check(); !errors.As(err, &bad) || bad.Path != "jobs[1].max_tasks" {
+		t.Error(err)
+	}
+	p.Jobs[1].MaxTasks = big.NewRat(1, 3)
+	if _, err := NewAllocator(p, DRF); !errors.As(err, &bad) || bad.Path != "jobs[1].max_tasks" {
+		t.Error(err)
+	}
+	p.Jobs[1].MaxTasks = num.MustRat("1e-130")
+	if _, err := Allocate(context.Background(), p, DRF, Settings{Engine: num.Float}); !errors.As(err, &bad) || bad.Path != "jobs[1].max_tasks" {
+		t.Error(err)
+	}
+	p.Jobs[1].MaxTasks, p.Jobs[1].Count, p.Jobs[0].Count = num.MustRat("1e-6"), 2000, 2
+	if _, err := Allocate(context.Background(), p, BF, Settings{Engine: num.Float}); !errors.As(err, &bad) || bad.Path != "jobs" {
+		t.Error(err)
+	}
+	many := &Pool{Resources: p.Resources}
+	for i := range mostLimits + 1 {
+		many.Jobs = append(many.Jobs, Job{Name: fmt.Sprint(i), Demand: p.Jobs[0].Demand, MaxTasks: big.NewRat(1, int64(1_000_000+i))})
+	}
+	if _, err := Allocate(context.Background(), many, PF, Settings{Engine: num.Float}); !errors.As(err, &bad) || bad.Path != "jobs" {
+		t.Error(err)
+	}
+}
+
+// Balanced fairness with some hundred limited jobs is the same in float64 and in fractions.
+func TestLimitsBalancedMany(t *testing.T) {
+	p := poolOf("1 1/3", "1/2 1")
+	p.Jobs[0].Count, p.Jobs[1].Count = 150, 60
+	p.Jobs[0].MaxTasks, p.Jobs[1].MaxTasks = big.NewRat(1, 130), big.NewRat(1, 20)
+	exact, err := Allocate(context.Background(), p, BF, Settings{Engine: num.Exact})
+	if err != nil {
+		t.Fatal(err)
+	}
+	float, err := Allocate(context.Background(), p, BF, Settings{Engine: num.Float})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Jobs {
+		if x, y := exact.Jobs[i].Tasks.Float, float.Jobs[i].Tasks.Float; math.Abs(x-y) > 1e-11*x { // 210 steps of a few roundings
+			t.Errorf("row %d: %v and %v", i, x, y)
+		}
+	}
+}
