@@ -18,7 +18,7 @@ type Check struct {
 
 	Simulated *float64 `json:"simulated"`  // mean over the replications
 	HalfWidth *float64 `json:"half_width"` // of its 95 % confidence interval
-	Z         *float64 `json:"z"`          // (simulated - exact) / standard error, brought to the standard normal law
+	Z         *float64 `json:"z"`          // (simulated - exact) / standard error, brought to the standard normal distribution
 
 	// Simulation names what was simulated. Rows of one name depend on each other, others do not.
 	Simulation *string `json:"simulation"`

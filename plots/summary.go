@@ -16,7 +16,7 @@ type Summary struct {
 	Simulations int     // distinct ones; z of the first numbers of each are independent
 
 	// Pearson's chi-square statistic of those z over ten cells of equal probability, with 9 degrees of freedom, and the
-	// probability of at least as much; nil for fewer than fifty, five a cell, where that law is too far off.
+	// probability of at least as much; nil for fewer than fifty, five a cell, where that distribution is too far off.
 	ChiSquare *float64
 	PValue    *float64
 }

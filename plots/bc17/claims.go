@@ -31,7 +31,7 @@ func (c configuration) worst(e plots.Effort, row points, most float64) (plots.Nu
 			if err != nil {
 				return worst, err
 			}
-			exact, _ := exactDelay(gamma, k.Class, row.law.Mean).Float64()
+			exact, _ := exactDelay(gamma, k.Class, row.sizes.Mean).Float64()
 			if mean/exact > worst.Mean {
 				worst = plots.Number{Mean: mean / exact, Low: low / exact, High: high / exact, At: plots.Decimal(rho)}
 			}
@@ -42,7 +42,7 @@ func (c configuration) worst(e plots.Effort, row points, most float64) (plots.Nu
 
 // claims holds what [BC17], section 5, says of the configuration against the largest ratios over loads and classes.
 func (c configuration) claims(e plots.Effort, shown []points) ([]plots.Claim, error) {
-	ratios := func(m, most float64) (all []plots.Number, text string, err error) { // of each law
+	ratios := func(m, most float64) (all []plots.Number, text string, err error) { // of each distribution
 		var words []string
 		for _, row := range shown {
 			if row.m != m {
@@ -53,7 +53,7 @@ func (c configuration) claims(e plots.Effort, shown []points) ([]plots.Claim, er
 				return nil, "", err
 			}
 			all = append(all, r)
-			words = append(words, row.law.Name+" "+r.String())
+			words = append(words, row.sizes.Name+" "+r.String())
 		}
 		return all, policyName(m) + ": " + strings.Join(words, ", "), nil
 	}
@@ -77,7 +77,7 @@ func (c configuration) claims(e plots.Effort, shown []points) ([]plots.Claim, er
 	claims := []plots.Claim{{
 		Place:     c.ID,
 		Sentence:  "One interruption a job brings a significant improvement compared to FCFS.",
-		Criterion: fmt.Sprintf("For every law, the largest excess of the mean delay over balanced fairness is at most %g of that of FCFS.", improved),
+		Criterion: fmt.Sprintf("For every distribution, the largest excess of the mean delay over balanced fairness is at most %g of that of FCFS.", improved),
 		Numbers:   "Largest ratio of the mean delay to that of balanced fairness: " + fcfsText + "; " + onceText + ".",
 		Verdict:   plots.Below(once, limits),
 	}}
@@ -85,7 +85,7 @@ func (c configuration) claims(e plots.Effort, shown []points) ([]plots.Claim, er
 		return append(claims, plots.Claim{
 			Place:     c.ID,
 			Sentence:  "For m = 5, performance is very close to that of balanced fairness, even for Zipf sizes.",
-			Criterion: fmt.Sprintf("For every law, the mean delay is at most %g %% above that of balanced fairness at every load; close does not mean equal.", 100*near),
+			Criterion: fmt.Sprintf("For every distribution, the mean delay is at most %g %% above that of balanced fairness at every load; close does not mean equal.", 100*near),
 			Numbers:   "Largest ratio: " + fiveText + ".",
 			Verdict:   plots.AtMost(1 + near).Verdict(five...),
 		}), nil
@@ -97,7 +97,7 @@ func (c configuration) claims(e plots.Effort, shown []points) ([]plots.Claim, er
 	return append(claims, plots.Claim{
 		Place:     c.ID,
 		Sentence:  "In the large system it is sufficient in practice to set m = 1.",
-		Criterion: fmt.Sprintf("For every law, the mean delay is at most %g %% above that of balanced fairness at every load up to 0.8; beyond, the gap grows.", 100*near),
+		Criterion: fmt.Sprintf("For every distribution, the mean delay is at most %g %% above that of balanced fairness at every load up to 0.8; beyond, the gap grows.", 100*near),
 		Numbers:   "Largest ratio up to load 0.8: " + earlyText + "; over all loads: " + onceText + "; " + fiveText + ".",
 		Verdict:   plots.AtMost(1 + near).Verdict(early...),
 	}), nil

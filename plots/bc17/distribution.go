@@ -14,15 +14,15 @@ import (
 // A histogram is the distribution of the number of jobs in one cluster, as one panel.
 type histogram struct {
 	configuration
-	rho    *big.Rat
-	most   int // jobs up to which it is computed
-	scale  plots.Scale
-	step   int // of the numbers of jobs shown of one simulation
-	sights []sight
+	rho   *big.Rat
+	most  int // jobs up to which it is computed
+	scale plots.Scale
+	step  int // of the numbers of jobs shown of one simulation
+	runs  []histogramRun
 }
 
-// A sight is a simulation of a histogram.
-type sight struct {
+// A histogramRun is a simulation of a histogram.
+type histogramRun struct {
 	label string
 	look  int
 	exact bool // whether balanced fairness is the exact answer to it
@@ -51,10 +51,10 @@ func distribution(id string, small, large configuration) plots.Spec {
 			{configuration: small, rho: big.NewRat(8, 10), most: 100, scale: plots.Log, step: 3},
 			{configuration: large, rho: big.NewRat(9, 10), most: 500, step: 12},
 		}
-		zipf := laws()[2]
+		zipf := sizeDistributions()[2]
 		for _, h := range panels {
 			s := sim.Settings{Distribution: h.most}
-			fcfs, err := h.simulateAt(p, e, h.rho, exponentialLaw(), 0, s)
+			fcfs, err := h.simulateAt(p, e, h.rho, exponentialSizes(), 0, s)
 			if err != nil {
 				return nil, err
 			}
@@ -63,13 +63,13 @@ func distribution(id string, small, large configuration) plots.Spec {
 			if err != nil {
 				return nil, err
 			}
-			h.sights = []sight{{"FCFS, exponential sizes", fcfsLook, true, fcfs}, {"m = 5, Zipf sizes", fiveLook, false, five}}
+			h.runs = []histogramRun{{"FCFS, exponential sizes", fcfsLook, true, fcfs}, {"m = 5, Zipf sizes", fiveLook, false, five}}
 			if h.Sharing {
 				shared, err := h.shareAt(p, e, h.rho, zipf, sim.Settings{Distribution: h.most})
 				if err != nil {
 					return nil, err
 				}
-				h.sights = append(h.sights, sight{"processor sharing, Zipf sizes", sharingLook, true, shared})
+				h.runs = append(h.runs, histogramRun{"processor sharing, Zipf sizes", sharingLook, true, shared})
 			}
 		}
 		p.Build = func(ctx context.Context) (*plots.Figure, error) {
@@ -121,9 +121,9 @@ func (h *histogram) panel(exact []num.Value) (panel plots.Panel, unseen int) {
 		curve.X, curve.Y = append(curve.X, float64(n)), append(curve.Y, v.Float)
 	}
 	panel.Series = append(panel.Series, curve)
-	for k, g := range h.sights {
+	for k, g := range h.runs {
 		s := plots.Series{Label: g.label, Kind: plots.Points, Look: g.look}
-		for n := first + k*h.step/len(h.sights); n <= last; n += h.step {
+		for n := first + k*h.step/len(h.runs); n <= last; n += h.step {
 			mean, low, high, err := plots.LogInterval(&g.run.Result.Distribution[n])
 			if err != nil {
 				unseen++
@@ -141,7 +141,7 @@ func (h *histogram) panel(exact []num.Value) (panel plots.Panel, unseen int) {
 // check compares the probabilities at which one half, one tenth and nine tenths of the distribution are reached.
 func (h *histogram) check(figure string, exact []num.Value) []plots.Check {
 	var checks []plots.Check
-	for _, g := range h.sights {
+	for _, g := range h.runs {
 		if !g.exact {
 			continue
 		}

@@ -20,10 +20,10 @@ func insensitivity(id string, configurations ...configuration) plots.Spec {
 		p := &plots.Plan{}
 		rho := big.NewRat(8, 10)
 		ms := manyInterruptions(e)
-		rows := make([][]points, len(configurations)) // one a law; the runs are those of each m
+		rows := make([][]points, len(configurations)) // one a distribution; the runs are those of each m
 		for k, c := range configurations {
-			for _, l := range laws() {
-				row := points{law: l}
+			for _, l := range sizeDistributions() {
+				row := points{sizes: l}
 				for _, m := range ms {
 					s, err := c.simulateAt(p, e, rho, l, m, sim.Settings{Jumps: longer(m) * e.Jumps, WarmUp: longer(m) * e.WarmUp})
 					if err != nil {
@@ -53,7 +53,7 @@ func insensitivity(id string, configurations ...configuration) plots.Spec {
 				f.Checks = append(f.Checks, check)
 			}
 			return f, texts.Describe(f, map[string]any{
-				"Load": rho, "Systems": configurations, "Sizes": laws(), "Interruptions": ms, "Runs": runWords(p, e),
+				"Load": rho, "Systems": configurations, "Sizes": sizeDistributions(), "Interruptions": ms, "Runs": runWords(p, e),
 			}, nil)
 		}
 		return p, nil
@@ -86,8 +86,8 @@ func (c configuration) gap(id string, rho *big.Rat, ms []float64, rows []points)
 	var few []plots.Number
 	var words []string
 	for k, row := range rows {
-		exact, _ := exactDelay(gamma, allClasses, row.law.Mean).Float64()
-		s := plots.Series{Label: row.law.Name, Look: k}
+		exact, _ := exactDelay(gamma, allClasses, row.sizes.Mean).Float64()
+		s := plots.Series{Label: row.sizes.Name, Look: k}
 		var worst plots.Number
 		for i, m := range ms {
 			d := simulatedDelay(row.runs[i].Result, allClasses)
@@ -102,12 +102,12 @@ func (c configuration) gap(id string, rho *big.Rat, ms []float64, rows []points)
 		}
 		panel.Series = append(panel.Series, s)
 		few = append(few, worst)
-		words = append(words, row.law.Name+" "+worst.String())
+		words = append(words, row.sizes.Name+" "+worst.String())
 	}
 	return panel, plots.Claim{
 		Place:     id,
 		Sentence:  "Only a few interruptions a job suffice for approximate insensitivity. " + c.Short + ".",
-		Criterion: fmt.Sprintf("For every law, the mean delay is at most %g %% above that of balanced fairness for every m >= %d at load %s.", 100*near, fewEnough, plots.Decimal(rho)),
+		Criterion: fmt.Sprintf("For every distribution, the mean delay is at most %g %% above that of balanced fairness for every m >= %d at load %s.", 100*near, fewEnough, plots.Decimal(rho)),
 		Numbers:   "Largest ratio: " + strings.Join(words, ", ") + ".",
 		Verdict:   plots.AtMost(1 + near).Verdict(few...),
 	}, nil

@@ -24,22 +24,22 @@ func interruptions() map[float64]int {
 	return map[float64]int{0: fcfsLook, 1: onceLook, 5: fiveLook}
 }
 
-// Points are the simulations of one policy with one law, one a load or one a value of m.
+// Points are the simulations of one policy with one distribution, one a load or one a value of m.
 type points struct {
-	law  law
-	m    float64
-	runs []*plots.Simulation
+	sizes sizeDistribution
+	m     float64
+	runs  []*plots.Simulation
 }
 
-// prepare plans [BC17], Figure 1, 2, 3 or 4: for each law FCFS, m = 1 and m = 5 at every load, and beside them the
+// prepare plans [BC17], Figure 1, 2, 3 or 4: for each distribution FCFS, m = 1 and m = 5 at every load, and beside them the
 // simulations for the checks, whose exact answer is known: exponential sizes, and processor sharing.
 func (c configuration) prepare(e plots.Effort) (*plots.Plan, error) {
 	p := &plots.Plan{}
-	all := append(laws(), exponentialLaw())
+	all := append(sizeDistributions(), exponentialSizes())
 	var shown, checked []points
 	for _, l := range all {
 		for _, m := range []float64{0, 1, 5} {
-			row := points{law: l, m: m}
+			row := points{sizes: l, m: m}
 			for _, rho := range e.Loads {
 				settings := sim.Settings{}
 				if l.Sizes == nil {
@@ -60,8 +60,8 @@ func (c configuration) prepare(e plots.Effort) (*plots.Plan, error) {
 	}
 	var shared []points
 	if c.Sharing {
-		for _, l := range laws() {
-			row := points{law: l}
+		for _, l := range sizeDistributions() {
+			row := points{sizes: l}
 			for _, rho := range sharedLoads() {
 				s, err := c.shareAt(p, e, rho, l, sim.Settings{Runs: e.CheckRuns})
 				if err != nil {
@@ -73,7 +73,7 @@ func (c configuration) prepare(e plots.Effort) (*plots.Plan, error) {
 		}
 	}
 	p.Build = func(ctx context.Context) (*plots.Figure, error) {
-		c := c.remembering()
+		c := c.memoized()
 		f, err := c.figure(ctx, p, e, shown)
 		if err != nil {
 			return nil, err
@@ -98,14 +98,14 @@ func sharedLoads() []*big.Rat {
 // A sizeWords is what texts tell of sizes, and in which panels they are.
 type sizeWords struct{ Panels, Name, Words string }
 
-// figure draws mean service rate and mean delay, a row of panels for each law.
+// figure draws mean service rate and mean delay, a row of panels for each distribution.
 func (c configuration) figure(ctx context.Context, p *plots.Plan, e plots.Effort, shown []points) (*plots.Figure, error) {
 	f := &plots.Figure{ID: c.ID, Title: c.Title}
 	var words []sizeWords
-	for k, l := range laws() {
+	for k, l := range sizeDistributions() {
 		rate, delay := c.panels(l)
 		for _, row := range shown {
-			if row.law.Name == l.Name {
+			if row.sizes.Name == l.Name {
 				if err := c.addSimulated(&rate, &delay, row, e); err != nil {
 					return nil, err
 				}
@@ -128,8 +128,8 @@ func (c configuration) figure(ctx context.Context, p *plots.Plan, e plots.Effort
 	return f, err
 }
 
-// panels returns the two panels for a law, without curves.
-func (c configuration) panels(l law) (rate, delay plots.Panel) {
+// panels returns the two panels for a distribution, without curves.
+func (c configuration) panels(l sizeDistribution) (rate, delay plots.Panel) {
 	load := plots.Axis{Quantity: "load", Symbol: "ρ", Max: 1}
 	rate = plots.Panel{Title: l.title(), X: load, Y: plots.Axis{Quantity: "mean service rate", Symbol: "γ", Unit: "work per unit of time"}}
 	delay = plots.Panel{Title: l.title(), X: load, Y: plots.Axis{Quantity: "mean delay", Symbol: "δ", Unit: "units of time", Scale: plots.Log}}
@@ -154,7 +154,7 @@ func (c configuration) group(k curve) string {
 
 // addSimulated adds the curves of one policy.
 func (c configuration) addSimulated(rate, delay *plots.Panel, row points, e plots.Effort) error {
-	size, _ := row.law.Mean.Float64()
+	size, _ := row.sizes.Mean.Float64()
 	for _, k := range c.Curves {
 		d := plots.Series{Label: policyName(row.m), Group: c.group(k), Look: interruptions()[row.m]}
 		g := d
@@ -173,7 +173,7 @@ func (c configuration) addSimulated(rate, delay *plots.Panel, row points, e plot
 }
 
 // addExact adds the curves of balanced fairness.
-func (c configuration) addExact(ctx context.Context, rate, delay *plots.Panel, l law) error {
+func (c configuration) addExact(ctx context.Context, rate, delay *plots.Panel, l sizeDistribution) error {
 	for _, k := range c.Curves {
 		d := plots.Series{Label: "balanced fairness", Group: c.group(k), Look: balancedLook}
 		g := d
@@ -218,8 +218,8 @@ func (c configuration) checks(ctx context.Context, e plots.Effort, checked, shar
 				if len(gamma) > 1 {
 					class = fmt.Sprintf(", class %d", k+1)
 				}
-				exact, _ := exactDelay(gamma, k, row.law.Mean).Float64()
-				quantity := fmt.Sprintf("mean delay%s, %s, %s, load %s", class, row.law.Name, policy, plots.Decimal(rho))
+				exact, _ := exactDelay(gamma, k, row.sizes.Mean).Float64()
+				quantity := fmt.Sprintf("mean delay%s, %s, %s, load %s", class, row.sizes.Name, policy, plots.Decimal(rho))
 				checks = append(checks, plots.SimulatedCheck(c.ID, quantity, exact, simulatedDelay(one.Result, k), one.Name))
 			}
 		}

@@ -158,8 +158,8 @@ func (c configuration) exact(rho *big.Rat) ([]*big.Rat, error) {
 	return gamma, nil
 }
 
-// remembering returns the configuration with a ClosedForm that computes no rate twice. It is not for concurrent use.
-func (c configuration) remembering() configuration {
+// memoized returns the configuration with a ClosedForm that computes no rate twice. It is not for concurrent use.
+func (c configuration) memoized() configuration {
 	known := make(map[string][]*big.Rat)
 	compute := c.ClosedForm
 	c.ClosedForm = func(rate *big.Rat) ([]*big.Rat, error) {
@@ -197,27 +197,27 @@ func simulatedDelay(r *sim.Result, class int) *sim.Estimate {
 	return r.Class(class, sim.MeanDelay)
 }
 
-// A law is a law of job sizes.
-type law struct {
+// A sizeDistribution is one of job sizes.
+type sizeDistribution struct {
 	Name  string
 	Words string // of its parameters
 	Sizes sizes.Distribution
 	Mean  *big.Rat // σ
 }
 
-// exponentialLaw is the one for which all policies have the same means.
-func exponentialLaw() law {
-	return law{Name: "exponential", Words: "exponential of mean 1", Mean: big.NewRat(1, 1)}
+// exponentialSizes is the one for which all policies have the same means.
+func exponentialSizes() sizeDistribution {
+	return sizeDistribution{Name: "exponential", Words: "exponential of mean 1", Mean: big.NewRat(1, 1)}
 }
 
-// laws returns the three laws of [BC17], section 5.
-func laws() []law {
+// sizeDistributions returns the three of [BC17], section 5.
+func sizeDistributions() []sizeDistribution {
 	harmonic, squares := new(big.Rat), new(big.Rat) // Σ 1/k and Σ 1/k²
 	for k := int64(1); k <= 200; k++ {
 		harmonic.Add(harmonic, big.NewRat(1, k))
 		squares.Add(squares, big.NewRat(1, k*k))
 	}
-	return []law{
+	return []sizeDistribution{
 		{"bimodal", "25 exponential phases with probability 1/6, else 1, of mean 1/5 (σ = 1, standard deviation 1.84)",
 			sizes.BonaldComteBimodal(), big.NewRat(1, 1)},
 		{"hyperexponential", "mean 5 with probability 1/6, else 1/5 (σ = 1, standard deviation 2.72), simulated as geometric numbers of phases of mean 1/5, 5 on average",
@@ -227,25 +227,25 @@ func laws() []law {
 	}
 }
 
-// sizesTitle is the title of a panel for a law.
-func (l law) title() string {
+// sizesTitle is the title of a panel for a distribution.
+func (l sizeDistribution) title() string {
 	return map[string]string{"bimodal": "Bimodal number of phases", "hyperexponential": "Hyperexponential sizes", "Zipf": "Zipf number of phases"}[l.Name]
 }
 
-// simulateAt adds the simulation of the cluster at load ρ with sizes of a law and m interruptions a job.
-func (c configuration) simulateAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l law, m float64, s sim.Settings) (*plots.Simulation, error) {
+// simulateAt adds the simulation of the cluster at load ρ with sizes of a distribution and m interruptions a job.
+func (c configuration) simulateAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l sizeDistribution, m float64, s sim.Settings) (*plots.Simulation, error) {
 	system := exponential(c.at(rho, l.Mean), m)
 	system.Sizes = l.Sizes
 	return p.Simulate(c.name(rho, l, policyName(m)), system, e, s)
 }
 
 // shareAt adds the simulation under processor sharing.
-func (c configuration) shareAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l law, s sim.Settings) (*plots.Simulation, error) {
+func (c configuration) shareAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l sizeDistribution, s sim.Settings) (*plots.Simulation, error) {
 	system := simcluster.Cluster{Model: c.at(rho, l.Mean), Sizes: l.Sizes, Policy: simcluster.ProcessorSharing}
 	return p.Simulate(c.name(rho, l, "processor sharing"), system, e, s)
 }
 
-func (c configuration) name(rho *big.Rat, l law, policy string) string {
+func (c configuration) name(rho *big.Rat, l sizeDistribution, policy string) string {
 	return fmt.Sprintf("%s, %s, %s, load %s", c.ID, l.Name, policy, plots.Decimal(rho))
 }
 

@@ -72,7 +72,7 @@ func checkRates(t *testing.T, f *plots.Figure) {
 		t.Fatal(err)
 	}
 	compared := 0
-	for k, c := range couples() {
+	for k, c := range profilePairs() {
 		var profile [2][2]float64
 		for i, a := range c.profiles {
 			for j, v := range a {

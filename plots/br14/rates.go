@@ -16,14 +16,14 @@ import (
 	"productform/sizes"
 )
 
-// A couple is a pair of profiles in traffic that brings as much work to both classes.
-type couple struct {
+// A profilePair is a pair of profiles in traffic that brings as much work to both classes.
+type profilePair struct {
 	profiles [2][]*big.Rat
 	alike    bool // whether the classes are mirror images, so that one stands for both
 }
 
-func couples() []couple {
-	return []couple{
+func profilePairs() []profilePair {
+	return []profilePair{
 		{[2][]*big.Rat{rats("1", "1/2"), rats("1/2", "1")}, true},
 		{[2][]*big.Rat{rats("1", "1/10"), rats("1/10", "1")}, true},
 		{[2][]*big.Rat{rats("1", "1/10"), rats("1/5", "1")}, false},
@@ -32,17 +32,17 @@ func couples() []couple {
 }
 
 // words writes the profiles.
-func (c couple) words() string {
+func (c profilePair) words() string {
 	return profileWords(c.profiles[0]) + " and " + profileWords(c.profiles[1])
 }
 
 // at returns the traffic of equal arrival rates whose largest load is rho.
-func (c couple) at(rho *big.Rat) *traffic.Model {
+func (c profilePair) at(rho *big.Rat) *traffic.Model {
 	return trafficOf(rho, rats("1", "1"), c.profiles[0], c.profiles[1])
 }
 
 // shownClasses returns the classes that have curves.
-func (c couple) shownClasses() []int {
+func (c profilePair) shownClasses() []int {
 	if c.alike {
 		return []int{0}
 	}
@@ -50,7 +50,7 @@ func (c couple) shownClasses() []int {
 }
 
 // group returns the name of the curves of a class, none if the classes are alike.
-func (c couple) group(class int) string {
+func (c profilePair) group(class int) string {
 	if c.alike {
 		return ""
 	}
@@ -66,7 +66,7 @@ func chainSettings(p fluid.Policy) traffic.Settings {
 }
 
 // solved returns the exact mean numbers of jobs.
-func (c couple) solved(rho *big.Rat, p fluid.Policy) (*traffic.Result, error) {
+func (c profilePair) solved(rho *big.Rat, p fluid.Policy) (*traffic.Result, error) {
 	r, err := traffic.Solve(context.Background(), c.at(rho), p, chainSettings(p))
 	if err != nil {
 		return nil, fmt.Errorf("profiles %s, %s, load %s: %w", c.words(), policyShort(p), plots.Decimal(rho), err)
@@ -74,16 +74,16 @@ func (c couple) solved(rho *big.Rat, p fluid.Policy) (*traffic.Result, error) {
 	return r, nil
 }
 
-// solvedCouples are the exact results, by couple, policy and load.
-type solvedCouples map[string]*traffic.Result
+// pairResults are the exact results, by pair, policy and load.
+type pairResults map[string]*traffic.Result
 
-// at returns the result of a couple, computed when first asked for.
-func (s solvedCouples) at(k int, p fluid.Policy, rho *big.Rat) (*traffic.Result, error) {
+// at returns the result of a pair, computed when first asked for.
+func (s pairResults) at(k int, p fluid.Policy, rho *big.Rat) (*traffic.Result, error) {
 	key := fmt.Sprint(k, p, rho)
 	if r, known := s[key]; known {
 		return r, nil
 	}
-	r, err := couples()[k].solved(rho, p)
+	r, err := profilePairs()[k].solved(rho, p)
 	if err == nil {
 		s[key] = r
 	}
@@ -91,7 +91,7 @@ func (s solvedCouples) at(k int, p fluid.Policy, rho *big.Rat) (*traffic.Result,
 }
 
 // both returns the results under PF and DRF.
-func (s solvedCouples) both(k int, rho *big.Rat) (pf, drf *traffic.Result, err error) {
+func (s pairResults) both(k int, rho *big.Rat) (pf, drf *traffic.Result, err error) {
 	if pf, err = s.at(k, fluid.PF, rho); err != nil {
 		return nil, nil, err
 	}
@@ -100,9 +100,9 @@ func (s solvedCouples) both(k int, rho *big.Rat) (pf, drf *traffic.Result, err e
 }
 
 // finding tells how far PF and DRF are apart at a load, and which classes are served more slowly under PF there.
-func (s solvedCouples) finding(rho *big.Rat) (string, error) {
+func (s pairResults) finding(rho *big.Rat) (string, error) {
 	var fewer, slower []string
-	for k, c := range couples() {
+	for k, c := range profilePairs() {
 		pf, drf, err := s.both(k, rho)
 		if err != nil {
 			return "", err
@@ -127,9 +127,9 @@ func dynamicPolicies() []fluid.Policy { return []fluid.Policy{fluid.PF, fluid.DR
 // fluidLoads are those at which sharing is simulated.
 func fluidLoads() []*big.Rat { return rats("3/10", "6/10", "8/10") }
 
-// A couplePoint is a simulation of a couple.
-type couplePoint struct {
-	couple int
+// A pairRun is a simulation of a pair.
+type pairRun struct {
+	pair   int
 	policy fluid.Policy
 	rho    *big.Rat
 	run    *plots.Simulation
@@ -139,8 +139,8 @@ type couplePoint struct {
 func serviceRates(id, title string) plots.Spec {
 	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
 		p := &plots.Plan{}
-		var seen []couplePoint
-		for k, c := range couples() {
+		var seen []pairRun
+		for k, c := range profilePairs() {
 			for _, policy := range dynamicPolicies() {
 				for _, rho := range fluidLoads() {
 					name := fmt.Sprintf("sharing, profiles %s, %s, load %s", c.words(), policyShort(policy), plots.Decimal(rho))
@@ -148,20 +148,20 @@ func serviceRates(id, title string) plots.Spec {
 					if err != nil {
 						return nil, err
 					}
-					seen = append(seen, couplePoint{k, policy, rho, run})
+					seen = append(seen, pairRun{k, policy, rho, run})
 				}
 			}
 		}
-		var varied []couplePoint
+		var varied []pairRun
 		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
-			c, rho := couples()[variedCouple], big.NewRat(8, 10)
-			law := sizes.BonaldComteHyperexponential()
+			c, rho := profilePairs()[variedPair], big.NewRat(8, 10)
+			jobSizes := sizes.BonaldComteHyperexponential()
 			name := fmt.Sprintf("sharing, profiles %s, %s, load %s, hyperexponential sizes", c.words(), policyShort(policy), plots.Decimal(rho))
-			run, err := simulateShared(p, name, pool.Divisible{Traffic: *c.at(rho), Policy: policy, Sizes: []sizes.Distribution{law, law}}, e)
+			run, err := simulateShared(p, name, pool.Divisible{Traffic: *c.at(rho), Policy: policy, Sizes: []sizes.Distribution{jobSizes, jobSizes}}, e)
 			if err != nil {
 				return nil, err
 			}
-			varied = append(varied, couplePoint{variedCouple, policy, rho, run})
+			varied = append(varied, pairRun{variedPair, policy, rho, run})
 		}
 		p.Build = func(ctx context.Context) (*plots.Figure, error) {
 			f := &plots.Figure{ID: id, Title: title}
@@ -174,13 +174,13 @@ func serviceRates(id, title string) plots.Spec {
 	}}
 }
 
-// variedCouple is the pair of profiles that is also simulated with sizes that vary more than exponential ones.
-const variedCouple = 2
+// variedPair is the pair of profiles that is also simulated with sizes that vary more than exponential ones.
+const variedPair = 2
 
 // variedClaim holds what the paper says of other traffic.
-func variedClaim(f *plots.Figure, varied []couplePoint) error {
+func variedClaim(f *plots.Figure, varied []pairRun) error {
 	pf, drf := varied[0].run.Result.All(sim.MeanJobs), varied[1].run.Result.All(sim.MeanJobs)
-	c := couples()[variedCouple]
+	c := profilePairs()[variedPair]
 	var exponential [2]float64
 	for k, one := range varied {
 		r, err := c.solved(one.rho, one.policy)
@@ -192,7 +192,7 @@ func variedClaim(f *plots.Figure, varied []couplePoint) error {
 	load := plots.Decimal(varied[0].rho)
 	r := overMean(pf, drf, varied[0].rho)
 	f.Claims = append(f.Claims, plots.Claim{
-		Place:     plots.PanelID(f, variedCouple),
+		Place:     plots.PanelID(f, variedPair),
 		Sentence:  "Given known insensitivity properties of fair resource sharing, PF would be equally preferable under a more realistic traffic model (section 1). Profiles " + c.words() + ".",
 		Criterion: "With hyperexponential sizes, of mean 5 with probability 1/6, else 1/5, the mean number of jobs is smaller under PF than under DRF.",
 		Numbers: fmt.Sprintf("At load %s %s ± %s jobs under PF and %s ± %s under DRF, against %s and %s with exponential sizes; ratio %.3g (%.3g to %.3g).",
@@ -213,12 +213,12 @@ func sharedRuns(p *plots.Plan, e plots.Effort) plots.RunWords {
 	return p.RunWords(e, "arrivals, ends of jobs")
 }
 
-func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figure, seen []couplePoint) error {
+func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figure, seen []pairRun) error {
 	loads := plots.Multiples(40, 36) // those below 0.8 cost next to nothing
 	axis := plots.Axis{Quantity: "load of the busiest resource", Symbol: "ρ", Max: 1}
-	exact := make(solvedCouples)
+	exact := make(pairResults)
 	var words []string
-	for k, c := range couples() {
+	for k, c := range profilePairs() {
 		panel := plots.Panel{Title: "Profiles " + c.words(), X: axis, Y: plots.Axis{Quantity: "mean service rate", Symbol: "γ/(1 − ρ)"}, References: []plots.Reference{{Label: "one shared processor", Y: 1}}}
 		if !c.alike {
 			panel.References[0].Label = "" // room for the names of the classes
@@ -252,12 +252,12 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 		words = append(words, plots.Letter(k)+" "+c.words())
 	}
 	for _, one := range seen {
-		r, err := exact.at(one.couple, one.policy, one.rho)
+		r, err := exact.at(one.pair, one.policy, one.rho)
 		if err != nil {
 			return err
 		}
 		for class := range one.run.Result.Classes {
-			f.Checks = append(f.Checks, plots.SimulatedCheck(plots.PanelID(f, one.couple), fmt.Sprintf("mean number of jobs of class %d", class+1), r.Classes[class].MeanJobs, one.run.Result.Class(class, sim.MeanJobs), one.run.Name))
+			f.Checks = append(f.Checks, plots.SimulatedCheck(plots.PanelID(f, one.pair), fmt.Sprintf("mean number of jobs of class %d", class+1), r.Classes[class].MeanJobs, one.run.Result.Class(class, sim.MeanJobs), one.run.Name))
 		}
 	}
 	left := 0.0
@@ -271,7 +271,7 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 	}
 	err = texts.Describe(f, map[string]any{
 		"Finding": finding, "Profiles": words, "Loads": loads, "LeftOut": upTo(left), "Runs": sharedRuns(p, e),
-		"SimulatedLoads": fluidLoads(), "VariedProfiles": couples()[variedCouple].words(),
+		"SimulatedLoads": fluidLoads(), "VariedProfiles": profilePairs()[variedPair].words(),
 	}, nil)
 	if err != nil {
 		return err
@@ -286,10 +286,10 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 func upTo(v float64) string { return plots.Short(math.Pow(10, math.Ceil(math.Log10(max(v, 1e-16))))) }
 
 // simulatedRates returns the simulated points of one class.
-func simulatedRates(couple, class int, policy fluid.Policy, seen []couplePoint) (plots.Series, error) {
+func simulatedRates(pair, class int, policy fluid.Policy, seen []pairRun) (plots.Series, error) {
 	s := plots.Series{Label: policyShort(policy) + ", simulated", Kind: plots.Points, Look: policyLook(policy)}
 	for _, one := range seen {
-		if one.couple != couple || one.policy != policy {
+		if one.pair != pair || one.policy != policy {
 			continue
 		}
 		x, _ := one.rho.Float64()
@@ -303,9 +303,9 @@ func simulatedRates(couple, class int, policy fluid.Policy, seen []couplePoint) 
 }
 
 // closedRates compares balanced fairness with a sum over states of its own.
-func closedRates(f *plots.Figure, exact solvedCouples) error {
+func closedRates(f *plots.Figure, exact pairResults) error {
 	rho := big.NewRat(6, 10)
-	for k, c := range couples() {
+	for k, c := range profilePairs() {
 		r, err := exact.at(k, fluid.BF, rho)
 		if err != nil {
 			return err
@@ -320,7 +320,7 @@ func closedRates(f *plots.Figure, exact solvedCouples) error {
 }
 
 // numbers returns the profiles and the arrival rates as floating-point numbers.
-func (c couple) numbers(rho *big.Rat) (a [2][2]float64, rate [2]float64) {
+func (c profilePair) numbers(rho *big.Rat) (a [2][2]float64, rate [2]float64) {
 	for k, class := range c.at(rho).Classes {
 		rate[k], _ = class.ArrivalRate.Float64()
 		for j := range a[k] {
@@ -331,8 +331,8 @@ func (c couple) numbers(rho *big.Rat) (a [2][2]float64, rate [2]float64) {
 }
 
 // rateClaims holds what the paper says in its abstract.
-func rateClaims(f *plots.Figure, loads []*big.Rat, exact solvedCouples) error {
-	for k, c := range couples() {
+func rateClaims(f *plots.Figure, loads []*big.Rat, exact pairResults) error {
+	for k, c := range profilePairs() {
 		slower, fewer := 0, true
 		var words []string
 		for _, rho := range loads {

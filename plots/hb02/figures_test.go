@@ -230,14 +230,14 @@ func checkTAGSShape(t *testing.T, figures map[string]*plots.Figure) {
 		}
 	}
 	for k, f := range figures["tags-17"].Panels {
-		kill, random, bySize, equal := plotstest.Series(t, f, "TAGS")[0], plotstest.Series(t, f, "Random")[0], plotstest.Series(t, f, "SITA")[0], plotstest.Series(t, f, "SITA-E")[0]
+		forTAGS, random, bySize, equal := plotstest.Series(t, f, "TAGS")[0], plotstest.Series(t, f, "Random")[0], plotstest.Series(t, f, "SITA")[0], plotstest.Series(t, f, "SITA-E")[0]
 		turns := plotstest.Series(t, f, "Round-Robin")[0]
-		if last := kill.X[len(kill.X)-1]; last != []float64{0.7, 0.4, 0.7, 0.4}[k] {
+		if last := forTAGS.X[len(forTAGS.X)-1]; last != []float64{0.7, 0.4, 0.7, 0.4}[k] {
 			t.Errorf("panel %d: TAGS up to load %g", k, last)
 		}
 		for i, x := range bySize.X {
-			if bySize.Y[i] > equal.Y[i]*(1+1e-9) || kill.At(x) < bySize.Y[i] {
-				t.Errorf("panel %d, load %g: SITA %v, SITA-E %v, TAGS %v", k, x, bySize.Y[i], equal.Y[i], kill.At(x))
+			if bySize.Y[i] > equal.Y[i]*(1+1e-9) || forTAGS.At(x) < bySize.Y[i] {
+				t.Errorf("panel %d, load %g: SITA %v, SITA-E %v, TAGS %v", k, x, bySize.Y[i], equal.Y[i], forTAGS.At(x))
 			}
 		}
 		for i, x := range turns.X {

@@ -10,9 +10,9 @@ import (
 	"productform/tags"
 )
 
-// A probe is a farm with TAGS that is simulated for the checks: at host 1 jobs arrive as a Poisson process, so that the
+// A checkFarm is a farm with TAGS that is simulated for the checks: at host 1 jobs arrive as a Poisson process, so that the
 // theory is exact.
-type probe struct {
+type checkFarm struct {
 	panel     string // letter
 	objective tags.Objective
 	alpha     float64
@@ -24,13 +24,13 @@ type probe struct {
 	run    *plots.Simulation
 }
 
-// probed returns a figure that needs some probes, which are told of in its caption and parameters.
-func probed(id, title string, probes []probe, build func(context.Context, *plots.Figure, plots.RunWords) error) plots.Spec {
+// withCheckFarms returns a figure with some such farms, which are told of in its caption and parameters.
+func withCheckFarms(id, title string, farms []checkFarm, build func(context.Context, *plots.Figure, plots.RunWords) error) plots.Spec {
 	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
 		p := &plots.Plan{}
-		probes := append([]probe{}, probes...)
-		for k := range probes {
-			if err := probes[k].simulate(p, e); err != nil {
+		farms := append([]checkFarm{}, farms...)
+		for k := range farms {
+			if err := farms[k].simulate(p, e); err != nil {
 				return nil, err
 			}
 		}
@@ -39,8 +39,8 @@ func probed(id, title string, probes []probe, build func(context.Context, *plots
 			if err := build(ctx, f, farmRuns(p, e)); err != nil {
 				return nil, err
 			}
-			for k := range probes {
-				f.Checks = append(f.Checks, probes[k].checks(id)...)
+			for k := range farms {
+				f.Checks = append(f.Checks, farms[k].checks(id)...)
 			}
 			return f, nil
 		}
@@ -49,7 +49,7 @@ func probed(id, title string, probes []probe, build func(context.Context, *plots
 }
 
 // simulate finds the cutoffs and adds the simulation to the plan.
-func (q *probe) simulate(p *plots.Plan, e plots.Effort) error {
+func (q *checkFarm) simulate(p *plots.Plan, e plots.Effort) error {
 	m, err := farm(q.alpha, q.high, q.hosts, q.load)
 	if err != nil {
 		return err
@@ -64,16 +64,16 @@ func (q *probe) simulate(p *plots.Plan, e plots.Effort) error {
 }
 
 // name names the system, whatever the figure.
-func (q *probe) name() string {
-	flavour := "TAGS-opt-slowdown"
+func (q *checkFarm) name() string {
+	policy := "TAGS-opt-slowdown"
 	if q.objective.Waiting > 0 {
-		flavour = "TAGS-opt-waitingtime"
+		policy = "TAGS-opt-waitingtime"
 	}
-	return fmt.Sprintf("%s, α = %g, p = %s, %d hosts, load %g", flavour, q.alpha, plots.Power(q.high), q.hosts, q.load)
+	return fmt.Sprintf("%s, α = %g, p = %s, %d hosts, load %g", policy, q.alpha, plots.Power(q.high), q.hosts, q.load)
 }
 
 // checks compares what host 1 sees.
-func (q *probe) checks(id string) []plots.Check {
+func (q *checkFarm) checks(id string) []plots.Check {
 	host, seen := q.theory.Hosts[0], q.run.Result
 	rows := []plots.Check{plots.SimulatedCheck(id+q.panel, "load of host 1, "+q.name(), host.Load.Float, seen.Estimate(simfarm.OfHost, 0, sim.Utilization), q.run.Name)}
 	if v := seen.Estimate(simfarm.OfHost, 0, simfarm.VisitWaiting); v != nil {

@@ -13,8 +13,8 @@ import (
 	"productform/tags"
 )
 
-// A growth is the server expansion of one policy.
-type growth struct {
+// An expansionPolicy is the server expansion of one policy.
+type expansionPolicy struct {
 	label  string
 	look   int
 	thin   bool
@@ -42,7 +42,7 @@ const (
 )
 
 // added returns the hosts to add under a policy against α.
-func (g growth) added(ctx context.Context, a []float64) (plots.Series, error) {
+func (g expansionPolicy) added(ctx context.Context, a []float64) (plots.Series, error) {
 	s := plots.Series{Label: g.label, Look: g.look, Thin: g.thin, Kind: plots.Steps}
 	if g.policy == tags.PolicyRandom {
 		s.Kind = plots.Curve // by whole numbers too large to see
@@ -69,7 +69,7 @@ func (g growth) added(ctx context.Context, a []float64) (plots.Series, error) {
 
 func drawExpansion(ctx context.Context, f *plots.Figure, a []float64) error {
 	var all []plots.Series
-	for _, g := range []growth{
+	for _, g := range []expansionPolicy{
 		{"TAGS-opt-slowdown", tagsLook, false, tags.PolicyTAGS},
 		{"LWR", leastLook, false, tags.PolicyCentral},
 		{"LWR as printed", printedLook, true, tags.PolicyCentralPrinted},
@@ -89,11 +89,11 @@ func drawExpansion(ctx context.Context, f *plots.Figure, a []float64) error {
 	if err := texts.Describe(f, words, nil); err != nil {
 		return err
 	}
-	killing, least, printed, random := all[0], all[1], all[2], all[3]
+	best, least, printed, random := all[0], all[1], all[2], all[3]
 	if err := checkExpansion(f, least, random); err != nil {
 		return err
 	}
-	rangeClaims(f, killing, least, printed, random)
+	rangeClaims(f, best, least, printed, random)
 	return exampleClaims(ctx, f, least, printed, random)
 }
 
@@ -120,27 +120,27 @@ func checkExpansion(f *plots.Figure, least, random plots.Series) error {
 }
 
 // rangeClaims holds what the paper says of the curves.
-func rangeClaims(f *plots.Figure, killing, least, printed, random plots.Series) {
+func rangeClaims(f *plots.Figure, best, least, printed, random plots.Series) {
 	var above []string // where TAGS needs 3 or more
 	most, from := 0.0, math.NaN()
-	for k, x := range killing.X {
-		most = max(most, killing.Y[k])
-		if killing.Y[k] > 2 && math.IsNaN(from) {
+	for k, x := range best.X {
+		most = max(most, best.Y[k])
+		if best.Y[k] > 2 && math.IsNaN(from) {
 			from = x
 		}
-		if last := k+1 == len(killing.X); !math.IsNaN(from) && (last || killing.Y[k+1] <= 2) {
+		if last := k+1 == len(best.X); !math.IsNaN(from) && (last || best.Y[k+1] <= 2) {
 			above = append(above, fmt.Sprintf("%g to %g", from, x))
 			from = math.NaN()
 		}
 	}
 	high := false // at another α than 0.2
 	for _, x := range tenths()[1:] {
-		high = high || killing.At(x) > 2
+		high = high || best.At(x) > 2
 	}
 	lowest, highest := slices.Min(least.Y), slices.Max(least.Y)
 	f.Claims = append(f.Claims,
 		plots.Finding(f.ID+"a", "For TAGS-opt-slowdown the server expansion is only 3 for α = 0.2 and no more than 2 for all other α.", "So it is at α = 0.2, 0.3, ..., 2.",
-			fmt.Sprintf("At most %g; 3 for α = %s, else at most 2.", most, strings.Join(above, " and ")), killing.At(0.2) == 3 && !high),
+			fmt.Sprintf("At most %g; 3 for α = %s, else at most 2.", most, strings.Join(above, " and ")), best.At(0.2) == 3 && !high),
 		plots.Finding(f.ID+"a", "For Least-Work-Remaining it ranges from 1 to 27 as α decreases.", "Its least and largest values are these.",
 			fmt.Sprintf("%g to %g; %g to %g with the formula as printed.", lowest, highest, slices.Min(printed.Y), slices.Max(printed.Y)), lowest == 1 && highest == 27),
 		plots.Finding(f.ID+"b", "Random requires as many as 10⁵ additional hosts at α ≈ 1.", "At least 10⁵ and below 10⁶ at α = 1.", plots.Short(random.At(1))+".", random.At(1) >= 1e5 && random.At(1) < 1e6))

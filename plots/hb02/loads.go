@@ -62,11 +62,11 @@ func balance(first, second plots.Series) float64 {
 
 // hostLoads draws Figure 8: the loads of two hosts under the three flavours of TAGS.
 func hostLoads(id, title string) plots.Spec {
-	probes := []probe{
+	farms := []checkFarm{
 		{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 2, load: 0.5},
 		{panel: "b", objective: byWaiting(), alpha: 1.5, high: wide, hosts: 2, load: 0.5},
 	}
-	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
+	return withCheckFarms(id, title, farms, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		low, high, cross := 0.0, 1.0, []string{}
 		over := true
@@ -119,12 +119,12 @@ func pairs(f *plots.Figure, alpha float64) string {
 
 // excess draws Figure 10: the loads of two hosts and their sum at three system loads.
 func excess(id, title string) plots.Spec {
-	probes := []probe{
+	farms := []checkFarm{
 		{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 2, load: 0.3},
 		{panel: "b", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 2, load: 0.5},
 		{panel: "c", objective: bySlowdown(), alpha: 1, high: wide, hosts: 2, load: 0.7},
 	}
-	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
+	return withCheckFarms(id, title, farms, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		extra := make(map[float64]plots.Series)
 		var cross []string

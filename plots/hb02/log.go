@@ -12,21 +12,21 @@ import (
 	"productform/tags"
 )
 
-// A site is a panel of tags-17: one number of hosts, one measure.
-type site struct {
+// A logPanel is a panel of tags-17: one number of hosts, one measure.
+type logPanel struct {
 	hosts     int
 	objective tags.Objective
 	measure   string
 	axis      plots.Axis
 	pick      func(means) float64
 	seen      func(*sim.Result) *sim.Estimate
-	killLoads []float64 // at which TAGS is simulated
+	tagsLoads []float64 // at which TAGS is simulated
 
-	killed, central, shortest, turns []trial
+	tags, leastWork, shortestQueue, roundRobin []loadRun
 }
 
-// A trial is a simulation of a farm at one load.
-type trial struct {
+// A loadRun is a simulation of a farm at one load.
+type loadRun struct {
 	load   float64
 	theory float64 // 0 if there is none
 	run    *plots.Simulation
@@ -38,23 +38,23 @@ func queueLoads() []float64 { return []float64{0.3, 0.5, 0.7, 0.9} }
 func seenSlowdown(r *sim.Result) *sim.Estimate { return r.All(simfarm.MeanSlowdown) }
 func seenWaiting(r *sim.Result) *sim.Estimate  { return r.All(simfarm.MeanWaiting) }
 
-func sites() []*site {
+func logPanels() []*logPanel {
 	two, four := []float64{0.1, 0.3, 0.5, 0.65}, []float64{0.1, 0.2, 0.3, 0.4}
-	return []*site{
-		{hosts: 2, objective: bySlowdown(), measure: "mean slowdown", axis: slowdownAxis(), pick: slowdownOf, seen: seenSlowdown, killLoads: two},
-		{hosts: 4, objective: bySlowdown(), measure: "mean slowdown", axis: slowdownAxis(), pick: slowdownOf, seen: seenSlowdown, killLoads: four},
-		{hosts: 2, objective: byWaiting(), measure: "mean waiting time", axis: waitingAxis(), pick: waitingOf, seen: seenWaiting, killLoads: two},
-		{hosts: 4, objective: byWaiting(), measure: "mean waiting time", axis: waitingAxis(), pick: waitingOf, seen: seenWaiting, killLoads: four},
+	return []*logPanel{
+		{hosts: 2, objective: bySlowdown(), measure: "mean slowdown", axis: slowdownAxis(), pick: slowdownOf, seen: seenSlowdown, tagsLoads: two},
+		{hosts: 4, objective: bySlowdown(), measure: "mean slowdown", axis: slowdownAxis(), pick: slowdownOf, seen: seenSlowdown, tagsLoads: four},
+		{hosts: 2, objective: byWaiting(), measure: "mean waiting time", axis: waitingAxis(), pick: waitingOf, seen: seenWaiting, tagsLoads: two},
+		{hosts: 4, objective: byWaiting(), measure: "mean waiting time", axis: waitingAxis(), pick: waitingOf, seen: seenWaiting, tagsLoads: four},
 	}
 }
 
-// A match is a simulation whose exact answer is known.
-type match struct {
-	name   string
-	panel  string
-	exact  means
-	trial  *plots.Simulation
-	killed *tags.Host // then only what host 1 sees is exact
+// A checkedRun is a simulation whose exact answer is known.
+type checkedRun struct {
+	name      string
+	panel     string
+	exact     means
+	run       *plots.Simulation
+	firstHost *tags.Host // then only what host 1 sees is exact
 }
 
 // measured draws TAGS and its rivals on measured run times, against the load.
@@ -68,51 +68,51 @@ func measured(id, title string) plots.Spec {
 		if err != nil {
 			return nil, err
 		}
-		t := &traceFarm{portrait: p, jobs: len(sizes), skipped: skipped, project: &plots.Plan{}, e: e, sites: sites()}
-		if err := t.plan(); err != nil {
+		t := &logFigure{sizeSummary: p, jobs: len(sizes), skipped: skipped, plan: &plots.Plan{}, e: e, panels: logPanels()}
+		if err := t.prepare(); err != nil {
 			return nil, err
 		}
-		t.project.Build = func(ctx context.Context) (*plots.Figure, error) {
+		t.plan.Build = func(ctx context.Context) (*plots.Figure, error) {
 			f := &plots.Figure{ID: id, Title: title}
 			return f, t.build(ctx, f)
 		}
-		return t.project, nil
+		return t.plan, nil
 	}}
 }
 
-// A traceFarm is the figure under way.
-type traceFarm struct {
-	portrait
+// A logFigure is the figure under way.
+type logFigure struct {
+	sizeSummary
 	jobs, skipped int
-	project       *plots.Plan
+	plan          *plots.Plan
 	e             plots.Effort
-	sites         []*site
-	matches       []match
+	panels        []*logPanel
+	checked       []checkedRun
 	unseen        int // points that no run saw
 }
 
-func (t *traceFarm) model(hosts int, load float64) tags.Model {
-	return tags.Model{Sizes: t.law, Hosts: hosts, Load: load}
+func (t *logFigure) model(hosts int, load float64) tags.Model {
+	return tags.Model{Sizes: t.distribution, Hosts: hosts, Load: load}
 }
 
 // simulate adds one simulation, of TAGS with longer runs than the others.
-func (t *traceFarm) simulate(m tags.Model, policy simfarm.Policy, cutoffs []float64, what string, runs int) (*plots.Simulation, error) {
+func (t *logFigure) simulate(m tags.Model, policy simfarm.Policy, cutoffs []float64, what string, runs int) (*plots.Simulation, error) {
 	name := fmt.Sprintf("%s, %s, %d hosts, load %g", plots.LogName, what, m.Hosts, m.Load)
 	e := t.e
 	if policy == simfarm.TAGS {
-		e.Jumps, e.WarmUp = longerKilling*e.Jumps, longerKilling*e.WarmUp
+		e.Jumps, e.WarmUp = longerTAGS*e.Jumps, longerTAGS*e.WarmUp
 	}
-	return simulateFarm(t.project, name, simfarm.Farm{Model: m, Policy: policy, Cutoffs: cutoffs}, e, runs)
+	return simulateFarm(t.plan, name, simfarm.Farm{Model: m, Policy: policy, Cutoffs: cutoffs}, e, runs)
 }
 
-// longerKilling is how many times as many jumps the runs of TAGS have, so that they tell it from its upper bound.
-const longerKilling = 4
+// longerTAGS is how many times as many jumps the runs of TAGS have, so that they tell it from its upper bound.
+const longerTAGS = 4
 
 // plan adds the simulations to show, then those only for checks.
-func (t *traceFarm) plan() error {
-	for k, s := range t.sites {
+func (t *logFigure) prepare() error {
+	for k, s := range t.panels {
 		panel := string(rune('a' + k))
-		for n, load := range s.killLoads {
+		for n, load := range s.tagsLoads {
 			m := t.model(s.hosts, load)
 			r, err := tags.Optimize(context.Background(), m, tags.PolicyTAGS, s.objective)
 			if err != nil {
@@ -122,34 +122,34 @@ func (t *traceFarm) plan() error {
 			if err != nil {
 				return err
 			}
-			s.killed = append(s.killed, trial{load, s.pick(means{r.MeanSlowdown.Float, r.MeanWaiting.Float}), run})
+			s.tags = append(s.tags, loadRun{load, s.pick(means{r.MeanSlowdown.Float, r.MeanWaiting.Float}), run})
 			if n == 1 {
-				t.matches = append(t.matches, match{"TAGS", panel, means{}, run, &r.Hosts[0]})
+				t.checked = append(t.checked, checkedRun{"TAGS", panel, means{}, run, &r.Hosts[0]})
 			}
 		}
 		for _, load := range queueLoads() {
 			m := t.model(s.hosts, load)
 			for _, q := range []struct {
 				policy simfarm.Policy
-				to     *[]trial
-			}{{simfarm.CentralQueue, &s.central}, {simfarm.ShortestQueue, &s.shortest}, {simfarm.RoundRobin, &s.turns}} {
+				to     *[]loadRun
+			}{{simfarm.CentralQueue, &s.leastWork}, {simfarm.ShortestQueue, &s.shortestQueue}, {simfarm.RoundRobin, &s.roundRobin}} {
 				run, err := t.simulate(m, q.policy, nil, string(q.policy), t.e.Runs)
 				if err != nil {
 					return err
 				}
-				*q.to = append(*q.to, trial{load: load, run: run})
+				*q.to = append(*q.to, loadRun{load: load, run: run})
 			}
 		}
 	}
-	return t.planChecks()
+	return t.prepareChecks()
 }
 
 // checkLoad is that at which policies are simulated for the checks only.
 const checkLoad = 0.3
 
-// planChecks adds policies for which theory is exact.
-func (t *traceFarm) planChecks() error {
-	for k, s := range t.sites[:2] {
+// prepareChecks adds policies for which theory is exact.
+func (t *logFigure) prepareChecks() error {
+	for k, s := range t.panels[:2] {
 		panel := string(rune('a' + k))
 		m := t.model(s.hosts, checkLoad)
 		random, err := tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)
@@ -178,32 +178,32 @@ func (t *traceFarm) planChecks() error {
 			if err != nil {
 				return err
 			}
-			t.matches = append(t.matches, match{c.name, panel, c.exact, run, nil})
+			t.checked = append(t.checked, checkedRun{c.name, panel, c.exact, run, nil})
 		}
 	}
 	return nil
 }
 
 // byTheory are the policies with a formula, TAGS first.
-func (s *site) byTheory() []method {
-	kill := killing("TAGS", s.objective)
+func (s *logPanel) byTheory() []method {
+	forTAGS := tagsFor("TAGS", s.objective)
 	bySize := method{"SITA", sumLook, true, func(ctx context.Context, m tags.Model) (means, error) {
 		r, err := tags.Optimize(ctx, m, tags.PolicySITA, s.objective)
 		return means{r.MeanSlowdown.Float, r.MeanWaiting.Float}, err
 	}}
 	least := queueing("LWR (Lee, Longton)", leastLook, false, tags.PolicyCentral)
-	return []method{kill, least, atRandom(), equalLoads(), bySize}
+	return []method{forTAGS, least, atRandom(), equalLoads(), bySize}
 }
 
-// turnLook is that of Round-Robin, shortLook that of Shortest-Queue.
+// roundRobinLook is that of Round-Robin, shortestQueueLook that of Shortest-Queue.
 const (
-	turnLook  = 3
-	shortLook = 5
+	roundRobinLook    = 3
+	shortestQueueLook = 5
 )
 
-// inTurn draws the bounds of Round-Robin where the lower one is above 0.
-func (t *traceFarm) inTurn(ctx context.Context, s *site, loads []float64) (plots.Series, error) {
-	band := plots.Series{Label: "Round-Robin", Kind: plots.Band, Look: turnLook}
+// roundRobinBand draws the bounds of Round-Robin where the lower one is above 0.
+func (t *logFigure) roundRobinBand(ctx context.Context, s *logPanel, loads []float64) (plots.Series, error) {
+	band := plots.Series{Label: "Round-Robin", Kind: plots.Band, Look: roundRobinLook}
 	for _, load := range loads {
 		r, err := tags.Evaluate(ctx, t.model(s.hosts, load), tags.PolicyRoundRobin, nil)
 		if err != nil {
@@ -220,7 +220,7 @@ func (t *traceFarm) inTurn(ctx context.Context, s *site, loads []float64) (plots
 }
 
 // points draws simulations that were seen to wait.
-func (t *traceFarm) points(s *site, label string, look int, trials []trial) plots.Series {
+func (t *logFigure) points(s *logPanel, label string, look int, trials []loadRun) plots.Series {
 	p := plots.Series{Label: label, Kind: plots.Points, Look: look}
 	for _, one := range trials {
 		mean, low, high, err := plots.LogInterval(s.seen(one.run.Result))
@@ -233,14 +233,14 @@ func (t *traceFarm) points(s *site, label string, look int, trials []trial) plot
 	return p
 }
 
-func (t *traceFarm) build(ctx context.Context, f *plots.Figure) error {
+func (t *logFigure) build(ctx context.Context, f *plots.Figure) error {
 	steps := 40
 	if t.e.Precision == plots.Draft {
 		steps = 20
 	}
 	loads := plots.Grid(1, steps-1, steps)
 	var ends []string
-	for k, s := range t.sites {
+	for k, s := range t.panels {
 		panel := plots.Panel{Title: fmt.Sprintf("%d hosts: %s", s.hosts, strings.TrimPrefix(s.measure, "mean ")), X: plots.Axis{Quantity: "system load", Symbol: "ρ", Max: 1}, Y: s.axis}
 		for _, c := range s.byTheory() {
 			line, err := c.series(ctx, loads, func(load float64) (tags.Model, error) { return t.model(s.hosts, load), nil }, s.pick)
@@ -249,16 +249,16 @@ func (t *traceFarm) build(ctx context.Context, f *plots.Figure) error {
 			}
 			panel.Series = append(panel.Series, line)
 		}
-		band, err := t.inTurn(ctx, s, loads)
+		band, err := t.roundRobinBand(ctx, s, loads)
 		if err != nil {
 			return err
 		}
 		panel.Series = append(panel.Series, band)
 		for _, p := range []plots.Series{
-			t.points(s, "TAGS, simulated", tagsLook, s.killed),
-			t.points(s, "LWR, simulated", leastLook, s.central),
-			t.points(s, "Shortest-Queue, simulated", shortLook, s.shortest),
-			t.points(s, "Round-Robin, simulated", turnLook, s.turns),
+			t.points(s, "TAGS, simulated", tagsLook, s.tags),
+			t.points(s, "LWR, simulated", leastLook, s.leastWork),
+			t.points(s, "Shortest-Queue, simulated", shortestQueueLook, s.shortestQueue),
+			t.points(s, "Round-Robin, simulated", roundRobinLook, s.roundRobin),
 		} {
 			if len(p.X) > 0 {
 				panel.Series = append(panel.Series, p)
@@ -279,41 +279,41 @@ func (t *traceFarm) build(ctx context.Context, f *plots.Figure) error {
 	if err := t.claim(ctx, f); err != nil {
 		return err
 	}
-	runs := farmRuns(t.project, t.e)
+	runs := farmRuns(t.plan, t.e)
 	runs.Reason += ", or which cannot have seen the largest sizes often enough"
 	return texts.Describe(f, map[string]any{
 		"Name": plots.LogName, "LogWords": plots.LogWords, "Jobs": t.jobs, "Skipped": t.skipped, "Mean": t.mean, "SCV": t.scv,
-		"Ends": ends, "CurveLoads": loads, "LastLoad": loads[len(loads)-1], "Unseen": t.unseen, "Longer": longerKilling,
-		"TwoHosts": t.sites[0].killLoads, "FourHosts": t.sites[1].killLoads, "QueueLoads": queueLoads(), "CheckLoad": checkLoad,
+		"Ends": ends, "CurveLoads": loads, "LastLoad": loads[len(loads)-1], "Unseen": t.unseen, "Longer": longerTAGS,
+		"TwoHosts": t.panels[0].tagsLoads, "FourHosts": t.panels[1].tagsLoads, "QueueLoads": queueLoads(), "CheckLoad": checkLoad,
 		"Farm": runs,
 	}, nil)
 }
 
 // check compares simulations with theory where that is exact, and a formula with a sum over states.
-func (t *traceFarm) check(ctx context.Context, f *plots.Figure) error {
-	for _, c := range t.matches {
-		figure, r := f.ID+c.panel, c.trial.Result
-		if c.killed != nil {
-			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "load of host 1, "+c.trial.Name, c.killed.Load.Float, r.Estimate(simfarm.OfHost, 0, sim.Utilization), c.trial.Name))
+func (t *logFigure) check(ctx context.Context, f *plots.Figure) error {
+	for _, c := range t.checked {
+		figure, r := f.ID+c.panel, c.run.Result
+		if c.firstHost != nil {
+			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "load of host 1, "+c.run.Name, c.firstHost.Load.Float, r.Estimate(simfarm.OfHost, 0, sim.Utilization), c.run.Name))
 			if v := r.Estimate(simfarm.OfHost, 0, simfarm.VisitWaiting); v != nil {
-				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time at host 1, "+c.trial.Name, c.killed.VisitWait.Float, v, c.trial.Name))
+				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time at host 1, "+c.run.Name, c.firstHost.VisitWait.Float, v, c.run.Name))
 			}
 			continue
 		}
 		if v := r.All(simfarm.MeanSlowdown); v != nil {
-			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean slowdown, "+c.trial.Name, c.exact.slowdown, v, c.trial.Name))
+			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean slowdown, "+c.run.Name, c.exact.slowdown, v, c.run.Name))
 		}
 		if v := r.All(simfarm.MeanWaiting); v != nil {
-			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time, "+c.trial.Name, c.exact.waiting, v, c.trial.Name))
+			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time, "+c.run.Name, c.exact.waiting, v, c.run.Name))
 		}
 	}
-	for k, s := range t.sites[:2] {
+	for k, s := range t.panels[:2] {
 		m := t.model(s.hosts, 0.5)
 		r, err := tags.Evaluate(ctx, m, tags.PolicyCentral, nil)
 		if err != nil {
 			return err
 		}
-		inverse, err := t.law.Moment(-1)
+		inverse, err := t.distribution.Moment(-1)
 		if err != nil {
 			return err
 		}
@@ -328,11 +328,11 @@ func (t *traceFarm) check(ctx context.Context, f *plots.Figure) error {
 const similar = 0.25
 
 // claim compares what [HB02] says with simulations.
-func (t *traceFarm) claim(ctx context.Context, f *plots.Figure) error {
-	for k, s := range t.sites {
+func (t *logFigure) claim(ctx context.Context, f *plots.Figure) error {
+	for k, s := range t.panels {
 		var all []plots.Number
 		var words []string
-		for _, one := range s.killed {
+		for _, one := range s.tags {
 			v := s.seen(one.run.Result)
 			if v == nil {
 				continue
@@ -348,13 +348,13 @@ func (t *traceFarm) claim(ctx context.Context, f *plots.Figure) error {
 			Verdict:   plots.AtMost(1).Verdict(all...),
 		})
 	}
-	for k, s := range t.sites {
+	for k, s := range t.panels {
 		if s.objective.Waiting == 0 {
 			continue
 		}
 		var all []plots.Number // of Random to Round-Robin
 		var words []string
-		for _, one := range s.turns {
+		for _, one := range s.roundRobin {
 			v := seenWaiting(one.run.Result)
 			random, err := tags.Evaluate(ctx, t.model(s.hosts, one.load), tags.PolicyRandom, nil)
 			if err != nil {
@@ -370,7 +370,7 @@ func (t *traceFarm) claim(ctx context.Context, f *plots.Figure) error {
 		}
 		f.Claims = append(f.Claims, plots.Claim{
 			Place:     f.ID + string(rune('a'+k)),
-			Sentence:  fmt.Sprintf("On this log, too, Random and Round-Robin have similar identical performance (section 5 says so of its own laws of sizes). The mean waiting time with %d hosts.", s.hosts),
+			Sentence:  fmt.Sprintf("On this log, too, Random and Round-Robin have almost identical performance (section 5 says so of its own distributions of sizes). The mean waiting time with %d hosts.", s.hosts),
 			Criterion: fmt.Sprintf("Random is at most %g times Round-Robin, simulated.", 1+similar),
 			Numbers:   "Random over Round-Robin: " + strings.Join(words, ", ") + ".",
 			Verdict:   plots.AtMost(1 + similar).Verdict(all...),

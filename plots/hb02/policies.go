@@ -18,8 +18,8 @@ func Figures() []plots.Spec {
 		return plots.Exact(id, title, func(ctx context.Context, _ plots.Effort, f *plots.Figure) error { return build(ctx, f) })
 	}
 	return []plots.Spec{
-		exact("tags-3", "Job sizes of a supercomputer and the bounded Pareto laws that fit them", fits),
-		exact("tags-4", "The bounded Pareto law and its second moment", secondMoment),
+		exact("tags-3", "Job sizes of a supercomputer and the bounded Pareto distributions that fit them", tailFits),
+		exact("tags-4", "The bounded Pareto distribution and its second moment", secondMoment),
 		twoHosts("tags-6", "Mean slowdown with two hosts"),
 		twoHosts("tags-7", "Mean waiting time with two hosts"),
 		hostLoads("tags-8", "TAGS unbalances the loads of two hosts"),
@@ -97,16 +97,16 @@ type method struct {
 	means func(ctx context.Context, m tags.Model) (means, error)
 }
 
-// killing is TAGS with the cutoffs that are best for one objective.
-func killing(label string, o tags.Objective) method {
+// tagsFor is TAGS with the cutoffs that are best for one objective.
+func tagsFor(label string, o tags.Objective) method {
 	return method{label, tagsLook, false, func(ctx context.Context, m tags.Model) (means, error) {
 		r, err := tags.Optimize(ctx, m, tags.PolicyTAGS, o)
 		return means{r.MeanSlowdown.Float, r.MeanWaiting.Float}, err
 	}}
 }
 
-func forSlowdown() method { return killing("TAGS-opt-slowdown", bySlowdown()) }
-func forWaiting() method  { return killing("TAGS-opt-waitingtime", byWaiting()) }
+func forSlowdown() method { return tagsFor("TAGS-opt-slowdown", bySlowdown()) }
+func forWaiting() method  { return tagsFor("TAGS-opt-waitingtime", byWaiting()) }
 
 // forFairness is TAGS with the cutoffs that give jobs of all hosts one mean slowdown.
 func forFairness() method {

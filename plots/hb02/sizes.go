@@ -15,22 +15,22 @@ import (
 	"productform/traces"
 )
 
-// A measure is a way to read sizes from a log.
-type measure struct {
+// A logMeasure is a way to read sizes from a log.
+type logMeasure struct {
 	title, unit, words string
 	read               func(r io.Reader, name string) (*sizes.List, error)
 }
 
-func runTimes() measure {
-	return measure{"Run times, in seconds", "s", "run times", sizes.ReadRunTimes}
+func runTimes() logMeasure {
+	return logMeasure{"Run times, in seconds", "s", "run times", sizes.ReadRunTimes}
 }
 
-func work() measure {
-	return measure{"Work, in processor-seconds", "processor-s", "run times by processors", sizes.ReadWork}
+func work() logMeasure {
+	return logMeasure{"Work, in processor-seconds", "processor-s", "run times by processors", sizes.ReadWork}
 }
 
 // sizes returns the sizes in the log that are above 0, and how many jobs have none.
-func (m measure) sizes() (jobSizes []float64, skipped int, err error) {
+func (m logMeasure) sizes() (jobSizes []float64, skipped int, err error) {
 	r, err := traces.Open(plots.LogName)
 	if err != nil {
 		return nil, 0, err
@@ -42,21 +42,21 @@ func (m measure) sizes() (jobSizes []float64, skipped int, err error) {
 	return list.Sizes, list.Skipped, nil
 }
 
-// A portrait is what is told of a list of sizes.
-type portrait struct {
-	law       sizes.Distribution
-	mean, scv float64
-	half      float64 // part of the jobs, the largest, that bring half of the work
+// A sizeSummary is what is told of a list of sizes.
+type sizeSummary struct {
+	distribution sizes.Distribution
+	mean, scv    float64
+	half         float64 // part of the jobs, the largest, that bring half of the work
 }
 
-func describe(jobSizes []float64) (p portrait, err error) {
-	if p.law, err = sizes.NewEmpirical(jobSizes); err != nil {
+func describe(jobSizes []float64) (p sizeSummary, err error) {
+	if p.distribution, err = sizes.NewEmpirical(jobSizes); err != nil {
 		return p, err
 	}
-	if p.mean, err = sizes.Mean(p.law); err != nil {
+	if p.mean, err = sizes.Mean(p.distribution); err != nil {
 		return p, err
 	}
-	if p.scv, err = sizes.SCV(p.law); err != nil {
+	if p.scv, err = sizes.SCV(p.distribution); err != nil {
 		return p, err
 	}
 	sorted := slices.Sorted(slices.Values(jobSizes))
@@ -79,10 +79,10 @@ type fittedLog struct {
 	Alpha, FitMean, FitSCV float64
 }
 
-// fits draws tails of measured sizes and of the laws that fit them.
-func fits(ctx context.Context, f *plots.Figure) error {
+// tailFits draws tails of measured sizes and of the distributions that fit them.
+func tailFits(ctx context.Context, f *plots.Figure) error {
 	var logs []fittedLog
-	for k, m := range []measure{runTimes(), work()} {
+	for k, m := range []logMeasure{runTimes(), work()} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func fits(ctx context.Context, f *plots.Figure) error {
 			Y:     plots.Axis{Quantity: "part of the jobs that are larger", Scale: plots.Log, Min: 1e-5, Max: 2},
 		}
 		panel.Series = []plots.Series{
-			tail("measured", plots.Steps, randomLook, p.law, low, high),
+			tail("measured", plots.Steps, randomLook, p.distribution, low, high),
 			tail("bounded Pareto", plots.Curve, leastLook, fit, low, high),
 		}
 		f.Panels = append(f.Panels, panel)
@@ -131,20 +131,20 @@ func fits(ctx context.Context, f *plots.Figure) error {
 }
 
 // tail draws P(X > x) from low to high, where it is positive.
-func tail(label string, kind plots.Kind, look int, law sizes.Distribution, low, high float64) plots.Series {
+func tail(label string, kind plots.Kind, look int, d sizes.Distribution, low, high float64) plots.Series {
 	const perDecade = 60
 	s := plots.Series{Label: label, Kind: kind, Look: look}
 	n := int(math.Ceil(perDecade * math.Log10(high/low)))
 	for k := range n {
 		x := low * math.Pow(high/low, float64(k)/float64(n))
-		if p := law.Survival(x); p > 0 {
+		if p := d.Survival(x); p > 0 {
 			s.X, s.Y = append(s.X, x), append(s.Y, p)
 		}
 	}
 	if kind == plots.Curve { // close to the top it falls more steeply than that
 		for q := 1e-2; q > 0.99e-5; q /= math.Sqrt(10) {
-			if x, err := law.Quantile(1 - q); err == nil && x > s.X[len(s.X)-1] {
-				s.X, s.Y = append(s.X, x), append(s.Y, law.Survival(x))
+			if x, err := d.Quantile(1 - q); err == nil && x > s.X[len(s.X)-1] {
+				s.X, s.Y = append(s.X, x), append(s.Y, d.Survival(x))
 			}
 		}
 	}

@@ -16,8 +16,8 @@ import (
 func bySlowdown() tags.Objective { return tags.Objective{Slowdown: 1} }
 func byWaiting() tags.Objective  { return tags.Objective{Waiting: 1} }
 
-// A flavour is one of the two measures of Figures 6 and 7 of [HB02].
-type flavour struct {
+// A twoHostFigure is one of the two measures of Figures 6 and 7 of [HB02].
+type twoHostFigure struct {
 	id        string
 	objective tags.Objective
 	method    method
@@ -28,15 +28,15 @@ type flavour struct {
 
 // twoHosts draws Figure 6 or 7: mean slowdown or mean waiting time with two hosts, against α.
 func twoHosts(id, title string) plots.Spec {
-	v := flavour{id, bySlowdown(), forSlowdown(), slowdownAxis(), slowdownOf, "mean slowdown"}
+	v := twoHostFigure{id, bySlowdown(), forSlowdown(), slowdownAxis(), slowdownOf, "mean slowdown"}
 	if id == "tags-7" {
-		v = flavour{id, byWaiting(), forWaiting(), waitingAxis(), waitingOf, "mean waiting time"}
+		v = twoHostFigure{id, byWaiting(), forWaiting(), waitingAxis(), waitingOf, "mean waiting time"}
 		v.axis.Min, v.axis.Max, v.axis.Ticks = 1e3, 1e12, []float64{1e3, 1e6, 1e9, 1e12} // one for both panels
 	}
-	return probed(id, title, []probe{{panel: "a", objective: v.objective, alpha: 1.5, high: wide, hosts: 2, load: 0.5}}, v.build)
+	return withCheckFarms(id, title, []checkFarm{{panel: "a", objective: v.objective, alpha: 1.5, high: wide, hosts: 2, load: 0.5}}, v.build)
 }
 
-func (v flavour) build(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
+func (v twoHostFigure) build(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 	all, err := againstAlpha(ctx, wide, 2, 0.5, v.pick, append([]method{v.method, forFairness()}, rivals()...)...)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func everywhere(figure, sentence string, best, least, printed plots.Series) plot
 		"TAGS is worse "+words(a)+"; with Least-Work-Remaining as printed "+words(b)+"."+printedOnly(len(a) == 0, len(b) == 0), len(a) == 0)
 }
 
-func (v flavour) slowdownClaims(f *plots.Figure, best, fair, least, printed, random plots.Series) {
+func (v twoHostFigure) slowdownClaims(f *plots.Figure, best, fair, least, printed, random plots.Series) {
 	ratio := [2]float64{random.At(1) / least.At(1), random.At(1) / printed.At(1)}
 	between := func(v float64) bool { return math.Abs(math.Log10(v)-1) <= 0.5 }
 	f.Claims = append(f.Claims,
@@ -150,7 +150,7 @@ func (v flavour) slowdownClaims(f *plots.Figure, best, fair, least, printed, ran
 		fmt.Sprintf("Largest ratio %.3g, at α = %g; above 10 for α up to %g; %.3g at α = 1.5. Close only on the scale of the picture.", worst, at, near, fair.At(1.5)/best.At(1.5)), worst <= 10))
 }
 
-func (v flavour) waitingClaims(ctx context.Context, f *plots.Figure, best, fair, least, printed plots.Series) error {
+func (v twoHostFigure) waitingClaims(ctx context.Context, f *plots.Figure, best, fair, least, printed plots.Series) error {
 	f.Claims = append(f.Claims, gain(f.ID+"a", "Again TAGS shows several orders of magnitude improvement over the other policies.", "log₁₀ of the ratio to Least-Work-Remaining is at least 2 at α = 1, with the cutoffs that are best for the mean waiting time.", 1, best, least, printed, atLeast(2)))
 	captioned, err := againstAlpha(ctx, wide, 2, 0.5, waitingOf, forSlowdown())
 	if err != nil {
@@ -172,11 +172,11 @@ func paperLoads() []float64 { return []float64{0.3, 0.5, 0.7} }
 
 // systemLoads draws Figure 9: mean slowdown with two hosts at three loads.
 func systemLoads(id, title string) plots.Spec {
-	probes := []probe{
+	farms := []checkFarm{
 		{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 2, load: 0.3},
 		{panel: "c", objective: bySlowdown(), alpha: 1, high: wide, hosts: 2, load: 0.7},
 	}
-	return probed(id, title, probes, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
+	return withCheckFarms(id, title, farms, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		var missing []string
 		for k, load := range paperLoads() {
@@ -235,7 +235,7 @@ func ratioPanel(series []plots.Series) plots.Panel {
 
 // fourHosts draws Figure 12: mean slowdown with four hosts at load 0.3.
 func fourHosts(id, title string) plots.Spec {
-	return probed(id, title, []probe{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 4, load: 0.3}}, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
+	return withCheckFarms(id, title, []checkFarm{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 4, load: 0.3}}, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		all := append([]method{forSlowdown()}, rivals()...)
 		four, err := againstAlpha(ctx, wide, 4, 0.3, slowdownOf, all...)
@@ -300,7 +300,7 @@ func fourHosts(id, title string) plots.Spec {
 
 // smallerRange draws Figure 15: mean slowdown with two hosts and p = 10^7.
 func smallerRange(id, title string) plots.Spec {
-	return probed(id, title, []probe{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: narrow, hosts: 2, load: 0.5}}, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
+	return withCheckFarms(id, title, []checkFarm{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: narrow, hosts: 2, load: 0.5}}, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		all := append([]method{forSlowdown()}, rivals()...)
 		s, err := againstAlpha(ctx, narrow, 2, 0.5, slowdownOf, all...)

@@ -53,8 +53,8 @@ func linFindings(m machines) []finding {
 }
 
 // linClaims compares what [L14] states with few samples, with all, and with what as few of all would have shown.
-func linClaims(f *plots.Figure, fields []field) {
-	for k, v := range fields {
+func linClaims(f *plots.Figure, results []benchmarkResult) {
+	for k, v := range results {
 		id := plots.PanelID(f, 2*k)
 		few := v.first(min(fewSamples, len(v.all[0])))
 		f.Claims = append(f.Claims, zeroClaims(plots.PanelID(f, 2*k+1), v)...)
@@ -73,7 +73,7 @@ func linClaims(f *plots.Figure, fields []field) {
 }
 
 // longestClaim is on what [L14] gives as the reason for its penalties.
-func (s *tournament) longestClaim(id string) plots.Claim {
+func (s *benchmark) longestClaim(id string) plots.Claim {
 	longest := 0.0
 	for _, j := range s.log {
 		longest = max(longest, s.sampling.TimeScale*j.RunTime)
@@ -96,7 +96,7 @@ func (q finding) shown(a, b []float64) float64 {
 }
 
 // zeroClaims are on the violation rate by the plan, which the algorithms make 0.
-func zeroClaims(id string, v field) []plots.Claim {
+func zeroClaims(id string, v benchmarkResult) []plots.Claim {
 	claim := func(sentence, criterion, more string, holds bool) plots.Claim {
 		return plots.Finding(id, stated(v.machines)+sentence, criterion, more, holds)
 	}
@@ -129,11 +129,11 @@ func zeroClaims(id string, v field) []plots.Claim {
 }
 
 // leastClaim is on the penalty of EDF, which should be the least.
-func leastClaim(id string, v field) plots.Claim {
+func leastClaim(id string, v benchmarkResult) plots.Claim {
 	edf := v.of(earliestFirst, penaltyOf)
 	verdict := plots.Holds
 	numbers := "Mean penalty over that of EDF: "
-	for k, c := range contenders() {
+	for k, c := range comparedPolicies() {
 		if k == earliestFirst {
 			continue
 		}
@@ -151,13 +151,13 @@ func leastClaim(id string, v field) plots.Claim {
 }
 
 // spareClaim is on what section 5.5 adds to the deadline policy.
-func spareClaim(id string, v field) plots.Claim {
+func spareClaim(id string, v benchmarkResult) plots.Claim {
 	kept := v.of(spareKept, penaltyOf)
 	verdict := plots.Holds
 	var numbers []string
 	for _, k := range []int{sparePriority, spareDeadline} {
 		r := ratioOf(kept, v.of(k, penaltyOf))
-		numbers = append(numbers, fmt.Sprintf("%v of that of %s, smaller in %d samples", r, contenders()[k].label, v.smaller(spareKept, k)))
+		numbers = append(numbers, fmt.Sprintf("%v of that of %s, smaller in %d samples", r, comparedPolicies()[k].label, v.smaller(spareKept, k)))
 		switch {
 		case r.high < 1:
 			verdict = plots.Refuted
@@ -171,7 +171,7 @@ func spareClaim(id string, v field) plots.Claim {
 }
 
 // smaller returns in how many samples the policy at place a has a smaller penalty than that at b.
-func (v field) smaller(a, b int) (n int) {
+func (v benchmarkResult) smaller(a, b int) (n int) {
 	for i, o := range v.all[a] {
 		if o.penalty < v.all[b][i].penalty {
 			n++

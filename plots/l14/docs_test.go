@@ -24,31 +24,31 @@ func TestOutcomesInDocs(t *testing.T) {
 	table := head
 	row := func(cells ...string) { table += "| " + strings.Join(cells, " | ") + " |\n" }
 	for _, m := range []machines{equalWorkers(), unequalWorkers()} {
-		all, err := s.run(t.Context(), m, slices.Concat(contenders(), explanations()))
+		all, err := s.run(t.Context(), m, slices.Concat(comparedPolicies(), explanatoryPolicies()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := field{m, all}
+		v := benchmarkResult{m, all}
 		few := v.first(fewSamples)
-		span := func(k int, of func(outcome) float64, v field) string {
+		span := func(k int, of func(outcome) float64, v benchmarkResult) string {
 			mean, low, high := meanOf(v.of(k, of))
 			if high == 0 {
 				return "0"
 			}
 			return fmt.Sprintf("%s (%s to %s)", plots.Short(mean), plots.Short(low), plots.Short(high))
 		}
-		for k, c := range contenders() {
+		for k, c := range comparedPolicies() {
 			theirs := "-"
 			if k == byPriority || k == sparePriority {
 				theirs = "0"
 			}
 			row("violation rate by the plan, "+c.label, m.name(), theirs, span(k, plannedOf, few), span(k, plannedOf, v), "-")
 		}
-		row("violation rate by the plan, "+keeping().label, m.name(), "-", span(spareKept, plannedOf, few), span(spareKept, plannedOf, v), "-")
-		for k, c := range contenders() {
+		row("violation rate by the plan, "+spareKeptPolicy().label, m.name(), "-", span(spareKept, plannedOf, few), span(spareKept, plannedOf, v), "-")
+		for k, c := range comparedPolicies() {
 			row("violation rate by tasks in hand, "+c.label, m.name(), "-", span(k, runningOf, few), span(k, runningOf, v), "-")
 		}
-		row("violation rate by tasks in hand, "+keeping().label, m.name(), "-", span(spareKept, runningOf, few), span(spareKept, runningOf, v), "-")
+		row("violation rate by tasks in hand, "+spareKeptPolicy().label, m.name(), "-", span(spareKept, runningOf, few), span(spareKept, runningOf, v), "-")
 		leap := "0.004"
 		if m.spread > 0 {
 			leap = "0.002"

@@ -122,8 +122,8 @@ func (c course) steepest(within float64) (most float64) {
 	return most
 }
 
-// turns returns the least number of workers planned before the outage would begin, and the most planned later on.
-func (c course) turns() (least, most float64) {
+// planRange returns the least number of workers planned before the outage would begin, and the most planned later on.
+func (c course) planRange() (least, most float64) {
 	least = math.Inf(1)
 	for k, t := range c.times {
 		if t < outageFrom {
@@ -163,7 +163,7 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 		{Title: "With failures", X: x, Y: y, Series: append(append([]plots.Series{down, before}, at(failing)...), due)},
 	}
 	words := func(c course) courseWords {
-		least, most := c.turns()
+		least, most := c.planRange()
 		return courseWords{First: c.planned[0], Least: least, Most: most, Finish: c.finish, Lost: c.lost}
 	}
 	err = texts.Describe(f, map[string]any{
@@ -199,7 +199,7 @@ func inTurn(works []float64) string {
 }
 
 func failureClaims(f *plots.Figure, normal, failing course) {
-	least, most := normal.turns()
+	least, most := normal.planRange()
 	f.Claims = append(f.Claims, plots.Finding(f.ID+"a", "Without run time information the scheduler uses the default (4 workers); when tasks prove fast it decreases the number of workers, later it schedules more (section 6.2, of a workload that is not at hand).",
 		"The plan begins with 4 workers, falls before 55 s, and rises later.", fmt.Sprintf("%g workers at the beginning, then %g, later up to %g.", normal.planned[0], least, most),
 		normal.planned[0] == 4 && least < 4 && most > least))

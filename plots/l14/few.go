@@ -43,7 +43,7 @@ const (
 // of each to the right of it; on a logarithmic axis without zeros, of which it returns the number.
 func meansAndSamples(all [][]outcome, of func(outcome) float64, scale plots.Scale, intervals bool) (series []plots.Series, zeros int) {
 	var each []plots.Series
-	for k, c := range contenders() {
+	for k, c := range comparedPolicies() {
 		v := values(all[k], of)
 		m := mean(v)
 		s := plots.Series{Label: c.label, Group: onlyMean, Kind: plots.Points, Look: c.look, X: []float64{float64(k + 1)}, Y: []float64{m}}
@@ -87,12 +87,12 @@ func alongX(s plots.Series) []float64 { return s.X }
 func alongY(s plots.Series) []float64 { return s.Y }
 
 // few runs the policies on as many samples as [L14].
-func few(ctx context.Context, e plots.Effort, m machines) (*tournament, [][]outcome, error) {
+func few(ctx context.Context, e plots.Effort, m machines) (*benchmark, [][]outcome, error) {
 	s, err := samples(e, fewSamples)
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := s.run(ctx, m, contenders())
+	all, err := s.run(ctx, m, comparedPolicies())
 	return s, all, err
 }
 
@@ -116,7 +116,7 @@ func violations(m machines) func(context.Context, plots.Effort, *plots.Figure) e
 		if err := texts.Describe(f, words, nil); err != nil {
 			return err
 		}
-		return sampleChecks(ctx, f, s, m, contenders(), all)
+		return sampleChecks(ctx, f, s, m, comparedPolicies(), all)
 	}
 }
 
@@ -128,7 +128,7 @@ type policyMean struct {
 
 // violatedByPlan returns the policies that the plan violates, with their mean violation rates.
 func violatedByPlan(all [][]outcome) (violated []policyMean) {
-	for k, c := range contenders() {
+	for k, c := range comparedPolicies() {
 		if v := values(all[k], plannedOf); slices.Max(v) > 0 {
 			violated = append(violated, policyMean{c.label, mean(v)})
 		}
@@ -161,6 +161,6 @@ func penalties(m machines) func(context.Context, plots.Effort, *plots.Figure) er
 		if err := texts.Describe(f, words, nil); err != nil {
 			return err
 		}
-		return sampleChecks(ctx, f, s, m, contenders(), all)
+		return sampleChecks(ctx, f, s, m, comparedPolicies(), all)
 	}
 }

@@ -164,10 +164,10 @@ func checkFewSamples(t *testing.T, figures map[string]*plots.Figure) {
 			if c.panel[0](outcome{penalty: 1}) == 1 {
 				from = f.Panels[0]
 			}
-			if names := f.Panels[k].X.Categories; len(names) != len(contenders()) {
+			if names := f.Panels[k].X.Categories; len(names) != len(comparedPolicies()) {
 				t.Fatalf("%s: categories %q", c.id, names)
 			}
-			for place, one := range contenders() {
+			for place, one := range comparedPolicies() {
 				all := plotstest.Series(t, from, one.label)
 				v := all[len(all)-1].Y
 				if len(all) != 2 || len(v) != fewSamples || all[1].Group != oneSample || int(slices.Min(all[1].X)) != place+1 || int(slices.Max(all[1].X)) != place+1 {
@@ -206,7 +206,7 @@ func checkFewSamples(t *testing.T, figures map[string]*plots.Figure) {
 		}
 	}
 	for _, id := range []string{"dispatch-2", "dispatch-3"} {
-		for _, one := range contenders()[:earliestFirst] {
+		for _, one := range comparedPolicies()[:earliestFirst] {
 			if s := plotstest.Series(t, figures[id].Panels[0], one.label)[0]; s.Y[0] != 0 || s.Low[0] != 0 || s.High[0] != 0 {
 				t.Errorf("%s: %s is violated by the plan, %+v", id, one.label, s)
 			}
@@ -220,7 +220,7 @@ func checkFewSamples(t *testing.T, figures map[string]*plots.Figure) {
 func checkManySamples(t *testing.T, f *plots.Figure) {
 	const n = 40 // ten times the runs
 	for k, p := range f.Panels {
-		for _, c := range contenders() {
+		for _, c := range comparedPolicies() {
 			var x, y []float64
 			for _, s := range plotstest.Series(t, p, c.label)[1:] {
 				x, y = append(x, s.X...), append(y, s.Y...)
@@ -242,7 +242,7 @@ func checkManySamples(t *testing.T, f *plots.Figure) {
 // 20 equal workers are in both rows.
 func checkSensitivity(t *testing.T, f *plots.Figure) {
 	for k := range 2 {
-		for _, c := range contenders() {
+		for _, c := range comparedPolicies() {
 			a, b := plotstest.Series(t, f.Panels[k], c.label)[0], plotstest.Series(t, f.Panels[k+2], c.label)[0]
 			i := slices.Index(a.X, 20)
 			if i < 0 || b.X[0] != 0 || a.Y[i] != b.Y[0] || a.Low[i] != b.Low[0] || a.High[i] != b.High[0] {
@@ -250,7 +250,7 @@ func checkSensitivity(t *testing.T, f *plots.Figure) {
 			}
 		}
 	}
-	for _, c := range contenders() { // 100 workers do more than 5
+	for _, c := range comparedPolicies() { // 100 workers do more than 5
 		if s := plotstest.Series(t, f.Panels[0], c.label)[0]; s.Y[0] < 10*s.Y[len(s.Y)-1] {
 			t.Errorf("%s: penalty %v with %v workers, %v with %v", c.label, s.Y[0], s.X[0], s.Y[len(s.Y)-1], s.X[len(s.X)-1])
 		}
@@ -395,7 +395,7 @@ func TestRatioWords(t *testing.T) {
 
 // Samples without penalty or violation have no place on logarithmic axes, and are counted; their means stay.
 func TestZeros(t *testing.T) {
-	all := make([][]outcome, len(contenders()))
+	all := make([][]outcome, len(comparedPolicies()))
 	for k := range all {
 		for i := range 6 {
 			all[k] = append(all[k], outcome{running: float64(i % 3), penalty: float64((i + k) % 2)})
@@ -406,13 +406,13 @@ func TestZeros(t *testing.T) {
 	if zeros != 6+5*3 || len(few) != 5+5 {
 		t.Errorf("%d zeros, %d series", zeros, len(few))
 	}
-	many, noPenalty, noViolation := field{equalWorkers(), all}.scatter(runningOf, plots.Log)
+	many, noPenalty, noViolation := benchmarkResult{equalWorkers(), all}.scatter(runningOf, plots.Log)
 	if noPenalty != 21 || noViolation != 5 || len(many) != 5+5+2 { // the sixth sample has a penalty and a violation with two policies
 		t.Errorf("%d without penalty, %d more without violation, %d series", noPenalty, noViolation, len(many))
 	}
 	y := penaltyAxis(plots.Log)
-	p, none := variation{at: []float64{1, 2}, fields: []field{{equalWorkers(), all}, {equalWorkers(), all}}}.panel("t", plots.Axis{Quantity: "x"}, y, penaltyOf)
-	if none < 2 || none != 2*(len(contenders())-len(p.Series)) {
+	p, none := variation{at: []float64{1, 2}, results: []benchmarkResult{{equalWorkers(), all}, {equalWorkers(), all}}}.panel("t", plots.Axis{Quantity: "x"}, y, penaltyOf)
+	if none < 2 || none != 2*(len(comparedPolicies())-len(p.Series)) {
 		t.Errorf("%d means left out, %d series", none, len(p.Series))
 	}
 	for _, s := range [][]plots.Series{few, many, p.Series} {

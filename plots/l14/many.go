@@ -18,36 +18,36 @@ const (
 	spareKept
 )
 
-// explanations are what might explain the outcomes that [L14] states.
-func explanations() []contender { return append(asPrinted(), keeping()) }
+// explanatoryPolicies are what might explain the outcomes that [L14] states.
+func explanatoryPolicies() []namedPolicy { return append(asPrinted(), spareKeptPolicy()) }
 
-// keeping is the deadline policy without what section 5.5 adds to it.
-func keeping() contender {
-	return contender{"deadline, spare kept", 6, dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept}}
+// spareKeptPolicy is the deadline policy without what section 5.5 adds to it.
+func spareKeptPolicy() namedPolicy {
+	return namedPolicy{"deadline, spare kept", 6, dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept}}
 }
 
 // asPrinted are the deadline policies with the loop of Algorithm 4 as printed: its condition compares the sum of
 // 1/execTime with one such term, so that the first worker is enough for each job and all others are spare. A horizon
 // beyond all work does the same.
-func asPrinted() []contender {
-	return []contender{
+func asPrinted() []namedPolicy {
+	return []namedPolicy{
 		{"as printed, spare by priority", 4, dispatch.Policy{Rule: dispatch.Workload, Horizon: 1e40, Spare: dispatch.SpareByPriority}},
 		{"as printed, spare by deadline", 5, dispatch.Policy{Rule: dispatch.Workload, Horizon: 1e40, Spare: dispatch.SpareByDeadline}},
 	}
 }
 
-// A field is what all policies make of all samples on some machines.
-type field struct {
+// A benchmarkResult is what all policies make of all samples on some machines.
+type benchmarkResult struct {
 	machines
 	all [][]outcome
 }
 
 // of returns a number of each outcome of the policy at place k.
-func (v field) of(k int, of func(outcome) float64) []float64 { return values(v.all[k], of) }
+func (v benchmarkResult) of(k int, of func(outcome) float64) []float64 { return values(v.all[k], of) }
 
 // first returns the field of the first n samples.
-func (v field) first(n int) field {
-	few := field{machines: v.machines}
+func (v benchmarkResult) first(n int) benchmarkResult {
+	few := benchmarkResult{machines: v.machines}
 	for _, o := range v.all {
 		few.all = append(few.all, o[:n])
 	}
@@ -60,17 +60,17 @@ func manySamples(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	if err != nil {
 		return err
 	}
-	policies := slices.Concat(contenders(), explanations())
-	var fields []field
+	policies := slices.Concat(comparedPolicies(), explanatoryPolicies())
+	var results []benchmarkResult
 	for _, m := range []machines{equalWorkers(), unequalWorkers()} {
 		all, err := s.run(ctx, m, policies)
 		if err != nil {
 			return err
 		}
-		fields = append(fields, field{m, all})
+		results = append(results, benchmarkResult{m, all})
 	}
 	noPenalty, noViolation := 0, 0
-	for _, v := range fields {
+	for _, v := range results {
 		title := strings.ToUpper(v.name()[:1]) + v.name()[1:] + " workers"
 		inHand := plots.Panel{Title: title, X: penaltyAxis(plots.Log), Y: rateAxis(false)}
 		inHand.Y.Scale = plots.Log
@@ -88,25 +88,25 @@ func manySamples(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	}
 	f.OneLegend = true
 	words := s.words()
-	words["Workers"], words["Few"], words["NoPenalty"], words["NoViolation"] = fieldsWords(fields), fewSamples, noPenalty, noViolation
+	words["Workers"], words["Few"], words["NoPenalty"], words["NoViolation"] = workersTexts(results), fewSamples, noPenalty, noViolation
 	if err := texts.Describe(f, words, nil); err != nil {
 		return err
 	}
-	for _, v := range fields {
+	for _, v := range results {
 		if err := sampleChecks(ctx, f, s, v.machines, policies, v.all); err != nil {
 			return err
 		}
 	}
-	linClaims(f, fields)
+	linClaims(f, results)
 	f.Claims = append(f.Claims, s.longestClaim(plots.PanelID(f, 0)))
 	return nil
 }
 
 // scatter returns the means of all policies, then their first samples, then the others, and how many of these have no
 // penalty, or else no violation though the axis is logarithmic.
-func (v field) scatter(rate func(outcome) float64, scale plots.Scale) (series []plots.Series, noPenalty, noViolation int) {
+func (v benchmarkResult) scatter(rate func(outcome) float64, scale plots.Scale) (series []plots.Series, noPenalty, noViolation int) {
 	var first, others []plots.Series
-	for k, c := range contenders() {
+	for k, c := range comparedPolicies() {
 		rates, penalties := v.of(k, rate), v.of(k, penaltyOf)
 		y, low, high := meanOf(rates)
 		if m := mean(penalties); m > 0 && (scale != plots.Log || low > 0) {
@@ -143,19 +143,19 @@ func (v field) scatter(rate func(outcome) float64, scale plots.Scale) (series []
 	return series, noPenalty, noViolation
 }
 
-// A fieldWords sets EDF beside deadline, spare by deadline: ratios of their means on some workers.
-type fieldWords struct {
+// A workersWords sets EDF beside deadline, spare by deadline: ratios of their means on some workers.
+type workersWords struct {
 	Name             string // of the workers
 	All              machines
 	Running, Penalty float64
 }
 
-func fieldsWords(fields []field) (words []fieldWords) {
-	for _, v := range fields {
+func workersTexts(results []benchmarkResult) (words []workersWords) {
+	for _, v := range results {
 		ratio := func(of func(outcome) float64) float64 {
 			return meansRatio(mean(v.of(earliestFirst, of)), mean(v.of(spareDeadline, of)))
 		}
-		words = append(words, fieldWords{v.name(), v.machines, ratio(runningOf), ratio(penaltyOf)})
+		words = append(words, workersWords{v.name(), v.machines, ratio(runningOf), ratio(penaltyOf)})
 	}
 	return words
 }

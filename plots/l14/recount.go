@@ -11,7 +11,7 @@ import (
 
 // sampleChecks runs the first sample again under each of the policies and counts violations and adds up penalties from what
 // happened, decision by decision and job by job. Numbers that are 0 are no rows.
-func sampleChecks(ctx context.Context, f *plots.Figure, s *tournament, m machines, policies []contender, all [][]outcome) error {
+func sampleChecks(ctx context.Context, f *plots.Figure, s *benchmark, m machines, policies []namedPolicy, all [][]outcome) error {
 	for k, c := range policies {
 		scenario, err := s.scenario(m, c.policy, s.seeds[0])
 		if err != nil {

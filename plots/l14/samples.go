@@ -28,8 +28,8 @@ func Figures() []plots.Spec {
 	}
 }
 
-// A contender is a policy under its name in the figures.
-type contender struct {
+// A namedPolicy is a policy under its name in the figures.
+type namedPolicy struct {
 	label  string
 	look   int
 	policy dispatch.Policy
@@ -45,9 +45,9 @@ const (
 	earliestFirst
 )
 
-// contenders are the six policies that [L14] compares, in its order: the further to the right, the more by deadline.
-func contenders() []contender {
-	return []contender{
+// comparedPolicies are the six policies that [L14] compares, in its order: the further to the right, the more by deadline.
+func comparedPolicies() []namedPolicy {
+	return []namedPolicy{
 		byPriority:    {"priority", 0, dispatch.Policy{Rule: dispatch.Priority}},
 		byProportion:  {"proportion", 2, dispatch.Policy{Rule: dispatch.Proportion}},
 		byWorkload:    {"workload", 3, dispatch.Policy{Rule: dispatch.Workload}},
@@ -95,17 +95,17 @@ func (m machines) environment() string {
 	return "heterogeneous"
 }
 
-// A tournament is a log and the samples of it on which policies are compared.
-type tournament struct {
+// A benchmark is a log and the samples of it on which policies are compared.
+type benchmark struct {
 	log      []swf.Job
 	usable   int
 	sampling dispatch.Sampling
 	seeds    []uint64
-	atOnce   int // samples that run at a time
+	parallel int // samples that run at a time
 }
 
 // samples reads the log of the catalogue, for n samples from the seed of the effort on.
-func samples(e plots.Effort, n int) (*tournament, error) {
+func samples(e plots.Effort, n int) (*benchmark, error) {
 	r, err := traces.Open(plots.LogName)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func samples(e plots.Effort, n int) (*tournament, error) {
 	if err := errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
-	s := &tournament{log: l.Jobs, atOnce: cmp.Or(e.Workers, runtime.GOMAXPROCS(0))}
+	s := &benchmark{log: l.Jobs, parallel: cmp.Or(e.Workers, runtime.GOMAXPROCS(0))}
 	_, skipped, err := dispatch.WholeLog().Jobs(l.Jobs, 0)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func runningOf(o outcome) float64 { return o.running }
 func penaltyOf(o outcome) float64 { return o.penalty }
 
 // scenario returns the run of a policy on the sample of a seed.
-func (s *tournament) scenario(m machines, p dispatch.Policy, seed uint64) (dispatch.Scenario, error) {
+func (s *benchmark) scenario(m machines, p dispatch.Policy, seed uint64) (dispatch.Scenario, error) {
 	jobs, _, err := s.sampling.Jobs(s.log, seed)
 	if err != nil {
 		return dispatch.Scenario{}, err
@@ -148,13 +148,13 @@ func (s *tournament) scenario(m machines, p dispatch.Policy, seed uint64) (dispa
 }
 
 // run returns what becomes of every sample under each policy, in the order of policies and seeds.
-func (s *tournament) run(ctx context.Context, m machines, policies []contender) ([][]outcome, error) {
+func (s *benchmark) run(ctx context.Context, m machines, policies []namedPolicy) ([][]outcome, error) {
 	all := make([][]outcome, len(policies))
 	for k := range all {
 		all[k] = make([]outcome, len(s.seeds))
 	}
 	g, running := errgroup.WithContext(ctx)
-	g.SetLimit(s.atOnce)
+	g.SetLimit(s.parallel)
 	for i, seed := range s.seeds {
 		g.Go(func() error {
 			scenario, err := s.scenario(m, dispatch.Policy{}, seed)

@@ -25,20 +25,20 @@ func spreads(p plots.Precision) []float64 {
 
 // A variation is what policies make of all samples as machines vary.
 type variation struct {
-	at     []float64 // number of workers, or spread of speeds
-	fields []field
+	at      []float64 // number of workers, or spread of speeds
+	results []benchmarkResult
 }
 
 // vary runs all samples on each of the machines.
-func (s *tournament) vary(ctx context.Context, at []float64, on func(float64) machines) (variation, error) {
+func (s *benchmark) vary(ctx context.Context, at []float64, on func(float64) machines) (variation, error) {
 	v := variation{at: at}
 	for _, x := range at {
 		m := on(x)
-		all, err := s.run(ctx, m, contenders())
+		all, err := s.run(ctx, m, comparedPolicies())
 		if err != nil {
 			return v, err
 		}
-		v.fields = append(v.fields, field{m, all})
+		v.results = append(v.results, benchmarkResult{m, all})
 	}
 	return v, nil
 }
@@ -47,9 +47,9 @@ func (s *tournament) vary(ctx context.Context, at []float64, on func(float64) ma
 // axis has no place for.
 func (v variation) panel(title string, x, y plots.Axis, of func(outcome) float64) (p plots.Panel, zeros int) {
 	p = plots.Panel{Title: title, X: x, Y: y}
-	for k, c := range contenders() {
+	for k, c := range comparedPolicies() {
 		s := plots.Series{Label: c.label, Kind: plots.Curve, Marked: true, Look: c.look}
-		for i, f := range v.fields {
+		for i, f := range v.results {
 			m, low, high := meanOf(f.of(k, of))
 			if y.Scale == plots.Log && low <= 0 {
 				zeros++
@@ -99,7 +99,7 @@ func sensitivity(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	if err := texts.Describe(f, words, nil); err != nil {
 		return err
 	}
-	if err := sampleChecks(ctx, f, s, byNumber.fields[0].machines, contenders(), byNumber.fields[0].all); err != nil {
+	if err := sampleChecks(ctx, f, s, byNumber.results[0].machines, comparedPolicies(), byNumber.results[0].all); err != nil {
 		return err
 	}
 	otherMachines(f, plots.PanelID(f, 0), "any number of workers", byNumber, func(m machines) string { return fmt.Sprintf("m = %d", m.workers) })
@@ -116,14 +116,14 @@ type spreadWords struct {
 
 func leastPenalties(v variation) (words []spreadWords) {
 	for _, k := range []int{byPriority, sparePriority, earliestFirst} {
-		first := mean(v.fields[0].of(k, penaltyOf))
+		first := mean(v.results[0].of(k, penaltyOf))
 		least, at := first, v.at[0]
-		for i, f := range v.fields {
+		for i, f := range v.results {
 			if m := mean(f.of(k, penaltyOf)); m < least {
 				least, at = m, v.at[i]
 			}
 		}
-		words = append(words, spreadWords{contenders()[k].label, at, finite(meansRatio(least, first))})
+		words = append(words, spreadWords{comparedPolicies()[k].label, at, finite(meansRatio(least, first))})
 	}
 	return words
 }
@@ -142,7 +142,7 @@ func otherMachines(f *plots.Figure, id, words string, v variation, name func(mac
 	} {
 		var best overRatio
 		var at string
-		for i, one := range v.fields {
+		for i, one := range v.results {
 			r := ratioOf(one.of(q.above, penaltyOf), one.of(q.below, penaltyOf))
 			if i == 0 || q.largest == (r.mean > best.mean) && r.mean != best.mean {
 				best, at = r, name(one.machines)
@@ -159,8 +159,8 @@ func otherMachines(f *plots.Figure, id, words string, v variation, name func(mac
 }
 
 // sameRoad compares workers of spread 0 with workers that have speeds of 1 of their own for each job.
-func sameRoad(ctx context.Context, f *plots.Figure, s *tournament, v variation) error {
-	for k, c := range contenders() {
+func sameRoad(ctx context.Context, f *plots.Figure, s *benchmark, v variation) error {
+	for k, c := range comparedPolicies() {
 		scenario, err := s.scenario(equalWorkers(), c.policy, s.seeds[0])
 		if err != nil {
 			return err
@@ -172,7 +172,7 @@ func sameRoad(ctx context.Context, f *plots.Figure, s *tournament, v variation) 
 		if err != nil {
 			return err
 		}
-		if was := v.fields[0].all[k][0].penalty; was > 0 {
+		if was := v.results[0].all[k][0].penalty; was > 0 {
 			f.Checks = append(f.Checks, plots.SolverCheck(plots.PanelID(f, 2), fmt.Sprintf("penalty, %s, δ = 0, sample of seed %d, with speeds given job by job", c.label, s.seeds[0]), was, r.DeadlineMissPenalty, 1e-9))
 		}
 	}

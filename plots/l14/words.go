@@ -14,7 +14,7 @@ var texts = plots.NewTexts(textFiles, "texts")
 var textFiles embed.FS
 
 // words returns what texts tell of samples; figures add what else they tell.
-func (s *tournament) words() map[string]any {
+func (s *benchmark) words() map[string]any {
 	return map[string]any{
 		"Sampling": s.sampling, "Samples": len(s.seeds), "Seeds": fmt.Sprintf("seeds %d to %d", s.seeds[0], s.seeds[len(s.seeds)-1]),
 		"Usable": s.usable, "Log": plots.LogName, "LogWords": plots.LogWords, "Resamples": resamples, "BootstrapSeed": bootstrapSeed,
@@ -24,7 +24,7 @@ func (s *tournament) words() map[string]any {
 // policyAxis is a horizontal axis on which each policy has a place.
 func policyAxis() plots.Axis {
 	var names []string
-	for _, c := range contenders() {
+	for _, c := range comparedPolicies() {
 		names = append(names, c.label)
 	}
 	return plots.Axis{Quantity: "policy", Min: 0.6, Max: float64(len(names)) + 0.75, Categories: names}
