@@ -19,13 +19,14 @@ const (
 	OfServer Kind = "server"
 )
 
-// A Measure is one number that a run estimates.
+// A Measure is one number that a run estimates. Its unit is made of jobs, tasks, and the units of time and work of the rates and
+// sizes of the system: in files of pfq time is in seconds.
 type Measure struct {
 	Name     string    // what is measured, such as [MeanJobs]
 	Kind     Kind      // of what
 	Index    int       // of which one, in the order of the system
 	Of       string    // its name
-	Unit     string    // of the estimate, such as "jobs"; "" for a pure number
+	Unit     string    // of the estimate: "jobs", "time", "work/time" and the like; "" for a pure number
 	Estimate *Estimate // nil if it does not exist, or some replication saw nothing of it
 }
 

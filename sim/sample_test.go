@@ -74,7 +74,7 @@ func TestSeriesCoversTheTime(t *testing.T) {
 	}
 }
 
-// The digits of each engine. Where this fails because random numbers are used in another way, [version] must change, lest
+// The digits of each engine. Where this fails because random numbers are used in another way, the version of package sim must change, lest
 // kept samples be taken for new ones. Some machines fuse x*y + z, hence the tolerance.
 func TestVersion(t *testing.T) {
 	jobSizes, err := sizes.NewDeterministic(1)

@@ -13,7 +13,7 @@ type Settings struct {
 	Runs         int     // replications, 2..1,000,000; 0 means 100. With Precision, the most there may be
 	Jumps        float64 // expected jumps observed in each, 1000..1e15; 0 means 1e6
 	WarmUp       float64 // expected jumps before, 0 < WarmUp <= 1e15; 0 means as many as Jumps, NoWarmUp none
-	Horizon      float64 // > 0: observe each replication from the empty start for this time, stable or not; Jumps and WarmUp must be 0
+	Horizon      float64 // > 0: observe each replication from the empty start for this time, in the unit of the rates (seconds in files of pfq), stable or not; Jumps and WarmUp must be 0
 	Seed         uint64  // of the random numbers; the command pfq takes 1 unless told otherwise
 	Precision    float64 // in (0, 1): stop once the mean jobs of every class are known to this relative half-width; 0 means do all runs
 	Confidence   float64 // of the intervals, in (0, 0.999999]; 0 means 0.95

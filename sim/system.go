@@ -62,7 +62,8 @@ type Moment struct {
 // Counted names a list by class of Sample.Own, whose sum is the number n, and what n counts.
 type Counted struct{ List, Words string }
 
-// An Engine is a system in motion. It starts empty.
+// An Engine is a system in motion. It starts empty. The times that it holds count from the start of the current advance, and it
+// takes the length off all of them at the end, so that they lose no digits in long runs.
 type Engine interface {
 	// Advance simulates the next t units of time and adds what happens to the totals.
 	Advance(t float64, seen *Totals) error

@@ -58,11 +58,11 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 	if cut > 0 {
 		r.Truncation = p.partEnd(cut - 1)
 	}
-	if early := p.early(samples, cut); early != nil && math.Abs(early.Z(0)) > clearlyEarly {
+	if early := p.early(samples, cut); early != nil && math.Abs(early.Z(0)) > maxEarlyZ {
 		r.warn("the warm-up looks too short: the number of %s is stationary from time %.3g on (MSER-5), observed from %.3g on", counted, r.Truncation, p.warmUp)
 	}
-	if perRun := r.EffectiveSamples / float64(r.Runs); perRun < fewSamples {
-		r.warn("the runs are too short: each is worth %.2g independent observations of the number of %s, and intervals need %d", perRun, counted, fewSamples)
+	if perRun := r.EffectiveSamples / float64(r.Runs); perRun < minSamples {
+		r.warn("the runs are too short: each is worth %.2g independent observations of the number of %s, and intervals need %d", perRun, counted, minSamples)
 	}
 }
 
@@ -74,8 +74,8 @@ func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 		for _, s := range samples {
 			left += s.Left[i]
 		}
-		if c.ArrivalRate > 0 && left < fewJobs {
-			r.warn("class %s: only %g jobs were done in all runs, and intervals need %d", c.Name, left, fewJobs)
+		if c.ArrivalRate > 0 && left < minJobs {
+			r.warn("class %s: only %g jobs were done in all runs, and intervals need %d", c.Name, left, minJobs)
 		}
 		arrived += c.ArrivalRate * p.time * float64(r.Runs)
 	}
@@ -115,7 +115,7 @@ func (r *Result) judgeMoments(m Moment, drawn float64) (finite bool) {
 			rare, momentErr = m.Sizes.PartialMoment(order, 0, math.Nextafter(once, 0))
 		}
 		switch {
-		case err != nil || quantileErr != nil || momentErr != nil || !(rare > muchRare*whole):
+		case err != nil || quantileErr != nil || momentErr != nil || !(rare > maxRarePart*whole):
 		case order > 0:
 			r.warn(rareWarning, "above", once, 100*rare/whole, moment, "delays")
 		default:
@@ -126,8 +126,8 @@ func (r *Result) judgeMoments(m Moment, drawn float64) (finite bool) {
 }
 
 const (
-	fewJobs  = 100  // jobs of a class below which its means say little
-	muchRare = 0.02 // part of a moment that a run may miss
+	minJobs     = 100  // jobs of a class below which its means say little
+	maxRarePart = 0.02 // part of a moment that a run may miss
 
 	constantTol = 1e-9 // variance of a number that is constant but for rounding, over its mean square
 )
@@ -136,7 +136,7 @@ const (
 // returns nil if there is no time between them.
 func (p *Plan) early(samples []*Sample, cut int) *Estimate {
 	warm := 0
-	for p.warmUp > p.partEnd(warm)*(1+1e-12) {
+	for p.warmUp > p.partEnd(warm)*(1+partTol) {
 		warm++
 	}
 	if p.warmUp > 0 {
@@ -153,12 +153,15 @@ func (p *Plan) early(samples []*Sample, cut int) *Estimate {
 	return &e
 }
 
-// clearlyEarly is the |z| above which the start differs from the rest: by chance in 1 of 2000 runs. MSER-5 alone
-// leaves out a part of many series that have no start to leave out.
-const clearlyEarly = 3.5
+// partTol is the relative difference of two times that rounding alone makes.
+const partTol = 1e-12
 
-// fewSamples is the number of independent observations in a replication below which its mean is far from normal.
-const fewSamples = 10
+// maxEarlyZ is the |z| above which the start differs from the rest: by chance in 1 of 2000 runs. MSER-5 alone
+// leaves out a part of many series that have no start to leave out.
+const maxEarlyZ = 3.5
+
+// minSamples is the number of independent observations in a replication below which its mean is far from normal.
+const minSamples = 10
 
 func (r *Result) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))

@@ -28,8 +28,6 @@ type calendarJob struct {
 // empty cluster waits for an arrival only. An end
 // comes before a tick at the same time, and of jobs that end at the same time the oldest first. An event takes
 // O(d log S) for a job of d among S servers, and allocates nothing but room for more jobs than ever before.
-//
-// Times count from the start of the current advance, so that they do not lose digits in long runs.
 type calendar struct {
 	sizes     sizes.Distribution
 	random    *sim.Stream

@@ -21,8 +21,8 @@ const (
 	maxClassQueues = 1 << classShift
 )
 
-// never is the order of the first job of an empty queue.
-const never = math.MaxInt64 / 2
+// noJob is the order of the first job of an empty queue.
+const noJob = math.MaxInt64 / 2
 
 // classQueues simulates a jumpChain with a queue for each class, for clusters of few classes. All jobs of a class
 // may use the same servers, so that only the oldest is ever served: a server works for the class whose oldest job joined first. A
@@ -43,7 +43,7 @@ type classQueues struct {
 	head    [256]int // the jobs of class i are at places head[i]..tail[i]-1 of its ring
 	tail    [256]int
 
-	first   [256]int64 // order of the oldest job by class; never if there is none, as from maxClassQueues on
+	first   [256]int64 // order of the oldest job by class; noJob if there is none, as from maxClassQueues on
 	clock   int64      // steps done
 	active  uint8      // mask of the classes present
 	present int        // jobs
@@ -85,7 +85,7 @@ func (c *jumpChain) watchRows(serves []uint8, width int) (rows []watched) {
 func newClassQueues(c *jumpChain, serves []uint8, width int, random *sim.Stream) *classQueues {
 	q := &classQueues{jumpChain: c, random: random, draws: rand.New(random), serves: serves, width: width, watched: c.watchRows(serves, width), count: make([]int64, 1)}
 	for i := range q.first {
-		q.first[i] = never
+		q.first[i] = noJob
 	}
 	q.size = batch
 	q.jobs = make([]queued, maxClassQueues*q.size)
@@ -152,7 +152,7 @@ func (q *classQueues) step(codes []uint32) {
 		clock++
 		if code >= arrivals {
 			i := uint8(code - arrivals)
-			q.count1(clock)
+			q.countSteps(clock)
 			jobs[(q.tail[i]&mask)<<classShift|int(i)] = queued{clock, clock, q.sizes[arrived&(batch-1)]}
 			q.tail[i]++
 			arrived++
@@ -172,7 +172,7 @@ func (q *classQueues) step(codes []uint32) {
 			oldest += (o - oldest) & older
 			i ^= (i ^ j) & uint8(older)
 		}
-		if oldest == never {
+		if oldest == noJob {
 			q.idle++
 			continue
 		}
@@ -191,14 +191,14 @@ func (q *classQueues) step(codes []uint32) {
 			q.tail[i] = tail + 1
 		}
 		if phases == 0 {
-			q.count1(clock)
+			q.countSteps(clock)
 			q.present--
 			q.area[i] += clock
 			q.sojourn[i] += clock - born
 			q.left[i]++
 			if head == tail {
 				q.active &^= 1 << i
-				q.first[i] = never
+				q.first[i] = noJob
 				q.head[i] = head
 				continue
 			}
@@ -209,8 +209,8 @@ func (q *classQueues) step(codes []uint32) {
 	q.clock = clock
 }
 
-// count1 counts the steps since the number of jobs last changed.
-func (q *classQueues) count1(clock int64) {
+// countSteps counts the steps since the number of jobs last changed.
+func (q *classQueues) countSteps(clock int64) {
 	q.time[q.active] += clock - q.last
 	q.count[q.present] += clock - q.last
 	q.last = clock
@@ -218,7 +218,7 @@ func (q *classQueues) count1(clock int64) {
 
 // report adds what was counted since the step start to y and starts anew.
 func (q *classQueues) report(start int64, seen *sim.Totals) {
-	q.count1(q.clock)
+	q.countSteps(q.clock)
 	step := 1 / q.rate
 	seen.Time += float64(q.clock-start) * step
 	seen.Jumps += float64(q.clock - start - q.idle)

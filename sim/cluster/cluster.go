@@ -82,9 +82,9 @@ func (c Cluster) Describe(overHorizon bool) (*sim.Description, error) {
 	}
 	var d *sim.Description
 	if c.Policy == ProcessorSharing {
-		d, err = c.planSharing(f)
+		d, err = c.describeSharing(f)
 	} else {
-		d, err = c.planQueues(f, overHorizon)
+		d, err = c.describeQueues(f, overHorizon)
 	}
 	if err != nil {
 		return nil, err
@@ -191,8 +191,8 @@ func canonical(m *cluster.Model) []any {
 	return out
 }
 
-// planQueues plans first come, first served and interruptions.
-func (c Cluster) planQueues(f *flat, overHorizon bool) (*sim.Description, error) {
+// describeQueues plans first come, first served and interruptions.
+func (c Cluster) describeQueues(f *flat, overHorizon bool) (*sim.Description, error) {
 	d := &sim.Description{
 		Classes: f.classes, Servers: f.rows, Identity: f.system, StepCost: float64(f.degree) / 4,
 		Moments: []sim.Moment{{Sizes: c.Sizes, Orders: []float64{2}}},

@@ -15,9 +15,9 @@ import (
 // maxExpanded bounds the single servers, and the sets of servers that jobs draw, of a cluster under processor sharing.
 const maxExpanded = 4096
 
-// planSharing plans balanced fairness: a network of processor-sharing queues, one for each set of servers that
+// describeSharing plans balanced fairness: a network of processor-sharing queues, one for each set of servers that
 // jobs use. Parts of the cluster that share no server have rates that do not depend on each other.
-func (c Cluster) planSharing(f *flat) (*sim.Description, error) {
+func (c Cluster) describeSharing(f *flat) (*sim.Description, error) {
 	model, serverRow, classRow, err := c.single(f)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (c Cluster) planSharing(f *flat) (*sim.Description, error) {
 		net.Parts = append(net.Parts, ps.Part{From: from, To: len(net.PartOf), Rates: rates})
 	}
 	net.Table, net.Rate = alias.NewTable(weights, codes), sim.Sum(weights)
-	watch(net, model, serverRow, sourceOf)
+	watchServers(net, model, serverRow, sourceOf)
 	return &sim.Description{
 		Classes: f.classes, Servers: f.rows, Identity: f.system, JumpRate: 2 * net.Rate,
 		Moments: []sim.Moment{{Sizes: c.Sizes, Orders: []float64{1}}}, StepCost: float64(len(net.MeanSize)) / 2,
@@ -111,8 +111,8 @@ func (c Cluster) rank(m *cluster.Model) func(set uint64) float64 {
 	}
 }
 
-// watch notes which sources keep which servers busy. Servers that the same sources use are watched as one.
-func watch(net *ps.Network, model *cluster.Model, serverRow, sourceOf []int) {
+// watchServers notes which sources keep which servers busy. Servers that the same sources use are watched as one.
+func watchServers(net *ps.Network, model *cluster.Model, serverRow, sourceOf []int) {
 	users := make([][]byte, len(model.Servers)) // encoded, in the order of the classes
 	for row, class := range model.Classes {
 		if sourceOf[row] > 0 {

@@ -193,7 +193,7 @@ func TestSharingTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.planSharing(f)
+	p, err := c.describeSharing(f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,6 @@ type job struct {
 // an arrival; the calendar is a scan of these h+1 times. The end of a visit comes before an arrival at the same time,
 // and of visits that end at the same time that to the last host, so that a job that is killed finds the next host as
 // it is thereafter. An event takes O(h), and allocates nothing but room for longer queues than ever before.
-//
-// Times count from the start of the current advance, so that they do not lose digits in long runs.
 type calendar struct {
 	*farm
 	random  *sim.Stream

@@ -36,13 +36,13 @@ const (
 // speeds it is M/M/h.
 //
 // The classes of the result are, with TAGS and SITA, the jobs that end at each host, those of sizes in (s_{i-1},
-// s_i]; else there is one class. Its servers are the hosts, their utilization is their load. Besides what other
-// systems have, a result holds times in queues and slowdowns ([ClassResult]), and what the hosts see of the jobs
-// ([ServerResult]). A jump is an arrival, the end of a job, or a kill.
+// s_i]; else there is one class. Its servers are the hosts, their utilization is their load. Besides the
+// measures of all systems, a result has [MeanWaiting] and [MeanSlowdown] of all jobs and of each class, and
+// [VisitWaiting] and [InterarrivalSCV] of each host. A jump is an arrival, the end of a job, or a kill.
 //
 // A farm is stable if the load of each host is below 1: λ E[min(X, s_i); X > s_{i-1}]/v_i with TAGS, λ E[X; s_{i-1} <
 // X <= s_i]/v_i with SITA, λ E[X]/(h v_i) with RoundRobin, and ρ with the others. The error for one that is not wraps
-// [tags.ErrUnstable], except over a horizon. Sizes need a finite mean; if E[X²] is infinite, the result says so in
+// [num.ErrUnstable], except over a horizon. Sizes need a finite mean; if E[X²] is infinite, the result says so in
 // Warnings, and mean slowdowns are nil where E[1/X] is infinite, as it is for exponential sizes.
 type Farm struct {
 	Model   tags.Model

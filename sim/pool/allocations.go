@@ -96,10 +96,10 @@ func equalWeights(p *fluid.Pool, arrivalRate func(row int) *big.Rat) error {
 	return nil
 }
 
-// costOf returns the time of the allocation that a step may need, in units of a fast step, so that a run can be stopped
+// allocationCost returns the time of the allocation that a step may need, in units of a fast step, so that a run can be stopped
 // soon. That is about one for each row and resource, 40 µs with 1000 and 2. States of few rows come back, and the memo
 // knows them; but balanced fairness takes all states below, 1000 if there are 30 jobs of each of two classes.
-func costOf(policy fluid.Policy, rows, resources int) float64 {
+func allocationCost(policy fluid.Policy, rows, resources int) float64 {
 	switch {
 	case policy == fluid.BF:
 		return 1000

@@ -20,8 +20,8 @@ type taskJob struct {
 	class   int32
 }
 
-// endless is the number of tasks to launch of a job of a standing population.
-const endless = math.MaxInt64
+// unlimited is the number of tasks to launch of a job of a standing population.
+const unlimited = math.MaxInt64
 
 // A runningTask is a task of a job on a machine.
 type runningTask struct{ job, machine uint32 }
@@ -32,33 +32,31 @@ type runningTask struct{ job, machine uint32 }
 // Which machines may have room for a task of a class is in a set of bits, taken out when one is found full and put in
 // when one is freed. An event takes O(K J + log n) with n tasks, and O(M/64) for a launch on M machines; it allocates
 // nothing but room for more than ever before, and what the allocations of the policy take.
-//
-// Times count from the start of the current advance, so that they do not lose digits in long runs.
 type calendar struct {
 	*taskPool
-	random  *sim.Stream
-	draws   *rand.Rand // from random
-	now     float64
-	arrival float64 // time of the next, +Inf in a standing population
-	filled  bool    // the standing population has launched its first tasks
-	born    uint64  // jobs so far
+	random   *sim.Stream
+	draws    *rand.Rand // from random
+	now      float64
+	arrival  float64 // time of the next, +Inf in a standing population
+	launched bool    // the standing population has launched its first tasks
+	arrived  uint64  // jobs so far
 
 	free   []int64    // of machine m, resource j at [m resources + j]
 	room   [][]uint64 // by class, machines that may have room for a task
 	stuck  []bool     // by class: no machine has
 	ends   eventqueue.Queue[runningTask]
 	jobs   []taskJob
-	slots  []uint32              // jobs that are not there
+	unused []uint32              // jobs that are not there
 	lines  []eventqueue.Schedule // by class, the jobs with tasks to launch: that with the fewest tasks, then the oldest, is the most deprived
 	places []int32               // by job, in the line of its class
 
-	ideal *allocations
-	known bool      // weigh is that of the jobs present
-	weigh []float64 // by class, d_k/w_k or 1/φ_k: the job of the least running times weigh is the most deprived
+	ideal  *allocations
+	known  bool      // weight is that of the jobs present
+	weight []float64 // by class, d_k/w_k or 1/φ_k: the job of the least running times weight is the most deprived
 
 	running        []int     // tasks, by class
 	base           []int     // those when the count began, by class
-	more           []float64 // ∫ running - base dt, by class: a number that is constant stays so to the last digit
+	excess         []float64 // ∫ running - base dt, by class: a number that is constant stays so to the last digit
 	since          []float64 // time up to which they are counted
 	all            int       // tasks
 	counted        float64   // time up to which they are counted
@@ -73,8 +71,8 @@ func newCalendar(ctx context.Context, g *taskPool, r *sim.Stream) sim.Engine {
 	q := &calendar{
 		taskPool: g, random: r, draws: rand.New(r), arrival: math.Inf(1),
 		free: slices.Clone(g.capacity), room: make([][]uint64, classes), stuck: make([]bool, classes),
-		lines: make([]eventqueue.Schedule, classes),
-		weigh: make([]float64, classes), running: make([]int, classes), base: make([]int, classes), more: make([]float64, classes), since: make([]float64, classes), Population: sim.NewPopulation(classes),
+		lines:  make([]eventqueue.Schedule, classes),
+		weight: make([]float64, classes), running: make([]int, classes), base: make([]int, classes), excess: make([]float64, classes), since: make([]float64, classes), Population: sim.NewPopulation(classes),
 	}
 	for k := range q.room {
 		q.room[k] = make([]uint64, (g.machines+63)/64)
@@ -85,20 +83,20 @@ func newCalendar(ctx context.Context, g *taskPool, r *sim.Stream) sim.Engine {
 		}
 	}
 	if g.keys != nil {
-		copy(q.weigh, g.keys)
+		copy(q.weight, g.keys)
 		q.known = true
 	} else {
 		q.ideal = newAllocations(ctx, g.fluid, g.policy)
 	}
 	if !g.standing {
-		q.filled = true
+		q.launched = true
 		q.arrival = q.draws.ExpFloat64() / g.rate
 		return q
 	}
 	for k, n := range g.counts {
 		q.Present[k] = n
 		for range n {
-			q.join(k, endless)
+			q.join(k, unlimited)
 		}
 	}
 	return q
@@ -106,8 +104,8 @@ func newCalendar(ctx context.Context, g *taskPool, r *sim.Stream) sim.Engine {
 
 // Advance simulates t units of time. The error is that of the allocations, or wraps [sim.ErrTooManyJobs].
 func (q *calendar) Advance(t float64, seen *sim.Totals) error {
-	if !q.filled {
-		q.filled = true
+	if !q.launched {
+		q.launched = true
 		if err := q.launch(seen); err != nil {
 			return err
 		}
@@ -158,15 +156,15 @@ func (q *calendar) arrive(seen *sim.Totals) error {
 // join puts a new job in the line of its class.
 func (q *calendar) join(class int, tasks int64) {
 	var job uint32
-	if last := len(q.slots) - 1; last >= 0 {
-		job, q.slots = q.slots[last], q.slots[:last]
+	if last := len(q.unused) - 1; last >= 0 {
+		job, q.unused = q.unused[last], q.unused[:last]
 	} else {
 		job = uint32(len(q.jobs))
 		q.jobs = append(q.jobs, taskJob{})
 		q.places = append(q.places, 0)
 	}
-	q.jobs[job] = taskJob{born: q.now, order: q.born, waiting: tasks, class: int32(class)}
-	q.born++
+	q.jobs[job] = taskJob{born: q.now, order: q.arrived, waiting: tasks, class: int32(class)}
+	q.arrived++
 	q.lines[class].Push(eventqueue.Entry{Tie: float64(q.jobs[job].order), Item: job}, q.places)
 }
 
@@ -180,7 +178,7 @@ func (q *calendar) launch(seen *sim.Totals) error {
 			case best < 0:
 				best = k
 			default:
-				if err := q.learn(); err != nil {
+				if err := q.updateIdeal(); err != nil {
 					return err
 				}
 				if q.moreDeprived(k, best) {
@@ -200,8 +198,8 @@ func (q *calendar) launch(seen *sim.Totals) error {
 	}
 }
 
-// learn finds the ideal of the jobs present.
-func (q *calendar) learn() error {
+// updateIdeal finds the ideal of the jobs present.
+func (q *calendar) updateIdeal() error {
 	if q.known {
 		return nil
 	}
@@ -210,23 +208,23 @@ func (q *calendar) learn() error {
 		return err
 	}
 	for k, phi := range tasks {
-		q.weigh[k] = min(1/phi, math.MaxFloat64)
+		q.weight[k] = min(1/phi, math.MaxFloat64)
 	}
 	q.known = true
 	return nil
 }
 
-// tie is the relative difference below which two jobs are as deprived as each other: the rounding of allocations.
-const tie = 1e-9
+// tieTol is the relative difference below which two jobs are as deprived as each other: the rounding of allocations.
+const tieTol = 1e-9
 
 // moreDeprived reports whether the first job in the line of class a is more deprived than that of class b.
 func (q *calendar) moreDeprived(a, b int) bool {
 	first, second := &q.jobs[q.lines[a][0].Item], &q.jobs[q.lines[b][0].Item]
-	x, y := float64(first.running)*q.weigh[a], float64(second.running)*q.weigh[b]
+	x, y := float64(first.running)*q.weight[a], float64(second.running)*q.weight[b]
 	switch {
-	case x < y*(1-tie):
+	case x < y*(1-tieTol):
 		return true
-	case y < x*(1-tie):
+	case y < x*(1-tieTol):
 		return false
 	case first.running != second.running:
 		return first.running < second.running
@@ -270,7 +268,7 @@ func (q *calendar) begin(class, machine int, seen *sim.Totals) {
 	}
 	q.run(class, 1, seen)
 	job.running++
-	if job.waiting != endless {
+	if job.waiting != unlimited {
 		job.waiting--
 	}
 	if job.waiting == 0 {
@@ -309,13 +307,13 @@ func (q *calendar) finish(seen *sim.Totals) {
 		seen.Sojourn[class] += q.now - job.born
 		q.Change(class, -1, q.now, seen)
 		q.known = q.keys != nil
-		q.slots = append(q.slots, task.job)
+		q.unused = append(q.unused, task.job)
 	}
 }
 
 // run counts one task that runs more or less.
 func (q *calendar) run(class, by int, seen *sim.Totals) {
-	q.more[class] += float64(q.running[class]-q.base[class]) * (q.now - q.since[class])
+	q.excess[class] += float64(q.running[class]-q.base[class]) * (q.now - q.since[class])
 	q.since[class] = q.now
 	q.running[class] += by
 	if q.standing {
@@ -328,12 +326,12 @@ func (q *calendar) run(class, by int, seen *sim.Totals) {
 // flush counts up to time t, which becomes time 0.
 func (q *calendar) flush(t float64, seen *sim.Totals) {
 	for k, n := range q.running {
-		q.more[k] += float64(n-q.base[k]) * (t - q.since[k])
+		q.excess[k] += float64(n-q.base[k]) * (t - q.since[k])
 		q.since[k] = 0
 	}
 	if q.standing {
 		seen.Time += t
-		seen.Number = float64(sim.Sum(q.base))*seen.Time + sim.Sum(q.more)
+		seen.Number = float64(sim.Sum(q.base))*seen.Time + sim.Sum(q.excess)
 		seen.Add(q.all, t-q.counted)
 		for k, n := range q.counts {
 			seen.Jobs[k] += float64(n) * t

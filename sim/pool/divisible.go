@@ -49,7 +49,7 @@ func (f Divisible) Describe(overHorizon bool) (*sim.Description, error) {
 	}
 	d := &sim.Description{
 		Method:   "processor-sharing queues on a calendar of events",
-		StepCost: float64(len(t.Classes))/2 + costOf(f.Policy, len(t.Classes), len(t.Resources)),
+		StepCost: float64(len(t.Classes))/2 + allocationCost(f.Policy, len(t.Classes), len(t.Resources)),
 	}
 	if err := t.Stable(); err != nil {
 		if !overHorizon {

@@ -5,13 +5,13 @@ import "productform/sim"
 // Restart begins the count of the tasks that run anew.
 func (q *calendar) Restart() {
 	copy(q.base, q.running)
-	clear(q.more)
+	clear(q.excess)
 }
 
 // Observed returns the time averages of the numbers of tasks that run, by class.
 func (q *calendar) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	var running []*float64
-	for k, v := range q.more {
+	for k, v := range q.excess {
 		mean := float64(q.base[k]) + v/seen.Time
 		running = append(running, &mean)
 	}

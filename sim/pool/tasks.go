@@ -193,7 +193,7 @@ func (t Tasks) Describe(overHorizon bool) (*sim.Description, error) {
 	d := &sim.Description{
 		Measures: g.measures,
 		Method:   "calendar of events of tasks",
-		StepCost: 1 + float64(len(t.Jobs))/4 + costOf(t.Policy, len(t.Jobs), len(t.Resources)),
+		StepCost: 1 + float64(len(t.Jobs))/4 + allocationCost(t.Policy, len(t.Jobs), len(t.Resources)),
 		Start:    func(ctx context.Context, r *sim.Stream) sim.Engine { return newCalendar(ctx, g, r) },
 	}
 	var machines, jobs []any

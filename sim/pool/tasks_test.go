@@ -489,7 +489,7 @@ func TestTasksAreLiteral(t *testing.T) {
 		got.Number = 0 // as the numbers that run
 		running := make([]float64, len(e.base))
 		for k, n := range e.base {
-			running[k] = e.more[k] + float64(n)*got.Time
+			running[k] = e.excess[k] + float64(n)*got.Time
 		}
 		want, wantRunning := simulateTasks(f, e.taskPool, length, sim.NewStream(key), t.Errorf)
 		// Times have a relative error of some 2^-52, and errors of sums over 300 events add up.

@@ -186,8 +186,6 @@ type visitor struct {
 
 // visitQueue is a queue in motion. With n jobs of N classes a jump takes O(N + n), besides the calls of
 // the rate function, and allocates nothing but room for more jobs than ever before, and for what it remembers of the rates.
-//
-// Times count from the start of the current advance, so that they do not lose digits in long runs.
 type visitQueue struct {
 	*visits
 	rates *queueRates

@@ -58,8 +58,7 @@ type job struct {
 // An event takes O(log x_i) for the heap and O(1) for each queue of the part; it allocates nothing but room for more
 // jobs than ever before.
 //
-// Times count from the start of the current advance, and V_i from when the queue was empty or V_i large, so that no
-// digits are lost in long runs.
+// V_i counts from when the queue was empty or V_i large, so that no digits are lost in long runs.
 type Queues struct {
 	*Network
 	draws   *rand.Rand
