@@ -399,7 +399,7 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"- --dynamic", "pfq: standard input: want traffic with resources and jobs, not an empty file\n"},
 		{"empty.yaml", "pfq: empty.yaml: want a pool with resources and jobs, not an empty file\n"},
 		{"demand.json", `pfq: demand.json:2: jobs[1].demand["c<v>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n"},
-		{"traffic.json", "pfq: traffic.json:2: jobs[0].arrival_rate = a string \"1/4\": want one of the fields name, demand, weight, count; " +
+		{"traffic.json", "pfq: traffic.json:2: jobs[0].arrival_rate = a string \"1/4\": want one of the fields name, demand, weight, count, max_tasks; " +
 			"this one is for jobs that come and go, with --dynamic\n"},
 		{"counted.json --dynamic", "pfq: counted.json:2: jobs[0].count = the number 2: want one of the fields name, demand, weight, arrival_rate, mean_size, " +
 			"declared; this one is for jobs that stay, without --dynamic\n"},
