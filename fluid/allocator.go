@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/internal/prices"
 )
 
 // An Allocator computes the allocations of one policy for changing numbers of jobs, in float64. It keeps its tables
@@ -46,10 +47,19 @@ func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
 	return &Allocator{policy, problem, newKernel(problem, policy)}, nil
 }
 
+// A proportional is the kernel of proportional fairness.
+type proportional struct{ *prices.Solver }
+
+func (k proportional) shares(ctx context.Context, count, share []float64) error {
+	return k.Shares(ctx, count, share)
+}
+
+func (k proportional) forget() { k.Forget() }
+
 func newKernel(p *problem, policy Policy) kernel {
 	switch policy {
 	case PF:
-		return newProportional(p)
+		return proportional{prices.NewSolver(p.need, p.weight)}
 	case DRF:
 		return newFilling(p, p.weight)
 	case MaxMin:
@@ -116,8 +126,8 @@ func (a *Allocator) Forget() { a.kernel.forget() }
 
 // Residual returns that of the last call, whose counts and tasks these are, as [Allocation] has it.
 func (a *Allocator) Residual(count, tasks []float64) float64 {
-	if k, ok := a.kernel.(*proportional); ok {
-		return k.residual
+	if k, ok := a.kernel.(proportional); ok {
+		return k.Residual
 	}
 	share := make([]float64, len(tasks))
 	for i, d := range a.problem.dominant {

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"productform/internal/input"
+	"productform/internal/prices"
 	"productform/num"
 )
 
@@ -36,32 +37,32 @@ func allocateEnclosed(ctx context.Context, e *Profiles, relTol float64) (*Alloca
 	if err != nil {
 		return nil, err
 	}
-	k := newProportional(p)
+	k := prices.NewSolver(p.need, p.weight)
 	// An error says no more than that Newton's method has a longer way to go.
-	_ = k.shares(ctx, e.counts(), make([]float64, p.rows))
+	_ = k.Shares(ctx, e.counts(), make([]float64, p.rows))
 	price := make([]*big.Float, p.resources)
-	for j, x := range k.price {
+	for j, x := range k.Price {
 		price[j] = new(big.Float)
-		if k.residual <= math.MaxFloat64 {
+		if k.Residual <= math.MaxFloat64 {
 			price[j].SetFloat64(x)
 		}
 	}
-	least := math.Inf(1)
-	for _, m := range k.m {
-		least = min(least, m)
-	}
 	// gap <= m_i relTol²/16 makes the widths about relTol/sqrt(2).
-	bits := 2*math.Log2(1/relTol) + 4 + math.Log2(k.total) - math.Log2(least)
+	bits := 2*math.Log2(1/relTol) + 4 + math.Log2(k.Total) - math.Log2(k.Least)
 	goal := new(big.Float).SetMantExp(big.NewFloat(1), -int(math.Ceil(bits)))
 	prec := uint(bits) + 32 + uint(math.Log2(float64(p.rows*p.resources)+1))
+	mass := make([]*big.Rat, p.rows)
+	for i, w := range e.Weight {
+		mass[i] = new(big.Rat).Mul(w, e.Count[i])
+	}
 	for prec = (prec + 63) / 64 * 64; prec <= maxPrecision; prec *= 2 {
-		d := newBigDual(e, price, prec)
-		d.minimise(ctx, goal)
+		d := prices.NewDual(e.Need, mass, price, prec)
+		d.Minimise(ctx, goal)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		price = d.price
-		if a, width, err := d.enclose(e); err != nil {
+		price = d.Price
+		if a, width, err := enclose(d, e); err != nil {
 			return nil, err
 		} else if a != nil && width <= relTol {
 			return a, nil
@@ -72,32 +73,33 @@ func allocateEnclosed(ctx context.Context, e *Profiles, relTol float64) (*Alloca
 }
 
 // costs encloses w_i/s*_i = y_i L r_i, or nil if the prices prove none.
-func (d *bigDual) costs(e *Profiles) []num.Interval {
-	low, high := d.sums(d.need, num.Down), d.sums(d.above, num.Up)
+func costs(d *prices.Dual, e *Profiles) []num.Interval {
+	low, high := d.Sums(d.Need, num.Down), d.Sums(d.Above, num.Up)
 	mass, total := make([]*big.Rat, len(low)), new(big.Rat)
-	z := zeros(len(low), d.prec, num.Up)
+	z := make([]*big.Float, len(low))
 	for i, w := range e.Weight {
 		if low[i].Sign() <= 0 {
 			return nil
 		}
 		mass[i] = new(big.Rat).Mul(w, e.Count[i])
 		total.Add(total, mass[i])
-		z[i].Quo(z[i].SetRat(mass[i]), low[i])
+		z[i] = num.Up(d.Prec).SetRat(mass[i])
+		z[i].Quo(z[i], low[i])
 	}
-	worst := num.Up(d.prec) // L
-	for _, load := range d.loads(d.above, z, num.Up) {
+	worst := num.Up(d.Prec) // L
+	for _, load := range d.Loads(d.Above, z, num.Up) {
 		if load.Cmp(worst) > 0 {
 			worst = load
 		}
 	}
-	gap := num.Up(d.prec)
-	for _, p := range d.price {
+	gap := num.Up(d.Prec)
+	for _, p := range d.Price {
 		gap.Add(gap, p)
 	}
-	gap.Sub(gap.Mul(gap, worst), num.FromRat(total, d.prec).Low)
+	gap.Sub(gap.Mul(gap, worst), num.FromRat(total, d.Prec).Low)
 	costs := make([]num.Interval, len(mass))
 	for i, m := range mass {
-		ratio, ok := ratioBounds(gap, num.FromRat(m, d.prec))
+		ratio, ok := ratioBounds(gap, num.FromRat(m, d.Prec))
 		if !ok {
 			return nil
 		}
@@ -108,13 +110,13 @@ func (d *bigDual) costs(e *Profiles) []num.Interval {
 
 // enclose returns the allocation between the bounds that the prices prove, and the largest relative width of the
 // bounds; nil if the prices prove none.
-func (d *bigDual) enclose(e *Profiles) (a *Allocation, width float64, err error) {
-	costs := d.costs(e)
+func enclose(d *prices.Dual, e *Profiles) (a *Allocation, width float64, err error) {
+	costs := costs(d, e)
 	if costs == nil {
 		return nil, 0, nil
 	}
 	a = newAllocation(e, PF, num.Enclose)
-	a.Residual = d.residual()
+	a.Residual = d.Residual()
 	record := func(x num.Interval) (num.Value, bool) {
 		width = max(width, x.RelWidth())
 		f, ok := x.Float64()
@@ -130,20 +132,20 @@ func (d *bigDual) enclose(e *Profiles) (a *Allocation, width float64, err error)
 	}
 	lows, highs := make([]*big.Float, len(costs)), make([]*big.Float, len(costs)) // of all jobs of the row
 	for i, w := range e.Weight {
-		share := num.FromRat(w, d.prec).Quo(costs[i])
+		share := num.FromRat(w, d.Prec).Quo(costs[i])
 		if a.Jobs[i].DominantShare, err = recordJob(i, ".dominant_share", share); err != nil {
 			return nil, 0, err
 		}
-		all := share.Mul(num.FromRat(e.Count[i], d.prec))
+		all := share.Mul(num.FromRat(e.Count[i], d.Prec))
 		lows[i], highs[i] = all.Low, all.High
-		tasks := num.FromRat(new(big.Rat).Quo(w, e.Dominant[i]), d.prec).Quo(costs[i])
+		tasks := num.FromRat(new(big.Rat).Quo(w, e.Dominant[i]), d.Prec).Quo(costs[i])
 		if a.Jobs[i].Tasks, err = recordJob(i, ".tasks", tasks); err != nil {
 			return nil, 0, err
 		}
 	}
 	one := big.NewFloat(1)
-	least, most := d.loads(d.need, lows, num.Down), d.loads(d.above, highs, num.Up)
-	for j, price := range d.price {
+	least, most := d.Loads(d.Need, lows, num.Down), d.Loads(d.Above, highs, num.Up)
+	for j, price := range d.Price {
 		r := &a.Resources[j]
 		if r.Saturated = most[j].Cmp(one) >= 0; r.Saturated {
 			most[j].Set(one) // s* is feasible

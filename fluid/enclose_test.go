@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"productform/internal/prices"
 	"productform/num"
 )
 
@@ -150,11 +151,15 @@ func TestEncloseAnyPrices(t *testing.T) {
 		for j := range price {
 			price[j] = big.NewFloat(want.Resources[j].Price.Float * (1 + size*rng.Float64()))
 		}
-		d := newBigDual(e, price, 64)
-		if !d.evaluate() {
+		mass := make([]*big.Rat, len(e.Need))
+		for i, w := range e.Weight {
+			mass[i] = new(big.Rat).Mul(w, e.Count[i])
+		}
+		d := prices.NewDual(e.Need, mass, price, 64)
+		if !d.Evaluate() {
 			continue
 		}
-		got, _, err := d.enclose(e)
+		got, _, err := enclose(d, e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +209,7 @@ func TestEncloseHard(t *testing.T) {
 			t.Errorf("seed %d: relative error %g", seed, *a.RelativeErrorBound)
 		}
 		share := make([]float64, p.rows)
-		if err := newProportional(p).shares(context.Background(), count, share); err != nil {
+		if err := prices.NewSolver(p.need, p.weight).Shares(context.Background(), count, share); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 // A filling is progressive filling in float64: the dominant share of each active job of row i is level · speed_i, and
@@ -67,9 +68,9 @@ func newFilling(p *problem, speed []float64) kernel {
 			f.stops[i] = l / f.speed[i]
 		}
 	}
-	// A term is rounded 4 times on its way to a sum: the need, the speed, n_i speed_i, the product; by plus at most
-	// sumBlock/4 + 2 + log2(rows) times; in frozen_j once a round and twice for the level. Both sides of a tie err.
-	roundings := 4 + sumBlock/4 + 2 + math.Log2(float64(p.rows)) + float64(p.resources) + 2
+	// A term is rounded 4 times on its way to a sum: the need, the speed, n_i speed_i, the product; by [num.PairwiseSum] at most
+	// num.PairwiseBlock/4 + 2 + log2(rows) times; in frozen_j once a round and twice for the level. Both sides of a tie err.
+	roundings := 4 + num.PairwiseBlock/4 + 2 + math.Log2(float64(p.rows)) + float64(p.resources) + 2
 	f.tie = 2 * math.Ceil(roundings) * 0x1p-53
 	return f
 }
@@ -154,7 +155,7 @@ func (f *filling) start(count, share []float64) {
 				part[k] = v * need[f.row[k]]
 			}
 		}
-		f.frozen[j], f.rate[j] = 0, plus(part)
+		f.frozen[j], f.rate[j] = 0, num.PairwiseSum(part)
 		if f.rate[j] != 0 {
 			f.open = append(f.open, j)
 		}
@@ -220,32 +221,11 @@ func (f *filling) advance(level float64) {
 		for to, k := range f.keep { // to <= k
 			part[to] = part[k]
 		}
-		f.frozen[j] += level * plus(gone)
-		f.rate[j] = plus(part[:len(f.keep)])
+		f.frozen[j] += level * num.PairwiseSum(gone)
+		f.rate[j] = num.PairwiseSum(part[:len(f.keep)])
 		if f.rate[j] != 0 {
 			open = append(open, j)
 		}
 	}
 	f.open = open
-}
-
-const sumBlock = 64
-
-// plus returns Σ x, each term rounded at most sumBlock/4 + 2 + log2(len(x)) times.
-func plus(x []float64) float64 {
-	if len(x) > sumBlock {
-		half := len(x) / 2
-		return plus(x[:half]) + plus(x[half:])
-	}
-	var a, b, c, d float64
-	for ; len(x) >= 4; x = x[4:] {
-		a += x[0]
-		b += x[1]
-		c += x[2]
-		d += x[3]
-	}
-	for _, v := range x {
-		a += v
-	}
-	return (a + b) + (c + d)
 }

@@ -38,9 +38,9 @@ func allocateFloat(ctx context.Context, e *Profiles, policy Policy) (*Allocation
 		a.Jobs[i].Tasks, a.Jobs[i].DominantShare = num.Value{Float: tasks}, num.Value{Float: s}
 	}
 	used := p.utilization(count, share)
-	if pf, ok := k.(*proportional); ok {
-		a.Residual = pf.residual
-		for j, price := range pf.price {
+	if pf, ok := k.(proportional); ok {
+		a.Residual = pf.Residual
+		for j, price := range pf.Price {
 			a.Resources[j].Price = &num.Value{Float: price}
 		}
 	} else {

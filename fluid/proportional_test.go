@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/input"
+	"productform/internal/prices"
 	"productform/num"
 )
 
@@ -293,7 +294,7 @@ func TestProportionalExpectationMaximisation(t *testing.T) {
 			}
 		}
 		got := make([]float64, f.rows)
-		if err := newProportional(f).shares(context.Background(), count, got); err != nil {
+		if err := prices.NewSolver(f.need, f.weight).Shares(context.Background(), count, got); err != nil {
 			t.Fatal(err)
 		}
 		gap := 0.0
@@ -412,15 +413,15 @@ func TestProportionalHard(t *testing.T) {
 	for seed := range uint64(50_000) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		p, count := pfHardProblem(rng)
-		k := newProportional(p)
+		k := prices.NewSolver(p.need, p.weight)
 		share := make([]float64, p.rows)
 		for round := range 3 {
-			if err := k.shares(context.Background(), count, share); err != nil || !(k.residual <= 2e-11) {
-				t.Fatalf("seed %d, round %d: residual %g, %v", seed, round, k.residual, err)
+			if err := k.Shares(context.Background(), count, share); err != nil || !(k.Residual <= 2e-11) {
+				t.Fatalf("seed %d, round %d: residual %g, %v", seed, round, k.Residual, err)
 			}
 			for j, used := range p.utilization(count, share) {
-				if k.price[j] > 0 && math.Abs(used-1) > 2e-11 || used > 1+2e-11 {
-					t.Fatalf("seed %d: utilization %v at price %v", seed, used, k.price[j])
+				if k.Price[j] > 0 && math.Abs(used-1) > 2e-11 || used > 1+2e-11 {
+					t.Fatalf("seed %d: utilization %v at price %v", seed, used, k.Price[j])
 				}
 			}
 			for i := range count {

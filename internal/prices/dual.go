@@ -1,4 +1,4 @@
-package fluid
+package prices
 
 import (
 	"context"
@@ -7,38 +7,38 @@ import (
 	"productform/num"
 )
 
-// A bigDual is the dual problem of [proportional] in big.Float of prec bits, rounded to nearest.
-type bigDual struct {
-	prec    uint
-	need    [][]*big.Float // b_ij at [j][i], rounded down, nil for 0
-	above   [][]*big.Float // b_ij rounded up
+// A Dual is the dual problem of [Solver] in big.Float of prec bits, rounded to nearest.
+type Dual struct {
+	Prec    uint
+	Need    [][]*big.Float // b_ij at [j][i], rounded down, nil for 0
+	Above   [][]*big.Float // b_ij rounded up
 	m       []*big.Float
 	total   *big.Float
-	price   []*big.Float
+	Price   []*big.Float
 	load    []*big.Float
 	inverse []*big.Float // 1/y_i
 	z       []*big.Float // m_i/y_i
 }
 
-func newBigDual(e *Profiles, price []*big.Float, prec uint) *bigDual {
-	n, resources := len(e.Need), len(price)
-	d := &bigDual{prec: prec, need: make([][]*big.Float, resources), above: make([][]*big.Float, resources), m: make([]*big.Float, n),
-		total: bigOf(prec), price: make([]*big.Float, resources), load: bigs(prec, resources), inverse: bigs(prec, n), z: bigs(prec, n)}
+// NewDual returns the dual of rows with needs b_ij, at [i][j], and masses m_i, at these prices.
+func NewDual(need [][]*big.Rat, mass []*big.Rat, price []*big.Float, prec uint) *Dual {
+	n, resources := len(need), len(price)
+	d := &Dual{Prec: prec, Need: make([][]*big.Float, resources), Above: make([][]*big.Float, resources), m: make([]*big.Float, n),
+		total: bigOf(prec), Price: make([]*big.Float, resources), load: bigs(prec, resources), inverse: bigs(prec, n), z: bigs(prec, n)}
 	total := new(big.Rat)
 	for i := range n {
-		m := new(big.Rat).Mul(e.Weight[i], e.Count[i])
-		total.Add(total, m)
-		d.m[i] = bigOf(prec).SetRat(m)
+		total.Add(total, mass[i])
+		d.m[i] = bigOf(prec).SetRat(mass[i])
 	}
 	d.total.SetRat(total)
 	for j := range resources {
-		d.price[j] = bigOf(prec).Set(price[j])
-		d.need[j], d.above[j] = make([]*big.Float, n), make([]*big.Float, n)
+		d.Price[j] = bigOf(prec).Set(price[j])
+		d.Need[j], d.Above[j] = make([]*big.Float, n), make([]*big.Float, n)
 		for i := range n {
-			if b := e.Need[i][j]; b.Sign() > 0 {
-				d.need[j][i] = num.Down(prec).SetRat(b)
-				if d.above[j][i] = d.need[j][i]; d.above[j][i].Acc() != big.Exact {
-					d.above[j][i] = num.Up(prec).SetRat(b)
+			if b := need[i][j]; b.Sign() > 0 {
+				d.Need[j][i] = num.Down(prec).SetRat(b)
+				if d.Above[j][i] = d.Need[j][i]; d.Above[j][i].Acc() != big.Exact {
+					d.Above[j][i] = num.Up(prec).SetRat(b)
 				}
 			}
 		}
@@ -66,10 +66,10 @@ func zeros(n int, prec uint, round func(uint) *big.Float) []*big.Float {
 	return x
 }
 
-// sums returns Σ_j p_j b_ij of each row, rounded in the direction in which need, one of d.need and d.above, is.
-func (d *bigDual) sums(need [][]*big.Float, round func(uint) *big.Float) []*big.Float {
-	y, part := zeros(len(d.m), d.prec, round), round(d.prec)
-	for j, p := range d.price {
+// Sums returns Σ_j p_j b_ij of each row, rounded in the direction in which need, one of d.Need and d.Above, is.
+func (d *Dual) Sums(need [][]*big.Float, round func(uint) *big.Float) []*big.Float {
+	y, part := zeros(len(d.m), d.Prec, round), round(d.Prec)
+	for j, p := range d.Price {
 		if p.Sign() > 0 {
 			for i, b := range need[j] {
 				if b != nil {
@@ -81,9 +81,9 @@ func (d *bigDual) sums(need [][]*big.Float, round func(uint) *big.Float) []*big.
 	return y
 }
 
-// loads returns Σ_i x_i b_ij of each resource, rounded likewise.
-func (d *bigDual) loads(need [][]*big.Float, x []*big.Float, round func(uint) *big.Float) []*big.Float {
-	l, part := zeros(len(d.price), d.prec, round), round(d.prec)
+// Loads returns Σ_i x_i b_ij of each resource, rounded likewise.
+func (d *Dual) Loads(need [][]*big.Float, x []*big.Float, round func(uint) *big.Float) []*big.Float {
+	l, part := zeros(len(d.Price), d.Prec, round), round(d.Prec)
 	for j, l := range l {
 		for i, b := range need[j] {
 			if b != nil {
@@ -94,28 +94,28 @@ func (d *bigDual) loads(need [][]*big.Float, x []*big.Float, round func(uint) *b
 	return l
 }
 
-// evaluate scales the prices to the sum Σ_i m_i and sets what depends on them. It reports whether all y_i are positive.
-func (d *bigDual) evaluate() bool {
-	sum, part := bigOf(d.prec), bigOf(d.prec)
-	for _, p := range d.price {
+// Evaluate scales the prices to the sum Σ_i m_i and sets what depends on them. It reports whether all y_i are positive.
+func (d *Dual) Evaluate() bool {
+	sum, part := bigOf(d.Prec), bigOf(d.Prec)
+	for _, p := range d.Price {
 		sum.Add(sum, p)
 	}
 	if sum.Sign() <= 0 {
 		return false
 	}
 	sum.Quo(d.total, sum)
-	for _, p := range d.price {
+	for _, p := range d.Price {
 		p.Mul(p, sum)
 	}
 	one := big.NewFloat(1)
 	for _, l := range d.load {
 		l.SetInt64(0)
 	}
-	y := bigOf(d.prec)
+	y := bigOf(d.Prec)
 	for i, m := range d.m {
 		y.SetInt64(0)
-		for j, p := range d.price {
-			if b := d.need[j][i]; b != nil && p.Sign() > 0 {
+		for j, p := range d.Price {
+			if b := d.Need[j][i]; b != nil && p.Sign() > 0 {
 				y.Add(y, part.Mul(p, b))
 			}
 		}
@@ -124,7 +124,7 @@ func (d *bigDual) evaluate() bool {
 		}
 		d.z[i].Mul(m, d.inverse[i].Quo(one, y))
 		for j, l := range d.load {
-			if b := d.need[j][i]; b != nil {
+			if b := d.Need[j][i]; b != nil {
 				l.Add(l, part.Mul(d.z[i], b))
 			}
 		}
@@ -133,8 +133,8 @@ func (d *bigDual) evaluate() bool {
 }
 
 // excess returns max_j load_j - 1: the gap over Σ_i m_i, but for rounding.
-func (d *bigDual) excess() *big.Float {
-	worst := bigOf(d.prec)
+func (d *Dual) excess() *big.Float {
+	worst := bigOf(d.Prec)
 	for _, l := range d.load {
 		if l.Cmp(worst) > 0 {
 			worst.Set(l)
@@ -143,12 +143,12 @@ func (d *bigDual) excess() *big.Float {
 	return worst.Sub(worst, big.NewFloat(1))
 }
 
-// residual is that of [proportional].
-func (d *bigDual) residual() float64 {
+// Residual is that of [Solver].
+func (d *Dual) Residual() float64 {
 	worst := 0.0
 	for j, l := range d.load {
-		off, _ := bigOf(d.prec).Sub(l, big.NewFloat(1)).Float64()
-		if d.price[j].Sign() > 0 && off < 0 {
+		off, _ := bigOf(d.Prec).Sub(l, big.NewFloat(1)).Float64()
+		if d.Price[j].Sign() > 0 && off < 0 {
 			off = -off
 		}
 		worst = max(worst, off)
@@ -156,22 +156,22 @@ func (d *bigDual) residual() float64 {
 	return worst
 }
 
-// minimise takes Newton steps over p >= 0 until no load is above 1 by more than goal, or steps gain no more than
-// rounding. Steps that go too far are shortened, by the test of [proportional.advance]. The function falls all the way;
+// Minimise takes Newton steps over p >= 0 until no load is above 1 by more than goal, or steps gain no more than
+// rounding. Steps that go too far are shortened, by the test of [Solver.advance]. The function falls all the way;
 // the loads need not: a price of rows of tiny m_i that starts too small doubles at each step and leaves loads above 1
 // by more than when it started.
-func (d *bigDual) minimise(ctx context.Context, goal *big.Float) {
+func (d *Dual) Minimise(ctx context.Context, goal *big.Float) {
 	const steps, tries = 200, 400
-	if !d.evaluate() {
-		for j, p := range d.price { // start anew, from equal prices of what is needed
+	if !d.Evaluate() {
+		for j, p := range d.Price { // start anew, from equal prices of what is needed
 			p.SetInt64(0)
-			for _, b := range d.need[j] {
+			for _, b := range d.Need[j] {
 				if b != nil {
 					p.SetInt64(1)
 				}
 			}
 		}
-		d.evaluate()
+		d.Evaluate()
 	}
 	for range steps {
 		if ctx.Err() != nil || d.excess().Cmp(goal) <= 0 {
@@ -182,20 +182,20 @@ func (d *bigDual) minimise(ctx context.Context, goal *big.Float) {
 		if slope.Cmp(d.noise(step)) <= 0 {
 			return
 		}
-		from := copyOf(d.price)
-		t := bigOf(d.prec).SetInt64(1)
+		from := copyOf(d.Price)
+		t := bigOf(d.Prec).SetInt64(1)
 		for try := range tries {
 			if ctx.Err() != nil {
 				return
 			}
-			sum := bigOf(d.prec)
-			for j, p := range d.price {
-				if p.Add(from[j], bigOf(d.prec).Mul(t, step[j])); p.Sign() < 0 {
+			sum := bigOf(d.Prec)
+			for j, p := range d.Price {
+				if p.Add(from[j], bigOf(d.Prec).Mul(t, step[j])); p.Sign() < 0 {
 					p.SetInt64(0)
 				}
 				sum.Add(sum, p)
 			}
-			if d.evaluate() {
+			if d.Evaluate() {
 				sum.Quo(d.total, sum)
 				if end := d.slope(step, d.load, sum); end.Sign() <= 0 || end.Cmp(slope) <= 0 {
 					break
@@ -211,18 +211,18 @@ func (d *bigDual) minimise(ctx context.Context, goal *big.Float) {
 }
 
 // noise returns what rounding may do to the slope along d.
-func (d *bigDual) noise(step []*big.Float) *big.Float {
-	sum := bigOf(d.prec)
+func (d *Dual) noise(step []*big.Float) *big.Float {
+	sum := bigOf(d.Prec)
 	for _, x := range step {
-		sum.Add(sum, bigOf(d.prec).Abs(x))
+		sum.Add(sum, bigOf(d.Prec).Abs(x))
 	}
-	return sum.Mul(sum, bigOf(d.prec).SetMantExp(big.NewFloat(float64(len(d.m)+len(step))), 2-int(d.prec)))
+	return sum.Mul(sum, bigOf(d.Prec).SetMantExp(big.NewFloat(float64(len(d.m)+len(step))), 2-int(d.Prec)))
 }
 
 // slope returns Σ_j d_j (1 - c load_j), the slope of the function along d where the loads are c load_j, or the
 // opposite of a quarter of it for c = nil.
-func (d *bigDual) slope(step, load []*big.Float, c *big.Float) *big.Float {
-	sum, part, one := bigOf(d.prec), bigOf(d.prec), big.NewFloat(1)
+func (d *Dual) slope(step, load []*big.Float, c *big.Float) *big.Float {
+	sum, part, one := bigOf(d.Prec), bigOf(d.Prec), big.NewFloat(1)
 	for j, x := range step {
 		part.Set(load[j])
 		if c != nil {
@@ -246,32 +246,32 @@ func copyOf(x []*big.Float) []*big.Float {
 
 // step returns a minimum of the quadratic model over p + d >= 0, found as [newtonStep.solve] does. The step needs
 // half the digits of the prices, and so does the Hessian.
-func (d *bigDual) step() []*big.Float {
-	prec := d.prec/2 + 64
+func (d *Dual) step() []*big.Float {
+	prec := d.Prec/2 + 64
 	one := big.NewFloat(1)
 	var at []int
-	for j, p := range d.price {
+	for j, p := range d.Price {
 		if p.Sign() > 0 || d.load[j].Cmp(one) > 0 {
 			at = append(at, j)
 		}
 	}
 	h := d.hessian(at, prec)
-	move := bigs(d.prec, len(d.price))
-	gradient := bigs(d.prec, len(d.price)) // load - 1 - H move
+	move := bigs(d.Prec, len(d.Price))
+	gradient := bigs(d.Prec, len(d.Price)) // load - 1 - H move
 	for {
 		for _, j := range at {
 			g := gradient[j].Sub(d.load[j], one)
 			for l, x := range move {
 				if x.Sign() != 0 {
-					g.Sub(g, bigOf(d.prec).Mul(h[max(j, l)][min(j, l)], x))
+					g.Sub(g, bigOf(d.Prec).Mul(h[max(j, l)][min(j, l)], x))
 				}
 			}
 		}
 		more := solveBig(h, gradient, at, prec)
 		first, step := -1, bigOf(prec).SetInt64(1)
 		for a, j := range at {
-			p := bigOf(d.prec).Add(d.price[j], move[j])
-			if bigOf(d.prec).Add(p, more[a]).Sign() < 0 {
+			p := bigOf(d.Prec).Add(d.Price[j], move[j])
+			if bigOf(d.Prec).Add(p, more[a]).Sign() < 0 {
 				if t := p.Quo(p, bigOf(prec).Neg(more[a])); first < 0 || t.Cmp(step) < 0 {
 					first = a
 					step.Set(t)
@@ -280,9 +280,9 @@ func (d *bigDual) step() []*big.Float {
 		}
 		for a, j := range at {
 			if a == first {
-				move[j].Neg(d.price[j])
-			} else if move[j].Add(move[j], more[a].Mul(more[a], step)); bigOf(d.prec).Add(d.price[j], move[j]).Sign() < 0 {
-				move[j].Neg(d.price[j])
+				move[j].Neg(d.Price[j])
+			} else if move[j].Add(move[j], more[a].Mul(more[a], step)); bigOf(d.Prec).Add(d.Price[j], move[j]).Sign() < 0 {
+				move[j].Neg(d.Price[j])
 			}
 		}
 		if first < 0 || len(at) == 1 {
@@ -293,20 +293,20 @@ func (d *bigDual) step() []*big.Float {
 }
 
 // hessian returns Σ_i m_i b_ij b_il / y_i² at [j][l], l <= j, for j and l in at.
-func (d *bigDual) hessian(at []int, prec uint) [][]*big.Float {
-	h := make([][]*big.Float, len(d.price))
+func (d *Dual) hessian(at []int, prec uint) [][]*big.Float {
+	h := make([][]*big.Float, len(d.Price))
 	for a, j := range at {
-		h[j] = bigs(prec, len(d.price))
+		h[j] = bigs(prec, len(d.Price))
 		q := bigOf(prec)
 		part := bigOf(prec)
 		for i, z := range d.z {
-			b := d.need[j][i]
+			b := d.Need[j][i]
 			if b == nil {
 				continue
 			}
 			q.Mul(q.Mul(z, d.inverse[i]), b)
 			for _, l := range at[:a+1] {
-				if c := d.need[l][i]; c != nil {
+				if c := d.Need[l][i]; c != nil {
 					h[j][l].Add(h[j][l], part.Mul(q, c))
 				}
 			}

@@ -1,4 +1,4 @@
-package fluid
+package prices
 
 import (
 	"context"
@@ -34,59 +34,59 @@ func newNewtonStep(resources int) *newtonStep {
 // orders, and the next step, of factors 1 + v_i, has Σ_i m_i v_i² <= δ² Σ_i m_i u_i², where Σ_i m_i u_i² is the slope
 // λ² at which the function fell. So |v_i| <= δ λ / sqrt(m_i), and the prices have settled if that is at most
 // settledGoal.
-func (k *proportional) minimise(ctx context.Context) {
+func (k *Solver) minimise(ctx context.Context) {
 	const steps = 100
 	const stalled = 1e-12 // ten times what rounding does to a load, of sums of 1024 terms in a row at most
 	best, stalls := math.Inf(1), 0
-	copy(k.best, k.price)
+	copy(k.best, k.Price)
 	change := math.Inf(1)
 	for range steps {
 		if ctx.Err() != nil {
 			return
 		}
 		settled := change <= settledGoal || len(k.newton.support) == 1 // one price alone is Σ_i m_i
-		if settled && k.residual <= residualGoal {
+		if settled && k.Residual <= residualGoal {
 			return
 		}
 		stalls++
-		if k.residual <= best/2 {
+		if k.Residual <= best/2 {
 			stalls = 0
 		}
-		if k.residual < best {
-			best = k.residual
-			copy(k.best, k.price)
+		if k.Residual < best {
+			best = k.Residual
+			copy(k.best, k.Price)
 		}
-		if stalls > 0 && best <= stalled || stalls > len(k.price)+5 && best <= residualNear {
+		if stalls > 0 && best <= stalled || stalls > len(k.Price)+5 && best <= residualNear {
 			break
 		}
 		k.hessian()
-		change = k.advance(k.newton.solve(k.price, k.load))
+		change = k.advance(k.newton.solve(k.Price, k.load))
 	}
-	if !(k.residual <= best) {
-		copy(k.price, k.best)
+	if !(k.Residual <= best) {
+		copy(k.Price, k.best)
 		k.evaluate()
 	}
 }
 
 // advance goes along the step to the new prices. Full steps need no look at the function, which is convex, while its
 // slope after the step is not much above 0; else the best point of the way is found first. It returns the bound of
-// [proportional.minimise] for the change that the next step would make, +Inf after a step that was not full.
-func (k *proportional) advance(slope float64) float64 {
+// [Solver.minimise] for the change that the next step would make, +Inf after a step that was not full.
+func (k *Solver) advance(slope float64) float64 {
 	d := k.newton.d
-	copy(k.before, k.price)
+	copy(k.before, k.Price)
 	sum, delta := 0.0, 0.0 // no y_i changes by a larger factor than some price
 	for j, p := range k.before {
 		if d[j] != 0 {
 			delta = max(delta, math.Abs(d[j])/p)
 		}
 		p = max(p+d[j], 0)
-		k.price[j] = p
+		k.Price[j] = p
 		sum += p
 	}
 	if sum > 0 && sum <= math.MaxFloat64 {
-		factor := k.total / sum
-		for j := range k.price {
-			k.price[j] *= factor
+		factor := k.Total / sum
+		for j := range k.Price {
+			k.Price[j] *= factor
 		}
 		k.evaluate()
 		end, noise := 0.0, 0.0 // slope at the end of the step, before scaling
@@ -96,18 +96,18 @@ func (k *proportional) advance(slope float64) float64 {
 		}
 		const rounding = 1e-14 // of a load: some 100 roundings of 2^-53
 		if end <= -slope/4+rounding*noise {
-			return delta * math.Sqrt(max(-slope, 0)/k.least)
+			return delta * math.Sqrt(max(-slope, 0)/k.Least)
 		}
 	}
 	step := k.search()
 	for j, p := range k.before {
-		k.price[j] = max(p+step*d[j], 0)
+		k.Price[j] = max(p+step*d[j], 0)
 	}
 	k.scale()
 	k.evaluate()
 	if step < 0.25 { // far from a quadratic: a step of expectation maximisation, which lowers the function always
 		for j, load := range k.load {
-			k.price[j] *= load
+			k.Price[j] *= load
 		}
 		k.scale()
 		k.evaluate()
@@ -116,7 +116,7 @@ func (k *proportional) advance(slope float64) float64 {
 }
 
 // search returns the step in (0, 1) at which the function is least along d, roughly. It uses the room of 1/y and m/y.
-func (k *proportional) search() float64 {
+func (k *Solver) search() float64 {
 	n := k.rows
 	y, u, m := k.inverse[:n], k.z[:n], k.m[:n]
 	clear(y)
@@ -170,10 +170,10 @@ func (k *proportional) search() float64 {
 }
 
 // hessian chooses the free resources, those of positive price or load above 1, and sets their Hessian.
-func (k *proportional) hessian() {
+func (k *Solver) hessian() {
 	s := k.newton
 	s.free = s.free[:0]
-	for j, p := range k.price {
+	for j, p := range k.Price {
 		if p > 0 || k.load[j] > 1 {
 			s.free = append(s.free, j)
 		}
@@ -325,14 +325,14 @@ func (s *newtonStep) diagonal(size int, load []float64) {
 
 // sweep sets one price after the other to where its load is 1, or to 0. Prices so far apart that the rounding of one
 // hides the other from a line search become right in this way.
-func (k *proportional) sweep() {
+func (k *Solver) sweep() {
 	n := k.rows
 	rest, m := k.inverse[:n], k.m[:n]
 	for j, b := range k.column {
 		b = b[:n]
 		clear(rest)
 		for l, c := range k.column {
-			if p := k.price[l]; l != j && p > 0 {
+			if p := k.Price[l]; l != j && p > 0 {
 				for i, c := range c[:n] {
 					rest[i] += p * c
 				}
@@ -349,12 +349,12 @@ func (k *proportional) sweep() {
 			return load, curve
 		}
 		if load, _ := at(0); load <= 1 {
-			k.price[j] = 0
+			k.Price[j] = 0
 			continue
 		}
-		p := k.price[j]
+		p := k.Price[j]
 		if p == 0 {
-			p = k.total
+			p = k.Total
 		}
 		const rounds = 200 // a thousandth each at worst, they could go across the range of float64
 		for range rounds { // Newton's method on 1/load = 1, which is right at once for rows of one resource
@@ -364,7 +364,7 @@ func (k *proportional) sweep() {
 			}
 			p = max(p+load*(load-1)/curve, p/1000)
 		}
-		k.price[j] = p
+		k.Price[j] = p
 	}
 	k.evaluate()
 }

@@ -1,12 +1,14 @@
-package fluid
+package prices
 
 import (
 	"context"
 	"fmt"
 	"math"
+
+	"productform/num"
 )
 
-// A proportional computes proportional fairness in float64 from its dual. With b_ij = need[j][i] and m_i = count_i
+// A Solver computes proportional fairness in float64 from its dual. With b_ij = need[j][i] and m_i = count_i
 // w_i, the dominant shares s_i = w_i/y_i, y_i = Σ_j p_j b_ij, are optimal if the prices p >= 0 minimise
 //
 //	Σ_j p_j - Σ_i m_i log y_i,
@@ -15,9 +17,10 @@ import (
 // is 1 - load_j and the Hessian Σ_i m_i b_ij b_il / y_i², so the work of a Newton step is linear in the rows and the
 // system has the size of the support of p. The range of y at the optimum, m_i <= y_i <= Σ m, keeps all numbers within
 // that of float64.
-type proportional struct {
-	problem *problem
-	even    []float64 // 1/Σ_j b_ij
+type Solver struct {
+	need   [][]float64 // b_ij at [j][i]
+	weight []float64   // w_i
+	even   []float64   // 1/Σ_j b_ij
 
 	rows    int         // rows present
 	row     []int       // their numbers, if not all are
@@ -28,11 +31,11 @@ type proportional struct {
 	z       []float64 // m_i/y_i, the load that the row would put on a resource of which it needs 1
 	q       []float64 // m_i/y_i²
 
-	total    float64 // Σ_i m_i
-	least    float64 // min_i m_i
-	price    []float64
+	Total    float64 // Σ_i m_i
+	Least    float64 // min_i m_i
+	Price    []float64
 	load     []float64
-	residual float64 // largest of load_j - 1, and of its size where p_j > 0
+	Residual float64 // largest of load_j - 1, and of its size where p_j > 0
 	warm     bool    // price is that of the last call
 
 	newton *newtonStep
@@ -40,23 +43,24 @@ type proportional struct {
 	best   []float64
 }
 
-func newProportional(p *problem) *proportional {
-	n, resources := p.rows, p.resources
+// NewSolver returns a solver for rows of these needs b_ij, at [j][i], and weights. It keeps both.
+func NewSolver(need [][]float64, weight []float64) *Solver {
+	n, resources := len(weight), len(need)
 	flat := make([]float64, n*(resources+5))
 	cut := func() []float64 {
 		c := flat[:n:n]
 		flat = flat[n:]
 		return c
 	}
-	k := &proportional{
-		problem: p, even: cut(), m: cut(), inverse: cut(), z: cut(), q: cut(), row: make([]int, n),
+	k := &Solver{
+		need: need, weight: weight, even: cut(), m: cut(), inverse: cut(), z: cut(), q: cut(), row: make([]int, n),
 		column: make([][]float64, resources), packed: make([][]float64, resources),
-		price: make([]float64, resources), load: make([]float64, resources),
+		Price: make([]float64, resources), load: make([]float64, resources),
 		before: make([]float64, resources), best: make([]float64, resources), newton: newNewtonStep(resources),
 	}
 	for j := range resources {
 		k.packed[j] = cut()
-		for i, b := range p.need[j] {
+		for i, b := range need[j] {
 			k.even[i] += b
 		}
 	}
@@ -66,28 +70,30 @@ func newProportional(p *problem) *proportional {
 	return k
 }
 
-func (k *proportional) forget() { k.warm = false }
+// Forget drops what is kept from the call before.
+func (k *Solver) Forget() { k.warm = false }
 
-// shares is deterministic after forget. A small residual r says that the loads are right; by the proof at
-// [allocateEnclosed], where the gap is r Σ m, a share is within about the factor 1 ± sqrt(2 r Σ m / m_i): rows whose
+// Shares writes the dominant share of one job of each row while count[i] jobs of row i are present. It starts from the prices
+// of the call before, and is deterministic after Forget. A small residual r says that the loads are right; by the proof at
+// fluid.allocateEnclosed, where the gap is r Σ m, a share is within about the factor 1 ± sqrt(2 r Σ m / m_i): rows whose
 // m_i is tiny beside the others of their resources may hang on differences of loads that float64 does not hold. The
 // error says that the residual stayed above residualLimit.
-func (k *proportional) shares(ctx context.Context, count, share []float64) error {
+func (k *Solver) Shares(ctx context.Context, count, share []float64) error {
 	k.enter(count)
 	switch {
-	case k.problem.resources == 1:
-		k.price[0] = k.total
+	case len(k.need) == 1:
+		k.Price[0] = k.Total
 		k.evaluate()
 	default:
 		k.start()
 		k.minimise(ctx)
-		if k.warm && !(k.residual <= residualFair) {
+		if k.warm && !(k.Residual <= residualFair) {
 			k.warm = false
 			k.start()
 			k.minimise(ctx)
 		}
-		for range k.problem.resources + 5 {
-			if k.residual <= residualFair || ctx.Err() != nil {
+		for range len(k.need) + 5 {
+			if k.Residual <= residualFair || ctx.Err() != nil {
 				break
 			}
 			k.sweep()
@@ -98,13 +104,13 @@ func (k *proportional) shares(ctx context.Context, count, share []float64) error
 		k.warm = false
 		return err
 	}
-	k.warm = k.residual <= residualLimit
+	k.warm = k.Residual <= residualLimit
 	if !k.warm {
 		return fmt.Errorf("proportional fairness in float64: the loads of the resources are off by %.3g; use the engine enclose",
-			k.residual)
+			k.Residual)
 	}
-	if k.rows == k.problem.rows {
-		weight := k.problem.weight[:len(share)]
+	if k.rows == len(k.weight) {
+		weight := k.weight[:len(share)]
 		for i, r := range k.inverse[:len(share)] {
 			share[i] = weight[i] * r
 		}
@@ -112,7 +118,7 @@ func (k *proportional) shares(ctx context.Context, count, share []float64) error
 	}
 	clear(share)
 	for i, row := range k.row[:k.rows] {
-		share[row] = k.problem.weight[row] * k.inverse[i]
+		share[row] = k.weight[row] * k.inverse[i]
 	}
 	return nil
 }
@@ -131,30 +137,30 @@ const (
 )
 
 // enter takes the rows present out of the problem.
-func (k *proportional) enter(count []float64) {
-	weight := k.problem.weight[:len(count)]
+func (k *Solver) enter(count []float64) {
+	weight := k.weight[:len(count)]
 	k.m = k.m[:len(count)]
 	rows := 0
-	k.least = math.Inf(1)
+	k.Least = math.Inf(1)
 	for i, c := range count {
 		if c != 0 {
 			m := c * weight[i]
-			if m < k.least {
-				k.least = m
+			if m < k.Least {
+				k.Least = m
 			}
 			k.m[rows] = m
 			k.row[rows] = i
 			rows++
 		}
 	}
-	k.rows, k.total = rows, plus(k.m[:rows])
-	k.warm = k.warm && k.total <= warmSpread*k.least
+	k.rows, k.Total = rows, num.PairwiseSum(k.m[:rows])
+	k.warm = k.warm && k.Total <= warmSpread*k.Least
 	if rows == len(count) {
-		copy(k.column, k.problem.need)
+		copy(k.column, k.need)
 		return
 	}
 	k.m = k.m[:rows]
-	for j, b := range k.problem.need {
+	for j, b := range k.need {
 		c := k.packed[j][:rows]
 		for i, row := range k.row[:rows] {
 			c[i] = b[row]
@@ -166,15 +172,15 @@ func (k *proportional) enter(count []float64) {
 // start sets prices from which to start: those of the last call, or Σ_i m_i b_ij / Σ_l b_il, which is a step of
 // expectation maximisation from equal prices and right if no two rows meet. Where the last prices leave a row with
 // none, it takes the latter.
-func (k *proportional) start() {
+func (k *Solver) start() {
 	if k.warm {
 		k.scale()
-		if k.evaluate(); k.residual < math.MaxFloat64 {
+		if k.evaluate(); k.Residual < math.MaxFloat64 {
 			return
 		}
 	}
 	z := k.z[:k.rows]
-	if k.rows == k.problem.rows {
+	if k.rows == len(k.weight) {
 		even := k.even[:len(z)]
 		for i, m := range k.m[:len(z)] {
 			z[i] = m * even[i]
@@ -185,31 +191,31 @@ func (k *proportional) start() {
 		}
 	}
 	for j, b := range k.column {
-		k.price[j] = dot(b, z)
+		k.Price[j] = dot(b, z)
 	}
 	k.scale()
 	k.evaluate()
 }
 
 // scale makes the prices add up to Σ_i m_i, the best multiple of any prices. Those that are nothing beside it vanish.
-func (k *proportional) scale() {
-	factor := k.total / plus(k.price)
-	for j := range k.price {
-		k.price[j] *= factor
+func (k *Solver) scale() {
+	factor := k.Total / num.PairwiseSum(k.Price)
+	for j := range k.Price {
+		k.Price[j] *= factor
 	}
 }
 
 // evaluate sets 1/y, m/y, m/y², the loads and the residual, which is +Inf or NaN if some y is 0.
-func (k *proportional) evaluate() {
+func (k *Solver) evaluate() {
 	support := k.newton.support[:0]
-	for j, p := range k.price {
+	for j, p := range k.Price {
 		if p > 0 {
 			support = append(support, j)
 		}
 	}
 	k.newton.support = support
 	if len(support) == 0 {
-		k.residual = math.Inf(1)
+		k.Residual = math.Inf(1)
 		return
 	}
 	k.invert(support)
@@ -217,10 +223,10 @@ func (k *proportional) evaluate() {
 }
 
 // invert sets 1/y, m/y and m/y² from the positive prices. Few prices are added up in one pass over the rows.
-func (k *proportional) invert(support []int) {
+func (k *Solver) invert(support []int) {
 	n := k.rows
 	m, r, z, q := k.m[:n], k.inverse[:n], k.z[:n], k.q[:n]
-	at := func(s int) ([]float64, float64) { return k.column[support[s]][:n], k.price[support[s]] }
+	at := func(s int) ([]float64, float64) { return k.column[support[s]][:n], k.Price[support[s]] }
 	switch len(support) {
 	case 1:
 		a, pa := at(0)
@@ -269,7 +275,7 @@ func (k *proportional) invert(support []int) {
 }
 
 // measure sets the loads and the residual from m/y.
-func (k *proportional) measure() {
+func (k *Solver) measure() {
 	z := k.z[:k.rows]
 	j := 0
 	for ; j+1 < len(k.column); j += 2 {
@@ -278,14 +284,14 @@ func (k *proportional) measure() {
 	if j < len(k.column) {
 		k.load[j] = dot(k.column[j], z)
 	}
-	k.residual = 0
+	k.Residual = 0
 	for j, load := range k.load {
 		off := load - 1
-		if k.price[j] > 0 {
+		if k.Price[j] > 0 {
 			off = math.Abs(off)
 		}
-		if !(off <= k.residual) {
-			k.residual = off
+		if !(off <= k.Residual) {
+			k.Residual = off
 			if off != off {
 				return
 			}
