@@ -76,7 +76,7 @@ type floatRun struct {
 
 // up computes v and e: a term adds the errors of its children, a sum takes the largest of its
 // terms and a rounding an addition, and the weight, d(k) and the division have one each. A d(k) made from shares has
-// a little more, see denRoundoff. The error is errRange if a value is not safe from underflow.
+// a little more, see denRoundoff. The error is ErrRange if a value is not safe from underflow.
 func (f *floatRun) up() error {
 	n := f.States()
 	f.v, f.e = make([]float64, n), make([]float64, n)
@@ -101,7 +101,7 @@ func (f *floatRun) up() error {
 		}
 		f.v[k] = sum / f.DenFloat(k)
 		if !(f.v[k] >= arithmetic.Least) {
-			return errRange
+			return ErrRange
 		}
 		f.e[k] = (worst + float64(last-first+1)*arithmetic.Roundoff + denRoundoff) * (1 + 1e-9)
 	}
@@ -128,7 +128,7 @@ func (f *floatRun) down(classes int, idleOf []int32, count int) (sums, differenc
 		}
 		a.w[k] /= f.DenFloat(k)
 		if !(a.w[k] >= arithmetic.Least) {
-			return nil, nil, errRange
+			return nil, nil, ErrRange
 		}
 		a.e[k] += (a.count[k]*arithmetic.Roundoff + denRoundoff) * (1 + 1e-9)
 		for t := first; t < last; t++ {

@@ -32,7 +32,8 @@ func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (*Gradi
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := s.check(); err != nil {
+	s, err := s.checked()
+	if err != nil {
 		return nil, err
 	}
 	components := reduceAll(m)
@@ -53,18 +54,18 @@ func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (*Gradi
 		g, _, err := gradientWith(ctx, m, plans, num.Exact, 0, 0)
 		return g, err
 	case num.Float:
-		g, width, err := gradientWith(ctx, m, plans, num.Float, 0, s.relTol())
+		g, width, err := gradientWith(ctx, m, plans, num.Float, 0, s.RelTol)
 		if err == nil && math.IsInf(width, 1) {
-			return nil, errRange
+			return nil, ErrRange
 		}
 		return g, err
 	case "", num.Auto:
-		if g, width, err := gradientWith(ctx, m, plans, num.Float, 0, s.relTol()); err != nil || width <= s.relTol() {
+		if g, width, err := gradientWith(ctx, m, plans, num.Float, 0, s.RelTol); err != nil || width <= s.RelTol {
 			return g, err
 		}
 	}
 	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
-		if g, width, err := gradientWith(ctx, m, plans, num.Enclose, prec, s.relTol()); err != nil || width <= s.relTol() {
+		if g, width, err := gradientWith(ctx, m, plans, num.Enclose, prec, s.RelTol); err != nil || width <= s.RelTol {
 			return g, err
 		}
 	}

@@ -147,7 +147,7 @@ func TestLoadsFarApart(t *testing.T) {
 		lattice := rapid.SampledFrom(lattices).Draw(t, "lattice")
 		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
 			r, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: lattice, MaxJobs: jobs})
-			if engine == num.Float && (errors.Is(err, errRange) || errors.Is(err, errUndecided)) ||
+			if engine == num.Float && (errors.Is(err, ErrRange) || errors.Is(err, ErrDigits)) ||
 				isInput(err) && lattice != "" && lattice != SymmetricLattice && !strings.Contains(err.Error(), "1e±308") {
 				continue
 			}

@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -47,9 +48,10 @@ func LoadSweep(ctx context.Context, m *cluster.Model, factors []*big.Rat, s Sett
 	if err := solve(largest, s); err != nil {
 		return nil, err
 	}
+	s.MaxBytes = cmp.Or(s.MaxBytes, defaultMaxBytes)
 	workers := sideBySide(results[largest].Parts, s)
 	shared := s
-	shared.MaxBytes = s.maxBytes() / int64(workers)
+	shared.MaxBytes = s.MaxBytes / int64(workers)
 	errs := make([]error, len(factors))
 	var next atomic.Int64 // the next point
 	var group sync.WaitGroup
@@ -84,7 +86,7 @@ func sideBySide(parts []Part, s Settings) int {
 		if p.States >= 1<<cube.LeafBits {
 			return 1
 		}
-		workers = min(workers, float64(s.maxBytes())/p.bytes)
+		workers = min(workers, float64(s.MaxBytes)/p.bytes)
 	}
 	return max(1, int(workers))
 }

@@ -110,7 +110,7 @@ func TestDistributionTail(t *testing.T) {
 			if isInput(err) && lattice != "" && lattice != SymmetricLattice {
 				continue // a lattice of single servers was asked for a model with groups
 			}
-			if engine == num.Float && (errors.Is(err, errRange) || errors.Is(err, errUndecided)) {
+			if engine == num.Float && (errors.Is(err, ErrRange) || errors.Is(err, ErrDigits)) {
 				continue // Z itself cannot be had in float64
 			}
 			if err != nil {

@@ -79,7 +79,7 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 			}
 		}
 	}
-	if need := l.bytes(engine, prec, s.MaxJobs); need > float64(s.maxBytes()) {
+	if need := l.bytes(engine, prec, s.MaxJobs); need > float64(s.MaxBytes) {
 		return nil, l.tooLarge(need, engine, prec, s)
 	}
 	return l, nil
@@ -93,16 +93,16 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 	}
 	help := `merge similar classes or servers, or describe equal servers as groups with "choose"`
 	switch {
-	case s.MaxJobs > 0 && l.bytes(engine, prec, 0) <= float64(s.maxBytes()):
+	case s.MaxJobs > 0 && l.bytes(engine, prec, 0) <= float64(s.MaxBytes):
 		help = "leave out the distribution of the number of jobs, which needs most of it"
 	case s.Lattice != "":
 		help = "leave the choice of the lattice open"
-	case (s.Engine == num.Enclose || s.Engine == num.Exact) && l.bytes(num.Float, 0, s.MaxJobs) <= float64(s.maxBytes()):
+	case (s.Engine == num.Enclose || s.Engine == num.Exact) && l.bytes(num.Float, 0, s.MaxJobs) <= float64(s.MaxBytes):
 		help = "use the float engine, which needs less"
 	}
-	return &num.TooLargeError{States: l.states, Bytes: need, Limit: s.maxBytes(), Input: input.Errorf("model",
+	return &num.TooLargeError{States: l.states, Bytes: need, Limit: s.MaxBytes, Input: input.Errorf("model",
 		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
-		"tables of at most %d MiB; those of the %s lattice are %s: %s", s.maxBytes()>>20, l.lattice, size, help)}
+		"tables of at most %d MiB; those of the %s lattice are %s: %s", s.MaxBytes>>20, l.lattice, size, help)}
 }
 
 // cheapest takes the class or the server lattice.
@@ -129,7 +129,7 @@ const bytesPerTerm = 48 // of a graph of connected sets
 // connect builds the graph of connected sets, if it has at most limit terms and fits into memory.
 func (l *plan) connect(ctx context.Context, s Settings, limit float64) error {
 	const most = 2e7 // terms: it takes some seconds to find so many
-	limit = min(limit, float64(s.maxBytes())/bytesPerTerm, most)
+	limit = min(limit, float64(s.MaxBytes)/bytesPerTerm, most)
 	g, used, err := recursion.ConnectedGraph(ctx, l.problem, int(limit))
 	if err != nil {
 		return err
@@ -168,12 +168,12 @@ func longWays(c *cluster.Component, engine num.Engine, s Settings) error {
 	if s.Engine == num.Exact {
 		need += states * length / 8 * layers * 2
 	}
-	if need <= float64(s.maxBytes()) {
+	if need <= float64(s.MaxBytes) {
 		return nil
 	}
-	return &num.TooLargeError{States: states, Bytes: need, Limit: s.maxBytes(), Input: input.Errorf("engine", num.Exact, "a smaller model: "+
+	return &num.TooLargeError{States: states, Bytes: need, Limit: s.MaxBytes, Input: input.Errorf("engine", num.Exact, "a smaller model: "+
 		"fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, for the numbers of ways to choose servers are long; enclose gives as many digits as asked",
-		states, SymmetricLattice, need/(1<<20), s.maxBytes()>>20)}
+		states, SymmetricLattice, need/(1<<20), s.MaxBytes>>20)}
 }
 
 // bytes estimates the memory of the tables. Graphs hold about 40 bytes a state and 16 a term, and a big integer for each

@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -26,14 +27,15 @@ import (
 // Settings.MaxBytes is refused.
 //
 // The error wraps [num.ErrUnstable], as an [*cluster.UnstableError] that names an overloaded set of
-// classes; or it is an input error, for a model that does not pass [cluster.Model.Check],
-// settings out of range, or a model too large; or the Float engine, asked for by name,
-// could not give a bound; or that of the context, soon after it has ended. m is not modified.
+// classes; or it is a [*num.InputError], for a model that does not pass [cluster.Model.Check] or
+// settings out of range; a [*num.TooLargeError]; [ErrDigits] or [ErrRange], where the engine Float, asked for by name,
+// cannot give a bound; or that of the context, soon after it has ended. m is not modified.
 func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := s.check(); err != nil {
+	s, err := s.checked()
+	if err != nil {
 		return nil, err
 	}
 	switch s.Engine {
@@ -41,16 +43,16 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 		return solveWith(ctx, m, s, s.Engine, 0)
 	case "", num.Auto:
 		r, err := solveWith(ctx, m, s, num.Float, 0)
-		if err == nil && r.RelativeErrorBound <= s.relTol() {
+		if err == nil && r.RelativeErrorBound <= s.RelTol {
 			return r, nil
 		}
-		if err != nil && !errors.Is(err, errUndecided) && !errors.Is(err, errRange) {
+		if err != nil && !errors.Is(err, ErrDigits) && !errors.Is(err, ErrRange) {
 			return nil, err
 		}
 	}
 	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
 		r, err := solveWith(ctx, m, s, num.Enclose, prec)
-		if err != nil || r.width <= s.relTol() {
+		if err != nil || r.width <= s.RelTol {
 			return r, err
 		}
 	}
@@ -61,44 +63,35 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 const firstPrecision, maxPrecision = 128, 1 << 16
 
 func errPrecision(s Settings) error {
-	return input.Errorf("RelTol", s.relTol(), "a tolerance within reach of %d bits", maxPrecision)
+	return input.Errorf("RelTol", s.RelTol, "a tolerance within reach of %d bits", maxPrecision)
 }
 
-func (s Settings) relTol() float64 {
-	if s.RelTol == 0 {
-		return 1e-9
-	}
-	return s.RelTol
-}
+// What zeros of [Settings] stand for.
+const defaultRelTol, defaultMaxBytes = 1e-9, 16 << 30
 
-func (s Settings) maxBytes() int64 {
-	if s.MaxBytes == 0 {
-		return 16 << 30
-	}
-	return s.MaxBytes
-}
-
-func (s Settings) check() error {
+// checked returns s with the values that zeros stand for, or the error for one out of range.
+func (s Settings) checked() (Settings, error) {
 	switch s.Engine {
 	case "", num.Auto, num.Float, num.Enclose, num.Exact:
 	default:
-		return input.Errorf("Engine", s.Engine, "auto, float, enclose or exact")
+		return s, input.Errorf("Engine", s.Engine, "auto, float, enclose or exact")
 	}
 	switch s.Lattice {
 	case "", ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice:
 	default:
-		return input.Errorf("Lattice", s.Lattice, "class, server, connected or symmetric")
+		return s, input.Errorf("Lattice", s.Lattice, "class, server, connected or symmetric")
 	}
 	if !(s.RelTol >= 0 && s.RelTol < 1) {
-		return input.Errorf("RelTol", s.RelTol, "a number in (0, 1), or 0 for 1e-9")
+		return s, input.Errorf("RelTol", s.RelTol, "a number in (0, 1), or 0 for 1e-9")
 	}
 	if s.MaxJobs < 0 || s.MaxJobs > MostJobs {
-		return input.Errorf("MaxJobs", s.MaxJobs, "an integer in 0..%d", MostJobs)
+		return s, input.Errorf("MaxJobs", s.MaxJobs, "an integer in 0..%d", MostJobs)
 	}
 	if s.MaxBytes < 0 {
-		return input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")
+		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")
 	}
-	return nil
+	s.RelTol, s.MaxBytes = cmp.Or(s.RelTol, defaultRelTol), cmp.Or(s.MaxBytes, defaultMaxBytes)
+	return s, nil
 }
 
 func isInput(err error) bool {
@@ -177,7 +170,7 @@ func inRows(err error, c *cluster.Component) error {
 
 // solve adds the measures of one component.
 func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component, l *plan, engine num.Engine, prec uint, s Settings) error {
-	r, err := l.measure(ctx, engine, prec, s.maxBytes())
+	r, err := l.measure(ctx, engine, prec, s.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -198,7 +191,7 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 		}
 	}
 	if s.MaxJobs > 0 {
-		z, err := l.coefficients(ctx, s.MaxJobs, engine, prec, s.maxBytes())
+		z, err := l.coefficients(ctx, s.MaxJobs, engine, prec, s.MaxBytes)
 		if err != nil {
 			return err
 		}
@@ -324,8 +317,8 @@ func (t *rows) result(m *cluster.Model, s Settings, engine num.Engine) (*Result,
 	}
 	switch {
 	case engine == num.Float && (!fits || math.IsInf(r.RelativeErrorBound, 1)):
-		return nil, errRange
-	case engine == num.Enclose && r.width > s.relTol(): // more bits are due, and say what the answers are
+		return nil, ErrRange
+	case engine == num.Enclose && r.width > s.RelTol: // more bits are due, and say what the answers are
 	case !fits:
 		return nil, input.Errorf("model", "an answer beyond 1e±308", "answers within the range of float64: count time, or work, in other units")
 	}

@@ -17,15 +17,16 @@ type measures struct {
 	busy          []arithmetic.Number // utilization of the servers of each group
 }
 
-// errUndecided says that the float engine cannot hold the denominators well enough.
-var errUndecided = errors.New("bf: capacities and arrival rates whose differences take more digits than the float engine has: use auto, enclose or exact")
+// ErrDigits says that the engine Float cannot hold the denominators well enough. Other engines can.
+var ErrDigits = errors.New("bf: capacities and arrival rates whose differences take more digits than the float engine has: use auto, enclose or exact")
 
 // maxDenominatorError is the relative error of a denominator above which the float engine gives up. It
 // matters only to rates whose common denominator takes more than 62 bits.
 const maxDenominatorError = 1e-14
 
-// errRange says that intermediate values leave the range of float64.
-var errRange = errors.New("bf: values outside the range of float64: use auto, enclose or exact")
+// ErrRange says that values on the way leave the range of float64, or that no bound on their errors holds. Other engines
+// have no such limits.
+var ErrRange = errors.New("bf: values outside the range of float64: use auto, enclose or exact")
 
 // totalOf returns Σ x, the largest denominator if x are the capacities.
 func totalOf(x []int64) float64 {
@@ -77,7 +78,7 @@ func sweepClasses(ctx context.Context, p *recursion.Problem, spare *[]float64, w
 	c.AllSets, c.Meet = true, p.ClassMasks()
 	c.Denominators = cube.NewDenominators(pad(n, len(c.Weight), capacity, c.Meet, rate))
 	if !c.InRange(totalOf(capacity)) {
-		return nil, cube.Sums{}, cube.ErrorBounds{}, errRange
+		return nil, cube.Sums{}, cube.ErrorBounds{}, ErrRange
 	}
 	sums, err := c.Up(ctx, workers)
 	if err != nil {
@@ -88,7 +89,7 @@ func sweepClasses(ctx context.Context, p *recursion.Problem, spare *[]float64, w
 	case least <= slop && slop == 0:
 		return nil, sums, cube.ErrorBounds{}, p.Overloaded(ranktable.Members(c.Denominators.Smallest(sums.MinBlock)))
 	case slop > maxDenominatorError*(least-slop):
-		return nil, sums, cube.ErrorBounds{}, errUndecided
+		return nil, sums, cube.ErrorBounds{}, ErrDigits
 	}
 	return c, sums, cube.NewErrorBounds(n, arithmetic.Roundoff+slop/(least-slop)), nil
 }
@@ -146,7 +147,7 @@ func floatServers(ctx context.Context, p *recursion.Problem, spare *[]float64, w
 	case least <= slop && slop == 0:
 		return measures{}, p.Overloaded(classesWithin(sets, smallest))
 	case slop > maxDenominatorError*(least-slop):
-		return measures{}, errUndecided
+		return measures{}, ErrDigits
 	}
 	delta := arithmetic.Roundoff + slop/(float64(den[smallest])-slop)
 	weights := make([]float64, n)
@@ -156,7 +157,7 @@ func floatServers(ctx context.Context, p *recursion.Problem, spare *[]float64, w
 	c := cube.New(weights, spare)
 	c.Denominators, c.Products = &cube.Denominators{Table: table}, table
 	if !c.InRange(totalOf(capacity)) {
-		return measures{}, errRange
+		return measures{}, ErrRange
 	}
 	if _, err := c.Up(ctx, workers); err != nil {
 		return measures{}, err
