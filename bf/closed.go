@@ -73,9 +73,9 @@ type RandomClass struct {
 //
 //	Z = Π_{k=1}^S k μ/(k μ - λ(k)),  E[X_t] = λ_t d log Z/dλ_t = Σ_{k=1}^S λ_t p_t(k)/(k μ - λ(k)),
 //
-// and every server is busy with probability λ/(S μ). With a single class this is E[X] = Σ_{s=d}^S ρ_s/(1-ρ_s),
-// ρ_s = λ C(s,d)/C(S,d)/(s μ) (Gardner et al., "Redundancy-d: the power of d choices for redundancy",
-// Operations Research 65, 2017; [BC17] section 5). It takes O(S) rational operations a class, on numbers that grow with S:
+// and every server is busy with probability λ/(S μ). With a single class this is E[X] = Σ_{s=d}^S ρ_s/(1-ρ_s), ρ_s =
+// λ C(s,d)/C(S,d)/(s μ) (Gardner et al., "Redundancy-d: the power of d choices for redundancy", Operations Research
+// 65, 2017; [BC17] section 5). It takes O(S) rational operations a class, on numbers that grow with S:
 // [RandomAssignmentFloat] is for large S. The error wraps [num.ErrUnstable] if λ >= S μ.
 func RandomAssignment(servers int, mu *big.Rat, classes []RandomClass) (*ClosedForm, error) {
 	if servers < 1 {

@@ -69,8 +69,8 @@ func (l *plan) coefficients(ctx context.Context, n int, engine num.Engine, prec 
 	return z, nil
 }
 
-// A series holds one coefficient of every state, in the arithmetic of one engine. At first those of order 0 of the states
-// without terms are 1, and others 0.
+// A series holds one coefficient of every state, in the arithmetic of one engine. At first those of order 0 of the
+// states without terms are 1, and others 0.
 type series interface {
 	clear(k int)                         // makes the coefficient of state k 0
 	next(k int)                          // takes state k from order n-1 to n, after those that it needs
@@ -286,8 +286,8 @@ func (s *boundSeries) coefficient(int) arithmetic.Number {
 	return arithmetic.Number{Interval: num.Interval{Low: read(s.low), High: read(s.high)}}
 }
 
-// An exactSeries keeps integers: with U the least common multiple of all M(k), and E_l the product of those of the layers
-// up to l, a coefficient of order n is an integer over U^n (class lattice) or E_l U^n.
+// An exactSeries keeps integers: with U the least common multiple of all M(k), and E_l the product of those of the
+// layers up to l, a coefficient of order n is an integer over U^n (class lattice) or E_l U^n.
 type exactSeries struct {
 	*recursion.Graph
 	c            []big.Int

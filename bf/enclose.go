@@ -167,8 +167,8 @@ func (b *boundRun) up() error {
 	return nil
 }
 
-// down sums rate_i Σ_k coef(k, i) w(k) v(k) into jobs; what the states that have a class of their own or in their rest add
-// is carried down along the rests. With shares nothing is carried.
+// down sums rate_i Σ_k coef(k, i) w(k) v(k) into jobs; what the states that have a class of their own or in their
+// rest add is carried down along the rests. With shares nothing is carried.
 func (b *boundRun) down() error {
 	carry := b.numbers(1)
 	at := func(int) *big.Float { return carry[0].SetInt64(0) }

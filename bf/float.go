@@ -108,10 +108,9 @@ func (f *floatRun) up() error {
 	return nil
 }
 
-// down returns Σ_k coef(k, i) w(k) v(k) for each class i, w being the adjoint of the numerator of
-// a state: E[X_i] is rate_i/Z times that. Sums over the states that have a class of their
-// own or in their rest are carried down along the rests. For the single servers that are mostly idle it returns
-// Z - Z(without the server): see lowUtilization.
+// down returns Σ_k coef(k, i) w(k) v(k) for each class i, w being the adjoint of the numerator of a state: E[X_i] is
+// rate_i/Z times that. Sums over the states that have a class of their own or in their rest are carried down along
+// the rests. For the single servers that are mostly idle it returns Z - Z(without the server): see lowUtilization.
 func (f *floatRun) down(classes int, idleOf []int32, count int) (sums, differences []arithmetic.Number, err error) {
 	n := f.States()
 	a := adjoints{w: make([]float64, n), e: make([]float64, n), count: make([]float64, n)}
@@ -235,8 +234,8 @@ func (f *floatRun) busy(low, n int32) (arithmetic.Number, error) {
 	return arithmetic.FromWide(sum.Wide, arithmetic.Compound(sum.Bound, missing, 0)), err
 }
 
-// differences returns D(root). With lost it has the bounds of the gains left out in place of the gains. complete tells that
-// there are none.
+// differences returns D(root). With lost it has the bounds of the gains left out in place of the gains. complete
+// tells that there are none.
 func (f *floatRun) differences(low, n int32, lost bool) (root arithmetic.Number, complete bool, err error) {
 	d, ed := make([]float64, f.States()), make([]float64, f.States())
 	complete = true
@@ -294,7 +293,8 @@ func (f *floatRun) differences(low, n int32, lost bool) (root arithmetic.Number,
 	return arithmetic.FromFloat(d[last], arithmetic.Inflate(ed[last])), complete, nil
 }
 
-// rateWith returns λ(k) less that of the children of one of its terms, rounded once, or 0 and a bound if it is too small.
+// rateWith returns λ(k) less that of the children of one of its terms, rounded once, or 0 and a bound if it is too
+// small.
 func (f *floatRun) rateWith(k int, children []int32) (gain, bound float64) {
 	g := f.Graph
 	switch {

@@ -24,10 +24,9 @@ type Gradient struct {
 // arrival rate and capacity. Since E[X] is the derivative of log Z(zλ) at z = 1, one sweep up
 // the lattice and one down, each carrying the derivative in z along, give all of them.
 //
-// Auto and Enclose ask for Settings.RelTol of each derivative (where its terms cancel further than that, of
-// RelTol times these). The sweeps carry the error bounds along in every
-// operation, over an explicit graph of the lattice: 12 classes take 0.03 seconds in float64.
-// Errors are those of [Solve].
+// Auto and Enclose ask for Settings.RelTol of each derivative (where its terms cancel further than that, of RelTol
+// times these). The sweeps carry the error bounds along in every operation, over an explicit graph of the lattice: 12
+// classes take 0.03 seconds in float64. Errors are those of [Solve].
 func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (*Gradient, error) {
 	if err := m.Check(); err != nil {
 		return nil, err

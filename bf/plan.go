@@ -176,10 +176,10 @@ func longWays(c *cluster.Component, engine num.Engine, s Settings) error {
 		states, SymmetricLattice, need/(1<<20), s.MaxBytes>>20)}
 }
 
-// bytes estimates the memory of the tables. Graphs hold about 40 bytes a state and 16 a term, and a big integer for each
-// count of servers of a group; on the symmetric lattice also the number of ways for each class. Enclosures keep two
-// numbers a state, or three, for either bound. The exact engine counts its numbers by themselves, too; the sweeps of the
-// derivatives keep several. It is +Inf beyond the 2^31 states, terms and entries that a graph can number.
+// bytes estimates the memory of the tables. Graphs hold about 40 bytes a state and 16 a term, and a big integer for
+// each count of servers of a group; on the symmetric lattice also the number of ways for each class. Enclosures keep
+// two numbers a state, or three, for either bound. The exact engine counts its numbers by themselves, too; the sweeps
+// of the derivatives keep several. It is +Inf beyond the 2^31 states, terms and entries that a graph can number.
 func (l *plan) bytes(engine num.Engine, prec uint, maxJobs int) float64 {
 	p := l.problem
 	long := 0.0 // bytes of an integer that does not fit into a word

@@ -31,9 +31,9 @@ type Settings struct {
 // MostJobs is the largest number of jobs in Result.JobsDistribution.
 const MostJobs = 10000
 
-// A Result holds the stationary measures of a cluster under balanced fairness. Every
-// number is within RelativeErrorBound of the exact value for the model as written; a probability of
-// JobsDistribution below 2^-1022, where the spacing of float64 is 2^-1074, is within that much more.
+// A Result holds the stationary measures of a cluster under balanced fairness. Every number is within
+// RelativeErrorBound of the exact value for the model as written; a probability of JobsDistribution below 2^-1022,
+// where the spacing of float64 is 2^-1074, is within that much more.
 type Result struct {
 	Engine             num.Engine // the engine that gave the numbers: Float, Enclose or Exact
 	Parts              []Part     // the components solved, and how

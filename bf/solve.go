@@ -19,7 +19,8 @@ import (
 //
 //	P(X = x) = Φ(x) Π_i λ_i^x_i / Z,  Z = Σ_x Φ(x) Π_i λ_i^x_i.
 //
-// By Theorem 2 of [BC17] these are also the measures of the multi-server queue with exponential sizes, first come first served.
+// By Theorem 2 of [BC17] these are also the measures of the multi-server queue with exponential sizes, first come
+// first served.
 //
 // The model is reduced first (see [cluster.Model.Reduce]); each component is solved on the
 // lattice that takes the fewest operations, named with the reason in Result.Parts. Time and

@@ -24,8 +24,8 @@ var ErrDigits = errors.New("bf: capacities and arrival rates whose differences t
 // matters only to rates whose common denominator takes more than 62 bits.
 const maxDenominatorError = 1e-14
 
-// ErrRange says that values on the way leave the range of float64, or that no bound on their errors holds. Other engines
-// have no such limits.
+// ErrRange says that values on the way leave the range of float64, or that no bound on their errors holds. Other
+// engines have no such limits.
 var ErrRange = errors.New("bf: values outside the range of float64: use auto, enclose or exact")
 
 // totalOf returns Σ x, the largest denominator if x are the capacities.

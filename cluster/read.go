@@ -18,16 +18,14 @@ type SyntaxError = tree.SyntaxError
 // Numbers are JSON numbers or strings and are taken exactly as written: 0.1, "0.1" and
 // "1/10" are all one tenth. count is 1 if missing, as is mean_size.
 //
-// The error is a *[SyntaxError] where the text is not JSON, and otherwise wraps an
-// *[num.InputError] with the path of the field, its value and what is accepted: for an unknown,
-// missing or repeated field, a value of another type, and all that [Model.Check] refuses.
-// At most 64 MiB are read.
+// The error is a *[SyntaxError] where the text is not JSON, and otherwise wraps an *[num.InputError] with the path of
+// the field, its value and what is accepted: for an unknown, missing or repeated field, a value of another type, and
+// all that [Model.Check] refuses. At most 64 MiB are read.
 func ReadJSON(r io.Reader) (*Model, error) { return read(r, tree.JSON) }
 
-// ReadYAML reads a model from a YAML text of one document with the fields of [ReadJSON].
-// Numbers are in base ten: 1_000, 0x10, 010, .inf and .nan are refused; an unquoted 1/2 is
-// one half. Anchors, aliases, merge keys and tags are refused. At most 32 MiB are read, with 4,194,304 colons,
-// commas and other marks.
+// ReadYAML reads a model from a YAML text of one document with the fields of [ReadJSON]. Numbers are in base ten:
+// 1_000, 0x10, 010, .inf and .nan are refused; an unquoted 1/2 is one half. Anchors, aliases, merge keys and tags are
+// refused. At most 32 MiB are read, with 4,194,304 colons, commas and other marks.
 func ReadYAML(r io.Reader) (*Model, error) { return read(r, tree.YAML) }
 
 // Read reads a model as JSON if its first character other than a space is { or [, else as YAML.

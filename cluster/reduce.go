@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// A Component is a part of a model that shares no server with the others, in its
-// smallest form: every class has a positive rate, every server a positive capacity,
-// no two classes have the same choices, no two single servers the same classes, and no
-// group is always chosen whole (such a group is one server of the summed capacity).
-// Its Model has mean size 1: capacities are divided by σ, so they count jobs per unit of time.
+// A Component is a part of a model that shares no server with the others, in its smallest form: every class has a
+// positive rate, every server a positive capacity, no two classes have the same choices, no two single servers the
+// same classes, and no group is always chosen whole (such a group is one server of the summed capacity). Its Model
+// has mean size 1: capacities are divided by σ, so they count jobs per unit of time.
 type Component struct {
 	Model   Model
 	Servers [][]int // Servers[s] lists the rows of the original model merged into Model.Servers[s]

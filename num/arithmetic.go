@@ -5,9 +5,9 @@ import (
 	"math/big"
 )
 
-// The operations on intervals round Low down and High up to the precision of the first operand: the result holds that of
-// the same operation on any numbers of the operands, so that what is computed from intervals alone is proved. That holds
-// within the exponents of big.Float: beyond 2^±(2^31) it goes to 0 or infinity, whatever the direction.
+// The operations on intervals round Low down and High up to the precision of the first operand: the result holds that
+// of the same operation on any numbers of the operands, so that what is computed from intervals alone is proved. That
+// holds within the exponents of big.Float: beyond 2^±(2^31) it goes to 0 or infinity, whatever the direction.
 
 // Down returns a big.Float of prec bits that rounds down.
 func Down(prec uint) *big.Float { return new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf) }
@@ -145,8 +145,8 @@ func (a Interval) Sqrt() Interval {
 	return Interval{low, high}
 }
 
-// sqrt returns the square root of x >= 0, which big.Float rounds to nearest whatever the mode, moved in the direction of
-// mode by more than its error.
+// sqrt returns the square root of x >= 0, which big.Float rounds to nearest whatever the mode, moved in the direction
+// of mode by more than its error.
 func sqrt(x *big.Float, prec uint, mode big.RoundingMode) *big.Float {
 	z := new(big.Float).SetPrec(prec).SetMode(mode)
 	if x.Sign() == 0 {

@@ -48,8 +48,8 @@ func subtractTimes(x []*big.Float, f *big.Float, y []*big.Float) {
 	}
 }
 
-// InverseNear returns an inverse of the middles of a square matrix, each entry a point of prec bits: near enough for any
-// use, but not proved. It reports false if a pivot is 0.
+// InverseNear returns an inverse of the middles of a square matrix, each entry a point of prec bits: near enough for
+// any use, but not proved. It reports false if a pivot is 0.
 func InverseNear(a [][]Interval, prec uint) ([][]Interval, bool) {
 	n := len(a)
 	middle, unit := make([][]*big.Float, n), make([][]*big.Float, n)

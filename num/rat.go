@@ -2,8 +2,8 @@ package num
 
 import "math/big"
 
-// SumRats adds fractions, the first half and the second half each by itself: denominators grow with the number of terms,
-// and so most additions are of short fractions.
+// SumRats adds fractions, the first half and the second half each by itself: denominators grow with the number of
+// terms, and so most additions are of short fractions.
 func SumRats(terms []*big.Rat) *big.Rat {
 	switch len(terms) {
 	case 0:

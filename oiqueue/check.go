@@ -11,14 +11,13 @@ import (
 // maxChecked bounds the states that [Check] visits.
 const maxChecked = 1 << 22
 
-// Check tells whether the rates of q are those of an order-independent queue ([BC17]
-// section 2): positive in every non-empty state, not falling when a job arrives and, for
-// OrderedRate, the same for every order of the jobs; also whether they depend on the numbers
-// of jobs only up to Saturation, where that is set. A Rank table is checked whole and length
-// ignored; TotalRate is checked at all x with Σ x_i <= length, OrderedRate at all states of at
-// most length jobs, N^length of them and at most 2^22. The error is a [*RateError] naming the first violating
-// state, shortest first, and its rates, a *[num.InputError] for a malformed queue, or a
-// [*num.TooLargeError]. A nil answer on a function is a proof up to that length only.
+// Check tells whether the rates of q are those of an order-independent queue ([BC17] section 2): positive in every
+// non-empty state, not falling when a job arrives and, for OrderedRate, the same for every order of the jobs; also
+// whether they depend on the numbers of jobs only up to Saturation, where that is set. A Rank table is checked whole
+// and length ignored; TotalRate is checked at all x with Σ x_i <= length, OrderedRate at all states of at most length
+// jobs, N^length of them and at most 2^22. The error is a [*RateError] naming the first violating state, shortest
+// first, and its rates, a *[num.InputError] for a malformed queue, or a [*num.TooLargeError]. A nil answer on a
+// function is a proof up to that length only.
 func Check(q *Queue, length int) error {
 	if err := checkShape(q); err != nil {
 		return err

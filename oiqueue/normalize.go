@@ -36,8 +36,8 @@ const maxExactStates = 1 << 12
 //	V(y) (μ(y) - Σ_{i: y_i=m_i} λ_i) = 1 + Σ_{i: y_i<m_i} λ_i V(y+e_i),
 //	E[X_i] = λ_i/Z Σ_{y: y_i>0} V(y) (G(y-e_i) + G(y) [y_i=m_i]).
 //
-// It takes O(N Π_i (m_i+1)) operations on fractions that get longer as they go; at most 2^12 states (12 classes with Rank)
-// are accepted.
+// It takes O(N Π_i (m_i+1)) operations on fractions that get longer as they go; at most 2^12 states (12 classes with
+// Rank) are accepted.
 //
 // The queue is stable if and only if Σ_{i∈A} λ_i < μ(A) for every non-empty A, where μ(A) is the
 // rate with m_i jobs of each class of A; otherwise the error is an [*cluster.UnstableError] naming the first
@@ -124,7 +124,8 @@ func tabulate(q *Queue, l lattice.Lattice) ([]*big.Rat, error) {
 	return mu, nil
 }
 
-// checkNeighbours compares the rate of the state of w with that without a job of class i and, if y_i = m_i, with one more.
+// checkNeighbours compares the rate of the state of w with that without a job of class i and, if y_i = m_i, with one
+// more.
 func checkNeighbours(q *Queue, w *lattice.Walker, mu []*big.Rat, i int) error {
 	y := slices.Clone(w.X)
 	if p := w.At - w.Stride[i]; y[i] > 0 && p > 0 && mu[p].Cmp(mu[w.At]) > 0 {

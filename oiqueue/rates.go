@@ -77,9 +77,8 @@ type Constraint struct {
 // Σ_{w child of v} used(w)), the rate is μ(x) = serviceRate used(root). Each class must appear
 // in exactly one node. MSCCC is a root whose children have one class each.
 //
-// Source: A. E. Krzesinski and R. Schassberger, "Product form solutions for multiserver centers
-// with hierarchical concurrency constraints", Probability in the Engineering and
-// Informational Sciences 6 (1992), 147–156.
+// Source: A. E. Krzesinski and R. Schassberger, "Product form solutions for multiserver centers with hierarchical
+// concurrency constraints", Probability in the Engineering and Informational Sciences 6 (1992), 147–156.
 func MSHCC(arrivalRates []*big.Rat, root Constraint, serviceRate *big.Rat) (*Queue, error) {
 	if err := checkStation(arrivalRates, 1, serviceRate); err != nil {
 		return nil, err

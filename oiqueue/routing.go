@@ -63,11 +63,10 @@ type Traffic struct {
 }
 
 // TrafficEquations solves λ = ν + λP in float64 by LU factorization, in O(n^3), with the errors of
-// [TrafficEquationsExact]. The bound comes from the rates and a second solution w >= 0 of
-// (I - P^T) w ≈ 1: with the residual r = ν - (I - P^T) λ and v = (I - P^T) w > 0 computed exactly, the
-// inverse of the M-matrix I - P^T being nonnegative, the error is at most w max_i |r_i|/v_i. The error wraps
-// [ErrFloatRange] if v is not positive, because jobs leave too rarely for float64, or a rate or its
-// bound is beyond the largest float64.
+// [TrafficEquationsExact]. The bound comes from the rates and a second solution w >= 0 of (I - P^T) w ≈ 1: with the
+// residual r = ν - (I - P^T) λ and v = (I - P^T) w > 0 computed exactly, the inverse of the M-matrix I - P^T being
+// nonnegative, the error is at most w max_i |r_i|/v_i. The error wraps [ErrFloatRange] if v is not positive, because
+// jobs leave too rarely for float64, or a rate or its bound is beyond the largest float64.
 func TrafficEquations(r Routing) (*Traffic, error) {
 	if err := checkRouting(r); err != nil {
 		return nil, err
@@ -185,11 +184,10 @@ func Routed(q *Queue, r Routing) (*Queue, error) {
 	return &routed, nil
 }
 
-// Reentrant returns the re-entrant queue of [BC17] section 3: after each service a job leaves with
-// probability p in (0, 1] and otherwise comes back to the end of the queue as a job of its class. External
-// rates are λ_i p, so that each job is served 1/p times on average and the effective rates, hence the
-// stationary distribution, are those of q whatever p. As p falls to 0 every job in a given
-// x is served at the mean rates of Theorem 2, balanced fairness.
+// Reentrant returns the re-entrant queue of [BC17] section 3: after each service a job leaves with probability p in
+// (0, 1] and otherwise comes back to the end of the queue as a job of its class. External rates are λ_i p, so that
+// each job is served 1/p times on average and the effective rates, hence the stationary distribution, are those of q
+// whatever p. As p falls to 0 every job in a given x is served at the mean rates of Theorem 2, balanced fairness.
 func Reentrant(q *Queue, p *big.Rat) (*Queue, Routing, error) {
 	if err := checkShape(q); err != nil {
 		return nil, Routing{}, err

@@ -18,10 +18,11 @@ type Result struct {
 	RelativeErrorBound float64   // proved, for each number above
 }
 
-// Stationary returns the measures of [StationaryExact], with its conditions and errors, by the same recursions in float64.
-// The factors μ(y) - Σ λ_i are subtracted exactly and rounded once, all else adds, multiplies and divides positive numbers,
-// each with a bound on its relative error, however near the queue is to instability. At most 2^20 states (20 classes with
-// Rank) are accepted. Where a measure leaves the range of float64, the error wraps [ErrFloatRange].
+// Stationary returns the measures of [StationaryExact], with its conditions and errors, by the same recursions in
+// float64. The factors μ(y) - Σ λ_i are subtracted exactly and rounded once, all else adds, multiplies and divides
+// positive numbers, each with a bound on its relative error, however near the queue is to instability. At most 2^20
+// states (20 classes with Rank) are accepted. Where a measure leaves the range of float64, the error wraps
+// [ErrFloatRange].
 func Stationary(q *Queue) (*Result, error) {
 	t, err := newTable(q, maxStates)
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 // servers of which jobs choose some stands for one class for each combination (as in
 // [cluster.Model.Expand], which is not needed). All results are exact.
 //
-// The critical scale takes some maximum flows (rarely more than three), each fast in practice, in long
-// chains of classes too, and at worst polynomial. The margin of a stable cluster takes one more, and
-// for each class the search for a flow that proves the class to be in no set of smaller margin, most of
-// which end among the neighbours. A maximum flow of its own takes a class that chooses from a group, and, if
-// the common denominator makes numbers of more than 126 bits, one whose least margin is that found so far to some 30 digits.
+// The critical scale takes some maximum flows (rarely more than three), each fast in practice, in long chains of
+// classes too, and at worst polynomial. The margin of a stable cluster takes one more, and for each class the search
+// for a flow that proves the class to be in no set of smaller margin, most of which end among the neighbours. A
+// maximum flow of its own takes a class that chooses from a group, and, if the common denominator makes numbers of
+// more than 126 bits, one whose least margin is that found so far to some 30 digits.
 //
 // The error is that of [cluster.Model.Check], or names a number or a choice too large to
 // handle. m is not modified; the result shares no memory with it.

@@ -181,7 +181,8 @@ func (g *network) yield(i int32) {
 	}
 }
 
-// search measures distances from the sources in need, up to the nearest servers with slack, and reports whether there are any.
+// search measures distances from the sources in need, up to the nearest servers with slack, and reports whether there
+// are any.
 func (g *network) search() bool {
 	g.clearLevels()
 	for _, i := range g.sources {
@@ -284,7 +285,8 @@ func (g *network) nextServer(i int32) (int32, bool) {
 	return 0, false
 }
 
-// advance goes on from server s, the end of the path, to the next class, or back to the class before s; it returns that class.
+// advance goes on from server s, the end of the path, to the next class, or back to the class before s; it returns
+// that class.
 func (g *network) advance(s int32) int32 {
 	if level := g.serverLevel[s]; level < g.deepest {
 		for k := g.serverNext[s]; k < g.count[s]; k++ {

@@ -123,8 +123,8 @@ func (g *network) slackAt(i int32) wide {
 	return sum
 }
 
-// marginBound returns the least of the margins of each class of one combination alone and of the bottleneck, in units: the
-// margin is not above it. It is nil if there is no class of one combination.
+// marginBound returns the least of the margins of each class of one combination alone and of the bottleneck, in
+// units: the margin is not above it. It is nil if there is no class of one combination.
 func (g *graph) marginBound(tight cut) *big.Int {
 	var bound *big.Int
 	margin := new(big.Int)
@@ -149,10 +149,10 @@ func (g *graph) marginBound(tight cut) *big.Int {
 	return bound
 }
 
-// leastOfSinglesBig is leastOfSingles for numbers too long for the network, given their sum and a margin
-// that is attained. On a network of loads rounded up and capacities rounded down, margins are no larger, so that most classes
-// are seen to be in no set of so small a margin. Another one sends without end, and the minimum cut of
-// this flow is the set sought.
+// leastOfSinglesBig is leastOfSingles for numbers too long for the network, given their sum and a margin that is
+// attained. On a network of loads rounded up and capacities rounded down, margins are no larger, so that most classes
+// are seen to be in no set of so small a margin. Another one sends without end, and the minimum cut of this flow is
+// the set sought.
 func (g *graph) leastOfSinglesBig(bound, size *big.Int) *subset {
 	shift := uint(size.BitLen() - wideBits + 2) // room for a unit more a class, twice
 	up := func(x *big.Int) *big.Int {

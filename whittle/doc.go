@@ -29,12 +29,11 @@
 //
 // # Truncation
 //
-// Tables run over a [Lattice], a box x_i ≤ L_i or a simplex Σ x_i ≤ n. The network itself has
-// no limits: jobs are never blocked or lost, and states outside the lattice have positive
-// probability. A lattice is a truncation of the infinite sum for Z, and every result says how much lies
-// outside. For a rank function that part is known exactly. Put in (3), (4) reads
-// μ(A) w(x) = Σ_{i∈A} λ_i w(x-e_i) for the weights w(x) = Φ(x) Π_i λ_i^x_i, so
-// the weight that crosses the border of the lattice into the active set A spreads, per unit, over
+// Tables run over a [Lattice], a box x_i ≤ L_i or a simplex Σ x_i ≤ n. The network itself has no limits: jobs are
+// never blocked or lost, and states outside the lattice have positive probability. A lattice is a truncation of the
+// infinite sum for Z, and every result says how much lies outside. For a rank function that part is known exactly.
+// Put in (3), (4) reads μ(A) w(x) = Σ_{i∈A} λ_i w(x-e_i) for the weights w(x) = Φ(x) Π_i λ_i^x_i, so the weight that
+// crosses the border of the lattice into the active set A spreads, per unit, over
 //
 //	V(A) = (1 + Σ_{i∉A} λ_i V(A∪{i})) / (μ(A) - Σ_{i∈A} λ_i)
 //

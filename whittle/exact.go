@@ -38,8 +38,8 @@ func (r *ExactResult) Prob(index int) num.RatInterval {
 // The rationals grow with Σ x_i: 10^4 states of five classes take about a second. It reports the sums
 // outside exactly (package comment), so means and Z do not depend on l.
 //
-// The error is a *[num.InputError] with the path of the entry out of range, or an
-// *[cluster.UnstableError], which wraps [num.ErrUnstable], if (5) fails. n is not modified, but the result may share its numbers.
+// The error is a *[num.InputError] with the path of the entry out of range, or an *[cluster.UnstableError], which
+// wraps [num.ErrUnstable], if (5) fails. n is not modified, but the result may share its numbers.
 func StationaryExact(n Network, l Lattice) (*ExactResult, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {

@@ -29,17 +29,17 @@ type Result struct {
 // Prob returns π(x) for the state at an index of the lattice.
 func (r *Result) Prob(index int) float64 { return r.Weights[index] / r.Normalization }
 
-// Stationary is [StationaryExact] in float64, for lattices of up to [MaxStates] states: 8 bytes and some 2N
-// additions a state. Rates are rounded once, as the exact quotients λ_i/μ(A) and
-// λ_i/(μ(A) - Σ_{j∈A} λ_j), and then only positive numbers are added, multiplied and divided, so
-// that with u = 2^-53, n the most jobs in a state, and sums over states compensated (Ogita, Rump and Oishi, "Accurate sum
-// and dot product", SIAM J. Sci. Comput. 26, 2005, Proposition 4.5),
+// Stationary is [StationaryExact] in float64, for lattices of up to [MaxStates] states: 8 bytes and some 2N additions
+// a state. Rates are rounded once, as the exact quotients λ_i/μ(A) and λ_i/(μ(A) - Σ_{j∈A} λ_j), and then only
+// positive numbers are added, multiplied and divided, so that with u = 2^-53, n the most jobs in a state, and sums
+// over states compensated (Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005,
+// Proposition 4.5),
 //
 //	RelativeErrorBound = e/(1-e),  e = 2((N+1) n + 24) u + 2 v,
 //
-// with v the bound that the sums outside carry along, whatever the load. The error is that of StationaryExact; also a *[num.InputError] for arrival rates below
-// 2^-150 μ(A) and networks so close to instability that a unit of weight spreads over more than 2^200, which
-// are for StationaryExact.
+// with v the bound that the sums outside carry along, whatever the load. The error is that of StationaryExact; also a
+// *[num.InputError] for arrival rates below 2^-150 μ(A) and networks so close to instability that a unit of weight
+// spreads over more than 2^200, which are for StationaryExact.
 func Stationary(n Network, l Lattice) (*Result, error) {
 	y, err := newLayout(l, MaxStates)
 	if err != nil {
@@ -59,10 +59,10 @@ func Stationary(n Network, l Lattice) (*Result, error) {
 	return r, nil
 }
 
-// relativeError counts roundings, each of a factor within 1 ± u, beside those of V and U. A weight takes for each job the
-// coefficient, the product and N-1 additions: (N+1) n. The rest is the outflow (rate, product and x_j: 3), compensated
-// sums at 2 each (with at most 2^26 terms; inflow, outflow, dot products: 3 times), the sum of
-// inside and outside, the factor k of a mean and the division: less than 24. A quotient counts twice.
+// relativeError counts roundings, each of a factor within 1 ± u, beside those of V and U. A weight takes for each job
+// the coefficient, the product and N-1 additions: (N+1) n. The rest is the outflow (rate, product and x_j: 3),
+// compensated sums at 2 each (with at most 2^26 terms; inflow, outflow, dot products: 3 times), the sum of inside and
+// outside, the factor k of a mean and the division: less than 24. A quotient counts twice.
 func (m *floatModel) relativeError(jobs int) float64 {
 	k := 2 * ((m.classes+1)*jobs + 24)
 	e := float64(k)*0x1p-53 + 2*m.spreadError

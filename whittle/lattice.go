@@ -14,9 +14,9 @@ const (
 	MaxExactStates = 1 << 20
 )
 
-// A Lattice is the finite set of states over which tables run, with every state it holds all the
-// smaller ones: the box {x: x_i <= Limits[i]} if Limits is set, else the simplex
-// {x: x_1 + ... + x_Classes <= Total}. Tables are flat slices at [Lattice.Index].
+// A Lattice is the finite set of states over which tables run, with every state it holds all the smaller ones: the
+// box {x: x_i <= Limits[i]} if Limits is set, else the simplex {x: x_1 + ... + x_Classes <= Total}. Tables are flat
+// slices at [Lattice.Index].
 type Lattice struct {
 	Limits  []int // box: L_i >= 0
 	Classes int   // simplex: number of queues; 0 for a box
@@ -36,10 +36,10 @@ func (l Lattice) States() (int, error) {
 	return y.States, err
 }
 
-// Index returns the position of state x in the tables and whether x is in the lattice, in O(N)
-// for a box and O(N n) for a simplex; [Lattice.All] is the way to visit every state.
-// In a box it is the mixed-radix number Σ_i x_i Π_{j<i} (L_j+1); in a simplex, with s_k = x_1 + ... + x_k,
-// it is Σ_k C(s_k+k-1, k), which orders states by their total and does not depend on n.
+// Index returns the position of state x in the tables and whether x is in the lattice, in O(N) for a box and O(N n)
+// for a simplex; [Lattice.All] is the way to visit every state. In a box it is the mixed-radix number Σ_i x_i Π_{j<i}
+// (L_j+1); in a simplex, with s_k = x_1 + ... + x_k, it is Σ_k C(s_k+k-1, k), which orders states by their total and
+// does not depend on n.
 func (l Lattice) Index(x []int) (index int, ok bool) {
 	y, err := newLayout(l, MaxStates)
 	if err != nil || !y.Contains(x) {

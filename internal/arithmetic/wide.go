@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// A Wide is the number f 2^(512 exp) >= 0: f is 0, with exp 0, or in [2^-400, 2^400), so that no product and no quotient
-// of two leaves the range of float64. An f that is no number, or infinite, stays so.
+// A Wide is the number f 2^(512 exp) >= 0: f is 0, with exp 0, or in [2^-400, 2^400), so that no product and no
+// quotient of two leaves the range of float64. An f that is no number, or infinite, stays so.
 type Wide struct {
 	F   float64
 	Exp int

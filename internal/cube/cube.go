@@ -132,10 +132,10 @@ func (c *Cube) Down(ctx context.Context, workers int) (Sums, error) {
 	return c.sweep(ctx, workers, c.leafDown, true)
 }
 
-// sweep runs leaf over all parts of 2^leafBits subsets in an order that respects the
-// recursion: of the four parts cut out by the two highest elements 00 goes first (last on
-// the way down), then 01 and 10 side by side, then 11. The sums are added up in the order of the
-// parts, so that they do not depend on the number of workers. The error is that of the context.
+// sweep runs leaf over all parts of 2^leafBits subsets in an order that respects the recursion: of the four parts cut
+// out by the two highest elements 00 goes first (last on the way down), then 01 and 10 side by side, then 11. The
+// sums are added up in the order of the parts, so that they do not depend on the number of workers. The error is that
+// of the context.
 func (c *Cube) sweep(ctx context.Context, workers int, leaf func(first, last int, s *Sums), down bool) (Sums, error) {
 	n := len(c.Weight)
 	bit := min(n, LeafBits)

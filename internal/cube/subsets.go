@@ -2,9 +2,9 @@ package cube
 
 import "context"
 
-// Sums over all subsets, or all supersets, of each of the 2^n subsets of n elements, in
-// n 2^(n-1) additions: one element after another, those of the first-level cache first, then two at a time. They stop
-// unfinished when the context ends.
+// Sums over all subsets, or all supersets, of each of the 2^n subsets of n elements, in n 2^(n-1) additions: one
+// element after another, those of the first-level cache first, then two at a time. They stop unfinished when the
+// context ends.
 
 const transformBits = 12 // 2^12 words stay in the first-level cache
 

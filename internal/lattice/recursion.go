@@ -2,8 +2,9 @@ package lattice
 
 import "productform/internal/arithmetic"
 
-// A Recursion is that over the states y of a box, y_i <= m_i, of a queue whose total rate μ depends on the numbers of jobs
-// of each class only up to m_i: over the sets of active classes if all m_i are 1. With d(y) = μ(y) - Σ_{i: y_i=m_i} λ_i > 0,
+// A Recursion is that over the states y of a box, y_i <= m_i, of a queue whose total rate μ depends on the numbers of
+// jobs of each class only up to m_i: over the sets of active classes if all m_i are 1. With d(y) = μ(y) - Σ_{i:
+// y_i=m_i} λ_i > 0,
 //
 //	d(y) G(y) = Σ_{i: y_i>0} λ_i G(y-e_i),  G(0) = 1,
 //	d(y) V(y) = c(y) + Σ_{i: y_i<m_i} λ_i V(y+e_i).

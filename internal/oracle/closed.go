@@ -2,8 +2,8 @@ package oracle
 
 import "math/big"
 
-// A ClosedForm holds exact measures of a stable cluster whose balanced fairness has a formula of its own. Jobs have mean
-// size 1.
+// A ClosedForm holds exact measures of a stable cluster whose balanced fairness has a formula of its own. Jobs have
+// mean size 1.
 type ClosedForm struct {
 	Normalization *big.Rat   // Z = Σ_x Φ(x) Π_i λ_i^x_i, 1/P(empty)
 	MeanJobs      *big.Rat   // E[Σ_i X_i]
@@ -81,8 +81,8 @@ func Nested(nodes []NestedNode) *ClosedForm {
 }
 
 // LineLocality returns the measures of S servers of capacity mu in a line where each job is served by r consecutive
-// ones, the S-r+1 windows equally likely, jobs arriving at rate λ in all. With
-// λ(s) = λ (s-r+1)^+/(S-r+1), the rate of the windows inside s consecutive servers,
+// ones, the S-r+1 windows equally likely, jobs arriving at rate λ in all. With λ(s) = λ (s-r+1)^+/(S-r+1), the rate
+// of the windows inside s consecutive servers,
 //
 //	Z(0) = 1,  Z(s) = Σ_{t=1}^s μ Z(t-1) Z(s-t) / (s μ - λ(s)),
 //

@@ -37,7 +37,8 @@ var referenceFile []byte
 // answer in text.
 func ReferenceFile() []byte { return referenceFile }
 
-// References returns the models of testdata/oi_reference.json, all of single servers and of mean size 1, two of them unstable.
+// References returns the models of testdata/oi_reference.json, all of single servers and of mean size 1, two of them
+// unstable.
 func References() []Reference {
 	var cases []struct {
 		Name   string

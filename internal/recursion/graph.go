@@ -181,8 +181,8 @@ func (g *Graph) Terms(k int) (int32, int32) { return g.First[k], g.First[k+1] }
 // Children returns the children of term t.
 func (g *Graph) Children(t int32) []int32 { return g.Child[g.begin[t]:g.begin[t+1]] }
 
-// close computes λ(k) and d(k) of every state from M(k) and the classes. The error names the first state with d(k) <= 0,
-// where the component is unstable. A root that only adds up others (class lattice) has d = 1.
+// close computes λ(k) and d(k) of every state from M(k) and the classes. The error names the first state with d(k) <=
+// 0, where the component is unstable. A root that only adds up others (class lattice) has d = 1.
 func (g *Graph) close(ctx context.Context, p *Problem) error {
 	if g.Shares != nil {
 		return g.closeShares(ctx, p)

@@ -38,9 +38,8 @@ type Class struct {
 	Choose []Choice // servers chosen from which groups
 }
 
-// Words returns the capacities and rates as int64 whose sum fits into 62 bits: exact if
-// slop is 0, otherwise divided by 2^shift and rounded, so that every difference μ(A) - λ(A) is
-// off by at most slop units.
+// Words returns the capacities and rates as int64 whose sum fits into 62 bits: exact if slop is 0, otherwise divided
+// by 2^shift and rounded, so that every difference μ(A) - λ(A) is off by at most slop units.
 func (p *Problem) Words() (capacity, rate []int64, shift uint, slop float64) {
 	if p.Small {
 		return p.Capacity64, p.Rate64, 0, 0
@@ -145,7 +144,8 @@ func (p *Problem) unstable(rows []int, rate *big.Rat, capacity *big.Int) error {
 	return &Overload{Classes: rows, ArrivalRate: rate.Quo(rate, scale), Capacity: scale.Quo(new(big.Rat).SetInt(capacity), scale)}
 }
 
-// An Overload is the error for a set of classes that bring at least as much work as all the servers they can use can do.
+// An Overload is the error for a set of classes that bring at least as much work as all the servers they can use can
+// do.
 type Overload struct {
 	Classes               []int // of the problem
 	ArrivalRate, Capacity *big.Rat

@@ -173,7 +173,8 @@ func (r *ShareReader) Share(state int, i int32) *big.Float {
 	return r.term.Set(x)
 }
 
-// outerShare returns λ_i q_i(k) without the factor of the first group, which alone changes from most states to the next.
+// outerShare returns λ_i q_i(k) without the factor of the first group, which alone changes from most states to the
+// next.
 func (r *ShareReader) outerShare(state int, i int32) *big.Float {
 	outer := &r.outer[i]
 	if above := state / (r.p.Groups[0].N + 1); outer.state != above {
@@ -221,8 +222,8 @@ func (r *ShareReader) Rate(k int) *big.Float {
 	return &r.sum
 }
 
-// denominator sets z to d(k) = M(k) - λ(k), within 2^-(prec+1) and the rounding of z. Where the difference loses too many
-// bits it is taken in fractions. The sign is always right.
+// denominator sets z to d(k) = M(k) - λ(k), within 2^-(prec+1) and the rounding of z. Where the difference loses too
+// many bits it is taken in fractions. The sign is always right.
 func (r *ShareReader) denominator(z *big.Float, g *Graph, k int) *big.Float {
 	if g.First[k] == g.First[k+1] {
 		return z.SetInt64(1)
@@ -231,8 +232,8 @@ func (r *ShareReader) denominator(z *big.Float, g *Graph, k int) *big.Float {
 	r.difference.Neg(r.integer.SetPrec(0).SetInt(g.Total.At(k, &r.buf)))
 	arithmetic.AddFar(&r.difference, rate)
 	r.difference.Neg(&r.difference)
-	// λ(k) is off by at most 2^(e-prec-64) if 2^e is above it, M(k) and the difference by less than 2^-(prec+65) of themselves.
-	// If the difference is at least 2^(e-61), that is less than 2^-(prec+1) of it.
+	// λ(k) is off by at most 2^(e-prec-64) if 2^e is above it, M(k) and the difference by less than 2^-(prec+65) of
+	// themselves. If the difference is at least 2^(e-61), that is less than 2^-(prec+1) of it.
 	if r.difference.Sign() > 0 && arithmetic.Exponent(&r.integer)-arithmetic.Exponent(&r.difference) <= 60 {
 		return z.Set(&r.difference)
 	}
