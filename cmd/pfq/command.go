@@ -50,9 +50,12 @@ func newCommand(use string, answer func(query) (a render.Answer, found bool, err
 	name, kind, _ := strings.Cut(use, " ")
 	cmd := &cobra.Command{
 		Use: use,
-		Args: func(cmd *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
+			if kind == "" && len(args) > 0 {
+				return fmt.Errorf("unexpected argument %q: %s takes flags only", args[0], name)
+			}
 			if kind == "" {
-				return cobra.NoArgs(cmd, args)
+				return nil
 			}
 			if len(args) != 1 {
 				return fmt.Errorf("%s wants one %s, a file or - for the standard input, not %d arguments", name, kind, len(args))

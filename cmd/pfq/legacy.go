@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,4 +148,49 @@ func estimateCells(v any) []string {
 		}
 	}
 	return cells
+}
+
+// boundSuffix ends the columns that writeCSV adds.
+var boundSuffix = regexp.MustCompile(`_(low|high|exact)$`)
+
+// flatten puts the fields of records inside a record under longer names. An estimate is its mean, followed by the rest.
+func flatten(row record) (flat record) {
+	for _, f := range row {
+		inner, ok := f.value.(record)
+		if !ok {
+			flat = append(flat, f)
+			continue
+		}
+		for _, g := range flatten(inner) {
+			key := f.key + "_" + g.key
+			if g.key == "mean" && inner.get("half_width") != nil {
+				key = f.key
+			}
+			flat = append(flat, field{key, g.value})
+		}
+	}
+	return flat
+}
+
+// unless returns the value, or nil if there is none.
+func unless(none bool, v float64) any {
+	if none || math.IsInf(v, 0) || v != v {
+		return nil
+	}
+	return v
+}
+
+func positive(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}
+
+// list returns a list as a value of a record, nil for nil.
+func list[T any](values []T) any {
+	if values == nil {
+		return nil
+	}
+	return values
 }

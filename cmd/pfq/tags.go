@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 
 	"productform/cmd/internal/cli"
 	"productform/cmd/internal/output"
+	"productform/cmd/internal/render"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
@@ -35,39 +37,24 @@ type tagsFlags struct {
 	tol            float64      // of the bounds of enclose
 	target         float64      // of the server expansion, 0 for none
 	settings       sim.Settings // Runs is 0 for no simulation
-
-	format, file string
 }
 
 var hostsWanted = fmt.Sprintf("an integer in 1..%d", tags.MaxHosts)
 
 func newTags() *cobra.Command {
 	var f tagsFlags
-	cmd := helpOf(&cobra.Command{
-		Use: "tags",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("unexpected argument %q: tags takes flags only", args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := output.NotInput("--output", f.file, f.sizes.file(), cmd.InOrStdin()); err != nil {
-				return err
-			}
-			answer, feasible, err := f.answer(cmd)
-			if err != nil {
-				return err
-			}
-			if err := output.Write(answer, f.file, cmd.OutOrStdout()); err != nil {
-				return err
-			}
-			if !feasible {
-				return errNoAnswer
-			}
-			return nil
-		},
+	var cmd *cobra.Command
+	cmd = newCommand("tags", func(q query) (render.Answer, bool, error) {
+		if err := output.NotInput("--output", q.to, f.sizes.file(), q.stdin); err != nil {
+			return render.Answer{}, false, err
+		}
+		a, err := f.answer(q)
+		if err != nil {
+			return render.Answer{}, false, f.translate(cmd, err)
+		}
+		return a.answer(), a.feasible(), nil
 	})
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd) }
 	f.add(cmd)
 	return cmd
 }
@@ -105,8 +92,6 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 		Parse: parseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
 	cli.AddRenamed(cmd, "simulate", "runs")
 	addRuns(cmd, &f.settings)
-	addFormat(cmd, &f.format)
-	addOutput(cmd, &f.file)
 }
 
 // check settles what depends on several flags.
@@ -145,37 +130,31 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// answer analyses the farm and says whether it has cutoffs that keep every host below load 1.
-func (f *tagsFlags) answer(cmd *cobra.Command) (answer []byte, feasible bool, err error) {
-	if err := f.check(cmd); err != nil {
-		return nil, false, err
-	}
-	distribution, err := f.sizes.distribution(cmd.InOrStdin(), cmd.ErrOrStderr())
+// answer analyses the farm.
+func (f *tagsFlags) answer(q query) (*tagsAnswer, error) {
+	distribution, err := f.sizes.distribution(q.stdin, q.stderr)
 	if err == nil && f.arrivalRate.exact != nil {
 		err = f.setLoad(distribution)
 	}
 	switch {
 	case err != nil && f.sizes.file() != "":
-		return nil, false, err
+		return nil, flagError{err}
 	case err != nil:
-		return nil, false, f.translate(cmd, err)
+		return nil, err
 	}
 	m := tags.Model{Sizes: distribution, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds),
 		Fractions: &tags.Fractions{Load: f.load.exact, Speeds: exacts(f.speeds), Sizes: f.sizes.exact, Cutoffs: exacts(f.cutoffs)}}
-	a, err := f.analyze(cmd.Context(), m)
-	if err != nil {
-		return nil, false, f.translate(cmd, err)
+	a, err := withProgress(q, func(ctx context.Context) (*tagsAnswer, error) { return f.analyze(ctx, m) })
+	if err == nil && f.settings.Runs > 0 {
+		err = a.simulate(q.ctx, q.stderr)
 	}
-	if f.settings.Runs > 0 {
-		if err := a.simulate(cmd.Context(), cmd.ErrOrStderr()); err != nil {
-			return nil, false, f.translate(cmd, err)
-		}
+	if err != nil {
+		return nil, err
 	}
 	for _, w := range a.warnings {
-		fmt.Fprintln(cmd.ErrOrStderr(), "pfq: warning:", w)
+		fmt.Fprintln(q.stderr, "pfq: warning:", w)
 	}
-	answer, err = a.format(f.format)
-	return answer, a.feasible(), err
+	return a, nil
 }
 
 // setLoad sets the load that the arrival rate makes, λ E[X]/Σ_i v_i: exactly where the mean is known so, for a list and for
@@ -214,7 +193,10 @@ func (f *tagsFlags) translate(cmd *cobra.Command, err error) error {
 		"Confidence": "--confidence", "Workers": "--parallel"}
 	written := func(flag string) string { return cmd.Flags().Lookup(strings.TrimPrefix(flag, "--")).Value.String() }
 	var bad *input.Error
+	var done flagError
 	switch {
+	case errors.As(err, &done): // it names the file
+		return err
 	case errors.As(err, &pathErr) && f.settings.Folder != "":
 		return fmt.Errorf("--results = %s: %w", f.settings.Folder, pathErr.Err)
 	case errors.Is(err, sizes.ErrInfinite):

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"productform/internal/input"
-	"productform/num"
 	"productform/sim"
 	"productform/sizes"
 	"productform/tags"
@@ -26,8 +25,8 @@ type tagsAnswer struct {
 	reason     string          // why there is no answer, or empty
 	overloaded int             // 1-based, by the cutoffs given, or 0
 	result     tags.Result     // of TAGS, the zero value if no cutoffs exist
-	value, gap any             // of the objective
-	unfairness any             // of cutoffs that are to be fair
+	value, gap *float64        // of the objective
+	unfairness *float64        // of cutoffs that are to be fair
 	enclosed   *enclosedAnswer // nil if nothing is proved
 
 	policies   []policyAnswer
@@ -42,7 +41,7 @@ type policyAnswer struct {
 	means     *tags.Result // nil if it cannot be computed
 	cutoffs   []float64    // nil for none
 	loads     []float64    // of the hosts, nil if unknown
-	gap       any          // to the best cutoffs
+	gap       *float64     // to the best cutoffs
 	note      string       // why something is missing, or empty
 	simulated *sim.Result  // nil if it is not
 }
@@ -132,10 +131,10 @@ func (a *tagsAnswer) inDoubles(ctx context.Context) (err error) {
 		a.value = a.valueAtCutoffs()
 	case o.fair:
 		a.result, err = tags.Optimize(ctx, m, tags.PolicyTAGS, tags.Objective{Fair: true})
-		a.value, a.unfairness = a.result.Objective.Float, a.result.Gap
+		a.value, a.unfairness = given(false, a.result.Objective.Float), given(false, a.result.Gap)
 	default:
 		a.result, err = tags.Optimize(ctx, m, tags.PolicyTAGS, o.weights)
-		a.value, a.gap = a.result.Objective.Float, a.result.Gap
+		a.value, a.gap = given(false, a.result.Objective.Float), given(false, a.result.Gap)
 	}
 	var unstable *tags.UnstableError
 	var unfair *tags.UnfairError
@@ -168,9 +167,9 @@ func (a *tagsAnswer) overload(e *tags.UnstableError) {
 }
 
 // valueAtCutoffs returns the objective at the cutoffs given, nil for that of fairness.
-func (a *tagsAnswer) valueAtCutoffs() any {
+func (a *tagsAnswer) valueAtCutoffs() *float64 {
 	o, r := a.flags.objective, a.result
-	return unless(o.fair || o.weights.Slowdown > 0 && r.NoSlowdown, o.weights.Slowdown*r.MeanSlowdown.Float+o.weights.Waiting*r.MeanWaiting.Float)
+	return given(o.fair || o.weights.Slowdown > 0 && r.NoSlowdown, o.weights.Slowdown*r.MeanSlowdown.Float+o.weights.Waiting*r.MeanWaiting.Float)
 }
 
 func loadsOf(r tags.Result) (loads []float64) {
@@ -201,7 +200,7 @@ func (a *tagsAnswer) others(ctx context.Context) error {
 		p.addNote("loads are only as equal as the sizes in the list allow")
 	}
 	r, err := tags.Optimize(ctx, m, tags.PolicySITA, a.ofSITA)
-	return a.add(policyAnswer{name: tags.PolicySITA, means: &r, cutoffs: r.Cutoffs, loads: loadsOf(r), gap: r.Gap}, err)
+	return a.add(policyAnswer{name: tags.PolicySITA, means: &r, cutoffs: r.Cutoffs, loads: loadsOf(r), gap: given(false, r.Gap)}, err)
 }
 
 // listed reports whether the sizes are finitely many.
@@ -251,176 +250,6 @@ func (a *tagsAnswer) expand(ctx context.Context) error {
 	return nil
 }
 
-// record returns the whole answer as one object, in the same form whether there are cutoffs or not.
-func (a *tagsAnswer) record() record {
-	out := join(a.verdict(), record{{"cutoffs", list(a.result.Cutoffs)}}, a.proof(), a.means(), a.losses(),
-		record{{"optimality_gap", a.gap}, {"unfairness", a.unfairness}, {"max_load", a.maxLoad}, {"load", a.model.Load}}, a.rate(),
-		record{{"distribution", a.distribution()}, {"hosts", a.hosts()}, {"policies", a.policyRows()}})
-	if a.flags.target > 0 {
-		out = append(out, field{"expansion", a.expansionRows()})
-	}
-	if s := a.flags.settings; s.Runs > 0 {
-		out = append(out, field{"simulation", record{{"runs", s.Runs}, {"jumps", a.flags.jumps()}, {"seed", s.Seed}, {"confidence", s.Confidence}}})
-	}
-	return append(out, field{"warnings", a.warnings})
-}
-
-// verdict says whether there are cutoffs, and what they are for.
-func (a *tagsAnswer) verdict() record {
-	out := record{{"feasible", a.feasible()}}
-	if !a.feasible() {
-		out = append(out, field{"reason", a.reason}, field{"overloaded_host", positive(a.overloaded)})
-	}
-	engine := floatEngine
-	if a.enclosed != nil {
-		engine = encloseEngine
-	}
-	out = append(out, field{"engine", engine}, field{"objective", a.flags.objectiveText}, field{"objective_value", a.value})
-	if a.enclosed != nil && a.enclosed.value != nil {
-		out = join(out, a.number("objective_value", false, *a.enclosed.value)[1:])
-	}
-	return out
-}
-
-// proof returns the cutoffs for which means are enclosed, and how far from them the best can be.
-func (a *tagsAnswer) proof() record {
-	if a.enclosed == nil {
-		return nil
-	}
-	return record{{"cutoffs_exact", a.enclosed.texts}, {"cutoff_radius", unless(a.enclosed.radius == 0, a.enclosed.radius)}}
-}
-
-// number returns the fields of a number of TAGS, with its bounds if it is enclosed.
-func (a *tagsAnswer) number(key string, none bool, v num.Value) record {
-	out := record{{key, unless(none, v.Float)}}
-	if e, ok := v.Interval(); ok && !none {
-		return join(out, a.flags.bounds(key, e))
-	}
-	return out
-}
-
-// means returns those of TAGS over all jobs.
-func (a *tagsAnswer) means() record {
-	r, none := a.result, !a.feasible()
-	return join(
-		a.number("mean_slowdown", none || r.NoSlowdown, r.MeanSlowdown),
-		a.number("mean_waiting", none, r.MeanWaiting),
-		a.number("mean_delay", none, r.MeanDelay),
-		a.number("mean_stretch", none || r.NoSlowdown, r.MeanStretch),
-	)
-}
-
-// losses returns what kills cost, which is known for overloaded hosts, too.
-func (a *tagsAnswer) losses() record {
-	none := a.result.Hosts == nil
-	return join(a.number("excess", none, a.result.Excess), a.number("lost_work", none, a.result.Lost))
-}
-
-// rate returns the arrival rate.
-func (a *tagsAnswer) rate() record {
-	if a.enclosed != nil {
-		return a.number("arrival_rate", false, a.result.ArrivalRate)
-	}
-	rate, err := a.model.ArrivalRate()
-	return a.number("arrival_rate", err != nil, num.Value{Float: rate})
-}
-
-func (a *tagsAnswer) distribution() record {
-	d := a.model.Sizes
-	low, high, bounded := d.Support()
-	out := record{{"law", d.String()}}
-	for _, q := range []struct {
-		key    string
-		moment func() (float64, error)
-	}{
-		{"mean", func() (float64, error) { return sizes.Mean(d) }},
-		{"scv", func() (float64, error) { return sizes.SCV(d) }},
-		{"mean_inverse", func() (float64, error) { return d.Moment(-1) }},
-	} {
-		v, err := q.moment()
-		out = append(out, field{q.key, unless(err != nil, v)})
-	}
-	return append(out, field{"min", low}, field{"max", unless(!bounded, high)})
-}
-
-// hosts returns a record for each host of TAGS.
-func (a *tagsAnswer) hosts() []record {
-	rows := []record{}
-	for i, h := range a.result.Hosts {
-		row := record{{"host", i + 1}, {"speed", 1.0}, {"cutoff", nil}}
-		if a.model.Speeds != nil {
-			row[1].value = a.model.Speeds[i]
-		}
-		if i < len(a.result.Cutoffs) {
-			row[2].value = a.result.Cutoffs[i]
-		}
-		number := func(key string, none bool, v num.Value) { row = join(row, a.number(key, none, v)) }
-		idle, none := !a.feasible() || h.Visit.Float == 0, !a.feasible() || h.Final.Float == 0
-		number("load", false, h.Load)
-		number("slack", false, h.Slack)
-		number("visit_fraction", false, h.Visit)
-		number("final_fraction", false, h.Final)
-		number("visit_waiting", idle, h.VisitWait)
-		number("waiting", none, h.Waiting)
-		number("slowdown", none || a.result.NoSlowdown && (i == 0 || a.result.Cutoffs[i-1] == 0), h.Slowdown)
-		number("delay", none, h.Delay)
-		if a.simulated != nil {
-			row = append(row, field{"simulated", a.simulatedHost(i, row)})
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// policyRows returns a record for each policy.
-func (a *tagsAnswer) policyRows() []record {
-	rows := []record{}
-	for _, p := range a.policies {
-		row := record{{"name", string(p.name)}, {"accuracy", nil}}
-		means := record{{"mean_slowdown", nil}, {"mean_waiting", nil}, {"mean_delay", nil}}
-		if r := p.means; r != nil {
-			row[1].value = string(r.Kind)
-			means = join(rangeFields("mean_slowdown", r.MeanSlowdown, r.Kind, r.NoSlowdown), rangeFields("mean_waiting", r.MeanWaiting, r.Kind, false),
-				rangeFields("mean_delay", r.MeanDelay, r.Kind, false))
-		}
-		row = join(row, means, record{{"cutoffs", list(p.cutoffs)}, {"host_loads", list(p.loads)}, {"optimality_gap", p.gap}})
-		if p.simulated != nil {
-			row = append(row, field{"simulated", p.simulatedMeans()})
-		}
-		if p.note != "" {
-			row = append(row, field{"note", p.note})
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// rangeFields returns a number, or its bounds.
-func rangeFields(key string, v num.Value, kind tags.Kind, none bool) record {
-	if none {
-		return record{{key, nil}}
-	}
-	if kind == tags.Bounds {
-		low, high := v.Bounds()
-		return record{{key, nil}, {key + "_low", low}, {key + "_high", high}}
-	}
-	return record{{key, v.Float}}
-}
-
-// expansionRows returns a record for each server expansion.
-func (a *tagsAnswer) expansionRows() []record {
-	rows := []record{}
-	for _, e := range a.expansions {
-		row := record{{"name", string(e.Policy)}, {"accuracy", string(e.Kind)}, {"target", e.Target}}
-		row = join(row, rangeFields("extra_hosts", e.Extra, e.Kind, !e.Within), rangeFields("mean_slowdown", e.MeanSlowdown, e.Kind, !e.Within))
-		if !e.Within {
-			row = append(row, field{"note", beyond(e.Policy)})
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 // beyond says up to how many hosts none reaches the target of an expansion.
 func beyond(p tags.Policy) string {
 	switch p {
@@ -432,25 +261,10 @@ func beyond(p tags.Policy) string {
 	return "more hosts than can be counted"
 }
 
-// unless returns the value, or nil if there is none.
-func unless(none bool, v float64) any {
+// given returns a number, or nil if there is none.
+func given(none bool, v float64) *float64 {
 	if none || math.IsInf(v, 0) || v != v {
 		return nil
 	}
-	return v
-}
-
-func positive(n int) any {
-	if n == 0 {
-		return nil
-	}
-	return n
-}
-
-// list returns a list as a value of a record, nil for nil.
-func list[T any](values []T) any {
-	if values == nil {
-		return nil
-	}
-	return values
+	return &v
 }

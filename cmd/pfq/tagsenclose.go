@@ -67,7 +67,7 @@ func (a *tagsAnswer) enclose() error {
 		a.value = a.valueAtCutoffs()
 		return nil
 	}
-	a.value = e.value.Float
+	a.value = given(false, e.value.Float)
 	return nil
 }
 
@@ -135,10 +135,4 @@ func exacts(list []decimal) (values []*big.Rat) {
 		values = append(values, d.exact)
 	}
 	return values
-}
-
-// bounds returns the fields of what is enclosed, to the digits that the tolerance asks for.
-func (f *tagsFlags) bounds(key string, e num.Interval) record {
-	low, high := e.Text(digits(f.tol))
-	return record{{key + "_low", low}, {key + "_high", high}}
 }

@@ -1,181 +1,417 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"math"
-	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"productform/cmd/internal/render"
+	"productform/num"
+	"productform/sim"
+	"productform/sim/farm"
+	"productform/sizes"
+	"productform/tags"
 )
 
-func (a *tagsAnswer) format(format string) ([]byte, error) {
-	switch format {
-	case "json":
-		return writeJSON(a.record())
-	case "csv":
-		return a.csv()
-	}
-	return a.text(), nil
+// A farmAnswer is the answer of tags, in the same form whether there are cutoffs or not.
+type farmAnswer struct {
+	Feasible bool `json:"feasible"`
+	*infeasible
+	Engine    string        `json:"engine"`
+	Objective string        `json:"objective"`
+	Value     render.Number `json:"objective_value"`
+	Cutoffs   []float64     `json:"cutoffs"`
+	*provedCutoffs
+	farmMeans
+	Excess        render.Number      `json:"excess"`
+	LostWork      render.Number      `json:"lost_work"`
+	OptimalityGap *float64           `json:"optimality_gap"`
+	Unfairness    *float64           `json:"unfairness"`
+	MaxLoad       float64            `json:"max_load"`
+	Load          float64            `json:"load"`
+	ArrivalRate   render.Number      `json:"arrival_rate"`
+	Distribution  sizesAnswer        `json:"distribution"`
+	Hosts         []hostRow          `json:"hosts"`
+	Policies      []policyRow        `json:"policies"`
+	Expansion     []expansionRow     `json:"expansion,omitempty"`
+	Simulation    *simulatedSettings `json:"simulation,omitempty"`
+	Warnings      []string           `json:"warnings"`
 }
 
-// boundSuffix ends the columns that writeCSV adds.
-var boundSuffix = regexp.MustCompile(`_(low|high|exact)$`)
-
-// csv returns a line for the farm, each host, each policy and each expansion.
-func (a *tagsAnswer) csv() ([]byte, error) {
-	var columns []string
-	var rows []record
-	add := func(kind string, row record) {
-		line := record{{"kind", kind}}
-		for _, f := range flatten(row) {
-			if f.key == "host" || f.key == "policy" {
-				f.key = "name"
-			}
-			line = append(line, f)
-		}
-		for _, f := range line {
-			base := boundSuffix.ReplaceAllString(f.key, "")
-			if !slices.Contains(columns, base) {
-				columns = append(columns, base)
-			}
-		}
-		rows = append(rows, line)
-	}
-	farm := record{{"name", nil}}
-	for _, f := range a.record() {
-		switch f.key {
-		case "cutoffs", "hosts", "policies", "expansion", "warnings":
-			continue
-		}
-		farm = append(farm, f)
-	}
-	add("farm", farm)
-	for _, list := range []struct {
-		kind string
-		rows []record
-	}{{"host", a.hosts()}, {"policy", a.policyRows()}, {"expansion", a.expansionRows()}} {
-		for _, row := range list.rows {
-			add(list.kind, row)
-		}
-	}
-	return writeCSV(columns, rows)
+type infeasible struct {
+	Reason     string `json:"reason"`
+	Overloaded *int   `json:"overloaded_host"` // 1-based, by the cutoffs given
 }
 
-// flatten puts the fields of records inside a record under longer names. An estimate is its mean, followed by the rest.
-func flatten(row record) (flat record) {
-	for _, f := range row {
-		inner, ok := f.value.(record)
-		if !ok {
-			flat = append(flat, f)
-			continue
-		}
-		for _, g := range flatten(inner) {
-			key := f.key + "_" + g.key
-			if g.key == "mean" && inner.get("half_width") != nil {
-				key = f.key
-			}
-			flat = append(flat, field{key, g.value})
-		}
-	}
-	return flat
+// The provedCutoffs are those for which means are enclosed, and how far from them the best can be, relatively.
+type provedCutoffs struct {
+	Exact  []string `json:"cutoffs_exact"`
+	Radius *float64 `json:"cutoff_radius"`
 }
 
-func (a *tagsAnswer) text() []byte {
-	var b bytes.Buffer
-	a.headline(&b)
-	hosts := []string{"host", "cutoff", "load", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "delay"}
+// The farmMeans are over all jobs.
+type farmMeans struct {
+	MeanSlowdown render.Number `json:"mean_slowdown"`
+	MeanWaiting  render.Number `json:"mean_waiting"`
+	MeanDelay    render.Number `json:"mean_delay"`
+	MeanStretch  render.Number `json:"mean_stretch"`
+}
+
+type sizesAnswer struct {
+	Name        string   `json:"law"`
+	Mean        *float64 `json:"mean"`
+	SCV         *float64 `json:"scv"`
+	MeanInverse *float64 `json:"mean_inverse"`
+	Min         float64  `json:"min"`
+	Max         *float64 `json:"max"`
+}
+
+type hostRow struct {
+	Host          int            `json:"host"`
+	Speed         float64        `json:"speed"`
+	Cutoff        *float64       `json:"cutoff"`
+	Load          render.Number  `json:"load"`
+	Slack         render.Number  `json:"slack"`
+	Visit         render.Number  `json:"visit_fraction"`
+	Final         render.Number  `json:"final_fraction"`
+	VisitWaiting  render.Number  `json:"visit_waiting"`
+	Waiting       render.Number  `json:"waiting"`
+	Slowdown      render.Number  `json:"slowdown"`
+	Delay         render.Number  `json:"delay"`
+	SimulatedHost *simulatedHost `json:"simulated,omitempty"`
+}
+
+type simulatedHost struct {
+	Load            *render.Estimate `json:"load"`
+	VisitWaiting    *render.Estimate `json:"visit_waiting"`
+	Waiting         *render.Estimate `json:"waiting"`
+	Slowdown        *render.Estimate `json:"slowdown"`
+	Delay           *render.Estimate `json:"delay"`
+	InterarrivalSCV *render.Estimate `json:"interarrival_scv"`
+}
+
+type policyRow struct {
+	Name          tags.Policy     `json:"name" title:"policy"`
+	Accuracy      *tags.Kind      `json:"accuracy"`
+	MeanSlowdown  render.Number   `json:"mean_slowdown"`
+	MeanWaiting   render.Number   `json:"mean_waiting"`
+	MeanDelay     render.Number   `json:"mean_delay"`
+	Cutoffs       []float64       `json:"cutoffs"`
+	HostLoads     []float64       `json:"host_loads"`
+	OptimalityGap *float64        `json:"optimality_gap"`
+	Simulated     *simulatedMeans `json:"simulated,omitempty"`
+	Note          string          `json:"note,omitempty"`
+}
+
+type simulatedMeans struct {
+	MeanSlowdown *render.Estimate `json:"mean_slowdown"`
+	MeanWaiting  *render.Estimate `json:"mean_waiting"`
+	MeanDelay    *render.Estimate `json:"mean_delay"`
+}
+
+type expansionRow struct {
+	Name         tags.Policy   `json:"name" title:"policy"`
+	Accuracy     tags.Kind     `json:"accuracy"`
+	Target       float64       `json:"target"`
+	ExtraHosts   render.Number `json:"extra_hosts"`
+	MeanSlowdown render.Number `json:"mean_slowdown"`
+	Note         string        `json:"note,omitempty"`
+}
+
+type simulatedSettings struct {
+	Runs       int     `json:"runs"`
+	Jumps      float64 `json:"jumps"`
+	Seed       uint64  `json:"seed"`
+	Confidence float64 `json:"confidence"`
+}
+
+// number returns a number of TAGS, with its bounds if it is enclosed.
+func (a *tagsAnswer) number(none bool, v num.Value) render.Number {
+	if none || given(false, v.Float) == nil {
+		return render.Number{}
+	}
+	if _, ok := v.Interval(); ok {
+		return render.Value(&v, render.Bounds, digits(a.flags.tol))
+	}
+	return render.Number{Float: v.Float}
+}
+
+// numberOf returns a number of a policy, or its bounds.
+func numberOf(v num.Value, kind tags.Kind, none bool) render.Number {
+	switch {
+	case none:
+		return render.Number{}
+	case kind == tags.Bounds:
+		low, high := v.Bounds()
+		return render.Number{Proof: render.Bounds, Low: low, High: high}
+	}
+	return render.Number{Float: v.Float}
+}
+
+func (a *tagsAnswer) farm() farmAnswer {
+	r, none := a.result, !a.feasible()
+	f := farmAnswer{
+		Feasible: a.feasible(), Engine: floatEngine, Objective: a.flags.objectiveText, Cutoffs: r.Cutoffs,
+		farmMeans: farmMeans{a.number(none || r.NoSlowdown, r.MeanSlowdown), a.number(none, r.MeanWaiting),
+			a.number(none, r.MeanDelay), a.number(none || r.NoSlowdown, r.MeanStretch)},
+		Excess: a.number(r.Hosts == nil, r.Excess), LostWork: a.number(r.Hosts == nil, r.Lost), // known for overloaded hosts, too
+		OptimalityGap: a.gap, Unfairness: a.unfairness, MaxLoad: a.maxLoad, Load: a.model.Load, ArrivalRate: a.rate(),
+		Distribution: sizesOf(a.model.Sizes), Hosts: a.hosts(), Policies: a.policyRows(), Expansion: a.expansionRows(),
+		Warnings: a.warnings,
+	}
+	if none {
+		f.infeasible = &infeasible{Reason: a.reason}
+		if a.overloaded > 0 {
+			f.Overloaded = &a.overloaded
+		}
+	}
+	if a.value != nil {
+		f.Value = render.Number{Float: *a.value}
+	}
+	if e := a.enclosed; e != nil {
+		f.Engine = encloseEngine
+		f.provedCutoffs = &provedCutoffs{e.texts, given(e.radius == 0, e.radius)}
+		if e.value != nil {
+			f.Value = a.number(false, *e.value)
+		}
+	}
+	if s := a.flags.settings; s.Runs > 0 {
+		f.Simulation = &simulatedSettings{s.Runs, a.flags.jumps(), s.Seed, s.Confidence}
+	}
+	return f
+}
+
+// rate returns the arrival rate.
+func (a *tagsAnswer) rate() render.Number {
+	if a.enclosed != nil {
+		return a.number(false, a.result.ArrivalRate)
+	}
+	rate, err := a.model.ArrivalRate()
+	return a.number(err != nil, num.Value{Float: rate})
+}
+
+func sizesOf(d sizes.Distribution) sizesAnswer {
+	known := func(v float64, err error) *float64 { return given(err != nil, v) }
+	low, high, bounded := d.Support()
+	return sizesAnswer{d.String(), known(sizes.Mean(d)), known(sizes.SCV(d)), known(d.Moment(-1)), low, given(!bounded, high)}
+}
+
+// hosts returns a row for each host of TAGS.
+func (a *tagsAnswer) hosts() []hostRow {
+	rows := []hostRow{}
+	for i, h := range a.result.Hosts {
+		idle, none := !a.feasible() || h.Visit.Float == 0, !a.feasible() || h.Final.Float == 0
+		row := hostRow{
+			Host: i + 1, Speed: 1, Load: a.number(false, h.Load), Slack: a.number(false, h.Slack),
+			Visit: a.number(false, h.Visit), Final: a.number(false, h.Final),
+			VisitWaiting: a.number(idle, h.VisitWait), Waiting: a.number(none, h.Waiting),
+			Slowdown: a.number(none || a.result.NoSlowdown && (i == 0 || a.result.Cutoffs[i-1] == 0), h.Slowdown),
+			Delay:    a.number(none, h.Delay),
+		}
+		if a.model.Speeds != nil {
+			row.Speed = a.model.Speeds[i]
+		}
+		if i < len(a.result.Cutoffs) {
+			row.Cutoff = &a.result.Cutoffs[i]
+		}
+		if a.simulated != nil {
+			row.SimulatedHost = a.simulatedHost(i, row)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// simulatedHost returns the estimates of a host of TAGS. Loads are exact, and all else at host 1.
+func (a *tagsAnswer) simulatedHost(i int, theory hostRow) *simulatedHost {
+	exact := func(n render.Number, known bool) *num.Value {
+		v, ok := n.Float.(float64)
+		if !ok || !known {
+			return nil
+		}
+		return &num.Value{Float: v}
+	}
+	r, first := a.simulated, i == 0
+	return &simulatedHost{
+		estimated(r.Estimate(farm.OfHost, i, sim.Utilization), exact(theory.Load, true)),
+		estimated(r.Estimate(farm.OfHost, i, farm.VisitWaiting), exact(theory.VisitWaiting, first)),
+		estimated(r.Class(i, farm.MeanWaiting), exact(theory.Waiting, first)),
+		estimated(r.Class(i, farm.MeanSlowdown), exact(theory.Slowdown, first)),
+		estimated(r.Class(i, sim.MeasuredDelay), exact(theory.Delay, first)),
+		estimated(r.Estimate(farm.OfHost, i, farm.InterarrivalSCV), nil),
+	}
+}
+
+func (a *tagsAnswer) policyRows() []policyRow {
+	rows := []policyRow{}
+	for _, p := range a.policies {
+		row := policyRow{Name: p.name, Cutoffs: p.cutoffs, HostLoads: p.loads, OptimalityGap: p.gap, Note: p.note}
+		if r := p.means; r != nil {
+			row.Accuracy = &r.Kind
+			row.MeanSlowdown = numberOf(r.MeanSlowdown, r.Kind, r.NoSlowdown)
+			row.MeanWaiting, row.MeanDelay = numberOf(r.MeanWaiting, r.Kind, false), numberOf(r.MeanDelay, r.Kind, false)
+		}
+		if s := p.simulated; s != nil {
+			exact := func(v func(*tags.Result) num.Value) *num.Value { // where theory has it
+				if p.means == nil || p.means.Kind != tags.Exact {
+					return nil
+				}
+				return &num.Value{Float: v(p.means).Float}
+			}
+			row.Simulated = &simulatedMeans{
+				estimated(s.All(farm.MeanSlowdown), exact(func(r *tags.Result) num.Value { return r.MeanSlowdown })),
+				estimated(s.All(farm.MeanWaiting), exact(func(r *tags.Result) num.Value { return r.MeanWaiting })),
+				estimated(s.All(sim.MeasuredDelay), exact(func(r *tags.Result) num.Value { return r.MeanDelay })),
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (a *tagsAnswer) expansionRows() (rows []expansionRow) {
+	for _, e := range a.expansions {
+		row := expansionRow{e.Policy, e.Kind, e.Target, numberOf(e.Extra, e.Kind, !e.Within), numberOf(e.MeanSlowdown, e.Kind, !e.Within), ""}
+		if !e.Within {
+			row.Note = beyond(e.Policy)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// answer returns the answer in its three forms. CSV has a line for the farm, each host, each policy and each expansion.
+func (a *tagsAnswer) answer() render.Answer {
+	f := a.farm()
+	hosts := render.Rows(f.Hosts)
+	for i := range hosts {
+		hosts[i][0].Key = "name"
+	}
+	return render.Answer{JSON: f, Columns: []string{"kind", "name"}, Text: func(t *render.Text) { a.text(t, f) },
+		Lines: []render.Lines{{Kind: "farm", Of: f}, {Kind: "host", Of: hosts}, {Kind: "policy", Of: f.Policies}, {Kind: "expansion", Of: f.Expansion}}}
+}
+
+func (a *tagsAnswer) text(t *render.Text, f farmAnswer) {
+	a.headline(t, f)
+	columns := []string{"host", "cutoff", "load", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "delay"}
 	if a.model.Speeds != nil {
-		hosts = slices.Insert(hosts, 1, "speed")
+		columns = slices.Insert(columns, 1, "speed")
 	}
 	if !a.feasible() {
-		hosts = hosts[:len(hosts)-4]
+		columns = columns[:len(columns)-4]
 	}
-	rows := a.hosts()
-	for _, row := range rows {
-		for i := range row {
-			if row[i].key == "load" && a.feasible() && six(row[i].value) == "1" {
-				row[i].value = "<1"
-			}
-			if s, ok := row[i].value.(float64); ok && row[i].key == "cutoff" {
-				row[i].value = a.cutoff(s)
-			}
+	t.Table(a.readable(render.Rows(f.Hosts)), columns...)
+	t.Table(a.readable(render.Rows(f.Policies)), "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_delay", "cutoffs")
+	noted := false
+	for _, p := range f.Policies {
+		if p.Note != "" {
+			t.Line("%s: %s", p.Name, p.Note)
+			noted = true
 		}
 	}
-	table(&b, rows, hosts...)
-	policies := a.policyRows()
-	for _, row := range policies {
-		for i := range row {
-			if list, ok := row[i].value.([]float64); ok && row[i].key == "cutoffs" && len(list) > 0 {
-				row[i].value = a.cutoffList(list)
-			}
-		}
-	}
-	table(&b, policies, "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_delay", "cutoffs")
-	for _, p := range a.policies {
-		if p.note != "" {
-			fmt.Fprintf(&b, "%s: %s\n", p.name, p.note)
-		}
-	}
-	if b.Bytes()[b.Len()-2] != '\n' {
-		fmt.Fprintln(&b)
+	if noted {
+		t.Line("")
 	}
 	if a.flags.target > 0 {
-		fmt.Fprintf(&b, "hosts to add for a mean slowdown of at most %s:\n", six(a.flags.target))
-		table(&b, a.expansionLines(), "name", "accuracy", "extra_hosts", "mean_slowdown")
+		t.Line("hosts to add for a mean slowdown of at most %s:", render.Six(a.flags.target))
+		t.Table(a.expansionLines(), "name", "accuracy", "extra_hosts", "mean_slowdown")
 	}
-	a.simulationText(&b)
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+	if s := f.Simulation; s != nil {
+		t.Line("simulated: %d runs of %g jumps; seed %d; ± at confidence %g\n", s.Runs, s.Jumps, s.Seed, s.Confidence)
+		hosts, policies := simulatedOnly(render.Rows(f.Hosts)), simulatedOnly(render.Rows(f.Policies))
+		t.Table(policies, "name", "mean_slowdown", "mean_waiting", "mean_delay")
+		t.Table(hosts, "host", "load", "visit_waiting", "waiting")
+		t.Table(hosts, "host", "slowdown", "delay", "interarrival_scv")
+	}
+}
+
+// simulatedOnly returns what was simulated, after the first column.
+func simulatedOnly(rows []render.Record) (out []render.Record) {
+	for _, row := range rows {
+		if simulated, ok := row.Get("simulated").(render.Record); ok {
+			out = append(out, slices.Concat(row[:1], simulated))
+		}
+	}
+	return out
+}
+
+// readable writes the cutoffs in rows for people, and loads that read 1 and are not.
+func (a *tagsAnswer) readable(rows []render.Record) []render.Record {
+	const most = 4
+	for _, row := range rows {
+		for i, f := range row {
+			switch v := f.Value.(type) {
+			case render.Number:
+				if f.Key == "load" && a.feasible() && render.Six(v.Float) == "1" {
+					row[i].Value = "<1"
+				}
+			case float64:
+				if f.Key == "cutoff" {
+					row[i].Value = a.cutoff(v)
+				}
+			case []any:
+				if f.Key != "cutoffs" {
+					continue
+				}
+				var words []any
+				for _, s := range v[:min(most, len(v))] {
+					words = append(words, a.cutoff(s.(float64)))
+				}
+				if len(v) > most {
+					words = append(words, "...")
+				}
+				row[i].Value = words
+			}
+		}
+	}
+	return rows
 }
 
 // headline writes what is known of the farm as a whole.
-func (a *tagsAnswer) headline(b *bytes.Buffer) {
+func (a *tagsAnswer) headline(t *render.Text, f farmAnswer) {
 	switch {
 	case a.feasible():
-		fmt.Fprintf(b, "feasible: cutoffs keep every host below load 1 at system loads below %s\n", six(a.maxLoad))
+		t.Line("feasible: cutoffs keep every host below load 1 at system loads below %s", render.Six(a.maxLoad))
 	case a.maxLoad > a.model.Load:
-		fmt.Fprintf(b, "infeasible: %s\n", a.reason)
+		t.Line("infeasible: %s", a.reason)
 	default:
-		fmt.Fprintf(b, "infeasible: %s; there are such cutoffs at system loads below %s\n", a.reason, six(a.maxLoad))
+		t.Line("infeasible: %s; there are such cutoffs at system loads below %s", a.reason, render.Six(a.maxLoad))
 	}
-	a.hint(b)
-	fmt.Fprintf(b, "%s at system load %s, %s jobs a second\n", counted(a.model.Hosts, "host"), six(a.model.Load), six(a.rate().get("arrival_rate")))
-	a.flags.sizes.describe(b, a.model.Sizes)
+	a.hint(t)
+	t.Line("%s at system load %s, %s jobs a second", counted(a.model.Hosts, "host"), render.Six(a.model.Load), render.Six(f.ArrivalRate.Float))
+	a.flags.sizes.describe(t, a.model.Sizes)
 	if !a.feasible() {
-		fmt.Fprintln(b)
+		t.Line("")
 		return
 	}
-	fmt.Fprintln(b, a.aim())
+	t.Line("%s", a.aim())
 	if a.enclosed != nil {
-		fmt.Fprintf(b, "engine enclose: numbers of TAGS are proved to %g, relatively\n", a.flags.tol)
+		t.Line("engine enclose: numbers of TAGS are proved to %g, relatively", a.flags.tol)
 		if a.enclosed.radius > 0 {
-			fmt.Fprintf(b, "the best cutoffs are within a part %s of those here, %s\n", render.OneDigitUp(a.enclosed.radius), strings.Join(a.enclosed.texts, ", "))
+			t.Line("the best cutoffs are within a part %s of those here, %s", render.OneDigitUp(a.enclosed.radius), strings.Join(a.enclosed.texts, ", "))
 		}
 	}
-	fmt.Fprintln(b)
-	means := []record{join(a.means(), a.losses())}
+	t.Line("")
 	columns := []string{"mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch", "excess", "lost_work"}
 	if a.enclosed == nil || a.flags.tol > 1e-6 {
-		table(b, means, columns...)
+		t.Table(f, columns...)
 		return
 	}
+	t.Digits = digits(a.flags.tol)
+	means := render.Fields(f)
 	for _, c := range columns {
-		text, _ := means[0].get(c + "_low").(string)
-		v, ok := new(big.Float).SetPrec(uint(64 + 4*digits(a.flags.tol))).SetString(text)
-		if ok {
-			fmt.Fprintf(b, "%-13s  %s\n", strings.ReplaceAll(c, "_", " "), v.Text('g', digits(a.flags.tol)-1))
+		if n := means.Get(c).(render.Number); n.Low != nil {
+			t.Line("%-13s  %s", strings.ReplaceAll(c, "_", " "), t.Cell(n))
 		}
 	}
-	fmt.Fprintln(b)
+	t.Digits = 0
+	t.Line("")
 }
 
 // hint tells how an infeasible farm could do.
-func (a *tagsAnswer) hint(b *bytes.Buffer) {
+func (a *tagsAnswer) hint(t *render.Text) {
 	pair := "2 hosts"
 	if a.model.Speeds != nil {
 		pair += " of one speed"
@@ -183,9 +419,9 @@ func (a *tagsAnswer) hint(b *bytes.Buffer) {
 	switch {
 	case a.feasible() || a.pairs == 0:
 	case a.pairs > a.model.Load:
-		fmt.Fprintf(b, "hint: fewer hosts in a chain bear more load; split the farm into pairs: with %s cutoffs exist below load %s\n", pair, six(a.pairs))
+		t.Line("hint: fewer hosts in a chain bear more load; split the farm into pairs: with %s cutoffs exist below load %s", pair, render.Six(a.pairs))
 	default:
-		fmt.Fprintf(b, "hint: pairs of hosts do not bear this load either: with %s cutoffs exist below load %s\n", pair, six(a.pairs))
+		t.Line("hint: pairs of hosts do not bear this load either: with %s cutoffs exist below load %s", pair, render.Six(a.pairs))
 	}
 }
 
@@ -205,8 +441,8 @@ func (a *tagsAnswer) aim() string {
 		if a.listed() {
 			aim = "cutoffs of the least largest mean slowdown of a host (sizes are a list: equality is out of reach)"
 		}
-		if u, _ := a.unfairness.(float64); u > 1e-9 {
-			aim += fmt.Sprintf("; unfairness %.6g", u)
+		if u := a.unfairness; u != nil && *u > 1e-9 {
+			aim += fmt.Sprintf("; unfairness %.6g", *u)
 		}
 		return aim
 	}
@@ -217,78 +453,41 @@ func (a *tagsAnswer) aim() string {
 	case "waiting":
 		aim = "cutoffs of the least mean waiting time"
 	}
-	gap, _ := a.gap.(float64)
+	gap := 0.0
+	if a.gap != nil {
+		gap = *a.gap
+	}
 	if gap > 0 {
 		gap = math.Pow(10, math.Ceil(math.Log10(gap))) // a bound, so up
 	}
 	return fmt.Sprintf("%s; no others are better by more than %.1g of it", aim, gap)
 }
 
-// simulationText writes the tables of what was simulated.
-func (a *tagsAnswer) simulationText(b *bytes.Buffer) {
-	s := a.flags.settings
-	if s.Runs == 0 {
-		return
-	}
-	fmt.Fprintf(b, "simulated: %d runs of %g jumps; seed %d; ± at confidence %g\n\n", s.Runs, a.flags.jumps(), s.Seed, s.Confidence)
-	inner := func(rows []record) (out []record) {
-		for _, row := range rows {
-			if simulated, ok := row.get("simulated").(record); ok {
-				out = append(out, append(row[:1:1], simulated...))
-			}
-		}
-		return out
-	}
-	hosts, policies := inner(a.hosts()), inner(a.policyRows())
-	simulationTable(b, policies, "policy", "name", "mean_slowdown", "mean_waiting", "mean_delay")
-	simulationTable(b, hosts, "host", "host", "load", "visit_waiting", "waiting")
-	simulationTable(b, hosts, "host", "host", "slowdown", "delay", "interarrival_scv")
-}
-
 // expansionLines returns the expansions with numbers of hosts as people read them.
-func (a *tagsAnswer) expansionLines() []record {
+func (a *tagsAnswer) expansionLines() []render.Record {
 	whole := func(v float64) string {
 		if v < 1e15 {
 			return fmt.Sprintf("%.0f", v)
 		}
-		return six(v)
+		return render.Six(v)
 	}
-	lines := []record{}
-	for i, row := range a.expansionRows() {
-		e := a.expansions[i]
+	lines := render.Rows(a.expansionRows())
+	for i, e := range a.expansions {
 		low, high := e.Extra.Bounds()
 		text := whole(low)
 		switch high := whole(high); {
 		case !e.Within:
-			text, _ = row.get("note").(string)
+			text = beyond(e.Policy)
 		case high != text:
 			text += " to " + high
 		}
-		lines = append(lines, append(record{{"extra_hosts", text}}, row...))
+		for k := range lines[i] {
+			if lines[i][k].Key == "extra_hosts" {
+				lines[i][k].Value = text
+			}
+		}
 	}
 	return lines
-}
-
-// table writes some columns of records, and an empty line; nothing for no records.
-func table(b *bytes.Buffer, rows []record, columns ...string) {
-	if len(rows) == 0 {
-		return
-	}
-	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	titles := strings.ReplaceAll(strings.Join(columns, "\t"), "_", " ")
-	if name, rest, ok := strings.Cut(titles, "\t"); ok && name == "name" {
-		titles = "policy\t" + rest
-	}
-	fmt.Fprintln(w, titles)
-	for _, row := range rows {
-		cells := make([]string, len(columns))
-		for i, c := range columns {
-			cells[i] = tagsCell(row, c)
-		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
-	}
-	w.Flush()
-	fmt.Fprintln(b)
 }
 
 // cutoff returns a cutoff for people: to six digits, or for a list of sizes in full, so that it is the size it stands for.
@@ -296,30 +495,5 @@ func (a *tagsAnswer) cutoff(s float64) string {
 	if a.listed() {
 		return strconv.FormatFloat(s, 'g', -1, 64)
 	}
-	return six(s)
-}
-
-// cutoffList returns the first cutoffs.
-func (a *tagsAnswer) cutoffList(list []float64) string {
-	const most = 4
-	var words []string
-	for _, s := range list[:min(most, len(list))] {
-		words = append(words, a.cutoff(s))
-	}
-	if len(list) > most {
-		words = append(words, "...")
-	}
-	return strings.Join(words, ", ")
-}
-
-// tagsCell returns a value for people: a number, or bounds.
-func tagsCell(row record, column string) string {
-	v := row.get(column)
-	if low := row.get(column + "_low"); v == nil && low != nil {
-		return six(low) + " to " + six(row.get(column+"_high"))
-	}
-	if _, none := v.([]float64); none { // those that are not empty have been written
-		return six(nil)
-	}
-	return six(v)
+	return render.Six(s)
 }

@@ -9,7 +9,6 @@ import (
 
 	"productform/cmd/internal/cli"
 	"productform/internal/input"
-	"productform/num"
 	"productform/sim"
 	"productform/sim/farm"
 	"productform/sweep"
@@ -116,38 +115,4 @@ func (p *policyAnswer) addNote(note string) {
 		note = p.note + "; " + note
 	}
 	p.note = note
-}
-
-// simulatedMeans returns the estimates over all jobs that left, with the exact values where theory has them.
-func (p *policyAnswer) simulatedMeans() record {
-	exact := func(v num.Value) *num.Value { return &num.Value{Float: v.Float} }
-	r := p.means
-	if r == nil || r.Kind != tags.Exact {
-		r, exact = &tags.Result{}, func(num.Value) *num.Value { return nil }
-	}
-	return record{
-		{"mean_slowdown", estimate(p.simulated.All(farm.MeanSlowdown), exact(r.MeanSlowdown))},
-		{"mean_waiting", estimate(p.simulated.All(farm.MeanWaiting), exact(r.MeanWaiting))},
-		{"mean_delay", estimate(p.simulated.All(sim.MeasuredDelay), exact(r.MeanDelay))},
-	}
-}
-
-// simulatedHost returns the estimates of a host of TAGS. Loads are exact, and all else at host 1.
-func (a *tagsAnswer) simulatedHost(i int, theory record) record {
-	exact := func(key string) *num.Value {
-		v, ok := theory.get(key).(float64)
-		if !ok || i > 0 && key != "load" {
-			return nil
-		}
-		return &num.Value{Float: v}
-	}
-	r := a.simulated
-	return record{
-		{"load", estimate(r.Estimate(farm.OfHost, i, sim.Utilization), exact("load"))},
-		{"visit_waiting", estimate(r.Estimate(farm.OfHost, i, farm.VisitWaiting), exact("visit_waiting"))},
-		{"waiting", estimate(r.Class(i, farm.MeanWaiting), exact("waiting"))},
-		{"slowdown", estimate(r.Class(i, farm.MeanSlowdown), exact("slowdown"))},
-		{"delay", estimate(r.Class(i, sim.MeasuredDelay), exact("delay"))},
-		{"interarrival_scv", estimate(r.Estimate(farm.OfHost, i, farm.InterarrivalSCV), nil)},
-	}
 }

@@ -187,7 +187,7 @@ func TestTagsExpansionInWords(t *testing.T) {
 	}}
 	var got []string
 	for _, line := range a.expansionLines() {
-		got = append(got, tagsCell(line, "extra_hosts"))
+		got = append(got, fmt.Sprint(line.Get("extra_hosts")))
 	}
 	if diff := cmp.Diff([]string{"27 to 1234567", "3", "2e+20", "none up to 1000000 hosts"}, got); diff != "" {
 		t.Error(diff)
@@ -241,11 +241,12 @@ func TestTagsJumps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := a.record().get("simulation").(record).get("jumps"); got != want {
+		if got := a.farm().Simulation.Jumps; got != want {
 			t.Errorf("%v jumps, want %v", got, want)
 		}
-		if text := fmt.Sprintf("simulated: 3 runs of %g jumps; ", want); !strings.Contains(string(a.text()), text) {
-			t.Errorf("no %q in %s", text, a.text())
+		written, err := a.answer().Format("text")
+		if text := fmt.Sprintf("simulated: 3 runs of %g jumps; ", want); err != nil || !strings.Contains(string(written), text) {
+			t.Errorf("no %q in %s, %v", text, written, err)
 		}
 	}
 	plan, err := sim.NewPlan(farm.Farm{Model: tags.Model{Sizes: law, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2})
