@@ -12,13 +12,17 @@ type Column struct {
 }
 
 // NewTable returns the table that draws codes[i] with probability in proportion to weights[i] >= 0, whose sum is positive
-// and finite. Codes of weight 0 are never drawn. Probabilities of n codes are as those of [Columns], but for n 2^-64.
+// and finite; nil codes are 0, 1, ... Codes of weight 0 are never drawn. Probabilities of n codes are as those of [Columns], but for n 2^-64.
 func NewTable(weights []float64, codes []uint32) Table {
 	var positive []float64
 	var own []uint32
 	for i, w := range weights {
 		if w > 0 {
-			positive, own = append(positive, w), append(own, codes[i])
+			code := uint32(i)
+			if codes != nil {
+				code = codes[i]
+			}
+			positive, own = append(positive, w), append(own, code)
 		}
 	}
 	keep, other := Columns(positive)

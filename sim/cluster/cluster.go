@@ -8,6 +8,7 @@ import (
 	"productform/cluster"
 	"productform/internal/alias"
 	"productform/internal/input"
+	"productform/num"
 	"productform/sim"
 	"productform/sizes"
 	"productform/stability"
@@ -98,10 +99,7 @@ func (c Cluster) Describe(overHorizon bool) (*sim.Description, error) {
 // unstable returns the error for a model without a stationary state, in jobs per unit of time.
 func unstable(m *cluster.Model, v *stability.Result) error {
 	perJob := func(work *big.Rat) *big.Rat {
-		if m.MeanSize == nil {
-			return work
-		}
-		return new(big.Rat).Quo(work, m.MeanSize)
+		return new(big.Rat).Quo(work, num.OrOne(m.MeanSize))
 	}
 	return &cluster.UnstableError{Classes: v.Bottleneck, ArrivalRate: perJob(v.Arrival), Capacity: perJob(v.Capacity)}
 }
@@ -178,10 +176,7 @@ func (c Cluster) flatten() (*flat, error) {
 
 // canonical writes down what matters of a model, exactly.
 func canonical(m *cluster.Model) []any {
-	out := []any{"mean size 1"}
-	if m.MeanSize != nil {
-		out[0] = "mean size " + m.MeanSize.RatString()
-	}
+	out := []any{"mean size " + num.OrOne(m.MeanSize).RatString()}
 	for _, s := range m.Servers {
 		out = append(out, []any{"server", s.Size(), s.Capacity.RatString()})
 	}

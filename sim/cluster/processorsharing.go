@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math/big"
 
 	"productform/cluster"
 	"productform/internal/alias"
 	"productform/internal/input"
+	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/ps"
 )
@@ -24,8 +26,7 @@ func (c Cluster) describeSharing(f *flat) (*sim.Description, error) {
 	}
 	net := &ps.Network{Rows: len(f.classes)}
 	sourceOf := make([]int, len(model.Classes)) // 1 + the place
-	var weights []float64
-	var codes []uint32
+	var arrivalRates []float64
 	for k, part := range model.Reduce() {
 		if n := len(part.Model.Classes); n > ps.MaxClasses {
 			return nil, tooManySets(n)
@@ -34,7 +35,7 @@ func (c Cluster) describeSharing(f *flat) (*sim.Description, error) {
 		for i, rows := range part.Classes {
 			for _, row := range rows {
 				rate, _ := model.Classes[row].ArrivalRate.Float64()
-				weights, codes = append(weights, rate), append(codes, uint32(len(net.Sources)))
+				arrivalRates = append(arrivalRates, rate)
 				net.Sources = append(net.Sources, ps.Source{Row: classRow[row], Queue: from + i, Sizes: c.Sizes})
 				sourceOf[row] = len(net.Sources)
 			}
@@ -50,7 +51,7 @@ func (c Cluster) describeSharing(f *flat) (*sim.Description, error) {
 		}
 		net.Parts = append(net.Parts, ps.Part{From: from, To: len(net.PartOf), Rates: rates})
 	}
-	net.Table, net.Rate = alias.NewTable(weights, codes), sim.Sum(weights)
+	net.Table, net.Rate = alias.NewTable(arrivalRates, nil), sim.Sum(arrivalRates)
 	watchServers(net, model, serverRow, sourceOf)
 	return &sim.Description{
 		Classes: f.classes, Servers: f.rows, Identity: f.system, JumpRate: 2 * net.Rate,
@@ -94,11 +95,8 @@ func (c Cluster) rank(m *cluster.Model) func(set uint64) float64 {
 	}
 	capacity := make([]float64, len(m.Servers))
 	for s, row := range m.Servers {
-		exact := row.Capacity
-		if c.Model.MeanSize != nil {
-			exact = exact.Mul(exact, c.Model.MeanSize) // a model of Reduce is in jobs
-		}
-		capacity[s], _ = exact.Float64()
+		work := new(big.Rat).Mul(row.Capacity, num.OrOne(c.Model.MeanSize)) // a model of Reduce is in jobs
+		capacity[s], _ = work.Float64()
 	}
 	return func(set uint64) float64 {
 		sum := 0.0

@@ -173,11 +173,7 @@ func (g *farm) prepare(policy Policy) {
 	case RoundRobin:
 		g.assign = func(q *calendar, _ float64) int { return q.nextInTurn() }
 	case Random:
-		codes := make([]uint32, hosts)
-		for i := range codes {
-			codes[i] = uint32(i)
-		}
-		g.table = alias.NewTable(g.speed, codes)
+		g.table = alias.NewTable(g.speed, nil)
 		g.assign = func(q *calendar, _ float64) int { return int(q.table.Pick(q.random.Uint64())) }
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"productform/fluid/traffic"
 	"productform/internal/alias"
 	"productform/internal/input"
+	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/ps"
 	"productform/sizes"
@@ -62,8 +63,7 @@ func (f Divisible) Describe(overHorizon bool) (*sim.Description, error) {
 			"one for each of the %d classes", len(t.Classes))
 	}
 	net := ps.Network{Rows: len(t.Classes), PartOf: make([]int, len(t.Classes))}
-	var weights []float64
-	var codes []uint32
+	var rates []float64
 	var classes []any
 	for k, c := range t.Classes {
 		rate, err := sim.RateOf(fmt.Sprintf("jobs[%d].arrival_rate", k), c.ArrivalRate)
@@ -82,12 +82,12 @@ func (f Divisible) Describe(overHorizon bool) (*sim.Description, error) {
 		d.Moments = append(d.Moments, sim.Moment{Sizes: jobSizes, Orders: []float64{1}})
 		net.MeanSize = append(net.MeanSize, mean)
 		net.Sources = append(net.Sources, ps.Source{Row: k, Queue: k, Sizes: jobSizes})
-		weights, codes = append(weights, rate), append(codes, uint32(k))
+		rates = append(rates, rate)
 		classes = append(classes, []any{
-			c.ArrivalRate.RatString(), jobSizes.String(), texts(c.Profile(), len(t.Resources)), orOne(c.Weight).RatString(),
+			c.ArrivalRate.RatString(), jobSizes.String(), texts(c.Profile(), len(t.Resources)), num.OrOne(c.Weight).RatString(),
 		})
 	}
-	net.Table, net.Rate = alias.NewTable(weights, codes), sim.Sum(weights)
+	net.Table, net.Rate = alias.NewTable(rates, nil), sim.Sum(rates)
 	if net.Rate == 0 {
 		return nil, input.Errorf("jobs", "arrival rates that are all 0", "a class with an arrival rate > 0")
 	}

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -11,6 +10,7 @@ import (
 	"productform/fluid/traffic"
 	"productform/internal/alias"
 	"productform/internal/input"
+	"productform/num"
 	"productform/sim"
 	"productform/sizes"
 )
@@ -111,7 +111,7 @@ func Finer(t Tasks, smaller, shorter int) (Tasks, error) {
 	}
 	jobs := make([]TaskClass, len(t.Jobs))
 	for k, c := range t.Jobs {
-		c.MeanDuration = new(big.Rat).Quo(orOne(c.MeanDuration), length)
+		c.MeanDuration = new(big.Rat).Quo(num.OrOne(c.MeanDuration), length)
 		if c.Durations != nil {
 			var err error
 			if c.Durations, err = c.Durations.Scaled(1 / float64(shorter)); err != nil {
@@ -119,16 +119,13 @@ func Finer(t Tasks, smaller, shorter int) (Tasks, error) {
 			}
 		}
 		if c.ArrivalRate != nil {
-			c.MeanTasks = new(big.Rat).Mul(orOne(c.MeanTasks), new(big.Rat).Mul(size, length))
+			c.MeanTasks = new(big.Rat).Mul(num.OrOne(c.MeanTasks), new(big.Rat).Mul(size, length))
 		}
 		jobs[k] = c
 	}
 	t.Machines, t.Jobs = machines, jobs
 	return t, nil
 }
-
-// orOne returns a number, 1 where it is nil.
-func orOne(x *big.Rat) *big.Rat { return cmp.Or(x, big.NewRat(1, 1)) }
 
 // amount returns entry j of a list of amounts, 0 where there is none.
 func amount(list []*big.Rat, j int) *big.Rat {
@@ -165,7 +162,7 @@ func (t Tasks) Pool() *fluid.Pool {
 func (t Tasks) Traffic() *traffic.Model {
 	f := &traffic.Model{Resources: t.resources()}
 	for _, c := range t.Jobs {
-		size := new(big.Rat).Mul(orOne(c.MeanTasks), orOne(c.MeanDuration))
+		size := new(big.Rat).Mul(num.OrOne(c.MeanTasks), num.OrOne(c.MeanDuration))
 		f.Classes = append(f.Classes, traffic.Class{
 			Name: c.Name, Demand: c.Demand, Weight: c.Weight, ArrivalRate: c.ArrivalRate, MeanSize: size,
 		})
@@ -244,7 +241,7 @@ func (t Tasks) addClass(d *sim.Description, g *taskPool, k int) ([]any, error) {
 		if row.ArrivalRate, err = sim.RateOf(path+".arrival_rate", c.ArrivalRate); err != nil {
 			return nil, err
 		}
-		tasks, _ := orOne(c.MeanTasks).Float64()
+		tasks, _ := num.OrOne(c.MeanTasks).Float64()
 		number := taskNumber{fixed: int64(tasks)}
 		if c.Geometric {
 			number = taskNumber{scale: -1 / math.Log1p(-1/tasks)}
@@ -252,10 +249,10 @@ func (t Tasks) addClass(d *sim.Description, g *taskPool, k int) ([]any, error) {
 		g.numbers = append(g.numbers, number)
 		row.MeanSize = tasks * mean
 		d.JumpRate += row.ArrivalRate * (1 + tasks)
-		about = []any{c.ArrivalRate.RatString(), orOne(c.MeanTasks).RatString(), c.Geometric}
+		about = []any{c.ArrivalRate.RatString(), num.OrOne(c.MeanTasks).RatString(), c.Geometric}
 	}
 	d.Classes = append(d.Classes, row)
-	return []any{about, durations.String(), texts(c.Demand, len(t.Resources)), orOne(c.Weight).RatString()}, nil
+	return []any{about, durations.String(), texts(c.Demand, len(t.Resources)), num.OrOne(c.Weight).RatString()}, nil
 }
 
 // check looks at everything but what package fluid and the distributions of durations check.
@@ -294,7 +291,7 @@ func (t Tasks) check() error {
 	standing := 0
 	for k, c := range t.Jobs {
 		path := fmt.Sprintf("jobs[%d]", k)
-		switch tasks := orOne(c.MeanTasks); {
+		switch tasks := num.OrOne(c.MeanTasks); {
 		case t.Standing():
 			if standing += max(c.Count, 1); standing > maxStandingJobs {
 				return input.Errorf(path+".count", c.Count, "at most %d jobs in all", maxStandingJobs)
@@ -334,11 +331,11 @@ func (g *taskPool) expect(d *sim.Description) error {
 
 // arrivals prepares the arrivals. It returns an error for what cannot be stable, unless only a horizon is looked at.
 func (t Tasks) arrivals(d *sim.Description, g *taskPool, overHorizon bool) error {
-	weights, codes := make([]float64, len(t.Jobs)), make([]uint32, len(t.Jobs))
+	rates := make([]float64, len(t.Jobs))
 	for k, c := range d.Classes {
-		weights[k], codes[k] = c.ArrivalRate, uint32(k)
+		rates[k] = c.ArrivalRate
 	}
-	g.table, g.rate = alias.NewTable(weights, codes), sim.Sum(weights)
+	g.table, g.rate = alias.NewTable(rates, nil), sim.Sum(rates)
 	if g.rate == 0 {
 		return input.Errorf("jobs", "arrival rates that are all 0", "a class with an arrival rate > 0")
 	}

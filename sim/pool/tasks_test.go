@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/fluid"
+	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/sizes"
@@ -288,7 +289,7 @@ func (q *literalTasks) deprived() []float64 {
 			part, _ := new(big.Rat).Quo(amount(c.Demand, j), r.Capacity).Float64()
 			dominant = max(dominant, part)
 		}
-		w, _ := orOne(c.Weight).Float64()
+		w, _ := num.OrOne(c.Weight).Float64()
 		list = append(list, n*dominant/w)
 	}
 	return list
@@ -408,7 +409,7 @@ func simulateTasks(f Tasks, g *taskPool, t float64, r *sim.Stream, report func(f
 			y.Jumps++
 			code := g.table.Pick(q.draws.Uint64())
 			c := f.Jobs[code]
-			asked, _ := orOne(c.MeanTasks).Float64()
+			asked, _ := num.OrOne(c.MeanTasks).Float64()
 			if c.Geometric {
 				asked = 1 + math.Floor(q.draws.ExpFloat64()*(-1/math.Log1p(-1/asked)))
 			}

@@ -67,8 +67,7 @@ func (n Network) Describe(overHorizon bool) (*sim.Description, error) {
 	}
 	net := &ps.Network{Rows: len(n.ArrivalRates), PartOf: make([]int, len(n.ArrivalRates))}
 	var rates []string
-	var weights []float64
-	var codes []uint32
+	var arrivalRates []float64
 	for i, exact := range n.ArrivalRates {
 		rate, err := sim.RateOf(fmt.Sprintf("ArrivalRates[%d]", i), exact)
 		if err != nil {
@@ -81,9 +80,9 @@ func (n Network) Describe(overHorizon bool) (*sim.Description, error) {
 		d.Classes = append(d.Classes, sim.Class{Name: strconv.Itoa(i), ArrivalRate: rate, MeanSize: mean})
 		net.MeanSize = append(net.MeanSize, mean)
 		net.Sources = append(net.Sources, ps.Source{Row: i, Queue: i, Sizes: jobSizes[i]})
-		rates, weights, codes = append(rates, exact.RatString()), append(weights, rate), append(codes, uint32(i))
+		rates, arrivalRates = append(rates, exact.RatString()), append(arrivalRates, rate)
 	}
-	net.Table, net.Rate = alias.NewTable(weights, codes), sim.Sum(weights)
+	net.Table, net.Rate = alias.NewTable(arrivalRates, nil), sim.Sum(arrivalRates)
 	if net.Rate == 0 {
 		return nil, input.Errorf("ArrivalRates", "all 0", "jobs to simulate")
 	}
