@@ -39,8 +39,6 @@ func NewTexts(folder fs.FS, name string) Texts {
 		"first": func(v []*big.Rat) string { return Decimal(v[0]) },
 		"last":  func(v []*big.Rat) string { return Decimal(v[len(v)-1]) },
 		"panel": func(k int) string { return Letter(k) },
-		"times": func(a, b float64) float64 { return a * b },
-		"map":   pairs,
 	})
 	return Texts{template.Must(template.Must(t.ParseFS(ownTexts, "texts/*.txt")).ParseFS(folder, path.Join(name, "*.txt")))}
 }
@@ -75,19 +73,6 @@ func (p *Plan) RunWords(e Effort, kinds string) RunWords {
 	slices.Sort(w.Warned)
 	w.Warned = slices.Compact(w.Warned)
 	return w
-}
-
-// pairs returns a map of names and values in turn, for templates that want several.
-func pairs(v ...any) (map[string]any, error) {
-	m := make(map[string]any)
-	for k := 0; k+1 < len(v); k += 2 {
-		name, ok := v[k].(string)
-		if !ok {
-			return nil, fmt.Errorf("map: %v is no name", v[k])
-		}
-		m[name] = v[k+1]
-	}
-	return m, nil
 }
 
 // Verdicts are those on the claims of a figure, by their names.
