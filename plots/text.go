@@ -38,6 +38,7 @@ func NewTexts(folder fs.FS, name string) Texts {
 		"decimal": Decimal, "decimals": Decimals, "join": strings.Join,
 		"first": func(v []*big.Rat) string { return Decimal(v[0]) },
 		"last":  func(v []*big.Rat) string { return Decimal(v[len(v)-1]) },
+		"ratio": func(a, b float64) float64 { return a / b },
 		"panel": func(k int) string { return Letter(k) },
 	})
 	return Texts{template.Must(template.Must(t.ParseFS(ownTexts, "texts/*.txt")).ParseFS(folder, path.Join(name, "*.txt")))}

@@ -301,11 +301,3 @@ func smallerMoment(ctx context.Context, f *plots.Figure) error {
 			math.Floor(wideLow.At(1)) == 167 && math.Round(low.At(1)) == 287 && math.Round(math.Log10(wide/wideLow.At(1))) == 8 && math.Round(math.Log10(narrow/low.At(1))) == 5))
 	return nil
 }
-
-// printedOnly returns the words for a claim that holds only if the formula for Least-Work-Remaining is taken as printed.
-func printedOnly(corrected, printed bool) string {
-	if printed && !corrected {
-		return " It holds only with Least-Work-Remaining as printed, twice the corrected formula."
-	}
-	return ""
-}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"productform/internal/oracle/paper"
 	"productform/plots"
@@ -49,11 +48,9 @@ func (v twoHostFigure) build(ctx context.Context, f *plots.Figure, runs plots.Ru
 	}
 	a := paperAlphas()
 	words := paretoWords(wide, "2", "0.5", a)
-	words["FirstHost"] = runs
-	if err := texts.Describe(f, words, nil); err != nil {
-		return err
-	}
-	least, printed, random := rest[0], rest[1], rest[2]
+	least, random := rest[0], rest[2]
+	words["FirstHost"], words["Best"], words["Fair"], words["LWR"] = runs, best, fair, least
+	c := comparison{best, least, rest[1], words, plots.Verdicts{}}
 	if err := bestCutoffs(f, "a", "", wide, 0.5, best, v.pick, 1, 1.5, 2); err != nil {
 		return err
 	}
@@ -69,11 +66,12 @@ func (v twoHostFigure) build(ctx context.Context, f *plots.Figure, runs plots.Ru
 	for _, alpha := range []float64{0.2, 1, 2} {
 		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"a", fmt.Sprintf("Random over Least-Work-Remaining, α = %g, as (1 + ρ)/ρ", alpha), random.At(alpha)/least.At(alpha), 3, 1e-12))
 	}
-	if v.id == "tags-7" {
-		return v.waitingClaims(ctx, f, best, fair, least, printed)
+	if v.id == "tags-6" {
+		slowdownClaims(c, fair, random)
+	} else if err := waitingClaims(ctx, c, fair); err != nil {
+		return err
 	}
-	v.slowdownClaims(f, best, fair, least, printed, random)
-	return nil
+	return texts.Describe(f, words, c.verdicts)
 }
 
 // bestCutoffs checks the least value of two hosts against a search with the formulas as the paper writes them.
@@ -93,11 +91,25 @@ func bestCutoffs(f *plots.Figure, panel, at string, high, load float64, best plo
 // orders returns the decimal logarithm of a/b at α.
 func orders(a, b plots.Series, alpha float64) float64 { return math.Log10(a.At(alpha) / b.At(alpha)) }
 
-// gain states how many orders of magnitude one policy is better than Least-Work-Remaining.
-func gain(figure, sentence, criterion string, alpha float64, best, least, printed plots.Series, ok func(orders float64) bool) plots.Claim {
-	a, b := orders(least, best, alpha), orders(printed, best, alpha)
-	return plots.Finding(figure, sentence, criterion,
-		fmt.Sprintf("%.2f orders of magnitude; %.2f with Least-Work-Remaining as printed.", a, b)+printedOnly(ok(a), ok(b)), ok(a))
+// A comparison is TAGS beside Least-Work-Remaining, corrected and as printed, with what texts tell of them and the
+// verdicts on claims.
+type comparison struct {
+	best, least, printed plots.Series
+	words                map[string]any
+	verdicts             plots.Verdicts
+}
+
+// A gainWords is what texts tell of a claim about two numbers: with the corrected formula, and as printed.
+type gainWords struct {
+	Orders, Printed float64
+	OnlyPrinted     bool // whether the claim holds only as printed
+}
+
+// gain tells how many orders of magnitude TAGS is better at α, under the name of the claim.
+func (c comparison) gain(name string, alpha float64, ok func(orders float64) bool) {
+	a, b := orders(c.least, c.best, alpha), orders(c.printed, c.best, alpha)
+	c.words[name] = gainWords{a, b, ok(b) && !ok(a)}
+	c.verdicts.Decide(name, ok(a))
 }
 
 func atLeast(limit float64) func(float64) bool { return func(v float64) bool { return v >= limit } }
@@ -105,40 +117,43 @@ func atLeast(limit float64) func(float64) bool { return func(v float64) bool { r
 // tenths are the exponents 0.2, 0.3, ..., 2, for counting.
 func tenths() []float64 { return plots.Grid(2, 20, 10) }
 
-// everywhere states whether one policy is better than Least-Work-Remaining at every α.
-func everywhere(figure, sentence string, best, least, printed plots.Series) plots.Claim {
+// A worseWords is what texts tell of the exponents at which TAGS is worse.
+type worseWords struct {
+	At, Printed []string
+	OnlyPrinted bool
+}
+
+// everywhere tells whether TAGS is better at every α, under the name of the claim.
+func (c comparison) everywhere(name string) {
 	worse := func(rival plots.Series) (worse []string) {
 		for _, x := range tenths() {
-			if !(best.At(x) < rival.At(x)) {
+			if !(c.best.At(x) < rival.At(x)) {
 				worse = append(worse, plots.Short(x))
 			}
 		}
 		return worse
 	}
-	a, b := worse(least), worse(printed)
-	words := func(w []string) string {
-		if len(w) == 0 {
-			return "at no α"
-		}
-		return "at α = " + strings.Join(w, ", ")
-	}
-	return plots.Finding(figure, sentence, "Its mean slowdown is below that of Least-Work-Remaining at α = 0.2, 0.3, ..., 2.",
-		"TAGS is worse "+words(a)+"; with Least-Work-Remaining as printed "+words(b)+"."+printedOnly(len(a) == 0, len(b) == 0), len(a) == 0)
+	a, b := worse(c.least), worse(c.printed)
+	c.words[name] = worseWords{a, b, b == nil && a != nil}
+	c.verdicts.Decide(name, a == nil)
 }
 
-func (v twoHostFigure) slowdownClaims(f *plots.Figure, best, fair, least, printed, random plots.Series) {
-	ratio := [2]float64{random.At(1) / least.At(1), random.At(1) / printed.At(1)}
+// slowdownClaims decides what the paper says of Figure 6.
+func slowdownClaims(c comparison, fair, random plots.Series) {
+	corrected, printed := random.At(1)/c.least.At(1), random.At(1)/c.printed.At(1)
 	between := func(v float64) bool { return math.Abs(math.Log10(v)-1) <= 0.5 }
-	f.Claims = append(f.Claims,
-		plots.Finding(f.ID+"a", "Least-Work-Remaining consistently outperforms Random by about an order of magnitude.", "Random over Least-Work-Remaining is between √10 and 10√10.",
-			fmt.Sprintf("%.3g for every α; %.3g with Least-Work-Remaining as printed.", ratio[0], ratio[1])+printedOnly(between(ratio[0]), between(ratio[1])), between(ratio[0])),
-		gain(f.ID+"a", "At α = 1.5 TAGS-opt-slowdown outperforms Least-Work-Remaining by 2 orders of magnitude.", "log₁₀ of the ratio rounds to 2.", 1.5, best, least, printed, atLeast(1.5)),
-		gain(f.ID+"a", "At α ≈ 1 by over 4 orders of magnitude.", "log₁₀ of the ratio is at least 4 at α = 1.", 1, best, least, printed, atLeast(4)),
-		gain(f.ID+"a", "At α = 0.4 by over 9 orders of magnitude.", "log₁₀ of the ratio is at least 9.", 0.4, best, least, printed, atLeast(9)))
+	c.words["OverLWR"] = struct {
+		Corrected, Printed float64
+		OnlyPrinted        bool
+	}{corrected, printed, between(printed) && !between(corrected)}
+	c.verdicts.Decide("Random", between(corrected))
+	c.gain("Gain1.5", 1.5, atLeast(1.5))
+	c.gain("Gain1", 1, atLeast(4))
+	c.gain("Gain0.4", 0.4, atLeast(9))
 	worst, at := 0.0, 0.0
 	near := 2.0
 	for _, x := range tenths() {
-		r := fair.At(x) / best.At(x)
+		r := fair.At(x) / c.best.At(x)
 		if r > worst {
 			worst, at = r, x
 		}
@@ -146,24 +161,22 @@ func (v twoHostFigure) slowdownClaims(f *plots.Figure, best, fair, least, printe
 			near = x
 		}
 	}
-	f.Claims = append(f.Claims, plots.Finding(f.ID+"b", "The performance of TAGS-opt-fairness is not far from that of TAGS-opt-slowdown.", "Its mean slowdown is at most 10 times the least one at α = 0.2, 0.3, ..., 2.",
-		fmt.Sprintf("Largest ratio %.3g, at α = %g; above 10 for α up to %g; %.3g at α = 1.5. Close only on the scale of the picture.", worst, at, near, fair.At(1.5)/best.At(1.5)), worst <= 10))
+	c.words["Worst"], c.words["WorstAt"], c.words["AboveTen"] = worst, at, near
+	c.verdicts.Decide("fairness", worst <= 10)
 }
 
-func (v twoHostFigure) waitingClaims(ctx context.Context, f *plots.Figure, best, fair, least, printed plots.Series) error {
-	f.Claims = append(f.Claims, gain(f.ID+"a", "Again TAGS shows several orders of magnitude improvement over the other policies.", "log₁₀ of the ratio to Least-Work-Remaining is at least 2 at α = 1, with the cutoffs that are best for the mean waiting time.", 1, best, least, printed, atLeast(2)))
+// waitingClaims decides what the paper says of Figure 7.
+func waitingClaims(ctx context.Context, c comparison, fair plots.Series) error {
+	c.gain("Gain1", 1, atLeast(2))
 	captioned, err := againstAlpha(ctx, wide, 2, 0.5, waitingOf, forSlowdown())
 	if err != nil {
 		return err
 	}
 	slow := captioned[0]
-	f.Claims = append(f.Claims,
-		plots.Finding(f.ID+"a", "(Caption) Mean waiting time under TAGS-opt-slowdown improves on Least-Work-Remaining.", "It is shorter at α = 0.2, 0.4, ..., 1.",
-			fmt.Sprintf("%s s against %s s at α = 0.2, %s s against %s s at 0.4; shorter from 0.6 on.", plots.Short(slow.At(0.2)), plots.Short(least.At(0.2)), plots.Short(slow.At(0.4)), plots.Short(least.At(0.4))),
-			!slices.ContainsFunc([]float64{0.2, 0.4, 0.6, 0.8, 1}, func(x float64) bool { return slow.At(x) >= least.At(x) })),
-		plots.Finding(f.ID+"b", "TAGS-opt-fairness shows several orders of magnitude improvement in waiting time too.", "It is below Least-Work-Remaining at every α, by at least 2 orders of magnitude at α = 1.",
-			fmt.Sprintf("%s times that of Least-Work-Remaining at α = 0.2, %s times at α = 1.", plots.Short(fair.At(0.2)/least.At(0.2)), plots.Short(fair.At(1)/least.At(1))),
-			fair.At(0.2) < least.At(0.2) && orders(least, fair, 1) >= 2))
+	c.words["Slow"] = slow
+	longer := func(x float64) bool { return slow.At(x) >= c.least.At(x) }
+	c.verdicts.Decide("caption", !slices.ContainsFunc([]float64{0.2, 0.4, 0.6, 0.8, 1}, longer))
+	c.verdicts.Decide("fairness", fair.At(0.2) < c.least.At(0.2) && orders(c.least, fair, 1) >= 2)
 	return nil
 }
 
@@ -179,6 +192,7 @@ func systemLoads(id, title string) plots.Spec {
 	return withCheckFarms(id, title, farms, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		var missing []string
+		words, verdicts := paretoWords(wide, "2", "0.3, 0.5, 0.7", a), plots.Verdicts{}
 		for k, load := range paperLoads() {
 			s, err := againstAlpha(ctx, wide, 2, load, slowdownOf, append([]method{forSlowdown()}, rivals()...)...)
 			if err != nil {
@@ -193,33 +207,27 @@ func systemLoads(id, title string) plots.Spec {
 				return err
 			}
 			f.Checks = append(f.Checks, plots.SolverCheck(f.ID+letter, fmt.Sprintf("Random over Least-Work-Remaining, load %g, as (1 + ρ)/ρ", load), s[3].At(1)/s[1].At(1), (1+load)/load, 1e-12))
-			f.Claims = append(f.Claims, everywhere(f.ID+letter, fmt.Sprintf("At load %g TAGS-opt-slowdown improves upon the other policies under the full range of α.", load), s[0], s[1], s[2]))
+			comparison{s[0], s[1], s[2], words, verdicts}.everywhere(fmt.Sprintf("Worse%g", load))
 		}
-		words := paretoWords(wide, "2", "0.3, 0.5, 0.7", a)
 		words["FirstHost"], words["Missing"] = runs, missing
-		if err := texts.Describe(f, words, nil); err != nil {
+		low, high := f.Panels[0].Series, f.Panels[2].Series
+		c := comparison{low[0], low[1], low[2], words, verdicts}
+		c.gain("Low1", 1, atLeast(4))
+		c.gain("Low0.6", 0.6, atLeast(7))
+		c.gain("Low0.2", 0.2, func(v float64) bool { return v >= 19.5 && v < 20 })
+		comparison{high[0], high[1], high[2], words, verdicts}.gain("High1", 1, func(v float64) bool { return math.Round(v) == 4 })
+		sita, err := againstAlpha(ctx, wide, 2, 0.3, slowdownOf, equalLoads()) // which knows sizes
+		if err != nil {
 			return err
 		}
-		low, high := f.Panels[0].Series, f.Panels[2].Series
-		f.Claims = append(f.Claims,
-			gain(f.ID+"a", "At load 0.3 TAGS-opt-slowdown improves upon Least-Work-Remaining by over 4 orders of magnitude at α = 1.", "log₁₀ of the ratio is at least 4.", 1, low[0], low[1], low[2], atLeast(4)),
-			gain(f.ID+"a", "At load 0.3 by 7 orders of magnitude at α = 0.6.", "log₁₀ of the ratio is at least 7.", 0.6, low[0], low[1], low[2], atLeast(7)),
-			gain(f.ID+"a", "At load 0.3 by almost 20 orders of magnitude at α = 0.2.", "log₁₀ of the ratio is between 19.5 and 20.", 0.2, low[0], low[1], low[2], func(v float64) bool { return v >= 19.5 && v < 20 }),
-			gain(f.ID+"c", "At load 0.7 the improvement at α ≈ 1 is still about 4 orders of magnitude.", "log₁₀ of the ratio rounds to 4 at α = 1.", 1, high[0], high[1], high[2], func(v float64) bool { return math.Round(v) == 4 }))
-		return sizeClaim(ctx, f, low[0])
+		var gained []float64
+		for _, alpha := range []float64{0.4, 0.8, 1, 1.5} {
+			gained = append(gained, orders(sita[0], low[0], alpha))
+		}
+		words["SITA"] = gained
+		verdicts.Decide("SITA", slices.Min(gained[:3]) >= 2)
+		return texts.Describe(f, words, verdicts)
 	})
-}
-
-// sizeClaim compares TAGS at load 0.3 with a policy that knows sizes.
-func sizeClaim(ctx context.Context, f *plots.Figure, best plots.Series) error {
-	all, err := againstAlpha(ctx, wide, 2, 0.3, slowdownOf, equalLoads())
-	if err != nil {
-		return err
-	}
-	at := func(alpha float64) float64 { return orders(all[0], best, alpha) }
-	f.Claims = append(f.Claims, plots.Finding(f.ID+"a", "For not-too-high loads (< 0.5) TAGS improves upon SITA-E by several orders of magnitude for heavy-tailed workloads (section 2).", "log₁₀ of the ratio is at least 2 at α = 0.4, 0.8 and 1, at load 0.3.",
-		fmt.Sprintf("%.2f orders of magnitude at α = 0.4, %.2f at 0.8, %.2f at 1, %.2f at 1.5.", at(0.4), at(0.8), at(1), at(1.5)), min(at(0.4), at(0.8), at(1)) >= 2))
-	return nil
 }
 
 // overTAGS returns how many times as large the mean slowdown of Least-Work-Remaining is, corrected and as printed.
@@ -250,11 +258,6 @@ func fourHosts(id, title string) plots.Spec {
 			{Title: "Four hosts, system load 0.3", X: alphaAxis(), Y: slowdownAxis(), Series: four},
 			ratioPanel(append(overTAGS(four, "4 hosts", tagsLook), overTAGS(two, "2 hosts", leastLook)...)),
 		}
-		words := paretoWords(wide, "4, and 2 in (b)", "0.3", a)
-		words["FirstHost"] = runs
-		if err := texts.Describe(f, words, nil); err != nil {
-			return err
-		}
 		for _, alpha := range []float64{1, 1.5} {
 			m, err := farm(alpha, wide, 4, 0.3)
 			if err != nil {
@@ -283,18 +286,19 @@ func fourHosts(id, title string) plots.Spec {
 				below++
 			}
 		}
-		gained := [2]float64{two[1].At(2) / four[1].At(2), two[1].At(0.2) / four[1].At(0.2)}
-		f.Claims = append(f.Claims,
-			plots.Finding(f.ID+"a", "The performance of Random stayed the same as with 2 hosts.", "The mean slowdowns differ by less than 10⁻¹² of them at every α.", "They are the same.",
-				!slices.ContainsFunc(a, func(x float64) bool { return math.Abs(four[3].At(x)/two[3].At(x)-1) > 1e-12 })),
-			plots.Finding(f.ID+"a", "Least-Work-Remaining improved by a couple of orders of magnitude in the higher α region, but less in the lower one.", "log₁₀ of the improvement rounds to 2 at α = 2 and is less at α = 0.2.",
-				fmt.Sprintf("%.3g times at α = 2, %.3g times at α = 0.2: the same for every α, in either reading.", gained[0], gained[1]), math.Round(math.Log10(gained[0])) == 2 && gained[1] < gained[0]*(1-1e-9)),
-			plots.Finding(f.ID+"a", "The mean slowdown under TAGS-opt-slowdown is never over 6 and often under 1.", "Of α = 0.2, 0.3, ..., 2 it is over 6 at none and below 1 at half.",
-				fmt.Sprintf("Largest %.3g, at α = %g; over 6 at %d of %d values of α, below 1 at %d. The caption of the paper says \"almost never\", which holds.", most, at, over, len(tenths()), below), over == 0 && 2*below >= len(tenths())),
-			gain(f.ID+"b", "At α ≈ 1 TAGS improves upon Least-Work-Remaining by 4 to 5 orders of magnitude.", "log₁₀ of the ratio is between 4 and 5 at α = 1.", 1, four[0], four[1], four[2], func(v float64) bool { return v >= 4 && v <= 5 }),
-			gain(f.ID+"b", "At α = 0.6 by 8 or 9 orders of magnitude.", "log₁₀ of the ratio rounds to 8 or 9.", 0.6, four[0], four[1], four[2], func(v float64) bool { return v >= 7.5 && v < 9.5 }),
-			gain(f.ID+"b", "At α = 0.2 by over 25 orders of magnitude.", "log₁₀ of the ratio is at least 25.", 0.2, four[0], four[1], four[2], atLeast(25)))
-		return nil
+		gainedHigh, gainedLow := two[1].At(2)/four[1].At(2), two[1].At(0.2)/four[1].At(0.2)
+		words, verdicts := paretoWords(wide, "4, and 2 in (b)", "0.3", a), plots.Verdicts{}
+		words["FirstHost"], words["GainedHigh"], words["GainedLow"] = runs, gainedHigh, gainedLow
+		words["Most"], words["MostAt"], words["Over"], words["Below"], words["Counted"] = most, at, over, below, len(tenths())
+		other := func(x float64) bool { return math.Abs(four[3].At(x)/two[3].At(x)-1) > 1e-12 }
+		verdicts.Decide("Random", !slices.ContainsFunc(a, other))
+		verdicts.Decide("LWR", math.Round(math.Log10(gainedHigh)) == 2 && gainedLow < gainedHigh*(1-1e-9))
+		verdicts.Decide("under-6", over == 0 && 2*below >= len(tenths()))
+		c := comparison{four[0], four[1], four[2], words, verdicts}
+		c.gain("Gain1", 1, func(v float64) bool { return v >= 4 && v <= 5 })
+		c.gain("Gain0.6", 0.6, func(v float64) bool { return v >= 7.5 && v < 9.5 })
+		c.gain("Gain0.2", 0.2, atLeast(25))
+		return texts.Describe(f, words, verdicts)
 	})
 }
 
@@ -315,11 +319,6 @@ func smallerRange(id, title string) plots.Spec {
 			{Title: "Two hosts, system load 0.5, p = 10⁷", X: alphaAxis(), Y: slowdownAxis(), Series: s},
 			ratioPanel(append(overTAGS(s, "p = 10⁷", tagsLook), overTAGS(w, "p = 10¹⁰", leastLook)...)),
 		}
-		words := paretoWords(narrow, "2", "0.5", a)
-		words["FirstHost"] = runs
-		if err := texts.Describe(f, words, nil); err != nil {
-			return err
-		}
 		if err := bestCutoffs(f, "a", ", p = 10⁷", narrow, 0.5, s[0], slowdownOf, 1, 1.5, 2); err != nil {
 			return err
 		}
@@ -328,9 +327,10 @@ func smallerRange(id, title string) plots.Spec {
 		for k := 1; k < len(ratio.Y); k++ {
 			grows = grows && ratio.Y[k] < ratio.Y[k-1]
 		}
-		f.Claims = append(f.Claims,
-			gain(f.ID+"a", "For α ≈ 1 TAGS improves upon the other policies by over 2 orders of magnitude.", "log₁₀ of the ratio is at least 2 at α = 1.", 1, s[0], s[1], s[2], atLeast(2)),
-			plots.Finding(f.ID+"b", "As α drops, the improvement increases.", "The ratio falls in α from 0.2 to 2.", fmt.Sprintf("From %s at α = 0.2 to %s at α = 2.", plots.Short(ratio.At(0.2)), plots.Short(ratio.At(2))), grows))
-		return nil
+		words, verdicts := paretoWords(narrow, "2", "0.5", a), plots.Verdicts{}
+		words["FirstHost"], words["Ratio"] = runs, ratio
+		comparison{s[0], s[1], s[2], words, verdicts}.gain("Gain1", 1, atLeast(2))
+		verdicts.Decide("grows", grows)
+		return texts.Describe(f, words, verdicts)
 	})
 }
