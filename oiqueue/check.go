@@ -8,22 +8,29 @@ import (
 	"productform/internal/ranktable"
 )
 
-// maxChecked bounds the states that [Check] visits.
+// maxChecked bounds the states that [CheckOrder] visits.
 const maxChecked = 1 << 22
 
-// Check tells whether the rates of q are those of an order-independent queue ([BC17] section 2): positive in every
+// Check reports whether q can be worked with: its fields agree, rates are >= 0, and a Rank table is positive and
+// nondecreasing. The error is a *[num.InputError] or a [*num.TooLargeError]. Of a function it knows nothing; see
+// [CheckOrder].
+func (q *Queue) Check() error {
+	if err := checkShape(q); err != nil || q.Rank == nil {
+		return err
+	}
+	return ranktable.Check(q.Rank, len(q.ArrivalRates))
+}
+
+// CheckOrder tells whether the rates of q are those of an order-independent queue ([BC17] section 2): positive in every
 // non-empty state, not falling when a job arrives and, for OrderedRate, the same for every order of the jobs; also
 // whether they depend on the numbers of jobs only up to Saturation, where that is set. A Rank table is checked whole
 // and length ignored; TotalRate is checked at all x with Σ x_i <= length, OrderedRate at all states of at most length
 // jobs, N^length of them and at most 2^22. The error is a [*RateError] naming the first violating state, shortest
 // first, and its rates, a *[num.InputError] for a malformed queue, or a [*num.TooLargeError]. A nil answer on a
 // function is a proof up to that length only.
-func Check(q *Queue, length int) error {
-	if err := checkShape(q); err != nil {
+func CheckOrder(q *Queue, length int) error {
+	if err := q.Check(); err != nil || q.Rank != nil {
 		return err
-	}
-	if q.Rank != nil {
-		return ranktable.Check(q.Rank, len(q.ArrivalRates))
 	}
 	n := len(q.ArrivalRates)
 	if length < 0 {

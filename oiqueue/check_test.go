@@ -14,7 +14,7 @@ import (
 func TestCheckAccepts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 3).Draw(t, "classes")
-		if err := Check(drawQueue(t, n), 5); err != nil {
+		if err := CheckOrder(drawQueue(t, n), 5); err != nil {
 			t.Error(err)
 		}
 	})
@@ -38,7 +38,7 @@ func TestCheckFindsOneBadState(t *testing.T) {
 			}
 			return mu
 		}}
-		err := Check(p, 5)
+		err := CheckOrder(p, 5)
 		var e *RateError
 		if !errors.As(err, &e) {
 			t.Fatalf("bad state %v: error %v", bad, err)
@@ -46,7 +46,7 @@ func TestCheckFindsOneBadState(t *testing.T) {
 		if !slices.Equal(e.State, bad) && !slices.Equal(e.Other, bad) {
 			t.Errorf("bad state %v, error %v", bad, err)
 		}
-		if err := Check(p, len(bad)-1); err != nil {
+		if err := CheckOrder(p, len(bad)-1); err != nil {
 			t.Errorf("too short to see %v: %v", bad, err)
 		}
 	})
@@ -81,7 +81,7 @@ func TestCheckMessages(t *testing.T) {
 				return rat(1, 1)
 			}
 		}
-		check(Check(q, 4))
+		check(CheckOrder(q, 4))
 		if q.Rank != nil {
 			_, err := FromTable(q.ArrivalRates, q.Rank)
 			check(err)

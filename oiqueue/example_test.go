@@ -76,12 +76,12 @@ func ExampleMSCCC() {
 	// Output: Z = 11/3 E[X] = [23/22 49/132 49/132]
 }
 
-func ExampleCheck() {
+func ExampleCheckOrder() {
 	// The first job in the queue chooses the speed: the order matters.
 	q := &oiqueue.Queue{
 		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 2)},
 		OrderedRate:  func(c []int) *big.Rat { return big.NewRat(int64(c[0]+1), 1) },
 	}
-	fmt.Println(oiqueue.Check(q, 3))
+	fmt.Println(oiqueue.CheckOrder(q, 3))
 	// Output: oiqueue: the rate depends on the order of the jobs: μ(1 0) = 2 but μ(0 1) = 1
 }

@@ -17,7 +17,7 @@ type Queue struct {
 	ArrivalRates []*big.Rat             // λ_i >= 0, jobs per unit of time; effective rates if jobs come back
 	Rank         []*big.Rat             // μ(A) > 0, nondecreasing, at the bit mask of A; length 2^N, Rank[0] is nil or 0
 	TotalRate    func(x []int) *big.Rat // μ(x) > 0 with x_i jobs of class i
-	OrderedRate  func(c []int) *big.Rat // μ(c) > 0 with jobs of classes c_1, ..., c_n, oldest first; [Check] tells whether the order matters
+	OrderedRate  func(c []int) *big.Rat // μ(c) > 0 with jobs of classes c_1, ..., c_n, oldest first; [CheckOrder] tells whether the order matters
 	Saturation   []int                  // m_i >= 1 such that μ(x) depends on x only through min(x_i, m_i); nil if there are none, or with Rank, where m_i = 1
 }
 
@@ -29,7 +29,7 @@ const maxClasses = 20
 // mask, at which the table is not positive and nondecreasing. Neither slice is copied.
 func FromTable(arrivalRates, rank []*big.Rat) (*Queue, error) {
 	q := &Queue{ArrivalRates: arrivalRates, Rank: rank}
-	if err := Check(q, 0); err != nil {
+	if err := q.Check(); err != nil {
 		return nil, err
 	}
 	return q, nil

@@ -47,7 +47,7 @@ func TestBadInput(t *testing.T) {
 	one, two := rats(t, "1"), rats(t, "1", "1")
 	err1 := func(_ *Queue, err error) error { return err }
 	constant := func([]int) *big.Rat { return rat(3, 1) }
-	check := func(q *Queue) error { return Check(q, 1) }
+	check := func(q *Queue) error { return CheckOrder(q, 1) }
 	long := make([]*big.Rat, 21)
 	for i := range long {
 		long[i] = rat(1, 100)
@@ -75,11 +75,11 @@ func TestBadInput(t *testing.T) {
 		{check(&Queue{ArrivalRates: one, TotalRate: constant, Saturation: []int{1, 1}}), "Saturation = 2 entries: want one for each of the 1 classes, or nil"},
 		{check(&Queue{ArrivalRates: one, TotalRate: constant, Saturation: []int{0}}), "Saturation[0] = 0: want a whole number >= 1"},
 		{check(&Queue{ArrivalRates: one, Rank: []*big.Rat{nil, rat(1, 1)}, Saturation: []int{1}}), "Saturation = [1]: want nil, since Rank saturates at one job a class"},
-		{Check(&Queue{ArrivalRates: one, TotalRate: constant}, -1), "length = -1: want a whole number >= 0"},
-		{Check(&Queue{ArrivalRates: one, TotalRate: constant}, 1001), "length = 1001: want at most 1000"},
-		{Check(&Queue{ArrivalRates: two, OrderedRate: constant}, 23), "length = 23: want a smaller one, for at most 4194304 states; 2 classes have 8388608 of so many jobs"},
+		{CheckOrder(&Queue{ArrivalRates: one, TotalRate: constant}, -1), "length = -1: want a whole number >= 0"},
+		{CheckOrder(&Queue{ArrivalRates: one, TotalRate: constant}, 1001), "length = 1001: want at most 1000"},
+		{CheckOrder(&Queue{ArrivalRates: two, OrderedRate: constant}, 23), "length = 23: want a smaller one, for at most 4194304 states; 2 classes have 8388608 of so many jobs"},
 
-		{Check(&Queue{ArrivalRates: long, OrderedRate: constant}, 1000), "length = 1000: want a smaller one, for at most 4194304 states; 21 classes have 1.65689e+1322 of so many jobs"},
+		{CheckOrder(&Queue{ArrivalRates: long, OrderedRate: constant}, 1000), "length = 1000: want a smaller one, for at most 4194304 states; 21 classes have 1.65689e+1322 of so many jobs"},
 
 		{err1(MMc(one, 0, one[0])), "servers = 0: want a whole number >= 1"},
 		{err1(MMc(one, 1, nil)), "serviceRate is missing: want a number > 0"},
@@ -128,7 +128,7 @@ func TestNothingModified(t *testing.T) {
 		return rat(int64(k), 1)
 	}}
 	c, x := []int{1, 0, 1}, []int{2, 1}
-	if err := Check(q, 4); err != nil {
+	if err := CheckOrder(q, 4); err != nil {
 		t.Error(err)
 	}
 	must(PartialBalance(q, c))(t)

@@ -40,7 +40,7 @@ func (r *ExactResult) Prob(index int) num.RatInterval {
 //
 // The error is a *[num.InputError] with the path of the entry out of range, or an *[cluster.UnstableError], which
 // wraps [num.ErrUnstable], if (5) fails. n is not modified, but the result may share its numbers.
-func StationaryExact(n Network, l Lattice) (*ExactResult, error) {
+func StationaryExact(n *Network, l Lattice) (*ExactResult, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
 		return nil, err
@@ -139,12 +139,15 @@ func LocalImbalances(l Lattice, arrivalRates []*big.Rat, rates [][]*big.Rat, pro
 	return out, nil
 }
 
-// checkOn checks n and that it has as many classes as the lattice.
-func (n Network) checkOn(y lattice.Lattice) error {
-	if len(n.ArrivalRates) != y.Classes {
+// checkOn checks n, that it has as many classes as the lattice, and that it is stable.
+func (n *Network) checkOn(y lattice.Lattice) error {
+	if n != nil && len(n.ArrivalRates) != y.Classes {
 		return input.Errorf("ArrivalRates", len(n.ArrivalRates), "%d rates, one a class of the lattice", y.Classes)
 	}
-	return n.check()
+	if err := n.Check(); err != nil {
+		return err
+	}
+	return n.stable()
 }
 
 // weights returns w(x) = Φ(x) Π_i λ_i^x_i.

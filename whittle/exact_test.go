@@ -14,7 +14,7 @@ import (
 	"productform/whittle"
 )
 
-func mustSolve(t *rapid.T, n whittle.Network, l whittle.Lattice) *whittle.ExactResult {
+func mustSolve(t *rapid.T, n *whittle.Network, l whittle.Lattice) *whittle.ExactResult {
 	r, err := whittle.StationaryExact(n, l)
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +272,7 @@ func TestSingleServer(t *testing.T) {
 func TestSeparateServers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		classes := rapid.IntRange(1, 3).Draw(t, "classes")
-		n := whittle.Network{}
+		n := &whittle.Network{}
 		mu, rho, limits := make([]*big.Rat, classes), make([]*big.Rat, classes), make([]int, classes)
 		for i := range mu {
 			mu[i] = big.NewRat(int64(rapid.IntRange(1, 9).Draw(t, "mu")), 4)
@@ -361,7 +361,7 @@ func referenceCases() []oracle.Reference {
 	})
 }
 
-func network(t testing.TB, r oracle.Reference) whittle.Network {
+func network(t testing.TB, r oracle.Reference) *whittle.Network {
 	n, err := whittle.FromCluster(r.Model)
 	if err != nil {
 		t.Fatal(err)

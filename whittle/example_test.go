@@ -10,7 +10,7 @@ import (
 
 // Two classes, each with its own server of rate 1, share a third.
 func ExampleStationaryExact() {
-	n := whittle.Network{
+	n := &whittle.Network{
 		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)},
 		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)},
 	}
@@ -46,7 +46,7 @@ func ExampleFromCluster() {
 // A lattice that holds all but a millionth of the probability, and the answer in float64.
 func ExampleStationary() {
 	rank, _ := whittle.SingleServer(3, big.NewRat(1, 1))
-	n := whittle.Network{
+	n := &whittle.Network{
 		ArrivalRates: []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 5), big.NewRat(2, 5)},
 		Rank:         rank,
 	}

@@ -40,7 +40,7 @@ func (r *Result) Prob(index int) float64 { return r.Weights[index] / r.Normaliza
 // with v the bound that the sums outside carry along, whatever the load. The error is that of StationaryExact; also a
 // *[num.InputError] for arrival rates below 2^-150 μ(A) and networks so close to instability that a unit of weight
 // spreads over more than 2^200, which are for StationaryExact.
-func Stationary(n Network, l Lattice) (*Result, error) {
+func Stationary(n *Network, l Lattice) (*Result, error) {
 	y, err := newLayout(l, MaxStates)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ type floatModel struct {
 }
 
 // newFloatModel computes V and U by [spreadOf]. Ratios are exact until rounded, so nothing cancels.
-func newFloatModel(n Network) (floatModel, error) {
+func newFloatModel(n *Network) (floatModel, error) {
 	classes := len(n.ArrivalRates)
 	sets := 1 << classes
 	m := floatModel{

@@ -51,9 +51,9 @@ func setRate(v []*big.Rat, a int) *big.Rat {
 }
 
 // drawNetwork draws a stable cluster with 1 to most classes; its load max_A λ(A)/μ(A) is 1/20 to 19/20.
-func drawNetwork(t *rapid.T, most int) whittle.Network {
+func drawNetwork(t *rapid.T, most int) *whittle.Network {
 	m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: most, Stable: true})
-	return whittle.Network{ArrivalRates: oracle.Rates(m), Rank: oracle.RankTable(m)}
+	return &whittle.Network{ArrivalRates: oracle.Rates(m), Rank: oracle.RankTable(m)}
 }
 
 // drawLattice draws a box or a simplex of at most a few hundred states.

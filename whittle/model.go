@@ -22,15 +22,15 @@ type Network struct {
 
 // FromCluster returns the network of balanced fairness in a cluster, with rates in jobs per unit of time and
 // the rank function of [cluster.Model.Rank], whose errors it has.
-func FromCluster(m *cluster.Model) (Network, error) {
+func FromCluster(m *cluster.Model) (*Network, error) {
 	if m == nil {
-		return Network{}, input.Errorf("", "nothing", "a cluster model")
+		return nil, input.Errorf("", "nothing", "a cluster model")
 	}
 	rank, err := m.Rank()
 	if err != nil {
-		return Network{}, err
+		return nil, err
 	}
-	n := Network{Rank: rank}
+	n := &Network{Rank: rank}
 	for _, class := range m.Classes {
 		n.ArrivalRates = append(n.ArrivalRates, class.ArrivalRate)
 	}
@@ -90,8 +90,12 @@ func InfiniteServers(l Lattice, rates ...*big.Rat) ([][]*big.Rat, error) {
 	return phi, nil
 }
 
-// check returns a [num.InputError] for rates out of range, a [cluster.UnstableError] if (5) fails.
-func (n Network) check() error {
+// Check reports whether n can be worked with: 1 to 20 rates >= 0, and a rank function that is positive and nondecreasing.
+// The error is a *[num.InputError].
+func (n *Network) Check() error {
+	if n == nil {
+		return input.Errorf("", "nothing", "a network")
+	}
 	classes := len(n.ArrivalRates)
 	if classes < 1 || classes > maxClasses {
 		return input.Errorf("ArrivalRates", classes, "1 to %d rates", maxClasses)
@@ -99,9 +103,12 @@ func (n Network) check() error {
 	if err := checkNumbers("ArrivalRates", n.ArrivalRates, classes, false); err != nil {
 		return err
 	}
-	if err := ranktable.Check(n.Rank, classes); err != nil {
-		return err
-	}
+	return ranktable.Check(n.Rank, classes)
+}
+
+// stable returns a [cluster.UnstableError] that names the first set of classes, in the order of bit masks, for which
+// (5) fails.
+func (n *Network) stable() error {
 	for a, rate := range setSums(n.ArrivalRates) {
 		if a > 0 && rate.Cmp(n.Rank[a]) >= 0 {
 			return &cluster.UnstableError{Classes: ranktable.Members(a), ArrivalRate: rate, Capacity: n.Rank[a]}

@@ -16,8 +16,8 @@ import (
 )
 
 // good returns a stable network of two classes, to be spoiled in one entry.
-func good() whittle.Network {
-	return whittle.Network{
+func good() *whittle.Network {
+	return &whittle.Network{
 		ArrivalRates: []*big.Rat{rat("1/2"), rat("1")},
 		Rank:         []*big.Rat{nil, rat("2"), rat("2"), rat("3")},
 	}
@@ -48,7 +48,7 @@ func TestBadNetworks(t *testing.T) {
 		{func(_ *whittle.Network, l *whittle.Lattice) { *l = whittle.Simplex(3, 2) }, "ArrivalRates = 2: want 3 rates"},
 	} {
 		n, l := good(), whittle.Lattice{Limits: slices.Clone(box.Limits)}
-		c.spoil(&n, &l)
+		c.spoil(n, &l)
 		if _, err := whittle.StationaryExact(n, l); !isInput(err, c.message) {
 			t.Errorf("StationaryExact: %v, want %q", err, c.message)
 		}
@@ -72,7 +72,7 @@ func TestBadCalls(t *testing.T) {
 	balance := whittle.Balance{Lattice: box, Phi: []*big.Rat{rat("1"), rat("1")}}
 	tiny := good()
 	tiny.ArrivalRates[0] = power(rat("1/2"), 200)
-	near := whittle.Network{ArrivalRates: []*big.Rat{sub(rat("1"), power(rat("1/2"), 300))}, Rank: []*big.Rat{nil, rat("1")}}
+	near := &whittle.Network{ArrivalRates: []*big.Rat{sub(rat("1"), power(rat("1/2"), 300))}, Rank: []*big.Rat{nil, rat("1")}}
 	total := func(mu *big.Rat) error {
 		_, err := whittle.BalanceFromTotalRate(func(x []int) *big.Rat {
 			x[0] = 7 // its own copy
@@ -171,7 +171,7 @@ func TestOrderAndUnitsDoNotMatter(t *testing.T) {
 		classes := len(n.ArrivalRates)
 		order := rapid.Permutation([]int{0, 1, 2, 3}[:classes]).Draw(t, "order")
 		unit := rat("3/7")
-		other := whittle.Network{ArrivalRates: make([]*big.Rat, classes), Rank: make([]*big.Rat, 1<<classes)}
+		other := &whittle.Network{ArrivalRates: make([]*big.Rat, classes), Rank: make([]*big.Rat, 1<<classes)}
 		for i, to := range order {
 			other.ArrivalRates[to] = mul(n.ArrivalRates[i], unit)
 		}

@@ -20,7 +20,7 @@ import (
 // sets of active classes, and so is U_j, from another source; see [lattice.Recursion].
 //
 // spreadOf returns V and U_j of a stable network at the bit masks of the sets, in the arithmetic of one.
-func spreadOf(n Network, one arithmetic.Number) (mass []arithmetic.Number, jobs [][]arithmetic.Number) {
+func spreadOf(n *Network, one arithmetic.Number) (mass []arithmetic.Number, jobs [][]arithmetic.Number) {
 	r := &lattice.Recursion{Lattice: lattice.NewBox(slices.Repeat([]int{1}, len(n.ArrivalRates))), Drain: make([]arithmetic.Number, len(n.Rank))}
 	for _, rate := range n.ArrivalRates {
 		r.Lambda = append(r.Lambda, one.Rational(rate))
@@ -38,7 +38,7 @@ func spreadOf(n Network, one arithmetic.Number) (mass []arithmetic.Number, jobs 
 
 // outsideOfRank returns the sums of w(x) and x_j w(x) over the states outside the lattice, exactly:
 // λ_i w(y) flows from each state y of the lattice into each y+e_i outside.
-func outsideOfRank(n Network, y lattice.Lattice, weights []*big.Rat) (*big.Rat, []*big.Rat) {
+func outsideOfRank(n *Network, y lattice.Lattice, weights []*big.Rat) (*big.Rat, []*big.Rat) {
 	spreadMass, spreadJobs := spreadOf(n, arithmetic.One(num.Exact, 0))
 	mass, jobs := new(big.Rat), make([]*big.Rat, y.Classes)
 	for j := range jobs {

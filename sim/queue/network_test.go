@@ -23,12 +23,12 @@ import (
 )
 
 // exampleNetwork draws arrival rates and a rank function of mean sizes 1, of a load of at most 4/5.
-func exampleNetwork(seed, classes int) whittle.Network {
-	return rapid.Custom(func(t *rapid.T) whittle.Network {
+func exampleNetwork(seed, classes int) *whittle.Network {
+	return rapid.Custom(func(t *rapid.T) *whittle.Network {
 		m := oracle.DrawModel(t, oracle.Options{Classes: classes})
 		m.MeanSize = nil
 		m = oracle.ScaleTo(m, big.NewRat(int64(rapid.IntRange(3, 8).Draw(t, "tenths")), 10))
-		return whittle.Network{ArrivalRates: oracle.Rates(m), Rank: oracle.RankTable(m)}
+		return &whittle.Network{ArrivalRates: oracle.Rates(m), Rank: oracle.RankTable(m)}
 	}).Example(seed)
 }
 

@@ -111,7 +111,7 @@ func (q Queue) checked() (*oiqueue.Queue, []*big.Rat, error) {
 	if q.Model == nil {
 		return nil, nil, input.Errorf("Model", "nothing", "an order-independent queue")
 	}
-	if err := oiqueue.Check(q.Model, 0); err != nil {
+	if err := q.Model.Check(); err != nil {
 		return nil, nil, err
 	}
 	if q.Model.Rank == nil && q.RatesKey == "" {
