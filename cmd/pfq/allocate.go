@@ -72,7 +72,7 @@ func (f *allocateFlags) add(cmd *cobra.Command) {
 	for _, p := range fluid.Policies() {
 		names = append(names, string(p))
 	}
-	cli.AddChoice(cmd, &f.policy, "policy", names, "how resources are shared")
+	cli.AddChoice(cmd, &f.policy, "policy", append(names, allPolicies), "how resources are shared; all compares them")
 	cli.AddChoice(cmd, &f.engine, "engine", engines, "arithmetic")
 	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of the engine enclose (default 1e-09), or of the truncation with --dynamic (default 1e-10)",
 		Want: "a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1", Parse: parseTolerance}.Add(cmd, &f.tol)
@@ -107,6 +107,12 @@ func (f *allocateFlags) check(given func(string) bool) error {
 		if given(c.name) && f.dynamic {
 			return fmt.Errorf("--%s and --dynamic exclude each other: %s", c.name, c.why)
 		}
+	}
+	if f.policy == allPolicies && given("runs") {
+		return errors.New("--policy all and --runs exclude each other: simulate one policy at a time")
+	}
+	if f.policy == allPolicies && f.engine != string(num.Auto) && f.engine != string(num.Float) {
+		return input.Errorf("--engine", f.engine, "auto or float with --policy all: no other engine has all policies")
 	}
 	if f.dynamic && f.tol != 0 && f.tol < 1e-14 {
 		return input.Errorf("--tol", f.tol, "a number >= 1e-14 and < 1 with --dynamic")
@@ -222,11 +228,22 @@ func orDefault(flag string, given bool) string {
 
 // share allocates the resources among jobs that stay.
 func (f *allocateFlags) share(ctx context.Context, p *fluid.Pool) ([]byte, error) {
+	if f.policy == allPolicies {
+		return f.compare(ctx, p)
+	}
+	a, err := f.allocate(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return a.format(f.format)
+}
+
+func (f *allocateFlags) allocate(ctx context.Context, p *fluid.Pool) (*allocation, error) {
 	r, err := fluid.Allocate(ctx, p, fluid.Policy(f.policy), fluid.Settings{Engine: num.Engine(f.engine), RelTol: f.tol})
 	if err != nil {
 		return nil, err
 	}
-	a := allocation{pool: p, result: r, digits: digits(cmp.Or(f.tol, 1e-9)), shown: 6}
+	a := &allocation{pool: p, result: r, digits: digits(cmp.Or(f.tol, 1e-9)), shown: 6}
 	if f.tol != 0 {
 		a.shown = a.digits
 	}
@@ -235,7 +252,7 @@ func (f *allocateFlags) share(ctx context.Context, p *fluid.Pool) ([]byte, error
 			return nil, err
 		}
 	}
-	return a.format(f.format)
+	return a, nil
 }
 
 // policyName returns a policy in words.

@@ -404,7 +404,7 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"counted.json --dynamic", "pfq: counted.json:2: jobs[0].count = the number 2: want one of the fields name, demand, weight, arrival_rate, mean_size, " +
 			"declared; this one is for jobs that stay, without --dynamic\n"},
 		{"pool.json --dynamic", "pfq: pool.json:2: jobs[0].arrival_rate is missing: want a number >= 0\n"},
-		{"pool.json --policy fair", "pfq: --policy = fair: want pf, drf, maxmin, bmf or bf\n"},
+		{"pool.json --policy fair", "pfq: --policy = fair: want pf, drf, maxmin, bmf, bf or all\n"},
 		{"pool.json --engine fast", "pfq: --engine = fast: want auto, float, enclose or exact"},
 		{"pool.json --engine exact", "pfq: --engine = exact: want auto, float or enclose: proportional fairness is irrational in general\n"},
 		{"pool.json --policy drf --engine enclose", "pfq: --engine = enclose: want auto, float or exact: the policy drf is rational\n"},

@@ -39,6 +39,10 @@ func (f *allocateFlags) traffic(ctx context.Context, t *traffic.Model, name stri
 		answer, err = a.format()
 		return answer, false, err
 	}
+	if f.policy == allPolicies {
+		answer, err = f.compareTraffic(ctx, t, stderr)
+		return answer, true, err
+	}
 	simulation := simulateFlags{settings: f.settings}
 	var plan *sim.Plan
 	if f.settings.Runs > 0 { // before anything that takes long
