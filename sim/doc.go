@@ -8,6 +8,10 @@
 //   - productform/sim/farm: hosts with a queue each under TAGS and its rivals;
 //   - productform/sim/pool: resources that jobs share, divisible or task by task.
 //
+// A new system is a package of its own below this one, and touches no other: a type with the parameters, whose method Describe
+// checks them and gives rates, classes and servers; an engine, in which a [Population] counts the jobs; and where it sees more
+// than jobs and busy servers, the methods of an [Observer] and a function for the list of its measures.
+//
 // A run is a number of independent replications that start empty, warm up and are then observed for the same time.
 // Replication r of seed k draws from a random stream of its own, so that all digits depend on the model, the
 // settings and the seed, not on the number of cores. Estimates are means over the replications with Student
