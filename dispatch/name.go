@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"productform/internal/input"
+	"productform/internal/tree"
 )
 
 // Names returns the forms of the names that [ParsePolicy] reads, with their parameters in capitals and what is optional in
@@ -34,7 +35,14 @@ func ParsePolicy(text string) (Policy, error) {
 		return Policy{}, input.Errorf("policy", text, format, args...)
 	}
 	if !slices.Contains(Rules(), p.Rule) {
-		return refuse("one of %s", strings.Join(Names(), ", "))
+		rules := func(yield func(string) bool) {
+			for _, r := range Rules() {
+				if !yield(string(r)) {
+					return
+				}
+			}
+		}
+		return refuse("one of %s%s", strings.Join(Names(), ", "), tree.DidYouMean(rule, rules, strings.Clone))
 	}
 	if hasSpare {
 		p.Spare = Spare(spare)

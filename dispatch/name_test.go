@@ -34,7 +34,7 @@ func TestParsePolicy(t *testing.T) {
 	}
 	const names = "one of priority[:R][/SPARE], proportion[/SPARE], workload[:H][/SPARE], deadline[/SPARE], edf"
 	for text, want := range map[string]string{
-		"": names, "fifo": names, "Deadline": names, "/priority": names, " edf": names,
+		"": names, "fifo": names, "deadlin": names + "; did you mean deadline?", "/priority": names, " edf": names + "; did you mean edf?",
 		"priority:1.1":       "priority[:R][/SPARE], R in [0, 1]",
 		"priority:":          "priority[:R][/SPARE], R in [0, 1]",
 		"priority:NaN":       "priority[:R][/SPARE], R in [0, 1]",

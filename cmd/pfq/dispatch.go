@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,9 +21,8 @@ import (
 
 // A dispatchFlags holds what the flags of dispatch ask for.
 type dispatchFlags struct {
-	policy, spare string
-	reserve       float64
-	horizon       float64 // 0 for the default
+	policyList    string
+	policies      []dispatch.Policy
 	workers       int
 	heterogeneous string // empty if all speeds are 1
 	speeds        []float64
@@ -36,13 +36,14 @@ type dispatchFlags struct {
 	priorities interval
 	seed       uint64
 
-	timeline           bool
-	jobs, format, file string
+	timeline              bool
+	records, format, file string
 }
 
 // An interval is LOW:HIGH.
 type interval struct{ low, high float64 }
 
+// allPolicies is the list of --policy that stands for all rules, deadline with spare workers by priority and by deadline.
 const allPolicies = "all"
 
 func newDispatch() *cobra.Command {
@@ -68,13 +69,13 @@ func newDispatch() *cobra.Command {
 				return err
 			}
 			var others []output.File
-			if f.jobs != "" && a.finished() {
-				others = append(others, output.File{Text: a.records, Name: f.jobs})
+			if f.records != "" && a.isFinished() {
+				others = append(others, output.File{Text: a.records, Name: f.records})
 			}
 			if err := output.WriteAll(cmd.OutOrStdout(), output.File{Text: a.text, Name: f.file}, others...); err != nil {
 				return err
 			}
-			if !a.finished() {
+			if !a.isFinished() {
 				return errNoAnswer
 			}
 			return nil
@@ -86,18 +87,14 @@ func newDispatch() *cobra.Command {
 
 // add gives the flags to the command.
 func (f *dispatchFlags) add(cmd *cobra.Command) {
-	var names []string
-	for _, r := range dispatch.Rules() {
-		names = append(names, string(r))
+	f.policyList = allPolicies
+	cli.AddText(cmd, &f.policyList, "policy", "", policiesWanted, "`POLICIES` that share the workers, separated by commas, such as deadline/priority,edf")
+	if err := cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policyNames(allRules()), cobra.ShellCompDirectiveNoSpace)); err != nil {
+		panic(err) // the flag is there
 	}
-	f.policy = allPolicies
-	cli.AddChoice(cmd, &f.policy, "policy", append(names, allPolicies), "who gets workers")
-	cli.AddChoice(cmd, &f.spare, "spare", []string{string(dispatch.SpareByPriority), string(dispatch.SpareByDeadline), string(dispatch.SpareKept)},
-		"who gets the workers that are left")
-	addNumber(cmd, &f.reserve, "reserve", "0", "a number in [0, 1]", "part `R` of the workers that priority keeps from the first job",
-		func(v float64) bool { return v >= 0 && v <= 1 })
-	addNumber(cmd, &f.horizon, "horizon", "1", "a number of seconds in [1e-50, 1e50]", "seconds `H` within which workload wants jobs done",
-		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
+	cli.AddGone(cmd, "spare", "--policy names who gets spare workers, as in deadline/kept")
+	cli.AddGone(cmd, "reserve", "--policy names the part R that is kept, as in priority:R")
+	cli.AddGone(cmd, "horizon", "--policy names the seconds H, as in workload:H")
 	cli.Flag[int]{Name: "workers", Usage: "number `W` of workers", Want: workersWanted, Parse: parseInt(mostDispatchWorkers)}.Add(cmd, &f.workers)
 	cli.AddText(cmd, &f.heterogeneous, "heterogeneous", "", speedsWanted, "`SPEEDS` of the workers, such as 10x1,10x0.5 or uniform:0.5:1.5 (default 1 each)")
 	cli.AddText(cmd, &f.outageList, "outages", "", outagesWanted, "`OUTAGES` of workers, such as 1-6@55-115,8@200-")
@@ -106,7 +103,8 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 	addNumber(cmd, &f.emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from tasks in hand",
 		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
 	f.addSampling(cmd)
-	cli.AddText(cmd, &f.jobs, "jobs", "", "the name of a file", "also write what became of each job to `FILE`, as CSV")
+	cli.AddRenamed(cmd, "jobs", "records")
+	cli.AddText(cmd, &f.records, "records", "", "the name of a file", "also write what became of each job to `FILE`, as CSV")
 	cli.AddSwitch(cmd, &f.timeline, "timeline", "also draw how the run went, in text")
 	addFormat(cmd, &f.format)
 	addOutput(cmd, &f.file)
@@ -146,26 +144,21 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 	if !given("workers") {
 		return &input.Error{Path: "--workers", Want: workersWanted}
 	}
-	all := f.policy == allPolicies
+	if err := f.parsePolicies(); err != nil {
+		return err
+	}
+	looksAtRunTimes := func(p dispatch.Policy) bool { return p.Rule != dispatch.Priority && p.Rule != dispatch.EDF }
 	switch {
-	case given("spare") && all:
-		return errors.New("--spare wants one --policy: all has deadline with spare workers by priority and by deadline")
-	case given("spare") && f.policy == string(dispatch.EDF):
-		return errors.New("--spare is of no use with --policy edf, which leaves no workers that a job can use")
-	case given("reserve") && !all && f.policy != string(dispatch.Priority):
-		return errors.New("--reserve is of no use without --policy priority or all")
-	case given("horizon") && !all && f.policy != string(dispatch.Workload):
-		return errors.New("--horizon is of no use without --policy workload or all")
-	case given("learn") && slices.Contains([]string{string(dispatch.Priority), string(dispatch.EDF)}, f.policy):
-		return fmt.Errorf("--learn is of no use with --policy %s, which does not look at run times", f.policy)
+	case given("learn") && !slices.ContainsFunc(f.policies, looksAtRunTimes):
+		return fmt.Errorf("--learn is of no use with --policy %s, which does not look at run times", f.policyList)
 	case given("parallelism") && f.sampling.DeadlineFactor == 0:
 		return errors.New("--parallelism is of no use with --deadline-factor 0: no job has a deadline")
 	case given("timeline") && f.timeline && f.format != render.Formats[0]:
 		return fmt.Errorf("--timeline is of no use with --format %s: it is text", f.format)
-	case given("jobs") && all:
-		return errors.New("--jobs wants one --policy: what becomes of a job depends on it")
-	case f.jobs == "-":
-		return input.Errorf("--jobs", f.jobs, "the name of a file")
+	case given("records") && len(f.policies) > 1:
+		return errors.New("--records wants one --policy: what becomes of a job depends on it")
+	case f.records == "-":
+		return input.Errorf("--records", f.records, "the name of a file")
 	}
 	if err := f.parseSpeeds(); err != nil {
 		return err
@@ -183,10 +176,10 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 // checkFiles refuses to write two files over one another, or over the log.
 func (f *dispatchFlags) checkFiles(trace string, stdin io.Reader, stdout io.Writer) error {
 	toStdout := f.file == "" || f.file == "-"
-	if toStdout && output.IsStream(f.jobs, stdout) || !toStdout && f.jobs != "" && output.IsSame(f.jobs, f.file) {
-		return input.Errorf("--jobs", f.jobs, "a file other than that of --output")
+	if toStdout && output.IsStream(f.records, stdout) || !toStdout && f.records != "" && output.IsSame(f.records, f.file) {
+		return input.Errorf("--records", f.records, "a file other than that of --output")
 	}
-	return cmp.Or(output.NotInput("--jobs", f.jobs, trace, stdin), output.NotInput("--output", f.file, trace, stdin))
+	return cmp.Or(output.NotInput("--records", f.records, trace, stdin), output.NotInput("--output", f.file, trace, stdin))
 }
 
 // settleSampling takes what no flag says from one of the two samplings.
@@ -207,20 +200,41 @@ func (f *dispatchFlags) settleSampling(given func(string) bool) {
 	s.LowestPriority, s.HighestPriority = f.priorities.low, f.priorities.high
 }
 
-// policies returns those that are asked for.
-func (f *dispatchFlags) policies() (list []dispatch.Policy) {
-	if f.policy != allPolicies {
-		list = []dispatch.Policy{{Rule: dispatch.Rule(f.policy), Spare: dispatch.Spare(f.spare)}}
-	} else {
-		for _, r := range dispatch.Rules() {
-			list = append(list, dispatch.Policy{Rule: r, Spare: dispatch.SpareByPriority})
-			if r == dispatch.Deadline {
-				list = append(list, dispatch.Policy{Rule: r, Spare: dispatch.SpareByDeadline})
-			}
-		}
+// parsePolicies reads --policy.
+func (f *dispatchFlags) parsePolicies() error {
+	if f.policyList == allPolicies {
+		f.policies = allRules()
+		return nil
 	}
-	for i := range list {
-		list[i].Reserve, list[i].Horizon = f.reserve, f.horizon
+	for i, name := range strings.Split(f.policyList, ",") {
+		p, err := dispatch.ParsePolicy(name)
+		path := input.Index("--policy", i)
+		if bad := (*input.Error)(nil); errors.As(err, &bad) {
+			return &input.Error{Path: path, Value: cmp.Or(bad.Value, "nothing"), Want: bad.Want}
+		}
+		if slices.Contains(f.policies, p) {
+			return input.Errorf(path, name, "each policy once")
+		}
+		f.policies = append(f.policies, p)
+	}
+	return nil
+}
+
+// allRules returns the policies that are compared by default.
+func allRules() (list []dispatch.Policy) {
+	for _, name := range []string{"priority", "proportion", "workload", "deadline/priority", "deadline/deadline", "edf"} {
+		p, err := dispatch.ParsePolicy(name)
+		if err != nil {
+			panic(err) // a name of ours
+		}
+		list = append(list, p)
 	}
 	return list
+}
+
+func policyNames(list []dispatch.Policy) (names []string) {
+	for _, p := range list {
+		names = append(names, p.String())
+	}
+	return names
 }

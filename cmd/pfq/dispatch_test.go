@@ -43,6 +43,16 @@ func dispatchJSON(t *testing.T, log, args string) map[string]any {
 	return parseJSON(t, stdout)
 }
 
+// onePolicy returns the answer for one policy.
+func onePolicy(t *testing.T, log, args string) map[string]any {
+	t.Helper()
+	list := dispatchJSON(t, log, args)["policies"].([]any)
+	if len(list) != 1 {
+		t.Fatalf("%s: %d policies", args, len(list))
+	}
+	return list[0].(map[string]any)
+}
+
 // The five jobs, in seconds: A is submitted at 0, 4 tasks of 10, due 20; B at 0, 2 of 5, due 10; C at 5, 6 of 5, due
 // 20; D at 10, 1 of 10, due 30; E at 10, 2 of 5, due 20. Deadlines are after 2 run times, by tasks/4 if there are more
 // than 4. Each has its own user, with --priorities 1:5 the priorities 1, 4, 3, 5, 2. There are 4 workers of speed 1; each
@@ -70,22 +80,21 @@ func TestDispatchByHand(t *testing.T) {
 	}
 	for args, changes := range map[string]map[string]any{
 		"edf": {"average_priority_violation_rate": 2.0 / 9, "decision_violation_rate": 2.0 / 9, "running_violation_rate": 2.0 / 9,
-			"deadline_miss_penalty": 10.0, "missed": 1.0, "spare": nil,
-			"response": spread(14, 15, 20, 20, 20), "slowdown": spread(1.9, 2, 3, 3, 3)}, // 15/10, 5/5, 15/7.5, 20/10, 15/5
+			"deadline_miss_penalty": 10.0, "missed": 1.0, "delay": spread(14, 15, 20, 20, 20), "slowdown": spread(1.9, 2, 3, 3, 3)}, // 15/10, 5/5, 15/7.5, 20/10, 15/5
 		"priority": {"average_priority_violation_rate": 0.0, "decision_violation_rate": 0.0, "running_violation_rate": 0.0,
 			"deadline_miss_penalty": 3*5 + 1*10.0, "missed": 2.0,
-			"response": spread(15, 10, 30, 30, 30), "slowdown": spread((3+1+8.0/3+1+2)/5, 2, 3, 3, 3)},
+			"delay": spread(15, 10, 30, 30, 30), "slowdown": spread((3+1+8.0/3+1+2)/5, 2, 3, 3, 3)},
 		"edf --outages 3-4@2-12": {"average_priority_violation_rate": (5/2.0 + 15/4.0 + 7/2.0 + 5/3.0) / 37, "decision_violation_rate": (1/2.0 + 3/2.0 + 1 + 2/3.0) / 11,
 			"running_violation_rate": (5/2.0 + 15/4.0 + 7/2.0 + 5/3.0) / 37,
-			"deadline_miss_penalty":  1*2 + 3*7 + 2*10 + 5*7.0, "missed": 4.0, "spare": nil, "makespan": 37.0, "decisions": 11.0, "lost": 2.0,
+			"deadline_miss_penalty":  1*2 + 3*7 + 2*10 + 5*7.0, "missed": 4.0, "makespan": 37.0, "decisions": 11.0, "lost": 2.0,
 			"utilization": 100 / 128.0, "wasted": 4 / 128.0,
-			"response": spread(96/5.0, 22, 27, 27, 27), "slowdown": spread((2.2+1+22/7.5+2.7+4)/5, 2.7, 4, 4, 4)},
+			"delay": spread(96/5.0, 22, 27, 27, 27), "slowdown": spread((2.2+1+22/7.5+2.7+4)/5, 2.7, 4, 4, 4)},
 	} {
 		policy, _, _ := strings.Cut(args, " ")
-		want := map[string]any{"policy": policy, "jobs": 5.0, "makespan": 30.0, "spare": "priority", "workers": 4.0, "seed": nil, "skipped": 0.0,
-			"first_job": 1.0, "utilization": 100 / 120.0, "wasted": 0.0, "tasks": 15.0, "lost": 0.0, "decisions": 6.0, "finished": true}
+		want := map[string]any{"policy": policy, "job_count": 5.0, "task_count": 15.0, "slowdown_formula": "delay / max(W/S, w/s)", "makespan": 30.0, "workers": 4.0, "seed": nil, "skipped": 0.0,
+			"first_job": 1.0, "utilization": 100 / 120.0, "wasted": 0.0, "lost": 0.0, "decisions": 6.0, "finished": true}
 		maps.Copy(want, changes)
-		if diff := cmp.Diff(want, dispatchJSON(t, log, "--workers 4 --priorities 1:5 --policy "+args), afterSums); diff != "" {
+		if diff := cmp.Diff(want, onePolicy(t, log, "--workers 4 --priorities 1:5 --policy "+args), afterSums); diff != "" {
 			t.Errorf("%s: %s", args, diff)
 		}
 	}
@@ -96,8 +105,8 @@ func TestDispatchJSONOrder(t *testing.T) {
 	log := fiveJobs(t)
 	stdout, _, _ := pfq(log, "dispatch", "-", "--workers", "4", "--policy", "deadline", "--format", "json")
 	rest := stdout
-	for _, key := range strings.Fields("policy jobs average_priority_violation_rate deadline_miss_penalty missed makespan spare workers seed skipped " +
-		"decision_violation_rate running_violation_rate response mean p50 p95 p99 max slowdown mean p50 p95 p99 max utilization wasted tasks lost decisions") {
+	for _, key := range strings.Fields("policies policy job_count task_count average_priority_violation_rate decision_violation_rate running_violation_rate " +
+		"deadline_miss_penalty missed makespan delay mean p50 p95 p99 max slowdown_formula slowdown mean p50 p95 p99 max utilization wasted lost decisions") {
 		_, after, ok := strings.Cut(rest, `"`+key+`": `)
 		if !ok {
 			t.Fatalf("%s is missing or too early in %s", key, stdout)
@@ -106,21 +115,26 @@ func TestDispatchJSONOrder(t *testing.T) {
 	}
 }
 
-// All policies give what each gives alone, in the JSON, and a line each in CSV.
-func TestDispatchAll(t *testing.T) {
+// A list of policies gives what each gives alone, under the name that it has in full; by default it is that of all rules.
+func TestDispatchPolicies(t *testing.T) {
 	log := fiveJobs(t)
-	var want []any
-	for _, policy := range []string{"priority", "proportion", "workload", "deadline", "deadline --spare deadline", "edf"} {
-		if policy == "workload" {
-			policy += " --horizon 4"
+	for _, c := range []struct{ list, given string }{
+		{"priority,proportion/priority,workload:1/priority,deadline/priority,deadline/deadline,edf", ""},
+		{"priority,proportion/priority,workload:1/priority,deadline/priority,deadline/deadline,edf", "--policy all"},
+		{"edf,workload:4/kept,priority:0.5/deadline", "--policy edf,workload:4/kept,priority:0.5/deadline"},
+		{"workload:60/priority,deadline/kept", "--policy workload:6e1,deadline/kept"},
+	} {
+		var want []any
+		for policy := range strings.SplitSeq(c.list, ",") {
+			one := onePolicy(t, log, "--workers 3 --policy "+policy)
+			if one["policy"] != policy {
+				t.Errorf("%s is named %v", policy, one["policy"])
+			}
+			want = append(want, one)
 		}
-		if policy == "priority" {
-			policy += " --reserve 0.5"
+		if diff := cmp.Diff(map[string]any{"policies": want}, dispatchJSON(t, log, "--workers 3 "+c.given)); diff != "" {
+			t.Error(diff)
 		}
-		want = append(want, dispatchJSON(t, log, "--workers 3 --policy "+policy))
-	}
-	if diff := cmp.Diff(map[string]any{"policies": want}, dispatchJSON(t, log, "--workers 3 --horizon 4 --reserve 0.5")); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -132,9 +146,9 @@ func TestDispatchCSV(t *testing.T) {
 	if err != nil || status != 0 || stderr != "" || len(lines) != 7 {
 		t.Fatalf("status %d, %v, %s%s", status, err, stdout, stderr)
 	}
-	header := "policy,jobs,average_priority_violation_rate,deadline_miss_penalty,missed,makespan,spare,workers,seed,skipped,first_job," +
-		"decision_violation_rate,running_violation_rate,response_mean,response_p50,response_p95,response_p99,response_max," +
-		"slowdown_mean,slowdown_p50,slowdown_p95,slowdown_p99,slowdown_max,utilization,wasted,tasks,lost,decisions,finished,reason,time,unfinished,unfinished_job"
+	header := "policy,job_count,task_count,average_priority_violation_rate,decision_violation_rate,running_violation_rate,deadline_miss_penalty,missed,makespan," +
+		"delay_mean,delay_p50,delay_p95,delay_p99,delay_max,slowdown_formula,slowdown_mean,slowdown_p50,slowdown_p95,slowdown_p99,slowdown_max," +
+		"utilization,wasted,lost,decisions,reason,time,unfinished,unfinished_job,workers,seed,skipped,first_job,finished"
 	if got := strings.Join(lines[0], ","); got != header {
 		t.Error(cmp.Diff(header, got))
 	}
@@ -142,7 +156,7 @@ func TestDispatchCSV(t *testing.T) {
 		for k, key := range lines[0] {
 			name, part, nested := strings.Cut(key, "_")
 			want := row.(map[string]any)[key]
-			if nested && (name == "response" || name == "slowdown") {
+			if nested && key != "slowdown_formula" && (name == "delay" || name == "slowdown") {
 				want = row.(map[string]any)[name].(map[string]any)[part]
 			}
 			if text := fmt.Sprint(want); want == nil && lines[i+1][k] != "" || want != nil && lines[i+1][k] != text {
@@ -155,10 +169,10 @@ func TestDispatchCSV(t *testing.T) {
 // The text of one policy has the same numbers, to six digits.
 func TestDispatchText(t *testing.T) {
 	fiveJobs(t)
-	stdout, stderr, status := pfq("", "dispatch", "five.swf", "--workers", "4", "--heterogeneous", "2x1,2,0.5", "--policy", "workload", "--spare", "kept",
+	stdout, stderr, status := pfq("", "dispatch", "five.swf", "--workers", "4", "--heterogeneous", "2x1,2,0.5", "--policy", "workload/kept",
 		"--deadline-factor", "0", "--outages", "4@1-2", "--time-scale", "0.5")
 	head, table, _ := strings.Cut(stdout, "\n\n")
-	want := "policy workload, spare workers kept\n5 jobs of five.swf; 15 tasks\nrun times x 0.5\n4 workers of speeds 0.5 to 2, 4.5 in all; 1 outage"
+	want := "policy workload:1/kept\n5 jobs of five.swf; 15 tasks\nrun times x 0.5\n4 workers of speeds 0.5 to 2, 4.5 in all; 1 outage"
 	if head != want || stderr != "" || status != 0 {
 		t.Errorf("status %d, %s%s", status, cmp.Diff(want, head), stderr)
 	}
@@ -174,14 +188,14 @@ func TestDispatchText(t *testing.T) {
 func TestDispatchSpeeds(t *testing.T) {
 	const log = "1 0 -1 6 3 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n"
 	for speeds, makespan := range map[string]float64{"1,2": 6, "1x1,1x2": 6, "2x3": 4, "uniform:2:2": 6, "1e0,2e0": 6} {
-		got := dispatchJSON(t, log, "--workers 2 --policy edf --heterogeneous "+speeds)
+		got := onePolicy(t, log, "--workers 2 --policy edf --heterogeneous "+speeds)
 		if got["makespan"] != makespan {
 			t.Errorf("%s: makespan %v, want %v", speeds, got["makespan"], makespan)
 		}
 	}
-	one := dispatchJSON(t, log, "--workers 2 --policy edf --heterogeneous uniform:0.5:1.5")
+	one := onePolicy(t, log, "--workers 2 --policy edf --heterogeneous uniform:0.5:1.5")
 	for seed, same := range map[string]bool{"1": true, "2": false} { // 1 is the default
-		got := dispatchJSON(t, log, "--workers 2 --policy edf --heterogeneous uniform:0.5:1.5 --seed "+seed)
+		got := onePolicy(t, log, "--workers 2 --policy edf --heterogeneous uniform:0.5:1.5 --seed "+seed)
 		if fmt.Sprint(got["seed"]) != seed || (got["makespan"] == one["makespan"]) != same {
 			t.Errorf("seed %s: %v, and %v by default", seed, got, one)
 		}
@@ -233,7 +247,7 @@ func TestDispatchSources(t *testing.T) {
 		if err := os.WriteFile(name, []byte(log), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if stdout, _, _ := pfq("", args...); parseJSON(t, stdout)["jobs"] != 5.0 {
+		if stdout, _, _ := pfq("", args...); !strings.Contains(stdout, `"job_count": 5,`) {
 			t.Errorf("the file %s does not win: %s", name, stdout)
 		}
 	}
@@ -257,9 +271,9 @@ func TestDispatchSample(t *testing.T) {
 	}
 	starts := map[any]bool{}
 	for seed := range 40 { // 4 starts: one is not met with a probability below 4 (3/4)^40 = 4e-5, but the seeds are fixed
-		got := dispatchJSON(t, log, "--workers 4 --policy edf --sample 2 --seed "+strconv.Itoa(seed))
+		got := onePolicy(t, log, "--workers 4 --policy edf --sample 2 --seed "+strconv.Itoa(seed))
 		starts[got["first_job"]] = true
-		if got["jobs"] != 2.0 || got["seed"] != float64(seed) {
+		if got["job_count"] != 2.0 || got["seed"] != float64(seed) {
 			t.Errorf("seed %d: %v", seed, got)
 		}
 	}
@@ -275,25 +289,25 @@ func TestDispatchOptions(t *testing.T) {
 	// one worker and the second is kept.
 	const two = "1 0 -1 10 2 -1 -1 -1 -1 -1 -1 2 -1 -1 -1 -1 -1 -1\n2 2 -1 1 1 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n"
 	for args, want := range map[string]map[string]any{
-		"--policy edf":                                           {"makespan": 11.0, "lost": 0.0},
-		"--policy edf --emergency 100":                           {"makespan": 13.0, "lost": 1.0, "deadline_miss_penalty": 0.0}, // due 20 and 4
-		"--policy edf --emergency 101":                           {"makespan": 11.0, "lost": 0.0, "missed": 1.0, "deadline_miss_penalty": 700.0},
-		"--policy edf --priorities 2:3":                          {"deadline_miss_penalty": 21.0},
-		"--policy edf --deadline-factor 1":                       {"deadline_miss_penalty": 800.0}, // due 10 and 3
-		"--policy edf --parallelism 1 --deadline-factor 0.5":     {"deadline_miss_penalty": 850.0}, // due 0.5 10 2 and 2.5
-		"--policy edf --gap-scale 6":                             {"makespan": 13.0, "missed": 0.0},
-		"--policy edf --time-scale 0.5":                          {"makespan": 5.5},
-		"--policy edf --batch 3":                                 {"makespan": 11.0, "missed": 0.0}, // B from 0 to 1, then A on its worker
-		"--policy priority --spare kept --reserve 1":             {"makespan": 20.0},                // B on the second worker
-		"--policy priority --spare kept --reserve 0.5":           {"makespan": 20.0},
-		"--policy priority --spare kept --reserve 0.4":           {"makespan": 20.0}, // ceil(0.8) workers are kept
-		"--policy priority --spare kept":                         {"makespan": 11.0},
-		"--policy workload --spare kept":                         {"makespan": 11.0},              // A needs 20 workers to be done in 1 s
-		"--policy workload --spare kept --horizon 20":            {"makespan": 20.0},              // and one in 20 s
-		"--policy workload --spare kept --horizon 20 --learn 30": {"makespan": 11.0},              // three, as far as the policy knows
-		"--policy edf --outages 1-2@1-2":                         {"makespan": 13.0, "lost": 2.0}, // B at 2, A at 2 and 3
+		"--policy edf":                                       {"makespan": 11.0, "lost": 0.0},
+		"--policy edf --emergency 100":                       {"makespan": 13.0, "lost": 1.0, "deadline_miss_penalty": 0.0}, // due 20 and 4
+		"--policy edf --emergency 101":                       {"makespan": 11.0, "lost": 0.0, "missed": 1.0, "deadline_miss_penalty": 700.0},
+		"--policy edf --priorities 2:3":                      {"deadline_miss_penalty": 21.0},
+		"--policy edf --deadline-factor 1":                   {"deadline_miss_penalty": 800.0}, // due 10 and 3
+		"--policy edf --parallelism 1 --deadline-factor 0.5": {"deadline_miss_penalty": 850.0}, // due 0.5 10 2 and 2.5
+		"--policy edf --gap-scale 6":                         {"makespan": 13.0, "missed": 0.0},
+		"--policy edf --time-scale 0.5":                      {"makespan": 5.5},
+		"--policy edf --batch 3":                             {"makespan": 11.0, "missed": 0.0}, // B from 0 to 1, then A on its worker
+		"--policy priority:1/kept":                           {"makespan": 20.0},                // B on the second worker
+		"--policy priority:0.5/kept":                         {"makespan": 20.0},
+		"--policy priority:0.4/kept":                         {"makespan": 20.0}, // ceil(0.8) workers are kept
+		"--policy priority/kept":                             {"makespan": 11.0},
+		"--policy workload/kept":                             {"makespan": 11.0},              // A needs 20 workers to be done in 1 s
+		"--policy workload:20/kept":                          {"makespan": 20.0},              // and one in 20 s
+		"--policy workload:20/kept --learn 30":               {"makespan": 11.0},              // three, as far as the policy knows
+		"--policy edf --outages 1-2@1-2":                     {"makespan": 13.0, "lost": 2.0}, // B at 2, A at 2 and 3
 	} {
-		got := dispatchJSON(t, two, "--workers 2 "+args)
+		got := onePolicy(t, two, "--workers 2 "+args)
 		for key, value := range want {
 			if diff := cmp.Diff(value, got[key], afterSums); diff != "" {
 				t.Errorf("%s: %s: %s", args, key, diff)
@@ -305,11 +319,11 @@ func TestDispatchOptions(t *testing.T) {
 // A job that takes no time: what is not there is null, and the text says so.
 func TestDispatchNothing(t *testing.T) {
 	const log = "7 9 -1 0 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"
-	got := dispatchJSON(t, log, "--workers 1 --policy priority")
+	got := onePolicy(t, log, "--workers 1 --policy priority")
 	none := map[string]any{"mean": nil, "p50": nil, "p95": nil, "p99": nil, "max": nil}
 	zero := map[string]any{"mean": 0.0, "p50": 0.0, "p95": 0.0, "p99": 0.0, "max": 0.0}
 	for key, want := range map[string]any{"average_priority_violation_rate": nil, "running_violation_rate": nil, "decision_violation_rate": 0.0,
-		"response": zero, "slowdown": none, "utilization": nil, "wasted": nil, "makespan": 0.0, "tasks": 2.0, "first_job": 7.0} {
+		"delay": zero, "slowdown": none, "utilization": nil, "wasted": nil, "makespan": 0.0, "task_count": 2.0, "first_job": 7.0} {
 		if diff := cmp.Diff(want, got[key]); diff != "" {
 			t.Errorf("%s: %s", key, diff)
 		}
@@ -331,16 +345,16 @@ func TestDispatchSkips(t *testing.T) {
 		if want := "pfq: warning: standard input: " + jobs + " without submission, run time or processors " + verb + " left out\n"; status != 0 || stderr != want {
 			t.Errorf("status %d, %s", status, stderr)
 		}
-		if got := parseJSON(t, stdout); got["skipped"] != float64(k+1) || got["jobs"] != 5.0 {
+		if got := parseJSON(t, stdout)["policies"].([]any)[0].(map[string]any); got["skipped"] != float64(k+1) || got["job_count"] != 5.0 {
 			t.Error(stdout)
 		}
 	}
 }
 
-// --jobs writes what became of each job, as TestDispatchByHand has it.
+// --records writes what became of each job, as TestDispatchByHand has it.
 func TestDispatchRecords(t *testing.T) {
 	fiveJobs(t)
-	_, stderr, status := pfq("", "dispatch", "five.swf", "--workers", "4", "--priorities", "1:5", "--policy", "edf", "--jobs", "jobs.csv")
+	_, stderr, status := pfq("", "dispatch", "five.swf", "--workers", "4", "--priorities", "1:5", "--policy", "edf", "--records", "jobs.csv")
 	text, err := os.ReadFile("jobs.csv")
 	want := `id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,missed,lost
 1,0,20,1,4,40,0,15,15,1.5,0,0
@@ -368,12 +382,12 @@ func TestDispatchKeepsFiles(t *testing.T) {
 	}
 	whole := filepath.Join(folder, "a.csv")
 	for _, c := range []struct{ args, want string }{
-		{"five.swf --jobs a.csv -o " + whole, "--jobs = a.csv: want a file other than that of --output"},
-		{"five.swf --jobs here/a.csv -o a.csv", "--jobs = here/a.csv: want a file other than that of --output"},
-		{"five.swf --jobs five.swf", "--jobs = five.swf: want a file other than the one that is read"},
+		{"five.swf --records a.csv -o " + whole, "--records = a.csv: want a file other than that of --output"},
+		{"five.swf --records here/a.csv -o a.csv", "--records = here/a.csv: want a file other than that of --output"},
+		{"five.swf --records five.swf", "--records = five.swf: want a file other than the one that is read"},
 		{"five.swf -o ./five.swf", "--output = ./five.swf: want a file other than the one that is read"},
 		{"five.swf -o linked.swf", "--output = linked.swf: want a file other than the one that is read"},
-		{"linked.swf --jobs five.swf -o a.csv", "--jobs = five.swf: want a file other than the one that is read"},
+		{"linked.swf --records five.swf -o a.csv", "--records = five.swf: want a file other than the one that is read"},
 		{"five.swf -o again.swf", "--output = again.swf: want a file other than the one that is read"},
 	} {
 		stdout, stderr, status := pfq("", append(strings.Fields("dispatch --workers 4 --policy edf"), strings.Fields(c.args)...)...)
@@ -396,7 +410,7 @@ func TestDispatchKeepsFiles(t *testing.T) {
 	}
 	defer stdout.Close()
 	said.Reset()
-	if status := run(strings.Fields("dispatch five.swf --workers 4 --policy edf --jobs out.txt"), nil, stdout, &said); status != 2 || said.String() != "pfq: --jobs = out.txt: want a file other than that of --output\n" {
+	if status := run(strings.Fields("dispatch five.swf --workers 4 --policy edf --records out.txt"), nil, stdout, &said); status != 2 || said.String() != "pfq: --records = out.txt: want a file other than that of --output\n" {
 		t.Errorf("status %d, %s", status, &said)
 	}
 	if text, err := os.ReadFile("five.swf"); err != nil || string(text) != log {
@@ -405,7 +419,7 @@ func TestDispatchKeepsFiles(t *testing.T) {
 	if files, err := os.ReadDir("."); err != nil || len(files) != 5 {
 		t.Errorf("files %v, %v", files, err)
 	}
-	for _, args := range []string{"--jobs a.csv -o b.txt", "--jobs a.csv -o " + os.DevNull} { // twice: files that are there are replaced
+	for _, args := range []string{"--records a.csv -o b.txt", "--records a.csv -o " + os.DevNull} { // twice: files that are there are replaced
 		if stdout, stderr, status := pfq("", append(strings.Fields("dispatch five.swf --workers 4 --policy edf"), strings.Fields(args)...)...); status != 0 || stdout+stderr != "" {
 			t.Errorf("%s: status %d, %s%s", args, status, stdout, stderr)
 		}
@@ -418,21 +432,21 @@ func TestDispatchStranded(t *testing.T) {
 	fiveJobs(t)
 	args := []string{"dispatch", "five.swf", "--workers", "4", "--policy", "edf", "--outages", "1-2@12-,3-4@10-11,3-4@11-"}
 	const reason = "4 jobs never finish, the first of them job 1: no worker is left after 12 s"
-	stdout, stderr, status := pfq("", append(args, "--format", "json", "--jobs", "jobs.csv")...)
-	want := map[string]any{"finished": false, "policy": "edf", "jobs": 5.0, "reason": reason, "time": 12.0, "unfinished": 4.0, "unfinished_job": 1.0,
-		"spare": nil, "workers": 4.0, "seed": nil, "skipped": 0.0, "first_job": 1.0}
-	if diff := cmp.Diff(want, parseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" || !strings.HasPrefix(stdout, "{\n  \"finished\": false,") {
+	stdout, stderr, status := pfq("", append(args, "--format", "json", "--records", "jobs.csv")...)
+	want := map[string]any{"finished": false, "policy": "edf", "job_count": 5.0, "task_count": 15.0, "reason": reason, "time": 12.0, "unfinished": 4.0,
+		"unfinished_job": 1.0, "workers": 4.0, "seed": nil, "skipped": 0.0, "first_job": 1.0}
+	if diff := cmp.Diff(map[string]any{"policies": []any{want}}, parseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("status %d, %s%s", status, stderr, diff)
 	}
 	stdout, stderr, status = pfq("", append(args, "--format", "csv")...)
 	finished, _, _ := pfq("", "dispatch", "five.swf", "--workers", "4", "--policy", "edf", "--format", "csv")
 	header, _, _ := strings.Cut(finished, "\n")
-	if want := header + "\nedf,5,,,,,,4,,0,1" + strings.Repeat(",", 18) + "false,\"" + reason + "\",12,4,1\n"; status != 1 || stderr != "" || stdout != want {
+	if want := header + "\nedf,5,15" + strings.Repeat(",", 22) + "\"" + reason + "\",12,4,1,4,,0,1,false\n"; status != 1 || stderr != "" || stdout != want {
 		t.Errorf("status %d, %s%s", status, stderr, cmp.Diff(want, stdout))
 	}
 	_, stderr, status = pfq("", append(args, "-o", "answer.txt")...)
 	text, err := os.ReadFile("answer.txt")
-	want2 := "earliest deadline first\n5 jobs of five.swf; 15 tasks\n4 workers of speed 1; 6 outages\nearliest deadline first: " + reason + "\n"
+	want2 := "policy edf\n5 jobs of five.swf; 15 tasks\n4 workers of speed 1; 6 outages\npolicy edf: " + reason + "\n"
 	if status != 1 || stderr != "" || err != nil || string(text) != want2 {
 		t.Errorf("status %d, %s, %v, %s", status, stderr, err, cmp.Diff(want2, string(text)))
 	}
@@ -453,26 +467,26 @@ func TestDispatchSomeStranded(t *testing.T) {
 	got := map[string]bool{}
 	for _, row := range parseJSON(t, stdout)["policies"].([]any) {
 		run := row.(map[string]any)
-		got[fmt.Sprint(run["policy"], run["spare"])] = run["finished"].(bool)
+		got[run["policy"].(string)] = run["finished"].(bool)
 		if _, has := run["makespan"]; has != run["finished"] {
 			t.Error(run)
 		}
 	}
 	// The rules that know speeds give the job of 9 s the worker of speed 9, and so does edf, which gives the first worker
 	// to the job that is due first; else it gets the other one, which it needs for 9 s.
-	want := map[string]bool{"prioritypriority": false, "proportionpriority": false, "workloadpriority": true, "deadlinepriority": true, "deadlinedeadline": true, "edf<nil>": true}
+	want := map[string]bool{"priority": false, "proportion/priority": false, "workload:1/priority": true, "deadline/priority": true, "deadline/deadline": true, "edf": true}
 	if diff := cmp.Diff(want, got); diff != "" || status != 1 || stderr != "" {
 		t.Errorf("status %d, %s%s", status, stderr, diff)
 	}
 	table, _, _ := pfq(log, "dispatch", "-", "--workers", "2", "--heterogeneous", "1,9", "--outages", "1@8-,2@4-", "--format", "csv")
 	whole, _, _ := pfq(log, "dispatch", "-", "--workers", "2", "--format", "csv")
 	wholeHeader, _, _ := strings.Cut(whole, "\n")
-	if header, rows, _ := strings.Cut(table, "\n"); header != wholeHeader || strings.Count(rows, ",false,") != 2 || strings.Count(rows, ",true,,,,\n") != 4 {
+	if header, rows, _ := strings.Cut(table, "\n"); header != wholeHeader || strings.Count(rows, ",false\n") != 2 || strings.Count(rows, ",true\n") != 4 {
 		t.Errorf("%s, want the header of %s", table, whole)
 	}
 	text, _, _ := pfq(log, "dispatch", "-", "--workers", "2", "--heterogeneous", "1,9", "--outages", "1@8-,2@4-")
-	for _, line := range []string{"\npolicy priority, spare workers by priority: 1 job never finishes, the first of them job 1: no worker is left after 8 s\n",
-		"\nmakespan                         s           -         -           1         1         1         1\n"} {
+	for _, line := range []string{"\npolicy priority: 1 job never finishes, the first of them job 1: no worker is left after 8 s\n",
+		"\nmakespan                         s           -         -                    1                    1                  1                  1\n"} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no %q in %s", line, text)
 		}
@@ -525,18 +539,19 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --time-scale 1e50", "--time-scale = 1e+50: want a factor that brings the run time of job 1 into [1e-50, 1e50]"},
 		{"five.swf --workers 4 --gap-scale 1e50", "--gap-scale = 1e+50: want a factor that submits job 3 by 1e50"},
 		{"five.swf --workers 4 --deadline-factor 1e50", "--deadline-factor = 1e+50: want a factor that leaves the deadline of job 1 within 1e50"},
-		{"five.swf --workers 4 --policy deadlin", "--policy = deadlin: want priority, proportion, workload, deadline, edf or all; did you mean deadline?"},
-		{"five.swf --workers 4 --policy deadline --spare keep", "--spare = keep: want priority, deadline or kept"},
-		{"five.swf --workers 4 --spare kept", "--spare wants one --policy: all has deadline with spare workers by priority and by deadline"},
-		{"five.swf --workers 4 --policy edf --spare kept", "--spare is of no use with --policy edf, which leaves no workers that a job can use"},
+		{"five.swf --workers 4 --policy deadlin", "--policy[0] = deadlin: want one of priority[:R][/SPARE], proportion[/SPARE], workload[:H][/SPARE], deadline[/SPARE], edf; did you mean deadline?"},
+		{"five.swf --workers 4 --policy edf,deadline/keep", "--policy[1] = deadline/keep: want deadline[/SPARE], SPARE priority, deadline or kept"},
+		{"five.swf --workers 4 --policy edf,", "--policy[1] = nothing: want one of "},
+		{"five.swf --workers 4 --policy deadline,deadline/priority", "--policy[1] = deadline/priority: want each policy once"},
+		{"five.swf --workers 4 --policy deadline --spare kept", "unknown flag: --spare; --policy names who gets spare workers, as in deadline/kept"},
 		{"five.swf --workers 4 --policy edf --learn 5", "--learn is of no use with --policy edf, which does not look at run times"},
 		{"five.swf --workers 4 --policy priority --learn 5", "--learn is of no use with --policy priority, which does not look at run times"},
 		{"five.swf --workers 4 --parallelism 4 --deadline-factor 0", "--parallelism is of no use with --deadline-factor 0: no job has a deadline"},
-		{"five.swf --workers 4 --policy priority --reserve 1.5", "--reserve = 1.5: want a number in [0, 1]"},
-		{"five.swf --workers 4 --policy priority --reserve nan", "--reserve = nan: want a number in [0, 1]"},
-		{"five.swf --workers 4 --policy edf --reserve 0.5", "--reserve is of no use without --policy priority or all"},
-		{"five.swf --workers 4 --policy workload --horizon 0", "--horizon = 0: want a number of seconds in [1e-50, 1e50]"},
-		{"five.swf --workers 4 --policy edf --horizon 1", "--horizon is of no use without --policy workload or all"},
+		{"five.swf --workers 4 --policy priority:1.5", "--policy[0] = priority:1.5: want priority[:R][/SPARE], R in [0, 1]"},
+		{"five.swf --workers 4 --policy workload:0", "--policy[0] = workload:0: want workload[:H][/SPARE], H in [1e-50, 1e50] seconds"},
+		{"five.swf --workers 4 --reserve 0.5", "unknown flag: --reserve; --policy names the part R that is kept, as in priority:R"},
+		{"five.swf --workers 4 --horizon 1", "unknown flag: --horizon; --policy names the seconds H, as in workload:H"},
+		{"five.swf --workers 4 --jobs a.csv", "unknown flag: --jobs; it is --records now"},
 		{"five.swf --workers 4 --sample 6", "--sample = 6: want at most 5, the number of usable jobs"},
 		{"five.swf --workers 4 --sample 0", "--sample = 0: want an integer in 1..1000000000"},
 		{"five.swf --workers 4 --seed 1", "--seed is of no use without --sample or --heterogeneous uniform:LOW:HIGH"},
@@ -569,17 +584,17 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 2 --outages 1@1-2,", "--outages[1] = nothing: want WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good"},
 		{"five.swf --workers 4 --outages 1-2@1-3,2-4@2-", "--outages[1] = 2-4@2-: want an outage that does not overlap 1-2@1-3, --outages[0], which takes worker 2 as well"},
 		{"five.swf --workers 4 --timeline --format json", "--timeline is of no use with --format json: it is text"},
-		{"five.swf --workers 4 --jobs a.csv", "--jobs wants one --policy: what becomes of a job depends on it"},
-		{"five.swf --workers 4 --policy edf --jobs -", "--jobs = -: want the name of a file"},
-		{"five.swf --workers 4 --policy edf --jobs a.csv -o ./a.csv", "--jobs = a.csv: want a file other than that of --output"},
-		{"five.swf --workers 4 --policy edf --jobs absent/a.csv", "absent/a.csv: no such file or directory"},
-		{"five.swf --workers 4 --policy edf --jobs a.csv -o absent/b", "absent/b: no such file or directory"},
-		{"five.swf --workers 4 --policy edf --jobs a.csv -o .", ".: is a directory"},
-		{"words.swf --workers 4 --policy edf --jobs a.csv -o b.csv", "words.swf:6: "},
+		{"five.swf --workers 4 --records a.csv", "--records wants one --policy: what becomes of a job depends on it"},
+		{"five.swf --workers 4 --policy edf --records -", "--records = -: want the name of a file"},
+		{"five.swf --workers 4 --policy edf --records a.csv -o ./a.csv", "--records = a.csv: want a file other than that of --output"},
+		{"five.swf --workers 4 --policy edf --records absent/a.csv", "absent/a.csv: no such file or directory"},
+		{"five.swf --workers 4 --policy edf --records a.csv -o absent/b", "absent/b: no such file or directory"},
+		{"five.swf --workers 4 --policy edf --records a.csv -o .", ".: is a directory"},
+		{"words.swf --workers 4 --policy edf --records a.csv -o b.csv", "words.swf:6: "},
 	} {
 		stdout, stderr, status := pfq("", append([]string{"dispatch"}, strings.Fields(c.args)...)...)
 		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: "+c.want) || strings.Count(stderr, "\n") != 1 ||
-			!strings.HasSuffix(c.want, ": ") && stderr != "pfq: "+c.want+"\n" {
+			!strings.HasSuffix(c.want, " ") && stderr != "pfq: "+c.want+"\n" {
 			t.Errorf("pfq dispatch %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
 		}
 	}
@@ -637,7 +652,7 @@ func TestDispatchWritesTheAnswerLast(t *testing.T) {
 			if !slices.Contains(bad, answer) && !slices.Contains(bad, jobs) {
 				continue
 			}
-			args := []string{"dispatch", "five.swf", "--workers", "4", "--policy", "edf", "--jobs", jobs}
+			args := []string{"dispatch", "five.swf", "--workers", "4", "--policy", "edf", "--records", jobs}
 			if answer != "" {
 				args = append(args, "-o", answer)
 			}
@@ -650,7 +665,7 @@ func TestDispatchWritesTheAnswerLast(t *testing.T) {
 				}
 			}
 			if status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 || !slices.Equal(left, before) {
-				t.Errorf("-o %q --jobs %s: status %d, %q, %s, files %v", answer, jobs, status, stdout, stderr, left)
+				t.Errorf("-o %q --records %s: status %d, %q, %s, files %v", answer, jobs, status, stdout, stderr, left)
 			}
 		}
 	}
@@ -659,7 +674,7 @@ func TestDispatchWritesTheAnswerLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer full.Close()
-	for _, args := range []string{"dispatch five.swf --workers 4 --policy edf --jobs a.csv", "dispatch five.swf --workers 4", "help", "help dispatch", "solve --help", "example", "version", "completion"} {
+	for _, args := range []string{"dispatch five.swf --workers 4 --policy edf --records a.csv", "dispatch five.swf --workers 4", "help", "help dispatch", "solve --help", "example", "version", "completion"} {
 		var said strings.Builder
 		if status := run(strings.Fields(args), nil, full, &said); status != 2 || !strings.Contains(said.String(), "no space left on device") {
 			t.Errorf("%s: status %d, %q, want that the standard output is full", args, status, &said)

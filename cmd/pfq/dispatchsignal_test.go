@@ -19,7 +19,7 @@ import (
 func TestInterruptedDispatch(t *testing.T) {
 	if os.Getenv("PFQ_TEST_DISPATCH") != "" {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it is not ignored, if the tests run in the background
-		os.Exit(run(strings.Fields("dispatch - --workers 1 --policy edf --jobs jobs.csv -o answer"), os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(run(strings.Fields("dispatch - --workers 1 --policy edf --records jobs.csv -o answer"), os.Stdin, os.Stdout, os.Stderr))
 	}
 	const forever = "1 0 -1 1 1000000000 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n"
 	for name, log := range map[string]string{"reading": strings.Repeat("; more\n", 1<<17), "running": strings.Repeat("; more\n", 1<<17) + forever} {

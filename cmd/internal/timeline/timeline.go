@@ -1,4 +1,6 @@
-package main
+// Package timeline draws in text how a run of jobs on workers went: how many workers were busy and down, jobs present and
+// tasks waiting over columns of equal time, and what each worker did.
+package timeline
 
 import (
 	"bytes"
@@ -13,6 +15,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
+	"productform/cmd/internal/render"
 	"productform/dispatch"
 )
 
@@ -35,8 +38,11 @@ const (
 	isDown = -2
 )
 
-// A timeline is a run over columns of equal time.
-type timeline struct {
+// A Timeline is a run over columns of equal time.
+type Timeline struct {
+	scenario dispatch.Scenario
+	result   *dispatch.Result // nil if some jobs never finish
+
 	end     float64 // seconds
 	width   float64 // of a column
 	columns int
@@ -52,13 +58,14 @@ type timeline struct {
 	spent                            []map[int]float64 // by worker: seconds of this column by what it did
 }
 
-// newTimeline runs the scenario again, now that it is known how long that takes.
-func newTimeline(ctx context.Context, s dispatch.Scenario, r policyRun, also func(*dispatch.Decision)) (*timeline, error) {
-	t := &timeline{}
-	if r.stranded != nil {
-		t.end = r.stranded.Time
+// New runs the scenario again, now that it is known how it ends: with a result, or with jobs that are stranded. After each
+// decision it calls watch.
+func New(ctx context.Context, s dispatch.Scenario, result *dispatch.Result, stranded *dispatch.StrandedError, watch func(*dispatch.Decision)) (*Timeline, error) {
+	t := &Timeline{scenario: s, result: result}
+	if stranded != nil {
+		t.end = stranded.Time
 	} else {
-		for _, rec := range r.result.Jobs {
+		for _, rec := range result.Jobs {
 			t.end = max(t.end, rec.Finish)
 		}
 	}
@@ -66,7 +73,7 @@ func newTimeline(ctx context.Context, s dispatch.Scenario, r policyRun, also fun
 		return t, nil
 	}
 	t.width = columnWidth(t.end)
-	t.columns = int(math.Ceil(t.end / t.width * (1 - 1e-9)))
+	t.columns = int(math.Ceil(t.end / t.width * (1 - columnTol)))
 	for _, list := range []*[]float64{&t.busy, &t.down, &t.present, &t.waiting} {
 		*list = make([]float64, t.columns)
 	}
@@ -81,7 +88,7 @@ func newTimeline(ctx context.Context, s dispatch.Scenario, r policyRun, also fun
 		}
 	}
 	s.Watch = func(d *dispatch.Decision) {
-		also(d)
+		watch(d)
 		if d.Time > t.end { // nothing happens any more but submissions
 			return
 		}
@@ -90,8 +97,8 @@ func newTimeline(ctx context.Context, s dispatch.Scenario, r policyRun, also fun
 			t.note(e)
 		}
 	}
-	var stranded *dispatch.StrandedError
-	if _, err := dispatch.Run(ctx, s); err != nil && !errors.As(err, &stranded) {
+	var again *dispatch.StrandedError
+	if _, err := dispatch.Run(ctx, s); err != nil && !errors.As(err, &again) {
 		return nil, err
 	}
 	t.advance(t.end)
@@ -101,10 +108,10 @@ func newTimeline(ctx context.Context, s dispatch.Scenario, r policyRun, also fun
 
 // columnWidth returns a round number of seconds, minutes, hours or days of which at most mostColumns cover the time.
 func columnWidth(end float64) float64 {
-	enough := func(width float64) bool { return end/width*almost <= mostColumns }
+	isWide := func(width float64) bool { return end/width*(1-columnTol) <= mostColumns }
 	if end > 30*mostColumns {
 		for _, w := range []float64{60, 120, 300, 600, 1200, 1800, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600} {
-			if enough(w) {
+			if isWide(w) {
 				return w
 			}
 		}
@@ -116,21 +123,18 @@ func columnWidth(end float64) float64 {
 	for power := int(math.Floor(math.Log10(end / unit / mostColumns))); ; power++ {
 		for _, digits := range []string{"1", "2", "2.5", "5"} {
 			v, err := strconv.ParseFloat(fmt.Sprintf("%se%d", digits, power), 64)
-			if err == nil && enough(v*unit) && (unit == 1 || v >= 1) {
+			if err == nil && isWide(v*unit) && (unit == 1 || v >= 1) {
 				return v * unit
 			}
 		}
 	}
 }
 
-// sliver is a part of a column that rounding may make, almost all the rest.
-const (
-	sliver = 1e-9
-	almost = 1 - sliver
-)
+// columnTol is a part of a column that rounding may make.
+const columnTol = 1e-9
 
 // unit returns the unit of the axis, and its seconds.
-func (t *timeline) unit() (string, float64) {
+func (t *Timeline) unit() (string, float64) {
 	switch {
 	case t.width >= 86400:
 		return "d", 86400
@@ -143,7 +147,7 @@ func (t *timeline) unit() (string, float64) {
 }
 
 // advance lets time pass, in which nothing changes.
-func (t *timeline) advance(then float64) {
+func (t *Timeline) advance(then float64) {
 	for t.now < then {
 		stop := then
 		if next := float64(t.column+1) * t.width; t.column+1 < t.columns && next <= then {
@@ -167,12 +171,12 @@ func (t *timeline) advance(then float64) {
 
 // close ends a column: each worker gets the letter of the job that it was longest at, or x if it was longer down; of
 // several the job submitted first. One that was idle all the time gets a dot.
-func (t *timeline) close() {
+func (t *Timeline) close() {
 	for w, spent := range t.spent {
 		delete(spent, isIdle)
 		longest := isIdle
 		for what, seconds := range spent {
-			if seconds < sliver*t.width {
+			if seconds < columnTol*t.width {
 				continue
 			}
 			c := cmp.Compare(seconds, spent[longest])
@@ -196,7 +200,7 @@ func letterOf(what int) byte {
 }
 
 // note takes note of an event.
-func (t *timeline) note(e dispatch.Event) {
+func (t *Timeline) note(e dispatch.Event) {
 	does := isIdle
 	switch e.Kind {
 	case dispatch.Submitted:
@@ -224,25 +228,26 @@ func (t *timeline) note(e dispatch.Event) {
 	}
 }
 
-// text draws the timeline.
-func (t *timeline) text(b *bytes.Buffer, a *dispatchAnswer, r policyRun) {
+// Write draws the timeline.
+func (t *Timeline) Write(b *bytes.Buffer) {
+	s := &t.scenario
 	if t.columns == 0 {
 		fmt.Fprintln(b, "timeline: no time passes")
 		return
 	}
 	name, unit := t.unit()
-	fmt.Fprintf(b, "timeline: a column is %s %s; bars are means over it, up to █ at the number before them, . for 0\n", six(t.width/unit), name)
+	fmt.Fprintf(b, "timeline: a column is %s %s; bars are means over it, up to █ at the number before them, . for 0\n", render.Six(t.width/unit), name)
 	if t.rows != nil {
 		fmt.Fprintln(b, "a worker's letter is the job it is longest at in a column, x if it is longer down, . for nothing")
-		if len(a.jobs) > len(jobLetters) {
+		if len(s.Jobs) > len(jobLetters) {
 			fmt.Fprintf(b, "letters come again after %d jobs, in order of submission\n", len(jobLetters))
 		}
 	}
 	fmt.Fprintln(b)
 	t.axis(b, name, unit)
-	workers := float64(len(a.flags.speeds))
+	workers := float64(len(s.Speeds))
 	t.bars(b, "workers busy", t.busy, workers)
-	if a.flags.outages != nil {
+	if s.Outages != nil {
 		t.bars(b, "workers down", t.down, workers)
 	}
 	t.bars(b, "jobs present", t.present, 0)
@@ -251,25 +256,25 @@ func (t *timeline) text(b *bytes.Buffer, a *dispatchAnswer, r policyRun) {
 		return
 	}
 	fmt.Fprintln(b)
-	unequal := slices.Min(a.flags.speeds) != slices.Max(a.flags.speeds)
+	unequal := slices.Min(s.Speeds) != slices.Max(s.Speeds)
 	for w, row := range t.rows {
 		speed := ""
 		if unequal {
-			speed = fmt.Sprintf("%.3g", a.flags.speeds[w])
+			speed = fmt.Sprintf("%.3g", s.Speeds[w])
 		}
 		if w == 0 && unequal {
 			fmt.Fprintln(b, strings.TrimRight(fmt.Sprintf(marginForm, "", "speed"), " "))
 		}
 		fmt.Fprintf(b, marginForm+"%s\n", fmt.Sprintf("worker %d", w+1), speed, row)
 	}
-	if len(a.jobs) <= len(jobLetters) {
+	if len(s.Jobs) <= len(jobLetters) {
 		fmt.Fprintln(b)
-		jobTable(b, a.jobs, r.result)
+		jobTable(b, s.Jobs, t.result)
 	}
 }
 
 // axis writes a ruler.
-func (t *timeline) axis(b *bytes.Buffer, name string, unit float64) {
+func (t *Timeline) axis(b *bytes.Buffer, name string, unit float64) {
 	numbers := fmt.Sprintf(marginForm, "time in "+name, "█ is")
 	margin := utf8.RuneCountInString(numbers)
 	var ruler strings.Builder
@@ -279,7 +284,7 @@ func (t *timeline) axis(b *bytes.Buffer, name string, unit float64) {
 			continue
 		}
 		ruler.WriteByte('|')
-		label := six(float64(c) * t.width / unit)
+		label := render.Six(float64(c) * t.width / unit)
 		if gap := margin + c - utf8.RuneCountInString(numbers); gap >= 0 && margin+c+len(label) <= margin+mostColumns {
 			numbers += strings.Repeat(" ", gap) + label + " "
 		}
@@ -289,7 +294,7 @@ func (t *timeline) axis(b *bytes.Buffer, name string, unit float64) {
 }
 
 // bars draws means over columns of what adds up to sums; the full bar is the largest of them, unless given.
-func (t *timeline) bars(b *bytes.Buffer, name string, sums []float64, full float64) {
+func (t *Timeline) bars(b *bytes.Buffer, name string, sums []float64, full float64) {
 	means := make([]float64, len(sums))
 	for c, sum := range sums {
 		means[c] = sum / (min(float64(c+1)*t.width, t.end) - float64(c)*t.width)
@@ -300,11 +305,11 @@ func (t *timeline) bars(b *bytes.Buffer, name string, sums []float64, full float
 	bars := []rune(eighths)
 	var line strings.Builder
 	for _, v := range means {
-		if v <= sliver*full {
+		if v <= columnTol*full {
 			line.WriteByte(idleLetter)
 			continue
 		}
-		k := int(math.Ceil(v / full * float64(len(bars)) * almost))
+		k := int(math.Ceil(v / full * float64(len(bars)) * (1 - columnTol)))
 		line.WriteRune(bars[min(k, len(bars))-1])
 	}
 	fmt.Fprintf(b, marginForm+"%s\n", name, fmt.Sprintf("%.3g", full), &line)
@@ -321,15 +326,15 @@ func jobTable(b *bytes.Buffer, jobs []dispatch.Job, result *dispatch.Result) {
 	for i, j := range jobs {
 		due := "-"
 		if j.Deadline > 0 {
-			due = six(j.Deadline)
+			due = render.Six(j.Deadline)
 		}
-		fmt.Fprintf(w, "%c\t%d\t%s\t%d\t%s\t%s\t%s", letterOf(i), j.ID, six(j.Priority), j.Tasks, six(j.Work), six(j.Submit), due)
+		fmt.Fprintf(w, "%c\t%d\t%s\t%d\t%s\t%s\t%s", letterOf(i), j.ID, render.Six(j.Priority), j.Tasks, render.Six(j.Work), render.Six(j.Submit), due)
 		if result != nil {
 			missed := "-"
 			if rec := result.Jobs[i]; rec.Missed > 0 {
-				missed = six(rec.Missed)
+				missed = render.Six(rec.Missed)
 			}
-			fmt.Fprintf(w, "\t%s\t%s\t%s", six(result.Jobs[i].Start), six(result.Jobs[i].Finish), missed)
+			fmt.Fprintf(w, "\t%s\t%s\t%s", render.Six(result.Jobs[i].Start), render.Six(result.Jobs[i].Finish), missed)
 		}
 		fmt.Fprintln(w)
 	}

@@ -18,6 +18,7 @@ import (
 const (
 	mostDispatchWorkers = 1_000_000
 	mostLogJobs         = 10_000_000 // of 144 bytes each
+	policiesWanted      = "all, or policies such as deadline/priority,workload:60,edf"
 	workersWanted       = "an integer in 1..1000000"
 	speedsWanted        = "speeds such as 1,1,0.5 or 10x1,10x0.5, one a worker, or uniform:LOW:HIGH"
 	uniformWanted       = "uniform:LOW:HIGH with 1e-50 <= LOW <= HIGH <= 1e50"

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/cli"
+	"productform/cmd/internal/timeline"
 	"productform/dispatch"
 )
 
@@ -21,6 +22,7 @@ type dispatchAnswer struct {
 	flags   *dispatchFlags
 	name    string // of the log
 	jobs    []dispatch.Job
+	tasks   int // of all jobs
 	skipped int
 	runs    []policyRun
 
@@ -32,11 +34,11 @@ type policyRun struct {
 	policy   dispatch.Policy
 	result   *dispatch.Result        // nil if some never finish
 	stranded *dispatch.StrandedError // nil if all finish
-	timeline *timeline               // nil unless asked for
+	timeline *timeline.Timeline      // nil unless asked for
 }
 
-// finished reports whether all jobs finish under all policies.
-func (a *dispatchAnswer) finished() bool {
+// isFinished reports whether all jobs finish under all policies.
+func (a *dispatchAnswer) isFinished() bool {
 	return !slices.ContainsFunc(a.runs, func(r policyRun) bool { return r.stranded != nil })
 }
 
@@ -48,7 +50,7 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 	stdin, stderr := cmd.InOrStdin(), cmd.ErrOrStderr()
 	var done, total atomic.Int64
 	bar, what := cli.NewProgress(stderr, "pfq"), "jobs"
-	if f.timeline || f.policy == allPolicies {
+	if f.timeline || len(f.policies) > 1 {
 		what = "jobs of all runs together"
 	}
 	tell := func() {
@@ -83,12 +85,15 @@ func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Read
 	if a.jobs, a.skipped, err = f.jobsOf(log, a.name); err != nil {
 		return nil, err
 	}
-	policies, times := f.policies(), 1
+	for _, j := range a.jobs {
+		a.tasks += j.Tasks
+	}
+	times := 1
 	if f.timeline {
 		times = 2
 	}
-	total.Store(int64(times * len(policies) * len(a.jobs)))
-	for k, p := range policies {
+	total.Store(int64(times * len(f.policies) * len(a.jobs)))
+	for k, p := range f.policies {
 		s := dispatch.Scenario{Jobs: a.jobs, Speeds: f.speeds, Policy: p, Outages: f.outages, Learning: dispatch.Learning{Default: f.learning}, Emergency: f.emergency}
 		before := int64(times * k * len(a.jobs))
 		s.Watch = func(d *dispatch.Decision) { done.Store(before + int64(d.Done)) }
@@ -99,19 +104,19 @@ func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Read
 		}
 		if f.timeline {
 			before += int64(len(a.jobs))
-			if r.timeline, err = newTimeline(ctx, s, r, func(d *dispatch.Decision) { done.Store(before + int64(d.Done)) }); err != nil {
+			if r.timeline, err = timeline.New(ctx, s, r.result, r.stranded, func(d *dispatch.Decision) { done.Store(before + int64(d.Done)) }); err != nil {
 				return nil, err
 			}
 		}
 		a.runs = append(a.runs, r)
 	}
-	if f.jobs != "" && a.finished() {
+	if f.records != "" && a.isFinished() {
 		var b bytes.Buffer
 		if err := dispatch.WriteRecords(&b, a.jobs, a.runs[0].result); err != nil {
 			return nil, err
 		}
 		a.records = b.Bytes()
 	}
-	a.text, err = a.format()
+	a.text, err = a.answer().Format(f.format)
 	return a, err
 }

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"productform/cmd/internal/render"
+	"productform/dispatch"
+)
+
+// A replayed is what became of the jobs of a log under a policy: its measures, or why it has none.
+type replayed struct {
+	Policy string `json:"policy"`
+	Jobs   int    `json:"job_count"`
+	Tasks  int    `json:"task_count"`
+	*dispatchMeasures
+	*unfinished
+	Workers  int     `json:"workers"`
+	Seed     *uint64 `json:"seed"` // nil if nothing is drawn
+	Skipped  int     `json:"skipped"`
+	FirstJob int64   `json:"first_job"`
+	Finished bool    `json:"finished"`
+}
+
+// dispatchMeasures are those of a run that finishes; nil is what does not exist.
+type dispatchMeasures struct {
+	PriorityViolation *float64  `json:"average_priority_violation_rate" unit:"of jobs"`
+	DecisionViolation float64   `json:"decision_violation_rate" unit:"of jobs"`
+	RunningViolation  *float64  `json:"running_violation_rate" unit:"of jobs"`
+	MissPenalty       float64   `json:"deadline_miss_penalty" unit:"priority s"`
+	Missed            int       `json:"missed" unit:"jobs"`
+	Makespan          float64   `json:"makespan" unit:"s"`
+	Delay             quantiles `json:"delay" unit:"s"`
+	SlowdownFormula   string    `json:"slowdown_formula"`
+	Slowdown          quantiles `json:"slowdown" unit:"-"`
+	Utilization       *float64  `json:"utilization" unit:"of time"`
+	Wasted            *float64  `json:"wasted" unit:"of time"`
+	Lost              int       `json:"lost" unit:"tasks"`
+	Decisions         int       `json:"decisions" unit:"plans"`
+}
+
+// The quantiles tell of a number of values by mean, quantiles and the largest; all are nil if there is no value.
+type quantiles struct {
+	Mean *float64 `json:"mean"`
+	P50  *float64 `json:"p50"`
+	P95  *float64 `json:"p95"`
+	P99  *float64 `json:"p99"`
+	Max  *float64 `json:"max"`
+}
+
+// An unfinished says why jobs never finish.
+type unfinished struct {
+	Reason string  `json:"reason"`
+	Time   float64 `json:"time"` // at which the last worker went
+	Jobs   int     `json:"unfinished"`
+	Job    int64   `json:"unfinished_job"`
+}
+
+// What the slowdown of a job is, and what the letters mean.
+const (
+	slowdownFormula = "delay / max(W/S, w/s)"
+	slowdownLetters = "W work of the job, w of its largest task, S speed of all workers, s of the fastest"
+)
+
+// answer returns what is told of all policies.
+func (a *dispatchAnswer) answer() render.Answer {
+	var rows []replayed
+	for _, r := range a.runs {
+		rows = append(rows, a.replayed(r))
+	}
+	var columns []string
+	for _, f := range render.Fields(replayed{dispatchMeasures: &dispatchMeasures{}, unfinished: &unfinished{}}).Flat() {
+		columns = append(columns, f.Key)
+	}
+	return render.Answer{
+		JSON: struct {
+			Policies []replayed `json:"policies"`
+		}{rows},
+		Lines: []render.Lines{{Of: rows}}, Columns: columns,
+		Text: func(t *render.Text) { a.write(t, rows) },
+	}
+}
+
+// replayed returns what is known of a run.
+func (a *dispatchAnswer) replayed(r policyRun) replayed {
+	f := a.flags
+	row := replayed{Policy: r.policy.String(), Jobs: len(a.jobs), Tasks: a.tasks, Workers: f.workers, Skipped: a.skipped, FirstJob: a.jobs[0].ID,
+		Finished: r.stranded == nil}
+	if f.sampling.Count > 0 || f.uniform {
+		row.Seed = &f.seed
+	}
+	if e := r.stranded; e != nil {
+		row.unfinished = &unfinished{a.reason(e), e.Time, e.Jobs, a.jobs[e.Job].ID}
+		return row
+	}
+	v := r.result
+	row.dispatchMeasures = &dispatchMeasures{
+		PriorityViolation: numberIf(v.Delay.Max > 0, v.PriorityViolationRate), DecisionViolation: v.DecisionViolationRate,
+		RunningViolation: numberIf(v.Delay.Max > 0, v.RunningViolationRate),
+		MissPenalty:      v.DeadlineMissPenalty, Missed: v.Missed, Makespan: v.Makespan,
+		Delay: quantilesOf(v.Delay), SlowdownFormula: slowdownFormula, Slowdown: quantilesOf(v.Slowdown),
+		Utilization: numberIf(v.Makespan > 0, v.Utilization), Wasted: numberIf(v.Makespan > 0, v.Wasted),
+		Lost: v.Lost, Decisions: v.Decisions,
+	}
+	return row
+}
+
+func quantilesOf(s dispatch.Spread) quantiles {
+	some := s.Count > 0
+	return quantiles{numberIf(some, s.Mean), numberIf(some, s.P50), numberIf(some, s.P95), numberIf(some, s.P99), numberIf(some, s.Max)}
+}
+
+// numberIf returns the number if it exists, else nil.
+func numberIf(exists bool, v float64) *float64 {
+	if exists {
+		return &v
+	}
+	return nil
+}
+
+// reason says why jobs never finish.
+func (a *dispatchAnswer) reason(e *dispatch.StrandedError) string {
+	verb := "finish"
+	if e.Jobs == 1 {
+		verb = "finishes"
+	}
+	return fmt.Sprintf("%s never %s, the first of them job %d: no worker is left after %s s", counted(e.Jobs, "job"), verb, a.jobs[e.Job].ID, render.Six(e.Time))
+}
+
+// write writes the answer for people.
+func (a *dispatchAnswer) write(t *render.Text, rows []replayed) {
+	a.heading(t)
+	for _, r := range rows {
+		if r.unfinished != nil {
+			t.Line("policy %s: %s", r.Policy, r.Reason)
+		}
+	}
+	t.Line("")
+	if slices.ContainsFunc(rows, func(r replayed) bool { return r.Finished }) {
+		measureTable(t, rows)
+		t.Line("")
+		t.Line("slowdown: %s, %s", slowdownFormula, slowdownLetters)
+		t.Line("")
+	}
+	for _, r := range a.runs {
+		if r.timeline == nil {
+			continue
+		}
+		if len(a.runs) > 1 {
+			t.Line("policy %s", r.policy)
+		}
+		r.timeline.Write(&t.Buffer)
+		t.Line("")
+	}
+}
+
+// heading says what runs where.
+func (a *dispatchAnswer) heading(t *render.Text) {
+	f := a.flags
+	if len(a.runs) == 1 {
+		t.Line("policy %s", a.runs[0].policy)
+	} else {
+		t.Line("%d policies", len(a.runs))
+	}
+	s := f.sampling
+	sample := ""
+	if s.Count > 0 {
+		sample = fmt.Sprintf(", from job %d on (seed %d)", a.jobs[0].ID, f.seed)
+	}
+	t.Line("%s of %s%s; %s", counted(len(a.jobs), "job"), a.name, sample, counted(a.tasks, "task"))
+	var changes []string
+	if s.TimeScale != 1 {
+		changes = append(changes, "run times x "+render.Six(s.TimeScale))
+	}
+	if s.GapScale != 1 {
+		changes = append(changes, "times between submissions x "+render.Six(s.GapScale))
+	}
+	if s.Batch != 0 {
+		changes = append(changes, fmt.Sprintf("submissions within %s s together", render.Six(s.Batch)))
+	}
+	if changes != nil {
+		t.Line("%s", strings.Join(changes, ", "))
+	}
+	t.Line("%s", f.workersText())
+}
+
+// workersText says how many workers there are, and of which speeds.
+func (f *dispatchFlags) workersText() string {
+	text := counted(f.workers, "worker")
+	low, high, sum := slices.Min(f.speeds), slices.Max(f.speeds), 0.0
+	for _, v := range f.speeds {
+		sum += v
+	}
+	if low == high {
+		text += " of speed " + render.Six(low)
+	} else {
+		text += fmt.Sprintf(" of speeds %s to %s, %s in all", render.Six(low), render.Six(high), render.Six(sum))
+	}
+	if f.uniform {
+		text += fmt.Sprintf(" (seed %d)", f.seed)
+	}
+	if f.outages != nil {
+		text += "; " + counted(len(f.outages), "outage")
+	}
+	return text
+}
+
+// measureTable writes a line for each measure, and a column for each policy.
+func measureTable(t *render.Text, rows []replayed) {
+	header := []string{"measure", "unit"}
+	var flat []render.Record
+	for _, r := range rows {
+		flat = append(flat, render.Fields(r).Flat())
+		header = append(header, r.Policy)
+	}
+	if len(rows) == 1 {
+		header[2] = "value"
+	}
+	lines := [][]string{header}
+	for _, f := range render.Fields(dispatchMeasures{}).Flat() {
+		if f.Unit == "" {
+			continue
+		}
+		line := []string{strings.ReplaceAll(f.Key, "_", " "), f.Unit}
+		for _, r := range flat {
+			line = append(line, t.Cell(r.Get(f.Key)))
+		}
+		lines = append(lines, line)
+	}
+	t.Columns(lines)
+}
