@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/cli"
-	"productform/cmd/internal/timeline"
 	"productform/dispatch"
+	"productform/plots/timeline"
 )
 
 // A dispatchAnswer is what dispatch has to tell.

@@ -15,7 +15,6 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
-	"productform/cmd/internal/render"
 	"productform/dispatch"
 )
 
@@ -236,7 +235,7 @@ func (t *Timeline) Write(b *bytes.Buffer) {
 		return
 	}
 	name, unit := t.unit()
-	fmt.Fprintf(b, "timeline: a column is %s %s; bars are means over it, up to █ at the number before them, . for 0\n", render.Six(t.width/unit), name)
+	fmt.Fprintf(b, "timeline: a column is %s %s; bars are means over it, up to █ at the number before them, . for 0\n", six(t.width/unit), name)
 	if t.rows != nil {
 		fmt.Fprintln(b, "a worker's letter is the job it is longest at in a column, x if it is longer down, . for nothing")
 		if len(s.Jobs) > len(jobLetters) {
@@ -284,7 +283,7 @@ func (t *Timeline) axis(b *bytes.Buffer, name string, unit float64) {
 			continue
 		}
 		ruler.WriteByte('|')
-		label := render.Six(float64(c) * t.width / unit)
+		label := six(float64(c) * t.width / unit)
 		if gap := margin + c - utf8.RuneCountInString(numbers); gap >= 0 && margin+c+len(label) <= margin+mostColumns {
 			numbers += strings.Repeat(" ", gap) + label + " "
 		}
@@ -326,17 +325,20 @@ func jobTable(b *bytes.Buffer, jobs []dispatch.Job, result *dispatch.Result) {
 	for i, j := range jobs {
 		due := "-"
 		if j.Deadline > 0 {
-			due = render.Six(j.Deadline)
+			due = six(j.Deadline)
 		}
-		fmt.Fprintf(w, "%c\t%d\t%s\t%d\t%s\t%s\t%s", letterOf(i), j.ID, render.Six(j.Priority), j.Tasks, render.Six(j.Work), render.Six(j.Submit), due)
+		fmt.Fprintf(w, "%c\t%d\t%s\t%d\t%s\t%s\t%s", letterOf(i), j.ID, six(j.Priority), j.Tasks, six(j.Work), six(j.Submit), due)
 		if result != nil {
 			missed := "-"
 			if rec := result.Jobs[i]; rec.Missed > 0 {
-				missed = render.Six(rec.Missed)
+				missed = six(rec.Missed)
 			}
-			fmt.Fprintf(w, "\t%s\t%s\t%s", render.Six(result.Jobs[i].Start), render.Six(result.Jobs[i].Finish), missed)
+			fmt.Fprintf(w, "\t%s\t%s\t%s", six(result.Jobs[i].Start), six(result.Jobs[i].Finish), missed)
 		}
 		fmt.Fprintln(w)
 	}
 	w.Flush()
 }
+
+// six returns a number to six digits.
+func six(v float64) string { return fmt.Sprintf("%.6g", v) }
