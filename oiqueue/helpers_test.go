@@ -256,10 +256,6 @@ func must[T any](v T, err error) func(t interface{ Fatal(...any) }) T {
 	}
 }
 
-func equalRats(a, b []*big.Rat) bool {
-	return slices.EqualFunc(a, b, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })
-}
-
 func isTooLarge(err error) bool {
 	var large *num.TooLargeError
 	return errors.As(err, &large)

@@ -16,7 +16,7 @@ func TestPositionRatesAreThoseOfTheServers(t *testing.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "classes")
 		s := drawSystem(t, n)
 		c := drawState(t, n, 8)
-		if got, want := must(PositionRates(s.q, c))(t), s.served(c); !equalRats(got, want) {
+		if got, want := must(PositionRates(s.q, c))(t), s.served(c); !oracle.Equal(got, want) {
 			t.Errorf("PositionRates(%v) = %v, want %v", c, got, want)
 		}
 	})
@@ -41,7 +41,7 @@ func TestPartialBalanceSeesOrder(t *testing.T) {
 	// By hand in the empty state: λ_i - (λ_i/μ(i)) μ(i) = 0. In state (0): π = 1; for i = 1 the insertions give
 	// state (1, 0): π = 1/4, first job served at 2; state (0, 1): π = 1, second job served at 0; 1 - 1/2 = 1/2.
 	got := must(PartialBalance(q, []int{0}))(t)
-	if want := rats(t, "0", "1/2"); !equalRats(got, want) {
+	if want := rats(t, "0", "1/2"); !oracle.Equal(got, want) {
 		t.Errorf("PartialBalance = %v, want %v", got, want)
 	}
 }
@@ -64,7 +64,7 @@ func TestAggregateAndTheorem2(t *testing.T) {
 				t.Fatalf("AggregateMeasure(%v) = %v, sum over orders = %v", x, got, total)
 			}
 			phi := must(Allocation(q, x))(t)
-			if mean := must(MeanAllocation(q, x))(t); !equalRats(phi, mean) {
+			if mean := must(MeanAllocation(q, x))(t); !oracle.Equal(phi, mean) {
 				t.Fatalf("x = %v: Allocation = %v, mean over orders = %v", x, phi, mean)
 			}
 			if k == 0 {

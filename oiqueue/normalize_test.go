@@ -43,7 +43,7 @@ func TestReference(t *testing.T) {
 		if want := c.Expect.Normalization; exact.Normalization.Cmp(want) != 0 {
 			t.Errorf("%s: Normalization = %v, want %v", c.Name, exact.Normalization, want)
 		}
-		if want := c.Expect.MeanJobs; !equalRats(exact.MeanJobs, want) {
+		if want := c.Expect.MeanJobs; !oracle.Equal(exact.MeanJobs, want) {
 			t.Errorf("%s: MeanJobs = %v, want %v", c.Name, exact.MeanJobs, want)
 		}
 		within(t, c.Name, float, exact)
@@ -59,7 +59,7 @@ func TestRankAgainstActiveSets(t *testing.T) {
 		q := drawStable(t, drawRank(t, rapid.IntRange(1, 4).Draw(t, "classes")))
 		got := must(StationaryExact(q))(t)
 		g, jobs := oracle.ActiveSets(q.ArrivalRates, q.Rank)
-		if z := oracle.Sum(g); got.Normalization.Cmp(z) != 0 || got.EmptyProbability.Cmp(z.Inv(z)) != 0 || !equalRats(got.MeanJobs, jobs) {
+		if z := oracle.Sum(g); got.Normalization.Cmp(z) != 0 || got.EmptyProbability.Cmp(z.Inv(z)) != 0 || !oracle.Equal(got.MeanJobs, jobs) {
 			t.Errorf("got %+v, want P(empty) = %v, E[X] = %v", got, z, jobs)
 		}
 	})

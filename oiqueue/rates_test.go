@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"testing"
 
+	"productform/internal/oracle"
+
 	"pgregory.net/rapid"
 )
 
@@ -48,7 +50,7 @@ func TestMMcIsErlangC(t *testing.T) {
 
 func sameAnswer(t *rapid.T, what string, p, q *Queue) {
 	a, b := must(StationaryExact(p))(t), must(StationaryExact(q))(t)
-	if a.Normalization.Cmp(b.Normalization) != 0 || !equalRats(a.MeanJobs, b.MeanJobs) {
+	if a.Normalization.Cmp(b.Normalization) != 0 || !oracle.Equal(a.MeanJobs, b.MeanJobs) {
 		t.Errorf("%s: Z = %v and %v, means %v and %v", what, a.Normalization, b.Normalization, a.MeanJobs, b.MeanJobs)
 	}
 }
@@ -133,7 +135,7 @@ func TestMSHCCIndependentBranches(t *testing.T) {
 		if z := new(big.Rat).Mul(left.Normalization, right.Normalization); got.Normalization.Cmp(z) != 0 {
 			t.Errorf("Z = %v, want %v", got.Normalization, z)
 		}
-		if want := append(left.MeanJobs, right.MeanJobs...); !equalRats(got.MeanJobs, want) {
+		if want := append(left.MeanJobs, right.MeanJobs...); !oracle.Equal(got.MeanJobs, want) {
 			t.Errorf("MeanJobs = %v, want %v", got.MeanJobs, want)
 		}
 	})

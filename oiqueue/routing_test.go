@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"productform/internal/oracle"
+
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 )
@@ -99,7 +101,7 @@ func TestReentrant(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !equalRats(q.ArrivalRates, s.q.ArrivalRates) {
+			if !oracle.Equal(q.ArrivalRates, s.q.ArrivalRates) {
 				t.Fatalf("effective rates %v, want %v", q.ArrivalRates, s.q.ArrivalRates)
 			}
 			if d := imbalance(t, s.q, s.served, r, c); d.Sign() != 0 {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/input"
+	"productform/internal/oracle"
 )
 
 // A checked law comes with what gonum or a formula says of its density.
@@ -144,8 +145,6 @@ func integrals(f func(float64) float64, orders []float64, a, b float64) []float6
 	return sums
 }
 
-func near(a, b, tol float64) bool { return math.Abs(a-b) <= tol*math.Max(math.Abs(a), math.Abs(b)) }
-
 // Partial moments are integrals of the density, wherever the interval lies.
 func TestPartialMomentsAreIntegrals(t *testing.T) {
 	orders := []float64{-2.5, -1, -0.5, 0, 0.3, 1, 2, 3.5}
@@ -165,7 +164,7 @@ func TestPartialMomentsAreIntegrals(t *testing.T) {
 				for n, r := range orders {
 					got, err := c.PartialMoment(r, low, high)
 					// gonum's densities have errors of some 1e-13: k ln x and the log-gamma function cancel.
-					if err != nil || !near(got, want[n], 2e-12) {
+					if err != nil || !oracle.Near(got, want[n], 2e-12) {
 						t.Errorf("%v: E[X^%v; %v, %v] = %v, want %v, error %v", c, r, low, high, got, want[n], err)
 					}
 				}
@@ -184,7 +183,7 @@ func TestShortIntervals(t *testing.T) {
 			for _, r := range []float64{-1, 0, 1.5} {
 				got, err := c.PartialMoment(r, low, high)
 				// The density changes by up to 1e-9 n relative to itself over the interval, and second order is left.
-				if want := math.Pow(mid, r) * c.density(mid) * (high - low); err != nil || !near(got, want, 1e-12) {
+				if want := math.Pow(mid, r) * c.density(mid) * (high - low); err != nil || !oracle.Near(got, want, 1e-12) {
 					t.Errorf("%v: E[X^%v; %v, +1e-9] = %v, want %v, error %v", c, r, low, got, want, err)
 				}
 			}
@@ -198,7 +197,7 @@ func TestMomentsAreWholePartialMoments(t *testing.T) {
 			m, err := d.Moment(r)
 			if _, own := d.(phaseType); own { // others take Moment from PartialMoment
 				p, err2 := d.PartialMoment(r, 0, math.Inf(1))
-				if !errors.Is(err2, err) || !near(m, p, 1e-13) {
+				if !errors.Is(err2, err) || !oracle.Near(m, p, 1e-13) {
 					t.Errorf("%v: E[X^%v] = %v (%v), whole partial moment %v (%v)", d, r, m, err, p, err2)
 				}
 			}
@@ -209,7 +208,7 @@ func TestMomentsAreWholePartialMoments(t *testing.T) {
 			for _, q := range []float64{1e-5, 0.2, 0.5, 0.99} {
 				x := ok(d.Quantile(q))
 				a, b := ok(d.PartialMoment(r, 0, x)), ok(d.PartialMoment(r, x, math.Inf(1)))
-				if !near(a+b, m, 1e-13) {
+				if !oracle.Near(a+b, m, 1e-13) {
 					t.Errorf("%v: E[X^%v] = %v, cut at %v: %v + %v", d, r, m, x, a, b)
 				}
 			}
@@ -257,10 +256,10 @@ func TestDistributionFunctions(t *testing.T) {
 			x := ok(d.Quantile(p))
 			cdf, survival := d.CDF(x), d.Survival(x)
 			// NormalQuantile and the powers of Weibull bring some 1e-14.
-			if want := ok(d.PartialMoment(0, 0, x)); !near(cdf, want, 1e-13) {
+			if want := ok(d.PartialMoment(0, 0, x)); !oracle.Near(cdf, want, 1e-13) {
 				t.Errorf("%v: CDF(%v) = %v, want %v", d, x, cdf, want)
 			}
-			if want := ok(d.PartialMoment(0, x, math.Inf(1))); !near(survival, want, 1e-13) {
+			if want := ok(d.PartialMoment(0, x, math.Inf(1))); !oracle.Near(survival, want, 1e-13) {
 				t.Errorf("%v: Survival(%v) = %v, want %v", d, x, survival, want)
 			}
 			if cdf+survival < 1-1e-14 || cdf+survival > 1+1e-14 {
@@ -281,23 +280,23 @@ func TestTails(t *testing.T) {
 	e := ok(NewErlang(10, 10))
 	for _, x := range []float64{1e-3, 0.5, 5, 40, 100, 300} {
 		g := distuv.Gamma{Alpha: 10, Beta: 1}
-		if got, want := e.Survival(x), g.Survival(x); !near(got, want, 1e-12) {
+		if got, want := e.Survival(x), g.Survival(x); !oracle.Near(got, want, 1e-12) {
 			t.Errorf("Erlang: P(X > %v) = %v, gonum %v", x, got, want)
 		}
-		if got, want := e.CDF(x), g.CDF(x); !near(got, want, 1e-12) {
+		if got, want := e.CDF(x), g.CDF(x); !oracle.Near(got, want, 1e-12) {
 			t.Errorf("Erlang: P(X <= %v) = %v, gonum %v", x, got, want)
 		}
 	}
 	p := erlangPhaseType(10, 10)
 	for _, x := range []float64{1e-3, 0.5, 5, 40, 100, 300} {
-		if got, want := p.Survival(x), e.Survival(x); !near(got, want, 1e-12) {
+		if got, want := p.Survival(x), e.Survival(x); !oracle.Near(got, want, 1e-12) {
 			t.Errorf("phase-type: P(X > %v) = %v, Erlang %v", x, got, want)
 		}
-		if got, want := p.CDF(x), e.CDF(x); !near(got, want, 1e-12) {
+		if got, want := p.CDF(x), e.CDF(x); !oracle.Near(got, want, 1e-12) {
 			t.Errorf("phase-type: P(X <= %v) = %v, Erlang %v", x, got, want)
 		}
 	}
-	if got, want := coxian().Survival(400), 0.3*math.Exp(-200); !near(got, want, 1e-12) {
+	if got, want := coxian().Survival(400), 0.3*math.Exp(-200); !oracle.Near(got, want, 1e-12) {
 		t.Errorf("Coxian: P(X > 400) = %v, want %v", got, want) // 0.75·... e^(-3x) is nothing there; 0.25·3/2.5 = 0.3
 	}
 }
@@ -326,23 +325,23 @@ func TestScaled(t *testing.T) {
 		s := ok(d.Scaled(3.7))
 		if _, phased := d.(Phased); phased {
 			p, q := d.(Phased).Phases(), s.(Phased).Phases()
-			if !near(p.Mean*3.7, q.Mean, 1e-15) || !near(p.MeanCount, q.MeanCount, 1e-14) {
+			if !oracle.Near(p.Mean*3.7, q.Mean, 1e-15) || !oracle.Near(p.MeanCount, q.MeanCount, 1e-14) {
 				t.Errorf("%v: phases %v scaled are %v", d, p, q)
 			}
 		}
 		for _, r := range []float64{-0.4, 1, 2} {
 			got, want := ok(s.PartialMoment(r, 3.7, 37)), math.Pow(3.7, r)*ok(d.PartialMoment(r, 1, 10))
-			if !near(got, want, 1e-12) {
+			if !oracle.Near(got, want, 1e-12) {
 				t.Errorf("%v: scaled moment %v, want %v", d, got, want)
 			}
 		}
-		if !near(ok(SCV(s)), ok(SCV(d)), 1e-13) {
+		if !oracle.Near(ok(SCV(s)), ok(SCV(d)), 1e-13) {
 			t.Errorf("%v: SCV %v changed to %v", d, ok(SCV(d)), ok(SCV(s)))
 		}
 		if s.String() == d.String() || ok(d.Scaled(1)).String() != d.String() {
 			t.Errorf("%v: texts %q, %q", d, s, ok(d.Scaled(1)))
 		}
-		if m := ok(Mean(ok(WithMean(d, 0.7)))); !near(m, 0.7, 1e-14) {
+		if m := ok(Mean(ok(WithMean(d, 0.7)))); !oracle.Near(m, 0.7, 1e-14) {
 			t.Errorf("%v: scaled to mean %v", d, m)
 		}
 	}
@@ -366,10 +365,10 @@ func TestSCV(t *testing.T) {
 		{ok(NewWeibull(0.5, 2)), 20},                             // X = T²: E[X] = 2, E[X²] = 24
 		{coxian(), 1.0/9 + 0.25*8 - 0.25},                        // that of the first phase, and of a second one or 0
 	} {
-		if got := ok(Variance(c.d)); !near(got, c.variance, 1e-14) {
+		if got := ok(Variance(c.d)); !oracle.Near(got, c.variance, 1e-14) {
 			t.Errorf("%v: variance %v, want %v", c.d, got, c.variance)
 		}
-		if got := ok(StdDev(c.d)); !near(got, math.Sqrt(c.variance), 1e-14) {
+		if got := ok(StdDev(c.d)); !oracle.Near(got, math.Sqrt(c.variance), 1e-14) {
 			t.Errorf("%v: standard deviation %v, want √%v", c.d, got, c.variance)
 		}
 	}
@@ -379,7 +378,7 @@ func TestSCV(t *testing.T) {
 	// ln Γ(1+2h) - 2 ln Γ(1+h) = ζ(2) h² - 2ζ(3) h³ + 7ζ(4)/2 h⁴ - ..., of which h⁵ is 4e-9 of the whole here.
 	h := 1e-3
 	want := math.Expm1(h * h * (math.Pi*math.Pi/6 - 2*1.2020569031595942*h + 7*math.Pow(math.Pi, 4)/180*h*h))
-	if got := ok(SCV(ok(NewWeibull(1/h, 1)))); !near(got, want, 1e-8) {
+	if got := ok(SCV(ok(NewWeibull(1/h, 1)))); !oracle.Near(got, want, 1e-8) {
 		t.Errorf("SCV of Weibull of shape 1000 is %v, want %v", got, want)
 	}
 }
@@ -456,7 +455,7 @@ func TestPhases(t *testing.T) {
 			continue
 		}
 		ph := p.Phases()
-		if mean := ok(Mean(d)); !near(ph.Mean*ph.MeanCount, mean, 1e-13) {
+		if mean := ok(Mean(d)); !oracle.Near(ph.Mean*ph.MeanCount, mean, 1e-13) {
 			t.Errorf("%v: %v phases of mean %v, mean %v", d, ph.MeanCount, ph.Mean, mean)
 		}
 		if (ph.Draw == nil) != (ph.Fixed > 0) || ph.Fixed > 0 && float64(ph.Fixed) != ph.MeanCount {

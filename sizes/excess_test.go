@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"productform/internal/oracle"
+
 	"gonum.org/v1/gonum/integrate/quad"
 	"pgregory.net/rapid"
 )
@@ -46,7 +48,7 @@ func TestMeanExcessIntegratesSurvival(t *testing.T) {
 				}
 				sum += quad.Fixed(c.Survival, from, to, 24, quad.Legendre{}, 0)
 			}
-			if got, want := excess(c.Distribution, a), sum+excess(c.Distribution, b); !near(got, want, 2e-13) {
+			if got, want := excess(c.Distribution, a), sum+excess(c.Distribution, b); !oracle.Near(got, want, 2e-13) {
 				t.Errorf("%v: E[(X-x)^+] = %v at %v, want %v: relative error %v", c, got, a, want, got/want-1)
 			}
 		}
@@ -83,17 +85,17 @@ func TestBoundedParetoMeanExcess(t *testing.T) {
 		if x >= p {
 			return
 		}
-		if got, want := excess(d, x), bigExcess(k, p, alpha, x); !near(got, want, 1e-14) {
+		if got, want := excess(d, x), bigExcess(k, p, alpha, x); !oracle.Near(got, want, 1e-14) {
 			t.Fatalf("%v: E[(X-x)^+] = %v at %v, want %v: relative error %v", d, got, x, want, got/want-1)
 		}
-		if got, want := excess(d, k/2), k/2+bigExcess(k, p, alpha, k); !near(got, want, 1e-14) {
+		if got, want := excess(d, k/2), k/2+bigExcess(k, p, alpha, k); !oracle.Near(got, want, 1e-14) {
 			t.Fatalf("%v: E[(X-x)^+] = %v at min/2, want %v", d, got, want)
 		}
 	})
 	// Large alpha: 1/(α(α-1)) min far from the top.
 	for _, alpha := range []float64{100, 1e6, 1e9} {
 		d := ok(NewBoundedPareto(2, 1e300, alpha))
-		if got, want := excess(d, 2), 2/(alpha-1); !near(got, want, 1e-15) {
+		if got, want := excess(d, 2), 2/(alpha-1); !oracle.Near(got, want, 1e-15) {
 			t.Errorf("%v: E[(X-min)^+] = %v, want %v", d, got, want)
 		}
 	}
@@ -110,22 +112,22 @@ func TestParetoAndExponentialMeanExcess(t *testing.T) {
 		v.Mul(v, bigFloat(x))
 		want, _ := v.Quo(v, op().Sub(a, one)).Float64()
 		d := ok(NewPareto(k, alpha))
-		if got := excess(d, x); !near(got, want, 1e-14) {
+		if got := excess(d, x); !oracle.Near(got, want, 1e-14) {
 			t.Fatalf("%v: E[(X-x)^+] = %v at %v, want %v", d, got, x, want)
 		}
-		if got, want := excess(d, k/3), ok(Mean(d))-k/3; !near(got, want, 1e-15) {
+		if got, want := excess(d, k/3), ok(Mean(d))-k/3; !oracle.Near(got, want, 1e-15) {
 			t.Fatalf("%v: E[(X-x)^+] = %v at min/3, want %v", d, got, want)
 		}
 		y := min(x, 30*k)
 		e := bigExp(op().Neg(op().Quo(bigFloat(y), bigFloat(k))))
 		f := bigExp(op().Neg(op().Quo(bigFloat(y), bigFloat(2*k))))
 		want, _ = op().Mul(bigFloat(k), e).Float64()
-		if got := excess(ok(NewExponential(k)), y); !near(got, want, 1e-14) {
+		if got := excess(ok(NewExponential(k)), y); !oracle.Near(got, want, 1e-14) {
 			t.Fatalf("exponential of mean %v: E[(X-x)^+] = %v at %v, want %v", k, got, y, want)
 		}
 		e.Mul(e, bigFloat(k)).Add(e, f.Mul(f, bigFloat(2*k)))
 		want, _ = e.Quo(e, bigFloat(2)).Float64()
-		if got := excess(ok(NewHyperexponential([]float64{0.5, 0.5}, []float64{k, 2 * k})), y); !near(got, want, 1e-14) {
+		if got := excess(ok(NewHyperexponential([]float64{0.5, 0.5}, []float64{k, 2 * k})), y); !oracle.Near(got, want, 1e-14) {
 			t.Fatalf("hyperexponential of means %v: E[(X-x)^+] = %v at %v, want %v", k, got, y, want)
 		}
 	})
@@ -145,7 +147,7 @@ func TestEmpiricalMeanExcess(t *testing.T) {
 				}
 			}
 			want, _ := sum.Quo(sum, bigFloat(float64(len(sizes)))).Float64()
-			if got := excess(d, x); !near(got, want, 1e-15) {
+			if got := excess(d, x); !oracle.Near(got, want, 1e-15) {
 				t.Fatalf("%v: E[(X-x)^+] = %v at %v, want %v", sizes, got, x, want)
 			}
 			if len(sizes) == 1 {
@@ -172,7 +174,7 @@ func TestErlangMeanExcess(t *testing.T) {
 			probs[k-1] = 1
 			for _, d := range []Distribution{ok(newErlang(k, 1)), ok(NewPhaseSum(probs, 1)), erlangPhaseType(k, float64(k))} {
 				// The phase-type law has an error of about x n 2^-53, and powers of e^T up to x.
-				if got := excess(d, x); !near(got, want, 3e-14+x*float64(k)*0x1p-53) {
+				if got := excess(d, x); !oracle.Near(got, want, 3e-14+x*float64(k)*0x1p-53) {
 					t.Errorf("%v: E[(X-x)^+] = %v at %v, want %v: relative error %v", d, got, x, want, got/want-1)
 				}
 			}
@@ -201,7 +203,7 @@ func TestLognormalMeanExcess(t *testing.T) {
 		// z has an error of some units of 2^-53 of itself, which counts z² times; ln x one of its own, divided by σ,
 		// which moves the excess by P(X > x) x in all.
 		tol := 1e-14*(1+zf*zf) + 4e-16*math.Abs(l)*x*d.Survival(x)/want
-		if got := excess(d, x); !near(got, want, tol) {
+		if got := excess(d, x); !oracle.Near(got, want, tol) {
 			t.Fatalf("%v: E[(X-x)^+] = %v at %v, want %v: relative error %v", d, got, x, want, got/want-1)
 		}
 	})
@@ -228,7 +230,7 @@ func TestWeibullMeanExcess(t *testing.T) {
 	for _, x := range []float64{1e-40, 1e-20, 1e-3, 0.5, 3, 40, 900} {
 		r := math.Sqrt(x / 3)
 		// The integrals have errors of some 1e-14.
-		if got, want := w.MeanExcess(x), 6*(1+r)*math.Exp(-r); !near(got, want, 3e-14) {
+		if got, want := w.MeanExcess(x), 6*(1+r)*math.Exp(-r); !oracle.Near(got, want, 3e-14) {
 			t.Errorf("E[(X-x)^+] = %v at %v, want %v", got, x, want)
 		}
 	}
@@ -238,7 +240,7 @@ func TestWeibullMeanExcess(t *testing.T) {
 		seam := math.Pow(0x1p-60, 1/shape)
 		for _, x := range []float64{seam * (1 - 1e-9), seam * (1 + 1e-9), seam / 2} {
 			// Their difference x t is 1e-18, 1/shape is rounded twice, and mean - x may be 1/25 of the mean.
-			if got, want := d.MeanExcess(x), mean-x; !near(got, want, 1e-12) {
+			if got, want := d.MeanExcess(x), mean-x; !oracle.Near(got, want, 1e-12) {
 				t.Errorf("shape %v: E[(X-x)^+] = %v at %v, want %v", shape, got, x, want)
 			}
 		}
@@ -254,10 +256,10 @@ func TestMeanExcessAtTheLimits(t *testing.T) {
 		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1e-9, 1})), ok(NewEmpirical([]float64{1e-300, 1e300})))
 	for _, d := range laws {
 		mean := ok(Mean(d))
-		if got := excess(d, 0); !near(got, mean, 1e-13) {
+		if got := excess(d, 0); !oracle.Near(got, mean, 1e-13) {
 			t.Errorf("%v: E[X^+] = %v, want %v", d, got, mean)
 		}
-		if got := excess(d, -mean); !near(got, 2*mean, 1e-13) {
+		if got := excess(d, -mean); !oracle.Near(got, 2*mean, 1e-13) {
 			t.Errorf("%v: E[(X+E[X])^+] = %v, want %v", d, got, 2*mean)
 		}
 		last := math.Inf(1)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/input"
+	"productform/internal/oracle"
 )
 
 // fisher returns the standard deviation of alpha, 1/√(n I), I the variance of ln(X/low): its second moment and its mean
@@ -49,7 +50,7 @@ func TestFitRecoversAlpha(t *testing.T) {
 		// The formula of the standard deviation in the comment.
 		l := math.Log(1e4)
 		s := l / 2 / math.Sinh(alpha*l/2)
-		if want := 1 / math.Sqrt(n*(1/(alpha*alpha)-s*s)); !near(sd, want, 1e-9) {
+		if want := 1 / math.Sqrt(n*(1/(alpha*alpha)-s*s)); !oracle.Near(sd, want, 1e-9) {
 			t.Errorf("alpha %v: standard deviation %v, formula %v", alpha, sd, want)
 		}
 	}
@@ -126,7 +127,7 @@ func TestFitOfFewSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := 1/a - math.Ln2/math.Expm1(a*math.Ln2); !near(got, math.Ln2/3, 1e-15) {
+	if got := 1/a - math.Ln2/math.Expm1(a*math.Ln2); !oracle.Near(got, math.Ln2/3, 1e-15) {
 		t.Errorf("alpha = %v has a mean of y of %v", a, got)
 	}
 	for _, unit := range []float64{0x1p-900, 0x1p900} {
@@ -137,13 +138,13 @@ func TestFitOfFewSizes(t *testing.T) {
 	// l/2 - mean of y = α l²/12 for small α; here 2^-40/4 of l.
 	e := 0x1p-40
 	_, small, err := FitBoundedPareto([]float64{1, math.E * math.E, math.E * (1 - 2*e), math.E})
-	if want := 12 * (e / 2) / 4; err != nil || !near(small, want, 1e-3) { // e is rounded to 2^-52, l to 2^-52
+	if want := 12 * (e / 2) / 4; err != nil || !oracle.Near(small, want, 1e-3) { // e is rounded to 2^-52, l to 2^-52
 		t.Errorf("alpha = %v, want %v, error %v", small, want, err)
 	}
 	// A million sizes at the low end and one at e: 1/alpha = 1e-6, up to e^-1e6.
 	many := slices.Repeat([]float64{1}, 1_000_000)
 	many[777] = math.E
-	if _, b, err := FitBoundedPareto(many); err != nil || !near(b, 1e6, 1e-15) {
+	if _, b, err := FitBoundedPareto(many); err != nil || !oracle.Near(b, 1e6, 1e-15) {
 		t.Errorf("alpha = %v, want 1e6, error %v", b, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"productform/dispatch/swf"
 	"productform/internal/input"
+	"productform/internal/oracle"
 	"productform/traces"
 )
 
@@ -284,7 +285,7 @@ func TestEmpirical(t *testing.T) {
 					want += bigPower(x, r) / 6
 				}
 			}
-			if got := ok(e.PartialMoment(r, c[0], c[1])); !near(got, want, 1e-15*4) {
+			if got := ok(e.PartialMoment(r, c[0], c[1])); !oracle.Near(got, want, 1e-15*4) {
 				t.Errorf("E[X^%v; %v, %v] = %v, want %v", r, c[0], c[1], got, want)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/internal/oracle"
 	"productform/num"
 )
 
@@ -65,10 +66,10 @@ func TestBoundedParetoAgainstBigFloats(t *testing.T) {
 			return
 		}
 		got, want := ok(d.PartialMoment(r, a, b)), bigPartial(k, p, alpha, r, a, b)
-		if !near(got, want, 1e-14) {
+		if !oracle.Near(got, want, 1e-14) {
 			t.Fatalf("E[X^%v; %v, %v] = %v, want %v: relative error %v", r, a, b, got, want, got/want-1)
 		}
-		if s, want := d.Survival(a), bigPartial(k, p, alpha, 0, a, p); !near(s, want, 1e-14) {
+		if s, want := d.Survival(a), bigPartial(k, p, alpha, 0, a, p); !oracle.Near(s, want, 1e-14) {
 			t.Fatalf("Survival(%v) = %v, want %v", a, s, want)
 		}
 	})
@@ -89,7 +90,7 @@ func TestBoundedParetoSCV(t *testing.T) {
 		}
 		ratio := op().Quo(op().Mul(moments[2], moments[0]), op().Mul(moments[1], moments[1]))
 		want, _ := ratio.Sub(ratio, bigFloat(1)).Float64()
-		if got := ok(SCV(ok(NewBoundedPareto(k, p, alpha)))); !near(got, want, 1e-14) {
+		if got := ok(SCV(ok(NewBoundedPareto(k, p, alpha)))); !oracle.Near(got, want, 1e-14) {
 			t.Fatalf("SCV %v, want %v: relative error %v", got, want, got/want-1)
 		}
 	})
@@ -99,7 +100,7 @@ func TestBoundedParetoSCV(t *testing.T) {
 		{1e300, 3, 1.0 / 3},                // the same
 		{1e300, 1e-100, 150*math.Ln10 - 1}, // l/2 coth(l/2) - 1
 	} {
-		if got := ok(SCV(ok(NewBoundedPareto(1, c.high, c.alpha)))); !near(got, c.want, 2e-7) {
+		if got := ok(SCV(ok(NewBoundedPareto(1, c.high, c.alpha)))); !oracle.Near(got, c.want, 2e-7) {
 			t.Errorf("high %v, alpha %v: SCV %v, want %v", c.high, c.alpha, got, c.want)
 		}
 	}
@@ -111,7 +112,7 @@ func TestBoundedParetoBelowFloat64(t *testing.T) {
 	const k, p = 1e-300, 1e300
 	for _, c := range [][2]float64{{0.999, 1}, {1.5, 2}, {1.5, 1}, {0.6, 1}} {
 		d := ok(NewBoundedPareto(k, p, c[0]))
-		if got, want := ok(d.Moment(c[1])), bigPartial(k, p, c[0], c[1], k, p); !near(got, want, 5e-13) || want == 0 {
+		if got, want := ok(d.Moment(c[1])), bigPartial(k, p, c[0], c[1], k, p); !oracle.Near(got, want, 5e-13) || want == 0 {
 			t.Errorf("alpha %v: E[X^%v] = %v, want %v", c[0], c[1], got, want)
 		}
 	}
@@ -139,7 +140,7 @@ func TestBoundedParetoOfMean(t *testing.T) {
 	} {
 		d := ok(NewBoundedParetoOfMean(c.alpha, c.max, c.mean))
 		// ln min is found to an ulp or two of itself and of max/min.
-		if low, high, _ := d.Support(); !near(low, c.min, 1e-14) || high != c.max {
+		if low, high, _ := d.Support(); !oracle.Near(low, c.min, 1e-14) || high != c.max {
 			t.Errorf("%+v: support from %v to %v", c, low, high)
 		}
 	}
@@ -148,7 +149,7 @@ func TestBoundedParetoOfMean(t *testing.T) {
 		high := math.Exp(rapid.Float64Range(0, 23).Draw(t, "ln max"))
 		mean := high * math.Exp(-rapid.Float64Range(0.01, 12).Draw(t, "ln max/mean"))
 		d := ok(NewBoundedParetoOfMean(alpha, high, mean))
-		if m := ok(Mean(d)); !near(m, mean, 1e-13) {
+		if m := ok(Mean(d)); !oracle.Near(m, mean, 1e-13) {
 			t.Fatalf("%v: mean %v, want %v", d, m, mean)
 		}
 	})
@@ -163,12 +164,12 @@ func TestParetoIsBoundedParetoOfFarMax(t *testing.T) {
 	for _, r := range []float64{-2, -1, 0, 1, 2} {
 		for _, high := range []float64{3, 100, math.Inf(1)} {
 			got, want := ok(p.PartialMoment(r, 2.5, high)), ok(b.PartialMoment(r, 2.5, high))
-			if !near(got, want, 1e-11) { // E[X²; X > max] = 1e-12 E[X²]
+			if !oracle.Near(got, want, 1e-11) { // E[X²; X > max] = 1e-12 E[X²]
 				t.Errorf("E[X^%v; 2.5, %v] = %v, bounded %v", r, high, got, want)
 			}
 		}
 	}
-	if got := ok(SCV(p)); !near(got, 1.0/3, 1e-15) {
+	if got := ok(SCV(p)); !oracle.Near(got, 1.0/3, 1e-15) {
 		t.Errorf("SCV %v, want 1/(3·1)", got)
 	}
 }

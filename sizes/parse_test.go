@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"productform/internal/input"
+	"productform/internal/oracle"
 )
 
 func TestParse(t *testing.T) {
@@ -25,7 +26,7 @@ func TestParse(t *testing.T) {
 				t.Errorf("%s: %v", c.text, err)
 				continue
 			}
-			if m := ok(Mean(d)); !near(m, mean, 1e-14) {
+			if m := ok(Mean(d)); !oracle.Near(m, mean, 1e-14) {
 				t.Errorf("%s: mean %v, want %v", c.text, m, mean)
 			}
 			if got := ok(SCV(d)); math.Abs(got-c.scv) > 1e-13*(1+c.scv) {
@@ -75,7 +76,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		m, err := Mean(d)
-		if err != nil || !near(m, mean, 1e-9) { // alpha near 1 makes min small beside the mean
+		if err != nil || !oracle.Near(m, mean, 1e-9) { // alpha near 1 makes min small beside the mean
 			t.Fatalf("%v: mean %v, want %v, error %v", d, m, mean, err)
 		}
 		for _, r := range []float64{-1, 0, 1, 2} {

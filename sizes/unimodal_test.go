@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/internal/oracle"
 	"productform/num"
 )
 
@@ -49,7 +50,7 @@ func TestDensityIsThatOfAUnimodalLaw(t *testing.T) {
 		// Errors of both sides are some 1e-14, a few more for Weibull and lognormal tails; the ends of the integral are
 		// rounded as logarithms, up to 30 here.
 		got := integrals(d.Density, []float64{0}, a, b)[0]
-		if want := ok(d.PartialMoment(0, a, b)); !near(got, want, 1e-12+30*0x1p-52/logRatio(a, b)) {
+		if want := ok(d.PartialMoment(0, a, b)); !oracle.Near(got, want, 1e-12+30*0x1p-52/logRatio(a, b)) {
 			t.Fatalf("%v: ∫ f over [%v, %v] = %v, want %v", d, a, b, got, want)
 		}
 		mode := d.Mode()
@@ -83,7 +84,7 @@ func TestDensityAgainstGonum(t *testing.T) {
 		}
 		for _, p := range []float64{1e-9, 0.01, 0.3, 0.5, 0.9, 0.999, 1 - 1e-12} {
 			x := ok(c.Quantile(p))
-			if got, want := d.Density(x), c.density(x); !near(got, want, 2e-12) { // as for their integrals
+			if got, want := d.Density(x), c.density(x); !oracle.Near(got, want, 2e-12) { // as for their integrals
 				t.Errorf("%v: density %v at %v, want %v", c, got, x, want)
 			}
 		}
@@ -105,7 +106,7 @@ func TestDensityAgainstBigFloats(t *testing.T) {
 		bx, bs := bigFloat(x), bigFloat(scale)
 		check := func(d Distribution, want *big.Float) {
 			f, _ := want.Float64()
-			if got := d.(Unimodal).Density(x); !near(got, f, 1e-14) {
+			if got := d.(Unimodal).Density(x); !oracle.Near(got, f, 1e-14) {
 				t.Fatalf("%v: density %v at %v, want %v: relative error %v", d, got, x, f, got/f-1)
 			}
 		}
@@ -156,7 +157,7 @@ func TestMode(t *testing.T) {
 		{ok(NewWeibull(2, 1)), math.Sqrt(2 / math.Pi)}, // s = 2/√π
 	} {
 		d := c.d.(Unimodal)
-		if got := d.Mode(); !near(got, c.want, 1e-15) {
+		if got := d.Mode(); !oracle.Near(got, c.want, 1e-15) {
 			t.Errorf("%v: mode %v, want %v", d, got, c.want)
 		}
 	}

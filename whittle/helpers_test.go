@@ -10,14 +10,6 @@ import (
 	"productform/whittle"
 )
 
-func rat(s string) *big.Rat {
-	r, ok := new(big.Rat).SetString(s)
-	if !ok {
-		panic("not a number: " + s)
-	}
-	return r
-}
-
 func mul(v ...*big.Rat) *big.Rat {
 	p := big.NewRat(1, 1)
 	for _, f := range v {

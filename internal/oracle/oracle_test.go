@@ -11,10 +11,6 @@ import (
 	"productform/internal/oracle"
 )
 
-func equal(a, b []*big.Rat) bool {
-	return slices.EqualFunc(a, b, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })
-}
-
 // The oracles of this package give the answers of the independent program.
 func TestReferences(t *testing.T) {
 	unstable := 0
@@ -28,7 +24,7 @@ func TestReferences(t *testing.T) {
 			continue
 		}
 		a := oracle.Solve(r.Model)
-		if a.Normalization.Cmp(r.Expect.Normalization) != 0 || !equal(a.MeanJobs, r.Expect.MeanJobs) || !equal(a.Busy, r.Expect.Utilization) {
+		if a.Normalization.Cmp(r.Expect.Normalization) != 0 || !oracle.Equal(a.MeanJobs, r.Expect.MeanJobs) || !oracle.Equal(a.Busy, r.Expect.Utilization) {
 			t.Errorf("%s: %v; want %+v", r.Name, a, r.Expect)
 		}
 	}
@@ -82,7 +78,7 @@ func TestActiveSetsOneServer(t *testing.T) {
 		for _, l := range lambda {
 			want = append(want, new(big.Rat).Quo(l, slack))
 		}
-		if got := append([]*big.Rat{oracle.Sum(g)}, jobs...); !equal(got, want) {
+		if got := append([]*big.Rat{oracle.Sum(g)}, jobs...); !oracle.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"productform/internal/oracle"
 	"productform/plots"
 	"productform/tags"
 )
@@ -68,7 +69,7 @@ func balanceClaims() []claim {
 			numbers:  "they make up all but #; 0.99999 is made up by #",
 			values: func(tags.Policy) []float64 {
 				d := paperSizes(0.2)
-				short := must(d.PartialMoment(1, 0, must(d.Quantile(1-1e-4)))) / moment(d, 1)
+				short := oracle.Must(d.PartialMoment(1, 0, oracle.Must(d.Quantile(1-1e-4)))) / moment(d, 1)
 				return []float64{short, longest(d, 0.99999)}
 			},
 			asked:   demands{numbers(plots.AtMost(1e-5), 0)},

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"productform/internal/oracle"
 	"productform/plots"
 	"productform/tags"
 )
@@ -126,7 +127,7 @@ func expansionClaims() []claim {
 			numbers:  "worse: there are cutoffs that keep all 4 hosts below load 1 only for α from # to # (for 2 hosts: all from 0.2 to 2)",
 			values: func(tags.Policy) []float64 {
 				spare := func(alpha float64) float64 {
-					return must(tags.MaxLoad(context.Background(), farm(alpha, 0.7, 4))) - 0.7
+					return oracle.Must(tags.MaxLoad(context.Background(), farm(alpha, 0.7, 4))) - 0.7
 				}
 				return []float64{root(0.5, 1, spare), root(1, 1.6, spare)}
 			},
@@ -206,7 +207,7 @@ func expansionClaims() []claim {
 					o := forSlowdown(farm(alpha, 0.35, 4))
 					s := slowdown(o)
 					for _, cutoff := range o.Cutoffs {
-						s += cutoff * must(paperSizes(alpha).PartialMoment(-1, cutoff, math.Inf(1)))
+						s += cutoff * oracle.Must(paperSizes(alpha).PartialMoment(-1, cutoff, math.Inf(1)))
 					}
 					x = append(x, s)
 				}

@@ -6,20 +6,14 @@ import (
 	"math"
 	"slices"
 
+	"productform/internal/oracle"
 	"productform/sizes"
 	"productform/tags"
 )
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // paperSizes returns the sizes of the paper, of mean 3000 and at most 10^10.
 func paperSizes(alpha float64) sizes.Distribution {
-	return must(sizes.NewBoundedParetoOfMean(alpha, 1e10, 3000))
+	return oracle.Must(sizes.NewBoundedParetoOfMean(alpha, 1e10, 3000))
 }
 
 func farm(alpha, load float64, hosts int) tags.Model {
@@ -28,29 +22,29 @@ func farm(alpha, load float64, hosts int) tags.Model {
 
 // shortFarm has the sizes of section 7, at most 10^7, 2 hosts and system load 0.5.
 func shortFarm(alpha float64) tags.Model {
-	return tags.Model{Sizes: must(sizes.NewBoundedParetoOfMean(alpha, 1e7, 3000)), Hosts: 2, Load: 0.5}
+	return tags.Model{Sizes: oracle.Must(sizes.NewBoundedParetoOfMean(alpha, 1e7, 3000)), Hosts: 2, Load: 0.5}
 }
 
-func moment(d sizes.Distribution, order float64) float64 { return must(d.Moment(order)) }
+func moment(d sizes.Distribution, order float64) float64 { return oracle.Must(d.Moment(order)) }
 
 // lowEnd returns k.
 func lowEnd(d sizes.Distribution) float64 { low, _, _ := d.Support(); return low }
 
 // carried returns the part of the load that the longest jobs carry, a part of all jobs.
 func carried(d sizes.Distribution, part float64) float64 {
-	return must(d.PartialMoment(1, must(d.Quantile(1-part)), math.Inf(1))) / moment(d, 1)
+	return oracle.Must(d.PartialMoment(1, oracle.Must(d.Quantile(1-part)), math.Inf(1))) / moment(d, 1)
 }
 
 // longest returns the part of the jobs, the longest, that carry a share of the load.
 func longest(d sizes.Distribution, share float64) float64 {
 	return d.Survival(math.Exp(root(math.Log(lowEnd(d)), math.Log(1e10), func(u float64) float64 {
-		return must(d.PartialMoment(1, math.Exp(u), math.Inf(1)))/moment(d, 1) - share
+		return oracle.Must(d.PartialMoment(1, math.Exp(u), math.Inf(1)))/moment(d, 1) - share
 	})))
 }
 
 // evaluate returns the result of a policy without cutoffs of its own.
 func evaluate(m tags.Model, p tags.Policy) tags.Result {
-	return must(tags.Evaluate(context.Background(), m, p, nil))
+	return oracle.Must(tags.Evaluate(context.Background(), m, p, nil))
 }
 
 // TAGS-opt-slowdown, TAGS-opt-waitingtime and TAGS-opt-fairness.
@@ -59,7 +53,7 @@ func forWaiting(m tags.Model) tags.Result  { return optimal(m, tags.Objective{Wa
 func forFairness(m tags.Model) tags.Result { return optimal(m, tags.Objective{Fair: true}) }
 
 func optimal(m tags.Model, o tags.Objective) tags.Result {
-	return must(tags.Optimize(context.Background(), m, tags.PolicyTAGS, o))
+	return oracle.Must(tags.Optimize(context.Background(), m, tags.PolicyTAGS, o))
 }
 
 // flavors returns all three for 2 hosts.
@@ -71,7 +65,7 @@ func flavors(alpha, load float64) []tags.Result {
 // loadGame returns TAGS with the cutoff of section 5.2: 10^-4 of the jobs end at host 2.
 func loadGame() tags.Result {
 	m := farm(0.2, 0.5, 2)
-	return must(tags.Evaluate(context.Background(), m, tags.PolicyTAGS, []float64{must(m.Sizes.Quantile(1 - 1e-4))}))
+	return oracle.Must(tags.Evaluate(context.Background(), m, tags.PolicyTAGS, []float64{oracle.Must(m.Sizes.Quantile(1 - 1e-4))}))
 }
 
 func slowdown(r tags.Result) float64 { return r.MeanSlowdown.Float }
@@ -127,7 +121,7 @@ func leastGain(rival tags.Policy, load float64) float64 {
 
 // added returns the hosts that a policy needs beyond 2 for a mean slowdown of 3.
 func added(p tags.Policy, alpha, load float64) float64 {
-	e := must(tags.Expand(context.Background(), farm(alpha, load, 2), p, tags.ExpansionSettings{}))
+	e := oracle.Must(tags.Expand(context.Background(), farm(alpha, load, 2), p, tags.ExpansionSettings{}))
 	if !e.Within {
 		panic(fmt.Sprintf("%s never has a mean slowdown of 3: alpha = %v, load %v", p, alpha, load))
 	}

@@ -3,6 +3,7 @@ package hb02_test
 import (
 	"math"
 
+	"productform/internal/oracle"
 	"productform/plots"
 	"productform/sizes"
 	"productform/tags"
@@ -30,7 +31,7 @@ func rangeClaims() []claim {
 			sentence: "for p = 10^7 the coefficient of variation ranges from 2 (α = 2) to 33 (α = 0.2)",
 			numbers:  "from # to #; it is # at α = 0.5",
 			values: each(func(_ tags.Policy, alpha float64) float64 {
-				return math.Sqrt(must(sizes.SCV(shortFarm(alpha).Sizes)))
+				return math.Sqrt(oracle.Must(sizes.SCV(shortFarm(alpha).Sizes)))
 			}, 2, 0.2, 0.5),
 			asked:   demands{numbers(rounded(2), 0), numbers(rounded(33), 1)},
 			verdict: plots.Refuted,

@@ -3,6 +3,7 @@ package hb02_test
 import (
 	"math"
 
+	"productform/internal/oracle"
 	"productform/plots"
 	"productform/sizes"
 	"productform/tags"
@@ -124,8 +125,8 @@ func rivalsClaims() []claim {
 			sentence: "E[Q] of M/G/h is about E[Q] of M/M/h times E[X²]/E[X]²",
 			numbers:  "over the exact value: # for 1 host (Theorem 1), # for 4 hosts with exponential sizes",
 			values: func(lwr tags.Policy) []float64 {
-				one, four := farm(1.5, 0.7, 1), tags.Model{Sizes: must(sizes.NewExponential(1)), Hosts: 4, Load: 0.7}
-				exact := must(tags.ErlangC(4, 0.7)) / (4 * (1 - 0.7)) // E[W] of M/M/4
+				one, four := farm(1.5, 0.7, 1), tags.Model{Sizes: oracle.Must(sizes.NewExponential(1)), Hosts: 4, Load: 0.7}
+				exact := oracle.Must(tags.ErlangC(4, 0.7)) / (4 * (1 - 0.7)) // E[W] of M/M/4
 				return []float64{waiting(evaluate(one, lwr)) / waiting(evaluate(one, tags.PolicyTAGS)), waiting(evaluate(four, lwr)) / exact}
 			},
 			asked:     all(about(1, 1e-12)),
@@ -139,8 +140,8 @@ func rivalsClaims() []claim {
 			sentence: "the squared coefficient of variation is C² = E[X²]/E[X]²",
 			numbers:  "E[X²]/E[X]² = # and C² = # for exponential sizes",
 			values: func(tags.Policy) []float64 {
-				d := must(sizes.NewExponential(3))
-				return []float64{moment(d, 2) / (moment(d, 1) * moment(d, 1)), must(sizes.SCV(d))}
+				d := oracle.Must(sizes.NewExponential(3))
+				return []float64{moment(d, 2) / (moment(d, 1) * moment(d, 1)), oracle.Must(sizes.SCV(d))}
 			},
 			asked:   demands{ratios(about(1, 1e-12), 0, 1)},
 			verdict: plots.Refuted,

@@ -3,6 +3,7 @@ package hb02_test
 import (
 	"math"
 
+	"productform/internal/oracle"
 	"productform/plots"
 	"productform/sizes"
 	"productform/tags"
@@ -18,7 +19,7 @@ func tailsClaims() []claim {
 			values: func(tags.Policy) []float64 {
 				x := make([]float64, 2)
 				for _, alpha := range tenths(1, 30) {
-					d := must(sizes.NewPareto(1, alpha))
+					d := oracle.Must(sizes.NewPareto(1, alpha))
 					for i, order := range []float64{2, 1} {
 						if _, err := d.Moment(order); err != nil {
 							x[i] = alpha
@@ -88,7 +89,7 @@ func tailsClaims() []claim {
 				x := mapped([]float64{0.2, 1, 2}, func(alpha float64) float64 { return paperSizes(alpha).Survival(turn(alpha)) })
 				d := paperSizes(1)
 				rate := func(x float64) float64 { // over a span of 1e-6 of x
-					return must(d.PartialMoment(0, x, x*(1+1e-6))) / (x * 1e-6 * d.Survival(x))
+					return oracle.Must(d.PartialMoment(0, x, x*(1+1e-6))) / (x * 1e-6 * d.Survival(x))
 				}
 				return append(x, rate(turn(1)/1.1)/rate(turn(1)), rate(turn(1)*1.1)/rate(turn(1)))
 			},
