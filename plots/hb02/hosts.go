@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"productform/internal/oracle/paper"
 	"productform/plots"
@@ -85,16 +84,16 @@ func drawExpansion(ctx context.Context, f *plots.Figure, a []float64) error {
 		{Title: "TAGS and LWR", X: alphaAxis(), Y: plots.Axis{Quantity: "hosts to add"}, Series: all[:3]},
 		{Title: "Also Random", X: alphaAxis(), Y: plots.Axis{Quantity: "hosts to add", Scale: plots.Log}, Series: all},
 	}
-	words := paretoWords(wide, "2 before the expansion", "0.7 before the expansion", a)
-	if err := texts.Describe(f, words, nil); err != nil {
-		return err
-	}
+	words, verdicts := paretoWords(wide, "2 before the expansion", "0.7 before the expansion", a), plots.Verdicts{}
 	best, least, printed, random := all[0], all[1], all[2], all[3]
 	if err := checkExpansion(f, least, random); err != nil {
 		return err
 	}
-	rangeClaims(f, best, least, printed, random)
-	return exampleClaims(ctx, f, least, printed, random)
+	rangeClaims(words, verdicts, best, least, printed, random)
+	if err := exampleClaims(ctx, words, verdicts, least, printed, random); err != nil {
+		return err
+	}
+	return texts.Describe(f, words, verdicts)
 }
 
 // checkExpansion compares with formulas as the paper writes them.
@@ -119,8 +118,8 @@ func checkExpansion(f *plots.Figure, least, random plots.Series) error {
 	return nil
 }
 
-// rangeClaims holds what the paper says of the curves.
-func rangeClaims(f *plots.Figure, best, least, printed, random plots.Series) {
+// rangeClaims decides what the paper says of the curves.
+func rangeClaims(words map[string]any, verdicts plots.Verdicts, best, least, printed, random plots.Series) {
 	var above []string // where TAGS needs 3 or more
 	most, from := 0.0, math.NaN()
 	for k, x := range best.X {
@@ -138,16 +137,15 @@ func rangeClaims(f *plots.Figure, best, least, printed, random plots.Series) {
 		high = high || best.At(x) > 2
 	}
 	lowest, highest := slices.Min(least.Y), slices.Max(least.Y)
-	f.Claims = append(f.Claims,
-		plots.Finding(f.ID+"a", "For TAGS-opt-slowdown the server expansion is only 3 for α = 0.2 and no more than 2 for all other α.", "So it is at α = 0.2, 0.3, ..., 2.",
-			fmt.Sprintf("At most %g; 3 for α = %s, else at most 2.", most, strings.Join(above, " and ")), best.At(0.2) == 3 && !high),
-		plots.Finding(f.ID+"a", "For Least-Work-Remaining it ranges from 1 to 27 as α decreases.", "Its least and largest values are these.",
-			fmt.Sprintf("%g to %g; %g to %g with the formula as printed.", lowest, highest, slices.Min(printed.Y), slices.Max(printed.Y)), lowest == 1 && highest == 27),
-		plots.Finding(f.ID+"b", "Random requires as many as 10⁵ additional hosts at α ≈ 1.", "At least 10⁵ and below 10⁶ at α = 1.", plots.Short(random.At(1))+".", random.At(1) >= 1e5 && random.At(1) < 1e6))
+	words["Most"], words["Above"], words["Lowest"], words["Highest"] = most, above, lowest, highest
+	words["LowestPrinted"], words["HighestPrinted"], words["Random"] = slices.Min(printed.Y), slices.Max(printed.Y), random
+	verdicts.Decide("TAGS", best.At(0.2) == 3 && !high)
+	verdicts.Decide("LWR", lowest == 1 && highest == 27)
+	verdicts.Decide("Random", random.At(1) >= 1e5 && random.At(1) < 1e6)
 }
 
-// exampleClaims holds what the paper says of α = 0.6.
-func exampleClaims(ctx context.Context, f *plots.Figure, least, printed, random plots.Series) error {
+// exampleClaims decides what the paper says of α = 0.6.
+func exampleClaims(ctx context.Context, words map[string]any, verdicts plots.Verdicts, least, printed, random plots.Series) error {
 	const alpha = 0.6
 	at := func(c method, hosts int) (float64, error) {
 		m, err := farm(alpha, wide, hosts, startLoad*startHosts/float64(hosts))
@@ -173,13 +171,12 @@ func exampleClaims(ctx context.Context, f *plots.Figure, least, printed, random 
 	if err != nil {
 		return err
 	}
-	f.Claims = append(f.Claims,
-		plots.Finding(f.ID, "At α = 0.6 the mean slowdown of TAGS-opt-slowdown is 10⁹ with two hosts and around 1 with four.", "It is 10⁹ to one digit, then at most √10.",
-			fmt.Sprintf("%s, then %s; the paper's cutoffs for four hosts were optimised by hand.", plots.Short(before), plots.Short(killed)), math.Round(before/1e9) == 1 && killed <= math.Sqrt(10)),
-		plots.Finding(f.ID, "At α = 0.6 that of Least-Work-Remaining is 10⁸ with four hosts, and 13 hosts bring it below 3.", "It is 10⁸ within a factor √10, and 13 is the fewest hosts.",
-			fmt.Sprintf("%s with four hosts; %.3g with 13, and %g hosts are the fewest. As printed it would take %g.", plots.Short(four), thirteen, least.At(alpha)+startHosts, printed.At(alpha)+startHosts),
-			math.Abs(math.Log10(four)-8) < 0.5 && least.At(alpha)+startHosts == 13),
-		plots.Finding(f.ID, "At α = 0.6 Random would require an additional 10⁹ hosts.", "At least 10⁹ and below 10¹⁰.", plots.Short(random.At(alpha))+".", random.At(alpha) >= 1e9 && random.At(alpha) < 1e10))
+	fewest := least.At(alpha) + startHosts
+	words["TwoHosts"], words["FourHosts"], words["LWRFour"], words["LWRThirteen"] = before, killed, four, thirteen
+	words["LWRFewest"], words["PrintedFewest"] = fewest, printed.At(alpha)+startHosts
+	verdicts.Decide("TAGS-0.6", math.Round(before/1e9) == 1 && killed <= math.Sqrt(10))
+	verdicts.Decide("LWR-0.6", math.Abs(math.Log10(four)-8) < 0.5 && fewest == 13)
+	verdicts.Decide("Random-0.6", random.At(alpha) >= 1e9 && random.At(alpha) < 1e10)
 	return nil
 }
 
@@ -237,21 +234,16 @@ func drawMoreHosts(ctx context.Context, f *plots.Figure, most int) error {
 		}
 		f.Panels = append(f.Panels, p)
 	}
-	words := paretoWords(wide, fmt.Sprintf("1 to %d", most), "0.3, 0.5, 0.7", shown)
-	words["Most"], words["Ends"] = most, ends
-	if err := texts.Describe(f, words, nil); err != nil {
-		return err
-	}
 	low, high := f.Panels[0].Series, f.Panels[2].Series
-	gained := func(k int) float64 { return low[k].At(2) / low[k].At(4) }
-	f.Claims = append(f.Claims,
-		plots.Finding(f.ID+"a", "The performance of a distributed server with h > 2 hosts and system load ρ is often much superior to that of one with 2 hosts and load ρ (section 6).", "At load 0.3 four hosts have a mean slowdown below that of two for α = 0.2, 0.6, 1 and 1.4, by more than 10 times for the first three.",
-			fmt.Sprintf("Two hosts over four at load 0.3: %s, %s, %s, %s times. With one farm of TAGS more hosts can also be worse: %s with three hosts, %s with four at α = 1.8.",
-				plots.Short(gained(0)), plots.Short(gained(1)), plots.Short(gained(2)), plots.Short(gained(3)), plots.Short(low[4].At(3)), plots.Short(low[4].At(4))),
-			min(gained(0), gained(1), gained(2)) > 10 && gained(3) > 1),
-		plots.Finding(f.ID+"c", "For system load 0.7 with 4 hosts we ran into the same type of problems as with 2 hosts.", "At some α TAGS is of no use there.",
-			fmt.Sprintf("At load 0.7 no cutoffs keep four hosts below load 1 for some α: curves end at h = %d, %d, %d, %d, %d.", len(high[0].X), len(high[1].X), len(high[2].X), len(high[3].X), len(high[4].X)), len(high[0].X) < 4))
-	return nil
+	var gained []float64
+	for _, s := range low[:4] {
+		gained = append(gained, s.At(2)/s.At(4))
+	}
+	words, verdicts := paretoWords(wide, fmt.Sprintf("1 to %d", most), "0.3, 0.5, 0.7", shown), plots.Verdicts{}
+	words["Most"], words["Ends"], words["Gained"], words["Last"], words["High"] = most, ends, gained, low[4], high
+	verdicts.Decide("more", slices.Min(gained[:3]) > 10 && gained[3] > 1)
+	verdicts.Decide("load-0.7", len(high[0].X) < 4)
+	return texts.Describe(f, words, verdicts)
 }
 
 // byHosts returns the least mean slowdown for 1, 2, ... hosts, as far as there are cutoffs, and checks of it.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"productform/plots"
 	"productform/tags"
@@ -94,27 +93,13 @@ func hostLoads(id, title string) plots.Spec {
 			over = over && first.At(1.5) > second.At(1.5)
 			cross = append(cross, fmt.Sprintf("%.2f for %s", balance(first, second), c.title))
 		}
-		words := paretoWords(wide, "2", "0.5", a)
-		words["FirstHost"] = runs
-		if err := texts.Describe(f, words, nil); err != nil {
-			return err
-		}
-		f.Claims = append(f.Claims,
-			plots.Finding(f.ID, "For very low α host 1 is run at load close to 0 and host 2 at load close to 1.", "At α = 0.2, under all three, below 0.05 and above 0.95.", fmt.Sprintf("Largest load of host 1 %s, least of host 2 %.6f.", plots.Short(low), high), low < 0.05 && high > 0.95),
-			plots.Finding(f.ID, "For high α host 1 is somewhat overloaded.", "At α = 1.5, under all three, host 1 has more load than host 2.", "At α = 1.5 the loads are "+pairs(f, 1.5)+".", over),
-			plots.Finding(f.ID, "In the middle range, α ≈ 1, the load is balanced.", "The loads of the hosts are equal at some α between 0.8 and 1.2, under TAGS-opt-slowdown.", "Equal at α = "+strings.Join(cross, ", ")+".",
-				math.Abs(balance(f.Panels[0].Series[0], f.Panels[0].Series[1])-1) <= 0.2))
-		return nil
+		words, verdicts := paretoWords(wide, "2", "0.5", a), plots.Verdicts{}
+		words["FirstHost"], words["LargestFirst"], words["LeastSecond"], words["Panels"], words["Equal"] = runs, low, high, f.Panels, cross
+		verdicts.Decide("low", low < 0.05 && high > 0.95)
+		verdicts.Decide("high", over)
+		verdicts.Decide("middle", math.Abs(balance(f.Panels[0].Series[0], f.Panels[0].Series[1])-1) <= 0.2)
+		return texts.Describe(f, words, verdicts)
 	})
-}
-
-// pairs lists the loads of both hosts in every panel.
-func pairs(f *plots.Figure, alpha float64) string {
-	var words []string
-	for _, p := range f.Panels {
-		words = append(words, fmt.Sprintf("%.2f and %.2f (%s)", p.Series[0].At(alpha), p.Series[1].At(alpha), p.Title))
-	}
-	return strings.Join(words, ", ")
 }
 
 // excess draws Figure 10: the loads of two hosts and their sum at three system loads.
@@ -139,7 +124,7 @@ func excess(id, title string) plots.Spec {
 			f.Panels = append(f.Panels, p)
 			e := plots.Series{X: a}
 			for i, r := range results {
-				e.Y = append(e.Y, r.Excess.Float)
+				e.Y = append(e.Y, 100*r.Excess.Float/(2*load)) // of the load, in %
 				if slices.Contains([]float64{0.2, 0.6, 1, 1.4, 1.8}, a[i]) { // the two definitions of the Appendix
 					f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("sum of loads, load %g, α = %g, as hρ + λ p₂ s₁", load, a[i]), sum.Y[i],
 						2*load+r.ArrivalRate.Float*r.Hosts[1].Visit.Float*r.Cutoffs[0], 1e-9))
@@ -150,26 +135,13 @@ func excess(id, title string) plots.Spec {
 			cross = append(cross, fmt.Sprintf("%.2f at load %g", b, load))
 			balanced = balanced && math.Abs(b-1) <= 0.2
 		}
-		words := paretoWords(wide, "2", "0.3, 0.5, 0.7", a)
-		words["FirstHost"] = runs
-		if err := texts.Describe(f, words, nil); err != nil {
-			return err
-		}
-		part := func(load, alpha float64) float64 { return 100 * extra[load].At(alpha) / (2 * load) } // of the load, in %
-		least, at := math.Inf(1), 0.0
-		for i, v := range extra[0.7].Y {
-			if v < least {
-				least, at = v, a[i]
-			}
-		}
-		f.Claims = append(f.Claims,
-			plots.Finding(f.ID, "At loads 0.3 and 0.5 there is excess only at the higher α.", "At both the excess is at most 1 % of the load 2ρ at α = 0.6, at least 5 % at 1.5.",
-				fmt.Sprintf("%s and %s %% of it at α = 0.6, %s and %s %% at 1.5.", plots.Short(part(0.3, 0.6)), plots.Short(part(0.5, 0.6)), plots.Short(part(0.3, 1.5)), plots.Short(part(0.5, 1.5))),
-				max(part(0.3, 0.6), part(0.5, 0.6)) <= 1 && min(part(0.3, 1.5), part(0.5, 1.5)) >= 5),
-			plots.Finding(f.ID+"c", "At load 0.7 there is excess at both low and high α; it is least at α ≈ 1, where it is barely existent.", "It is least between α = 0.8 and 1.2, below 10 % of the load 2ρ there and above at 0.4 and 1.6.",
-				fmt.Sprintf("%.1f %% of it at α = 0.4, least, %.1f %%, at α = %g, %.1f %% at 1, %.1f %% at 1.6.", part(0.7, 0.4), part(0.7, at), at, part(0.7, 1), part(0.7, 1.6)),
-				math.Abs(at-1) <= 0.2+1e-9 && part(0.7, at) < 10 && part(0.7, 0.4) > 10 && part(0.7, 1.6) > 10),
-			plots.Finding(f.ID, "α ≈ 1 is where balancing the load is optimal, whatever the system load.", "The loads of the hosts are equal at some α between 0.8 and 1.2 at all three loads.", "Equal at α = "+strings.Join(cross, ", ")+".", balanced))
-		return nil
+		least := slices.Index(extra[0.7].Y, slices.Min(extra[0.7].Y))
+		words, verdicts := paretoWords(wide, "2", "0.3, 0.5, 0.7", a), plots.Verdicts{}
+		low, middle, high, at := extra[0.3], extra[0.5], extra[0.7], a[least]
+		words["FirstHost"], words["Low"], words["Middle"], words["High"], words["LeastAt"], words["Equal"] = runs, low, middle, high, at, cross
+		verdicts.Decide("higher", max(low.At(0.6), middle.At(0.6)) <= 1 && min(low.At(1.5), middle.At(1.5)) >= 5)
+		verdicts.Decide("least", math.Abs(at-1) <= 0.2+1e-9 && high.At(at) < 10 && min(high.At(0.4), high.At(1.6)) > 10)
+		verdicts.Decide("balanced", balanced)
+		return texts.Describe(f, words, verdicts)
 	})
 }

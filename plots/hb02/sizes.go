@@ -215,11 +215,6 @@ func secondMoment(ctx context.Context, f *plots.Figure) error {
 	for _, alpha := range []float64{0.5, 1, 1.5, 2} {
 		examples = append(examples, example{alpha, low.At(alpha), second.At(alpha)})
 	}
-	words := paretoWords(wide, "", "", a)
-	words["Examples"] = examples
-	if err := texts.Describe(f, words, nil); err != nil {
-		return err
-	}
 	closedForms(f, f.ID+"a", f.ID+"b", wide, low, second)
 
 	// What the longest jobs carry.
@@ -237,15 +232,14 @@ func secondMoment(ctx context.Context, f *plots.Figure) error {
 		})
 		return m.Sizes.Survival(least * math.Pow(most/least, float64(n)/(1<<20))), err
 	}
-	var parts [4]float64
+	var percent [4]float64
 	for k, alpha := range []float64{1, 1.15, 1.2, 1.5} {
-		if parts[k], err = half(alpha); err != nil {
+		part, err := half(alpha)
+		if err != nil {
 			return err
 		}
+		percent[k] = 100 * part
 	}
-	f.Claims = append(f.Claims, plots.Finding(f.ID, "A tiny fraction (< 1 %) of the very longest jobs comprise over half of the total load (section 3).",
-		"For every α below 2, half of the load is that of fewer than 1 % of the jobs.",
-		fmt.Sprintf("%s %% at α = 1, %s %% at 1.15, %s %% at 1.2, %s %% at 1.5: so for α up to about 1.15.", plots.Short(100*parts[0]), plots.Short(100*parts[1]), plots.Short(100*parts[2]), plots.Short(100*parts[3])), false))
 	m, err := farm(0.2, wide, 1, 0.5)
 	if err != nil {
 		return err
@@ -262,9 +256,11 @@ func secondMoment(ctx context.Context, f *plots.Figure) error {
 		}
 		carried[k] = v / paretoMean
 	}
-	f.Claims = append(f.Claims, plots.Finding(f.ID, "At α = 0.2 the longest 10⁻⁶ of all jobs make up half of the load, the longest 10⁻⁴ make up 0.99999 of it (section 5.2).",
-		"They make up at least as much.", fmt.Sprintf("%.3f and %.8f of the load.", carried[0], carried[1]), carried[0] >= 0.5 && carried[1] >= 0.99999))
-	return nil
+	words, verdicts := paretoWords(wide, "", "", a), plots.Verdicts{}
+	words["Examples"], words["HalfPercent"], words["Carried"] = examples, percent, carried
+	verdicts.Decide("longest", slices.Max(percent[:]) < 1)
+	verdicts.Decide("carried", carried[0] >= 0.5 && carried[1] >= 0.99999)
+	return texts.Describe(f, words, verdicts)
 }
 
 // smallerMoment draws E[X²] and the coefficient of variation for p = 10^7.
@@ -285,19 +281,18 @@ func smallerMoment(ctx context.Context, f *plots.Figure) error {
 		{Title: "Second moment", X: alphaAxis(), Y: plots.Axis{Quantity: "second moment", Symbol: "E[X²]", Unit: "s²", Scale: plots.Log}, Series: pair(second, wideSecond)},
 		{Title: "Coefficient of variation", X: alphaAxis(), Y: plots.Axis{Quantity: "coefficient of variation", Symbol: "C", Scale: plots.Log}, Series: pair(variation, wideVariation)},
 	}
-	if err := texts.Describe(f, paretoWords(narrow, "", "", a), nil); err != nil {
-		return err
-	}
 	closedForms(f, "", f.ID+"a", narrow, low, second)
-	root := func(alpha float64) float64 { return math.Sqrt(second.At(alpha)) / paretoMean }
-	f.Claims = append(f.Claims,
-		plots.Finding(f.ID, "The coefficient of variation now ranges from 2 (α = 2) to 33 (α = 0.2).", "C rounds to these numbers.",
-			fmt.Sprintf("C = %s and %s, or %s and %s if C² = E[X²]/E[X]² as the paper defines it; 33.3 is at α = 0.5 (C = %s).",
-				plots.Short(variation.At(2)), plots.Short(variation.At(0.2)), plots.Short(root(2)), plots.Short(root(0.2)), plots.Short(variation.At(0.5))),
-			math.Round(variation.At(2)) == 2 && math.Round(variation.At(0.2)) == 33),
-		plots.Finding(f.ID, "At α = 1 sizes span 8 orders of magnitude from k = 167 with p = 10¹⁰, and 5 from k = 287 with p = 10⁷ (section 7).",
-			"k and log₁₀(p/k) are these numbers, rounded or cut.",
-			fmt.Sprintf("k = %.2f and %.2f; log₁₀(p/k) = %.2f and %.2f.", wideLow.At(1), low.At(1), math.Log10(wide/wideLow.At(1)), math.Log10(narrow/low.At(1))),
-			math.Floor(wideLow.At(1)) == 167 && math.Round(low.At(1)) == 287 && math.Round(math.Log10(wide/wideLow.At(1))) == 8 && math.Round(math.Log10(narrow/low.At(1))) == 5))
-	return nil
+	root := second
+	root.Y = nil
+	for _, square := range second.Y {
+		root.Y = append(root.Y, math.Sqrt(square)/paretoMean)
+	}
+	words, verdicts := paretoWords(narrow, "", "", a), plots.Verdicts{}
+	words["C"], words["Root"], words["WideLow"], words["Low"] = variation, root, wideLow.At(1), low.At(1)
+	wideOrders, orders := math.Log10(wide/wideLow.At(1)), math.Log10(narrow/low.At(1))
+	words["WideOrders"], words["Orders"] = wideOrders, orders
+	verdicts.Decide("variation", math.Round(variation.At(2)) == 2 && math.Round(variation.At(0.2)) == 33)
+	verdicts.Decide("orders", math.Floor(wideLow.At(1)) == 167 && math.Round(low.At(1)) == 287 &&
+		math.Round(wideOrders) == 8 && math.Round(orders) == 5)
+	return texts.Describe(f, words, verdicts)
 }
