@@ -15,38 +15,19 @@ import (
 	"productform/tags"
 )
 
-// shortestQueue is a policy that theory does not know.
-const shortestQueue tags.Policy = "shortest-queue"
-
-// farmPolicy returns what the simulator calls a policy, or nothing if it is another by name only.
-func farmPolicy(p tags.Policy) farm.Policy {
-	switch p {
-	case tags.PolicyTAGS:
-		return farm.TAGS
-	case tags.PolicyRandom:
-		return farm.Random
-	case tags.PolicyRoundRobin:
-		return farm.RoundRobin
-	case tags.PolicyCentral:
-		return farm.CentralQueue
-	case tags.PolicySITAE, tags.PolicySITA:
-		return farm.SITA
-	case shortestQueue:
-		return farm.ShortestQueue
-	}
-	return ""
-}
-
 // simulate simulates all policies, until a signal comes.
 func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
-	a.policies = append(a.policies, policyAnswer{name: shortestQueue, note: "known by simulation only"})
+	a.policies = append(a.policies, policyAnswer{name: farm.ShortestQueue, note: "known by simulation only"})
 	settings := a.flags.settings
 	var plans []*sim.Plan
 	var simulated []*policyAnswer // of the plans
 	for i := range a.policies {
 		p := &a.policies[i]
-		policy := farmPolicy(p.name)
-		if policy == "" || policy == farm.SITA && p.cutoffs == nil {
+		policy := p.name
+		if policy == tags.PolicySITAE {
+			policy = tags.PolicySITA // with the cutoffs of equal loads
+		}
+		if policy == tags.PolicyCentralPrinted || policy == tags.PolicySITA && p.cutoffs == nil {
 			continue
 		}
 		plan, err := sim.NewPlan(farm.Farm{Model: a.model, Policy: policy, Cutoffs: p.cutoffs}, settings)

@@ -59,7 +59,7 @@ func (q *checkFarm) simulate(p *plots.Plan, e plots.Effort) error {
 		return err
 	}
 	q.theory = best
-	q.run, err = simulateFarm(p, q.name(), simfarm.Farm{Model: m, Policy: simfarm.TAGS, Cutoffs: best.Cutoffs}, e, e.CheckRuns)
+	q.run, err = simulateFarm(p, q.name(), simfarm.Farm{Model: m, Policy: tags.PolicyTAGS, Cutoffs: best.Cutoffs}, e, e.CheckRuns)
 	return err
 }
 

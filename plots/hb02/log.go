@@ -96,10 +96,10 @@ func (t *logFigure) model(hosts int, load float64) tags.Model {
 }
 
 // simulate adds one simulation, of TAGS with longer runs than the others.
-func (t *logFigure) simulate(m tags.Model, policy simfarm.Policy, cutoffs []float64, what string, runs int) (*plots.Simulation, error) {
+func (t *logFigure) simulate(m tags.Model, policy tags.Policy, cutoffs []float64, what string, runs int) (*plots.Simulation, error) {
 	name := fmt.Sprintf("%s, %s, %d hosts, load %g", plots.LogName, what, m.Hosts, m.Load)
 	e := t.e
-	if policy == simfarm.TAGS {
+	if policy == tags.PolicyTAGS {
 		e.Jumps, e.WarmUp = longerTAGS*e.Jumps, longerTAGS*e.WarmUp
 	}
 	return simulateFarm(t.plan, name, simfarm.Farm{Model: m, Policy: policy, Cutoffs: cutoffs}, e, runs)
@@ -118,7 +118,7 @@ func (t *logFigure) prepare() error {
 			if err != nil {
 				return err
 			}
-			run, err := t.simulate(m, simfarm.TAGS, r.Cutoffs, "TAGS for the least "+s.measure, t.e.Runs)
+			run, err := t.simulate(m, tags.PolicyTAGS, r.Cutoffs, "TAGS for the least "+s.measure, t.e.Runs)
 			if err != nil {
 				return err
 			}
@@ -130,9 +130,9 @@ func (t *logFigure) prepare() error {
 		for _, load := range queueLoads() {
 			m := t.model(s.hosts, load)
 			for _, q := range []struct {
-				policy simfarm.Policy
+				policy tags.Policy
 				to     *[]loadRun
-			}{{simfarm.CentralQueue, &s.leastWork}, {simfarm.ShortestQueue, &s.shortestQueue}, {simfarm.RoundRobin, &s.roundRobin}} {
+			}{{tags.PolicyCentral, &s.leastWork}, {simfarm.ShortestQueue, &s.shortestQueue}, {tags.PolicyRoundRobin, &s.roundRobin}} {
 				run, err := t.simulate(m, q.policy, nil, string(q.policy), t.e.Runs)
 				if err != nil {
 					return err
@@ -166,13 +166,13 @@ func (t *logFigure) prepareChecks() error {
 		}
 		for _, c := range []struct {
 			name    string
-			policy  simfarm.Policy
+			policy  tags.Policy
 			cutoffs []float64
 			exact   means
 		}{
-			{"Random", simfarm.Random, nil, means{random.MeanSlowdown.Float, random.MeanWaiting.Float}},
-			{"SITA-E", simfarm.SITA, equal.Cutoffs, means{equal.MeanSlowdown.Float, equal.MeanWaiting.Float}},
-			{"SITA, best cutoffs", simfarm.SITA, bySize.Cutoffs, means{bySize.MeanSlowdown.Float, bySize.MeanWaiting.Float}},
+			{"Random", tags.PolicyRandom, nil, means{random.MeanSlowdown.Float, random.MeanWaiting.Float}},
+			{"SITA-E", tags.PolicySITA, equal.Cutoffs, means{equal.MeanSlowdown.Float, equal.MeanWaiting.Float}},
+			{"SITA, best cutoffs", tags.PolicySITA, bySize.Cutoffs, means{bySize.MeanSlowdown.Float, bySize.MeanWaiting.Float}},
 		} {
 			run, err := t.simulate(m, c.policy, c.cutoffs, c.name, t.e.CheckRuns)
 			if err != nil {

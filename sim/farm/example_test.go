@@ -20,9 +20,9 @@ func ExampleFarm() {
 	}
 	model := tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}
 	for _, f := range []farm.Farm{
-		{Model: model, Policy: farm.Random},
-		{Model: model, Policy: farm.CentralQueue},
-		{Model: model, Policy: farm.TAGS, Cutoffs: []float64{3}},
+		{Model: model, Policy: tags.PolicyRandom},
+		{Model: model, Policy: tags.PolicyCentral},
+		{Model: model, Policy: tags.PolicyTAGS, Cutoffs: []float64{3}},
 	} {
 		r, err := sim.Run(context.Background(), f, sim.Settings{Runs: 10, Jumps: 1e5, Seed: 1}, nil)
 		if err != nil {
@@ -32,6 +32,6 @@ func ExampleFarm() {
 	}
 	// Output:
 	// random: mean slowdown 29.0 ± 2.99
-	// central-queue: mean slowdown 6.9 ± 0.92
+	// least-work-remaining: mean slowdown 6.9 ± 0.92
 	// tags: mean slowdown 3.5 ± 0.08
 }

@@ -13,24 +13,20 @@ import (
 	"productform/tags"
 )
 
-// A Policy is a way in which a farm assigns its jobs to its hosts.
-type Policy string
-
-// The policies of a farm, by the names of [HB02]. The zero value of Policy means TAGS.
-const (
-	TAGS          Policy = "tags"           // from host 1 on: after s_i units of work at host i a job is killed, to start again at host i+1
-	SITA          Policy = "sita"           // a job of a size in (s_{i-1}, s_i] goes to host i
-	CentralQueue  Policy = "central-queue"  // one queue, whose first job goes to the first host that is free
-	ShortestQueue Policy = "shortest-queue" // a job goes to the host with the fewest jobs, to one of several at random
-	RoundRobin    Policy = "round-robin"    // job n goes to host n modulo h
-	Random        Policy = "random"         // a job goes to host i with the probability v_i/Σ_j v_j
-)
+// ShortestQueue sends a job to the host with the fewest jobs, to one of several at random. The theory of package tags does not
+// have it.
+const ShortestQueue tags.Policy = "shortest-queue"
 
 // A Farm is a farm of hosts that each serve one job at a time, first come, first served, to its end or until it is
 // killed. Jobs arrive as a Poisson process of rate λ = ρ Σ_i v_i/E[X] with independent sizes X, which TAGS does not
 // know and SITA does; host i does v_i units of work a second, and ρ is the load of the model.
 //
-// With CentralQueue a job that finds hosts idle takes the fastest, the first of several such; else it waits for the
+// The policies are [tags.PolicyTAGS] (from host 1 on, after s_i units of work at host i a job is killed, to start again at
+// host i+1), which the zero value means, too; [tags.PolicySITA] (a job of a size in (s_{i-1}, s_i] goes to host i);
+// [tags.PolicyCentral]; [ShortestQueue]; [tags.PolicyRoundRobin] (job n goes to host n modulo h); and [tags.PolicyRandom] (a job
+// goes to host i with the probability v_i/Σ_j v_j).
+//
+// With the central queue a job that finds hosts idle takes the fastest, the first of several such; else it waits for the
 // first host that is done. So each job starts as early as it can given those before, as if it went to the host that
 // will be free first: Least-Work-Remaining, if work is counted in the time it takes. With exponential sizes and equal
 // speeds it is M/M/h.
@@ -41,12 +37,12 @@ const (
 // [VisitWaiting] and [InterarrivalSCV] of each host. A jump is an arrival, the end of a job, or a kill.
 //
 // A farm is stable if the load of each host is below 1: λ E[min(X, s_i); X > s_{i-1}]/v_i with TAGS, λ E[X; s_{i-1} <
-// X <= s_i]/v_i with SITA, λ E[X]/(h v_i) with RoundRobin, and ρ with the others. The error for one that is not wraps
+// X <= s_i]/v_i with SITA, λ E[X]/(h v_i) with round-robin, and ρ with the others. The error for one that is not wraps
 // [num.ErrUnstable], except over a horizon. Sizes need a finite mean; if E[X²] is infinite, the result says so in
 // Warnings, and mean slowdowns are nil where E[1/X] is infinite, as it is for exponential sizes.
 type Farm struct {
 	Model   tags.Model
-	Policy  Policy
+	Policy  tags.Policy
 	Cutoffs []float64 // s_1 < ... < s_{h-1}, work, inside the range of the sizes, with TAGS and SITA; else none
 }
 
@@ -73,7 +69,7 @@ func (f Farm) Describe(overHorizon bool) (*sim.Description, error) {
 		return nil, err
 	}
 	if f.Policy == "" {
-		f.Policy = TAGS
+		f.Policy = tags.PolicyTAGS
 	}
 	if err := f.checkCutoffs(); err != nil {
 		return nil, err
@@ -92,9 +88,13 @@ func (f Farm) Describe(overHorizon bool) (*sim.Description, error) {
 		return nil, input.Errorf("Model.Sizes", m.Sizes, "sizes for which λ = Load Σ_i Speeds[i]/E[X], here %v, is in [1e-300, 1e300]", g.rate)
 	}
 	g.prepare(f.Policy)
+	name := string(f.Policy)
+	if f.Policy == tags.PolicyCentral {
+		name = "central-queue" // from which random numbers have always come
+	}
 	d := &sim.Description{
 		Method: "calendar of events of a farm", StepCost: float64(m.Hosts) / 8,
-		Identity: []any{"farm", f.Policy, m.Sizes.String(), m.Load, g.speed, g.cutoffs},
+		Identity: []any{"farm", name, m.Sizes.String(), m.Load, g.speed, g.cutoffs},
 		Measures: g.measures, Warnings: g.warnings,
 		Start: func(_ context.Context, r *sim.Stream) sim.Engine { return newCalendar(g, r) },
 	}
@@ -126,23 +126,24 @@ func (f Farm) Describe(overHorizon bool) (*sim.Description, error) {
 // checkCutoffs accepts cutoffs where the policy needs them.
 func (f Farm) checkCutoffs() error {
 	switch f.Policy {
-	case TAGS, SITA:
+	case tags.PolicyTAGS, tags.PolicySITA:
 		return f.Model.CheckCutoffs(f.Cutoffs)
-	case CentralQueue, ShortestQueue, RoundRobin, Random:
+	case tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom:
 		if len(f.Cutoffs) > 0 {
 			return input.Errorf("Cutoffs", f.Cutoffs, "none with the policy %s", f.Policy)
 		}
 		return nil
 	}
-	return input.Errorf("Policy", string(f.Policy), "tags, sita, central-queue, shortest-queue, round-robin or random")
+	return input.Errorf("Policy", string(f.Policy), "%s, %s, %s, %s, %s or %s",
+		tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom)
 }
 
 // prepare fills in what the policy needs.
-func (g *farm) prepare(policy Policy) {
+func (g *farm) prepare(policy tags.Policy) {
 	hosts := len(g.speed)
 	g.limit = slices.Repeat([]float64{math.Inf(1)}, hosts)
 	switch policy {
-	case TAGS:
+	case tags.PolicyTAGS:
 		copy(g.limit, g.cutoffs)
 		g.bySize, g.classes = true, hosts
 		first := 0 // host with a cutoff above 0
@@ -150,10 +151,10 @@ func (g *farm) prepare(policy Policy) {
 			first++
 		}
 		g.assign = func(*calendar, float64) int { return first }
-	case SITA:
+	case tags.PolicySITA:
 		g.bySize, g.classes = true, hosts
 		g.assign = func(q *calendar, size float64) int { return q.interval(size) }
-	case CentralQueue:
+	case tags.PolicyCentral:
 		g.central = true
 		for i := range g.speed {
 			g.fastest = append(g.fastest, i)
@@ -170,9 +171,9 @@ func (g *farm) prepare(policy Policy) {
 		g.assign = func(q *calendar, _ float64) int { return q.fastestIdle() }
 	case ShortestQueue:
 		g.assign = func(q *calendar, _ float64) int { return q.shortest() }
-	case RoundRobin:
+	case tags.PolicyRoundRobin:
 		g.assign = func(q *calendar, _ float64) int { return q.nextInTurn() }
-	case Random:
+	case tags.PolicyRandom:
 		g.table = alias.NewTable(g.speed, nil)
 		g.assign = func(q *calendar, _ float64) int { return int(q.table.Pick(q.random.Uint64())) }
 	}
@@ -227,28 +228,28 @@ func (g *farm) addClasses(d *sim.Description, mean float64) error {
 
 // visits returns the mean number of visits of a job to hosts, and the first host whose load is not below 1, or -1,
 // with its load.
-func (g *farm) visits(policy Policy, systemLoad, mean float64) (visits float64, host int, load float64, err error) {
+func (g *farm) visits(policy tags.Policy, systemLoad, mean float64) (visits float64, host int, load float64, err error) {
 	host, visits = -1, 1
-	if policy == TAGS {
+	if policy == tags.PolicyTAGS {
 		visits = 0
 	}
 	for i, v := range g.speed {
 		rho := systemLoad
 		switch policy {
-		case TAGS, SITA:
+		case tags.PolicyTAGS, tags.PolicySITA:
 			a, b := g.ends(i)
 			work, err := g.sizes.PartialMoment(1, a, b)
 			if err != nil {
 				return 0, 0, 0, err
 			}
-			if policy == TAGS && b > 0 {
+			if policy == tags.PolicyTAGS && b > 0 {
 				visits += g.sizes.Survival(a)
 				if i < len(g.cutoffs) {
 					work += b * g.sizes.Survival(b)
 				}
 			}
 			rho = g.rate * (work / v)
-		case RoundRobin:
+		case tags.PolicyRoundRobin:
 			rho = g.rate * (mean / v) / float64(len(g.speed))
 		}
 		if host < 0 && !(rho < 1) {

@@ -61,7 +61,7 @@ var farmRun = sim.Settings{Runs: 20, Jumps: 1e5, WarmUp: 1e4, Seed: 3}
 // One host is an M/G/1 queue with every policy. The slowdown is E[W] E[1/X], since a job waits for those before it
 // only.
 func TestFarmOfOneHost(t *testing.T) {
-	policies := []Policy{TAGS, SITA, CentralQueue, ShortestQueue, RoundRobin, Random}
+	policies := []tags.Policy{tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom}
 	for k, shape := range []string{"exponential", "deterministic", "erlang:3", "hyperexponential:4", "bounded-pareto:1.5:1000", "deterministic"} {
 		jobSizes := simtest.Sizes(t, shape, 3)
 		f := Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 1, Load: 0.6, Speeds: []float64{2}}, Policy: policies[k]}
@@ -76,7 +76,7 @@ func TestFarmOfOneHost(t *testing.T) {
 		simtest.Near(t, at+"measured delay", r.All(sim.MeasuredDelay), v+1.5)
 		simtest.Near(t, at+"jobs", r.All(sim.MeanJobs), lambda*(v+1.5))
 		simtest.Near(t, at+"utilization", r.Estimate(OfHost, 0, sim.Utilization), 0.6)
-		if policies[k] != CentralQueue {
+		if policies[k] != tags.PolicyCentral {
 			simtest.Near(t, at+"SCV of Poisson arrivals", r.Estimate(OfHost, 0, InterarrivalSCV), 1)
 		}
 		inverse, err := jobSizes.Moment(-1)
@@ -108,7 +108,7 @@ func TestCentralQueueIsErlangC(t *testing.T) {
 			blocked = offered * blocked / (float64(n) + offered*blocked)
 		}
 		wait := blocked / (1 - load*(1-blocked)) / (float64(hosts)*speed/mean - lambda)
-		r := simtest.Run(t, Farm{Model: m, Policy: CentralQueue}, farmRun)
+		r := simtest.Run(t, Farm{Model: m, Policy: tags.PolicyCentral}, farmRun)
 		at := fmt.Sprintf("%d hosts: ", hosts)
 		simtest.Near(t, at+"waiting", r.All(MeanWaiting), wait)
 		simtest.Near(t, at+"delay", r.All(sim.MeanDelay), wait+mean/speed)
@@ -137,7 +137,7 @@ func TestCentralQueueTakesTheFastestIdleHost(t *testing.T) {
 	whole := empty + onlyFast + onlySlow + rest
 	jobs := (onlyFast + onlySlow + rest*(2+load/(1-load))) / whole
 	m := tags.Model{Sizes: simtest.Sizes(t, "exponential", 1), Hosts: 2, Load: load, Speeds: []float64{slow, fast}}
-	r := simtest.Run(t, Farm{Model: m, Policy: CentralQueue}, farmRun)
+	r := simtest.Run(t, Farm{Model: m, Policy: tags.PolicyCentral}, farmRun)
 	simtest.Near(t, "jobs", r.All(sim.MeanJobs), jobs)
 	simtest.Near(t, "slow host", r.Estimate(OfHost, 0, sim.Utilization), (onlySlow+rest)/whole)
 	simtest.Near(t, "fast host", r.Estimate(OfHost, 1, sim.Utilization), (onlyFast+rest)/whole)
@@ -148,7 +148,7 @@ func TestRandomFarm(t *testing.T) {
 	for _, shape := range []string{"exponential", "deterministic", "erlang:4", "hyperexponential:3", "bounded-pareto:1.2:1000"} {
 		m := tags.Model{Sizes: simtest.Sizes(t, shape, 2), Hosts: 3, Load: 0.6, Speeds: []float64{1, 0.5, 4}}
 		lambda, square := arrivalRate(t, m), partOf(t, m.Sizes, 2, 0, math.Inf(1))
-		r := simtest.Run(t, Farm{Model: m, Policy: Random}, farmRun)
+		r := simtest.Run(t, Farm{Model: m, Policy: tags.PolicyRandom}, farmRun)
 		all := 0.0
 		for i, v := range m.Speeds {
 			at := fmt.Sprintf("%s: host %d: ", shape, i+1)
@@ -177,7 +177,7 @@ func TestSITAFarm(t *testing.T) {
 	} {
 		m := tags.Model{Sizes: simtest.Sizes(t, c.shape, 3), Hosts: len(c.cutoffs) + 1, Load: c.load, Speeds: c.speeds}
 		lambda := arrivalRate(t, m)
-		r := simtest.Run(t, Farm{Model: m, Policy: SITA, Cutoffs: c.cutoffs}, farmRun)
+		r := simtest.Run(t, Farm{Model: m, Policy: tags.PolicySITA, Cutoffs: c.cutoffs}, farmRun)
 		waiting, slowdown := 0.0, 0.0
 		a := 0.0
 		for i := range m.Hosts {
@@ -306,7 +306,7 @@ func TestRoundRobinFarm(t *testing.T) {
 		for range 1000 { // a contraction at loads below 1
 			sigma = math.Pow(lambda/(lambda+mu*(1-sigma)), float64(hosts))
 		}
-		r := simtest.Run(t, Farm{Model: m, Policy: RoundRobin}, farmRun)
+		r := simtest.Run(t, Farm{Model: m, Policy: tags.PolicyRoundRobin}, farmRun)
 		wait := sigma / mu / (1 - sigma)
 		simtest.Near(t, fmt.Sprint(hosts, " hosts: waiting"), r.All(MeanWaiting), wait)
 		simtest.Near(t, fmt.Sprint(hosts, " hosts: delay"), r.All(sim.MeanDelay), wait+2)
@@ -390,7 +390,7 @@ func TestShortestQueueFarm(t *testing.T) {
 // With exponential sizes the queues are the shorter the more is known of the hosts.
 func TestPoliciesInOrder(t *testing.T) {
 	var last *sim.Result
-	for _, policy := range []Policy{CentralQueue, ShortestQueue, RoundRobin, Random} {
+	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom} {
 		m := tags.Model{Sizes: simtest.Sizes(t, "exponential", 1), Hosts: 3, Load: 0.8}
 		r := simtest.Run(t, Farm{Model: m, Policy: policy}, farmRun)
 		if last != nil {
@@ -426,14 +426,14 @@ func simulateVisits(f Farm, lambda, t float64, r *sim.Stream) (visits []literalV
 	free := make([]float64, len(speeds))
 	for at := draws.ExpFloat64() / lambda; at <= t; at += draws.ExpFloat64() / lambda {
 		v := literalVisit{born: at, from: at, size: f.Model.Sizes.Sample(draws), last: true}
-		if f.Policy != TAGS {
+		if f.Policy != tags.PolicyTAGS {
 			v.host = literalHost(f, v, visits, free, r)
 			v.serve(free[v.host], v.size/speeds[v.host])
 			free[v.host] = v.end
 		}
 		visits = append(visits, v)
 	}
-	if f.Policy != TAGS {
+	if f.Policy != tags.PolicyTAGS {
 		return visits
 	}
 	coming := visits
@@ -464,12 +464,12 @@ func simulateVisits(f Farm, lambda, t float64, r *sim.Stream) (visits []literalV
 func literalHost(f Farm, job literalVisit, visits []literalVisit, free []float64, r *sim.Stream) int {
 	hosts, speeds := f.Model.Hosts, f.Model.Speeds
 	switch f.Policy {
-	case SITA:
+	case tags.PolicySITA:
 		host, _ := slices.BinarySearch(f.Cutoffs, job.size)
 		return host
-	case RoundRobin:
+	case tags.PolicyRoundRobin:
 		return len(visits) % hosts
-	case Random:
+	case tags.PolicyRandom:
 		var codes []uint32
 		for i := range hosts {
 			codes = append(codes, uint32(i))
@@ -516,12 +516,12 @@ func drawFarm(t *rapid.T) Farm {
 	}
 	f := Farm{
 		Model:  tags.Model{Sizes: jobSizes, Hosts: rapid.IntRange(1, 5).Draw(t, "hosts"), Load: rapid.SampledFrom([]float64{0.2, 0.6, 0.95}).Draw(t, "load")},
-		Policy: rapid.SampledFrom([]Policy{TAGS, SITA, CentralQueue, ShortestQueue, RoundRobin, Random}).Draw(t, "policy"),
+		Policy: rapid.SampledFrom([]tags.Policy{tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom}).Draw(t, "policy"),
 	}
 	for range f.Model.Hosts {
 		f.Model.Speeds = append(f.Model.Speeds, rapid.SampledFrom([]float64{0.3, 1, 1, 2}).Draw(t, "speed"))
 	}
-	if f.Policy != TAGS && f.Policy != SITA {
+	if f.Policy != tags.PolicyTAGS && f.Policy != tags.PolicySITA {
 		return f
 	}
 	for range f.Model.Hosts - 1 {
@@ -550,10 +550,10 @@ func TestFarmCalendarIsLiteral(t *testing.T) {
 
 // Over a longer time, queues are long.
 func TestFarmCalendarIsLiteralLong(t *testing.T) {
-	for k, policy := range []Policy{TAGS, SITA, CentralQueue, ShortestQueue, RoundRobin, Random} {
+	for k, policy := range []tags.Policy{tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom} {
 		for _, shape := range []string{"exponential", "bounded-pareto:1.1:1e4"} {
 			f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, shape, 2), Hosts: 3, Load: 0.9, Speeds: []float64{1.5, 1, 1}}, Policy: policy}
-			if policy == TAGS || policy == SITA {
+			if policy == tags.PolicyTAGS || policy == tags.PolicySITA {
 				f.Cutoffs = []float64{1.5, 4}
 			}
 			compareLiterally(t, f, 3000, [32]byte{byte(k)})
@@ -646,7 +646,7 @@ func compareLiterally(t interface {
 			continue
 		}
 		h := &byHost[v.host]
-		if last[v.host] > 0 && f.Policy != CentralQueue {
+		if last[v.host] > 0 && f.Policy != tags.PolicyCentral {
 			gap := (v.from - last[v.host]) * q.rate
 			h.gaps++
 			h.gap += gap
@@ -719,12 +719,12 @@ func BenchmarkFarm(b *testing.B) {
 	}
 	jobSizes := boundedPareto(b, 1.1, 1e7, 3000)
 	for _, hosts := range []int{2, 8, 64} {
-		for _, policy := range []Policy{TAGS, SITA, CentralQueue, ShortestQueue, RoundRobin, Random} {
+		for _, policy := range []tags.Policy{tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom} {
 			f := Farm{Model: tags.Model{Sizes: jobSizes, Hosts: hosts, Load: 0.5}, Policy: policy}
-			if policy == TAGS {
+			if policy == tags.PolicyTAGS {
 				f.Model.Load = 0.5 / float64(hosts)
 			}
-			if policy == TAGS || policy == SITA {
+			if policy == tags.PolicyTAGS || policy == tags.PolicySITA {
 				f.Cutoffs = cutoffs(jobSizes, hosts)
 			}
 			b.Run(fmt.Sprintf("hosts=%d/policy=%s", hosts, policy), func(b *testing.B) { simtest.Benchmark(b, f) })

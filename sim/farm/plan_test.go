@@ -22,9 +22,9 @@ func exampleFarm(t testing.TB) Farm {
 
 // The digits of all that a farm is asked for do not depend on the number of workers, nor on samples kept on disk.
 func TestFarmSameDigits(t *testing.T) {
-	for _, policy := range []Policy{TAGS, ShortestQueue} {
+	for _, policy := range []tags.Policy{tags.PolicyTAGS, ShortestQueue} {
 		f := exampleFarm(t)
-		if f.Policy = policy; policy != TAGS {
+		if f.Policy = policy; policy != tags.PolicyTAGS {
 			f.Cutoffs = nil
 		}
 		s := sim.Settings{Runs: 12, Jumps: 1e4, Seed: 9, Distribution: 3}
@@ -48,14 +48,14 @@ func TestFarmKeys(t *testing.T) {
 	keys := map[string]string{}
 	for what, change := range map[string]func(f *Farm){
 		"nothing": func(*Farm) {},
-		"policy":  func(f *Farm) { f.Policy = SITA },
+		"policy":  func(f *Farm) { f.Policy = tags.PolicySITA },
 		"cutoff":  func(f *Farm) { f.Cutoffs = []float64{1.5} },
 		"load":    func(f *Farm) { f.Model.Load = 0.6 },
 		"speeds":  func(f *Farm) { f.Model.Speeds = []float64{1, 2} },
 		"hosts":   func(f *Farm) { f.Model.Hosts, f.Cutoffs = 3, []float64{1, 2} },
 		"sizes":   func(f *Farm) { f.Model.Sizes = simtest.Sizes(t, "bounded-pareto:1.1:999", 1) },
-		"central": func(f *Farm) { f.Policy, f.Cutoffs = CentralQueue, nil },
-		"random":  func(f *Farm) { f.Policy, f.Cutoffs = Random, nil },
+		"central": func(f *Farm) { f.Policy, f.Cutoffs = tags.PolicyCentral, nil },
+		"random":  func(f *Farm) { f.Policy, f.Cutoffs = tags.PolicyRandom, nil },
 	} {
 		f := exampleFarm(t)
 		change(&f)
@@ -66,7 +66,7 @@ func TestFarmKeys(t *testing.T) {
 		keys[k] = what
 	}
 	ones := exampleFarm(t)
-	ones.Policy, ones.Model.Speeds = TAGS, []float64{1, 1}
+	ones.Policy, ones.Model.Speeds = tags.PolicyTAGS, []float64{1, 1}
 	if keys[key(ones)] != "nothing" {
 		t.Error("speeds of 1, or the policy tags by its name, change the key")
 	}
@@ -87,11 +87,11 @@ func TestBadFarms(t *testing.T) {
 		"Policy = lifo: want":   func(f *Farm) { f.Policy = "lifo" },
 		"Cutoffs = 0 cutoffs":   func(f *Farm) { f.Cutoffs = nil },
 		"Cutoffs[0] = -1":       func(f *Farm) { f.Cutoffs = []float64{-1} },
-		"Cutoffs[0] = NaN":      func(f *Farm) { f.Cutoffs, f.Policy = []float64{math.NaN()}, SITA },
-		"Cutoffs = [1]: want":   func(f *Farm) { f.Policy = Random },
+		"Cutoffs[0] = NaN":      func(f *Farm) { f.Cutoffs, f.Policy = []float64{math.NaN()}, tags.PolicySITA },
+		"Cutoffs = [1]: want":   func(f *Farm) { f.Policy = tags.PolicyRandom },
 		"Model.Sizes = Pareto ": func(f *Farm) { f.Model.Sizes, f.Cutoffs[0] = simtest.InfiniteMean(t), 2 },
 		"Model.Sizes = determi": func(f *Farm) { // λ is 1e-301
-			f.Model.Sizes, f.Model.Hosts, f.Cutoffs, f.Policy = simtest.Sizes(t, "deterministic", 1e90), 1, nil, Random
+			f.Model.Sizes, f.Model.Hosts, f.Cutoffs, f.Policy = simtest.Sizes(t, "deterministic", 1e90), 1, nil, tags.PolicyRandom
 			f.Model.Load, f.Model.Speeds = 1e-150, []float64{1e-61}
 		},
 	} {
@@ -113,8 +113,8 @@ func TestUnstableFarms(t *testing.T) {
 	}{
 		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{5}}, 0, 1.6 * (1 - math.Exp(-5))},
 		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{0.2}}, 1, 1.6 * 1.2 * math.Exp(-0.2)},
-		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{0.2}, Policy: SITA}, 1, 1.6 * 1.2 * math.Exp(-0.2)},
-		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: RoundRobin}, 1, 0.8 / 0.5},
+		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8}, Cutoffs: []float64{0.2}, Policy: tags.PolicySITA}, 1, 1.6 * 1.2 * math.Exp(-0.2)},
+		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: tags.PolicyRoundRobin}, 1, 0.8 / 0.5},
 	} {
 		var u *tags.UnstableError
 		if _, err := sim.NewPlan(c.f, sim.Settings{}); !errors.Is(err, tags.ErrUnstable) || !errors.As(err, &u) || u.Host != c.host || math.Abs(u.Load-c.load) > 1e-12 {
@@ -128,7 +128,7 @@ func TestUnstableFarms(t *testing.T) {
 			t.Errorf("over a horizon Little's law does not hold: %+v", r)
 		}
 	}
-	for _, policy := range []Policy{CentralQueue, ShortestQueue, Random} { // unequal speeds are no harm
+	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRandom} { // unequal speeds are no harm
 		f := Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: policy}
 		if _, err := sim.NewPlan(f, sim.Settings{}); err != nil {
 			t.Errorf("%s: %v", policy, err)
@@ -141,17 +141,17 @@ func TestFarmWarnings(t *testing.T) {
 	s := sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}
 	for _, c := range []struct {
 		sizes   string
-		policy  Policy
+		policy  tags.Policy
 		cutoffs []float64
 		want    string
 	}{
-		{"exponential", RoundRobin, nil, ""},
-		{"bounded-pareto:1.5:100", TAGS, []float64{1}, ""},
+		{"exponential", tags.PolicyRoundRobin, nil, ""},
+		{"bounded-pareto:1.5:100", tags.PolicyTAGS, []float64{1}, ""},
 		{"deterministic", ShortestQueue, nil, ""},
-		{"pareto:1.5", TAGS, []float64{2}, "the mean square of the sizes is infinite"},
-		{"pareto:2.1", SITA, []float64{2}, "% of the mean square of the sizes"},
-		{"lognormal:1000", Random, nil, "% of the mean of 1/size, on which slowdowns depend"},
-		{"exponential", TAGS, []float64{15}, "class 2: only"},
+		{"pareto:1.5", tags.PolicyTAGS, []float64{2}, "the mean square of the sizes is infinite"},
+		{"pareto:2.1", tags.PolicySITA, []float64{2}, "% of the mean square of the sizes"},
+		{"lognormal:1000", tags.PolicyRandom, nil, "% of the mean of 1/size, on which slowdowns depend"},
+		{"exponential", tags.PolicyTAGS, []float64{15}, "class 2: only"},
 	} {
 		f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, c.sizes, 1), Hosts: 2, Load: 0.45}, Policy: c.policy, Cutoffs: c.cutoffs}
 		r := simtest.Run(t, f, s)
@@ -213,10 +213,10 @@ func TestFarmUnits(t *testing.T) {
 
 // Speeds at the ends of their range: a job on a host that never ends is no crash, and no NaN.
 func TestFarmExtremes(t *testing.T) {
-	for _, policy := range []Policy{CentralQueue, ShortestQueue, Random, RoundRobin} {
+	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRandom, tags.PolicyRoundRobin} {
 		f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "pareto:1.01", 1e90), Hosts: 3, Load: 0.5, Speeds: []float64{1e-100, 1, 1e100}}, Policy: policy}
 		p, err := sim.NewPlan(f, sim.Settings{Jumps: 1000, Horizon: 0})
-		if policy == RoundRobin {
+		if policy == tags.PolicyRoundRobin {
 			if !errors.Is(err, tags.ErrUnstable) {
 				t.Error(err)
 			}
@@ -280,9 +280,9 @@ func TestFarmTooManyJobs(t *testing.T) {
 
 // Once there is room for the jobs, advance allocates nothing.
 func TestFarmAllocatesNothing(t *testing.T) {
-	for _, policy := range []Policy{TAGS, SITA, CentralQueue, ShortestQueue, RoundRobin, Random} {
+	for _, policy := range []tags.Policy{tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom} {
 		f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "bounded-pareto:1.5:100", 1), Hosts: 2, Load: 0.3}, Policy: policy}
-		if policy == TAGS || policy == SITA {
+		if policy == tags.PolicyTAGS || policy == tags.PolicySITA {
 			f.Cutoffs = []float64{1}
 		}
 		p, err := sim.NewPlan(f, sim.Settings{})
@@ -309,7 +309,7 @@ func TestFarmJumps(t *testing.T) {
 	for _, f := range []Farm{
 		exampleFarm(t),
 		{Model: tags.Model{Sizes: simtest.Sizes(t, "erlang:2", 1), Hosts: 3, Load: 0.3, Speeds: []float64{1, 1, 2}}, Cutoffs: []float64{0.5, 1}},
-		{Model: tags.Model{Sizes: simtest.Sizes(t, "erlang:2", 1), Hosts: 3, Load: 0.5}, Policy: RoundRobin},
+		{Model: tags.Model{Sizes: simtest.Sizes(t, "erlang:2", 1), Hosts: 3, Load: 0.5}, Policy: tags.PolicyRoundRobin},
 	} {
 		r := simtest.Run(t, f, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1})
 		if perRun := r.Jumps / 10; math.Abs(perRun-2e4) > 0.02*2e4 {
