@@ -59,6 +59,15 @@ func Over(v float64) Limit { return AtLeast(math.Nextafter(v, math.Inf(1))) }
 // Under asks for numbers that v exceeds.
 func Under(v float64) Limit { return AtMost(math.Nextafter(v, math.Inf(-1))) }
 
+// Rounded asks for numbers that are n when rounded to whole ones, half up.
+func Rounded(n float64) Limit { return Limit{n - 0.5, Under(n + 0.5).Most} }
+
+// PowerOfTen asks for numbers that a paper would call 10^n: at least that and below 10^(n+1).
+func PowerOfTen(n int) Limit { return Limit{math.Pow10(n), Under(math.Pow10(n + 1)).Most} }
+
+// Has reports whether all values are within the limit.
+func (l Limit) Has(values ...float64) bool { return l.Verdict(Exactly(values...)...) == Holds }
+
 // Verdict returns the verdict on a claim that asks the same of each number. NaN refutes it.
 func (l Limit) Verdict(numbers ...Number) Verdict {
 	v := Holds

@@ -127,6 +127,7 @@ func TestVerdicts(t *testing.T) {
 		want   Verdict
 	}{
 		{AtLeast(2), 2, Holds}, {Over(2), 2, Refuted}, {Over(2), 2.001, Holds}, {AtMost(2), 2, Holds}, {Under(2), 2, Refuted}, {Under(2), 1.999, Holds},
+		{Rounded(2), 1.5, Holds}, {Rounded(2), 2.5, Refuted}, {PowerOfTen(3), 1000, Holds}, {PowerOfTen(3), 999, Refuted}, {PowerOfTen(3), 10000, Refuted},
 		{Limit{1, 2}, 1, Holds}, {Limit{1, 2}, 0.9, Refuted}, {AtLeast(0), math.NaN(), Refuted}, {AtMost(0), math.NaN(), Refuted}, {AtMost(0), math.Inf(1), Refuted},
 	} {
 		if got := c.limit.Verdict(Exactly(c.number)...); got != c.want {

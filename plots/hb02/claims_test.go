@@ -87,16 +87,6 @@ func exactly(v float64) plots.Limit    { return plots.Limit{Least: v, Most: v} }
 func about(v, tol float64) plots.Limit { return plots.Limit{Least: v * (1 - tol), Most: v * (1 + tol)} }
 func fromZeroTo(v float64) plots.Limit { return plots.Limit{Least: 0, Most: v} }
 
-// rounded asks for a number that is v when rounded to a whole one.
-func rounded(v float64) plots.Limit {
-	return plots.Limit{Least: v - 0.5, Most: plots.Under(v + 0.5).Most}
-}
-
-// tenToThe asks for a number that the paper would call 10^n.
-func tenToThe(n int) plots.Limit {
-	return plots.Limit{Least: math.Pow10(n), Most: plots.Under(math.Pow10(n + 1)).Most}
-}
-
 // textClaims returns the claims in the order of the paper. Orders of magnitude are log10 of a ratio: "n orders" and
 // "about n" are within 1/2 of n, "over n" is above n, "almost n" between n-1 and n, "several" at least 2, "a couple" at
 // least 1.5; a number called 10^n is at least that and below 10^(n+1). "alpha ≈ 1" is 1, "all alpha" is [grid].

@@ -141,7 +141,7 @@ func rangeClaims(words map[string]any, verdicts plots.Verdicts, best, least, pri
 	words["LowestPrinted"], words["HighestPrinted"], words["Random"] = slices.Min(printed.Y), slices.Max(printed.Y), random
 	verdicts.Decide("TAGS", best.At(0.2) == 3 && !high)
 	verdicts.Decide("LWR", lowest == 1 && highest == 27)
-	verdicts.Decide("Random", random.At(1) >= 1e5 && random.At(1) < 1e6)
+	verdicts.Decide("Random", plots.PowerOfTen(5).Has(random.At(1)))
 }
 
 // exampleClaims decides what the paper says of α = 0.6.
@@ -176,7 +176,7 @@ func exampleClaims(ctx context.Context, words map[string]any, verdicts plots.Ver
 	words["LWRFewest"], words["PrintedFewest"] = fewest, printed.At(alpha)+startHosts
 	verdicts.Decide("TAGS-0.6", math.Round(before/1e9) == 1 && killed <= math.Sqrt(10))
 	verdicts.Decide("LWR-0.6", math.Abs(math.Log10(four)-8) < 0.5 && fewest == 13)
-	verdicts.Decide("Random-0.6", random.At(alpha) >= 1e9 && random.At(alpha) < 1e10)
+	verdicts.Decide("Random-0.6", plots.PowerOfTen(9).Has(random.At(alpha)))
 	return nil
 }
 

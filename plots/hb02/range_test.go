@@ -21,7 +21,7 @@ func rangeClaims() []claim {
 				return []float64{long, orders(1e10, long), short, orders(1e7, short)}
 			},
 			asked: demands{
-				numbers(plots.Limit{Least: 167, Most: plots.Under(168).Most}, 0), numbers(rounded(8), 1), numbers(rounded(287), 2), numbers(rounded(5), 3),
+				numbers(plots.Limit{Least: 167, Most: plots.Under(168).Most}, 0), numbers(plots.Rounded(8), 1), numbers(plots.Rounded(287), 2), numbers(plots.Rounded(5), 3),
 			},
 			verdict: plots.Holds,
 			want:    []float64{167.555, 7.77584, 286.819, 4.54239},
@@ -33,7 +33,7 @@ func rangeClaims() []claim {
 			values: each(func(_ tags.Policy, alpha float64) float64 {
 				return math.Sqrt(oracle.Must(sizes.SCV(shortFarm(alpha).Sizes)))
 			}, 2, 0.2, 0.5),
-			asked:   demands{numbers(rounded(2), 0), numbers(rounded(33), 1)},
+			asked:   demands{numbers(plots.Rounded(2), 0), numbers(plots.Rounded(33), 1)},
 			verdict: plots.Refuted,
 			want:    []float64{1.84491, 38.477, 33.3233},
 		},

@@ -258,7 +258,7 @@ func secondMoment(ctx context.Context, f *plots.Figure) error {
 	}
 	words, verdicts := paretoWords(wide, "", "", a), plots.Verdicts{}
 	words["Examples"], words["HalfPercent"], words["Carried"] = examples, percent, carried
-	verdicts.Decide("longest", slices.Max(percent[:]) < 1)
+	verdicts.Decide("longest", plots.Under(1).Has(percent[:]...))
 	verdicts.Decide("carried", carried[0] >= 0.5 && carried[1] >= 0.99999)
 	return texts.Describe(f, words, verdicts)
 }
@@ -291,8 +291,8 @@ func smallerMoment(ctx context.Context, f *plots.Figure) error {
 	words["C"], words["Root"], words["WideLow"], words["Low"] = variation, root, wideLow.At(1), low.At(1)
 	wideOrders, orders := math.Log10(wide/wideLow.At(1)), math.Log10(narrow/low.At(1))
 	words["WideOrders"], words["Orders"] = wideOrders, orders
-	verdicts.Decide("variation", math.Round(variation.At(2)) == 2 && math.Round(variation.At(0.2)) == 33)
-	verdicts.Decide("orders", math.Floor(wideLow.At(1)) == 167 && math.Round(low.At(1)) == 287 &&
-		math.Round(wideOrders) == 8 && math.Round(orders) == 5)
+	verdicts.Decide("variation", plots.Rounded(2).Has(variation.At(2)) && plots.Rounded(33).Has(variation.At(0.2)))
+	verdicts.Decide("orders", math.Floor(wideLow.At(1)) == 167 && plots.Rounded(287).Has(low.At(1)) &&
+		plots.Rounded(8).Has(wideOrders) && plots.Rounded(5).Has(orders))
 	return texts.Describe(f, words, verdicts)
 }

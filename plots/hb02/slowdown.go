@@ -106,13 +106,11 @@ type gainWords struct {
 }
 
 // gain tells how many orders of magnitude TAGS is better at α, under the name of the claim.
-func (c comparison) gain(name string, alpha float64, ok func(orders float64) bool) {
+func (c comparison) gain(name string, alpha float64, asked plots.Limit) {
 	a, b := orders(c.least, c.best, alpha), orders(c.printed, c.best, alpha)
-	c.words[name] = gainWords{a, b, ok(b) && !ok(a)}
-	c.verdicts.Decide(name, ok(a))
+	c.words[name] = gainWords{a, b, asked.Has(b) && !asked.Has(a)}
+	c.verdicts.Decide(name, asked.Has(a))
 }
-
-func atLeast(limit float64) func(float64) bool { return func(v float64) bool { return v >= limit } }
 
 // tenths are the exponents 0.2, 0.3, ..., 2, for counting.
 func tenths() []float64 { return plots.Grid(2, 20, 10) }
@@ -141,15 +139,15 @@ func (c comparison) everywhere(name string) {
 // slowdownClaims decides what the paper says of Figure 6.
 func slowdownClaims(c comparison, fair, random plots.Series) {
 	corrected, printed := random.At(1)/c.least.At(1), random.At(1)/c.printed.At(1)
-	between := func(v float64) bool { return math.Abs(math.Log10(v)-1) <= 0.5 }
+	about := plots.Limit{Least: math.Sqrt(10), Most: 10 * math.Sqrt(10)}
 	c.words["OverLWR"] = struct {
 		Corrected, Printed float64
 		OnlyPrinted        bool
-	}{corrected, printed, between(printed) && !between(corrected)}
-	c.verdicts.Decide("Random", between(corrected))
-	c.gain("Gain1.5", 1.5, atLeast(1.5))
-	c.gain("Gain1", 1, atLeast(4))
-	c.gain("Gain0.4", 0.4, atLeast(9))
+	}{corrected, printed, about.Has(printed) && !about.Has(corrected)}
+	c.verdicts.Decide("Random", about.Has(corrected))
+	c.gain("Gain1.5", 1.5, plots.Rounded(2))
+	c.gain("Gain1", 1, plots.AtLeast(4))
+	c.gain("Gain0.4", 0.4, plots.AtLeast(9))
 	worst, at := 0.0, 0.0
 	near := 2.0
 	for _, x := range tenths() {
@@ -167,7 +165,7 @@ func slowdownClaims(c comparison, fair, random plots.Series) {
 
 // waitingClaims decides what the paper says of Figure 7.
 func waitingClaims(ctx context.Context, c comparison, fair plots.Series) error {
-	c.gain("Gain1", 1, atLeast(2))
+	c.gain("Gain1", 1, plots.AtLeast(2))
 	captioned, err := againstAlpha(ctx, wide, 2, 0.5, waitingOf, forSlowdown())
 	if err != nil {
 		return err
@@ -212,10 +210,10 @@ func systemLoads(id, title string) plots.Spec {
 		words["FirstHost"], words["Missing"] = runs, missing
 		low, high := f.Panels[0].Series, f.Panels[2].Series
 		c := comparison{low[0], low[1], low[2], words, verdicts}
-		c.gain("Low1", 1, atLeast(4))
-		c.gain("Low0.6", 0.6, atLeast(7))
-		c.gain("Low0.2", 0.2, func(v float64) bool { return v >= 19.5 && v < 20 })
-		comparison{high[0], high[1], high[2], words, verdicts}.gain("High1", 1, func(v float64) bool { return math.Round(v) == 4 })
+		c.gain("Low1", 1, plots.AtLeast(4))
+		c.gain("Low0.6", 0.6, plots.AtLeast(7))
+		c.gain("Low0.2", 0.2, plots.Limit{Least: 19.5, Most: plots.Under(20).Most})
+		comparison{high[0], high[1], high[2], words, verdicts}.gain("High1", 1, plots.Rounded(4))
 		sita, err := againstAlpha(ctx, wide, 2, 0.3, slowdownOf, equalLoads()) // which knows sizes
 		if err != nil {
 			return err
@@ -225,7 +223,7 @@ func systemLoads(id, title string) plots.Spec {
 			gained = append(gained, orders(sita[0], low[0], alpha))
 		}
 		words["SITA"] = gained
-		verdicts.Decide("SITA", slices.Min(gained[:3]) >= 2)
+		verdicts.Decide("SITA", plots.AtLeast(2).Has(gained[:3]...))
 		return texts.Describe(f, words, verdicts)
 	})
 }
@@ -292,12 +290,12 @@ func fourHosts(id, title string) plots.Spec {
 		words["Most"], words["MostAt"], words["Over"], words["Below"], words["Counted"] = most, at, over, below, len(tenths())
 		other := func(x float64) bool { return math.Abs(four[3].At(x)/two[3].At(x)-1) > 1e-12 }
 		verdicts.Decide("Random", !slices.ContainsFunc(a, other))
-		verdicts.Decide("LWR", math.Round(math.Log10(gainedHigh)) == 2 && gainedLow < gainedHigh*(1-1e-9))
+		verdicts.Decide("LWR", plots.Rounded(2).Has(math.Log10(gainedHigh)) && gainedLow < gainedHigh*(1-1e-9))
 		verdicts.Decide("under-6", over == 0 && 2*below >= len(tenths()))
 		c := comparison{four[0], four[1], four[2], words, verdicts}
-		c.gain("Gain1", 1, func(v float64) bool { return v >= 4 && v <= 5 })
-		c.gain("Gain0.6", 0.6, func(v float64) bool { return v >= 7.5 && v < 9.5 })
-		c.gain("Gain0.2", 0.2, atLeast(25))
+		c.gain("Gain1", 1, plots.Limit{Least: 4, Most: 5})
+		c.gain("Gain0.6", 0.6, plots.Limit{Least: 7.5, Most: plots.Rounded(9).Most})
+		c.gain("Gain0.2", 0.2, plots.AtLeast(25))
 		return texts.Describe(f, words, verdicts)
 	})
 }
@@ -329,7 +327,7 @@ func smallerRange(id, title string) plots.Spec {
 		}
 		words, verdicts := paretoWords(narrow, "2", "0.5", a), plots.Verdicts{}
 		words["FirstHost"], words["Ratio"] = runs, ratio
-		comparison{s[0], s[1], s[2], words, verdicts}.gain("Gain1", 1, atLeast(2))
+		comparison{s[0], s[1], s[2], words, verdicts}.gain("Gain1", 1, plots.AtLeast(2))
 		verdicts.Decide("grows", grows)
 		return texts.Describe(f, words, verdicts)
 	})
