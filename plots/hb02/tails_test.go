@@ -15,7 +15,7 @@ func tailsClaims() []claim {
 		{
 			place:    "3",
 			sentence: "heavy-tailed sizes (α < 2) have infinite variance and, if α ≤ 1, infinite mean",
-			numbers:  "largest α, of 0.1, 0.2, ..., 3, for which the Pareto law has infinite E[X²]: #; infinite E[X]: #",
+			numbers:  "largest α, of 0.1, 0.2, ..., 3, for which the Pareto distribution has infinite E[X²]: #; infinite E[X]: #",
 			values: func(tags.Policy) []float64 {
 				x := make([]float64, 2)
 				for _, alpha := range tenths(1, 30) {
@@ -81,7 +81,7 @@ func tailsClaims() []claim {
 		},
 		{
 			place:    "3",
-			sentence: "the Bounded Pareto law has, to some extent, a decreasing failure rate",
+			sentence: "the Bounded Pareto distribution has, to some extent, a decreasing failure rate",
 			numbers: "the rate falls up to x = p/(1+α)^(1/α), beyond which are # of the jobs at α = 0.2, # at 1, # at 2; " +
 				"at x/1.1 and 1.1 x it is higher by a factor # and # at α = 1",
 			values: func(tags.Policy) []float64 {
