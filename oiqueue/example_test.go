@@ -24,7 +24,10 @@ func ExampleStationaryExact() {
 		return
 	}
 	fmt.Println("P(empty) =", r.EmptyProbability, "E[X] =", r.MeanJobs)
-	// Output: P(empty) = 9/26 E[X] = [17/39 44/39]
+	fmt.Println("P(none, only 0, only 1, both classes present) =", r.Active)
+	// Output:
+	// P(empty) = 9/26 E[X] = [17/39 44/39]
+	// P(none, only 0, only 1, both classes present) = [9/26 3/26 9/26 5/26]
 }
 
 func ExampleStationary() {

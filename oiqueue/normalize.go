@@ -17,6 +17,7 @@ type ExactResult struct {
 	Normalization    *big.Rat   // Z = Σ_x Φ(x) Π_i λ_i^x_i
 	EmptyProbability *big.Rat   // π(∅) = 1/Z
 	MeanJobs         []*big.Rat // E[X_i], jobs of class i
+	Active           []*big.Rat // P(min(X_i, m_i) = y_i for all i) at the index Σ_i y_i Π_{j<i} (m_j+1) of y, so at the bit mask of the set of active classes with Rank
 	Slack            *big.Rat   // min_A 1 - Σ_{i∈A} λ_i/μ(A), μ(A) the largest rate with only classes of A; in (0, 1]
 	States           int        // size of the table
 }
@@ -49,10 +50,13 @@ func StationaryExact(q *Queue) (*ExactResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, z := t.recursion(q, arithmetic.One(num.Exact, 0)).MeanJobs()
+	g, jobs, z := t.recursion(q, arithmetic.One(num.Exact, 0)).Measures()
 	r := &ExactResult{Normalization: z.Exact, EmptyProbability: new(big.Rat).Inv(z.Exact), Slack: t.slack, States: t.States}
 	for _, x := range jobs {
 		r.MeanJobs = append(r.MeanJobs, x.Exact)
+	}
+	for _, x := range g {
+		r.Active = append(r.Active, x.Quo(z).Exact)
 	}
 	return r, nil
 }

@@ -59,7 +59,13 @@ func TestRankAgainstActiveSets(t *testing.T) {
 		q := drawStable(t, drawRank(t, rapid.IntRange(1, 4).Draw(t, "classes")))
 		got := must(StationaryExact(q))(t)
 		g, jobs := oracle.ActiveSets(q.ArrivalRates, q.Rank)
-		if z := oracle.Sum(g); got.Normalization.Cmp(z) != 0 || got.EmptyProbability.Cmp(z.Inv(z)) != 0 || !oracle.Equal(got.MeanJobs, jobs) {
+		z := oracle.Sum(g)
+		for a := range g { // the probability that the classes of A are active, and no other
+			if p := new(big.Rat).Quo(g[a], z); got.Active[a].Cmp(p) != 0 {
+				t.Errorf("P(active = %b) = %v, want %v", a, got.Active[a], p)
+			}
+		}
+		if got.Normalization.Cmp(z) != 0 || got.EmptyProbability.Cmp(z.Inv(z)) != 0 || !oracle.Equal(got.MeanJobs, jobs) {
 			t.Errorf("got %+v, want P(empty) = %v, E[X] = %v", got, z, jobs)
 		}
 	})
@@ -81,6 +87,9 @@ func within(t interface {
 	check("Normalization", got.Normalization, want.Normalization)
 	check("EmptyProbability", got.EmptyProbability, want.EmptyProbability)
 	check("Slack", got.Slack, want.Slack)
+	for a, p := range want.Active {
+		check(fmt.Sprintf("Active[%d]", a), got.Active[a], p)
+	}
 	for i, m := range want.MeanJobs {
 		check(fmt.Sprintf("MeanJobs[%d]", i), got.MeanJobs[i], m)
 	}

@@ -13,9 +13,10 @@ type Result struct {
 	Normalization      float64   // Z = Σ_x Φ(x) Π_i λ_i^x_i
 	EmptyProbability   float64   // π(∅) = 1/Z
 	MeanJobs           []float64 // E[X_i], jobs of class i
+	Active             []float64 // P(min(X_i, m_i) = y_i for all i), as in [ExactResult]
 	Slack              float64   // min_A 1 - Σ_{i∈A} λ_i/μ(A)
 	States             int       // size of the table
-	RelativeErrorBound float64   // proved, for each number above
+	RelativeErrorBound float64   // proved, for each number above; a probability of Active below 2^-1022 is within 2^-1074 more
 }
 
 // Stationary returns the measures of [StationaryExact], with its conditions and errors, by the same recursions in
@@ -29,7 +30,7 @@ func Stationary(q *Queue) (*Result, error) {
 		return nil, err
 	}
 	one := arithmetic.One(num.Float, 0)
-	jobs, z := t.recursion(q, one).MeanJobs()
+	g, jobs, z := t.recursion(q, one).Measures()
 	r, ok := &Result{States: t.States}, true
 	set := func(x arithmetic.Number) float64 {
 		v, fits := x.Value()
@@ -40,6 +41,11 @@ func Stationary(q *Queue) (*Result, error) {
 	r.Normalization, r.EmptyProbability, r.Slack = set(z), set(one.Quo(z)), set(one.Rational(t.slack))
 	for _, x := range jobs {
 		r.MeanJobs = append(r.MeanJobs, set(x))
+	}
+	for _, x := range g {
+		p, _ := x.Quo(z).Value() // the nearest double, even where none is near in relative terms
+		r.Active = append(r.Active, p.Float)
+		r.RelativeErrorBound = max(r.RelativeErrorBound, x.Quo(z).RelativeError())
 	}
 	if !ok || math.IsInf(r.RelativeErrorBound, 1) {
 		return nil, fmt.Errorf("oiqueue: %w: measures leave that of normal numbers; StationaryExact has no such limit", ErrFloatRange)

@@ -56,10 +56,10 @@ func (g *network) solve(need, capacity []*big.Int) []*big.Int {
 	start := make([]wide, len(g.flow))
 	mask := new(big.Int).Lsh(big.NewInt(1), digit)
 	mask.Sub(mask, big.NewInt(1))
-	enough := wide{0, m}
-	limit := enough.shift(digit).plus(enough)
+	most := wide{0, m}
+	limit := most.shift(digit).plus(most)
 	widen := func(x wide, low wide) wide { // x·2^digit + low, or the limit if that is less
-		if enough.less(x) {
+		if most.less(x) {
 			return limit
 		}
 		return x.shift(digit).plus(low)

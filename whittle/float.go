@@ -136,7 +136,7 @@ type floatSums struct {
 	marginals []num.Sum // Σ w(x) over x_i = k
 	total     []num.Sum // Σ w(x) over Σ_i x_i = n
 	flow      []num.Sum // inflow of set A outside: Σ λ_i w(y) over y in the lattice, y+e_i outside with active set A
-	moment    []num.Sum // Σ λ_i w(y) (y+e_i)_j at A*classes+j
+	flowJobs  []num.Sum // Σ λ_i w(y) (y+e_i)_j at A*classes+j
 }
 
 func newFloatSums(y lattice.Lattice) *floatSums {
@@ -148,7 +148,7 @@ func newFloatSums(y lattice.Lattice) *floatSums {
 	}
 	s.marginals = make([]num.Sum, entries)
 	s.flow = make([]num.Sum, 1<<y.Classes)
-	s.moment = make([]num.Sum, y.Classes<<y.Classes)
+	s.flowJobs = make([]num.Sum, y.Classes<<y.Classes)
 	return s
 }
 
@@ -190,12 +190,12 @@ func (s *floatSums) leave(w *lattice.Walker, m floatModel, v float64) {
 		a := int(w.Active | 1<<i)
 		flow := rate * v
 		s.flow[a].Add(flow)
-		moment := s.moment[a*m.classes:][:len(w.X)]
+		jobs := s.flowJobs[a*m.classes:][:len(w.X)]
 		for j, k := range w.X {
 			if j == i {
 				k++
 			}
-			moment[j].Add(flow * float64(k))
+			jobs[j].Add(flow * float64(k))
 		}
 	}
 }
@@ -211,7 +211,7 @@ func (r *Result) summarize(y lattice.Lattice, m floatModel, s *floatSums) {
 		flow := s.flow[a].Value()
 		outside.Add(flow * m.mass[a])
 		for j := range meansOutside {
-			meansOutside[j].Add(s.moment[a*m.classes+j].Value() * m.mass[a])
+			meansOutside[j].Add(s.flowJobs[a*m.classes+j].Value() * m.mass[a])
 			meansOutside[j].Add(flow * m.jobs[a*m.classes+j])
 		}
 	}

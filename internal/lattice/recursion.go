@@ -52,11 +52,12 @@ func (r *Recursion) Down(source func(at int) arithmetic.Number) []arithmetic.Num
 
 func (r *Recursion) full(at, i, limit int) bool { return at/r.Stride[i]%(limit+1) == limit }
 
-// MeanJobs returns E[X_i] = λ_i/Z ∂Z/∂λ_i = λ_i/Z Σ_{y: y_i>0} V(y) (G(y-e_i) + G(y) [y_i=m_i]) of all classes, and Z =
+// Measures returns G at the index of every state, E[X_i] = λ_i/Z ∂Z/∂λ_i = λ_i/Z Σ_{y: y_i>0} V(y) (G(y-e_i) + G(y) [y_i=m_i]) of all classes, and Z =
 // Σ_y G(y), V being that of c = 1.
-func (r *Recursion) MeanJobs() (jobs []arithmetic.Number, z arithmetic.Number) {
+func (r *Recursion) Measures() (g, jobs []arithmetic.Number, z arithmetic.Number) {
 	one := r.Lambda[0].One()
-	g, v := r.Up(), r.Down(func(int) arithmetic.Number { return one })
+	g = r.Up()
+	v := r.Down(func(int) arithmetic.Number { return one })
 	z = arithmetic.Sum(0, r.States-1, func(at int) arithmetic.Number { return g[at] })
 	zero := one.Zero()
 	for i, m := range r.Limits {
@@ -71,5 +72,5 @@ func (r *Recursion) MeanJobs() (jobs []arithmetic.Number, z arithmetic.Number) {
 		})
 		jobs = append(jobs, r.Lambda[i].Mul(sum).Quo(z))
 	}
-	return jobs, z
+	return g, jobs, z
 }

@@ -111,8 +111,8 @@ func within(r *bf.Result, v *num.Value, want *big.Rat) bool {
 	return off.Abs(off).Cmp(allowed.Mul(allowed, want)) <= 0
 }
 
-// A tally counts comparisons, so that none is left out unnoticed.
-type tally struct {
+// A comparisons holds the numbers of comparisons, so that none is left out unnoticed.
+type comparisons struct {
 	stable   map[bf.Lattice]int
 	unstable map[bf.Lattice]int
 }
@@ -120,7 +120,7 @@ type tally struct {
 // On every lattice that applies, every engine of bf gives the normalization and the mean numbers of jobs of the
 // queue and of the network, or says as they do, and as stability does, that there are none.
 func TestAllAgree(t *testing.T) {
-	done := tally{map[bf.Lattice]int{}, map[bf.Lattice]int{}}
+	done := comparisons{map[bf.Lattice]int{}, map[bf.Lattice]int{}}
 	rapid.Check(t, func(t *rapid.T) {
 		for range 5 {
 			if m := drawModel(t); oracle.Combinations(m) <= most {
@@ -135,7 +135,7 @@ func TestAllAgree(t *testing.T) {
 	}
 }
 
-func (done tally) agree(t *rapid.T, m *cluster.Model) {
+func (done comparisons) agree(t *rapid.T, m *cluster.Model) {
 	verdict, err := stability.Cluster(m)
 	if err != nil {
 		t.Fatal(err)
