@@ -44,25 +44,6 @@ func mixture(w []float64, f ...func(float64) float64) func(float64) float64 {
 	}
 }
 
-// coxian is the phase-type law that has an exponential phase of rate 3, then with probability 1/4 one of rate 1/2.
-func coxian() Phased {
-	return ok(NewPhaseType([]float64{1, 0}, [][]float64{{-3, 0.75}, {0, -0.5}}))
-}
-
-func erlangPhaseType(k int, mean float64) Phased {
-	alpha := make([]float64, k)
-	alpha[0] = 1
-	t := make([][]float64, k)
-	for i := range t {
-		t[i] = make([]float64, k)
-		t[i][i] = -float64(k) / mean
-		if i+1 < k {
-			t[i][i+1] = float64(k) / mean
-		}
-	}
-	return ok(NewPhaseType(alpha, t))
-}
-
 // continuous returns laws with densities.
 func continuous() []checked {
 	bp := func(k, p, alpha float64) func(float64) float64 {
@@ -87,10 +68,6 @@ func continuous() []checked {
 	exps := func(p, m []float64) func(float64) float64 {
 		return mixture(p, gammaDensity(1, m[0]), gammaDensity(1, m[1]))
 	}
-	// Coxian: 3/4 of jobs end after the first phase, the others have density 3(1/2)/(3-1/2) (e^(-x/2) - e^(-3x)).
-	cox := func(x float64) float64 {
-		return 0.75*3*math.Exp(-3*x) + 0.25*0.6*(math.Exp(-x/2)-math.Exp(-3*x))
-	}
 	weibull := func(k, mean float64) func(float64) float64 {
 		return distuv.Weibull{K: k, Lambda: mean / math.Gamma(1+1/k)}.Prob
 	}
@@ -101,10 +78,6 @@ func continuous() []checked {
 		{BonaldComteBimodal(), mixture([]float64{5.0 / 6, 1.0 / 6}, gammaDensity(1, 0.2), gammaDensity(25, 0.2)), -1},
 		{BonaldComteHyperexponential(), exps([]float64{5.0 / 6, 1.0 / 6}, []float64{0.2, 5}), -1},
 		{zipf, mixture(w, f...), -1},
-		{coxian(), cox, -1},
-		{erlangPhaseType(4, 2), gammaDensity(4, 0.5), -4},
-		{ok(NewPhaseType([]float64{0.3, 0.7}, [][]float64{{-1, 0}, {0, -40}})),
-			exps([]float64{0.3, 0.7}, []float64{1, 1.0 / 40}), -1},
 		{ok(NewPareto(2, 3.5)), distuv.Pareto{Xm: 2, Alpha: 3.5}.Prob, math.Inf(-1)},
 		{ok(NewBoundedPareto(1, 1e4, 1.1)), bp(1, 1e4, 1.1), math.Inf(-1)},
 		{ok(NewBoundedPareto(0.3, 7, 2)), bp(0.3, 7, 2), math.Inf(-1)},
@@ -195,12 +168,6 @@ func TestMomentsAreWholePartialMoments(t *testing.T) {
 	for _, d := range all() {
 		for _, r := range []float64{-3, -1, -0.7, 0, 0.5, 1, 2, 3, 3.4} {
 			m, err := d.Moment(r)
-			if _, own := d.(phaseType); own { // others take Moment from PartialMoment
-				p, err2 := d.PartialMoment(r, 0, math.Inf(1))
-				if !errors.Is(err2, err) || !oracle.Near(m, p, 1e-13) {
-					t.Errorf("%v: E[X^%v] = %v (%v), whole partial moment %v (%v)", d, r, m, err, p, err2)
-				}
-			}
 			if err != nil {
 				continue
 			}
@@ -287,18 +254,6 @@ func TestTails(t *testing.T) {
 			t.Errorf("Erlang: P(X <= %v) = %v, gonum %v", x, got, want)
 		}
 	}
-	p := erlangPhaseType(10, 10)
-	for _, x := range []float64{1e-3, 0.5, 5, 40, 100, 300} {
-		if got, want := p.Survival(x), e.Survival(x); !oracle.Near(got, want, 1e-12) {
-			t.Errorf("phase-type: P(X > %v) = %v, Erlang %v", x, got, want)
-		}
-		if got, want := p.CDF(x), e.CDF(x); !oracle.Near(got, want, 1e-12) {
-			t.Errorf("phase-type: P(X <= %v) = %v, Erlang %v", x, got, want)
-		}
-	}
-	if got, want := coxian().Survival(400), 0.3*math.Exp(-200); !oracle.Near(got, want, 1e-12) {
-		t.Errorf("Coxian: P(X > 400) = %v, want %v", got, want) // 0.75·... e^(-3x) is nothing there; 0.25·3/2.5 = 0.3
-	}
 }
 
 func TestQuantileInvertsCDF(t *testing.T) {
@@ -363,7 +318,6 @@ func TestSCV(t *testing.T) {
 		{ok(NewEmpirical([]float64{1, 2, 3, 6})), 3.5}, {ok(NewPareto(2, 3)), 3}, {ok(NewLognormal(5, 3)), 75},
 		{ok(NewBoundedPareto(1, 2, 1)), 2 - 4*math.Ln2*math.Ln2}, // E[X] = 2 ln 2, E[X²] = 2
 		{ok(NewWeibull(0.5, 2)), 20},                             // X = T²: E[X] = 2, E[X²] = 24
-		{coxian(), 1.0/9 + 0.25*8 - 0.25},                        // that of the first phase, and of a second one or 0
 	} {
 		if got := ok(Variance(c.d)); !oracle.Near(got, c.variance, 1e-14) {
 			t.Errorf("%v: variance %v, want %v", c.d, got, c.variance)
@@ -570,31 +524,6 @@ func TestBadArguments(t *testing.T) {
 			t.Errorf("%v: quantile of 1 is %v, error %v", d, v, err)
 		}
 	}
-	good := func() ([]float64, [][]float64) { return []float64{0.5, 0.5}, [][]float64{{-2, 1}, {0.5, -3}} }
-	a, g := good()
-	if _, err := NewPhaseType(a, g); err != nil {
-		t.Error(err)
-	}
-	for _, spoil := range []func(a []float64, g [][]float64){
-		func(a []float64, _ [][]float64) { a[0] = nan },
-		func(a []float64, _ [][]float64) { a[0] = -0.5 },
-		func(a []float64, _ [][]float64) { a[0] = 0.4 },
-		func(_ []float64, g [][]float64) { g[0][0] = 2 },
-		func(_ []float64, g [][]float64) { g[0][0] = 0 },
-		func(_ []float64, g [][]float64) { g[0][0] = nan },
-		func(_ []float64, g [][]float64) { g[0][1] = nan },
-		func(_ []float64, g [][]float64) { g[0][1] = -1 },
-		func(_ []float64, g [][]float64) { g[0][1] = 2.1 },
-		func(_ []float64, g [][]float64) { g[1] = g[1][:1] },
-		func(_ []float64, g [][]float64) { g[0][1], g[1][0] = 2, 3 }, // never absorbed
-		func(_ []float64, g [][]float64) { g[1][0], g[1][1] = 0, -1e-7 },
-	} {
-		a, g := good()
-		spoil(a, g)
-		check(NewPhaseType(a, g))
-	}
-	check(NewPhaseType(nil, nil))
-	check(NewPhaseType([]float64{1}, nil))
 	check(NewPhaseSum(nil, 1))
 	check(NewHyperexponential(nil, nil))
 	check(NewHyperexponential([]float64{1}, nil))
@@ -627,8 +556,7 @@ func TestExtremeArguments(t *testing.T) {
 		ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)), ok(NewLognormal(1e-300, 1e6)), ok(NewLognormal(1, 1e-12)), ok(NewPareto(1e100, 0.35)),
 		ok(NewBoundedPareto(1e-300, 1e300, 1e9)), ok(NewBoundedPareto(1, 1+1e-15, 1e-100)),
 		ok(NewBoundedPareto(1e-300, 1e300, 1e-100)),
-		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1e-9, 1})), ok(NewEmpirical([]float64{1e-300, 1e300})),
-		ok(NewPhaseType([]float64{1, 0}, [][]float64{{-1e6, 1}, {0, -1.1}})))
+		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1e-9, 1})), ok(NewEmpirical([]float64{1e-300, 1e300})))
 	points := []float64{0, 5e-324, 1e-100, 1e-3, 1, 1 + 1e-15, 1e3, 1e308, math.Inf(1)}
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, d := range laws {

@@ -68,10 +68,10 @@ func ExampleFitBoundedPareto() {
 }
 
 // A job is killed at size 10: the work that remains for another host.
-func ExampleExcess() {
+func ExampleDistribution_MeanExcess() {
 	d, _ := sizes.NewBoundedPareto(1, 1000, 1)
 	mean, _ := sizes.Mean(d)
-	rest := d.(sizes.Excess).MeanExcess(10)
+	rest := d.MeanExcess(10)
 	fmt.Printf("of %.3f on average, %.3f lie beyond 10\n", mean, rest)
 	// Output: of 6.915 on average, 3.619 lie beyond 10
 }

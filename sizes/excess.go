@@ -2,19 +2,6 @@ package sizes
 
 import "math"
 
-// Excess is implemented by laws that know the mean work beyond a size. All laws of this package do.
-type Excess interface {
-	Distribution
-	// MeanExcess returns E[(X - x)^+] = E[X] - E[min(X, x)] = ∫_x^∞ P(X > t) dt, by sums of positive terms, so that
-	// its relative error is small also where x is near the top of the support. It is E[X] - x for x <= 0, and +Inf
-	// if E[X] is, which only [NewPareto] with alpha <= 1 makes so. It panics if x is NaN.
-	//
-	// It takes some 0.1 microseconds for exponential, Pareto, bounded Pareto, deterministic and empirical laws (of
-	// n sizes, O(log n)), as much a branch for hyperexponential ones, about 5 microseconds for lognormal and Weibull
-	// laws, and as long as Survival for sums of phases and phase-type laws.
-	MeanExcess(x float64) float64
-}
-
 // MeanExcess returns the size less x, or 0.
 func (d deterministic) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
@@ -93,15 +80,6 @@ func phasesLeft(tail []float64) []float64 {
 		left[j] = sum
 	}
 	return left
-}
-
-// MeanExcess returns Σ_i P(state i at x) E[time from i to absorption].
-func (p phaseType) MeanExcess(x float64) float64 {
-	mustNotBeNaN(x)
-	if x <= 0 {
-		return dot(p.alpha, p.mean) - x
-	}
-	return dot(p.mean, p.at(x))
 }
 
 // MeanExcess returns min^α x^(1-α)/(α-1).

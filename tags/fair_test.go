@@ -252,6 +252,9 @@ func (x fairMixture) CDF(t float64) float64 { return x.p*x.a.CDF(t) + (1-x.p)*x.
 func (x fairMixture) Survival(t float64) float64 {
 	return x.p*x.a.Survival(t) + (1-x.p)*x.b.Survival(t)
 }
+func (x fairMixture) MeanExcess(t float64) float64 {
+	return x.p*x.a.MeanExcess(t) + (1-x.p)*x.b.MeanExcess(t)
+}
 func (x fairMixture) Support() (low, high float64, bounded bool) {
 	a, b, _ := x.a.Support()
 	c, d, _ := x.b.Support()

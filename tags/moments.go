@@ -14,13 +14,12 @@ import (
 type law struct {
 	ctx                   context.Context // of the call that the law is made for
 	d                     sizes.Distribution
-	mean, square, inverse float64      // E[X], E[X²], E[1/X]
-	noInverse             bool         // E[1/X] is infinite, or beyond float64; inverse is 0
-	low, high             float64      // ends of the support; high may be +Inf
-	excess                sizes.Excess // nil if there is none
-	list                  *list        // of sizes, nil if they are none
-	atoms                 []float64    // 0 and the sizes of a list, once they are asked for
-	atomWork              []point      // what loads need of them, once it is asked for
+	mean, square, inverse float64   // E[X], E[X²], E[1/X]
+	noInverse             bool      // E[1/X] is infinite, or beyond float64; inverse is 0
+	low, high             float64   // ends of the support; high may be +Inf
+	list                  *list     // of sizes, nil if they are none
+	atoms                 []float64 // 0 and the sizes of a list, once they are asked for
+	atomWork              []point   // what loads need of them, once it is asked for
 	err                   error
 }
 
@@ -35,7 +34,6 @@ func newLaw(ctx context.Context, m Model) (*law, error) {
 	if !bounded {
 		l.high = math.Inf(1)
 	}
-	l.excess, _ = m.Sizes.(sizes.Excess)
 	var err error
 	if l.mean, err = m.Sizes.Moment(1); err != nil {
 		return nil, fmt.Errorf("tags: E[X] of %v: %w", m.Sizes, err)
@@ -83,13 +81,10 @@ func (l *law) tail(x float64) float64 {
 
 // above returns E[X - x; X > x].
 func (l *law) above(x float64) float64 {
-	switch {
-	case x >= l.high:
+	if x >= l.high {
 		return 0
-	case l.excess != nil:
-		return l.excess.MeanExcess(x)
 	}
-	return max(0, l.partial(1, x, math.Inf(1))-x*l.tail(x))
+	return l.d.MeanExcess(x)
 }
 
 // capped returns E[min(X, b)^order; X > a] for order 1 or 2.
