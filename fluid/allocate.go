@@ -66,7 +66,7 @@ type ResourceAllocation struct {
 	Price *num.Value
 }
 
-// Rows times resources up to which Auto computes without rounding, if [Profiles.exactSeconds] allows it.
+// Rows times resources up to which Auto computes without rounding, if that takes at most exactSeconds.
 const exactSize = 200_000
 
 // Allocate computes the allocation of a policy. Dominant resource, max-min, bottleneck max and balanced fairness are
@@ -99,52 +99,41 @@ func Allocate(ctx context.Context, p *Pool, policy Policy, s Settings) (*Allocat
 	case s.Engine == num.Exact && policy == PF:
 		return nil, input.Errorf("Engine", num.Exact, "auto, float or enclose: proportional fairness is irrational in general")
 	}
-	e := NewProfiles(p)
-	if e.Limit != nil && (policy == PF || policy == BMF) {
-		return e.withLimits(ctx, func(ctx context.Context, e *Profiles) (*Allocation, error) { return allocate(ctx, e, policy, s) })
+	e, m := NewProfiles(p), policy.method()
+	if e.Limit != nil && !m.limits {
+		return e.withLimits(ctx, func(ctx context.Context, e *Profiles) (*Allocation, error) { return allocate(ctx, e, m, s) })
 	}
-	return allocate(ctx, e, policy, s)
+	return allocate(ctx, e, m, s)
 }
 
 // allocate is [Allocate] with input that was checked.
-func allocate(ctx context.Context, e *Profiles, policy Policy, s Settings) (*Allocation, error) {
+func allocate(ctx context.Context, e *Profiles, m method, s Settings) (*Allocation, error) {
 	size := len(e.Need) * len(e.Need[0])
 	switch s.Engine {
 	case num.Float:
-		return allocateFloat(ctx, e, policy)
+		return allocateFloat(ctx, e, m)
 	case num.Enclose:
 		return allocateEnclosed(ctx, e, s.RelTol)
 	case num.Exact:
-		return allocateExact(ctx, e, policy)
+		return allocateExact(ctx, e, m)
 	}
 	switch {
-	case policy == PF && size <= exactSize:
+	case m.exact == nil && size <= exactSize:
 		return allocateEnclosed(ctx, e, s.RelTol)
-	case policy != PF && size <= exactSize && e.exactSeconds(policy) <= patience:
-		if a, err := allocateExact(ctx, e, policy); err == nil || ctx.Err() != nil || policy == DRF || policy == MaxMin {
+	case size <= exactSize && m.seconds(e) <= exactSeconds:
+		if a, err := allocateExact(ctx, e, m); err == nil || ctx.Err() != nil || m.always {
 			return a, err
 		} // fractions of too many states, or no bottleneck allocation certified: float64 may still have an answer
 	}
-	return allocateFloat(ctx, e, policy)
+	return allocateFloat(ctx, e, m)
 }
 
-func allocateExact(ctx context.Context, e *Profiles, policy Policy) (*Allocation, error) {
-	var shares []*big.Rat
-	var err error
-	switch policy {
-	case DRF:
-		shares, err = e.fill(ctx, e.Weight)
-	case MaxMin:
-		shares, err = e.fill(ctx, e.Speeds())
-	case BMF:
-		shares, err = e.bottleneck(ctx)
-	case BF:
-		shares, err = e.balanced(ctx)
-	}
+func allocateExact(ctx context.Context, e *Profiles, m method) (*Allocation, error) {
+	shares, err := m.exact(e, ctx)
 	if err != nil {
 		return nil, err
 	}
-	a := newAllocation(e, policy, num.Exact)
+	a := newAllocation(e, m.policy, num.Exact)
 	a.RelativeErrorBound = new(float64)
 	for i, share := range shares {
 		tasks := new(big.Rat).Quo(share, e.Dominant[i])

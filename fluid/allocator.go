@@ -6,13 +6,12 @@ import (
 	"slices"
 
 	"productform/internal/input"
-	"productform/internal/prices"
 )
 
 // An Allocator computes the allocations of one policy for changing numbers of jobs, in float64. It keeps its tables
 // from one call to the next and allocates no memory. It is for one goroutine at a time.
 type Allocator struct {
-	policy  Policy
+	method  method
 	problem *problem
 	kernel  kernel
 }
@@ -40,34 +39,12 @@ func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
 			return nil, input.Errorf(indexed("jobs", i)+".max_tasks", job.MaxTasks.RatString(), "none: numbers of jobs change here only without limits")
 		}
 	}
-	problem, err := newProblem(NewProfiles(p))
+	problem, err := newProblem(NewProfiles(p), "")
 	if err != nil {
 		return nil, err
 	}
-	return &Allocator{policy, problem, newKernel(problem, policy)}, nil
-}
-
-// A proportional is the kernel of proportional fairness.
-type proportional struct{ *prices.Solver }
-
-func (k proportional) shares(ctx context.Context, count, share []float64) error {
-	return k.Shares(ctx, count, share)
-}
-
-func (k proportional) forget() { k.Forget() }
-
-func newKernel(p *problem, policy Policy) kernel {
-	switch policy {
-	case PF:
-		return proportional{prices.NewSolver(p.need, p.weight)}
-	case DRF:
-		return newFilling(p, p.weight)
-	case MaxMin:
-		return newFilling(p, p.speed)
-	case BMF:
-		return newBottleneck(p)
-	}
-	return newBalanced(p)
+	method := policy.method()
+	return &Allocator{method, problem, method.kernel(problem)}, nil
 }
 
 // Tasks writes into tasks the number φ_i of tasks of one job of each row while count[i] jobs of row i are present, 0
@@ -133,7 +110,7 @@ func (a *Allocator) Residual(count, tasks []float64) float64 {
 	for i, d := range a.problem.dominant {
 		share[i] = tasks[i] * d
 	}
-	return a.problem.residual(a.policy, count, share, a.problem.utilization(count, share))
+	return a.problem.residual(a.method, count, share, a.problem.utilization(count, share))
 }
 
 // Profile returns the parts of the capacities that a task of row i takes.
@@ -155,5 +132,5 @@ func (a *Allocator) SetProfile(i int, parts []float64) {
 	}
 	p.dominant[i] = dominant
 	p.speed[i] = p.weight[i] * dominant
-	a.kernel = newKernel(p, a.policy)
+	a.kernel = a.method.kernel(p)
 }

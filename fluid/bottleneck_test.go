@@ -384,7 +384,7 @@ func TestBottleneckMassesFarApart(t *testing.T) {
 		for i, x := range tasks {
 			share[i] = x * a.problem.dominant[i]
 		}
-		if r := a.problem.residual(BMF, count, share, a.problem.utilization(count, share)); !(r <= 1e-12) {
+		if r := a.problem.residual(BMF.method(), count, share, a.problem.utilization(count, share)); !(r <= 1e-12) {
 			t.Errorf("%+v: tasks %v, residual %v", test, tasks, r)
 		}
 	}
@@ -409,7 +409,7 @@ func TestBottleneckPathMeetsNoLineTwice(t *testing.T) {
 			}
 			return big.NewRat(1+rng.Int64N(1e6), 1e3)
 		})
-		problem, err := newProblem(NewProfiles(p))
+		problem, err := newProblem(NewProfiles(p), "")
 		if err != nil {
 			t.Fatal(err)
 		}

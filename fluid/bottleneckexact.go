@@ -20,7 +20,7 @@ var errNoBottleneck = errors.New("fluid: no bottleneck max fair allocation was c
 // finds with its numbers changed in other ways, then all if they are few. The error says that none passed, or that a
 // number is out of the range of the kernel.
 func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
-	p, err := newProblem(e)
+	p, err := newProblem(e, "")
 	if err != nil {
 		return nil, err
 	}

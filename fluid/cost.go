@@ -6,36 +6,24 @@ import (
 	"productform/num"
 )
 
-// patience is the time in seconds that fractions may take before float64 is taken instead.
-const patience = 1.
+// exactSeconds is the time that fractions may take before float64 is taken instead. It is compared with estimates from the
+// rows, the resources and the bits that the common denominators of sums over the rows have. These are worst for long
+// fractions that have nothing in common: numbers that come from float64 have 53 bits, each its own.
+const exactSeconds = 1.
 
-// exactSeconds estimates the time that [allocateExact] takes, from the rows, the resources and the bits that the common
-// denominators of sums over the rows have. It is worst for long fractions that have nothing in common: numbers that
-// come from float64 have 53 bits, each its own.
-func (e *Profiles) exactSeconds(policy Policy) float64 {
-	n, resources := len(e.Need), len(e.Need[0])
-	if policy == BF {
-		return e.balancedSeconds()
-	}
+// sumBits returns the bits of the common denominators of sums over the rows of x(i, b_ij), the most of all resources.
+func (e *Profiles) sumBits(x func(i int, b *big.Rat) *big.Rat) float64 {
 	bits := 0.
-	for j := range resources {
-		bits = max(bits, num.CommonBits(n, func(i int) *big.Rat {
-			x := new(big.Rat).Set(e.Weight[i])
-			switch b := e.Need[i][j]; {
-			case policy == DRF:
-				x.Mul(x, b)
-			case policy == MaxMin:
-				x.Mul(x, e.Dominant[i]).Mul(x, b)
-			case b.Sign() > 0: // the bottleneck may be any resource
-				x.Quo(x, b)
-			}
-			return x
-		}))
+	for j := range e.Need[0] {
+		bits = max(bits, num.CommonBits(len(e.Need), func(i int) *big.Rat { return x(i, e.Need[i][j]) }))
 	}
-	if policy == BMF { // sums one by one, and a linear system of the resources
-		r := float64(resources)
-		return 1.5e-11*float64(n)*r*bits*bits + 3e-11*r*r*r*bits*bits
-	}
+	return bits
+}
+
+// fillSeconds estimates the time of progressive filling at these speeds.
+func (e *Profiles) fillSeconds(speed []*big.Rat) float64 {
+	n, resources := len(e.Need), len(e.Need[0])
+	bits := e.sumBits(func(i int, b *big.Rat) *big.Rat { return new(big.Rat).Mul(speed[i], b) })
 	seconds := num.SumSeconds(n, resources, bits)
 	if e.Limit != nil { // a round for each limit, with a quotient for each resource
 		seconds += 3e-11 * float64(n*resources) * bits * bits
@@ -43,7 +31,19 @@ func (e *Profiles) exactSeconds(policy Policy) float64 {
 	return seconds
 }
 
-// balancedSeconds is exactSeconds of balanced fairness: of each state and each class one product for each resource.
+// bottleneckSeconds estimates the time of bottleneck max fairness: sums one by one, and a linear system of the resources.
+func (e *Profiles) bottleneckSeconds() float64 {
+	bits := e.sumBits(func(i int, b *big.Rat) *big.Rat {
+		if b.Sign() == 0 {
+			return e.Weight[i]
+		}
+		return new(big.Rat).Quo(e.Weight[i], b) // the bottleneck may be any resource
+	})
+	r := float64(len(e.Need[0]))
+	return 1.5e-11*float64(len(e.Need))*r*bits*bits + 3e-11*r*r*r*bits*bits
+}
+
+// balancedSeconds estimates the time of balanced fairness: of each state and each class one product for each resource.
 func (e *Profiles) balancedSeconds() float64 {
 	class, first := e.classes()
 	count := make([]float64, len(first))

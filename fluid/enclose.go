@@ -33,7 +33,7 @@ const maxPrecision = 65_536
 // operation rounded outwards, from the rationals of the pool. The precision doubles until all relative widths are at
 // most relTol.
 func allocateEnclosed(ctx context.Context, e *Profiles, relTol float64) (*Allocation, error) {
-	p, err := newProblem(e)
+	p, err := newProblem(e, "")
 	if err != nil {
 		return nil, err
 	}

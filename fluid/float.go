@@ -2,7 +2,6 @@ package fluid
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"productform/internal/input"
@@ -15,21 +14,17 @@ const rounding = 1e-12
 // allocateFloat computes an allocation in float64. The residual is that of the numbers returned, as
 // [problem.residual] defines it, or of the prices under proportional fairness, which includes that a resource with a
 // positive price is saturated.
-func allocateFloat(ctx context.Context, e *Profiles, policy Policy) (*Allocation, error) {
-	p, err := newProblem(e)
+func allocateFloat(ctx context.Context, e *Profiles, m method) (*Allocation, error) {
+	p, err := newProblem(e, m.other)
 	if err != nil {
-		var bad *input.Error
-		if policy != PF && policy != BMF && errors.As(err, &bad) { // whose fractions do without the kernel
-			bad.Want += ", or the engine exact"
-		}
 		return nil, err
 	}
 	count, share := e.counts(), make([]float64, p.rows)
-	k := newKernel(p, policy)
+	k := m.kernel(p)
 	if err := k.shares(ctx, count, share); err != nil {
 		return nil, err
 	}
-	a := newAllocation(e, policy, num.Float)
+	a := newAllocation(e, m.policy, num.Float)
 	for i, s := range share {
 		tasks := s / p.dominant[i]
 		if !(tasks > 0 && tasks <= math.MaxFloat64) {
@@ -44,7 +39,7 @@ func allocateFloat(ctx context.Context, e *Profiles, policy Policy) (*Allocation
 			a.Resources[j].Price = &num.Value{Float: price}
 		}
 	} else {
-		a.Residual = p.residual(policy, count, share, used)
+		a.Residual = p.residual(m, count, share, used)
 	}
 	for j, u := range used {
 		a.Resources[j].Utilization = num.Value{Float: u}

@@ -3,7 +3,6 @@ package fluid
 import (
 	"fmt"
 	"math/big"
-	"strconv"
 
 	"productform/internal/input"
 	"productform/num"
@@ -40,31 +39,6 @@ func (d Demand) Of(j int) *big.Rat {
 		return new(big.Rat)
 	}
 	return d[j]
-}
-
-// A Policy says which of the feasible allocations is chosen.
-type Policy string
-
-// The policies, as the package comment defines them.
-const (
-	PF     Policy = "pf"     // proportional fairness
-	DRF    Policy = "drf"    // dominant resource fairness
-	MaxMin Policy = "maxmin" // max-min fairness of the numbers of tasks
-	BMF    Policy = "bmf"    // bottleneck max fairness
-	BF     Policy = "bf"     // balanced fairness
-)
-
-// Policies returns all policies.
-func Policies() []Policy { return []Policy{PF, DRF, MaxMin, BMF, BF} }
-
-// Check returns an *[input.Error] at path for a policy that does not exist.
-func (p Policy) Check(path string) error {
-	for _, q := range Policies() {
-		if p == q {
-			return nil
-		}
-	}
-	return input.Errorf(path, strconv.Quote(string(p)), "one of pf, drf, maxmin, bmf, bf")
 }
 
 // Size returns the number of jobs in the row: Count, at least 1.

@@ -63,8 +63,9 @@ type problem struct {
 	limit           []float64   // L_i d_i, +Inf where there is no limit; nil if there is none at all
 }
 
-// newProblem rounds a problem. The error is an *[input.Error] for a number beyond the range of the kernels.
-func newProblem(e *Profiles) (*problem, error) {
+// newProblem rounds a problem. The error is an *[input.Error] for a number beyond the range of the kernels; other says what
+// else would do.
+func newProblem(e *Profiles, other string) (*problem, error) {
 	n := len(e.Need)
 	p := &problem{
 		rows: n, resources: len(e.Need[0]),
@@ -80,14 +81,14 @@ func newProblem(e *Profiles) (*problem, error) {
 				p.limit = slices.Repeat([]float64{math.Inf(1)}, n)
 			}
 			if p.limit[i], _ = l.Float64(); !InRange(p.limit[i]) {
-				return nil, input.Errorf(indexed("jobs", i)+".max_tasks", p.limit[i], "a dominant share in [%g, %g]", LeastFloat, MostFloat)
+				return nil, input.Errorf(indexed("jobs", i)+".max_tasks", p.limit[i], "a dominant share in [%g, %g]%s", LeastFloat, MostFloat, other)
 			}
 		}
 		for j, a := range e.Need[i] {
 			p.need[j][i], _ = a.Float64()
 			if p.need[j][i] < leastNeed && a.Sign() > 0 {
 				return nil, input.Errorf(indexed("jobs", i)+".demand", p.need[j][i],
-					"parts of the capacities that are 0 or at least %g of the largest", leastNeed)
+					"parts of the capacities that are 0 or at least %g of the largest%s", leastNeed, other)
 			}
 		}
 		p.dominant[i], _ = e.Dominant[i].Float64()
@@ -95,10 +96,10 @@ func newProblem(e *Profiles) (*problem, error) {
 		p.speed[i], _ = new(big.Rat).Mul(e.Weight[i], e.Dominant[i]).Float64()
 		if !InRange(p.dominant[i]) {
 			return nil, input.Errorf(indexed("jobs", i)+".demand", p.dominant[i],
-				"parts of the capacities in [%g, %g]", LeastFloat, MostFloat)
+				"parts of the capacities in [%g, %g]%s", LeastFloat, MostFloat, other)
 		}
 		if !InRange(p.weight[i]) {
-			return nil, input.Errorf(indexed("jobs", i)+".weight", e.Weight[i].RatString(), "a number in [%g, %g]", LeastFloat, MostFloat)
+			return nil, input.Errorf(indexed("jobs", i)+".weight", e.Weight[i].RatString(), "a number in [%g, %g]%s", LeastFloat, MostFloat, other)
 		}
 	}
 	return p, nil

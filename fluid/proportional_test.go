@@ -268,7 +268,7 @@ func TestProportionalExpectationMaximisation(t *testing.T) {
 	for seed := range uint64(30) {
 		p := benchPool(3+int(seed), 2+int(seed%4))
 		e := NewProfiles(p)
-		f, err := newProblem(e)
+		f, err := newProblem(e, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func (p *problem) utilization(count, share []float64) []float64 {
 // one, of the rows returned, does not depend on how classes and resources were merged. For balanced fairness, whose
 // recursion leaves nothing to compare with, it is the overload alone. It is not for proportional fairness, whose
 // residual needs the prices.
-func (p *problem) residual(policy Policy, count, share, used []float64) float64 {
+func (p *problem) residual(m method, count, share, used []float64) float64 {
 	worst := 0.0
 	for _, u := range used {
 		worst = max(worst, u-1)
@@ -40,16 +40,10 @@ func (p *problem) residual(policy Policy, count, share, used []float64) float64 
 	for i, l := range p.limit {
 		worst = max(worst, share[i]/l-1)
 	}
-	level := func(i, j int) float64 { return share[i] * p.need[j][i] / p.weight[i] }
-	switch policy {
-	case DRF:
-		level = func(i, _ int) float64 { return share[i] / p.weight[i] }
-	case MaxMin:
-		level = func(i, _ int) float64 { return share[i] / p.speed[i] }
-	case BMF:
-	default:
+	if m.level == nil {
 		return worst
 	}
+	level := func(i, j int) float64 { return m.level(p, share, i, j) }
 	off := make([]float64, p.rows) // min_j of each row
 	for i := range off {
 		off[i] = math.Inf(1)

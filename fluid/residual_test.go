@@ -34,7 +34,7 @@ func TestResidual(t *testing.T) {
 			if policy != BF && !full {
 				t.Errorf("%s, seed %d: no resource is saturated", policy, seed)
 			}
-			p, err := newProblem(NewProfiles(pool))
+			p, err := newProblem(NewProfiles(pool), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestResidual(t *testing.T) {
 				for i, j := range a.Jobs {
 					share[i] = factor * j.DominantShare.Float
 				}
-				r := p.residual(policy, count, share, p.utilization(count, share))
+				r := p.residual(policy.method(), count, share, p.utilization(count, share))
 				if seen := policy != PF && policy != BF || factor > 1 && full; seen && !(r >= 0.0999) {
 					t.Errorf("%s, seed %d: residual %g after shares times %v", policy, seed, r, factor)
 				}

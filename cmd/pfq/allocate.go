@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/big"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -205,15 +204,16 @@ func (f *allocateFlags) translate(err error, name string) error {
 	flags := map[string]string{"Engine": "--engine", "RelTol": orDefault("--tol", f.tol != 0), "policy": "--policy",
 		"MaxStates": orDefault("--states", f.states != 0)}
 	var bad *input.Error
+	var flag flagError
 	switch {
-	case err == nil || errors.Is(err, errInterrupted) || strings.HasPrefix(err.Error(), "--"):
+	case err == nil || errors.Is(err, errInterrupted) || errors.As(err, &flag):
 		return err
 	case errors.As(err, &bad) && flags[bad.Path] != "":
 		e := &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}
 		if errors.Is(err, traffic.ErrTooLarge) && f.settings.Runs == 0 {
 			e.Want += "; or --runs"
 		}
-		return e
+		return flagError{e}
 	}
 	return fmt.Errorf("%s: %w", source(name), err)
 }

@@ -14,7 +14,6 @@ import (
 	"productform/cmd/internal/render"
 	"productform/fluid"
 	"productform/fluid/traffic"
-	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
 	"productform/sim/pool"
@@ -74,13 +73,13 @@ func (f *allocateFlags) traffic(ctx context.Context, t *traffic.Model, name stri
 
 // tooLarge says why traffic cannot be solved.
 func (f *allocateFlags) tooLarge(err error, name string) string {
-	var bad *input.Error
-	if errors.As(err, &bad) {
-		switch bad.Path {
-		case "policy":
-			return f.policy + " is computed for " + strings.TrimPrefix(bad.Want, "bf, or ")
-		case "MaxStates":
-			return fmt.Sprintf("there would be %s; %s is %s", strings.Replace(bad.Want, ",", " states,", 1), orDefault("--states", f.states != 0), bad.Value)
+	var large *traffic.TooLargeError
+	if errors.As(err, &large) {
+		switch {
+		case large.Classes > 0:
+			return f.policy + " is computed for " + large.Reason()
+		case large.States > 0:
+			return fmt.Sprintf("there would be %s; %s is %s", large.Reason(), orDefault("--states", f.states != 0), large.Input.Value)
 		}
 	}
 	return f.translate(err, name).Error()

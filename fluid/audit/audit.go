@@ -54,34 +54,15 @@ type Shortfall struct {
 //	sharing incentive   φ_i d_i >= w_i / Σ_k n_k w_k: no job would run more with its part by weight of every resource
 //	envy-free           no job would run more with what another job holds, scaled by their weights
 //
-// A job with a bottleneck has the last three. Of a feasible allocation, if j is a bottleneck of job i, then i cannot
-// grow, since j is saturated, without another job that gives up some of j; since φ_i a_ij/w_i is the largest there and
-// Σ_k n_k w_k (φ_k a_kj/w_k) = 1, it is at least 1/Σ_k n_k w_k, and d_i >= a_ij; and i envies nobody, because nobody
-// holds more of j by weight. If the allocation is not feasible, the other properties are still read off the numbers.
-//
-// Proportional fairness is the competitive equilibrium of incomes w_i at the prices p_j, and so has all of these
-// properties, as dominant resource fairness has. Max-min fairness of tasks is Pareto efficient only. Balanced fairness
-// need not be efficient but has the other two properties. For with Φ of a set S of jobs, φ_i = Φ(S-i)/Φ(S), induction
-// on the n jobs of S gives Φ(S) <= n d_i Φ(S-i): on every resource a_ij Φ(S-i) + Σ_{k≠i} a_kj Φ(S-k) is at most d_i
-// Φ(S-i) + (n-1) d_i Σ_{k≠i} a_kj Φ(S-i-k), and the last sum at most Φ(S-i). And if a_kj >= r a_ij for all j, then
-// Φ(S-i) >= r Φ(S-k), since Φ grows with each profile and in proportion to it: φ_i >= r φ_k, no envy.
-//
 // A limit of tasks counts as a resource of that job alone: at its limit a job cannot grow and envies nobody, and no part
 // of the resources would let it run more.
 //
 // A number x counts as more than y if x > (1 + tol) y, with tol in [0, 1); nil means 0, right for an exact allocation,
-// as [fluid.Allocation.Tolerance] is for any. Let e be the relative error of the tasks, at most 1/3. Then the report with
-// tol = 3e holds nothing against the allocation that the exact one would not bear out with tol = 0: utilizations are
-// off by a factor within 1 ± e, ratios of two parts within (1 + e)/(1 - e) <= 1 + 3e.
-//
-// All is computed in fractions, the tasks over their common denominator: some products of such a long integer and a
-// short fraction for each entry of the demands, a sort of each resource, and at most n² J comparisons of indices. If
-// tol is at least 2^-49 and that would take more than about a second, all numbers are rounded to 128 bits; 1000 rows
-// and 8 resources of numbers that come from float64 take a tenth of a second. The conclusions are still those of
-// fractions: comparisons with tolerances a little larger and a little smaller, by more than the rounding, must agree,
-// or fractions decide. The numbers in the report are then within a factor 1 ± 2^-99, but for Growth, whose 1 - u_j
-// loses what cancels; and of witnesses that are as close the report may hold either. An exact allocation of such a
-// pool, with tol = 0, takes some seconds.
+// as [fluid.Allocation.Tolerance] is for any. If the allocation is not feasible, the other properties are still read off the
+// numbers. All is computed in fractions, or in fractions of 128 bits with the same conclusions if tol is at least 2^-49
+// and fractions would take more than about a second; the numbers in the report are then within a factor 1 ± 2^-99, but
+// for Growth, whose 1 - u_j loses what cancels, and of witnesses that are as close it may hold either. 1000 rows and 8
+// resources of numbers that come from float64 take a tenth of a second then, and some seconds with tol = 0.
 //
 // The error is that of [fluid.Pool.Check], or an *[input.Error] for the tasks or tol.
 func Audit(ctx context.Context, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (*Report, error) {
@@ -105,7 +86,8 @@ func Audit(ctx context.Context, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (
 	return newHoldings(e, tasks).report(ctx, more)
 }
 
-// roundedReport is the report from rounded numbers, nil if rounding might change what it concludes.
+// roundedReport is the report from rounded numbers, nil if rounding might change what it concludes: comparisons with
+// tolerances a little larger and a little smaller, by more than the rounding, must agree.
 func roundedReport(ctx context.Context, e *fluid.Profiles, tasks []*big.Rat, more *big.Rat) (*Report, error) {
 	off := new(big.Rat).SetFloat64(roundedError)
 	low, high := new(big.Rat).Sub(more, off), new(big.Rat).Add(more, off)
@@ -123,7 +105,25 @@ func roundedReport(ctx context.Context, e *fluid.Profiles, tasks []*big.Rat, mor
 	return r, nil // its witnesses exceed the tolerance for certain
 }
 
-// report is [Audit] with numbers that were checked: x is more than y if x > more y, more >= 1.
+// report is [Audit] with numbers that were checked: x is more than y if x > more y, more >= 1. It takes some products of a
+// long integer, of the tasks over their common denominator, and a short fraction for each entry of the demands, a sort
+// of each resource, and at most n² J comparisons of indices.
+//
+// A job with a bottleneck has the last three. Of a feasible allocation, if j is a bottleneck of job i, then i cannot
+// grow, since j is saturated, without another job that gives up some of j; since φ_i a_ij/w_i is the largest there and
+// Σ_k n_k w_k (φ_k a_kj/w_k) = 1, it is at least 1/Σ_k n_k w_k, and d_i >= a_ij; and i envies nobody, because nobody
+// holds more of j by weight.
+//
+// Proportional fairness is the competitive equilibrium of incomes w_i at the prices p_j, and so has all of these
+// properties, as dominant resource fairness has. Max-min fairness of tasks is Pareto efficient only. Balanced fairness
+// need not be efficient but has the other two properties. For with Φ of a set S of jobs, φ_i = Φ(S-i)/Φ(S), induction
+// on the n jobs of S gives Φ(S) <= n d_i Φ(S-i): on every resource a_ij Φ(S-i) + Σ_{k≠i} a_kj Φ(S-k) is at most d_i
+// Φ(S-i) + (n-1) d_i Σ_{k≠i} a_kj Φ(S-i-k), and the last sum at most Φ(S-i). And if a_kj >= r a_ij for all j, then
+// Φ(S-i) >= r Φ(S-k), since Φ grows with each profile and in proportion to it: φ_i >= r φ_k, no envy.
+//
+// Let e be the relative error of the tasks, at most 1/3. Then the report with more = 1 + 3e holds nothing against the
+// allocation that the exact one would not bear out with more = 1: utilizations are off by a factor within 1 ± e, ratios
+// of two parts within (1 + e)/(1 - e) <= 1 + 3e.
 func (h *holdings) report(ctx context.Context, more *big.Rat) (*Report, error) {
 	one := big.NewRat(1, 1)
 	r := &Report{Utilization: h.utilization(), Bottlenecks: make([][]int, len(h.number))}

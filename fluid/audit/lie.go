@@ -36,18 +36,7 @@ type Lie struct {
 // BestLie looks for the profile with which one job of row job, while all others tell the truth, runs most tasks. Its
 // bundle φ' A' of the A' declared lets it run φ' min_j A'_j/A_ij tasks, over the resources j that it needs.
 //
-// Only profiles A' >= A_i are looked at. Let m = min_j A'_j/A_ij. All policies but max-min fairness share out the same
-// bundles if a profile is declared in other units, A'/m; this one is at least A_i wherever the job needs something, and
-// runs as many tasks. With m = 0 it runs nothing. Of a resource that it does not need it may declare any demand, which
-// can drive others away from those it does. A lie of m = 1 gains only if a'_j < 1/φ_i for every j, since φ' a'_j <= 1:
-// so the search is in the box [a_ij, 1/φ_i] of each j. Under max-min fairness of tasks a larger unit is worth as much
-// as a larger weight, and the search is also over m, up to MaxFactor: with m without limit the job takes all of its
-// dominant resource.
-//
-// Under dominant resource fairness no lie gains (Ghodsi et al., NSDI 2011; with weights and jobs that do not need every
-// resource, D. Parkes, A. Procaccia and N. Shah, "Beyond dominant resource fairness", EC 2012). Nor does any under
-// balanced fairness: one job i of a set S has φ_i = Φ(S-i)/Φ(S), its profile does not enter Φ(S-i), and with a larger
-// profile Φ(S) = max_j Σ_k a_kj Φ(S-k) is no smaller, by induction on S. There nothing is searched.
+// Under dominant resource fairness and balanced fairness no lie gains, and nothing is searched.
 //
 // The search tries profiles on lines, spread over the box and around the best of these, in float64; it is the same at
 // each call. The best profile is rounded to the shortest fractions that keep all but a ten-thousandth of the gain, and

@@ -42,6 +42,19 @@ func (l *liar) profile(at []float64) (parts []float64, m float64) {
 // search returns the best point found, the truth if none is better. A quarter of the evaluations each goes to lines
 // through the truth and to points spread at random; a quarter to climbing from the best of these that are not near an
 // earlier one, as many as it lasts; and the last to climbing on from the best end.
+//
+// Only profiles A' >= A_i are looked at. Let m = min_j A'_j/A_ij. All policies but max-min fairness share out the same
+// bundles if a profile is declared in other units, A'/m; this one is at least A_i wherever the job needs something, and
+// runs as many tasks. With m = 0 it runs nothing. Of a resource that it does not need it may declare any demand, which
+// can drive others away from those it does. A lie of m = 1 gains only if a'_j < 1/φ_i for every j, since φ' a'_j <= 1:
+// so the search is in the box [a_ij, 1/φ_i] of each j. Under max-min fairness of tasks a larger unit is worth as much
+// as a larger weight, and the search is also over m, up to MaxFactor: with m without limit the job takes all of its
+// dominant resource.
+//
+// Under dominant resource fairness no lie gains (Ghodsi et al., NSDI 2011; with weights and jobs that do not need every
+// resource, D. Parkes, A. Procaccia and N. Shah, "Beyond dominant resource fairness", EC 2012). Nor does any under
+// balanced fairness: one job i of a set S has φ_i = Φ(S-i)/Φ(S), its profile does not enter Φ(S-i), and with a larger
+// profile Φ(S) = max_j Σ_k a_kj Φ(S-k) is no smaller, by induction on S. So neither is searched.
 func (l *liar) search(ctx context.Context) lieTry {
 	dims := len(l.truth)
 	if l.maxFactor > 1 {

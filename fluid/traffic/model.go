@@ -132,8 +132,18 @@ func (t *Model) Loads() []*big.Rat {
 }
 
 // Stable returns nil if all loads are below 1, and otherwise an *[UnstableError] for the largest: then the numbers of
-// jobs grow without limit under every policy. If all are at most L < 1, the numbers stay finite, with exponential
-// sizes, any weights and any profiles, except that this is not proved here for bottleneck max fairness.
+// jobs grow without limit under every policy. Below 1 they stay finite, with exponential sizes, any weights and any
+// profiles, except that this is not proved for bottleneck max fairness.
+func (t *Model) Stable() error {
+	if worst := overload(t.Loads()); worst != nil {
+		return worst
+	}
+	return nil
+}
+
+// overload returns the largest load that is 1 or more, nil if there is none.
+//
+// If all loads are at most L < 1, the numbers of jobs stay finite.
 //
 // Proof. Let y_k = x_k φ_k, and let f be a function of the state whose mean change per second is at most -1 outside a
 // finite set (Foster's criterion); only its highest powers matter.
@@ -151,16 +161,13 @@ func (t *Model) Loads() []*big.Rat {
 //     profiles of 0 and 1. Dominant resource fairness is the same with tasks measured by their dominant share.
 //   - Balanced fairness: Σ_x Φ(x) Π_k ρ_k^x_k <= Π_j 1/(1 - load_j), by the comparison under which [Solve] bounds
 //     tails.
-func (t *Model) Stable() error {
+func overload(loads []*big.Rat) *UnstableError {
 	var worst *UnstableError
 	one := big.NewRat(1, 1)
-	for j, load := range t.Loads() {
+	for j, load := range loads {
 		if load.Cmp(one) >= 0 && (worst == nil || load.Cmp(worst.Load) > 0) {
 			worst = &UnstableError{Resource: j, Load: load}
 		}
-	}
-	if worst == nil {
-		return nil
 	}
 	return worst
 }

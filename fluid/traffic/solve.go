@@ -36,10 +36,32 @@ const (
 // ErrTooLarge says that [Solve] has no answer for the traffic with these settings, but simulation has.
 var ErrTooLarge = errors.New("too large to solve, but it can be simulated")
 
-// tooLarge returns an error that wraps an *[input.Error] and [ErrTooLarge].
-func tooLarge(path string, value any, format string, args ...any) error {
-	return fmt.Errorf("%w; %w", input.Errorf(path, value, format, args...), ErrTooLarge)
+// A TooLargeError says why [Solve] has no answer. It wraps [ErrTooLarge] and an *[input.Error] for the policy or setting
+// with which it had one.
+type TooLargeError struct {
+	Input   *input.Error
+	Classes int     // that share resources, if they are too many for the policy; else 0
+	States  float64 // at least so many are needed, if that is too many; else 0
+	Jobs    string  // up to which these states go: "93 jobs of search and 122 of render"
 }
+
+func (e *TooLargeError) Error() string { return e.Input.Error() + "; " + ErrTooLarge.Error() }
+
+func (e *TooLargeError) Unwrap() []error { return []error{e.Input, ErrTooLarge} }
+
+// Reason says what is too large, without the policy or setting.
+func (e *TooLargeError) Reason() string {
+	switch {
+	case e.Classes > 0:
+		return fmt.Sprintf("at most %d classes that share resources, here %d", mostClasses, e.Classes)
+	case e.States > 0:
+		return fmt.Sprintf("more than %s states, for up to %s", integerUp(e.States), e.Jobs)
+	}
+	return e.Input.Want
+}
+
+// mostClasses are the classes that share resources in a Markov chain that is solved.
+const mostClasses = 3
 
 // A Result holds the stationary measures of shared resources in random traffic.
 type Result struct {
@@ -181,13 +203,16 @@ func (t *Model) solvePart(ctx context.Context, groups []group, policy fluid.Poli
 		mean = w.geometric(p)
 	case policy == fluid.BF:
 		mean, err = w.balanced(ctx, p, s)
-	case len(groups) > 3:
-		err = tooLarge("policy", policy, "bf, or at most 3 classes that share resources, here %d", len(groups))
+	case len(groups) > mostClasses:
+		err = &TooLargeError{Classes: len(groups),
+			Input: input.Errorf("policy", policy, "bf, or at most %d classes that share resources, here %d", mostClasses, len(groups))}
 	default:
 		mean, err = w.chain(ctx, p, policy, s)
 	}
 	if many := (*statesError)(nil); errors.As(err, &many) {
-		err = tooLarge("MaxStates", s.MaxStates, "more than %s, for up to %s", integerUp(many.states), w.jobsUpTo(many.limits))
+		jobs := w.jobsUpTo(many.limits)
+		err = &TooLargeError{States: many.states, Jobs: jobs,
+			Input: input.Errorf("MaxStates", s.MaxStates, "more than %s, for up to %s", integerUp(many.states), jobs)}
 	}
 	if err != nil {
 		return nil, err

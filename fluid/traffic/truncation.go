@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"productform/fluid"
+	"productform/internal/input"
 )
 
 // truncationSafety multiplies the truncation error expected. If arrivals of class k are lost at x_k = L_k, the mean of
@@ -242,7 +243,7 @@ func (v *solution) converged(s Settings) error {
 	if v.iteration <= max(s.RelTol, 1e-7) {
 		return nil
 	}
-	return tooLarge("RelTol", s.RelTol, "at least %.2g, where the iteration for x <= %d ends", v.iteration, v.limits)
+	return &TooLargeError{Input: input.Errorf("RelTol", s.RelTol, "at least %.2g, where the iteration for x <= %d ends", v.iteration, v.limits)}
 }
 
 func filled(n int, value float64) []float64 {

@@ -1,0 +1,82 @@
+package fluid
+
+import (
+	"context"
+	"math/big"
+	"strconv"
+
+	"productform/internal/input"
+	"productform/internal/prices"
+)
+
+// A Policy says which of the feasible allocations is chosen.
+type Policy string
+
+// The policies, as the package comment defines them.
+const (
+	PF     Policy = "pf"     // proportional fairness
+	DRF    Policy = "drf"    // dominant resource fairness
+	MaxMin Policy = "maxmin" // max-min fairness of the numbers of tasks
+	BMF    Policy = "bmf"    // bottleneck max fairness
+	BF     Policy = "bf"     // balanced fairness
+)
+
+// Policies returns all policies.
+func Policies() []Policy { return []Policy{PF, DRF, MaxMin, BMF, BF} }
+
+// Check returns an *[input.Error] at path for a policy that does not exist.
+func (p Policy) Check(path string) error {
+	for _, q := range Policies() {
+		if p == q {
+			return nil
+		}
+	}
+	return input.Errorf(path, strconv.Quote(string(p)), "one of pf, drf, maxmin, bmf, bf")
+}
+
+// A method is how a policy is computed.
+type method struct {
+	policy  Policy
+	kernel  func(*problem) kernel                                // in float64
+	exact   func(*Profiles, context.Context) ([]*big.Rat, error) // in fractions; nil for proportional fairness
+	seconds func(*Profiles) float64                              // of exact, an estimate
+	level   func(p *problem, share []float64, i, j int) float64  // l_i of [problem.residual] at resource j; nil if there is none
+	limits  bool                                                 // kernel and exact take limits of tasks
+	always  bool                                                 // exact needs no kernel and does not fail
+	other   string                                               // what to take where float64 has no answer, in the words of an error
+}
+
+// method returns the method of a policy that exists.
+func (p Policy) method() method {
+	switch p {
+	case PF:
+		return method{policy: p, kernel: func(p *problem) kernel { return proportional{prices.NewSolver(p.need, p.weight)} }}
+	case DRF:
+		return method{policy: p, limits: true, always: true, other: orExact,
+			kernel:  func(p *problem) kernel { return newFilling(p, p.weight) },
+			exact:   func(e *Profiles, ctx context.Context) ([]*big.Rat, error) { return e.fill(ctx, e.Weight) },
+			seconds: func(e *Profiles) float64 { return e.fillSeconds(e.Weight) },
+			level:   func(p *problem, share []float64, i, _ int) float64 { return share[i] / p.weight[i] }}
+	case MaxMin:
+		return method{policy: p, limits: true, always: true, other: orExact,
+			kernel:  func(p *problem) kernel { return newFilling(p, p.speed) },
+			exact:   func(e *Profiles, ctx context.Context) ([]*big.Rat, error) { return e.fill(ctx, e.Speeds()) },
+			seconds: func(e *Profiles) float64 { return e.fillSeconds(e.Speeds()) },
+			level:   func(p *problem, share []float64, i, _ int) float64 { return share[i] / p.speed[i] }}
+	case BMF:
+		return method{policy: p, kernel: newBottleneck, exact: (*Profiles).bottleneck, seconds: (*Profiles).bottleneckSeconds,
+			level: func(p *problem, share []float64, i, j int) float64 { return share[i] * p.need[j][i] / p.weight[i] }}
+	}
+	return method{policy: p, limits: true, other: orExact, kernel: newBalanced, exact: (*Profiles).balanced, seconds: (*Profiles).balancedSeconds}
+}
+
+const orExact = ", or the engine exact"
+
+// A proportional is the kernel of proportional fairness.
+type proportional struct{ *prices.Solver }
+
+func (k proportional) shares(ctx context.Context, count, share []float64) error {
+	return k.Shares(ctx, count, share)
+}
+
+func (k proportional) forget() { k.Forget() }
