@@ -2,6 +2,7 @@ package tags
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,22 +10,104 @@ import (
 
 	"productform/internal/input"
 	"productform/num"
+	"productform/sizes/exact"
 )
 
-// Enclose returns what [Evaluate] returns for TAGS, with proved bounds: every number is enclosed to a relative width of at most
-// tolerance, in [1e-290, 1), which is 1e-15 if 0. All steps are done on intervals with their ends rounded outward
-// and with the exponentials and logarithms of [num], a logarithm and an exponential a cutoff; the number of bits is
-// doubled until all widths are met. So near-equal cutoffs, loads next to 1 or α next to 1 or 2 take time, not digits.
+// An ExactModel is a farm of hosts of which all numbers are exact: what is proved about it is proved for the decimals that
+// were written, not for the doubles next to them.
+type ExactModel struct {
+	Sizes  exact.Distribution // X, work
+	Hosts  int                // h, 1 to [MaxHosts]
+	Load   *big.Rat           // system load ρ = λ E[X] / Σ_i v_i, in (0, 1)
+	Speeds []*big.Rat         // v_i > 0, in the order in which jobs visit the hosts; nil if all are 1
+}
+
+// ErrPrecision is wrapped by the error for a question that 16384 bits do not settle, such as whether a load that is 1
+// is below 1, or 4096 bits where cutoffs are sought.
+var ErrPrecision = errors.New("tags: more bits do not settle it")
+
+// A PrecisionError names the host of which more bits do not settle whether its load is below 1. It wraps [ErrPrecision].
+type PrecisionError struct{ Host int } // 0-based
+
+func (e *PrecisionError) Error() string {
+	return fmt.Sprintf("%v: whether the load of host %d is below 1", ErrPrecision, e.Host+1)
+}
+
+func (e *PrecisionError) Unwrap() error { return ErrPrecision }
+
+// maxPrec is the greatest precision of a computation, in bits.
+const maxPrec = 1 << 14
+
+// Validate checks that every number of m is in its range. The error names the field, its value and the range, or wraps
+// [sizes.ErrInfinite] if E[X²] is infinite.
+func (m ExactModel) Validate() error {
+	if !(m.Hosts >= 1 && m.Hosts <= MaxHosts) {
+		return input.Errorf("Hosts", m.Hosts, "a number of hosts from 1 to %d", MaxHosts)
+	}
+	if m.Load == nil || m.Load.Sign() <= 0 || m.Load.Cmp(big.NewRat(1, 1)) >= 0 {
+		return input.Errorf("Load", ratText(m.Load), "a number in (0, 1)")
+	}
+	if m.Sizes == nil {
+		return input.Errorf("Sizes", "nil", "a distribution")
+	}
+	if err := m.Sizes.Check(); err != nil {
+		return err
+	}
+	if m.Speeds != nil && len(m.Speeds) != m.Hosts {
+		return input.Errorf("Speeds", fmt.Sprintf("%d speeds", len(m.Speeds)), "one speed a host, %d", m.Hosts)
+	}
+	for i, v := range m.Speeds {
+		if v == nil || v.Sign() <= 0 {
+			return input.Errorf(fmt.Sprintf("Speeds[%d]", i), ratText(v), "a number > 0")
+		}
+	}
+	return nil
+}
+
+// ratText writes integers as such, other numbers to 17 digits.
+func ratText(x *big.Rat) string {
+	switch {
+	case x == nil:
+		return "nil"
+	case x.IsInt():
+		return x.Num().String()
+	}
+	return new(big.Float).SetPrec(64).SetRat(x).Text('g', 17)
+}
+
+// speeds returns v_i and Σ_i v_i.
+func (m ExactModel) speeds() (speeds []*big.Rat, total *big.Rat) {
+	total = new(big.Rat)
+	for i := range m.Hosts {
+		v := big.NewRat(1, 1)
+		if m.Speeds != nil {
+			v = m.Speeds[i]
+		}
+		speeds = append(speeds, v)
+		total.Add(total, v)
+	}
+	return speeds, total
+}
+
+// Enclose returns what [Evaluate] returns for [PolicyTAGS] or [PolicySITA], with proved bounds: every number is enclosed to
+// a relative width of at most tolerance, in [1e-290, 1), which is 1e-15 if 0. All steps are those of [Evaluate] on intervals
+// with their ends rounded outward; the number of bits is doubled until all widths are met. So near-equal cutoffs, loads
+// next to 1 or α next to 1 or 2 take time, not digits. Where work is a fraction, as for lists, fractions decide whether a
+// load is below 1.
 //
-// The error names the field of m, the cutoff or tolerance that is out of range, is an *[UnstableError] if a load is
-// proved to be at least 1, wraps [ErrPrecision] where bits do not help (a load is 1, and α no integer above 1 for which
-// it is a fraction, or k follows from the mean and is a cutoff), or is [num.ErrRange] for powers beyond e^±2e8.
-func Enclose(m ExactModel, cutoffs []*big.Rat, tolerance float64) (Result, error) {
-	return m.enclose(cutoffs, tolerance, false)
+// The error names the field of m, the policy, the cutoff or tolerance that is out of range, is an *[UnstableError] if a load
+// is proved to be at least 1, wraps [ErrPrecision] where bits do not help (a load is 1 and not known as a fraction, or the
+// least size follows from the mean and is a cutoff), or is [num.ErrRange] for powers beyond e^±2e8. It is ctx.Err() soon
+// after ctx is done.
+func Enclose(ctx context.Context, m ExactModel, p Policy, cutoffs []*big.Rat, tolerance float64) (Result, error) {
+	return m.enclose(ctx, p, cutoffs, tolerance, false)
 }
 
 // enclose is [Enclose], and with formal set evaluates the formulas for overloaded hosts, too.
-func (m ExactModel) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) (Result, error) {
+func (m ExactModel) enclose(ctx context.Context, p Policy, cutoffs []*big.Rat, tolerance float64, formal bool) (Result, error) {
+	if p != PolicyTAGS && p != PolicySITA {
+		return Result{}, input.Errorf("Policy", string(p), "%q or %q", PolicyTAGS, PolicySITA)
+	}
 	if err := m.Validate(); err != nil {
 		return Result{}, err
 	}
@@ -36,7 +119,7 @@ func (m ExactModel) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) 
 		return Result{}, input.Errorf("tolerance", tolerance, "a number in [1e-290, 1)")
 	}
 	if !formal {
-		for i, load := range m.fractions(cutoffs) {
+		for i, load := range m.fractions(p, cutoffs) {
 			if load.Cmp(big.NewRat(1, 1)) >= 0 {
 				v, _ := load.Float64()
 				return Result{}, &UnstableError{Host: i, Load: v}
@@ -45,16 +128,16 @@ func (m ExactModel) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) 
 	}
 	var r Result
 	undecided := -1 // host whose load may be 1
-	err := settle(72-uint(math.Floor(math.Log2(tolerance))), maxPrec, func(prec uint) error {
+	err := WithPrecision(ctx, 72-uint(math.Floor(math.Log2(tolerance))), maxPrec, func(prec uint) error {
 		f, err := m.farm(prec)
 		if err != nil {
 			return err
 		}
-		at, err := f.points(cutoffs)
+		at, err := f.points(ctx, cutoffs)
 		if err != nil {
 			return err
 		}
-		if r, undecided, err = f.evaluate(at, formal); err != nil {
+		if r, undecided, err = f.evaluate(p, at, formal); err != nil {
 			return err
 		}
 		r.Cutoffs, r.ExactCutoffs = make([]float64, len(cutoffs)), make([]*big.Rat, len(cutoffs))
@@ -74,6 +157,19 @@ func (m ExactModel) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) 
 	return r, nil
 }
 
+// withPrecision calls try with more and more bits, up to most, while it returns [exact.ErrMoreBits].
+func WithPrecision(ctx context.Context, prec, most uint, try func(prec uint) error) error {
+	for ; prec <= most; prec *= 2 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := try(prec); !errors.Is(err, exact.ErrMoreBits) {
+			return err
+		}
+	}
+	return ErrPrecision
+}
+
 // checkCutoffs accepts h-1 cutoffs that are at least 0 and do not fall.
 func (m ExactModel) checkCutoffs(cutoffs []*big.Rat) error {
 	if len(cutoffs) != m.Hosts-1 {
@@ -89,7 +185,33 @@ func (m ExactModel) checkCutoffs(cutoffs []*big.Rat) error {
 	return nil
 }
 
-// measure sets Width, and returns errUndecided if it is above tolerance.
+// fractions returns the loads of the hosts as fractions where they are known so, else nil. Intervals never decide whether
+// such a load is 1.
+func (m ExactModel) fractions(p Policy, cutoffs []*big.Rat) (loads []*big.Rat) {
+	mean, _ := m.Sizes.Fractions(new(big.Rat))
+	if mean == nil {
+		return nil
+	}
+	speeds, total := m.speeds()
+	rate := new(big.Rat).Quo(total.Mul(total, m.Load), mean)
+	before := mean // E[X; X > a]
+	for i, v := range speeds {
+		work := before
+		if i < len(cutoffs) {
+			after, tail := m.Sizes.Fractions(cutoffs[i])
+			work = new(big.Rat).Sub(before, after)
+			if p == PolicyTAGS {
+				work.Add(work, tail.Mul(tail, cutoffs[i]))
+			}
+			before = after
+		}
+		load := new(big.Rat).Mul(rate, work)
+		loads = append(loads, load.Quo(load, v))
+	}
+	return loads
+}
+
+// measure sets Width, and returns [exact.ErrMoreBits] if it is above tolerance, [num.ErrRange] for infinite bounds.
 func (r *Result) measure(tolerance float64) error {
 	values := []num.Value{r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanDelay, r.MeanStretch, r.Lost, r.Excess}
 	for _, h := range r.Hosts {
@@ -97,145 +219,141 @@ func (r *Result) measure(tolerance float64) error {
 	}
 	for _, v := range values {
 		e, _ := v.Interval()
-		if err := narrowEnough(e, tolerance); err != nil {
-			return err
+		if e.Low.IsInf() || e.High.IsInf() {
+			return num.ErrRange
 		}
-		r.Width = max(r.Width, e.RelWidth())
+		width := e.RelWidth()
+		if width > tolerance {
+			return exact.ErrMoreBits
+		}
+		r.Width = max(r.Width, width)
 	}
 	return nil
 }
 
-// A bigFarm is an [ExactModel] to a number of bits.
-type bigFarm struct {
-	bigLaw
+// An enclosedFarm is an [ExactModel] to a number of bits.
+type enclosedFarm struct {
+	*exact.Enclosure
 	rate   num.Interval   // λ
 	speeds []num.Interval // v_i
 }
 
-func (m ExactModel) farm(prec uint) (bigFarm, error) {
-	l, err := m.law(prec)
+func (m ExactModel) farm(prec uint) (enclosedFarm, error) {
+	e, err := m.Sizes.Enclose(prec)
 	if err != nil {
-		return bigFarm{}, err
+		return enclosedFarm{}, err
 	}
-	f := bigFarm{bigLaw: l}
-	total := new(big.Rat).SetInt64(int64(m.Hosts))
-	if m.Speeds != nil {
-		total.SetInt64(0)
-	}
-	for i := range m.Hosts {
-		v := big.NewRat(1, 1)
-		if m.Speeds != nil {
-			v = m.Speeds[i]
-			total.Add(total, v)
-		}
-		f.speeds = append(f.speeds, num.FromRat(v, prec))
-	}
-	mean := l.part(1, l.low, l.high)
-	if m.Mean != nil {
-		mean = num.FromRat(m.Mean, prec)
-	}
-	if mean.Sign() <= 0 {
-		return bigFarm{}, errUndecided
-	}
-	f.rate = num.FromRat(total.Mul(total, m.Load), prec).Quo(mean)
-	return f, nil
+	rate, speeds, err := m.Rates(e)
+	return enclosedFarm{e, rate, speeds}, err
 }
 
-// points returns k, the cutoffs and p.
-func (f *bigFarm) points(cutoffs []*big.Rat) ([]bigPoint, error) {
-	at := []bigPoint{f.low}
+// Rates encloses λ and v_i, given the sizes to a number of bits. The error is [exact.ErrMoreBits].
+func (m ExactModel) Rates(e *exact.Enclosure) (rate num.Interval, speeds []num.Interval, err error) {
+	list, total := m.speeds()
+	for _, v := range list {
+		speeds = append(speeds, num.FromRat(v, e.Prec))
+	}
+	if e.Mean().Sign() <= 0 {
+		return rate, nil, exact.ErrMoreBits
+	}
+	return num.FromRat(total.Mul(total, m.Load), e.Prec).Quo(e.Mean()), speeds, nil
+}
+
+// points returns those of the least size, the cutoffs and the largest size.
+func (f *enclosedFarm) points(ctx context.Context, cutoffs []*big.Rat) ([]exact.Point, error) {
+	at := []exact.Point{f.Low}
 	for i, s := range cutoffs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if i > 0 && s.Cmp(cutoffs[i-1]) == 0 {
 			at = append(at, at[i])
 			continue
 		}
-		b, err := f.point(s)
+		b, err := f.At(s)
 		if err != nil {
 			return nil, err
 		}
 		at = append(at, b)
 	}
-	return append(at, f.high), nil
+	return append(at, f.High), nil
 }
 
-// point returns the point of a cutoff: one at or below k has the powers of k, and one at or above p those of p.
-func (f *bigFarm) point(s *big.Rat) (bigPoint, error) {
-	x := num.FromRat(s, f.prec)
-	low := f.low.x
-	switch {
-	case s.Cmp(f.exactHigh) >= 0:
-		b := f.high
-		b.x = x
-		return b, nil
-	case f.exactLow != nil && s.Cmp(f.exactLow) <= 0, f.exactLow == nil && x.High.Cmp(low.Low) <= 0:
-		b := f.low
-		b.x = x
-		return b, nil
-	case f.exactLow == nil && x.Low.Cmp(low.High) <= 0:
-		return bigPoint{}, errUndecided
-	}
-	return f.at(x)
-}
-
-// noneBetween reports whether two points share their powers, those of k, of p or of one cutoff, so that no size is
-// between them: it compares where the numbers stand, as two intervals of one value are not known to be equal.
-func noneBetween(a, b bigPoint) bool { return a.log.Low == b.log.Low }
-
-// visit returns M_1 and M_2 of the host that serves sizes from a to b: M_r = E[X^r; a < X <= b] + b^r P(X > b).
-func (f *bigFarm) visit(a, b bigPoint) (m1, m2 num.Interval) {
-	lost := b.x.Mul(b.tail)
-	if noneBetween(a, b) {
-		return lost, b.x.Mul(lost)
-	}
-	return f.part(1, a, b).Add(lost), f.part(2, a, b).Add(b.x.Mul(lost))
-}
-
-// enclosed returns an interval as a value; its double is 0 if none is near, which [Result.finite] tells from a 0.
+// enclosed returns an interval as a value; its double is 0 if none is near.
 func enclosed(e num.Interval) num.Value {
 	f, _ := e.Float64()
 	return num.Value{Float: f, Low: e.Low, High: e.High}
 }
 
-// evaluate returns all means for the points k, s_1, ..., s_{h-1}, p. If an interval that ought to be positive is not,
-// the error is errUndecided, or an *[UnstableError] if a load is proved to be at least 1. undecided is the host whose
+// visit returns the moments of a host that serves sizes from a to b.
+func (f *enclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) visit[num.Interval] {
+	zero := num.FromInt(0, f.Prec)
+	v := visit[num.Interval]{speed: speed, part: zero, end: zero, first: zero, second: zero, whole: zero, inverse: zero,
+		weight: zero, slack: num.FromInt(1, f.Prec), cutoff: zero, killed: zero, killedInverse: zero}
+	v.ends = !a.Same(b)
+	v.comes, v.kills = v.ends, false
+	if p == PolicyTAGS {
+		v.comes = !a.Same(f.High) && (b.X.Low == nil || b.X.High.Sign() > 0)
+		v.kills = v.comes && !b.Same(f.High)
+	}
+	if !v.comes {
+		v.ends = false
+		return v
+	}
+	v.hasInverse = !f.NoInverse || !a.Same(f.Low)
+	if v.ends {
+		v.end, v.whole = a.Part(0, b), a.Part(1, b)
+		if v.hasInverse {
+			v.inverse = a.Part(-1, b)
+		}
+	}
+	v.part, v.weight, v.first, v.second = v.end, v.inverse, v.whole, a.Part(2, b)
+	if p != PolicyTAGS {
+		return v
+	}
+	v.part = a.Tail()
+	if v.hasInverse {
+		v.weight = a.Above[0]
+	}
+	if v.kills {
+		v.cutoff, v.killed, v.killedInverse = b.X, b.Tail(), b.Above[0]
+		if f.NoInverse && b.Same(f.Low) {
+			v.killedInverse = zero // the means of 1/X do not exist
+		}
+		lost := b.X.Mul(v.killed)
+		v.first, v.second = v.first.Add(lost), v.second.Add(b.X.Mul(lost))
+	}
+	return v
+}
+
+// evaluate returns all means for the points of 0, s_1, ..., s_{h-1}, ∞. If an interval that ought to be positive is not,
+// the error is [exact.ErrMoreBits], or an *[UnstableError] if a load is proved to be at least 1. undecided is the host whose
 // slack may be 0, or -1.
-func (f *bigFarm) evaluate(at []bigPoint, formal bool) (r Result, undecided int, err error) {
-	zero, one := num.FromInt(0, f.prec), num.FromInt(1, f.prec)
+func (f *enclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Result, undecided int, err error) {
 	var visits []visit[num.Interval]
 	for i, speed := range f.speeds {
-		a, b := at[i], at[i+1]
-		v := visit[num.Interval]{speed: speed, part: zero, end: zero, first: zero, second: zero, whole: zero, inverse: zero,
-			weight: zero, slack: one, cutoff: b.x, killed: zero, killedInverse: zero, hasInverse: true}
-		if b.x.High.Sign() == 0 || noneBetween(a, f.high) { // idle
+		v := f.visit(p, speed, at[i], at[i+1])
+		if !v.comes {
 			visits = append(visits, v)
 			continue
 		}
-		v.comes, v.ends, v.kills = true, !noneBetween(a, b), !noneBetween(b, f.high)
-		v.first, v.second = f.visit(a, b)
-		v.part, v.weight = a.tail, f.part(-1, a, f.high)
-		if v.ends {
-			v.end, v.whole, v.inverse = f.part(0, a, b), f.part(1, a, b), f.part(-1, a, b)
-		}
-		if v.kills {
-			v.killed, v.killedInverse = b.tail, f.part(-1, b, f.high)
-		}
 		if v.part.Sign() <= 0 || v.ends && v.end.Sign() <= 0 {
-			return r, -1, errUndecided
+			return r, -1, exact.ErrMoreBits
 		}
 		load := f.rate.Mul(v.first).Quo(speed)
-		v.slack = one.Sub(load)
+		v.slack = v.slack.Sub(load)
 		switch {
 		case v.slack.Sign() == 0 && !(v.slack.High.Sign() == 0 && !formal):
-			return r, i, errUndecided
+			return r, i, exact.ErrMoreBits
 		case v.slack.High.Sign() <= 0 && !formal:
 			l, _ := load.Middle().Float64()
 			return r, i, &UnstableError{Host: i, Load: l}
 		}
 		visits = append(visits, v)
 	}
-	formulas := formulas[num.Interval]{rate: f.rate, zero: zero, value: enclosed}
+	formulas := formulas[num.Interval]{rate: f.rate, zero: num.FromInt(0, f.Prec), value: enclosed}
 	r = formulas.loads(visits)
-	r.Policy, r.Kind = PolicyTAGS, PolicyTAGS.kind(len(visits))
+	r.Policy, r.Kind, r.NoSlowdown = p, p.kind(len(visits)), f.NoInverse
 	formulas.waits(&r, visits)
 	return r, -1, nil
 }

@@ -12,7 +12,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/internal/oracle/reference"
 	"productform/num"
+	"productform/sizes"
+	"productform/sizes/exact"
 )
 
 // metric returns the number of r that a metric of the reference rows names.
@@ -63,16 +66,16 @@ func TestEncloseAgainstReference(t *testing.T) {
 		metric, wasted := strings.CutSuffix(row.Metric, "_wasted")
 		r, err := row.model(t).enclose(row.cutoffs(t), 1e-40, true)
 		if err != nil {
-			t.Errorf("%s: %v", row.Row, err)
+			t.Errorf("%s: %v", row.Row.Row, err)
 			continue
 		}
 		got := r.metric(t, metric)
 		if wasted { // the runs that were killed, counted as waiting: h = 2
 			s := r.ExactCutoffs[0]
 			m := row.model(t)
-			weight, err := m.Tail(s, 140)
+			weight, err := m.sizes().Tail(s, 140)
 			if metric == "ES" {
-				weight, err = m.PartialMoment(big.NewRat(-1, 1), s, m.High, 140)
+				weight, err = m.sizes().PartialMoment(big.NewRat(-1, 1), s, m.High, 140)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -81,8 +84,8 @@ func TestEncloseAgainstReference(t *testing.T) {
 			sum := x.Mul(num.Interval{Low: weight.Low, High: weight.High}).Add(num.Interval{Low: got.Low, High: got.High})
 			got = sum
 		}
-		if !agrees(t, got, row.Value, 0.51) {
-			t.Errorf("%s: got %.35g", row.Row, got.Low)
+		if !reference.Agrees(t, got, row.Value, 0.51) {
+			t.Errorf("%s: got %.35g", row.Row.Row, got.Low)
 		}
 		tests++
 	}
@@ -92,8 +95,8 @@ func TestEncloseAgainstReference(t *testing.T) {
 }
 
 // goodExactModel is stable; tests spoil it.
-func goodExactModel() (ExactModel, []*big.Rat) {
-	m := ExactModel{
+func goodExactModel() (paretoFarm, []*big.Rat) {
+	m := paretoFarm{
 		Hosts:  3,
 		Load:   num.MustRat("0.3"),
 		Alpha:  num.MustRat("1.3"),
@@ -106,11 +109,11 @@ func goodExactModel() (ExactModel, []*big.Rat) {
 
 // drawExactModel draws a model of doubles, so that the float engine sees the same one, and cutoffs, stable ones
 // or not.
-func drawExactModel(t *rapid.T) (ExactModel, []*big.Rat) {
+func drawExactModel(t *rapid.T) (paretoFarm, []*big.Rat) {
 	double := func(name string, low, high float64) *big.Rat {
 		return new(big.Rat).SetFloat64(rapid.Float64Range(low, high).Draw(t, name))
 	}
-	m := ExactModel{
+	m := paretoFarm{
 		Hosts: rapid.IntRange(1, 6).Draw(t, "hosts"),
 		Load:  double("load", 0.01, 0.7),
 		Alpha: double("alpha", 0.02, 3),
@@ -208,7 +211,7 @@ func TestEncloseAgainstAnalyze(t *testing.T) {
 			doubles = append(doubles, x)
 		}
 		want, errFloat := Evaluate(context.Background(), f, PolicyTAGS, doubles)
-		got, err := Enclose(m, cutoffs, 0)
+		got, err := encloseFarm(m, cutoffs, 0)
 		var a, b *UnstableError
 		if errors.As(errFloat, &a) && errors.As(err, &b) {
 			if a.Host != b.Host || math.Abs(a.Load-b.Load) > 1e-12*a.Load {
@@ -235,14 +238,14 @@ func TestEncloseAgainstAnalyze(t *testing.T) {
 // With speeds v times as high, all hosts do in 1/v of the time what they did.
 func TestEncloseSpeeds(t *testing.T) {
 	m, cutoffs := goodExactModel()
-	a, err := Enclose(m, cutoffs, 1e-30)
+	a, err := encloseFarm(m, cutoffs, 1e-30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range m.Speeds {
 		m.Speeds[i] = new(big.Rat).Mul(v, big.NewRat(3, 1))
 	}
-	b, err := Enclose(m, cutoffs, 1e-30)
+	b, err := encloseFarm(m, cutoffs, 1e-30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,20 +264,20 @@ func TestEncloseSpeeds(t *testing.T) {
 func TestEncloseUnstable(t *testing.T) {
 	one := big.NewRat(1, 1)
 	// α = 2, k = 1, p = 2, s = 3/2: E[X] = 4/3, M_1 = 8/9 + 7/18, so λ = 18/23 makes ρ_1 = 1.
-	m := ExactModel{Hosts: 2, Load: big.NewRat(12, 23), Alpha: big.NewRat(2, 1), High: big.NewRat(2, 1), Low: one}
+	m := paretoFarm{Hosts: 2, Load: big.NewRat(12, 23), Alpha: big.NewRat(2, 1), High: big.NewRat(2, 1), Low: one}
 	s := []*big.Rat{big.NewRat(3, 2)}
 	var unstable *UnstableError
-	if _, err := Enclose(m, s, 0); !errors.As(err, &unstable) || unstable.Host != 0 || unstable.Load != 1 {
+	if _, err := encloseFarm(m, s, 0); !errors.As(err, &unstable) || unstable.Host != 0 || unstable.Load != 1 {
 		t.Errorf("load 1: %v", err)
 	}
 	// α = 1/2, k = 1, p = 16, s = 4: up to a factor E[X] = 6 and M_1 = 4, so ρ = 3/4 makes ρ_1 = 1, by square roots.
-	roots := ExactModel{Hosts: 2, Load: big.NewRat(3, 4), Alpha: big.NewRat(1, 2), High: big.NewRat(16, 1), Low: one}
-	if _, err := Enclose(roots, []*big.Rat{big.NewRat(4, 1)}, 0); !errors.Is(err, ErrPrecision) || !strings.Contains(err.Error(), "host 1") {
+	roots := paretoFarm{Hosts: 2, Load: big.NewRat(3, 4), Alpha: big.NewRat(1, 2), High: big.NewRat(16, 1), Low: one}
+	if _, err := encloseFarm(roots, []*big.Rat{big.NewRat(4, 1)}, 0); !errors.Is(err, ErrPrecision) || !strings.Contains(err.Error(), "host 1") {
 		t.Errorf("load 1 by square roots: %v", err)
 	}
 	tiny := num.MustRat("1e-400")
 	m.Load.Sub(m.Load, tiny)
-	r, err := Enclose(m, s, 0)
+	r, err := encloseFarm(m, s, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +285,7 @@ func TestEncloseUnstable(t *testing.T) {
 		t.Errorf("slack %g", interval(r.Hosts[0].Slack).Low)
 	}
 	m.Load.Add(m.Load, tiny).Add(m.Load, tiny)
-	if _, err := Enclose(m, s, 0); !errors.As(err, &unstable) || unstable.Host != 0 || unstable.Load != 1 {
+	if _, err := encloseFarm(m, s, 0); !errors.As(err, &unstable) || unstable.Host != 0 || unstable.Load != 1 {
 		t.Errorf("load above 1: %v", err)
 	}
 }
@@ -298,7 +301,7 @@ func agreesRat(e num.Interval, x *big.Rat) bool {
 // the slack.
 func TestEncloseHostsWithoutJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := ExactModel{Hosts: rapid.IntRange(2, 4).Draw(t, "hosts"), Load: big.NewRat(rapid.Int64Range(1, 60).Draw(t, "load"), 100),
+		m := paretoFarm{Hosts: rapid.IntRange(2, 4).Draw(t, "hosts"), Load: big.NewRat(rapid.Int64Range(1, 60).Draw(t, "load"), 100),
 			Alpha: big.NewRat(rapid.Int64Range(1, 20).Draw(t, "alpha"), 8), High: big.NewRat(64, 1), Low: big.NewRat(2, 1)}
 		if rapid.Bool().Draw(t, "mean") {
 			m.Low, m.Mean = nil, big.NewRat(5, 1)
@@ -316,7 +319,7 @@ func TestEncloseHostsWithoutJobs(t *testing.T) {
 			rounded = append(rounded, doubleOf(s))
 		}
 		want, err := Evaluate(context.Background(), ok(m.Rounded()), PolicyTAGS, rounded)
-		got, errExact := Enclose(m, cutoffs, 0)
+		got, errExact := encloseFarm(m, cutoffs, 0)
 		if (err == nil) != (errExact == nil) {
 			t.Fatalf("cutoffs %v: errors %v and %v", rounded, err, errExact)
 		}
@@ -352,33 +355,33 @@ func TestEncloseHostsWithoutJobs(t *testing.T) {
 }
 
 func TestExactModelErrors(t *testing.T) {
-	for path, spoil := range map[string]func(m *ExactModel, s []*big.Rat, tolerance *float64){
-		"Hosts":            func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Hosts = 0 },
-		"Load":             func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Load = big.NewRat(1, 1) },
-		"Load = nil":       func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Load = nil },
-		"Alpha":            func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Alpha = new(big.Rat) },
-		"Alpha = nil":      func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Alpha = nil },
-		"High":             func(m *ExactModel, _ []*big.Rat, _ *float64) { m.High = big.NewRat(-1, 1) },
-		"Low":              func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Low = m.High },
-		"Low = nil":        func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Low = nil },
-		"Mean":             func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Mean = big.NewRat(3000, 1) },
-		"Mean = 0":         func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Low, m.Mean = nil, new(big.Rat) },
-		"Speeds":           func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Speeds = m.Speeds[:2] },
-		"Speeds[1]":        func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Speeds[1] = new(big.Rat) },
-		"Cutoffs":          func(m *ExactModel, _ []*big.Rat, _ *float64) { m.Hosts, m.Speeds = 4, nil },
-		"Cutoffs[0]":       func(_ *ExactModel, s []*big.Rat, _ *float64) { s[0] = big.NewRat(-1, 9) },
-		"Cutoffs[0] = nil": func(_ *ExactModel, s []*big.Rat, _ *float64) { s[0] = nil },
-		"Cutoffs[1]":       func(_ *ExactModel, s []*big.Rat, _ *float64) { s[1] = new(big.Rat).Sub(s[0], big.NewRat(1, 1000)) },
-		"tolerance":        func(_ *ExactModel, _ []*big.Rat, f *float64) { *f = -1 },
-		"tolerance = ":     func(_ *ExactModel, _ []*big.Rat, f *float64) { *f = math.NaN() },
+	for path, spoil := range map[string]func(m *paretoFarm, s []*big.Rat, tolerance *float64){
+		"Hosts":            func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.Hosts = 0 },
+		"Load":             func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.Load = big.NewRat(1, 1) },
+		"Load = nil":       func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.Load = nil },
+		"Alpha":            func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.Alpha = new(big.Rat) },
+		"Alpha = nil":      func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.Alpha = nil },
+		"High":             func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.High = big.NewRat(-1, 1) },
+		"Low":              func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.Low = m.High },
+		"Low = nil":        func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.Low = nil },
+		"Mean":             func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.Mean = big.NewRat(3000, 1) },
+		"Mean = 0":         func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.Low, m.Mean = nil, new(big.Rat) },
+		"Speeds":           func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.Speeds = m.Speeds[:2] },
+		"Speeds[1]":        func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.Speeds[1] = new(big.Rat) },
+		"Cutoffs":          func(m *paretoFarm, _ []*big.Rat, _ *float64) { m.Hosts, m.Speeds = 4, nil },
+		"Cutoffs[0]":       func(_ *paretoFarm, s []*big.Rat, _ *float64) { s[0] = big.NewRat(-1, 9) },
+		"Cutoffs[0] = nil": func(_ *paretoFarm, s []*big.Rat, _ *float64) { s[0] = nil },
+		"Cutoffs[1]":       func(_ *paretoFarm, s []*big.Rat, _ *float64) { s[1] = new(big.Rat).Sub(s[0], big.NewRat(1, 1000)) },
+		"tolerance":        func(_ *paretoFarm, _ []*big.Rat, f *float64) { *f = -1 },
+		"tolerance = ":     func(_ *paretoFarm, _ []*big.Rat, f *float64) { *f = math.NaN() },
 	} {
 		m, s := goodExactModel()
 		tolerance := 0.0
-		if _, err := Enclose(m, s, tolerance); err != nil {
+		if _, err := encloseFarm(m, s, tolerance); err != nil {
 			t.Fatal(err)
 		}
 		spoil(&m, s, &tolerance)
-		_, err := Enclose(m, s, tolerance)
+		_, err := encloseFarm(m, s, tolerance)
 		var e *num.InputError
 		field, _, _ := strings.Cut(path, " ")
 		if !errors.As(err, &e) || e.Path != field || !strings.HasPrefix(err.Error(), path) {
@@ -400,7 +403,7 @@ func BenchmarkEnclose(b *testing.B) {
 			}
 			b.Run("hosts="+strconv.Itoa(row.H)+"/given="+law, func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Enclose(m, cutoffs, 0); err != nil {
+					if _, err := encloseFarm(m, cutoffs, 0); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -417,12 +420,12 @@ func TestEncloseOneHostIsRandom(t *testing.T) {
 		}
 		m := row.model(t)
 		m.Hosts = 1
-		r, err := Enclose(m, nil, 1e-40)
+		r, err := encloseFarm(m, nil, 1e-40)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.metric(t, row.Metric); !agrees(t, got, row.Value, 0.51) {
-			t.Errorf("%s: got %.35g", row.Row, got.Low)
+		if got := r.metric(t, row.Metric); !reference.Agrees(t, got, row.Value, 0.51) {
+			t.Errorf("%s: got %.35g", row.Row.Row, got.Low)
 		}
 	}
 }
@@ -434,7 +437,7 @@ func TestEncloseLoadOfExactlyOne(t *testing.T) {
 		draw := func(name string, low, high int64) *big.Rat {
 			return big.NewRat(rapid.Int64Range(low, high).Draw(t, name), 8)
 		}
-		m := ExactModel{Hosts: 2, Alpha: big.NewRat(2, 1), Low: draw("low", 4, 16), Load: big.NewRat(1, 2)}
+		m := paretoFarm{Hosts: 2, Alpha: big.NewRat(2, 1), Low: draw("low", 4, 16), Load: big.NewRat(1, 2)}
 		m.High = add(m.Low, draw("above", 8, 800))
 		s := add(m.Low, mul(new(big.Rat).Sub(m.High, m.Low), big.NewRat(rapid.Int64Range(1, 99).Draw(t, "cutoff"), 100)))
 		// E[X] = 2k/(1 + k/p), and E[min(X, s)] = E[X] - E[X - s; X > s] with f(x) = 2 k² x^-3/(1 - k²/p²).
@@ -450,14 +453,14 @@ func TestEncloseLoadOfExactlyOne(t *testing.T) {
 		if m.Load.Cmp(big.NewRat(1, 1)) >= 0 {
 			return
 		}
-		_, err := Enclose(m, []*big.Rat{s}, 0)
+		_, err := encloseFarm(m, []*big.Rat{s}, 0)
 		var unstable *UnstableError
 		if !errors.As(err, &unstable) {
 			t.Fatalf("error %v, want load 1 at host %d", err, host+1)
 		}
 		m.Load = mul(m.Load, big.NewRat(1e15-1, 1e15))
 		other := mul(m.Load, quo(mul(big.NewRat(2, 1), work[1-host]), mean))
-		if _, err := Enclose(m, []*big.Rat{s}, 0); (err == nil) != (other.Cmp(big.NewRat(1, 1)) < 0) {
+		if _, err := encloseFarm(m, []*big.Rat{s}, 0); (err == nil) != (other.Cmp(big.NewRat(1, 1)) < 0) {
 			t.Fatalf("a little less load: error %v, load of the other host %v", err, other)
 		}
 	})
@@ -465,3 +468,60 @@ func TestEncloseLoadOfExactlyOne(t *testing.T) {
 
 // interval returns the bounds of a value.
 func interval(v num.Value) num.Interval { return num.Interval{Low: v.Low, High: v.High} }
+
+// TAGS and SITA, of all distributions that are enclosed: the bounds hold what is found in doubles, but for their rounding.
+func TestEncloseOtherDistributions(t *testing.T) {
+	texts := []string{"exponential", "deterministic", "bimodal", "hyperexponential", "erlang:4", "hyperexponential:6", "pareto:3", "weibull:0.7", "weibull:2", "list"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.SampledFrom(texts).Draw(t, "sizes")
+		var d exact.Distribution = exact.List{num.MustRat("1/8"), num.MustRat("1/8"), num.MustRat("2"), num.MustRat("7/4")}
+		double := sizes.Distribution(ok(sizes.NewEmpirical([]float64{0.125, 0.125, 2, 1.75})))
+		if text != "list" {
+			d, double = ok(exact.Parse(text, big.NewRat(1, 1))), ok(sizes.Parse(text, 1))
+		}
+		hosts := rapid.IntRange(1, 4).Draw(t, "hosts")
+		load := rapid.Float64Range(0.01, 0.4).Draw(t, "load")
+		doubles := []float64{}
+		for range hosts - 1 {
+			doubles = append(doubles, rapid.SampledFrom([]float64{0, 0.125, 0.5, 0.75, 1, 1.75, 2, 3}).Draw(t, "cutoff"))
+		}
+		slices.Sort(doubles)
+		var cutoffs []*big.Rat
+		for _, s := range doubles {
+			cutoffs = append(cutoffs, new(big.Rat).SetFloat64(s))
+		}
+		policy := rapid.SampledFrom([]Policy{PolicyTAGS, PolicySITA}).Draw(t, "policy")
+		want, err := Evaluate(context.Background(), Model{Sizes: double, Hosts: hosts, Load: load}, policy, doubles)
+		got, errExact := Enclose(context.Background(), ExactModel{Sizes: d, Hosts: hosts, Load: new(big.Rat).SetFloat64(load)}, policy, cutoffs, 0)
+		if (err == nil) != (errExact == nil) {
+			t.Fatalf("%s, %s, cutoffs %v: errors %v and %v", text, policy, doubles, err, errExact)
+		}
+		if err != nil {
+			return
+		}
+		if got.NoSlowdown != want.NoSlowdown || got.Kind != want.Kind || got.Policy != want.Policy {
+			t.Errorf("%+v, in doubles %+v", got, want)
+		}
+		list := numbersOfFloats(want)
+		for i, e := range got.numbers() {
+			if x, _ := e.Float64(); math.Abs(x-list[i]) > 1e-11*(math.Abs(x)+1e-3) { // 1e-14 of moments, over slacks
+				t.Errorf("%s, %s, cutoffs %v, number %d: %v, in doubles %v", text, policy, doubles, i, x, list[i])
+			}
+		}
+	})
+}
+
+// A load of exactly 1 of a list is known from one just below.
+func TestEncloseListAtLoadOne(t *testing.T) {
+	m := ExactModel{Sizes: exact.List{num.MustRat("1/3"), num.MustRat("1")}, Hosts: 2, Load: num.MustRat("0.5")} // λ = 3/2
+	cutoff := []*big.Rat{num.MustRat("1/3")}
+	m.Speeds = []*big.Rat{num.MustRat("1/2"), num.MustRat("3/2")} // host 1 gets λ/3 = 1/2
+	var unstable *UnstableError
+	if _, err := Enclose(context.Background(), m, PolicyTAGS, cutoff, 0); !errors.As(err, &unstable) || unstable.Host != 0 || unstable.Load != 1 {
+		t.Errorf("load 1: %v", err)
+	}
+	m.Load.Sub(m.Load, num.MustRat("1e-30"))
+	if r, err := Enclose(context.Background(), m, PolicyTAGS, cutoff, 0); err != nil || !(r.Hosts[0].Slack.Float > 1e-31 && r.Hosts[0].Slack.Float < 1e-29) {
+		t.Errorf("load just below 1: %v, slack %v", err, r.Hosts)
+	}
+}

@@ -46,10 +46,10 @@ func TestFloatReference(t *testing.T) {
 			name, _, _ := strings.Cut(r.Metric, ":")
 			got = ok(Expand(context.Background(), r.floatModel(t), p[name], ExpansionSettings{Target: 3})).Extra.Float
 		default:
-			t.Fatalf("%s: unknown kind", r.Row)
+			t.Fatalf("%s: unknown kind", r.Row.Row)
 		}
 		if want := parseNumber(t, r.Value); !within(got, want, tolerance) {
-			t.Errorf("%s: %v, relative error %.1e", r.Row, got, got/want-1)
+			t.Errorf("%s: %v, relative error %.1e", r.Row.Row, got, got/want-1)
 		}
 	}
 }
@@ -139,11 +139,11 @@ func (r refRow) optimum(t *testing.T) float64 {
 	}
 	for i, s := range r.cutoffs(t) {
 		if want, _ := s.Float64(); math.Abs(got.Cutoffs[i]-want) > 1e-6*want {
-			t.Errorf("%s: cutoffs %v", r.Row, got.Cutoffs)
+			t.Errorf("%s: cutoffs %v", r.Row.Row, got.Cutoffs)
 		}
 	}
 	if got.Gap > 1e-9 {
-		t.Errorf("%s: gap %v", r.Row, got.Gap)
+		t.Errorf("%s: gap %v", r.Row.Row, got.Gap)
 	}
 	return got.Objective.Float
 }

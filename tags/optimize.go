@@ -17,7 +17,8 @@ type Objective struct {
 	Fair     bool    // for TAGS-opt-fairness, without weights
 }
 
-func (o Objective) validate() error {
+// Validate checks the weights. The error names what is out of range.
+func (o Objective) Validate() error {
 	if o.Fair {
 		if o.Slowdown != 0 || o.Waiting != 0 {
 			return input.Errorf("Objective", fmt.Sprintf("{%v %v}", o.Slowdown, o.Waiting), "no weights beside Fair")
@@ -165,7 +166,7 @@ func (m Model) lawFor(ctx context.Context, o Objective) (*law, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if err := o.validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	l, err := newLaw(ctx, m)

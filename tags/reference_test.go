@@ -1,98 +1,81 @@
 package tags
 
 import (
-	"encoding/csv"
+	"context"
+	"fmt"
 	"math/big"
-	"os"
-	"strings"
 	"testing"
 
+	"productform/internal/input"
+	"productform/internal/oracle/reference"
 	"productform/num"
+	"productform/sizes"
+	"productform/sizes/exact"
 )
 
-// A refRow is a row of testdata/tags_reference.csv, as written.
-type refRow struct {
-	Kind                                           string
-	H                                              int
-	Load, Alpha, P, K, Metric, Cutoffs, Value, Row string
-}
+// A refRow is a row of testdata/tags_reference.csv.
+type refRow struct{ reference.Row }
 
-// referenceRows reads testdata/tags_reference.csv.
-func referenceRows(t testing.TB) []refRow {
-	t.Helper()
-	file, err := os.Open("testdata/tags_reference.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	lines, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []refRow
-	for _, l := range lines[1:] {
-		r := refRow{Kind: l[0], Load: l[2], Alpha: l[3], P: l[4], K: l[5], Metric: l[6], Cutoffs: l[7], Value: l[8],
-			Row: strings.Join(l, ",")}
-		if l[1] != "" {
-			h, _ := refRat(t, l[1]).Float64()
-			r.H = int(h)
-		}
-		rows = append(rows, r)
+func referenceRows(t testing.TB) (rows []refRow) {
+	for _, r := range reference.Rows(t, "testdata/tags_reference.csv") {
+		rows = append(rows, refRow{r})
 	}
 	return rows
 }
 
-// refRat reads an exact decimal.
-func refRat(t testing.TB, s string) *big.Rat {
-	t.Helper()
-	x, err := num.ParseRat(s)
+func (r refRow) cutoffs(t testing.TB) []*big.Rat { return r.ExactCutoffs(t) }
+func (r refRow) model(t testing.TB) paretoFarm   { return paretoFarm(r.Farm(t)) }
+
+// A paretoFarm is an [ExactModel] whose sizes have a bounded Pareto distribution.
+type paretoFarm reference.Farm
+
+func (m paretoFarm) sizes() exact.BoundedPareto {
+	return exact.BoundedPareto{Alpha: m.Alpha, High: m.High, Low: m.Low, Mean: m.Mean}
+}
+
+func (m paretoFarm) model() ExactModel {
+	return ExactModel{Sizes: m.sizes(), Hosts: m.Hosts, Load: m.Load, Speeds: m.Speeds}
+}
+
+func (m paretoFarm) Validate() error { return m.model().Validate() }
+
+func (m paretoFarm) enclose(cutoffs []*big.Rat, tolerance float64, formal bool) (Result, error) {
+	return m.model().enclose(context.Background(), PolicyTAGS, cutoffs, tolerance, formal)
+}
+
+func encloseFarm(m paretoFarm, cutoffs []*big.Rat, tolerance float64) (Result, error) {
+	return Enclose(context.Background(), m.model(), PolicyTAGS, cutoffs, tolerance)
+}
+
+// Rounded returns the model of doubles next to m.
+func (m paretoFarm) Rounded() (Model, error) {
+	if err := m.Validate(); err != nil {
+		return Model{}, err
+	}
+	low, err := m.sizes().LowEnd(64)
 	if err != nil {
-		t.Fatalf("%q: %v", s, err)
+		return Model{}, err
 	}
-	return x
-}
-
-// cutoffs returns the exact cutoffs of the row.
-func (r refRow) cutoffs(t testing.TB) []*big.Rat {
-	var list []*big.Rat
-	if r.Cutoffs != "" {
-		for s := range strings.SplitSeq(r.Cutoffs, ";") {
-			list = append(list, refRat(t, s))
+	k, ok := low.Float64()
+	if !ok {
+		return Model{}, input.Errorf("Low", low.Low.Text('g', 17), "a low end within double precision")
+	}
+	f := Model{Hosts: m.Hosts}
+	double := func(path string, x *big.Rat) float64 {
+		v, ok := num.Float64(x)
+		if !ok && err == nil {
+			err = input.Errorf(path, ratText(x), "a number within double precision")
 		}
+		return v
 	}
-	return list
-}
-
-// model returns the exact model of the row; its mean takes the place of k in rows that solve for k. Rows without hosts
-// or load get 1 and 1/2.
-func (r refRow) model(t testing.TB) ExactModel {
-	m := ExactModel{Hosts: max(r.H, 1), Load: big.NewRat(1, 2), Alpha: refRat(t, r.Alpha), High: refRat(t, r.P)}
-	if r.Load != "" {
-		m.Load = refRat(t, r.Load)
+	f.Load = double("Load", m.Load)
+	alpha, high := double("Alpha", m.Alpha), double("High", m.High)
+	for i, v := range m.Speeds {
+		f.Speeds = append(f.Speeds, double(fmt.Sprintf("Speeds[%d]", i), v))
 	}
-	if mean, ok := strings.CutPrefix(r.Metric, "k|mean="); ok {
-		m.Mean = refRat(t, mean)
-	} else {
-		m.Low = refRat(t, r.K)
+	if err != nil {
+		return Model{}, err
 	}
-	return m
-}
-
-// agrees reports whether e, which is much narrower than half a unit of the last digit of the decimal, lies
-// within the given number of such units of it.
-func agrees(t testing.TB, e num.Interval, decimal string, units float64) bool {
-	mantissa, exponent, _ := strings.Cut(decimal, "e")
-	_, fraction, _ := strings.Cut(mantissa, ".")
-	unit := big.NewRat(1, 1)
-	if exponent != "" {
-		unit.Mul(unit, refRat(t, "1e"+exponent))
-	}
-	for range fraction {
-		unit.Quo(unit, big.NewRat(10, 1))
-	}
-	unit.Mul(unit, new(big.Rat).SetFloat64(units))
-	want := refRat(t, decimal)
-	low, _ := e.Low.Rat(nil)
-	high, _ := e.High.Rat(nil)
-	return low.Sub(want, low).Cmp(unit) <= 0 && high.Sub(high, want).Cmp(unit) <= 0
+	f.Sizes, err = sizes.NewBoundedPareto(k, high, alpha)
+	return f, err
 }

@@ -124,10 +124,7 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 	if err := f.sizes.check(given); err != nil {
 		return err
 	}
-	if _, ok := f.exactModel(); f.engine == encloseEngine && !ok {
-		return input.Errorf("--engine", f.engine, "auto or float, unless sizes are given by --alpha")
-	}
-	return nil
+	return f.checkEngine()
 }
 
 // answer analyses the farm.

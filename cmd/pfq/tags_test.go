@@ -838,7 +838,8 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + "--sizes file:word", "pfq: word:2: size = two: want a number in [1e-300, 1e300]\n"},
 		{farm + "--sizes file:list --processor-seconds", "pfq: list: --processor-seconds = a list of sizes: want a log, swf:PATH\n"},
 		{farm + "--sizes file:equal --fit", "pfq: equal: sizes = 2 of 2: want at least two different sizes\n"},
-		{farm + "--sizes file:list --engine enclose", "pfq: --engine = enclose: want auto or float, unless sizes are given by --alpha\n"},
+		{farm + "--sizes lognormal:2 --mean 1 --engine enclose", "pfq: --engine = enclose: want auto or float for the sizes lognormal:2: want sizes whose partial moments can be enclosed: exponential, "},
+		{farm + "--sizes file:list --fit --engine enclose", "pfq: --engine = enclose: want auto or float with --fit, whose distribution is that of doubles\n"},
 		{"--hosts 8 --load 0.102 --alpha 1 --max 5326.63 --mean 1000.85 --engine enclose", "pfq: --engine = enclose: want auto or float here: "}, // hosts are idle
 		{farm + sizes + "--objective speed", "pfq: --objective = speed: want slowdown=A,waiting=B, slowdown, waiting or fairness\n"},
 		{farm + sizes + "--objective slowdow", "pfq: --objective = slowdow: want slowdown=A,waiting=B, slowdown, waiting or fairness; did you mean slowdown?\n"},
@@ -925,6 +926,41 @@ func TestTagsArrivalRate(t *testing.T) {
 		want, got := tagsJSON(t, "--hosts 2 "+load, 0), tagsJSON(t, "--hosts 2 "+rate, 0)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", rate, diff)
+		}
+	}
+}
+
+// The bounds of the engine enclose hold what that in doubles finds, which is some 1e-12 off, for all the sizes it takes.
+func TestTagsEnclosesAllSizes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sizeFile(t, "list", "0.1\n0.2\n0.6\n3.1\n7\n")
+	for _, args := range []string{
+		"--hosts 3 --load 0.2 --sizes exponential --mean 2 --objective waiting",
+		"--hosts 2 --load 0.3 --sizes erlang:3 --mean 2",
+		"--hosts 2 --load 0.3 --sizes hyperexponential:5 --mean 2 --objective waiting",
+		"--hosts 2 --load 0.3 --sizes pareto:2.5 --mean 2 --objective fairness",
+		"--hosts 2 --load 0.3 --sizes weibull:0.5 --mean 2 --objective waiting --cutoffs 3",
+		"--hosts 3 --load 0.3 --sizes file:list",
+		"--hosts 2 --load 0.2 --sizes deterministic --mean 1 --cutoffs 1",
+	} {
+		want, got := tagsJSON(t, args+" --engine float", 0), tagsJSON(t, args+" --engine enclose", 0)
+		if got["engine"] != "enclose" {
+			t.Errorf("%s: engine %v", args, got["engine"])
+		}
+		for _, key := range []string{"mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch", "excess", "lost_work"} {
+			w, known := want[key].(float64)
+			low, bounded := got[key+"_low"].(string)
+			if known != bounded {
+				t.Errorf("%s: %s is %v in doubles, at least %v", args, key, want[key], got[key+"_low"])
+			}
+			if !known {
+				continue
+			}
+			l, errLow := strconv.ParseFloat(low, 64)
+			h, errHigh := strconv.ParseFloat(got[key+"_high"].(string), 64)
+			if off := 1e-6 * w; errLow != nil || errHigh != nil || l > w+off || h < w-off || h-l > 1e-14*h { // cutoffs in doubles may be 1e-7 off
+				t.Errorf("%s: %s is %v, bounds %v and %v", args, key, w, l, h)
+			}
 		}
 	}
 }

@@ -97,7 +97,7 @@ func (a *tagsAnswer) tags(ctx context.Context) error {
 	if err := a.inDoubles(ctx); err != nil {
 		return err
 	}
-	if err := a.enclose(); err != nil {
+	if err := a.enclose(ctx); err != nil {
 		return err
 	}
 	if a.feasible() {

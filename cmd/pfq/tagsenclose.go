@@ -1,14 +1,19 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"productform/internal/input"
 	"productform/num"
+	"productform/sizes"
+	"productform/sizes/exact"
 	"productform/tags"
+	"productform/tags/optimum"
 )
 
 const (
@@ -33,30 +38,72 @@ type enclosedAnswer struct {
 	radius float64    // relative, within which the best cutoffs are; 0 for those given
 }
 
-// exactModel returns the farm as it is written, or false if its sizes are not given as a bounded Pareto law.
-func (f *tagsFlags) exactModel() (tags.ExactModel, bool) {
-	m := tags.ExactModel{Hosts: f.hosts, Load: f.load.exact, Alpha: f.sizes.alpha.exact, High: f.sizes.max.exact,
-		Low: f.sizes.min.exact, Mean: f.sizes.mean.exact, Speeds: exacts(f.speeds)}
-	return m, f.sizes.source() == "--alpha"
+// checkEngine accepts the engine for the sizes that the flags name.
+func (f *tagsFlags) checkEngine() error {
+	if f.engine != encloseEngine {
+		return nil
+	}
+	var bad *input.Error
+	switch {
+	case f.sizes.fit:
+		return input.Errorf("--engine", f.engine, "auto or float with --fit, whose distribution is that of doubles")
+	case f.sizes.file() != "" || f.sizes.text == "":
+		return nil
+	}
+	_, err := exact.Parse(f.sizes.text, f.sizes.mean.exact)
+	switch {
+	case errors.As(err, &bad):
+		return input.Errorf("--engine", f.engine, "auto or float for the sizes %s: want %s", f.sizes.text, bad.Want)
+	case err != nil: // E[X²] is infinite, which is told later
+		return nil
+	}
+	return nil
+}
+
+// exactModel returns the farm as it is written.
+func (a *tagsAnswer) exactModel() (tags.ExactModel, error) {
+	f := a.flags
+	m := tags.ExactModel{Hosts: f.hosts, Load: f.load.exact, Speeds: exacts(f.speeds)}
+	var err error
+	switch atomic, listed := a.model.Sizes.(sizes.Atomic); {
+	case f.sizes.text == "":
+		m.Sizes = exact.BoundedPareto{Alpha: f.sizes.alpha.exact, High: f.sizes.max.exact, Low: f.sizes.min.exact, Mean: f.sizes.mean.exact}
+	case f.sizes.exact != nil:
+		m.Sizes = exact.List(f.sizes.exact)
+	case listed:
+		var list exact.List
+		for i, x := range atomic.Atoms() {
+			list = append(list, slices.Repeat([]*big.Rat{new(big.Rat).SetFloat64(x)}, atomic.Counts()[i])...)
+		}
+		m.Sizes = list
+	default:
+		m.Sizes, err = exact.Parse(f.sizes.text, f.sizes.mean.exact)
+	}
+	return m, err
 }
 
 // enclose proves bounds of what is known of TAGS, if the engine does.
-func (a *tagsAnswer) enclose() error {
-	m, ok := a.flags.exactModel()
+func (a *tagsAnswer) enclose(ctx context.Context) error {
 	auto := a.flags.engine == autoEngine
-	if a.flags.engine == floatEngine || auto && !(ok && a.delicate()) || a.result.Hosts == nil { // the last: no cutoffs exist
+	if a.flags.engine == floatEngine || auto && !(a.flags.sizes.text == "" && a.delicate()) || a.result.Hosts == nil { // the last: no cutoffs exist
 		return nil
 	}
-	e, err := a.flags.enclosed(m, a.result.Cutoffs)
+	m, err := a.exactModel()
+	if err != nil {
+		return err
+	}
+	e, err := a.enclosedAt(ctx, m)
 	var unstable *tags.UnstableError
 	switch {
 	case errors.As(err, &unstable):
 		a.overload(unstable)
 		return nil
+	case err != nil && ctx.Err() != nil:
+		return err
 	case err != nil && auto:
 		a.warnings = append(a.warnings, "double precision may not hold the cutoffs of hosts loaded so near to 1, and no bounds are proved: "+because(err))
 		return nil
-	case errors.Is(err, tags.ErrPrecision), errors.Is(err, num.ErrRange), errors.Is(err, tags.ErrInfeasible), errors.Is(err, tags.ErrIdleStart):
+	case errors.Is(err, tags.ErrPrecision), errors.Is(err, num.ErrRange), errors.Is(err, tags.ErrInfeasible), errors.Is(err, optimum.ErrIdleStart):
 		return input.Errorf("--engine", a.flags.engine, "auto or float here: %s", because(err))
 	case err != nil:
 		return err
@@ -75,7 +122,7 @@ func (a *tagsAnswer) enclose() error {
 func because(err error) string {
 	var open *tags.PrecisionError
 	switch {
-	case errors.Is(err, tags.ErrIdleStart):
+	case errors.Is(err, optimum.ErrIdleStart):
 		return "the best cutoffs leave hosts idle"
 	case errors.As(err, &open):
 		return fmt.Sprintf("more bits do not settle it: whether the load of host %d is below 1", open.Host+1)
@@ -99,15 +146,27 @@ func (a *tagsAnswer) delicate() bool {
 	return false
 }
 
-// enclosed proves bounds at the cutoffs given, or at those next to the start that are for the objective.
-func (f *tagsFlags) enclosed(m tags.ExactModel, start []float64) (*enclosedAnswer, error) {
-	e := &enclosedAnswer{}
+// enclosedAt proves bounds at the cutoffs given, or at those next to the best in doubles that are for the objective. Of a
+// list, these are sizes, and exact.
+func (a *tagsAnswer) enclosedAt(ctx context.Context, m tags.ExactModel) (*enclosedAnswer, error) {
+	f, e := a.flags, &enclosedAnswer{}
 	cutoffs := exacts(f.cutoffs)
 	for _, c := range f.cutoffs {
 		e.texts = append(e.texts, c.text)
 	}
-	if f.cutoffs == nil {
-		r, err := f.exactOptimum(m, start)
+	switch list, listed := m.Sizes.(exact.List); {
+	case f.cutoffs != nil:
+	case listed:
+		for _, s := range a.result.Cutoffs {
+			x := sizeNear(list, s)
+			e.texts, cutoffs = append(e.texts, x.RatString()), append(cutoffs, x)
+		}
+	default:
+		o := f.objective.weights
+		if f.objective.fair {
+			o = tags.Objective{Fair: true}
+		}
+		r, err := optimum.Enclose(ctx, m, o, a.result.Cutoffs)
 		if err != nil {
 			return nil, err
 		}
@@ -118,15 +177,22 @@ func (f *tagsFlags) enclosed(m tags.ExactModel, start []float64) (*enclosedAnswe
 		e.value, e.radius = &r.Objective, r.Radius+5.1*math.Pow(10, -cutoffDigits) // of the solution and of the digits
 	}
 	var err error
-	e.result, err = tags.Enclose(m, cutoffs, f.tol)
+	e.result, err = tags.Enclose(ctx, m, tags.PolicyTAGS, cutoffs, f.tol)
 	return e, err
 }
 
-func (f *tagsFlags) exactOptimum(m tags.ExactModel, start []float64) (tags.ExactOptimum, error) {
-	if f.objective.fair {
-		return tags.FairExact(m, start)
+// sizeNear returns the largest size of a list that rounds to x, or x.
+func sizeNear(list exact.List, x float64) *big.Rat {
+	var best *big.Rat
+	for _, s := range list {
+		if v, ok := num.Float64(s); ok && v == x && (best == nil || s.Cmp(best) > 0) {
+			best = s
+		}
 	}
-	return tags.OptimizeExact(m, f.objective.weights, start)
+	if best == nil {
+		return new(big.Rat).SetFloat64(x)
+	}
+	return best
 }
 
 // exacts returns the numbers as they are written, nil for nil.

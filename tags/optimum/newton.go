@@ -1,19 +1,23 @@
-package tags
+package optimum
 
 import (
 	"math"
 	"math/big"
 
 	"productform/num"
+	"productform/sizes/exact"
 )
 
 // newton runs damped Newton steps until they are below 2^(-3/8 prec), so that the error left is nearly that of
 // rounding, or are small and shrink no more.
-func (p *bigSearch) newton(s bigState) (end bigState, steps int, err error) {
+func (p *search) newton(s state) (end state, steps int, err error) {
 	const most = 400
 	last := math.Inf(1)
 	n := len(s.at) - 2
 	for steps = 0; n > 0 && steps < most; steps++ {
+		if err := p.ctx.Err(); err != nil {
+			return s, steps, err
+		}
 		step, decrease, err := p.direction(s)
 		if err != nil {
 			return s, steps, err
@@ -21,26 +25,26 @@ func (p *bigSearch) newton(s bigState) (end bigState, steps int, err error) {
 		move := p.moves(s, step)
 		size := 0.0
 		for i, v := range move {
-			size = max(size, math.Abs(v.Approx()), math.Abs(step[i].Quo(s.at[i+1].x).Approx()))
+			size = max(size, math.Abs(v.Approx()), math.Abs(step[i].Quo(s.at[i+1].X).Approx()))
 		}
 		if !(size <= math.MaxFloat64) {
-			return s, steps, errUndecided
+			return s, steps, exact.ErrMoreBits
 		}
 		next, ok, err := p.walk(s, move, size, decrease)
 		if err != nil {
 			return s, steps, err
 		}
 		if !ok {
-			return s, steps, errUndecided
+			return s, steps, exact.ErrMoreBits
 		}
 		s = next
-		if size < math.Ldexp(1, -int(p.prec)*3/8) || size < 1e-9 && size > last/2 {
+		if size < math.Ldexp(1, -int(p.Prec)*3/8) || size < 1e-9 && size > last/2 {
 			return s, steps + 1, nil
 		}
 		last = size
 	}
 	if steps == most {
-		return s, steps, errUndecided
+		return s, steps, exact.ErrMoreBits
 	}
 	return s, steps, nil
 }
@@ -48,20 +52,20 @@ func (p *bigSearch) newton(s bigState) (end bigState, steps int, err error) {
 // walk goes along move, which is size long in its greatest entry, and halves the way until it stays inside and the
 // merit falls, by 1e-4 of what the slope promises; the way of the fair problem promises a zero. Steps below 1e-6 are
 // taken as they are, where the merit has too few digits to tell.
-func (p *bigSearch) walk(s bigState, move []num.Interval, size float64, decrease num.Interval) (bigState, bool, error) {
+func (p *search) walk(s state, move []num.Interval, size float64, decrease num.Interval) (state, bool, error) {
 	t := min(1, 30/size)
 	merit := p.merit(s)
 	if p.fair {
 		decrease = merit
 	}
-	goals := make([]bigGoal, len(s.stages))
+	goals := make([]goal, len(s.stages))
 	for range 80 {
 		for i := 1; i < len(s.stages); i++ {
-			way := move[i-1].Mul(num.FromFloat64(t, p.prec))
+			way := move[i-1].Mul(num.FromFloat64(t, p.Prec))
 			if s.inLayer(i) {
-				goals[i] = bigGoal{slack: slackAfter(s.stages[i], way)}
+				goals[i] = goal{slack: slackAfter(s.stages[i], way)}
 			} else {
-				goals[i] = bigGoal{log: s.at[i].log.Add(way)}
+				goals[i] = goal{log: s.at[i].log.Add(way)}
 			}
 		}
 		next, ok, err := p.recover(goals)
@@ -69,7 +73,7 @@ func (p *bigSearch) walk(s bigState, move []num.Interval, size float64, decrease
 			return s, false, err
 		}
 		if ok {
-			promised := decrease.Mul(num.FromFloat64(1e-4*t, p.prec))
+			promised := decrease.Mul(num.FromFloat64(1e-4*t, p.Prec))
 			if size < 1e-6 || p.merit(next).Middle().Cmp(merit.Sub(promised).Middle()) <= 0 {
 				return next, true, nil
 			}
@@ -80,19 +84,19 @@ func (p *bigSearch) walk(s bigState, move []num.Interval, size float64, decrease
 }
 
 // merit is what a step must make smaller: the objective, or the greatest |ln E[S_i]/E[S_{i+1}]|.
-func (p *bigSearch) merit(s bigState) num.Interval {
+func (p *search) merit(s state) num.Interval {
 	if !p.fair {
 		value, _ := p.objective(p.slowdown, p.waiting, s.at, s.stages)
 		return value
 	}
 	value, _, ok := p.slowdowns(s.at, s.stages)
 	if !ok {
-		return num.FromInt(1<<62, p.prec)
+		return num.FromInt(1<<62, p.Prec)
 	}
-	worst := num.FromInt(0, p.prec)
+	worst := num.FromInt(0, p.Prec)
 	for _, r := range logRatios(value) {
 		if r.Abs().Cmp(worst.High) > 0 {
-			worst = num.FromBig(r.Abs(), p.prec)
+			worst = num.FromBig(r.Abs(), p.Prec)
 		}
 	}
 	return worst
@@ -100,11 +104,11 @@ func (p *bigSearch) merit(s bigState) num.Interval {
 
 // direction returns the Newton step as a change of the cutoffs, and by how much the objective falls along it, to first
 // order.
-func (p *bigSearch) direction(s bigState) (step []num.Interval, decrease num.Interval, err error) {
+func (p *search) direction(s state) (step []num.Interval, decrease num.Interval, err error) {
 	if p.fair {
 		value, slope, ok := p.slowdowns(s.at, s.stages)
 		if !ok {
-			return nil, num.Interval{}, errUndecided
+			return nil, num.Interval{}, exact.ErrMoreBits
 		}
 		n := len(value) - 1
 		a, b := make([][]*big.Float, n), make([][]*big.Float, n)
@@ -115,10 +119,10 @@ func (p *bigSearch) direction(s bigState) (step []num.Interval, decrease num.Int
 			}
 		}
 		if !num.SolveLinear(a, b) {
-			return nil, num.Interval{}, errUndecided
+			return nil, num.Interval{}, exact.ErrMoreBits
 		}
 		for i := range b {
-			step = append(step, num.FromBig(b[i][0], p.prec))
+			step = append(step, num.FromBig(b[i][0], p.Prec))
 		}
 		return step, num.Interval{}, nil
 	}
@@ -133,11 +137,11 @@ func (p *bigSearch) direction(s bigState) (step []num.Interval, decrease num.Int
 //
 // tridiagonal, so the step is -M^-1 g. While M is not positive definite, more and more of J^T J, which stands for the
 // unit matrix, is added.
-func (p *bigSearch) descend(value num.Interval, system bigSystem, s bigState) (step []num.Interval, decrease num.Interval, err error) {
+func (p *search) descend(value num.Interval, system system, s state) (step []num.Interval, decrease num.Interval, err error) {
 	n := len(system.value)
 	g, diagonal, beside := make([]num.Interval, n), make([]num.Interval, n), make([]num.Interval, n) // beside[i] at (i, i+1)
 	unit, unitBeside := make([]num.Interval, n), make([]num.Interval, n)                             // J^T J
-	slopes := make([]oddSlopes, n)
+	slopes := make([]jacobian, n)
 	var gamma num.Interval
 	for i := range n {
 		g[i], diagonal[i] = system.value[i].Point(), system.jacobian[i][i].Point()
@@ -165,24 +169,24 @@ func (p *bigSearch) descend(value num.Interval, system bigSystem, s bigState) (s
 	}
 	for more := 0.0; more < 1e30; more = max(1e-3, 10*more) {
 		d, b := make([]num.Interval, n), make([]num.Interval, n)
-		extra := value.Mul(num.FromFloat64(more, p.prec))
+		extra := value.Mul(num.FromFloat64(more, p.Prec))
 		for i := range n {
 			if d[i] = diagonal[i].Add(extra.Mul(unit[i])).Point(); i+1 < n {
 				b[i] = beside[i].Add(extra.Mul(unitBeside[i])).Point()
 			}
 		}
-		step, ok := solveTridiagonalBig(d, b, g)
+		step, ok := solveTridiagonal(d, b, g)
 		if !ok {
 			continue
 		}
-		decrease = num.FromInt(0, p.prec)
+		decrease = num.FromInt(0, p.Prec)
 		for i := range step {
 			decrease = decrease.Add(step[i].Mul(g[i]))
 			step[i] = step[i].Neg()
 		}
 		return step, decrease.Point(), nil
 	}
-	return nil, num.Interval{}, errUndecided
+	return nil, num.Interval{}, exact.ErrMoreBits
 }
 
 // logRatios returns ln(x_i/x_{i+1}) with an error of the third order where they are near 0, and of doubles elsewhere.

@@ -1,9 +1,9 @@
-package tags
+package optimum
 
 import "productform/num"
 
-// solveTridiagonalBig solves A x = g for a symmetric tridiagonal A, and reports false if it is not positive definite.
-func solveTridiagonalBig(diagonal, beside, g []num.Interval) ([]num.Interval, bool) {
+// solveTridiagonal solves A x = g for a symmetric tridiagonal A, and reports false if it is not positive definite.
+func solveTridiagonal(diagonal, beside, g []num.Interval) ([]num.Interval, bool) {
 	n := len(g)
 	pivot, x := make([]num.Interval, n), make([]num.Interval, n)
 	for i := range n {

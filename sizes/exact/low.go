@@ -1,4 +1,4 @@
-package tags
+package exact
 
 import (
 	"errors"
@@ -8,13 +8,13 @@ import (
 	"productform/num"
 )
 
-// solveLow completes l for the k that gives the mean; see [ExactModel.LowEnd]. With l = ln(p/k),
+// solveLow completes l for the k that gives the mean; see [BoundedPareto.LowEnd]. With l = ln(p/k),
 //
 //	E[X]/p = N/D,  N = (1 - e^(-(1-α)l))/(1-α), l if α = 1,  D = (e^(αl) - 1)/α,
 //	d ln E[X]/dl = e^(-(1-α)l)/N - e^(αl)/D.
 //
 // The proof tries wider and wider brackets around what Newton's method gives.
-func (l *bigLaw) solveLow(mean *big.Rat) error {
+func (l *boundedPareto) solveLow(mean *big.Rat) error {
 	ratio := num.FromRat(new(big.Rat).Quo(mean, l.exactHigh), l.prec)
 	start, err := roughLog(l.alpha, ratio)
 	if err != nil {
@@ -37,16 +37,16 @@ func (l *bigLaw) solveLow(mean *big.Rat) error {
 		}
 		d = d.Sub(one).Quo(l.a)
 		if n.Sign() <= 0 || d.Sign() <= 0 {
-			return errUndecided
+			return ErrMoreBits
 		}
 		f := n.Quo(d)
 		slope := f.Mul(slopeN.Quo(n).Sub(slopeD.Quo(d)))
 		if slope.Sign() == 0 {
-			return errUndecided
+			return ErrMoreBits
 		}
 		step := f.Sub(ratio).Quo(slope).Point()
 		if x = x.Sub(step).Point(); x.Sign() <= 0 {
-			return errUndecided
+			return ErrMoreBits
 		}
 		if step.Sign() == 0 || x.Low.MantExp(nil)-step.Low.MantExp(nil) > int(l.prec)*9/16 {
 			break
@@ -61,17 +61,17 @@ func (l *bigLaw) solveLow(mean *big.Rat) error {
 	for bits := int(l.prec) - 16; bits > 16; bits -= 16 {
 		around := num.Interval{Low: num.Down(l.prec).Sub(k.Low, new(big.Float).SetMantExp(k.Low, -bits)), High: num.Up(l.prec).Add(k.High, new(big.Float).SetMantExp(k.High, -bits))}
 		switch proved, err := l.brackets(around, want); {
-		case err != nil && !errors.Is(err, errUndecided):
+		case err != nil && !errors.Is(err, ErrMoreBits):
 			return err
 		case proved:
 			return l.setLow(around)
 		}
 	}
-	return errUndecided
+	return ErrMoreBits
 }
 
 // brackets reports whether E[X] is proved to be below want for the lower end of k and above it for the upper one.
-func (l *bigLaw) brackets(k, want num.Interval) (bool, error) {
+func (l *boundedPareto) brackets(k, want num.Interval) (bool, error) {
 	for _, end := range []*big.Float{k.Low, k.High} {
 		if err := l.setLow(num.FromBig(end, l.prec)); err != nil {
 			return false, err

@@ -1,4 +1,4 @@
-package tags
+package optimum
 
 import (
 	"math/big"
@@ -6,43 +6,49 @@ import (
 	"productform/num"
 )
 
-// A bigStage is the load ρ and the waiting V of a visit to the host that serves sizes from a to b, with their
+// A stage is the load ρ and the waiting V of a visit to the host that serves sizes from a to b, with their
 // derivatives by a and b. Those of M_1, M_2 and of what weighs V are closed forms,
 //
-//	∂M_1/∂a = -a f(a), ∂M_1/∂b = P(X > b), ∂M_2/∂a = -a² f(a), ∂M_2/∂b = 2b P(X > b), f' = -(α+1) f/x,
+//	∂M_1/∂a = -a f(a), ∂M_1/∂b = P(X > b), ∂M_2/∂a = -a² f(a), ∂M_2/∂b = 2b P(X > b),
 //
 // and those of V follow from σV = λ M_2/(2v²), σ = 1 - ρ, differentiated once and twice.
-type bigStage struct {
+type stage struct {
 	load, slack                                num.Interval
 	loadA, loadB, loadAA, loadBB               num.Interval // ∂²ρ/∂a∂b = 0
 	wait, waitA, waitB, waitAA, waitAB, waitBB num.Interval
 }
 
-// stage returns the stage of host i, and false if its slack is not proved to be above 0.
-func (f *bigFarm) stage(i int, a, b bigPoint) (bigStage, bool) {
+// stage returns the stage of host i, and false if its slack is not proved to be above 0. The first host has no derivatives
+// by a, the last none by b.
+func (f *farm) stage(i int, a, b point) (stage, bool) {
+	zero := num.FromInt(0, f.Prec)
 	v := f.speeds[i]
 	byLoad := f.rate.Quo(v)
-	m1, m2 := f.visit(a, b)
-	fa, fb := f.density(a), f.density(b)
-	afa, bfb := a.x.Mul(fa), b.x.Mul(fb)
-	s := bigStage{
-		load:   byLoad.Mul(m1),
-		loadA:  byLoad.Mul(afa).Neg(),
-		loadB:  byLoad.Mul(b.tail),
-		loadAA: byLoad.Mul(f.a).Mul(fa),
-		loadBB: byLoad.Mul(fb).Neg(),
+	m1, m2 := a.Part(1, b.Point), a.Part(2, b.Point)
+	s := stage{loadA: zero, loadB: zero, loadAA: zero, loadBB: zero}
+	byWait := byLoad.Quo(v).Scale2(-1) // λ/(2v²)
+	nA, nAA, nB, nBB := zero, zero, zero, zero
+	if i < len(f.speeds)-1 {
+		tail := b.Tail()
+		lost := b.X.Mul(tail)
+		m1, m2 = m1.Add(lost), m2.Add(b.X.Mul(lost))
+		s.loadB, s.loadBB = byLoad.Mul(tail), byLoad.Mul(b.Density).Neg()
+		nB = byWait.Mul(b.X).Mul(tail).Scale2(1)
+		nBB = byWait.Mul(tail.Sub(b.X.Mul(b.Density))).Scale2(1)
 	}
-	s.slack = num.FromInt(1, f.prec).Sub(s.load)
+	if i > 0 {
+		afa, turn := a.X.Mul(a.Density), a.X.Mul(a.Slope) // a f, a f'
+		s.loadA, s.loadAA = byLoad.Mul(afa).Neg(), byLoad.Mul(a.Density.Add(turn)).Neg()
+		nA = byWait.Mul(a.X).Mul(afa).Neg()
+		nAA = byWait.Mul(a.X).Mul(a.Density.Scale2(1).Add(turn)).Neg()
+	}
+	s.load = byLoad.Mul(m1)
+	s.slack = num.FromInt(1, f.Prec).Sub(s.load)
 	if s.slack.Sign() <= 0 {
 		return s, false
 	}
-	byWait := byLoad.Quo(v).Scale2(-1) // λ/(2v²)
 	// With n = λ M_2/(2v²): σV = n, σV_a - ρ_a V = n_a, σV_aa - 2ρ_a V_a - ρ_aa V = n_aa, and so on.
 	s.wait = byWait.Mul(m2).Quo(s.slack)
-	nA := byWait.Mul(a.x).Mul(afa).Neg()
-	nB := byWait.Mul(b.x).Mul(b.tail).Scale2(1)
-	nAA := byWait.Mul(f.aLess1).Mul(afa)
-	nBB := byWait.Mul(b.tail.Sub(bfb)).Scale2(1)
 	s.waitA = nA.Add(s.wait.Mul(s.loadA)).Quo(s.slack)
 	s.waitB = nB.Add(s.wait.Mul(s.loadB)).Quo(s.slack)
 	s.waitAA = nAA.Add(s.waitA.Mul(s.loadA).Scale2(1)).Add(s.wait.Mul(s.loadAA)).Quo(s.slack)
@@ -52,10 +58,10 @@ func (f *bigFarm) stage(i int, a, b bigPoint) (bigStage, bool) {
 }
 
 // stages returns those of all hosts, and false unless k < s_1 < ... < p and all slacks are above 0, proved.
-func (f *bigFarm) stages(at []bigPoint) ([]bigStage, bool) {
-	list := make([]bigStage, len(f.speeds))
+func (f *farm) stages(at []point) ([]stage, bool) {
+	list := make([]stage, len(f.speeds))
 	for i := range list {
-		if at[i].x.High.Cmp(at[i+1].x.Low) >= 0 {
+		if at[i+1].X.Low != nil && at[i].X.High.Cmp(at[i+1].X.Low) >= 0 {
 			return nil, false
 		}
 		var ok bool
@@ -66,14 +72,14 @@ func (f *bigFarm) stages(at []bigPoint) ([]bigStage, bool) {
 	return list, true
 }
 
-// A bigSystem is a system of n = h-1 equations F(s_1, ..., s_n) = 0 at some cutoffs, with its Jacobian matrix.
-type bigSystem struct {
+// A system is a system of n = h-1 equations F(s_1, ..., s_n) = 0 at some cutoffs, with its Jacobian matrix.
+type system struct {
 	value    []num.Interval
 	jacobian [][]num.Interval
 }
 
-func newBigSystem(n int, prec uint) bigSystem {
-	s := bigSystem{make([]num.Interval, n), make([][]num.Interval, n)}
+func newSystem(n int, prec uint) system {
+	s := system{make([]num.Interval, n), make([][]num.Interval, n)}
 	for i := range n {
 		s.value[i] = num.FromInt(0, prec)
 		s.jacobian[i] = make([]num.Interval, n)
@@ -86,15 +92,18 @@ func newBigSystem(n int, prec uint) bigSystem {
 
 // objective returns Σ_i w(s_{i-1}) V_i, w(a) = slowdown E[1/X; X > a] + waiting P(X > a), with its gradient and its
 // Hessian, which is tridiagonal.
-func (f *bigFarm) objective(slowdown, waiting *big.Rat, at []bigPoint, stages []bigStage) (num.Interval, bigSystem) {
-	byS, byW := num.FromRat(slowdown, f.prec), num.FromRat(waiting, f.prec)
-	sum := num.FromInt(0, f.prec)
-	s := newBigSystem(len(stages)-1, f.prec)
+func (f *farm) objective(slowdown, waiting *big.Rat, at []point, stages []stage) (num.Interval, system) {
+	byS, byW := num.FromRat(slowdown, f.Prec), num.FromRat(waiting, f.Prec)
+	sum := num.FromInt(0, f.Prec)
+	s := newSystem(len(stages)-1, f.Prec)
 	g, h := s.value, s.jacobian
 	add := func(z *num.Interval, x num.Interval) { *z = z.Add(x) }
 	for i, v := range stages {
 		a := at[i]
-		w := byS.Mul(f.part(-1, a, f.high)).Add(byW.Mul(a.tail))
+		w := byW.Mul(a.Tail())
+		if byS.Sign() > 0 {
+			w = byS.Mul(a.Above[0]).Add(w)
+		}
 		sum = sum.Add(w.Mul(v.wait))
 		if i < len(stages)-1 {
 			add(&g[i], w.Mul(v.waitB))
@@ -103,9 +112,9 @@ func (f *bigFarm) objective(slowdown, waiting *big.Rat, at []bigPoint, stages []
 		if i == 0 {
 			continue
 		}
-		fa := f.density(a)
-		wA := byS.Quo(a.x).Add(byW).Mul(fa).Neg()
-		wAA := f.aPlus1.Mul(byS.Quo(a.x).Add(byW)).Add(byS.Quo(a.x)).Mul(fa).Quo(a.x)
+		each := byS.Quo(a.X).Add(byW)
+		wA := each.Mul(a.Density).Neg()
+		wAA := byS.Quo(a.X).Mul(a.Density).Quo(a.X).Sub(each.Mul(a.Slope))
 		add(&g[i-1], wA.Mul(v.wait).Add(w.Mul(v.waitA)))
 		add(&h[i-1][i-1], wAA.Mul(v.wait).Add(wA.Mul(v.waitA).Scale2(1)).Add(w.Mul(v.waitAA)))
 		if i < len(stages)-1 {
@@ -119,9 +128,9 @@ func (f *bigFarm) objective(slowdown, waiting *big.Rat, at []bigPoint, stages []
 
 // slowdowns returns E[S_i] = W_i E[1/X_i] for all hosts, and their derivatives by all cutoffs. ok is false if a part of
 // the jobs is not proved to be above 0.
-func (f *bigFarm) slowdowns(at []bigPoint, stages []bigStage) (value []num.Interval, slope [][]num.Interval, ok bool) {
+func (f *farm) slowdowns(at []point, stages []stage) (value []num.Interval, slope [][]num.Interval, ok bool) {
 	n := len(stages) - 1
-	zero := num.FromInt(0, f.prec)
+	zero := num.FromInt(0, f.Prec)
 	waiting := zero
 	waitingBy := make([]num.Interval, n)
 	for j := range waitingBy {
@@ -129,11 +138,11 @@ func (f *bigFarm) slowdowns(at []bigPoint, stages []bigStage) (value []num.Inter
 	}
 	for i, v := range stages {
 		a, b := at[i], at[i+1]
-		final := f.part(0, a, b)
+		final := a.Part(0, b.Point)
 		if final.Sign() <= 0 {
 			return nil, nil, false
 		}
-		inverse := f.part(-1, a, b).Quo(final) // E[1/X_i]
+		inverse := a.Part(-1, b.Point).Quo(final) // E[1/X_i]
 		waiting = waiting.Add(v.wait)
 		row := make([]num.Interval, n)
 		if i > 0 {
@@ -146,11 +155,11 @@ func (f *bigFarm) slowdowns(at []bigPoint, stages []bigStage) (value []num.Inter
 			row[j] = waitingBy[j].Mul(inverse)
 		}
 		if i > 0 { // ∂E[1/X_i]/∂a = f(a) (E[1/X_i] - 1/a)/p_i
-			by := inverse.Sub(num.FromInt(1, f.prec).Quo(a.x)).Mul(f.density(a)).Quo(final)
+			by := inverse.Sub(num.FromInt(1, f.Prec).Quo(a.X)).Mul(a.Density).Quo(final)
 			row[i-1] = row[i-1].Add(waiting.Mul(by))
 		}
 		if i < n {
-			by := num.FromInt(1, f.prec).Quo(b.x).Sub(inverse).Mul(f.density(b)).Quo(final)
+			by := num.FromInt(1, f.Prec).Quo(b.X).Sub(inverse).Mul(b.Density).Quo(final)
 			row[i] = row[i].Add(waiting.Mul(by))
 		}
 		value, slope = append(value, waiting.Mul(inverse)), append(slope, row)
@@ -159,8 +168,8 @@ func (f *bigFarm) slowdowns(at []bigPoint, stages []bigStage) (value []num.Inter
 }
 
 // differences returns the system E[S_i] - E[S_{i+1}] = 0.
-func differences(value []num.Interval, slope [][]num.Interval, prec uint) bigSystem {
-	s := newBigSystem(len(value)-1, prec)
+func differences(value []num.Interval, slope [][]num.Interval, prec uint) system {
+	s := newSystem(len(value)-1, prec)
 	for i := range s.value {
 		s.value[i] = value[i].Sub(value[i+1])
 		for j := range s.jacobian[i] {

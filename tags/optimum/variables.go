@@ -1,4 +1,4 @@
-package tags
+package optimum
 
 import (
 	"math"
@@ -6,27 +6,27 @@ import (
 	"productform/num"
 )
 
-// oddSlopes are the derivatives of the variable y of a host by the cutoffs below and above it, first and second.
-type oddSlopes struct{ a, b, aa, ab, bb num.Interval }
+// jacobian are the derivatives of the variable y of a host by the cutoffs below and above it, first and second.
+type jacobian struct{ a, b, aa, ab, bb num.Interval }
 
 // inLayer reports whether the variable of host i is y = ln(σ/ρ): where a change of ln a changes that by much more.
 // Elsewhere it is ln a itself, as a load that hardly depends on a would not tell much about a.
-func (s bigState) inLayer(i int) bool {
+func (s state) inLayer(i int) bool {
 	v := s.stages[i]
-	return math.Abs(v.loadA.Mul(s.at[i].x).Quo(v.slack.Mul(v.load)).Approx()) > 8
+	return math.Abs(v.loadA.Mul(s.at[i].X).Quo(v.slack.Mul(v.load)).Approx()) > 8
 }
 
 // slopes returns those of host i. For y = ln(σ/ρ), y' = -ρ'/(σρ) and y″ = -ρ″/(σρ) + (σ - ρ)/(σρ)² ρ'².
-func (s bigState) slopes(i int) oddSlopes {
+func (s state) slopes(i int) jacobian {
 	v := s.stages[i]
 	one := num.FromInt(1, v.load.Prec())
 	if !s.inLayer(i) {
-		zero, d := num.FromInt(0, v.load.Prec()), one.Quo(s.at[i].x)
-		return oddSlopes{a: d, b: zero, aa: d.Square().Neg(), ab: zero, bb: zero}
+		zero, d := num.FromInt(0, v.load.Prec()), one.Quo(s.at[i].X)
+		return jacobian{a: d, b: zero, aa: d.Square().Neg(), ab: zero, bb: zero}
 	}
 	d := one.Quo(v.slack.Mul(v.load))
 	c := v.slack.Sub(v.load).Mul(d).Mul(d)
-	return oddSlopes{
+	return jacobian{
 		a:  v.loadA.Mul(d).Neg(),
 		b:  v.loadB.Mul(d).Neg(),
 		aa: c.Mul(v.loadA).Mul(v.loadA).Sub(d.Mul(v.loadAA)),
@@ -36,7 +36,7 @@ func (s bigState) slopes(i int) oddSlopes {
 }
 
 // moves returns the change of y_2, ..., y_h to first order as the cutoffs change by step.
-func (p *bigSearch) moves(s bigState, step []num.Interval) []num.Interval {
+func (p *search) moves(s state, step []num.Interval) []num.Interval {
 	move := make([]num.Interval, len(step))
 	for i := range step {
 		y := s.slopes(i + 1)
@@ -51,7 +51,7 @@ func (p *bigSearch) moves(s bigState, step []num.Interval) []num.Interval {
 
 // slackAfter returns the slack after y = ln(σ/ρ) has grown by d: e^d σ/(e^d σ + ρ), where e^d need only be good to d³, of
 // which Newton's method makes up for the rest.
-func slackAfter(v bigStage, d num.Interval) num.Interval {
+func slackAfter(v stage, d num.Interval) num.Interval {
 	one := num.FromInt(1, d.Prec())
 	grow := one.Add(d).Add(d.Square().Scale2(-1))
 	if f := d.Approx(); math.Abs(f) > 1e-5 {

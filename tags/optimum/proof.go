@@ -1,10 +1,11 @@
-package tags
+package optimum
 
 import (
 	"math"
 	"math/big"
 
 	"productform/num"
+	"productform/sizes/exact"
 )
 
 // prove encloses the solution near s. With the cutoffs c of s, an approximate inverse Y of the Jacobian matrix F' at c
@@ -14,13 +15,13 @@ import (
 //
 // that |K_i| < r_i for all i. Then F has exactly one zero in B, and it lies in c + K (Krawczyk). In the case of an
 // objective all pivots of F'(B), which is its Hessian matrix, are shown to be positive, so the zero is a minimum. If
-// anything fails, or K is wider than 2^-165 c, the error is errUndecided.
-func (p *bigSearch) prove(s bigState) (polished, error) {
+// anything fails, or K is wider than 2^-165 c, the error is exact.ErrMoreBits.
+func (p *search) prove(s state) (solution, error) {
 	n := len(s.at) - 2
-	found := polished{points: []*big.Float{}}
+	found := solution{points: []*big.Float{}}
 	center := make([]num.Interval, n)
 	for i := range center {
-		center[i] = s.at[i+1].x.Point()
+		center[i] = s.at[i+1].X.Point()
 		found.points = append(found.points, center[i].Low)
 	}
 	value, system, err := p.systemAt(center)
@@ -31,21 +32,21 @@ func (p *bigSearch) prove(s bigState) (polished, error) {
 	if n == 0 {
 		return found, nil
 	}
-	inverse, ok := num.InverseNear(system.jacobian, p.prec)
+	inverse, ok := num.InverseNear(system.jacobian, p.Prec)
 	if !ok {
-		return found, errUndecided
+		return found, exact.ErrMoreBits
 	}
 	shift, box, wide := make([]num.Interval, n), make([]num.Interval, n), make([]num.Interval, n)
 	for i := range n {
-		sum := num.FromInt(0, p.prec)
+		sum := num.FromInt(0, p.Prec)
 		for j := range n {
 			sum = sum.Sub(inverse[i][j].Mul(system.value[j]))
 		}
 		shift[i] = sum
-		r := num.Up(p.prec).SetMantExp(center[i].High, 24-int(p.prec))
+		r := num.Up(p.Prec).SetMantExp(center[i].High, 24-int(p.Prec))
 		r.Add(r, sum.Abs())
 		r.Add(r, sum.Abs())
-		wide[i] = num.Interval{Low: num.Down(p.prec).Neg(r), High: r}
+		wide[i] = num.Interval{Low: num.Down(p.Prec).Neg(r), High: r}
 		box[i] = center[i].Add(wide[i])
 	}
 	value, inBox, err := p.systemAt(box)
@@ -56,9 +57,9 @@ func (p *bigSearch) prove(s bigState) (polished, error) {
 	for i := range n {
 		k := shift[i]
 		for j := range n {
-			c := num.FromInt(0, p.prec)
+			c := num.FromInt(0, p.Prec)
 			if i == j {
-				c = num.FromInt(1, p.prec)
+				c = num.FromInt(1, p.Prec)
 			}
 			for l := range n {
 				c = c.Sub(inverse[i][l].Mul(inBox.jacobian[l][j]))
@@ -66,13 +67,13 @@ func (p *bigSearch) prove(s bigState) (polished, error) {
 			k = k.Add(c.Mul(wide[j]))
 		}
 		if !k.Inside(wide[i]) {
-			return found, errUndecided
+			return found, exact.ErrMoreBits
 		}
 		relative, _ := k.Abs().Quo(k.Abs(), center[i].Low).Float64()
 		radius = max(radius, math.Nextafter(relative, 1))
 	}
 	if !(radius < 0x1p-165) || !p.fair && !positiveDefinite(inBox.jacobian) {
-		return found, errUndecided
+		return found, exact.ErrMoreBits
 	}
 	found.radius, found.objective = radius, value
 	found.gradient = p.gradient(center, value, system)
@@ -80,50 +81,50 @@ func (p *bigSearch) prove(s bigState) (polished, error) {
 }
 
 // systemAt evaluates the system over intervals of the cutoffs.
-func (p *bigSearch) systemAt(cutoffs []num.Interval) (num.Interval, bigSystem, error) {
-	at := []bigPoint{p.low}
+func (p *search) systemAt(cutoffs []num.Interval) (num.Interval, system, error) {
+	at := []point{{Point: p.Low}}
 	for _, x := range cutoffs {
 		if x.Sign() <= 0 {
-			return num.Interval{}, bigSystem{}, errUndecided
+			return num.Interval{}, system{}, exact.ErrMoreBits
 		}
-		b, err := p.at(x)
+		b, err := p.point(x)
 		if err != nil {
-			return num.Interval{}, bigSystem{}, err
+			return num.Interval{}, system{}, err
 		}
 		at = append(at, b)
 	}
-	at = append(at, p.high)
-	stages, ok := p.bigFarm.stages(at)
+	at = append(at, point{Point: p.High})
+	stages, ok := p.farm.stages(at)
 	if !ok {
-		return num.Interval{}, bigSystem{}, errUndecided
+		return num.Interval{}, system{}, exact.ErrMoreBits
 	}
 	value, s, ok := p.system(at, stages)
 	if !ok {
-		return num.Interval{}, bigSystem{}, errUndecided
+		return num.Interval{}, system{}, exact.ErrMoreBits
 	}
 	return value, s, nil
 }
 
 // system returns the equations of the problem, and over all of the intervals where the hosts meet them: the objective,
 // or the slowdown common to all hosts.
-func (p *bigSearch) system(at []bigPoint, stages []bigStage) (num.Interval, bigSystem, bool) {
+func (p *search) system(at []point, stages []stage) (num.Interval, system, bool) {
 	if !p.fair {
 		value, s := p.objective(p.slowdown, p.waiting, at, stages)
 		return value, s, true
 	}
 	value, slope, ok := p.slowdowns(at, stages)
 	if !ok {
-		return num.Interval{}, bigSystem{}, false
+		return num.Interval{}, system{}, false
 	}
 	common := value[0]
 	for _, v := range value[1:] { // the number is in all of them
 		common = common.Both(v)
 	}
-	return common, differences(value, slope, p.prec), true
+	return common, differences(value, slope, p.Prec), true
 }
 
 // gradient bounds what Newton's method left.
-func (p *bigSearch) gradient(center []num.Interval, value num.Interval, system bigSystem) float64 {
+func (p *search) gradient(center []num.Interval, value num.Interval, system system) float64 {
 	worst := 0.0
 	for i, g := range system.value {
 		if !p.fair {

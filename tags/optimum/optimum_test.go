@@ -1,4 +1,4 @@
-package tags
+package optimum
 
 import (
 	"context"
@@ -12,36 +12,51 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/internal/oracle/reference"
 	"productform/num"
+	"productform/sizes"
+	"productform/sizes/exact"
+	"productform/tags"
 )
 
 // objective returns which problem a row of optimal cutoffs solves.
-func (r refRow) objective() (o Objective, fair bool) {
+func objective(r reference.Row) tags.Objective {
 	switch r.Metric {
 	case "ES@opt_slowdown":
-		return Objective{Slowdown: 1}, false
+		return tags.Objective{Slowdown: 1}
 	case "EW@opt_waitingtime":
-		return Objective{Waiting: 1}, false
+		return tags.Objective{Waiting: 1}
 	}
-	return Objective{}, true
+	return tags.Objective{Fair: true}
 }
 
-func (r refRow) solve(m ExactModel, start []float64) (ExactOptimum, error) {
-	o, fair := r.objective()
-	if fair {
-		return FairExact(m, start)
-	}
-	return OptimizeExact(m, o, start)
+// A paretoFarm is a model whose sizes have a bounded Pareto distribution.
+type paretoFarm reference.Farm
+
+func (m paretoFarm) sizes() exact.BoundedPareto {
+	return exact.BoundedPareto{Alpha: m.Alpha, High: m.High, Low: m.Low, Mean: m.Mean}
 }
+
+func (m paretoFarm) model() tags.ExactModel {
+	return tags.ExactModel{Sizes: m.sizes(), Hosts: m.Hosts, Load: m.Load, Speeds: m.Speeds}
+}
+
+func (m paretoFarm) enclose(o tags.Objective, start []float64) (Result, error) {
+	return Enclose(context.Background(), m.model(), o, start)
+}
+
+const referenceFile = "../testdata/tags_reference.csv"
+
+func interval(v num.Value) num.Interval { return num.Interval{Low: v.Low, High: v.High} }
 
 // The optimal cutoffs of the independent computation, of 45 digits, from 8 of them and from 3.
-func TestPolishAgainstReference(t *testing.T) {
+func TestAgainstReference(t *testing.T) {
 	tests := 0
-	for _, row := range referenceRows(t) {
+	for _, row := range reference.Rows(t, referenceFile) {
 		if row.Kind != "tags_opt" {
 			continue
 		}
-		m, want := row.model(t), row.cutoffs(t)
+		m, want := paretoFarm(row.Farm(t)), row.ExactCutoffs(t)
 		for _, shift := range []float64{0, 1e-3, -1e-3} {
 			var start []float64
 			for i, s := range want {
@@ -49,7 +64,7 @@ func TestPolishAgainstReference(t *testing.T) {
 				f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'e', 7, 64), 64)
 				start = append(start, f*(1+shift*float64(1-2*(i%2))))
 			}
-			r, err := row.solve(m, start)
+			r, err := m.enclose(objective(row), start)
 			if err != nil {
 				t.Errorf("%s, shift %v: %v", row.Row, shift, err)
 				continue
@@ -63,7 +78,7 @@ func TestPolishAgainstReference(t *testing.T) {
 					t.Errorf("point %d is not the cutoff", i+1)
 				}
 			}
-			if !agrees(t, interval(r.Objective), row.Value, 0.51) {
+			if !reference.Agrees(t, interval(r.Objective), row.Value, 0.51) {
 				t.Errorf("%s: got %.35g", row.Row, r.Objective.Low)
 			}
 			if !(r.Radius > 0 && r.Radius < 0x1p-165 && r.Gradient < 1e-40 && r.Width <= 1e-30) {
@@ -82,27 +97,29 @@ func TestPolishAgainstReference(t *testing.T) {
 func TestStageDerivatives(t *testing.T) {
 	const prec, shift = 400, 100
 	rapid.Check(t, func(t *rapid.T) {
-		m, cutoffs := drawExactModel(t)
-		m.Load = new(big.Rat).SetFloat64(rapid.Float64Range(0.001, 0.2).Draw(t, "small load"))
-		f, err := m.farm(prec)
+		m, cutoffs := drawFarm(t)
+		f, err := newFarm(m, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := bigSearch{bigFarm: f, slowdown: big.NewRat(2, 1), waiting: big.NewRat(1, 3)}
-		at := func(moved int, by float64) ([]bigPoint, []bigStage, bool) {
-			list := []bigPoint{p.low}
+		p := search{farm: f, slowdown: big.NewRat(2, 1), waiting: big.NewRat(1, 3)}
+		if f.NoInverse {
+			p.slowdown = new(big.Rat)
+		}
+		at := func(moved int, by float64) ([]point, []stage, bool) {
+			list := []point{{Point: p.Low}}
 			for i, s := range cutoffs {
 				x := num.FromRat(s, prec)
 				if i == moved {
 					x = x.Add(x.Scale2(-shift).Mul(num.FromFloat64(by, prec)))
 				}
-				b, err := p.at(x)
+				b, err := p.point(x)
 				if err != nil {
 					t.Fatal(err)
 				}
 				list = append(list, b)
 			}
-			list = append(list, p.high)
+			list = append(list, point{Point: p.High})
 			stages, ok := p.stages(list)
 			return list, stages, ok
 		}
@@ -112,6 +129,9 @@ func TestStageDerivatives(t *testing.T) {
 		}
 		for _, fair := range []bool{false, true} {
 			p.fair = fair
+			if fair && f.NoInverse {
+				continue
+			}
 			_, system, ok := p.system(points, stages)
 			if !ok {
 				t.Fatal("undecided")
@@ -121,7 +141,7 @@ func TestStageDerivatives(t *testing.T) {
 				down, downStages, _ := at(j, -1)
 				upValue, above, _ := p.system(up, upStages)
 				downValue, below, _ := p.system(down, downStages)
-				width := points[j+1].x.Scale2(1 - shift)
+				width := points[j+1].X.Scale2(1 - shift)
 				near := func(name string, slope, up, down num.Interval, scale float64) {
 					got, want := slope.Approx(), up.Sub(down).Quo(width).Approx()
 					if math.Abs(got-want) > 1e-20*max(math.Abs(got), scale) {
@@ -142,21 +162,23 @@ func TestStageDerivatives(t *testing.T) {
 
 // From the cutoffs of the float engine to proved ones, up to the greatest feasible load: cutoffs a bit off are worse,
 // and the value is that of the float engine.
-func TestOptimizeExactAgainstOptimize(t *testing.T) {
+func TestAgainstOptimize(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 25 {
-		m := ExactModel{
+		m := paretoFarm{
 			Hosts: 1 + r.IntN(5),
 			Load:  big.NewRat(1, 2),
 			Alpha: big.NewRat(int64(5+r.IntN(200)), 100),
 			High:  num.MustRat([]string{"1e5", "1e7", "1e10"}[r.IntN(3)]),
 			Mean:  big.NewRat(3000, 1),
 		}
-		f, err := m.Rounded()
+		double := func(x *big.Rat) float64 { v, _ := x.Float64(); return v }
+		d, err := sizes.NewBoundedParetoOfMean(double(m.Alpha), double(m.High), double(m.Mean))
 		if err != nil {
 			t.Fatal(err)
 		}
-		most, err := MaxLoad(context.Background(), f)
+		f := tags.Model{Sizes: d, Hosts: m.Hosts, Load: 0.5}
+		most, err := tags.MaxLoad(context.Background(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,15 +187,13 @@ func TestOptimizeExactAgainstOptimize(t *testing.T) {
 		if most == 1 {
 			m.Load = new(big.Rat).SetFloat64(part)
 		}
-		if f, err = m.Rounded(); err != nil {
-			t.Fatal(err)
-		}
-		o := []Objective{{Slowdown: 1}, {Waiting: 1}, {Slowdown: 1, Waiting: 1}}[r.IntN(3)]
-		want, err := Optimize(context.Background(), f, PolicyTAGS, o)
+		f.Load = double(m.Load)
+		o := []tags.Objective{{Slowdown: 1}, {Waiting: 1}, {Slowdown: 1, Waiting: 1}}[r.IntN(3)]
+		want, err := tags.Optimize(context.Background(), f, tags.PolicyTAGS, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := OptimizeExact(m, o, want.Cutoffs)
+		got, err := m.enclose(o, want.Cutoffs)
 		if err != nil {
 			t.Errorf("%v: %v", m, err)
 			continue
@@ -187,8 +207,8 @@ func TestOptimizeExactAgainstOptimize(t *testing.T) {
 			for _, by := range []float64{-1e-12, 1e-12} {
 				moved := append([]*big.Rat{}, got.ExactCutoffs...)
 				moved[i] = new(big.Rat).Mul(moved[i], new(big.Rat).SetFloat64(1+by))
-				e, err := Enclose(m, moved, 1e-40)
-				if errors.Is(err, ErrUnstable) {
+				e, err := tags.Enclose(context.Background(), m.model(), tags.PolicyTAGS, moved, 1e-40)
+				if errors.Is(err, tags.ErrUnstable) {
 					continue
 				}
 				if err != nil {
@@ -206,17 +226,17 @@ func TestOptimizeExactAgainstOptimize(t *testing.T) {
 
 // Slacks that no doubles leave: fair cutoffs with a slack of 1e-35, from cutoffs that overload the last host, and from
 // others that idle it.
-func TestFairExactBeyondDoubles(t *testing.T) {
-	m := ExactModel{
+func TestFairBeyondDoubles(t *testing.T) {
+	m := paretoFarm{
 		Hosts: 2,
 		Load:  num.MustRat("0.67"),
 		Alpha: num.MustRat("0.16"),
 		High:  num.MustRat("1e10"),
 		Mean:  num.MustRat("3000"),
 	}
-	var first ExactOptimum
+	var first Result
 	for i, start := range []float64{1e6, 1e8, 1.2e9, 2e9} {
-		r, err := FairExact(m, []float64{start})
+		r, err := m.enclose(tags.Objective{Fair: true}, []float64{start})
 		if err != nil {
 			t.Errorf("from %g: %v", start, err)
 			continue
@@ -239,8 +259,8 @@ func TestFairExactBeyondDoubles(t *testing.T) {
 	}
 }
 
-func TestPolishErrors(t *testing.T) {
-	m := ExactModel{
+func TestErrors(t *testing.T) {
+	m := paretoFarm{
 		Hosts: 3,
 		Load:  num.MustRat("0.5"),
 		Alpha: num.MustRat("1.3"),
@@ -248,8 +268,8 @@ func TestPolishErrors(t *testing.T) {
 		Mean:  num.MustRat("3000"),
 	}
 	good := []float64{2760, 82970}
-	o := Objective{Slowdown: 1}
-	if _, err := OptimizeExact(m, o, good); err != nil {
+	o := tags.Objective{Slowdown: 1}
+	if _, err := m.enclose(o, good); err != nil {
 		t.Fatal(err)
 	}
 	for want, start := range map[string][]float64{
@@ -261,40 +281,40 @@ func TestPolishErrors(t *testing.T) {
 		"start[1] = +Inf":   {2760, math.Inf(1)},
 	} {
 		var e *num.InputError
-		if _, err := OptimizeExact(m, o, start); !errors.As(err, &e) || !strings.HasPrefix(err.Error(), want) {
+		if _, err := m.enclose(o, start); !errors.As(err, &e) || !strings.HasPrefix(e.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
-		if _, err := FairExact(m, start); !errors.As(err, &e) || !strings.HasPrefix(err.Error(), want) {
+		if _, err := m.enclose(tags.Objective{Fair: true}, start); !errors.As(err, &e) || !strings.HasPrefix(e.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, err := OptimizeExact(m, Objective{}, good); err == nil {
+	if _, err := m.enclose(tags.Objective{}, good); err == nil {
 		t.Error("no error without weights")
 	}
 	m.Load = num.MustRat("0.95")
-	if _, err := OptimizeExact(m, o, good); !errors.Is(err, ErrInfeasible) {
+	if _, err := m.enclose(o, good); !errors.Is(err, tags.ErrInfeasible) {
 		t.Errorf("load 0.95: %v", err)
 	}
 	m.Load = big.NewRat(1, 1)
-	if _, err := FairExact(m, good); err == nil {
+	if _, err := m.enclose(tags.Objective{Fair: true}, good); err == nil {
 		t.Error("no error for load 1")
 	}
 }
 
 // One host has no cutoffs: Pollaczek and Khinchine.
-func TestPolishOneHost(t *testing.T) {
-	m := ExactModel{
+func TestOneHost(t *testing.T) {
+	m := paretoFarm{
 		Hosts: 1,
 		Load:  num.MustRat("0.7"),
 		Alpha: num.MustRat("1.5"),
 		High:  num.MustRat("1e7"),
 		Mean:  num.MustRat("3000"),
 	}
-	r, err := OptimizeExact(m, Objective{Waiting: 1}, nil)
+	r, err := m.enclose(tags.Objective{Waiting: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	square, err := m.Moment(big.NewRat(2, 1), 100)
+	square, err := m.sizes().Moment(big.NewRat(2, 1), 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,24 +324,106 @@ func TestPolishOneHost(t *testing.T) {
 	}
 }
 
-func BenchmarkPolish(b *testing.B) {
-	for _, row := range referenceRows(b) {
+func BenchmarkEnclose(b *testing.B) {
+	for _, row := range reference.Rows(b, referenceFile) {
 		if row.Kind != "tags_opt" || row.P != "1e10" || row.Load != "0.5" || row.Alpha != "1" {
 			continue
 		}
-		m := row.model(b)
+		m := paretoFarm(row.Farm(b))
 		var start []float64
-		for _, s := range row.cutoffs(b) {
+		for _, s := range row.ExactCutoffs(b) {
 			f, _ := s.Float64()
 			start = append(start, f*(1+1e-7))
 		}
 		_, name, _ := strings.Cut(row.Metric, "opt_")
 		b.Run("hosts="+strconv.Itoa(row.H)+"/objective="+name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := row.solve(m, start); err != nil {
+				if _, err := m.enclose(objective(row), start); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
+	}
+}
+
+// drawFarm draws a lightly loaded farm of any distribution with a density, and cutoffs.
+func drawFarm(t *rapid.T) (tags.ExactModel, []*big.Rat) {
+	number := func(name string, low, high float64) *big.Rat {
+		return new(big.Rat).SetFloat64(rapid.Float64Range(low, high).Draw(t, name))
+	}
+	one := big.NewRat(1, 1)
+	var d exact.Distribution
+	least := 0.05
+	switch rapid.IntRange(0, 4).Draw(t, "family") {
+	case 0:
+		d, least = exact.BoundedPareto{Alpha: number("alpha", 0.05, 3), Low: one, High: number("high", 100, 1e6)}, 1.01
+	case 1:
+		d, least = exact.Pareto{Alpha: number("alpha", 2.1, 5), Low: one}, 1.01
+	case 2:
+		d = exact.Gammas{{Weight: one, Phases: rapid.IntRange(1, 4).Draw(t, "phases"), Mean: one}}
+	case 3:
+		d = exact.Gammas{{Weight: one, Phases: 1, Mean: one}, {Weight: one, Phases: 2, Mean: number("mean", 1, 9)}}
+	case 4:
+		d = exact.Weibull{Shape: number("shape", 0.4, 3), Mean: one}
+	}
+	m := tags.ExactModel{Sizes: d, Hosts: rapid.IntRange(2, 4).Draw(t, "hosts"), Load: number("load", 0.001, 0.2)}
+	var cutoffs []*big.Rat
+	for range m.Hosts - 1 {
+		least *= rapid.Float64Range(1.05, 2).Draw(t, "way")
+		cutoffs = append(cutoffs, new(big.Rat).SetFloat64(least))
+	}
+	return m, cutoffs
+}
+
+// Of the other distributions: the optimum in doubles is that which is proved, up to what doubles lose.
+func TestOtherDistributions(t *testing.T) {
+	one := big.NewRat(1, 1)
+	double := func(d sizes.Distribution, err error) sizes.Distribution {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	exponential, err := sizes.NewExponential(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixed, err := sizes.NewHyperexponential([]float64{0.75, 0.25}, []float64{1, 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	three, err := sizes.NewErlang(3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		exact  exact.Distribution
+		double sizes.Distribution
+		o      tags.Objective
+	}{
+		{exact.Gammas{{Weight: one, Phases: 1, Mean: one}}, exponential, tags.Objective{Waiting: 1}},
+		{exact.Gammas{{Weight: big.NewRat(3, 1), Phases: 1, Mean: one}, {Weight: one, Phases: 1, Mean: big.NewRat(20, 1)}}, mixed, tags.Objective{Waiting: 1}},
+		{exact.Gammas{{Weight: one, Phases: 3, Mean: one}}, three, tags.Objective{Slowdown: 1}},
+		{exact.Pareto{Alpha: big.NewRat(5, 2), Low: one}, double(sizes.NewPareto(1, 2.5)), tags.Objective{Slowdown: 1}},
+		{exact.Weibull{Shape: big.NewRat(3, 2), Mean: one}, double(sizes.NewWeibull(1.5, 1)), tags.Objective{Slowdown: 1, Waiting: 1}},
+		{exact.Weibull{Shape: big.NewRat(1, 2), Mean: one}, double(sizes.NewWeibull(0.5, 1)), tags.Objective{Waiting: 1}},
+	} {
+		want, err := tags.Optimize(context.Background(), tags.Model{Sizes: c.double, Hosts: 3, Load: 0.2}, tags.PolicyTAGS, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Enclose(context.Background(), tags.ExactModel{Sizes: c.exact, Hosts: 3, Load: big.NewRat(1, 5)}, c.o, want.Cutoffs)
+		if err != nil {
+			t.Errorf("%v: %v", c.double, err)
+			continue
+		}
+		for i, s := range got.Cutoffs { // flat to the square root of what doubles lose
+			if math.Abs(s-want.Cutoffs[i]) > 1e-6*s {
+				t.Errorf("%v: cutoff %v, in doubles %v", c.double, s, want.Cutoffs[i])
+			}
+		}
+		if v := got.Objective.Float; math.Abs(v-want.Objective.Float) > 1e-10*v {
+			t.Errorf("%v: %v, in doubles %v", c.double, v, want.Objective.Float)
+		}
 	}
 }

@@ -1,0 +1,129 @@
+package exact
+
+import (
+	"errors"
+	"math/big"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// A Distribution of job sizes: [BoundedPareto], [Pareto], [Gammas], [Hyperexponential], [Weibull] or [List].
+type Distribution interface {
+	// Check checks the parameters. The error names the field, its value and the range.
+	Check() error
+	// Enclose returns the distribution to a number of bits. The error is [ErrMoreBits] if these are too few, or
+	// [num.ErrRange].
+	Enclose(prec uint) (*Enclosure, error)
+	// Fractions returns E[X; X > x] and P(X > x) for x >= 0 where they are known to be fractions, else nil.
+	Fractions(x *big.Rat) (work, tail *big.Rat)
+}
+
+// ErrMoreBits says that a question is open until it is asked with more bits.
+var ErrMoreBits = errors.New("exact: more bits are needed")
+
+// An Enclosure is a [Distribution] to a number of bits.
+type Enclosure struct {
+	Prec      uint
+	Low, High Point // ends of the support; High.X is unset if there is none
+	NoInverse bool  // E[1/X] is infinite, and Low.Above[0] is unset
+	Smooth    bool  // there is a density
+
+	low, high *big.Rat // the ends, nil if Low follows from the mean or there is no high one
+	at        func(x num.Interval) (Point, error)
+	listed    func(x *big.Rat) Point // of lists, in place of at
+}
+
+// A Point is a size with its moments. Points with no size between them share these.
+type Point struct {
+	X              num.Interval
+	Above          [4]num.Interval // E[X^j; X > x] for j = -1, 0, 1, 2
+	Density, Slope num.Interval    // f(x) and f'(x), of a point inside the support; unset without a density
+}
+
+// Part encloses E[X^j; a < X <= b] for j = -1, 0, 1, 2 and a <= b.
+func (a Point) Part(j int, b Point) num.Interval {
+	if a.Same(b) {
+		return num.FromInt(0, a.Above[1].Prec())
+	}
+	return a.Above[j+1].Sub(b.Above[j+1])
+}
+
+// Tail encloses P(X > x).
+func (a Point) Tail() num.Interval { return a.Above[1] }
+
+// Same reports whether no size is between two points: it compares where the numbers stand, as two intervals of one value
+// are not known to be equal.
+func (a Point) Same(b Point) bool { return a.Above[1].Low == b.Above[1].Low }
+
+// Mean encloses E[X].
+func (e *Enclosure) Mean() num.Interval { return e.Low.Above[2] }
+
+// At returns the point of a size x >= 0: one at or below the support has the moments of its low end, and one at or above
+// it those of its high end. The error is [ErrMoreBits] if the low end follows from the mean and may be x, or
+// [num.ErrRange].
+func (e *Enclosure) At(x *big.Rat) (Point, error) {
+	wide := num.FromRat(x, e.Prec)
+	p := Point{}
+	switch {
+	case e.listed != nil:
+		p = e.listed(x)
+	case e.high != nil && x.Cmp(e.high) >= 0:
+		p = e.High
+	case e.low != nil && x.Cmp(e.low) <= 0, e.low == nil && wide.High.Cmp(e.Low.X.Low) <= 0:
+		p = e.Low
+	case e.low == nil && wide.Low.Cmp(e.Low.X.High) <= 0:
+		return p, ErrMoreBits
+	default:
+		return e.at(wide)
+	}
+	p.X = wide
+	return p, nil
+}
+
+// Inside returns the point of an interval inside the support of a distribution with a density.
+func (e *Enclosure) Inside(x num.Interval) (Point, error) {
+	if x.Sign() <= 0 {
+		return Point{}, ErrMoreBits
+	}
+	return e.at(x)
+}
+
+// nothingAbove returns the point of moments that are all 0.
+func nothingAbove(x num.Interval, prec uint) Point {
+	p := Point{X: x}
+	for j := range p.Above {
+		p.Above[j] = num.FromInt(0, prec)
+	}
+	return p
+}
+
+// checkPositive accepts a fraction above 0.
+func checkPositive(path string, x *big.Rat) error {
+	if x == nil || x.Sign() <= 0 {
+		return input.Errorf(path, text(x), "a number > 0")
+	}
+	return nil
+}
+
+// text writes integers as such, other numbers to 17 digits.
+func text(x *big.Rat) string {
+	switch {
+	case x == nil:
+		return "nil"
+	case x.IsInt():
+		return x.Num().String()
+	}
+	return new(big.Float).SetPrec(64).SetRat(x).Text('g', 17)
+}
+
+// ratio returns a/b.
+func ratio(a, b int64) *big.Rat { return big.NewRat(a, b) }
+
+// integer returns x as an integer, and false if it is none, or beyond most.
+func integer(x *big.Rat, most int64) (int64, bool) {
+	if !x.IsInt() || new(big.Int).Abs(x.Num()).Cmp(big.NewInt(most)) > 0 {
+		return 0, false
+	}
+	return x.Num().Int64(), true
+}

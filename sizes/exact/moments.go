@@ -1,0 +1,143 @@
+package exact
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"math/big"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// LowEnd encloses k, the least size, to a relative width of at most 2^(1-prec); prec 0 means 64. If the mean is given,
+// k solves
+//
+//	E[X] = α/(1-α) (p^(1-α) - k^(1-α))/(k^-α - p^-α)
+//
+// and is found by Newton's method. The proof is separate: E[X] rises with k, since the sizes do, and the mean is proved
+// to be below the one given at the lower end of the enclosure and above at the upper end.
+//
+// The error of this and the methods below names the field of m or the argument that is out of range, wraps
+// [ErrMoreBits], or is [num.ErrRange] for powers beyond e^±2e8.
+func (d BoundedPareto) LowEnd(prec uint) (num.Interval, error) {
+	return d.measure(prec, func(l boundedPareto) (num.Interval, error) { return l.low.x, nil })
+}
+
+// Moment encloses E[X^order] for any real order, to a relative width of at most 2^(1-prec); prec 0 means 64.
+func (d BoundedPareto) Moment(order *big.Rat, prec uint) (num.Interval, error) {
+	return d.PartialMoment(order, new(big.Rat), d.High, prec)
+}
+
+// PartialMoment encloses E[X^order; low < X <= high] for 0 <= low <= high, to a relative width of at most 2^(1-prec);
+// prec 0 means 64. The error wraps [ErrMoreBits] if k follows from the mean and is high itself.
+func (d BoundedPareto) PartialMoment(order, low, high *big.Rat, prec uint) (num.Interval, error) {
+	if err := d.Check(); err != nil {
+		return num.Interval{}, err
+	}
+	if order == nil {
+		return num.Interval{}, input.Errorf("order", "nil", "a number")
+	}
+	if low == nil || low.Sign() < 0 {
+		return num.Interval{}, input.Errorf("low", text(low), "a number >= 0")
+	}
+	if high == nil || high.Cmp(low) < 0 {
+		return num.Interval{}, input.Errorf("high", text(high), "a number >= low = %s", text(low))
+	}
+	return d.measure(prec, func(l boundedPareto) (num.Interval, error) {
+		a, b, ok, err := l.clip(low, high)
+		if err != nil || !ok {
+			return num.FromInt(0, l.prec), err
+		}
+		return l.anyPart(order, a, b)
+	})
+}
+
+// Tail encloses P(X > x), to a relative width of at most 2^(1-prec); prec 0 means 64.
+func (d BoundedPareto) Tail(x *big.Rat, prec uint) (num.Interval, error) {
+	if x == nil || x.Sign() < 0 {
+		return num.Interval{}, input.Errorf("x", text(x), "a number >= 0")
+	}
+	high := d.High
+	if high == nil || x.Cmp(high) > 0 {
+		high = x
+	}
+	return d.PartialMoment(new(big.Rat), x, high, prec)
+}
+
+// CDF encloses P(X <= x), to a relative width of at most 2^(1-prec); prec 0 means 64. The error wraps [ErrMoreBits] if
+// k follows from the mean and is x itself.
+func (d BoundedPareto) CDF(x *big.Rat, prec uint) (num.Interval, error) {
+	if x == nil || x.Sign() < 0 {
+		return num.Interval{}, input.Errorf("x", text(x), "a number >= 0")
+	}
+	return d.PartialMoment(new(big.Rat), new(big.Rat), x, prec)
+}
+
+// Density encloses f(x), that inside at the ends, to a relative width of at most 2^(1-prec); prec 0 means 64. The error
+// wraps [ErrMoreBits] if k follows from the mean and is x itself.
+func (d BoundedPareto) Density(x *big.Rat, prec uint) (num.Interval, error) {
+	if x == nil || x.Sign() < 0 {
+		return num.Interval{}, input.Errorf("x", text(x), "a number >= 0")
+	}
+	return d.measure(prec, func(l boundedPareto) (num.Interval, error) {
+		at := num.FromRat(x, l.prec)
+		switch {
+		case x.Cmp(d.High) > 0, d.Low != nil && x.Cmp(d.Low) < 0, d.Low == nil && at.High.Cmp(l.low.x.Low) < 0:
+			return num.FromInt(0, l.prec), nil
+		case d.Low == nil && at.Low.Cmp(l.low.x.High) < 0:
+			return num.Interval{}, ErrMoreBits
+		}
+		point, err := l.powersOf(at)
+		if err != nil {
+			return num.Interval{}, err
+		}
+		return l.density(point), nil
+	})
+}
+
+// measure doubles the precision until what f returns is narrow enough.
+func (d BoundedPareto) measure(prec uint, f func(boundedPareto) (num.Interval, error)) (num.Interval, error) {
+	prec = cmp.Or(prec, 64)
+	if err := d.Check(); err != nil {
+		return num.Interval{}, err
+	}
+	if prec > 1000 {
+		return num.Interval{}, input.Errorf("prec", prec, "at most 1000 bits")
+	}
+	var e num.Interval
+	err := withPrecision(prec+64, func(w uint) error {
+		l, err := d.law(w)
+		if err != nil {
+			return err
+		}
+		v, err := f(l)
+		if err != nil {
+			return err
+		}
+		e = v
+		if e.Low.IsInf() || e.High.IsInf() {
+			return num.ErrRange
+		}
+		if e.RelWidth() > math.Ldexp(1, 1-int(prec)) {
+			return ErrMoreBits
+		}
+		return nil
+	})
+	if err != nil {
+		return num.Interval{}, err
+	}
+	return e, nil
+}
+
+// maxPrec is the greatest precision of a computation, in bits.
+const maxPrec = 1 << 14
+
+// withPrecision calls try with more and more bits while it returns [ErrMoreBits], up to maxPrec.
+func withPrecision(prec uint, try func(prec uint) error) error {
+	err := ErrMoreBits
+	for ; prec <= maxPrec && errors.Is(err, ErrMoreBits); prec *= 2 {
+		err = try(prec)
+	}
+	return err
+}

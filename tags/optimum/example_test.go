@@ -1,0 +1,32 @@
+package optimum_test
+
+import (
+	"context"
+	"fmt"
+
+	"productform/num"
+	"productform/sizes/exact"
+	"productform/tags"
+	"productform/tags/optimum"
+)
+
+// With α = 0.2 and load 0.7 the best cutoff leaves the second host a slack of 1e-18.
+func ExampleEnclose() {
+	m := tags.ExactModel{
+		Hosts: 2,
+		Load:  num.MustRat("0.7"),
+		Sizes: exact.BoundedPareto{Alpha: num.MustRat("0.2"), High: num.MustRat("1e10"), Mean: num.MustRat("3000")},
+	}
+	r, err := optimum.Enclose(context.Background(), m, tags.Objective{Slowdown: 1}, []float64{2.09e9})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("cutoff %.45g\n", r.Points[0])
+	fmt.Printf("slack of host 2: %.6g\n", r.Hosts[1].Slack.Low)
+	fmt.Println("known to 49 digits:", r.Radius < 1e-49)
+	// Output:
+	// cutoff 2088886987.74007060938146967271687622046172854
+	// slack of host 2: 1.02462e-18
+	// known to 49 digits: true
+}

@@ -1,0 +1,223 @@
+package optimum
+
+import (
+	"fmt"
+	"math"
+	"productform/sizes/exact"
+	"productform/tags"
+
+	"productform/internal/input"
+
+	"productform/num"
+)
+
+// A goal says what the cutoff below a host is to be: e^log, or the one that leaves the host the slack; or if both
+// are given, the greater of these. Either is nil if not.
+type goal struct{ log, slack num.Interval }
+
+// startGoals returns the cutoffs to start from. A cutoff below an overloaded host is to be raised until the host
+// has as much slack as it lacks now.
+func (p *search) startGoals(start []float64) ([]goal, error) {
+	n := len(p.speeds) - 1
+	if len(start) != n {
+		return nil, input.Errorf("start", fmt.Sprintf("%d cutoffs", len(start)), "%d, one fewer than hosts", n)
+	}
+	at := []point{{Point: p.Low}}
+	for i, s := range start {
+		path := fmt.Sprintf("start[%d]", i)
+		if !(s > 0 && s <= math.MaxFloat64) {
+			return nil, idleStart(path, s, "a number in the range of the sizes")
+		}
+		x := num.FromFloat64(s, p.Prec)
+		if x.Low.Cmp(at[i].X.High) <= 0 || p.High.X.Low != nil && x.High.Cmp(p.High.X.Low) >= 0 {
+			return nil, idleStart(path, s, "a number in the range of the sizes, above the cutoff before")
+		}
+		b, err := p.point(x)
+		if err != nil {
+			return nil, err
+		}
+		at = append(at, b)
+	}
+	at = append(at, point{Point: p.High})
+	goals := make([]goal, n+1)
+	for i := range goals {
+		s, _ := p.stage(i, at[i], at[i+1])
+		slack := num.Interval{Low: s.slack.Abs(), High: s.slack.Abs()}
+		if most := num.FromFloat64(0.5, p.Prec); slack.Low.Cmp(most.Low) > 0 {
+			slack = most
+		}
+		if least := num.FromFloat64(1e-40, p.Prec); slack.Low.Cmp(least.Low) < 0 {
+			slack = least
+		}
+		goals[i] = goal{log: at[i].log, slack: slack}
+	}
+	return goals, nil
+}
+
+func idleStart(path string, s float64, want string) error {
+	return fmt.Errorf("%w: %w", ErrIdleStart, input.Errorf(path, s, "%s", want))
+}
+
+// enter returns the state that meets the goals, or one with slacks divided by a power of 2, or one in which the
+// slacks of hosts 2 to h alone are given: as they go to 0, the cutoffs fall to the least for which these hosts are
+// not overloaded, and the first host is off best.
+func (p *search) enter(goals []goal) (state, error) {
+	try := append([]goal{}, goals...)
+	for n := range 250 {
+		s, ok, err := p.recover(try)
+		if ok || err != nil {
+			return s, err
+		}
+		for i := range try {
+			if try[i].slack.Low == nil {
+				return s, exact.ErrMoreBits
+			}
+			try[i].slack = try[i].slack.Scale2(-1)
+			if n == 50 {
+				try[i] = goal{slack: goals[i].slack}
+			}
+		}
+	}
+	return state{}, fmt.Errorf("tags: near the cutoffs to start from: %w", tags.ErrInfeasible)
+}
+
+// recover returns the state that meets the goals of hosts 2 to h, from the last to the second, and false if there is
+// none in which all hosts have a slack.
+func (p *search) recover(goals []goal) (state, bool, error) {
+	at := make([]point, len(p.speeds)+1)
+	at[0], at[len(at)-1] = point{Point: p.Low}, point{Point: p.High}
+	for i := len(p.speeds) - 1; i > 0; i-- {
+		ok := goals[i].log.Low != nil
+		if ok {
+			var err error
+			if at[i], err = p.atLog(goals[i].log); err != nil {
+				return state{}, false, err
+			}
+			if goals[i].slack.Low != nil {
+				s, _ := p.stage(i, at[i], at[i+1])
+				ok = s.slack.Low.Cmp(goals[i].slack.Low) >= 0
+			}
+		}
+		if !ok {
+			var err error
+			if at[i], ok, err = p.withSlack(i, at[i+1], goals[i].slack); !ok || err != nil {
+				return state{}, false, err
+			}
+		}
+		if at[i].X.Low.Cmp(p.Low.X.High) <= 0 || at[i+1].X.Low != nil && at[i].X.High.Cmp(at[i+1].X.Low) >= 0 {
+			return state{}, false, nil
+		}
+	}
+	stages, ok := p.farm.stages(at)
+	return state{at, stages}, ok, nil
+}
+
+// atLog returns the point e^log, near enough but not proved.
+func (p *search) atLog(log num.Interval) (point, error) {
+	x, err := num.FromBig(log.Middle(), p.Prec).Exp()
+	if err != nil {
+		return point{}, err
+	}
+	return p.point(x.Point())
+}
+
+// withSlack returns the point a that leaves host i, which serves sizes from a to b, the slack σ, and false if there is
+// none; near enough but not proved. E[X; a < X <= b] = (1 - σ) v/λ - b P(X > b) falls in a, by a² f(a) in ln a: bisection in
+// few bits finds where Newton's method starts.
+func (p *search) withSlack(i int, b point, slack num.Interval) (point, bool, error) {
+	one := num.FromInt(1, p.Prec)
+	work := one.Sub(num.FromBig(slack.Middle(), p.Prec)).Mul(p.speeds[i]).Quo(p.rate)
+	if b.X.Low != nil {
+		work = work.Sub(b.X.Mul(b.Tail()))
+	}
+	work = work.Point()
+	if work.Sign() <= 0 || p.Low.Part(1, b.Point).Low.Cmp(work.High) <= 0 {
+		return point{}, false, nil
+	}
+	u, err := p.startLog(b, work)
+	if err != nil {
+		return point{}, false, err
+	}
+	for range 20 {
+		a, err := p.atLog(u)
+		if err != nil {
+			return a, false, err
+		}
+		fall := a.X.Square().Mul(a.Density)
+		if fall.Sign() <= 0 {
+			return a, false, exact.ErrMoreBits
+		}
+		step := a.Part(1, b.Point).Sub(work).Quo(fall).Point()
+		if step.Sign() == 0 || step.Low.MantExp(nil) < u.Low.MantExp(nil)-int(p.Prec)*3/4 {
+			return a, true, nil
+		}
+		u = u.Add(step).Point()
+	}
+	return point{}, false, exact.ErrMoreBits
+}
+
+// startLog returns ln a for E[X; a < X <= b] = work to some 60 bits.
+func (p *search) startLog(b point, work num.Interval) (num.Interval, error) {
+	end := p.rough.High
+	if b.X.Low != nil && !b.Same(p.High) {
+		var err error
+		if end, err = p.rough.Inside(num.FromBig(b.X.Middle(), p.rough.Prec)); err != nil {
+			return work, err
+		}
+	}
+	logOf := func(x num.Interval) (num.Interval, error) { return num.FromBig(x.Middle(), p.rough.Prec).Log() }
+	more := func(u num.Interval) (bool, error) { // whether there is more work above e^u
+		x, err := u.Exp()
+		if err != nil {
+			return false, err
+		}
+		if p.Low.X.Low.Sign() > 0 && x.Low.Cmp(p.rough.Low.X.Low) < 0 {
+			return true, nil
+		}
+		a, err := p.rough.Inside(x.Point())
+		return err == nil && a.Part(1, end).Middle().Cmp(work.Low) > 0, err
+	}
+	low, err := logOf(p.rough.Mean())
+	if err != nil {
+		return work, err
+	}
+	high := low
+	for k := range 2100 { // down, and up where the sizes have no end
+		wide := num.FromInt(int64(k), p.rough.Prec)
+		if p.Low.X.Low.Sign() > 0 {
+			if low, err = logOf(p.rough.Low.X); err != nil {
+				return work, err
+			}
+			break
+		}
+		if ok, err := more(low.Sub(wide)); ok || err != nil {
+			low = low.Sub(wide)
+			break
+		}
+	}
+	if end.X.Low != nil {
+		if high, err = logOf(end.X); err != nil {
+			return work, err
+		}
+	} else {
+		for range 2100 {
+			if ok, err := more(high); !ok || err != nil {
+				break
+			}
+			high = high.Add(num.FromInt(1, p.rough.Prec))
+		}
+	}
+	for range 80 {
+		mid := low.Add(high).Scale2(-1).Point()
+		ok, err := more(mid)
+		if err != nil {
+			return mid, err
+		}
+		if ok {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return num.FromBig(low.Middle(), p.Prec), nil
+}

@@ -1,0 +1,171 @@
+// Package optimum proves the cutoffs of TAGS that are best, or fair, to 49 digits: within a tiny radius of them there is
+// exactly one point where the gradient is 0, or the slowdowns are equal.
+//
+// Which cutoffs are best of all is for [tags.Optimize] to say, whose cutoffs are the start meant.
+package optimum
+
+import (
+	"context"
+	"errors"
+	"math/big"
+
+	"productform/internal/input"
+	"productform/num"
+	"productform/sizes/exact"
+	"productform/tags"
+)
+
+// A Result holds cutoffs at which proved bounds enclose a solution.
+type Result struct {
+	tags.Result              // at ExactCutoffs, to a relative width of at most 1e-30; Objective is that of the solution
+	Points      []*big.Float // the same cutoffs as floats, of at least 256 bits
+	Radius      float64      // proved: the solution lies within Radius s_i of each cutoff s_i; at most 2^-165
+	Gradient    float64      // bounds |s_i ∂objective/∂s_i|/objective at the cutoffs, or |E[S_i] - E[S_{i+1}]|/E[S_i]
+	Steps       int          // of Newton's method
+}
+
+// ErrIdleStart is wrapped by the error for cutoffs to start from that leave a host idle or lie outside the sizes.
+var ErrIdleStart = errors.New("optimum: the cutoffs to start from leave a host idle")
+
+// Enclose returns the cutoffs that minimise the objective near start, to 49 digits and proved: within Radius of them the
+// gradient is 0 at one point, where the Hessian matrix is positive definite, so it is a local minimum. For a fair objective
+// all E[S_i] are equal at one point within Radius. The start need not be close: slacks of 1e-30, which no cutoffs in doubles
+// have, are found from cutoffs that overload hosts. The sizes have a density.
+//
+// It is Newton's method with the gradient and the Hessian matrix in closed form, damped, in 256 bits or more. Where a cutoff
+// moves the slack of the host above it, σ, by much more than itself, its variable is ln(σ/ρ), in which a wait that grows
+// like 1/σ is smooth; elsewhere it is the logarithm of the cutoff. The proof is Krawczyk's test on intervals and does not
+// depend on how the point was found (R. Krawczyk, "Newton-Algorithmen zur Bestimmung von Nullstellen mit Fehlerschranken",
+// Computing 4, 1969, 187–201). It takes 3 to 50 steps of h points.
+//
+// The error names the field of m, the weight or the cutoff that is out of range, wraps [tags.ErrInfeasible] if no cutoffs
+// near start keep all loads below 1, or wraps [tags.ErrPrecision] if Newton's method or the proof fails, as the latter does
+// for a minimum that is flat or at an end of the sizes. It is ctx.Err() soon after ctx is done.
+func Enclose(ctx context.Context, m tags.ExactModel, o tags.Objective, start []float64) (Result, error) {
+	s, err := solve(ctx, m, o, start)
+	if err != nil {
+		return Result{}, err
+	}
+	cutoffs := make([]*big.Rat, len(s.points))
+	for i, x := range s.points {
+		cutoffs[i], _ = x.Rat(nil)
+	}
+	r, err := tags.Enclose(ctx, m, tags.PolicyTAGS, cutoffs, 1e-30)
+	if err != nil {
+		return Result{}, err
+	}
+	f, _ := s.objective.Float64()
+	r.Objective = num.Value{Float: f, Low: s.objective.Low, High: s.objective.High}
+	return Result{r, s.points, s.radius, s.gradient, s.steps}, nil
+}
+
+// A solution solution: cutoffs and what is proved of them.
+type solution struct {
+	points    []*big.Float
+	radius    float64
+	objective num.Interval // over all cutoffs within the radius, or where they solve the problem
+	gradient  float64
+	steps     int
+}
+
+// A search is a problem for Newton's method to a number of bits.
+type search struct {
+	farm
+	ctx               context.Context // of the call
+	rough             farm            // in few bits, to look for points
+	fair              bool
+	slowdown, waiting *big.Rat // the objective, unless fair
+}
+
+// A state is a point of the search.
+type state struct {
+	at     []point // k, s_1, ..., s_{h-1}, p
+	stages []stage
+}
+
+// solve runs Newton's method to more and more bits, each time from where it ended, until the proof succeeds.
+func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []float64) (solution, error) {
+	if err := o.Validate(); err != nil {
+		return solution{}, err
+	}
+	if err := m.Validate(); err != nil {
+		return solution{}, err
+	}
+	p := search{ctx: ctx, fair: o.Fair, slowdown: new(big.Rat).SetFloat64(o.Slowdown), waiting: new(big.Rat).SetFloat64(o.Waiting)}
+	rough, err := newFarm(m, 96)
+	if err != nil {
+		return solution{}, err
+	}
+	switch {
+	case !rough.Smooth:
+		return solution{}, input.Errorf("Sizes", "a list", "a distribution with a density")
+	case rough.NoInverse && (o.Fair || o.Slowdown > 0):
+		return solution{}, input.Errorf("Objective", "slowdown", "waiting only, since E[1/X] is infinite")
+	}
+	p.rough = rough
+	var goals []goal
+	steps := 0
+	var found solution
+	err = tags.WithPrecision(ctx, 256, 4096, func(prec uint) error {
+		var err error
+		if p.farm, err = newFarm(m, prec); err != nil {
+			return err
+		}
+		if goals == nil {
+			if goals, err = p.startGoals(start); err != nil {
+				return err
+			}
+		}
+		state, err := p.enter(goals)
+		if err != nil {
+			return err
+		}
+		state, n, err := p.newton(state)
+		steps += n
+		if err != nil {
+			return err
+		}
+		for i := range goals {
+			goals[i] = goal{log: state.at[i].log}
+		}
+		found, err = p.prove(state)
+		return err
+	})
+	found.steps = steps
+	if err != nil {
+		return solution{}, err
+	}
+	return found, nil
+}
+
+// A farm is a model to a number of bits.
+type farm struct {
+	*exact.Enclosure
+	rate   num.Interval   // λ
+	speeds []num.Interval // v_i
+}
+
+func newFarm(m tags.ExactModel, prec uint) (farm, error) {
+	e, err := m.Sizes.Enclose(prec)
+	if err != nil {
+		return farm{}, err
+	}
+	rate, speeds, err := m.Rates(e)
+	return farm{e, rate, speeds}, err
+}
+
+// A point is a size with its logarithm, which that of 0 and ∞ lack.
+type point struct {
+	exact.Point
+	log num.Interval
+}
+
+// point returns that of an interval inside the sizes.
+func (f *farm) point(x num.Interval) (point, error) {
+	log, err := x.Log()
+	if err != nil {
+		return point{}, err
+	}
+	p, err := f.Inside(x)
+	return point{p, log}, err
+}
