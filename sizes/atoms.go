@@ -2,7 +2,7 @@ package sizes
 
 import "slices"
 
-// Atomic is implemented by laws on finitely many sizes, those of [NewDeterministic] and [NewEmpirical].
+// Atomic is implemented by distributions on finitely many sizes, those of [NewDeterministic] and [NewEmpirical].
 type Atomic interface {
 	Distribution
 	// Atoms returns the sizes x with P(X = x) > 0, increasing, in a slice that is the caller's. The probability of

@@ -39,7 +39,7 @@ func TestAtoms(t *testing.T) {
 		}
 		atoms[0] = 1e9
 		if again := d.Atoms(); again[0] == 1e9 || ok(d.Quantile(0)) == 1e9 {
-			t.Fatalf("%v: a caller changed the law", sizes)
+			t.Fatalf("%v: a caller changed the distribution", sizes)
 		}
 	})
 	for _, d := range all() {

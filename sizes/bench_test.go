@@ -9,7 +9,7 @@ import (
 
 func BenchmarkPartialMoment(b *testing.B) {
 	for name, d := range benchmarked() {
-		b.Run("order=1/law="+name, func(b *testing.B) {
+		b.Run("order=1/distribution="+name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := d.PartialMoment(1, 0.5, 3); err != nil {
 					b.Fatal(err)
@@ -21,7 +21,7 @@ func BenchmarkPartialMoment(b *testing.B) {
 
 func BenchmarkSample(b *testing.B) {
 	for name, d := range benchmarked() {
-		b.Run("jobs=1/law="+name, func(b *testing.B) {
+		b.Run("jobs=1/distribution="+name, func(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, 1))
 			for b.Loop() {
 				d.Sample(r)
@@ -50,7 +50,7 @@ func BenchmarkDensity(b *testing.B) {
 		if !has {
 			continue
 		}
-		b.Run("points=1/law="+name, func(b *testing.B) {
+		b.Run("points=1/distribution="+name, func(b *testing.B) {
 			for b.Loop() {
 				u.Density(3)
 			}
@@ -61,7 +61,7 @@ func BenchmarkDensity(b *testing.B) {
 func BenchmarkMeanExcess(b *testing.B) {
 	for name, d := range benchmarked() {
 		for _, x := range []float64{0.5, 3} {
-			b.Run(fmt.Sprintf("points=1/law=%s/x=%v", name, x), func(b *testing.B) {
+			b.Run(fmt.Sprintf("points=1/distribution=%s/x=%v", name, x), func(b *testing.B) {
 				for b.Loop() {
 					d.MeanExcess(x)
 				}

@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-// empirical is the law of a size drawn uniformly from a list.
+// empirical is the distribution of a size drawn uniformly from a list.
 type empirical struct {
 	sizes  []float64              // increasing
 	prefix map[float64][]twoFloat // for orders -1, 1 and 2, Σ_{i<n} sizes[i]^order at n
@@ -31,8 +31,8 @@ func (a twoFloat) plus(x float64) twoFloat {
 	return twoFloat{hi, e - (hi - s)}
 }
 
-// NewEmpirical returns the law of a size drawn uniformly from the list, all sizes in [1e-300, 1e300]. The list is
-// copied. Partial moments of orders -1, 0, 1 and 2 take O(log n) time, others O(n). The error names the size that is
+// NewEmpirical returns the distribution of a size drawn uniformly from the list, all sizes in [1e-300, 1e300]. The list
+// is copied. Partial moments of orders -1, 0, 1 and 2 take O(log n) time, others O(n). The error names the size that is
 // out of range.
 func NewEmpirical(sizes []float64) (Distribution, error) {
 	if err := checkSizes(sizes); err != nil {

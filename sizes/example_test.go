@@ -50,7 +50,7 @@ func ExampleReadList() {
 	// Output: 2
 }
 
-// The law of Harchol-Balter's jobs from a sample of them.
+// The distribution of Harchol-Balter's jobs from a sample of them.
 func ExampleFitBoundedPareto() {
 	truth, _ := sizes.NewBoundedParetoOfMean(1.1, 1e10, 3000)
 	r := rand.New(rand.NewPCG(1, 2))

@@ -32,8 +32,8 @@ func (e empirical) meanExcesses() []float64 {
 	return excess
 }
 
-// MeanExcess returns Σ_{j<k} P(N = j) (k - j) phases, N of Poisson's law of mean x/phase: those not begun at x, and the
-// rest of the one at work, which by lack of memory counts in full.
+// MeanExcess returns Σ_{j<k} P(N = j) (k - j) phases, N of Poisson's distribution of mean x/phase: those not begun at
+// x, and the rest of the one at work, which by lack of memory counts in full.
 func (e erlang) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
 	k, t := float64(e.phases), x/e.phase
@@ -58,7 +58,7 @@ func (h hyperexponential) MeanExcess(x float64) float64 {
 	return sum - min(x, 0)
 }
 
-// MeanExcess returns Σ_j P(N = j) E[(K - j)^+] phases, N of Poisson's law of mean x/phase.
+// MeanExcess returns Σ_j P(N = j) E[(K - j)^+] phases, N of Poisson's distribution of mean x/phase.
 func (s phaseSum) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
 	mean, t := s.left[0], x/s.phase

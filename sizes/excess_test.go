@@ -26,8 +26,8 @@ func TestMeanExcessIsADifference(t *testing.T) {
 	}
 }
 
-// E[(X - a)^+] is ∫_a^b P(X > t) dt and E[(X - b)^+], near the top of the support too: Gauss's rule of 24 points
-// on an eighth of a factor of 1.3 leaves less than 1e-14 for these laws, and Survival has errors of some 1e-14.
+// E[(X - a)^+] is ∫_a^b P(X > t) dt and E[(X - b)^+], near the top of the support too: Gauss's rule of 24 points on an
+// eighth of a factor of 1.3 leaves less than 1e-14 for these distributions, and Survival has errors of some 1e-14.
 func TestMeanExcessIntegratesSurvival(t *testing.T) {
 	for _, c := range continuous() {
 		x := []float64{ok(c.Quantile(1e-9)), ok(c.Quantile(0.3)), ok(c.Quantile(0.9)), ok(c.Quantile(0.999)), ok(c.Quantile(1 - 1e-13))}
@@ -56,7 +56,8 @@ func TestMeanExcessIntegratesSurvival(t *testing.T) {
 	}
 }
 
-// bigExcess is E[X; X > x] - x P(X > x) of the bounded Pareto law with 400 bits, of which x near the top leaves 200.
+// bigExcess is E[X; X > x] - x P(X > x) of the bounded Pareto distribution with 400 bits, of which x near the top
+// leaves 200.
 func bigExcess(k, p, alpha, x float64) float64 {
 	one := bigFloat(1)
 	a := bigFloat(alpha)
@@ -99,7 +100,7 @@ func TestBoundedParetoMeanExcess(t *testing.T) {
 	}
 }
 
-// The Pareto law with 400 bits, min^α x^(1-α)/(α-1), and exponential laws, m e^(-x/m); as above.
+// The Pareto distribution with 400 bits, min^α x^(1-α)/(α-1), and exponential distributions, m e^(-x/m); as above.
 func TestParetoAndExponentialMeanExcess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln k"))
@@ -131,7 +132,8 @@ func TestParetoAndExponentialMeanExcess(t *testing.T) {
 	})
 }
 
-// A list of sizes adds exactly in 400 bits; the law rounds each gap, its part and the sum, and adds in twice the bits.
+// A list of sizes adds exactly in 400 bits; the distribution rounds each gap, its part and the sum, and adds in twice
+// the bits.
 func TestEmpiricalMeanExcess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.OneOf(rapid.Float64Range(1e-3, 10), rapid.SampledFrom([]float64{1, 10, math.Nextafter(10, 0), 1e9}))
@@ -157,8 +159,8 @@ func TestEmpiricalMeanExcess(t *testing.T) {
 	})
 }
 
-// Erlang laws as rational sums: e^-t Σ_{j<k} (k-j) t^j/j! in 400 bits. The probabilities have errors of some 1e-14,
-// from logarithms up to 30.
+// Erlang distributions as rational sums: e^-t Σ_{j<k} (k-j) t^j/j! in 400 bits. The probabilities have errors of some
+// 1e-14, from logarithms up to 30.
 func TestErlangMeanExcess(t *testing.T) {
 	for _, k := range []int{1, 2, 5, 15, 40} {
 		for _, x := range []float64{1e-9, 0.3, 1, 4, 17, 60, 200} {
@@ -179,7 +181,7 @@ func TestErlangMeanExcess(t *testing.T) {
 	}
 }
 
-// The lognormal law by its closed form E[X] Q(z-σ) - x Q(z) in 400 bits, with Q from a series of its own.
+// The lognormal distribution by its closed form E[X] Q(z-σ) - x Q(z) in 400 bits, with Q from a series of its own.
 func TestLognormalMeanExcess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := math.Exp(rapid.Float64Range(-14, 13).Draw(t, "ln scv"))
@@ -221,7 +223,7 @@ func bigNormalTail(z *big.Float) *big.Float {
 	return op().Sub(bigFloat(0.5), f.Mul(f, sum))
 }
 
-// Weibull laws of shape 1/2: with t = √(x/s), E[(X-x)^+] = 2s (1 + t) e^-t.
+// Weibull distributions of shape 1/2: with t = √(x/s), E[(X-x)^+] = 2s (1 + t) e^-t.
 func TestWeibullMeanExcess(t *testing.T) {
 	w := weibull{0.5, 3}
 	for _, x := range []float64{1e-40, 1e-20, 1e-3, 0.5, 3, 40, 900} {
@@ -246,12 +248,12 @@ func TestWeibullMeanExcess(t *testing.T) {
 
 // The ends of the line, and of float64.
 func TestMeanExcessAtTheLimits(t *testing.T) {
-	laws := append(all(), ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)),
+	distributions := append(all(), ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)),
 		ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)), ok(NewLognormal(1e-300, 1e6)), ok(NewLognormal(1, 1e-12)),
 		ok(NewPareto(1e100, 1.1)), ok(NewBoundedPareto(1e-300, 1e300, 1e9)), ok(NewBoundedPareto(1, 1+1e-15, 1e-100)),
 		ok(NewBoundedPareto(1e-300, 1e300, 1e-100)), ok(NewBoundedPareto(1e-300, 1e300, 0.999)),
 		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1e-9, 1})), ok(NewEmpirical([]float64{1e-300, 1e300})))
-	for _, d := range laws {
+	for _, d := range distributions {
 		mean := ok(Mean(d))
 		if got := d.MeanExcess(0); !oracle.Near(got, mean, 1e-13) {
 			t.Errorf("%v: E[X^+] = %v, want %v", d, got, mean)

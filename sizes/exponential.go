@@ -9,17 +9,17 @@ import (
 	"productform/internal/input"
 )
 
-// maxErlangPhases bounds the phases of an Erlang law, so that K phases of any sum are cheap to handle.
+// maxErlangPhases bounds the phases of an Erlang distribution, so that K phases of any sum are cheap to handle.
 const maxErlangPhases = 1_000_000
 
-// erlang is the law of a sum of exponential phases; of one phase it is the exponential law.
+// erlang is the distribution of a sum of exponential phases; of one phase it is the exponential distribution.
 type erlang struct {
 	phases int
 	phase  float64 // mean of a phase
 }
 
-// NewExponential returns the exponential law of the given mean, P(X > x) = e^(-x/mean). The error names a mean out of
-// range.
+// NewExponential returns the exponential distribution of the given mean, P(X > x) = e^(-x/mean). The error names a mean
+// out of range.
 func NewExponential(mean float64) (Phased, error) {
 	if err := checkPositive("mean", mean); err != nil {
 		return nil, err
@@ -27,8 +27,8 @@ func NewExponential(mean float64) (Phased, error) {
 	return erlang{1, mean}, nil
 }
 
-// NewErlang returns the law of the sum of 1 to 1,000,000 independent exponential phases, of the given mean together.
-// Its squared coefficient of variation is 1/phases. The error names the argument that is out of range.
+// NewErlang returns the distribution of the sum of 1 to 1,000,000 independent exponential phases, of the given mean
+// together. Its squared coefficient of variation is 1/phases. The error names the argument that is out of range.
 func NewErlang(phases int, mean float64) (Phased, error) {
 	if phases < 1 || phases > maxErlangPhases {
 		return nil, input.Errorf("phases", phases, "an integer in 1..%d", maxErlangPhases)
@@ -85,7 +85,7 @@ func newScaledRange(phase, low, high float64) scaledRange {
 	return s
 }
 
-// diverges reports whether the integral of t^order over the gamma law of shape k is infinite, being so at 0.
+// diverges reports whether the integral of t^order over the gamma distribution of shape k is infinite, being so at 0.
 func (s scaledRange) diverges(k int, order float64) bool {
 	return s.a == 0 && s.b > 0 && math.IsInf(s.l, 1) && float64(k)+order <= 0
 }
@@ -132,19 +132,19 @@ func (e erlang) Scaled(factor float64) (Distribution, error) {
 	return newErlang(e.phases, e.phase*factor)
 }
 
-// maxSpread bounds the ratio of the means of a hyperexponential law, so that counts of phases fit an int.
+// maxSpread bounds the ratio of the means of a hyperexponential distribution, so that counts of phases fit an int.
 const maxSpread = 1e9
 
-// hyperexponential is a mixture of exponential laws.
+// hyperexponential is a mixture of exponential distributions.
 type hyperexponential struct {
 	probs, means []float64
 	branch       aliasTable
 }
 
-// NewHyperexponential returns the mixture of exponential laws that has mean means[i] with probability probs[i]. The
-// means may span a factor of 1e9 at most. The probabilities, each > 0, must sum to 1 within 1e-12; they are taken
-// relative to their sum, so that decimals need not add up to the last bit. The error names the entry that is out of
-// range. The slices are copied.
+// NewHyperexponential returns the mixture of exponential distributions that has mean means[i] with probability
+// probs[i]. The means may span a factor of 1e9 at most. The probabilities, each > 0, must sum to 1 within 1e-12; they
+// are taken relative to their sum, so that decimals need not add up to the last bit. The error names the entry that is
+// out of range. The slices are copied.
 //
 // As a sum of phases of the smallest mean m the size has K phases, geometric with P(K > k) = (1 - m/means[i])^k.
 func NewHyperexponential(probs, means []float64) (Phased, error) {
@@ -177,9 +177,9 @@ func newHyperexponential(p, means []float64) (Phased, error) {
 	return hyperexponential{p, means, newAlias(p)}, nil
 }
 
-// NewBalancedHyperexponential returns the mixture of two exponential laws with the given mean and squared coefficient
-// of variation c in (1, 1e8], and balanced means, p_1 m_1 = p_2 m_2 = mean/2: p_1 = (1 + s)/2 with s² = (c-1)/(c+1).
-// The error names the argument that is out of range.
+// NewBalancedHyperexponential returns the mixture of two exponential distributions with the given mean and squared
+// coefficient of variation c in (1, 1e8], and balanced means, p_1 m_1 = p_2 m_2 = mean/2: p_1 = (1 + s)/2 with s² =
+// (c-1)/(c+1). The error names the argument that is out of range.
 func NewBalancedHyperexponential(mean, scv float64) (Phased, error) {
 	if err := checkPositive("mean", mean); err != nil {
 		return nil, err

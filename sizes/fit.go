@@ -9,18 +9,19 @@ import (
 	"productform/num"
 )
 
-// FitBoundedPareto returns the law of [NewBoundedPareto] that makes the sizes most likely, and its alpha. Its ends are
-// the smallest and the largest size, and with y = ln(x/low), l = ln(high/low), alpha solves the likelihood equation
+// FitBoundedPareto returns the distribution of [NewBoundedPareto] that makes the sizes most likely, and its alpha. Its
+// ends are the smallest and the largest size, and with y = ln(x/low), l = ln(high/low), alpha solves the likelihood
+// equation
 //
 //	1/alpha - l/(e^(alpha l) - 1) = mean of y,
 //
 // whose left side falls from l/2 to 0. So there is one solution if the mean of y is below l/2; else the likelihood
-// grows as alpha falls to 0 and beyond, and the sizes have no bounded Pareto law. For n sizes of such a law the standard
-// deviation of alpha is about 1/√(n I), I = 1/alpha² - (l/(2 sinh(alpha l/2)))².
+// grows as alpha falls to 0 and beyond, and the sizes have no bounded Pareto distribution. For n sizes of such a
+// distribution the standard deviation of alpha is about 1/√(n I), I = 1/alpha² - (l/(2 sinh(alpha l/2)))².
 //
 // The error names the size out of [1e-300, 1e300], or tells that all are equal, that there is no solution, or that
 // alpha is out of the range of [NewBoundedPareto].
-func FitBoundedPareto(sizes []float64) (law Distribution, alpha float64, err error) {
+func FitBoundedPareto(sizes []float64) (d Distribution, alpha float64, err error) {
 	if err := checkSizes(sizes); err != nil {
 		return nil, 0, err
 	}
@@ -45,11 +46,11 @@ func FitBoundedPareto(sizes []float64) (law Distribution, alpha float64, err err
 			math.Sqrt(low)*math.Sqrt(high))
 	}
 	alpha = 2 * inverseLangevin(lead.Value()/whole, 2*below.Value()/whole) / logRatio(low, high)
-	law, err = NewBoundedPareto(low, high, alpha)
+	d, err = NewBoundedPareto(low, high, alpha)
 	if err != nil {
 		return nil, 0, err
 	}
-	return law, alpha, nil
+	return d, alpha, nil
 }
 
 // inverseLangevin returns the h > 0 with coth h - 1/h = d, given d in (0, 1) and rest = 1 - d. The function is concave

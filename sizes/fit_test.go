@@ -26,8 +26,8 @@ func fisher(n int, low, high, alpha float64) float64 {
 	return 1 / math.Sqrt(float64(n)*(moment(2)-m*m))
 }
 
-// Samples of a law give its alpha back within 6 standard deviations, which the normal limit exceeds with probability
-// 2e-9; the ends are off by 1/n of the range of probabilities, which moves alpha by far less.
+// Samples of a distribution give its alpha back within 6 standard deviations, which the normal limit exceeds with
+// probability 2e-9; the ends are off by 1/n of the range of probabilities, which moves alpha by far less.
 func TestFitRecoversAlpha(t *testing.T) {
 	const n = 20000
 	for i, alpha := range []float64{0.05, 0.2, 1 - 1e-9, 1, 1.1, 2, 2.5, 7} {
@@ -37,15 +37,15 @@ func TestFitRecoversAlpha(t *testing.T) {
 		for j := range sizes {
 			sizes[j] = d.Sample(r)
 		}
-		law, got, err := FitBoundedPareto(sizes)
+		distribution, got, err := FitBoundedPareto(sizes)
 		sd := fisher(n, 3, 3e4, alpha)
 		if err != nil || math.Abs(got-alpha) > 6*sd {
 			t.Errorf("alpha = %v, want %v ± %v, error %v", got, alpha, sd, err)
 			continue
 		}
-		low, high, _ := law.Support()
-		if low != slices.Min(sizes) || high != slices.Max(sizes) || law != ok(NewBoundedPareto(low, high, got)) {
-			t.Errorf("law %v of alpha %v, sizes from %v to %v", law, got, slices.Min(sizes), slices.Max(sizes))
+		low, high, _ := distribution.Support()
+		if low != slices.Min(sizes) || high != slices.Max(sizes) || distribution != ok(NewBoundedPareto(low, high, got)) {
+			t.Errorf("distribution %v of alpha %v, sizes from %v to %v", distribution, got, slices.Min(sizes), slices.Max(sizes))
 		}
 		// The formula of the standard deviation in the comment.
 		l := math.Log(1e4)
@@ -166,10 +166,10 @@ func TestFitErrors(t *testing.T) {
 		{[]float64{1, 9, 9}, "sizes", "the likelihood grows as alpha falls"},
 		{slices.Concat(slices.Repeat([]float64{1}, 20), []float64{1 + 0x1p-52}), "alpha", "1e9"},
 	} {
-		law, alpha, err := FitBoundedPareto(c.sizes)
+		distribution, alpha, err := FitBoundedPareto(c.sizes)
 		var e *input.Error
-		if !errors.As(err, &e) || e.Path != c.path || !strings.Contains(err.Error(), c.says) || law != nil || alpha != 0 {
-			t.Errorf("%v: %v, alpha %v, error %v, want one for %s: %s", c.sizes, law, alpha, err, c.path, c.says)
+		if !errors.As(err, &e) || e.Path != c.path || !strings.Contains(err.Error(), c.says) || distribution != nil || alpha != 0 {
+			t.Errorf("%v: %v, alpha %v, error %v, want one for %s: %s", c.sizes, distribution, alpha, err, c.path, c.says)
 		}
 	}
 }

@@ -2,7 +2,7 @@ package sizes
 
 import "math"
 
-// gammaMoment returns E[T^r] = Γ(k+r)/Γ(k) for T of the gamma law of shape k >= 1, mean k; +Inf if k+r <= 0.
+// gammaMoment returns E[T^r] = Γ(k+r)/Γ(k) for T of the gamma distribution of shape k >= 1, mean k; +Inf if k+r <= 0.
 func gammaMoment(k int, r float64) float64 {
 	x := float64(k)
 	s := x + r
@@ -64,8 +64,8 @@ func deviance(n, x float64) float64 {
 	}
 }
 
-// gammaPartial returns E[T^r; a < T <= b] for T of the gamma law of shape k >= 1, mean k, and 0 <= a <= b, with
-// l = ln(b/a), +Inf if a = 0 or b is infinite; +Inf if it diverges, which takes a = 0 and k+r <= 0. The caller
+// gammaPartial returns E[T^r; a < T <= b] for T of the gamma distribution of shape k >= 1, mean k, and 0 <= a <= b,
+// with l = ln(b/a), +Inf if a = 0 or b is infinite; +Inf if it diverges, which takes a = 0 and k+r <= 0. The caller
 // gives l from the unscaled ends: for a short interval it is more exact than a and b.
 func gammaPartial(k int, r, a, b, l float64) float64 {
 	const seam = 0.5
@@ -197,8 +197,8 @@ func poissonSum(x float64, low, high int, weight func(int) float64) float64 {
 	return sum
 }
 
-// erlangTails returns P(T <= x) and P(T > x) for T of the gamma law of integer shape k: at least, or fewer than, k
-// events of a Poisson process of rate 1 up to x. The smaller one is the sum, the other its complement.
+// erlangTails returns P(T <= x) and P(T > x) for T of the gamma distribution of integer shape k: at least, or fewer
+// than, k events of a Poisson process of rate 1 up to x. The smaller one is the sum, the other its complement.
 func erlangTails(k int, x float64) (cdf, survival float64) {
 	one := func(int) float64 { return 1 }
 	switch {

@@ -10,7 +10,7 @@ import (
 // pareto has P(X > x) = (min/x)^alpha for x >= min.
 type pareto struct{ min, alpha float64 }
 
-// NewPareto returns the Pareto law P(X > x) = (low/x)^alpha, x >= low, whose moments of orders below alpha are
+// NewPareto returns the Pareto distribution P(X > x) = (low/x)^alpha, x >= low, whose moments of orders below alpha are
 // finite: E[X^r] = alpha low^r/(alpha - r). Low is in [1e-100, 1e100] and alpha at most 1e9 and at least
 //
 //	0.1 + log10(max(1, low))/400,
@@ -122,10 +122,10 @@ func (p pareto) Scaled(factor float64) (Distribution, error) {
 // boundedPareto has density α min^α x^(-α-1)/(1 - (min/max)^α) on [min, max].
 type boundedPareto struct{ min, max, alpha, log float64 } // log = ln(max/min)
 
-// NewBoundedPareto returns the law with density alpha low^alpha x^(-alpha-1)/(1 - (low/high)^alpha) on [low, high],
-// for low < high and alpha in [1e-100, 1e9]; as alpha goes to 0 it becomes the law of uniform ln X (Harchol-Balter,
-// "Task assignment with unknown duration", J. ACM 49(2), 2002). With φ(m, l) = (e^(ml) - 1)/m, or l for m = 0, and
-// ln(b/a) = l,
+// NewBoundedPareto returns the distribution with density alpha low^alpha x^(-alpha-1)/(1 - (low/high)^alpha) on [low,
+// high], for low < high and alpha in [1e-100, 1e9]; as alpha goes to 0 it becomes the distribution of uniform ln X
+// (Harchol-Balter, "Task assignment with unknown duration", J. ACM 49(2), 2002). With φ(m, l) = (e^(ml) - 1)/m, or l
+// for m = 0, and ln(b/a) = l,
 //
 //	E[X^r; a < X <= b] = a^r (low/a)^alpha φ(r-alpha, l)/φ(-alpha, ln(high/low)),  low <= a <= b <= high.
 //
@@ -150,8 +150,8 @@ func checkAlpha(alpha float64) error {
 	return nil
 }
 
-// NewBoundedParetoOfMean returns the law of [NewBoundedPareto] with the low end that gives it the mean, below high. The
-// error also says when that end would be below 1e-300.
+// NewBoundedParetoOfMean returns the distribution of [NewBoundedPareto] with the low end that gives it the mean, below
+// high. The error also says when that end would be below 1e-300.
 func NewBoundedParetoOfMean(alpha, high, mean float64) (Distribution, error) {
 	if err := checkAlpha(alpha); err != nil {
 		return nil, err

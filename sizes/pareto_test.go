@@ -158,7 +158,7 @@ func TestBoundedParetoOfMean(t *testing.T) {
 	}
 }
 
-// The Pareto law is the bounded one far from the bound.
+// The Pareto distribution is the bounded one far from the bound.
 func TestParetoIsBoundedParetoOfFarMax(t *testing.T) {
 	p, b := ok(NewPareto(2, 3)), ok(NewBoundedPareto(2, 2e12, 3)) // (min/max)³ = 1e-36
 	for _, r := range []float64{-2, -1, 0, 1, 2} {

@@ -8,7 +8,7 @@ import (
 	"productform/internal/input"
 )
 
-// A shape is a family of laws that differ by a factor, with the names of its parameters.
+// A shape is a family of distributions that differ by a factor, with the names of its parameters.
 type shape struct {
 	name string // with parameters, such as "erlang:K"
 	want string // what the parameters may be
@@ -25,8 +25,8 @@ func (s shape) form() string {
 
 // shapes returns all shapes that have names.
 func shapes() []shape {
-	scaled := func(law func() Phased) func([]float64, float64) (Distribution, error) {
-		return func(_ []float64, mean float64) (Distribution, error) { return WithMean(law(), mean) }
+	scaled := func(unscaled func() Phased) func([]float64, float64) (Distribution, error) {
+		return func(_ []float64, mean float64) (Distribution, error) { return WithMean(unscaled(), mean) }
 	}
 	return []shape{
 		{"exponential", "", func(_ []float64, mean float64) (Distribution, error) { return NewExponential(mean) }},
@@ -83,10 +83,10 @@ func Names() []string {
 	return names
 }
 
-// Parse returns the law of the given mean in [1e-90, 1e90] whose shape the text names, one of [Names]:
+// Parse returns the distribution of the given mean in [1e-90, 1e90] whose shape the text names, one of [Names]:
 //
 //	exponential, deterministic       of this mean
-//	bimodal, hyperexponential, zipf  the laws of [BC17], section 5, scaled
+//	bimodal, hyperexponential, zipf  the distributions of [BC17], section 5, scaled
 //	erlang:K                         K phases
 //	hyperexponential:SCV             two branches of balanced means, squared coefficient of variation SCV > 1
 //	pareto:ALPHA                     ALPHA > 1, for the mean to exist

@@ -70,7 +70,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, mean float64) {
 		d, err := Parse(text, mean)
 		if (d == nil) != (err != nil) {
-			t.Fatalf("law %v, error %v", d, err)
+			t.Fatalf("distribution %v, error %v", d, err)
 		}
 		if err != nil {
 			return

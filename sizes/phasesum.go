@@ -12,10 +12,10 @@ import (
 	"productform/internal/input"
 )
 
-// maxListed is the number of parameters up to which a law writes them out.
+// maxListed is the number of parameters up to which a distribution writes them out.
 const maxListed = 8
 
-// phaseSum is the law of K exponential phases of one mean, K random and bounded.
+// phaseSum is the distribution of K exponential phases of one mean, K random and bounded.
 type phaseSum struct {
 	probs  []float64 // P(K = k) at k-1, the last one > 0
 	phase  float64
@@ -24,8 +24,8 @@ type phaseSum struct {
 	left   []float64      // E[(K-j)^+] at j < n
 }
 
-// A biasedCount is the law of a number of phases K' = K + r in which K is taken with weight E[T^r], T the sum of K
-// phases of mean 1: x^r times the gamma density of shape k is Γ(k+r)/Γ(k) times that of shape k+r, so that
+// A biasedCount is the distribution of a number of phases K' = K + r in which K is taken with weight E[T^r], T the sum
+// of K phases of mean 1: x^r times the gamma density of shape k is Γ(k+r)/Γ(k) times that of shape k+r, so that
 //
 //	E[T^r; a < T <= b] = total P(a < T' <= b),  T' the sum of K' phases,  r an integer, K + r >= 1.
 type biasedCount struct {
@@ -91,8 +91,8 @@ func (c biasedCount) between(a, b float64) (v float64, exact bool) {
 	return c.total * v, v >= belowB/20
 }
 
-// NewPhaseSum returns the law of the sum of K independent exponential phases of the given mean, where K = k with
-// probability probs[k-1], k = 1..n, n at most 100,000. The probabilities must sum to 1 within 1e-12 and are taken
+// NewPhaseSum returns the distribution of the sum of K independent exponential phases of the given mean, where K = k
+// with probability probs[k-1], k = 1..n, n at most 100,000. The probabilities must sum to 1 within 1e-12 and are taken
 // relative to their sum. The error names the entry that is out of range. The slice is copied.
 //
 // CDF, Survival and partial moments of orders -1, 0, 1 and 2 over intervals that are not short take O(n) time at

@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-// randomUnimodal draws a law of any family that has one mode.
+// randomUnimodal draws a distribution of any family that has one mode.
 func randomUnimodal(t *rapid.T) Unimodal {
 	mean := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "ln mean"))
 	var d Distribution
@@ -70,7 +70,8 @@ func TestDensityIsThatOfAUnimodalLaw(t *testing.T) {
 	})
 }
 
-// Densities beside gonum's and elementary ones; the laws that have none here are those that may have several modes.
+// Densities beside gonum's and elementary ones; the distributions that have none here are those that may have several
+// modes.
 func TestDensityAgainstGonum(t *testing.T) {
 	for _, c := range continuous() {
 		d, has := c.Distribution.(Unimodal)
@@ -92,9 +93,9 @@ func TestDensityAgainstGonum(t *testing.T) {
 
 func bigExp(x *big.Float) *big.Float { return ok(num.Exp(x, bits)) }
 
-// The last digits, with formulas of 400 bits in the parameters as the laws hold them. Quotients such as x/mean are
-// rounded before exp takes them, at most 20 here, or powers up to the eleventh are made of them: some 50 units of 2^-53
-// in all, 6e-15.
+// The last digits, with formulas of 400 bits in the parameters as the distributions hold them. Quotients such as x/mean
+// are rounded before exp takes them, at most 20 here, or powers up to the eleventh are made of them: some 50 units of
+// 2^-53 in all, 6e-15.
 func TestDensityAgainstBigFloats(t *testing.T) {
 	div := func(a, b *big.Float) *big.Float { return op().Quo(a, b) }
 	mul := func(a, b *big.Float) *big.Float { return op().Mul(a, b) }
@@ -144,7 +145,8 @@ func TestDensityAgainstBigFloats(t *testing.T) {
 	})
 }
 
-// Modes where the derivative of the density, by its quotients, is 0; of laws without a peak inside, its low end.
+// Modes where the derivative of the density, by its quotients, is 0; of distributions without a peak inside, its low
+// end.
 func TestMode(t *testing.T) {
 	for _, c := range []struct {
 		d    Distribution
@@ -172,13 +174,13 @@ func TestMode(t *testing.T) {
 
 // Outside of the support the density is 0, and at the limits of float64 it is a number.
 func TestDensityAtTheLimits(t *testing.T) {
-	laws := []Distribution{ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)), ok(NewErlang(20, 1)),
+	distributions := []Distribution{ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)), ok(NewErlang(20, 1)),
 		ok(NewErlang(3, 1)), ok(NewWeibull(0.05, 1e-200)), ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)),
 		ok(NewLognormal(1e-300, 1e6)), ok(NewLognormal(1, 1e-12)), ok(NewPareto(1e100, 0.35)), ok(NewPareto(1e-100, 1e9)),
 		ok(NewBoundedPareto(1e-300, 1e300, 1e9)), ok(NewBoundedPareto(1e-300, 1e-300*(1+1e-15), 1e-100)),
 		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1e-9, 1}))}
-	for _, law := range laws {
-		d := law.(Unimodal)
+	for _, distribution := range distributions {
+		d := distribution.(Unimodal)
 		low, high, bounded := d.Support()
 		points := []float64{math.Inf(-1), -1, 0, 5e-324, 1e-310, 1e-200, low, math.Nextafter(low, 0), 1, 1e200, math.MaxFloat64, math.Inf(1)}
 		if bounded {

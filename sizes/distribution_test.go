@@ -16,7 +16,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// A checked law comes with what gonum or a formula says of its density.
+// A checked distribution comes with what gonum or a formula says of its density.
 type checked struct {
 	Distribution
 	density  func(x float64) float64
@@ -44,7 +44,7 @@ func mixture(w []float64, f ...func(float64) float64) func(float64) float64 {
 	}
 }
 
-// continuous returns laws with densities.
+// continuous returns distributions with densities.
 func continuous() []checked {
 	bp := func(k, p, alpha float64) func(float64) float64 {
 		c := alpha * math.Pow(k, alpha) / -math.Expm1(alpha*math.Log(k/p))
@@ -89,7 +89,7 @@ func continuous() []checked {
 	}
 }
 
-// all returns laws of every kind.
+// all returns distributions of every kind.
 func all() []Distribution {
 	var list []Distribution
 	for _, c := range continuous() {
@@ -258,7 +258,7 @@ func TestTails(t *testing.T) {
 
 func TestQuantileInvertsCDF(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := rapid.SampledFrom(all()).Draw(t, "law")
+		d := rapid.SampledFrom(all()).Draw(t, "distribution")
 		p := rapid.Float64Range(1e-15, 1-1e-12).Draw(t, "p")
 		x := ok(d.Quantile(p))
 		low, high, bounded := d.Support()
@@ -337,7 +337,7 @@ func TestSCV(t *testing.T) {
 	}
 }
 
-// ks is the Kolmogorov-Smirnov distance between a sample and a law without atoms.
+// ks is the Kolmogorov-Smirnov distance between a sample and a distribution without atoms.
 func ks(sample []float64, cdf func(float64) float64) float64 {
 	slices.Sort(sample)
 	n := float64(len(sample))
@@ -353,7 +353,7 @@ func ks(sample []float64, cdf func(float64) float64) float64 {
 // below 1e-6.
 func ksLimit(n int) float64 { return math.Sqrt(math.Log(2/2e-8) / 2 / float64(n)) }
 
-// meanNear reports whether the mean of n samples is within 6 standard errors; with n = 40000 and the mild laws
+// meanNear reports whether the mean of n samples is within 6 standard errors; with n = 40000 and the mild distributions
 // tested, the tail is close to normal, 2e-9.
 func meanNear(sample []float64, mean, sd float64) bool {
 	var sum float64
@@ -400,7 +400,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// K phases have the law: K is drawn, and a gamma variable of gonum takes the place of the sum.
+// K phases have the distribution: K is drawn, and a gamma variable of gonum takes the place of the sum.
 func TestPhases(t *testing.T) {
 	const n = 40000
 	for i, d := range all() {
@@ -540,7 +540,7 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
-func TestEqualTextsEqualLaws(t *testing.T) {
+func TestEqualTextsEqualDistributions(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range all() {
 		if seen[fmt.Sprint(d)] {
@@ -552,14 +552,14 @@ func TestEqualTextsEqualLaws(t *testing.T) {
 
 // Whatever the arguments, an answer is a number >= 0 or an error, at the limits of float64 too.
 func TestExtremeArguments(t *testing.T) {
-	laws := append(all(), ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)),
+	distributions := append(all(), ok(NewExponential(1e-300)), ok(NewExponential(1e300)), ok(NewErlang(1e6, 1)),
 		ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)), ok(NewLognormal(1e-300, 1e6)), ok(NewLognormal(1, 1e-12)), ok(NewPareto(1e100, 0.35)),
 		ok(NewBoundedPareto(1e-300, 1e300, 1e9)), ok(NewBoundedPareto(1, 1+1e-15, 1e-100)),
 		ok(NewBoundedPareto(1e-300, 1e300, 1e-100)),
 		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1e-9, 1})), ok(NewEmpirical([]float64{1e-300, 1e300})))
 	points := []float64{0, 5e-324, 1e-100, 1e-3, 1, 1 + 1e-15, 1e3, 1e308, math.Inf(1)}
 	r := rand.New(rand.NewPCG(7, 7))
-	for _, d := range laws {
+	for _, d := range distributions {
 		for i, low := range points {
 			cdf, survival := d.CDF(low), d.Survival(low)
 			if !(cdf >= 0 && cdf <= 1 && survival >= 0 && survival <= 1 && math.Abs(cdf+survival-1) < 1e-9) {

@@ -9,7 +9,7 @@ import (
 	"productform/internal/input"
 )
 
-// A Distribution is the law of a job size X > 0, in units of work.
+// A Distribution is that of a job size X > 0, in units of work.
 type Distribution interface {
 	// Moment returns E[X^order] for any real order in [-1000, 1000]. The error wraps [ErrInfinite] if the moment is
 	// infinite and [ErrOverflow] if it, or a step on the way to it, exceeds float64. It may be 0 by underflow.
@@ -36,9 +36,9 @@ type Distribution interface {
 	Sample(r *rand.Rand) float64
 	// Support returns the ends of the shortest interval that holds X; high is 0 if X is not bounded.
 	Support() (low, high float64, bounded bool)
-	// Scaled returns the law of factor * X, for a finite factor > 0.
+	// Scaled returns the distribution of factor * X, for a finite factor > 0.
 	Scaled(factor float64) (Distribution, error)
-	// String names the law with its parameters in full precision: equal texts mean equal laws.
+	// String names the distribution with its parameters in full precision: equal texts mean equal distributions.
 	String() string
 }
 
@@ -119,7 +119,8 @@ type Phases struct {
 	Draw      func(r *rand.Rand) int // draws K >= 1; nil if Fixed > 0. It may be called concurrently
 }
 
-// Phased is implemented by laws that are sums of a random number K >= 1 of independent exponential variables of one mean.
+// Phased is implemented by distributions that are sums of a random number K >= 1 of independent exponential variables
+// of one mean.
 type Phased interface {
 	Distribution
 	Phases() Phases
@@ -182,8 +183,9 @@ func finite(v float64) (float64, error) {
 	return v, nil
 }
 
-// bisectQuantile returns the smallest float x with CDF(x) >= p, for a law that is unbounded above, in 63 evaluations:
-// positive floats are ordered as their bits. Above p = 1/2, where 1-p is exact, it asks for Survival(x) <= 1-p.
+// bisectQuantile returns the smallest float x with CDF(x) >= p, for a distribution that is unbounded above, in 63
+// evaluations: positive floats are ordered as their bits. Above p = 1/2, where 1-p is exact, it asks for Survival(x) <=
+// 1-p.
 func bisectQuantile(d Distribution, p float64) float64 {
 	low, high := uint64(0), math.Float64bits(math.MaxFloat64)
 	for high-low > 1 {
