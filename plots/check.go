@@ -13,12 +13,14 @@ type Check struct {
 	Quantity string  `json:"quantity"` // what, at which load
 	Exact    float64 `json:"exact"`    // theory, or what a run on given jobs came to; not 0
 
-	Solver    *float64 `json:"solver"`    // another method, such as the general solver or a second count of a run
-	Tolerance *float64 `json:"tolerance"` // the relative error it may have, such as its own proved bound and the two roundings
+	Solver *float64 `json:"solver"` // another method, such as the general solver or a second count of a run
+	// the relative error it may have, such as its own proved bound and the two roundings
+	Tolerance *float64 `json:"tolerance"`
 
 	Simulated *float64 `json:"simulated"`  // mean over the replications
 	HalfWidth *float64 `json:"half_width"` // of its 95 % confidence interval
-	Z         *float64 `json:"z"`          // (simulated - exact) / standard error, brought to the standard normal distribution
+	// (simulated - exact) / standard error, brought to the standard normal distribution
+	Z *float64 `json:"z"`
 
 	// Simulation names what was simulated. Rows of one name depend on each other, others do not.
 	Simulation *string `json:"simulation"`
@@ -27,7 +29,8 @@ type Check struct {
 // SimulatedCheck returns the check of a simulated number.
 func SimulatedCheck(figure, quantity string, exact float64, v *sim.Estimate, name string) Check {
 	z := v.Z(exact)
-	return Check{Figure: figure, Quantity: quantity, Exact: exact, Simulated: &v.Mean, HalfWidth: &v.HalfWidth, Z: &z, Simulation: &name}
+	return Check{Figure: figure, Quantity: quantity, Exact: exact, Simulated: &v.Mean, HalfWidth: &v.HalfWidth, Z: &z,
+		Simulation: &name}
 }
 
 // MaxZ is the |z| beyond which a simulation contradicts theory: 6e-7 of correct ones do.
@@ -42,7 +45,8 @@ func (c Check) RelativeError() *float64 {
 	return &e
 }
 
-// OK reports whether the two numbers agree: the relative error of the solver is within its tolerance, and |z| <= [MaxZ].
+// OK reports whether the two numbers agree: the relative error of the solver is within its tolerance, and |z| <=
+// [MaxZ].
 func (c Check) OK() bool {
 	if e := c.RelativeError(); e != nil && c.Tolerance != nil && !(*e <= *c.Tolerance) {
 		return false

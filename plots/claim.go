@@ -98,7 +98,8 @@ func Below(numbers, limits []Number) Verdict {
 
 // Finding returns a claim that exact numbers decide, a finding.
 func Finding(place, sentence, criterion, numbers string, holds bool) Claim {
-	c := Claim{Place: place, Sentence: sentence, Criterion: criterion, Numbers: numbers, Verdict: Refuted, Finding: true}
+	c := Claim{Place: place, Sentence: sentence, Criterion: criterion, Numbers: numbers, Verdict: Refuted,
+		Finding: true}
 	if holds {
 		c.Verdict = Holds
 	}

@@ -7,9 +7,10 @@ import (
 
 // A Figure is one figure of a paper as data.
 type Figure struct {
-	ID         string      // name in the catalogue and of its files, such as "bf-1"
-	Title      string      // one line
-	Caption    string      // sentences that say what is drawn and name every parameter but those that Parameters alone has
+	ID    string // name in the catalogue and of its files, such as "bf-1"
+	Title string // one line
+	// sentences that say what is drawn and name every parameter but those that Parameters alone has
+	Caption    string
 	Parameters []Parameter // every one, as a table
 	Panels     []Panel     // at least one
 	Checks     []Check     // numbers of the figure reached a second way
@@ -46,9 +47,9 @@ type Axis struct {
 	Ticks []float64
 
 	// Categories are the names of the values 1, 2, ... of a linear horizontal axis, which stand below it instead of
-	// numbers; nil means numbers. Min and Max, if given, hold these values; without them the axis goes half a unit beyond.
-	// Where one legend serves all panels, a series that has the label of a category is named by the axis alone, and the
-	// legend has its group.
+	// numbers; nil means numbers. Min and Max, if given, hold these values; without them the axis goes half a unit
+	// beyond. Where one legend serves all panels, a series that has the label of a category is named by the axis alone,
+	// and the legend has its group.
 	Categories []string
 }
 
@@ -80,15 +81,18 @@ type Kind int
 const (
 	Curve  Kind = iota // a line through the points, as for theory
 	Points             // a marker at each point, as for simulation
-	Steps              // a line that keeps the height of a point up to the next, as for whole numbers; it has no intervals
-	Band               // the area from Low to High, as for bounds; it has no Y
+	// a line that keeps the height of a point up to the next, as for whole numbers; it has no intervals
+	Steps
+	Band // the area from Low to High, as for bounds; it has no Y
 )
 
 // A Series is one curve or one set of points. Where Low and High are given, they are the ends of
-// a confidence interval at each point, drawn as a band about a curve and as a bar through a marker, or the bounds of a Band.
+// a confidence interval at each point, drawn as a band about a curve and as a bar through a marker, or the bounds of a
+// Band.
 type Series struct {
-	Label     string    // name, written beside the series, or once for all panels, and in the header of the data
-	Group     string    // what several series have in common, such as a class; may be empty. Later groups are lighter and lie below
+	Label string // name, written beside the series, or once for all panels, and in the header of the data
+	// what several series have in common, such as a class; may be empty. Later groups are lighter and lie below
+	Group     string
 	Kind      Kind      // Curve, Points, Steps or Band
 	Thin      bool      // whether a line is drawn thin and above the others, as one to compare with
 	Marked    bool      // whether a curve has a marker at each of its points, as for whole numbers
@@ -105,7 +109,8 @@ func (s Series) Name() string {
 	return s.Group + ", " + s.Label
 }
 
-// A Reference is a horizontal line at a value to compare with. Its label is left out of a picture that has no room for it.
+// A Reference is a horizontal line at a value to compare with. Its label is left out of a picture that has no room for
+// it.
 type Reference struct {
 	Label string
 	Y     float64

@@ -8,8 +8,8 @@ import (
 type Precision string
 
 // The precisions. On two cores the whole catalogue takes about a minute at Draft, some ten minutes at Normal and
-// most of an hour at Paper, which is the effort of [BC17]. Runs of farms and of shared resources (tags-6 and on) are a tenth as long;
-// dispatch-6 draws ten samples a run, dispatch-7 four.
+// most of an hour at Paper, which is the effort of [BC17]. Runs of farms and of shared resources (tags-6 and on) are a
+// tenth as long; dispatch-6 draws ten samples a run, dispatch-7 four.
 const (
 	Draft  Precision = "draft"  // 10 runs of 4·10^5 jumps after 2·10^5; coarser grids
 	Normal Precision = "normal" // 20 runs of 10^6 jumps after 10^6

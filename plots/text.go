@@ -26,22 +26,24 @@ import (
 //	Asked: It is shorter at every load.
 //	Numbers: At most {{short .Largest}} times as long.
 //
-// A line that is indented goes on with the one before. A claim has a name, which the code knows it by, and the letter of
-// its panel, if it is of one; under "# Finding" it says something of the paper only, see [Claim]. What several texts share
-// stands in a file that defines templates.
+// A line that is indented goes on with the one before. A claim has a name, which the code knows it by, and the letter
+// of its panel, if it is of one; under "# Finding" it says something of the paper only, see [Claim]. What several texts
+// share stands in a file that defines templates.
 type Texts struct{ files *template.Template }
 
 // NewTexts reads the files *.txt of a folder. They are embedded, so that it panics if one is no template.
 func NewTexts(folder fs.FS, name string) Texts {
 	t := template.New("").Option("missingkey=error").Funcs(template.FuncMap{
-		"short": Short, "power": Power, "significant": Significant, "shortlist": ShortList, "list": List, "spans": Spans,
+		"short": Short, "power": Power, "significant": Significant, "shortlist": ShortList, "list": List,
+		"spans":   Spans,
 		"decimal": Decimal, "decimals": Decimals, "join": strings.Join,
 		"first": func(v []*big.Rat) string { return Decimal(v[0]) },
 		"last":  func(v []*big.Rat) string { return Decimal(v[len(v)-1]) },
 		"ratio": func(a, b float64) float64 { return a / b },
 		"panel": func(k int) string { return Letter(k) },
 	})
-	return Texts{template.Must(template.Must(t.ParseFS(ownTexts, "texts/*.txt")).ParseFS(folder, path.Join(name, "*.txt")))}
+	return Texts{template.Must(template.Must(t.ParseFS(ownTexts, "texts/*.txt")).ParseFS(folder,
+		path.Join(name, "*.txt")))}
 }
 
 // ownTexts are those that all figures share.
@@ -63,8 +65,9 @@ type RunWords struct {
 
 // RunWords tells of the simulations of a plan, with jumps of these kinds.
 func (p *Plan) RunWords(e Effort, kinds string) RunWords {
-	w := RunWords{Simulations: len(p.Simulations), Runs: e.Runs, CheckRuns: e.CheckRuns, Jumps: e.Jumps, WarmUp: e.WarmUp,
-		Kinds: kinds, Seed: e.Seed, Reason: "whose warm-up looks short"}
+	w := RunWords{Simulations: len(p.Simulations), Runs: e.Runs, CheckRuns: e.CheckRuns, Jumps: e.Jumps,
+		WarmUp: e.WarmUp,
+		Kinds:  kinds, Seed: e.Seed, Reason: "whose warm-up looks short"}
 	for _, one := range p.Simulations {
 		w.Observed += one.Result.Jumps
 		if len(one.Result.Warnings) > 0 {

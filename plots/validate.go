@@ -45,7 +45,8 @@ func (f *Figure) alike() error {
 				first[s.Label], o = s, s
 			}
 			if s.Look != o.Look || s.Kind != o.Kind || s.Thin != o.Thin || s.Marked != o.Marked {
-				return input.Errorf(fmt.Sprintf("panels[%d].series[%d].label", i, j), s.Label, "another, or the look, kind and line of the series before of that label")
+				return input.Errorf(fmt.Sprintf("panels[%d].series[%d].label", i, j), s.Label,
+					"another, or the look, kind and line of the series before of that label")
 			}
 		}
 	}
@@ -57,7 +58,8 @@ func (p *Panel) validate(path string) error {
 		return err
 	}
 	if p.Y.Categories != nil {
-		return input.Errorf(path+".y.categories", fmt.Sprint(len(p.Y.Categories), " names"), "none, except on a horizontal axis")
+		return input.Errorf(path+".y.categories", fmt.Sprint(len(p.Y.Categories), " names"),
+			"none, except on a horizontal axis")
 	}
 	if err := p.Y.validate(path + ".y"); err != nil {
 		return err
@@ -198,7 +200,8 @@ func (s *Series) validate(path string, x, y Scale) error {
 		case s.Kind == Band && !(s.Low[k] <= s.High[k]):
 			return input.Errorf(fmt.Sprintf("%s.high[%d]", path, k), s.High[k], "at least low, %v", s.Low[k])
 		case s.Kind != Band && !(s.Low[k] <= s.Y[k] && s.Y[k] <= s.High[k]):
-			return input.Errorf(fmt.Sprintf("%s.y[%d]", path, k), s.Y[k], "a number in its interval [%v, %v]", s.Low[k], s.High[k])
+			return input.Errorf(fmt.Sprintf("%s.y[%d]", path, k), s.Y[k], "a number in its interval [%v, %v]", s.Low[k],
+				s.High[k])
 		}
 	}
 	return nil

@@ -49,7 +49,8 @@ func scientific(text string) string {
 	if rest, ok := strings.CutPrefix(e, "-"); ok {
 		e, sign = rest, "⁻"
 	}
-	e = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strings.TrimLeft(e, "+0"))
+	e = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸",
+		"9", "⁹").Replace(strings.TrimLeft(e, "+0"))
 	if m == "1" {
 		return "10" + sign + e
 	}
@@ -106,5 +107,7 @@ func Decimals(v []*big.Rat) string {
 const LogName = "SDSC-Par-1996"
 
 // LogWords names the log, and those to whom thanks are due.
-const LogWords = "The log is SDSC-Par-1996 of the Parallel Workloads Archive (D. Feitelson, D. Tsafrir and D. Krakov, J. Parallel and Distributed Computing 74(10), 2014), version 3.1, cleaned: " +
-	"the Intel Paragon of 400 processors of the San Diego Supercomputer Center, 27 December 1995 to 31 December 1996; thanks to Reagan Moore and Allen Downey, who gave it to the archive."
+const LogWords = "The log is SDSC-Par-1996 of the Parallel Workloads Archive (D. Feitelson, D. Tsafrir and " +
+	"D. Krakov, J. Parallel and Distributed Computing 74(10), 2014), version 3.1, cleaned: " +
+	"the Intel Paragon of 400 processors of the San Diego Supercomputer Center, 27 December 1995 to 31 December " +
+	"1996; thanks to Reagan Moore and Allen Downey, who gave it to the archive."

@@ -97,19 +97,23 @@ written; 130 interrupted.`,
 	for _, spec := range all {
 		ids = append(ids, spec.ID)
 	}
-	cli.AddPrefixes(cmd, &o.only, "only", ids, "figures to draw, by their names or how these begin, such as bf-1,tags (default all)")
+	cli.AddPrefixes(cmd, &o.only, "only", ids,
+		"figures to draw, by their names or how these begin, such as bf-1,tags (default all)")
 	o.precision = string(plots.Normal)
 	cli.AddChoice(cmd, &o.precision, "precision", names(plots.Precisions()), "amount of simulation")
 	o.seed = 1
 	cli.Flag[uint64]{Name: "seed", Kind: "int", Usage: "of all simulations", Default: "1",
 		Want: "an integer in 0..18446744073709551615", Parse: parseSeed}.Add(cmd, &o.seed)
-	cli.AddText(cmd, &o.results, "results", "", "a folder", "folder in which simulations are kept, made if missing\n(default results in the folder of --output; with --check none)")
+	cli.AddText(cmd, &o.results, "results", "", "a folder",
+		"folder in which simulations are kept, made if missing\n(default results in the folder of --output; with "+
+			"--check none)")
 	o.formats = names(draw.Formats())
 	cli.AddWords(cmd, &o.formats, "format", names(draw.Formats()), "kinds of files; html is index.html")
 	cli.AddRenamed(cmd, "formats", "format")
 	o.parallel = runtime.GOMAXPROCS(0)
-	cli.Flag[int]{Name: "parallel", Kind: "int", Usage: "runs and files worked on at a time", Default: strconv.Itoa(o.parallel),
-		Want: "an integer in 1..10000", Parse: parseParallel}.Add(cmd, &o.parallel)
+	cli.Flag[int]{Name: "parallel", Kind: "int", Usage: "runs and files worked on at a time",
+		Default: strconv.Itoa(o.parallel),
+		Want:    "an integer in 1..10000", Parse: parseParallel}.Add(cmd, &o.parallel)
 	cli.AddRenamed(cmd, "jobs", "parallel")
 	cli.AddSwitch(cmd, &o.list, "list", "print the figures there are and write nothing")
 	cli.AddSwitch(cmd, &o.check, "check", "print the table of checks and write nothing; fail if a check does")
@@ -175,7 +179,8 @@ func timeLeft(now sweep.Progress) string {
 
 // together returns an error for flags that contradict each other.
 func together(cmd *cobra.Command) error {
-	for _, pair := range [][2]string{{"list", "check"}, {"list", "output"}, {"list", "format"}, {"list", "results"}, {"check", "output"}, {"check", "format"}} {
+	for _, pair := range [][2]string{{"list", "check"}, {"list", "output"}, {"list", "format"}, {"list", "results"},
+		{"check", "output"}, {"check", "format"}} {
 		if cmd.Flags().Changed(pair[0]) && cmd.Flags().Changed(pair[1]) {
 			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
 		}

@@ -4,15 +4,17 @@
 //	        [--seed N] [--results DIR] [--parallel N] [--list] [--check] [--version]
 //
 // For every figure it writes one file a format, then index.html (the figures with captions, parameters, the claims of
-// the papers and the table of checks) and checks.json, into the folder figures-out unless --output names another; the folder
-// is made if there is none. Standard output lists the files written, one a line; progress goes to standard error.
-// --list prints the figures there are and --check the table of checks and the claims instead, and nothing is drawn.
+// the papers and the table of checks) and checks.json, into the folder figures-out unless --output names another; the
+// folder is made if there is none. Standard output lists the files written, one a line; progress goes to standard
+// error. --list prints the figures there are and --check the table of checks and the claims instead, and nothing is
+// drawn.
 //
 // The samples of the simulations are kept in the folder of --results, by default results in that of --output: a
-// run that was stopped resumes, and one that is repeated draws at once. With --check they are kept only if --results is given.
+// run that was stopped resumes, and one that is repeated draws at once. With --check they are kept only if --results is
+// given.
 //
-// The exit status is 0 if all went well, 1 if a check of --check fails, 2 on bad usage or a folder that cannot be written,
-// and 130 if the run was interrupted.
+// The exit status is 0 if all went well, 1 if a check of --check fails, 2 on bad usage or a folder that cannot be
+// written, and 130 if the run was interrupted.
 package main
 
 import (

@@ -25,7 +25,8 @@ type writer struct {
 
 // write writes every figure in every format, then the page and the checks, so that these never tell of files that
 // are not there. It returns the paths in that order.
-func (w writer) write(ctx context.Context, folder string, figures []*plots.Figure, formats []draw.Format) ([]string, error) {
+func (w writer) write(ctx context.Context, folder string, figures []*plots.Figure, formats []draw.Format) ([]string,
+	error) {
 	var paths []string
 	var drawn atomic.Int64
 	files := len(figures) * len(formats)
@@ -99,7 +100,8 @@ func printChecks(w io.Writer, figures []*plots.Figure) error {
 			simulated += fmt.Sprintf(" ± %.2g", *c.HalfWidth)
 		}
 		fmt.Fprintf(t, "%s\t%s\t%.12g\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Figure, c.Quantity, c.Exact,
-			optional(c.Solver, "%.12g"), optional(c.RelativeError(), "%.1e"), optional(c.Tolerance, "%.1e"), simulated, optional(c.Z, "%.2f"), agrees)
+			optional(c.Solver, "%.12g"), optional(c.RelativeError(), "%.1e"), optional(c.Tolerance, "%.1e"), simulated,
+			optional(c.Z, "%.2f"), agrees)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -109,7 +111,8 @@ func printChecks(w io.Writer, figures []*plots.Figure) error {
 		summarize(&text, summary)
 	}
 	for _, c := range claims {
-		fmt.Fprintf(&text, "\n%s: %s\n  asked: %s\n  numbers: %s\n  verdict: %s\n", c.Place, c.Sentence, c.Criterion, c.Numbers, c.Verdict)
+		fmt.Fprintf(&text, "\n%s: %s\n  asked: %s\n  numbers: %s\n  verdict: %s\n", c.Place, c.Sentence, c.Criterion,
+			c.Numbers, c.Verdict)
 		if c.Verdict == plots.Refuted && !c.Finding {
 			refuted++
 		}
@@ -135,7 +138,8 @@ func summarize(w io.Writer, s plots.Summary) {
 	fmt.Fprintf(w, "  |z| > 1.96: %d (%.2g %%, expected 5 %%); |z| > 3: %d (%.2g %%, expected 0.27 %%); largest %.2f\n",
 		s.Beyond196, part(s.Beyond196), s.Beyond3, part(s.Beyond3), s.Largest)
 	if s.PValue != nil {
-		fmt.Fprintf(w, "  z of the first number of each simulation, in 10 cells of equal probability: chi-square %.3g, p = %.3g\n", *s.ChiSquare, *s.PValue)
+		fmt.Fprintf(w, "  z of the first number of each simulation, in 10 cells of equal probability: chi-square "+
+			"%.3g, p = %.3g\n", *s.ChiSquare, *s.PValue)
 	}
 	asked, verdict := fmt.Sprintf("no |z| > %d", plots.MaxZ), "yes"
 	if s.PValue != nil {

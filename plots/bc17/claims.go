@@ -75,19 +75,21 @@ func (c configuration) claims(e plots.Effort, shown []points) ([]plots.Claim, er
 		limits = append(limits, plots.Number{Mean: part(r.Mean), Low: part(r.Low), High: part(r.High)})
 	}
 	claims := []plots.Claim{{
-		Place:     c.ID,
-		Sentence:  "One interruption a job brings a significant improvement compared to FCFS.",
-		Criterion: fmt.Sprintf("For every distribution, the largest excess of the mean delay over balanced fairness is at most %g of that of FCFS.", improved),
-		Numbers:   "Largest ratio of the mean delay to that of balanced fairness: " + fcfsText + "; " + onceText + ".",
-		Verdict:   plots.Below(once, limits),
+		Place:    c.ID,
+		Sentence: "One interruption a job brings a significant improvement compared to FCFS.",
+		Criterion: fmt.Sprintf("For every distribution, the largest excess of the mean delay over balanced fairness "+
+			"is at most %g of that of FCFS.", improved),
+		Numbers: "Largest ratio of the mean delay to that of balanced fairness: " + fcfsText + "; " + onceText + ".",
+		Verdict: plots.Below(once, limits),
 	}}
 	if c.Sharing {
 		return append(claims, plots.Claim{
-			Place:     c.ID,
-			Sentence:  "For m = 5, performance is very close to that of balanced fairness, even for Zipf sizes.",
-			Criterion: fmt.Sprintf("For every distribution, the mean delay is at most %g %% above that of balanced fairness at every load; close does not mean equal.", 100*near),
-			Numbers:   "Largest ratio: " + fiveText + ".",
-			Verdict:   plots.AtMost(1 + near).Verdict(five...),
+			Place:    c.ID,
+			Sentence: "For m = 5, performance is very close to that of balanced fairness, even for Zipf sizes.",
+			Criterion: fmt.Sprintf("For every distribution, the mean delay is at most %g %% above that of balanced "+
+				"fairness at every load; close does not mean equal.", 100*near),
+			Numbers: "Largest ratio: " + fiveText + ".",
+			Verdict: plots.AtMost(1 + near).Verdict(five...),
 		}), nil
 	}
 	early, earlyText, err := ratios(1, 0.8)
@@ -95,10 +97,12 @@ func (c configuration) claims(e plots.Effort, shown []points) ([]plots.Claim, er
 		return nil, err
 	}
 	return append(claims, plots.Claim{
-		Place:     c.ID,
-		Sentence:  "In the large system it is sufficient in practice to set m = 1.",
-		Criterion: fmt.Sprintf("For every distribution, the mean delay is at most %g %% above that of balanced fairness at every load up to 0.8; beyond, the gap grows.", 100*near),
-		Numbers:   "Largest ratio up to load 0.8: " + earlyText + "; over all loads: " + onceText + "; " + fiveText + ".",
-		Verdict:   plots.AtMost(1 + near).Verdict(early...),
+		Place:    c.ID,
+		Sentence: "In the large system it is sufficient in practice to set m = 1.",
+		Criterion: fmt.Sprintf("For every distribution, the mean delay is at most %g %% above that of balanced "+
+			"fairness at every load up to 0.8; beyond, the gap grows.", 100*near),
+		Numbers: "Largest ratio up to load 0.8: " + earlyText + "; over all loads: " + onceText + "; " + fiveText +
+			".",
+		Verdict: plots.AtMost(1 + near).Verdict(early...),
 	}), nil
 }

@@ -63,7 +63,8 @@ func distribution(id string, small, large configuration) plots.Spec {
 			if err != nil {
 				return nil, err
 			}
-			h.runs = []histogramRun{{"FCFS, exponential sizes", fcfsLook, true, fcfs}, {"m = 5, Zipf sizes", fiveLook, false, five}}
+			h.runs = []histogramRun{{"FCFS, exponential sizes", fcfsLook, true, fcfs},
+				{"m = 5, Zipf sizes", fiveLook, false, five}}
 			if h.Sharing {
 				shared, err := h.shareAt(p, e, h.rho, zipf, sim.Settings{Distribution: h.most})
 				if err != nil {
@@ -91,7 +92,8 @@ func distribution(id string, small, large configuration) plots.Spec {
 				systems = append(systems, loadedWords{h.Short, h.ID, h.rho, h.Words})
 			}
 			return f, texts.Describe(f, map[string]any{
-				"Systems": systems, "Least": leastShown, "Zipf": zipf.Words, "Runs": runWords(p, e), "Longer": longerFive, "Unseen": unseen,
+				"Systems": systems, "Least": leastShown, "Zipf": zipf.Words, "Runs": runWords(p, e),
+				"Longer": longerFive, "Unseen": unseen,
 			}, nil)
 		}
 		return p, nil
@@ -129,7 +131,8 @@ func (h *histogram) panel(exact []num.Value) (panel plots.Panel, unseen int) {
 				unseen++
 				continue
 			}
-			s.X, s.Y, s.Low, s.High = append(s.X, float64(n)), append(s.Y, mean), append(s.Low, low), append(s.High, high)
+			s.X, s.Y, s.Low, s.High = append(s.X, float64(n)), append(s.Y, mean), append(s.Low, low), append(s.High,
+				high)
 		}
 		if len(s.X) > 0 {
 			panel.Series = append(panel.Series, s)
@@ -152,7 +155,8 @@ func (h *histogram) check(figure string, exact []num.Value) []plots.Check {
 				sum += exact[n].Float
 			}
 			quantity := fmt.Sprintf("probability of %d jobs, %s, load %s", n, g.label, plots.Decimal(h.rho))
-			checks = append(checks, plots.SimulatedCheck(figure, quantity, exact[n].Float, &g.run.Result.Distribution[n], g.run.Name))
+			checks = append(checks,
+				plots.SimulatedCheck(figure, quantity, exact[n].Float, &g.run.Result.Distribution[n], g.run.Name))
 		}
 	}
 	return checks

@@ -25,7 +25,8 @@ func insensitivity(id string, configurations ...configuration) plots.Spec {
 			for _, l := range sizeDistributions() {
 				row := points{sizes: l}
 				for _, m := range ms {
-					s, err := c.simulateAt(p, e, rho, l, m, sim.Settings{Jumps: longer(m) * e.Jumps, WarmUp: longer(m) * e.WarmUp})
+					s, err := c.simulateAt(p, e, rho, l, m,
+						sim.Settings{Jumps: longer(m) * e.Jumps, WarmUp: longer(m) * e.WarmUp})
 					if err != nil {
 						return nil, err
 					}
@@ -53,7 +54,8 @@ func insensitivity(id string, configurations ...configuration) plots.Spec {
 				f.Checks = append(f.Checks, check)
 			}
 			return f, texts.Describe(f, map[string]any{
-				"Load": rho, "Systems": configurations, "Sizes": sizeDistributions(), "Interruptions": ms, "Runs": runWords(p, e),
+				"Load": rho, "Systems": configurations, "Sizes": sizeDistributions(), "Interruptions": ms,
+				"Runs": runWords(p, e),
 			}, nil)
 		}
 		return p, nil
@@ -105,11 +107,12 @@ func (c configuration) gap(id string, rho *big.Rat, ms []float64, rows []points)
 		words = append(words, row.sizes.Name+" "+worst.String())
 	}
 	return panel, plots.Claim{
-		Place:     id,
-		Sentence:  "Only a few interruptions a job suffice for approximate insensitivity. " + c.Short + ".",
-		Criterion: fmt.Sprintf("For every distribution, the mean delay is at most %g %% above that of balanced fairness for every m >= %d at load %s.", 100*near, fewEnough, plots.Decimal(rho)),
-		Numbers:   "Largest ratio: " + strings.Join(words, ", ") + ".",
-		Verdict:   plots.AtMost(1 + near).Verdict(few...),
+		Place:    id,
+		Sentence: "Only a few interruptions a job suffice for approximate insensitivity. " + c.Short + ".",
+		Criterion: fmt.Sprintf("For every distribution, the mean delay is at most %g %% above that of balanced "+
+			"fairness for every m >= %d at load %s.", 100*near, fewEnough, plots.Decimal(rho)),
+		Numbers: "Largest ratio: " + strings.Join(words, ", ") + ".",
+		Verdict: plots.AtMost(1 + near).Verdict(few...),
 	}, nil
 }
 
@@ -126,6 +129,7 @@ func (c configuration) gapCheck(ctx context.Context, figure string, rho *big.Rat
 	}
 	exact, _ := exactDelay(gamma, allClasses, one).Float64()
 	tolerance := solved.RelativeErrorBound + 0x1p-52 // two roundings
-	return plots.Check{Figure: figure, Quantity: "mean delay for many interruptions, all jobs, load " + plots.Decimal(rho), Exact: exact,
+	return plots.Check{Figure: figure, Quantity: "mean delay for many interruptions, all jobs, load " +
+		plots.Decimal(rho), Exact: exact,
 		Solver: &solved.MeanDelay.Float, Tolerance: &tolerance}, nil
 }

@@ -31,8 +31,8 @@ type points struct {
 	runs  []*plots.Simulation
 }
 
-// prepare plans [BC17], Figure 1, 2, 3 or 4: for each distribution FCFS, m = 1 and m = 5 at every load, and beside them the
-// simulations for the checks, whose exact answer is known: exponential sizes, and processor sharing.
+// prepare plans [BC17], Figure 1, 2, 3 or 4: for each distribution FCFS, m = 1 and m = 5 at every load, and beside them
+// the simulations for the checks, whose exact answer is known: exponential sizes, and processor sharing.
 func (c configuration) prepare(e plots.Effort) (*plots.Plan, error) {
 	p := &plots.Plan{}
 	all := append(sizeDistributions(), exponentialSizes())
@@ -99,7 +99,8 @@ func sharedLoads() []*big.Rat {
 type sizeWords struct{ Panels, Name, Words string }
 
 // figure draws mean service rate and mean delay, a row of panels for each distribution.
-func (c configuration) figure(ctx context.Context, p *plots.Plan, e plots.Effort, shown []points) (*plots.Figure, error) {
+func (c configuration) figure(ctx context.Context, p *plots.Plan, e plots.Effort, shown []points) (*plots.Figure,
+	error) {
 	f := &plots.Figure{ID: c.ID, Title: c.Title}
 	var words []sizeWords
 	for k, l := range sizeDistributions() {
@@ -122,7 +123,8 @@ func (c configuration) figure(ctx context.Context, p *plots.Plan, e plots.Effort
 		shared = sharedLoads()
 	}
 	err := texts.Describe(f, map[string]any{
-		"System": c.Words, "Sizes": words, "ExactLoads": exactLoads(), "Loads": e.Loads, "SharedLoads": shared, "Runs": runWords(p, e),
+		"System": c.Words, "Sizes": words, "ExactLoads": exactLoads(), "Loads": e.Loads, "SharedLoads": shared,
+		"Runs":    runWords(p, e),
 		"Lighter": len(c.Curves) > 1, "Number": strings.TrimPrefix(c.ID, "bf-"),
 	}, nil)
 	return f, err
@@ -131,8 +133,10 @@ func (c configuration) figure(ctx context.Context, p *plots.Plan, e plots.Effort
 // panels returns the two panels for a distribution, without curves.
 func (c configuration) panels(l sizeDistribution) (rate, delay plots.Panel) {
 	load := plots.Axis{Quantity: "load", Symbol: "ρ", Max: 1}
-	rate = plots.Panel{Title: l.title(), X: load, Y: plots.Axis{Quantity: "mean service rate", Symbol: "γ", Unit: "work per unit of time"}}
-	delay = plots.Panel{Title: l.title(), X: load, Y: plots.Axis{Quantity: "mean delay", Symbol: "δ", Unit: "units of time", Scale: plots.Log}}
+	rate = plots.Panel{Title: l.title(), X: load,
+		Y: plots.Axis{Quantity: "mean service rate", Symbol: "γ", Unit: "work per unit of time"}}
+	delay = plots.Panel{Title: l.title(), X: load,
+		Y: plots.Axis{Quantity: "mean delay", Symbol: "δ", Unit: "units of time", Scale: plots.Log}}
 	for _, k := range c.Curves {
 		label := "maximum"
 		if len(c.Curves) > 1 {
@@ -165,7 +169,8 @@ func (c configuration) addSimulated(rate, delay *plots.Panel, row points, e plot
 				return fmt.Errorf("%s: %w", row.runs[i].Name, err)
 			}
 			d.X, d.Y, d.Low, d.High = append(d.X, x), append(d.Y, mean), append(d.Low, low), append(d.High, high)
-			g.X, g.Y, g.Low, g.High = append(g.X, x), append(g.Y, size/mean), append(g.Low, size/high), append(g.High, size/low)
+			g.X, g.Y, g.Low, g.High = append(g.X, x), append(g.Y, size/mean), append(g.Low, size/high), append(g.High,
+				size/low)
 		}
 		rate.Series, delay.Series = append(rate.Series, g), append(delay.Series, d)
 	}
@@ -219,8 +224,10 @@ func (c configuration) checks(ctx context.Context, e plots.Effort, checked, shar
 					class = fmt.Sprintf(", class %d", k+1)
 				}
 				exact, _ := exactDelay(gamma, k, row.sizes.Mean).Float64()
-				quantity := fmt.Sprintf("mean delay%s, %s, %s, load %s", class, row.sizes.Name, policy, plots.Decimal(rho))
-				checks = append(checks, plots.SimulatedCheck(c.ID, quantity, exact, simulatedDelay(one.Result, k), one.Name))
+				quantity := fmt.Sprintf("mean delay%s, %s, %s, load %s", class, row.sizes.Name, policy,
+					plots.Decimal(rho))
+				checks = append(checks,
+					plots.SimulatedCheck(c.ID, quantity, exact, simulatedDelay(one.Result, k), one.Name))
 			}
 		}
 		return nil
@@ -263,8 +270,10 @@ func (c configuration) solverChecks(ctx context.Context) ([]plots.Check, error) 
 			class := solved.Classes[i]
 			at := fmt.Sprintf(", %s, load %s", k.Label, plots.Decimal(rho))
 			checks = append(checks,
-				plots.Check{Figure: c.ID + "a", Quantity: "mean service rate" + at, Exact: rate, Solver: &class.ServiceRate.Float, Tolerance: &tolerance},
-				plots.Check{Figure: c.ID + "b", Quantity: "mean delay" + at, Exact: delay, Solver: &class.MeanDelay.Float, Tolerance: &tolerance})
+				plots.Check{Figure: c.ID + "a", Quantity: "mean service rate" + at, Exact: rate,
+					Solver: &class.ServiceRate.Float, Tolerance: &tolerance},
+				plots.Check{Figure: c.ID + "b", Quantity: "mean delay" + at, Exact: delay,
+					Solver: &class.MeanDelay.Float, Tolerance: &tolerance})
 		}
 	}
 	return checks, nil

@@ -31,13 +31,14 @@ func Figures() []plots.Spec {
 
 // A configuration is a cluster whose load varies, and what is shown of it.
 type configuration struct {
-	ID, Title  string
-	Short      string // of the cluster, as the title of a panel
-	Words      systemWords
-	Curves     []curve
-	Capacity   int64                                             // Σ_s C_s
-	Sharing    bool                                              // whether processor sharing is simulated too
-	Model      func(rate, size *big.Rat) *cluster.Model          // the cluster to which jobs of this mean size arrive at this rate in all
+	ID, Title string
+	Short     string // of the cluster, as the title of a panel
+	Words     systemWords
+	Curves    []curve
+	Capacity  int64 // Σ_s C_s
+	Sharing   bool  // whether processor sharing is simulated too
+	// the cluster to which jobs of this mean size arrive at this rate in all
+	Model      func(rate, size *big.Rat) *cluster.Model
 	ClosedForm func(rate *big.Rat) (gamma []*big.Rat, err error) // γ_i of each class of Model for mean size 1
 }
 
@@ -83,7 +84,8 @@ type curve struct {
 func threeServers(number int, title string, mu1, mu2, mu3 int64, curves ...curve) configuration {
 	capacity := mu1 + mu2 + mu3
 	servers := []cluster.Server{
-		{Name: "s1", Capacity: big.NewRat(mu1, 1)}, {Name: "s2", Capacity: big.NewRat(mu2, 1)}, {Name: "s3", Capacity: big.NewRat(mu3, 1)},
+		{Name: "s1", Capacity: big.NewRat(mu1, 1)}, {Name: "s2", Capacity: big.NewRat(mu2, 1)},
+		{Name: "s3", Capacity: big.NewRat(mu3, 1)},
 	}
 	half := func(rate *big.Rat) *big.Rat { return new(big.Rat).Mul(rate, big.NewRat(1, 2)) }
 	short := "Three equal servers"
@@ -91,10 +93,11 @@ func threeServers(number int, title string, mu1, mu2, mu3 int64, curves ...curve
 		short = "Two servers, one shared"
 	}
 	return configuration{
-		ID:       fmt.Sprintf("bf-%d", number),
-		Title:    title,
-		Short:    short,
-		Words:    systemWords{Three: &threeWords{C1: mu1, C2: mu2, C3: mu3, All: capacity, Alone1: mu1 + mu3, Alone2: mu2 + mu3}},
+		ID:    fmt.Sprintf("bf-%d", number),
+		Title: title,
+		Short: short,
+		Words: systemWords{Three: &threeWords{C1: mu1, C2: mu2, C3: mu3, All: capacity, Alone1: mu1 + mu3,
+			Alone2: mu2 + mu3}},
 		Curves:   curves,
 		Capacity: capacity,
 		Sharing:  true,
@@ -105,7 +108,8 @@ func threeServers(number int, title string, mu1, mu2, mu3 int64, curves ...curve
 			}}
 		},
 		ClosedForm: func(rate *big.Rat) ([]*big.Rat, error) {
-			gamma1, gamma2, err := bf.ThreeServers(half(rate), half(rate), servers[0].Capacity, servers[1].Capacity, servers[2].Capacity)
+			gamma1, gamma2, err := bf.ThreeServers(half(rate), half(rate), servers[0].Capacity, servers[1].Capacity,
+				servers[2].Capacity)
 			return []*big.Rat{gamma1, gamma2}, err
 		},
 	}
@@ -116,17 +120,19 @@ func threeServers(number int, title string, mu1, mu2, mu3 int64, curves ...curve
 func randomAssignment(number, servers, d int) configuration {
 	one := big.NewRat(1, 1)
 	return configuration{
-		ID:       fmt.Sprintf("bf-%d", number),
-		Title:    fmt.Sprintf("Random assignment of %d servers among %d", d, servers),
-		Short:    fmt.Sprintf("%d servers, d = %d", servers, d),
-		Words:    systemWords{Random: &randomWords{Servers: servers, Choose: d, Classes: new(big.Int).Binomial(int64(servers), int64(d))}},
+		ID:    fmt.Sprintf("bf-%d", number),
+		Title: fmt.Sprintf("Random assignment of %d servers among %d", d, servers),
+		Short: fmt.Sprintf("%d servers, d = %d", servers, d),
+		Words: systemWords{Random: &randomWords{Servers: servers, Choose: d,
+			Classes: new(big.Int).Binomial(int64(servers), int64(d))}},
 		Curves:   []curve{{Label: fmt.Sprintf("d = %d", d), Class: allClasses, Max: int64(d)}},
 		Capacity: int64(servers),
 		Model: func(rate, size *big.Rat) *cluster.Model {
 			return &cluster.Model{
 				MeanSize: size,
 				Servers:  []cluster.Server{{Name: "server", Count: servers, Capacity: one}},
-				Classes:  []cluster.Class{{Name: "job", ArrivalRate: rate, Servers: []cluster.Choice{{Server: 0, Choose: d}}}},
+				Classes: []cluster.Class{{Name: "job", ArrivalRate: rate,
+					Servers: []cluster.Choice{{Server: 0, Choose: d}}}},
 			}
 		},
 		ClosedForm: func(rate *big.Rat) ([]*big.Rat, error) {
@@ -220,27 +226,32 @@ func sizeDistributions() []sizeDistribution {
 	return []sizeDistribution{
 		{"bimodal", "25 exponential phases with probability 1/6, else 1, of mean 1/5 (σ = 1, standard deviation 1.84)",
 			sizes.BonaldComteBimodal(), big.NewRat(1, 1)},
-		{"hyperexponential", "mean 5 with probability 1/6, else 1/5 (σ = 1, standard deviation 2.72), simulated as geometric numbers of phases of mean 1/5, 5 on average",
+		{"hyperexponential", "mean 5 with probability 1/6, else 1/5 (σ = 1, standard deviation 2.72), simulated as " +
+			"geometric numbers of phases of mean 1/5, 5 on average",
 			sizes.BonaldComteHyperexponential(), big.NewRat(1, 1)},
-		{"Zipf", "k exponential phases of mean 1 with probability proportional to 1/k², k = 1..200 (σ = 3.58, standard deviation 10.62)",
+		{"Zipf", "k exponential phases of mean 1 with probability proportional to 1/k², k = 1..200 (σ = 3.58, " +
+			"standard deviation 10.62)",
 			sizes.BonaldComteZipf(), harmonic.Quo(harmonic, squares)},
 	}
 }
 
 // sizesTitle is the title of a panel for a distribution.
 func (l sizeDistribution) title() string {
-	return map[string]string{"bimodal": "Bimodal number of phases", "hyperexponential": "Hyperexponential sizes", "Zipf": "Zipf number of phases"}[l.Name]
+	return map[string]string{"bimodal": "Bimodal number of phases", "hyperexponential": "Hyperexponential sizes",
+		"Zipf": "Zipf number of phases"}[l.Name]
 }
 
 // simulateAt adds the simulation of the cluster at load ρ with sizes of a distribution and m interruptions a job.
-func (c configuration) simulateAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l sizeDistribution, m float64, s sim.Settings) (*plots.Simulation, error) {
+func (c configuration) simulateAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l sizeDistribution, m float64,
+	s sim.Settings) (*plots.Simulation, error) {
 	system := exponential(c.at(rho, l.Mean), m)
 	system.Sizes = l.Sizes
 	return p.Simulate(c.name(rho, l, policyName(m)), system, e, s)
 }
 
 // shareAt adds the simulation under processor sharing.
-func (c configuration) shareAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l sizeDistribution, s sim.Settings) (*plots.Simulation, error) {
+func (c configuration) shareAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l sizeDistribution,
+	s sim.Settings) (*plots.Simulation, error) {
 	system := simcluster.Cluster{Model: c.at(rho, l.Mean), Sizes: l.Sizes, Policy: simcluster.ProcessorSharing}
 	return p.Simulate(c.name(rho, l, "processor sharing"), system, e, s)
 }

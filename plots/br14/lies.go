@@ -32,7 +32,8 @@ type lieCase struct {
 // then two examples in which lies gain in traffic.
 func lieCases() []lieCase {
 	one, a := big.NewRat(1, 1), lieNeed()
-	same := lieCase{title: "At rest, one job of each class", liar: []*big.Rat{one, a}, honest: []*big.Rat{a, one}, most: one}
+	same := lieCase{title: "At rest, one job of each class", liar: []*big.Rat{one, a}, honest: []*big.Rat{a, one},
+		most: one}
 	all := []lieCase{same}
 	for _, rho := range rats("3/10", "6/10", "8/10") {
 		same.title = "Load " + plots.Decimal(rho)
@@ -80,7 +81,8 @@ var errTooMuch = errors.New("lies bring a resource close to its limit or beyond"
 func (c lieCase) tasks(need *big.Rat, policy fluid.Policy) (liar, honest float64, err error) {
 	declared := []*big.Rat{c.liar[0], need}
 	if c.rates == nil {
-		p := &fluid.Pool{Resources: unitResources(2), Jobs: []fluid.Job{{Name: "liar", Demand: declared}, {Name: "honest", Demand: c.honest}}}
+		p := &fluid.Pool{Resources: unitResources(2),
+			Jobs: []fluid.Job{{Name: "liar", Demand: declared}, {Name: "honest", Demand: c.honest}}}
 		r, err := fluid.Allocate(context.Background(), p, policy, fluid.Settings{})
 		if err != nil {
 			return 0, 0, err
@@ -88,7 +90,8 @@ func (c lieCase) tasks(need *big.Rat, policy fluid.Policy) (liar, honest float64
 		return r.Jobs[0].Tasks.Float, r.Jobs[1].Tasks.Float, nil
 	}
 	t := &traffic.Model{Resources: unitResources(2), Classes: []traffic.Class{
-		{Name: "liar", Demand: c.liar, Declared: declared, ArrivalRate: c.rates[0]}, {Name: "honest", Demand: c.honest, ArrivalRate: c.rates[1]}}}
+		{Name: "liar", Demand: c.liar, Declared: declared, ArrivalRate: c.rates[0]},
+		{Name: "honest", Demand: c.honest, ArrivalRate: c.rates[1]}}}
 	for _, load := range t.Loads() {
 		if load.Cmp(mostLied()) > 0 {
 			return 0, 0, errTooMuch
@@ -167,8 +170,10 @@ func lies(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 		needs := one.needs(e.Precision)
 		least, _ := needs[0].Float64()
 		most, _ := one.most.Float64()
-		panel := plots.Panel{Title: one.title, X: plots.Axis{Quantity: "need of resource 2 that liars declare", Min: least, Max: most},
-			Y: plots.Axis{Quantity: "mean service rate, over that without lies"}, References: []plots.Reference{{Label: "", Y: 1}}}
+		panel := plots.Panel{Title: one.title, X: plots.Axis{Quantity: "need of resource 2 that liars declare",
+			Min: least, Max: most},
+			Y:          plots.Axis{Quantity: "mean service rate, over that without lies"},
+			References: []plots.Reference{{Label: "", Y: 1}}}
 		if one.rates == nil {
 			panel.Y.Quantity = "tasks, over those without lies"
 		}
@@ -180,14 +185,18 @@ func lies(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 				return err
 			}
 			both = append(both, c)
-			truth = append(truth, fmt.Sprintf("%s and %s under %s", plots.Short(c.liar[0]), plots.Short(c.honest[0]), policyShort(policy)))
+			truth = append(truth, fmt.Sprintf("%s and %s under %s", plots.Short(c.liar[0]), plots.Short(c.honest[0]),
+				policyShort(policy)))
 		}
 		truths = append(truths, plots.Letter(k)+" "+strings.Join(truth, ", "))
 		for _, c := range both {
-			panel.Series = append(panel.Series, plots.Series{Label: policyShort(c.policy), Group: "liars", Look: policyLook(c.policy), X: c.x, Y: over(c.liar)})
+			panel.Series = append(panel.Series,
+				plots.Series{Label: policyShort(c.policy), Group: "liars", Look: policyLook(c.policy), X: c.x,
+					Y: over(c.liar)})
 		}
 		for _, c := range both {
-			panel.Series = append(panel.Series, plots.Series{Label: policyShort(c.policy), Group: "honest jobs", Look: policyLook(c.policy), X: c.x, Y: over(c.honest)})
+			panel.Series = append(panel.Series, plots.Series{Label: policyShort(c.policy), Group: "honest jobs",
+				Look: policyLook(c.policy), X: c.x, Y: over(c.honest)})
 		}
 		if n := len(both[0].x); n < len(needs) {
 			ends = append(ends, fmt.Sprintf("beyond %s in %s", plots.Short(both[0].x[n-1]), plots.Letter(k)))
@@ -201,13 +210,17 @@ func lies(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	}
 	var examples []string
 	for k, c := range lieCases()[lieGains:] {
-		examples = append(examples, fmt.Sprintf("%s liars %s at rate %s, honest jobs %s at rate %s", plots.Letter(lieGains+k), profileWords(c.liar), plots.Decimal(c.rates[0]), profileWords(c.honest), plots.Decimal(c.rates[1])))
+		examples = append(examples, fmt.Sprintf("%s liars %s at rate %s, honest jobs %s at rate %s",
+			plots.Letter(lieGains+k), profileWords(c.liar), plots.Decimal(c.rates[0]), profileWords(c.honest),
+			plots.Decimal(c.rates[1])))
 	}
 	f.OneLegend = true
 	err := texts.Describe(f, map[string]any{
-		"Gains": gains, "DRFGain": gainWords(others), "A": plots.Decimal(lieNeed()), "Examples": examples, "Hidden": hidden(f.Panels),
-		"Ends": ends, "MostLoad": mostLied(), "Needs": len(lieCases()[0].needs(e.Precision)), "MostNeed": lieCases()[lieGains+1].most,
-		"Truths": truths,
+		"Gains": gains, "DRFGain": gainWords(others), "A": plots.Decimal(lieNeed()), "Examples": examples,
+		"Hidden": hidden(f.Panels),
+		"Ends":   ends, "MostLoad": mostLied(), "Needs": len(lieCases()[0].needs(e.Precision)),
+		"MostNeed": lieCases()[lieGains+1].most,
+		"Truths":   truths,
 	}, nil)
 	if err != nil {
 		return err
@@ -239,8 +252,10 @@ func lieChecks(f *plots.Figure, pf, drf lieCurve) {
 	for k, need := range pf.x {
 		liar, equal := paper.LiarsTasks(a, need)
 		f.Checks = append(f.Checks,
-			plots.SolverCheck(f.ID+"a", fmt.Sprintf("tasks of a liar, PF, need %.5g declared, by formula", need), pf.liar[k], liar, 1e-8),
-			plots.SolverCheck(f.ID+"a", fmt.Sprintf("tasks of a liar, DRF, need %.5g declared, by formula", need), drf.liar[k], equal, 1e-12))
+			plots.SolverCheck(f.ID+"a", fmt.Sprintf("tasks of a liar, PF, need %.5g declared, by formula", need),
+				pf.liar[k], liar, 1e-8),
+			plots.SolverCheck(f.ID+"a", fmt.Sprintf("tasks of a liar, DRF, need %.5g declared, by formula", need),
+				drf.liar[k], equal, 1e-12))
 	}
 }
 
@@ -250,9 +265,11 @@ const strategyProof = "In random traffic the strategy-proof property of DRF prov
 // lieClaims holds what the abstract says against the profiles that gain most at rest, then against those that gain in
 // traffic.
 func lieClaims(f *plots.Figure, pf, drf []lieCurve) {
-	profiles := fmt.Sprintf(" Profiles %s and %s, all jobs of class 1 lie.", profileWords(pf[0].lieCase.liar), profileWords(pf[0].lieCase.honest))
+	profiles := fmt.Sprintf(" Profiles %s and %s, all jobs of class 1 lie.", profileWords(pf[0].lieCase.liar),
+		profileWords(pf[0].lieCase.honest))
 	atRest, where := pf[0].best()
-	words := []string{fmt.Sprintf("at rest %s times as many tasks, with the need %s", plots.Short(atRest), plots.Short(pf[0].x[where]))}
+	words := []string{fmt.Sprintf("at rest %s times as many tasks, with the need %s", plots.Short(atRest),
+		plots.Short(pf[0].x[where]))}
 	most := 0.0
 	var beside []string
 	better := true
@@ -261,19 +278,26 @@ func lieClaims(f *plots.Figure, pf, drf []lieCurve) {
 		gain, at := c.best()
 		most = max(most, gain)
 		last := len(c.x) - 1
-		words = append(words, fmt.Sprintf("at %s %s times, with the need %s, and %s times with %s", strings.ToLower(c.title), strconv.FormatFloat(gain, 'f', 4, 64), plots.Short(c.x[at]), plots.Short(c.liar[last]/c.liar[0]), plots.Short(c.x[last])))
+		words = append(words, fmt.Sprintf("at %s %s times, with the need %s, and %s times with %s",
+			strings.ToLower(c.title), strconv.FormatFloat(gain, 'f', 4, 64), plots.Short(c.x[at]),
+			plots.Short(c.liar[last]/c.liar[0]), plots.Short(c.x[last])))
 		for i := range c.x {
 			better = better && c.honest[i] >= d.honest[i]*(1-lieMargin)
 		}
-		beside = append(beside, fmt.Sprintf("%s against %s at %s", plots.Short(c.honest[where]), plots.Short(d.honest[where]), strings.ToLower(c.title)))
+		beside = append(beside, fmt.Sprintf("%s against %s at %s", plots.Short(c.honest[where]),
+			plots.Short(d.honest[where]), strings.ToLower(c.title)))
 	}
 	f.Claims = append(f.Claims,
 		plots.Finding(f.ID, strategyProof+"."+profiles,
-			"The most that lies of a class bring it under PF is smaller at every load than at rest, and less than 5 % of its service rate.",
+			"The most that lies of a class bring it under PF is smaller at every load than at rest, and less than 5 "+
+				"% of its service rate.",
 			"The best lie under PF brings "+strings.Join(words, "; ")+".", most < atRest && most < 1.05),
-		plots.Finding(f.ID, "(Not in the paper.) What liars take from honest jobs under PF is no more than what these have more there than under DRF."+profiles,
-			"The mean service rate of honest jobs beside liars is at least as large under PF as under DRF, at every load and need shown.",
-			fmt.Sprintf("PF against DRF where liars declare the need %s: ", plots.Short(pf[0].x[where]))+strings.Join(beside, "; ")+".", better))
+		plots.Finding(f.ID, "(Not in the paper.) What liars take from honest jobs under PF is no more than what "+
+			"these have more there than under DRF."+profiles,
+			"The mean service rate of honest jobs beside liars is at least as large under PF as under DRF, at every "+
+				"load and need shown.",
+			fmt.Sprintf("PF against DRF where liars declare the need %s: ",
+				plots.Short(pf[0].x[where]))+strings.Join(beside, "; ")+".", better))
 	var examples []string
 	none := true
 	for k := lieGains; k < len(pf); k++ {
@@ -281,11 +305,17 @@ func lieClaims(f *plots.Figure, pf, drf []lieCurve) {
 		gain, at := c.best()
 		none = none && gain <= 1+lieMargin
 		unharmed, _ := drf[k].best()
-		examples = append(examples, fmt.Sprintf("%s %s declared as (%s, %s), at rate %s beside %s at rate %s: mean delay of a liar %s s, %s s with the truth, a mean service rate %.3g times as large; under DRF the best lie brings %s",
-			plots.Letter(k), profileWords(c.lieCase.liar), plots.Decimal(c.lieCase.liar[0]), plots.Short(c.x[at]), plots.Decimal(c.rates[0]), profileWords(c.lieCase.honest), plots.Decimal(c.rates[1]), plots.Short(1/c.liar[at]), plots.Short(1/c.liar[0]), gain, gainWords(unharmed)))
+		examples = append(examples, fmt.Sprintf("%s %s declared as (%s, %s), at rate %s beside %s at rate %s: mean "+
+			"delay of a liar %s s, %s s with the truth, a mean service rate %.3g times as large; under DRF the best "+
+			"lie brings %s",
+			plots.Letter(k), profileWords(c.lieCase.liar), plots.Decimal(c.lieCase.liar[0]), plots.Short(c.x[at]),
+			plots.Decimal(c.rates[0]), profileWords(c.lieCase.honest), plots.Decimal(c.rates[1]),
+			plots.Short(1/c.liar[at]), plots.Short(1/c.liar[0]), gain, gainWords(unharmed)))
 	}
-	f.Claims = append(f.Claims, plots.Finding(f.ID, strategyProof+", read as: under PF no class gains by lying in random traffic, whatever its profile.",
-		"In (e) and (f) no need that liars declare brings them under PF a larger mean service rate than the truth.", strings.Join(examples, "; ")+".", none))
+	f.Claims = append(f.Claims, plots.Finding(f.ID,
+		strategyProof+", read as: under PF no class gains by lying in random traffic, whatever its profile.",
+		"In (e) and (f) no need that liars declare brings them under PF a larger mean service rate than the truth.",
+		strings.Join(examples, "; ")+".", none))
 }
 
 // loneLiars states what a lie brings if only a tenth of the jobs of class 1 lie.
@@ -312,9 +342,12 @@ func loneLiars(ctx context.Context, f *plots.Figure) error {
 			}
 		}
 		most = max(most, best)
-		words = append(words, fmt.Sprintf("at load %s %s times the %s tasks of those of its class who tell the truth, with the need %s", plots.Decimal(rho), plots.Short(best), plots.Short(honest), plots.Short(at)))
+		words = append(words, fmt.Sprintf("at load %s %s times the %s tasks of those of its class who tell the "+
+			"truth, with the need %s", plots.Decimal(rho), plots.Short(best), plots.Short(honest), plots.Short(at)))
 	}
-	f.Claims = append(f.Claims, plots.Finding(f.ID, fmt.Sprintf("%s. Profiles (1, %[2]s) and (%[2]s, 1), a tenth of the jobs of class 1 lie.", strategyProof, plots.Decimal(a)),
+	f.Claims = append(f.Claims, plots.Finding(f.ID,
+		fmt.Sprintf("%s. Profiles (1, %[2]s) and (%[2]s, 1), a tenth of the jobs of class 1 lie.", strategyProof,
+			plots.Decimal(a)),
 		"Of the needs 0.625, 0.75 and 1 declared the best brings a liar under PF less than 5 %.",
 		"The mean service rate of a liar is "+strings.Join(words, "; ")+".", most < 1.05))
 	return nil

@@ -110,11 +110,13 @@ func (s pairResults) finding(rho *big.Rat) (string, error) {
 		fewer = append(fewer, plots.Letter(k)+" "+moreOrLess(inSystem(pf)/inSystem(drf)))
 		for _, class := range c.shownClasses() {
 			if v := *pf.Classes[class].ServiceRate / *drf.Classes[class].ServiceRate; v < 1-1e-4 {
-				slower = append(slower, fmt.Sprintf("class %d in %s, whose mean service rate is %s", class+1, plots.Letter(k), moreOrLess(v)))
+				slower = append(slower, fmt.Sprintf("class %d in %s, whose mean service rate is %s", class+1,
+					plots.Letter(k), moreOrLess(v)))
 			}
 		}
 	}
-	text := "At load " + plots.Decimal(rho) + " the mean number of jobs is under PF, against DRF, " + strings.Join(fewer, ", ") + "; "
+	text := "At load " + plots.Decimal(rho) + " the mean number of jobs is under PF, against DRF, " +
+		strings.Join(fewer, ", ") + "; "
 	if slower == nil {
 		return text + "no class is served more slowly. ", nil
 	}
@@ -143,7 +145,8 @@ func serviceRates(id, title string) plots.Spec {
 		for k, c := range profilePairs() {
 			for _, policy := range dynamicPolicies() {
 				for _, rho := range fluidLoads() {
-					name := fmt.Sprintf("sharing, profiles %s, %s, load %s", c.words(), policyShort(policy), plots.Decimal(rho))
+					name := fmt.Sprintf("sharing, profiles %s, %s, load %s", c.words(), policyShort(policy),
+						plots.Decimal(rho))
 					run, err := simulateShared(p, name, pool.Divisible{Traffic: *c.at(rho), Policy: policy}, e)
 					if err != nil {
 						return nil, err
@@ -156,8 +159,10 @@ func serviceRates(id, title string) plots.Spec {
 		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
 			c, rho := profilePairs()[variedPair], big.NewRat(8, 10)
 			jobSizes := sizes.BonaldComteHyperexponential()
-			name := fmt.Sprintf("sharing, profiles %s, %s, load %s, hyperexponential sizes", c.words(), policyShort(policy), plots.Decimal(rho))
-			run, err := simulateShared(p, name, pool.Divisible{Traffic: *c.at(rho), Policy: policy, Sizes: []sizes.Distribution{jobSizes, jobSizes}}, e)
+			name := fmt.Sprintf("sharing, profiles %s, %s, load %s, hyperexponential sizes", c.words(),
+				policyShort(policy), plots.Decimal(rho))
+			run, err := simulateShared(p, name,
+				pool.Divisible{Traffic: *c.at(rho), Policy: policy, Sizes: []sizes.Distribution{jobSizes, jobSizes}}, e)
 			if err != nil {
 				return nil, err
 			}
@@ -192,11 +197,15 @@ func variedClaim(f *plots.Figure, varied []pairRun) error {
 	load := plots.Decimal(varied[0].rho)
 	r := overMean(pf, drf, varied[0].rho)
 	f.Claims = append(f.Claims, plots.Claim{
-		Place:     plots.PanelID(f, variedPair),
-		Sentence:  "Given known insensitivity properties of fair resource sharing, PF would be equally preferable under a more realistic traffic model (section 1). Profiles " + c.words() + ".",
-		Criterion: "With hyperexponential sizes, of mean 5 with probability 1/6, else 1/5, the mean number of jobs is smaller under PF than under DRF.",
-		Numbers: fmt.Sprintf("At load %s %s ± %s jobs under PF and %s ± %s under DRF, against %s and %s with exponential sizes; ratio %.3g (%.3g to %.3g).",
-			load, plots.Short(pf.Mean), plots.Short(pf.HalfWidth), plots.Short(drf.Mean), plots.Short(drf.HalfWidth), plots.Short(exponential[0]), plots.Short(exponential[1]), r.Mean, r.Low, r.High),
+		Place: plots.PanelID(f, variedPair),
+		Sentence: "Given known insensitivity properties of fair resource sharing, PF would be equally preferable " +
+			"under a more realistic traffic model (section 1). Profiles " + c.words() + ".",
+		Criterion: "With hyperexponential sizes, of mean 5 with probability 1/6, else 1/5, the mean number of jobs " +
+			"is smaller under PF than under DRF.",
+		Numbers: fmt.Sprintf("At load %s %s ± %s jobs under PF and %s ± %s under DRF, against %s and %s with "+
+			"exponential sizes; ratio %.3g (%.3g to %.3g).",
+			load, plots.Short(pf.Mean), plots.Short(pf.HalfWidth), plots.Short(drf.Mean), plots.Short(drf.HalfWidth),
+			plots.Short(exponential[0]), plots.Short(exponential[1]), r.Mean, r.Low, r.High),
 		Verdict: plots.AtMost(1).Verdict(r), Finding: true,
 	})
 	return nil
@@ -219,7 +228,9 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 	exact := make(pairResults)
 	var words []string
 	for k, c := range profilePairs() {
-		panel := plots.Panel{Title: "Profiles " + c.words(), X: axis, Y: plots.Axis{Quantity: "mean service rate", Symbol: "γ/(1 − ρ)"}, References: []plots.Reference{{Label: "one shared processor", Y: 1}}}
+		panel := plots.Panel{Title: "Profiles " + c.words(), X: axis,
+			Y:          plots.Axis{Quantity: "mean service rate", Symbol: "γ/(1 − ρ)"},
+			References: []plots.Reference{{Label: "one shared processor", Y: 1}}}
 		if !c.alike {
 			panel.References[0].Label = "" // room for the names of the classes
 		}
@@ -257,7 +268,9 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 			return err
 		}
 		for class := range one.run.Result.Classes {
-			f.Checks = append(f.Checks, plots.SimulatedCheck(plots.PanelID(f, one.pair), fmt.Sprintf("mean number of jobs of class %d", class+1), r.Classes[class].MeanJobs, one.run.Result.Class(class, sim.MeanJobs), one.run.Name))
+			f.Checks = append(f.Checks, plots.SimulatedCheck(plots.PanelID(f, one.pair),
+				fmt.Sprintf("mean number of jobs of class %d", class+1), r.Classes[class].MeanJobs,
+				one.run.Result.Class(class, sim.MeanJobs), one.run.Name))
 		}
 	}
 	left := 0.0
@@ -297,7 +310,8 @@ func simulatedRates(pair, class int, policy fluid.Policy, seen []pairRun) (plots
 		if err != nil {
 			return s, fmt.Errorf("%s: %w", one.run.Name, err)
 		}
-		s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, mean/(1-x)), append(s.Low, low/(1-x)), append(s.High, high/(1-x))
+		s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, mean/(1-x)), append(s.Low, low/(1-x)), append(s.High,
+			high/(1-x))
 	}
 	return s, nil
 }
@@ -312,7 +326,9 @@ func closedRates(f *plots.Figure, exact pairResults) error {
 		}
 		want := paper.BalancedMeans(c.numbers(rho))
 		for _, class := range c.shownClasses() {
-			f.Checks = append(f.Checks, plots.SolverCheck(plots.PanelID(f, k), fmt.Sprintf("mean number of jobs of class %d, BF, load %s, by the recursion for Φ", class+1, plots.Decimal(rho)),
+			f.Checks = append(f.Checks, plots.SolverCheck(plots.PanelID(f, k),
+				fmt.Sprintf("mean number of jobs of class %d, BF, load %s, by the recursion for Φ", class+1,
+					plots.Decimal(rho)),
 				r.Classes[class].MeanJobs, want[class], 1e-9))
 		}
 	}
@@ -354,12 +370,17 @@ func rateClaims(f *plots.Figure, loads []*big.Rat, exact pairResults) error {
 				ratios = append(ratios, plots.Short(ratio)+name)
 			}
 			if x, _ := rho.Float64(); x == 0.5 || x == 0.8 || x == 0.9 {
-				words = append(words, fmt.Sprintf("%s at load %s, with %s against %s jobs", strings.Join(ratios, " and "), plots.Decimal(rho), plots.Short(inSystem(pf)), plots.Short(inSystem(drf))))
+				words = append(words, fmt.Sprintf("%s at load %s, with %s against %s jobs",
+					strings.Join(ratios, " and "), plots.Decimal(rho), plots.Short(inSystem(pf)),
+					plots.Short(inSystem(drf))))
 			}
 		}
-		f.Claims = append(f.Claims, plots.Finding(plots.PanelID(f, k), "PF performs significantly better than DRF in dynamic traffic (abstract and section 1). Profiles "+c.words()+".",
+		f.Claims = append(f.Claims, plots.Finding(plots.PanelID(f, k),
+			"PF performs significantly better than DRF in dynamic traffic (abstract and section 1). Profiles "+
+				""+c.words()+".",
 			"The mean number of jobs is not larger under PF, at any load shown.",
-			"Mean service rate under PF over that under DRF: "+strings.Join(words, "; ")+"."+slowerWords(slower), fewer))
+			"Mean service rate under PF over that under DRF: "+strings.Join(words, "; ")+"."+slowerWords(slower),
+			fewer))
 	}
 	return nil
 }

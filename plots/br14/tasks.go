@@ -89,7 +89,8 @@ func (p taskPanel) at(g int, policy fluid.Policy) (pool.Tasks, error) {
 		return pool.Finer(t, g, 1)
 	}
 	load := rats(taskLoad)[0]
-	full, err := fluid.Allocate(context.Background(), example, fluid.BMF, fluid.Settings{Engine: num.Exact}) // fills both resources
+	// fills both resources
+	full, err := fluid.Allocate(context.Background(), example, fluid.BMF, fluid.Settings{Engine: num.Exact})
 	if err != nil {
 		return t, err
 	}
@@ -168,7 +169,8 @@ func taskByTask(id, title string) plots.Spec {
 						observed, before := trafficJobs(e)
 						s.Jumps, s.WarmUp = max(1000, observed*panel.jumpsPerJob(g)), before*panel.jumpsPerJob(g)
 					}
-					run, err := p.Simulate(fmt.Sprintf("%s, %s, g = %d", panel.title(), policyShort(policy), g), t, e, s)
+					run, err := p.Simulate(fmt.Sprintf("%s, %s, g = %d", panel.title(), policyShort(policy), g), t, e,
+						s)
 					if err != nil {
 						return nil, err
 					}
@@ -199,13 +201,15 @@ func (r taskRun) tasksSeen(class int) *sim.Estimate {
 
 func drawTasks(p *plots.Plan, e plots.Effort, f *plots.Figure, seen []taskRun) error {
 	var idealWords, fineWords []string
-	first, last := make(map[string]taskRun), make(map[string]taskRun) // the coarsest and the finest, by panel and policy
+	// the coarsest and the finest, by panel and policy
+	first, last := make(map[string]taskRun), make(map[string]taskRun)
 	ideals := make(map[string][]float64)
 	key := func(panel int, policy fluid.Policy) string { return fmt.Sprint(panel, policy) }
 	for k, panel := range taskPanels() {
 		fine := panel.finenesses(e)
 		from, to := float64(fine[0]), float64(fine[len(fine)-1])
-		x := plots.Axis{Quantity: "tasks are smaller by the factor", Symbol: "g", Scale: plots.Log, Min: from / 1.1, Max: to * 1.1}
+		x := plots.Axis{Quantity: "tasks are smaller by the factor", Symbol: "g", Scale: plots.Log, Min: from / 1.1,
+			Max: to * 1.1}
 		for g := from; g <= to; g *= 2 {
 			x.Ticks = append(x.Ticks, g)
 		}
@@ -223,9 +227,12 @@ func drawTasks(p *plots.Plan, e plots.Effort, f *plots.Figure, seen []taskRun) e
 					return err
 				}
 				ideals[key(k, policy)] = ideal
-				draw.Series = append(draw.Series, plots.Series{Label: policyShort(policy) + ", ideal", Group: group, Look: policyLook(policy), Thin: true,
-					X: []float64{x.Min, x.Max}, Y: []float64{ideal[class], ideal[class]}})
-				line := plots.Series{Label: policyShort(policy), Group: group, Kind: plots.Points, Look: policyLook(policy)}
+				draw.Series = append(draw.Series,
+					plots.Series{Label: policyShort(policy) + ", ideal", Group: group, Look: policyLook(policy),
+						Thin: true,
+						X:    []float64{x.Min, x.Max}, Y: []float64{ideal[class], ideal[class]}})
+				line := plots.Series{Label: policyShort(policy), Group: group, Kind: plots.Points,
+					Look: policyLook(policy)}
 				for _, one := range seen {
 					if one.panel != k || one.policy != policy {
 						continue
@@ -234,7 +241,8 @@ func drawTasks(p *plots.Plan, e plots.Effort, f *plots.Figure, seen []taskRun) e
 					if err != nil {
 						return fmt.Errorf("%s: %w", one.run.Name, err)
 					}
-					line.X, line.Y, line.Low, line.High = append(line.X, float64(one.g)), append(line.Y, mean), append(line.Low, low), append(line.High, high)
+					line.X, line.Y, line.Low, line.High = append(line.X, float64(one.g)), append(line.Y,
+						mean), append(line.Low, low), append(line.High, high)
 					last[key(k, policy)] = one
 					if one.g == fine[0] {
 						first[key(k, policy)] = one
@@ -242,7 +250,8 @@ func drawTasks(p *plots.Plan, e plots.Effort, f *plots.Figure, seen []taskRun) e
 				}
 				draw.Series = append(draw.Series, line)
 				if class == 1 && panel.machines == 1 && !panel.wait {
-					words = append(words, fmt.Sprintf("(%s, %s) under %s", plots.Short(ideal[0]), plots.Short(ideal[1]), policyShort(policy)))
+					words = append(words, fmt.Sprintf("(%s, %s) under %s", plots.Short(ideal[0]), plots.Short(ideal[1]),
+						policyShort(policy)))
 				}
 			}
 		}
@@ -260,8 +269,10 @@ func drawTasks(p *plots.Plan, e plots.Effort, f *plots.Figure, seen []taskRun) e
 	f.OneLegend = true
 	e.CheckRuns = e.Runs
 	err := texts.Describe(f, map[string]any{
-		"Farthest": farthest(last, ideals, key), "Load": rats(taskLoad)[0], "MeanTasks": jobTasks(), "Ideals": idealWords, "Fine": fineWords,
-		"StandingJumps": standingJumps(e), "Jobs": observed, "JobsBefore": before, "Runs": p.RunWords(e, "arrivals and ends of tasks"),
+		"Farthest": farthest(last, ideals, key), "Load": rats(taskLoad)[0], "MeanTasks": jobTasks(),
+		"Ideals": idealWords, "Fine": fineWords,
+		"StandingJumps": standingJumps(e), "Jobs": observed, "JobsBefore": before,
+		"Runs": p.RunWords(e, "arrivals and ends of tasks"),
 	}, nil)
 	if err != nil {
 		return err
@@ -274,7 +285,8 @@ func drawTasks(p *plots.Plan, e plots.Effort, f *plots.Figure, seen []taskRun) e
 }
 
 // farthest tells how far from the ideal the smallest tasks are, panel by panel.
-func farthest(last map[string]taskRun, ideals map[string][]float64, key func(int, fluid.Policy) string) (words []string) {
+func farthest(last map[string]taskRun, ideals map[string][]float64,
+	key func(int, fluid.Policy) string) (words []string) {
 	for k := range taskPanels() {
 		off := 0.0
 		for _, policy := range taskPolicies() {
@@ -282,7 +294,8 @@ func farthest(last map[string]taskRun, ideals map[string][]float64, key func(int
 				off = max(off, math.Abs(last[key(k, policy)].tasksSeen(class).Mean/v-1))
 			}
 		}
-		words = append(words, fmt.Sprintf("%s %s %% (g = %d)", plots.Letter(k), strconv.FormatFloat(100*off, 'g', 2, 64), last[key(k, fluid.PF)].g))
+		words = append(words, fmt.Sprintf("%s %s %% (g = %d)", plots.Letter(k),
+			strconv.FormatFloat(100*off, 'g', 2, 64), last[key(k, fluid.PF)].g))
 	}
 	return words
 }
@@ -309,7 +322,9 @@ func taskChecks(f *plots.Figure, seen []taskRun) error {
 			traffic := t.Traffic()
 			for class, volume := range traffic.Volume() {
 				exact, _ := volume.Float64()
-				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, fmt.Sprintf("tasks of class %d that run, as λσ over their duration", class+1), exact, one.run.Result.Class(class, pool.RunningTasks), one.run.Name))
+				f.Checks = append(f.Checks, plots.SimulatedCheck(figure,
+					fmt.Sprintf("tasks of class %d that run, as λσ over their duration", class+1), exact,
+					one.run.Result.Class(class, pool.RunningTasks), one.run.Name))
 			}
 			continue
 		}
@@ -325,14 +340,17 @@ func taskChecks(f *plots.Figure, seen []taskRun) error {
 			if one.policy == fluid.PF {
 				tolerance = 3 / (float64(one.g) * v)
 			}
-			f.Checks = append(f.Checks, plots.SolverCheck(figure, fmt.Sprintf("tasks of job %d over g, %s, simulated task by task, g = %d", class+1, policyShort(one.policy), one.g), v, one.tasksSeen(class).Mean, tolerance))
+			f.Checks = append(f.Checks, plots.SolverCheck(figure,
+				fmt.Sprintf("tasks of job %d over g, %s, simulated task by task, g = %d", class+1,
+					policyShort(one.policy), one.g), v, one.tasksSeen(class).Mean, tolerance))
 		}
 	}
 	return nil
 }
 
 // taskClaims holds what the paper says of the launching of tasks against the finest simulations.
-func taskClaims(f *plots.Figure, first, last map[string]taskRun, ideals map[string][]float64, key func(int, fluid.Policy) string) {
+func taskClaims(f *plots.Figure, first, last map[string]taskRun, ideals map[string][]float64,
+	key func(int, fluid.Policy) string) {
 	for k, panel := range taskPanels() {
 		var words []string
 		near, closer := true, true
@@ -340,29 +358,40 @@ func taskClaims(f *plots.Figure, first, last map[string]taskRun, ideals map[stri
 			one := last[key(k, policy)]
 			for class, v := range ideals[key(k, policy)] {
 				e := one.tasksSeen(class)
-				words = append(words, fmt.Sprintf("%s, job %d: %s (%s to %s) against %s", policyShort(policy), class+1, plots.Short(e.Mean), plots.Short(e.Mean-e.HalfWidth), plots.Short(e.Mean+e.HalfWidth), plots.Short(v)))
+				words = append(words, fmt.Sprintf("%s, job %d: %s (%s to %s) against %s", policyShort(policy), class+1,
+					plots.Short(e.Mean), plots.Short(e.Mean-e.HalfWidth), plots.Short(e.Mean+e.HalfWidth),
+					plots.Short(v)))
 				off, before := math.Abs(e.Mean/v-1), math.Abs(first[key(k, policy)].tasksSeen(class).Mean/v-1)
 				near, closer = near && off <= taskNear, closer && off <= before
 			}
 		}
-		criterion, holds := fmt.Sprintf("With the smallest tasks the numbers are within %g %% of the ideal.", 100*taskNear), near
+		criterion, holds := fmt.Sprintf("With the smallest tasks the numbers are within %g %% of the ideal.",
+			100*taskNear), near
 		if panel.traffic {
-			criterion, holds = "With the smallest tasks the mean service rates are nearer to the ideal than with the largest; how near depends on how small they are.", closer
+			holds = closer
+			criterion = "With the smallest tasks the mean service rates are nearer to the ideal than with the largest; " +
+				"how near depends on how small they are."
 		}
-		c := plots.Finding(plots.PanelID(f, k), fmt.Sprintf("DRF and PF are realized approximately by launching tasks of the most deprived job (section 1). %s.", f.Panels[k].Title), criterion,
+		c := plots.Finding(plots.PanelID(f, k),
+			fmt.Sprintf("DRF and PF are realized approximately by launching tasks of the most deprived job (section "+
+				"1). %s.", f.Panels[k].Title), criterion,
 			fmt.Sprintf("g = %d. ", last[key(k, fluid.PF)].g)+strings.Join(words, "; ")+".", holds)
 		f.Claims = append(f.Claims, c)
 		if !panel.traffic {
 			continue
 		}
-		pf, drf := last[key(k, fluid.PF)].run.Result.All(sim.MeanDelay), last[key(k, fluid.DRF)].run.Result.All(sim.MeanDelay)
+		pf, drf := last[key(k, fluid.PF)].run.Result.All(sim.MeanDelay), last[key(k,
+			fluid.DRF)].run.Result.All(sim.MeanDelay)
 		r := overMean(pf, drf, rats(taskLoad)[0])
 		f.Claims = append(f.Claims, plots.Claim{
-			Place:     c.Place,
-			Sentence:  fmt.Sprintf("PF performs significantly better than DRF, also task by task. %s.", f.Panels[k].Title),
+			Place: c.Place,
+			Sentence: fmt.Sprintf("PF performs significantly better than DRF, also task by task. %s.",
+				f.Panels[k].Title),
 			Criterion: "With the smallest tasks the mean delay of all jobs is shorter under PF.",
-			Numbers:   fmt.Sprintf("g = %d. Mean delay under PF %s ± %s s, under DRF %s ± %s s; ratio %.3g (%.3g to %.3g).", last[key(k, fluid.PF)].g, plots.Short(pf.Mean), plots.Short(pf.HalfWidth), plots.Short(drf.Mean), plots.Short(drf.HalfWidth), r.Mean, r.Low, r.High),
-			Verdict:   plots.AtMost(1).Verdict(r), Finding: true,
+			Numbers: fmt.Sprintf("g = %d. Mean delay under PF %s ± %s s, under DRF %s ± %s s; ratio %.3g (%.3g to "+
+				"%.3g).", last[key(k, fluid.PF)].g, plots.Short(pf.Mean), plots.Short(pf.HalfWidth),
+				plots.Short(drf.Mean), plots.Short(drf.HalfWidth), r.Mean, r.Low, r.High),
+			Verdict: plots.AtMost(1).Verdict(r), Finding: true,
 		})
 	}
 }

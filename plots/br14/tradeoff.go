@@ -27,13 +27,15 @@ func mixtures(n int, seed uint64) []mixture {
 	hundredths := func(from, to int64) *big.Rat { return big.NewRat(from+r.Int64N(to-from+1), 100) }
 	var all []mixture
 	for range n {
-		all = append(all, mixture{hundredths(1, 99), hundredths(1, 99), big.NewRat(4+r.Int64N(7), 10), hundredths(20, 80)})
+		all = append(all, mixture{hundredths(1, 99), hundredths(1, 99), big.NewRat(4+r.Int64N(7), 10),
+			hundredths(20, 80)})
 	}
 	return all
 }
 
 func (m mixture) String() string {
-	return fmt.Sprintf("a = %s, b = %s, d = %s, u = %s", plots.Decimal(m.a), plots.Decimal(m.b), plots.Decimal(m.d), plots.Decimal(m.u))
+	return fmt.Sprintf("a = %s, b = %s, d = %s, u = %s", plots.Decimal(m.a), plots.Decimal(m.b), plots.Decimal(m.d),
+		plots.Decimal(m.u))
 }
 
 // traffic returns the traffic at a load. Jobs of both classes bring as much work, 1 in units of their dominant
@@ -97,9 +99,13 @@ func tradeOff(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	}
 	drf := byPolicy[fluid.DRF]
 	axis := plots.Axis{Quantity: "mean service rate of all jobs, over that under DRF"}
-	slow := plots.Panel{Title: "The slower class", X: axis, Y: plots.Axis{Quantity: "rate of the slower class, over that under DRF"}, References: []plots.Reference{{Label: "as under DRF", Y: 1}}}
-	fair := plots.Panel{Title: "Fairness", X: axis, Y: plots.Axis{Quantity: "rate of the slower class over the faster", Min: 0.2, Max: 1.05}}
-	shown, same := []fluid.Policy{fluid.PF, fluid.BMF, fluid.BF, fluid.MaxMin}, alikeTradeoffs(byPolicy[fluid.PF], byPolicy[fluid.BMF])
+	slow := plots.Panel{Title: "The slower class", X: axis,
+		Y:          plots.Axis{Quantity: "rate of the slower class, over that under DRF"},
+		References: []plots.Reference{{Label: "as under DRF", Y: 1}}}
+	fair := plots.Panel{Title: "Fairness", X: axis,
+		Y: plots.Axis{Quantity: "rate of the slower class over the faster", Min: 0.2, Max: 1.05}}
+	shown, same := []fluid.Policy{fluid.PF, fluid.BMF, fluid.BF, fluid.MaxMin}, alikeTradeoffs(byPolicy[fluid.PF],
+		byPolicy[fluid.BMF])
 	if same {
 		shown = []fluid.Policy{fluid.PF, fluid.BF, fluid.MaxMin}
 	}
@@ -192,13 +198,17 @@ func tradeChecks(f *plots.Figure, m mixture, byPolicy map[fluid.Policy][]tradeof
 		if err != nil {
 			return err
 		}
-		f.Checks = append(f.Checks, plots.SolverCheck(f.ID, fmt.Sprintf("service rate of all jobs, %s, %v, against d = 1", policyShort(p), m), byPolicy[p][0].all, v.all, 1e-6))
+		f.Checks = append(f.Checks, plots.SolverCheck(f.ID,
+			fmt.Sprintf("service rate of all jobs, %s, %v, against d = 1", policyShort(p), m), byPolicy[p][0].all,
+			v.all, 1e-6))
 	}
 	v, err := same.under(fluid.MaxMin, tradeLoad())
 	if err != nil {
 		return err
 	}
-	f.Checks = append(f.Checks, plots.SolverCheck(f.ID, fmt.Sprintf("service rate of all jobs, DRF, %v, as max-min fairness with d = 1", m), byPolicy[fluid.DRF][0].all, v.all, 1e-6))
+	f.Checks = append(f.Checks, plots.SolverCheck(f.ID,
+		fmt.Sprintf("service rate of all jobs, DRF, %v, as max-min fairness with d = 1", m), byPolicy[fluid.DRF][0].all,
+		v.all, 1e-6))
 	return nil
 }
 
@@ -229,18 +239,27 @@ func tradeClaims(f *plots.Figure, byPolicy map[fluid.Policy][]tradeoff) {
 		}
 		return n
 	}
-	f.Claims = append(f.Claims, plots.Finding(f.ID, "PF is shown by analysis and simulation to offer a significantly better efficiency–fairness tradeoff (abstract).",
-		"For every pair PF serves all jobs at least as fast as DRF; on average over the pairs, also the class that is served more slowly.",
-		fmt.Sprintf("Service rate of all jobs over that under DRF, mean (least to largest): %s, above 1.1 for %d of %d pairs; of the slower class: %s, below 1 for %d. Slower class over faster: PF %s, DRF %s: PF is less equal.",
-			span(fluid.PF, efficient), count(efficient, func(v float64) bool { return v > 1.1 }), len(drf), span(fluid.PF, slower), count(slower, func(v float64) bool { return v < 1 }), span(fluid.PF, equal), span(fluid.DRF, equal)),
+	f.Claims = append(f.Claims, plots.Finding(f.ID,
+		"PF is shown by analysis and simulation to offer a significantly better efficiency–fairness tradeoff "+
+			"(abstract).",
+		"For every pair PF serves all jobs at least as fast as DRF; on average over the pairs, also the class that "+
+			"is served more slowly.",
+		fmt.Sprintf("Service rate of all jobs over that under DRF, mean (least to largest): %s, above 1.1 for %d of "+
+			"%d pairs; of the slower class: %s, below 1 for %d. Slower class over faster: PF %s, DRF %s: PF is less "+
+			"equal.",
+			span(fluid.PF, efficient), count(efficient, func(v float64) bool { return v > 1.1 }), len(drf),
+			span(fluid.PF, slower), count(slower, func(v float64) bool { return v < 1 }), span(fluid.PF, equal),
+			span(fluid.DRF, equal)),
 		leastAll >= 1-1e-6 && meanSlow >= 1))
 	var words []string
 	best := true
 	for _, p := range []fluid.Policy{fluid.BMF, fluid.BF, fluid.MaxMin} {
 		_, mean, _ := of(p, efficient)
 		best = best && mean <= meanAll*(1+1e-5)
-		words = append(words, fmt.Sprintf("%s %s, slower class %s", policyShort(p), span(p, efficient), span(p, slower)))
+		words = append(words, fmt.Sprintf("%s %s, slower class %s", policyShort(p), span(p, efficient),
+			span(p, slower)))
 	}
-	f.Claims = append(f.Claims, plots.Finding(f.ID, "PF is the most efficient of the policies here.", "None has a larger mean, over the pairs, of the service rate of all jobs over that under DRF.",
+	f.Claims = append(f.Claims, plots.Finding(f.ID, "PF is the most efficient of the policies here.",
+		"None has a larger mean, over the pairs, of the service rate of all jobs over that under DRF.",
 		fmt.Sprintf("PF %s; %s.", span(fluid.PF, efficient), strings.Join(words, "; ")), best))
 }

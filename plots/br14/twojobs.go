@@ -17,8 +17,9 @@ import (
 // 4 GB> and <3 processors, 1 GB>.
 func twoJobsPool() *fluid.Pool {
 	return &fluid.Pool{
-		Resources: []fluid.Resource{{Name: "processors", Capacity: big.NewRat(9, 1)}, {Name: "memory", Capacity: big.NewRat(18, 1)}},
-		Jobs:      []fluid.Job{{Name: "job 1", Demand: rats("1", "4")}, {Name: "job 2", Demand: rats("3", "1")}},
+		Resources: []fluid.Resource{{Name: "processors", Capacity: big.NewRat(9, 1)},
+			{Name: "memory", Capacity: big.NewRat(18, 1)}},
+		Jobs: []fluid.Job{{Name: "job 1", Demand: rats("1", "4")}, {Name: "job 2", Demand: rats("3", "1")}},
 	}
 }
 
@@ -43,7 +44,8 @@ func (s shared) look() int { return policyLook(s.policies[0]) }
 // used tells how full the resources are.
 func (s shared) used() string {
 	r := s.result.Resources
-	return fmt.Sprintf("%s %% of the processors and %s %% of the memory", plots.Short(100*r[0].Utilization.Float), plots.Short(100*r[1].Utilization.Float))
+	return fmt.Sprintf("%s %% of the processors and %s %% of the memory", plots.Short(100*r[0].Utilization.Float),
+		plots.Short(100*r[1].Utilization.Float))
 }
 
 // allocations returns the allocations of all policies, those that agree to nine digits as one.
@@ -121,20 +123,26 @@ func twoJobs(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 	best.Thin = true
 	axis := plots.Axis{Quantity: "tasks of job 1", Symbol: "φ₁", Max: 5}
 	tasks := plots.Panel{Title: "Allocations", X: axis, Y: plots.Axis{Quantity: "tasks of job 2", Symbol: "φ₂", Max: 4},
-		Series: []plots.Series{feasible, line("processors full", 3, byProcessors, 0, 5), line("memory full", 5, byMemory, 3.5, most1), best}}
-	shares := plots.Panel{Title: "Dominant shares where a resource is full", X: axis, Y: plots.Axis{Quantity: "dominant share", Max: 1}}
+		Series: []plots.Series{feasible, line("processors full", 3, byProcessors, 0, 5),
+			line("memory full", 5, byMemory, 3.5, most1), best}}
+	shares := plots.Panel{Title: "Dominant shares where a resource is full", X: axis,
+		Y: plots.Axis{Quantity: "dominant share", Max: 1}}
 	first := line("job 1 (memory)", 5, func(x float64) float64 { return x / most1 }, 0, most1)
 	second := line("job 2 (processors)", 3, func(x float64) float64 { return edge(x) / most2 }, 0, most1)
 	shares.Series = []plots.Series{first, second}
 	var words []allocationWords
 	for _, one := range all {
 		x, y := one.tasks[0], one.tasks[1]
-		tasks.Series = append(tasks.Series, plots.Series{Label: one.label(), Kind: plots.Points, Look: one.look(), X: []float64{x}, Y: []float64{y}})
-		shares.Series = append(shares.Series, plots.Series{Label: one.label(), Kind: plots.Points, Look: one.look(), X: []float64{x, x}, Y: []float64{x / most1, y / most2}})
+		tasks.Series = append(tasks.Series,
+			plots.Series{Label: one.label(), Kind: plots.Points, Look: one.look(), X: []float64{x}, Y: []float64{y}})
+		shares.Series = append(shares.Series,
+			plots.Series{Label: one.label(), Kind: plots.Points, Look: one.look(), X: []float64{x, x},
+				Y: []float64{x / most1, y / most2}})
 		words = append(words, allocationWords{one.label(), x, y, x / most1, y / most2, one.used()})
 	}
 	f.Panels = []plots.Panel{tasks, shares}
-	data := map[string]any{"PF": chosen(all, fluid.PF).used(), "DRF": chosen(all, fluid.DRF).used(), "Allocations": words}
+	data := map[string]any{"PF": chosen(all, fluid.PF).used(), "DRF": chosen(all, fluid.DRF).used(),
+		"Allocations": words}
 	if err := texts.Describe(f, data, nil); err != nil {
 		return err
 	}
@@ -173,7 +181,8 @@ func staticChecks(f *plots.Figure, all []shared) {
 			tolerance += *b
 		}
 		for i, v := range one.tasks {
-			f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"a", fmt.Sprintf("tasks of job %d, %s, %s", i+1, policyShort(c.policy), c.how), v, c.want[i], tolerance))
+			f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"a",
+				fmt.Sprintf("tasks of job %d, %s, %s", i+1, policyShort(c.policy), c.how), v, c.want[i], tolerance))
 		}
 	}
 }
@@ -181,10 +190,15 @@ func staticChecks(f *plots.Figure, all []shared) {
 func staticClaims(f *plots.Figure, all []shared) {
 	drf, pf := chosen(all, fluid.DRF), chosen(all, fluid.PF)
 	f.Claims = append(f.Claims,
-		plots.Finding(f.ID+"a", "(Ghodsi et al. 2011, section 4.1) DRF gives the first user three tasks and the second two, 12 GB and 6 processors: equal dominant shares of 2/3.", "These are the numbers.",
-			fmt.Sprintf("φ₁ = %s, φ₂ = %s, dominant shares %s and %s.", plots.Short(drf.tasks[0]), plots.Short(drf.tasks[1]), plots.Short(drf.result.Jobs[0].DominantShare.Float), plots.Short(drf.result.Jobs[1].DominantShare.Float)),
+		plots.Finding(f.ID+"a", "(Ghodsi et al. 2011, section 4.1) DRF gives the first user three tasks and the "+
+			"second two, 12 GB and 6 processors: equal dominant shares of 2/3.", "These are the numbers.",
+			fmt.Sprintf("φ₁ = %s, φ₂ = %s, dominant shares %s and %s.", plots.Short(drf.tasks[0]),
+				plots.Short(drf.tasks[1]), plots.Short(drf.result.Jobs[0].DominantShare.Float),
+				plots.Short(drf.result.Jobs[1].DominantShare.Float)),
 			drf.tasks[0] == 3 && drf.tasks[1] == 2),
-		plots.Finding(f.ID+"a", "PF uses the resources more fully than DRF in the example.", "No resource is used less, and one is used more.",
+		plots.Finding(f.ID+"a", "PF uses the resources more fully than DRF in the example.",
+			"No resource is used less, and one is used more.",
 			fmt.Sprintf("PF uses %s, DRF %s.", pf.used(), drf.used()),
-			pf.result.Resources[0].Utilization.Float >= drf.result.Resources[0].Utilization.Float-1e-9 && pf.result.Resources[1].Utilization.Float > drf.result.Resources[1].Utilization.Float))
+			pf.result.Resources[0].Utilization.Float >= drf.result.Resources[0].Utilization.Float-1e-9 &&
+				pf.result.Resources[1].Utilization.Float > drf.result.Resources[1].Utilization.Float))
 }

@@ -82,7 +82,9 @@ func readUsage(r io.Reader) (u usage, err error) {
 	for _, one := range byUser {
 		u.users = append(u.users, *one)
 	}
-	slices.SortFunc(u.users, func(a, b logUser) int { return cmp.Or(cmp.Compare(b.held, a.held), cmp.Compare(a.user, b.user)) })
+	slices.SortFunc(u.users, func(a, b logUser) int {
+		return cmp.Or(cmp.Compare(b.held, a.held), cmp.Compare(a.user, b.user))
+	})
 	return u, nil
 }
 
@@ -114,7 +116,8 @@ func logPool(users []logUser, busy float64) *fluid.Pool {
 	}}
 	for _, u := range users {
 		b := u.busy()
-		p.Jobs = append(p.Jobs, fluid.Job{Name: fmt.Sprintf("user %d", u.user), Demand: []*big.Rat{big.NewRat(1, 1), exact(b), exact(1 - b)}})
+		p.Jobs = append(p.Jobs, fluid.Job{Name: fmt.Sprintf("user %d", u.user),
+			Demand: []*big.Rat{big.NewRat(1, 1), exact(b), exact(1 - b)}})
 	}
 	return p
 }
@@ -139,7 +142,8 @@ func loggedUsers(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 	users := u.users[:shownUsers]
 	for _, one := range users {
 		if !(one.busy() > 0 && one.busy() < 1) {
-			return fmt.Errorf("user %d: part of the time that nodes work = %v, want one in (0, 1)", one.user, one.busy())
+			return fmt.Errorf("user %d: part of the time that nodes work = %v, want one in (0, 1)", one.user,
+				one.busy())
 		}
 	}
 	pool := logPool(users, busy)
@@ -153,15 +157,20 @@ func loggedUsers(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 		if w > b {
 			byWaiting++
 		}
-		names = append(names, fmt.Sprintf("%d: %d (%s %%, %s)", k+1, one.user, plots.Short(100*one.held/total.held), strconv.FormatFloat(one.busy(), 'f', 3, 64)))
+		names = append(names, fmt.Sprintf("%d: %d (%s %%, %s)", k+1, one.user, plots.Short(100*one.held/total.held),
+			strconv.FormatFloat(one.busy(), 'f', 3, 64)))
 	}
 	axis := plots.Axis{Quantity: "user, by processor-seconds in the log", Min: 0.5, Max: shownUsers + 0.5, Ticks: ranks}
-	needs := plots.Panel{Title: "Needs of a node relative to the pool", X: axis, Y: plots.Axis{Quantity: "part of capacity, nodes = 1", Scale: plots.Log},
-		Series:     []plots.Series{{Label: "processor time", Kind: plots.Points, Look: 3, X: ranks, Y: work}, {Label: "waiting", Kind: plots.Points, Look: 2, X: ranks, Y: wait}},
+	needs := plots.Panel{Title: "Needs of a node relative to the pool", X: axis,
+		Y: plots.Axis{Quantity: "part of capacity, nodes = 1", Scale: plots.Log},
+		Series: []plots.Series{{Label: "processor time", Kind: plots.Points, Look: 3, X: ranks, Y: work},
+			{Label: "waiting", Kind: plots.Points, Look: 2, X: ranks, Y: wait}},
 		References: []plots.Reference{{Label: "nodes", Y: 1}}}
-	shares := plots.Panel{Title: "Dominant share of one job per user", X: axis, Y: plots.Axis{Quantity: "dominant share", Max: 0.2}}
+	shares := plots.Panel{Title: "Dominant share of one job per user", X: axis,
+		Y: plots.Axis{Quantity: "dominant share", Max: 0.2}}
 	nodes := plots.Panel{Title: "Nodes held", X: axis, Y: plots.Axis{Quantity: "nodes held", Scale: plots.Log}}
-	gains := plots.Panel{Title: "Nodes held under PF over DRF", X: axis, Y: plots.Axis{Quantity: "ratio of nodes held"}, References: []plots.Reference{{Label: "equal", Y: 1}}}
+	gains := plots.Panel{Title: "Nodes held under PF over DRF", X: axis, Y: plots.Axis{Quantity: "ratio of nodes held"},
+		References: []plots.Reference{{Label: "equal", Y: 1}}}
 	var words []useWords
 	results := make(map[fluid.Policy]*fluid.Allocation)
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
@@ -187,10 +196,13 @@ func loggedUsers(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 	f.OneLegend = true
 	f.Panels = []plots.Panel{needs, shares, nodes, gains}
 	err = texts.Describe(f, map[string]any{
-		"MoreNodes": moreNodes(results[fluid.PF], results[fluid.DRF]), "Users": shownUsers, "Policies": words, "Nodes": logNodes,
-		"WorkPercent": 100 * busy, "WaitPercent": 100 * (1 - busy), "ByWaiting": byWaiting, "Names": names, "LogWords": plots.LogWords,
+		"MoreNodes": moreNodes(results[fluid.PF], results[fluid.DRF]), "Users": shownUsers, "Policies": words,
+		"Nodes":       logNodes,
+		"WorkPercent": 100 * busy, "WaitPercent": 100 * (1 - busy), "ByWaiting": byWaiting, "Names": names,
+		"LogWords":  plots.LogWords,
 		"Log":       logWords{u.jobs, len(u.users), u.unknown, u.idle, u.over},
-		"WorkNodes": logNodes * busy, "WaitNodes": logNodes * (1 - busy), "HeldPercent": 100 * heldBy(users) / total.held, "Busy": busy,
+		"WorkNodes": logNodes * busy, "WaitNodes": logNodes * (1 - busy),
+		"HeldPercent": 100 * heldBy(users) / total.held, "Busy": busy,
 	}, nil)
 	if err != nil {
 		return err
@@ -236,8 +248,10 @@ func logChecks(f *plots.Figure, results map[fluid.Policy]*fluid.Allocation, user
 	for k, u := range users {
 		top := max(u.needs(busy))
 		f.Checks = append(f.Checks,
-			plots.SolverCheck(f.ID+"b", fmt.Sprintf("dominant share of user %d, DRF, as one over the sum of needs", u.user), results[fluid.DRF].Jobs[k].DominantShare.Float, share, 1e-12),
-			plots.SolverCheck(f.ID+"b", fmt.Sprintf("dominant share of user %d, PF, by bisection for the price of waiting", u.user), results[fluid.PF].Jobs[k].DominantShare.Float, nodes[k]/logNodes*top, 1e-8))
+			plots.SolverCheck(f.ID+"b", fmt.Sprintf("dominant share of user %d, DRF, as one over the sum of needs",
+				u.user), results[fluid.DRF].Jobs[k].DominantShare.Float, share, 1e-12),
+			plots.SolverCheck(f.ID+"b", fmt.Sprintf("dominant share of user %d, PF, by bisection for the price of "+
+				"waiting", u.user), results[fluid.PF].Jobs[k].DominantShare.Float, nodes[k]/logNodes*top, 1e-8))
 	}
 }
 
@@ -259,9 +273,13 @@ func logClaims(f *plots.Figure, results map[fluid.Policy]*fluid.Allocation) {
 		}
 		return v
 	}
-	f.Claims = append(f.Claims, plots.Finding(f.ID, "(Of the paper's abstract, on a mix estimated from a log, at rest) PF offers a better efficiency–fairness trade-off than DRF.",
+	f.Claims = append(f.Claims, plots.Finding(f.ID,
+		"(Of the paper's abstract, on a mix estimated from a log, at rest) PF offers a better efficiency–fairness "+
+			"trade-off than DRF.",
 		"PF uses no resource less, and holds more nodes in all.",
-		fmt.Sprintf("PF holds %s nodes, DRF %s; geometric means %s and %s nodes per user. %d of %d users hold more under PF. The least used resource is used to %s %% under PF, %s %% under DRF.",
-			plots.Short(pfAll), plots.Short(drfAll), plots.Short(pfMean), plots.Short(drfMean), moreNodes(pf, drf), len(pf.Jobs), plots.Short(100*least(pf)), plots.Short(100*least(drf))),
+		fmt.Sprintf("PF holds %s nodes, DRF %s; geometric means %s and %s nodes per user. %d of %d users hold more "+
+			"under PF. The least used resource is used to %s %% under PF, %s %% under DRF.",
+			plots.Short(pfAll), plots.Short(drfAll), plots.Short(pfMean), plots.Short(drfMean), moreNodes(pf, drf),
+			len(pf.Jobs), plots.Short(100*least(pf)), plots.Short(100*least(drf))),
 		least(pf) >= least(drf)-1e-9 && pfAll >= drfAll*(1-1e-9)))
 }

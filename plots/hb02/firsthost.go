@@ -10,8 +10,8 @@ import (
 	"productform/tags"
 )
 
-// A checkFarm is a farm with TAGS that is simulated for the checks: at host 1 jobs arrive as a Poisson process, so that the
-// theory is exact.
+// A checkFarm is a farm with TAGS that is simulated for the checks: at host 1 jobs arrive as a Poisson process, so that
+// the theory is exact.
 type checkFarm struct {
 	panel     string // letter
 	objective tags.Objective
@@ -25,7 +25,8 @@ type checkFarm struct {
 }
 
 // withCheckFarms returns a figure with some such farms, which are told of in its caption and parameters.
-func withCheckFarms(id, title string, farms []checkFarm, build func(context.Context, *plots.Figure, plots.RunWords) error) plots.Spec {
+func withCheckFarms(id, title string, farms []checkFarm,
+	build func(context.Context, *plots.Figure, plots.RunWords) error) plots.Spec {
 	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
 		p := &plots.Plan{}
 		farms := append([]checkFarm{}, farms...)
@@ -59,7 +60,8 @@ func (q *checkFarm) simulate(p *plots.Plan, e plots.Effort) error {
 		return err
 	}
 	q.theory = best
-	q.run, err = simulateFarm(p, q.name(), simfarm.Farm{Model: m, Policy: tags.PolicyTAGS, Cutoffs: best.Cutoffs}, e, e.CheckRuns)
+	q.run, err = simulateFarm(p, q.name(), simfarm.Farm{Model: m, Policy: tags.PolicyTAGS, Cutoffs: best.Cutoffs}, e,
+		e.CheckRuns)
 	return err
 }
 
@@ -75,19 +77,23 @@ func (q *checkFarm) name() string {
 // checks compares what host 1 sees.
 func (q *checkFarm) checks(id string) []plots.Check {
 	host, seen := q.theory.Hosts[0], q.run.Result
-	rows := []plots.Check{plots.SimulatedCheck(id+q.panel, "load of host 1, "+q.name(), host.Load.Float, seen.Estimate(simfarm.OfHost, 0, sim.Utilization), q.run.Name)}
+	rows := []plots.Check{plots.SimulatedCheck(id+q.panel, "load of host 1, "+q.name(), host.Load.Float,
+		seen.Estimate(simfarm.OfHost, 0, sim.Utilization), q.run.Name)}
 	if v := seen.Estimate(simfarm.OfHost, 0, simfarm.VisitWaiting); v != nil {
-		rows = append(rows, plots.SimulatedCheck(id+q.panel, "mean waiting time at host 1, "+q.name(), host.VisitWait.Float, v, q.run.Name))
+		rows = append(rows, plots.SimulatedCheck(id+q.panel, "mean waiting time at host 1, "+q.name(),
+			host.VisitWait.Float, v, q.run.Name))
 	}
 	if v := seen.Class(0, simfarm.MeanSlowdown); v != nil {
-		rows = append(rows, plots.SimulatedCheck(id+q.panel, "mean slowdown of the jobs done at host 1, "+q.name(), host.Slowdown.Float, v, q.run.Name))
+		rows = append(rows, plots.SimulatedCheck(id+q.panel, "mean slowdown of the jobs done at host 1, "+q.name(),
+			host.Slowdown.Float, v, q.run.Name))
 	}
 	return rows
 }
 
 // simulateFarm adds the simulation of a farm, a tenth as long as those of clusters.
 func simulateFarm(p *plots.Plan, name string, f simfarm.Farm, e plots.Effort, runs int) (*plots.Simulation, error) {
-	return p.Simulate(name, f, e, sim.Settings{Runs: runs, Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
+	return p.Simulate(name, f, e,
+		sim.Settings{Runs: runs, Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
 }
 
 // farmRuns tells of simulations of farms.

@@ -112,8 +112,10 @@ func checkExpansion(f *plots.Figure, least, random plots.Series) error {
 		work := startLoad * startHosts
 		added := math.Ceil(work+work*moment(2)/moment(1)*moment(-1)/6) - startHosts
 		f.Checks = append(f.Checks,
-			plots.SolverCheck(f.ID+"a", fmt.Sprintf("hosts to add, Least-Work-Remaining, α = %g, with the sum over states of M/M/h", alpha), least.At(alpha), fewest, 0),
-			plots.SolverCheck(f.ID+"b", fmt.Sprintf("hosts to add, Random, α = %g, by its formula", alpha), random.At(alpha), added, 1e-12))
+			plots.SolverCheck(f.ID+"a", fmt.Sprintf("hosts to add, Least-Work-Remaining, α = %g, with the sum over "+
+				"states of M/M/h", alpha), least.At(alpha), fewest, 0),
+			plots.SolverCheck(f.ID+"b", fmt.Sprintf("hosts to add, Random, α = %g, by its formula", alpha),
+				random.At(alpha), added, 1e-12))
 	}
 	return nil
 }
@@ -145,7 +147,8 @@ func rangeClaims(words map[string]any, verdicts plots.Verdicts, best, least, pri
 }
 
 // exampleClaims decides what the paper says of α = 0.6.
-func exampleClaims(ctx context.Context, words map[string]any, verdicts plots.Verdicts, least, printed, random plots.Series) error {
+func exampleClaims(ctx context.Context, words map[string]any, verdicts plots.Verdicts, least, printed,
+	random plots.Series) error {
 	const alpha = 0.6
 	at := func(c method, hosts int) (float64, error) {
 		m, err := farm(alpha, wide, hosts, startLoad*startHosts/float64(hosts))
@@ -247,7 +250,8 @@ func drawMoreHosts(ctx context.Context, f *plots.Figure, most int) error {
 }
 
 // byHosts returns the least mean slowdown for 1, 2, ... hosts, as far as there are cutoffs, and checks of it.
-func byHosts(ctx context.Context, figure string, alpha, load float64, most int) (s plots.Series, checks []plots.Check, err error) {
+func byHosts(ctx context.Context, figure string, alpha, load float64, most int) (s plots.Series, checks []plots.Check,
+	err error) {
 	for h := 1; h <= most; h++ {
 		if err := ctx.Err(); err != nil {
 			return s, nil, err
@@ -266,10 +270,14 @@ func byHosts(ctx context.Context, figure string, alpha, load float64, most int) 
 		s.X, s.Y = append(s.X, float64(h)), append(s.Y, r.MeanSlowdown.Float)
 		switch q := literal(m, alpha); {
 		case h == 1:
-			checks = append(checks, plots.SolverCheck(figure, fmt.Sprintf("one host, load %g, α = %g, by Theorem 1", load, alpha), r.MeanSlowdown.Float, q.LeastWorkSlowdown(), 1e-9))
+			checks = append(checks, plots.SolverCheck(figure,
+				fmt.Sprintf("one host, load %g, α = %g, by Theorem 1", load, alpha), r.MeanSlowdown.Float,
+				q.LeastWorkSlowdown(), 1e-9))
 		case alpha == 1 && h <= 8:
 			at, _ := q.Evaluate(r.Cutoffs...)
-			checks = append(checks, plots.SolverCheck(figure, fmt.Sprintf("%d hosts, load %g, α = 1, by the formulas as printed", h, load), r.MeanSlowdown.Float, at.Slowdown, 1e-8))
+			checks = append(checks, plots.SolverCheck(figure,
+				fmt.Sprintf("%d hosts, load %g, α = 1, by the formulas as printed", h, load), r.MeanSlowdown.Float,
+				at.Slowdown, 1e-8))
 		}
 	}
 	return s, checks, nil

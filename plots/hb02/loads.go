@@ -16,8 +16,11 @@ func loadAxis(most float64) plots.Axis {
 }
 
 // twoLoads returns the loads of two hosts and their sum, against α.
-func twoLoads(ctx context.Context, a []float64, load float64, solve func(context.Context, tags.Model) (tags.Result, error)) (first, second, sum plots.Series, results []tags.Result, err error) {
-	first, second, sum = plots.Series{Label: "host 1", Look: firstHostLook}, plots.Series{Label: "host 2", Look: secondHostLook}, plots.Series{Label: "sum", Look: sumLook}
+func twoLoads(ctx context.Context, a []float64, load float64,
+	solve func(context.Context, tags.Model) (tags.Result, error)) (first, second, sum plots.Series,
+	results []tags.Result, err error) {
+	first, second, sum = plots.Series{Label: "host 1", Look: firstHostLook}, plots.Series{Label: "host 2",
+		Look: secondHostLook}, plots.Series{Label: "sum", Look: sumLook}
 	for _, alpha := range a {
 		if err := ctx.Err(); err != nil {
 			return first, second, sum, nil, err
@@ -72,12 +75,15 @@ func hostLoads(id, title string) plots.Spec {
 		for k, c := range []struct {
 			title string
 			solve func(context.Context, tags.Model) (tags.Result, error)
-		}{{"TAGS-opt-slowdown", best(bySlowdown())}, {"TAGS-opt-waitingtime", best(byWaiting())}, {"TAGS-opt-fairness", fairest}} {
+		}{{"TAGS-opt-slowdown", best(bySlowdown())}, {"TAGS-opt-waitingtime", best(byWaiting())}, {"TAGS-opt-fairness",
+			fairest}} {
 			first, second, _, results, err := twoLoads(ctx, a, 0.5, c.solve)
 			if err != nil {
 				return err
 			}
-			f.Panels = append(f.Panels, plots.Panel{Title: c.title, X: alphaAxis(), Y: loadAxis(1), Series: []plots.Series{first, second}, References: []plots.Reference{{Label: "both under Random", Y: 0.5}}})
+			f.Panels = append(f.Panels,
+				plots.Panel{Title: c.title, X: alphaAxis(), Y: loadAxis(1), Series: []plots.Series{first, second},
+					References: []plots.Reference{{Label: "both under Random", Y: 0.5}}})
 			for _, alpha := range []float64{1, 1.5} {
 				m, err := farm(alpha, wide, 2, 0.5)
 				if err != nil {
@@ -86,7 +92,9 @@ func hostLoads(id, title string) plots.Spec {
 				at := results[slices.IndexFunc(a, func(x float64) bool { return math.Abs(x-alpha) < 1e-9 })]
 				_, hosts := literal(m, alpha).Evaluate(at.Cutoffs...)
 				for i := range hosts {
-					f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("load of host %d, α = %g, by the formulas as printed", i+1, alpha), at.Hosts[i].Load.Float, hosts[i].Load, 1e-9))
+					f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)),
+						fmt.Sprintf("load of host %d, α = %g, by the formulas as printed", i+1, alpha),
+						at.Hosts[i].Load.Float, hosts[i].Load, 1e-9))
 				}
 			}
 			low, high = max(low, first.At(0.2)), min(high, second.At(0.2))
@@ -94,7 +102,8 @@ func hostLoads(id, title string) plots.Spec {
 			cross = append(cross, fmt.Sprintf("%.2f for %s", balance(first, second), c.title))
 		}
 		words, verdicts := paretoWords(wide, "2", "0.5", a), plots.Verdicts{}
-		words["FirstHost"], words["LargestFirst"], words["LeastSecond"], words["Panels"], words["Equal"] = runs, low, high, f.Panels, cross
+		words["FirstHost"], words["Panels"], words["Equal"] = runs, f.Panels, cross
+		words["LargestFirst"], words["LeastSecond"] = low, high
 		verdicts.Decide("low", low < 0.05 && high > 0.95)
 		verdicts.Decide("high", over)
 		verdicts.Decide("middle", math.Abs(balance(f.Panels[0].Series[0], f.Panels[0].Series[1])-1) <= 0.2)
@@ -119,14 +128,17 @@ func excess(id, title string) plots.Spec {
 			if err != nil {
 				return err
 			}
-			p := plots.Panel{Title: fmt.Sprintf("System load %g", load), X: alphaAxis(), Y: plots.Axis{Quantity: "load", Max: 2},
-				Series: []plots.Series{first, second, sum}, References: []plots.Reference{{Label: "sum without kills", Y: 2 * load}}}
+			p := plots.Panel{Title: fmt.Sprintf("System load %g", load), X: alphaAxis(),
+				Y:          plots.Axis{Quantity: "load", Max: 2},
+				Series:     []plots.Series{first, second, sum},
+				References: []plots.Reference{{Label: "sum without kills", Y: 2 * load}}}
 			f.Panels = append(f.Panels, p)
 			e := plots.Series{X: a}
 			for i, r := range results {
 				e.Y = append(e.Y, 100*r.Excess.Float/(2*load))               // of the load, in %
 				if slices.Contains([]float64{0.2, 0.6, 1, 1.4, 1.8}, a[i]) { // the two definitions of the Appendix
-					f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("sum of loads, load %g, α = %g, as hρ + λ p₂ s₁", load, a[i]), sum.Y[i],
+					f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)),
+						fmt.Sprintf("sum of loads, load %g, α = %g, as hρ + λ p₂ s₁", load, a[i]), sum.Y[i],
 						2*load+r.ArrivalRate.Float*r.Hosts[1].Visit.Float*r.Cutoffs[0], 1e-9))
 				}
 			}
@@ -138,7 +150,8 @@ func excess(id, title string) plots.Spec {
 		least := slices.Index(extra[0.7].Y, slices.Min(extra[0.7].Y))
 		words, verdicts := paretoWords(wide, "2", "0.3, 0.5, 0.7", a), plots.Verdicts{}
 		low, middle, high, at := extra[0.3], extra[0.5], extra[0.7], a[least]
-		words["FirstHost"], words["Low"], words["Middle"], words["High"], words["LeastAt"], words["Equal"] = runs, low, middle, high, at, cross
+		words["FirstHost"], words["LeastAt"], words["Equal"] = runs, at, cross
+		words["Low"], words["Middle"], words["High"] = low, middle, high
 		verdicts.Decide("higher", max(low.At(0.6), middle.At(0.6)) <= 1 && min(low.At(1.5), middle.At(1.5)) >= 5)
 		verdicts.Decide("least", math.Abs(at-1) <= 0.2+1e-9 && high.At(at) < 10 && min(high.At(0.4), high.At(1.6)) > 10)
 		verdicts.Decide("balanced", balanced)

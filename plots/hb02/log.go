@@ -41,10 +41,14 @@ func seenWaiting(r *sim.Result) *sim.Estimate  { return r.All(simfarm.MeanWaitin
 func logPanels() []*logPanel {
 	two, four := []float64{0.1, 0.3, 0.5, 0.65}, []float64{0.1, 0.2, 0.3, 0.4}
 	return []*logPanel{
-		{hosts: 2, objective: bySlowdown(), measure: "mean slowdown", axis: slowdownAxis(), pick: slowdownOf, seen: seenSlowdown, tagsLoads: two},
-		{hosts: 4, objective: bySlowdown(), measure: "mean slowdown", axis: slowdownAxis(), pick: slowdownOf, seen: seenSlowdown, tagsLoads: four},
-		{hosts: 2, objective: byWaiting(), measure: "mean waiting time", axis: waitingAxis(), pick: waitingOf, seen: seenWaiting, tagsLoads: two},
-		{hosts: 4, objective: byWaiting(), measure: "mean waiting time", axis: waitingAxis(), pick: waitingOf, seen: seenWaiting, tagsLoads: four},
+		{hosts: 2, objective: bySlowdown(), measure: "mean slowdown", axis: slowdownAxis(), pick: slowdownOf,
+			seen: seenSlowdown, tagsLoads: two},
+		{hosts: 4, objective: bySlowdown(), measure: "mean slowdown", axis: slowdownAxis(), pick: slowdownOf,
+			seen: seenSlowdown, tagsLoads: four},
+		{hosts: 2, objective: byWaiting(), measure: "mean waiting time", axis: waitingAxis(), pick: waitingOf,
+			seen: seenWaiting, tagsLoads: two},
+		{hosts: 4, objective: byWaiting(), measure: "mean waiting time", axis: waitingAxis(), pick: waitingOf,
+			seen: seenWaiting, tagsLoads: four},
 	}
 }
 
@@ -68,7 +72,8 @@ func measured(id, title string) plots.Spec {
 		if err != nil {
 			return nil, err
 		}
-		t := &logFigure{sizeSummary: p, jobs: len(sizes), skipped: skipped, plan: &plots.Plan{}, e: e, panels: logPanels()}
+		t := &logFigure{sizeSummary: p, jobs: len(sizes), skipped: skipped, plan: &plots.Plan{}, e: e,
+			panels: logPanels()}
 		if err := t.prepare(); err != nil {
 			return nil, err
 		}
@@ -96,7 +101,8 @@ func (t *logFigure) model(hosts int, load float64) tags.Model {
 }
 
 // simulate adds one simulation, of TAGS with longer runs than the others.
-func (t *logFigure) simulate(m tags.Model, policy tags.Policy, cutoffs []float64, what string, runs int) (*plots.Simulation, error) {
+func (t *logFigure) simulate(m tags.Model, policy tags.Policy, cutoffs []float64, what string,
+	runs int) (*plots.Simulation, error) {
 	name := fmt.Sprintf("%s, %s, %d hosts, load %g", plots.LogName, what, m.Hosts, m.Load)
 	e := t.e
 	if policy == tags.PolicyTAGS {
@@ -132,7 +138,8 @@ func (t *logFigure) prepare() error {
 			for _, q := range []struct {
 				policy tags.Policy
 				to     *[]loadRun
-			}{{tags.PolicyCentral, &s.leastWork}, {simfarm.ShortestQueue, &s.shortestQueue}, {tags.PolicyRoundRobin, &s.roundRobin}} {
+			}{{tags.PolicyCentral, &s.leastWork}, {simfarm.ShortestQueue, &s.shortestQueue}, {tags.PolicyRoundRobin,
+				&s.roundRobin}} {
 				run, err := t.simulate(m, q.policy, nil, string(q.policy), t.e.Runs)
 				if err != nil {
 					return err
@@ -172,7 +179,8 @@ func (t *logFigure) prepareChecks() error {
 		}{
 			{"Random", tags.PolicyRandom, nil, means{random.MeanSlowdown.Float, random.MeanWaiting.Float}},
 			{"SITA-E", tags.PolicySITA, equal.Cutoffs, means{equal.MeanSlowdown.Float, equal.MeanWaiting.Float}},
-			{"SITA, best cutoffs", tags.PolicySITA, bySize.Cutoffs, means{bySize.MeanSlowdown.Float, bySize.MeanWaiting.Float}},
+			{"SITA, best cutoffs", tags.PolicySITA, bySize.Cutoffs,
+				means{bySize.MeanSlowdown.Float, bySize.MeanWaiting.Float}},
 		} {
 			run, err := t.simulate(m, c.policy, c.cutoffs, c.name, t.e.CheckRuns)
 			if err != nil {
@@ -241,9 +249,11 @@ func (t *logFigure) build(ctx context.Context, f *plots.Figure) error {
 	loads := plots.Grid(1, steps-1, steps)
 	var ends []string
 	for k, s := range t.panels {
-		panel := plots.Panel{Title: fmt.Sprintf("%d hosts: %s", s.hosts, strings.TrimPrefix(s.measure, "mean ")), X: plots.Axis{Quantity: "system load", Symbol: "ρ", Max: 1}, Y: s.axis}
+		panel := plots.Panel{Title: fmt.Sprintf("%d hosts: %s", s.hosts, strings.TrimPrefix(s.measure, "mean ")),
+			X: plots.Axis{Quantity: "system load", Symbol: "ρ", Max: 1}, Y: s.axis}
 		for _, c := range s.byTheory() {
-			line, err := c.series(ctx, loads, func(load float64) (tags.Model, error) { return t.model(s.hosts, load), nil }, s.pick)
+			line, err := c.series(ctx, loads,
+				func(load float64) (tags.Model, error) { return t.model(s.hosts, load), nil }, s.pick)
 			if err != nil {
 				return err
 			}
@@ -282,10 +292,12 @@ func (t *logFigure) build(ctx context.Context, f *plots.Figure) error {
 	runs := farmRuns(t.plan, t.e)
 	runs.Reason += ", or which cannot have seen the largest sizes often enough"
 	return texts.Describe(f, map[string]any{
-		"Name": plots.LogName, "LogWords": plots.LogWords, "Jobs": t.jobs, "Skipped": t.skipped, "Mean": t.mean, "SCV": t.scv,
+		"Name": plots.LogName, "LogWords": plots.LogWords, "Jobs": t.jobs, "Skipped": t.skipped, "Mean": t.mean,
+		"SCV":  t.scv,
 		"Ends": ends, "CurveLoads": loads, "LastLoad": loads[len(loads)-1], "Unseen": t.unseen, "Longer": longerTAGS,
-		"TwoHosts": t.panels[0].tagsLoads, "FourHosts": t.panels[1].tagsLoads, "QueueLoads": queueLoads(), "CheckLoad": checkLoad,
-		"Farm": runs,
+		"TwoHosts": t.panels[0].tagsLoads, "FourHosts": t.panels[1].tagsLoads, "QueueLoads": queueLoads(),
+		"CheckLoad": checkLoad,
+		"Farm":      runs,
 	}, nil)
 }
 
@@ -294,17 +306,21 @@ func (t *logFigure) check(ctx context.Context, f *plots.Figure) error {
 	for _, c := range t.checked {
 		figure, r := f.ID+c.panel, c.run.Result
 		if c.firstHost != nil {
-			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "load of host 1, "+c.run.Name, c.firstHost.Load.Float, r.Estimate(simfarm.OfHost, 0, sim.Utilization), c.run.Name))
+			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "load of host 1, "+c.run.Name,
+				c.firstHost.Load.Float, r.Estimate(simfarm.OfHost, 0, sim.Utilization), c.run.Name))
 			if v := r.Estimate(simfarm.OfHost, 0, simfarm.VisitWaiting); v != nil {
-				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time at host 1, "+c.run.Name, c.firstHost.VisitWait.Float, v, c.run.Name))
+				f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time at host 1, "+c.run.Name,
+					c.firstHost.VisitWait.Float, v, c.run.Name))
 			}
 			continue
 		}
 		if v := r.All(simfarm.MeanSlowdown); v != nil {
-			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean slowdown, "+c.run.Name, c.exact.slowdown, v, c.run.Name))
+			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean slowdown, "+c.run.Name, c.exact.slowdown, v,
+				c.run.Name))
 		}
 		if v := r.All(simfarm.MeanWaiting); v != nil {
-			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time, "+c.run.Name, c.exact.waiting, v, c.run.Name))
+			f.Checks = append(f.Checks, plots.SimulatedCheck(figure, "mean waiting time, "+c.run.Name, c.exact.waiting,
+				v, c.run.Name))
 		}
 	}
 	for k, s := range t.panels[:2] {
@@ -318,7 +334,9 @@ func (t *logFigure) check(ctx context.Context, f *plots.Figure) error {
 			return err
 		}
 		queue := paper.WaitProbability(s.hosts, 0.5) * (1 + t.scv) / 2 // load 1/2: ρ/(1-ρ) = 1
-		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)), fmt.Sprintf("mean slowdown, Least-Work-Remaining, %d hosts, load 0.5, with the sum over states of M/M/h", s.hosts),
+		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+string(rune('a'+k)),
+			fmt.Sprintf("mean slowdown, Least-Work-Remaining, %d hosts, load 0.5, with the sum over states of M/M/h",
+				s.hosts),
 			r.MeanSlowdown.Float, queue*t.mean/(float64(s.hosts)*0.5)*inverse, 1e-10))
 	}
 	return nil
@@ -337,12 +355,14 @@ func (t *logFigure) claim(ctx context.Context, f *plots.Figure) error {
 			if v == nil {
 				continue
 			}
-			r := plots.Number{Mean: v.Mean / one.theory, Low: (v.Mean - v.HalfWidth) / one.theory, High: (v.Mean + v.HalfWidth) / one.theory, At: fmt.Sprint(one.load)}
+			r := plots.Number{Mean: v.Mean / one.theory, Low: (v.Mean - v.HalfWidth) / one.theory,
+				High: (v.Mean + v.HalfWidth) / one.theory, At: fmt.Sprint(one.load)}
 			all, words = append(all, r), append(words, r.String())
 		}
 		f.Claims = append(f.Claims, plots.Claim{
-			Place:     f.ID + string(rune('a'+k)),
-			Sentence:  fmt.Sprintf("The analysis if anything produces an upper bound on TAGS (section 5.1). The %s with %d hosts.", s.measure, s.hosts),
+			Place: f.ID + string(rune('a'+k)),
+			Sentence: fmt.Sprintf("The analysis if anything produces an upper bound on TAGS (section 5.1). The %s "+
+				"with %d hosts.", s.measure, s.hosts),
 			Criterion: "The simulated mean is at most that of the formula.",
 			Numbers:   "Simulated over formula: " + strings.Join(words, ", ") + ".",
 			Verdict:   plots.AtMost(1).Verdict(all...),
@@ -369,8 +389,9 @@ func (t *logFigure) claim(ctx context.Context, f *plots.Figure) error {
 			all, words = append(all, r), append(words, r.String())
 		}
 		f.Claims = append(f.Claims, plots.Claim{
-			Place:     f.ID + string(rune('a'+k)),
-			Sentence:  fmt.Sprintf("On this log, too, Random and Round-Robin have almost identical performance (section 5 says so of its own distributions of sizes). The mean waiting time with %d hosts.", s.hosts),
+			Place: f.ID + string(rune('a'+k)),
+			Sentence: fmt.Sprintf("On this log, too, Random and Round-Robin have almost identical performance "+
+				"(section 5 says so of its own distributions of sizes). The mean waiting time with %d hosts.", s.hosts),
 			Criterion: fmt.Sprintf("Random is at most %g times Round-Robin, simulated.", 1+similar),
 			Numbers:   "Random over Round-Robin: " + strings.Join(words, ", ") + ".",
 			Verdict:   plots.AtMost(1 + similar).Verdict(all...),

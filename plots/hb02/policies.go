@@ -15,7 +15,8 @@ import (
 // Figures returns the entries of [HB02], by the numbers of its figures, then two of what they leave open.
 func Figures() []plots.Spec {
 	exact := func(id, title string, build func(context.Context, *plots.Figure) error) plots.Spec {
-		return plots.Exact(id, title, func(ctx context.Context, _ plots.Effort, f *plots.Figure) error { return build(ctx, f) })
+		return plots.Exact(id, title,
+			func(ctx context.Context, _ plots.Effort, f *plots.Figure) error { return build(ctx, f) })
 	}
 	return []plots.Spec{
 		exact("tags-3", "Job sizes of a supercomputer and the bounded Pareto distributions that fit them", tailFits),
@@ -89,7 +90,8 @@ type means struct{ slowdown, waiting float64 }
 func slowdownOf(m means) float64 { return m.slowdown }
 func waitingOf(m means) float64  { return m.waiting }
 
-// A method computes the means of one policy. The error wraps [tags.ErrInfeasible] or [tags.ErrUnstable] where it has no cutoffs that keep every host below load 1.
+// A method computes the means of one policy. The error wraps [tags.ErrInfeasible] or [tags.ErrUnstable] where it has no
+// cutoffs that keep every host below load 1.
 type method struct {
 	label string
 	look  int
@@ -150,7 +152,8 @@ func equalLoads() method {
 func rivals() []method { return []method{leastWork(), leastWorkPrinted(), atRandom()} }
 
 // series computes one number of a policy for each x. Where the policy has no cutoffs there is no point.
-func (c method) series(ctx context.Context, x []float64, model func(x float64) (tags.Model, error), pick func(means) float64) (plots.Series, error) {
+func (c method) series(ctx context.Context, x []float64, model func(x float64) (tags.Model, error),
+	pick func(means) float64) (plots.Series, error) {
 	s := plots.Series{Label: c.label, Look: c.look, Thin: c.thin}
 	for _, v := range x {
 		if err := ctx.Err(); err != nil {
@@ -173,10 +176,12 @@ func (c method) series(ctx context.Context, x []float64, model func(x float64) (
 }
 
 // againstAlpha returns the series of some policies against α.
-func againstAlpha(ctx context.Context, high float64, hosts int, load float64, pick func(means) float64, methods ...method) ([]plots.Series, error) {
+func againstAlpha(ctx context.Context, high float64, hosts int, load float64, pick func(means) float64,
+	methods ...method) ([]plots.Series, error) {
 	var all []plots.Series
 	for _, c := range methods {
-		s, err := c.series(ctx, paperAlphas(), func(alpha float64) (tags.Model, error) { return farm(alpha, high, hosts, load) }, pick)
+		s, err := c.series(ctx, paperAlphas(),
+			func(alpha float64) (tags.Model, error) { return farm(alpha, high, hosts, load) }, pick)
 		if err != nil {
 			return nil, err
 		}

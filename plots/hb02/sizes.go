@@ -124,8 +124,10 @@ func tailFits(ctx context.Context, f *plots.Figure) error {
 		})
 		letter := fmt.Sprintf("%s%c", f.ID, 'a'+k)
 		f.Checks = append(f.Checks,
-			plots.SolverCheck(letter, "exponent α of the fit, by bisection", alpha, paper.LikeliestAlpha(jobSizes), 1e-9),
-			plots.SolverCheck(letter, "squared coefficient of variation, as a sum over jobs", p.scv, paper.SquaredVariation(jobSizes), 1e-11))
+			plots.SolverCheck(letter, "exponent α of the fit, by bisection", alpha, paper.LikeliestAlpha(jobSizes),
+				1e-9),
+			plots.SolverCheck(letter, "squared coefficient of variation, as a sum over jobs", p.scv,
+				paper.SquaredVariation(jobSizes), 1e-11))
 	}
 	return texts.Describe(f, map[string]any{"Logs": logs, "LogWords": plots.LogWords}, nil)
 }
@@ -195,8 +197,10 @@ func closedForms(f *plots.Figure, kPanel, momentPanel string, high float64, low,
 			plots.SolverCheck(kPanel, "smallest size k, α = 2, as E[X]/(2 − E[X]/p)", low.At(2), two, 1e-12))
 	}
 	f.Checks = append(f.Checks,
-		plots.SolverCheck(momentPanel, "E[X²], α = 0.5, from the closed form of k", second.At(0.5), paper.ParetoMoment(2, half, high, 0.5), 1e-10),
-		plots.SolverCheck(momentPanel, "E[X²], α = 2, from the closed form of k", second.At(2), paper.ParetoMoment(2, two, high, 2), 1e-10))
+		plots.SolverCheck(momentPanel, "E[X²], α = 0.5, from the closed form of k", second.At(0.5),
+			paper.ParetoMoment(2, half, high, 0.5), 1e-10),
+		plots.SolverCheck(momentPanel, "E[X²], α = 2, from the closed form of k", second.At(2),
+			paper.ParetoMoment(2, two, high, 2), 1e-10))
 }
 
 // secondMoment draws the smallest size and E[X²] for p = 10^10.
@@ -207,8 +211,12 @@ func secondMoment(ctx context.Context, f *plots.Figure) error {
 		return err
 	}
 	f.Panels = []plots.Panel{
-		{Title: "Smallest size", X: alphaAxis(), Y: plots.Axis{Quantity: "smallest size", Symbol: "k", Unit: "s", Scale: plots.Log}, Series: []plots.Series{named(low, "p = 10¹⁰", tagsLook, false)}},
-		{Title: "Second moment", X: alphaAxis(), Y: plots.Axis{Quantity: "second moment", Symbol: "E[X²]", Unit: "s²", Scale: plots.Log}, Series: []plots.Series{named(second, "p = 10¹⁰", tagsLook, false)}},
+		{Title: "Smallest size", X: alphaAxis(),
+			Y:      plots.Axis{Quantity: "smallest size", Symbol: "k", Unit: "s", Scale: plots.Log},
+			Series: []plots.Series{named(low, "p = 10¹⁰", tagsLook, false)}},
+		{Title: "Second moment", X: alphaAxis(),
+			Y:      plots.Axis{Quantity: "second moment", Symbol: "E[X²]", Unit: "s²", Scale: plots.Log},
+			Series: []plots.Series{named(second, "p = 10¹⁰", tagsLook, false)}},
 	}
 	type example struct{ Alpha, Low, Second float64 }
 	var examples []example
@@ -278,8 +286,12 @@ func smallerMoment(ctx context.Context, f *plots.Figure) error {
 		return []plots.Series{named(s, "p = 10⁷", tagsLook, false), named(w, "p = 10¹⁰", leastLook, true)}
 	}
 	f.Panels = []plots.Panel{
-		{Title: "Second moment", X: alphaAxis(), Y: plots.Axis{Quantity: "second moment", Symbol: "E[X²]", Unit: "s²", Scale: plots.Log}, Series: pair(second, wideSecond)},
-		{Title: "Coefficient of variation", X: alphaAxis(), Y: plots.Axis{Quantity: "coefficient of variation", Symbol: "C", Scale: plots.Log}, Series: pair(variation, wideVariation)},
+		{Title: "Second moment", X: alphaAxis(),
+			Y:      plots.Axis{Quantity: "second moment", Symbol: "E[X²]", Unit: "s²", Scale: plots.Log},
+			Series: pair(second, wideSecond)},
+		{Title: "Coefficient of variation", X: alphaAxis(),
+			Y:      plots.Axis{Quantity: "coefficient of variation", Symbol: "C", Scale: plots.Log},
+			Series: pair(variation, wideVariation)},
 	}
 	closedForms(f, "", f.ID+"a", narrow, low, second)
 	root := second

@@ -32,7 +32,8 @@ func twoHosts(id, title string) plots.Spec {
 		v = twoHostFigure{id, byWaiting(), forWaiting(), waitingAxis(), waitingOf, "mean waiting time"}
 		v.axis.Min, v.axis.Max, v.axis.Ticks = 1e3, 1e12, []float64{1e3, 1e6, 1e9, 1e12} // one for both panels
 	}
-	return withCheckFarms(id, title, []checkFarm{{panel: "a", objective: v.objective, alpha: 1.5, high: wide, hosts: 2, load: 0.5}}, v.build)
+	return withCheckFarms(id, title,
+		[]checkFarm{{panel: "a", objective: v.objective, alpha: 1.5, high: wide, hosts: 2, load: 0.5}}, v.build)
 }
 
 func (v twoHostFigure) build(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
@@ -60,11 +61,15 @@ func (v twoHostFigure) build(ctx context.Context, f *plots.Figure, runs plots.Ru
 			return err
 		}
 		if v.id == "tags-6" {
-			f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"b", fmt.Sprintf("common mean slowdown, TAGS-opt-fairness, α = %g, by bisection", alpha), fair.At(alpha), literal(m, alpha).Fair(), 1e-7))
+			f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"b",
+				fmt.Sprintf("common mean slowdown, TAGS-opt-fairness, α = %g, by bisection", alpha), fair.At(alpha),
+				literal(m, alpha).Fair(), 1e-7))
 		}
 	}
 	for _, alpha := range []float64{0.2, 1, 2} {
-		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"a", fmt.Sprintf("Random over Least-Work-Remaining, α = %g, as (1 + ρ)/ρ", alpha), random.At(alpha)/least.At(alpha), 3, 1e-12))
+		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"a",
+			fmt.Sprintf("Random over Least-Work-Remaining, α = %g, as (1 + ρ)/ρ", alpha),
+			random.At(alpha)/least.At(alpha), 3, 1e-12))
 	}
 	if v.id == "tags-6" {
 		slowdownClaims(c, fair, random)
@@ -75,13 +80,17 @@ func (v twoHostFigure) build(ctx context.Context, f *plots.Figure, runs plots.Ru
 }
 
 // bestCutoffs checks the least value of two hosts against a search with the formulas as the paper writes them.
-func bestCutoffs(f *plots.Figure, panel, at string, high, load float64, best plots.Series, pick func(means) float64, a ...float64) error {
+func bestCutoffs(f *plots.Figure, panel, at string, high, load float64, best plots.Series, pick func(means) float64,
+	a ...float64) error {
 	for _, alpha := range a {
 		m, err := farm(alpha, high, 2, load)
 		if err != nil {
 			return err
 		}
-		least := literal(m, alpha).Least(func(all paper.Means) float64 { return pick(means{all.Slowdown, all.Waiting}) })
+		least := literal(m, alpha).Least(func(all paper.Means) float64 {
+			return pick(means{all.Slowdown,
+				all.Waiting})
+		})
 		quantity := fmt.Sprintf("%s, α = %g%s, by golden sections on the formulas as printed", best.Label, alpha, at)
 		f.Checks = append(f.Checks, plots.SolverCheck(f.ID+panel, quantity, best.At(alpha), least, 1e-7))
 	}
@@ -196,15 +205,19 @@ func systemLoads(id, title string) plots.Spec {
 			if err != nil {
 				return err
 			}
-			f.Panels = append(f.Panels, plots.Panel{Title: fmt.Sprintf("System load %g", load), X: alphaAxis(), Y: slowdownAxis(), Series: s})
+			f.Panels = append(f.Panels, plots.Panel{Title: fmt.Sprintf("System load %g", load), X: alphaAxis(),
+				Y: slowdownAxis(), Series: s})
 			if n := len(a) - len(s[0].X); n > 0 {
 				missing = append(missing, fmt.Sprintf("at load %g there are no cutoffs for %d values of α", load, n))
 			}
 			letter := string(rune('a' + k))
-			if err := bestCutoffs(f, letter, fmt.Sprintf(", load %g", load), wide, load, s[0], slowdownOf, 1, 2); err != nil {
+			if err := bestCutoffs(f, letter, fmt.Sprintf(", load %g", load), wide, load, s[0], slowdownOf, 1,
+				2); err != nil {
 				return err
 			}
-			f.Checks = append(f.Checks, plots.SolverCheck(f.ID+letter, fmt.Sprintf("Random over Least-Work-Remaining, load %g, as (1 + ρ)/ρ", load), s[3].At(1)/s[1].At(1), (1+load)/load, 1e-12))
+			f.Checks = append(f.Checks, plots.SolverCheck(f.ID+letter,
+				fmt.Sprintf("Random over Least-Work-Remaining, load %g, as (1 + ρ)/ρ", load), s[3].At(1)/s[1].At(1),
+				(1+load)/load, 1e-12))
 			comparison{s[0], s[1], s[2], words, verdicts}.everywhere(fmt.Sprintf("Worse%g", load))
 		}
 		words["FirstHost"], words["Missing"] = runs, missing
@@ -230,105 +243,113 @@ func systemLoads(id, title string) plots.Spec {
 
 // overTAGS returns how many times as large the mean slowdown of Least-Work-Remaining is, corrected and as printed.
 func overTAGS(s []plots.Series, name string, look int) []plots.Series {
-	return []plots.Series{named(quotient(s[1], s[0]), name, look, false), named(quotient(s[2], s[0]), name+", as printed", look, true)}
+	return []plots.Series{named(quotient(s[1], s[0]), name, look, false),
+		named(quotient(s[2], s[0]), name+", as printed", look, true)}
 }
 
 // ratioPanel draws such ratios.
 func ratioPanel(series []plots.Series) plots.Panel {
-	return plots.Panel{Title: "LWR over TAGS-opt-slowdown", X: alphaAxis(), Y: plots.Axis{Quantity: "ratio of mean slowdowns", Scale: plots.Log},
+	return plots.Panel{Title: "LWR over TAGS-opt-slowdown", X: alphaAxis(),
+		Y:      plots.Axis{Quantity: "ratio of mean slowdowns", Scale: plots.Log},
 		Series: series, References: []plots.Reference{{Label: "equal", Y: 1}}}
 }
 
 // fourHosts draws Figure 12: mean slowdown with four hosts at load 0.3.
 func fourHosts(id, title string) plots.Spec {
-	return withCheckFarms(id, title, []checkFarm{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 4, load: 0.3}}, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
-		a := paperAlphas()
-		all := append([]method{forSlowdown()}, rivals()...)
-		four, err := againstAlpha(ctx, wide, 4, 0.3, slowdownOf, all...)
-		if err != nil {
-			return err
-		}
-		two, err := againstAlpha(ctx, wide, 2, 0.3, slowdownOf, all...)
-		if err != nil {
-			return err
-		}
-		f.Panels = []plots.Panel{
-			{Title: "Four hosts, system load 0.3", X: alphaAxis(), Y: slowdownAxis(), Series: four},
-			ratioPanel(append(overTAGS(four, "4 hosts", tagsLook), overTAGS(two, "2 hosts", leastLook)...)),
-		}
-		for _, alpha := range []float64{1, 1.5} {
-			m, err := farm(alpha, wide, 4, 0.3)
+	return withCheckFarms(id, title,
+		[]checkFarm{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 4, load: 0.3}},
+		func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
+			a := paperAlphas()
+			all := append([]method{forSlowdown()}, rivals()...)
+			four, err := againstAlpha(ctx, wide, 4, 0.3, slowdownOf, all...)
 			if err != nil {
 				return err
 			}
-			best, err := tags.Optimize(ctx, m, tags.PolicyTAGS, bySlowdown())
+			two, err := againstAlpha(ctx, wide, 2, 0.3, slowdownOf, all...)
 			if err != nil {
 				return err
 			}
-			at, _ := literal(m, alpha).Evaluate(best.Cutoffs...)
-			f.Checks = append(f.Checks,
-				plots.SolverCheck(f.ID+"a", fmt.Sprintf("TAGS-opt-slowdown, α = %g, by the formulas as printed at these cutoffs", alpha), four[0].At(alpha), at.Slowdown, 1e-9),
-				plots.SolverCheck(f.ID+"a", fmt.Sprintf("Least-Work-Remaining, α = %g, with the sum over states of M/M/4", alpha), four[1].At(alpha), literal(m, alpha).LeastWorkSlowdown(), 1e-9))
-		}
-		most, at, over := 0.0, 0.0, 0
-		below := 0
-		for _, x := range tenths() {
-			v := four[0].At(x)
-			if v > most {
-				most, at = v, x
+			f.Panels = []plots.Panel{
+				{Title: "Four hosts, system load 0.3", X: alphaAxis(), Y: slowdownAxis(), Series: four},
+				ratioPanel(append(overTAGS(four, "4 hosts", tagsLook), overTAGS(two, "2 hosts", leastLook)...)),
 			}
-			if v > 6 {
-				over++
+			for _, alpha := range []float64{1, 1.5} {
+				m, err := farm(alpha, wide, 4, 0.3)
+				if err != nil {
+					return err
+				}
+				best, err := tags.Optimize(ctx, m, tags.PolicyTAGS, bySlowdown())
+				if err != nil {
+					return err
+				}
+				at, _ := literal(m, alpha).Evaluate(best.Cutoffs...)
+				f.Checks = append(f.Checks,
+					plots.SolverCheck(f.ID+"a", fmt.Sprintf("TAGS-opt-slowdown, α = %g, by the formulas as printed at "+
+						"these cutoffs", alpha), four[0].At(alpha), at.Slowdown, 1e-9),
+					plots.SolverCheck(f.ID+"a", fmt.Sprintf("Least-Work-Remaining, α = %g, with the sum over states of "+
+						"M/M/4", alpha), four[1].At(alpha), literal(m, alpha).LeastWorkSlowdown(), 1e-9))
 			}
-			if v < 1 {
-				below++
+			most, at, over := 0.0, 0.0, 0
+			below := 0
+			for _, x := range tenths() {
+				v := four[0].At(x)
+				if v > most {
+					most, at = v, x
+				}
+				if v > 6 {
+					over++
+				}
+				if v < 1 {
+					below++
+				}
 			}
-		}
-		gainedHigh, gainedLow := two[1].At(2)/four[1].At(2), two[1].At(0.2)/four[1].At(0.2)
-		words, verdicts := paretoWords(wide, "4, and 2 in (b)", "0.3", a), plots.Verdicts{}
-		words["FirstHost"], words["GainedHigh"], words["GainedLow"] = runs, gainedHigh, gainedLow
-		words["Most"], words["MostAt"], words["Over"], words["Below"], words["Counted"] = most, at, over, below, len(tenths())
-		other := func(x float64) bool { return math.Abs(four[3].At(x)/two[3].At(x)-1) > 1e-12 }
-		verdicts.Decide("Random", !slices.ContainsFunc(a, other))
-		verdicts.Decide("LWR", plots.Rounded(2).Has(math.Log10(gainedHigh)) && gainedLow < gainedHigh*(1-1e-9))
-		verdicts.Decide("under-6", over == 0 && 2*below >= len(tenths()))
-		c := comparison{four[0], four[1], four[2], words, verdicts}
-		c.gain("Gain1", 1, plots.Limit{Least: 4, Most: 5})
-		c.gain("Gain0.6", 0.6, plots.Limit{Least: 7.5, Most: plots.Rounded(9).Most})
-		c.gain("Gain0.2", 0.2, plots.AtLeast(25))
-		return texts.Describe(f, words, verdicts)
-	})
+			gainedHigh, gainedLow := two[1].At(2)/four[1].At(2), two[1].At(0.2)/four[1].At(0.2)
+			words, verdicts := paretoWords(wide, "4, and 2 in (b)", "0.3", a), plots.Verdicts{}
+			words["FirstHost"], words["GainedHigh"], words["GainedLow"] = runs, gainedHigh, gainedLow
+			words["Most"], words["MostAt"], words["Over"], words["Below"], words["Counted"] = most, at, over, below, len(tenths())
+			other := func(x float64) bool { return math.Abs(four[3].At(x)/two[3].At(x)-1) > 1e-12 }
+			verdicts.Decide("Random", !slices.ContainsFunc(a, other))
+			verdicts.Decide("LWR", plots.Rounded(2).Has(math.Log10(gainedHigh)) && gainedLow < gainedHigh*(1-1e-9))
+			verdicts.Decide("under-6", over == 0 && 2*below >= len(tenths()))
+			c := comparison{four[0], four[1], four[2], words, verdicts}
+			c.gain("Gain1", 1, plots.Limit{Least: 4, Most: 5})
+			c.gain("Gain0.6", 0.6, plots.Limit{Least: 7.5, Most: plots.Rounded(9).Most})
+			c.gain("Gain0.2", 0.2, plots.AtLeast(25))
+			return texts.Describe(f, words, verdicts)
+		})
 }
 
 // smallerRange draws Figure 15: mean slowdown with two hosts and p = 10^7.
 func smallerRange(id, title string) plots.Spec {
-	return withCheckFarms(id, title, []checkFarm{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: narrow, hosts: 2, load: 0.5}}, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
-		a := paperAlphas()
-		all := append([]method{forSlowdown()}, rivals()...)
-		s, err := againstAlpha(ctx, narrow, 2, 0.5, slowdownOf, all...)
-		if err != nil {
-			return err
-		}
-		w, err := againstAlpha(ctx, wide, 2, 0.5, slowdownOf, all...)
-		if err != nil {
-			return err
-		}
-		f.Panels = []plots.Panel{
-			{Title: "Two hosts, system load 0.5, p = 10⁷", X: alphaAxis(), Y: slowdownAxis(), Series: s},
-			ratioPanel(append(overTAGS(s, "p = 10⁷", tagsLook), overTAGS(w, "p = 10¹⁰", leastLook)...)),
-		}
-		if err := bestCutoffs(f, "a", ", p = 10⁷", narrow, 0.5, s[0], slowdownOf, 1, 1.5, 2); err != nil {
-			return err
-		}
-		grows := true
-		ratio := quotient(s[1], s[0])
-		for k := 1; k < len(ratio.Y); k++ {
-			grows = grows && ratio.Y[k] < ratio.Y[k-1]
-		}
-		words, verdicts := paretoWords(narrow, "2", "0.5", a), plots.Verdicts{}
-		words["FirstHost"], words["Ratio"] = runs, ratio
-		comparison{s[0], s[1], s[2], words, verdicts}.gain("Gain1", 1, plots.AtLeast(2))
-		verdicts.Decide("grows", grows)
-		return texts.Describe(f, words, verdicts)
-	})
+	return withCheckFarms(id, title,
+		[]checkFarm{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: narrow, hosts: 2, load: 0.5}},
+		func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
+			a := paperAlphas()
+			all := append([]method{forSlowdown()}, rivals()...)
+			s, err := againstAlpha(ctx, narrow, 2, 0.5, slowdownOf, all...)
+			if err != nil {
+				return err
+			}
+			w, err := againstAlpha(ctx, wide, 2, 0.5, slowdownOf, all...)
+			if err != nil {
+				return err
+			}
+			f.Panels = []plots.Panel{
+				{Title: "Two hosts, system load 0.5, p = 10⁷", X: alphaAxis(), Y: slowdownAxis(), Series: s},
+				ratioPanel(append(overTAGS(s, "p = 10⁷", tagsLook), overTAGS(w, "p = 10¹⁰", leastLook)...)),
+			}
+			if err := bestCutoffs(f, "a", ", p = 10⁷", narrow, 0.5, s[0], slowdownOf, 1, 1.5, 2); err != nil {
+				return err
+			}
+			grows := true
+			ratio := quotient(s[1], s[0])
+			for k := 1; k < len(ratio.Y); k++ {
+				grows = grows && ratio.Y[k] < ratio.Y[k-1]
+			}
+			words, verdicts := paretoWords(narrow, "2", "0.5", a), plots.Verdicts{}
+			words["FirstHost"], words["Ratio"] = runs, ratio
+			comparison{s[0], s[1], s[2], words, verdicts}.gain("Gain1", 1, plots.AtLeast(2))
+			verdicts.Decide("grows", grows)
+			return texts.Describe(f, words, verdicts)
+		})
 }

@@ -32,22 +32,37 @@ func linFindings(m machines) []finding {
 	}
 	three := fmt.Sprintf("The ratio of the means is %d to %d.", magnitudesFrom, magnitudesTo)
 	return []finding{
-		{"The violation rate of EDF is 4 times that of deadline, spare by deadline.", fmt.Sprintf("By tasks in hand, as that of the latter by the plan is 0, the ratio of the means is %d to %d.", aboutFrom, aboutTo),
+		{"The violation rate of EDF is 4 times that of deadline, spare by deadline.",
+			fmt.Sprintf("By tasks in hand, as that of the latter by the plan is 0, the ratio of the means is %d to %d.",
+				aboutFrom, aboutTo),
 			earliestFirst, spareDeadline, runningOf, aboutFrom, aboutTo},
-		{"The penalty of priority is 3 magnitudes higher than that of EDF.", three, byPriority, earliestFirst, penaltyOf, magnitudesFrom, magnitudesTo},
-		{"The penalty of deadline, spare by priority, is 3 magnitudes higher than that of EDF.", three, sparePriority, earliestFirst, penaltyOf, magnitudesFrom, magnitudesTo},
-		{fmt.Sprintf("The penalty of deadline, spare by deadline, is %g of that of deadline, spare by priority.", leap), fmt.Sprintf("The ratio of the means is within a factor %d of it.", digitFactor),
+		{"The penalty of priority is 3 magnitudes higher than that of EDF.", three, byPriority, earliestFirst,
+			penaltyOf, magnitudesFrom, magnitudesTo},
+		{"The penalty of deadline, spare by priority, is 3 magnitudes higher than that of EDF.", three, sparePriority,
+			earliestFirst, penaltyOf, magnitudesFrom, magnitudesTo},
+		{fmt.Sprintf("The penalty of deadline, spare by deadline, is %g of that of deadline, spare by priority.", leap),
+			fmt.Sprintf("The ratio of the means is within a factor %d of it.", digitFactor),
 			spareDeadline, sparePriority, penaltyOf, leap / digitFactor, leap * digitFactor},
-		{"The penalty of deadline, spare by deadline, is quite close to that of EDF.", fmt.Sprintf("The ratio of the means is within a factor %d of 1.", digitFactor),
+		{"The penalty of deadline, spare by deadline, is quite close to that of EDF.",
+			fmt.Sprintf("The ratio of the means is within a factor %d of 1.", digitFactor),
 			spareDeadline, earliestFirst, penaltyOf, 1.0 / digitFactor, digitFactor},
-		{fmt.Sprintf("(Would the loop of Algorithm 4 as printed, which gives each job one worker before all others are spare, explain it?) The penalty with spare by deadline is %g of that with spare by priority.", leap), fmt.Sprintf("The ratio of the means is within a factor %d of it.", digitFactor),
+		{fmt.Sprintf("(Would the loop of Algorithm 4 as printed, which gives each job one worker before all others "+
+			"are spare, explain it?) The penalty with spare by deadline is %g of that with spare by priority.", leap),
+			fmt.Sprintf("The ratio of the means is within a factor %d of it.", digitFactor),
 			printedDeadline, printedPriority, penaltyOf, leap / digitFactor, leap * digitFactor},
-		{"(Would the loop of Algorithm 4 as printed explain it?) The penalty with spare by priority is 3 magnitudes higher than that of EDF.", three, printedPriority, earliestFirst, penaltyOf, magnitudesFrom, magnitudesTo},
-		{fmt.Sprintf("(Would spare workers that are kept, not given by deadline, explain it? Section 5.5 adds that they are given.) The penalty of deadline, spare kept, is %g of that of deadline, spare by priority.", leap), fmt.Sprintf("The ratio of the means is within a factor %d of it.", digitFactor),
+		{"(Would the loop of Algorithm 4 as printed explain it?) The penalty with spare by priority is 3 magnitudes " +
+			"higher than that of EDF.", three, printedPriority, earliestFirst, penaltyOf, magnitudesFrom, magnitudesTo},
+		{fmt.Sprintf("(Would spare workers that are kept, not given by deadline, explain it? Section 5.5 adds that "+
+			"they are given.) The penalty of deadline, spare kept, is %g of that of deadline, spare by priority.",
+			leap), fmt.Sprintf("The ratio of the means is within a factor %d of it.", digitFactor),
 			spareKept, sparePriority, penaltyOf, leap / digitFactor, leap * digitFactor},
-		{"(Would spare workers that are kept explain it?) The penalty of priority is 3 magnitudes higher than that of deadline, spare kept.", three, byPriority, spareKept, penaltyOf, magnitudesFrom, magnitudesTo},
-		{"(Would spare workers that are kept explain it?) The penalty of deadline, spare by priority, is 3 magnitudes higher than that of deadline, spare kept.", three, sparePriority, spareKept, penaltyOf, magnitudesFrom, magnitudesTo},
-		{"(Would spare workers that are kept explain it?) The violation rate of EDF is 4 times that of deadline, spare kept.", fmt.Sprintf("By tasks in hand, the ratio of the means is %d to %d.", aboutFrom, aboutTo),
+		{"(Would spare workers that are kept explain it?) The penalty of priority is 3 magnitudes higher than that " +
+			"of deadline, spare kept.", three, byPriority, spareKept, penaltyOf, magnitudesFrom, magnitudesTo},
+		{"(Would spare workers that are kept explain it?) The penalty of deadline, spare by priority, is 3 " +
+			"magnitudes higher than that of deadline, spare kept.", three, sparePriority, spareKept, penaltyOf,
+			magnitudesFrom, magnitudesTo},
+		{"(Would spare workers that are kept explain it?) The violation rate of EDF is 4 times that of deadline, " +
+			"spare kept.", fmt.Sprintf("By tasks in hand, the ratio of the means is %d to %d.", aboutFrom, aboutTo),
 			earliestFirst, spareKept, runningOf, aboutFrom, aboutTo},
 	}
 }
@@ -63,9 +78,13 @@ func linClaims(f *plots.Figure, results []benchmarkResult) {
 			all := ratioOf(a, b)
 			low, high := resampled(len(a), fewSamples, ratioOver(a, b))
 			f.Claims = append(f.Claims, plots.Claim{
-				Place: id, Sentence: stated(v.machines) + q.sentence, Criterion: q.criterion, Verdict: all.within(q.least, q.most), Finding: true,
-				Numbers: fmt.Sprintf("%v over the first %d samples (bootstrap intervals of so few are too narrow), %v over %d; of groups of %d drawn from all, 95 %% show %s to %s, and %s %% a ratio within what is asked.",
-					ratioOf(few.of(q.above, q.of), few.of(q.below, q.of)), len(few.all[0]), all, len(a), fewSamples, finite(low), finite(high), plots.Short(100*q.shown(a, b))),
+				Place: id, Sentence: stated(v.machines) + q.sentence, Criterion: q.criterion,
+				Verdict: all.within(q.least, q.most), Finding: true,
+				Numbers: fmt.Sprintf("%v over the first %d samples (bootstrap intervals of so few are too narrow), "+
+					"%v over %d; of groups of %d drawn from all, 95 %% show %s to %s, and %s %% a ratio within what "+
+					"is asked.",
+					ratioOf(few.of(q.above, q.of), few.of(q.below, q.of)), len(few.all[0]), all, len(a), fewSamples,
+					finite(low), finite(high), plots.Short(100*q.shown(a, b))),
 			})
 		}
 		f.Claims = append(f.Claims, leastClaim(id, v), spareClaim(id, v))
@@ -78,8 +97,11 @@ func (s *benchmark) longestClaim(id string) plots.Claim {
 	for _, j := range s.log {
 		longest = max(longest, s.sampling.TimeScale*j.RunTime)
 	}
-	return plots.Finding(id, "(Section 6.3.2, on the penalties.) Despite being scaled down, the workload still contains some very heavy-weighted jobs which take 500 to 800 seconds.",
-		"Some job of the log has a scaled run time of 500 s or more.", fmt.Sprintf("The longest run time in the log, of which the thesis counts as many jobs, is %s s when scaled.", plots.Short(longest)), longest >= 500)
+	return plots.Finding(id, "(Section 6.3.2, on the penalties.) Despite being scaled down, the workload still "+
+		"contains some very heavy-weighted jobs which take 500 to 800 seconds.",
+		"Some job of the log has a scaled run time of 500 s or more.",
+		fmt.Sprintf("The longest run time in the log, of which the thesis counts as many jobs, is %s s when "+
+			"scaled.", plots.Short(longest)), longest >= 500)
 }
 
 func stated(m machines) string {
@@ -118,13 +140,20 @@ func zeroClaims(id string, v benchmarkResult) []plots.Claim {
 	_, otherWords := above(byProportion, byWorkload)
 	edf, edfWords := above(earliestFirst)
 	return []plots.Claim{
-		claim("The violation rate of priority and of deadline, spare by priority, is 0.", "By the plan it is 0 in every sample.",
-			fmt.Sprintf("It is %s, which is certain, as each job is given a worker before any of lower priority is. By tasks in hand, means %s and %s.", priorityWords, inHand(byPriority), inHand(sparePriority)), priority == 0),
-		claim("Deadline, spare by deadline, does not guarantee a violation rate of 0.", "By the plan it is above 0 in some sample.",
-			fmt.Sprintf("It is %s, which is certain, as only workers that are spare once each job was given one, in order of priority, go by deadline. Under proportion and workload, for the same reason, it is %s. By tasks in hand, mean %s.",
+		claim("The violation rate of priority and of deadline, spare by priority, is 0.",
+			"By the plan it is 0 in every sample.",
+			fmt.Sprintf("It is %s, which is certain, as each job is given a worker before any of lower priority is. "+
+				"By tasks in hand, means %s and %s.", priorityWords, inHand(byPriority), inHand(sparePriority)),
+			priority == 0),
+		claim("Deadline, spare by deadline, does not guarantee a violation rate of 0.",
+			"By the plan it is above 0 in some sample.",
+			fmt.Sprintf("It is %s, which is certain, as only workers that are spare once each job was given one, in "+
+				"order of priority, go by deadline. Under proportion and workload, for the same reason, it is %s. By "+
+				"tasks in hand, mean %s.",
 				deadlineWords, otherWords, inHand(spareDeadline)), deadline > 0),
 		claim("EDF does not guarantee a violation rate of 0.", "By the plan it is above 0 in some sample.",
-			fmt.Sprintf("It is %s, mean %s. By tasks in hand, mean %s.", edfWords, plots.Short(mean(v.of(earliestFirst, plannedOf))), inHand(earliestFirst)), edf > 0),
+			fmt.Sprintf("It is %s, mean %s. By tasks in hand, mean %s.", edfWords,
+				plots.Short(mean(v.of(earliestFirst, plannedOf))), inHand(earliestFirst)), edf > 0),
 	}
 }
 
@@ -146,8 +175,12 @@ func leastClaim(id string, v benchmarkResult) plots.Claim {
 			verdict = plots.Open
 		}
 	}
-	return plots.Claim{Place: id, Sentence: stated(v.machines) + "EDF gives the best performance on the deadline miss penalty.", Criterion: "None of the six policies has a smaller mean penalty.",
-		Numbers: fmt.Sprintf("%sover %d samples. Deadline, spare kept, is not among the six: %v, smaller than EDF in %d samples.", numbers, len(edf), ratioOf(v.of(spareKept, penaltyOf), edf), v.smaller(spareKept, earliestFirst)), Verdict: verdict, Finding: true}
+	return plots.Claim{Place: id, Sentence: stated(v.machines) +
+		"EDF gives the best performance on the deadline miss penalty.",
+		Criterion: "None of the six policies has a smaller mean penalty.",
+		Numbers: fmt.Sprintf("%sover %d samples. Deadline, spare kept, is not among the six: %v, smaller than EDF in "+
+			"%d samples.", numbers, len(edf), ratioOf(v.of(spareKept, penaltyOf), edf),
+			v.smaller(spareKept, earliestFirst)), Verdict: verdict, Finding: true}
 }
 
 // spareClaim is on what section 5.5 adds to the deadline policy.
@@ -157,7 +190,8 @@ func spareClaim(id string, v benchmarkResult) plots.Claim {
 	var numbers []string
 	for _, k := range []int{sparePriority, spareDeadline} {
 		r := ratioOf(kept, v.of(k, penaltyOf))
-		numbers = append(numbers, fmt.Sprintf("%v of that of %s, smaller in %d samples", r, comparedPolicies()[k].label, v.smaller(spareKept, k)))
+		numbers = append(numbers, fmt.Sprintf("%v of that of %s, smaller in %d samples", r, comparedPolicies()[k].label,
+			v.smaller(spareKept, k)))
 		switch {
 		case r.high < 1:
 			verdict = plots.Refuted
@@ -165,8 +199,12 @@ func spareClaim(id string, v benchmarkResult) plots.Claim {
 			verdict = plots.Open
 		}
 	}
-	return plots.Claim{Place: id, Sentence: fmt.Sprintf("(Section 5.5, %s.) To give spare workers to jobs is an optimization of the deadline policy.", v.environment()), Criterion: "With spare workers kept the mean penalty is larger than with either way of giving them.",
-		Numbers: fmt.Sprintf("With spare kept, over %d samples, it is %s. Tasks in hand are not cut, so that spare workers are not free when a job comes. Violation rate by tasks in hand with spare kept: mean %s.", len(kept), strings.Join(numbers, "; "), plots.Short(mean(v.of(spareKept, runningOf)))),
+	return plots.Claim{Place: id, Sentence: fmt.Sprintf("(Section 5.5, %s.) To give spare workers to jobs is an "+
+		"optimization of the deadline policy.", v.environment()),
+		Criterion: "With spare workers kept the mean penalty is larger than with either way of giving them.",
+		Numbers: fmt.Sprintf("With spare kept, over %d samples, it is %s. Tasks in hand are not cut, so that spare "+
+			"workers are not free when a job comes. Violation rate by tasks in hand with spare kept: mean %s.",
+			len(kept), strings.Join(numbers, "; "), plots.Short(mean(v.of(spareKept, runningOf)))),
 		Verdict: verdict, Finding: true}
 }
 

@@ -1,6 +1,6 @@
 // Package l14 has the figures of Lin, "Job Dispatching and Scheduling under Heterogeneous Clusters", Master's
-// thesis, National Taiwan University, 2014 ([L14]), chapter 6, which run the policies of package dispatch: workers of a job
-// over time, with and without failures (dispatch-1, its Figure 6.1); priority violations and penalties for missed
-// deadlines of six policies on samples of a log (dispatch-2 to dispatch-5, its Figures 6.2 to 6.5). Beyond them go
-// many samples (dispatch-6) and other numbers and speeds of workers (dispatch-7).
+// thesis, National Taiwan University, 2014 ([L14]), chapter 6, which run the policies of package dispatch: workers of a
+// job over time, with and without failures (dispatch-1, its Figure 6.1); priority violations and penalties for missed
+// deadlines of six policies on samples of a log (dispatch-2 to dispatch-5, its Figures 6.2 to 6.5). Beyond them go many
+// samples (dispatch-6) and other numbers and speeds of workers (dispatch-7).
 package l14

@@ -83,7 +83,8 @@ func follow(ctx context.Context, s dispatch.Scenario) (c course, err error) {
 				working++
 			}
 		}
-		c.times, c.planned, c.working = append(c.times, d.Time), append(c.planned, float64(d.Planned[0])), append(c.working, working)
+		c.times, c.planned, c.working = append(c.times, d.Time), append(c.planned,
+			float64(d.Planned[0])), append(c.working, working)
 	}
 	r, err := dispatch.Run(ctx, s)
 	if err != nil {
@@ -147,8 +148,10 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 	}
 	x := plots.Axis{Quantity: "time", Unit: "s", Max: 260, Ticks: []float64{0, 60, 120, 180, 240}}
 	y := plots.Axis{Quantity: "workers", Max: failingWorkers + 0.5, Ticks: plots.Grid(0, failingWorkers, 1)}
-	due := plots.Series{Label: "deadline", Kind: plots.Curve, Thin: true, Look: 6, X: []float64{jobDeadline, jobDeadline}, Y: []float64{0, failingWorkers}}
-	down := plots.Series{Label: fmt.Sprintf("%d workers down", failingWorkers-stayingWorkers), Kind: plots.Band, Look: 5, X: []float64{outageFrom, outageTo},
+	due := plots.Series{Label: "deadline", Kind: plots.Curve, Thin: true, Look: 6,
+		X: []float64{jobDeadline, jobDeadline}, Y: []float64{0, failingWorkers}}
+	down := plots.Series{Label: fmt.Sprintf("%d workers down", failingWorkers-stayingWorkers), Kind: plots.Band,
+		Look: 5, X: []float64{outageFrom, outageTo},
 		Low: []float64{0, 0}, High: []float64{failingWorkers, failingWorkers}}
 	at := func(c course) []plots.Series {
 		return []plots.Series{
@@ -156,7 +159,8 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 			{Label: "planned", Kind: plots.Steps, Thin: true, Look: 4, X: c.times, Y: c.planned},
 		}
 	}
-	before := plots.Series{Label: "planned without failures", Kind: plots.Steps, Thin: true, Look: 7, X: normal.times, Y: normal.planned}
+	before := plots.Series{Label: "planned without failures", Kind: plots.Steps, Thin: true, Look: 7, X: normal.times,
+		Y: normal.planned}
 	f.OneLegend = true
 	f.Panels = []plots.Panel{
 		{Title: "Without failures", X: x, Y: y, Series: append(at(normal), due)},
@@ -169,7 +173,8 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 	err = texts.Describe(f, map[string]any{
 		"Normal": words(normal), "Failing": words(failing), "Workers": failingWorkers, "Staying": stayingWorkers,
 		"Down": failingWorkers - stayingWorkers, "From": outageFrom, "To": outageTo, "Deadline": jobDeadline,
-		"Tasks": lightTasks + heavyTasks, "LightTasks": lightTasks, "HeavyTasks": heavyTasks, "Light": inTurn(lightWorks()),
+		"Tasks": lightTasks + heavyTasks, "LightTasks": lightTasks, "HeavyTasks": heavyTasks,
+		"Light": inTurn(lightWorks()),
 		"Heavy": inTurn(heavyWorks()), "Default": defaultWork, "Learnt": learntFrom,
 	}, nil)
 	if err != nil {
@@ -177,8 +182,10 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 	}
 	_, sum := allWorks()
 	f.Checks = append(f.Checks,
-		plots.SolverCheck(f.ID+"a", "seconds of work, without failures, as the area below the workers at work", sum, normal.spent(), 1e-12),
-		plots.SolverCheck(f.ID+"b", "seconds of work, with failures, as the area below the workers at work less what was lost", sum, failing.spent()-failing.lostWork, 1e-12))
+		plots.SolverCheck(f.ID+"a", "seconds of work, without failures, as the area below the workers at work", sum,
+			normal.spent(), 1e-12),
+		plots.SolverCheck(f.ID+"b", "seconds of work, with failures, as the area below the workers at work less what "+
+			"was lost", sum, failing.spent()-failing.lostWork, 1e-12))
 	failureClaims(f, normal, failing)
 	return nil
 }
@@ -200,13 +207,20 @@ func inTurn(works []float64) string {
 
 func failureClaims(f *plots.Figure, normal, failing course) {
 	least, most := normal.planRange()
-	f.Claims = append(f.Claims, plots.Finding(f.ID+"a", "Without run time information the scheduler uses the default (4 workers); when tasks prove fast it decreases the number of workers, later it schedules more (section 6.2, of a workload that is not at hand).",
-		"The plan begins with 4 workers, falls before 55 s, and rises later.", fmt.Sprintf("%g workers at the beginning, then %g, later up to %g.", normal.planned[0], least, most),
+	f.Claims = append(f.Claims, plots.Finding(f.ID+"a",
+		"Without run time information the scheduler uses the default (4 workers); when tasks prove fast it decreases "+
+			"the number of workers, later it schedules more (section 6.2, of a workload that is not at hand).",
+		"The plan begins with 4 workers, falls before 55 s, and rises later.",
+		fmt.Sprintf("%g workers at the beginning, then %g, later up to %g.", normal.planned[0], least, most),
 		normal.planned[0] == 4 && least < 4 && most > least))
 	const within = 10
 	a, b := normal.steepest(within), failing.steepest(within)
-	f.Claims = append(f.Claims, plots.Finding(f.ID+"b", "With failures the slope of the worker number change is greater: the system tries harder to catch up the deadline (section 6.2).",
-		fmt.Sprintf("The plan rises more within %d s with failures than without, and the deadline is met in both runs.", within),
-		fmt.Sprintf("The largest rise is %g without failures, %g with; the job is done at %g s and %g s.", a, b, normal.finish, failing.finish),
+	f.Claims = append(f.Claims, plots.Finding(f.ID+"b",
+		"With failures the slope of the worker number change is greater: the system tries harder to catch up the "+
+			"deadline (section 6.2).",
+		fmt.Sprintf("The plan rises more within %d s with failures than without, and the deadline is met in both runs.",
+			within),
+		fmt.Sprintf("The largest rise is %g without failures, %g with; the job is done at %g s and %g s.", a, b,
+			normal.finish, failing.finish),
 		b > a && normal.finish <= jobDeadline && failing.finish <= jobDeadline))
 }

@@ -39,14 +39,16 @@ const (
 	oneSample    = "one sample"
 )
 
-// meansAndSamples returns the mean of each policy at its place, with its Student interval if asked for, then the samples
-// of each to the right of it; on a logarithmic axis without zeros, of which it returns the number.
-func meansAndSamples(all [][]outcome, of func(outcome) float64, scale plots.Scale, intervals bool) (series []plots.Series, zeros int) {
+// meansAndSamples returns the mean of each policy at its place, with its Student interval if asked for, then the
+// samples of each to the right of it; on a logarithmic axis without zeros, of which it returns the number.
+func meansAndSamples(all [][]outcome, of func(outcome) float64, scale plots.Scale,
+	intervals bool) (series []plots.Series, zeros int) {
 	var each []plots.Series
 	for k, c := range comparedPolicies() {
 		v := values(all[k], of)
 		m := mean(v)
-		s := plots.Series{Label: c.label, Group: onlyMean, Kind: plots.Points, Look: c.look, X: []float64{float64(k + 1)}, Y: []float64{m}}
+		s := plots.Series{Label: c.label, Group: onlyMean, Kind: plots.Points, Look: c.look,
+			X: []float64{float64(k + 1)}, Y: []float64{m}}
 		if intervals {
 			s.Group = intervalMean
 			low, high := student(v)
@@ -156,7 +158,8 @@ func penalties(m machines) func(context.Context, plots.Effort, *plots.Figure) er
 		over := func(k int) string { return finite(meansRatio(mean(values(all[k], penaltyOf)), edf)) }
 		words := s.words()
 		words["Workers"], words["Zeros"] = m, zeros
-		words["Priority"], words["SparePriority"], words["SpareDeadline"] = over(byPriority), over(sparePriority), over(spareDeadline)
+		words["Priority"], words["SparePriority"] = over(byPriority), over(sparePriority)
+		words["SpareDeadline"] = over(spareDeadline)
 		words["Figure"] = map[bool]string{false: "6.4", true: "6.5"}[m.spread > 0]
 		if err := texts.Describe(f, words, nil); err != nil {
 			return err

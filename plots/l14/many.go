@@ -31,8 +31,10 @@ func spareKeptPolicy() namedPolicy {
 // beyond all work does the same.
 func asPrinted() []namedPolicy {
 	return []namedPolicy{
-		{"as printed, spare by priority", 4, dispatch.Policy{Rule: dispatch.Workload, Horizon: 1e40, Spare: dispatch.SpareByPriority}},
-		{"as printed, spare by deadline", 5, dispatch.Policy{Rule: dispatch.Workload, Horizon: 1e40, Spare: dispatch.SpareByDeadline}},
+		{"as printed, spare by priority", 4, dispatch.Policy{Rule: dispatch.Workload, Horizon: 1e40,
+			Spare: dispatch.SpareByPriority}},
+		{"as printed, spare by deadline", 5, dispatch.Policy{Rule: dispatch.Workload, Horizon: 1e40,
+			Spare: dispatch.SpareByDeadline}},
 	}
 }
 
@@ -88,7 +90,8 @@ func manySamples(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	}
 	f.OneLegend = true
 	words := s.words()
-	words["Workers"], words["Few"], words["NoPenalty"], words["NoViolation"] = workersTexts(results), fewSamples, noPenalty, noViolation
+	words["Workers"], words["Few"] = workersTexts(results), fewSamples
+	words["NoPenalty"], words["NoViolation"] = noPenalty, noViolation
 	if err := texts.Describe(f, words, nil); err != nil {
 		return err
 	}
@@ -104,20 +107,24 @@ func manySamples(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 
 // scatter returns the means of all policies, then their first samples, then the others, and how many of these have no
 // penalty, or else no violation though the axis is logarithmic.
-func (v benchmarkResult) scatter(rate func(outcome) float64, scale plots.Scale) (series []plots.Series, noPenalty, noViolation int) {
+func (v benchmarkResult) scatter(rate func(outcome) float64, scale plots.Scale) (series []plots.Series, noPenalty,
+	noViolation int) {
 	var first, others []plots.Series
 	for k, c := range comparedPolicies() {
 		rates, penalties := v.of(k, rate), v.of(k, penaltyOf)
 		y, low, high := meanOf(rates)
 		if m := mean(penalties); m > 0 && (scale != plots.Log || low > 0) {
-			series = append(series, plots.Series{Label: c.label, Group: "mean", Kind: plots.Points, Look: c.look, X: []float64{m}, Y: []float64{y}, Low: []float64{low}, High: []float64{high}})
+			series = append(series,
+				plots.Series{Label: c.label, Group: "mean", Kind: plots.Points, Look: c.look, X: []float64{m},
+					Y: []float64{y}, Low: []float64{low}, High: []float64{high}})
 		}
 		order := make([]int, len(rates))
 		for i := range order {
 			order[i] = i
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(penalties[a], penalties[b]) })
-		early := plots.Series{Label: c.label, Group: fmt.Sprintf("first %d samples", fewSamples), Kind: plots.Points, Look: c.look}
+		early := plots.Series{Label: c.label, Group: fmt.Sprintf("first %d samples", fewSamples), Kind: plots.Points,
+			Look: c.look}
 		late := plots.Series{Label: c.label, Group: "other samples", Kind: plots.Points, Look: c.look}
 		for _, i := range order {
 			cloud := &late

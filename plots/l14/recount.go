@@ -9,9 +9,10 @@ import (
 	"productform/plots"
 )
 
-// sampleChecks runs the first sample again under each of the policies and counts violations and adds up penalties from what
-// happened, decision by decision and job by job. Numbers that are 0 are no rows.
-func sampleChecks(ctx context.Context, f *plots.Figure, s *benchmark, m machines, policies []namedPolicy, all [][]outcome) error {
+// sampleChecks runs the first sample again under each of the policies and counts violations and adds up penalties from
+// what happened, decision by decision and job by job. Numbers that are 0 are no rows.
+func sampleChecks(ctx context.Context, f *plots.Figure, s *benchmark, m machines, policies []namedPolicy,
+	all [][]outcome) error {
 	for k, c := range policies {
 		scenario, err := s.scenario(m, c.policy, s.seeds[0])
 		if err != nil {
@@ -24,9 +25,12 @@ func sampleChecks(ctx context.Context, f *plots.Figure, s *benchmark, m machines
 		for _, n := range []struct {
 			name string
 			of   func(outcome) float64
-		}{{"violation rate by the plan", plannedOf}, {"violation rate by tasks in hand", runningOf}, {"penalty", penaltyOf}} {
+		}{{"violation rate by the plan", plannedOf}, {"violation rate by tasks in hand", runningOf}, {"penalty",
+			penaltyOf}} {
 			if v := n.of(all[k][0]); v != 0 || n.of(again) > 1e-9 {
-				f.Checks = append(f.Checks, plots.SolverCheck(f.ID, fmt.Sprintf("%s, %s, %s, sample of seed %d, counted again", n.name, c.label, m.environment(), s.seeds[0]), v, n.of(again), 1e-9))
+				f.Checks = append(f.Checks, plots.SolverCheck(f.ID,
+					fmt.Sprintf("%s, %s, %s, sample of seed %d, counted again", n.name, c.label, m.environment(),
+						s.seeds[0]), v, n.of(again), 1e-9))
 			}
 		}
 	}

@@ -45,14 +45,17 @@ const (
 	earliestFirst
 )
 
-// comparedPolicies are the six policies that [L14] compares, in its order: the further to the right, the more by deadline.
+// comparedPolicies are the six policies that [L14] compares, in its order: the further to the right, the more by
+// deadline.
 func comparedPolicies() []namedPolicy {
 	return []namedPolicy{
-		byPriority:    {"priority", 0, dispatch.Policy{Rule: dispatch.Priority}},
-		byProportion:  {"proportion", 2, dispatch.Policy{Rule: dispatch.Proportion}},
-		byWorkload:    {"workload", 3, dispatch.Policy{Rule: dispatch.Workload}},
-		sparePriority: {"deadline, spare by priority", 4, dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByPriority}},
-		spareDeadline: {"deadline, spare by deadline", 5, dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline}},
+		byPriority:   {"priority", 0, dispatch.Policy{Rule: dispatch.Priority}},
+		byProportion: {"proportion", 2, dispatch.Policy{Rule: dispatch.Proportion}},
+		byWorkload:   {"workload", 3, dispatch.Policy{Rule: dispatch.Workload}},
+		sparePriority: {"deadline, spare by priority", 4,
+			dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByPriority}},
+		spareDeadline: {"deadline, spare by deadline", 5,
+			dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline}},
 		earliestFirst: {"EDF", 1, dispatch.Policy{Rule: dispatch.EDF}},
 	}
 }
@@ -76,7 +79,8 @@ func (m machines) String() string {
 	if m.spread == 0 {
 		return fmt.Sprintf("%d workers of speed 1", m.workers)
 	}
-	return fmt.Sprintf("%d workers of speeds uniform on [%.3g, %.3g], drawn anew for each sample", m.workers, 1-m.spread, 1+m.spread)
+	return fmt.Sprintf("%d workers of speeds uniform on [%.3g, %.3g], drawn anew for each sample", m.workers,
+		1-m.spread, 1+m.spread)
 }
 
 // name tells whether the workers differ.

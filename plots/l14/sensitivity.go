@@ -83,8 +83,10 @@ func sensitivity(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	if err != nil {
 		return err
 	}
-	numbers := plots.Axis{Quantity: "workers", Symbol: "m", Scale: plots.Log, Min: 4.5, Max: 110, Ticks: []float64{5, 10, 20, 50, 100}}
-	apart := plots.Axis{Quantity: "spread of speeds", Symbol: "δ", Min: -0.03, Max: 0.93, Ticks: []float64{0, 0.2, 0.4, 0.6, 0.8}}
+	numbers := plots.Axis{Quantity: "workers", Symbol: "m", Scale: plots.Log, Min: 4.5, Max: 110,
+		Ticks: []float64{5, 10, 20, 50, 100}}
+	apart := plots.Axis{Quantity: "spread of speeds", Symbol: "δ", Min: -0.03, Max: 0.93,
+		Ticks: []float64{0, 0.2, 0.4, 0.6, 0.8}}
 	a, zerosA := byNumber.panel("Penalty, workers of speed 1", numbers, penaltyAxis(plots.Log), penaltyOf)
 	rates := rateAxis(false)
 	rates.Scale = plots.Log
@@ -99,11 +101,14 @@ func sensitivity(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	if err := texts.Describe(f, words, nil); err != nil {
 		return err
 	}
-	if err := sampleChecks(ctx, f, s, byNumber.results[0].machines, comparedPolicies(), byNumber.results[0].all); err != nil {
+	if err := sampleChecks(ctx, f, s, byNumber.results[0].machines, comparedPolicies(),
+		byNumber.results[0].all); err != nil {
 		return err
 	}
-	otherMachines(f, plots.PanelID(f, 0), "any number of workers", byNumber, func(m machines) string { return fmt.Sprintf("m = %d", m.workers) })
-	otherMachines(f, plots.PanelID(f, 2), "any spread of speeds", bySpread, func(m machines) string { return fmt.Sprintf("δ = %g", m.spread) })
+	otherMachines(f, plots.PanelID(f, 0), "any number of workers", byNumber,
+		func(m machines) string { return fmt.Sprintf("m = %d", m.workers) })
+	otherMachines(f, plots.PanelID(f, 2), "any spread of speeds", bySpread,
+		func(m machines) string { return fmt.Sprintf("δ = %g", m.spread) })
 	return sameRoad(ctx, f, s, bySpread)
 }
 
@@ -136,9 +141,12 @@ func otherMachines(f *plots.Figure, id, words string, v variation, name func(mac
 		largest      bool
 		asked        float64
 	}{
-		{"the penalty of priority 3 magnitudes higher than that of EDF", byPriority, earliestFirst, true, magnitudesFrom},
-		{"the penalty of deadline, spare by priority, 3 magnitudes higher than that of EDF", sparePriority, earliestFirst, true, magnitudesFrom},
-		{"the penalty of deadline, spare by deadline, 0.004 or 0.002 of that of spare by priority", spareDeadline, sparePriority, false, 0.004 * digitFactor},
+		{"the penalty of priority 3 magnitudes higher than that of EDF", byPriority, earliestFirst, true,
+			magnitudesFrom},
+		{"the penalty of deadline, spare by priority, 3 magnitudes higher than that of EDF", sparePriority,
+			earliestFirst, true, magnitudesFrom},
+		{"the penalty of deadline, spare by deadline, 0.004 or 0.002 of that of spare by priority", spareDeadline,
+			sparePriority, false, 0.004 * digitFactor},
 	} {
 		var best overRatio
 		var at string
@@ -152,8 +160,10 @@ func otherMachines(f *plots.Figure, id, words string, v variation, name func(mac
 		if q.largest {
 			extreme, comparison, least, most = "largest", "at least", q.asked, 1e100
 		}
-		f.Claims = append(f.Claims, plots.Claim{Place: id, Sentence: fmt.Sprintf("(Would other machines explain section 6.3.2?) With %s, %s.", words, q.what),
-			Criterion: fmt.Sprintf("The %s ratio of the means is %s %g.", extreme, comparison, q.asked), Verdict: best.within(least, most), Finding: true,
+		f.Claims = append(f.Claims, plots.Claim{Place: id,
+			Sentence:  fmt.Sprintf("(Would other machines explain section 6.3.2?) With %s, %s.", words, q.what),
+			Criterion: fmt.Sprintf("The %s ratio of the means is %s %g.", extreme, comparison, q.asked),
+			Verdict:   best.within(least, most), Finding: true,
 			Numbers: fmt.Sprintf("The %s is %v, with %s.", extreme, best, at)})
 	}
 }
@@ -173,7 +183,9 @@ func sameRoad(ctx context.Context, f *plots.Figure, s *benchmark, v variation) e
 			return err
 		}
 		if was := v.results[0].all[k][0].penalty; was > 0 {
-			f.Checks = append(f.Checks, plots.SolverCheck(plots.PanelID(f, 2), fmt.Sprintf("penalty, %s, δ = 0, sample of seed %d, with speeds given job by job", c.label, s.seeds[0]), was, r.DeadlineMissPenalty, 1e-9))
+			f.Checks = append(f.Checks, plots.SolverCheck(plots.PanelID(f, 2),
+				fmt.Sprintf("penalty, %s, δ = 0, sample of seed %d, with speeds given job by job", c.label, s.seeds[0]),
+				was, r.DeadlineMissPenalty, 1e-9))
 		}
 	}
 	return nil

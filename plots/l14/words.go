@@ -16,8 +16,10 @@ var textFiles embed.FS
 // words returns what texts tell of samples; figures add what else they tell.
 func (s *benchmark) words() map[string]any {
 	return map[string]any{
-		"Sampling": s.sampling, "Samples": len(s.seeds), "Seeds": fmt.Sprintf("seeds %d to %d", s.seeds[0], s.seeds[len(s.seeds)-1]),
-		"Usable": s.usable, "Log": plots.LogName, "LogWords": plots.LogWords, "Resamples": resamples, "BootstrapSeed": bootstrapSeed,
+		"Sampling": s.sampling, "Samples": len(s.seeds),
+		"Seeds":  fmt.Sprintf("seeds %d to %d", s.seeds[0], s.seeds[len(s.seeds)-1]),
+		"Usable": s.usable, "Log": plots.LogName, "LogWords": plots.LogWords, "Resamples": resamples,
+		"BootstrapSeed": bootstrapSeed,
 	}
 }
 

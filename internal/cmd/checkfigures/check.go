@@ -33,7 +33,8 @@ func check(folder string, ids []string) (files int, faults []error) {
 			faults = append(faults, fmt.Errorf("%s: %w", name, err))
 		}
 	}
-	forms := map[draw.Format]func([]byte) error{draw.PNG: pngForm, draw.SVG: svgForm, draw.PDF: pdfForm, draw.CSV: csvForm}
+	forms := map[draw.Format]func([]byte) error{draw.PNG: pngForm, draw.SVG: svgForm, draw.PDF: pdfForm,
+		draw.CSV: csvForm}
 	for _, id := range ids {
 		for _, format := range draw.Formats() {
 			if format != draw.HTML {

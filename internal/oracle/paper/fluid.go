@@ -34,9 +34,9 @@ func BalancedMeans(a [2][2]float64, rate [2]float64) [2]float64 {
 }
 
 // ProportionalOfTwo returns the tasks of jobs under proportional fairness of two resources that are both full, if all
-// tasks together, of a job k alone, would take the parts needs[k] of them: φ_k = all/(q needs[k][0] + p needs[k][1]), with
-// prices p and q = n - p, since every price times its capacity is paid in full and n jobs pay 1 each; p is found by
-// bisection.
+// tasks together, of a job k alone, would take the parts needs[k] of them: φ_k = all/(q needs[k][0] + p needs[k][1]),
+// with prices p and q = n - p, since every price times its capacity is paid in full and n jobs pay 1 each; p is found
+// by bisection.
 func ProportionalOfTwo(all float64, needs [][2]float64) []float64 {
 	n := float64(len(needs))
 	tasks := make([]float64, len(needs))
@@ -69,8 +69,8 @@ func LiarsTasks(a, need float64) (pf, drf float64) {
 }
 
 // GhodsiTasks returns the tasks of two jobs that share 9 processors and 18 GB, one task of which takes 1 processor and
-// 4 GB, and 3 processors and 1 GB (Ghodsi et al., NSDI 2011, section 4.1), by hand. PF and BMF fill both resources; under
-// DRF 4φ₁/18 = 3φ₂/9 and the processors are full; max-min fairness has φ₁ = φ₂ and fills the processors; balanced
+// 4 GB, and 3 processors and 1 GB (Ghodsi et al., NSDI 2011, section 4.1), by hand. PF and BMF fill both resources;
+// under DRF 4φ₁/18 = 3φ₂/9 and the processors are full; max-min fairness has φ₁ = φ₂ and fills the processors; balanced
 // fairness is Φ(0, 1)/Φ(1, 1) with Φ(0, 1) = 1/3, Φ(1, 0) = 2/9 and Φ(1, 1) = 1/9.
 func GhodsiTasks() (full, drf, maxMin, balanced [2]float64) {
 	return [2]float64{45.0 / 11, 18.0 / 11}, [2]float64{3, 2}, [2]float64{9.0 / 4, 9.0 / 4}, [2]float64{3, 2}

@@ -31,7 +31,8 @@ func (f ParetoFarm) Evaluate(cutoffs ...float64) (m Means, hosts []Host) {
 	s := append(append([]float64{f.Low}, cutoffs...), f.High)
 	lambda := float64(f.Hosts) * f.Load / ParetoMoment(1, f.Low, f.High, f.Alpha)
 	part := func(i int) float64 {
-		return math.Pow(f.Low, f.Alpha) / (1 - math.Pow(f.Low/f.High, f.Alpha)) * (math.Pow(s[i-1], -f.Alpha) - math.Pow(s[i], -f.Alpha))
+		return math.Pow(f.Low, f.Alpha) / (1 - math.Pow(f.Low/f.High, f.Alpha)) * (math.Pow(s[i-1],
+			-f.Alpha) - math.Pow(s[i], -f.Alpha))
 	}
 	var waited float64
 	for i := 1; i <= f.Hosts; i++ {
