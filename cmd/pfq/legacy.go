@@ -179,18 +179,3 @@ func unless(none bool, v float64) any {
 	}
 	return v
 }
-
-func positive(n int) any {
-	if n == 0 {
-		return nil
-	}
-	return n
-}
-
-// list returns a list as a value of a record, nil for nil.
-func list[T any](values []T) any {
-	if values == nil {
-		return nil
-	}
-	return values
-}
