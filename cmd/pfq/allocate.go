@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/cli"
-	"productform/cmd/internal/output"
+	"productform/cmd/internal/render"
 	"productform/fluid"
 	"productform/fluid/traffic"
 	"productform/internal/input"
@@ -28,39 +27,12 @@ type allocateFlags struct {
 	dynamic, audit bool
 	states         int          // 0 for the default
 	settings       sim.Settings // Runs is 0 unless there is a simulation
-	format, file   string
 }
 
 func newAllocate() *cobra.Command {
 	var f allocateFlags
-	cmd := helpOf(&cobra.Command{
-		Use: "allocate POOL",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("%s wants one POOL, a file or - for the standard input, not %d arguments", cmd.Name(), len(args))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd.Flags().Changed); err != nil {
-				return err
-			}
-			if err := output.NotInput("--output", f.file, args[0], cmd.InOrStdin()); err != nil {
-				return err
-			}
-			answer, stable, err := f.answer(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			if err := output.Write(answer, f.file, cmd.OutOrStdout()); err != nil {
-				return err
-			}
-			if !stable {
-				return errNoAnswer
-			}
-			return nil
-		},
-	})
+	cmd := newCommand("allocate POOL", f.answer)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	f.add(cmd)
 	return cmd
 }
@@ -83,8 +55,6 @@ func (f *allocateFlags) add(cmd *cobra.Command) {
 		Parse: parseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
 	addRuns(cmd, &f.settings)
 	cli.AddRenamed(cmd, "simulate", "runs")
-	addFormat(cmd, &f.format)
-	addOutput(cmd, &f.file)
 }
 
 // check settles what depends on several flags.
@@ -123,37 +93,37 @@ func (f *allocateFlags) check(given func(string) bool) error {
 }
 
 // answer reads the file and answers, and says whether the jobs do not pile up.
-func (f *allocateFlags) answer(cmd *cobra.Command, name string) (answer []byte, stable bool, err error) {
+func (f *allocateFlags) answer(q query) (a render.Answer, stable bool, err error) {
 	if f.dynamic {
-		t, err := readFrom(name, cmd.InOrStdin(), traffic.Read, traffic.ReadFile)
+		t, err := readFrom(q, traffic.Read, traffic.ReadFile)
 		if err != nil {
 			if errors.Is(err, fluid.ErrJobsStay) {
 				err = fmt.Errorf("%w, without --dynamic", err)
 			}
-			return nil, false, err
+			return a, false, err
 		}
-		answer, stable, err = f.traffic(cmd.Context(), t, name, cmd.ErrOrStderr())
-		return answer, stable, f.translate(namingDemand(err, t.Pool()), name)
+		a, stable, err = f.traffic(q, t)
+		return a, stable, ofFile(q.file, f.translate(namingDemand(err, t.Pool())))
 	}
-	p, err := readFrom(name, cmd.InOrStdin(), fluid.ReadPool, fluid.ReadPoolFile)
+	p, err := readFrom(q, fluid.ReadPool, fluid.ReadPoolFile)
 	if err != nil {
 		if errors.Is(err, fluid.ErrJobsComeAndGo) {
 			err = fmt.Errorf("%w, with --dynamic", err)
 		}
-		return nil, false, err
+		return a, false, err
 	}
-	answer, err = attended(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context) ([]byte, error) { return f.share(ctx, p) })
-	return answer, true, f.translate(namingDemand(err, p), name)
+	a, err = withProgress(q, func(ctx context.Context) (render.Answer, error) { return f.share(ctx, p) })
+	return a, true, ofFile(q.file, f.translate(namingDemand(err, p)))
 }
 
 // readFrom reads the file, or the standard input if the name is "-".
-func readFrom[T any](name string, stdin io.Reader, read func(io.Reader) (*T, error), readFile func(string) (*T, error)) (*T, error) {
+func readFrom[T any](q query, read func(io.Reader) (*T, error), readFile func(string) (*T, error)) (*T, error) {
 	var v *T
 	var err error
-	if name != "-" {
-		v, err = readFile(name)
-	} else if v, err = read(stdin); err != nil {
-		err = tree.InFile(source(name), err)
+	if q.file != "-" {
+		v, err = readFile(q.file)
+	} else if v, err = read(q.stdin); err != nil {
+		err = tree.InFile(source(q.file), err)
 	}
 	return v, meantFor(err, "solve", "servers", "classes", "mean_size")
 }
@@ -193,29 +163,24 @@ func namingDemand(err error, p *fluid.Pool) error {
 		if bad.Path == path+".tasks" {
 			want = "a demand with which numbers of tasks are within the range of double precision"
 		}
-		return input.Errorf(input.Field(path+".demand", p.Resources[at].Name), sixRat(job.Demand[at]), "%s", want)
+		return input.Errorf(input.Field(path+".demand", p.Resources[at].Name), render.SixRat(job.Demand[at]), "%s", want)
 	}
 	return err
 }
 
-// translate says what an error of the solver means on the command line: it names the flag instead of the setting, or
-// the file.
-func (f *allocateFlags) translate(err error, name string) error {
+// translate says what an error of the solver means on the command line: it names the flag instead of the setting.
+func (f *allocateFlags) translate(err error) error {
 	flags := map[string]string{"Engine": "--engine", "RelTol": orDefault("--tol", f.tol != 0), "policy": "--policy",
 		"MaxStates": orDefault("--states", f.states != 0)}
 	var bad *input.Error
-	var flag flagError
-	switch {
-	case err == nil || errors.Is(err, errInterrupted) || errors.As(err, &flag):
+	if !errors.As(err, &bad) || flags[bad.Path] == "" {
 		return err
-	case errors.As(err, &bad) && flags[bad.Path] != "":
-		e := &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}
-		if errors.Is(err, traffic.ErrTooLarge) && f.settings.Runs == 0 {
-			e.Want += "; or --runs"
-		}
-		return flagError{e}
 	}
-	return fmt.Errorf("%s: %w", source(name), err)
+	e := &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}
+	if errors.Is(err, traffic.ErrTooLarge) && f.settings.Runs == 0 {
+		e.Want += "; or --runs"
+	}
+	return flagError{e}
 }
 
 // orDefault names a flag, or its default if it is not given.
@@ -227,36 +192,13 @@ func orDefault(flag string, given bool) string {
 }
 
 // share allocates the resources among jobs that stay.
-func (f *allocateFlags) share(ctx context.Context, p *fluid.Pool) ([]byte, error) {
+func (f *allocateFlags) share(ctx context.Context, p *fluid.Pool) (render.Answer, error) {
 	if f.policy == allPolicies {
 		return f.compare(ctx, p)
 	}
 	a, err := f.allocate(ctx, p)
 	if err != nil {
-		return nil, err
+		return render.Answer{}, err
 	}
-	return a.format(f.format)
-}
-
-func (f *allocateFlags) allocate(ctx context.Context, p *fluid.Pool) (*allocation, error) {
-	r, err := fluid.Allocate(ctx, p, fluid.Policy(f.policy), fluid.Settings{Engine: num.Engine(f.engine), RelTol: f.tol})
-	if err != nil {
-		return nil, err
-	}
-	a := &allocation{pool: p, result: r, digits: digits(cmp.Or(f.tol, 1e-9)), shown: 6}
-	if f.tol != 0 {
-		a.shown = a.digits
-	}
-	if f.audit {
-		if a.audit, err = newAudit(ctx, p, r); err != nil {
-			return nil, err
-		}
-	}
-	return a, nil
-}
-
-// policyName returns a policy in words.
-func policyName(p fluid.Policy) string {
-	return map[fluid.Policy]string{fluid.PF: "proportional fairness", fluid.DRF: "dominant resource fairness", fluid.MaxMin: "max-min fairness",
-		fluid.BMF: "bottleneck max fairness", fluid.BF: "balanced fairness"}[p]
+	return a.answer(), nil
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"productform/cmd/internal/render"
 	"productform/fluid"
+	"productform/num"
 )
 
 // Two jobs on one resource of 4 units: tasks of a take 1 of them, of b 3.
@@ -163,24 +165,28 @@ c<u>      1            yes
 
 // A number below 1 is never shown as 1, and one above is not shown as below.
 func TestAllocateNearOne(t *testing.T) {
+	fraction := func(text string) render.Number {
+		v := num.MustRat(text)
+		return belowOne(render.Rat(v, render.Fraction), v)
+	}
+	load := func(text string) render.Number { return loadOf(num.MustRat(text), render.Unproved) }
 	for _, c := range []struct {
-		r    record
-		key  string
+		n    render.Number
 		want string
 	}{
-		{record{{"load", 0.99999989}}, "load", "0.9999999"},
-		{record{{"load", 1.00000011}}, "load", "1"},
-		{record{{"true_load", math.Nextafter(1, 0)}}, "true_load", "0.9999999999999999"},
-		{record{{"utilization", 0.99999989}, {"saturated", false}}, "utilization", "0.9999999"},
-		{record{{"utilization", math.Nextafter(1, 0)}, {"saturated", true}}, "utilization", "1"},
-		{record{{"tasks", 1.0}, {"tasks_exact", "99999999999999999999/100000000000000000000"}}, "tasks", "<1"},
-		{record{{"tasks", 1.0000001}, {"tasks_exact", "10000001/10000000"}}, "tasks", "1"},
-		{record{{"tasks", 1.0}, {"tasks_exact", "1"}}, "tasks", "1"},
-		{record{{"tasks", 0.5}, {"tasks_exact", "500000/999999"}}, "tasks", "500000/999999 = 0.5"},
-		{record{{"tasks", 0.5}, {"tasks_exact", "500000/1000001"}}, "tasks", "0.5"},
+		{load("0.99999989"), "0.9999999"},
+		{load("1.00000011"), "1"},
+		{load("0.99999999999999999999"), "0.9999999999999999"},
+		{render.Number{Float: math.Nextafter(1, 0)}, "1"}, // a saturated resource
+		{fraction("99999999999999999999/100000000000000000000"), "<1"},
+		{fraction("10000001/10000000"), "1"},
+		{fraction("1"), "1"},
+		{fraction("500000/999999"), "500000/999999 = 0.500001"},
+		{fraction("500000/1000001"), "0.5"},
 	} {
-		if got := poolCell(c.r, c.key, 6); got != c.want {
-			t.Errorf("%v: %s, want %s", c.r, got, c.want)
+		text := render.Text{Digits: 6, Fraction: mostFraction}
+		if got := text.Cell(c.n); got != c.want {
+			t.Errorf("%v: %s, want %s", c.n, got, c.want)
 		}
 	}
 	if stdout, _, _ := pfq(strings.Replace(oneTraffic, "0.5", `"1.1666665"`, 1), "allocate", "-", "--dynamic", "--policy", "bf"); !strings.HasSuffix(stdout, "cpu       0.9999999\n") {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 )
 
@@ -17,14 +16,6 @@ func withProgress[T any](q query, work func(context.Context) (T, error)) (T, err
 	start := time.Now()
 	tell := func() { fmt.Fprintf(q.stderr, "pfq: solving, %.0f s\n", time.Since(start).Seconds()) }
 	return watched(q.ctx, heartbeat, tell, work)
-}
-
-// attended does what may take long, and tells from time to time that it goes on. If a signal comes it ends the context of
-// the work.
-func attended[T any](ctx context.Context, stderr io.Writer, work func(context.Context) (T, error)) (T, error) {
-	start := time.Now()
-	tell := func() { fmt.Fprintf(stderr, "pfq: solving, %.0f s\n", time.Since(start).Seconds()) }
-	return watched(ctx, heartbeat, tell, work)
 }
 
 // watched does what may take long, and calls tell every so often meanwhile. If a signal comes it ends the context of the

@@ -15,14 +15,14 @@ import (
 )
 
 // What takes long says so every few seconds, and then gives its answer.
-func TestAttendedTells(t *testing.T) {
+func TestProgressTells(t *testing.T) {
 	signals := make(chan os.Signal, 1) // package signal starts its goroutine here, outside the bubble
 	signal.Notify(signals, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	synctest.Test(t, func(t *testing.T) {
 		var stderr bytes.Buffer
 		want := errors.New("done")
-		v, err := attended(t.Context(), &stderr, func(context.Context) (int, error) {
+		v, err := withProgress(query{ctx: t.Context(), stderr: &stderr}, func(context.Context) (int, error) {
 			time.Sleep(12 * time.Second)
 			return 7, want
 		})
@@ -33,8 +33,8 @@ func TestAttendedTells(t *testing.T) {
 }
 
 // A signal ends it at once.
-func TestAttendedInterrupted(t *testing.T) {
-	_, err := attended(context.Background(), &bytes.Buffer{}, func(ctx context.Context) (int, error) {
+func TestProgressInterrupted(t *testing.T) {
+	_, err := withProgress(query{ctx: context.Background(), stderr: &bytes.Buffer{}}, func(ctx context.Context) (int, error) {
 		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
 			t.Error(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/cli"
+	"productform/cmd/internal/render"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sizes"
@@ -28,7 +29,7 @@ type decimal struct {
 // short returns the number for people, as it is written unless that is a fraction.
 func (d decimal) short() string {
 	if strings.Contains(d.text, "/") {
-		return six(d.float)
+		return render.Six(d.float)
 	}
 	return d.text
 }
@@ -276,15 +277,15 @@ func (s *sizeFlags) describe(w io.Writer, d sizes.Distribution) {
 	switch {
 	case s.file() != "":
 		low, high, _ := s.own.Support()
-		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", s.name, counted(s.count, "size"), spread(s.own), six(low), six(high))
+		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", s.name, counted(s.count, "size"), spread(s.own), render.Six(low), render.Six(high))
 		if s.fit {
-			fmt.Fprintf(w, "the distribution that fits them is bounded Pareto of alpha %s: %s\n", six(s.fitted), spread(d))
+			fmt.Fprintf(w, "the distribution that fits them is bounded Pareto of alpha %s: %s\n", render.Six(s.fitted), spread(d))
 		}
 	case s.text != "":
 		fmt.Fprintf(w, "sizes are %s: %s\n", s.text, spread(d))
 	default:
 		low, _, _ := d.Support()
-		fmt.Fprintf(w, "sizes are bounded Pareto of alpha %s from %s to %s: %s\n", s.alpha.short(), six(low), s.max.short(), spread(d))
+		fmt.Fprintf(w, "sizes are bounded Pareto of alpha %s from %s to %s: %s\n", s.alpha.short(), render.Six(low), s.max.short(), spread(d))
 	}
 }
 
@@ -292,7 +293,13 @@ func (s *sizeFlags) describe(w io.Writer, d sizes.Distribution) {
 func spread(d sizes.Distribution) string {
 	mean, err := sizes.Mean(d)
 	scv, errSCV := sizes.SCV(d)
-	return fmt.Sprintf("mean %s, squared coefficient of variation %s", six(unless(err != nil, mean)), six(unless(errSCV != nil, scv)))
+	pointed := func(v *float64) string {
+		if v == nil {
+			return render.Six(nil)
+		}
+		return render.Six(*v)
+	}
+	return fmt.Sprintf("mean %s, squared coefficient of variation %s", pointed(given(err != nil, mean)), pointed(given(errSCV != nil, scv)))
 }
 
 // muchOff is the relative difference of means above which a fitted distribution is doubtful.

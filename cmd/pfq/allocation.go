@@ -1,0 +1,321 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"productform/cmd/internal/render"
+	"productform/fluid"
+	"productform/fluid/audit"
+	"productform/num"
+)
+
+// An allocation is the answer for jobs that stay.
+type allocation struct {
+	allocationHead
+	Jobs      []jobShare      `json:"jobs"`
+	Resources []resourceShare `json:"resources"`
+	allocationTrust
+	Audit   *auditAnswer `json:"audit,omitempty"`
+	Indices *indexAnswer `json:"indices,omitempty"`
+
+	digits int // of numbers in text, one more than are shown
+}
+
+type allocationHead struct {
+	Policy fluid.Policy `json:"policy"`
+	Engine num.Engine   `json:"engine"`
+}
+
+type allocationTrust struct {
+	Residual           float64  `json:"residual"`
+	RelativeErrorBound *float64 `json:"relative_error_bound"`
+}
+
+type jobShare struct {
+	Name             string        `json:"name" title:"job"`
+	Count            int           `json:"count,omitempty"` // 0 if no row has several jobs
+	Tasks            render.Number `json:"tasks" title:"tasks"`
+	DominantShare    render.Number `json:"dominant_share"`
+	DominantResource string        `json:"dominant_resource"`
+
+	inAll render.Number // tasks of all jobs of the row
+}
+
+// A countedShare is a jobShare for people, where some rows have several jobs.
+type countedShare struct {
+	Name             string        `json:"name" title:"job"`
+	Count            int           `json:"count"`
+	Tasks            render.Number `json:"tasks_of_each"`
+	InAll            render.Number `json:"tasks_in_all"`
+	DominantShare    render.Number `json:"dominant_share_of_each"`
+	DominantResource string        `json:"dominant_resource"`
+}
+
+type resourceShare struct {
+	Name        string        `json:"name" title:"resource"`
+	Utilization render.Number `json:"utilization"`
+	Saturated   bool          `json:"saturated"`
+	Price       *float64      `json:"price"`
+}
+
+// allocate shares the resources among jobs that stay.
+func (f *allocateFlags) allocate(ctx context.Context, p *fluid.Pool) (*allocation, error) {
+	r, err := fluid.Allocate(ctx, p, fluid.Policy(f.policy), fluid.Settings{Engine: num.Engine(f.engine), RelTol: f.tol})
+	if err != nil {
+		return nil, err
+	}
+	a := newAllocation(p, r, digits(cmp.Or(f.tol, 1e-9)))
+	if f.tol == 0 {
+		a.digits = 6
+	}
+	if f.audit {
+		err = a.addAudit(ctx, p, r)
+	}
+	return a, err
+}
+
+func newAllocation(p *fluid.Pool, r *fluid.Allocation, digits int) *allocation {
+	a := &allocation{
+		allocationHead:  allocationHead{r.Policy, r.Engine},
+		allocationTrust: allocationTrust{r.Residual, r.RelativeErrorBound},
+		Jobs:            []jobShare{}, Resources: []resourceShare{}, digits: digits,
+	}
+	value := func(v *num.Value) render.Number { return belowOne(render.Value(v, proofOf(r.Engine), digits), v.Exact) }
+	counted := slices.ContainsFunc(p.Jobs, func(j fluid.Job) bool { return j.Size() > 1 })
+	for i, job := range p.Jobs {
+		s := &r.Jobs[i]
+		all := s.Tasks.Times(big.NewRat(int64(job.Size()), 1))
+		row := jobShare{Name: job.Name, Tasks: value(&s.Tasks), DominantShare: value(&s.DominantShare),
+			DominantResource: p.Resources[s.DominantResource].Name, inAll: value(&all)}
+		if counted {
+			row.Count = job.Size()
+		}
+		a.Jobs = append(a.Jobs, row)
+	}
+	for j, resource := range p.Resources {
+		s := &r.Resources[j]
+		row := resourceShare{Name: resource.Name, Utilization: value(&s.Utilization), Saturated: s.Saturated}
+		if s.Utilization.Exact == nil {
+			row.Utilization.BelowOne = s.Utilization.Float < 1 && !s.Saturated // elsewhere it may be rounded
+		}
+		if s.Price != nil {
+			row.Price = &s.Price.Float
+		}
+		a.Resources = append(a.Resources, row)
+	}
+	return a
+}
+
+// belowOne notes that a number is below 1 if its fraction is.
+func belowOne(n render.Number, exact *big.Rat) render.Number {
+	n.BelowOne = exact != nil && exact.Cmp(big.NewRat(1, 1)) < 0
+	return n
+}
+
+// lines returns the lines of CSV: one for each job, each resource and the pool.
+func (a *allocation) lines(head any) []render.Lines {
+	pool := struct {
+		allocationHead
+		allocationTrust
+		*auditAnswer
+		*indexAnswer
+	}{a.allocationHead, a.allocationTrust, a.Audit, a.Indices}
+	return []render.Lines{{Kind: "job", Head: head, Of: a.Jobs}, {Kind: "resource", Head: head, Of: a.Resources}, {Kind: "pool", Head: head, Of: pool}}
+}
+
+func (a *allocation) answer() render.Answer {
+	return render.Answer{JSON: a, Lines: a.lines(nil), Text: a.text}
+}
+
+func (a *allocation) text(t *render.Text) {
+	t.Digits, t.Fraction = a.digits, mostFraction
+	t.Line("%s; %s engine, %s\n", policyName(a.Policy), a.Engine, a.accuracy())
+	if len(a.Jobs) > 0 && a.Jobs[0].Count > 0 {
+		var rows []countedShare
+		for _, j := range a.Jobs {
+			rows = append(rows, countedShare{j.Name, j.Count, j.Tasks, j.inAll, j.DominantShare, j.DominantResource})
+		}
+		t.Table(rows, "name", "count", "tasks_of_each", "tasks_in_all", "dominant_share_of_each", "dominant_resource")
+	} else {
+		t.Table(a.Jobs, "name", "tasks", "dominant_share", "dominant_resource")
+	}
+	resources := []string{"name", "utilization", "saturated"}
+	if a.Policy == fluid.PF {
+		resources = append(resources, "price")
+	}
+	t.Table(a.Resources, resources...)
+	if a.Audit != nil {
+		t.Digits = 6
+		a.Audit.text(t)
+		t.Line("")
+		var lines [][]string
+		for _, f := range render.Fields(a.Indices) {
+			lines = append(lines, []string{strings.ReplaceAll(f.Key, "_", " "), t.Cell(f.Value)})
+		}
+		t.Columns(lines)
+	}
+}
+
+// mostFraction is the number of digits of numerators and denominators up to which fractions are shown.
+const mostFraction = 6
+
+// accuracy says how the numbers were computed and are shown.
+func (a *allocation) accuracy() string {
+	switch bound := a.RelativeErrorBound; {
+	case bound == nil:
+		return "without proof, residual " + render.OneDigitUp(a.Residual) + ", shown to six digits"
+	case a.Engine == num.Exact:
+		return "computed exactly, shown as short fractions and to six digits"
+	case a.digits > 7:
+		return fmt.Sprintf("within %s of exact (relative), shown to %d digits", render.OneDigitUp(*bound), a.digits-1)
+	default:
+		return fmt.Sprintf("within %s of exact (relative), shown to six digits", render.OneDigitUp(*bound))
+	}
+}
+
+// policyName returns a policy in words.
+func policyName(p fluid.Policy) string {
+	return map[fluid.Policy]string{fluid.PF: "proportional fairness", fluid.DRF: "dominant resource fairness", fluid.MaxMin: "max-min fairness",
+		fluid.BMF: "bottleneck max fairness", fluid.BF: "balanced fairness"}[p]
+}
+
+// An auditAnswer says what an allocation has, with witnesses of what it has not.
+type auditAnswer struct {
+	Tolerance        float64           `json:"tolerance"`
+	Feasible         bool              `json:"feasible"`
+	ParetoEfficient  bool              `json:"pareto_efficient"`
+	SharingIncentive bool              `json:"sharing_incentive"`
+	EnvyFree         bool              `json:"envy_free"`
+	Overload         *overloadWitness  `json:"overload"`
+	Growth           *tasksWitness     `json:"growth"`
+	Shortfall        *shortfallWitness `json:"shortfall"`
+	Envy             *envyWitness      `json:"envy"`
+	*limitAnswer
+}
+
+// A limitAnswer is there if some job has a limit of its tasks.
+type limitAnswer struct {
+	OverLimit *limitWitness `json:"over_limit"`
+}
+
+type overloadWitness struct {
+	Resource    string        `json:"resource"`
+	Utilization render.Number `json:"utilization"`
+}
+
+type tasksWitness struct {
+	Job   string        `json:"job"`
+	Tasks render.Number `json:"tasks"`
+}
+
+type shortfallWitness struct {
+	Job           string        `json:"job"`
+	DominantShare render.Number `json:"dominant_share"`
+	Split         render.Number `json:"split"`
+}
+
+type envyWitness struct {
+	Job       string        `json:"job"`
+	Other     string        `json:"other"`
+	Tasks     render.Number `json:"tasks"`
+	WithOther render.Number `json:"with_other"`
+}
+
+type limitWitness struct {
+	Job      string        `json:"job"`
+	Tasks    render.Number `json:"tasks"`
+	MaxTasks render.Number `json:"max_tasks"`
+}
+
+// An indexAnswer says how efficient and how fair an allocation is. Of one that is not exact, indices are of the tasks as printed.
+type indexAnswer struct {
+	MeanUtilization    render.Number `json:"mean_utilization"`
+	LeastUtilization   render.Number `json:"least_utilization"`
+	LargestUtilization render.Number `json:"largest_utilization"`
+	TotalDominantShare render.Number `json:"total_dominant_share"`
+	MaxDominantShare   render.Number `json:"max_dominant_share"`
+	DominantEfficiency render.Number `json:"dominant_efficiency"`
+	JainIndex          render.Number `json:"jain_index"`
+	ShareRatio         render.Number `json:"share_ratio"`
+	NashMean           float64       `json:"nash_mean"`
+}
+
+// addAudit audits the allocation, with a tolerance that its errors do not reach.
+func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool, r *fluid.Allocation) error {
+	tasks, tolerance := r.TaskFractions(), r.Tolerance()
+	report, err := audit.Audit(ctx, p, tasks, tolerance)
+	if err != nil {
+		return err
+	}
+	x, err := audit.Indices(ctx, p, tasks)
+	if err != nil {
+		return err
+	}
+	rat := func(v *big.Rat) render.Number { return belowOne(render.Rat(v, givenProof(r.Engine)), v) }
+	job := func(i int) string { return p.Jobs[i].Name }
+	a.Audit = &auditAnswer{
+		Feasible: report.Overload == nil && report.OverLimit == nil, ParetoEfficient: report.Growth == nil,
+		SharingIncentive: report.Shortfall == nil, EnvyFree: report.Envy == nil,
+	}
+	a.Audit.Tolerance, _ = tolerance.Float64()
+	if w := report.Overload; w != nil {
+		a.Audit.Overload = &overloadWitness{p.Resources[w.Resource].Name, rat(w.Utilization)}
+	}
+	if w := report.Growth; w != nil {
+		a.Audit.Growth = &tasksWitness{job(w.Job), rat(w.Tasks)}
+	}
+	if w := report.Shortfall; w != nil {
+		a.Audit.Shortfall = &shortfallWitness{job(w.Job), rat(w.Share), rat(w.Split)}
+	}
+	if w := report.Envy; w != nil {
+		a.Audit.Envy = &envyWitness{job(w.Job), job(w.Other), rat(w.Tasks), rat(w.WithOther)}
+	}
+	if slices.ContainsFunc(p.Jobs, func(j fluid.Job) bool { return j.MaxTasks != nil }) {
+		a.Audit.limitAnswer = &limitAnswer{}
+		if w := report.OverLimit; w != nil {
+			a.Audit.OverLimit = &limitWitness{job(w.Job), rat(w.Tasks), rat(w.Limit)}
+		}
+	}
+	proof := givenProof(r.Engine)
+	if x.MeanUtilization.Exact == nil { // the fractions are too long
+		proof = render.Unproved
+	}
+	value := func(v *num.Value) render.Number {
+		if v == nil {
+			return render.Value(nil, proof, 0)
+		}
+		n := render.Value(v, proof, 0)
+		if proof == render.Fraction {
+			n = belowOne(n, v.Exact)
+		}
+		return n
+	}
+	a.Indices = &indexAnswer{value(&x.MeanUtilization), value(&x.LeastUtilization), value(&x.LargestUtilization), value(&x.TotalDominantShare),
+		value(&x.MaxDominantShare), value(&x.DominantEfficiency), value(x.JainIndex), value(x.ShareRatio), x.NashMean}
+	return nil
+}
+
+func (a *auditAnswer) text(t *render.Text) {
+	words := [4]string{"yes", "yes", "yes", "yes"}
+	if w := a.limitAnswer; w != nil && w.OverLimit != nil {
+		words[0] = fmt.Sprintf("no: a job of %s runs %s tasks, and can run %s", w.OverLimit.Job, t.Cell(w.OverLimit.Tasks), t.Cell(w.OverLimit.MaxTasks))
+	}
+	if w := a.Overload; w != nil {
+		words[0] = fmt.Sprintf("no: the utilization of %s is %s", w.Resource, t.Cell(w.Utilization))
+	}
+	if w := a.Growth; w != nil {
+		words[1] = fmt.Sprintf("no: a job of %s could run %s tasks more", w.Job, t.Cell(w.Tasks))
+	}
+	if w := a.Shortfall; w != nil {
+		words[2] = fmt.Sprintf("no: a job of %s has a dominant share of %s, below its part by weight, %s", w.Job, t.Cell(w.DominantShare), t.Cell(w.Split))
+	}
+	if w := a.Envy; w != nil {
+		words[3] = fmt.Sprintf("no: a job of %s runs %s tasks, and would run %s with what one of %s holds", w.Job, t.Cell(w.Tasks), t.Cell(w.WithOther), w.Other)
+	}
+	t.Columns([][]string{{"feasible", words[0]}, {"Pareto efficient", words[1]}, {"sharing incentive", words[2]}, {"envy-free", words[3]}})
+}

@@ -1,0 +1,408 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"productform/cmd/internal/cli"
+	"productform/cmd/internal/render"
+	"productform/fluid"
+	"productform/fluid/traffic"
+	"productform/num"
+	"productform/sim"
+	"productform/sim/pool"
+)
+
+// A trafficCase is what is known of jobs that come and go under a policy.
+type trafficCase struct {
+	policy   fluid.Policy
+	traffic  *traffic.Model
+	result   *traffic.Result        // nil if it is too large to solve
+	why      string                 // there is no result
+	overload *traffic.UnstableError // nil if stable
+
+	simulated *sim.Result // nil unless asked for
+	settings  sim.Settings
+	speed     *float64 // jumps per second, nil if all runs were found
+}
+
+// traffic computes the mean numbers of jobs that come and go, and says whether they are finite.
+func (f *allocateFlags) traffic(q query, t *traffic.Model) (answer render.Answer, stable bool, err error) {
+	a := &trafficCase{policy: fluid.Policy(f.policy), traffic: t, settings: f.settings}
+	if errors.As(t.Stable(), &a.overload) {
+		return a.answer(), false, nil
+	}
+	if f.policy == allPolicies {
+		answer, err = f.compareTraffic(q, t)
+		return answer, true, err
+	}
+	simulation := simulateFlags{settings: f.settings}
+	var plan *sim.Plan
+	if f.settings.Runs > 0 { // before anything that takes long
+		if plan, err = sim.NewPlan(pool.Divisible{Traffic: *t, Policy: a.policy}, f.settings); err != nil {
+			return answer, false, simulation.translate(err)
+		}
+	}
+	a.result, err = f.solveTraffic(q, t, a.policy)
+	switch {
+	case plan != nil && errors.Is(err, traffic.ErrTooLarge):
+		a.why = "no exact means: " + f.tooLarge(err)
+		fmt.Fprintln(q.stderr, "pfq: note:", cli.OneLine(errors.New(a.why)))
+	case err != nil:
+		return answer, false, err
+	}
+	if plan != nil {
+		if a.simulated, a.speed, err = replicate(q.ctx, plan, f.settings, q.stderr); err != nil {
+			return answer, false, simulation.translate(err)
+		}
+		for _, w := range a.simulated.Warnings {
+			fmt.Fprintln(q.stderr, "pfq: warning:", w)
+		}
+	}
+	return a.answer(), true, nil
+}
+
+func (f *allocateFlags) solveTraffic(q query, t *traffic.Model, policy fluid.Policy) (*traffic.Result, error) {
+	return withProgress(q, func(ctx context.Context) (*traffic.Result, error) {
+		return traffic.Solve(ctx, t, policy, traffic.Settings{RelTol: f.tol, MaxStates: f.states})
+	})
+}
+
+// tooLarge says why traffic cannot be solved.
+func (f *allocateFlags) tooLarge(err error) string {
+	var large *traffic.TooLargeError
+	if errors.As(err, &large) {
+		switch {
+		case large.Classes > 0:
+			return f.policy + " is computed for " + large.Reason()
+		case large.States > 0:
+			return fmt.Sprintf("there would be %s; %s is %s", large.Reason(), orDefault("--states", f.states != 0), large.Input.Value)
+		}
+	}
+	return cli.OneLine(f.translate(err))
+}
+
+// A trafficAnswer is the answer of allocate --dynamic.
+type trafficAnswer struct {
+	trafficHead
+	Classes   []trafficClass    `json:"classes,omitempty"` // none if unstable
+	Resources []trafficResource `json:"resources"`
+	trafficPool
+	*trafficSpeed
+	*trafficWarnings
+}
+
+type trafficHead struct {
+	Stable *bool        `json:"stable"` // null if not known
+	Policy fluid.Policy `json:"policy"`
+}
+
+type trafficClass struct {
+	Name             string            `json:"name" title:"class"`
+	DominantResource string            `json:"dominant_resource"`
+	ArrivalRate      render.Number     `json:"arrival_rate"`
+	MeanJobs         *float64          `json:"mean_jobs"`
+	MeanDelay        *float64          `json:"mean_delay"`
+	ServiceRate      *float64          `json:"service_rate"`
+	Simulated        *simulatedTraffic `json:"simulated,omitempty"`
+}
+
+type simulatedTraffic struct {
+	MeanJobs      *render.Estimate `json:"mean_jobs"`
+	MeanDelay     *render.Estimate `json:"mean_delay"`
+	MeasuredDelay *render.Estimate `json:"measured_delay"`
+	ServiceRate   *render.Estimate `json:"service_rate"`
+}
+
+type trafficResource struct {
+	Name string        `json:"name" title:"resource"`
+	Load render.Number `json:"load"`
+	*trueLoad
+}
+
+// A trueLoad is there if some class lies.
+type trueLoad struct {
+	TrueLoad render.Number `json:"true_load"`
+}
+
+// A trafficPool is about the pool as a whole.
+type trafficPool struct {
+	*trafficOverload
+	*trafficMethod
+	*trafficRuns
+}
+
+type trafficOverload struct {
+	Resource string        `json:"resource"`
+	Load     render.Number `json:"load"`
+	*trueLoad
+}
+
+type trafficMethod struct {
+	Method           *traffic.Method `json:"method"`
+	States           *int            `json:"states"`
+	TruncationBound  *float64        `json:"truncation_bound"`
+	TruncationProved *bool           `json:"truncation_proved"`
+	RoundingBound    *float64        `json:"rounding_bound"`
+	IterationError   *float64        `json:"iteration_error"`
+	RateResidual     *float64        `json:"rate_residual"`
+	Parts            *int            `json:"parts"`
+}
+
+type trafficRuns struct {
+	Runs   int     `json:"runs"`
+	Jumps  float64 `json:"jumps"`
+	Time   float64 `json:"time"`
+	WarmUp float64 `json:"warm_up"`
+	Seed   uint64  `json:"seed"`
+}
+
+type trafficSpeed struct {
+	JumpsPerSecond *float64 `json:"jumps_per_second"`
+}
+
+type trafficWarnings struct {
+	Warnings []string `json:"warnings"`
+}
+
+func (a *trafficCase) whole() *trafficAnswer {
+	stable := a.overload == nil
+	out := &trafficAnswer{trafficHead: trafficHead{&stable, a.policy}, Resources: a.resources()}
+	if stable && a.policy == fluid.BMF {
+		out.Stable = nil // not proved, see [traffic.Model.Stable]
+	}
+	if a.overload != nil {
+		out.trafficOverload = &trafficOverload{Resource: a.traffic.Resources[a.overload.Resource].Name, Load: loadOf(a.overload.Load, render.Fraction)}
+		if honest := a.trueLoads(); honest != nil {
+			out.trafficOverload.trueLoad = &trueLoad{loadOf(honest[a.overload.Resource], render.Fraction)}
+		}
+		return out
+	}
+	out.Classes = a.classes()
+	out.trafficMethod = &trafficMethod{}
+	if r := a.result; r != nil {
+		parts := len(r.Parts)
+		m := trafficMethod{Method: &r.Method, States: &r.States, TruncationBound: &r.TruncationBound, TruncationProved: &r.TruncationProved,
+			RateResidual: &r.RateResidual, Parts: &parts}
+		if r.IterationError > 0 {
+			m.IterationError = &r.IterationError
+		} else {
+			m.RoundingBound = &r.RoundingBound
+		}
+		out.trafficMethod = &m
+	}
+	if s := a.simulated; s != nil {
+		out.trafficRuns = &trafficRuns{s.Runs, s.Jumps, s.Time, s.WarmUp, a.settings.Seed}
+		out.trafficSpeed = &trafficSpeed{a.speed}
+		out.trafficWarnings = &trafficWarnings{append([]string{}, s.Warnings...)}
+	}
+	return out
+}
+
+// loadOf returns a load, which text does not show as 1 unless it is.
+func loadOf(load *big.Rat, p render.Proof) render.Number {
+	one := big.NewRat(1, 1)
+	return belowOne(render.RatBeside(load, one, p), load)
+}
+
+func (a *trafficCase) classes() []trafficClass {
+	rows := []trafficClass{}
+	for k, c := range a.traffic.Classes {
+		row := trafficClass{Name: c.Name, DominantResource: a.dominant(k), ArrivalRate: render.Rat(c.ArrivalRate, render.Unproved)}
+		if a.result != nil {
+			r := &a.result.Classes[k]
+			row.MeanJobs, row.MeanDelay, row.ServiceRate = &r.MeanJobs, r.MeanDelay, r.ServiceRate
+		}
+		if s := a.simulated; s != nil {
+			exact := func(v *float64) *num.Value {
+				if v == nil {
+					return nil
+				}
+				return &num.Value{Float: *v}
+			}
+			row.Simulated = &simulatedTraffic{
+				estimated(s.Class(k, sim.MeanJobs), exact(row.MeanJobs)),
+				estimated(s.Class(k, sim.MeanDelay), exact(row.MeanDelay)),
+				estimated(s.Class(k, sim.MeasuredDelay), exact(row.MeanDelay)),
+				estimated(s.Class(k, sim.ServiceRate), exact(row.ServiceRate)),
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (a *trafficCase) resources() []trafficResource {
+	rows := []trafficResource{}
+	honest := a.trueLoads()
+	for j, load := range a.traffic.Loads() {
+		row := trafficResource{Name: a.traffic.Resources[j].Name, Load: loadOf(load, render.Unproved)}
+		if honest != nil {
+			row.trueLoad = &trueLoad{loadOf(honest[j], render.Unproved)}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// dominant returns the name of the resource of which tasks of a class take the largest part, as the policy believes;
+// the first of equal ones.
+func (a *trafficCase) dominant(k int) string {
+	best, name := new(big.Rat), ""
+	for j, d := range a.traffic.Classes[k].Profile() {
+		if d == nil {
+			continue
+		}
+		r := a.traffic.Resources[j]
+		if part := new(big.Rat).Quo(d, r.Capacity); part.Cmp(best) > 0 {
+			best, name = part, r.Name
+		}
+	}
+	return name
+}
+
+// lines returns the lines of CSV: one for each class, each resource and the pool.
+func (w *trafficAnswer) lines(head any) []render.Lines {
+	pool := struct {
+		trafficHead
+		trafficPool
+		*trafficWarnings
+	}{w.trafficHead, w.trafficPool, w.trafficWarnings}
+	return []render.Lines{{Kind: "class", Head: head, Of: w.Classes}, {Kind: "resource", Head: head, Of: w.Resources}, {Kind: "pool", Head: head, Of: pool}}
+}
+
+func (a *trafficCase) answer() render.Answer {
+	w := a.whole()
+	return render.Answer{JSON: w, Lines: w.lines(nil), Text: func(t *render.Text) { a.text(t, w) }}
+}
+
+func (a *trafficCase) text(t *render.Text, w *trafficAnswer) {
+	if o := a.overload; o != nil {
+		one := big.NewRat(1, 1)
+		load := render.SixBeside(o.Load, one)
+		if honest := a.trueLoads(); honest != nil {
+			load = fmt.Sprintf("%s by what jobs declare (%s by what they need)", load, render.SixBeside(honest[o.Resource], one))
+		}
+		t.Line("unstable: the load of %s is %s, and jobs pile up under every policy", a.traffic.Resources[o.Resource].Name, load)
+		a.liesText(t)
+		t.Line("")
+		a.loadsText(t, w)
+		return
+	}
+	verdict := "stable"
+	if a.policy == fluid.BMF {
+		verdict = "loads below 1" // which is not proved to suffice
+	}
+	t.Line("%s; %s; %s", verdict, policyName(a.policy), a.accuracy())
+	a.liesText(t)
+	if s := w.trafficRuns; s != nil {
+		t.Line("%d runs of %.0f jumps, observed for a time of %.6g after a warm-up of %.6g; seed %d; ± at confidence %g",
+			s.Runs, s.Jumps/float64(s.Runs), s.Time, s.WarmUp, s.Seed, a.settings.Confidence)
+	}
+	t.Line("")
+	if a.simulated == nil {
+		t.Table(w.Classes, "name", "arrival_rate", "mean_jobs", "mean_delay", "service_rate")
+	} else {
+		var rows []render.Record
+		for _, c := range w.Classes {
+			named := render.Fields(struct {
+				Name        string        `json:"name" title:"class"`
+				ArrivalRate render.Number `json:"arrival_rate"`
+			}{c.Name, c.ArrivalRate})
+			rows = append(rows, slices.Concat(named, render.Fields(c.Simulated)))
+		}
+		t.Table(rows, "name", "arrival_rate", "mean_jobs", "service_rate")
+		t.Table(rows, "name", "mean_delay", "measured_delay")
+	}
+	a.loadsText(t, w)
+}
+
+// loadsText writes the loads of the resources.
+func (a *trafficCase) loadsText(t *render.Text, w *trafficAnswer) {
+	columns := []string{"name", "load"}
+	if len(a.lies()) > 0 {
+		columns = append(columns, "true_load")
+	}
+	t.Table(w.Resources, columns...)
+}
+
+// accuracy says how the means were computed and how good they are.
+func (a *trafficCase) accuracy() string {
+	r := a.result
+	if r == nil {
+		return a.why
+	}
+	rounding := render.OneDigitUp(r.RoundingBound) + " from rounding (proved)"
+	if r.IterationError > 0 {
+		rounding = render.OneDigitUp(r.IterationError) + " from the iteration (measured)"
+	}
+	method := "Markov chain"
+	switch r.Method {
+	case traffic.WhittleMethod:
+		method = "product form"
+	case traffic.GeometricMethod:
+		return "closed form\nrelative error: " + rounding
+	}
+	where := fmt.Sprintf("in %d parts without common resources", len(r.Parts))
+	if len(r.Parts) == 1 {
+		var words []string
+		for _, l := range r.Parts[0].Limits {
+			words = append(words, fmt.Sprint(l))
+		}
+		where = fmt.Sprintf("up to %s jobs", strings.Join(words, ", "))
+	}
+	proved := map[bool]string{true: "proved", false: "measured"}[r.TruncationProved]
+	return fmt.Sprintf("%s of %d states, %s\nrelative error: %s from the states left out (%s), %s",
+		method, r.States, where, render.OneDigitUp(r.TruncationBound), proved, rounding)
+}
+
+// trueLoads returns the loads by what the jobs need, nil if no class lies.
+func (a *trafficCase) trueLoads() []*big.Rat {
+	if len(a.lies()) == 0 {
+		return nil
+	}
+	honest := traffic.Model{Resources: a.traffic.Resources, Classes: slices.Clone(a.traffic.Classes)}
+	for k := range honest.Classes {
+		honest.Classes[k].Declared = nil
+	}
+	return honest.Loads()
+}
+
+// lies says which classes declare more than they need, and what: one line for each.
+func (a *trafficCase) lies() (lines []string) {
+	number := func(profile []*big.Rat, j int) *big.Rat {
+		if j >= len(profile) || profile[j] == nil {
+			return new(big.Rat)
+		}
+		return profile[j]
+	}
+	for _, c := range a.traffic.Classes {
+		var words []string
+		for j, r := range a.traffic.Resources {
+			if need, declared := number(c.Demand, j), number(c.Profile(), j); declared.Cmp(need) != 0 {
+				words = append(words, fmt.Sprintf("%s %s for %s", r.Name, render.SixRat(declared), render.SixRat(need)))
+			}
+		}
+		if len(words) > 0 {
+			lines = append(lines, fmt.Sprintf("class %s declares more than it needs: %s", c.Name, strings.Join(words, ", ")))
+		}
+	}
+	return lines
+}
+
+// liesText writes which classes lie, not all if they are many.
+func (a *trafficCase) liesText(t *render.Text) {
+	const most = 8
+	lies := a.lies()
+	for i, line := range lies {
+		if i == most && len(lies) > most+1 {
+			t.Line("and %d classes more", len(lies)-most)
+			break
+		}
+		t.Line("%s", line)
+	}
+}
