@@ -51,28 +51,6 @@ var ErrOverflow = errors.New("moment exceeds the range of float64")
 // Mean returns E[X]. Its errors are those of [Distribution.Moment].
 func Mean(d Distribution) (float64, error) { return d.Moment(1) }
 
-// Variance returns E[X²] - E[X]². Its errors are those of [Distribution.Moment].
-func Variance(d Distribution) (float64, error) {
-	s, err := StdDev(d)
-	if err != nil {
-		return 0, err
-	}
-	return finite(s * s)
-}
-
-// StdDev returns the standard deviation of X, the square root of [Variance].
-func StdDev(d Distribution) (float64, error) {
-	c, err := SCV(d)
-	if err != nil {
-		return 0, err
-	}
-	m, err := d.Moment(1)
-	if err != nil {
-		return 0, err
-	}
-	return finite(math.Sqrt(c) * m)
-}
-
 // SCV returns the squared coefficient of variation E[X²]/E[X]² - 1. Its errors are those of [Distribution.Moment]. It
 // does not cancel for the distributions of this package.
 func SCV(d Distribution) (float64, error) {

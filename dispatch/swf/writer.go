@@ -11,7 +11,8 @@ import (
 	"productform/internal/lines"
 )
 
-// A Writer writes a log. What a [Reader] takes from it equals what it was given.
+// A Writer writes a log, for programs that make one: of a simulated cluster, or of a part of another log. What a [Reader]
+// takes from it equals what it was given.
 type Writer struct {
 	text     *bufio.Writer
 	line     []byte
