@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"productform/internal/arithmetic"
 	"productform/internal/input"
@@ -78,41 +79,73 @@ type exactRun struct {
 
 var intOne = big.NewInt(1) // never changed
 
-// denominators finds L, E and F of all layers.
+// denominators finds L, E and F of all layers. The error refuses what would need more than maxBytes.
 func (x *exactRun) denominators(maxBytes int64) error {
-	g := x.g
 	top := 0
-	for _, l := range g.Layer {
+	for _, l := range x.g.Layer {
 		top = max(top, int(l))
 	}
 	x.layers = make([][]int32, top+1)
-	for k, l := range g.Layer {
+	for k, l := range x.g.Layer {
 		x.layers[l] = append(x.layers[l], int32(k))
 	}
-	x.l, x.e, x.f = make([]*big.Int, top+1), make([]*big.Int, top+1), make([]*big.Int, top+1)
-	tooLong := &num.TooLargeError{States: float64(g.States()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
-		"a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked", g.States(), x.lattice, maxBytes>>20)}
-	// A value on layer l has at least the bits of L_1 ... L_l, and those over the common denominator have all of them.
+	x.l, x.e, x.f = slices.Repeat([]*big.Int{intOne}, top+1), slices.Repeat([]*big.Int{intOne}, top+1), slices.Repeat([]*big.Int{intOne}, top+1)
+	for _, find := range []func(maxBytes int64) error{x.findL, x.findE, x.findF} {
+		if err := find(maxBytes); err != nil {
+			return err
+		}
+	}
+	x.common = intOne
+	for l := range x.layers {
+		x.common = lcm(x.common, x.lef(l))
+	}
+	need := 0.0
+	for l, states := range x.layers {
+		layer := float64(x.e[l].BitLen() + x.f[l].BitLen())
+		number := layer + float64(x.common.BitLen()) + 3*wordBits*(moreWords+3)
+		need += (layer + float64(x.l[l].BitLen()) + float64(len(states))*number) / 8
+	}
+	if need > float64(maxBytes) {
+		return &num.TooLargeError{States: float64(x.g.States()), Bytes: need, Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
+			"a smaller model: exact values of the %d states (lattice %q) take %.0f MiB, more than the %d MiB left; enclose gives as many digits as asked",
+			x.g.States(), x.lattice, need/(1<<20), maxBytes>>20)}
+	}
+	return nil
+}
+
+func (x *exactRun) tooLong(maxBytes int64) error {
+	return &num.TooLargeError{States: float64(x.g.States()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
+		"a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked",
+		x.g.States(), x.lattice, maxBytes>>20)}
+}
+
+// findL finds L. A value on layer l has at least the bits of L_1 ... L_l, and those over the common denominator have all
+// of them.
+func (x *exactRun) findL(maxBytes int64) error {
 	var buf big.Int
 	var chain, need float64
-	all := float64(g.States())
+	all := float64(x.g.States())
 	for l, states := range x.layers {
-		x.l[l], x.e[l], x.f[l] = intOne, intOne, intOne
 		for _, k := range states {
 			if err := x.ctx.Err(); err != nil {
 				return err
 			}
-			x.l[l] = lcm(x.l[l], g.Den.At(int(k), &buf))
+			x.l[l] = lcm(x.l[l], x.g.Den.At(int(k), &buf))
 			if now := chain + float64(x.l[l].BitLen()-1); need+(float64(len(states))+all)*now/8 > float64(maxBytes) {
-				return tooLong
+				return x.tooLong(maxBytes)
 			}
 		}
 		chain += float64(x.l[l].BitLen() - 1)
 		need += float64(len(states)) * chain / 8
 	}
-	need = 0
+	return nil
+}
+
+// findE finds E, from the lowest layer up.
+func (x *exactRun) findE(maxBytes int64) error {
+	g, need := x.g, 0.0
 	for l, states := range x.layers {
-		seen := make([]bool, top+1)
+		seen := make([]bool, len(x.layers))
 		for _, k := range states {
 			if err := x.ctx.Err(); err != nil {
 				return err
@@ -127,14 +160,20 @@ func (x *exactRun) denominators(maxBytes int64) error {
 				}
 			}
 			if need += 3. / 8 * float64(x.e[l].BitLen()+x.l[l].BitLen()); need > float64(maxBytes) {
-				return tooLong
+				return x.tooLong(maxBytes)
 			}
 		}
 		x.e[l] = new(big.Int).Mul(x.e[l], x.l[l])
 	}
-	for l := top; l >= 0; l-- {
+	return nil
+}
+
+// findF finds F, from the highest layer down.
+func (x *exactRun) findF(int64) error {
+	g := x.g
+	for l := len(x.layers) - 1; l >= 0; l-- {
 		above := new(big.Int).Mul(x.f[l], x.l[l])
-		seen := make([]bool, top+1)
+		seen := make([]bool, len(x.layers))
 		for _, k := range x.layers[l] {
 			if err := x.ctx.Err(); err != nil {
 				return err
@@ -150,21 +189,6 @@ func (x *exactRun) denominators(maxBytes int64) error {
 				}
 			}
 		}
-	}
-	x.common = intOne
-	for l := range x.layers {
-		x.common = lcm(x.common, x.lef(l))
-	}
-	need = 0
-	for l, states := range x.layers {
-		layer := float64(x.e[l].BitLen() + x.f[l].BitLen())
-		number := layer + float64(x.common.BitLen()) + 3*wordBits*(moreWords+3)
-		need += (layer + float64(x.l[l].BitLen()) + float64(len(states))*number) / 8
-	}
-	if need > float64(maxBytes) {
-		return &num.TooLargeError{States: float64(g.States()), Bytes: need, Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
-			"a smaller model: exact values of the %d states (lattice %q) take %.0f MiB, more than the %d MiB left; enclose gives as many digits as asked",
-			g.States(), x.lattice, need/(1<<20), maxBytes>>20)}
 	}
 	return nil
 }

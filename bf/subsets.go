@@ -117,30 +117,9 @@ func floatServers(ctx context.Context, p *recursion.Problem, spare *[]float64, w
 	n := len(p.Groups)
 	size := max(n, cube.LowBits)
 	capacity, rate, shift, slop := p.Words()
-	den := make([]int64, 1<<size)
-	for s, c := range capacity {
-		den[1<<s] += c
-	}
-	sets := make([]int, len(p.Classes))
-	for i, k := range p.Classes {
-		for _, c := range k.Choose {
-			sets[i] |= 1 << c.Group
-		}
-		den[sets[i]] -= rate[i]
-	}
-	cube.AddSubsets(ctx, den, workers)
-	table := cube.NewTable(1 << size)
-	smallest := 1
-	cube.InSlices(ctx, len(den), func(first, last int) {
-		for a := first; a < last; a++ {
-			d := den[a]
-			if d < den[smallest] && a&(1<<n-1) != 0 {
-				smallest = a
-			}
-			table[a] = float64(max(d, 1)) // 0 at sets of padding alone, whose values are 0 anyway
-		}
-	})
-	if err := ctx.Err(); err != nil {
+	sets := serverSets(p)
+	den, table, smallest, err := serverDenominators(ctx, capacity, rate, sets, workers)
+	if err != nil {
 		return measures{}, err
 	}
 	switch least := float64(den[smallest]); {
@@ -198,6 +177,44 @@ func floatServers(ctx context.Context, p *recursion.Problem, spare *[]float64, w
 		m.jobs = append(m.jobs, arithmetic.FromFloat(arithmetic.Scaled(k.Rate, shift)*c.Unit, arithmetic.Roundoff).Mul(sum).Quo(z))
 	}
 	return m, nil
+}
+
+// serverSets returns the servers of each class, single ones, as a mask.
+func serverSets(p *recursion.Problem) []int {
+	sets := make([]int, len(p.Classes))
+	for i, k := range p.Classes {
+		for _, c := range k.Choose {
+			sets[i] |= 1 << c.Group
+		}
+	}
+	return sets
+}
+
+// serverDenominators returns M(K) - λ(K) at the mask of each set K of servers, as integers and as float64, and the set of
+// the smallest. Servers that pad the table have none.
+func serverDenominators(ctx context.Context, capacity, rate []int64, sets []int, workers int) (den []int64, table []float64, smallest int, err error) {
+	n := len(capacity)
+	size := max(n, cube.LowBits)
+	den = make([]int64, 1<<size)
+	for s, c := range capacity {
+		den[1<<s] += c
+	}
+	for i, set := range sets {
+		den[set] -= rate[i]
+	}
+	cube.AddSubsets(ctx, den, workers)
+	table, smallest = cube.NewTable(1<<size), 1
+	cube.InSlices(ctx, len(den), func(first, last int) {
+		at := smallest
+		for a, d := range den[first:last] {
+			if d < den[at] && (first+a)&(1<<n-1) != 0 {
+				at = first + a
+			}
+			table[first+a] = float64(max(d, 1)) // 0 at sets of padding alone, whose values are 0 anyway
+		}
+		smallest = at
+	})
+	return den, table, smallest, ctx.Err()
 }
 
 // lowUtilization is the utilization below which 1 - P(idle) loses too many digits. Then, with W the

@@ -88,7 +88,8 @@ func (e Interval) RelWidth() float64 {
 // math.MaxFloat64 or because x is not 0, is below 2^-1022 and would be rounded to a subnormal
 // number or to 0 with a relative error beyond 2^-53, it returns 0 and false.
 func Float64(x *big.Rat) (f float64, ok bool) {
-	return normal(x.Float64())
+	f, exact := x.Float64()
+	return normal(f, exact && (f != 0 || x.Sign() == 0)) // Rat.Float64 takes 0 for an exact 2^-2000
 }
 
 // normal accepts f, a number rounded to nearest, if its relative error is at most 2^-53.

@@ -130,4 +130,8 @@ func TestFloat64Limits(t *testing.T) {
 	if f, ok := Float64(tiny); f != math.SmallestNonzeroFloat64 || !ok {
 		t.Errorf("Float64(2^-1074) = %v, %v", f, ok)
 	}
+	lost := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 2000))
+	if f, ok := Float64(lost); f != 0 || ok {
+		t.Errorf("Float64(2^-2000) = %v, %v; want 0, false", f, ok)
+	}
 }

@@ -151,7 +151,7 @@ func applyExact(r Routing, x []float64) ([]*big.Rat, bool) {
 
 func roundUp(r *big.Rat) float64 {
 	f, exact := r.Float64()
-	if exact {
+	if exact && (f != 0 || r.Sign() == 0) { // Rat.Float64 takes 0 for an exact 2^-2000
 		return f
 	}
 	return math.Nextafter(f, math.Inf(1))

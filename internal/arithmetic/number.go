@@ -51,7 +51,7 @@ func (a Number) Rational(r *big.Rat) Number {
 	}
 	f, exact := r.Float64()
 	switch {
-	case exact:
+	case exact && (f != 0 || r.Sign() == 0): // Rat.Float64 takes 0 for an exact 2^-2000
 		return FromFloat(f, 0)
 	case !(f >= Least && f <= math.MaxFloat64): // two roundings
 		return FromWide(WideOf(new(big.Float).SetPrec(64).SetRat(r)), 2*Roundoff)

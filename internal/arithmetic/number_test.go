@@ -1,0 +1,91 @@
+package arithmetic_test
+
+import (
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/internal/arithmetic"
+	"productform/num"
+)
+
+// A number in each of the arithmetics.
+type numbers struct{ exact, float, interval arithmetic.Number }
+
+func of(r *big.Rat) numbers {
+	return numbers{
+		arithmetic.One(num.Exact, 0).Rational(r),
+		arithmetic.One(num.Float, 0).Rational(r),
+		arithmetic.One(num.Enclose, 40).Rational(r),
+	}
+}
+
+// Whatever is computed, far beyond the range of float64, too, the fraction lies in the interval and within the bound of
+// the float64.
+func TestBoundsHold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := []numbers{of(new(big.Rat)), of(big.NewRat(1, 1))}
+		for range rapid.IntRange(1, 30).Draw(t, "operations") {
+			pick := func(label string) numbers { return list[rapid.IntRange(0, len(list)-1).Draw(t, label)] }
+			a, b := pick("a"), pick("b")
+			var z numbers
+			switch op := rapid.IntRange(0, 4).Draw(t, "operation"); {
+			case op == 0:
+				r := big.NewRat(rapid.Int64Range(0, 1<<40).Draw(t, "number"), rapid.Int64Range(1, 1<<40).Draw(t, "over"))
+				if rapid.IntRange(0, 4).Draw(t, "kind") == 0 {
+					r.Mul(r, new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 2000)))
+				}
+				z = of(r)
+			case op == 1:
+				z = numbers{a.exact.Add(b.exact), a.float.Add(b.float), a.interval.Add(b.interval)}
+			case op == 2:
+				z = numbers{a.exact.Mul(b.exact), a.float.Mul(b.float), a.interval.Mul(b.interval)}
+			case op == 3 && b.exact.Exact.Sign() > 0:
+				z = numbers{a.exact.Quo(b.exact), a.float.Quo(b.float), a.interval.Quo(b.interval)}
+			case op == 4 && a.exact.Exact.Cmp(big.NewRat(1, 1)) < 0:
+				z = numbers{a.exact.OneMinus(), a.float.OneMinus(), a.interval.OneMinus()}
+			default:
+				continue
+			}
+			if z.exact.Exact.Num().BitLen() > 20000 {
+				continue
+			}
+			check(t, z)
+			if z.float.Bound < 1e-3 {
+				list = append(list, z)
+			}
+		}
+	})
+}
+
+func check(t *rapid.T, z numbers) {
+	t.Helper()
+	x := z.exact.Exact
+	low, _ := z.interval.Interval.Low.Rat(nil)
+	high, _ := z.interval.Interval.High.Rat(nil)
+	if low.Cmp(x) > 0 || high.Cmp(x) < 0 {
+		t.Fatalf("%v is not in [%v, %v]", x, z.interval.Interval.Low, z.interval.Interval.High)
+	}
+	if !(z.float.Bound < 1e-3) {
+		return
+	}
+	f := new(big.Float).SetMantExp(big.NewFloat(z.float.F), 512*z.float.Exp)
+	off, _ := f.Rat(nil)
+	off.Sub(off, x).Abs(off)
+	if bound := new(big.Rat).SetFloat64(z.float.Bound); off.Cmp(bound.Mul(bound, x)) > 0 {
+		t.Fatalf("%v is off %v by more than %g of it", f, x, z.float.Bound)
+	}
+}
+
+// A sum adds all its numbers once.
+func TestSum(t *testing.T) {
+	for n := 1; n < 20; n++ {
+		sum := arithmetic.Sum(3, 2+n, func(k int) arithmetic.Number {
+			return arithmetic.One(num.Exact, 0).Rational(big.NewRat(int64(k), 1))
+		})
+		if want := big.NewRat(int64(n*(n+5)), 2); sum.Exact.Cmp(want) != 0 {
+			t.Errorf("3 + ... + %d = %v, want %v", 2+n, sum.Exact, want)
+		}
+	}
+}
