@@ -306,7 +306,8 @@ func fourHosts(id, title string) plots.Spec {
 			gainedHigh, gainedLow := two[1].At(2)/four[1].At(2), two[1].At(0.2)/four[1].At(0.2)
 			words, verdicts := paretoWords(wide, "4, and 2 in (b)", "0.3", a), plots.Verdicts{}
 			words["FirstHost"], words["GainedHigh"], words["GainedLow"] = runs, gainedHigh, gainedLow
-			words["Most"], words["MostAt"], words["Over"], words["Below"], words["Counted"] = most, at, over, below, len(tenths())
+			words["Most"], words["MostAt"] = most, at
+			words["Over"], words["Below"], words["Counted"] = over, below, len(tenths())
 			other := func(x float64) bool { return math.Abs(four[3].At(x)/two[3].At(x)-1) > 1e-12 }
 			verdicts.Decide("Random", !slices.ContainsFunc(a, other))
 			verdicts.Decide("LWR", plots.Rounded(2).Has(math.Log10(gainedHigh)) && gainedLow < gainedHigh*(1-1e-9))

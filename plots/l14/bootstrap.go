@@ -47,9 +47,7 @@ func meanOf(v []float64) (m, low, high float64) {
 
 // An overRatio is a ratio of means over the same samples with its interval. That of means, not the mean of ratios,
 // is what [L14] states; a ratio in one sample may be 0/0.
-type overRatio struct {
-	mean, low, high float64
-}
+type overRatio struct{ plots.Number }
 
 // meansRatio returns a/b, and 1 if both are 0: neither is larger.
 func meansRatio(a, b float64) float64 {
@@ -76,11 +74,11 @@ func ratioOver(a, b []float64) func(drawn []int) float64 {
 func ratioOf(a, b []float64) overRatio {
 	low, high := resampled(len(a), len(a), ratioOver(a, b))
 	v := meansRatio(mean(a), mean(b))
-	return overRatio{v, min(low, v), max(high, v)}
+	return overRatio{plots.Number{Mean: v, Low: min(low, v), High: max(high, v)}}
 }
 
 func (r overRatio) String() string {
-	return fmt.Sprintf("%s (%s to %s)", finite(r.mean), finite(r.low), finite(r.high))
+	return fmt.Sprintf("%s (%s to %s)", finite(r.Mean), finite(r.Low), finite(r.High))
 }
 
 // finite writes a number that may be infinite.
@@ -89,11 +87,6 @@ func finite(v float64) string {
 		return "∞"
 	}
 	return plots.Short(v)
-}
-
-// within returns the verdict on a ratio that should lie between the ends.
-func (r overRatio) within(least, most float64) plots.Verdict {
-	return plots.Limit{Least: least, Most: most}.Verdict(plots.Number{Mean: r.mean, Low: r.low, High: r.high})
 }
 
 // partOf returns the part of groups of size samples, drawn with replacement from n, of which a statement holds.

@@ -79,7 +79,7 @@ func linClaims(f *plots.Figure, results []benchmarkResult) {
 			low, high := resampled(len(a), fewSamples, ratioOver(a, b))
 			f.Claims = append(f.Claims, plots.Claim{
 				Place: id, Sentence: stated(v.machines) + q.sentence, Criterion: q.criterion,
-				Verdict: all.within(q.least, q.most), Finding: true,
+				Verdict: plots.Limit{Least: q.least, Most: q.most}.Verdict(all.Number), Finding: true,
 				Numbers: fmt.Sprintf("%v over the first %d samples (bootstrap intervals of so few are too narrow), "+
 					"%v over %d; of groups of %d drawn from all, 95 %% show %s to %s, and %s %% a ratio within what "+
 					"is asked.",
@@ -160,7 +160,7 @@ func zeroClaims(id string, v benchmarkResult) []plots.Claim {
 // leastClaim is on the penalty of EDF, which should be the least.
 func leastClaim(id string, v benchmarkResult) plots.Claim {
 	edf := v.of(earliestFirst, penaltyOf)
-	verdict := plots.Holds
+	var ratios []plots.Number
 	numbers := "Mean penalty over that of EDF: "
 	for k, c := range comparedPolicies() {
 		if k == earliestFirst {
@@ -168,36 +168,26 @@ func leastClaim(id string, v benchmarkResult) plots.Claim {
 		}
 		r := ratioOf(v.of(k, penaltyOf), edf)
 		numbers += fmt.Sprintf("%s %v, ", c.label, r)
-		switch {
-		case r.high < 1:
-			verdict = plots.Refuted
-		case r.low <= 1 && verdict == plots.Holds:
-			verdict = plots.Open
-		}
+		ratios = append(ratios, r.Number)
 	}
 	return plots.Claim{Place: id, Sentence: stated(v.machines) +
 		"EDF gives the best performance on the deadline miss penalty.",
 		Criterion: "None of the six policies has a smaller mean penalty.",
 		Numbers: fmt.Sprintf("%sover %d samples. Deadline, spare kept, is not among the six: %v, smaller than EDF in "+
 			"%d samples.", numbers, len(edf), ratioOf(v.of(spareKept, penaltyOf), edf),
-			v.smaller(spareKept, earliestFirst)), Verdict: verdict, Finding: true}
+			v.smaller(spareKept, earliestFirst)), Verdict: plots.AtLeast(1).Verdict(ratios...), Finding: true}
 }
 
 // spareClaim is on what section 5.5 adds to the deadline policy.
 func spareClaim(id string, v benchmarkResult) plots.Claim {
 	kept := v.of(spareKept, penaltyOf)
-	verdict := plots.Holds
+	var ratios []plots.Number
 	var numbers []string
 	for _, k := range []int{sparePriority, spareDeadline} {
 		r := ratioOf(kept, v.of(k, penaltyOf))
 		numbers = append(numbers, fmt.Sprintf("%v of that of %s, smaller in %d samples", r, comparedPolicies()[k].label,
 			v.smaller(spareKept, k)))
-		switch {
-		case r.high < 1:
-			verdict = plots.Refuted
-		case r.low <= 1 && verdict == plots.Holds:
-			verdict = plots.Open
-		}
+		ratios = append(ratios, r.Number)
 	}
 	return plots.Claim{Place: id, Sentence: fmt.Sprintf("(Section 5.5, %s.) To give spare workers to jobs is an "+
 		"optimization of the deadline policy.", v.environment()),
@@ -205,7 +195,7 @@ func spareClaim(id string, v benchmarkResult) plots.Claim {
 		Numbers: fmt.Sprintf("With spare kept, over %d samples, it is %s. Tasks in hand are not cut, so that spare "+
 			"workers are not free when a job comes. Violation rate by tasks in hand with spare kept: mean %s.",
 			len(kept), strings.Join(numbers, "; "), plots.Short(mean(v.of(spareKept, runningOf)))),
-		Verdict: verdict, Finding: true}
+		Verdict: plots.Over(1).Verdict(ratios...), Finding: true}
 }
 
 // smaller returns in how many samples the policy at place a has a smaller penalty than that at b.

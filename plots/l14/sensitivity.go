@@ -152,7 +152,7 @@ func otherMachines(f *plots.Figure, id, words string, v variation, name func(mac
 		var at string
 		for i, one := range v.results {
 			r := ratioOf(one.of(q.above, penaltyOf), one.of(q.below, penaltyOf))
-			if i == 0 || q.largest == (r.mean > best.mean) && r.mean != best.mean {
+			if i == 0 || q.largest == (r.Mean > best.Mean) && r.Mean != best.Mean {
 				best, at = r, name(one.machines)
 			}
 		}
@@ -163,7 +163,7 @@ func otherMachines(f *plots.Figure, id, words string, v variation, name func(mac
 		f.Claims = append(f.Claims, plots.Claim{Place: id,
 			Sentence:  fmt.Sprintf("(Would other machines explain section 6.3.2?) With %s, %s.", words, q.what),
 			Criterion: fmt.Sprintf("The %s ratio of the means is %s %g.", extreme, comparison, q.asked),
-			Verdict:   best.within(least, most), Finding: true,
+			Verdict:   plots.Limit{Least: least, Most: most}.Verdict(best.Number), Finding: true,
 			Numbers: fmt.Sprintf("The %s is %v, with %s.", extreme, best, at)})
 	}
 }
