@@ -27,6 +27,7 @@ type allocateFlags struct {
 	dynamic, audit bool
 	states         int          // 0 for the default
 	settings       sim.Settings // Runs is 0 unless there is a simulation
+	factors        []*big.Rat   // of the arrival rates; nil for the traffic as it is
 }
 
 func newAllocate() *cobra.Command {
@@ -53,13 +54,14 @@ func (f *allocateFlags) add(cmd *cobra.Command) {
 		Parse: parseInt(1e9)}.Add(cmd, &f.states)
 	cli.Flag[int]{Name: "runs", Usage: "also simulate the jobs that come and go, in so many `RUNS`", Want: "an integer in 2..1000000",
 		Parse: parseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
+	addScale(cmd, &f.factors, "with --dynamic, answer once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it")
 	addRuns(cmd, &f.settings)
 	cli.AddRenamed(cmd, "simulate", "runs")
 }
 
 // check settles what depends on several flags.
 func (f *allocateFlags) check(given func(string) bool) error {
-	for _, name := range []string{"runs", "states"} {
+	for _, name := range []string{"runs", "states", "scale"} {
 		if given(name) && !f.dynamic {
 			return fmt.Errorf("--%s is of no use without --dynamic", name)
 		}
@@ -102,7 +104,11 @@ func (f *allocateFlags) answer(q query) (a render.Answer, stable bool, err error
 			}
 			return a, false, err
 		}
-		a, stable, err = f.traffic(q, t)
+		if f.factors == nil {
+			a, stable, err = f.traffic(q, t)
+		} else {
+			a, stable, err = atFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) { return f.traffic(q, multiplied(t, factor)) })
+		}
 		return a, stable, ofFile(q.file, f.translate(namingDemand(err, t.Pool())))
 	}
 	p, err := readFrom(q, fluid.ReadPool, fluid.ReadPoolFile)
@@ -114,6 +120,16 @@ func (f *allocateFlags) answer(q query) (a render.Answer, stable bool, err error
 	}
 	a, err = withProgress(q, func(ctx context.Context) (render.Answer, error) { return f.share(ctx, p) })
 	return a, true, ofFile(q.file, f.translate(namingDemand(err, p)))
+}
+
+// multiplied returns the traffic with all arrival rates multiplied by the factor.
+func multiplied(t *traffic.Model, factor *big.Rat) *traffic.Model {
+	out := *t
+	out.Classes = slices.Clone(t.Classes)
+	for k := range out.Classes {
+		out.Classes[k].ArrivalRate = new(big.Rat).Mul(factor, t.Classes[k].ArrivalRate)
+	}
+	return &out
 }
 
 // readFrom reads the file, or the standard input if the name is "-".

@@ -160,3 +160,32 @@ func TestHelpIsShort(t *testing.T) {
 		t.Errorf("usage, examples and text at %d, %d, %d", usage, example, text)
 	}
 }
+
+// At a factor the answer is that of the load, or the arrival rates, multiplied by it.
+func TestScaleIsThatOfTheModel(t *testing.T) {
+	for _, c := range []struct {
+		stdin, command, scaled, once string
+	}{
+		{"", "tags --hosts 2 --sizes lognormal:4 --mean 1 --format json", "--load 0.4 --scale 0.5,3/2", "--load 0.6"},
+		{"", "tags --hosts 2 --sizes lognormal:4 --mean 1 --format json", "--arrival-rate 0.8 --scale 0.5,3/2", "--load 0.6"},
+		{oneTraffic, "allocate - --dynamic --policy bf --format json", "--scale 3,1", ""},
+	} {
+		text, stderr, _ := pfq(c.stdin, strings.Fields(c.command+" "+c.scaled)...)
+		var got []map[string]any
+		if err := json.Unmarshal([]byte(text), &got); err != nil || len(got) != 2 || got[0]["scale"] == nil {
+			t.Fatalf("%v, %s%s", err, text, stderr)
+		}
+		once, _, _ := pfq(c.stdin, strings.Fields(c.command+" "+c.once)...)
+		want := parseJSON(t, once)
+		delete(got[1], "scale")
+		if diff := cmp.Diff(want, got[1]); diff != "" {
+			t.Errorf("%s %s: %s", c.command, c.scaled, diff)
+		}
+	}
+	if got := refusal(t, "", strings.Fields("tags --hosts 2 --load 0.5 --sizes exponential --mean 1 --scale 2")...); got.Path != "--scale" || got.Value != "2" {
+		t.Errorf("%+v", got)
+	}
+	if _, stderr, status := pfq(onePool, "allocate", "-", "--scale", "2"); status != 2 || stderr != "pfq: --scale is of no use without --dynamic\n" {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}

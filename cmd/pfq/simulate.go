@@ -99,18 +99,20 @@ func (f *simulateFlags) answer(q query) (a render.Answer, found bool, err error)
 	if err != nil {
 		return a, false, err
 	}
-	if f.factors == nil {
+	one := func(m *cluster.Model) (render.Answer, bool, error) {
 		s, verdict, err := f.simulate(q, m, jobs)
 		switch {
 		case err != nil:
-			return a, false, ofFile(q.file, err)
+			return render.Answer{}, false, ofFile(q.file, err)
 		case s == nil:
 			return unstableAnswer(m, verdict, render.Unproved), false, nil
 		}
 		return s.answer(), true, nil
 	}
-	a, found, err = f.sweep(q, m, jobs)
-	return a, found, ofFile(q.file, err)
+	if f.factors == nil {
+		return one(m)
+	}
+	return atFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) { return one(m.Scale(factor)) })
 }
 
 // A jobSizes is the distribution of sizes simulated, and the mean that it had in a file if it was scaled.

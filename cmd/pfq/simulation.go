@@ -13,7 +13,6 @@ import (
 
 // A simulation is the answer of simulate.
 type simulation struct {
-	*scaled
 	Stable        bool               `json:"stable"`
 	Policy        string             `json:"policy"`
 	Sizes         string             `json:"sizes"`
@@ -117,7 +116,7 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 }
 
 func (s *simulation) answer() render.Answer {
-	return render.Answer{JSON: s, Lines: s.lines(nil), Columns: simulationColumns, Text: s.text}
+	return render.Answer{JSON: s, Lines: s.lines(), Columns: simulationColumns, Text: s.text}
 }
 
 // A jobsEstimate is the estimated probability of a number of jobs in all.
@@ -137,7 +136,7 @@ var simulationColumns = []string{"kind", "name", "quantity", "mean", "half_width
 
 // lines returns a line of CSV for each quantity: an estimate, a number as its mean, or a word. The speed is left out, since it
 // is never twice the same.
-func (s *simulation) lines(at *scaled) (lines []render.Lines) {
+func (s *simulation) lines() (lines []render.Lines) {
 	add := func(kind string, row render.Record) {
 		var name any
 		if kind == "class" || kind == "server" || kind == "distribution" {
@@ -153,11 +152,7 @@ func (s *simulation) lines(at *scaled) (lines []render.Lines) {
 			default:
 				line = append(line, render.Field{Key: "mean", Value: v})
 			}
-			l := render.Lines{Kind: kind, Of: line}
-			if at != nil {
-				l.Head = at
-			}
-			lines = append(lines, l)
+			lines = append(lines, render.Lines{Kind: kind, Of: line})
 		}
 	}
 	add("cluster", render.Fields(s.simulationMeans))
@@ -170,13 +165,12 @@ func (s *simulation) lines(at *scaled) (lines []render.Lines) {
 	for _, d := range s.distribution() {
 		add("distribution", render.Fields(d))
 	}
-	elsewhere := []string{"scale", "classes", "servers", "mean_jobs", "mean_delay", "jobs_distribution", "jumps_per_second"}
+	elsewhere := []string{"classes", "servers", "mean_jobs", "mean_delay", "jobs_distribution", "jumps_per_second"}
 	add("simulation", slices.DeleteFunc(render.Fields(s), func(f render.Field) bool { return slices.Contains(elsewhere, f.Key) }))
 	return lines
 }
 
-// heading writes what was simulated.
-func (s *simulation) heading(t *render.Text, before string) {
+func (s *simulation) text(t *render.Text) {
 	verdict, policy, of := "stable", s.Policy, s.Sizes
 	if !s.Stable {
 		verdict = "unstable"
@@ -187,88 +181,21 @@ func (s *simulation) heading(t *render.Text, before string) {
 	if s.ScaledFrom != nil {
 		of += fmt.Sprintf(", scaled from the mean %.6g to that of the model", *s.ScaledFrom)
 	}
-	t.Line("%s%s; policy %s; sizes %s; %s", before, verdict, policy, of, s.Method)
+	t.Line("%s; policy %s; sizes %s; %s", verdict, policy, of, s.Method)
 	from := fmt.Sprintf("after a warm-up of %.6g", s.WarmUp)
 	if s.WarmUp == 0 {
 		from = "from the empty start"
 	}
-	t.Line("%d runs of %.0f jumps, observed for a time of %.6g %s; seed %d; ± at confidence %g",
+	t.Line("%d runs of %.0f jumps, observed for a time of %.6g %s; seed %d; ± at confidence %g\n",
 		s.Runs, s.Jumps/float64(s.Runs), s.Time, from, s.Seed, s.confidence)
-}
-
-func (s *simulation) text(t *render.Text) {
-	s.heading(t, "")
-	t.Line("")
-	simulationTables(t, nil, s)
-}
-
-// simulationTables writes the tables of some simulations, which are told apart by the first columns.
-func simulationTables(t *render.Text, first []string, list ...*simulation) {
-	var classes, servers, distribution []render.Record
-	counted := false
-	for _, s := range list {
-		head := render.Record{}
-		if s.scaled != nil {
-			head = render.Fields(s.scaled)
-		}
-		all := append(render.Record{{Key: "name", Value: "(all)"}}, render.Fields(s.simulationMeans)...)
-		classes = append(classes, slices.Concat(head, all))
-		for _, c := range s.Classes {
-			classes = append(classes, slices.Concat(head, render.Fields(c)))
-		}
-		for _, server := range s.Servers {
-			servers = append(servers, slices.Concat(head, render.Fields(server)))
-			counted = counted || server.Count > 1
-		}
-		for _, d := range s.distribution() {
-			distribution = append(distribution, slices.Concat(head, render.Fields(d)))
-		}
-	}
-	columns := func(names ...string) []string { return slices.Concat(first, names) }
-	t.Table(classes, columns("name", "arrival_rate", "mean_jobs", "service_rate")...)
-	t.Table(classes, columns("name", "mean_delay", "measured_delay")...)
-	if counted {
-		t.Table(servers, columns("name", "count", "utilization")...)
+	classes := []render.Record{append(render.Record{{Key: "name", Value: "(all)"}}, render.Fields(s.simulationMeans)...)}
+	classes = append(classes, render.Rows(s.Classes)...)
+	t.Table(classes, "name", "arrival_rate", "mean_jobs", "service_rate")
+	t.Table(classes, "name", "mean_delay", "measured_delay")
+	if slices.ContainsFunc(s.Servers, func(s simulationServer) bool { return s.Count > 1 }) {
+		t.Table(s.Servers, "name", "count", "utilization")
 	} else {
-		t.Table(servers, columns("name", "utilization")...)
+		t.Table(s.Servers, "name", "utilization")
 	}
-	t.Table(distribution, columns("jobs", "probability")...)
-}
-
-// sweep simulates the model at every factor and says whether all of them could be.
-func (f *simulateFlags) sweep(q query, m *cluster.Model, jobs jobSizes) (a render.Answer, found bool, err error) {
-	var list []*simulation
-	var objects []any
-	var texts []func(*render.Text)
-	found = true
-	a.Columns = append([]string{"scale"}, simulationColumns...)
-	for _, factor := range f.factors {
-		at := &scaled{render.Rat(factor, render.Unproved)}
-		before := "scale " + render.SixRat(factor) + ": "
-		s, verdict, err := f.simulate(q, m.Scale(factor), jobs)
-		switch {
-		case err != nil:
-			return a, false, err
-		case s == nil:
-			u := unstable{limits: newLimits(m, verdict, render.Unproved)}
-			a.Lines = append(a.Lines, render.Lines{Kind: "unstable", Head: at, Of: u})
-			u.scaled = at
-			objects, found = append(objects, u), false
-			texts = append(texts, func(t *render.Text) { t.WriteString(before); u.limits.text(t) })
-			continue
-		}
-		s.scaled = at
-		a.Lines = append(a.Lines, s.lines(at)...)
-		objects, list = append(objects, s), append(list, s)
-		texts = append(texts, func(t *render.Text) { s.heading(t, before) })
-	}
-	a.JSON = objects
-	a.Text = func(t *render.Text) {
-		for _, write := range texts {
-			write(t)
-		}
-		t.Line("")
-		simulationTables(t, []string{"scale"}, list...)
-	}
-	return a, found, nil
+	t.Table(s.distribution(), "jobs", "probability")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/big"
@@ -16,6 +17,47 @@ import (
 // A scaled says of which factor an answer is.
 type scaled struct {
 	Scale render.Number `json:"scale"`
+}
+
+// atFactors gives one answer for every factor, and says whether all have what was asked for. In text they follow each other.
+func atFactors(factors []*big.Rat, one func(*big.Rat) (render.Answer, bool, error)) (all render.Answer, found bool, err error) {
+	var objects []any
+	var texts []func(*render.Text)
+	found = true
+	for _, factor := range factors {
+		a, ok, err := one(factor)
+		if err != nil {
+			return all, false, err
+		}
+		found = found && ok
+		scale := render.Fields(scaled{render.Rat(factor, render.Unproved)})
+		objects = append(objects, slices.Concat(scale, render.Fields(a.JSON)))
+		for _, l := range a.Lines {
+			head := scale
+			if l.Head != nil {
+				head = slices.Concat(scale, render.Fields(l.Head))
+			}
+			all.Lines = append(all.Lines, render.Lines{Kind: cmp.Or(l.Kind, "unstable"), Head: head, Of: l.Of}) // an answer without kinds says why
+		}
+		if len(a.Columns) >= len(all.Columns) { // those of an answer that there is
+			all.Columns = append([]string{"scale"}, a.Columns...)
+		}
+		texts = append(texts, func(t *render.Text) {
+			t.Line("scale %s", render.SixRat(factor))
+			a.Text(t)
+			t.Digits, t.Fraction = 0, 0
+		})
+	}
+	all.JSON = objects
+	all.Text = func(t *render.Text) {
+		for i, write := range texts {
+			if i > 0 {
+				t.Blank()
+			}
+			write(t)
+		}
+	}
+	return all, found, nil
 }
 
 // A point is the answer for one factor of the arrival rates.

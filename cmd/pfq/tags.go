@@ -37,6 +37,7 @@ type tagsFlags struct {
 	tol            float64      // of the bounds of enclose
 	target         float64      // of the server expansion, 0 for none
 	settings       sim.Settings // Runs is 0 for no simulation
+	factors        []*big.Rat   // of the load; nil for the load as it is
 }
 
 var hostsWanted = fmt.Sprintf("an integer in 1..%d", tags.MaxHosts)
@@ -48,11 +49,11 @@ func newTags() *cobra.Command {
 		if err := output.NotInput("--output", q.to, f.sizes.file(), q.stdin); err != nil {
 			return render.Answer{}, false, err
 		}
-		a, err := f.answer(q)
+		a, found, err := f.answer(q)
 		if err != nil {
-			return render.Answer{}, false, f.translate(cmd, err)
+			err = f.translate(cmd, err)
 		}
-		return a.answer(), a.feasible(), nil
+		return a, found, err
 	})
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd) }
 	f.add(cmd)
@@ -91,6 +92,7 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 	cli.Flag[int]{Name: "runs", Usage: "also simulate all policies, in `N` runs", Want: "an integer in 2..1000000",
 		Parse: parseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
 	cli.AddRenamed(cmd, "simulate", "runs")
+	addScale(cmd, &f.factors, "analyse once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with the load multiplied by it")
 	addRuns(cmd, &f.settings)
 }
 
@@ -127,31 +129,47 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 	return f.checkEngine()
 }
 
-// answer analyses the farm.
-func (f *tagsFlags) answer(q query) (*tagsAnswer, error) {
+// answer analyses the farm, at every factor if there are some, and says whether it has cutoffs that keep every host below load 1.
+func (f *tagsFlags) answer(q query) (a render.Answer, feasible bool, err error) {
 	distribution, err := f.sizes.distribution(q.stdin, q.stderr)
 	if err == nil && f.arrivalRate.exact != nil {
 		err = f.setLoad(distribution)
 	}
 	switch {
 	case err != nil && f.sizes.file() != "":
-		return nil, flagError{err}
+		return a, false, flagError{err}
 	case err != nil:
-		return nil, err
+		return a, false, err
+	case f.factors == nil:
+		return f.farm(q, distribution)
 	}
-	m := tags.Model{Sizes: distribution, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds),
+	return atFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) {
+		one := *f
+		load := new(big.Rat).Mul(f.load.exact, factor)
+		v, ok := num.Float64(load)
+		if !ok || !(v > 0 && v < 1) {
+			return a, false, flagError{input.Errorf("--scale", factor.RatString(), "factors with which the load %s is > 0 and < 1", f.load.text)}
+		}
+		one.load = decimal{load.RatString(), load, v}
+		return one.farm(q, distribution)
+	})
+}
+
+// farm analyses the farm at its load.
+func (f *tagsFlags) farm(q query, d sizes.Distribution) (answer render.Answer, feasible bool, err error) {
+	m := tags.Model{Sizes: d, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds),
 		Fractions: &tags.Fractions{Load: f.load.exact, Speeds: exacts(f.speeds), Sizes: f.sizes.exact, Cutoffs: exacts(f.cutoffs)}}
 	a, err := withProgress(q, func(ctx context.Context) (*tagsAnswer, error) { return f.analyze(ctx, m) })
 	if err == nil && f.settings.Runs > 0 {
 		err = a.simulate(q.ctx, q.stderr)
 	}
 	if err != nil {
-		return nil, err
+		return answer, false, err
 	}
 	for _, w := range a.warnings {
 		fmt.Fprintln(q.stderr, "pfq: warning:", w)
 	}
-	return a, nil
+	return a.answer(), a.feasible(), nil
 }
 
 // setLoad sets the load that the arrival rate makes, λ E[X]/Σ_i v_i: exactly where the mean is known so, for a list and for

@@ -19,6 +19,13 @@ type Text struct {
 // Line writes a line.
 func (t *Text) Line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
+// Blank writes an empty line unless the last one is.
+func (t *Text) Blank() {
+	if !bytes.HasSuffix(t.Bytes(), []byte("\n\n")) {
+		t.Line("")
+	}
+}
+
 func (t *Text) isShort(fraction string) bool {
 	if t.Fraction == 0 {
 		return len(fraction) <= 24
