@@ -87,7 +87,7 @@ func Evaluate(ctx context.Context, m Model, p Policy, cutoffs []float64) (Result
 			return Result{}, err
 		}
 	}
-	l, err := newLaw(ctx, m)
+	l, err := newMoments(ctx, m)
 	if err != nil {
 		return Result{}, err
 	}
@@ -106,7 +106,7 @@ func checkPolicy(p Policy) error {
 }
 
 // evaluate returns the means for good cutoffs.
-func (m Model) evaluate(l *law, p Policy, cutoffs []float64) (Result, error) {
+func (m Model) evaluate(l *moments, p Policy, cutoffs []float64) (Result, error) {
 	f := hostsOf(m, l, Objective{Waiting: 1})
 	var visits []visit[double]
 	if p == PolicyTAGS {
@@ -174,7 +174,7 @@ func (m Model) ArrivalRate() (float64, error) {
 }
 
 // rate returns λ.
-func (m Model) rate(l *law) float64 { return m.Load * m.capacity() / l.mean }
+func (m Model) rate(l *moments) float64 { return m.Load * m.capacity() / l.mean }
 
 // between returns the cutoffs below and above host i: s_{i-1} and s_i, of which the last is +Inf.
 func between(cutoffs []float64, i int) (a, b float64) {
@@ -271,7 +271,7 @@ func (r *Result) finite() error {
 }
 
 // equalLoads returns the cutoffs of SITA-E.
-func (m Model) equalLoads(l *law) []float64 {
+func (m Model) equalLoads(l *moments) []float64 {
 	cutoffs := make([]float64, m.Hosts-1)
 	atoms := atomsFromZero(l)
 	var below float64
@@ -292,7 +292,7 @@ func (m Model) equalLoads(l *law) []float64 {
 
 // workQuantile returns the smallest x such that the jobs up to x have the given part of the work, those above the rest:
 // of the two the smaller is compared.
-func (l *law) workQuantile(part, rest float64) float64 {
+func (l *moments) workQuantile(part, rest float64) float64 {
 	return firstGood(l.low, min(l.high, math.MaxFloat64), func(x float64) bool {
 		if part < rest {
 			return l.partial(1, 0, x) >= part*l.mean
@@ -302,7 +302,7 @@ func (l *law) workQuantile(part, rest float64) float64 {
 }
 
 // nearestWork returns the atom x, or 0, for which the work of the jobs up to x is nearest to the given part.
-func (l *law) nearestWork(atoms []float64, part, rest float64) float64 {
+func (l *moments) nearestWork(atoms []float64, part, rest float64) float64 {
 	excess := func(i int) float64 { // of work up to the atom
 		if part < rest {
 			return l.partial(1, 0, atoms[i]) - part*l.mean
@@ -316,8 +316,8 @@ func (l *law) nearestWork(atoms []float64, part, rest float64) float64 {
 	return atoms[i]
 }
 
-// atomsFromZero returns the sizes of a law that has finitely many, after 0, or nil: the cutoffs that matter.
-func atomsFromZero(l *law) []float64 {
+// atomsFromZero returns the sizes of a distribution that has finitely many, after 0, or nil: the cutoffs that matter.
+func atomsFromZero(l *moments) []float64 {
 	if d, ok := l.d.(sizes.Atomic); ok && l.atoms == nil {
 		l.atoms = append([]float64{0}, d.Atoms()...)
 	}

@@ -28,7 +28,7 @@ func drawCutoffs(t *rapid.T, m Model) []float64 {
 
 func within(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance*math.Abs(want) }
 
-// The formulas of the paper's appendix at their most literal, by the final host of a job, for a law that is a list of
+// The formulas of the paper's appendix at their most literal, by the final host of a job, for a distribution that is a list of
 // sizes: all expectations are sums over the list.
 func TestAnalyzeIsTheAppendix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -144,7 +144,7 @@ func TestAnalyzeIsTheAppendix(t *testing.T) {
 	})
 }
 
-// The same for laws with a density: moments of visits by quadrature of P(min(X, b)^r > t) = P(X > t^(1/r)).
+// The same for distributions with a density: moments of visits by quadrature of P(min(X, b)^r > t) = P(X > t^(1/r)).
 func TestVisitMomentsByQuadrature(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 3)
@@ -238,7 +238,7 @@ func TestOverload(t *testing.T) {
 func TestCutoffErrors(t *testing.T) {
 	pareto, jobSizes := ok(sizes.NewBoundedPareto(1, 1e6, 1)), ok(sizes.NewEmpirical([]float64{2, 3, 5}))
 	for _, c := range []struct {
-		law     sizes.Distribution
+		moments sizes.Distribution
 		hosts   int
 		cutoffs []float64
 		want    string
@@ -251,7 +251,7 @@ func TestCutoffErrors(t *testing.T) {
 		{jobSizes, 3, []float64{2, math.Inf(-1)}, "Cutoffs[1] = -Inf: want a finite number >= 2"},
 		{ok(sizes.NewExponential(1)), 2, []float64{math.Inf(1)}, "Cutoffs[0] = +Inf: want a finite number >= 0"},
 	} {
-		_, err := Evaluate(context.Background(), Model{Sizes: c.law, Hosts: c.hosts, Load: 0.1}, PolicyTAGS, c.cutoffs)
+		_, err := Evaluate(context.Background(), Model{Sizes: c.moments, Hosts: c.hosts, Load: 0.1}, PolicyTAGS, c.cutoffs)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want %s", c.cutoffs, err, c.want)
 		}

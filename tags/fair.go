@@ -31,7 +31,7 @@ func (e *UnfairError) Error() string {
 func (e *UnfairError) Unwrap() error { return ErrUnfair }
 
 // fair is [Optimize] for equal slowdowns.
-func (m Model) fair(l *law) (Result, error) {
+func (m Model) fair(l *moments) (Result, error) {
 	f := &fairCost{tagsCost: newTAGSCost(m, l, Objective{Slowdown: 1})}
 	ok := f.setRanges()
 	if l.err != nil {
@@ -169,7 +169,7 @@ func (f *fairCost) shoot(slowdown float64, cutoffs []float64) (surplus float64, 
 		if lack(to) < 0 {
 			return 1, i
 		}
-		if from = lowest(from, to, lack); !(lack(from) < 0) {
+		if from = lowestOf(from, to, lack); !(lack(from) < 0) {
 			return -1, i
 		}
 		b, _ := crossing(from, to, lack)

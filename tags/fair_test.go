@@ -234,7 +234,7 @@ func TestFairUnits(t *testing.T) {
 	}
 }
 
-// fairMixture is a law with two peaks.
+// fairMixture is a distribution with two peaks.
 type fairMixture struct {
 	a, b sizes.Distribution
 	p    float64 // of a
@@ -265,7 +265,7 @@ func (x fairMixture) Sample(*rand.Rand) float64                  { panic("not us
 func (x fairMixture) Scaled(float64) (sizes.Distribution, error) { panic("not used") }
 func (x fairMixture) String() string                             { return fmt.Sprintf("%v of %v, else %v", x.p, x.a, x.b) }
 
-// A law with two peaks can have several solutions, here one with slowdown 1.109 and one, which is wanted, with 0.906.
+// A distribution with two peaks can have several solutions, here one with slowdown 1.109 and one, which is wanted, with 0.906.
 func TestFairSmallest(t *testing.T) {
 	m := Model{Hosts: 4, Load: 0.237555516, Sizes: fairMixture{
 		fairLaw(sizes.NewBoundedPareto(1.276816089263044, 1847.7778132140356, 0.5982209783808738)),

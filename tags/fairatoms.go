@@ -163,7 +163,7 @@ func (s *fairAtoms) solve() []float64 {
 	if best == nil {
 		return nil
 	}
-	return s.even(best, worst)
+	return s.raiseLeast(best, worst)
 }
 
 // halve cuts all spans in two. It returns false if there is nothing to cut, or too much, or no span left.
@@ -237,9 +237,9 @@ func (s *fairAtoms) slowdowns(path []int) (least, largest float64) {
 	return least, largest
 }
 
-// even raises the least slowdown of a path by moves of one cutoff that do not raise the largest, and returns its
+// raiseLeast raises the least slowdown of a path by moves of one cutoff that do not raise the largest, and returns its
 // cutoffs.
-func (s *fairAtoms) even(path []int, worst float64) []float64 {
+func (s *fairAtoms) raiseLeast(path []int, worst float64) []float64 {
 	least, _ := s.slowdowns(path)
 	for moved := true; moved && !s.l.stopped(); {
 		moved = false

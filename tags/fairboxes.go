@@ -30,11 +30,11 @@ func (q *boxQueue) Pop() any {
 }
 
 const (
-	mostBoxes = 40000 // that a search looks at, a tenth for laws that are not unimodal, whose moments are slow
-	fullLoad  = 1e-10 // slack below which a box is given up: cutoffs in double precision do not hold it
-	wideBox   = 0.1   // ln of the ratio of the bounds of S up to which Newton's method is tried from the middle of a box
-	rounding  = 1e-11 // what bounds give away, a thousand times what rounding does
-	smallBox  = 1e-12 // relative width of cutoffs at which a box is given up
+	mostBoxes   = 40000 // that a search looks at, a tenth for distributions that are not unimodal, whose moments are slow
+	fullLoadTol = 1e-10 // slack below which a box is given up: cutoffs in double precision do not hold it
+	wideBox     = 0.1   // ln of the ratio of the bounds of S up to which Newton's method is tried from the middle of a box
+	roundingTol = 1e-11 // what bounds give away, a thousand times what rounding does
+	boxTol      = 1e-12 // relative width of cutoffs at which a box is given up
 )
 
 // boxes looks for equal slowdowns by bisection of the cutoffs, in all dimensions at once: V_i falls in s_{i-1} and grows
@@ -129,7 +129,7 @@ func (f *fairCost) cut(b *fairBox) (first, second *fairBox, ok bool) {
 	for j := range b.low {
 		from, to := b.low[j].x, b.high[j].x
 		x := math.Sqrt(from) * math.Sqrt(to)
-		if !(to > from*(1+smallBox)) || !(x > from && x < to) {
+		if !(to > from*(1+boxTol)) || !(x > from && x < to) {
 			continue
 		}
 		mid := f.at(x)
@@ -180,7 +180,7 @@ func (f *fairCost) bound(b *fairBox) {
 		}
 		if a2.x <= b1.x {
 			slack, _ := f.slack(i, a2, b1)
-			b.full = b.full || slack < fullLoad
+			b.full = b.full || slack < fullLoadTol
 		}
 		leastWait, mostWait := f.leastWait(i, a2, b1), f.mostWait(i, a1, b2)
 		if math.IsInf(leastWait, 1) { // overloaded everywhere in the box
@@ -190,14 +190,14 @@ func (f *fairCost) bound(b *fairBox) {
 		low += leastWait
 		high += mostWait
 		smaller, larger := f.harmonicAbove(a1.x, b1.x), f.harmonicBelow(a2.x, b2.x)
-		least, most := low/larger*(1-rounding), high/smaller*(1+rounding)
+		least, most := low/larger*(1-roundingTol), high/smaller*(1+roundingTol)
 		b.spread += min(math.Log(most/least), 50)
 		b.least, b.most = max(b.least, least), min(b.most, most)
 		if gain := larger - smallerBefore; gain > 0 { // S (H_i - H_{i-1}) = V_i
-			b.least = max(b.least, leastWait/(gain+rounding*larger))
+			b.least = max(b.least, leastWait/(gain+roundingTol*larger))
 		}
-		if gain := smaller - largerBefore; gain > 2*rounding*smaller {
-			b.most = min(b.most, mostWait/(gain-rounding*smaller))
+		if gain := smaller - largerBefore; gain > 2*roundingTol*smaller {
+			b.most = min(b.most, mostWait/(gain-roundingTol*smaller))
 		}
 		smallerBefore, largerBefore = smaller, larger
 	}
@@ -214,7 +214,7 @@ func (f *fairCost) leastWait(i int, a, b *point) float64 {
 		return math.Inf(1)
 	}
 	m2, size := square(a, b)
-	return f.rate * max(0, m2-margin*size) / (2 * v * v * (slack + off))
+	return f.rate * max(0, m2-momentTol*size) / (2 * v * v * (slack + off))
 }
 
 // mostWait bounds V_i from above for cutoffs s_{i-1} >= a and s_i <= b.
@@ -225,7 +225,7 @@ func (f *fairCost) mostWait(i int, a, b *point) float64 {
 		return math.Inf(1)
 	}
 	m2, size := square(a, b)
-	return f.rate * (m2 + margin*size) / (2 * v * v * (slack - off))
+	return f.rate * (m2 + momentTol*size) / (2 * v * v * (slack - off))
 }
 
 // harmonicBelow bounds 1/E[1/X | s < X <= t] from above for s <= a and t <= b.

@@ -13,7 +13,7 @@ import (
 	"productform/sizes"
 )
 
-// plantFair returns a model of which the cutoffs are fair, or false: the law, the cutoffs and the arrival rate are drawn,
+// plantFair returns a model of which the cutoffs are fair, or false: the distribution, the cutoffs and the arrival rate are drawn,
 // and the speed of one host after the other is that which gives it the slowdown of host 1.
 func plantFair(r *rand.Rand) (m Model, cutoffs []float64, slowdown float64, found bool) {
 	hosts := 2 + r.IntN(3)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// lowest returns a, or if f(a) is not below 0 the point of a grid on [a, b] where f is least.
-func lowest(a, b float64, f func(float64) float64) float64 {
+// lowestOf returns a, or if f(a) is not below 0 the point of a grid on [a, b] where f is least.
+func lowestOf(a, b float64, f func(float64) float64) float64 {
 	const points = 40
 	best := f(a)
 	if best < 0 {
@@ -60,7 +60,7 @@ func crossing(low, high float64, f func(float64) float64) (x, y float64) {
 }
 
 // solve returns the unknowns: by shooting, as the surplus of the last host grows with S but for jumps; if that ends at
-// a jump, by continuation. If that fails too, or there may be several solutions, since the law is not unimodal or the
+// a jump, by continuation. If that fails too, or there may be several solutions, since the distribution is not unimodal or the
 // speeds differ, it looks for more.
 func (f *fairCost) solve() ([]float64, error) {
 	n := len(f.low)

@@ -87,7 +87,7 @@ func (r refRow) distribution(t *testing.T) float64 {
 // formal evaluates the formulas for overloaded hosts, too.
 func (r refRow) formal(t *testing.T) float64 {
 	m := r.floatModel(t)
-	l := ok(newLaw(context.Background(), m))
+	l := ok(newMoments(context.Background(), m))
 	var cutoffs []float64
 	for _, s := range r.cutoffs(t) {
 		v, _ := s.Float64()

@@ -18,9 +18,9 @@ import (
 type Fractions struct {
 	Load   *big.Rat   // ρ
 	Speeds []*big.Rat // v_i
-	Sizes  []*big.Rat // those of the list, each as often as it occurs, in any order; for a law that is [sizes.Atomic]
+	Sizes  []*big.Rat // those of the list, each as often as it occurs, in any order; for a distribution that is [sizes.Atomic]
 
-	// Cutoffs are s_i, for [Analyze] and [SITA], which are given what they round to. One that rounds to a size of the list
+	// Cutoffs are s_i, for [Evaluate], which is given what they round to. One that rounds to a size of the list
 	// stands for that size: jobs of that size end there.
 	Cutoffs []*big.Rat
 }
@@ -83,18 +83,18 @@ func (m Model) withLoad(load float64) Model {
 	return m
 }
 
-// A list holds the sizes of a law that has finitely many, as integers over a common denominator, and computes loads
+// A list holds the sizes of a distribution that has finitely many, as integers over a common denominator, and computes loads
 // from them without rounding. It is made when it is first needed, since few hosts have a slack next to 0.
 type list struct {
-	law    sizes.Atomic
-	atoms  []float64
-	exact  []*big.Rat // all sizes, nil if they are the atoms
-	counts []int      // of the atoms
-	unit   *big.Int   // the common denominator
-	sizes  []*big.Int // largest size that rounds to each atom, times unit
-	above  []int64    // number of sizes above each atom
-	work   []*big.Int // Σ of the sizes up to each atom, times unit
-	count  int64      // of all sizes
+	moments sizes.Atomic
+	atoms   []float64
+	exact   []*big.Rat // all sizes, nil if they are the atoms
+	counts  []int      // of the atoms
+	unit    *big.Int   // the common denominator
+	sizes   []*big.Int // largest size that rounds to each atom, times unit
+	above   []int64    // number of sizes above each atom
+	work    []*big.Int // Σ of the sizes up to each atom, times unit
+	count   int64      // of all sizes
 
 	cutoffs map[float64]*big.Rat // what they are exactly, of those that are given so
 }
@@ -105,7 +105,7 @@ func newList(m Model) *list {
 	if !ok {
 		return nil
 	}
-	l := &list{law: d, cutoffs: map[float64]*big.Rat{}}
+	l := &list{moments: d, cutoffs: map[float64]*big.Rat{}}
 	if m.Fractions != nil {
 		l.exact = m.Fractions.Sizes
 	}
@@ -113,7 +113,7 @@ func newList(m Model) *list {
 }
 
 // setCutoffs checks the cutoffs that m has as fractions and takes them for those that they round to.
-func (l *law) setCutoffs(m Model, cutoffs []float64) error {
+func (l *moments) setCutoffs(m Model, cutoffs []float64) error {
 	if m.Fractions == nil || m.Fractions.Cutoffs == nil {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (l *list) fill() {
 	if l.unit != nil {
 		return
 	}
-	l.atoms, l.counts, l.unit = l.law.Atoms(), l.law.Counts(), big.NewInt(1)
+	l.atoms, l.counts, l.unit = l.moments.Atoms(), l.moments.Counts(), big.NewInt(1)
 	largest, sums := make([]*big.Rat, len(l.atoms)), make([]*big.Rat, len(l.atoms))
 	for i, x := range l.atoms {
 		largest[i] = new(big.Rat).SetFloat64(x)

@@ -9,10 +9,10 @@ import (
 	"productform/sizes"
 )
 
-// A law answers the questions that the theory asks of the sizes. The first error of a moment is kept in err, so that
+// moments answer the questions that the theory asks of the sizes. The first error of a moment is kept in err, so that
 // formulas stay formulas.
-type law struct {
-	ctx                   context.Context // of the call that the law is made for
+type moments struct {
+	ctx                   context.Context // of the call that the distribution is made for
 	d                     sizes.Distribution
 	mean, square, inverse float64   // E[X], E[X²], E[1/X]
 	noInverse             bool      // E[1/X] is infinite, or beyond float64; inverse is 0
@@ -26,9 +26,9 @@ type law struct {
 // leastSquare is the least mean square that is taken: partial ones, which can be 1e-16 of it, still have all their digits.
 const leastSquare = 1e-290
 
-// newLaw returns the law of m's sizes. The error says which moment does not exist.
-func newLaw(ctx context.Context, m Model) (*law, error) {
-	l := &law{ctx: ctx, d: m.Sizes, list: newList(m)}
+// newMoments returns those of m's sizes. The error says which moment does not exist.
+func newMoments(ctx context.Context, m Model) (*moments, error) {
+	l := &moments{ctx: ctx, d: m.Sizes, list: newList(m)}
 	low, high, bounded := m.Sizes.Support()
 	l.low, l.high = low, high
 	if !bounded {
@@ -51,7 +51,7 @@ func newLaw(ctx context.Context, m Model) (*law, error) {
 }
 
 // stopped reports whether the caller waits no longer, and keeps that as an error.
-func (l *law) stopped() bool {
+func (l *moments) stopped() bool {
 	err := l.ctx.Err()
 	if err != nil && l.err == nil {
 		l.err = err
@@ -60,7 +60,7 @@ func (l *law) stopped() bool {
 }
 
 // partial returns E[X^order; a < X <= b].
-func (l *law) partial(order, a, b float64) float64 {
+func (l *moments) partial(order, a, b float64) float64 {
 	if b <= a {
 		return 0
 	}
@@ -72,7 +72,7 @@ func (l *law) partial(order, a, b float64) float64 {
 }
 
 // tail returns P(X > x).
-func (l *law) tail(x float64) float64 {
+func (l *moments) tail(x float64) float64 {
 	if x >= l.high {
 		return 0
 	}
@@ -80,7 +80,7 @@ func (l *law) tail(x float64) float64 {
 }
 
 // above returns E[X - x; X > x].
-func (l *law) above(x float64) float64 {
+func (l *moments) above(x float64) float64 {
 	if x >= l.high {
 		return 0
 	}
@@ -88,7 +88,7 @@ func (l *law) above(x float64) float64 {
 }
 
 // capped returns E[min(X, b)^order; X > a] for order 1 or 2.
-func (l *law) capped(order int, a, b float64) float64 {
+func (l *moments) capped(order int, a, b float64) float64 {
 	v := l.partial(float64(order), a, b)
 	if tail := l.tail(b); tail > 0 {
 		v += math.Pow(b, float64(order)) * tail

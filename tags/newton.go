@@ -72,7 +72,7 @@ func (s *search) total(cutoffs []float64) float64 {
 
 // holds reports whether x is in the range of cutoff j.
 func (s *search) holds(j int, x float64) bool {
-	return x >= s.low[j] && x <= s.high[j] || x == 0 && s.skips
+	return x >= s.low[j] && x <= s.high[j] || x == 0 && s.mayIdleFirst
 }
 
 // gradient returns s_j ∂cost/∂s_j.

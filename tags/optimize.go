@@ -84,7 +84,7 @@ func Optimize(ctx context.Context, m Model, p Policy, o Objective) (Result, erro
 	if o.Fair && p != PolicyTAGS {
 		return Result{}, input.Errorf("Objective.Fair", o.Fair, "false, but under the policy %s", PolicyTAGS)
 	}
-	l, err := m.lawFor(ctx, o)
+	l, err := m.momentsFor(ctx, o)
 	if err != nil {
 		return Result{}, err
 	}
@@ -98,7 +98,7 @@ func Optimize(ctx context.Context, m Model, p Policy, o Objective) (Result, erro
 }
 
 // optimizeTAGS is [Optimize] for weights.
-func (m Model) optimizeTAGS(l *law, o Objective) (Result, error) {
+func (m Model) optimizeTAGS(l *moments, o Objective) (Result, error) {
 	f := newTAGSCost(m, l, o)
 	low, high, ok := f.ranges()
 	if l.err != nil {
@@ -115,7 +115,7 @@ func (m Model) optimizeTAGS(l *law, o Objective) (Result, error) {
 		return Result{}, l.err
 	}
 	if best.cutoffs == nil {
-		if f.slows() {
+		if f.hasSlowerLater() {
 			return Result{}, fmt.Errorf("%w: none was found for these speeds", ErrInfeasible)
 		}
 		return Result{}, fmt.Errorf("tags: the objective: %w", sizes.ErrOverflow)
@@ -129,7 +129,7 @@ func (m Model) optimizeTAGS(l *law, o Objective) (Result, error) {
 }
 
 // optimizeSITA is [Optimize] for SITA.
-func (m Model) optimizeSITA(l *law, o Objective) (Result, error) {
+func (m Model) optimizeSITA(l *moments, o Objective) (Result, error) {
 	f := newSITACost(m, l, o)
 	low, high, ok := f.ranges()
 	best := optimum{cutoffs: []float64{}}
@@ -161,15 +161,15 @@ func (b optimum) result(r Result, o Objective, err error) (Result, error) {
 	return r, nil
 }
 
-// lawFor checks m and the objective, and returns the law of the sizes.
-func (m Model) lawFor(ctx context.Context, o Objective) (*law, error) {
+// momentsFor checks m and the objective, and returns the moments of the sizes.
+func (m Model) momentsFor(ctx context.Context, o Objective) (*moments, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	l, err := newLaw(ctx, m)
+	l, err := newMoments(ctx, m)
 	switch {
 	case err != nil || !l.noInverse:
 	case o.Fair:
@@ -181,7 +181,7 @@ func (m Model) lawFor(ctx context.Context, o Objective) (*law, error) {
 }
 
 // infeasible returns the error for a model without cutoffs that keep every host below load 1.
-func (m Model) infeasible(l *law) error {
+func (m Model) infeasible(l *moments) error {
 	most := m.maxLoad(l)
 	if l.err != nil {
 		return l.err
@@ -192,6 +192,6 @@ func (m Model) infeasible(l *law) error {
 func newSearch(f *tagsCost, low, high []float64) *search {
 	return &search{
 		hostCost: f, stopped: f.l.stopped, at: f.at, low: low, high: high, start: f.at(0), end: f.at(math.Inf(1)),
-		atoms: f.atoms, smooth: f.density != nil, shared: f.slows(), skips: f.skips(),
+		atoms: f.atoms, smooth: f.density != nil, shared: f.hasSlowerLater(), mayIdleFirst: f.mayIdleFirst(),
 	}
 }

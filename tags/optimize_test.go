@@ -62,7 +62,7 @@ func ok[T any](v T, err error) T {
 
 // searchOf returns the search of Optimize.
 func searchOf(m Model, o Objective) (*search, *tagsCost) {
-	f := newTAGSCost(m, ok(newLaw(context.Background(), m)), o)
+	f := newTAGSCost(m, ok(newMoments(context.Background(), m)), o)
 	low, high, feasible := f.ranges()
 	if !feasible {
 		panic("infeasible")
@@ -98,7 +98,7 @@ func TestSlopesBoundCosts(t *testing.T) {
 			}
 		}
 		o := drawObjective(t)
-		l := ok(newLaw(context.Background(), m))
+		l := ok(newMoments(context.Background(), m))
 		f := newTAGSCost(m, l, o)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		i := r.IntN(m.Hosts)
@@ -149,7 +149,7 @@ func TestSlopesAreDerivatives(t *testing.T) {
 		if _, atoms := m.Sizes.(sizes.Atomic); atoms {
 			return
 		}
-		f := newTAGSCost(m, ok(newLaw(context.Background(), m)), drawObjective(t))
+		f := newTAGSCost(m, ok(newMoments(context.Background(), m)), drawObjective(t))
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		low, high, _ := m.Sizes.Support()
 		if high == 0 {
@@ -203,7 +203,7 @@ func TestOptimumAmongAtoms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Gap > 1.1*tolerance {
+		if got.Gap > 1.1*gapTol {
 			t.Errorf("gap %v", got.Gap)
 		}
 		s, _ := searchOf(m, o)
@@ -527,7 +527,7 @@ func TestMaxLoadIsSharp(t *testing.T) {
 		m := drawModel(t, 4)
 		slices.Sort(m.Speeds)
 		most := ok(MaxLoad(context.Background(), m))
-		l := ok(newLaw(context.Background(), m))
+		l := ok(newMoments(context.Background(), m))
 		overloaded := func(cutoffs []float64) bool {
 			for _, h := range newTAGSCost(m, l, Objective{Waiting: 1}).visits(cutoffs) {
 				if !(h.slack > 0) {

@@ -54,16 +54,16 @@ type hostCost interface {
 // path through it; a cell without derivatives takes 0.
 type search struct {
 	hostCost
-	stopped   func() bool // whether to return soon, with anything
-	at        func(x float64) point
-	low, high []float64 // ranges of s_1, ..., s_n, that hold all feasible cutoffs
-	start     point     // s_0 = 0
-	end       point     // s_h = ∞
-	atoms     []float64 // sizes, if only finitely many exist: then only they are candidates
-	shared    bool      // hosts may have equal cutoffs at the optimum
-	skips     bool      // the first cutoffs may be 0, which leaves their hosts idle
-	buffers   [][]slope // of the slopes between the cells, kept from round to round
-	smooth    bool      // the density at the ends of a cell bounds that inside from below
+	stopped      func() bool // whether to return soon, with anything
+	at           func(x float64) point
+	low, high    []float64 // ranges of s_1, ..., s_n, that hold all feasible cutoffs
+	start        point     // s_0 = 0
+	end          point     // s_h = ∞
+	atoms        []float64 // sizes, if only finitely many exist: then only they are candidates
+	shared       bool      // hosts may have equal cutoffs at the optimum
+	mayIdleFirst bool      // the first cutoffs may be 0, which leaves their hosts idle
+	buffers      [][]slope // of the slopes between the cells, kept from round to round
+	smooth       bool      // the density at the ends of a cell bounds that inside from below
 }
 
 // An optimum is the best path, its cost, and a proved bound: none costs less than least.
@@ -81,10 +81,10 @@ func (o optimum) gap() float64 {
 }
 
 const (
-	tolerance = 5e-11 // relative gap at which a search ends: half of the 1e-10 that users are told, and mostly above rounding
-	rounds    = 80    // more than it takes to halve any range down to neighbouring floats
-	pieces    = 48    // of equal ratio, of the range of a cutoff at first
-	decades   = 12    // by which they get finer towards its ends
+	gapTol  = 5e-11 // relative gap at which a search ends: half of the 1e-10 that users are told, and mostly above rounding
+	rounds  = 80    // more than it takes to halve any range down to neighbouring floats
+	pieces  = 48    // of equal ratio, of the range of a cutoff at first
+	decades = 12    // by which they get finer towards its ends
 )
 
 // pairs is how many pairs of cells of neighbouring hosts there may be, 24 bytes each: fewer where the bound is of first
@@ -109,7 +109,7 @@ func (s *search) improve(cutoffs []float64, cost float64) ([]float64, float64) {
 func (s *search) run() optimum {
 	best := s.prune(optimum{cost: math.Inf(1)})
 	for range 3 {
-		if s.stopped() || best.cutoffs == nil || s.atoms != nil || best.least >= best.cost*(1-2*tolerance) {
+		if s.stopped() || best.cutoffs == nil || s.atoms != nil || best.least >= best.cost*(1-2*gapTol) {
 			break
 		}
 		cutoffs, cost := s.zoom(best.cutoffs, best.cost)
@@ -137,7 +137,7 @@ func (s *search) prune(best optimum) optimum {
 		if cutoffs, cost := s.shortest(stages); cost < best.cost {
 			best.cutoffs, best.cost = s.improve(cutoffs, cost)
 		}
-		limit := best.cost * (1 - tolerance)
+		limit := best.cost * (1 - gapTol)
 		best.least = min(s.bounds(stages), limit)
 		if best.least >= limit {
 			break
@@ -251,7 +251,7 @@ func (s *search) grid(j int) []cell {
 	}
 	sort.Float64s(xs)
 	var cells []cell
-	if s.skips {
+	if s.mayIdleFirst {
 		cells = []cell{{low: s.start, high: s.start}}
 		if high == 0 {
 			return cells

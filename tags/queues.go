@@ -112,7 +112,7 @@ func nextErlangB(a, b float64, n int) float64 { return a * b / (float64(n) + a*b
 // hosts. For hosts of unequal speeds E[s] is that of random assignment.
 type queue struct{ service, ratio, work, load float64 }
 
-func (m Model) perHost(l *law) queue {
+func (m Model) perHost(l *moments) queue {
 	pace := float64(m.Hosts) / m.capacity()
 	return queue{
 		service: l.mean * pace, ratio: l.square / l.mean * pace, work: float64(m.Hosts) * m.Load, load: m.Load,
@@ -162,8 +162,8 @@ func checkFinite(means ...float64) error {
 	return nil
 }
 
-// unknown checks m for a policy that does not know sizes, and returns their law.
-func (m Model) unknown(ctx context.Context) (*law, error) {
+// unknown checks m for a policy that does not know sizes, and returns their distribution.
+func (m Model) unknown(ctx context.Context) (*moments, error) {
 	if !(m.Hosts >= 1 && m.Hosts <= MaxQueueHosts) {
 		return nil, input.Errorf("Hosts", m.Hosts, "a number of hosts from 1 to %d", MaxQueueHosts)
 	}
@@ -180,7 +180,7 @@ func (m Model) unknown(ctx context.Context) (*law, error) {
 	if err := one.Validate(); err != nil {
 		return nil, err
 	}
-	return newLaw(ctx, m)
+	return newMoments(ctx, m)
 }
 
 // checkEqual accepts hosts of one speed.

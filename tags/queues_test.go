@@ -28,7 +28,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// paperSizes is a bounded Pareto law of the paper; low is solved for the mean 3000 to 40 digits elsewhere.
+// paperSizes is a bounded Pareto distribution of the paper; low is solved for the mean 3000 to 40 digits elsewhere.
 func paperSizes(low, high, alpha float64) sizes.Distribution {
 	return must(sizes.NewBoundedPareto(low, high, alpha))
 }
@@ -41,7 +41,7 @@ const (
 	low20 = 1500.000225000033750005062500759375113906     // 2
 )
 
-// drawSizes draws a law with finite E[X²], and with finite E[1/X] on request.
+// drawSizes draws a distribution with finite E[X²], and with finite E[1/X] on request.
 func drawSizes(t *rapid.T, inverse bool) sizes.Distribution {
 	mean := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "log mean"))
 	kinds := 5
@@ -328,7 +328,7 @@ func TestRoundRobinBounds(t *testing.T) {
 	})
 }
 
-// Equal sizes: by Spitzer's identity E[W] = Σ_n E[(n E[s] - A_1 - ... - A_n)^+]/n, of gamma laws. It is the M/D/h
+// Equal sizes: by Spitzer's identity E[W] = Σ_n E[(n E[s] - A_1 - ... - A_n)^+]/n, of gamma distributions. It is the M/D/h
 // queue, since there jobs begin in turn.
 func TestRoundRobinOfEqualSizes(t *testing.T) {
 	for _, hosts := range []int{2, 3, 7} {

@@ -17,7 +17,7 @@ import (
 	"productform/tags"
 )
 
-// Sizes in (a, b] of a Pareto law, bounded or not, have such a law: each host is a farm of its own, with one host.
+// Sizes in (a, b] of a Pareto distribution, bounded or not, have such a distribution: each host is a farm of its own, with one host.
 func TestSITAIsMixtureOfHosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		low := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log low"))
@@ -123,7 +123,7 @@ func TestSITAIdleHosts(t *testing.T) {
 	}
 }
 
-// All hosts have load ρ, whatever their speeds. For equal speeds, E[X; X <= x] is in closed form for the Pareto law
+// All hosts have load ρ, whatever their speeds. For equal speeds, E[X; X <= x] is in closed form for the Pareto distribution
 // and, with work uniform in ln x, for the bounded one of alpha = 1.
 func TestSITAELoads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,7 +6,7 @@ import "math"
 // w(a, b) = E[o.Slowdown/X + o.Waiting; a < X <= b]. It falls in a and grows in b, as all its factors do.
 type sitaCost struct{ *tagsCost }
 
-func newSITACost(m Model, l *law, o Objective) sitaCost {
+func newSITACost(m Model, l *moments, o Objective) sitaCost {
 	return newTAGSCost(m, l, o).sita()
 }
 
@@ -91,9 +91,9 @@ func (f sitaCost) slope(i int, a, b *cell) (slope, bool) {
 		return slope{}, false
 	}
 	m2, size := difference(a.high.second, b.low.second, a.high.beyond, b.low.beyond)
-	wait := f.rate * max(0, m2-margin*size) / (2 * v * v * slack)
+	wait := f.rate * max(0, m2-momentTol*size) / (2 * v * v * slack)
 	w, size := f.weight(&a.high, &b.low)
-	w = max(0, w-margin*size)
+	w = max(0, w-momentTol*size)
 	push := w * f.rate / (v * slack)
 	grow := func(low, high *point) float64 {
 		density := min(low.density, high.density)

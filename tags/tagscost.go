@@ -13,31 +13,31 @@ import (
 // w(a) = E[o.Slowdown/X + o.Waiting; X > a].
 type tagsCost struct {
 	m          Model
-	l          *law
+	l          *moments
 	o          Objective
 	rate       float64                 // λ
 	speed      []float64               // v_i
 	spare      []float64               // 1 - λE[X]/v_i
 	kills      bool                    // whether hosts kill jobs, or get the sizes between two cutoffs only
 	speedError []float64               // bound of what rounding the ratio of speeds in it does
-	density    func(x float64) float64 // nil if the law is not unimodal
-	atoms      []float64               // of the law, after 0, if it has them: the cutoffs that matter
+	density    func(x float64) float64 // nil if the distribution is not unimodal
+	atoms      []float64               // of the distribution, after 0, if it has them: the cutoffs that matter
 }
 
 // cancellationLimit is the spare slack below which that of a host is taken from its load: 1 - ρ_i then has an error of some 1e-16, the
 // sum of the spare slack and what it is spared one of |spare| 1e-16.
 const cancellationLimit = -64
 
-// margin is what a bound gives away to rounding, as a part of the largest of the numbers that it adds up: there are at
+// momentTol is what a bound gives away to rounding, as a part of the largest of the numbers that it adds up: there are at
 // most three, each with the error 1e-14 that [sizes] states for its moments.
-const margin = 4e-14
+const momentTol = 4e-14
 
-// nearZero is the part of the numbers added up below which the slack of a host is computed in fractions, which takes some
+// nearZeroTol is the part of the numbers added up below which the slack of a host is computed in fractions, which takes some
 // microseconds: above it, rounding leaves ten digits.
-const nearZero = 1e-4
+const nearZeroTol = 1e-4
 
-// newTAGSCost returns the farm with what a search asks of the law of the sizes.
-func newTAGSCost(m Model, l *law, o Objective) *tagsCost {
+// newTAGSCost returns the farm with what a search asks of the distribution of the sizes.
+func newTAGSCost(m Model, l *moments, o Objective) *tagsCost {
 	f := hostsOf(m, l, o)
 	if d, ok := m.Sizes.(sizes.Unimodal); ok {
 		f.density = d.Density
@@ -47,7 +47,7 @@ func newTAGSCost(m Model, l *law, o Objective) *tagsCost {
 }
 
 // hostsOf returns the farm for given cutoffs.
-func hostsOf(m Model, l *law, o Objective) *tagsCost {
+func hostsOf(m Model, l *moments, o Objective) *tagsCost {
 	most := max(o.Slowdown, o.Waiting) // so that no cost leaves float64 for the sake of its unit
 	f := &tagsCost{m: m, l: l, o: Objective{Slowdown: o.Slowdown / most, Waiting: o.Waiting / most}, kills: true, rate: m.rate(l)}
 	for i := range m.Hosts {
@@ -114,11 +114,11 @@ func (f *tagsCost) slack(i int, a, b *point) (slack, off float64) {
 		m1, m1Size := difference(a.first, done, larger(a), above)
 		slack, size = 1-push*m1, 1+push*m1Size
 	}
-	if f.l.list != nil && math.Abs(slack) < nearZero*max(1, size) {
+	if f.l.list != nil && math.Abs(slack) < nearZeroTol*max(1, size) {
 		slack = f.l.list.slack(f.m.pace(i), a.x, b.x, f.kills)
 		return slack, 0x1p-52 * math.Abs(slack)
 	}
-	return slack, margin*size + f.speedError[i]
+	return slack, momentTol*size + f.speedError[i]
 }
 
 // spareSlack returns 1 - ρ_i of a host that is spared so much of E[X], below and above its cutoffs.
@@ -170,7 +170,7 @@ func (f *tagsCost) slope(i int, a, b *cell) (slope, bool) {
 	}
 	if a.high.x > b.low.x { // V(t, t) for all t in both, of M_1 = t P(X > t)
 		m1 := b.low.x * a.high.tail
-		slack := 1 - f.rate*m1/v + 2*margin
+		slack := 1 - f.rate*m1/v + 2*momentTol
 		if !(slack > 0) {
 			return slope{}, false
 		}
@@ -182,7 +182,7 @@ func (f *tagsCost) slope(i int, a, b *cell) (slope, bool) {
 		return slope{}, false
 	}
 	m2, size := square(&a.high, &b.low)
-	m2 = max(m2-margin*size, 0)
+	m2 = max(m2-momentTol*size, 0)
 	wait := f.rate * m2 / (2 * v * v * slack)
 	s := slope{cost: weight * wait}
 	push := f.rate / (v * slack)
@@ -213,7 +213,7 @@ func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 	}
 	b := f.work(math.Inf(1))
 	for j := len(low) - 1; j >= 0; j-- {
-		least := firstGood(f.l.low, high[j], func(x float64) bool { return f.spares(j+1, f.work(x), b) })
+		least := firstGood(f.l.low, high[j], func(x float64) bool { return f.isBelowOne(j+1, f.work(x), b) })
 		low[j] = min(least, high[j]) // rounding, or a slow host, may leave none
 		b = f.work(low[j])
 	}
@@ -244,7 +244,7 @@ func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 			if starts[j][k] {
 				last = k
 			}
-			starts[j+1][k] = last >= 0 && f.spares(j, points[last], points[k])
+			starts[j+1][k] = last >= 0 && f.isBelowOne(j, points[last], points[k])
 		}
 	}
 	low, high = make([]float64, n), make([]float64, n)
@@ -260,7 +260,7 @@ func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 			if ends[k] {
 				next = k
 			}
-			ends[k] = next >= 0 && f.spares(j, points[k], points[next])
+			ends[k] = next >= 0 && f.isBelowOne(j, points[k], points[next])
 			if ends[k] && starts[j][k] {
 				first, last = k, max(last, k)
 			}
@@ -268,7 +268,7 @@ func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 		if first < 0 {
 			return nil, nil, false
 		}
-		if !f.skips() {
+		if !f.mayIdleFirst() {
 			first = max(first, 1)
 		}
 		if j > 0 {
@@ -292,11 +292,11 @@ func (f *tagsCost) feasible() bool {
 		p := f.work(x)
 		switch {
 		case j == 0:
-			return f.spares(0, f.work(0), p)
+			return f.isBelowOne(0, f.work(0), p)
 		case x >= high[j-1]:
-			return f.spares(j, f.work(high[j-1]), p)
+			return f.isBelowOne(j, f.work(high[j-1]), p)
 		}
-		return can(j-1, x) && f.spares(j, p, p)
+		return can(j-1, x) && f.isBelowOne(j, p, p)
 	}
 	return f.reach(high, func(j int, before float64) float64 {
 		return f.stop(before, func(x float64) bool { return can(j, x) })
@@ -310,27 +310,27 @@ func (f *tagsCost) reach(high []float64, slow func(j int, before float64) float6
 	for j := range high {
 		from := max(a.x, f.l.low)
 		switch {
-		case f.spares(j, a, f.work(from)):
-			high[j] = f.last(from, func(x float64) bool { return f.spares(j, a, f.work(x)) })
+		case f.isBelowOne(j, a, f.work(from)):
+			high[j] = f.last(from, func(x float64) bool { return f.isBelowOne(j, a, f.work(x)) })
 		case a.x > 0:
 			high[j] = slow(j, a.x)
 		}
 		a = f.work(high[j])
 	}
-	return f.spares(len(high), a, f.work(math.Inf(1)))
+	return f.isBelowOne(len(high), a, f.work(math.Inf(1)))
 }
 
-// skips reports whether it can pay to leave the first hosts idle, as it does not if no host is faster than one before it:
+// mayIdleFirst reports whether it can pay to leave the first hosts idle, as it does not if no host is faster than one before it:
 // then the last ones are better left so.
-func (f *tagsCost) skips() bool {
+func (f *tagsCost) mayIdleFirst() bool {
 	return !slices.IsSortedFunc(f.speed, func(a, b float64) int { return cmp.Compare(b, a) })
 }
 
-// slows reports whether a host is slower than one before it.
-func (f *tagsCost) slows() bool { return !slices.IsSorted(f.speed) }
+// hasSlowerLater reports whether a host is slower than one before it.
+func (f *tagsCost) hasSlowerLater() bool { return !slices.IsSorted(f.speed) }
 
-// spares reports whether host i between cutoffs a and b is below load 1.
-func (f *tagsCost) spares(i int, a, b point) bool {
+// isBelowOne reports whether host i between cutoffs a and b is below load 1.
+func (f *tagsCost) isBelowOne(i int, a, b point) bool {
 	slack, _ := f.slack(i, &a, &b)
 	return slack > 0
 }
@@ -392,7 +392,7 @@ func MaxLoad(ctx context.Context, m Model) (float64, error) {
 	if err := m.Validate(); err != nil {
 		return 0, err
 	}
-	l, err := newLaw(ctx, m)
+	l, err := newMoments(ctx, m)
 	if err != nil {
 		return 0, err
 	}
@@ -403,7 +403,7 @@ func MaxLoad(ctx context.Context, m Model) (float64, error) {
 	return most, nil
 }
 
-func (m Model) maxLoad(l *law) float64 {
+func (m Model) maxLoad(l *moments) float64 {
 	return m.greatestLoad(func(m Model) bool {
 		return !l.stopped() && newTAGSCost(m, l, Objective{Waiting: 1}).feasible()
 	})

@@ -509,7 +509,7 @@ func TestTagsExpansion(t *testing.T) {
 	}
 }
 
-// Sizes of a file are those of the law drawn from it; a log gives run times or work, packed or not.
+// Sizes of a file are those of the distribution drawn from it; a log gives run times or work, packed or not.
 func TestTagsSizesOfFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	record := func(time, processors string) string {
@@ -566,7 +566,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 
-	// Sizes at the quantiles of a bounded Pareto distribution: the fitted law has its ends and nearly its alpha.
+	// Sizes at the quantiles of a bounded Pareto distribution: the fitted distribution has its ends and nearly its alpha.
 	d, err := sizes.NewBoundedPareto(1, 1000, 1.3)
 	if err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func saysTags(t *testing.T, args string, status int, words ...string) (stdout, s
 	return stdout, stderr
 }
 
-// What sizes are, in words: a file by its name, a law without saying its mean twice, numbers never as fractions.
+// What sizes are, in words: a file by its name, a distribution without saying its mean twice, numbers never as fractions.
 func TestTagsSizesInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sizeFile(t, "list", "1\n2\n3\n10\n")
@@ -66,7 +66,7 @@ func TestTagsSizesInWords(t *testing.T) {
 	saysTags(t, farm+"--alpha 1.50 --max 1e5 --min 1", 0, "\nsizes are bounded Pareto of alpha 1.50 from 1 to 1e5: mean ")
 }
 
-// A fitted law stands beside the sizes it is fitted to, and its mean is compared with theirs.
+// A fitted distribution stands beside the sizes it is fitted to, and its mean is compared with theirs.
 func TestTagsFitInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text := strings.Repeat("1\n", 50) + strings.Repeat("1000\n", 9) // far from bounded Pareto: a mean of 153.4

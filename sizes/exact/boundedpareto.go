@@ -42,7 +42,7 @@ func (d BoundedPareto) Check() error {
 
 // Enclose takes a logarithm and an exponential a point.
 func (d BoundedPareto) Enclose(prec uint) (*Enclosure, error) {
-	l, err := d.law(prec)
+	l, err := d.toBits(prec)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ type powers struct {
 	power  [4]num.Interval // x^(j-α) for j = -1, 0, 1, 2
 }
 
-func (d BoundedPareto) law(prec uint) (boundedPareto, error) {
+func (d BoundedPareto) toBits(prec uint) (boundedPareto, error) {
 	l := boundedPareto{prec: prec, alpha: d.Alpha, exactLow: d.Low, exactHigh: d.High, a: num.FromRat(d.Alpha, prec)}
 	for i := range l.coefficient {
 		c := new(big.Rat).Sub(big.NewRat(int64(i-1), 1), d.Alpha)

@@ -47,7 +47,7 @@ func TestLawAgainstReference(t *testing.T) {
 	}
 }
 
-// drawExactLaw draws a law of doubles, also with α next to 0, 1 and 2.
+// drawExactLaw draws a distribution of doubles, also with α next to 0, 1 and 2.
 func drawExactLaw(t *rapid.T) BoundedPareto {
 	alpha := rapid.Float64Range(0.02, 4).Draw(t, "alpha")
 	switch rapid.IntRange(0, 3).Draw(t, "special alpha") {
@@ -63,7 +63,7 @@ func drawExactLaw(t *rapid.T) BoundedPareto {
 	return BoundedPareto{Alpha: rat(alpha), High: rat(high), Low: rat(low)}
 }
 
-// The float laws, which evaluate the same formulas another way.
+// The float distributions, which evaluate the same formulas another way.
 func TestLawAgainstDist(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawExactLaw(t)

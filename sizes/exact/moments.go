@@ -107,7 +107,7 @@ func (d BoundedPareto) measure(prec uint, f func(boundedPareto) (num.Interval, e
 	}
 	var e num.Interval
 	err := withPrecision(prec+64, func(w uint) error {
-		l, err := d.law(w)
+		l, err := d.toBits(w)
 		if err != nil {
 			return err
 		}
