@@ -41,7 +41,7 @@ const (
 	maxIdle       = 200     // steps a jump above which it is faster, too, since most are those of idle servers
 )
 
-// Describe checks the cluster and picks an engine: class queues or server queues for sizes of few exponential
+// Describe implements [sim.System]. It picks an engine: class queues or server queues for sizes of few exponential
 // phases, a calendar of events for others and over a horizon, processor sharing on a Whittle network.
 func (c Cluster) Describe(overHorizon bool) (*sim.Description, error) {
 	if c.Model == nil {

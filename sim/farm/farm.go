@@ -64,6 +64,7 @@ type farm struct {
 	assign func(q *calendar, size float64) int
 }
 
+// Describe implements [sim.System].
 func (f Farm) Describe(overHorizon bool) (*sim.Description, error) {
 	if err := f.Model.Validate(); err != nil {
 		return nil, err

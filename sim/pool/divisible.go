@@ -34,6 +34,7 @@ type Divisible struct {
 	Sizes   []sizes.Distribution // of each class, of its mean size to 1e-12; nil, all or one of them, means exponential
 }
 
+// Describe implements [sim.System].
 func (f Divisible) Describe(overHorizon bool) (*sim.Description, error) {
 	t := &f.Traffic
 	if err := t.Check(); err != nil {

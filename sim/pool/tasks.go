@@ -170,6 +170,7 @@ func (t Tasks) Traffic() *traffic.Model {
 	return f
 }
 
+// Describe implements [sim.System].
 func (t Tasks) Describe(overHorizon bool) (*sim.Description, error) {
 	if err := t.check(); err != nil {
 		return nil, err

@@ -53,6 +53,7 @@ const (
 	maxRateClasses = 10_000
 )
 
+// Describe implements [sim.System].
 func (n Network) Describe(overHorizon bool) (*sim.Description, error) {
 	if err := n.check(); err != nil {
 		return nil, err

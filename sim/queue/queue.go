@@ -48,6 +48,7 @@ type visits struct {
 	timed    bool        // the times of states are drawn
 }
 
+// Describe implements [sim.System].
 func (q Queue) Describe(overHorizon bool) (*sim.Description, error) {
 	model, external, err := q.checked()
 	if err != nil {
