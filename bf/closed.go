@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"productform/cluster"
 	"productform/internal/input"
 	"productform/num"
 )
@@ -28,7 +29,7 @@ type ClosedForm struct {
 // and likewise γ_2 with the indices 1 and 2 exchanged ([BC17], equations (10) and (11): Bonald and Comte,
 // "Balanced fair resource sharing in computer clusters", 2017). The mean delay of class i is 1/γ_i and
 // E[X_i] = λ_i/γ_i. A rate of 0 gives the limit, the service rate of a single job of that class.
-// Rates and capacities are >= 0, μ1+μ3 and μ2+μ3 positive. The error wraps [num.ErrUnstable]
+// Rates and capacities are >= 0, μ1+μ3 and μ2+μ3 positive. The error is a [*cluster.UnstableError]
 // unless ρ_1 < 1, ρ_2 < 1 and ρ < 1.
 func ThreeServers(lambda1, lambda2, mu1, mu2, mu3 *big.Rat) (gamma1, gamma2 *big.Rat, err error) {
 	for _, v := range []struct {
@@ -47,9 +48,13 @@ func ThreeServers(lambda1, lambda2, mu1, mu2, mu3 *big.Rat) (gamma1, gamma2 *big
 	if err := positive("mu2 + mu3", mu23); err != nil {
 		return nil, nil, err
 	}
-	for _, s := range [][2]*big.Rat{{lambda1, mu13}, {lambda2, mu23}, {add(lambda1, lambda2), mu}} {
-		if err := stable(s[0], s[1]); err != nil {
-			return nil, nil, err
+	for _, s := range []*cluster.UnstableError{
+		{Classes: []int{0}, ArrivalRate: lambda1, Capacity: mu13},
+		{Classes: []int{1}, ArrivalRate: lambda2, Capacity: mu23},
+		{Classes: []int{0, 1}, ArrivalRate: add(lambda1, lambda2), Capacity: mu},
+	} {
+		if s.ArrivalRate.Cmp(s.Capacity) >= 0 {
+			return nil, nil, s
 		}
 	}
 	rho1, rho2 := quo(lambda1, mu13), quo(lambda2, mu23)
@@ -84,7 +89,7 @@ func RandomAssignment(servers int, mu *big.Rat, classes []RandomClass) (*ClosedF
 	if err := positive("mu", mu); err != nil {
 		return nil, err
 	}
-	total := new(big.Rat)
+	total, every := new(big.Rat), []int(nil)
 	for t, class := range classes {
 		if err := nonnegative(fmt.Sprintf("classes[%d].arrival_rate", t), class.ArrivalRate); err != nil {
 			return nil, err
@@ -93,10 +98,11 @@ func RandomAssignment(servers int, mu *big.Rat, classes []RandomClass) (*ClosedF
 			return nil, input.Errorf(fmt.Sprintf("classes[%d].choose", t), class.Choose, "an integer in 1..%d, the number of servers", servers)
 		}
 		total.Add(total, class.ArrivalRate)
+		every = append(every, t)
 	}
 	all := mul(big.NewRat(int64(servers), 1), mu)
-	if err := stable(total, all); err != nil { // p_t(k)/k grows with k: k = S binds
-		return nil, err
+	if total.Cmp(all) >= 0 { // p_t(k)/k grows with k: k = S binds
+		return nil, &cluster.UnstableError{Classes: every, ArrivalRate: total, Capacity: all}
 	}
 	c := &ClosedForm{Normalization: big.NewRat(1, 1), ClassJobs: make([]*big.Rat, len(classes))}
 	inside := make([]*big.Rat, len(classes)) // λ_t p_t(k)
@@ -192,14 +198,6 @@ func badRat(path string, v *big.Rat, want string) error {
 		return input.Errorf(path, "", "%s", want)
 	}
 	return input.Errorf(path, v.RatString(), "%s", want)
-}
-
-// stable returns an error that wraps [num.ErrUnstable] unless rate < capacity.
-func stable(rate, capacity *big.Rat) error {
-	if rate.Cmp(capacity) >= 0 {
-		return fmt.Errorf("rate %s on capacity %s: %w", rate.RatString(), capacity.RatString(), num.ErrUnstable)
-	}
-	return nil
 }
 
 var ratOne = big.NewRat(1, 1) // never written to
