@@ -27,5 +27,8 @@
 // takes, and exact rationals. All recursions add, multiply and divide positive numbers; the
 // differences μ(A) - λ(A) are exact.
 //
+// A model is passed by its pointer and never modified. What may take long stops soon after its context ends; no
+// goroutine goes on after a call has returned.
+//
 // Two kinds of clusters have formulas of their own, [ThreeServers] and [RandomAssignment].
 package bf

@@ -119,8 +119,8 @@ func (x *exactRun) tooLong(maxBytes int64) error {
 		x.g.States(), x.lattice, maxBytes>>20)}
 }
 
-// findL finds L. A value on layer l has at least the bits of L_1 ... L_l, and those over the common denominator have all
-// of them.
+// findL finds L. A value on layer l has at least the bits of L_1 ... L_l, and those over the common denominator have
+// all of them.
 func (x *exactRun) findL(maxBytes int64) error {
 	var buf big.Int
 	var chain, need float64

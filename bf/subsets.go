@@ -190,8 +190,8 @@ func serverSets(p *recursion.Problem) []int {
 	return sets
 }
 
-// serverDenominators returns M(K) - λ(K) at the mask of each set K of servers, as integers and as float64, and the set of
-// the smallest. Servers that pad the table have none.
+// serverDenominators returns M(K) - λ(K) at the mask of each set K of servers, as integers and as float64, and the
+// set of the smallest. Servers that pad the table have none.
 func serverDenominators(ctx context.Context, capacity, rate []int64, sets []int, workers int) (den []int64, table []float64, smallest int, err error) {
 	n := len(capacity)
 	size := max(n, cube.LowBits)

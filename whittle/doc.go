@@ -45,5 +45,5 @@
 // [StationaryExact] and [StationaryOfBalance] keep to rationals, each formula at its most literal. [Stationary] does
 // the same for rank functions in float64, up to [MaxStates] states, with a proved bound on its rounding. [FromCluster]
 // takes the rank function of a cluster, [BalanceFromTotalRate] total rates that depend on the numbers of jobs, as those
-// of M/M/c.
+// of M/M/c. A [Network] is passed by its pointer and never modified.
 package whittle
