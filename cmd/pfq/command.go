@@ -1,18 +1,26 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"productform/cluster"
+	"productform/cmd/internal/cli"
 	"productform/cmd/internal/output"
 	"productform/cmd/internal/render"
 	"productform/internal/input"
+	"productform/internal/tree"
+	"productform/num"
 )
 
 // The help of a command is its short description, an empty line, and the text; its examples stand in a file of their own.
@@ -104,4 +112,138 @@ func ofFile(name string, err error) error {
 		return err
 	}
 	return input.InFile(source(name), err)
+}
+
+// A scaled says of which factor an answer is.
+type scaled struct {
+	Scale render.Number `json:"scale"`
+}
+
+// atFactors gives one answer for every factor, and says whether all have what was asked for. In text they follow each other.
+func atFactors(factors []*big.Rat, one func(*big.Rat) (render.Answer, bool, error)) (all render.Answer, found bool, err error) {
+	var objects []any
+	var texts []func(*render.Text)
+	found = true
+	for _, factor := range factors {
+		a, ok, err := one(factor)
+		if err != nil {
+			return all, false, err
+		}
+		found = found && ok
+		scale := render.Fields(scaled{render.Rat(factor, render.Unproved)})
+		objects = append(objects, slices.Concat(scale, render.Fields(a.JSON)))
+		for _, l := range a.Lines {
+			head := scale
+			if l.Head != nil {
+				head = slices.Concat(scale, render.Fields(l.Head))
+			}
+			all.Lines = append(all.Lines, render.Lines{Kind: cmp.Or(l.Kind, "unstable"), Head: head, Of: l.Of}) // an answer without kinds says why
+		}
+		if len(a.Columns) >= len(all.Columns) { // those of an answer that there is
+			all.Columns = append([]string{"scale"}, a.Columns...)
+		}
+		texts = append(texts, func(t *render.Text) {
+			t.Line("scale %s", render.SixRat(factor))
+			a.Text(t)
+			t.Digits, t.Fraction = 0, 0
+		})
+	}
+	all.JSON = objects
+	all.Text = func(t *render.Text) {
+		for i, write := range texts {
+			if i > 0 {
+				t.Blank()
+			}
+			write(t)
+		}
+	}
+	return all, found, nil
+}
+
+func addFormat(cmd *cobra.Command, format *string) {
+	cli.AddChoice(cmd, format, "format", render.Formats, "form of the answer")
+}
+
+// readModel reads the model in the file, or on the standard input if the name is "-".
+func readModel(name string, stdin io.Reader) (*cluster.Model, error) {
+	var m *cluster.Model
+	var err error
+	if name != "-" {
+		m, err = cluster.ReadFile(name)
+	} else if m, err = cluster.Read(stdin); err != nil {
+		err = tree.InFile(source(name), err)
+	}
+	return m, meantFor(err, "allocate", "resources", "jobs")
+}
+
+// source returns the name that errors give to a MODEL.
+func source(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
+}
+
+func addOutput(cmd *cobra.Command, file *string) {
+	cli.AddText(cmd, file, "output", "o", "the name of a file, or - for the standard output",
+		"write the answer to `FILE`, whole or not at all, instead of the standard output (-)")
+}
+
+// addNumber adds a flag that takes the numbers that are good.
+func addNumber(cmd *cobra.Command, target *float64, name, standard, want, usage string, good func(float64) bool) {
+	cli.Flag[float64]{Name: name, Kind: "float", Usage: usage, Default: standard, Want: want,
+		Parse: func(text string) (float64, bool) {
+			v, err := strconv.ParseFloat(text, 64)
+			return v, err == nil && good(v)
+		}}.Add(cmd, target)
+}
+
+func parseInt(most int) func(string) (int, bool) { return parseIntFrom(1, most) }
+
+func parseIntFrom(least, most int) func(string) (int, bool) {
+	return func(text string) (int, bool) {
+		v, err := strconv.Atoi(text)
+		return v, err == nil && v >= least && v <= most
+	}
+}
+
+func parseTolerance(text string) (float64, bool) {
+	v, err := strconv.ParseFloat(text, 64)
+	return v, err == nil && v >= 1e-300 && v < 1
+}
+
+// addScale adds --scale, a list of factors and of ranges of factors.
+func addScale(cmd *cobra.Command, target *[]*big.Rat, usage string) {
+	cli.Flag[[]*big.Rat]{Name: "scale", Usage: usage,
+		Want: fmt.Sprintf("numbers >= 0 or ranges FROM:TO:STEP, separated by commas, %d numbers at most", mostFactors), Parse: parseFactors}.Add(cmd, target)
+}
+
+const mostFactors = 10_000
+
+// parseFactors reads numbers and ranges FROM:TO:STEP: FROM, FROM+STEP, ... up to TO, exactly.
+func parseFactors(text string) (factors []*big.Rat, ok bool) {
+	for word := range strings.SplitSeq(text, ",") {
+		var bounds []*big.Rat
+		for part := range strings.SplitSeq(word, ":") {
+			v, err := num.ParseRat(part)
+			if err != nil || v.Sign() < 0 {
+				return nil, false
+			}
+			bounds = append(bounds, v)
+		}
+		switch {
+		case len(bounds) == 1:
+			factors = append(factors, bounds[0])
+		case len(bounds) != 3 || bounds[2].Sign() == 0 || bounds[0].Cmp(bounds[1]) > 0:
+			return nil, false
+		default:
+			for v := bounds[0]; v.Cmp(bounds[1]) <= 0 && len(factors) <= mostFactors; v = new(big.Rat).Add(v, bounds[2]) {
+				factors = append(factors, v)
+			}
+		}
+		if len(factors) > mostFactors {
+			return nil, false
+		}
+	}
+	return factors, true
 }

@@ -68,3 +68,14 @@ func newRoot() *cobra.Command {
 		helpOf(&cobra.Command{Use: "model"}))
 	return root
 }
+
+func newVersion() *cobra.Command {
+	return helpOf(&cobra.Command{
+		Use:  "version",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, err := io.WriteString(cmd.OutOrStdout(), cli.Version("pfq"))
+			return err
+		},
+	})
+}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +14,7 @@ import (
 	"productform/cmd/internal/cli"
 	"productform/internal/input"
 	"productform/sizes"
+	"productform/traces"
 )
 
 // What begins a value of --sizes that names a file: a list of sizes, or a log in Standard Workload Format.
@@ -117,4 +120,23 @@ func readSizeFile(text string, stdin io.Reader, work bool, stderr io.Writer) (li
 		fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", name, counted(list.Skipped, "job"), without, verb)
 	}
 	return list, name, nil
+}
+
+// openLog opens the file, or the log that pfq holds; "-" is the standard input.
+func openLog(name string, stdin io.Reader) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	file, err := os.Open(name)
+	switch {
+	case err == nil:
+		return file, nil
+	case errors.Is(err, fs.ErrNotExist) && slices.Contains(traces.Names(), name):
+		return traces.Open(name)
+	}
+	err = input.InFile(name, err)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; the logs that pfq holds are %s", err, strings.Join(traces.Names(), ", "))
+	}
+	return nil, err
 }

@@ -1,17 +1,26 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 
+	"productform/cmd/internal/cli"
 	"productform/internal/input"
+	"productform/num"
 	"productform/sim"
+	"productform/sim/farm"
 	"productform/sizes"
+	"productform/sizes/exact"
+	"productform/sweep"
 	"productform/tags"
+	"productform/tags/optimum"
 )
 
 // A tagsAnswer holds what is known of a farm.
@@ -267,4 +276,274 @@ func given(none bool, v float64) *float64 {
 		return nil
 	}
 	return &v
+}
+
+const (
+	autoEngine    = "auto"
+	floatEngine   = "float"
+	encloseEngine = "enclose"
+)
+
+var tagsEngines = []string{autoEngine, floatEngine, encloseEngine}
+
+// littleSlack is the slack below which auto encloses: a cutoff in double precision holds such a slack to 1e-10 or less.
+const littleSlack = 1e-6
+
+// cutoffDigits is the number of digits of cutoffs that the engine enclose finds.
+const cutoffDigits = 50
+
+// An enclosedAnswer holds what is proved of TAGS.
+type enclosedAnswer struct {
+	result tags.Result
+	value  *num.Value // of the objective, at the best cutoffs; nil for those given
+	texts  []string   // of the cutoffs, exact
+	radius float64    // relative, within which the best cutoffs are; 0 for those given
+}
+
+// checkEngine accepts the engine for the sizes that the flags name.
+func (f *tagsFlags) checkEngine() error {
+	if f.engine != encloseEngine {
+		return nil
+	}
+	var bad *input.Error
+	switch {
+	case f.sizes.fit:
+		return input.Errorf("--engine", f.engine, "auto or float with --fit, whose distribution is that of doubles")
+	case f.sizes.file() != "" || f.sizes.text == "":
+		return nil
+	}
+	_, err := exact.Parse(f.sizes.text, f.sizes.mean.exact)
+	switch {
+	case errors.As(err, &bad):
+		return input.Errorf("--engine", f.engine, "auto or float for the sizes %s: want %s", f.sizes.text, bad.Want)
+	case err != nil: // E[X²] is infinite, which is told later
+		return nil
+	}
+	return nil
+}
+
+// exactModel returns the farm as it is written.
+func (a *tagsAnswer) exactModel() (tags.ExactModel, error) {
+	f := a.flags
+	m := tags.ExactModel{Hosts: f.hosts, Load: f.load.exact, Speeds: exacts(f.speeds)}
+	var err error
+	switch atomic, listed := a.model.Sizes.(sizes.Atomic); {
+	case f.sizes.text == "":
+		m.Sizes = exact.BoundedPareto{Alpha: f.sizes.alpha.exact, High: f.sizes.max.exact, Low: f.sizes.min.exact, Mean: f.sizes.mean.exact}
+	case f.sizes.exact != nil:
+		m.Sizes = exact.List(f.sizes.exact)
+	case listed:
+		var list exact.List
+		for i, x := range atomic.Atoms() {
+			list = append(list, slices.Repeat([]*big.Rat{new(big.Rat).SetFloat64(x)}, atomic.Counts()[i])...)
+		}
+		m.Sizes = list
+	default:
+		m.Sizes, err = exact.Parse(f.sizes.text, f.sizes.mean.exact)
+	}
+	return m, err
+}
+
+// enclose proves bounds of what is known of TAGS, if the engine does.
+func (a *tagsAnswer) enclose(ctx context.Context) error {
+	auto := a.flags.engine == autoEngine
+	if a.flags.engine == floatEngine || auto && !(a.flags.sizes.text == "" && a.delicate()) || a.result.Hosts == nil { // the last: no cutoffs exist
+		return nil
+	}
+	m, err := a.exactModel()
+	if err != nil {
+		return err
+	}
+	e, err := a.enclosedAt(ctx, m)
+	var unstable *tags.UnstableError
+	switch {
+	case errors.As(err, &unstable):
+		a.overload(unstable)
+		return nil
+	case err != nil && ctx.Err() != nil:
+		return err
+	case err != nil && auto:
+		a.warnings = append(a.warnings, "double precision may not hold the cutoffs of hosts loaded so near to 1, and no bounds are proved: "+because(err))
+		return nil
+	case errors.Is(err, tags.ErrPrecision), errors.Is(err, num.ErrRange), errors.Is(err, tags.ErrInfeasible), errors.Is(err, optimum.ErrIdleStart):
+		return input.Errorf("--engine", a.flags.engine, "auto or float here: %s", because(err))
+	case err != nil:
+		return err
+	}
+	a.result = e.result
+	a.enclosed, a.reason, a.overloaded = e, "", 0 // the loads are below 1
+	if e.value == nil {
+		a.value = a.valueAtCutoffs()
+		return nil
+	}
+	a.value = given(false, e.value.Float)
+	return nil
+}
+
+// because says why nothing is proved.
+func because(err error) string {
+	var open *tags.PrecisionError
+	switch {
+	case errors.Is(err, optimum.ErrIdleStart):
+		return "the best cutoffs leave hosts idle"
+	case errors.As(err, &open):
+		return fmt.Sprintf("more bits do not settle it: whether the load of host %d is below 1", open.Host+1)
+	case errors.Is(err, tags.ErrPrecision):
+		return "more bits do not settle it"
+	case errors.Is(err, tags.ErrInfeasible):
+		return "near the cutoffs to start from: no cutoffs keep every host below load 1"
+	case errors.Is(err, num.ErrRange):
+		return "powers of the sizes are too large or too small"
+	}
+	return err.Error()
+}
+
+// delicate reports whether a host is loaded so near to 1 that double precision loses digits.
+func (a *tagsAnswer) delicate() bool {
+	for _, host := range a.result.Hosts {
+		if math.Abs(host.Slack.Float) < littleSlack {
+			return true
+		}
+	}
+	return false
+}
+
+// enclosedAt proves bounds at the cutoffs given, or at those next to the best in doubles that are for the objective. Of a
+// list, these are sizes, and exact.
+func (a *tagsAnswer) enclosedAt(ctx context.Context, m tags.ExactModel) (*enclosedAnswer, error) {
+	f, e := a.flags, &enclosedAnswer{}
+	cutoffs := exacts(f.cutoffs)
+	for _, c := range f.cutoffs {
+		e.texts = append(e.texts, c.text)
+	}
+	switch list, listed := m.Sizes.(exact.List); {
+	case f.cutoffs != nil:
+	case listed:
+		for _, s := range a.result.Cutoffs {
+			x := sizeNear(list, s)
+			e.texts, cutoffs = append(e.texts, x.RatString()), append(cutoffs, x)
+		}
+	default:
+		o := f.objective.weights
+		if f.objective.fair {
+			o = tags.Objective{Fair: true}
+		}
+		r, err := optimum.Enclose(ctx, m, o, a.result.Cutoffs)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range r.Points {
+			text := s.Text('g', cutoffDigits)
+			e.texts, cutoffs = append(e.texts, text), append(cutoffs, num.MustRat(text))
+		}
+		e.value, e.radius = &r.Objective, r.Radius+5.1*math.Pow(10, -cutoffDigits) // of the solution and of the digits
+	}
+	var err error
+	e.result, err = tags.Enclose(ctx, m, tags.PolicyTAGS, cutoffs, f.tol)
+	return e, err
+}
+
+// sizeNear returns the largest size of a list that rounds to x, or x.
+func sizeNear(list exact.List, x float64) *big.Rat {
+	var best *big.Rat
+	for _, s := range list {
+		if v, ok := num.Float64(s); ok && v == x && (best == nil || s.Cmp(best) > 0) {
+			best = s
+		}
+	}
+	if best == nil {
+		return new(big.Rat).SetFloat64(x)
+	}
+	return best
+}
+
+// exacts returns the numbers as they are written, nil for nil.
+func exacts(list []decimal) (values []*big.Rat) {
+	for _, d := range list {
+		values = append(values, d.exact)
+	}
+	return values
+}
+
+// simulate simulates all policies, until a signal comes.
+func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
+	a.policies = append(a.policies, policyAnswer{name: farm.ShortestQueue, note: "known by simulation only"})
+	settings := a.flags.settings
+	var plans []*sim.Plan
+	var simulated []*policyAnswer // of the plans
+	for i := range a.policies {
+		p := &a.policies[i]
+		policy := p.name
+		if policy == tags.PolicySITAE {
+			policy = tags.PolicySITA // with the cutoffs of equal loads
+		}
+		if policy == tags.PolicyCentralPrinted || policy == tags.PolicySITA && p.cutoffs == nil {
+			continue
+		}
+		plan, err := sim.NewPlan(farm.Farm{Model: a.model, Policy: policy, Cutoffs: p.cutoffs}, settings)
+		var bad *input.Error
+		switch {
+		case errors.Is(err, tags.ErrUnstable):
+			p.addNote("not simulated: a host is overloaded")
+		case errors.As(err, &bad) && strings.HasPrefix(bad.Path, "Cutoffs"):
+			p.addNote("not simulated: hosts are idle")
+		case err != nil:
+			return err
+		default:
+			plans, simulated = append(plans, plan), append(simulated, p)
+		}
+	}
+
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	bar := cli.NewProgress(stderr, "pfq")
+	defer bar.Clear()
+	bar.Show(0, settings.Runs*len(plans), "runs")
+	var last sweep.Progress
+	results, err := sim.RunAll(ctx, plans, sweep.Settings{Workers: settings.Workers, Folder: settings.Folder, Progress: func(p sweep.Progress) {
+		last = p
+		bar.Show(p.Done, p.Total, left(p, false))
+	}})
+	if err != nil {
+		return stopped(ctx, err, settings.Folder, last.Done)
+	}
+	bar.Clear()
+	for k, p := range simulated {
+		p.simulated = results[k]
+		if p.name == tags.PolicyTAGS {
+			a.simulated = results[k]
+		}
+	}
+	a.warnings = append(a.warnings, simulationWarnings(simulated)...)
+	return nil
+}
+
+// simulationWarnings returns every warning once, after the names of the policies that have it.
+func simulationWarnings(policies []*policyAnswer) (warnings []string) {
+	names := map[string][]string{}
+	for _, p := range policies {
+		for _, w := range p.simulated.Warnings {
+			if names[w] == nil {
+				warnings = append(warnings, w)
+			}
+			names[w] = append(names[w], string(p.name))
+		}
+	}
+	for i, w := range warnings {
+		warnings[i] = strings.Join(names[w], ", ") + ": " + w
+	}
+	return warnings
+}
+
+// defaultJumps is what sim.Settings take for 0.
+const defaultJumps = 1e6
+
+// jumps returns those that each run observes.
+func (f *tagsFlags) jumps() float64 { return cmp.Or(f.settings.Jumps, defaultJumps) }
+
+func (p *policyAnswer) addNote(note string) {
+	if p.note != "" {
+		note = p.note + "; " + note
+	}
+	p.note = note
 }
