@@ -28,6 +28,8 @@ func ExampleRandomAssignmentFloat() {
 		jobs, bound, err := bf.RandomAssignmentFloat(100, d, 0.8)
 		fmt.Printf("d = %d: %.6f, bound below 1e-11: %t, error %v\n", d, jobs/80, bound < 1e-11, err)
 	}
-	// Output: d = 1: 5.000000, bound below 1e-11: true, error <nil> d = 2: 1.277301, bound below 1e-11: true, error
-	// <nil> d = 3: 0.781421, bound below 1e-11: true, error <nil>
+	// Output:
+	// d = 1: 5.000000, bound below 1e-11: true, error <nil>
+	// d = 2: 1.277301, bound below 1e-11: true, error <nil>
+	// d = 3: 0.781421, bound below 1e-11: true, error <nil>
 }

@@ -35,8 +35,9 @@ func ExampleSolve() {
 	fmt.Printf("mean jobs %.4f, mean delay of class a %.4f, bound below 1e-12: %v\n",
 		r.MeanJobs.Float, r.Classes[0].MeanDelay.Float, r.RelativeErrorBound < 1e-12)
 	fmt.Println(r.Parts[0].Lattice, "lattice:", r.Parts[0].Why)
-	// Output: mean jobs 5.2500, mean delay of class a 2.1875, bound below 1e-12: true class lattice: 2^2 sets of
-	// classes, 2^3 of servers
+	// Output:
+	// mean jobs 5.2500, mean delay of class a 2.1875, bound below 1e-12: true
+	// class lattice: 2^2 sets of classes, 2^3 of servers
 }
 
 func ExampleSolve_exact() {
@@ -49,7 +50,11 @@ func ExampleSolve_exact() {
 	for n, p := range r.JobsDistribution {
 		fmt.Printf("P(%d jobs) = %v\n", n, p.Exact)
 	}
-	// Output: E[X] = 21/4 P(0 jobs) = 1/10 P(1 jobs) = 3/25 P(2 jobs) = 3/25
+	// Output:
+	// E[X] = 21/4
+	// P(0 jobs) = 1/10
+	// P(1 jobs) = 3/25
+	// P(2 jobs) = 3/25
 }
 
 // Too many jobs of class a: the error names the classes that cannot be served.
@@ -58,8 +63,8 @@ func ExampleSolve_unstable() {
 	m.Classes[0].ArrivalRate = num.MustRat("2.5")
 	_, err := bf.Solve(context.Background(), m, bf.Settings{})
 	fmt.Println(err)
-	// Output: unstable: jobs arrive at least as fast as their servers can work: classes [0 1] bring 37/10 jobs per
-	// unit of time to servers that can do 3
+	// Output:
+	// unstable: jobs arrive at least as fast as their servers can work: classes [0 1] bring 37/10 jobs per unit of time to servers that can do 3
 }
 
 func ExampleMeanJobsGradient() {
@@ -70,7 +75,8 @@ func ExampleMeanJobsGradient() {
 	}
 	fmt.Printf("one more unit of capacity of its own takes away %.2f jobs, shared %.2f\n",
 		-g.Capacities[0].Float, -g.Capacities[2].Float)
-	// Output: one more unit of capacity of its own takes away 7.42 jobs, shared 8.59
+	// Output:
+	// one more unit of capacity of its own takes away 7.42 jobs, shared 8.59
 }
 
 func ExampleLoadSweep() {
@@ -83,5 +89,8 @@ func ExampleLoadSweep() {
 	for k, r := range results {
 		fmt.Printf("rates times %s: mean delay %.4f\n", factors[k].RatString(), r.MeanDelay.Float)
 	}
-	// Output: rates times 1/2: mean delay 0.8201 rates times 1: mean delay 2.1875 rates times 6/5: mean delay 9.1165
+	// Output:
+	// rates times 1/2: mean delay 0.8201
+	// rates times 1: mean delay 2.1875
+	// rates times 6/5: mean delay 9.1165
 }

@@ -88,8 +88,8 @@ func TestDistributionIsSumOverStates(t *testing.T) {
 	})
 }
 
-// Far in the tail the probabilities leave the range of float64: down to its end they are within the bound, and below
-// its normal numbers within the spacing there besides.
+// Far in the tail the probabilities leave the range of float64: down to its end they are within the bound, and below its
+// normal numbers within the spacing there besides.
 func TestDistributionTail(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"), false)

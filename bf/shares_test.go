@@ -14,9 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawLongWays draws one to three rows of servers, of which at least one is a group whose jobs choose among more ways
-// than a word counts, and classes on one row or several. The load is that of an overloaded row at times, or near 1 in
-// all of them.
+// drawLongWays draws one to three rows of servers, of which at least one is a group whose jobs choose among more ways than a
+// word counts, and classes on one row or several. The load is that of an overloaded row at times, or near 1 in all of them.
 func drawLongWays(t *rapid.T) *cluster.Model {
 	m := &cluster.Model{}
 	rows := rapid.IntRange(1, 3).Draw(t, "rows")
@@ -148,8 +147,7 @@ func checkAgainst(t *rapid.T, name string, r, want *Result) {
 
 var leastNormal = new(big.Rat).SetFloat64(0x1p-1022) // never changed
 
-// Shares of small groups, forced upon problems that hold the ways in a word, give the answer of the literal recursion
-// over sets of servers.
+// Shares of small groups, forced upon problems that hold the ways in a word, give the answer of the literal recursion over sets of servers.
 func TestSharesAgainstLiteral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, true, rapid.Bool().Draw(t, "long"))

@@ -25,8 +25,9 @@ func ExampleStationaryExact() {
 	}
 	fmt.Println("P(empty) =", r.EmptyProbability, "E[X] =", r.MeanJobs)
 	fmt.Println("P(none, only 0, only 1, both classes present) =", r.Active)
-	// Output: P(empty) = 9/26 E[X] = [17/39 44/39] P(none, only 0, only 1, both classes present) = [9/26 3/26 9/26
-	// 5/26]
+	// Output:
+	// P(empty) = 9/26 E[X] = [17/39 44/39]
+	// P(none, only 0, only 1, both classes present) = [9/26 3/26 9/26 5/26]
 }
 
 func ExampleStationary() {
@@ -57,7 +58,9 @@ func ExampleReentrant() {
 	phi, err := oiqueue.Allocation(q, []int{2, 1})
 	fmt.Println("external", routing.External, "effective", q.ArrivalRates)
 	fmt.Println("shares with x = (2, 1):", phi, err)
-	// Output: external [1/200 1/100] effective [1/2 1/1] shares with x = (2, 1): [12/7 9/7] <nil>
+	// Output:
+	// external [1/200 1/100] effective [1/2 1/1]
+	// shares with x = (2, 1): [12/7 9/7] <nil>
 }
 
 // Two printers, at most one job of each user at a time.
