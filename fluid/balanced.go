@@ -6,9 +6,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 // Points of the lattice {y <= x} that the kernel of balanced fairness visits at most. The worst case is one job each of
@@ -384,4 +386,162 @@ func (b *balanced) sweepLimited(from, to int, steps []step) {
 		}
 		b.slab[p] = most
 	}
+}
+
+// Limits of balanced fairness in integers: points of the lattice, and points times 64-bit words of the largest Φ.
+const (
+	maxExactStates = 1 << 22
+	maxExactWords  = 1 << 25
+)
+
+// balanced returns the dominant share of one job of each row under balanced fairness, by the recursion over the whole
+// lattice of states below the counts; rows with equal profiles are one class, of which every job gets the same. The
+// error is an *[input.Error] if the weights differ or the states are too many.
+func (e *Profiles) balanced(ctx context.Context) ([]*big.Rat, error) {
+	for i, w := range e.Weight {
+		if w.Cmp(e.Weight[0]) != 0 {
+			return nil, input.Errorf(indexed("jobs", i)+".weight", w.RatString(), WantSameWeight)
+		}
+	}
+	class, first := e.classes()
+	counts := make([]int, len(first))
+	for i, k := range class {
+		counts[k] += int(e.Count[i].Num().Int64())
+	}
+	needs := make([][]*big.Rat, len(first))
+	inverse := make([]*big.Rat, len(first)) // 1/l_k, nil without a limit
+	for k, i := range first {
+		needs[k] = e.Need[i]
+		if l := e.limitOf(i); l != nil {
+			inverse[k] = new(big.Rat).Inv(l)
+		}
+	}
+	total, err := balancedTotals(ctx, needs, inverse, counts)
+	if err != nil {
+		return nil, err
+	}
+	shares := make([]*big.Rat, len(e.Need))
+	for i, k := range class {
+		shares[i] = new(big.Rat).Quo(total[k], new(big.Rat).SetInt64(int64(counts[k])))
+	}
+	return shares, nil
+}
+
+// balancedTotals returns Φ(x-e_k)/Φ(x) for counts x_k >= 1 of classes with profiles need[k] and, where there is a limit l_k,
+// its inverse.
+func balancedTotals(ctx context.Context, need [][]*big.Rat, inverse []*big.Rat, count []int) ([]*big.Rat, error) {
+	if len(need) == 1 {
+		total := big.NewRat(1, 1)
+		if inverse[0] != nil {
+			if most := new(big.Rat).Quo(big.NewRat(int64(count[0]), 1), inverse[0]); most.Cmp(total) < 0 {
+				total = most
+			}
+		}
+		return []*big.Rat{total}, nil
+	}
+	b := newIntegerBalance(need, inverse, count)
+	if b.states > maxExactStates {
+		return nil, input.Errorf("jobs", tableOf(b.states), "at most %d for exact balanced fairness, %s, or choose the engine float or another policy",
+			maxExactStates, wantFewerJobs)
+	}
+	if words := b.states * (1 + b.bits/64); words > maxExactWords {
+		return nil, input.Errorf("jobs", fmt.Sprintf("a table of %.2g words of 64 bits", words),
+			"at most %d for exact balanced fairness: lower the counts, or choose the engine float or another policy", maxExactWords)
+	}
+	phi, err := b.table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	last := len(phi) - 1
+	total := make([]*big.Rat, len(need))
+	var part, factor big.Int
+	for k, q := range b.scale {
+		part.Mul(q, phi[last-b.stride[k]])
+		if b.limited {
+			part.Mul(&part, factor.SetInt64(int64(count[k])))
+		}
+		total[k] = new(big.Rat).SetFrac(&part, phi[last])
+	}
+	return total, nil
+}
+
+// An integerBalance is balanced fairness in integers Φ(y) Π_k q_k^y_k, q_k being the common denominator of need[k]. With
+// limits l_k of the dominant share of a job, Φ(y) is at least Φ(y-e_k)/(y_k l_k) too, and the integers are Φ(y) Π_k q_k^y_k
+// y_k!, with which nothing is divided; q_k is then common with that of 1/l_k.
+type integerBalance struct {
+	count, stride []int
+	scale         []*big.Int   // q_k
+	whole         [][]*big.Int // q_k b_kj
+	own           []*big.Int   // q_k/l_k, nil without a limit
+	limited       bool         // some class has a limit
+	states, bits  float64      // of the table, and of the largest integer
+}
+
+func newIntegerBalance(need [][]*big.Rat, inverse []*big.Rat, count []int) *integerBalance {
+	n := len(need)
+	b := &integerBalance{count: count, stride: make([]int, n), scale: make([]*big.Int, n), whole: make([][]*big.Int, n), own: make([]*big.Int, n), states: 1,
+		limited: slices.ContainsFunc(inverse, func(x *big.Rat) bool { return x != nil })}
+	for k, profile := range need {
+		scale := big.NewInt(1)
+		for _, a := range profile {
+			num.JoinDenominator(scale, a)
+		}
+		if inverse[k] != nil {
+			num.JoinDenominator(scale, inverse[k])
+			b.own[k] = new(big.Int).Mul(scale, inverse[k].Num())
+			b.own[k].Quo(b.own[k], inverse[k].Denom())
+		}
+		for _, a := range profile {
+			part := new(big.Int).Mul(scale, a.Num())
+			b.whole[k] = append(b.whole[k], part.Quo(part, a.Denom()))
+		}
+		b.scale[k], b.stride[k] = scale, int(min(b.states, maxExactStates))
+		b.states *= float64(count[k] + 1)
+		if b.limited {
+			b.bits += float64(count[k]) * math.Log2(float64(count[k]))
+		}
+		b.bits += float64(count[k]) * float64(scale.BitLen()+big.NewInt(int64(n)).BitLen())
+	}
+	return b
+}
+
+// table returns the integers of all states, in mixed radix.
+func (b *integerBalance) table(ctx context.Context) ([]*big.Int, error) {
+	phi := make([]*big.Int, int(b.states))
+	phi[0] = big.NewInt(1)
+	position := make([]int, len(b.count))
+	var sum, part, factor big.Int
+	for p := 1; p < len(phi); p++ {
+		if p%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for k := range position { // count up
+			if position[k]++; position[k] <= b.count[k] {
+				break
+			}
+			position[k] = 0
+		}
+		phi[p] = new(big.Int)
+		for j := range b.whole[0] {
+			sum.SetInt64(0)
+			for k, y := range position {
+				if y > 0 {
+					part.Mul(b.whole[k][j], phi[p-b.stride[k]])
+					if b.limited {
+						part.Mul(&part, factor.SetInt64(int64(y)))
+					}
+					sum.Add(&sum, &part)
+				}
+			}
+			if sum.Cmp(phi[p]) > 0 {
+				phi[p].Set(&sum)
+			}
+		}
+		for k, y := range position {
+			if y > 0 && b.own[k] != nil && part.Mul(b.own[k], phi[p-b.stride[k]]).Cmp(phi[p]) > 0 {
+				phi[p].Set(&part)
+			}
+		}
+	}
+	return phi, nil
 }

@@ -223,7 +223,7 @@ func (b *balancedTail) outside(k, l int) (mass float64, jobs []float64) {
 // at most this logarithm relative to lower bounds of the whole: Z >= 1/(1-load_j) and Σ x_i w(x) >= a_ij
 // ρ_i/(1-load_j)² for each j, the sums for resource j alone.
 func (b *balancedTail) limit(k int, share float64) int {
-	enough := func(l int) bool {
+	fits := func(l int) bool {
 		mass, jobs := b.outside(k, l)
 		var z float64
 		least := make([]float64, len(jobs))
@@ -239,12 +239,12 @@ func (b *balancedTail) limit(k int, share float64) int {
 		}
 		return worst <= share
 	}
-	low, high := 0, 1 // not enough, perhaps enough
-	for high < mostStates && !enough(high) {
+	low, high := 0, 1 // does not fit, perhaps fits
+	for high < mostStates && !fits(high) {
 		low, high = high, 2*high
 	}
 	for high-low > 1 {
-		if mid := (low + high) / 2; enough(mid) {
+		if mid := (low + high) / 2; fits(mid) {
 			high = mid
 		} else {
 			low = mid

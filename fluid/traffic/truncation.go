@@ -108,14 +108,14 @@ func (w *problem) pilot(ctx context.Context, policy fluid.Policy, s Settings) (*
 			return nil, err
 		}
 		wider := append([]int(nil), limits...)
-		enough := true
+		settled := true
 		for k, l := range limits {
 			if v.most(k, l) > 5e-3 || !v.falls(k) {
 				wider[k] = 2 * l
-				enough = false
+				settled = false
 			}
 		}
-		if enough {
+		if settled {
 			return v, nil
 		}
 		limits = wider
