@@ -72,10 +72,9 @@ func Multiples(n, k int64) []*big.Rat {
 	return v
 }
 
-// A Plan is a figure under way: the simulations it wants, and how it is made once they have their results.
+// A Plan is what a figure wants simulated.
 type Plan struct {
 	Simulations []*Simulation
-	Build       func(context.Context) (*Figure, error)
 }
 
 // A Simulation is a system with the settings of its simulation and, in the end, its result.
@@ -110,13 +109,14 @@ func Compute(ctx context.Context, specs []Spec, s Settings) ([]*Figure, error) {
 		return nil, err
 	}
 	var simulations []*Simulation
-	plans := make([]*Plan, len(specs))
+	plans := make([]Plan, len(specs))
+	builds := make([]Build, len(specs))
 	for i, spec := range specs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if plans[i], err = spec.Prepare(e); err != nil {
-			return nil, fmt.Errorf("%s: %w", spec.ID, err)
+		if builds[i], err = spec.Prepare(ctx, e, &plans[i]); err != nil {
+			return nil, cmp.Or(ctx.Err(), fmt.Errorf("%s: %w", spec.ID, err))
 		}
 		simulations = append(simulations, plans[i].Simulations...)
 	}
@@ -136,7 +136,8 @@ func Compute(ctx context.Context, specs []Spec, s Settings) ([]*Figure, error) {
 	g.SetLimit(cmp.Or(s.Workers, runtime.GOMAXPROCS(0)))
 	for i, spec := range specs {
 		g.Go(func() (err error) {
-			if figures[i], err = plans[i].Build(building); err != nil {
+			figures[i] = &Figure{ID: spec.ID, Title: spec.Title}
+			if err = builds[i](building, figures[i]); err != nil {
 				return fmt.Errorf("%s: %w", spec.ID, err)
 			}
 			return nil

@@ -24,15 +24,17 @@ type Spec struct {
 	ID    string
 	Title string
 
-	Prepare func(Effort) (*Plan, error)
+	// Prepare adds the simulations that the figure wants to the plan, and returns what fills in the rest of the figure
+	// once they have their results.
+	Prepare func(context.Context, Effort, *Plan) (Build, error)
 }
+
+// A Build fills in a figure, of which ID and Title are set.
+type Build func(context.Context, *Figure) error
 
 // Exact returns the spec of a figure that needs no simulation, which build fills in.
 func Exact(id, title string, build func(context.Context, Effort, *Figure) error) Spec {
-	return Spec{ID: id, Title: title, Prepare: func(e Effort) (*Plan, error) {
-		return &Plan{Build: func(ctx context.Context) (*Figure, error) {
-			f := &Figure{ID: id, Title: title}
-			return f, build(ctx, e, f)
-		}}, nil
+	return Spec{ID: id, Title: title, Prepare: func(_ context.Context, e Effort, _ *Plan) (Build, error) {
+		return func(ctx context.Context, f *Figure) error { return build(ctx, e, f) }, nil
 	}}
 }

@@ -34,8 +34,7 @@ func parabola(id string) plots.Spec {
 
 // queue is a figure of the mean number of jobs at one server, simulated at three loads.
 func queue(id string) plots.Spec {
-	return plots.Spec{ID: id, Title: "One server", Prepare: func(e plots.Effort) (*plots.Plan, error) {
-		p := &plots.Plan{}
+	return plots.Spec{ID: id, Title: "One server", Prepare: func(_ context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		loads := []*big.Rat{big.NewRat(1, 5), big.NewRat(2, 5), big.NewRat(3, 5)}
 		for _, rho := range loads {
 			m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
@@ -45,8 +44,8 @@ func queue(id string) plots.Spec {
 				return nil, err
 			}
 		}
-		p.Build = func(context.Context) (*plots.Figure, error) {
-			f := &plots.Figure{ID: id, Title: "One server", Caption: "Mean number of jobs against the load."}
+		return func(_ context.Context, f *plots.Figure) error {
+			f.Caption = "Mean number of jobs against the load."
 			s := plots.Series{Label: "simulated", Kind: plots.Points}
 			for k, rho := range loads {
 				x, _ := rho.Float64()
@@ -55,9 +54,8 @@ func queue(id string) plots.Spec {
 				f.Checks = append(f.Checks, plots.SimulatedCheck(id, fmt.Sprintf("mean number of jobs, load %v", rho), x/(1-x), jobs, p.Simulations[k].Name))
 			}
 			f.Panels = []plots.Panel{{Title: "Jobs", X: plots.Axis{Quantity: "load"}, Y: plots.Axis{Quantity: "jobs"}, Series: []plots.Series{s}}}
-			return f, nil
-		}
-		return p, nil
+			return nil
+		}, nil
 	}}
 }
 

@@ -45,8 +45,7 @@ const longerFive = 4
 // distribution returns the figure of the distribution of the number of jobs in a small cluster and in a large one.
 func distribution(id string, small, large configuration) plots.Spec {
 	title := "Distribution of the number of jobs"
-	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
-		p := &plots.Plan{}
+	prepare := func(_ context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		panels := []*histogram{
 			{configuration: small, rho: big.NewRat(8, 10), most: 100, scale: plots.Log, step: 3},
 			{configuration: large, rho: big.NewRat(9, 10), most: 500, step: 12},
@@ -73,17 +72,16 @@ func distribution(id string, small, large configuration) plots.Spec {
 				h.runs = append(h.runs, histogramRun{"processor sharing, Zipf sizes", sharingLook, true, shared})
 			}
 		}
-		p.Build = func(ctx context.Context) (*plots.Figure, error) {
-			f := &plots.Figure{ID: id, Title: title}
+		return func(ctx context.Context, f *plots.Figure) error {
 			var systems []loadedWords
 			unseen := 0
 			for k, h := range panels {
 				if err := ctx.Err(); err != nil {
-					return nil, err
+					return err
 				}
 				solved, err := bf.Solve(ctx, h.at(h.rho, big.NewRat(1, 1)), bf.Settings{MaxJobs: h.most})
 				if err != nil {
-					return nil, err
+					return err
 				}
 				panel, missed := h.panel(solved.JobsDistribution)
 				unseen += missed
@@ -91,13 +89,13 @@ func distribution(id string, small, large configuration) plots.Spec {
 				f.Checks = append(f.Checks, h.check(fmt.Sprintf("%s%c", id, 'a'+k), solved.JobsDistribution)...)
 				systems = append(systems, loadedWords{h.Short, h.ID, h.rho, h.Words})
 			}
-			return f, texts.Describe(f, map[string]any{
+			return texts.Describe(f, map[string]any{
 				"Systems": systems, "Least": leastShown, "Zipf": zipf.Words, "Runs": runWords(p, e),
 				"Longer": longerFive, "Unseen": unseen,
 			}, nil)
-		}
-		return p, nil
-	}}
+		}, nil
+	}
+	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
 // sharingLook is that of processor sharing.

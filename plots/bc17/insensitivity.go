@@ -16,8 +16,7 @@ import (
 // load 0.8, against the mean number m of interruptions a job.
 func insensitivity(id string, configurations ...configuration) plots.Spec {
 	title := "Interruptions make the cluster insensitive to job sizes"
-	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
-		p := &plots.Plan{}
+	prepare := func(_ context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		rho := big.NewRat(8, 10)
 		ms := manyInterruptions(e)
 		rows := make([][]points, len(configurations)) // one a distribution; the runs are those of each m
@@ -35,31 +34,30 @@ func insensitivity(id string, configurations ...configuration) plots.Spec {
 				rows[k] = append(rows[k], row)
 			}
 		}
-		p.Build = func(ctx context.Context) (*plots.Figure, error) {
-			f := &plots.Figure{ID: id, Title: title}
+		return func(ctx context.Context, f *plots.Figure) error {
 			for k, c := range configurations {
 				if err := ctx.Err(); err != nil {
-					return nil, err
+					return err
 				}
 				panel, claim, err := c.gap(id, rho, ms, rows[k])
 				if err != nil {
-					return nil, err
+					return err
 				}
 				check, err := c.gapCheck(ctx, fmt.Sprintf("%s%c", id, 'a'+k), rho)
 				if err != nil {
-					return nil, err
+					return err
 				}
 				f.Panels = append(f.Panels, panel)
 				f.Claims = append(f.Claims, claim)
 				f.Checks = append(f.Checks, check)
 			}
-			return f, texts.Describe(f, map[string]any{
+			return texts.Describe(f, map[string]any{
 				"Load": rho, "Systems": configurations, "Sizes": sizeDistributions(), "Interruptions": ms,
 				"Runs": runWords(p, e),
 			}, nil)
-		}
-		return p, nil
-	}}
+		}, nil
+	}
+	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
 // manyInterruptions are the mean numbers of interruptions a job, 1/4 to 64.

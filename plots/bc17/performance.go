@@ -33,8 +33,7 @@ type points struct {
 
 // prepare plans [BC17], Figure 1, 2, 3 or 4: for each distribution FCFS, m = 1 and m = 5 at every load, and beside them
 // the simulations for the checks, whose exact answer is known: exponential sizes, and processor sharing.
-func (c configuration) prepare(e plots.Effort) (*plots.Plan, error) {
-	p := &plots.Plan{}
+func (c configuration) prepare(_ context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 	all := append(sizeDistributions(), exponentialSizes())
 	var shown, checked []points
 	for _, l := range all {
@@ -72,19 +71,18 @@ func (c configuration) prepare(e plots.Effort) (*plots.Plan, error) {
 			shared = append(shared, row)
 		}
 	}
-	p.Build = func(ctx context.Context) (*plots.Figure, error) {
+	return func(ctx context.Context, f *plots.Figure) error {
 		c := c.memoized()
-		f, err := c.figure(ctx, p, e, shown)
+		err := c.draw(ctx, p, e, f, shown)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if f.Checks, err = c.checks(ctx, e, checked, shared); err != nil {
-			return nil, err
+			return err
 		}
 		f.Claims, err = c.claims(e, shown)
-		return f, err
-	}
-	return p, nil
+		return err
+	}, nil
 }
 
 // exactLoads are those of the curves of balanced fairness: 0.005, 0.01, ..., 0.99.
@@ -98,22 +96,21 @@ func sharedLoads() []*big.Rat {
 // A sizeWords is what texts tell of sizes, and in which panels they are.
 type sizeWords struct{ Panels, Name, Words string }
 
-// figure draws mean service rate and mean delay, a row of panels for each distribution.
-func (c configuration) figure(ctx context.Context, p *plots.Plan, e plots.Effort, shown []points) (*plots.Figure,
-	error) {
-	f := &plots.Figure{ID: c.ID, Title: c.Title}
+// draw draws mean service rate and mean delay, a row of panels for each distribution.
+func (c configuration) draw(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figure,
+	shown []points) error {
 	var words []sizeWords
 	for k, l := range sizeDistributions() {
 		rate, delay := c.panels(l)
 		for _, row := range shown {
 			if row.sizes.Name == l.Name {
 				if err := c.addSimulated(&rate, &delay, row, e); err != nil {
-					return nil, err
+					return err
 				}
 			}
 		}
 		if err := c.addExact(ctx, &rate, &delay, l); err != nil {
-			return nil, err
+			return err
 		}
 		f.Panels = append(f.Panels, rate, delay)
 		words = append(words, sizeWords{fmt.Sprintf("(%c, %c)", 'a'+2*k, 'b'+2*k), l.Name, l.Words})
@@ -122,12 +119,11 @@ func (c configuration) figure(ctx context.Context, p *plots.Plan, e plots.Effort
 	if c.Sharing {
 		shared = sharedLoads()
 	}
-	err := texts.Describe(f, map[string]any{
+	return texts.Describe(f, map[string]any{
 		"System": c.Words, "Sizes": words, "ExactLoads": exactLoads(), "Loads": e.Loads, "SharedLoads": shared,
 		"Runs":    runWords(p, e),
 		"Lighter": len(c.Curves) > 1, "Number": strings.TrimPrefix(c.ID, "bf-"),
 	}, nil)
-	return f, err
 }
 
 // panels returns the two panels for a distribution, without curves.

@@ -276,7 +276,7 @@ func checkTasks(t *testing.T, f *plots.Figure) {
 	// Parts of capacity do not depend on how small tasks are.
 	for _, p := range taskPanels() {
 		for _, g := range []int{1, 2, 8} {
-			pool, err := p.at(g, fluid.PF)
+			pool, err := p.at(t.Context(), g, fluid.PF)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -78,12 +78,12 @@ var errTooMuch = errors.New("lies bring a resource close to its limit or beyond"
 
 // tasks returns the tasks, at rest or in the mean, of a liar and of an honest job if liars declare this need of
 // resource 2. The error is errTooMuch if that brings a resource to a load above mostLied.
-func (c lieCase) tasks(need *big.Rat, policy fluid.Policy) (liar, honest float64, err error) {
+func (c lieCase) tasks(ctx context.Context, need *big.Rat, policy fluid.Policy) (liar, honest float64, err error) {
 	declared := []*big.Rat{c.liar[0], need}
 	if c.rates == nil {
 		p := &fluid.Pool{Resources: unitResources(2),
 			Jobs: []fluid.Job{{Name: "liar", Demand: declared}, {Name: "honest", Demand: c.honest}}}
-		r, err := fluid.Allocate(context.Background(), p, policy, fluid.Settings{})
+		r, err := fluid.Allocate(ctx, p, policy, fluid.Settings{})
 		if err != nil {
 			return 0, 0, err
 		}
@@ -97,7 +97,7 @@ func (c lieCase) tasks(need *big.Rat, policy fluid.Policy) (liar, honest float64
 			return 0, 0, errTooMuch
 		}
 	}
-	r, err := traffic.Solve(context.Background(), t, policy, traffic.Settings{RelTol: 1e-6})
+	r, err := traffic.Solve(ctx, t, policy, traffic.Settings{RelTol: 1e-6})
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s, need %s, %s: %w", c.title, plots.Decimal(need), policyShort(policy), err)
 	}
@@ -148,7 +148,7 @@ func (c *lieCurve) compute(ctx context.Context, needs []*big.Rat) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		liar, honest, err := c.tasks(need, c.policy)
+		liar, honest, err := c.tasks(ctx, need, c.policy)
 		if errors.Is(err, errTooMuch) {
 			return nil
 		}
@@ -332,7 +332,7 @@ func loneLiars(ctx context.Context, f *plots.Figure) error {
 			t := trafficOf(rho, rats("9/10", "1/10", "1"), []*big.Rat{one, a}, []*big.Rat{one, a}, []*big.Rat{a, one})
 			need := new(big.Rat).Mul(a, factor)
 			t.Classes[1].Declared = []*big.Rat{one, need}
-			r, err := traffic.Solve(context.Background(), t, fluid.PF, traffic.Settings{RelTol: 1e-4})
+			r, err := traffic.Solve(ctx, t, fluid.PF, traffic.Settings{RelTol: 1e-4})
 			if err != nil {
 				return err
 			}

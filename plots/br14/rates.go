@@ -66,8 +66,8 @@ func chainSettings(p fluid.Policy) traffic.Settings {
 }
 
 // solved returns the exact mean numbers of jobs.
-func (c profilePair) solved(rho *big.Rat, p fluid.Policy) (*traffic.Result, error) {
-	r, err := traffic.Solve(context.Background(), c.at(rho), p, chainSettings(p))
+func (c profilePair) solved(ctx context.Context, rho *big.Rat, p fluid.Policy) (*traffic.Result, error) {
+	r, err := traffic.Solve(ctx, c.at(rho), p, chainSettings(p))
 	if err != nil {
 		return nil, fmt.Errorf("profiles %s, %s, load %s: %w", c.words(), policyShort(p), plots.Decimal(rho), err)
 	}
@@ -78,12 +78,12 @@ func (c profilePair) solved(rho *big.Rat, p fluid.Policy) (*traffic.Result, erro
 type pairResults map[string]*traffic.Result
 
 // at returns the result of a pair, computed when first asked for.
-func (s pairResults) at(k int, p fluid.Policy, rho *big.Rat) (*traffic.Result, error) {
+func (s pairResults) at(ctx context.Context, k int, p fluid.Policy, rho *big.Rat) (*traffic.Result, error) {
 	key := fmt.Sprint(k, p, rho)
 	if r, known := s[key]; known {
 		return r, nil
 	}
-	r, err := profilePairs()[k].solved(rho, p)
+	r, err := profilePairs()[k].solved(ctx, rho, p)
 	if err == nil {
 		s[key] = r
 	}
@@ -91,19 +91,19 @@ func (s pairResults) at(k int, p fluid.Policy, rho *big.Rat) (*traffic.Result, e
 }
 
 // both returns the results under PF and DRF.
-func (s pairResults) both(k int, rho *big.Rat) (pf, drf *traffic.Result, err error) {
-	if pf, err = s.at(k, fluid.PF, rho); err != nil {
+func (s pairResults) both(ctx context.Context, k int, rho *big.Rat) (pf, drf *traffic.Result, err error) {
+	if pf, err = s.at(ctx, k, fluid.PF, rho); err != nil {
 		return nil, nil, err
 	}
-	drf, err = s.at(k, fluid.DRF, rho)
+	drf, err = s.at(ctx, k, fluid.DRF, rho)
 	return pf, drf, err
 }
 
 // finding tells how far PF and DRF are apart at a load, and which classes are served more slowly under PF there.
-func (s pairResults) finding(rho *big.Rat) (string, error) {
+func (s pairResults) finding(ctx context.Context, rho *big.Rat) (string, error) {
 	var fewer, slower []string
 	for k, c := range profilePairs() {
-		pf, drf, err := s.both(k, rho)
+		pf, drf, err := s.both(ctx, k, rho)
 		if err != nil {
 			return "", err
 		}
@@ -139,8 +139,7 @@ type pairRun struct {
 
 // serviceRates draws the mean service rates of some pairs of profiles against the load.
 func serviceRates(id, title string) plots.Spec {
-	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
-		p := &plots.Plan{}
+	prepare := func(_ context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		var seen []pairRun
 		for k, c := range profilePairs() {
 			for _, policy := range dynamicPolicies() {
@@ -168,27 +167,26 @@ func serviceRates(id, title string) plots.Spec {
 			}
 			varied = append(varied, pairRun{variedPair, policy, rho, run})
 		}
-		p.Build = func(ctx context.Context) (*plots.Figure, error) {
-			f := &plots.Figure{ID: id, Title: title}
+		return func(ctx context.Context, f *plots.Figure) error {
 			if err := drawRates(ctx, p, e, f, seen); err != nil {
-				return nil, err
+				return err
 			}
-			return f, variedClaim(f, varied)
-		}
-		return p, nil
-	}}
+			return variedClaim(ctx, f, varied)
+		}, nil
+	}
+	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
 // variedPair is the pair of profiles that is also simulated with sizes that vary more than exponential ones.
 const variedPair = 2
 
 // variedClaim holds what the paper says of other traffic.
-func variedClaim(f *plots.Figure, varied []pairRun) error {
+func variedClaim(ctx context.Context, f *plots.Figure, varied []pairRun) error {
 	pf, drf := varied[0].run.Result.All(sim.MeanJobs), varied[1].run.Result.All(sim.MeanJobs)
 	c := profilePairs()[variedPair]
 	var exponential [2]float64
 	for k, one := range varied {
-		r, err := c.solved(one.rho, one.policy)
+		r, err := c.solved(ctx, one.rho, one.policy)
 		if err != nil {
 			return err
 		}
@@ -241,7 +239,7 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 					if err := ctx.Err(); err != nil {
 						return err
 					}
-					r, err := exact.at(k, policy, rho)
+					r, err := exact.at(ctx, k, policy, rho)
 					if err != nil {
 						return err
 					}
@@ -263,7 +261,7 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 		words = append(words, plots.Letter(k)+" "+c.words())
 	}
 	for _, one := range seen {
-		r, err := exact.at(one.pair, one.policy, one.rho)
+		r, err := exact.at(ctx, one.pair, one.policy, one.rho)
 		if err != nil {
 			return err
 		}
@@ -278,7 +276,7 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 		left = max(left, r.TruncationBound)
 	}
 	f.OneLegend = true
-	finding, err := exact.finding(loads[len(loads)-1])
+	finding, err := exact.finding(ctx, loads[len(loads)-1])
 	if err != nil {
 		return err
 	}
@@ -289,10 +287,10 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 	if err != nil {
 		return err
 	}
-	if err := closedRates(f, exact); err != nil {
+	if err := closedRates(ctx, f, exact); err != nil {
 		return err
 	}
-	return rateClaims(f, loads, exact)
+	return rateClaims(ctx, f, loads, exact)
 }
 
 // upTo writes the power of ten at or above a small number.
@@ -317,10 +315,10 @@ func simulatedRates(pair, class int, policy fluid.Policy, seen []pairRun) (plots
 }
 
 // closedRates compares balanced fairness with a sum over states of its own.
-func closedRates(f *plots.Figure, exact pairResults) error {
+func closedRates(ctx context.Context, f *plots.Figure, exact pairResults) error {
 	rho := big.NewRat(6, 10)
 	for k, c := range profilePairs() {
-		r, err := exact.at(k, fluid.BF, rho)
+		r, err := exact.at(ctx, k, fluid.BF, rho)
 		if err != nil {
 			return err
 		}
@@ -347,12 +345,12 @@ func (c profilePair) numbers(rho *big.Rat) (a [2][2]float64, rate [2]float64) {
 }
 
 // rateClaims holds what the paper says in its abstract.
-func rateClaims(f *plots.Figure, loads []*big.Rat, exact pairResults) error {
+func rateClaims(ctx context.Context, f *plots.Figure, loads []*big.Rat, exact pairResults) error {
 	for k, c := range profilePairs() {
 		slower, fewer := 0, true
 		var words []string
 		for _, rho := range loads {
-			pf, drf, err := exact.both(k, rho)
+			pf, drf, err := exact.both(ctx, k, rho)
 			if err != nil {
 				return err
 			}

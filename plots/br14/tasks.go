@@ -73,7 +73,7 @@ func (p taskPanel) finenesses(e plots.Effort) []int {
 
 // at returns the pool with tasks g times as small; in traffic they are also g times as short, and g² times as many. The
 // arrival rates are in proportion 5 to 2, so that both resources have the same load.
-func (p taskPanel) at(g int, policy fluid.Policy) (pool.Tasks, error) {
+func (p taskPanel) at(ctx context.Context, g int, policy fluid.Policy) (pool.Tasks, error) {
 	example := twoJobsPool()
 	t := pool.Tasks{Policy: policy, Wait: p.wait}
 	machine := pool.Machine{Count: int(p.machines)}
@@ -90,7 +90,7 @@ func (p taskPanel) at(g int, policy fluid.Policy) (pool.Tasks, error) {
 	}
 	load := rats(taskLoad)[0]
 	// fills both resources
-	full, err := fluid.Allocate(context.Background(), example, fluid.BMF, fluid.Settings{Engine: num.Exact})
+	full, err := fluid.Allocate(ctx, example, fluid.BMF, fluid.Settings{Engine: num.Exact})
 	if err != nil {
 		return t, err
 	}
@@ -104,14 +104,14 @@ func (p taskPanel) at(g int, policy fluid.Policy) (pool.Tasks, error) {
 
 // ideal returns the numbers of tasks of the example that a job of each class runs, or in the mean, if resources are
 // divisible.
-func (p taskPanel) ideal(policy fluid.Policy) ([]float64, error) {
-	t, err := p.at(1, policy)
+func (p taskPanel) ideal(ctx context.Context, policy fluid.Policy) ([]float64, error) {
+	t, err := p.at(ctx, 1, policy)
 	if err != nil {
 		return nil, err
 	}
 	var tasks []float64
 	if !p.traffic {
-		r, err := fluid.Allocate(context.Background(), t.Pool(), policy, fluid.Settings{})
+		r, err := fluid.Allocate(ctx, t.Pool(), policy, fluid.Settings{})
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (p taskPanel) ideal(policy fluid.Policy) ([]float64, error) {
 		}
 		return tasks, nil
 	}
-	r, err := traffic.Solve(context.Background(), t.Traffic(), policy, traffic.Settings{RelTol: 1e-6})
+	r, err := traffic.Solve(ctx, t.Traffic(), policy, traffic.Settings{RelTol: 1e-6})
 	if err != nil {
 		return nil, err
 	}
@@ -154,13 +154,12 @@ func (p taskPanel) jumpsPerJob(g int) float64 {
 
 // taskByTask draws tasks and service rates against the size of tasks.
 func taskByTask(id, title string) plots.Spec {
-	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
-		p := &plots.Plan{}
+	prepare := func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		var seen []taskRun
 		for k, panel := range taskPanels() {
 			for _, policy := range taskPolicies() {
 				for _, g := range panel.finenesses(e) {
-					t, err := panel.at(g, policy)
+					t, err := panel.at(ctx, g, policy)
 					if err != nil {
 						return nil, err
 					}
@@ -178,12 +177,9 @@ func taskByTask(id, title string) plots.Spec {
 				}
 			}
 		}
-		p.Build = func(context.Context) (*plots.Figure, error) {
-			f := &plots.Figure{ID: id, Title: title}
-			return f, drawTasks(p, e, f, seen)
-		}
-		return p, nil
-	}}
+		return func(ctx context.Context, f *plots.Figure) error { return drawTasks(ctx, p, e, f, seen) }, nil
+	}
+	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
 // tasksSeen returns the estimate of the number of tasks that a job of a class runs, in tasks of the example.
@@ -199,7 +195,7 @@ func (r taskRun) tasksSeen(class int) *sim.Estimate {
 	return &one
 }
 
-func drawTasks(p *plots.Plan, e plots.Effort, f *plots.Figure, seen []taskRun) error {
+func drawTasks(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figure, seen []taskRun) error {
 	var idealWords, fineWords []string
 	// the coarsest and the finest, by panel and policy
 	first, last := make(map[string]taskRun), make(map[string]taskRun)
@@ -222,7 +218,7 @@ func drawTasks(p *plots.Plan, e plots.Effort, f *plots.Figure, seen []taskRun) e
 		for class := range 2 {
 			group := fmt.Sprintf("job %d", class+1)
 			for _, policy := range taskPolicies() {
-				ideal, err := panel.ideal(policy)
+				ideal, err := panel.ideal(ctx, policy)
 				if err != nil {
 					return err
 				}
@@ -277,7 +273,7 @@ func drawTasks(p *plots.Plan, e plots.Effort, f *plots.Figure, seen []taskRun) e
 	if err != nil {
 		return err
 	}
-	if err := taskChecks(f, seen); err != nil {
+	if err := taskChecks(ctx, f, seen); err != nil {
 		return err
 	}
 	taskClaims(f, first, last, ideals, key)
@@ -310,12 +306,12 @@ func ints(v []int) string {
 
 // taskChecks compares numbers at rest with the ideal, up to some tasks, and tasks that run in traffic with what
 // arrives.
-func taskChecks(f *plots.Figure, seen []taskRun) error {
+func taskChecks(ctx context.Context, f *plots.Figure, seen []taskRun) error {
 	for _, one := range seen {
 		panel := taskPanels()[one.panel]
 		figure := plots.PanelID(f, one.panel)
 		if panel.traffic {
-			t, err := panel.at(one.g, one.policy)
+			t, err := panel.at(ctx, one.g, one.policy)
 			if err != nil {
 				return err
 			}
@@ -331,7 +327,7 @@ func taskChecks(f *plots.Figure, seen []taskRun) error {
 		if panel.machines > 1 {
 			continue
 		}
-		ideal, err := panel.ideal(one.policy)
+		ideal, err := panel.ideal(ctx, one.policy)
 		if err != nil {
 			return err
 		}

@@ -57,9 +57,9 @@ type tradeoff struct {
 	ratio  float64    // of the smaller to the larger
 }
 
-func (m mixture) under(p fluid.Policy, rho *big.Rat) (tradeoff, error) {
+func (m mixture) under(ctx context.Context, p fluid.Policy, rho *big.Rat) (tradeoff, error) {
 	t := m.traffic(rho)
-	r, err := traffic.Solve(context.Background(), t, p, traffic.Settings{RelTol: 1e-6})
+	r, err := traffic.Solve(ctx, t, p, traffic.Settings{RelTol: 1e-6})
 	if err != nil {
 		return tradeoff{}, fmt.Errorf("%v, %s: %w", m, policyShort(p), err)
 	}
@@ -90,7 +90,7 @@ func tradeOff(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			v, err := m.under(p, tradeLoad())
+			v, err := m.under(ctx, p, tradeLoad())
 			if err != nil {
 				return err
 			}
@@ -134,7 +134,7 @@ func tradeOff(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	if err := texts.Describe(f, data, nil); err != nil {
 		return err
 	}
-	if err := tradeChecks(f, all[0], byPolicy); err != nil {
+	if err := tradeChecks(ctx, f, all[0], byPolicy); err != nil {
 		return err
 	}
 	tradeClaims(f, byPolicy)
@@ -190,11 +190,11 @@ func scatter(p fluid.Policy, values, drf []tradeoff, pick func(v, drf tradeoff) 
 }
 
 // tradeChecks compares what does not depend on d, computed without it.
-func tradeChecks(f *plots.Figure, m mixture, byPolicy map[fluid.Policy][]tradeoff) error {
+func tradeChecks(ctx context.Context, f *plots.Figure, m mixture, byPolicy map[fluid.Policy][]tradeoff) error {
 	same := m
 	same.d = big.NewRat(1, 1)
 	for _, p := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.BMF, fluid.BF} {
-		v, err := same.under(p, tradeLoad())
+		v, err := same.under(ctx, p, tradeLoad())
 		if err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func tradeChecks(f *plots.Figure, m mixture, byPolicy map[fluid.Policy][]tradeof
 			fmt.Sprintf("service rate of all jobs, %s, %v, against d = 1", policyShort(p), m), byPolicy[p][0].all,
 			v.all, 1e-6))
 	}
-	v, err := same.under(fluid.MaxMin, tradeLoad())
+	v, err := same.under(ctx, fluid.MaxMin, tradeLoad())
 	if err != nil {
 		return err
 	}

@@ -49,10 +49,10 @@ func (s shared) used() string {
 }
 
 // allocations returns the allocations of all policies, those that agree to nine digits as one.
-func allocations(p *fluid.Pool) ([]shared, error) {
+func allocations(ctx context.Context, p *fluid.Pool) ([]shared, error) {
 	var all []shared
 	for _, policy := range fluid.Policies() {
-		r, err := fluid.Allocate(context.Background(), p, policy, fluid.Settings{})
+		r, err := fluid.Allocate(ctx, p, policy, fluid.Settings{})
 		if err != nil {
 			return nil, err
 		}
@@ -86,8 +86,8 @@ type allocationWords struct {
 }
 
 // twoJobs draws the example: the set of allocations and what the policies choose.
-func twoJobs(_ context.Context, _ plots.Effort, f *plots.Figure) error {
-	all, err := allocations(twoJobsPool())
+func twoJobs(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
+	all, err := allocations(ctx, twoJobsPool())
 	if err != nil {
 		return err
 	}

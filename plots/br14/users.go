@@ -132,7 +132,7 @@ type useWords struct {
 type logWords struct{ Jobs, Users, Unknown, Idle, Over int }
 
 // loggedUsers draws what one job of each of some users would get.
-func loggedUsers(_ context.Context, _ plots.Effort, f *plots.Figure) error {
+func loggedUsers(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	u, err := logUsage()
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func loggedUsers(_ context.Context, _ plots.Effort, f *plots.Figure) error {
 	var words []useWords
 	results := make(map[fluid.Policy]*fluid.Allocation)
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
-		r, err := fluid.Allocate(context.Background(), pool, policy, fluid.Settings{})
+		r, err := fluid.Allocate(ctx, pool, policy, fluid.Settings{})
 		if err != nil {
 			return err
 		}

@@ -27,35 +27,33 @@ type checkFarm struct {
 // withCheckFarms returns a figure with some such farms, which are told of in its caption and parameters.
 func withCheckFarms(id, title string, farms []checkFarm,
 	build func(context.Context, *plots.Figure, plots.RunWords) error) plots.Spec {
-	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
-		p := &plots.Plan{}
+	prepare := func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		farms := append([]checkFarm{}, farms...)
 		for k := range farms {
-			if err := farms[k].simulate(p, e); err != nil {
+			if err := farms[k].simulate(ctx, p, e); err != nil {
 				return nil, err
 			}
 		}
-		p.Build = func(ctx context.Context) (*plots.Figure, error) {
-			f := &plots.Figure{ID: id, Title: title}
+		return func(ctx context.Context, f *plots.Figure) error {
 			if err := build(ctx, f, farmRuns(p, e)); err != nil {
-				return nil, err
+				return err
 			}
 			for k := range farms {
 				f.Checks = append(f.Checks, farms[k].checks(id)...)
 			}
-			return f, nil
-		}
-		return p, nil
-	}}
+			return nil
+		}, nil
+	}
+	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
 // simulate finds the cutoffs and adds the simulation to the plan.
-func (q *checkFarm) simulate(p *plots.Plan, e plots.Effort) error {
+func (q *checkFarm) simulate(ctx context.Context, p *plots.Plan, e plots.Effort) error {
 	m, err := farm(q.alpha, q.high, q.hosts, q.load)
 	if err != nil {
 		return err
 	}
-	best, err := tags.Optimize(context.Background(), m, tags.PolicyTAGS, q.objective)
+	best, err := tags.Optimize(ctx, m, tags.PolicyTAGS, q.objective)
 	if err != nil {
 		return err
 	}

@@ -22,16 +22,14 @@ type expansionPolicy struct {
 
 // expansion draws Figure 13: the fewest hosts to add to two for a mean slowdown of 3.
 func expansion(id, title string) plots.Spec {
-	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
+	prepare := func(_ context.Context, e plots.Effort, _ *plots.Plan) (plots.Build, error) {
 		a := plots.Grid(20, 200, 100)
 		if e.Precision == plots.Draft {
 			a = plots.Grid(4, 40, 20)
 		}
-		return &plots.Plan{Build: func(ctx context.Context) (*plots.Figure, error) {
-			f := &plots.Figure{ID: id, Title: title}
-			return f, drawExpansion(ctx, f, a)
-		}}, nil
-	}}
+		return func(ctx context.Context, f *plots.Figure) error { return drawExpansion(ctx, f, a) }, nil
+	}
+	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
 // The system that is expanded.
@@ -198,16 +196,14 @@ func addedHosts(alpha, load float64, hosts int) (float64, error) {
 
 // moreHosts draws the least mean slowdown against the number of hosts at fixed system loads.
 func moreHosts(id, title string) plots.Spec {
-	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
+	prepare := func(_ context.Context, e plots.Effort, _ *plots.Plan) (plots.Build, error) {
 		most := 16
 		if e.Precision == plots.Draft {
 			most = 6
 		}
-		return &plots.Plan{Build: func(ctx context.Context) (*plots.Figure, error) {
-			f := &plots.Figure{ID: id, Title: title}
-			return f, drawMoreHosts(ctx, f, most)
-		}}, nil
-	}}
+		return func(ctx context.Context, f *plots.Figure) error { return drawMoreHosts(ctx, f, most) }, nil
+	}
+	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
 func drawMoreHosts(ctx context.Context, f *plots.Figure, most int) error {

@@ -63,26 +63,23 @@ type checkedRun struct {
 
 // measured draws TAGS and its rivals on measured run times, against the load.
 func measured(id, title string) plots.Spec {
-	return plots.Spec{ID: id, Title: title, Prepare: func(e plots.Effort) (*plots.Plan, error) {
+	prepare := func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		sizes, skipped, err := runTimes().sizes()
 		if err != nil {
 			return nil, err
 		}
-		p, err := describe(sizes)
+		summary, err := describe(sizes)
 		if err != nil {
 			return nil, err
 		}
-		t := &logFigure{sizeSummary: p, jobs: len(sizes), skipped: skipped, plan: &plots.Plan{}, e: e,
+		t := &logFigure{sizeSummary: summary, jobs: len(sizes), skipped: skipped, plan: p, e: e,
 			panels: logPanels()}
-		if err := t.prepare(); err != nil {
+		if err := t.prepare(ctx); err != nil {
 			return nil, err
 		}
-		t.plan.Build = func(ctx context.Context) (*plots.Figure, error) {
-			f := &plots.Figure{ID: id, Title: title}
-			return f, t.build(ctx, f)
-		}
-		return t.plan, nil
-	}}
+		return t.build, nil
+	}
+	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
 // A logFigure is the figure under way.
@@ -115,12 +112,12 @@ func (t *logFigure) simulate(m tags.Model, policy tags.Policy, cutoffs []float64
 const longerTAGS = 4
 
 // plan adds the simulations to show, then those only for checks.
-func (t *logFigure) prepare() error {
+func (t *logFigure) prepare(ctx context.Context) error {
 	for k, s := range t.panels {
 		panel := string(rune('a' + k))
 		for n, load := range s.tagsLoads {
 			m := t.model(s.hosts, load)
-			r, err := tags.Optimize(context.Background(), m, tags.PolicyTAGS, s.objective)
+			r, err := tags.Optimize(ctx, m, tags.PolicyTAGS, s.objective)
 			if err != nil {
 				return err
 			}
@@ -148,26 +145,26 @@ func (t *logFigure) prepare() error {
 			}
 		}
 	}
-	return t.prepareChecks()
+	return t.prepareChecks(ctx)
 }
 
 // checkLoad is that at which policies are simulated for the checks only.
 const checkLoad = 0.3
 
 // prepareChecks adds policies for which theory is exact.
-func (t *logFigure) prepareChecks() error {
+func (t *logFigure) prepareChecks(ctx context.Context) error {
 	for k, s := range t.panels[:2] {
 		panel := string(rune('a' + k))
 		m := t.model(s.hosts, checkLoad)
-		random, err := tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil)
+		random, err := tags.Evaluate(ctx, m, tags.PolicyRandom, nil)
 		if err != nil {
 			return err
 		}
-		equal, err := tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)
+		equal, err := tags.Evaluate(ctx, m, tags.PolicySITAE, nil)
 		if err != nil {
 			return err
 		}
-		bySize, err := tags.Optimize(context.Background(), m, tags.PolicySITA, bySlowdown())
+		bySize, err := tags.Optimize(ctx, m, tags.PolicySITA, bySlowdown())
 		if err != nil {
 			return err
 		}
