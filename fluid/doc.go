@@ -18,6 +18,9 @@
 //	balanced fairness           lets each of x_k equal jobs of class k run φ_k tasks, x_k φ_k = Φ(x-e_k)/Φ(x),
 //	                            where Φ(0) = 1, Φ(x) = max_j Σ_k a_kj Φ(x-e_k)
 //
+// A job may have a limit L_i: then φ_i <= L_i under every policy, as if it had a resource of its own of that capacity, which
+// is not counted among those that are dominant. What it leaves is shared by the others.
+//
 // Equal jobs are one row of the pool with a count. [Allocate] computes an allocation, [Allocator] many of them in turn.
 // Package audit says what people can hold against one, package traffic how long jobs take that come and go.
 //
