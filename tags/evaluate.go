@@ -196,7 +196,7 @@ func (f *tagsCost) visits(cutoffs []float64) []visit[double] {
 		p, q := f.work(a), f.work(b)
 		tail := l.tail(b)
 		v := visit[double]{
-			speed: double(speed), part: double(p.tail), end: double(l.partial(0, a, b)),
+			speed: double(speed), part: double(p.Tail), end: double(l.partial(0, a, b)),
 			first: double(l.capped(1, a, b)), second: double(l.capped(2, a, b)), killed: double(tail),
 		}
 		if b == 0 { // the host is skipped

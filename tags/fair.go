@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"productform/internal/shortestpath"
 )
 
 // ErrUnfair is wrapped by the error for a model for which no cutoffs with equal slowdowns were found.
@@ -107,8 +109,8 @@ func (r *Result) slowdowns() (least, largest float64) {
 // H_i = 1/E[1/X | s_{i-1} < X <= s_i], equal slowdowns are V_i = S (H_i - H_{i-1}), H_0 = 0.
 type fairCost struct {
 	*tagsCost
-	low, high  []float64 // bounds of the cutoffs
-	at0, atEnd point     // of s_0 = 0 and s_h = ∞
+	low, high  []float64          // bounds of the cutoffs
+	at0, atEnd shortestpath.Point // of s_0 = 0 and s_h = ∞
 }
 
 // setRanges sets bounds of the cutoffs, in (0, ∞) unless the sizes are a list, or returns false if there are none.

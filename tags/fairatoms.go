@@ -3,6 +3,8 @@ package tags
 import (
 	"math"
 	"sort"
+
+	"productform/internal/shortestpath"
 )
 
 // A fairAtoms minimises the largest slowdown, of the hosts at which jobs end, over cutoffs at atoms, which are points 1
@@ -10,7 +12,7 @@ import (
 // pass from host to host finds the least waiting to each cutoff, and whether there is a path at all.
 type fairAtoms struct {
 	*fairCost
-	points []point
+	points []shortestpath.Point
 }
 
 // A span is the points first to last.
@@ -29,7 +31,7 @@ func newFairAtoms(f *fairCost) *fairAtoms {
 func (s *fairAtoms) host(i, a, b int) (wait, mean float64) {
 	p, q := &s.points[a], &s.points[b]
 	switch {
-	case q.tail == 0 && p.tail == 0: // idle
+	case q.Tail == 0 && p.Tail == 0: // idle
 		return 0, math.Inf(1)
 	case a > b:
 		return math.Inf(1), 0
@@ -42,7 +44,7 @@ func (s *fairAtoms) host(i, a, b int) (wait, mean float64) {
 	m2, _ := square(p, q)
 	mean = math.Inf(1)
 	if a < b {
-		mean = (p.tail - q.tail) / (p.inverse - q.inverse)
+		mean = (p.Tail - q.Tail) / (p.Inverse - q.Inverse)
 	}
 	return s.rate * m2 / (2 * v * v * slack), mean
 }
@@ -61,14 +63,14 @@ func (s *fairAtoms) bound(i int, a, b span) (wait, mean float64) {
 			return wait, mean
 		}
 	default:
-		x, v := s.points[b.first].x, s.speed[i]
-		wait = s.rate * x * x * s.points[a.last].tail / (2 * v * v)
+		x, v := s.points[b.first].X, s.speed[i]
+		wait = s.rate * x * x * s.points[a.last].Tail / (2 * v * v)
 	}
 	if a.last >= b.first { // the cutoffs may be equal
 		return wait, math.Inf(1)
 	}
 	p, q := &s.points[a.last], &s.points[b.last]
-	return wait, (p.tail - q.tail) / (p.inverse - q.inverse)
+	return wait, (p.Tail - q.Tail) / (p.Inverse - q.Inverse)
 }
 
 // pass returns the last points of the spans on a path that keeps all slowdowns below the limit, nil if there is none,
@@ -263,7 +265,7 @@ func (s *fairAtoms) raiseLeast(path []int, worst float64) []float64 {
 	}
 	cutoffs := make([]float64, len(path))
 	for j, k := range path {
-		cutoffs[j] = s.points[k].x
+		cutoffs[j] = s.points[k].X
 	}
 	return cutoffs
 }

@@ -3,12 +3,14 @@ package tags
 import (
 	"container/heap"
 	"math"
+
+	"productform/internal/shortestpath"
 )
 
 // A fairBox is a set of cutoffs, s_j between the points low[j] and high[j], with bounds of the slowdown S that all hosts
 // can have in common there.
 type fairBox struct {
-	low, high   []point
+	low, high   []shortestpath.Point
 	least, most float64
 	full        bool    // the load of a host is next to 1 everywhere in it
 	tried       float64 // ln(most/least) of the last box around it from whose middle Newton's method was tried
@@ -82,7 +84,7 @@ func (f *fairCost) boxes() (x []float64, looked int, proved bool) {
 			b.tried = common
 			y := make([]float64, n+1)
 			for j := range n {
-				y[j] = (math.Log(b.low[j].x) + math.Log(b.high[j].x)) / 2
+				y[j] = (math.Log(b.low[j].X) + math.Log(b.high[j].X)) / 2
 			}
 			y[n] = (math.Log(b.least) + math.Log(b.most)) / 2
 			if f.newton(y, lead) && (x == nil || y[n] < x[n]) {
@@ -106,7 +108,7 @@ func (f *fairCost) boxes() (x []float64, looked int, proved bool) {
 // holds reports whether the cutoffs of a solution are in the box.
 func (b *fairBox) holds(x []float64) bool {
 	for j := range b.low {
-		if s := math.Exp(x[j]); s < b.low[j].x || s > b.high[j].x {
+		if s := math.Exp(x[j]); s < b.low[j].X || s > b.high[j].X {
 			return false
 		}
 	}
@@ -116,7 +118,7 @@ func (b *fairBox) holds(x []float64) bool {
 // within reports whether the whole box is next to the cutoffs of a solution, relatively.
 func (b *fairBox) within(x []float64, part float64) bool {
 	for j := range b.low {
-		if s := math.Exp(x[j]); b.low[j].x < s*(1-part) || b.high[j].x > s*(1+part) {
+		if s := math.Exp(x[j]); b.low[j].X < s*(1-part) || b.high[j].X > s*(1+part) {
 			return false
 		}
 	}
@@ -127,21 +129,21 @@ func (b *fairBox) within(x []float64, part float64) bool {
 func (f *fairCost) cut(b *fairBox) (first, second *fairBox, ok bool) {
 	best := math.Inf(1)
 	for j := range b.low {
-		from, to := b.low[j].x, b.high[j].x
+		from, to := b.low[j].X, b.high[j].X
 		x := math.Sqrt(from) * math.Sqrt(to)
 		if !(to > from*(1+boxTol)) || !(x > from && x < to) {
 			continue
 		}
 		mid := f.at(x)
-		lower := &fairBox{tried: b.tried, low: b.low, high: append([]point{}, b.high...)}
-		upper := &fairBox{tried: b.tried, low: append([]point{}, b.low...), high: b.high}
+		lower := &fairBox{tried: b.tried, low: b.low, high: append([]shortestpath.Point{}, b.high...)}
+		upper := &fairBox{tried: b.tried, low: append([]shortestpath.Point{}, b.low...), high: b.high}
 		for k := 0; k <= j; k++ { // cutoffs do not fall
-			if lower.high[k].x > x {
+			if lower.high[k].X > x {
 				lower.high[k] = mid
 			}
 		}
 		for k := j; k < len(b.low); k++ {
-			if upper.low[k].x < x {
+			if upper.low[k].X < x {
 				upper.low[k] = mid
 			}
 		}
@@ -174,11 +176,11 @@ func (f *fairCost) bound(b *fairBox) {
 		if i < n {
 			b1, b2 = &b.low[i], &b.high[i]
 		}
-		if a1.x > b2.x {
+		if a1.X > b2.X {
 			b.least, b.most = 1, 0
 			return
 		}
-		if a2.x <= b1.x {
+		if a2.X <= b1.X {
 			slack, _ := f.slack(i, a2, b1)
 			b.full = b.full || slack < fullLoadTol
 		}
@@ -189,7 +191,7 @@ func (f *fairCost) bound(b *fairBox) {
 		}
 		low += leastWait
 		high += mostWait
-		smaller, larger := f.harmonicAbove(a1.x, b1.x), f.harmonicBelow(a2.x, b2.x)
+		smaller, larger := f.harmonicAbove(a1.X, b1.X), f.harmonicBelow(a2.X, b2.X)
 		least, most := low/larger*(1-roundingTol), high/smaller*(1+roundingTol)
 		b.spread += min(math.Log(most/least), 50)
 		b.least, b.most = max(b.least, least), min(b.most, most)
@@ -204,10 +206,10 @@ func (f *fairCost) bound(b *fairBox) {
 }
 
 // leastWait bounds V_i from below for cutoffs s_{i-1} <= a and s_i >= b.
-func (f *fairCost) leastWait(i int, a, b *point) float64 {
+func (f *fairCost) leastWait(i int, a, b *shortestpath.Point) float64 {
 	v := f.speed[i]
-	if a.x > b.x { // of the sizes above a, each is served for b or more
-		return f.rate * b.x * b.x * a.tail / (2 * v * v)
+	if a.X > b.X { // of the sizes above a, each is served for b or more
+		return f.rate * b.X * b.X * a.Tail / (2 * v * v)
 	}
 	slack, off := f.slack(i, a, b)
 	if slack+off <= 0 {
@@ -218,7 +220,7 @@ func (f *fairCost) leastWait(i int, a, b *point) float64 {
 }
 
 // mostWait bounds V_i from above for cutoffs s_{i-1} >= a and s_i <= b.
-func (f *fairCost) mostWait(i int, a, b *point) float64 {
+func (f *fairCost) mostWait(i int, a, b *shortestpath.Point) float64 {
 	v := f.speed[i]
 	slack, off := f.slack(i, a, b)
 	if slack-off <= 0 {

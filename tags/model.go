@@ -52,6 +52,13 @@ func (m Model) Validate() error {
 	if !(m.Load > 0 && m.Load < 1) {
 		return input.Errorf("Load", m.Load, "a number in (0, 1)")
 	}
+	if err := m.checkSpeeds(); err != nil {
+		return err
+	}
+	return m.validateFractions()
+}
+
+func (m Model) checkSpeeds() error {
 	if m.Speeds != nil && len(m.Speeds) != m.Hosts {
 		return input.Errorf("Speeds", fmt.Sprintf("%d speeds", len(m.Speeds)), "one speed a host, %d", m.Hosts)
 	}
@@ -60,7 +67,7 @@ func (m Model) Validate() error {
 			return input.Errorf(fmt.Sprintf("Speeds[%d]", i), v, "a number in [1e-100, 1e100]")
 		}
 	}
-	return m.validateFractions()
+	return nil
 }
 
 // CheckCutoffs accepts h-1 finite cutoffs that are at least 0 and do not fall. With a cutoff below all sizes, the host

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"productform/internal/input"
+	"productform/internal/shortestpath"
 	"productform/sizes"
 )
 
@@ -14,12 +15,12 @@ import (
 type moments struct {
 	ctx                   context.Context // of the call that the distribution is made for
 	d                     sizes.Distribution
-	mean, square, inverse float64   // E[X], E[X²], E[1/X]
-	noInverse             bool      // E[1/X] is infinite, or beyond float64; inverse is 0
-	low, high             float64   // ends of the support; high may be +Inf
-	list                  *list     // of sizes, nil if they are none
-	atoms                 []float64 // 0 and the sizes of a list, once they are asked for
-	atomWork              []point   // what loads need of them, once it is asked for
+	mean, square, inverse float64              // E[X], E[X²], E[1/X]
+	noInverse             bool                 // E[1/X] is infinite, or beyond float64; inverse is 0
+	low, high             float64              // ends of the support; high may be +Inf
+	list                  *list                // of sizes, nil if they are none
+	atoms                 []float64            // 0 and the sizes of a list, once they are asked for
+	atomWork              []shortestpath.Point // what loads need of them, once it is asked for
 	err                   error
 }
 

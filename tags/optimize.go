@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"productform/internal/input"
+	"productform/internal/shortestpath"
 	"productform/sizes"
 )
 
@@ -107,51 +108,51 @@ func (m Model) optimizeTAGS(l *moments, o Objective) (Result, error) {
 	if !ok {
 		return Result{}, m.infeasible(l)
 	}
-	best := optimum{cutoffs: []float64{}}
+	best := shortestpath.Path{Cutoffs: []float64{}}
 	if m.Hosts > 1 {
-		best = newSearch(f, low, high).run()
+		best = newSearch(f, low, high).Run()
 	}
 	if l.err != nil {
 		return Result{}, l.err
 	}
-	if best.cutoffs == nil {
+	if best.Cutoffs == nil {
 		if f.hasSlowerLater() {
 			return Result{}, fmt.Errorf("%w: none was found for these speeds", ErrInfeasible)
 		}
 		return Result{}, fmt.Errorf("tags: the objective: %w", sizes.ErrOverflow)
 	}
-	visits := f.visits(best.cutoffs)
-	r, err := f.waits(f.loads(PolicyTAGS, best.cutoffs, visits), visits)
+	visits := f.visits(best.Cutoffs)
+	r, err := f.waits(f.loads(PolicyTAGS, best.Cutoffs, visits), visits)
 	for j, s := range r.Cutoffs {
 		r.Cutoffs[j] = min(s, math.MaxFloat64)
 	}
-	return best.result(r, o, err)
+	return withGap(r, o, best, err)
 }
 
 // optimizeSITA is [Optimize] for SITA.
 func (m Model) optimizeSITA(l *moments, o Objective) (Result, error) {
 	f := newSITACost(m, l, o)
 	low, high, ok := f.ranges()
-	best := optimum{cutoffs: []float64{}}
+	best := shortestpath.Path{Cutoffs: []float64{}}
 	if ok && m.Hosts > 1 {
-		best = f.search(low, high).run()
+		best = f.search(low, high).Run()
 	}
 	if l.err != nil {
 		return Result{}, l.err
 	}
-	if !ok || best.cutoffs == nil {
+	if !ok || best.Cutoffs == nil {
 		return Result{}, &InfeasibleError{m.Load, m.greatestLoad(func(m Model) bool {
 			_, _, ok := newSITACost(m, l, Objective{Waiting: 1}).ranges()
 			return ok
 		})}
 	}
-	r, err := m.evaluate(l, PolicySITA, best.cutoffs)
-	return best.result(r, o, err)
+	r, err := m.evaluate(l, PolicySITA, best.Cutoffs)
+	return withGap(r, o, best, err)
 }
 
-// result adds the value and its gap.
-func (b optimum) result(r Result, o Objective, err error) (Result, error) {
-	r.Objective, r.Gap = value(o.value(r.MeanSlowdown.Float, r.MeanWaiting.Float)), b.gap()
+// withGap adds the value and its gap.
+func withGap(r Result, o Objective, b shortestpath.Path, err error) (Result, error) {
+	r.Objective, r.Gap = value(o.value(r.MeanSlowdown.Float, r.MeanWaiting.Float)), b.Gap()
 	if err == nil && !(r.Objective.Float <= math.MaxFloat64) {
 		err = fmt.Errorf("tags: the objective: %w", sizes.ErrOverflow)
 	}
@@ -189,9 +190,9 @@ func (m Model) infeasible(l *moments) error {
 	return &InfeasibleError{m.Load, most}
 }
 
-func newSearch(f *tagsCost, low, high []float64) *search {
-	return &search{
-		hostCost: f, stopped: f.l.stopped, at: f.at, low: low, high: high, start: f.at(0), end: f.at(math.Inf(1)),
-		atoms: f.atoms, smooth: f.density != nil, shared: f.hasSlowerLater(), mayIdleFirst: f.mayIdleFirst(),
+func newSearch(f *tagsCost, low, high []float64) *shortestpath.Search {
+	return &shortestpath.Search{
+		HostCost: f, Stopped: f.l.stopped, At: f.at, Low: low, High: high, Start: f.at(0), End: f.at(math.Inf(1)),
+		Atoms: f.atoms, Smooth: f.density != nil, Shared: f.hasSlowerLater(), IdleFirst: f.mayIdleFirst(),
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 	"pgregory.net/rapid"
 
+	"productform/internal/shortestpath"
 	"productform/sizes"
 )
 
@@ -61,7 +62,7 @@ func ok[T any](v T, err error) T {
 }
 
 // searchOf returns the search of Optimize.
-func searchOf(m Model, o Objective) (*search, *tagsCost) {
+func searchOf(m Model, o Objective) (*shortestpath.Search, *tagsCost) {
 	f := newTAGSCost(m, ok(newMoments(context.Background(), m)), o)
 	low, high, feasible := f.ranges()
 	if !feasible {
@@ -71,8 +72,8 @@ func searchOf(m Model, o Objective) (*search, *tagsCost) {
 }
 
 // cost returns what a path costs in the unit of the objective; in a search the larger weight is 1.
-func (o Objective) cost(s *search, cutoffs []float64) float64 {
-	return s.total(cutoffs) * max(o.Slowdown, o.Waiting)
+func (o Objective) cost(s *shortestpath.Search, cutoffs []float64) float64 {
+	return s.Total(cutoffs) * max(o.Slowdown, o.Waiting)
 }
 
 // drawCutoff returns a cutoff in a range that may end at 0 or ∞.
@@ -117,26 +118,26 @@ func TestSlopesBoundCosts(t *testing.T) {
 		if r.IntN(4) == 0 {
 			x[1], x[2] = x[2], x[1] // cells that overlap
 		}
-		a, b := cell{low: f.at(x[0]), high: f.at(x[1])}, cell{low: f.at(x[2]), high: f.at(x[3])}
+		a, b := shortestpath.Cell{Low: f.at(x[0]), High: f.at(x[1])}, shortestpath.Cell{Low: f.at(x[2]), High: f.at(x[3])}
 		if x[2] < x[0] {
 			return
 		}
-		s, possible := f.slope(i, &a, &b)
+		s, possible := f.Slope(i, &a, &b)
 		for range 20 {
 			p, q := f.at(x[0]+(x[1]-x[0])*r.Float64()), f.at(x[2]+(x[3]-x[2])*r.Float64())
-			c := f.cost(i, &p, &q)
+			c := f.Cost(i, &p, &q)
 			if math.IsInf(c, 1) {
 				continue
 			}
 			if !possible {
-				t.Fatalf("host %d between %v and %v costs %v, said to be impossible in %v", i, p.x, q.x, c, x)
+				t.Fatalf("host %d between %v and %v costs %v, said to be impossible in %v", i, p.X, q.X, c, x)
 			}
-			least := s.cost + s.before*(q.x-b.low.x)
+			least := s.Cost + s.Before*(q.X-b.Low.X)
 			if f.density != nil {
-				least += s.after * (a.high.x - p.x)
+				least += s.After * (a.High.X - p.X)
 			}
 			if least > c*(1+1e-12) {
-				t.Fatalf("host %d between %v and %v costs %v, bound %v in %v", i, p.x, q.x, c, least, x)
+				t.Fatalf("host %d between %v and %v costs %v, bound %v in %v", i, p.X, q.X, c, least, x)
 			}
 		}
 	})
@@ -160,29 +161,29 @@ func TestSlopesAreDerivatives(t *testing.T) {
 		if x[1] < 1.01*x[0] {
 			return
 		}
-		at := func(x float64) cell { return cell{low: f.at(x), high: f.at(x)} }
+		at := func(x float64) shortestpath.Cell { return shortestpath.Cell{Low: f.at(x), High: f.at(x)} }
 		a, b := at(x[0]), at(x[1])
-		s, possible := f.slope(0, &a, &b)
-		if slack, _ := f.slack(0, &a.low, &b.low); !possible || slack < 1e-3 {
+		s, possible := f.Slope(0, &a, &b)
+		if slack, _ := f.slack(0, &a.Low, &b.Low); !possible || slack < 1e-3 {
 			return
 		}
 		cost := func(x, y float64) float64 {
 			p, q := f.at(x), f.at(y)
-			return f.cost(0, &p, &q)
+			return f.Cost(0, &p, &q)
 		}
 		// Central differences are off by the square of the step, which two steps show, and by rounding over the step.
 		check := func(side string, slope, at float64, difference func(h float64) float64) {
 			const h = 1e-5
 			fine, coarse := difference(h), difference(2*h)
-			room := 1e-6*slope + 1e-8*s.cost/at + math.Abs(coarse-fine)
+			room := 1e-6*slope + 1e-8*s.Cost/at + math.Abs(coarse-fine)
 			if math.Abs(fine-slope) > room {
 				t.Errorf("%v: %s %v, by differences %v ± %v", x, side, slope, fine, room)
 			}
 		}
-		check("after", s.after, x[0], func(h float64) float64 {
+		check("after", s.After, x[0], func(h float64) float64 {
 			return -(cost(x[0]*(1+h), x[1]) - cost(x[0]*(1-h), x[1])) / (2 * h * x[0])
 		})
-		check("before", s.before, x[1], func(h float64) float64 {
+		check("before", s.Before, x[1], func(h float64) float64 {
 			return (cost(x[0], x[1]*(1+h)) - cost(x[0], x[1]*(1-h))) / (2 * h * x[1])
 		})
 	})
@@ -203,7 +204,7 @@ func TestOptimumAmongAtoms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Gap > 1.1*gapTol {
+		if got.Gap > 1.1*shortestpath.GapTol {
 			t.Errorf("gap %v", got.Gap)
 		}
 		s, _ := searchOf(m, o)
@@ -215,8 +216,8 @@ func TestOptimumAmongAtoms(t *testing.T) {
 				best = min(best, o.cost(s, cutoffs))
 				return
 			}
-			for k := from; k < len(s.atoms); k++ {
-				cutoffs[j] = s.atoms[k]
+			for k := from; k < len(s.Atoms); k++ {
+				cutoffs[j] = s.Atoms[k]
 				try(j+1, k)
 			}
 		}
@@ -315,14 +316,14 @@ func TestOptimizeWithSpeedsAgainstNelderMead(t *testing.T) {
 }
 
 // randomPath returns random cutoffs that overload no host, nil if none of many is such.
-func randomPath(r *rand.Rand, s *search) []float64 {
+func randomPath(r *rand.Rand, s *shortestpath.Search) []float64 {
 	for range 200 {
-		cutoffs := make([]float64, len(s.low))
+		cutoffs := make([]float64, len(s.Low))
 		for j := range cutoffs {
-			cutoffs[j] = drawCutoff(r, s.low[j], s.high[j])
+			cutoffs[j] = drawCutoff(r, s.Low[j], s.High[j])
 		}
 		slices.Sort(cutoffs)
-		if !math.IsInf(s.total(cutoffs), 1) {
+		if !math.IsInf(s.Total(cutoffs), 1) {
 			return cutoffs
 		}
 	}

@@ -167,13 +167,8 @@ func (m Model) unknown(ctx context.Context) (*moments, error) {
 	if !(m.Hosts >= 1 && m.Hosts <= MaxQueueHosts) {
 		return nil, input.Errorf("Hosts", m.Hosts, "a number of hosts from 1 to %d", MaxQueueHosts)
 	}
-	if m.Speeds != nil && len(m.Speeds) != m.Hosts {
-		return nil, input.Errorf("Speeds", fmt.Sprintf("%d speeds", len(m.Speeds)), "one speed a host, %d", m.Hosts)
-	}
-	for i, v := range m.Speeds {
-		if !(v >= 1e-100 && v <= 1e100) {
-			return nil, input.Errorf(fmt.Sprintf("Speeds[%d]", i), v, "a number in [1e-100, 1e100]")
-		}
+	if err := m.checkSpeeds(); err != nil {
+		return nil, err
 	}
 	one := m
 	one.Hosts, one.Speeds, one.Fractions = 1, nil, nil

@@ -1,6 +1,10 @@
 package tags
 
-import "math"
+import (
+	"math"
+
+	"productform/internal/shortestpath"
+)
 
 // A sitaCost tells what hosts cost that get the jobs of sizes in (a, b]: w(a, b) W(a, b), with the weight
 // w(a, b) = E[o.Slowdown/X + o.Waiting; a < X <= b]. It falls in a and grows in b, as all its factors do.
@@ -18,9 +22,9 @@ func (f *tagsCost) sita() sitaCost {
 }
 
 // search returns that of the best cutoffs in the ranges.
-func (f sitaCost) search(low, high []float64) *search {
+func (f sitaCost) search(low, high []float64) *shortestpath.Search {
 	s := newSearch(f.tagsCost, low, high)
-	s.hostCost = f
+	s.HostCost = f
 	return s
 }
 
@@ -34,39 +38,39 @@ func difference(below, belowNext, above, aboveNext float64) (part, size float64)
 }
 
 // larger returns E[X; X > x].
-func larger(p *point) float64 {
-	if p.tail == 0 {
+func larger(p *shortestpath.Point) float64 {
+	if p.Tail == 0 {
 		return 0
 	}
-	return p.above + p.x*p.tail
+	return p.Above + p.X*p.Tail
 }
 
 // weight returns w(a, b), and the size of the numbers of which it is the difference.
-func (f sitaCost) weight(a, b *point) (w, size float64) {
+func (f sitaCost) weight(a, b *shortestpath.Point) (w, size float64) {
 	if f.o.Waiting > 0 {
-		p, s := difference(a.number, b.number, a.tail, b.tail)
+		p, s := difference(a.Number, b.Number, a.Tail, b.Tail)
 		w, size = f.o.Waiting*p, f.o.Waiting*s
 	}
 	if f.o.Slowdown > 0 {
-		w += f.o.Slowdown * (a.inverse - b.inverse)
-		size += f.o.Slowdown * a.inverse
+		w += f.o.Slowdown * (a.Inverse - b.Inverse)
+		size += f.o.Slowdown * a.Inverse
 	}
 	return w, size
 }
 
 // cost is 0 for a host that gets no jobs.
-func (f sitaCost) cost(i int, a, b *point) float64 {
-	if a.x > b.x {
+func (f sitaCost) Cost(i int, a, b *shortestpath.Point) float64 {
+	if a.X > b.X {
 		return math.Inf(1)
 	}
-	if a.x == b.x || a.tail == 0 {
+	if a.X == b.X || a.Tail == 0 {
 		return 0
 	}
 	slack, _ := f.slack(i, a, b)
 	if !(slack > 0) {
 		return math.Inf(1)
 	}
-	m2, _ := difference(a.second, b.second, a.beyond, b.beyond)
+	m2, _ := difference(a.Second, b.Second, a.Beyond, b.Beyond)
 	w, _ := f.weight(a, b)
 	v := f.speed[i]
 	return max(0, w) * f.rate * max(0, m2) / (2 * v * v * slack)
@@ -77,32 +81,32 @@ func (f sitaCost) cost(i int, a, b *point) float64 {
 //	∂/∂b = f(b) (W ω(b) + w λ/(vσ) (b²/(2v) + b W)),  -∂/∂a = f(a) (W ω(a) + w λ/(vσ) (a²/(2v) + a W)),
 //
 // ω(x) = o.Slowdown/x + o.Waiting, in which w, W and 1/σ are least for the largest a and the smallest b.
-func (f sitaCost) slope(i int, a, b *cell) (slope, bool) {
-	if a.low.x > b.high.x {
-		return slope{}, false
+func (f sitaCost) Slope(i int, a, b *shortestpath.Cell) (shortestpath.Slope, bool) {
+	if a.Low.X > b.High.X {
+		return shortestpath.Slope{}, false
 	}
-	if a.high.x >= b.low.x || a.high.tail == 0 { // the host may be idle
-		return slope{}, true
+	if a.High.X >= b.Low.X || a.High.Tail == 0 { // the host may be idle
+		return shortestpath.Slope{}, true
 	}
 	v := f.speed[i]
-	slack, off := f.slack(i, &a.high, &b.low)
+	slack, off := f.slack(i, &a.High, &b.Low)
 	slack += off
 	if !(slack > 0) {
-		return slope{}, false
+		return shortestpath.Slope{}, false
 	}
-	m2, size := difference(a.high.second, b.low.second, a.high.beyond, b.low.beyond)
+	m2, size := difference(a.High.Second, b.Low.Second, a.High.Beyond, b.Low.Beyond)
 	wait := f.rate * max(0, m2-momentTol*size) / (2 * v * v * slack)
-	w, size := f.weight(&a.high, &b.low)
+	w, size := f.weight(&a.High, &b.Low)
 	w = max(0, w-momentTol*size)
 	push := w * f.rate / (v * slack)
-	grow := func(low, high *point) float64 {
-		density := min(low.density, high.density)
+	grow := func(low, high *shortestpath.Point) float64 {
+		density := min(low.Density, high.Density)
 		if !(density > 0) {
 			return 0
 		}
-		return density * (wait*(f.o.Slowdown/high.x+f.o.Waiting) + push*low.x*(low.x/(2*v)+wait))
+		return density * (wait*(f.o.Slowdown/high.X+f.o.Waiting) + push*low.X*(low.X/(2*v)+wait))
 	}
-	return slope{cost: w * wait, after: grow(&a.low, &a.high), before: grow(&b.low, &b.high)}, true
+	return shortestpath.Slope{Cost: w * wait, After: grow(&a.Low, &a.High), Before: grow(&b.Low, &b.High)}, true
 }
 
 // ranges returns bounds of the cutoffs that keep every host below load 1, and false if there are none: each host in
@@ -111,11 +115,11 @@ func (f sitaCost) slope(i int, a, b *cell) (slope, bool) {
 func (f sitaCost) ranges() (low, high []float64, ok bool) {
 	n := len(f.speed) - 1
 	low, high = make([]float64, n), make([]float64, n)
-	fits := func(i int, a, b point) bool { slack, _ := f.slack(i, &a, &b); return slack > 0 }
+	fits := func(i int, a, b shortestpath.Point) bool { slack, _ := f.slack(i, &a, &b); return slack > 0 }
 	top := f.top()
 	a := f.work(0)
 	for j := range n {
-		x := lastGood(a.x, f.l.high, func(x float64) bool { return fits(j, a, f.work(x)) })
+		x := lastGood(a.X, f.l.high, func(x float64) bool { return fits(j, a, f.work(x)) })
 		a = f.work(x)
 		if high[j] = x; x > top {
 			high[j] = f.l.high

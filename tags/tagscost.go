@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"productform/internal/shortestpath"
 	"productform/sizes"
 )
 
@@ -65,57 +66,59 @@ func hostsOf(m Model, l *moments, o Objective) *tagsCost {
 }
 
 // at returns the point of cutoff x.
-func (f *tagsCost) at(x float64) point {
+func (f *tagsCost) at(x float64) shortestpath.Point {
 	l := f.l
-	p := point{x: x, tail: l.tail(x), above: l.above(x), beyond: l.partial(2, x, math.Inf(1))}
+	p := shortestpath.Point{X: x, Tail: l.tail(x), Above: l.above(x), Beyond: l.partial(2, x, math.Inf(1))}
 	if x > 0 {
-		p.first, p.second, p.number = l.partial(1, 0, x), l.partial(2, 0, x), l.partial(0, 0, x)
+		p.First, p.Second, p.Number = l.partial(1, 0, x), l.partial(2, 0, x), l.partial(0, 0, x)
 	}
 	if f.o.Slowdown > 0 {
-		p.inverse = l.partial(-1, x, math.Inf(1))
+		p.Inverse = l.partial(-1, x, math.Inf(1))
 	}
 	switch {
 	case !(x > 0 && x <= l.high) || f.atoms != nil:
 	case f.density != nil:
-		p.density = f.density(x)
+		p.Density = f.density(x)
 	default: // to 1e-10 of its scale, for the local search
-		p.density = l.partial(0, x*(1-1e-5), x*(1+1e-5)) / (2e-5 * x)
+		p.Density = l.partial(0, x*(1-1e-5), x*(1+1e-5)) / (2e-5 * x)
 	}
 	return p
 }
 
-func (f *tagsCost) weight(a *point) float64 { return f.o.Slowdown*a.inverse + f.o.Waiting*a.tail }
+func (f *tagsCost) weight(a *shortestpath.Point) float64 {
+	return f.o.Slowdown*a.Inverse + f.o.Waiting*a.Tail
+}
 
 // slack returns 1 - ρ_i, and a bound of the error that rounding makes in it. A host is spared the work below a and above
 // b: unless λE[X]/v_i is above 1 nothing cancels. Where that is far above 1, the load itself is subtracted. For a list of
 // sizes, fractions decide what is next to 0.
-func (f *tagsCost) slack(i int, a, b *point) (slack, off float64) {
+func (f *tagsCost) slack(i int, a, b *shortestpath.Point) (slack, off float64) {
 	limit, above := 0.0, 0.0
 	switch {
-	case a.tail == 0, f.kills && b.x == 0, !f.kills && a.x == b.x: // idle
+	case a.Tail == 0, f.kills && b.X == 0, !f.kills && a.X == b.X: // idle
 		return 1, 0
 	case f.kills:
-		limit, above = cancellationLimit, b.above
+		limit, above = cancellationLimit, b.Above
 	default:
 		above = larger(b)
 	}
 	var size float64 // of the numbers that are added up
 	if f.spare[i] >= limit {
-		slack = f.spareSlack(i, a.first, above)
+		slack = f.spareSlack(i, a.First, above)
 		if size = slack; f.kills {
 			size += 2 * math.Abs(f.spare[i])
 		}
 	} else {
-		done := b.first
-		if f.kills && b.tail > 0 { // E[min(X, b)]
-			done += b.x * b.tail
+		done := b.First
+		if f.kills && b.Tail > 0 { // E[min(X, b)]
+			done += b.X * b.Tail
 		}
 		push := f.rate / f.speed[i]
-		m1, m1Size := difference(a.first, done, larger(a), above)
+		m1, m1Size := difference(a.First, done, larger(a), above)
 		slack, size = 1-push*m1, 1+push*m1Size
 	}
 	if f.l.list != nil && math.Abs(slack) < nearZeroTol*max(1, size) {
-		slack = f.l.list.slack(f.m.pace(i), a.x, b.x, f.kills)
+		slack = f.l.list.slack(f.m.pace(i), a.X, b.X, f.kills)
 		return slack, 0x1p-52 * math.Abs(slack)
 	}
 	return slack, momentTol*size + f.speedError[i]
@@ -127,23 +130,23 @@ func (f *tagsCost) spareSlack(i int, below, above float64) float64 {
 }
 
 // square returns E[min(X, b)²; X > a] as the difference of numbers as small as possible, and the smaller of them.
-func square(a, b *point) (m2, size float64) {
-	capped, over := b.second, b.beyond // E[min(X, b)²] and E[X² - b²; X > b]
-	if b.tail > 0 {
-		capped += b.x * b.x * b.tail
-		over -= b.x * b.x * b.tail
+func square(a, b *shortestpath.Point) (m2, size float64) {
+	capped, over := b.Second, b.Beyond // E[min(X, b)²] and E[X² - b²; X > b]
+	if b.Tail > 0 {
+		capped += b.X * b.X * b.Tail
+		over -= b.X * b.X * b.Tail
 	}
-	if capped < a.beyond {
-		return capped - a.second, capped
+	if capped < a.Beyond {
+		return capped - a.Second, capped
 	}
-	return a.beyond - over, a.beyond
+	return a.Beyond - over, a.Beyond
 }
 
-func (f *tagsCost) cost(i int, a, b *point) float64 {
-	if a.x > b.x {
+func (f *tagsCost) Cost(i int, a, b *shortestpath.Point) float64 {
+	if a.X > b.X {
 		return math.Inf(1)
 	}
-	if a.tail == 0 {
+	if a.Tail == 0 {
 		return 0
 	}
 	slack, _ := f.slack(i, a, b)
@@ -160,38 +163,38 @@ func (f *tagsCost) cost(i int, a, b *point) float64 {
 //	∂V/∂b = λ P(X > b)/(vσ) (b/v + V),  -∂V/∂a = f(a) λ/(vσ) (a²/(2v) + a V),  -w'(a) = f(a) (o.Slowdown/a + o.Waiting),
 //
 // in which V and 1/σ are least for the largest a and the smallest b.
-func (f *tagsCost) slope(i int, a, b *cell) (slope, bool) {
-	v, weight := f.speed[i], f.weight(&a.high)
-	if a.low.x > b.high.x {
-		return slope{}, false
+func (f *tagsCost) Slope(i int, a, b *shortestpath.Cell) (shortestpath.Slope, bool) {
+	v, weight := f.speed[i], f.weight(&a.High)
+	if a.Low.X > b.High.X {
+		return shortestpath.Slope{}, false
 	}
-	if a.high.tail == 0 {
-		return slope{}, true
+	if a.High.Tail == 0 {
+		return shortestpath.Slope{}, true
 	}
-	if a.high.x > b.low.x { // V(t, t) for all t in both, of M_1 = t P(X > t)
-		m1 := b.low.x * a.high.tail
+	if a.High.X > b.Low.X { // V(t, t) for all t in both, of M_1 = t P(X > t)
+		m1 := b.Low.X * a.High.Tail
 		slack := 1 - f.rate*m1/v + 2*momentTol
 		if !(slack > 0) {
-			return slope{}, false
+			return shortestpath.Slope{}, false
 		}
-		return slope{cost: weight * f.rate * m1 * b.low.x / (2 * v * v * slack)}, true
+		return shortestpath.Slope{Cost: weight * f.rate * m1 * b.Low.X / (2 * v * v * slack)}, true
 	}
-	slack, off := f.slack(i, &a.high, &b.low)
+	slack, off := f.slack(i, &a.High, &b.Low)
 	slack += off
 	if !(slack > 0) {
-		return slope{}, false
+		return shortestpath.Slope{}, false
 	}
-	m2, size := square(&a.high, &b.low)
+	m2, size := square(&a.High, &b.Low)
 	m2 = max(m2-momentTol*size, 0)
 	wait := f.rate * m2 / (2 * v * v * slack)
-	s := slope{cost: weight * wait}
+	s := shortestpath.Slope{Cost: weight * wait}
 	push := f.rate / (v * slack)
-	if b.high.tail > 0 {
-		s.before = weight * push * b.high.tail * (b.low.x/v + wait)
+	if b.High.Tail > 0 {
+		s.Before = weight * push * b.High.Tail * (b.Low.X/v + wait)
 	}
-	if density := min(a.low.density, a.high.density); density > 0 {
-		x := a.low.x
-		s.after = density * (wait*(f.o.Slowdown/a.high.x+f.o.Waiting) + weight*push*(x*x/(2*v)+x*wait))
+	if density := min(a.Low.Density, a.High.Density); density > 0 {
+		x := a.Low.X
+		s.After = density * (wait*(f.o.Slowdown/a.High.X+f.o.Waiting) + weight*push*(x*x/(2*v)+x*wait))
 	}
 	return s, true
 }
@@ -201,7 +204,7 @@ func (f *tagsCost) slope(i int, a, b *cell) (slope, bool) {
 // cutoffs come one by one from the first host on, and the least from the last host back. A host slower than one before
 // it may be overloaded between that one's largest cutoff and any above; then its own is below that, and an
 // upper bound is enough here. A largest cutoff of 0 means that the host, and those before it, can take no jobs at all. The least
-// cutoffs are for hosts that follow one with jobs: 0 is always possible for the first hosts, see [search].
+// cutoffs are for hosts that follow one with jobs: 0 is always possible for the first hosts, see [shortestpath.Search].
 func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 	if f.atoms != nil {
 		return f.atomRanges()
@@ -308,12 +311,12 @@ func (f *tagsCost) feasible() bool {
 func (f *tagsCost) reach(high []float64, slow func(j int, before float64) float64) bool {
 	a := f.work(0)
 	for j := range high {
-		from := max(a.x, f.l.low)
+		from := max(a.X, f.l.low)
 		switch {
 		case f.isBelowOne(j, a, f.work(from)):
 			high[j] = f.last(from, func(x float64) bool { return f.isBelowOne(j, a, f.work(x)) })
-		case a.x > 0:
-			high[j] = slow(j, a.x)
+		case a.X > 0:
+			high[j] = slow(j, a.X)
 		}
 		a = f.work(high[j])
 	}
@@ -330,16 +333,16 @@ func (f *tagsCost) mayIdleFirst() bool {
 func (f *tagsCost) hasSlowerLater() bool { return !slices.IsSorted(f.speed) }
 
 // isBelowOne reports whether host i between cutoffs a and b is below load 1.
-func (f *tagsCost) isBelowOne(i int, a, b point) bool {
+func (f *tagsCost) isBelowOne(i int, a, b shortestpath.Point) bool {
 	slack, _ := f.slack(i, &a, &b)
 	return slack > 0
 }
 
 // work returns as much of the point of cutoff x as a load needs.
-func (f *tagsCost) work(x float64) point {
-	p := point{x: x, tail: f.l.tail(x), above: f.l.above(x)}
+func (f *tagsCost) work(x float64) shortestpath.Point {
+	p := shortestpath.Point{X: x, Tail: f.l.tail(x), Above: f.l.above(x)}
 	if x > 0 {
-		p.first = f.l.partial(1, 0, x)
+		p.First = f.l.partial(1, 0, x)
 	}
 	return p
 }

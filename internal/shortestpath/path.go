@@ -1,4 +1,5 @@
-package tags
+// Package shortestpath finds the cutoffs between hosts that cost least: a shortest path, by branch and prune, with a proof.
+package shortestpath
 
 import (
 	"math"
@@ -6,42 +7,42 @@ import (
 	"sort"
 )
 
-// A point is a cutoff with all that the cost of a host needs to know of it.
-type point struct {
-	x       float64 // the cutoff; may be +Inf
-	tail    float64 // P(X > x)
-	first   float64 // E[X; X <= x]
-	above   float64 // E[X - x; X > x]
-	second  float64 // E[X²; X <= x]
-	beyond  float64 // E[X²; X > x]
-	inverse float64 // E[1/X; X > x]
-	number  float64 // P(X <= x)
-	density float64 // f(x); 0 if there is none
+// A Point is a cutoff with all that the cost of a host needs to know of it.
+type Point struct {
+	X       float64 // the cutoff; may be +Inf
+	Tail    float64 // P(X > x)
+	First   float64 // E[X; X <= x]
+	Above   float64 // E[X - x; X > x]
+	Second  float64 // E[X²; X <= x]
+	Beyond  float64 // E[X²; X > x]
+	Inverse float64 // E[1/X; X > x]
+	Number  float64 // P(X <= x)
+	Density float64 // f(x); 0 if there is none
 }
 
-// A cell is a range of cutoffs, with ends among the atoms if the sizes have atoms.
-type cell struct {
-	low, high   point
+// A Cell is a range of cutoffs, with ends among the atoms if the sizes have atoms.
+type Cell struct {
+	Low, High   Point
 	first, last int     // indices of the ends among the atoms
-	slope       float64 // of the potential of the cell, see [search]
+	slope       float64 // of the potential of the cell, see [Search]
 	through     float64 // lower bound of the cost of all paths through it
 }
 
-func (c *cell) width() float64 { return c.high.x - c.low.x }
+func (c *Cell) width() float64 { return c.High.X - c.Low.X }
 
-// A slope bounds the cost of host i from below for all cutoffs a, b in two cells [a1, a2], [b1, b2]: it is at least
-// cost + after (a2 - a) + before (b - b1). Where a cell is one point, these are the cost and its derivatives.
-type slope struct{ cost, after, before float64 }
+// A Slope bounds the cost of host i from below for all cutoffs a, b in two cells [a1, a2], [b1, b2]: it is at least
+// Cost + After (a2 - a) + Before (b - b1). Where a cell is one point, these are the cost and its derivatives.
+type Slope struct{ Cost, After, Before float64 }
 
-// A hostCost tells what hosts cost.
-type hostCost interface {
-	// cost is that of host i between cutoffs a and b: +Inf if it is overloaded or a is above b.
-	cost(i int, a, b *point) float64
-	// slope is false if host i is overloaded, or b below a, for all cutoffs of the cells.
-	slope(i int, a, b *cell) (slope, bool)
+// A HostCost tells what hosts cost.
+type HostCost interface {
+	// Cost is that of host i between cutoffs a and b: +Inf if it is overloaded or a is above b.
+	Cost(i int, a, b *Point) float64
+	// Slope is false if host i is overloaded, or b below a, for all cutoffs of the cells.
+	Slope(i int, a, b *Cell) (Slope, bool)
 }
 
-// A search is the problem of choosing cutoffs s_1 <= ... <= s_n, n = h-1, that minimise Σ_i cost(i, s_{i-1}, s_i), where
+// A Search is the problem of choosing cutoffs s_1 <= ... <= s_n, n = h-1, that minimise Σ_i cost(i, s_{i-1}, s_i), where
 // cost falls in its first cutoff and grows in its second.
 //
 // Branch and prune: cells of cutoffs take the place of cutoffs. A host between two cells costs at least what it does
@@ -52,69 +53,71 @@ type hostCost interface {
 // two are equal. For any number c, c (s_i - low) may be taken from the cost of host i and added to that of host i+1, as
 // the sum over a path does not change. A cell takes for c, its slope, the smaller of the two derivatives on the best
 // path through it; a cell without derivatives takes 0.
-type search struct {
-	hostCost
-	stopped      func() bool // whether to return soon, with anything
-	at           func(x float64) point
-	low, high    []float64 // ranges of s_1, ..., s_n, that hold all feasible cutoffs
-	start        point     // s_0 = 0
-	end          point     // s_h = ∞
-	atoms        []float64 // sizes, if only finitely many exist: then only they are candidates
-	shared       bool      // hosts may have equal cutoffs at the optimum
-	mayIdleFirst bool      // the first cutoffs may be 0, which leaves their hosts idle
-	buffers      [][]slope // of the slopes between the cells, kept from round to round
-	smooth       bool      // the density at the ends of a cell bounds that inside from below
+type Search struct {
+	HostCost
+	Stopped   func() bool // whether to return soon, with anything
+	At        func(x float64) Point
+	Low, High []float64 // ranges of s_1, ..., s_n, that hold all feasible cutoffs
+	Start     Point     // s_0 = 0
+	End       Point     // s_h = ∞
+	Atoms     []float64 // sizes, if only finitely many exist: then only they are candidates
+	Shared    bool      // hosts may have equal cutoffs at the optimum
+	IdleFirst bool      // the first cutoffs may be 0, which leaves their hosts idle
+	buffers   [][]Slope // of the slopes between the cells, kept from round to round
+	Smooth    bool      // the density at the ends of a cell bounds that inside from below
 }
 
-// An optimum is the best path, its cost, and a proved bound: none costs less than least.
-type optimum struct {
-	cutoffs     []float64
-	cost, least float64
+// A Path is the best one, its cost, and a proved bound: none costs less than Least.
+type Path struct {
+	Cutoffs     []float64
+	Cost, Least float64
 }
 
-// gap returns the part of the cost by which others could be better: 0 if there is no cutoff to choose.
-func (o optimum) gap() float64 {
-	if len(o.cutoffs) == 0 || o.cost == 0 {
+// Gap returns the part of the cost by which others could be better: 0 if there is no cutoff to choose.
+func (o Path) Gap() float64 {
+	if len(o.Cutoffs) == 0 || o.Cost == 0 {
 		return 0
 	}
-	return max(0, 1-o.least/o.cost)
+	return max(0, 1-o.Least/o.Cost)
 }
 
+// GapTol is the relative gap at which a search ends: half of the 1e-10 that users are told, and mostly above rounding.
+const GapTol = 5e-11
+
 const (
-	gapTol  = 5e-11 // relative gap at which a search ends: half of the 1e-10 that users are told, and mostly above rounding
-	rounds  = 80    // more than it takes to halve any range down to neighbouring floats
-	pieces  = 48    // of equal ratio, of the range of a cutoff at first
-	decades = 12    // by which they get finer towards its ends
+	rounds  = 80 // more than it takes to halve any range down to neighbouring floats
+	pieces  = 48 // of equal ratio, of the range of a cutoff at first
+	decades = 12 // by which they get finer towards its ends
 )
 
 // pairs is how many pairs of cells of neighbouring hosts there may be, 24 bytes each: fewer where the bound is of first
 // order only, for which it is a pity to work long.
-func (s *search) pairs() int {
-	if s.smooth || s.atoms != nil {
+func (s *Search) pairs() int {
+	if s.Smooth || s.Atoms != nil {
 		return 1 << 21
 	}
 	return 1 << 16
 }
 
 // improve searches around cutoffs.
-func (s *search) improve(cutoffs []float64, cost float64) ([]float64, float64) {
-	if s.atoms != nil {
+func (s *Search) improve(cutoffs []float64, cost float64) ([]float64, float64) {
+	if s.Atoms != nil {
 		return s.nearby(cutoffs, cost)
 	}
 	return s.newton(cutoffs, cost)
 }
 
-// run returns the best path; its cutoffs are nil if there is none. Where the proof does not close, a closer look around
+// Run returns the best path; its cutoffs are nil if there is none. Where the proof does not close, a closer look around
 // the best path may find a better one, with which more can be pruned.
-func (s *search) run() optimum {
-	best := s.prune(optimum{cost: math.Inf(1)})
+func (s *Search) Run() Path {
+	best := s.prune(Path{Cost: math.Inf(1)})
 	for range 3 {
-		if s.stopped() || best.cutoffs == nil || s.atoms != nil || best.least >= best.cost*(1-2*gapTol) {
+		if s.Stopped() || best.Cutoffs == nil || s.Atoms != nil || best.Least >= best.Cost*(1-2*GapTol) {
 			break
 		}
-		cutoffs, cost := s.zoom(best.cutoffs, best.cost)
-		better := cost < best.cost*(1-1e-6)
-		best.cutoffs, best.cost = cutoffs, cost
+		cutoffs, cost := s.zoom(best.Cutoffs, best.Cost)
+		better := cost < best.Cost*(1-1e-6)
+		best.Cutoffs, best.Cost = cutoffs, cost
 		if !better {
 			break
 		}
@@ -124,30 +127,30 @@ func (s *search) run() optimum {
 }
 
 // prune halves and drops cells until the best path, of which one may be known, is proved, or no more can be.
-func (s *search) prune(best optimum) optimum {
-	stages := make([][]cell, len(s.low))
+func (s *Search) prune(best Path) Path {
+	stages := make([][]Cell, len(s.Low))
 	for j := range stages {
 		stages[j] = s.grid(j)
 	}
 	gap, stalled := math.Inf(1), 0
 	for range rounds {
-		if s.stopped() {
+		if s.Stopped() {
 			break
 		}
-		if cutoffs, cost := s.shortest(stages); cost < best.cost {
-			best.cutoffs, best.cost = s.improve(cutoffs, cost)
+		if cutoffs, cost := s.shortest(stages); cost < best.Cost {
+			best.Cutoffs, best.Cost = s.improve(cutoffs, cost)
 		}
-		limit := best.cost * (1 - gapTol)
-		best.least = min(s.bounds(stages), limit)
-		if best.least >= limit {
+		limit := best.Cost * (1 - GapTol)
+		best.Least = min(s.bounds(stages), limit)
+		if best.Least >= limit {
 			break
 		}
-		if left := best.cost - best.least; left < 0.75*gap { // halving all cells takes off half of it, or more
+		if left := best.Cost - best.Least; left < 0.75*gap { // halving all cells takes off half of it, or more
 			gap, stalled = left, 0
 		} else if stalled++; stalled > 3 {
 			break // rounding, or memory, allows no more
 		}
-		if !s.refine(stages, best.least, limit) {
+		if !s.refine(stages, best.Least, limit) {
 			break
 		}
 	}
@@ -156,9 +159,9 @@ func (s *search) prune(best optimum) optimum {
 
 // refine drops the cells that cannot be on a path of less than the limit and halves the others: only those on the
 // shortest paths, if all would be too many. It returns false if there is nothing to halve, or too much.
-func (s *search) refine(stages [][]cell, least, limit float64) bool {
+func (s *Search) refine(stages [][]Cell, least, limit float64) bool {
 	for j, cells := range stages {
-		stages[j] = slices.DeleteFunc(cells, func(c cell) bool { return c.through >= limit })
+		stages[j] = slices.DeleteFunc(cells, func(c Cell) bool { return c.through >= limit })
 	}
 	worst := limit
 	for ; size(stages, worst) > s.pairs(); worst = least + (worst-least)/2 {
@@ -168,7 +171,7 @@ func (s *search) refine(stages [][]cell, least, limit float64) bool {
 	}
 	halved := false
 	for j, cells := range stages {
-		next := make([]cell, 0, 2*len(cells))
+		next := make([]Cell, 0, 2*len(cells))
 		for _, c := range cells {
 			if c.through < worst {
 				if l, r, ok := s.halve(&c); ok {
@@ -185,7 +188,7 @@ func (s *search) refine(stages [][]cell, least, limit float64) bool {
 
 // size counts the pairs of cells there will be when those of less than worst are halved. The start and the end count as
 // 64 cells each, so that there is a limit for two hosts, too.
-func size(stages [][]cell, worst float64) int {
+func size(stages [][]Cell, worst float64) int {
 	n, before := 0, 64
 	for _, cells := range stages {
 		here := len(cells)
@@ -201,15 +204,15 @@ func size(stages [][]cell, worst float64) int {
 }
 
 // halve cuts a cell in two, by index among atoms and else where the ratios, or next to 0 and ∞ the distances, are equal.
-func (s *search) halve(c *cell) (l, r cell, ok bool) {
-	if s.atoms != nil {
+func (s *Search) halve(c *Cell) (l, r Cell, ok bool) {
+	if s.Atoms != nil {
 		if c.first == c.last {
 			return l, r, false
 		}
 		mid := (c.first + c.last) / 2
 		return s.atomCell(c.first, mid), s.atomCell(mid+1, c.last), true
 	}
-	low, high := c.low.x, c.high.x
+	low, high := c.Low.X, c.High.X
 	var x float64
 	switch {
 	case math.IsInf(high, 1):
@@ -222,68 +225,68 @@ func (s *search) halve(c *cell) (l, r cell, ok bool) {
 	if !(x > low && x < high) {
 		return l, r, false
 	}
-	mid := s.at(x)
-	return cell{low: c.low, high: mid}, cell{low: mid, high: c.high}, true
+	mid := s.At(x)
+	return Cell{Low: c.Low, High: mid}, Cell{Low: mid, High: c.High}, true
 }
 
-func (s *search) atomCell(first, last int) cell {
-	low := s.at(s.atoms[first])
+func (s *Search) atomCell(first, last int) Cell {
+	low := s.At(s.Atoms[first])
 	if first == last {
-		return cell{low: low, high: low, first: first, last: last}
+		return Cell{Low: low, High: low, first: first, last: last}
 	}
-	return cell{low: low, high: s.at(s.atoms[last]), first: first, last: last}
+	return Cell{Low: low, High: s.At(s.Atoms[last]), first: first, last: last}
 }
 
 // grid returns the first cells of cutoff j: of equal ratio, and finer and finer towards both ends, where a host may be
 // overloaded.
-func (s *search) grid(j int) []cell {
-	low, high := s.low[j], s.high[j]
-	if s.atoms != nil {
+func (s *Search) grid(j int) []Cell {
+	low, high := s.Low[j], s.High[j]
+	if s.Atoms != nil {
 		return s.atomGrid(low, high, 2*pieces)
 	}
 	xs := s.marks(j)
-	if s.shared { // so that neighbours can have equal cutoffs
-		for k := max(0, j-1); k < min(len(s.low), j+2); k++ {
+	if s.Shared { // so that neighbours can have equal cutoffs
+		for k := max(0, j-1); k < min(len(s.Low), j+2); k++ {
 			if k != j {
 				xs = append(xs, s.marks(k)...)
 			}
 		}
 	}
 	sort.Float64s(xs)
-	var cells []cell
-	if s.mayIdleFirst {
-		cells = []cell{{low: s.start, high: s.start}}
+	var cells []Cell
+	if s.IdleFirst {
+		cells = []Cell{{Low: s.Start, High: s.Start}}
 		if high == 0 {
 			return cells
 		}
 	}
 	first := len(cells)
-	last := s.at(low)
+	last := s.At(low)
 	for _, x := range xs {
-		if x > last.x && x <= high {
-			next := s.at(x)
-			cells = append(cells, cell{low: last, high: next})
+		if x > last.X && x <= high {
+			next := s.At(x)
+			cells = append(cells, Cell{Low: last, High: next})
 			last = next
 		}
 	}
 	if len(cells) == first { // the range is one point
-		cells = append(cells, cell{low: last, high: last})
+		cells = append(cells, Cell{Low: last, High: last})
 	}
 	return cells
 }
 
 // marks returns the ends of the first cells of cutoff j.
-func (s *search) marks(j int) []float64 {
-	low, high := s.low[j], s.high[j]
+func (s *Search) marks(j int) []float64 {
+	low, high := s.Low[j], s.High[j]
 	xs := []float64{low, high}
 	from, to := low, high
 	if math.IsInf(high, 1) {
-		for to = max(low, 1e-300); s.at(to).tail > 1e-18 && to < 1e290; to *= 2 {
+		for to = max(low, 1e-300); s.At(to).Tail > 1e-18 && to < 1e290; to *= 2 {
 		}
 		xs = append(xs, to)
 	}
 	if low == 0 {
-		for from = min(to, 1e300); s.at(from).number > 1e-6 && from > 1e-290; from /= 2 {
+		for from = min(to, 1e300); s.At(from).Number > 1e-6 && from > 1e-290; from /= 2 {
 		}
 		xs = append(xs, from)
 	}
@@ -298,10 +301,10 @@ func (s *search) marks(j int) []float64 {
 }
 
 // atomGrid returns cells that hold the atoms in [low, high].
-func (s *search) atomGrid(low, high float64, pieces int) []cell {
-	first := sort.SearchFloat64s(s.atoms, low)
-	end := sort.Search(len(s.atoms), func(i int) bool { return s.atoms[i] > high })
-	var cells []cell
+func (s *Search) atomGrid(low, high float64, pieces int) []Cell {
+	first := sort.SearchFloat64s(s.Atoms, low)
+	end := sort.Search(len(s.Atoms), func(i int) bool { return s.Atoms[i] > high })
+	var cells []Cell
 	for k := range pieces {
 		i, j := first+(end-first)*k/pieces, first+(end-first)*(k+1)/pieces
 		if i < j {
@@ -312,33 +315,33 @@ func (s *search) atomGrid(low, high float64, pieces int) []cell {
 }
 
 // shortest returns the shortest path through the upper ends of the cells, and its cost.
-func (s *search) shortest(stages [][]cell) ([]float64, float64) {
+func (s *Search) shortest(stages [][]Cell) ([]float64, float64) {
 	n := len(stages)
 	from := make([][]int32, n)
 	cost := []float64{0}
-	before := []*point{&s.start}
+	before := []*Point{&s.Start}
 	for j := range n + 1 {
-		var here []*point
+		var here []*Point
 		if j < n {
 			for k := range stages[j] {
-				here = append(here, &stages[j][k].high)
+				here = append(here, &stages[j][k].High)
 			}
 			from[j] = make([]int32, len(here))
 		} else {
-			here = []*point{&s.end}
+			here = []*Point{&s.End}
 			from = append(from, make([]int32, 1))
 		}
 		next := make([]float64, len(here))
 		for k, b := range here {
 			next[k] = math.Inf(1)
-			if s.stopped() {
+			if s.Stopped() {
 				continue
 			}
 			for i, a := range before {
 				if cost[i] >= next[k] {
 					continue
 				}
-				if c := cost[i] + s.cost(j, a, b); c < next[k] {
+				if c := cost[i] + s.Cost(j, a, b); c < next[k] {
 					next[k], from[j][k] = c, int32(i)
 				}
 			}
@@ -350,7 +353,7 @@ func (s *search) shortest(stages [][]cell) ([]float64, float64) {
 	}
 	cutoffs := make([]float64, n)
 	for j, k := n-1, from[n][0]; j >= 0; j-- {
-		cutoffs[j] = stages[j][k].high.x
+		cutoffs[j] = stages[j][k].High.X
 		k = from[j][k]
 	}
 	return cutoffs, cost[0]
@@ -358,12 +361,12 @@ func (s *search) shortest(stages [][]cell) ([]float64, float64) {
 
 // bounds sets the lower bound of each cell and returns that of all paths: first with slopes of 0, which shows the best
 // path through each cell, then with the derivatives on that path.
-func (s *search) bounds(stages [][]cell) float64 {
-	ends := make([][]cell, 0, len(stages)+2)
-	ends = append(ends, []cell{{low: s.start, high: s.start}})
+func (s *Search) bounds(stages [][]Cell) float64 {
+	ends := make([][]Cell, 0, len(stages)+2)
+	ends = append(ends, []Cell{{Low: s.Start, High: s.Start}})
 	ends = append(ends, stages...)
-	ends = append(ends, []cell{{low: s.end, high: s.end}})
-	links := make([][]slope, len(stages)+1)
+	ends = append(ends, []Cell{{Low: s.End, High: s.End}})
+	links := make([][]Slope, len(stages)+1)
 	for i := range links {
 		if len(s.buffers) <= i {
 			s.buffers = append(s.buffers, nil)
@@ -376,24 +379,24 @@ func (s *search) bounds(stages [][]cell) float64 {
 			cells[k].slope, cells[k].through = 0, 0
 		}
 	}
-	least := throughAll(ends, links, s.smooth)
-	if s.smooth {
+	least := throughAll(ends, links, s.Smooth)
+	if s.Smooth {
 		least = max(least, throughAll(ends, links, false))
 	}
 	return least
 }
 
 // links appends the slopes of host i between all pairs of cells; the cost is +Inf where there is no path.
-func (s *search) links(links []slope, i int, before, after []cell) []slope {
+func (s *Search) links(links []Slope, i int, before, after []Cell) []Slope {
 	links = slices.Grow(links, len(before)*len(after))
 	for k := range before {
-		if s.stopped() {
-			return append(links, make([]slope, cap(links)-len(links))...)
+		if s.Stopped() {
+			return append(links, make([]Slope, cap(links)-len(links))...)
 		}
 		for m := range after {
-			l, ok := s.slope(i, &before[k], &after[m])
+			l, ok := s.Slope(i, &before[k], &after[m])
 			if !ok {
-				l = slope{cost: math.Inf(1)}
+				l = Slope{Cost: math.Inf(1)}
 			}
 			links = append(links, l)
 		}
@@ -403,7 +406,7 @@ func (s *search) links(links []slope, i int, before, after []cell) []slope {
 
 // throughAll raises the bounds of all cells to those of the shortest paths through them, with the slopes that the cells
 // have, and returns the length of the shortest path. On request it sets the slopes for next time.
-func throughAll(ends [][]cell, links [][]slope, setSlopes bool) float64 {
+func throughAll(ends [][]Cell, links [][]Slope, setSlopes bool) float64 {
 	n := len(links)
 	forward, back := make([][]float64, n+1), make([][]float64, n+1)
 	forward[0], back[n] = []float64{0}, []float64{0}
@@ -414,10 +417,10 @@ func throughAll(ends [][]cell, links [][]slope, setSlopes bool) float64 {
 		for k := range rows {
 			for m := range columns {
 				l := &links[i][k*len(columns)+m]
-				if c := forward[i][k] + l.cost; c >= best[m] && columns[m].slope == 0 {
+				if c := forward[i][k] + l.Cost; c >= best[m] && columns[m].slope == 0 {
 					continue
 				} else if c += potentials(l, &rows[k], &columns[m]); c < best[m] {
-					best[m], before[m] = c, l.before
+					best[m], before[m] = c, l.Before
 				}
 			}
 		}
@@ -429,10 +432,10 @@ func throughAll(ends [][]cell, links [][]slope, setSlopes bool) float64 {
 		for k := range rows {
 			for m := range columns {
 				l := &links[i][k*len(columns)+m]
-				if c := back[i+1][m] + l.cost; c >= best[k] && columns[m].slope == 0 {
+				if c := back[i+1][m] + l.Cost; c >= best[k] && columns[m].slope == 0 {
 					continue
 				} else if c += potentials(l, &rows[k], &columns[m]); c < best[k] {
-					best[k], after[k] = c, l.after
+					best[k], after[k] = c, l.After
 				}
 			}
 		}
@@ -459,13 +462,13 @@ func infinities(n int) []float64 {
 }
 
 // potentials returns what the potentials of two cells add, at least, to the cost of the host between them.
-func potentials(l *slope, a, b *cell) float64 {
+func potentials(l *Slope, a, b *Cell) float64 {
 	var c float64
 	if a.slope > 0 {
-		c = min(l.after, a.slope) * a.width()
+		c = min(l.After, a.slope) * a.width()
 	}
-	if b.slope > l.before {
-		c -= (b.slope - l.before) * b.width()
+	if b.slope > l.Before {
+		c -= (b.slope - l.Before) * b.width()
 	}
 	return c
 }

@@ -1,4 +1,4 @@
-package tags
+package shortestpath
 
 import (
 	"math"
@@ -8,10 +8,10 @@ import (
 )
 
 // newton improves cutoffs by Newton's method in their logarithms, each step shortened until it leads down.
-func (s *search) newton(cutoffs []float64, cost float64) ([]float64, float64) {
+func (s *Search) newton(cutoffs []float64, cost float64) ([]float64, float64) {
 	n := len(cutoffs)
 	for range 60 {
-		if s.stopped() {
+		if s.Stopped() {
 			break
 		}
 		step := s.newtonStep(cutoffs)
@@ -27,7 +27,7 @@ func (s *search) newton(cutoffs []float64, cost float64) ([]float64, float64) {
 			for j := range next {
 				next[j] = cutoffs[j] * math.Exp(scale*step[j])
 			}
-			if better = s.total(next); better < cost {
+			if better = s.Total(next); better < cost {
 				break
 			}
 		}
@@ -38,7 +38,7 @@ func (s *search) newton(cutoffs []float64, cost float64) ([]float64, float64) {
 			for j := range next {
 				next[j] = cutoffs[j] * math.Exp(step[j])
 			}
-			if c := s.total(next); c <= cost*(1+1e-13) {
+			if c := s.Total(next); c <= cost*(1+1e-13) {
 				return next, min(c, cost)
 			}
 			return cutoffs, cost
@@ -52,48 +52,48 @@ func (s *search) newton(cutoffs []float64, cost float64) ([]float64, float64) {
 	return cutoffs, cost
 }
 
-// total returns the cost of a path, +Inf if it is none.
-func (s *search) total(cutoffs []float64) float64 {
+// Total returns the cost of a path, +Inf if it is none.
+func (s *Search) Total(cutoffs []float64) float64 {
 	var sum float64
-	a := s.start
+	a := s.Start
 	for i := range len(cutoffs) + 1 {
-		b := s.end
+		b := s.End
 		if i < len(cutoffs) {
 			if !s.holds(i, cutoffs[i]) {
 				return math.Inf(1)
 			}
-			b = s.at(cutoffs[i])
+			b = s.At(cutoffs[i])
 		}
-		sum += s.cost(i, &a, &b)
+		sum += s.Cost(i, &a, &b)
 		a = b
 	}
 	return sum
 }
 
 // holds reports whether x is in the range of cutoff j.
-func (s *search) holds(j int, x float64) bool {
-	return x >= s.low[j] && x <= s.high[j] || x == 0 && s.mayIdleFirst
+func (s *Search) holds(j int, x float64) bool {
+	return x >= s.Low[j] && x <= s.High[j] || x == 0 && s.IdleFirst
 }
 
 // gradient returns s_j ∂cost/∂s_j.
-func (s *search) gradient(cutoffs []float64) ([]float64, bool) {
+func (s *Search) gradient(cutoffs []float64) ([]float64, bool) {
 	g := make([]float64, len(cutoffs))
-	a := cell{low: s.start, high: s.start}
+	a := Cell{Low: s.Start, High: s.Start}
 	for i := range len(cutoffs) + 1 {
-		b := cell{low: s.end, high: s.end}
+		b := Cell{Low: s.End, High: s.End}
 		if i < len(cutoffs) {
-			p := s.at(cutoffs[i])
-			b = cell{low: p, high: p}
+			p := s.At(cutoffs[i])
+			b = Cell{Low: p, High: p}
 		}
-		l, ok := s.slope(i, &a, &b)
+		l, ok := s.Slope(i, &a, &b)
 		if !ok || i > 0 && i < len(cutoffs) && cutoffs[i] <= cutoffs[i-1] && cutoffs[i] > 0 {
 			return nil, false
 		}
 		if i > 0 {
-			g[i-1] -= l.after * cutoffs[i-1]
+			g[i-1] -= l.After * cutoffs[i-1]
 		}
 		if i < len(cutoffs) {
-			g[i] += l.before * cutoffs[i]
+			g[i] += l.Before * cutoffs[i]
 		}
 		a = b
 	}
@@ -103,7 +103,7 @@ func (s *search) gradient(cutoffs []float64) ([]float64, bool) {
 // newtonStep returns the step in the logarithms of the cutoffs that makes the gradient 0, or one against the gradient
 // where the cost is not convex; nil if there is none. The derivatives of g_j, by g_{j-1}, g_j and g_{j+1} only, are
 // differences: of every third cutoff at a time.
-func (s *search) newtonStep(cutoffs []float64) []float64 {
+func (s *Search) newtonStep(cutoffs []float64) []float64 {
 	const h = 1e-6
 	n := len(cutoffs)
 	g, ok := s.gradient(cutoffs)
@@ -169,14 +169,14 @@ func (s *search) newtonStep(cutoffs []float64) []float64 {
 
 // nearby improves cutoffs among atoms: the shortest path through some atoms around each, again and again, first far apart
 // and at last next to each other.
-func (s *search) nearby(cutoffs []float64, cost float64) ([]float64, float64) {
+func (s *Search) nearby(cutoffs []float64, cost float64) ([]float64, float64) {
 	const reach = 32
-	for stride := max(1, len(s.atoms)/(2*reach)); stride > 0 && !s.stopped(); {
-		stages := make([][]cell, len(cutoffs))
+	for stride := max(1, len(s.Atoms)/(2*reach)); stride > 0 && !s.Stopped(); {
+		stages := make([][]Cell, len(cutoffs))
 		for j, x := range cutoffs {
-			k := sort.SearchFloat64s(s.atoms, x)
+			k := sort.SearchFloat64s(s.Atoms, x)
 			for i := k - reach*stride; i <= k+reach*stride; i += stride {
-				if i >= 0 && i < len(s.atoms) && s.atoms[i] >= s.low[j] && s.atoms[i] <= s.high[j] {
+				if i >= 0 && i < len(s.Atoms) && s.Atoms[i] >= s.Low[j] && s.Atoms[i] <= s.High[j] {
 					stages[j] = append(stages[j], s.atomCell(i, i))
 				}
 			}
@@ -192,10 +192,10 @@ func (s *search) nearby(cutoffs []float64, cost float64) ([]float64, float64) {
 
 // zoom improves cutoffs where Newton's method does not, such as at equal cutoffs: the shortest path through points around
 // each, again and again, closer and closer. The points of a cutoff include its neighbours.
-func (s *search) zoom(cutoffs []float64, cost float64) ([]float64, float64) {
+func (s *Search) zoom(cutoffs []float64, cost float64) ([]float64, float64) {
 	const reach, passes = 12, 8
-	for width, pass := 0.1, 0; width > 1e-12 && !s.stopped(); pass++ {
-		stages := make([][]cell, len(cutoffs))
+	for width, pass := 0.1, 0; width > 1e-12 && !s.Stopped(); pass++ {
+		stages := make([][]Cell, len(cutoffs))
 		for j := range cutoffs {
 			xs := append([]float64{}, cutoffs[max(0, j-1):min(len(cutoffs), j+2)]...)
 			for i := -reach; i <= reach; i++ {
@@ -203,8 +203,8 @@ func (s *search) zoom(cutoffs []float64, cost float64) ([]float64, float64) {
 			}
 			for _, x := range xs {
 				if s.holds(j, x) {
-					p := s.at(x)
-					stages[j] = append(stages[j], cell{low: p, high: p})
+					p := s.At(x)
+					stages[j] = append(stages[j], Cell{Low: p, High: p})
 				}
 			}
 		}
