@@ -2,17 +2,16 @@
 //
 //	pfq solve MODEL      mean jobs, delays, service rates and utilizations under balanced fairness
 //	pfq stability MODEL  whether the cluster is stable, by what margin, and which classes decide
-//	pfq simulate MODEL   estimates of the same by simulation, under three policies, for any law of sizes
-//	pfq tags             hosts that guess job sizes: best cutoffs, and the rivals of this policy
+//	pfq simulate MODEL   estimates of the same by simulation, under three policies, for any distribution of sizes
+//	pfq tags             hosts that guess job sizes: best cutoffs, and other policies beside them
 //	pfq allocate POOL    divisible resources shared among jobs, at rest or in random traffic
 //	pfq dispatch TRACE   a log of jobs replayed under policies that share workers among them
 //	pfq example [NAME]   a model to start from
 //
-// MODEL and POOL are files in JSON or YAML, TRACE is a log of jobs, - is the standard input. The answer is a table, JSON
-// or CSV. The exit status is 0 if there is an answer, 1 if the model has none (it is unstable, say) and 2 for
-// bad usage or bad input, with one line on the standard error. Ctrl-C ends it by the signal, which a shell
-// tells as 130; allocate, dispatch and simulations say so, simulations once their runs have stopped and with how many
-// are kept, and end with that status.
+// MODEL and POOL are files in JSON or YAML, TRACE is a log of jobs, - is the standard input. The answer is text, JSON
+// or CSV. The exit status is 0 if there is an answer, 1 if the answer is no (the model is unstable, say), 2 for
+// bad usage or bad input, with one line on the standard error, and 130 if a signal ended it. A simulation then says how
+// many of its runs are kept.
 package main
 
 import (
