@@ -45,7 +45,7 @@ func (m ExactModel) Validate() error {
 		return input.Errorf("Hosts", m.Hosts, "a number of hosts from 1 to %d", MaxHosts)
 	}
 	if m.Load == nil || m.Load.Sign() <= 0 || m.Load.Cmp(big.NewRat(1, 1)) >= 0 {
-		return input.Errorf("Load", ratText(m.Load), "a number in (0, 1)")
+		return input.Errorf("Load", exact.Text(m.Load), "a number in (0, 1)")
 	}
 	if m.Sizes == nil {
 		return input.Errorf("Sizes", "nil", "a distribution")
@@ -58,21 +58,10 @@ func (m ExactModel) Validate() error {
 	}
 	for i, v := range m.Speeds {
 		if v == nil || v.Sign() <= 0 {
-			return input.Errorf(fmt.Sprintf("Speeds[%d]", i), ratText(v), "a number > 0")
+			return input.Errorf(fmt.Sprintf("Speeds[%d]", i), exact.Text(v), "a number > 0")
 		}
 	}
 	return nil
-}
-
-// ratText writes integers as such, other numbers to 17 digits.
-func ratText(x *big.Rat) string {
-	switch {
-	case x == nil:
-		return "nil"
-	case x.IsInt():
-		return x.Num().String()
-	}
-	return new(big.Float).SetPrec(64).SetRat(x).Text('g', 17)
 }
 
 // speeds returns v_i and Σ_i v_i.
@@ -178,7 +167,7 @@ func (m ExactModel) checkCutoffs(cutoffs []*big.Rat) error {
 	before := new(big.Rat)
 	for i, s := range cutoffs {
 		if s == nil || s.Cmp(before) < 0 {
-			return input.Errorf(fmt.Sprintf("Cutoffs[%d]", i), ratText(s), "a number >= %s", ratText(before))
+			return input.Errorf(fmt.Sprintf("Cutoffs[%d]", i), exact.Text(s), "a number >= %s", exact.Text(before))
 		}
 		before = s
 	}

@@ -293,7 +293,7 @@ func (m Model) equalLoads(l *moments) []float64 {
 // workQuantile returns the smallest x such that the jobs up to x have the given part of the work, those above the rest:
 // of the two the smaller is compared.
 func (l *moments) workQuantile(part, rest float64) float64 {
-	return firstGood(l.low, min(l.high, math.MaxFloat64), func(x float64) bool {
+	return num.FirstGood(l.low, min(l.high, math.MaxFloat64), func(x float64) bool {
 		if part < rest {
 			return l.partial(1, 0, x) >= part*l.mean
 		}

@@ -131,7 +131,7 @@ func (m Model) optimizeTAGS(l *moments, o Objective) (Result, error) {
 
 // optimizeSITA is [Optimize] for SITA.
 func (m Model) optimizeSITA(l *moments, o Objective) (Result, error) {
-	f := newSITACost(m, l, o)
+	f := newTAGSCost(m, l, o).sita()
 	low, high, ok := f.ranges()
 	best := shortestpath.Path{Cutoffs: []float64{}}
 	if ok && m.Hosts > 1 {
@@ -142,7 +142,7 @@ func (m Model) optimizeSITA(l *moments, o Objective) (Result, error) {
 	}
 	if !ok || best.Cutoffs == nil {
 		return Result{}, &InfeasibleError{m.Load, m.greatestLoad(func(m Model) bool {
-			_, _, ok := newSITACost(m, l, Objective{Waiting: 1}).ranges()
+			_, _, ok := newTAGSCost(m, l, Objective{Waiting: 1}).sita().ranges()
 			return ok
 		})}
 	}

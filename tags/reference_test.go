@@ -64,7 +64,7 @@ func (m paretoFarm) Rounded() (Model, error) {
 	double := func(path string, x *big.Rat) float64 {
 		v, ok := num.Float64(x)
 		if !ok && err == nil {
-			err = input.Errorf(path, ratText(x), "a number within double precision")
+			err = input.Errorf(path, exact.Text(x), "a number within double precision")
 		}
 		return v
 	}

@@ -4,15 +4,12 @@ import (
 	"math"
 
 	"productform/internal/shortestpath"
+	"productform/num"
 )
 
 // A sitaCost tells what hosts cost that get the jobs of sizes in (a, b]: w(a, b) W(a, b), with the weight
 // w(a, b) = E[o.Slowdown/X + o.Waiting; a < X <= b]. It falls in a and grows in b, as all its factors do.
 type sitaCost struct{ *tagsCost }
-
-func newSITACost(m Model, l *moments, o Objective) sitaCost {
-	return newTAGSCost(m, l, o).sita()
-}
 
 // sita returns the cost of hosts that get the sizes between two cutoffs.
 func (f *tagsCost) sita() sitaCost {
@@ -119,7 +116,7 @@ func (f sitaCost) ranges() (low, high []float64, ok bool) {
 	top := f.top()
 	a := f.work(0)
 	for j := range n {
-		x := lastGood(a.X, f.l.high, func(x float64) bool { return fits(j, a, f.work(x)) })
+		x := num.LastGood(a.X, f.l.high, func(x float64) bool { return fits(j, a, f.work(x)) })
 		a = f.work(x)
 		if high[j] = x; x > top {
 			high[j] = f.l.high
@@ -134,7 +131,7 @@ func (f sitaCost) ranges() (low, high []float64, ok bool) {
 		least = 0
 	}
 	for j := n - 1; j >= 0; j-- {
-		low[j] = firstGood(least, high[j], func(x float64) bool { return fits(j+1, f.work(x), b) })
+		low[j] = num.FirstGood(least, high[j], func(x float64) bool { return fits(j+1, f.work(x), b) })
 		b = f.work(low[j])
 	}
 	return low, high, true

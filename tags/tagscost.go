@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"productform/internal/shortestpath"
+	"productform/num"
 	"productform/sizes"
 )
 
@@ -216,7 +217,7 @@ func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 	}
 	b := f.work(math.Inf(1))
 	for j := len(low) - 1; j >= 0; j-- {
-		least := firstGood(f.l.low, high[j], func(x float64) bool { return f.isBelowOne(j+1, f.work(x), b) })
+		least := num.FirstGood(f.l.low, high[j], func(x float64) bool { return f.isBelowOne(j+1, f.work(x), b) })
 		low[j] = min(least, high[j]) // rounding, or a slow host, may leave none
 		b = f.work(low[j])
 	}
@@ -364,7 +365,7 @@ func (f *tagsCost) last(a float64, good func(x float64) bool) float64 {
 	if a >= top || good(top) {
 		return f.l.high
 	}
-	return lastGood(a, top, good)
+	return num.LastGood(a, top, good)
 }
 
 // stop returns the largest x below a for which good holds, 0 if it holds nowhere on a fine grid, of steps of 1 % over 20
@@ -379,7 +380,7 @@ func (f *tagsCost) stop(a float64, good func(x float64) bool) float64 {
 	for k := points - 1; k >= 0; k-- {
 		x := low * math.Pow(a/low, float64(k)/points)
 		if good(x) {
-			return lastGood(x, bad, good)
+			return num.LastGood(x, bad, good)
 		}
 		bad = x
 	}

@@ -31,11 +31,11 @@ func (d BoundedPareto) Check() error {
 	case d.Low == nil && d.Mean == nil:
 		return input.Errorf("Low", "nil", "a number in (0, High), or Mean in its place")
 	case d.Low != nil && d.Mean != nil:
-		return input.Errorf("Mean", text(d.Mean), "nil, since Low is given")
+		return input.Errorf("Mean", Text(d.Mean), "nil, since Low is given")
 	case d.Low != nil && (d.Low.Sign() <= 0 || d.Low.Cmp(d.High) >= 0):
-		return input.Errorf("Low", text(d.Low), "a number in (0, High = %s)", text(d.High))
+		return input.Errorf("Low", Text(d.Low), "a number in (0, High = %s)", Text(d.High))
 	case d.Mean != nil && (d.Mean.Sign() <= 0 || d.Mean.Cmp(d.High) >= 0):
-		return input.Errorf("Mean", text(d.Mean), "a number in (0, High = %s)", text(d.High))
+		return input.Errorf("Mean", Text(d.Mean), "a number in (0, High = %s)", Text(d.High))
 	}
 	return nil
 }

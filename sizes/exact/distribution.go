@@ -101,13 +101,13 @@ func nothingAbove(x num.Interval, prec uint) Point {
 // checkPositive accepts a fraction above 0.
 func checkPositive(path string, x *big.Rat) error {
 	if x == nil || x.Sign() <= 0 {
-		return input.Errorf(path, text(x), "a number > 0")
+		return input.Errorf(path, Text(x), "a number > 0")
 	}
 	return nil
 }
 
-// text writes integers as such, other numbers to 17 digits.
-func text(x *big.Rat) string {
+// Text writes integers as such, other numbers to 17 digits.
+func Text(x *big.Rat) string {
 	switch {
 	case x == nil:
 		return "nil"

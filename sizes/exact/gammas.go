@@ -142,7 +142,7 @@ type Hyperexponential struct {
 // Check checks the parameters.
 func (d Hyperexponential) Check() error {
 	if d.SCV == nil || d.SCV.Cmp(ratio(1, 1)) <= 0 {
-		return input.Errorf("SCV", text(d.SCV), "a number > 1")
+		return input.Errorf("SCV", Text(d.SCV), "a number > 1")
 	}
 	return checkPositive("Mean", d.Mean)
 }

@@ -39,10 +39,10 @@ func (d BoundedPareto) PartialMoment(order, low, high *big.Rat, prec uint) (num.
 		return num.Interval{}, input.Errorf("order", "nil", "a number")
 	}
 	if low == nil || low.Sign() < 0 {
-		return num.Interval{}, input.Errorf("low", text(low), "a number >= 0")
+		return num.Interval{}, input.Errorf("low", Text(low), "a number >= 0")
 	}
 	if high == nil || high.Cmp(low) < 0 {
-		return num.Interval{}, input.Errorf("high", text(high), "a number >= low = %s", text(low))
+		return num.Interval{}, input.Errorf("high", Text(high), "a number >= low = %s", Text(low))
 	}
 	return d.measure(prec, func(l boundedPareto) (num.Interval, error) {
 		a, b, ok, err := l.clip(low, high)
@@ -56,7 +56,7 @@ func (d BoundedPareto) PartialMoment(order, low, high *big.Rat, prec uint) (num.
 // Tail encloses P(X > x), to a relative width of at most 2^(1-prec); prec 0 means 64.
 func (d BoundedPareto) Tail(x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
-		return num.Interval{}, input.Errorf("x", text(x), "a number >= 0")
+		return num.Interval{}, input.Errorf("x", Text(x), "a number >= 0")
 	}
 	high := d.High
 	if high == nil || x.Cmp(high) > 0 {
@@ -69,7 +69,7 @@ func (d BoundedPareto) Tail(x *big.Rat, prec uint) (num.Interval, error) {
 // k follows from the mean and is x itself.
 func (d BoundedPareto) CDF(x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
-		return num.Interval{}, input.Errorf("x", text(x), "a number >= 0")
+		return num.Interval{}, input.Errorf("x", Text(x), "a number >= 0")
 	}
 	return d.PartialMoment(new(big.Rat), new(big.Rat), x, prec)
 }
@@ -78,7 +78,7 @@ func (d BoundedPareto) CDF(x *big.Rat, prec uint) (num.Interval, error) {
 // wraps [ErrMoreBits] if k follows from the mean and is x itself.
 func (d BoundedPareto) Density(x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
-		return num.Interval{}, input.Errorf("x", text(x), "a number >= 0")
+		return num.Interval{}, input.Errorf("x", Text(x), "a number >= 0")
 	}
 	return d.measure(prec, func(l boundedPareto) (num.Interval, error) {
 		at := num.FromRat(x, l.prec)

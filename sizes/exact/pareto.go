@@ -20,7 +20,7 @@ func (d Pareto) Check() error {
 		return err
 	}
 	if d.Alpha.Cmp(ratio(2, 1)) <= 0 {
-		return fmt.Errorf("E[X²] for alpha %s: %w", text(d.Alpha), sizes.ErrInfinite)
+		return fmt.Errorf("E[X²] for alpha %s: %w", Text(d.Alpha), sizes.ErrInfinite)
 	}
 	return checkPositive("Low", d.Low)
 }

@@ -17,7 +17,7 @@ type Weibull struct {
 // Check checks the parameters.
 func (d Weibull) Check() error {
 	if d.Shape == nil || d.Shape.Cmp(ratio(1, 20)) < 0 || d.Shape.Cmp(ratio(1000, 1)) > 0 {
-		return input.Errorf("Shape", text(d.Shape), "a number in [0.05, 1000]")
+		return input.Errorf("Shape", Text(d.Shape), "a number in [0.05, 1000]")
 	}
 	return checkPositive("Mean", d.Mean)
 }
