@@ -3,11 +3,6 @@
 // finite number of interruptions. It knows no system: a package below it describes each as a [System], with an [Engine]
 // that moves it and a list of the measures that it has.
 //
-//   - productform/sim/cluster: clusters of servers, in order of arrival, with interruptions, or under processor sharing;
-//   - productform/sim/queue: order-independent queues and Whittle networks with any rates;
-//   - productform/sim/farm: hosts with a queue each under TAGS and its rivals;
-//   - productform/sim/pool: resources that jobs share, divisible or task by task.
-//
 // A new system is a package of its own below this one, and touches no other: a type with the parameters, whose method Describe
 // checks them and gives rates, classes and servers; an engine, in which a [Population] counts the jobs; and where it sees more
 // than jobs and busy servers, the methods of an [Observer] and a function for the list of its measures.

@@ -26,8 +26,13 @@ type Description struct {
 	Classes  []Class
 	Servers  []Server
 
-	JumpRate float64 // expected jumps per unit of time: arrivals, ends of phases or tasks, interruptions, kills
-	StepRate float64 // steps of the engine per unit of time, of which not all are jumps; at least JumpRate is taken
+	// JumpRate is the expected number of jumps per unit of time: arrivals, ends of phases or tasks, interruptions, kills. The
+	// length of a run comes from it, so that it must be that of the stationary state. Over a horizon it is only the least StepRate.
+	JumpRate float64
+
+	// StepRate is the expected number of steps of the engine per unit of time, of which not all are jumps; at least JumpRate is
+	// taken. Over a horizon it may be a bound from above.
+	StepRate float64
 	StepCost float64 // time of a step over 10 ns or so, at least 1 is taken: some million such pass between two looks at the context
 
 	Moments  []Moment // of sizes, on which the estimates depend
@@ -62,19 +67,32 @@ type Moment struct {
 // Counted names a list by class of Sample.Own, whose sum is the number n, and what n counts.
 type Counted struct{ List, Words string }
 
-// An Engine is a system in motion. It starts empty. The times that it holds count from the start of the current advance, and it
-// takes the length off all of them at the end, so that they lose no digits in long runs.
+// An Engine is a system in motion. It starts empty.
 type Engine interface {
-	// Advance simulates the next t units of time and adds what happens to the totals.
+	// Advance simulates the next t units of time and adds what happens to the totals:
+	//   - 1 to seen.Jumps for each event that the rate of jumps counts;
+	//   - a job that comes or goes, by [Population.Change]; before it comes, or between batches of steps, [CheckJobs] finds too many;
+	//   - of a job that leaves, 1 to seen.Left and its delay to seen.Sojourn;
+	//   - of a server that stops, how long it worked to seen.Busy; at the end the same of those that still work, up to t;
+	//   - at the end the jobs up to t, by [Population.Flush], which adds t to seen.Time, too.
+	//
+	// Times count from the start of the advance. At its end the engine takes t off all times that it holds, so that they lose
+	// no digits in long runs. An engine that moves in equal steps may add up the same numbers in its own way, and leave a part
+	// of a step to the next advance.
+	//
+	// The totals are new when the warm-up has ended.
 	Advance(t float64, seen *Totals) error
 }
 
-// An Observer is an engine that sees more than [Totals] hold.
+// An Observer is an engine that sees more than [Totals] hold, and adds that up itself.
 type Observer interface {
 	Engine
-	// Restart forgets what was seen so far, since the warm-up ends.
+	// Restart forgets what was added up so far. It is called once, when the warm-up ends: between two advances, or
+	// before the first if there is no warm-up.
 	Restart()
-	// Observed returns what was seen since, for Sample.Own. The totals are those of the same time.
+	// Observed returns what was seen since, for Sample.Own: lists of the same names and lengths in all replications. Entries
+	// are means and not sums, since they are averaged over the replications; nil where nothing was seen, but never in the
+	// list of [Description].Counted. The totals are those of the same time.
 	Observed(seen *Totals) (map[string][]*float64, error)
 }
 
