@@ -35,7 +35,7 @@ type Description struct {
 	StepRate float64
 	StepCost float64 // time of a step over 10 ns or so, at least 1 is taken: some million such pass between two looks at the context
 
-	Moments  []Moment // of sizes, on which the estimates depend
+	Moments  []Moment // on which the estimates depend
 	SizeRate float64  // sizes drawn per unit of time; 0 means one an arrival
 	Unstable string   // what the system is called, if it is known to be unstable; else ""
 	Counted  Counted  // what n counts in [Sample]; zero for the jobs present
@@ -58,10 +58,13 @@ type Server struct {
 	Size int
 }
 
-// A Moment is one of a distribution of sizes on which estimates depend: E[X^Order] for Order 1, 2 or -1.
+// A Moment is one or several of a distribution on which estimates depend, E[X^Order] for Order 1, 2 or -1: a run must draw often
+// enough to see what makes them up.
 type Moment struct {
 	Sizes  sizes.Distribution
 	Orders []float64
+	Rate   float64 // drawn per unit of time; 0 means SizeRate or, if that is 0, one an arrival
+	Words  string  // what is drawn, such as "vacations"; "" means sizes
 }
 
 // Counted names a list by class of Sample.Own, whose sum is the number n, and what n counts.

@@ -87,19 +87,28 @@ func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 	}
 	finite := true
 	for _, m := range p.Moments {
-		finite = r.judgeMoments(m, arrived) && finite
+		drawn := arrived
+		if m.Rate > 0 {
+			drawn = m.Rate * p.time * float64(r.Runs)
+		}
+		finite = r.judgeMoments(m, drawn) && finite
 	}
 	if p.Warnings != nil && finite {
 		r.Warnings = append(r.Warnings, p.Warnings(r)...)
 	}
 }
 
-// judgeMoments looks for sizes that a run, in which so many are drawn, cannot have seen and that make up much of a moment; and
+// judgeMoments looks for sizes, or what else is drawn, that a run, in which so many are, cannot have seen and that make up much of a moment; and
 // reports whether all moments are finite. It looks no further than the first that is not.
 func (r *Result) judgeMoments(m Moment, drawn float64) (finite bool) {
-	const rareWarning = "more or longer runs are needed: sizes %s %.3g, of which all runs together see about one, make up %.3g %% of %s, on which %s depend"
+	const rareWarning = "more or longer runs are needed: %s %s %.3g, of which all runs together see about one, make up %.3g %% of %s, on which %s depend"
+	words := cmp.Or(m.Words, "sizes")
+	names := map[float64]string{1: "the mean size", 2: "the mean square of the sizes", -1: "the mean of 1/size"}
+	if m.Words != "" {
+		names = map[float64]string{1: "the mean of the " + words, 2: "the mean square of the " + words, -1: "the mean inverse of the " + words}
+	}
 	for _, order := range m.Orders {
-		moment := map[float64]string{1: "the mean size", 2: "the mean square of the sizes", -1: "the mean of 1/size"}[order]
+		moment := names[order]
 		whole, err := m.Sizes.Moment(order)
 		if order > 0 && errors.Is(err, sizes.ErrInfinite) {
 			r.warn("%s is infinite, and delays depend on it: do not trust means and intervals", moment)
@@ -117,9 +126,9 @@ func (r *Result) judgeMoments(m Moment, drawn float64) (finite bool) {
 		switch {
 		case err != nil || quantileErr != nil || momentErr != nil || !(rare > maxRarePart*whole):
 		case order > 0:
-			r.warn(rareWarning, "above", once, 100*rare/whole, moment, "delays")
+			r.warn(rareWarning, words, "above", once, 100*rare/whole, moment, "delays")
 		default:
-			r.warn(rareWarning, "below", once, 100*rare/whole, moment, "slowdowns")
+			r.warn(rareWarning, words, "below", once, 100*rare/whole, moment, "slowdowns")
 		}
 	}
 	return true
