@@ -9,8 +9,8 @@ import (
 	"productform/sweep"
 )
 
-// version names the random numbers and the way they are used, here and in package sizes: all digits come from it. A test of the
-// digits of each engine tells when it must change.
+// version names the random numbers and the way they are used, here and in package sizes: all digits come from it. Tests of the
+// digits of each engine (simtest.Golden) tell when it must change.
 const version = "productform/sim 1"
 
 // sampleFormat names what a kept [Sample] holds. It is part of the name under which samples are kept, so that none is taken

@@ -7,14 +7,9 @@ import (
 	"testing"
 
 	"productform/cluster"
-	"productform/fluid"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
-	"productform/sim/farm"
 	"productform/sim/internal/simtest"
-	"productform/sim/pool"
-	"productform/sizes"
-	"productform/tags"
 )
 
 // jump returns the cluster with exponential sizes and m interruptions a job.
@@ -72,55 +67,6 @@ func TestSeriesCoversTheTime(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The digits of each engine. Where this fails because random numbers are used in another way, the version of package sim must change, lest
-// kept samples be taken for new ones. Some machines fuse x*y + z, hence the tolerance.
-func TestVersion(t *testing.T) {
-	jobSizes, err := sizes.NewDeterministic(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	half := big.NewRat(1, 2)
-	bimodal := jump(simtest.ThreeServers(half), 1)
-	bimodal.Sizes = simtest.Sizes(t, "bimodal", 1)
-	tasks := pool.Tasks{
-		Resources: []string{"cpu", "ram"},
-		Machines:  []pool.Machine{{Capacity: simtest.Rationals("4", "6"), Count: 2}, {Capacity: simtest.Rationals("8", "8")}},
-		Jobs: []pool.TaskClass{
-			{Name: "a", Demand: simtest.Rationals("1", "5/2"), ArrivalRate: big.NewRat(1, 4), MeanTasks: big.NewRat(5, 2), Geometric: true},
-			{Name: "b", Demand: simtest.Rationals("3", "1"), ArrivalRate: big.NewRat(1, 2), MeanTasks: big.NewRat(2, 1)},
-		},
-		Policy: fluid.PF,
-	}
-	for name, c := range map[string]struct {
-		system sim.System
-		want   float64
-	}{
-		"class queues":      {bimodal, golden.classQueues},
-		"server queues":     {jump(simtest.RandomAssignment(10, 2, half), 1), golden.serverQueues},
-		"calendar":          {simcluster.Cluster{Model: simtest.ThreeServers(half), Sizes: jobSizes}, golden.calendar},
-		"processor sharing": {simcluster.Cluster{Model: simtest.ThreeServers(half), Policy: simcluster.ProcessorSharing}, golden.sharing},
-		"farm":              {farm.Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "bounded-pareto:1.1:1000", 1), Hosts: 2, Load: 0.5}, Cutoffs: []float64{1}}, golden.farm},
-		"tasks":             {tasks, golden.tasks},
-	} {
-		p, err := sim.NewPlan(c.system, sim.Settings{Jumps: 1000, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := p.Replicate(t.Context(), 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := sim.Sum(s.Jobs); math.Abs(got-c.want) > 1e-9*c.want {
-			t.Errorf("%s: mean jobs %.17g, golden %.17g", name, got, c.want)
-		}
-	}
-}
-
-// golden are the digits of version 1.
-var golden = struct{ classQueues, serverQueues, calendar, sharing, farm, tasks float64 }{
-	1.8788368336025845, 3.2537492501499696, 1.1704207557929733, 1.2874467694196057, 1.5276261025869413, 1.259255991182886,
 }
 
 // A replication of the paper's clusters takes less than 1 MB, and nothing for each event: a run ten times as long takes as much.

@@ -27,7 +27,8 @@ type Description struct {
 	Servers  []Server
 
 	// JumpRate is the expected number of jumps per unit of time: arrivals, ends of phases or tasks, interruptions, kills. The
-	// length of a run comes from it, so that it must be that of the stationary state. Over a horizon it is only the least StepRate.
+	// length of a run comes from it, so that it must be that of the stationary state; where no jobs arrive, about. Over a horizon it is only the
+	// least StepRate.
 	JumpRate float64
 
 	// StepRate is the expected number of steps of the engine per unit of time, of which not all are jumps; at least JumpRate is

@@ -390,6 +390,22 @@ func TestCalendarIsLiteral(t *testing.T) {
 	})
 }
 
+func TestCalendarConforms(t *testing.T) {
+	for _, shape := range []string{"deterministic", "lognormal:2"} {
+		simtest.Conforms(t, interrupted(simtest.ThreeServers(big.NewRat(1, 2)), simtest.Sizes(t, shape, 1), 1))
+	}
+}
+
+// The digits of version 1.
+func TestGolden(t *testing.T) {
+	half := big.NewRat(1, 2)
+	three := simtest.ThreeServers(half)
+	simtest.Golden(t, Cluster{Model: three, Sizes: simtest.Sizes(t, "bimodal", 1), Policy: Interrupt, Interruptions: 1}, 1.8788368336025845) // class queues
+	simtest.Golden(t, Cluster{Model: simtest.RandomAssignment(10, 2, half), Policy: Interrupt, Interruptions: 1}, 3.2537492501499696)        // server queues
+	simtest.Golden(t, Cluster{Model: three, Sizes: simtest.Sizes(t, "deterministic", 1)}, 1.1704207557929733)                                // calendar
+	simtest.Golden(t, Cluster{Model: three, Policy: ProcessorSharing}, 1.2874467694196057)
+}
+
 // Over a longer time, queues are long and each job moves often.
 func TestCalendarIsLiteralLong(t *testing.T) {
 	for key, shape := range []string{"deterministic", "pareto:1.5", "weibull:0.5"} {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"productform/bf"
@@ -143,21 +142,8 @@ func TestSharingInParts(t *testing.T) {
 	}
 }
 
-func TestSharingSameDigits(t *testing.T) {
-	c := Cluster{Model: simtest.RandomAssignment(3, 2, big.NewRat(4, 5)), Sizes: simtest.Sizes(t, "lognormal:2", 1), Policy: ProcessorSharing}
-	s := sim.Settings{Runs: 8, Jumps: 1e4, Distribution: 5, Workers: 1}
-	first, err := sim.Run(t.Context(), c, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Workers = 2
-	second, err := sim.Run(t.Context(), c, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(first, second); diff != "" {
-		t.Error(diff)
-	}
+func TestSharingConforms(t *testing.T) {
+	simtest.Conforms(t, Cluster{Model: simtest.RandomAssignment(3, 2, big.NewRat(4, 5)), Sizes: simtest.Sizes(t, "lognormal:2", 1), Policy: ProcessorSharing})
 }
 
 // The mean number of jobs from the empty start, one server of load 1/2: at first jobs arrive and none leave.

@@ -20,17 +20,18 @@ func exampleFarm(t testing.TB) Farm {
 	return Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "bounded-pareto:1.1:1000", 1), Hosts: 2, Load: 0.5}, Cutoffs: []float64{1}}
 }
 
-// The digits of all that a farm is asked for do not depend on the number of workers, nor on samples kept on disk.
-func TestFarmSameDigits(t *testing.T) {
-	for _, policy := range []tags.Policy{tags.PolicyTAGS, ShortestQueue} {
+func TestFarmConforms(t *testing.T) {
+	for _, policy := range []tags.Policy{tags.PolicyTAGS, ShortestQueue, tags.PolicyCentral} {
 		f := exampleFarm(t)
 		if f.Policy = policy; policy != tags.PolicyTAGS {
 			f.Cutoffs = nil
 		}
-		s := sim.Settings{Runs: 12, Jumps: 1e4, Seed: 9, Distribution: 3}
-		simtest.SameDigits(t, f, s)
+		simtest.Conforms(t, f)
 	}
 }
+
+// The digits of version 1.
+func TestFarmGolden(t *testing.T) { simtest.Golden(t, exampleFarm(t), 1.5276261025869413) }
 
 // Everything that a sample depends on changes its key; speeds of 1 may be left out.
 func TestFarmKeys(t *testing.T) {

@@ -163,12 +163,13 @@ func TestFluidSharingOfOneClass(t *testing.T) {
 	}
 }
 
-// The digits do not depend on the number of workers, nor on samples kept on disk, nor on what is written out.
-func TestFluidSharingSameDigits(t *testing.T) {
+// The digits do not depend on what is written out.
+func TestDivisibleConforms(t *testing.T) {
 	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF, fluid.BF} {
 		f := Divisible{Traffic: trafficReferences(t)[3].traffic(), Policy: policy}
+		simtest.Conforms(t, f)
 		s := sim.Settings{Runs: 6, Jumps: 5e3, Seed: 9, Distribution: 3}
-		first := simtest.SameDigits(t, f, s)
+		first := simtest.Run(t, f, s)
 		f.Traffic.Classes[0].Weight, f.Traffic.Classes[1].MeanSize = big.NewRat(1, 1), big.NewRat(2, 2)
 		f.Sizes = []sizes.Distribution{nil, simtest.Sizes(t, "exponential", 1)}
 		if diff := cmp.Diff(first, simtest.Run(t, f, s)); diff != "" {

@@ -41,12 +41,15 @@ func standingTasks() Tasks {
 	return f
 }
 
-// The digits do not depend on the number of workers, nor on samples kept on disk.
-func TestTasksSameDigits(t *testing.T) {
-	for _, f := range []Tasks{someTasks(), standingTasks()} {
-		s := sim.Settings{Runs: 6, Jumps: 5e3, Seed: 9, Distribution: 3}
-		simtest.SameDigits(t, f, s)
-	}
+func TestTasksConform(t *testing.T) {
+	simtest.Conforms(t, someTasks())
+	simtest.Conforms(t, standingTasks())
+}
+
+// The digits of version 1.
+func TestPoolGolden(t *testing.T) {
+	simtest.Golden(t, someTasks(), 1.259255991182886)
+	simtest.Golden(t, Divisible{Traffic: trafficReferences(t)[3].traffic(), Policy: fluid.PF}, 0.73875153906663937)
 }
 
 // Everything that a sample depends on changes its key; what is left out is 1, exponential or 0.

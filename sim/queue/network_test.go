@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"productform/cluster"
@@ -120,22 +119,11 @@ func TestRatesThatAreZero(t *testing.T) {
 	simtest.Near(t, "P(2 jobs)", &r.Distribution[2], 0.25)
 }
 
-func TestNetworkSameDigits(t *testing.T) {
+func TestNetworkConforms(t *testing.T) {
 	exact := exampleNetwork(7, 3)
 	n := Network{ArrivalRates: exact.ArrivalRates, Rank: exact.Rank, Sizes: []sizes.Distribution{simtest.Sizes(t, "zipf", 1)}}
-	s := sim.Settings{Runs: 8, Jumps: 1e4, Distribution: 5, Workers: 1}
-	first, err := sim.Run(t.Context(), n, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Workers = 2
-	second, err := sim.Run(t.Context(), n, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(first, second); diff != "" {
-		t.Error(diff)
-	}
+	simtest.Conforms(t, n)
+	simtest.Golden(t, n, 0.70913123760395691) // of version 1
 }
 
 // A run allocates nothing but room for a longest queue ever, of a class or in all, and for states never seen before,

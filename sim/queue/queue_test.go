@@ -288,33 +288,15 @@ func TestPositionRates(t *testing.T) {
 	}
 }
 
-func TestQueueSameDigits(t *testing.T) {
-	s := quick
-	s.Workers = 1
-	first := runQueue(t, Queue{Model: exampleQueue(402, 3)}, s)
-	s.Workers = 2
-	if diff := cmp.Diff(first, runQueue(t, Queue{Model: exampleQueue(402, 3)}, s)); diff != "" {
-		t.Error(diff)
-	}
-	// Short advances end within states, whose rest comes later.
-	p, err := sim.NewPlan(infinite("1/100"), sim.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, pieces := sim.NewTotals(1, 0), sim.NewTotals(1, 0)
-	if err := p.Start(t.Context(), sim.NewStream([32]byte{})).Advance(1000, whole); err != nil {
-		t.Fatal(err)
-	}
-	e := p.Start(t.Context(), sim.NewStream([32]byte{}))
-	for range 1000 {
-		if err := e.Advance(1, pieces); err != nil {
-			t.Fatal(err)
-		}
-	}
-	equal := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(a, b) }) // a thousand sums
-	if diff := cmp.Diff(whole, pieces, cmp.AllowUnexported(sim.Totals{}), equal); diff != "" {
-		t.Error(diff)
-	}
+// Short advances end within states, whose rest comes later.
+func TestQueueConforms(t *testing.T) {
+	simtest.Conforms(t, Queue{Model: exampleQueue(402, 3)})
+	simtest.Conforms(t, infinite("1/100"))
+}
+
+// The digits of version 1.
+func TestQueueGolden(t *testing.T) {
+	simtest.Golden(t, Queue{Model: exampleQueue(402, 3)}, 1.8870328605696427)
 }
 
 // A run allocates nothing but room for a longest queue ever and, in a map, for rates never asked before, which become ever
