@@ -10,9 +10,10 @@ import (
 
 // A shape is a family of distributions that differ by a factor, with the names of its parameters.
 type shape struct {
-	name string // with parameters, such as "erlang:K"
-	want string // what the parameters may be
-	make func(parameters []float64, mean float64) (Distribution, error)
+	name     string // with parameters, such as "erlang:K"
+	want     string // what the parameters may be
+	make     func(parameters []float64, mean float64) (Distribution, error)
+	unscaled func(parameters []float64) (Distribution, error) // of the mean that the parameters give it; nil if they give none
 }
 
 // form is the name with what the parameters may be.
@@ -29,21 +30,29 @@ func shapes() []shape {
 		return func(_ []float64, mean float64) (Distribution, error) { return WithMean(unscaled(), mean) }
 	}
 	return []shape{
-		{"exponential", "", func(_ []float64, mean float64) (Distribution, error) { return NewExponential(mean) }},
-		{"deterministic", "", func(_ []float64, mean float64) (Distribution, error) { return NewDeterministic(mean) }},
-		{"bimodal", "", scaled(BonaldComteBimodal)},
-		{"hyperexponential", "", scaled(BonaldComteHyperexponential)},
-		{"zipf", "", scaled(BonaldComteZipf)},
-		{"erlang:K", "K an integer in 1..1000000", makeErlang},
-		{"hyperexponential:SCV", "SCV in (1, 1e8]", func(p []float64, mean float64) (Distribution, error) {
+		{name: "exponential", make: func(_ []float64, mean float64) (Distribution, error) { return NewExponential(mean) }},
+		{name: "deterministic", make: func(_ []float64, mean float64) (Distribution, error) { return NewDeterministic(mean) }},
+		{name: "bimodal", make: scaled(BonaldComteBimodal)},
+		{name: "hyperexponential", make: scaled(BonaldComteHyperexponential)},
+		{name: "zipf", make: scaled(BonaldComteZipf)},
+		{name: "erlang:K", want: "K an integer in 1..1000000", make: makeErlang},
+		{name: "hyperexponential:SCV", want: "SCV in (1, 1e8]", make: func(p []float64, mean float64) (Distribution, error) {
 			return NewBalancedHyperexponential(mean, p[0])
 		}},
-		{"pareto:ALPHA", "ALPHA in (1, 1e9]", makePareto},
-		{"bounded-pareto:ALPHA:RATIO", "ALPHA in [1e-100, 1e9] and RATIO = max/min in (1, 1e100]", makeBoundedPareto},
-		{"lognormal:SCV", "SCV in [1e-12, 1e6]", func(p []float64, mean float64) (Distribution, error) {
+		{name: "pareto:ALPHA", want: "ALPHA in (1, 1e9]", make: makePareto},
+		{name: "bounded-pareto:ALPHA:RATIO", want: "ALPHA in [1e-100, 1e9] and RATIO = max/min in (1, 1e100]", make: makeBoundedPareto},
+		{name: "bounded-pareto:ALPHA:MIN:MAX", want: "ALPHA in [1e-100, 1e9] and 1e-300 <= MIN < MAX <= 1e300",
+			make: func(p []float64, mean float64) (Distribution, error) {
+				d, err := boundedParetoOf(p)
+				if err != nil {
+					return nil, err
+				}
+				return WithMean(d, mean)
+			}, unscaled: boundedParetoOf},
+		{name: "lognormal:SCV", want: "SCV in [1e-12, 1e6]", make: func(p []float64, mean float64) (Distribution, error) {
 			return NewLognormal(mean, p[0])
 		}},
-		{"weibull:SHAPE", "SHAPE in [0.05, 1000]", func(p []float64, mean float64) (Distribution, error) {
+		{name: "weibull:SHAPE", want: "SHAPE in [0.05, 1000]", make: func(p []float64, mean float64) (Distribution, error) {
 			return NewWeibull(p[0], mean)
 		}},
 	}
@@ -74,6 +83,9 @@ func makeBoundedPareto(p []float64, mean float64) (Distribution, error) {
 	return WithMean(d, mean)
 }
 
+// boundedParetoOf returns the distribution of alpha, min and max.
+func boundedParetoOf(p []float64) (Distribution, error) { return NewBoundedPareto(p[1], p[2], p[0]) }
+
 // Names returns the names that [Parse] reads, with their parameters in capitals.
 func Names() []string {
 	var names []string
@@ -91,6 +103,7 @@ func Names() []string {
 //	hyperexponential:SCV             two branches of balanced means, squared coefficient of variation SCV > 1
 //	pareto:ALPHA                     ALPHA > 1, for the mean to exist
 //	bounded-pareto:ALPHA:RATIO       RATIO = max/min > 1
+//	bounded-pareto:ALPHA:MIN:MAX     on [MIN, MAX], scaled to the mean; [ParseUnscaled] does not scale it
 //	lognormal:SCV                    squared coefficient of variation SCV
 //	weibull:SHAPE                    SHAPE 1 is exponential
 //
@@ -99,6 +112,33 @@ func Parse(text string, mean float64) (Distribution, error) {
 	if !(mean >= 1e-90 && mean <= 1e90) {
 		return nil, input.Errorf("mean", mean, "a number in [1e-90, 1e90]")
 	}
+	s, parameters, err := parseShape(text)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.make(parameters, mean)
+	if err != nil && s.want != "" {
+		return nil, input.Errorf("sizes", text, "%s", s.form())
+	}
+	return d, err
+}
+
+// ParseUnscaled returns the distribution that the text names in the form bounded-pareto:ALPHA:MIN:MAX, of the mean that
+// these numbers give it, and nil for the other forms of [Parse], which have no mean of their own. The error is as for [Parse].
+func ParseUnscaled(text string) (Distribution, error) {
+	s, parameters, err := parseShape(text)
+	if err != nil || s.unscaled == nil {
+		return nil, err
+	}
+	d, err := s.unscaled(parameters)
+	if err != nil {
+		return nil, input.Errorf("sizes", text, "%s", s.form())
+	}
+	return d, nil
+}
+
+// parseShape returns the shape that the text names, and its parameters.
+func parseShape(text string) (shape, []float64, error) {
 	parts := strings.Split(text, ":")
 	var family []string // forms that begin as the text does
 	for _, s := range shapes() {
@@ -114,18 +154,14 @@ func Parse(text string, mean float64) (Distribution, error) {
 		for i, p := range parts[1:] {
 			v, err := strconv.ParseFloat(p, 64)
 			if err != nil || !(math.Abs(v) <= math.MaxFloat64) {
-				return nil, input.Errorf("sizes", text, "%s", s.form())
+				return shape{}, nil, input.Errorf("sizes", text, "%s", s.form())
 			}
 			parameters[i] = v
 		}
-		d, err := s.make(parameters, mean)
-		if err != nil && s.want != "" {
-			return nil, input.Errorf("sizes", text, "%s", s.form())
-		}
-		return d, err
+		return s, parameters, nil
 	}
 	if len(family) > 0 {
-		return nil, input.Errorf("sizes", text, "%s", strings.Join(family, ", or "))
+		return shape{}, nil, input.Errorf("sizes", text, "%s", strings.Join(family, ", or "))
 	}
-	return nil, input.Errorf("sizes", text, "one of %s", strings.Join(Names(), ", "))
+	return shape{}, nil, input.Errorf("sizes", text, "one of %s", strings.Join(Names(), ", "))
 }

@@ -138,8 +138,22 @@ func TestKeepSizes(t *testing.T) {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	_, stderr, status := simulate(oneServer, "--sizes exponential --keep-sizes")
-	if status != 2 || !strings.HasPrefix(stderr, "pfq: --sizes = exponential: want file:PATH or swf:PATH, with --keep-sizes") {
+	if status != 2 || !strings.HasPrefix(stderr, "pfq: --sizes = exponential: want file:PATH, swf:PATH or bounded-pareto:ALPHA:MIN:MAX, with --keep-sizes") {
 		t.Errorf("status %d, %s", status, stderr)
+	}
+}
+
+// Bounded Pareto sizes between given ends are scaled to the mean of the model, and the answer says so, unless they are to be kept.
+func TestKeepSizesBetweenEnds(t *testing.T) {
+	const args = "--runs 3 --jumps 2000 --sizes bounded-pareto:2:2:6" // of mean 2 α/(α-1) (1 - 1/3)/(1 - 1/9) = 3
+	scaled, ratio := simulateJSON(t, oneServer, args), simulateJSON(t, oneServer, "--runs 3 --jumps 2000 --sizes bounded-pareto:2:3")
+	near(t, "mean before", scaled["scaled_from"], 3, 1e-14)
+	near(t, "mean jobs", scaled["mean_jobs"].(map[string]any)["mean"], ratio["mean_jobs"].(map[string]any)["mean"].(float64), 1e-12)
+	third := strings.Replace(oneServer, `"1/2"`, `"1/6"`, 1)
+	kept, same := simulateJSON(t, third, args+" --keep-sizes"), simulateJSON(t, third[:len(third)-1]+`, "mean_size": 3}`, args)
+	near(t, "mean jobs", kept["mean_jobs"].(map[string]any)["mean"], same["mean_jobs"].(map[string]any)["mean"].(float64), 1e-12)
+	if kept["scaled_from"] != nil {
+		t.Errorf("sizes that were not scaled are said to be, from %v", kept["scaled_from"])
 	}
 }
 

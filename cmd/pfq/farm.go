@@ -309,7 +309,7 @@ func (f *tagsFlags) checkEngine() error {
 	switch {
 	case f.sizes.fit:
 		return input.Errorf("--engine", f.engine, "auto or float with --fit, whose distribution is that of doubles")
-	case f.sizes.file() != "" || f.sizes.text == "":
+	case f.sizes.file() != "" || f.sizes.isBoundedPareto():
 		return nil
 	}
 	_, err := exact.Parse(f.sizes.text, f.sizes.mean.exact)
@@ -328,7 +328,7 @@ func (a *tagsAnswer) exactModel() (tags.ExactModel, error) {
 	m := tags.ExactModel{Hosts: f.hosts, Load: f.load.exact, Speeds: exacts(f.speeds)}
 	var err error
 	switch atomic, listed := a.model.Sizes.(sizes.Atomic); {
-	case f.sizes.text == "":
+	case f.sizes.isBoundedPareto():
 		m.Sizes = exact.BoundedPareto{Alpha: f.sizes.alpha.exact, High: f.sizes.max.exact, Low: f.sizes.min.exact, Mean: f.sizes.mean.exact}
 	case f.sizes.exact != nil:
 		m.Sizes = exact.List(f.sizes.exact)
@@ -347,7 +347,7 @@ func (a *tagsAnswer) exactModel() (tags.ExactModel, error) {
 // enclose proves bounds of what is known of TAGS, if the engine does.
 func (a *tagsAnswer) enclose(ctx context.Context) error {
 	auto := a.flags.engine == autoEngine
-	if a.flags.engine == floatEngine || auto && !(a.flags.sizes.text == "" && a.delicate()) || a.result.Hosts == nil { // the last: no cutoffs exist
+	if a.flags.engine == floatEngine || auto && !(a.flags.sizes.isBoundedPareto() && a.delicate()) || a.result.Hosts == nil { // the last: no cutoffs exist
 		return nil
 	}
 	m, err := a.exactModel()

@@ -144,7 +144,7 @@ func (s *sizeFlags) add(cmd *cobra.Command) {
 	number(&s.max, "max", "largest size `P` of the bounded Pareto distribution", 1e-300, 1e300)
 	number(&s.min, "min", "smallest size `K` of the bounded Pareto distribution", 1e-300, 1e300)
 	number(&s.mean, "mean", "mean size `M`, of the bounded Pareto distribution or with --sizes", 1e-300, 1e300)
-	addSizes(cmd, &s.text, "`DISTRIBUTION` of job sizes, of the mean --mean, or the sizes in file:PATH or swf:PATH")
+	addSizes(cmd, &s.text, "`DISTRIBUTION` of job sizes, of the mean --mean unless it has its own, or the sizes in file:PATH or swf:PATH")
 	cli.AddSwitch(cmd, &s.fit, "fit", "take the bounded Pareto distribution that fits the file of --sizes best")
 	cli.AddSwitch(cmd, &s.processorSeconds, "processor-seconds", "sizes of swf:PATH are run times by numbers of processors")
 }
@@ -153,6 +153,23 @@ func (s *sizeFlags) add(cmd *cobra.Command) {
 func (s *sizeFlags) file() string {
 	path, _ := sizePath(s.text)
 	return path
+}
+
+// isBoundedPareto says whether the flags give alpha and the largest size, and the smallest or the mean.
+func (s *sizeFlags) isBoundedPareto() bool { return s.alpha.exact != nil }
+
+// readEnds takes alpha, min and max from --sizes if they stand there, and says whether they do.
+func (s *sizeFlags) readEnds() (bool, error) {
+	d, err := parseUnscaled("--sizes", s.text)
+	if d == nil || err != nil {
+		return false, err
+	}
+	list, ok := parseList(func(float64) bool { return true })(strings.ReplaceAll(strings.TrimPrefix(s.text, "bounded-pareto:"), ":", ","))
+	if !ok {
+		return false, input.Errorf("--sizes", s.text, "%s in decimals or fractions", boundedPareto)
+	}
+	s.alpha, s.min, s.max = list[0], list[1], list[2]
+	return true, nil
 }
 
 // source returns the flag that stands for the sizes.
@@ -187,8 +204,14 @@ func (s *sizeFlags) check(given func(string) bool) error {
 	}
 	switch {
 	case s.file() != "":
+	case source == "--sizes" && given("mean"):
+		_, err := parseSizes("--sizes", s.text, 1)
+		return err
 	case source == "--sizes":
-		if _, err := parseSizes("--sizes", s.text, 1); err != nil || given("mean") {
+		if hasEnds, err := s.readEnds(); err != nil || hasEnds {
+			return err
+		}
+		if _, err := parseSizes("--sizes", s.text, 1); err != nil {
 			return err
 		}
 		return &input.Error{Path: "--mean", Want: "the mean size, with --sizes"}
@@ -213,7 +236,7 @@ func (s *sizeFlags) distribution(stdin io.Reader, stderr io.Writer) (sizes.Distr
 	switch {
 	case s.file() != "":
 		return s.empirical(stdin, stderr)
-	case s.text != "":
+	case s.text != "" && !s.isBoundedPareto():
 		d, err := parseSizes("--sizes", s.text, s.mean.float)
 		if _, ok := d.(sizes.Atomic); ok {
 			s.exact = []*big.Rat{s.mean.exact} // the one size

@@ -41,7 +41,7 @@ func newSimulate() *cobra.Command {
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags()) }
 	s := &f.settings
 	addSizes(cmd, &f.sizes, "`DISTRIBUTION` of job sizes, scaled to the mean size of the model")
-	cli.AddSwitch(cmd, &f.keepSizes, "keep-sizes", "take the sizes of a file as they are, not scaled to the mean size of the model")
+	cli.AddSwitch(cmd, &f.keepSizes, "keep-sizes", "take the sizes of a file, or of given ends, as they are, not scaled to the mean size of the model")
 	addNumber(cmd, &f.interruptions, "interruptions", "", "a number in [1e-6, 1e6]", "mean number `M` of interruptions of a job, for the policy interrupt",
 		func(v float64) bool { return v >= 1e-6 && v <= 1e6 })
 	cli.AddChoice(cmd, &f.policy, "policy", policies, "how servers share jobs, interrupt if --interruptions is given")
@@ -88,8 +88,10 @@ func (f *simulateFlags) answer(q query) (a render.Answer, found bool, err error)
 		if err := output.NotInput("--output", q.to, path, nil); err != nil {
 			return a, false, err
 		}
-	} else if f.keepSizes {
-		return a, false, input.Errorf("--sizes", f.sizes, "%sPATH or %sPATH, with --keep-sizes", fromList, fromLog)
+	} else if d, err := parseUnscaled("--sizes", f.sizes); err != nil {
+		return a, false, err
+	} else if f.keepSizes && d == nil {
+		return a, false, input.Errorf("--sizes", f.sizes, "%sPATH, %sPATH or %s, with --keep-sizes", fromList, fromLog, boundedPareto)
 	}
 	m, err := readModel(q.file, q.stdin)
 	if err != nil {
@@ -115,7 +117,7 @@ func (f *simulateFlags) answer(q query) (a render.Answer, found bool, err error)
 	return atFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) { return one(m.Scale(factor)) })
 }
 
-// A jobSizes is the distribution of sizes simulated, and the mean that it had in a file if it was scaled.
+// A jobSizes is the distribution of sizes simulated, and the mean that it had if its sizes were scaled.
 type jobSizes struct {
 	sizes.Distribution
 	scaledFrom *float64
@@ -130,22 +132,18 @@ func (f *simulateFlags) jobSizes(q query, m *cluster.Model) (jobs jobSizes, err 
 			return jobs, ofFile(q.file, input.Errorf("mean_size", m.MeanSize.RatString(), "a number in [1e-90, 1e90] to simulate"))
 		}
 	}
-	if path, _ := sizePath(f.sizes); path == "" {
+	d, err := f.unscaled(q)
+	if err != nil {
+		return jobs, err
+	}
+	if d == nil {
 		jobs.Distribution, err = parseSizes("--sizes", f.sizes, mean)
 		return jobs, err
-	}
-	list, name, err := readSizeFile(f.sizes, nil, false, q.stderr)
-	if err != nil {
-		return jobs, err
-	}
-	d, err := sizes.NewEmpirical(list.Sizes)
-	if err != nil {
-		return jobs, input.InFile(name, err)
 	}
 	had, err := sizes.Mean(d)
 	switch {
 	case err != nil:
-		return jobs, input.InFile(name, err)
+		return jobs, input.Errorf("--sizes", f.sizes, "sizes whose mean double precision can hold")
 	case f.keepSizes:
 		m.MeanSize = new(big.Rat).SetFloat64(had)
 		return jobSizes{Distribution: d}, nil
@@ -154,9 +152,25 @@ func (f *simulateFlags) jobSizes(q query, m *cluster.Model) (jobs jobSizes, err 
 	}
 	d, err = sizes.WithMean(d, mean)
 	if err != nil {
-		return jobs, input.InFile(name, err)
+		return jobs, input.Errorf("--sizes", f.sizes, "sizes that can be scaled to the mean %v", mean)
 	}
 	return jobSizes{Distribution: d, scaledFrom: &had}, nil
+}
+
+// unscaled returns the distribution of the sizes in a file, or of given ends, nil if --sizes names another.
+func (f *simulateFlags) unscaled(q query) (sizes.Distribution, error) {
+	if path, _ := sizePath(f.sizes); path == "" {
+		return parseUnscaled("--sizes", f.sizes)
+	}
+	list, name, err := readSizeFile(f.sizes, nil, false, q.stderr)
+	if err != nil {
+		return nil, err
+	}
+	d, err := sizes.NewEmpirical(list.Sizes)
+	if err != nil {
+		return nil, input.InFile(name, err)
+	}
+	return d, nil
 }
 
 // simulate simulates the model, or says why it is unstable.

@@ -16,7 +16,7 @@ type simulation struct {
 	Stable        bool               `json:"stable"`
 	Policy        string             `json:"policy"`
 	Sizes         string             `json:"sizes"`
-	ScaledFrom    *float64           `json:"scaled_from,omitempty"` // mean of the sizes of a file before they were scaled to that of the model
+	ScaledFrom    *float64           `json:"scaled_from,omitempty"` // mean of sizes that have their own before they were scaled to that of the model
 	Interruptions *float64           `json:"interruptions"`
 	Method        string             `json:"method"`
 	Classes       []simulationClass  `json:"classes"`

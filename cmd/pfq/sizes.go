@@ -23,6 +23,9 @@ const (
 	fromLog  = "swf:"
 )
 
+// boundedPareto is the form of --sizes that names a distribution with a mean of its own.
+const boundedPareto = "bounded-pareto:ALPHA:MIN:MAX"
+
 // sizeNames returns the forms that --sizes may have.
 func sizeNames() []string { return append(sizes.Names(), fromList+"PATH", fromLog+"PATH") }
 
@@ -58,14 +61,29 @@ func parseSizes(flag, text string, mean float64) (sizes.Distribution, error) {
 		return nil, cli.CheckWord(flag, text, sizeNames())
 	}
 	d, err := sizes.Parse(text, mean)
+	return d, inSizes(flag, text, err)
+}
+
+// parseUnscaled returns the distribution that the value of a flag names with a mean of its own, nil if it names none.
+func parseUnscaled(flag, text string) (sizes.Distribution, error) {
+	family, _, _ := strings.Cut(text, ":")
+	if !strings.HasPrefix(boundedPareto, family+":") {
+		return nil, nil
+	}
+	d, err := sizes.ParseUnscaled(text)
+	return d, inSizes(flag, text, err)
+}
+
+// inSizes names the flag in an error of sizes.
+func inSizes(flag, text string, err error) error {
 	var bad *input.Error
 	switch {
 	case errors.As(err, &bad) && bad.Path == "mean":
-		return nil, &input.Error{Path: "--mean", Value: bad.Value, Want: bad.Want}
+		return &input.Error{Path: "--mean", Value: bad.Value, Want: bad.Want}
 	case errors.As(err, &bad):
-		return nil, &input.Error{Path: flag, Value: text, Want: bad.Want}
+		return &input.Error{Path: flag, Value: text, Want: bad.Want}
 	}
-	return d, err
+	return err
 }
 
 // counted returns a number of things: "1 host", "2 hosts".

@@ -204,6 +204,25 @@ func TestTagsRivalsAgainstReference(t *testing.T) {
 	}
 }
 
+// Bounded Pareto sizes between given ends have the digits of --alpha, --min and --max; --mean scales them as it does a ratio.
+func TestTagsBetweenEnds(t *testing.T) {
+	answer := func(args string) string {
+		stdout, stderr, status := tagsCommand("--hosts 2 --load 0.5 --format json " + args)
+		if status != 0 || stderr != "" {
+			t.Fatalf("%s: status %d, %s", args, status, stderr)
+		}
+		return stdout
+	}
+	for _, engine := range []string{"", " --engine enclose"} {
+		got, want := answer("--sizes bounded-pareto:1.1:2:1e4"+engine), answer("--alpha 1.1 --min 2 --max 1e4"+engine)
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	got, want := parseJSON(t, answer("--sizes bounded-pareto:1.1:2:1e4 --mean 3")), parseJSON(t, answer("--sizes bounded-pareto:1.1:5e3 --mean 3"))
+	near(t, "mean slowdown", got["mean_slowdown"], want["mean_slowdown"].(float64), 1e-12)
+}
+
 // The fields come in one order, those of the contract among them, and have the numbers of the package.
 func TestTagsJSON(t *testing.T) {
 	stdout, stderr, status := tagsCommand("--hosts 2 --load 0.5 --alpha 1 " + tagsPaper + "--format json")
