@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"productform/internal/arithmetic"
+	"productform/internal/lattice"
 	"productform/num"
 )
 
@@ -21,14 +22,27 @@ type Result struct {
 
 // Stationary returns the measures of [StationaryExact], with its conditions and errors, by the same recursions in
 // float64. The factors μ(y) - Σ λ_i are subtracted exactly and rounded once, all else adds, multiplies and divides
-// positive numbers, each with a bound on its relative error, however near the queue is to instability. At most 2^20
-// states (20 classes with Rank) are accepted. Where a measure leaves the range of float64, the error wraps
-// [ErrFloatRange].
+// positive numbers, with a proved bound on the relative error however near the queue is to instability. It takes
+// O(N Π_i (m_i+1)) operations; at most 2^20 states (20 classes with Rank) are accepted. Where a measure leaves the range
+// of float64, the error wraps [ErrFloatRange].
 func Stationary(q *Queue) (*Result, error) {
 	t, err := newTable(q, maxStates)
 	if err != nil {
 		return nil, err
 	}
+	g, jobs, z, bound, ok := lattice.Floats(t.Lattice, q.ArrivalRates, t.drain)
+	if !ok {
+		return t.stationaryFar(q)
+	}
+	for at := range g {
+		g[at] /= z
+	}
+	slack, _ := t.slack.Float64()
+	return &Result{Normalization: z, EmptyProbability: 1 / z, MeanJobs: jobs, Active: g, Slack: slack, States: t.States, RelativeErrorBound: bound}, nil
+}
+
+// stationaryFar is [Stationary] with exponents beyond those of float64 and a bound beside each number.
+func (t *table) stationaryFar(q *Queue) (*Result, error) {
 	one := arithmetic.One(num.Float, 0)
 	g, jobs, z := t.recursion(q, one).Measures()
 	r, ok := &Result{States: t.States}, true

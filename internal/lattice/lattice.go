@@ -12,7 +12,7 @@ type Lattice struct {
 
 // NewBox returns the lattice {x: x_i <= limits[i]}.
 func NewBox(limits []int) Lattice {
-	y := Lattice{Classes: len(limits), Limits: limits, States: 1}
+	y := Lattice{Classes: len(limits), Limits: limits, Stride: make([]int, 0, len(limits)), States: 1}
 	for _, limit := range limits {
 		y.Stride = append(y.Stride, y.States)
 		y.States *= limit + 1
@@ -98,20 +98,22 @@ func (w *Walker) Leaves(i int) bool {
 	return w.Jobs == w.Total
 }
 
-// A Walker visits the states in the order of the index, starting at 0. The state x-e_i is at index-drop[i], hence
-// behind.
+// A Walker visits the states in the order of the index, starting at 0. The state x-e_i is at At-Drop[i], hence behind.
 type Walker struct {
 	Lattice
 	X      []int
-	Drop   []int // meaningful for the classes in active
+	Drop   []int // meaningful for the classes in Active; of a box, its Stride
 	Jobs   int   // Σ_i x_i
 	Active uint  // mask of {i: x_i > 0}
 	At     int   // index of x
 }
 
+// Walk returns a walker at state 0.
 func Walk(y Lattice) *Walker {
-	w := &Walker{Lattice: y, X: make([]int, y.Classes), Drop: make([]int, y.Classes)}
-	copy(w.Drop, y.Stride)
+	w := &Walker{Lattice: y, X: make([]int, y.Classes), Drop: y.Stride}
+	if y.Limits == nil {
+		w.Drop = make([]int, y.Classes)
+	}
 	return w
 }
 

@@ -52,8 +52,11 @@ func (r *Recursion) Down(source func(at int) arithmetic.Number) []arithmetic.Num
 
 func (r *Recursion) full(at, i, limit int) bool { return at/r.Stride[i]%(limit+1) == limit }
 
-// Measures returns G at the index of every state, E[X_i] = λ_i/Z ∂Z/∂λ_i = λ_i/Z Σ_{y: y_i>0} V(y) (G(y-e_i) + G(y) [y_i=m_i]) of all classes, and Z =
-// Σ_y G(y), V being that of c = 1.
+// Measures returns G at the index of every state, Z = Σ_y G(y), and for all classes
+//
+//	E[X_i] = λ_i/Z ∂Z/∂λ_i = λ_i/Z Σ_{y: y_i>0} V(y) (G(y-e_i) + G(y) [y_i=m_i]),
+//
+// V being that of c = 1. [Floats] is faster where float64 will do.
 func (r *Recursion) Measures() (g, jobs []arithmetic.Number, z arithmetic.Number) {
 	one := r.Lambda[0].One()
 	g = r.Up()
