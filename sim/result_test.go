@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Means and intervals of five numbers, with the quantile of Student's law from a table: t(0.975; 4) = 2.7764.
+// Means and intervals of five numbers, with the quantile of Student's distribution from a table: t(0.975; 4) = 2.7764.
 func TestEstimate(t *testing.T) {
 	v := []float64{2, 4, 4, 7, 8}
 	e := estimate(v, 0.95)

@@ -38,7 +38,7 @@ func randomUnimodal(t *rapid.T) Unimodal {
 }
 
 // Integrals of the density are probabilities, and inside an interval it is at least what it is at one of the ends.
-func TestDensityIsThatOfAUnimodalLaw(t *testing.T) {
+func TestDensityIsThatOfAUnimodalDistribution(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := randomUnimodal(t)
 		p := rapid.Float64Range(1e-6, 1-1e-6)

@@ -397,11 +397,11 @@ func BenchmarkEnclose(b *testing.B) {
 			continue
 		}
 		m, cutoffs := row.model(b), row.cutoffs(b)
-		for _, law := range []string{"low", "mean"} {
-			if law == "mean" {
+		for _, given := range []string{"low", "mean"} {
+			if given == "mean" {
 				m.Low, m.Mean = nil, big.NewRat(3000, 1)
 			}
-			b.Run("hosts="+strconv.Itoa(row.H)+"/given="+law, func(b *testing.B) {
+			b.Run("hosts="+strconv.Itoa(row.H)+"/given="+given, func(b *testing.B) {
 				for b.Loop() {
 					if _, err := encloseFarm(m, cutoffs, 0); err != nil {
 						b.Fatal(err)

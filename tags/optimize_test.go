@@ -17,9 +17,9 @@ import (
 	"productform/sizes"
 )
 
-// drawLaw returns sizes of many kinds, with E[1/X] finite, of about unit mean.
-func drawLaw(t *rapid.T) sizes.Distribution {
-	switch rapid.SampledFrom([]string{"pareto", "bounded", "bounded", "bounded", "lognormal", "erlang", "sizes"}).Draw(t, "law") {
+// drawSizes returns sizes of many kinds, with E[1/X] finite, of about unit mean.
+func drawSizes(t *rapid.T) sizes.Distribution {
+	switch rapid.SampledFrom([]string{"pareto", "bounded", "bounded", "bounded", "lognormal", "erlang", "sizes"}).Draw(t, "distribution") {
 	case "pareto":
 		return ok(sizes.NewPareto(1, rapid.Float64Range(2.1, 4).Draw(t, "alpha")))
 	case "lognormal":
@@ -40,7 +40,7 @@ func drawLaw(t *rapid.T) sizes.Distribution {
 
 // drawModel returns a model at a part of the largest load that it can bear.
 func drawModel(t *rapid.T, hosts int) Model {
-	m := Model{Sizes: drawLaw(t), Hosts: rapid.IntRange(1, hosts).Draw(t, "hosts"), Load: 0.5}
+	m := Model{Sizes: drawSizes(t), Hosts: rapid.IntRange(1, hosts).Draw(t, "hosts"), Load: 0.5}
 	if rapid.Bool().Draw(t, "speeds") {
 		for range m.Hosts {
 			m.Speeds = append(m.Speeds, rapid.Float64Range(0.5, 2).Draw(t, "speed"))

@@ -60,7 +60,7 @@ type farmMeans struct {
 }
 
 type sizesAnswer struct {
-	Name        string   `json:"law"`
+	Name        string   `json:"name"`
 	Mean        *float64 `json:"mean"`
 	SCV         *float64 `json:"scv"`
 	MeanInverse *float64 `json:"mean_inverse"`

@@ -324,7 +324,7 @@ func TestSimulatePrecision(t *testing.T) {
 	}
 }
 
-// Sizes of a file are those of the law drawn from it, scaled; jobs of a log without a run time are told.
+// Sizes of a file are those of the distribution drawn from it, scaled; jobs of a log without a run time are told.
 func TestSimulateSizesOfFile(t *testing.T) {
 	dir := t.TempDir()
 	list, log := filepath.Join(dir, "list"), filepath.Join(dir, "log.swf")

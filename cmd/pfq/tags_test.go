@@ -233,7 +233,7 @@ func TestTagsJSON(t *testing.T) {
 	host := []string{"host", "speed", "cutoff", "load", "slack", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "delay"}
 	order := []string{"feasible", "engine", "objective", "objective_value", "cutoffs", "mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch",
 		"excess", "lost_work", "optimality_gap", "unfairness", "max_load", "load", "arrival_rate",
-		"distribution", "law", "mean", "scv", "mean_inverse", "min", "max", "hosts"}
+		"distribution", "name", "mean", "scv", "mean_inverse", "min", "max", "hosts"}
 	order = append(append(append(order, host...), host...), "policies")
 	for range 6 {
 		order = append(order, "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_delay", "cutoffs", "host_loads", "optimality_gap")
@@ -246,11 +246,11 @@ func TestTagsJSON(t *testing.T) {
 		rest = after
 	}
 
-	law, err := sizes.NewBoundedParetoOfMean(1, 1e10, 3000)
+	distribution, err := sizes.NewBoundedParetoOfMean(1, 1e10, 3000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := tags.Model{Sizes: law, Hosts: 2, Load: 0.5}
+	m := tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5}
 	r, err := tags.Optimize(context.Background(), m, tags.PolicyTAGS, tags.Objective{Slowdown: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -357,9 +357,9 @@ func TestTagsNull(t *testing.T) {
 	for _, args := range []string{"--cutoffs 3", "--objective waiting"} {
 		answer := tagsJSON(t, "--hosts 2 --load 0.5 --sizes exponential --mean 1 "+args, 0)
 		slowdowns := ofHosts(answer, "slowdown")
-		law := answer["distribution"].(map[string]any)
-		if answer["mean_slowdown"] != nil || slowdowns[0] != nil || slowdowns[1] == nil || law["max"] != nil || law["mean_inverse"] != nil {
-			t.Errorf("%s: %v, %v, %v", args, answer["mean_slowdown"], slowdowns, law)
+		distribution := answer["distribution"].(map[string]any)
+		if answer["mean_slowdown"] != nil || slowdowns[0] != nil || slowdowns[1] == nil || distribution["max"] != nil || distribution["mean_inverse"] != nil {
+			t.Errorf("%s: %v, %v, %v", args, answer["mean_slowdown"], slowdowns, distribution)
 		}
 		for _, p := range answer["policies"].([]any) {
 			if p := p.(map[string]any); p["mean_slowdown"] != nil || p["mean_slowdown_low"] != nil || p["mean_waiting"] == nil && p["mean_waiting_low"] == nil {
@@ -548,7 +548,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	law := func(jobSizes ...float64) tags.Model {
+	model := func(jobSizes ...float64) tags.Model {
 		d, err := sizes.NewEmpirical(jobSizes)
 		if err != nil {
 			t.Fatal(err)
@@ -560,10 +560,10 @@ func TestTagsSizesOfFile(t *testing.T) {
 		args, told string
 		model      tags.Model
 	}{
-		{"file:list", "", law(1, 2, 3)},
-		{"swf:log", "log: 1 job without a run time > 0 is left out", law(1, 3, 2)},
-		{"swf:log.gz", "log.gz: 1 job without a run time > 0 is left out", law(1, 3, 2)},
-		{"swf:log.gz --processor-seconds", "log.gz: 1 job without a run time > 0 and processors is left out", law(6, 6, 2)},
+		{"file:list", "", model(1, 2, 3)},
+		{"swf:log", "log: 1 job without a run time > 0 is left out", model(1, 3, 2)},
+		{"swf:log.gz", "log.gz: 1 job without a run time > 0 is left out", model(1, 3, 2)},
+		{"swf:log.gz --processor-seconds", "log.gz: 1 job without a run time > 0 and processors is left out", model(6, 6, 2)},
 	} {
 		stdout, stderr, status := tagsCommand(farm + c.args + " --format json")
 		if told := "pfq: warning: " + c.told + "\n"; status != 0 || stderr != told && (c.told != "" || stderr != "") {
@@ -603,7 +603,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := tagsJSON(t, farm+"file:quantiles --fit", 0)
-	fitted := got["distribution"].(map[string]any)["law"].(string)
+	fitted := got["distribution"].(map[string]any)["name"].(string)
 	match := regexp.MustCompile(`^bounded Pareto of min 1, max 1000 and alpha (1\.\d+)$`).FindStringSubmatch(fitted)
 	if match == nil {
 		t.Fatal(fitted)
@@ -611,7 +611,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 	alpha, _ := strconv.ParseFloat(match[1], 64)
 	near(t, "alpha", alpha, 1.3, 0.005) // the mean of n quantiles is off by some ln(n)/n
 	best := tagsJSON(t, "--hosts 2 --load 0.4 --objective waiting --min 1 --max 1000 --alpha "+match[1], 0)
-	near(t, "E[W] of the fitted law", got["mean_waiting"], best["mean_waiting"].(float64), 1e-12)
+	near(t, "E[W] of the fitted distribution", got["mean_waiting"], best["mean_waiting"].(float64), 1e-12)
 }
 
 // CSV has the numbers of JSON: a line for the farm, each host, each policy and each expansion.
@@ -743,11 +743,11 @@ func TestTagsSimulate(t *testing.T) {
 	}
 
 	// The numbers are those of sim.Run with the same settings, and do not depend on the number of runs at a time.
-	law, err := sizes.Parse("lognormal:3", 1)
+	distribution, err := sizes.Parse("lognormal:3", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := sim.Run(t.Context(), farm.Farm{Model: tags.Model{Sizes: law, Hosts: 2, Load: 0.5}, Policy: farm.ShortestQueue}, sim.Settings{Runs: 30, Jumps: 3e4, Seed: 5}, nil)
+	r, err := sim.Run(t.Context(), farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5}, Policy: farm.ShortestQueue}, sim.Settings{Runs: 30, Jumps: 3e4, Seed: 5}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

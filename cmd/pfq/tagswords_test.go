@@ -58,9 +58,9 @@ func TestTagsSizesInWords(t *testing.T) {
 			t.Errorf("the cutoffs of one host are not -: %q", line)
 		}
 	}
-	law, _ := saysTags(t, farm+"--sizes lognormal:3 --mean 2", 0, "\nsizes are lognormal:3: mean 2, squared coefficient of variation 3\n")
-	if strings.Count(law, "coefficient") != 1 {
-		t.Error(law)
+	said, _ := saysTags(t, farm+"--sizes lognormal:3 --mean 2", 0, "\nsizes are lognormal:3: mean 2, squared coefficient of variation 3\n")
+	if strings.Count(said, "coefficient") != 1 {
+		t.Error(said)
 	}
 	saysTags(t, farm+"--alpha 3/2 --max 1e5/1 --min 1", 0, "\nsizes are bounded Pareto of alpha 1.5 from 1 to 100000: mean ")
 	saysTags(t, farm+"--alpha 1.50 --max 1e5 --min 1", 0, "\nsizes are bounded Pareto of alpha 1.50 from 1 to 1e5: mean ")
@@ -71,7 +71,7 @@ func TestTagsFitInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text := strings.Repeat("1\n", 50) + strings.Repeat("1000\n", 9) // far from bounded Pareto: a mean of 153.4
 	sizeFile(t, "ends", text)
-	law, err := sizes.NewBoundedPareto(1, 100, 0.8)
+	distribution, err := sizes.NewBoundedPareto(1, 100, 0.8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestTagsFitInWords(t *testing.T) {
 	var quantiles strings.Builder
 	total := 0.0
 	for i := range n + 1 {
-		x, err := law.Quantile(float64(i) / n)
+		x, err := distribution.Quantile(float64(i) / n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestTagsFitInWords(t *testing.T) {
 		answer := tagsJSON(t, farm+c.file, 0)
 		fitted := answer["distribution"].(map[string]any)["mean"].(float64)
 		if !strings.Contains(stdout, fmt.Sprintf("mean %.6g, squared coefficient of variation %.6g\n", fitted, answer["distribution"].(map[string]any)["scv"])) {
-			t.Errorf("no mean %v of the fitted law in %s", fitted, stdout)
+			t.Errorf("no mean %v of the fitted distribution in %s", fitted, stdout)
 		}
 		want := fmt.Sprintf("the fitted distribution has mean %.4g, the sizes in the file %.4g: ", fitted, c.mean)
 		warnings := answer["warnings"].([]any)
@@ -229,7 +229,7 @@ func TestTagsWithinBounds(t *testing.T) {
 
 // The jumps told are those that are simulated, also where none are asked for.
 func TestTagsJumps(t *testing.T) {
-	law, err := sizes.Parse("lognormal:3", 1)
+	distribution, err := sizes.Parse("lognormal:3", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestTagsJumps(t *testing.T) {
 		f := &tagsFlags{hosts: 2, objective: objective{weights: tags.Objective{Slowdown: 1}}, objectiveText: "slowdown", engine: floatEngine,
 			settings: sim.Settings{Runs: 3, Jumps: asked, Seed: 1, Confidence: 0.95}}
 		f.sizes.name = "lognormal:3"
-		a, err := f.analyze(context.Background(), tags.Model{Sizes: law, Hosts: 2, Load: 0.5})
+		a, err := f.analyze(context.Background(), tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,11 +249,11 @@ func TestTagsJumps(t *testing.T) {
 			t.Errorf("no %q in %s, %v", text, written, err)
 		}
 	}
-	plan, err := sim.NewPlan(farm.Farm{Model: tags.Model{Sizes: law, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2})
+	plan, err := sim.NewPlan(farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, err := sim.NewPlan(farm.Farm{Model: tags.Model{Sizes: law, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2, Jumps: defaultJumps})
+	same, err := sim.NewPlan(farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2, Jumps: defaultJumps})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func main() {
 	}
 }
 
-// durations returns the law of the run times in the log, in seconds.
+// durations returns the distribution of the run times in the log, in seconds.
 func durations() (sizes.Distribution, error) {
 	const name = "SDSC-Par-1996"
 	f, err := traces.Open(name)

@@ -124,7 +124,7 @@ func TestProcessorSharing(t *testing.T) {
 }
 
 // A rare class of great weight beside a common one, with parallel profiles: while one of its long jobs is served, the
-// common jobs pile up, to a level that the stationary law hardly shows, but which is all that a rare job sees.
+// common jobs pile up, to a level that the stationary distribution hardly shows, but which is all that a rare job sees.
 func TestTruncationBoundOfRareClass(t *testing.T) {
 	solvedAll := 0
 	for _, weight := range num.MustRats("10 1e2 1e3 1e5") {

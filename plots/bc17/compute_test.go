@@ -57,7 +57,7 @@ func TestSimulatedDelays(t *testing.T) {
 		if one.X[k] != 0.8 || exact.X[159] != 0.8 {
 			t.Fatalf("loads %v and %v, want 0.8", one.X[k], exact.X[159])
 		}
-		// Half-widths are 2.3 standard errors of Student's law with 9 degrees of freedom; 5 of them, beside those of the longer runs, are
+		// Half-widths are 2.3 standard errors of Student's distribution with 9 degrees of freedom; 5 of them, beside those of the longer runs, are
 		// exceeded with probability 5e-7.
 		if math.Abs(one.Y[k]-want) > 5*(one.High[k]-one.Y[k])+3*c.err*exact.Y[159] {
 			t.Errorf("panel %d, %s: delay %v in [%v, %v], want %v", c.panel, c.label, one.Y[k], one.Low[k], one.High[k], want)

@@ -75,7 +75,7 @@ func activeSetDelays(lambda, mu []*big.Rat) []*big.Rat {
 // nearly compares numbers that were both exact before they were rounded to float64: one rounding each.
 func nearly(a, b float64) bool { return math.Abs(a-b) <= 0x1p-52*math.Abs(b) }
 
-// zipfMean is the mean number of phases of the Zipf law of [BC17], Σ 1/k / Σ 1/k² for k = 1..200.
+// zipfMean is the mean number of phases of the Zipf distribution of [BC17], Σ 1/k / Σ 1/k² for k = 1..200.
 func zipfMean() *big.Rat {
 	a, b := new(big.Rat), new(big.Rat)
 	for k := int64(200); k >= 1; k-- {
@@ -196,15 +196,15 @@ func TestShape(t *testing.T) {
 func TestCaptionsNameParameters(t *testing.T) {
 	figures := figures(t)
 	of := []string{"4 runs of 2000 jumps", "after 1000", "seed 1", "95 %", "jumps in all"}
-	laws := []string{"25 exponential phases with probability 1/6", "mean 5 with probability 1/6", "k = 1..200 (σ = 3.58"}
+	distributions := []string{"25 exponential phases with probability 1/6", "mean 5 with probability 1/6", "k = 1..200 (σ = 3.58"}
 	loads := []string{"10 loads from 0.1 to 0.95", "198 loads from 0.005 to 0.99", "m = 1 and m = 5"}
-	figure := append(append(append([]string{}, of...), laws...), loads...)
+	figure := append(append(append([]string{}, of...), distributions...), loads...)
 	for id, words := range map[string][]string{
 		"bf-1": append([]string{"S = 3", "C₁ = 1, C₂ = 1, C₃ = 1", "N = 2", "λ₁ = λ₂ = 3ρ/2σ", "Figure 1"}, figure...),
 		"bf-2": append([]string{"S = 3", "C₁ = 1, C₂ = 0, C₃ = 1", "N = 2", "λ₁ = λ₂ = 2ρ/2σ", "Figure 2"}, figure...),
 		"bf-3": append([]string{"d = 2", "S = 100", "C = 1", "4950 classes", "λ = 100ρ/σ", "Figure 3"}, figure...),
 		"bf-4": append([]string{"d = 3", "S = 100", "C = 1", "161700 classes", "λ = 100ρ/σ", "Figure 4"}, figure...),
-		"bf-5": append(append([]string{"load ρ = 0.8", "m = 0.25, 1, 4, 16, 64", "m/16 times as many"}, of...), laws...),
+		"bf-5": append(append([]string{"load ρ = 0.8", "m = 0.25, 1, 4, 16, 64", "m/16 times as many"}, of...), distributions...),
 		"bf-6": append([]string{"load ρ = 0.8", "load ρ = 0.9", "2·10⁻⁵", "for m = 5 by runs of 4 times as many", "k = 1..200"}, of...),
 	} {
 		for _, w := range words {

@@ -23,11 +23,11 @@ func BenchmarkJumpChain(b *testing.B) {
 	} {
 		for _, jobSizes := range []string{"exponential", "bimodal"} {
 			for _, interruptions := range []float64{0, 1, 5} {
-				law, err := sizes.Parse(jobSizes, 1)
+				distribution, err := sizes.Parse(jobSizes, 1)
 				if err != nil {
 					b.Fatal(err)
 				}
-				c := Cluster{Model: m.model, Sizes: law, Interruptions: interruptions}
+				c := Cluster{Model: m.model, Sizes: distribution, Interruptions: interruptions}
 				if interruptions > 0 {
 					c.Policy = Interrupt
 				}

@@ -55,7 +55,7 @@ func newEngine(t testing.TB, c Cluster, s sim.Settings, key byte) (sim.Engine, *
 	return p.Start(t.Context(), sim.NewStream([32]byte{key})), p
 }
 
-// With exponential sizes the number of jobs has the law of balanced fairness whatever the interruptions ([BC17],
+// With exponential sizes the number of jobs has the distribution of balanced fairness whatever the interruptions ([BC17],
 // section 4.1), and also the first moments of sojourn times, by Little's law.
 func TestCalendarAgainstTheory(t *testing.T) {
 	draw := rapid.Custom(func(t *rapid.T) *cluster.Model {
@@ -79,14 +79,14 @@ func TestCalendarAgainstTheory(t *testing.T) {
 func TestCalendarSingleServer(t *testing.T) {
 	mean := big.NewRat(3, 2)
 	for _, shape := range []string{"deterministic", "erlang:3", "lognormal:2", "bounded-pareto:1.5:100", "weibull:0.7"} {
-		law := simtest.Sizes(t, shape, 1.5)
-		second, err := law.Moment(2)
+		distribution := simtest.Sizes(t, shape, 1.5)
+		second, err := distribution.Moment(2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		const lambda, rho = 0.8, 0.8 * 1.5 / 2
 		exact := rho + lambda*lambda*second/4/2/(1-rho)
-		c := interrupted(singleServer(big.NewRat(4, 5), mean), law, 0)
+		c := interrupted(singleServer(big.NewRat(4, 5), mean), distribution, 0)
 		r, err := sim.Run(t.Context(), c, sim.Settings{Runs: 30, Jumps: 5e4, WarmUp: 5e3, Seed: 1}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -100,14 +100,14 @@ func TestCalendarSingleServer(t *testing.T) {
 	}
 }
 
-// Phases on a Markov chain and sizes on a calendar are two ways to one law.
+// Phases on a Markov chain and sizes on a calendar are two ways to one distribution.
 func TestCalendarAgainstJumpChain(t *testing.T) {
 	load := big.NewRat(3, 5)
 	for _, m := range []*cluster.Model{simtest.ThreeServers(load), simtest.RandomAssignment(10, 2, load)} {
 		for _, jobSizes := range []string{"bimodal", "zipf", "hyperexponential"} {
-			law := simtest.Sizes(t, jobSizes, 1)
+			distribution := simtest.Sizes(t, jobSizes, 1)
 			for _, interruptions := range []float64{0, 1} {
-				c := interrupted(m, law, interruptions)
+				c := interrupted(m, distribution, interruptions)
 				s := sim.Settings{Runs: 20, Jumps: 5e4, WarmUp: 1e4, Seed: 1, Distribution: 4}
 				a, err := sim.Run(t.Context(), c, s, nil)
 				if err != nil {
@@ -537,10 +537,10 @@ func TestCalendarExtremes(t *testing.T) {
 	}
 	m.Servers[2].Capacity = tiny // 1e290 units of time for a job
 	m.Classes = append(m.Classes, cluster.Class{Name: "3", ArrivalRate: big.NewRat(1, 10), Servers: cluster.On(2)})
-	law := simtest.Sizes(t, "pareto:1.01", 1e90)
+	distribution := simtest.Sizes(t, "pareto:1.01", 1e90)
 	m.MeanSize, _ = new(big.Rat).SetString("1e90")
 	for _, interruptions := range []float64{0, 1} {
-		e, p := newEngine(t, interrupted(m, law, interruptions), sim.Settings{Horizon: 1}, 1)
+		e, p := newEngine(t, interrupted(m, distribution, interruptions), sim.Settings{Horizon: 1}, 1)
 		y := sim.NewTotals(len(p.Classes), len(p.Servers))
 		for range 10 {
 			if err := e.Advance(100, y); err != nil {

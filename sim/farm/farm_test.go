@@ -19,7 +19,7 @@ import (
 	"productform/tags"
 )
 
-// boundedPareto returns the law of [HB02] with the given mean.
+// boundedPareto returns the distribution of [HB02] with the given mean.
 func boundedPareto(t testing.TB, alpha, high, mean float64) sizes.Distribution {
 	t.Helper()
 	d, err := sizes.NewBoundedParetoOfMean(alpha, high, mean)

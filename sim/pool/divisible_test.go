@@ -132,8 +132,8 @@ func TestProportionalFairnessIsNearlyInsensitive(t *testing.T) {
 		if ref.Load != 0.6 {
 			continue
 		}
-		law := simtest.Sizes(t, "deterministic", 1)
-		f := Divisible{Traffic: ref.traffic(), Policy: fluid.PF, Sizes: []sizes.Distribution{law, law}}
+		distribution := simtest.Sizes(t, "deterministic", 1)
+		f := Divisible{Traffic: ref.traffic(), Policy: fluid.PF, Sizes: []sizes.Distribution{distribution, distribution}}
 		r := simtest.Run(t, f, sim.Settings{Runs: 20, Jumps: 3e4, WarmUp: 3e3, Seed: 3})
 		for k, c := range r.Classes {
 			if got, want := *r.Class(k, sim.MeanJobs), ref.PF[k]; !(got.Z(0.95*want) > -5 && got.Z(1.05*want) < 5) {
@@ -284,15 +284,15 @@ func TestFluidSharingStops(t *testing.T) {
 func TestFluidSharingKeys(t *testing.T) {
 	keys := map[string]string{}
 	for what, change := range map[string]func(f *Divisible){
-		"nothing":  func(*Divisible) {},
-		"policy":   func(f *Divisible) { f.Policy = fluid.DRF },
-		"capacity": func(f *Divisible) { f.Traffic.Resources[1].Capacity = big.NewRat(2, 1) },
-		"demand":   func(f *Divisible) { f.Traffic.Classes[0].Demand[1] = big.NewRat(1, 3) },
-		"declared": func(f *Divisible) { f.Traffic.Classes[0].Declared = simtest.Rationals("1", "1") },
-		"weight":   func(f *Divisible) { f.Traffic.Classes[0].Weight = big.NewRat(2, 1) },
-		"rate":     func(f *Divisible) { f.Traffic.Classes[0].ArrivalRate = big.NewRat(1, 7) },
-		"size":     func(f *Divisible) { f.Traffic.Classes[0].MeanSize = big.NewRat(1, 2) },
-		"law":      func(f *Divisible) { f.Sizes = []sizes.Distribution{simtest.Sizes(t, "deterministic", 1), nil} },
+		"nothing":      func(*Divisible) {},
+		"policy":       func(f *Divisible) { f.Policy = fluid.DRF },
+		"capacity":     func(f *Divisible) { f.Traffic.Resources[1].Capacity = big.NewRat(2, 1) },
+		"demand":       func(f *Divisible) { f.Traffic.Classes[0].Demand[1] = big.NewRat(1, 3) },
+		"declared":     func(f *Divisible) { f.Traffic.Classes[0].Declared = simtest.Rationals("1", "1") },
+		"weight":       func(f *Divisible) { f.Traffic.Classes[0].Weight = big.NewRat(2, 1) },
+		"rate":         func(f *Divisible) { f.Traffic.Classes[0].ArrivalRate = big.NewRat(1, 7) },
+		"size":         func(f *Divisible) { f.Traffic.Classes[0].MeanSize = big.NewRat(1, 2) },
+		"distribution": func(f *Divisible) { f.Sizes = []sizes.Distribution{simtest.Sizes(t, "deterministic", 1), nil} },
 	} {
 		f := Divisible{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
 		change(&f)

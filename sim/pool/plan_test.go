@@ -68,18 +68,18 @@ func TestTasksKeys(t *testing.T) {
 	}
 	keys := map[string]string{key(standingTasks()): "standing"}
 	for what, change := range map[string]func(f *Tasks){
-		"nothing":   func(*Tasks) {},
-		"policy":    func(f *Tasks) { f.Policy = fluid.DRF },
-		"wait":      func(f *Tasks) { f.Wait = true },
-		"capacity":  func(f *Tasks) { f.Machines[1].Capacity[0] = big.NewRat(9, 1) },
-		"machines":  func(f *Tasks) { f.Machines[1].Count = 2 },
-		"demand":    func(f *Tasks) { f.Jobs[0].Demand[1] = big.NewRat(2, 1) },
-		"weight":    func(f *Tasks) { f.Jobs[0].Weight = big.NewRat(2, 1) },
-		"rate":      func(f *Tasks) { f.Jobs[0].ArrivalRate = big.NewRat(1, 5) },
-		"tasks":     func(f *Tasks) { f.Jobs[0].MeanTasks = big.NewRat(3, 1) },
-		"geometric": func(f *Tasks) { f.Jobs[1].Geometric = true },
-		"duration":  func(f *Tasks) { f.Jobs[1].MeanDuration = big.NewRat(1, 2) },
-		"law":       func(f *Tasks) { f.Jobs[1].Durations = simtest.Sizes(t, "deterministic", 1) },
+		"nothing":      func(*Tasks) {},
+		"policy":       func(f *Tasks) { f.Policy = fluid.DRF },
+		"wait":         func(f *Tasks) { f.Wait = true },
+		"capacity":     func(f *Tasks) { f.Machines[1].Capacity[0] = big.NewRat(9, 1) },
+		"machines":     func(f *Tasks) { f.Machines[1].Count = 2 },
+		"demand":       func(f *Tasks) { f.Jobs[0].Demand[1] = big.NewRat(2, 1) },
+		"weight":       func(f *Tasks) { f.Jobs[0].Weight = big.NewRat(2, 1) },
+		"rate":         func(f *Tasks) { f.Jobs[0].ArrivalRate = big.NewRat(1, 5) },
+		"tasks":        func(f *Tasks) { f.Jobs[0].MeanTasks = big.NewRat(3, 1) },
+		"geometric":    func(f *Tasks) { f.Jobs[1].Geometric = true },
+		"duration":     func(f *Tasks) { f.Jobs[1].MeanDuration = big.NewRat(1, 2) },
+		"distribution": func(f *Tasks) { f.Jobs[1].Durations = simtest.Sizes(t, "deterministic", 1) },
 	} {
 		f := someTasks()
 		change(&f)

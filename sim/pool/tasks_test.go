@@ -453,9 +453,9 @@ func drawTasks(t *rapid.T) Tasks {
 			c.Weight = big.NewRat(int64(rapid.IntRange(1, 3).Draw(t, "weight")), 2)
 		}
 		mean, _ := c.MeanDuration.Float64()
-		law := rapid.SampledFrom([]string{"exponential", "deterministic", "lognormal:4"}).Draw(t, "law")
+		distribution := rapid.SampledFrom([]string{"exponential", "deterministic", "lognormal:4"}).Draw(t, "distribution")
 		var err error
-		if c.Durations, err = sizes.Parse(law, mean); err != nil {
+		if c.Durations, err = sizes.Parse(distribution, mean); err != nil {
 			t.Fatal(err)
 		}
 		if standing {

@@ -169,7 +169,7 @@ func TestClusterIsQueue(t *testing.T) {
 		}
 		for i := range a.Classes {
 			x, y := *a.Class(i, sim.MeanJobs), *b.Class(i, sim.MeanJobs)
-			if z := (x.Mean - y.Mean) / math.Hypot(x.StdError, y.StdError); !(math.Abs(z) < 6) { // Student's law, some 38 degrees
+			if z := (x.Mean - y.Mean) / math.Hypot(x.StdError, y.StdError); !(math.Abs(z) < 6) { // Student's distribution, some 38 degrees
 				t.Errorf("seed %d: class %d: %v and %v, z = %v", seed, i, x, y, z)
 			}
 			simtest.Near(t, "jobs", &x, exact.Classes[i].MeanJobs.Float)

@@ -47,8 +47,8 @@ func TestLawAgainstReference(t *testing.T) {
 	}
 }
 
-// drawExactLaw draws a distribution of doubles, also with α next to 0, 1 and 2.
-func drawExactLaw(t *rapid.T) BoundedPareto {
+// drawBoundedPareto draws a distribution of doubles, also with α next to 0, 1 and 2.
+func drawBoundedPareto(t *rapid.T) BoundedPareto {
 	alpha := rapid.Float64Range(0.02, 4).Draw(t, "alpha")
 	switch rapid.IntRange(0, 3).Draw(t, "special alpha") {
 	case 0:
@@ -66,7 +66,7 @@ func drawExactLaw(t *rapid.T) BoundedPareto {
 // The float distributions, which evaluate the same formulas another way.
 func TestLawAgainstDist(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawExactLaw(t)
+		m := drawBoundedPareto(t)
 		low, _ := m.Low.Float64()
 		high, _ := m.High.Float64()
 		alpha, _ := m.Alpha.Float64()
@@ -110,7 +110,7 @@ func TestLawAgainstDist(t *testing.T) {
 // Enclosures of all precisions are as narrow as they promise and overlap; the parts of a moment add to it.
 func TestLawEnclosures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawExactLaw(t)
+		m := drawBoundedPareto(t)
 		if rapid.Bool().Draw(t, "mean") {
 			low, _ := m.Low.Float64()
 			high, _ := m.High.Float64()

@@ -48,11 +48,11 @@ func float(exact []*big.Rat) func(set uint64) float64 {
 }
 
 // network returns a network of queues whose rates depend on each other.
-func network(rates []float64, law sizes.Distribution, phi func(x []int, phi []float64) error) *Network {
+func network(rates []float64, distribution sizes.Distribution, phi func(x []int, phi []float64) error) *Network {
 	n := &Network{Rows: len(rates), PartOf: make([]int, len(rates)), Rate: sim.Sum(rates), Parts: []Part{{0, len(rates), phi}}}
 	var codes []uint32
 	for i := range rates {
-		n.Sources = append(n.Sources, Source{Row: i, Queue: i, Sizes: law})
+		n.Sources = append(n.Sources, Source{Row: i, Queue: i, Sizes: distribution})
 		n.MeanSize, codes = append(n.MeanSize, 1), append(codes, uint32(i))
 	}
 	n.Table = alias.NewTable(rates, codes)
