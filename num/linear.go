@@ -48,6 +48,56 @@ func subtractTimes(x []*big.Float, f *big.Float, y []*big.Float) {
 	}
 }
 
+// SolveSemidefinite returns x with H x = r, for a symmetric and positive semidefinite H of which h holds the rows up to
+// the diagonal, by the factors L D L' in numbers of prec bits. H may be singular: a pivot below 2^(8-prec) of what it
+// was computed from is rounding, and that bound is taken in its place, or 1 if the row is 0. It takes O(n³) operations;
+// x is rounded, not proved.
+func SolveSemidefinite(h [][]*big.Float, r []*big.Float, prec uint) []*big.Float {
+	n := len(h)
+	x, pivot, noise := zeros(prec, n), zeros(prec, n), zeros(prec, n)
+	l := make([][]*big.Float, n)
+	part, scaled := new(big.Float).SetPrec(prec), new(big.Float).SetPrec(prec)
+	for a := range n {
+		l[a] = zeros(prec, a)
+		x[a].Set(r[a])
+		pivot[a].Set(h[a][a])
+		noise[a].SetMantExp(pivot[a], 8-int(prec))
+		for b := range a {
+			v := l[a][b].Set(h[a][b])
+			for f := range b {
+				v.Sub(v, part.Mul(part.Mul(l[a][f], l[b][f]), pivot[f]))
+			}
+			v.Quo(v, pivot[b])
+			scaled.Mul(v, v)
+			pivot[a].Sub(pivot[a], part.Mul(scaled, pivot[b]))
+			noise[a].Add(noise[a], part.Mul(scaled, noise[b]))
+			x[a].Sub(x[a], part.Mul(v, x[b]))
+		}
+		if pivot[a].Cmp(noise[a]) < 0 {
+			pivot[a].Set(noise[a])
+		}
+		if pivot[a].Sign() == 0 {
+			pivot[a].SetInt64(1)
+		}
+	}
+	for a := n - 1; a >= 0; a-- {
+		x[a].Quo(x[a], pivot[a])
+		for b := a + 1; b < n; b++ {
+			x[a].Sub(x[a], part.Mul(l[b][a], x[b]))
+		}
+	}
+	return x
+}
+
+// zeros returns n numbers of prec bits.
+func zeros(prec uint, n int) []*big.Float {
+	x := make([]*big.Float, n)
+	for i := range x {
+		x[i] = new(big.Float).SetPrec(prec)
+	}
+	return x
+}
+
 // InverseNear returns an inverse of the middles of a square matrix, each entry a point of prec bits: near enough for
 // any use, but not proved. It reports false if a pivot is 0.
 func InverseNear(a [][]Interval, prec uint) ([][]Interval, bool) {

@@ -66,3 +66,62 @@ func TestSolveLinearPivots(t *testing.T) {
 		t.Error("a singular system has a solution")
 	}
 }
+
+// H = A A' + D in integers is positive definite, or singular for D = 0 and fewer columns than rows: what is found,
+// multiplied out in fractions, is the right-hand side but for rounding wherever that is in the range of H.
+func TestSolveSemidefinite(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const prec = 200
+		n, columns := rapid.IntRange(1, 6).Draw(t, "n"), rapid.IntRange(1, 6).Draw(t, "columns")
+		entry := rapid.Int64Range(-9, 9)
+		diagonal := rapid.Int64Range(0, 1).Draw(t, "diagonal")
+		a, solution := make([][]int64, n), make([]int64, n)
+		for i := range n {
+			solution[i] = entry.Draw(t, "x")
+			for range columns {
+				a[i] = append(a[i], entry.Draw(t, "a"))
+			}
+		}
+		h, lower := make([][]int64, n), make([][]*big.Float, n)
+		right, r := make([]int64, n), make([]*big.Float, n)
+		for i := range n {
+			h[i] = make([]int64, n)
+			for j := range n {
+				for k := range columns {
+					h[i][j] += a[i][k] * a[j][k]
+				}
+				if i == j {
+					h[i][j] += diagonal
+				}
+				if j <= i {
+					lower[i] = append(lower[i], new(big.Float).SetPrec(prec).SetInt64(h[i][j]))
+				}
+				right[i] += h[i][j] * solution[j]
+			}
+			r[i] = new(big.Float).SetPrec(prec).SetInt64(right[i])
+		}
+		x := SolveSemidefinite(lower, r, prec)
+		for i := range n {
+			sum := big.NewRat(-right[i], 1)
+			for j := range n {
+				v, _ := x[j].Rat(nil)
+				sum.Add(sum, v.Mul(v, big.NewRat(h[i][j], 1)))
+			}
+			if off, _ := sum.Float64(); off > 0x1p-150 || off < -0x1p-150 {
+				t.Errorf("row %d is off by %g", i, off)
+			}
+			if lower[i][i].Cmp(new(big.Float).SetInt64(h[i][i])) != 0 || r[i].Cmp(new(big.Float).SetInt64(right[i])) != 0 {
+				t.Errorf("row %d of the system is overwritten", i)
+			}
+		}
+	})
+}
+
+// A row of zeros leaves its unknown 0.
+func TestSolveSemidefiniteOfZeros(t *testing.T) {
+	zero, one := big.NewFloat(0), big.NewFloat(1)
+	x := SolveSemidefinite([][]*big.Float{{big.NewFloat(4)}, {zero, zero}}, []*big.Float{one, zero}, 53)
+	if v, _ := x[0].Float64(); v != 0.25 || x[1].Sign() != 0 {
+		t.Errorf("x = %v", x)
+	}
+}

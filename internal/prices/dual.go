@@ -267,7 +267,14 @@ func (d *Dual) step() []*big.Float {
 				}
 			}
 		}
-		more := solveBig(h, gradient, at, prec)
+		lower, right := make([][]*big.Float, len(at)), make([]*big.Float, len(at))
+		for a, j := range at {
+			right[a] = gradient[j]
+			for _, k := range at[:a+1] {
+				lower[a] = append(lower[a], h[j][k])
+			}
+		}
+		more := num.SolveSemidefinite(lower, right, prec) // as [newtonStep.descend] does
 		first, step := -1, bigOf(prec).SetInt64(1)
 		for a, j := range at {
 			p := bigOf(d.Prec).Add(d.Price[j], move[j])
@@ -313,42 +320,4 @@ func (d *Dual) hessian(at []int, prec uint) [][]*big.Float {
 		}
 	}
 	return h
-}
-
-// solveBig solves H x = r on the rows and columns at, as [newtonStep.descend] does.
-func solveBig(h [][]*big.Float, r []*big.Float, at []int, prec uint) []*big.Float {
-	n := len(at)
-	x, pivot, noise := bigs(prec, n), bigs(prec, n), bigs(prec, n)
-	l := make([][]*big.Float, n)
-	part, scaled := bigOf(prec), bigOf(prec)
-	for a, j := range at {
-		l[a] = bigs(prec, n)
-		x[a].Set(r[j])
-		pivot[a].Set(h[j][j])
-		noise[a].SetMantExp(pivot[a], 8-int(prec))
-		for b, k := range at[:a] {
-			v := l[a][b].Set(h[j][k])
-			for f := range b {
-				v.Sub(v, part.Mul(part.Mul(l[a][f], l[b][f]), pivot[f]))
-			}
-			v.Quo(v, pivot[b])
-			scaled.Mul(v, v)
-			pivot[a].Sub(pivot[a], part.Mul(scaled, pivot[b]))
-			noise[a].Add(noise[a], part.Mul(scaled, noise[b]))
-			x[a].Sub(x[a], part.Mul(v, x[b]))
-		}
-		if pivot[a].Cmp(noise[a]) < 0 {
-			pivot[a].Set(noise[a])
-		}
-		if pivot[a].Sign() == 0 { // nobody needs the resource
-			pivot[a].SetInt64(1)
-		}
-	}
-	for a := n - 1; a >= 0; a-- {
-		x[a].Quo(x[a], pivot[a])
-		for b := a + 1; b < n; b++ {
-			x[a].Sub(x[a], part.Mul(l[b][a], x[b]))
-		}
-	}
-	return x
 }
