@@ -13,6 +13,7 @@ import (
 
 	"productform/cmd/internal/cli"
 	"productform/cmd/internal/output"
+	"productform/cmd/pfq/internal/command"
 )
 
 // The first line of every example is a comment that says what it means. Clusters stand in the folder itself, pools and
@@ -23,7 +24,7 @@ var examples embed.FS
 
 func newExample() *cobra.Command {
 	var file string
-	cmd := helpOf(&cobra.Command{
+	cmd := command.Help(&cobra.Command{
 		Use:       "example [NAME]",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: exampleNames(),
@@ -38,7 +39,7 @@ func newExample() *cobra.Command {
 			return output.Write(answer, file, cmd.OutOrStdout())
 		},
 	})
-	addOutput(cmd, &file)
+	command.AddOutput(cmd, &file)
 	return cmd
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"productform/cmd/pfq/internal/commandtest"
 )
 
 // leaves returns all numbers, words and truths in a value of JSON, as CSV writes them.
@@ -75,25 +77,6 @@ func TestCSVHasAllFacts(t *testing.T) {
 	}
 }
 
-// A range counts exactly: ten steps of a tenth reach one.
-func TestScaleRange(t *testing.T) {
-	for _, c := range []struct{ scale, want string }{
-		{"0.1:1:0.1", "1/10 1/5 3/10 2/5 1/2 3/5 7/10 4/5 9/10 1"},
-		{"1/3:1:1/3,0", "1/3 2/3 1 0"},
-		{"0.5:0.5:2", "1/2"},
-		{"0:1:0.6", "0 3/5"},
-	} {
-		factors, ok := parseFactors(c.scale)
-		var got []string
-		for _, f := range factors {
-			got = append(got, f.RatString())
-		}
-		if diff := cmp.Diff(strings.Fields(c.want), got); !ok || diff != "" {
-			t.Errorf("%s: %s", c.scale, diff)
-		}
-	}
-}
-
 // The margin is attained by another set than the critical scale: one class with a margin of 1/2 on a server of 1, and one of
 // load 9 on another of 10.
 func TestMarginSet(t *testing.T) {
@@ -103,7 +86,7 @@ func TestMarginSet(t *testing.T) {
 	want := map[string]any{"verdict": "stable", "stable": true, "margin": 0.5, "margin_exact": "1/2", "margin_set": []any{"a"},
 		"critical_scale": 10. / 9, "critical_scale_exact": "10/9", "bottleneck": []any{"b"},
 		"bottleneck_work": 9.0, "bottleneck_work_exact": "9", "bottleneck_capacity": 10.0, "bottleneck_capacity_exact": "10"}
-	if diff := cmp.Diff(want, parseJSON(t, stdout)); status != 0 || diff != "" {
+	if diff := cmp.Diff(want, commandtest.ParseJSON(t, stdout)); status != 0 || diff != "" {
 		t.Errorf("status %d, %s", status, diff)
 	}
 	stdout, _, _ = pfq(model, "stability", "-")
@@ -147,11 +130,11 @@ func TestKeepSizes(t *testing.T) {
 func TestKeepSizesBetweenEnds(t *testing.T) {
 	const args = "--runs 3 --jumps 2000 --sizes bounded-pareto:2:2:6" // of mean 2 α/(α-1) (1 - 1/3)/(1 - 1/9) = 3
 	scaled, ratio := simulateJSON(t, oneServer, args), simulateJSON(t, oneServer, "--runs 3 --jumps 2000 --sizes bounded-pareto:2:3")
-	near(t, "mean before", scaled["scaled_from"], 3, 1e-14)
-	near(t, "mean jobs", scaled["mean_jobs"].(map[string]any)["mean"], ratio["mean_jobs"].(map[string]any)["mean"].(float64), 1e-12)
+	commandtest.Near(t, "mean before", scaled["scaled_from"], 3, 1e-14)
+	commandtest.Near(t, "mean jobs", scaled["mean_jobs"].(map[string]any)["mean"], ratio["mean_jobs"].(map[string]any)["mean"].(float64), 1e-12)
 	third := strings.Replace(oneServer, `"1/2"`, `"1/6"`, 1)
 	kept, same := simulateJSON(t, third, args+" --keep-sizes"), simulateJSON(t, third[:len(third)-1]+`, "mean_size": 3}`, args)
-	near(t, "mean jobs", kept["mean_jobs"].(map[string]any)["mean"], same["mean_jobs"].(map[string]any)["mean"].(float64), 1e-12)
+	commandtest.Near(t, "mean jobs", kept["mean_jobs"].(map[string]any)["mean"], same["mean_jobs"].(map[string]any)["mean"].(float64), 1e-12)
 	if kept["scaled_from"] != nil {
 		t.Errorf("sizes that were not scaled are said to be, from %v", kept["scaled_from"])
 	}
@@ -182,7 +165,7 @@ func TestScaleIsThatOfTheModel(t *testing.T) {
 	}{
 		{"", "tags --hosts 2 --sizes lognormal:4 --mean 1 --format json", "--load 0.4 --scale 0.5,3/2", "--load 0.6"},
 		{"", "tags --hosts 2 --sizes lognormal:4 --mean 1 --format json", "--arrival-rate 0.8 --scale 0.5,3/2", "--load 0.6"},
-		{oneTraffic, "allocate - --dynamic --policy bf --format json", "--scale 3,1", ""},
+		{"", "allocate examples/traffic/two-classes.yaml --dynamic --policy bf --format json", "--scale 3,1", ""},
 	} {
 		text, stderr, _ := pfq(c.stdin, strings.Fields(c.command+" "+c.scaled)...)
 		var got []map[string]any
@@ -190,16 +173,16 @@ func TestScaleIsThatOfTheModel(t *testing.T) {
 			t.Fatalf("%v, %s%s", err, text, stderr)
 		}
 		once, _, _ := pfq(c.stdin, strings.Fields(c.command+" "+c.once)...)
-		want := parseJSON(t, once)
+		want := commandtest.ParseJSON(t, once)
 		delete(got[1], "scale")
 		if diff := cmp.Diff(want, got[1]); diff != "" {
 			t.Errorf("%s %s: %s", c.command, c.scaled, diff)
 		}
 	}
-	if got := refusal(t, "", strings.Fields("tags --hosts 2 --load 0.5 --sizes exponential --mean 1 --scale 2")...); got.Path != "--scale" || got.Value != "2" {
+	if got := program.Refusal(t, "", strings.Fields("tags --hosts 2 --load 0.5 --sizes exponential --mean 1 --scale 2")...); got.Path != "--scale" || got.Value != "2" {
 		t.Errorf("%+v", got)
 	}
-	if _, stderr, status := pfq(onePool, "allocate", "-", "--scale", "2"); status != 2 || stderr != "pfq: --scale is of no use without --dynamic\n" {
+	if _, stderr, status := pfq("", "allocate", "examples/pools/two-jobs.yaml", "--scale", "2"); status != 2 || stderr != "pfq: --scale is of no use without --dynamic\n" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }

@@ -15,61 +15,27 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/cli"
+	"productform/cmd/pfq/internal/allocate"
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/dispatch"
+	"productform/cmd/pfq/internal/tags"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
-
-// errNoAnswer ends a command that has written why its valid model has no answer.
-var errNoAnswer = errors.New("no answer")
-
-// run executes one command line and returns its exit status.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return status(execute(args, stdin, stdout, stderr), stderr)
-}
-
-// execute executes one command line.
-func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	root := newRoot()
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	return cli.Execute(context.Background(), root, args)
-}
-
-// status writes an error, and returns the exit status that it means.
-func status(err error, stderr io.Writer) int {
-	switch {
-	case err == nil:
-		return 0
-	case errors.Is(err, errNoAnswer):
-		return 1
-	}
-	fmt.Fprintln(stderr, "pfq:", cli.OneLine(err))
-	if errors.Is(err, errInterrupted) {
-		return cli.Interrupted
-	}
-	return 2
-}
+func main() { os.Exit(command.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func newRoot() *cobra.Command {
-	root := helpOf(&cobra.Command{Use: "pfq", Version: cli.Version("pfq")})
-	root.SetVersionTemplate("{{.Version}}")
-	root.AddCommand(newSolve(), newStability(), newSimulate(), newTags(), newAllocate(), newDispatch(), newExample(), newVersion(),
-		helpOf(&cobra.Command{Use: "model"}))
-	return root
+	return command.Root(newSolve(), newStability(), newSimulate(), tags.New(), allocate.New(), dispatch.New(), newExample(), newVersion(),
+		command.Help(&cobra.Command{Use: "model"}))
 }
 
 func newVersion() *cobra.Command {
-	return helpOf(&cobra.Command{
+	return command.Help(&cobra.Command{
 		Use:  "version",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -17,23 +15,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/bf"
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/commandtest"
 	"productform/internal/input"
 )
 
-// pfq runs one command line in this process.
-func pfq(stdin string, args ...string) (stdout, stderr string, status int) {
-	var out, err bytes.Buffer
-	status = run(args, strings.NewReader(stdin), &out, &err)
-	return out.String(), err.String(), status
-}
+// program is pfq.
+var program = commandtest.Program(newRoot)
 
-func parseJSON(t *testing.T, text string) (v map[string]any) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatalf("%v in %q", err, text)
-	}
-	return v
-}
+// pfq runs one command line in this process.
+var pfq = program.Run
 
 const oneServer = `{"servers": [{"name": "s<1>", "capacity": 1}], "classes": [
 	{"name": "a", "arrival_rate": "1/2", "servers": ["s<1>"]}, {"name": "b", "arrival_rate": 0, "servers": ["s<1>"]}]}`
@@ -45,7 +36,7 @@ func TestSolveJSON(t *testing.T) {
 	if status != 0 || stderr != "" {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
-	got := parseJSON(t, stdout)
+	got := commandtest.ParseJSON(t, stdout)
 	part := got["parts"].([]any)[0].(map[string]any)
 	if why, ok := part["why"].(string); !ok || why == "" {
 		t.Errorf("parts say nothing of why: %v", part)
@@ -94,16 +85,16 @@ func TestSolveEnclose(t *testing.T) {
 	if status != 0 {
 		t.Fatal(stderr)
 	}
-	enclosed := parseJSON(t, stdout)
+	enclosed := commandtest.ParseJSON(t, stdout)
 	stdout, _, _ = pfq(model, "solve", "-", "--engine", "exact", "--format", "json")
-	exact := parseJSON(t, stdout)
+	exact := commandtest.ParseJSON(t, stdout)
 	for _, key := range []string{"normalization", "empty_probability", "mean_jobs", "mean_delay"} {
-		low, high := rat(t, enclosed[key+"_low"]), rat(t, enclosed[key+"_high"])
-		value := rat(t, exact[key+"_exact"])
+		low, high := commandtest.Rat(t, enclosed[key+"_low"]), commandtest.Rat(t, enclosed[key+"_high"])
+		value := commandtest.Rat(t, exact[key+"_exact"])
 		if low.Cmp(value) > 0 || high.Cmp(value) < 0 {
 			t.Errorf("%s: %v is not in [%v, %v]", key, value, enclosed[key+"_low"], enclosed[key+"_high"])
 		}
-		if width := high.Sub(high, low).Quo(high, value); width.Cmp(rat(t, "1e-29")) > 0 { // 1e-30 and two roundings to 31 digits
+		if width := high.Sub(high, low).Quo(high, value); width.Cmp(commandtest.Rat(t, "1e-29")) > 0 { // 1e-30 and two roundings to 31 digits
 			t.Errorf("%s: [%v, %v] is wider than 1e-29", key, enclosed[key+"_low"], enclosed[key+"_high"])
 		}
 	}
@@ -129,7 +120,7 @@ part,,,,,,,,,,,,,,,,class,2,,,,,,,,,,asked for; sets of 1 classes
 func TestGroupsHaveCounts(t *testing.T) {
 	model, _, _ := pfq("", "example", "random-100-2")
 	stdout, _, _ := pfq(model, "solve", "-", "--format", "json")
-	got := parseJSON(t, stdout)["servers"].([]any)
+	got := commandtest.ParseJSON(t, stdout)["servers"].([]any)
 	if len(got) != 1 || got[0].(map[string]any)["count"] != 100.0 {
 		t.Errorf("servers are %v, want one row with count 100", got)
 	}
@@ -143,14 +134,14 @@ func TestGroupsHaveCounts(t *testing.T) {
 func TestNoArrivals(t *testing.T) {
 	const model = `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0, "servers": ["s"]}]}`
 	stdout, _, status := pfq(model, "stability", "-", "--format", "json")
-	if got := parseJSON(t, stdout); status != 0 || got["stable"] != true || got["critical_scale"] != nil || got["critical_scale_exact"] != nil {
+	if got := commandtest.ParseJSON(t, stdout); status != 0 || got["stable"] != true || got["critical_scale"] != nil || got["critical_scale_exact"] != nil {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	stdout, stderr, status := pfq(model, "solve", "-", "--format", "json")
 	if status != 0 {
 		t.Fatal(stderr)
 	}
-	if got := parseJSON(t, stdout); got["mean_jobs"] != 0.0 || got["mean_delay"] != nil || got["normalization"] != 1.0 {
+	if got := commandtest.ParseJSON(t, stdout); got["mean_jobs"] != 0.0 || got["mean_delay"] != nil || got["normalization"] != 1.0 {
 		t.Error(stdout)
 	}
 	stdout, _, status = pfq(model, "stability", "-")
@@ -168,14 +159,14 @@ func TestUnstable(t *testing.T) {
 	stdout, stderr, status := pfq(overloaded, "solve", "-", "--format", "json")
 	set := []any{"a", "b"}
 	want := map[string]any{"stable": false, "critical_scale": 0.8, "margin": -0.25, "margin_set": set, "bottleneck": set, "bottleneck_work": 1.25, "bottleneck_capacity": 1.0}
-	if diff := cmp.Diff(want, parseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
+	if diff := cmp.Diff(want, commandtest.ParseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("solve: status %d, %s\n%s", status, stderr, diff)
 	}
 	stdout, stderr, status = pfq(overloaded, "stability", "-", "--format", "json")
 	want = map[string]any{"verdict": "unstable", "stable": false, "critical_scale": 0.8, "critical_scale_exact": "4/5",
 		"margin": -0.25, "margin_exact": "-1/4", "margin_set": set, "bottleneck": set,
 		"bottleneck_work": 1.25, "bottleneck_work_exact": "5/4", "bottleneck_capacity": 1.0, "bottleneck_capacity_exact": "1"}
-	if diff := cmp.Diff(want, parseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
+	if diff := cmp.Diff(want, commandtest.ParseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("stability: status %d, %s\n%s", status, stderr, diff)
 	}
 	stdout, _, status = pfq(overloaded, "solve", "-")
@@ -188,30 +179,15 @@ func TestUnstable(t *testing.T) {
 	}
 }
 
-// refusal runs a command line that is refused for bad input: status 2, one line on the standard error, nothing on the standard
-// output. It returns what is wrong.
-func refusal(t *testing.T, stdin string, args ...string) input.Error {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	err := execute(args, strings.NewReader(stdin), &stdout, &stderr)
-	stderr.Reset() // warnings
-	code := status(err, &stderr)
-	var bad *input.Error
-	if code != 2 || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 || !errors.As(err, &bad) {
-		t.Errorf("pfq %s: status %d, stdout %q, stderr %q, %#v", strings.Join(args, " "), code, stdout.String(), stderr.String(), err)
-		return input.Error{}
-	}
-	return *bad
-}
-
 // A badFlag is a flag with values, separated by spaces, that are not what is wanted.
 type badFlag struct{ flag, want, values string }
 
+// checkFlags checks that a command refuses all those values, and says what it wants.
 func checkFlags(t *testing.T, command string, list []badFlag) {
 	t.Helper()
 	for _, c := range list {
 		for value := range strings.SplitSeq(c.values, " ") {
-			got := refusal(t, "", append(strings.Fields(command), c.flag+"="+value)...)
+			got := program.Refusal(t, "", append(strings.Fields(command), c.flag+"="+value)...)
 			if want := (input.Error{Path: c.flag, Value: value, Want: c.want}); got != want {
 				t.Errorf("pfq %s %s=%s: %s", command, c.flag, value, cmp.Diff(want, got))
 			}
@@ -288,7 +264,7 @@ func TestBadUsage(t *testing.T) {
 		{"solve -", input.Error{File: "standard input", Value: "an empty file"}},
 		{"example nothing", input.Error{Path: "example", Value: "nothing"}},
 	} {
-		got := refusal(t, "", strings.Fields(c.args)...)
+		got := program.Refusal(t, "", strings.Fields(c.args)...)
 		if c.want.Want == "" {
 			got.Want = ""
 		}
@@ -488,7 +464,7 @@ func TestLatticeThatDoesNotApply(t *testing.T) {
 // Errors of the solver name no functions of Go.
 func TestErrorsForTheCommandLine(t *testing.T) {
 	model, _, _ := pfq("", "example", "random-100-2")
-	for _, engine := range engines {
+	for _, engine := range command.Engines {
 		for _, lattice := range lattices {
 			if _, stderr, _ := pfq(model, "solve", "-", "--engine", engine, "--lattice", lattice); strings.Contains(stderr, "Model") {
 				t.Errorf("%s, %s: %s", engine, lattice, stderr)
@@ -579,7 +555,7 @@ func TestNextToTheBoundary(t *testing.T) {
 
 // A sweep gives at every factor what the model gives with its rates multiplied by it.
 func TestSweep(t *testing.T) {
-	for _, engine := range engines {
+	for _, engine := range command.Engines {
 		stdout, stderr, status := pfq(oneServer, "solve", "-", "--engine", engine, "--scale", "1,1/4,2,3", "--format", "json")
 		var got []map[string]any
 		if err := json.Unmarshal([]byte(stdout), &got); err != nil || status != 1 || stderr != "" || len(got) != 4 {
@@ -587,7 +563,7 @@ func TestSweep(t *testing.T) {
 		}
 		for i, c := range []struct{ scale, rate string }{{"1", "1/2"}, {"0.25", "1/8"}, {"2", "1"}, {"3", "3/2"}} {
 			single, _, _ := pfq(strings.Replace(oneServer, `"1/2"`, `"`+c.rate+`"`, 1), "solve", "-", "--engine", engine, "--format", "json")
-			want := parseJSON(t, single)
+			want := commandtest.ParseJSON(t, single)
 			if scale := fmt.Sprint(got[i]["scale"]); scale != c.scale {
 				t.Errorf("scale %s, want %s", scale, c.scale)
 			}
@@ -685,5 +661,28 @@ func TestSolveTellsWidthOfBounds(t *testing.T) {
 	}
 	if w, err := strconv.ParseFloat(width[1], 64); err != nil || !(w <= 1e-40) {
 		t.Errorf("bounds %s apart", width[1])
+	}
+}
+
+// A pool given to solve is told apart.
+func TestSolvePool(t *testing.T) {
+	if _, stderr, status := pfq(`{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, "solve", "-"); status != 2 ||
+		stderr != "pfq: standard input:1: resources = an array: want one of the fields servers, classes, mean_size; this looks like a model for pfq allocate\n" {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}
+
+// What cannot be written on a full standard output is said so.
+func TestFullOutput(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	for _, args := range []string{"help", "solve --help", "example", "version", "completion"} {
+		var said strings.Builder
+		if status := command.Run(program(), strings.Fields(args), nil, full, &said); status != 2 || !strings.Contains(said.String(), "no space left on device") {
+			t.Errorf("%s: status %d, %q, want that the standard output is full", args, status, &said)
+		}
 	}
 }

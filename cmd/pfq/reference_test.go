@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/bf"
+	"productform/cmd/pfq/internal/commandtest"
 	"productform/internal/oracle"
 )
 
@@ -25,16 +26,6 @@ func readReferences(t *testing.T) []reference {
 		t.Fatal(err)
 	}
 	return cases
-}
-
-func rat(t *testing.T, v any) *big.Rat {
-	t.Helper()
-	text, ok := v.(string)
-	r, good := new(big.Rat).SetString(text)
-	if !ok || !good {
-		t.Fatalf("%v is not an exact number", v)
-	}
-	return r
 }
 
 // numbers returns what solve says of the quantities of the reference, under keys with the suffix given.
@@ -65,7 +56,7 @@ func TestReferenceStability(t *testing.T) {
 		if status == 0 != (c.Expect["stable"] == true) {
 			t.Fatalf("%s: %s", c.Name, stderr)
 		}
-		got := parseJSON(t, stdout)
+		got := commandtest.ParseJSON(t, stdout)
 		want := map[string]any{"stable": c.Expect["stable"], "margin_exact": c.Expect["margin"],
 			"critical_scale_exact": c.Expect["critical_scale"], "bottleneck": c.Expect["bottleneck"]}
 		for key := range want {
@@ -80,7 +71,7 @@ func TestReferenceExact(t *testing.T) {
 	for _, c := range readReferences(t) {
 		stdout, stderr, status := pfq(string(c.Model), "solve", "-", "--engine", "exact", "--format", "json")
 		if c.Expect["stable"] == false {
-			if got := parseJSON(t, stdout); status != 1 || got["stable"] != false || !cmp.Equal(got["bottleneck"], c.Expect["bottleneck"]) {
+			if got := commandtest.ParseJSON(t, stdout); status != 1 || got["stable"] != false || !cmp.Equal(got["bottleneck"], c.Expect["bottleneck"]) {
 				t.Errorf("%s: status %d, %s", c.Name, status, stdout)
 			}
 			continue
@@ -88,7 +79,7 @@ func TestReferenceExact(t *testing.T) {
 		if status != 0 {
 			t.Fatalf("%s: %s", c.Name, stderr)
 		}
-		if diff := cmp.Diff(c.want(), numbers(parseJSON(t, stdout), "_exact")); diff != "" {
+		if diff := cmp.Diff(c.want(), numbers(commandtest.ParseJSON(t, stdout), "_exact")); diff != "" {
 			t.Errorf("%s: %s", c.Name, diff)
 		}
 	}
@@ -104,7 +95,7 @@ func TestReferenceAuto(t *testing.T) {
 		if status != 0 {
 			t.Fatalf("%s: %s", c.Name, stderr)
 		}
-		solution := parseJSON(t, stdout)
+		solution := commandtest.ParseJSON(t, stdout)
 		bound := solution["relative_error_bound"].(float64)
 		if !(bound > 0 && bound <= 1e-12) {
 			t.Errorf("%s: bound %v", c.Name, bound)
@@ -112,7 +103,7 @@ func TestReferenceAuto(t *testing.T) {
 		got := numbers(solution, "")
 		for key, want := range c.want() {
 			for i := range want {
-				exact := rat(t, want[i])
+				exact := commandtest.Rat(t, want[i])
 				diff := new(big.Rat).SetFloat64(got[key][i].(float64))
 				allowed := new(big.Rat).SetFloat64(bound)
 				if diff.Sub(diff, exact).Abs(diff).Cmp(allowed.Mul(allowed, exact)) > 0 {
@@ -141,7 +132,7 @@ func TestExamplesMatchClosedForms(t *testing.T) {
 		if status != 0 {
 			t.Fatal(stderr)
 		}
-		return numbers(parseJSON(t, stdout), "_exact")
+		return numbers(commandtest.ParseJSON(t, stdout), "_exact")
 	}
 	if got, want := exact("three-servers")["service_rate"], []any{gamma1.RatString(), gamma2.RatString()}; !cmp.Equal(got, want) {
 		t.Errorf("three-servers: %v, want %v", got, want)

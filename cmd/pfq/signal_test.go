@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/cmd/internal/cli"
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/commandtest"
 )
 
 // A program that writes one file again and again is terminated: whenever that is, the file is whole and nothing else
@@ -63,7 +65,7 @@ func TestTerminatedWhileWriting(t *testing.T) {
 func TestInterruptedSimulation(t *testing.T) {
 	if args := os.Getenv("PFQ_TEST_SIMULATE"); args != "" {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it is not ignored, if the tests run in the background
-		os.Exit(run(strings.Fields(args), strings.NewReader(oneServer), os.Stdout, os.Stderr))
+		os.Exit(command.Run(program(), strings.Fields(args), strings.NewReader(oneServer), os.Stdout, os.Stderr))
 	}
 	for _, c := range []struct {
 		sig         os.Signal
@@ -91,14 +93,14 @@ func TestInterruptedSimulation(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = c.Wait() // the status is looked at below
-		said := progressLines.ReplaceAllString(stderr.String(), "")
+		said := commandtest.ProgressLines.ReplaceAllString(stderr.String(), "")
 		if c.ProcessState.ExitCode() != cli.Interrupted || stdout.Len() > 0 || !strings.HasPrefix(said, "pfq: interrupted; "+folder+" keeps ") {
 			t.Errorf("%v: %v, %s%s", sig, c.ProcessState, stdout.String(), said)
 		}
 		if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
 			t.Errorf("%v: files %v were left, error %v", sig, files, err)
 		}
-		files := kept(t, folder)
+		files := commandtest.Kept(t, folder)
 		for path := range files {
 			if filepath.Ext(path) != ".json" {
 				t.Errorf("%v: %s was left", sig, path)
@@ -110,7 +112,7 @@ func TestInterruptedSimulation(t *testing.T) {
 		if diff := cmp.Diff(want, got); status != 0 || diff != "" {
 			t.Errorf("%v: status %d, %s", sig, status, diff)
 		}
-		again := kept(t, folder)
+		again := commandtest.Kept(t, folder)
 		for path, written := range files {
 			if again[path] != written {
 				t.Errorf("%v: %s was written again", sig, path)

@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/big"
-	"runtime"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +13,7 @@ import (
 	"productform/cmd/internal/cli"
 	"productform/cmd/internal/output"
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
 	"productform/internal/input"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
@@ -37,25 +34,25 @@ type simulateFlags struct {
 
 func newSimulate() *cobra.Command {
 	f := simulateFlags{sizes: "exponential"}
-	cmd := newCommand("simulate MODEL", f.answer)
+	cmd := command.New("simulate MODEL", f.answer)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags()) }
 	s := &f.settings
-	addSizes(cmd, &f.sizes, "`DISTRIBUTION` of job sizes, scaled to the mean size of the model")
+	command.AddSizes(cmd, &f.sizes, "`DISTRIBUTION` of job sizes, scaled to the mean size of the model")
 	cli.AddSwitch(cmd, &f.keepSizes, "keep-sizes", "take the sizes of a file, or of given ends, as they are, not scaled to the mean size of the model")
-	addNumber(cmd, &f.interruptions, "interruptions", "", "a number in [1e-6, 1e6]", "mean number `M` of interruptions of a job, for the policy interrupt",
+	command.AddNumber(cmd, &f.interruptions, "interruptions", "", "a number in [1e-6, 1e6]", "mean number `M` of interruptions of a job, for the policy interrupt",
 		func(v float64) bool { return v >= 1e-6 && v <= 1e6 })
 	cli.AddChoice(cmd, &f.policy, "policy", policies, "how servers share jobs, interrupt if --interruptions is given")
 	s.Runs = 100
 	cli.Flag[int]{Name: "runs", Kind: "int", Usage: "independent runs; with --precision, the most there may be", Default: "100",
-		Want: "an integer in 2..1000000", Parse: parseIntFrom(2, 1e6)}.Add(cmd, &s.Runs)
-	addNumber(cmd, &s.Precision, "precision", "", "a number > 0 and < 1", "end once the half-widths of the mean jobs of all classes are below this part of them",
+		Want: "an integer in 2..1000000", Parse: command.ParseIntFrom(2, 1e6)}.Add(cmd, &s.Runs)
+	command.AddNumber(cmd, &s.Precision, "precision", "", "a number > 0 and < 1", "end once the half-widths of the mean jobs of all classes are below this part of them",
 		func(v float64) bool { return v > 0 && v < 1 })
-	addNumber(cmd, &s.Horizon, "horizon", "", "a number in [1e-300, 1e300]", "observe each run from its empty start for the time `T`, stable or not",
+	command.AddNumber(cmd, &s.Horizon, "horizon", "", "a number in [1e-300, 1e300]", "observe each run from its empty start for the time `T`, stable or not",
 		func(v float64) bool { return v >= 1e-300 && v <= 1e300 })
 	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all",
-		Want: "an integer in 1..100000", Parse: parseInt(1e5)}.Add(cmd, &s.Distribution)
-	addScale(cmd, &f.factors, "simulate once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it")
-	addRuns(cmd, s)
+		Want: "an integer in 1..100000", Parse: command.ParseInt(1e5)}.Add(cmd, &s.Distribution)
+	command.AddScale(cmd, &f.factors, "simulate once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it")
+	command.AddRuns(cmd, s)
 	return cmd
 }
 
@@ -83,17 +80,17 @@ func (f *simulateFlags) check(flags interface{ Changed(string) bool }) error {
 }
 
 // answer simulates the model, at every factor if there are some.
-func (f *simulateFlags) answer(q query) (a render.Answer, found bool, err error) {
-	if path, _ := sizePath(f.sizes); path != "" {
-		if err := output.NotInput("--output", q.to, path, nil); err != nil {
+func (f *simulateFlags) answer(q command.Query) (a render.Answer, found bool, err error) {
+	if path, _ := command.SizePath(f.sizes); path != "" {
+		if err := output.NotInput("--output", q.To, path, nil); err != nil {
 			return a, false, err
 		}
-	} else if d, err := parseUnscaled("--sizes", f.sizes); err != nil {
+	} else if d, err := command.ParseUnscaled("--sizes", f.sizes); err != nil {
 		return a, false, err
 	} else if f.keepSizes && d == nil {
-		return a, false, input.Errorf("--sizes", f.sizes, "%sPATH, %sPATH or %s, with --keep-sizes", fromList, fromLog, boundedPareto)
+		return a, false, input.Errorf("--sizes", f.sizes, "%sPATH, %sPATH or %s, with --keep-sizes", command.FromList, command.FromLog, command.BoundedPareto)
 	}
-	m, err := readModel(q.file, q.stdin)
+	m, err := readModel(q)
 	if err != nil {
 		return a, false, err
 	}
@@ -105,7 +102,7 @@ func (f *simulateFlags) answer(q query) (a render.Answer, found bool, err error)
 		s, verdict, err := f.simulate(q, m, jobs)
 		switch {
 		case err != nil:
-			return render.Answer{}, false, ofFile(q.file, err)
+			return render.Answer{}, false, command.InFile(q.File, err)
 		case s == nil:
 			return unstableAnswer(m, verdict, render.Unproved), false, nil
 		}
@@ -114,7 +111,7 @@ func (f *simulateFlags) answer(q query) (a render.Answer, found bool, err error)
 	if f.factors == nil {
 		return one(m)
 	}
-	return atFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) { return one(m.Scale(factor)) })
+	return command.AtFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) { return one(m.Scale(factor)) })
 }
 
 // A jobSizes is the distribution of sizes simulated, and the mean that it had if its sizes were scaled.
@@ -124,12 +121,12 @@ type jobSizes struct {
 }
 
 // jobSizes returns the distribution asked for, and gives the model its mean if it is kept.
-func (f *simulateFlags) jobSizes(q query, m *cluster.Model) (jobs jobSizes, err error) {
+func (f *simulateFlags) jobSizes(q command.Query, m *cluster.Model) (jobs jobSizes, err error) {
 	mean := 1.0
 	if m.MeanSize != nil && !f.keepSizes {
 		mean, _ = m.MeanSize.Float64()
 		if !(mean >= 1e-90 && mean <= 1e90) {
-			return jobs, ofFile(q.file, input.Errorf("mean_size", m.MeanSize.RatString(), "a number in [1e-90, 1e90] to simulate"))
+			return jobs, command.InFile(q.File, input.Errorf("mean_size", m.MeanSize.RatString(), "a number in [1e-90, 1e90] to simulate"))
 		}
 	}
 	d, err := f.unscaled(q)
@@ -137,7 +134,7 @@ func (f *simulateFlags) jobSizes(q query, m *cluster.Model) (jobs jobSizes, err 
 		return jobs, err
 	}
 	if d == nil {
-		jobs.Distribution, err = parseSizes("--sizes", f.sizes, mean)
+		jobs.Distribution, err = command.ParseSizes("--sizes", f.sizes, mean)
 		return jobs, err
 	}
 	had, err := sizes.Mean(d)
@@ -158,11 +155,11 @@ func (f *simulateFlags) jobSizes(q query, m *cluster.Model) (jobs jobSizes, err 
 }
 
 // unscaled returns the distribution of the sizes in a file, or of given ends, nil if --sizes names another.
-func (f *simulateFlags) unscaled(q query) (sizes.Distribution, error) {
-	if path, _ := sizePath(f.sizes); path == "" {
-		return parseUnscaled("--sizes", f.sizes)
+func (f *simulateFlags) unscaled(q command.Query) (sizes.Distribution, error) {
+	if path, _ := command.SizePath(f.sizes); path == "" {
+		return command.ParseUnscaled("--sizes", f.sizes)
 	}
-	list, name, err := readSizeFile(f.sizes, nil, false, q.stderr)
+	list, name, err := command.ReadSizeFile(f.sizes, nil, false, q.Stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +171,7 @@ func (f *simulateFlags) unscaled(q query) (sizes.Distribution, error) {
 }
 
 // simulate simulates the model, or says why it is unstable.
-func (f *simulateFlags) simulate(q query, m *cluster.Model, jobs jobSizes) (*simulation, *stability.Result, error) {
+func (f *simulateFlags) simulate(q command.Query, m *cluster.Model, jobs jobSizes) (*simulation, *stability.Result, error) {
 	verdict, err := stability.Cluster(m)
 	if err != nil || !verdict.Stable && f.settings.Horizon == 0 {
 		return nil, verdict, err
@@ -182,28 +179,28 @@ func (f *simulateFlags) simulate(q query, m *cluster.Model, jobs jobSizes) (*sim
 	system := simcluster.Cluster{Model: m, Sizes: jobs.Distribution, Policy: simcluster.Policy(f.policy), Interruptions: f.interruptions}
 	plan, err := sim.NewPlan(system, f.settings)
 	if err != nil {
-		return nil, nil, f.translate(err)
+		return nil, nil, command.SimulationError(err, f.settings.Folder)
 	}
 	var theory *bf.Result
 	if exact, err := f.isExact(system); err != nil {
 		return nil, nil, err
 	} else if exact { // before the simulation, while nothing is lost if memory or time do not suffice
-		theory, err = withProgress(q, func(ctx context.Context) (*bf.Result, error) {
+		theory, err = command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) {
 			return bf.Solve(ctx, m, bf.Settings{MaxJobs: min(f.settings.Distribution, 10000)})
 		})
-		if errors.Is(err, errInterrupted) {
+		if errors.Is(err, command.ErrInterrupted) {
 			return nil, nil, err
 		}
 		if err != nil {
-			fmt.Fprintln(q.stderr, "pfq: note: no exact values beside the estimates:", cli.OneLine(err))
+			fmt.Fprintln(q.Stderr, "pfq: note: no exact values beside the estimates:", cli.OneLine(err))
 		}
 	}
-	result, speed, err := replicate(q.ctx, plan, f.settings, q.stderr)
+	result, speed, err := command.Replicate(q.Ctx, plan, f.settings, q.Stderr)
 	if err != nil {
-		return nil, nil, f.translate(err)
+		return nil, nil, command.SimulationError(err, f.settings.Folder)
 	}
 	for _, w := range result.Warnings {
-		fmt.Fprintln(q.stderr, "pfq: warning:", w)
+		fmt.Fprintln(q.Stderr, "pfq: warning:", w)
 	}
 	return f.newSimulation(m, verdict.Stable, jobs, result, theory, speed), nil, nil
 }
@@ -219,61 +216,4 @@ func (f *simulateFlags) isExact(c simcluster.Cluster) (bool, error) {
 		return false, err
 	}
 	return f.settings.Horizon == 0 && (c.Policy == simcluster.ProcessorSharing || c.Sizes.String() == e.String()), nil
-}
-
-// translate says what an error of the simulator means on the command line: it names the flag instead of the setting.
-func (f *simulateFlags) translate(err error) error {
-	flags := map[string]string{"Runs": "--runs", "Jumps": "--jumps", "WarmUp": "--warmup", "Horizon": "--horizon",
-		"Precision": "--precision", "Confidence": "--confidence", "Distribution": "--distribution", "Workers": "--parallel",
-		"Policy": "--policy", "Interruptions": "--interruptions", "Sizes": "--sizes"}
-	fields := map[string]string{"Model": "model", "Model.MeanSize": "mean_size", "mean": "mean_size"}
-	var pathErr *fs.PathError
-	var bad *input.Error
-	var replication *sim.ReplicationError
-	switch {
-	case errors.As(err, &pathErr):
-		return flagError{fmt.Errorf("--results = %s: %w", f.settings.Folder, pathErr.Err)}
-	case errors.As(err, &replication) && (errors.Is(err, sim.ErrTooManyStates) || errors.Is(err, sim.ErrTooManyJobs)):
-		return replication.Err // which replication came to it first is of no use
-	case !errors.As(err, &bad):
-		return err
-	case flags[bad.Path] != "":
-		return flagError{&input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}}
-	case fields[bad.Path] != "":
-		return &input.Error{Path: fields[bad.Path], Value: bad.Value, Want: bad.Want}
-	}
-	return &input.Error{Path: strings.TrimPrefix(bad.Path, "Model."), Value: bad.Value, Want: bad.Want}
-}
-
-// runFlags are the flags of addRuns.
-var runFlags = []string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}
-
-// addRuns adds the flags for what all simulations have in common.
-func addRuns(cmd *cobra.Command, s *sim.Settings) {
-	addNumber(cmd, &s.Jumps, "jumps", "1e6", "a number in [1000, 1e15]", "jumps observed in a run",
-		func(v float64) bool { return v >= 1000 && v <= 1e15 })
-	cli.Flag[float64]{Name: "warmup", Kind: "float", Usage: "jumps of a run before it is observed; 0 for none (default as many as --jumps)",
-		Want: "a number in [0, 1e15]", Parse: parseWarmUp}.Add(cmd, &s.WarmUp)
-	s.Seed = 1
-	cli.Flag[uint64]{Name: "seed", Kind: "int", Usage: "of the random numbers", Default: "1", Want: "an integer in 0..18446744073709551615",
-		Parse: func(text string) (uint64, bool) {
-			v, err := strconv.ParseUint(text, 10, 64)
-			return v, err == nil
-		}}.Add(cmd, &s.Seed)
-	s.Confidence = 0.95
-	addNumber(cmd, &s.Confidence, "confidence", "0.95", "a number > 0 and <= 0.999999", "probability that an interval holds the true value",
-		func(v float64) bool { return v > 0 && v <= 0.999999 })
-	cli.AddText(cmd, &s.Folder, "results", "", "a folder", "keep the runs that are done in the folder `DIR`, made if missing, and use those it has")
-	s.Workers = runtime.GOMAXPROCS(0)
-	cli.Flag[int]{Name: "parallel", Usage: "`N` runs worked on at a time", Default: strconv.Itoa(s.Workers),
-		Want: "an integer in 1..10000", Parse: parseInt(1e4)}.Add(cmd, &s.Workers)
-	cli.AddRenamed(cmd, "jobs", "parallel")
-}
-
-func parseWarmUp(text string) (float64, bool) {
-	v, err := strconv.ParseFloat(text, 64)
-	if v == 0 {
-		return sim.NoWarmUp, err == nil
-	}
-	return v, err == nil && v > 0 && v <= 1e15
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,19 +17,17 @@ import (
 	"productform/cluster"
 	"productform/cmd/internal/cli"
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/commandtest"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
 	"productform/sizes"
-	"productform/sweep"
 )
-
-// progressLines may appear on a slow machine.
-var progressLines = regexp.MustCompile(`(?m)^pfq: ([0-9]+ of [0-9]+ (?:runs|jobs).*|solving, [0-9]+ s)\n`)
 
 // simulate runs pfq simulate on a model and returns what it wrote, progress apart.
 func simulate(model, args string) (stdout, stderr string, status int) {
 	stdout, stderr, status = pfq(model, append([]string{"simulate", "-"}, strings.Fields(args)...)...)
-	return stdout, progressLines.ReplaceAllString(stderr, ""), status
+	return stdout, commandtest.ProgressLines.ReplaceAllString(stderr, ""), status
 }
 
 // simulateJSON is for command lines that have an answer.
@@ -40,7 +37,7 @@ func simulateJSON(t *testing.T, model, args string) map[string]any {
 	if status != 0 {
 		t.Fatalf("%s: status %d, %s", args, status, stderr)
 	}
-	return parseJSON(t, stdout)
+	return commandtest.ParseJSON(t, stdout)
 }
 
 // The fields come in one order, and their numbers are those of sim.Run, with the exact values of M/M/1 at load 1/2.
@@ -104,7 +101,7 @@ func TestSimulateJSON(t *testing.T) {
 		"runs":              20.0, "jumps": r.Jumps, "time": r.Time, "warm_up": r.WarmUp, "seed": 7.0,
 		"effective_samples": r.EffectiveSamples, "warnings": []any{},
 	}
-	got := parseJSON(t, stdout)
+	got := commandtest.ParseJSON(t, stdout)
 	if speed, ok := got["jumps_per_second"].(float64); !ok || !(speed > 0) {
 		t.Errorf("jumps_per_second is %v", got["jumps_per_second"])
 	}
@@ -226,7 +223,7 @@ func TestSimulateUnstable(t *testing.T) {
 		}
 	}
 	stdout, stderr, status := simulate(overloaded, "--runs 5 --horizon 100 --format json")
-	got := parseJSON(t, stdout)
+	got := commandtest.ParseJSON(t, stdout)
 	if status != 0 || got["stable"] != false || len(got["warnings"].([]any)) == 0 || !strings.HasPrefix(stderr, "pfq: warning: the cluster is unstable: ") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
@@ -255,29 +252,11 @@ func TestSimulateJobs(t *testing.T) {
 	}
 }
 
-// kept returns the times at which the files of a folder of results were written.
-func kept(t *testing.T, folder string) map[string]time.Time {
-	t.Helper()
-	files := map[string]time.Time{}
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			info, err := d.Info()
-			files[path] = info.ModTime()
-			return err
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
 // What is kept is found again by a simulation that repeats it or does more, and changes no digit.
 func TestSimulateResults(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "runs")
 	simulateJSON(t, oneServer, "--runs 4 --jumps 1e3 --results "+folder)
-	first := kept(t, folder)
+	first := commandtest.Kept(t, folder)
 	if len(first) != 4 {
 		t.Fatalf("%d files for 4 runs", len(first))
 	}
@@ -286,11 +265,11 @@ func TestSimulateResults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first = kept(t, folder)
+	first = commandtest.Kept(t, folder)
 	fresh := simulateJSON(t, oneServer, "--runs 6 --jumps 1e3")
 	more := simulateJSON(t, oneServer, "--runs 6 --jumps 1e3 --results "+folder)
 	again := simulateJSON(t, oneServer, "--runs 6 --jumps 1e3 --results "+folder)
-	files := kept(t, folder)
+	files := commandtest.Kept(t, folder)
 	for path, written := range first {
 		if files[path] != written {
 			t.Errorf("%s was written again", path)
@@ -316,7 +295,7 @@ func TestSimulatePrecision(t *testing.T) {
 	}
 	stdout, stderr, status := simulate(oneServer, "--runs 2 --jumps 1e3 --precision 1e-6 --format json")
 	var want strings.Builder
-	for _, w := range parseJSON(t, stdout)["warnings"].([]any) {
+	for _, w := range commandtest.ParseJSON(t, stdout)["warnings"].([]any) {
 		fmt.Fprintln(&want, "pfq: warning:", w)
 	}
 	if status != 0 || stderr != want.String() || !strings.Contains(stderr, "the relative precision 1e-06 is not reached after 2 runs") {
@@ -352,7 +331,7 @@ func TestSimulateSizesOfFile(t *testing.T) {
 		if status != 0 {
 			t.Fatal(stderr)
 		}
-		answer := parseJSON(t, stdout)
+		answer := commandtest.ParseJSON(t, stdout)
 		if got := answer["mean_jobs"].(map[string]any)["mean"]; got != r.All(sim.MeanJobs).Mean || answer["sizes"] != name {
 			t.Errorf("mean jobs %v, want %v, of sizes %v", got, r.All(sim.MeanJobs).Mean, answer["sizes"])
 		}
@@ -405,9 +384,9 @@ func TestSimulateBadUsage(t *testing.T) {
 		}
 	}
 	checkFlags(t, "simulate good.json", []badFlag{
-		{"--sizes", cli.OneOf(sizeNames()), "normal"},
-		{"--sizes", cli.OneOf(sizeNames()) + "; did you mean swf:PATH?", "swf:"},
-		{"--sizes", cli.OneOf(sizeNames()) + "; did you mean bimodal?", "bimodel"},
+		{"--sizes", cli.OneOf(command.SizeNames()), "normal"},
+		{"--sizes", cli.OneOf(command.SizeNames()) + "; did you mean swf:PATH?", "swf:"},
+		{"--sizes", cli.OneOf(command.SizeNames()) + "; did you mean bimodal?", "bimodel"},
 		{"--sizes", "erlang:K with K an integer in 1..1000000", "erlang erlang:0"},
 		{"--sizes", "pareto:ALPHA with ALPHA in (1, 1e9]", "pareto:1"},
 		{"--sizes", "the name of a distribution of job sizes", ""},
@@ -427,22 +406,5 @@ func TestSimulateBadUsage(t *testing.T) {
 	})
 	if files, err := os.ReadDir("."); err != nil || len(files) != 6 {
 		t.Errorf("files %v were left, error %v", files, err)
-	}
-}
-
-// What is said of the time left.
-func TestTimeLeft(t *testing.T) {
-	for _, c := range []struct {
-		progress  sweep.Progress
-		precision float64
-		want      string
-	}{
-		{sweep.Progress{}, 0, "runs"},
-		{sweep.Progress{Left: 61400 * time.Millisecond, LeftKnown: true}, 0, "runs, 1m1s left"},
-		{sweep.Progress{Left: time.Second, LeftKnown: true}, 0.1, "runs, 1s to the next check"},
-	} {
-		if got := left(c.progress, c.precision > 0); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
 	"productform/num"
 	"productform/sim"
 )
@@ -56,22 +57,6 @@ type simulationServer struct {
 	Utilization *render.Estimate `json:"utilization"`
 }
 
-// estimated returns an estimate beside its exact value, each nil if there is none.
-func estimated(e *sim.Estimate, exact *num.Value) *render.Estimate {
-	if e == nil {
-		return nil
-	}
-	out := &render.Estimate{Mean: e.Mean, HalfWidth: e.HalfWidth, Confidence: e.Confidence}
-	if exact != nil {
-		out.Theory = &render.Theory{Exact: exact.Float}
-		if e.StdError != 0 {
-			z := e.Z(exact.Float)
-			out.Z = &z
-		}
-	}
-	return out
-}
-
 // newSimulation turns what was simulated into an answer; theory is nil where it does not apply.
 func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSizes, r *sim.Result, theory *bf.Result, speed *float64) *simulation {
 	s := &simulation{
@@ -94,23 +79,23 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 		}
 		return nil
 	}
-	s.simulationMeans = simulationMeans{estimated(r.All(sim.MeanJobs), value(&theory.MeanJobs)), estimated(r.All(sim.MeanDelay), theory.MeanDelay)}
+	s.simulationMeans = simulationMeans{command.Estimated(r.All(sim.MeanJobs), value(&theory.MeanJobs)), command.Estimated(r.All(sim.MeanDelay), theory.MeanDelay)}
 	for i, c := range r.Classes {
 		t := &theory.Classes[i]
 		s.Classes = append(s.Classes, simulationClass{c.Name, render.Rat(m.Classes[i].ArrivalRate, render.Unproved),
-			estimated(r.Class(i, sim.MeanJobs), value(&t.MeanJobs)), estimated(r.Class(i, sim.MeanDelay), t.MeanDelay),
-			estimated(r.Class(i, sim.MeasuredDelay), t.MeanDelay), estimated(r.Class(i, sim.ServiceRate), t.ServiceRate)})
+			command.Estimated(r.Class(i, sim.MeanJobs), value(&t.MeanJobs)), command.Estimated(r.Class(i, sim.MeanDelay), t.MeanDelay),
+			command.Estimated(r.Class(i, sim.MeasuredDelay), t.MeanDelay), command.Estimated(r.Class(i, sim.ServiceRate), t.ServiceRate)})
 	}
 	for i, server := range m.Servers {
 		s.Servers = append(s.Servers, simulationServer{server.Name, groupSize(server),
-			estimated(r.Server(i, sim.Utilization), value(&theory.Servers[i].Utilization))})
+			command.Estimated(r.Server(i, sim.Utilization), value(&theory.Servers[i].Utilization))})
 	}
 	for n := range r.Distribution {
 		var exact *num.Value
 		if n < len(theory.JobsDistribution) {
 			exact = &theory.JobsDistribution[n]
 		}
-		s.JobsDistribution = append(s.JobsDistribution, estimated(&r.Distribution[n], exact))
+		s.JobsDistribution = append(s.JobsDistribution, command.Estimated(&r.Distribution[n], exact))
 	}
 	return s
 }

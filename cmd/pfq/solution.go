@@ -7,12 +7,13 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
 	"productform/num"
 )
 
 // A solution is the answer of solve.
 type solution struct {
-	*scaled
+	*command.Scaled
 	Stable             bool             `json:"stable"`
 	Engine             num.Engine       `json:"engine"`
 	Lattice            *bf.Lattice      `json:"lattice"` // of the part with most states
@@ -62,21 +63,8 @@ type jobsProbability struct {
 var solutionColumns = []string{"kind", "name", "count", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate", "utilization",
 	"engine", "lattice", "states", "normalization", "empty_probability", "relative_error_bound", "jobs", "probability"}
 
-// proofOf returns what an engine proves of each number.
-func proofOf(e num.Engine) render.Proof {
-	return map[num.Engine]render.Proof{num.Exact: render.Fraction, num.Enclose: render.Bounds}[e]
-}
-
-// givenProof returns the same of numbers that are given, not computed.
-func givenProof(e num.Engine) render.Proof {
-	if e == num.Exact {
-		return render.Fraction
-	}
-	return render.Unproved
-}
-
 func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
-	proof := proofOf(r.Engine)
+	proof := command.ProofOf(r.Engine)
 	value := func(v *num.Value) render.Number { return render.Value(v, proof, digits) }
 	part := func(v *num.Value) render.Number { // below 1 in a stable cluster
 		n := value(v)
@@ -100,7 +88,7 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 	}
 	for i := range r.Classes {
 		c := &r.Classes[i]
-		s.Classes = append(s.Classes, solutionClass{m.Classes[i].Name, render.Rat(c.ArrivalRate, givenProof(r.Engine)), part(&c.Load),
+		s.Classes = append(s.Classes, solutionClass{m.Classes[i].Name, render.Rat(c.ArrivalRate, command.GivenProof(r.Engine)), part(&c.Load),
 			value(&c.MeanJobs), value(c.MeanDelay), value(c.ServiceRate)})
 	}
 	for i, server := range m.Servers {
@@ -128,9 +116,9 @@ func (s *solution) distribution() (rows []jobsProbability) {
 }
 
 // lines returns the lines of CSV.
-func (s *solution) lines(at *scaled) []render.Lines {
+func (s *solution) lines(at *command.Scaled) []render.Lines {
 	whole := *s
-	whole.scaled = nil
+	whole.Scaled = nil
 	lines := []render.Lines{{Kind: "cluster", Of: whole}, {Kind: "class", Of: s.Classes}, {Kind: "server", Of: s.Servers},
 		{Kind: "distribution", Of: s.distribution()}, {Kind: "part", Of: s.Parts}}
 	for i := range lines {

@@ -17,15 +17,13 @@ import (
 	"productform/cluster"
 	"productform/cmd/internal/cli"
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
 	"productform/internal/input"
 	"productform/num"
 	"productform/stability"
 )
 
-var (
-	engines  = []string{string(num.Auto), string(num.Float), string(num.Enclose), string(num.Exact)}
-	lattices = []string{"auto", string(bf.ClassLattice), string(bf.ServerLattice), string(bf.ConnectedLattice), string(bf.SymmetricLattice)}
-)
+var lattices = []string{"auto", string(bf.ClassLattice), string(bf.ServerLattice), string(bf.ConnectedLattice), string(bf.SymmetricLattice)}
 
 // A solveFlags holds what the flags of solve ask for.
 type solveFlags struct {
@@ -38,16 +36,16 @@ type solveFlags struct {
 
 func newSolve() *cobra.Command {
 	f := solveFlags{tol: 1e-9, memory: defaultMemory}
-	cmd := newCommand("solve MODEL", f.answer)
-	cli.AddChoice(cmd, &f.engine, "engine", engines, "arithmetic")
+	cmd := command.New("solve MODEL", f.answer)
+	cli.AddChoice(cmd, &f.engine, "engine", command.Engines, "arithmetic")
 	cli.AddChoice(cmd, &f.lattice, "lattice", lattices, "states to sum over")
 	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of the engines auto and enclose", Default: "1e-09",
-		Want: "a number >= 1e-300 and < 1", Parse: parseTolerance}.Add(cmd, &f.tol)
+		Want: "a number >= 1e-300 and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
 	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in all, N at most %d", bf.MostJobs),
-		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: parseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
+		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: command.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
 	cli.Flag[int]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
-		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: parseInt(mostMemory)}.Add(cmd, &f.memory)
-	addScale(cmd, &f.factors, "solve once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it")
+		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: command.ParseInt(mostMemory)}.Add(cmd, &f.memory)
+	command.AddScale(cmd, &f.factors, "solve once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it")
 	return cmd
 }
 
@@ -57,8 +55,8 @@ const (
 )
 
 // answer solves the model, at every factor if there are some.
-func (f *solveFlags) answer(q query) (a render.Answer, stable bool, err error) {
-	m, err := readModel(q.file, q.stdin)
+func (f *solveFlags) answer(q command.Query) (a render.Answer, stable bool, err error) {
+	m, err := readModel(q)
 	if err != nil {
 		return a, false, err
 	}
@@ -69,28 +67,28 @@ func (f *solveFlags) answer(q query) (a render.Answer, stable bool, err error) {
 	} else {
 		a, stable, err = f.one(q, m)
 	}
-	return a, stable, ofFile(q.file, err)
+	return a, stable, command.InFile(q.File, err)
 }
 
 // one solves the model as it is.
-func (f *solveFlags) one(q query, m *cluster.Model) (a render.Answer, stable bool, err error) {
+func (f *solveFlags) one(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
 	r, verdict, err := f.solve(q, m)
 	if err != nil {
 		return a, false, err
 	}
 	if r == nil {
-		return unstableAnswer(m, verdict, givenProof(num.Engine(f.engine))), false, nil
+		return unstableAnswer(m, verdict, command.GivenProof(num.Engine(f.engine))), false, nil
 	}
-	f.warn([]*bf.Result{r}, q.stderr)
-	s := newSolution(m, r, digits(f.tol))
+	f.warn([]*bf.Result{r}, q.Stderr)
+	s := newSolution(m, r, command.Digits(f.tol))
 	return render.Answer{JSON: s, Lines: s.lines(nil), Columns: solutionColumns, Text: s.text}, true, nil
 }
 
 // solve solves the model, or says why it is unstable.
-func (f *solveFlags) solve(q query, m *cluster.Model) (r *bf.Result, unstable *stability.Result, err error) {
+func (f *solveFlags) solve(q command.Query, m *cluster.Model) (r *bf.Result, unstable *stability.Result, err error) {
 	work := func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m, f.settings()) }
 	if longWays(m) {
-		r, err = withProgress(q, work)
+		r, err = command.WithProgress(q, work)
 		if err == nil || !errors.Is(err, num.ErrUnstable) {
 			return r, nil, f.translate(err)
 		}
@@ -99,7 +97,7 @@ func (f *solveFlags) solve(q query, m *cluster.Model) (r *bf.Result, unstable *s
 	if err != nil || !verdict.Stable {
 		return nil, verdict, err
 	}
-	r, err = withProgress(q, work)
+	r, err = command.WithProgress(q, work)
 	return r, nil, f.translate(err)
 }
 
@@ -162,28 +160,25 @@ func (f *solveFlags) translate(err error) error {
 	return &input.Error{Path: path, Value: bad.Value, Want: want}
 }
 
-// digits returns the decimal digits that a tolerance asks for.
-func digits(tol float64) int { return 1 + int(math.Ceil(-math.Log10(tol))) }
-
 // A point is the answer for one factor of the arrival rates.
 type point struct {
 	factor   *big.Rat
-	at       *scaled
+	at       *command.Scaled
 	unstable *unstable // nil if there is a solution
 	solution *solution
 }
 
 // sweep solves the model at every factor and says whether all of them are stable.
-func (f *solveFlags) sweep(q query, m *cluster.Model) (a render.Answer, stable bool, err error) {
-	proof := givenProof(num.Engine(f.engine))
+func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
+	proof := command.GivenProof(num.Engine(f.engine))
 	points := make([]point, len(f.factors))
 	var factors []*big.Rat // those that are stable
 	for i, factor := range f.factors {
-		points[i] = point{factor: factor, at: &scaled{render.Rat(factor, proof)}}
+		points[i] = point{factor: factor, at: &command.Scaled{Scale: render.Rat(factor, proof)}}
 		if longWays(m) {
 			float := f.settings()
 			float.Engine, float.MaxJobs = num.Float, 0
-			_, err := withProgress(q, func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m.Scale(factor), float) })
+			_, err := command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m.Scale(factor), float) })
 			if !errors.Is(err, num.ErrUnstable) {
 				factors = append(factors, factor) // or the sweep will say what is wrong
 				continue
@@ -196,24 +191,24 @@ func (f *solveFlags) sweep(q query, m *cluster.Model) (a render.Answer, stable b
 		if verdict.Stable {
 			factors = append(factors, factor)
 		} else {
-			points[i].unstable = &unstable{scaled: points[i].at, limits: newLimits(m, verdict, proof)}
+			points[i].unstable = &unstable{Scaled: points[i].at, limits: newLimits(m, verdict, proof)}
 		}
 	}
-	results, err := withProgress(q, func(ctx context.Context) ([]*bf.Result, error) {
+	results, err := command.WithProgress(q, func(ctx context.Context) ([]*bf.Result, error) {
 		return bf.LoadSweep(ctx, m, factors, f.settings())
 	})
 	if err != nil {
-		if cause := errors.Unwrap(err); cause != nil && !errors.Is(err, errInterrupted) { // the number of the factor is of no use
+		if cause := errors.Unwrap(err); cause != nil && !errors.Is(err, command.ErrInterrupted) { // the number of the factor is of no use
 			err = cause
 		}
 		return a, false, f.translate(err)
 	}
-	f.warn(results, q.stderr)
+	f.warn(results, q.Stderr)
 	stable = len(results) == len(points)
 	for i := range points {
 		if points[i].unstable == nil {
-			points[i].solution = newSolution(m, results[0], digits(f.tol))
-			points[i].solution.scaled = points[i].at
+			points[i].solution = newSolution(m, results[0], command.Digits(f.tol))
+			points[i].solution.Scaled = points[i].at
 			results = results[1:]
 		}
 	}
@@ -227,7 +222,7 @@ func sweepAnswer(points []point) render.Answer {
 		if p.unstable != nil {
 			objects = append(objects, p.unstable)
 			u := *p.unstable
-			u.scaled = nil
+			u.Scaled = nil
 			lines = append(lines, render.Lines{Kind: "unstable", Head: p.at, Of: u})
 			continue
 		}
@@ -275,4 +270,9 @@ func sweepText(t *render.Text, points []point) {
 	t.Table(classes, "scale", "name", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate")
 	t.Table(servers, slices.Concat([]string{"scale"}, serverTitles)...)
 	t.Table(distribution, "scale", "jobs", "probability")
+}
+
+// readModel reads the model that the question is about.
+func readModel(q command.Query) (*cluster.Model, error) {
+	return command.Read(q, cluster.Read, cluster.ReadFile, "allocate", "resources", "jobs")
 }

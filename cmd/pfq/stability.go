@@ -12,21 +12,22 @@ import (
 	"productform/cluster"
 	"productform/cmd/internal/cli"
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
 	"productform/stability"
 )
 
 func newStability() *cobra.Command {
-	cmd := newCommand("stability MODEL", func(q query) (render.Answer, bool, error) {
-		m, err := readModel(q.file, q.stdin)
+	cmd := command.New("stability MODEL", func(q command.Query) (render.Answer, bool, error) {
+		m, err := readModel(q)
 		if err != nil {
 			return render.Answer{}, false, err
 		}
-		r, err := withProgress(q, func(context.Context) (*stability.Result, error) { return stability.Cluster(m) })
+		r, err := command.WithProgress(q, func(context.Context) (*stability.Result, error) { return stability.Cluster(m) })
 		if err == nil {
 			err = stability.Verify(m, r)
 		}
 		if err != nil {
-			return render.Answer{}, false, ofFile(q.file, err)
+			return render.Answer{}, false, command.InFile(q.File, err)
 		}
 		v := verdict{Verdict: map[bool]string{true: "stable", false: "unstable"}[r.Stable], Stable: r.Stable, limits: newLimits(m, r, render.Fraction)}
 		return render.Answer{JSON: v, Lines: []render.Lines{{Of: v}}, Text: v.text}, r.Stable, nil
@@ -44,7 +45,7 @@ type verdict struct {
 
 // An unstable says why other commands have no answer.
 type unstable struct {
-	*scaled
+	*command.Scaled
 	Stable bool `json:"stable"` // false
 	limits
 }

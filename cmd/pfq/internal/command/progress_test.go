@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package command
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ func TestProgressTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stderr bytes.Buffer
 		want := errors.New("done")
-		v, err := withProgress(query{ctx: t.Context(), stderr: &stderr}, func(context.Context) (int, error) {
+		v, err := WithProgress(Query{Ctx: t.Context(), Stderr: &stderr}, func(context.Context) (int, error) {
 			time.Sleep(12 * time.Second)
 			return 7, want
 		})
@@ -34,14 +34,14 @@ func TestProgressTells(t *testing.T) {
 
 // A signal ends it at once.
 func TestProgressInterrupted(t *testing.T) {
-	_, err := withProgress(query{ctx: context.Background(), stderr: &bytes.Buffer{}}, func(ctx context.Context) (int, error) {
+	_, err := WithProgress(Query{Ctx: context.Background(), Stderr: &bytes.Buffer{}}, func(ctx context.Context) (int, error) {
 		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
 			t.Error(err)
 		}
 		<-ctx.Done()
 		return 0, ctx.Err()
 	})
-	if !errors.Is(err, errInterrupted) {
+	if !errors.Is(err, ErrInterrupted) {
 		t.Error(err)
 	}
 }

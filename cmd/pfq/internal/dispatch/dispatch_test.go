@@ -1,4 +1,4 @@
-package main
+package dispatch
 
 import (
 	"compress/gzip"
@@ -16,15 +16,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/spf13/cobra"
 
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/commandtest"
 	"productform/traces"
 )
+
+// program is pfq with the command of this package.
+var program = commandtest.Program(func() *cobra.Command { return command.Root(New()) })
+
+// pfq runs one command line in this process.
+var pfq = program.Run
 
 // fiveJobs returns the example, and writes it to the file five.swf of a new folder, in which the test goes on.
 func fiveJobs(t *testing.T) string {
 	t.Helper()
+	log := commandtest.Example(t, "logs/five-jobs.swf")
 	t.Chdir(t.TempDir())
-	log, _, _ := pfq("", "example", "five-jobs")
 	if err := os.WriteFile("five.swf", []byte(log), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -37,10 +46,10 @@ var afterSums = cmpopts.EquateApprox(0, 1e-12)
 func dispatchJSON(t *testing.T, log, args string) map[string]any {
 	t.Helper()
 	stdout, stderr, status := pfq(log, append([]string{"dispatch", "-", "--format", "json"}, strings.Fields(args)...)...)
-	if status != 0 || progressLines.ReplaceAllString(stderr, "") != "" {
+	if status != 0 || commandtest.ProgressLines.ReplaceAllString(stderr, "") != "" {
 		t.Fatalf("%s: status %d, %s", args, status, stderr)
 	}
-	return parseJSON(t, stdout)
+	return commandtest.ParseJSON(t, stdout)
 }
 
 // onePolicy returns the answer for one policy.
@@ -221,7 +230,7 @@ func TestDispatchSources(t *testing.T) {
 		stdout, stderr, status := pfq(c.stdin, "dispatch", c.name, "--workers", "4", "--format", "json")
 		if status != 0 || stderr != "" {
 			t.Errorf("%s: status %d, %s", c.name, status, stderr)
-		} else if diff := cmp.Diff(want, parseJSON(t, stdout)); diff != "" {
+		} else if diff := cmp.Diff(want, commandtest.ParseJSON(t, stdout)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 	}
@@ -345,7 +354,7 @@ func TestDispatchSkips(t *testing.T) {
 		if want := "pfq: warning: standard input: " + jobs + " without submission, run time or processors " + verb + " left out\n"; status != 0 || stderr != want {
 			t.Errorf("status %d, %s", status, stderr)
 		}
-		if got := parseJSON(t, stdout)["policies"].([]any)[0].(map[string]any); got["skipped"] != float64(k+1) || got["job_count"] != 5.0 {
+		if got := commandtest.ParseJSON(t, stdout)["policies"].([]any)[0].(map[string]any); got["skipped"] != float64(k+1) || got["job_count"] != 5.0 {
 			t.Error(stdout)
 		}
 	}
@@ -401,7 +410,7 @@ func TestDispatchKeepsFiles(t *testing.T) {
 	}
 	defer stdin.Close()
 	var said strings.Builder
-	if status := run(strings.Fields("dispatch - --workers 4 -o five.swf"), stdin, io.Discard, &said); status != 2 || said.String() != "pfq: --output = five.swf: want a file other than the one that is read\n" {
+	if status := command.Run(program(), strings.Fields("dispatch - --workers 4 -o five.swf"), stdin, io.Discard, &said); status != 2 || said.String() != "pfq: --output = five.swf: want a file other than the one that is read\n" {
 		t.Errorf("status %d, %s", status, &said)
 	}
 	stdout, err := os.Create("out.txt")
@@ -410,7 +419,7 @@ func TestDispatchKeepsFiles(t *testing.T) {
 	}
 	defer stdout.Close()
 	said.Reset()
-	if status := run(strings.Fields("dispatch five.swf --workers 4 --policy edf --records out.txt"), nil, stdout, &said); status != 2 || said.String() != "pfq: --records = out.txt: want a file other than that of --output\n" {
+	if status := command.Run(program(), strings.Fields("dispatch five.swf --workers 4 --policy edf --records out.txt"), nil, stdout, &said); status != 2 || said.String() != "pfq: --records = out.txt: want a file other than that of --output\n" {
 		t.Errorf("status %d, %s", status, &said)
 	}
 	if text, err := os.ReadFile("five.swf"); err != nil || string(text) != log {
@@ -435,7 +444,7 @@ func TestDispatchStranded(t *testing.T) {
 	stdout, stderr, status := pfq("", append(args, "--format", "json", "--records", "jobs.csv")...)
 	want := map[string]any{"finished": false, "policy": "edf", "job_count": 5.0, "task_count": 15.0, "reason": reason, "time": 12.0, "unfinished": 4.0,
 		"unfinished_job": 1.0, "workers": 4.0, "seed": nil, "skipped": 0.0, "first_job": 1.0}
-	if diff := cmp.Diff(map[string]any{"policies": []any{want}}, parseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
+	if diff := cmp.Diff(map[string]any{"policies": []any{want}}, commandtest.ParseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("status %d, %s%s", status, stderr, diff)
 	}
 	stdout, stderr, status = pfq("", append(args, "--format", "csv")...)
@@ -465,7 +474,7 @@ func TestDispatchSomeStranded(t *testing.T) {
 	const log = "1 0 -1 9 1 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n2 0 -1 1 1 -1 -1 -1 -1 -1 -1 2 -1 -1 -1 -1 -1 -1\n"
 	stdout, stderr, status := pfq(log, "dispatch", "-", "--workers", "2", "--heterogeneous", "1,9", "--outages", "1@8-,2@4-", "--format", "json")
 	got := map[string]bool{}
-	for _, row := range parseJSON(t, stdout)["policies"].([]any) {
+	for _, row := range commandtest.ParseJSON(t, stdout)["policies"].([]any) {
 		run := row.(map[string]any)
 		got[run["policy"].(string)] = run["finished"].(bool)
 		if _, has := run["makespan"]; has != run["finished"] {
@@ -674,9 +683,9 @@ func TestDispatchWritesTheAnswerLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer full.Close()
-	for _, args := range []string{"dispatch five.swf --workers 4 --policy edf --records a.csv", "dispatch five.swf --workers 4", "help", "help dispatch", "solve --help", "example", "version", "completion"} {
+	for _, args := range []string{"dispatch five.swf --workers 4 --policy edf --records a.csv", "dispatch five.swf --workers 4", "help", "help dispatch"} {
 		var said strings.Builder
-		if status := run(strings.Fields(args), nil, full, &said); status != 2 || !strings.Contains(said.String(), "no space left on device") {
+		if status := command.Run(program(), strings.Fields(args), nil, full, &said); status != 2 || !strings.Contains(said.String(), "no space left on device") {
 			t.Errorf("%s: status %d, %q, want that the standard output is full", args, status, &said)
 		}
 	}

@@ -1,4 +1,5 @@
-package main
+// Package dispatch is the command dispatch of pfq.
+package dispatch
 
 import (
 	"cmp"
@@ -16,6 +17,7 @@ import (
 	"productform/cmd/internal/cli"
 	"productform/cmd/internal/output"
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
 	"productform/dispatch"
 	"productform/dispatch/swf"
 	"productform/internal/input"
@@ -46,12 +48,13 @@ type dispatchFlags struct {
 // An interval is LOW:HIGH.
 type interval struct{ low, high float64 }
 
-// allPolicies is the list of --policy that stands for all rules, deadline with spare workers by priority and by deadline.
-const allPolicies = "all"
+// everyPolicy is the list of --policy that stands for all rules, deadline with spare workers by priority and by deadline.
+const everyPolicy = "all"
 
-func newDispatch() *cobra.Command {
+// New returns the command.
+func New() *cobra.Command {
 	var f dispatchFlags
-	cmd := helpOf(&cobra.Command{
+	cmd := command.Help(&cobra.Command{
 		Use: "dispatch TRACE",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -79,7 +82,7 @@ func newDispatch() *cobra.Command {
 				return err
 			}
 			if !a.isFinished() {
-				return errNoAnswer
+				return command.ErrNoAnswer
 			}
 			return nil
 		},
@@ -90,7 +93,7 @@ func newDispatch() *cobra.Command {
 
 // add gives the flags to the command.
 func (f *dispatchFlags) add(cmd *cobra.Command) {
-	f.policyList = allPolicies
+	f.policyList = everyPolicy
 	cli.AddText(cmd, &f.policyList, "policy", "", policiesWanted, "`POLICIES` that share the workers, separated by commas, such as deadline/priority,edf")
 	if err := cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policyNames(allRules()), cobra.ShellCompDirectiveNoSpace)); err != nil {
 		panic(err) // the flag is there
@@ -98,25 +101,25 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 	cli.AddGone(cmd, "spare", "--policy names who gets spare workers, as in deadline/kept")
 	cli.AddGone(cmd, "reserve", "--policy names the part R that is kept, as in priority:R")
 	cli.AddGone(cmd, "horizon", "--policy names the seconds H, as in workload:H")
-	cli.Flag[int]{Name: "workers", Usage: "number `W` of workers", Want: workersWanted, Parse: parseInt(mostDispatchWorkers)}.Add(cmd, &f.workers)
+	cli.Flag[int]{Name: "workers", Usage: "number `W` of workers", Want: workersWanted, Parse: command.ParseInt(mostDispatchWorkers)}.Add(cmd, &f.workers)
 	cli.AddText(cmd, &f.heterogeneous, "heterogeneous", "", speedsWanted, "`SPEEDS` of the workers, such as 10x1,10x0.5 or uniform:0.5:1.5 (default 1 each)")
 	cli.AddText(cmd, &f.outageList, "outages", "", outagesWanted, "`OUTAGES` of workers, such as 1-6@55-115,8@200-")
-	addNumber(cmd, &f.learning, "learn", "", "a number of seconds in [1e-50, 1e50]", "hide run times from the policy: `DEFAULT` seconds for a task, until one of the job is done",
+	command.AddNumber(cmd, &f.learning, "learn", "", "a number of seconds in [1e-50, 1e50]", "hide run times from the policy: `DEFAULT` seconds for a task, until one of the job is done",
 		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
-	addNumber(cmd, &f.emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from tasks in hand",
+	command.AddNumber(cmd, &f.emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from tasks in hand",
 		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
 	f.addSampling(cmd)
 	cli.AddRenamed(cmd, "jobs", "records")
 	cli.AddText(cmd, &f.records, "records", "", "the name of a file", "also write what became of each job to `FILE`, as CSV")
 	cli.AddSwitch(cmd, &f.timeline, "timeline", "also draw how the run went, in text")
-	addFormat(cmd, &f.format)
-	addOutput(cmd, &f.file)
+	command.AddFormat(cmd, &f.format)
+	command.AddOutput(cmd, &f.file)
 }
 
 // addSampling gives the flags of what is taken from the log.
 func (f *dispatchFlags) addSampling(cmd *cobra.Command) {
 	s, lin := &f.sampling, dispatch.LinSampling(1)
-	cli.Flag[int]{Name: "sample", Usage: "take `N` consecutive jobs, scaled (default all, unscaled)", Want: "an integer in 1..1000000000", Parse: parseInt(1e9)}.Add(cmd, &s.Count)
+	cli.Flag[int]{Name: "sample", Usage: "take `N` consecutive jobs, scaled (default all, unscaled)", Want: "an integer in 1..1000000000", Parse: command.ParseInt(1e9)}.Add(cmd, &s.Count)
 	f.seed = 1
 	cli.Flag[uint64]{Name: "seed", Kind: "int", Usage: "of the random numbers, for --sample and uniform speeds", Default: "1", Want: "an integer in 0..18446744073709551615",
 		Parse: func(text string) (uint64, bool) {
@@ -124,19 +127,19 @@ func (f *dispatchFlags) addSampling(cmd *cobra.Command) {
 			return v, err == nil
 		}}.Add(cmd, &f.seed)
 	scale := func(target *float64, name, what string, sampled float64) {
-		addNumber(cmd, target, name, "", "a number in [1e-50, 1e50]", fmt.Sprintf("multiply %s by this (default 1, with --sample %g)", what, sampled),
+		command.AddNumber(cmd, target, name, "", "a number in [1e-50, 1e50]", fmt.Sprintf("multiply %s by this (default 1, with --sample %g)", what, sampled),
 			func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
 	}
 	scale(&s.TimeScale, "time-scale", "run times", lin.TimeScale)
 	scale(&s.GapScale, "gap-scale", "times between submissions", lin.GapScale)
-	addNumber(cmd, &s.Batch, "batch", "", "a number of seconds in [0, 1e50]",
+	command.AddNumber(cmd, &s.Batch, "batch", "", "a number of seconds in [0, 1e50]",
 		fmt.Sprintf("seconds within which jobs are submitted together; 0 for none (default 0, with --sample %g)", lin.Batch),
 		func(v float64) bool { return v >= 0 && v <= 1e50 })
 	s.DeadlineFactor, s.Parallelism = lin.DeadlineFactor, lin.Parallelism
-	addNumber(cmd, &s.DeadlineFactor, "deadline-factor", fmt.Sprint(lin.DeadlineFactor), "a number in [1e-50, 1e50], or 0 for no deadlines",
+	command.AddNumber(cmd, &s.DeadlineFactor, "deadline-factor", fmt.Sprint(lin.DeadlineFactor), "a number in [1e-50, 1e50], or 0 for no deadlines",
 		"run times until a job is due; 0 for no deadlines", func(v float64) bool { return v == 0 || v >= 1e-50 && v <= 1e50 })
 	cli.Flag[int]{Name: "parallelism", Kind: "int", Usage: "tasks of a job that its deadline takes to run at a time", Default: strconv.Itoa(lin.Parallelism),
-		Want: "an integer in 1..1000000000", Parse: parseInt(1e9)}.Add(cmd, &s.Parallelism)
+		Want: "an integer in 1..1000000000", Parse: command.ParseInt(1e9)}.Add(cmd, &s.Parallelism)
 	f.priorities = interval{lin.LowestPriority, lin.HighestPriority}
 	cli.Flag[interval]{Name: "priorities", Kind: "LOW:HIGH", Usage: "range of the priorities of users", Default: fmt.Sprintf("%g:%g", f.priorities.low, f.priorities.high),
 		Want: "LOW:HIGH with 0 <= LOW <= HIGH <= 1e50", Parse: parseInterval(0, 1e50)}.Add(cmd, &f.priorities)
@@ -205,7 +208,7 @@ func (f *dispatchFlags) settleSampling(given func(string) bool) {
 
 // parsePolicies reads --policy.
 func (f *dispatchFlags) parsePolicies() error {
-	if f.policyList == allPolicies {
+	if f.policyList == everyPolicy {
 		f.policies = allRules()
 		return nil
 	}
@@ -285,7 +288,7 @@ func (f *dispatchFlags) parseSpeeds() error {
 		count, speed, counted := strings.Cut(word, "x")
 		n, ok := 1, true
 		if counted {
-			n, ok = parseInt(mostDispatchWorkers)(count)
+			n, ok = command.ParseInt(mostDispatchWorkers)(count)
 		} else {
 			speed = word
 		}
@@ -301,7 +304,7 @@ func (f *dispatchFlags) parseSpeeds() error {
 		f.speeds = append(f.speeds, slices.Repeat([]float64{v}, n)...)
 	}
 	if len(f.speeds) != f.workers {
-		return input.Errorf(flag, counted(len(f.speeds), "speed"), "%d speeds, one a worker", f.workers)
+		return input.Errorf(flag, command.Counted(len(f.speeds), "speed"), "%d speeds, one a worker", f.workers)
 	}
 	return nil
 }
@@ -364,12 +367,12 @@ func (f *dispatchFlags) parseOutages() error {
 
 // readTrace reads the log until the context is done.
 func readTrace(ctx context.Context, name string, stdin io.Reader) (log []swf.Job, err error) {
-	from, err := openLog(name, stdin)
+	from, err := command.OpenLog(name, stdin)
 	if err != nil {
 		return nil, err
 	}
 	defer from.Close()
-	reader := swf.NewReader(from, source(name))
+	reader := swf.NewReader(from, command.Source(name))
 	for {
 		job, err := reader.Read()
 		switch {
@@ -379,7 +382,7 @@ func readTrace(ctx context.Context, name string, stdin io.Reader) (log []swf.Job
 			return nil, err
 		}
 		if len(log) == mostLogJobs {
-			return nil, input.InFile(source(name), input.Errorf("", "a longer one", "a log of at most %d jobs", mostLogJobs))
+			return nil, input.InFile(command.Source(name), input.Errorf("", "a longer one", "a log of at most %d jobs", mostLogJobs))
 		}
 		log = append(log, job)
 		if len(log)%1000 == 0 && ctx.Err() != nil {

@@ -1,4 +1,4 @@
-package main
+package tags
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 
 	"productform/cmd/internal/cli"
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sizes"
@@ -144,14 +145,14 @@ func (s *sizeFlags) add(cmd *cobra.Command) {
 	number(&s.max, "max", "largest size `P` of the bounded Pareto distribution", 1e-300, 1e300)
 	number(&s.min, "min", "smallest size `K` of the bounded Pareto distribution", 1e-300, 1e300)
 	number(&s.mean, "mean", "mean size `M`, of the bounded Pareto distribution or with --sizes", 1e-300, 1e300)
-	addSizes(cmd, &s.text, "`DISTRIBUTION` of job sizes, of the mean --mean unless it has its own, or the sizes in file:PATH or swf:PATH")
+	command.AddSizes(cmd, &s.text, "`DISTRIBUTION` of job sizes, of the mean --mean unless it has its own, or the sizes in file:PATH or swf:PATH")
 	cli.AddSwitch(cmd, &s.fit, "fit", "take the bounded Pareto distribution that fits the file of --sizes best")
 	cli.AddSwitch(cmd, &s.processorSeconds, "processor-seconds", "sizes of swf:PATH are run times by numbers of processors")
 }
 
 // file returns the path in --sizes, "" if it names no file.
 func (s *sizeFlags) file() string {
-	path, _ := sizePath(s.text)
+	path, _ := command.SizePath(s.text)
 	return path
 }
 
@@ -160,13 +161,13 @@ func (s *sizeFlags) isBoundedPareto() bool { return s.alpha.exact != nil }
 
 // readEnds takes alpha, min and max from --sizes if they stand there, and says whether they do.
 func (s *sizeFlags) readEnds() (bool, error) {
-	d, err := parseUnscaled("--sizes", s.text)
+	d, err := command.ParseUnscaled("--sizes", s.text)
 	if d == nil || err != nil {
 		return false, err
 	}
 	list, ok := parseList(func(float64) bool { return true })(strings.ReplaceAll(strings.TrimPrefix(s.text, "bounded-pareto:"), ":", ","))
 	if !ok {
-		return false, input.Errorf("--sizes", s.text, "%s in decimals or fractions", boundedPareto)
+		return false, input.Errorf("--sizes", s.text, "%s in decimals or fractions", command.BoundedPareto)
 	}
 	s.alpha, s.min, s.max = list[0], list[1], list[2]
 	return true, nil
@@ -205,13 +206,13 @@ func (s *sizeFlags) check(given func(string) bool) error {
 	switch {
 	case s.file() != "":
 	case source == "--sizes" && given("mean"):
-		_, err := parseSizes("--sizes", s.text, 1)
+		_, err := command.ParseSizes("--sizes", s.text, 1)
 		return err
 	case source == "--sizes":
 		if hasEnds, err := s.readEnds(); err != nil || hasEnds {
 			return err
 		}
-		if _, err := parseSizes("--sizes", s.text, 1); err != nil {
+		if _, err := command.ParseSizes("--sizes", s.text, 1); err != nil {
 			return err
 		}
 		return &input.Error{Path: "--mean", Want: "the mean size, with --sizes"}
@@ -237,7 +238,7 @@ func (s *sizeFlags) distribution(stdin io.Reader, stderr io.Writer) (sizes.Distr
 	case s.file() != "":
 		return s.empirical(stdin, stderr)
 	case s.text != "" && !s.isBoundedPareto():
-		d, err := parseSizes("--sizes", s.text, s.mean.float)
+		d, err := command.ParseSizes("--sizes", s.text, s.mean.float)
 		if _, ok := d.(sizes.Atomic); ok {
 			s.exact = []*big.Rat{s.mean.exact} // the one size
 		}
@@ -277,7 +278,7 @@ func (s *sizeFlags) exactMean(d sizes.Distribution) (*big.Rat, error) {
 
 // empirical returns the distribution of the sizes in the file, or the one that fits them.
 func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d sizes.Distribution, err error) {
-	list, name, err := readSizeFile(s.text, stdin, s.processorSeconds, stderr)
+	list, name, err := command.ReadSizeFile(s.text, stdin, s.processorSeconds, stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +301,7 @@ func (s *sizeFlags) describe(w io.Writer, d sizes.Distribution) {
 	switch {
 	case s.file() != "":
 		low, high, _ := s.own.Support()
-		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", s.name, counted(s.count, "size"), spread(s.own), render.Six(low), render.Six(high))
+		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", s.name, command.Counted(s.count, "size"), spread(s.own), render.Six(low), render.Six(high))
 		if s.fit {
 			fmt.Fprintf(w, "the distribution that fits them is bounded Pareto of alpha %s: %s\n", render.Six(s.fitted), spread(d))
 		}

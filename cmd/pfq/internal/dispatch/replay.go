@@ -1,4 +1,4 @@
-package main
+package dispatch
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/cli"
+	"productform/cmd/pfq/internal/command"
 	"productform/dispatch"
 	"productform/plots/timeline"
 )
@@ -58,7 +59,7 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 			bar.Show(int(done.Load()), n, what)
 		}
 	}
-	a, err := watched(cmd.Context(), progressEvery, tell, func(ctx context.Context) (*dispatchAnswer, error) {
+	a, err := command.Watched(cmd.Context(), progressEvery, tell, func(ctx context.Context) (*dispatchAnswer, error) {
 		return f.dispatch(ctx, name, stdin, &done, &total)
 	})
 	bar.Clear()
@@ -70,14 +71,14 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 		if a.skipped == 1 {
 			verb = "is"
 		}
-		fmt.Fprintf(stderr, "pfq: warning: %s: %s without submission, run time or processors %s left out\n", a.name, counted(a.skipped, "job"), verb)
+		fmt.Fprintf(stderr, "pfq: warning: %s: %s without submission, run time or processors %s left out\n", a.name, command.Counted(a.skipped, "job"), verb)
 	}
 	return a, nil
 }
 
 // dispatch reads the log and runs it; done of total jobs, over all runs, have ended.
 func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Reader, done, total *atomic.Int64) (*dispatchAnswer, error) {
-	a := &dispatchAnswer{flags: f, name: source(name)}
+	a := &dispatchAnswer{flags: f, name: command.Source(name)}
 	log, err := readTrace(ctx, name, stdin)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package main
+package allocate
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"productform/cmd/internal/cli"
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
 	"productform/fluid"
 	"productform/fluid/traffic"
 	"productform/num"
@@ -31,7 +32,7 @@ type trafficCase struct {
 }
 
 // traffic computes the mean numbers of jobs that come and go, and says whether they are finite.
-func (f *allocateFlags) traffic(q query, t *traffic.Model) (answer render.Answer, stable bool, err error) {
+func (f *allocateFlags) traffic(q command.Query, t *traffic.Model) (answer render.Answer, stable bool, err error) {
 	a := &trafficCase{policy: fluid.Policy(f.policy), traffic: t, settings: f.settings}
 	if errors.As(t.Stable(), &a.overload) {
 		return a.answer(), false, nil
@@ -40,34 +41,33 @@ func (f *allocateFlags) traffic(q query, t *traffic.Model) (answer render.Answer
 		answer, err = f.compareTraffic(q, t)
 		return answer, true, err
 	}
-	simulation := simulateFlags{settings: f.settings}
 	var plan *sim.Plan
 	if f.settings.Runs > 0 { // before anything that takes long
 		if plan, err = sim.NewPlan(pool.Divisible{Traffic: *t, Policy: a.policy}, f.settings); err != nil {
-			return answer, false, simulation.translate(err)
+			return answer, false, command.SimulationError(err, f.settings.Folder)
 		}
 	}
 	a.result, err = f.solveTraffic(q, t, a.policy)
 	switch {
 	case plan != nil && errors.Is(err, traffic.ErrTooLarge):
 		a.why = "no exact means: " + f.tooLarge(err)
-		fmt.Fprintln(q.stderr, "pfq: note:", cli.OneLine(errors.New(a.why)))
+		fmt.Fprintln(q.Stderr, "pfq: note:", cli.OneLine(errors.New(a.why)))
 	case err != nil:
 		return answer, false, err
 	}
 	if plan != nil {
-		if a.simulated, a.speed, err = replicate(q.ctx, plan, f.settings, q.stderr); err != nil {
-			return answer, false, simulation.translate(err)
+		if a.simulated, a.speed, err = command.Replicate(q.Ctx, plan, f.settings, q.Stderr); err != nil {
+			return answer, false, command.SimulationError(err, f.settings.Folder)
 		}
 		for _, w := range a.simulated.Warnings {
-			fmt.Fprintln(q.stderr, "pfq: warning:", w)
+			fmt.Fprintln(q.Stderr, "pfq: warning:", w)
 		}
 	}
 	return a.answer(), true, nil
 }
 
-func (f *allocateFlags) solveTraffic(q query, t *traffic.Model, policy fluid.Policy) (*traffic.Result, error) {
-	return withProgress(q, func(ctx context.Context) (*traffic.Result, error) {
+func (f *allocateFlags) solveTraffic(q command.Query, t *traffic.Model, policy fluid.Policy) (*traffic.Result, error) {
+	return command.WithProgress(q, func(ctx context.Context) (*traffic.Result, error) {
 		return traffic.Solve(ctx, t, policy, traffic.Settings{RelTol: f.tol, MaxStates: f.states})
 	})
 }
@@ -225,10 +225,10 @@ func (a *trafficCase) classes() []trafficClass {
 				return &num.Value{Float: *v}
 			}
 			row.Simulated = &simulatedTraffic{
-				estimated(s.Class(k, sim.MeanJobs), exact(row.MeanJobs)),
-				estimated(s.Class(k, sim.MeanDelay), exact(row.MeanDelay)),
-				estimated(s.Class(k, sim.MeasuredDelay), exact(row.MeanDelay)),
-				estimated(s.Class(k, sim.ServiceRate), exact(row.ServiceRate)),
+				command.Estimated(s.Class(k, sim.MeanJobs), exact(row.MeanJobs)),
+				command.Estimated(s.Class(k, sim.MeanDelay), exact(row.MeanDelay)),
+				command.Estimated(s.Class(k, sim.MeasuredDelay), exact(row.MeanDelay)),
+				command.Estimated(s.Class(k, sim.ServiceRate), exact(row.ServiceRate)),
 			}
 		}
 		rows = append(rows, row)

@@ -1,4 +1,4 @@
-package main
+package dispatch
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
 	"productform/dispatch"
 )
 
@@ -125,7 +126,7 @@ func (a *dispatchAnswer) reason(e *dispatch.StrandedError) string {
 	if e.Jobs == 1 {
 		verb = "finishes"
 	}
-	return fmt.Sprintf("%s never %s, the first of them job %d: no worker is left after %s s", counted(e.Jobs, "job"), verb, a.jobs[e.Job].ID, render.Six(e.Time))
+	return fmt.Sprintf("%s never %s, the first of them job %d: no worker is left after %s s", command.Counted(e.Jobs, "job"), verb, a.jobs[e.Job].ID, render.Six(e.Time))
 }
 
 // write writes the answer for people.
@@ -168,7 +169,7 @@ func (a *dispatchAnswer) heading(t *render.Text) {
 	if s.Count > 0 {
 		sample = fmt.Sprintf(", from job %d on (seed %d)", a.jobs[0].ID, f.seed)
 	}
-	t.Line("%s of %s%s; %s", counted(len(a.jobs), "job"), a.name, sample, counted(a.tasks, "task"))
+	t.Line("%s of %s%s; %s", command.Counted(len(a.jobs), "job"), a.name, sample, command.Counted(a.tasks, "task"))
 	var changes []string
 	if s.TimeScale != 1 {
 		changes = append(changes, "run times x "+render.Six(s.TimeScale))
@@ -187,7 +188,7 @@ func (a *dispatchAnswer) heading(t *render.Text) {
 
 // workersText says how many workers there are, and of which speeds.
 func (f *dispatchFlags) workersText() string {
-	text := counted(f.workers, "worker")
+	text := command.Counted(f.workers, "worker")
 	low, high, sum := slices.Min(f.speeds), slices.Max(f.speeds), 0.0
 	for _, v := range f.speeds {
 		sum += v
@@ -201,7 +202,7 @@ func (f *dispatchFlags) workersText() string {
 		text += fmt.Sprintf(" (seed %d)", f.seed)
 	}
 	if f.outages != nil {
-		text += "; " + counted(len(f.outages), "outage")
+		text += "; " + command.Counted(len(f.outages), "outage")
 	}
 	return text
 }

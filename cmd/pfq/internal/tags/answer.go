@@ -1,4 +1,4 @@
-package main
+package tags
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
 	"productform/num"
 	"productform/sim"
 	"productform/sim/farm"
@@ -133,7 +134,7 @@ func (a *tagsAnswer) number(none bool, v num.Value) render.Number {
 		return render.Number{}
 	}
 	if _, ok := v.Interval(); ok {
-		return render.Value(&v, render.Bounds, digits(a.flags.tol))
+		return render.Value(&v, render.Bounds, command.Digits(a.flags.tol))
 	}
 	return render.Number{Float: v.Float}
 }
@@ -235,12 +236,12 @@ func (a *tagsAnswer) simulatedHost(i int, theory hostRow) *simulatedHost {
 	}
 	r, first := a.simulated, i == 0
 	return &simulatedHost{
-		estimated(r.Estimate(farm.OfHost, i, sim.Utilization), exact(theory.Load, true)),
-		estimated(r.Estimate(farm.OfHost, i, farm.VisitWaiting), exact(theory.VisitWaiting, first)),
-		estimated(r.Class(i, farm.MeanWaiting), exact(theory.Waiting, first)),
-		estimated(r.Class(i, farm.MeanSlowdown), exact(theory.Slowdown, first)),
-		estimated(r.Class(i, sim.MeasuredDelay), exact(theory.Delay, first)),
-		estimated(r.Estimate(farm.OfHost, i, farm.InterarrivalSCV), nil),
+		command.Estimated(r.Estimate(farm.OfHost, i, sim.Utilization), exact(theory.Load, true)),
+		command.Estimated(r.Estimate(farm.OfHost, i, farm.VisitWaiting), exact(theory.VisitWaiting, first)),
+		command.Estimated(r.Class(i, farm.MeanWaiting), exact(theory.Waiting, first)),
+		command.Estimated(r.Class(i, farm.MeanSlowdown), exact(theory.Slowdown, first)),
+		command.Estimated(r.Class(i, sim.MeasuredDelay), exact(theory.Delay, first)),
+		command.Estimated(r.Estimate(farm.OfHost, i, farm.InterarrivalSCV), nil),
 	}
 }
 
@@ -261,9 +262,9 @@ func (a *tagsAnswer) policyRows() []policyRow {
 				return &num.Value{Float: v(p.means).Float}
 			}
 			row.Simulated = &simulatedMeans{
-				estimated(s.All(farm.MeanSlowdown), exact(func(r *tags.Result) num.Value { return r.MeanSlowdown })),
-				estimated(s.All(farm.MeanWaiting), exact(func(r *tags.Result) num.Value { return r.MeanWaiting })),
-				estimated(s.All(sim.MeasuredDelay), exact(func(r *tags.Result) num.Value { return r.MeanDelay })),
+				command.Estimated(s.All(farm.MeanSlowdown), exact(func(r *tags.Result) num.Value { return r.MeanSlowdown })),
+				command.Estimated(s.All(farm.MeanWaiting), exact(func(r *tags.Result) num.Value { return r.MeanWaiting })),
+				command.Estimated(s.All(sim.MeasuredDelay), exact(func(r *tags.Result) num.Value { return r.MeanDelay })),
 			}
 		}
 		rows = append(rows, row)
@@ -380,7 +381,7 @@ func (a *tagsAnswer) headline(t *render.Text, f farmAnswer) {
 		t.Line("infeasible: %s; there are such cutoffs at system loads below %s", a.reason, render.Six(a.maxLoad))
 	}
 	a.hint(t)
-	t.Line("%s at system load %s, %s jobs a second", counted(a.model.Hosts, "host"), render.Six(a.model.Load), render.Six(f.ArrivalRate.Float))
+	t.Line("%s at system load %s, %s jobs a second", command.Counted(a.model.Hosts, "host"), render.Six(a.model.Load), render.Six(f.ArrivalRate.Float))
 	a.flags.sizes.describe(t, a.model.Sizes)
 	if !a.feasible() {
 		t.Line("")
@@ -399,7 +400,7 @@ func (a *tagsAnswer) headline(t *render.Text, f farmAnswer) {
 		t.Table(f, columns...)
 		return
 	}
-	t.Digits = digits(a.flags.tol)
+	t.Digits = command.Digits(a.flags.tol)
 	means := render.Fields(f)
 	for _, c := range columns {
 		if n := means.Get(c).(render.Number); n.Low != nil {

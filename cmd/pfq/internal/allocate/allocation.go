@@ -1,4 +1,4 @@
-package main
+package allocate
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"productform/cmd/internal/cli"
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
 	"productform/fluid"
 	"productform/fluid/audit"
 	"productform/fluid/traffic"
@@ -73,7 +74,7 @@ func (f *allocateFlags) allocate(ctx context.Context, p *fluid.Pool) (*allocatio
 	if err != nil {
 		return nil, err
 	}
-	a := newAllocation(p, r, digits(cmp.Or(f.tol, 1e-9)))
+	a := newAllocation(p, r, command.Digits(cmp.Or(f.tol, 1e-9)))
 	if f.tol == 0 {
 		a.digits = 6
 	}
@@ -89,7 +90,9 @@ func newAllocation(p *fluid.Pool, r *fluid.Allocation, digits int) *allocation {
 		allocationTrust: allocationTrust{r.Residual, r.RelativeErrorBound},
 		Jobs:            []jobShare{}, Resources: []resourceShare{}, digits: digits,
 	}
-	value := func(v *num.Value) render.Number { return belowOne(render.Value(v, proofOf(r.Engine), digits), v.Exact) }
+	value := func(v *num.Value) render.Number {
+		return belowOne(render.Value(v, command.ProofOf(r.Engine), digits), v.Exact)
+	}
 	counted := slices.ContainsFunc(p.Jobs, func(j fluid.Job) bool { return j.Size() > 1 })
 	for i, job := range p.Jobs {
 		s := &r.Jobs[i]
@@ -260,7 +263,7 @@ func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool, r *fluid.Alloc
 	if err != nil {
 		return err
 	}
-	rat := func(v *big.Rat) render.Number { return belowOne(render.Rat(v, givenProof(r.Engine)), v) }
+	rat := func(v *big.Rat) render.Number { return belowOne(render.Rat(v, command.GivenProof(r.Engine)), v) }
 	job := func(i int) string { return p.Jobs[i].Name }
 	a.Audit = &auditAnswer{
 		Feasible: report.Overload == nil && report.OverLimit == nil, ParetoEfficient: report.Growth == nil,
@@ -285,7 +288,7 @@ func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool, r *fluid.Alloc
 			a.Audit.OverLimit = &limitWitness{job(w.Job), rat(w.Tasks), rat(w.Limit)}
 		}
 	}
-	proof := givenProof(r.Engine)
+	proof := command.GivenProof(r.Engine)
 	if x.MeanUtilization.Exact == nil { // the fractions are too long
 		proof = render.Unproved
 	}
@@ -464,8 +467,8 @@ func (f *allocateFlags) compareText(t *render.Text, p *fluid.Pool, all []compare
 }
 
 // compareTraffic computes the means of jobs that come and go under every policy.
-func (f *allocateFlags) compareTraffic(q query, t *traffic.Model) (render.Answer, error) {
-	all, err := compareAll(q.ctx, func(policy fluid.Policy) (a *trafficCase, err error) {
+func (f *allocateFlags) compareTraffic(q command.Query, t *traffic.Model) (render.Answer, error) {
+	all, err := compareAll(q.Ctx, func(policy fluid.Policy) (a *trafficCase, err error) {
 		a = &trafficCase{policy: policy, traffic: t}
 		a.result, err = f.solveTraffic(q, t, policy)
 		return a, err

@@ -1,4 +1,4 @@
-package main
+package tags
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"productform/cmd/internal/cli"
+	"productform/cmd/pfq/internal/command"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
@@ -494,7 +495,7 @@ func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 		}
 	}
 
-	ctx, stop := untilSignal(ctx)
+	ctx, stop := command.UntilSignal(ctx)
 	defer stop()
 	bar := cli.NewProgress(stderr, "pfq")
 	defer bar.Clear()
@@ -502,10 +503,10 @@ func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 	var last sweep.Progress
 	results, err := sim.RunAll(ctx, plans, sweep.Settings{Workers: settings.Workers, Folder: settings.Folder, Progress: func(p sweep.Progress) {
 		last = p
-		bar.Show(p.Done, p.Total, left(p, false))
+		bar.Show(p.Done, p.Total, command.Left(p, false))
 	}})
 	if err != nil {
-		return stopped(ctx, err, settings.Folder, last.Done)
+		return command.Stopped(ctx, err, settings.Folder, last.Done)
 	}
 	bar.Clear()
 	for k, p := range simulated {

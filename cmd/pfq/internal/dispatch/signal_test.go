@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package dispatch
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"productform/cmd/internal/cli"
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/commandtest"
 )
 
 // A signal ends dispatch while it reads and while it runs, with the status of an interrupted command, and no file is
@@ -19,7 +21,7 @@ import (
 func TestInterruptedDispatch(t *testing.T) {
 	if os.Getenv("PFQ_TEST_DISPATCH") != "" {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it is not ignored, if the tests run in the background
-		os.Exit(run(strings.Fields("dispatch - --workers 1 --policy edf --records jobs.csv -o answer"), os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(command.Run(program(), strings.Fields("dispatch - --workers 1 --policy edf --records jobs.csv -o answer"), os.Stdin, os.Stdout, os.Stderr))
 	}
 	const forever = "1 0 -1 1 1000000000 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1\n"
 	for name, log := range map[string]string{"reading": strings.Repeat("; more\n", 1<<17), "running": strings.Repeat("; more\n", 1<<17) + forever} {
@@ -46,7 +48,7 @@ func TestInterruptedDispatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = c.Wait() // the status is looked at below
-		if said := progressLines.ReplaceAllString(stderr.String(), ""); c.ProcessState.ExitCode() != cli.Interrupted || stdout.Len() > 0 || said != "pfq: interrupted\n" {
+		if said := commandtest.ProgressLines.ReplaceAllString(stderr.String(), ""); c.ProcessState.ExitCode() != cli.Interrupted || stdout.Len() > 0 || said != "pfq: interrupted\n" {
 			t.Errorf("%s: %v, %s%s", name, c.ProcessState, stdout.String(), said)
 		}
 		if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {

@@ -1,4 +1,4 @@
-package main
+package tags
 
 import (
 	"bytes"
@@ -17,14 +17,23 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/commandtest"
 	"productform/num"
 	"productform/sim"
 	"productform/sim/farm"
 	"productform/sizes"
 	"productform/tags"
 )
+
+// program is pfq with the command of this package.
+var program = commandtest.Program(func() *cobra.Command { return command.Root(New()) })
+
+// pfq runs one command line in this process.
+var pfq = program.Run
 
 // tagsPaper gives the sizes of [HB02], figure 5: a mean of 3000 and a largest size of 1e10.
 const tagsPaper = "--max 1e10 --mean 3000 "
@@ -41,7 +50,7 @@ func tagsJSON(t *testing.T, args string, wanted int) map[string]any {
 	if status != wanted {
 		t.Fatalf("pfq tags %s: status %d, %s", args, status, stderr)
 	}
-	return parseJSON(t, stdout)
+	return commandtest.ParseJSON(t, stdout)
 }
 
 // policyOf returns the entry of a policy.
@@ -56,18 +65,11 @@ func policyOf(t *testing.T, answer map[string]any, list, name string) map[string
 	return nil
 }
 
-func near(t *testing.T, what string, got any, want, tolerance float64) {
-	t.Helper()
-	if v, ok := got.(float64); !ok || !(math.Abs(v-want) <= tolerance*math.Abs(want)) {
-		t.Errorf("%s = %v, want %v to %v", what, got, want, tolerance)
-	}
-}
-
 // tagsReference returns the rows of the reference with high-precision values (see tags/testdata/README.md) for the
 // kinds and the mean size 3000, by column.
 func tagsReference(t *testing.T, kinds ...string) (rows []map[string]string) {
 	t.Helper()
-	f, err := os.Open("../../tags/testdata/tags_reference.csv")
+	f, err := os.Open("../../../../tags/testdata/tags_reference.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,14 +111,14 @@ func TestTagsOptimaAgainstReference(t *testing.T) {
 		args := farmArgs(row) + "--objective " + objective
 		answer := tagsJSON(t, args, 0)
 		want, _ := strconv.ParseFloat(row["value"], 64)
-		near(t, args+": objective", answer["objective_value"], want, 1e-10)
+		commandtest.Near(t, args+": objective", answer["objective_value"], want, 1e-10)
 		mean := map[string]string{"slowdown": "mean_slowdown", "waiting": "mean_waiting"}[objective]
 		if mean != "" {
-			near(t, args+": "+mean, answer[mean], want, 1e-10)
+			commandtest.Near(t, args+": "+mean, answer[mean], want, 1e-10)
 		}
 		for i, text := range strings.Fields(strings.ReplaceAll(row["cutoffs"], ";", " ")) {
 			s, _ := strconv.ParseFloat(text, 64)
-			near(t, fmt.Sprintf("%s: cutoff %d", args, i+1), answer["cutoffs"].([]any)[i], s, 1e-8)
+			commandtest.Near(t, fmt.Sprintf("%s: cutoff %d", args, i+1), answer["cutoffs"].([]any)[i], s, 1e-8)
 		}
 	}
 }
@@ -157,12 +159,12 @@ func TestTagsMeansAgainstReference(t *testing.T) {
 			if status == 2 {
 				t.Fatalf("%s: %s", args, stderr)
 			}
-			v := get(parseJSON(t, stdout))
+			v := get(commandtest.ParseJSON(t, stdout))
 			if status == 1 && v == nil { // the reference evaluates formulas for overloaded hosts, too
 				continue
 			}
 			looked++
-			near(t, args+": "+row["metric"], v, want, 1e-10) // float has 1e-13 in all of them
+			commandtest.Near(t, args+": "+row["metric"], v, want, 1e-10) // float has 1e-13 in all of them
 		}
 	}
 	if looked < 25 {
@@ -184,13 +186,13 @@ func TestTagsRivalsAgainstReference(t *testing.T) {
 			t.Fatalf("%s: %s", args, stderr)
 		}
 		want, _ := strconv.ParseFloat(row["value"], 64)
-		near(t, args, policyOf(t, parseJSON(t, stdout), "policies", policies[row["kind"]])[means[row["metric"]]], want, 1e-11)
+		commandtest.Near(t, args, policyOf(t, commandtest.ParseJSON(t, stdout), "policies", policies[row["kind"]])[means[row["metric"]]], want, 1e-11)
 	}
 	for _, row := range tagsReference(t, "max_load") {
 		row["load"] = "0.01"
 		want, _ := strconv.ParseFloat(row["value"], 64)
 		stdout, _, _ := tagsCommand(farmArgs(row) + "--objective waiting --format json")
-		near(t, farmArgs(row)+"max_load", parseJSON(t, stdout)["max_load"], want, 1e-12)
+		commandtest.Near(t, farmArgs(row)+"max_load", commandtest.ParseJSON(t, stdout)["max_load"], want, 1e-12)
 	}
 	names := map[string]string{"TAGS": "tags", "LWR": "least-work-remaining", "LWR_printed": "least-work-remaining-printed", "Random": "random"}
 	for _, row := range tagsReference(t, "expansion") {
@@ -200,7 +202,7 @@ func TestTagsRivalsAgainstReference(t *testing.T) {
 			t.Fatal(stderr)
 		}
 		want, _ := strconv.ParseFloat(row["value"], 64)
-		near(t, row["alpha"]+" "+name, policyOf(t, parseJSON(t, stdout), "expansion", names[name])["extra_hosts"], want, 1e-12)
+		commandtest.Near(t, row["alpha"]+" "+name, policyOf(t, commandtest.ParseJSON(t, stdout), "expansion", names[name])["extra_hosts"], want, 1e-12)
 	}
 }
 
@@ -219,8 +221,8 @@ func TestTagsBetweenEnds(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	got, want := parseJSON(t, answer("--sizes bounded-pareto:1.1:2:1e4 --mean 3")), parseJSON(t, answer("--sizes bounded-pareto:1.1:5e3 --mean 3"))
-	near(t, "mean slowdown", got["mean_slowdown"], want["mean_slowdown"].(float64), 1e-12)
+	got, want := commandtest.ParseJSON(t, answer("--sizes bounded-pareto:1.1:2:1e4 --mean 3")), commandtest.ParseJSON(t, answer("--sizes bounded-pareto:1.1:5e3 --mean 3"))
+	commandtest.Near(t, "mean slowdown", got["mean_slowdown"], want["mean_slowdown"].(float64), 1e-12)
 }
 
 // The fields come in one order, those of the contract among them, and have the numbers of the package.
@@ -263,7 +265,7 @@ func TestTagsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := parseJSON(t, stdout)
+	got := commandtest.ParseJSON(t, stdout)
 	want := map[string]any{
 		"feasible": true, "engine": "float", "objective": "slowdown", "objective_value": r.Objective.Float, "cutoffs": []any{r.Cutoffs[0]},
 		"mean_slowdown": r.MeanSlowdown.Float, "mean_waiting": r.MeanWaiting.Float, "mean_delay": r.MeanDelay.Float, "mean_stretch": r.MeanStretch.Float,
@@ -319,7 +321,7 @@ func TestTagsInfeasible(t *testing.T) {
 		if reason, _ := answer["reason"].(string); answer["feasible"] != false || !strings.HasPrefix(reason, c.reason) || answer["overloaded_host"] != c.overloaded {
 			t.Errorf("%s: %v, %v, %v", c.args, answer["feasible"], reason, answer["overloaded_host"])
 		}
-		near(t, "max_load", answer["max_load"], most, 1e-14)
+		commandtest.Near(t, "max_load", answer["max_load"], most, 1e-14)
 		for key := range feasible {
 			if _, ok := answer[key]; !ok {
 				t.Errorf("%s: no %s", c.args, key)
@@ -375,7 +377,7 @@ func TestTagsNull(t *testing.T) {
 	}
 	// M/M/1 at load 1/2: E[W] = ρ/(1-ρ), and there are no cutoffs.
 	answer := tagsJSON(t, "--hosts 1 --load 1/2 --sizes exponential --mean 2 --objective waiting", 0)
-	near(t, "mean_waiting", answer["mean_waiting"], 2, 1e-14)
+	commandtest.Near(t, "mean_waiting", answer["mean_waiting"], 2, 1e-14)
 	if cutoffs, ok := answer["cutoffs"].([]any); !ok || len(cutoffs) != 0 {
 		t.Errorf("cutoffs %v", answer["cutoffs"])
 	}
@@ -400,24 +402,24 @@ func TestTagsInvariants(t *testing.T) {
 	const farm = "--hosts 3 --load 0.5 --alpha 1.2 "
 	waiting := tagsJSON(t, farm+tagsPaper+"--objective waiting", 0)
 	mixed := tagsJSON(t, farm+tagsPaper+"--objective slowdown=0,waiting=2", 0)
-	near(t, "E[W]", mixed["mean_waiting"], waiting["mean_waiting"].(float64), 1e-12)
-	near(t, "twice E[W]", mixed["objective_value"], 2*waiting["mean_waiting"].(float64), 1e-12)
+	commandtest.Near(t, "E[W]", mixed["mean_waiting"], waiting["mean_waiting"].(float64), 1e-12)
+	commandtest.Near(t, "twice E[W]", mixed["objective_value"], 2*waiting["mean_waiting"].(float64), 1e-12)
 	both := tagsJSON(t, farm+tagsPaper+"--objective waiting=0.01,slowdown=1", 0)
-	near(t, "sum", both["objective_value"], both["mean_slowdown"].(float64)+0.01*both["mean_waiting"].(float64), 1e-13)
+	commandtest.Near(t, "sum", both["objective_value"], both["mean_slowdown"].(float64)+0.01*both["mean_waiting"].(float64), 1e-13)
 
 	fast := tagsJSON(t, farm+tagsPaper+"--objective waiting --speeds 2,2,2", 0) // all times are halved
-	near(t, "E[W] at twice the speed", fast["mean_waiting"], waiting["mean_waiting"].(float64)/2, 1e-11)
+	commandtest.Near(t, "E[W] at twice the speed", fast["mean_waiting"], waiting["mean_waiting"].(float64)/2, 1e-11)
 	large := tagsJSON(t, farm+"--max 1e13 --mean 3e6 --objective waiting", 0) // all times by 1000
-	near(t, "E[W] of sizes times 1000", large["mean_waiting"], 1000*waiting["mean_waiting"].(float64), 1e-10)
+	commandtest.Near(t, "E[W] of sizes times 1000", large["mean_waiting"], 1000*waiting["mean_waiting"].(float64), 1e-10)
 	given := []string{}
 	for _, c := range waiting["cutoffs"].([]any) {
 		given = append(given, strconv.FormatFloat(c.(float64), 'g', -1, 64))
 	}
 	again := tagsJSON(t, farm+tagsPaper+"--cutoffs "+strings.Join(given, ","), 0)
-	near(t, "E[W] at these cutoffs", again["mean_waiting"], waiting["mean_waiting"].(float64), 1e-13)
+	commandtest.Near(t, "E[W] at these cutoffs", again["mean_waiting"], waiting["mean_waiting"].(float64), 1e-13)
 	fair := tagsJSON(t, farm+tagsPaper+"--objective fairness", 0)
 	for _, s := range ofHosts(fair, "slowdown") {
-		near(t, "slowdown of a host", s, fair["objective_value"].(float64), 1e-11)
+		commandtest.Near(t, "slowdown of a host", s, fair["objective_value"].(float64), 1e-11)
 	}
 	if u, ok := fair["unfairness"].(float64); !ok || u > 1e-11 || fair["optimality_gap"] != nil {
 		t.Errorf("unfairness %v, gap %v", fair["unfairness"], fair["optimality_gap"])
@@ -435,13 +437,13 @@ func TestTagsEnclose(t *testing.T) {
 		}
 		looked++
 		answer := tagsJSON(t, farm+"--engine enclose --tol 1e-28 --objective "+objectives[row["metric"]], 0)
-		low, high, want := rat(t, answer["objective_value_low"]), rat(t, answer["objective_value_high"]), rat(t, row["value"])
-		unit := new(big.Rat).Mul(want, rat(t, "1e-28")) // of the last digits of the reference
+		low, high, want := commandtest.Rat(t, answer["objective_value_low"]), commandtest.Rat(t, answer["objective_value_high"]), commandtest.Rat(t, row["value"])
+		unit := new(big.Rat).Mul(want, commandtest.Rat(t, "1e-28")) // of the last digits of the reference
 		if new(big.Rat).Sub(low, unit).Cmp(want) > 0 || new(big.Rat).Add(high, unit).Cmp(want) < 0 {
 			t.Errorf("%s is not in [%v, %v]", row["value"], answer["objective_value_low"], answer["objective_value_high"])
 		}
-		cutoff, best := rat(t, answer["cutoffs_exact"].([]any)[0]), rat(t, row["cutoffs"])
-		if d := new(big.Rat).Sub(cutoff, best); d.Abs(d).Cmp(new(big.Rat).Mul(best, rat(t, "1e-39"))) > 0 { // for the k of 40 digits
+		cutoff, best := commandtest.Rat(t, answer["cutoffs_exact"].([]any)[0]), commandtest.Rat(t, row["cutoffs"])
+		if d := new(big.Rat).Sub(cutoff, best); d.Abs(d).Cmp(new(big.Rat).Mul(best, commandtest.Rat(t, "1e-39"))) > 0 { // for the k of 40 digits
 			t.Errorf("cutoff %v, want %v", answer["cutoffs_exact"], row["cutoffs"])
 		}
 		if radius := answer["cutoff_radius"].(float64); !(radius < 1e-48) {
@@ -455,16 +457,16 @@ func TestTagsEnclose(t *testing.T) {
 				}
 			}
 			v := new(big.Rat).SetFloat64(answer[key].(float64))
-			low, high := rat(t, answer[key+"_low"]), rat(t, answer[key+"_high"])
-			if width := new(big.Rat).Sub(high, low); width.Cmp(new(big.Rat).Mul(v, rat(t, "1e-27"))) > 0 { // and two roundings to 29 digits
+			low, high := commandtest.Rat(t, answer[key+"_low"]), commandtest.Rat(t, answer[key+"_high"])
+			if width := new(big.Rat).Sub(high, low); width.Cmp(new(big.Rat).Mul(v, commandtest.Rat(t, "1e-27"))) > 0 { // and two roundings to 29 digits
 				t.Errorf("%s is wide: [%v, %v]", key, answer[key+"_low"], answer[key+"_high"])
 			}
 		}
 		for i, h := range answer["hosts"].([]any) {
 			h := h.(map[string]any)
 			for _, key := range []string{"load", "slack", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "delay"} {
-				middle, _ := rat(t, h[key+"_low"]).Float64()
-				near(t, fmt.Sprintf("host %d: %s", i+1, key), h[key], middle, 1e-15)
+				middle, _ := commandtest.Rat(t, h[key+"_low"]).Float64()
+				commandtest.Near(t, fmt.Sprintf("host %d: %s", i+1, key), h[key], middle, 1e-15)
 			}
 		}
 		if answer["cutoff_radius"] == nil || again["cutoff_radius"] != nil {
@@ -511,11 +513,11 @@ func TestTagsExpansion(t *testing.T) {
 				t.Fatal(stderr)
 			}
 			within := false
-			if answer := parseJSON(t, stdout); answer["feasible"] == true || name != "tags" {
+			if answer := commandtest.ParseJSON(t, stdout); answer["feasible"] == true || name != "tags" {
 				slowdown, ok := policyOf(t, answer, "policies", name)["mean_slowdown"].(float64)
 				within = ok && slowdown <= target
 				if more == int(extra) {
-					near(t, name, e["mean_slowdown"], slowdown, 1e-10)
+					commandtest.Near(t, name, e["mean_slowdown"], slowdown, 1e-10)
 				}
 			}
 			if within != (more == int(extra)) {
@@ -573,11 +575,11 @@ func TestTagsSizesOfFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := parseJSON(t, stdout)
+		got := commandtest.ParseJSON(t, stdout)
 		if diff := cmp.Diff([]any{want.Cutoffs[0]}, got["cutoffs"]); diff != "" {
 			t.Errorf("%s: %s", c.args, diff)
 		}
-		near(t, c.args, got["mean_waiting"], want.MeanWaiting.Float, 1e-14)
+		commandtest.Near(t, c.args, got["mean_waiting"], want.MeanWaiting.Float, 1e-14)
 	}
 	want, _, _ := tagsCommand(farm + "file:list")
 	want = strings.Replace(want, "list: ", "standard input: ", 1)
@@ -609,9 +611,9 @@ func TestTagsSizesOfFile(t *testing.T) {
 		t.Fatal(fitted)
 	}
 	alpha, _ := strconv.ParseFloat(match[1], 64)
-	near(t, "alpha", alpha, 1.3, 0.005) // the mean of n quantiles is off by some ln(n)/n
+	commandtest.Near(t, "alpha", alpha, 1.3, 0.005) // the mean of n quantiles is off by some ln(n)/n
 	best := tagsJSON(t, "--hosts 2 --load 0.4 --objective waiting --min 1 --max 1000 --alpha "+match[1], 0)
-	near(t, "E[W] of the fitted distribution", got["mean_waiting"], best["mean_waiting"].(float64), 1e-12)
+	commandtest.Near(t, "E[W] of the fitted distribution", got["mean_waiting"], best["mean_waiting"].(float64), 1e-12)
 }
 
 // CSV has the numbers of JSON: a line for the farm, each host, each policy and each expansion.
@@ -773,7 +775,7 @@ func TestTagsSimulateNotes(t *testing.T) {
 	if status != 0 {
 		t.Fatal(stderr)
 	}
-	answer := parseJSON(t, stdout)
+	answer := commandtest.ParseJSON(t, stdout)
 	if p := policyOf(t, answer, "policies", "round-robin"); p["simulated"] != nil || p["note"] != "not known for hosts of different speeds; not simulated: a host is overloaded" {
 		t.Errorf("%v", p)
 	}
@@ -784,15 +786,15 @@ func TestTagsSimulateNotes(t *testing.T) {
 	for _, w := range answer["warnings"].([]any) {
 		fmt.Fprintln(&want, "pfq: warning:", w)
 	}
-	if told := progressLines.ReplaceAllString(stderr, ""); told != want.String() || !strings.Contains(told, "warning: tags: ") {
+	if told := commandtest.ProgressLines.ReplaceAllString(stderr, ""); told != want.String() || !strings.Contains(told, "warning: tags: ") {
 		t.Errorf("%q, want %q", told, want.String())
 	}
-	files := kept(t, folder)
+	files := commandtest.Kept(t, folder)
 	again, _, _ := tagsCommand(args + " --results " + folder)
 	if again != stdout || len(files) != 3*6 { // all policies but round-robin
 		t.Errorf("%d files; %s", len(files), cmp.Diff(stdout, again))
 	}
-	for path, written := range kept(t, folder) {
+	for path, written := range commandtest.Kept(t, folder) {
 		if files[path] != written {
 			t.Errorf("%s was written again", path)
 		}

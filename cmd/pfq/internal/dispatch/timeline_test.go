@@ -1,9 +1,11 @@
-package main
+package dispatch
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"productform/cmd/pfq/internal/commandtest"
 )
 
 // The timeline of a run whose workers go for good ends there: jobs that come later are not in it. Until 5 s there is one
@@ -30,7 +32,7 @@ func TestTimelineFits(t *testing.T) {
 		"--workers 4 --heterogeneous 3x1.23456e-50,1e50 --outages 1@1-2",
 		"--workers 40 --gap-scale 1e48", "--workers 4 --time-scale 1e-48 --gap-scale 1e-48", "--workers 4 --time-scale 7.7", "--workers 3 --gap-scale 2.53",
 	} {
-		log, _, _ := pfq("", "example", "five-jobs")
+		log := commandtest.Example(t, "logs/five-jobs.swf")
 		stdout, stderr, status := pfq(log, append(strings.Fields("dispatch - --policy edf --timeline"), strings.Fields(args)...)...)
 		_, drawn, _ := strings.Cut(stdout, "\n\ntimeline: ")
 		drawn, _, _ = strings.Cut(drawn, "\n\nletter")
@@ -59,7 +61,7 @@ func TestTimelineManyWorkersManyJobs(t *testing.T) {
 
 // Each policy of a table has its timeline, the one that it has alone.
 func TestTimelinesOfAllPolicies(t *testing.T) {
-	log, _, _ := pfq("", "example", "five-jobs")
+	log := commandtest.Example(t, "logs/five-jobs.swf")
 	all, _, status := pfq(log, "dispatch", "-", "--workers", "3", "--timeline")
 	parts := strings.Split(all, "\ntimeline: ")
 	if status != 0 || len(parts) != 7 {

@@ -1,4 +1,4 @@
-package main
+package allocate
 
 import (
 	"math"
@@ -8,11 +8,20 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/commandtest"
 	"productform/fluid"
 	"productform/num"
 )
+
+// program is pfq with the command of this package.
+var program = commandtest.Program(func() *cobra.Command { return command.Root(New()) })
+
+// pfq runs one command line in this process.
+var pfq = program.Run
 
 // Two jobs on one resource of 4 units: tasks of a take 1 of them, of b 3.
 const onePool = `{"resources": [{"name": "c<u>", "capacity": 4}], "jobs": [
@@ -21,10 +30,10 @@ const onePool = `{"resources": [{"name": "c<u>", "capacity": 4}], "jobs": [
 func allocateJSON(t *testing.T, pool, args string) map[string]any {
 	t.Helper()
 	stdout, stderr, status := pfq(pool, append([]string{"allocate", "-", "--format", "json"}, strings.Fields(args)...)...)
-	if status != 0 || progressLines.ReplaceAllString(stderr, "") != "" {
+	if status != 0 || commandtest.ProgressLines.ReplaceAllString(stderr, "") != "" {
 		t.Fatalf("%s: status %d, %s", args, status, stderr)
 	}
-	return parseJSON(t, stdout)
+	return commandtest.ParseJSON(t, stdout)
 }
 
 // Equal numbers of tasks are 1 and 1: dominant shares of 1/4 and 3/4, where half of the resource would be 1/2 each. The
@@ -79,18 +88,18 @@ func TestAllocateJSONOrder(t *testing.T) {
 // and q of the processors and the memory, 1/a = p/9 + 4q/18 and 1/b = 3p/9 + q/18, so that p = 9/5 and q = 1/5. They
 // add up to the number of jobs, for all that is used is paid.
 func TestAllocateProportionalFairness(t *testing.T) {
-	pool, _, _ := pfq("", "example", "two-jobs")
+	pool := commandtest.Example(t, "pools/two-jobs.yaml")
 	got := allocateJSON(t, pool, "--policy pf --tol 1e-30 --audit")
 	if got["engine"] != "enclose" || !(got["relative_error_bound"].(float64) <= 1e-30+0x1p-53) {
 		t.Errorf("engine %v, bound %v", got["engine"], got["relative_error_bound"])
 	}
 	for i, want := range []string{"45/11", "18/11"} {
 		job := got["jobs"].([]any)[i].(map[string]any)
-		low, high, value := rat(t, job["tasks_low"]), rat(t, job["tasks_high"]), rat(t, want)
+		low, high, value := commandtest.Rat(t, job["tasks_low"]), commandtest.Rat(t, job["tasks_high"]), commandtest.Rat(t, want)
 		if low.Cmp(value) > 0 || high.Cmp(value) < 0 {
 			t.Errorf("%v is not in [%v, %v]", want, job["tasks_low"], job["tasks_high"])
 		}
-		if width := high.Sub(high, low).Quo(high, value); width.Cmp(rat(t, "1e-29")) > 0 { // 1e-30 and two roundings to 31 digits
+		if width := high.Sub(high, low).Quo(high, value); width.Cmp(commandtest.Rat(t, "1e-29")) > 0 { // 1e-30 and two roundings to 31 digits
 			t.Errorf("[%v, %v] is wider than 1e-29", job["tasks_low"], job["tasks_high"])
 		}
 	}
@@ -261,7 +270,7 @@ func TestAllocateOverload(t *testing.T) {
 	stdout, stderr, status := pfq(overload, "allocate", "-", "--dynamic", "--format", "json")
 	want := map[string]any{"stable": false, "policy": "pf", "resource": "cpu", "load": 1.0, "load_exact": "1",
 		"resources": []any{map[string]any{"name": "cpu", "load": 1.0}}}
-	if diff := cmp.Diff(want, parseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
+	if diff := cmp.Diff(want, commandtest.ParseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("status %d, %s\n%s", status, stderr, diff)
 	}
 	stdout, _, status = pfq(overload, "allocate", "-", "--dynamic")
@@ -296,7 +305,7 @@ func TestAllocateLies(t *testing.T) {
 		t.Errorf("status %d, %s", status, cmp.Diff(text, stdout))
 	}
 	stdout, _, _ = pfq(overload, "allocate", "-", "--dynamic", "--format", "json")
-	if v := parseJSON(t, stdout); v["true_load"] != 0.9375 || v["true_load_exact"] != "15/16" {
+	if v := commandtest.ParseJSON(t, stdout); v["true_load"] != 0.9375 || v["true_load_exact"] != "15/16" {
 		t.Errorf("%v", v)
 	}
 }
@@ -310,7 +319,7 @@ func TestAllocateSimulate(t *testing.T) {
 			if status != 0 {
 				t.Fatalf("status %d, %s", status, stdout)
 			}
-			got := parseJSON(t, stdout)
+			got := commandtest.ParseJSON(t, stdout)
 			delete(got, "jumps_per_second")
 			answers = append(answers, got)
 		}
@@ -338,7 +347,7 @@ func TestAllocateTooManyClasses(t *testing.T) {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 	stdout, stderr, status = pfq(manyClasses, "allocate", "-", "--dynamic", "--runs", "20", "--jumps", "1e3", "--format", "json")
-	got := parseJSON(t, stdout)
+	got := commandtest.ParseJSON(t, stdout)
 	job := got["classes"].([]any)[3].(map[string]any)
 	if status != 0 || !strings.HasPrefix(stderr, "pfq: note: no exact means: pf is computed for at most 3 classes that share resources, here 4\n") || job["mean_jobs"] != nil ||
 		!(job["simulated"].(map[string]any)["mean_jobs"].(map[string]any)["mean"].(float64) > 0) {
@@ -353,14 +362,14 @@ func TestAllocateTooManyClasses(t *testing.T) {
 // The examples of pools and traffic are read and have an answer under every policy.
 func TestAllocateExamples(t *testing.T) {
 	for folder, args := range map[string][]string{"pools": nil, "traffic": {"--dynamic"}} {
-		files, err := filepath.Glob("examples/" + folder + "/*.yaml")
+		files, err := filepath.Glob("../../examples/" + folder + "/*.yaml")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v, %v", folder, files, err)
 		}
 		for _, file := range files {
 			for _, policy := range fluid.Policies() {
 				stdout, stderr, status := pfq("", append([]string{"allocate", file, "--policy", string(policy)}, args...)...)
-				if status != 0 || stdout == "" || progressLines.ReplaceAllString(stderr, "") != "" {
+				if status != 0 || stdout == "" || commandtest.ProgressLines.ReplaceAllString(stderr, "") != "" {
 					t.Errorf("%s under %s: status %d, %s%s", file, policy, status, stdout, stderr)
 				}
 			}
@@ -457,13 +466,5 @@ func TestAllocateOutput(t *testing.T) {
 	}
 	if got, err := os.ReadFile("answer"); err != nil || string(got) != want || want == "" {
 		t.Errorf("%v, %q", err, got)
-	}
-}
-
-// A pool given to solve is told apart.
-func TestSolvePool(t *testing.T) {
-	if _, stderr, status := pfq(onePool, "solve", "-"); status != 2 ||
-		stderr != "pfq: standard input:1: resources = an array: want one of the fields servers, classes, mean_size; this looks like a model for pfq allocate\n" {
-		t.Errorf("status %d, %s", status, stderr)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"errors"
@@ -19,38 +19,38 @@ import (
 
 // What begins a value of --sizes that names a file: a list of sizes, or a log in Standard Workload Format.
 const (
-	fromList = "file:"
-	fromLog  = "swf:"
+	FromList = "file:"
+	FromLog  = "swf:"
 )
 
-// boundedPareto is the form of --sizes that names a distribution with a mean of its own.
-const boundedPareto = "bounded-pareto:ALPHA:MIN:MAX"
+// BoundedPareto is the form of --sizes that names a distribution with a mean of its own.
+const BoundedPareto = "bounded-pareto:ALPHA:MIN:MAX"
 
-// sizeNames returns the forms that --sizes may have.
-func sizeNames() []string { return append(sizes.Names(), fromList+"PATH", fromLog+"PATH") }
+// SizeNames returns the forms that --sizes may have.
+func SizeNames() []string { return append(sizes.Names(), FromList+"PATH", FromLog+"PATH") }
 
-// sizePath returns the path in a value of --sizes that names a file, and whether it is that of a log; "" if it names none.
-func sizePath(text string) (path string, isLog bool) {
-	if path, isLog = strings.CutPrefix(text, fromLog); isLog {
+// SizePath returns the path in a value of --sizes that names a file, and whether it is that of a log; "" if it names none.
+func SizePath(text string) (path string, isLog bool) {
+	if path, isLog = strings.CutPrefix(text, FromLog); isLog {
 		return path, true
 	}
-	if path, isList := strings.CutPrefix(text, fromList); isList {
+	if path, isList := strings.CutPrefix(text, FromList); isList {
 		return path, false
 	}
 	return "", false
 }
 
-// addSizes adds --sizes, by default the target.
-func addSizes(cmd *cobra.Command, target *string, usage string) {
+// AddSizes adds --sizes, by default the target.
+func AddSizes(cmd *cobra.Command, target *string, usage string) {
 	cli.AddText(cmd, target, "sizes", "", "the name of a distribution of job sizes", usage)
 	cli.AddRenamed(cmd, "law", "sizes")
-	if err := cmd.RegisterFlagCompletionFunc("sizes", cobra.FixedCompletions(sizeNames(), cobra.ShellCompDirectiveNoSpace)); err != nil {
+	if err := cmd.RegisterFlagCompletionFunc("sizes", cobra.FixedCompletions(SizeNames(), cobra.ShellCompDirectiveNoSpace)); err != nil {
 		panic(err) // the flag is there
 	}
 }
 
-// parseSizes returns the distribution of the given mean that the value of a flag names; it names no file.
-func parseSizes(flag, text string, mean float64) (sizes.Distribution, error) {
+// ParseSizes returns the distribution of the given mean that the value of a flag names; it names no file.
+func ParseSizes(flag, text string, mean float64) (sizes.Distribution, error) {
 	family, _, _ := strings.Cut(text, ":")
 	known := false
 	for _, name := range sizes.Names() {
@@ -58,16 +58,16 @@ func parseSizes(flag, text string, mean float64) (sizes.Distribution, error) {
 		known = known || name == family
 	}
 	if !known {
-		return nil, cli.CheckWord(flag, text, sizeNames())
+		return nil, cli.CheckWord(flag, text, SizeNames())
 	}
 	d, err := sizes.Parse(text, mean)
 	return d, inSizes(flag, text, err)
 }
 
-// parseUnscaled returns the distribution that the value of a flag names with a mean of its own, nil if it names none.
-func parseUnscaled(flag, text string) (sizes.Distribution, error) {
+// ParseUnscaled returns the distribution that the value of a flag names with a mean of its own, nil if it names none.
+func ParseUnscaled(flag, text string) (sizes.Distribution, error) {
 	family, _, _ := strings.Cut(text, ":")
-	if !strings.HasPrefix(boundedPareto, family+":") {
+	if !strings.HasPrefix(BoundedPareto, family+":") {
 		return nil, nil
 	}
 	d, err := sizes.ParseUnscaled(text)
@@ -86,26 +86,26 @@ func inSizes(flag, text string, err error) error {
 	return err
 }
 
-// counted returns a number of things: "1 host", "2 hosts".
-func counted(n int, thing string) string {
+// Counted returns a number of things: "1 host", "2 hosts".
+func Counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// readSizeFile returns the sizes in the file that a value of --sizes names, and the name of the file. Its path is that of a
+// ReadSizeFile returns the sizes in the file that a value of --sizes names, and the name of the file. Its path is that of a
 // file or, of a log, the name of one that pfq holds, or "-" for the standard input if there is one. Of a log sizes are run
 // times, or the work that the processors did.
-func readSizeFile(text string, stdin io.Reader, work bool, stderr io.Writer) (list *sizes.List, name string, err error) {
-	path, isLog := sizePath(text)
+func ReadSizeFile(text string, stdin io.Reader, work bool, stderr io.Writer) (list *sizes.List, name string, err error) {
+	path, isLog := SizePath(text)
 	name = path
 	var from io.ReadCloser
 	switch {
 	case path == "-" && stdin != nil:
-		from, name = io.NopCloser(stdin), source(path)
+		from, name = io.NopCloser(stdin), Source(path)
 	case isLog && path != "-":
-		from, err = openLog(path, nil)
+		from, err = OpenLog(path, nil)
 	default:
 		if from, err = os.Open(path); err != nil {
 			err = input.InFile(path, err)
@@ -135,13 +135,13 @@ func readSizeFile(text string, stdin io.Reader, work bool, stderr io.Writer) (li
 		if list.Skipped == 1 {
 			verb = "is"
 		}
-		fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", name, counted(list.Skipped, "job"), without, verb)
+		fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", name, Counted(list.Skipped, "job"), without, verb)
 	}
 	return list, name, nil
 }
 
-// openLog opens the file, or the log that pfq holds; "-" is the standard input.
-func openLog(name string, stdin io.Reader) (io.ReadCloser, error) {
+// OpenLog opens the file, or the log that pfq holds; "-" is the standard input.
+func OpenLog(name string, stdin io.Reader) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(stdin), nil
 	}

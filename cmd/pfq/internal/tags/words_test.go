@@ -1,4 +1,4 @@
-package main
+package tags
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"productform/cmd/pfq/internal/commandtest"
 	"productform/num"
 	"productform/sim"
 	"productform/sim/farm"
@@ -119,11 +120,11 @@ func TestTagsListsInWords(t *testing.T) {
 	unfairness, _ := answer["unfairness"].(float64)
 	slowdowns := ofHosts(answer, "slowdown")
 	least, largest := slowdowns[0].(float64), slowdowns[1].(float64)
-	near(t, "unfairness", unfairness, 1-min(least, largest)/max(least, largest), 1e-12)
-	near(t, "objective", answer["objective_value"], max(least, largest), 1e-12)
+	commandtest.Near(t, "unfairness", unfairness, 1-min(least, largest)/max(least, largest), 1e-12)
+	commandtest.Near(t, "objective", answer["objective_value"], max(least, largest), 1e-12)
 	for _, cutoff := range []string{"1", "2", "3"} { // none has a smaller largest slowdown
 		text, _, _ := tagsCommand(farm + "--format json --cutoffs " + cutoff)
-		given := parseJSON(t, text)
+		given := commandtest.ParseJSON(t, text)
 		if s := ofHosts(given, "slowdown"); given["feasible"] == true && max(s[0].(float64), s[1].(float64)) < max(least, largest)*(1-1e-12) {
 			t.Errorf("cutoff %s gives %v, less than %v", cutoff, s, slowdowns)
 		}

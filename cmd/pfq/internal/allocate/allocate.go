@@ -1,10 +1,10 @@
-package main
+// Package allocate is the command allocate of pfq.
+package allocate
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"slices"
 
@@ -12,13 +12,19 @@ import (
 
 	"productform/cmd/internal/cli"
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
 	"productform/fluid"
 	"productform/fluid/traffic"
 	"productform/internal/input"
-	"productform/internal/tree"
 	"productform/num"
 	"productform/sim"
 )
+
+// allPolicies is the value of --policy that compares them all.
+const allPolicies = "all"
+
+// clusterFields are those of the models of other commands.
+var clusterFields = []string{"servers", "classes", "mean_size"}
 
 // An allocateFlags holds what the flags of allocate ask for.
 type allocateFlags struct {
@@ -30,9 +36,10 @@ type allocateFlags struct {
 	factors        []*big.Rat   // of the arrival rates; nil for the traffic as it is
 }
 
-func newAllocate() *cobra.Command {
+// New returns the command.
+func New() *cobra.Command {
 	var f allocateFlags
-	cmd := newCommand("allocate POOL", f.answer)
+	cmd := command.New("allocate POOL", f.answer)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	f.add(cmd)
 	return cmd
@@ -45,17 +52,17 @@ func (f *allocateFlags) add(cmd *cobra.Command) {
 		names = append(names, string(p))
 	}
 	cli.AddChoice(cmd, &f.policy, "policy", append(names, allPolicies), "how resources are shared; all compares them")
-	cli.AddChoice(cmd, &f.engine, "engine", engines, "arithmetic")
+	cli.AddChoice(cmd, &f.engine, "engine", command.Engines, "arithmetic")
 	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of the engine enclose (default 1e-09), or of the truncation with --dynamic (default 1e-10)",
-		Want: "a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1", Parse: parseTolerance}.Add(cmd, &f.tol)
+		Want: "a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
 	cli.AddSwitch(cmd, &f.audit, "audit", "also say what can be held against the allocation, and how efficient and fair it is")
 	cli.AddSwitch(cmd, &f.dynamic, "dynamic", "jobs come and go")
 	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain (default 4000000)", Want: "an integer in 1..1000000000",
-		Parse: parseInt(1e9)}.Add(cmd, &f.states)
+		Parse: command.ParseInt(1e9)}.Add(cmd, &f.states)
 	cli.Flag[int]{Name: "runs", Usage: "also simulate the jobs that come and go, in so many `RUNS`", Want: "an integer in 2..1000000",
-		Parse: parseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
-	addScale(cmd, &f.factors, "with --dynamic, answer once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it")
-	addRuns(cmd, &f.settings)
+		Parse: command.ParseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
+	command.AddScale(cmd, &f.factors, "with --dynamic, answer once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it")
+	command.AddRuns(cmd, &f.settings)
 	cli.AddRenamed(cmd, "simulate", "runs")
 }
 
@@ -66,7 +73,7 @@ func (f *allocateFlags) check(given func(string) bool) error {
 			return fmt.Errorf("--%s is of no use without --dynamic", name)
 		}
 	}
-	for _, name := range runFlags {
+	for _, name := range command.RunFlags {
 		if given(name) && !given("runs") {
 			return fmt.Errorf("--%s is of no use without --runs", name)
 		}
@@ -95,9 +102,9 @@ func (f *allocateFlags) check(given func(string) bool) error {
 }
 
 // answer reads the file and answers, and says whether the jobs do not pile up.
-func (f *allocateFlags) answer(q query) (a render.Answer, stable bool, err error) {
+func (f *allocateFlags) answer(q command.Query) (a render.Answer, stable bool, err error) {
 	if f.dynamic {
-		t, err := readFrom(q, traffic.Read, traffic.ReadFile)
+		t, err := command.Read(q, traffic.Read, traffic.ReadFile, "solve", clusterFields...)
 		if err != nil {
 			if errors.Is(err, fluid.ErrJobsStay) {
 				err = fmt.Errorf("%w, without --dynamic", err)
@@ -107,19 +114,19 @@ func (f *allocateFlags) answer(q query) (a render.Answer, stable bool, err error
 		if f.factors == nil {
 			a, stable, err = f.traffic(q, t)
 		} else {
-			a, stable, err = atFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) { return f.traffic(q, multiplied(t, factor)) })
+			a, stable, err = command.AtFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) { return f.traffic(q, multiplied(t, factor)) })
 		}
-		return a, stable, ofFile(q.file, f.translate(namingDemand(err, t.Pool())))
+		return a, stable, command.InFile(q.File, f.translate(namingDemand(err, t.Pool())))
 	}
-	p, err := readFrom(q, fluid.ReadPool, fluid.ReadPoolFile)
+	p, err := command.Read(q, fluid.ReadPool, fluid.ReadPoolFile, "solve", clusterFields...)
 	if err != nil {
 		if errors.Is(err, fluid.ErrJobsComeAndGo) {
 			err = fmt.Errorf("%w, with --dynamic", err)
 		}
 		return a, false, err
 	}
-	a, err = withProgress(q, func(ctx context.Context) (render.Answer, error) { return f.share(ctx, p) })
-	return a, true, ofFile(q.file, f.translate(namingDemand(err, p)))
+	a, err = command.WithProgress(q, func(ctx context.Context) (render.Answer, error) { return f.share(ctx, p) })
+	return a, true, command.InFile(q.File, f.translate(namingDemand(err, p)))
 }
 
 // multiplied returns the traffic with all arrival rates multiplied by the factor.
@@ -130,27 +137,6 @@ func multiplied(t *traffic.Model, factor *big.Rat) *traffic.Model {
 		out.Classes[k].ArrivalRate = new(big.Rat).Mul(factor, t.Classes[k].ArrivalRate)
 	}
 	return &out
-}
-
-// readFrom reads the file, or the standard input if the name is "-".
-func readFrom[T any](q query, read func(io.Reader) (*T, error), readFile func(string) (*T, error)) (*T, error) {
-	var v *T
-	var err error
-	if q.file != "-" {
-		v, err = readFile(q.file)
-	} else if v, err = read(q.stdin); err != nil {
-		err = tree.InFile(source(q.file), err)
-	}
-	return v, meantFor(err, "solve", "servers", "classes", "mean_size")
-}
-
-// meantFor adds to an error about a field that models of another command have that they are for this one.
-func meantFor(err error, command string, fields ...string) error {
-	var bad *input.Error
-	if errors.As(err, &bad) && slices.Contains(fields, bad.Path) {
-		return fmt.Errorf("%w; this looks like a model for pfq %s", err, command)
-	}
-	return err
 }
 
 // namingDemand names the resource in an error about the demands of a job, which are very large or small for one: the one
@@ -196,7 +182,7 @@ func (f *allocateFlags) translate(err error) error {
 	if errors.Is(err, traffic.ErrTooLarge) && f.settings.Runs == 0 {
 		e.Want += "; or --runs"
 	}
-	return flagError{e}
+	return command.FlagError{Err: e}
 }
 
 // orDefault names a flag, or its default if it is not given.

@@ -1,4 +1,5 @@
-package main
+// Package tags is the command tags of pfq.
+package tags
 
 import (
 	"context"
@@ -14,6 +15,7 @@ import (
 	"productform/cmd/internal/cli"
 	"productform/cmd/internal/output"
 	"productform/cmd/internal/render"
+	"productform/cmd/pfq/internal/command"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
@@ -42,11 +44,12 @@ type tagsFlags struct {
 
 var hostsWanted = fmt.Sprintf("an integer in 1..%d", tags.MaxHosts)
 
-func newTags() *cobra.Command {
+// New returns the command.
+func New() *cobra.Command {
 	var f tagsFlags
 	var cmd *cobra.Command
-	cmd = newCommand("tags", func(q query) (render.Answer, bool, error) {
-		if err := output.NotInput("--output", q.to, f.sizes.file(), q.stdin); err != nil {
+	cmd = command.New("tags", func(q command.Query) (render.Answer, bool, error) {
+		if err := output.NotInput("--output", q.To, f.sizes.file(), q.Stdin); err != nil {
 			return render.Answer{}, false, err
 		}
 		a, found, err := f.answer(q)
@@ -63,7 +66,7 @@ func newTags() *cobra.Command {
 // add gives the flags to the command.
 func (f *tagsFlags) add(cmd *cobra.Command) {
 	cli.Flag[int]{Name: "hosts", Usage: "number `H` of hosts", Want: hostsWanted,
-		Parse: parseInt(tags.MaxHosts)}.Add(cmd, &f.hosts)
+		Parse: command.ParseInt(tags.MaxHosts)}.Add(cmd, &f.hosts)
 	cli.Flag[decimal]{Name: "load", Usage: "system load `R`, the work that arrives over what all hosts can do",
 		Want:  "a number > 0 and < 1, in double precision too",
 		Parse: parseDecimal(func(v float64) bool { return v > 0 && v < 1 })}.Add(cmd, &f.load)
@@ -87,13 +90,13 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 			return v, err == nil && v >= 1e-290 && v < 1
 		}}.Add(cmd, &f.tol)
 	cli.AddSwitch(cmd, &f.printed, "printed", "also give least-work-remaining as the paper prints it")
-	addNumber(cmd, &f.target, "expand", "", "a number in [1e-100, 1e100]", "also give the hosts to add for a mean slowdown of at most `TARGET`",
+	command.AddNumber(cmd, &f.target, "expand", "", "a number in [1e-100, 1e100]", "also give the hosts to add for a mean slowdown of at most `TARGET`",
 		func(v float64) bool { return v >= 1e-100 && v <= 1e100 })
 	cli.Flag[int]{Name: "runs", Usage: "also simulate all policies, in `N` runs", Want: "an integer in 2..1000000",
-		Parse: parseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
+		Parse: command.ParseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
 	cli.AddRenamed(cmd, "simulate", "runs")
-	addScale(cmd, &f.factors, "analyse once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with the load multiplied by it")
-	addRuns(cmd, &f.settings)
+	command.AddScale(cmd, &f.factors, "analyse once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with the load multiplied by it")
+	command.AddRuns(cmd, &f.settings)
 }
 
 // check settles what depends on several flags.
@@ -113,7 +116,7 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 		return err
 	}
 	f.objectiveGiven = given("objective")
-	for _, name := range runFlags {
+	for _, name := range command.RunFlags {
 		if given(name) && !given("runs") {
 			return fmt.Errorf("--%s is of no use without --runs", name)
 		}
@@ -130,25 +133,25 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 }
 
 // answer analyses the farm, at every factor if there are some, and says whether it has cutoffs that keep every host below load 1.
-func (f *tagsFlags) answer(q query) (a render.Answer, feasible bool, err error) {
-	distribution, err := f.sizes.distribution(q.stdin, q.stderr)
+func (f *tagsFlags) answer(q command.Query) (a render.Answer, feasible bool, err error) {
+	distribution, err := f.sizes.distribution(q.Stdin, q.Stderr)
 	if err == nil && f.arrivalRate.exact != nil {
 		err = f.setLoad(distribution)
 	}
 	switch {
 	case err != nil && f.sizes.file() != "":
-		return a, false, flagError{err}
+		return a, false, command.FlagError{Err: err}
 	case err != nil:
 		return a, false, err
 	case f.factors == nil:
 		return f.farm(q, distribution)
 	}
-	return atFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) {
+	return command.AtFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) {
 		one := *f
 		load := new(big.Rat).Mul(f.load.exact, factor)
 		v, ok := num.Float64(load)
 		if !ok || !(v > 0 && v < 1) {
-			return a, false, flagError{input.Errorf("--scale", factor.RatString(), "factors with which the load %s is > 0 and < 1", f.load.text)}
+			return a, false, command.FlagError{Err: input.Errorf("--scale", factor.RatString(), "factors with which the load %s is > 0 and < 1", f.load.text)}
 		}
 		one.load = decimal{load.RatString(), load, v}
 		return one.farm(q, distribution)
@@ -156,18 +159,18 @@ func (f *tagsFlags) answer(q query) (a render.Answer, feasible bool, err error) 
 }
 
 // farm analyses the farm at its load.
-func (f *tagsFlags) farm(q query, d sizes.Distribution) (answer render.Answer, feasible bool, err error) {
+func (f *tagsFlags) farm(q command.Query, d sizes.Distribution) (answer render.Answer, feasible bool, err error) {
 	m := tags.Model{Sizes: d, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds),
 		Fractions: &tags.Fractions{Load: f.load.exact, Speeds: exacts(f.speeds), Sizes: f.sizes.exact, Cutoffs: exacts(f.cutoffs)}}
-	a, err := withProgress(q, func(ctx context.Context) (*tagsAnswer, error) { return f.analyze(ctx, m) })
+	a, err := command.WithProgress(q, func(ctx context.Context) (*tagsAnswer, error) { return f.analyze(ctx, m) })
 	if err == nil && f.settings.Runs > 0 {
-		err = a.simulate(q.ctx, q.stderr)
+		err = a.simulate(q.Ctx, q.Stderr)
 	}
 	if err != nil {
 		return answer, false, err
 	}
 	for _, w := range a.warnings {
-		fmt.Fprintln(q.stderr, "pfq: warning:", w)
+		fmt.Fprintln(q.Stderr, "pfq: warning:", w)
 	}
 	return a.answer(), a.feasible(), nil
 }
@@ -208,7 +211,7 @@ func (f *tagsFlags) translate(cmd *cobra.Command, err error) error {
 		"Confidence": "--confidence", "Workers": "--parallel"}
 	written := func(flag string) string { return cmd.Flags().Lookup(strings.TrimPrefix(flag, "--")).Value.String() }
 	var bad *input.Error
-	var done flagError
+	var done command.FlagError
 	switch {
 	case errors.As(err, &done): // it names the file
 		return err

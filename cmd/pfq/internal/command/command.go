@@ -1,0 +1,142 @@
+// Package command has what the commands of pfq share: how a question about a file becomes an answer and an exit status, flags of
+// several commands, answers at several factors, sizes in files, simulations, progress and signals, and the help.
+package command
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/cmd/internal/output"
+	"productform/cmd/internal/render"
+	"productform/internal/input"
+	"productform/internal/tree"
+)
+
+// The help of a command is its short description, an empty line, and the text; its examples stand in a file of their own.
+//
+//go:embed help
+var helpFiles embed.FS
+
+// Help gives a command its help.
+func Help(cmd *cobra.Command) *cobra.Command {
+	text, err := helpFiles.ReadFile("help/" + cmd.Name() + ".txt")
+	if err != nil {
+		panic(err) // embedded
+	}
+	cmd.Short, cmd.Long, _ = strings.Cut(strings.TrimRight(string(text), "\n"), "\n\n")
+	if examples, err := helpFiles.ReadFile("help/examples/" + cmd.Name() + ".txt"); err == nil { // topics have none
+		cmd.Example = strings.TrimRight(string(examples), "\n")
+	}
+	return cmd
+}
+
+// A Query is one question: about a file, with where its answer goes.
+type Query struct {
+	Ctx    context.Context
+	File   string // - for the standard input; empty for commands that take none
+	Stdin  io.Reader
+	Stderr io.Writer
+	format string
+	To     string // file of the answer
+}
+
+// New returns a command that answers a question about a file, which is its argument, and adds the flags --format and
+// --output. The answer comes with whether there is what was asked for; if not, it says why.
+func New(use string, answer func(Query) (a render.Answer, found bool, err error)) *cobra.Command {
+	var q Query
+	name, kind, _ := strings.Cut(use, " ")
+	cmd := &cobra.Command{
+		Use: use,
+		Args: func(_ *cobra.Command, args []string) error {
+			if kind == "" && len(args) > 0 {
+				return fmt.Errorf("unexpected argument %q: %s takes flags only", args[0], name)
+			}
+			if kind == "" {
+				return nil
+			}
+			if len(args) != 1 {
+				return fmt.Errorf("%s wants one %s, a file or - for the standard input, not %d arguments", name, kind, len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.Ctx, q.Stdin, q.Stderr = cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr()
+			if kind != "" {
+				q.File = args[0]
+				if err := output.NotInput("--output", q.To, q.File, q.Stdin); err != nil {
+					return err
+				}
+			}
+			a, found, err := answer(q)
+			if err != nil {
+				return err
+			}
+			text, err := a.Format(q.format)
+			if err != nil {
+				return err
+			}
+			if err := output.Write(text, q.To, cmd.OutOrStdout()); err != nil {
+				return err
+			}
+			if !found {
+				return ErrNoAnswer
+			}
+			return nil
+		},
+	}
+	AddFormat(cmd, &q.format)
+	AddOutput(cmd, &q.To)
+	return Help(cmd)
+}
+
+// A FlagError is about a flag: no file is to blame.
+type FlagError struct{ Err error }
+
+func (e FlagError) Error() string { return e.Err.Error() }
+func (e FlagError) Unwrap() error { return e.Err }
+
+// InFile gives an error the name of the file that it is about, unless it is about a flag or a signal.
+func InFile(name string, err error) error {
+	var flag FlagError
+	if err == nil || errors.As(err, &flag) || errors.Is(err, ErrInterrupted) {
+		return err
+	}
+	return input.InFile(Source(name), err)
+}
+
+// Source returns the name that errors give to a MODEL.
+func Source(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
+}
+
+// Read reads the file that the question is about, or the standard input if its name is "-". An error about a field that
+// files of another command have says so.
+func Read[T any](q Query, read func(io.Reader) (*T, error), readFile func(string) (*T, error), other string, fields ...string) (*T, error) {
+	var v *T
+	var err error
+	if q.File != "-" {
+		v, err = readFile(q.File)
+	} else if v, err = read(q.Stdin); err != nil {
+		err = tree.InFile(Source(q.File), err)
+	}
+	return v, meantFor(err, other, fields...)
+}
+
+// meantFor adds to an error about a field that models of another command have that they are for this one.
+func meantFor(err error, command string, fields ...string) error {
+	var bad *input.Error
+	if errors.As(err, &bad) && slices.Contains(fields, bad.Path) {
+		return fmt.Errorf("%w; this looks like a model for pfq %s", err, command)
+	}
+	return err
+}

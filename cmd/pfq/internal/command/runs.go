@@ -1,0 +1,127 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"productform/cmd/internal/cli"
+	"productform/internal/input"
+	"productform/sim"
+	"productform/sweep"
+)
+
+// RunFlags are the flags of AddRuns.
+var RunFlags = []string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}
+
+// AddRuns adds the flags for what all simulations have in common.
+func AddRuns(cmd *cobra.Command, s *sim.Settings) {
+	AddNumber(cmd, &s.Jumps, "jumps", "1e6", "a number in [1000, 1e15]", "jumps observed in a run",
+		func(v float64) bool { return v >= 1000 && v <= 1e15 })
+	cli.Flag[float64]{Name: "warmup", Kind: "float", Usage: "jumps of a run before it is observed; 0 for none (default as many as --jumps)",
+		Want: "a number in [0, 1e15]", Parse: parseWarmUp}.Add(cmd, &s.WarmUp)
+	s.Seed = 1
+	cli.Flag[uint64]{Name: "seed", Kind: "int", Usage: "of the random numbers", Default: "1", Want: "an integer in 0..18446744073709551615",
+		Parse: func(text string) (uint64, bool) {
+			v, err := strconv.ParseUint(text, 10, 64)
+			return v, err == nil
+		}}.Add(cmd, &s.Seed)
+	s.Confidence = 0.95
+	AddNumber(cmd, &s.Confidence, "confidence", "0.95", "a number > 0 and <= 0.999999", "probability that an interval holds the true value",
+		func(v float64) bool { return v > 0 && v <= 0.999999 })
+	cli.AddText(cmd, &s.Folder, "results", "", "a folder", "keep the runs that are done in the folder `DIR`, made if missing, and use those it has")
+	s.Workers = runtime.GOMAXPROCS(0)
+	cli.Flag[int]{Name: "parallel", Usage: "`N` runs worked on at a time", Default: strconv.Itoa(s.Workers),
+		Want: "an integer in 1..10000", Parse: ParseInt(1e4)}.Add(cmd, &s.Workers)
+	cli.AddRenamed(cmd, "jobs", "parallel")
+}
+
+func parseWarmUp(text string) (float64, bool) {
+	v, err := strconv.ParseFloat(text, 64)
+	if v == 0 {
+		return sim.NoWarmUp, err == nil
+	}
+	return v, err == nil && v > 0 && v <= 1e15
+}
+
+// Replicate simulates a plan made with these settings, until a signal comes. speed is the number of jumps per second,
+// nil if all runs were found.
+func Replicate(ctx context.Context, plan *sim.Plan, settings sim.Settings, stderr io.Writer) (r *sim.Result, speed *float64, err error) {
+	ctx, stop := UntilSignal(ctx)
+	defer stop()
+	var last sweep.Progress
+	bar := cli.NewProgress(stderr, "pfq")
+	defer bar.Clear()
+	if settings.Precision == 0 {
+		bar.Show(0, settings.Runs, "runs")
+	}
+	start := time.Now()
+	r, err = plan.Run(ctx, func(p sweep.Progress) {
+		last = p
+		bar.Show(p.Done, p.Total, Left(p, settings.Precision > 0))
+	})
+	if err != nil {
+		return nil, nil, Stopped(ctx, err, settings.Folder, last.Done)
+	}
+	if computed := float64(last.Done - last.Reused); computed > 0 {
+		all := r.Jumps * (1 + r.WarmUp/r.Time) / float64(r.Runs) * computed // in warm-ups there are as many in proportion
+		rate := all / time.Since(start).Seconds()
+		speed = &rate
+	}
+	return r, speed, nil
+}
+
+// Stopped returns the error of a simulation, or if a signal stopped it, what is kept of it.
+func Stopped(ctx context.Context, err error, folder string, done int) error {
+	switch {
+	case ctx.Err() == nil:
+		return err
+	case folder == "":
+		return fmt.Errorf("%w; with --results the runs done would be kept", ErrInterrupted)
+	}
+	return fmt.Errorf("%w; %s keeps %d runs for the next time", ErrInterrupted, folder, done)
+}
+
+// Left says how long a simulation goes on.
+func Left(p sweep.Progress, precision bool) string {
+	switch {
+	case !p.LeftKnown:
+		return "runs"
+	case precision:
+		return fmt.Sprintf("runs, %v to the next check", p.Left.Round(time.Second))
+	}
+	return fmt.Sprintf("runs, %v left", p.Left.Round(time.Second))
+}
+
+// SimulationError says what an error of the simulator means on the command line: it names the flag instead of the setting. The
+// folder is that of --results.
+func SimulationError(err error, folder string) error {
+	flags := map[string]string{"Runs": "--runs", "Jumps": "--jumps", "WarmUp": "--warmup", "Horizon": "--horizon",
+		"Precision": "--precision", "Confidence": "--confidence", "Distribution": "--distribution", "Workers": "--parallel",
+		"Policy": "--policy", "Interruptions": "--interruptions", "Sizes": "--sizes"}
+	fields := map[string]string{"Model": "model", "Model.MeanSize": "mean_size", "mean": "mean_size"}
+	var pathErr *fs.PathError
+	var bad *input.Error
+	var replication *sim.ReplicationError
+	switch {
+	case errors.As(err, &pathErr):
+		return FlagError{Err: fmt.Errorf("--results = %s: %w", folder, pathErr.Err)}
+	case errors.As(err, &replication) && (errors.Is(err, sim.ErrTooManyStates) || errors.Is(err, sim.ErrTooManyJobs)):
+		return replication.Err // which replication came to it first is of no use
+	case !errors.As(err, &bad):
+		return err
+	case flags[bad.Path] != "":
+		return FlagError{Err: &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}}
+	case fields[bad.Path] != "":
+		return &input.Error{Path: fields[bad.Path], Value: bad.Value, Want: bad.Want}
+	}
+	return &input.Error{Path: strings.TrimPrefix(bad.Path, "Model."), Value: bad.Value, Want: bad.Want}
+}

@@ -1,0 +1,97 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/cmd/internal/cli"
+	"productform/cmd/internal/render"
+	"productform/num"
+)
+
+// A Scaled says of which factor an answer is.
+type Scaled struct {
+	Scale render.Number `json:"scale"`
+}
+
+// AddScale adds --scale, a list of factors and of ranges of factors.
+func AddScale(cmd *cobra.Command, target *[]*big.Rat, usage string) {
+	cli.Flag[[]*big.Rat]{Name: "scale", Usage: usage,
+		Want: fmt.Sprintf("numbers >= 0 or ranges FROM:TO:STEP, separated by commas, %d numbers at most", mostFactors), Parse: parseFactors}.Add(cmd, target)
+}
+
+const mostFactors = 10_000
+
+// parseFactors reads numbers and ranges FROM:TO:STEP: FROM, FROM+STEP, ... up to TO, exactly.
+func parseFactors(text string) (factors []*big.Rat, ok bool) {
+	for word := range strings.SplitSeq(text, ",") {
+		var bounds []*big.Rat
+		for part := range strings.SplitSeq(word, ":") {
+			v, err := num.ParseRat(part)
+			if err != nil || v.Sign() < 0 {
+				return nil, false
+			}
+			bounds = append(bounds, v)
+		}
+		switch {
+		case len(bounds) == 1:
+			factors = append(factors, bounds[0])
+		case len(bounds) != 3 || bounds[2].Sign() == 0 || bounds[0].Cmp(bounds[1]) > 0:
+			return nil, false
+		default:
+			for v := bounds[0]; v.Cmp(bounds[1]) <= 0 && len(factors) <= mostFactors; v = new(big.Rat).Add(v, bounds[2]) {
+				factors = append(factors, v)
+			}
+		}
+		if len(factors) > mostFactors {
+			return nil, false
+		}
+	}
+	return factors, true
+}
+
+// AtFactors gives one answer for every factor, and says whether all have what was asked for. In text they follow each other.
+func AtFactors(factors []*big.Rat, one func(*big.Rat) (render.Answer, bool, error)) (all render.Answer, found bool, err error) {
+	var objects []any
+	var texts []func(*render.Text)
+	found = true
+	for _, factor := range factors {
+		a, ok, err := one(factor)
+		if err != nil {
+			return all, false, err
+		}
+		found = found && ok
+		scale := render.Fields(Scaled{render.Rat(factor, render.Unproved)})
+		objects = append(objects, slices.Concat(scale, render.Fields(a.JSON)))
+		for _, l := range a.Lines {
+			head := scale
+			if l.Head != nil {
+				head = slices.Concat(scale, render.Fields(l.Head))
+			}
+			all.Lines = append(all.Lines, render.Lines{Kind: cmp.Or(l.Kind, "unstable"), Head: head, Of: l.Of}) // an answer without kinds says why
+		}
+		if len(a.Columns) >= len(all.Columns) { // those of an answer that there is
+			all.Columns = append([]string{"scale"}, a.Columns...)
+		}
+		texts = append(texts, func(t *render.Text) {
+			t.Line("scale %s", render.SixRat(factor))
+			a.Text(t)
+			t.Digits, t.Fraction = 0, 0
+		})
+	}
+	all.JSON = objects
+	all.Text = func(t *render.Text) {
+		for i, write := range texts {
+			if i > 0 {
+				t.Blank()
+			}
+			write(t)
+		}
+	}
+	return all, found, nil
+}

@@ -1,0 +1,107 @@
+// Package commandtest runs commands of pfq in tests.
+package commandtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/input"
+)
+
+// A Program returns a new root command of pfq, with the commands that a test runs.
+type Program func() *cobra.Command
+
+// Run runs one command line in this process.
+func (p Program) Run(stdin string, args ...string) (stdout, stderr string, status int) {
+	var out, err bytes.Buffer
+	status = command.Run(p(), args, strings.NewReader(stdin), &out, &err)
+	return out.String(), err.String(), status
+}
+
+// Example returns the text of an example of pfq, to tests of a folder beside this one.
+func Example(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../examples/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// ParseJSON reads an answer in JSON.
+func ParseJSON(t *testing.T, text string) (v map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+	return v
+}
+
+// Refusal runs a command line that is refused for bad input: status 2, one line on the standard error, nothing on the standard
+// output. It returns what is wrong.
+func (p Program) Refusal(t *testing.T, stdin string, args ...string) input.Error {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	err := command.Execute(p(), args, strings.NewReader(stdin), &stdout, &stderr)
+	stderr.Reset() // warnings
+	code := command.Status(err, &stderr)
+	var bad *input.Error
+	if code != 2 || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 || !errors.As(err, &bad) {
+		t.Errorf("pfq %s: status %d, stdout %q, stderr %q, %#v", strings.Join(args, " "), code, stdout.String(), stderr.String(), err)
+		return input.Error{}
+	}
+	return *bad
+}
+
+// ProgressLines may appear on a slow machine.
+var ProgressLines = regexp.MustCompile(`(?m)^pfq: ([0-9]+ of [0-9]+ (?:runs|jobs).*|solving, [0-9]+ s)\n`)
+
+// Kept returns the times at which the files of a folder of results were written.
+func Kept(t *testing.T, folder string) map[string]time.Time {
+	t.Helper()
+	files := map[string]time.Time{}
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			info, err := d.Info()
+			files[path] = info.ModTime()
+			return err
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// Rat returns the number in an answer that is a fraction in words.
+func Rat(t *testing.T, v any) *big.Rat {
+	t.Helper()
+	text, ok := v.(string)
+	r, good := new(big.Rat).SetString(text)
+	if !ok || !good {
+		t.Fatalf("%v is not an exact number", v)
+	}
+	return r
+}
+
+// Near checks that a number in an answer is within a relative tolerance of another.
+func Near(t *testing.T, what string, got any, want, tolerance float64) {
+	t.Helper()
+	if v, ok := got.(float64); !ok || !(math.Abs(v-want) <= tolerance*math.Abs(want)) {
+		t.Errorf("%s = %v, want %v to %v", what, got, want, tolerance)
+	}
+}
