@@ -5,7 +5,8 @@
 //
 // A new system is a package of its own below this one, and touches no other: a type with the parameters, whose method Describe
 // checks them and gives rates, classes and servers; an engine, in which a [Population] counts the jobs; and where it sees more
-// than jobs and busy servers, the methods of an [Observer] and a function for the list of its measures.
+// than jobs and busy servers, the methods of an [Observer] and a function for the list of its measures. The example of
+// [System] is one to copy.
 //
 // A run is a number of independent replications that start empty, warm up and are then observed for the same time.
 // Replication r of seed k draws from a random stream of its own, so that all digits depend on the model, the

@@ -1,12 +1,14 @@
 package sim_test
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"runtime"
 	"testing"
 
 	"productform/cluster"
+	"productform/num"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
 	"productform/sim/internal/simtest"
@@ -36,6 +38,27 @@ func TestJumpsAreThoseAskedFor(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The system of the example keeps the promises of all, and is what theory says.
+func TestSingleServer(t *testing.T) {
+	for _, shape := range []string{"erlang:2", "deterministic", "bimodal"} {
+		m := singleServer{ArrivalRate: 0.7, Sizes: simtest.Sizes(t, shape, 1)}
+		simtest.Conforms(t, m)
+		square, err := m.Sizes.Moment(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting := 0.7 * square / 2 / (1 - 0.7) // Pollaczek and Khinchine
+		r := simtest.Run(t, m, sim.Settings{Runs: 40, Jumps: 5e4, Seed: 1})
+		simtest.Near(t, shape+": mean waiting", r.All(meanWaiting), waiting)
+		simtest.Near(t, shape+": mean delay", r.All(sim.MeanDelay), waiting+1)
+		simtest.Near(t, shape+": utilization", r.Server(0, sim.Utilization), 0.7)
+	}
+	if _, err := sim.NewPlan(singleServer{ArrivalRate: 1, Sizes: simtest.Sizes(t, "exponential", 1)}, sim.Settings{}); !errors.Is(err, num.ErrUnstable) {
+		t.Errorf("load 1: %v", err)
+	}
+	simtest.Golden(t, singleServer{ArrivalRate: 0.7, Sizes: simtest.Sizes(t, "erlang:2", 1)}, 1.4749764262424376)
 }
 
 // The parts of the series add up to the time, wherever the warm-up ends, and what is seen in it counts for nothing else.
