@@ -180,37 +180,10 @@ func (b *connectedBuilder) state(set serverSet) int32 {
 		tie := link
 		if link.has(s) {
 			tie = avoid
-			clear(tie)
-			for _, c := range own {
-				if !b.class[c].has(s) {
-					tie.or(b.class[c])
-				}
-			}
+			b.tieWithout(tie, own, s)
 		}
-		tied := tie.has(t)
-		copy(merged, tie)
-		keep := func(c int32) {
-			if tied && tie.meets(b.set(c)) {
-				merged.or(b.set(c))
-			} else {
-				b.stack = append(b.stack, c)
-			}
-		}
-		for _, c := range rest {
-			if !b.set(c).has(s) {
-				keep(c)
-				continue
-			}
-			for _, cc := range b.g.Children(b.g.First[c] + int32(b.set(c).below(s))) {
-				keep(cc)
-			}
-		}
-		if tied {
-			c := b.state(merged)
-			if c < 0 {
-				return -1
-			}
-			b.stack = append(b.stack, c)
+		if !b.componentsOf(rest, s, t, tie, merged) {
+			return -1
 		}
 		ends = append(ends, len(b.stack))
 	}
@@ -224,6 +197,47 @@ func (b *connectedBuilder) state(set serverSet) int32 {
 	b.p.addTotal(b.g, func(s int) int { return oneIf(set.has(s)) })
 	b.g.endState(int32(len(servers)), b.g.First[len(b.g.First)-1])
 	return b.remember(set)
+}
+
+// tieWithout sets tie to the servers of those of the classes that do not use server s.
+func (b *connectedBuilder) tieWithout(tie serverSet, classes []int32, s int) {
+	clear(tie)
+	for _, c := range classes {
+		if !b.class[c].has(s) {
+			tie.or(b.class[c])
+		}
+	}
+}
+
+// componentsOf appends the states of the components of a set without server s to the stack, given rest, those of the
+// set without t, and tie, the servers that the classes through t tie together. It writes to merged.
+func (b *connectedBuilder) componentsOf(rest []int32, s, t int, tie, merged serverSet) bool {
+	tied := tie.has(t)
+	copy(merged, tie)
+	keep := func(c int32) {
+		if tied && tie.meets(b.set(c)) {
+			merged.or(b.set(c))
+		} else {
+			b.stack = append(b.stack, c)
+		}
+	}
+	for _, c := range rest {
+		if !b.set(c).has(s) {
+			keep(c)
+			continue
+		}
+		for _, cc := range b.g.Children(b.g.First[c] + int32(b.set(c).below(s))) {
+			keep(cc)
+		}
+	}
+	if !tied {
+		return true
+	}
+	c := b.state(merged)
+	if c >= 0 {
+		b.stack = append(b.stack, c)
+	}
+	return c >= 0
 }
 
 // components appends the states of the components of set without server t to the stack.

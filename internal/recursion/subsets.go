@@ -78,12 +78,11 @@ func (p *Problem) addTotal(g *Graph, count func(group int) int) {
 // State k is the number Σ_g k_g Π_{h<g} (n_h+1). The shares of a problem that has them take prec bits.
 func SymmetricGraph(ctx context.Context, p *Problem, prec uint) (*Graph, error) {
 	states := 1
-	at := make([]int32, len(p.Groups)) // weight of one server of each group
 	for _, group := range p.Groups {
 		states *= group.N + 1
 	}
-	stop := Cancellation{Ctx: ctx}
 	g := newGraph(states, states*len(p.Groups))
+	at := make([]int32, len(p.Groups)) // weight of one server of each group
 	for s, group := range p.Groups {
 		at[s] = int32(len(g.Weights))
 		for k := range group.N {
@@ -103,6 +102,7 @@ func SymmetricGraph(ctx context.Context, p *Problem, prec uint) (*Graph, error) 
 		g.Own = make([]int32, 0, states*len(p.Classes))
 		g.Coef = &Integers{Small: make([]int64, 0, states*len(p.Classes))}
 	}
+	stop := Cancellation{Ctx: ctx}
 	var buf big.Int
 	count := make([]int, len(p.Groups))
 	lowest := p.byLowestServer()
@@ -110,33 +110,16 @@ func SymmetricGraph(ctx context.Context, p *Problem, prec uint) (*Graph, error) 
 		if err := stop.After(8 * (len(p.Groups) + len(p.Classes))); err != nil {
 			return nil, err
 		}
-		stride, layer, rest := 1, 0, int32(-1)
-		low := -1
 		p.addTotal(g, func(s int) int { return count[s] })
-		idle := g.Total.At(state, &buf).Sign() == 0 // servers of capacity 0 alone, which no class uses alone
-		for s, group := range p.Groups {
-			if idle {
-				break
+		layer, rest := 0, int32(-1)
+		if g.Total.At(state, &buf).Sign() != 0 { // else servers of capacity 0 alone, which no class uses alone
+			layer = p.addServers(g, count, at)
+			if p.Whole {
+				rest = g.First[state]
+				p.addInside(g, count, lowest)
+			} else {
+				p.addOwn(g, count, ways)
 			}
-			if count[s] > 0 {
-				if low < 0 {
-					low = s
-				}
-				g.addTerm(at[s]+int32(count[s]-1), int32(state-stride))
-				layer += count[s]
-			}
-			stride *= group.N + 1
-		}
-		if p.Whole && low >= 0 {
-			rest = g.First[len(g.First)-1]
-			for _, i := range lowest[low] {
-				if p.inside(i, count) {
-					g.Own = append(g.Own, i)
-				}
-			}
-		}
-		if !p.Whole && !idle {
-			p.addOwn(g, count, ways)
 		}
 		g.endState(int32(layer), rest)
 		for s := range count {
@@ -147,6 +130,30 @@ func SymmetricGraph(ctx context.Context, p *Problem, prec uint) (*Graph, error) 
 		}
 	}
 	return g, g.close(ctx, p)
+}
+
+// addServers appends the terms k_g C_g Z(k-e_g) to the next state, of count servers, with the weight at[g] of one server
+// of each group, and returns Σ_g k_g.
+func (p *Problem) addServers(g *Graph, count []int, at []int32) int {
+	layer, state, stride := 0, g.States(), 1
+	for s, group := range p.Groups {
+		if count[s] > 0 {
+			g.addTerm(at[s]+int32(count[s]-1), int32(state-stride))
+			layer += count[s]
+		}
+		stride *= group.N + 1
+	}
+	return layer
+}
+
+// addInside appends to the next state the classes inside count that use its first server, each server a single one.
+func (p *Problem) addInside(g *Graph, count []int, lowest [][]int32) {
+	first := slices.IndexFunc(count, func(n int) bool { return n > 0 })
+	for _, i := range lowest[first] {
+		if p.inside(i, count) {
+			g.Own = append(g.Own, i)
+		}
+	}
 }
 
 // byLowestServer lists the classes by the first server they may use.

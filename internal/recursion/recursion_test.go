@@ -1,0 +1,279 @@
+package recursion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/bits"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// problemOf returns the problem of groups of n servers and classes with a rate for each way.
+func problemOf(groups []Group, classes []Class, small bool) *Problem {
+	p := &Problem{Groups: groups, Classes: classes, Whole: true, Scale: big.NewInt(1), Small: small}
+	for _, g := range groups {
+		p.Whole = p.Whole && g.N == 1
+		p.Capacity64 = append(p.Capacity64, g.Capacity.Int64())
+	}
+	for _, k := range classes {
+		p.Rate64 = append(p.Rate64, k.Rate.Int64())
+	}
+	return p
+}
+
+func drawProblem(t *rapid.T, most int) *Problem {
+	var groups []Group
+	for range rapid.IntRange(1, 4).Draw(t, "groups") {
+		groups = append(groups, Group{rapid.IntRange(1, most).Draw(t, "servers"), big.NewInt(rapid.Int64Range(1, 20).Draw(t, "capacity"))})
+	}
+	var classes []Class
+	for range rapid.IntRange(1, 4).Draw(t, "classes") {
+		var choose []Choice
+		for s, g := range groups {
+			if d := rapid.IntRange(0, g.N).Draw(t, "chosen"); d > 0 {
+				choose = append(choose, Choice{s, d})
+			}
+		}
+		if choose != nil {
+			classes = append(classes, Class{big.NewInt(rapid.Int64Range(1, 8).Draw(t, "rate")), choose})
+		}
+	}
+	if classes == nil {
+		classes = []Class{{big.NewInt(1), []Choice{{0, 1}}}}
+	}
+	return problemOf(groups, classes, rapid.Bool().Draw(t, "small"))
+}
+
+// setsOfServers returns the servers of each way of each class to choose them, as masks, with its rate, and the
+// capacities of all servers.
+func setsOfServers(p *Problem) (ways []uint, rates, capacities []int64) {
+	start := make([]int, len(p.Groups))
+	for s, g := range p.Groups {
+		start[s] = len(capacities)
+		for range g.N {
+			capacities = append(capacities, g.Capacity.Int64())
+		}
+	}
+	for _, k := range p.Classes {
+		for set := range uint(1) << len(capacities) {
+			fits := true
+			for s, g := range p.Groups {
+				want := 0
+				for _, c := range k.Choose {
+					if c.Group == s {
+						want = c.Choose
+					}
+				}
+				fits = fits && bits.OnesCount(set>>start[s]&(1<<g.N-1)) == want
+			}
+			if fits {
+				ways, rates = append(ways, set), append(rates, k.Rate.Int64())
+			}
+		}
+	}
+	return ways, rates, capacities
+}
+
+// normalization returns Z by the recursion over all sets K of single servers, in which every way to choose servers is
+// a class: Z(∅) = 1, (M(K) - λ(K)) Z(K) = Σ_{s∈K} C_s Z(K∖s), with λ(K) that of the ways within K; nil if it is
+// unstable.
+func normalization(p *Problem) *big.Rat {
+	ways, rates, capacities := setsOfServers(p)
+	z := make([]*big.Rat, 1<<len(capacities))
+	z[0] = big.NewRat(1, 1)
+	for k := uint(1); k < uint(len(z)); k++ {
+		var slack int64
+		sum := new(big.Rat)
+		for s, c := range capacities {
+			if k>>s&1 == 1 {
+				slack += c
+				sum.Add(sum, new(big.Rat).Mul(big.NewRat(c, 1), z[k&^(1<<s)]))
+			}
+		}
+		for w, set := range ways {
+			if set&^k == 0 {
+				slack -= rates[w]
+			}
+		}
+		if slack <= 0 {
+			return nil
+		}
+		z[k] = sum.Quo(sum, big.NewRat(slack, 1))
+	}
+	return z[len(z)-1]
+}
+
+// root returns the value of the last state of a graph, literally, and checks that children lie on lower layers.
+func root(t *rapid.T, g *Graph) *big.Rat {
+	values := make([]*big.Rat, g.States())
+	for k := range values {
+		first, last := g.Terms(k)
+		values[k] = new(big.Rat)
+		if first == last {
+			values[k].SetInt64(1)
+			continue
+		}
+		for term := first; term < last; term++ {
+			product := big.NewRat(1, 1)
+			if w := g.Weight[term]; w >= 0 {
+				product.SetInt(g.Weights[w])
+			}
+			for _, c := range g.Children(term) {
+				if g.Layer[c] >= g.Layer[k] {
+					t.Errorf("state %d of layer %d needs %d of layer %d", k, g.Layer[k], c, g.Layer[c])
+				}
+				product.Mul(product, values[c])
+			}
+			values[k].Add(values[k], product)
+		}
+		if g.Shares != nil {
+			d, _ := g.Big[k].Rat(nil)
+			values[k].Quo(values[k], d)
+			continue
+		}
+		d := g.Den.At(k, new(big.Int))
+		values[k].Quo(values[k], new(big.Rat).SetInt(d))
+	}
+	return values[len(values)-1]
+}
+
+// check compares the value of a graph with that of all sets of single servers.
+func check(t *rapid.T, name string, p *Problem, g *Graph, err error, want *big.Rat) {
+	t.Helper()
+	if want != nil {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if z := root(t, g); z.Cmp(want) != 0 {
+			t.Errorf("%s: Z = %v, want %v", name, z, want)
+		}
+		return
+	}
+	var o *Overload
+	if !errors.As(err, &o) || o.ArrivalRate.Cmp(o.Capacity) < 0 || len(o.Classes) == 0 {
+		t.Fatalf("%s: %v, want an overload", name, err)
+	}
+	if !p.Whole {
+		return
+	}
+	used, capacity, rate := map[int]bool{}, new(big.Rat), new(big.Rat)
+	for _, i := range o.Classes {
+		rate.Add(rate, new(big.Rat).SetInt(p.Classes[i].Rate))
+		for _, c := range p.Classes[i].Choose {
+			if !used[c.Group] {
+				used[c.Group] = true
+				capacity.Add(capacity, new(big.Rat).SetInt(p.Groups[c.Group].Capacity))
+			}
+		}
+	}
+	if rate.Cmp(o.ArrivalRate) != 0 || rate.Cmp(capacity) < 0 {
+		t.Errorf("%s: %v is no witness: %v to %v", name, o, rate, capacity)
+	}
+}
+
+// All graphs of single servers against all sets of them, with integers of a word and longer.
+func TestGraphsOfSingleServers(t *testing.T) {
+	ctx := context.Background()
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t, 1)
+		want := normalization(p)
+		g, err := ClassGraph(ctx, p)
+		check(t, "classes", p, g, err, want)
+		g, err = SymmetricGraph(ctx, p, 0)
+		check(t, "servers", p, g, err, want)
+		g, used, err := ConnectedGraph(ctx, p, 1000)
+		check(t, "connected", p, g, err, want)
+		if err != nil {
+			return
+		}
+		again, _, err := ConnectedGraph(ctx, p, used)
+		check(t, "connected, with just enough", p, again, err, want)
+		if less, _, err := ConnectedGraph(ctx, p, used-1); less != nil || err != nil {
+			t.Errorf("a graph for less than %d: %v", used, err)
+		}
+	})
+}
+
+// Graphs of groups of equal servers against all sets of servers. With shares the denominators are rounded to 100 bits.
+func TestGraphsOfGroups(t *testing.T) {
+	ctx := context.Background()
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t, 2)
+		want := normalization(p)
+		g, err := SymmetricGraph(ctx, p, 0)
+		check(t, "groups", p, g, err, want)
+
+		shared := *p
+		shared.Shared, shared.Small, shared.Capacity64, shared.Rate64, shared.Classes = true, false, nil, nil, slices.Clone(p.Classes)
+		for i, k := range p.Classes { // the rate of all ways together
+			for _, c := range k.Choose {
+				shared.Classes[i].Rate = new(big.Int).Mul(shared.Classes[i].Rate, new(big.Int).Binomial(int64(p.Groups[c.Group].N), int64(c.Choose)))
+			}
+		}
+		g, err = SymmetricGraph(ctx, &shared, 100)
+		if want == nil {
+			shared.Whole = false
+			check(t, "shares", &shared, g, err, nil)
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		off := root(t, g)
+		off.Sub(off, want).Abs(off).Quo(off, want)
+		if off.Cmp(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 95))) > 0 { // at most 8 servers, 2^-100 each
+			t.Errorf("shares: Z is off by %v of %v", off.FloatString(40), want)
+		}
+	})
+}
+
+// A context that has ended stops every builder.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := line(14)
+	for name, build := range map[string]func() (*Graph, error){
+		"classes":   func() (*Graph, error) { return ClassGraph(ctx, p) },
+		"servers":   func() (*Graph, error) { return SymmetricGraph(ctx, p, 0) },
+		"connected": func() (*Graph, error) { g, _, err := ConnectedGraph(ctx, line(100), 1<<20); return g, err },
+	} {
+		if g, err := build(); g != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// line has jobs on each two neighbours among n servers in a line.
+func line(n int) *Problem {
+	var groups []Group
+	var classes []Class
+	for s := range n {
+		groups = append(groups, Group{1, big.NewInt(10)})
+		if s > 0 {
+			classes = append(classes, Class{big.NewInt(9), []Choice{{s - 1, 1}, {s, 1}}})
+		}
+	}
+	return problemOf(groups, classes, true)
+}
+
+func BenchmarkGraphs(b *testing.B) {
+	ctx := b.Context()
+	run := func(name string, n int, build func(p *Problem) (*Graph, error)) {
+		b.Run(fmt.Sprintf("%s/servers=%d", name, n), func(b *testing.B) {
+			p := line(n)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := build(p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	run("classes", 15, func(p *Problem) (*Graph, error) { return ClassGraph(ctx, p) })
+	run("servers", 14, func(p *Problem) (*Graph, error) { return SymmetricGraph(ctx, p, 0) })
+	run("connected", 60, func(p *Problem) (*Graph, error) { g, _, err := ConnectedGraph(ctx, p, 1<<30); return g, err })
+}
