@@ -198,6 +198,16 @@ func TestGraphsOfSingleServers(t *testing.T) {
 	})
 }
 
+// In a line with jobs on neighbours the connected sets are those of two or more servers in a row.
+func TestConnectedSetsOfALine(t *testing.T) {
+	for n := 2; n < 12; n++ {
+		g, _, err := ConnectedGraph(context.Background(), line(n), 10000)
+		if err != nil || g.States() != n*(n-1)/2 {
+			t.Errorf("%d servers: %d states, %v", n, g.States(), err)
+		}
+	}
+}
+
 // Graphs of groups of equal servers against all sets of servers. With shares the denominators are rounded to 100 bits.
 func TestGraphsOfGroups(t *testing.T) {
 	ctx := context.Background()
