@@ -6,31 +6,13 @@ import (
 	"fmt"
 	"math/big"
 	"runtime"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"productform/cluster"
+	"productform/internal/oracle"
 	"productform/num"
 )
-
-// A counted context ends when it has been looked at so many times.
-type counted struct {
-	context.Context
-	looks *atomic.Int64
-	last  int64
-}
-
-func newCounted(t *testing.T, last int64) counted {
-	return counted{t.Context(), new(atomic.Int64), last}
-}
-
-func (c counted) Err() error {
-	if c.looks.Add(1) > c.last {
-		return context.Canceled
-	}
-	return nil
-}
 
 // questions asks every engine on every lattice for what it may be asked.
 func questions() map[string]func(ctx context.Context) error {
@@ -70,10 +52,10 @@ func questions() map[string]func(ctx context.Context) error {
 func TestContextEndsSolvers(t *testing.T) {
 	const most = 64
 	for name, ask := range questions() {
-		for last := int64(0); ; last = 8*last + 1 {
-			ctx := newCounted(t, last)
+		for last := 0; ; last = 8*last + 1 {
+			ctx := oracle.NewCountdown(last)
 			err := ask(ctx)
-			if ctx.looks.Load() <= last {
+			if ctx.Asked() <= last {
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
@@ -82,7 +64,7 @@ func TestContextEndsSolvers(t *testing.T) {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: after %d looks error %v, want that of the context", name, last, err)
 			}
-			if more := ctx.looks.Load() - last; more > most {
+			if more := ctx.Asked() - last; more > most {
 				t.Errorf("%s: %d looks at a context that has ended", name, more)
 			}
 			if last > 1<<12 { // the rest is more of the same

@@ -15,6 +15,7 @@ import (
 
 	"productform/fluid"
 	"productform/internal/input"
+	"productform/internal/oracle"
 	"productform/num"
 )
 
@@ -679,19 +680,6 @@ func BenchmarkAudit(b *testing.B) {
 	}
 }
 
-// A countdown is a context that is done after it was asked so many times.
-type countdown struct {
-	context.Context
-	left int
-}
-
-func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // Audits, indices and searches for lies ask the context while they work, and end with its error.
 func TestAuditEnds(t *testing.T) {
 	p := manyJobs(20, 3)
@@ -704,17 +692,17 @@ func TestAuditEnds(t *testing.T) {
 			return err
 		},
 	} {
-		asked := &countdown{context.Background(), 1 << 30}
+		asked := oracle.NewCountdown(1 << 30)
 		if err := work(asked); err != nil {
 			t.Fatal(err)
 		}
-		questions := 1<<30 - asked.left
+		questions := asked.Asked()
 		if questions < 2 {
 			t.Errorf("%s: %d questions", name, questions)
 		}
 		for part := range min(questions, 50) {
 			left := part * questions / min(questions, 50)
-			if err := work(&countdown{context.Background(), left}); !errors.Is(err, context.Canceled) {
+			if err := work(oracle.NewCountdown(left)); !errors.Is(err, context.Canceled) {
 				t.Fatalf("%s, done at question %d of %d: %v", name, left+1, questions, err)
 			}
 		}

@@ -8,20 +8,8 @@ import (
 	"testing"
 
 	"productform/fluid"
+	"productform/internal/oracle"
 )
-
-// A countdown is a context that is done after it was asked so many times.
-type countdown struct {
-	context.Context
-	left int
-}
-
-func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
 
 // Every method asks the context while it works, and ends with its error.
 func TestSolveEnds(t *testing.T) {
@@ -36,14 +24,14 @@ func TestSolveEnds(t *testing.T) {
 		{three, fluid.DRF, Settings{Limits: []int{20, 20, 20}}},
 		{withoutWeights(two, fluid.BF), fluid.BF, Settings{}},
 	} {
-		asked := &countdown{context.Background(), 1 << 30}
+		asked := oracle.NewCountdown(1 << 30)
 		if _, err := Solve(asked, c.t, c.policy, c.s); err != nil {
 			t.Fatal(err)
 		}
-		questions := 1<<30 - asked.left
+		questions := asked.Asked()
 		for part := range 20 {
 			left := part * questions / 20
-			if v, err := Solve(&countdown{context.Background(), left}, c.t, c.policy, c.s); v != nil || !errors.Is(err, context.Canceled) {
+			if v, err := Solve(oracle.NewCountdown(left), c.t, c.policy, c.s); v != nil || !errors.Is(err, context.Canceled) {
 				t.Fatalf("%s, done at question %d of %d: %v, %v", c.policy, left+1, questions, v, err)
 			}
 		}
