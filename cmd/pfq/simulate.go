@@ -51,7 +51,7 @@ func newSimulate() *cobra.Command {
 		func(v float64) bool { return v >= 1e-300 && v <= 1e300 })
 	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all",
 		Want: "an integer in 1..100000", Parse: command.ParseInt(1e5)}.Add(cmd, &s.Distribution)
-	command.AddScale(cmd, &f.factors, "simulate once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it")
+	command.AddScale(cmd, &f.factors, "simulate", "all arrival rates")
 	command.AddRuns(cmd, s)
 	return cmd
 }
@@ -197,10 +197,7 @@ func (f *simulateFlags) simulate(q command.Query, m *cluster.Model, jobs jobSize
 	}
 	result, speed, err := command.Replicate(q.Ctx, plan, f.settings, q.Stderr)
 	if err != nil {
-		return nil, nil, command.SimulationError(err, f.settings.Folder)
-	}
-	for _, w := range result.Warnings {
-		fmt.Fprintln(q.Stderr, "pfq: warning:", w)
+		return nil, nil, err
 	}
 	return f.newSimulation(m, verdict.Stable, jobs, result, theory, speed), nil, nil
 }

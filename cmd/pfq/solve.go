@@ -45,7 +45,7 @@ func newSolve() *cobra.Command {
 		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: command.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
 	cli.Flag[int]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
 		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: command.ParseInt(mostMemory)}.Add(cmd, &f.memory)
-	command.AddScale(cmd, &f.factors, "solve once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it")
+	command.AddScale(cmd, &f.factors, "solve", "all arrival rates")
 	return cmd
 }
 

@@ -59,11 +59,8 @@ func (f *allocateFlags) add(cmd *cobra.Command) {
 	cli.AddSwitch(cmd, &f.dynamic, "dynamic", "jobs come and go")
 	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain (default 4000000)", Want: "an integer in 1..1000000000",
 		Parse: command.ParseInt(1e9)}.Add(cmd, &f.states)
-	cli.Flag[int]{Name: "runs", Usage: "also simulate the jobs that come and go, in so many `RUNS`", Want: "an integer in 2..1000000",
-		Parse: command.ParseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
-	command.AddScale(cmd, &f.factors, "with --dynamic, answer once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it")
-	command.AddRuns(cmd, &f.settings)
-	cli.AddRenamed(cmd, "simulate", "runs")
+	command.AddScale(cmd, &f.factors, "with --dynamic, answer", "all arrival rates")
+	command.AddSimulation(cmd, &f.settings, "also simulate the jobs that come and go, in so many `RUNS`")
 }
 
 // check settles what depends on several flags.
@@ -73,10 +70,8 @@ func (f *allocateFlags) check(given func(string) bool) error {
 			return fmt.Errorf("--%s is of no use without --dynamic", name)
 		}
 	}
-	for _, name := range command.RunFlags {
-		if given(name) && !given("runs") {
-			return fmt.Errorf("--%s is of no use without --runs", name)
-		}
+	if err := command.CheckSimulation(given); err != nil {
+		return err
 	}
 	for _, c := range []struct{ name, why string }{
 		{"engine", "means in random traffic are computed in double precision only, with bounds"},

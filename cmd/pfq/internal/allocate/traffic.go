@@ -57,10 +57,7 @@ func (f *allocateFlags) traffic(q command.Query, t *traffic.Model) (answer rende
 	}
 	if plan != nil {
 		if a.simulated, a.speed, err = command.Replicate(q.Ctx, plan, f.settings, q.Stderr); err != nil {
-			return answer, false, command.SimulationError(err, f.settings.Folder)
-		}
-		for _, w := range a.simulated.Warnings {
-			fmt.Fprintln(q.Stderr, "pfq: warning:", w)
+			return answer, false, err
 		}
 	}
 	return a.answer(), true, nil

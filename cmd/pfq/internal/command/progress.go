@@ -25,7 +25,7 @@ func WithProgress[T any](q Query, work func(context.Context) (T, error)) (T, err
 // Watched does what may take long, and calls tell every so often meanwhile. If a signal comes it ends the context of the
 // work and waits for its end, but not long: reading from a pipe cannot be stopped, and the program ends next.
 func Watched[T any](ctx context.Context, every time.Duration, tell func(), work func(context.Context) (T, error)) (T, error) {
-	ctx, stop := UntilSignal(ctx)
+	ctx, stop := untilSignal(ctx)
 	defer stop()
 	type answer struct {
 		value T
@@ -61,8 +61,8 @@ func Watched[T any](ctx context.Context, every time.Duration, tell func(), work 
 // ErrInterrupted ends a command that a signal stopped.
 var ErrInterrupted = errors.New("interrupted")
 
-// UntilSignal returns a context that is done when a signal comes that would end the program. A second one does end it.
-func UntilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+// untilSignal returns a context that is done when a signal comes that would end the program. A second one does end it.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	signals := []os.Signal{syscall.SIGTERM}
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
 		if !signal.Ignored(sig) { // as nohup has it

@@ -19,8 +19,25 @@ import (
 	"productform/sweep"
 )
 
-// RunFlags are the flags of AddRuns.
-var RunFlags = []string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}
+// runFlags are the flags of AddRuns.
+var runFlags = []string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}
+
+// AddSimulation adds --runs to a command that simulates only if it is given, and the flags of AddRuns.
+func AddSimulation(cmd *cobra.Command, s *sim.Settings, usage string) {
+	cli.Flag[int]{Name: "runs", Usage: usage, Want: "an integer in 2..1000000", Parse: ParseIntFrom(2, 1e6)}.Add(cmd, &s.Runs)
+	cli.AddRenamed(cmd, "simulate", "runs")
+	AddRuns(cmd, s)
+}
+
+// CheckSimulation refuses the flags of AddRuns without --runs.
+func CheckSimulation(given func(string) bool) error {
+	for _, name := range runFlags {
+		if given(name) && !given("runs") {
+			return fmt.Errorf("--%s is of no use without --runs", name)
+		}
+	}
+	return nil
+}
 
 // AddRuns adds the flags for what all simulations have in common.
 func AddRuns(cmd *cobra.Command, s *sim.Settings) {
@@ -52,35 +69,48 @@ func parseWarmUp(text string) (float64, bool) {
 	return v, err == nil && v > 0 && v <= 1e15
 }
 
-// Replicate simulates a plan made with these settings, until a signal comes. speed is the number of jumps per second,
-// nil if all runs were found.
+// Replicate simulates a plan made with these settings, until a signal comes, and writes the warnings of the simulator. speed is
+// the number of jumps per second, nil if all runs were found.
 func Replicate(ctx context.Context, plan *sim.Plan, settings sim.Settings, stderr io.Writer) (r *sim.Result, speed *float64, err error) {
-	ctx, stop := UntilSignal(ctx)
-	defer stop()
-	var last sweep.Progress
-	bar := cli.NewProgress(stderr, "pfq")
-	defer bar.Clear()
-	if settings.Precision == 0 {
-		bar.Show(0, settings.Runs, "runs")
-	}
 	start := time.Now()
-	r, err = plan.Run(ctx, func(p sweep.Progress) {
-		last = p
-		bar.Show(p.Done, p.Total, Left(p, settings.Precision > 0))
-	})
+	r, last, err := Simulate(ctx, settings, settings.Runs, stderr, plan.Run)
 	if err != nil {
-		return nil, nil, Stopped(ctx, err, settings.Folder, last.Done)
+		return nil, nil, SimulationError(err, settings.Folder)
 	}
 	if computed := float64(last.Done - last.Reused); computed > 0 {
 		all := r.Jumps * (1 + r.WarmUp/r.Time) / float64(r.Runs) * computed // in warm-ups there are as many in proportion
 		rate := all / time.Since(start).Seconds()
 		speed = &rate
 	}
+	for _, w := range r.Warnings {
+		fmt.Fprintln(stderr, "pfq: warning:", w)
+	}
 	return r, speed, nil
 }
 
-// Stopped returns the error of a simulation, or if a signal stopped it, what is kept of it.
-func Stopped(ctx context.Context, err error, folder string, done int) error {
+// Simulate calls what simulates that many runs with these settings, and shows how far it is, until a signal comes: then the error
+// says what is kept. last is the last progress.
+func Simulate[T any](ctx context.Context, settings sim.Settings, runs int, stderr io.Writer,
+	simulate func(context.Context, func(sweep.Progress)) (T, error)) (result T, last sweep.Progress, err error) {
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	bar := cli.NewProgress(stderr, "pfq")
+	defer bar.Clear()
+	if settings.Precision == 0 {
+		bar.Show(0, runs, "runs")
+	}
+	result, err = simulate(ctx, func(p sweep.Progress) {
+		last = p
+		bar.Show(p.Done, p.Total, left(p, settings.Precision > 0))
+	})
+	if err != nil {
+		err = stopped(ctx, err, settings.Folder, last.Done)
+	}
+	return result, last, err
+}
+
+// stopped returns the error of a simulation, or if a signal stopped it, what is kept of it.
+func stopped(ctx context.Context, err error, folder string, done int) error {
 	switch {
 	case ctx.Err() == nil:
 		return err
@@ -90,8 +120,8 @@ func Stopped(ctx context.Context, err error, folder string, done int) error {
 	return fmt.Errorf("%w; %s keeps %d runs for the next time", ErrInterrupted, folder, done)
 }
 
-// Left says how long a simulation goes on.
-func Left(p sweep.Progress, precision bool) string {
+// left says how long a simulation goes on.
+func left(p sweep.Progress, precision bool) string {
 	switch {
 	case !p.LeftKnown:
 		return "runs"

@@ -8,7 +8,7 @@ import (
 )
 
 // What is said of the time left.
-func TestTimeLeft(t *testing.T) {
+func TestTimeleft(t *testing.T) {
 	for _, c := range []struct {
 		progress  sweep.Progress
 		precision float64
@@ -18,7 +18,7 @@ func TestTimeLeft(t *testing.T) {
 		{sweep.Progress{Left: 61400 * time.Millisecond, LeftKnown: true}, 0, "runs, 1m1s left"},
 		{sweep.Progress{Left: time.Second, LeftKnown: true}, 0.1, "runs, 1s to the next check"},
 	} {
-		if got := Left(c.progress, c.precision > 0); got != c.want {
+		if got := left(c.progress, c.precision > 0); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

@@ -19,9 +19,10 @@ type Scaled struct {
 	Scale render.Number `json:"scale"`
 }
 
-// AddScale adds --scale, a list of factors and of ranges of factors.
-func AddScale(cmd *cobra.Command, target *[]*big.Rat, usage string) {
-	cli.Flag[[]*big.Rat]{Name: "scale", Usage: usage,
+// AddScale adds --scale, a list of factors and of ranges of factors: for each the command does something again, with what is scaled
+// multiplied by it.
+func AddScale(cmd *cobra.Command, target *[]*big.Rat, does, scaled string) {
+	cli.Flag[[]*big.Rat]{Name: "scale", Usage: does + " once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with " + scaled + " multiplied by it",
 		Want: fmt.Sprintf("numbers >= 0 or ranges FROM:TO:STEP, separated by commas, %d numbers at most", mostFactors), Parse: parseFactors}.Add(cmd, target)
 }
 

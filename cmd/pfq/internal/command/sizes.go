@@ -130,14 +130,20 @@ func ReadSizeFile(text string, stdin io.Reader, work bool, stderr io.Writer) (li
 	if err != nil {
 		return nil, name, err
 	}
-	if list.Skipped > 0 {
-		verb := "are"
-		if list.Skipped == 1 {
-			verb = "is"
-		}
-		fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", name, Counted(list.Skipped, "job"), without, verb)
-	}
+	WarnSkipped(stderr, name, list.Skipped, without)
 	return list, name, nil
+}
+
+// WarnSkipped says how many jobs of a log are left out, if some are, and what they are without.
+func WarnSkipped(stderr io.Writer, log string, skipped int, without string) {
+	verb := "are"
+	switch skipped {
+	case 0:
+		return
+	case 1:
+		verb = "is"
+	}
+	fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", log, Counted(skipped, "job"), without, verb)
 }
 
 // OpenLog opens the file, or the log that pfq holds; "-" is the standard input.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"sync/atomic"
@@ -66,13 +65,7 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 	if err != nil {
 		return nil, err
 	}
-	if a.skipped > 0 {
-		verb := "are"
-		if a.skipped == 1 {
-			verb = "is"
-		}
-		fmt.Fprintf(stderr, "pfq: warning: %s: %s without submission, run time or processors %s left out\n", a.name, command.Counted(a.skipped, "job"), verb)
-	}
+	command.WarnSkipped(stderr, a.name, a.skipped, "submission, run time or processors")
 	return a, nil
 }
 

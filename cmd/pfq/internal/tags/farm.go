@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"productform/cmd/internal/cli"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/input"
 	"productform/num"
@@ -495,20 +494,12 @@ func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 		}
 	}
 
-	ctx, stop := command.UntilSignal(ctx)
-	defer stop()
-	bar := cli.NewProgress(stderr, "pfq")
-	defer bar.Clear()
-	bar.Show(0, settings.Runs*len(plans), "runs")
-	var last sweep.Progress
-	results, err := sim.RunAll(ctx, plans, sweep.Settings{Workers: settings.Workers, Folder: settings.Folder, Progress: func(p sweep.Progress) {
-		last = p
-		bar.Show(p.Done, p.Total, command.Left(p, false))
-	}})
+	results, _, err := command.Simulate(ctx, settings, settings.Runs*len(plans), stderr, func(ctx context.Context, progress func(sweep.Progress)) ([]*sim.Result, error) {
+		return sim.RunAll(ctx, plans, sweep.Settings{Workers: settings.Workers, Folder: settings.Folder, Progress: progress})
+	})
 	if err != nil {
-		return command.Stopped(ctx, err, settings.Folder, last.Done)
+		return err
 	}
-	bar.Clear()
 	for k, p := range simulated {
 		p.simulated = results[k]
 		if p.name == tags.PolicyTAGS {

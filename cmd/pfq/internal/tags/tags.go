@@ -92,11 +92,8 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 	cli.AddSwitch(cmd, &f.printed, "printed", "also give least-work-remaining as the paper prints it")
 	command.AddNumber(cmd, &f.target, "expand", "", "a number in [1e-100, 1e100]", "also give the hosts to add for a mean slowdown of at most `TARGET`",
 		func(v float64) bool { return v >= 1e-100 && v <= 1e100 })
-	cli.Flag[int]{Name: "runs", Usage: "also simulate all policies, in `N` runs", Want: "an integer in 2..1000000",
-		Parse: command.ParseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
-	cli.AddRenamed(cmd, "simulate", "runs")
-	command.AddScale(cmd, &f.factors, "analyse once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with the load multiplied by it")
-	command.AddRuns(cmd, &f.settings)
+	command.AddScale(cmd, &f.factors, "analyse", "the load")
+	command.AddSimulation(cmd, &f.settings, "also simulate all policies, in `N` runs")
 }
 
 // check settles what depends on several flags.
@@ -116,10 +113,8 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 		return err
 	}
 	f.objectiveGiven = given("objective")
-	for _, name := range command.RunFlags {
-		if given(name) && !given("runs") {
-			return fmt.Errorf("--%s is of no use without --runs", name)
-		}
+	if err := command.CheckSimulation(given); err != nil {
+		return err
 	}
 	for i, v := range f.speeds {
 		if given("expand") && v.float != f.speeds[0].float {
