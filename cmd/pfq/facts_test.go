@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -99,9 +98,7 @@ func TestMarginSet(t *testing.T) {
 // load is twice as large, as if the model had the mean 2.
 func TestKeepSizes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sizes")
-	if err := os.WriteFile(file, []byte("1\n3\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	commandtest.WriteFile(t, file, "1\n3\n")
 	args := "--runs 3 --jumps 2000 --sizes file:" + file
 	if scaled := simulateJSON(t, oneServer, args); scaled["scaled_from"] != 2.0 {
 		t.Errorf("scaled from %v, want 2", scaled["scaled_from"])

@@ -1,12 +1,13 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+
+	"productform/cmd/pfq/internal/commandtest"
 )
 
 // The examples of every help text are run: a line "$ pfq ..." may have pipes and end in "> FILE", and the lines up to
@@ -69,9 +70,7 @@ func shell(t *testing.T, line string) string {
 		data = stdout
 	}
 	if redirected {
-		if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		commandtest.WriteFile(t, file, data)
 		return ""
 	}
 	return data

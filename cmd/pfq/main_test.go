@@ -206,9 +206,7 @@ func TestBadUsage(t *testing.T) {
 		"binary.bin": "\x7fELF\x00\x01",
 		"empty.yaml": "",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		commandtest.WriteFile(t, name, text)
 	}
 	for _, c := range []struct{ args, want string }{
 		{"slove good.json", `pfq: unknown command "slove" for "pfq"`},
@@ -284,9 +282,7 @@ func TestOutputFile(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	commandtest.WriteFile(t, file, "old")
 	if _, _, status := pfq("nonsense", "solve", "-", "-o", file); status != 2 {
 		t.Errorf("status %d for a bad model", status)
 	}
@@ -321,9 +317,7 @@ func TestOutputKeepsInput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	pool, _, _ := pfq("", "example", "two-jobs")
 	for name, text := range map[string]string{"model.json": oneServer, "pool.yaml": pool, "sizes": "1\n2\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		commandtest.WriteFile(t, name, text)
 	}
 	for _, args := range []string{"solve model.json", "stability model.json", "simulate model.json", "allocate pool.yaml",
 		"tags --hosts 2 --load 0.5 --sizes file:sizes", "simulate model.json --sizes file:sizes"} {
@@ -595,9 +589,7 @@ func TestSweep(t *testing.T) {
 // Every reader refuses a file without end, in words of the field and within the memory of what it may read.
 func TestEndlessFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("good.json", []byte(oneServer), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	commandtest.WriteFile(t, "good.json", oneServer)
 	const text = "/dev/zero: want a text of at most 64 MiB, not a longer one"
 	zeros := strings.Repeat(`\x00`, 14)
 	for args, want := range map[string]string{

@@ -30,7 +30,7 @@ func simulate(model, args string) (stdout, stderr string, status int) {
 	return stdout, commandtest.ProgressLines.ReplaceAllString(stderr, ""), status
 }
 
-// simulateJSON is for command lines that have an answer.
+// simulateJSON is for command lines that have an answer, with warnings or without.
 func simulateJSON(t *testing.T, model, args string) map[string]any {
 	t.Helper()
 	stdout, stderr, status := simulate(model, args+" --format json")
@@ -163,9 +163,7 @@ func TestSimulateCSV(t *testing.T) {
 func TestSimulateTheory(t *testing.T) {
 	model, _, _ := pfq("", "example", "three-servers")
 	file := filepath.Join(t.TempDir(), "sizes")
-	if err := os.WriteFile(file, []byte("1\n2\n3\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	commandtest.WriteFile(t, file, "1\n2\n3\n")
 	for _, c := range []struct {
 		args  string
 		exact bool
@@ -309,9 +307,7 @@ func TestSimulateSizesOfFile(t *testing.T) {
 	list, log := filepath.Join(dir, "list"), filepath.Join(dir, "log.swf")
 	record := func(time string) string { return "1 0 0 " + time + strings.Repeat(" -1", 14) + "\n" }
 	for name, text := range map[string]string{list: "; sizes\n2\n\n6\n", log: "; a log\n" + record("2") + record("-1") + record("6")} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		commandtest.WriteFile(t, name, text)
 	}
 	model := strings.Replace(oneServer, "{", `{"mean_size": "3/2", `, 1)
 	m, err := cluster.Read(strings.NewReader(model))
@@ -352,9 +348,7 @@ func TestSimulateBadUsage(t *testing.T) {
 		"empty.txt":  "; nothing\n",
 		"random.txt": "1 2 3\n",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		commandtest.WriteFile(t, name, text)
 	}
 	for _, c := range []struct{ args, want string }{
 		{"", "pfq: simulate wants one MODEL, a file or - for the standard input, not 0 arguments\n"},

@@ -29,11 +29,7 @@ const onePool = `{"resources": [{"name": "c<u>", "capacity": 4}], "jobs": [
 
 func allocateJSON(t *testing.T, pool, args string) map[string]any {
 	t.Helper()
-	stdout, stderr, status := pfq(pool, append([]string{"allocate", "-", "--format", "json"}, strings.Fields(args)...)...)
-	if status != 0 || commandtest.ProgressLines.ReplaceAllString(stderr, "") != "" {
-		t.Fatalf("%s: status %d, %s", args, status, stderr)
-	}
-	return commandtest.ParseJSON(t, stdout)
+	return program.JSON(t, pool, "allocate - "+args)
 }
 
 // Equal numbers of tasks are 1 and 1: dominant shares of 1/4 and 3/4, where half of the resource would be 1/2 each. The
@@ -403,9 +399,7 @@ func TestAllocateBadUsage(t *testing.T) {
 		"shared.json":  sharedTraffic,
 		"near.json":    strings.ReplaceAll(sharedTraffic, "1/4", "0.333333"),
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		commandtest.WriteFile(t, name, text)
 	}
 	for _, c := range []struct{ args, want string }{
 		{"", "pfq: allocate wants one POOL, a file or - for the standard input, not 0 arguments\n"},

@@ -41,6 +41,14 @@ func Example(t *testing.T, name string) string {
 	return string(text)
 }
 
+// WriteFile writes a file.
+func WriteFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // ParseJSON reads an answer in JSON.
 func ParseJSON(t *testing.T, text string) (v map[string]any) {
 	t.Helper()
@@ -48,6 +56,16 @@ func ParseJSON(t *testing.T, text string) (v map[string]any) {
 		t.Fatalf("%v in %q", err, text)
 	}
 	return v
+}
+
+// JSON runs a command line that has an answer and nothing to warn of, and reads the answer, in JSON.
+func (p Program) JSON(t *testing.T, stdin, line string) map[string]any {
+	t.Helper()
+	stdout, stderr, status := p.Run(stdin, strings.Fields(line+" --format json")...)
+	if status != 0 || ProgressLines.ReplaceAllString(stderr, "") != "" {
+		t.Fatalf("pfq %s: status %d, %s", line, status, stderr)
+	}
+	return ParseJSON(t, stdout)
 }
 
 // Refusal runs a command line that is refused for bad input: status 2, one line on the standard error, nothing on the standard

@@ -34,9 +34,7 @@ func fiveJobs(t *testing.T) string {
 	t.Helper()
 	log := commandtest.Example(t, "logs/five-jobs.swf")
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("five.swf", []byte(log), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	commandtest.WriteFile(t, "five.swf", log)
 	return log
 }
 
@@ -45,11 +43,7 @@ var afterSums = cmpopts.EquateApprox(0, 1e-12)
 
 func dispatchJSON(t *testing.T, log, args string) map[string]any {
 	t.Helper()
-	stdout, stderr, status := pfq(log, append([]string{"dispatch", "-", "--format", "json"}, strings.Fields(args)...)...)
-	if status != 0 || commandtest.ProgressLines.ReplaceAllString(stderr, "") != "" {
-		t.Fatalf("%s: status %d, %s", args, status, stderr)
-	}
-	return commandtest.ParseJSON(t, stdout)
+	return program.JSON(t, log, "dispatch - "+args)
 }
 
 // onePolicy returns the answer for one policy.
@@ -222,9 +216,7 @@ func TestDispatchSources(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("five.swf.gz", []byte(packed.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	commandtest.WriteFile(t, "five.swf.gz", packed.String())
 	want := dispatchJSON(t, log, "--workers 4")
 	for _, c := range []struct{ name, stdin string }{{"five.swf", ""}, {"five.swf.gz", ""}, {"-", packed.String()}} {
 		stdout, stderr, status := pfq(c.stdin, "dispatch", c.name, "--workers", "4", "--format", "json")
@@ -253,9 +245,7 @@ func TestDispatchSources(t *testing.T) {
 			t.Errorf("%s: %s", name, cmp.Diff(shipped, again))
 		}
 		args[1] = name
-		if err := os.WriteFile(name, []byte(log), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		commandtest.WriteFile(t, name, log)
 		if stdout, _, _ := pfq("", args...); !strings.Contains(stdout, `"job_count": 5,`) {
 			t.Errorf("the file %s does not win: %s", name, stdout)
 		}
@@ -517,9 +507,7 @@ func TestDispatchBadUsage(t *testing.T) {
 		"huge.swf":    strings.Replace(log, "2  0 -1  5", "2  0 -1 1e101", 1),
 		"bad.gz":      "\x1f\x8b junk",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		commandtest.WriteFile(t, name, text)
 	}
 	before, err := os.ReadDir(".")
 	if err != nil {

@@ -546,9 +546,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"list": "; sizes\n1\n\n2\n3\n", "log": log, "log.gz": packed.String()} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		commandtest.WriteFile(t, name, text)
 	}
 	model := func(jobSizes ...float64) tags.Model {
 		d, err := sizes.NewEmpirical(jobSizes)
@@ -601,9 +599,7 @@ func TestTagsSizesOfFile(t *testing.T) {
 		}
 		fmt.Fprintln(&text, x)
 	}
-	if err := os.WriteFile("quantiles", []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	commandtest.WriteFile(t, "quantiles", text.String())
 	got := tagsJSON(t, farm+"file:quantiles --fit", 0)
 	fitted := got["distribution"].(map[string]any)["name"].(string)
 	match := regexp.MustCompile(`^bounded Pareto of min 1, max 1000 and alpha (1\.\d+)$`).FindStringSubmatch(fitted)
@@ -810,9 +806,7 @@ func TestTagsSimulateNotes(t *testing.T) {
 func TestTagsBadUsage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"empty": "; nothing\n", "negative": "1\n\n-2\n", "word": "1\ntwo\n", "list": "1\n2\n4\n", "equal": "2\n2\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		commandtest.WriteFile(t, name, text)
 	}
 	const farm, sizes = "--hosts 2 --load 0.5 ", "--alpha 1 --max 1e10 --mean 3000 "
 	for _, c := range []struct{ args, want string }{
@@ -938,7 +932,7 @@ func ofHosts(answer map[string]any, key string) (list []any) {
 // An arrival rate is the load that it makes, exactly where the mean is known so.
 func TestTagsArrivalRate(t *testing.T) {
 	t.Chdir(t.TempDir())
-	sizeFile(t, "list", "0.1\n0.2\n0.6\n") // of mean 0.3
+	commandtest.WriteFile(t, "list", "0.1\n0.2\n0.6\n") // of mean 0.3
 	for rate, load := range map[string]string{
 		"--arrival-rate 0.5 --speeds 1,2 --sizes lognormal:3 --mean 3.6": "--load 0.6 --speeds 1,2 --sizes lognormal:3 --mean 3.6",
 		"--arrival-rate 1e-3 --alpha 1 --max 1e7 --mean 1e3":             "--load 0.5 --alpha 1 --max 1e7 --mean 1e3",
@@ -954,7 +948,7 @@ func TestTagsArrivalRate(t *testing.T) {
 // The bounds of the engine enclose hold what that in doubles finds, which is some 1e-12 off, for all the sizes it takes.
 func TestTagsEnclosesAllSizes(t *testing.T) {
 	t.Chdir(t.TempDir())
-	sizeFile(t, "list", "0.1\n0.2\n0.6\n3.1\n7\n")
+	commandtest.WriteFile(t, "list", "0.1\n0.2\n0.6\n3.1\n7\n")
 	for _, args := range []string{
 		"--hosts 3 --load 0.2 --sizes exponential --mean 2 --objective waiting",
 		"--hosts 2 --load 0.3 --sizes erlang:3 --mean 2",

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,14 +19,6 @@ import (
 	"productform/sizes"
 	"productform/tags"
 )
-
-// sizeFile writes a file into the working directory, which the test has to itself.
-func sizeFile(t *testing.T, name, text string) {
-	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // saysTags runs pfq tags and looks for words in its text.
 func saysTags(t *testing.T, args string, status int, words ...string) (stdout, stderr string) {
@@ -47,8 +38,8 @@ func saysTags(t *testing.T, args string, status int, words ...string) (stdout, s
 // What sizes are, in words: a file by its name, a distribution without saying its mean twice, numbers never as fractions.
 func TestTagsSizesInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
-	sizeFile(t, "list", "1\n2\n3\n10\n")
-	sizeFile(t, "one", "7\n")
+	commandtest.WriteFile(t, "list", "1\n2\n3\n10\n")
+	commandtest.WriteFile(t, "one", "7\n")
 	const farm = "--hosts 2 --load 0.4 "
 	saysTags(t, farm+"--objective waiting --sizes file:list", 0, // E[X] = 4, E[X²] = 28.5
 		"\nlist: 4 sizes, mean 4, squared coefficient of variation 0.78125, from 1 to 10\n")
@@ -71,7 +62,7 @@ func TestTagsSizesInWords(t *testing.T) {
 func TestTagsFitInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text := strings.Repeat("1\n", 50) + strings.Repeat("1000\n", 9) // far from bounded Pareto: a mean of 153.4
-	sizeFile(t, "ends", text)
+	commandtest.WriteFile(t, "ends", text)
 	distribution, err := sizes.NewBoundedPareto(1, 100, 0.8)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +78,7 @@ func TestTagsFitInWords(t *testing.T) {
 		total += x
 		fmt.Fprintln(&quantiles, x)
 	}
-	sizeFile(t, "smooth", quantiles.String())
+	commandtest.WriteFile(t, "smooth", quantiles.String())
 	const farm = "--hosts 2 --load 0.3 --objective waiting --fit --sizes file:"
 	for _, c := range []struct {
 		file    string
@@ -114,7 +105,7 @@ func TestTagsFitInWords(t *testing.T) {
 // Lists of sizes cannot be split at will: fairness minimises the largest slowdown, and loads of sita-e differ.
 func TestTagsListsInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
-	sizeFile(t, "list", "1\n1\n2\n3\n10\n")
+	commandtest.WriteFile(t, "list", "1\n1\n2\n3\n10\n")
 	const farm = "--hosts 2 --load 0.3 --sizes file:list "
 	answer := tagsJSON(t, farm+"--objective fairness", 0)
 	unfairness, _ := answer["unfairness"].(float64)
@@ -331,8 +322,8 @@ func TestTagsDamagedFiles(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	sizeFile(t, "cut.gz", b.String()[:b.Len()/2])
-	sizeFile(t, "binary", "\x00\x1b[31mred\x07\xff\n")
+	commandtest.WriteFile(t, "cut.gz", b.String()[:b.Len()/2])
+	commandtest.WriteFile(t, "binary", "\x00\x1b[31mred\x07\xff\n")
 	for file, want := range map[string]string{
 		"swf:cut.gz":  "unpacking: the file ends early: unexpected EOF\n",
 		"file:binary": `pfq: binary:1: size = "\x00\x1b[31mred\a\xff": want a number in [1e-300, 1e300]` + "\n",
