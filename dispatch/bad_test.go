@@ -1,0 +1,48 @@
+package dispatch_test
+
+import (
+	"errors"
+
+	"productform/internal/input"
+)
+
+// A badEntry is an entry that an error is to name: its path, its value, empty for none, and what is wanted of it.
+type badEntry struct{ path, value, want string }
+
+// is says whether the error names this entry, and no cause.
+func (b badEntry) is(err error) bool {
+	var bad *input.Error
+	return errors.As(err, &bad) && *bad == input.Error{Path: b.path, Value: b.value, Want: b.want}
+}
+
+// What is wanted of entries, each sentence once.
+const (
+	wantRule           = "one of priority, proportion, workload, deadline, edf"
+	wantSpare          = "one of priority, deadline, kept"
+	wantFraction       = "a number in [0, 1]"
+	wantHorizon        = "a number of seconds in [1e-50, 1e50], or 0 for 1 second"
+	wantOne            = "at least one"
+	wantPositive       = "a number in [1e-50, 1e50]"
+	wantTime           = "a time in [0, 1e50]"
+	wantNonnegative    = "a number in [0, 1e50]"
+	wantDeadline       = "a time in (0, 1e50], or 0 for none"
+	wantCount          = "an integer >= 1"
+	wantNumber         = "an integer >= 0"
+	wantSeconds        = "a number of seconds in [0, 1e50]"
+	wantSpeeds         = "3 speeds, one a worker"
+	wantDeadlineAfter5 = "a time > 5, at which the job is submitted, and at most 1e50, or 0 for none"
+	wantTasks          = "an integer in [1, 1000000000]"
+	wantWork           = "a number of seconds in [1e-50, 1e50], or 0"
+	wantEstimate       = "a number of seconds in [1e-50, 1e50], or 0 for the truth"
+	wantWorks          = "2 numbers, one a task"
+	wantDefault        = "a number of seconds in [1e-50, 1e50], or 0 for none"
+	wantEmergency      = "a priority in (0, 1e50], or 0 for none"
+	wantWorker         = "a worker, 0 to 1"
+	wantEndAfter4      = "a time > 4, at which the outage begins, and at most 1e50, or +Inf"
+	wantDistribution   = "a distribution"
+	wantParallelism    = "an integer >= 1, or 0 without deadlines"
+	wantHighest        = "a number in [1, 1e50], from the lowest priority on"
+	wantHigh           = "a number in [2, 1e50], from the low end on"
+	wantFactor         = "a number in [1e-50, 1e50], or 0 for no deadlines"
+	wantProcessors     = "an integer in [0, 1000000000], or -1 for unknown"
+)
