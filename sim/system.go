@@ -59,8 +59,8 @@ type Server struct {
 	Size int
 }
 
-// A Moment is one or several of a distribution on which estimates depend, E[X^Order] for Order 1, 2 or -1: a run must draw often
-// enough to see what makes them up.
+// A Moment holds moments of one distribution on which the estimates depend, E[X^Order] for Order 1, 2 or -1: a run must draw
+// often enough to see what makes them up.
 type Moment struct {
 	Sizes  sizes.Distribution
 	Orders []float64

@@ -98,8 +98,8 @@ func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 	}
 }
 
-// judgeMoments looks for sizes, or what else is drawn, that a run, in which so many are, cannot have seen and that make up much of a moment; and
-// reports whether all moments are finite. It looks no further than the first that is not.
+// judgeMoments looks for sizes, or what else is drawn, that a run with so many draws cannot have seen and that make up much of a
+// moment; and reports whether all moments are finite. It looks no further than the first that is not.
 func (r *Result) judgeMoments(m Moment, drawn float64) (finite bool) {
 	const rareWarning = "more or longer runs are needed: %s %s %.3g, of which all runs together see about one, make up %.3g %% of %s, on which %s depend"
 	words := cmp.Or(m.Words, "sizes")
