@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"productform/internal/input"
 	"productform/num"
@@ -67,15 +68,14 @@ func (m ExactModel) Validate() error {
 // speeds returns v_i and Σ_i v_i.
 func (m ExactModel) speeds() (speeds []*big.Rat, total *big.Rat) {
 	total = new(big.Rat)
-	for i := range m.Hosts {
-		v := big.NewRat(1, 1)
-		if m.Speeds != nil {
-			v = m.Speeds[i]
-		}
-		speeds = append(speeds, v)
+	if m.Speeds == nil {
+		return slices.Repeat([]*big.Rat{big.NewRat(1, 1)}, m.Hosts), big.NewRat(int64(m.Hosts), 1)
+	}
+	total = new(big.Rat)
+	for _, v := range m.Speeds {
 		total.Add(total, v)
 	}
-	return speeds, total
+	return m.Speeds, total
 }
 
 // Enclose returns what [Evaluate] returns for [PolicyTAGS] or [PolicySITA], with proved bounds: every number is enclosed to
@@ -202,22 +202,26 @@ func (m ExactModel) fractions(p Policy, cutoffs []*big.Rat) (loads []*big.Rat) {
 
 // measure sets Width, and returns [exact.ErrMoreBits] if it is above tolerance, [num.ErrRange] for infinite bounds.
 func (r *Result) measure(tolerance float64) error {
-	values := []num.Value{r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanDelay, r.MeanStretch, r.Lost, r.Excess}
-	for _, h := range r.Hosts {
-		values = append(values, h.Load, h.Slack, h.Visit, h.Final, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting, h.Slowdown, h.Delay)
-	}
-	for _, v := range values {
-		e, _ := v.Interval()
-		if e.Low.IsInf() || e.High.IsInf() {
-			return num.ErrRange
+	check := func(values ...num.Value) error {
+		for _, v := range values {
+			e, _ := v.Interval()
+			if e.Low.IsInf() || e.High.IsInf() {
+				return num.ErrRange
+			}
+			width := e.RelWidth()
+			if width > tolerance {
+				return exact.ErrMoreBits
+			}
+			r.Width = max(r.Width, width)
 		}
-		width := e.RelWidth()
-		if width > tolerance {
-			return exact.ErrMoreBits
-		}
-		r.Width = max(r.Width, width)
+		return nil
 	}
-	return nil
+	err := check(r.ArrivalRate, r.MeanWaiting, r.MeanSlowdown, r.MeanDelay, r.MeanStretch, r.Lost, r.Excess)
+	for i := 0; i < len(r.Hosts) && err == nil; i++ {
+		h := &r.Hosts[i]
+		err = check(h.Load, h.Slack, h.Visit, h.Final, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting, h.Slowdown, h.Delay)
+	}
+	return err
 }
 
 // An enclosedFarm is an [ExactModel] to a number of bits.
@@ -250,7 +254,8 @@ func (m ExactModel) Rates(e *exact.Enclosure) (rate num.Interval, speeds []num.I
 
 // points returns those of the least size, the cutoffs and the largest size.
 func (f *enclosedFarm) points(ctx context.Context, cutoffs []*big.Rat) ([]exact.Point, error) {
-	at := []exact.Point{f.Low}
+	at := make([]exact.Point, 1, len(cutoffs)+2)
+	at[0] = f.Low
 	for i, s := range cutoffs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -278,7 +283,7 @@ func enclosed(e num.Interval) num.Value {
 func (f *enclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) visit[num.Interval] {
 	zero := num.FromInt(0, f.Prec)
 	v := visit[num.Interval]{speed: speed, part: zero, end: zero, first: zero, second: zero, whole: zero, inverse: zero,
-		weight: zero, slack: num.FromInt(1, f.Prec), cutoff: zero, killed: zero, killedInverse: zero}
+		weight: zero, load: zero, slack: num.FromInt(1, f.Prec), cutoff: zero, lost: zero, killedInverse: zero}
 	v.ends = !a.Same(b)
 	v.comes, v.kills = v.ends, false
 	if p == PolicyTAGS {
@@ -305,12 +310,11 @@ func (f *enclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) vis
 		v.weight = a.Above[0]
 	}
 	if v.kills {
-		v.cutoff, v.killed, v.killedInverse = b.X, b.Tail(), b.Above[0]
+		v.cutoff, v.lost, v.killedInverse = b.X, b.X.Mul(b.Tail()), b.Above[0]
 		if f.NoInverse && b.Same(f.Low) {
 			v.killedInverse = zero // the means of 1/X do not exist
 		}
-		lost := b.X.Mul(v.killed)
-		v.first, v.second = v.first.Add(lost), v.second.Add(b.X.Mul(lost))
+		v.first, v.second = v.first.Add(v.lost), v.second.Add(b.X.Mul(v.lost))
 	}
 	return v
 }
@@ -319,7 +323,7 @@ func (f *enclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) vis
 // the error is [exact.ErrMoreBits], or an *[UnstableError] if a load is proved to be at least 1. undecided is the host whose
 // slack may be 0, or -1.
 func (f *enclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Result, undecided int, err error) {
-	var visits []visit[num.Interval]
+	visits := make([]visit[num.Interval], 0, len(f.speeds))
 	for i, speed := range f.speeds {
 		v := f.visit(p, speed, at[i], at[i+1])
 		if !v.comes {
@@ -329,13 +333,13 @@ func (f *enclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Resu
 		if v.part.Sign() <= 0 || v.ends && v.end.Sign() <= 0 {
 			return r, -1, exact.ErrMoreBits
 		}
-		load := f.rate.Mul(v.first).Quo(speed)
-		v.slack = v.slack.Sub(load)
+		v.load = f.rate.Mul(v.first).Quo(speed)
+		v.slack = v.slack.Sub(v.load)
 		switch {
 		case v.slack.Sign() == 0 && !(v.slack.High.Sign() == 0 && !formal):
 			return r, i, exact.ErrMoreBits
 		case v.slack.High.Sign() <= 0 && !formal:
-			l, _ := load.Middle().Float64()
+			l, _ := v.load.Middle().Float64()
 			return r, i, &UnstableError{Host: i, Load: l}
 		}
 		visits = append(visits, v)

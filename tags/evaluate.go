@@ -190,23 +190,23 @@ func between(cutoffs []float64, i int) (a, b float64) {
 // visits returns the moments of TAGS hosts but for those of 1/X.
 func (f *tagsCost) visits(cutoffs []float64) []visit[double] {
 	l := f.l
-	var visits []visit[double]
+	visits := make([]visit[double], 0, len(f.speed))
 	for i, speed := range f.speed {
 		a, b := between(cutoffs, i)
 		p, q := f.work(a), f.work(b)
-		tail := l.tail(b)
 		v := visit[double]{
 			speed: double(speed), part: double(p.Tail), end: double(l.partial(0, a, b)),
-			first: double(l.capped(1, a, b)), second: double(l.capped(2, a, b)), killed: double(tail),
+			first: double(l.capped(1, a, b)), second: double(l.capped(2, a, b)),
 		}
+		v.load = double(f.rate) * v.first / v.speed
 		if b == 0 { // the host is skipped
 			v.part = 0
 		}
 		slack, off := f.slack(i, &p, &q)
 		v.slack, v.slackError = double(slack), off
-		v.comes, v.ends, v.kills = v.part > 0, v.end > 0, v.part > 0 && tail > 0
+		v.comes, v.ends, v.kills = v.part > 0, v.end > 0, v.part > 0 && q.Tail > 0
 		if v.kills {
-			v.cutoff = double(b)
+			v.cutoff, v.lost = double(b), double(b*q.Tail)
 		}
 		if v.comes && v.second/v.part < leastSquare && l.err == nil {
 			l.err = fmt.Errorf("tags: the mean square of visits of host %d is below float64", i+1)
@@ -219,11 +219,12 @@ func (f *tagsCost) visits(cutoffs []float64) []visit[double] {
 // visits returns the moments of hosts that get the sizes between two cutoffs.
 func (f sitaCost) visits(cutoffs []float64) []visit[double] {
 	l := f.l
-	var visits []visit[double]
+	visits := make([]visit[double], 0, len(f.speed))
 	for i, speed := range f.speed {
 		a, b := between(cutoffs, i)
 		part, work := double(l.partial(0, a, b)), double(l.partial(1, a, b))
 		v := visit[double]{speed: double(speed), part: part, end: part, first: work, second: double(l.partial(2, a, b)), slack: 1}
+		v.load = double(f.rate) * v.first / v.speed
 		if v.comes = part > 0; v.comes {
 			p, q := f.work(a), f.work(b)
 			slack, off := f.slack(i, &p, &q)
@@ -258,16 +259,14 @@ func (f *tagsCost) inverses(p Policy, cutoffs []float64, visits []visit[double])
 
 // finite returns an error if a mean is beyond float64.
 func (r *Result) finite() error {
-	var means []float64
-	for _, v := range []num.Value{r.MeanWaiting, r.MeanSlowdown, r.MeanDelay, r.MeanStretch, r.Lost, r.Excess} {
-		means = append(means, v.Float)
+	err := checkFinite(r.MeanWaiting.Float, r.MeanSlowdown.Float, r.MeanDelay.Float, r.MeanStretch.Float, r.Lost.Float,
+		r.Excess.Float)
+	for i := 0; i < len(r.Hosts) && err == nil; i++ {
+		h := &r.Hosts[i]
+		err = checkFinite(h.Load.Float, h.VisitMean.Float, h.VisitSquare.Float, h.VisitWait.Float, h.Waiting.Float,
+			h.Slowdown.Float, h.Delay.Float)
 	}
-	for _, h := range r.Hosts {
-		for _, v := range []num.Value{h.Load, h.VisitMean, h.VisitSquare, h.VisitWait, h.Waiting, h.Slowdown, h.Delay} {
-			means = append(means, v.Float)
-		}
-	}
-	return checkFinite(means...)
+	return err
 }
 
 // equalLoads returns the cutoffs of SITA-E.

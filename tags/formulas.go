@@ -29,10 +29,9 @@ type visit[T number[T]] struct {
 	whole         T       // E[X; the job ends here]
 	inverse       T       // E[1/X; the job ends here]
 	weight        T       // E[1/X; the job comes]
-	slack         T       // 1 - ρ
+	load, slack   T       // ρ, 1 - ρ
 	slackError    float64 // of slack
-	cutoff        T       // b
-	killed        T       // P(X > b), of the jobs killed here
+	cutoff, lost  T       // b and b P(X > b), the work that is lost if jobs are killed here
 	killedInverse T       // E[1/X; X > b]
 
 	comes, ends, kills bool // whether jobs come, end, are killed here
@@ -47,22 +46,21 @@ type formulas[T number[T]] struct {
 
 // loads returns what does not depend on the queues.
 func (f formulas[T]) loads(visits []visit[T]) Result {
-	r := Result{ArrivalRate: f.value(f.rate)}
+	r := Result{ArrivalRate: f.value(f.rate), Hosts: make([]Host, len(visits))}
 	lost, excess, zero := f.zero, f.zero, f.value(f.zero)
 	for i := range visits {
 		v := &visits[i]
-		host := Host{Load: f.value(f.rate.Mul(v.first).Quo(v.speed)), Slack: f.value(v.slack), SlackError: v.slackError,
+		host := Host{Load: f.value(v.load), Slack: f.value(v.slack), SlackError: v.slackError,
 			Visit: f.value(v.part), Final: f.value(v.end), VisitMean: zero, VisitSquare: zero,
 			VisitWait: zero, Waiting: zero, Slowdown: zero, Delay: zero}
 		if v.comes {
 			host.VisitMean, host.VisitSquare = f.value(v.first.Quo(v.part)), f.value(v.second.Quo(v.part))
 		}
 		if v.kills {
-			work := v.cutoff.Mul(v.killed)
-			lost = lost.Add(work)
-			excess = excess.Add(f.rate.Mul(work).Quo(v.speed))
+			lost = lost.Add(v.lost)
+			excess = excess.Add(f.rate.Mul(v.lost).Quo(v.speed))
 		}
-		r.Hosts = append(r.Hosts, host)
+		r.Hosts[i] = host
 	}
 	r.Lost, r.Excess = f.value(lost), f.value(excess)
 	return r
@@ -73,7 +71,8 @@ func (f formulas[T]) loads(visits []visit[T]) Result {
 func (f formulas[T]) waits(r *Result, visits []visit[T]) {
 	restarts := r.Policy == PolicyTAGS
 	waited, spent := f.zero, f.zero // by the jobs that come to host i, before it
-	meanWaiting, slowdown, stretch, work, delays := f.zero, f.zero, f.zero, f.zero, f.zero
+	meanWaiting, slowdown, stretch := f.zero, f.zero, f.zero
+	work, delays := f.zero, f.zero // of these only one is needed
 	for i := range visits {
 		v, host := &visits[i], &r.Hosts[i]
 		wait := f.zero
@@ -82,11 +81,11 @@ func (f formulas[T]) waits(r *Result, visits []visit[T]) {
 		}
 		if restarts {
 			waited = waited.Add(wait)
+			work = work.Add(v.load.Quo(f.rate))
 		} else {
 			waited = wait
 		}
 		host.VisitWait, host.Waiting = f.value(wait), f.value(waited)
-		work = work.Add(f.rate.Mul(v.first).Quo(v.speed).Quo(f.rate))
 		meanWaiting = meanWaiting.Add(v.part.Mul(wait))
 		if v.hasInverse {
 			slowdown = slowdown.Add(v.weight.Mul(wait))
@@ -97,7 +96,9 @@ func (f formulas[T]) waits(r *Result, visits []visit[T]) {
 			}
 			delay := waited.Add(spent).Add(v.whole.Quo(v.end).Quo(v.speed))
 			host.Delay = f.value(delay)
-			delays = delays.Add(v.end.Mul(delay))
+			if !restarts {
+				delays = delays.Add(v.end.Mul(delay))
+			}
 		}
 		stretch = stretch.Add(v.end.Quo(v.speed))
 		if v.kills {

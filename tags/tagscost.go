@@ -52,16 +52,14 @@ func newTAGSCost(m Model, l *moments, o Objective) *tagsCost {
 func hostsOf(m Model, l *moments, o Objective) *tagsCost {
 	most := max(o.Slowdown, o.Waiting) // so that no cost leaves float64 for the sake of its unit
 	f := &tagsCost{m: m, l: l, o: Objective{Slowdown: o.Slowdown / most, Waiting: o.Waiting / most}, kills: true, rate: m.rate(l)}
-	for i := range m.Hosts {
+	h, all := m.Hosts, make([]float64, 3*m.Hosts)
+	f.speed, f.spare, f.speedError = all[:h:h], all[h:2*h:2*h], all[2*h:]
+	for i := range h {
 		v := m.speed(i)
-		f.speed = append(f.speed, v)
-		spare := math.FMA(-m.Load, m.capacity()/v, 1)
-		f.spare = append(f.spare, spare)
-		speedError := 0.0
-		if m.Speeds != nil && spare >= cancellationLimit {
-			speedError = 1e-14 * m.Load * m.capacity() / v
+		f.speed[i], f.spare[i] = v, math.FMA(-m.Load, m.capacity()/v, 1)
+		if m.Speeds != nil && f.spare[i] >= cancellationLimit {
+			f.speedError[i] = 1e-14 * m.Load * m.capacity() / v
 		}
-		f.speedError = append(f.speedError, speedError)
 	}
 	return f
 }

@@ -48,23 +48,37 @@ func (d BoundedPareto) Enclose(prec uint) (*Enclosure, error) {
 	}
 	e := &Enclosure{Prec: prec, Smooth: true, low: d.Low, high: d.High, High: nothingAbove(l.high.x, prec)}
 	point := func(b powers) Point {
-		p := Point{X: b.x, Density: l.density(b)}
-		p.Slope = l.aPlus1.Mul(p.Density).Quo(b.x).Neg()
+		p := Point{X: b.x}
 		for j := range p.Above {
 			p.Above[j] = l.part(j-1, b, l.high)
 		}
 		return p
 	}
-	e.High.Density = l.density(l.high)
-	e.High.Slope = l.aPlus1.Mul(e.High.Density).Quo(l.high.x).Neg()
-	e.Low = point(l.low)
-	e.Low.Above[1] = num.FromInt(1, prec)
+	e.Low = Point{X: l.low.x, Above: [4]num.Interval{1: num.FromInt(1, prec)}}
 	if d.Mean != nil {
 		e.Low.Above[2] = num.FromRat(d.Mean, prec)
 	}
+	for j := range e.Low.Above {
+		if e.Low.Above[j].Low == nil {
+			e.Low.Above[j] = l.part(j-1, l.low, l.high)
+		}
+	}
 	e.at = func(x num.Interval) (Point, error) {
 		b, err := l.powersOf(x)
-		return point(b), err
+		if err != nil {
+			return Point{}, err
+		}
+		return point(b), nil
+	}
+	e.inside = func(x num.Interval) (Point, error) {
+		b, err := l.powersOf(x)
+		if err != nil {
+			return Point{}, err
+		}
+		p := point(b)
+		p.Density = l.density(b)
+		p.Slope = l.aPlus1.Mul(p.Density).Quo(b.x).Neg()
+		return p, nil
 	}
 	return e, nil
 }

@@ -31,14 +31,15 @@ type Enclosure struct {
 
 	low, high *big.Rat // the ends, nil if Low follows from the mean or there is no high one
 	at        func(x num.Interval) (Point, error)
-	listed    func(x *big.Rat) Point // of lists, in place of at
+	inside    func(x num.Interval) (Point, error) // at with Density and Slope, where at leaves them out; else nil
+	listed    func(x *big.Rat) Point              // of lists, in place of at
 }
 
 // A Point is a size with its moments. Points with no size between them share these.
 type Point struct {
 	X              num.Interval
 	Above          [4]num.Interval // E[X^j; X > x] for j = -1, 0, 1, 2
-	Density, Slope num.Interval    // f(x) and f'(x), of a point inside the support; unset without a density
+	Density, Slope num.Interval    // f(x) and f'(x), of a point from [Enclosure.Inside]
 }
 
 // Part encloses E[X^j; a < X <= b] for j = -1, 0, 1, 2 and a <= b.
@@ -81,10 +82,13 @@ func (e *Enclosure) At(x *big.Rat) (Point, error) {
 	return p, nil
 }
 
-// Inside returns the point of an interval inside the support of a distribution with a density.
+// Inside returns the point of an interval inside the support of a distribution with a density, and that density.
 func (e *Enclosure) Inside(x num.Interval) (Point, error) {
 	if x.Sign() <= 0 {
 		return Point{}, ErrMoreBits
+	}
+	if e.inside != nil {
+		return e.inside(x)
 	}
 	return e.at(x)
 }
