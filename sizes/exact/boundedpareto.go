@@ -70,17 +70,57 @@ func (d BoundedPareto) Enclose(prec uint) (*Enclosure, error) {
 		}
 		return point(b), nil
 	}
+	inside := func(b powers) Point {
+		p := point(b)
+		p.Log, p.Density = b.log, l.density(b)
+		p.Slope = l.aPlus1.Mul(p.Density).Quo(b.x).Neg()
+		return p
+	}
 	e.inside = func(x num.Interval) (Point, error) {
 		b, err := l.powersOf(x)
 		if err != nil {
 			return Point{}, err
 		}
-		p := point(b)
-		p.Density = l.density(b)
-		p.Slope = l.aPlus1.Mul(p.Density).Quo(b.x).Neg()
-		return p, nil
+		return inside(b), nil
+	}
+	e.atLog = func(x, log num.Interval) (Point, error) {
+		q, err := l.a.Mul(log).Neg().Exp()
+		if err != nil {
+			return Point{}, err
+		}
+		return inside(l.raise(x, log, q.Point())), nil
+	}
+	e.withWork = func(work num.Interval) (Point, bool, error) {
+		b, ok, err := l.powersWithWork(work)
+		if !ok || err != nil {
+			return Point{}, false, err
+		}
+		return inside(b), true, nil
 	}
 	return e, nil
+}
+
+// powersWithWork returns the point x with E[X; X > x] = work, to rounding: with part's formula,
+//
+//	x^(1-α) = p^(1-α) - (1-α)/α (k^-α - p^-α) work,  and ln x = ln p - (1/k - 1/p) work if α = 1.
+func (l *boundedPareto) powersWithWork(work num.Interval) (b powers, ok bool, err error) {
+	power, log := num.FromInt(1, l.prec), l.high.log.Sub(work.Mul(l.mass)).Point()
+	if !l.isAlpha(1) {
+		power = l.high.power[2].Sub(work.Mul(l.mass).Quo(l.coefficient[2])).Point()
+		if power.Sign() <= 0 {
+			return b, false, nil
+		}
+		if log, err = power.Log(); err != nil {
+			return b, false, err
+		}
+		log = log.Quo(l.aLess1).Neg().Point()
+	}
+	x, err := log.Exp()
+	if err != nil {
+		return b, false, err
+	}
+	x = x.Point()
+	return l.raise(x, log, power.Quo(x).Point()), true, nil
 }
 
 // mostPower is the largest α for which loads are fractions.

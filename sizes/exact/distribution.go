@@ -31,8 +31,12 @@ type Enclosure struct {
 
 	low, high *big.Rat // the ends, nil if Low follows from the mean or there is no high one
 	at        func(x num.Interval) (Point, error)
-	inside    func(x num.Interval) (Point, error) // at with Density and Slope, where at leaves them out; else nil
-	listed    func(x *big.Rat) Point              // of lists, in place of at
+	listed    func(x *big.Rat) Point // of lists, in place of at
+
+	// Inside, AtLog and WithWork where there is a shorter way, else nil.
+	inside   func(x num.Interval) (Point, error)
+	atLog    func(x, log num.Interval) (Point, error)
+	withWork func(work num.Interval) (Point, bool, error)
 }
 
 // A Point is a size with its moments. Points with no size between them share these.
@@ -40,6 +44,7 @@ type Point struct {
 	X              num.Interval
 	Above          [4]num.Interval // E[X^j; X > x] for j = -1, 0, 1, 2
 	Density, Slope num.Interval    // f(x) and f'(x), of a point from [Enclosure.Inside]
+	Log            num.Interval    // ln x, likewise
 }
 
 // Part encloses E[X^j; a < X <= b] for j = -1, 0, 1, 2 and a <= b.
@@ -82,7 +87,7 @@ func (e *Enclosure) At(x *big.Rat) (Point, error) {
 	return p, nil
 }
 
-// Inside returns the point of an interval inside the support of a distribution with a density, and that density.
+// Inside returns the point of an interval inside the support of a distribution with a density, with that and ln x.
 func (e *Enclosure) Inside(x num.Interval) (Point, error) {
 	if x.Sign() <= 0 {
 		return Point{}, ErrMoreBits
@@ -90,7 +95,31 @@ func (e *Enclosure) Inside(x num.Interval) (Point, error) {
 	if e.inside != nil {
 		return e.inside(x)
 	}
-	return e.at(x)
+	p, err := e.at(x)
+	if err == nil {
+		p.Log, err = x.Log()
+	}
+	return p, err
+}
+
+// AtLog returns the point e^log, all of it to rounding only, for searches: it encloses nothing.
+func (e *Enclosure) AtLog(log num.Interval) (Point, error) {
+	x, err := log.Exp()
+	if err != nil {
+		return Point{}, err
+	}
+	if e.atLog != nil {
+		return e.atLog(x.Point(), log)
+	}
+	return e.Inside(x.Point())
+}
+
+// WithWork returns the point x with E[X; X > x] = work, likewise, and false if there is none, or no closed form.
+func (e *Enclosure) WithWork(work num.Interval) (p Point, ok bool, err error) {
+	if e.withWork == nil {
+		return p, false, nil
+	}
+	return e.withWork(work)
 }
 
 // nothingAbove returns the point of moments that are all 0.

@@ -22,7 +22,7 @@ func (p *search) startGoals(start []float64) ([]goal, error) {
 	if len(start) != n {
 		return nil, input.Errorf("start", fmt.Sprintf("%d cutoffs", len(start)), "%d, one fewer than hosts", n)
 	}
-	at := []point{{Point: p.Low}}
+	at := []exact.Point{p.Low}
 	for i, s := range start {
 		path := fmt.Sprintf("start[%d]", i)
 		if !(s > 0 && s <= math.MaxFloat64) {
@@ -32,13 +32,13 @@ func (p *search) startGoals(start []float64) ([]goal, error) {
 		if x.Low.Cmp(at[i].X.High) <= 0 || p.High.X.Low != nil && x.High.Cmp(p.High.X.Low) >= 0 {
 			return nil, idleStart(path, s, "a number in the range of the sizes, above the cutoff before")
 		}
-		b, err := p.point(x)
+		b, err := p.Inside(x)
 		if err != nil {
 			return nil, err
 		}
 		at = append(at, b)
 	}
-	at = append(at, point{Point: p.High})
+	at = append(at, p.High)
 	goals := make([]goal, n+1)
 	for i := range goals {
 		s, _ := p.stage(i, at[i], at[i+1])
@@ -49,7 +49,7 @@ func (p *search) startGoals(start []float64) ([]goal, error) {
 		if least := num.FromFloat64(1e-40, p.Prec); slack.Low.Cmp(least.Low) < 0 {
 			slack = least
 		}
-		goals[i] = goal{log: at[i].log, slack: slack}
+		goals[i] = goal{log: at[i].Log, slack: slack}
 	}
 	return goals, nil
 }
@@ -84,8 +84,8 @@ func (p *search) enter(goals []goal) (state, error) {
 // recover returns the state that meets the goals of hosts 2 to h, from the last to the second, and false if there is
 // none in which all hosts have a slack.
 func (p *search) recover(goals []goal) (state, bool, error) {
-	at := make([]point, len(p.speeds)+1)
-	at[0], at[len(at)-1] = point{Point: p.Low}, point{Point: p.High}
+	at := make([]exact.Point, len(p.speeds)+1)
+	at[0], at[len(at)-1] = p.Low, p.High
 	for i := len(p.speeds) - 1; i > 0; i-- {
 		ok := goals[i].log.Low != nil
 		if ok {
@@ -113,30 +113,29 @@ func (p *search) recover(goals []goal) (state, bool, error) {
 }
 
 // atLog returns the point e^log, near enough but not proved.
-func (p *search) atLog(log num.Interval) (point, error) {
-	x, err := num.FromBig(log.Middle(), p.Prec).Exp()
-	if err != nil {
-		return point{}, err
-	}
-	return p.point(x.Point())
+func (p *search) atLog(log num.Interval) (exact.Point, error) {
+	return p.AtLog(num.FromBig(log.Middle(), p.Prec))
 }
 
 // withSlack returns the point a that leaves host i, which serves sizes from a to b, the slack σ, and false if there is
-// none; near enough but not proved. E[X; a < X <= b] = (1 - σ) v/λ - b P(X > b) falls in a, by a² f(a) in ln a: bisection in
-// few bits finds where Newton's method starts.
-func (p *search) withSlack(i int, b point, slack num.Interval) (point, bool, error) {
+// none; near enough but not proved. E[X; a < X <= b] = (1 - σ) v/λ - b P(X > b) falls in a, by a² f(a) in ln a: without
+// a closed form, bisection in few bits finds where Newton's method starts.
+func (p *search) withSlack(i int, b exact.Point, slack num.Interval) (exact.Point, bool, error) {
 	one := num.FromInt(1, p.Prec)
 	work := one.Sub(num.FromBig(slack.Middle(), p.Prec)).Mul(p.speeds[i]).Quo(p.rate)
 	if b.X.Low != nil {
 		work = work.Sub(b.X.Mul(b.Tail()))
 	}
 	work = work.Point()
-	if work.Sign() <= 0 || p.Low.Part(1, b.Point).Low.Cmp(work.High) <= 0 {
-		return point{}, false, nil
+	if work.Sign() <= 0 || p.Low.Part(1, b).Low.Cmp(work.High) <= 0 {
+		return exact.Point{}, false, nil
+	}
+	if a, ok, err := p.WithWork(work.Add(b.Above[2])); ok || err != nil {
+		return a, ok, err
 	}
 	u, err := p.startLog(b, work)
 	if err != nil {
-		return point{}, false, err
+		return exact.Point{}, false, err
 	}
 	for range 20 {
 		a, err := p.atLog(u)
@@ -147,17 +146,17 @@ func (p *search) withSlack(i int, b point, slack num.Interval) (point, bool, err
 		if fall.Sign() <= 0 {
 			return a, false, exact.ErrMoreBits
 		}
-		step := a.Part(1, b.Point).Sub(work).Quo(fall).Point()
+		step := a.Part(1, b).Sub(work).Quo(fall).Point()
 		if step.Sign() == 0 || step.Low.MantExp(nil) < u.Low.MantExp(nil)-int(p.Prec)*3/4 {
 			return a, true, nil
 		}
 		u = u.Add(step).Point()
 	}
-	return point{}, false, exact.ErrMoreBits
+	return exact.Point{}, false, exact.ErrMoreBits
 }
 
 // startLog returns ln a for E[X; a < X <= b] = work to some 60 bits.
-func (p *search) startLog(b point, work num.Interval) (num.Interval, error) {
+func (p *search) startLog(b exact.Point, work num.Interval) (num.Interval, error) {
 	end := p.rough.High
 	if b.X.Low != nil && !b.Same(p.High) {
 		var err error

@@ -65,7 +65,7 @@ func (p *search) walk(s state, move []num.Interval, size float64, decrease num.I
 			if s.inLayer(i) {
 				goals[i] = goal{slack: slackAfter(s.stages[i], way)}
 			} else {
-				goals[i] = goal{log: s.at[i].log.Add(way)}
+				goals[i] = goal{log: s.at[i].Log.Add(way)}
 			}
 		}
 		next, ok, err := p.recover(goals)

@@ -79,7 +79,7 @@ type search struct {
 
 // A state is a point of the search.
 type state struct {
-	at     []point // k, s_1, ..., s_{h-1}, p
+	at     []exact.Point // k, s_1, ..., s_{h-1}, p
 	stages []stage
 }
 
@@ -126,7 +126,7 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 			return err
 		}
 		for i := range goals {
-			goals[i] = goal{log: state.at[i].log}
+			goals[i] = goal{log: state.at[i].Log}
 		}
 		found, err = p.prove(state)
 		return err
@@ -152,20 +152,4 @@ func newFarm(m tags.ExactModel, prec uint) (farm, error) {
 	}
 	rate, speeds, err := m.Rates(e)
 	return farm{e, rate, speeds}, err
-}
-
-// A point is a size with its logarithm, which that of 0 and ∞ lack.
-type point struct {
-	exact.Point
-	log num.Interval
-}
-
-// point returns that of an interval inside the sizes.
-func (f *farm) point(x num.Interval) (point, error) {
-	log, err := x.Log()
-	if err != nil {
-		return point{}, err
-	}
-	p, err := f.Inside(x)
-	return point{p, log}, err
 }

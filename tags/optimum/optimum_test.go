@@ -106,20 +106,20 @@ func TestStageDerivatives(t *testing.T) {
 		if f.NoInverse {
 			p.slowdown = new(big.Rat)
 		}
-		at := func(moved int, by float64) ([]point, []stage, bool) {
-			list := []point{{Point: p.Low}}
+		at := func(moved int, by float64) ([]exact.Point, []stage, bool) {
+			list := []exact.Point{p.Low}
 			for i, s := range cutoffs {
 				x := num.FromRat(s, prec)
 				if i == moved {
 					x = x.Add(x.Scale2(-shift).Mul(num.FromFloat64(by, prec)))
 				}
-				b, err := p.point(x)
+				b, err := p.Inside(x)
 				if err != nil {
 					t.Fatal(err)
 				}
 				list = append(list, b)
 			}
-			list = append(list, point{Point: p.High})
+			list = append(list, p.High)
 			stages, ok := p.stages(list)
 			return list, stages, ok
 		}

@@ -82,18 +82,18 @@ func (p *search) prove(s state) (solution, error) {
 
 // systemAt evaluates the system over intervals of the cutoffs.
 func (p *search) systemAt(cutoffs []num.Interval) (num.Interval, system, error) {
-	at := []point{{Point: p.Low}}
+	at := []exact.Point{p.Low}
 	for _, x := range cutoffs {
 		if x.Sign() <= 0 {
 			return num.Interval{}, system{}, exact.ErrMoreBits
 		}
-		b, err := p.point(x)
+		b, err := p.Inside(x)
 		if err != nil {
 			return num.Interval{}, system{}, err
 		}
 		at = append(at, b)
 	}
-	at = append(at, point{Point: p.High})
+	at = append(at, p.High)
 	stages, ok := p.farm.stages(at)
 	if !ok {
 		return num.Interval{}, system{}, exact.ErrMoreBits
@@ -107,7 +107,7 @@ func (p *search) systemAt(cutoffs []num.Interval) (num.Interval, system, error) 
 
 // system returns the equations of the problem, and over all of the intervals where the hosts meet them: the objective,
 // or the slowdown common to all hosts.
-func (p *search) system(at []point, stages []stage) (num.Interval, system, bool) {
+func (p *search) system(at []exact.Point, stages []stage) (num.Interval, system, bool) {
 	if !p.fair {
 		value, s := p.objective(p.slowdown, p.waiting, at, stages)
 		return value, s, true

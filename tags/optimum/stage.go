@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"productform/num"
+	"productform/sizes/exact"
 )
 
 // A stage is the load ρ and the waiting V of a visit to the host that serves sizes from a to b, with their
@@ -20,11 +21,11 @@ type stage struct {
 
 // stage returns the stage of host i, and false if its slack is not proved to be above 0. The first host has no derivatives
 // by a, the last none by b.
-func (f *farm) stage(i int, a, b point) (stage, bool) {
+func (f *farm) stage(i int, a, b exact.Point) (stage, bool) {
 	zero := num.FromInt(0, f.Prec)
 	v := f.speeds[i]
 	byLoad := f.rate.Quo(v)
-	m1, m2 := a.Part(1, b.Point), a.Part(2, b.Point)
+	m1, m2 := a.Part(1, b), a.Part(2, b)
 	s := stage{loadA: zero, loadB: zero, loadAA: zero, loadBB: zero}
 	byWait := byLoad.Quo(v).Scale2(-1) // λ/(2v²)
 	nA, nAA, nB, nBB := zero, zero, zero, zero
@@ -58,7 +59,7 @@ func (f *farm) stage(i int, a, b point) (stage, bool) {
 }
 
 // stages returns those of all hosts, and false unless k < s_1 < ... < p and all slacks are above 0, proved.
-func (f *farm) stages(at []point) ([]stage, bool) {
+func (f *farm) stages(at []exact.Point) ([]stage, bool) {
 	list := make([]stage, len(f.speeds))
 	for i := range list {
 		if at[i+1].X.Low != nil && at[i].X.High.Cmp(at[i+1].X.Low) >= 0 {
@@ -92,7 +93,7 @@ func newSystem(n int, prec uint) system {
 
 // objective returns Σ_i w(s_{i-1}) V_i, w(a) = slowdown E[1/X; X > a] + waiting P(X > a), with its gradient and its
 // Hessian, which is tridiagonal.
-func (f *farm) objective(slowdown, waiting *big.Rat, at []point, stages []stage) (num.Interval, system) {
+func (f *farm) objective(slowdown, waiting *big.Rat, at []exact.Point, stages []stage) (num.Interval, system) {
 	byS, byW := num.FromRat(slowdown, f.Prec), num.FromRat(waiting, f.Prec)
 	sum := num.FromInt(0, f.Prec)
 	s := newSystem(len(stages)-1, f.Prec)
@@ -128,7 +129,7 @@ func (f *farm) objective(slowdown, waiting *big.Rat, at []point, stages []stage)
 
 // slowdowns returns E[S_i] = W_i E[1/X_i] for all hosts, and their derivatives by all cutoffs. ok is false if a part of
 // the jobs is not proved to be above 0.
-func (f *farm) slowdowns(at []point, stages []stage) (value []num.Interval, slope [][]num.Interval, ok bool) {
+func (f *farm) slowdowns(at []exact.Point, stages []stage) (value []num.Interval, slope [][]num.Interval, ok bool) {
 	n := len(stages) - 1
 	zero := num.FromInt(0, f.Prec)
 	waiting := zero
@@ -138,11 +139,11 @@ func (f *farm) slowdowns(at []point, stages []stage) (value []num.Interval, slop
 	}
 	for i, v := range stages {
 		a, b := at[i], at[i+1]
-		final := a.Part(0, b.Point)
+		final := a.Part(0, b)
 		if final.Sign() <= 0 {
 			return nil, nil, false
 		}
-		inverse := a.Part(-1, b.Point).Quo(final) // E[1/X_i]
+		inverse := a.Part(-1, b).Quo(final) // E[1/X_i]
 		waiting = waiting.Add(v.wait)
 		row := make([]num.Interval, n)
 		if i > 0 {
