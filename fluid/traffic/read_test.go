@@ -32,44 +32,51 @@ func TestReadTrafficExactly(t *testing.T) {
 	}
 }
 
-// badTraffic are texts that are no traffic, with the messages that they must get.
-var badTraffic = []struct{ text, want string }{
-	{``, `want traffic with resources and jobs, not an empty file`},
-	{`{` + one + `, "jobs": []}`, `jobs = []: want at least one class of jobs`},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, `jobs[0].arrival_rate is missing: want a number >= 0`},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": -0.10}]}`, `jobs[0].arrival_rate = -0.10: want a number >= 0`},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "mean_size": 0}]}`, `jobs[0].mean_size = 0: want a number > 0`},
+// What is wanted of numbers, each sentence once.
+const (
+	wantPositive    = "a number > 0"
+	wantNonnegative = "a number >= 0"
+)
+
+// badTraffic are texts that are no traffic, with the errors that they must get.
+var badTraffic = []struct {
+	text string
+	want *input.Error
+}{
+	{``, &input.Error{Value: "an empty file", Want: "traffic with resources and jobs"}},
+	{`{` + one + `, "jobs": []}`, &input.Error{Path: "jobs", Value: "[]", Want: "at least one class of jobs"}},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, &input.Error{Path: "jobs[0].arrival_rate", Want: wantNonnegative}},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": -0.10}]}`, &input.Error{Path: "jobs[0].arrival_rate", Value: "-0.10", Want: wantNonnegative}},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "mean_size": 0}]}`, &input.Error{Path: "jobs[0].mean_size", Value: "0", Want: wantPositive}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "count": 2}]}`,
-		`jobs[0].count = the number 2: want one of the fields name, demand, weight, arrival_rate, mean_size, declared; this one is for jobs that stay`},
+		&input.Error{Path: "jobs[0].count", Value: "the number 2", Want: "one of the fields name, demand, weight, arrival_rate, mean_size, declared", Cause: fluid.ErrJobsStay}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "rate": 2}]}`,
-		`jobs[0].rate = the number 2: want one of the fields name, demand, weight, arrival_rate, mean_size, declared; did you mean arrival_rate?`},
-	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "weight": -1}]}`, `jobs[0].weight = -1: want a number > 0`},
+		&input.Error{Path: "jobs[0].rate", Value: "the number 2", Want: "one of the fields name, demand, weight, arrival_rate, mean_size, declared; did you mean arrival_rate?"}},
+	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "weight": -1}]}`, &input.Error{Path: "jobs[0].weight", Value: "-1", Want: wantPositive}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 2}, "arrival_rate": 1, "declared": {"cpu": 1.5}}]}`,
-		`jobs[0].declared.cpu = 1.5: want at least the demand, 2`},
+		&input.Error{Path: "jobs[0].declared.cpu", Value: "1.5", Want: "at least the demand, 2"}},
 	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"gpu mem": 2, "cpu": 1}, "arrival_rate": 1, "declared": {"cpu": 1}}]}`,
-		`jobs[0].declared["gpu mem"] is missing: want at least the demand, 2; a resource not named is 0`},
+		&input.Error{Path: `jobs[0].declared["gpu mem"]`, Want: "at least the demand, 2; a resource not named is 0"}},
 	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"CPU": 1}, "arrival_rate": 1}]}`,
-		`jobs[0].demand.CPU = the number 1: want a demand of one of the resources "cpu", "gpu mem"; did you mean "cpu"?`},
+		&input.Error{Path: "jobs[0].demand.CPU", Value: "the number 1", Want: `a demand of one of the resources "cpu", "gpu mem"; did you mean "cpu"?`}},
 	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "declared": {"mem": 1}}]}`,
-		`jobs[0].declared.mem = the number 1: want a demand of one of the resources "cpu", "gpu mem"; did you mean "gpu mem"?`},
+		&input.Error{Path: "jobs[0].declared.mem", Value: "the number 1", Want: `a demand of one of the resources "cpu", "gpu mem"; did you mean "gpu mem"?`}},
 	{`{` + pair + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "declared": null}]}`,
-		`jobs[0].declared = null: want an object with numbers by the names of resources`},
-	{`{` + pair + `, "jobs": [{"name": "a", "demand": {}, "arrival_rate": 1}]}`, `jobs[0].demand = all 0: want a positive demand of some resource`},
+		&input.Error{Path: "jobs[0].declared", Value: "null", Want: "an object with numbers by the names of resources"}},
+	{`{` + pair + `, "jobs": [{"name": "a", "demand": {}, "arrival_rate": 1}]}`, &input.Error{Path: "jobs[0].demand", Value: "all 0", Want: "a positive demand of some resource"}},
 }
 
 func TestBadTraffic(t *testing.T) {
 	for _, c := range badTraffic {
 		v, err := traffic.Read(strings.NewReader(c.text))
-		var field *input.Error
-		var syntax *fluid.SyntaxError
-		if !errors.As(err, &field) && !errors.As(err, &syntax) {
-			t.Errorf("%T is neither an input.Error nor a SyntaxError:\n%s", err, c.text)
+		var got *input.Error
+		if !errors.As(err, &got) || v != nil {
+			t.Errorf("%s: %v, error %v", c.text, v, err)
+			continue
 		}
-		if field != nil {
-			field.Line = 0
-		}
-		if v != nil || err == nil || err.Error() != c.want {
-			t.Errorf("%s\ngot  %v\nwant %s", c.text, err, c.want)
+		got.Line = 0
+		if *got != *c.want {
+			t.Errorf("%s\ngot  %v\nwant %v", c.text, got, c.want)
 		}
 	}
 }
