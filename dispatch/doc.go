@@ -14,7 +14,7 @@
 // in order of priority but for the last, never more workers than tasks; what is then left goes to the jobs in order of
 // priority or of deadline, or waits for jobs to come. The policies are Algorithms 1 to 4 of Ting-Chou Lin, "Job
 // Dispatching and Scheduling under Heterogeneous Clusters", Master's thesis, National Taiwan University, 2014, [L14],
-// section 5; earliest deadline first is its rival. Where the printed algorithms contradict the text, the text is
+// section 5; it is compared with earliest deadline first. Where the printed algorithms contradict the text, the text is
 // followed, and [Policy] says so.
 //
 // A job is violated while no worker is planned for it though one is for a job of lower priority. The average of the

@@ -74,16 +74,16 @@ func (b *bottleneck) solveMany(ctx context.Context) float64 {
 		if !b.follow(ctx, change, uint64(seed)) {
 			continue
 		}
-		if best = b.settle(best); best <= 1e-12 {
+		if best = b.refine(best); best <= 1e-12 {
 			break
 		}
 	}
 	return best
 }
 
-// settle ends a path: it corrects the levels and, while the residual is more than rounding, the bottlenecks, which is
+// refine ends a path: it corrects the levels and, while the residual is more than rounding, the bottlenecks, which is
 // Newton's method for (*). It keeps levels in b.level whose residual is below best and returns the new best residual.
-func (b *bottleneck) settle(best float64) float64 {
+func (b *bottleneck) refine(best float64) float64 {
 	const steps = 10
 	for range steps {
 		for range 3 { // the equations are linear: the second and third time refine

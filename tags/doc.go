@@ -1,4 +1,4 @@
-// Package tags analyses task assignment by guessing size, TAGS, finds its best cutoffs, and compares it with its rivals.
+// Package tags analyses task assignment by guessing size, TAGS, finds its best cutoffs, and compares it with other policies.
 //
 // Jobs arrive as a Poisson process of rate λ and bring work of size X, unknown until they end. There are h hosts, each
 // with its own queue, first come, first served; host i does v_i units of work a second, 1 unless said otherwise. Every

@@ -56,7 +56,7 @@ func newSimulate() *cobra.Command {
 	return cmd
 }
 
-// check settles what depends on several flags.
+// check accepts flags that go together.
 func (f *simulateFlags) check(flags interface{ Changed(string) bool }) error {
 	given := flags.Changed
 	if given("interruptions") && !given("policy") {

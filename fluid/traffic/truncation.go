@@ -108,14 +108,14 @@ func (w *problem) pilot(ctx context.Context, policy fluid.Policy, s Settings) (*
 			return nil, err
 		}
 		wider := append([]int(nil), limits...)
-		settled := true
+		converged := true
 		for k, l := range limits {
 			if v.most(k, l) > 5e-3 || !v.falls(k) {
 				wider[k] = 2 * l
-				settled = false
+				converged = false
 			}
 		}
-		if settled {
+		if converged {
 			return v, nil
 		}
 		limits = wider

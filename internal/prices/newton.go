@@ -26,14 +26,14 @@ func newNewtonStep(resources int) *newtonStep {
 	}
 }
 
-// minimise improves the prices until the residual is at residualGoal and the prices have settled, or steps improve it
+// minimise improves the prices until the residual is at residualGoal and the prices have converged, or steps improve it
 // no more. Loads and residual are those of the prices when it is called and when it returns.
 //
 // A small residual alone says little of rows that are small beside the others of their resources. If a full step
 // changes each y_i by the factor 1 + u_i, |u_i| <= δ, it leaves the gradient Σ_i m_i b_ij u_i²/y_i but for higher
 // orders, and the next step, of factors 1 + v_i, has Σ_i m_i v_i² <= δ² Σ_i m_i u_i², where Σ_i m_i u_i² is the slope
-// λ² at which the function fell. So |v_i| <= δ λ / sqrt(m_i), and the prices have settled if that is at most
-// settledGoal.
+// λ² at which the function fell. So |v_i| <= δ λ / sqrt(m_i), and the prices have converged if that is at most
+// convergedTol.
 func (k *Solver) minimise(ctx context.Context) {
 	const steps = 100
 	const stalled = 1e-12 // ten times what rounding does to a load, of sums of 1024 terms in a row at most
@@ -44,8 +44,8 @@ func (k *Solver) minimise(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		settled := change <= settledGoal || len(k.newton.support) == 1 // one price alone is Σ_i m_i
-		if settled && k.Residual <= residualGoal {
+		converged := change <= convergedTol || len(k.newton.support) == 1 // one price alone is Σ_i m_i
+		if converged && k.Residual <= residualGoal {
 			return
 		}
 		stalls++

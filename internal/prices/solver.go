@@ -123,16 +123,16 @@ func (k *Solver) Shares(ctx context.Context, count, share []float64) error {
 	return nil
 }
 
-// Residuals of proportional fairness in float64: the one at which to stop once prices have settled, the one up to which
+// Residuals of proportional fairness in float64: the one at which to stop once prices have converged, the one up to which
 // nothing else is tried, the one below which a step that gains nothing is blamed on rounding, and the largest to be
-// returned. Prices have settled if another step would change no share by more than settledGoal. Above warmSpread,
+// returned. Prices have converged if another step would change no share by more than convergedTol. Above warmSpread,
 // Σ_i m_i over the least m_i, shares hang on the way to the prices, which then is always the same.
 const (
 	residualGoal  = 1e-14
 	residualFair  = 1e-11
 	residualNear  = 1e-7
 	residualLimit = 1e-9
-	settledGoal   = 1e-10
+	convergedTol  = 1e-10
 	warmSpread    = 1e6
 )
 

@@ -61,7 +61,7 @@ type checkedRun struct {
 	firstHost *tags.Host // then only what host 1 sees is exact
 }
 
-// measured draws TAGS and its rivals on measured run times, against the load.
+// measured draws TAGS and other policies on measured run times, against the load.
 func measured(id, title string) plots.Spec {
 	prepare := func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		sizes, skipped, err := runTimes().sizes()

@@ -148,8 +148,8 @@ func equalLoads() method {
 	}}
 }
 
-// rivals are the policies beside TAGS in most figures.
-func rivals() []method { return []method{leastWork(), leastWorkPrinted(), atRandom()} }
+// otherPolicies are the policies beside TAGS in most figures.
+func otherPolicies() []method { return []method{leastWork(), leastWorkPrinted(), atRandom()} }
 
 // series computes one number of a policy for each x. Where the policy has no cutoffs there is no point.
 func (c method) series(ctx context.Context, x []float64, model func(x float64) (tags.Model, error),

@@ -37,7 +37,7 @@ func twoHosts(id, title string) plots.Spec {
 }
 
 func (v twoHostFigure) build(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
-	all, err := againstAlpha(ctx, wide, 2, 0.5, v.pick, append([]method{v.method, forFairness()}, rivals()...)...)
+	all, err := againstAlpha(ctx, wide, 2, 0.5, v.pick, append([]method{v.method, forFairness()}, otherPolicies()...)...)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func systemLoads(id, title string) plots.Spec {
 		var missing []string
 		words, verdicts := paretoWords(wide, "2", "0.3, 0.5, 0.7", a), plots.Verdicts{}
 		for k, load := range paperLoads() {
-			s, err := againstAlpha(ctx, wide, 2, load, slowdownOf, append([]method{forSlowdown()}, rivals()...)...)
+			s, err := againstAlpha(ctx, wide, 2, load, slowdownOf, append([]method{forSlowdown()}, otherPolicies()...)...)
 			if err != nil {
 				return err
 			}
@@ -260,7 +260,7 @@ func fourHosts(id, title string) plots.Spec {
 		[]checkFarm{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: wide, hosts: 4, load: 0.3}},
 		func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 			a := paperAlphas()
-			all := append([]method{forSlowdown()}, rivals()...)
+			all := append([]method{forSlowdown()}, otherPolicies()...)
 			four, err := againstAlpha(ctx, wide, 4, 0.3, slowdownOf, all...)
 			if err != nil {
 				return err
@@ -326,7 +326,7 @@ func smallerRange(id, title string) plots.Spec {
 		[]checkFarm{{panel: "a", objective: bySlowdown(), alpha: 1.5, high: narrow, hosts: 2, load: 0.5}},
 		func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 			a := paperAlphas()
-			all := append([]method{forSlowdown()}, rivals()...)
+			all := append([]method{forSlowdown()}, otherPolicies()...)
 			s, err := againstAlpha(ctx, narrow, 2, 0.5, slowdownOf, all...)
 			if err != nil {
 				return err

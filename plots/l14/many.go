@@ -11,7 +11,7 @@ import (
 	"productform/plots"
 )
 
-// The places of policies after the contenders that claims alone want.
+// The places of policies after those that claims alone want.
 const (
 	printedPriority = earliestFirst + 1 + iota
 	printedDeadline

@@ -35,7 +35,7 @@ type namedPolicy struct {
 	policy dispatch.Policy
 }
 
-// The places of contenders.
+// The places of policies.
 const (
 	byPriority = iota
 	byProportion

@@ -63,7 +63,7 @@ func (f *allocateFlags) add(cmd *cobra.Command) {
 	command.AddSimulation(cmd, &f.settings, "also simulate the jobs that come and go, in so many `RUNS`")
 }
 
-// check settles what depends on several flags.
+// check accepts flags that go together.
 func (f *allocateFlags) check(given func(string) bool) error {
 	for _, name := range []string{"runs", "states", "scale"} {
 		if given(name) && !f.dynamic {

@@ -145,7 +145,7 @@ func (f *dispatchFlags) addSampling(cmd *cobra.Command) {
 		Want: "LOW:HIGH with 0 <= LOW <= HIGH <= 1e50", Parse: parseInterval(0, 1e50)}.Add(cmd, &f.priorities)
 }
 
-// check settles what depends on several flags.
+// check accepts flags that go together.
 func (f *dispatchFlags) check(given func(string) bool) error {
 	if !given("workers") {
 		return &input.Error{Path: "--workers", Want: workersWanted}

@@ -96,7 +96,7 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 	command.AddSimulation(cmd, &f.settings, "also simulate all policies, in `N` runs")
 }
 
-// check settles what depends on several flags.
+// check accepts flags that go together.
 func (f *tagsFlags) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	if !given("hosts") {
