@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/input"
-	"productform/num"
+	"productform/internal/oracle"
 )
 
 // balancedPool returns a pool with unit capacities, so that demand is a_kj, and these counts.
@@ -32,7 +32,7 @@ func balancedPool(demand [][]*big.Rat, count []int) *Pool {
 func balancedRats(s string) [][]*big.Rat {
 	var rows [][]*big.Rat
 	for row := range strings.SplitSeq(s, ";") {
-		rows = append(rows, num.MustRats(row))
+		rows = append(rows, oracle.Rats(row))
 	}
 	return rows
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"productform/internal/oracle"
 	"productform/num"
 )
 
@@ -16,7 +17,7 @@ import (
 func poolOf(rows ...string) *Pool {
 	p := &Pool{}
 	for i, row := range rows {
-		p.Jobs = append(p.Jobs, Job{Name: fmt.Sprint("j", i), Demand: num.MustRats(row)})
+		p.Jobs = append(p.Jobs, Job{Name: fmt.Sprint("j", i), Demand: oracle.Rats(row)})
 	}
 	for j := range p.Jobs[0].Demand {
 		p.Resources = append(p.Resources, Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(1, 1)})
@@ -81,7 +82,7 @@ func references(t *testing.T) []reference {
 	if err := json.Unmarshal(text, &entries); err != nil {
 		t.Fatal(err)
 	}
-	read := func(list []string) []*big.Rat { return num.MustRats(strings.Join(list, " ")) }
+	read := func(list []string) []*big.Rat { return oracle.Rats(strings.Join(list, " ")) }
 	var all []reference
 	for _, e := range entries {
 		r := reference{e.Name, &Pool{}, make(map[Policy]expected)}

@@ -144,12 +144,3 @@ func allDigits(s string) bool {
 func powerOfTen(n int) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
 }
-
-// MustRats returns the numbers of a text such as "1 1/2 0.3", as [MustRat] does.
-func MustRats(text string) []*big.Rat {
-	var list []*big.Rat
-	for f := range strings.FieldsSeq(text) {
-		list = append(list, MustRat(f))
-	}
-	return list
-}

@@ -25,7 +25,7 @@ var sameRat = cmp.Comparer(func(x, y *big.Rat) bool { return x == y || x != nil 
 func classicPool() *fluid.Pool {
 	return &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "cpu", Capacity: num.MustRat("9")}, {Name: "ram", Capacity: num.MustRat("18")}},
-		Jobs:      []fluid.Job{{Name: "a", Demand: num.MustRats("1 4")}, {Name: "b", Demand: num.MustRats("3 1")}},
+		Jobs:      []fluid.Job{{Name: "a", Demand: oracle.Rats("1 4")}, {Name: "b", Demand: oracle.Rats("3 1")}},
 	}
 }
 
@@ -67,54 +67,54 @@ func TestAuditWitnesses(t *testing.T) {
 		tol   string
 		want  Report
 	}{
-		{"dominant resource fairness", classicPool(), num.MustRats("3 2"), "0", Report{
-			Utilization: num.MustRats("1 7/9"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+		{"dominant resource fairness", classicPool(), oracle.Rats("3 2"), "0", Report{
+			Utilization: oracle.Rats("1 7/9"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
 		}},
-		{"proportional fairness", classicPool(), num.MustRats("45/11 18/11"), "0", Report{
-			Utilization: num.MustRats("1 1"), Saturated: []int{0, 1}, Bottlenecks: [][]int{{1}, {0}},
+		{"proportional fairness", classicPool(), oracle.Rats("45/11 18/11"), "0", Report{
+			Utilization: oracle.Rats("1 1"), Saturated: []int{0, 1}, Bottlenecks: [][]int{{1}, {0}},
 		}},
-		{"too much memory", classicPool(), num.MustRats("5 1"), "0", Report{
-			Utilization: num.MustRats("8/9 7/6"), Saturated: []int{1}, Bottlenecks: [][]int{{1}, nil}, NoBottleneck: []int{1},
+		{"too much memory", classicPool(), oracle.Rats("5 1"), "0", Report{
+			Utilization: oracle.Rats("8/9 7/6"), Saturated: []int{1}, Bottlenecks: [][]int{{1}, nil}, NoBottleneck: []int{1},
 			Overload:  &Overload{1, num.MustRat("7/6")},
 			Shortfall: &Shortfall{1, num.MustRat("1/3"), num.MustRat("1/2")},
 			Envy:      &Envy{1, 0, num.MustRat("1"), num.MustRat("5/3")},
 		}},
-		{"both too much", classicPool(), num.MustRats("9 4"), "0", Report{
-			Utilization: num.MustRats("7/3 20/9"), Saturated: []int{0, 1}, Bottlenecks: [][]int{{1}, {0}},
+		{"both too much", classicPool(), oracle.Rats("9 4"), "0", Report{
+			Utilization: oracle.Rats("7/3 20/9"), Saturated: []int{0, 1}, Bottlenecks: [][]int{{1}, {0}},
 			Overload: &Overload{0, num.MustRat("7/3")},
 		}},
-		{"idle", classicPool(), num.MustRats("7/3 2"), "0", Report{ // a may grow by 2/3, b by 2/9, and 4/27 < 2/27
-			Utilization: num.MustRats("25/27 17/27"), Bottlenecks: [][]int{nil, nil}, NoBottleneck: []int{0, 1},
+		{"idle", classicPool(), oracle.Rats("7/3 2"), "0", Report{ // a may grow by 2/3, b by 2/9, and 4/27 < 2/27
+			Utilization: oracle.Rats("25/27 17/27"), Bottlenecks: [][]int{nil, nil}, NoBottleneck: []int{0, 1},
 			Growth: &Growth{0, num.MustRat("2/3")},
 		}},
-		{"envious", classicPool(), num.MustRats("1/2 17/6"), "0", Report{
-			Utilization: num.MustRats("1 29/108"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+		{"envious", classicPool(), oracle.Rats("1/2 17/6"), "0", Report{
+			Utilization: oracle.Rats("1 29/108"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
 			Shortfall: &Shortfall{0, num.MustRat("1/9"), num.MustRat("1/2")},
 			Envy:      &Envy{0, 1, num.MustRat("1/2"), num.MustRat("17/24")},
 		}},
-		{"nothing", classicPool(), num.MustRats("0 3"), "0", Report{
-			Utilization: num.MustRats("1 1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+		{"nothing", classicPool(), oracle.Rats("0 3"), "0", Report{
+			Utilization: oracle.Rats("1 1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
 			Shortfall: &Shortfall{0, new(big.Rat), num.MustRat("1/2")},
 			Envy:      &Envy{0, 1, new(big.Rat), num.MustRat("3/4")},
 		}},
 		// Each of the three jobs of b has two sevenths by right, and holds a third of the processors.
-		{"by weight", weighted, num.MustRats("0 1"), "0", Report{
-			Utilization: num.MustRats("1 1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+		{"by weight", weighted, oracle.Rats("0 1"), "0", Report{
+			Utilization: oracle.Rats("1 1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
 			Shortfall: &Shortfall{0, new(big.Rat), num.MustRat("1/7")},
 			Envy:      &Envy{0, 1, new(big.Rat), num.MustRat("1/8")},
 		}},
 		// An overload, a shortfall and an envy of at most a tenth pass with the tolerance 1/10, and 19/20 is saturated.
 		{"tolerance", &fluid.Pool{
 			Resources: []fluid.Resource{{Name: "r", Capacity: num.MustRat("1")}},
-			Jobs:      []fluid.Job{{Name: "a", Demand: num.MustRats("1")}, {Name: "b", Demand: num.MustRats("1")}},
-		}, num.MustRats("11/20 11/20"), "1/10", Report{
-			Utilization: num.MustRats("11/10"), Saturated: []int{0}, Bottlenecks: [][]int{{0}, {0}},
+			Jobs:      []fluid.Job{{Name: "a", Demand: oracle.Rats("1")}, {Name: "b", Demand: oracle.Rats("1")}},
+		}, oracle.Rats("11/20 11/20"), "1/10", Report{
+			Utilization: oracle.Rats("11/10"), Saturated: []int{0}, Bottlenecks: [][]int{{0}, {0}},
 		}},
 		{"tolerance exceeded", &fluid.Pool{
 			Resources: []fluid.Resource{{Name: "r", Capacity: num.MustRat("1")}},
-			Jobs:      []fluid.Job{{Name: "a", Demand: num.MustRats("1")}, {Name: "b", Demand: num.MustRats("1")}},
-		}, num.MustRats("9/20 1/2"), "1/10", Report{
-			Utilization: num.MustRats("19/20"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
+			Jobs:      []fluid.Job{{Name: "a", Demand: oracle.Rats("1")}, {Name: "b", Demand: oracle.Rats("1")}},
+		}, oracle.Rats("9/20 1/2"), "1/10", Report{
+			Utilization: oracle.Rats("19/20"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
 			Shortfall: &Shortfall{0, num.MustRat("9/20"), num.MustRat("1/2")},
 			Envy:      &Envy{0, 1, num.MustRat("9/20"), num.MustRat("1/2")},
 		}},
@@ -400,7 +400,7 @@ func TestAuditRounded(t *testing.T) {
 func TestAuditHair(t *testing.T) {
 	tol := num.MustRat("1/8")
 	for hair, want := range map[int64]bool{-1: false, 0: false, 1: true} {
-		p := &fluid.Pool{Resources: []fluid.Resource{{Name: "r", Capacity: num.MustRat("1")}}, Jobs: []fluid.Job{{Name: "a", Demand: num.MustRats("1")}}}
+		p := &fluid.Pool{Resources: []fluid.Resource{{Name: "r", Capacity: num.MustRat("1")}}, Jobs: []fluid.Job{{Name: "a", Demand: oracle.Rats("1")}}}
 		long := new(big.Int).Lsh(big.NewInt(hair), 4)
 		x := new(big.Rat).SetFrac(long, new(big.Int).Lsh(big.NewInt(1), 12_000))
 		tasks := []*big.Rat{x.Add(x, num.MustRat("9/8"))}
@@ -557,7 +557,7 @@ func TestAuditTheorems(t *testing.T) {
 func TestMaxMinShortfall(t *testing.T) {
 	p := &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "r", Capacity: num.MustRat("1")}},
-		Jobs:      []fluid.Job{{Name: "small", Demand: num.MustRats("1")}, {Name: "large", Demand: num.MustRats("10")}},
+		Jobs:      []fluid.Job{{Name: "small", Demand: oracle.Rats("1")}, {Name: "large", Demand: oracle.Rats("10")}},
 	}
 	a, err := fluid.Allocate(context.Background(), p, fluid.MaxMin, fluid.Settings{})
 	if err != nil {
@@ -583,11 +583,11 @@ func TestBalancedIsNotEfficient(t *testing.T) {
 	p := &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "r", Capacity: one}, {Name: "s", Capacity: one}, {Name: "u", Capacity: one}},
 		Jobs: []fluid.Job{
-			{Name: "a", Demand: num.MustRats("1 1")}, {Name: "b", Demand: num.MustRats("1 0 2")}, {Name: "c", Demand: num.MustRats("0 1")},
+			{Name: "a", Demand: oracle.Rats("1 1")}, {Name: "b", Demand: oracle.Rats("1 0 2")}, {Name: "c", Demand: oracle.Rats("0 1")},
 		},
 	}
 	tasks := mustAllocate(t, p, fluid.BF).TaskFractions()
-	if diff := cmp.Diff(num.MustRats("2/5 2/5 3/5"), tasks, sameRat); diff != "" {
+	if diff := cmp.Diff(oracle.Rats("2/5 2/5 3/5"), tasks, sameRat); diff != "" {
 		t.Error(diff)
 	}
 	r, text := wrongs(t, p, tasks, nil)
@@ -604,14 +604,14 @@ func TestAuditBadInput(t *testing.T) {
 		path  string
 	}{
 		{"few tasks", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { *tasks = (*tasks)[:1] }, "tasks"},
-		{"many tasks", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { *tasks = num.MustRats("1 1 1") }, "tasks"},
+		{"many tasks", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { *tasks = oracle.Rats("1 1 1") }, "tasks"},
 		{"nil", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { (*tasks)[1] = nil }, "tasks[1]"},
 		{"negative", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { (*tasks)[0] = num.MustRat("-1/1000") }, "tasks[0]"},
 		{"negative tolerance", func(_ *fluid.Pool, _ *[]*big.Rat, tol **big.Rat) { *tol = num.MustRat("-1/9") }, "tol"},
 		{"tolerance of 1", func(_ *fluid.Pool, _ *[]*big.Rat, tol **big.Rat) { *tol = num.MustRat("1") }, "tol"},
 		{"pool", func(p *fluid.Pool, _ *[]*big.Rat, _ **big.Rat) { p.Jobs[1].Demand[0] = num.MustRat("-1") }, "jobs[1].demand.cpu"},
 	} {
-		p, tasks, tol := classicPool(), num.MustRats("3 2"), new(big.Rat)
+		p, tasks, tol := classicPool(), oracle.Rats("3 2"), new(big.Rat)
 		test.spoil(p, &tasks, &tol)
 		_, err := Audit(context.Background(), p, tasks, tol)
 		var bad *input.Error

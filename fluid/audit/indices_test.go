@@ -15,6 +15,7 @@ import (
 
 	"productform/fluid"
 	"productform/internal/input"
+	"productform/internal/oracle"
 	"productform/num"
 )
 
@@ -40,12 +41,12 @@ func TestIndicesByHand(t *testing.T) {
 		want  string
 		nash  float64
 	}{
-		{"drf", classicPool(), num.MustRats("3 2"), "8/9 7/9 1/1 4/3 16/11 11/12 1/1 1/1", 2. / 3},
-		{"pf", classicPool(), num.MustRats("45/11 18/11"), "1/1 1/1 1/1 16/11 16/11 1/1 16/17 3/5", math.Sqrt(60) / 11},
-		{"one gets nothing", classicPool(), num.MustRats("9/2 0"), "3/4 1/2 1/1 1/1 16/11 11/16 1/2 0/1", 0},
-		{"nobody gets anything", classicPool(), num.MustRats("0 0"), "0/1 0/1 0/1 0/1 16/11 0/1", 0},
+		{"drf", classicPool(), oracle.Rats("3 2"), "8/9 7/9 1/1 4/3 16/11 11/12 1/1 1/1", 2. / 3},
+		{"pf", classicPool(), oracle.Rats("45/11 18/11"), "1/1 1/1 1/1 16/11 16/11 1/1 16/17 3/5", math.Sqrt(60) / 11},
+		{"one gets nothing", classicPool(), oracle.Rats("9/2 0"), "3/4 1/2 1/1 1/1 16/11 11/16 1/2 0/1", 0},
+		{"nobody gets anything", classicPool(), oracle.Rats("0 0"), "0/1 0/1 0/1 0/1 16/11 0/1", 0},
 		// Dominant shares 2/3 of weight 4, and 1/6 twice: by weight 1/6 each.
-		{"weights", weighted, num.MustRats("3 1/2"), "25/36 2/3 13/18 1/1 16/11 11/16 1/1 1/1", math.Pow(2./3, 4./6) * math.Pow(1./6, 2./6)},
+		{"weights", weighted, oracle.Rats("3 1/2"), "25/36 2/3 13/18 1/1 16/11 11/16 1/1 1/1", math.Pow(2./3, 4./6) * math.Pow(1./6, 2./6)},
 	} {
 		got, err := Indices(context.Background(), test.pool, test.tasks)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"productform/fluid"
 	"productform/internal/input"
+	"productform/internal/oracle"
 	"productform/num"
 )
 
@@ -34,8 +35,8 @@ func TestBestLieClassic(t *testing.T) {
 		truthful, tasks float64
 		gain            float64
 	}{
-		{num.MustRats("12/11 4"), 45. / 11, 33. / 8, 121. / 120},
-		{num.MustRats("3 4"), 18. / 11, 9. / 4, 11. / 8},
+		{oracle.Rats("12/11 4"), 45. / 11, 33. / 8, 121. / 120},
+		{oracle.Rats("3 4"), 18. / 11, 9. / 4, 11. / 8},
 	} {
 		got, err := BestLie(context.Background(), classicPool(), fluid.PF, job, LieSettings{})
 		if err != nil {
@@ -65,7 +66,7 @@ func TestBestLieClassic(t *testing.T) {
 func TestBestLieMaxMin(t *testing.T) {
 	p := &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "r", Capacity: num.MustRat("1")}},
-		Jobs:      []fluid.Job{{Name: "jobs", Demand: num.MustRats("1"), Count: 2}},
+		Jobs:      []fluid.Job{{Name: "jobs", Demand: oracle.Rats("1"), Count: 2}},
 	}
 	got, err := BestLie(context.Background(), p, fluid.MaxMin, 0, LieSettings{MaxFactor: 16})
 	if err != nil {
@@ -238,9 +239,9 @@ func TestBestLieAgainstGrid(t *testing.T) {
 func TestBestLieSplitsRows(t *testing.T) {
 	p := classicPool()
 	p.Jobs[1].Count = 2
-	p.Jobs = append(p.Jobs, fluid.Job{Name: "b'", Demand: num.MustRats("1 4")})
+	p.Jobs = append(p.Jobs, fluid.Job{Name: "b'", Demand: oracle.Rats("1 4")})
 	q := classicPool()
-	q.Jobs = append(q.Jobs, fluid.Job{Name: "b'", Demand: num.MustRats("1 4")}, fluid.Job{Name: "other", Demand: q.Jobs[1].Demand})
+	q.Jobs = append(q.Jobs, fluid.Job{Name: "b'", Demand: oracle.Rats("1 4")}, fluid.Job{Name: "other", Demand: q.Jobs[1].Demand})
 	one, err := BestLie(context.Background(), p, fluid.PF, 1, LieSettings{})
 	if err != nil {
 		t.Fatal(err)
@@ -260,8 +261,8 @@ func TestBestLiePassesOver(t *testing.T) {
 	p := &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "r", Capacity: one}, {Name: "s", Capacity: one}, {Name: "u", Capacity: one}, {Name: "v", Capacity: one}},
 		Jobs: []fluid.Job{
-			{Name: "x", Demand: num.MustRats("1 1"), Count: 4},
-			{Name: "y", Demand: num.MustRats("3 2 3"), Weight: num.MustRat("4"), Count: 143_107_243},
+			{Name: "x", Demand: oracle.Rats("1 1"), Count: 4},
+			{Name: "y", Demand: oracle.Rats("3 2 3"), Weight: num.MustRat("4"), Count: 143_107_243},
 		},
 	}
 	for job := range p.Jobs {
@@ -343,8 +344,8 @@ func BenchmarkBestLie(b *testing.B) {
 // Numbers that float64 does not solve, for a profile declared on the way, are passed over.
 func TestBestLieFarApart(t *testing.T) {
 	p := &fluid.Pool{Jobs: []fluid.Job{
-		{Name: "j0", Demand: num.MustRats("1 1 0 0"), Count: 4},
-		{Name: "j1", Demand: num.MustRats("3 2 3 0"), Count: 143107243, Weight: big.NewRat(4, 1)},
+		{Name: "j0", Demand: oracle.Rats("1 1 0 0"), Count: 4},
+		{Name: "j1", Demand: oracle.Rats("3 2 3 0"), Count: 143107243, Weight: big.NewRat(4, 1)},
 	}}
 	for j := range 4 {
 		p.Resources = append(p.Resources, fluid.Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(1, 1)})

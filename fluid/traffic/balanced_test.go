@@ -13,7 +13,7 @@ import (
 
 	"productform/fluid"
 	"productform/internal/markov"
-	"productform/num"
+	"productform/internal/oracle"
 )
 
 // literalWhittle returns Σ w(x) and Σ x_i w(x) over x <= limits in fractions, by the definition of Φ with memory.
@@ -146,8 +146,8 @@ func make80(classes int) []int { return []int{80, 80, 80}[:classes] }
 // (1-ρ0-ρ_j) (Bonald, Massoulié, Proutière and Virtamo, Queueing Systems 53, 2006); classes of one resource share it as
 // one processor.
 func TestWhittleManyClasses(t *testing.T) {
-	star := trafficOf([][]*big.Rat{num.MustRats("1 1 1 1"), num.MustRats("1 0 0 0"), num.MustRats("0 1 0 0"), num.MustRats("0 0 1 0"), num.MustRats("0 0 0 1")},
-		num.MustRats("1/10 1/10 1/20 3/20 1/5")...)
+	star := trafficOf([][]*big.Rat{oracle.Rats("1 1 1 1"), oracle.Rats("1 0 0 0"), oracle.Rats("0 1 0 0"), oracle.Rats("0 0 1 0"), oracle.Rats("0 0 0 1")},
+		oracle.Rats("1/10 1/10 1/20 3/20 1/5")...)
 	r := solved(t, star, fluid.BF, Settings{RelTol: 1e-6})
 	rho := []float64{0.1, 0.1, 0.05, 0.15, 0.2}
 	want := []float64{-3 * 0.1 / 0.9}
@@ -156,8 +156,8 @@ func TestWhittleManyClasses(t *testing.T) {
 		want = append(want, x/(0.9-x))
 	}
 	wantMeans(t, "star", r, want, errorOf(r))
-	one := trafficOf([][]*big.Rat{num.MustRats("1"), num.MustRats("1/2"), num.MustRats("1/3"), num.MustRats("1"), num.MustRats("2"), num.MustRats("1/4")},
-		num.MustRats("1/100 1/50 3/100 1/25 1/100 1/25")...)
+	one := trafficOf([][]*big.Rat{oracle.Rats("1"), oracle.Rats("1/2"), oracle.Rats("1/3"), oracle.Rats("1"), oracle.Rats("2"), oracle.Rats("1/4")},
+		oracle.Rats("1/100 1/50 3/100 1/25 1/100 1/25")...)
 	r = solved(t, one, fluid.BF, Settings{RelTol: 1e-5})
 	load := 0.01 + 0.01 + 0.01 + 0.04 + 0.02 + 0.01
 	wantMeans(t, "one resource", r, []float64{0.01 / (1 - load), 0.01 / (1 - load), 0.01 / (1 - load), 0.04 / (1 - load), 0.02 / (1 - load), 0.01 / (1 - load)}, errorOf(r))

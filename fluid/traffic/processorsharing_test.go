@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"productform/fluid"
+	"productform/internal/oracle"
 	"productform/num"
 )
 
@@ -70,7 +71,7 @@ func processorSharing(t *Model, p fluid.Policy) []*big.Rat {
 func oneProcessor(lambda, size, weight []*big.Rat) *Model {
 	t := &Model{Resources: []fluid.Resource{{Name: "cpu", Capacity: big.NewRat(1, 1)}}}
 	for k := range lambda {
-		t.Classes = append(t.Classes, Class{Name: fmt.Sprint("c", k), Demand: num.MustRats("1"), Weight: weight[k], ArrivalRate: lambda[k], MeanSize: size[k]})
+		t.Classes = append(t.Classes, Class{Name: fmt.Sprint("c", k), Demand: oracle.Rats("1"), Weight: weight[k], ArrivalRate: lambda[k], MeanSize: size[k]})
 	}
 	return t
 }
@@ -127,9 +128,9 @@ func TestProcessorSharing(t *testing.T) {
 // common jobs pile up, to a level that the stationary distribution hardly shows, but which is all that a rare job sees.
 func TestTruncationBoundOfRareClass(t *testing.T) {
 	solvedAll := 0
-	for _, weight := range num.MustRats("10 1e2 1e3 1e5") {
-		for _, load := range num.MustRats("1e-2 1e-4 1e-6 1e-9 1e-13") {
-			for _, size := range num.MustRats("10 1e5") {
+	for _, weight := range oracle.Rats("10 1e2 1e3 1e5") {
+		for _, load := range oracle.Rats("1e-2 1e-4 1e-6 1e-9 1e-13") {
+			for _, size := range oracle.Rats("10 1e5") {
 				rate := new(big.Rat).Quo(load, size)
 				tr := oneProcessor([]*big.Rat{rate, big.NewRat(1, 2)}, []*big.Rat{size, nil}, []*big.Rat{weight, nil})
 				for _, tol := range []float64{0, 1e-3, 1e-2} {
@@ -153,9 +154,9 @@ func TestTruncationBoundOfRareClass(t *testing.T) {
 
 // Two rare classes beside a common one.
 func TestTruncationBoundOfRareClasses(t *testing.T) {
-	for _, rare := range num.MustRats("1e-4 1e-8 1e-12") {
+	for _, rare := range oracle.Rats("1e-4 1e-8 1e-12") {
 		twice := new(big.Rat).Mul(rare, big.NewRat(2, 1))
-		tr := oneProcessor([]*big.Rat{rare, twice, big.NewRat(1, 3)}, num.MustRats("3 1000 1"), num.MustRats("1/9 20 1"))
+		tr := oneProcessor([]*big.Rat{rare, twice, big.NewRat(1, 3)}, oracle.Rats("3 1000 1"), oracle.Rats("1/9 20 1"))
 		r := solved(t, tr, fluid.PF, Settings{RelTol: 1e-2})
 		wantProcessorSharing(t, fmt.Sprintf("rate %v, limits %d", rare, r.Limits), tr, r)
 	}

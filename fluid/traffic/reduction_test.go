@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"productform/fluid"
+	"productform/internal/oracle"
 	"productform/num"
 )
 
@@ -64,12 +65,12 @@ func TestNotMerged(t *testing.T) {
 		{func(c *Class) { c.ArrivalRate = big.NewRat(1, 7) }, fluid.Policies()},
 		{func(c *Class) { c.MeanSize = big.NewRat(2, 1) }, []fluid.Policy{fluid.BF}},
 		{func(c *Class) { c.Weight = big.NewRat(2, 1) }, []fluid.Policy{fluid.BF}},
-		{func(c *Class) { c.Demand = num.MustRats("1 1/4"); c.MeanSize = big.NewRat(2, 1) }, []fluid.Policy{fluid.PF, fluid.DRF, fluid.BMF, fluid.BF}},
-		{func(c *Class) { c.Demand = num.MustRats("1/2 1/4") }, nil},
-		{func(c *Class) { c.Declared = num.MustRats("1/2 1/4") }, nil},
+		{func(c *Class) { c.Demand = oracle.Rats("1 1/4"); c.MeanSize = big.NewRat(2, 1) }, []fluid.Policy{fluid.PF, fluid.DRF, fluid.BMF, fluid.BF}},
+		{func(c *Class) { c.Demand = oracle.Rats("1/2 1/4") }, nil},
+		{func(c *Class) { c.Declared = oracle.Rats("1/2 1/4") }, nil},
 		{func(c *Class) { c.ArrivalRate = new(big.Rat) }, fluid.Policies()}, // it is left out
 	} {
-		tr := trafficOf([][]*big.Rat{num.MustRats("1/2 1/8"), num.MustRats("1/2 1/8")}, num.MustRats("1/3 1/3")...)
+		tr := trafficOf([][]*big.Rat{oracle.Rats("1/2 1/8"), oracle.Rats("1/2 1/8")}, oracle.Rats("1/3 1/3")...)
 		tr.Classes[0].MeanSize = big.NewRat(4, 1)
 		tr.Classes[1].MeanSize = big.NewRat(4, 1)
 		c.change(&tr.Classes[1])
@@ -89,7 +90,7 @@ func TestComponents(t *testing.T) {
 			tr := withoutWeights(randomTraffic(r, 3, 2, big.NewRat(1, 2)), p)
 			tr.Resources = append(tr.Resources, fluid.Resource{Name: "of the last alone", Capacity: big.NewRat(1, 1)})
 			tr.Classes[0].Demand[r.IntN(2)] = big.NewRat(7, 8) // not in proportion to the other, whose numbers are sixths
-			tr.Classes[2].Demand = num.MustRats("0 0 1")
+			tr.Classes[2].Demand = oracle.Rats("0 0 1")
 			scaleTo(tr, big.NewRat(1+r.Int64N(3), 10))
 			got := solved(t, tr, p, Settings{RelTol: 1e-6})
 			want := solved(t, tr, p, Settings{Limits: []int{16, 16, 14}})
@@ -104,7 +105,7 @@ func TestComponents(t *testing.T) {
 // Six pairs of classes, each pair on two resources of its own, are solved as one pair is: the chain of all has more
 // states than any table.
 func TestManyComponents(t *testing.T) {
-	pair := trafficOf([][]*big.Rat{num.MustRats("1 1/2"), num.MustRats("1/2 1")}, num.MustRats("1/3 1/4")...)
+	pair := trafficOf([][]*big.Rat{oracle.Rats("1 1/2"), oracle.Rats("1/2 1")}, oracle.Rats("1/3 1/4")...)
 	many := &Model{}
 	for n := range 6 {
 		for j := range 2 {

@@ -15,6 +15,7 @@ import (
 
 	"productform/fluid"
 	"productform/internal/input"
+	"productform/internal/oracle"
 	"productform/num"
 )
 
@@ -148,7 +149,7 @@ func TestSolveAgainstIndependentProgram(t *testing.T) {
 
 // One class has E[x] = ρ/(1-ρ), through the closed form or through a chain of 400 states; ρ^400 < 1e-38 at load 4/5.
 func TestSolveOneClass(t *testing.T) {
-	tr := trafficOf([][]*big.Rat{num.MustRats("1/2 2 1"), num.MustRats("1 1 1")}, big.NewRat(1, 5), new(big.Rat))
+	tr := trafficOf([][]*big.Rat{oracle.Rats("1/2 2 1"), oracle.Rats("1 1 1")}, big.NewRat(1, 5), new(big.Rat))
 	tr.Classes[0].MeanSize = big.NewRat(2, 1)
 	for _, p := range fluid.Policies() {
 		r := solved(t, tr, p, Settings{})
@@ -174,13 +175,13 @@ func TestSolveOneClass(t *testing.T) {
 // Where one resource is always the scarcer one, every policy without weights shares it as one processor: E[x_k] =
 // ρ_k/(1-ρ).
 func TestSolveClosedForms(t *testing.T) {
-	line := trafficOf([][]*big.Rat{num.MustRats("1 1"), num.MustRats("1 0"), num.MustRats("0 1")}, num.MustRats("1/5 2/5 3/10")...)
+	line := trafficOf([][]*big.Rat{oracle.Rats("1 1"), oracle.Rats("1 0"), oracle.Rats("0 1")}, oracle.Rats("1/5 2/5 3/10")...)
 	want := []float64{0.2 * (-1/0.8 + 1/0.4 + 1/0.5), 1, 0.3 / 0.5}
 	for _, p := range []fluid.Policy{fluid.PF, fluid.BF} {
 		r := solved(t, line, p, Settings{RelTol: 1e-5})
 		wantMeans(t, "linear network", r, want, errorOf(r))
 	}
-	nested := trafficOf([][]*big.Rat{num.MustRats("1 0"), num.MustRats("1 1"), num.MustRats("1 1/2")}, num.MustRats("1/5 1/5 1/10")...)
+	nested := trafficOf([][]*big.Rat{oracle.Rats("1 0"), oracle.Rats("1 1"), oracle.Rats("1 1/2")}, oracle.Rats("1/5 1/5 1/10")...)
 	for _, p := range fluid.Policies() {
 		r := solved(t, nested, p, Settings{RelTol: 1e-5})
 		wantMeans(t, "one scarce resource", r, []float64{0.4, 0.4, 0.2}, errorOf(r))
@@ -251,13 +252,13 @@ func TestSolveInvariance(t *testing.T) {
 			a := solved(t, tr, p, Settings{})
 			if seed == 0 {
 				slow := *tr
-				slow.Classes = append([]Class{{Name: "rare", Demand: num.MustRats("1/2 1"), ArrivalRate: big.NewRat(1, 1e15)}}, tr.Classes...)
+				slow.Classes = append([]Class{{Name: "rare", Demand: oracle.Rats("1/2 1"), ArrivalRate: big.NewRat(1, 1e15)}}, tr.Classes...)
 				b := solved(t, &slow, p, Settings{RelTol: 1e-8})
 				b.Classes = b.Classes[1:]
 				wantMeans(t, "with a class that hardly arrives", b, meansOf(a), 1e-8+errorOf(a)+errorOf(b))
 			}
 			b := *tr
-			b.Classes = []Class{tr.Classes[1], {Name: "never", Demand: num.MustRats("1 1"), ArrivalRate: new(big.Rat)}, tr.Classes[0]}
+			b.Classes = []Class{tr.Classes[1], {Name: "never", Demand: oracle.Rats("1 1"), ArrivalRate: new(big.Rat)}, tr.Classes[0]}
 			b.Resources = []fluid.Resource{tr.Resources[1], tr.Resources[0]}
 			for k, c := range b.Classes {
 				b.Classes[k].Demand = []*big.Rat{c.Demand[1], c.Demand[0]}
@@ -281,8 +282,8 @@ func TestSolveInvariance(t *testing.T) {
 
 // Equal classes have equal numbers.
 func TestSolveSymmetric(t *testing.T) {
-	two := trafficOf([][]*big.Rat{num.MustRats("1 1/3"), num.MustRats("1/3 1")}, num.MustRats("3/5 3/5")...)
-	three := trafficOf([][]*big.Rat{num.MustRats("1 1/3 0"), num.MustRats("0 1 1/3"), num.MustRats("1/3 0 1")}, num.MustRats("2/5 2/5 2/5")...)
+	two := trafficOf([][]*big.Rat{oracle.Rats("1 1/3"), oracle.Rats("1/3 1")}, oracle.Rats("3/5 3/5")...)
+	three := trafficOf([][]*big.Rat{oracle.Rats("1 1/3 0"), oracle.Rats("0 1 1/3"), oracle.Rats("1/3 0 1")}, oracle.Rats("2/5 2/5 2/5")...)
 	for _, p := range fluid.Policies() {
 		for _, tr := range []*Model{two, three} {
 			r := solved(t, tr, p, Settings{RelTol: 1e-5})
@@ -354,7 +355,7 @@ func TestSolveThreeClassesTwoWays(t *testing.T) {
 
 func TestSolveRefuses(t *testing.T) {
 	good := func() *Model {
-		return trafficOf([][]*big.Rat{num.MustRats("1 1/2"), num.MustRats("1/2 1")}, num.MustRats("1/3 1/3")...)
+		return trafficOf([][]*big.Rat{oracle.Rats("1 1/2"), oracle.Rats("1/2 1")}, oracle.Rats("1/3 1/3")...)
 	}
 	for _, test := range []struct {
 		path   string
@@ -381,22 +382,22 @@ func TestSolveRefuses(t *testing.T) {
 		{"jobs[1].arrival_rate", func(t *Model) { t.Classes[1].ArrivalRate = nil }, fluid.PF, Settings{}},
 		{"jobs[1].arrival_rate", func(t *Model) { t.Classes[1].ArrivalRate = big.NewRat(-1, 2) }, fluid.PF, Settings{}},
 		{"jobs[0].mean_size", func(t *Model) { t.Classes[0].MeanSize = new(big.Rat) }, fluid.PF, Settings{}},
-		{"jobs[0].arrival_rate", func(t *Model) { t.Classes[0].ArrivalRate = num.MustRats("1e-130")[0] }, fluid.PF, Settings{}},
-		{"jobs[1].mean_size", func(t *Model) { t.Classes[1].MeanSize = num.MustRats("1e-130")[0] }, fluid.BF, Settings{}},
+		{"jobs[0].arrival_rate", func(t *Model) { t.Classes[0].ArrivalRate = oracle.Rats("1e-130")[0] }, fluid.PF, Settings{}},
+		{"jobs[1].mean_size", func(t *Model) { t.Classes[1].MeanSize = oracle.Rats("1e-130")[0] }, fluid.BF, Settings{}},
 		{"jobs[1].weight", func(t *Model) { t.Classes[1].Weight = big.NewRat(2, 1) }, fluid.BF, Settings{}},
-		{"jobs[0].demand", func(t *Model) { t.Classes[0].Demand = num.MustRats("0 0") }, fluid.PF, Settings{}},
+		{"jobs[0].demand", func(t *Model) { t.Classes[0].Demand = oracle.Rats("0 0") }, fluid.PF, Settings{}},
 		{"resources", func(t *Model) { t.Resources = nil }, fluid.PF, Settings{}},
-		{"MaxStates", func(t *Model) { scaleTo(t, num.MustRats("0.9999999")[0]) }, fluid.DRF, Settings{}},
-		{"MaxStates", func(t *Model) { scaleTo(t, num.MustRats("0.9999999999999999999999")[0]) }, fluid.PF, Settings{}},
-		{"MaxStates", func(t *Model) { scaleTo(t, num.MustRats("0.9999999999999999999999")[0]) }, fluid.BF, Settings{}},
-		{"Limits", func(t *Model) { scaleTo(t, num.MustRats("0." + strings.Repeat("9", 130))[0]) }, fluid.BF, Settings{Limits: []int{5, 5}}},
-		{"jobs[1].weight", func(t *Model) { t.Classes[1].Weight = num.MustRats("1e-130")[0] }, fluid.PF, Settings{}},
+		{"MaxStates", func(t *Model) { scaleTo(t, oracle.Rats("0.9999999")[0]) }, fluid.DRF, Settings{}},
+		{"MaxStates", func(t *Model) { scaleTo(t, oracle.Rats("0.9999999999999999999999")[0]) }, fluid.PF, Settings{}},
+		{"MaxStates", func(t *Model) { scaleTo(t, oracle.Rats("0.9999999999999999999999")[0]) }, fluid.BF, Settings{}},
+		{"Limits", func(t *Model) { scaleTo(t, oracle.Rats("0." + strings.Repeat("9", 130))[0]) }, fluid.BF, Settings{Limits: []int{5, 5}}},
+		{"jobs[1].weight", func(t *Model) { t.Classes[1].Weight = oracle.Rats("1e-130")[0] }, fluid.PF, Settings{}},
 		{"jobs[1].arrival_rate", func(t *Model) {
-			t.Classes[1].ArrivalRate, t.Classes[1].MeanSize = num.MustRats("1e-100")[0], num.MustRats("1e-30")[0]
+			t.Classes[1].ArrivalRate, t.Classes[1].MeanSize = oracle.Rats("1e-100")[0], oracle.Rats("1e-30")[0]
 		}, fluid.BF, Settings{}},
 		{"jobs[0].arrival_rate", func(t *Model) { // of both classes together
 			for k := range t.Classes {
-				t.Classes[k].Demand, t.Classes[k].ArrivalRate, t.Classes[k].MeanSize = num.MustRats("1/4"), num.MustRats("6e119")[0], num.MustRats("1e-120")[0]
+				t.Classes[k].Demand, t.Classes[k].ArrivalRate, t.Classes[k].MeanSize = oracle.Rats("1/4"), oracle.Rats("6e119")[0], oracle.Rats("1e-120")[0]
 			}
 		}, fluid.PF, Settings{}},
 		{"MaxStates", func(t *Model) { // the pilot needs more states than it was thought that all would
@@ -404,7 +405,7 @@ func TestSolveRefuses(t *testing.T) {
 			t.Classes[1].MeanSize, t.Classes[1].ArrivalRate = big.NewRat(100, 1), big.NewRat(1, 250)
 		}, fluid.PF, Settings{RelTol: 1e-2, MaxStates: 150}},
 		{"policy", func(t *Model) {
-			t.Classes = append(t.Classes, Class{"c", num.MustRats("1"), nil, big.NewRat(1, 9), nil, nil}, Class{"d", num.MustRats("0 1"), nil, big.NewRat(1, 9), nil, nil})
+			t.Classes = append(t.Classes, Class{"c", oracle.Rats("1"), nil, big.NewRat(1, 9), nil, nil}, Class{"d", oracle.Rats("0 1"), nil, big.NewRat(1, 9), nil, nil})
 		}, fluid.PF, Settings{}},
 	} {
 		tr := good()
@@ -423,9 +424,9 @@ func TestSolveRefuses(t *testing.T) {
 	}
 	for _, load := range []string{"1", "3/2"} {
 		tr := good()
-		scaleTo(tr, num.MustRats(load)[0])
-		tr.Classes[0].ArrivalRate, tr.Classes[1].ArrivalRate = num.MustRats(load)[0], big.NewRat(1, 9)
-		tr.Classes[1].Demand = num.MustRats("0 1")
+		scaleTo(tr, oracle.Rats(load)[0])
+		tr.Classes[0].ArrivalRate, tr.Classes[1].ArrivalRate = oracle.Rats(load)[0], big.NewRat(1, 9)
+		tr.Classes[1].Demand = oracle.Rats("0 1")
 		var unstable *UnstableError
 		if _, err := Solve(context.Background(), tr, fluid.DRF, Settings{}); !errors.As(err, &unstable) || unstable.Resource != 0 || unstable.Load.RatString() != load || !errors.Is(err, ErrUnstable) {
 			t.Errorf("load %s: error %v", load, err)
@@ -450,7 +451,7 @@ func TestConverged(t *testing.T) {
 
 // The bound of rounding covers all measures of the closed form: ρ/(1-ρ) for 1000 loads, in fractions.
 func TestRoundingBoundOfClosedForm(t *testing.T) {
-	tr := trafficOf([][]*big.Rat{num.MustRats("1")}, big.NewRat(1, 2))
+	tr := trafficOf([][]*big.Rat{oracle.Rats("1")}, big.NewRat(1, 2))
 	c := &tr.Classes[0]
 	off := func(got float64, want *big.Rat) float64 {
 		e := new(big.Rat).SetFloat64(got)
@@ -476,7 +477,7 @@ func TestRoundingBoundOfClosedForm(t *testing.T) {
 // The iteration may give up where they are: what it then claims must still hold.
 func TestSolveTwoClassesTwoWays(t *testing.T) {
 	for exponent := range int64(4) {
-		tr := trafficOf([][]*big.Rat{num.MustRats("1 1/2"), num.MustRats("1/3 1")}, num.MustRats("1/2 2/5")...)
+		tr := trafficOf([][]*big.Rat{oracle.Rats("1 1/2"), oracle.Rats("1/3 1")}, oracle.Rats("1/2 2/5")...)
 		speed := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(100), big.NewInt(exponent), nil))
 		tr.Classes[0].ArrivalRate.Mul(tr.Classes[0].ArrivalRate, speed)
 		tr.Classes[0].MeanSize = new(big.Rat).Inv(speed)
