@@ -184,7 +184,7 @@ func TestConservation(t *testing.T) {
 	stranded, emptied := 0, 0
 	for n := range 6000 {
 		rules, spares := dispatch.Rules(), []dispatch.Spare{"", dispatch.SpareByDeadline, dispatch.SpareKept}
-		s := randomScenario(rules[n%5], spares[n/5%3], random.IntN)
+		s := randomScenario(rules[n%len(rules)], spares[n/len(rules)%3], random.IntN)
 		l := newLedger(s)
 		s.Watch = func(d *dispatch.Decision) {
 			l.watch(d)

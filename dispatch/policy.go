@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"productform/internal/input"
 )
@@ -113,12 +114,21 @@ func (r *Request) due() float64 {
 	return r.Deadline
 }
 
+// list returns words with commas between them.
+func list[S ~string](words []S) string {
+	text := make([]string, len(words))
+	for i, w := range words {
+		text[i] = string(w)
+	}
+	return strings.Join(text, ", ")
+}
+
 func (p Policy) check(path string) error {
 	switch {
 	case !slices.Contains(Rules(), p.Rule):
-		return input.Errorf(input.Field(path, "Rule"), p.Rule, "one of priority, proportion, workload, deadline, edf")
+		return input.Errorf(input.Field(path, "Rule"), p.Rule, "one of %s", list(Rules()))
 	case p.Spare != "" && !slices.Contains(Spares(), p.Spare):
-		return input.Errorf(input.Field(path, "Spare"), p.Spare, "one of priority, deadline, kept")
+		return input.Errorf(input.Field(path, "Spare"), p.Spare, "one of %s", list(Spares()))
 	case !(p.Reserve >= 0 && p.Reserve <= 1):
 		return input.Errorf(input.Field(path, "Reserve"), p.Reserve, "a number in [0, 1]")
 	case !isWork(p.Horizon):

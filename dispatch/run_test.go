@@ -255,7 +255,7 @@ func TestSingleServerQueueMean(t *testing.T) {
 func TestSameDigits(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	for n := range 100 {
-		s := randomScenario(dispatch.Rules()[n%5], dispatch.SpareByDeadline, random.IntN)
+		s := randomScenario(dispatch.Rules()[n%len(dispatch.Rules())], dispatch.SpareByDeadline, random.IntN)
 		text := fmt.Sprintf("%+v", s)
 		want, wantErr := dispatch.Run(context.Background(), s)
 		var wg sync.WaitGroup
@@ -278,7 +278,7 @@ func TestSameDigits(t *testing.T) {
 func TestOrderOfJobs(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
 	for n := range 300 {
-		s := randomScenario(dispatch.Rules()[n%5], "", random.IntN)
+		s := randomScenario(dispatch.Rules()[n%len(dispatch.Rules())], "", random.IntN)
 		for i, k := range random.Perm(len(s.Jobs)) {
 			j := &s.Jobs[i]
 			late := j.Deadline - j.Submit
@@ -319,7 +319,7 @@ func TestOrderOfJobs(t *testing.T) {
 func TestUnitOfTime(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 16))
 	for n := range 300 {
-		s := randomScenario(dispatch.Rules()[n%5], dispatch.SpareByDeadline, random.IntN)
+		s := randomScenario(dispatch.Rules()[n%len(dispatch.Rules())], dispatch.SpareByDeadline, random.IntN)
 		unit := math.Ldexp(1, random.IntN(61)-30)
 		want, wantErr := dispatch.Run(context.Background(), s)
 		got, err := dispatch.Run(context.Background(), inUnit(s, unit))

@@ -53,8 +53,8 @@ func floorOf(all []floor, pkg string) int {
 	return number
 }
 
-// isAllowed reports whether pkg may import used: a package of a lower floor, a package in whose folder it lies, or on
-// the ground floor one that the table names before it.
+// isAllowed reports whether pkg may import used: a package of a lower floor, a package in whose folder it lies, one of its
+// own folder internal, or on the ground floor one that the table names before it.
 func isAllowed(all []floor, pkg, used string) bool {
 	own, below := floorOf(all, pkg), floorOf(all, used)
 	switch {
@@ -65,7 +65,7 @@ func isAllowed(all []floor, pkg, used string) bool {
 	case own == 0 && below == 0:
 		return placeOf(all, used) < placeOf(all, pkg)
 	default:
-		return below == own && strings.HasPrefix(pkg, used+"/")
+		return below == own && (strings.HasPrefix(pkg, used+"/") || strings.HasPrefix(used, pkg+"/internal/"))
 	}
 }
 
@@ -172,6 +172,8 @@ func TestFloorsAreSeen(t *testing.T) {
 		{"bf", `import "productform/stability"`, "imports stability, which it may not"},
 		{"cluster", `import "productform/bf"`, "imports bf, which it may not"},
 		{"plots/draw", `import "productform/plots"`, ""},
+		{"cmd/pfq", `import "productform/cmd/pfq/internal/tags"`, ""},
+		{"cmd/pfq/internal/tags", `import "productform/cmd/pfq/internal/dispatch"`, "imports cmd/pfq/internal/dispatch, which it may not"},
 		{"plots", `import "productform/plots/draw"`, "imports plots/draw, which it may not"},
 		{"num", `import "productform/internal/input"`, ""},
 		{"internal/input", `import "productform/num"`, "imports num, which it may not"},

@@ -170,3 +170,25 @@ func TestDependencies(t *testing.T) {
 		t.Errorf("docs/dependencies.md lacks what go.mod and the code have (-), or has more (+):\n%s", diff)
 	}
 }
+
+// The files that docs/design.md names exist.
+func TestFilesOfDesign(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "design.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	for _, n := range quoted.FindAllStringSubmatch(string(text), -1) {
+		if path.Ext(n[1]) == "" || !strings.Contains(n[1], "/") || strings.ContainsAny(n[1], " *") || strings.Contains(n[1], "NAME") ||
+			strings.Contains(n[1], "PAPER") {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(root, n[1])); err != nil {
+			t.Errorf("%s: %v", n[1], err)
+		}
+		files++
+	}
+	if files < 20 {
+		t.Errorf("%d files", files)
+	}
+}

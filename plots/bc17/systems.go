@@ -13,22 +13,6 @@ import (
 	"productform/sizes"
 )
 
-// Figures returns the entries of [BC17]: Figures 1 to 4, then two on what they show.
-func Figures() []plots.Spec {
-	equal := threeServers(1, "Two classes sharing three equal servers", 1, 1, 1,
-		curve{Label: "both classes", Class: allClasses, Max: 2})
-	unequal := threeServers(2, "Two classes, one with a server of its own", 1, 0, 1,
-		curve{Label: "class 1", Class: 0, Max: 2}, curve{Label: "class 2", Class: 1, Max: 1})
-	two, three := randomAssignment(3, 100, 2), randomAssignment(4, 100, 3)
-	var entries []plots.Spec
-	for _, c := range []configuration{equal, unequal, two, three} {
-		entries = append(entries, plots.Spec{ID: c.ID, Title: c.Title, Prepare: c.prepare})
-	}
-	return append(entries,
-		insensitivity("bf-5", equal, unequal, two, three),
-		distribution("bf-6", equal, two))
-}
-
 // A configuration is a cluster whose load varies, and what is shown of it.
 type configuration struct {
 	ID, Title string

@@ -12,29 +12,6 @@ import (
 	"productform/tags"
 )
 
-// Figures returns the entries of [HB02], by the numbers of its figures, then two of what they leave open.
-func Figures() []plots.Spec {
-	exact := func(id, title string, build func(context.Context, *plots.Figure) error) plots.Spec {
-		return plots.Exact(id, title,
-			func(ctx context.Context, _ plots.Effort, f *plots.Figure) error { return build(ctx, f) })
-	}
-	return []plots.Spec{
-		exact("tags-3", "Job sizes of a supercomputer and the bounded Pareto distributions that fit them", tailFits),
-		exact("tags-4", "The bounded Pareto distribution and its second moment", secondMoment),
-		twoHosts("tags-6", "Mean slowdown with two hosts"),
-		twoHosts("tags-7", "Mean waiting time with two hosts"),
-		hostLoads("tags-8", "TAGS unbalances the loads of two hosts"),
-		systemLoads("tags-9", "Mean slowdown with two hosts at three loads"),
-		excess("tags-10", "Loads of two hosts, and the excess by killed runs"),
-		fourHosts("tags-12", "Mean slowdown with four hosts"),
-		expansion("tags-13", "Server expansion: hosts to add for a mean slowdown of 3"),
-		exact("tags-14", "Second moment of sizes of a smaller range", smallerMoment),
-		smallerRange("tags-15", "Mean slowdown with sizes of a smaller range"),
-		moreHosts("tags-16", "Best mean slowdown against the number of hosts"),
-		measured("tags-17", "TAGS and its rivals on the run times of a supercomputer"),
-	}
-}
-
 // What [HB02] keeps fixed: the mean size, and two upper ends.
 const (
 	paretoMean = 3000 // E[X], seconds of work at speed 1

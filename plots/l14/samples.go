@@ -15,19 +15,6 @@ import (
 	"productform/traces"
 )
 
-// Figures returns the entries after [L14]. What it does not state, the captions do.
-func Figures() []plots.Spec {
-	return []plots.Spec{
-		plots.Exact("dispatch-1", "Workers of a job over time, with and without failures", workersOverTime),
-		plots.Exact("dispatch-2", "Priority violations, equal workers", violations(equalWorkers())),
-		plots.Exact("dispatch-3", "Priority violations, unequal workers", violations(unequalWorkers())),
-		plots.Exact("dispatch-4", "Penalty for missed deadlines, equal workers", penalties(equalWorkers())),
-		plots.Exact("dispatch-5", "Penalty for missed deadlines, unequal workers", penalties(unequalWorkers())),
-		plots.Exact("dispatch-6", "Violations against penalty over many samples", manySamples),
-		plots.Exact("dispatch-7", "Policies against the number of workers and the spread of their speeds", sensitivity),
-	}
-}
-
 // A namedPolicy is a policy under its name in the figures.
 type namedPolicy struct {
 	label  string

@@ -1,0 +1,18 @@
+package br14
+
+import (
+	"productform/plots"
+)
+
+// Figures returns the entries after [BR14]. The parameters of the figures of the paper are not known here; these
+// have their own, which the captions state.
+func Figures() []plots.Spec {
+	return []plots.Spec{
+		plots.Exact("fluid-1", "Two jobs that share processors and memory", twoJobs),
+		serviceRates("fluid-2", "Mean service rate in random traffic"),
+		plots.Exact("fluid-3", "Efficiency and fairness in random traffic", tradeOff),
+		plots.Exact("fluid-4", "What lying about needs brings, at rest and in random traffic", lies),
+		taskByTask("fluid-5", "Sharing task by task against sharing at will"),
+		plots.Exact("fluid-6", "Sharing among users with profiles estimated from a log", loggedUsers),
+	}
+}
