@@ -253,9 +253,9 @@ func (s *Search) grid(j int) []Cell {
 		}
 	}
 	sort.Float64s(xs)
-	var cells []Cell
+	cells := make([]Cell, 0, len(xs)+1)
 	if s.IdleFirst {
-		cells = []Cell{{Low: s.Start, High: s.Start}}
+		cells = append(cells, Cell{Low: s.Start, High: s.Start})
 		if high == 0 {
 			return cells
 		}
@@ -278,7 +278,7 @@ func (s *Search) grid(j int) []Cell {
 // marks returns the ends of the first cells of cutoff j.
 func (s *Search) marks(j int) []float64 {
 	low, high := s.Low[j], s.High[j]
-	xs := []float64{low, high}
+	xs := append(make([]float64, 0, 4+pieces+2*decades), low, high)
 	from, to := low, high
 	if math.IsInf(high, 1) {
 		for to = max(low, 1e-300); s.At(to).Tail > 1e-18 && to < 1e290; to *= 2 {
@@ -304,7 +304,7 @@ func (s *Search) marks(j int) []float64 {
 func (s *Search) atomGrid(low, high float64, pieces int) []Cell {
 	first := sort.SearchFloat64s(s.Atoms, low)
 	end := sort.Search(len(s.Atoms), func(i int) bool { return s.Atoms[i] > high })
-	var cells []Cell
+	cells := make([]Cell, 0, pieces)
 	for k := range pieces {
 		i, j := first+(end-first)*k/pieces, first+(end-first)*(k+1)/pieces
 		if i < j {
@@ -317,20 +317,18 @@ func (s *Search) atomGrid(low, high float64, pieces int) []Cell {
 // shortest returns the shortest path through the upper ends of the cells, and its cost.
 func (s *Search) shortest(stages [][]Cell) ([]float64, float64) {
 	n := len(stages)
-	from := make([][]int32, n)
+	from := make([][]int32, n+1)
 	cost := []float64{0}
 	before := []*Point{&s.Start}
 	for j := range n + 1 {
-		var here []*Point
+		here := []*Point{&s.End}
 		if j < n {
+			here = make([]*Point, 0, len(stages[j]))
 			for k := range stages[j] {
 				here = append(here, &stages[j][k].High)
 			}
-			from[j] = make([]int32, len(here))
-		} else {
-			here = []*Point{&s.End}
-			from = append(from, make([]int32, 1))
 		}
+		from[j] = make([]int32, len(here))
 		next := make([]float64, len(here))
 		for k, b := range here {
 			next[k] = math.Inf(1)
