@@ -19,6 +19,7 @@ type tagsCost struct {
 	o          Objective
 	rate       float64                 // λ
 	speed      []float64               // v_i
+	push       []float64               // λ/v_i
 	spare      []float64               // 1 - λE[X]/v_i
 	kills      bool                    // whether hosts kill jobs, or get the sizes between two cutoffs only
 	speedError []float64               // bound of what rounding the ratio of speeds in it does
@@ -52,11 +53,11 @@ func newTAGSCost(m Model, l *moments, o Objective) *tagsCost {
 func hostsOf(m Model, l *moments, o Objective) *tagsCost {
 	most := max(o.Slowdown, o.Waiting) // so that no cost leaves float64 for the sake of its unit
 	f := &tagsCost{m: m, l: l, o: Objective{Slowdown: o.Slowdown / most, Waiting: o.Waiting / most}, kills: true, rate: m.rate(l)}
-	h, all := m.Hosts, make([]float64, 3*m.Hosts)
-	f.speed, f.spare, f.speedError = all[:h:h], all[h:2*h:2*h], all[2*h:]
+	h, all := m.Hosts, make([]float64, 4*m.Hosts)
+	f.speed, f.push, f.spare, f.speedError = all[:h:h], all[h:2*h:2*h], all[2*h:3*h:3*h], all[3*h:]
 	for i := range h {
 		v := m.speed(i)
-		f.speed[i], f.spare[i] = v, math.FMA(-m.Load, m.capacity()/v, 1)
+		f.speed[i], f.push[i], f.spare[i] = v, f.rate/v, math.FMA(-m.Load, m.capacity()/v, 1)
 		if m.Speeds != nil && f.spare[i] >= cancellationLimit {
 			f.speedError[i] = 1e-14 * m.Load * m.capacity() / v
 		}
@@ -112,9 +113,8 @@ func (f *tagsCost) slack(i int, a, b *shortestpath.Point) (slack, off float64) {
 		if f.kills && b.Tail > 0 { // E[min(X, b)]
 			done += b.X * b.Tail
 		}
-		push := f.rate / f.speed[i]
 		m1, m1Size := difference(a.First, done, larger(a), above)
-		slack, size = 1-push*m1, 1+push*m1Size
+		slack, size = 1-f.push[i]*m1, 1+f.push[i]*m1Size
 	}
 	if f.l.list != nil && math.Abs(slack) < nearZeroTol*max(1, size) {
 		slack = f.l.list.slack(f.m.pace(i), a.X, b.X, f.kills)
@@ -125,7 +125,7 @@ func (f *tagsCost) slack(i int, a, b *shortestpath.Point) (slack, off float64) {
 
 // spareSlack returns 1 - ρ_i of a host that is spared so much of E[X], below and above its cutoffs.
 func (f *tagsCost) spareSlack(i int, below, above float64) float64 {
-	return f.spare[i] + f.rate/f.speed[i]*(below+above)
+	return f.spare[i] + f.push[i]*(below+above)
 }
 
 // square returns E[min(X, b)²; X > a] as the difference of numbers as small as possible, and the smaller of them.
