@@ -19,7 +19,7 @@ type fairAtoms struct {
 type span struct{ first, last int }
 
 func newFairAtoms(f *fairCost) *fairAtoms {
-	s := &fairAtoms{f, nil}
+	s := &fairAtoms{f, make([]shortestpath.Point, 0, len(f.atoms))}
 	for _, x := range f.atoms {
 		s.points = append(s.points, f.at(x))
 	}

@@ -228,6 +228,7 @@ func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 	n, top := len(f.speed)-1, len(f.atoms)-1
 	if f.l.atomWork == nil {
+		f.l.atomWork = make([]shortestpath.Point, 0, len(f.atoms))
 		for _, x := range f.atoms {
 			f.l.atomWork = append(f.l.atomWork, f.work(x))
 		}

@@ -196,3 +196,31 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// Points that are found by their work or logarithm, to rounding, are those of their sizes.
+func TestPointsOfWorkAndLog(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t)
+		e := must(d.exact.Enclose(300))
+		x := e.Mean().Approx() * math.Exp(rapid.Float64Range(-1, 1).Draw(t, "log x"))
+		want := must(e.At(rat(x)))
+		if !e.Smooth || want.Same(e.Low) || want.Same(e.High) {
+			return
+		}
+		want = must(e.Inside(want.X))
+		found := []exact.Point{must(e.AtLog(want.Log.Point()))}
+		if p, ok, err := e.WithWork(want.Above[2].Point()); err != nil {
+			t.Fatal(err)
+		} else if ok {
+			found = append(found, p)
+		}
+		for _, p := range found {
+			for name, v := range map[string][2]num.Interval{"x": {p.X, want.X}, "P(X > x)": {p.Tail(), want.Tail()},
+				"ln x": {p.Log, want.Log}, "f(x)": {p.Density, want.Density}, "f'(x)": {p.Slope, want.Slope}} {
+				if off := math.Abs(v[0].Sub(v[1]).Approx()); off > 1e-60*(1+math.Abs(v[1].Approx())) {
+					t.Errorf("%v at %v: %s is off by %v", d.double, x, name, off)
+				}
+			}
+		}
+	})
+}
