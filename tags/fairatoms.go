@@ -8,8 +8,9 @@ import (
 )
 
 // A fairAtoms minimises the largest slowdown, of the hosts at which jobs end, over cutoffs at atoms, which are points 1
-// to n, and at 0, point 0. A cutoff between two atoms is no better than the lower one, at which the same jobs end. As little waiting before a host as can be is best for it and all after it: so for any bound on the slowdowns, one
-// pass from host to host finds the least waiting to each cutoff, and whether there is a path at all.
+// to n, and at 0, point 0. A cutoff between two atoms is no better than the lower one, at which the same jobs end. As
+// little waiting before a host as can be is best for it and all after it: so for any bound on the slowdowns, one pass from
+// host to host finds the least waiting to each cutoff, and whether there is a path at all.
 type fairAtoms struct {
 	*fairCost
 	points []shortestpath.Point
