@@ -87,9 +87,9 @@ func Below(numbers, limits []Number) Verdict {
 	v := Holds
 	for i, r := range numbers {
 		switch {
-		case r.Low > limits[i].High:
+		case !(r.Low <= limits[i].High): // so that NaN refutes
 			return Refuted
-		case r.High > limits[i].Low:
+		case !(r.High <= limits[i].Low):
 			v = Open
 		}
 	}

@@ -110,6 +110,8 @@ func TestVerdicts(t *testing.T) {
 		{limit(1, 1.3), limit(1.2, 1.2), Open},
 		{limit(1.25, 1.3), limit(1.2, 1.2), Refuted},
 		{limit(1.25, 1.3), limit(1.2, 1.4), Open},
+		{limit(math.NaN(), math.NaN()), limit(1.2, 1.2), Refuted},
+		{limit(1, 1.1), limit(math.NaN(), math.NaN()), Refuted},
 	} {
 		if got := Below([]Number{c.number}, []Number{c.limit}); got != c.want {
 			t.Errorf("%v below %v: %s, want %s", c.number, c.limit, got, c.want)

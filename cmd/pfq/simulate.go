@@ -111,6 +111,11 @@ func (f *simulateFlags) answer(q command.Query) (a render.Answer, found bool, er
 	if f.factors == nil {
 		return one(m)
 	}
+	for _, factor := range f.factors {
+		if factor.Sign() == 0 {
+			return a, false, command.FlagError{Err: input.Errorf("--scale", factor.RatString(), "factors > 0: without arrivals there is nothing to simulate")}
+		}
+	}
 	return command.AtFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) { return one(m.Scale(factor)) })
 }
 

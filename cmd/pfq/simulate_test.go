@@ -352,6 +352,7 @@ func TestSimulateBadUsage(t *testing.T) {
 	}
 	for _, c := range []struct{ args, want string }{
 		{"", "pfq: simulate wants one MODEL, a file or - for the standard input, not 0 arguments\n"},
+		{"good.json --scale 1,0", "pfq: --scale = 0: want factors > 0: without arrivals there is nothing to simulate\n"},
 		{"absent.json", "pfq: absent.json: no such file or directory\n"},
 		{"none.json", "pfq: none.json: classes = arrival rates that are all 0: want a class with an arrival rate > 0\n"},
 		{"tiny.json", "pfq: tiny.json: mean_size = 1/1000000000"},

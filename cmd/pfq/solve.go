@@ -46,6 +46,7 @@ func newSolve() *cobra.Command {
 	cli.Flag[int]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
 		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: command.ParseInt(mostMemory)}.Add(cmd, &f.memory)
 	command.AddScale(cmd, &f.factors, "solve", "all arrival rates")
+	cli.AddGone(cmd, "exact", "it is --engine exact")
 	return cmd
 }
 
