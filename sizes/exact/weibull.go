@@ -77,7 +77,7 @@ func (d Weibull) Fractions(*big.Rat) (work, tail *big.Rat) { return nil, nil }
 // upperGamma encloses Γ(z, t) = ∫_t^∞ u^(z-1) e^-u du for t >= 0, and z > 0 if t = 0. An integer z >= 1 has a finite sum.
 // For other z > 0 it is γ(z, N) - γ(z, t) + Γ(z, N) with
 //
-//	γ(z, t) = t^z e^-t Σ_{k>=0} t^k/(z(z+1)...(z+k)),  0 <= Γ(z, N) <= N^(z-1) e^-N N/(N-z+1) for N > z - 1,
+//	γ(z, t) = t^z e^-t Σ_{k>=0} t^k/(z(z+1)...(z+k)),
 //
 // all terms positive, and for z <= 0, Γ(z, t) = (Γ(z+1, t) - t^z e^-t)/z, from E_1 if z is an integer.
 func upperGamma(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
@@ -108,22 +108,35 @@ func upperGamma(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	if err != nil {
 		return t, err
 	}
-	rest, err := powerOf(far, z, prec)
+	rest, err := beyond(z, far, prec)
 	if err != nil {
 		return t, err
 	}
-	beyond, err := far.Neg().Exp()
-	if err != nil {
-		return t, err
-	}
-	one := num.FromInt(1, prec)
-	rest = rest.Mul(beyond).Quo(far.Sub(num.FromRat(z, prec)).Add(one))
-	sum := whole0.Add(num.Interval{Low: num.FromInt(0, prec).Low, High: rest.High})
+	sum := whole0.Add(rest)
 	if t.Low.Sign() == 0 {
 		return sum, nil
 	}
 	below, err := lowerGamma(z, t, prec)
 	return sum.Sub(below), err
+}
+
+// beyond encloses Γ(z, N) for N > 0 and N > z - 1, as 0 <= Γ(z, N) <= N^(z-1) e^-N max(1, N/(N-z+1)): it is
+// N^(z-1) e^-N ∫_0^∞ (1+u/N)^(z-1) e^-u du, in which the power is at most 1 for z <= 1, and else at most e^((z-1)u/N).
+func beyond(z *big.Rat, far num.Interval, prec uint) (num.Interval, error) {
+	less := new(big.Rat).Sub(z, ratio(1, 1))
+	high, err := powerOf(far, less, prec)
+	if err != nil {
+		return far, err
+	}
+	minus, err := far.Neg().Exp()
+	if err != nil {
+		return far, err
+	}
+	high = high.Mul(minus)
+	if less.Sign() > 0 {
+		high = high.Mul(far).Quo(far.Sub(num.FromRat(less, prec)))
+	}
+	return num.Interval{Low: num.FromInt(0, prec).Low, High: high.High}, nil
 }
 
 // farEnd returns a number N above t and 2z, beyond which e^-u is of no account.
