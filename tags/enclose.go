@@ -67,7 +67,6 @@ func (m ExactModel) Validate() error {
 
 // speeds returns v_i and Σ_i v_i.
 func (m ExactModel) speeds() (speeds []*big.Rat, total *big.Rat) {
-	total = new(big.Rat)
 	if m.Speeds == nil {
 		return slices.Repeat([]*big.Rat{big.NewRat(1, 1)}, m.Hosts), big.NewRat(int64(m.Hosts), 1)
 	}
@@ -146,7 +145,7 @@ func (m ExactModel) enclose(ctx context.Context, p Policy, cutoffs []*big.Rat, t
 	return r, nil
 }
 
-// withPrecision calls try with more and more bits, up to most, while it returns [exact.ErrMoreBits].
+// WithPrecision calls try with more and more bits, up to most, while it returns [exact.ErrMoreBits].
 func WithPrecision(ctx context.Context, prec, most uint, try func(prec uint) error) error {
 	for ; prec <= most; prec *= 2 {
 		if err := ctx.Err(); err != nil {

@@ -59,7 +59,7 @@ func Enclose(ctx context.Context, m tags.ExactModel, o tags.Objective, start []f
 	return Result{r, s.points, s.radius, s.gradient, s.steps}, nil
 }
 
-// A solution solution: cutoffs and what is proved of them.
+// A solution is cutoffs and what is proved of them.
 type solution struct {
 	points    []*big.Float
 	radius    float64

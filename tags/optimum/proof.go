@@ -70,7 +70,7 @@ func (p *search) prove(s state) (solution, error) {
 			return found, exact.ErrMoreBits
 		}
 		relative, _ := k.Abs().Quo(k.Abs(), center[i].Low).Float64()
-		radius = max(radius, math.Nextafter(relative, 1))
+		radius = max(radius, math.Nextafter(relative, math.Inf(1)))
 	}
 	if !(radius < 0x1p-165) || !p.fair && !positiveDefinite(inBox.jacobian) {
 		return found, exact.ErrMoreBits
@@ -131,7 +131,7 @@ func (p *search) gradient(center []num.Interval, value num.Interval, system syst
 			g = g.Mul(center[i])
 		}
 		f, _ := num.Interval{Low: g.Abs(), High: g.Abs()}.Quo(value).High.Float64()
-		worst = max(worst, math.Nextafter(f, 1))
+		worst = max(worst, math.Nextafter(f, math.Inf(1)))
 	}
 	return worst
 }
