@@ -117,7 +117,7 @@ func (m ExactModel) enclose(ctx context.Context, p Policy, cutoffs []*big.Rat, t
 	var r Result
 	undecided := -1 // host whose load may be 1
 	err := WithPrecision(ctx, 72-uint(math.Floor(math.Log2(tolerance))), maxPrec, func(prec uint) error {
-		f, err := m.farm(prec)
+		f, err := m.farm(ctx, prec)
 		if err != nil {
 			return err
 		}
@@ -230,8 +230,8 @@ type enclosedFarm struct {
 	speeds []num.Interval // v_i
 }
 
-func (m ExactModel) farm(prec uint) (enclosedFarm, error) {
-	e, err := m.Sizes.Enclose(prec)
+func (m ExactModel) farm(ctx context.Context, prec uint) (enclosedFarm, error) {
+	e, err := m.Sizes.Enclose(ctx, prec)
 	if err != nil {
 		return enclosedFarm{}, err
 	}

@@ -525,3 +525,60 @@ func TestEncloseListAtLoadOne(t *testing.T) {
 		t.Errorf("load just below 1: %v, slack %v", err, r.Hosts)
 	}
 }
+
+// A countedContext is done once it was asked more than most times.
+type countedContext struct {
+	context.Context
+	asked, most int
+}
+
+func (c *countedContext) Err() error {
+	if c.asked++; c.asked > c.most {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Cutoffs far out in the tail take no more terms than there are bits: P(X > s) is as the distribution says.
+func TestEncloseFarCutoffs(t *testing.T) {
+	for _, c := range []struct {
+		sizes  string
+		cutoff int64
+		log    float64 // ln P(X > s), 0 if it is not compared
+	}{
+		{"exponential", 100000, -100000}, {"exponential", 3000, -3000}, {"hyperexponential:8", 100000, 0}, {"zipf", 100000, 0}, {"erlang:3", 10000, 0},
+		{"weibull:2", 10000, -math.Pi / 4 * 1e8}, {"weibull:0.5", 1e10, -math.Sqrt(2e10)}, {"weibull:3.3", 200, 0},
+	} {
+		d, err := exact.Parse(c.sizes, big.NewRat(1, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := &countedContext{context.Background(), 0, 10000}
+		m := ExactModel{Sizes: d, Hosts: 2, Load: big.NewRat(1, 4)}
+		cutoff := []*big.Rat{big.NewRat(c.cutoff, 1)}
+		r, err := Enclose(ctx, m, PolicyTAGS, cutoff, 0)
+		if err != nil {
+			t.Errorf("%s, cutoff %d: %v, asked %d times", c.sizes, c.cutoff, err, ctx.asked)
+			continue
+		}
+		if load := r.Hosts[0].Load.Float; load != 0.5 {
+			t.Errorf("%s, cutoff %d: host 1 has load %v", c.sizes, c.cutoff, load)
+		}
+		visit, _ := r.Hosts[1].Visit.Interval()
+		log, err := visit.Log()
+		if err != nil || c.log != 0 && math.Abs(log.Approx()/c.log-1) > 1e-14 {
+			t.Errorf("%s, cutoff %d: ln P(X > s) = %v, want %v; %v", c.sizes, c.cutoff, log.Approx(), c.log, err)
+		}
+	}
+	// The load of host 1 is 1 - (s+1)e^-s + s e^-s, which is below 1 by less than the bits can show.
+	far := ExactModel{Sizes: exact.Gammas{{Weight: big.NewRat(1, 1), Phases: 1, Mean: big.NewRat(1, 1)}}, Hosts: 2, Load: big.NewRat(1, 2)}
+	ctx := &countedContext{context.Background(), 0, 300}
+	if _, err := Enclose(ctx, far, PolicyTAGS, []*big.Rat{big.NewRat(100000, 1)}, 0); !errors.Is(err, ErrPrecision) {
+		t.Errorf("a load of 1 - e^-100000: %v", err)
+	}
+	// Near t = bits, the series is long: it stops with its context.
+	ctx = &countedContext{context.Background(), 0, 10}
+	if _, err := Enclose(ctx, far, PolicyTAGS, []*big.Rat{big.NewRat(3000, 1)}, 1e-290); !errors.Is(err, context.Canceled) || ctx.asked > 11 {
+		t.Errorf("cancelled under way: %v, asked %d times", err, ctx.asked)
+	}
+}

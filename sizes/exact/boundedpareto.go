@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"context"
 	"math/big"
 
 	"productform/internal/input"
@@ -41,7 +42,7 @@ func (d BoundedPareto) Check() error {
 }
 
 // Enclose takes a logarithm and an exponential a point.
-func (d BoundedPareto) Enclose(prec uint) (*Enclosure, error) {
+func (d BoundedPareto) Enclose(_ context.Context, prec uint) (*Enclosure, error) {
 	l, err := d.toBits(prec)
 	if err != nil {
 		return nil, err

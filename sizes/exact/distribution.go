@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"context"
 	"errors"
 	"math/big"
 
@@ -13,8 +14,8 @@ type Distribution interface {
 	// Check checks the parameters. The error names the field, its value and the range.
 	Check() error
 	// Enclose returns the distribution to a number of bits. The error is [ErrMoreBits] if these are too few, or
-	// [num.ErrRange].
-	Enclose(prec uint) (*Enclosure, error)
+	// [num.ErrRange]. Soon after ctx is done, it is ctx.Err(), here and from the methods of the enclosure.
+	Enclose(ctx context.Context, prec uint) (*Enclosure, error)
 	// Fractions returns E[X; X > x] and P(X > x) for x >= 0 where they are known to be fractions, else nil.
 	Fractions(x *big.Rat) (work, tail *big.Rat)
 }

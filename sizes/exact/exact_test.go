@@ -1,6 +1,7 @@
 package exact_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -70,7 +71,7 @@ func TestMomentsAgainstDoubles(t *testing.T) {
 		mean := must(sizes.Mean(d.double))
 		a := mean * math.Exp(rapid.Float64Range(-3, 1).Draw(t, "log a"))
 		b := a * math.Exp(rapid.Float64Range(0, 1.5).Draw(t, "log b/a"))
-		coarse, fine := must(d.exact.Enclose(100)), must(d.exact.Enclose(300))
+		coarse, fine := must(d.exact.Enclose(context.Background(), 100)), must(d.exact.Enclose(context.Background(), 300))
 		point := func(e *exact.Enclosure, x float64) exact.Point { return must(e.At(rat(x))) }
 		for j := -1; j <= 2; j++ {
 			whole, err := d.double.Moment(float64(j))
@@ -119,7 +120,7 @@ func check(t *rapid.T, name string, coarse, fine num.Interval, want float64) {
 func TestSlopes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
-		e := must(d.exact.Enclose(300))
+		e := must(d.exact.Enclose(context.Background(), 300))
 		if !e.Smooth {
 			return
 		}
@@ -178,7 +179,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		e, double := must(d.Enclose(200)), must(sizes.Parse(text, 3.5))
+		e, double := must(d.Enclose(context.Background(), 200)), must(sizes.Parse(text, 3.5))
 		if !holds(e.Mean(), mean) {
 			t.Errorf("%s: mean %g", text, e.Mean().Low)
 		}
@@ -201,7 +202,7 @@ func TestParse(t *testing.T) {
 func TestPointsOfWorkAndLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
-		e := must(d.exact.Enclose(300))
+		e := must(d.exact.Enclose(context.Background(), 300))
 		x := e.Mean().Approx() * math.Exp(rapid.Float64Range(-1, 1).Draw(t, "log x"))
 		want := must(e.At(rat(x)))
 		if !e.Smooth || want.Same(e.Low) || want.Same(e.High) {

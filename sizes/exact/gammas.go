@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"slices"
@@ -47,7 +48,7 @@ func (d Gammas) Check() error {
 //	E[X^j; X > x] = m^j Γ(n+j, t)/(n-1)!,  Γ(i, t) = (i-1)! e^-t Σ_{k<i} t^k/k! for i >= 1, and Γ(0, t) = E_1(t).
 //
 // It takes an exponential a branch and point, and where a branch has one phase what E_1 does: terms by the number of bits.
-func (d Gammas) Enclose(prec uint) (*Enclosure, error) {
+func (d Gammas) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func (d Gammas) Enclose(prec uint) (*Enclosure, error) {
 	for _, b := range d {
 		branches = append(branches, branch{num.FromRat(new(big.Rat).Quo(b.Weight, total), prec), b.Phases, num.FromRat(b.Mean, prec)})
 	}
-	return encloseGammas(branches, prec)
+	return encloseGammas(ctx, branches, prec)
 }
 
 // A branch is a [Branch] to a number of bits.
@@ -69,13 +70,16 @@ type branch struct {
 	mean   num.Interval
 }
 
-func encloseGammas(branches []branch, prec uint) (*Enclosure, error) {
+func encloseGammas(ctx context.Context, branches []branch, prec uint) (*Enclosure, error) {
 	zero := num.FromInt(0, prec)
 	noInverse := slices.ContainsFunc(branches, func(b branch) bool { return b.phases == 1 })
 	return positiveEnclosure(prec, noInverse, func(x num.Interval, inverse bool) (Point, error) {
 		p := nothingAbove(x, prec)
 		p.Density, p.Slope = zero, zero
 		for _, b := range branches {
+			if err := ctx.Err(); err != nil {
+				return p, err
+			}
 			t := x.Quo(b.mean)
 			e, err := t.Neg().Exp()
 			if err != nil {
@@ -89,7 +93,7 @@ func encloseGammas(branches []branch, prec uint) (*Enclosure, error) {
 				case j >= 0 || b.phases > 1:
 					p.Above[j+1] = p.Above[j+1].Add(power.Mul(num.FromRat(factor, prec)).Mul(e).Mul(terms[b.phases+j]))
 				case inverse:
-					v, err := exponentialIntegral(t, prec)
+					v, err := upperGamma(ctx, new(big.Rat), t, prec)
 					if err != nil {
 						return p, err
 					}
@@ -148,7 +152,7 @@ func (d Hyperexponential) Check() error {
 }
 
 // Enclose is that of [Gammas].
-func (d Hyperexponential) Enclose(prec uint) (*Enclosure, error) {
+func (d Hyperexponential) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
@@ -163,7 +167,7 @@ func (d Hyperexponential) Enclose(prec uint) (*Enclosure, error) {
 		}
 		branches = append(branches, branch{p, 1, half.Quo(p)})
 	}
-	return encloseGammas(branches, prec)
+	return encloseGammas(ctx, branches, prec)
 }
 
 // Fractions returns nil: there are exponentials.

@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"context"
 	"math/big"
 	"slices"
 	"sort"
@@ -26,7 +27,7 @@ func (d List) Check() error {
 }
 
 // Enclose sums from the largest size down. It takes a sort of the list and four operations a size.
-func (d List) Enclose(prec uint) (*Enclosure, error) {
+func (d List) Enclose(_ context.Context, prec uint) (*Enclosure, error) {
 	sorted := slices.Clone(d)
 	slices.SortFunc(sorted, (*big.Rat).Cmp)
 	n := num.FromInt(int64(len(d)), prec)

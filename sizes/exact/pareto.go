@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -26,7 +27,7 @@ func (d Pareto) Check() error {
 }
 
 // Enclose has E[X^j; X > x] = α/(α-j) x^j (k/x)^α.
-func (d Pareto) Enclose(prec uint) (*Enclosure, error) {
+func (d Pareto) Enclose(_ context.Context, prec uint) (*Enclosure, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
 	}

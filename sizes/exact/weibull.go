@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"context"
 	"math"
 	"math/big"
 
@@ -22,9 +23,8 @@ func (d Weibull) Check() error {
 	return checkPositive("Mean", d.Mean)
 }
 
-// Enclose has E[X^j; X > x] = s^j Γ(1 + j/c, t) for t = (x/s)^c: sums of as many terms as bits, and what cancels where t is
-// large. A tail of e^-10000 is out of reach, as the bits are.
-func (d Weibull) Enclose(prec uint) (*Enclosure, error) {
+// Enclose has E[X^j; X > x] = s^j Γ(1 + j/c, t) for t = (x/s)^c: sums of as many terms as bits.
+func (d Weibull) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (d Weibull) Enclose(prec uint) (*Enclosure, error) {
 		return v.Add(v, ratio(1, 1))
 	}
 	zero := num.FromInt(0, prec)
-	g, err := upperGamma(order(1), zero, prec)
+	g, err := upperGamma(ctx, order(1), zero, prec)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (d Weibull) Enclose(prec uint) (*Enclosure, error) {
 		power := num.FromInt(1, prec).Quo(scale)
 		for j := range p.Above {
 			if j > 0 || inverse {
-				g, err := upperGamma(order(int64(j-1)), t, prec)
+				g, err := upperGamma(ctx, order(int64(j-1)), t, prec)
 				if err != nil {
 					return p, err
 				}
@@ -79,8 +79,10 @@ func (d Weibull) Fractions(*big.Rat) (work, tail *big.Rat) { return nil, nil }
 //
 //	γ(z, t) = t^z e^-t Σ_{k>=0} t^k/(z(z+1)...(z+k)),
 //
-// all terms positive, and for z <= 0, Γ(z, t) = (Γ(z+1, t) - t^z e^-t)/z, from E_1 if z is an integer.
-func upperGamma(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
+// all terms positive, and for z <= 0, Γ(z, t) = (Γ(z+1, t) - t^z e^-t)/z, from E_1 if z is an integer. These cancel
+// 1.44 t bits, so that t >= 0.7 prec + 150 is left to [distantGamma], whose terms fall to
+// about e^-t.
+func upperGamma(ctx context.Context, z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	minus, err := t.Neg().Exp()
 	if err != nil {
 		return t, err
@@ -93,18 +95,23 @@ func upperGamma(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 			sum = sum.Mul(num.FromInt(k, prec))
 		}
 		return sum, nil
+	case t.Low.Cmp(big.NewFloat(0.7*float64(prec)+150)) >= 0:
+		return distantGamma(z, t, prec)
 	case whole && n == 0:
-		return exponentialIntegral(t, prec)
+		return exponentialIntegral(ctx, t, prec)
 	case z.Sign() < 0:
-		next, err := upperGamma(new(big.Rat).Add(z, ratio(1, 1)), t, prec)
+		next, err := upperGamma(ctx, new(big.Rat).Add(z, ratio(1, 1)), t, prec)
 		if err != nil {
 			return t, err
 		}
 		power, err := powerOf(t, z, prec)
 		return next.Sub(power.Mul(minus)).Quo(num.FromRat(z, prec)), err
 	}
-	far := farEnd(z, t, prec)
-	whole0, err := lowerGamma(z, far, prec)
+	far, err := farEnd(z, t, prec)
+	if err != nil {
+		return t, err
+	}
+	whole0, err := lowerGamma(ctx, z, far, prec)
 	if err != nil {
 		return t, err
 	}
@@ -116,7 +123,7 @@ func upperGamma(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	if t.Low.Sign() == 0 {
 		return sum, nil
 	}
-	below, err := lowerGamma(z, t, prec)
+	below, err := lowerGamma(ctx, z, t, prec)
 	return sum.Sub(below), err
 }
 
@@ -139,15 +146,60 @@ func beyond(z *big.Rat, far num.Interval, prec uint) (num.Interval, error) {
 	return num.Interval{Low: num.FromInt(0, prec).Low, High: high.High}, nil
 }
 
-// farEnd returns a number N above t and 2z, beyond which e^-u is of no account.
-func farEnd(z *big.Rat, t num.Interval, prec uint) num.Interval {
+// distantGamma encloses Γ(z, t) for large t > 0. It is t^(z-1) e^-t ∫_0^∞ (1+u/t)^(z-1) e^-u du, and Taylor's theorem for the
+// power gives the asymptotic series
+//
+//	Γ(z, t) = t^(z-1) e^-t (Σ_{k<n} (z-1)(z-2)...(z-k)/t^k + R),
+//
+// where R lies between 0 and the term of k = n if n >= z - 1. It takes as many terms as bits, or fewer, until they grow.
+func distantGamma(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
+	power, err := powerOf(t, new(big.Rat).Sub(z, ratio(1, 1)), prec)
+	if err != nil {
+		return t, err
+	}
+	minus, err := t.Neg().Exp()
+	if err != nil {
+		return t, err
+	}
+	sum, term := num.FromInt(0, prec), num.FromInt(1, prec)
+	for k := int64(1); ; k++ {
+		sum = sum.Add(term)
+		factor := new(big.Rat).Sub(z, ratio(k, 1)) // z - k
+		next := term.Mul(num.FromRat(factor, prec)).Quo(t)
+		if factor.Cmp(ratio(-1, 1)) <= 0 && (next.Abs().MantExp(nil) < -int(prec) || next.Abs().Cmp(term.Abs()) >= 0) {
+			zero := num.FromInt(0, prec)
+			rest := num.Interval{Low: next.Neg().Max(zero).Neg().Low, High: next.Max(zero).High}
+			return power.Mul(minus).Mul(sum.Add(rest)), nil
+		}
+		term = next
+	}
+}
+
+// mostTerms bounds the terms of the series for an incomplete gamma function.
+const mostTerms = 1 << 20
+
+// farEnd returns a number N above t and 2z, beyond which e^-u is of no account. The error is [ErrMoreBits] if a series at N,
+// of up to 4N terms, has more than mostTerms, which is so only if t is very wide or there are very many bits.
+func farEnd(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	n, _ := z.Float64()
-	return num.FromFloat64(math.Ceil(max(float64(prec)+20, 2*n+10, 2*t.Approx()+10)), prec)
+	far := math.Ceil(max(float64(prec)+20, 2*n+10, 2*t.Approx()+10))
+	if 4*far > mostTerms {
+		return t, ErrMoreBits
+	}
+	return num.FromFloat64(far, prec), nil
+}
+
+// stopped returns the error of ctx at every 256th term.
+func stopped(ctx context.Context, term int) error {
+	if term%256 != 0 {
+		return nil
+	}
+	return ctx.Err()
 }
 
 // lowerGamma encloses γ(z, t) for z, t > 0 by its series: from k on where t/(z+k) is below 1/2, what is left is less than
 // the last term.
-func lowerGamma(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
+func lowerGamma(ctx context.Context, z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	power, err := powerOf(t, z, prec)
 	if err != nil {
 		return t, err
@@ -159,7 +211,10 @@ func lowerGamma(z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	d := num.FromRat(z, prec)
 	term := num.FromInt(1, prec).Quo(d)
 	sum, one := term, num.FromInt(1, prec)
-	for {
+	for k := 1; ; k++ {
+		if err := stopped(ctx, k); err != nil {
+			return t, err
+		}
 		d = d.Add(one)
 		term = term.Mul(t).Quo(d)
 		sum = sum.Add(term)
@@ -184,17 +239,20 @@ func powerOf(t num.Interval, z *big.Rat, prec uint) (num.Interval, error) {
 //	ln(N/t) - Ein(N) + Ein(t) + E_1(N),  Ein(t) = e^-t Σ_{k>=1} H_k t^k/k!,  0 <= E_1(N) <= e^-N/N,
 //
 // H_k = 1 + 1/2 + ... + 1/k. All terms are positive.
-func exponentialIntegral(t num.Interval, prec uint) (num.Interval, error) {
-	far := farEnd(ratio(1, 1), t, prec)
+func exponentialIntegral(ctx context.Context, t num.Interval, prec uint) (num.Interval, error) {
+	far, err := farEnd(ratio(1, 1), t, prec)
+	if err != nil {
+		return t, err
+	}
 	log, err := far.Quo(t).Log()
 	if err != nil {
 		return t, err
 	}
-	upper, err := entire(far, prec)
+	upper, err := entire(ctx, far, prec)
 	if err != nil {
 		return t, err
 	}
-	lower, err := entire(t, prec)
+	lower, err := entire(ctx, t, prec)
 	if err != nil {
 		return t, err
 	}
@@ -208,15 +266,18 @@ func exponentialIntegral(t num.Interval, prec uint) (num.Interval, error) {
 
 // entire encloses Ein(t) for t > 0: from k on where t/k is below 1/4, terms more than halve, as H_{k+1}/H_k <= 3/2, and what
 // is left is less than the last term.
-func entire(t num.Interval, prec uint) (num.Interval, error) {
+func entire(ctx context.Context, t num.Interval, prec uint) (num.Interval, error) {
 	minus, err := t.Neg().Exp()
 	if err != nil {
 		return t, err
 	}
 	one := num.FromInt(1, prec)
 	sum, harmonic, power := num.FromInt(0, prec), num.FromInt(0, prec), one
-	for k := int64(1); ; k++ {
-		n := num.FromInt(k, prec)
+	for k := 1; ; k++ {
+		if err := stopped(ctx, k); err != nil {
+			return t, err
+		}
+		n := num.FromInt(int64(k), prec)
 		harmonic = harmonic.Add(one.Quo(n))
 		power = power.Mul(t).Quo(n)
 		term := harmonic.Mul(power)

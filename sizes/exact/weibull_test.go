@@ -1,6 +1,8 @@
 package exact
 
 import (
+	"context"
+	"errors"
 	"math/big"
 	"testing"
 
@@ -27,6 +29,69 @@ func TestBeyond(t *testing.T) {
 		got, err := beyond(c.z, num.FromRat(c.far, 100), 100)
 		if err != nil || !got.Contains(want) {
 			t.Errorf("Γ(%v, %v) = %s is not in %v, %v", c.z, c.far, c.want, got, err)
+		}
+	}
+}
+
+// Γ(z, t) of few bits, by the asymptotic series, holds that of many, by the series for γ(z, t), and is about as narrow as
+// its bits allow.
+func TestDistantGamma(t *testing.T) {
+	ctx := context.Background()
+	for _, z := range []*big.Rat{ratio(-19, 1), ratio(-13, 3), ratio(-1, 2), ratio(0, 1), ratio(1, 10), ratio(1, 2), ratio(3, 2), ratio(37, 10), ratio(81, 2)} {
+		for _, far := range []int64{220, 300, 401} {
+			coarse, err := upperGamma(ctx, z, num.FromInt(far, 96), 96)
+			fine, errFine := upperGamma(ctx, z, num.FromInt(far, 1600), 1600)
+			if err != nil || errFine != nil {
+				t.Fatal(err, errFine)
+			}
+			if !coarse.Contains(fine.Low) || !coarse.Contains(fine.High) || coarse.RelWidth() > 0x1p-80 || fine.RelWidth() > 0x1p-800 {
+				t.Errorf("Γ(%v, %d): %v does not hold %v", z, far, coarse, fine)
+			}
+		}
+	}
+	// Computed elsewhere.
+	for _, c := range []struct {
+		z    *big.Rat
+		far  int64
+		want string
+	}{
+		{ratio(1, 2), 1000, "1.604357763864243811377237561860174873446e-436"},
+		{ratio(-1, 2), 1000, "1.602757402224865733798904750726677929952e-439"},
+		{ratio(37, 10), 500, "1.387793607883527964915658329677241997292e-210"},
+		{ratio(0, 1), 700, "1.406518766234032922774410685110643005117e-307"},
+		{ratio(-19, 1), 400, "1.659079257856576217313841898830663474161e-226"},
+		{ratio(81, 2), 400, "1.284104724468821460829458875557061025242e-71"},
+	} {
+		want, _, err := big.ParseFloat(c.want, 10, 200, big.ToNearestEven)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := upperGamma(ctx, c.z, num.FromInt(c.far, 100), 100); err != nil || !got.Contains(want) {
+			t.Errorf("Γ(%v, %d) = %s is not in %v, %v", c.z, c.far, c.want, got, err)
+		}
+	}
+}
+
+// A series of too many terms is refused before its first, and one under way stops with its context.
+func TestSeriesStops(t *testing.T) {
+	wide := num.Interval{Low: num.FromInt(1, 100).Low, High: num.FromInt(1e8, 100).High}
+	ctx, cancel := context.WithCancel(context.Background())
+	e, err := Weibull{Shape: ratio(3, 2), Mean: ratio(1, 1)}.Enclose(ctx, 2000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, z := range []*big.Rat{ratio(0, 1), ratio(1, 3), ratio(-1, 3)} {
+		if _, err := upperGamma(ctx, z, wide, 100); !errors.Is(err, ErrMoreBits) {
+			t.Errorf("Γ(%v, [1, 1e8]): %v", z, err)
+		}
+	}
+	cancel()
+	if _, err := e.At(ratio(1, 1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a point, cancelled: %v", err)
+	}
+	for _, z := range []*big.Rat{ratio(0, 1), ratio(1, 3), ratio(-1, 3)} {
+		if _, err := upperGamma(ctx, z, num.FromInt(1, 2000), 2000); !errors.Is(err, context.Canceled) {
+			t.Errorf("Γ(%v, 1), cancelled: %v", z, err)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 		return solution{}, err
 	}
 	p := search{ctx: ctx, fair: o.Fair, slowdown: new(big.Rat).SetFloat64(o.Slowdown), waiting: new(big.Rat).SetFloat64(o.Waiting)}
-	rough, err := newFarm(m, 96)
+	rough, err := newFarm(ctx, m, 96)
 	if err != nil {
 		return solution{}, err
 	}
@@ -108,7 +108,7 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 	var found solution
 	err = tags.WithPrecision(ctx, 256, 4096, func(prec uint) error {
 		var err error
-		if p.farm, err = newFarm(m, prec); err != nil {
+		if p.farm, err = newFarm(ctx, m, prec); err != nil {
 			return err
 		}
 		if goals == nil {
@@ -145,8 +145,8 @@ type farm struct {
 	speeds []num.Interval // v_i
 }
 
-func newFarm(m tags.ExactModel, prec uint) (farm, error) {
-	e, err := m.Sizes.Enclose(prec)
+func newFarm(ctx context.Context, m tags.ExactModel, prec uint) (farm, error) {
+	e, err := m.Sizes.Enclose(ctx, prec)
 	if err != nil {
 		return farm{}, err
 	}

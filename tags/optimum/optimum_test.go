@@ -98,7 +98,7 @@ func TestStageDerivatives(t *testing.T) {
 	const prec, shift = 400, 100
 	rapid.Check(t, func(t *rapid.T) {
 		m, cutoffs := drawFarm(t)
-		f, err := newFarm(m, prec)
+		f, err := newFarm(context.Background(), m, prec)
 		if err != nil {
 			t.Fatal(err)
 		}
