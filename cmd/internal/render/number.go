@@ -101,11 +101,34 @@ func (n Number) text(t *Text) string {
 	case n.Float == nil && n.Low != nil:
 		return Six(n.Low) + " to " + Six(n.High)
 	case isText && t.Digits > 6:
-		if v, ok := new(big.Float).SetPrec(uint(64 + 4*t.Digits)).SetString(low); ok {
-			return n.decimals(v.Text('g', t.Digits-1))
+		if v, ok := roundText(low, t.Digits-1); ok {
+			return n.decimals(v)
 		}
 	}
 	return n.decimals(Six(n.Float))
+}
+
+// roundText rounds a decimal to a number of digits. Those of far exponents are rounded without them, which in binary would
+// take as many digits as the exponent says.
+func roundText(decimal string, digits int) (string, bool) {
+	head, tail, _ := strings.Cut(decimal, "e")
+	exponent, err := strconv.Atoi(tail)
+	far := err == nil && (exponent < -1000 || exponent > 1000)
+	if !far {
+		head = decimal
+	}
+	v, ok := new(big.Float).SetPrec(uint(64 + 4*digits)).SetString(head)
+	if !ok {
+		return "", false
+	}
+	text := v.Text('g', digits)
+	if !far {
+		return text, true
+	}
+	if short, ok := strings.CutSuffix(text, "10"); ok && (short == "" || short == "-") { // 9.99... rounded up
+		text, exponent = short+"1", exponent+1
+	}
+	return fmt.Sprintf("%se%+d", text, exponent), true
 }
 
 // decimals returns the text of a number with more digits or as "<1" if it reads 1 and cannot be.
