@@ -117,7 +117,7 @@ func (m ExactModel) enclose(ctx context.Context, p Policy, cutoffs []*big.Rat, t
 	var r Result
 	undecided := -1 // host whose load may be 1
 	err := WithPrecision(ctx, 72-uint(math.Floor(math.Log2(tolerance))), maxPrec, func(prec uint) error {
-		f, err := m.farm(ctx, prec)
+		f, err := m.Enclosed(ctx, prec)
 		if err != nil {
 			return err
 		}
@@ -223,36 +223,31 @@ func (r *Result) measure(tolerance float64) error {
 	return err
 }
 
-// An enclosedFarm is an [ExactModel] to a number of bits.
-type enclosedFarm struct {
+// An EnclosedFarm is an [ExactModel] to a number of bits.
+type EnclosedFarm struct {
 	*exact.Enclosure
-	rate   num.Interval   // λ
-	speeds []num.Interval // v_i
+	Rate   num.Interval   // λ, jobs a second
+	Speeds []num.Interval // v_i, work a second
 }
 
-func (m ExactModel) farm(ctx context.Context, prec uint) (enclosedFarm, error) {
-	e, err := m.Sizes.Enclose(ctx, prec)
-	if err != nil {
-		return enclosedFarm{}, err
+// Enclosed encloses the model to a number of bits. The error is [exact.ErrMoreBits], or ctx.Err() soon after ctx is done.
+func (m ExactModel) Enclosed(ctx context.Context, prec uint) (f EnclosedFarm, err error) {
+	if f.Enclosure, err = m.Sizes.Enclose(ctx, prec); err != nil {
+		return f, err
 	}
-	rate, speeds, err := m.Rates(e)
-	return enclosedFarm{e, rate, speeds}, err
-}
-
-// Rates encloses λ and v_i, given the sizes to a number of bits. The error is [exact.ErrMoreBits].
-func (m ExactModel) Rates(e *exact.Enclosure) (rate num.Interval, speeds []num.Interval, err error) {
 	list, total := m.speeds()
 	for _, v := range list {
-		speeds = append(speeds, num.FromRat(v, e.Prec))
+		f.Speeds = append(f.Speeds, num.FromRat(v, f.Prec))
 	}
-	if e.Mean().Sign() <= 0 {
-		return rate, nil, exact.ErrMoreBits
+	if f.Mean().Sign() <= 0 {
+		return f, exact.ErrMoreBits
 	}
-	return num.FromRat(total.Mul(total, m.Load), e.Prec).Quo(e.Mean()), speeds, nil
+	f.Rate = num.FromRat(total.Mul(total, m.Load), f.Prec).Quo(f.Mean())
+	return f, nil
 }
 
 // points returns those of the least size, the cutoffs and the largest size.
-func (f *enclosedFarm) points(ctx context.Context, cutoffs []*big.Rat) ([]exact.Point, error) {
+func (f *EnclosedFarm) points(ctx context.Context, cutoffs []*big.Rat) ([]exact.Point, error) {
 	at := make([]exact.Point, 1, len(cutoffs)+2)
 	at[0] = f.Low
 	for i, s := range cutoffs {
@@ -279,7 +274,7 @@ func enclosed(e num.Interval) num.Value {
 }
 
 // visit returns the moments of a host that serves sizes from a to b.
-func (f *enclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) visit[num.Interval] {
+func (f *EnclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) visit[num.Interval] {
 	zero := num.FromInt(0, f.Prec)
 	v := visit[num.Interval]{speed: speed, part: zero, end: zero, first: zero, second: zero, whole: zero, inverse: zero,
 		weight: zero, load: zero, slack: num.FromInt(1, f.Prec), cutoff: zero, lost: zero, killedInverse: zero}
@@ -321,9 +316,9 @@ func (f *enclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) vis
 // evaluate returns all means for the points of 0, s_1, ..., s_{h-1}, ∞. If an interval that ought to be positive is not,
 // the error is [exact.ErrMoreBits], or an *[UnstableError] if a load is proved to be at least 1. undecided is the host whose
 // slack may be 0, or -1.
-func (f *enclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Result, undecided int, err error) {
-	visits := make([]visit[num.Interval], 0, len(f.speeds))
-	for i, speed := range f.speeds {
+func (f *EnclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Result, undecided int, err error) {
+	visits := make([]visit[num.Interval], 0, len(f.Speeds))
+	for i, speed := range f.Speeds {
 		v := f.visit(p, speed, at[i], at[i+1])
 		if !v.comes {
 			visits = append(visits, v)
@@ -332,7 +327,7 @@ func (f *enclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Resu
 		if v.part.Sign() <= 0 || v.ends && v.end.Sign() <= 0 {
 			return r, -1, exact.ErrMoreBits
 		}
-		v.load = f.rate.Mul(v.first).Quo(speed)
+		v.load = f.Rate.Mul(v.first).Quo(speed)
 		v.slack = v.slack.Sub(v.load)
 		switch {
 		case v.slack.Sign() == 0 && !(v.slack.High.Sign() == 0 && !formal):
@@ -343,7 +338,7 @@ func (f *enclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Resu
 		}
 		visits = append(visits, v)
 	}
-	formulas := formulas[num.Interval]{rate: f.rate, zero: num.FromInt(0, f.Prec), value: enclosed}
+	formulas := formulas[num.Interval]{rate: f.Rate, zero: num.FromInt(0, f.Prec), value: enclosed}
 	r = formulas.loads(visits)
 	r.Policy, r.Kind, r.NoSlowdown = p, p.kind(len(visits)), f.NoInverse
 	formulas.waits(&r, visits)

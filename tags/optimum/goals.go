@@ -18,7 +18,7 @@ type goal struct{ log, slack num.Interval }
 // startGoals returns the cutoffs to start from. A cutoff below an overloaded host is to be raised until the host
 // has as much slack as it lacks now.
 func (p *search) startGoals(start []float64) ([]goal, error) {
-	n := len(p.speeds) - 1
+	n := len(p.Speeds) - 1
 	if len(start) != n {
 		return nil, input.Errorf("start", fmt.Sprintf("%d cutoffs", len(start)), "%d, one fewer than hosts", n)
 	}
@@ -84,9 +84,9 @@ func (p *search) enter(goals []goal) (state, error) {
 // recover returns the state that meets the goals of hosts 2 to h, from the last to the second, and false if there is
 // none in which all hosts have a slack.
 func (p *search) recover(goals []goal) (state, bool, error) {
-	at := make([]exact.Point, len(p.speeds)+1)
+	at := make([]exact.Point, len(p.Speeds)+1)
 	at[0], at[len(at)-1] = p.Low, p.High
-	for i := len(p.speeds) - 1; i > 0; i-- {
+	for i := len(p.Speeds) - 1; i > 0; i-- {
 		ok := goals[i].log.Low != nil
 		if ok {
 			var err error
@@ -122,7 +122,7 @@ func (p *search) atLog(log num.Interval) (exact.Point, error) {
 // a closed form, bisection in few bits finds where Newton's method starts.
 func (p *search) withSlack(i int, b exact.Point, slack num.Interval) (exact.Point, bool, error) {
 	one := num.FromInt(1, p.Prec)
-	work := one.Sub(num.FromBig(slack.Middle(), p.Prec)).Mul(p.speeds[i]).Quo(p.rate)
+	work := one.Sub(num.FromBig(slack.Middle(), p.Prec)).Mul(p.Speeds[i]).Quo(p.Rate)
 	if b.X.Low != nil {
 		work = work.Sub(b.X.Mul(b.Tail()))
 	}

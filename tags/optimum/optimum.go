@@ -92,7 +92,7 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 		return solution{}, err
 	}
 	p := search{ctx: ctx, fair: o.Fair, slowdown: new(big.Rat).SetFloat64(o.Slowdown), waiting: new(big.Rat).SetFloat64(o.Waiting)}
-	rough, err := newFarm(ctx, m, 96)
+	rough, err := m.Enclosed(ctx, 96)
 	if err != nil {
 		return solution{}, err
 	}
@@ -102,13 +102,13 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 	case rough.NoInverse && (o.Fair || o.Slowdown > 0):
 		return solution{}, input.Errorf("Objective", "slowdown", "waiting only, since E[1/X] is infinite")
 	}
-	p.rough = rough
+	p.rough = farm{rough}
 	var goals []goal
 	steps := 0
 	var found solution
 	err = tags.WithPrecision(ctx, 256, 4096, func(prec uint) error {
 		var err error
-		if p.farm, err = newFarm(ctx, m, prec); err != nil {
+		if p.EnclosedFarm, err = m.Enclosed(ctx, prec); err != nil {
 			return err
 		}
 		if goals == nil {
@@ -139,17 +139,4 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 }
 
 // A farm is a model to a number of bits.
-type farm struct {
-	*exact.Enclosure
-	rate   num.Interval   // λ
-	speeds []num.Interval // v_i
-}
-
-func newFarm(ctx context.Context, m tags.ExactModel, prec uint) (farm, error) {
-	e, err := m.Sizes.Enclose(ctx, prec)
-	if err != nil {
-		return farm{}, err
-	}
-	rate, speeds, err := m.Rates(e)
-	return farm{e, rate, speeds}, err
-}
+type farm struct{ tags.EnclosedFarm }

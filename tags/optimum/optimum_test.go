@@ -98,11 +98,11 @@ func TestStageDerivatives(t *testing.T) {
 	const prec, shift = 400, 100
 	rapid.Check(t, func(t *rapid.T) {
 		m, cutoffs := drawFarm(t)
-		f, err := newFarm(context.Background(), m, prec)
+		f, err := m.Enclosed(context.Background(), prec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := search{farm: f, slowdown: big.NewRat(2, 1), waiting: big.NewRat(1, 3)}
+		p := search{farm: farm{f}, slowdown: big.NewRat(2, 1), waiting: big.NewRat(1, 3)}
 		if f.NoInverse {
 			p.slowdown = new(big.Rat)
 		}

@@ -23,13 +23,13 @@ type stage struct {
 // by a, the last none by b.
 func (f *farm) stage(i int, a, b exact.Point) (stage, bool) {
 	zero := num.FromInt(0, f.Prec)
-	v := f.speeds[i]
-	byLoad := f.rate.Quo(v)
+	v := f.Speeds[i]
+	byLoad := f.Rate.Quo(v)
 	m1, m2 := a.Part(1, b), a.Part(2, b)
 	s := stage{loadA: zero, loadB: zero, loadAA: zero, loadBB: zero}
 	byWait := byLoad.Quo(v).Scale2(-1) // λ/(2v²)
 	nA, nAA, nB, nBB := zero, zero, zero, zero
-	if i < len(f.speeds)-1 {
+	if i < len(f.Speeds)-1 {
 		tail := b.Tail()
 		lost := b.X.Mul(tail)
 		m1, m2 = m1.Add(lost), m2.Add(b.X.Mul(lost))
@@ -60,7 +60,7 @@ func (f *farm) stage(i int, a, b exact.Point) (stage, bool) {
 
 // stages returns those of all hosts, and false unless k < s_1 < ... < p and all slacks are above 0, proved.
 func (f *farm) stages(at []exact.Point) ([]stage, bool) {
-	list := make([]stage, len(f.speeds))
+	list := make([]stage, len(f.Speeds))
 	for i := range list {
 		if at[i+1].X.Low != nil && at[i].X.High.Cmp(at[i+1].X.Low) >= 0 {
 			return nil, false
