@@ -69,8 +69,12 @@ func paretoPower(r, low, x, alpha float64) float64 {
 	return math.Exp(r*math.Log(x) - alpha*logRatio(low, x))
 }
 
-// paretoTail returns (low/x)^alpha, also where low/x underflows.
+// paretoTail returns (low/x)^alpha, also where low/x underflows. Rounding low/x costs alpha/2 units in the last place: of a
+// steep tail, which is nothing beyond 2 low, the logarithm is taken, which is right next to low.
 func paretoTail(low, x, alpha float64) float64 {
+	if alpha > 1000 && x < 2*low {
+		return math.Exp(-alpha * logRatio(low, x))
+	}
 	if q := low / x; q > 1e-290 {
 		return math.Pow(q, alpha)
 	}

@@ -86,6 +86,7 @@ func FuzzParse(f *testing.F) {
 	} {
 		f.Add(n, 2.5)
 	}
+	f.Add("bounded-pareto:7e7:10", 40.5) // steep
 	f.Fuzz(func(t *testing.T, text string, mean float64) {
 		d, err := Parse(text, mean)
 		if (d == nil) != (err != nil) {
