@@ -146,18 +146,19 @@ func TestPartialMomentsAreIntegrals(t *testing.T) {
 	}
 }
 
-// Intervals of a relative length of 1e-9 have the moment x^r f(x) (b - a).
+// Intervals of a relative length of 1e-9, and those between neighbouring numbers, have the moment x^r f(x) (b - a).
 func TestShortIntervals(t *testing.T) {
 	for _, c := range continuous() {
 		for _, p := range []float64{1e-6, 0.2, 0.7, 1 - 1e-9} {
 			low := ok(c.Quantile(p))
-			high := low * (1 + 1e-9)
-			mid := low + (high-low)/2
-			for _, r := range []float64{-1, 0, 1.5} {
-				got, err := c.PartialMoment(r, low, high)
-				// The density changes by up to 1e-9 n relative to itself over the interval, and second order is left.
-				if want := math.Pow(mid, r) * c.density(mid) * (high - low); err != nil || !oracle.Near(got, want, 1e-12) {
-					t.Errorf("%v: E[X^%v; %v, +1e-9] = %v, want %v, error %v", c, r, low, got, want, err)
+			for _, high := range []float64{low * (1 + 1e-9), math.Nextafter(low, math.Inf(1))} {
+				mid := low + (high-low)/2
+				for _, r := range []float64{-1, 0, 1.5} {
+					got, err := c.PartialMoment(r, low, high)
+					// The density changes by up to 1e-9 n relative to itself over the interval, and second order is left.
+					if want := math.Pow(mid, r) * c.density(mid) * (high - low); err != nil || !oracle.Near(got, want, 1e-12) {
+						t.Errorf("%v: E[X^%v; %v, +%g] = %v, want %v, error %v", c, r, low, high-low, got, want, err)
+					}
 				}
 			}
 		}

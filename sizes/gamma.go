@@ -70,7 +70,7 @@ func deviance(n, x float64) float64 {
 func gammaPartial(k int, r, a, b, l float64) float64 {
 	const seam = 0.5
 	switch {
-	case !(l > 0) || a >= b:
+	case !(l > 0) || b == 0 || math.IsInf(a, 1): // ends equal after scaling may still have l > 0
 		return 0
 	case k == 1 && r == 0 && l < 1:
 		return math.Exp(-a) * -math.Expm1(-a*math.Expm1(l))
