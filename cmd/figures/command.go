@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/cli"
+	"productform/internal/cli"
 	"productform/plots"
 	"productform/plots/draw"
 	"productform/sweep"

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"productform/cmd/internal/cli"
+	"productform/internal/cli"
 	"productform/plots"
 	"productform/plots/draw"
 )

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/cli"
-	"productform/cmd/internal/output"
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
+	"productform/internal/output"
 )
 
 // The first line of every example is a comment that says what it means. Clusters stand in the folder itself, pools and

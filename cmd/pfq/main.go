@@ -20,11 +20,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/cli"
 	"productform/cmd/pfq/internal/allocate"
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/dispatch"
 	"productform/cmd/pfq/internal/tags"
+	"productform/internal/cli"
 )
 
 func main() { os.Exit(command.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

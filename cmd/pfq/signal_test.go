@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"productform/cmd/internal/cli"
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/commandtest"
+	"productform/internal/cli"
 )
 
 // A program that writes one file again and again is terminated: whenever that is, the file is whole and nothing else

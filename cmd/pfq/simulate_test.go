@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"productform/cluster"
-	"productform/cmd/internal/cli"
-	"productform/cmd/internal/render"
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/commandtest"
+	"productform/internal/cli"
+	"productform/internal/render"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
 	"productform/sizes"

@@ -6,8 +6,8 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
-	"productform/cmd/internal/render"
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/render"
 	"productform/num"
 )
 

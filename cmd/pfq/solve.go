@@ -15,10 +15,10 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
-	"productform/cmd/internal/cli"
-	"productform/cmd/internal/render"
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/render"
 	"productform/num"
 	"productform/stability"
 )

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cluster"
-	"productform/cmd/internal/cli"
-	"productform/cmd/internal/render"
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
+	"productform/internal/render"
 	"productform/stability"
 )
 

@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/cli"
-	"productform/cmd/internal/render"
 	"productform/cmd/pfq/internal/command"
 	"productform/fluid"
 	"productform/fluid/traffic"
+	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
 )

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"productform/cmd/internal/cli"
-	"productform/cmd/internal/render"
 	"productform/cmd/pfq/internal/command"
 	"productform/fluid"
 	"productform/fluid/audit"
 	"productform/fluid/traffic"
+	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/render"
 	"productform/num"
 )
 

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"productform/cmd/internal/cli"
-	"productform/cmd/internal/render"
 	"productform/cmd/pfq/internal/command"
 	"productform/fluid"
 	"productform/fluid/traffic"
+	"productform/internal/cli"
+	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
 	"productform/sim/pool"

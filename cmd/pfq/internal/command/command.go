@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/output"
-	"productform/cmd/internal/render"
 	"productform/internal/input"
+	"productform/internal/output"
+	"productform/internal/render"
 	"productform/internal/tree"
 )
 

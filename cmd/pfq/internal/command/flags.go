@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/cli"
-	"productform/cmd/internal/render"
+	"productform/internal/cli"
+	"productform/internal/render"
 )
 
 // AddFormat adds --format.

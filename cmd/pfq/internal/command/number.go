@@ -3,7 +3,7 @@ package command
 import (
 	"math"
 
-	"productform/cmd/internal/render"
+	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
 )

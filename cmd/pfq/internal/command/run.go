@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/cli"
+	"productform/internal/cli"
 )
 
 // Root returns pfq with these commands.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/cli"
+	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/sim"
 	"productform/sweep"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/cli"
+	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/sizes"
 	"productform/traces"

@@ -14,13 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/cli"
-	"productform/cmd/internal/output"
-	"productform/cmd/internal/render"
 	"productform/cmd/pfq/internal/command"
 	"productform/dispatch"
 	"productform/dispatch/swf"
+	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/output"
+	"productform/internal/render"
 	"productform/traces"
 )
 

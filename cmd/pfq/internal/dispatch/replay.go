@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/cli"
 	"productform/cmd/pfq/internal/command"
 	"productform/dispatch"
+	"productform/internal/cli"
 	"productform/plots/timeline"
 )
 

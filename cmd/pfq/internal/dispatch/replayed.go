@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"productform/cmd/internal/render"
 	"productform/cmd/pfq/internal/command"
 	"productform/dispatch"
+	"productform/internal/render"
 )
 
 // A replayed is what became of the jobs of a log under a policy: its measures, or why it has none.

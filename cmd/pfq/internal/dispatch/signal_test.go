@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"productform/cmd/internal/cli"
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/commandtest"
+	"productform/internal/cli"
 )
 
 // A signal ends dispatch while it reads and while it runs, with the status of an interrupted command, and no file is

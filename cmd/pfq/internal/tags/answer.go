@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"productform/cmd/internal/render"
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
 	"productform/sim/farm"

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/cli"
-	"productform/cmd/internal/render"
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/render"
 	"productform/num"
 	"productform/sizes"
 	"productform/tags"

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/cli"
-	"productform/cmd/internal/output"
-	"productform/cmd/internal/render"
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/output"
+	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
 	"productform/sizes"

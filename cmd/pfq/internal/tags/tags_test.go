@@ -19,9 +19,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
-	"productform/cmd/internal/render"
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/commandtest"
+	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
 	"productform/sim/farm"

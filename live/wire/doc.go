@@ -1,0 +1,15 @@
+// Package wire is what the parts of the live system say to each other: streams, subjects and messages.
+//
+// Clients, managers and workers talk through a NATS server with JetStream. Two streams hold all that must not be lost.
+//
+//	PFQ_IN    what the world says: batches of jobs, reports of tasks, wishes of users. A subject takes one message, ever:
+//	          the first report of a task is its result, and the server refuses every other.
+//	PFQ_PLAN  what the manager decided: one subject, every message appended by compare-and-set on the last sequence, so
+//	          that a manager which was replaced without knowing it cannot write.
+//
+// The state of the cluster is the fold of PFQ_PLAN. Orders and heartbeats are not kept: an order is sent again as long as
+// the heartbeats of the worker differ from it.
+//
+// All messages are JSON. Every message carries the version of its form; a reader takes its own version and those before
+// it. Whatever is read is checked here, with an error that names the field.
+package wire

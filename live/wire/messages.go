@@ -1,0 +1,132 @@
+package wire
+
+// Version is the form of messages that this program writes.
+const Version = 1
+
+// A Batch is a list of jobs that are submitted together, at one moment. Its subject is [Submit] of its name.
+type Batch struct {
+	Version int    `json:"v"`
+	Name    string `json:"name"`
+	Jobs    []Job  `json:"jobs"`
+
+	// At is the time of submission on a logical clock, seconds; not given on the wall clock.
+	At *float64 `json:"at,omitempty"`
+}
+
+// A Job is a number of independent tasks.
+type Job struct {
+	Name       string    `json:"name"` // of its own among all jobs that are not cleared
+	Priority   float64   `json:"priority,omitempty"`
+	DeadlineIn float64   `json:"deadline_in,omitempty"` // seconds after submission, 0 for none
+	DeadlineAt float64   `json:"deadline_at,omitempty"` // Unix time in seconds, or logical time, 0 for none
+	MaxWorkers int       `json:"max_workers,omitempty"` // 0 for no limit
+	Tasks      int       `json:"tasks"`
+	Work       float64   `json:"work,omitempty"`     // of each task, seconds on a worker of speed 1
+	Works      []float64 `json:"works,omitempty"`    // instead of Work
+	Estimate   float64   `json:"estimate,omitempty"` // what the policy takes for the work of a task
+	Attempts   int       `json:"attempts,omitempty"` // after which a task that fails is given up; 0 for 3
+	Run        Run       `json:"run"`
+}
+
+// A Run says what a task does.
+type Run struct {
+	Kind    string            `json:"kind"`              // sleep, command, sweep, or a name that workers have a handler for
+	Program string            `json:"program,omitempty"` // command: a name in the allow-list of the worker
+	Args    []string          `json:"args,omitempty"`    // command: what the allow-list leaves open; sweep: the command line
+	Inputs  map[string]string `json:"inputs,omitempty"`  // names of files and the digests of their contents
+	Limit   float64           `json:"limit,omitempty"`   // seconds after which the task is ended, 0 for none
+}
+
+// A Report says that a task is done: it is the result. Its subject is [Done].
+type Report struct {
+	Version int     `json:"v"`
+	Job     string  `json:"job"`
+	Task    int     `json:"task"`
+	Attempt int     `json:"attempt"`
+	Worker  string  `json:"worker"`
+	Token   string  `json:"token"`            // of the order
+	At      float64 `json:"at,omitempty"`     // on a logical clock, when the task ended
+	Seconds float64 `json:"seconds"`          // that it took
+	Output  []byte  `json:"output,omitempty"` // up to 64 KiB
+	Digest  string  `json:"digest,omitempty"` // of a larger output, which is in BlobStore
+	Size    int64   `json:"size,omitempty"`   // of the output, bytes
+}
+
+// A Failure says that an attempt at a task failed, the worker being well. Its subject is [Failed].
+type Failure struct {
+	Version int     `json:"v"`
+	Job     string  `json:"job"`
+	Task    int     `json:"task"`
+	Attempt int     `json:"attempt"`
+	Worker  string  `json:"worker"`
+	Token   string  `json:"token"`
+	At      float64 `json:"at,omitempty"`
+	Seconds float64 `json:"seconds"`
+	Exit    int     `json:"exit,omitempty"`
+	Reason  string  `json:"reason"`
+}
+
+// A Wish is what a user asks of a job or a worker: its subject says which, and what: to cancel, change or clear a job, to
+// drain a worker. Only a change has fields.
+type Wish struct {
+	Version    int      `json:"v"`
+	Priority   *float64 `json:"priority,omitempty"`
+	DeadlineIn *float64 `json:"deadline_in,omitempty"`
+	DeadlineAt *float64 `json:"deadline_at,omitempty"`
+}
+
+// An Order tells a worker what to do. Orders are levels: this is what the worker should be doing now.
+type Order struct {
+	Version int     `json:"v"`
+	Plan    uint64  `json:"plan"`           // number of the plan; a worker does not follow an older one than it has seen
+	Process string  `json:"process"`        // the process of the worker that is meant
+	Idle    bool    `json:"idle,omitempty"` // nothing: what it has in hand is dropped
+	Job     string  `json:"job,omitempty"`
+	Task    int     `json:"task,omitempty"`
+	Attempt int     `json:"attempt,omitempty"`
+	Token   string  `json:"token,omitempty"` // to be repeated in the report
+	At      float64 `json:"at"`              // time of the begin, on the clock of the manager
+	Work    float64 `json:"work,omitempty"`
+	Run     Run     `json:"run"`
+}
+
+// A Beat tells what a worker does. It is sent all the time, and at once where something changes.
+type Beat struct {
+	Version int            `json:"v"`
+	Worker  string         `json:"worker"`
+	Process string         `json:"process"` // drawn anew by each process
+	Speed   float64        `json:"speed"`
+	Program string         `json:"program"`           // version and processor, such as "1.2.0 linux/amd64"
+	Leaving bool           `json:"leaving,omitempty"` // it takes no more tasks
+	Plan    uint64         `json:"plan"`              // of the last order that it followed
+	Job     string         `json:"job,omitempty"`     // in hand, if Token is not empty
+	Task    int            `json:"task,omitempty"`
+	Attempt int            `json:"attempt,omitempty"`
+	Token   string         `json:"token,omitempty"`
+	Running bool           `json:"running,omitempty"` // the inputs are there, and the task runs
+	Load    float64        `json:"load,omitempty"`
+	Memory  int64          `json:"memory,omitempty"` // bytes free
+	Disk    int64          `json:"disk,omitempty"`   // bytes free
+	Facts   map[string]any `json:"facts,omitempty"`
+}
+
+// A NumberedJob gives a job its number.
+type NumberedJob struct {
+	Number int    `json:"number"`
+	Batch  string `json:"batch"`
+	Job    Job    `json:"job"`
+}
+
+// A NumberedWorker gives a worker its number.
+type NumberedWorker struct {
+	Number  int     `json:"number"`
+	Name    string  `json:"name"`
+	Process string  `json:"process"`
+	Speed   float64 `json:"speed"`
+}
+
+// A Refusal says what of PFQ_IN was not followed, and why.
+type Refusal struct {
+	Sequence uint64 `json:"sequence"`
+	Why      string `json:"why"`
+}

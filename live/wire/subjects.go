@@ -1,0 +1,48 @@
+package wire
+
+import "strconv"
+
+// The streams, object stores and key-value buckets.
+const (
+	InStream   = "PFQ_IN"
+	PlanStream = "PFQ_PLAN"
+
+	SnapshotStore = "PFQ_SNAP" // object store: the state of the book at a plan
+	BlobStore     = "PFQ_BLOB" // object store: inputs and large results, named by their digests
+
+	LeaderBucket   = "pfq_leader"   // which manager leads: it speeds up a take-over; what keeps it safe is PFQ_PLAN
+	JobsBucket     = "pfq_jobs"     // views, rebuilt from the plans
+	WorkersBucket  = "pfq_workers"  // likewise
+	ProfilesBucket = "pfq_profiles" // measured speeds by kind of task and worker
+)
+
+// The subjects of the streams, and those of messages that are not kept.
+const (
+	InSubjects  = "pfq.in.>"
+	PlanSubject = "pfq.plan"
+	BeatSubject = "pfq.beat.*"
+)
+
+// Submit is the subject of a batch. Batches, jobs and workers have names of one token, see [CheckName].
+func Submit(batch string) string { return "pfq.in.submit." + batch }
+
+// Done is the subject of the result of a task.
+func Done(job string, task int) string { return "pfq.in.done." + job + "." + strconv.Itoa(task) }
+
+// Failed is the subject of an attempt at a task that the worker gave up.
+func Failed(job string, task, attempt int) string {
+	return "pfq.in.fail." + job + "." + strconv.Itoa(task) + "." + strconv.Itoa(attempt)
+}
+
+// Cancel, Change and Clear are the subjects of wishes about a job; those to change it are numbered from 1.
+func Cancel(job string) string           { return "pfq.in.cancel." + job }
+func Change(job string, wish int) string { return "pfq.in.change." + job + "." + strconv.Itoa(wish) }
+func Clear(job string) string            { return "pfq.in.clear." + job }
+func Drain(worker string, wish int) string {
+	return "pfq.in.drain." + worker + "." + strconv.Itoa(wish)
+}
+
+// OrderTo is the subject of orders to a worker, BeatOf that of its heartbeats, News that of the progress of a job.
+func OrderTo(worker string) string { return "pfq.order." + worker }
+func BeatOf(worker string) string  { return "pfq.beat." + worker }
+func News(job string) string       { return "pfq.news." + job }
