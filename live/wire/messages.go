@@ -48,7 +48,7 @@ type Report struct {
 	At      float64 `json:"at,omitempty"`     // on a logical clock, when the task ended
 	Seconds float64 `json:"seconds"`          // that it took
 	Output  []byte  `json:"output,omitempty"` // up to 64 KiB
-	Digest  string  `json:"digest,omitempty"` // of a larger output, which is in BlobStore
+	Digest  string  `json:"digest,omitempty"` // of a larger output, which is in BlobStream
 	Size    int64   `json:"size,omitempty"`   // of the output, bytes
 }
 

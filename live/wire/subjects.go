@@ -7,8 +7,9 @@ const (
 	InStream   = "PFQ_IN"
 	PlanStream = "PFQ_PLAN"
 
+	BlobStream = "PFQ_BLOB" // inputs and large results in pieces, named by their digests; see package store
+
 	SnapshotStore = "PFQ_SNAP" // object store: the state of the book at a plan
-	BlobStore     = "PFQ_BLOB" // object store: inputs and large results, named by their digests
 
 	LeaderBucket   = "pfq_leader"   // which manager leads: it speeds up a take-over; what keeps it safe is PFQ_PLAN
 	JobsBucket     = "pfq_jobs"     // views, rebuilt from the plans
@@ -18,9 +19,10 @@ const (
 
 // The subjects of the streams, and those of messages that are not kept.
 const (
-	InSubjects  = "pfq.in.>"
-	PlanSubject = "pfq.plan"
-	BeatSubject = "pfq.beat.*"
+	InSubjects   = "pfq.in.>"
+	BlobSubjects = "pfq.blob.*.*"
+	PlanSubject  = "pfq.plan"
+	BeatSubject  = "pfq.beat.*"
 )
 
 // Submit is the subject of a batch. Batches, jobs and workers have names of one token, see [CheckName].
@@ -41,6 +43,11 @@ func Clear(job string) string            { return "pfq.in.clear." + job }
 func Drain(worker string, wish int) string {
 	return "pfq.in.drain." + worker + "." + strconv.Itoa(wish)
 }
+
+// Blob is the subject of a piece of the content with a digest. Pieces are numbered from 0; the one named size is written
+// last and says how many bytes there are.
+func Blob(digest string, piece int) string { return "pfq.blob." + digest + "." + strconv.Itoa(piece) }
+func BlobSize(digest string) string        { return "pfq.blob." + digest + ".size" }
 
 // OrderTo is the subject of orders to a worker, BeatOf that of its heartbeats, News that of the progress of a job.
 func OrderTo(worker string) string { return "pfq.order." + worker }

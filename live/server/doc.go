@@ -1,0 +1,16 @@
+// Package server runs the server that the parts of the live system meet at, and makes what they keep there.
+//
+// [Start] starts an embedded NATS server with JetStream, [Prepare] makes the streams and buckets of package wire on it or
+// on a server outside, and [Check] says what such a server lacks.
+//
+//	stream, bucket  storage  what holds
+//	PFQ_IN          file     a subject takes one message, ever; no message is deleted, subjects are purged when a job is cleared
+//	PFQ_PLAN        file     one subject; no message is deleted, plans before a snapshot are purged
+//	PFQ_BLOB        file     a subject takes one message, ever: pieces of a content are under its digest, see package store
+//	PFQ_SNAP        file     object store: states of the book
+//	pfq_leader      memory   ends 2 s after the last sign of the leader; a server that starts again has none
+//	pfq_jobs, pfq_workers, pfq_profiles: file, the last value of each key
+//
+// Only a manager may make consumers on a server with keys: a consumer delivers what is stored to any subject, whoever made
+// it, past all permissions. All others read by direct requests, as package store does.
+package server

@@ -1,0 +1,146 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"productform/num"
+)
+
+// Settings of an embedded server. The zero value is a server in memory on 127.0.0.1, at a port that the system chooses.
+type Settings struct {
+	Store    string        // folder of what is kept, made if it is not there; empty to keep all in memory
+	Listen   string        // HOST:PORT; empty for 127.0.0.1:0, port 0 for one that is free
+	NoListen bool          // only connections of this process, see [Server.InProcess]
+	Sync     time.Duration // 0 to have every write on the disk before it is acknowledged, else how often the disk is told to write
+	MaxStore int64         // bytes that may be kept in Store, 0 for three quarters of what is free on its disk
+	Log      *slog.Logger  // of warnings and errors of the server, nil for none
+}
+
+// A Server is an embedded NATS server with JetStream.
+type Server struct {
+	nats *server.Server
+	temp string // folder that goes when the server ends
+}
+
+// MaxMessage is the size of a message in bytes beyond which the server refuses it.
+const MaxMessage = 1 << 20
+
+// Start starts a server and returns once it takes connections. The context ends the wait, not the server: [Server.Close]
+// does. The error is a *num.InputError, or one of the network or the file system.
+func Start(ctx context.Context, s Settings) (*Server, error) {
+	o, err := options(s)
+	if err != nil {
+		return nil, err
+	}
+	v := &Server{}
+	if s.Store == "" {
+		// NATS wants a folder all the same. It stays empty, see Layout.Memory.
+		if v.temp, err = os.MkdirTemp("", "pfq-server-"); err != nil {
+			return nil, err
+		}
+		o.StoreDir = v.temp
+	}
+	log := &logger{to: s.Log}
+	if v.nats, err = server.NewServer(o); err != nil {
+		v.Close()
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	v.nats.SetLoggerV2(log, false, false, false)
+	v.nats.Start()
+	for !v.nats.ReadyForConnections(50 * time.Millisecond) {
+		err := context.Cause(ctx)
+		if err == nil && !v.nats.Running() {
+			err = errors.New("server: it ended at its start")
+		}
+		if fatal := log.Fatal(); err == nil && fatal != "" {
+			err = errors.New("server: " + fatal)
+		}
+		if err != nil {
+			v.Close()
+			return nil, err
+		}
+	}
+	if !v.nats.JetStreamEnabled() {
+		v.Close()
+		return nil, errors.New("server: JetStream did not start")
+	}
+	return v, nil
+}
+
+// options are the settings in the words of the NATS server.
+func options(s Settings) (*server.Options, error) {
+	if s.Sync < 0 {
+		return nil, &num.InputError{Path: "sync", Value: s.Sync.String(), Want: "always or a duration > 0"}
+	}
+	if s.MaxStore < 0 {
+		return nil, &num.InputError{Path: "max_store", Value: strconv.FormatInt(s.MaxStore, 10), Want: "a number of bytes > 0"}
+	}
+	host, port, err := hostPort(s.Listen)
+	if err != nil {
+		return nil, err
+	}
+	o := &server.Options{
+		ServerName: "pfq", Host: host, Port: port, DontListen: s.NoListen,
+		NoSigs: true, MaxPayload: MaxMessage,
+		JetStream: true, StoreDir: s.Store, JetStreamMaxStore: s.MaxStore,
+		SyncAlways: s.Sync == 0, SyncInterval: s.Sync,
+	}
+	if s.Sync == 0 {
+		o.SyncInterval = 2 * time.Minute
+	}
+	if s.Store != "" {
+		if err := os.MkdirAll(s.Store, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// hostPort splits an address to listen on.
+func hostPort(listen string) (host string, port int, err error) {
+	if listen == "" {
+		return "127.0.0.1", server.RANDOM_PORT, nil
+	}
+	host, p, err := net.SplitHostPort(listen)
+	if err == nil {
+		port, err = strconv.Atoi(p)
+	}
+	if err != nil || host == "" || port < 0 || port > 65535 {
+		return "", 0, &num.InputError{Path: "listen", Value: listen, Want: "HOST:PORT, such as 127.0.0.1:4222"}
+	}
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	return host, port, nil
+}
+
+// URL is where other processes connect to, empty with [Settings].NoListen.
+func (s *Server) URL() string {
+	if s.nats.Addr() == nil {
+		return ""
+	}
+	return s.nats.ClientURL()
+}
+
+// InProcess makes a connection of nats.go one within this process, past the network.
+func (s *Server) InProcess() nats.Option { return nats.InProcessServer(s.nats) }
+
+// Close ends all connections and the server, and returns when all is on the disk.
+func (s *Server) Close() {
+	if s.nats != nil {
+		s.nats.Shutdown()
+		s.nats.WaitForShutdown()
+	}
+	if s.temp != "" {
+		os.RemoveAll(s.temp)
+	}
+}
