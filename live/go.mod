@@ -19,7 +19,11 @@ require (
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/time v0.16.0 // indirect
-	pgregory.net/rapid v1.3.0 // indirect
+)
+
+require (
+	go.yaml.in/yaml/v4 v4.0.0 // indirect
+	gonum.org/v1/gonum v0.17.0 // indirect
 )
 
 replace productform => ../

@@ -10,6 +10,10 @@
 // The state of the cluster is the fold of PFQ_PLAN. Orders and heartbeats are not kept: an order is sent again as long as
 // the heartbeats of the worker differ from it.
 //
-// All messages are JSON. Every message carries the version of its form; a reader takes its own version and those before
-// it. Whatever is read is checked here, with an error that names the field.
+// All messages are JSON in UTF-8 of at most [MaxMessage] bytes. Whatever is read is checked here, and whatever is written
+// too: the error of [Encode] and of the Decode functions is an [num.InputError] with path, value and what is wanted.
+//
+// Versions mix. Every message carries the version of its form, which is raised when a reader of the form before would take
+// the message wrongly; a reader refuses versions above its own. A field that may be overlooked is added without a new
+// version, so a field that a reader does not know is passed over. Files that people write are read strictly instead.
 package wire

@@ -15,7 +15,7 @@ type Batch struct {
 
 // A Job is a number of independent tasks.
 type Job struct {
-	Name       string    `json:"name"` // of its own among all jobs that are not cleared
+	Name       string    `json:"name"` // of its own: a name is never used again, not even after the job is cleared
 	Priority   float64   `json:"priority,omitempty"`
 	DeadlineIn float64   `json:"deadline_in,omitempty"` // seconds after submission, 0 for none
 	DeadlineAt float64   `json:"deadline_at,omitempty"` // Unix time in seconds, or logical time, 0 for none
@@ -37,7 +37,7 @@ type Run struct {
 	Limit   float64           `json:"limit,omitempty"`   // seconds after which the task is ended, 0 for none
 }
 
-// A Report says that a task is done: it is the result. Its subject is [Done].
+// A Report says that a task is done: it is the result. Its subject is [Order.ReportTo].
 type Report struct {
 	Version int     `json:"v"`
 	Job     string  `json:"job"`
@@ -67,12 +67,48 @@ type Failure struct {
 }
 
 // A Wish is what a user asks of a job or a worker: its subject says which, and what: to cancel, change or clear a job, to
-// drain a worker. Only a change has fields.
+// drain a worker. Only a change has fields, at least one.
 type Wish struct {
+	Verb Verb   `json:"-"` // as the subject says
+	Name string `json:"-"` // of the job or the worker, likewise
+
 	Version    int      `json:"v"`
 	Priority   *float64 `json:"priority,omitempty"`
 	DeadlineIn *float64 `json:"deadline_in,omitempty"`
 	DeadlineAt *float64 `json:"deadline_at,omitempty"`
+}
+
+// A Verb says what a user asks.
+type Verb string
+
+// What users ask. [Wish.Name] is that of a job, or of a worker to drain.
+const (
+	ToCancel Verb = "cancel"
+	ToChange Verb = "change"
+	ToClear  Verb = "clear"
+	ToDrain  Verb = "drain"
+)
+
+// A Script sets up a replay on a logical clock, which stands until all that it names is there: its workers are up from the
+// beginning, batches are submitted at their times. Its subject is [ScriptSubject].
+type Script struct {
+	Version int              `json:"v"`
+	Batches int              `json:"batches"` // submitted in all, each with its time
+	Workers []Scripted       `json:"workers"` // numbered in this order
+	Outages []ScriptedOutage `json:"outages,omitempty"`
+}
+
+// A Scripted is a worker of a replay.
+type Scripted struct {
+	Name  string  `json:"name"`
+	Speed float64 `json:"speed"`
+}
+
+// A ScriptedOutage takes a worker away from From until To, as [dispatch.Outage] does.
+type ScriptedOutage struct {
+	Worker int     `json:"worker"` // its number
+	From   float64 `json:"from"`
+	To     float64 `json:"to,omitempty"` // 0: for good
 }
 
 // An Order tells a worker what to do. Orders are levels: this is what the worker should be doing now.
@@ -84,8 +120,9 @@ type Order struct {
 	Job     string  `json:"job,omitempty"`
 	Task    int     `json:"task,omitempty"`
 	Attempt int     `json:"attempt,omitempty"`
-	Token   string  `json:"token,omitempty"` // to be repeated in the report
-	At      float64 `json:"at"`              // time of the begin, on the clock of the manager
+	Token   string  `json:"token,omitempty"`   // to be repeated in the report
+	At      float64 `json:"at"`                // time of the begin, on the clock of the manager
+	Logical bool    `json:"logical,omitempty"` // the clock is logical: the task ends at At + Work/speed, and the report says so
 	Work    float64 `json:"work,omitempty"`
 	Run     Run     `json:"run"`
 }
@@ -108,25 +145,4 @@ type Beat struct {
 	Memory  int64          `json:"memory,omitempty"` // bytes free
 	Disk    int64          `json:"disk,omitempty"`   // bytes free
 	Facts   map[string]any `json:"facts,omitempty"`
-}
-
-// A NumberedJob gives a job its number.
-type NumberedJob struct {
-	Number int    `json:"number"`
-	Batch  string `json:"batch"`
-	Job    Job    `json:"job"`
-}
-
-// A NumberedWorker gives a worker its number.
-type NumberedWorker struct {
-	Number  int     `json:"number"`
-	Name    string  `json:"name"`
-	Process string  `json:"process"`
-	Speed   float64 `json:"speed"`
-}
-
-// A Refusal says what of PFQ_IN was not followed, and why.
-type Refusal struct {
-	Sequence uint64 `json:"sequence"`
-	Why      string `json:"why"`
 }

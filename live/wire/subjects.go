@@ -9,20 +9,22 @@ const (
 
 	BlobStream = "PFQ_BLOB" // inputs and large results in pieces, named by their digests; see package store
 
-	SnapshotStore = "PFQ_SNAP" // object store: the state of the book at a plan
+	SnapshotStore = "PFQ_SNAP" // object store: the state of the book at a plan, as [Seal] writes it
 
 	LeaderBucket   = "pfq_leader"   // which manager leads: it speeds up a take-over; what keeps it safe is PFQ_PLAN
-	JobsBucket     = "pfq_jobs"     // views, rebuilt from the plans
-	WorkersBucket  = "pfq_workers"  // likewise
+	JobsBucket     = "pfq_jobs"     // [JobView] by name of the job; views are rebuilt from the plans
+	WorkersBucket  = "pfq_workers"  // [WorkerView] by name of the worker
+	BatchesBucket  = "pfq_batches"  // [BatchView] by name of the batch: accepted or refused
 	ProfilesBucket = "pfq_profiles" // measured speeds by kind of task and worker
 )
 
 // The subjects of the streams, and those of messages that are not kept.
 const (
-	InSubjects   = "pfq.in.>"
-	BlobSubjects = "pfq.blob.*.*"
-	PlanSubject  = "pfq.plan"
-	BeatSubject  = "pfq.beat.*"
+	InSubjects    = "pfq.in.>"
+	ScriptSubject = "pfq.in.script"
+	PlanSubject   = "pfq.plan"
+	BeatSubject   = "pfq.beat.*"
+	BlobSubjects  = "pfq.blob.*.*"
 )
 
 // Submit is the subject of a batch. Batches, jobs and workers have names of one token, see [CheckName].
@@ -30,6 +32,12 @@ func Submit(batch string) string { return "pfq.in.submit." + batch }
 
 // Done is the subject of the result of a task.
 func Done(job string, task int) string { return "pfq.in.done." + job + "." + strconv.Itoa(task) }
+
+// DoneAttempt is the subject of the report of an attempt on a logical clock, where the script says which attempt is lost,
+// not the race.
+func DoneAttempt(job string, task, attempt int) string {
+	return Done(job, task) + "." + strconv.Itoa(attempt)
+}
 
 // Failed is the subject of an attempt at a task that the worker gave up.
 func Failed(job string, task, attempt int) string {
@@ -40,6 +48,8 @@ func Failed(job string, task, attempt int) string {
 func Cancel(job string) string           { return "pfq.in.cancel." + job }
 func Change(job string, wish int) string { return "pfq.in.change." + job + "." + strconv.Itoa(wish) }
 func Clear(job string) string            { return "pfq.in.clear." + job }
+
+// Drain is the subject of the wish that a worker ends its task and takes no more; such wishes are numbered from 1.
 func Drain(worker string, wish int) string {
 	return "pfq.in.drain." + worker + "." + strconv.Itoa(wish)
 }
@@ -53,3 +63,11 @@ func BlobSize(digest string) string        { return "pfq.blob." + digest + ".siz
 func OrderTo(worker string) string { return "pfq.order." + worker }
 func BeatOf(worker string) string  { return "pfq.beat." + worker }
 func News(job string) string       { return "pfq.news." + job }
+
+// ReportTo is the subject of the report of what the order asks for: [Done], or [DoneAttempt] on a logical clock.
+func (o *Order) ReportTo() string {
+	if o.Logical {
+		return DoneAttempt(o.Job, o.Task, o.Attempt)
+	}
+	return Done(o.Job, o.Task)
+}

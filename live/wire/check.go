@@ -1,0 +1,330 @@
+package wire
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"productform/internal/input"
+)
+
+const (
+	maxName  = 64      // bytes of a name
+	maxText  = 4096    // bytes of an argument or a reason
+	maxLists = 1000    // arguments, inputs, facts
+	largest  = 1e50    // of times, works and speeds, as in package dispatch
+	largeInt = 1 << 53 // up to which whole numbers of JSON are exact everywhere
+)
+
+// The ranges, in the words of errors.
+const (
+	wantName    = "a name of 1 to 64 letters A-Z a-z, digits, _ and -"
+	wantToken   = "a token of 1 to 64 letters A-Z a-z, digits, _ and -"
+	wantTime    = "a number in [0, 1e50]"
+	wantWork    = "a number of seconds in [1e-50, 1e50], or 0"
+	wantSpeed   = "a number in [1e-50, 1e50]"
+	wantDigest  = "64 digits 0-9 a-f of a SHA-256"
+	wantText    = "text of at most 4096 bytes without control characters but line ends and tabs"
+	wantNumber  = "a number, 0 to 1073741823"
+	wantAttempt = "an integer >= 1"
+)
+
+// CheckName refuses what is no name of a batch, a job, a worker, a program or a process: 1 to 64 letters A-Z a-z, digits, _
+// and -, so that names are one token of a subject, and safe in file names and command lines.
+func CheckName(path, name string) error {
+	if !isToken(name) {
+		return input.Errorf(path, input.Quote(name), wantName)
+	}
+	return nil
+}
+
+func isToken(s string) bool {
+	if len(s) == 0 || len(s) > maxName {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return true
+}
+
+func isTime(v float64) bool    { return v >= 0 && v <= largest }
+func isWork(v float64) bool    { return v == 0 || v >= 1/largest && v <= largest }
+func isSpeed(v float64) bool   { return v >= 1/largest && v <= largest }
+func isNumber(n int) bool      { return n >= 0 && n < 1<<30 }
+func isTask(n int) bool        { return n >= 0 && n < MaxTasks }
+func isAttempt(n int) bool     { return n >= 1 && n <= largeInt }
+func isBytes(n int64) bool     { return n >= 0 && n <= largeInt }
+func isSequence(n uint64) bool { return n <= largeInt }
+
+func isDigest(s string) bool {
+	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+func isText(s string) bool {
+	odd := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError }
+	return len(s) <= maxText && !strings.ContainsFunc(s, odd)
+}
+
+// must returns nil, or the error that the value at the path is not as wanted.
+func must(ok bool, path string, value any, want string) error {
+	if ok {
+		return nil
+	}
+	if s, isString := value.(string); isString {
+		value = input.Quote(s)
+	}
+	return input.Errorf(path, value, "%s", want)
+}
+
+// inside puts a path before that of an error.
+func inside(path string, err error) error {
+	if bad, ok := err.(*input.Error); ok {
+		e := *bad
+		e.Path = path + "." + e.Path
+		return &e
+	}
+	return err
+}
+
+func checkVersion(v int) error {
+	if v < 1 || v > Version {
+		return input.Errorf("v", v, "a version from 1 to %d, which this program reads", Version)
+	}
+	return nil
+}
+
+// Check checks a batch: jobs with names of their own, and no more than [MaxNumbers] works in all.
+func (b *Batch) Check() error {
+	err := cmp.Or(checkVersion(b.Version), CheckName("name", b.Name),
+		must(len(b.Jobs) >= 1 && len(b.Jobs) <= MaxNumbers, "jobs", len(b.Jobs), "1 to 100000 jobs"))
+	if err == nil && b.At != nil {
+		err = must(isTime(*b.At), "at", *b.At, wantTime)
+	}
+	names, works := make(map[string]int, len(b.Jobs)), 0
+	for i := 0; i < len(b.Jobs) && err == nil; i++ {
+		j, path := &b.Jobs[i], input.Index("jobs", i)
+		if err = j.Check(); err != nil {
+			return inside(path, err)
+		}
+		if err = input.CheckName(names, "jobs", i, j.Name); err != nil {
+			return err
+		}
+		works += len(j.Works)
+		err = must(works <= MaxNumbers, path+".works", works, "at most 100000 works in a batch")
+	}
+	return err
+}
+
+// Check checks a job.
+func (j *Job) Check() error {
+	err := cmp.Or(
+		CheckName("name", j.Name),
+		must(isTime(j.Priority), "priority", j.Priority, wantTime),
+		must(isTime(j.DeadlineIn), "deadline_in", j.DeadlineIn, "a number of seconds in (0, 1e50], or 0 for none"),
+		must(isTime(j.DeadlineAt), "deadline_at", j.DeadlineAt, "a time in (0, 1e50], or 0 for none"),
+		must(j.DeadlineIn == 0 || j.DeadlineAt == 0, "deadline_at", j.DeadlineAt, "0 beside deadline_in"),
+		must(isNumber(j.MaxWorkers), "max_workers", j.MaxWorkers, "an integer >= 1, or 0 for no limit"),
+		must(j.Tasks >= 1 && j.Tasks <= MaxTasks, "tasks", j.Tasks, "an integer in [1, 10000000]"),
+		must(isWork(j.Work), "work", j.Work, wantWork),
+		must(j.Works == nil || j.Work == 0, "work", j.Work, "0 beside works"),
+		must(j.Works == nil || len(j.Works) == j.Tasks, "works", len(j.Works), "as many numbers as tasks"),
+		must(isWork(j.Estimate), "estimate", j.Estimate, wantWork),
+		must(j.Attempts >= 0 && j.Attempts <= 100, "attempts", j.Attempts, "an integer in [1, 100], or 0 for 3"),
+	)
+	for i := 0; i < len(j.Works) && err == nil; i++ {
+		if !isWork(j.Works[i]) {
+			return input.Errorf(input.Index("works", i), j.Works[i], wantWork)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return inside("run", j.Run.Check())
+}
+
+// Check checks what a task does.
+func (r *Run) Check() error {
+	err := cmp.Or(
+		CheckName("kind", r.Kind),
+		must(r.Program == "" || isToken(r.Program), "program", r.Program, wantName),
+		must(len(r.Args) <= maxLists, "args", len(r.Args), "at most 1000 arguments"),
+		must(len(r.Inputs) <= maxLists, "inputs", len(r.Inputs), "at most 1000 inputs"),
+		must(isTime(r.Limit), "limit", r.Limit, "a number of seconds in (0, 1e50], or 0 for none"),
+	)
+	for i := 0; i < len(r.Args) && err == nil; i++ {
+		err = must(isText(r.Args[i]), input.Index("args", i), r.Args[i], wantText)
+	}
+	for name, digest := range r.Inputs {
+		file := strings.TrimLeft(strings.ReplaceAll(name, ".", ""), ".")
+		err = cmp.Or(err,
+			must(len(name) <= maxName && isToken(file), input.Field("inputs", name), name, "a file name of letters, digits, _, - and dots"),
+			must(isDigest(digest), input.Field("inputs", name), digest, wantDigest))
+	}
+	return err
+}
+
+// Check checks a report.
+func (r *Report) Check() error {
+	return cmp.Or(
+		checkVersion(r.Version), checkAttempt(r.Job, r.Task, r.Attempt, r.Worker, r.Token, r.At, r.Seconds),
+		must(len(r.Output) <= MaxOutput, "output", len(r.Output), "at most 65536 bytes; larger ones are blobs"),
+		must(r.Digest == "" || isDigest(r.Digest), "digest", r.Digest, wantDigest),
+		must(r.Digest == "" || len(r.Output) == 0, "output", len(r.Output), "nothing beside a digest"),
+		must(isBytes(r.Size), "size", r.Size, "a number of bytes >= 0"),
+	)
+}
+
+// Check checks a failure.
+func (f *Failure) Check() error {
+	return cmp.Or(
+		checkVersion(f.Version), checkAttempt(f.Job, f.Task, f.Attempt, f.Worker, f.Token, f.At, f.Seconds),
+		must(f.Exit >= -1<<31 && f.Exit < 1<<32, "exit", f.Exit, "an exit status"),
+		must(isText(f.Reason), "reason", f.Reason, wantText),
+	)
+}
+
+// checkAttempt checks what reports and failures have in common.
+func checkAttempt(job string, task, attempt int, worker, token string, at, seconds float64) error {
+	return cmp.Or(
+		CheckName("job", job), CheckName("worker", worker),
+		must(isTask(task), "task", task, "a task, 0 to 9999999"),
+		must(isAttempt(attempt), "attempt", attempt, wantAttempt),
+		must(isToken(token), "token", token, wantToken),
+		must(isTime(at), "at", at, wantTime),
+		must(isTime(seconds), "seconds", seconds, wantTime),
+	)
+}
+
+// Check checks the fields of a wish.
+func (w *Wish) Check() error {
+	err := checkVersion(w.Version)
+	for _, f := range []struct {
+		path  string
+		value *float64
+	}{{"priority", w.Priority}, {"deadline_in", w.DeadlineIn}, {"deadline_at", w.DeadlineAt}} {
+		if err == nil && f.value != nil {
+			err = must(isTime(*f.value), f.path, *f.value, wantTime)
+		}
+	}
+	if err == nil && w.DeadlineIn != nil && w.DeadlineAt != nil {
+		err = input.Errorf("deadline_at", *w.DeadlineAt, "none beside deadline_in")
+	}
+	return err
+}
+
+// checkVerb checks a wish against what its subject says.
+func (w *Wish) checkVerb() error {
+	fields := w.Priority != nil || w.DeadlineIn != nil || w.DeadlineAt != nil
+	switch {
+	case w.Verb == ToChange && !fields:
+		return input.Errorf("", "nothing", "a priority or a deadline to change to")
+	case w.Verb != ToChange && fields:
+		return input.Errorf("", "fields", "no fields in a wish to %s", w.Verb)
+	}
+	return CheckName("name", w.Name)
+}
+
+// Check checks a script; outages of one worker must not overlap, which the book sees.
+func (s *Script) Check() error {
+	err := cmp.Or(checkVersion(s.Version),
+		must(s.Batches >= 1 && s.Batches <= MaxNumbers, "batches", s.Batches, "an integer in [1, 100000]"),
+		must(len(s.Workers) >= 1 && len(s.Workers) <= MaxNumbers, "workers", len(s.Workers), "1 to 100000 workers"),
+		must(len(s.Outages) <= MaxNumbers, "outages", len(s.Outages), "at most 100000 outages"))
+	names := make(map[string]int, len(s.Workers))
+	for i := 0; i < len(s.Workers) && err == nil; i++ {
+		w, path := &s.Workers[i], input.Index("workers", i)
+		err = cmp.Or(CheckName(path+".name", w.Name), must(isSpeed(w.Speed), path+".speed", w.Speed, wantSpeed))
+		if err == nil {
+			err = input.CheckName(names, "workers", i, w.Name)
+		}
+	}
+	for i := 0; i < len(s.Outages) && err == nil; i++ {
+		o, path := &s.Outages[i], input.Index("outages", i)
+		err = cmp.Or(
+			must(o.Worker >= 0 && o.Worker < len(s.Workers), path+".worker", o.Worker, "a worker, its place in workers"),
+			must(isTime(o.From), path+".from", o.From, wantTime),
+			must(o.To == 0 || o.To > o.From && isTime(o.To), path+".to", o.To, "a time after from, or 0 for good"))
+	}
+	return err
+}
+
+// Check checks an order.
+func (o *Order) Check() error {
+	err := cmp.Or(checkVersion(o.Version), CheckName("process", o.Process), must(isTime(o.At), "at", o.At, wantTime),
+		must(isSequence(o.Plan), "plan", o.Plan, "the number of a plan"))
+	if err != nil || o.Idle {
+		return err
+	}
+	err = cmp.Or(
+		CheckName("job", o.Job),
+		must(isTask(o.Task), "task", o.Task, "a task, 0 to 9999999"),
+		must(isAttempt(o.Attempt), "attempt", o.Attempt, wantAttempt),
+		must(isToken(o.Token), "token", o.Token, wantToken),
+		must(isWork(o.Work), "work", o.Work, wantWork),
+	)
+	if err != nil {
+		return err
+	}
+	return inside("run", o.Run.Check())
+}
+
+// Check checks a beat.
+func (b *Beat) Check() error {
+	err := cmp.Or(
+		checkVersion(b.Version), CheckName("worker", b.Worker), CheckName("process", b.Process),
+		must(isSpeed(b.Speed), "speed", b.Speed, wantSpeed),
+		must(len(b.Program) <= 200 && isText(b.Program), "program", b.Program, "a version and a processor in at most 200 bytes"),
+		must(isSequence(b.Plan), "plan", b.Plan, "the number of a plan"),
+		must(isTime(b.Load), "load", b.Load, wantTime),
+		must(isBytes(b.Memory), "memory", b.Memory, "a number of bytes >= 0"),
+		must(isBytes(b.Disk), "disk", b.Disk, "a number of bytes >= 0"),
+		checkFacts(b.Facts),
+	)
+	if err != nil || b.Token == "" {
+		return err
+	}
+	return cmp.Or(
+		CheckName("job", b.Job),
+		must(isTask(b.Task), "task", b.Task, "a task, 0 to 9999999"),
+		must(isAttempt(b.Attempt), "attempt", b.Attempt, wantAttempt),
+		must(isToken(b.Token), "token", b.Token, wantToken),
+	)
+}
+
+// checkFacts accepts texts, numbers and truths.
+func checkFacts(facts map[string]any) error {
+	if len(facts) > maxLists {
+		return input.Errorf("facts", len(facts), "at most 1000 facts")
+	}
+	for name, fact := range facts {
+		path := input.Field("facts", name)
+		if !isText(name) || len(name) > maxName {
+			return input.Errorf(path, input.Quote(name), "a name of at most 64 bytes")
+		}
+		switch v := fact.(type) {
+		case bool, float64, int:
+		case string:
+			if !isText(v) {
+				return input.Errorf(path, input.Quote(v), wantText)
+			}
+		default:
+			return input.Errorf(path, fmt.Sprintf("a %T", fact), "a text, a number, true or false")
+		}
+	}
+	return nil
+}
+
+// Check checks the header of a snapshot.
+func (h *SnapshotHeader) Check() error {
+	return cmp.Or(checkVersion(h.Version),
+		must(isSequence(h.Plan), "plan", h.Plan, "the number of a plan"),
+		must(isSequence(h.Upto), "upto", h.Upto, "a sequence"),
+		must(isBytes(int64(h.Bytes)), "bytes", h.Bytes, "a number of bytes >= 0"),
+		must(isDigest(h.Digest), "digest", h.Digest, wantDigest))
+}

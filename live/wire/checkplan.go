@@ -1,0 +1,178 @@
+package wire
+
+import (
+	"cmp"
+	"slices"
+
+	"productform/dispatch"
+	"productform/internal/input"
+)
+
+// Check checks the form of a plan: whether it fits to those before it is for the fold to say.
+func (p *Plan) Check() error {
+	switch {
+	case p.Version < 1 || p.Version > Version:
+		return checkVersion(p.Version)
+	case p.Number < 1 || !isSequence(p.Number):
+		return input.Errorf("n", p.Number, "the number of a plan, from 1")
+	case !isTime(p.At):
+		return input.Errorf("at", p.At, wantTime)
+	case !isTime(p.Epoch):
+		return input.Errorf("epoch", p.Epoch, wantTime)
+	case !isSequence(p.Upto):
+		return input.Errorf("upto", p.Upto, "a sequence")
+	case !isToken(p.Leader):
+		return CheckName("leader", p.Leader)
+	}
+	if p.Script != nil {
+		if err := p.Script.Check(); err != nil {
+			return inside("script", err)
+		}
+	}
+	begun := 0
+	for i := range p.Events {
+		if err := p.Events[i].check(); err != nil {
+			return inside(input.Index("events", i), err)
+		}
+		if p.Events[i].Kind == dispatch.Started {
+			begun++
+		}
+	}
+	if len(p.Tokens) != begun {
+		return input.Errorf("tokens", len(p.Tokens), "%d tokens, one a task that begins", begun)
+	}
+	if i := slices.IndexFunc(p.Tokens, func(t string) bool { return !isToken(t) }); i >= 0 {
+		return input.Errorf(input.Index("tokens", i), input.Quote(p.Tokens[i]), wantToken)
+	}
+	for i := range p.What {
+		if err := p.What[i].check(); err != nil {
+			return inside(input.Index("what", i), err)
+		}
+	}
+	return cmp.Or(p.checkNew(), p.checkRest())
+}
+
+// check checks the form of a happening.
+func (h *Happening) check() error {
+	switch {
+	case h.Kind == "" || len(h.Kind) > maxName:
+		return input.Errorf("kind", input.Quote(string(h.Kind)), "a kind of happening")
+	case !isNumber(h.Job):
+		return input.Errorf("job", h.Job, wantNumber)
+	case !isNumber(h.Worker):
+		return input.Errorf("worker", h.Worker, wantNumber)
+	case !isTask(h.Task):
+		return input.Errorf("task", h.Task, "a task, 0 to 9999999")
+	case h.Attempt < 0 || h.Attempt > largeInt:
+		return input.Errorf("attempt", h.Attempt, wantAttempt)
+	case !isTime(h.Work):
+		return input.Errorf("work", h.Work, wantTime)
+	case h.Speed != 0 && !isSpeed(h.Speed):
+		return input.Errorf("speed", h.Speed, wantSpeed)
+	}
+	return nil
+}
+
+// check checks the form of an event; -1 stands for what does not apply.
+func (e *Event) check() error {
+	switch {
+	case e.Kind == "" || len(e.Kind) > maxName:
+		return input.Errorf("kind", input.Quote(string(e.Kind)), "a kind of event")
+	case e.Job != -1 && !isNumber(e.Job):
+		return input.Errorf("job", e.Job, wantNumber)
+	case e.Worker != -1 && !isNumber(e.Worker):
+		return input.Errorf("worker", e.Worker, wantNumber)
+	case e.Task != -1 && !isTask(e.Task):
+		return input.Errorf("task", e.Task, "a task, 0 to 9999999")
+	case e.Attempt < -1 || e.Attempt > largeInt:
+		return input.Errorf("attempt", e.Attempt, wantAttempt)
+	}
+	return nil
+}
+
+// checkNew checks jobs and workers that get numbers.
+func (p *Plan) checkNew() error {
+	for i := range p.NewJobs {
+		n := &p.NewJobs[i]
+		err := cmp.Or(
+			must(isNumber(n.Number), "number", n.Number, wantNumber), CheckName("batch", n.Batch),
+			must(isTime(n.Submit), "submit", n.Submit, wantTime), must(isTime(n.Deadline), "deadline", n.Deadline, wantTime))
+		if err == nil {
+			if err = n.Job.Check(); err != nil {
+				err = inside("job", err)
+			}
+		}
+		if err != nil {
+			return inside(input.Index("jobs", i), err)
+		}
+	}
+	for i := range p.NewWorkers {
+		n := &p.NewWorkers[i]
+		err := cmp.Or(
+			must(isNumber(n.Number), "number", n.Number, wantNumber), CheckName("name", n.Name),
+			must(n.Process == "" || isToken(n.Process), "process", n.Process, wantName),
+			must(isSpeed(n.Speed), "speed", n.Speed, wantSpeed))
+		if err != nil {
+			return inside(input.Index("workers", i), err)
+		}
+	}
+	return nil
+}
+
+// checkRest checks the lists of numbers, refusals and removals.
+func (p *Plan) checkRest() error {
+	for i, t := range p.GivenUp {
+		if err := cmp.Or(must(isNumber(t.Job), "job", t.Job, wantNumber), must(isTask(t.Task), "task", t.Task, wantNumber)); err != nil {
+			return inside(input.Index("given_up", i), err)
+		}
+	}
+	for _, list := range []struct {
+		path    string
+		numbers []int
+	}{{"draining", p.Draining}, {"barred", p.Barred}, {"cleared", p.Cleared}} {
+		for i, n := range list.numbers {
+			if !isNumber(n) {
+				return input.Errorf(input.Index(list.path, i), n, wantNumber)
+			}
+		}
+	}
+	for i := range p.Refused {
+		r := &p.Refused[i]
+		err := cmp.Or(
+			must(isSequence(r.Sequence), "sequence", r.Sequence, "a sequence"), must(isText(r.Why), "why", r.Why, wantText),
+			must(r.Batch == "" || isToken(r.Batch), "batch", r.Batch, wantName),
+			must(r.Worker == "" || isToken(r.Worker), "worker", r.Worker, wantName))
+		if err != nil {
+			return inside(input.Index("refused", i), err)
+		}
+	}
+	for i := range p.Removed {
+		r := &p.Removed[i]
+		err := cmp.Or(
+			must(isSequence(r.Sequence), "sequence", r.Sequence, "a sequence"),
+			must(r.Job == "" || isToken(r.Job), "job", r.Job, wantName),
+			must(r.Batch == "" || isToken(r.Batch), "batch", r.Batch, wantName))
+		if err != nil {
+			return inside(input.Index("removed", i), err)
+		}
+	}
+	return nil
+}
+
+// Check checks a view of a job.
+func (v *JobView) Check() error {
+	return cmp.Or(checkVersion(v.Version), CheckName("name", v.Name), CheckName("batch", v.Batch))
+}
+
+// Check checks a view of a worker.
+func (v *WorkerView) Check() error {
+	return cmp.Or(checkVersion(v.Version), CheckName("name", v.Name), checkFacts(v.Facts))
+}
+
+// Check checks a view of a batch.
+func (v *BatchView) Check() error {
+	return cmp.Or(checkVersion(v.Version), CheckName("name", v.Name))
+}
+
+// Check checks a view of the whole.
+func (v *ClusterView) Check() error { return checkVersion(v.Version) }

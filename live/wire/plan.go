@@ -1,0 +1,70 @@
+package wire
+
+// A Plan is one decision: what happened at a moment, and what follows. It is one message of PFQ_PLAN, and holds all that
+// the fold needs, so that a manager of another version or policy can go on. Jobs and workers have numbers in it; NewJobs
+// and NewWorkers say which names these stand for.
+type Plan struct {
+	Version int     `json:"v"`
+	Number  uint64  `json:"n"` // 1, 2, ... without a gap
+	Leader  string  `json:"leader"`
+	At      float64 `json:"at"`              // seconds since Epoch, or logical time; never less than in the plan before
+	Epoch   float64 `json:"epoch,omitempty"` // Unix time of 0 on the clock, in the first plan; 0 on a logical clock
+	Upto    uint64  `json:"upto"`            // sequence in PFQ_IN up to which all has been told
+
+	Rules  *Rules  `json:"rules,omitempty"`  // in the first plan, and where they change: what the plan follows
+	Script *Script `json:"script,omitempty"` // where a replay is set up
+
+	NewJobs    []NumberedJob    `json:"jobs,omitempty"`
+	NewWorkers []NumberedWorker `json:"workers,omitempty"` // new ones, and those of a new process
+	What       []Happening      `json:"what,omitempty"`    // a job submitted is as NewJobs say, here or in a plan before
+	Events     []Event          `json:"events,omitempty"`
+	Tokens     []string         `json:"tokens,omitempty"` // of the tasks that begin, in the order of Events
+
+	GivenUp  []NumberedTask `json:"given_up,omitempty"` // of the tasks that finished, those that failed too often
+	Draining []int          `json:"draining,omitempty"` // workers that take no more tasks
+	Barred   []int          `json:"barred,omitempty"`   // workers that stay down until they start anew
+	Cleared  []int          `json:"cleared,omitempty"`  // jobs; their numbers are free after this plan
+
+	Refused []Refusal `json:"refused,omitempty"`
+	Removed []Removal `json:"removed,omitempty"` // that have been carried out
+}
+
+// A NumberedJob gives a job its number, and its times on the clock of the plans.
+type NumberedJob struct {
+	Number   int     `json:"number"`
+	Batch    string  `json:"batch"`
+	Submit   float64 `json:"submit"`
+	Deadline float64 `json:"deadline,omitempty"` // 0 for none
+	Job      Job     `json:"job"`
+}
+
+// A NumberedWorker gives a worker its number, or says that a new process of it has come.
+type NumberedWorker struct {
+	Number  int     `json:"number"`
+	Name    string  `json:"name"`
+	Process string  `json:"process,omitempty"` // not given in a replay
+	Speed   float64 `json:"speed"`
+}
+
+// A NumberedTask is a task of a job.
+type NumberedTask struct {
+	Job  int `json:"job"`
+	Task int `json:"task"`
+}
+
+// A Refusal says what of PFQ_IN was not followed, and why.
+type Refusal struct {
+	Sequence uint64 `json:"sequence"`
+	Batch    string `json:"batch,omitempty"`  // that is refused whole
+	Worker   string `json:"worker,omitempty"` // that sent it
+	Remove   bool   `json:"remove,omitempty"` // the message is to be deleted: it stands where another belongs
+	Why      string `json:"why"`
+}
+
+// A Removal is something that the manager is to take out of PFQ_IN: a message, or all that is about a job or a batch but the
+// tombstone [Clear]. It is tried until a plan says that it was carried out.
+type Removal struct {
+	Sequence uint64 `json:"sequence,omitempty"`
+	Job      string `json:"job,omitempty"`
+	Batch    string `json:"batch,omitempty"`
+}

@@ -1,0 +1,114 @@
+package wire
+
+// A JobState says how far a job is.
+type JobState string
+
+// The states of a job. One that is cleared is forgotten but for its name.
+const (
+	JobSubmitted JobState = "submitted" // its time on a logical clock has not come
+	JobPresent   JobState = "present"
+	JobCompleted JobState = "completed"
+	JobFailures  JobState = "completed with failures"
+	JobCancelled JobState = "cancelled"
+	JobCleared   JobState = "cleared"
+)
+
+// A WorkerState says how a worker is ([L14], section 3.5.1: available, occupied, busy and down).
+type WorkerState string
+
+// The states of a worker.
+const (
+	WorkerJoining   WorkerState = "joining"   // a beat has come, no plan has it yet
+	WorkerAvailable WorkerState = "available" // nothing in hand
+	WorkerOccupied  WorkerState = "occupied"  // a task in hand that does not run yet
+	WorkerBusy      WorkerState = "busy"      // the task runs
+	WorkerSuspect   WorkerState = "suspect"   // its connection was closed, and no beat has come since
+	WorkerDown      WorkerState = "down"
+	WorkerDraining  WorkerState = "draining" // ends its task and takes no more
+	WorkerGone      WorkerState = "gone"     // drained
+)
+
+// A JobView is a job as others see it: the value of its name in [JobsBucket]. Times are seconds since Epoch, a Unix time
+// that is 0 on a logical clock; what is not known yet is not given.
+type JobView struct {
+	Version    int      `json:"v"`
+	Name       string   `json:"name"`
+	Batch      string   `json:"batch"`
+	State      JobState `json:"state"`
+	Kind       string   `json:"kind"` // of its tasks
+	Tasks      int      `json:"tasks"`
+	Left       int      `json:"left"`    // tasks not finished
+	Failed     int      `json:"failed"`  // tasks given up
+	Lost       int      `json:"lost"`    // tasks in hand that were lost, each counted as often as it was
+	Hand       int      `json:"hand"`    // workers that have a task of the job in hand
+	Planned    int      `json:"planned"` // workers planned for it
+	MaxWorkers int      `json:"max_workers,omitempty"`
+	Priority   float64  `json:"priority"`
+	WorkLeft   float64  `json:"work_left"` // as the policy estimates it: seconds on a worker of speed 1
+	Epoch      float64  `json:"epoch,omitempty"`
+	Submit     float64  `json:"submit"`
+	Deadline   *float64 `json:"deadline,omitempty"`
+	Start      *float64 `json:"start,omitempty"`
+	Finish     *float64 `json:"finish,omitempty"`
+}
+
+// A WorkerView is a worker as others see it: the value of its name in [WorkersBucket].
+type WorkerView struct {
+	Version  int            `json:"v"`
+	Name     string         `json:"name"`
+	Number   int            `json:"number"`
+	Process  string         `json:"process,omitempty"`
+	Program  string         `json:"program,omitempty"`
+	State    WorkerState    `json:"state"`
+	Speed    float64        `json:"speed"`
+	Job      string         `json:"job,omitempty"` // in hand, if Attempt is above 0
+	Task     int            `json:"task"`
+	Attempt  int            `json:"attempt,omitempty"`
+	Epoch    float64        `json:"epoch,omitempty"`
+	Since    float64        `json:"since"`           // time of the begin of the task, or from which on the worker is in this state
+	Heard    *float64       `json:"heard,omitempty"` // time of the last beat
+	Finished int            `json:"finished"`        // tasks
+	Lost     int            `json:"lost"`            // tasks in hand that were lost
+	Load     float64        `json:"load,omitempty"`
+	Memory   int64          `json:"memory,omitempty"` // bytes free
+	Disk     int64          `json:"disk,omitempty"`   // bytes free
+	Facts    map[string]any `json:"facts,omitempty"`
+}
+
+// A BatchView says what became of a batch: the value of its name in [BatchesBucket].
+type BatchView struct {
+	Version int      `json:"v"`
+	Name    string   `json:"name"`
+	Jobs    []string `json:"jobs,omitempty"`    // if it was accepted
+	Refused string   `json:"refused,omitempty"` // why, if it was not
+}
+
+// A ClusterView is the whole at one look.
+type ClusterView struct {
+	Version int     `json:"v"`
+	Leader  string  `json:"leader"`
+	Plan    uint64  `json:"plan"`
+	Upto    uint64  `json:"upto"`
+	Epoch   float64 `json:"epoch,omitempty"`
+	At      float64 `json:"at"`
+	Policy  string  `json:"policy"`
+	Counts  Counts  `json:"counts"`
+}
+
+// Counts sum up what the plans say.
+type Counts struct {
+	Jobs      int `json:"jobs"`      // accepted, ever
+	Completed int `json:"completed"` // with or without failures
+	Cancelled int `json:"cancelled"`
+	Cleared   int `json:"cleared"`
+	Tasks     int `json:"tasks"`     // accepted, ever
+	Begun     int `json:"begun"`     // attempts
+	Finished  int `json:"finished"`  // tasks with a result
+	GivenUp   int `json:"given_up"`  // tasks that failed too often
+	Failures  int `json:"failures"`  // attempts that failed, the worker being well
+	Lost      int `json:"lost"`      // attempts lost with their workers
+	Preempted int `json:"preempted"` // attempts that gave way to emergencies
+	Late      int `json:"late"`      // results of attempts that had been taken from their workers
+	Downs     int `json:"downs"`     // workers that went down
+	Refused   int `json:"refused"`   // messages that were not followed
+}
