@@ -34,21 +34,9 @@ func (p *Plan) Run(ctx context.Context, progress func(sweep.Progress)) (*Result,
 // RunAll does the replications of all plans as tasks of one sweep and returns the results in the order of the plans, of which it
 // does all replications; their Workers and Folder do not count. What several plans have in common is simulated once.
 func RunAll(ctx context.Context, plans []*Plan, s sweep.Settings) ([]*Result, error) {
-	var tasks []sweep.Task[*Sample]
-	places := make(map[string]int) // of the tasks, by key
-	keys := make([][]string, len(plans))
-	for k, p := range plans {
-		own, err := p.tasks(ctx, 0, p.settings.Runs)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range own {
-			keys[k] = append(keys[k], t.Key)
-			if _, known := places[t.Key]; !known {
-				places[t.Key] = len(tasks)
-				tasks = append(tasks, t)
-			}
-		}
+	tasks, places, err := distinct(ctx, plans)
+	if err != nil {
+		return nil, err
 	}
 	samples, err := sweep.Run(ctx, tasks, s)
 	if err != nil {
@@ -57,8 +45,8 @@ func RunAll(ctx context.Context, plans []*Plan, s sweep.Settings) ([]*Result, er
 	results := make([]*Result, len(plans))
 	for k, p := range plans {
 		var own []*Sample
-		for _, key := range keys[k] {
-			own = append(own, samples[places[key]])
+		for _, place := range places[k] {
+			own = append(own, samples[place])
 		}
 		results[k] = p.result(own)
 	}

@@ -136,14 +136,22 @@ func decode[R any](body []byte) (R, error) {
 	if err != nil {
 		return none, err
 	}
-	if !bytes.Equal(again, body) {
-		i := 0
-		for i < min(len(again), len(body)) && again[i] == body[i] {
-			i++
-		}
+	if i := firstDifference(again, body); i >= 0 {
 		return none, fmt.Errorf("JSON %s is read back as %s", excerpt(body, i), excerpt(again, i))
 	}
 	return r, nil
+}
+
+// firstDifference returns the first place at which two texts differ, -1 if they are one.
+func firstDifference(a, b []byte) int {
+	if bytes.Equal(a, b) {
+		return -1
+	}
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	return i
 }
 
 // excerpt returns some of text around its byte at i.

@@ -140,21 +140,27 @@ func (t Task[R]) reuse(folder string, result *R) bool {
 
 // compute fills result by running t, and keeps it in the folder if both have a name.
 func (t Task[R]) compute(ctx context.Context, folder string, result *R) error {
+	body, err := t.body(ctx, result)
+	if err != nil || folder == "" || t.Key == "" {
+		return err
+	}
+	return writeFile(folder, t.Key, body)
+}
+
+// body runs t, returns its result as JSON and fills result with what is read back from that.
+func (t Task[R]) body(ctx context.Context, result *R) ([]byte, error) {
 	r, err := t.Run(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("result: %w", err)
+		return nil, fmt.Errorf("result: %w", err)
 	}
 	if *result, err = decode[R](body); err != nil {
-		return fmt.Errorf("result: %w", err)
+		return nil, fmt.Errorf("result: %w", err)
 	}
-	if folder == "" || t.Key == "" {
-		return nil
-	}
-	return writeFile(folder, t.Key, body)
+	return body, nil
 }
 
 // inOrder calls do for i = 0, ..., n-1 in this order, at most workers at a time. The first

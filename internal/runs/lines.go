@@ -1,0 +1,50 @@
+package runs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"productform/internal/input"
+)
+
+// A Task is a line of a list: a run that is missing. Cost is its expected work, in any unit.
+type Task struct {
+	Key  string  `json:"key"`
+	Cost float64 `json:"cost"`
+}
+
+// An Answer is a line of what serve writes: the result for a key, or why there is none.
+type Answer struct {
+	Key    string          `json:"key"`
+	SHA256 string          `json:"sha256,omitempty"` // of Result
+	Result json.RawMessage `json:"result,omitempty"` // as [productform/sweep.Put] takes it, to the byte
+	Error  string          `json:"error,omitempty"`
+}
+
+// ParseAnswer reads a line of what serve writes. The error says that it is none, or that the result was changed on its way.
+func ParseAnswer(line []byte) (Answer, error) {
+	var a Answer
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	err := d.Decode(&a)
+	switch {
+	case err != nil:
+		return Answer{}, input.Errorf("answer", string(line[:min(len(line), 60)]), "a line of --tasks serve (%v)", err)
+	case a.Error == "" && a.SHA256 != digest(a.Result):
+		return Answer{}, input.Errorf("sha256", a.SHA256, "%s, that of the result", digest(a.Result))
+	}
+	return a, nil
+}
+
+func digest(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
+
+// line returns the value as a line of JSON.
+func line(v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	return append(text, '\n'), err
+}

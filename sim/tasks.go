@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"context"
+
+	"productform/sweep"
+)
+
+// Tasks returns the replications of all plans, in their order and each once, as the tasks of the sweep that [RunAll] runs. Of a plan
+// with Precision it returns all that there may be.
+func Tasks(ctx context.Context, plans []*Plan) ([]sweep.Task[*Sample], error) {
+	tasks, _, err := distinct(ctx, plans)
+	return tasks, err
+}
+
+// distinct returns the replications of all plans, each once, and for every plan the places of its own.
+func distinct(ctx context.Context, plans []*Plan) (tasks []sweep.Task[*Sample], places [][]int, err error) {
+	known := make(map[string]int) // places by key
+	places = make([][]int, len(plans))
+	for k, p := range plans {
+		own, err := p.tasks(ctx, 0, p.settings.Runs)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, t := range own {
+			place, ok := known[t.Key]
+			if !ok {
+				place = len(tasks)
+				known[t.Key] = place
+				tasks = append(tasks, t)
+			}
+			places[k] = append(places[k], place)
+		}
+	}
+	return tasks, places, nil
+}
+
+// Missing returns those of [Tasks] that the folder does not hold; nil means that a run finds all it needs. Of a plan with Precision
+// it returns the replications which [Plan.Run] would do before it looks at the precision next: what comes after depends on them.
+func Missing(ctx context.Context, plans []*Plan, folder string) ([]sweep.Task[*Sample], error) {
+	var missing []sweep.Task[*Sample]
+	known := make(map[string]bool)
+	for _, p := range plans {
+		own, err := p.missing(ctx, folder)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range own {
+			if !known[t.Key] {
+				known[t.Key] = true
+				missing = append(missing, t)
+			}
+		}
+	}
+	return missing, nil
+}
+
+// missing returns the replications that the plan needs next.
+func (p *Plan) missing(ctx context.Context, folder string) ([]sweep.Task[*Sample], error) {
+	want := p.settings.Runs
+	if p.settings.Precision > 0 {
+		want = min(firstRuns, want)
+	}
+	for ; ; want = min(2*want, p.settings.Runs) {
+		tasks, err := p.tasks(ctx, 0, want)
+		if err != nil {
+			return nil, err
+		}
+		missing, err := sweep.Missing(ctx, tasks, folder)
+		if err != nil || len(missing) > 0 || want == p.settings.Runs {
+			return missing, err
+		}
+		samples, err := sweep.Run(ctx, tasks, sweep.Settings{Folder: folder}) // all are found
+		if err != nil || p.result(samples).PrecisionMet {
+			return nil, err
+		}
+	}
+}

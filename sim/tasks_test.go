@@ -1,0 +1,68 @@
+package sim_test
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/sim"
+	"productform/sim/internal/simtest"
+	"productform/sweep"
+)
+
+// What is missing is computed elsewhere and put into the folder, last first, until nothing is: then a run finds all it needs there,
+// and its result is that of a run alone. With a precision, no lot is asked for that such a run would not do.
+func TestMissing(t *testing.T) {
+	c := jump(simtest.ThreeServers(big.NewRat(1, 2)), 0)
+	for _, s := range []sim.Settings{
+		{Runs: 7, Jumps: 5000, Seed: 1},
+		{Runs: 1000, Jumps: 5000, Seed: 1, Precision: 0.02},
+		{Runs: 25, Jumps: 5000, Seed: 1, Precision: 1e-6},
+		{Runs: 6, Jumps: 5000, Seed: 1, Precision: 1e-6},
+	} {
+		want, err := sim.Run(t.Context(), c, s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Folder = t.TempDir()
+		p, err := sim.NewPlan(c, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := 0
+		for {
+			missing, err := sim.Missing(t.Context(), []*sim.Plan{p, p}, s.Folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(missing) == 0 {
+				break
+			}
+			done += len(missing)
+			for k := len(missing) - 1; k >= 0; k-- {
+				body, err := missing[k].Body(t.Context())
+				if err == nil {
+					err = sweep.Put[sim.Sample](s.Folder, missing[k].Key, body)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		reused := 0
+		got, err := p.Run(t.Context(), func(now sweep.Progress) { reused = now.Reused })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if reused != want.Runs || done != want.Runs {
+			t.Errorf("%+v: %d runs put, %d found, want %d", s, done, reused, want.Runs)
+		}
+		if all, err := sim.Tasks(t.Context(), []*sim.Plan{p, p}); err != nil || len(all) != s.Runs {
+			t.Errorf("%d tasks in all, want %d; %v", len(all), s.Runs, err)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package sweep
+
+import (
+	"context"
+	"runtime"
+
+	"productform/internal/input"
+)
+
+// MostParts is the largest number of parts that [Part] makes.
+const MostParts = 1_000_000
+
+// Part returns the tasks whose place is k modulo n: the k-th of n parts, counted from 0, 0 <= k < n <= [MostParts]. Every
+// task is in one of the parts, whatever a folder holds, so that n processes which share a folder, on as many
+// machines, do the work of one. A part may be empty.
+func Part[R any](tasks []Task[R], k, n int) ([]Task[R], error) {
+	if n < 1 || n > MostParts {
+		return nil, input.Errorf("n", n, "an integer in 1..%d", MostParts)
+	}
+	if k < 0 || k >= n {
+		return nil, input.Errorf("k", k, "an integer in 0..%d", n-1)
+	}
+	var part []Task[R]
+	for i := k; i < len(tasks); i += n {
+		part = append(part, tasks[i])
+	}
+	return part, nil
+}
+
+// Missing returns the tasks, in their order, whose result the folder does not hold: those that [Run] would run. It writes
+// nothing; a folder that is not there holds nothing. Tasks without a key are missing, always. The errors are those of Run for
+// bad tasks, and ctx.Err().
+func Missing[R any](ctx context.Context, tasks []Task[R], folder string) ([]Task[R], error) {
+	if err := check(tasks, Settings{}); err != nil {
+		return nil, err
+	}
+	found := make([]bool, len(tasks))
+	err := inOrder(ctx, len(tasks), runtime.GOMAXPROCS(0), func(_ context.Context, i int) error {
+		var result R
+		found[i] = tasks[i].reuse(folder, &result)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var missing []Task[R]
+	for i, t := range tasks {
+		if !found[i] {
+			missing = append(missing, t)
+		}
+	}
+	return missing, nil
+}
+
+// Body runs the task and returns its result as [Run] would write it, for a [Put] elsewhere. Nothing is kept.
+func (t Task[R]) Body(ctx context.Context) ([]byte, error) {
+	var result R
+	return t.body(ctx, &result)
+}
+
+// Put keeps a result that another process computed: body is what [Task.Body] returned there for the task of that key. The file
+// is written whole or not at all, and is then as Run would have written it; the folder is made if missing.
+//
+// The error names the key or the body if it is not in the form that Run[R] writes and trusts. It is an error, too, if the
+// folder holds another result for the key, since a task has one result: of two computers that differ, one is wrong or rounds
+// otherwise.
+func Put[R any](folder, key string, body []byte) error {
+	if !isHex(key, keyDigits) {
+		return input.Errorf("key", key, "%d hex digits in lower case", keyDigits)
+	}
+	if _, err := decode[R](body); err != nil {
+		return input.Errorf("body", string(excerpt(body, 0)), "a result as it is kept (%v)", err)
+	}
+	if kept, ok := readFile(folder, key); ok {
+		if _, err := decode[R](kept); err == nil {
+			if i := firstDifference(kept, body); i >= 0 {
+				return input.Errorf("body", string(excerpt(body, i)), "the result that %s holds for the key %s, with %s there", folder, key, excerpt(kept, i))
+			}
+			return nil
+		}
+	}
+	return writeFile(folder, key, body)
+}
