@@ -104,27 +104,11 @@ func (p *Plan) Simulate(name string, c sim.System, e Effort, s sim.Settings) (*S
 // When ctx is done, Compute returns its error within a second; with s.Folder the replications done by then are
 // found again by the next run.
 func Compute(ctx context.Context, specs []Spec, s Settings) ([]*Figure, error) {
-	e, err := s.effort()
+	simulations, builds, err := prepare(ctx, specs, s)
 	if err != nil {
 		return nil, err
 	}
-	var simulations []*Simulation
-	plans := make([]Plan, len(specs))
-	builds := make([]Build, len(specs))
-	for i, spec := range specs {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if builds[i], err = spec.Prepare(ctx, e, &plans[i]); err != nil {
-			return nil, cmp.Or(ctx.Err(), fmt.Errorf("%s: %w", spec.ID, err))
-		}
-		simulations = append(simulations, plans[i].Simulations...)
-	}
-	runs := make([]*sim.Plan, len(simulations))
-	for k, one := range simulations {
-		runs[k] = one.plan
-	}
-	results, err := sim.RunAll(ctx, runs, sweep.Settings{Workers: s.Workers, Folder: s.Folder, Progress: s.Progress})
+	results, err := sim.RunAll(ctx, plansOf(simulations), sweep.Settings{Workers: s.Workers, Folder: s.Folder, Progress: s.Progress})
 	if err != nil {
 		return nil, err
 	}
@@ -147,6 +131,40 @@ func Compute(ctx context.Context, specs []Spec, s Settings) ([]*Figure, error) {
 		return nil, cmp.Or(ctx.Err(), err)
 	}
 	return figures, nil
+}
+
+// Plans returns the plans of all simulations of the specs, in the order in which [Compute] runs them: what s.Folder has of
+// their runs is what Compute finds there.
+func Plans(ctx context.Context, specs []Spec, s Settings) ([]*sim.Plan, error) {
+	simulations, _, err := prepare(ctx, specs, s)
+	return plansOf(simulations), err
+}
+
+// prepare returns the simulations of the specs, and what builds each figure once they are done.
+func prepare(ctx context.Context, specs []Spec, s Settings) (simulations []*Simulation, builds []Build, err error) {
+	e, err := s.effort()
+	if err != nil {
+		return nil, nil, err
+	}
+	plans := make([]Plan, len(specs))
+	builds = make([]Build, len(specs))
+	for i, spec := range specs {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if builds[i], err = spec.Prepare(ctx, e, &plans[i]); err != nil {
+			return nil, nil, cmp.Or(ctx.Err(), fmt.Errorf("%s: %w", spec.ID, err))
+		}
+		simulations = append(simulations, plans[i].Simulations...)
+	}
+	return simulations, builds, nil
+}
+
+func plansOf(simulations []*Simulation) (plans []*sim.Plan) {
+	for _, one := range simulations {
+		plans = append(plans, one.plan)
+	}
+	return plans
 }
 
 // LogInterval returns the mean and the ends of its interval on a logarithmic scale, mean e^(∓h/mean) with h the

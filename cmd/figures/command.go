@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/internal/cli"
+	"productform/internal/runs"
 	"productform/plots"
 	"productform/plots/draw"
 	"productform/sweep"
@@ -29,6 +30,7 @@ type options struct {
 	seed                       uint64
 	parallel                   int
 	list, check, version       bool
+	choice                     runs.Choice
 }
 
 // errCheck says that numbers of a figure disagree with their second way, or refute what a paper says of them.
@@ -36,8 +38,9 @@ var errCheck = errors.New("a check failed")
 
 // run executes the command on a catalogue of figures and returns its exit status. Runs, Jumps and WarmUp of the
 // settings, if not 0, replace those of the precision.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, all []plots.Spec, s plots.Settings) int {
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, all []plots.Spec, s plots.Settings) int {
 	cmd := command(all, s)
+	cmd.SetIn(stdin)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	return report(cli.Execute(ctx, cmd, args), stderr)
@@ -74,6 +77,11 @@ exclude each other, --output and --format.
 Simulated runs are kept in the folder of --results, so that a run that was stopped goes on where
 it was, and one that is repeated takes seconds. The same seed gives the same figures, whatever
 --parallel is. On two cores a draft takes about a minute, normal some ten, paper most of an hour.
+
+With --part K/N the command draws nothing: it does the K-th of N parts of the runs, counted from 0,
+and leaves them in the folder of --results. Once N processes with K = 0, ..., N-1 have ended, on
+machines that share this folder, the same command without --part finds all runs there. --tasks
+list and --tasks serve are for programs that share runs out; pfq help simulate tells of them.
 
 A number agrees with its second way if their relative error is within its bound and |z| <= 5.
 Together simulated numbers agree if the z of the first one of each simulation, if there are 50 or
@@ -115,6 +123,7 @@ written; 130 interrupted.`,
 		Default: strconv.Itoa(o.parallel),
 		Want:    "an integer in 1..10000", Parse: parseParallel}.Add(cmd, &o.parallel)
 	cli.AddRenamed(cmd, "jobs", "parallel")
+	o.choice.Add(cmd)
 	cli.AddSwitch(cmd, &o.list, "list", "print the figures there are and write nothing")
 	cli.AddSwitch(cmd, &o.check, "check", "print the table of checks and write nothing; fail if a check does")
 	cli.AddSwitch(cmd, &o.version, "version", "print the version of figures and of the Go that built it")
@@ -137,10 +146,7 @@ func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) err
 		}
 		return printLines(cmd.OutOrStdout(), lines)
 	}
-	if !o.check {
-		if err := os.MkdirAll(o.output, 0o755); err != nil {
-			return err
-		}
+	if !o.check && o.choice.Tasks != runs.Serve {
 		o.results = cmp.Or(o.results, filepath.Join(o.output, "results"))
 	}
 	p := cli.NewProgress(cmd.ErrOrStderr(), "figures")
@@ -148,6 +154,14 @@ func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) err
 	s.Precision, s.Seed = plots.Precision(o.precision), o.seed
 	s.Workers, s.Folder = o.parallel, o.results
 	s.Progress = func(now sweep.Progress) { p.Show(now.Done, now.Total, timeLeft(now)) }
+	if o.choice.Given() {
+		return o.share(cmd, specs, s, p)
+	}
+	if !o.check {
+		if err := os.MkdirAll(o.output, 0o755); err != nil {
+			return err
+		}
+	}
 	figures, err := plots.Compute(cmd.Context(), specs, s)
 	if err != nil {
 		return err
@@ -162,6 +176,27 @@ func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) err
 	}
 	p.Clear()
 	return printLines(cmd.OutOrStdout(), paths)
+}
+
+// share does with the runs of the figures what was chosen, and draws nothing.
+func (o options) share(cmd *cobra.Command, specs []plots.Spec, s plots.Settings, p *cli.Progress) error {
+	if err := o.choice.Check(o.results); err != nil {
+		return err
+	}
+	plans, err := plots.Plans(cmd.Context(), specs, s)
+	if err != nil {
+		return err
+	}
+	last, err := o.choice.Do(cmd.Context(), plans, sweep.Settings{Workers: s.Workers, Folder: s.Folder, Progress: s.Progress},
+		cmd.InOrStdin(), cmd.OutOrStdout())
+	if err != nil {
+		return err
+	}
+	p.Clear()
+	if o.choice.Part.N > 0 {
+		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "figures: part %v: %d runs, %d of them found\n", o.choice.Part, last.Total, last.Reused)
+	}
+	return err
 }
 
 func printLines(w io.Writer, lines []string) error {
@@ -180,7 +215,7 @@ func timeLeft(now sweep.Progress) string {
 // together returns an error for flags that contradict each other.
 func together(cmd *cobra.Command) error {
 	for _, pair := range [][2]string{{"list", "check"}, {"list", "output"}, {"list", "format"}, {"list", "results"},
-		{"check", "output"}, {"check", "format"}} {
+		{"list", "part"}, {"list", "tasks"}, {"check", "output"}, {"check", "format"}} {
 		if cmd.Flags().Changed(pair[0]) && cmd.Flags().Changed(pair[1]) {
 			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
 		}

@@ -32,7 +32,7 @@ func figures(ctx context.Context, args ...string) (status int, stdout, stderr st
 
 func figuresOf(ctx context.Context, all []plots.Spec, args ...string) (status int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	status = run(ctx, args, &out, &err, all, plots.Settings{Runs: 10, Jumps: 20000})
+	status = run(ctx, args, strings.NewReader(""), &out, &err, all, plots.Settings{Runs: 10, Jumps: 20000})
 	return status, out.String(), progressLines.ReplaceAllString(err.String(), "")
 }
 
@@ -180,7 +180,7 @@ func TestFullOutput(t *testing.T) {
 	defer full.Close()
 	for _, args := range []string{"--list", "--help", "--version", "--only tags-6 --format csv", "--only tags-6 --check"} {
 		var said bytes.Buffer
-		if status := run(t.Context(), strings.Fields(args), full, &said, small(), plots.Settings{}); status != 2 || !strings.HasSuffix(said.String(), "no space left on device\n") {
+		if status := run(t.Context(), strings.Fields(args), strings.NewReader(""), full, &said, small(), plots.Settings{}); status != 2 || !strings.HasSuffix(said.String(), "no space left on device\n") {
 			t.Errorf("%s: status %d, %q", args, status, &said)
 		}
 	}
@@ -268,6 +268,13 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"--seed", "-1"}, "--seed = -1: want an integer in 0..18446744073709551615"},
 		{[]string{"--results", ""}, "--results is missing: want a folder"},
 		{[]string{"--list", "--results", "x"}, "--list and --results exclude each other"},
+		{[]string{"--list", "--part", "0/2"}, "--list and --part exclude each other"},
+		{[]string{"--list", "--tasks", "list"}, "--list and --tasks exclude each other"},
+		{[]string{"--part", "0/2", "--tasks", "list"}, "--part and --tasks exclude each other"},
+		{[]string{"--part", "2/2"}, "--part = 2/2: want K/N with N in 1..1000000 and K in 0..N-1, such as 0/4 to 3/4"},
+		{[]string{"--check", "--part", "0/2"}, "--results is missing: want a folder with --part, in which this part and the others leave their runs for the command that answers"},
+		{[]string{"--tasks", "serve", "--results", "x"}, "--tasks serve and --results exclude each other: results go to the standard output"},
+		{[]string{"--tasks", "all"}, "--tasks = all: want list or serve"},
 		{[]string{"--precision", "draft", "--only", "bf-6", "--results", "taken", "--check"}, "folder of results: mkdir taken: not a directory"},
 		{[]string{"--list=perhaps"}, "--list = perhaps: want true or false"},
 		{[]string{"--list", "--check"}, "--list and --check exclude each other"},
@@ -340,7 +347,7 @@ func TestHelp(t *testing.T) {
 	if status != 0 || stderr != "" {
 		t.Fatalf("status %d, %q", status, stderr)
 	}
-	for _, flag := range []string{"--output", "--only", "--precision", "--seed", "--results", "--format", "--parallel", "--list", "--check", "--version"} {
+	for _, flag := range []string{"--output", "--only", "--precision", "--seed", "--results", "--format", "--parallel", "--part", "--tasks", "--list", "--check", "--version"} {
 		if !strings.Contains(stdout, flag) {
 			t.Errorf("the help lacks %s", flag)
 		}

@@ -1,7 +1,7 @@
 // Command figures draws the figures of the papers from exact theory and simulation.
 //
 //	figures [--output DIR] [--only bf-1,tags] [--precision draft|normal|paper] [--format png,svg,pdf,csv,html]
-//	        [--seed N] [--results DIR] [--parallel N] [--list] [--check] [--version]
+//	        [--seed N] [--results DIR] [--parallel N] [--part K/N | --tasks list|serve] [--list] [--check] [--version]
 //
 // For every figure it writes one file a format, then index.html (the figures with captions, parameters, the claims of
 // the papers and the table of checks) and checks.json, into the folder figures-out unless --output names another; the
@@ -12,6 +12,9 @@
 // The samples of the simulations are kept in the folder of --results, by default results in that of --output: a
 // run that was stopped resumes, and one that is repeated draws at once. With --check they are kept only if --results is
 // given.
+//
+// With --part the runs of a part are done and left there, with --tasks those that are missing are listed, or done as their
+// keys come; nothing is drawn then.
 //
 // The exit status is 0 if all went well, 1 if a check of --check fails, 2 on bad usage or a folder that cannot be
 // written, and 130 if the run was interrupted.
@@ -28,7 +31,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr, catalogue(), plots.Settings{})
+	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, catalogue(), plots.Settings{})
 	stop()
 	os.Exit(status)
 }

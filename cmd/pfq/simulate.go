@@ -52,7 +52,7 @@ func newSimulate() *cobra.Command {
 	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all",
 		Want: "an integer in 1..100000", Parse: command.ParseInt(1e5)}.Add(cmd, &s.Distribution)
 	command.AddScale(cmd, &f.factors, "simulate", "all arrival rates")
-	command.AddRuns(cmd, s)
+	command.AddRuns(cmd, s, f.plans)
 	return cmd
 }
 
@@ -81,20 +81,7 @@ func (f *simulateFlags) check(flags interface{ Changed(string) bool }) error {
 
 // answer simulates the model, at every factor if there are some.
 func (f *simulateFlags) answer(q command.Query) (a render.Answer, found bool, err error) {
-	if path, _ := command.SizePath(f.sizes); path != "" {
-		if err := output.NotInput("--output", q.To, path, nil); err != nil {
-			return a, false, err
-		}
-	} else if d, err := command.ParseUnscaled("--sizes", f.sizes); err != nil {
-		return a, false, err
-	} else if f.keepSizes && d == nil {
-		return a, false, input.Errorf("--sizes", f.sizes, "%sPATH, %sPATH or %s, with --keep-sizes", command.FromList, command.FromLog, command.BoundedPareto)
-	}
-	m, err := readModel(q)
-	if err != nil {
-		return a, false, err
-	}
-	jobs, err := f.jobSizes(q, m)
+	m, jobs, err := f.read(q)
 	if err != nil {
 		return a, false, err
 	}
@@ -111,12 +98,59 @@ func (f *simulateFlags) answer(q command.Query) (a render.Answer, found bool, er
 	if f.factors == nil {
 		return one(m)
 	}
+	return command.AtFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) { return one(m.Scale(factor)) })
+}
+
+// plans returns the plans of what answer simulates, at every factor. An unstable model has none.
+func (f *simulateFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
+	m, jobs, err := f.read(q)
+	if err != nil {
+		return nil, err
+	}
+	models := []*cluster.Model{m}
+	if f.factors != nil {
+		models = nil
+	}
+	for _, factor := range f.factors {
+		models = append(models, m.Scale(factor))
+	}
+	for _, m := range models {
+		_, plan, _, err := f.plan(m, jobs)
+		if err != nil {
+			return nil, command.InFile(q.File, err)
+		}
+		if plan == nil {
+			fmt.Fprintln(q.Stderr, "pfq: note: an unstable model has no runs; without --part and --tasks the command says why")
+			continue
+		}
+		plans = append(plans, plan)
+	}
+	return plans, nil
+}
+
+// read reads the model, and the sizes that the jobs have.
+func (f *simulateFlags) read(q command.Query) (m *cluster.Model, jobs jobSizes, err error) {
+	if path, _ := command.SizePath(f.sizes); path != "" {
+		if err := output.NotInput("--output", q.To, path, nil); err != nil {
+			return nil, jobs, err
+		}
+	} else if d, err := command.ParseUnscaled("--sizes", f.sizes); err != nil {
+		return nil, jobs, err
+	} else if f.keepSizes && d == nil {
+		return nil, jobs, input.Errorf("--sizes", f.sizes, "%sPATH, %sPATH or %s, with --keep-sizes", command.FromList, command.FromLog, command.BoundedPareto)
+	}
+	if m, err = readModel(q); err != nil {
+		return nil, jobs, err
+	}
+	if jobs, err = f.jobSizes(q, m); err != nil {
+		return nil, jobs, err
+	}
 	for _, factor := range f.factors {
 		if factor.Sign() == 0 {
-			return a, false, command.FlagError{Err: input.Errorf("--scale", factor.RatString(), "factors > 0: without arrivals there is nothing to simulate")}
+			return nil, jobs, command.FlagError{Err: input.Errorf("--scale", factor.RatString(), "factors > 0: without arrivals there is nothing to simulate")}
 		}
 	}
-	return command.AtFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) { return one(m.Scale(factor)) })
+	return m, jobs, nil
 }
 
 // A jobSizes is the distribution of sizes simulated, and the mean that it had if its sizes were scaled.
@@ -175,16 +209,24 @@ func (f *simulateFlags) unscaled(q command.Query) (sizes.Distribution, error) {
 	return d, nil
 }
 
+// plan checks what is to be simulated. It is nil if that is unstable.
+func (f *simulateFlags) plan(m *cluster.Model, jobs jobSizes) (system simcluster.Cluster, plan *sim.Plan, verdict *stability.Result, err error) {
+	verdict, err = stability.Cluster(m)
+	if err != nil || !verdict.Stable && f.settings.Horizon == 0 {
+		return system, nil, verdict, err
+	}
+	system = simcluster.Cluster{Model: m, Sizes: jobs.Distribution, Policy: simcluster.Policy(f.policy), Interruptions: f.interruptions}
+	if plan, err = sim.NewPlan(system, f.settings); err != nil {
+		return system, nil, nil, command.SimulationError(err, f.settings.Folder)
+	}
+	return system, plan, verdict, nil
+}
+
 // simulate simulates the model, or says why it is unstable.
 func (f *simulateFlags) simulate(q command.Query, m *cluster.Model, jobs jobSizes) (*simulation, *stability.Result, error) {
-	verdict, err := stability.Cluster(m)
-	if err != nil || !verdict.Stable && f.settings.Horizon == 0 {
+	system, plan, verdict, err := f.plan(m, jobs)
+	if err != nil || plan == nil {
 		return nil, verdict, err
-	}
-	system := simcluster.Cluster{Model: m, Sizes: jobs.Distribution, Policy: simcluster.Policy(f.policy), Interruptions: f.interruptions}
-	plan, err := sim.NewPlan(system, f.settings)
-	if err != nil {
-		return nil, nil, command.SimulationError(err, f.settings.Folder)
 	}
 	var theory *bf.Result
 	if exact, err := f.isExact(system); err != nil {

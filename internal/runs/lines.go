@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io"
 
 	"productform/internal/input"
 )
@@ -29,6 +31,9 @@ func ParseAnswer(line []byte) (Answer, error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	err := d.Decode(&a)
+	if _, more := d.Token(); err == nil && more != io.EOF {
+		err = errors.New("there is more")
+	}
 	switch {
 	case err != nil:
 		return Answer{}, input.Errorf("answer", string(line[:min(len(line), 60)]), "a line of --tasks serve (%v)", err)

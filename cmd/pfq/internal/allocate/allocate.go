@@ -60,7 +60,7 @@ func (f *allocateFlags) add(cmd *cobra.Command) {
 	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain (default 4000000)", Want: "an integer in 1..1000000000",
 		Parse: command.ParseInt(1e9)}.Add(cmd, &f.states)
 	command.AddScale(cmd, &f.factors, "with --dynamic, answer", "all arrival rates")
-	command.AddSimulation(cmd, &f.settings, "also simulate the jobs that come and go, in so many `RUNS`")
+	command.AddSimulation(cmd, &f.settings, "also simulate the jobs that come and go, in so many `RUNS`", f.plans)
 }
 
 // check accepts flags that go together.
@@ -99,11 +99,8 @@ func (f *allocateFlags) check(given func(string) bool) error {
 // answer reads the file and answers, and says whether the jobs do not pile up.
 func (f *allocateFlags) answer(q command.Query) (a render.Answer, stable bool, err error) {
 	if f.dynamic {
-		t, err := command.Read(q, traffic.Read, traffic.ReadFile, "solve", clusterFields...)
+		t, err := f.readTraffic(q)
 		if err != nil {
-			if errors.Is(err, fluid.ErrJobsStay) {
-				err = fmt.Errorf("%w, without --dynamic", err)
-			}
 			return a, false, err
 		}
 		if f.factors == nil {
@@ -122,6 +119,15 @@ func (f *allocateFlags) answer(q command.Query) (a render.Answer, stable bool, e
 	}
 	a, err = command.WithProgress(q, func(ctx context.Context) (render.Answer, error) { return f.share(ctx, p) })
 	return a, true, command.InFile(q.File, f.translate(namingDemand(err, p)))
+}
+
+// readTraffic reads a file of jobs that come and go.
+func (f *allocateFlags) readTraffic(q command.Query) (*traffic.Model, error) {
+	t, err := command.Read(q, traffic.Read, traffic.ReadFile, "solve", clusterFields...)
+	if errors.Is(err, fluid.ErrJobsStay) {
+		err = fmt.Errorf("%w, without --dynamic", err)
+	}
+	return t, err
 }
 
 // multiplied returns the traffic with all arrival rates multiplied by the factor.

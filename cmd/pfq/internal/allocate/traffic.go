@@ -43,8 +43,8 @@ func (f *allocateFlags) traffic(q command.Query, t *traffic.Model) (answer rende
 	}
 	var plan *sim.Plan
 	if f.settings.Runs > 0 { // before anything that takes long
-		if plan, err = sim.NewPlan(pool.Divisible{Traffic: *t, Policy: a.policy}, f.settings); err != nil {
-			return answer, false, command.SimulationError(err, f.settings.Folder)
+		if plan, err = f.plan(t); err != nil {
+			return answer, false, err
 		}
 	}
 	a.result, err = f.solveTraffic(q, t, a.policy)
@@ -61,6 +61,43 @@ func (f *allocateFlags) traffic(q command.Query, t *traffic.Model) (answer rende
 		}
 	}
 	return a.answer(), true, nil
+}
+
+// plan checks what is to be simulated.
+func (f *allocateFlags) plan(t *traffic.Model) (*sim.Plan, error) {
+	plan, err := sim.NewPlan(pool.Divisible{Traffic: *t, Policy: fluid.Policy(f.policy)}, f.settings)
+	if err != nil {
+		return nil, command.SimulationError(err, f.settings.Folder)
+	}
+	return plan, nil
+}
+
+// plans returns the plans of what answer simulates, at every factor. Unstable traffic has none.
+func (f *allocateFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
+	t, err := f.readTraffic(q)
+	if err != nil {
+		return nil, err
+	}
+	all := []*traffic.Model{t}
+	if f.factors != nil {
+		all = nil
+	}
+	for _, factor := range f.factors {
+		all = append(all, multiplied(t, factor))
+	}
+	for _, one := range all {
+		var overload *traffic.UnstableError
+		if errors.As(one.Stable(), &overload) {
+			fmt.Fprintln(q.Stderr, "pfq: note: unstable traffic has no runs; without --part and --tasks the command says why")
+			continue
+		}
+		plan, err := f.plan(one)
+		if err != nil {
+			return nil, command.InFile(q.File, f.translate(namingDemand(err, t.Pool())))
+		}
+		plans = append(plans, plan)
+	}
+	return plans, nil
 }
 
 func (f *allocateFlags) solveTraffic(q command.Query, t *traffic.Model, policy fluid.Policy) (*traffic.Result, error) {

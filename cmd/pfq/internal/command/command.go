@@ -47,6 +47,14 @@ type Query struct {
 	To     string // file of the answer
 }
 
+// ask fills in what a command was asked.
+func (q *Query) ask(cmd *cobra.Command, args []string) {
+	q.Ctx, q.Stdin, q.Stderr = cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr()
+	if len(args) > 0 {
+		q.File = args[0]
+	}
+}
+
 // New returns a command that answers a question about a file, which is its argument, and adds the flags --format and
 // --output. The answer comes with whether there is what was asked for; if not, it says why.
 func New(use string, answer func(Query) (a render.Answer, found bool, err error)) *cobra.Command {
@@ -67,9 +75,8 @@ func New(use string, answer func(Query) (a render.Answer, found bool, err error)
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Ctx, q.Stdin, q.Stderr = cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr()
+			q.ask(cmd, args)
 			if kind != "" {
-				q.File = args[0]
 				if err := output.NotInput("--output", q.To, q.File, q.Stdin); err != nil {
 					return err
 				}

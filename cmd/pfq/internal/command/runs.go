@@ -15,18 +15,19 @@ import (
 
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/runs"
 	"productform/sim"
 	"productform/sweep"
 )
 
 // runFlags are the flags of AddRuns.
-var runFlags = []string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}
+var runFlags = append([]string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}, runs.Flags...)
 
 // AddSimulation adds --runs to a command that simulates only if it is given, and the flags of AddRuns.
-func AddSimulation(cmd *cobra.Command, s *sim.Settings, usage string) {
+func AddSimulation(cmd *cobra.Command, s *sim.Settings, usage string, plans func(Query) ([]*sim.Plan, error)) {
 	cli.Flag[int]{Name: "runs", Usage: usage, Want: "an integer in 2..1000000", Parse: ParseIntFrom(2, 1e6)}.Add(cmd, &s.Runs)
 	cli.AddRenamed(cmd, "simulate", "runs")
-	AddRuns(cmd, s)
+	AddRuns(cmd, s, plans)
 }
 
 // CheckSimulation refuses the flags of AddRuns without --runs.
@@ -39,8 +40,9 @@ func CheckSimulation(given func(string) bool) error {
 	return nil
 }
 
-// AddRuns adds the flags for what all simulations have in common.
-func AddRuns(cmd *cobra.Command, s *sim.Settings) {
+// AddRuns adds the flags for what all simulations have in common. plans returns those whose runs the answer is made of: with
+// --part or --tasks the command does something with these runs in place of an answer.
+func AddRuns(cmd *cobra.Command, s *sim.Settings, plans func(Query) ([]*sim.Plan, error)) {
 	AddNumber(cmd, &s.Jumps, "jumps", "1e6", "a number in [1000, 1e15]", "jumps observed in a run",
 		func(v float64) bool { return v >= 1000 && v <= 1e15 })
 	cli.Flag[float64]{Name: "warmup", Kind: "float", Usage: "jumps of a run before it is observed; 0 for none (default as many as --jumps)",
@@ -59,6 +61,59 @@ func AddRuns(cmd *cobra.Command, s *sim.Settings) {
 	cli.Flag[int]{Name: "parallel", Usage: "`N` runs worked on at a time", Default: strconv.Itoa(s.Workers),
 		Want: "an integer in 1..10000", Parse: ParseInt(1e4)}.Add(cmd, &s.Workers)
 	cli.AddRenamed(cmd, "jobs", "parallel")
+	var choice runs.Choice
+	choice.Add(cmd)
+	answer := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !choice.Given() {
+			return answer(cmd, args)
+		}
+		var q Query
+		q.ask(cmd, args)
+		return share(q, choice, *s, plans, cmd.OutOrStdout())
+	}
+}
+
+// share does with the runs of the plans what was chosen.
+func share(q Query, choice runs.Choice, s sim.Settings, plans func(Query) ([]*sim.Plan, error), stdout io.Writer) error {
+	if err := choice.Check(s.Folder); err != nil {
+		return err
+	}
+	keys := q.Stdin
+	if choice.Tasks == runs.Serve {
+		q.Stdin = keysReader{}
+	}
+	all, err := plans(q)
+	if err != nil {
+		return err
+	}
+	settings := sweep.Settings{Workers: s.Workers, Folder: s.Folder}
+	if choice.Part.N == 0 {
+		ctx, stop := untilSignal(q.Ctx)
+		defer stop()
+		_, err := choice.Do(ctx, all, settings, keys, stdout)
+		if err != nil && ctx.Err() != nil {
+			return ErrInterrupted
+		}
+		return err
+	}
+	s.Precision = 0 // all runs of the part are done
+	last, _, err := Simulate(q.Ctx, s, max(1, len(all)*s.Runs/choice.Part.N), q.Stderr, func(ctx context.Context, progress func(sweep.Progress)) (sweep.Progress, error) {
+		settings.Progress = progress
+		return choice.Do(ctx, all, settings, nil, nil)
+	})
+	if err != nil {
+		return SimulationError(err, s.Folder)
+	}
+	fmt.Fprintf(q.Stderr, "pfq: part %v: %d runs, %d of them found\n", choice.Part, last.Total, last.Reused)
+	return nil
+}
+
+// A keysReader stands for the standard input where that holds keys.
+type keysReader struct{}
+
+func (keysReader) Read([]byte) (int, error) {
+	return 0, FlagError{Err: errors.New("--tasks serve reads keys from the standard input: want the name of a file for what else is read, not -")}
 }
 
 func parseWarmUp(text string) (float64, bool) {

@@ -465,12 +465,9 @@ func exacts(list []decimal) (values []*big.Rat) {
 	return values
 }
 
-// simulate simulates all policies, until a signal comes.
-func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
+// plans returns the plans of all policies that can be simulated, and these; why others cannot is told in their notes.
+func (a *tagsAnswer) plans() (plans []*sim.Plan, of []*policyAnswer, err error) {
 	a.policies = append(a.policies, policyAnswer{name: farm.ShortestQueue, note: "known by simulation only"})
-	settings := a.flags.settings
-	var plans []*sim.Plan
-	var simulated []*policyAnswer // of the plans
 	for i := range a.policies {
 		p := &a.policies[i]
 		policy := p.name
@@ -480,7 +477,7 @@ func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 		if policy == tags.PolicyCentralPrinted || policy == tags.PolicySITA && p.cutoffs == nil {
 			continue
 		}
-		plan, err := sim.NewPlan(farm.Farm{Model: a.model, Policy: policy, Cutoffs: p.cutoffs}, settings)
+		plan, err := sim.NewPlan(farm.Farm{Model: a.model, Policy: policy, Cutoffs: p.cutoffs}, a.flags.settings)
 		var bad *input.Error
 		switch {
 		case errors.Is(err, tags.ErrUnstable):
@@ -488,12 +485,21 @@ func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 		case errors.As(err, &bad) && strings.HasPrefix(bad.Path, "Cutoffs"):
 			p.addNote("not simulated: hosts are idle")
 		case err != nil:
-			return err
+			return nil, nil, err
 		default:
-			plans, simulated = append(plans, plan), append(simulated, p)
+			plans, of = append(plans, plan), append(of, p)
 		}
 	}
+	return plans, of, nil
+}
 
+// simulate simulates all policies, until a signal comes.
+func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
+	settings := a.flags.settings
+	plans, simulated, err := a.plans()
+	if err != nil {
+		return err
+	}
 	results, _, err := command.Simulate(ctx, settings, settings.Runs*len(plans), stderr, func(ctx context.Context, progress func(sweep.Progress)) ([]*sim.Result, error) {
 		return sim.RunAll(ctx, plans, sweep.Settings{Workers: settings.Workers, Folder: settings.Folder, Progress: progress})
 	})

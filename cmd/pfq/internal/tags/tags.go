@@ -60,6 +60,13 @@ func New() *cobra.Command {
 	})
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd) }
 	f.add(cmd)
+	command.AddSimulation(cmd, &f.settings, "also simulate all policies, in `N` runs", func(q command.Query) ([]*sim.Plan, error) {
+		plans, err := f.plans(q)
+		if err != nil {
+			err = f.translate(cmd, err)
+		}
+		return plans, err
+	})
 	return cmd
 }
 
@@ -93,7 +100,6 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 	command.AddNumber(cmd, &f.target, "expand", "", "a number in [1e-100, 1e100]", "also give the hosts to add for a mean slowdown of at most `TARGET`",
 		func(v float64) bool { return v >= 1e-100 && v <= 1e100 })
 	command.AddScale(cmd, &f.factors, "analyse", "the load")
-	command.AddSimulation(cmd, &f.settings, "also simulate all policies, in `N` runs")
 }
 
 // check accepts flags that go together.
@@ -129,35 +135,80 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 
 // answer analyses the farm, at every factor if there are some, and says whether it has cutoffs that keep every host below load 1.
 func (f *tagsFlags) answer(q command.Query) (a render.Answer, feasible bool, err error) {
-	distribution, err := f.sizes.distribution(q.Stdin, q.Stderr)
-	if err == nil && f.arrivalRate.exact != nil {
-		err = f.setLoad(distribution)
-	}
+	distribution, err := f.distribution(q)
 	switch {
-	case err != nil && f.sizes.file() != "":
-		return a, false, command.FlagError{Err: err}
 	case err != nil:
 		return a, false, err
 	case f.factors == nil:
 		return f.farm(q, distribution)
 	}
 	return command.AtFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) {
-		one := *f
-		load := new(big.Rat).Mul(f.load.exact, factor)
-		v, ok := num.Float64(load)
-		if !ok || !(v > 0 && v < 1) {
-			return a, false, command.FlagError{Err: input.Errorf("--scale", factor.RatString(), "factors with which the load %s is > 0 and < 1", f.load.text)}
+		one, err := f.scaled(factor)
+		if err != nil {
+			return a, false, err
 		}
-		one.load = decimal{load.RatString(), load, v}
 		return one.farm(q, distribution)
 	})
 }
 
+// plans returns the plans of what answer simulates, at every factor.
+func (f *tagsFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
+	distribution, err := f.distribution(q)
+	if err != nil {
+		return nil, err
+	}
+	all := []*tagsFlags{f}
+	if f.factors != nil {
+		all = nil
+	}
+	for _, factor := range f.factors {
+		one, err := f.scaled(factor)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	for _, one := range all {
+		a, err := one.analyzed(q, distribution)
+		if err != nil {
+			return nil, err
+		}
+		own, _, err := a.plans()
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, own...)
+	}
+	return plans, nil
+}
+
+// distribution returns the sizes, and sets the load if the arrival rate is given.
+func (f *tagsFlags) distribution(q command.Query) (sizes.Distribution, error) {
+	d, err := f.sizes.distribution(q.Stdin, q.Stderr)
+	if err == nil && f.arrivalRate.exact != nil {
+		err = f.setLoad(d)
+	}
+	if err != nil && f.sizes.file() != "" {
+		err = command.FlagError{Err: err}
+	}
+	return d, err
+}
+
+// scaled returns the question at a multiple of the load.
+func (f *tagsFlags) scaled(factor *big.Rat) (*tagsFlags, error) {
+	one := *f
+	load := new(big.Rat).Mul(f.load.exact, factor)
+	v, ok := num.Float64(load)
+	if !ok || !(v > 0 && v < 1) {
+		return nil, command.FlagError{Err: input.Errorf("--scale", factor.RatString(), "factors with which the load %s is > 0 and < 1", f.load.text)}
+	}
+	one.load = decimal{load.RatString(), load, v}
+	return &one, nil
+}
+
 // farm analyses the farm at its load.
 func (f *tagsFlags) farm(q command.Query, d sizes.Distribution) (answer render.Answer, feasible bool, err error) {
-	m := tags.Model{Sizes: d, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds),
-		Fractions: &tags.Fractions{Load: f.load.exact, Speeds: exacts(f.speeds), Sizes: f.sizes.exact, Cutoffs: exacts(f.cutoffs)}}
-	a, err := command.WithProgress(q, func(ctx context.Context) (*tagsAnswer, error) { return f.analyze(ctx, m) })
+	a, err := f.analyzed(q, d)
 	if err == nil && f.settings.Runs > 0 {
 		err = a.simulate(q.Ctx, q.Stderr)
 	}
@@ -168,6 +219,13 @@ func (f *tagsFlags) farm(q command.Query, d sizes.Distribution) (answer render.A
 		fmt.Fprintln(q.Stderr, "pfq: warning:", w)
 	}
 	return a.answer(), a.feasible(), nil
+}
+
+// analyzed computes all but the simulation, until a signal comes.
+func (f *tagsFlags) analyzed(q command.Query, d sizes.Distribution) (*tagsAnswer, error) {
+	m := tags.Model{Sizes: d, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds),
+		Fractions: &tags.Fractions{Load: f.load.exact, Speeds: exacts(f.speeds), Sizes: f.sizes.exact, Cutoffs: exacts(f.cutoffs)}}
+	return command.WithProgress(q, func(ctx context.Context) (*tagsAnswer, error) { return f.analyze(ctx, m) })
 }
 
 // setLoad sets the load that the arrival rate makes, λ E[X]/Σ_i v_i: exactly where the mean is known so, for a list and for
