@@ -1,0 +1,99 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"productform/live/wire"
+	"productform/num"
+)
+
+// pieceSize is the size of all pieces of a content but the last.
+const pieceSize = 512 << 10
+
+// ErrCorrupt says that what is kept under a digest has another: someone wrote it who did not know the content, or the
+// store is damaged. It goes when the subjects of the digest are purged.
+var ErrCorrupt = errors.New("the content on the server does not have its digest")
+
+// Digest is the name of a content: its SHA-256 in 64 hexadecimal digits.
+func Digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// Put keeps a content and returns its digest and its size in bytes. It reads it twice. What is there already is not
+// written again; if only pieces of it are, the others are added and all is read back. Errors as of [Once], or [ErrCorrupt].
+func Put(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (digest string, size int64, err error) {
+	hash := sha256.New()
+	if size, err = io.Copy(hash, content); err != nil {
+		return "", 0, err
+	}
+	digest = hex.EncodeToString(hash.Sum(nil))
+	if _, err := Last(ctx, js, wire.BlobStream, wire.BlobSize(digest)); !errors.Is(err, ErrNotFound) {
+		return digest, size, err
+	}
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
+		return "", 0, err
+	}
+	there := false // a piece was
+	piece := make([]byte, pieceSize)
+	for i := 0; int64(i)*pieceSize < size; i++ {
+		n, err := io.ReadFull(content, piece[:min(pieceSize, size-int64(i)*pieceSize)])
+		if err != nil {
+			return "", 0, fmt.Errorf("the content changed while it was read: %w", err)
+		}
+		wrote, err := Once(ctx, js, wire.Blob(digest, i), piece[:n])
+		if err != nil {
+			return "", 0, err
+		}
+		there = there || !wrote
+	}
+	wrote, err := Once(ctx, js, wire.BlobSize(digest), strconv.AppendInt(nil, size, 10))
+	if err == nil && (there || !wrote) {
+		err = Get(ctx, js, digest, io.Discard)
+	}
+	return digest, size, err
+}
+
+// Get writes the content of a digest. The error wraps [ErrNotFound] if it is not there or not yet
+// whole, and [ErrCorrupt] if it is another; what was written then is not to be used.
+func Get(ctx context.Context, js jetstream.JetStream, digest string, to io.Writer) error {
+	sum, err := hex.DecodeString(digest)
+	if err != nil || len(sum) != sha256.Size || hex.EncodeToString(sum) != digest {
+		return &num.InputError{Path: "digest", Value: strconv.Quote(digest), Want: "64 hexadecimal digits in lower case"}
+	}
+	m, err := Last(ctx, js, wire.BlobStream, wire.BlobSize(digest))
+	if err != nil {
+		return err
+	}
+	size, err := strconv.ParseInt(string(m.Data), 10, 64)
+	if err != nil || size < 0 {
+		return fmt.Errorf("%s: %w", digest, ErrCorrupt)
+	}
+	hash := sha256.New()
+	for i, left := 0, size; left > 0; i++ {
+		m, err := Last(ctx, js, wire.BlobStream, wire.Blob(digest, i))
+		if err != nil {
+			return err
+		}
+		if int64(len(m.Data)) != min(pieceSize, left) {
+			return fmt.Errorf("%s: %w", digest, ErrCorrupt)
+		}
+		left -= int64(len(m.Data))
+		hash.Write(m.Data)
+		if _, err := to.Write(m.Data); err != nil {
+			return err
+		}
+	}
+	if !bytes.Equal(hash.Sum(nil), sum) {
+		return fmt.Errorf("%s: %w", digest, ErrCorrupt)
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// ErrNotFound says that there is no message of a subject, or no content of a digest.
+var ErrNotFound = errors.New("not found on the server")
+
+// A Message is one that the server keeps.
+type Message struct {
+	Subject  string
+	Sequence uint64    // in its stream, from 1
+	Time     time.Time // when the server took it
+	Header   nats.Header
+	Data     []byte
+}
+
+// Last returns the last message of a subject in a stream. The error wraps [ErrNotFound] if there is none.
+func Last(ctx context.Context, js jetstream.JetStream, stream, subject string) (*Message, error) {
+	var m *Message
+	err := insist(ctx, func(ctx context.Context) error {
+		reply, err := js.Conn().RequestWithContext(ctx, direct(stream)+"."+subject, nil)
+		if err == nil {
+			m, err = message(reply)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", subject, err)
+	}
+	return m, nil
+}
+
+// Next returns messages of a stream, in order, whose subjects match and whose sequences are at least from, which is 1 or
+// more: as many as there are, up to most, and up to some MB. It does not wait for messages. The sequence to go on from is
+// one above the last message.
+func Next(ctx context.Context, js jetstream.JetStream, stream, subject string, from uint64, most int) (list []*Message, next uint64, err error) {
+	request, err := json.Marshal(map[string]any{"seq": from, "next_by_subj": subject, "batch": most, "max_bytes": 4 << 20})
+	if err != nil {
+		return nil, from, err
+	}
+	err = insist(ctx, func(ctx context.Context) (err error) {
+		list, err = batch(ctx, js.Conn(), direct(stream), request)
+		return err
+	})
+	if errors.Is(err, ErrNotFound) {
+		return nil, from, nil
+	}
+	if err != nil {
+		return nil, from, fmt.Errorf("%s: %w", subject, err)
+	}
+	if len(list) > 0 {
+		from = list[len(list)-1].Sequence + 1
+	}
+	return list, from, nil
+}
+
+// batch sends a request with many answers and returns them without the last, which marks the end.
+func batch(ctx context.Context, nc *nats.Conn, subject string, request []byte) ([]*Message, error) {
+	inbox := nc.NewInbox()
+	answers, err := nc.SubscribeSync(inbox)
+	if err != nil {
+		return nil, err
+	}
+	defer answers.Unsubscribe()
+	if err := nc.PublishRequest(subject, inbox, request); err != nil {
+		return nil, err
+	}
+	var list []*Message
+	for {
+		reply, err := answers.NextMsgWithContext(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if reply.Header.Get("Status") == "204" {
+			return list, nil
+		}
+		m, err := message(reply)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+}
+
+func direct(stream string) string { return "$JS.API.DIRECT.GET." + stream }
+
+// message reads an answer to a direct request.
+func message(reply *nats.Msg) (*Message, error) {
+	switch status := reply.Header.Get("Status"); status {
+	case "":
+	case "404":
+		return nil, ErrNotFound
+	case "503":
+		return nil, nats.ErrNoResponders
+	default:
+		return nil, fmt.Errorf("the server answers %s %s", status, reply.Header.Get("Description"))
+	}
+	sequence, err := strconv.ParseUint(reply.Header.Get(jetstream.SequenceHeader), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("the server answers without a sequence: %w", err)
+	}
+	at, err := time.Parse(time.RFC3339Nano, reply.Header.Get(jetstream.TimeStampHeaer))
+	if err != nil {
+		return nil, fmt.Errorf("the server answers without a time: %w", err)
+	}
+	return &Message{Subject: reply.Header.Get(jetstream.SubjectHeader), Sequence: sequence, Time: at, Header: reply.Header, Data: reply.Data}, nil
+}

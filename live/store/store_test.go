@@ -1,0 +1,195 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"pgregory.net/rapid"
+	"productform/live/server/servertest"
+	"productform/live/store"
+	"productform/live/wire"
+	"productform/num"
+)
+
+func start(t *testing.T) jetstream.JetStream {
+	js, err := jetstream.New(servertest.Connect(t, servertest.Start(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
+
+// The first message of a subject stays, whoever comes later.
+func TestOnce(t *testing.T) {
+	ctx, js := context.Background(), start(t)
+	if wrote, err := store.Once(ctx, js, wire.Done("a", 1), []byte("first")); !wrote || err != nil {
+		t.Fatal(wrote, err)
+	}
+	for range 2 {
+		if wrote, err := store.Once(ctx, js, wire.Done("a", 1), []byte("second")); wrote || err != nil {
+			t.Fatal(wrote, err)
+		}
+	}
+	if m, err := store.Last(ctx, js, wire.InStream, wire.Done("a", 1)); err != nil || string(m.Data) != "first" || m.Sequence != 1 {
+		t.Fatal(m, err)
+	}
+	if m, err := store.Last(ctx, js, wire.InStream, wire.Done("a", 2)); !errors.Is(err, store.ErrNotFound) {
+		t.Fatal(m, err)
+	}
+	var e *num.InputError
+	if _, err := store.Once(ctx, js, wire.Done("a", 3), make([]byte, store.MaxData+1)); !errors.As(err, &e) {
+		t.Error(err)
+	}
+	if wrote, err := store.Once(ctx, js, wire.Done("a", 3), make([]byte, store.MaxData)); !wrote || err != nil {
+		t.Error(err)
+	}
+	// A subject of no stream has no answer: it is tried until the context ends.
+	short, cancel := context.WithTimeoutCause(ctx, 120*time.Millisecond, errors.New("enough"))
+	defer cancel()
+	if _, err := store.Once(short, js, "pfq.other", nil); err == nil || err.Error() != "enough" {
+		t.Error(err)
+	}
+}
+
+// Pages of Next give what a consumer gives, for any subjects, page sizes and purges.
+func TestNextAgainstConsumer(t *testing.T) {
+	ctx, js := context.Background(), start(t)
+	stream, err := js.Stream(ctx, wire.InStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		if err := stream.Purge(ctx); err != nil {
+			t.Fatal(err)
+		}
+		job := func(label string) string { return rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, label) }
+		for i := range rapid.IntRange(0, 30).Draw(t, "messages") {
+			if _, err := store.Once(ctx, js, wire.Done(job("job"), i), fmt.Append(nil, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := stream.Purge(ctx, jetstream.WithPurgeSubject("pfq.in.done."+job("purged")+".>")); err != nil {
+			t.Fatal(err)
+		}
+		filter := rapid.SampledFrom([]string{wire.InSubjects, "pfq.in.done.a.>", "pfq.in.done.*.3", "pfq.in.fail.>"}).Draw(t, "filter")
+		want := consume(ctx, t, js, filter)
+		most := rapid.IntRange(1, 12).Draw(t, "most")
+		var got []string
+		for from := uint64(1); ; {
+			list, next, err := store.Next(ctx, js, wire.InStream, filter, from, most)
+			if err != nil || len(list) > most {
+				t.Fatal(len(list), err)
+			}
+			if len(list) == 0 {
+				break
+			}
+			for _, m := range list {
+				got = append(got, fmt.Sprint(m.Sequence, m.Subject, string(m.Data)))
+			}
+			from = next
+		}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	})
+}
+
+// consume reads all messages of a filter by a consumer.
+func consume(ctx context.Context, t *rapid.T, js jetstream.JetStream, filter string) (all []string) {
+	c, err := js.CreateConsumer(ctx, wire.InStream, jetstream.ConsumerConfig{FilterSubject: filter, AckPolicy: jetstream.AckNonePolicy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := c.FetchNoWait(1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m := range list.Messages() {
+		at, err := m.Metadata()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprint(at.Sequence.Stream, m.Subject(), string(m.Data())))
+	}
+	if err := js.DeleteConsumer(ctx, wire.InStream, c.CachedInfo().Name); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Contents of all sizes about those of pieces come back, put by several at once.
+func TestBlobs(t *testing.T) {
+	ctx, js := context.Background(), start(t)
+	for _, size := range []int{0, 1, 512<<10 - 1, 512 << 10, 512<<10 + 1, 1<<20 + 7} {
+		content := bytes.Repeat([]byte{byte(size), 1, 2, 3, 4, 5, 6}, size/7+1)[:size]
+		want := fmt.Sprintf("%x", sha256.Sum256(content))
+		if err := store.Get(ctx, js, want, io.Discard); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%d: %v", size, err)
+		}
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				if digest, n, err := store.Put(ctx, js, bytes.NewReader(content)); digest != want || n != int64(size) || err != nil {
+					t.Errorf("%d: %s, %d, %v", size, digest, n, err)
+				}
+			})
+		}
+		all.Wait()
+		var got bytes.Buffer
+		if err := store.Get(ctx, js, want, &got); err != nil || !bytes.Equal(got.Bytes(), content) {
+			t.Errorf("%d: %v", size, err)
+		}
+		if store.Digest(content) != want {
+			t.Error(size)
+		}
+	}
+	stream, err := js.Stream(ctx, wire.BlobStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := stream.CachedInfo().State.Msgs; n != 6+0+1+1+1+2+3 { // one size each, and the pieces
+		t.Errorf("%d messages", n)
+	}
+}
+
+// Who wrote something else under a digest that was to come is found out, by who puts and by who gets.
+func TestCorruptBlob(t *testing.T) {
+	ctx, js := context.Background(), start(t)
+	content := []byte("the content")
+	digest := store.Digest(content)
+	if _, err := store.Once(ctx, js, wire.Blob(digest, 0), []byte("not it at a")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := store.Put(ctx, js, bytes.NewReader(content)); !errors.Is(err, store.ErrCorrupt) {
+		t.Error(err)
+	}
+	if err := store.Get(ctx, js, digest, io.Discard); !errors.Is(err, store.ErrCorrupt) {
+		t.Error(err)
+	}
+	for _, size := range []string{"x", "-1", "3", "9000000"} {
+		other := store.Digest([]byte(size))
+		for i, data := range map[string]string{wire.Blob(other, 0): "ab", wire.BlobSize(other): size} {
+			if _, err := store.Once(ctx, js, i, []byte(data)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := store.Get(ctx, js, other, io.Discard); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: %v", size, err)
+		}
+	}
+	for _, bad := range []string{"", "*", digest[1:], strings.ToUpper(digest), digest[:62] + ".1"} {
+		var e *num.InputError
+		if err := store.Get(ctx, js, bad, io.Discard); !errors.As(err, &e) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
