@@ -62,19 +62,25 @@ func WholeLog() Sampling {
 // a [num.InputError], also if no job is usable or fewer than Count are, or if a job of the log has more than 10^9
 // processors, or those that are taken more than 10^10.
 func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []Job, skipped int, err error) {
+	jobs, _, skipped, err = s.Take(log, seed)
+	return jobs, skipped, err
+}
+
+// Take makes jobs as [Sampling.Jobs] does, and returns the place in the log of each.
+func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []Job, places []int, skipped int, err error) {
 	if err := s.check(); err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
 	usable, err := usableJobs(log)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
 	skipped = len(log) - len(usable)
 	switch {
 	case len(usable) == 0:
-		return nil, 0, input.Errorf("", "a log without", "a job of known submission, run time and processors")
+		return nil, nil, 0, input.Errorf("", "a log without", "a job of known submission, run time and processors")
 	case s.Count > len(usable):
-		return nil, 0, input.Errorf("Count", s.Count, "at most %d, the number of usable jobs", len(usable))
+		return nil, nil, 0, input.Errorf("Count", s.Count, "at most %d, the number of usable jobs", len(usable))
 	case s.Count > 0:
 		random := rand.New(rand.NewPCG(seed, streamSample))
 		start := random.IntN(len(usable) - s.Count + 1)
@@ -95,21 +101,21 @@ func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []Job, skipped int, err
 		}
 		switch {
 		case !isTime(j.Submit):
-			return nil, 0, input.Errorf("GapScale", s.GapScale, "a factor that submits job %d by 1e50", l.Number)
+			return nil, nil, 0, input.Errorf("GapScale", s.GapScale, "a factor that submits job %d by 1e50", l.Number)
 		case !isWork(j.Work) || j.Work == 0 && l.RunTime > 0:
-			return nil, 0, input.Errorf("TimeScale", s.TimeScale, "a factor that brings the run time of job %d into [1e-50, 1e50]", l.Number)
+			return nil, nil, 0, input.Errorf("TimeScale", s.TimeScale, "a factor that brings the run time of job %d into [1e-50, 1e50]", l.Number)
 		}
 		if tasks += l.Processors; tasks > mostTasksInAll {
-			return nil, 0, input.Errorf(jobOfLog(l, "processors"), l.Processors,
+			return nil, nil, 0, input.Errorf(jobOfLog(l, "processors"), l.Processors,
 				"at most %d in this and all jobs taken before it", mostTasksInAll)
 		}
 		jobs = append(jobs, j)
 		users = append(users, l.User)
 	}
 	if err := s.demands().apply(jobs, users); err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
-	return jobs, skipped, nil
+	return jobs, usable, skipped, nil
 }
 
 // The streams of random numbers of one seed.

@@ -1,0 +1,51 @@
+package rigid
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+
+	"productform/dispatch"
+	"productform/internal/input"
+)
+
+// WriteRecords writes what became of each job as CSV (RFC 4180, lines ended by LF): a line of names, then one a job, in
+// the order of jobs, which are those of the run.
+//
+//	id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived
+//
+// Times are in seconds, run_time is that of the log, requested what the job asked for; backfilled and outlived are true or
+// false. Numbers are in the shortest form that reads back as the same float64. The deadline is empty if there is none, the
+// slowdown if the job takes no time. The error is that of w, or a [num.InputError] if r is of another number of jobs, and
+// then nothing is written.
+func WriteRecords(w io.Writer, jobs []dispatch.Job, r *Result) error {
+	if len(jobs) != len(r.Jobs) {
+		return input.Errorf("Jobs", len(jobs), "%d jobs, those of the run", len(r.Jobs))
+	}
+	table := csv.NewWriter(w)
+	err := table.Write([]string{"id", "submit", "deadline", "priority", "workers", "run_time", "requested", "start", "finish",
+		"waiting", "delay", "slowdown", "bounded_slowdown", "missed", "backfilled", "outlived"})
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	for i := 0; i < len(jobs) && err == nil; i++ {
+		j, rec := &jobs[i], &r.Jobs[i]
+		var deadline, slowdown string
+		if j.Deadline > 0 {
+			deadline = number(j.Deadline)
+		}
+		if rec.Finish > rec.Start {
+			slowdown = number(rec.Slowdown)
+		}
+		requested := j.Estimate
+		if requested == 0 {
+			requested = j.Work
+		}
+		err = table.Write([]string{strconv.FormatInt(j.ID, 10), number(j.Submit), deadline, number(j.Priority), strconv.Itoa(j.Tasks),
+			number(j.Work), number(requested), number(rec.Start), number(rec.Finish), number(rec.Waiting), number(rec.Delay), slowdown,
+			number(rec.BoundedSlowdown), number(rec.Missed), strconv.FormatBool(rec.Backfilled), strconv.FormatBool(rec.Outlived)})
+	}
+	if err != nil {
+		return err
+	}
+	table.Flush()
+	return table.Error()
+}

@@ -1,0 +1,92 @@
+package rigid
+
+import (
+	"productform/dispatch"
+	"productform/internal/input"
+)
+
+// A Scenario is a cluster of equal workers, what is asked of it and a policy.
+type Scenario struct {
+	// Jobs are those of package dispatch, each rigid: Tasks workers together, for Work seconds, Estimate the requested
+	// time, or 0 if that is the run time. Works and Speeds are nil. Priorities and deadlines are not used by policies.
+	Jobs []dispatch.Job
+
+	Workers int // m >= 1, as many as any job asks for or more
+	Policy  Policy
+
+	// Kill ends a job that runs longer than it asked for at its requested time, as sites do. Else it runs as long as it
+	// did in the log, and is counted as having asked for its run time: no policy could tell when such a job ends.
+	Kill bool
+
+	// Threshold of the bounded slowdown, seconds; 0 means 10, as is usual.
+	Threshold float64
+
+	// Watch, if not nil, is called with the number of jobs that have ended, after each decision.
+	Watch func(ended int)
+}
+
+// largest bounds times, as in package dispatch, and 1/largest run times that are not 0.
+const largest = 1e50
+
+func isTime(v float64) bool { return v >= 0 && v <= largest }
+
+func isSeconds(v float64) bool { return v == 0 || v >= 1/largest && v <= largest }
+
+func (s *Scenario) check() error {
+	switch {
+	case len(s.Jobs) == 0:
+		return input.Errorf("Jobs", "no jobs", "at least one")
+	case s.Workers < 1:
+		return input.Errorf("Workers", s.Workers, "an integer >= 1")
+	case !isSeconds(s.Threshold):
+		return input.Errorf("Threshold", s.Threshold, "a number of seconds in [1e-50, 1e50], or 0 for 10 seconds")
+	}
+	if err := s.Policy.check(); err != nil {
+		return err
+	}
+	for i := range s.Jobs {
+		if err := checkJob(&s.Jobs[i], i, s.Workers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkJob checks the job at place i.
+func checkJob(j *dispatch.Job, i, workers int) error {
+	field := func(name string) string { return input.Field(input.Index("Jobs", i), name) }
+	switch {
+	case !isTime(j.Submit):
+		return input.Errorf(field("Submit"), j.Submit, "a time in [0, 1e50]")
+	case j.Tasks < 1 || j.Tasks > workers:
+		return input.Errorf(field("Tasks"), j.Tasks, "an integer in [1, %d], the number of workers", workers)
+	case !isSeconds(j.Work):
+		return input.Errorf(field("Work"), j.Work, "a number of seconds in [1e-50, 1e50], or 0")
+	case !isSeconds(j.Estimate):
+		return input.Errorf(field("Estimate"), j.Estimate, "a number of seconds in [1e-50, 1e50], or 0 for the run time")
+	case j.Works != nil:
+		return input.Errorf(field("Works"), len(j.Works), "nil: workers of a rigid job run equally long")
+	case j.Speeds != nil:
+		return input.Errorf(field("Speeds"), len(j.Speeds), "nil: workers of rigid jobs have speed 1")
+	case !isTime(j.Priority):
+		return input.Errorf(field("Priority"), j.Priority, "a number in [0, 1e50]")
+	case !(j.Deadline == 0 || j.Deadline > j.Submit && isTime(j.Deadline)):
+		return input.Errorf(field("Deadline"), j.Deadline, "a time > %v, at which the job is submitted, and at most 1e50, or 0 for none", j.Submit)
+	}
+	return nil
+}
+
+// times returns how long a job runs and what it asks for, which is no less; outlived says that it runs longer than it
+// asked for.
+func (s *Scenario) times(j *dispatch.Job) (runs, asks float64, outlived bool) {
+	runs, asks = j.Work, j.Estimate
+	switch {
+	case asks == 0:
+		return runs, runs, false
+	case runs <= asks:
+		return runs, asks, false
+	case s.Kill:
+		return asks, asks, true
+	}
+	return runs, runs, true
+}
