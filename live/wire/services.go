@@ -1,0 +1,78 @@
+package wire
+
+// The services that the manager which leads answers on: a request to one of these subjects gets one answer.
+const (
+	StatusService  = "pfq.api.status"  // no question; the answer is a [Status]
+	HistoryService = "pfq.api.history" // the question is the name of a job, or empty; the answer is a [History]
+	ReportService  = "pfq.api.report"  // no question; the answer is a dispatch.Result, of the jobs that are done
+	AssignService  = "pfq.api.plan"    // the question is an [Assignment] without its answer, to the policy alone
+)
+
+// A Status is how the cluster stands. It lists at most [MostListed] jobs: those that are present, the most urgent first,
+// then those that ended last.
+type Status struct {
+	Version   int          `json:"v"`
+	Cluster   ClusterView  `json:"cluster"`
+	Leading   float64      `json:"leading"` // since when this manager leads; what follows is counted from then on
+	Resent    int          `json:"resent"`  // orders
+	Malformed int          `json:"malformed"`
+	Jobs      []JobView    `json:"jobs"`
+	Workers   []WorkerView `json:"workers"`
+}
+
+// MostListed is the number of jobs that a [Status] lists.
+const MostListed = 1000
+
+// A History is what a manager saw of late, since it leads. Times are seconds since the epoch of the plans.
+type History struct {
+	Version   int        `json:"v"`
+	Now       float64    `json:"now"`
+	Decisions []Decision `json:"decisions"` // the last ones, the latest first
+	Spans     []Span     `json:"spans"`     // in the order in which they began
+	Curve     []Point    `json:"curve"`     // of the job asked for
+}
+
+// A Decision is a line of the log of decisions.
+type Decision struct {
+	Plan uint64  `json:"plan"`
+	At   float64 `json:"at"`
+	What string  `json:"what"` // in words
+}
+
+// A Span is a time during which a worker had a task in hand.
+type Span struct {
+	Worker  string   `json:"worker"`
+	Job     string   `json:"job"`
+	Task    int      `json:"task"`
+	Attempt int      `json:"attempt"`
+	From    float64  `json:"from"`
+	To      *float64 `json:"to"`  // nil while it has
+	How     string   `json:"how"` // it ended: finished, lost, preempted, refused, dropped; empty while it has not
+}
+
+// A Point is how many workers a job has from a time on ([L14], Figure 6.1).
+type Point struct {
+	At      float64 `json:"at"`
+	Planned int     `json:"planned"`
+	Hand    int     `json:"hand"`
+}
+
+// An Assignment is a question to a policy without the rest of the system, and its answer.
+type Assignment struct {
+	Policy  string     `json:"policy"` // as pfq dispatch names them
+	Now     float64    `json:"now"`
+	Jobs    []AskedJob `json:"jobs"`
+	Speeds  []float64  `json:"speeds"`            // of the workers
+	Workers []*string  `json:"workers,omitempty"` // the answer: the job of each worker, null for none
+}
+
+// An AskedJob is what a policy looks at.
+type AskedJob struct {
+	Name       string    `json:"name"`
+	Priority   float64   `json:"priority,omitempty"`
+	Deadline   float64   `json:"deadline,omitempty"`
+	Tasks      int       `json:"tasks"` // not finished
+	Work       float64   `json:"work"`  // of these, seconds on a worker of speed 1
+	MaxWorkers int       `json:"max_workers,omitempty"`
+	Speeds     []float64 `json:"speeds,omitempty"` // of the workers at this job, if they are others
+}
