@@ -87,6 +87,7 @@ func (l Layout) streams() []jetstream.StreamConfig {
 		leader,
 		bucket(wire.JobsBucket),
 		bucket(wire.WorkersBucket),
+		bucket(wire.BatchesBucket),
 		bucket(wire.ProfilesBucket),
 	}
 }

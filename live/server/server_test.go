@@ -84,7 +84,7 @@ func TestBucketsOfTheLibrary(t *testing.T) {
 	if b, err := objects.GetBytes(ctx, "a"); err != nil || len(b) != 300_000 {
 		t.Error(len(b), err)
 	}
-	for _, name := range []string{wire.LeaderBucket, wire.JobsBucket, wire.WorkersBucket, wire.ProfilesBucket} {
+	for _, name := range []string{wire.LeaderBucket, wire.JobsBucket, wire.WorkersBucket, wire.BatchesBucket, wire.ProfilesBucket} {
 		kv, err := js.KeyValue(ctx, name)
 		if err != nil {
 			t.Fatal(name, err)

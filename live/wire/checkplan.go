@@ -121,15 +121,10 @@ func (p *Plan) checkNew() error {
 
 // checkRest checks the lists of numbers, refusals and removals.
 func (p *Plan) checkRest() error {
-	for i, t := range p.GivenUp {
-		if err := cmp.Or(must(isNumber(t.Job), "job", t.Job, wantNumber), must(isTask(t.Task), "task", t.Task, wantNumber)); err != nil {
-			return inside(input.Index("given_up", i), err)
-		}
-	}
 	for _, list := range []struct {
 		path    string
 		numbers []int
-	}{{"draining", p.Draining}, {"barred", p.Barred}, {"cleared", p.Cleared}} {
+	}{{"barred", p.Barred}, {"cleared", p.Cleared}} {
 		for i, n := range list.numbers {
 			if !isNumber(n) {
 				return input.Errorf(input.Index(list.path, i), n, wantNumber)

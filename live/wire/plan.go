@@ -16,14 +16,13 @@ type Plan struct {
 
 	NewJobs    []NumberedJob    `json:"jobs,omitempty"`
 	NewWorkers []NumberedWorker `json:"workers,omitempty"` // new ones, and those of a new process
-	What       []Happening      `json:"what,omitempty"`    // a job submitted is as NewJobs say, here or in a plan before
+	What       []Happening      `json:"what,omitempty"`    // of a job submitted without What, which is as NewJobs say
+	Replan     bool             `json:"replan,omitempty"`  // it is decided though nothing happened
 	Events     []Event          `json:"events,omitempty"`
 	Tokens     []string         `json:"tokens,omitempty"` // of the tasks that begin, in the order of Events
 
-	GivenUp  []NumberedTask `json:"given_up,omitempty"` // of the tasks that finished, those that failed too often
-	Draining []int          `json:"draining,omitempty"` // workers that take no more tasks
-	Barred   []int          `json:"barred,omitempty"`   // workers that stay down until they start anew
-	Cleared  []int          `json:"cleared,omitempty"`  // jobs; their numbers are free after this plan
+	Barred  []int `json:"barred,omitempty"`  // workers that stay down until they start anew
+	Cleared []int `json:"cleared,omitempty"` // jobs; their numbers are free after this plan
 
 	Refused []Refusal `json:"refused,omitempty"`
 	Removed []Removal `json:"removed,omitempty"` // that have been carried out
@@ -46,23 +45,17 @@ type NumberedWorker struct {
 	Speed   float64 `json:"speed"`
 }
 
-// A NumberedTask is a task of a job.
-type NumberedTask struct {
-	Job  int `json:"job"`
-	Task int `json:"task"`
-}
-
 // A Refusal says what of PFQ_IN was not followed, and why.
 type Refusal struct {
 	Sequence uint64 `json:"sequence"`
 	Batch    string `json:"batch,omitempty"`  // that is refused whole
 	Worker   string `json:"worker,omitempty"` // that sent it
-	Remove   bool   `json:"remove,omitempty"` // the message is to be deleted: it stands where another belongs
+	Remove   bool   `json:"remove,omitempty"` // the message is to be deleted, since it stands where another belongs
 	Why      string `json:"why"`
 }
 
-// A Removal is something that the manager is to take out of PFQ_IN: a message, or all that is about a job or a batch but the
-// tombstone [Clear]. It is tried until a plan says that it was carried out.
+// A Removal is something that the manager is to take out of PFQ_IN: a message, all that is about a job but the tombstone
+// [Clear], or a batch. It is tried until a plan says that it was carried out.
 type Removal struct {
 	Sequence uint64 `json:"sequence,omitempty"`
 	Job      string `json:"job,omitempty"`
