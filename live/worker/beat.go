@@ -1,0 +1,127 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"sync"
+	"time"
+
+	"productform/live/wire"
+)
+
+// least is the least time between beats of a worker: what changes meanwhile is told together.
+const least = 10 * time.Millisecond
+
+// beats sends heartbeats until ctx is done: at once where something has changed, and all the time.
+func (s *slot) beats(ctx context.Context) {
+	next := time.NewTimer(0)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+		case <-s.changed:
+		}
+		s.beat()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(min(least, s.settings.Beat)):
+		}
+		next.Reset(s.settings.Beat)
+	}
+}
+
+// beat sends a heartbeat, unless the connection is broken: an old one would be wrong by the time it arrives.
+func (s *slot) beat() {
+	if !s.nc.IsConnected() {
+		return
+	}
+	b := s.state()
+	data, err := wire.Encode(b)
+	if err == nil {
+		err = s.nc.Publish(wire.BeatOf(s.name), data)
+	}
+	if err != nil && !s.nc.IsClosed() {
+		s.log.Warn("heartbeat not sent", "error", err)
+	}
+}
+
+// state returns what the worker does.
+func (s *slot) state() *wire.Beat {
+	load, memory, disk := machine(s.folder)
+	b := &wire.Beat{
+		Version: wire.Version, Worker: s.name, Process: s.process, Speed: s.settings.Speed, Program: s.settings.Version,
+		Load: load, Memory: memory, Disk: disk, Facts: s.facts.last(),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b.Leaving, b.Running = s.leaving, s.running
+	if s.wanted != nil {
+		b.Plan = s.wanted.Plan
+	}
+	if o := s.hand; o != nil {
+		b.Job, b.Task, b.Attempt, b.Token = o.Job, o.Task, o.Attempt, o.Token
+	}
+	return b
+}
+
+// facts are what a command says of the machine, for own policies ([L14], section 3.5.1).
+type facts struct {
+	mu  sync.Mutex
+	now map[string]any
+}
+
+func (f *facts) last() map[string]any {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now
+}
+
+// Facts are asked for all the time with this pause, and given up after it.
+const factsPause = 5 * time.Second
+
+// watch asks the command for facts until ctx is done. Where it fails there are none.
+func (f *facts) watch(ctx context.Context, s *Settings) {
+	for {
+		now, err := ask(ctx, s.Facts)
+		if err != nil && ctx.Err() == nil {
+			s.Log.Warn("no facts", "command", s.Facts[0], "error", err)
+		}
+		f.mu.Lock()
+		f.now = now
+		f.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(factsPause):
+		}
+	}
+}
+
+// ask runs the command of the facts.
+func ask(ctx context.Context, command []string) (map[string]any, error) {
+	const most = 4 << 10
+	ctx, cancel := context.WithTimeout(ctx, factsPause)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.WaitDelay = time.Second
+	out := &tail{most: most}
+	cmd.Stdout = out
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	if len(out.data) > most {
+		return nil, fmt.Errorf("more than %d bytes", most)
+	}
+	var now map[string]any
+	if err := json.Unmarshal(out.data, &now); err != nil {
+		return nil, errors.Join(errors.New("not a JSON object"), err)
+	}
+	beat := wire.Beat{Version: wire.Version, Worker: "w", Process: "p", Speed: 1, Facts: now}
+	return now, beat.Check()
+}

@@ -1,0 +1,52 @@
+package worker_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"testing"
+
+	"productform/live/store"
+	"productform/num"
+)
+
+func putBlob(t testing.TB, m *manager, content []byte) string {
+	t.Helper()
+	digest, _, err := store.Put(t.Context(), m.js, bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest
+}
+
+func blobOf(t testing.TB, m *manager, digest string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := store.Get(t.Context(), m.js, digest, &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func readFile(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// pathOf returns the field that an error is about.
+func pathOf(err error) string {
+	var bad *num.InputError
+	if errors.As(err, &bad) {
+		return bad.Path
+	}
+	return ""
+}

@@ -1,0 +1,138 @@
+package worker
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"productform/live/internal/processes"
+	"productform/live/wire"
+)
+
+// Run runs the workers of a process until ctx is done or, after s.Leave was closed, the tasks in hand are reported: then the
+// error is nil. A server that cannot be reached is waited for; one that refuses the connection is an error. Programs that a
+// killed process left behind in the folder are killed first.
+func Run(ctx context.Context, s Settings) error {
+	s = s.defaults()
+	if err := s.check(); err != nil {
+		return err
+	}
+	folder, release, err := own(s.Folder)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if killed, err := processes.KillLeft(folder); err != nil {
+		return err
+	} else if killed > 0 {
+		s.Log.Warn("processes of an earlier start killed", "processes", killed)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	workers, ctx := errgroup.WithContext(ctx)
+	var known facts
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		if s.Facts != nil {
+			known.watch(ctx, &s)
+		}
+	}()
+	process := rand.Text()
+	for i := range s.Slots {
+		w := &slot{
+			settings: &s, name: s.slot(i + 1), process: process, folder: folder, facts: &known,
+			ordered: make(chan struct{}, 1), changed: make(chan struct{}, 1),
+		}
+		w.log = s.Log.With("worker", w.name)
+		workers.Go(func() error { return w.run(ctx) })
+	}
+	err = workers.Wait()
+	cancel()
+	<-watched
+	return err
+}
+
+// own makes the folder of this process, a new one if path is empty. No other process has it until release is called.
+func own(path string) (folder string, release func(), err error) {
+	if path == "" {
+		folder, err = os.MkdirTemp("", "pfq-worker-")
+		return folder, func() { os.RemoveAll(folder) }, err
+	}
+	if folder, err = filepath.Abs(path); err != nil {
+		return "", nil, err
+	}
+	if err = os.MkdirAll(folder, 0o700); err != nil {
+		return "", nil, err
+	}
+	lock, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := lockFile(lock); err != nil {
+		return "", nil, errors.Join(fmt.Errorf("folder %s: another worker uses it: %w", folder, err), lock.Close())
+	}
+	old, err := filepath.Glob(filepath.Join(folder, "task-*"))
+	for _, f := range old {
+		err = errors.Join(err, os.RemoveAll(f))
+	}
+	if err != nil {
+		return "", nil, errors.Join(err, lock.Close())
+	}
+	return folder, func() { lock.Close() }, nil
+}
+
+// run connects, and follows orders until ctx is done or the worker has left.
+func (s *slot) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	options := append(s.settings.Options[:len(s.settings.Options):len(s.settings.Options)],
+		nats.Name(s.name), nats.CustomInboxPrefix("_INBOX_"+s.name),
+		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
+		nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond), nats.ReconnectBufSize(-1),
+		nats.ConnectHandler(func(*nats.Conn) { signal(s.changed) }),
+		nats.ReconnectHandler(func(*nats.Conn) { signal(s.changed) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { s.log.Warn("connection", "error", err) }),
+		nats.ClosedHandler(func(nc *nats.Conn) { cancel(fmt.Errorf("worker %s: connection closed: %w", s.name, lastError(nc))) }))
+	var err error
+	if s.nc, err = nats.Connect(s.settings.URL, options...); err != nil {
+		return fmt.Errorf("worker %s: %w", s.name, err)
+	}
+	defer s.nc.Close()
+	if s.js, err = jetstream.New(s.nc); err != nil {
+		return err
+	}
+	if _, err := s.nc.Subscribe(wire.OrderTo(s.name), s.take); err != nil {
+		return err
+	}
+	beats, stop := context.WithCancel(ctx)
+	beaten := make(chan struct{})
+	go func() {
+		defer close(beaten)
+		s.beats(beats)
+	}()
+	s.follow(ctx)
+	stop()
+	<-beaten
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	s.beat() // that it leaves, with nothing in hand
+	return s.nc.FlushTimeout(time.Second)
+}
+
+// lastError returns why a connection was closed.
+func lastError(nc *nats.Conn) error {
+	if err := nc.LastError(); err != nil {
+		return err
+	}
+	return nats.ErrConnectionClosed
+}

@@ -1,0 +1,104 @@
+package worker
+
+import (
+	"log/slog"
+	"math"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"productform/internal/input"
+	"productform/live/wire"
+)
+
+// Settings say what a process of workers is.
+type Settings struct {
+	URL     string        // of the server
+	Options []nats.Option // how to connect: keys, TLS; what to do as connections break is set here
+
+	Name  string  // of the worker; with several slots, these are NAME-1, NAME-2, ...
+	Slots int     // workers of this process; 0 for 1
+	Speed float64 // of each; 0 for 1
+
+	Folder   string             // for files of tasks, of this process alone; empty for one that is made and removed again
+	Handlers map[string]Handler // by kind of task; sleep and command are built in
+	Allow    Allow              // programs of kind command
+	AsRoot   bool               // run programs even as root
+	Facts    []string           // command that prints a JSON object for the heartbeats, each time it is asked; nil for none
+
+	Beat time.Duration // between heartbeats; 0 for 500 ms
+	Pace float64       // seconds of the logical clock of a replay in one of real time; 0 for 1
+
+	Version string          // of the program, for the heartbeats
+	Leave   <-chan struct{} // closed: finish the task in hand and leave; nil for never
+	Log     *slog.Logger    // nil for none
+}
+
+// defaults returns the settings with what zeros stand for.
+func (s Settings) defaults() Settings {
+	if s.Slots == 0 {
+		s.Slots = 1
+	}
+	if s.Speed == 0 {
+		s.Speed = 1
+	}
+	if s.Pace == 0 {
+		s.Pace = 1
+	}
+	if s.Beat == 0 {
+		s.Beat = 500 * time.Millisecond
+	}
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	return s
+}
+
+// Most slots of a process, and characters of a number of theirs.
+const maxSlots = 1024
+
+// check refuses settings that cannot be meant.
+func (s *Settings) check() error {
+	if err := wire.CheckName("name", s.Name); err != nil {
+		return err
+	}
+	if s.Slots < 1 || s.Slots > maxSlots {
+		return input.Errorf("slots", s.Slots, "an integer from 1 to %d", maxSlots)
+	}
+	if err := wire.CheckName("name", s.slot(s.Slots)); err != nil { // with its number it may be too long
+		return err
+	}
+	if !(s.Speed > 0 && s.Speed <= math.MaxFloat64) {
+		return input.Errorf("speed", s.Speed, input.Positive)
+	}
+	if !(s.Pace > 0 && s.Pace <= math.MaxFloat64) {
+		return input.Errorf("pace", s.Pace, input.Positive)
+	}
+	if s.Beat < time.Millisecond {
+		return input.Errorf("beat", s.Beat, "a duration of at least 1ms")
+	}
+	for kind := range s.Handlers {
+		if kind == KindSleep || kind == KindCommand {
+			return input.Errorf("handlers", strconv.Quote(kind), "a kind that is not built in")
+		}
+	}
+	return s.checkUser(os.Geteuid())
+}
+
+// checkUser refuses to run programs for others as root unless that is insisted on. user is -1 where there are no numbers.
+func (s *Settings) checkUser(user int) error {
+	if user == 0 && len(s.Allow) > 0 && !s.AsRoot {
+		return input.Errorf("allow", "programs, run by root", "another user to run programs, or to insist on root")
+	}
+	return nil
+}
+
+// slot returns the name of the worker in a slot, from 1.
+func (s *Settings) slot(number int) string {
+	if s.Slots == 1 {
+		return s.Name
+	}
+	return s.Name + "-" + strconv.Itoa(number)
+}

@@ -1,0 +1,139 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"productform/live/wire"
+)
+
+// A slot is one worker.
+type slot struct {
+	settings *Settings
+	name     string
+	process  string
+	folder   string
+	log      *slog.Logger
+	nc       *nats.Conn
+	js       jetstream.JetStream
+	facts    *facts
+
+	mu      sync.Mutex
+	wanted  *wire.Order // the last order, nil for none
+	hand    *wire.Order // what is in hand, nil for none
+	running bool        // the task in hand runs
+	leaving bool
+
+	ordered chan struct{} // wanted has changed
+	changed chan struct{} // a beat is due
+}
+
+// take is called with each message to the worker. It keeps an order that is to be followed.
+func (s *slot) take(m *nats.Msg) {
+	o, err := wire.DecodeOrder(m.Data)
+	if err != nil {
+		s.log.Warn("order not understood", "error", err)
+		return
+	}
+	if o.Process != s.process {
+		return // of a process that is gone
+	}
+	s.mu.Lock()
+	old := s.wanted != nil && o.Plan < s.wanted.Plan
+	if !old {
+		s.wanted = o
+	}
+	s.mu.Unlock()
+	if !old {
+		signal(s.ordered)
+	}
+	signal(s.changed) // the order may be a question: what the worker does is not what the manager thinks
+}
+
+// An execution is a task in hand.
+type execution struct {
+	order *wire.Order
+	drop  context.CancelCauseFunc
+	ended chan struct{}
+}
+
+// follow does what the orders say until ctx is done, or the worker leaves without a task in hand. What is in hand at the
+// end of ctx is dropped.
+func (s *slot) follow(ctx context.Context) {
+	var hand *execution
+	var last string // token of the task that ended last
+	ended := func() chan struct{} {
+		if hand == nil {
+			return nil
+		}
+		return hand.ended
+	}
+	leave := s.settings.Leave
+	for {
+		select {
+		case <-ctx.Done():
+			if hand != nil {
+				hand.drop(context.Cause(ctx))
+				<-hand.ended
+			}
+			return
+		case <-leave:
+			leave = nil
+			s.note(func() { s.leaving = true })
+		case <-s.ordered:
+		case <-ended():
+			last, hand = hand.order.Token, nil
+			s.note(func() { s.hand, s.running = nil, false })
+		}
+		s.mu.Lock()
+		o, leaving := s.wanted, s.leaving
+		s.mu.Unlock()
+		switch {
+		case hand != nil:
+			if o == nil || o.Idle || o.Token != hand.order.Token {
+				hand.drop(errDropped) // what is wanted instead begins when this has ended
+			}
+		case leaving:
+			return
+		case o != nil && !o.Idle && o.Token != last:
+			hand = s.begin(ctx, o)
+		}
+	}
+}
+
+// note changes what the worker says of itself.
+func (s *slot) note(change func()) {
+	s.mu.Lock()
+	change()
+	s.mu.Unlock()
+	signal(s.changed)
+}
+
+// begin takes a task in hand.
+func (s *slot) begin(ctx context.Context, o *wire.Order) *execution {
+	run, drop := context.WithCancelCause(ctx)
+	e := &execution{order: o, drop: drop, ended: make(chan struct{})}
+	s.note(func() { s.hand = o })
+	go func() {
+		defer close(e.ended)
+		defer drop(nil)
+		r := s.execute(run, o, func() { s.note(func() { s.running = true }) })
+		if r.err != nil && context.Cause(run) != nil {
+			return // dropped: nobody waits for it
+		}
+		s.report(ctx, o, r)
+	}()
+	return e
+}
+
+// signal wakes who waits for a channel of one place.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

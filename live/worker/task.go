@@ -1,0 +1,215 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"productform/live/store"
+	"productform/live/wire"
+)
+
+// The kinds of task that are built in.
+const (
+	KindSleep   = "sleep"   // waits work/speed seconds
+	KindCommand = "command" // runs a program of [Settings].Allow
+)
+
+// A Task is what a [Handler] is given.
+type Task struct {
+	Worker  string // the slot that runs it
+	Job     string
+	Number  int // of the task in its job, from 0
+	Attempt int
+	Work    float64  // seconds on a worker of speed 1, as the job says
+	Speed   float64  // of the worker
+	Run     wire.Run // what the job says
+	Folder  string   // of this attempt alone; it holds the inputs, and is removed after the task
+}
+
+// A Handler runs a task and returns its result. It ends soon after ctx is done, for the time limit of the task has passed, or
+// somebody else is to do it, and what it returns then is not used. Any other error means that the attempt has failed, and the
+// task is tried again; a panic is taken for an error. Handlers of several slots run at the same time.
+type Handler func(ctx context.Context, t Task) ([]byte, error)
+
+// An ExitError says how a program failed.
+type ExitError struct {
+	Code int    // exit code, -1 if a signal ended it
+	Tail string // the end of its standard error
+	Err  error
+}
+
+func (e *ExitError) Unwrap() error { return e.Err }
+func (e *ExitError) Error() string {
+	if e.Tail == "" {
+		return e.Err.Error()
+	}
+	return e.Err.Error() + ": " + e.Tail
+}
+
+var (
+	errDropped = errors.New("the manager has dropped the task")
+	errLimit   = errors.New("time limit of the task")
+)
+
+// An outcome is how an attempt ended.
+type outcome struct {
+	seconds float64 // that it took, on the logical clock if there is one
+	at      float64 // when it ended, on the logical clock; 0 on that of the wall
+	output  []byte
+	err     error
+}
+
+// execute fetches the inputs of a task and runs it. running is called in between.
+func (s *slot) execute(ctx context.Context, o *wire.Order, running func()) outcome {
+	run, err := s.handler(o.Run.Kind)
+	if err != nil {
+		return s.outcome(o, 0, nil, err)
+	}
+	t := Task{Worker: s.name, Job: o.Job, Number: o.Task, Attempt: o.Attempt, Work: o.Work, Speed: s.settings.Speed, Run: o.Run}
+	if o.Run.Kind != KindSleep {
+		if t.Folder, err = os.MkdirTemp(s.folder, "task-"); err != nil {
+			return s.outcome(o, 0, nil, err)
+		}
+		defer os.RemoveAll(t.Folder)
+		if err := s.fetch(ctx, t.Folder, o.Run.Inputs); err != nil {
+			return s.outcome(o, 0, nil, err)
+		}
+	}
+	running()
+	pace := s.pace(o)
+	if limit := o.Run.Limit / pace; limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, seconds(limit), fmt.Errorf("%w: %v s", errLimit, o.Run.Limit))
+		defer cancel()
+	}
+	if o.Run.Kind == KindSleep {
+		run = func(ctx context.Context, t Task) ([]byte, error) { return nil, sleep(ctx, t.Work/t.Speed/pace) }
+	}
+	begun := time.Now()
+	output, err := guard(ctx, run, t)
+	took := time.Since(begun).Seconds() * pace
+	if cause := context.Cause(ctx); cause != nil && err != nil {
+		err = cause
+	}
+	return s.outcome(o, took, output, err)
+}
+
+// outcome returns how an attempt ended that took some seconds. A sleep on a logical clock took what it should have taken.
+func (s *slot) outcome(o *wire.Order, took float64, output []byte, err error) outcome {
+	r := outcome{seconds: took, output: output, err: err}
+	if o.Logical && o.Run.Kind == KindSleep && err == nil {
+		r.seconds = o.Work / s.settings.Speed
+	}
+	if o.Logical {
+		r.at = o.At + r.seconds
+	}
+	return r
+}
+
+// pace returns the seconds of the clock of an order in one of real time.
+func (s *slot) pace(o *wire.Order) float64 {
+	if o.Logical {
+		return s.settings.Pace
+	}
+	return 1
+}
+
+// seconds returns a duration, the longest one instead of more.
+func seconds(x float64) time.Duration {
+	const longest = 1<<63 - 1
+	if x *= float64(time.Second); x < longest {
+		return time.Duration(x)
+	}
+	return longest
+}
+
+func (s *slot) handler(kind string) (Handler, error) {
+	switch kind {
+	case KindSleep:
+		return nil, nil
+	case KindCommand:
+		return s.command, nil
+	}
+	if h := s.settings.Handlers[kind]; h != nil {
+		return h, nil
+	}
+	return nil, fmt.Errorf("worker %s has no handler for tasks of kind %q", s.name, kind)
+}
+
+// sleep waits ([L14], section 6.3).
+func sleep(ctx context.Context, span float64) error {
+	timer := time.NewTimer(seconds(span))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// guard runs a handler, and makes its panic an error.
+func guard(ctx context.Context, run Handler, t Task) (output []byte, err error) {
+	defer func() {
+		if what := recover(); what != nil {
+			output, err = nil, fmt.Errorf("panic: %v\n%s", what, debug.Stack())
+		}
+	}()
+	return run(ctx, t)
+}
+
+// fetch puts the inputs of a task into its folder. Contents are kept for later tasks, and checked each time.
+func (s *slot) fetch(ctx context.Context, folder string, inputs map[string]string) error {
+	for name, digest := range inputs {
+		if err := s.fetchOne(ctx, filepath.Join(folder, name), digest); err != nil {
+			return fmt.Errorf("input %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (s *slot) fetchOne(ctx context.Context, path, digest string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(store.Get(ctx, s.js, digest, f), f.Close())
+}
+
+// clean returns the end of a text of at most n bytes, as messages take it: in UTF-8 without control characters.
+func clean(text string, n int) string {
+	if len(text) > n {
+		text = text[len(text)-n:]
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+var _ io.Writer = (*tail)(nil)
+
+// A tail keeps the last bytes that are written to it.
+type tail struct {
+	most int
+	data []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	if len(t.data) > 2*t.most {
+		t.data = append(t.data[:0], t.data[len(t.data)-t.most:]...)
+	}
+	return len(p), nil
+}
