@@ -34,9 +34,9 @@ func ParsePolicy(text string) (Policy, error) {
 	refuse := func(format string, args ...any) (Policy, error) {
 		return Policy{}, input.Errorf("policy", text, format, args...)
 	}
-	if !slices.Contains(Rules(), p.Rule) {
+	if !slices.Contains(AllRules(), p.Rule) {
 		rules := func(yield func(string) bool) {
-			for _, r := range Rules() {
+			for _, r := range AllRules() {
 				if !yield(string(r)) {
 					return
 				}
@@ -49,7 +49,7 @@ func ParsePolicy(text string) (Policy, error) {
 		switch {
 		case p.Rule == EDF:
 			return refuse("%s", p.form())
-		case !slices.Contains(Spares(), p.Spare):
+		case !slices.Contains(AllSpares(), p.Spare):
 			return refuse("%s, SPARE priority, deadline or kept", p.form())
 		}
 	}
@@ -76,7 +76,7 @@ func ParsePolicy(text string) (Policy, error) {
 }
 
 // form returns that of the names with the rule of p.
-func (p Policy) form() string { return Names()[slices.Index(Rules(), p.Rule)] }
+func (p Policy) form() string { return Names()[slices.Index(AllRules(), p.Rule)] }
 
 // String returns the name of the policy, from which [ParsePolicy] makes one that plans the same. A reserve of 0 is left
 // out, and under Priority that spare workers go by priority.

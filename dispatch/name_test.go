@@ -60,9 +60,9 @@ func TestParsePolicy(t *testing.T) {
 // A policy is read from its name.
 func TestPolicyNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := dispatch.Policy{Rule: rapid.SampledFrom(dispatch.Rules()).Draw(t, "rule")}
+		want := dispatch.Policy{Rule: rapid.SampledFrom(dispatch.AllRules()).Draw(t, "rule")}
 		if want.Rule != dispatch.EDF {
-			want.Spare = rapid.SampledFrom(dispatch.Spares()).Draw(t, "spare")
+			want.Spare = rapid.SampledFrom(dispatch.AllSpares()).Draw(t, "spare")
 		}
 		switch want.Rule {
 		case dispatch.Priority:

@@ -183,7 +183,7 @@ func TestConservation(t *testing.T) {
 	seen := map[dispatch.Kind]int{}
 	stranded, emptied := 0, 0
 	for n := range 6000 {
-		rules, spares := dispatch.Rules(), []dispatch.Spare{"", dispatch.SpareByDeadline, dispatch.SpareKept}
+		rules, spares := dispatch.AllRules(), []dispatch.Spare{"", dispatch.SpareByDeadline, dispatch.SpareKept}
 		s := randomScenario(rules[n%len(rules)], spares[n/len(rules)%3], random.IntN)
 		l := newLedger(s)
 		s.Watch = func(d *dispatch.Decision) {
@@ -211,7 +211,7 @@ func TestConservation(t *testing.T) {
 
 // Works and outages that are no integers: a hundred workers that fail and return at random.
 func TestConservationAtScale(t *testing.T) {
-	for n, rule := range dispatch.Rules() {
+	for n, rule := range dispatch.AllRules() {
 		random := rand.New(rand.NewPCG(5, uint64(n)))
 		s := dispatch.Scenario{Policy: dispatch.Policy{Rule: rule}, Emergency: 3.5, Learning: dispatch.Learning{Default: 2, Window: 5}}
 		for w := range 100 {

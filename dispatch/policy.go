@@ -37,8 +37,8 @@ const (
 	EDF Rule = "edf"
 )
 
-// Rules returns all rules.
-func Rules() []Rule { return []Rule{Priority, Proportion, Workload, Deadline, EDF} }
+// AllRules returns all rules.
+func AllRules() []Rule { return []Rule{Priority, Proportion, Workload, Deadline, EDF} }
 
 // A Spare says who gets the workers that are left when the rule has been applied ([L14], section 5.5). A job is filled
 // up to its number of tasks before the next one has its turn.
@@ -51,8 +51,8 @@ const (
 	SpareKept       Spare = "kept"     // nobody: they are kept for jobs to come
 )
 
-// Spares returns all ways to use spare workers.
-func Spares() []Spare { return []Spare{SpareByPriority, SpareByDeadline, SpareKept} }
+// AllSpares returns all ways to use spare workers.
+func AllSpares() []Spare { return []Spare{SpareByPriority, SpareByDeadline, SpareKept} }
 
 // A Policy maps jobs and workers to a plan. Priority, Proportion and EDF hand out workers in the order given; Workload
 // and Deadline, and their spare workers, by speed at the tasks of the job, fastest first and equal ones in the order
@@ -61,23 +61,27 @@ func Spares() []Spare { return []Spare{SpareByPriority, SpareByDeadline, SpareKe
 // Where a need, or the part of the workers that is kept, is above what a number of workers gives by no more than 1e-9 of
 // itself, that number is enough: rounding never costs a worker.
 type Policy struct {
-	Rule    Rule
-	Spare   Spare   // not used by EDF, under which workers are left only if no job can use them
-	Reserve float64 // r in [0, 1], the part of the workers that Priority keeps from the first job
-	Horizon float64 // of Workload, the seconds in which a job should be done; 0 means 1, as in [L14]
+	Rule    Rule    `json:"rule"`
+	Spare   Spare   `json:"spare,omitempty"`   // not used by EDF, under which workers are left only if no job can use them
+	Reserve float64 `json:"reserve,omitempty"` // r in [0, 1], the part of the workers that Priority keeps from the first job
+	Horizon float64 `json:"horizon,omitempty"` // of Workload, the seconds in which a job should be done; 0 means 1, as in [L14]
 }
 
 // A Request is what a policy knows of a job that is present.
 type Request struct {
-	Priority float64   // P >= 0, larger is more urgent
-	Deadline float64   // d > 0, the time at which all tasks should be done; 0 if there is none
-	Tasks    int       // n >= 1, tasks that are not finished
-	Work     float64   // w >= 0, estimate of the work in them: seconds on a worker of speed 1
-	Speeds   []float64 // > 0, of each worker at these tasks; nil means those of the workers
+	Priority float64 `json:"priority,omitempty"` // P >= 0, larger is more urgent
+	Deadline float64 `json:"deadline,omitempty"` // d > 0, the time at which all tasks should be done; 0 if there is none
+
+	// MaxWorkers is the most workers that the job may have, >= 1; 0 if there is no limit.
+	MaxWorkers int `json:"max_workers,omitempty"`
+
+	Tasks  int       `json:"tasks"`            // n >= 1, tasks that are not finished
+	Work   float64   `json:"work,omitempty"`   // w >= 0, estimate of the work in them: seconds on a worker of speed 1
+	Speeds []float64 `json:"speeds,omitempty"` // > 0, of each worker at these tasks; nil means those of the workers
 }
 
 // Assign returns the plan: for each worker the index of its job, or -1. Each job gets at most as many workers as it has
-// tasks and, unless spare workers are kept, no worker is left while a job can use it. The order of workers is that of
+// tasks, at most MaxWorkers and, unless spare workers are kept, no worker is left while a job can use it. The order of workers is that of
 // speeds, which are > 0. The cost is O((jobs + workers) log(jobs + workers)), and a factor min(jobs, workers) more under
 // Workload and Deadline if jobs have speeds of their own. The error is a [num.InputError].
 func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, error) {
@@ -92,8 +96,8 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 	}
 	order := make([]int, len(jobs))
 	for j := range jobs {
-		if err := jobs[j].check(j, len(speeds)); err != nil {
-			return nil, err
+		if err := jobs[j].check(len(speeds)); err != nil {
+			return nil, within(input.Index("Jobs", j), err)
 		}
 		order[j] = j
 	}
@@ -102,8 +106,23 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 	slices.SortStableFunc(byDeadline, func(i, j int) int { return cmp.Compare(jobs[i].due(), jobs[j].due()) })
 
 	plan := newPlanner(p, speeds, len(jobs))
-	plan.assign(jobs, byPriority, byDeadline, plan.order, now)
+	plan.assign(limited(jobs), byPriority, byDeadline, plan.order, now)
 	return plan.job, nil
+}
+
+// limited returns the requests with Tasks no larger than MaxWorkers, where there is such a limit: Tasks counts only as a
+// limit in a plan.
+func limited(jobs []Request) []Request {
+	if !slices.ContainsFunc(jobs, func(r Request) bool { return r.MaxWorkers > 0 }) {
+		return jobs
+	}
+	jobs = slices.Clone(jobs)
+	for j := range jobs {
+		if m := jobs[j].MaxWorkers; m > 0 {
+			jobs[j].Tasks = min(jobs[j].Tasks, m)
+		}
+	}
+	return jobs
 }
 
 // due returns the deadline, +Inf if there is none.
@@ -125,10 +144,10 @@ func list[S ~string](words []S) string {
 
 func (p Policy) check(path string) error {
 	switch {
-	case !slices.Contains(Rules(), p.Rule):
-		return input.Errorf(input.Field(path, "Rule"), p.Rule, "one of %s", list(Rules()))
-	case p.Spare != "" && !slices.Contains(Spares(), p.Spare):
-		return input.Errorf(input.Field(path, "Spare"), p.Spare, "one of %s", list(Spares()))
+	case !slices.Contains(AllRules(), p.Rule):
+		return input.Errorf(input.Field(path, "Rule"), p.Rule, "one of %s", list(AllRules()))
+	case p.Spare != "" && !slices.Contains(AllSpares(), p.Spare):
+		return input.Errorf(input.Field(path, "Spare"), p.Spare, "one of %s", list(AllSpares()))
 	case !(p.Reserve >= 0 && p.Reserve <= 1):
 		return input.Errorf(input.Field(path, "Reserve"), p.Reserve, "a number in [0, 1]")
 	case !isWork(p.Horizon):
@@ -137,34 +156,33 @@ func (p Policy) check(path string) error {
 	return nil
 }
 
-// check checks a request, the one at place j.
-func (r *Request) check(j, workers int) error {
+// check checks a request.
+func (r *Request) check(workers int) error {
 	switch {
 	case !isTime(r.Priority):
-		return input.Errorf(jobField(j, "Priority"), r.Priority, "a number in [0, 1e50]")
+		return input.Errorf("Priority", r.Priority, "a number in [0, 1e50]")
 	case !(r.Deadline == 0 || isTime(r.Deadline)):
-		return input.Errorf(jobField(j, "Deadline"), r.Deadline, "a time in (0, 1e50], or 0 for none")
+		return input.Errorf("Deadline", r.Deadline, "a time in (0, 1e50], or 0 for none")
+	case r.MaxWorkers < 0:
+		return input.Errorf("MaxWorkers", r.MaxWorkers, "an integer >= 1, or 0 for no limit")
 	case r.Tasks < 1:
-		return input.Errorf(jobField(j, "Tasks"), r.Tasks, "an integer >= 1")
+		return input.Errorf("Tasks", r.Tasks, "an integer >= 1")
 	case !isTime(r.Work):
-		return input.Errorf(jobField(j, "Work"), r.Work, "a number of seconds in [0, 1e50]")
+		return input.Errorf("Work", r.Work, "a number of seconds in [0, 1e50]")
 	}
-	return checkJobSpeeds(j, r.Speeds, workers)
+	return checkJobSpeeds(r.Speeds, workers)
 }
 
-// jobField returns the path of a field of job j.
-func jobField(j int, field string) string { return input.Field(input.Index("Jobs", j), field) }
-
-// checkJobSpeeds checks the speeds that job j has of its own.
-func checkJobSpeeds(j int, speeds []float64, workers int) error {
+// checkJobSpeeds checks the speeds that a job has of its own.
+func checkJobSpeeds(speeds []float64, workers int) error {
 	switch {
 	case speeds == nil:
 		return nil
 	case len(speeds) != workers:
-		return input.Errorf(jobField(j, "Speeds"), len(speeds), "%d speeds, one a worker", workers)
+		return input.Errorf("Speeds", len(speeds), "%d speeds, one a worker", workers)
 	}
 	if s := slices.IndexFunc(speeds, isNotSpeed); s >= 0 {
-		return speedError(jobField(j, "Speeds"), s, speeds[s])
+		return speedError("Speeds", s, speeds[s])
 	}
 	return nil
 }

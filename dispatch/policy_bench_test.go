@@ -35,7 +35,7 @@ func BenchmarkAssign(b *testing.B) {
 	for _, jobs := range []int{5, 20, 400, 10000} {
 		for _, workers := range []int{20, 400} {
 			requests, speeds := manyJobs(jobs, workers, false)
-			for _, rule := range dispatch.Rules() {
+			for _, rule := range dispatch.AllRules() {
 				b.Run(fmt.Sprintf("jobs=%d/workers=%d/rule=%s", jobs, workers, rule), func(b *testing.B) {
 					assign(b, dispatch.Policy{Rule: rule}, requests, speeds)
 				})

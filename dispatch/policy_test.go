@@ -64,7 +64,7 @@ func drawInstance(t *rapid.T) *instance {
 	percent := rapid.IntRange(0, 100).Draw(t, "percent")
 	in := &instance{
 		policy: dispatch.Policy{
-			Rule: rapid.SampledFrom(dispatch.Rules()).Draw(t, "rule"),
+			Rule: rapid.SampledFrom(dispatch.AllRules()).Draw(t, "rule"),
 			Spare: rapid.SampledFrom([]dispatch.Spare{"", dispatch.SpareByPriority, dispatch.SpareByDeadline,
 				dispatch.SpareKept}).Draw(t, "spare"),
 			Reserve: float64(percent) / 100,
@@ -629,7 +629,7 @@ func TestAssignBadInput(t *testing.T) {
 		{func(in *instance) { in.jobs[1].Speeds[2] = 0 }, badEntry{"Jobs[1].Speeds[2]", "0", wantPositive}},
 		{func(in *instance) { in.jobs[1].Speeds[2] = nan }, badEntry{"Jobs[1].Speeds[2]", "NaN", wantPositive}},
 	} {
-		for _, rule := range dispatch.Rules() {
+		for _, rule := range dispatch.AllRules() {
 			in := instance{
 				policy: dispatch.Policy{Rule: rule, Reserve: 0.5, Horizon: 2},
 				speeds: []float64{1, 2, 3},
@@ -650,7 +650,7 @@ func TestAssignBadInput(t *testing.T) {
 
 // Without jobs all workers are idle.
 func TestAssignNoJobs(t *testing.T) {
-	for _, rule := range dispatch.Rules() {
+	for _, rule := range dispatch.AllRules() {
 		plan, err := dispatch.Policy{Rule: rule}.Assign(nil, []float64{1, 2}, 0)
 		if err != nil || !slices.Equal(plan, []int{-1, -1}) {
 			t.Errorf("rule %s: plan %v, error %v", rule, plan, err)

@@ -5,10 +5,11 @@ import (
 	"slices"
 	"sort"
 
+	"productform/internal/input"
 	"productform/num"
 )
 
-// A Result is what a run came to.
+// A Result is what a run came to, or what a [Maker] has seen so far.
 type Result struct {
 	Jobs []Record // in the order of Scenario.Jobs
 
@@ -52,7 +53,8 @@ type Record struct {
 	// many times, so that a job that never waits may have a slowdown above 1.
 	Slowdown float64
 
-	Lost int // tasks in hand that were lost
+	Lost    int // tasks in hand that were lost
+	GivenUp int // tasks that ended without a result, 0 in a run
 }
 
 // lateTol is the part of the time on the clock by which a job may be late and not miss its deadline.
@@ -78,111 +80,104 @@ type Decision struct {
 	Done    int     // jobs completed
 }
 
-// An Event is something that happens in a run.
-type Event struct {
-	Kind              Kind
-	Job, Task, Worker int // -1 where it does not apply
+// Totals are what a [Maker] sums up on its way, from which it makes a [Result].
+type Totals struct {
+	Planned    float64 `json:"planned"` // parts of the jobs present that are violated now, by the plan and by tasks in hand
+	Running    float64 `json:"running"`
+	Present    float64 `json:"present"`     // seconds with jobs present
+	PlannedBy  float64 `json:"planned_by"`  // ∫ Planned dt
+	RunningBy  float64 `json:"running_by"`  // ∫ Running dt
+	PlannedSum float64 `json:"planned_sum"` // Σ Planned over decisions with jobs present
+	Decisions  int     `json:"decisions"`   // with jobs present
+	Capacity   num.Sum `json:"capacity"`    // ∫ workers that are up, or leave with a task in hand, dt, from the first submission on
+	Useful     num.Sum `json:"useful"`      // seconds of workers at tasks that finished
+	Wasted     num.Sum `json:"wasted"`      // at others
+	Started    bool    `json:"started"`     // a job has been submitted
+	First      float64 `json:"first"`       // time of the first submission
+	Last       float64 `json:"last"`        // time of the last completion
 }
 
-// A Kind says what happens.
-type Kind string
-
-// The kinds of events. A task that is lost has failed with its worker; one that is preempted gave way to an emergency.
-const (
-	Submitted Kind = "submitted" // job
-	Started   Kind = "started"   // job, task, worker
-	Finished  Kind = "finished"  // job, task, worker
-	Lost      Kind = "lost"      // job, task, worker
-	Preempted Kind = "preempted" // job, task, worker
-	Completed Kind = "completed" // job
-	Failed    Kind = "failed"    // worker
-	Returned  Kind = "returned"  // worker
-)
-
-// totals are what a run sums up on its way.
-type totals struct {
-	planned, running float64 // parts of jobs violated now
-	present          float64 // seconds with jobs present
-	plannedBy        float64 // ∫ planned dt
-	runningBy        float64 // ∫ running dt
-	plannedSum       float64 // Σ planned over decisions
-	decisions        int
-	capacity         num.Sum // ∫ workers up dt, from the first submission on
-	useful, wasted   num.Sum // seconds of workers
-	started          bool    // a job has been submitted
+// check returns what cannot be.
+func (t *Totals) check() error {
+	for _, v := range []struct {
+		field string
+		value float64
+	}{
+		{"Planned", t.Planned}, {"Running", t.Running}, {"Present", t.Present}, {"PlannedBy", t.PlannedBy}, {"RunningBy", t.RunningBy},
+		{"PlannedSum", t.PlannedSum}, {"Capacity", t.Capacity.Value()}, {"Useful", t.Useful.Value()}, {"Wasted", t.Wasted.Value()},
+		{"First", t.First}, {"Last", t.Last}, {"Decisions", float64(t.Decisions)},
+	} {
+		if !(v.value >= 0 && v.value <= math.MaxFloat64) {
+			return input.Errorf(v.field, v.value, "a number >= 0")
+		}
+	}
+	return nil
 }
 
-func (r *run) tell(what Kind, job, task, worker int) {
-	if r.s.Watch != nil {
-		r.events = append(r.events, Event{what, job, task, worker})
+// begins takes note of a submission.
+func (t *Totals) begins(submit float64) {
+	if !t.Started || submit < t.First {
+		t.First = submit
 	}
-}
-
-func (r *run) decision() *Decision {
-	r.shown = r.shown[:0]
-	for _, h := range r.hand {
-		r.shown = append(r.shown, h.job)
-	}
-	return &Decision{
-		Time: r.now, Events: r.events, Present: r.byPriority.list(), Plan: r.plan.job, Planned: r.plan.planned,
-		Hand: r.shown, Up: r.up, Done: r.done,
-	}
+	t.Started = true
 }
 
 // measure adds the time from now until then to what is averaged over time. Products are rounded before they are added,
 // so that no machine fuses the two and all give the same digits.
-func (r *run) measure(then float64) {
-	seconds := then - r.now
-	if len(r.byPriority.list()) > 0 {
-		r.present += seconds
-		r.plannedBy += float64(r.planned * seconds)
-		r.runningBy += float64(r.running * seconds)
+func (m *Maker) measure(then float64) {
+	seconds := then - m.now
+	if len(m.byPriority.list()) > 0 {
+		m.totals.Present += seconds
+		m.totals.PlannedBy += float64(m.totals.Planned * seconds)
+		m.totals.RunningBy += float64(m.totals.Running * seconds)
 	}
-	if r.started {
-		r.capacity.Add(float64(float64(len(r.workers)) * seconds))
+	if m.totals.Started {
+		m.totals.Capacity.Add(float64(float64(len(m.workers)+m.leaving) * seconds))
 	}
 }
 
 // judge computes the parts of the jobs present that are violated, by the plan and by what runs.
-func (r *run) judge() {
-	if len(r.byPriority.list()) == 0 {
-		r.planned, r.running = 0, 0
+func (m *Maker) judge() {
+	if len(m.byPriority.list()) == 0 {
+		m.totals.Planned, m.totals.Running = 0, 0
 		return
 	}
-	r.started = true
-	r.planned = r.violated(r.plan.chosen)
-	r.running = r.violated(r.active)
-	r.plannedSum += r.planned
-	r.decisions++
+	m.totals.Planned = m.violated(m.plan.chosen)
+	m.totals.Running = m.violated(m.active)
+	m.totals.PlannedSum += m.totals.Planned
+	m.totals.Decisions++
 }
 
 // violated returns the part of the jobs present that have a higher priority than one of those served, not being one.
-func (r *run) violated(served []int) float64 {
+func (m *Maker) violated(served []int) float64 {
 	if len(served) == 0 {
 		return 0
 	}
-	present, lowest := r.byPriority.list(), math.Inf(1)
+	present, lowest := m.byPriority.list(), math.Inf(1)
 	for _, j := range served {
-		lowest = min(lowest, r.s.Jobs[j].Priority)
+		lowest = min(lowest, m.requests[j].Priority)
 	}
-	higher := sort.Search(len(present), func(k int) bool { return r.s.Jobs[present[k]].Priority <= lowest })
+	higher := sort.Search(len(present), func(k int) bool { return m.requests[present[k]].Priority <= lowest })
 	for _, j := range served {
-		if r.s.Jobs[j].Priority > lowest {
+		if m.requests[j].Priority > lowest {
 			higher--
 		}
 	}
 	return float64(higher) / float64(len(present))
 }
 
-// result sums up.
-func (r *run) result() *Result {
-	res := &Result{Jobs: r.records, Decisions: r.decisions}
-	first := math.Inf(1)
-	fastest, sum := fastestAndSum(r.s.Speeds)
+// Result sums up until the last moment, over the jobs that are completed and not forgotten, in the order of their
+// numbers, and over all time. Job of a record is the number of the job. The slowdown counts all workers that there ever
+// were, at the speeds that they have now. The cost is O(jobs log jobs + workers + tasks with works of their own).
+func (m *Maker) Result() *Result {
+	res := &Result{Jobs: make([]Record, 0, m.done), Decisions: m.totals.Decisions}
+	fastest, sum := fastestAndSum(m.speeds)
 	var delays, slowdowns []float64
-	for i := range r.records {
-		j, rec := &r.s.Jobs[i], &r.records[i]
-		first = min(first, j.Submit)
+	for i := range m.records {
+		if m.tasks[i].state != JobCompleted {
+			continue
+		}
+		j, rec := m.jobs[i], m.records[i]
 		rec.Delay = rec.Finish - j.Submit
 		if late := rec.Finish - j.Deadline; j.Deadline > 0 && late > lateTol*rec.Finish {
 			rec.Missed = late
@@ -194,19 +189,20 @@ func (r *run) result() *Result {
 			rec.Slowdown = rec.Delay / alone
 			slowdowns = append(slowdowns, rec.Slowdown)
 		}
-		res.Tasks += j.Tasks
+		res.Tasks += j.Tasks - rec.GivenUp
 		res.Lost += rec.Lost
+		res.Jobs = append(res.Jobs, rec)
 	}
-	res.Makespan = r.now - first
+	res.Makespan = max(0, m.totals.Last-m.totals.First)
 	res.Delay, res.Slowdown = spread(delays), spread(slowdowns)
-	if r.present > 0 {
-		res.PriorityViolationRate, res.RunningViolationRate = r.plannedBy/r.present, r.runningBy/r.present
+	if m.totals.Present > 0 {
+		res.PriorityViolationRate, res.RunningViolationRate = m.totals.PlannedBy/m.totals.Present, m.totals.RunningBy/m.totals.Present
 	}
-	if r.decisions > 0 {
-		res.DecisionViolationRate = r.plannedSum / float64(r.decisions)
+	if m.totals.Decisions > 0 {
+		res.DecisionViolationRate = m.totals.PlannedSum / float64(m.totals.Decisions)
 	}
-	if capacity := r.capacity.Value(); capacity > 0 {
-		res.Utilization, res.Wasted = r.useful.Value()/capacity, r.wasted.Value()/capacity
+	if capacity := m.totals.Capacity.Value(); capacity > 0 {
+		res.Utilization, res.Wasted = m.totals.Useful.Value()/capacity, m.totals.Wasted.Value()/capacity
 	}
 	return res
 }

@@ -592,7 +592,7 @@ func compareWithSlow(t interface{ Fatalf(string, ...any) }, s dispatch.Scenario)
 // Each rule and way to use spare workers, on random small scenarios that shrink, and on many that do not. In units in
 // which most times are rounded, much happens at times that differ by a rounding.
 func TestRunAgainstSlow(t *testing.T) {
-	for _, rule := range dispatch.Rules() {
+	for _, rule := range dispatch.AllRules() {
 		for _, spare := range []dispatch.Spare{"", dispatch.SpareByDeadline, dispatch.SpareKept} {
 			t.Run(fmt.Sprintf("rule=%s/spare=%s", rule, spare), func(t *testing.T) {
 				t.Parallel()

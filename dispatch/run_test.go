@@ -162,7 +162,7 @@ func singleTasks(random *rand.Rand, jobs, workers, priorities int) []dispatch.Jo
 // firstComeRules returns the policies under which equal jobs are served first come first served.
 func firstComeRules() []dispatch.Policy {
 	var policies []dispatch.Policy
-	for _, rule := range dispatch.Rules() {
+	for _, rule := range dispatch.AllRules() {
 		policies = append(policies, dispatch.Policy{Rule: rule}, dispatch.Policy{Rule: rule, Spare: dispatch.SpareByDeadline})
 	}
 	return policies
@@ -255,7 +255,7 @@ func TestSingleServerQueueMean(t *testing.T) {
 func TestSameDigits(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	for n := range 100 {
-		s := randomScenario(dispatch.Rules()[n%len(dispatch.Rules())], dispatch.SpareByDeadline, random.IntN)
+		s := randomScenario(dispatch.AllRules()[n%len(dispatch.AllRules())], dispatch.SpareByDeadline, random.IntN)
 		text := fmt.Sprintf("%+v", s)
 		want, wantErr := dispatch.Run(context.Background(), s)
 		var wg sync.WaitGroup
@@ -278,7 +278,7 @@ func TestSameDigits(t *testing.T) {
 func TestOrderOfJobs(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
 	for n := range 300 {
-		s := randomScenario(dispatch.Rules()[n%len(dispatch.Rules())], "", random.IntN)
+		s := randomScenario(dispatch.AllRules()[n%len(dispatch.AllRules())], "", random.IntN)
 		for i, k := range random.Perm(len(s.Jobs)) {
 			j := &s.Jobs[i]
 			late := j.Deadline - j.Submit
@@ -319,7 +319,7 @@ func TestOrderOfJobs(t *testing.T) {
 func TestUnitOfTime(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 16))
 	for n := range 300 {
-		s := randomScenario(dispatch.Rules()[n%len(dispatch.Rules())], dispatch.SpareByDeadline, random.IntN)
+		s := randomScenario(dispatch.AllRules()[n%len(dispatch.AllRules())], dispatch.SpareByDeadline, random.IntN)
 		unit := math.Ldexp(1, random.IntN(61)-30)
 		want, wantErr := dispatch.Run(context.Background(), s)
 		got, err := dispatch.Run(context.Background(), inUnit(s, unit))
@@ -479,7 +479,7 @@ func TestExtremesAreFinite(t *testing.T) {
 		"tiny beside huge": {Speeds: []float64{1e50, 1e-50}, Jobs: []dispatch.Job{
 			{Tasks: 9, Work: 1e50}, {Tasks: 9, Work: 1e-50, Deadline: 1e50, Submit: 1e-50}}},
 	} {
-		for _, rule := range dispatch.Rules() {
+		for _, rule := range dispatch.AllRules() {
 			s.Policy = dispatch.Policy{Rule: rule, Horizon: 1e-50}
 			r, err := dispatch.Run(t.Context(), s)
 			if err != nil {

@@ -25,26 +25,33 @@ type Scenario struct {
 	// last worker.
 	Emergency float64
 
+	// Replan, if not 0, asks for a decision also at every multiple of so many seconds while jobs are present ([L14],
+	// section 4.4). Only policies under which the passing of time alone changes a plan need it, such as Deadline.
+	Replan float64
+
 	// Watch, if not nil, is called after each decision.
 	Watch func(*Decision)
 }
 
 // A Job is a number of independent tasks that are submitted together.
 type Job struct {
-	ID       int64   // for the reader of records; not used
-	Submit   float64 // time >= 0
-	Deadline float64 // time > Submit; 0 if there is none
-	Priority float64 // larger is more urgent
+	ID       int64   `json:"id,omitempty"`       // for the reader of records; not used
+	Submit   float64 `json:"submit,omitempty"`   // time >= 0
+	Deadline float64 `json:"deadline,omitempty"` // time > Submit; 0 if there is none
+	Priority float64 `json:"priority,omitempty"` // larger is more urgent
 
-	Tasks int       // n in [1, 10^9]
-	Work  float64   // of each task: seconds >= 0 on a worker of speed 1; 0 if Works tells
-	Works []float64 // of each task, in the order in which they are run; nil if all are equal
+	// MaxWorkers is the most workers that the job may have at once, >= 1; 0 if there is no limit.
+	MaxWorkers int `json:"max_workers,omitempty"`
+
+	Tasks int       `json:"tasks"`           // n in [1, 10^9]
+	Work  float64   `json:"work,omitempty"`  // of each task: seconds >= 0 on a worker of speed 1; 0 if Works tells
+	Works []float64 `json:"works,omitempty"` // of each task, in the order in which they are run; nil if all are equal
 
 	// Estimate is what the policy takes for the work of each task; 0 if it knows the truth. Not used beside Learning.
-	Estimate float64
+	Estimate float64 `json:"estimate,omitempty"`
 
-	// Speeds are those of the workers at the tasks of this job; nil if they are Scenario.Speeds.
-	Speeds []float64
+	// Speeds are those of the workers at the tasks of this job; nil if they are those of the workers.
+	Speeds []float64 `json:"speeds,omitempty"`
 }
 
 // An Outage takes a worker away from From until To, and the task that it has in hand is lost: it is run again from its
@@ -57,8 +64,8 @@ type Outage struct {
 // Learning is the status checker of [L14], sections 3.5.1 and 4.4: the work of a task of a job is taken to be Default
 // until a task of the job has finished, then the mean of what its last tasks took.
 type Learning struct {
-	Default float64 // seconds > 0 on a worker of speed 1
-	Window  int     // tasks that the mean is over, the last to finish; 0 means all, or no Default
+	Default float64 `json:"default,omitempty"` // seconds > 0 on a worker of speed 1
+	Window  int     `json:"window,omitempty"`  // tasks that the mean is over, the last to finish; 0 means all, or no Default
 }
 
 // largest bounds what comes in, and 1/largest all of it that is divided by: then a task takes at most 1e100 seconds, and
@@ -105,62 +112,81 @@ func (s *Scenario) check() error {
 	if err := checkSpeeds("Speeds", s.Speeds); err != nil {
 		return err
 	}
-	if err := s.Policy.check("Policy"); err != nil {
+	rules := s.rules()
+	if err := rules.check(); err != nil {
 		return err
 	}
 	tasks := int64(0)
 	for i := range s.Jobs {
-		if err := s.Jobs[i].check(i, len(s.Speeds)); err != nil {
-			return err
+		if err := s.Jobs[i].check(len(s.Speeds)); err != nil {
+			return within(input.Index("Jobs", i), err)
 		}
 		if tasks += int64(s.Jobs[i].Tasks); tasks > mostTasksInAll {
-			return input.Errorf(jobField(i, "Tasks"), s.Jobs[i].Tasks, "at most %d tasks in this and all jobs before it", mostTasksInAll)
+			return input.Errorf(input.Field(input.Index("Jobs", i), "Tasks"), s.Jobs[i].Tasks, "at most %d tasks in this and all jobs before it", mostTasksInAll)
 		}
 	}
-	switch {
-	case !isWork(s.Learning.Default):
-		return input.Errorf("Learning.Default", s.Learning.Default, "a number of seconds in [1e-50, 1e50], or 0 for none")
-	case s.Learning.Window < 0:
-		return input.Errorf("Learning.Window", s.Learning.Window, "an integer >= 0")
-	case s.Learning.Window > 0 && s.Learning.Default == 0:
-		return input.Errorf("Learning.Window", s.Learning.Window, "0 without a Default")
-	case !isTime(s.Emergency):
-		return input.Errorf("Emergency", s.Emergency, "a priority in (0, 1e50], or 0 for none")
+	if !isWork(s.Replan) {
+		return input.Errorf("Replan", s.Replan, "a number of seconds in [1e-50, 1e50], or 0 for none")
 	}
 	return s.checkOutages()
 }
 
-// check checks a job, the one at place i.
-func (j *Job) check(i, workers int) error {
+// rules returns those of the decision maker.
+func (s *Scenario) rules() Rules { return Rules{s.Policy, s.Learning, s.Emergency} }
+
+// check checks a job.
+func (j *Job) check(workers int) error {
+	if !isTime(j.Submit) {
+		return input.Errorf("Submit", j.Submit, "a time in [0, 1e50]")
+	}
+	if err := j.checkDemand(j.Submit); err != nil {
+		return err
+	}
 	switch {
-	case !isTime(j.Submit):
-		return input.Errorf(jobField(i, "Submit"), j.Submit, "a time in [0, 1e50]")
-	case !(j.Deadline == 0 || j.Deadline > j.Submit && isTime(j.Deadline)):
-		return input.Errorf(jobField(i, "Deadline"), j.Deadline, "a time > %v, at which the job is submitted, and at most 1e50, or 0 for none",
-			j.Submit)
-	case !isTime(j.Priority):
-		return input.Errorf(jobField(i, "Priority"), j.Priority, "a number in [0, 1e50]")
+	case j.MaxWorkers < 0:
+		return input.Errorf("MaxWorkers", j.MaxWorkers, "an integer >= 1, or 0 for no limit")
 	case j.Tasks < 1 || j.Tasks > mostTasks:
-		return input.Errorf(jobField(i, "Tasks"), j.Tasks, "an integer in [1, %d]", mostTasks)
+		return input.Errorf("Tasks", j.Tasks, "an integer in [1, %d]", mostTasks)
 	case !isWork(j.Work):
-		return input.Errorf(jobField(i, "Work"), j.Work, "a number of seconds in [1e-50, 1e50], or 0")
+		return input.Errorf("Work", j.Work, "a number of seconds in [1e-50, 1e50], or 0")
 	case !isWork(j.Estimate):
-		return input.Errorf(jobField(i, "Estimate"), j.Estimate, "a number of seconds in [1e-50, 1e50], or 0 for the truth")
+		return input.Errorf("Estimate", j.Estimate, "a number of seconds in [1e-50, 1e50], or 0 for the truth")
 	}
 	if j.Works != nil {
 		if len(j.Works) != j.Tasks {
-			return input.Errorf(jobField(i, "Works"), len(j.Works), "%d numbers, one a task", j.Tasks)
+			return input.Errorf("Works", len(j.Works), "%d numbers, one a task", j.Tasks)
 		}
 		if j.Work != 0 {
-			return input.Errorf(jobField(i, "Work"), j.Work, "0 beside Works")
+			return input.Errorf("Work", j.Work, "0 beside Works")
 		}
 		for task, w := range j.Works {
 			if !isWork(w) {
-				return input.Errorf(input.Index(jobField(i, "Works"), task), w, "a number of seconds in [1e-50, 1e50], or 0")
+				return input.Errorf(input.Index("Works", task), w, "a number of seconds in [1e-50, 1e50], or 0")
 			}
 		}
 	}
-	return checkJobSpeeds(i, j.Speeds, workers)
+	return checkJobSpeeds(j.Speeds, workers)
+}
+
+// checkDemand checks priority and deadline of a job that is submitted at a time.
+func (j *Job) checkDemand(submit float64) error {
+	switch {
+	case !(j.Deadline == 0 || j.Deadline > submit && isTime(j.Deadline)):
+		return input.Errorf("Deadline", j.Deadline, "a time > %v, at which the job is submitted, and at most 1e50, or 0 for none", submit)
+	case !isTime(j.Priority):
+		return input.Errorf("Priority", j.Priority, "a number in [0, 1e50]")
+	}
+	return nil
+}
+
+// within puts the entry that an input error is about inside another.
+func within(path string, err error) error {
+	if bad, ok := err.(*input.Error); ok {
+		inside := *bad
+		inside.Path = path + "." + bad.Path
+		return &inside
+	}
+	return err
 }
 
 // checkOutages checks each outage, and that no two take the same worker at the same time.

@@ -184,7 +184,7 @@ func TestSyntheticUnderRun(t *testing.T) {
 			t.Fatalf("job %d is due at %v, want %v", j.ID, j.Deadline, want)
 		}
 	}
-	for _, rule := range dispatch.Rules() {
+	for _, rule := range dispatch.AllRules() {
 		r, err := dispatch.Run(t.Context(), dispatch.Scenario{
 			Jobs: jobs, Speeds: []float64{1, 0.5, 2}, Policy: dispatch.Policy{Rule: rule},
 		})

@@ -332,7 +332,7 @@ func TestLinSampling(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rule := dispatch.Rules()[seed]
+		rule := dispatch.AllRules()[seed]
 		r, err := dispatch.Run(t.Context(), dispatch.Scenario{Jobs: jobs, Speeds: speeds, Policy: dispatch.Policy{Rule: rule}})
 		if err != nil || r.Tasks != tasks {
 			t.Fatalf("seed %d, %s: error %v", seed, rule, err)

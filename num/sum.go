@@ -1,5 +1,11 @@
 package num
 
+import (
+	"encoding/json"
+
+	"productform/internal/input"
+)
+
 // A Sum adds doubles with a running compensation, as if in twice the working precision. The
 // zero value is an empty sum. With u = 2^-53 and n terms x_i, n u < 1, without overflow,
 //
@@ -20,3 +26,19 @@ func (a *Sum) Add(x float64) {
 
 // Value returns the sum so far, rounded to one double.
 func (a *Sum) Value() float64 { return a.hi + a.lo }
+
+// MarshalJSON writes the pair of doubles that the sum is, so that what is read back goes on to the same digits.
+func (a Sum) MarshalJSON() ([]byte, error) { return json.Marshal([2]float64{a.hi, a.lo}) }
+
+// UnmarshalJSON reads what [Sum.MarshalJSON] writes.
+func (a *Sum) UnmarshalJSON(text []byte) error {
+	var pair []float64
+	if err := json.Unmarshal(text, &pair); err != nil {
+		return err
+	}
+	if len(pair) != 2 {
+		return input.Errorf("", string(text), "a list of 2 numbers, a sum and what rounding lost of it")
+	}
+	a.hi, a.lo = pair[0], pair[1]
+	return nil
+}

@@ -1,6 +1,7 @@
 package num
 
 import (
+	"encoding/json"
 	"math"
 	"math/big"
 	"testing"
@@ -45,6 +46,30 @@ func TestSumBound(t *testing.T) {
 			t.Fatalf("%d terms: error %s, bound %s", len(terms), err.FloatString(30), bound.FloatString(30))
 		}
 	})
+}
+
+// A sum that is written and read between any two terms ends at the same digits.
+func TestSumJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var sum, read Sum
+		for _, x := range rapid.SliceOf(rapid.Float64Range(-1e100, 1e100)).Draw(t, "terms") {
+			sum.Add(x)
+			read.Add(x)
+			text, err := json.Marshal(read)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read = Sum{}
+			if err := json.Unmarshal(text, &read); err != nil || read != sum {
+				t.Fatalf("%s: %v, want %v, error %v", text, read, sum, err)
+			}
+		}
+	})
+	for _, text := range []string{`1`, `[1]`, `[1,2,3]`, `["1",2]`, `[1e999,0]`, `null`} {
+		if err := json.Unmarshal([]byte(text), new(Sum)); err == nil {
+			t.Errorf("%s is no sum", text)
+		}
+	}
 }
 
 // Ten million times 0.1 in one double loses six digits; compensated it loses none.

@@ -31,7 +31,7 @@ func TestColumnWidth(t *testing.T) {
 
 // drawScenario draws jobs, workers that differ, and outages that end.
 func drawScenario(t *rapid.T) dispatch.Scenario {
-	s := dispatch.Scenario{Policy: dispatch.Policy{Rule: rapid.SampledFrom(dispatch.Rules()).Draw(t, "rule")}}
+	s := dispatch.Scenario{Policy: dispatch.Policy{Rule: rapid.SampledFrom(dispatch.AllRules()).Draw(t, "rule")}}
 	s.Speeds = rapid.SliceOfN(rapid.SampledFrom([]float64{0.5, 1, 3}), 1, 5).Draw(t, "speeds")
 	for range rapid.IntRange(1, 8).Draw(t, "jobs") {
 		s.Jobs = append(s.Jobs, dispatch.Job{Submit: rapid.Float64Range(0, 20).Draw(t, "submit"), Priority: rapid.Float64Range(1, 3).Draw(t, "priority"),

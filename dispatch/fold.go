@@ -1,0 +1,86 @@
+package dispatch
+
+import (
+	"container/heap"
+	"slices"
+
+	"productform/internal/input"
+)
+
+// Apply follows what was decided before: what happened at a time, and the events that [Maker.Decide] returned then,
+// whichever version, policy or other decision maker chose the tasks that began. Where it was one of the same rules, m is then as
+// that one was. Violations are those of the plans that m would have made.
+//
+// The error is a [num.InputError]. If it is about at or what, nothing has changed; if it is about the events, which do not follow from
+// what or cannot be at that moment, m is where they end and fits nothing that comes later.
+func (m *Maker) Apply(at float64, what []Happening, events []Event) error {
+	if err := m.Check(at, what); err != nil {
+		return err
+	}
+	m.step(at, sorted(what))
+	follow := m.events
+	m.events = nil
+	if n := len(follow); len(events) < n {
+		return input.Errorf("Events", len(events), "%d events at least, which follow from what happens", n)
+	}
+	for k, e := range follow {
+		if e != events[k] {
+			return input.Errorf(input.Index("Events", k), events[k], "%v, which follows from what happens", e)
+		}
+	}
+	for k := len(follow); k < len(events); k++ {
+		if err := m.follow(events[k]); err != nil {
+			return within(input.Index("Events", k), err)
+		}
+	}
+	m.events = nil
+	m.assign()
+	m.judge()
+	return nil
+}
+
+// follow puts a decision into effect.
+func (m *Maker) follow(e Event) error {
+	switch {
+	case e.Kind != Started && e.Kind != Preempted:
+		return input.Errorf("Kind", e.Kind, "%s or %s, since nothing more happens", Started, Preempted)
+	case e.Worker < 0 || e.Worker >= len(m.hand) || !m.up[e.Worker]:
+		return input.Errorf("Worker", e.Worker, "a worker that is up")
+	case m.state(e.Job) != JobPresent:
+		return input.Errorf("Job", e.Job, "a job that is present")
+	}
+	h := m.hand[e.Worker]
+	if e.Kind == Preempted {
+		if h.job != e.Job || h.task != e.Task || h.attempt != e.Attempt {
+			return input.Errorf("Worker", e.Worker, "a worker with this attempt in hand")
+		}
+		m.lose(Preempted, e.Worker)
+		k, _ := m.placeOfIdle(e.Worker)
+		m.idle = slices.Insert(m.idle, k, e.Worker)
+		return nil
+	}
+	switch t := &m.tasks[e.Job]; {
+	case h.job >= 0:
+		return input.Errorf("Worker", e.Worker, "a worker that is idle")
+	case e.Attempt <= m.attempts:
+		return input.Errorf("Attempt", e.Attempt, "the number of a new attempt, above %d", m.attempts)
+	case e.Task == t.next && t.next < m.jobs[e.Job].Tasks:
+		t.next++
+	case !t.lost.takeOut(e.Task) && !t.refused.takeOut(e.Task):
+		return input.Errorf("Task", e.Task, "a task that waits: %d, or one that has begun before", t.next)
+	}
+	m.attempts = e.Attempt
+	m.start(e.Worker, e.Job, e.Task)
+	k, _ := m.placeOfIdle(e.Worker)
+	m.idle = slices.Delete(m.idle, k, k+1)
+	return nil
+}
+
+// takeOut takes a number out, and reports whether it was there.
+func (h *intHeap) takeOut(v int) bool {
+	k := slices.Index(*h, v)
+	if k >= 0 {
+		heap.Remove(h, k)
+	}
+	return k >= 0
+}

@@ -1,0 +1,351 @@
+package dispatch
+
+import (
+	"cmp"
+	"slices"
+
+	"productform/internal/input"
+)
+
+// Rules are what a decision maker follows.
+type Rules struct {
+	Policy    Policy   `json:"policy"`
+	Learning  Learning `json:"learning,omitzero"`
+	Emergency float64  `json:"emergency,omitempty"` // as in Scenario
+}
+
+func (r *Rules) check() error {
+	if err := r.Policy.check("Policy"); err != nil {
+		return err
+	}
+	switch {
+	case !isWork(r.Learning.Default):
+		return input.Errorf("Learning.Default", r.Learning.Default, "a number of seconds in [1e-50, 1e50], or 0 for none")
+	case r.Learning.Window < 0:
+		return input.Errorf("Learning.Window", r.Learning.Window, "an integer >= 0")
+	case r.Learning.Window > 0 && r.Learning.Default == 0:
+		return input.Errorf("Learning.Window", r.Learning.Window, "0 without a Default")
+	case !isTime(r.Emergency):
+		return input.Errorf("Emergency", r.Emergency, "a priority in (0, 1e50], or 0 for none")
+	}
+	return nil
+}
+
+// A Maker is the decision maker of [L14], section 3.5.2: told what happens at a moment, it says which tasks begin on
+// which workers, and which are taken from them. It reads no clock, draws no numbers and knows nothing of times to come.
+// [Run] drives it on a simulated clock, a live system on a real one.
+//
+// Jobs and workers are numbers from 0, and so are the tasks of a job. A Maker is for one goroutine at a time.
+type Maker struct {
+	rules    Rules
+	now      float64 // time of the last moment
+	attempts int     // begun
+
+	speeds []float64 // by worker
+	up     []bool    // by worker: tasks are planned for it
+	hand   []hand    // by worker
+
+	jobs     []*Job    // by number, nil where there is none
+	requests []Request // by job: what the policy knows; Tasks is the most workers that it can use
+	tasks    []tasks   // by job
+	records  []Record  // by job
+
+	byPriority order // jobs present
+	byDeadline order // likewise, if the policy asks for it
+	active     []int // jobs with tasks in hand
+	done       int   // jobs completed
+
+	plan    *planner
+	workers []int // that are up, in the order of the policy
+	idle    []int // those of them that have no task in hand
+	leaving int   // workers that are not up and have a task in hand
+
+	come    []int // jobs that come at this moment
+	freed   []int // workers whose tasks ended at this moment
+	changed bool  // workers came or went at this moment
+	begun   []int // workers that began tasks at this moment
+	victims []int // for preempt
+
+	isRecording bool // whether events are recorded
+	events      []Event
+
+	totals Totals
+}
+
+// hand is what a worker has in hand.
+type hand struct {
+	job, task int // -1 if it is idle
+	since     float64
+	attempt   int // 0 if it is idle
+}
+
+func emptyHand() hand { return hand{job: -1, task: -1} }
+
+// NewMaker returns a decision maker for workers of these speeds, > 0, at time 0; more may join. The error is a
+// [num.InputError].
+func NewMaker(r Rules, speeds []float64) (*Maker, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if s := slices.IndexFunc(speeds, isNotSpeed); s >= 0 {
+		return nil, speedError("Speeds", s, speeds[s])
+	}
+	m := newMaker(r, slices.Clone(speeds), 0)
+	m.isRecording = true
+	return m, nil
+}
+
+// newMaker returns a decision maker with room for jobs, which does not record events.
+func newMaker(r Rules, speeds []float64, jobs int) *Maker {
+	m := &Maker{
+		rules: r, speeds: speeds, up: make([]bool, len(speeds)), hand: make([]hand, len(speeds)),
+		plan: newPlanner(r.Policy, speeds, 0),
+	}
+	for w := range speeds {
+		m.up[w] = true
+		m.hand[w] = emptyHand()
+	}
+	m.byPriority.compare, m.byDeadline.compare = m.moreUrgent, m.dueEarlier
+	m.number(jobs)
+	m.listWorkers()
+	return m
+}
+
+// number makes room for jobs with numbers below n.
+func (m *Maker) number(n int) {
+	if more := n - len(m.jobs); more > 0 {
+		m.jobs = append(m.jobs, make([]*Job, more)...)
+		m.requests = append(m.requests, make([]Request, more)...)
+		m.tasks = append(m.tasks, make([]tasks, more)...)
+		m.records = append(m.records, make([]Record, more)...)
+		m.plan.planned = append(m.plan.planned, make([]int, more)...)
+	}
+}
+
+// Decide is told what happens at a time, in seconds >= 0 that never go back, and returns the events, what happened first
+// and then what it decided: tasks that are Started, and those that are Preempted for them, as [Run] says. All that
+// happens at one moment belongs in one call; nothing may happen, which asks for a new plan.
+//
+// The order of what happens does not matter: first attempts end, in the order in which they began; then workers come and
+// go, jobs come, priorities and deadlines change, tasks are given up, and jobs are cancelled. Only what happens to one worker, and the changes of
+// one job, happen in the order given.
+//
+// A worker that fails and returns in one moment has lost its task. A report of an attempt that was taken from its worker
+// counts if the task has not ended: the first report of a task is its end, and another attempt at it is Dropped. What comes too late is ignored: reports of tasks that have ended, what is asked of jobs
+// that are done, workers that fail or leave while they are down, and those that return while they are up.
+//
+// What cannot be is an error, an [num.InputError] that names the entry of what, such as What[3].Job, and then nothing has
+// changed: a job or a worker that there is not, a number in use, an attempt that never began or is another
+// one's, numbers out of range. The cost is that of a decision of [Run]; of a late report O(workers + tasks of the job that wait again) more.
+func (m *Maker) Decide(at float64, what []Happening) ([]Event, error) {
+	if err := m.Check(at, what); err != nil {
+		return nil, err
+	}
+	m.step(at, sorted(what))
+	m.decide()
+	events := m.events
+	m.events = nil
+	return events, nil
+}
+
+// step takes note of what happens at a moment, in order.
+func (m *Maker) step(at float64, what []Happening) {
+	m.measure(at)
+	m.now = at
+	m.events, m.freed, m.begun, m.changed = m.events[:0], m.freed[:0], m.begun[:0], false
+	for k := 0; k < len(what); k++ {
+		switch h := &what[k]; h.Kind {
+		case Finished:
+			m.finish(h)
+		case Refused:
+			m.refuse(h)
+		case Failed:
+			m.fail(h.Worker)
+		case Returned:
+			m.comeBack(h.Worker, h.Speed)
+		case Leaving:
+			m.leave(h.Worker)
+		case Submitted:
+			m.come = m.come[:0]
+			for ; k < len(what) && what[k].Kind == Submitted; k++ {
+				m.submit(what[k].Job, what[k].What)
+			}
+			k--
+			m.add(m.come)
+		case Changed:
+			m.change(h.Job, h.What)
+		case GivenUp:
+			m.giveUp(h.Job, h.Task)
+		case Cancelled:
+			m.cancel(h.Job)
+		}
+	}
+	switch {
+	case m.changed || len(m.freed) > 1:
+		m.listWorkers()
+	case len(m.freed) == 1 && m.up[m.freed[0]]:
+		k, _ := m.placeOfIdle(m.freed[0])
+		m.idle = slices.Insert(m.idle, k, m.freed[0])
+	}
+}
+
+// placeOfIdle returns the place of a worker in the list of idle ones, or where it would be.
+func (m *Maker) placeOfIdle(w int) (int, bool) {
+	return slices.BinarySearchFunc(m.idle, w, func(a, b int) int { return cmp.Compare(m.plan.rank[a], m.plan.rank[b]) })
+}
+
+// listWorkers lists the workers that are up, and the idle ones among them, in the order of the policy.
+func (m *Maker) listWorkers() {
+	m.workers, m.idle = m.workers[:0], m.idle[:0]
+	for _, w := range m.plan.order {
+		if m.up[w] {
+			m.workers = append(m.workers, w)
+			if m.hand[w].job < 0 {
+				m.idle = append(m.idle, w)
+			}
+		}
+	}
+}
+
+// moreUrgent and dueEarlier are the orders of the policy; ties go by submission, then by number.
+func (m *Maker) moreUrgent(a, b int) int {
+	return cmp.Or(cmp.Compare(m.requests[b].Priority, m.requests[a].Priority), m.older(a, b))
+}
+
+func (m *Maker) dueEarlier(a, b int) int {
+	return cmp.Or(cmp.Compare(m.requests[a].due(), m.requests[b].due()), m.older(a, b))
+}
+
+func (m *Maker) older(a, b int) int {
+	return cmp.Or(cmp.Compare(m.jobs[a].Submit, m.jobs[b].Submit), cmp.Compare(a, b))
+}
+
+// add puts jobs, at least one, among those present.
+func (m *Maker) add(jobs []int) {
+	m.byPriority.add(jobs)
+	if m.plan.looksAtDeadlines() {
+		m.byDeadline.add(jobs)
+	}
+}
+
+// remove takes job i out of those present.
+func (m *Maker) remove(i int) {
+	m.byPriority.remove(i)
+	if m.plan.looksAtDeadlines() {
+		m.byDeadline.remove(i)
+	}
+}
+
+// assign plans the workers that are up for the jobs present.
+func (m *Maker) assign() {
+	m.plan.assign(m.requests, m.byPriority.list(), m.byDeadline.list(), m.workers, m.now)
+}
+
+// decide plans anew and begins tasks.
+func (m *Maker) decide() {
+	m.assign()
+	p := m.plan
+	left := m.idle[:0]
+	for _, w := range m.idle {
+		if j := p.job[w]; j >= 0 && m.wants(j) {
+			m.begin(w, j)
+		} else {
+			left = append(left, w)
+		}
+	}
+	taken := 0
+	for _, j := range p.chosen {
+		for ; taken < len(left) && m.wants(j); taken++ {
+			m.begin(left[taken], j)
+		}
+	}
+	m.idle = slices.Delete(left, 0, taken)
+	if m.rules.Emergency != 0 {
+		m.preempt()
+	}
+	m.judge()
+}
+
+// wants reports whether job j runs on fewer workers than planned. Then it has a task to begin, since no more workers
+// are planned than it has tasks that are not with workers that leave.
+func (m *Maker) wants(j int) bool { return m.tasks[j].held < m.plan.planned[j] }
+
+// preempt kills tasks in hand for the emergencies that run on fewer workers than planned.
+func (m *Maker) preempt() {
+	isUrgent := func(j int) bool { return m.requests[j].Priority >= m.rules.Emergency }
+	if !slices.ContainsFunc(m.plan.chosen, func(j int) bool { return isUrgent(j) && m.wants(j) }) {
+		return
+	}
+	isSpared := func(j int) bool { return m.tasks[j].held <= m.plan.planned[j] }
+	m.victims = m.victims[:0]
+	for w, h := range m.hand {
+		if h.job >= 0 && m.up[w] && !isUrgent(h.job) && !isSpared(h.job) {
+			m.victims = append(m.victims, w)
+		}
+	}
+	slices.SortFunc(m.victims, func(v, w int) int {
+		a, b := m.hand[v], m.hand[w]
+		return cmp.Or(cmp.Compare(m.requests[a.job].Priority, m.requests[b.job].Priority), cmp.Compare(b.since, a.since), cmp.Compare(w, v))
+	})
+	rest := m.victims
+	for _, j := range m.plan.chosen {
+		for ; len(rest) > 0 && isUrgent(j) && m.wants(j); rest = rest[1:] {
+			if w := rest[0]; !isSpared(m.hand[w].job) {
+				m.lose(Preempted, w)
+				m.begin(w, j)
+			}
+		}
+	}
+}
+
+// tell records an event.
+func (m *Maker) tell(what Kind, job, task, worker, attempt int) {
+	if m.isRecording {
+		m.events = append(m.events, Event{what, job, task, worker, attempt})
+	}
+}
+
+// Hand returns what a worker has in hand, and since when; job, task and since are -1 and attempt is 0 if that is nothing, or if there is no such worker.
+func (m *Maker) Hand(worker int) (job, task, attempt int, since float64) {
+	if worker < 0 || worker >= len(m.hand) || m.hand[worker].job < 0 {
+		return -1, -1, 0, -1
+	}
+	h := m.hand[worker]
+	return h.job, h.task, h.attempt, h.since
+}
+
+// Forget forgets a job that is done or cancelled. Its number may be used again, and [Maker.Result] no longer tells of it.
+// The error is a [num.InputError].
+func (m *Maker) Forget(job int) error {
+	switch m.state(job) {
+	case unknown:
+		return input.Errorf("Job", job, "a job that was submitted")
+	case JobPresent:
+		return input.Errorf("Job", job, "a job that is done or cancelled")
+	case JobCompleted:
+		m.done--
+	}
+	m.jobs[job], m.requests[job], m.tasks[job], m.records[job] = nil, Request{}, tasks{}, Record{}
+	return nil
+}
+
+// A Progress says how far a job is.
+type Progress struct {
+	Stage   Stage   `json:"stage"`
+	Left    int     `json:"left"`               // tasks that have not ended
+	AtWork  int     `json:"at_work"`            // of these, in the hands of workers
+	Planned int     `json:"planned"`            // workers in the last plan
+	Lost    int     `json:"lost,omitempty"`     // tasks in hand that were lost, each counted as often as it was
+	GivenUp int     `json:"given_up,omitempty"` // tasks that ended without a result
+	Start   float64 `json:"start"`              // time of the begin of the first task, -1 if none has begun
+	Finish  float64 `json:"finish,omitempty"`   // time of the end of the last task, 0 before
+}
+
+// Progress returns how far a job is. The error is a [num.InputError] if there is no such job.
+func (m *Maker) Progress(job int) (Progress, error) {
+	if m.state(job) == unknown {
+		return Progress{}, input.Errorf("Job", job, "a job that was submitted")
+	}
+	t, r := &m.tasks[job], &m.records[job]
+	return Progress{t.state, t.open, t.held + t.leaving, m.plan.planned[job], r.Lost, r.GivenUp, r.Start, r.Finish}, nil
+}

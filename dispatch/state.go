@@ -1,0 +1,271 @@
+package dispatch
+
+import (
+	"math"
+	"slices"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// A State is all that a [Maker] remembers, as plain data. Written as JSON and read back it is the same, to the last
+// digit.
+type State struct {
+	Rules    Rules         `json:"rules"`
+	Now      float64       `json:"now"`      // time of the last moment
+	Attempts int           `json:"attempts"` // that have begun
+	Workers  []WorkerState `json:"workers"`  // by number
+	Jobs     []JobState    `json:"jobs"`     // in order of their numbers
+	Numbers  int           `json:"numbers"`  // above those of all jobs, forgotten ones too
+	Totals   Totals        `json:"totals"`
+}
+
+// A WorkerState is what is known of a worker. One that is not up but has a task in hand leaves when the task ends.
+type WorkerState struct {
+	Speed   float64 `json:"speed"`
+	Up      bool    `json:"up,omitempty"`
+	Attempt int     `json:"attempt,omitempty"` // in hand, 0 for none
+	Job     int     `json:"job,omitempty"`
+	Task    int     `json:"task,omitempty"`
+	Since   float64 `json:"since,omitempty"`
+}
+
+// A JobState is what is known of a job. Tasks below Next that neither wait nor are in hand have ended.
+type JobState struct {
+	Number  int      `json:"number"`
+	Stage   Stage    `json:"stage"`
+	What    Job      `json:"what"`
+	Next    int      `json:"next,omitempty"`    // the first task that never began
+	Lost    []int    `json:"lost,omitempty"`    // tasks that run again before those that never began, in order
+	Refused []int    `json:"refused,omitempty"` // tasks that run again after them, in order
+	Before  int      `json:"before,omitempty"`  // attempts that had begun when the job came
+	Left    *num.Sum `json:"left,omitempty"`    // work of the tasks that have not ended; nil if all are equal, or none is left
+
+	// Start and Finish are as in [Record], Start -1 if no task has begun, Finish 0 if the job is not completed.
+	Start  float64 `json:"start"`
+	Finish float64 `json:"finish,omitempty"`
+
+	LostCount int `json:"lost_count,omitempty"` // tasks in hand that were lost
+	GivenUp   int `json:"given_up,omitempty"`   // tasks that ended without a result
+
+	Learnt *Learnt `json:"learnt,omitempty"` // nil if nothing
+}
+
+// Learnt is what [Learning] knows of a job.
+type Learnt struct {
+	Mean float64   `json:"mean"`
+	Seen int       `json:"seen"` // tasks
+	Sum  float64   `json:"sum"`
+	Ring []float64 `json:"ring,omitempty"`
+}
+
+// State returns a copy of all that m remembers, in O(jobs + workers + tasks that wait again + works of their own).
+func (m *Maker) State() State {
+	s := State{Rules: m.rules, Now: m.now, Attempts: m.attempts, Numbers: len(m.jobs), Totals: m.totals,
+		Workers: make([]WorkerState, len(m.speeds)), Jobs: []JobState{}}
+	for w, h := range m.hand {
+		s.Workers[w] = WorkerState{Speed: m.speeds[w], Up: m.up[w]}
+		if h.job >= 0 {
+			s.Workers[w] = WorkerState{m.speeds[w], m.up[w], h.attempt, h.job, h.task, h.since}
+		}
+	}
+	for i := range m.jobs {
+		if m.tasks[i].state != unknown {
+			s.Jobs = append(s.Jobs, m.jobState(i))
+		}
+	}
+	return s
+}
+
+func (m *Maker) jobState(i int) JobState {
+	t, r := &m.tasks[i], &m.records[i]
+	s := JobState{
+		Number: i, Stage: t.state, What: *m.jobs[i].clone(), Next: t.next, Before: t.before,
+		Lost: slices.Sorted(slices.Values(t.lost)), Refused: slices.Sorted(slices.Values(t.refused)),
+		Start: r.Start, Finish: r.Finish, LostCount: r.Lost, GivenUp: r.GivenUp,
+	}
+	if t.state == JobPresent && s.What.Works != nil {
+		left := t.left
+		s.Left = &left
+	}
+	if t.seen > 0 {
+		s.Learnt = &Learnt{t.mean, t.seen, t.sum, slices.Clone(t.ring)}
+	}
+	return s
+}
+
+// MakerOf returns a decision maker that remembers s, and decides all that comes as the one did whose state it is. s is
+// not kept. The error is a [num.InputError] if s is no state of a Maker.
+func MakerOf(s State) (*Maker, error) {
+	var speeds []float64
+	for _, w := range s.Workers {
+		speeds = append(speeds, w.Speed)
+	}
+	m, err := NewMaker(s.Rules, speeds)
+	if err != nil {
+		return nil, err
+	}
+	switch most := len(s.Jobs) + 1<<24; {
+	case !isTime(s.Now):
+		return nil, input.Errorf("Now", s.Now, "a time in [0, 1e50]")
+	case s.Attempts < 0:
+		return nil, input.Errorf("Attempts", s.Attempts, "an integer >= 0")
+	case s.Numbers < len(s.Jobs) || s.Numbers > most:
+		return nil, input.Errorf("Numbers", s.Numbers, "an integer in [%d, %d]", len(s.Jobs), most)
+	}
+	m.now, m.attempts, m.totals = s.Now, s.Attempts, s.Totals
+	if err := m.totals.check(); err != nil {
+		return nil, within("Totals", err)
+	}
+	m.number(s.Numbers)
+	for k := range s.Jobs {
+		if err := m.restore(&s.Jobs[k]); err != nil {
+			return nil, within(input.Index("Jobs", k), err)
+		}
+	}
+	for w := range s.Workers {
+		if err := m.employ(w, &s.Workers[w]); err != nil {
+			return nil, within(input.Index("Workers", w), err)
+		}
+	}
+	for k := range s.Jobs {
+		if err := m.ready(&s.Jobs[k]); err != nil {
+			return nil, within(input.Index("Jobs", k), err)
+		}
+	}
+	m.listWorkers()
+	m.assign()
+	return m, nil
+}
+
+// restore takes in a job as it was, but for its tasks in hand.
+func (m *Maker) restore(s *JobState) error {
+	i, j := s.Number, s.What.clone()
+	if err := j.check(len(m.speeds)); err != nil {
+		return within("What", err)
+	}
+	waiting := slices.Concat(s.Lost, s.Refused)
+	slices.Sort(waiting)
+	switch {
+	case i < 0 || i >= len(m.jobs) || m.tasks[i].state != unknown:
+		return input.Errorf("Number", i, "a number of its own below %d", len(m.jobs))
+	case s.Stage != JobPresent && s.Stage != JobCompleted && s.Stage != JobCancelled:
+		return input.Errorf("Stage", s.Stage, "one of %s, %s, %s", JobPresent, JobCompleted, JobCancelled)
+	case j.Submit > m.now:
+		return input.Errorf("What.Submit", j.Submit, "a time <= %v, that of the last moment", m.now)
+	case s.Next < 0 || s.Next > j.Tasks:
+		return input.Errorf("Next", s.Next, "an integer in [0, %d]", j.Tasks)
+	case len(waiting) > 0 && (waiting[0] < 0 || waiting[len(waiting)-1] >= s.Next || len(slices.Compact(waiting)) < len(s.Lost)+len(s.Refused)):
+		return input.Errorf("Lost", s.Lost, "tasks below %d, each once here or in Refused", s.Next)
+	case s.Before < 0 || s.Before > m.attempts:
+		return input.Errorf("Before", s.Before, "an integer in [0, %d]", m.attempts)
+	case !(s.Start == -1 || s.Start >= 0 && s.Start <= m.now):
+		return input.Errorf("Start", s.Start, "a time <= %v, or -1 for none", m.now)
+	case !(s.Finish >= 0 && s.Finish <= m.now):
+		return input.Errorf("Finish", s.Finish, "a time <= %v", m.now)
+	case s.LostCount < 0:
+		return input.Errorf("LostCount", s.LostCount, "an integer >= 0")
+	case s.GivenUp < 0 || s.GivenUp > j.Tasks:
+		return input.Errorf("GivenUp", s.GivenUp, "an integer in [0, %d]", j.Tasks)
+	case s.Stage == JobPresent && (s.Left == nil) != (j.Works == nil):
+		return input.Errorf("Left", s.Left, "a sum if works differ, else none")
+	}
+	m.jobs[i] = j
+	m.requests[i] = Request{Priority: j.Priority, Deadline: j.Deadline, MaxWorkers: j.MaxWorkers, Speeds: j.Speeds}
+	m.records[i] = Record{Job: i, Start: s.Start, Finish: s.Finish, Lost: s.LostCount, GivenUp: s.GivenUp}
+	m.tasks[i] = tasks{state: s.Stage}
+	if s.Stage == JobCompleted {
+		m.done++
+	}
+	if s.Stage != JobPresent {
+		return nil
+	}
+	t := &m.tasks[i]
+	t.open = j.Tasks - s.Next + len(waiting)
+	t.next, t.lost, t.refused, t.before = s.Next, slices.Clone(s.Lost), slices.Clone(s.Refused), s.Before
+	slices.Sort(t.lost)
+	slices.Sort(t.refused)
+	if s.Left != nil {
+		t.left = *s.Left
+		if !isFinite(t.left.Value()) {
+			return input.Errorf("Left", t.left.Value(), "a finite sum")
+		}
+	}
+	return m.recollect(t, s.Learnt)
+}
+
+// recollect takes in what was learnt.
+func (m *Maker) recollect(t *tasks, s *Learnt) error {
+	if s == nil {
+		return nil
+	}
+	window := m.rules.Learning.Window
+	switch {
+	case m.rules.Learning.Default == 0:
+		return input.Errorf("Learnt", "something", "nothing without Rules.Learning")
+	case s.Seen < 1:
+		return input.Errorf("Learnt.Seen", s.Seen, "an integer >= 1")
+	case !isTime(s.Mean):
+		return input.Errorf("Learnt.Mean", s.Mean, "a number of seconds in [0, 1e50]")
+	case !(s.Sum >= 0 && isFinite(s.Sum)):
+		return input.Errorf("Learnt.Sum", s.Sum, "a number >= 0")
+	case len(s.Ring) != min(window, s.Seen):
+		return input.Errorf("Learnt.Ring", len(s.Ring), "%d numbers", min(window, s.Seen))
+	}
+	for k, v := range s.Ring {
+		if !(v >= 0 && isFinite(v)) {
+			return input.Errorf(input.Index("Learnt.Ring", k), v, "a number >= 0")
+		}
+	}
+	t.learner = learner{mean: s.Mean, seen: s.Seen, sum: s.Sum, ring: slices.Clone(s.Ring)}
+	return nil
+}
+
+// employ gives worker w what it had in hand.
+func (m *Maker) employ(w int, s *WorkerState) error {
+	m.up[w] = s.Up
+	if s.Attempt == 0 {
+		return nil
+	}
+	isHere := func(h hand) bool { return h.attempt == s.Attempt || h.job == s.Job && h.task == s.Task }
+	switch {
+	case m.state(s.Job) != JobPresent:
+		return input.Errorf("Job", s.Job, "a job that is present")
+	case s.Attempt <= m.tasks[s.Job].before || s.Attempt > m.attempts:
+		return input.Errorf("Attempt", s.Attempt, "an integer in [%d, %d], those begun since the job came", m.tasks[s.Job].before+1, m.attempts)
+	case s.Task < 0 || s.Task >= m.tasks[s.Job].next || slices.Contains(m.tasks[s.Job].lost, s.Task) ||
+		slices.Contains(m.tasks[s.Job].refused, s.Task) || slices.ContainsFunc(m.hand, isHere):
+		return input.Errorf("Task", s.Task, "a task that has begun and does not wait, in one hand")
+	case !(s.Since >= 0 && s.Since <= m.now):
+		return input.Errorf("Since", s.Since, "a time <= %v", m.now)
+	}
+	m.hand[w] = hand{s.Job, s.Task, s.Since, s.Attempt}
+	t := &m.tasks[s.Job]
+	if t.held+t.leaving == 0 {
+		t.place = len(m.active)
+		m.active = append(m.active, s.Job)
+	}
+	t.open++
+	if s.Up {
+		t.held++
+	} else {
+		t.leaving++
+		m.leaving++
+	}
+	return nil
+}
+
+// ready puts a job among those present, when its tasks in hand are known.
+func (m *Maker) ready(s *JobState) error {
+	if s.Stage != JobPresent {
+		return nil
+	}
+	if m.tasks[s.Number].open == 0 {
+		return input.Errorf("Next", s.Next, "a task that has not ended, if the job is present")
+	}
+	m.estimate(s.Number)
+	m.add([]int{s.Number})
+	return nil
+}
+
+func isFinite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }

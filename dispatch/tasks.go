@@ -1,0 +1,327 @@
+package dispatch
+
+import (
+	"container/heap"
+	"slices"
+
+	"productform/num"
+)
+
+// tasks is how far a job is.
+type tasks struct {
+	state   Stage
+	open    int     // that have not ended
+	next    int     // first that never began
+	lost    intHeap // to be run again, the first in order first, before those that never began
+	refused intHeap // likewise, but after them
+	held    int     // in the hands of workers that are up
+	leaving int     // in the hands of workers that leave
+	place   int     // in Maker.active, if there are some in hand
+	before  int     // attempts begun before the job came
+	left    num.Sum // work of those not finished, the first of which may be much larger than the last
+
+	learner // of the work of those that finished
+}
+
+// A Stage says where a job is on its way.
+type Stage string
+
+// The stages of a job.
+const (
+	JobPresent   Stage = "present"
+	JobCompleted Stage = "completed" // all tasks have ended
+	JobCancelled Stage = "cancelled"
+
+	unknown Stage = "" // there is no such job
+)
+
+// state returns the state of the job with a number, which may be any.
+func (m *Maker) state(job int) Stage {
+	if job < 0 || job >= len(m.tasks) {
+		return unknown
+	}
+	return m.tasks[job].state
+}
+
+// An intHeap has the least number first.
+type intHeap []int
+
+func (h intHeap) Len() int           { return len(h) }
+func (h intHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h intHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *intHeap) Push(v any)        { *h = append(*h, v.(int)) }
+
+func (h *intHeap) Pop() any {
+	last := len(*h) - 1
+	v := (*h)[last]
+	*h = (*h)[:last]
+	return v
+}
+
+// submit takes job j in, under number i, without adding it to those present.
+func (m *Maker) submit(i int, j *Job) {
+	m.number(i + 1)
+	m.jobs[i] = j
+	m.requests[i] = Request{Priority: j.Priority, Deadline: j.Deadline, MaxWorkers: j.MaxWorkers, Speeds: j.Speeds}
+	m.tasks[i] = tasks{state: JobPresent, open: j.Tasks, before: m.attempts}
+	m.records[i] = Record{Job: i, Start: -1}
+	for task := range j.Works {
+		m.tasks[i].left.Add(j.Works[task])
+	}
+	m.estimate(i)
+	m.come = append(m.come, i)
+	m.totals.begins(j.Submit)
+	m.tell(Submitted, i, -1, -1, 0)
+}
+
+// begin gives worker w the next task of job j.
+func (m *Maker) begin(w, j int) {
+	t := &m.tasks[j]
+	task := t.next
+	switch {
+	case len(t.lost) > 0:
+		task = heap.Pop(&t.lost).(int)
+	case t.next < m.jobs[j].Tasks:
+		t.next++
+	default:
+		task = heap.Pop(&t.refused).(int)
+	}
+	m.attempts++
+	m.start(w, j, task)
+}
+
+// start puts a task of job j, which waits no more, into the hands of worker w.
+func (m *Maker) start(w, j, task int) {
+	t := &m.tasks[j]
+	m.hand[w] = hand{j, task, m.now, m.attempts}
+	if t.held+t.leaving == 0 {
+		t.place = len(m.active)
+		m.active = append(m.active, j)
+	}
+	t.held++
+	if r := &m.records[j]; r.Start < 0 {
+		r.Start = m.now
+	}
+	m.begun = append(m.begun, w)
+	m.tell(Started, j, task, w, m.attempts)
+}
+
+// release takes the task that worker w has in hand from it.
+func (m *Maker) release(what Kind, w int) {
+	h := m.hand[w]
+	m.hand[w] = emptyHand()
+	m.freed = append(m.freed, w)
+	t := &m.tasks[h.job]
+	if m.up[w] {
+		t.held--
+	} else {
+		t.leaving--
+		m.leaving--
+		m.limit(h.job)
+	}
+	if t.held+t.leaving == 0 {
+		last := len(m.active) - 1
+		m.active[t.place] = m.active[last]
+		m.tasks[m.active[t.place]].place = t.place
+		m.active = m.active[:last]
+	}
+	m.tell(what, h.job, h.task, w, h.attempt)
+}
+
+// finish ends a task, unless it has ended before.
+func (m *Maker) finish(h *Happening) {
+	j, t := m.jobs[h.Job], &m.tasks[h.Job]
+	switch x := m.hand[h.Worker]; {
+	case x.attempt == h.Attempt:
+		m.release(Finished, h.Worker)
+		m.totals.Useful.Add(m.now - x.since)
+	case t.state == JobPresent && h.Attempt > t.before && m.recall(h.Job, h.Task):
+		m.tell(Finished, h.Job, h.Task, h.Worker, h.Attempt)
+	default:
+		return
+	}
+	if m.rules.Learning.Default > 0 {
+		t.learn(h.Work, m.rules.Learning.Window)
+	}
+	m.end(h.Job, j.work(h.Task))
+}
+
+// recall takes a task that has begun and not ended from where it is, and reports whether there is such a task.
+func (m *Maker) recall(job, task int) bool {
+	t := &m.tasks[job]
+	if t.lost.takeOut(task) || t.refused.takeOut(task) {
+		return true
+	}
+	w := slices.IndexFunc(m.hand, func(h hand) bool { return h.job == job && h.task == task })
+	if w >= 0 {
+		m.drop(w)
+	}
+	return w >= 0
+}
+
+// drop takes from worker w a task that nobody needs any more.
+func (m *Maker) drop(w int) {
+	m.totals.Wasted.Add(m.now - m.hand[w].since)
+	m.release(Dropped, w)
+}
+
+// end counts a task of some work of job i as ended.
+func (m *Maker) end(i int, work float64) {
+	t := &m.tasks[i]
+	if m.jobs[i].Works != nil {
+		t.left.Add(-work)
+	}
+	t.open--
+	m.estimate(i)
+	if t.open == 0 {
+		m.remove(i)
+		m.records[i].Finish = m.now
+		m.totals.Last = m.now
+		m.tasks[i] = tasks{state: JobCompleted}
+		m.done++
+		m.tell(Completed, i, -1, -1, 0)
+	}
+}
+
+// estimate tells the policy what is left of job i.
+func (m *Maker) estimate(i int) {
+	j, t, q := m.jobs[i], &m.tasks[i], &m.requests[i]
+	m.limit(i)
+	switch {
+	case m.rules.Learning.Default > 0 && t.seen == 0:
+		q.Work = float64(t.open) * m.rules.Learning.Default
+	case m.rules.Learning.Default > 0:
+		q.Work = float64(t.open) * t.mean
+	case j.Estimate > 0:
+		q.Work = float64(t.open) * j.Estimate
+	case j.Works == nil:
+		q.Work = float64(t.open) * j.Work
+	default:
+		q.Work = max(0, t.left.Value())
+	}
+}
+
+// limit tells the policy how many workers job i can use. Those that leave keep their tasks and are not planned.
+func (m *Maker) limit(i int) {
+	t, q := &m.tasks[i], &m.requests[i]
+	q.Tasks = t.open - t.leaving
+	if q.MaxWorkers > 0 {
+		q.Tasks = max(0, min(q.Tasks, q.MaxWorkers-t.leaving))
+	}
+}
+
+// refuse makes a task wait again, behind all others of its job, so that another worker is likely to have it next.
+func (m *Maker) refuse(h *Happening) {
+	if x := m.hand[h.Worker]; x.attempt == h.Attempt {
+		m.release(Refused, h.Worker)
+		heap.Push(&m.tasks[h.Job].refused, h.Task)
+		m.totals.Wasted.Add(m.now - x.since)
+	}
+}
+
+// lose makes worker w forget its task, which will run again from its beginning.
+func (m *Maker) lose(what Kind, w int) {
+	h := m.hand[w]
+	m.release(what, w)
+	heap.Push(&m.tasks[h.job].lost, h.task)
+	m.records[h.job].Lost++
+	m.totals.Wasted.Add(m.now - h.since)
+}
+
+// giveUp ends a task that has begun without a result, unless it has ended before.
+func (m *Maker) giveUp(job, task int) {
+	if m.state(job) == JobPresent && m.recall(job, task) {
+		m.records[job].GivenUp++
+		m.tell(GivenUp, job, task, -1, 0)
+		m.end(job, m.jobs[job].work(task))
+	}
+}
+
+// cancel takes job i out of the cluster.
+func (m *Maker) cancel(i int) {
+	if m.state(i) != JobPresent {
+		return
+	}
+	for w, h := range m.hand {
+		if h.job == i {
+			m.drop(w)
+		}
+	}
+	m.remove(i)
+	m.requests[i].Tasks = 0
+	m.tasks[i] = tasks{state: JobCancelled}
+	m.tell(Cancelled, i, -1, -1, 0)
+}
+
+// change gives job i the priority and the deadline of another.
+func (m *Maker) change(i int, to *Job) {
+	if m.state(i) != JobPresent {
+		return
+	}
+	m.remove(i)
+	j, q := m.jobs[i], &m.requests[i]
+	j.Priority, j.Deadline = to.Priority, to.Deadline
+	q.Priority, q.Deadline = to.Priority, to.Deadline
+	m.add([]int{i})
+	m.tell(Changed, i, -1, -1, 0)
+}
+
+// fail takes worker w away, and its task.
+func (m *Maker) fail(w int) {
+	if m.hand[w].job >= 0 {
+		m.lose(Lost, w)
+	} else if !m.up[w] {
+		return
+	}
+	m.up[w], m.changed = false, true
+	m.tell(Failed, -1, -1, w, 0)
+}
+
+// leave takes worker w away, but for its task.
+func (m *Maker) leave(w int) {
+	if !m.up[w] {
+		return
+	}
+	m.up[w], m.changed = false, true
+	if j := m.hand[w].job; j >= 0 {
+		m.leaving++
+		m.tasks[j].held--
+		m.tasks[j].leaving++
+		m.limit(j)
+	}
+	m.tell(Leaving, -1, -1, w, 0)
+}
+
+// comeBack gives worker w back, or a new one; speed is 0 if it is that of before.
+func (m *Maker) comeBack(w int, speed float64) {
+	switch {
+	case w == len(m.speeds):
+		m.join(speed)
+	case m.up[w]:
+		return
+	case speed != 0 && speed != m.speeds[w]:
+		m.speeds[w] = speed
+		m.plan = newPlanner(m.rules.Policy, m.speeds, len(m.jobs))
+	}
+	if j := m.hand[w].job; j >= 0 {
+		m.leaving--
+		m.tasks[j].leaving--
+		m.tasks[j].held++
+		m.limit(j)
+	}
+	m.up[w], m.changed = true, true
+	m.tell(Returned, -1, -1, w, 0)
+}
+
+// join adds a worker. Jobs with speeds of their own have none for it, so that its own counts.
+func (m *Maker) join(speed float64) {
+	m.speeds = append(m.speeds, speed)
+	m.up, m.hand = append(m.up, false), append(m.hand, emptyHand())
+	for i, j := range m.jobs {
+		if j != nil && j.Speeds != nil {
+			j.Speeds = append(j.Speeds, speed)
+			m.requests[i].Speeds = j.Speeds
+		}
+	}
+	m.plan = newPlanner(m.rules.Policy, m.speeds, len(m.jobs))
+}
