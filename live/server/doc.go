@@ -9,7 +9,7 @@
 //	PFQ_BLOB        file     a subject takes one message, ever: pieces of a content are under its digest, see package store
 //	PFQ_SNAP        file     object store: states of the book
 //	pfq_leader      memory   ends 2 s after the last sign of the leader; a server that starts again has none
-//	pfq_jobs, pfq_workers, pfq_profiles: file, the last value of each key
+//	pfq_jobs, pfq_workers, pfq_batches, pfq_profiles: file, the last value of each key
 //
 // Only a manager may make consumers on a server with keys: a consumer delivers what is stored to any subject, whoever made
 // it, past all permissions. All others read by direct requests, as package store does.

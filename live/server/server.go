@@ -1,17 +1,20 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
+	"reflect"
 	"strconv"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"productform/live/keys"
 	"productform/num"
 )
 
@@ -22,6 +25,8 @@ type Settings struct {
 	NoListen bool          // only connections of this process, see [Server.InProcess]
 	Sync     time.Duration // 0 to have every write on the disk before it is acknowledged, else how often the disk is told to write
 	MaxStore int64         // bytes that may be kept in Store, 0 for three quarters of what is free on its disk
+	Keys     string        // folder that package keys made: connections need a key and TLS; empty to ask for neither
+	Insecure bool          // listen beyond this machine without keys, too
 	Log      *slog.Logger  // of warnings and errors of the server, nil for none
 }
 
@@ -29,6 +34,7 @@ type Settings struct {
 type Server struct {
 	nats *server.Server
 	temp string // folder that goes when the server ends
+	stop func() // ends the watch over the folder of keys
 }
 
 // MaxMessage is the size of a message in bytes beyond which the server refuses it.
@@ -41,7 +47,7 @@ func Start(ctx context.Context, s Settings) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Server{}
+	v := &Server{stop: func() {}}
 	if s.Store == "" {
 		// NATS wants a folder all the same. It stays empty, see Layout.Memory.
 		if v.temp, err = os.MkdirTemp("", "pfq-server-"); err != nil {
@@ -73,6 +79,9 @@ func Start(ctx context.Context, s Settings) (*Server, error) {
 		v.Close()
 		return nil, errors.New("server: JetStream did not start")
 	}
+	if s.Keys != "" {
+		v.stop = v.watch(s, o.StoreDir, log)
+	}
 	return v, nil
 }
 
@@ -88,15 +97,29 @@ func options(s Settings) (*server.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &server.Options{
-		ServerName: "pfq", Host: host, Port: port, DontListen: s.NoListen,
-		NoSigs: true, MaxPayload: MaxMessage,
-		JetStream: true, StoreDir: s.Store, JetStreamMaxStore: s.MaxStore,
-		SyncAlways: s.Sync == 0, SyncInterval: s.Sync,
+	if s.Keys == "" && !s.Insecure && !s.NoListen && s.Listen != "" && !keys.IsLoopback(s.Listen) {
+		return nil, &num.InputError{Path: "listen", Value: s.Listen, Want: "an address of this machine only such as 127.0.0.1:4222, unless connections need keys"}
 	}
-	if s.Sync == 0 {
-		o.SyncInterval = 2 * time.Minute
+	o := &server.Options{}
+	config := keys.Open()
+	if s.Keys != "" {
+		folder, err := keys.Load(s.Keys)
+		if err != nil {
+			return nil, err
+		}
+		config = keys.Config(folder.Users)
+		if o.TLSConfig, err = keys.ServerTLS(s.Keys); err != nil {
+			return nil, err
+		}
+		o.TLS, o.TLSTimeout = true, 5
 	}
+	if err := o.ProcessConfigString(config); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	o.ServerName, o.Host, o.Port, o.DontListen, o.NoSigs = "pfq", host, port, s.NoListen, true
+	o.MaxPayload = MaxMessage
+	o.JetStream, o.StoreDir, o.JetStreamMaxStore = true, s.Store, s.MaxStore
+	o.SyncAlways, o.SyncInterval = s.Sync == 0, cmp.Or(s.Sync, 2*time.Minute)
 	if s.Store != "" {
 		if err := os.MkdirAll(s.Store, 0o700); err != nil {
 			return nil, err
@@ -131,11 +154,58 @@ func (s *Server) URL() string {
 	return s.nats.ClientURL()
 }
 
+// watch has the server take up what becomes of the folder of keys, until the function that it returns is called. Connections
+// whose keys are revoked end.
+func (s *Server) watch(set Settings, store string, log *logger) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	seen, _ := keys.Load(set.Keys)
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(keysPeriod)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			now, err := keys.Load(set.Keys)
+			if err != nil || reflect.DeepEqual(now, seen) {
+				continue // a folder that cannot be read leaves the keys as they are
+			}
+			if err := s.reload(set, store); err != nil {
+				log.Errorf("new keys: %v", err)
+				continue
+			}
+			seen = now
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// keysPeriod is how often the folder of keys is read.
+const keysPeriod = 500 * time.Millisecond
+
+// reload gives the server the keys that the folder has now.
+func (s *Server) reload(set Settings, store string) error {
+	o, err := options(set)
+	if err != nil {
+		return err
+	}
+	o.StoreDir = store
+	return s.nats.ReloadOptions(o)
+}
+
 // InProcess makes a connection of nats.go one within this process, past the network.
 func (s *Server) InProcess() nats.Option { return nats.InProcessServer(s.nats) }
 
 // Close ends all connections and the server, and returns when all is on the disk.
 func (s *Server) Close() {
+	s.stop()
 	if s.nats != nil {
 		s.nats.Shutdown()
 		s.nats.WaitForShutdown()

@@ -1,0 +1,125 @@
+package keys
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A User is the public half of a key.
+type User struct {
+	Name    string `json:"name"` // of its own among all keys
+	Role    Role   `json:"role"`
+	Key     string `json:"key"` // the public nkey
+	Revoked bool   `json:"revoked,omitempty"`
+}
+
+// Account is the account of the streams and the managers.
+const Account = "PFQ"
+
+// account is the one that a key connects to.
+func (u User) account() string {
+	if u.Role == Manager {
+		return Account
+	}
+	return string(u.Role) + "-" + u.Name
+}
+
+// may lists the subjects of a verb in the table.
+func (u User) may(v Verb) (subjects []string) {
+	for _, r := range Rights() {
+		if r.Role == u.Role && r.Verb == v {
+			subjects = append(subjects, strings.ReplaceAll(r.Subject, "NAME", u.Name))
+		}
+	}
+	return subjects
+}
+
+// Config is the part of the configuration of a NATS server that makes it let each key do what [Rights] says. It is a file
+// for servers outside, and what an embedded server is given, so that both do the same. Keys that are revoked are not in it.
+func Config(users []User) string {
+	var b strings.Builder
+	b.WriteString("system_account: SYS\naccounts {\n")
+	b.WriteString("  SYS { exports: [ { stream: \"" + Gone + "\" } ] }\n")
+	b.WriteString("  " + Account + " {\n    jetstream: enabled\n")
+	b.WriteString("    imports: [ { stream: { account: SYS, subject: \"" + Gone + "\" } } ]\n    exports: [\n")
+	for _, line := range exports() {
+		b.WriteString("      " + line + "\n")
+	}
+	b.WriteString("    ]\n    users: [\n")
+	for _, u := range users {
+		if u.Role == Manager && !u.Revoked {
+			b.WriteString("      " + u.login() + "\n")
+		}
+	}
+	b.WriteString("    ]\n  }\n")
+	for _, u := range users {
+		if u.Role == Manager || u.Revoked {
+			continue
+		}
+		fmt.Fprintf(&b, "  %s {\n    users: [ %s ]\n    imports: [\n", u.account(), u.login())
+		for _, line := range u.imports() {
+			b.WriteString("      " + line + "\n")
+		}
+		b.WriteString("    ]\n  }\n")
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// Open is the same for a server that asks for no key: all that connect are in one account and may do everything in it.
+func Open() string {
+	return "system_account: SYS\nno_auth_user: anyone\naccounts {\n" +
+		"  SYS { exports: [ { stream: \"" + Gone + "\" } ] }\n" +
+		"  " + Account + " {\n    jetstream: enabled\n    users: [ { user: anyone, password: anyone } ]\n" +
+		"    imports: [ { stream: { account: SYS, subject: \"" + Gone + "\" } } ]\n  }\n}\n"
+}
+
+// login is a key and its permissions.
+func (u User) login() string {
+	list := func(subjects []string) string { return `"` + strings.Join(subjects, `", "`) + `"` }
+	return fmt.Sprintf("{ nkey: %s, permissions: { publish: { allow: [%s] }, subscribe: { allow: [%s] } } }",
+		u.Key, list(u.may(Publish)), list(u.may(Subscribe)))
+}
+
+// shared tells whether a right is one to a subject of the account of the managers.
+func (r Right) shared() bool {
+	return r.Role != Manager && !strings.HasPrefix(r.Subject, "_INBOX")
+}
+
+// exports are what the account of the managers lets others have: what is published there is a service, with answers; what
+// is subscribed to a stream.
+func exports() (lines []string) {
+	for _, r := range Rights() {
+		if !r.shared() {
+			continue
+		}
+		subject := strings.ReplaceAll(r.Subject, "NAME", "*")
+		line := fmt.Sprintf(`{ service: "%s" }`, subject)
+		if r.Many {
+			line = fmt.Sprintf(`{ service: "%s", response_type: Stream }`, subject)
+		}
+		if r.Verb == Subscribe {
+			line = fmt.Sprintf(`{ stream: "%s" }`, subject)
+		}
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// imports are what a key has of it.
+func (u User) imports() (lines []string) {
+	for _, r := range Rights() {
+		if r.Role != u.Role || !r.shared() {
+			continue
+		}
+		what := "service"
+		if r.Verb == Subscribe {
+			what = "stream"
+		}
+		lines = append(lines, fmt.Sprintf(`{ %s: { account: %s, subject: "%s" } }`, what, Account, strings.ReplaceAll(r.Subject, "NAME", u.Name)))
+	}
+	return lines
+}

@@ -1,0 +1,125 @@
+package keys
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+	"productform/num"
+)
+
+// Connect connects to a server: by the file of a key, or by a URL such as nats://127.0.0.1:4222 if it asks for none. The
+// name of the connection is that of the worker or of whatever else connects; a server with keys takes that of the key.
+// More options may say what is to happen as the connection is lost or found again, or to connect within the process.
+//
+// A connection that was lost is sought again every 50 ms for as long as it is not closed. What is published meanwhile is
+// refused, not sent later. The error is that of the context, of the file, or of the server, see [Refused].
+func Connect(ctx context.Context, target, name string, more ...nats.Option) (*nats.Conn, error) {
+	address, options := target, []nats.Option{nats.Name(name)}
+	if !strings.Contains(target, "://") {
+		f, err := Read(target)
+		if err != nil {
+			return nil, err
+		}
+		if options, err = f.options(); err != nil {
+			return nil, err
+		}
+		address = f.URL
+	}
+	options = append(options,
+		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ReconnectJitter(10*time.Millisecond, 10*time.Millisecond),
+		nats.ReconnectBufSize(-1), nats.Timeout(5*time.Second), nats.IgnoreAuthErrorAbort(), nats.DrainTimeout(5*time.Second))
+	if deadline, ok := ctx.Deadline(); ok {
+		options = append(options, nats.Timeout(min(5*time.Second, time.Until(deadline))))
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	nc, err := nats.Connect(address, append(options, more...)...)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		return nil, fmt.Errorf("%s: %w", address, err)
+	}
+	return nc, nil
+}
+
+// Refused tells whether a server refused a connection for the key or the lack of one.
+func Refused(err error) bool {
+	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked)
+}
+
+// options are those of a connection with a key.
+func (f *File) options() ([]nats.Option, error) {
+	key, err := nkeys.FromSeed([]byte(f.Seed))
+	if err != nil {
+		return nil, &num.InputError{Path: "seed", Want: "the seed of an nkey", Cause: err}
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		return nil, &num.InputError{Path: "seed", Want: "the seed of an nkey", Cause: err}
+	}
+	authorities := x509.NewCertPool()
+	if !authorities.AppendCertsFromPEM([]byte(f.Authority)) {
+		return nil, &num.InputError{Path: "authority", Want: "a certificate in PEM"}
+	}
+	return []nats.Option{
+		nats.Name(f.Name),
+		nats.Nkey(public, key.Sign),
+		nats.Secure(&tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS13}),
+		nats.CustomInboxPrefix("_INBOX_" + f.Name),
+	}, nil
+}
+
+// Left reads a message of the subject [Gone]: the name of the worker, or of what else was connected. On a server with keys
+// it is the name of the key; the account of the managers has connections of other names, and ok is false.
+func Left(message []byte) (name string, ok bool) {
+	var m struct {
+		Client struct {
+			Account string `json:"acc"`
+			Name    string `json:"name"`
+		} `json:"client"`
+	}
+	if json.Unmarshal(message, &m) != nil {
+		return "", false
+	}
+	if m.Client.Account == Account {
+		return m.Client.Name, true
+	}
+	if name, ok = strings.CutPrefix(m.Client.Account, string(Worker)+"-"); !ok {
+		return "", false
+	}
+	return name, true
+}
+
+// IsLoopback tells whether an address HOST:PORT is reached from its own machine only. A name other than localhost is
+// not taken for one.
+func IsLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// checkURL refuses what is no URL of a server.
+func checkURL(path, text string) error {
+	for one := range strings.SplitSeq(text, ",") {
+		u, err := url.Parse(one)
+		if err != nil || (u.Scheme != "nats" && u.Scheme != "tls") || u.Hostname() == "" || u.User != nil {
+			return &num.InputError{Path: path, Value: text, Want: "a URL such as nats://cluster.example:4222, or several with commas"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package keys
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"io/fs"
+	"math/big"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nkeys"
+	"productform/live/wire"
+	"productform/num"
+)
+
+// Files in a folder of keys, beside one file NAME.key for each key.
+const (
+	authorityFile = "authority.crt"
+	authorityKey  = "authority.pem"
+	serverFile    = "server.crt"
+	serverKey     = "server.pem"
+	usersFile     = "users.json"
+	configFile    = "accounts.conf"
+)
+
+// years is how long certificates hold. An authority is replaced by a new folder of keys.
+const years = 10
+
+// A Folder is what users.json holds.
+type Folder struct {
+	URL   string `json:"url"`
+	Users []User `json:"users"`
+}
+
+// Init makes a folder of keys: an authority, a certificate for servers at the hosts of url, and one key each named manager,
+// client and monitor. A folder that has keys is refused. All files are for their owner only.
+func Init(folder, url string) error {
+	if err := checkURL("url", url); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(folder, usersFile)); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			err = &num.InputError{Path: "folder", Value: folder, Want: "a folder without keys"}
+		}
+		return err
+	}
+	if err := certify(folder, hosts(url)); err != nil {
+		return err
+	}
+	if err := save(folder, &Folder{URL: url}); err != nil {
+		return err
+	}
+	for _, r := range []Role{Manager, Client, Monitor} {
+		if _, err := Add(folder, r, string(r)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Add makes a key with a name that no key has or had, and returns the path of its file.
+func Add(folder string, r Role, name string) (path string, err error) {
+	if err := checkRole("role", r); err != nil {
+		return "", err
+	}
+	if err := wire.CheckName("name", name); err != nil {
+		return "", err
+	}
+	f, err := Load(folder)
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(f.Users, func(u User) bool { return u.Name == name }) {
+		return "", &num.InputError{Path: "name", Value: name, Want: "a name that no key has or had"}
+	}
+	authority, err := os.ReadFile(filepath.Join(folder, authorityFile))
+	if err != nil {
+		return "", err
+	}
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		return "", err
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		return "", err
+	}
+	seed, err := key.Seed()
+	if err != nil {
+		return "", err
+	}
+	text, err := json.MarshalIndent(File{Role: r, Name: name, URL: f.URL, Seed: string(seed), Authority: string(authority)}, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(folder, name+".key")
+	if err := write(path, append(text, '\n')); err != nil {
+		return "", err
+	}
+	f.Users = append(f.Users, User{Name: name, Role: r, Key: public})
+	return path, save(folder, f)
+}
+
+// Revoke ends a key for good and removes its file. A server that runs with the folder ends its connections within seconds.
+func Revoke(folder, name string) error {
+	f, err := Load(folder)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(f.Users, func(u User) bool { return u.Name == name && !u.Revoked })
+	if i < 0 {
+		return &num.InputError{Path: "name", Value: name, Want: "the name of a key that is not revoked"}
+	}
+	f.Users[i].Revoked = true
+	if err := save(folder, f); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(folder, name+".key")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Load reads which keys a folder has.
+func Load(folder string) (*Folder, error) {
+	path := filepath.Join(folder, usersFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, &num.InputError{Path: "folder", Value: folder, Want: "a folder that pfq-live keys init made"}
+		}
+		return nil, err
+	}
+	var f Folder
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, &num.InputError{File: path, Want: "what pfq-live keys wrote", Cause: err}
+	}
+	for _, u := range f.Users {
+		if err := errors.Join(checkRole("role", u.Role), wire.CheckName("name", u.Name)); err != nil || !nkeys.IsValidPublicUserKey(u.Key) {
+			return nil, &num.InputError{File: path, Want: "what pfq-live keys wrote", Cause: err}
+		}
+	}
+	return &f, nil
+}
+
+// ServerTLS is the configuration of TLS for a server with the certificate of a folder.
+func ServerTLS(folder string) (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(filepath.Join(folder, serverFile), filepath.Join(folder, serverKey))
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}, nil
+}
+
+// save writes users.json, and accounts.conf for servers outside.
+func save(folder string, f *Folder) error {
+	if err := write(filepath.Join(folder, configFile), []byte(Config(f.Users))); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	return write(filepath.Join(folder, usersFile), append(text, '\n'))
+}
+
+// write writes a file for its owner, whole or not at all.
+func write(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".keys-") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// hosts are those of URLs, and the names of the machine itself to those on it.
+func hosts(urls string) []string {
+	list := []string{"localhost", "127.0.0.1", "::1"}
+	for one := range strings.SplitSeq(urls, ",") {
+		if u, err := url.Parse(one); err == nil && !slices.Contains(list, u.Hostname()) {
+			list = append(list, u.Hostname())
+		}
+	}
+	return list
+}
+
+// certify makes an authority and a certificate of it for servers at hosts.
+func certify(folder string, hosts []string) error {
+	authority, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	own, err := template("pfq authority")
+	if err != nil {
+		return err
+	}
+	own.IsCA, own.BasicConstraintsValid, own.MaxPathLenZero, own.KeyUsage = true, true, true, x509.KeyUsageCertSign
+	if err := issue(folder, authorityFile, authorityKey, own, own, authority, authority); err != nil {
+		return err
+	}
+	server, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	cert, err := template("pfq server")
+	if err != nil {
+		return err
+	}
+	cert.KeyUsage, cert.ExtKeyUsage = x509.KeyUsageDigitalSignature, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	for _, h := range hosts {
+		if ip := net.ParseIP(h); ip != nil {
+			cert.IPAddresses = append(cert.IPAddresses, ip)
+		} else {
+			cert.DNSNames = append(cert.DNSNames, h)
+		}
+	}
+	return issue(folder, serverFile, serverKey, cert, own, server, authority)
+}
+
+// template is a certificate of a name that holds from an hour ago, since clocks differ.
+func template(name string) (*x509.Certificate, error) {
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	return &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: name},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(years, 0, 0),
+	}, nil
+}
+
+// issue signs a certificate and writes it and its key.
+func issue(folder, certFile, keyFile string, cert, parent *x509.Certificate, key, signer *ecdsa.PrivateKey) error {
+	der, err := x509.CreateCertificate(rand.Reader, cert, parent, key.Public(), signer)
+	if err != nil {
+		return err
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	if err := write(filepath.Join(folder, keyFile), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})); err != nil {
+		return err
+	}
+	return write(filepath.Join(folder, certFile), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}

@@ -1,0 +1,127 @@
+package keys
+
+import "productform/live/wire"
+
+// A Role is what a key is for.
+type Role string
+
+const (
+	Manager Role = "manager"
+	Worker  Role = "worker"
+	Client  Role = "client"
+	Monitor Role = "monitor"
+)
+
+// Roles lists all roles.
+func Roles() []Role { return []Role{Manager, Worker, Client, Monitor} }
+
+// A Verb is one of the two things that a NATS client does with a subject.
+type Verb string
+
+const (
+	Publish   Verb = "publish"
+	Subscribe Verb = "subscribe"
+)
+
+// A Right lets a role publish or subscribe to the subjects that match.
+type Right struct {
+	Role    Role
+	Verb    Verb
+	Subject string // NAME stands for the name of the key
+	For     string
+	Many    bool // a request has more than one answer
+}
+
+// Where requests to JetStream go: an answer to direct.STREAM.SUBJECT is the last message of the subject, one to direct.STREAM
+// any message or many.
+const (
+	direct = "$JS.API.DIRECT.GET."
+	api    = "$JS.API."
+)
+
+// Rights is the table of what each role may do. What is not here the server refuses.
+func Rights() []Right {
+	all := []Right{
+		{Worker, Publish, "pfq.beat.NAME", "its heartbeats", false},
+		{Worker, Publish, "pfq.in.done.>", "results: the first of a task is taken", false},
+		{Worker, Publish, "pfq.in.fail.>", "attempts that it gave up", false},
+		{Worker, Publish, wire.BlobSubjects, "large results: a content is written once", false},
+		{Worker, Publish, direct + wire.InStream + ".pfq.in.submit.*", "the jobs of its orders", false},
+		{Worker, Publish, direct + wire.BlobStream + "." + wire.BlobSubjects, "inputs", false},
+		{Worker, Subscribe, "pfq.order.NAME", "its orders", false},
+		{Worker, Subscribe, "_INBOX_NAME.>", "answers to its requests", false},
+
+		{Client, Publish, "pfq.in.submit.*", "batches of jobs", false},
+		{Client, Publish, "pfq.in.cancel.*", "wishes about jobs", false},
+		{Client, Publish, "pfq.in.change.*.*", "wishes about jobs", false},
+		{Client, Publish, "pfq.in.clear.*", "wishes about jobs", false},
+		{Client, Publish, "pfq.in.drain.*.*", "wishes about workers", false},
+		{Client, Publish, wire.BlobSubjects, "inputs", false},
+		{Client, Publish, "pfq.api.*", "questions to the manager", false},
+		{Client, Publish, direct + wire.InStream, "results, and what else was said", true},
+		{Client, Publish, direct + wire.InStream + ".>", "results, and what else was said", false},
+		{Client, Publish, direct + wire.BlobStream + "." + wire.BlobSubjects, "large results", false},
+		{Client, Subscribe, "pfq.news.*", "progress of jobs", false},
+		{Client, Subscribe, "_INBOX_NAME.>", "answers to its requests", false},
+
+		{Monitor, Publish, "pfq.api.status", "questions to the manager that change nothing", false},
+		{Monitor, Publish, direct + wire.InStream, "what was said", true},
+		{Monitor, Publish, direct + wire.InStream + ".>", "what was said", false},
+		{Monitor, Publish, direct + wire.PlanStream, "what was decided", true},
+		{Monitor, Publish, direct + wire.PlanStream + "." + wire.PlanSubject, "what was decided", false},
+		{Monitor, Subscribe, "pfq.news.*", "progress of jobs", false},
+		{Monitor, Subscribe, "pfq.beat.*", "what workers do", false},
+		{Monitor, Subscribe, "_INBOX_NAME.>", "answers to its requests", false},
+
+		{Manager, Publish, wire.PlanSubject, "decisions, by compare-and-set", false},
+		{Manager, Publish, wire.ScriptSubject, "the script of a replay", false},
+		{Manager, Publish, "pfq.order.*", "orders", false},
+		{Manager, Publish, "pfq.news.*", "progress of jobs", false},
+		{Manager, Publish, "pfq.policy.*", "questions to a policy of one's own", false},
+		{Manager, Publish, "_R_.>", "answers to clients and monitors, by the subject that the server made for each", false},
+		{Manager, Publish, "_INBOX_NAME.>", "to itself", false},
+		{Manager, Publish, "$O." + wire.SnapshotStore + ".>", "snapshots", false},
+		{Manager, Publish, "$KV." + wire.LeaderBucket + ".>", "which manager leads", false},
+		{Manager, Publish, direct + ">", "all that is kept", false},
+		{Manager, Publish, api + "INFO", "limits of the account", false},
+		{Manager, Publish, api + "STREAM.NAMES", "the library looks up a stream by its subject", false},
+		{Manager, Publish, "$JS.ACK.>", "acknowledgements of consumers", false},
+		{Manager, Publish, "$JS.FC.>", "flow of consumers", false},
+		{Manager, Subscribe, "pfq.beat.*", "heartbeats", false},
+		{Manager, Subscribe, "pfq.api.*", "questions", false},
+		{Manager, Subscribe, "pfq.in.>", "reports and wishes as they come", false},
+		{Manager, Subscribe, Gone, "connections that ended", false},
+		{Manager, Subscribe, "_INBOX_NAME.>", "answers to its requests", false},
+	}
+	for _, bucket := range []string{wire.JobsBucket, wire.WorkersBucket, wire.BatchesBucket, wire.ProfilesBucket} {
+		for _, r := range []Role{Client, Monitor} {
+			all = append(all,
+				Right{r, Publish, direct + "KV_" + bucket, "views", true},
+				Right{r, Publish, direct + "KV_" + bucket + ".>", "views", false},
+				Right{r, Publish, api + "STREAM.INFO.KV_" + bucket, "the library asks it before it reads a view", false})
+		}
+		all = append(all, Right{Manager, Publish, "$KV." + bucket + ".>", "views", false})
+	}
+	for _, stream := range streams() {
+		all = append(all,
+			Right{Manager, Publish, api + "STREAM.CREATE." + stream, "made at the first start", false},
+			Right{Manager, Publish, api + "STREAM.INFO." + stream, "checked at each start", false},
+			Right{Manager, Publish, api + "STREAM.MSG.GET." + stream, "all that is kept", false},
+			Right{Manager, Publish, api + "STREAM.PURGE." + stream, "jobs that are cleared, plans before a snapshot", false},
+			Right{Manager, Publish, api + "CONSUMER.*." + stream, "what is read as it comes", false},
+			Right{Manager, Publish, api + "CONSUMER.*." + stream + ".>", "what is read as it comes", false},
+			Right{Manager, Publish, api + "CONSUMER.MSG.NEXT." + stream + ".*", "what is read as it comes", false})
+	}
+	return all
+}
+
+// streams are the names of the streams of package wire, with those that are behind object stores and buckets.
+func streams() []string {
+	return []string{
+		wire.InStream, wire.PlanStream, wire.BlobStream, "OBJ_" + wire.SnapshotStore,
+		"KV_" + wire.LeaderBucket, "KV_" + wire.JobsBucket, "KV_" + wire.WorkersBucket, "KV_" + wire.BatchesBucket, "KV_" + wire.ProfilesBucket,
+	}
+}
+
+// Gone is the subject on which a manager is told that a connection ended, see [Left].
+const Gone = "$SYS.ACCOUNT.*.DISCONNECT"
