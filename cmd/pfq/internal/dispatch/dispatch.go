@@ -27,7 +27,7 @@ import (
 // A dispatchFlags holds what the flags of dispatch ask for.
 type dispatchFlags struct {
 	policyList    string
-	policies      []dispatch.Policy
+	policies      []policy
 	workers       int
 	heterogeneous string // empty if all speeds are 1
 	speeds        []float64
@@ -36,6 +36,8 @@ type dispatchFlags struct {
 	outages       []dispatch.Outage
 	learning      float64 // 0 if the policy knows run times
 	emergency     float64
+	requests      requests // of the baselines
+	kill          bool
 
 	sampling   dispatch.Sampling
 	priorities interval
@@ -94,20 +96,21 @@ func New() *cobra.Command {
 // add gives the flags to the command.
 func (f *dispatchFlags) add(cmd *cobra.Command) {
 	f.policyList = everyPolicy
-	cli.AddText(cmd, &f.policyList, "policy", "", policiesWanted, "`POLICIES` that share the workers, separated by commas, such as deadline/priority,edf")
-	if err := cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policyNames(allRules()), cobra.ShellCompDirectiveNoSpace)); err != nil {
+	cli.AddText(cmd, &f.policyList, "policy", "", policiesWanted, "`POLICIES` that share the workers, separated by commas, such as deadline/priority,edf,easy")
+	if err := cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policyNames(append(allRules(), baselines()...)), cobra.ShellCompDirectiveNoSpace)); err != nil {
 		panic(err) // the flag is there
 	}
 	cli.AddGone(cmd, "spare", "--policy names who gets spare workers, as in deadline/kept")
 	cli.AddGone(cmd, "reserve", "--policy names the part R that is kept, as in priority:R")
 	cli.AddGone(cmd, "horizon", "--policy names the seconds H, as in workload:H")
-	cli.Flag[int]{Name: "workers", Usage: "number `W` of workers", Want: workersWanted, Parse: command.ParseInt(mostDispatchWorkers)}.Add(cmd, &f.workers)
+	cli.Flag[int]{Name: "workers", Usage: "number `W` of workers (default MaxProcs of the log)", Want: workersWanted, Parse: command.ParseInt(mostDispatchWorkers)}.Add(cmd, &f.workers)
 	cli.AddText(cmd, &f.heterogeneous, "heterogeneous", "", speedsWanted, "`SPEEDS` of the workers, such as 10x1,10x0.5 or uniform:0.5:1.5 (default 1 each)")
 	cli.AddText(cmd, &f.outageList, "outages", "", outagesWanted, "`OUTAGES` of workers, such as 1-6@55-115,8@200-")
 	command.AddNumber(cmd, &f.learning, "learn", "", "a number of seconds in [1e-50, 1e50]", "hide run times from the policy: `DEFAULT` seconds for a task, until one of the job is done",
 		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
 	command.AddNumber(cmd, &f.emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from tasks in hand",
 		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
+	f.addRequests(cmd)
 	f.addSampling(cmd)
 	cli.AddRenamed(cmd, "jobs", "records")
 	cli.AddText(cmd, &f.records, "records", "", "the name of a file", "also write what became of each job to `FILE`, as CSV")
@@ -147,13 +150,15 @@ func (f *dispatchFlags) addSampling(cmd *cobra.Command) {
 
 // check accepts flags that go together.
 func (f *dispatchFlags) check(given func(string) bool) error {
-	if !given("workers") {
-		return &input.Error{Path: "--workers", Want: workersWanted}
-	}
 	if err := f.parsePolicies(); err != nil {
 		return err
 	}
-	looksAtRunTimes := func(p dispatch.Policy) bool { return p.Rule != dispatch.Priority && p.Rule != dispatch.EDF }
+	if err := f.checkBaselines(given); err != nil {
+		return err
+	}
+	looksAtRunTimes := func(p policy) bool {
+		return p.baseline == nil && p.Rule != dispatch.Priority && p.Rule != dispatch.EDF
+	}
 	switch {
 	case given("learn") && !slices.ContainsFunc(f.policies, looksAtRunTimes):
 		return fmt.Errorf("--learn is of no use with --policy %s, which does not look at run times", f.policyList)
@@ -166,17 +171,36 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 	case f.records == "-":
 		return input.Errorf("--records", f.records, "the name of a file")
 	}
-	if err := f.parseSpeeds(); err != nil {
-		return err
-	}
-	if given("seed") && !given("sample") && !f.uniform {
-		return errors.New("--seed is of no use without --sample or --heterogeneous uniform:LOW:HIGH")
-	}
-	if err := f.parseOutages(); err != nil {
-		return err
+	f.uniform = strings.HasPrefix(f.heterogeneous, uniformPrefix)
+	if given("seed") && !given("sample") && !f.uniform && !f.requests.Uniform {
+		return errors.New("--seed is of no use without --sample, --heterogeneous uniform:LOW:HIGH or --requests uniform:F")
 	}
 	f.settleSampling(given)
+	if given("workers") {
+		return f.parseWorkers()
+	}
 	return nil
+}
+
+// settleWorkers takes the number of workers from the comments of a log unless a flag says it.
+func (f *dispatchFlags) settleWorkers(header []string, name string) error {
+	if f.workers > 0 {
+		return nil
+	}
+	processors, ok := swf.MaxProcs(header)
+	switch {
+	case !ok:
+		return &input.Error{Path: "--workers", Want: workersWanted}
+	case processors > mostDispatchWorkers:
+		return input.InFile(name, input.Errorf("MaxProcs", processors, "%s", workersWanted))
+	}
+	f.workers = int(processors)
+	return f.parseWorkers()
+}
+
+// parseWorkers reads the speeds and outages of the workers, whose number is known.
+func (f *dispatchFlags) parseWorkers() error {
+	return cmp.Or(f.parseSpeeds(), f.parseOutages())
 }
 
 // checkFiles refuses to write two files over one another, or over the log.
@@ -206,51 +230,13 @@ func (f *dispatchFlags) settleSampling(given func(string) bool) {
 	s.LowestPriority, s.HighestPriority = f.priorities.low, f.priorities.high
 }
 
-// parsePolicies reads --policy.
-func (f *dispatchFlags) parsePolicies() error {
-	if f.policyList == everyPolicy {
-		f.policies = allRules()
-		return nil
-	}
-	for i, name := range strings.Split(f.policyList, ",") {
-		p, err := dispatch.ParsePolicy(name)
-		path := input.Index("--policy", i)
-		if bad := (*input.Error)(nil); errors.As(err, &bad) {
-			return &input.Error{Path: path, Value: cmp.Or(bad.Value, "nothing"), Want: bad.Want}
-		}
-		if slices.Contains(f.policies, p) {
-			return input.Errorf(path, name, "each policy once")
-		}
-		f.policies = append(f.policies, p)
-	}
-	return nil
-}
-
-// allRules returns the policies that are compared by default.
-func allRules() (list []dispatch.Policy) {
-	for _, name := range []string{"priority", "proportion", "workload", "deadline/priority", "deadline/deadline", "edf"} {
-		p, err := dispatch.ParsePolicy(name)
-		if err != nil {
-			panic(err) // a name of ours
-		}
-		list = append(list, p)
-	}
-	return list
-}
-
-func policyNames(list []dispatch.Policy) (names []string) {
-	for _, p := range list {
-		names = append(names, p.String())
-	}
-	return names
-}
-
 const (
 	mostDispatchWorkers = 1_000_000
 	mostLogJobs         = 10_000_000 // of 144 bytes each
-	policiesWanted      = "all, or policies such as deadline/priority,workload:60,edf"
+	policiesWanted      = "all, or policies such as deadline/priority,workload:60,edf,easy"
 	workersWanted       = "an integer in 1..1000000"
 	speedsWanted        = "speeds such as 1,1,0.5 or 10x1,10x0.5, one a worker, or uniform:LOW:HIGH"
+	uniformPrefix       = "uniform:"
 	uniformWanted       = "uniform:LOW:HIGH with 1e-50 <= LOW <= HIGH <= 1e50"
 	outagesWanted       = "outages WORKERS@FROM-TO such as 1-6@55-115,8@200-"
 )
@@ -268,13 +254,11 @@ func parseInterval(least, most float64) func(string) (interval, bool) {
 // parseSpeeds reads --heterogeneous; uniform speeds are drawn here as well.
 func (f *dispatchFlags) parseSpeeds() error {
 	const flag = "--heterogeneous"
-	bounds, uniform := strings.CutPrefix(f.heterogeneous, "uniform:")
-	if uniform {
+	if bounds, uniform := strings.CutPrefix(f.heterogeneous, uniformPrefix); uniform {
 		v, ok := parseInterval(1e-50, 1e50)(bounds)
 		if !ok {
 			return input.Errorf(flag, f.heterogeneous, "%s", uniformWanted)
 		}
-		f.uniform = true
 		var err error
 		f.speeds, err = dispatch.UniformSpeeds(f.workers, v.low, v.high, f.seed)
 		return err
@@ -366,10 +350,10 @@ func (f *dispatchFlags) parseOutages() error {
 }
 
 // readTrace reads the log until the context is done.
-func readTrace(ctx context.Context, name string, stdin io.Reader) (log []swf.Job, err error) {
+func readTrace(ctx context.Context, name string, stdin io.Reader) (log swf.Log, err error) {
 	from, err := command.OpenLog(name, stdin)
 	if err != nil {
-		return nil, err
+		return swf.Log{}, err
 	}
 	defer from.Close()
 	reader := swf.NewReader(from, command.Source(name))
@@ -377,30 +361,31 @@ func readTrace(ctx context.Context, name string, stdin io.Reader) (log []swf.Job
 		job, err := reader.Read()
 		switch {
 		case err == io.EOF:
+			log.Header = reader.Header()
 			return log, nil
 		case err != nil:
-			return nil, err
+			return swf.Log{}, err
 		}
-		if len(log) == mostLogJobs {
-			return nil, input.InFile(command.Source(name), input.Errorf("", "a longer one", "a log of at most %d jobs", mostLogJobs))
+		if len(log.Jobs) == mostLogJobs {
+			return swf.Log{}, input.InFile(command.Source(name), input.Errorf("", "a longer one", "a log of at most %d jobs", mostLogJobs))
 		}
-		log = append(log, job)
-		if len(log)%1000 == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		log.Jobs = append(log.Jobs, job)
+		if len(log.Jobs)%1000 == 0 && ctx.Err() != nil {
+			return swf.Log{}, context.Cause(ctx)
 		}
 	}
 }
 
-// jobsOf makes jobs of the log.
-func (f *dispatchFlags) jobsOf(log []swf.Job, name string) (jobs []dispatch.Job, skipped int, err error) {
-	jobs, skipped, err = f.sampling.Jobs(log, f.seed)
+// jobsOf makes jobs of the log, and returns the place of each there.
+func (f *dispatchFlags) jobsOf(log []swf.Job, name string) (jobs []dispatch.Job, places []int, skipped int, err error) {
+	jobs, places, skipped, err = f.sampling.Take(log, f.seed)
 	var bad *input.Error
 	if !errors.As(err, &bad) {
-		return jobs, skipped, err
+		return jobs, places, skipped, err
 	}
 	flags := map[string]string{"Count": "--sample", "TimeScale": "--time-scale", "GapScale": "--gap-scale", "Batch": "--batch", "DeadlineFactor": "--deadline-factor"}
 	if flag := flags[bad.Path]; flag != "" {
-		return nil, 0, &input.Error{Path: flag, Value: bad.Value, Want: bad.Want}
+		return nil, nil, 0, &input.Error{Path: flag, Value: bad.Value, Want: bad.Want}
 	}
-	return nil, 0, input.InFile(name, bad)
+	return nil, nil, 0, input.InFile(name, bad)
 }

@@ -13,6 +13,7 @@ import (
 
 	"productform/cmd/pfq/internal/command"
 	"productform/dispatch"
+	"productform/dispatch/rigid"
 	"productform/internal/cli"
 	"productform/plots/timeline"
 )
@@ -26,13 +27,17 @@ type dispatchAnswer struct {
 	skipped int
 	runs    []policyRun
 
+	asking []dispatch.Job // the jobs as baselines have them, with requested times; nil if there is no baseline
+	asked  int            // jobs whose requested time is that of the log
+
 	text, records []byte
 }
 
 // A policyRun is what became of the jobs under a policy.
 type policyRun struct {
-	policy   dispatch.Policy
-	result   *dispatch.Result        // nil if some never finish
+	policy   policy
+	result   *dispatch.Result        // nil if some never finish, and of a baseline
+	rigid    *rigid.Result           // of a baseline
 	stranded *dispatch.StrandedError // nil if all finish
 	timeline *timeline.Timeline      // nil unless asked for
 }
@@ -76,7 +81,14 @@ func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Read
 	if err != nil {
 		return nil, err
 	}
-	if a.jobs, a.skipped, err = f.jobsOf(log, a.name); err != nil {
+	if err := f.settleWorkers(log.Header, a.name); err != nil {
+		return nil, err
+	}
+	var places []int
+	if a.jobs, places, a.skipped, err = f.jobsOf(log.Jobs, a.name); err != nil {
+		return nil, err
+	}
+	if err := a.ask(log.Jobs, places); err != nil {
 		return nil, err
 	}
 	for _, j := range a.jobs {
@@ -88,29 +100,51 @@ func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Read
 	}
 	total.Store(int64(times * len(f.policies) * len(a.jobs)))
 	for k, p := range f.policies {
-		s := dispatch.Scenario{Jobs: a.jobs, Speeds: f.speeds, Policy: p, Outages: f.outages, Learning: dispatch.Learning{Default: f.learning}, Emergency: f.emergency}
-		before := int64(times * k * len(a.jobs))
-		s.Watch = func(d *dispatch.Decision) { done.Store(before + int64(d.Done)) }
-		r := policyRun{policy: p}
-		r.result, err = dispatch.Run(ctx, s)
-		if err != nil && !errors.As(err, &r.stranded) {
+		r, err := a.run(ctx, p, times*k*len(a.jobs), done)
+		if err != nil {
 			return nil, err
-		}
-		if f.timeline {
-			before += int64(len(a.jobs))
-			if r.timeline, err = timeline.New(ctx, s, r.result, r.stranded, func(d *dispatch.Decision) { done.Store(before + int64(d.Done)) }); err != nil {
-				return nil, err
-			}
 		}
 		a.runs = append(a.runs, r)
 	}
 	if f.records != "" && a.isFinished() {
 		var b bytes.Buffer
-		if err := dispatch.WriteRecords(&b, a.jobs, a.runs[0].result); err != nil {
+		if err := a.writeRecords(&b, a.runs[0]); err != nil {
 			return nil, err
 		}
 		a.records = b.Bytes()
 	}
 	a.text, err = a.answer().Format(f.format)
 	return a, err
+}
+
+// run runs the jobs under a policy; so many jobs of all runs have ended before.
+func (a *dispatchAnswer) run(ctx context.Context, p policy, before int, done *atomic.Int64) (policyRun, error) {
+	f, r := a.flags, policyRun{policy: p}
+	watch := func(d *dispatch.Decision) { done.Store(int64(before + d.Done)) }
+	if p.baseline != nil {
+		var err error
+		r.rigid, err = rigid.Run(ctx, rigid.Scenario{Jobs: a.asking, Workers: f.workers, Policy: *p.baseline, Kill: f.kill,
+			Watch: func(ended int) { done.Store(int64(before + ended)) }})
+		return r, err
+	}
+	s := dispatch.Scenario{Jobs: a.jobs, Speeds: f.speeds, Policy: p.Policy, Outages: f.outages, Learning: dispatch.Learning{Default: f.learning}, Emergency: f.emergency, Watch: watch}
+	var err error
+	r.result, err = dispatch.Run(ctx, s)
+	if err != nil && !errors.As(err, &r.stranded) {
+		return r, err
+	}
+	if f.timeline {
+		before += len(a.jobs)
+		r.timeline, err = timeline.New(ctx, s, r.result, r.stranded, watch)
+		return r, err
+	}
+	return r, nil
+}
+
+// writeRecords writes what became of each job.
+func (a *dispatchAnswer) writeRecords(w io.Writer, r policyRun) error {
+	if r.rigid != nil {
+		return rigid.WriteRecords(w, a.asking, r.rigid)
+	}
+	return dispatch.WriteRecords(w, a.jobs, r.result)
 }

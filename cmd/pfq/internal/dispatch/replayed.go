@@ -16,6 +16,7 @@ type replayed struct {
 	Jobs   int    `json:"job_count"`
 	Tasks  int    `json:"task_count"`
 	*dispatchMeasures
+	*baselineMeasures
 	*unfinished
 	Workers  int     `json:"workers"`
 	Seed     *uint64 `json:"seed"` // nil if nothing is drawn
@@ -27,7 +28,7 @@ type replayed struct {
 // dispatchMeasures are those of a run that finishes; nil is what does not exist.
 type dispatchMeasures struct {
 	PriorityViolation *float64  `json:"average_priority_violation_rate" unit:"of jobs"`
-	DecisionViolation float64   `json:"decision_violation_rate" unit:"of jobs"`
+	DecisionViolation *float64  `json:"decision_violation_rate" unit:"of jobs"`
 	RunningViolation  *float64  `json:"running_violation_rate" unit:"of jobs"`
 	MissPenalty       float64   `json:"deadline_miss_penalty" unit:"priority s"`
 	Missed            int       `json:"missed" unit:"jobs"`
@@ -37,8 +38,8 @@ type dispatchMeasures struct {
 	Slowdown          quantiles `json:"slowdown" unit:"-"`
 	Utilization       *float64  `json:"utilization" unit:"of time"`
 	Wasted            *float64  `json:"wasted" unit:"of time"`
-	Lost              int       `json:"lost" unit:"tasks"`
-	Decisions         int       `json:"decisions" unit:"plans"`
+	Lost              *int      `json:"lost" unit:"tasks"`
+	Decisions         *int      `json:"decisions" unit:"plans"`
 }
 
 // The quantiles tell of a number of values by mean, quantiles and the largest; all are nil if there is no value.
@@ -71,7 +72,11 @@ func (a *dispatchAnswer) answer() render.Answer {
 		rows = append(rows, a.replayed(r))
 	}
 	var columns []string
-	for _, f := range render.Fields(replayed{dispatchMeasures: &dispatchMeasures{}, unfinished: &unfinished{}}).Flat() {
+	whole := replayed{dispatchMeasures: &dispatchMeasures{}, unfinished: &unfinished{}}
+	if a.asking != nil {
+		whole.baselineMeasures = &baselineMeasures{}
+	}
+	for _, f := range render.Fields(whole).Flat() {
 		columns = append(columns, f.Key)
 	}
 	return render.Answer{
@@ -95,14 +100,18 @@ func (a *dispatchAnswer) replayed(r policyRun) replayed {
 		row.unfinished = &unfinished{a.reason(e), e.Time, e.Jobs, a.jobs[e.Job].ID}
 		return row
 	}
+	if r.rigid != nil {
+		a.fillBaseline(&row, r.rigid)
+		return row
+	}
 	v := r.result
 	row.dispatchMeasures = &dispatchMeasures{
-		PriorityViolation: numberIf(v.Delay.Max > 0, v.PriorityViolationRate), DecisionViolation: v.DecisionViolationRate,
+		PriorityViolation: numberIf(v.Delay.Max > 0, v.PriorityViolationRate), DecisionViolation: &v.DecisionViolationRate,
 		RunningViolation: numberIf(v.Delay.Max > 0, v.RunningViolationRate),
 		MissPenalty:      v.DeadlineMissPenalty, Missed: v.Missed, Makespan: v.Makespan,
 		Delay: quantilesOf(v.Delay), SlowdownFormula: slowdownFormula, Slowdown: quantilesOf(v.Slowdown),
 		Utilization: numberIf(v.Makespan > 0, v.Utilization), Wasted: numberIf(v.Makespan > 0, v.Wasted),
-		Lost: v.Lost, Decisions: v.Decisions,
+		Lost: &v.Lost, Decisions: &v.Decisions,
 	}
 	return row
 }
@@ -142,6 +151,7 @@ func (a *dispatchAnswer) write(t *render.Text, rows []replayed) {
 		measureTable(t, rows)
 		t.Line("")
 		t.Line("slowdown: %s, %s", slowdownFormula, slowdownLetters)
+		a.writeBaselines(t)
 		t.Line("")
 	}
 	for _, r := range a.runs {
@@ -219,7 +229,11 @@ func measureTable(t *render.Text, rows []replayed) {
 		header[2] = "value"
 	}
 	lines := [][]string{header}
-	for _, f := range render.Fields(dispatchMeasures{}).Flat() {
+	all := render.Fields(dispatchMeasures{}).Flat()
+	if slices.ContainsFunc(rows, func(r replayed) bool { return r.baselineMeasures != nil }) {
+		all = append(all, render.Fields(baselineMeasures{}).Flat()...)
+	}
+	for _, f := range all {
 		if f.Unit == "" {
 			continue
 		}
