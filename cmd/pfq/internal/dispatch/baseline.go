@@ -61,7 +61,7 @@ func parsePolicy(name string) (policy, error) {
 	}
 	rule, _, _ := strings.Cut(name, "/")
 	rule, _, _ = strings.Cut(rule, ":")
-	if slices.Contains(dispatch.Rules(), dispatch.Rule(rule)) {
+	if slices.Contains(dispatch.AllRules(), dispatch.Rule(rule)) {
 		p, err := dispatch.ParsePolicy(name)
 		return policy{Policy: p}, err
 	}
