@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -17,8 +18,8 @@ const maxRankClasses = 20
 //
 // The error is that of [Model.Check], or a *[num.InputError] for more than 20 classes, or for a class
 // that chooses some servers of a group: it stands for one class for each combination, as
-// [Model.Expand] writes them out.
-func (m *Model) Rank() ([]*big.Rat, error) {
+// [Model.Expand] writes them out. It is ctx.Err() soon after ctx is done.
+func (m *Model) Rank(ctx context.Context) ([]*big.Rat, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -46,5 +47,5 @@ func (m *Model) Rank() ([]*big.Rat, error) {
 			servers[i] = append(servers[i], c.Server)
 		}
 	}
-	return ranktable.OfServers(servers, capacities), nil
+	return ranktable.OfServers(ctx, servers, capacities)
 }

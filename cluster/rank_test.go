@@ -22,7 +22,7 @@ func TestRankIsUnionOfServers(t *testing.T) {
 				m.Classes[i].Servers[k].Choose = m.Servers[c.Server].Size()
 			}
 		}
-		table, err := m.Rank()
+		table, err := m.Rank(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestRankRefuses(t *testing.T) {
 		{model(21, 4), "classes = 21 of them: want at most 20, since the rank function has 2^N values; package bf takes more"},
 		{unnamed, `classes[0].name = "": want a name in quotes, not empty`},
 	} {
-		_, err := c.m.Rank()
+		_, err := c.m.Rank(t.Context())
 		if e := new(num.InputError); !errors.As(err, &e) || err.Error() != c.want {
 			t.Errorf("error %v, want %s", err, c.want)
 		}

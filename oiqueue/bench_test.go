@@ -12,7 +12,7 @@ func ring(b *testing.B, n int) *Queue {
 	for i := range n {
 		rates[i], capacities[i], compatible[i] = rat(9, 10), rat(1, 1), []int{i, (i + 1) % n}
 	}
-	q, err := FromGraph(rates, capacities, compatible)
+	q, err := FromGraph(b.Context(), rates, capacities, compatible)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func BenchmarkStationary(b *testing.B) {
 		q := ring(b, n)
 		b.Run(fmt.Sprintf("classes=%d/engine=float64", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Stationary(q); err != nil {
+				if _, err := Stationary(b.Context(), q); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -34,7 +34,7 @@ func BenchmarkStationary(b *testing.B) {
 		q := ring(b, n)
 		b.Run(fmt.Sprintf("classes=%d/engine=exact", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := StationaryExact(q); err != nil {
+				if _, err := StationaryExact(b.Context(), q); err != nil {
 					b.Fatal(err)
 				}
 			}

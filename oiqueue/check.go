@@ -1,6 +1,7 @@
 package oiqueue
 
 import (
+	"context"
 	"math/big"
 	"slices"
 
@@ -14,11 +15,11 @@ const maxChecked = 1 << 22
 // Check reports whether q can be worked with: its fields agree, rates are >= 0, and a Rank table is positive and
 // nondecreasing. The error is a *[num.InputError] or a [*num.TooLargeError]. Of a function it knows nothing; see
 // [CheckOrder].
-func (q *Queue) Check() error {
+func (q *Queue) Check(ctx context.Context) error {
 	if err := checkShape(q); err != nil || q.Rank == nil {
 		return err
 	}
-	return ranktable.Check(q.Rank, len(q.ArrivalRates))
+	return ranktable.Check(ctx, q.Rank, len(q.ArrivalRates))
 }
 
 // CheckOrder tells whether the rates of q are those of an order-independent queue ([BC17] section 2): positive in every
@@ -26,10 +27,10 @@ func (q *Queue) Check() error {
 // whether they depend on the numbers of jobs only up to Saturation, where that is set. A Rank table is checked whole
 // and length ignored; TotalRate is checked at all x with Σ x_i <= length, OrderedRate at all states of at most length
 // jobs, N^length of them and at most 2^22. The error is a [*RateError] naming the first violating state, shortest
-// first, and its rates, a *[num.InputError] for a malformed queue, or a [*num.TooLargeError]. A nil answer on a
+// first, and its rates, a *[num.InputError] for a malformed queue, a [*num.TooLargeError], or ctx.Err(). A nil answer on a
 // function is a proof up to that length only.
-func CheckOrder(q *Queue, length int) error {
-	if err := q.Check(); err != nil || q.Rank != nil {
+func CheckOrder(ctx context.Context, q *Queue, length int) error {
+	if err := q.Check(ctx); err != nil || q.Rank != nil {
 		return err
 	}
 	n := len(q.ArrivalRates)
@@ -42,6 +43,9 @@ func CheckOrder(q *Queue, length int) error {
 	for k := 1; k <= length; k++ {
 		c := make([]int, k)
 		for more := true; more; more = nextState(c, n, q.OrderedRate == nil) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			if err := checkState(q, c); err != nil {
 				return err
 			}

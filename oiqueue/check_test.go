@@ -14,7 +14,7 @@ import (
 func TestCheckAccepts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 3).Draw(t, "classes")
-		if err := CheckOrder(drawQueue(t, n), 5); err != nil {
+		if err := CheckOrder(t.Context(), drawQueue(t, n), 5); err != nil {
 			t.Error(err)
 		}
 	})
@@ -38,7 +38,7 @@ func TestCheckFindsOneBadState(t *testing.T) {
 			}
 			return mu
 		}}
-		err := CheckOrder(p, 5)
+		err := CheckOrder(t.Context(), p, 5)
 		var e *RateError
 		if !errors.As(err, &e) {
 			t.Fatalf("bad state %v: error %v", bad, err)
@@ -46,7 +46,7 @@ func TestCheckFindsOneBadState(t *testing.T) {
 		if !slices.Equal(e.State, bad) && !slices.Equal(e.Other, bad) {
 			t.Errorf("bad state %v, error %v", bad, err)
 		}
-		if err := CheckOrder(p, len(bad)-1); err != nil {
+		if err := CheckOrder(t.Context(), p, len(bad)-1); err != nil {
 			t.Errorf("too short to see %v: %v", bad, err)
 		}
 	})
@@ -81,11 +81,11 @@ func TestCheckMessages(t *testing.T) {
 				return rat(1, 1)
 			}
 		}
-		check(CheckOrder(q, 4))
+		check(CheckOrder(t.Context(), q, 4))
 		if q.Rank != nil {
-			_, err := FromTable(q.ArrivalRates, q.Rank)
+			_, err := FromTable(t.Context(), q.ArrivalRates, q.Rank)
 			check(err)
-			_, err = StationaryExact(q)
+			_, err = StationaryExact(t.Context(), q)
 			check(err)
 			if e := new(num.InputError); !errors.As(err, &e) {
 				t.Errorf("%v is no InputError", err)
@@ -103,14 +103,14 @@ func TestSolversCheckRates(t *testing.T) {
 		ErrNotSaturated: {ArrivalRates: one, TotalRate: func(x []int) *big.Rat { return rat(int64(x[0]+x[1]), 1) }, Saturation: []int{2, 2}},
 	} {
 		for _, err := range []error{
-			func() error { _, err := StationaryExact(q); return err }(),
-			func() error { _, err := Stationary(q); return err }(),
+			func() error { _, err := StationaryExact(t.Context(), q); return err }(),
+			func() error { _, err := Stationary(t.Context(), q); return err }(),
 		} {
 			if !errors.Is(err, reason) {
 				t.Errorf("error %v, want %v", err, reason)
 			}
 		}
-		if _, err := Truncated(q, 3); reason != ErrNotSaturated && !errors.Is(err, reason) {
+		if _, err := Truncated(t.Context(), q, 3); reason != ErrNotSaturated && !errors.Is(err, reason) {
 			t.Errorf("Truncated: error %v, want %v", err, reason)
 		}
 	}

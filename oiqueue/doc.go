@@ -25,6 +25,7 @@
 //
 // Everything is exact in big.Rat, the formulas at their most literal, except [Stationary]
 // and [TrafficEquations], which work in float64 and return proved bounds. Package bf solves
-// much larger clusters. Functions of a queue q call q.TotalRate and q.OrderedRate with slices
-// of their own, never modify q, and may run at the same time if these functions may.
+// much larger clusters. What takes a context ends with its error soon after it is done. Functions of a queue q call
+// q.TotalRate and q.OrderedRate with slices of their own, never modify q, and may run at the same time if these
+// functions may.
 package oiqueue

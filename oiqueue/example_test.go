@@ -1,6 +1,7 @@
 package oiqueue_test
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -10,7 +11,7 @@ import (
 // Two classes, each with its own server of rate 1, share a third.
 func threeServers() *oiqueue.Queue {
 	one := big.NewRat(1, 1)
-	q, err := oiqueue.FromGraph([]*big.Rat{big.NewRat(1, 2), one}, []*big.Rat{one, one, one}, [][]int{{0, 2}, {1, 2}})
+	q, err := oiqueue.FromGraph(context.Background(), []*big.Rat{big.NewRat(1, 2), one}, []*big.Rat{one, one, one}, [][]int{{0, 2}, {1, 2}})
 	if err != nil {
 		panic(err)
 	}
@@ -18,7 +19,7 @@ func threeServers() *oiqueue.Queue {
 }
 
 func ExampleStationaryExact() {
-	r, err := oiqueue.StationaryExact(threeServers())
+	r, err := oiqueue.StationaryExact(context.Background(), threeServers())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -31,7 +32,7 @@ func ExampleStationaryExact() {
 }
 
 func ExampleStationary() {
-	r, err := oiqueue.Stationary(threeServers())
+	r, err := oiqueue.Stationary(context.Background(), threeServers())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -42,7 +43,7 @@ func ExampleStationary() {
 
 // The oldest job, of class 0, has servers 0 and 2; the next one of class 1 gets what is left.
 func ExamplePositionRates() {
-	rates, err := oiqueue.PositionRates(threeServers(), []int{0, 0, 1, 1})
+	rates, err := oiqueue.PositionRates(context.Background(), threeServers(), []int{0, 0, 1, 1})
 	fmt.Println(rates, err)
 	// Output: [2/1 0/1 1/1 0/1] <nil>
 }
@@ -50,12 +51,12 @@ func ExamplePositionRates() {
 // Jobs come back with probability 99/100: each class of a given x is served at the same mean
 // rate as without, and this is what every job of the class receives in the limit.
 func ExampleReentrant() {
-	q, routing, err := oiqueue.Reentrant(threeServers(), big.NewRat(1, 100))
+	q, routing, err := oiqueue.Reentrant(context.Background(), threeServers(), big.NewRat(1, 100))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	phi, err := oiqueue.Allocation(q, []int{2, 1})
+	phi, err := oiqueue.Allocation(context.Background(), q, []int{2, 1})
 	fmt.Println("external", routing.External, "effective", q.ArrivalRates)
 	fmt.Println("shares with x = (2, 1):", phi, err)
 	// Output:
@@ -70,7 +71,7 @@ func ExampleMSCCC() {
 		fmt.Println(err)
 		return
 	}
-	r, err := oiqueue.StationaryExact(q)
+	r, err := oiqueue.StationaryExact(context.Background(), q)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -85,6 +86,6 @@ func ExampleCheckOrder() {
 		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 2)},
 		OrderedRate:  func(c []int) *big.Rat { return big.NewRat(int64(c[0]+1), 1) },
 	}
-	fmt.Println(oiqueue.CheckOrder(q, 3))
+	fmt.Println(oiqueue.CheckOrder(context.Background(), q, 3))
 	// Output: oiqueue: the rate depends on the order of the jobs: μ(1 0) = 2 but μ(0 1) = 1
 }

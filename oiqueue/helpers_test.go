@@ -63,7 +63,7 @@ func drawGraph(t *rapid.T, n int) system {
 			compatible[i] = append(compatible[i], c.Server)
 		}
 	}
-	q, err := FromGraph(oracle.Rates(m), capacities, compatible)
+	q, err := FromGraph(t.Context(), oracle.Rates(m), capacities, compatible)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func drawRank(t *rapid.T, n int) *Queue {
 		}
 		rank[a] = new(big.Rat).Add(rank[a], drawRat(t, "step", 0))
 	}
-	q, err := FromTable(drawRates(t, n), rank)
+	q, err := FromTable(t.Context(), drawRates(t, n), rank)
 	if err != nil {
 		t.Fatal(err)
 	}

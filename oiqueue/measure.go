@@ -1,6 +1,7 @@
 package oiqueue
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"slices"
@@ -12,17 +13,20 @@ import (
 
 // StateMeasure returns π(c)/π(∅) = Π_k λ_{c_k} / μ(c_1, ..., c_k) ([BC17] (1)), exactly, in
 // O(n) evaluations of the rate for n jobs. The error is a *[num.InputError] for a malformed q or
-// c, or a [*RateError] if a rate function is not positive; likewise below.
-func StateMeasure(q *Queue, c []int) (*big.Rat, error) {
+// c, a [*RateError] if a rate function is not positive, or ctx.Err() soon after ctx is done; likewise below.
+func StateMeasure(ctx context.Context, q *Queue, c []int) (*big.Rat, error) {
 	if err := checkOrdered(q, c); err != nil {
 		return nil, err
 	}
-	return stateMeasure(q, c)
+	return stateMeasure(ctx, q, c)
 }
 
-func stateMeasure(q *Queue, c []int) (*big.Rat, error) {
+func stateMeasure(ctx context.Context, q *Queue, c []int) (*big.Rat, error) {
 	p := big.NewRat(1, 1)
 	for k, i := range c {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		mu, err := orderedRate(q, c[:k+1])
 		if err != nil {
 			return nil, err
@@ -34,17 +38,20 @@ func stateMeasure(q *Queue, c []int) (*big.Rat, error) {
 
 // PositionRates returns the rate μ(c_1, ..., c_k) - μ(c_1, ..., c_{k-1}) at which the job in
 // each position k of state c is served, oldest first. They sum to μ(c).
-func PositionRates(q *Queue, c []int) ([]*big.Rat, error) {
+func PositionRates(ctx context.Context, q *Queue, c []int) ([]*big.Rat, error) {
 	if err := checkOrdered(q, c); err != nil {
 		return nil, err
 	}
-	return positionRates(q, c)
+	return positionRates(ctx, q, c)
 }
 
-func positionRates(q *Queue, c []int) ([]*big.Rat, error) {
+func positionRates(ctx context.Context, q *Queue, c []int) ([]*big.Rat, error) {
 	rates := make([]*big.Rat, len(c))
 	before := new(big.Rat)
 	for k := range c {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		mu, err := orderedRate(q, c[:k+1])
 		if err != nil {
 			return nil, err
@@ -62,11 +69,11 @@ func positionRates(q *Queue, c []int) ([]*big.Rat, error) {
 // in units of π(∅): what enters state c less what leaves for it by class i. All are 0 in every
 // state of an order-independent queue ([BC17], proof of Theorem 2), and a rate that depends
 // on the order shows here. Cost O(N n^2) evaluations of the rate.
-func PartialBalance(q *Queue, c []int) ([]*big.Rat, error) {
+func PartialBalance(ctx context.Context, q *Queue, c []int) ([]*big.Rat, error) {
 	if err := checkOrdered(q, c); err != nil {
 		return nil, err
 	}
-	pi, err := stateMeasure(q, c)
+	pi, err := stateMeasure(ctx, q, c)
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +82,11 @@ func PartialBalance(q *Queue, c []int) ([]*big.Rat, error) {
 		imbalance[i] = new(big.Rat).Mul(pi, lambda)
 		for k := range len(c) + 1 {
 			d := slices.Insert(slices.Clone(c), k, i)
-			p, err := stateMeasure(q, d)
+			p, err := stateMeasure(ctx, q, d)
 			if err != nil {
 				return nil, err
 			}
-			rates, err := positionRates(q, d[:k+1])
+			rates, err := positionRates(ctx, q, d[:k+1])
 			if err != nil {
 				return nil, err
 			}
@@ -92,8 +99,8 @@ func PartialBalance(q *Queue, c []int) ([]*big.Rat, error) {
 // Balance returns the balance function Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ(x), Φ(0) = 1
 // ([BC17] (4)), in O(N Π_i (x_i+1)) rational operations; at most 2^20 states, else the error
 // a [*num.TooLargeError].
-func Balance(q *Queue, x []int) (*big.Rat, error) {
-	phi, _, err := balanceTable(q, x)
+func Balance(ctx context.Context, q *Queue, x []int) (*big.Rat, error) {
+	phi, _, err := balanceTable(ctx, q, x)
 	if err != nil {
 		return nil, err
 	}
@@ -102,13 +109,16 @@ func Balance(q *Queue, x []int) (*big.Rat, error) {
 
 // AggregateMeasure returns π̄(x)/π̄(0) = Φ(x) Π_i λ_i^x_i ([BC17] (3)), the measure of having
 // x_i jobs of class i in any order, at the cost of [Balance].
-func AggregateMeasure(q *Queue, x []int) (*big.Rat, error) {
-	p, err := Balance(q, x)
+func AggregateMeasure(ctx context.Context, q *Queue, x []int) (*big.Rat, error) {
+	p, err := Balance(ctx, q, x)
 	if err != nil {
 		return nil, err
 	}
 	for i, lambda := range q.ArrivalRates {
 		for range x[i] {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			p.Mul(p, lambda)
 		}
 	}
@@ -118,8 +128,8 @@ func AggregateMeasure(q *Queue, x []int) (*big.Rat, error) {
 // Allocation returns φ_i(x) = Φ(x-e_i)/Φ(x) for each class i, 0 if x_i = 0 ([BC17] (7)): by
 // Theorem 2 the mean rate at which jobs of class i are served while the queue holds x, and
 // balanced fairness in the capacity set of μ if μ is submodular. They sum to μ(x). Cost of [Balance].
-func Allocation(q *Queue, x []int) ([]*big.Rat, error) {
-	phi, l, err := balanceTable(q, x)
+func Allocation(ctx context.Context, q *Queue, x []int) ([]*big.Rat, error) {
+	phi, l, err := balanceTable(ctx, q, x)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +157,7 @@ const (
 // where μ_i(c) is the rate at which jobs of class i are served in state c, by going through
 // all (Σ x_i)!/Π x_i! orders, at most 2^20 of at most 1000 jobs, else the error is a [*num.TooLargeError]. The
 // weights leave out Π λ_i^x_i, which cancels. It equals [Allocation] if q is order independent.
-func MeanAllocation(q *Queue, x []int) ([]*big.Rat, error) {
+func MeanAllocation(ctx context.Context, q *Queue, x []int) ([]*big.Rat, error) {
 	if err := checkCounts(q, x); err != nil {
 		return nil, err
 	}
@@ -160,7 +170,7 @@ func MeanAllocation(q *Queue, x []int) ([]*big.Rat, error) {
 	}
 	sum := new(big.Rat)
 	for c, more := sortedState(x), true; more; more = nextOrder(c) {
-		served, err := positionRates(q, c)
+		served, err := positionRates(ctx, q, c)
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +225,7 @@ func nextOrder(c []int) bool {
 }
 
 // balanceTable returns Φ(y) for every y <= x, at its index in the lattice.
-func balanceTable(q *Queue, x []int) ([]*big.Rat, lattice.Lattice, error) {
+func balanceTable(ctx context.Context, q *Queue, x []int) ([]*big.Rat, lattice.Lattice, error) {
 	if err := checkCounts(q, x); err != nil {
 		return nil, lattice.Lattice{}, err
 	}
@@ -226,6 +236,9 @@ func balanceTable(q *Queue, x []int) ([]*big.Rat, lattice.Lattice, error) {
 	phi := make([]*big.Rat, l.States)
 	phi[0] = big.NewRat(1, 1)
 	for w := lattice.Walk(l); w.Next(); {
+		if err := ctx.Err(); err != nil {
+			return nil, lattice.Lattice{}, err
+		}
 		mu, err := totalRate(q, w.X)
 		if err != nil {
 			return nil, lattice.Lattice{}, err

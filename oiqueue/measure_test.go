@@ -16,8 +16,8 @@ func TestPositionRatesAreThoseOfTheServers(t *testing.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "classes")
 		s := drawSystem(t, n)
 		c := drawState(t, n, 8)
-		if got, want := must(PositionRates(s.q, c))(t), s.served(c); !oracle.Equal(got, want) {
-			t.Errorf("PositionRates(%v) = %v, want %v", c, got, want)
+		if got, want := must(PositionRates(t.Context(), s.q, c))(t), s.served(c); !oracle.Equal(got, want) {
+			t.Errorf("PositionRates(t.Context(), %v) = %v, want %v", c, got, want)
 		}
 	})
 }
@@ -27,7 +27,7 @@ func TestPartialBalance(t *testing.T) {
 		n := rapid.IntRange(1, 3).Draw(t, "classes")
 		q := drawQueue(t, n)
 		c := drawState(t, n, 6)
-		for i, d := range must(PartialBalance(q, c))(t) {
+		for i, d := range must(PartialBalance(t.Context(), q, c))(t) {
 			if d.Sign() != 0 {
 				t.Errorf("class %d is out of balance by %v in state %v", i, d, c)
 			}
@@ -40,7 +40,7 @@ func TestPartialBalanceSeesOrder(t *testing.T) {
 	q := &Queue{ArrivalRates: rats(t, "1", "1"), OrderedRate: func(c []int) *big.Rat { return rat(int64(c[0]+1), 1) }}
 	// By hand in the empty state: λ_i - (λ_i/μ(i)) μ(i) = 0. In state (0): π = 1; for i = 1 the insertions give
 	// state (1, 0): π = 1/4, first job served at 2; state (0, 1): π = 1, second job served at 0; 1 - 1/2 = 1/2.
-	got := must(PartialBalance(q, []int{0}))(t)
+	got := must(PartialBalance(t.Context(), q, []int{0}))(t)
 	if want := rats(t, "0", "1/2"); !oracle.Equal(got, want) {
 		t.Errorf("PartialBalance = %v, want %v", got, want)
 	}
@@ -57,14 +57,14 @@ func TestAggregateAndTheorem2(t *testing.T) {
 			total := new(big.Rat)
 			for _, c := range states(n, k) {
 				if slices.Equal(counts(n, c), x) {
-					total.Add(total, must(StateMeasure(q, c))(t))
+					total.Add(total, must(StateMeasure(t.Context(), q, c))(t))
 				}
 			}
-			if got := must(AggregateMeasure(q, x))(t); got.Cmp(total) != 0 {
-				t.Fatalf("AggregateMeasure(%v) = %v, sum over orders = %v", x, got, total)
+			if got := must(AggregateMeasure(t.Context(), q, x))(t); got.Cmp(total) != 0 {
+				t.Fatalf("AggregateMeasure(t.Context(), %v) = %v, sum over orders = %v", x, got, total)
 			}
-			phi := must(Allocation(q, x))(t)
-			if mean := must(MeanAllocation(q, x))(t); !oracle.Equal(phi, mean) {
+			phi := must(Allocation(t.Context(), q, x))(t)
+			if mean := must(MeanAllocation(t.Context(), q, x))(t); !oracle.Equal(phi, mean) {
 				t.Fatalf("x = %v: Allocation = %v, mean over orders = %v", x, phi, mean)
 			}
 			if k == 0 {
@@ -83,7 +83,7 @@ func TestAllocationInCapacitySet(t *testing.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "classes")
 		q := drawGraph(t, n).q
 		x := rapid.SliceOfN(rapid.IntRange(0, 5), n, n).Draw(t, "x")
-		phi := must(Allocation(q, x))(t)
+		phi := must(Allocation(t.Context(), q, x))(t)
 		for _, set := range oracle.Subsets(n) {
 			total := new(big.Rat)
 			for _, i := range set {
@@ -113,11 +113,11 @@ func TestOrderIndependentMeans(t *testing.T) {
 		for k := range 5 {
 			for _, c := range states(n, k) {
 				v := g(counts(n, c))
-				detailed.Add(detailed, v.Mul(v, must(StateMeasure(q, c))(t)))
+				detailed.Add(detailed, v.Mul(v, must(StateMeasure(t.Context(), q, c))(t)))
 			}
 			for _, x := range vectors(n, k) {
 				v := g(x)
-				aggregate.Add(aggregate, v.Mul(v, must(AggregateMeasure(q, x))(t)))
+				aggregate.Add(aggregate, v.Mul(v, must(AggregateMeasure(t.Context(), q, x))(t)))
 			}
 		}
 		if detailed.Cmp(aggregate) != 0 {
@@ -129,11 +129,11 @@ func TestOrderIndependentMeans(t *testing.T) {
 func TestTooManyOrders(t *testing.T) {
 	q := must(MMc(rats(t, "1", "1"), 1, rat(3, 1)))(t)
 	for _, x := range [][]int{{12, 12}, {1000000, 1}, {600, 600}} { // C(24,12) = 2704156 > 2^20
-		if _, err := MeanAllocation(q, x); !isTooLarge(err) {
-			t.Errorf("MeanAllocation(%v): %v", x, err)
+		if _, err := MeanAllocation(t.Context(), q, x); !isTooLarge(err) {
+			t.Errorf("MeanAllocation(t.Context(), %v): %v", x, err)
 		}
 	}
-	if _, err := Balance(q, []int{1 << 40, 1 << 40}); !isTooLarge(err) {
+	if _, err := Balance(t.Context(), q, []int{1 << 40, 1 << 40}); !isTooLarge(err) {
 		t.Errorf("Balance: %v", err)
 	}
 }

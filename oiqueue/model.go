@@ -1,6 +1,7 @@
 package oiqueue
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -26,10 +27,10 @@ const maxClasses = 20
 
 // FromTable returns the queue with rank function rank[A], at the bit mask of A (class i is
 // bit i). The error is a *[num.InputError] for a bad length or entry, or for the first set, by
-// mask, at which the table is not positive and nondecreasing. Neither slice is copied.
-func FromTable(arrivalRates, rank []*big.Rat) (*Queue, error) {
+// mask, at which the table is not positive and nondecreasing. Neither slice is copied. O(N 2^N) comparisons.
+func FromTable(ctx context.Context, arrivalRates, rank []*big.Rat) (*Queue, error) {
 	q := &Queue{ArrivalRates: arrivalRates, Rank: rank}
-	if err := q.Check(); err != nil {
+	if err := q.Check(ctx); err != nil {
 		return nil, err
 	}
 	return q, nil
@@ -38,8 +39,8 @@ func FromTable(arrivalRates, rank []*big.Rat) (*Queue, error) {
 // FromGraph returns the multi-server queue of [BC17] section 2: server s has capacity
 // μ_s = capacities[s] >= 0 and class i can be served by the servers compatible[i], all of
 // them at once, so that μ(A) is the capacity of all servers compatible with a class of A.
-// Time and memory O(2^N); N is at most 20, else the error is a [*num.TooLargeError].
-func FromGraph(arrivalRates, capacities []*big.Rat, compatible [][]int) (*Queue, error) {
+// O(N 2^N) additions, O(2^N) memory; N is at most 20, else the error is a [*num.TooLargeError].
+func FromGraph(ctx context.Context, arrivalRates, capacities []*big.Rat, compatible [][]int) (*Queue, error) {
 	n := len(arrivalRates)
 	if err := checkRates("ArrivalRates", arrivalRates); err != nil {
 		return nil, err
@@ -68,16 +69,20 @@ func FromGraph(arrivalRates, capacities []*big.Rat, compatible [][]int) (*Queue,
 			return nil, input.Errorf(fmt.Sprintf("compatible[%d]", i), fmt.Sprint(servers), "servers of positive total capacity")
 		}
 	}
-	return &Queue{ArrivalRates: arrivalRates, Rank: ranktable.OfServers(compatible, capacities)}, nil
+	rank, err := ranktable.OfServers(ctx, compatible, capacities)
+	if err != nil {
+		return nil, err
+	}
+	return &Queue{ArrivalRates: arrivalRates, Rank: rank}, nil
 }
 
 // FromCluster returns the queue of a cluster model, with rates in jobs per unit of time and the
 // rank function of [cluster.Model.Rank], whose errors it has.
-func FromCluster(m *cluster.Model) (*Queue, error) {
+func FromCluster(ctx context.Context, m *cluster.Model) (*Queue, error) {
 	if m == nil {
 		return nil, input.Errorf("", "nothing", "a cluster model")
 	}
-	rank, err := m.Rank()
+	rank, err := m.Rank(ctx)
 	if err != nil {
 		return nil, err
 	}

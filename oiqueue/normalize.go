@@ -1,6 +1,7 @@
 package oiqueue
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"slices"
@@ -45,17 +46,23 @@ const maxExactStates = 1 << 12
 // overloaded A in the order of the bit masks. The error is a *[num.InputError] if Rank is not positive or
 // falls, a [*RateError] if a rate function does, or still changes one job beyond Saturation, a [*num.TooLargeError], or
 // [ErrUnbounded] if the rate is a function and Saturation is not set (see [Truncated]).
-func StationaryExact(q *Queue) (*ExactResult, error) {
-	t, err := newTable(q, maxExactStates)
+func StationaryExact(ctx context.Context, q *Queue) (*ExactResult, error) {
+	t, err := newTable(ctx, q, maxExactStates)
 	if err != nil {
 		return nil, err
 	}
-	g, jobs, z := t.recursion(q, arithmetic.One(num.Exact, 0)).Measures()
+	g, jobs, z, err := t.recursion(q, arithmetic.One(num.Exact, 0)).Measures(ctx)
+	if err != nil {
+		return nil, err
+	}
 	r := &ExactResult{Normalization: z.Exact, EmptyProbability: new(big.Rat).Inv(z.Exact), Slack: t.slack, States: t.States}
 	for _, x := range jobs {
 		r.MeanJobs = append(r.MeanJobs, x.Exact)
 	}
 	for _, x := range g {
+		if err := ctx.Err(); err != nil { // fractions are long
+			return nil, err
+		}
 		r.Active = append(r.Active, x.Quo(z).Exact)
 	}
 	return r, nil
@@ -69,7 +76,7 @@ type table struct {
 }
 
 // newTable tabulates the rates of q up to saturation, checks them and the stability of q.
-func newTable(q *Queue, limit int) (*table, error) {
+func newTable(ctx context.Context, q *Queue, limit int) (*table, error) {
 	if err := checkShape(q); err != nil {
 		return nil, err
 	}
@@ -86,17 +93,20 @@ func newTable(q *Queue, limit int) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	mu, err := tabulate(q, l)
+	mu, err := tabulate(ctx, q, l)
 	if err != nil {
 		return nil, err
 	}
 	load := make([]*big.Rat, 1<<len(top)) // Σ_{i∈A} λ_i
-	slack, err := stability(q, l, mu, load)
+	slack, err := stability(ctx, q, l, mu, load)
 	if err != nil {
 		return nil, err
 	}
 	drain := make([]*big.Rat, l.States)
 	for w := lattice.Walk(l); w.Next(); {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		saturated := 0
 		for i, y := range w.X {
 			if y == top[i] {
@@ -109,12 +119,15 @@ func newTable(q *Queue, limit int) (*table, error) {
 }
 
 // tabulate returns μ(y) at the index of y, positive, nondecreasing and constant one job beyond top.
-func tabulate(q *Queue, l lattice.Lattice) ([]*big.Rat, error) {
+func tabulate(ctx context.Context, q *Queue, l lattice.Lattice) ([]*big.Rat, error) {
 	if q.Rank != nil {
-		return q.Rank, ranktable.Check(q.Rank, len(q.ArrivalRates))
+		return q.Rank, ranktable.Check(ctx, q.Rank, len(q.ArrivalRates))
 	}
 	mu := make([]*big.Rat, l.States)
 	for w := lattice.Walk(l); w.Next(); {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		var err error
 		if mu[w.At], err = totalRate(q, w.X); err != nil {
 			return nil, err
@@ -151,12 +164,15 @@ func checkNeighbours(q *Queue, w *lattice.Walker, mu []*big.Rat, i int) error {
 // Since mu is nondecreasing, it makes every drain positive: the classes A saturated in y alone
 // leave the smallest rate, μ(A). G is then finite: the partial sums of G(y) over at most n jobs
 // satisfy the recursion with <=.
-func stability(q *Queue, l lattice.Lattice, mu, load []*big.Rat) (*big.Rat, error) {
+func stability(ctx context.Context, q *Queue, l lattice.Lattice, mu, load []*big.Rat) (*big.Rat, error) {
 	one, slack := big.NewRat(1, 1), big.NewRat(1, 1)
 	at := make([]int, len(load)) // index of the state with m_i jobs of each class of A
 	load[0] = new(big.Rat)
 	for i, lambda := range q.ArrivalRates {
 		for a := 1 << i; a < 2<<i; a++ {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			load[a] = new(big.Rat).Add(load[a^1<<i], lambda)
 			at[a] = at[a^1<<i] + l.Limits[i]*l.Stride[i]
 			if load[a].Cmp(mu[at[a]]) >= 0 {

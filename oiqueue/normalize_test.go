@@ -18,9 +18,9 @@ import (
 // Exact answers of an independent program.
 func TestReference(t *testing.T) {
 	for _, c := range oracle.References() {
-		q := must(FromCluster(c.Model))(t)
-		exact, err := StationaryExact(q)
-		float, errFloat := Stationary(q)
+		q := must(FromCluster(t.Context(), c.Model))(t)
+		exact, err := StationaryExact(t.Context(), q)
+		float, errFloat := Stationary(t.Context(), q)
 		if !c.Expect.Stable {
 			for _, err := range []error{err, errFloat} {
 				var u *cluster.UnstableError
@@ -57,7 +57,7 @@ func TestReference(t *testing.T) {
 func TestRankAgainstActiveSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawStable(t, drawRank(t, rapid.IntRange(1, 4).Draw(t, "classes")))
-		got := must(StationaryExact(q))(t)
+		got := must(StationaryExact(t.Context(), q))(t)
 		g, jobs := oracle.ActiveSets(q.ArrivalRates, q.Rank)
 		z := oracle.Sum(g)
 		for a := range g { // the probability that the classes of A are active, and no other
@@ -110,7 +110,7 @@ func TestFloatWithinBound(t *testing.T) {
 			away := new(big.Rat).SetFrac64(1, int64(math.Pow10(rapid.IntRange(1, 15).Draw(t, "digits"))))
 			q = scaleToLoad(t, q, away.Sub(rat(1, 1), away))
 		}
-		within(t, "random", must(Stationary(q))(t), must(StationaryExact(q))(t))
+		within(t, "random", must(Stationary(t.Context(), q))(t), must(StationaryExact(t.Context(), q))(t))
 	})
 }
 
@@ -137,10 +137,10 @@ func TestTruncatedEncloses(t *testing.T) {
 		for i, l := range q.ArrivalRates {
 			q.ArrivalRates[i] = new(big.Rat).Mul(l, factor)
 		}
-		exact := must(StationaryExact(q))(t)
+		exact := must(StationaryExact(t.Context(), q))(t)
 		width := 0.0
 		for _, jobs := range []int{0, 3, 10} {
-			got := must(Truncated(q, jobs))(t)
+			got := must(Truncated(t.Context(), q, jobs))(t)
 			if !got.Normalization.Contains(exact.Normalization) {
 				t.Errorf("%d jobs: Z = %v outside %v", jobs, exact.Normalization, got.Normalization)
 			}
@@ -161,7 +161,7 @@ func TestTruncatedEncloses(t *testing.T) {
 // μ(x) = Σ x_i is the M/M/∞ queue: Z = e^Λ and X_i is Poisson with mean λ_i.
 func TestInfiniteServer(t *testing.T) {
 	q := &Queue{ArrivalRates: rats(t, "1/2", "3/2"), TotalRate: func(x []int) *big.Rat { return rat(int64(x[0]+x[1]), 1) }}
-	got := must(Truncated(q, 40))(t)
+	got := must(Truncated(t.Context(), q, 40))(t)
 	for what, c := range map[string]struct {
 		interval num.RatInterval
 		want     float64
@@ -172,14 +172,14 @@ func TestInfiniteServer(t *testing.T) {
 			t.Errorf("%s in [%v, %v], want %v", what, low, high, c.want)
 		}
 	}
-	if _, err := StationaryExact(q); !errors.Is(err, ErrUnbounded) {
+	if _, err := StationaryExact(t.Context(), q); !errors.Is(err, ErrUnbounded) {
 		t.Errorf("StationaryExact: %v, want ErrUnbounded", err)
 	}
-	if _, err := Truncated(q, 1); err == nil || err.Error() != "jobs = 1: want more, so that every state of 2 or more jobs is served faster than jobs arrive (2), which 2 is not" {
+	if _, err := Truncated(t.Context(), q, 1); err == nil || err.Error() != "jobs = 1: want more, so that every state of 2 or more jobs is served faster than jobs arrive (2), which 2 is not" {
 		t.Errorf("%v", err)
 	}
 	for _, jobs := range []int{2000, math.MaxInt} { // C(2003, 2) = 2005003 states
-		if _, err := Truncated(q, jobs); !isTooLarge(err) {
+		if _, err := Truncated(t.Context(), q, jobs); !isTooLarge(err) {
 			t.Errorf("%d jobs: error %v, want a TooLargeError", jobs, err)
 		}
 	}
@@ -194,9 +194,9 @@ func TestSharedServerIsMM1(t *testing.T) {
 			compatible[i] = []int{0}
 		}
 		mu := drawRat(t, "capacity", 1)
-		q := drawStable(t, must(FromGraph(drawRates(t, n), []*big.Rat{mu}, compatible))(t))
+		q := drawStable(t, must(FromGraph(t.Context(), drawRates(t, n), []*big.Rat{mu}, compatible))(t))
 		slack := new(big.Rat).Sub(mu, sum(q.ArrivalRates))
-		got := must(StationaryExact(q))(t)
+		got := must(StationaryExact(t.Context(), q))(t)
 		if want := new(big.Rat).Quo(mu, slack); got.Normalization.Cmp(want) != 0 || got.Slack.Cmp(want.Inv(want)) != 0 {
 			t.Errorf("Z = %v, slack %v", got.Normalization, got.Slack)
 		}
@@ -212,8 +212,8 @@ func TestSharedServerIsMM1(t *testing.T) {
 func TestThreeServers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mu := []*big.Rat{drawRat(t, "μ1", 1), drawRat(t, "μ2", 0), drawRat(t, "μ3", 1)}
-		q := drawStable(t, must(FromGraph(drawRates(t, 2), mu, [][]int{{0, 2}, {1, 2}}))(t))
-		got := must(StationaryExact(q))(t)
+		q := drawStable(t, must(FromGraph(t.Context(), drawRates(t, 2), mu, [][]int{{0, 2}, {1, 2}}))(t))
+		got := must(StationaryExact(t.Context(), q))(t)
 		f := func(op func(z, x, y *big.Rat) *big.Rat, x, y *big.Rat) *big.Rat { return op(new(big.Rat), x, y) }
 		add, sub, mul, quo := (*big.Rat).Add, (*big.Rat).Sub, (*big.Rat).Mul, (*big.Rat).Quo
 		one := rat(1, 1)
@@ -248,13 +248,13 @@ func TestRandomAssignment(t *testing.T) {
 		for i := range rates {
 			rates[i] = new(big.Rat).Quo(lambda, rat(6, 1))
 		}
-		q := must(FromGraph(rates, []*big.Rat{rat(1, 1), rat(1, 1), rat(1, 1), rat(1, 1)}, compatible))(t)
+		q := must(FromGraph(t.Context(), rates, []*big.Rat{rat(1, 1), rat(1, 1), rat(1, 1), rat(1, 1)}, compatible))(t)
 		want := new(big.Rat)
 		for s := int64(2); s <= 4; s++ {
 			rho := new(big.Rat).Mul(lambda, rat(s*(s-1)/2, 6*s))
 			want.Add(want, rho.Quo(rho, new(big.Rat).Sub(rat(1, 1), rho)))
 		}
-		if got := sum(must(StationaryExact(q))(t).MeanJobs); got.Cmp(want) != 0 {
+		if got := sum(must(StationaryExact(t.Context(), q))(t).MeanJobs); got.Cmp(want) != 0 {
 			t.Errorf("E = %v, want %v", got, want)
 		}
 	})
@@ -282,7 +282,7 @@ func TestPermutedAndScaled(t *testing.T) {
 			}
 			p.Rank[oracle.Mask(set)] = new(big.Rat).Mul(mu, clock)
 		}
-		want, got := must(StationaryExact(q))(t), must(StationaryExact(p))(t)
+		want, got := must(StationaryExact(t.Context(), q))(t), must(StationaryExact(t.Context(), p))(t)
 		if got.Normalization.Cmp(want.Normalization) != 0 || got.Slack.Cmp(want.Slack) != 0 {
 			t.Errorf("Z = %v, want %v", got.Normalization, want.Normalization)
 		}
@@ -301,7 +301,7 @@ func TestBoundary(t *testing.T) {
 		q := drawQueue(t, n)
 		for _, load := range []*big.Rat{rat(1, 1), rat(101, 100)} {
 			bad := scaleToLoad(t, q, load)
-			_, err := StationaryExact(bad)
+			_, err := StationaryExact(t.Context(), bad)
 			var u *cluster.UnstableError
 			if !errors.As(err, &u) {
 				t.Fatalf("load %v: error %v", load, err)
@@ -326,9 +326,9 @@ func TestBoundary(t *testing.T) {
 }
 
 func TestUnstableNamesFirstSet(t *testing.T) {
-	q := must(FromGraph(rats(t, "1/2", "3", "3"), rats(t, "1", "2"), [][]int{{0}, {1}, {0, 1}}))(t)
+	q := must(FromGraph(t.Context(), rats(t, "1/2", "3", "3"), rats(t, "1", "2"), [][]int{{0}, {1}, {0, 1}}))(t)
 	want := "unstable: jobs arrive at least as fast as their servers can work: classes [1] bring 3 jobs per unit of time to servers that can do 2"
-	if _, err := Stationary(q); err == nil || err.Error() != want {
+	if _, err := Stationary(t.Context(), q); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -337,14 +337,14 @@ func TestUnstableNamesFirstSet(t *testing.T) {
 func TestFloatRange(t *testing.T) {
 	for rate, servers := range map[string]int{"1e-90": 1, "1e-30": 5} { // (λ/2)^5/5! is below 2^-400
 		q := must(MMc(rats(t, rate), servers, rat(2, 1)))(t)
-		within(t, rate, must(Stationary(q))(t), must(StationaryExact(q))(t))
+		within(t, rate, must(Stationary(t.Context(), q))(t), must(StationaryExact(t.Context(), q))(t))
 	}
 	q := must(MMc(rats(t, "1e-320"), 1, rat(1, 1)))(t)
-	if _, err := Stationary(q); !errors.Is(err, ErrFloatRange) {
+	if _, err := Stationary(t.Context(), q); !errors.Is(err, ErrFloatRange) {
 		t.Errorf("error %v, want ErrFloatRange", err)
 	}
 	rate := rats(t, "1e-320")[0]
-	if got := must(StationaryExact(q))(t); got.MeanJobs[0].Cmp(new(big.Rat).Quo(rate, new(big.Rat).Sub(rat(1, 1), rate))) != 0 {
+	if got := must(StationaryExact(t.Context(), q))(t); got.MeanJobs[0].Cmp(new(big.Rat).Quo(rate, new(big.Rat).Sub(rat(1, 1), rate))) != 0 {
 		t.Errorf("%v", got.MeanJobs)
 	}
 }
@@ -355,17 +355,17 @@ func TestTooLarge(t *testing.T) {
 	for i := range rates {
 		rates[i], compatible[i] = rat(1, 100), []int{0}
 	}
-	_, err := FromGraph(rates, rats(t, "1"), compatible)
+	_, err := FromGraph(t.Context(), rates, rats(t, "1"), compatible)
 	want := "ArrivalRates = 21 classes: want at most 20 classes, whose sets are tabulated; merge classes with equal servers, or let package bf work on sets of servers"
 	if !isTooLarge(err) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	q := must(MMc(rates[:13], 1, rat(1, 1)))(t)
 	want = "states of the table = 8192: want at most 4096; merge classes that are served alike (their rates add), take Stationary for StationaryExact, or let package bf solve a cluster on sets of servers"
-	if _, err := StationaryExact(q); !isTooLarge(err) || err.Error() != want {
+	if _, err := StationaryExact(t.Context(), q); !isTooLarge(err) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	got := must(Stationary(q))(t)
+	got := must(Stationary(t.Context(), q))(t)
 	for i, m := range got.MeanJobs { // M/M/1 of load 13/100
 		if want := 1.0 / 87; math.Abs(m-want) > (got.RelativeErrorBound+1e-16)*want {
 			t.Errorf("MeanJobs[%d] = %v, want %v", i, m, want)

@@ -35,7 +35,7 @@ func TestMMcIsErlangC(t *testing.T) {
 		q := drawStable(t, must(MMc(drawRates(t, n), c, rate))(t))
 		total := sum(q.ArrivalRates)
 		z, mean := erlang(c, new(big.Rat).Quo(total, rate))
-		got := must(StationaryExact(q))(t)
+		got := must(StationaryExact(t.Context(), q))(t)
 		if got.Normalization.Cmp(z) != 0 {
 			t.Errorf("Z = %v, want %v", got.Normalization, z)
 		}
@@ -49,7 +49,7 @@ func TestMMcIsErlangC(t *testing.T) {
 }
 
 func sameAnswer(t *rapid.T, what string, p, q *Queue) {
-	a, b := must(StationaryExact(p))(t), must(StationaryExact(q))(t)
+	a, b := must(StationaryExact(t.Context(), p))(t), must(StationaryExact(t.Context(), q))(t)
 	if a.Normalization.Cmp(b.Normalization) != 0 || !oracle.Equal(a.MeanJobs, b.MeanJobs) {
 		t.Errorf("%s: Z = %v and %v, means %v and %v", what, a.Normalization, b.Normalization, a.MeanJobs, b.MeanJobs)
 	}
@@ -73,7 +73,7 @@ func TestMSCCCSpecialCases(t *testing.T) {
 			servers += limits[i]
 		}
 		q = drawStable(t, must(MSCCC(drawRates(t, n), servers, rate, limits))(t))
-		got, z := must(StationaryExact(q))(t), rat(1, 1)
+		got, z := must(StationaryExact(t.Context(), q))(t), rat(1, 1)
 		for i, l := range q.ArrivalRates {
 			zi, mean := erlang(limits[i], new(big.Rat).Quo(l, rate))
 			z.Mul(z, zi)
@@ -100,7 +100,7 @@ func TestMSCCCAsRank(t *testing.T) {
 		for a := range rank {
 			rank[a] = rat(int64(min(c, bits.OnesCount(uint(a)))), 1)
 		}
-		sameAnswer(t, "rank", q, must(FromTable(q.ArrivalRates, rank))(t))
+		sameAnswer(t, "rank", q, must(FromTable(t.Context(), q.ArrivalRates, rank))(t))
 	})
 }
 
@@ -129,9 +129,9 @@ func TestMSHCCIndependentBranches(t *testing.T) {
 		q := drawStable(t, must(MSHCC(drawRates(t, 3), Constraint{Limit: a.Limit + b.Limit, Children: []Constraint{a, b}}, rat(1, 1)))(t))
 		b.Classes, b.Children = []int{0}, nil // class 2 alone, below the tightest of its limits
 		b.Limit = q.Saturation[2]
-		left := must(StationaryExact(must(MSHCC(q.ArrivalRates[:2], a, rat(1, 1)))(t)))(t)
-		right := must(StationaryExact(must(MSHCC(q.ArrivalRates[2:], b, rat(1, 1)))(t)))(t)
-		got := must(StationaryExact(q))(t)
+		left := must(StationaryExact(t.Context(), must(MSHCC(q.ArrivalRates[:2], a, rat(1, 1)))(t)))(t)
+		right := must(StationaryExact(t.Context(), must(MSHCC(q.ArrivalRates[2:], b, rat(1, 1)))(t)))(t)
+		got := must(StationaryExact(t.Context(), q))(t)
 		if z := new(big.Rat).Mul(left.Normalization, right.Normalization); got.Normalization.Cmp(z) != 0 {
 			t.Errorf("Z = %v, want %v", got.Normalization, z)
 		}

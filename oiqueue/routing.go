@@ -1,6 +1,7 @@
 package oiqueue
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -19,10 +20,10 @@ type Routing struct {
 
 // TrafficEquationsExact returns the effective arrival rates λ = ν + λP, external and returning
 // jobs together, by elimination in O(n^3) rational operations. The error is a *[num.InputError] for
-// a negative probability or a row that sums to more than 1, and a [*ClosedError] naming the
-// classes, if any, from which no job ever leaves.
-func TrafficEquationsExact(r Routing) ([]*big.Rat, error) {
-	if err := checkRouting(r); err != nil {
+// a negative probability or a row that sums to more than 1, a [*ClosedError] naming the
+// classes, if any, from which no job ever leaves, or ctx.Err() soon after ctx is done.
+func TrafficEquationsExact(ctx context.Context, r Routing) ([]*big.Rat, error) {
+	if err := checkRouting(ctx, r); err != nil {
 		return nil, err
 	}
 	n := len(r.External)
@@ -44,6 +45,9 @@ func TrafficEquationsExact(r Routing) ([]*big.Rat, error) {
 			}
 			f := new(big.Rat).Quo(a[j][k], a[k][k])
 			for i := k; i <= n; i++ {
+				if err := ctx.Err(); err != nil { // fractions grow long
+					return nil, err
+				}
 				a[j][i].Sub(a[j][i], term.Mul(f, a[k][i]))
 			}
 		}
@@ -66,15 +70,19 @@ type Traffic struct {
 // [TrafficEquationsExact]. The bound comes from the rates and a second solution w >= 0 of (I - P^T) w ≈ 1: with the
 // residual r = ν - (I - P^T) λ and v = (I - P^T) w > 0 computed exactly, the inverse of the M-matrix I - P^T being
 // nonnegative, the error is at most w max_i |r_i|/v_i. The error wraps [ErrFloatRange] if v is not positive, because
-// jobs leave too rarely for float64, or a rate or its bound is beyond the largest float64.
-func TrafficEquations(r Routing) (*Traffic, error) {
-	if err := checkRouting(r); err != nil {
+// jobs leave too rarely for float64, or a rate or its bound is beyond the largest float64. The factorization, a second
+// for 2000 classes, does not look at ctx.
+func TrafficEquations(ctx context.Context, r Routing) (*Traffic, error) {
+	if err := checkRouting(ctx, r); err != nil {
 		return nil, err
 	}
 	n := len(r.External)
 	a := mat.NewDense(n, n, nil)
 	b := mat.NewDense(n, 2, nil)
 	for j := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for i := range n {
 			p, _ := entry(r.Prob[i][j]).Float64()
 			a.Set(j, i, -p)
@@ -97,12 +105,18 @@ func TrafficEquations(r Routing) (*Traffic, error) {
 	}
 	lambda := mat.Col(nil, 0, &solution)
 	w := mat.Col(nil, 1, &solution)
-	v, ok := applyExact(r, w)
-	if !ok {
+	v, err := applyExact(ctx, r, w)
+	if err != nil {
+		return nil, err
+	}
+	if v == nil {
 		return nil, leaveRarely()
 	}
-	residual, ok := applyExact(r, lambda)
-	if !ok {
+	residual, err := applyExact(ctx, r, lambda)
+	if err != nil {
+		return nil, err
+	}
+	if residual == nil {
 		return nil, rateTooLarge("an effective rate")
 	}
 	worst, factor := new(big.Rat), new(big.Rat)
@@ -129,24 +143,27 @@ func TrafficEquations(r Routing) (*Traffic, error) {
 	return t, nil
 }
 
-// applyExact returns (I - P^T) x exactly, and false if x is not finite.
-func applyExact(r Routing, x []float64) ([]*big.Rat, bool) {
+// applyExact returns (I - P^T) x exactly, nil if x is not finite. The error is that of the context.
+func applyExact(ctx context.Context, r Routing, x []float64) ([]*big.Rat, error) {
 	exact := make([]*big.Rat, len(x))
 	for i, f := range x {
 		if exact[i] = new(big.Rat).SetFloat64(f); exact[i] == nil {
-			return nil, false
+			return nil, nil
 		}
 	}
 	y, term := make([]*big.Rat, len(x)), new(big.Rat)
 	for j := range y {
 		y[j] = new(big.Rat).Set(exact[j])
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for i := range x {
 			if p := r.Prob[i][j]; p != nil && p.Sign() != 0 {
 				y[j].Sub(y[j], term.Mul(p, exact[i]))
 			}
 		}
 	}
-	return y, true
+	return y, nil
 }
 
 func roundUp(r *big.Rat) float64 {
@@ -168,14 +185,14 @@ func rateTooLarge(what string) error {
 // Routed returns q with the effective arrival rates of r in place of its own. By
 // quasi-reversibility its stationary measure is that of the queue with this routing. The
 // number of classes must agree; errors as in [TrafficEquationsExact].
-func Routed(q *Queue, r Routing) (*Queue, error) {
+func Routed(ctx context.Context, q *Queue, r Routing) (*Queue, error) {
 	if err := checkShape(q); err != nil {
 		return nil, err
 	}
 	if len(r.External) != len(q.ArrivalRates) {
 		return nil, input.Errorf("External", fmt.Sprintf("%d entries", len(r.External)), "one for each of the %d classes", len(q.ArrivalRates))
 	}
-	lambda, err := TrafficEquationsExact(r)
+	lambda, err := TrafficEquationsExact(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +205,7 @@ func Routed(q *Queue, r Routing) (*Queue, error) {
 // (0, 1] and otherwise comes back to the end of the queue as a job of its class. External rates are λ_i p, so that
 // each job is served 1/p times on average and the effective rates, hence the stationary distribution, are those of q
 // whatever p. As p falls to 0 every job in a given x is served at the mean rates of Theorem 2, balanced fairness.
-func Reentrant(q *Queue, p *big.Rat) (*Queue, Routing, error) {
+func Reentrant(ctx context.Context, q *Queue, p *big.Rat) (*Queue, Routing, error) {
 	if err := checkShape(q); err != nil {
 		return nil, Routing{}, err
 	}
@@ -203,7 +220,7 @@ func Reentrant(q *Queue, p *big.Rat) (*Queue, Routing, error) {
 		r.Prob[i] = make([]*big.Rat, n)
 		r.Prob[i][i] = new(big.Rat).Sub(one, p)
 	}
-	routed, err := Routed(q, r)
+	routed, err := Routed(ctx, q, r)
 	return routed, r, err
 }
 
@@ -215,7 +232,7 @@ func entry(p *big.Rat) *big.Rat {
 	return p
 }
 
-func checkRouting(r Routing) error {
+func checkRouting(ctx context.Context, r Routing) error {
 	n := len(r.External)
 	if err := checkRates("External", r.External); err != nil {
 		return err
@@ -226,6 +243,9 @@ func checkRouting(r Routing) error {
 	one := big.NewRat(1, 1)
 	leads := make([]bool, n) // jobs of this class leave sooner or later
 	for i, row := range r.Prob {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if len(row) != n {
 			return input.Errorf(fmt.Sprintf("Prob[%d]", i), fmt.Sprintf("%d entries", len(row)), "one for each of the %d classes", n)
 		}

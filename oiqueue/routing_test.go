@@ -35,7 +35,7 @@ func jumps(c []int, served func(c []int) []*big.Rat, r Routing, visit func(d []i
 // under the measure of q.
 func imbalance(t *rapid.T, q *Queue, served func(c []int) []*big.Rat, r Routing, c []int) *big.Rat {
 	n, net := len(q.ArrivalRates), new(big.Rat)
-	pi := must(StateMeasure(q, c))(t)
+	pi := must(StateMeasure(t.Context(), q, c))(t)
 	jumps(c, served, r, func(_ []int, rate *big.Rat) { net.Add(net, new(big.Rat).Mul(pi, rate)) })
 	for k := max(len(c)-1, 0); k <= len(c)+1; k++ {
 		for _, d := range states(n, k) {
@@ -43,7 +43,7 @@ func imbalance(t *rapid.T, q *Queue, served func(c []int) []*big.Rat, r Routing,
 			jumps(d, served, r, func(to []int, rate *big.Rat) {
 				if slices.Equal(to, c) {
 					if pd == nil {
-						pd = must(StateMeasure(q, d))(t)
+						pd = must(StateMeasure(t.Context(), q, d))(t)
 					}
 					net.Sub(net, new(big.Rat).Mul(pd, rate))
 				}
@@ -82,7 +82,7 @@ func TestGlobalBalanceWithRouting(t *testing.T) {
 		n := rapid.IntRange(1, 3).Draw(t, "classes")
 		s := drawSystem(t, n)
 		r := drawRouting(t, n)
-		q := must(Routed(s.q, r))(t)
+		q := must(Routed(t.Context(), s.q, r))(t)
 		c := drawState(t, n, 3)
 		if d := imbalance(t, q, s.served, r, c); d.Sign() != 0 {
 			t.Errorf("state %v is out of balance by %v with λ = %v", c, d, q.ArrivalRates)
@@ -97,7 +97,7 @@ func TestReentrant(t *testing.T) {
 		s := drawSystem(t, n)
 		c := drawState(t, n, 3)
 		for _, p := range []*big.Rat{rat(1, 1), rat(int64(rapid.IntRange(1, 999).Draw(t, "p")), 1000)} {
-			q, r, err := Reentrant(s.q, p)
+			q, r, err := Reentrant(t.Context(), s.q, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestReentrant(t *testing.T) {
 func TestReentrantChainSolved(t *testing.T) {
 	capacities := rats(t, "1", "1/2", "3/2")
 	compatible := [][]int{{0, 2}, {1, 2}}
-	base := must(FromGraph(rats(t, "4/5", "1"), capacities, compatible))(t)
+	base := must(FromGraph(t.Context(), rats(t, "4/5", "1"), capacities, compatible))(t)
 	served := func(c []int) []*big.Rat {
 		rates := make([]*big.Rat, len(c))
 		for k := range rates {
@@ -136,11 +136,11 @@ func TestReentrantChainSolved(t *testing.T) {
 	index := func(c []int) int { return slices.IndexFunc(all, func(d []int) bool { return slices.Equal(c, d) }) }
 	want, total := make([]float64, len(all)), 0.0
 	for k, c := range all {
-		want[k], _ = must(StateMeasure(base, c))(t).Float64()
+		want[k], _ = must(StateMeasure(t.Context(), base, c))(t).Float64()
 		total += want[k]
 	}
 	for _, p := range []*big.Rat{rat(1, 1), rat(1, 3), rat(1, 100)} {
-		_, r, err := Reentrant(base, p)
+		_, r, err := Reentrant(t.Context(), base, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestTrafficEquations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "classes")
 		r := drawRouting(t, n)
-		exact := must(TrafficEquationsExact(r))(t)
+		exact := must(TrafficEquationsExact(t.Context(), r))(t)
 		for j, l := range exact {
 			rest := new(big.Rat).Sub(l, r.External[j])
 			for i := range n {
@@ -187,7 +187,7 @@ func TestTrafficEquations(t *testing.T) {
 				t.Errorf("λ_%d = %v leaves %v", j, l, rest)
 			}
 		}
-		got := must(TrafficEquations(r))(t)
+		got := must(TrafficEquations(t.Context(), r))(t)
 		for j, f := range got.ArrivalRates {
 			off := new(big.Rat).SetFloat64(f)
 			off.Sub(off, exact[j]).Abs(off)
@@ -213,7 +213,7 @@ func TestTrafficAgainstSeries(t *testing.T) {
 		}
 		v = next
 	}
-	for i, l := range must(TrafficEquationsExact(r))(t) {
+	for i, l := range must(TrafficEquationsExact(t.Context(), r))(t) {
 		if f, _ := l.Float64(); math.Abs(f-lambda[i]) > 1e-14*10 { // 400 roundings of numbers below 3
 			t.Errorf("λ_%d = %v, series gives %v", i, f, lambda[i])
 		}
@@ -223,21 +223,21 @@ func TestTrafficAgainstSeries(t *testing.T) {
 func TestTrafficNearlyClosed(t *testing.T) {
 	p := new(big.Rat).Sub(rat(1, 1), must2(new(big.Rat).SetString("1e-30")))
 	r := Routing{rats(t, "1"), [][]*big.Rat{{p}}}
-	if l := must(TrafficEquationsExact(r))(t); l[0].RatString() != "1000000000000000000000000000000" {
+	if l := must(TrafficEquationsExact(t.Context(), r))(t); l[0].RatString() != "1000000000000000000000000000000" {
 		t.Errorf("λ = %v, want 1e30", l[0])
 	}
 	// One class: 1 - p is formed exactly, so float64 holds it too.
-	f := must(TrafficEquations(r))(t)
+	f := must(TrafficEquations(t.Context(), r))(t)
 	off := new(big.Rat).SetFloat64(f.ArrivalRates[0])
 	if off.Sub(off, must2(new(big.Rat).SetString("1e30"))).Abs(off).Cmp(new(big.Rat).SetFloat64(f.ErrorBounds[0])) > 0 {
 		t.Errorf("%+v", f)
 	}
 	// Two classes that swap: the determinant 1 - p^2 cancels in float64.
 	r = Routing{rats(t, "1", "1"), [][]*big.Rat{{nil, p}, {p, nil}}}
-	if _, err := TrafficEquations(r); !errors.Is(err, ErrFloatRange) {
+	if _, err := TrafficEquations(t.Context(), r); !errors.Is(err, ErrFloatRange) {
 		t.Errorf("error %v, want ErrFloatRange", err)
 	}
-	if l := must(TrafficEquationsExact(r))(t); l[0].RatString() != "1000000000000000000000000000000" {
+	if l := must(TrafficEquationsExact(t.Context(), r))(t); l[0].RatString() != "1000000000000000000000000000000" {
 		t.Errorf("λ = %v, want 1e30", l[0])
 	}
 }
@@ -250,13 +250,13 @@ func TestTrafficBeyondFloat(t *testing.T) {
 		"External[1] is beyond 1.8e+308":        {[]*big.Rat{rat(1, 1), huge}, [][]*big.Rat{{nil, nil}, {nil, nil}}},
 		"an effective rate is beyond 1.8e+308;": {[]*big.Rat{large, large}, [][]*big.Rat{{nil, rat(1, 1)}, {nil, nil}}},
 	} {
-		if _, err := TrafficEquations(r); !errors.Is(err, ErrFloatRange) || !strings.Contains(err.Error(), want) {
+		if _, err := TrafficEquations(t.Context(), r); !errors.Is(err, ErrFloatRange) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
-		must(TrafficEquationsExact(r))(t)
+		must(TrafficEquationsExact(t.Context(), r))(t)
 	}
 	tiny := must2(new(big.Rat).SetString("1e-400")) // rounds to 0, and the bound says so
-	got := must(TrafficEquations(Routing{[]*big.Rat{tiny}, [][]*big.Rat{{nil}}}))(t)
+	got := must(TrafficEquations(t.Context(), Routing{[]*big.Rat{tiny}, [][]*big.Rat{{nil}}}))(t)
 	if got.ArrivalRates[0] != 0 || !(got.ErrorBounds[0] > 0 && got.ErrorBounds[0] < 1e-300) {
 		t.Errorf("%+v", got)
 	}
@@ -280,8 +280,8 @@ func TestBadRouting(t *testing.T) {
 		"leads to a sink": {Routing{nu, [][]*big.Rat{{nil, one, nil}, {nil, one, nil}, {nil, nil, nil}}}, "oiqueue: jobs of classes [0 1] never leave: want from each class a chain of positive probabilities to one whose row sums to less than 1"},
 	} {
 		for _, solve := range []func(Routing) error{
-			func(r Routing) error { _, err := TrafficEquationsExact(r); return err },
-			func(r Routing) error { _, err := TrafficEquations(r); return err },
+			func(r Routing) error { _, err := TrafficEquationsExact(t.Context(), r); return err },
+			func(r Routing) error { _, err := TrafficEquations(t.Context(), r); return err },
 		} {
 			if err := solve(c.r); err == nil || err.Error() != c.want {
 				t.Errorf("%s: error %q, want %q", name, err, c.want)
@@ -289,15 +289,15 @@ func TestBadRouting(t *testing.T) {
 		}
 	}
 	var closed *ClosedError
-	if _, err := TrafficEquationsExact(Routing{nu[:1], [][]*big.Rat{{one}}}); !errors.As(err, &closed) || !slices.Equal(closed.Classes, []int{0}) {
+	if _, err := TrafficEquationsExact(t.Context(), Routing{nu[:1], [][]*big.Rat{{one}}}); !errors.As(err, &closed) || !slices.Equal(closed.Classes, []int{0}) {
 		t.Errorf("%v", err)
 	}
 	q := must(MMc(nu, 1, one))(t)
-	if _, err := Routed(q, Routing{nu[:1], [][]*big.Rat{{nil}}}); err == nil || err.Error() != "External = 1 entries: want one for each of the 3 classes" {
+	if _, err := Routed(t.Context(), q, Routing{nu[:1], [][]*big.Rat{{nil}}}); err == nil || err.Error() != "External = 1 entries: want one for each of the 3 classes" {
 		t.Error(err)
 	}
 	for p, want := range map[*big.Rat]string{nil: "p is missing: want a probability > 0 and <= 1", rat(0, 1): "p = 0: want a probability > 0 and <= 1", rat(3, 2): "p = 3/2: want a probability > 0 and <= 1"} {
-		if _, _, err := Reentrant(q, p); err == nil || err.Error() != want {
+		if _, _, err := Reentrant(t.Context(), q, p); err == nil || err.Error() != want {
 			t.Errorf("Reentrant: %v, want %s", err, want)
 		}
 	}

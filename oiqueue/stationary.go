@@ -1,6 +1,7 @@
 package oiqueue
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -25,14 +26,14 @@ type Result struct {
 // positive numbers, with a proved bound on the relative error however near the queue is to instability. It takes
 // O(N Π_i (m_i+1)) operations; at most 2^20 states (20 classes with Rank) are accepted. Where a measure leaves the range
 // of float64, the error wraps [ErrFloatRange].
-func Stationary(q *Queue) (*Result, error) {
-	t, err := newTable(q, maxStates)
+func Stationary(ctx context.Context, q *Queue) (*Result, error) {
+	t, err := newTable(ctx, q, maxStates)
 	if err != nil {
 		return nil, err
 	}
 	g, jobs, z, bound, ok := lattice.Floats(t.Lattice, q.ArrivalRates, t.drain)
 	if !ok {
-		return t.stationaryFar(q)
+		return t.stationaryFar(ctx, q)
 	}
 	for at := range g {
 		g[at] /= z
@@ -42,9 +43,12 @@ func Stationary(q *Queue) (*Result, error) {
 }
 
 // stationaryFar is [Stationary] with exponents beyond those of float64 and a bound beside each number.
-func (t *table) stationaryFar(q *Queue) (*Result, error) {
+func (t *table) stationaryFar(ctx context.Context, q *Queue) (*Result, error) {
 	one := arithmetic.One(num.Float, 0)
-	g, jobs, z := t.recursion(q, one).Measures()
+	g, jobs, z, err := t.recursion(q, one).Measures(ctx)
+	if err != nil {
+		return nil, err
+	}
 	r, ok := &Result{States: t.States}, true
 	set := func(x arithmetic.Number) float64 {
 		v, fits := x.Value()

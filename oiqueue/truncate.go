@@ -1,6 +1,7 @@
 package oiqueue
 
 import (
+	"context"
 	"encoding/binary"
 	"math/big"
 
@@ -27,7 +28,7 @@ type TruncatedResult struct {
 // states, at most 2^18, else the error is a [*num.TooLargeError]. If r >= 1 the error is an
 // *[num.InputError] that asks for more jobs: then a stable queue may still be beyond this bound, and
 // [StationaryExact] is the way. A [*RateError] names states where μ falls or is not positive.
-func Truncated(q *Queue, jobs int) (*TruncatedResult, error) {
+func Truncated(ctx context.Context, q *Queue, jobs int) (*TruncatedResult, error) {
 	if err := checkShape(q); err != nil {
 		return nil, err
 	}
@@ -51,13 +52,16 @@ func Truncated(q *Queue, jobs int) (*TruncatedResult, error) {
 	states, last := 1, big.NewRat(1, 1) // W_0
 	for k := 1; k <= jobs; k++ {
 		var err error
-		if level, err = level.next(q); err != nil {
+		if level, err = level.next(ctx, q); err != nil {
 			return nil, err
 		}
 		last = new(big.Rat)
 		term := new(big.Rat)
 		for _, s := range level {
 			states++
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			last.Add(last, s.measure)
 			for i, xi := range s.x {
 				mean[i].Add(mean[i], term.Mul(s.measure, term.SetInt64(int64(xi))))
@@ -65,7 +69,7 @@ func Truncated(q *Queue, jobs int) (*TruncatedResult, error) {
 		}
 		z.Add(z, last)
 	}
-	beyond, err := level.next(q)
+	beyond, err := level.next(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +112,14 @@ func firstLevel(n int) level {
 }
 
 // next returns the level with one job more.
-func (l level) next(q *Queue) (level, error) {
+func (l level) next(ctx context.Context, q *Queue) (level, error) {
 	var up level
 	at := make(map[string]*levelState)
 	term := new(big.Rat)
 	for _, from := range l {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		x := append([]int(nil), from.x...)
 		for i, lambda := range q.ArrivalRates {
 			x[i]++
@@ -134,6 +141,9 @@ func (l level) next(q *Queue) (level, error) {
 		}
 	}
 	for _, to := range up {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		to.measure.Quo(to.measure, to.mu)
 	}
 	return up, nil

@@ -85,10 +85,10 @@ type Simulation struct {
 }
 
 // Simulate adds a simulation to the plan.
-func (p *Plan) Simulate(name string, c sim.System, e Effort, s sim.Settings) (*Simulation, error) {
+func (p *Plan) Simulate(ctx context.Context, name string, c sim.System, e Effort, s sim.Settings) (*Simulation, error) {
 	s.Runs, s.Seed = cmp.Or(s.Runs, e.Runs), e.Seed
 	s.Jumps, s.WarmUp = cmp.Or(s.Jumps, e.Jumps), cmp.Or(s.WarmUp, e.WarmUp)
-	plan, err := sim.NewPlan(c, s)
+	plan, err := sim.NewPlan(ctx, c, s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -23,7 +23,7 @@ type singleServer struct {
 const meanWaiting = "mean_waiting"
 
 // Describe implements [sim.System].
-func (m singleServer) Describe(overHorizon bool) (*sim.Description, error) {
+func (m singleServer) Describe(_ context.Context, overHorizon bool) (*sim.Description, error) {
 	if !(m.ArrivalRate >= 1e-300 && m.ArrivalRate <= 1e300) {
 		return nil, input.Errorf("ArrivalRate", m.ArrivalRate, "a number in [1e-300, 1e300]")
 	}

@@ -28,8 +28,8 @@ type Plan struct {
 }
 
 // NewPlan checks a system and its settings. The error names the field of the system or of s that is out of range, or wraps
-// [num.ErrUnstable]: an unstable system needs a Horizon.
-func NewPlan(system System, s Settings) (*Plan, error) {
+// [num.ErrUnstable]: an unstable system needs a Horizon. It is ctx.Err() soon after ctx is done.
+func NewPlan(ctx context.Context, system System, s Settings) (*Plan, error) {
 	if system == nil {
 		return nil, input.Errorf("system", "", "a system to simulate, such as a cluster")
 	}
@@ -37,7 +37,7 @@ func NewPlan(system System, s Settings) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := system.Describe(s.Horizon > 0)
+	d, err := system.Describe(ctx, s.Horizon > 0)
 	if err != nil {
 		return nil, err
 	}

@@ -28,11 +28,11 @@ func TestSameDigits(t *testing.T) {
 	c.Sizes = simtest.Sizes(t, "zipf", 1)
 	s := sim.Settings{Runs: 12, Jumps: 2e4, Seed: 9, Distribution: 3}
 	first := simtest.SameDigits(t, c, s)
-	p, err := sim.NewPlan(c, s)
+	p, err := sim.NewPlan(t.Context(), c, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := sim.NewPlan(jump(simtest.ThreeServers(big.NewRat(1, 3)), 0), s)
+	q, err := sim.NewPlan(t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 3)), 0), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestKeys(t *testing.T) {
 	base := jump(simtest.ThreeServers(big.NewRat(1, 2)), 1)
 	keyOf := func(c simcluster.Cluster, s sim.Settings, replication int) string {
 		t.Helper()
-		p, err := sim.NewPlan(c, s)
+		p, err := sim.NewPlan(t.Context(), c, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,8 +250,8 @@ type withVacations struct {
 	vacations sim.Moment
 }
 
-func (v withVacations) Describe(overHorizon bool) (*sim.Description, error) {
-	d, err := v.Cluster.Describe(overHorizon)
+func (v withVacations) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
+	d, err := v.Cluster.Describe(ctx, overHorizon)
 	if err == nil {
 		d.Moments = append(d.Moments, v.vacations)
 	}
@@ -371,7 +371,7 @@ func TestNoSystem(t *testing.T) {
 // One good run, and every setting and field spoilt once.
 func TestBadSettings(t *testing.T) {
 	good := simcluster.Cluster{Model: simtest.ThreeServers(big.NewRat(1, 2)), Policy: simcluster.Interrupt, Interruptions: 1}
-	if _, err := sim.NewPlan(good, sim.Settings{}); err != nil {
+	if _, err := sim.NewPlan(t.Context(), good, sim.Settings{}); err != nil {
 		t.Fatal(err)
 	}
 	for want, s := range map[string]sim.Settings{
@@ -386,7 +386,7 @@ func TestBadSettings(t *testing.T) {
 		"Horizon = 5: want no Jumps and no WarmUp with it":                {Horizon: 5, Jumps: 1e5},
 		"Workers = -1: want an integer in 1..10000, or 0 for one a core":  {Workers: -1},
 	} {
-		if _, err := sim.NewPlan(good, s); err == nil || err.Error() != want {
+		if _, err := sim.NewPlan(t.Context(), good, s); err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, want %s", s, err, want)
 		}
 	}
@@ -412,7 +412,7 @@ func TestBadSettings(t *testing.T) {
 		c := good
 		c.Model = simtest.ThreeServers(big.NewRat(1, 2))
 		spoil(&c)
-		if _, err := sim.NewPlan(c, sim.Settings{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := sim.NewPlan(t.Context(), c, sim.Settings{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // Run simulates a system, as [Plan.Run] does. The error is that of [NewPlan], too.
 func Run(ctx context.Context, system System, s Settings, progress func(sweep.Progress)) (*Result, error) {
-	p, err := NewPlan(system, s)
+	p, err := NewPlan(ctx, system, s)
 	if err != nil {
 		return nil, err
 	}

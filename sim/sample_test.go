@@ -55,7 +55,7 @@ func TestSingleServer(t *testing.T) {
 		simtest.Near(t, shape+": mean delay", r.All(sim.MeanDelay), waiting+1)
 		simtest.Near(t, shape+": utilization", r.Server(0, sim.Utilization), 0.7)
 	}
-	if _, err := sim.NewPlan(singleServer{ArrivalRate: 1, Sizes: simtest.Sizes(t, "exponential", 1)}, sim.Settings{}); !errors.Is(err, num.ErrUnstable) {
+	if _, err := sim.NewPlan(t.Context(), singleServer{ArrivalRate: 1, Sizes: simtest.Sizes(t, "exponential", 1)}, sim.Settings{}); !errors.Is(err, num.ErrUnstable) {
 		t.Errorf("load 1: %v", err)
 	}
 	simtest.Golden(t, singleServer{ArrivalRate: 0.7, Sizes: simtest.Sizes(t, "erlang:2", 1)}, 1.4749764262424376)
@@ -64,7 +64,7 @@ func TestSingleServer(t *testing.T) {
 // The parts of the series add up to the time, wherever the warm-up ends, and what is seen in it counts for nothing else.
 func TestSeriesCoversTheTime(t *testing.T) {
 	for _, warmUp := range []float64{sim.NoWarmUp, 0.01, 1, 333, 1000, 2e4, 1e6} {
-		p, err := sim.NewPlan(jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Jumps: 2e4, WarmUp: warmUp})
+		p, err := sim.NewPlan(t.Context(), jump(simtest.ThreeServers(big.NewRat(1, 2)), 0), sim.Settings{Jumps: 2e4, WarmUp: warmUp})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestMemoryOfAReplication(t *testing.T) {
 		for _, calendar := range []bool{false, true} {
 			c := jump(m, 1)
 			c.Sizes, c.Calendar = simtest.Sizes(t, "bimodal", 1), calendar
-			p, err := sim.NewPlan(c, sim.Settings{})
+			p, err := sim.NewPlan(t.Context(), c, sim.Settings{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,8 +14,9 @@ import (
 // resources. A new one needs nothing but this interface, in a package of its own.
 type System interface {
 	// Describe checks the system and tells how it is simulated. With overHorizon runs are observed from their empty start
-	// for a given time, and the system may be unstable; else an unstable one is an error.
-	Describe(overHorizon bool) (*Description, error)
+	// for a given time, and the system may be unstable; else an unstable one is an error. Where that takes long, it
+	// ends soon after ctx is done, with its error.
+	Describe(ctx context.Context, overHorizon bool) (*Description, error)
 }
 
 // A Description is a system checked and made ready to be simulated. It is not changed by the functions that take it,

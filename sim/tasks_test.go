@@ -26,7 +26,7 @@ func TestMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Folder = t.TempDir()
-		p, err := sim.NewPlan(c, s)
+		p, err := sim.NewPlan(t.Context(), c, s)
 		if err != nil {
 			t.Fatal(err)
 		}

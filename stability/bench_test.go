@@ -29,7 +29,7 @@ func randomCluster(b testing.TB, classes, servers, degree, spread int, load int6
 		}
 		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(500+rng.Int64N(1000), 1000), Servers: cluster.On(chosen...)})
 	}
-	r, err := Cluster(m.Scale(big.NewRat(1, 1_000_000)))
+	r, err := Cluster(b.Context(), m.Scale(big.NewRat(1, 1_000_000)))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func BenchmarkCluster(b *testing.B) {
 		b.Run(fmt.Sprintf("classes=%d/edges=%d/servers=%d/%s", c.classes, c.classes*c.degree, c.servers, c.name), func(b *testing.B) {
 			m := randomCluster(b, c.classes, c.servers, c.degree, c.spread, c.load)
 			for b.Loop() {
-				if _, err := Cluster(m); err != nil {
+				if _, err := Cluster(b.Context(), m); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -76,7 +76,7 @@ func BenchmarkGroups(b *testing.B) {
 				m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("both", g), ArrivalRate: big.NewRat(5, 1), Servers: []cluster.Choice{{Server: g, Choose: 1}, {Server: (g + 1) % racks, Choose: 2}}})
 			}
 			for b.Loop() {
-				if _, err := Cluster(m); err != nil {
+				if _, err := Cluster(b.Context(), m); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -95,7 +95,7 @@ func BenchmarkRank(b *testing.B) {
 				rank[a] = big.NewRat(int64(bits.OnesCount(uint(a))), 3)
 			}
 			for b.Loop() {
-				if _, err := Rank(rates, rank); err != nil {
+				if _, err := Rank(b.Context(), rates, rank); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -132,7 +132,7 @@ func BenchmarkAlike(b *testing.B) {
 	}{{"separate", chainOf(n, 0, nil)}, {"chained", chainOf(n, 1, nil)}, {"chained/order=shuffled", chainOf(n, 1, shuffled)}} {
 		b.Run(fmt.Sprintf("classes=%d/%s", n, c.name), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Cluster(c.m); err != nil {
+				if _, err := Cluster(b.Context(), c.m); err != nil {
 					b.Fatal(err)
 				}
 			}

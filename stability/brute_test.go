@@ -1,6 +1,7 @@
 package stability
 
 import (
+	"context"
 	"math/big"
 	"slices"
 	"testing"
@@ -80,28 +81,28 @@ func TestClusterAgainstSubsets(t *testing.T) {
 		m := drawLoad(t, drawModel(t, false))
 		lambda, rank := loads(m)
 		want := bruteForce(lambda, rank)
-		got, err := Cluster(m)
+		got, err := Cluster(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		compare(t, got, want)
-		if err := Verify(m, got); err != nil {
+		if err := Verify(t.Context(), m, got); err != nil {
 			t.Fatal(err)
 		}
 		table := make([]*big.Rat, 1<<len(lambda))
 		for _, set := range oracle.Subsets(len(lambda)) {
 			table[oracle.Mask(set)] = rank(set)
 		}
-		got, err = Rank(lambda, table)
+		got, err = Rank(t.Context(), lambda, table)
 		if err != nil {
 			t.Fatal(err)
 		}
 		compare(t, got, want)
-		if err := VerifyRank(lambda, table, got); err != nil {
+		if err := VerifyRank(t.Context(), lambda, table, got); err != nil {
 			t.Fatal(err)
 		}
 		table[0] = nil // stands for 0
-		if got, err = Rank(lambda, table); err != nil {
+		if got, err = Rank(t.Context(), lambda, table); err != nil {
 			t.Fatal(err)
 		}
 		compare(t, got, want)
@@ -133,7 +134,7 @@ func TestGroupsAgainstExpansion(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := bruteForce(loads(expanded))
-		got, err := Cluster(m)
+		got, err := Cluster(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +144,7 @@ func TestGroupsAgainstExpansion(t *testing.T) {
 		if len(got.MarginSet) > countRows(want.marginSet, classRow) || len(got.Bottleneck) > countRows(want.tightest, classRow) {
 			t.Fatalf("sets %v and %v have more rows than %v and %v", got.MarginSet, got.Bottleneck, want.marginSet, want.tightest)
 		}
-		if err := Verify(m, got); err != nil {
+		if err := Verify(t.Context(), m, got); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -163,14 +164,14 @@ func TestGroupsAgainstCounts(t *testing.T) {
 		m := oracle.DrawModel(t, oracle.Options{Servers: 3, Count: 9, ZeroRates: true, ZeroCapacities: true, Long: true})
 		m = drawLoad(t, m)
 		margin, scale := oracle.Extremes(m)
-		got, err := Cluster(m)
+		got, err := Cluster(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !equal(got.Margin, margin) || !equal(got.CriticalScale, scale) || got.Stable != (margin.Sign() > 0) {
 			t.Fatalf("margin %v, scale %v, want %v, %v", got.Margin, got.CriticalScale, margin, scale)
 		}
-		if err := Verify(m, got); err != nil {
+		if err := Verify(t.Context(), m, got); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -195,12 +196,12 @@ func TestLongNumbers(t *testing.T) {
 			m.Classes[i].ArrivalRate = stretch(m.Classes[i].ArrivalRate, int64(2*i))
 		}
 		m = drawLoad(t, m)
-		got, err := Cluster(m)
+		got, err := Cluster(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		compare(t, got, bruteForce(loads(m)))
-		if err := Verify(m, got); err != nil {
+		if err := Verify(t.Context(), m, got); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -211,11 +212,11 @@ func TestLargerClusters(t *testing.T) {
 	for _, spread := range []int{3, 40} {
 		for _, load := range []int64{200_000, 900_000, 999_999, 1_000_000, 1_300_000} {
 			m := randomCluster(t, 120, 40, 3, spread, load)
-			got, err := Cluster(m)
+			got, err := Cluster(t.Context(), m)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := Verify(m, got); err != nil {
+			if err := Verify(t.Context(), m, got); err != nil {
 				t.Fatal(err)
 			}
 			if want := big.NewRat(1_000_000, load); !equal(got.CriticalScale, want) {
@@ -224,7 +225,7 @@ func TestLargerClusters(t *testing.T) {
 			if !got.Stable {
 				continue
 			}
-			g, err := newGraph(m)
+			g, err := newGraph(t.Context(), m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -247,7 +248,9 @@ func leastByFlows(g *graph, all *big.Int) *subset {
 	var best *subset
 	for i := range g.load {
 		need[i] = all
-		g.solve(need, g.capacity)
+		if _, err := g.solve(context.Background(), need, g.capacity); err != nil {
+			panic(err) // its context has no end
+		}
 		if candidate := g.subsetOf(cut{g.classes, g.servers}); candidate.before(best) {
 			best = candidate
 		}

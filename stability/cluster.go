@@ -1,6 +1,7 @@
 package stability
 
 import (
+	"context"
 	"math/big"
 	"slices"
 
@@ -23,15 +24,18 @@ import (
 // more than 126 bits, one whose least margin is that found so far to some 30 digits.
 //
 // The error is that of [cluster.Model.Check], or names a number or a choice too large to
-// handle. m is not modified; the result shares no memory with it.
-func Cluster(m *cluster.Model) (*Result, error) {
-	g, err := newGraph(m)
+// handle. It is ctx.Err() soon after ctx is done. m is not modified; the result shares no memory with it.
+func Cluster(ctx context.Context, m *cluster.Model) (*Result, error) {
+	g, err := newGraph(ctx, m)
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{Stable: true}
-	tight := g.criticalScale(r)
-	least, err := g.margin(r, tight)
+	tight, err := g.criticalScale(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	least, err := g.margin(ctx, r, tight)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +60,7 @@ type cut struct{ classes, servers []int32 }
 // fractional programming", Management Science 13, 1967) starts at a t that is not below its
 // root; the minimising A gives the next t = μ(A)/λ(A), until the minimum is 0. Minimising sets
 // shrink as t decreases, so each step looks inside the last one's.
-func (g *graph) criticalScale(r *Result) cut {
+func (g *graph) criticalScale(ctx context.Context, r *Result) (cut, error) {
 	var all []int32
 	for i, x := range g.load {
 		if x.Sign() > 0 {
@@ -64,20 +68,29 @@ func (g *graph) criticalScale(r *Result) cut {
 		}
 	}
 	if len(all) == 0 {
-		return cut{}
+		return cut{}, nil
 	}
 	t := g.firstScale(all)
 	inside := all
-	flow := g.atScale(t, inside)
+	flow, err := g.atScale(ctx, t, inside)
+	if err != nil {
+		return cut{}, err
+	}
 	for len(g.classes) > 0 {
 		inside = slices.Clone(g.classes)
 		t = newRatio(g.sums(g.classes, g.servers))
-		flow = g.atScale(t, inside)
+		if flow, err = g.atScale(ctx, t, inside); err != nil {
+			return cut{}, err
+		}
 	}
 	if len(inside) < len(all) {
-		flow = g.atScale(t, all)
+		if flow, err = g.atScale(ctx, t, all); err != nil {
+			return cut{}, err
+		}
 	}
-	r.Splitting = g.split(t, flow)
+	if r.Splitting, err = g.split(ctx, t, flow); err != nil {
+		return cut{}, err
+	}
 	tight := g.smallestTight()
 	load, capacity := g.sums(tight.classes, tight.servers)
 	r.Arrival = new(big.Rat).SetFrac(load, g.unit)
@@ -86,7 +99,7 @@ func (g *graph) criticalScale(r *Result) cut {
 	r.Stable = load.Cmp(capacity) < 0
 	r.Bottleneck = g.rowsOf(tight.classes)
 	r.BottleneckServers = g.serversOf(tight.servers, r.Bottleneck)
-	return tight
+	return tight, nil
 }
 
 // firstScale returns the least of μ(A)/λ(A) over the single classes and the set of all, which have λ_i > 0.
@@ -119,7 +132,7 @@ func (g *graph) firstScale(all []int32) ratio {
 
 // atScale finds the maximum flow when these classes bring t λ_i and the others nothing, in
 // multiples of 1/(unit·t.load), which make t λ_i and C_s whole numbers.
-func (g *graph) atScale(t ratio, classes []int32) []*big.Int {
+func (g *graph) atScale(ctx context.Context, t ratio, classes []int32) ([]*big.Int, error) {
 	need, capacity := make([]*big.Int, len(g.load)), make([]*big.Int, len(g.capacity))
 	zero := new(big.Int)
 	for i := range need {
@@ -131,15 +144,18 @@ func (g *graph) atScale(t ratio, classes []int32) []*big.Int {
 	for s, c := range g.capacity {
 		capacity[s] = new(big.Int).Mul(c, t.load)
 	}
-	return g.solve(need, capacity)
+	return g.solve(ctx, need, capacity)
 }
 
 // split turns a flow at scale t, as [network.solve] leaves it, into shares: the rows of a class of
 // the network take what they need from its servers one after the other.
-func (g *graph) split(t ratio, flow []*big.Int) [][]Share {
+func (g *graph) split(ctx context.Context, t ratio, flow []*big.Int) ([][]Share, error) {
 	shares := make([][]Share, len(g.work))
 	unit := new(big.Int).Mul(g.unit, t.load)
 	for i, rows := range g.rows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if g.load[i].Sign() == 0 {
 			continue
 		}
@@ -163,7 +179,7 @@ func (g *graph) split(t ratio, flow []*big.Int) [][]Share {
 			}
 		}
 	}
-	return shares
+	return shares, nil
 }
 
 func (g *graph) edgeFlow(flow []*big.Int, e int32) *big.Int {

@@ -1,6 +1,7 @@
 package stability_test
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -19,7 +20,7 @@ func ExampleCluster() {
 			{Name: "b", ArrivalRate: num.MustRat("0.5"), Servers: cluster.On(1, 2)},
 		},
 	}
-	r, err := stability.Cluster(m)
+	r, err := stability.Cluster(context.Background(), m)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -47,7 +48,7 @@ func ExampleCluster_group() {
 		Servers: []cluster.Server{{Name: "rack", Count: 100, Capacity: num.MustRat("1")}},
 		Classes: []cluster.Class{{Name: "job", ArrivalRate: num.MustRat("80"), Servers: []cluster.Choice{{Server: 0, Choose: 2}}}},
 	}
-	r, err := stability.Cluster(m)
+	r, err := stability.Cluster(context.Background(), m)
 	fmt.Println(err, r.CriticalScale.RatString(), r.Margin.RatString(), r.MarginServers)
 	// Output: <nil> 5/4 982/495 [2]
 }
@@ -56,7 +57,7 @@ func ExampleCluster_group() {
 func ExampleRank() {
 	rates := []*big.Rat{num.MustRat("2/3"), num.MustRat("5/6")}
 	rank := []*big.Rat{num.MustRat("0"), num.MustRat("1"), num.MustRat("1"), num.MustRat("3/2")}
-	r, err := stability.Rank(rates, rank)
+	r, err := stability.Rank(context.Background(), rates, rank)
 	fmt.Println(err, "stable:", r.Stable, "margin:", r.Margin.RatString(), "of", r.MarginSet)
 	// Output: <nil> stable: false margin: 0 of [0 1]
 }
@@ -66,10 +67,10 @@ func ExampleVerify() {
 		Servers: []cluster.Server{{Name: "s", Capacity: num.MustRat("1")}},
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: num.MustRat("0.75"), Servers: cluster.On(0)}},
 	}
-	r, _ := stability.Cluster(m)
-	fmt.Println(stability.Verify(m, r))
+	r, _ := stability.Cluster(context.Background(), m)
+	fmt.Println(stability.Verify(context.Background(), m, r))
 	r.CriticalScale = num.MustRat("2")
-	fmt.Println(stability.Verify(m, r))
+	fmt.Println(stability.Verify(context.Background(), m, r))
 	// Output:
 	// <nil>
 	// stability: the result does not prove its verdict: the scale of the bottleneck is not 2/1

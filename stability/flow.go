@@ -1,6 +1,9 @@
 package stability
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // A network carries a flow from classes to servers along their compatibilities, the edges,
 // which have no limit of their own. Class i has need[i] more to send, server s room for
@@ -65,36 +68,46 @@ func newNetwork(servers [][]int32, numServers int) *network {
 // fill does what maximize does, in less time where paths are long, as in a chain of classes whose slack is at
 // one end, or in little pieces: needs are not bound to go all the way to slack. Limits must be those of the network,
 // none cut as in [network.solve].
-func (g *network) fill() {
+func (g *network) fill(ctx context.Context) error {
 	const long = 64 // few networks but chains and grids have shortest paths of so many classes
 	together := false
 	for g.search() {
 		if g.deepest <= long {
-			g.augmentAll(together)
+			if err := g.augmentAll(ctx, together); err != nil {
+				return err
+			}
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		g.measure()
 		g.spread()
 		together = true
 	}
+	return nil
 }
 
 // maximize pushes as much of the needs of the sources as finds room, by Dinic's method:
 // shortest augmenting paths, all of one length in a phase. Afterwards g.classes and g.servers
 // are those reached from sources still in need; with the sources they are the smallest
 // minimum cut. Only the part of the graph that is reached is touched.
-func (g *network) maximize() {
+func (g *network) maximize(ctx context.Context) error {
 	for g.search() {
-		g.augmentAll(false)
-	}
-}
-
-func (g *network) augmentAll(together bool) {
-	for _, i := range g.sources {
-		if !g.need[i].isZero() {
-			g.augment(i, together)
+		if err := g.augmentAll(ctx, false); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+func (g *network) augmentAll(ctx context.Context, together bool) error {
+	for _, i := range g.sources {
+		if err := g.augment(ctx, i, together); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // spread moves the needs of all classes towards slack, as far as each can go, after measure. Classes in
@@ -241,16 +254,19 @@ func (g *network) reachServer(s, level, next int32) {
 	g.servers = append(g.servers, s)
 }
 
-// augment pushes what it can of the need of class i along shortest paths, depth first. The path
+// augment pushes what it can of the need of class i, if any, along shortest paths, depth first. The path
 // alternates: an edge of a class, then an edge that gives back flow at its server, and so on.
-func (g *network) augment(source int32, together bool) {
+func (g *network) augment(ctx context.Context, source int32, together bool) error {
+	if err := ctx.Err(); err != nil || g.need[source].isZero() {
+		return err
+	}
 	g.path = g.path[:0]
 	for i := source; ; {
 		e, ok := g.nextServer(i)
 		if !ok { // back to the server that led here
 			last := len(g.path) - 1
 			if last < 0 {
-				return
+				return nil
 			}
 			s := g.head[g.path[last]]
 			g.serverNext[s]++
@@ -262,8 +278,8 @@ func (g *network) augment(source int32, together bool) {
 		s := g.head[e]
 		if !g.slack[s].isZero() {
 			g.push(source, together)
-			if g.need[source].isZero() {
-				return
+			if err := ctx.Err(); err != nil || g.need[source].isZero() {
+				return err
 			}
 			s = g.head[g.path[len(g.path)-1]]
 		}

@@ -1,6 +1,7 @@
 package stability
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -23,7 +24,7 @@ const maxTerms = 1 << 20
 //
 // so that each V works like a class that uses the rows V, and U is a minimum cut. Of all V only
 // those count that hold the rows with a_tg = 0 and none with a_tg = 1.
-func (g *graph) leastWith(row int, critical *big.Rat, best *subset) (*subset, error) {
+func (g *graph) leastWith(ctx context.Context, row int, critical *big.Rat, best *subset) (*subset, error) {
 	counts := make([]int, len(g.total))
 	mu := new(big.Rat)
 	for _, c := range g.model.Classes[row].Servers {
@@ -43,8 +44,13 @@ func (g *graph) leastWith(row int, critical *big.Rat, best *subset) (*subset, er
 		return nil, input.Errorf(fmt.Sprintf("classes[%d].servers", row), fmt.Sprintf("%q", g.model.Classes[row].Name),
 			"classes that have fewer groups in common: the margin of this one's combinations takes a sum of more than %d terms", maxTerms)
 	}
-	servers, rates := g.terms(counts)
-	g.takeWhole(counts, servers, rates)
+	servers, rates, err := g.terms(ctx, counts)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.takeWhole(ctx, counts, servers, rates); err != nil {
+		return nil, err
+	}
 	return g.subsetWithin(counts, row), nil
 }
 
@@ -75,7 +81,7 @@ func (g *graph) countTerms(counts []int) int {
 
 // terms lists the sets V of servers of the network, other than the empty set, and their rates,
 // given d_g.
-func (g *graph) terms(counts []int) (servers [][]int32, rates []*big.Rat) {
+func (g *graph) terms(ctx context.Context, counts []int) (servers [][]int32, rates []*big.Rat, err error) {
 	one := big.NewRat(1, 1)
 	for i, load := range g.load {
 		if load.Sign() == 0 {
@@ -89,6 +95,9 @@ func (g *graph) terms(counts []int) (servers [][]int32, rates []*big.Rat) {
 			}
 			a := insideProbability(counts[c.Server], g.model.Servers[c.Server].Size(), c.Choose)
 			rest := new(big.Rat).Sub(one, a)
+			if err := ctx.Err(); err != nil {
+				return nil, nil, err
+			}
 			for k := range sets { // V without s stays in place, V with s goes to the end
 				with := append(sets[k][:len(sets[k]):len(sets[k])], s)
 				switch {
@@ -107,7 +116,7 @@ func (g *graph) terms(counts []int) (servers [][]int32, rates []*big.Rat) {
 			}
 		}
 	}
-	return servers, rates
+	return servers, rates, nil
 }
 
 // insideProbability returns C(k,d)/C(n,d), the probability that d of n servers are all among k given ones.
@@ -123,9 +132,12 @@ func insideProbability(k, n, d int) *big.Rat {
 }
 
 // takeWhole raises the counts of the rows in U, the smallest minimum cut, from d_g to n_g.
-func (g *graph) takeWhole(counts []int, servers [][]int32, rates []*big.Rat) {
+func (g *graph) takeWhole(ctx context.Context, counts []int, servers [][]int32, rates []*big.Rat) error {
 	unit := new(big.Int).Set(g.unit)
 	for _, r := range rates {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		num.JoinDenominator(unit, r)
 	}
 	left := make([]*big.Rat, len(g.server))
@@ -135,16 +147,22 @@ func (g *graph) takeWhole(counts []int, servers [][]int32, rates []*big.Rat) {
 	}
 	need, capacity := make([]*big.Int, len(rates)), make([]*big.Int, len(left))
 	for k, r := range rates {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		need[k] = scaled(r, unit)
 	}
 	for s, c := range left {
 		capacity[s] = scaled(c, unit)
 	}
 	cut := newNetwork(servers, len(g.server))
-	cut.solve(need, capacity)
+	if _, err := cut.solve(ctx, need, capacity); err != nil {
+		return err
+	}
 	for _, s := range cut.servers {
 		counts[g.server[s]] = g.model.Servers[g.server[s]].Size()
 	}
+	return nil
 }
 
 // subsetWithin returns the set of all combinations with work within the counts, or, if there is none, that of the row.

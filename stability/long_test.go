@@ -1,6 +1,7 @@
 package stability
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -108,11 +109,11 @@ func checkChain(t *rapid.T, most int, long bool) {
 			}
 		}
 	}
-	got, err := Cluster(m)
+	got, err := Cluster(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Verify(m, got); err != nil {
+	if err := Verify(t.Context(), m, got); err != nil {
 		t.Fatal(err)
 	}
 	if got.CriticalScale.Cmp(new(big.Rat).SetFrac(capacity, load)) != 0 || !slices.Equal(got.Bottleneck, bottleneck) {
@@ -165,7 +166,7 @@ func TestFillIsMaximize(t *testing.T) {
 			}
 		}
 		need, capacity := drawShares(t, n, "needs"), drawShares(t, n+3, "capacities")
-		run := func(method func(*network)) *network {
+		run := func(method func(*network, context.Context) error) *network {
 			g := newNetwork(servers, len(capacity))
 			for i, x := range need {
 				g.need[i] = wide{0, uint64(x)}
@@ -174,7 +175,9 @@ func TestFillIsMaximize(t *testing.T) {
 			for s, x := range capacity {
 				g.slack[s] = wide{0, uint64(x)}
 			}
-			method(g)
+			if err := method(g, t.Context()); err != nil {
+				t.Fatal(err)
+			}
 			return g
 		}
 		left := func(g *network) (sum uint64) {
@@ -217,7 +220,7 @@ func TestTiesTakeLittleMemory(t *testing.T) {
 		m := chainOf(n, 0, nil)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := Cluster(m); err != nil {
+		if _, err := Cluster(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)

@@ -2,6 +2,7 @@ package stability
 
 import (
 	"cmp"
+	"context"
 	"math/big"
 	"slices"
 )
@@ -25,20 +26,25 @@ func (a *subset) before(b *subset) bool {
 func compareRows(a, b []int) int { return cmp.Or(len(a)-len(b), slices.Compare(a, b)) }
 
 // margin returns the set of least margin, given the verdict and the bottleneck.
-func (g *graph) margin(r *Result, tight cut) (*subset, error) {
+func (g *graph) margin(ctx context.Context, r *Result, tight cut) (*subset, error) {
 	if !r.Stable {
 		if r.Arrival.Cmp(r.Capacity) == 0 {
 			return &subset{new(big.Rat), slices.Clone(r.Bottleneck), slices.Clone(r.BottleneckServers)}, nil
 		}
-		g.solve(g.load, g.capacity)
+		if _, err := g.solve(ctx, g.load, g.capacity); err != nil {
+			return nil, err
+		}
 		return g.subsetOf(cut{g.classes, g.servers}), nil
 	}
-	best := g.leastOfSingles(tight)
+	best, err := g.leastOfSingles(ctx, tight)
+	if err != nil {
+		return nil, err
+	}
 	for i := range g.load {
 		if g.single[i] {
 			continue
 		}
-		candidate, err := g.leastWith(g.rows[i][0], r.CriticalScale, best)
+		candidate, err := g.leastWith(ctx, g.rows[i][0], r.CriticalScale, best)
 		if err != nil {
 			return nil, err
 		}
@@ -64,19 +70,21 @@ func (g *graph) subsetOf(c cut) *subset {
 // network without i, whose flow is taken back. So slack grows, and most classes soon find more
 // than the least margin known close by; there the search for them ends. Many sets may attain the
 // least margin, as where classes are alike: only what the search has reached of each is looked at.
-func (g *graph) leastOfSingles(tight cut) *subset {
+func (g *graph) leastOfSingles(ctx context.Context, tight cut) (*subset, error) {
 	bound := g.marginBound(tight)
 	if bound == nil {
-		return nil
+		return nil, nil
 	}
 	size := new(big.Int)
 	for _, x := range slices.Concat(g.load, g.capacity) {
 		size.Add(size, x)
 	}
 	if size.BitLen() >= wideBits {
-		return g.leastOfSinglesBig(bound, size)
+		return g.leastOfSinglesBig(ctx, bound, size)
 	}
-	g.solve(g.load, g.capacity)
+	if _, err := g.solve(ctx, g.load, g.capacity); err != nil {
+		return nil, err
+	}
 	limit := wideOf(bound)
 	var best cut
 	var bestRows []int // of the classes of best, once a set of margin limit is found
@@ -85,7 +93,11 @@ func (g *graph) leastOfSingles(tight cut) *subset {
 			continue
 		}
 		more := limit.plus(wide{0, 1})
-		if left := g.lack(i, more); !left.isZero() {
+		left, err := g.lack(ctx, i, more)
+		if err != nil {
+			return nil, err
+		}
+		if !left.isZero() {
 			margin, rows := more.minus(left), g.rowsOf(g.classes)
 			if bestRows == nil || margin.less(limit) || compareRows(rows, bestRows) < 0 {
 				best, bestRows = cut{slices.Clone(g.classes), slices.Clone(g.servers)}, rows
@@ -95,23 +107,25 @@ func (g *graph) leastOfSingles(tight cut) *subset {
 		g.release(i)
 	}
 	if bestRows == nil {
-		return nil
+		return nil, nil
 	}
-	return g.subsetOf(best)
+	return g.subsetOf(best), nil
 }
 
 // lack sends as much as it can, up to more, from class i beyond its need, and returns what finds no room; if there is
 // some, g.classes and g.servers are the set of least margin that contains i.
-func (g *network) lack(i int32, more wide) wide {
+func (g *network) lack(ctx context.Context, i int32, more wide) (wide, error) {
 	if !g.slackAt(i).less(more) {
-		return wide{}
+		return wide{}, ctx.Err()
 	}
 	g.sources = append(g.sources[:0], i)
 	g.need[i] = more
-	g.maximize()
+	if err := g.maximize(ctx); err != nil {
+		return wide{}, err
+	}
 	left := g.need[i]
 	g.need[i] = wide{}
-	return left
+	return left, nil
 }
 
 // slackAt returns the slack of the servers of class i together.
@@ -153,7 +167,7 @@ func (g *graph) marginBound(tight cut) *big.Int {
 // attained. On a network of loads rounded up and capacities rounded down, margins are no larger, so that most classes
 // are seen to be in no set of so small a margin. Another one sends without end, and the minimum cut of this flow is
 // the set sought.
-func (g *graph) leastOfSinglesBig(bound, size *big.Int) *subset {
+func (g *graph) leastOfSinglesBig(ctx context.Context, bound, size *big.Int) (*subset, error) {
 	shift := uint(size.BitLen() - wideBits + 2) // room for a unit more a class, twice
 	up := func(x *big.Int) *big.Int {
 		x = new(big.Int).Neg(x)
@@ -167,7 +181,9 @@ func (g *graph) leastOfSinglesBig(bound, size *big.Int) *subset {
 	for s, x := range g.capacity {
 		capacity[s] = new(big.Int).Rsh(x, shift)
 	}
-	rounded.solve(load, capacity)
+	if _, err := rounded.solve(ctx, load, capacity); err != nil {
+		return nil, err
+	}
 	fits := len(rounded.classes) == 0 // else the margin is lost in the rounding
 	more := wideOf(up(bound)).plus(wide{0, 1})
 	need := slices.Clone(g.load)
@@ -177,9 +193,15 @@ func (g *graph) leastOfSinglesBig(bound, size *big.Int) *subset {
 		if !g.single[i] {
 			continue
 		}
-		if !fits || !rounded.lack(i, more).isZero() {
+		left, err := rounded.lack(ctx, i, more)
+		if err != nil {
+			return nil, err
+		}
+		if !fits || !left.isZero() {
 			need[i] = endless
-			g.solve(need, g.capacity)
+			if _, err := g.solve(ctx, need, g.capacity); err != nil {
+				return nil, err
+			}
 			sent, room := g.sums(g.classes, g.servers)
 			if margin := room.Sub(room, sent); margin.Cmp(bound) <= 0 {
 				if candidate := g.subsetOf(cut{g.classes, g.servers}); candidate.before(best) {
@@ -192,7 +214,7 @@ func (g *graph) leastOfSinglesBig(bound, size *big.Int) *subset {
 		need[i] = new(big.Int)
 		rounded.release(i)
 	}
-	return best
+	return best, nil
 }
 
 // choices returns the servers that each class may use.

@@ -1,6 +1,7 @@
 package stability
 
 import (
+	"context"
 	"encoding/binary"
 	"math/big"
 	"slices"
@@ -35,16 +36,19 @@ type graph struct {
 	*network
 }
 
-func newGraph(m *cluster.Model) (*graph, error) {
+func newGraph(ctx context.Context, m *cluster.Model) (*graph, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	g := &graph{model: m, work: work(m), total: totals(m)}
-	if err := g.findUnit(); err != nil {
+	if err := g.findUnit(ctx); err != nil {
 		return nil, err
 	}
 	g.index = make([]int32, len(m.Servers))
 	for s, c := range g.total {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		g.index[s] = -1
 		if c.Sign() > 0 {
 			g.index[s] = int32(len(g.server))
@@ -56,6 +60,9 @@ func newGraph(m *cluster.Model) (*graph, error) {
 	byChoices := map[string]int{}
 	var key []byte
 	for row, class := range m.Classes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		choices := slices.DeleteFunc(slices.Clone(class.Servers), func(c cluster.Choice) bool { return g.total[c.Server].Sign() == 0 })
 		slices.SortFunc(choices, func(a, b cluster.Choice) int { return a.Server - b.Server })
 		key = key[:0]
@@ -116,11 +123,14 @@ func times(n int, x *big.Rat) *big.Rat {
 }
 
 // findUnit sets unit to the least common denominator of all rates and capacities.
-func (g *graph) findUnit() error {
+func (g *graph) findUnit(ctx context.Context) error {
 	g.unit = big.NewInt(1)
 	count := len(g.work) + len(g.total)
 	for _, list := range [][]*big.Rat{g.work, g.total} {
 		for _, x := range list {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			num.JoinDenominator(g.unit, x)
 			if g.unit.BitLen() > maxDenominatorBits/count {
 				return input.Errorf("", "one of more",

@@ -1,6 +1,7 @@
 package stability
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -14,6 +15,9 @@ import (
 // maxClasses bounds the classes of [Rank], which looks at all their sets.
 const maxClasses = 24
 
+// setsBetween is the number of sets between two looks at a context.
+const setsBetween = 1 << 12
+
 // Rank decides whether an order-independent queue with n = len(arrivalRates) classes is stable.
 // rank[A] is μ(A) at the bit mask of A, in jobs per unit of time: rank[0] is nil or 0, the others are
 // positive and do not decrease as classes join; otherwise the error, a *[num.InputError],
@@ -23,17 +27,20 @@ const maxClasses = 24
 //
 // as its proof when it is stable (Bonald and Comte 2017, Appendix). All sets are looked at, in
 // O(n 2^n) time and, if all fractions fit into 64-bit multiples of one, 8·2^n bytes; n is at
-// most 24.
-func Rank(arrivalRates, rank []*big.Rat) (*Result, error) {
-	t, err := newTable(arrivalRates, rank)
+// most 24. The error is ctx.Err() soon after ctx is done.
+func Rank(ctx context.Context, arrivalRates, rank []*big.Rat) (*Result, error) {
+	t, err := newTable(ctx, arrivalRates, rank)
 	if err != nil {
 		return nil, err
 	}
 	f := findings{etas: make([]int, t.n)}
 	if t.small != nil {
-		t.scanSmall(&f)
+		err = t.scanSmall(ctx, &f)
 	} else {
-		t.scanBig(&f)
+		err = t.scanBig(ctx, &f)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if f.bad > 0 {
 		return nil, ranktable.CheckSet(rank, f.bad)
@@ -94,7 +101,7 @@ type findings struct {
 	etas          []int // masks that attain min_{A∋i} h(A)/|A|
 }
 
-func newTable(rates, rank []*big.Rat) (*table, error) {
+func newTable(ctx context.Context, rates, rank []*big.Rat) (*table, error) {
 	n := len(rates)
 	if n < 1 || n > maxClasses {
 		return nil, input.Errorf("ArrivalRates", fmt.Sprintf("%d classes", n), "1 to %d classes, since all 2^n sets are looked at; a cluster takes any number", maxClasses)
@@ -105,6 +112,9 @@ func newTable(rates, rank []*big.Rat) (*table, error) {
 	unit := big.NewInt(1)
 	for i, list := range [][]*big.Rat{rates, rank} {
 		for k, x := range list {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			path := func() string { return fmt.Sprintf([]string{"ArrivalRates[%d]", "Rank[%d]"}[i], k) }
 			switch {
 			case i == 1 && k == 0: // nil or 0
@@ -136,6 +146,9 @@ func newTable(rates, rank []*big.Rat) (*table, error) {
 	t.big = make([]*big.Int, len(rank))
 	t.big[0] = new(big.Int)
 	for a := 1; a < len(rank); a++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		t.big[a] = scaled(rank[a], unit)
 	}
 	return t, nil
@@ -170,12 +183,15 @@ func subsetSums(x []*big.Int) []int64 {
 	return sums
 }
 
-func (t *table) scanSmall(f *findings) {
+func (t *table) scanSmall(ctx context.Context, f *findings) error {
 	margin, mu, lambda := int64(math.MaxInt64), uint64(1), uint64(0) // of the best so far
 	least := make([]int64, t.n)                                      // h of etas
 	count := make([]int64, t.n)                                      // |A| of etas, 0 before the first
 	mask := 1<<t.half - 1
 	for a := 1; a < len(t.small); a++ {
+		if a%setsBetween == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		v := t.small[a]
 		l := t.low[a&mask] + t.high[a>>t.half]
 		h, size := v-l, int64(bits.OnesCount(uint(a)))
@@ -183,7 +199,7 @@ func (t *table) scanSmall(f *findings) {
 			i := bits.TrailingZeros(rest)
 			if t.small[a&^(1<<i)] > v {
 				f.bad = a
-				return
+				return nil
 			}
 			if count[i] == 0 || h*count[i] < least[i]*size {
 				least[i], count[i], f.etas[i] = h, size, a
@@ -200,22 +216,26 @@ func (t *table) scanSmall(f *findings) {
 			}
 		}
 	}
+	return nil
 }
 
 // scanBig is scanSmall in numbers of any length.
-func (t *table) scanBig(f *findings) {
+func (t *table) scanBig(ctx context.Context, f *findings) error {
 	sums := make([]*big.Int, len(t.big))
 	sums[0] = new(big.Int)
 	h := make([]*big.Int, len(t.big))
 	x, y := new(big.Int), new(big.Int)
 	times := func(z, v *big.Int, a int) *big.Int { return z.Mul(v, big.NewInt(int64(bits.OnesCount(uint(a))))) }
 	for a := 1; a < len(t.big); a++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		sums[a] = new(big.Int).Add(sums[a&(a-1)], t.rates[bits.TrailingZeros(uint(a))])
 		h[a] = new(big.Int).Sub(t.big[a], sums[a])
 		for _, i := range ranktable.Members(a) {
 			if t.big[a&^(1<<i)].Cmp(t.big[a]) > 0 {
 				f.bad = a
-				return
+				return nil
 			}
 			if b := f.etas[i]; b == 0 || times(x, h[a], b).Cmp(times(y, h[b], a)) < 0 {
 				f.etas[i] = a
@@ -235,15 +255,16 @@ func (t *table) scanBig(f *findings) {
 			}
 		}
 	}
+	return nil
 }
 
 // VerifyRank checks the proof that r holds, whoever found it: Bottleneck has the load and capacity
 // stated and attains CriticalScale, MarginSet has the margin stated, and, if the queue is said
 // to be stable, λ_i < η_i for all i and Σ_{i∈A} η_i < μ(A) for all 2^n - 1 sets A; otherwise the load
 // of Bottleneck is at least its capacity. That no set has less margin or scale is not proved.
-// The error wraps [ErrProof], or is that of [Rank] for unusable input.
-func VerifyRank(arrivalRates, rank []*big.Rat, r *Result) error {
-	if _, err := newTable(arrivalRates, rank); err != nil {
+// The error wraps [ErrProof], or is that of [Rank] for unusable input, or ctx.Err() soon after ctx is done.
+func VerifyRank(ctx context.Context, arrivalRates, rank []*big.Rat, r *Result) error {
+	if _, err := newTable(ctx, arrivalRates, rank); err != nil {
 		return err
 	}
 	n := len(arrivalRates)
@@ -278,6 +299,9 @@ func VerifyRank(arrivalRates, rank []*big.Rat, r *Result) error {
 	sums := make([]*big.Rat, 1<<n)
 	sums[0] = new(big.Rat)
 	for a := 1; a < len(sums); a++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		sums[a] = new(big.Rat).Add(sums[a&(a-1)], r.Eta[bits.TrailingZeros(uint(a))])
 		if sums[a].Cmp(rank[a]) >= 0 {
 			return unproved("the eta of %v add up to %v, not less than %v", ranktable.Members(a), sums[a], rank[a])

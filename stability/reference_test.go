@@ -11,14 +11,14 @@ import (
 func TestReference(t *testing.T) {
 	for _, c := range oracle.References() {
 		t.Run(c.Name, func(t *testing.T) {
-			r, err := Cluster(c.Model)
+			r, err := Cluster(t.Context(), c.Model)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := Verify(c.Model, r); err != nil {
+			if err := Verify(t.Context(), c.Model, r); err != nil {
 				t.Error(err)
 			}
-			ranked, err := Rank(oracle.Rates(c.Model), oracle.RankTable(c.Model))
+			ranked, err := Rank(t.Context(), oracle.Rates(c.Model), oracle.RankTable(c.Model))
 			if err != nil {
 				t.Fatal(err)
 			}

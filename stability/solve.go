@@ -1,6 +1,7 @@
 package stability
 
 import (
+	"context"
 	"math/big"
 	"math/bits"
 )
@@ -14,8 +15,8 @@ import (
 // completed in a residual graph whose limits are cut at m·2^k + m + 1, which bounds no step; any
 // limit that was cut stays above m, hence above the next bound times 2^-k, and is cut again.
 //
-// solve returns the flow on each edge in that case; if it is nil, g.flow has the flow.
-func (g *network) solve(need, capacity []*big.Int) []*big.Int {
+// solve returns the flow on each edge in that case; if it is nil, g.flow has the flow. The error is that of the context.
+func (g *network) solve(ctx context.Context, need, capacity []*big.Int) ([]*big.Int, error) {
 	for i := range g.need {
 		g.release(int32(i))
 	}
@@ -44,9 +45,8 @@ func (g *network) solve(need, capacity []*big.Int) []*big.Int {
 			g.sources = append(g.sources, int32(i))
 		}
 	}
-	g.fill()
-	if rest == 0 {
-		return nil
+	if err := g.fill(ctx); err != nil || rest == 0 {
+		return nil, err
 	}
 
 	total := make([]*big.Int, len(g.flow))
@@ -76,12 +76,14 @@ func (g *network) solve(need, capacity []*big.Int) []*big.Int {
 			g.flow[e] = widen(f, wide{})
 			start[e] = g.flow[e]
 		}
-		g.maximize()
+		if err := g.maximize(ctx); err != nil {
+			return nil, err
+		}
 		for e, f := range g.flow {
 			total[e].Lsh(total[e], digit)
 			total[e].Add(total[e], f.int())
 			total[e].Sub(total[e], start[e].int())
 		}
 	}
-	return total
+	return total, nil
 }

@@ -1,6 +1,7 @@
 package stability
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -23,8 +24,8 @@ func unproved(format string, args ...any) error {
 //   - the queue is said to be stable if and only if t > 1 (or no work arrives);
 //   - MarginSet and MarginServers have the margin stated. That none has less is not proved.
 //
-// The error wraps [ErrProof], or is that of [cluster.Model.Check].
-func Verify(m *cluster.Model, r *Result) error {
+// The error wraps [ErrProof], is that of [cluster.Model.Check], or ctx.Err() soon after ctx is done.
+func Verify(ctx context.Context, m *cluster.Model, r *Result) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
@@ -35,9 +36,12 @@ func Verify(m *cluster.Model, r *Result) error {
 		if m.MeanSize != nil {
 			lambda[i].Mul(lambda[i], m.MeanSize)
 		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		sum.Add(sum, lambda[i])
 	}
-	if err := verifyMargin(m, r, lambda); err != nil {
+	if err := verifyMargin(ctx, m, r, lambda); err != nil {
 		return err
 	}
 	if sum.Sign() == 0 {
@@ -52,6 +56,9 @@ func Verify(m *cluster.Model, r *Result) error {
 	mu := new(big.Rat)
 	used := make([]bool, len(m.Servers))
 	for _, i := range r.Bottleneck {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for _, c := range m.Classes[i].Servers {
 			if !used[c.Server] {
 				used[c.Server] = true
@@ -62,7 +69,7 @@ func Verify(m *cluster.Model, r *Result) error {
 	if mu.Cmp(r.Capacity) != 0 {
 		return unproved("the capacity of the bottleneck is %v, not %v", mu, r.Capacity)
 	}
-	return verifySplitting(m, r, lambda)
+	return verifySplitting(ctx, m, r, lambda)
 }
 
 // verifyScale checks the bottleneck but for its capacity, the critical scale and the verdict.
@@ -111,13 +118,16 @@ func capacityOf(m *cluster.Model, row, k int) *big.Rat {
 }
 
 // verifySplitting checks that the shares are a flow at the critical scale.
-func verifySplitting(m *cluster.Model, r *Result, lambda []*big.Rat) error {
+func verifySplitting(ctx context.Context, m *cluster.Model, r *Result, lambda []*big.Rat) error {
 	if len(r.Splitting) != len(m.Classes) {
 		return unproved("the splitting has %d classes, not %d", len(r.Splitting), len(m.Classes))
 	}
 	given := make([]*big.Rat, len(m.Servers))
 	allowed := make([]int, len(m.Servers)) // 1 + the last class that may use the row
 	for i, shares := range r.Splitting {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for _, c := range m.Classes[i].Servers {
 			allowed[c.Server] = i + 1
 		}
@@ -149,7 +159,7 @@ func verifySplitting(m *cluster.Model, r *Result, lambda []*big.Rat) error {
 }
 
 // verifyMargin checks that the margin is that of its set.
-func verifyMargin(m *cluster.Model, r *Result, lambda []*big.Rat) error {
+func verifyMargin(ctx context.Context, m *cluster.Model, r *Result, lambda []*big.Rat) error {
 	if r.Margin == nil || len(r.MarginServers) != len(m.Servers) {
 		return unproved("the margin or its servers are missing")
 	}
@@ -161,9 +171,15 @@ func verifyMargin(m *cluster.Model, r *Result, lambda []*big.Rat) error {
 		if k < 0 || k > m.Servers[s].Size() {
 			return unproved("%d servers of row %d", k, s)
 		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		margin.Add(margin, capacityOf(m, s, k))
 	}
 	for _, i := range r.MarginSet {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		part := new(big.Rat).Set(lambda[i])
 		for _, c := range m.Classes[i].Servers {
 			n, k := m.Servers[c.Server].Size(), r.MarginServers[c.Server]

@@ -1,6 +1,7 @@
 package whittle
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -24,17 +25,20 @@ type Balance struct {
 // It takes N additions a state. The error is a *[num.InputError]: a value of rank that is
 // missing, not positive or below that of a subset, or a lattice out of range. The rates it
 // gives, [Rates], sum to μ({i: x_i>0}); they lie in the capacity set (Corollary 1) if μ is submodular, too.
-func BalanceFromRank(rank []*big.Rat, l Lattice) (Balance, error) {
+func BalanceFromRank(ctx context.Context, rank []*big.Rat, l Lattice) (Balance, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
 		return Balance{}, err
 	}
-	if err := ranktable.Check(rank, y.Classes); err != nil {
+	if err := ranktable.Check(ctx, rank, y.Classes); err != nil {
 		return Balance{}, err
 	}
 	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.States)}
 	b.Phi[0] = big.NewRat(1, 1)
 	for w := lattice.Walk(y); w.Next(); {
+		if err := ctx.Err(); err != nil {
+			return Balance{}, err
+		}
 		b.step(w, rank[w.Active])
 	}
 	return b, nil
@@ -47,7 +51,7 @@ func BalanceFromRank(rank []*big.Rat, l Lattice) (Balance, error) {
 // as that of many servers which take one job each: the [Rates] sum to μ(x). totalRate returns μ(x) > 0 for
 // each state x of l but 0 and must not keep x. The error is a *[num.InputError] for a state
 // without a positive rate, or a lattice out of range.
-func BalanceFromTotalRate(totalRate func(x []int) *big.Rat, l Lattice) (Balance, error) {
+func BalanceFromTotalRate(ctx context.Context, totalRate func(x []int) *big.Rat, l Lattice) (Balance, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
 		return Balance{}, err
@@ -56,6 +60,9 @@ func BalanceFromTotalRate(totalRate func(x []int) *big.Rat, l Lattice) (Balance,
 	b.Phi[0] = big.NewRat(1, 1)
 	x := make([]int, y.Classes)
 	for w := lattice.Walk(y); w.Next(); {
+		if err := ctx.Err(); err != nil {
+			return Balance{}, err
+		}
 		copy(x, w.X)
 		mu := totalRate(x)
 		if mu == nil {
@@ -113,7 +120,7 @@ func (e *BalanceError) Error() string {
 // Φ(x) that differs by a factor of at most (1-tol)^-Σ_{i<j} x_i x_j. The worst violation is
 // returned in any case, with Relative 0 if there is none; if larger than tol, also as a *[BalanceError].
 // Other errors are a *[num.InputError].
-func BalanceFromRates(l Lattice, phi [][]*big.Rat, tol *big.Rat) (Balance, Violation, error) {
+func BalanceFromRates(ctx context.Context, l Lattice, phi [][]*big.Rat, tol *big.Rat) (Balance, Violation, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
 		return Balance{}, Violation{}, err
@@ -124,13 +131,16 @@ func BalanceFromRates(l Lattice, phi [][]*big.Rat, tol *big.Rat) (Balance, Viola
 	if tol.Sign() < 0 || tol.Cmp(big.NewRat(1, 1)) >= 0 {
 		return Balance{}, Violation{}, input.Errorf("tol", tol.RatString(), "a number in [0, 1)")
 	}
-	if err := checkRates(y, phi); err != nil {
+	if err := checkRates(ctx, y, phi); err != nil {
 		return Balance{}, Violation{}, err
 	}
 	worst := Violation{Relative: new(big.Rat)}
 	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.States)}
 	b.Phi[0] = big.NewRat(1, 1)
 	for w := lattice.Walk(y); w.Next(); {
+		if err := ctx.Err(); err != nil {
+			return Balance{}, Violation{}, err
+		}
 		present := ranktable.Members(int(w.Active))
 		for a, j := range present {
 			for _, i := range present[:a] {
@@ -153,13 +163,16 @@ func BalanceFromRates(l Lattice, phi [][]*big.Rat, tol *big.Rat) (Balance, Viola
 // Rates returns the rates of a balance function, [BC17] (7): φ_i(x) = Φ(x-e_i)/Φ(x) if x_i > 0
 // and 0 otherwise, in row b.Lattice.Index(x), column i. The error is a *[num.InputError] about values of
 // Φ that are missing, not positive, or not 1 at 0.
-func Rates(b Balance) ([][]*big.Rat, error) {
-	y, err := b.check()
+func Rates(ctx context.Context, b Balance) ([][]*big.Rat, error) {
+	y, err := b.check(ctx)
 	if err != nil {
 		return nil, err
 	}
 	phi := make([][]*big.Rat, y.States)
 	for w, more := lattice.Walk(y), true; more; more = w.Next() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		row := make([]*big.Rat, y.Classes)
 		for i, v := range w.X {
 			row[i] = new(big.Rat)
@@ -172,7 +185,7 @@ func Rates(b Balance) ([][]*big.Rat, error) {
 	return phi, nil
 }
 
-func (b Balance) check() (lattice.Lattice, error) {
+func (b Balance) check(ctx context.Context) (lattice.Lattice, error) {
 	y, err := newLayout(b.Lattice, MaxExactStates)
 	if err != nil {
 		return y, err
@@ -181,6 +194,9 @@ func (b Balance) check() (lattice.Lattice, error) {
 		return y, input.Errorf("Balance.Phi", len(b.Phi), "%d numbers, one a state", y.States)
 	}
 	for k, v := range b.Phi {
+		if err := ctx.Err(); err != nil {
+			return y, err
+		}
 		if v == nil {
 			return y, input.Errorf(path("Balance.Phi", k), "", "a number > 0")
 		}
@@ -194,11 +210,14 @@ func (b Balance) check() (lattice.Lattice, error) {
 	return y, nil
 }
 
-func checkRates(y lattice.Lattice, phi [][]*big.Rat) error {
+func checkRates(ctx context.Context, y lattice.Lattice, phi [][]*big.Rat) error {
 	if len(phi) != y.States {
 		return input.Errorf("rates", len(phi), "%d rows, one a state", y.States)
 	}
 	for w, more := lattice.Walk(y), true; more; more = w.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		row := phi[w.At]
 		if len(row) != y.Classes {
 			return input.Errorf(path("rates", w.At), len(row), "%d rates, one a class", y.Classes)

@@ -21,7 +21,7 @@ func below(l whittle.Lattice, x []int, i int) int {
 }
 
 func mustBalance(t *rapid.T, rank []*big.Rat, l whittle.Lattice) whittle.Balance {
-	b, err := whittle.BalanceFromRank(rank, l)
+	b, err := whittle.BalanceFromRank(t.Context(), rank, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func mustBalance(t *rapid.T, rank []*big.Rat, l whittle.Lattice) whittle.Balance
 }
 
 func mustRates(t *rapid.T, b whittle.Balance) [][]*big.Rat {
-	phi, err := whittle.Rates(b)
+	phi, err := whittle.Rates(t.Context(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestBalanceFromTotalRate(t *testing.T) {
 			return big.NewRat(int64(min(busy, most)), 3)
 		}
 		l := drawLattice(t, classes)
-		b, err := whittle.BalanceFromTotalRate(mu, l)
+		b, err := whittle.BalanceFromTotalRate(t.Context(), mu, l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestBalanceFromItsRates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLattice(t, rapid.IntRange(1, 4).Draw(t, "classes"))
 		b := drawBalance(t, l)
-		got, worst, err := whittle.BalanceFromRates(l, mustRates(t, b), nil)
+		got, worst, err := whittle.BalanceFromRates(t.Context(), l, mustRates(t, b), nil)
 		if err != nil || worst.Relative.Sign() != 0 {
 			t.Fatal(err, worst)
 		}
@@ -156,7 +156,7 @@ func TestWorstViolationIsNamed(t *testing.T) {
 		spoil(k, i, num.MustRat("1/3"))
 		spoil(far, 1, num.MustRat("1/1000"))
 
-		_, worst, err := whittle.BalanceFromRates(l, phi, num.MustRat("1/5"))
+		_, worst, err := whittle.BalanceFromRates(t.Context(), l, phi, num.MustRat("1/5"))
 		var be *whittle.BalanceError
 		if !errors.Is(err, whittle.ErrUnbalanced) || !errors.As(err, &be) || !slices.Equal(be.Worst.State, worst.State) {
 			t.Fatalf("error is %v", err)
@@ -171,7 +171,7 @@ func TestWorstViolationIsNamed(t *testing.T) {
 		if !inState && !(slices.Contains(pair, i) && below(l, worst.State, other) == k) {
 			t.Fatalf("%+v does not hold φ_%d(%v)", worst, i, x)
 		}
-		if _, worst, err := whittle.BalanceFromRates(l, phi, num.MustRat("1/4")); err != nil || !equal(worst.Relative, num.MustRat("1/4")) {
+		if _, worst, err := whittle.BalanceFromRates(t.Context(), l, phi, num.MustRat("1/4")); err != nil || !equal(worst.Relative, num.MustRat("1/4")) {
 			t.Fatalf("tolerance 1/4: %v, %v", err, worst)
 		}
 	})
@@ -184,18 +184,18 @@ func TestFloatRatesNeedATolerance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _ := whittle.BalanceFromRank(rank, whittle.Box(6, 6))
-	phi, _ := whittle.Rates(b)
+	b, _ := whittle.BalanceFromRank(t.Context(), rank, whittle.Box(6, 6))
+	phi, _ := whittle.Rates(t.Context(), b)
 	for _, row := range phi {
 		for i := range row {
 			f, _ := row[i].Float64()
 			row[i] = new(big.Rat).SetFloat64(f)
 		}
 	}
-	if _, _, err := whittle.BalanceFromRates(b.Lattice, phi, nil); !errors.Is(err, whittle.ErrUnbalanced) {
+	if _, _, err := whittle.BalanceFromRates(t.Context(), b.Lattice, phi, nil); !errors.Is(err, whittle.ErrUnbalanced) {
 		t.Errorf("exact check of rounded rates: %v", err)
 	}
-	got, worst, err := whittle.BalanceFromRates(b.Lattice, phi, new(big.Rat).SetFloat64(0x1p-50))
+	got, worst, err := whittle.BalanceFromRates(t.Context(), b.Lattice, phi, new(big.Rat).SetFloat64(0x1p-50))
 	if err != nil || worst.Relative.Sign() == 0 {
 		t.Fatal(err, worst)
 	}

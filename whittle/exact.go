@@ -1,6 +1,7 @@
 package whittle
 
 import (
+	"context"
 	"math/big"
 
 	"productform/internal/input"
@@ -40,26 +41,35 @@ func (r *ExactResult) Prob(index int) num.RatInterval {
 //
 // The error is a *[num.InputError] with the path of the entry out of range, or an *[cluster.UnstableError], which
 // wraps [num.ErrUnstable], if (5) fails. n is not modified, but the result may share its numbers.
-func StationaryExact(n *Network, l Lattice) (*ExactResult, error) {
+func StationaryExact(ctx context.Context, n *Network, l Lattice) (*ExactResult, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
 		return nil, err
 	}
-	if err := n.checkOn(y); err != nil {
+	if err := n.checkOn(ctx, y); err != nil {
 		return nil, err
 	}
-	b, err := BalanceFromRank(n.Rank, l)
+	b, err := BalanceFromRank(ctx, n.Rank, l)
 	if err != nil {
 		return nil, err
 	}
-	r := &ExactResult{Lattice: l, Phi: b.Phi, Weights: weights(y, n.ArrivalRates, b.Phi)}
-	mass, jobs := outsideOfRank(n, y, r.Weights)
+	w, err := weights(ctx, y, n.ArrivalRates, b.Phi)
+	if err != nil {
+		return nil, err
+	}
+	mass, jobs, err := outsideOfRank(ctx, n, y, w)
+	if err != nil {
+		return nil, err
+	}
+	r := &ExactResult{Lattice: l, Phi: b.Phi, Weights: w}
 	r.Outside = between(mass, mass)
 	outsideJobs := make([]num.RatInterval, y.Classes)
 	for j := range jobs {
 		outsideJobs[j] = between(jobs[j], jobs[j])
 	}
-	r.summarize(y, outsideJobs)
+	if err := r.summarize(ctx, y, outsideJobs); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 
@@ -71,8 +81,8 @@ func StationaryExact(n *Network, l Lattice) (*ExactResult, error) {
 // Under this promise the network is stable and sums outside the box lie between 0 and the
 // geometric sums that the result reports. The cost is O(N^2) a state. For infinitely many servers of
 // rate μ_i ([InfiniteServers]), floor[i] = (L_i+1) μ_i. The error is a *[num.InputError].
-func StationaryOfBalance(arrivalRates []*big.Rat, b Balance, floor []*big.Rat) (*ExactResult, error) {
-	y, err := b.check()
+func StationaryOfBalance(ctx context.Context, arrivalRates []*big.Rat, b Balance, floor []*big.Rat) (*ExactResult, error) {
+	y, err := b.check(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +102,23 @@ func StationaryOfBalance(arrivalRates []*big.Rat, b Balance, floor []*big.Rat) (
 		}
 		ratios[i] = new(big.Rat).Quo(arrivalRates[i], floor[i])
 	}
-	r := &ExactResult{Lattice: b.Lattice, Phi: b.Phi, Weights: weights(y, arrivalRates, b.Phi)}
-	mass, jobs := outsideOfFloor(y, r.Weights, ratios)
+	w, err := weights(ctx, y, arrivalRates, b.Phi)
+	if err != nil {
+		return nil, err
+	}
+	mass, jobs, err := outsideOfFloor(ctx, y, w, ratios)
+	if err != nil {
+		return nil, err
+	}
+	r := &ExactResult{Lattice: b.Lattice, Phi: b.Phi, Weights: w}
 	r.Outside = between(new(big.Rat), mass)
 	outsideJobs := make([]num.RatInterval, y.Classes)
 	for j := range jobs {
 		outsideJobs[j] = between(new(big.Rat), jobs[j])
 	}
-	r.summarize(y, outsideJobs)
+	if err := r.summarize(ctx, y, outsideJobs); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 
@@ -107,7 +126,7 @@ func StationaryOfBalance(arrivalRates []*big.Rat, b Balance, floor []*big.Rat) (
 // class-i jobs leave state x less the rate at which they enter it. All are zero if prob is the
 // stationary measure of a Whittle network, up to a factor, so weights do as well as
 // probabilities. The error is a *[num.InputError].
-func LocalImbalances(l Lattice, arrivalRates []*big.Rat, rates [][]*big.Rat, prob []*big.Rat) ([][]*big.Rat, error) {
+func LocalImbalances(ctx context.Context, l Lattice, arrivalRates []*big.Rat, rates [][]*big.Rat, prob []*big.Rat) ([][]*big.Rat, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
 		return nil, err
@@ -115,7 +134,7 @@ func LocalImbalances(l Lattice, arrivalRates []*big.Rat, rates [][]*big.Rat, pro
 	if err := checkNumbers("ArrivalRates", arrivalRates, y.Classes, false); err != nil {
 		return nil, err
 	}
-	if err := checkRates(y, rates); err != nil {
+	if err := checkRates(ctx, y, rates); err != nil {
 		return nil, err
 	}
 	if len(prob) != y.States {
@@ -126,6 +145,9 @@ func LocalImbalances(l Lattice, arrivalRates []*big.Rat, rates [][]*big.Rat, pro
 	}
 	out := make([][]*big.Rat, y.States)
 	for w, more := lattice.Walk(y), true; more; more = w.Next() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		row := make([]*big.Rat, y.Classes)
 		for i, v := range w.X {
 			row[i] = new(big.Rat)
@@ -140,31 +162,34 @@ func LocalImbalances(l Lattice, arrivalRates []*big.Rat, rates [][]*big.Rat, pro
 }
 
 // checkOn checks n, that it has as many classes as the lattice, and that it is stable.
-func (n *Network) checkOn(y lattice.Lattice) error {
+func (n *Network) checkOn(ctx context.Context, y lattice.Lattice) error {
 	if n != nil && len(n.ArrivalRates) != y.Classes {
 		return input.Errorf("ArrivalRates", len(n.ArrivalRates), "%d rates, one a class of the lattice", y.Classes)
 	}
-	if err := n.Check(); err != nil {
+	if err := n.Check(ctx); err != nil {
 		return err
 	}
-	return n.stable()
+	return n.stable(ctx)
 }
 
 // weights returns w(x) = Φ(x) Π_i λ_i^x_i.
-func weights(y lattice.Lattice, lambda, phi []*big.Rat) []*big.Rat {
+func weights(ctx context.Context, y lattice.Lattice, lambda, phi []*big.Rat) ([]*big.Rat, error) {
 	list := make([]*big.Rat, y.States)
 	powers := make([]*big.Rat, y.States) // Π_i λ_i^x_i
 	powers[0], list[0] = big.NewRat(1, 1), phi[0]
 	for w := lattice.Walk(y); w.Next(); {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		i := ranktable.Members(int(w.Active))[0]
 		powers[w.At] = new(big.Rat).Mul(powers[w.At-w.Drop[i]], lambda[i])
 		list[w.At] = new(big.Rat).Mul(phi[w.At], powers[w.At])
 	}
-	return list
+	return list, nil
 }
 
 // summarize fills the sums over states of r from its weights, Outside, and the sums of x_j w(x) outside.
-func (r *ExactResult) summarize(y lattice.Lattice, outsideJobs []num.RatInterval) {
+func (r *ExactResult) summarize(ctx context.Context, y lattice.Lattice, outsideJobs []num.RatInterval) error {
 	zeros := func(n int) []*big.Rat {
 		v := make([]*big.Rat, n)
 		for k := range v {
@@ -177,6 +202,9 @@ func (r *ExactResult) summarize(y lattice.Lattice, outsideJobs []num.RatInterval
 		marginals[i] = zeros(y.Most(i) + 1)
 	}
 	for w, more := lattice.Walk(y), true; more; more = w.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for i, v := range w.X {
 			marginals[i][v].Add(marginals[i][v], r.Weights[w.At])
 		}
@@ -195,6 +223,9 @@ func (r *ExactResult) summarize(y lattice.Lattice, outsideJobs []num.RatInterval
 	for i := range marginals {
 		inside := new(big.Rat)
 		for k, v := range marginals[i] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			addMul(inside, big.NewRat(int64(k), 1), v)
 		}
 		out := outsideJobs[i]
@@ -204,13 +235,20 @@ func (r *ExactResult) summarize(y lattice.Lattice, outsideJobs []num.RatInterval
 
 		marginal := make([]num.RatInterval, len(marginals[i]))
 		for k, v := range marginals[i] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			marginal[k] = r.share(v, false)
 		}
 		r.Marginals = append(r.Marginals, marginal)
 	}
 	for n, v := range total {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		r.JobsDistribution = append(r.JobsDistribution, r.share(v, n <= y.Complete()))
 	}
+	return nil
 }
 
 func between(low, high *big.Rat) num.RatInterval { return num.RatInterval{Low: low, High: high} }

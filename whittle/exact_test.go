@@ -15,7 +15,7 @@ import (
 )
 
 func mustSolve(t *rapid.T, n *whittle.Network, l whittle.Lattice) *whittle.ExactResult {
-	r, err := whittle.StationaryExact(n, l)
+	r, err := whittle.StationaryExact(t.Context(), n, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestOutsideAgreesWithActiveSets(t *testing.T) {
 func TestEtaBoundsTheBalanceFunction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawNetwork(t, 4)
-		r, err := stability.Rank(n.ArrivalRates, n.Rank)
+		r, err := stability.Rank(t.Context(), n.ArrivalRates, n.Rank)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestBalanceEquations(t *testing.T) {
 		for k := range prob {
 			prob[k] = r.Prob(k).Low
 		}
-		imbalances, err := whittle.LocalImbalances(l, n.ArrivalRates, phi, prob)
+		imbalances, err := whittle.LocalImbalances(t.Context(), l, n.ArrivalRates, phi, prob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestBalanceEquations(t *testing.T) {
 // A measure that is wrong in one state is out of balance there by its own rate, and next to it by λ.
 func TestLocalImbalanceShowsAFault(t *testing.T) {
 	l := whittle.Box(3, 3)
-	phi, err := whittle.InfiniteServers(l, num.MustRat("1"), num.MustRat("2"))
+	phi, err := whittle.InfiniteServers(t.Context(), l, num.MustRat("1"), num.MustRat("2"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestLocalImbalanceShowsAFault(t *testing.T) {
 	}
 	fault, _ := l.Index([]int{2, 1})
 	weights[fault] = add(weights[fault], num.MustRat("1/10"))
-	got, err := whittle.LocalImbalances(l, lambda, phi, weights)
+	got, err := whittle.LocalImbalances(t.Context(), l, lambda, phi, weights)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestSeparateServers(t *testing.T) {
 			limits[i] = rapid.IntRange(0, 4).Draw(t, "limit")
 		}
 		var err error
-		if n.Rank, err = whittle.SeparateServers(mu...); err != nil {
+		if n.Rank, err = whittle.SeparateServers(t.Context(), mu...); err != nil {
 			t.Fatal(err)
 		}
 		r := mustSolve(t, n, whittle.Box(limits...))
@@ -295,7 +295,7 @@ func TestSeparateServers(t *testing.T) {
 		if !isExactly(r.MassLeftOut, sub(num.MustRat("1"), left)) {
 			t.Fatalf("mass left out %v, want %v", r.MassLeftOut, sub(num.MustRat("1"), left))
 		}
-		f, err := whittle.StationaryOfBalance(n.ArrivalRates, whittle.Balance{Lattice: r.Lattice, Phi: r.Phi}, mu)
+		f, err := whittle.StationaryOfBalance(t.Context(), n.ArrivalRates, whittle.Balance{Lattice: r.Lattice, Phi: r.Phi}, mu)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,15 +321,15 @@ func TestInfiniteServers(t *testing.T) {
 	l := whittle.Box(6, 5)
 	mu := []*big.Rat{num.MustRat("1"), num.MustRat("3/2")}
 	lambda := []*big.Rat{num.MustRat("4/5"), num.MustRat("1/2")}
-	phi, err := whittle.InfiniteServers(l, mu...)
+	phi, err := whittle.InfiniteServers(t.Context(), l, mu...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _, err := whittle.BalanceFromRates(l, phi, nil)
+	b, _, err := whittle.BalanceFromRates(t.Context(), l, phi, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := whittle.StationaryOfBalance(lambda, b, []*big.Rat{num.MustRat("7"), num.MustRat("9")}) // (L_i+1) μ_i
+	r, err := whittle.StationaryOfBalance(t.Context(), lambda, b, []*big.Rat{num.MustRat("7"), num.MustRat("9")}) // (L_i+1) μ_i
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,7 @@ func referenceCases() []oracle.Reference {
 }
 
 func network(t testing.TB, r oracle.Reference) *whittle.Network {
-	n, err := whittle.FromCluster(r.Model)
+	n, err := whittle.FromCluster(t.Context(), r.Model)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func network(t testing.TB, r oracle.Reference) *whittle.Network {
 func TestReferenceAnswers(t *testing.T) {
 	for _, c := range referenceCases() {
 		n := network(t, c)
-		r, err := whittle.StationaryExact(n, whittle.Simplex(len(n.ArrivalRates), 4))
+		r, err := whittle.StationaryExact(t.Context(), n, whittle.Simplex(len(n.ArrivalRates), 4))
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}

@@ -1,6 +1,7 @@
 package whittle_test
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -14,7 +15,7 @@ func ExampleStationaryExact() {
 		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)},
 		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)},
 	}
-	r, err := whittle.StationaryExact(n, whittle.Box(8, 12))
+	r, err := whittle.StationaryExact(context.Background(), n, whittle.Box(8, 12))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -32,7 +33,7 @@ func ExampleStationaryExact() {
 // The same network, from the servers.
 func ExampleFromCluster() {
 	one := big.NewRat(1, 1)
-	n, err := whittle.FromCluster(&cluster.Model{
+	n, err := whittle.FromCluster(context.Background(), &cluster.Model{
 		Servers: []cluster.Server{{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "shared", Capacity: one}},
 		Classes: []cluster.Class{
 			{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0, 2)},
@@ -50,7 +51,7 @@ func ExampleStationary() {
 		ArrivalRates: []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 5), big.NewRat(2, 5)},
 		Rank:         rank,
 	}
-	r, err := whittle.Stationary(n, whittle.Box(21, 21, 36))
+	r, err := whittle.Stationary(context.Background(), n, whittle.Box(21, 21, 36))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -70,7 +71,7 @@ func ExampleBalanceFromRates() {
 		{nil, one},
 		{big.NewRat(2, 3), big.NewRat(1, 3)}, // state [1 1]
 	}
-	_, _, err := whittle.BalanceFromRates(l, phi, nil)
+	_, _, err := whittle.BalanceFromRates(context.Background(), l, phi, nil)
 	fmt.Println(err)
 	// Output: rates are not balanced: in state [1 1], classes 0 and 1, 2/3 differs from 1/3 by 0.5 (relative), the worst of all states and pairs
 }
@@ -78,9 +79,9 @@ func ExampleBalanceFromRates() {
 // Poisson numbers of jobs, without a limit: the sums beyond the box lie within bounds.
 func ExampleStationaryOfBalance() {
 	l := whittle.Box(10)
-	phi, _ := whittle.InfiniteServers(l, big.NewRat(1, 1))
-	b, _, _ := whittle.BalanceFromRates(l, phi, nil)
-	r, err := whittle.StationaryOfBalance([]*big.Rat{big.NewRat(1, 1)}, b, []*big.Rat{big.NewRat(11, 1)})
+	phi, _ := whittle.InfiniteServers(context.Background(), l, big.NewRat(1, 1))
+	b, _, _ := whittle.BalanceFromRates(context.Background(), l, phi, nil)
+	r, err := whittle.StationaryOfBalance(context.Background(), []*big.Rat{big.NewRat(1, 1)}, b, []*big.Rat{big.NewRat(11, 1)})
 	if err != nil {
 		fmt.Println(err)
 		return

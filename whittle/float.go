@@ -1,6 +1,7 @@
 package whittle
 
 import (
+	"context"
 	"math/big"
 
 	"productform/internal/arithmetic"
@@ -40,21 +41,23 @@ func (r *Result) Prob(index int) float64 { return r.Weights[index] / r.Normaliza
 // with v the bound that the sums outside carry along, whatever the load. The error is that of StationaryExact; also a
 // *[num.InputError] for arrival rates below 2^-150 μ(A) and networks so close to instability that a unit of weight
 // spreads over more than 2^200, which are for StationaryExact.
-func Stationary(n *Network, l Lattice) (*Result, error) {
+func Stationary(ctx context.Context, n *Network, l Lattice) (*Result, error) {
 	y, err := newLayout(l, MaxStates)
 	if err != nil {
 		return nil, err
 	}
-	if err := n.checkOn(y); err != nil {
+	if err := n.checkOn(ctx, y); err != nil {
 		return nil, err
 	}
-	m, err := newFloatModel(n)
+	m, err := newFloatModel(ctx, n)
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{Lattice: l, Weights: make([]float64, y.States)}
 	s := newFloatSums(y)
-	s.tabulate(lattice.Walk(y), m, r.Weights)
+	if err := s.tabulate(ctx, lattice.Walk(y), m, r.Weights); err != nil {
+		return nil, err
+	}
 	r.summarize(y, m, s)
 	return r, nil
 }
@@ -81,7 +84,7 @@ type floatModel struct {
 }
 
 // newFloatModel computes V and U by [spreadOf]. Ratios are exact until rounded, so nothing cancels.
-func newFloatModel(n *Network) (floatModel, error) {
+func newFloatModel(ctx context.Context, n *Network) (floatModel, error) {
 	classes := len(n.ArrivalRates)
 	sets := 1 << classes
 	m := floatModel{
@@ -97,9 +100,15 @@ func newFloatModel(n *Network) (floatModel, error) {
 			return m, tooExtreme(i, rate)
 		}
 	}
-	mass, jobs := spreadOf(n, arithmetic.One(num.Float, 0))
+	mass, jobs, err := spreadOf(ctx, n, arithmetic.One(num.Float, 0))
+	if err != nil {
+		return m, err
+	}
 	ratio := new(big.Rat)
 	for a := sets - 1; a > 0; a-- {
+		if err := ctx.Err(); err != nil {
+			return m, err
+		}
 		for i, rate := range n.ArrivalRates {
 			m.step[a*classes+i], _ = ratio.Quo(rate, n.Rank[a]).Float64()
 			if !normal(m.step[a*classes+i]) && rate.Sign() > 0 {
@@ -152,10 +161,16 @@ func newFloatSums(y lattice.Lattice) *floatSums {
 	return s
 }
 
+// statesBetween is the number of states between two looks at a context.
+const statesBetween = 1 << 12
+
 // tabulate fills weights by (4) times Π_i λ_i^x_i, w(x) = Σ_{i: x_i>0} λ_i/μ(A(x)) w(x-e_i), and adds each to the sums.
-func (s *floatSums) tabulate(w *lattice.Walker, m floatModel, weights []float64) {
+func (s *floatSums) tabulate(ctx context.Context, w *lattice.Walker, m floatModel, weights []float64) error {
 	weights[0] = 1
 	for more := true; more; more = w.Next() {
+		if w.At%statesBetween == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		var v float64
 		if w.At == 0 {
 			v = 1
@@ -179,6 +194,7 @@ func (s *floatSums) tabulate(w *lattice.Walker, m floatModel, weights []float64)
 			s.leave(w, m, v)
 		}
 	}
+	return nil
 }
 
 // leave adds what flows out of the lattice from the state of w, of weight v.

@@ -37,7 +37,7 @@ func TestFloatWithinItsBound(t *testing.T) {
 		}
 		l := drawLattice(t, len(n.ArrivalRates))
 		want := mustSolve(t, n, l)
-		got, err := whittle.Stationary(n, l)
+		got, err := whittle.Stationary(t.Context(), n, l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestFloatWithinItsBound(t *testing.T) {
 // Weights far below 1e-200 vanish; everything else keeps its digits. X is geometric with ρ = 2^-140.
 func TestFloatFarBelowOne(t *testing.T) {
 	rho := power(num.MustRat("1/2"), 140)
-	r, err := whittle.Stationary(&whittle.Network{ArrivalRates: []*big.Rat{rho}, Rank: []*big.Rat{nil, num.MustRat("1")}}, whittle.Box(9))
+	r, err := whittle.Stationary(t.Context(), &whittle.Network{ArrivalRates: []*big.Rat{rho}, Rank: []*big.Rat{nil, num.MustRat("1")}}, whittle.Box(9))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestFloatFarBelowOne(t *testing.T) {
 func TestFloatReferenceAnswers(t *testing.T) {
 	for _, c := range referenceCases() {
 		n := network(t, c)
-		r, err := whittle.Stationary(n, whittle.Simplex(len(n.ArrivalRates), 4))
+		r, err := whittle.Stationary(t.Context(), n, whittle.Simplex(len(n.ArrivalRates), 4))
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
@@ -113,7 +113,7 @@ func BenchmarkStationary(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			states, _ := c.lattice.States()
 			for b.Loop() {
-				if _, err := whittle.Stationary(n, c.lattice); err != nil {
+				if _, err := whittle.Stationary(b.Context(), n, c.lattice); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -126,7 +126,7 @@ func BenchmarkStationaryExact(b *testing.B) {
 	n := network(b, referenceCases()[3])
 	b.Run("states=7776/lattice=box", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := whittle.StationaryExact(n, whittle.Box(5, 5, 5, 5, 5)); err != nil {
+			if _, err := whittle.StationaryExact(b.Context(), n, whittle.Box(5, 5, 5, 5, 5)); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -1,6 +1,7 @@
 package whittle
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"math/bits"
@@ -22,11 +23,11 @@ type Network struct {
 
 // FromCluster returns the network of balanced fairness in a cluster, with rates in jobs per unit of time and
 // the rank function of [cluster.Model.Rank], whose errors it has.
-func FromCluster(m *cluster.Model) (*Network, error) {
+func FromCluster(ctx context.Context, m *cluster.Model) (*Network, error) {
 	if m == nil {
 		return nil, input.Errorf("", "nothing", "a cluster model")
 	}
-	rank, err := m.Rank()
+	rank, err := m.Rank(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,19 +60,19 @@ func SingleServer(classes int, rate *big.Rat) ([]*big.Rat, error) {
 
 // SeparateServers returns the rank function of a server of rate rates[i] > 0 for each class i,
 // μ(A) = Σ_{i∈A} rates[i]; 1 to 20 classes.
-func SeparateServers(rates ...*big.Rat) ([]*big.Rat, error) {
+func SeparateServers(ctx context.Context, rates ...*big.Rat) ([]*big.Rat, error) {
 	if len(rates) < 1 || len(rates) > maxClasses {
 		return nil, input.Errorf("rates", len(rates), "1 to %d rates", maxClasses)
 	}
 	if err := checkNumbers("rates", rates, len(rates), true); err != nil {
 		return nil, err
 	}
-	return setSums(rates), nil
+	return setSums(ctx, rates)
 }
 
 // InfiniteServers returns the rates φ_i(x) = x_i rates[i] of the states of l, in the form that
 // [BalanceFromRates] reads: every job of class i has a server of rate rates[i] to itself.
-func InfiniteServers(l Lattice, rates ...*big.Rat) ([][]*big.Rat, error) {
+func InfiniteServers(ctx context.Context, l Lattice, rates ...*big.Rat) ([][]*big.Rat, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {
 		return nil, err
@@ -81,6 +82,9 @@ func InfiniteServers(l Lattice, rates ...*big.Rat) ([][]*big.Rat, error) {
 	}
 	phi := make([][]*big.Rat, y.States)
 	for w, more := lattice.Walk(y), true; more; more = w.Next() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		row := make([]*big.Rat, y.Classes)
 		for i, v := range w.X {
 			row[i] = new(big.Rat).Mul(big.NewRat(int64(v), 1), rates[i])
@@ -92,7 +96,7 @@ func InfiniteServers(l Lattice, rates ...*big.Rat) ([][]*big.Rat, error) {
 
 // Check reports whether n can be worked with: 1 to 20 rates >= 0, and a rank function that is positive and nondecreasing.
 // The error is a *[num.InputError].
-func (n *Network) Check() error {
+func (n *Network) Check(ctx context.Context) error {
 	if n == nil {
 		return input.Errorf("", "nothing", "a network")
 	}
@@ -103,13 +107,17 @@ func (n *Network) Check() error {
 	if err := checkNumbers("ArrivalRates", n.ArrivalRates, classes, false); err != nil {
 		return err
 	}
-	return ranktable.Check(n.Rank, classes)
+	return ranktable.Check(ctx, n.Rank, classes)
 }
 
 // stable returns a [cluster.UnstableError] that names the first set of classes, in the order of bit masks, for which
 // (5) fails.
-func (n *Network) stable() error {
-	for a, rate := range setSums(n.ArrivalRates) {
+func (n *Network) stable(ctx context.Context) error {
+	sums, err := setSums(ctx, n.ArrivalRates)
+	if err != nil {
+		return err
+	}
+	for a, rate := range sums {
 		if a > 0 && rate.Cmp(n.Rank[a]) >= 0 {
 			return &cluster.UnstableError{Classes: ranktable.Members(a), ArrivalRate: rate, Capacity: n.Rank[a]}
 		}
@@ -138,14 +146,17 @@ func checkNumbers(name string, v []*big.Rat, count int, positive bool) error {
 }
 
 // setSums returns Σ_{i∈A} v_i at the bit mask of each A.
-func setSums(v []*big.Rat) []*big.Rat {
+func setSums(ctx context.Context, v []*big.Rat) ([]*big.Rat, error) {
 	sums := make([]*big.Rat, 1<<len(v))
 	sums[0] = new(big.Rat)
 	for a := 1; a < len(sums); a++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		i := bits.TrailingZeros(uint(a))
 		sums[a] = new(big.Rat).Add(sums[a&(a-1)], v[i])
 	}
-	return sums
+	return sums, nil
 }
 
 func path(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }

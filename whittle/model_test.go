@@ -49,11 +49,11 @@ func TestBadNetworks(t *testing.T) {
 	} {
 		n, l := good(), whittle.Lattice{Limits: slices.Clone(box.Limits)}
 		c.spoil(n, &l)
-		if _, err := whittle.StationaryExact(n, l); !isInput(err, c.message) {
+		if _, err := whittle.StationaryExact(t.Context(), n, l); !isInput(err, c.message) {
 			t.Errorf("StationaryExact: %v, want %q", err, c.message)
 		}
 		// Stationary takes more states, and says so.
-		if _, err := whittle.Stationary(n, l); !isInput(err, c.message) {
+		if _, err := whittle.Stationary(t.Context(), n, l); !isInput(err, c.message) {
 			if len(l.Limits) == 0 || l.Limits[0] != 1<<25 {
 				t.Errorf("Stationary: %v, want %q", err, c.message)
 			}
@@ -74,18 +74,18 @@ func TestBadCalls(t *testing.T) {
 	tiny.ArrivalRates[0] = power(num.MustRat("1/2"), 200)
 	near := &whittle.Network{ArrivalRates: []*big.Rat{sub(num.MustRat("1"), power(num.MustRat("1/2"), 300))}, Rank: []*big.Rat{nil, num.MustRat("1")}}
 	total := func(mu *big.Rat) error {
-		_, err := whittle.BalanceFromTotalRate(func(x []int) *big.Rat {
+		_, err := whittle.BalanceFromTotalRate(t.Context(), func(x []int) *big.Rat {
 			x[0] = 7 // its own copy
 			return mu
 		}, whittle.Box(0, 1))
 		return err
 	}
 	solve := func(lambda []*big.Rat, b whittle.Balance, floor []*big.Rat) error {
-		_, err := whittle.StationaryOfBalance(lambda, b, floor)
+		_, err := whittle.StationaryOfBalance(t.Context(), lambda, b, floor)
 		return err
 	}
 	rates := func(l whittle.Lattice, phi [][]*big.Rat, tol *big.Rat) error {
-		_, _, err := whittle.BalanceFromRates(l, phi, tol)
+		_, _, err := whittle.BalanceFromRates(t.Context(), l, phi, tol)
 		return err
 	}
 	second := func(_ any, err error) error { return err }
@@ -95,8 +95,8 @@ func TestBadCalls(t *testing.T) {
 		"ArrivalRates[0] is missing":                                         solve([]*big.Rat{nil}, balance, one),
 		"totalRate([0 1]) is missing: want a number > 0":                     total(nil),
 		"totalRate([0 1]) = -1: want a number > 0":                           total(num.MustRat("-1")),
-		"want a cluster model, not nothing":                                  second(whittle.FromCluster(nil)),
-		"servers = []: want at least one server":                             second(whittle.FromCluster(&cluster.Model{})),
+		"want a cluster model, not nothing":                                  second(whittle.FromCluster(t.Context(), nil)),
+		"servers = []: want at least one server":                             second(whittle.FromCluster(t.Context(), &cluster.Model{})),
 		"want a box":                                                         solve(one, whittle.Balance{Lattice: whittle.Simplex(1, 1), Phi: balance.Phi}, one),
 		"Balance.Phi = 1: want 2 numbers":                                    solve(one, whittle.Balance{Lattice: box, Phi: one}, one),
 		"Balance.Phi[0] = 2: want 1":                                         solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{num.MustRat("2"), num.MustRat("1")}}, one),
@@ -110,12 +110,12 @@ func TestBadCalls(t *testing.T) {
 		"tol = -1: want a number in [0, 1)":                                  rates(box, [][]*big.Rat{{nil}, one}, num.MustRat("-1")),
 		"classes = 21: want an integer in 1..20":                             second(whittle.SingleServer(21, num.MustRat("1"))),
 		"rate = 0: want a number > 0":                                        second(whittle.SingleServer(1, new(big.Rat))),
-		"rates = 0: want 1 to 20 rates":                                      second(whittle.SeparateServers()),
-		"rates[1] is missing: want a number > 0":                             second(whittle.SeparateServers(num.MustRat("1"), nil)),
-		"rates = 1: want 2 numbers, one a class":                             second(whittle.InfiniteServers(whittle.Box(1, 1), num.MustRat("1"))),
-		"prob = 1: want 2 numbers, one a state":                              second(whittle.LocalImbalances(box, one, [][]*big.Rat{{nil}, one}, one)),
-		"want 0, or a rate in 2^-150..2^150":                                 second(whittle.Stationary(tiny, whittle.Box(1, 1))),
-		"want rates farther from instability, or the exact engine":           second(whittle.Stationary(near, box)),
+		"rates = 0: want 1 to 20 rates":                                      second(whittle.SeparateServers(t.Context())),
+		"rates[1] is missing: want a number > 0":                             second(whittle.SeparateServers(t.Context(), num.MustRat("1"), nil)),
+		"rates = 1: want 2 numbers, one a class":                             second(whittle.InfiniteServers(t.Context(), whittle.Box(1, 1), num.MustRat("1"))),
+		"prob = 1: want 2 numbers, one a state":                              second(whittle.LocalImbalances(t.Context(), box, one, [][]*big.Rat{{nil}, one}, one)),
+		"want 0, or a rate in 2^-150..2^150":                                 second(whittle.Stationary(t.Context(), tiny, whittle.Box(1, 1))),
+		"want rates farther from instability, or the exact engine":           second(whittle.Stationary(t.Context(), near, box)),
 	} {
 		if !isInput(err, message) {
 			t.Errorf("got %v, want %q", err, message)
@@ -136,8 +136,8 @@ func TestUnstable(t *testing.T) {
 	} {
 		n := good()
 		n.ArrivalRates = []*big.Rat{num.MustRat(c.lambda[0]), num.MustRat(c.lambda[1])}
-		_, exact := whittle.StationaryExact(n, whittle.Box(2, 2))
-		_, float := whittle.Stationary(n, whittle.Simplex(2, 2))
+		_, exact := whittle.StationaryExact(t.Context(), n, whittle.Box(2, 2))
+		_, float := whittle.Stationary(t.Context(), n, whittle.Simplex(2, 2))
 		for _, err := range []error{exact, float} {
 			var e *cluster.UnstableError
 			if !errors.Is(err, num.ErrUnstable) || !errors.As(err, &e) || !slices.Equal(e.Classes, c.classes) || !strings.Contains(err.Error(), c.message) {
@@ -151,14 +151,14 @@ func TestUnstable(t *testing.T) {
 func TestClassThatNeverArrives(t *testing.T) {
 	n := good()
 	n.ArrivalRates[0] = new(big.Rat)
-	r, err := whittle.StationaryExact(n, whittle.Simplex(2, 3))
+	r, err := whittle.StationaryExact(t.Context(), n, whittle.Simplex(2, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !isExactly(r.MeanJobs[0], new(big.Rat)) || !isExactly(r.MeanJobs[1], num.MustRat("1")) { // M/M/1 at load 1/2
 		t.Errorf("means %v", r.MeanJobs)
 	}
-	f, err := whittle.Stationary(n, whittle.Simplex(2, 3))
+	f, err := whittle.Stationary(t.Context(), n, whittle.Simplex(2, 3))
 	if err != nil || f.MeanJobs[0] != 0 || off(f.MeanJobs[1], num.MustRat("1")) > f.RelativeErrorBound {
 		t.Errorf("means %v, %v", f, err)
 	}
@@ -204,7 +204,7 @@ func TestFromCluster(t *testing.T) {
 				m.Classes[i].Servers[k].Choose = m.Servers[c.Server].Size()
 			}
 		}
-		n, err := whittle.FromCluster(m)
+		n, err := whittle.FromCluster(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package whittle
 
 import (
+	"context"
 	"math/big"
 	"slices"
 
@@ -20,26 +21,42 @@ import (
 // sets of active classes, and so is U_j, from another source; see [lattice.Recursion].
 //
 // spreadOf returns V and U_j of a stable network at the bit masks of the sets, in the arithmetic of one.
-func spreadOf(n *Network, one arithmetic.Number) (mass []arithmetic.Number, jobs [][]arithmetic.Number) {
+func spreadOf(ctx context.Context, n *Network, one arithmetic.Number) (mass []arithmetic.Number, jobs [][]arithmetic.Number, err error) {
 	r := &lattice.Recursion{Lattice: lattice.NewBox(slices.Repeat([]int{1}, len(n.ArrivalRates))), Drain: make([]arithmetic.Number, len(n.Rank))}
 	for _, rate := range n.ArrivalRates {
 		r.Lambda = append(r.Lambda, one.Rational(rate))
 	}
-	lambda := setSums(n.ArrivalRates)
+	lambda, err := setSums(ctx, n.ArrivalRates)
+	if err != nil {
+		return nil, nil, err
+	}
 	for a := 1; a < len(n.Rank); a++ {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		r.Drain[a] = one.Rational(new(big.Rat).Sub(n.Rank[a], lambda[a]))
 	}
-	mass = r.Down(func(int) arithmetic.Number { return one })
-	for j, rate := range r.Lambda {
-		jobs = append(jobs, r.Down(func(a int) arithmetic.Number { return rate.Mul(mass[a|1<<j]) }))
+	mass, err = r.Down(ctx, func(int) arithmetic.Number { return one })
+	if err != nil {
+		return nil, nil, err
 	}
-	return mass, jobs
+	for j, rate := range r.Lambda {
+		more, err := r.Down(ctx, func(a int) arithmetic.Number { return rate.Mul(mass[a|1<<j]) })
+		if err != nil {
+			return nil, nil, err
+		}
+		jobs = append(jobs, more)
+	}
+	return mass, jobs, nil
 }
 
 // outsideOfRank returns the sums of w(x) and x_j w(x) over the states outside the lattice, exactly:
 // λ_i w(y) flows from each state y of the lattice into each y+e_i outside.
-func outsideOfRank(n *Network, y lattice.Lattice, weights []*big.Rat) (*big.Rat, []*big.Rat) {
-	spreadMass, spreadJobs := spreadOf(n, arithmetic.One(num.Exact, 0))
+func outsideOfRank(ctx context.Context, n *Network, y lattice.Lattice, weights []*big.Rat) (*big.Rat, []*big.Rat, error) {
+	spreadMass, spreadJobs, err := spreadOf(ctx, n, arithmetic.One(num.Exact, 0))
+	if err != nil {
+		return nil, nil, err
+	}
 	mass, jobs := new(big.Rat), make([]*big.Rat, y.Classes)
 	for j := range jobs {
 		jobs[j] = new(big.Rat)
@@ -50,6 +67,9 @@ func outsideOfRank(n *Network, y lattice.Lattice, weights []*big.Rat) (*big.Rat,
 				continue
 			}
 			a := w.Active | 1<<i
+			if err := ctx.Err(); err != nil {
+				return nil, nil, err
+			}
 			flow := new(big.Rat).Mul(rate, weights[w.At])
 			addMul(mass, flow, spreadMass[a].Exact)
 			for j, v := range w.X {
@@ -61,20 +81,23 @@ func outsideOfRank(n *Network, y lattice.Lattice, weights []*big.Rat) (*big.Rat,
 			}
 		}
 	}
-	return mass, jobs
+	return mass, jobs, nil
 }
 
 // outsideOfFloor bounds the sums of w(x) and x_j w(x) over the states outside a box, given r_i = λ_i/η_i < 1 with
 // φ_i(x) >= η_i wherever x_i > L_i. There w(x) <= r_i w(x-e_i), so with y = min(x, L) the
 // weight of x is at most w(y) Π_i r_i^(x_i-y_i), and the x with the same y form a product of geometric
 // sequences over the classes with y_i = L_i.
-func outsideOfFloor(y lattice.Lattice, weights, r []*big.Rat) (*big.Rat, []*big.Rat) {
+func outsideOfFloor(ctx context.Context, y lattice.Lattice, weights, r []*big.Rat) (*big.Rat, []*big.Rat, error) {
 	one := big.NewRat(1, 1)
 	mass, jobs := new(big.Rat), make([]*big.Rat, y.Classes)
 	for j := range jobs {
 		jobs[j] = new(big.Rat)
 	}
 	for w, more := lattice.Walk(y), true; more; more = w.Next() {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		sum := big.NewRat(1, 1) // Π_{i: y_i=L_i} 1/(1-r_i)
 		for i := range r {
 			if w.Leaves(i) {
@@ -91,7 +114,7 @@ func outsideOfFloor(y lattice.Lattice, weights, r []*big.Rat) (*big.Rat, []*big.
 			addMul(jobs[j], weights[w.At], each)
 		}
 	}
-	return mass, jobs
+	return mass, jobs, nil
 }
 
 // addMul adds a*b to sum.

@@ -34,12 +34,12 @@ func parabola(id string) plots.Spec {
 
 // queue is a figure of the mean number of jobs at one server, simulated at three loads.
 func queue(id string) plots.Spec {
-	return plots.Spec{ID: id, Title: "One server", Prepare: func(_ context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
+	return plots.Spec{ID: id, Title: "One server", Prepare: func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		loads := []*big.Rat{big.NewRat(1, 5), big.NewRat(2, 5), big.NewRat(3, 5)}
 		for _, rho := range loads {
 			m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
 				Classes: []cluster.Class{{Name: "a", ArrivalRate: rho, Servers: cluster.On(0)}}}
-			_, err := p.Simulate(fmt.Sprintf("one server, load %v", rho), simcluster.Cluster{Model: m, Policy: simcluster.FCFS}, e, sim.Settings{})
+			_, err := p.Simulate(ctx, fmt.Sprintf("one server, load %v", rho), simcluster.Cluster{Model: m, Policy: simcluster.FCFS}, e, sim.Settings{})
 			if err != nil {
 				return nil, err
 			}

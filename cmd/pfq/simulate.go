@@ -115,7 +115,7 @@ func (f *simulateFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 		models = append(models, m.Scale(factor))
 	}
 	for _, m := range models {
-		_, plan, _, err := f.plan(m, jobs)
+		_, plan, _, err := f.plan(q, m, jobs)
 		if err != nil {
 			return nil, command.InFile(q.File, err)
 		}
@@ -210,13 +210,14 @@ func (f *simulateFlags) unscaled(q command.Query) (sizes.Distribution, error) {
 }
 
 // plan checks what is to be simulated. It is nil if that is unstable.
-func (f *simulateFlags) plan(m *cluster.Model, jobs jobSizes) (system simcluster.Cluster, plan *sim.Plan, verdict *stability.Result, err error) {
-	verdict, err = stability.Cluster(m)
+func (f *simulateFlags) plan(q command.Query, m *cluster.Model, jobs jobSizes) (system simcluster.Cluster, plan *sim.Plan, verdict *stability.Result, err error) {
+	verdict, err = decided(q, m)
 	if err != nil || !verdict.Stable && f.settings.Horizon == 0 {
 		return system, nil, verdict, err
 	}
 	system = simcluster.Cluster{Model: m, Sizes: jobs.Distribution, Policy: simcluster.Policy(f.policy), Interruptions: f.interruptions}
-	if plan, err = sim.NewPlan(system, f.settings); err != nil {
+	plan, err = command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) { return sim.NewPlan(ctx, system, f.settings) })
+	if err != nil {
 		return system, nil, nil, command.SimulationError(err, f.settings.Folder)
 	}
 	return system, plan, verdict, nil
@@ -224,7 +225,7 @@ func (f *simulateFlags) plan(m *cluster.Model, jobs jobSizes) (system simcluster
 
 // simulate simulates the model, or says why it is unstable.
 func (f *simulateFlags) simulate(q command.Query, m *cluster.Model, jobs jobSizes) (*simulation, *stability.Result, error) {
-	system, plan, verdict, err := f.plan(m, jobs)
+	system, plan, verdict, err := f.plan(q, m, jobs)
 	if err != nil || plan == nil {
 		return nil, verdict, err
 	}

@@ -94,7 +94,7 @@ func (f *solveFlags) solve(q command.Query, m *cluster.Model) (r *bf.Result, uns
 			return r, nil, f.translate(err)
 		}
 	}
-	verdict, err := stability.Cluster(m)
+	verdict, err := decided(q, m)
 	if err != nil || !verdict.Stable {
 		return nil, verdict, err
 	}
@@ -185,7 +185,7 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 				continue
 			}
 		}
-		verdict, err := stability.Cluster(m.Scale(factor))
+		verdict, err := decided(q, m.Scale(factor))
 		if err != nil {
 			return a, false, err
 		}

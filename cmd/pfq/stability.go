@@ -22,10 +22,13 @@ func newStability() *cobra.Command {
 		if err != nil {
 			return render.Answer{}, false, err
 		}
-		r, err := command.WithProgress(q, func(context.Context) (*stability.Result, error) { return stability.Cluster(m) })
-		if err == nil {
-			err = stability.Verify(m, r)
-		}
+		r, err := command.WithProgress(q, func(ctx context.Context) (*stability.Result, error) {
+			r, err := stability.Cluster(ctx, m)
+			if err != nil {
+				return nil, err
+			}
+			return r, stability.Verify(ctx, m, r)
+		})
 		if err != nil {
 			return render.Answer{}, false, command.InFile(q.File, err)
 		}
@@ -34,6 +37,11 @@ func newStability() *cobra.Command {
 	})
 	cli.AddGone(cmd, "exact", "fractions are always given")
 	return cmd
+}
+
+// decided says whether a model is stable, by how much, and what limits it.
+func decided(q command.Query, m *cluster.Model) (*stability.Result, error) {
+	return command.WithProgress(q, func(ctx context.Context) (*stability.Result, error) { return stability.Cluster(ctx, m) })
 }
 
 // A verdict is the answer of stability.

@@ -32,7 +32,7 @@ func main() {
 }
 
 // newPlan returns the simulation of the scripts in this folder.
-func newPlan() (*sim.Plan, error) {
+func newPlan(ctx context.Context) (*sim.Plan, error) {
 	m, err := cluster.ReadYAML(bytes.NewReader(model))
 	if err != nil {
 		return nil, err
@@ -41,12 +41,12 @@ func newPlan() (*sim.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sim.NewPlan(simcluster.Cluster{Model: m, Sizes: d, Policy: simcluster.FCFS}, sim.Settings{Runs: 64, Jumps: 20000, Seed: 1})
+	return sim.NewPlan(ctx, simcluster.Cluster{Model: m, Sizes: d, Policy: simcluster.FCFS}, sim.Settings{Runs: 64, Jumps: 20000, Seed: 1})
 }
 
 func run(w io.Writer) error {
 	ctx := context.Background()
-	plan, err := newPlan()
+	plan, err := newPlan(ctx)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func run(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		s, err := stability.Cluster(placed)
+		s, err := stability.Cluster(context.Background(), placed)
 		if err != nil {
 			return err
 		}

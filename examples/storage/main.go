@@ -77,7 +77,7 @@ func solve(m *cluster.Model) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	s, err := stability.Cluster(m)
+	s, err := stability.Cluster(context.Background(), m)
 	return answer{m, r, s}, err
 }
 

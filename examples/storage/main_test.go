@@ -37,11 +37,11 @@ func TestAgainstQueue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := oiqueue.FromCluster(o.model)
+		q, err := oiqueue.FromCluster(t.Context(), o.model)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := oiqueue.Stationary(q)
+		want, err := oiqueue.Stationary(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,11 +28,11 @@ func TestModelAgainstQueue(t *testing.T) {
 	for i := range m.Classes {
 		m.Classes[i].ArrivalRate = num.MustRat("6/5") // load 0.8
 	}
-	q, err := oiqueue.FromCluster(m)
+	q, err := oiqueue.FromCluster(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := oiqueue.StationaryExact(q)
+	r, err := oiqueue.StationaryExact(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}

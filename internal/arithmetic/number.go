@@ -1,6 +1,7 @@
 package arithmetic
 
 import (
+	"context"
 	"math"
 	"math/big"
 
@@ -65,13 +66,25 @@ func (a Number) Zero() Number { return a.Rational(new(big.Rat)) }
 // One returns 1 in the arithmetic of a.
 func (a Number) One() Number { return a.Rational(big.NewRat(1, 1)) }
 
-// Sum adds the numbers first..last, at least one, by halves, so that each takes part in as few additions as can be.
-func Sum(first, last int, number func(k int) Number) Number {
+// Sum adds the numbers first..last, at least one, by halves, so that each takes part in as few additions as can be. The
+// error is ctx.Err(), soon after ctx is done.
+func Sum(ctx context.Context, first, last int, number func(k int) Number) (Number, error) {
+	if err := ctx.Err(); err != nil {
+		return Number{}, err
+	}
 	if first == last {
-		return number(first)
+		return number(first), nil
 	}
 	middle := (first + last) / 2
-	return Sum(first, middle, number).Add(Sum(middle+1, last, number))
+	a, err := Sum(ctx, first, middle, number)
+	if err != nil {
+		return Number{}, err
+	}
+	b, err := Sum(ctx, middle+1, last, number)
+	if err != nil {
+		return Number{}, err
+	}
+	return a.Add(b), nil
 }
 
 func (a Number) Mul(b Number) Number {

@@ -81,9 +81,12 @@ func check(t *rapid.T, z numbers) {
 // A sum adds all its numbers once.
 func TestSum(t *testing.T) {
 	for n := 1; n < 20; n++ {
-		sum := arithmetic.Sum(3, 2+n, func(k int) arithmetic.Number {
+		sum, err := arithmetic.Sum(t.Context(), 3, 2+n, func(k int) arithmetic.Number {
 			return arithmetic.One(num.Exact, 0).Rational(big.NewRat(int64(k), 1))
 		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if want := big.NewRat(int64(n*(n+5)), 2); sum.Exact.Cmp(want) != 0 {
 			t.Errorf("3 + ... + %d = %v, want %v", 2+n, sum.Exact, want)
 		}

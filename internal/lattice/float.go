@@ -15,7 +15,8 @@ const (
 
 // Floats returns G, E[X_i] and Z as [Recursion.Measures] does, and to the same digits, in plain float64, for λ_i >= 0
 // and d(y) > 0 that are rounded once. ok is false if numbers leave the range in which that is sound, or for more than
-// 2^20 states: there the numbers of package arithmetic are the way.
+// 2^20 states: there the numbers of package arithmetic are the way. It takes some 3 N additions a state, less than a
+// second, and so no context.
 //
 // bound holds for the relative error of G(y), G(y)/Z, E[X_i], Z and 1/Z, however near d(y) is to 0. With K = Σ_i m_i,
 // G(y) takes N+3 roundings a level Σ_i y_i (λ_i, the product, N-1 additions, d(y), the quotient), V(y) takes 2 at the top

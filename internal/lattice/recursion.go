@@ -1,6 +1,10 @@
 package lattice
 
-import "productform/internal/arithmetic"
+import (
+	"context"
+
+	"productform/internal/arithmetic"
+)
 
 // A Recursion is that over the states y of a box, y_i <= m_i, of a queue whose total rate μ depends on the numbers of
 // jobs of each class only up to m_i: over the sets of active classes if all m_i are 1. With d(y) = μ(y) - Σ_{i:
@@ -11,7 +15,8 @@ import "productform/internal/arithmetic"
 //
 // G(y) is the measure of all x with min(x_i, m_i) = y_i for every i (Bonald, Comte and Mathieu, POMACS 1(2), 2017,
 // https://doi.org/10.1145/3154500), and V its adjoint: what a unit of weight that enters y adds to the sum of weights,
-// each counted c times. Numbers are added, multiplied and divided only, in the arithmetic that they come in.
+// each counted c times. Numbers are added, multiplied and divided only, in the arithmetic that they come in. Errors are
+// those of a context, soon after it is done.
 type Recursion struct {
 	Lattice                     // a box
 	Lambda  []arithmetic.Number // λ_i
@@ -19,11 +24,14 @@ type Recursion struct {
 }
 
 // Up returns G at the index of every state.
-func (r *Recursion) Up() []arithmetic.Number {
+func (r *Recursion) Up(ctx context.Context) ([]arithmetic.Number, error) {
 	g := make([]arithmetic.Number, r.States)
 	g[0] = r.Lambda[0].One()
 	zero := r.Lambda[0].Zero()
 	for w := Walk(r.Lattice); w.Next(); {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		flow := zero
 		for i, y := range w.X {
 			if y > 0 {
@@ -32,13 +40,16 @@ func (r *Recursion) Up() []arithmetic.Number {
 		}
 		g[w.At] = flow.Quo(r.Drain[w.At])
 	}
-	return g
+	return g, nil
 }
 
 // Down returns V at the index of every state but 0, for c(y) = source(index of y).
-func (r *Recursion) Down(source func(at int) arithmetic.Number) []arithmetic.Number {
+func (r *Recursion) Down(ctx context.Context, source func(at int) arithmetic.Number) ([]arithmetic.Number, error) {
 	v := make([]arithmetic.Number, r.States)
 	for at := r.States - 1; at > 0; at-- {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		flow := source(at)
 		for i, m := range r.Limits {
 			if !r.full(at, i, m) {
@@ -47,7 +58,7 @@ func (r *Recursion) Down(source func(at int) arithmetic.Number) []arithmetic.Num
 		}
 		v[at] = flow.Quo(r.Drain[at])
 	}
-	return v
+	return v, nil
 }
 
 func (r *Recursion) full(at, i, limit int) bool { return at/r.Stride[i]%(limit+1) == limit }
@@ -57,14 +68,22 @@ func (r *Recursion) full(at, i, limit int) bool { return at/r.Stride[i]%(limit+1
 //	E[X_i] = λ_i/Z ∂Z/∂λ_i = λ_i/Z Σ_{y: y_i>0} V(y) (G(y-e_i) + G(y) [y_i=m_i]),
 //
 // V being that of c = 1. [Floats] is faster where float64 will do.
-func (r *Recursion) Measures() (g, jobs []arithmetic.Number, z arithmetic.Number) {
+func (r *Recursion) Measures(ctx context.Context) (g, jobs []arithmetic.Number, z arithmetic.Number, err error) {
 	one := r.Lambda[0].One()
-	g = r.Up()
-	v := r.Down(func(int) arithmetic.Number { return one })
-	z = arithmetic.Sum(0, r.States-1, func(at int) arithmetic.Number { return g[at] })
+	if g, err = r.Up(ctx); err != nil {
+		return nil, nil, z, err
+	}
+	v, err := r.Down(ctx, func(int) arithmetic.Number { return one })
+	if err != nil {
+		return nil, nil, z, err
+	}
+	z, err = arithmetic.Sum(ctx, 0, r.States-1, func(at int) arithmetic.Number { return g[at] })
+	if err != nil {
+		return nil, nil, z, err
+	}
 	zero := one.Zero()
 	for i, m := range r.Limits {
-		sum := arithmetic.Sum(0, r.States-1, func(at int) arithmetic.Number {
+		sum, err := arithmetic.Sum(ctx, 0, r.States-1, func(at int) arithmetic.Number {
 			switch at / r.Stride[i] % (m + 1) {
 			case 0:
 				return zero
@@ -73,7 +92,10 @@ func (r *Recursion) Measures() (g, jobs []arithmetic.Number, z arithmetic.Number
 			}
 			return v[at].Mul(g[at-r.Stride[i]])
 		})
+		if err != nil {
+			return nil, nil, z, err
+		}
 		jobs = append(jobs, r.Lambda[i].Mul(sum).Quo(z))
 	}
-	return g, jobs, z
+	return g, jobs, z, nil
 }

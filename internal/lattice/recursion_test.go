@@ -57,8 +57,14 @@ func TestFloatsAreLiteral(t *testing.T) {
 		if !(bound < 1e-13) { // fewer than 400 roundings
 			t.Errorf("bound %v", bound)
 		}
-		wantG, wantJobs, wantZ := inNumbers(y, lambda, drain, num.Float).Measures()
-		exactG, exactJobs, exactZ := inNumbers(y, lambda, drain, num.Exact).Measures()
+		wantG, wantJobs, wantZ, err := inNumbers(y, lambda, drain, num.Float).Measures(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		exactG, exactJobs, exactZ, err := inNumbers(y, lambda, drain, num.Exact).Measures(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
 		check := func(what string, got float64, literal, exact arithmetic.Number) {
 			if got != literal.Double() {
 				t.Errorf("%s = %v, literally %v", what, got, literal.Double())
@@ -141,7 +147,10 @@ func TestRecursionAgainstStates(t *testing.T) {
 			}
 			drain[w.At] = new(big.Rat).SetFloat64(d)
 		}
-		gotG, gotJobs, gotZ := inNumbers(y, []*big.Rat{big.NewRat(1, 2), big.NewRat(3, 8)}, drain, num.Exact).Measures()
+		gotG, gotJobs, gotZ, err := inNumbers(y, []*big.Rat{big.NewRat(1, 2), big.NewRat(3, 8)}, drain, num.Exact).Measures(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
 		near := func(what string, got arithmetic.Number, want float64) {
 			if f, _ := got.Exact.Float64(); math.Abs(f-want) > 1e-12*want {
 				t.Errorf("limits %v: %s = %v, state by state %v", limits, what, f, want)

@@ -58,16 +58,16 @@ func literal(t *rapid.T, m *cluster.Model) *answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := oiqueue.FromCluster(single)
+	q, err := oiqueue.FromCluster(t.Context(), single)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := whittle.FromCluster(single)
+	n, err := whittle.FromCluster(t.Context(), single)
 	if err != nil {
 		t.Fatal(err)
 	}
-	queue, err := oiqueue.StationaryExact(q)
-	network, err2 := whittle.StationaryExact(n, whittle.Simplex(len(single.Classes), 1))
+	queue, err := oiqueue.StationaryExact(t.Context(), q)
+	network, err2 := whittle.StationaryExact(t.Context(), n, whittle.Simplex(len(single.Classes), 1))
 	if errors.Is(err, num.ErrUnstable) && errors.Is(err2, num.ErrUnstable) {
 		return nil
 	}
@@ -136,7 +136,7 @@ func TestAllAgree(t *testing.T) {
 }
 
 func (done comparisons) agree(t *rapid.T, m *cluster.Model) {
-	verdict, err := stability.Cluster(m)
+	verdict, err := stability.Cluster(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}

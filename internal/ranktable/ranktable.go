@@ -3,6 +3,7 @@
 package ranktable
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"math/bits"
@@ -12,12 +13,15 @@ import (
 
 // Check reports whether rank is a rank function of the given number of classes: 2^classes values,
 // the first nil or 0, the others positive and nondecreasing in A. The error is a *[num.InputError]
-// that names the first mask at fault. It takes O(N 2^N) comparisons.
-func Check(rank []*big.Rat, classes int) error {
+// that names the first mask at fault, or ctx.Err() soon after ctx is done. It takes O(N 2^N) comparisons.
+func Check(ctx context.Context, rank []*big.Rat, classes int) error {
 	if err := CheckShape(rank, classes); err != nil {
 		return err
 	}
 	for a := 1; a < len(rank); a++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := CheckSet(rank, a); err != nil {
 			return err
 		}
@@ -39,17 +43,16 @@ func CheckShape(rank []*big.Rat, classes int) error {
 // CheckSet is the part of [Check] about one non-empty set: its value is positive, and not below that of A
 // without one of its classes.
 func CheckSet(rank []*big.Rat, a int) error {
-	path := fmt.Sprintf("Rank[%d]", a)
 	if rank[a] == nil {
-		return input.Errorf(path, "", "a number > 0, the rate with classes %v present", Members(a))
+		return input.Errorf(input.Index("Rank", a), "", "a number > 0, the rate with classes %v present", Members(a))
 	}
 	if rank[a].Sign() <= 0 {
-		return input.Errorf(path, rank[a].RatString(), "a number > 0, the rate with classes %v present", Members(a))
+		return input.Errorf(input.Index("Rank", a), rank[a].RatString(), "a number > 0, the rate with classes %v present", Members(a))
 	}
 	for rest := a; rest != 0; rest &= rest - 1 {
 		i := bits.TrailingZeros(uint(rest))
 		if b := a &^ (1 << i); b != 0 && rank[b].Cmp(rank[a]) > 0 {
-			return input.Errorf(path, rank[a].RatString(),
+			return input.Errorf(input.Index("Rank", a), rank[a].RatString(),
 				"at least Rank[%d] = %s: the rate with classes %v present cannot fall when class %d joins", b, rank[b].RatString(), Members(b), i)
 		}
 	}
@@ -59,8 +62,9 @@ func CheckSet(rank []*big.Rat, a int) error {
 // OfServers returns the rank function of classes that use servers, μ(A) the capacity of all servers
 // that some class of A uses, for servers[i] the servers of class i and the capacity of each server. With
 // w(B) the capacity of the servers used by the classes of B and no other, the capacity used inside
-// a set only is a subset sum of w, and what is not used outside A is used by A: O(N 2^N) additions.
-func OfServers(servers [][]int, capacities []*big.Rat) []*big.Rat {
+// a set only is a subset sum of w, and what is not used outside A is used by A: O(N 2^N) additions. The error is
+// ctx.Err(), soon after ctx is done.
+func OfServers(ctx context.Context, servers [][]int, capacities []*big.Rat) ([]*big.Rat, error) {
 	inside := make([]*big.Rat, 1<<len(servers))
 	for b := range inside {
 		inside[b] = new(big.Rat)
@@ -77,6 +81,9 @@ func OfServers(servers [][]int, capacities []*big.Rat) []*big.Rat {
 	for i := range servers {
 		for b := range inside {
 			if b>>i&1 == 1 {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
 				inside[b].Add(inside[b], inside[b^1<<i])
 			}
 		}
@@ -84,9 +91,12 @@ func OfServers(servers [][]int, capacities []*big.Rat) []*big.Rat {
 	all := len(inside) - 1
 	rank := make([]*big.Rat, len(inside))
 	for a := range rank {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		rank[a] = new(big.Rat).Sub(inside[all], inside[all^a])
 	}
-	return rank
+	return rank, nil
 }
 
 // Members lists the classes of a mask in increasing order.

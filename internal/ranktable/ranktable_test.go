@@ -29,11 +29,14 @@ func TestOfServersAndCheck(t *testing.T) {
 		for s, server := range m.Servers {
 			capacities[s] = server.Capacity
 		}
-		rank := ranktable.OfServers(servers, capacities)
+		rank, err := ranktable.OfServers(t.Context(), servers, capacities)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if want := oracle.RankTable(m); !slices.EqualFunc(rank, want, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 }) {
 			t.Fatalf("rank %v, want %v", rank, want)
 		}
-		if err := ranktable.Check(rank, n); err != nil {
+		if err := ranktable.Check(t.Context(), rank, n); err != nil {
 			t.Fatal(err)
 		}
 		a := rapid.IntRange(1, len(rank)-1).Draw(t, "A")
@@ -42,7 +45,7 @@ func TestOfServersAndCheck(t *testing.T) {
 			return
 		}
 		rank[a] = new(big.Rat).Sub(rank[sub], big.NewRat(1, 1000))
-		err := ranktable.Check(rank, n)
+		err = ranktable.Check(t.Context(), rank, n)
 		if e := new(input.Error); !errors.As(err, &e) {
 			t.Fatalf("μ(%v) = %v is accepted, error %v", ranktable.Members(a), rank[a], err)
 		}
@@ -58,11 +61,11 @@ func TestCheckMessages(t *testing.T) {
 		"Rank[3] = 0: want a number > 0, the rate with classes [0 1] present":                                        {nil, one, one, new(big.Rat)},
 		"Rank[3] = 1: want at least Rank[1] = 3/2: the rate with classes [0] present cannot fall when class 1 joins": {new(big.Rat), big.NewRat(3, 2), one, one},
 	} {
-		if err := ranktable.Check(rank, 2); err == nil || err.Error() != want {
+		if err := ranktable.Check(t.Context(), rank, 2); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
-	if err := ranktable.Check([]*big.Rat{nil, one, one, one}, 2); err != nil {
+	if err := ranktable.Check(t.Context(), []*big.Rat{nil, one, one, one}, 2); err != nil {
 		t.Error(err)
 	}
 }

@@ -45,7 +45,7 @@ const longerFive = 4
 // distribution returns the figure of the distribution of the number of jobs in a small cluster and in a large one.
 func distribution(id string, small, large configuration) plots.Spec {
 	title := "Distribution of the number of jobs"
-	prepare := func(_ context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
+	prepare := func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		panels := []*histogram{
 			{configuration: small, rho: big.NewRat(8, 10), most: 100, scale: plots.Log, step: 3},
 			{configuration: large, rho: big.NewRat(9, 10), most: 500, step: 12},
@@ -53,19 +53,19 @@ func distribution(id string, small, large configuration) plots.Spec {
 		zipf := sizeDistributions()[2]
 		for _, h := range panels {
 			s := sim.Settings{Distribution: h.most}
-			fcfs, err := h.simulateAt(p, e, h.rho, exponentialSizes(), 0, s)
+			fcfs, err := h.simulateAt(ctx, p, e, h.rho, exponentialSizes(), 0, s)
 			if err != nil {
 				return nil, err
 			}
 			s.Jumps, s.WarmUp = longerFive*e.Jumps, longerFive*e.WarmUp
-			five, err := h.simulateAt(p, e, h.rho, zipf, 5, s)
+			five, err := h.simulateAt(ctx, p, e, h.rho, zipf, 5, s)
 			if err != nil {
 				return nil, err
 			}
 			h.runs = []histogramRun{{"FCFS, exponential sizes", fcfsLook, true, fcfs},
 				{"m = 5, Zipf sizes", fiveLook, false, five}}
 			if h.Sharing {
-				shared, err := h.shareAt(p, e, h.rho, zipf, sim.Settings{Distribution: h.most})
+				shared, err := h.shareAt(ctx, p, e, h.rho, zipf, sim.Settings{Distribution: h.most})
 				if err != nil {
 					return nil, err
 				}

@@ -16,7 +16,7 @@ import (
 // load 0.8, against the mean number m of interruptions a job.
 func insensitivity(id string, configurations ...configuration) plots.Spec {
 	title := "Interruptions make the cluster insensitive to job sizes"
-	prepare := func(_ context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
+	prepare := func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		rho := big.NewRat(8, 10)
 		ms := manyInterruptions(e)
 		rows := make([][]points, len(configurations)) // one a distribution; the runs are those of each m
@@ -24,7 +24,7 @@ func insensitivity(id string, configurations ...configuration) plots.Spec {
 			for _, l := range sizeDistributions() {
 				row := points{sizes: l}
 				for _, m := range ms {
-					s, err := c.simulateAt(p, e, rho, l, m,
+					s, err := c.simulateAt(ctx, p, e, rho, l, m,
 						sim.Settings{Jumps: longer(m) * e.Jumps, WarmUp: longer(m) * e.WarmUp})
 					if err != nil {
 						return nil, err

@@ -33,7 +33,7 @@ type points struct {
 
 // prepare plans [BC17], Figure 1, 2, 3 or 4: for each distribution FCFS, m = 1 and m = 5 at every load, and beside them
 // the simulations for the checks, whose exact answer is known: exponential sizes, and processor sharing.
-func (c configuration) prepare(_ context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
+func (c configuration) prepare(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 	all := append(sizeDistributions(), exponentialSizes())
 	var shown, checked []points
 	for _, l := range all {
@@ -44,7 +44,7 @@ func (c configuration) prepare(_ context.Context, e plots.Effort, p *plots.Plan)
 				if l.Sizes == nil {
 					settings.Runs = e.CheckRuns
 				}
-				s, err := c.simulateAt(p, e, rho, l, m, settings)
+				s, err := c.simulateAt(ctx, p, e, rho, l, m, settings)
 				if err != nil {
 					return nil, err
 				}
@@ -62,7 +62,7 @@ func (c configuration) prepare(_ context.Context, e plots.Effort, p *plots.Plan)
 		for _, l := range sizeDistributions() {
 			row := points{sizes: l}
 			for _, rho := range sharedLoads() {
-				s, err := c.shareAt(p, e, rho, l, sim.Settings{Runs: e.CheckRuns})
+				s, err := c.shareAt(ctx, p, e, rho, l, sim.Settings{Runs: e.CheckRuns})
 				if err != nil {
 					return nil, err
 				}

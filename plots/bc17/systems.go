@@ -1,6 +1,7 @@
 package bc17
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"math/big"
@@ -226,18 +227,18 @@ func (l sizeDistribution) title() string {
 }
 
 // simulateAt adds the simulation of the cluster at load ρ with sizes of a distribution and m interruptions a job.
-func (c configuration) simulateAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l sizeDistribution, m float64,
+func (c configuration) simulateAt(ctx context.Context, p *plots.Plan, e plots.Effort, rho *big.Rat, l sizeDistribution, m float64,
 	s sim.Settings) (*plots.Simulation, error) {
 	system := exponential(c.at(rho, l.Mean), m)
 	system.Sizes = l.Sizes
-	return p.Simulate(c.name(rho, l, policyName(m)), system, e, s)
+	return p.Simulate(ctx, c.name(rho, l, policyName(m)), system, e, s)
 }
 
 // shareAt adds the simulation under processor sharing.
-func (c configuration) shareAt(p *plots.Plan, e plots.Effort, rho *big.Rat, l sizeDistribution,
+func (c configuration) shareAt(ctx context.Context, p *plots.Plan, e plots.Effort, rho *big.Rat, l sizeDistribution,
 	s sim.Settings) (*plots.Simulation, error) {
 	system := simcluster.Cluster{Model: c.at(rho, l.Mean), Sizes: l.Sizes, Policy: simcluster.ProcessorSharing}
-	return p.Simulate(c.name(rho, l, "processor sharing"), system, e, s)
+	return p.Simulate(ctx, c.name(rho, l, "processor sharing"), system, e, s)
 }
 
 func (c configuration) name(rho *big.Rat, l sizeDistribution, policy string) string {

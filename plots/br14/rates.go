@@ -139,14 +139,14 @@ type pairRun struct {
 
 // serviceRates draws the mean service rates of some pairs of profiles against the load.
 func serviceRates(id, title string) plots.Spec {
-	prepare := func(_ context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
+	prepare := func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		var seen []pairRun
 		for k, c := range profilePairs() {
 			for _, policy := range dynamicPolicies() {
 				for _, rho := range fluidLoads() {
 					name := fmt.Sprintf("sharing, profiles %s, %s, load %s", c.words(), policyShort(policy),
 						plots.Decimal(rho))
-					run, err := simulateShared(p, name, pool.Divisible{Traffic: *c.at(rho), Policy: policy}, e)
+					run, err := simulateShared(ctx, p, name, pool.Divisible{Traffic: *c.at(rho), Policy: policy}, e)
 					if err != nil {
 						return nil, err
 					}
@@ -160,7 +160,7 @@ func serviceRates(id, title string) plots.Spec {
 			jobSizes := sizes.BonaldComteHyperexponential()
 			name := fmt.Sprintf("sharing, profiles %s, %s, load %s, hyperexponential sizes", c.words(),
 				policyShort(policy), plots.Decimal(rho))
-			run, err := simulateShared(p, name,
+			run, err := simulateShared(ctx, p, name,
 				pool.Divisible{Traffic: *c.at(rho), Policy: policy, Sizes: []sizes.Distribution{jobSizes, jobSizes}}, e)
 			if err != nil {
 				return nil, err
@@ -210,8 +210,8 @@ func variedClaim(ctx context.Context, f *plots.Figure, varied []pairRun) error {
 }
 
 // simulateShared adds the simulation of resources in random traffic, a tenth as long as those of clusters.
-func simulateShared(p *plots.Plan, name string, s sim.System, e plots.Effort) (*plots.Simulation, error) {
-	return p.Simulate(name, s, e, sim.Settings{Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
+func simulateShared(ctx context.Context, p *plots.Plan, name string, s sim.System, e plots.Effort) (*plots.Simulation, error) {
+	return p.Simulate(ctx, name, s, e, sim.Settings{Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
 }
 
 // sharedRuns tells of simulations of resources in random traffic.

@@ -168,7 +168,7 @@ func taskByTask(id, title string) plots.Spec {
 						observed, before := trafficJobs(e)
 						s.Jumps, s.WarmUp = max(1000, observed*panel.jumpsPerJob(g)), before*panel.jumpsPerJob(g)
 					}
-					run, err := p.Simulate(fmt.Sprintf("%s, %s, g = %d", panel.title(), policyShort(policy), g), t, e,
+					run, err := p.Simulate(ctx, fmt.Sprintf("%s, %s, g = %d", panel.title(), policyShort(policy), g), t, e,
 						s)
 					if err != nil {
 						return nil, err

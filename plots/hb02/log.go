@@ -98,14 +98,14 @@ func (t *logFigure) model(hosts int, load float64) tags.Model {
 }
 
 // simulate adds one simulation, of TAGS with longer runs than the others.
-func (t *logFigure) simulate(m tags.Model, policy tags.Policy, cutoffs []float64, what string,
+func (t *logFigure) simulate(ctx context.Context, m tags.Model, policy tags.Policy, cutoffs []float64, what string,
 	runs int) (*plots.Simulation, error) {
 	name := fmt.Sprintf("%s, %s, %d hosts, load %g", plots.LogName, what, m.Hosts, m.Load)
 	e := t.e
 	if policy == tags.PolicyTAGS {
 		e.Jumps, e.WarmUp = longerTAGS*e.Jumps, longerTAGS*e.WarmUp
 	}
-	return simulateFarm(t.plan, name, simfarm.Farm{Model: m, Policy: policy, Cutoffs: cutoffs}, e, runs)
+	return simulateFarm(ctx, t.plan, name, simfarm.Farm{Model: m, Policy: policy, Cutoffs: cutoffs}, e, runs)
 }
 
 // longerTAGS is how many times as many jumps the runs of TAGS have, so that they tell it from its upper bound.
@@ -121,7 +121,7 @@ func (t *logFigure) prepare(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			run, err := t.simulate(m, tags.PolicyTAGS, r.Cutoffs, "TAGS for the least "+s.measure, t.e.Runs)
+			run, err := t.simulate(ctx, m, tags.PolicyTAGS, r.Cutoffs, "TAGS for the least "+s.measure, t.e.Runs)
 			if err != nil {
 				return err
 			}
@@ -137,7 +137,7 @@ func (t *logFigure) prepare(ctx context.Context) error {
 				to     *[]loadRun
 			}{{tags.PolicyCentral, &s.leastWork}, {simfarm.ShortestQueue, &s.shortestQueue}, {tags.PolicyRoundRobin,
 				&s.roundRobin}} {
-				run, err := t.simulate(m, q.policy, nil, string(q.policy), t.e.Runs)
+				run, err := t.simulate(ctx, m, q.policy, nil, string(q.policy), t.e.Runs)
 				if err != nil {
 					return err
 				}
@@ -179,7 +179,7 @@ func (t *logFigure) prepareChecks(ctx context.Context) error {
 			{"SITA, best cutoffs", tags.PolicySITA, bySize.Cutoffs,
 				means{bySize.MeanSlowdown.Float, bySize.MeanWaiting.Float}},
 		} {
-			run, err := t.simulate(m, c.policy, c.cutoffs, c.name, t.e.CheckRuns)
+			run, err := t.simulate(ctx, m, c.policy, c.cutoffs, c.name, t.e.CheckRuns)
 			if err != nil {
 				return err
 			}

@@ -48,7 +48,7 @@ func meanSizeOf(m *cluster.Model) float64 {
 
 func newEngine(t testing.TB, c Cluster, s sim.Settings, key byte) (sim.Engine, *sim.Plan) {
 	t.Helper()
-	p, err := sim.NewPlan(c, s)
+	p, err := sim.NewPlan(t.Context(), c, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func TestCalendarIsLiteral(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := interrupted(m, jobSizes, rapid.SampledFrom([]float64{0, 0, 0.5, 3}).Draw(t, "m"))
-		p, err := sim.NewPlan(c, sim.Settings{Horizon: 1})
+		p, err := sim.NewPlan(t.Context(), c, sim.Settings{Horizon: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

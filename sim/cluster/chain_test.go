@@ -95,7 +95,7 @@ func TestRandomClustersAgainstTheory(t *testing.T) {
 	models := rapid.Custom(func(rt *rapid.T) *cluster.Model { return oracle.DrawModel(rt, oracle.Options{}) })
 	for k := range 60 {
 		m := models.Example(k)
-		v, err := stability.Cluster(m)
+		v, err := stability.Cluster(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestLongQueues(t *testing.T) {
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(999, 1000), Servers: cluster.On(0)}},
 	}
 	for _, m := range []float64{0, 2} {
-		p, err := sim.NewPlan(jump(model, m), sim.Settings{})
+		p, err := sim.NewPlan(t.Context(), jump(model, m), sim.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

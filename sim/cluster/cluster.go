@@ -43,7 +43,7 @@ const (
 
 // Describe implements [sim.System]. It picks an engine: class queues or server queues for sizes of few exponential
 // phases, a calendar of events for others and over a horizon, processor sharing on a Whittle network.
-func (c Cluster) Describe(overHorizon bool) (*sim.Description, error) {
+func (c Cluster) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
 	if c.Model == nil {
 		return nil, input.Errorf("Model", "", "a cluster model")
 	}
@@ -70,7 +70,7 @@ func (c Cluster) Describe(overHorizon bool) (*sim.Description, error) {
 		return nil, err
 	}
 	c.Sizes = jobSizes
-	verdict, err := stability.Cluster(c.Model)
+	verdict, err := stability.Cluster(ctx, c.Model)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func TestSharingOfRandomClusters(t *testing.T) {
 	shapes := []string{"exponential", "deterministic", "weibull:0.6", "erlang:2"}
 	for seed := range 30 {
 		m := models.Example(seed)
-		if v, err := stability.Cluster(m); err != nil || v.CriticalScale == nil {
+		if v, err := stability.Cluster(t.Context(), m); err != nil || v.CriticalScale == nil {
 			continue // no work arrives
 		}
 		c := Cluster{Model: m, Sizes: simtest.Sizes(t, shapes[seed%len(shapes)], mean(m)), Policy: ProcessorSharing}
@@ -168,7 +168,7 @@ func TestSharingTooLarge(t *testing.T) {
 		"combinations": simtest.RandomAssignment(100, 3, load), // 161700 of them
 		"sets":         simtest.RandomAssignment(20, 2, load),  // 190 sets that share servers
 	} {
-		_, err := sim.NewPlan(Cluster{Model: m, Policy: ProcessorSharing}, sim.Settings{})
+		_, err := sim.NewPlan(t.Context(), Cluster{Model: m, Policy: ProcessorSharing}, sim.Settings{})
 		var bad *num.InputError
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), advice) {
 			t.Errorf("%s: %v", name, err)

@@ -18,7 +18,7 @@ import (
 func below95(t *testing.T) (models []oracle.Reference) {
 	t.Helper()
 	for _, ref := range oracle.References() {
-		v, err := stability.Cluster(ref.Model)
+		v, err := stability.Cluster(t.Context(), ref.Model)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,7 +65,7 @@ type farm struct {
 }
 
 // Describe implements [sim.System].
-func (f Farm) Describe(overHorizon bool) (*sim.Description, error) {
+func (f Farm) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
 	if err := f.Model.Validate(); err != nil {
 		return nil, err
 	}

@@ -569,7 +569,7 @@ func compareLiterally(t interface {
 	Fatal(...any)
 	Fatalf(string, ...any)
 }, f Farm, jobs float64, key [32]byte) {
-	p, err := sim.NewPlan(f, sim.Settings{Horizon: 1})
+	p, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

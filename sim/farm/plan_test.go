@@ -36,7 +36,7 @@ func TestFarmGolden(t *testing.T) { simtest.Golden(t, exampleFarm(t), 1.52762610
 // Everything that a sample depends on changes its key; speeds of 1 may be left out.
 func TestFarmKeys(t *testing.T) {
 	key := func(f Farm) string {
-		p, err := sim.NewPlan(f, sim.Settings{Horizon: 1})
+		p, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestFarmKeys(t *testing.T) {
 
 // One good farm, each field spoilt once.
 func TestBadFarms(t *testing.T) {
-	if _, err := sim.NewPlan(exampleFarm(t), sim.Settings{}); err != nil {
+	if _, err := sim.NewPlan(t.Context(), exampleFarm(t), sim.Settings{}); err != nil {
 		t.Fatal(err)
 	}
 	for want, spoil := range map[string]func(f *Farm){
@@ -98,7 +98,7 @@ func TestBadFarms(t *testing.T) {
 	} {
 		f := exampleFarm(t)
 		spoil(&f)
-		if _, err := sim.NewPlan(f, sim.Settings{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -118,7 +118,7 @@ func TestUnstableFarms(t *testing.T) {
 		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: tags.PolicyRoundRobin}, 1, 0.8 / 0.5},
 	} {
 		var u *tags.UnstableError
-		if _, err := sim.NewPlan(c.f, sim.Settings{}); !errors.Is(err, tags.ErrUnstable) || !errors.As(err, &u) || u.Host != c.host || math.Abs(u.Load-c.load) > 1e-12 {
+		if _, err := sim.NewPlan(t.Context(), c.f, sim.Settings{}); !errors.Is(err, tags.ErrUnstable) || !errors.As(err, &u) || u.Host != c.host || math.Abs(u.Load-c.load) > 1e-12 {
 			t.Errorf("%+v: %v, want load %v", c.f, err, c.load)
 		}
 		r := simtest.Run(t, c.f, sim.Settings{Runs: 4, Horizon: 1000})
@@ -131,7 +131,7 @@ func TestUnstableFarms(t *testing.T) {
 	}
 	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRandom} { // unequal speeds are no harm
 		f := Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: policy}
-		if _, err := sim.NewPlan(f, sim.Settings{}); err != nil {
+		if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); err != nil {
 			t.Errorf("%s: %v", policy, err)
 		}
 	}
@@ -216,7 +216,7 @@ func TestFarmUnits(t *testing.T) {
 func TestFarmExtremes(t *testing.T) {
 	for _, policy := range []tags.Policy{tags.PolicyCentral, ShortestQueue, tags.PolicyRandom, tags.PolicyRoundRobin} {
 		f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "pareto:1.01", 1e90), Hosts: 3, Load: 0.5, Speeds: []float64{1e-100, 1, 1e100}}, Policy: policy}
-		p, err := sim.NewPlan(f, sim.Settings{Jumps: 1000, Horizon: 0})
+		p, err := sim.NewPlan(t.Context(), f, sim.Settings{Jumps: 1000, Horizon: 0})
 		if policy == tags.PolicyRoundRobin {
 			if !errors.Is(err, tags.ErrUnstable) {
 				t.Error(err)
@@ -268,7 +268,7 @@ func TestSlowdownsBeyondFloat64(t *testing.T) {
 // Jobs that gather without end are an error that says so.
 func TestFarmTooManyJobs(t *testing.T) {
 	f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "exponential", 1), Hosts: 2, Load: 0.99}, Cutoffs: []float64{20}}
-	p, err := sim.NewPlan(f, sim.Settings{Horizon: 1})
+	p, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestFarmAllocatesNothing(t *testing.T) {
 		if policy == tags.PolicyTAGS || policy == tags.PolicySITA {
 			f.Cutoffs = []float64{1}
 		}
-		p, err := sim.NewPlan(f, sim.Settings{})
+		p, err := sim.NewPlan(t.Context(), f, sim.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

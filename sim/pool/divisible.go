@@ -35,7 +35,7 @@ type Divisible struct {
 }
 
 // Describe implements [sim.System].
-func (f Divisible) Describe(overHorizon bool) (*sim.Description, error) {
+func (f Divisible) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
 	t := &f.Traffic
 	if err := t.Check(); err != nil {
 		return nil, err

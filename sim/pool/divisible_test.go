@@ -264,7 +264,7 @@ func TestFluidSharingStops(t *testing.T) {
 	tasks := someTasks()
 	tasks.Policy = fluid.BF
 	for _, system := range []sim.System{f, tasks} {
-		p, err := sim.NewPlan(system, sim.Settings{})
+		p, err := sim.NewPlan(t.Context(), system, sim.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func TestFluidSharingKeys(t *testing.T) {
 	} {
 		f := Divisible{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
 		change(&f)
-		p, err := sim.NewPlan(f, sim.Settings{Horizon: 1})
+		p, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,12 +338,12 @@ func TestBadFluidSharing(t *testing.T) {
 		f := Divisible{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
 		c.spoil(&f)
 		var bad *input.Error
-		if _, err := sim.NewPlan(f, sim.Settings{Horizon: 1}); !errors.As(err, &bad) || bad.Path != c.path {
+		if _, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1}); !errors.As(err, &bad) || bad.Path != c.path {
 			t.Errorf("%s: %v", c.path, err)
 		}
 	}
 	f := Divisible{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF, Sizes: []sizes.Distribution{simtest.InfiniteMean(t), nil}}
-	if _, err := sim.NewPlan(f, sim.Settings{}); !errors.Is(err, sizes.ErrInfinite) || !strings.Contains(err.Error(), "Sizes[0]") {
+	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); !errors.Is(err, sizes.ErrInfinite) || !strings.Contains(err.Error(), "Sizes[0]") {
 		t.Error(err)
 	}
 }
@@ -362,7 +362,7 @@ func TestUnstableFluidSharing(t *testing.T) {
 	f := Divisible{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
 	f.Traffic.Classes[0].ArrivalRate, f.Traffic.Classes[1].ArrivalRate = big.NewRat(1, 2), big.NewRat(3, 4)
 	var u *traffic.UnstableError
-	if _, err := sim.NewPlan(f, sim.Settings{}); !errors.Is(err, traffic.ErrUnstable) || !errors.As(err, &u) || u.Resource != 1 || u.Load.Cmp(big.NewRat(1, 1)) != 0 {
+	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); !errors.Is(err, traffic.ErrUnstable) || !errors.As(err, &u) || u.Resource != 1 || u.Load.Cmp(big.NewRat(1, 1)) != 0 {
 		t.Errorf("%v", err)
 	}
 	r := simtest.Run(t, f, sim.Settings{Runs: 10, Horizon: 1000})

@@ -56,7 +56,7 @@ func TestPoolGolden(t *testing.T) {
 func TestTasksKeys(t *testing.T) {
 	key := func(f Tasks) string {
 		t.Helper()
-		p, err := sim.NewPlan(f, sim.Settings{Horizon: 1})
+		p, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,23 +143,23 @@ func TestBadTasks(t *testing.T) {
 		f := someTasks()
 		c.spoil(&f)
 		var bad *input.Error
-		if _, err := sim.NewPlan(f, sim.Settings{Horizon: 1}); !errors.As(err, &bad) || bad.Path != c.path {
+		if _, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1}); !errors.As(err, &bad) || bad.Path != c.path {
 			t.Errorf("%s: %v", c.path, err)
 		}
 	}
 	f := standingTasks()
 	f.Policy, f.Jobs[0].Count, f.Jobs[1].Count = fluid.BF, 3000, 3000
-	if _, err := sim.NewPlan(f, sim.Settings{}); !errors.Is(err, sim.ErrTooManyStates) {
+	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); !errors.Is(err, sim.ErrTooManyStates) {
 		t.Error(err)
 	}
 	f = someTasks()
 	f.Jobs[1].Demand[0] = big.NewRat(9, 1)
-	if _, err := sim.NewPlan(f, sim.Settings{}); err == nil || !strings.Contains(err.Error(), "task of b") {
+	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); err == nil || !strings.Contains(err.Error(), "task of b") {
 		t.Error(err)
 	}
 	f = someTasks()
 	f.Jobs[0].Durations = simtest.InfiniteMean(t)
-	if _, err := sim.NewPlan(f, sim.Settings{}); !errors.Is(err, sizes.ErrInfinite) {
+	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); !errors.Is(err, sizes.ErrInfinite) {
 		t.Error(err)
 	}
 }
@@ -184,11 +184,11 @@ func TestUnstableTasks(t *testing.T) {
 	f.Jobs[0].Demand[1] = big.NewRat(1, 1)
 	f.Machines[1].Capacity[0] = big.NewRat(6, 1)
 	var u *traffic.UnstableError
-	if _, err := sim.NewPlan(f, sim.Settings{}); !errors.As(err, &u) || u.Resource != 0 || u.Load.Cmp(big.NewRat(113, 112)) != 0 {
+	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); !errors.As(err, &u) || u.Resource != 0 || u.Load.Cmp(big.NewRat(113, 112)) != 0 {
 		t.Errorf("%v", err)
 	}
 	f.Machines[1].Capacity[0] = big.NewRat(8, 1) // 4 tasks of b fit, and they need 9/2
-	_, err := sim.NewPlan(f, sim.Settings{})
+	_, err := sim.NewPlan(t.Context(), f, sim.Settings{})
 	if errors.As(err, &u) || !errors.Is(err, traffic.ErrUnstable) || !strings.Contains(err.Error(), "class b needs to run 9/2 tasks at a time, and 4 fit") {
 		t.Errorf("%v", err)
 	}
@@ -262,7 +262,7 @@ func TestStandingTasksLast(t *testing.T) {
 			continue
 		}
 		found++
-		p, err := sim.NewPlan(f, sim.Settings{Horizon: 1})
+		p, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +283,7 @@ func TestStandingTasksLast(t *testing.T) {
 // Once there is room for jobs and allocations are known, nothing is allocated.
 func TestTasksAllocateNothing(t *testing.T) {
 	for _, f := range []Tasks{someTasks(), standingTasks()} {
-		p, err := sim.NewPlan(f, sim.Settings{})
+		p, err := sim.NewPlan(t.Context(), f, sim.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

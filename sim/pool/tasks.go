@@ -171,7 +171,7 @@ func (t Tasks) Traffic() *traffic.Model {
 }
 
 // Describe implements [sim.System].
-func (t Tasks) Describe(overHorizon bool) (*sim.Description, error) {
+func (t Tasks) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (t Tasks) Describe(overHorizon bool) (*sim.Description, error) {
 	}
 	if g.standing {
 		d.Counted = sim.Counted{List: RunningTasks, Words: "tasks that run"}
-		err = g.expect(d)
+		err = g.expect(ctx, d)
 	} else {
 		err = t.arrivals(d, g, overHorizon)
 	}
@@ -319,8 +319,8 @@ func (t Tasks) check() error {
 }
 
 // expect finds the rate at which tasks of a standing population end, if the resources were divisible.
-func (g *taskPool) expect(d *sim.Description) error {
-	tasks, err := newAllocations(context.Background(), g.fluid, g.policy).of(g.counts)
+func (g *taskPool) expect(ctx context.Context, d *sim.Description) error {
+	tasks, err := newAllocations(ctx, g.fluid, g.policy).of(g.counts)
 	if err != nil {
 		return err
 	}

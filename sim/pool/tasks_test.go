@@ -206,7 +206,7 @@ func TestFiner(t *testing.T) {
 	if f.Jobs[0].MeanTasks != nil || f.Machines[0].Capacity[1].Cmp(big.NewRat(1, 1)) != 0 {
 		t.Errorf("changed: %+v", f)
 	}
-	if _, err := sim.NewPlan(g, sim.Settings{}); err != nil {
+	if _, err := sim.NewPlan(t.Context(), g, sim.Settings{}); err != nil {
 		t.Error(err)
 	}
 	for _, bad := range [][2]int{{0, 1}, {1, 0}, {-1, 1}, {1, 1e6 + 1}} {
@@ -474,7 +474,7 @@ func drawTasks(t *rapid.T) Tasks {
 func TestTasksAreLiteral(t *testing.T) {
 	for seed := range 150 {
 		f := rapid.Custom(drawTasks).Example(seed)
-		p, err := sim.NewPlan(f, sim.Settings{Horizon: 1})
+		p, err := sim.NewPlan(t.Context(), f, sim.Settings{Horizon: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,7 +37,7 @@ func ExampleNetwork() {
 // their number in the queue is that of one long visit, E[X] = ρ/(1-ρ) = 1.
 func ExampleQueue() {
 	one := &oiqueue.Queue{ArrivalRates: []*big.Rat{big.NewRat(1, 2)}, Rank: []*big.Rat{nil, big.NewRat(1, 1)}}
-	q, routing, err := oiqueue.Reentrant(one, big.NewRat(1, 10))
+	q, routing, err := oiqueue.Reentrant(context.Background(), one, big.NewRat(1, 10))
 	if err != nil {
 		fmt.Println(err)
 		return

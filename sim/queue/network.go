@@ -54,8 +54,8 @@ const (
 )
 
 // Describe implements [sim.System].
-func (n Network) Describe(overHorizon bool) (*sim.Description, error) {
-	if err := n.check(); err != nil {
+func (n Network) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
+	if err := n.check(ctx); err != nil {
 		return nil, err
 	}
 	jobSizes, names, err := n.sizes()
@@ -89,7 +89,7 @@ func (n Network) Describe(overHorizon bool) (*sim.Description, error) {
 	}
 	d.JumpRate = 2 * net.Rate
 	if n.Rank != nil {
-		if err := n.stable(d.Classes, overHorizon); err != nil {
+		if err := n.stable(ctx, d.Classes, overHorizon); err != nil {
 			return nil, err
 		}
 		rank, text, err := readRank("Rank", n.Rank)
@@ -111,7 +111,7 @@ func (n Network) Describe(overHorizon bool) (*sim.Description, error) {
 	return d, nil
 }
 
-func (n Network) check() error {
+func (n Network) check(ctx context.Context) error {
 	most := maxRateClasses
 	switch {
 	case (n.Rank != nil) == (n.Rates != nil):
@@ -133,7 +133,7 @@ func (n Network) check() error {
 		}
 	}
 	if n.Rank != nil {
-		return ranktable.Check(n.Rank, classes)
+		return ranktable.Check(ctx, n.Rank, classes)
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (n Network) sizes() (list []sizes.Distribution, names []string, err error) 
 }
 
 // stable returns an error for an overloaded set of classes, in jobs of their mean size, unless only a horizon is looked at.
-func (n Network) stable(classes []sim.Class, overHorizon bool) error {
+func (n Network) stable(ctx context.Context, classes []sim.Class, overHorizon bool) error {
 	if overHorizon {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (n Network) stable(classes []sim.Class, overHorizon bool) error {
 		work[i] = new(big.Rat).SetFloat64(c.MeanSize)
 		work[i].Mul(work[i], n.ArrivalRates[i])
 	}
-	v, err := stability.Rank(work, n.Rank)
+	v, err := stability.Rank(ctx, work, n.Rank)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func TestNetworkIsInsensitive(t *testing.T) {
 			n.Sizes = append(n.Sizes, simtest.Sizes(t, shape, mean))
 			n.ArrivalRates = append(n.ArrivalRates, new(big.Rat).Quo(r, means[i]))
 		}
-		want, err := whittle.Stationary(exact, whittle.Simplex(len(exact.ArrivalRates), 1)) // its means do not depend on the lattice
+		want, err := whittle.Stationary(t.Context(), exact, whittle.Simplex(len(exact.ArrivalRates), 1)) // its means do not depend on the lattice
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestNetworkAllocatesLittle(t *testing.T) {
 		{ArrivalRates: simtest.Rationals("1/2", "1/4"), Rank: simtest.Rationals("0", "1", "1", "3/2")},
 		{ArrivalRates: simtest.Rationals("1/2", "1/4"), RatesKey: "one each", Rates: func(x []int, phi []float64) error { phi[0], phi[1] = 1, 1; return nil }},
 	} {
-		p, err := sim.NewPlan(n, sim.Settings{})
+		p, err := sim.NewPlan(t.Context(), n, sim.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestBadNetworks(t *testing.T) {
 	good := func() Network {
 		return Network{ArrivalRates: simtest.Rationals("1/2", "1/4"), Rank: simtest.Rationals("0", "1", "1", "3/2")}
 	}
-	if _, err := sim.NewPlan(good(), sim.Settings{}); err != nil {
+	if _, err := sim.NewPlan(t.Context(), good(), sim.Settings{}); err != nil {
 		t.Fatal(err)
 	}
 	one := func(x []int, phi []float64) error { phi[0] = 1; return nil }
@@ -186,7 +186,7 @@ func TestBadNetworks(t *testing.T) {
 	} {
 		n := good()
 		spoil(&n)
-		if _, err := sim.NewPlan(n, sim.Settings{}); err == nil || !strings.HasPrefix(err.Error(), path) {
+		if _, err := sim.NewPlan(t.Context(), n, sim.Settings{}); err == nil || !strings.HasPrefix(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -206,13 +206,13 @@ func TestUnstableNetwork(t *testing.T) {
 	// Class 0 brings work at the rate 1/2 times 2, and is served at rate 1: that is 1/2 jobs of its mean size.
 	want := &cluster.UnstableError{Classes: []int{0}, ArrivalRate: big.NewRat(1, 2), Capacity: big.NewRat(1, 2)}
 	var u *cluster.UnstableError
-	if _, err := sim.NewPlan(n, sim.Settings{}); !errors.As(err, &u) || u.Error() != want.Error() {
+	if _, err := sim.NewPlan(t.Context(), n, sim.Settings{}); !errors.As(err, &u) || u.Error() != want.Error() {
 		t.Error(err)
 	}
 	// Both bring 1/2*2 + 4*1 = 5 in 9/2 jobs of mean size 10/9, and are served at rate 3: that is 27/10 of them.
 	both := Network{ArrivalRates: simtest.Rationals("1/2", "4"), Rank: simtest.Rationals("0", "3", "3", "3"), Sizes: n.Sizes}
 	want = &cluster.UnstableError{Classes: []int{0, 1}, ArrivalRate: big.NewRat(9, 2), Capacity: big.NewRat(27, 10)}
-	if _, err := sim.NewPlan(both, sim.Settings{}); !errors.As(err, &u) || u.Error() != want.Error() {
+	if _, err := sim.NewPlan(t.Context(), both, sim.Settings{}); !errors.As(err, &u) || u.Error() != want.Error() {
 		t.Error(err)
 	}
 	var r *sim.Result
@@ -243,7 +243,7 @@ func TestRatesThatFail(t *testing.T) {
 			phi[0] = 0.5
 			return nil
 		}}
-		_, err := sim.NewPlan(n, sim.Settings{})
+		_, err := sim.NewPlan(t.Context(), n, sim.Settings{})
 		if from > 25 { // no small state
 			if err != nil {
 				t.Error(err)
@@ -258,7 +258,7 @@ func TestRatesThatFail(t *testing.T) {
 
 func TestNetworkKeys(t *testing.T) {
 	key := func(n Network) string {
-		p, err := sim.NewPlan(n, sim.Settings{})
+		p, err := sim.NewPlan(t.Context(), n, sim.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,12 +49,12 @@ type visits struct {
 }
 
 // Describe implements [sim.System].
-func (q Queue) Describe(overHorizon bool) (*sim.Description, error) {
-	model, external, err := q.checked()
+func (q Queue) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
+	model, external, err := q.checked(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkStable(model, overHorizon); err != nil {
+	if err := checkStable(ctx, model, overHorizon); err != nil {
 		return nil, err
 	}
 	v := &visits{model: model, timed: overHorizon}
@@ -108,11 +108,11 @@ func (q Queue) Describe(overHorizon bool) (*sim.Description, error) {
 }
 
 // checked returns the model with effective arrival rates, and the external ones.
-func (q Queue) checked() (*oiqueue.Queue, []*big.Rat, error) {
+func (q Queue) checked(ctx context.Context) (*oiqueue.Queue, []*big.Rat, error) {
 	if q.Model == nil {
 		return nil, nil, input.Errorf("Model", "nothing", "an order-independent queue")
 	}
-	if err := q.Model.Check(); err != nil {
+	if err := q.Model.Check(ctx); err != nil {
 		return nil, nil, err
 	}
 	if q.Model.Rank == nil && q.RatesKey == "" {
@@ -127,7 +127,7 @@ func (q Queue) checked() (*oiqueue.Queue, []*big.Rat, error) {
 	if q.Routing == nil {
 		return q.Model, q.Model.ArrivalRates, nil
 	}
-	routed, err := oiqueue.Routed(q.Model, *q.Routing)
+	routed, err := oiqueue.Routed(ctx, q.Model, *q.Routing)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -139,7 +139,7 @@ const maxCheckedClasses = 12
 
 // checkStable returns an error for an overloaded set of classes, as far as that is known: from the rates with
 // as many jobs of these classes as matter.
-func checkStable(q *oiqueue.Queue, overHorizon bool) error {
+func checkStable(ctx context.Context, q *oiqueue.Queue, overHorizon bool) error {
 	rank := q.Rank
 	if q.TotalRate != nil && q.Saturation != nil && len(q.ArrivalRates) <= maxCheckedClasses {
 		rank = make([]*big.Rat, 1<<len(q.ArrivalRates))
@@ -154,7 +154,7 @@ func checkStable(q *oiqueue.Queue, overHorizon bool) error {
 	if rank == nil || overHorizon {
 		return nil
 	}
-	v, err := stability.Rank(q.ArrivalRates, rank)
+	v, err := stability.Rank(ctx, q.ArrivalRates, rank)
 	if err != nil {
 		return fmt.Errorf("the rates with as many jobs as Saturation says of some classes: %w", err)
 	}

@@ -28,7 +28,7 @@ import (
 // againstQueue compares a run with the exact answers of an order-independent queue: its arrival rates are the effective ones.
 func againstQueue(t *testing.T, name string, q *oiqueue.Queue, r *sim.Result) {
 	t.Helper()
-	exact, err := oiqueue.Stationary(q)
+	exact, err := oiqueue.Stationary(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +102,11 @@ func TestStations(t *testing.T) {
 		return msccc.TotalRate(x)
 	}}
 	for name, q := range map[string]*oiqueue.Queue{"no saturation": &free, "ordered": ordered} {
-		p, err := sim.NewPlan(Queue{Model: q, RatesKey: name}, sim.Settings{})
+		p, err := sim.NewPlan(t.Context(), Queue{Model: q, RatesKey: name}, sim.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := sim.NewPlan(Queue{Model: msccc, RatesKey: "MSCCC"}, sim.Settings{})
+		r, err := sim.NewPlan(t.Context(), Queue{Model: msccc, RatesKey: "MSCCC"}, sim.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestClusterIsQueue(t *testing.T) {
 		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
 			return oracle.ScaleTo(oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 3}), big.NewRat(7, 10))
 		}).Example(seed)
-		q, err := oiqueue.FromCluster(m)
+		q, err := oiqueue.FromCluster(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func TestClusterIsQueue(t *testing.T) {
 func TestReturningJobs(t *testing.T) {
 	q := exampleQueue(400, 3)
 	for _, p := range []string{"1", "1/2", "1/10"} {
-		same, routing, err := oiqueue.Reentrant(q, simtest.Rationals(p)[0])
+		same, routing, err := oiqueue.Reentrant(t.Context(), q, simtest.Rationals(p)[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestReturningJobs(t *testing.T) {
 		Prob:     [][]*big.Rat{{nil, big.NewRat(1, 2), big.NewRat(1, 4)}, simtest.Rationals("1/8", "1/8", "1/8"), {big.NewRat(1, 3), nil, nil}},
 	}
 	empty := &oiqueue.Queue{ArrivalRates: simtest.Rationals("0", "0", "0"), Rank: rank}
-	routed, err := oiqueue.Routed(empty, *routing)
+	routed, err := oiqueue.Routed(t.Context(), empty, *routing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestPositionRates(t *testing.T) {
 		for k := range state {
 			state[k] %= classes
 		}
-		rates, err := oiqueue.PositionRates(q, state)
+		rates, err := oiqueue.PositionRates(t.Context(), q, state)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestPositionRates(t *testing.T) {
 		if q.Rank != nil {
 			p.RatesKey = ""
 		}
-		plan, err := sim.NewPlan(p, sim.Settings{Horizon: 1})
+		plan, err := sim.NewPlan(t.Context(), p, sim.Settings{Horizon: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +309,7 @@ func TestQueueAllocatesLittle(t *testing.T) {
 	free := *mmc
 	free.Saturation = nil
 	for name, q := range map[string]*oiqueue.Queue{"": exampleQueue(403, 3), "MMc": mmc, "free": &free} {
-		p, err := sim.NewPlan(Queue{Model: q, RatesKey: name}, sim.Settings{})
+		p, err := sim.NewPlan(t.Context(), Queue{Model: q, RatesKey: name}, sim.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -340,7 +340,7 @@ func TestUnstableQueues(t *testing.T) {
 		"[0]":   {Model: rank},
 	} {
 		var u *cluster.UnstableError
-		if _, err := sim.NewPlan(q, sim.Settings{}); !errors.As(err, &u) || fmt.Sprint(u.Classes) != name {
+		if _, err := sim.NewPlan(t.Context(), q, sim.Settings{}); !errors.As(err, &u) || fmt.Sprint(u.Classes) != name {
 			t.Errorf("%s: %v", name, err)
 		}
 		if r := runQueue(t, q, sim.Settings{Runs: 5, Horizon: 1000}); r.All(sim.MeanJobs).Mean < 10 {
@@ -353,7 +353,7 @@ func TestUnstableQueues(t *testing.T) {
 func TestImpossibleRates(t *testing.T) {
 	rates := simtest.Rationals("1", "1")
 	falls := &oiqueue.Queue{ArrivalRates: rates, Saturation: []int{1, 1}, TotalRate: func(x []int) *big.Rat { return big.NewRat(9, int64(sim.Sum(x))) }}
-	if _, err := sim.NewPlan(Queue{Model: falls, RatesKey: "bad"}, sim.Settings{}); err == nil || !strings.Contains(err.Error(), "Saturation") {
+	if _, err := sim.NewPlan(t.Context(), Queue{Model: falls, RatesKey: "bad"}, sim.Settings{}); err == nil || !strings.Contains(err.Error(), "Saturation") {
 		t.Error(err)
 	}
 	for want, q := range map[error]*oiqueue.Queue{
@@ -375,7 +375,7 @@ func TestImpossibleRates(t *testing.T) {
 // Functions that share a RatesKey are told apart by their values; one that gives the same values has the same key.
 func TestQueueKeys(t *testing.T) {
 	key := func(rate func(x []int) *big.Rat) string {
-		p, err := sim.NewPlan(Queue{RatesKey: "same", Model: &oiqueue.Queue{ArrivalRates: simtest.Rationals("1/2", "1/4"), TotalRate: rate}}, sim.Settings{})
+		p, err := sim.NewPlan(t.Context(), Queue{RatesKey: "same", Model: &oiqueue.Queue{ArrivalRates: simtest.Rationals("1/2", "1/4"), TotalRate: rate}}, sim.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -401,7 +401,7 @@ func TestBadQueues(t *testing.T) {
 			Routing: &oiqueue.Routing{External: simtest.Rationals("1/4", "0"), Prob: [][]*big.Rat{simtest.Rationals("0", "1/2"), simtest.Rationals("0", "0")}},
 		}
 	}
-	if _, err := sim.NewPlan(good(), sim.Settings{}); err != nil {
+	if _, err := sim.NewPlan(t.Context(), good(), sim.Settings{}); err != nil {
 		t.Fatal(err)
 	}
 	one := func(x []int) *big.Rat { return big.NewRat(1, 1) }
@@ -423,7 +423,7 @@ func TestBadQueues(t *testing.T) {
 	} {
 		q := good()
 		spoil(&q)
-		if _, err := sim.NewPlan(q, sim.Settings{Horizon: 1}); err == nil || !strings.HasPrefix(err.Error(), path) {
+		if _, err := sim.NewPlan(t.Context(), q, sim.Settings{Horizon: 1}); err == nil || !strings.HasPrefix(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

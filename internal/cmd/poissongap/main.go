@@ -102,7 +102,7 @@ func main() {
 		if m.Sizes, err = sizes.NewBoundedParetoOfMean(r.alpha, r.max, 3000); err != nil {
 			log.Fatal(err)
 		}
-		p, err := sim.NewPlan(farm.Farm{Model: m, Policy: tags.PolicyTAGS, Cutoffs: r.best.Cutoffs},
+		p, err := sim.NewPlan(context.Background(), farm.Farm{Model: m, Policy: tags.PolicyTAGS, Cutoffs: r.best.Cutoffs},
 			sim.Settings{Runs: 20, Jumps: *jumps, WarmUp: *jumps / 10, Seed: 1})
 		if err != nil {
 			log.Fatal(err)

@@ -22,11 +22,11 @@ func TestBalanceIsExact(t *testing.T) {
 		_, exact := exampleTables(200+seed, 4)
 		classes := bits.Len(uint(len(exact))) - 1
 		box := whittle.Box(slices.Repeat([]int{6}, classes)...)
-		phi, err := whittle.BalanceFromRank(exact, box)
+		phi, err := whittle.BalanceFromRank(t.Context(), exact, box)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := whittle.Rates(phi)
+		want, err := whittle.Rates(t.Context(), phi)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func Conforms(t *testing.T, system sim.System) {
 	if perRun := r.Jumps / float64(s.Runs); arrivals > 0 && math.Abs(perRun-s.Jumps) > 0.05*s.Jumps {
 		t.Errorf("%g jumps a run, asked for %g", perRun, s.Jumps)
 	}
-	p, err := sim.NewPlan(system, s)
+	p, err := sim.NewPlan(t.Context(), system, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func path(t *testing.T, p *sim.Plan, length float64, advances int) (*sim.Totals,
 // machines fuse x*y + z, hence the tolerance.
 func Golden(t *testing.T, system sim.System, want float64) {
 	t.Helper()
-	p, err := sim.NewPlan(system, sim.Settings{Jumps: 1000, Seed: 1})
+	p, err := sim.NewPlan(t.Context(), system, sim.Settings{Jumps: 1000, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func CompareTotals(t interface{ Errorf(string, ...any) }, got, want *sim.Totals)
 // Benchmark measures 10^6 expected jumps in the stationary state. jumps/s counts arrivals, ends of phases and
 // interruptions, not the steps in which an idle server does nothing.
 func Benchmark(b *testing.B, system sim.System) {
-	p, err := sim.NewPlan(system, sim.Settings{})
+	p, err := sim.NewPlan(b.Context(), system, sim.Settings{})
 	if err != nil {
 		b.Fatal(err)
 	}

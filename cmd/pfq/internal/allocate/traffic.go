@@ -43,7 +43,7 @@ func (f *allocateFlags) traffic(q command.Query, t *traffic.Model) (answer rende
 	}
 	var plan *sim.Plan
 	if f.settings.Runs > 0 { // before anything that takes long
-		if plan, err = f.plan(t); err != nil {
+		if plan, err = f.plan(q.Ctx, t); err != nil {
 			return answer, false, err
 		}
 	}
@@ -64,8 +64,8 @@ func (f *allocateFlags) traffic(q command.Query, t *traffic.Model) (answer rende
 }
 
 // plan checks what is to be simulated.
-func (f *allocateFlags) plan(t *traffic.Model) (*sim.Plan, error) {
-	plan, err := sim.NewPlan(pool.Divisible{Traffic: *t, Policy: fluid.Policy(f.policy)}, f.settings)
+func (f *allocateFlags) plan(ctx context.Context, t *traffic.Model) (*sim.Plan, error) {
+	plan, err := sim.NewPlan(ctx, pool.Divisible{Traffic: *t, Policy: fluid.Policy(f.policy)}, f.settings)
 	if err != nil {
 		return nil, command.SimulationError(err, f.settings.Folder)
 	}
@@ -91,7 +91,7 @@ func (f *allocateFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 			fmt.Fprintln(q.Stderr, "pfq: note: unstable traffic has no runs; without --part and --tasks the command says why")
 			continue
 		}
-		plan, err := f.plan(one)
+		plan, err := f.plan(q.Ctx, one)
 		if err != nil {
 			return nil, command.InFile(q.File, f.translate(namingDemand(err, t.Pool())))
 		}

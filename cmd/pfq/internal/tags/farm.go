@@ -466,7 +466,7 @@ func exacts(list []decimal) (values []*big.Rat) {
 }
 
 // plans returns the plans of all policies that can be simulated, and these; why others cannot is told in their notes.
-func (a *tagsAnswer) plans() (plans []*sim.Plan, of []*policyAnswer, err error) {
+func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policyAnswer, err error) {
 	a.policies = append(a.policies, policyAnswer{name: farm.ShortestQueue, note: "known by simulation only"})
 	for i := range a.policies {
 		p := &a.policies[i]
@@ -477,7 +477,7 @@ func (a *tagsAnswer) plans() (plans []*sim.Plan, of []*policyAnswer, err error) 
 		if policy == tags.PolicyCentralPrinted || policy == tags.PolicySITA && p.cutoffs == nil {
 			continue
 		}
-		plan, err := sim.NewPlan(farm.Farm{Model: a.model, Policy: policy, Cutoffs: p.cutoffs}, a.flags.settings)
+		plan, err := sim.NewPlan(ctx, farm.Farm{Model: a.model, Policy: policy, Cutoffs: p.cutoffs}, a.flags.settings)
 		var bad *input.Error
 		switch {
 		case errors.Is(err, tags.ErrUnstable):
@@ -496,7 +496,7 @@ func (a *tagsAnswer) plans() (plans []*sim.Plan, of []*policyAnswer, err error) 
 // simulate simulates all policies, until a signal comes.
 func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 	settings := a.flags.settings
-	plans, simulated, err := a.plans()
+	plans, simulated, err := a.plans(ctx)
 	if err != nil {
 		return err
 	}

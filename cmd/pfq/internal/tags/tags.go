@@ -173,7 +173,7 @@ func (f *tagsFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 		if err != nil {
 			return nil, err
 		}
-		own, _, err := a.plans()
+		own, _, err := a.plans(q.Ctx)
 		if err != nil {
 			return nil, err
 		}

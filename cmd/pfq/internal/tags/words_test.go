@@ -241,11 +241,11 @@ func TestTagsJumps(t *testing.T) {
 			t.Errorf("no %q in %s, %v", text, written, err)
 		}
 	}
-	plan, err := sim.NewPlan(farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2})
+	plan, err := sim.NewPlan(t.Context(), farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, err := sim.NewPlan(farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2, Jumps: defaultJumps})
+	same, err := sim.NewPlan(t.Context(), farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 1, Load: 0.5}}, sim.Settings{Runs: 2, Jumps: defaultJumps})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,44 @@
+package stability
+
+import (
+	"context"
+	"math/big"
+	"slices"
+	"testing"
+
+	"productform/internal/oracle"
+)
+
+// Questions of seconds to minutes end soon after their context: were it not looked at, the test would not end.
+func TestContextEnds(t *testing.T) {
+	const n = 16
+	rates := slices.Repeat([]*big.Rat{big.NewRat(1, 30)}, n)
+	rank := slices.Repeat([]*big.Rat{big.NewRat(1, 1)}, 1<<n)
+	rank[0] = nil
+	huge, _ := new(big.Int).SetString("1"+string(slices.Repeat([]byte("0"), 100)), 10)
+	long := slices.Clone(rank)
+	long[1<<n-1] = new(big.Rat).SetInt(huge)
+	found, err := Rank(t.Context(), rates, rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain, ring := chainOf(3000, 1, nil), randomCluster(t, 3000, 3000, 5, 20, 999_999)
+	verdict, err := Cluster(t.Context(), ring)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digits := ring.Scale(new(big.Rat).SetFrac(huge, new(big.Int).Add(huge, big.NewInt(1)))) // longer than the network takes
+	for name, ask := range map[string]func(ctx context.Context) error{
+		"Cluster, chain":  func(ctx context.Context) error { _, err := Cluster(ctx, chain); return err },
+		"Cluster, ring":   func(ctx context.Context) error { _, err := Cluster(ctx, ring); return err },
+		"Cluster, digits": func(ctx context.Context) error { _, err := Cluster(ctx, digits); return err },
+		"Verify":          func(ctx context.Context) error { return Verify(ctx, ring, verdict) },
+		"Rank":            func(ctx context.Context) error { _, err := Rank(ctx, rates, rank); return err },
+		"Rank, digits":    func(ctx context.Context) error { _, err := Rank(ctx, rates, long); return err },
+		"VerifyRank":      func(ctx context.Context) error { return VerifyRank(ctx, rates, rank, found) },
+	} {
+		if err := oracle.CheckEnds(ask, 1<<16, 64); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
