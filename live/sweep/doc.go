@@ -1,0 +1,17 @@
+// Package sweep does the runs of a simulation by the workers of the live system.
+//
+// A command of pfq or figures that simulates consists of runs, each of which has a key and a cost; a folder of results holds
+// those that are done (package productform/sweep). The coordinator, [Run], makes a job of those that are missing:
+//
+//	list     COMMAND --results DIR --tasks list names the runs that are missing, with a fingerprint of the program
+//	canary   the cheapest of them is done here, timed, and its result kept: its digest is what every worker has to reach
+//	job      runs are put together in tasks of at least 20 ms, which are submitted with their works in seconds
+//	results  what the workers computed is put into the folder
+//	again    with --precision more runs may be missing now; else none is
+//	answer   COMMAND --results DIR finds all runs and answers
+//
+// A worker runs its own copy of the program with --tasks serve, one child for each slot and job, which is kept for all the
+// tasks of that job ([Runner]). It refuses a job if its copy has another digest, if the child has another fingerprint
+// (version, system, arithmetic of the processor), or if the child computes another result for the canary. So the digits are those of one
+// process. A worker that lies about its results cannot be found out here.
+package sweep
