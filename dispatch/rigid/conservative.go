@@ -21,25 +21,16 @@ func (r *run) compress() {
 	slices.SortFunc(r.queue, r.inQueue)
 }
 
-// beginReserved begins jobs whose reservations have come. A job that takes no time may hold the workers of another one
-// until the next decision, at the same time.
+// beginReserved begins jobs whose reservations have come. There are workers for all of them.
 func (r *run) beginReserved() {
-	kept := r.queue[:0]
-	for k, i := range r.queue {
+	for len(r.queue) > 0 && !later(r.jobs[r.queue[0]].start, r.now) {
+		i := r.queue[0]
 		j := &r.jobs[i]
-		if later(j.start, r.now) {
-			kept = append(kept, r.queue[k:]...)
-			break
-		}
-		if j.workers > r.free {
-			kept = append(kept, i)
-			continue
-		}
+		r.queue = r.queue[1:]
 		if j.start != r.now { // by rounding
 			r.profile.take(-j.workers, max(j.start, r.now), j.end())
 			r.profile.take(j.workers, r.now, r.now+j.asks)
 		}
 		r.begin(i)
 	}
-	r.queue = kept
 }

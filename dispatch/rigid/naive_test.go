@@ -33,6 +33,9 @@ func runSlow(s rigid.Scenario) []*slowJob {
 		if asks == 0 {
 			asks = j.Work
 		}
+		if asks == 0 {
+			asks = 1
+		}
 		runs := j.Work
 		if runs > asks && s.Kill {
 			runs = asks
@@ -84,10 +87,11 @@ func (r *slow) moment() {
 	}
 	var begun []*slowJob
 	for _, j := range r.choose() {
-		if r.idle() >= j.workers {
-			r.begin(j)
-			begun = append(begun, j)
-		}
+		r.begin(j)
+		begun = append(begun, j)
+	}
+	if r.idle() < 0 {
+		panic("more workers than there are")
 	}
 	queue := r.queue()
 	for _, j := range begun {
@@ -104,7 +108,7 @@ func (r *slow) begin(j *slowJob) {
 	r.running = append(r.running, j)
 }
 
-// choose returns jobs to begin, if there are workers for them.
+// choose returns jobs to begin.
 func (r *slow) choose() (list []*slowJob) {
 	queue := r.queue()
 	if r.s.Policy.Backfill == rigid.Conservative {

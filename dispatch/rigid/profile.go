@@ -3,7 +3,7 @@ package rigid
 import "slices"
 
 // A profile is the number of workers that are free over time, from now on, as predicted: free[i] of them from at[i] until
-// at[i+1], the last number for ever. Neighbours differ, but for the first two at times. With s steps, [profile.earliest]
+// at[i+1], the last number for ever. With s steps, [profile.earliest]
 // and [profile.take] take O(s); s is at most one more than twice the number of jobs in hand and of reservations.
 //
 // A time that is no later than a step by more than rounding ([later]) is that of the step, so that rounding makes no

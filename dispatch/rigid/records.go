@@ -1,6 +1,7 @@
 package rigid
 
 import (
+	"cmp"
 	"encoding/csv"
 	"io"
 	"strconv"
@@ -35,10 +36,7 @@ func WriteRecords(w io.Writer, jobs []dispatch.Job, r *Result) error {
 		if rec.Finish > rec.Start {
 			slowdown = number(rec.Slowdown)
 		}
-		requested := j.Estimate
-		if requested == 0 {
-			requested = j.Work
-		}
+		requested := cmp.Or(j.Estimate, j.Work, leastRequest)
 		err = table.Write([]string{strconv.FormatInt(j.ID, 10), number(j.Submit), deadline, number(j.Priority), strconv.Itoa(j.Tasks),
 			number(j.Work), number(requested), number(rec.Start), number(rec.Finish), number(rec.Waiting), number(rec.Delay), slowdown,
 			number(rec.BoundedSlowdown), number(rec.Missed), strconv.FormatBool(rec.Backfilled), strconv.FormatBool(rec.Outlived)})

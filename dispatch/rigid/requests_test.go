@@ -93,7 +93,7 @@ func TestWriteRecords(t *testing.T) {
 	}
 	want := `id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived
 3,0,,2,2,4,6,0,4,0,4,1,1,0,false,false
-5,1,2.5,0,2,0,0,4,4,3,3,,1,1.5,false,false
+5,1,2.5,0,2,0,1,4,4,3,3,,1,1.5,false,false
 6,1,,0,1,3,2,1,4,0,3,1,1,0,true,true
 `
 	if b.String() != want {

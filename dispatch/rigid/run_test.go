@@ -35,7 +35,7 @@ func policies() []rigid.Policy {
 // drawScenario draws few jobs in whole seconds, so that much happens at the same time.
 func drawScenario(t *rapid.T) rigid.Scenario {
 	s := rigid.Scenario{Workers: rapid.IntRange(1, 8).Draw(t, "workers"), Policy: rapid.SampledFrom(policies()).Draw(t, "policy"), Kill: rapid.Bool().Draw(t, "kill")}
-	seconds := rapid.IntRange(0, 10)
+	seconds := rapid.OneOf(rapid.IntRange(0, 10), rapid.Just(0))
 	for range rapid.IntRange(1, 14).Draw(t, "jobs") {
 		s.Jobs = append(s.Jobs, dispatch.Job{
 			Submit: float64(rapid.IntRange(0, 20).Draw(t, "submit")), Tasks: rapid.IntRange(1, s.Workers).Draw(t, "tasks"),
@@ -159,6 +159,7 @@ func TestRunInOrder(t *testing.T) {
 		for i := range s.Jobs {
 			if s.Policy.Backfill == rigid.Conservative {
 				s.Jobs[i].Estimate = 0
+				s.Jobs[i].Work++ // not 0, for which a job asks for 1 s
 			}
 		}
 		all := mustRun(t, s)
@@ -185,6 +186,9 @@ func TestRunInOrder(t *testing.T) {
 func TestRunRounding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
+		for i := range s.Jobs {
+			s.Jobs[i].Work++ // not 0, for which a job asks for 1 s in any unit
+		}
 		whole := mustRun(t, s)
 		unit := rapid.SampledFrom([]float64{0.1, 0.001, 1.0 / 3, 7e5 / 9}).Draw(t, "unit")
 		s.Jobs = slices.Clone(s.Jobs)
@@ -261,20 +265,21 @@ func TestRunRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, spoil := range map[string]func(*rigid.Scenario){
-		"Jobs":             func(s *rigid.Scenario) { s.Jobs = nil },
-		"Workers":          func(s *rigid.Scenario) { s.Workers = 0 },
-		"Threshold":        func(s *rigid.Scenario) { s.Threshold = math.Inf(1) },
-		"Policy.Order":     func(s *rigid.Scenario) { s.Policy.Order = "lifo" },
-		"Policy.Backfill":  func(s *rigid.Scenario) { s.Policy.Backfill = "" },
-		"Jobs[1].Tasks":    func(s *rigid.Scenario) { s.Workers = 2 },
-		"Jobs[0].Tasks":    func(s *rigid.Scenario) { s.Jobs[0].Tasks = 0 },
-		"Jobs[1].Submit":   func(s *rigid.Scenario) { s.Jobs[1].Submit = math.NaN() },
-		"Jobs[1].Work":     func(s *rigid.Scenario) { s.Jobs[1].Work = -1 },
-		"Jobs[0].Estimate": func(s *rigid.Scenario) { s.Jobs[0].Estimate = math.NaN() },
-		"Jobs[0].Works":    func(s *rigid.Scenario) { s.Jobs[0].Works = []float64{1} },
-		"Jobs[0].Speeds":   func(s *rigid.Scenario) { s.Jobs[0].Speeds = []float64{1, 1, 1} },
-		"Jobs[0].Priority": func(s *rigid.Scenario) { s.Jobs[0].Priority = -1 },
-		"Jobs[1].Deadline": func(s *rigid.Scenario) { s.Jobs[1].Deadline = 2 },
+		"Jobs":               func(s *rigid.Scenario) { s.Jobs = nil },
+		"Workers":            func(s *rigid.Scenario) { s.Workers = 0 },
+		"Threshold":          func(s *rigid.Scenario) { s.Threshold = math.Inf(1) },
+		"Policy.Order":       func(s *rigid.Scenario) { s.Policy.Order = "lifo" },
+		"Policy.Backfill":    func(s *rigid.Scenario) { s.Policy.Backfill = "" },
+		"Jobs[1].Tasks":      func(s *rigid.Scenario) { s.Workers = 2 },
+		"Jobs[0].Tasks":      func(s *rigid.Scenario) { s.Jobs[0].Tasks = 0 },
+		"Jobs[1].Submit":     func(s *rigid.Scenario) { s.Jobs[1].Submit = math.NaN() },
+		"Jobs[1].Work":       func(s *rigid.Scenario) { s.Jobs[1].Work = -1 },
+		"Jobs[0].Estimate":   func(s *rigid.Scenario) { s.Jobs[0].Estimate = math.NaN() },
+		"Jobs[1].MaxWorkers": func(s *rigid.Scenario) { s.Jobs[1].MaxWorkers = 3 },
+		"Jobs[0].Works":      func(s *rigid.Scenario) { s.Jobs[0].Works = []float64{1} },
+		"Jobs[0].Speeds":     func(s *rigid.Scenario) { s.Jobs[0].Speeds = []float64{1, 1, 1} },
+		"Jobs[0].Priority":   func(s *rigid.Scenario) { s.Jobs[0].Priority = -1 },
+		"Jobs[1].Deadline":   func(s *rigid.Scenario) { s.Jobs[1].Deadline = 2 },
 	} {
 		s := good()
 		spoil(&s)

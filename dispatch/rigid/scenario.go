@@ -8,7 +8,7 @@ import (
 // A Scenario is a cluster of equal workers, what is asked of it and a policy.
 type Scenario struct {
 	// Jobs are those of package dispatch, each rigid: Tasks workers together, for Work seconds, Estimate the requested
-	// time, or 0 if that is the run time. Works and Speeds are nil. Priorities and deadlines are not used by policies.
+	// time, or 0 if that is the run time, and 1 s if that is 0, too. MaxWorkers is 0, Works and Speeds are nil. Priorities and deadlines are not used by policies.
 	Jobs []dispatch.Job
 
 	Workers int // m >= 1, as many as any job asks for or more
@@ -64,6 +64,8 @@ func checkJob(j *dispatch.Job, i, workers int) error {
 		return input.Errorf(field("Work"), j.Work, "a number of seconds in [1e-50, 1e50], or 0")
 	case !isSeconds(j.Estimate):
 		return input.Errorf(field("Estimate"), j.Estimate, "a number of seconds in [1e-50, 1e50], or 0 for the run time")
+	case j.MaxWorkers != 0:
+		return input.Errorf(field("MaxWorkers"), j.MaxWorkers, "0: a rigid job has all its workers at once")
 	case j.Works != nil:
 		return input.Errorf(field("Works"), len(j.Works), "nil: workers of a rigid job run equally long")
 	case j.Speeds != nil:
@@ -76,11 +78,16 @@ func checkJob(j *dispatch.Job, i, workers int) error {
 	return nil
 }
 
+// leastRequest is the requested time of a job that asks for no time, seconds.
+const leastRequest = 1
+
 // times returns how long a job runs and what it asks for, which is no less; outlived says that it runs longer than it
 // asked for.
 func (s *Scenario) times(j *dispatch.Job) (runs, asks float64, outlived bool) {
 	runs, asks = j.Work, j.Estimate
 	switch {
+	case asks == 0 && runs == 0:
+		return 0, leastRequest, false
 	case asks == 0:
 		return runs, runs, false
 	case runs <= asks:
