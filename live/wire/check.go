@@ -235,6 +235,7 @@ func (s *Script) Check() error {
 	err := cmp.Or(checkVersion(s.Version),
 		must(s.Batches >= 1 && s.Batches <= MaxNumbers, "batches", s.Batches, "an integer in [1, 100000]"),
 		must(len(s.Workers) >= 1 && len(s.Workers) <= MaxNumbers, "workers", len(s.Workers), "1 to 100000 workers"),
+		must(isWork(s.Replan), "replan", s.Replan, wantWork),
 		must(len(s.Outages) <= MaxNumbers, "outages", len(s.Outages), "at most 100000 outages"))
 	names := make(map[string]int, len(s.Workers))
 	for i := 0; i < len(s.Workers) && err == nil; i++ {

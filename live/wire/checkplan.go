@@ -31,7 +31,7 @@ func (p *Plan) Check() error {
 	}
 	begun := 0
 	for i := range p.Events {
-		if err := p.Events[i].check(); err != nil {
+		if err := checkEvent(&p.Events[i]); err != nil {
 			return inside(input.Index("events", i), err)
 		}
 		if p.Events[i].Kind == dispatch.Started {
@@ -45,15 +45,15 @@ func (p *Plan) Check() error {
 		return input.Errorf(input.Index("tokens", i), input.Quote(p.Tokens[i]), wantToken)
 	}
 	for i := range p.What {
-		if err := p.What[i].check(); err != nil {
+		if err := checkHappening(&p.What[i]); err != nil {
 			return inside(input.Index("what", i), err)
 		}
 	}
 	return cmp.Or(p.checkNew(), p.checkRest())
 }
 
-// check checks the form of a happening.
-func (h *Happening) check() error {
+// checkHappening checks the form of a happening.
+func checkHappening(h *dispatch.Happening) error {
 	switch {
 	case h.Kind == "" || len(h.Kind) > maxName:
 		return input.Errorf("kind", input.Quote(string(h.Kind)), "a kind of happening")
@@ -73,8 +73,8 @@ func (h *Happening) check() error {
 	return nil
 }
 
-// check checks the form of an event; -1 stands for what does not apply.
-func (e *Event) check() error {
+// checkEvent checks the form of an event; -1 stands for what does not apply.
+func checkEvent(e *dispatch.Event) error {
 	switch {
 	case e.Kind == "" || len(e.Kind) > maxName:
 		return input.Errorf("kind", input.Quote(string(e.Kind)), "a kind of event")

@@ -148,6 +148,12 @@ func DecodeIn(subject string, data []byte) (in In, err error) {
 	return in, nil
 }
 
+// BatchOf returns the name of the batch whose subject this is.
+func BatchOf(subject string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(subject, Submit(""))
+	return name, ok && isToken(name)
+}
+
 func subjectError(subject, want string) error {
 	return input.Errorf("subject", subject, "%s", want)
 }

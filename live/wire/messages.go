@@ -93,8 +93,9 @@ const (
 // beginning, batches are submitted at their times. Its subject is [ScriptSubject].
 type Script struct {
 	Version int              `json:"v"`
-	Batches int              `json:"batches"` // submitted in all, each with its time
-	Workers []Scripted       `json:"workers"` // numbered in this order
+	Batches int              `json:"batches"`          // submitted in all, each with its time
+	Workers []Scripted       `json:"workers"`          // numbered in this order
+	Replan  float64          `json:"replan,omitempty"` // as in dispatch.Scenario
 	Outages []ScriptedOutage `json:"outages,omitempty"`
 }
 

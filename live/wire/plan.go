@@ -1,5 +1,7 @@
 package wire
 
+import "productform/dispatch"
+
 // A Plan is one decision: what happened at a moment, and what follows. It is one message of PFQ_PLAN, and holds all that
 // the fold needs, so that a manager of another version or policy can go on. Jobs and workers have numbers in it; NewJobs
 // and NewWorkers say which names these stand for.
@@ -11,15 +13,15 @@ type Plan struct {
 	Epoch   float64 `json:"epoch,omitempty"` // Unix time of 0 on the clock, in the first plan; 0 on a logical clock
 	Upto    uint64  `json:"upto"`            // sequence in PFQ_IN up to which all has been told
 
-	Rules  *Rules  `json:"rules,omitempty"`  // in the first plan, and where they change: what the plan follows
-	Script *Script `json:"script,omitempty"` // where a replay is set up
+	Rules  *dispatch.Rules `json:"rules,omitempty"`  // in the first plan, and where they change: what the plan follows
+	Script *Script         `json:"script,omitempty"` // where a replay is set up
 
-	NewJobs    []NumberedJob    `json:"jobs,omitempty"`
-	NewWorkers []NumberedWorker `json:"workers,omitempty"` // new ones, and those of a new process
-	What       []Happening      `json:"what,omitempty"`    // of a job submitted without What, which is as NewJobs say
-	Replan     bool             `json:"replan,omitempty"`  // it is decided though nothing happened
-	Events     []Event          `json:"events,omitempty"`
-	Tokens     []string         `json:"tokens,omitempty"` // of the tasks that begin, in the order of Events
+	NewJobs    []NumberedJob        `json:"jobs,omitempty"`
+	NewWorkers []NumberedWorker     `json:"workers,omitempty"` // new ones, and those of a new process
+	What       []dispatch.Happening `json:"what,omitempty"`    // of a job submitted without What, which is as NewJobs say
+	Replan     bool                 `json:"replan,omitempty"`  // it is decided though nothing happened
+	Events     []dispatch.Event     `json:"events,omitempty"`
+	Tokens     []string             `json:"tokens,omitempty"` // of the tasks that begin, in the order of Events
 
 	Barred  []int `json:"barred,omitempty"`  // workers that stay down until they start anew
 	Cleared []int `json:"cleared,omitempty"` // jobs; their numbers are free after this plan

@@ -44,7 +44,6 @@ type JobView struct {
 	Planned    int      `json:"planned"` // workers planned for it
 	MaxWorkers int      `json:"max_workers,omitempty"`
 	Priority   float64  `json:"priority"`
-	WorkLeft   float64  `json:"work_left"` // as the policy estimates it: seconds on a worker of speed 1
 	Epoch      float64  `json:"epoch,omitempty"`
 	Submit     float64  `json:"submit"`
 	Deadline   *float64 `json:"deadline,omitempty"`

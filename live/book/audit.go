@@ -1,0 +1,57 @@
+package book
+
+import (
+	"fmt"
+
+	"productform/dispatch"
+	"productform/live/wire"
+)
+
+// Verify folds a plan as [Book.Fold] does, but has it decided again and compares. The error is a [*Difference] if another
+// policy, or another program, decided it.
+func (b *Book) Verify(p *wire.Plan) error {
+	return b.fold(p, func(what []dispatch.Happening) error {
+		events, err := b.maker.Decide(p.At, what)
+		if err != nil {
+			return err
+		}
+		for i := range max(len(events), len(p.Events)) {
+			if i >= len(events) || i >= len(p.Events) || events[i] != p.Events[i] {
+				return &Difference{Plan: p.Number, Event: i, Logged: p.Events[min(i, len(p.Events)):], Again: events[min(i, len(events)):]}
+			}
+		}
+		return nil
+	})
+}
+
+// A Difference says that a plan, decided again, is not what the log says.
+type Difference struct {
+	Plan          uint64
+	Event         int // the first that differs
+	Logged, Again []dispatch.Event
+}
+
+func (d *Difference) Error() string {
+	first := func(events []dispatch.Event) string {
+		if len(events) == 0 {
+			return "nothing more"
+		}
+		return fmt.Sprintf("%+v", events[0])
+	}
+	return fmt.Sprintf("plan %d, decided again: event %d is %s, the log has %s", d.Plan, d.Event, first(d.Again), first(d.Logged))
+}
+
+// Audit decides all plans of a log again, from the first, and returns the book that they make. The error is that of
+// [Book.Verify], with the number of the plan.
+func Audit(s Settings, plans []*wire.Plan) (*Book, error) {
+	b, err := New(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range plans {
+		if err := b.Verify(p); err != nil {
+			return nil, fmt.Errorf("plan %d: %w", p.Number, err)
+		}
+	}
+	return b, nil
+}

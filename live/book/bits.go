@@ -1,0 +1,9 @@
+package book
+
+// bits are a set of tasks: one bit a task, in JSON a text of base64.
+type bits []byte
+
+func makeBits(n int) bits { return make(bits, (n+7)/8) }
+
+func (b bits) has(i int) bool { return b[i/8]>>(i%8)&1 == 1 }
+func (b bits) add(i int)      { b[i/8] |= 1 << (i % 8) }

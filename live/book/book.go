@@ -1,0 +1,232 @@
+package book
+
+import (
+	"cmp"
+	"io"
+	"math"
+	"slices"
+
+	"productform/dispatch"
+	"productform/internal/input"
+	"productform/live/wire"
+)
+
+// Settings are what a manager brings to the book. They count where the book decides; what was decided is in the plans.
+type Settings struct {
+	Leader string         // name of the manager, in its plans
+	Rules  dispatch.Rules // what it follows
+	Epoch  float64        // Unix time of 0 on the clock, if the first plan is still to be made; not used on a logical clock
+	Random io.Reader      // that tokens are drawn from
+
+	// Logical says that the clock is logical: a script is wanted, and wishes are refused.
+	Logical bool
+
+	Replan     float64 // seconds after which the plan is made anew though nothing happened, while jobs are present; 0 for never
+	Losses     int     // of workers, after which the task that they had in hand is given up; 0 means 10
+	Keep       float64 // seconds after which a job that is done is cleared; 0 means 7 days
+	MaxJobs    int     // that are not cleared; 0 means 100,000
+	MaxTasks   int     // of those jobs; 0 means 10,000,000
+	MaxWorkers int     // at most 2000, so that a plan fits into a message; 0 means 1000
+}
+
+const (
+	defaultAttempts = 3
+	defaultLosses   = 10
+	defaultKeep     = 7 * 24 * 3600
+	defaultJobs     = 100_000
+	defaultTasks    = 10_000_000
+	defaultWorkers  = 1000
+	mostWorkers     = 2000
+)
+
+// mostFormer is the number of processes of a worker that are remembered, so that a late beat of one does not count, and
+// mostRefused that of batches.
+const (
+	mostFormer  = 4
+	mostRefused = 1000
+)
+
+func (s *Settings) check() error {
+	switch {
+	case s.Random == nil:
+		return input.Errorf("Random", "", "a source of random bytes")
+	case !(s.Epoch >= 0 && s.Epoch <= 1e50):
+		return input.Errorf("Epoch", s.Epoch, "a time in [0, 1e50]")
+	case !(s.Replan >= 0 && s.Replan <= 1e50):
+		return input.Errorf("Replan", s.Replan, "a number of seconds in (0, 1e50], or 0 for never")
+	case s.Losses < 0:
+		return input.Errorf("Losses", s.Losses, "an integer >= 1, or 0 for 10")
+	case !(s.Keep >= 0 && s.Keep <= 1e50):
+		return input.Errorf("Keep", s.Keep, "a number of seconds in (0, 1e50], or 0 for 7 days")
+	case s.MaxJobs < 0:
+		return input.Errorf("MaxJobs", s.MaxJobs, "an integer >= 1, or 0 for 100000")
+	case s.MaxTasks < 0:
+		return input.Errorf("MaxTasks", s.MaxTasks, "an integer >= 1, or 0 for 10000000")
+	case s.MaxWorkers < 0 || s.MaxWorkers > mostWorkers:
+		return input.Errorf("MaxWorkers", s.MaxWorkers, "an integer in [1, %d], or 0 for 1000", mostWorkers)
+	}
+	return wire.CheckName("Leader", s.Leader)
+}
+
+// A Book is the state of a cluster. It is for one goroutine at a time.
+type Book struct {
+	settings Settings
+	maker    *dispatch.Maker // nil before the first plan
+
+	number, upto uint64
+	at, epoch    float64
+	decided      float64 // time of the last plan that the maker decided
+	rules        dispatch.Rules
+	script       *wire.Script // nil on the wall clock
+	outages      []edge       // of the script: begins and ends, in the order in which they happen
+	edges        int          // those that are behind
+	leader       string       // of the last plan
+
+	jobs     []*job         // by number, nil where there is none
+	numbers  map[string]int // of jobs, by name
+	batches  map[string]*batch
+	refused  []string // batches, in the order in which they were refused
+	cleared  map[string]bool
+	done     []int // jobs that are done, in that order; those that were cleared since may be among them
+	tasks    int   // of the jobs that are not cleared
+	workers  []worker
+	places   map[string]int // of workers, by name
+	attempts map[int]*attempt
+	removals []wire.Removal
+	counts   wire.Counts
+
+	volatile
+}
+
+// volatile is what no plan holds, and a snapshot neither.
+type volatile struct {
+	queue   []Input // heard and not yet taken
+	beats   map[string]*wire.Beat
+	heard   uint64         // sequence of the last message that was taken in
+	waiting []scripted     // batches on a logical clock
+	reports map[int]*Input // reports and failures on a logical clock, by attempt
+	touched Changes
+}
+
+// A job and its tasks.
+type job struct {
+	wire.NumberedJob
+	State    wire.JobState
+	Left     int              // tasks that have not ended
+	Failed   int              // tasks given up
+	Lost     int              // attempts
+	Hand     int              // workers that have a task in hand
+	Ended    bits             // tasks
+	GivenUp  map[int]bool     // tasks
+	Failures map[int]*failure // by task, of those that have not ended
+	Start    *float64
+	Finish   *float64
+
+	taken map[int][]int // by task, of those that have not ended: attempts taken from their workers
+}
+
+// isDone reports whether nothing more happens to the job.
+func (j *job) isDone() bool {
+	return j.State != wire.JobPresent
+}
+
+// A failure is how often a task failed, and was lost with its worker.
+type failure struct {
+	Refused, Lost int
+	Worker        int  // one that it failed on
+	Several       bool // it failed on others, too
+}
+
+// A batch that was accepted, or refused.
+type batch struct {
+	Jobs    []string
+	Left    int // jobs that are not cleared
+	Refused string
+}
+
+// A worker, whose number is its place.
+type worker struct {
+	Name    string
+	Process string
+	Former  []string // processes before
+	Speed   float64
+	Up      bool // tasks are planned for it
+	Left    bool // drained: if it still has a task in hand it is draining, else gone
+	Barred  bool // down until it starts anew
+	Since   float64
+	Tasks   int // finished
+	Lost    int // attempts
+}
+
+// An attempt at a task that has not ended.
+type attempt struct {
+	Job, Task, Worker int
+	Name              string // of the worker
+	Token             string
+	Since, Speed      float64
+	Taken             bool // from the worker
+}
+
+// New returns an empty book. The error is a [num.InputError].
+func New(s Settings) (*Book, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if _, err := dispatch.NewMaker(s.Rules, nil); err != nil {
+		return nil, err
+	}
+	s.Losses, s.Keep = cmp.Or(s.Losses, defaultLosses), cmp.Or(s.Keep, defaultKeep)
+	s.MaxJobs, s.MaxTasks, s.MaxWorkers = cmp.Or(s.MaxJobs, defaultJobs), cmp.Or(s.MaxTasks, defaultTasks), cmp.Or(s.MaxWorkers, defaultWorkers)
+	return &Book{
+		settings: s, numbers: map[string]int{}, batches: map[string]*batch{}, cleared: map[string]bool{},
+		places: map[string]int{}, attempts: map[int]*attempt{},
+		volatile: volatile{beats: map[string]*wire.Beat{}, reports: map[int]*Input{}, touched: newChanges()},
+	}, nil
+}
+
+// Number returns the number of the last plan, 0 if there is none, and Upto the sequence in PFQ_IN up to which the plans
+// tell all: a manager that begins reads on from there.
+func (b *Book) Number() uint64 { return b.number }
+func (b *Book) Upto() uint64   { return b.upto }
+
+// At returns the time of the last plan, and Epoch the Unix time from which times count.
+func (b *Book) At() float64    { return b.at }
+func (b *Book) Epoch() float64 { return b.epoch }
+
+// Next returns the time at which [Book.Take] has something to decide although nothing is heard, +Inf if there is none: jobs
+// to clear, or a plan to make anew.
+func (b *Book) Next() float64 {
+	next := math.Inf(1)
+	if b.isLogical() {
+		return next
+	}
+	b.trim()
+	if len(b.done) > 0 {
+		next = *b.jobs[b.done[0]].Finish + b.settings.Keep
+	}
+	if b.settings.Replan > 0 && b.present() {
+		next = min(next, dispatch.NextReplan(b.decided, b.settings.Replan))
+	}
+	return next
+}
+
+// trim forgets the first of the jobs that are done, as far as they were cleared.
+func (b *Book) trim() {
+	isGone := func(n int) bool { return b.jobs[n] == nil || !b.jobs[n].isDone() }
+	for len(b.done) > 0 && isGone(b.done[0]) {
+		b.done = b.done[1:]
+	}
+}
+
+func (b *Book) isLogical() bool { return b.script != nil || b.settings.Logical }
+
+// Removals returns what is to be taken out of PFQ_IN. When that is done, [Book.Take] is told so.
+func (b *Book) Removals() []wire.Removal { return slices.Clone(b.removals) }
+
+// Report returns what came of the jobs so far.
+func (b *Book) Report() *dispatch.Result {
+	if b.maker == nil {
+		return &dispatch.Result{}
+	}
+	return b.maker.Result()
+}

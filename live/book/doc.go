@@ -1,0 +1,56 @@
+// Package book keeps the books of a live cluster: it folds plans, and makes new ones around the decision maker of package
+// dispatch. It is pure: it knows no network, no clock and no goroutine.
+//
+// A [Book] is the fold of PFQ_PLAN: two books that have folded the same plans are the same. [Book.Take] is told what was
+// heard and returns the next plan; the caller appends it to the log, and throws the book away if that fails. Then it gives
+// every worker its level, the order that says what the worker should be doing ([Book.Orders]), again where a heartbeat
+// differs from it ([Book.Differs]).
+//
+// # A task
+//
+//	state    what happens                                       next state
+//	waiting  the maker begins it on a worker; an order leaves   in hand
+//	in hand  its report is recorded                             done
+//	in hand  the worker fails, an emergency takes the worker    waiting; a late report is its result, if it is the first
+//	in hand  the attempt fails, the worker being well           waiting, behind all others; given up if that was one too many
+//	in hand  its job is cancelled                               dropped
+//
+// A task is given up after Job.Attempts failures on at least two workers, if there are two, or twice as many on one; and
+// after [Settings].Losses losses of the workers that had it in hand, on at least two. Its job then goes on without it.
+//
+// # An attempt
+//
+// Each begin of a task is an attempt, with a number and a token drawn at random, which the report must repeat. A report
+// with another token is refused, and the worker that it names is put down until it starts anew.
+//
+// # A job
+//
+//	state      what happens                  next state
+//	-          its batch is accepted         present; submitted before that, where a logical clock has not come to its time
+//	present    all tasks are done            completed; completed with failures, if some were given up
+//	present    a user cancels it             cancelled
+//	the last 3 a user clears it, or Settings.Keep seconds pass   cleared: all is forgotten but the name, which is not used again
+//
+// A batch is accepted whole or refused whole. A deadline relative to the submission is fixed when the batch is accepted.
+//
+// # A worker
+//
+//	state      what happens                                  next state
+//	-          the first beat                                available (joining until the plan is there)
+//	available  it is ordered a task                          occupied
+//	occupied   its beat says that the task runs              busy
+//	busy       its report, or its failure, is recorded       available
+//	these 3    the status checker misses it ([Down])         down
+//	these 3    a user drains it, or it leaves                draining; gone if it has nothing in hand
+//	draining   its task ends                                 gone
+//	down       a beat of the same process                    available; what it has in hand it is told to drop
+//	any        a beat of a new process                       available, failed and returned in one moment
+//
+// That a worker is missed is for the caller to find out, who has the clock; so is a worker suspect, between the two.
+//
+// # Clocks
+//
+// On the wall clock the caller says what time it is, and the book never goes back. On a logical clock a [wire.Script] says
+// which workers there are and when they fail, and batches say when they are submitted; a moment is decided when every task
+// that is due by then was reported. Its plans are those of [dispatch.Run] to the last digit, whatever the network does.
+package book

@@ -1,0 +1,284 @@
+package book
+
+import (
+	"fmt"
+	"slices"
+
+	"productform/dispatch"
+	"productform/internal/input"
+	"productform/live/wire"
+)
+
+// Fold takes in a plan that was made before, by whatever manager and policy: the next one after those folded. The error
+// says what does not fit; the book is to be thrown away then.
+func (b *Book) Fold(p *wire.Plan) error {
+	return b.fold(p, func(what []dispatch.Happening) error { return b.maker.Apply(p.At, what, p.Events) })
+}
+
+// fold takes in a plan, of which apply tells the maker.
+func (b *Book) fold(p *wire.Plan, apply func(what []dispatch.Happening) error) error {
+	switch {
+	case p.Number != b.number+1:
+		return input.Errorf("n", p.Number, "%d, the number of the next plan", b.number+1)
+	case !(p.At >= b.at):
+		return input.Errorf("at", p.At, "a time >= %v, that of the plan before", b.at)
+	case p.Number == 1 && p.Rules == nil:
+		return input.Errorf("rules", "", "the rules in the first plan")
+	}
+	if err := b.setUp(p); err != nil {
+		return err
+	}
+	for i := range p.NewWorkers {
+		if err := b.employ(&p.NewWorkers[i]); err != nil {
+			return err
+		}
+	}
+	for i := range p.NewJobs {
+		if err := b.enter(&p.NewJobs[i]); err != nil {
+			return err
+		}
+	}
+	if decides(p) {
+		what, err := b.filled(p.What)
+		if err != nil {
+			return err
+		}
+		if err := apply(what); err != nil {
+			return err
+		}
+	}
+	return b.note(p)
+}
+
+// decides reports whether the maker is asked, or only something noted.
+func decides(p *wire.Plan) bool { return len(p.What) > 0 || p.Replan }
+
+// setUp takes in rules and script.
+func (b *Book) setUp(p *wire.Plan) (err error) {
+	if p.Number == 1 {
+		b.epoch = p.Epoch
+	}
+	var speeds []float64
+	if p.Script != nil {
+		if p.Number != 1 {
+			return input.Errorf("script", p.Number, "no script but in the first plan")
+		}
+		b.script, b.outages = p.Script, scriptEdges(p.Script)
+		for i, w := range p.Script.Workers {
+			speeds = append(speeds, w.Speed)
+			b.places[w.Name] = i
+			b.workers = append(b.workers, worker{Name: w.Name, Speed: w.Speed, Up: true})
+		}
+	}
+	switch {
+	case p.Rules == nil:
+	case b.maker == nil:
+		b.rules = *p.Rules
+		b.maker, err = dispatch.NewMaker(b.rules, speeds)
+	default:
+		b.rules = *p.Rules
+		b.maker, err = changed(b.maker, b.rules)
+	}
+	return err
+}
+
+// changed returns a maker that goes on under other rules. What was learnt is kept if the rules still learn alike.
+func changed(m *dispatch.Maker, to dispatch.Rules) (*dispatch.Maker, error) {
+	s := m.State()
+	if s.Rules.Learning != to.Learning {
+		for i := range s.Jobs {
+			s.Jobs[i].Learnt = nil
+		}
+	}
+	s.Rules = to
+	return dispatch.MakerOf(s)
+}
+
+// employ gives a worker its number, or takes note of a new process.
+func (b *Book) employ(n *wire.NumberedWorker) error {
+	switch {
+	case n.Number < 0 || n.Number > len(b.workers) || n.Number >= mostWorkers:
+		return input.Errorf("workers", n.Number, "the number of a worker, 0 to %d", len(b.workers))
+	case n.Number == len(b.workers):
+		b.workers = append(b.workers, worker{})
+	}
+	w := &b.workers[n.Number]
+	if w.Name != n.Name {
+		if _, ok := b.places[n.Name]; ok {
+			return input.Errorf("workers", n.Name, "a name that no other worker has")
+		}
+		delete(b.places, w.Name)
+		delete(b.beats, w.Name)
+		if w.Name != "" {
+			b.touched.Workers[w.Name] = true
+		}
+		*w = worker{Name: n.Name}
+		b.places[n.Name] = n.Number
+	} else {
+		w.Former = append(w.Former, w.Process)
+		w.Former = w.Former[max(0, len(w.Former)-mostFormer):]
+	}
+	w.Process, w.Speed, w.Barred, w.Left = n.Process, n.Speed, false, false
+	b.touched.Workers[n.Name] = true
+	return nil
+}
+
+// enter gives a job its number.
+func (b *Book) enter(n *wire.NumberedJob) error {
+	if n.Number < 0 || n.Number > len(b.jobs) || n.Number < len(b.jobs) && b.jobs[n.Number] != nil {
+		return input.Errorf("jobs", n.Number, "a number that is free, at most %d", len(b.jobs))
+	}
+	if _, ok := b.numbers[n.Job.Name]; ok || b.cleared[n.Job.Name] {
+		return input.Errorf("jobs", n.Job.Name, "a name that no other job has or had")
+	}
+	if n.Number == len(b.jobs) {
+		b.jobs = append(b.jobs, nil)
+	}
+	b.jobs[n.Number] = &job{
+		NumberedJob: *n, State: wire.JobPresent, Left: n.Job.Tasks, Ended: makeBits(n.Job.Tasks), taken: map[int][]int{},
+	}
+	b.numbers[n.Job.Name] = n.Number
+	b.tasks += n.Job.Tasks
+	b.counts.Jobs++
+	b.counts.Tasks += n.Job.Tasks
+	a := b.batches[n.Batch]
+	if a == nil || a.Refused != "" {
+		a = &batch{}
+		b.batches[n.Batch] = a
+	}
+	a.Jobs = append(a.Jobs, n.Job.Name)
+	a.Left++
+	b.touched.Jobs[n.Job.Name], b.touched.Batches[n.Batch] = true, true
+	return nil
+}
+
+// filled returns happenings for the maker, in which the jobs submitted stand.
+func (b *Book) filled(what []dispatch.Happening) ([]dispatch.Happening, error) {
+	if !slices.ContainsFunc(what, func(h dispatch.Happening) bool { return h.Kind == dispatch.Submitted }) {
+		return what, nil
+	}
+	what = slices.Clone(what)
+	for i := range what {
+		h := &what[i]
+		if h.Kind != dispatch.Submitted {
+			continue
+		}
+		j := b.job(h.Job)
+		if j == nil {
+			return nil, input.Errorf(input.Index("what", i), h.Job, "the number of a job")
+		}
+		h.What = &dispatch.Job{
+			Submit: j.Submit, Deadline: j.Deadline, Priority: j.Job.Priority, MaxWorkers: j.Job.MaxWorkers,
+			Tasks: j.Job.Tasks, Work: j.Job.Work, Works: j.Job.Works, Estimate: j.Job.Estimate,
+		}
+	}
+	return what, nil
+}
+
+// job returns the job with a number, nil if there is none.
+func (b *Book) job(number int) *job {
+	if number < 0 || number >= len(b.jobs) {
+		return nil
+	}
+	return b.jobs[number]
+}
+
+// note takes in what a plan says beside what the maker knows.
+func (b *Book) note(p *wire.Plan) error {
+	tokens := p.Tokens
+	for i := range p.Events {
+		e := &p.Events[i]
+		token := ""
+		if e.Kind == dispatch.Started {
+			if len(tokens) == 0 {
+				return input.Errorf("tokens", len(p.Tokens), "a token for each task that begins")
+			}
+			token, tokens = tokens[0], tokens[1:]
+		}
+		if err := b.happened(p.At, e, token); err != nil {
+			return fmt.Errorf("events[%d]: %w", i, err)
+		}
+	}
+	for i := range p.What {
+		h := &p.What[i]
+		if j := b.job(h.Job); h.Kind == dispatch.Changed && h.What != nil && j != nil && !j.isDone() {
+			j.Job.Priority, j.Deadline = h.What.Priority, h.What.Deadline
+		}
+		if b.script != nil && (h.Kind == dispatch.Failed || h.Kind == dispatch.Returned) {
+			b.edges++
+		}
+	}
+	for _, w := range p.Barred {
+		if w < 0 || w >= len(b.workers) {
+			return input.Errorf("barred", w, "the number of a worker")
+		}
+		b.workers[w].Barred = true
+	}
+	for _, n := range p.Cleared {
+		if err := b.clear(n); err != nil {
+			return err
+		}
+	}
+	for i := range p.Refused {
+		b.refuse(&p.Refused[i])
+	}
+	if len(p.Removed) > 0 {
+		b.removals = slices.DeleteFunc(b.removals, func(r wire.Removal) bool { return slices.Contains(p.Removed, r) })
+	}
+	if decides(p) {
+		b.decided = p.At
+	}
+	b.number, b.at, b.upto, b.leader = p.Number, p.At, p.Upto, p.Leader
+	b.heard = max(b.heard, b.upto)
+	return nil
+}
+
+// clear forgets a job but for its name.
+func (b *Book) clear(number int) error {
+	j := b.job(number)
+	if j == nil || !j.isDone() {
+		return input.Errorf("cleared", number, "a job that is done")
+	}
+	if err := b.maker.Forget(number); err != nil {
+		return err
+	}
+	name := j.Job.Name
+	b.jobs[number] = nil
+	delete(b.numbers, name)
+	b.cleared[name] = true
+	b.tasks -= j.Job.Tasks
+	b.counts.Cleared++
+	b.removals = append(b.removals, wire.Removal{Job: name})
+	b.touched.Jobs[name] = true
+	if a := b.batches[j.Batch]; a != nil {
+		if a.Left--; a.Left == 0 {
+			delete(b.batches, j.Batch)
+			b.removals = append(b.removals, wire.Removal{Batch: j.Batch})
+			b.touched.Batches[j.Batch] = true
+		}
+	}
+	return nil
+}
+
+// refuse takes note of a refusal.
+func (b *Book) refuse(r *wire.Refusal) {
+	b.counts.Refused++
+	if r.Remove {
+		b.removals = append(b.removals, wire.Removal{Sequence: r.Sequence})
+	}
+	if a := b.batches[r.Batch]; r.Batch == "" || a != nil && a.Refused == "" {
+		return
+	}
+	if b.batches[r.Batch] == nil {
+		b.refused = append(b.refused, r.Batch)
+	}
+	b.batches[r.Batch] = &batch{Refused: r.Why}
+	b.touched.Batches[r.Batch] = true
+	if len(b.refused) > mostRefused {
+		if old := b.refused[0]; b.batches[old] != nil && b.batches[old].Refused != "" {
+			delete(b.batches, old)
+			b.touched.Batches[old] = true
+		}
+		b.refused = b.refused[1:]
+	}
+}

@@ -1,0 +1,27 @@
+package book
+
+import "productform/live/wire"
+
+// An Input is something that was heard: a message of PFQ_IN, with its sequence, or one of the others.
+type Input struct {
+	Sequence uint64 // in PFQ_IN, from 1
+	In       wire.In
+	Subject  string // of a message that could not be read
+	Err      error  // why it could not
+
+	Beat    *wire.Beat
+	Down    *Down
+	Removed *wire.Removal // has been carried out
+}
+
+// Down says that the status checker misses a worker. It counts if the process is that which the book knows.
+type Down struct{ Worker, Process string }
+
+// Changes are the names of all whose views changed.
+type Changes struct {
+	Jobs, Workers, Batches map[string]bool
+}
+
+func newChanges() Changes {
+	return Changes{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+}

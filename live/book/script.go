@@ -1,0 +1,258 @@
+package book
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"productform/dispatch"
+	"productform/internal/input"
+	"productform/live/wire"
+)
+
+// timeTol is the part of the time within which all happens at the same time, as [dispatch.Run] says.
+const timeTol = 1e-12
+
+// A scripted is a batch that waits for its time.
+type scripted struct {
+	in *Input
+	at float64
+}
+
+// An edge is the begin or the end of an outage.
+type edge struct {
+	at     float64
+	up     bool
+	worker int
+}
+
+// takeLogical takes in what was heard and decides the next moment, if all that is due by then has come.
+func (b *Book) takeLogical() (*wire.Plan, error) {
+	t, err := b.begin(b.at)
+	if err != nil {
+		return nil, err
+	}
+	for len(b.queue) > 0 && t.heard < mostInputs && t.plan.Script == nil {
+		t.hearLogical(&b.queue[0])
+		b.queue = b.queue[1:]
+	}
+	if b.number == 0 && t.plan.Script == nil {
+		return nil, nil
+	}
+	if t.plan.Script == nil {
+		if m, ok := b.nextMoment(); ok {
+			t.decide(m)
+		}
+	}
+	t.plan.Upto = b.behind()
+	return t.finish()
+}
+
+// hearLogical takes in one thing that was heard, which may have to wait for its time.
+func (t *taking) hearLogical(in *Input) {
+	b := t.b
+	t.heard++
+	if in.Sequence > 0 {
+		if in.Sequence <= b.heard {
+			return
+		}
+		b.heard = in.Sequence
+	}
+	kept := *in
+	switch {
+	case in.Err != nil:
+		t.refuse(in, true, "", in.Subject+": "+in.Err.Error())
+	case in.In.Script != nil && b.number == 0 && b.script == nil:
+		t.plan.Script = in.In.Script
+	case in.In.Script != nil:
+		if !isSame(in.In.Script, b.script) {
+			t.refuse(in, true, "", "there is a script already")
+		}
+	case in.In.Batch != nil:
+		switch a := b.batches[in.In.Batch.Name]; {
+		case a != nil && a.Refused == "":
+		case in.In.Batch.At == nil || *in.In.Batch.At < b.at:
+			t.refuse(in, true, "", "want a time on the logical clock that has not passed")
+		default:
+			b.waiting = append(b.waiting, scripted{&kept, *in.In.Batch.At})
+			slices.SortStableFunc(b.waiting, func(x, y scripted) int { return cmp.Compare(x.at, y.at) })
+		}
+	case in.In.Report != nil:
+		r := in.In.Report
+		if t.isInHand(in, source{r.Job, r.Task, r.Attempt, r.Worker, r.Token, 0}, r.At) {
+			b.reports[r.Attempt] = &kept
+		}
+	case in.In.Failure != nil:
+		f := in.In.Failure
+		if t.isInHand(in, source{f.Job, f.Task, f.Attempt, f.Worker, f.Token, 0}, f.At) {
+			b.reports[f.Attempt] = &kept
+		}
+	case in.In.Wish != nil:
+		t.refuse(in, true, "", "there are no wishes on a logical clock")
+	case in.Beat != nil:
+		if _, ok := b.places[in.Beat.Worker]; ok {
+			b.beats[in.Beat.Worker] = in.Beat
+			b.touched.Workers[in.Beat.Worker] = true
+		}
+	case in.Removed != nil:
+		t.hear(in)
+	}
+}
+
+func isSame(a, b *wire.Script) bool {
+	return a.Batches == b.Batches && a.Replan == b.Replan && slices.Equal(a.Workers, b.Workers) && slices.Equal(a.Outages, b.Outages)
+}
+
+// isInHand reports whether a report is about an attempt in hand, and of the right time. One of an attempt that the script
+// took from its worker, or that a plan knows, is passed over.
+func (t *taking) isInHand(in *Input, s source, at float64) bool {
+	b := t.b
+	n, ok := b.numbers[s.job]
+	if !ok || s.task >= b.jobs[n].Job.Tasks || b.jobs[n].Ended.has(s.task) || b.jobs[n].isDone() {
+		return false
+	}
+	a := t.attempt(in, s)
+	if a == nil || a.Taken {
+		return false
+	}
+	if end := b.end(a); at != end {
+		t.refuse(in, true, s.worker, input.Errorf("at", at, "%v, the begin plus work over speed", end).Error())
+		return false
+	}
+	return true
+}
+
+// end returns the time at which an attempt ends on a logical clock.
+func (b *Book) end(a *attempt) float64 { return a.Since + work(&b.jobs[a.Job].Job, a.Task)/a.Speed }
+
+// work returns the work of a task.
+func work(j *wire.Job, task int) float64 {
+	if j.Works != nil {
+		return j.Works[task]
+	}
+	return j.Work
+}
+
+// behind returns the sequence up to which nothing waits.
+func (b *Book) behind() uint64 {
+	upto := b.heard
+	for _, w := range b.waiting {
+		upto = min(upto, w.in.Sequence-1)
+	}
+	for _, in := range b.reports {
+		upto = min(upto, in.Sequence-1)
+	}
+	return max(upto, b.upto)
+}
+
+// A moment is what happens at one time on a logical clock.
+type moment struct {
+	at      float64
+	ends    []int // attempts
+	edges   []edge
+	batches int // of those that wait
+	replan  bool
+}
+
+// nextMoment returns the next moment, and false if something that is due has not come, or nothing more happens.
+func (b *Book) nextMoment() (m moment, ok bool) {
+	if len(b.batches)+len(b.waiting) < b.script.Batches || len(b.waiting) == 0 && !b.present() {
+		return m, false
+	}
+	replan, edges := math.Inf(1), b.outages[min(b.edges, len(b.outages)):]
+	if b.script.Replan > 0 && b.present() {
+		replan = dispatch.NextReplan(b.at, b.script.Replan)
+	}
+	first := replan
+	if len(edges) > 0 {
+		first = min(first, edges[0].at)
+	}
+	if len(b.waiting) > 0 {
+		first = min(first, b.waiting[0].at)
+	}
+	for _, a := range b.attempts {
+		if !a.Taken {
+			first = min(first, b.end(a))
+		}
+	}
+	if math.IsInf(first, 1) {
+		return m, false
+	}
+	m.at = first
+	last := first * (1 + timeTol)
+	if replan <= last {
+		m.at, m.replan = max(m.at, replan), true
+	}
+	for _, e := range edges {
+		if e.at <= last {
+			m.at, m.edges = max(m.at, e.at), append(m.edges, e)
+		}
+	}
+	for ; m.batches < len(b.waiting) && b.waiting[m.batches].at <= last; m.batches++ {
+		m.at = max(m.at, b.waiting[m.batches].at)
+	}
+	for n, a := range b.attempts {
+		if end := b.end(a); !a.Taken && end <= last {
+			if b.reports[n] == nil {
+				return m, false
+			}
+			m.at, m.ends = max(m.at, end), append(m.ends, n)
+		}
+	}
+	slices.Sort(m.ends)
+	return m, true
+}
+
+// scriptEdges returns the begins and ends of all outages in the order in which they happen.
+func scriptEdges(s *wire.Script) (edges []edge) {
+	if s == nil {
+		return nil
+	}
+	for _, o := range s.Outages {
+		edges = append(edges, edge{o.From, false, o.Worker})
+		if o.To > 0 {
+			edges = append(edges, edge{o.To, true, o.Worker})
+		}
+	}
+	slices.SortStableFunc(edges, func(x, y edge) int {
+		if c := cmp.Compare(x.at, y.at); c != 0 || x.up == y.up {
+			return c
+		}
+		if x.up {
+			return -1
+		}
+		return 1
+	})
+	return edges
+}
+
+// decide tells what happens at a moment.
+func (t *taking) decide(m moment) {
+	b := t.b
+	t.plan.At, t.plan.Replan = m.at, m.replan
+	for _, n := range m.ends {
+		a := b.attempts[n]
+		if b.reports[n].In.Failure != nil {
+			t.fails(n, a)
+		} else {
+			t.tell(dispatch.Happening{
+				Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: n, Work: work(&b.jobs[a.Job].Job, a.Task),
+			})
+		}
+		delete(b.reports, n)
+	}
+	for _, e := range m.edges {
+		if e.up {
+			t.comeBack(e.worker, 0)
+			continue
+		}
+		if _, _, n, _ := b.maker.Hand(e.worker); n > 0 {
+			delete(b.reports, n)
+		}
+		t.tell(dispatch.Happening{Kind: dispatch.Failed, Worker: e.worker})
+	}
+	for _, w := range b.waiting[:m.batches] {
+		t.batch(w.in)
+	}
+	b.waiting = b.waiting[m.batches:]
+}

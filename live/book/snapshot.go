@@ -1,0 +1,133 @@
+package book
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"productform/dispatch"
+	"productform/internal/input"
+	"productform/live/wire"
+)
+
+// A state is what a snapshot holds: all that plans say.
+type state struct {
+	Number   uint64            `json:"n"`
+	Upto     uint64            `json:"upto"`
+	Leader   string            `json:"leader"`
+	At       float64           `json:"at"`
+	Epoch    float64           `json:"epoch"`
+	Decided  float64           `json:"decided"`
+	Rules    dispatch.Rules    `json:"rules"`
+	Script   *wire.Script      `json:"script,omitempty"`
+	Edges    int               `json:"edges,omitempty"`
+	Maker    *dispatch.State   `json:"maker"`
+	Jobs     []*job            `json:"jobs"`
+	Numbers  int               `json:"numbers"` // above those of all jobs
+	Batches  map[string]*batch `json:"batches"`
+	Refused  []string          `json:"refused"`
+	Cleared  []string          `json:"cleared"`
+	Done     []int             `json:"done"`
+	Workers  []worker          `json:"workers"`
+	Attempts map[int]*attempt  `json:"attempts"`
+	Removals []wire.Removal    `json:"removals"`
+	Counts   wire.Counts       `json:"counts"`
+}
+
+// Snapshot returns the state after the last plan, as [wire.Seal] writes it; there must be one.
+func (b *Book) Snapshot() ([]byte, error) {
+	if b.number == 0 {
+		return nil, input.Errorf("n", b.number, "a plan, before there is a state to keep")
+	}
+	b.trim()
+	maker := b.maker.State()
+	s := state{
+		Number: b.number, Upto: b.upto, Leader: b.leader, At: b.at, Epoch: b.epoch, Decided: b.decided, Rules: b.rules, Script: b.script,
+		Edges: b.edges, Maker: &maker, Numbers: len(b.jobs), Batches: b.batches, Refused: b.refused,
+		Cleared: slices.Sorted(maps.Keys(b.cleared)), Done: b.done, Workers: b.workers, Attempts: b.attempts, Removals: b.removals, Counts: b.counts,
+	}
+	for _, j := range b.jobs {
+		if j != nil {
+			s.Jobs = append(s.Jobs, j)
+		}
+	}
+	data, err := json.Marshal(&s)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Seal(b.number, b.upto, data)
+}
+
+// Restore returns the book that wrote a snapshot: it folds and makes the same further plans.
+func Restore(settings Settings, snapshot []byte) (*Book, error) {
+	b, err := New(settings)
+	if err != nil {
+		return nil, err
+	}
+	h, data, err := wire.Unseal(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("snapshot of plan %d: %w", h.Plan, err)
+	}
+	if s.Maker == nil || s.Number == 0 || s.Number != h.Plan || s.Upto != h.Upto {
+		return nil, input.Errorf("n", s.Number, "%d, as the header says", h.Plan)
+	}
+	if b.maker, err = dispatch.MakerOf(*s.Maker); err != nil {
+		return nil, fmt.Errorf("snapshot of plan %d: %w", h.Plan, err)
+	}
+	b.number, b.upto, b.leader, b.at, b.epoch, b.decided, b.rules = s.Number, s.Upto, s.Leader, s.At, s.Epoch, s.Decided, s.Rules
+	b.script, b.edges, b.heard = s.Script, s.Edges, s.Upto
+	b.refused, b.done, b.workers, b.removals, b.counts = s.Refused, s.Done, s.Workers, s.Removals, s.Counts
+	b.outages = scriptEdges(b.script)
+	for name, a := range s.Batches {
+		b.batches[name] = a
+	}
+	for n, a := range s.Attempts {
+		b.attempts[n] = a
+	}
+	for _, name := range s.Cleared {
+		b.cleared[name] = true
+	}
+	return b, b.index(&s)
+}
+
+// index fills in what follows from the rest of a snapshot, and refuses one whose parts do not fit.
+func (b *Book) index(s *state) error {
+	if s.Numbers < len(s.Jobs) || s.Numbers > len(s.Jobs)+b.settings.MaxJobs+defaultJobs || b.edges < 0 || b.edges > len(b.outages) {
+		return input.Errorf("numbers", s.Numbers, "numbers for %d jobs", len(s.Jobs))
+	}
+	b.jobs = make([]*job, s.Numbers)
+	for _, j := range s.Jobs {
+		if j == nil || j.Number < 0 || j.Number >= s.Numbers || b.jobs[j.Number] != nil || len(j.Ended) != len(makeBits(j.Job.Tasks)) {
+			return input.Errorf("jobs", len(s.Jobs), "jobs with numbers of their own below %d", s.Numbers)
+		}
+		b.jobs[j.Number] = j
+		b.numbers[j.Job.Name] = j.Number
+		b.tasks += j.Job.Tasks
+	}
+	for n := range b.workers {
+		b.places[b.workers[n].Name] = n
+	}
+	for n, a := range b.attempts {
+		j := b.job(a.Job)
+		if j == nil || a.Worker < 0 || a.Worker >= len(b.workers) || a.Task < 0 || a.Task >= j.Job.Tasks {
+			return input.Errorf("attempts", n, "an attempt at a task of a job")
+		}
+		if a.Taken {
+			if j.taken == nil {
+				j.taken = map[int][]int{}
+			}
+			j.taken[a.Task] = append(j.taken[a.Task], n)
+		}
+	}
+	for _, n := range b.done {
+		if n < 0 || n >= len(b.jobs) {
+			return input.Errorf("done", n, "the number of a job")
+		}
+	}
+	return nil
+}

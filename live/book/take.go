@@ -1,0 +1,406 @@
+package book
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"slices"
+
+	"productform/dispatch"
+	"productform/internal/input"
+	"productform/live/wire"
+)
+
+// mostInputs bounds what one plan tells, so that it fits into a message; the rest is told in the next.
+const mostInputs = 1000
+
+// Take is told what was heard, messages of PFQ_IN in the order of their sequences, and decides a moment. It returns the
+// next plan, nil if there is nothing to write; then all that was heard is behind, or waits for its time on a logical
+// clock. As long as it returns a plan there may be more: the caller appends it and calls again, with what was heard since.
+//
+// On the wall clock the moment is at, in seconds since the epoch, or the time of the last plan if that is later. On a
+// logical clock at is not used. If the plan cannot be appended, or Take fails, the book is to be thrown away.
+func (b *Book) Take(at float64, inputs []Input) (*wire.Plan, error) {
+	b.queue = append(b.queue, inputs...)
+	if b.isLogical() {
+		return b.takeLogical()
+	}
+	t, err := b.begin(max(at, b.at))
+	if err != nil {
+		return nil, err
+	}
+	for len(b.queue) > 0 && t.hasRoom(&b.queue[0]) {
+		t.hear(&b.queue[0])
+		b.queue = b.queue[1:]
+	}
+	t.plan.Upto = b.heard
+	t.clearOld()
+	period := b.settings.Replan
+	t.plan.Replan = len(t.plan.What) == 0 && period > 0 && b.present() && t.plan.At >= dispatch.NextReplan(b.decided, period)
+	return t.finish()
+}
+
+// present reports whether there are jobs that are not done.
+func (b *Book) present() bool {
+	c := &b.counts
+	return c.Jobs > c.Completed+c.Cancelled
+}
+
+// A taking is a plan in the making.
+type taking struct {
+	b      *Book
+	plan   *wire.Plan
+	heard  int
+	bytes  int                  // of the jobs that come
+	ending map[int]bool         // attempts whose end is told
+	ended  map[[2]int]bool      // tasks whose result is told
+	failed map[[2]int][]failing // attempts that failed, by job and task
+}
+
+// A failing is an attempt that failed, or was lost with its worker.
+type failing struct {
+	lost   bool
+	worker int
+}
+
+// begin begins a plan.
+func (b *Book) begin(at float64) (*taking, error) {
+	t := &taking{b: b, ending: map[int]bool{}, ended: map[[2]int]bool{}, failed: map[[2]int][]failing{}}
+	t.plan = &wire.Plan{Version: wire.Version, Number: b.number + 1, Leader: b.settings.Leader, At: at, Upto: b.upto}
+	if b.number == 0 && !b.isLogical() {
+		t.plan.Epoch = b.settings.Epoch
+		if !(at >= 0 && at <= 1e50) {
+			return nil, input.Errorf("at", at, "a time in [0, 1e50]")
+		}
+	}
+	if b.number > 0 && b.rules == b.settings.Rules {
+		return t, nil
+	}
+	t.plan.Rules = &b.settings.Rules
+	if b.isLogical() && b.number == 0 {
+		return t, nil // the script has the workers that the maker begins with
+	}
+	return t, b.setUp(t.plan)
+}
+
+// hasRoom reports whether the plan has room for one more.
+func (t *taking) hasRoom(in *Input) bool {
+	if t.heard == 0 || in.In.Batch == nil {
+		return t.heard < mostInputs
+	}
+	data, err := json.Marshal(in.In.Batch)
+	return t.heard < mostInputs && err == nil && t.bytes+len(data) <= wire.MaxBatch
+}
+
+// finish decides the moment, and returns the plan if it says anything.
+func (t *taking) finish() (*wire.Plan, error) {
+	b, p := t.b, t.plan
+	if !t.says() {
+		return nil, nil
+	}
+	if p.Script != nil {
+		if err := b.setUp(p); err != nil {
+			return nil, err
+		}
+	}
+	t.giveUp()
+	if decides(p) {
+		what, err := b.filled(p.What)
+		if err != nil {
+			return nil, err
+		}
+		if p.Events, err = b.maker.Decide(p.At, what); err != nil {
+			return nil, err
+		}
+	}
+	for i := range p.Events {
+		if p.Events[i].Kind == dispatch.Started {
+			token, err := b.token()
+			if err != nil {
+				return nil, err
+			}
+			p.Tokens = append(p.Tokens, token)
+		}
+	}
+	return p, b.note(p)
+}
+
+// says reports whether the plan says anything.
+func (t *taking) says() bool {
+	p := t.plan
+	return decides(p) || p.Rules != nil || p.Upto > t.b.upto || p.Script != nil || len(p.Refused) > 0 || len(p.Removed) > 0 || len(p.Cleared) > 0 ||
+		len(p.NewWorkers) > 0 || len(p.Barred) > 0
+}
+
+// token draws the token of an attempt: 128 bits.
+func (b *Book) token() (string, error) {
+	var bytes [16]byte
+	if _, err := io.ReadFull(b.settings.Random, bytes[:]); err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(bytes[:]), nil
+}
+
+func (t *taking) tell(h dispatch.Happening) { t.plan.What = append(t.plan.What, h) }
+
+// hear takes in one thing that was heard.
+func (t *taking) hear(in *Input) {
+	t.heard++
+	if in.Sequence > 0 {
+		if in.Sequence <= t.b.heard {
+			return
+		}
+		t.b.heard = in.Sequence
+	}
+	switch {
+	case in.Err != nil:
+		t.refuse(in, true, "", input.Errorf("subject", in.Subject, "a message that can be read").Error()+"; "+in.Err.Error())
+	case in.In.Batch != nil:
+		t.batch(in)
+	case in.In.Report != nil:
+		t.report(in)
+	case in.In.Failure != nil:
+		t.failure(in)
+	case in.In.Wish != nil:
+		t.wish(in)
+	case in.In.Script != nil:
+		t.refuse(in, true, "", "a script is for a logical clock")
+	case in.Beat != nil:
+		t.beat(in.Beat)
+	case in.Down != nil:
+		t.down(in.Down)
+	case in.Removed != nil:
+		if slices.Contains(t.b.removals, *in.Removed) {
+			t.plan.Removed = append(t.plan.Removed, *in.Removed)
+		}
+	}
+}
+
+// refuse refuses a message; remove says that it stands where another belongs.
+func (t *taking) refuse(in *Input, remove bool, worker, why string) {
+	r := wire.Refusal{Sequence: in.Sequence, Worker: worker, Remove: remove, Why: clean(why)}
+	if in.In.Batch != nil {
+		r.Batch = in.In.Batch.Name
+	} else if name, ok := wire.BatchOf(in.Subject); ok {
+		r.Batch = name
+	}
+	t.plan.Refused = append(t.plan.Refused, r)
+}
+
+// batch accepts a batch whole, or refuses it whole. One that was accepted before is the same.
+func (t *taking) batch(in *Input) {
+	b, s := t.b, in.In.Batch
+	if a := b.batches[s.Name]; a != nil && a.Refused == "" {
+		return
+	}
+	submit := t.plan.At
+	if s.At != nil {
+		submit = *s.At
+	}
+	if why := b.whyNot(s, submit); why != "" {
+		t.refuse(in, true, "", why)
+		return
+	}
+	if data, err := json.Marshal(s); err == nil {
+		t.bytes += len(data)
+	}
+	for i := range s.Jobs {
+		n := wire.NumberedJob{Number: b.free(), Batch: s.Name, Submit: submit, Deadline: b.deadline(&s.Jobs[i], submit), Job: s.Jobs[i]}
+		if err := b.enter(&n); err != nil {
+			panic("book: a batch was checked, and does not fit: " + err.Error())
+		}
+		t.plan.NewJobs = append(t.plan.NewJobs, n)
+		t.tell(dispatch.Happening{Kind: dispatch.Submitted, Job: n.Number})
+	}
+}
+
+// whyNot says why a batch cannot be accepted, "" if it can.
+func (b *Book) whyNot(s *wire.Batch, submit float64) string {
+	if (s.At != nil) != b.isLogical() {
+		return "at: want a time on a logical clock, and none on the wall clock"
+	}
+	tasks := b.tasks
+	for i := range s.Jobs {
+		j := &s.Jobs[i]
+		path := input.Index("jobs", i)
+		if _, ok := b.numbers[j.Name]; ok || b.cleared[j.Name] {
+			return input.Errorf(path+".name", j.Name, "a name that no other job has or had").Error()
+		}
+		if d := b.deadline(j, submit); d != 0 && !(d > submit && d <= 1e50) {
+			return input.Errorf(path+".deadline_at", j.DeadlineAt, "a time after the submission, at %v", b.epoch+submit).Error()
+		}
+		tasks += j.Tasks
+	}
+	switch {
+	case len(b.numbers)+len(s.Jobs) > b.settings.MaxJobs:
+		return input.Errorf("jobs", len(s.Jobs), "at most %d jobs in all that are not cleared", b.settings.MaxJobs).Error()
+	case tasks > b.settings.MaxTasks:
+		return input.Errorf("jobs", tasks-b.tasks, "at most %d tasks in all jobs that are not cleared", b.settings.MaxTasks).Error()
+	}
+	return ""
+}
+
+// deadline returns the deadline of a job on the clock of the plans, 0 for none.
+func (b *Book) deadline(j *wire.Job, submit float64) float64 {
+	switch {
+	case j.DeadlineIn > 0:
+		return submit + j.DeadlineIn
+	case j.DeadlineAt > 0:
+		return j.DeadlineAt - b.epoch
+	}
+	return 0
+}
+
+// free returns the lowest number that no job has.
+func (b *Book) free() int {
+	if len(b.numbers) == len(b.jobs) {
+		return len(b.jobs)
+	}
+	return slices.Index(b.jobs, nil)
+}
+
+// A source says which attempt a report or a failure is about.
+type source struct {
+	job           string
+	task, attempt int
+	worker, token string
+	seconds       float64
+}
+
+// attempt returns the attempt that a report or a failure is about, if it is in order; else it refuses it. A report may be
+// of an attempt that was taken from its worker.
+func (t *taking) attempt(in *Input, s source) *attempt {
+	b := t.b
+	n, ok := b.numbers[s.job]
+	if !ok {
+		t.refuse(in, true, s.worker, "there is no such job")
+		return nil
+	}
+	j := b.jobs[n]
+	a := b.attempts[s.attempt]
+	switch {
+	case s.task >= j.Job.Tasks:
+		t.refuse(in, true, s.worker, "there is no such task")
+	case a != nil && a.Job == n && a.Task == s.task && a.Token == s.token && a.Name == s.worker:
+		if work := s.seconds * a.Speed; !(work <= 1e50) {
+			t.refuse(in, true, s.worker, "seconds: want a number that makes at most 1e50 of work")
+			return nil
+		}
+		return a
+	case j.Ended.has(s.task) && !j.GivenUp[s.task]:
+		t.refuse(in, false, s.worker, "the task has its result")
+	case j.isDone() || j.Ended.has(s.task):
+		t.refuse(in, true, s.worker, "the task was given up, or its job cancelled")
+	default:
+		t.refuse(in, true, s.worker, "the token is not that of this attempt")
+		t.bar(s.worker)
+	}
+	return nil
+}
+
+// report takes in the result of a task.
+func (t *taking) report(in *Input) {
+	r := in.In.Report
+	a := t.attempt(in, source{r.Job, r.Task, r.Attempt, r.Worker, r.Token, r.Seconds})
+	if a == nil {
+		return
+	}
+	if task := [2]int{a.Job, a.Task}; t.ended[task] {
+		t.refuse(in, false, r.Worker, "the task has its result")
+		return
+	} else {
+		t.ended[task] = true
+	}
+	t.ending[r.Attempt] = true
+	t.tell(dispatch.Happening{
+		Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: r.Attempt, Work: r.Seconds * a.Speed,
+	})
+}
+
+// failure takes in that an attempt failed.
+func (t *taking) failure(in *Input) {
+	f := in.In.Failure
+	a := t.attempt(in, source{f.Job, f.Task, f.Attempt, f.Worker, f.Token, f.Seconds})
+	switch {
+	case a == nil:
+	case a.Taken || t.ending[f.Attempt]:
+		t.refuse(in, false, f.Worker, "the attempt has ended before")
+	default:
+		t.fails(f.Attempt, a)
+	}
+}
+
+// fails tells that an attempt in hand failed.
+func (t *taking) fails(number int, a *attempt) {
+	t.ending[number] = true
+	task := [2]int{a.Job, a.Task}
+	t.failed[task] = append(t.failed[task], failing{false, a.Worker})
+	t.tell(dispatch.Happening{Kind: dispatch.Refused, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: number})
+}
+
+// bar puts down a worker that reported with a token that it was not given.
+func (t *taking) bar(name string) {
+	n, ok := t.b.places[name]
+	if !ok || t.b.workers[n].Barred {
+		return
+	}
+	t.b.workers[n].Barred = true
+	t.plan.Barred = append(t.plan.Barred, n)
+	t.fail(n)
+}
+
+// giveUp tells which of the tasks that failed at this moment are not tried again.
+func (t *taking) giveUp() {
+	b := t.b
+	if b.isLogical() {
+		return
+	}
+	up := 0
+	for i := range b.workers {
+		if b.workers[i].Up {
+			up++
+		}
+	}
+	tasks := make([][2]int, 0, len(t.failed))
+	for task := range t.failed {
+		if !t.ended[task] {
+			tasks = append(tasks, task)
+		}
+	}
+	slices.SortFunc(tasks, func(x, y [2]int) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1])) })
+	for _, task := range tasks {
+		j := b.jobs[task[0]]
+		var f failure
+		if before := j.Failures[task[1]]; before != nil {
+			f = *before
+		} else {
+			f.Worker = t.failed[task][0].worker
+		}
+		for _, now := range t.failed[task] {
+			f.count(now.lost, now.worker)
+		}
+		most := cmp.Or(j.Job.Attempts, defaultAttempts)
+		several := f.Several || up < 2
+		if f.Refused >= most && several || f.Refused >= 2*most || f.Lost >= b.settings.Losses && several || f.Lost >= 2*b.settings.Losses {
+			t.tell(dispatch.Happening{Kind: dispatch.GivenUp, Job: task[0], Task: task[1]})
+		}
+	}
+}
+
+// clearOld clears jobs that have been done for long.
+func (t *taking) clearOld() {
+	b := t.b
+	for k := 0; k < len(b.done) && len(t.plan.Cleared) < mostInputs; k++ {
+		j := b.job(b.done[k])
+		if j == nil || !j.isDone() {
+			continue
+		}
+		if *j.Finish+b.settings.Keep > t.plan.At {
+			return
+		}
+		if !slices.Contains(t.plan.Cleared, j.Number) {
+			t.plan.Cleared = append(t.plan.Cleared, j.Number)
+		}
+	}
+}
