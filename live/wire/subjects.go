@@ -71,3 +71,9 @@ func (o *Order) ReportTo() string {
 	}
 	return Done(o.Job, o.Task)
 }
+
+// DoneOf, FailedOf, ChangesOf and DrainsOf match the subjects of all messages of a job, or a worker.
+func DoneOf(job string) string      { return "pfq.in.done." + job + ".>" }
+func FailedOf(job string) string    { return "pfq.in.fail." + job + ".>" }
+func ChangesOf(job string) string   { return "pfq.in.change." + job + ".*" }
+func DrainsOf(worker string) string { return "pfq.in.drain." + worker + ".*" }

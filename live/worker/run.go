@@ -1,12 +1,16 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -14,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"productform/live/internal/processes"
+	"productform/live/keys"
 	"productform/live/wire"
 )
 
@@ -94,22 +99,10 @@ func own(path string) (folder string, release func(), err error) {
 func (s *slot) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	options := append(s.settings.Options[:len(s.settings.Options):len(s.settings.Options)],
-		nats.Name(s.name), nats.CustomInboxPrefix("_INBOX_"+s.name),
-		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
-		nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond), nats.ReconnectBufSize(-1),
-		nats.ConnectHandler(func(*nats.Conn) { signal(s.changed) }),
-		nats.ReconnectHandler(func(*nats.Conn) { signal(s.changed) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { s.log.Warn("connection", "error", err) }),
-		nats.ClosedHandler(func(nc *nats.Conn) { cancel(fmt.Errorf("worker %s: connection closed: %w", s.name, lastError(nc))) }))
-	var err error
-	if s.nc, err = nats.Connect(s.settings.URL, options...); err != nil {
+	if err := s.connect(ctx, cancel); err != nil {
 		return fmt.Errorf("worker %s: %w", s.name, err)
 	}
 	defer s.nc.Close()
-	if s.js, err = jetstream.New(s.nc); err != nil {
-		return err
-	}
 	if _, err := s.nc.Subscribe(wire.OrderTo(s.name), s.take); err != nil {
 		return err
 	}
@@ -129,10 +122,29 @@ func (s *slot) run(ctx context.Context) error {
 	return s.nc.FlushTimeout(time.Second)
 }
 
-// lastError returns why a connection was closed.
-func lastError(nc *nats.Conn) error {
-	if err := nc.LastError(); err != nil {
-		return err
+// connect connects, and waits for a server that cannot be reached. Where the connection is closed for good, lost is called.
+func (s *slot) connect(ctx context.Context, lost context.CancelCauseFunc) (err error) {
+	options := append(slices.Clone(s.settings.Options),
+		nats.ReconnectHandler(func(*nats.Conn) { signal(s.changed) }), // a beat tells the manager that the worker is there again
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { s.log.Warn("connection", "error", err) }),
+		nats.ClosedHandler(func(nc *nats.Conn) {
+			lost(fmt.Errorf("worker %s: connection closed: %w", s.name, cmp.Or(nc.LastError(), nats.ErrConnectionClosed)))
+		}))
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		s.nc, err = keys.Connect(ctx, strings.ReplaceAll(s.settings.Server, slotName, s.name), s.name, options...)
+		if err == nil {
+			s.js, err = jetstream.New(s.nc)
+			return err
+		}
+		var system *net.OpError
+		if !errors.Is(err, nats.ErrNoServers) && !errors.Is(err, nats.ErrTimeout) && !errors.As(err, &system) {
+			return err
+		}
+		s.log.Warn("waiting for the server", "error", err)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
 	}
-	return nats.ErrConnectionClosed
 }

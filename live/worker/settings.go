@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -15,10 +16,10 @@ import (
 
 // Settings say what a process of workers is.
 type Settings struct {
-	URL     string        // of the server
-	Options []nats.Option // how to connect: keys, TLS; what to do as connections break is set here
+	Server  string        // its URL, or the file of a key; {name} in it stands for the name of the worker, of which each has a key
+	Options []nats.Option // more of them, such as that of a server within the process
 
-	Name  string  // of the worker; with several slots, these are NAME-1, NAME-2, ...
+	Name  string  // of the worker; with several slots, the workers are NAME-1, NAME-2, ...
 	Slots int     // workers of this process; 0 for 1
 	Speed float64 // of each; 0 for 1
 
@@ -56,8 +57,10 @@ func (s Settings) defaults() Settings {
 	return s
 }
 
-// Most slots of a process, and characters of a number of theirs.
-const maxSlots = 1024
+const (
+	maxSlots = 1024     // of a process
+	slotName = "{name}" // in Server
+)
 
 // check refuses settings that cannot be meant.
 func (s *Settings) check() error {
@@ -69,6 +72,9 @@ func (s *Settings) check() error {
 	}
 	if err := wire.CheckName("name", s.slot(s.Slots)); err != nil { // with its number it may be too long
 		return err
+	}
+	if !strings.Contains(s.Server, "://") && !strings.Contains(s.Server, slotName) && s.Server != "" && s.Slots > 1 {
+		return input.Errorf("server", strconv.Quote(s.Server), "the file of a key for each slot, with {name} for the name of the worker")
 	}
 	if !(s.Speed > 0 && s.Speed <= math.MaxFloat64) {
 		return input.Errorf("speed", s.Speed, input.Positive)

@@ -15,11 +15,20 @@ import (
 	"productform/live/worker"
 )
 
+// inProcess stands for a server that is reached by an option.
+const inProcess = "nats://in-process"
+
 // start runs workers until the test ends or stop is called, which waits for their end.
 func start(t testing.TB, s worker.Settings) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- worker.Run(ctx, s) }()
+	go func() {
+		err := worker.Run(ctx, s)
+		if ctx.Err() == nil && err != nil {
+			t.Errorf("worker %s ended: %v", s.Name, err)
+		}
+		ended <- err
+	}()
 	stopped := false
 	var err error
 	stop = func() error {
@@ -51,7 +60,7 @@ func begin(t testing.TB, s worker.Settings) (m *manager, w *work) {
 	v := servertest.Start(t)
 	m = newManager(t, v.InProcess())
 	w = &work{begun: make(chan worker.Task, 10), end: make(chan result), dropped: make(chan error, 10)}
-	s.Options = append(s.Options, v.InProcess())
+	s.Server, s.Options = inProcess, append(s.Options, v.InProcess())
 	if s.Name == "" {
 		s.Name = "w"
 	}
@@ -310,7 +319,7 @@ func TestLeave(t *testing.T) {
 	w := &work{begun: make(chan worker.Task, 10), end: make(chan result), dropped: make(chan error, 10)}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- worker.Run(t.Context(), worker.Settings{Name: "w", Slots: 2, Options: []nats.Option{v.InProcess()}, Leave: leave,
+		ended <- worker.Run(t.Context(), worker.Settings{Server: inProcess, Name: "w", Slots: 2, Options: []nats.Option{v.InProcess()}, Leave: leave,
 			Handlers: map[string]worker.Handler{"work": w.run}})
 	}()
 	m.order("w-1", order(1, "last", doWork))
@@ -334,7 +343,7 @@ func TestStop(t *testing.T) {
 	v := servertest.Start(t)
 	m := newManager(t, v.InProcess())
 	w := &work{begun: make(chan worker.Task, 10), end: make(chan result), dropped: make(chan error, 10)}
-	stop := start(t, worker.Settings{Name: "w", Options: []nats.Option{v.InProcess()}, Handlers: map[string]worker.Handler{"work": w.run}})
+	stop := start(t, worker.Settings{Server: inProcess, Name: "w", Options: []nats.Option{v.InProcess()}, Handlers: map[string]worker.Handler{"work": w.run}})
 	m.order("w", order(1, "stopped", doWork))
 	wait(t, w.begun)
 	if err := stop(); !errors.Is(err, context.Canceled) {
@@ -349,7 +358,7 @@ func TestStop(t *testing.T) {
 func TestBeats(t *testing.T) {
 	v := servertest.Start(t)
 	m := newManager(t, v.InProcess())
-	start(t, worker.Settings{Name: "w", Beat: time.Millisecond, Options: []nats.Option{v.InProcess()},
+	start(t, worker.Settings{Server: inProcess, Name: "w", Beat: time.Millisecond, Options: []nats.Option{v.InProcess()},
 		Facts: []string{"/bin/echo", `{"gpus": 2, "rack": "r1"}`}})
 	m.hears("w", "facts", func(b wire.Beat) bool { return b.Facts["gpus"] == 2.0 && b.Facts["rack"] == "r1" })
 	m.hears("w", "memory and disk", func(b wire.Beat) bool { return b.Memory > 0 && b.Disk > 0 })
@@ -369,6 +378,7 @@ func TestBadSettings(t *testing.T) {
 		{worker.Settings{Name: "a b"}, "name"},
 		{worker.Settings{Name: "w", Slots: -1}, "slots"},
 		{worker.Settings{Name: "w", Slots: 1e6}, "slots"},
+		{worker.Settings{Name: "w", Slots: 2, Server: "w.key"}, "server"},
 		{worker.Settings{Name: "w", Speed: -1}, "speed"},
 		{worker.Settings{Name: "w", Pace: -1}, "pace"},
 		{worker.Settings{Name: "w", Beat: -1}, "beat"},

@@ -1,0 +1,94 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"productform/live/store"
+	"productform/live/wire"
+)
+
+// ErrTaken says that another batch has the name already.
+var ErrTaken = errors.New("another batch has this name")
+
+// A RefusedError says why the manager does not take a batch. None of its jobs will run.
+type RefusedError struct {
+	Batch string
+	Why   string
+}
+
+func (e *RefusedError) Error() string { return "batch " + e.Batch + " is refused: " + e.Why }
+
+// A Batch is a list of jobs that the manager has accepted.
+type Batch struct {
+	Name string
+	Jobs []string
+
+	client *Client
+}
+
+// Submit submits jobs and returns once the manager has accepted all of them, or refused them with a [RefusedError]. A
+// batch without a name gets one. A batch that is submitted again is the same batch, so that a retry is harmless; the
+// error wraps [ErrTaken] if it is another, and is an *[num.InputError] if the batch cannot be meant.
+//
+// Where ctx ends first, the batch may have been submitted or not: the same call tells.
+func (c *Client) Submit(ctx context.Context, b wire.Batch) (*Batch, error) {
+	b.Version = wire.Version
+	if b.Name == "" {
+		b.Name = "batch-" + rand.Text()
+	}
+	data, err := wire.Encode(&b)
+	if err != nil {
+		return nil, err
+	}
+	wrote, err := store.Once(ctx, c.js, wire.Submit(b.Name), data)
+	if err != nil {
+		return nil, fmt.Errorf("batch %s: %w", b.Name, err)
+	}
+	if !wrote {
+		m, err := store.Last(ctx, c.js, wire.InStream, wire.Submit(b.Name))
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(m.Data, data) {
+			return nil, fmt.Errorf("batch %s: %w", b.Name, ErrTaken)
+		}
+	}
+	v, err := c.verdict(ctx, b.Name)
+	if err != nil {
+		return nil, fmt.Errorf("batch %s: %w", b.Name, err)
+	}
+	if v.Refused != "" {
+		return nil, &RefusedError{b.Name, v.Refused}
+	}
+	return &Batch{Name: b.Name, Jobs: v.Jobs, client: c}, nil
+}
+
+// verdict waits for what becomes of a batch.
+func (c *Client) verdict(ctx context.Context, batch string) (*wire.BatchView, error) {
+	n, err := c.follow(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer n.stop()
+	for {
+		data, err := c.value(ctx, wire.BatchesBucket, batch)
+		if err != nil {
+			return nil, err
+		}
+		if data != nil {
+			return wire.DecodeBatchView(data)
+		}
+		if err := n.wait(ctx); err != nil {
+			return nil, fmt.Errorf("no manager has looked at it: %w", err)
+		}
+	}
+}
+
+// Wait waits until all jobs of the batch are done, and returns how they stand, in their order.
+func (b *Batch) Wait(ctx context.Context) ([]wire.JobView, error) {
+	return b.client.Wait(ctx, b.Jobs...)
+}

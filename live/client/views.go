@@ -1,0 +1,77 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"productform/live/wire"
+)
+
+// Job tells how a job stands. The error wraps [ErrUnknown] if no manager knows it.
+func (c *Client) Job(ctx context.Context, name string) (*wire.JobView, error) {
+	if err := wire.CheckName("job", name); err != nil {
+		return nil, err
+	}
+	data, err := c.value(ctx, wire.JobsBucket, name)
+	if err == nil && data == nil {
+		err = ErrUnknown
+	}
+	if err != nil {
+		return nil, fmt.Errorf("job %s: %w", name, err)
+	}
+	return wire.DecodeJobView(data)
+}
+
+// Jobs tells how all jobs stand that are not cleared, those that changed last at the end.
+func (c *Client) Jobs(ctx context.Context) (jobs []wire.JobView, err error) {
+	err = c.values(ctx, wire.JobsBucket, func(data []byte) error {
+		v, err := wire.DecodeJobView(data)
+		if err == nil {
+			jobs = append(jobs, *v)
+		}
+		return err
+	})
+	return jobs, err
+}
+
+// Worker tells how a worker is. The error wraps [ErrUnknown] if no manager knows it.
+func (c *Client) Worker(ctx context.Context, name string) (*wire.WorkerView, error) {
+	if err := wire.CheckName("worker", name); err != nil {
+		return nil, err
+	}
+	data, err := c.value(ctx, wire.WorkersBucket, name)
+	if err == nil && data == nil {
+		err = ErrUnknown
+	}
+	if err != nil {
+		return nil, fmt.Errorf("worker %s: %w", name, err)
+	}
+	return wire.DecodeWorkerView(data)
+}
+
+// Workers tells how all workers are, those that changed last at the end.
+func (c *Client) Workers(ctx context.Context) (workers []wire.WorkerView, err error) {
+	err = c.values(ctx, wire.WorkersBucket, func(data []byte) error {
+		v, err := wire.DecodeWorkerView(data)
+		if err == nil {
+			workers = append(workers, *v)
+		}
+		return err
+	})
+	return workers, err
+}
+
+// Status asks the manager that leads how the cluster stands. Unlike [Client.Jobs] and [Client.Workers] it has an answer only
+// while there is one; the error is that of ctx, or of NATS.
+func (c *Client) Status(ctx context.Context) (*wire.Status, error) {
+	m, err := c.nc.RequestWithContext(ctx, wire.StatusService, nil)
+	if err != nil {
+		return nil, fmt.Errorf("no manager leads: %w", err)
+	}
+	s := new(wire.Status)
+	if err := json.Unmarshal(m.Data, s); err != nil {
+		return nil, fmt.Errorf("status: %w", err)
+	}
+	return s, nil
+}

@@ -1,0 +1,153 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"productform/live/store"
+	"productform/live/wire"
+)
+
+// ErrUnknown says that there is no job or worker of that name, or no longer.
+var ErrUnknown = errors.New("unknown")
+
+// unknownAfter is how long a job may be unknown that was just accepted: views are behind the plans by less.
+const unknownAfter = 3 * time.Second
+
+// IsDone tells whether a job has ended: completed, completed with failures, cancelled or cleared.
+func IsDone(s wire.JobState) bool { return s != wire.JobSubmitted && s != wire.JobPresent }
+
+// Wait waits until all of some jobs are done, and returns how they stand, in the order of their names. The error wraps
+// [ErrUnknown] if one stays unknown for 3 s, or is cleared meanwhile.
+func (c *Client) Wait(ctx context.Context, jobs ...string) ([]wire.JobView, error) {
+	n, err := c.follow(jobs)
+	if err != nil {
+		return nil, err
+	}
+	defer n.stop()
+	views := make([]wire.JobView, len(jobs))
+	begun := time.Now()
+	for i, name := range jobs { // one after the other: all have to end
+		for {
+			v, err := c.Job(ctx, name)
+			switch {
+			case err == nil:
+				views[i], begun = *v, time.Now()
+			case !errors.Is(err, ErrUnknown) || views[i].Name != "" || time.Since(begun) > unknownAfter:
+				return nil, err
+			}
+			if err == nil && IsDone(v.State) {
+				break
+			}
+			if err := n.wait(ctx); err != nil {
+				return nil, fmt.Errorf("job %s: %w", name, err)
+			}
+		}
+	}
+	return views, nil
+}
+
+// A Result is what became of a task.
+type Result struct {
+	Sequence uint64 // of its report
+	Time     time.Time
+	Report   wire.Report
+}
+
+// Results yields the results of a job in the order in which they came, and ends once the job is done and all are read. It
+// begins after the report with the sequence after, 0 for all of them: with the sequence of the last result, another
+// call goes on where one has ended. An error is the last thing that it yields.
+//
+// A task that was given up has no result, see [Client.Failures]. An output of more than 64 KiB is fetched by
+// [Client.Output]. On a logical clock, each attempt that was reported has a result of its own.
+func (c *Client) Results(ctx context.Context, job string, after uint64) iter.Seq2[Result, error] {
+	return func(yield func(Result, error) bool) {
+		err := c.read(ctx, job, after, func(m *store.Message) (bool, error) {
+			report, err := wire.DecodeReport(m.Data)
+			if err != nil {
+				return true, nil // the manager refuses it, and removes it
+			}
+			return yield(Result{m.Sequence, m.Time, *report}, nil), nil
+		})
+		if err != nil {
+			yield(Result{}, err)
+		}
+	}
+}
+
+// read gives the reports of a job to take, which tells whether to go on, until the job is done.
+func (c *Client) read(ctx context.Context, job string, after uint64, take func(*store.Message) (bool, error)) error {
+	if err := wire.CheckName("job", job); err != nil {
+		return err
+	}
+	n, err := c.follow([]string{job})
+	if err != nil {
+		return err
+	}
+	defer n.stop()
+	begun := time.Now()
+	for from, known := after+1, false; ; {
+		v, err := c.Job(ctx, job) // before the reports: all of a job that is done are there
+		switch {
+		case err == nil:
+			known = true
+		case !errors.Is(err, ErrUnknown) || known || time.Since(begun) > unknownAfter:
+			return err
+		}
+		for {
+			list, next, err := store.Next(ctx, c.js, wire.InStream, wire.DoneOf(job), from, page)
+			if err != nil {
+				return err
+			}
+			for _, m := range list {
+				if more, err := take(m); err != nil || !more {
+					return err
+				}
+			}
+			if from = next; len(list) == 0 {
+				break
+			}
+			n.pause = shortest
+		}
+		if known && err == nil && IsDone(v.State) {
+			return nil
+		}
+		if err := n.wait(ctx); err != nil {
+			return fmt.Errorf("job %s: %w", job, err)
+		}
+	}
+}
+
+// Output writes the output of a task to w, which is in its report up to 64 KiB. What it has written before an error is not
+// to be used.
+func (c *Client) Output(ctx context.Context, r *wire.Report, w io.Writer) error {
+	if r.Digest != "" {
+		return c.Download(ctx, r.Digest, w)
+	}
+	_, err := w.Write(r.Output)
+	return err
+}
+
+// Failures returns the attempts at tasks of a job that have failed so far, the workers being well, in the order in which
+// they came.
+func (c *Client) Failures(ctx context.Context, job string) (failures []wire.Failure, err error) {
+	if err := wire.CheckName("job", job); err != nil {
+		return nil, err
+	}
+	for from := uint64(1); ; {
+		list, next, err := store.Next(ctx, c.js, wire.InStream, wire.FailedOf(job), from, page)
+		if err != nil || len(list) == 0 {
+			return failures, err
+		}
+		for _, m := range list {
+			if f, err := wire.DecodeFailure(m.Data); err == nil { // others are refused by the manager, and removed
+				failures = append(failures, *f)
+			}
+		}
+		from = next
+	}
+}
