@@ -26,6 +26,7 @@ const (
 	wantTime           = "a time in [0, 1e50]"
 	wantNonnegative    = "a number in [0, 1e50]"
 	wantDeadline       = "a time in (0, 1e50], or 0 for none"
+	wantMost           = "an integer >= 1, or 0 for no limit"
 	wantCount          = "an integer >= 1"
 	wantNumber         = "an integer >= 0"
 	wantSeconds        = "a number of seconds in [0, 1e50]"

@@ -80,10 +80,10 @@ func sorted(what []Happening) []Happening {
 	return order
 }
 
-// clone returns a copy that shares nothing with j.
+// clone returns a copy that shares nothing with j. Speeds of no workers are none.
 func (j *Job) clone() *Job {
 	c := *j
-	c.Works, c.Speeds = slices.Clone(j.Works), slices.Clone(j.Speeds)
+	c.Works, c.Speeds = slices.Clone(j.Works), append([]float64(nil), j.Speeds...)
 	return &c
 }
 

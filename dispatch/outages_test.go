@@ -1,6 +1,7 @@
 package dispatch_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,9 +123,10 @@ func (l *ledger) look(d *dispatch.Decision) {
 		if l.came[j] && open > 0 {
 			present = append(present, j)
 		}
-		l.must(planned[j] <= open, "%d workers planned for %d tasks of job %d", planned[j], open, j)
+		usable := min(open, cmp.Or(l.s.Jobs[j].MaxWorkers, open))
+		l.must(planned[j] <= usable && held[j] <= usable, "%d workers planned and %d at work for %d that job %d can use", planned[j], held[j], usable, j)
 		keeps := l.s.Policy.Spare == dispatch.SpareKept && l.s.Policy.Rule != dispatch.EDF
-		l.must(!l.came[j] || idle == 0 || held[j] == open || keeps && held[j] >= planned[j],
+		l.must(!l.came[j] || idle == 0 || held[j] == usable || keeps && held[j] >= planned[j],
 			"%d workers idle, but job %d runs on %d with %d tasks to do", idle, j, held[j], open)
 		if p := l.s.Jobs[j].Priority; l.s.Emergency > 0 && p >= l.s.Emergency && held[j] < planned[j] {
 			for w, h := range l.hand { // only emergencies and planned tasks can be in the way

@@ -52,7 +52,8 @@ func (q *planner) looksAtDeadlines() bool {
 }
 
 // assign plans the workers listed, which are in the order of q, for the jobs listed, which are in order of priority and
-// of deadline; the second order may be empty if q does not look at deadlines.
+// of deadline; the second order may be empty if q does not look at deadlines. A job gets no more workers than it has
+// Tasks; one that has none takes no part.
 func (q *planner) assign(jobs []Request, byPriority, byDeadline, workers []int, now float64) {
 	for _, j := range q.chosen {
 		q.planned[j] = 0
@@ -61,9 +62,17 @@ func (q *planner) assign(jobs []Request, byPriority, byDeadline, workers []int, 
 	for s := range q.job {
 		q.job[s] = -1
 	}
+	last := -1 // the job whose turn comes last
 	switch q.policy.Rule {
 	case Priority:
-		q.byPriority(byPriority)
+		order := byPriority
+		for len(order) > 0 && jobs[order[0]].Tasks == 0 {
+			order = order[1:]
+		}
+		if len(order) > 0 {
+			last = order[0]
+		}
+		q.byPriority(order)
 	case Proportion:
 		q.byProportion(byPriority)
 	case Workload:
@@ -82,10 +91,6 @@ func (q *planner) assign(jobs []Request, byPriority, byDeadline, workers []int, 
 		}
 	case EDF:
 		q.fill(byDeadline, -1)
-	}
-	last := -1 // the job whose turn comes last
-	if q.policy.Rule == Priority && len(byPriority) > 0 {
-		last = byPriority[0]
 	}
 	switch q.policy.Spare {
 	case "", SpareByPriority:

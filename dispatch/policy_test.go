@@ -81,6 +81,7 @@ func drawInstance(t *rapid.T) *instance {
 		r.Deadline = number(0, 20, "deadline")
 		r.Tasks = rapid.OneOf(rapid.IntRange(1, 6), rapid.IntRange(1, 6), rapid.Just(100_000)).Draw(t, "tasks")
 		r.Work = number(0, 30, "work")
+		r.MaxWorkers = max(0, rapid.IntRange(-6, 6).Draw(t, "most workers"))
 		if rapid.IntRange(0, 3).Draw(t, "own") == 0 {
 			r.Speeds = drawSpeeds("own speed")
 		}
@@ -116,7 +117,15 @@ func (l *literal) given(j int) int {
 }
 
 // canUse reports whether job j can use one more worker.
-func (l *literal) canUse(j int) bool { return l.given(j) < l.jobs[j].Tasks && l.idle() > 0 }
+func (l *literal) canUse(j int) bool { return l.given(j) < most(&l.jobs[j]) && l.idle() > 0 }
+
+// most is the number of workers that a job can use.
+func most(r *dispatch.Request) int {
+	if r.MaxWorkers > 0 && r.MaxWorkers < r.Tasks {
+		return r.MaxWorkers
+	}
+	return r.Tasks
+}
 
 // throughput is th_j^s, the speed of worker s at tasks of job j.
 func (l *literal) throughput(j, s int) float64 {
@@ -303,10 +312,10 @@ func TestAssignInvariants(t *testing.T) {
 		n := counts(plan, len(in.jobs))
 		kept := in.policy.Spare == dispatch.SpareKept && in.policy.Rule != dispatch.EDF
 		for j := range n {
-			if n[j] > in.jobs[j].Tasks {
-				t.Fatalf("job %d has %d tasks and %d workers", j, in.jobs[j].Tasks, n[j])
+			if n[j] > most(&in.jobs[j]) {
+				t.Fatalf("job %d can use %d workers and has %d", j, most(&in.jobs[j]), n[j])
 			}
-			if n[j] < in.jobs[j].Tasks && !kept && slices.Contains(plan, -1) {
+			if n[j] < most(&in.jobs[j]) && !kept && slices.Contains(plan, -1) {
 				t.Fatalf("a worker is idle that job %d can use: %v", j, plan)
 			}
 		}
@@ -335,7 +344,7 @@ func TestReserve(t *testing.T) {
 			switch part := (100 - in.percent) * len(in.speeds); {
 			case i == 0 && n[j] > 1 && n[j]*100 > part:
 				for other := range n {
-					if other != j && n[other] < in.jobs[other].Tasks || in.policy.Spare == dispatch.SpareKept {
+					if other != j && n[other] < most(&in.jobs[other]) || in.policy.Spare == dispatch.SpareKept {
 						t.Fatalf("first job %d has %v of %d workers, reserve %v", j, n, len(in.speeds), in.policy.Reserve)
 					}
 				}
@@ -621,6 +630,7 @@ func TestAssignBadInput(t *testing.T) {
 		{func(in *instance) { in.jobs[1].Deadline = inf }, badEntry{"Jobs[1].Deadline", "+Inf", wantDeadline}},
 		{func(in *instance) { in.jobs[1].Tasks = 0 }, badEntry{"Jobs[1].Tasks", "0", wantCount}},
 		{func(in *instance) { in.jobs[1].Tasks = -1 }, badEntry{"Jobs[1].Tasks", "-1", wantCount}},
+		{func(in *instance) { in.jobs[1].MaxWorkers = -1 }, badEntry{"Jobs[1].MaxWorkers", "-1", wantMost}},
 		{func(in *instance) { in.jobs[1].Work = -1 }, badEntry{"Jobs[1].Work", "-1", wantSeconds}},
 		{func(in *instance) { in.jobs[1].Work = nan }, badEntry{"Jobs[1].Work", "NaN", wantSeconds}},
 		{func(in *instance) { in.jobs[1].Work = 1e101 }, badEntry{"Jobs[1].Work", "1e+101", wantSeconds}},

@@ -58,6 +58,14 @@ func (s *slow) simulate() (float64, *dispatch.StrandedError) {
 				times = append(times, a.end)
 			}
 		}
+		if slices.ContainsFunc(s.Jobs, func(j dispatch.Job) bool { return j.Submit <= before && s.unfinished(s.place(&j)) > 0 }) {
+			for k := 1; s.Replan > 0 && len(times) > 0; k++ {
+				if at := float64(k) * s.Replan; at > before*atOnce {
+					times = append(times, at)
+					break
+				}
+			}
+		}
 		if len(times) == 0 {
 			return 0, s.strands()
 		}
@@ -184,6 +192,7 @@ func (s *slow) decide(now float64) {
 		for _, j := range present {
 			q := dispatch.Request{
 				Priority: s.Jobs[j].Priority, Deadline: s.Jobs[j].Deadline, Tasks: s.unfinished(j), Work: s.workLeft(j),
+				MaxWorkers: s.Jobs[j].MaxWorkers,
 			}
 			if s.Jobs[j].Speeds != nil {
 				for _, w := range workers {
@@ -449,11 +458,15 @@ func randomScenario(rule dispatch.Rule, spare dispatch.Spare, pick func(n int) i
 	if pick(3) == 0 {
 		s.Emergency = list(2, 3)
 	}
+	if pick(4) == 0 {
+		s.Replan = list(0.75, 1, 2.5)
+	}
 	for i := range 1 + pick(6) {
 		j := dispatch.Job{ID: int64(i), Submit: float64(pick(12)), Priority: float64(pick(4)), Tasks: 1 + pick(5)}
 		if pick(4) > 0 {
 			j.Deadline = j.Submit + float64(1+pick(12))
 		}
+		j.MaxWorkers = max(0, pick(6)-2)
 		switch pick(3) {
 		case 0:
 			j.Works = draw(j.Tasks, 0, 1, 2, 3, 6)
@@ -499,6 +512,7 @@ func randomScenario(rule dispatch.Rule, spare dispatch.Spare, pick func(n int) i
 func inUnit(s dispatch.Scenario, unit float64) dispatch.Scenario {
 	s.Policy.Horizon = unit * cmp.Or(s.Policy.Horizon, 1)
 	s.Learning.Default *= unit
+	s.Replan *= unit
 	s.Jobs, s.Outages = slices.Clone(s.Jobs), slices.Clone(s.Outages)
 	for i := range s.Jobs {
 		j := &s.Jobs[i]

@@ -146,6 +146,53 @@ func TestEmergencyByHand(t *testing.T) {
 	}
 }
 
+// Two tasks of work 20 are due at 22, and two workers have speed 2. At time t the job needs speed 40/(22 - t), which one
+// worker has until 2. Later the first multiple of the period gives it the second worker, for 10 seconds.
+func TestReplanByHand(t *testing.T) {
+	s := dispatch.Scenario{
+		Jobs:   []dispatch.Job{{Tasks: 2, Work: 20, Deadline: 22, Priority: 1}},
+		Speeds: []float64{2, 2},
+		Policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept},
+	}
+	for _, c := range []struct {
+		replan, finish float64
+		times          []float64 // of decisions
+	}{
+		{0, 20, []float64{0, 10, 20}},
+		{5, 15, []float64{0, 5, 10, 15}}, // the first task ends at 10
+		{2, 14, []float64{0, 2, 4, 6, 8, 10, 12, 14}},
+		{1.5, 13, []float64{0, 1.5, 3, 4.5, 6, 7.5, 9, 10, 10.5, 12, 13}},
+		{40, 20, []float64{0, 10, 20}},
+	} {
+		s.Replan = c.replan
+		var times []float64
+		s.Watch = func(d *dispatch.Decision) { times = append(times, d.Time) }
+		if r := mustRun(t, s); r.Makespan != c.finish || !slices.Equal(times, c.times) {
+			t.Errorf("period %v: done at %v, want %v; decisions at %v, want %v", c.replan, r.Makespan, c.finish, times, c.times)
+		}
+	}
+}
+
+// NextReplan returns multiples, the first that does not happen at once with the time, and ends where they are closer than
+// rounding.
+func TestNextReplan(t *testing.T) {
+	for _, c := range []struct{ now, period, want float64 }{
+		{0, 5, 5}, {4.9, 5, 5}, {5, 5, 10}, {5 - 1e-13, 5, 10}, {5 - 1e-10, 5, 5}, {0.3, 0.1, 0.4}, {0.1 + 0.2, 0.1, 0.4}, {1e9, 7, 142857143 * 7},
+	} {
+		if got := dispatch.NextReplan(c.now, c.period); got != c.want {
+			t.Errorf("after %v in steps of %v: %v, want %v", c.now, c.period, got, c.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		now := rapid.Float64Range(0, 1e50).Draw(t, "now")
+		period := rapid.Float64Range(1e-50, 1e50).Draw(t, "period")
+		next := dispatch.NextReplan(now, period)
+		if !(next > now && next <= now*(1+3e-12)+period*(1+1e-12)) {
+			t.Fatalf("after %v in steps of %v: %v", now, period, next)
+		}
+	})
+}
+
 // singleTasks draws jobs of one task, more than the workers can take at times.
 func singleTasks(random *rand.Rand, jobs, workers, priorities int) []dispatch.Job {
 	var list []dispatch.Job
@@ -431,6 +478,7 @@ func TestScenarioErrors(t *testing.T) {
 		{badEntry{"Jobs[0].Priority", "NaN", wantNonnegative}, func(s *dispatch.Scenario) { s.Jobs[0].Priority = nan }},
 		{badEntry{"Jobs[0].Tasks", "0", wantTasks}, func(s *dispatch.Scenario) { s.Jobs[0].Tasks = 0 }},
 		{badEntry{"Jobs[0].Tasks", "1000000001", wantTasks}, func(s *dispatch.Scenario) { s.Jobs[0].Tasks = 1_000_000_001 }},
+		{badEntry{"Jobs[0].MaxWorkers", "-1", wantMost}, func(s *dispatch.Scenario) { s.Jobs[0].MaxWorkers = -1 }},
 		{badEntry{"Jobs[0].Work", "-1", wantWork}, func(s *dispatch.Scenario) { s.Jobs[0].Work = -1 }},
 		{badEntry{"Jobs[0].Work", "NaN", wantWork}, func(s *dispatch.Scenario) { s.Jobs[0].Work = nan }},
 		{badEntry{"Jobs[0].Estimate", "NaN", wantEstimate}, func(s *dispatch.Scenario) { s.Jobs[0].Estimate = nan }},
@@ -447,6 +495,9 @@ func TestScenarioErrors(t *testing.T) {
 		{badEntry{"Learning.Window", "3", "0 without a Default"}, func(s *dispatch.Scenario) { s.Learning.Default = 0 }},
 		{badEntry{"Emergency", "NaN", wantEmergency}, func(s *dispatch.Scenario) { s.Emergency = nan }},
 		{badEntry{"Emergency", "-3", wantEmergency}, func(s *dispatch.Scenario) { s.Emergency = -3 }},
+		{badEntry{"Replan", "-1", wantDefault}, func(s *dispatch.Scenario) { s.Replan = -1 }},
+		{badEntry{"Replan", "NaN", wantDefault}, func(s *dispatch.Scenario) { s.Replan = nan }},
+		{badEntry{"Replan", "+Inf", wantDefault}, func(s *dispatch.Scenario) { s.Replan = inf }},
 		{badEntry{"Outages[1].Worker", "-1", wantWorker}, func(s *dispatch.Scenario) { s.Outages[1].Worker = -1 }},
 		{badEntry{"Outages[1].Worker", "2", wantWorker}, func(s *dispatch.Scenario) { s.Outages[1].Worker = 2 }},
 		{badEntry{"Outages[0].From", "-1", wantTime}, func(s *dispatch.Scenario) { s.Outages[0].From = -1 }},

@@ -117,7 +117,7 @@ func (m *Maker) release(what Kind, w int) {
 	} else {
 		t.leaving--
 		m.leaving--
-		m.limit(h.job)
+		m.estimate(h.job)
 	}
 	if t.held+t.leaving == 0 {
 		last := len(m.active) - 1
@@ -183,11 +183,17 @@ func (m *Maker) end(i int, work float64) {
 	}
 }
 
-// estimate tells the policy what is left of job i.
+// estimate tells the policy what is left of job i, and how many workers it can use. Tasks in the hands of workers that
+// leave stay there; a job that has no others takes no part in plans.
 func (m *Maker) estimate(i int) {
 	j, t, q := m.jobs[i], &m.tasks[i], &m.requests[i]
-	m.limit(i)
+	q.Tasks = t.open - t.leaving
+	if q.MaxWorkers > 0 {
+		q.Tasks = max(0, min(q.Tasks, q.MaxWorkers-t.leaving))
+	}
 	switch {
+	case q.Tasks == 0:
+		q.Work = 0
 	case m.rules.Learning.Default > 0 && t.seen == 0:
 		q.Work = float64(t.open) * m.rules.Learning.Default
 	case m.rules.Learning.Default > 0:
@@ -198,15 +204,6 @@ func (m *Maker) estimate(i int) {
 		q.Work = float64(t.open) * j.Work
 	default:
 		q.Work = max(0, t.left.Value())
-	}
-}
-
-// limit tells the policy how many workers job i can use. Those that leave keep their tasks and are not planned.
-func (m *Maker) limit(i int) {
-	t, q := &m.tasks[i], &m.requests[i]
-	q.Tasks = t.open - t.leaving
-	if q.MaxWorkers > 0 {
-		q.Tasks = max(0, min(q.Tasks, q.MaxWorkers-t.leaving))
 	}
 }
 
@@ -287,7 +284,7 @@ func (m *Maker) leave(w int) {
 		m.leaving++
 		m.tasks[j].held--
 		m.tasks[j].leaving++
-		m.limit(j)
+		m.estimate(j)
 	}
 	m.tell(Leaving, -1, -1, w, 0)
 }
@@ -307,7 +304,7 @@ func (m *Maker) comeBack(w int, speed float64) {
 		m.leaving--
 		m.tasks[j].leaving--
 		m.tasks[j].held++
-		m.limit(j)
+		m.estimate(j)
 	}
 	m.up[w], m.changed = true, true
 	m.tell(Returned, -1, -1, w, 0)
