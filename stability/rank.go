@@ -112,8 +112,8 @@ func newTable(ctx context.Context, rates, rank []*big.Rat) (*table, error) {
 	unit := big.NewInt(1)
 	for i, list := range [][]*big.Rat{rates, rank} {
 		for k, x := range list {
-			if err := ctx.Err(); err != nil {
-				return nil, err
+			if k%setsBetween == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
 			}
 			path := func() string { return fmt.Sprintf([]string{"ArrivalRates[%d]", "Rank[%d]"}[i], k) }
 			switch {

@@ -116,7 +116,7 @@ func (m ExactModel) enclose(ctx context.Context, p Policy, cutoffs []*big.Rat, t
 	}
 	var r Result
 	undecided := -1 // host whose load may be 1
-	err := WithPrecision(ctx, 72-uint(math.Floor(math.Log2(tolerance))), maxPrec, func(prec uint) error {
+	err := exact.WithPrecision(ctx, 72-uint(math.Floor(math.Log2(tolerance))), maxPrec, func(prec uint) error {
 		f, err := m.Enclosed(ctx, prec)
 		if err != nil {
 			return err
@@ -136,26 +136,16 @@ func (m ExactModel) enclose(ctx context.Context, p Policy, cutoffs []*big.Rat, t
 		r.Precision = prec
 		return r.measure(tolerance)
 	})
-	if errors.Is(err, ErrPrecision) && undecided >= 0 {
+	switch {
+	case errors.Is(err, exact.ErrMoreBits) && undecided >= 0:
 		err = &PrecisionError{Host: undecided}
+	case errors.Is(err, exact.ErrMoreBits):
+		err = ErrPrecision
 	}
 	if err != nil {
 		return Result{}, err
 	}
 	return r, nil
-}
-
-// WithPrecision calls try with more and more bits, up to most, while it returns [exact.ErrMoreBits].
-func WithPrecision(ctx context.Context, prec, most uint, try func(prec uint) error) error {
-	for ; prec <= most; prec *= 2 {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := try(prec); !errors.Is(err, exact.ErrMoreBits) {
-			return err
-		}
-	}
-	return ErrPrecision
 }
 
 // checkCutoffs accepts h-1 cutoffs that are at least 0 and do not fall.

@@ -73,9 +73,9 @@ func TestEncloseAgainstReference(t *testing.T) {
 		if wasted { // the runs that were killed, counted as waiting: h = 2
 			s := r.ExactCutoffs[0]
 			m := row.model(t)
-			weight, err := m.sizes().Tail(s, 140)
+			weight, err := m.sizes().Tail(t.Context(), s, 140)
 			if metric == "ES" {
-				weight, err = m.sizes().PartialMoment(big.NewRat(-1, 1), s, m.High, 140)
+				weight, err = m.sizes().PartialMoment(t.Context(), big.NewRat(-1, 1), s, m.High, 140)
 			}
 			if err != nil {
 				t.Fatal(err)

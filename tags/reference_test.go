@@ -52,7 +52,7 @@ func (m paretoFarm) Rounded() (Model, error) {
 	if err := m.Validate(); err != nil {
 		return Model{}, err
 	}
-	low, err := m.sizes().LowEnd(64)
+	low, err := m.sizes().LowEnd(context.Background(), 64)
 	if err != nil {
 		return Model{}, err
 	}

@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -21,15 +22,15 @@ func TestLawAgainstReference(t *testing.T) {
 		var err error
 		switch row.Kind {
 		case "bp_k":
-			got, err = farmSizes(row.Farm(t)).LowEnd(140)
+			got, err = farmSizes(row.Farm(t)).LowEnd(t.Context(), 140)
 		case "bp_moment":
 			order := strings.TrimSuffix(strings.TrimPrefix(row.Metric, "E[X^"), "]")
-			got, err = farmSizes(row.Farm(t)).Moment(reference.Rat(t, order), 140)
+			got, err = farmSizes(row.Farm(t)).Moment(t.Context(), reference.Rat(t, order), 140)
 		case "bp_dist":
-			f := map[string]func(BoundedPareto, *big.Rat, uint) (num.Interval, error){
+			f := map[string]func(BoundedPareto, context.Context, *big.Rat, uint) (num.Interval, error){
 				"tail": BoundedPareto.Tail, "cdf": BoundedPareto.CDF, "pdf": BoundedPareto.Density,
 			}[row.Metric]
-			got, err = f(farmSizes(row.Farm(t)), row.ExactCutoffs(t)[0], 140)
+			got, err = f(farmSizes(row.Farm(t)), t.Context(), row.ExactCutoffs(t)[0], 140)
 		default:
 			continue
 		}
@@ -97,12 +98,12 @@ func TestLawAgainstDist(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := m.PartialMoment(new(big.Rat).SetFloat64(order), x, y, 60)
+			got, err := m.PartialMoment(t.Context(), new(big.Rat).SetFloat64(order), x, y, 60)
 			near("partial moment", got, err, want)
 		}
-		got, err := m.Tail(x, 60)
+		got, err := m.Tail(t.Context(), x, 60)
 		near("tail", got, err, d.Survival(a))
-		got, err = m.CDF(x, 60)
+		got, err = m.CDF(t.Context(), x, 60)
 		near("cdf", got, err, d.CDF(a))
 	})
 }
@@ -118,15 +119,15 @@ func TestLawEnclosures(t *testing.T) {
 		}
 		order := new(big.Rat).SetFloat64(rapid.SampledFrom([]float64{-1, 0, 0.7, 1, 2, 2.5}).Draw(t, "order"))
 		x := new(big.Rat).Mul(m.High, new(big.Rat).SetFloat64(rapid.Float64Range(0.5, 0.99).Draw(t, "x")))
-		fine, err := m.PartialMoment(order, x, m.High, 500)
+		fine, err := m.PartialMoment(t.Context(), order, x, m.High, 500)
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole, err := m.Moment(order, 400)
+		whole, err := m.Moment(t.Context(), order, 400)
 		if err != nil {
 			t.Fatal(err)
 		}
-		below, err := m.PartialMoment(order, new(big.Rat), x, 400)
+		below, err := m.PartialMoment(t.Context(), order, new(big.Rat), x, 400)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +136,7 @@ func TestLawEnclosures(t *testing.T) {
 			t.Errorf("parts add to %g, not %g", sum.Low, whole.Low)
 		}
 		for _, prec := range []uint{53, 100, 200, 400} {
-			e, err := m.PartialMoment(order, x, m.High, prec)
+			e, err := m.PartialMoment(t.Context(), order, x, m.High, prec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +145,7 @@ func TestLawEnclosures(t *testing.T) {
 			}
 		}
 		if m.Mean != nil {
-			if e, err := m.Moment(big.NewRat(1, 1), 300); err != nil || !agreesRat(e, m.Mean) {
+			if e, err := m.Moment(t.Context(), big.NewRat(1, 1), 300); err != nil || !agreesRat(e, m.Mean) {
 				t.Errorf("mean %g to %g, %v", e.Low, e.High, err)
 			}
 		}
@@ -161,7 +162,7 @@ func TestLowEndClosedForms(t *testing.T) {
 			{big.NewRat(1, 2), new(big.Rat).Mul(mean, ratio)},
 			{big.NewRat(2, 1), new(big.Rat).Quo(mean, new(big.Rat).Sub(big.NewRat(2, 1), ratio))},
 		} {
-			e, err := BoundedPareto{Alpha: c.alpha, High: p, Mean: mean}.LowEnd(300)
+			e, err := BoundedPareto{Alpha: c.alpha, High: p, Mean: mean}.LowEnd(t.Context(), 300)
 			if err != nil || !agreesRat(e, c.k) || e.RelWidth() > 1e-89 {
 				t.Errorf("p = %s, α = %v: %g to %g, %v", high, c.alpha, e.Low, e.High, err)
 			}
@@ -169,17 +170,17 @@ func TestLowEndClosedForms(t *testing.T) {
 	}
 	for _, alpha := range []string{"0.001", "1e-6", "1e-30"} {
 		m := BoundedPareto{Alpha: num.MustRat(alpha), High: num.MustRat("1e10"), Mean: big.NewRat(3000, 1)}
-		k, err := m.LowEnd(100)
+		k, err := m.LowEnd(t.Context(), 100)
 		if err != nil || k.High.MantExp(nil) > -10000 {
 			t.Errorf("α = %s: %g, %v", alpha, k.Low, err)
 		}
-		if e, err := m.Moment(big.NewRat(1, 1), 100); err != nil || !agreesRat(e, m.Mean) {
+		if e, err := m.Moment(t.Context(), big.NewRat(1, 1), 100); err != nil || !agreesRat(e, m.Mean) {
 			t.Errorf("α = %s: mean %g, %v", alpha, e.Low, err)
 		}
 	}
 	// α so small and p so large that k is beyond big.Float.
 	m := BoundedPareto{Alpha: num.MustRat("1e-30"), High: num.MustRat("1e30"), Mean: big.NewRat(1, 1)}
-	if _, err := m.LowEnd(100); !errors.Is(err, num.ErrRange) {
+	if _, err := m.LowEnd(t.Context(), 100); !errors.Is(err, num.ErrRange) {
 		t.Errorf("k below e^-2e8: %v", err)
 	}
 }
@@ -208,36 +209,36 @@ func TestLawAtTheEnds(t *testing.T) {
 		}
 	}
 	zero, half := new(big.Rat), num.MustRat("0.00045")
-	is("P(X <= k)", 0)(given.CDF(k, 0))
-	is("P(X > k)", 1)(given.Tail(k, 0))
-	is("f(k/2)", 0)(given.Density(half, 0))
-	is("f(k/2)", 0)(solved.Density(half, 0))
-	is("f(2p)", 0)(solved.Density(num.MustRat("2e10"), 0))
-	is("P(X <= k/2)", 0)(solved.CDF(half, 0))
-	is("P(X <= 0)", 0)(solved.CDF(zero, 0))
-	is("P(X > 0)", 1)(solved.Tail(zero, 0))
-	is("P(X > p)", 0)(solved.Tail(solved.High, 0))
-	is("P(X > 2p)", 0)(solved.Tail(num.MustRat("2e10"), 0))
-	is("P(X <= p)", 1)(solved.CDF(solved.High, 0))
-	is("P(X > k)", 1)(solved.Tail(k, 0))
-	undecided("P(X <= k)")(solved.CDF(k, 0))
-	undecided("f(k)")(solved.Density(k, 0))
+	is("P(X <= k)", 0)(given.CDF(t.Context(), k, 0))
+	is("P(X > k)", 1)(given.Tail(t.Context(), k, 0))
+	is("f(k/2)", 0)(given.Density(t.Context(), half, 0))
+	is("f(k/2)", 0)(solved.Density(t.Context(), half, 0))
+	is("f(2p)", 0)(solved.Density(t.Context(), num.MustRat("2e10"), 0))
+	is("P(X <= k/2)", 0)(solved.CDF(t.Context(), half, 0))
+	is("P(X <= 0)", 0)(solved.CDF(t.Context(), zero, 0))
+	is("P(X > 0)", 1)(solved.Tail(t.Context(), zero, 0))
+	is("P(X > p)", 0)(solved.Tail(t.Context(), solved.High, 0))
+	is("P(X > 2p)", 0)(solved.Tail(t.Context(), num.MustRat("2e10"), 0))
+	is("P(X <= p)", 1)(solved.CDF(t.Context(), solved.High, 0))
+	is("P(X > k)", 1)(solved.Tail(t.Context(), k, 0))
+	undecided("P(X <= k)")(solved.CDF(t.Context(), k, 0))
+	undecided("f(k)")(solved.Density(t.Context(), k, 0))
 }
 
 func TestLawErrors(t *testing.T) {
 	m := BoundedPareto{Alpha: num.MustRat("1.3"), High: num.MustRat("1e7"), Low: num.MustRat("700")}
 	one := big.NewRat(1, 1)
 	call := map[string]func() (num.Interval, error){
-		"x = -1":      func() (num.Interval, error) { return m.Tail(big.NewRat(-1, 1), 0) },
-		"x = nil":     func() (num.Interval, error) { return m.CDF(nil, 0) },
-		"x = -1/":     func() (num.Interval, error) { return m.Density(big.NewRat(-1, 1), 0) },
-		"order = nil": func() (num.Interval, error) { return m.Moment(nil, 0) },
-		"low = -1":    func() (num.Interval, error) { return m.PartialMoment(one, big.NewRat(-1, 1), one, 0) },
-		"high = 0":    func() (num.Interval, error) { return m.PartialMoment(one, one, new(big.Rat), 0) },
-		"prec = 1001": func() (num.Interval, error) { return m.LowEnd(1001) },
-		"High = nil":  func() (num.Interval, error) { return BoundedPareto{Alpha: one, Low: one}.Tail(one, 0) },
-		"Low = nil":   func() (num.Interval, error) { return BoundedPareto{Alpha: one, High: one}.Moment(one, 0) },
-		"Alpha = nil": func() (num.Interval, error) { return BoundedPareto{High: one}.LowEnd(0) },
+		"x = -1":      func() (num.Interval, error) { return m.Tail(t.Context(), big.NewRat(-1, 1), 0) },
+		"x = nil":     func() (num.Interval, error) { return m.CDF(t.Context(), nil, 0) },
+		"x = -1/":     func() (num.Interval, error) { return m.Density(t.Context(), big.NewRat(-1, 1), 0) },
+		"order = nil": func() (num.Interval, error) { return m.Moment(t.Context(), nil, 0) },
+		"low = -1":    func() (num.Interval, error) { return m.PartialMoment(t.Context(), one, big.NewRat(-1, 1), one, 0) },
+		"high = 0":    func() (num.Interval, error) { return m.PartialMoment(t.Context(), one, one, new(big.Rat), 0) },
+		"prec = 1001": func() (num.Interval, error) { return m.LowEnd(t.Context(), 1001) },
+		"High = nil":  func() (num.Interval, error) { return BoundedPareto{Alpha: one, Low: one}.Tail(t.Context(), one, 0) },
+		"Low = nil":   func() (num.Interval, error) { return BoundedPareto{Alpha: one, High: one}.Moment(t.Context(), one, 0) },
+		"Alpha = nil": func() (num.Interval, error) { return BoundedPareto{High: one}.LowEnd(t.Context(), 0) },
 	}
 	for want, f := range call {
 		var e *num.InputError

@@ -23,6 +23,20 @@ type Distribution interface {
 // ErrMoreBits says that a question is open until it is asked with more bits.
 var ErrMoreBits = errors.New("exact: more bits are needed")
 
+// WithPrecision calls try with prec bits, then with twice as many, and so on up to most, while it returns [ErrMoreBits]:
+// that is the error if most do not help. It is ctx.Err() if ctx is done before a try.
+func WithPrecision(ctx context.Context, prec, most uint, try func(prec uint) error) error {
+	for ; prec <= most; prec *= 2 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := try(prec); !errors.Is(err, ErrMoreBits) {
+			return err
+		}
+	}
+	return ErrMoreBits
+}
+
 // An Enclosure is a [Distribution] to a number of bits.
 type Enclosure struct {
 	Prec      uint

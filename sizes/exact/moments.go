@@ -2,7 +2,7 @@ package exact
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"math"
 	"math/big"
 
@@ -19,19 +19,19 @@ import (
 // to be below the one given at the lower end of the enclosure and above at the upper end.
 //
 // The error of this and the methods below names the field of m or the argument that is out of range, wraps
-// [ErrMoreBits], or is [num.ErrRange] for powers beyond e^±2e8.
-func (d BoundedPareto) LowEnd(prec uint) (num.Interval, error) {
-	return d.measure(prec, func(l boundedPareto) (num.Interval, error) { return l.low.x, nil })
+// [ErrMoreBits], is [num.ErrRange] for powers beyond e^±2e8, or ctx.Err() soon after ctx is done.
+func (d BoundedPareto) LowEnd(ctx context.Context, prec uint) (num.Interval, error) {
+	return d.measure(ctx, prec, func(l boundedPareto) (num.Interval, error) { return l.low.x, nil })
 }
 
 // Moment encloses E[X^order] for any real order, to a relative width of at most 2^(1-prec); prec 0 means 64.
-func (d BoundedPareto) Moment(order *big.Rat, prec uint) (num.Interval, error) {
-	return d.PartialMoment(order, new(big.Rat), d.High, prec)
+func (d BoundedPareto) Moment(ctx context.Context, order *big.Rat, prec uint) (num.Interval, error) {
+	return d.PartialMoment(ctx, order, new(big.Rat), d.High, prec)
 }
 
 // PartialMoment encloses E[X^order; low < X <= high] for 0 <= low <= high, to a relative width of at most 2^(1-prec);
 // prec 0 means 64. The error wraps [ErrMoreBits] if k follows from the mean and is high itself.
-func (d BoundedPareto) PartialMoment(order, low, high *big.Rat, prec uint) (num.Interval, error) {
+func (d BoundedPareto) PartialMoment(ctx context.Context, order, low, high *big.Rat, prec uint) (num.Interval, error) {
 	if err := d.Check(); err != nil {
 		return num.Interval{}, err
 	}
@@ -44,7 +44,7 @@ func (d BoundedPareto) PartialMoment(order, low, high *big.Rat, prec uint) (num.
 	if high == nil || high.Cmp(low) < 0 {
 		return num.Interval{}, input.Errorf("high", Text(high), "a number >= low = %s", Text(low))
 	}
-	return d.measure(prec, func(l boundedPareto) (num.Interval, error) {
+	return d.measure(ctx, prec, func(l boundedPareto) (num.Interval, error) {
 		a, b, ok, err := l.clip(low, high)
 		if err != nil || !ok {
 			return num.FromInt(0, l.prec), err
@@ -54,7 +54,7 @@ func (d BoundedPareto) PartialMoment(order, low, high *big.Rat, prec uint) (num.
 }
 
 // Tail encloses P(X > x), to a relative width of at most 2^(1-prec); prec 0 means 64.
-func (d BoundedPareto) Tail(x *big.Rat, prec uint) (num.Interval, error) {
+func (d BoundedPareto) Tail(ctx context.Context, x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
 		return num.Interval{}, input.Errorf("x", Text(x), "a number >= 0")
 	}
@@ -62,25 +62,25 @@ func (d BoundedPareto) Tail(x *big.Rat, prec uint) (num.Interval, error) {
 	if high == nil || x.Cmp(high) > 0 {
 		high = x
 	}
-	return d.PartialMoment(new(big.Rat), x, high, prec)
+	return d.PartialMoment(ctx, new(big.Rat), x, high, prec)
 }
 
 // CDF encloses P(X <= x), to a relative width of at most 2^(1-prec); prec 0 means 64. The error wraps [ErrMoreBits] if
 // k follows from the mean and is x itself.
-func (d BoundedPareto) CDF(x *big.Rat, prec uint) (num.Interval, error) {
+func (d BoundedPareto) CDF(ctx context.Context, x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
 		return num.Interval{}, input.Errorf("x", Text(x), "a number >= 0")
 	}
-	return d.PartialMoment(new(big.Rat), new(big.Rat), x, prec)
+	return d.PartialMoment(ctx, new(big.Rat), new(big.Rat), x, prec)
 }
 
 // Density encloses f(x), that inside at the ends, to a relative width of at most 2^(1-prec); prec 0 means 64. The error
 // wraps [ErrMoreBits] if k follows from the mean and is x itself.
-func (d BoundedPareto) Density(x *big.Rat, prec uint) (num.Interval, error) {
+func (d BoundedPareto) Density(ctx context.Context, x *big.Rat, prec uint) (num.Interval, error) {
 	if x == nil || x.Sign() < 0 {
 		return num.Interval{}, input.Errorf("x", Text(x), "a number >= 0")
 	}
-	return d.measure(prec, func(l boundedPareto) (num.Interval, error) {
+	return d.measure(ctx, prec, func(l boundedPareto) (num.Interval, error) {
 		at := num.FromRat(x, l.prec)
 		switch {
 		case x.Cmp(d.High) > 0, d.Low != nil && x.Cmp(d.Low) < 0, d.Low == nil && at.High.Cmp(l.low.x.Low) < 0:
@@ -97,7 +97,7 @@ func (d BoundedPareto) Density(x *big.Rat, prec uint) (num.Interval, error) {
 }
 
 // measure doubles the precision until what f returns is narrow enough.
-func (d BoundedPareto) measure(prec uint, f func(boundedPareto) (num.Interval, error)) (num.Interval, error) {
+func (d BoundedPareto) measure(ctx context.Context, prec uint, f func(boundedPareto) (num.Interval, error)) (num.Interval, error) {
 	prec = cmp.Or(prec, 64)
 	if err := d.Check(); err != nil {
 		return num.Interval{}, err
@@ -106,7 +106,7 @@ func (d BoundedPareto) measure(prec uint, f func(boundedPareto) (num.Interval, e
 		return num.Interval{}, input.Errorf("prec", prec, "at most 1000 bits")
 	}
 	var e num.Interval
-	err := withPrecision(prec+64, func(w uint) error {
+	err := WithPrecision(ctx, prec+64, maxPrec, func(w uint) error {
 		l, err := d.toBits(w)
 		if err != nil {
 			return err
@@ -132,12 +132,3 @@ func (d BoundedPareto) measure(prec uint, f func(boundedPareto) (num.Interval, e
 
 // maxPrec is the greatest precision of a computation, in bits.
 const maxPrec = 1 << 14
-
-// withPrecision calls try with more and more bits while it returns [ErrMoreBits], up to maxPrec.
-func withPrecision(prec uint, try func(prec uint) error) error {
-	err := ErrMoreBits
-	for ; prec <= maxPrec && errors.Is(err, ErrMoreBits); prec *= 2 {
-		err = try(prec)
-	}
-	return err
-}

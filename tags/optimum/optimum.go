@@ -106,7 +106,7 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 	var goals []goal
 	steps := 0
 	var found solution
-	err = tags.WithPrecision(ctx, 256, 4096, func(prec uint) error {
+	err = exact.WithPrecision(ctx, 256, 4096, func(prec uint) error {
 		var err error
 		if p.EnclosedFarm, err = m.Enclosed(ctx, prec); err != nil {
 			return err
@@ -132,6 +132,9 @@ func solve(ctx context.Context, m tags.ExactModel, o tags.Objective, start []flo
 		return err
 	})
 	found.steps = steps
+	if errors.Is(err, exact.ErrMoreBits) {
+		return solution{}, tags.ErrPrecision
+	}
 	if err != nil {
 		return solution{}, err
 	}

@@ -314,7 +314,7 @@ func TestOneHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	square, err := m.sizes().Moment(big.NewRat(2, 1), 100)
+	square, err := m.sizes().Moment(t.Context(), big.NewRat(2, 1), 100)
 	if err != nil {
 		t.Fatal(err)
 	}
