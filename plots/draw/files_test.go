@@ -21,7 +21,7 @@ import (
 
 // The CSV holds every point of the figure, digit for digit, and nothing else.
 func TestCSVHoldsTheData(t *testing.T) {
-	for _, f := range figures() {
+	for _, f := range FixtureFigures() {
 		records, err := csv.NewReader(bytes.NewReader(render(t, f, CSV))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +99,7 @@ func TestCSVHoldsTheData(t *testing.T) {
 
 // The page shows every figure, links only to files beside it, and asks nothing of the network.
 func TestPage(t *testing.T) {
-	all := figures()
+	all := FixtureFigures()
 	v := 1.5
 	all[0].Title = "<b> & more"
 	all[0].Checks = []plots.Check{{Figure: "test-a", Quantity: "mean delay", Exact: 1.25, Simulated: &v, HalfWidth: &v, Z: &v}}

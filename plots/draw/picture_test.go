@@ -2,13 +2,8 @@ package draw
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"image"
-	"image/draw"
-	"image/png"
-	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -23,8 +18,8 @@ import (
 	"productform/plots"
 )
 
-// figures returns the test figures. The tests of the packages below plots draw the figures of the papers.
-func figures() []*plots.Figure {
+// FixtureFigures returns the test figures. The tests of the packages below plots draw the figures of the papers.
+func FixtureFigures() []*plots.Figure {
 	return []*plots.Figure{simulated(), categorical(), grouped("low", "high")}
 }
 
@@ -60,77 +55,6 @@ func legendRows(f *plots.Figure) int {
 	return 1
 }
 
-// A PNG has the printed size at 300 dots per inch, says so, and has no ink on its edge.
-func TestPNG(t *testing.T) {
-	for _, f := range figures() {
-		b := render(t, f, PNG)
-		img, err := png.Decode(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows := (len(f.Panels) + 1) / 2
-		size := img.Bounds().Size()
-		if want := 170 / 25.4 * 300; math.Abs(float64(size.X)-want) > 1 {
-			t.Errorf("%s is %d dots wide, want %.0f", f.ID, size.X, want)
-		}
-		want := float64(rows) * 70 / 25.4 * 300
-		if n := legendRows(f); n > 0 { // 5 points, and 1.35 times 8 a row
-			want += (5 + 10.8*float64(n)) / 72 * 300
-		}
-		if math.Abs(float64(size.Y)-want) > 1 {
-			t.Errorf("%s is %d dots high, want %.0f", f.ID, size.Y, want)
-		}
-		if !bytes.Contains(b, []byte("pHYs\x00\x00\x2e\x23\x00\x00\x2e\x23\x01")) { // 300/0.0254 = 11811 = 0x2e23 a metre
-			t.Errorf("%s does not tell its resolution", f.ID)
-		}
-		pixels := image.NewRGBA(img.Bounds())
-		draw.Draw(pixels, img.Bounds(), img, image.Point{}, draw.Src)
-		inked := 0
-		for y := range size.Y {
-			for x := range size.X {
-				p := pixels.Pix[pixels.PixOffset(x, y):]
-				if p[0]&p[1]&p[2] == 255 {
-					continue
-				}
-				inked++
-				const edge = 8 // dots, 0.7 mm
-				if x < edge || y < edge || x >= size.X-edge || y >= size.Y-edge {
-					t.Fatalf("%s has ink at (%d, %d), on its edge", f.ID, x, y)
-				}
-			}
-		}
-		if inked < size.X*size.Y/200 {
-			t.Errorf("%s is nearly blank", f.ID)
-		}
-	}
-}
-
-// An SVG is well-formed, has a title and needs no font.
-func TestSVG(t *testing.T) {
-	for _, f := range figures() {
-		b := render(t, f, SVG)
-		titled := false
-		for d := xml.NewDecoder(bytes.NewReader(b)); ; {
-			token, err := d.Token()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatalf("%s: %v", f.ID, err)
-			}
-			if e, ok := token.(xml.StartElement); ok {
-				titled = titled || e.Name.Local == "title"
-				if e.Name.Local == "text" {
-					t.Fatalf("%s has text that needs a font", f.ID)
-				}
-			}
-		}
-		if !titled || !bytes.Contains(b, []byte(f.Title)) {
-			t.Errorf("%s has no title", f.ID)
-		}
-	}
-}
-
 // The cross-reference table of a PDF still points at its objects once the dates are blanked.
 func TestPDFOffsets(t *testing.T) {
 	b := render(t, simulated(), PDF)
@@ -155,7 +79,7 @@ func TestPDFOffsets(t *testing.T) {
 // several rows and show the same.
 func TestNamesOrLegend(t *testing.T) {
 	text := newTypesetter()
-	for _, f := range figures() {
+	for _, f := range FixtureFigures() {
 		shared, rows := sharedLegend(text, f)
 		if (shared != nil) != (legendRows(f) > 0) || rows != legendRows(f) {
 			t.Errorf("%s: shared legend in %d rows", f.ID, rows)
