@@ -79,11 +79,11 @@ func group(list []runs.Task, rate float64, least time.Duration) (keys [][]string
 // those that are.
 const attempts = 100
 
-// job returns the job of a manifest. inputs are the digests of its files by their names.
-func job(name string, m *manifest, works []float64, inputs map[string]string) wire.Job {
+// job returns the job of a manifest, without a name. inputs are the digests of its files by their names.
+func job(m *manifest, works []float64, inputs map[string]string) wire.Job {
 	for i := range works {
 		works[i] = max(works[i], 1e-6)
 	}
-	return wire.Job{Name: name, Tasks: len(works), Works: works, Attempts: attempts,
+	return wire.Job{Tasks: len(works), Works: works, Attempts: attempts,
 		Run: wire.Run{Kind: Kind, Program: m.Program, Inputs: inputs}}
 }

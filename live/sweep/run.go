@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/runs"
 	"productform/live/wire"
@@ -76,12 +77,19 @@ func (c *Command) round(ctx context.Context, s Settings, submit Submit) (more bo
 	for name, text := range files {
 		digests[name] = wire.Digest(text)
 	}
-	failed, why, err := submit(ctx, job("", m, works, digests), files, func(task int, output []byte) error {
+	progress, done := cli.NewProgress(s.Stderr, "pfq-live"), 0
+	failed, why, err := submit(ctx, job(m, works, digests), files, func(task int, output []byte) error {
+		if task >= len(m.Tasks) {
+			return fmt.Errorf("task %d: there are %d", task, len(m.Tasks))
+		}
 		if err := c.take(m.Tasks[task], output); err != nil {
 			return fmt.Errorf("task %d: %w", task, err)
 		}
+		done++
+		progress.Show(done, len(m.Tasks), "tasks")
 		return nil
 	})
+	progress.Clear()
 	if err == nil && failed > 0 {
 		fmt.Fprintf(s.Stderr, "pfq-live: note: %d of %d tasks were given up (%s); their runs are done here\n", failed, len(m.Tasks), why)
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -15,7 +17,6 @@ import (
 // another job, or Close ends it.
 type Runner struct {
 	programs map[string]string // files of pfq and figures
-	marks    string
 	ctx      context.Context
 	stop     context.CancelFunc
 
@@ -30,12 +31,28 @@ type slot struct {
 	refused  error  // why it does no tasks of the job
 }
 
-// NewRunner returns a runner for files of programs by their names, pfq and figures. In marks there is a record of the process group
-// of each child while it runs; it is the folder of the worker, which kills what an earlier start left there.
-func NewRunner(programs map[string]string, marks string) *Runner {
-	r := &Runner{programs: programs, marks: marks, slots: map[string]*slot{}}
+// NewRunner returns a runner for files of programs by their names, pfq and figures, such as [Beside] returns. While a child runs,
+// there is a record of its process group beside the folders of tasks, by which a worker kills what an earlier start of it has left.
+func NewRunner(programs map[string]string) *Runner {
+	r := &Runner{programs: programs, slots: map[string]*slot{}}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	return r
+}
+
+// Beside returns the files of pfq and figures that are in the folder of this program, by their names.
+func Beside() (map[string]string, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]string)
+	for _, name := range programs {
+		path := filepath.Join(filepath.Dir(own), name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			found[name] = path
+		}
+	}
+	return found, nil
 }
 
 // Close ends all children. No task is under way then, and none comes.
@@ -130,7 +147,7 @@ func (r *Runner) begin(ctx context.Context, s *slot, m *manifest, folder string)
 			return s.refused
 		}
 	}
-	c, err := serve(ctx, r.ctx, path, m.Args, folder, r.marks)
+	c, err := serve(ctx, r.ctx, path, m.Args, folder, filepath.Dir(folder))
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ type farm struct {
 func newFarm(t *testing.T, workers int) *farm {
 	f := &farm{T: t}
 	for range workers {
-		r := NewRunner(map[string]string{"pfq": pfq}, t.TempDir())
+		r := NewRunner(map[string]string{"pfq": pfq})
 		t.Cleanup(r.Close)
 		f.runners = append(f.runners, r)
 	}
@@ -422,7 +422,7 @@ func TestGroup(t *testing.T) {
 			rt.Fatalf("%d runs of %d in %d tasks", next, n, len(keys))
 		}
 		if n > 0 {
-			if err := func() error { j := job("j", &manifest{Program: "pfq"}, works, nil); return j.Check() }(); err != nil {
+			if err := func() error { j := job(&manifest{Program: "pfq"}, works, nil); j.Name = "j"; return j.Check() }(); err != nil {
 				rt.Fatal(err)
 			}
 		}
