@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"productform/internal/input"
+	"productform/internal/processor"
 	"productform/sweep"
 )
 
@@ -15,7 +16,7 @@ const version = "productform/sim 1"
 
 // sampleFormat names what a kept [Sample] holds. It is part of the name under which samples are kept, so that none is taken
 // for that of another format.
-const sampleFormat = "productform/sim sample 2"
+const sampleFormat = "productform/sim sample 3"
 
 // A Plan is a system checked and made ready, with the time that each replication takes. It is not changed by
 // the functions that take it, several of which may run at once.
@@ -72,9 +73,10 @@ func (p *Plan) checkLength() error {
 		mostSteps, 1/p.JumpRate, p.StepRate/p.JumpRate)
 }
 
-// Key returns the hash that names the sample of one replication: of the system, the lengths, the seed and the version.
+// Key returns the hash that names the sample of one replication: of the system, the lengths, the seed, the version, and the way in
+// which the processor rounds. So samples from a processor that rounds otherwise are not mixed with its own.
 func (p *Plan) Key(replication int) (string, error) {
-	return sweep.Key(sampleFormat, p.hash, p.time, p.warmUp, p.settings.Distribution, p.settings.Seed, replication)
+	return sweep.Key(sampleFormat, processor.Arithmetic(), p.hash, p.time, p.warmUp, p.settings.Distribution, p.settings.Seed, replication)
 }
 
 // Replicate simulates one replication, numbered from 0. The same number gives the same sample, always.

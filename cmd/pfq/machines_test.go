@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -130,6 +131,28 @@ func TestKilledPart(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+	s.check(t, folder, s.answer(t))
+}
+
+// The runs of a processor that rounds otherwise, as Go does where it is told that there is no fused multiply-add, are not mixed with
+// those of this one: the answer has the digits of one process.
+func TestOtherProcessor(t *testing.T) {
+	if args := os.Getenv("PFQ_TEST_OTHER"); args != "" {
+		os.Exit(command.Run(program(), strings.Fields(args), strings.NewReader(oneServer), os.Stdout, os.Stderr))
+	}
+	if runtime.GOARCH != "amd64" {
+		return // there are no such features to be turned off
+	}
+	s := shared{"simulate - --runs 4 --jumps 2000 --sizes lognormal:4", oneServer, 8}
+	folder := t.TempDir()
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOtherProcessor$")
+	c.Env = append(os.Environ(), "GODEBUG=cpu.all=off", "PFQ_TEST_OTHER="+s.line+" --part 0/1 --results "+folder)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v, %s", err, out)
+	}
+	if _, stderr, status := pfq(s.stdin, strings.Fields(s.line+" --part 0/1 --results "+folder)...); status != 0 || !strings.HasSuffix(stderr, ": 4 runs, 0 of them found\n") {
+		t.Errorf("status %d, %s", status, stderr)
 	}
 	s.check(t, folder, s.answer(t))
 }
