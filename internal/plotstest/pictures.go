@@ -30,11 +30,12 @@ func CheckPictures(t *testing.T, figures map[string]*plots.Figure, longest ...st
 		case f.OneLegend, len(f.Panels) > 2:
 			rows = 1
 		}
-		checkPicture(t, f, rows)
+		CheckPicture(t, f, rows)
 	}
 }
 
-func checkPicture(t *testing.T, f *plots.Figure, legendRows int) {
+// CheckPicture draws a figure with so many rows of a legend above all panels, and looks at the files.
+func CheckPicture(t *testing.T, f *plots.Figure, legendRows int) {
 	t.Helper()
 	picture := func(format render.Format) []byte {
 		data, err := render.Render(f, format)

@@ -46,9 +46,9 @@ func TestRenderIsDeterministic(t *testing.T) {
 	}
 }
 
-// legendRows returns the rows of the legend above all panels, which figures have that ask for it or have several rows of
+// LegendRows returns the rows of the legend above all panels, which figures have that ask for it or have several rows of
 // panels that show the same.
-func legendRows(f *plots.Figure) int {
+func LegendRows(f *plots.Figure) int {
 	if f.ID == "test" {
 		return 0
 	}
@@ -81,7 +81,7 @@ func TestNamesOrLegend(t *testing.T) {
 	text := newTypesetter()
 	for _, f := range FixtureFigures() {
 		shared, rows := sharedLegend(text, f)
-		if (shared != nil) != (legendRows(f) > 0) || rows != legendRows(f) {
+		if (shared != nil) != (LegendRows(f) > 0) || rows != LegendRows(f) {
 			t.Errorf("%s: shared legend in %d rows", f.ID, rows)
 		}
 		for _, e := range shared {
