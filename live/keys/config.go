@@ -29,7 +29,7 @@ func (u User) account() string {
 func (u User) may(v Verb) (subjects []string) {
 	for _, r := range Rights() {
 		if r.Role == u.Role && r.Verb == v {
-			subjects = append(subjects, strings.ReplaceAll(r.Subject, "NAME", u.Name))
+			subjects = append(subjects, strings.ReplaceAll(r.Subject, "{name}", u.Name))
 		}
 	}
 	return subjects
@@ -94,7 +94,7 @@ func exports() (lines []string) {
 		if !r.shared() {
 			continue
 		}
-		subject := strings.ReplaceAll(r.Subject, "NAME", "*")
+		subject := strings.ReplaceAll(r.Subject, "{name}", "*")
 		line := fmt.Sprintf(`{ service: "%s" }`, subject)
 		if r.Many {
 			line = fmt.Sprintf(`{ service: "%s", response_type: Stream }`, subject)
@@ -119,7 +119,7 @@ func (u User) imports() (lines []string) {
 		if r.Verb == Subscribe {
 			what = "stream"
 		}
-		lines = append(lines, fmt.Sprintf(`{ %s: { account: %s, subject: "%s" } }`, what, Account, strings.ReplaceAll(r.Subject, "NAME", u.Name)))
+		lines = append(lines, fmt.Sprintf(`{ %s: { account: %s, subject: "%s" } }`, what, Account, strings.ReplaceAll(r.Subject, "{name}", u.Name)))
 	}
 	return lines
 }

@@ -24,17 +24,11 @@ import (
 // A connection that was lost is sought again every 50 ms for as long as it is not closed. What is published meanwhile is
 // refused, not sent later. The error is that of the context, of the file, or of the server, see [Refused].
 func Connect(ctx context.Context, target, name string, more ...nats.Option) (*nats.Conn, error) {
-	address, options := target, []nats.Option{nats.Name(name)}
-	if !strings.Contains(target, "://") {
-		f, err := Read(target)
-		if err != nil {
-			return nil, err
-		}
-		if options, err = f.options(); err != nil {
-			return nil, err
-		}
-		address = f.URL
+	address, key, err := Options(target)
+	if err != nil {
+		return nil, err
 	}
+	options := append([]nats.Option{nats.Name(name)}, key...)
 	options = append(options,
 		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ReconnectJitter(10*time.Millisecond, 10*time.Millisecond),
 		nats.ReconnectBufSize(-1), nats.Timeout(5*time.Second), nats.IgnoreAuthErrorAbort(), nats.DrainTimeout(5*time.Second))
@@ -52,6 +46,20 @@ func Connect(ctx context.Context, target, name string, more ...nats.Option) (*na
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	return nc, nil
+}
+
+// Options are the URL of a server and what a connection needs to it, for a target as of [Connect]: nothing for a URL; for
+// the file of a key, its name, TLS, and the prefix _INBOX_NAME of the subjects of answers.
+func Options(target string) (url string, options []nats.Option, err error) {
+	if strings.Contains(target, "://") {
+		return target, nil, checkURL("url", target)
+	}
+	f, err := Read(target)
+	if err != nil {
+		return "", nil, err
+	}
+	options, err = f.options()
+	return f.URL, options, err
 }
 
 // Refused tells whether a server refused a connection for the key or the lack of one.

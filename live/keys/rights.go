@@ -27,7 +27,7 @@ const (
 type Right struct {
 	Role    Role
 	Verb    Verb
-	Subject string // NAME stands for the name of the key
+	Subject string // {name} stands for the name of the key
 	For     string
 	Many    bool // a request has more than one answer
 }
@@ -42,14 +42,14 @@ const (
 // Rights is the table of what each role may do. What is not here the server refuses.
 func Rights() []Right {
 	all := []Right{
-		{Worker, Publish, "pfq.beat.NAME", "its heartbeats", false},
+		{Worker, Publish, "pfq.beat.{name}", "its heartbeats", false},
 		{Worker, Publish, "pfq.in.done.>", "results: the first of a task is taken", false},
 		{Worker, Publish, "pfq.in.fail.>", "attempts that it gave up", false},
 		{Worker, Publish, wire.BlobSubjects, "large results: a content is written once", false},
 		{Worker, Publish, direct + wire.InStream + ".pfq.in.submit.*", "the jobs of its orders", false},
 		{Worker, Publish, direct + wire.BlobStream + "." + wire.BlobSubjects, "inputs", false},
-		{Worker, Subscribe, "pfq.order.NAME", "its orders", false},
-		{Worker, Subscribe, "_INBOX_NAME.>", "answers to its requests", false},
+		{Worker, Subscribe, "pfq.order.{name}", "its orders", false},
+		{Worker, Subscribe, "_INBOX_{name}.>", "answers to its requests", false},
 
 		{Client, Publish, "pfq.in.submit.*", "batches of jobs", false},
 		{Client, Publish, "pfq.in.cancel.*", "wishes about jobs", false},
@@ -57,21 +57,20 @@ func Rights() []Right {
 		{Client, Publish, "pfq.in.clear.*", "wishes about jobs", false},
 		{Client, Publish, "pfq.in.drain.*.*", "wishes about workers", false},
 		{Client, Publish, wire.BlobSubjects, "inputs", false},
-		{Client, Publish, "pfq.api.*", "questions to the manager", false},
+		{Client, Publish, "pfq.api.*", "questions to the manager, which change nothing", false},
 		{Client, Publish, direct + wire.InStream, "results, and what else was said", true},
 		{Client, Publish, direct + wire.InStream + ".>", "results, and what else was said", false},
 		{Client, Publish, direct + wire.BlobStream + "." + wire.BlobSubjects, "large results", false},
 		{Client, Subscribe, "pfq.news.*", "progress of jobs", false},
-		{Client, Subscribe, "_INBOX_NAME.>", "answers to its requests", false},
+		{Client, Subscribe, "_INBOX_{name}.>", "answers to its requests", false},
 
-		{Monitor, Publish, "pfq.api.status", "questions to the manager that change nothing", false},
+		{Monitor, Publish, "pfq.api.*", "questions to the manager, which change nothing", false},
 		{Monitor, Publish, direct + wire.InStream, "what was said", true},
 		{Monitor, Publish, direct + wire.InStream + ".>", "what was said", false},
 		{Monitor, Publish, direct + wire.PlanStream, "what was decided", true},
 		{Monitor, Publish, direct + wire.PlanStream + "." + wire.PlanSubject, "what was decided", false},
 		{Monitor, Subscribe, "pfq.news.*", "progress of jobs", false},
-		{Monitor, Subscribe, "pfq.beat.*", "what workers do", false},
-		{Monitor, Subscribe, "_INBOX_NAME.>", "answers to its requests", false},
+		{Monitor, Subscribe, "_INBOX_{name}.>", "answers to its requests", false},
 
 		{Manager, Publish, wire.PlanSubject, "decisions, by compare-and-set", false},
 		{Manager, Publish, wire.ScriptSubject, "the script of a replay", false},
@@ -79,7 +78,7 @@ func Rights() []Right {
 		{Manager, Publish, "pfq.news.*", "progress of jobs", false},
 		{Manager, Publish, "pfq.policy.*", "questions to a policy of one's own", false},
 		{Manager, Publish, "_R_.>", "answers to clients and monitors, by the subject that the server made for each", false},
-		{Manager, Publish, "_INBOX_NAME.>", "to itself", false},
+		{Manager, Publish, "_INBOX_{name}.>", "to itself", false},
 		{Manager, Publish, "$O." + wire.SnapshotStore + ".>", "snapshots", false},
 		{Manager, Publish, "$KV." + wire.LeaderBucket + ".>", "which manager leads", false},
 		{Manager, Publish, direct + ">", "all that is kept", false},
@@ -89,16 +88,14 @@ func Rights() []Right {
 		{Manager, Publish, "$JS.FC.>", "flow of consumers", false},
 		{Manager, Subscribe, "pfq.beat.*", "heartbeats", false},
 		{Manager, Subscribe, "pfq.api.*", "questions", false},
-		{Manager, Subscribe, "pfq.in.>", "reports and wishes as they come", false},
 		{Manager, Subscribe, Gone, "connections that ended", false},
-		{Manager, Subscribe, "_INBOX_NAME.>", "answers to its requests", false},
+		{Manager, Subscribe, "_INBOX_{name}.>", "answers to its requests", false},
 	}
 	for _, bucket := range []string{wire.JobsBucket, wire.WorkersBucket, wire.BatchesBucket, wire.ProfilesBucket} {
 		for _, r := range []Role{Client, Monitor} {
 			all = append(all,
 				Right{r, Publish, direct + "KV_" + bucket, "views", true},
-				Right{r, Publish, direct + "KV_" + bucket + ".>", "views", false},
-				Right{r, Publish, api + "STREAM.INFO.KV_" + bucket, "the library asks it before it reads a view", false})
+				Right{r, Publish, direct + "KV_" + bucket + ".>", "views", false})
 		}
 		all = append(all, Right{Manager, Publish, "$KV." + bucket + ".>", "views", false})
 	}
