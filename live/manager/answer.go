@@ -1,0 +1,74 @@
+package manager
+
+import (
+	"encoding/json"
+
+	"github.com/nats-io/nats.go"
+
+	"productform/dispatch"
+	"productform/internal/input"
+	"productform/live/wire"
+)
+
+// answer answers a question. One that cannot be answered gets an error in the header that services of NATS have.
+func (l *leader) answer(m *nats.Msg) {
+	var a any
+	var err error
+	switch m.Subject {
+	case wire.StatusService:
+		a = l.status()
+	case wire.HistoryService:
+		a = l.history.answer(l.at(), string(m.Data))
+	case wire.ReportService:
+		r := l.book.Report()
+		if len(r.Jobs) > wire.MostListed { // an answer fits into a message
+			r.Jobs = nil
+		}
+		a = r
+	case wire.AssignService:
+		var q wire.Assignment
+		if err = json.Unmarshal(m.Data, &q); err == nil {
+			err = Assign(&q)
+		}
+		a = q
+	}
+	var data []byte
+	if err == nil {
+		data, err = json.Marshal(a)
+	}
+	reply := &nats.Msg{Data: data}
+	if err != nil {
+		reply.Header = nats.Header{"Nats-Service-Error": {err.Error()}, "Nats-Service-Error-Code": {"400"}}
+	}
+	if err := m.RespondMsg(reply); err != nil {
+		l.settings.Log.Warn("answer not sent", "subject", m.Subject, "error", err)
+	}
+}
+
+// Assign asks a policy alone, without the rest of the system: it sets the answer of q. The error is a *num.InputError.
+func Assign(q *wire.Assignment) error {
+	p, err := dispatch.ParsePolicy(q.Policy)
+	if err != nil {
+		return err
+	}
+	requests := make([]dispatch.Request, len(q.Jobs))
+	for i, j := range q.Jobs {
+		if err := wire.CheckName(input.Field(input.Index("jobs", i), "name"), j.Name); err != nil {
+			return err
+		}
+		requests[i] = dispatch.Request{
+			Priority: j.Priority, Deadline: j.Deadline, Tasks: j.Tasks, Work: j.Work, MaxWorkers: j.MaxWorkers, Speeds: j.Speeds,
+		}
+	}
+	jobs, err := p.Assign(requests, q.Speeds, q.Now)
+	if err != nil {
+		return err
+	}
+	q.Workers = make([]*string, len(jobs))
+	for w, j := range jobs {
+		if j >= 0 {
+			q.Workers[w] = &q.Jobs[j].Name
+		}
+	}
+	return nil
+}

@@ -1,0 +1,286 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"productform/live/book"
+	"productform/live/keys"
+	"productform/live/wire"
+)
+
+// Bounds of what waits for the loop of a leader. Heartbeats beyond it are lost, which does no harm.
+const mostWaiting = 1 << 14
+
+// mostTogether bounds the messages and the bytes of one plan.
+const (
+	mostTogether = 1000
+	mostBytes    = 1 << 18
+)
+
+// errBroken says that the connection to the server was lost, which may have lost messages with it.
+var errBroken = errors.New("the connection is broken")
+
+// A leader is a manager while it leads. One goroutine does all of it.
+type leader struct {
+	*manager
+	*fold
+	heard  []book.Input // not told the book yet
+	bytes  int          // of the messages among them
+	settle time.Time    // when to decide, if Settings.Settle is not 0; zero while nothing was heard
+
+	inbox     *reader
+	beats     chan *nats.Msg
+	ended     chan *nats.Msg // connections
+	questions chan *nats.Msg
+	broken    chan nats.Status
+
+	health    *health
+	orders    *dispatcher
+	history   *history
+	views     *viewer
+	isAhead   bool    // the book has a plan that is not known to be in the log
+	began     float64 // to lead, seconds since the epoch
+	malformed int
+	writing   chan error // of a snapshot, nil while none is written
+}
+
+// lead leads until the context is done, or the leader may not go on. It returns why.
+func (m *manager) lead(ctx context.Context, f *fold) error {
+	begun := time.Now()
+	if err := m.catchUp(ctx, f); err != nil {
+		return fmt.Errorf("reading the last plans: %w", err)
+	}
+	f.plans.stop()
+	f.plans.stop()
+	l := &leader{
+		manager: m, fold: f, health: newHealth(m.settings.LostAfter), history: newHistory(),
+		beats: make(chan *nats.Msg, mostWaiting), ended: make(chan *nats.Msg, mostWaiting), questions: make(chan *nats.Msg, mostWaiting),
+	}
+	l.orders = newDispatcher(l.send)
+	var err error
+	if l.inbox, err = read(ctx, m.js, wire.InStream, f.book.Upto()+1); err != nil {
+		return err
+	}
+	defer l.inbox.stop()
+	stop, err := l.subscribe()
+	defer stop()
+	if err != nil {
+		return err
+	}
+	l.views = newViewer(ctx, m)
+	defer l.views.stop()
+	if err := l.begin(); err != nil {
+		return err
+	}
+	m.times.fold.Observe(time.Since(begun).Seconds())
+	m.settings.Log.Info("leading", "manager", m.settings.Name, "plan", f.book.Number(), "took", time.Since(begun))
+	err = l.loop(ctx)
+	return errors.Join(err, l.endSnapshot(ctx, err))
+}
+
+// begin sends all workers their orders, and shows all there is.
+func (l *leader) begin() error {
+	l.began = l.at()
+	for _, w := range l.book.Workers() {
+		if w.State != wire.WorkerDown && w.State != wire.WorkerGone {
+			l.health.expect(w.Name, w.Process, l.now())
+		}
+	}
+	l.show(l.book.Jobs(), l.book.Workers(), l.book.Batches())
+	for _, o := range l.book.Orders() {
+		if err := l.orders.order(o.Worker, &o.Order); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subscribe begins to hear workers, connections that end, and questions.
+func (l *leader) subscribe() (stop func(), err error) {
+	var subs []*nats.Subscription
+	l.broken = l.nc.StatusChanged(nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED)
+	stop = func() {
+		l.nc.RemoveStatusListener(l.broken)
+		for _, s := range subs {
+			_ = s.Unsubscribe() // the connection may be closed
+		}
+	}
+	for _, s := range []struct {
+		subject string
+		to      chan *nats.Msg
+	}{
+		{wire.BeatSubject, l.beats}, {keys.Gone, l.ended}, {wire.StatusService, l.questions}, {wire.HistoryService, l.questions},
+		{wire.ReportService, l.questions}, {wire.AssignService, l.questions},
+	} {
+		sub, err := l.nc.ChanSubscribe(s.subject, s.to)
+		if err != nil {
+			return stop, err
+		}
+		subs = append(subs, sub)
+	}
+	return stop, nil
+}
+
+// loop hears, decides and orders.
+func (l *leader) loop(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-l.broken:
+			return errBroken
+		case m := <-l.inbox.messages:
+			l.hearMessage(m)
+		case m := <-l.beats:
+			l.hearBeat(m)
+		case m := <-l.ended:
+			l.hearEnd(m)
+		case m := <-l.questions:
+			l.answer(m)
+		case <-timer.C:
+		}
+		l.hearMore()
+		if err := l.act(ctx); err != nil {
+			return err
+		}
+		timer.Reset(l.wait())
+	}
+}
+
+// hearMore takes what has come meanwhile, as far as it fits into one plan.
+func (l *leader) hearMore() {
+	for len(l.heard) < mostTogether && l.bytes < mostBytes {
+		select {
+		case m := <-l.inbox.messages:
+			l.hearMessage(m)
+		case m := <-l.beats:
+			l.hearBeat(m)
+		case m := <-l.ended:
+			l.hearEnd(m)
+		default:
+			return
+		}
+	}
+}
+
+// act does what is due: decides, orders, and looks after what is kept.
+func (l *leader) act(ctx context.Context) error {
+	now := l.now()
+	for _, down := range l.health.silent(now) {
+		l.settings.Log.Warn("worker is silent", "worker", down.Worker)
+		l.heard = append(l.heard, book.Input{Down: &down})
+	}
+	if l.isSettling(now) {
+		return nil
+	}
+	for more := true; more; {
+		var err error
+		if more, err = l.decide(ctx); err == nil && !more {
+			more, err = l.remove(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := l.orders.repeat(now); err != nil {
+		return err
+	}
+	l.showChanges()
+	return l.snapshotIfDue(ctx)
+}
+
+// isSettling reports whether to wait for more of the same moment.
+func (l *leader) isSettling(now time.Time) bool {
+	if l.settings.Settle == 0 || len(l.heard) == 0 {
+		return false
+	}
+	if l.settle.IsZero() {
+		l.settle = now.Add(l.settings.Settle)
+	}
+	if now.Before(l.settle) {
+		return true
+	}
+	l.settle = time.Time{}
+	return false
+}
+
+// decide makes a plan of what was heard, appends it, and then orders what follows from it. more says that there was a
+// plan, after which there may be another.
+func (l *leader) decide(ctx context.Context) (more bool, err error) {
+	begun := time.Now()
+	heard := l.heard
+	l.heard, l.bytes, l.isAhead = nil, 0, true
+	p, err := l.book.Take(l.at(), heard)
+	if err != nil {
+		return false, fmt.Errorf("deciding: %w", err)
+	}
+	if p != nil {
+		l.times.decide.Observe(time.Since(begun).Seconds())
+		begun = time.Now()
+		if l.sequence, err = appendPlan(ctx, l.js, p, l.sequence); err != nil {
+			return false, fmt.Errorf("plan %d: %w", p.Number, err)
+		}
+		l.times.append.Observe(time.Since(begun).Seconds())
+		l.fold.since += 1 + len(p.What)
+		l.note(p)
+		for _, o := range l.book.OrdersOf(p) {
+			if err := l.orders.order(o.Worker, &o.Order); err != nil {
+				return false, err
+			}
+		}
+	}
+	l.isAhead = false
+	for i := range heard {
+		if b := heard[i].Beat; b != nil {
+			o, differs := l.book.Differs(b)
+			l.orders.compare(b.Worker, &o, differs, l.now())
+		}
+	}
+	return p != nil, nil
+}
+
+// send sends an order.
+func (l *leader) send(worker string, o *wire.Order) error {
+	data, err := wire.Encode(o)
+	if err != nil {
+		return err
+	}
+	return l.nc.Publish(wire.OrderTo(worker), data)
+}
+
+// now returns the time of the clock.
+func (l *leader) now() time.Time { return l.settings.Now() }
+
+// at returns the time in seconds since the epoch of the plans.
+func (l *leader) at() float64 {
+	epoch := l.book.Epoch()
+	if l.book.Number() == 0 {
+		epoch = l.fold.epoch
+	}
+	return max(0, unix(l.now())-epoch)
+}
+
+// unix returns a time in seconds since 1970.
+func unix(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
+
+// wait returns how long nothing is due if nothing is heard.
+func (l *leader) wait() time.Duration {
+	now := l.now()
+	d := time.Second
+	for _, at := range []time.Time{l.health.next(), l.orders.next(), l.settle} {
+		if !at.IsZero() {
+			d = min(d, at.Sub(now))
+		}
+	}
+	if next := l.book.Next() - l.at(); next < d.Seconds() {
+		d = time.Duration(next * 1e9)
+	}
+	return max(d, time.Millisecond)
+}

@@ -1,0 +1,215 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"productform/live/book"
+	"productform/live/wire"
+)
+
+// How a manager looks after its lease, which lives for some seconds (server.Lease), and how long it rests after an error.
+const (
+	renewEvery = 500 * time.Millisecond
+	tryEvery   = 250 * time.Millisecond
+	restTime   = 100 * time.Millisecond
+)
+
+// A manager is what stays while it goes from state to state.
+type manager struct {
+	settings Settings
+	nc       *nats.Conn
+	js       jetstream.JetStream
+	store    jetstream.ObjectStore
+	leader   jetstream.KeyValue
+	views    map[string]jetstream.KeyValue // by bucket
+	times    *times
+}
+
+// Run manages the cluster until the context is done: by turns it stands by and leads. The streams and buckets must be there.
+// The error is a *num.InputError of the settings, or of a bucket that is not there; what fails later is logged and tried
+// again.
+func Run(ctx context.Context, nc *nats.Conn, s Settings) error {
+	s = s.defaults()
+	if err := s.check(); err != nil {
+		return err
+	}
+	m := &manager{settings: s, nc: nc, views: map[string]jetstream.KeyValue{}}
+	var err error
+	if m.times, err = newTimes(s.Registry); err != nil {
+		return err
+	}
+	if m.js, err = jetstream.New(nc); err != nil {
+		return err
+	}
+	if err := m.open(ctx); err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		err := m.turn(ctx)
+		if ctx.Err() == nil {
+			s.Log.Warn("standby", "manager", s.Name, "why", err)
+			rest(ctx, restTime)
+		}
+	}
+	return nil
+}
+
+// open opens the buckets and the store.
+func (m *manager) open(ctx context.Context) (err error) {
+	if m.store, err = m.js.ObjectStore(ctx, wire.SnapshotStore); err != nil {
+		return fmt.Errorf("%s: %w", wire.SnapshotStore, err)
+	}
+	if m.leader, err = m.js.KeyValue(ctx, wire.LeaderBucket); err != nil {
+		return fmt.Errorf("%s: %w", wire.LeaderBucket, err)
+	}
+	for _, name := range []string{wire.JobsBucket, wire.WorkersBucket, wire.BatchesBucket} {
+		if m.views[name], err = m.js.KeyValue(ctx, name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// turn stands by until nobody leads, and leads until it may not go on. It returns why.
+func (m *manager) turn(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	f, err := m.recall(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the plans: %w", err)
+	}
+	defer f.plans.stop()
+	l := &lease{bucket: m.leader, name: m.settings.Name, every: renewEvery}
+	if err := m.stand(ctx, f, l); err != nil {
+		return err
+	}
+	kept := make(chan error, 1)
+	go func() {
+		err := l.keep(ctx)
+		cancel(fmt.Errorf("the lease is lost: %w", err))
+		kept <- err
+	}()
+	err = m.lead(ctx, f)
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
+		err = cause
+	}
+	cancel(nil)
+	<-kept
+	if !errors.Is(err, errRefused) {
+		end, stop := context.WithTimeout(context.WithoutCancel(ctx), renewEvery)
+		l.release(end)
+		stop()
+	}
+	return err
+}
+
+// A fold is a book with the log that it is the fold of.
+type fold struct {
+	book     *book.Book
+	epoch    float64 // Unix time of 0 on the clock, if the first plan is still to be made
+	sequence uint64  // in PFQ_PLAN, of the last plan in the book
+	since    int     // messages of PFQ_IN and plans since the last snapshot
+	plans    *reader
+}
+
+// add folds a plan.
+func (f *fold) add(msg message) error {
+	p, err := wire.DecodePlan(msg.data)
+	if err != nil {
+		return fmt.Errorf("plan at %d: %w", msg.sequence, err)
+	}
+	if err := f.book.Fold(p); err != nil {
+		return fmt.Errorf("plan %d: %w", p.Number, err)
+	}
+	f.sequence = msg.sequence
+	f.since += 1 + len(p.What)
+	return nil
+}
+
+// recall begins to fold: from the last snapshot that can be read, or else from the first plan.
+func (m *manager) recall(ctx context.Context) (*fold, error) {
+	f := &fold{epoch: unix(m.settings.Now())}
+	settings := book.Settings{
+		Leader: m.settings.Name, Rules: m.settings.Rules, Epoch: f.epoch, Random: m.settings.Random, Logical: m.settings.Logical,
+		Replan: m.settings.Replan.Seconds(), Keep: m.settings.Keep.Seconds(),
+	}
+	list, err := listSnapshots(ctx, m.store)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range list {
+		s, err := readSnapshot(ctx, m.store, o)
+		if err == nil {
+			f.book, err = book.Restore(settings, s.data)
+		}
+		if err == nil {
+			f.sequence = s.sequence
+			break
+		}
+		m.settings.Log.Error("snapshot not read", "name", o.Name, "error", err)
+	}
+	if f.book == nil {
+		if f.book, err = book.New(settings); err != nil {
+			return nil, err
+		}
+	}
+	f.plans, err = read(ctx, m.js, wire.PlanStream, f.sequence+1)
+	return f, err
+}
+
+// stand folds the plans of others until the lease is ours, and then all that is left of them.
+func (m *manager) stand(ctx context.Context, f *fold, l *lease) error {
+	try := time.NewTicker(tryEvery)
+	defer try.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case msg := <-f.plans.messages:
+			if err := f.add(msg); err != nil {
+				return err
+			}
+			continue
+		case <-try.C:
+		}
+		taken, err := l.acquire(ctx)
+		if err != nil {
+			return fmt.Errorf("the lease: %w", err)
+		}
+		if taken {
+			return nil
+		}
+	}
+}
+
+// catchUp folds all plans that are in the log now.
+func (m *manager) catchUp(ctx context.Context, f *fold) error {
+	to, err := last(ctx, m.js, wire.PlanStream)
+	if err != nil {
+		return err
+	}
+	for f.sequence < to {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case msg := <-f.plans.messages:
+			if err := f.add(msg); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

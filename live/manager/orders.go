@@ -1,0 +1,71 @@
+package manager
+
+import (
+	"time"
+
+	"productform/live/wire"
+)
+
+// resendAfter is how long a worker may do something else than it was ordered before the order is sent again.
+const resendAfter = 300 * time.Millisecond
+
+// A dispatcher sends orders. They are levels, so that one that is lost, repeated or late does no harm: beats say what a
+// worker does, and an order that differs from that for some time is sent again.
+type dispatcher struct {
+	send   func(worker string, o *wire.Order) error
+	differ map[string]*difference // by worker
+	resent int                    // orders sent again
+}
+
+// A difference is between the beats of a worker and its order.
+type difference struct {
+	since time.Time
+	order wire.Order
+}
+
+func newDispatcher(send func(string, *wire.Order) error) *dispatcher {
+	return &dispatcher{send: send, differ: map[string]*difference{}}
+}
+
+// order sends an order.
+func (d *dispatcher) order(worker string, o *wire.Order) error {
+	delete(d.differ, worker)
+	return d.send(worker, o)
+}
+
+// compare notes whether the beat of a worker differs from its order.
+func (d *dispatcher) compare(worker string, o *wire.Order, differs bool, now time.Time) {
+	switch was := d.differ[worker]; {
+	case !differs:
+		delete(d.differ, worker)
+	case was == nil || was.order.Token != o.Token || was.order.Process != o.Process:
+		d.differ[worker] = &difference{now, *o}
+	default:
+		was.order = *o
+	}
+}
+
+// repeat sends the orders again that workers have not followed for resendAfter.
+func (d *dispatcher) repeat(now time.Time) error {
+	for worker, is := range d.differ {
+		if now.Sub(is.since) < resendAfter {
+			continue
+		}
+		delete(d.differ, worker)
+		d.resent++
+		if err := d.send(worker, &is.order); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next returns when to repeat orders, the zero time if all are followed.
+func (d *dispatcher) next() (at time.Time) {
+	for _, is := range d.differ {
+		if t := is.since.Add(resendAfter); at.IsZero() || t.Before(at) {
+			at = t
+		}
+	}
+	return at
+}

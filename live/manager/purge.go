@@ -1,0 +1,57 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"productform/live/book"
+	"productform/live/wire"
+)
+
+// remove takes out of PFQ_IN what the book says, and reports whether the next plan has to tell so.
+func (l *leader) remove(ctx context.Context) (removed bool, err error) {
+	list := l.book.Removals()
+	if len(list) == 0 {
+		return false, nil
+	}
+	in, err := l.js.Stream(ctx, wire.InStream)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range list {
+		if err := purge(ctx, in, r); err != nil {
+			return false, fmt.Errorf("removing %+v: %w", r, err)
+		}
+		l.heard = append(l.heard, book.Input{Removed: &r})
+	}
+	return true, nil
+}
+
+// purge carries out one removal. Messages of the stream cannot be deleted, subjects can be purged: one has a message at most.
+func purge(ctx context.Context, in jetstream.Stream, r wire.Removal) error {
+	var subjects []string
+	switch {
+	case r.Job != "":
+		subjects = []string{wire.DoneOf(r.Job), wire.FailedOf(r.Job), wire.Cancel(r.Job), wire.ChangesOf(r.Job)}
+	case r.Batch != "":
+		subjects = []string{wire.Submit(r.Batch)}
+	default:
+		m, err := in.GetMsg(ctx, r.Sequence)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		subjects = []string{m.Subject}
+	}
+	for _, s := range subjects {
+		if err := in.Purge(ctx, jetstream.WithPurgeSubject(s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

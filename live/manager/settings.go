@@ -1,0 +1,90 @@
+package manager
+
+import (
+	"cmp"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"productform/dispatch"
+	"productform/internal/input"
+	"productform/live/wire"
+)
+
+// Settings of a manager.
+type Settings struct {
+	Name    string         // of its own among the managers
+	Rules   dispatch.Rules // what it follows when it leads
+	Logical bool           // the clock is logical: a script sets up a replay, and nobody is missed
+
+	LostAfter time.Duration // a worker that is silent for so long is down; 0 for 2 s
+	Replan    time.Duration // how often to plan anew though nothing happens; 0 for never
+	Keep      time.Duration // after which a job that is done is cleared; 0 for 7 days
+	Settle    time.Duration // how long to wait for more that belongs to the same moment; 0 for not at all
+
+	Now    func() time.Time // the clock; nil for that of the system
+	Random io.Reader        // of tokens; nil for crypto/rand
+
+	Log      *slog.Logger          // nil for none
+	Registry prometheus.Registerer // takes the times of decisions and appends; nil for none
+}
+
+// defaults returns the settings with what zeros stand for.
+func (s Settings) defaults() Settings {
+	s.LostAfter = cmp.Or(s.LostAfter, 2*time.Second)
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Random == nil {
+		s.Random = rand.Reader
+	}
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	return s
+}
+
+func (s *Settings) check() error {
+	if err := wire.CheckName("name", s.Name); err != nil {
+		return err
+	}
+	for _, d := range []struct {
+		path  string
+		value time.Duration
+		least time.Duration
+	}{{"lost_after", s.LostAfter, time.Millisecond}, {"replan", s.Replan, 0}, {"keep", s.Keep, 0}, {"settle", s.Settle, 0}} {
+		if d.value < d.least {
+			return input.Errorf(d.path, d.value, "a duration of at least %v", d.least)
+		}
+	}
+	return nil
+}
+
+// times are how long things take.
+type times struct{ append, decide, fold, start prometheus.Histogram }
+
+func newTimes(registry prometheus.Registerer) (*times, error) {
+	histogram := func(name, help string, from float64) prometheus.Histogram {
+		return prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "pfq_" + name + "_seconds", Help: help, Buckets: prometheus.ExponentialBuckets(from, 2, 16),
+		})
+	}
+	t := &times{
+		append: histogram("append", "Time of an append to the log of plans.", 1e-4),
+		decide: histogram("decide", "Time of a decision.", 1e-6),
+		fold:   histogram("fold", "Time from the lease to the first decision.", 1e-3),
+		start:  histogram("submit_to_start", "Time from the submission of a job to the begin of its first task.", 1e-3),
+	}
+	if registry == nil {
+		return t, nil
+	}
+	for _, c := range []prometheus.Collector{t.append, t.decide, t.fold, t.start} {
+		if err := registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}

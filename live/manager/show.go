@@ -1,0 +1,174 @@
+package manager
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"productform/dispatch"
+	"productform/live/wire"
+)
+
+// note takes note of a plan that is in the log, for those who look on.
+func (l *leader) note(p *wire.Plan) {
+	l.history.add(p, l.book)
+	for i := range p.Events {
+		e := &p.Events[i]
+		if e.Job < 0 {
+			continue
+		}
+		job, known := l.book.Job(l.book.JobName(e.Job))
+		if !known {
+			continue
+		}
+		l.history.point(job.Name, wire.Point{At: p.At, Planned: job.Planned, Hand: job.Hand})
+		if e.Kind == dispatch.Started && job.Start != nil && *job.Start == p.At && !l.history.begun[job.Name] {
+			l.history.begun[job.Name] = true
+			l.times.start.Observe(p.At - job.Submit)
+		}
+	}
+}
+
+// show has views written.
+func (l *leader) show(jobs []wire.JobView, workers []wire.WorkerView, batches []wire.BatchView) {
+	values := map[key][]byte{}
+	add := func(bucket, name string, view wire.Message) {
+		data, err := wire.Encode(view)
+		if err != nil {
+			l.settings.Log.Error("view", "bucket", bucket, "key", name, "error", err)
+			return
+		}
+		values[key{bucket, name}] = data
+	}
+	for i := range jobs {
+		add(wire.JobsBucket, jobs[i].Name, &jobs[i])
+	}
+	for i := range workers {
+		l.complete(&workers[i])
+		add(wire.WorkersBucket, workers[i].Name, &workers[i])
+	}
+	for i := range batches {
+		add(wire.BatchesBucket, batches[i].Name, &batches[i])
+	}
+	l.views.set(values)
+}
+
+// complete adds to a worker what the status checker knows.
+func (l *leader) complete(w *wire.WorkerView) {
+	s := l.health.workers[w.Name]
+	if s == nil {
+		return
+	}
+	at := max(0, unix(s.seen)-l.book.Epoch())
+	w.Heard = &at
+	if !s.cut.IsZero() && w.State != wire.WorkerDown && w.State != wire.WorkerGone {
+		w.State = wire.WorkerSuspect
+	}
+}
+
+// showChanges has the views written that changed.
+func (l *leader) showChanges() {
+	c := l.book.Changes()
+	if len(c.Jobs)+len(c.Workers)+len(c.Batches) == 0 {
+		return
+	}
+	var jobs []wire.JobView
+	var workers []wire.WorkerView
+	var batches []wire.BatchView
+	gone := map[key][]byte{}
+	for name := range c.Jobs {
+		if v, ok := l.book.Job(name); ok && v.State != wire.JobCleared {
+			jobs = append(jobs, v)
+		} else {
+			gone[key{wire.JobsBucket, name}] = nil
+		}
+	}
+	for name := range c.Workers {
+		if v, ok := l.book.Worker(name); ok {
+			workers = append(workers, v)
+		} else {
+			gone[key{wire.WorkersBucket, name}] = nil
+		}
+	}
+	for name := range c.Batches {
+		if v, ok := l.book.Batch(name); ok {
+			batches = append(batches, v)
+		} else {
+			gone[key{wire.BatchesBucket, name}] = nil
+		}
+	}
+	l.views.set(gone)
+	l.show(jobs, workers, batches)
+}
+
+// status returns how the cluster stands.
+func (l *leader) status() *wire.Status {
+	s := &wire.Status{
+		Version: wire.Version, Cluster: l.book.Cluster(), Leading: l.began, Resent: l.orders.resent, Malformed: l.malformed,
+		Jobs: l.book.Jobs(), Workers: l.book.Workers(),
+	}
+	s.Cluster.Leader = l.settings.Name
+	if !l.settings.Logical {
+		s.Cluster.At = max(s.Cluster.At, l.at())
+	}
+	slices.SortFunc(s.Jobs, func(a, b wire.JobView) int {
+		switch {
+		case (a.Finish == nil) != (b.Finish == nil):
+			return map[bool]int{true: -1, false: 1}[a.Finish == nil]
+		case a.Finish == nil:
+			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.Name, b.Name))
+		}
+		return cmp.Or(cmp.Compare(*b.Finish, *a.Finish), cmp.Compare(a.Name, b.Name))
+	})
+	s.Jobs = s.Jobs[:min(len(s.Jobs), wire.MostListed)]
+	for i := range s.Workers {
+		l.complete(&s.Workers[i])
+	}
+	return s
+}
+
+// snapshotEvery is the number of plans and of what they tell after which a snapshot is written.
+const snapshotEvery = 20_000
+
+// snapshotIfDue writes a snapshot beside the loop, if it is time for one and none is being written.
+func (l *leader) snapshotIfDue(ctx context.Context) error {
+	select {
+	case err := <-l.writing: // never, if it is nil
+		l.writing = nil
+		if err != nil {
+			l.settings.Log.Warn("snapshot not written", "error", err)
+		}
+	default:
+	}
+	if l.fold.since < snapshotEvery || l.writing != nil {
+		return nil
+	}
+	data, err := l.book.Snapshot()
+	if err != nil {
+		return err
+	}
+	l.fold.since = 0
+	writing, s := make(chan error, 1), snapshot{l.sequence, data}
+	l.writing = writing
+	go func() { writing <- writeSnapshot(ctx, l.js, l.store, s) }()
+	return nil
+}
+
+// endSnapshot waits for a snapshot that is being written. After a clean end, with all plans in the log, it writes another.
+func (l *leader) endSnapshot(ctx context.Context, why error) error {
+	if l.writing != nil {
+		<-l.writing
+	}
+	if !errors.Is(why, context.Canceled) || context.Cause(ctx) != context.Canceled || l.isAhead || l.fold.since == 0 || l.book.Number() == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	data, err := l.book.Snapshot()
+	if err != nil {
+		return err
+	}
+	return writeSnapshot(ctx, l.js, l.store, snapshot{l.sequence, data})
+}

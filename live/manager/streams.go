@@ -1,0 +1,86 @@
+package manager
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"productform/live/wire"
+)
+
+// appendTimeout is how long an append may take. One that takes longer is doubtful.
+const appendTimeout = 2 * time.Second
+
+// errRefused says that another manager has appended a plan.
+var errRefused = errors.New("another manager has decided since")
+
+// appendPlan appends a plan to the log on condition that the last message in it has the sequence last, and returns the
+// sequence of the new one. After any error but errRefused the plan may or may not be in the log.
+func appendPlan(ctx context.Context, js jetstream.JetStream, p *wire.Plan, last uint64) (uint64, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, appendTimeout)
+	defer cancel()
+	ack, err := js.PublishMsg(ctx, &nats.Msg{Subject: wire.PlanSubject, Data: data}, jetstream.WithExpectLastSequencePerSubject(last),
+		jetstream.WithExpectStream(wire.PlanStream), jetstream.WithRetryAttempts(0))
+	var refused *jetstream.APIError
+	switch {
+	case errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
+		return 0, errRefused
+	case err != nil:
+		return 0, err
+	}
+	return ack.Sequence, nil
+}
+
+// A message is one of a stream.
+type message struct {
+	sequence uint64
+	subject  string
+	data     []byte
+}
+
+// A reader delivers the messages of a stream in order.
+type reader struct {
+	messages chan message
+	consume  jetstream.ConsumeContext
+}
+
+// read delivers the messages of a stream from a sequence on, until stop is called or the context is done.
+func read(ctx context.Context, js jetstream.JetStream, stream string, from uint64) (*reader, error) {
+	consumer, err := js.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1), InactiveThreshold: time.Minute,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{messages: make(chan message, 4096)}
+	r.consume, err = consumer.Consume(func(m jetstream.Msg) {
+		about, err := m.Metadata()
+		if err != nil {
+			return // not a message of a stream
+		}
+		select {
+		case r.messages <- message{about.Sequence.Stream, m.Subject(), m.Data()}:
+		case <-ctx.Done():
+		}
+	})
+	return r, err
+}
+
+func (r *reader) stop() { r.consume.Stop() }
+
+// last returns the sequence of the last message of a stream.
+func last(ctx context.Context, js jetstream.JetStream, stream string) (uint64, error) {
+	s, err := js.Stream(ctx, stream)
+	if err != nil {
+		return 0, err
+	}
+	return s.CachedInfo().State.LastSeq, nil
+}
