@@ -1,5 +1,5 @@
-// Package dispatch shares the workers of a heterogeneous cluster among jobs made of tasks: policies as pure functions,
-// and runs of real or synthetic logs under them on a simulated clock.
+// Package dispatch shares the workers of a heterogeneous cluster among jobs made of tasks: policies as pure functions, a
+// decision maker that follows them, and runs of real or synthetic logs on a simulated clock.
 //
 // A worker has a speed and works on one task at a time; a task of work w takes w/s seconds on a worker of speed s and is
 // not cut. Job j comes with n_j independent tasks, a priority P_j and perhaps a deadline d_j. It is done when all its
@@ -16,6 +16,9 @@
 // Dispatching and Scheduling under Heterogeneous Clusters", Master's thesis, National Taiwan University, 2014, [L14],
 // section 5; it is compared with earliest deadline first. Where the printed algorithms contradict the text, the text is
 // followed, and [Policy] says so.
+//
+// A plan is made at each moment at which something happens, and takes effect as tasks in hand end. [Maker] does that,
+// told what happens by whoever drives it: [Run] on a simulated clock, a live system on a real one.
 //
 // A job is violated while no worker is planned for it though one is for a job of lower priority. The average of the
 // part of the jobs present that is violated, and the penalty Σ_j P_j M_j with M_j the seconds by which j misses its

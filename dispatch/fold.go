@@ -8,11 +8,11 @@ import (
 )
 
 // Apply follows what was decided before: what happened at a time, and the events that [Maker.Decide] returned then,
-// whichever version, policy or other decision maker chose the tasks that began. Where it was one of the same rules, m is then as
-// that one was. Violations are those of the plans that m would have made.
+// whichever version, policy or other decision maker chose the tasks that began. After one of the same rules m is as that
+// one was. Violations by the plan are those of the plans that m would have made.
 //
-// The error is a [num.InputError]. If it is about at or what, nothing has changed; if it is about the events, which do not follow from
-// what or cannot be at that moment, m is where they end and fits nothing that comes later.
+// The error is a [num.InputError]. If it is about at or what, nothing has changed. If it is about the events, which do
+// not follow from what or cannot be, m has followed those before, and no later moment fits.
 func (m *Maker) Apply(at float64, what []Happening, events []Event) error {
 	if err := m.Check(at, what); err != nil {
 		return err

@@ -122,21 +122,22 @@ func (m *Maker) number(n int) {
 	}
 }
 
-// Decide is told what happens at a time, in seconds >= 0 that never go back, and returns the events, what happened first
-// and then what it decided: tasks that are Started, and those that are Preempted for them, as [Run] says. All that
-// happens at one moment belongs in one call; nothing may happen, which asks for a new plan.
+// Decide is told what happens at a time, in seconds >= 0 that never go back, and returns the events: what happened, then
+// what it decided, which is tasks that are Started and those that are Preempted for them, as [Run] says. All that
+// happens at one moment belongs in one call. Nothing may happen: that asks for a new plan.
 //
-// The order of what happens does not matter: first attempts end, in the order in which they began; then workers come and
-// go, jobs come, priorities and deadlines change, tasks are given up, and jobs are cancelled. Only what happens to one worker, and the changes of
-// one job, happen in the order given.
+// The order of what does not matter: attempts end, in the order in which they began; then workers come and go, jobs
+// come, jobs change, tasks are given up, and jobs are cancelled. Only what happens to one worker, and the changes of one
+// job, happen in the order given: a worker that fails and returns at one moment has lost its task.
 //
-// A worker that fails and returns in one moment has lost its task. A report of an attempt that was taken from its worker
-// counts if the task has not ended: the first report of a task is its end, and another attempt at it is Dropped. What comes too late is ignored: reports of tasks that have ended, what is asked of jobs
-// that are done, workers that fail or leave while they are down, and those that return while they are up.
+// The first report of a task is its end. A report of an attempt that was taken from its worker counts too, if the task
+// waits again or another attempt at it is in hand, which is Dropped. What comes too late is ignored: reports of tasks
+// that have ended, what is asked of jobs that are done, workers that fail or leave while they are down or return while
+// they are up.
 //
-// What cannot be is an error, an [num.InputError] that names the entry of what, such as What[3].Job, and then nothing has
-// changed: a job or a worker that there is not, a number in use, an attempt that never began or is another
-// one's, numbers out of range. The cost is that of a decision of [Run]; of a late report O(workers + tasks of the job that wait again) more.
+// What cannot be is an error, and then nothing has changed: jobs, workers or attempts that there are not, a number in
+// use, an attempt that is another one's, numbers out of range. It is a [num.InputError] with the path of the entry, such
+// as What[3].Job. The cost is that of a decision of [Run], and O(workers + tasks of the job that wait again) for a late report.
 func (m *Maker) Decide(at float64, what []Happening) ([]Event, error) {
 	if err := m.Check(at, what); err != nil {
 		return nil, err
@@ -305,7 +306,8 @@ func (m *Maker) tell(what Kind, job, task, worker, attempt int) {
 	}
 }
 
-// Hand returns what a worker has in hand, and since when; job, task and since are -1 and attempt is 0 if that is nothing, or if there is no such worker.
+// Hand returns what a worker has in hand, and since when. If that is nothing, or there is no such worker, job, task and
+// since are -1 and attempt is 0.
 func (m *Maker) Hand(worker int) (job, task, attempt int, since float64) {
 	if worker < 0 || worker >= len(m.hand) || m.hand[worker].job < 0 {
 		return -1, -1, 0, -1
@@ -314,8 +316,8 @@ func (m *Maker) Hand(worker int) (job, task, attempt int, since float64) {
 	return h.job, h.task, h.attempt, h.since
 }
 
-// Forget forgets a job that is done or cancelled. Its number may be used again, and [Maker.Result] no longer tells of it.
-// The error is a [num.InputError].
+// Forget forgets a job that is done or cancelled. Its number may be used again, and should be, since each takes some
+// hundred bytes; [Maker.Result] no longer tells of the job. The error is a [num.InputError].
 func (m *Maker) Forget(job int) error {
 	switch m.state(job) {
 	case unknown:

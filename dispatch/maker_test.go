@@ -2,6 +2,7 @@ package dispatch_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -114,7 +115,7 @@ func compareWithNaive(t *rapid.T, rules dispatch.Rules, pick func(int) int, rand
 			}
 		}
 		checkHands(t, m, naive)
-		if err := naive.compare(m.Result()); err != nil {
+		if err := errors.Join(naive.compare(m.Result()), naive.comparePlans(m.Result())); err != nil {
 			t.Fatal(err)
 		}
 		if number := naive.knownJob(pick); number >= 0 && pick(5) == 0 {
@@ -395,4 +396,87 @@ func tampered(tree any, random *rand.Rand) any {
 		return "junk"
 	}
 	return tree
+}
+
+// Events that do not follow, or that cannot be, are named.
+func TestApplyErrors(t *testing.T) {
+	job := &dispatch.Job{Tasks: 3, Work: 5}
+	submitted := dispatch.Event{Kind: dispatch.Submitted, Job: 0, Task: -1, Worker: -1}
+	started := dispatch.Event{Kind: dispatch.Started, Worker: 1, Attempt: 1}
+	with := func(spoil func(e *dispatch.Event)) []dispatch.Event {
+		e := started
+		spoil(&e)
+		return []dispatch.Event{submitted, {Kind: dispatch.Started, Worker: 0, Attempt: 1, Task: 0}, e}
+	}
+	for _, c := range []struct {
+		events []dispatch.Event
+		want   badEntry
+	}{
+		{nil, badEntry{"Events", "0", "1 events at least, which follow from what happens"}},
+		{[]dispatch.Event{started}, badEntry{"Events[0]", "{started 0 0 1 1}", "{submitted 0 -1 -1 0}, which follows from what happens"}},
+		{[]dispatch.Event{submitted, submitted}, badEntry{"Events[1].Kind", "submitted", "started or preempted, since nothing more happens"}},
+		{with(func(e *dispatch.Event) { e.Worker = 2 }), badEntry{"Events[2].Worker", "2", "a worker that is up"}},
+		{with(func(e *dispatch.Event) { e.Worker = 0 }), badEntry{"Events[2].Worker", "0", "a worker that is idle"}},
+		{with(func(e *dispatch.Event) { e.Job = 1 }), badEntry{"Events[2].Job", "1", "a job that is present"}},
+		{with(func(e *dispatch.Event) {}), badEntry{"Events[2].Attempt", "1", "the number of a new attempt, above 1"}},
+		{with(func(e *dispatch.Event) { e.Attempt = 5 }), badEntry{"Events[2].Task", "0", "a task that waits: 1, or one that has begun before"}},
+		{with(func(e *dispatch.Event) { e.Kind = dispatch.Preempted }), badEntry{"Events[2].Worker", "1", "a worker with this attempt in hand"}},
+	} {
+		m := mustMake(t, dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, []float64{1, 1})
+		if err := m.Apply(1, []dispatch.Happening{{Kind: dispatch.Submitted, What: job}}, c.events); !c.want.is(err) {
+			t.Errorf("error %v, want %v", err, c.want)
+		}
+	}
+}
+
+// What one policy decided, a decision maker of another follows: it is in the same state but for its rules and for
+// violations by the plan, and goes on under its own policy.
+func TestApplyOfAnotherPolicy(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4))
+		rules := dispatch.AllRules()
+		naive := &naiveMaker{rules: randomRules(rules[random.IntN(5)], random.IntN), jobs: map[int]*naiveJob{},
+			workers: []naiveWorker{{speed: 1, up: true}, {speed: 2, up: true}, {speed: 2, up: true}}}
+		others := randomRules(rules[random.IntN(5)], random.IntN)
+		others.Learning = naive.rules.Learning
+		other := mustMake(t, others, []float64{1, 2, 2})
+		for at := range 30 {
+			what := naive.randomHappenings(float64(at), random.IntN)
+			if err := other.Apply(float64(at), what, naive.decide(float64(at), what)); err != nil {
+				t.Fatal(err)
+			}
+			checkHands(t, other, naive)
+		}
+		if err := naive.compare(other.Result()); err != nil {
+			t.Fatal(err)
+		}
+		other = reread(t, other)
+		if _, err := other.Decide(100, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A job that is present is not forgotten, nor one that there is not.
+func TestForgetErrors(t *testing.T) {
+	m := mustMake(t, dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, nil)
+	if _, err := m.Decide(0, []dispatch.Happening{{Kind: dispatch.Submitted, What: &dispatch.Job{Tasks: 1}}}); err != nil {
+		t.Fatal(err)
+	}
+	for job, want := range map[int]badEntry{
+		0: {"Job", "0", "a job that is done or cancelled"}, 1: {"Job", "1", "a job that was submitted"}, -1: {"Job", "-1", "a job that was submitted"},
+	} {
+		if err := m.Forget(job); !want.is(err) {
+			t.Errorf("error %v, want %v", err, want)
+		}
+	}
+	if _, err := m.Progress(1); !(badEntry{"Job", "1", "a job that was submitted"}).is(err) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := dispatch.NewMaker(dispatch.Rules{Policy: dispatch.Policy{Rule: "fifo"}}, nil); !(badEntry{"Policy.Rule", "fifo", wantRule}).is(err) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := dispatch.NewMaker(dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, []float64{0}); !(badEntry{"Speeds[0]", "0", wantPositive}).is(err) {
+		t.Errorf("error %v", err)
+	}
 }
