@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -15,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"productform/live/server"
 	"productform/live/wire"
@@ -79,7 +77,7 @@ func TestCommand(t *testing.T) {
 func TestCommandsThatNeverRun(t *testing.T) {
 	witness := filepath.Join(t.TempDir(), "ran")
 	sum := sha256.Sum256(readFile(t, "/bin/sh"))
-	right, wrong := shell("echo ran >>" + witness), shell("echo ran >>" + witness)
+	right, wrong := shell("echo ran >>"+witness), shell("echo ran >>"+witness)
 	right.SHA256, wrong.SHA256 = hex.EncodeToString(sum[:]), strings.Repeat("0", 64)
 	m, _ := begin(t, worker.Settings{AsRoot: true, Allow: worker.Allow{"right": right, "wrong": wrong}})
 	for i, c := range []struct {
@@ -160,16 +158,6 @@ func TestCommandEndsAsAWhole(t *testing.T) {
 	m.order("w", wire.Order{Plan: plan + 2, Idle: true})
 	m.hears("w", "idle", func(b wire.Beat) bool { return b.Plan == plan+2 && b.Token == "" })
 	allGone(t, file)
-}
-
-// until waits for what nobody announces.
-func until(t testing.TB, what string, isSo func() bool) {
-	t.Helper()
-	for begun := time.Now(); !isSo(); time.Sleep(2 * time.Millisecond) {
-		if time.Since(begun) > patience {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
 }
 
 // allGone waits until the processes whose numbers are in a file have ended.
@@ -297,19 +285,5 @@ func TestSIGTERM(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("ended with %v", err)
-	}
-}
-
-// Programs are not run as root unless that is insisted on.
-func TestNotAsRoot(t *testing.T) {
-	if os.Geteuid() != 0 {
-		return // nothing to refuse
-	}
-	err := worker.Run(t.Context(), worker.Settings{Name: "w", Server: inProcess, Allow: worker.Allow{"sh": shell("true")}})
-	if pathOf(err) != "allow" {
-		t.Errorf("error %v", err)
-	}
-	if errors.Is(err, context.Canceled) {
-		t.Error("it ran")
 	}
 }

@@ -224,3 +224,13 @@ func prepare(t testing.TB, url string, layout server.Layout, options ...nats.Opt
 		t.Fatal(err)
 	}
 }
+
+// until waits for what nobody announces.
+func until(t testing.TB, what string, isSo func() bool) {
+	t.Helper()
+	for begun := time.Now(); !isSo(); time.Sleep(2 * time.Millisecond) {
+		if time.Since(begun) > patience {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}

@@ -59,13 +59,13 @@ func wait[T any](t testing.TB, c <-chan T) T {
 func begin(t testing.TB, s worker.Settings) (m *manager, w *work) {
 	v := servertest.Start(t)
 	m = newManager(t, v.InProcess())
-	w = &work{begun: make(chan worker.Task, 10), end: make(chan result), dropped: make(chan error, 10)}
+	w = newWork()
 	s.Server, s.Options = inProcess, append(s.Options, v.InProcess())
 	if s.Name == "" {
 		s.Name = "w"
 	}
 	if s.Handlers == nil {
-		s.Handlers = map[string]worker.Handler{"work": w.run}
+		s.Handlers = w.handlers()
 	}
 	start(t, s)
 	return m, w
@@ -76,6 +76,12 @@ type work struct {
 	end     chan result
 	dropped chan error
 }
+
+func newWork() *work {
+	return &work{begun: make(chan worker.Task, 10), end: make(chan result), dropped: make(chan error, 10)}
+}
+
+func (w *work) handlers() map[string]worker.Handler { return map[string]worker.Handler{"work": w.run} }
 
 type result struct {
 	output []byte
@@ -316,11 +322,11 @@ func TestLeave(t *testing.T) {
 	leave := make(chan struct{})
 	v := servertest.Start(t)
 	m := newManager(t, v.InProcess())
-	w := &work{begun: make(chan worker.Task, 10), end: make(chan result), dropped: make(chan error, 10)}
+	w := newWork()
 	ended := make(chan error, 1)
 	go func() {
 		ended <- worker.Run(t.Context(), worker.Settings{Server: inProcess, Name: "w", Slots: 2, Options: []nats.Option{v.InProcess()}, Leave: leave,
-			Handlers: map[string]worker.Handler{"work": w.run}})
+			Handlers: w.handlers()})
 	}()
 	m.order("w-1", order(1, "last", doWork))
 	wait(t, w.begun)
@@ -342,8 +348,8 @@ func TestLeave(t *testing.T) {
 func TestStop(t *testing.T) {
 	v := servertest.Start(t)
 	m := newManager(t, v.InProcess())
-	w := &work{begun: make(chan worker.Task, 10), end: make(chan result), dropped: make(chan error, 10)}
-	stop := start(t, worker.Settings{Server: inProcess, Name: "w", Options: []nats.Option{v.InProcess()}, Handlers: map[string]worker.Handler{"work": w.run}})
+	w := newWork()
+	stop := start(t, worker.Settings{Server: inProcess, Name: "w", Options: []nats.Option{v.InProcess()}, Handlers: w.handlers()})
 	m.order("w", order(1, "stopped", doWork))
 	wait(t, w.begun)
 	if err := stop(); !errors.Is(err, context.Canceled) {

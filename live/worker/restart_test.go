@@ -1,0 +1,169 @@
+package worker_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"productform/live/server"
+	"productform/live/store"
+	"productform/live/wire"
+	"productform/live/worker"
+)
+
+// A kept server is one on disk that is stopped and started again at the same address.
+type kept struct {
+	t      testing.TB
+	now    *server.Server
+	folder string
+	listen string
+}
+
+func keep(t testing.TB) *kept {
+	k := &kept{t: t, folder: t.TempDir(), listen: "127.0.0.1:0"}
+	k.start()
+	k.listen = strings.TrimPrefix(k.now.URL(), "nats://")
+	prepare(t, k.now.URL(), server.Layout{})
+	t.Cleanup(func() { k.now.Close() })
+	return k
+}
+
+func (k *kept) start() {
+	k.t.Helper()
+	var err error
+	if k.now, err = server.Start(k.t.Context(), server.Settings{Store: k.folder, Listen: k.listen}); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+func (k *kept) stop() { k.now.Close() }
+
+// stored waits for the message of a subject in the stream itself.
+func stored(t testing.TB, m *manager, subject string) *store.Message {
+	t.Helper()
+	var found *store.Message
+	until(t, subject+" is stored", func() bool {
+		var err error
+		if found, err = store.Last(t.Context(), m.js, wire.InStream, subject); err != nil && !errors.Is(err, store.ErrNotFound) {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
+	return found
+}
+
+// A server that is restarted in mid-task finds the task at work, and the report of one that ended meanwhile arrives.
+func TestServerRestarts(t *testing.T) {
+	k := keep(t)
+	m := connectManager(t, k.now.URL())
+	w := newWork()
+	start(t, worker.Settings{Server: k.now.URL(), Name: "w", Handlers: w.handlers()})
+	m.order("w", order(1, "first", doWork))
+	wait(t, w.begun)
+	k.stop()
+	m.note(func() { m.beats = map[string]wire.Beat{} })
+	k.start()
+	m.hears("w", "still at work", func(b wire.Beat) bool { return b.Job == "first" && b.Running && b.Plan == 1 })
+	w.end <- result{[]byte("x"), nil}
+	stored(t, m, wire.Done("first", 0))
+
+	m.order("w", order(2, "second", doWork))
+	wait(t, w.begun)
+	k.stop()
+	w.end <- result{[]byte("y"), nil}
+	k.start()
+	stored(t, m, wire.Done("second", 0))
+	m.hears("w", "idle", func(b wire.Beat) bool { return b.Plan == 2 && b.Token == "" })
+}
+
+// The server has the report, but its acknowledgement is lost, and the server starts again: the worker publishes the report again,
+// is refused, and goes on. There is one report.
+func TestAcknowledgementIsLost(t *testing.T) {
+	k := keep(t)
+	m := connectManager(t, k.now.URL())
+	w := newWork()
+	p := listenAsProxy(t, k.listen)
+	start(t, worker.Settings{Server: "nats://" + p.address, Name: "w", Handlers: w.handlers()})
+	m.order("w", order(1, "bills", doWork))
+	wait(t, w.begun)
+	p.mute(true)
+	w.end <- result{[]byte("x"), nil}
+	first := stored(t, m, wire.Done("bills", 0))
+	k.stop()
+	p.mute(false)
+	k.start()
+	m.hears("w", "idle", func(b wire.Beat) bool { return b.Plan == 1 && b.Token == "" })
+	again := stored(t, m, wire.Done("bills", 0))
+	if again.Sequence != first.Sequence || string(again.Data) != string(first.Data) {
+		t.Errorf("report %d %s, then %d %s", first.Sequence, first.Data, again.Sequence, again.Data)
+	}
+	m.order("w", order(2, "next", doWork))
+	wait(t, w.begun)
+	w.end <- result{}
+	if next := stored(t, m, wire.Done("next", 0)); next.Sequence != first.Sequence+1 {
+		t.Errorf("the next report has sequence %d, after %d", next.Sequence, first.Sequence)
+	}
+}
+
+// A proxy stands between workers and a server. While it is mute, what the server says is lost.
+type proxy struct {
+	address string
+
+	mu     sync.Mutex
+	silent bool
+}
+
+func (p *proxy) mute(silent bool) {
+	p.mu.Lock()
+	p.silent = silent
+	p.mu.Unlock()
+}
+
+func (p *proxy) isMute() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.silent
+}
+
+func listenAsProxy(t testing.TB, to string) *proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{address: l.Addr().String()}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", to)
+			if err != nil { // the server is away
+				near.Close()
+				continue
+			}
+			all.Go(func() { defer far.Close(); defer near.Close(); _, _ = io.Copy(far, near) })
+			all.Go(func() { defer far.Close(); defer near.Close(); _, _ = io.Copy(deafTo{p, near}, far) })
+		}
+	})
+	t.Cleanup(func() { l.Close(); all.Wait() })
+	return p
+}
+
+// deafTo writes what a server says to a worker, unless the proxy is mute.
+type deafTo struct {
+	proxy *proxy
+	near  net.Conn
+}
+
+func (d deafTo) Write(b []byte) (int, error) {
+	if d.proxy.isMute() {
+		return len(b), nil
+	}
+	return d.near.Write(b)
+}
