@@ -117,8 +117,8 @@ type job struct {
 	Lost     int              // attempts
 	Hand     int              // workers that have a task in hand
 	Ended    bits             // tasks
-	GivenUp  map[int]bool     // tasks
-	Failures map[int]*failure // by task, of those that have not ended
+	GivenUp  map[int]bool     `json:",omitempty"` // tasks
+	Failures map[int]*failure `json:",omitempty"` // by task, of those that have not ended
 	Start    *float64
 	Finish   *float64
 
@@ -148,7 +148,7 @@ type batch struct {
 type worker struct {
 	Name    string
 	Process string
-	Former  []string // processes before
+	Former  []string `json:",omitempty"` // processes before
 	Speed   float64
 	Up      bool // tasks are planned for it
 	Left    bool // drained: if it still has a task in hand it is draining, else gone

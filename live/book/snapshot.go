@@ -23,15 +23,15 @@ type state struct {
 	Script   *wire.Script      `json:"script,omitempty"`
 	Edges    int               `json:"edges,omitempty"`
 	Maker    *dispatch.State   `json:"maker"`
-	Jobs     []*job            `json:"jobs"`
+	Jobs     []*job            `json:"jobs,omitempty"`
 	Numbers  int               `json:"numbers"` // above those of all jobs
-	Batches  map[string]*batch `json:"batches"`
-	Refused  []string          `json:"refused"`
-	Cleared  []string          `json:"cleared"`
-	Done     []int             `json:"done"`
-	Workers  []worker          `json:"workers"`
-	Attempts map[int]*attempt  `json:"attempts"`
-	Removals []wire.Removal    `json:"removals"`
+	Batches  map[string]*batch `json:"batches,omitempty"`
+	Refused  []string          `json:"refused,omitempty"`
+	Cleared  []string          `json:"cleared,omitempty"`
+	Done     []int             `json:"done,omitempty"`
+	Workers  []worker          `json:"workers,omitempty"`
+	Attempts map[int]*attempt  `json:"attempts,omitempty"`
+	Removals []wire.Removal    `json:"removals,omitempty"`
 	Counts   wire.Counts       `json:"counts"`
 }
 

@@ -1,0 +1,156 @@
+package book_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/dispatch"
+	"productform/live/book"
+	"productform/live/wire"
+)
+
+// On a logical clock plans are those of dispatch.Run to the last digit, whatever is delayed, repeated or reordered, and
+// wherever the manager is killed: before or after any append.
+func TestLogicalClockIsRun(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawScenario(t, 0.1, 0.3, 0.7, 1, 1, 1.7)
+		want, wantLog := simulate(t, s)
+		w := &logicalWorld{t: t, s: s, hands: map[string]*wire.Order{}}
+		w.publish()
+		w.restart()
+		for steps := 0; w.book.Cluster().Counts.Completed < len(s.Jobs); steps++ {
+			if steps > 10_000 {
+				t.Fatalf("the clock stands at %v: %+v", w.book.At(), w.book.Jobs())
+			}
+			w.step()
+		}
+		if got := logged(w.plans); !slices.Equal(got, wantLog) {
+			t.Fatalf("plans:\n%v\nsimulated:\n%v", got, wantLog)
+		}
+		if got := w.book.Report(); !reflect.DeepEqual(got, want) {
+			t.Fatalf("report:\n%+v\nsimulated:\n%+v", got, want)
+		}
+		checkLog(t, settings(s, 2, true), w.book, w.plans)
+	})
+}
+
+// A logicalWorld has workers that report when they like.
+type logicalWorld struct {
+	t     *rapid.T
+	s     dispatch.Scenario
+	book  *book.Book
+	in    []book.Input // PFQ_IN
+	plans []*wire.Plan
+	told  int // of in, to the book
+	hands map[string]*wire.Order
+	seen  map[string]bool // subjects of reports
+	lives uint64
+}
+
+func (w *logicalWorld) add(in wire.In) {
+	w.in = append(w.in, book.Input{Sequence: uint64(len(w.in) + 1), In: in})
+}
+
+// publish puts script and batches into PFQ_IN; batches of different times come in any order.
+func (w *logicalWorld) publish() {
+	w.seen = map[string]bool{}
+	list, _ := batches(w.s, true)
+	script := &wire.Script{Version: 1, Batches: len(list), Replan: w.s.Replan}
+	for n, v := range w.s.Speeds {
+		script.Workers = append(script.Workers, wire.Scripted{Name: name(n), Speed: v})
+	}
+	for _, o := range w.s.Outages {
+		script.Outages = append(script.Outages, wire.ScriptedOutage{Worker: o.Worker, From: o.From, To: o.To})
+	}
+	all := []wire.In{{Script: script}}
+	for i := range list {
+		all = append(all, wire.In{Batch: &list[i]})
+	}
+	for _, in := range rapid.Permutation(all).Draw(w.t, "order") {
+		w.add(in)
+	}
+}
+
+// restart begins a new manager, from the log or from a snapshot of the book before.
+func (w *logicalWorld) restart() {
+	w.lives++
+	fresh, err := book.New(settings(w.s, w.lives, true))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.book = fresh
+	for _, p := range w.plans {
+		if err := w.book.Fold(p); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	w.told = int(w.book.Upto())
+	w.beats()
+}
+
+// beats tells the book which processes there are.
+func (w *logicalWorld) beats() {
+	var in []book.Input
+	for n := range w.s.Speeds {
+		in = append(in, book.Input{Beat: &wire.Beat{Version: 1, Worker: name(n), Process: "p", Speed: 1}})
+	}
+	w.take(in)
+}
+
+// take has the book decide; a manager may be killed at any append.
+func (w *logicalWorld) take(in []book.Input) {
+	for {
+		p, err := w.book.Take(0, in)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if in = nil; p == nil {
+			return
+		}
+		fate := rapid.IntRange(0, 19).Draw(w.t, "fate")
+		if fate != 1 {
+			w.plans = append(w.plans, rewritten(w.t, p))
+		}
+		if fate == 1 || fate == 2 {
+			w.restart()
+			return
+		}
+	}
+}
+
+// step does one of the things that may happen next.
+func (w *logicalWorld) step() {
+	switch rapid.IntRange(0, 5).Draw(w.t, "step") {
+	case 0: // a worker hears its order, or some order of before
+		for _, o := range w.book.Orders() {
+			if rapid.Bool().Draw(w.t, "heard") {
+				w.hands[o.Worker] = &o.Order
+			}
+		}
+	case 1, 2: // workers report, perhaps what the script has taken from them
+		for n := range w.s.Speeds {
+			o := w.hands[name(n)]
+			if o == nil || o.Idle || rapid.IntRange(0, 3).Draw(w.t, "slow") == 0 {
+				continue
+			}
+			if w.seen[o.ReportTo()] {
+				continue
+			}
+			w.seen[o.ReportTo()] = true
+			seconds := o.Work / w.s.Speeds[n]
+			w.add(wire.In{Report: &wire.Report{Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: name(n), Token: o.Token,
+				At: o.At + seconds, Seconds: seconds}})
+		}
+	case 3, 4: // the manager hears some of the messages, and some of them again
+		again := rapid.IntRange(0, min(3, w.told)).Draw(w.t, "again")
+		n := rapid.IntRange(0, len(w.in)-w.told).Draw(w.t, "messages")
+		in := slices.Clone(w.in[w.told-again : w.told+n])
+		w.told += n
+		w.take(in)
+	case 5:
+		w.beats()
+	}
+}
