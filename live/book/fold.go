@@ -185,10 +185,13 @@ func (b *Book) job(number int) *job {
 
 // note takes in what a plan says beside what the maker knows.
 func (b *Book) note(p *wire.Plan) error {
-	tokens := p.Tokens
+	tokens, changed := p.Tokens, map[int]bool{}
 	for i := range p.Events {
 		e := &p.Events[i]
 		token := ""
+		if e.Kind == dispatch.Changed {
+			changed[e.Job] = true
+		}
 		if e.Kind == dispatch.Started {
 			if len(tokens) == 0 {
 				return input.Errorf("tokens", len(p.Tokens), "a token for each task that begins")
@@ -201,7 +204,7 @@ func (b *Book) note(p *wire.Plan) error {
 	}
 	for i := range p.What {
 		h := &p.What[i]
-		if j := b.job(h.Job); h.Kind == dispatch.Changed && h.What != nil && j != nil && !j.isDone() {
+		if j := b.job(h.Job); h.Kind == dispatch.Changed && h.What != nil && j != nil && changed[h.Job] {
 			j.Job.Priority, j.Deadline = h.What.Priority, h.What.Deadline
 		}
 		if b.script != nil && (h.Kind == dispatch.Failed || h.Kind == dispatch.Returned) {

@@ -49,13 +49,14 @@ func (b *Book) present() bool {
 
 // A taking is a plan in the making.
 type taking struct {
-	b      *Book
-	plan   *wire.Plan
-	heard  int
-	bytes  int                  // of the jobs that come
-	ending map[int]bool         // attempts whose end is told
-	ended  map[[2]int]bool      // tasks whose result is told
-	failed map[[2]int][]failing // attempts that failed, by job and task
+	b       *Book
+	plan    *wire.Plan
+	heard   int
+	bytes   int                   // of the jobs that come
+	ending  map[int]bool          // attempts whose end is told
+	ended   map[[2]int]bool       // tasks whose result is told
+	failed  map[[2]int][]failing  // attempts that failed, by job and task
+	changed map[int]*dispatch.Job // what jobs are changed to, by number
 }
 
 // A failing is an attempt that failed, or was lost with its worker.
@@ -66,7 +67,7 @@ type failing struct {
 
 // begin begins a plan.
 func (b *Book) begin(at float64) (*taking, error) {
-	t := &taking{b: b, ending: map[int]bool{}, ended: map[[2]int]bool{}, failed: map[[2]int][]failing{}}
+	t := &taking{b: b, ending: map[int]bool{}, ended: map[[2]int]bool{}, failed: map[[2]int][]failing{}, changed: map[int]*dispatch.Job{}}
 	t.plan = &wire.Plan{Version: wire.Version, Number: b.number + 1, Leader: b.settings.Leader, At: at, Upto: b.upto}
 	if b.number == 0 && !b.isLogical() {
 		t.plan.Epoch = b.settings.Epoch

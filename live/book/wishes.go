@@ -58,7 +58,11 @@ func (t *taking) wish(in *Input) {
 // change gives a job another priority or deadline; what the wish does not name stays.
 func (t *taking) change(in *Input, j *job) {
 	b, w := t.b, in.In.Wish
-	priority, deadline := j.Job.Priority, j.Deadline
+	to := t.changed[j.Number]
+	if to == nil {
+		to = &dispatch.Job{Priority: j.Job.Priority, Deadline: j.Deadline}
+	}
+	priority, deadline := to.Priority, to.Deadline
 	if w.Priority != nil {
 		priority = *w.Priority
 	}
@@ -74,8 +78,9 @@ func (t *taking) change(in *Input, j *job) {
 		t.refuse(in, true, "", "the deadline is not after the submission of the job")
 		return
 	}
-	j.Job.Priority, j.Deadline = priority, deadline
-	t.tell(dispatch.Happening{Kind: dispatch.Changed, Job: j.Number, What: &dispatch.Job{Priority: priority, Deadline: deadline}})
+	to = &dispatch.Job{Priority: priority, Deadline: deadline}
+	t.changed[j.Number] = to
+	t.tell(dispatch.Happening{Kind: dispatch.Changed, Job: j.Number, What: to})
 }
 
 // beat takes in what a worker says of itself.
@@ -89,9 +94,10 @@ func (t *taking) beat(beat *wire.Beat) {
 		return
 	}
 	w := &b.workers[n]
+	isDown := !w.Up && !w.Left && !w.Barred
 	switch {
-	case slices.Contains(w.Former, beat.Process):
-		return // late, or another worker with this name
+	case slices.Contains(w.Former, beat.Process) && !isDown:
+		return // late, or another worker with this name; but if the process after it is missed, that one was late
 	case w.Process != beat.Process:
 		t.fail(n)
 		t.employ(n, beat)
@@ -100,7 +106,7 @@ func (t *taking) beat(beat *wire.Beat) {
 		}
 	case beat.Leaving:
 		t.leave(n)
-	case !w.Up && !w.Left && !w.Barred:
+	case isDown:
 		t.comeBack(n, 0)
 	}
 	b.beats[beat.Worker] = beat
