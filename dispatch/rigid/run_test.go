@@ -182,6 +182,28 @@ func TestRunInOrder(t *testing.T) {
 	})
 }
 
+// Under FCFS there is a recursion without events: a job begins when it is submitted, the one before it has begun, and the n-th
+// worker to be free is.
+func TestRunFCFSRecursion(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawScenario(t)
+		s.Policy, s.Kill = rigid.Policy{Order: rigid.FCFS, Backfill: rigid.None}, false
+		slices.SortStableFunc(s.Jobs, func(a, b dispatch.Job) int { return int(a.Submit - b.Submit) })
+		free, begin := make([]float64, s.Workers), 0.0
+		for i, rec := range mustRun(t, s).Jobs {
+			j := s.Jobs[i]
+			begin = max(begin, j.Submit, free[j.Tasks-1])
+			for k := range j.Tasks {
+				free[k] = begin + j.Work
+			}
+			slices.Sort(free)
+			if rec.Start != begin {
+				t.Fatalf("job %d begins at %v, want %v", i, rec.Start, begin)
+			}
+		}
+	})
+}
+
 // Tenths of seconds, whose sums are rounded, begin in the same order as whole ones.
 func TestRunRounding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,6 +9,7 @@ import (
 	"image/draw"
 	"image/png"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -27,11 +28,23 @@ func CheckPictures(t *testing.T, figures map[string]*plots.Figure, longest ...st
 		switch {
 		case slices.Contains(longest, id):
 			rows = 2
-		case f.OneLegend, len(f.Panels) > 2:
+		case f.OneLegend, len(f.Panels) > 2 && showSame(f):
 			rows = 1
 		}
 		CheckPicture(t, f, rows)
 	}
+}
+
+// showSame reports whether all panels show series of the same names.
+func showSame(f *plots.Figure) bool {
+	names := func(p plots.Panel) map[string]bool {
+		set := make(map[string]bool)
+		for _, s := range p.Series {
+			set[s.Name()] = true
+		}
+		return set
+	}
+	return !slices.ContainsFunc(f.Panels, func(p plots.Panel) bool { return !maps.Equal(names(p), names(f.Panels[0])) })
 }
 
 // CheckPicture draws a figure with so many rows of a legend above all panels, and looks at the files.

@@ -2,5 +2,6 @@
 // thesis, National Taiwan University, 2014 ([L14]), chapter 6, which run the policies of package dispatch: workers of a
 // job over time, with and without failures (dispatch-1, its Figure 6.1); priority violations and penalties for missed
 // deadlines of six policies on samples of a log (dispatch-2 to dispatch-5, its Figures 6.2 to 6.5). Beyond them go many
-// samples (dispatch-6) and other numbers and speeds of workers (dispatch-7).
+// samples (dispatch-6), other numbers and speeds of workers (dispatch-7), and the baselines of real sites, package rigid, beside
+// these policies (dispatch-8).
 package l14

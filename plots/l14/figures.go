@@ -14,5 +14,6 @@ func Figures() []plots.Spec {
 		plots.Exact("dispatch-5", "Penalty for missed deadlines, unequal workers", penalties(unequalWorkers())),
 		plots.Exact("dispatch-6", "Violations against penalty over many samples", manySamples),
 		plots.Exact("dispatch-7", "Policies against the number of workers and the spread of their speeds", sensitivity),
+		plots.Exact("dispatch-8", "Baselines of real sites beside the policies of [L14]", baselines),
 	}
 }

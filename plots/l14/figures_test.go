@@ -17,13 +17,14 @@ import (
 var computed plotstest.Once
 
 func TestDispatchFigures(t *testing.T) {
-	plotstest.CheckIDs(t, Figures(), "dispatch-1 dispatch-2 dispatch-3 dispatch-4 dispatch-5 dispatch-6 dispatch-7")
+	plotstest.CheckIDs(t, Figures(), "dispatch-1 dispatch-2 dispatch-3 dispatch-4 dispatch-5 dispatch-6 dispatch-7 dispatch-8")
 	figures := computed.Figures(t, Figures())
 	t.Run("pictures", func(t *testing.T) { plotstest.CheckPictures(t, figures, "dispatch-6", "dispatch-7") })
 	t.Run("failure", func(t *testing.T) { checkFailure(t, figures["dispatch-1"]) })
 	t.Run("few samples", func(t *testing.T) { checkFewSamples(t, figures) })
 	t.Run("many samples", func(t *testing.T) { checkManySamples(t, figures["dispatch-6"]) })
 	t.Run("sensitivity", func(t *testing.T) { checkSensitivity(t, figures["dispatch-7"]) })
+	t.Run("baselines", func(t *testing.T) { checkBaselines(t, figures["dispatch-8"]) })
 	t.Run("checks", func(t *testing.T) { checkDispatchChecks(t, figures) })
 	t.Run("captions", func(t *testing.T) { checkDispatchCaptions(t, figures) })
 	t.Run("claims", func(t *testing.T) { checkDispatchClaims(t, figures) })
@@ -258,7 +259,7 @@ func checkSensitivity(t *testing.T, f *plots.Figure) {
 }
 
 func checkDispatchChecks(t *testing.T, figures map[string]*plots.Figure) {
-	least := map[string]int{"dispatch-1": 2, "dispatch-2": 10, "dispatch-3": 10, "dispatch-4": 10, "dispatch-5": 10, "dispatch-6": 20, "dispatch-7": 15}
+	least := map[string]int{"dispatch-1": 2, "dispatch-2": 10, "dispatch-3": 10, "dispatch-4": 10, "dispatch-5": 10, "dispatch-6": 20, "dispatch-7": 15, "dispatch-8": 36}
 	for id, f := range figures {
 		if len(f.Checks) < least[id] {
 			t.Errorf("%s: %d checks", id, len(f.Checks))
@@ -310,7 +311,7 @@ func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 }
 
 func checkDispatchClaims(t *testing.T, figures map[string]*plots.Figure) {
-	for id, want := range map[string]int{"dispatch-1": 2, "dispatch-6": 33, "dispatch-7": 6} {
+	for id, want := range map[string]int{"dispatch-1": 2, "dispatch-6": 33, "dispatch-7": 6, "dispatch-8": 3} {
 		if got := len(figures[id].Claims); got != want {
 			t.Errorf("%s: %d claims, want %d", id, got, want)
 		}

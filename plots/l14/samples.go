@@ -95,14 +95,20 @@ type benchmark struct {
 	parallel int // samples that run at a time
 }
 
-// samples reads the log of the catalogue, for n samples from the seed of the effort on.
-func samples(e plots.Effort, n int) (*benchmark, error) {
+// readLog reads the log of the catalogue.
+func readLog() (swf.Log, error) {
 	r, err := traces.Open(plots.LogName)
 	if err != nil {
-		return nil, err
+		return swf.Log{}, err
 	}
-	l, err := swf.ReadAll(r, plots.LogName)
-	if err := errors.Join(err, r.Close()); err != nil {
+	log, err := swf.ReadAll(r, plots.LogName)
+	return log, errors.Join(err, r.Close())
+}
+
+// samples reads the log of the catalogue, for n samples from the seed of the effort on.
+func samples(e plots.Effort, n int) (*benchmark, error) {
+	l, err := readLog()
+	if err != nil {
 		return nil, err
 	}
 	s := &benchmark{log: l.Jobs, parallel: cmp.Or(e.Workers, runtime.GOMAXPROCS(0))}

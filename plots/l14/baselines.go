@@ -1,0 +1,418 @@
+package l14
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"productform/dispatch"
+	"productform/dispatch/rigid"
+	"productform/dispatch/swf"
+	"productform/plots"
+)
+
+// A rigidPolicy is a baseline under its name in the figure.
+type rigidPolicy struct {
+	label  string
+	look   int
+	policy rigid.Policy
+}
+
+// The places of baselines.
+const (
+	byArrival = iota
+	byConservative
+	byEASY
+	bySize
+	byEASYSize
+)
+
+// comparedBaselines are those of package rigid.
+func comparedBaselines() []rigidPolicy {
+	return []rigidPolicy{
+		byArrival:      {"FCFS", 6, rigid.Policy{Order: rigid.FCFS, Backfill: rigid.None}},
+		byConservative: {"conservative", 2, rigid.Policy{Order: rigid.FCFS, Backfill: rigid.Conservative}},
+		byEASY:         {"EASY", 0, rigid.Policy{Order: rigid.FCFS, Backfill: rigid.EASY}},
+		bySize:         {"SJF", 3, rigid.Policy{Order: rigid.SJF, Backfill: rigid.None}},
+		byEASYSize:     {"EASY, SJF", 1, rigid.Policy{Order: rigid.SJF, Backfill: rigid.EASY}},
+	}
+}
+
+// A site is a cluster of equal workers, as many as the log has processors, and jobs of the log.
+type site struct {
+	log      []swf.Job
+	workers  int
+	sampling dispatch.Sampling
+	seed     uint64
+	parallel int
+	load     float64 // of the log, the part of the time of the workers that is asked for
+	jobs     int
+}
+
+// draftJobs is the number of jobs of a draft, which takes some of the log.
+const draftJobs = 3000
+
+// newSite reads the log.
+func newSite(e plots.Effort) (*site, error) {
+	log, err := readLog()
+	if err != nil {
+		return nil, err
+	}
+	processors, ok := swf.MaxProcs(log.Header)
+	if !ok {
+		return nil, fmt.Errorf("the log %s does not tell its processors", plots.LogName)
+	}
+	s := &site{log: log.Jobs, workers: int(processors), sampling: dispatch.WholeLog(), seed: e.Seed, parallel: cmp.Or(e.Workers, runtime.GOMAXPROCS(0))}
+	if e.Precision == plots.Draft {
+		s.sampling.Count = draftJobs
+	}
+	jobs, err := s.at(0)
+	if err != nil {
+		return nil, err
+	}
+	work := 0.0
+	for _, j := range jobs {
+		work += float64(j.Tasks) * j.Work
+	}
+	s.jobs, s.load = len(jobs), work/(float64(s.workers)*jobs[len(jobs)-1].Submit)
+	return s, nil
+}
+
+// at returns the jobs with the times between submissions scaled to a load, as they are for 0.
+func (s *site) at(load float64) ([]dispatch.Job, error) {
+	sampling := s.sampling
+	if load > 0 {
+		sampling.GapScale = s.load / load
+	}
+	jobs, _, err := sampling.Jobs(s.log, s.seed)
+	return jobs, err
+}
+
+// A fate is what becomes of jobs under a policy: means of bounded slowdown, delay and waiting, which tasks that need not
+// run together do not have, in seconds.
+type fate struct{ slowdown, delay, waiting float64 }
+
+func slowdownOf(f fate) float64 { return f.slowdown }
+func delayOf(f fate) float64    { return f.delay / 3600 }
+func waitingOf(f fate) float64  { return f.waiting / 3600 }
+
+// leastRun is the run time from which on the bounded slowdown is a slowdown, in seconds.
+const leastRun = 10
+
+// apart runs jobs under a policy of [L14].
+func (s *site) apart(ctx context.Context, jobs []dispatch.Job, p dispatch.Policy) (fate, []span, error) {
+	r, err := dispatch.Run(ctx, dispatch.Scenario{Jobs: jobs, Speeds: slices.Repeat([]float64{1}, s.workers), Policy: p})
+	if err != nil {
+		return fate{}, nil, err
+	}
+	f := fate{delay: r.Delay.Mean}
+	var spans []span
+	for i, rec := range r.Jobs {
+		f.slowdown += max(1, rec.Delay/max(jobs[i].Work, leastRun)) / float64(len(jobs))
+		spans = append(spans, span{jobs[i].Submit, rec.Finish})
+	}
+	return f, spans, nil
+}
+
+// together runs jobs under a baseline.
+func (s *site) together(ctx context.Context, jobs []dispatch.Job, p rigid.Policy) (fate, []span, error) {
+	r, err := rigid.Run(ctx, rigid.Scenario{Jobs: jobs, Workers: s.workers, Policy: p, Threshold: leastRun})
+	if err != nil {
+		return fate{}, nil, err
+	}
+	var spans []span
+	for i, rec := range r.Jobs {
+		spans = append(spans, span{jobs[i].Submit, rec.Finish})
+	}
+	return fate{r.BoundedSlowdown.Mean, r.Delay.Mean, r.Waiting.Mean}, spans, nil
+}
+
+// A span is the time of a job from its submission to its end.
+type span struct{ from, to float64 }
+
+// littleDelay returns the mean delay of jobs by Little's law: the area below the number of jobs present over their number.
+func littleDelay(spans []span) float64 {
+	type step struct {
+		at float64
+		by int
+	}
+	var steps []step
+	for _, s := range spans {
+		steps = append(steps, step{s.from, 1}, step{s.to, -1})
+	}
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.at, b.at) })
+	area, present := 0.0, 0
+	for k, s := range steps {
+		if k > 0 {
+			area += float64(present) * (s.at - steps[k-1].at)
+		}
+		present += s.by
+	}
+	return area / float64(len(spans))
+}
+
+// recursionDelay returns the mean delay under FCFS by a recursion over the times at which workers are free, without events:
+// a job begins when it is submitted, the one before it has begun, and the n-th worker to be free is.
+func (s *site) recursionDelay(jobs []dispatch.Job) float64 {
+	free := make([]float64, s.workers) // increasing
+	begin, sum := 0.0, 0.0
+	for _, j := range jobs {
+		begin = max(begin, j.Submit, free[j.Tasks-1])
+		end := begin + j.Work
+		rest := free[j.Tasks:]
+		at, _ := slices.BinarySearch(rest, end)
+		free = slices.Concat(rest[:at], slices.Repeat([]float64{end}, j.Tasks), rest[at:])
+		sum += end - j.Submit
+	}
+	return sum / float64(len(jobs))
+}
+
+// loads are what dispatch-8 varies, and the factors of requested times.
+func loads(p plots.Precision) []float64 {
+	if p == plots.Draft {
+		return []float64{0.5, 0.7, 0.9}
+	}
+	return []float64{0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95}
+}
+
+func factors(p plots.Precision) []float64 {
+	if p == plots.Draft {
+		return []float64{1, 2, 10, 100}
+	}
+	return []float64{1, 1.5, 2, 3, 5, 10, 20, 50, 100}
+}
+
+// The baselines that look at requested times in dispatch-8.
+func askingBaselines() []int { return []int{byConservative, byEASY} }
+
+// A comparison is what becomes of the jobs of a site: by load and policy, those of [L14] first and then the baselines, and by
+// factor and asking baseline, once with that factor for all jobs and once with factors drawn from 1 to it.
+type comparison struct {
+	loads, factors []float64
+	byLoad         [][]fate
+	byFactor       [2][][]fate
+	checks         []plots.Check
+}
+
+// compare runs everything.
+func (s *site) compare(ctx context.Context, p plots.Precision, place string) (*comparison, error) {
+	c := &comparison{loads: loads(p), factors: factors(p)}
+	g, running := errgroup.WithContext(ctx)
+	g.SetLimit(s.parallel)
+	c.byLoad = make([][]fate, len(c.loads))
+	checks := make([][]plots.Check, len(c.loads))
+	for i, load := range c.loads {
+		g.Go(func() (err error) {
+			c.byLoad[i], checks[i], err = s.runAt(running, load, place)
+			return err
+		})
+	}
+	for k := range c.byFactor {
+		c.byFactor[k] = make([][]fate, len(c.factors))
+		for i, factor := range c.factors {
+			g.Go(func() (err error) {
+				c.byFactor[k][i], err = s.ask(running, rigid.Requests{Factor: factor, Uniform: k == 1, Seed: s.seed})
+				return err
+			})
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
+	}
+	c.checks = slices.Concat(checks...)
+	return c, nil
+}
+
+// runAt runs the jobs at a load under all policies, and reaches their mean delays another way.
+func (s *site) runAt(ctx context.Context, load float64, place string) (fates []fate, checks []plots.Check, err error) {
+	jobs, err := s.at(load)
+	if err != nil {
+		return nil, nil, err
+	}
+	check := func(label, how string, delay, second float64) {
+		checks = append(checks, plots.SolverCheck(place, fmt.Sprintf("mean delay, %s, ρ = %g, %s", label, load, how), delay, second, 1e-9))
+	}
+	for _, c := range comparedPolicies() {
+		f, spans, err := s.apart(ctx, jobs, c.policy)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s, load %v: %w", c.label, load, err)
+		}
+		fates = append(fates, f)
+		check(c.label, "by Little's law", f.delay, littleDelay(spans))
+	}
+	for k, c := range comparedBaselines() {
+		f, spans, err := s.together(ctx, jobs, c.policy)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s, load %v: %w", c.label, load, err)
+		}
+		fates = append(fates, f)
+		check(c.label, "by Little's law", f.delay, littleDelay(spans))
+		if k == byArrival {
+			check(c.label, "by the recursion over the times at which workers are free", f.delay, s.recursionDelay(jobs))
+		}
+	}
+	return fates, checks, nil
+}
+
+// ask runs the jobs as they are under the asking baselines.
+func (s *site) ask(ctx context.Context, q rigid.Requests) (fates []fate, err error) {
+	jobs, err := s.at(0)
+	if err != nil {
+		return nil, err
+	}
+	if jobs, err = q.Apply(jobs, nil); err != nil {
+		return nil, err
+	}
+	for _, k := range askingBaselines() {
+		c := comparedBaselines()[k]
+		f, _, err := s.together(ctx, jobs, c.policy)
+		if err != nil {
+			return nil, fmt.Errorf("%s, factor %v: %w", c.label, q.Factor, err)
+		}
+		fates = append(fates, f)
+	}
+	return fates, nil
+}
+
+// of returns a number under the policy at place k of all, against the load.
+func (c *comparison) of(k int, of func(fate) float64) []float64 {
+	var v []float64
+	for _, fates := range c.byLoad {
+		v = append(v, of(fates[k]))
+	}
+	return v
+}
+
+// baseline returns the place among all policies of a baseline.
+func baseline(k int) int { return len(comparedPolicies()) + k }
+
+// baselines draws what sites use today beside the policies of [L14].
+func baselines(ctx context.Context, e plots.Effort, f *plots.Figure) error {
+	s, err := newSite(e)
+	if err != nil {
+		return err
+	}
+	c, err := s.compare(ctx, e.Precision, f.ID)
+	if err != nil {
+		return err
+	}
+	f.Panels = c.panels()
+	f.Checks = c.checks
+	words := map[string]any{
+		"Site": s, "Jobs": s.jobs, "Load": s.load, "Workers": s.workers, "Sampling": s.sampling, "Seed": s.seed, "Draft": s.sampling.Count > 0,
+		"Log": plots.LogName, "LogWords": plots.LogWords, "Loads": c.loads, "Factors": c.factors, "Most": c.loads[len(c.loads)-1],
+	}
+	verdicts := c.judge(words)
+	return texts.Describe(f, words, verdicts)
+}
+
+// panels draws the slowdowns and delays against the load, then those of the asking baselines against the factor.
+func (c *comparison) panels() (panels []plots.Panel) {
+	load := plots.Axis{Quantity: "load", Symbol: "ρ", Min: 0.48, Max: 0.97, Ticks: []float64{0.5, 0.6, 0.7, 0.8, 0.9}}
+	for _, m := range []struct {
+		name string
+		y    plots.Axis
+		of   func(fate) float64
+	}{
+		{"slowdown", plots.Axis{Quantity: "mean bounded slowdown", Scale: plots.Log}, slowdownOf},
+		{"delay", plots.Axis{Quantity: "mean delay", Unit: "h", Scale: plots.Log}, delayOf},
+	} {
+		together := plots.Panel{Title: "Tasks together, " + m.name, X: load, Y: m.y}
+		apart := plots.Panel{Title: "Tasks by themselves, " + m.name, X: load, Y: m.y}
+		for k, p := range comparedBaselines() {
+			together.Series = append(together.Series, c.curve(p.label, p.look, baseline(k), m.of))
+		}
+		for k, p := range comparedPolicies() {
+			apart.Series = append(apart.Series, c.curve(p.label, p.look, k, m.of))
+		}
+		easy := c.curve(comparedBaselines()[byEASY].label, 7, baseline(byEASY), m.of)
+		easy.Thin, easy.Marked = true, false
+		apart.Series = append(apart.Series, easy)
+		pair := []plots.Panel{together, apart}
+		alike(pair)
+		panels = append(panels, pair...)
+	}
+	factor := plots.Axis{Quantity: "factor of requested times", Symbol: "F", Scale: plots.Log, Min: 0.9, Max: 120, Ticks: []float64{1, 2, 5, 10, 20, 50, 100}}
+	for _, m := range []struct {
+		name string
+		y    plots.Axis
+		of   func(fate) float64
+	}{
+		{"slowdown", plots.Axis{Quantity: "mean bounded slowdown"}, slowdownOf},
+		{"waiting", plots.Axis{Quantity: "mean waiting", Unit: "h"}, waitingOf},
+	} {
+		p := plots.Panel{Title: "Overestimates, " + m.name, X: factor, Y: m.y}
+		for kind, group := range []string{"all F", "1 to F"} {
+			for k, place := range askingBaselines() {
+				b := comparedBaselines()[place]
+				s := plots.Series{Label: b.label, Group: group, Kind: plots.Curve, Marked: true, Look: b.look, X: c.factors}
+				for _, fates := range c.byFactor[kind] {
+					s.Y = append(s.Y, m.of(fates[k]))
+				}
+				p.Series = append(p.Series, s)
+			}
+		}
+		panels = append(panels, p)
+	}
+	return panels
+}
+
+func (c *comparison) curve(label string, look, k int, of func(fate) float64) plots.Series {
+	return plots.Series{Label: label, Kind: plots.Curve, Marked: true, Look: look, X: c.loads, Y: c.of(k, of)}
+}
+
+// alike gives panels the same logarithmic vertical axis, which holds all that they show.
+func alike(panels []plots.Panel) {
+	low, high := math.Inf(1), 0.0
+	for _, p := range panels {
+		for _, s := range p.Series {
+			low, high = min(low, slices.Min(s.Y)), max(high, slices.Max(s.Y))
+		}
+	}
+	for k := range panels {
+		panels[k].Y.Min, panels[k].Y.Max = low/1.2, high*1.2
+	}
+}
+
+// judge decides on what Mu'alem and Feitelson say, and adds the numbers to the words.
+func (c *comparison) judge(words map[string]any) plots.Verdicts {
+	v := plots.Verdicts{}
+	ratios := func(a, b int, of func(fate) float64) (least, most float64) {
+		above, below := c.of(baseline(a), of), c.of(baseline(b), of)
+		least, most = math.Inf(1), 0
+		for i := range above {
+			least, most = min(least, above[i]/below[i]), max(most, above[i]/below[i])
+		}
+		return least, most
+	}
+	slowest, _ := ratios(byArrival, byEASY, delayOf)
+	_, worst := ratios(byArrival, byEASY, delayOf)
+	words["OrderLeast"], words["OrderMost"] = slowest, worst
+	v.Decide("order", slowest > 1)
+
+	least, most := ratios(byConservative, byEASY, delayOf)
+	words["SimilarLeast"], words["SimilarMost"] = least, most
+	words["SlowLeast"], words["SlowMost"] = ratios(byConservative, byEASY, slowdownOf)
+	v.Decide("similar", least >= 1/1.25 && most <= 1.25)
+
+	better := true
+	for kind, name := range []string{"All", "Drawn"} {
+		first, last := c.byFactor[kind][0], c.byFactor[kind][len(c.factors)-1]
+		for k, place := range askingBaselines() {
+			ratio := last[k].waiting / first[k].waiting
+			words[name+[]string{byConservative: "Conservative", byEASY: "EASY"}[place]] = ratio
+			better = better && ratio < 1
+		}
+	}
+	v.Decide("overestimates", better)
+
+	end := c.byLoad[len(c.loads)-1]
+	words["EASYDelay"], words["EDFDelay"] = delayOf(end[baseline(byEASY)]), delayOf(end[earliestFirst])
+	words["SJFDelay"], words["FCFSDelay"] = delayOf(end[baseline(byEASYSize)]), delayOf(end[baseline(byArrival)])
+	return v
+}
