@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/internal/output"
+	"productform/internal/render"
+	"productform/live/keys"
+)
+
+// The help of a command is its short description, an empty line, and the text; its examples stand in a file of their own.
+//
+//go:embed help
+var helpFiles embed.FS
+
+// help gives a command its help.
+func help(cmd *cobra.Command) *cobra.Command {
+	text, err := helpFiles.ReadFile("help/" + cmd.Name() + ".txt")
+	if err != nil {
+		panic(err) // embedded
+	}
+	cmd.Short, cmd.Long, _ = strings.Cut(strings.TrimRight(string(text), "\n"), "\n\n")
+	if examples, err := helpFiles.ReadFile("help/examples/" + cmd.Name() + ".txt"); err == nil {
+		cmd.Example = strings.TrimRight(string(examples), "\n")
+	}
+	return cmd
+}
+
+// arguments accepts as many arguments as there are words, which name them.
+func arguments(words ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == len(words):
+			return nil
+		case len(words) == 0:
+			return fmt.Errorf("unexpected argument %q: %s takes flags only", args[0], cmd.Name())
+		}
+		return fmt.Errorf("%s wants %s, not %d arguments", cmd.Name(), strings.Join(words, " "), len(args))
+	}
+}
+
+// untilSignal returns a context that is done when one of the signals comes. A second one ends the program.
+func untilSignal(ctx context.Context, signals []os.Signal) (context.Context, context.CancelFunc) {
+	signals = slices.DeleteFunc(slices.Clone(signals), signal.Ignored) // as nohup has it
+	ctx, stop := signal.NotifyContext(ctx, signals...)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// standardURL is where servers listen and others look for them, unless flags say otherwise.
+const standardURL = "nats://127.0.0.1:4222"
+
+// addURL adds --url.
+func addURL(cmd *cobra.Command, url *string) {
+	*url = standardURL
+	cli.AddText(cmd, url, "url", "", "a URL such as nats://127.0.0.1:4222, or the file of a key", "`URL` of the server, or the file of a key, which has it")
+}
+
+// addName adds --name.
+func addName(cmd *cobra.Command, name *string) {
+	cli.AddText(cmd, name, "name", "", "a name of letters, digits, _ and -", "`NAME` of its own (default the name of the machine and a number)")
+}
+
+// addDuration adds a flag that takes a duration of at least some length.
+func addDuration(cmd *cobra.Command, target *time.Duration, name string, least time.Duration, usage string) {
+	want := fmt.Sprintf("a duration of at least %v, such as 500ms or 2s", least)
+	cli.Flag[time.Duration]{Name: name, Kind: "duration", Usage: usage, Default: target.String(), Want: want,
+		Parse: func(text string) (time.Duration, bool) {
+			d, err := time.ParseDuration(text)
+			return d, err == nil && d >= least
+		}}.Add(cmd, target)
+}
+
+// addInt adds a flag that takes integers in least..most.
+func addInt(cmd *cobra.Command, target *int, name string, least, most int, usage string) {
+	cli.Flag[int]{Name: name, Kind: "int", Usage: usage, Default: strconv.Itoa(*target), Want: fmt.Sprintf("an integer in %d..%d", least, most),
+		Parse: func(text string) (int, bool) {
+			v, err := strconv.Atoi(text)
+			return v, err == nil && v >= least && v <= most
+		}}.Add(cmd, target)
+}
+
+// addNumber adds a flag that takes numbers in [1e-50, 1e50]; its help shows the default as given.
+func addNumber(cmd *cobra.Command, target *float64, name, standard, usage string) {
+	cli.Flag[float64]{Name: name, Kind: "float", Usage: usage, Default: standard, Want: "a number in [1e-50, 1e50]",
+		Parse: func(text string) (float64, bool) {
+			v, err := strconv.ParseFloat(text, 64)
+			return v, err == nil && v >= 1e-50 && v <= 1e50
+		}}.Add(cmd, target)
+}
+
+// ownName returns a name that no other program is likely to have.
+func ownName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "host"
+	}
+	host = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, host)
+	return host[:min(len(host), 40)] + "-" + strconv.Itoa(os.Getpid())
+}
+
+// programVersion is what the heartbeats of workers tell of this program.
+func programVersion() string { return strings.TrimSpace(cli.Version("pfq-live")) }
+
+// newLog returns a structured log in the form of --log.
+func newLog(w io.Writer, form string) *slog.Logger {
+	if form == "json" {
+		return slog.New(slog.NewJSONHandler(w, nil))
+	}
+	return slog.New(slog.NewTextHandler(w, nil))
+}
+
+func addLog(cmd *cobra.Command, form *string) {
+	cli.AddChoice(cmd, form, "log", []string{"text", "json"}, "form of the log on the standard error")
+}
+
+// connect connects to a server, which is waited for.
+func connect(ctx context.Context, url, name string, more ...nats.Option) (*nats.Conn, error) {
+	for {
+		nc, err := keys.Connect(ctx, url, name, more...)
+		if err == nil || keys.Refused(err) || ctx.Err() != nil || !isAway(err) {
+			return nc, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// answerFlags are --format and --output.
+type answerFlags struct{ format, file string }
+
+func (f *answerFlags) add(cmd *cobra.Command) {
+	cli.AddChoice(cmd, &f.format, "format", render.Formats, "form of the answer")
+	cli.AddText(cmd, &f.file, "output", "o", "the name of a file, or - for the standard output",
+		"write the answer to `FILE`, whole or not at all, instead of the standard output (-)")
+}
+
+func (f *answerFlags) write(cmd *cobra.Command, a render.Answer) error {
+	text, err := a.Format(f.format)
+	if err != nil {
+		return err
+	}
+	return output.Write(text, f.file, cmd.OutOrStdout())
+}
+
+// atFlag puts the name of a flag in place of the path of an error about a setting.
+func atFlag(err error) error {
+	if bad, ok := err.(*input.Error); ok && bad.Path != "" && bad.File == "" {
+		return &input.Error{Path: "--" + strings.ReplaceAll(bad.Path, "_", "-"), Value: bad.Value, Want: bad.Want}
+	}
+	return err
+}

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/internal/output"
+	"productform/internal/render"
+	"productform/live/client"
+	"productform/live/jobfile"
+	"productform/live/wire"
+)
+
+// A jobRow is a job in an answer. Times are seconds since the first plan.
+type jobRow struct {
+	Name       string   `json:"name" title:"job"`
+	State      string   `json:"state"`
+	Priority   float64  `json:"priority"`
+	Tasks      int      `json:"tasks"`
+	Left       int      `json:"left"`
+	AtWork     int      `json:"at_work"`
+	Planned    int      `json:"planned"`
+	MaxWorkers *int     `json:"max_workers" title:"most"`
+	Failed     int      `json:"failed"`
+	Lost       int      `json:"lost"`
+	Submitted  float64  `json:"submitted"`
+	Started    *float64 `json:"started"`
+	Ended      *float64 `json:"ended"`
+	Deadline   *float64 `json:"deadline"`
+	Delay      *float64 `json:"delay"`
+}
+
+var jobColumns = []string{
+	"name", "state", "priority", "tasks", "left", "at_work", "planned", "max_workers", "failed", "lost", "submitted", "started", "ended", "deadline",
+}
+
+func newJobRow(v *wire.JobView) jobRow {
+	r := jobRow{
+		Name: v.Name, State: string(v.State), Priority: v.Priority, Tasks: v.Tasks, Left: v.Left, AtWork: v.Hand, Planned: v.Planned,
+		Failed: v.Failed, Lost: v.Lost, Submitted: v.Submit, Started: v.Start, Ended: v.Finish, Deadline: v.Deadline,
+	}
+	if v.MaxWorkers > 0 {
+		r.MaxWorkers = &v.MaxWorkers
+	}
+	if v.Finish != nil {
+		delay := *v.Finish - v.Submit
+		r.Delay = &delay
+	}
+	return r
+}
+
+func jobRows(views []wire.JobView) []jobRow {
+	rows := []jobRow{}
+	for i := range views {
+		rows = append(rows, newJobRow(&views[i]))
+	}
+	return rows
+}
+
+// jobAnswer tells how jobs stand.
+func jobAnswer(views []wire.JobView) render.Answer {
+	rows := jobRows(views)
+	return render.Answer{JSON: rows, Lines: []render.Lines{{Of: rows}}, Text: func(t *render.Text) {
+		t.Table(rows, slices.DeleteFunc(slices.Clone(jobColumns), func(c string) bool { return c == "at_work" || c == "planned" })...)
+	}}
+}
+
+// withClient runs what needs a connection.
+func withClient(cmd *cobra.Command, url string, do func(context.Context, *client.Client) error) error {
+	c, err := client.Connect(cmd.Context(), url)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return do(cmd.Context(), c)
+}
+
+func newSubmit() *cobra.Command {
+	var url string
+	var wait bool
+	var f answerFlags
+	cmd := help(&cobra.Command{
+		Use: "submit FILE", Args: arguments("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := readJobs(args[0], cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			if err := output.NotInput("--output", f.file, args[0], cmd.InOrStdin()); err != nil {
+				return err
+			}
+			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
+				b, err := submit(ctx, c, file, filepath.Dir(args[0]))
+				if err != nil {
+					return err
+				}
+				if wait {
+					return waitFor(ctx, cmd, c, &f, b.Jobs)
+				}
+				return f.write(cmd, submittedAnswer(b))
+			})
+		},
+	})
+	addURL(cmd, &url)
+	cli.AddSwitch(cmd, &wait, "wait", "wait until all jobs are done, and tell how they stand")
+	f.add(cmd)
+	return cmd
+}
+
+// readJobs reads a file of jobs.
+func readJobs(name string, stdin io.Reader) (*jobfile.File, error) {
+	if name != "-" {
+		return jobfile.ReadFile(name)
+	}
+	file, err := jobfile.Read(stdin)
+	return file, input.InFile("standard input", err)
+}
+
+// submit uploads the files that jobs need, which stand in the folder, and submits them.
+func submit(ctx context.Context, c *client.Client, file *jobfile.File, folder string) (*client.Batch, error) {
+	for _, u := range file.Uploads {
+		path := u.Path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(folder, path)
+		}
+		content, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		digest, err := c.Upload(ctx, content)
+		content.Close()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		run := &file.Batch.Jobs[u.Job].Run
+		if run.Inputs == nil {
+			run.Inputs = map[string]string{}
+		}
+		run.Inputs[u.Name] = digest
+	}
+	return c.Submit(ctx, file.Batch)
+}
+
+// submittedAnswer tells what was submitted.
+func submittedAnswer(b *client.Batch) render.Answer {
+	s := struct {
+		Batch string   `json:"batch"`
+		Jobs  []string `json:"jobs"`
+	}{b.Name, b.Jobs}
+	return render.Answer{JSON: s, Lines: []render.Lines{{Of: s}}, Text: func(t *render.Text) {
+		t.Line("batch %s: %s", b.Name, strings.Join(b.Jobs, ", "))
+	}}
+}
+
+// waitFor waits for jobs and writes how they stand.
+func waitFor(ctx context.Context, cmd *cobra.Command, c *client.Client, f *answerFlags, jobs []string) error {
+	views, err := c.Wait(ctx, jobs...)
+	if err != nil {
+		return err
+	}
+	if err := f.write(cmd, jobAnswer(views)); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(views, func(v wire.JobView) bool { return v.State != wire.JobCompleted }) {
+		return errNoAnswer
+	}
+	return nil
+}
+
+func newWait() *cobra.Command {
+	var url string
+	var f answerFlags
+	cmd := help(&cobra.Command{
+		Use: "wait JOB...",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%s wants at least one JOB", cmd.Name())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error { return waitFor(ctx, cmd, c, &f, args) })
+		},
+	})
+	addURL(cmd, &url)
+	f.add(cmd)
+	return cmd
+}
+
+// A resultRow is what became of a task.
+type resultRow struct {
+	Task    int     `json:"task"`
+	Worker  string  `json:"worker"`
+	Attempt int     `json:"attempt"`
+	Seconds float64 `json:"seconds"`
+	Size    int64   `json:"size" title:"bytes"`
+	Digest  string  `json:"digest,omitempty"`
+	Output  *string `json:"output"` // nil where it is large
+}
+
+func newResults() *cobra.Command {
+	var url, folder string
+	var f answerFlags
+	cmd := help(&cobra.Command{
+		Use: "results JOB", Args: arguments("JOB"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
+				rows, err := results(ctx, c, args[0], folder)
+				if err != nil {
+					return err
+				}
+				return f.write(cmd, resultAnswer(rows))
+			})
+		},
+	})
+	addURL(cmd, &url)
+	cli.AddText(cmd, &folder, "to", "", "the name of a folder", "also write the output of each task to a file in `DIR`, named by its number")
+	f.add(cmd)
+	return cmd
+}
+
+// results reads the results of a job until it is done, and writes them into the folder unless it is "".
+func results(ctx context.Context, c *client.Client, job, folder string) ([]resultRow, error) {
+	if folder != "" {
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			return nil, err
+		}
+	}
+	rows := []resultRow{}
+	for r, err := range c.Results(ctx, job, 0) {
+		if err != nil {
+			return nil, err
+		}
+		p := &r.Report
+		row := resultRow{p.Task, p.Worker, p.Attempt, p.Seconds, p.Size, p.Digest, nil}
+		if p.Digest == "" {
+			text := string(p.Output)
+			row.Output = &text
+		}
+		if folder != "" {
+			var b bytes.Buffer
+			if err := c.Output(ctx, p, &b); err != nil {
+				return nil, err
+			}
+			if err := output.Write(b.Bytes(), filepath.Join(folder, strconv.Itoa(p.Task)), nil); err != nil {
+				return nil, err
+			}
+		}
+		rows = append(rows, row)
+	}
+	slices.SortStableFunc(rows, func(a, b resultRow) int { return a.Task - b.Task })
+	return rows, nil
+}
+
+func resultAnswer(rows []resultRow) render.Answer {
+	return render.Answer{JSON: rows, Lines: []render.Lines{{Of: rows}}, Text: func(t *render.Text) {
+		lines := [][]string{{"task", "worker", "attempt", "seconds", "bytes", "output"}}
+		for _, r := range rows {
+			shown := ""
+			if r.Output != nil {
+				shown = firstLine(*r.Output)
+			}
+			lines = append(lines, []string{strconv.Itoa(r.Task), r.Worker, strconv.Itoa(r.Attempt), render.Six(r.Seconds), strconv.FormatInt(r.Size, 10), shown})
+		}
+		t.Columns(lines)
+	}}
+}
+
+// firstLine returns the first line of an output, as far as it is text and not long; nothing that a terminal would obey.
+func firstLine(text string) string {
+	const most = 60
+	line, rest, _ := strings.Cut(text, "\n")
+	runes := []rune(strings.ToValidUTF8(line, "?"))
+	cut := len(runes) > most || strings.TrimSpace(rest) != ""
+	runes = runes[:min(len(runes), most)]
+	for i, r := range runes {
+		if !strconv.IsPrint(r) {
+			runes[i] = '?'
+		}
+	}
+	if cut {
+		return string(runes) + " ..."
+	}
+	return string(runes)
+}

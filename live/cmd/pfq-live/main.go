@@ -1,0 +1,60 @@
+// Command pfq-live shares a cluster of machines among jobs, live, by the policies of package dispatch:
+//
+//	pfq-live serve     all in one process: server, manager, workers, status page
+//	pfq-live submit    submit the jobs of a file
+//
+// The exit status is 0 if there is an answer, 1 if the answer is no (a job has failures, say), 2 for bad usage or bad
+// input, with one line on the standard error, and 130 if a signal ended it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"productform/internal/cli"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run executes a command line, and returns the exit status.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	signals := []os.Signal{os.Interrupt, syscall.SIGHUP, syscall.SIGTERM}
+	if len(args) > 0 && args[0] == "worker" {
+		signals = signals[:2] // it ends its tasks first at SIGTERM
+	}
+	ctx, stop := untilSignal(context.Background(), signals)
+	defer stop()
+	err := cli.Execute(ctx, root, args)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errNoAnswer):
+		return 1
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "pfq-live: interrupted")
+		return cli.Interrupted
+	}
+	fmt.Fprintln(stderr, "pfq-live:", cli.OneLine(err))
+	return 2
+}
+
+// errNoAnswer ends a command that has written why the answer is no.
+var errNoAnswer = errors.New("no answer")
+
+func newRoot() *cobra.Command {
+	root := help(&cobra.Command{Use: "pfq-live", Version: cli.Version("pfq-live")})
+	root.SetVersionTemplate("{{.Version}}")
+	root.AddCommand(newServe(), newServer(), newManager(), newWorker(),
+		newSubmit(), newWait(), newResults(), newCancel(), newChange(), newClear(), newDrain(), newStatus())
+	return root
+}

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"productform/internal/cli"
+	"productform/live/keys"
+	"productform/live/manager"
+	"productform/live/page"
+	"productform/live/server"
+	"productform/live/worker"
+)
+
+// stateFolder is where a server keeps its data unless told otherwise.
+func stateFolder() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "pfq-live"), nil
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".local", "state", "pfq-live"), err
+}
+
+// serveFlags are those of all in one.
+type serveFlags struct {
+	server  serverFlags
+	manager managerFlags
+	worker  workerFlags
+	page    pageFlags
+	workers int
+	log     string
+}
+
+func newServe() *cobra.Command {
+	f := serveFlags{workers: runtime.NumCPU()}
+	cmd := help(&cobra.Command{
+		Use: "serve", Args: arguments(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.serve(cmd.Context(), cmd.OutOrStdout(), newLog(cmd.ErrOrStderr(), f.log))
+		},
+	})
+	f.server.add(cmd)
+	f.manager.add(cmd)
+	f.worker.add(cmd)
+	f.page.add(cmd)
+	addInt(cmd, &f.workers, "workers", 0, 1024, "number of workers of this process (default one a processor)")
+	addLog(cmd, &f.log)
+	return cmd
+}
+
+// serve runs a server, a manager, workers and the page until a signal comes.
+func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger) error {
+	ms, err := f.manager.settings()
+	if err != nil {
+		return err
+	}
+	ws, err := f.worker.settings()
+	if err != nil {
+		return err
+	}
+	s, layout, err := f.server.start(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	way := f.server.way(s)
+	nc, err := keys.Connect(ctx, way.manager, "serve", way.options...)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	if err := prepare(ctx, nc, layout); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	registry := prometheus.NewRegistry()
+	ms.Name, ms.Log, ms.Registry = "serve", log, registry
+	group.Go(func() error { return manager.Run(ctx, nc, ms) })
+	if f.workers > 0 {
+		ws.Name, ws.Slots, ws.Server, ws.Options, ws.Log = "local", f.workers, way.worker, way.options, log
+		if err := f.server.addWorkerKeys(ws.Name, ws.Slots); err != nil {
+			return err
+		}
+		group.Go(func() error { return untilDone(ctx, worker.Run(ctx, ws)) })
+	}
+	address := ""
+	if f.page.http != "" {
+		listener, err := f.page.listen()
+		if err != nil {
+			return err
+		}
+		address = "http://" + listener.Addr().String()
+		group.Go(func() error { return serveHTTP(ctx, listener, nc, registry) })
+	}
+	if _, err := fmt.Fprintf(out, "server %s\n", s.URL()); err != nil {
+		return err
+	}
+	if address != "" {
+		fmt.Fprintf(out, "page %s\n", address)
+	}
+	return group.Wait()
+}
+
+// A way is how the parts of this process reach its server: within the process, or by their keys.
+type way struct {
+	manager, worker string
+	options         []nats.Option
+}
+
+func (f *serverFlags) way(s *server.Server) way {
+	if f.keys == "" {
+		return way{s.URL(), s.URL(), []nats.Option{s.InProcess()}}
+	}
+	return way{filepath.Join(f.keys, "manager.key"), filepath.Join(f.keys, "{name}.key"), nil}
+}
+
+// addWorkerKeys makes the keys that workers of this process lack.
+func (f *serverFlags) addWorkerKeys(name string, slots int) error {
+	for k := 1; f.keys != "" && k <= slots; k++ {
+		own := name
+		if slots > 1 {
+			own += "-" + strconv.Itoa(k)
+		}
+		if _, err := os.Stat(filepath.Join(f.keys, own+".key")); err == nil {
+			continue
+		}
+		if _, err := keys.Add(f.keys, keys.Worker, own); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// untilDone returns nil instead of an error that comes of the end of the context.
+func untilDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// start starts the server.
+func (f *serverFlags) start(ctx context.Context, log *slog.Logger) (*server.Server, server.Layout, error) {
+	settings, layout, err := f.settings()
+	if err != nil {
+		return nil, layout, err
+	}
+	settings.Log = log
+	s, err := server.Start(ctx, settings)
+	return s, layout, atFlag(err)
+}
+
+// prepare makes the streams and buckets.
+func prepare(ctx context.Context, nc *nats.Conn, layout server.Layout) error {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	return server.Prepare(ctx, js, layout)
+}
+
+// pageFlags are those of the status page.
+type pageFlags struct{ http string }
+
+func (f *pageFlags) add(cmd *cobra.Command) {
+	f.http = "127.0.0.1:9180"
+	cli.Flag[string]{Name: "http", Kind: "string", Default: f.http, Usage: "`HOST:PORT` of the status page, /metrics and /healthz; none for no page",
+		Want: "HOST:PORT or none",
+		Parse: func(text string) (string, bool) {
+			_, _, err := net.SplitHostPort(text)
+			return strings.TrimSuffix(text, "none"), err == nil || text == "none"
+		}}.Add(cmd, &f.http)
+}
+
+func (f *pageFlags) listen() (net.Listener, error) {
+	l, err := net.Listen("tcp", f.http)
+	if err != nil {
+		return nil, fmt.Errorf("--http %s: %w", f.http, err)
+	}
+	return l, nil
+}
+
+// serveHTTP answers browsers until the context is done.
+func serveHTTP(ctx context.Context, listener net.Listener, nc *nats.Conn, registry *prometheus.Registry) error {
+	handler, err := page.Handler(ctx, nc, registry)
+	if err != nil {
+		return err
+	}
+	web := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
+	stop := context.AfterFunc(ctx, func() { _ = web.Close() })
+	defer stop()
+	if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// isAway reports whether a server cannot be reached now, but perhaps later.
+func isAway(err error) bool {
+	var network net.Error
+	return errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || errors.As(err, &network)
+}
+
+func newServer() *cobra.Command {
+	var f serverFlags
+	var log string
+	cmd := help(&cobra.Command{
+		Use: "server", Args: arguments(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			s, layout, err := f.start(ctx, newLog(cmd.ErrOrStderr(), log))
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			if f.keys == "" {
+				nc, err := keys.Connect(ctx, s.URL(), "server", s.InProcess())
+				if err != nil {
+					return err
+				}
+				defer nc.Close()
+				if err := prepare(ctx, nc, layout); err != nil {
+					return err
+				}
+			}
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "server %s\n", s.URL()); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return nil
+		},
+	})
+	f.add(cmd)
+	addLog(cmd, &log)
+	return cmd
+}
+
+func newManager() *cobra.Command {
+	var f managerFlags
+	var p pageFlags
+	var url, name, log string
+	replicas := 1
+	cmd := help(&cobra.Command{
+		Use: "manager", Args: arguments(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.settings()
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			registry := prometheus.NewRegistry()
+			s.Name, s.Log, s.Registry = cmp.Or(name, ownName()), newLog(cmd.ErrOrStderr(), log), registry
+			nc, err := connect(ctx, url, s.Name)
+			if err != nil {
+				return err
+			}
+			defer nc.Close()
+			if err := prepare(ctx, nc, server.Layout{Replicas: replicas}); err != nil {
+				return err
+			}
+			group, ctx := errgroup.WithContext(ctx)
+			group.Go(func() error { return manager.Run(ctx, nc, s) })
+			if cmd.Flags().Changed("http") && p.http != "" {
+				listener, err := p.listen()
+				if err != nil {
+					return err
+				}
+				group.Go(func() error { return serveHTTP(ctx, listener, nc, registry) })
+			}
+			return group.Wait()
+		},
+	})
+	addURL(cmd, &url)
+	addName(cmd, &name)
+	f.add(cmd)
+	p.add(cmd)
+	addInt(cmd, &replicas, "replicas", 1, 3, "copies of what is kept, each on a server of its own: 1 or 3")
+	addLog(cmd, &log)
+	return cmd
+}

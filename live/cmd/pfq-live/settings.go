@@ -1,0 +1,88 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"productform/dispatch"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/live/manager"
+	"productform/live/server"
+)
+
+// managerFlags are those of a manager.
+type managerFlags struct {
+	policy           string
+	learn, emergency float64
+	lostAfter        time.Duration
+	replan, settle   time.Duration
+}
+
+func (f *managerFlags) add(cmd *cobra.Command) {
+	f.policy = "deadline/priority"
+	f.lostAfter = 2 * time.Second
+	cli.AddText(cmd, &f.policy, "policy", "", "a policy such as deadline/priority, workload:60 or edf", "`POLICY` that shares the workers, as pfq dispatch names them")
+	addNumber(cmd, &f.learn, "learn", "", "seconds that a task is taken to run until one of its job is done; then what tasks took counts, not what their jobs say")
+	addNumber(cmd, &f.emergency, "emergency", "", "`PRIORITY` from which on jobs take workers from tasks in hand")
+	addDuration(cmd, &f.lostAfter, "lost-after", 10*time.Millisecond, "how long a worker may be silent")
+	addDuration(cmd, &f.replan, "replan", 0, "how often to plan anew though nothing happens; 0s for never")
+	addDuration(cmd, &f.settle, "settle", 0, "how long to wait for more that happens at the same moment")
+}
+
+// settings are those of the manager.
+func (f *managerFlags) settings() (manager.Settings, error) {
+	policy, err := dispatch.ParsePolicy(f.policy)
+	if bad := (*input.Error)(nil); errors.As(err, &bad) {
+		return manager.Settings{}, &input.Error{Path: "--policy", Value: bad.Value, Want: bad.Want}
+	}
+	return manager.Settings{
+		Rules:     dispatch.Rules{Policy: policy, Learning: dispatch.Learning{Default: f.learn}, Emergency: f.emergency},
+		LostAfter: f.lostAfter, Replan: f.replan, Settle: f.settle,
+	}, err
+}
+
+// serverFlags are those of an embedded server.
+type serverFlags struct {
+	store, listen, keys string
+	memory, insecure    bool
+	sync                time.Duration
+}
+
+func (f *serverFlags) add(cmd *cobra.Command) {
+	f.listen = "127.0.0.1:4222"
+	cli.AddText(cmd, &f.store, "store", "", "the name of a folder", "`DIR` of all that is kept (default pfq-live in the folder of the user for such data)")
+	cli.AddSwitch(cmd, &f.memory, "memory", "keep all in memory: nothing is left when the server ends")
+	cli.AddText(cmd, &f.listen, "listen", "", "HOST:PORT", "`HOST:PORT` to listen on; beyond this machine only with --keys")
+	cli.AddText(cmd, &f.keys, "keys", "", "a folder made by pfq-live keys init", "`DIR` of the keys: connections need one, and TLS")
+	cli.AddSwitch(cmd, &f.insecure, "insecure", "listen beyond this machine without keys, too")
+	cli.Flag[time.Duration]{Name: "sync", Kind: "always|duration", Usage: "when what is kept is on the disk: before each acknowledgement, or so often",
+		Default: "always", Want: "always or a duration such as 2m",
+		Parse: func(text string) (time.Duration, bool) {
+			if text == "always" {
+				return 0, true
+			}
+			d, err := time.ParseDuration(text)
+			return d, err == nil && d > 0
+		}}.Add(cmd, &f.sync)
+}
+
+// settings are those of the server; those of how streams are kept go with them.
+func (f *serverFlags) settings() (server.Settings, server.Layout, error) {
+	s := server.Settings{Listen: f.listen, Sync: f.sync, Keys: f.keys, Insecure: f.insecure}
+	if f.memory {
+		if f.store != "" {
+			return s, server.Layout{}, errors.New("--store is of no use with --memory")
+		}
+		return s, server.Layout{Memory: true}, nil
+	}
+	folder, err := stateFolder()
+	s.Store = cmp.Or(f.store, folder)
+	if f.store != "" {
+		err = nil
+	}
+	return s, server.Layout{}, err
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"productform/internal/cli"
+	"productform/internal/render"
+	"productform/live/client"
+	"productform/live/wire"
+)
+
+// A workerRow is a worker in an answer.
+type workerRow struct {
+	Name     string   `json:"name" title:"worker"`
+	State    string   `json:"state"`
+	Job      *string  `json:"job"`
+	Task     *int     `json:"task"`
+	Attempt  *int     `json:"attempt"`
+	For      float64  `json:"for" title:"for s"`
+	Speed    float64  `json:"speed"`
+	Silent   *float64 `json:"silent" title:"silent s"`
+	Finished int      `json:"finished"`
+	Lost     int      `json:"lost"`
+	Program  string   `json:"program"`
+}
+
+// A statusAnswer is how the cluster stands.
+type statusAnswer struct {
+	Manager string      `json:"manager"`
+	Policy  string      `json:"policy"`
+	Plan    uint64      `json:"plan"`
+	Time    float64     `json:"time"`
+	Leading float64     `json:"leading"`
+	Counts  wire.Counts `json:"counts"`
+	Resent  int         `json:"resent"`
+	Jobs    []jobRow    `json:"jobs"`
+	Workers []workerRow `json:"workers"`
+}
+
+func newStatusAnswer(s *wire.Status) statusAnswer {
+	a := statusAnswer{
+		Manager: s.Cluster.Leader, Policy: s.Cluster.Policy, Plan: s.Cluster.Plan, Time: s.Cluster.At, Leading: s.Leading,
+		Counts: s.Cluster.Counts, Resent: s.Resent, Jobs: jobRows(s.Jobs), Workers: []workerRow{},
+	}
+	for i := range s.Workers {
+		w := &s.Workers[i]
+		r := workerRow{
+			Name: w.Name, State: string(w.State), For: max(0, s.Cluster.At-w.Since), Speed: w.Speed, Finished: w.Finished, Lost: w.Lost, Program: w.Program,
+		}
+		if w.Attempt > 0 {
+			r.Job, r.Task, r.Attempt = &w.Job, &w.Task, &w.Attempt
+		}
+		if w.Heard != nil {
+			silent := max(0, s.Cluster.At-*w.Heard)
+			r.Silent = &silent
+		}
+		a.Workers = append(a.Workers, r)
+	}
+	return a
+}
+
+func (a statusAnswer) render() render.Answer {
+	return render.Answer{
+		JSON:  a,
+		Lines: []render.Lines{{Kind: "job", Of: a.Jobs}, {Kind: "worker", Of: a.Workers}},
+		Text: func(t *render.Text) {
+			t.Line("%s leads since %s s; policy %s; plan %d; time %s s", a.Manager, render.Six(a.Leading), a.Policy, a.Plan, render.Six(a.Time))
+			c := &a.Counts
+			t.Line("%d of %d jobs completed, %d of %d tasks finished; lost %d, preempted %d, failures %d, late %d, refused %d, orders sent again %d",
+				c.Completed, c.Jobs, c.Finished, c.Tasks, c.Lost, c.Preempted, c.Failures, c.Late, c.Refused, a.Resent)
+			t.Line("")
+			t.Table(a.Jobs, jobColumns...)
+			t.Table(a.Workers, "name", "state", "job", "task", "attempt", "for", "speed", "silent", "finished", "lost")
+		},
+	}
+}
+
+func newStatus() *cobra.Command {
+	var url string
+	var watch bool
+	var f answerFlags
+	cmd := help(&cobra.Command{
+		Use: "status", Args: arguments(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if watch && (f.format != render.Formats[0] || f.file != "") {
+				return fmt.Errorf("--watch is of no use with --format and --output: it is text")
+			}
+			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
+				if watch {
+					return watchStatus(ctx, cmd, c)
+				}
+				s, err := askStatus(ctx, c)
+				if err != nil {
+					return err
+				}
+				return f.write(cmd, newStatusAnswer(s).render())
+			})
+		},
+	})
+	addURL(cmd, &url)
+	cli.AddSwitch(cmd, &watch, "watch", "show it again every second, until a signal comes")
+	f.add(cmd)
+	return cmd
+}
+
+// askStatus asks for the status, for some seconds.
+func askStatus(ctx context.Context, c *client.Client) (s *wire.Status, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	return c.Status(ctx)
+}
+
+// watchStatus shows the status until the context is done.
+func watchStatus(ctx context.Context, cmd *cobra.Command, c *client.Client) error {
+	for {
+		text := []byte("no manager leads\n")
+		if s, err := askStatus(ctx, c); err == nil {
+			if text, err = newStatusAnswer(s).render().Format(render.Formats[0]); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "\x1b[H\x1b[2J%s", text); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+}
