@@ -87,7 +87,7 @@ type Book struct {
 	batches  map[string]*batch
 	refused  []string // batches, in the order in which they were refused
 	cleared  map[string]bool
-	done     []int // jobs that are done, in that order; those that were cleared since may be among them
+	done     []int // jobs that are done and not cleared, in the order in which they ended
 	tasks    int   // of the jobs that are not cleared
 	workers  []worker
 	places   map[string]int // of workers, by name
@@ -105,6 +105,7 @@ type volatile struct {
 	heard   uint64         // sequence of the last message that was taken in
 	waiting []scripted     // batches on a logical clock
 	reports map[int]*Input // reports and failures on a logical clock, by attempt
+	lowest  int            // below which no number of a job is free
 	touched Changes
 }
 
@@ -200,7 +201,6 @@ func (b *Book) Next() float64 {
 	if b.isLogical() {
 		return next
 	}
-	b.trim()
 	if len(b.done) > 0 {
 		next = *b.jobs[b.done[0]].Finish + b.settings.Keep
 	}
@@ -208,14 +208,6 @@ func (b *Book) Next() float64 {
 		next = min(next, dispatch.NextReplan(b.decided, b.settings.Replan))
 	}
 	return next
-}
-
-// trim forgets the first of the jobs that are done, as far as they were cleared.
-func (b *Book) trim() {
-	isGone := func(n int) bool { return b.jobs[n] == nil || !b.jobs[n].isDone() }
-	for len(b.done) > 0 && isGone(b.done[0]) {
-		b.done = b.done[1:]
-	}
 }
 
 func (b *Book) isLogical() bool { return b.script != nil || b.settings.Logical }

@@ -247,6 +247,10 @@ func (b *Book) clear(number int) error {
 	}
 	name := j.Job.Name
 	b.jobs[number] = nil
+	b.lowest = min(b.lowest, number)
+	if k := slices.Index(b.done, number); k >= 0 {
+		b.done = slices.Delete(b.done, k, k+1)
+	}
 	delete(b.numbers, name)
 	b.cleared[name] = true
 	b.tasks -= j.Job.Tasks

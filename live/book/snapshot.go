@@ -40,7 +40,6 @@ func (b *Book) Snapshot() ([]byte, error) {
 	if b.number == 0 {
 		return nil, input.Errorf("n", b.number, "a plan, before there is a state to keep")
 	}
-	b.trim()
 	maker := b.maker.State()
 	s := state{
 		Number: b.number, Upto: b.upto, Leader: b.leader, At: b.at, Epoch: b.epoch, Decided: b.decided, Rules: b.rules, Script: b.script,
@@ -125,8 +124,8 @@ func (b *Book) index(s *state) error {
 		}
 	}
 	for _, n := range b.done {
-		if n < 0 || n >= len(b.jobs) {
-			return input.Errorf("done", n, "the number of a job")
+		if j := b.job(n); j == nil || j.Finish == nil {
+			return input.Errorf("done", n, "the number of a job that is done")
 		}
 	}
 	return nil

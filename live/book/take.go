@@ -255,10 +255,10 @@ func (b *Book) deadline(j *wire.Job, submit float64) float64 {
 
 // free returns the lowest number that no job has.
 func (b *Book) free() int {
-	if len(b.numbers) == len(b.jobs) {
-		return len(b.jobs)
+	for b.lowest < len(b.jobs) && b.jobs[b.lowest] != nil {
+		b.lowest++
 	}
-	return slices.Index(b.jobs, nil)
+	return b.lowest
 }
 
 // A source says which attempt a report or a failure is about.
@@ -354,7 +354,7 @@ func (t *taking) bar(name string) {
 // giveUp tells which of the tasks that failed at this moment are not tried again.
 func (t *taking) giveUp() {
 	b := t.b
-	if b.isLogical() {
+	if b.isLogical() || len(t.failed) == 0 {
 		return
 	}
 	up := 0
@@ -393,10 +393,7 @@ func (t *taking) giveUp() {
 func (t *taking) clearOld() {
 	b := t.b
 	for k := 0; k < len(b.done) && len(t.plan.Cleared) < mostInputs; k++ {
-		j := b.job(b.done[k])
-		if j == nil || !j.isDone() {
-			continue
-		}
+		j := b.jobs[b.done[k]]
 		if *j.Finish+b.settings.Keep > t.plan.At {
 			return
 		}
