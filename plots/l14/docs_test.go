@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"productform/dispatch/rigid"
 	"productform/internal/docs"
 	"productform/plots"
 )
@@ -72,6 +73,49 @@ func TestOutcomesInDocs(t *testing.T) {
 			row(q.name, m.name(), q.theirs, ratioOf(few.of(q.above, q.of), few.of(q.below, q.of)).String(), ratioOf(a, b).String(),
 				fmt.Sprintf("%s to %s", finite(low), finite(high)))
 		}
+	}
+	if err := docs.CheckTable("../../docs/dispatch.md", head, table, *updateOutcomes); err != nil {
+		t.Error(err)
+	}
+}
+
+// docs/dispatch.md holds what becomes of the whole log under the baselines of real sites and the policies of [L14].
+// "go test ./plots/l14 -run TestBaselinesInDocs -update" writes its table.
+func TestBaselinesInDocs(t *testing.T) {
+	const head = "| policy | tasks of a job | mean waiting, h | mean delay, h | mean bounded slowdown | jobs ahead of others |\n|---|---|---|---|---|---|\n"
+	s, err := newSite(plots.Effort{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := head
+	row := func(cells ...string) { table += "| " + strings.Join(cells, " | ") + " |\n" }
+	n, waiting, delay, slowdown := 0.0, 0.0, 0.0, 0.0
+	for _, j := range s.log {
+		if j.Wait >= 0 && j.RunTime >= 0 {
+			n++
+			waiting += j.Wait
+			delay += j.Wait + j.RunTime
+			slowdown += max(1, (j.Wait+j.RunTime)/max(j.RunTime, leastRun))
+		}
+	}
+	row(fmt.Sprintf("the machine in 1996, %.0f jobs", n), "together", plots.Short(waiting/n/3600), plots.Short(delay/n/3600), plots.Short(slowdown/n), "-")
+	jobs, err := s.at(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range comparedBaselines() {
+		r, err := rigid.Run(t.Context(), rigid.Scenario{Jobs: jobs, Workers: s.workers, Policy: c.policy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row(c.policy.String(), "together", plots.Short(r.Waiting.Mean/3600), plots.Short(r.Delay.Mean/3600), plots.Short(r.BoundedSlowdown.Mean), fmt.Sprint(r.Backfilled))
+	}
+	for _, c := range comparedPolicies() {
+		f, _, err := s.apart(t.Context(), jobs, c.policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row(c.policy.String(), "by themselves", "-", plots.Short(delayOf(f)), plots.Short(f.slowdown), "-")
 	}
 	if err := docs.CheckTable("../../docs/dispatch.md", head, table, *updateOutcomes); err != nil {
 		t.Error(err)
