@@ -218,6 +218,8 @@ type EnclosedFarm struct {
 	*exact.Enclosure
 	Rate   num.Interval   // λ, jobs a second
 	Speeds []num.Interval // v_i, work a second
+
+	full bool // host 1 would have a load of exactly 1 if it took all work: ρ Σ v_i = v_1
 }
 
 // Enclosed encloses the model to a number of bits. The error is [exact.ErrMoreBits], or ctx.Err() soon after ctx is done.
@@ -232,7 +234,8 @@ func (m ExactModel) Enclosed(ctx context.Context, prec uint) (f EnclosedFarm, er
 	if f.Mean().Sign() <= 0 {
 		return f, exact.ErrMoreBits
 	}
-	f.Rate = num.FromRat(total.Mul(total, m.Load), f.Prec).Quo(f.Mean())
+	work := total.Mul(total, m.Load)
+	f.Rate, f.full = num.FromRat(work, f.Prec).Quo(f.Mean()), work.Cmp(list[0]) == 0
 	return f, nil
 }
 
@@ -303,6 +306,13 @@ func (f *EnclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) vis
 	return v
 }
 
+// leftToOthers returns the slack of host 1, of moments v and cutoff b, as the work that it leaves to others, if it would
+// have a load of exactly 1 with all work: λ E[max(X-b, 0)]/v_1 under TAGS, and λ E[X; X > b]/v_1 under SITA. Nothing
+// cancels, however far b is.
+func (f *EnclosedFarm) leftToOthers(v visit[num.Interval], b exact.Point) num.Interval {
+	return f.Rate.Mul(b.Above[2].Sub(v.lost)).Quo(v.speed)
+}
+
 // evaluate returns all means for the points of 0, s_1, ..., s_{h-1}, ∞. If an interval that ought to be positive is not,
 // the error is [exact.ErrMoreBits], or an *[UnstableError] if a load is proved to be at least 1. undecided is the host whose
 // slack may be 0, or -1.
@@ -318,7 +328,9 @@ func (f *EnclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Resu
 			return r, -1, exact.ErrMoreBits
 		}
 		v.load = f.Rate.Mul(v.first).Quo(speed)
-		v.slack = v.slack.Sub(v.load)
+		if v.slack = v.slack.Sub(v.load); i == 0 && f.full {
+			v.slack = f.leftToOthers(v, at[1])
+		}
 		switch {
 		case v.slack.Sign() == 0 && !(v.slack.High.Sign() == 0 && !formal):
 			return r, i, exact.ErrMoreBits

@@ -570,15 +570,49 @@ func TestEncloseFarCutoffs(t *testing.T) {
 			t.Errorf("%s, cutoff %d: ln P(X > s) = %v, want %v; %v", c.sizes, c.cutoff, log.Approx(), c.log, err)
 		}
 	}
-	// The load of host 1 is 1 - (s+1)e^-s + s e^-s, which is below 1 by less than the bits can show.
+	// The load of host 1 is 1 - (s+1)e^-s + s e^-s: its slack is e^-s, far below the bits of the load.
 	far := ExactModel{Sizes: exact.Gammas{{Weight: big.NewRat(1, 1), Phases: 1, Mean: big.NewRat(1, 1)}}, Hosts: 2, Load: big.NewRat(1, 2)}
 	ctx := &countedContext{context.Background(), 0, 300}
-	if _, err := Enclose(ctx, far, PolicyTAGS, []*big.Rat{big.NewRat(100000, 1)}, 0); !errors.Is(err, ErrPrecision) {
-		t.Errorf("a load of 1 - e^-100000: %v", err)
+	r, err := Enclose(ctx, far, PolicyTAGS, []*big.Rat{big.NewRat(100000, 1)}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slack, _ := r.Hosts[0].Slack.Interval()
+	if log, err := slack.Log(); err != nil || math.Abs(log.Approx()+100000) > 1e-9 {
+		t.Errorf("a load of 1 - e^-100000: the logarithm of its slack is %v; %v", log.Approx(), err)
 	}
 	// Near t = bits, the series is long: it stops with its context.
 	ctx = &countedContext{context.Background(), 0, 10}
-	if _, err := Enclose(ctx, far, PolicyTAGS, []*big.Rat{big.NewRat(3000, 1)}, 1e-290); !errors.Is(err, context.Canceled) || ctx.asked > 11 {
+	if _, err := Enclose(ctx, far, PolicyTAGS, []*big.Rat{big.NewRat(800, 1)}, 1e-290); !errors.Is(err, context.Canceled) || ctx.asked > 11 {
 		t.Errorf("cancelled under way: %v, asked %d times", err, ctx.asked)
 	}
+}
+
+// The slack of a host that would be full with all work is the work that it leaves to others; with bits enough it is also
+// 1 less the load.
+func TestSlackOfFullHost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shape := big.NewRat(rapid.Int64Range(5, 30).Draw(t, "shape in tenths"), 10)
+		m := ExactModel{Sizes: exact.Weibull{Shape: shape, Mean: big.NewRat(1, 1)}, Hosts: 3, Load: big.NewRat(1, 3)}
+		first := big.NewRat(rapid.Int64Range(1, 40).Draw(t, "cutoff in tenths"), 10)
+		f, err := m.Enclosed(t.Context(), 600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := f.points(t.Context(), []*big.Rat{first, new(big.Rat).Add(first, big.NewRat(1, 1))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []Policy{PolicyTAGS, PolicySITA} {
+			r, _, err := f.evaluate(p, at, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slack, _ := r.Hosts[0].Slack.Interval()
+			load, _ := r.Hosts[0].Load.Interval()
+			if one := slack.Add(load); !one.Contains(big.NewFloat(1)) || one.RelWidth() > 1e-100 {
+				t.Errorf("%s: slack %v and load %v add to %v", p, slack.Approx(), load.Approx(), one)
+			}
+		}
+	})
 }

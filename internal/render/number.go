@@ -35,7 +35,7 @@ func Value(v *num.Value, p Proof, digits int) Number {
 	if v == nil {
 		return n
 	}
-	n.Float = v.Float
+	n.Float = Nearest(*v)
 	switch p {
 	case Fraction:
 		n.Exact = v.Exact.RatString()
@@ -45,18 +45,34 @@ func Value(v *num.Value, p Proof, digits int) Number {
 	return n
 }
 
+// Nearest returns the double of a result, or with 17 digits a number beyond their range, if its engine knows it.
+func Nearest(v num.Value) any {
+	switch {
+	case v.Float != 0:
+		return v.Float
+	case v.Exact != nil:
+		return nearestRat(v.Exact)
+	case v.Low != nil && v.Low.Sign()*v.High.Sign() > 0:
+		return json.Number(v.Low.Text('g', 17))
+	}
+	return v.Float
+}
+
+func nearestRat(v *big.Rat) any {
+	f, _ := v.Float64()
+	if math.IsInf(f, 0) || f == 0 && v.Sign() != 0 {
+		return json.Number(new(big.Float).SetPrec(64).SetRat(v).Text('g', 17))
+	}
+	return f
+}
+
 // Rat returns a fraction as the nearest double, or with 17 digits beyond their range, and itself if the proof is wanted.
 func Rat(v *big.Rat, p Proof) Number {
 	n := Number{Proof: p}
 	if v == nil {
 		return n
 	}
-	n.Exact = v.RatString()
-	f, _ := v.Float64()
-	n.Float = f
-	if math.IsInf(f, 0) || f == 0 && v.Sign() != 0 {
-		n.Float = json.Number(new(big.Float).SetPrec(64).SetRat(v).Text('g', 17))
-	}
+	n.Exact, n.Float = v.RatString(), nearestRat(v)
 	return n
 }
 
@@ -153,6 +169,9 @@ func Six(v any) string {
 	case float64:
 		return fmt.Sprintf("%.6g", v)
 	case json.Number:
+		if text, ok := roundText(string(v), 6); ok {
+			return text
+		}
 		return string(v)
 	case bool:
 		return map[bool]string{true: "yes", false: "no"}[v]

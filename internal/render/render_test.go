@@ -119,6 +119,11 @@ func TestNumbers(t *testing.T) {
 	if n := Rat(rat("1e320"), Unproved); n.Float != json.Number("1e+320") {
 		t.Errorf("1e320 is %v", n.Float)
 	}
+	far, _, _ := big.ParseFloat("2e500", 10, 100, big.ToNearestEven)
+	beyond := num.Value{Low: far, High: far} // its double is 0, since none is near
+	if n := Value(&beyond, Bounds, 3); n.Float != json.Number("2e+500") {
+		t.Errorf("2e500 is %+v", n)
+	}
 	low, high := big.NewFloat(0.25).SetPrec(100), big.NewFloat(0.25).SetPrec(100)
 	for _, c := range []struct {
 		n    Number
@@ -134,6 +139,7 @@ func TestNumbers(t *testing.T) {
 		{Rat(rat("1234567/89"), Fraction), Text{}, "1234567/89 = 13871.5"},
 		{Rat(rat("1234567/89"), Fraction), Text{Fraction: 6}, "13871.5"},
 		{Rat(rat("7"), Fraction), Text{}, "7"},
+		{Number{Float: json.Number("1.2345678901234567e+400")}, Text{}, "1.23457e+400"},
 	} {
 		if got := c.t.Cell(c.n); got != c.want {
 			t.Errorf("%+v is shown as %s, want %s", c.n, got, c.want)

@@ -139,6 +139,9 @@ func (a *tagsAnswer) number(none bool, v num.Value) render.Number {
 	return render.Number{Float: v.Float}
 }
 
+// isZero reports whether a number is 0, not only beyond the range of doubles.
+func isZero(v num.Value) bool { return render.Nearest(v) == 0.0 }
+
 // numberOf returns a number of a policy, or its bounds.
 func numberOf(v num.Value, kind tags.Kind, none bool) render.Number {
 	switch {
@@ -148,7 +151,7 @@ func numberOf(v num.Value, kind tags.Kind, none bool) render.Number {
 		low, high := v.Bounds()
 		return render.Number{Proof: render.Bounds, Low: low, High: high}
 	}
-	return render.Number{Float: v.Float}
+	return render.Number{Float: render.Nearest(v)}
 }
 
 func (a *tagsAnswer) farm() farmAnswer {
@@ -203,7 +206,7 @@ func sizesOf(d sizes.Distribution) sizesAnswer {
 func (a *tagsAnswer) hosts() []hostRow {
 	rows := []hostRow{}
 	for i, h := range a.result.Hosts {
-		idle, none := !a.feasible() || h.Visit.Float == 0, !a.feasible() || h.Final.Float == 0
+		idle, none := !a.feasible() || isZero(h.Visit), !a.feasible() || isZero(h.Final)
 		row := hostRow{
 			Host: i + 1, Speed: 1, Load: a.number(false, h.Load), Slack: a.number(false, h.Slack),
 			Visit: a.number(false, h.Visit), Final: a.number(false, h.Final),
