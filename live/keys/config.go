@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/nats-io/nkeys"
 )
 
 // A User is the public half of a key.
@@ -68,11 +70,20 @@ func Config(users []User) string {
 }
 
 // Open is the same for a server that asks for no key: all that connect are in one account and may do everything in it.
-func Open() string {
-	return "system_account: SYS\nno_auth_user: anyone\naccounts {\n" +
+// Whoever logs in as nobody is taken for a key that is drawn here and known to none.
+func Open() (string, error) {
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		return "", err
+	}
+	anyone, err := key.PublicKey()
+	if err != nil {
+		return "", err
+	}
+	return "system_account: SYS\nno_auth_user: " + anyone + "\naccounts {\n" +
 		"  SYS { exports: [ { stream: \"" + Gone + "\" } ] }\n" +
-		"  " + Account + " {\n    jetstream: enabled\n    users: [ { user: anyone, password: anyone } ]\n" +
-		"    imports: [ { stream: { account: SYS, subject: \"" + Gone + "\" } } ]\n  }\n}\n"
+		"  " + Account + " {\n    jetstream: enabled\n    users: [ { nkey: " + anyone + " } ]\n" +
+		"    imports: [ { stream: { account: SYS, subject: \"" + Gone + "\" } } ]\n  }\n}\n", nil
 }
 
 // login is a key and its permissions.

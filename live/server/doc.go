@@ -8,7 +8,7 @@
 //	PFQ_PLAN        file     one subject; no message is deleted, plans before a snapshot are purged
 //	PFQ_BLOB        file     a subject takes one message, ever: pieces of a content are under its digest, see package store
 //	PFQ_SNAP        file     object store: states of the book
-//	pfq_leader      memory   ends 2 s after the last sign of the leader; a server that starts again has none
+//	pfq_leader      file     ends 2 s after the last sign of the leader
 //	pfq_jobs, pfq_workers, pfq_batches, pfq_profiles: file, the last value of each key
 //
 // Only a manager may make consumers on a server with keys: a consumer delivers what is stored to any subject, whoever made

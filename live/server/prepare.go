@@ -77,7 +77,7 @@ func (l Layout) streams() []jetstream.StreamConfig {
 		return c
 	}
 	leader := bucket(wire.LeaderBucket)
-	leader.Storage, leader.MaxAge = jetstream.MemoryStorage, Lease
+	leader.MaxAge = Lease
 
 	return []jetstream.StreamConfig{
 		once(wire.InStream, wire.InSubjects),

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"reflect"
 	"strconv"
 	"time"
 
@@ -34,7 +33,7 @@ type Settings struct {
 type Server struct {
 	nats *server.Server
 	temp string // folder that goes when the server ends
-	stop func() // ends the watch over the folder of keys
+	stop func() // ends what looks after the keys and the disk
 }
 
 // MaxMessage is the size of a message in bytes beyond which the server refuses it.
@@ -79,8 +78,8 @@ func Start(ctx context.Context, s Settings) (*Server, error) {
 		v.Close()
 		return nil, errors.New("server: JetStream did not start")
 	}
-	if s.Keys != "" {
-		v.stop = v.watch(s, o.StoreDir, log)
+	if s.Keys != "" || s.Store != "" {
+		v.stop = v.tend(s, o.StoreDir, log)
 	}
 	return v, nil
 }
@@ -101,7 +100,10 @@ func options(s Settings) (*server.Options, error) {
 		return nil, &num.InputError{Path: "listen", Value: s.Listen, Want: "an address of this machine only such as 127.0.0.1:4222, unless connections need keys"}
 	}
 	o := &server.Options{}
-	config := keys.Open()
+	config, err := keys.Open()
+	if err != nil {
+		return nil, err
+	}
 	if s.Keys != "" {
 		folder, err := keys.Load(s.Keys)
 		if err != nil {
@@ -152,52 +154,6 @@ func (s *Server) URL() string {
 		return ""
 	}
 	return s.nats.ClientURL()
-}
-
-// watch has the server take up what becomes of the folder of keys, until the function that it returns is called. Connections
-// whose keys are revoked end.
-func (s *Server) watch(set Settings, store string, log *logger) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	seen, _ := keys.Load(set.Keys)
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(keysPeriod)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			now, err := keys.Load(set.Keys)
-			if err != nil || reflect.DeepEqual(now, seen) {
-				continue // a folder that cannot be read leaves the keys as they are
-			}
-			if err := s.reload(set, store); err != nil {
-				log.Errorf("new keys: %v", err)
-				continue
-			}
-			seen = now
-		}
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
-}
-
-// keysPeriod is how often the folder of keys is read.
-const keysPeriod = 500 * time.Millisecond
-
-// reload gives the server the keys that the folder has now.
-func (s *Server) reload(set Settings, store string) error {
-	o, err := options(set)
-	if err != nil {
-		return err
-	}
-	o.StoreDir = store
-	return s.nats.ReloadOptions(o)
 }
 
 // InProcess makes a connection of nats.go one within this process, past the network.

@@ -45,12 +45,11 @@ func Once(ctx context.Context, js jetstream.JetStream, subject string, data []by
 
 // Codes of the JetStream API that nats.go has no names for.
 const (
-	codeAccountFull  jetstream.ErrorCode = 10002
-	codeNotAvailable jetstream.ErrorCode = 10008
-	codeNoResources  jetstream.ErrorCode = 10023
-	codeMemoryFull   jetstream.ErrorCode = 10028
-	codeStorageFull  jetstream.ErrorCode = 10047
-	codeStoreFailed  jetstream.ErrorCode = 10077
+	codeAccountFull jetstream.ErrorCode = 10002
+	codeNoResources jetstream.ErrorCode = 10023
+	codeMemoryFull  jetstream.ErrorCode = 10028
+	codeStorageFull jetstream.ErrorCode = 10047
+	codeStoreFailed jetstream.ErrorCode = 10077
 )
 
 // code is that of an error of the JetStream API, 0 for others.
@@ -97,12 +96,13 @@ func Full(err error) bool {
 	return errors.Is(err, ErrFull)
 }
 
-// Away tells whether an error is that of a server that is away for a moment: no answer, no connection, no leader. Whether
+// Away tells whether an error is that of a server that is away for a moment: no answer, no connection, no leader (error 503,
+// of code 10008 and others). Whether
 // what was asked for was done is not known then.
 func Away(err error) bool {
 	var e *jetstream.APIError
 	if errors.As(err, &e) {
-		return e.Code == 503 || e.Code == 429 || e.ErrorCode == codeNotAvailable
+		return (e.Code == 503 || e.Code == 429) && !Full(err)
 	}
 	for _, away := range []error{
 		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse, nats.ErrDisconnected,

@@ -1,0 +1,85 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"productform/num"
+)
+
+// What a server outside has to be: older ones break write-once with replicas.
+const (
+	leastMajor, leastMinor = 2, 14
+	leastStreams           = 9       // see Prepare
+	leastStore             = 1 << 28 // bytes: below that a few large results fill it
+)
+
+// Check asks a server what it is and lists what it lacks for a layout, each with what is wanted, as *num.InputError. The
+// error is that of the request.
+func Check(ctx context.Context, js jetstream.JetStream, l Layout) (lacks []*num.InputError, err error) {
+	nc := js.Conn()
+	lacks = checkConnection(nc.ConnectedServerVersion(), nc.MaxPayload())
+	account, err := js.AccountInfo(ctx)
+	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders) {
+		return append(lacks, &num.InputError{Path: "server.jetstream", Value: "off", Want: "JetStream, on the server and for the account"}), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("server: limits of the account: %w", err)
+	}
+	return append(lacks, checkAccount(account, l)...), nil
+}
+
+// checkConnection lists what is known from the connection.
+func checkConnection(version string, maxPayload int64) (lacks []*num.InputError) {
+	if !isNew(version) {
+		lacks = append(lacks, &num.InputError{Path: "server.version", Value: version, Want: fmt.Sprintf("nats-server %d.%d or later", leastMajor, leastMinor)})
+	}
+	if maxPayload < MaxMessage {
+		lacks = append(lacks, &num.InputError{Path: "server.max_payload", Value: strconv.FormatInt(maxPayload, 10), Want: fmt.Sprintf("at least %d bytes", MaxMessage)})
+	}
+	return lacks
+}
+
+// isNew tells whether a version such as 2.15.2 or 2.14.0-beta.1 is new enough.
+func isNew(version string) bool {
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 3 {
+		return false
+	}
+	major, err := strconv.Atoi(parts[0])
+	if err != nil {
+		return false
+	}
+	minor, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return false
+	}
+	return major > leastMajor || major == leastMajor && minor >= leastMinor
+}
+
+// checkAccount lists what the limits of an account leave too little of. Streams that are there count as used.
+func checkAccount(a *jetstream.AccountInfo, l Layout) (lacks []*num.InputError) {
+	limits, path := a.Limits, "server.account."
+	if len(a.Tiers) > 0 { // the account has limits by number of replicas
+		name := "R" + strconv.Itoa(max(l.Replicas, 1))
+		tier, ok := a.Tiers[name]
+		if !ok {
+			return []*num.InputError{{Path: path + "tiers", Value: strings.Join(slices.Sorted(maps.Keys(a.Tiers)), ", "), Want: name}}
+		}
+		limits, path = tier.Limits, path+name+"."
+	}
+	if limits.MaxStreams >= 0 && limits.MaxStreams < leastStreams {
+		lacks = append(lacks, &num.InputError{Path: path + "max_streams", Value: strconv.Itoa(limits.MaxStreams), Want: fmt.Sprintf("at least %d, or -1 for no limit", leastStreams)})
+	}
+	if limits.MaxStore >= 0 && limits.MaxStore < leastStore && !l.Memory {
+		lacks = append(lacks, &num.InputError{Path: path + "max_storage", Value: strconv.FormatInt(limits.MaxStore, 10), Want: fmt.Sprintf("at least %d bytes, or -1 for no limit", leastStore)})
+	}
+	return lacks
+}

@@ -1,0 +1,66 @@
+package server_test
+
+import (
+	"context"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"productform/live/server"
+	"productform/live/store"
+	"productform/live/wire"
+)
+
+// A disk that fills up under the server, here by a limit on the size of files: what comes is not acknowledged, nothing that
+// was acknowledged is lost, and as there is room again the server goes on, without a restart and on the same connections.
+func TestDiskFull(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
+	defer cancel()
+	s := start(t, server.Settings{Store: t.TempDir()})
+	js := s.connect(t)
+	data := make([]byte, 10_000)
+	for i := range 10 {
+		if wrote, err := store.Once(ctx, js, wire.Done("a", i), data); !wrote || err != nil {
+			t.Fatal(i, wrote, err)
+		}
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		t.Fatal(err)
+	}
+	full := before
+	full.Cur = 105_000
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &full); err != nil {
+		t.Fatal(err)
+	}
+	short, stop := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer stop()
+	refused := 0
+	for i := 10; i < 20 && short.Err() == nil; i++ {
+		if wrote, err := store.Once(short, js, wire.Done("a", i), data); err != nil {
+			refused++
+		} else if !wrote {
+			t.Errorf("task %d was there", i)
+		}
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		t.Fatal(err)
+	}
+	if refused == 0 {
+		t.Fatal("nothing was refused, so that the test shows nothing")
+	}
+	for i := range 20 { // what was not acknowledged is written again; whether it was written before is not known
+		if _, err := store.Once(ctx, js, wire.Done("a", i), data); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	if n := len(all(ctx, t, js, wire.InStream)); n != 20 {
+		t.Errorf("%d results", n)
+	}
+	if js.Conn().Stats().Reconnects != 0 {
+		t.Error("the connection was lost")
+	}
+}
