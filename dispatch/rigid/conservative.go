@@ -1,8 +1,6 @@
 package rigid
 
-import (
-	"slices"
-)
+import "slices"
 
 // reserve makes the reservation of a job.
 func (r *run) reserve(i int) {
@@ -17,6 +15,7 @@ func (r *run) compress() {
 		j := &r.jobs[i]
 		r.profile.take(-j.workers, j.start, j.end())
 		r.reserve(i)
+		r.work += len(r.profile.at)
 	}
 	slices.SortFunc(r.queue, r.inQueue)
 }

@@ -8,8 +8,9 @@ import (
 	"productform/internal/eventqueue"
 )
 
-// checkEvery is the number of decisions between two looks at the context.
-const checkEvery = 256
+// checkEvery is the work between two looks at the context, in jobs that wait and jobs in hand; a decision counts as 100 more.
+// It takes some milliseconds.
+const checkEvery = 1e6
 
 // Run runs the scenario on a simulated clock until all jobs have ended. At each moment at which jobs end or are submitted,
 // after all of these, the policy decides which jobs begin. A job that takes no time ends at the moment at which it begins,
@@ -21,15 +22,18 @@ const checkEvery = 256
 //
 // The result depends on nothing but the scenario. With q jobs that wait and s jobs in hand, a decision takes O(q + s) under
 // EASY, for each job that is submitted O(q + s) under Conservative and O((q + s) q) if jobs end early, O(q) under the
-// others. The error is a [num.InputError], or that of the context, which is looked at every 256 decisions.
+// others. The error is a [num.InputError], or that of the context, which is looked at every few milliseconds, but not within a decision.
 func Run(ctx context.Context, s Scenario) (*Result, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
 	r := newRun(&s)
-	for decisions := 0; r.ended < len(s.Jobs); decisions++ {
-		if decisions%checkEvery == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+	for r.work = checkEvery; r.ended < len(s.Jobs); r.work += 100 + len(r.queue) + len(r.inHand) {
+		if r.work >= checkEvery {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			r.work = 0
 		}
 		r.advance()
 		r.decide()
@@ -50,6 +54,7 @@ type run struct {
 	now   float64
 	free  int  // workers without a job
 	ended int  // jobs
+	work  int  // since the last look at the context
 	early bool // a job has ended before its requested time since the last decision
 
 	queue   []int // jobs that wait, in the order of the policy; under Conservative in that of their reservations
