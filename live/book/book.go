@@ -40,9 +40,10 @@ const (
 )
 
 // mostFormer is the number of processes of a worker that are remembered, so that a late beat of one does not count, and
-// mostRefused that of batches.
+// mostRefused that of batches. After mostStrays beats of a former process and none of the one after it, that one is gone.
 const (
 	mostFormer  = 4
+	mostStrays  = 4
 	mostRefused = 1000
 )
 
@@ -102,6 +103,7 @@ type Book struct {
 type volatile struct {
 	queue   []Input // heard and not yet taken
 	beats   map[string]*wire.Beat
+	strays  map[string]int // beats of former processes since the last beat of a worker
 	heard   uint64         // sequence of the last message that was taken in
 	waiting []scripted     // batches on a logical clock
 	reports map[int]*Input // reports and failures on a logical clock, by attempt
@@ -181,7 +183,7 @@ func New(s Settings) (*Book, error) {
 	return &Book{
 		settings: s, numbers: map[string]int{}, batches: map[string]*batch{}, cleared: map[string]bool{},
 		places: map[string]int{}, attempts: map[int]*attempt{},
-		volatile: volatile{beats: map[string]*wire.Beat{}, reports: map[int]*Input{}, touched: newChanges()},
+		volatile: volatile{beats: map[string]*wire.Beat{}, strays: map[string]int{}, reports: map[int]*Input{}, touched: newChanges()},
 	}, nil
 }
 

@@ -245,9 +245,7 @@ func (w *world) live(m *machine) {
 		beat.Job, beat.Task, beat.Attempt, beat.Token, beat.Running = m.order.Job, m.order.Task, m.order.Attempt, m.order.Token, true
 	}
 	w.post(func() {
-		if v, ok := w.book.Worker(beat.Worker); !ok || v.Process == beat.Process {
-			w.heard[beat.Worker] = w.now
-		}
+		w.heard[beat.Worker] = w.now
 		w.inbox = append(w.inbox, book.Input{Beat: beat})
 		if o, differs := w.book.Differs(beat); differs {
 			w.send(book.Order{Worker: beat.Worker, Order: o})

@@ -115,7 +115,7 @@ func (b *Book) employ(n *wire.NumberedWorker) error {
 		*w = worker{Name: n.Name}
 		b.places[n.Name] = n.Number
 	} else {
-		w.Former = append(w.Former, w.Process)
+		w.Former = append(slices.DeleteFunc(w.Former, func(p string) bool { return p == n.Process }), w.Process)
 		w.Former = w.Former[max(0, len(w.Former)-mostFormer):]
 	}
 	w.Process, w.Speed, w.Barred, w.Left = n.Process, n.Speed, false, false

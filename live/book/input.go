@@ -14,8 +14,7 @@ type Input struct {
 	Removed *wire.Removal // has been carried out
 }
 
-// Down says that the status checker misses a worker: that no beat has come for too long of the process that the book knows,
-// as [Book.Worker] tells it. Beats of other processes with this name do not count, nor does a Down of one.
+// Down says that the status checker misses a worker. It counts if the process is that which the book knows.
 type Down struct{ Worker, Process string }
 
 // Changes are the names of all whose views changed.

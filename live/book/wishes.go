@@ -95,9 +95,15 @@ func (t *taking) beat(beat *wire.Beat) {
 	}
 	w := &b.workers[n]
 	isDown := !w.Up && !w.Left && !w.Barred
+	if slices.Contains(w.Former, beat.Process) && !isDown {
+		// It is late, or of another worker with this name; or else the beat was late with which the process came that is
+		// known now, and which then is not heard again.
+		if b.strays[w.Name]++; w.Left || w.Barred || b.strays[w.Name] < mostStrays {
+			return
+		}
+	}
+	delete(b.strays, w.Name)
 	switch {
-	case slices.Contains(w.Former, beat.Process) && !isDown:
-		return // late, or another worker with this name; but if the process after it is missed, that one was late
 	case w.Process != beat.Process:
 		t.fail(n)
 		t.employ(n, beat)
