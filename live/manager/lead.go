@@ -240,7 +240,9 @@ func (l *leader) decide(ctx context.Context) (more bool, err error) {
 	for i := range heard {
 		if b := heard[i].Beat; b != nil {
 			o, differs := l.book.Differs(b)
-			l.orders.compare(b.Worker, &o, differs, l.now())
+			if err := l.orders.compare(b.Worker, &o, differs, l.now()); err != nil {
+				return false, err
+			}
 		}
 	}
 	return p != nil, nil

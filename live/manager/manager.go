@@ -170,9 +170,9 @@ func (m *manager) recall(ctx context.Context) (*fold, error) {
 	return f, err
 }
 
-// stand folds the plans of others until the lease is ours, and then all that is left of them.
+// stand folds the plans of others until the lease is ours.
 func (m *manager) stand(ctx context.Context, f *fold, l *lease) error {
-	try := time.NewTicker(tryEvery)
+	try := time.NewTimer(0)
 	defer try.Stop()
 	for {
 		select {
@@ -192,6 +192,7 @@ func (m *manager) stand(ctx context.Context, f *fold, l *lease) error {
 		if taken {
 			return nil
 		}
+		try.Reset(tryEvery)
 	}
 }
 

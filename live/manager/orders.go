@@ -14,6 +14,7 @@ const resendAfter = 300 * time.Millisecond
 type dispatcher struct {
 	send   func(worker string, o *wire.Order) error
 	differ map[string]*difference // by worker
+	heard  map[string]string      // by worker: the process that was heard last
 	resent int                    // orders sent again
 }
 
@@ -24,7 +25,7 @@ type difference struct {
 }
 
 func newDispatcher(send func(string, *wire.Order) error) *dispatcher {
-	return &dispatcher{send: send, differ: map[string]*difference{}}
+	return &dispatcher{send: send, differ: map[string]*difference{}, heard: map[string]string{}}
 }
 
 // order sends an order.
@@ -33,16 +34,22 @@ func (d *dispatcher) order(worker string, o *wire.Order) error {
 	return d.send(worker, o)
 }
 
-// compare notes whether the beat of a worker differs from its order.
-func (d *dispatcher) compare(worker string, o *wire.Order, differs bool, now time.Time) {
+// compare notes whether the beat of a worker differs from its order. A process that is heard for the first time gets its
+// order at once.
+func (d *dispatcher) compare(worker string, o *wire.Order, differs bool, now time.Time) error {
+	isNew := d.heard[worker] != o.Process
+	d.heard[worker] = o.Process
 	switch was := d.differ[worker]; {
 	case !differs:
 		delete(d.differ, worker)
-	case was == nil || was.order.Token != o.Token || was.order.Process != o.Process:
+	case isNew:
+		return d.order(worker, o)
+	case was == nil || was.order.Token != o.Token:
 		d.differ[worker] = &difference{now, *o}
 	default:
 		was.order = *o
 	}
+	return nil
 }
 
 // repeat sends the orders again that workers have not followed for resendAfter.

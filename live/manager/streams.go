@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -83,4 +84,31 @@ func last(ctx context.Context, js jetstream.JetStream, stream string) (uint64, e
 		return 0, err
 	}
 	return s.CachedInfo().State.LastSeq, nil
+}
+
+// Plans yields the plans of the log from the first one on, as they come, until the context is done or the loop is left. An
+// error is the last thing that it yields. Plans before a snapshot may be gone; then the first one has a number above 1.
+func Plans(ctx context.Context, js jetstream.JetStream) iter.Seq2[*wire.Plan, error] {
+	return func(yield func(*wire.Plan, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		r, err := read(ctx, js, wire.PlanStream, 1)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer r.stop()
+		for {
+			select {
+			case <-ctx.Done():
+				yield(nil, context.Cause(ctx))
+				return
+			case m := <-r.messages:
+				p, err := wire.DecodePlan(m.data)
+				if !yield(p, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }

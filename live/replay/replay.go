@@ -1,0 +1,221 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"productform/dispatch"
+	"productform/internal/input"
+	"productform/live/book"
+	"productform/live/manager"
+	"productform/live/server"
+	"productform/live/store"
+	"productform/live/wire"
+	"productform/live/worker"
+)
+
+// A Log is what happened in a run.
+type Log struct {
+	Moments []Moment
+	Result  *dispatch.Result
+}
+
+// A Moment is what happened at a time.
+type Moment struct {
+	At     float64
+	Events []dispatch.Event
+}
+
+// Simulate runs the scenario by [dispatch.Run].
+func Simulate(ctx context.Context, s dispatch.Scenario) (*Log, error) {
+	var l Log
+	s.Watch = func(d *dispatch.Decision) { l.add(d.Time, d.Events) }
+	var err error
+	l.Result, err = dispatch.Run(ctx, s)
+	return &l, err
+}
+
+func (l *Log) add(at float64, events []dispatch.Event) {
+	if len(events) > 0 {
+		l.Moments = append(l.Moments, Moment{at, append([]dispatch.Event(nil), events...)})
+	}
+}
+
+// WorkerName is the name of a worker in a replay; workers are numbered from 0.
+func WorkerName(number int) string { return "w" + strconv.Itoa(number+1) }
+
+// jobName is the name of the job at a place in the scenario.
+func jobName(place int) string { return "job-" + strconv.Itoa(place) }
+
+// Check refuses scenarios that cannot be replayed: jobs with speeds of their own, and those out of the order of submission.
+// The error is a *num.InputError.
+func Check(s *dispatch.Scenario) error {
+	for i := range s.Jobs {
+		path := input.Index("Jobs", i)
+		if s.Jobs[i].Speeds != nil {
+			return input.Errorf(path+".Speeds", len(s.Jobs[i].Speeds), "no speeds of the job's own in a replay")
+		}
+		if i > 0 && s.Jobs[i].Submit < s.Jobs[i-1].Submit {
+			return input.Errorf(path+".Submit", s.Jobs[i].Submit, "a time >= %v, that of the job before", s.Jobs[i-1].Submit)
+		}
+	}
+	return nil
+}
+
+// ManagerSettings are those of a manager that replays the scenario.
+func ManagerSettings(s *dispatch.Scenario, name string) manager.Settings {
+	return manager.Settings{
+		Name: name, Logical: true, Rules: dispatch.Rules{Policy: s.Policy, Learning: s.Learning, Emergency: s.Emergency},
+	}
+}
+
+// Publish sets up the replay: script and jobs. It may be called again after an error.
+func Publish(ctx context.Context, js jetstream.JetStream, s *dispatch.Scenario) error {
+	if err := Check(s); err != nil {
+		return err
+	}
+	script := &wire.Script{Version: wire.Version, Batches: len(s.Jobs), Replan: s.Replan}
+	for w, v := range s.Speeds {
+		script.Workers = append(script.Workers, wire.Scripted{Name: WorkerName(w), Speed: v})
+	}
+	for _, o := range s.Outages {
+		outage := wire.ScriptedOutage{Worker: o.Worker, From: o.From, To: o.To}
+		if math.IsInf(o.To, 1) {
+			outage.To = 0
+		}
+		script.Outages = append(script.Outages, outage)
+	}
+	if err := publish(ctx, js, wire.ScriptSubject, script); err != nil {
+		return err
+	}
+	for i := range s.Jobs {
+		j := &s.Jobs[i]
+		b := &wire.Batch{Version: wire.Version, Name: "batch-" + strconv.Itoa(i), At: &j.Submit, Jobs: []wire.Job{{
+			Name: jobName(i), Priority: j.Priority, DeadlineAt: j.Deadline, MaxWorkers: j.MaxWorkers, Tasks: j.Tasks, Work: j.Work,
+			Works: j.Works, Estimate: j.Estimate, Run: wire.Run{Kind: worker.KindSleep},
+		}}}
+		if err := publish(ctx, js, wire.Submit(b.Name), b); err != nil {
+			return fmt.Errorf("job %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func publish(ctx context.Context, js jetstream.JetStream, subject string, m wire.Message) error {
+	data, err := wire.Encode(m)
+	if err != nil {
+		return err
+	}
+	_, err = store.Once(ctx, js, subject, data)
+	return err
+}
+
+// Read follows the plans of a replay until all jobs are done, and returns what happened. Each plan is decided again: one
+// that the rules of the scenario do not lead to is an error. done is called with the number of jobs that are done.
+func Read(ctx context.Context, js jetstream.JetStream, s *dispatch.Scenario, done func(int)) (*Log, error) {
+	rules := ManagerSettings(s, "reader").Rules
+	b, err := book.New(book.Settings{Leader: "reader", Rules: rules, Random: noRandom{}, Logical: true})
+	if err != nil {
+		return nil, err
+	}
+	var l Log
+	for p, err := range manager.Plans(ctx, js) {
+		if err != nil {
+			return nil, err
+		}
+		if err := b.Verify(p); err != nil {
+			return nil, err
+		}
+		l.add(p.At, p.Events)
+		n := b.Cluster().Counts.Completed
+		if done(n); n == len(s.Jobs) {
+			break
+		}
+	}
+	l.Result = b.Report()
+	return &l, nil
+}
+
+// noRandom is the source of a book that decides nothing.
+type noRandom struct{}
+
+func (noRandom) Read([]byte) (int, error) {
+	return 0, fmt.Errorf("a book that only reads draws nothing")
+}
+
+// Settings of a replay within this process.
+type Settings struct {
+	Pace float64      // seconds of the logical clock in one of real time, > 0
+	Log  *slog.Logger // nil for none
+	Done func(int)    // is called with the number of jobs that are done; nil for nothing
+}
+
+// Run replays the scenario: server, manager and workers are those of the live system, in this process, all on a logical
+// clock. Nothing of them is left when it returns. The error is a *num.InputError, or that of the context.
+func Run(ctx context.Context, s dispatch.Scenario, settings Settings) (*Log, error) {
+	if err := Check(&s); err != nil {
+		return nil, err
+	}
+	v, err := server.Start(ctx, server.Settings{NoListen: true, Log: settings.Log})
+	if err != nil {
+		return nil, err
+	}
+	defer v.Close()
+	nc, err := nats.Connect("", v.InProcess())
+	if err != nil {
+		return nil, err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, err
+	}
+	if err := server.Prepare(ctx, js, server.Layout{Memory: true}); err != nil {
+		return nil, err
+	}
+	if err := Publish(ctx, js, &s); err != nil {
+		return nil, err
+	}
+	var l *Log
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	group, inner := errgroup.WithContext(inner)
+	ms := ManagerSettings(&s, "replay")
+	ms.Log = settings.Log
+	group.Go(func() error { return manager.Run(inner, nc, ms) })
+	for w, speed := range s.Speeds {
+		ws := worker.Settings{
+			Server: "nats://in-process", Options: []nats.Option{v.InProcess()}, Name: WorkerName(w), Speed: speed, Pace: settings.Pace,
+			Log: settings.Log,
+		}
+		group.Go(func() error {
+			if err := worker.Run(inner, ws); inner.Err() == nil {
+				return err
+			}
+			return nil
+		})
+	}
+	group.Go(func() (err error) {
+		defer cancel()
+		done := settings.Done
+		if done == nil {
+			done = func(int) {}
+		}
+		l, err = Read(inner, js, &s, done)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	return l, nil
+}
