@@ -1,0 +1,163 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"productform/dispatch"
+	"productform/live/client"
+	"productform/live/keys"
+	"productform/live/manager"
+	"productform/live/page"
+	"productform/live/server"
+	"productform/live/store"
+	"productform/live/wire"
+	"productform/live/worker"
+)
+
+// Violations are what a server refused, as the parts of the system noticed.
+type violations struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (v *violations) Write(b []byte) (int, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if bytes.Contains(b, []byte("ermission")) {
+		v.all = append(v.all, string(b))
+	}
+	return len(b), nil
+}
+
+func (v *violations) option(name string) nats.Option {
+	return nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { fmt.Fprintln(v, name, err) })
+}
+
+// The whole system with a key for each part, over TLS: what the parts do is what their keys may.
+func TestSystemWithKeys(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 6*soon)
+	defer cancel()
+	g := guard(t)
+	for _, name := range []string{"manager", "client", "w7", "w8"} { // as if the server had always been here
+		path := filepath.Join(g.folder, name+".key")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strings.Replace(string(text), "nats://127.0.0.1:4222", g.URL(), 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var refused violations
+	log := slog.New(slog.NewTextHandler(&refused, nil))
+	parts, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer func() { stop(); running.Wait() }()
+	nc, err := keys.Connect(ctx, filepath.Join(g.folder, "manager.key"), "", refused.option("manager"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if lacks, err := server.Check(ctx, stream(t, nc), server.Layout{}); err != nil || len(lacks) != 0 {
+		t.Error(lacks, err)
+	}
+	running.Go(func() {
+		if err := manager.Run(parts, nc, manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}, Log: log}); err != nil && parts.Err() == nil {
+			t.Error(err)
+		}
+	})
+	echo := func(_ context.Context, t worker.Task) ([]byte, error) {
+		return bytes.Repeat([]byte{byte('a' + t.Number)}, 100_000), nil // more than a report holds
+	}
+	for _, name := range []string{"w7", "w8"} {
+		running.Go(func() {
+			err := worker.Run(parts, worker.Settings{Server: filepath.Join(g.folder, "{name}.key"), Name: name, Handlers: map[string]worker.Handler{"echo": echo}, Log: log})
+			if err != nil && parts.Err() == nil {
+				t.Error(err)
+			}
+		})
+	}
+	c, err := client.Connect(ctx, filepath.Join(g.folder, "client.key"), refused.option("client"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	digest, err := c.Upload(ctx, strings.NewReader("an input"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := c.Submit(ctx, wire.Batch{Name: "b", Jobs: []wire.Job{{Name: "j", Tasks: 6, Work: 0.01, Run: wire.Run{Kind: "echo", Inputs: map[string]string{"in": digest}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	results := 0
+	for r, err := range c.Results(ctx, "j", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := c.Output(ctx, &r.Report, &out); err != nil || out.Len() != 100_000 || out.Bytes()[0] != byte('a'+r.Report.Task) {
+			t.Error(r.Report.Task, out.Len(), err)
+		}
+		results++
+	}
+	if results != 6 {
+		t.Errorf("%d results", results)
+	}
+
+	// A monitor sees the system, by views and by the page.
+	watch := g.connect(t, "monitor", refused.option("monitor"))
+	handler, err := page.Handler(ctx, watch, prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/healthz", "/", "/metrics"} {
+		answer := httptest.NewRecorder()
+		request := httptest.NewRequestWithContext(ctx, "GET", path, nil)
+		if handler.ServeHTTP(answer, request); answer.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
+		}
+	}
+	if workers, err := c.Workers(ctx); err != nil || len(workers) != 2 {
+		t.Error(workers, err)
+	}
+	if status, err := c.Status(ctx); err != nil || status.Cluster.Counts.Completed != 1 {
+		t.Error(status, err)
+	}
+
+	// A job that is cleared is purged by the manager.
+	if err := c.Clear(ctx, "j"); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		_, err := store.Last(ctx, stream(t, watch), wire.InStream, wire.Done("j", 0))
+		if errors.Is(err, store.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	running.Wait()
+	for _, v := range refused.all {
+		t.Error(v)
+	}
+}
