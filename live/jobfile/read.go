@@ -182,6 +182,12 @@ func (d *decoder) inputs(n *tree.Node, r *wire.Run) {
 		switch text := d.name(&values[i], at); {
 		case d.err != nil:
 			return
+		case !isFileName(name):
+			d.err = input.Errorf(at, &values[i], "as its name a file name of letters, digits, _, - and dots")
+			return
+		case text == "":
+			d.err = input.Errorf(at, `""`, "the path or the digest of a file")
+			return
 		case isDigest(text):
 			if r.Inputs == nil {
 				r.Inputs = map[string]string{}
@@ -289,6 +295,9 @@ func (d *decoder) works(n *tree.Node) []float64 {
 
 // duration returns a positive duration.
 func (d *decoder) duration(n *tree.Node, path string) time.Duration {
+	if d.err != nil {
+		return 0
+	}
 	text := d.name(n, path)
 	if d.err != nil {
 		d.err = input.Errorf(path, n, wantDuration)
@@ -329,3 +338,9 @@ func check(b *wire.Batch) error {
 
 // isDigest tells whether a text is a SHA-256, as blobs are named, and not a path.
 func isDigest(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
+
+// isFileName tells whether a task may find a file under a name, as [wire.Run] has it.
+func isFileName(name string) bool {
+	r := wire.Run{Kind: "any", Inputs: map[string]string{name: wire.Digest(nil)}}
+	return r.Check() == nil
+}
