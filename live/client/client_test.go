@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,19 @@ func runManager(t testing.TB, url string, options ...nats.Option) (stop func()) 
 		defer nc.Close()
 		return manager.Run(ctx, nc, manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}})
 	})
+}
+
+// outputs returns the outputs of a job, sorted.
+func outputs(t testing.TB, ctx context.Context, c *client.Client, job string) (list []string) {
+	t.Helper()
+	for r, err := range c.Results(ctx, job, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, string(r.Report.Output))
+	}
+	slices.Sort(list)
+	return list
 }
 
 // begin starts a server, a manager and two workers, and connects a client.

@@ -10,7 +10,7 @@ import (
 	"productform/num"
 )
 
-func putBlob(t testing.TB, m *manager, content []byte) string {
+func putBlob(t testing.TB, m *fakeManager, content []byte) string {
 	t.Helper()
 	digest, _, err := store.Put(t.Context(), m.js, bytes.NewReader(content))
 	if err != nil {
@@ -19,7 +19,7 @@ func putBlob(t testing.TB, m *manager, content []byte) string {
 	return digest
 }
 
-func blobOf(t testing.TB, m *manager, digest string) []byte {
+func blobOf(t testing.TB, m *fakeManager, digest string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := store.Get(t.Context(), m.js, digest, &b); err != nil {

@@ -18,9 +18,9 @@ import (
 // patience is how long a test waits for what must come.
 const patience = 30 * time.Second
 
-// A manager is as much of one as a worker sees: it hears beats, sends an order as long as the beats differ from it, and
+// A fakeManager is as much of a manager as a worker sees: it hears beats, sends an order as long as the beats differ from it, and
 // reads what workers publish.
-type manager struct {
+type fakeManager struct {
 	t  testing.TB
 	nc *nats.Conn
 	js jetstream.JetStream
@@ -38,13 +38,13 @@ type message struct {
 	data    []byte
 }
 
-func newManager(t testing.TB, options ...nats.Option) *manager {
+func newManager(t testing.TB, options ...nats.Option) *fakeManager {
 	return connectManager(t, "", options...)
 }
 
-func connectManager(t testing.TB, url string, options ...nats.Option) *manager {
+func connectManager(t testing.TB, url string, options ...nats.Option) *fakeManager {
 	t.Helper()
-	m := &manager{t: t, beats: map[string]wire.Beat{}, orders: map[string]*wire.Order{}}
+	m := &fakeManager{t: t, beats: map[string]wire.Beat{}, orders: map[string]*wire.Order{}}
 	m.changed = sync.NewCond(&m.mu)
 	options = append(options, nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond))
 	var err error
@@ -73,14 +73,14 @@ func connectManager(t testing.TB, url string, options ...nats.Option) *manager {
 }
 
 // note changes the state, and wakes those who wait for it.
-func (m *manager) note(change func()) {
+func (m *fakeManager) note(change func()) {
 	m.mu.Lock()
 	change()
 	m.mu.Unlock()
 	m.changed.Broadcast()
 }
 
-func (m *manager) beat(msg *nats.Msg) {
+func (m *fakeManager) beat(msg *nats.Msg) {
 	b, err := wire.DecodeBeat(msg.Data)
 	if err != nil {
 		m.t.Errorf("beat %s: %v", msg.Data, err)
@@ -96,7 +96,7 @@ func (m *manager) beat(msg *nats.Msg) {
 }
 
 // send sends an order once.
-func (m *manager) send(worker string, o wire.Order) {
+func (m *fakeManager) send(worker string, o wire.Order) {
 	if o.Version = wire.Version; o.Process == "" {
 		o.Process = m.process(worker)
 	}
@@ -111,20 +111,20 @@ func (m *manager) send(worker string, o wire.Order) {
 }
 
 // order says what a worker should do from now on.
-func (m *manager) order(worker string, o wire.Order) {
+func (m *fakeManager) order(worker string, o wire.Order) {
 	m.note(func() { m.orders[worker] = &o })
 	m.send(worker, o)
 }
 
 // process returns that of a worker, once it is heard.
-func (m *manager) process(worker string) string {
+func (m *fakeManager) process(worker string) string {
 	return m.wait("the first beat of "+worker, func() bool { return m.beats[worker].Process != "" }, func() string {
 		return m.beats[worker].Process
 	})
 }
 
 // wait waits for what is so, and returns what follows.
-func (m *manager) wait(what string, isSo func() bool, then func() string) string {
+func (m *fakeManager) wait(what string, isSo func() bool, then func() string) string {
 	m.t.Helper()
 	late := time.AfterFunc(patience, m.changed.Broadcast)
 	defer late.Stop()
@@ -142,13 +142,13 @@ func (m *manager) wait(what string, isSo func() bool, then func() string) string
 }
 
 // hears waits for a beat of a worker.
-func (m *manager) hears(worker, what string, isSo func(wire.Beat) bool) {
+func (m *fakeManager) hears(worker, what string, isSo func(wire.Beat) bool) {
 	m.t.Helper()
 	m.wait("a beat of "+worker+": "+what, func() bool { b, ok := m.beats[worker]; return ok && isSo(b) }, nil)
 }
 
 // reported waits for the message of a subject, decodes it into v, and returns how many it has.
-func (m *manager) reported(subject string, v any) {
+func (m *fakeManager) reported(subject string, v any) {
 	m.t.Helper()
 	data := m.wait("a message to "+subject, func() bool { return m.of(subject) != nil }, func() string { return string(m.of(subject)) })
 	if err := json.Unmarshal([]byte(data), v); err != nil {
@@ -156,7 +156,7 @@ func (m *manager) reported(subject string, v any) {
 	}
 }
 
-func (m *manager) of(subject string) []byte {
+func (m *fakeManager) of(subject string) []byte {
 	for _, msg := range m.in {
 		if msg.subject == subject {
 			return msg.data
@@ -166,7 +166,7 @@ func (m *manager) of(subject string) []byte {
 }
 
 // report waits for the result of a task.
-func (m *manager) report(job string, task int) (r wire.Report) {
+func (m *fakeManager) report(job string, task int) (r wire.Report) {
 	m.t.Helper()
 	m.wait("an end of task "+job, func() bool {
 		if failure := m.prefixed("pfq.in.fail." + job + "."); failure != "" {
@@ -179,7 +179,7 @@ func (m *manager) report(job string, task int) (r wire.Report) {
 }
 
 // prefixed returns the first message to a subject that begins so.
-func (m *manager) prefixed(subject string) string {
+func (m *fakeManager) prefixed(subject string) string {
 	for _, msg := range m.in {
 		if strings.HasPrefix(msg.subject, subject) {
 			return string(msg.data)
@@ -189,7 +189,7 @@ func (m *manager) prefixed(subject string) string {
 }
 
 // failure waits for the failure of an attempt.
-func (m *manager) failure(job string, task, attempt int) (f wire.Failure) {
+func (m *fakeManager) failure(job string, task, attempt int) (f wire.Failure) {
 	m.t.Helper()
 	m.wait("a failure of task "+job, func() bool {
 		if m.of(wire.Done(job, task)) != nil {

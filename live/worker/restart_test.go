@@ -42,7 +42,7 @@ func (k *kept) start() {
 func (k *kept) stop() { k.now.Close() }
 
 // stored waits for the message of a subject in the stream itself.
-func stored(t testing.TB, m *manager, subject string) *store.Message {
+func stored(t testing.TB, m *fakeManager, subject string) *store.Message {
 	t.Helper()
 	var found *store.Message
 	until(t, subject+" is stored", func() bool {

@@ -56,7 +56,7 @@ func wait[T any](t testing.TB, c <-chan T) T {
 
 // begin starts a server, a manager and workers with a handler "work", which says that it has begun a task, and ends it with
 // what it is told, or as its context does.
-func begin(t testing.TB, s worker.Settings) (m *manager, w *work) {
+func begin(t testing.TB, s worker.Settings) (m *fakeManager, w *work) {
 	v := servertest.Start(t)
 	m = newManager(t, v.InProcess())
 	w = newWork()

@@ -1,0 +1,92 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"slices"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"productform/dispatch"
+	"productform/live/client"
+	"productform/live/manager"
+	"productform/live/server"
+	"productform/live/wire"
+	"productform/live/worker"
+)
+
+// A client submits a job of five tasks, reads the results as they come and looks how the job ended. Server, manager and
+// workers run elsewhere, here in the background.
+func Example() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	url, stop := startCluster(ctx, map[string]worker.Handler{
+		"square": func(_ context.Context, t worker.Task) ([]byte, error) {
+			return strconv.AppendInt(nil, int64(t.Number*t.Number), 10), nil
+		},
+	})
+	defer stop()
+
+	c, err := client.Connect(ctx, url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	b, err := c.Submit(ctx, wire.Batch{Jobs: []wire.Job{
+		{Name: "squares", Tasks: 5, Estimate: 0.01, Priority: 2, Run: wire.Run{Kind: "square"}},
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var squares []string
+	for r, err := range c.Results(ctx, "squares", 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		squares = append(squares, string(r.Report.Output))
+	}
+	slices.Sort(squares) // they come in any order
+	jobs, err := b.Wait(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(squares, jobs[0].State)
+	// Output: [0 1 16 4 9] completed
+}
+
+// startCluster starts a server, a manager and two workers.
+func startCluster(ctx context.Context, handlers map[string]worker.Handler) (url string, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	v, err := server.Start(ctx, server.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	nc, err := nats.Connect(v.URL())
+	if err != nil {
+		log.Fatal(err)
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := server.Prepare(ctx, js, server.Layout{Memory: true}); err != nil {
+		log.Fatal(err)
+	}
+	ended := make(chan error, 2)
+	go func() {
+		ended <- manager.Run(ctx, nc, manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}})
+	}()
+	go func() {
+		ended <- worker.Run(ctx, worker.Settings{Server: v.URL(), Name: "w", Slots: 2, Handlers: handlers})
+	}()
+	return v.URL(), func() {
+		cancel()
+		<-ended
+		<-ended
+		nc.Close()
+		v.Close()
+	}
+}

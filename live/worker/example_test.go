@@ -1,0 +1,109 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"productform/dispatch"
+	"productform/live/client"
+	"productform/live/manager"
+	"productform/live/server"
+	"productform/live/wire"
+	"productform/live/worker"
+)
+
+// Two workers that count the words in the file "text" of each task. When they are told to leave, for example on SIGTERM, they
+// finish what they have in hand.
+func ExampleRun() {
+	count := func(_ context.Context, t worker.Task) ([]byte, error) {
+		text, err := os.ReadFile(filepath.Join(t.Folder, "text"))
+		if err != nil {
+			return nil, err // the task is tried again, by another worker if there is one
+		}
+		return fmt.Append(nil, len(strings.Fields(string(text)))), nil
+	}
+
+	url, stop := startCluster() // such as nats://127.0.0.1:4222
+	defer stop()
+	leave, left := make(chan struct{}), make(chan error)
+	go func() {
+		left <- worker.Run(context.Background(), worker.Settings{
+			Server:   url,
+			Name:     "counter", // the workers are counter-1 and counter-2
+			Slots:    2,
+			Handlers: map[string]worker.Handler{"count": count},
+			Leave:    leave,
+		})
+	}()
+
+	fmt.Println(words(url, "to be or not to be"), "words")
+	close(leave)
+	fmt.Println("left:", <-left)
+	// Output:
+	// 6 words
+	// left: <nil>
+}
+
+// words has the words of a text counted.
+func words(url, text string) string {
+	ctx := context.Background()
+	c, err := client.Connect(ctx, url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	digest, err := c.Upload(ctx, strings.NewReader(text))
+	if err != nil {
+		log.Fatal(err)
+	}
+	run := wire.Run{Kind: "count", Inputs: map[string]string{"text": digest}}
+	if _, err := c.Submit(ctx, wire.Batch{Jobs: []wire.Job{{Name: "words", Tasks: 1, Estimate: 1, Run: run}}}); err != nil {
+		log.Fatal(err)
+	}
+	var all bytes.Buffer
+	for r, err := range c.Results(ctx, "words", 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		all.Write(r.Report.Output)
+	}
+	return all.String()
+}
+
+// startCluster starts a server and a manager.
+func startCluster() (url string, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	v, err := server.Start(ctx, server.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	nc, err := nats.Connect(v.URL())
+	if err != nil {
+		log.Fatal(err)
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := server.Prepare(ctx, js, server.Layout{Memory: true}); err != nil {
+		log.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- manager.Run(ctx, nc, manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}})
+	}()
+	return v.URL(), func() {
+		cancel()
+		<-ended
+		nc.Close()
+		v.Close()
+	}
+}
