@@ -33,7 +33,7 @@ func (m *Maker) Apply(at float64, what []Happening, events []Event) error {
 			return within(input.Index("Events", k), err)
 		}
 	}
-	m.events = nil
+	m.events, m.averse = nil, m.averse[:0]
 	m.assign()
 	m.judge()
 	return nil

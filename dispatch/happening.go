@@ -11,7 +11,8 @@ import (
 //
 //	Submitted  Job, What        a job comes; the caller gives it a number that is not in use
 //	Finished   Worker, Job, Task, Attempt, Work
-//	Refused    Worker, Job, Task, Attempt: the attempt failed, the worker did not; the task waits again, behind all others
+//	Refused    Worker, Job, Task, Attempt: the attempt failed, the worker did not; the task waits again, behind all others,
+//	           and at this moment idle workers take turns, from the one after it in the list on, itself last
 //	GivenUp    Job, Task        a task that has begun is not tried again; its job is done when the others are
 //	Changed    Job, What        the job has the priority and the deadline of What from now on
 //	Cancelled  Job              the job goes, with its tasks in hand

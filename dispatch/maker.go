@@ -62,6 +62,7 @@ type Maker struct {
 
 	come    []int // jobs that come at this moment
 	freed   []int // workers whose tasks ended at this moment
+	averse  []int // workers that refused a task at this moment
 	changed bool  // workers came or went at this moment
 	begun   []int // workers that began tasks at this moment
 	victims []int // for preempt
@@ -248,23 +249,44 @@ func (m *Maker) decide() {
 	p := m.plan
 	left := m.idle[:0]
 	for _, w := range m.idle {
-		if j := p.job[w]; j >= 0 && m.wants(j) {
+		if j := p.job[w]; j >= 0 && m.wants(j) && len(m.averse) == 0 {
 			m.begin(w, j)
 		} else {
 			left = append(left, w)
 		}
 	}
-	taken := 0
+	turns, taken := m.turns(left), 0
 	for _, j := range p.chosen {
-		for ; taken < len(left) && m.wants(j); taken++ {
-			m.begin(left[taken], j)
+		for ; taken < len(turns) && m.wants(j); taken++ {
+			m.begin(turns[taken], j)
 		}
 	}
-	m.idle = slices.Delete(left, 0, taken)
+	if len(m.averse) == 0 {
+		m.idle = slices.Delete(left, 0, taken)
+	} else {
+		m.idle = slices.DeleteFunc(left, func(w int) bool { return m.hand[w].job >= 0 })
+		m.averse = m.averse[:0]
+	}
 	if m.rules.Emergency != 0 {
 		m.preempt()
 	}
 	m.judge()
+}
+
+// turns returns the idle workers in the order in which they take what the plan has left to do. At a moment with a refusal
+// all do so, those first that follow the worker in the list, then those before it, and itself last: else a worker that
+// can do no task of a job would have the last one again and again, while others are idle.
+func (m *Maker) turns(idle []int) []int {
+	if len(m.averse) == 0 {
+		return idle
+	}
+	k, found := slices.BinarySearchFunc(idle, m.averse[len(m.averse)-1], func(a, b int) int { return cmp.Compare(m.plan.rank[a], m.plan.rank[b]) })
+	if found {
+		k++
+	}
+	isAverse := func(w int) bool { return slices.Contains(m.averse, w) }
+	turns := slices.Concat(idle[k:], idle[:k])
+	return append(slices.DeleteFunc(slices.Clone(turns), isAverse), slices.DeleteFunc(turns, func(w int) bool { return !isAverse(w) })...)
 }
 
 // wants reports whether job j runs on fewer workers than planned. Then it has a task to begin, since no more workers

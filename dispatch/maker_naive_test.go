@@ -340,10 +340,19 @@ func (n *naiveMaker) plan() {
 		slices.SortStableFunc(workers, func(a, b int) int { return cmp.Compare(n.workers[b].speed, n.workers[a].speed) })
 	}
 	wants := func(number int) bool { return n.held(n.jobs[number], false) < planned[number] }
+	var averse []int
+	for _, e := range n.events {
+		if e.Kind == dispatch.Refused {
+			averse = append(averse, e.Worker)
+		}
+	}
 	for _, w := range workers {
-		if number, ok := plan[w]; ok && n.of(w) == nil && wants(number) {
+		if number, ok := plan[w]; ok && n.of(w) == nil && wants(number) && len(averse) == 0 {
 			n.begin(w, number)
 		}
+	}
+	if len(averse) > 0 {
+		workers = n.behind(workers, averse)
 	}
 	for _, number := range turns {
 		for _, w := range workers {
@@ -355,6 +364,31 @@ func (n *naiveMaker) plan() {
 	for n.rules.Emergency != 0 && n.kill(turns, planned, wants) {
 	}
 	n.judge(all, planned)
+}
+
+// behind puts workers, in the order of the policy, in that in which they have their turns after some have refused tasks.
+func (n *naiveMaker) behind(workers, averse []int) []int {
+	last := averse[len(averse)-1]
+	place := func(w int) (averseAtAll, before int) {
+		if slices.Contains(averse, w) {
+			averseAtAll = 1
+		}
+		isBefore := w <= last
+		if r := n.rules.Policy.Rule; (r == dispatch.Deadline || r == dispatch.Workload) && n.workers[w].speed != n.workers[last].speed {
+			isBefore = n.workers[w].speed > n.workers[last].speed
+		}
+		if isBefore {
+			before = 1
+		}
+		return averseAtAll, before
+	}
+	workers = slices.Clone(workers)
+	slices.SortStableFunc(workers, func(a, b int) int {
+		a1, a2 := place(a)
+		b1, b2 := place(b)
+		return cmp.Or(cmp.Compare(a1, b1), cmp.Compare(a2, b2))
+	})
+	return workers
 }
 
 // kill makes one emergency take the place of another job's task.

@@ -207,11 +207,12 @@ func (m *Maker) estimate(i int) {
 	}
 }
 
-// refuse makes a task wait again, behind all others of its job, so that another worker is likely to have it next.
+// refuse makes a task wait again, behind all others of its job, and the worker wait behind all others.
 func (m *Maker) refuse(h *Happening) {
 	if x := m.hand[h.Worker]; x.attempt == h.Attempt {
 		m.release(Refused, h.Worker)
 		heap.Push(&m.tasks[h.Job].refused, h.Task)
+		m.averse = append(m.averse, h.Worker)
 		m.totals.Wasted.Add(m.now - x.since)
 	}
 }
