@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +30,10 @@ import (
 var pfq string
 
 func TestMain(m *testing.M) {
+	if name := os.Getenv("SWEEP_WORKER"); name != "" {
+		work(name)
+		return
+	}
 	folder, err := os.MkdirTemp("", "sweep-test-")
 	if err != nil {
 		log.Fatal(err)
@@ -42,6 +47,21 @@ func TestMain(m *testing.M) {
 	status := m.Run()
 	os.RemoveAll(folder)
 	os.Exit(status)
+}
+
+// work is a process of workers.
+func work(name string) {
+	slots, err := strconv.Atoi(os.Getenv("SWEEP_SLOTS"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	r := NewRunner(map[string]string{"pfq": os.Getenv("SWEEP_PFQ")})
+	defer r.Close()
+	err = worker.Run(context.Background(), worker.Settings{Server: os.Getenv("SWEEP_SERVER"), Name: name, Slots: slots, Beat: 50 * time.Millisecond,
+		Folder: os.Getenv("SWEEP_FOLDER"), Handlers: map[string]worker.Handler{Kind: r.Handle}})
+	if err != nil {
+		log.Fatal(err)
+	}
 }
 
 const model = `servers: [{name: one, capacity: 1}, {name: two, capacity: 2}]

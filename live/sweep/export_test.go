@@ -1,0 +1,9 @@
+package sweep
+
+import "testing"
+
+// PFQ returns the file of the program that the tests have built.
+func PFQ() string { return pfq }
+
+// Model writes the model of the tests to a file and returns its name.
+func Model(t *testing.T) string { return write(t, "model.yaml", model) }

@@ -1,0 +1,218 @@
+package sweep_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"productform/dispatch"
+	"productform/live/client"
+	"productform/live/manager"
+	"productform/live/server"
+	"productform/live/server/servertest"
+	"productform/live/sweep"
+	"productform/live/wire"
+)
+
+// A cluster is a live system: server and manager in this process, workers in others.
+type cluster struct {
+	t      *testing.T
+	server *server.Server
+	user   *client.Client
+}
+
+func newCluster(ctx context.Context, t *testing.T) *cluster {
+	c := &cluster{t: t}
+	var err error
+	if c.server, err = server.Start(ctx, server.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.server.Close)
+	nc := servertest.Connect(t, c.server)
+	js, err := jetstream.New(nc)
+	if err == nil {
+		err = server.Prepare(ctx, js, server.Layout{Memory: true})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	leading, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}
+		if err := manager.Run(leading, nc, manager.Settings{Name: "manager", Rules: rules, LostAfter: 300 * time.Millisecond}); err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("manager: %v", err)
+		}
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+	})
+	if c.user, err = client.Connect(ctx, c.server.URL()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.user.Close)
+	return c
+}
+
+// work starts a process of workers, as TestMain has it, which the end of the test kills.
+func (c *cluster) work(name string, slots int, environment ...string) *exec.Cmd {
+	w := exec.Command(os.Args[0])
+	w.Env = append(append(os.Environ(), "SWEEP_SERVER="+c.server.URL(), "SWEEP_WORKER="+name, "SWEEP_SLOTS="+strconv.Itoa(slots),
+		"SWEEP_PFQ="+sweep.PFQ(), "SWEEP_FOLDER="+c.t.TempDir()), environment...)
+	w.Stderr = os.Stderr
+	if err := w.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() {
+		_ = w.Process.Kill() // it may have ended
+		_ = w.Wait()         // as it was killed
+	})
+	return w
+}
+
+// others starts two more workers once the first one has refused a task, if it is unfit, and kills one of them once ten runs are done.
+func (c *cluster) others(ctx context.Context, kept func() int) error {
+	for refused := runtime.GOARCH != "amd64"; !refused; time.Sleep(time.Millisecond) {
+		jobs, err := c.user.Jobs(ctx)
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs {
+			failures, err := c.user.Failures(ctx, j.Name)
+			if err != nil {
+				return err
+			}
+			for _, f := range failures {
+				if !strings.HasPrefix(f.Reason, "refused: the fingerprint of this worker is ") {
+					return errors.New(f.Reason)
+				}
+				refused = true
+			}
+		}
+	}
+	short := c.work("short", 1)
+	c.work("long", 2)
+	for kept() < 10 && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	return short.Process.Kill()
+}
+
+// A sweep by workers of the live system, one of which is killed in mid-run and another of which has a processor that rounds otherwise,
+// as Go is told, has the digits of one process, and leaves no job behind.
+func TestLive(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := newCluster(ctx, t)
+
+	words := append([]string{sweep.PFQ()}, strings.Fields("simulate "+sweep.Model(t)+" --runs 60 --jumps 100000 --format json")...)
+	out, err := exec.Command(words[0], words[1:]...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := regexp.MustCompile(`"jumps_per_second": [0-9.e+]+`).ReplaceAllString(string(out), `"jumps_per_second": null`)
+
+	results := t.TempDir()
+	kept := func() int {
+		names, err := filepath.Glob(filepath.Join(results, "*", "*.json"))
+		if err != nil {
+			t.Error(err)
+		}
+		return len(names)
+	}
+	c.work("unfit", 1, "GODEBUG=cpu.all=off")
+	killed := make(chan error, 1)
+	go func() { killed <- c.others(ctx, kept) }()
+	command, err := sweep.NewCommand(words, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	if err := sweep.Run(ctx, command, sweep.Settings{Least: time.Microsecond, Stdout: &stdout, Stderr: &stderr}, sweep.By(c.user, sweep.Queue{Priority: 3})); err != nil {
+		t.Fatalf("%v\n%s", err, &stderr)
+	}
+	if err := <-killed; err != nil {
+		t.Error(err)
+	}
+	if stdout.String() != want {
+		t.Errorf("%s\nwant\n%s", &stdout, want)
+	}
+	if kept() != 60 || strings.Contains(stderr.String(), "given up") {
+		t.Errorf("%d runs are kept; %s", kept(), &stderr)
+	}
+	for { // the clearing is a wish
+		jobs, err := c.user.Jobs(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := 0
+		for _, j := range jobs {
+			if j.State != wire.JobCleared {
+				left++
+			}
+		}
+		if left == 0 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// A sweep that is interrupted cancels its job; the runs that were done are in the folder, and the next sweep does the others only.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := newCluster(ctx, t)
+	c.work("w", 2)
+	results := t.TempDir()
+	command, err := sweep.NewCommand(append([]string{sweep.PFQ()}, strings.Fields("simulate "+sweep.Model(t)+" --runs 40 --jumps 100000")...), results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, interrupt := context.WithCancel(ctx)
+	submit := sweep.By(c.user, sweep.Queue{})
+	taken, tasks := 0, 0
+	counting := func(ctx context.Context, job wire.Job, files map[string][]byte, take func(int, []byte) error) (int, string, error) {
+		tasks = job.Tasks
+		return submit(ctx, job, files, func(task int, output []byte) error {
+			if taken++; taken == 5 {
+				interrupt()
+			}
+			return take(task, output)
+		})
+	}
+	s := sweep.Settings{Least: time.Microsecond, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
+	if err := sweep.Run(first, command, s, counting); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	for {
+		jobs, err := c.user.Jobs(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(jobs) == 1 && (jobs[0].State == wire.JobCancelled || jobs[0].State == wire.JobCompleted) {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	before := taken
+	if err := sweep.Run(ctx, command, s, counting); err != nil {
+		t.Fatal(err)
+	}
+	if before < 5 || tasks != 40-1-before-1 { // each sweep does a run by itself
+		t.Errorf("%d tasks after %d results", tasks, before)
+	}
+}
