@@ -45,10 +45,10 @@ type Maker struct {
 	up     []bool    // by worker: tasks are planned for it
 	hand   []hand    // by worker
 
-	jobs     []*Job    // by number, nil where there is none
-	requests []Request // by job: what the policy knows; Tasks is the most workers that it can use
-	tasks    []tasks   // by job
-	records  []Record  // by job
+	jobs    []*Job   // by number, nil where there is none
+	claims  claims   // by job
+	tasks   []tasks  // by job
+	records []Record // by job
 
 	byPriority order // jobs present
 	byDeadline order // likewise, if the policy asks for it
@@ -106,7 +106,7 @@ func newMaker(r Rules, speeds []float64, jobs int) *Maker {
 		m.up[w] = true
 		m.hand[w] = emptyHand()
 	}
-	m.byPriority.compare, m.byDeadline.compare = m.moreUrgent, m.dueEarlier
+	m.byPriority.compare, m.byDeadline.compare = m.claims.moreUrgent, m.claims.dueEarlier
 	m.number(jobs)
 	m.listWorkers()
 	return m
@@ -116,7 +116,7 @@ func newMaker(r Rules, speeds []float64, jobs int) *Maker {
 func (m *Maker) number(n int) {
 	if more := n - len(m.jobs); more > 0 {
 		m.jobs = append(m.jobs, make([]*Job, more)...)
-		m.requests = append(m.requests, make([]Request, more)...)
+		m.claims.grow(more)
 		m.tasks = append(m.tasks, make([]tasks, more)...)
 		m.records = append(m.records, make([]Record, more)...)
 		m.plan.planned = append(m.plan.planned, make([]int, more)...)
@@ -152,13 +152,11 @@ func (m *Maker) Decide(at float64, what []Happening) ([]Event, error) {
 
 // step takes note of what happens at a moment, in order.
 func (m *Maker) step(at float64, what []Happening) {
-	m.measure(at)
-	m.now = at
-	m.events, m.freed, m.begun, m.changed = m.events[:0], m.freed[:0], m.begun[:0], false
+	m.reach(at)
 	for k := 0; k < len(what); k++ {
 		switch h := &what[k]; h.Kind {
 		case Finished:
-			m.finish(h)
+			m.finish(h.Worker, h.Job, h.Task, h.Attempt, h.Work)
 		case Refused:
 			m.refuse(h)
 		case Failed:
@@ -168,12 +166,13 @@ func (m *Maker) step(at float64, what []Happening) {
 		case Leaving:
 			m.leave(h.Worker)
 		case Submitted:
-			m.come = m.come[:0]
 			for ; k < len(what) && what[k].Kind == Submitted; k++ {
 				m.submit(what[k].Job, what[k].What)
+				m.come = append(m.come, what[k].Job)
 			}
 			k--
 			m.add(m.come)
+			m.come = m.come[:0]
 		case Changed:
 			m.change(h.Job, h.What)
 		case GivenUp:
@@ -182,6 +181,18 @@ func (m *Maker) step(at float64, what []Happening) {
 			m.cancel(h.Job)
 		}
 	}
+	m.listIdle()
+}
+
+// reach moves to the time of a moment.
+func (m *Maker) reach(at float64) {
+	m.measure(at)
+	m.now = at
+	m.events, m.freed, m.begun, m.changed = m.events[:0], m.freed[:0], m.begun[:0], false
+}
+
+// listIdle lists the workers that are idle now that all has happened.
+func (m *Maker) listIdle() {
 	switch {
 	case m.changed || len(m.freed) > 1:
 		m.listWorkers()
@@ -209,19 +220,6 @@ func (m *Maker) listWorkers() {
 	}
 }
 
-// moreUrgent and dueEarlier are the orders of the policy; ties go by submission, then by number.
-func (m *Maker) moreUrgent(a, b int) int {
-	return cmp.Or(cmp.Compare(m.requests[b].Priority, m.requests[a].Priority), m.older(a, b))
-}
-
-func (m *Maker) dueEarlier(a, b int) int {
-	return cmp.Or(cmp.Compare(m.requests[a].due(), m.requests[b].due()), m.older(a, b))
-}
-
-func (m *Maker) older(a, b int) int {
-	return cmp.Or(cmp.Compare(m.jobs[a].Submit, m.jobs[b].Submit), cmp.Compare(a, b))
-}
-
 // add puts jobs, at least one, among those present.
 func (m *Maker) add(jobs []int) {
 	m.byPriority.add(jobs)
@@ -240,7 +238,7 @@ func (m *Maker) remove(i int) {
 
 // assign plans the workers that are up for the jobs present.
 func (m *Maker) assign() {
-	m.plan.assign(m.requests, m.byPriority.list(), m.byDeadline.list(), m.workers, m.now)
+	m.plan.assign(&m.claims, m.byPriority.list(), m.byDeadline.list(), m.workers, m.now)
 }
 
 // decide plans anew and begins tasks.
@@ -295,7 +293,7 @@ func (m *Maker) wants(j int) bool { return m.tasks[j].held < m.plan.planned[j] }
 
 // preempt kills tasks in hand for the emergencies that run on fewer workers than planned.
 func (m *Maker) preempt() {
-	isUrgent := func(j int) bool { return m.requests[j].Priority >= m.rules.Emergency }
+	isUrgent := func(j int) bool { return m.claims.of[j].priority >= m.rules.Emergency }
 	if !slices.ContainsFunc(m.plan.chosen, func(j int) bool { return isUrgent(j) && m.wants(j) }) {
 		return
 	}
@@ -308,7 +306,7 @@ func (m *Maker) preempt() {
 	}
 	slices.SortFunc(m.victims, func(v, w int) int {
 		a, b := m.hand[v], m.hand[w]
-		return cmp.Or(cmp.Compare(m.requests[a.job].Priority, m.requests[b.job].Priority), cmp.Compare(b.since, a.since), cmp.Compare(w, v))
+		return cmp.Or(cmp.Compare(m.claims.of[a.job].priority, m.claims.of[b.job].priority), cmp.Compare(b.since, a.since), cmp.Compare(w, v))
 	})
 	rest := m.victims
 	for _, j := range m.plan.chosen {
@@ -349,7 +347,9 @@ func (m *Maker) Forget(job int) error {
 	case JobCompleted:
 		m.done--
 	}
-	m.jobs[job], m.requests[job], m.tasks[job], m.records[job] = nil, Request{}, tasks{}, Record{}
+	m.jobs[job], m.tasks[job], m.records[job] = nil, tasks{}, Record{}
+	m.claims.of[job] = claim{}
+	m.claims.setSpeeds(job, nil)
 	return nil
 }
 

@@ -21,7 +21,7 @@ type planner struct {
 	planned []int // workers in the plan, by job
 	chosen  []int // jobs with workers in the plan, in the order in which they got the first
 
-	jobs []Request
+	jobs *claims
 	room []int // for free
 	free []int // workers left, in order
 }
@@ -52,9 +52,9 @@ func (q *planner) looksAtDeadlines() bool {
 }
 
 // assign plans the workers listed, which are in the order of q, for the jobs listed, which are in order of priority and
-// of deadline; the second order may be empty if q does not look at deadlines. A job gets no more workers than it has
-// Tasks; one that has none takes no part.
-func (q *planner) assign(jobs []Request, byPriority, byDeadline, workers []int, now float64) {
+// of deadline; the second order may be empty if q does not look at deadlines. A job that can
+// use no worker takes no part.
+func (q *planner) assign(jobs *claims, byPriority, byDeadline, workers []int, now float64) {
 	for _, j := range q.chosen {
 		q.planned[j] = 0
 	}
@@ -66,7 +66,7 @@ func (q *planner) assign(jobs []Request, byPriority, byDeadline, workers []int, 
 	switch q.policy.Rule {
 	case Priority:
 		order := byPriority
-		for len(order) > 0 && jobs[order[0]].Tasks == 0 {
+		for len(order) > 0 && jobs.of[order[0]].most == 0 {
 			order = order[1:]
 		}
 		if len(order) > 0 {
@@ -78,13 +78,13 @@ func (q *planner) assign(jobs []Request, byPriority, byDeadline, workers []int, 
 	case Workload:
 		for k := 0; k < len(byPriority) && len(q.free) > 0; k++ {
 			j := byPriority[k]
-			q.meet(j, jobs[j].Work/cmp.Or(q.policy.Horizon, 1))
+			q.meet(j, jobs.of[j].work/cmp.Or(q.policy.Horizon, 1))
 		}
 	case Deadline:
 		for k := 0; k < len(byPriority) && len(q.free) > 0; k++ {
 			j := byPriority[k]
-			if left := jobs[j].due() - now; left > 0 {
-				q.meet(j, jobs[j].Work/left)
+			if left := jobs.of[j].due - now; left > 0 {
+				q.meet(j, jobs.of[j].work/left)
 			} else {
 				q.give(j, len(q.free))
 			}
@@ -114,13 +114,13 @@ func (q *planner) byPriority(order []int) {
 func (q *planner) byProportion(order []int) {
 	var total float64
 	for _, j := range order {
-		total += q.jobs[j].Work
+		total += q.jobs.of[j].work
 	}
 	m := float64(len(q.free))
 	for k := 0; k < len(order) && len(q.free) > 0; k++ {
 		share := 0.0
 		if total > 0 {
-			share = m * (q.jobs[order[k]].Work / total)
+			share = m * (q.jobs.of[order[k]].work / total)
 		}
 		q.give(order[k], max(1, int(math.Ceil(share*(1-needTol)))))
 	}
@@ -160,11 +160,11 @@ func (q *planner) meet(j int, need float64) {
 }
 
 // usable returns the number of workers left that job j has tasks for.
-func (q *planner) usable(j int) int { return min(q.jobs[j].Tasks-q.planned[j], len(q.free)) }
+func (q *planner) usable(j int) int { return min(q.jobs.of[j].most-q.planned[j], len(q.free)) }
 
 // arrange puts the workers left in the order in which job j takes them, and returns the speeds at its tasks.
 func (q *planner) arrange(j int) []float64 {
-	speeds := q.jobs[j].Speeds
+	speeds := q.jobs.speeds(j)
 	if speeds == nil {
 		return q.speeds
 	}
@@ -180,7 +180,7 @@ func (q *planner) take(j, k int) {
 		q.job[s] = j
 	}
 	q.free = q.free[k:]
-	if q.jobs[j].Speeds != nil && q.takesFastest() {
+	if q.jobs.speeds(j) != nil && q.takesFastest() {
 		slices.SortFunc(q.free, func(a, b int) int { return cmp.Compare(q.rank[a], q.rank[b]) })
 	}
 	if q.planned[j] == 0 {

@@ -1,8 +1,6 @@
 package dispatch
 
 import (
-	"cmp"
-	"math"
 	"slices"
 	"strings"
 
@@ -101,36 +99,14 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 		}
 		order[j] = j
 	}
+	all := claimsOf(jobs)
 	byPriority, byDeadline := order, slices.Clone(order)
-	slices.SortStableFunc(byPriority, func(i, j int) int { return cmp.Compare(jobs[j].Priority, jobs[i].Priority) })
-	slices.SortStableFunc(byDeadline, func(i, j int) int { return cmp.Compare(jobs[i].due(), jobs[j].due()) })
+	slices.SortFunc(byPriority, all.moreUrgent)
+	slices.SortFunc(byDeadline, all.dueEarlier)
 
 	plan := newPlanner(p, speeds, len(jobs))
-	plan.assign(limited(jobs), byPriority, byDeadline, plan.order, now)
+	plan.assign(all, byPriority, byDeadline, plan.order, now)
 	return plan.job, nil
-}
-
-// limited returns the requests with Tasks no larger than MaxWorkers, where there is such a limit: Tasks counts only as a
-// limit in a plan.
-func limited(jobs []Request) []Request {
-	if !slices.ContainsFunc(jobs, func(r Request) bool { return r.MaxWorkers > 0 }) {
-		return jobs
-	}
-	jobs = slices.Clone(jobs)
-	for j := range jobs {
-		if m := jobs[j].MaxWorkers; m > 0 {
-			jobs[j].Tasks = min(jobs[j].Tasks, m)
-		}
-	}
-	return jobs
-}
-
-// due returns the deadline, +Inf if there is none.
-func (r *Request) due() float64 {
-	if r.Deadline == 0 {
-		return math.Inf(1)
-	}
-	return r.Deadline
 }
 
 // list returns words with commas between them.

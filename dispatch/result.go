@@ -155,11 +155,11 @@ func (m *Maker) violated(served []int) float64 {
 	}
 	present, lowest := m.byPriority.list(), math.Inf(1)
 	for _, j := range served {
-		lowest = min(lowest, m.requests[j].Priority)
+		lowest = min(lowest, m.claims.of[j].priority)
 	}
-	higher := sort.Search(len(present), func(k int) bool { return m.requests[present[k]].Priority <= lowest })
+	higher := sort.Search(len(present), func(k int) bool { return m.claims.of[present[k]].priority <= lowest })
 	for _, j := range served {
-		if m.requests[j].Priority > lowest {
+		if m.claims.of[j].priority > lowest {
 			higher--
 		}
 	}
@@ -169,8 +169,11 @@ func (m *Maker) violated(served []int) float64 {
 // Result sums up until the last moment, over the jobs that are completed and not forgotten, in the order of their
 // numbers, and over all time. Job of a record is the number of the job. The slowdown counts all workers that there ever
 // were, at the speeds that they have now. The cost is O(jobs log jobs + workers + tasks with works of their own).
-func (m *Maker) Result() *Result {
-	res := &Result{Jobs: make([]Record, 0, m.done), Decisions: m.totals.Decisions}
+func (m *Maker) Result() *Result { return m.result(make([]Record, 0, m.done)) }
+
+// result sums up, with the records in a list which may be that of m.
+func (m *Maker) result(records []Record) *Result {
+	res := &Result{Jobs: records, Decisions: m.totals.Decisions}
 	fastest, sum := fastestAndSum(m.speeds)
 	var delays, slowdowns []float64
 	for i := range m.records {

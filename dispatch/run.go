@@ -55,14 +55,14 @@ func Run(ctx context.Context, s Scenario) (*Result, error) {
 			return nil, r.stranded()
 		}
 		now := r.advance()
-		m.step(now, r.happens(now))
+		r.happens(now)
 		m.decide()
 		r.begin()
 		if s.Watch != nil {
 			s.Watch(r.decision())
 		}
 	}
-	return m.Result(), nil
+	return m.result(m.records[:0]), nil
 }
 
 // A run is a simulated clock and what is to come.
@@ -75,9 +75,8 @@ type run struct {
 	returns int // edges at which a worker returns
 	ends    eventqueue.Queue[ending]
 
-	due   []ending    // of this moment
-	what  []Happening // at this moment
-	shown []int       // Decision.Hand
+	due   []ending // of this moment
+	shown []int    // Decision.Hand
 }
 
 // ending is the end of an attempt, unless its worker loses it before.
@@ -179,29 +178,38 @@ func NextReplan(now, period float64) float64 {
 // holds reports whether the worker still has the task in hand.
 func (r *run) holds(e ending) bool { return r.maker.hand[e.worker].attempt == e.attempt }
 
-// happens returns what happens now, in the order of a moment.
-func (r *run) happens(now float64) []Happening {
-	r.what = r.what[:0]
+// happens tells the decision maker what happens now, in the order of a moment.
+func (r *run) happens(now float64) {
+	m := r.maker
+	m.reach(now)
 	slices.SortFunc(r.due, func(a, b ending) int { return cmp.Compare(a.attempt, b.attempt) })
 	for _, e := range r.due {
-		h := &r.maker.hand[e.worker]
-		r.what = append(r.what, Happening{Kind: Finished, Worker: e.worker, Job: h.job, Task: h.task, Attempt: e.attempt,
-			Work: r.s.Jobs[h.job].work(h.task)})
+		h := &m.hand[e.worker]
+		m.finish(e.worker, h.job, h.task, e.attempt, r.s.Jobs[h.job].work(h.task))
 	}
-	ended := len(r.what)
-	for ; len(r.edges) > 0 && r.edges[0].at <= now; r.edges = r.edges[1:] {
-		e, kind := r.edges[0], Failed
+	n := 0
+	for n < len(r.edges) && r.edges[n].at <= now {
+		n++
+	}
+	edges := r.edges[:n]
+	r.edges = r.edges[n:]
+	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.worker, b.worker) })
+	for _, e := range edges {
 		if e.up {
-			kind = Returned
+			m.comeBack(e.worker, 0)
 			r.returns--
+		} else {
+			m.fail(e.worker)
 		}
-		r.what = append(r.what, Happening{Kind: kind, Worker: e.worker})
 	}
-	slices.SortStableFunc(r.what[ended:], compareHappenings)
-	for ; len(r.submits) > 0 && r.s.Jobs[r.submits[0]].Submit <= now; r.submits = r.submits[1:] {
-		r.what = append(r.what, Happening{Kind: Submitted, Job: r.submits[0], What: &r.s.Jobs[r.submits[0]]})
+	for n = 0; n < len(r.submits) && r.s.Jobs[r.submits[n]].Submit <= now; n++ {
+		m.submit(r.submits[n], &r.s.Jobs[r.submits[n]])
 	}
-	return r.what
+	if n > 0 {
+		m.add(r.submits[:n])
+		r.submits = r.submits[n:]
+	}
+	m.listIdle()
 }
 
 // begin puts the tasks that begin now on the clock.

@@ -171,7 +171,6 @@ func (m *Maker) restore(s *JobState) error {
 		return input.Errorf("Left", s.Left, "a sum if works differ, else none")
 	}
 	m.jobs[i] = j
-	m.requests[i] = Request{Priority: j.Priority, Deadline: j.Deadline, MaxWorkers: j.MaxWorkers, Speeds: j.Speeds}
 	m.records[i] = Record{Job: i, Start: s.Start, Finish: s.Finish, Lost: s.LostCount, GivenUp: s.GivenUp}
 	m.tasks[i] = tasks{state: s.Stage}
 	if s.Stage == JobCompleted {
@@ -263,7 +262,7 @@ func (m *Maker) ready(s *JobState) error {
 	if m.tasks[s.Number].open == 0 {
 		return input.Errorf("Next", s.Next, "a task that has not ended, if the job is present")
 	}
-	m.estimate(s.Number)
+	m.claim(s.Number)
 	m.add([]int{s.Number})
 	return nil
 }

@@ -9,18 +9,19 @@ import (
 
 // tasks is how far a job is.
 type tasks struct {
-	state   Stage
 	open    int     // that have not ended
 	next    int     // first that never began
-	lost    intHeap // to be run again, the first in order first, before those that never began
-	refused intHeap // likewise, but after them
 	held    int     // in the hands of workers that are up
 	leaving int     // in the hands of workers that leave
 	place   int     // in Maker.active, if there are some in hand
-	before  int     // attempts begun before the job came
 	left    num.Sum // work of those not finished, the first of which may be much larger than the last
+	lost    intHeap // to be run again, the first in order first, before those that never began
+	refused intHeap // likewise, but after them
 
 	learner // of the work of those that finished
+
+	state  Stage
+	before int // attempts begun before the job came
 }
 
 // A Stage says where a job is on its way.
@@ -62,14 +63,12 @@ func (h *intHeap) Pop() any {
 func (m *Maker) submit(i int, j *Job) {
 	m.number(i + 1)
 	m.jobs[i] = j
-	m.requests[i] = Request{Priority: j.Priority, Deadline: j.Deadline, MaxWorkers: j.MaxWorkers, Speeds: j.Speeds}
 	m.tasks[i] = tasks{state: JobPresent, open: j.Tasks, before: m.attempts}
 	m.records[i] = Record{Job: i, Start: -1}
 	for task := range j.Works {
 		m.tasks[i].left.Add(j.Works[task])
 	}
-	m.estimate(i)
-	m.come = append(m.come, i)
+	m.claim(i)
 	m.totals.begins(j.Submit)
 	m.tell(Submitted, i, -1, -1, 0)
 }
@@ -81,7 +80,7 @@ func (m *Maker) begin(w, j int) {
 	switch {
 	case len(t.lost) > 0:
 		task = heap.Pop(&t.lost).(int)
-	case t.next < m.jobs[j].Tasks:
+	case len(t.refused) == 0 || t.next < m.jobs[j].Tasks:
 		t.next++
 	default:
 		task = heap.Pop(&t.refused).(int)
@@ -128,22 +127,22 @@ func (m *Maker) release(what Kind, w int) {
 	m.tell(what, h.job, h.task, w, h.attempt)
 }
 
-// finish ends a task, unless it has ended before.
-func (m *Maker) finish(h *Happening) {
-	j, t := m.jobs[h.Job], &m.tasks[h.Job]
-	switch x := m.hand[h.Worker]; {
-	case x.attempt == h.Attempt:
-		m.release(Finished, h.Worker)
-		m.totals.Useful.Add(m.now - x.since)
-	case t.state == JobPresent && h.Attempt > t.before && m.recall(h.Job, h.Task):
-		m.tell(Finished, h.Job, h.Task, h.Worker, h.Attempt)
+// finish ends a task that turned out to be of some work, unless it has ended before.
+func (m *Maker) finish(w, job, task, attempt int, work float64) {
+	t := &m.tasks[job]
+	switch h := &m.hand[w]; {
+	case h.attempt == attempt:
+		m.totals.Useful.Add(m.now - h.since)
+		m.release(Finished, w)
+	case t.state == JobPresent && attempt > t.before && m.recall(job, task):
+		m.tell(Finished, job, task, w, attempt)
 	default:
 		return
 	}
 	if m.rules.Learning.Default > 0 {
-		t.learn(h.Work, m.rules.Learning.Window)
+		t.learn(work, m.rules.Learning.Window)
 	}
-	m.end(h.Job, j.work(h.Task))
+	m.end(job, task)
 }
 
 // recall takes a task that has begun and not ended from where it is, and reports whether there is such a task.
@@ -165,11 +164,11 @@ func (m *Maker) drop(w int) {
 	m.release(Dropped, w)
 }
 
-// end counts a task of some work of job i as ended.
-func (m *Maker) end(i int, work float64) {
+// end counts a task of job i as ended.
+func (m *Maker) end(i, task int) {
 	t := &m.tasks[i]
-	if m.jobs[i].Works != nil {
-		t.left.Add(-work)
+	if works := m.jobs[i].Works; works != nil {
+		t.left.Add(-works[task])
 	}
 	t.open--
 	m.estimate(i)
@@ -183,27 +182,36 @@ func (m *Maker) end(i int, work float64) {
 	}
 }
 
+// claim tells the policy what job i is, which seldom changes.
+func (m *Maker) claim(i int) {
+	j := m.jobs[i]
+	m.claims.of[i] = claim{priority: j.Priority, due: due(j.Deadline), submit: j.Submit}
+	m.claims.setSpeeds(i, j.Speeds)
+	m.estimate(i)
+}
+
 // estimate tells the policy what is left of job i, and how many workers it can use. Tasks in the hands of workers that
 // leave stay there; a job that has no others takes no part in plans.
 func (m *Maker) estimate(i int) {
-	j, t, q := m.jobs[i], &m.tasks[i], &m.requests[i]
-	q.Tasks = t.open - t.leaving
-	if q.MaxWorkers > 0 {
-		q.Tasks = max(0, min(q.Tasks, q.MaxWorkers-t.leaving))
+	j, t, q := m.jobs[i], &m.tasks[i], &m.claims.of[i]
+	most := t.open - t.leaving
+	if j.MaxWorkers > 0 {
+		most = max(0, min(most, j.MaxWorkers-t.leaving))
 	}
+	q.most = most
 	switch {
-	case q.Tasks == 0:
-		q.Work = 0
+	case most == 0:
+		q.work = 0
 	case m.rules.Learning.Default > 0 && t.seen == 0:
-		q.Work = float64(t.open) * m.rules.Learning.Default
+		q.work = float64(t.open) * m.rules.Learning.Default
 	case m.rules.Learning.Default > 0:
-		q.Work = float64(t.open) * t.mean
+		q.work = float64(t.open) * t.mean
 	case j.Estimate > 0:
-		q.Work = float64(t.open) * j.Estimate
+		q.work = float64(t.open) * j.Estimate
 	case j.Works == nil:
-		q.Work = float64(t.open) * j.Work
+		q.work = float64(t.open) * j.Work
 	default:
-		q.Work = max(0, t.left.Value())
+		q.work = max(0, t.left.Value())
 	}
 }
 
@@ -231,7 +239,7 @@ func (m *Maker) giveUp(job, task int) {
 	if m.state(job) == JobPresent && m.recall(job, task) {
 		m.records[job].GivenUp++
 		m.tell(GivenUp, job, task, -1, 0)
-		m.end(job, m.jobs[job].work(task))
+		m.end(job, task)
 	}
 }
 
@@ -246,7 +254,7 @@ func (m *Maker) cancel(i int) {
 		}
 	}
 	m.remove(i)
-	m.requests[i].Tasks = 0
+	m.claims.of[i].most = 0
 	m.tasks[i] = tasks{state: JobCancelled}
 	m.tell(Cancelled, i, -1, -1, 0)
 }
@@ -257,9 +265,8 @@ func (m *Maker) change(i int, to *Job) {
 		return
 	}
 	m.remove(i)
-	j, q := m.jobs[i], &m.requests[i]
-	j.Priority, j.Deadline = to.Priority, to.Deadline
-	q.Priority, q.Deadline = to.Priority, to.Deadline
+	m.jobs[i].Priority, m.jobs[i].Deadline = to.Priority, to.Deadline
+	m.claim(i)
 	m.add([]int{i})
 	m.tell(Changed, i, -1, -1, 0)
 }
@@ -318,7 +325,7 @@ func (m *Maker) join(speed float64) {
 	for i, j := range m.jobs {
 		if j != nil && j.Speeds != nil {
 			j.Speeds = append(j.Speeds, speed)
-			m.requests[i].Speeds = j.Speeds
+			m.claims.setSpeeds(i, j.Speeds)
 		}
 	}
 	m.plan = newPlanner(m.rules.Policy, m.speeds, len(m.jobs))

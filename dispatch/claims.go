@@ -1,0 +1,86 @@
+package dispatch
+
+import (
+	"cmp"
+	"math"
+)
+
+// claims are what a planner knows of jobs.
+type claims struct {
+	of  []claim     // by job
+	own [][]float64 // by job: speeds of the workers at its tasks, nil if they are those of the workers; nil if all are
+}
+
+// A claim is what all jobs have, and little, since plans go through all jobs present again and again.
+type claim struct {
+	priority, due, submit float64 // due is +Inf if there is no deadline
+	work                  float64 // left
+	most                  int     // workers that the job can use
+}
+
+// due returns a deadline, +Inf if there is none.
+func due(deadline float64) float64 {
+	if deadline == 0 {
+		return math.Inf(1)
+	}
+	return deadline
+}
+
+// grow makes room for more jobs.
+func (c *claims) grow(more int) {
+	c.of = append(c.of, make([]claim, more)...)
+	if c.own != nil {
+		c.own = append(c.own, make([][]float64, more)...)
+	}
+}
+
+// speeds returns the speeds that job j has of its own, nil if there are none.
+func (c *claims) speeds(j int) []float64 {
+	if c.own == nil {
+		return nil
+	}
+	return c.own[j]
+}
+
+// setSpeeds gives job j speeds of its own, or none.
+func (c *claims) setSpeeds(j int, speeds []float64) {
+	if c.own == nil && speeds != nil {
+		c.own = make([][]float64, len(c.of))
+	}
+	if c.own != nil {
+		c.own[j] = speeds
+	}
+}
+
+// claimsOf returns those of requests.
+func claimsOf(jobs []Request) *claims {
+	c := &claims{}
+	c.grow(len(jobs))
+	for j, r := range jobs {
+		c.of[j] = claim{priority: r.Priority, due: due(r.Deadline), work: r.Work, most: r.Tasks}
+		if r.MaxWorkers > 0 {
+			c.of[j].most = min(r.Tasks, r.MaxWorkers)
+		}
+		c.setSpeeds(j, r.Speeds)
+	}
+	return c
+}
+
+// moreUrgent and dueEarlier are the orders of the policy; ties go by submission, then by number.
+func (c *claims) moreUrgent(a, b int) int {
+	if x, y := c.of[a].priority, c.of[b].priority; x != y {
+		return cmp.Compare(y, x)
+	}
+	return c.older(a, b)
+}
+
+func (c *claims) dueEarlier(a, b int) int {
+	if x, y := c.of[a].due, c.of[b].due; x != y {
+		return cmp.Compare(x, y)
+	}
+	return c.older(a, b)
+}
+
+func (c *claims) older(a, b int) int {
+	return cmp.Or(cmp.Compare(c.of[a].submit, c.of[b].submit), cmp.Compare(a, b))
+}
