@@ -26,7 +26,7 @@ type Settings struct {
 	Keep       float64 // seconds after which a job that is done is cleared; 0 means 7 days
 	MaxJobs    int     // that are not cleared; 0 means 100,000
 	MaxTasks   int     // of those jobs; 0 means 10,000,000
-	MaxWorkers int     // at most 2000, so that a plan fits into a message; 0 means 1000
+	MaxWorkers int     // at most [wire.MaxWorkers]; 0 means that
 }
 
 const (
@@ -35,8 +35,6 @@ const (
 	defaultKeep     = 7 * 24 * 3600
 	defaultJobs     = 100_000
 	defaultTasks    = 10_000_000
-	defaultWorkers  = 1000
-	mostWorkers     = 2000
 )
 
 // mostFormer is the number of processes of a worker that are remembered, so that a late beat of one does not count, and
@@ -63,8 +61,8 @@ func (s *Settings) check() error {
 		return input.Errorf("MaxJobs", s.MaxJobs, "an integer >= 1, or 0 for 100000")
 	case s.MaxTasks < 0:
 		return input.Errorf("MaxTasks", s.MaxTasks, "an integer >= 1, or 0 for 10000000")
-	case s.MaxWorkers < 0 || s.MaxWorkers > mostWorkers:
-		return input.Errorf("MaxWorkers", s.MaxWorkers, "an integer in [1, %d], or 0 for 1000", mostWorkers)
+	case s.MaxWorkers < 0 || s.MaxWorkers > wire.MaxWorkers:
+		return input.Errorf("MaxWorkers", s.MaxWorkers, "an integer in [1, %d], or 0 for that", wire.MaxWorkers)
 	}
 	return wire.CheckName("Leader", s.Leader)
 }
@@ -179,7 +177,7 @@ func New(s Settings) (*Book, error) {
 		return nil, err
 	}
 	s.Losses, s.Keep = cmp.Or(s.Losses, defaultLosses), cmp.Or(s.Keep, defaultKeep)
-	s.MaxJobs, s.MaxTasks, s.MaxWorkers = cmp.Or(s.MaxJobs, defaultJobs), cmp.Or(s.MaxTasks, defaultTasks), cmp.Or(s.MaxWorkers, defaultWorkers)
+	s.MaxJobs, s.MaxTasks, s.MaxWorkers = cmp.Or(s.MaxJobs, defaultJobs), cmp.Or(s.MaxTasks, defaultTasks), cmp.Or(s.MaxWorkers, wire.MaxWorkers)
 	return &Book{
 		settings: s, numbers: map[string]int{}, batches: map[string]*batch{}, cleared: map[string]bool{},
 		places: map[string]int{}, attempts: map[int]*attempt{},

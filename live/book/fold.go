@@ -97,7 +97,7 @@ func changed(m *dispatch.Maker, to dispatch.Rules) (*dispatch.Maker, error) {
 // employ gives a worker its number, or takes note of a new process.
 func (b *Book) employ(n *wire.NumberedWorker) error {
 	switch {
-	case n.Number < 0 || n.Number > len(b.workers) || n.Number >= mostWorkers:
+	case n.Number < 0 || n.Number > len(b.workers) || n.Number >= wire.MaxWorkers:
 		return input.Errorf("workers", n.Number, "the number of a worker, 0 to %d", len(b.workers))
 	case n.Number == len(b.workers):
 		b.workers = append(b.workers, worker{})

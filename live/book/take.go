@@ -12,8 +12,14 @@ import (
 	"productform/live/wire"
 )
 
-// mostInputs bounds what one plan tells, so that it fits into a message; the rest is told in the next.
-const mostInputs = 1000
+// Bounds of what one plan tells, so that it fits into a message with what the maker decides then, 190 bytes a worker; the
+// rest is told in the next. A batch counts its bytes and what it adds for each job, any other input what it adds at most.
+const (
+	mostInputs = 1000
+	mostBytes  = wire.MaxMessage * 3 / 4
+	jobBytes   = 240
+	inputBytes = 300
+)
 
 // Take is told what was heard, messages of PFQ_IN in the order of their sequences, and decides a moment. It returns the
 // next plan, nil if there is nothing to write; then all that was heard is behind, or waits for its time on a logical
@@ -52,7 +58,7 @@ type taking struct {
 	b       *Book
 	plan    *wire.Plan
 	heard   int
-	bytes   int                   // of the jobs that come
+	bytes   int                   // at most that it takes to tell all that was heard
 	ending  map[int]bool          // attempts whose end is told
 	ended   map[[2]int]bool       // tasks whose result is told
 	failed  map[[2]int][]failing  // attempts that failed, by job and task
@@ -87,11 +93,19 @@ func (b *Book) begin(at float64) (*taking, error) {
 
 // hasRoom reports whether the plan has room for one more.
 func (t *taking) hasRoom(in *Input) bool {
-	if t.heard == 0 || in.In.Batch == nil {
-		return t.heard < mostInputs
+	return t.heard == 0 || t.heard < mostInputs && t.bytes+bytesOf(in) <= mostBytes
+}
+
+// bytesOf returns what an input may add to a plan.
+func bytesOf(in *Input) int {
+	if in.In.Batch == nil {
+		return inputBytes
 	}
 	data, err := json.Marshal(in.In.Batch)
-	return t.heard < mostInputs && err == nil && t.bytes+len(data) <= wire.MaxBatch
+	if err != nil {
+		panic("book: a batch that was read cannot be written: " + err.Error())
+	}
+	return len(data) + jobBytes*len(in.In.Batch.Jobs)
 }
 
 // finish decides the moment, and returns the plan if it says anything.
@@ -148,6 +162,7 @@ func (t *taking) tell(h dispatch.Happening) { t.plan.What = append(t.plan.What, 
 // hear takes in one thing that was heard.
 func (t *taking) hear(in *Input) {
 	t.heard++
+	t.bytes += bytesOf(in)
 	if in.Sequence > 0 {
 		if in.Sequence <= t.b.heard {
 			return
@@ -202,9 +217,6 @@ func (t *taking) batch(in *Input) {
 	if why := b.whyNot(s, submit); why != "" {
 		t.refuse(in, true, "", why)
 		return
-	}
-	if data, err := json.Marshal(s); err == nil {
-		t.bytes += len(data)
 	}
 	for i := range s.Jobs {
 		n := wire.NumberedJob{Number: b.free(), Batch: s.Name, Submit: submit, Deadline: b.deadline(&s.Jobs[i], submit), Job: s.Jobs[i]}

@@ -17,8 +17,8 @@ func clean(why string) string {
 		}
 		return r
 	}, why)
-	if r := []rune(why); len(r) > 1000 {
-		why = string(r[:1000])
+	if r := []rune(why); len(r) > 150 {
+		why = string(r[:147]) + "..."
 	}
 	return why
 }

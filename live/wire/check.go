@@ -102,7 +102,7 @@ func checkVersion(v int) error {
 // Check checks a batch: jobs with names of their own, and no more than [MaxNumbers] works in all.
 func (b *Batch) Check() error {
 	err := cmp.Or(checkVersion(b.Version), CheckName("name", b.Name),
-		must(len(b.Jobs) >= 1 && len(b.Jobs) <= MaxNumbers, "jobs", len(b.Jobs), "1 to 100000 jobs"))
+		must(len(b.Jobs) >= 1 && len(b.Jobs) <= MaxJobs, "jobs", len(b.Jobs), "1 to 1000 jobs"))
 	if err == nil && b.At != nil {
 		err = must(isTime(*b.At), "at", *b.At, wantTime)
 	}
@@ -234,7 +234,7 @@ func (w *Wish) checkVerb() error {
 func (s *Script) Check() error {
 	err := cmp.Or(checkVersion(s.Version),
 		must(s.Batches >= 1 && s.Batches <= MaxNumbers, "batches", s.Batches, "an integer in [1, 100000]"),
-		must(len(s.Workers) >= 1 && len(s.Workers) <= MaxNumbers, "workers", len(s.Workers), "1 to 100000 workers"),
+		must(len(s.Workers) >= 1 && len(s.Workers) <= MaxWorkers, "workers", len(s.Workers), "1 to 1000 workers"),
 		must(isWork(s.Replan), "replan", s.Replan, wantWork),
 		must(len(s.Outages) <= MaxNumbers, "outages", len(s.Outages), "at most 100000 outages"))
 	names := make(map[string]int, len(s.Workers))

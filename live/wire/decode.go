@@ -11,12 +11,14 @@ import (
 	"productform/internal/input"
 )
 
-// MaxMessage bounds the bytes of a message, MaxBatch those of a batch, so that a plan that holds one stays within
-// MaxMessage. MaxNumbers bounds the lists in a message, MaxTasks the tasks of a job, MaxOutput the bytes of an output
-// inside a report.
+// MaxMessage bounds the bytes of a message. MaxBatch bounds those of a batch, MaxJobs its jobs and MaxWorkers the workers of
+// a cluster, so that a plan stays within MaxMessage whatever happens at its moment. MaxNumbers bounds other lists in a
+// message, MaxTasks the tasks of a job, MaxOutput the bytes of an output inside a report.
 const (
 	MaxMessage = 1 << 20
 	MaxBatch   = MaxMessage / 2
+	MaxJobs    = 1000
+	MaxWorkers = 1000
 	MaxNumbers = 100_000
 	MaxTasks   = 10_000_000
 	MaxOutput  = 64 << 10

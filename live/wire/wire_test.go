@@ -123,7 +123,7 @@ func TestBadMessages(t *testing.T) {
 			`jobs[1].name = "j": want a name of its own; jobs[0] has this one`},
 		{"pfq.in.submit.b", batch + `,"run":{"kind":"x","inputs":{"../x":""}}}]}`, `jobs[0].run.inputs["../x"] = "../x": want a file name`},
 		{"pfq.in.submit.b", batch + `,"run":{"kind":"x","inputs":{"..":""}}}]}`, `jobs[0].run.inputs[".."] = "..": want a file name`},
-		{"pfq.in.submit.b", `{"v":1,"name":"b","jobs":[]}`, "jobs = 0: want 1 to 100000 jobs"},
+		{"pfq.in.submit.b", `{"v":1,"name":"b","jobs":[]}`, "jobs = 0: want 1 to 1000 jobs"},
 		{"pfq.in.submit.b", strings.Repeat(" ", MaxBatch) + batch + "}]}", "want at most 524288 bytes, not 524361 bytes"},
 		{"pfq.in.cancel.j", `{"v":1,"priority":1}`, "no fields in a wish to cancel"},
 		{"pfq.in.change.j.1", `{"v":1}`, "a priority or a deadline to change to"},

@@ -1,0 +1,573 @@
+package book_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"productform/dispatch"
+	"productform/live/book"
+	"productform/live/wire"
+)
+
+// A desk has a book, and tells it one thing at a time.
+type desk struct {
+	t        *testing.T
+	settings book.Settings
+	book     *book.Book
+	plans    []*wire.Plan
+	at       float64
+	next     uint64
+}
+
+func newDesk(t *testing.T, change func(s *book.Settings)) *desk {
+	s := settings(dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}, 1, false)
+	s.Epoch, s.Losses = 1e9, 0
+	if change != nil {
+		change(&s)
+	}
+	b, err := book.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &desk{t: t, settings: s, book: b}
+}
+
+// hear has the book take what was heard, a second later, and returns the refusals of the plans.
+func (d *desk) hear(in ...book.Input) (why []string) {
+	d.t.Helper()
+	d.at++
+	for {
+		p, err := d.book.Take(d.at, in)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if in = nil; p == nil {
+			return why
+		}
+		data, err := wire.Encode(p)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		q, err := wire.DecodePlan(data)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		d.plans = append(d.plans, q)
+		for _, r := range q.Refused {
+			why = append(why, r.Why)
+		}
+	}
+}
+
+// says is hear of a message of PFQ_IN.
+func (d *desk) says(in wire.In) []string {
+	d.t.Helper()
+	d.next++
+	return d.hear(book.Input{Sequence: d.next, In: in})
+}
+
+func (d *desk) beat(worker, process string) *wire.Beat {
+	return &wire.Beat{Version: 1, Worker: worker, Process: process, Speed: 1}
+}
+
+func (d *desk) joins(workers ...string) {
+	for _, w := range workers {
+		d.hear(book.Input{Beat: d.beat(w, w+"-1")})
+	}
+}
+
+// submits submits a job of tasks of work 1, in a batch of its name.
+func (d *desk) submits(job string, tasks int) []string {
+	return d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: job, Jobs: []wire.Job{{Name: job, Tasks: tasks, Work: 1, Run: wire.Run{Kind: "sleep"}}}}})
+}
+
+func (d *desk) wishes(verb wire.Verb, name string) []string {
+	return d.says(wire.In{Wish: &wire.Wish{Verb: verb, Name: name, Version: 1}})
+}
+
+// order returns what a worker has in hand.
+func (d *desk) order(worker string) wire.Order {
+	d.t.Helper()
+	for _, o := range d.book.Orders() {
+		if o.Worker == worker {
+			return o.Order
+		}
+	}
+	d.t.Fatalf("%s has no order", worker)
+	return wire.Order{}
+}
+
+func (d *desk) reports(worker string, o wire.Order) []string {
+	return d.says(wire.In{Report: &wire.Report{Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: worker, Token: o.Token, Seconds: 1}})
+}
+
+func (d *desk) fails(worker string, o wire.Order) []string {
+	return d.says(wire.In{Failure: &wire.Failure{Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: worker, Token: o.Token, Exit: 1}})
+}
+
+func (d *desk) worker(name string, want wire.WorkerState) {
+	d.t.Helper()
+	if v, ok := d.book.Worker(name); !ok || v.State != want {
+		d.t.Errorf("worker %s is %s, want %s", name, v.State, want)
+	}
+}
+
+func (d *desk) job(name string, want wire.JobState) wire.JobView {
+	d.t.Helper()
+	v, ok := d.book.Job(name)
+	if !ok || v.State != want {
+		d.t.Errorf("job %s is %s, want %s", name, v.State, want)
+	}
+	return v
+}
+
+// refuses fails unless there is one refusal, which has these words.
+func refuses(t *testing.T, why []string, words string) {
+	t.Helper()
+	if len(why) != 1 || !strings.Contains(why[0], words) {
+		t.Errorf("refused: %q, want %q", why, words)
+	}
+}
+
+// accepts fails if there is a refusal.
+func accepts(t *testing.T, why []string) {
+	t.Helper()
+	if len(why) != 0 {
+		t.Errorf("refused: %q", why)
+	}
+}
+
+func TestBatches(t *testing.T) {
+	d := newDesk(t, func(s *book.Settings) { s.MaxJobs, s.MaxTasks = 3, 10 })
+	accepts(t, d.submits("a", 4))
+	accepts(t, d.submits("a", 4)) // the same batch again
+	if got := d.book.Cluster().Counts; got.Jobs != 1 || got.Tasks != 4 {
+		t.Errorf("%+v", got)
+	}
+	two := func(batch, job1, job2 string) wire.In {
+		return wire.In{Batch: &wire.Batch{Version: 1, Name: batch, Jobs: []wire.Job{
+			{Name: job1, Tasks: 1, Run: wire.Run{Kind: "sleep"}}, {Name: job2, Tasks: 1, Run: wire.Run{Kind: "sleep"}}}}}
+	}
+	refuses(t, d.says(two("b", "b1", "a")), `jobs[1].name = a: want a name that no other job has or had`)
+	if _, ok := d.book.Job("b1"); ok {
+		t.Error("half of a batch is accepted")
+	}
+	if v, ok := d.book.Batch("b"); !ok || !strings.Contains(v.Refused, "jobs[1].name") || len(d.book.Removals()) != 1 {
+		t.Errorf("%+v, %+v", v, d.book.Removals())
+	}
+	accepts(t, d.says(two("b", "b1", "b2"))) // corrected
+	if v, ok := d.book.Batch("b"); !ok || v.Refused != "" || len(v.Jobs) != 2 {
+		t.Errorf("%+v", v)
+	}
+	refuses(t, d.submits("c", 1), "at most 3 jobs in all that are not cleared")
+	d.wishes(wire.ToCancel, "b1")
+	d.wishes(wire.ToClear, "b1")
+	refuses(t, d.submits("c", 6), "at most 10 tasks in all jobs that are not cleared")
+	refuses(t, d.submits("b1", 1), "a name that no other job has or had")
+	accepts(t, d.submits("c", 5))
+	late := wire.Job{Name: "d", Tasks: 1, DeadlineAt: 1e9 + 2, Run: wire.Run{Kind: "sleep"}}
+	refuses(t, d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "d", Jobs: []wire.Job{late}}}), "deadline_at = 1.000000002e+09: want a time after")
+	at := 3.0
+	refuses(t, d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "e", Jobs: []wire.Job{{Name: "e", Tasks: 1}}, At: &at}}), "wall clock")
+}
+
+// A deadline relative to the submission is fixed when the batch is accepted, and a change counts from the wish on.
+func TestDeadlines(t *testing.T) {
+	d := newDesk(t, nil)
+	d.joins("w")
+	five, nine := 5.0, 9.0
+	d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "b", Jobs: []wire.Job{
+		{Name: "in", Tasks: 9, Work: 1, DeadlineIn: 10, Run: wire.Run{Kind: "sleep"}},
+		{Name: "at", Tasks: 9, Work: 1, DeadlineAt: 1e9 + 40, Run: wire.Run{Kind: "sleep"}}}}}) // at 2
+	deadline := func(job string, want float64) {
+		t.Helper()
+		if v := d.job(job, wire.JobPresent); v.Deadline == nil || *v.Deadline != want {
+			t.Errorf("%+v, want deadline %v", v, want)
+		}
+	}
+	deadline("in", 12)
+	deadline("at", 40)
+	d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "in", Version: 1, DeadlineIn: &five}}) // at 3
+	deadline("in", 8)
+	d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "in", Version: 1, Priority: &nine}})
+	deadline("in", 8)
+	if v := d.job("in", wire.JobPresent); v.Priority != 9 {
+		t.Errorf("%+v", v)
+	}
+	refuses(t, d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "at", Version: 1, DeadlineAt: &five}}), "deadline")
+	refuses(t, d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "no", Version: 1, DeadlineAt: &five}}), "there is no such job")
+}
+
+// After 3 attempts that failed on two workers a task is given up, or after 6 on one if there are more.
+func TestTasksAreGivenUp(t *testing.T) {
+	d := newDesk(t, nil)
+	d.joins("a", "b", "c")
+	d.submits("j", 1)
+	d.fails("a", d.order("a"))
+	d.fails("a", d.order("a"))
+	d.hear(book.Input{Down: &book.Down{Worker: "a", Process: "a-1"}})
+	d.job("j", wire.JobPresent)
+	d.fails("b", d.order("b"))
+	if v := d.job("j", wire.JobFailures); v.Failed != 1 || v.Left != 0 {
+		t.Errorf("%+v", v)
+	}
+	if c := d.book.Cluster().Counts; c.Failures != 3 || c.Lost != 1 || c.GivenUp != 1 || c.Completed != 1 {
+		t.Errorf("%+v", c)
+	}
+
+	d = newDesk(t, nil)
+	d.joins("a", "b")
+	d.submits("long", 1) // keeps b busy
+	d.submits("j", 1)
+	busy, idle := "a", "b"
+	if d.order("a").Job == "j" {
+		busy, idle = "b", "a"
+	}
+	for n := 1; n <= 6; n++ {
+		o := d.order(idle)
+		if o.Idle || d.order(busy).Job != "long" {
+			t.Fatalf("attempt %d: %+v", n, o)
+		}
+		d.fails(idle, o)
+	}
+	d.job("j", wire.JobFailures)
+
+	d = newDesk(t, nil)
+	d.joins("a")
+	d.submits("j", 1)
+	for range 3 {
+		d.fails("a", d.order("a")) // the only worker there is
+	}
+	d.job("j", wire.JobFailures)
+}
+
+// A task that takes its workers with it is given up after 10 losses on two workers.
+func TestTasksThatKill(t *testing.T) {
+	d := newDesk(t, nil)
+	d.joins("a", "b")
+	d.submits("j", 1)
+	for n := range 10 {
+		w := "a"
+		if d.order("a").Idle {
+			w = "b"
+		}
+		d.job("j", wire.JobPresent)
+		v, _ := d.book.Worker(w)
+		d.hear(book.Input{Down: &book.Down{Worker: w, Process: v.Process}})
+		d.worker(w, wire.WorkerDown)
+		d.hear(book.Input{Beat: d.beat(w, fmt.Sprintf("%s-again-%d", w, n))})
+		d.worker(w, d.stateOf(w))
+	}
+	if v := d.job("j", wire.JobFailures); v.Failed != 1 || v.Lost != 10 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func (d *desk) stateOf(w string) wire.WorkerState {
+	if d.order(w).Idle {
+		return wire.WorkerAvailable
+	}
+	return wire.WorkerOccupied
+}
+
+// A report must repeat the token of its attempt; a late one counts if it is the first.
+func TestReports(t *testing.T) {
+	d := newDesk(t, nil)
+	d.joins("a", "b")
+	d.submits("j", 1)
+	first := d.order("a")
+	forged := first
+	forged.Token = "guessed"
+	refuses(t, d.reports("b", forged), "the token is not that of this attempt")
+	d.worker("b", wire.WorkerDown)
+	d.hear(book.Input{Beat: d.beat("b", "b-1")})
+	d.worker("b", wire.WorkerDown) // until it starts anew
+	d.hear(book.Input{Beat: d.beat("b", "b-2")})
+	d.worker("b", wire.WorkerAvailable)
+	if got := d.book.Removals(); len(got) != 1 || got[0].Sequence != d.next {
+		t.Errorf("%+v", got)
+	}
+	removal := d.book.Removals()[0]
+	d.hear(book.Input{Removed: &removal})
+	if got := d.book.Removals(); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+
+	d.hear(book.Input{Down: &book.Down{Worker: "a", Process: "a-0"}}) // of another process
+	d.worker("a", wire.WorkerOccupied)
+	d.hear(book.Input{Down: &book.Down{Worker: "a", Process: "a-1"}})
+	second := d.order("b")
+	accepts(t, d.reports("a", first)) // late, and first
+	if v := d.job("j", wire.JobCompleted); v.Lost != 1 {
+		t.Errorf("%+v", v)
+	}
+	if o := d.order("b"); !o.Idle {
+		t.Errorf("b goes on: %+v", o)
+	}
+	refuses(t, d.reports("b", second), "the task has its result")
+	if len(d.book.Removals()) != 0 {
+		t.Errorf("a result is to be removed")
+	}
+	if c := d.book.Cluster().Counts; c.Late != 1 || c.Finished != 1 || c.Lost != 1 || c.Refused != 2 {
+		t.Errorf("%+v", c)
+	}
+	refuses(t, d.says(wire.In{Report: &wire.Report{Version: 1, Job: "no", Worker: "a", Token: "x", Attempt: 1}}), "there is no such job")
+	refuses(t, d.says(wire.In{Report: &wire.Report{Version: 1, Job: "j", Task: 1, Worker: "a", Token: "x", Attempt: 1}}), "there is no such task")
+	d.next++
+	refuses(t, d.hear(book.Input{Sequence: d.next, Subject: "pfq.in.done.x.y", Err: errors.New("no \x1bJSON")}), "no ?JSON")
+}
+
+// A job that is done is cleared at a wish or after a time; its name is not used again, its number is.
+func TestClear(t *testing.T) {
+	d := newDesk(t, func(s *book.Settings) { s.Keep = 100 })
+	d.joins("a")
+	d.submits("j", 1)
+	refuses(t, d.wishes(wire.ToClear, "j"), "the job is not done")
+	if next := d.book.Next(); !math.IsInf(next, 1) {
+		t.Errorf("next at %v", next)
+	}
+	d.hear(book.Input{Removed: &d.book.Removals()[0]})
+	d.reports("a", d.order("a"))
+	v := d.job("j", wire.JobCompleted)
+	if next := d.book.Next(); next != *v.Finish+100 {
+		t.Errorf("next at %v, done at %v", next, *v.Finish)
+	}
+	accepts(t, d.wishes(wire.ToClear, "j"))
+	d.job("j", wire.JobCleared)
+	accepts(t, d.wishes(wire.ToClear, "j"))
+	if got := fmt.Sprint(d.book.Removals()); got != "[{0 j } {0  j}]" {
+		t.Errorf("%s", got)
+	}
+	refuses(t, d.submits("j", 1), "a name that no other job has or had")
+	d.submits("k", 1)
+	if name := d.book.JobName(0); name != "k" {
+		t.Errorf("job 0 is %q", name)
+	}
+	d.reports("a", d.order("a"))
+	d.at = d.book.Next() - 2
+	d.hear()
+	d.job("k", wire.JobCompleted)
+	d.hear()
+	d.job("k", wire.JobCleared)
+	if r := d.book.Report(); len(r.Jobs) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWorkers(t *testing.T) {
+	d := newDesk(t, func(s *book.Settings) { s.MaxWorkers = 3 })
+	d.joins("a", "b", "c", "d")
+	if _, ok := d.book.Worker("d"); ok {
+		t.Error("a fourth worker of three")
+	}
+	d.submits("j", 2)
+	held := d.order("a")
+	d.hear(book.Input{Beat: &wire.Beat{Version: 1, Worker: "a", Process: "a-1", Speed: 1, Job: "j", Attempt: held.Attempt, Token: held.Token}})
+	d.worker("a", wire.WorkerOccupied)
+	d.hear(book.Input{Beat: &wire.Beat{Version: 1, Worker: "a", Process: "a-1", Speed: 1, Job: "j", Attempt: held.Attempt, Token: held.Token, Running: true}})
+	d.worker("a", wire.WorkerBusy)
+	d.worker("c", wire.WorkerAvailable)
+
+	accepts(t, d.wishes(wire.ToDrain, "a"))
+	d.worker("a", wire.WorkerDraining)
+	accepts(t, d.wishes(wire.ToDrain, "c"))
+	d.worker("c", wire.WorkerGone)
+	refuses(t, d.wishes(wire.ToDrain, "x"), "there is no such worker")
+	d.reports("a", held)
+	d.worker("a", wire.WorkerGone)
+	d.hear(book.Input{Beat: d.beat("a", "a-1")})
+	d.worker("a", wire.WorkerGone)
+	d.hear(book.Input{Beat: d.beat("a", "a-2")})
+	d.worker("a", wire.WorkerAvailable)
+	d.joins("d") // has the number of c
+	if _, ok := d.book.Worker("c"); ok || d.book.WorkerName(2) != "d" {
+		t.Errorf("%+v", d.book.Workers())
+	}
+	d.hear(book.Input{Down: &book.Down{Worker: "d", Process: "d-1"}})
+	d.hear(book.Input{Down: &book.Down{Worker: "a", Process: "a-2"}})
+	d.joins("e") // has the number of the worker that has been down for longest
+	if _, ok := d.book.Worker("d"); ok {
+		t.Errorf("%+v", d.book.Workers())
+	}
+	d.hear(book.Input{Beat: &wire.Beat{Version: 1, Worker: "a", Process: "a-3", Speed: 4}})
+	if v, _ := d.book.Worker("a"); v.Speed != 4 || v.State != wire.WorkerAvailable {
+		t.Errorf("%+v", v)
+	}
+	d.hear(book.Input{Beat: &wire.Beat{Version: 1, Worker: "a", Process: "a-3", Speed: 4, Leaving: true}})
+	d.worker("a", wire.WorkerGone)
+	d.hear(book.Input{Beat: &wire.Beat{Version: 1, Worker: "new", Process: "p", Speed: 4, Leaving: true}})
+	if _, ok := d.book.Worker("new"); ok {
+		t.Error("a worker that leaves has joined")
+	}
+}
+
+// A beat differs from the order of its worker if the token does, and orders are for one process.
+func TestDiffers(t *testing.T) {
+	d := newDesk(t, nil)
+	d.joins("a")
+	d.submits("j", 1)
+	o := d.order("a")
+	beat := d.beat("a", "a-1")
+	if got, differs := d.book.Differs(beat); !differs || got.Token != o.Token {
+		t.Errorf("%+v %v", got, differs)
+	}
+	beat.Token = o.Token
+	if _, differs := d.book.Differs(beat); differs {
+		t.Error("the same differs")
+	}
+	other := d.beat("a", "a-0")
+	if _, differs := d.book.Differs(other); differs {
+		t.Error("a process that is not known is idle, and differs")
+	}
+	other.Token = "held"
+	if got, differs := d.book.Differs(other); !differs || !got.Idle || got.Process != "a-0" {
+		t.Errorf("%+v %v", got, differs)
+	}
+	d.wishes(wire.ToCancel, "j")
+	if got, differs := d.book.Differs(beat); !differs || !got.Idle {
+		t.Errorf("%+v %v", got, differs)
+	}
+	d.job("j", wire.JobCancelled)
+	refuses(t, d.reports("a", o), "its job cancelled")
+	refuses(t, d.wishes(wire.ToCancel, "j"), "the job is done")
+}
+
+// Rules may change between plans; a plan that another policy decided is folded all the same, and the audit says so.
+func TestRulesChange(t *testing.T) {
+	d := newDesk(t, nil)
+	d.joins("a", "b")
+	d.submits("j", 3)
+	snapshot, err := d.book.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := d.settings
+	s.Rules = dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}, Learning: dispatch.Learning{Default: 1}}
+	if d.book, err = book.Restore(s, snapshot); err != nil {
+		t.Fatal(err)
+	}
+	d.hear()
+	d.reports("a", d.order("a"))
+	if p := d.book.Cluster().Policy; p != "edf" {
+		t.Errorf("policy %s", p)
+	}
+	if _, err := book.Audit(s, d.plans); err != nil {
+		t.Error(err)
+	}
+	last := d.plans[len(d.plans)-1]
+	for i := range last.Events {
+		if last.Events[i].Kind == dispatch.Started {
+			last.Events[i].Worker = 1
+		}
+	}
+	var difference *book.Difference
+	if _, err := book.Audit(s, d.plans); !errors.As(err, &difference) || difference.Plan != last.Number {
+		t.Errorf("audit of a plan that was changed: %v", err)
+	}
+}
+
+// What fits into no message is told in more plans than one.
+func TestPlansFitIntoMessages(t *testing.T) {
+	d := newDesk(t, func(s *book.Settings) { s.MaxWorkers = 0 })
+	var in []book.Input
+	for n := range 1000 {
+		in = append(in, book.Input{Beat: d.beat(strings.Repeat("w", 55)+fmt.Sprint(n), strings.Repeat("p", 64))})
+	}
+	d.hear(in...)
+	var jobs []wire.Job
+	for n := range 2000 {
+		jobs = append(jobs, wire.Job{Name: strings.Repeat("j", 55) + fmt.Sprint(n), Tasks: 1, Work: 1, Run: wire.Run{Kind: "sleep"}})
+	}
+	in = nil
+	for _, half := range [][]wire.Job{jobs[:1000], jobs[1000:]} {
+		for k := range 4 {
+			b := &wire.Batch{Version: 1, Name: fmt.Sprintf("b%d-%d", len(in), k)}
+			for _, j := range half {
+				j.Name = fmt.Sprint(k) + j.Name[1:]
+				b.Jobs = append(b.Jobs, j)
+			}
+			d.next++
+			in = append(in, book.Input{Sequence: d.next, In: wire.In{Batch: b}})
+		}
+	}
+	accepts(t, d.hear(in...))
+	if c := d.book.Cluster().Counts; c.Jobs != 8000 || c.Begun != 1000 {
+		t.Errorf("%+v", c)
+	}
+	in = nil
+	for _, o := range d.book.Orders() {
+		d.next++
+		in = append(in, book.Input{Sequence: d.next, In: wire.In{Report: &wire.Report{Version: 1, Job: o.Order.Job, Task: o.Order.Task,
+			Attempt: o.Order.Attempt, Worker: o.Worker, Token: o.Order.Token, Seconds: 1}}})
+	}
+	accepts(t, d.hear(in...))
+	if c := d.book.Cluster().Counts; c.Finished != 1000 || c.Begun != 2000 || d.book.Upto() != d.next {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	good := newDesk(t, nil).settings
+	for _, c := range []struct {
+		change func(s *book.Settings)
+		path   string
+	}{
+		{func(s *book.Settings) { s.Random = nil }, "Random"},
+		{func(s *book.Settings) { s.Leader = "a b" }, "Leader"},
+		{func(s *book.Settings) { s.Epoch = math.NaN() }, "Epoch"},
+		{func(s *book.Settings) { s.Replan = -1 }, "Replan"},
+		{func(s *book.Settings) { s.Losses = -1 }, "Losses"},
+		{func(s *book.Settings) { s.Keep = math.Inf(1) }, "Keep"},
+		{func(s *book.Settings) { s.MaxJobs = -1 }, "MaxJobs"},
+		{func(s *book.Settings) { s.MaxTasks = -1 }, "MaxTasks"},
+		{func(s *book.Settings) { s.MaxWorkers = 1001 }, "MaxWorkers"},
+		{func(s *book.Settings) { s.Rules.Policy.Rule = "lottery" }, "Policy.Rule"},
+	} {
+		s := good
+		c.change(&s)
+		if _, err := book.New(s); err == nil || !strings.HasPrefix(err.Error(), c.path) {
+			t.Errorf("error %v, want one about %s", err, c.path)
+		}
+	}
+}
+
+// FuzzFold folds whatever can be read as plans, and restores whatever claims to be a snapshot: errors, never a panic.
+func FuzzFold(f *testing.F) {
+	_, plans := log(f, 3, 2)
+	f.Add([]byte("restore"), []byte("{}"))
+	for i := range plans {
+		f.Add(plans[i], plans[min(i+1, len(plans)-1)])
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		s := settings(dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}, 1, false)
+		b, err := book.New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, data := range append(plans[:len(plans):len(plans)], first, second) {
+			p, err := wire.DecodePlan(data)
+			if err != nil {
+				break
+			}
+			if p.Number != b.Number()+1 {
+				p.Number = b.Number() + 1
+			}
+			if b.Fold(p) != nil {
+				break
+			}
+			b.Jobs()
+			b.Workers()
+			b.Orders()
+		}
+		if sealed, err := wire.Seal(1, 0, second); err == nil {
+			if r, err := book.Restore(s, sealed); err == nil {
+				r.Jobs()
+				r.Workers()
+				r.Orders()
+			}
+		}
+	})
+}
