@@ -9,15 +9,27 @@ func (r *run) reserve(i int) {
 	r.profile.take(j.workers, j.start, j.end())
 }
 
-// compress makes all reservations anew, in their order.
+// compress makes all reservations anew, in their order. A job finds an earlier time only where workers have come free since it
+// looked last, which is before r.freed: those of jobs that ended early, and of jobs that moved after its turn the last time.
 func (r *run) compress() {
+	moved := 0.0 // the latest end of a place that is given up now
 	for _, i := range r.queue {
 		j := &r.jobs[i]
+		start, steps := r.profile.sooner(j.workers, j.asks, j.start, r.freed)
+		r.work += steps
+		if start == j.start {
+			continue
+		}
 		r.profile.take(-j.workers, j.start, j.end())
-		r.reserve(i)
-		r.work += len(r.profile.at)
+		moved = max(moved, j.end())
+		r.freed = max(r.freed, moved)
+		j.start = start
+		r.profile.take(j.workers, j.start, j.end())
 	}
-	slices.SortFunc(r.queue, r.inQueue)
+	if moved > 0 {
+		slices.SortFunc(r.queue, r.inQueue)
+	}
+	r.freed = moved
 }
 
 // beginReserved begins jobs whose reservations have come. There are workers for all of them.

@@ -41,6 +41,25 @@ func (p *profile) earliest(n int, seconds float64) float64 {
 	}
 }
 
+// sooner returns the earliest time before both limits, start and freed, from which n workers are free for so many seconds,
+// where those that are taken from start on for as long are n of the job's own; start if there is none. It looks at so many
+// steps.
+func (p *profile) sooner(n int, seconds, start, freed float64) (at float64, steps int) {
+	i := 0
+	for ; i < len(p.at) && later(start, p.at[i]) && later(freed, p.at[i]); i++ {
+		if p.free[i] < n {
+			continue
+		}
+		at, end := p.at[i], p.at[i]+seconds // before its own end
+		for i++; i < len(p.at) && later(end, p.at[i]) && later(start, p.at[i]) && p.free[i] >= n; i++ {
+		}
+		if i == len(p.at) || !later(end, p.at[i]) || !later(start, p.at[i]) {
+			return at, i
+		}
+	}
+	return start, i
+}
+
 // take takes n workers from the time from, which is not in the past, until the time to; a negative n gives them back.
 func (p *profile) take(n int, from, to float64) {
 	if !later(to, from) {

@@ -61,6 +61,7 @@ type run struct {
 	inHand  []int // jobs that run, in the order of their predicted ends; not used under Conservative
 	ends    eventqueue.Queue[int]
 	profile profile // under Conservative
+	freed   float64 // the latest time at which workers have come free since all jobs looked for earlier times
 	begun   []int   // at this decision
 }
 
@@ -163,6 +164,7 @@ func (r *run) end(i int) {
 	if later(j.end(), r.now) {
 		r.early = true
 		r.profile.take(-j.workers, r.now, j.end())
+		r.freed = max(r.freed, j.end())
 	}
 }
 
