@@ -141,11 +141,15 @@ func connect(ctx context.Context, url, name string, more ...nats.Option) (*nats.
 		if err == nil || keys.Refused(err) || ctx.Err() != nil || !isAway(err) {
 			return nc, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(100 * time.Millisecond):
-		}
+		rest(ctx, 100*time.Millisecond)
+	}
+}
+
+// rest waits.
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -76,14 +77,24 @@ func jobAnswer(views []wire.JobView) render.Answer {
 	}}
 }
 
+// connectTime is how long a server is waited for that cannot be reached, since it may be starting.
+const connectTime = 3 * time.Second
+
 // withClient runs what needs a connection.
 func withClient(cmd *cobra.Command, url string, do func(context.Context, *client.Client) error) error {
-	c, err := client.Connect(cmd.Context(), url)
-	if err != nil {
-		return err
+	ctx := cmd.Context()
+	for until := time.Now().Add(connectTime); ; {
+		c, err := client.Connect(ctx, url)
+		if err != nil && isAway(err) && time.Now().Before(until) && ctx.Err() == nil {
+			rest(ctx, 100*time.Millisecond)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return do(ctx, c)
 	}
-	defer c.Close()
-	return do(cmd.Context(), c)
 }
 
 func newSubmit() *cobra.Command {

@@ -76,6 +76,11 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger)
 	if err != nil {
 		return err
 	}
+	end, err := sweepHandlers(&ws)
+	if err != nil {
+		return err
+	}
+	defer end()
 	s, layout, err := f.server.start(ctx, log)
 	if err != nil {
 		return err

@@ -57,6 +57,11 @@ func newWorker() *cobra.Command {
 			}
 			s.Server, s.Name, s.Slots, s.Folder, s.Pace = url, cmp.Or(name, ownName()), slots, folder, pace
 			s.Log = newLog(cmd.ErrOrStderr(), log)
+			end, err := sweepHandlers(&s)
+			if err != nil {
+				return err
+			}
+			defer end()
 			leave := make(chan struct{})
 			s.Leave = leave
 			term, stop := untilSignal(context.Background(), []os.Signal{syscall.SIGTERM})
