@@ -53,11 +53,10 @@ func (s *slot) beat() {
 
 // state returns what the worker does.
 func (s *slot) state() *wire.Beat {
-	load, memory, disk := machine(s.folder)
 	b := &wire.Beat{
 		Version: wire.Version, Worker: s.name, Process: s.process, Speed: s.settings.Speed, Program: s.settings.Version,
-		Load: load, Memory: memory, Disk: disk, Facts: s.facts.last(),
 	}
+	s.facts.tell(b, s.folder, s.settings.Beat)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b.Leaving, b.Running = s.leaving, s.running
@@ -70,19 +69,27 @@ func (s *slot) state() *wire.Beat {
 	return b
 }
 
-// facts are what a command says of the machine, for own policies ([L14], section 3.5.1).
+// facts are what the workers of a process know of their machine.
 type facts struct {
-	mu  sync.Mutex
-	now map[string]any
+	mu           sync.Mutex
+	own          map[string]any // what a command says, for own policies ([L14], section 3.5.1)
+	load         float64
+	memory, disk int64
+	read         time.Time // when load, memory and disk were read
 }
 
-func (f *facts) last() map[string]any {
+// tell puts what is known into a beat; load, memory and disk are read again once a while has passed.
+func (f *facts) tell(b *wire.Beat, folder string, while time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.now
+	if time.Since(f.read) >= while {
+		f.load, f.memory, f.disk = machine(folder)
+		f.read = time.Now()
+	}
+	b.Facts, b.Load, b.Memory, b.Disk = f.own, f.load, f.memory, f.disk
 }
 
-// Facts are asked for all the time with this pause, and given up after it.
+// factsPause is the time between two questions to the command of the facts, and that after which it is ended.
 const factsPause = 5 * time.Second
 
 // watch asks the command for facts until ctx is done. Where it fails there are none.
@@ -93,7 +100,7 @@ func (f *facts) watch(ctx context.Context, s *Settings) {
 			s.Log.Warn("no facts", "command", s.Facts[0], "error", err)
 		}
 		f.mu.Lock()
-		f.now = now
+		f.own = now
 		f.mu.Unlock()
 		select {
 		case <-ctx.Done():

@@ -65,7 +65,7 @@ func (s *slot) command(ctx context.Context, t Task) ([]byte, error) {
 	if err == nil {
 		return output, nil
 	}
-	failure := &ExitError{Tail: clean(string(last), maxTail), Err: err}
+	failure := &ExitError{Tail: clean(string(last)), Err: err}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		failure.Code = exit.ExitCode()

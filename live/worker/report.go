@@ -76,9 +76,10 @@ func insist(ctx context.Context, log *slog.Logger, do func() error) error {
 }
 
 func (s *slot) failure(o *wire.Order, r outcome) *wire.Failure {
+	reason := r.err.Error()
 	m := &wire.Failure{
 		Version: wire.Version, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: s.name, Token: o.Token,
-		At: r.at, Seconds: r.seconds, Reason: clean(r.err.Error(), maxReason),
+		At: r.at, Seconds: r.seconds, Reason: clean(reason[:min(len(reason), maxReason)]),
 	}
 	var exit *ExitError
 	if errors.As(r.err, &exit) {

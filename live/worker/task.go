@@ -185,11 +185,8 @@ func (s *slot) fetchOne(ctx context.Context, path, digest string) error {
 	return errors.Join(store.Get(ctx, s.js, digest, f), f.Close())
 }
 
-// clean returns the end of a text of at most n bytes, as messages take it: in UTF-8 without control characters.
-func clean(text string, n int) string {
-	if len(text) > n {
-		text = text[len(text)-n:]
-	}
+// clean returns a text as messages take it: in UTF-8 without control characters. It is not longer.
+func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError {
 			return '?'
