@@ -17,7 +17,15 @@ import (
 // A guarded is a server that asks for keys, on a port of this machine.
 type guarded struct {
 	*server.Server
-	folder string
+	folder  string
+	outside string // its URL, if it is not embedded
+}
+
+func (g guarded) url() string {
+	if g.outside != "" {
+		return g.outside
+	}
+	return g.URL()
 }
 
 func guard(t *testing.T) guarded {
@@ -28,7 +36,7 @@ func guard(t *testing.T) guarded {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	g := guarded{s, folder}
+	g := guarded{Server: s, folder: folder}
 	if err := server.Prepare(context.Background(), stream(t, g.connect(t, "manager")), server.Layout{Memory: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +65,7 @@ func (g guarded) open(folder, name string, more ...nats.Option) (*nats.Conn, err
 	if err != nil {
 		return nil, err
 	}
-	return nats.Connect(g.URL(), append(options, more...)...)
+	return nats.Connect(g.url(), append(options, more...)...)
 }
 
 func (g guarded) connect(t *testing.T, name string, more ...nats.Option) *nats.Conn {
