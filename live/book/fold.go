@@ -109,6 +109,7 @@ func (b *Book) employ(n *wire.NumberedWorker) error {
 		}
 		delete(b.places, w.Name)
 		delete(b.beats, w.Name)
+		delete(b.strays, w.Name)
 		if w.Name != "" {
 			b.touched.Workers[w.Name] = true
 		}

@@ -48,6 +48,7 @@ type logicalWorld struct {
 	hands map[string]*wire.Order
 	seen  map[string]bool // subjects of reports
 	lives uint64
+	saved []byte // snapshot
 }
 
 func (w *logicalWorld) add(in wire.In) {
@@ -81,8 +82,12 @@ func (w *logicalWorld) restart() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.book = fresh
-	for _, p := range w.plans {
+	if w.book = fresh; w.saved != nil {
+		if w.book, err = book.Restore(settings(w.s, w.lives, true), w.saved); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for _, p := range w.plans[w.book.Number():] {
 		if err := w.book.Fold(p); err != nil {
 			w.t.Fatal(err)
 		}
@@ -117,6 +122,11 @@ func (w *logicalWorld) take(in []book.Input) {
 		if fate == 1 || fate == 2 {
 			w.restart()
 			return
+		}
+		if fate == 3 {
+			if w.saved, err = w.book.Snapshot(); err != nil {
+				w.t.Fatal(err)
+			}
 		}
 	}
 }

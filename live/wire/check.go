@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -230,7 +231,7 @@ func (w *Wish) checkVerb() error {
 	return CheckName("name", w.Name)
 }
 
-// Check checks a script; outages of one worker must not overlap, which the book sees.
+// Check checks a script, of which no two outages take the same worker at the same time.
 func (s *Script) Check() error {
 	err := cmp.Or(checkVersion(s.Version),
 		must(s.Batches >= 1 && s.Batches <= MaxNumbers, "batches", s.Batches, "an integer in [1, 100000]"),
@@ -252,7 +253,29 @@ func (s *Script) Check() error {
 			must(isTime(o.From), path+".from", o.From, wantTime),
 			must(o.To == 0 || o.To > o.From && isTime(o.To), path+".to", o.To, "a time after from, or 0 for good"))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return checkOverlaps(s.Outages)
+}
+
+func checkOverlaps(outages []ScriptedOutage) error {
+	order := make([]int, len(outages))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &outages[i], &outages[j]
+		return cmp.Or(cmp.Compare(a.Worker, b.Worker), cmp.Compare(a.From, b.From))
+	})
+	for k := 1; k < len(order); k++ {
+		before, after := &outages[order[k-1]], &outages[order[k]]
+		if before.Worker == after.Worker && (before.To == 0 || after.From < before.To) {
+			return input.Errorf(input.Index("outages", order[k])+".from", after.From,
+				"a time at which outages[%d] of the same worker has ended", order[k-1])
+		}
+	}
+	return nil
 }
 
 // Check checks an order.

@@ -130,6 +130,10 @@ func TestBadMessages(t *testing.T) {
 		{"pfq.in.drain.a b.1", `{"v":1}`, `name = "a b": want a name`},
 		{"pfq.in.script", `{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":1,"from":0}]}`,
 			"outages[0].worker = 1: want a worker, its place in workers"},
+		{"pfq.in.script", `{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":0,"from":3,"to":4},{"worker":0,"from":1,"to":3.5}]}`,
+			"outages[0].from = 3: want a time at which outages[1] of the same worker has ended"},
+		{"pfq.in.script", `{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":0,"from":3},{"worker":0,"from":9,"to":10}]}`,
+			"outages[1].from = 9: want a time at which outages[0] of the same worker has ended"},
 	} {
 		_, err := DecodeIn(c.subject, []byte(c.data))
 		switch {
