@@ -54,12 +54,12 @@ func (s *slot) beat() {
 // state returns what the worker does.
 func (s *slot) state() *wire.Beat {
 	b := &wire.Beat{
-		Version: wire.Version, Worker: s.name, Process: s.process, Speed: s.settings.Speed, Program: s.settings.Version,
+		Version: wire.Version, Worker: s.name, Speed: s.settings.Speed, Program: s.settings.Version,
 	}
 	s.facts.tell(b, s.folder, s.settings.Beat)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b.Leaving, b.Running = s.leaving, s.running
+	b.Process, b.Leaving, b.Running = s.process, s.leaving, s.running
 	if s.wanted != nil {
 		b.Plan = s.wanted.Plan
 	}

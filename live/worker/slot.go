@@ -2,8 +2,10 @@ package worker
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -15,7 +17,6 @@ import (
 type slot struct {
 	settings *Settings
 	name     string
-	process  string
 	folder   string
 	log      *slog.Logger
 	nc       *nats.Conn
@@ -23,6 +24,9 @@ type slot struct {
 	facts    *facts
 
 	mu      sync.Mutex
+	process string      // drawn anew where the plans begin anew
+	older   int         // orders in a row that were older than wanted
+	since   time.Time   // when the first of them came
 	wanted  *wire.Order // the last order, nil for none
 	hand    *wire.Order // what is in hand, nil for none
 	running bool        // the task in hand runs
@@ -39,19 +43,39 @@ func (s *slot) take(m *nats.Msg) {
 		s.log.Warn("order not understood", "error", err)
 		return
 	}
-	if o.Process != s.process {
-		return // of a process that is gone
-	}
-	s.mu.Lock()
-	old := s.wanted != nil && o.Plan < s.wanted.Plan
-	if !old {
-		s.wanted = o
-	}
-	s.mu.Unlock()
-	if !old {
+	if s.isNew(o) {
 		signal(s.ordered)
 	}
 	signal(s.changed) // the order may be a question: what the worker does is not what the manager thinks
+}
+
+// A server that has lost what it kept begins with plan 1 again. A worker that has had nothing but older orders for a while, at
+// least some, takes itself for a new process.
+const (
+	forgetAfter = 10 * time.Second
+	forgetLeast = 5
+)
+
+// isNew tells whether an order is to be followed, and notes it.
+func (s *slot) isNew(o *wire.Order) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case o.Process != s.process:
+		return false // of a process that is gone
+	case s.wanted == nil || o.Plan >= s.wanted.Plan:
+		s.wanted, s.older = o, 0
+		return true
+	case s.older == 0:
+		s.since = time.Now()
+	}
+	s.older++
+	if s.older < forgetLeast || time.Since(s.since) < forgetAfter {
+		return false
+	}
+	s.log.Warn("the plans begin anew, and so does this worker", "plan", o.Plan, "before", s.wanted.Plan)
+	s.process, s.wanted, s.older = rand.Text(), nil, 0
+	return true // what is in hand is dropped
 }
 
 // An execution is a task in hand.

@@ -1,0 +1,70 @@
+package worker
+
+import (
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"productform/live/wire"
+)
+
+// Programs are not run as root unless that is insisted on.
+func TestCheckUser(t *testing.T) {
+	allow := Allow{"bill": {Path: "/opt/bill"}}
+	for _, c := range []struct {
+		s    Settings
+		user int
+		ok   bool
+	}{
+		{Settings{}, 0, true},
+		{Settings{Allow: allow}, 0, false},
+		{Settings{Allow: allow}, 1000, true},
+		{Settings{Allow: allow}, -1, true},
+		{Settings{Allow: allow, AsRoot: true}, 0, true},
+	} {
+		if err := c.s.checkUser(c.user); (err == nil) != c.ok {
+			t.Errorf("%+v as user %d: %v", c.s, c.user, err)
+		}
+	}
+}
+
+// A worker that gets nothing but older orders for 10 s begins anew, as another process; a few of them, as those of a manager that
+// was asleep, it leaves aside, whenever they come.
+func TestPlansBeginAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slot{name: "w", process: "p", log: slog.New(slog.DiscardHandler), ordered: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
+		send := func(plan uint64) {
+			data, err := wire.Encode(&wire.Order{Version: wire.Version, Plan: plan, Process: "p", Idle: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.take(&nats.Msg{Data: data})
+		}
+		send(100)
+		for range 3 {
+			for range 20 {
+				send(5) // all at once
+			}
+			time.Sleep(20 * time.Second)
+			send(100)
+		}
+		if s.process != "p" || s.wanted.Plan != 100 {
+			t.Fatalf("process %s, %+v", s.process, s.wanted)
+		}
+		begun := time.Now()
+		for s.process == "p" {
+			send(5)
+			time.Sleep(300 * time.Millisecond)
+		}
+		if took := time.Since(begun); took < 10*time.Second || took > 11*time.Second || s.wanted != nil {
+			t.Errorf("began anew after %v, %+v", took, s.wanted)
+		}
+		send(5) // to the process that was
+		if s.wanted != nil {
+			t.Errorf("followed %+v", s.wanted)
+		}
+	})
+}
