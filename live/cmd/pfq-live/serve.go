@@ -81,6 +81,10 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger)
 		return err
 	}
 	defer end()
+	const local = "local" // name of the workers of this process; the server knows their keys from its start
+	if err := f.server.addWorkerKeys(local, f.workers); err != nil {
+		return err
+	}
 	s, layout, err := f.server.start(ctx, log)
 	if err != nil {
 		return err
@@ -100,10 +104,7 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger)
 	ms.Name, ms.Log, ms.Registry = "serve", log, registry
 	group.Go(func() error { return manager.Run(ctx, nc, ms) })
 	if f.workers > 0 {
-		ws.Name, ws.Slots, ws.Server, ws.Options, ws.Log = "local", f.workers, way.worker, way.options, log
-		if err := f.server.addWorkerKeys(ws.Name, ws.Slots); err != nil {
-			return err
-		}
+		ws.Name, ws.Slots, ws.Server, ws.Options, ws.Log = local, f.workers, way.worker, way.options, log
 		group.Go(func() error { return untilDone(ctx, worker.Run(ctx, ws)) })
 	}
 	address := ""
@@ -178,6 +179,13 @@ func prepare(ctx context.Context, nc *nats.Conn, layout server.Layout) error {
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return err
+	}
+	lacks, err := server.Check(ctx, js, layout)
+	if err != nil {
+		return err
+	}
+	if len(lacks) > 0 {
+		return lacks[0]
 	}
 	return server.Prepare(ctx, js, layout)
 }
