@@ -209,6 +209,16 @@ func TestDeadlines(t *testing.T) {
 	if v := d.job("in", wire.JobPresent); v.Priority != 9 {
 		t.Errorf("%+v", v)
 	}
+	wish := func(w wire.Wish) book.Input {
+		d.next++
+		w.Verb, w.Name, w.Version = wire.ToChange, "at", 1
+		return book.Input{Sequence: d.next, In: wire.In{Wish: &w}}
+	}
+	d.hear(wish(wire.Wish{Priority: &nine}), wish(wire.Wish{DeadlineIn: &five})) // at 5, together
+	deadline("at", 10)
+	if v := d.job("at", wire.JobPresent); v.Priority != 9 {
+		t.Errorf("%+v", v)
+	}
 	refuses(t, d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "at", Version: 1, DeadlineAt: &five}}), "deadline")
 	refuses(t, d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "no", Version: 1, DeadlineAt: &five}}), "there is no such job")
 }

@@ -25,11 +25,13 @@
 //
 // # A job
 //
-//	state      what happens                  next state
-//	-          its batch is accepted         present; submitted before that, where a logical clock has not come to its time
-//	present    all tasks are done            completed; completed with failures, if some were given up
-//	present    a user cancels it             cancelled
-//	the last 3 a user clears it, or Settings.Keep seconds pass   cleared: all is forgotten but the name, which is not used again
+//	state         what happens                                   next state
+//	-             its batch is accepted                          present
+//	present       all tasks are done                             completed; completed with failures, if some were given up
+//	present       a user cancels it                              cancelled
+//	the others    a user clears it, or Settings.Keep has passed  cleared: all but its name is forgotten
+//
+// The name of a job is never used again.
 //
 // A batch is accepted whole or refused whole. A deadline relative to the submission is fixed when the batch is accepted.
 //
@@ -40,13 +42,15 @@
 //	available  it is ordered a task                          occupied
 //	occupied   its beat says that the task runs              busy
 //	busy       its report, or its failure, is recorded       available
-//	these 3    the status checker misses it ([Down])         down
-//	these 3    a user drains it, or it leaves                draining; gone if it has nothing in hand
+//	any of 3   the status checker misses it ([Down])         down
+//	any of 3   a user drains it, or it leaves                draining; gone if it has nothing in hand
 //	draining   its task ends                                 gone
 //	down       a beat of the same process                    available; what it has in hand it is told to drop
-//	any        a beat of a new process                       available, failed and returned in one moment
+//	any        a beat of a new process                       available: it failed and returned in one moment
+//	any        it reports with a token that is not its own   down until a new process
 //
-// That a worker is missed is for the caller to find out, who has the clock; so is a worker suspect, between the two.
+// A late beat of a process before changes nothing, unless it goes on while the process after it is silent. That a worker is
+// missed is for the caller to find out, who has the clock; so is a worker suspect, between the two.
 //
 // # Clocks
 //

@@ -135,10 +135,10 @@ func TestWallClockIsRun(t *testing.T) {
 		if got := logged(w.plans); !slices.Equal(got, wantLog) {
 			t.Fatalf("plans:\n%v\nsimulated:\n%v", got, wantLog)
 		}
-		if got := b.Report(); !reflect.DeepEqual(got, want) {
+		if got := w.book.Report(); !reflect.DeepEqual(got, want) {
 			t.Fatalf("report:\n%+v\nsimulated:\n%+v", got, want)
 		}
-		checkLog(t, settings(s, 2, false), b, w.plans)
+		checkLog(t, settings(s, 2, false), w.book, w.plans)
 	})
 }
 
@@ -161,7 +161,7 @@ func (w *quietWorld) take(at float64, in []book.Input) {
 			w.t.Fatal(err)
 		}
 		if p == nil {
-			return
+			break
 		}
 		in = nil
 		p = rewritten(w.t, p)
@@ -172,6 +172,15 @@ func (w *quietWorld) take(at float64, in []book.Input) {
 			if delete(w.hands, n); !o.Order.Idle {
 				w.hands[n] = &o.Order
 			}
+		}
+	}
+	if rapid.IntRange(0, 9).Draw(w.t, "restored") == 1 { // another manager goes on
+		snapshot, err := w.book.Snapshot()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if w.book, err = book.Restore(settings(w.s, uint64(len(w.plans)), false), snapshot); err != nil {
+			w.t.Fatal(err)
 		}
 	}
 }

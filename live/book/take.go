@@ -319,13 +319,12 @@ func (t *taking) report(in *Input) {
 	if a == nil {
 		return
 	}
-	if task := [2]int{a.Job, a.Task}; t.ended[task] {
+	task := [2]int{a.Job, a.Task}
+	if t.ended[task] {
 		t.refuse(in, false, r.Worker, "the task has its result")
 		return
-	} else {
-		t.ended[task] = true
 	}
-	t.ending[r.Attempt] = true
+	t.ended[task], t.ending[r.Attempt] = true, true
 	t.tell(dispatch.Happening{
 		Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: r.Attempt, Work: r.Seconds * a.Speed,
 	})
