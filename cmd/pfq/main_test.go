@@ -246,7 +246,6 @@ func TestBadUsage(t *testing.T) {
 		{"--tol", "a number >= 1e-300 and < 1", "0 1 NaN tiny 1e-400"},
 		{"--distribution", "an integer in 1..10000", "0 10001 -3 1.5 9999999999999999999"},
 		{"--memory", "an integer in 1..1048576", "0 1e3"},
-		{"--scale", "numbers >= 0 or ranges FROM:TO:STEP, separated by commas, 10000 numbers at most", "1,-1 1, 1:2 0:1:0 2:1:1 0:1:1e-9 a"},
 		{"--help", "true or false", "maybe"},
 		{"--output", "the name of a file, or - for the standard output", ""},
 	})

@@ -49,7 +49,7 @@ func newSimulate() *cobra.Command {
 		func(v float64) bool { return v > 0 && v < 1 })
 	command.AddNumber(cmd, &s.Horizon, "horizon", "", "a number in [1e-300, 1e300]", "observe each run from its empty start for the time `T`, stable or not",
 		func(v float64) bool { return v >= 1e-300 && v <= 1e300 })
-	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all",
+	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all, N from 1 to 100000",
 		Want: "an integer in 1..100000", Parse: command.ParseInt(1e5)}.Add(cmd, &s.Distribution)
 	command.AddScale(cmd, &f.factors, "simulate", "all arrival rates")
 	command.AddRuns(cmd, s, f.plans)
@@ -85,7 +85,7 @@ func (f *simulateFlags) answer(q command.Query) (a render.Answer, found bool, er
 	if err != nil {
 		return a, false, err
 	}
-	one := func(m *cluster.Model) (render.Answer, bool, error) {
+	one := func(q command.Query, m *cluster.Model) (render.Answer, bool, error) {
 		s, verdict, err := f.simulate(q, m, jobs)
 		switch {
 		case err != nil:
@@ -96,9 +96,9 @@ func (f *simulateFlags) answer(q command.Query) (a render.Answer, found bool, er
 		return s.answer(), true, nil
 	}
 	if f.factors == nil {
-		return one(m)
+		return one(q, m)
 	}
-	return command.AtFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) { return one(m.Scale(factor)) })
+	return command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) { return one(q, m.Scale(factor)) })
 }
 
 // plans returns the plans of what answer simulates, at every factor. An unstable model has none.

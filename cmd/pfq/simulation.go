@@ -173,7 +173,7 @@ func (s *simulation) text(t *render.Text) {
 	}
 	t.Line("%d runs of %.0f jumps, observed for a time of %.6g %s; seed %d; ± at confidence %g\n",
 		s.Runs, s.Jumps/float64(s.Runs), s.Time, from, s.Seed, s.confidence)
-	classes := []render.Record{append(render.Record{{Key: "name", Value: "(all)"}}, render.Fields(s.simulationMeans)...)}
+	classes := []render.Record{append(render.Record{{Key: "name", Value: "all classes"}}, render.Fields(s.simulationMeans)...)}
 	classes = append(classes, render.Rows(s.Classes)...)
 	t.Table(classes, "name", "arrival_rate", "mean_jobs", "service_rate")
 	t.Table(classes, "name", "mean_delay", "measured_delay")

@@ -41,7 +41,7 @@ func newSolve() *cobra.Command {
 	cli.AddChoice(cmd, &f.lattice, "lattice", lattices, "states to sum over")
 	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of the engines auto and enclose", Default: "1e-09",
 		Want: "a number >= 1e-300 and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
-	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in all, N at most %d", bf.MostJobs),
+	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in all, N from 1 to %d", bf.MostJobs),
 		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: command.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
 	cli.Flag[int]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
 		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: command.ParseInt(mostMemory)}.Add(cmd, &f.memory)

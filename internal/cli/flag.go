@@ -44,6 +44,33 @@ func (v *value[T]) Set(text string) error {
 	return nil
 }
 
+// AddList adds a flag of values between commas, at most so many. Parse reads one or several from each word, and Want is what
+// it accepts: the error names the word, such as --name[1].
+func AddList[T any](cmd *cobra.Command, target *[]T, most int, f Flag[[]T]) {
+	cmd.Flags().VarP(&list[T]{value[[]T]{f, target, f.Default}, most}, f.Name, f.Short, f.Usage)
+}
+
+type list[T any] struct {
+	value[[]T]
+	most int
+}
+
+func (l *list[T]) Set(text string) error {
+	var all []T
+	words := strings.Split(text, ",")
+	for i, word := range words {
+		parsed, ok := l.flag.Parse(word)
+		if !ok {
+			return input.Errorf(input.Index("--"+l.flag.Name, i), word, "%s", l.flag.Want)
+		}
+		if all = append(all, parsed...); len(all) > l.most {
+			return input.Errorf("--"+l.flag.Name, text, "at most %d numbers", l.most)
+		}
+	}
+	*l.target, l.text = all, text
+	return nil
+}
+
 // AddText adds a flag that takes any text but the empty one.
 func AddText(cmd *cobra.Command, target *string, name, short, want, usage string) {
 	Flag[string]{Name: name, Short: short, Kind: "string", Usage: usage, Default: *target, Want: want,

@@ -162,6 +162,8 @@ func withProofs(columns []string, lines []Record) (all []string) {
 	return all
 }
 
+// csvCell returns a field of CSV. A list is a record of its own with semicolons, so that quotation marks are around what
+// holds one.
 func csvCell(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -177,8 +179,20 @@ func csvCell(v any) (string, error) {
 			}
 			words[i] = word
 		}
-		return strings.Join(words, ";"), nil
+		return joined(words)
 	}
 	text, err := marshal(v)
 	return string(text), err
+}
+
+// joined returns words as a record of CSV with semicolons between them.
+func joined(words []string) (string, error) {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	w.Comma = ';'
+	if err := w.Write(words); err != nil {
+		return "", err
+	}
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n"), w.Error()
 }

@@ -1,9 +1,11 @@
 package render
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +85,25 @@ row,c,,,,0,,,,,,,,false,0.5,3
 `
 	if err != nil || string(got) != want {
 		t.Errorf("%v, %s", err, cmp.Diff(want, string(got)))
+	}
+}
+
+// A list in a cell of CSV reads back as a record with semicolons, whatever its words hold.
+func TestListCell(t *testing.T) {
+	for _, words := range [][]string{{"a", "b"}, {"a;b", "c"}, {`say "a"`, "b;"}, {" a", "b,c"}} {
+		var list []any
+		for _, w := range words {
+			list = append(list, w)
+		}
+		text, err := csvCell(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := csv.NewReader(strings.NewReader(text))
+		r.Comma = ';'
+		if got, err := r.Read(); err != nil || !slices.Equal(got, words) {
+			t.Errorf("%q is written as %s and read as %q, %v", words, text, got, err)
+		}
 	}
 }
 

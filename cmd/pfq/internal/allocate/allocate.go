@@ -106,7 +106,9 @@ func (f *allocateFlags) answer(q command.Query) (a render.Answer, stable bool, e
 		if f.factors == nil {
 			a, stable, err = f.traffic(q, t)
 		} else {
-			a, stable, err = command.AtFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) { return f.traffic(q, multiplied(t, factor)) })
+			a, stable, err = command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
+				return f.traffic(q, multiplied(t, factor))
+			})
 		}
 		return a, stable, command.InFile(q.File, f.translate(namingDemand(err, t.Pool())))
 	}
@@ -117,7 +119,7 @@ func (f *allocateFlags) answer(q command.Query) (a render.Answer, stable bool, e
 		}
 		return a, false, err
 	}
-	a, err = command.WithProgress(q, func(ctx context.Context) (render.Answer, error) { return f.share(ctx, p) })
+	a, err = f.share(q, p)
 	return a, true, command.InFile(q.File, f.translate(namingDemand(err, p)))
 }
 
@@ -195,11 +197,11 @@ func orDefault(flag string, given bool) string {
 }
 
 // share allocates the resources among jobs that stay.
-func (f *allocateFlags) share(ctx context.Context, p *fluid.Pool) (render.Answer, error) {
+func (f *allocateFlags) share(q command.Query, p *fluid.Pool) (render.Answer, error) {
 	if f.policy == allPolicies {
-		return f.compare(ctx, p)
+		return f.compare(q, p)
 	}
-	a, err := f.allocate(ctx, p)
+	a, err := command.WithProgress(q, func(ctx context.Context) (*allocation, error) { return f.allocate(ctx, p) })
 	if err != nil {
 		return render.Answer{}, err
 	}

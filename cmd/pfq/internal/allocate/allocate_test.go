@@ -66,7 +66,7 @@ func TestAllocateJSON(t *testing.T) {
 func TestAllocateJSONOrder(t *testing.T) {
 	for _, c := range []struct{ pool, args, keys string }{
 		{onePool, "--policy drf", "policy engine jobs name tasks dominant_share dominant_resource resources name utilization saturated price residual relative_error_bound"},
-		{oneTraffic, "--policy bf --dynamic", "stable policy classes name dominant_resource arrival_rate mean_jobs mean_delay service_rate " +
+		{oneTraffic, "--policy bf --dynamic", "stable policy classes name dominant_resource arrival_rate mean_jobs mean_delay service_rate limit " +
 			"resources name load method states truncation_bound truncation_proved rounding_bound iteration_error rate_residual parts"},
 	} {
 		rest, stderr, _ := pfq(c.pool, append([]string{"allocate", "-", "--format", "json"}, strings.Fields(c.args)...)...)
@@ -216,6 +216,15 @@ func TestAllocateDynamic(t *testing.T) {
 	for _, policy := range []string{"bf", "pf", "drf"} { // all the same here, for equal weights
 		got := allocateJSON(t, oneTraffic, "--dynamic --policy "+policy)
 		bound := got["truncation_bound"].(float64) + got["rounding_bound"].(float64)
+		states := 1.0
+		for _, class := range got["classes"].([]any) {
+			if limit, ok := class.(map[string]any)["limit"].(float64); ok {
+				states *= limit + 1
+			}
+		}
+		if states > 1 && states != got["states"] {
+			t.Errorf("%s: limits make %v states, not %v", policy, states, got["states"])
+		}
 		if got["stable"] != true || got["policy"] != policy || !(bound < 1e-8) || got["resources"].([]any)[0].(map[string]any)["load"] != 0.5 {
 			t.Errorf("%v", got)
 		}

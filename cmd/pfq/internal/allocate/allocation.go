@@ -335,17 +335,18 @@ type compared[T any] struct {
 }
 
 // compareAll answers for each policy. A policy that does not take the input is refused; if all are, that is the error.
-func compareAll[T any](ctx context.Context, answer func(fluid.Policy) (*T, error)) (all []compared[T], err error) {
+func compareAll[T any](q command.Query, answer func(command.Query, fluid.Policy) (*T, error)) (all []compared[T], err error) {
 	answered := false
-	for _, policy := range fluid.Policies() {
+	policies := fluid.Policies()
+	for i, policy := range policies {
 		c := compared[T]{policy: policy}
 		var bad *input.Error
 		var failed error
-		c.answer, failed = answer(policy)
+		c.answer, failed = answer(q.Part(i, len(policies)), policy)
 		switch {
 		case failed == nil:
 			answered = true
-		case ctx.Err() == nil && errors.As(failed, &bad):
+		case q.Ctx.Err() == nil && errors.As(failed, &bad):
 			err = cmp.Or(err, failed)
 			c.answer, c.refused = nil, cli.OneLine(failed)
 		default:
@@ -421,11 +422,11 @@ func headings[T any](t *render.Text, all []compared[T], accuracy func(*T) string
 }
 
 // compare allocates the resources under every policy.
-func (f *allocateFlags) compare(ctx context.Context, p *fluid.Pool) (render.Answer, error) {
-	all, err := compareAll(ctx, func(policy fluid.Policy) (*allocation, error) {
+func (f *allocateFlags) compare(q command.Query, p *fluid.Pool) (render.Answer, error) {
+	all, err := compareAll(q, func(q command.Query, policy fluid.Policy) (*allocation, error) {
 		one := *f
 		one.policy = string(policy)
-		return one.allocate(ctx, p)
+		return command.WithProgress(q, func(ctx context.Context) (*allocation, error) { return one.allocate(ctx, p) })
 	})
 	if err != nil {
 		return render.Answer{}, err
@@ -468,7 +469,7 @@ func (f *allocateFlags) compareText(t *render.Text, p *fluid.Pool, all []compare
 
 // compareTraffic computes the means of jobs that come and go under every policy.
 func (f *allocateFlags) compareTraffic(q command.Query, t *traffic.Model) (render.Answer, error) {
-	all, err := compareAll(q.Ctx, func(policy fluid.Policy) (a *trafficCase, err error) {
+	all, err := compareAll(q, func(q command.Query, policy fluid.Policy) (a *trafficCase, err error) {
 		a = &trafficCase{policy: policy, traffic: t}
 		a.result, err = f.solveTraffic(q, t, policy)
 		return a, err

@@ -142,6 +142,7 @@ type trafficClass struct {
 	MeanJobs         *float64          `json:"mean_jobs"`
 	MeanDelay        *float64          `json:"mean_delay"`
 	ServiceRate      *float64          `json:"service_rate"`
+	Limit            *int              `json:"limit"` // states with at most so many jobs of its group are summed; null if all are
 	Simulated        *simulatedTraffic `json:"simulated,omitempty"`
 }
 
@@ -185,6 +186,7 @@ type trafficMethod struct {
 	IterationError   *float64        `json:"iteration_error"`
 	RateResidual     *float64        `json:"rate_residual"`
 	Parts            *int            `json:"parts"`
+	Why              string          `json:"why,omitempty"` // there are no exact means
 }
 
 type trafficRuns struct {
@@ -217,7 +219,7 @@ func (a *trafficCase) whole() *trafficAnswer {
 		return out
 	}
 	out.Classes = a.classes()
-	out.trafficMethod = &trafficMethod{}
+	out.trafficMethod = &trafficMethod{Why: a.why}
 	if r := a.result; r != nil {
 		parts := len(r.Parts)
 		m := trafficMethod{Method: &r.Method, States: &r.States, TruncationBound: &r.TruncationBound, TruncationProved: &r.TruncationProved,
@@ -250,6 +252,9 @@ func (a *trafficCase) classes() []trafficClass {
 		if a.result != nil {
 			r := &a.result.Classes[k]
 			row.MeanJobs, row.MeanDelay, row.ServiceRate = &r.MeanJobs, r.MeanDelay, r.ServiceRate
+			if limits := a.result.Limits; limits != nil && limits[k] > 0 {
+				row.Limit = &limits[k]
+			}
 		}
 		if s := a.simulated; s != nil {
 			exact := func(v *float64) *num.Value {

@@ -45,6 +45,14 @@ type Query struct {
 	Stderr io.Writer
 	format string
 	To     string // file of the answer
+
+	done, of int // parts of the answer that are done, of so many; 0 if it has one
+}
+
+// Part returns the query for part k of n of the answer, so that progress tells the share done.
+func (q Query) Part(k, n int) Query {
+	q.done, q.of = q.done*n+k, max(q.of, 1)*n
+	return q
 }
 
 // ask fills in what a command was asked.

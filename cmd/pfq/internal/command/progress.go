@@ -15,10 +15,14 @@ const (
 	grace     = 500 * time.Millisecond
 )
 
-// WithProgress does what may take long, and tells every few seconds that it goes on. A signal ends it at once.
+// WithProgress does what may take long, and tells every few seconds that it goes on, and which share of the answer is done. A signal ends it at once.
 func WithProgress[T any](q Query, work func(context.Context) (T, error)) (T, error) {
 	start := time.Now()
-	tell := func() { fmt.Fprintf(q.Stderr, "pfq: solving, %.0f s\n", time.Since(start).Seconds()) }
+	share := ""
+	if q.of > 1 {
+		share = fmt.Sprintf("%d of %d done, ", q.done, q.of)
+	}
+	tell := func() { fmt.Fprintf(q.Stderr, "pfq: solving, %s%.0f s\n", share, time.Since(start).Seconds()) }
 	return Watched(q.Ctx, heartbeat, tell, work)
 }
 

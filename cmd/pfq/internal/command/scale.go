@@ -22,47 +22,42 @@ type Scaled struct {
 // AddScale adds --scale, a list of factors and of ranges of factors: for each the command does something again, with what is scaled
 // multiplied by it.
 func AddScale(cmd *cobra.Command, target *[]*big.Rat, does, scaled string) {
-	cli.Flag[[]*big.Rat]{Name: "scale", Usage: does + " once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with " + scaled + " multiplied by it",
-		Want: fmt.Sprintf("numbers >= 0 or ranges FROM:TO:STEP, separated by commas, %d numbers at most", mostFactors), Parse: parseFactors}.Add(cmd, target)
+	cli.AddList(cmd, target, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Parse: parseFactors,
+		Usage: does + " once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with " + scaled + " multiplied by it",
+		Want:  fmt.Sprintf("a number >= 0, or a range FROM:TO:STEP of at most %d numbers", mostFactors)})
 }
 
 const mostFactors = 10_000
 
-// parseFactors reads numbers and ranges FROM:TO:STEP: FROM, FROM+STEP, ... up to TO, exactly.
-func parseFactors(text string) (factors []*big.Rat, ok bool) {
-	for word := range strings.SplitSeq(text, ",") {
-		var bounds []*big.Rat
-		for part := range strings.SplitSeq(word, ":") {
-			v, err := num.ParseRat(part)
-			if err != nil || v.Sign() < 0 {
-				return nil, false
-			}
-			bounds = append(bounds, v)
-		}
-		switch {
-		case len(bounds) == 1:
-			factors = append(factors, bounds[0])
-		case len(bounds) != 3 || bounds[2].Sign() == 0 || bounds[0].Cmp(bounds[1]) > 0:
-			return nil, false
-		default:
-			for v := bounds[0]; v.Cmp(bounds[1]) <= 0 && len(factors) <= mostFactors; v = new(big.Rat).Add(v, bounds[2]) {
-				factors = append(factors, v)
-			}
-		}
-		if len(factors) > mostFactors {
+// parseFactors reads a number, or a range FROM:TO:STEP: FROM, FROM+STEP, ... up to TO, exactly.
+func parseFactors(word string) (factors []*big.Rat, ok bool) {
+	var bounds []*big.Rat
+	for part := range strings.SplitSeq(word, ":") {
+		v, err := num.ParseRat(part)
+		if err != nil || v.Sign() < 0 {
 			return nil, false
 		}
+		bounds = append(bounds, v)
 	}
-	return factors, true
+	switch {
+	case len(bounds) == 1:
+		return bounds, true
+	case len(bounds) != 3 || bounds[2].Sign() == 0 || bounds[0].Cmp(bounds[1]) > 0:
+		return nil, false
+	}
+	for v := bounds[0]; v.Cmp(bounds[1]) <= 0 && len(factors) <= mostFactors; v = new(big.Rat).Add(v, bounds[2]) {
+		factors = append(factors, v)
+	}
+	return factors, len(factors) <= mostFactors
 }
 
 // AtFactors gives one answer for every factor, and says whether all have what was asked for. In text they follow each other.
-func AtFactors(factors []*big.Rat, one func(*big.Rat) (render.Answer, bool, error)) (all render.Answer, found bool, err error) {
+func AtFactors(q Query, factors []*big.Rat, one func(Query, *big.Rat) (render.Answer, bool, error)) (all render.Answer, found bool, err error) {
 	var objects []any
 	var texts []func(*render.Text)
 	found = true
-	for _, factor := range factors {
-		a, ok, err := one(factor)
+	for i, factor := range factors {
+		a, ok, err := one(q.Part(i, len(factors)), factor)
 		if err != nil {
 			return all, false, err
 		}

@@ -1,17 +1,23 @@
 package command
 
 import (
+	"errors"
+	"math/big"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"productform/internal/input"
 )
 
 // A range counts exactly: ten steps of a tenth reach one.
 func TestScaleRange(t *testing.T) {
 	for _, c := range []struct{ scale, want string }{
 		{"0.1:1:0.1", "1/10 1/5 3/10 2/5 1/2 3/5 7/10 4/5 9/10 1"},
-		{"1/3:1:1/3,0", "1/3 2/3 1 0"},
+		{"1/3:1:1/3", "1/3 2/3 1"},
+		{"0", "0"},
 		{"0.5:0.5:2", "1/2"},
 		{"0:1:0.6", "0 3/5"},
 	} {
@@ -22,6 +28,29 @@ func TestScaleRange(t *testing.T) {
 		}
 		if diff := cmp.Diff(strings.Fields(c.want), got); !ok || diff != "" {
 			t.Errorf("%s: %s", c.scale, diff)
+		}
+	}
+}
+
+// A bad factor is named by its place.
+func TestScaleErrors(t *testing.T) {
+	const want = "a number >= 0, or a range FROM:TO:STEP of at most 10000 numbers"
+	for text, bad := range map[string]input.Error{
+		"1,-1":             {Path: "--scale[1]", Value: "-1", Want: want},
+		"1,":               {Path: "--scale[1]", Value: "", Want: want},
+		"1:2":              {Path: "--scale[0]", Value: "1:2", Want: want},
+		"0:1:0":            {Path: "--scale[0]", Value: "0:1:0", Want: want},
+		"2:1:1":            {Path: "--scale[0]", Value: "2:1:1", Want: want},
+		"0.5,0:1:1e-9":     {Path: "--scale[1]", Value: "0:1:1e-9", Want: want},
+		"a":                {Path: "--scale[0]", Value: "a", Want: want},
+		"1:9000:1,1:2e3:1": {Path: "--scale", Value: "1:9000:1,1:2e3:1", Want: "at most 10000 numbers"},
+	} {
+		var factors []*big.Rat
+		cmd := &cobra.Command{}
+		AddScale(cmd, &factors, "solve", "all arrival rates")
+		err := cmd.Flags().Lookup("scale").Value.Set(text)
+		if e := new(input.Error); !errors.As(err, &e) || *e != bad {
+			t.Errorf("%s: %v, want %v", text, err, &bad)
 		}
 	}
 }

@@ -44,6 +44,8 @@ type farmAnswer struct {
 type infeasible struct {
 	Reason     string `json:"reason"`
 	Overloaded *int   `json:"overloaded_host"` // 1-based, by the cutoffs given
+
+	MaxLoadOfTwo *float64 `json:"max_load_of_two"` // the largest load of two hosts of one speed; null if it was not looked for
 }
 
 // The provedCutoffs are those for which means are enclosed, and how far from them the best can be, relatively.
@@ -166,7 +168,7 @@ func (a *tagsAnswer) farm() farmAnswer {
 		Warnings: a.warnings,
 	}
 	if none {
-		f.infeasible = &infeasible{Reason: a.reason}
+		f.infeasible = &infeasible{Reason: a.reason, MaxLoadOfTwo: given(a.pairs == 0, a.pairs)}
 		if a.overloaded > 0 {
 			f.Overloaded = &a.overloaded
 		}

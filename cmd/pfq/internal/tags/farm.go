@@ -70,7 +70,7 @@ func (f *tagsFlags) analyze(ctx context.Context, m tags.Model) (*tagsAnswer, err
 		case f.target > 0:
 			return nil, input.Errorf("--expand", f.target, "sizes whose mean of 1/size is finite")
 		case slowdown && f.cutoffs == nil && !f.objectiveGiven:
-			return nil, &input.Error{Path: "--objective", Want: "waiting for these sizes: their mean of 1/size is infinite, and so is the mean slowdown, the default"}
+			return nil, input.Errorf("--objective", f.objectiveText+", the default", "waiting, since the mean of 1/size is infinite for these sizes")
 		case slowdown && f.cutoffs == nil:
 			return nil, input.Errorf("--objective", f.objectiveText, "waiting, since the mean of 1/size is infinite for these sizes")
 		case slowdown:
@@ -257,6 +257,11 @@ func (a *tagsAnswer) expand(ctx context.Context) error {
 		a.expansions = append(a.expansions, e)
 	}
 	return nil
+}
+
+// misses reports whether TAGS misses the target of the server expansion, however many hosts it is given.
+func (a *tagsAnswer) misses() bool {
+	return slices.ContainsFunc(a.expansions, func(e tags.Expansion) bool { return e.Policy == tags.PolicyTAGS && !e.Within })
 }
 
 // beyond says up to how many hosts none reaches the target of an expansion.

@@ -46,28 +46,12 @@ func parseDecimal(good func(float64) bool) func(string) (decimal, bool) {
 	}
 }
 
-// parseDecimals reads numbers in [low, high] between commas.
-func parseDecimals(low, high float64) func(string) ([]decimal, bool) {
-	return parseList(func(v float64) bool { return v >= low && v <= high })
-}
-
-// parseCutoffs reads cutoffs between commas.
-func parseCutoffs(text string) ([]decimal, bool) {
-	return parseList(func(v float64) bool { return v == 0 || v >= 1e-300 && v <= 1e300 })(text)
-}
-
-// parseList reads good numbers between commas.
-func parseList(good func(float64) bool) func(string) ([]decimal, bool) {
+// one reads a list of one number.
+func one(good func(float64) bool) func(string) ([]decimal, bool) {
 	parse := parseDecimal(good)
-	return func(text string) (list []decimal, ok bool) {
-		for word := range strings.SplitSeq(text, ",") {
-			v, ok := parse(word)
-			if !ok {
-				return nil, false
-			}
-			list = append(list, v)
-		}
-		return list, true
+	return func(word string) ([]decimal, bool) {
+		v, ok := parse(word)
+		return []decimal{v}, ok
 	}
 }
 
@@ -165,11 +149,14 @@ func (s *sizeFlags) readEnds() (bool, error) {
 	if d == nil || err != nil {
 		return false, err
 	}
-	list, ok := parseList(func(float64) bool { return true })(strings.ReplaceAll(strings.TrimPrefix(s.text, "bounded-pareto:"), ":", ","))
-	if !ok {
-		return false, input.Errorf("--sizes", s.text, "%s in decimals or fractions", command.BoundedPareto)
+	parse := parseDecimal(func(float64) bool { return true })
+	words := strings.Split(strings.TrimPrefix(s.text, "bounded-pareto:"), ":")
+	for i, target := range []*decimal{&s.alpha, &s.min, &s.max} {
+		var ok bool
+		if *target, ok = parse(words[i]); !ok {
+			return false, input.Errorf("--sizes", s.text, "%s in decimals or fractions", command.BoundedPareto)
+		}
 	}
-	s.alpha, s.min, s.max = list[0], list[1], list[2]
 	return true, nil
 }
 

@@ -80,15 +80,17 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 	cli.Flag[decimal]{Name: "arrival-rate", Kind: "float", Usage: "jobs `L` a second, in place of --load", Want: "a number in [1e-300, 1e300]",
 		Parse: parseDecimal(func(v float64) bool { return v >= 1e-300 && v <= 1e300 })}.Add(cmd, &f.arrivalRate)
 	f.sizes.add(cmd)
-	cli.Flag[[]decimal]{Name: "speeds", Usage: "work that each host does in a second, such as 2,1,1 (default 1 each)", Kind: "floats",
-		Want: "numbers in [1e-100, 1e100], separated by commas", Parse: parseDecimals(1e-100, 1e100)}.Add(cmd, &f.speeds)
+	cli.AddList(cmd, &f.speeds, tags.MaxHosts, cli.Flag[[]decimal]{Name: "speeds", Kind: "floats", Want: "a number in [1e-100, 1e100]",
+		Usage: "work that each host does in a second, such as 2,1,1 (default 1 each)",
+		Parse: one(func(v float64) bool { return v >= 1e-100 && v <= 1e100 })})
 	f.objectiveText = objectives[0]
 	cli.AddText(cmd, &f.objectiveText, "objective", "", cli.OneOf(objectives), "what the cutoffs are for: "+cli.OneOf(objectives))
 	if err := cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(objectives[:3], cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is there
 	}
-	cli.Flag[[]decimal]{Name: "cutoffs", Usage: "use these cutoffs, such as 100,1e4, one fewer than hosts", Kind: "floats",
-		Want: "0, or numbers in [1e-300, 1e300], separated by commas", Parse: parseCutoffs}.Add(cmd, &f.cutoffs)
+	cli.AddList(cmd, &f.cutoffs, tags.MaxHosts, cli.Flag[[]decimal]{Name: "cutoffs", Kind: "floats", Want: "0, or a number in [1e-300, 1e300]",
+		Usage: "use these cutoffs, such as 100,1e4, one fewer than hosts",
+		Parse: one(func(v float64) bool { return v == 0 || v >= 1e-300 && v <= 1e300 })})
 	cli.AddChoice(cmd, &f.engine, "engine", tagsEngines, "arithmetic")
 	f.tol = 1e-15
 	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative width of the bounds of the engine enclose", Default: "1e-15",
@@ -142,7 +144,7 @@ func (f *tagsFlags) answer(q command.Query) (a render.Answer, feasible bool, err
 	case f.factors == nil:
 		return f.farm(q, distribution)
 	}
-	return command.AtFactors(f.factors, func(factor *big.Rat) (render.Answer, bool, error) {
+	return command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
 		one, err := f.scaled(factor)
 		if err != nil {
 			return a, false, err
@@ -218,7 +220,7 @@ func (f *tagsFlags) farm(q command.Query, d sizes.Distribution) (answer render.A
 	for _, w := range a.warnings {
 		fmt.Fprintln(q.Stderr, "pfq: warning:", w)
 	}
-	return a.answer(), a.feasible(), nil
+	return a.answer(), a.feasible() && !a.misses(), nil
 }
 
 // analyzed computes all but the simulation, until a signal comes.

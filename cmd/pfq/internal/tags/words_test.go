@@ -136,6 +136,9 @@ func TestTagsListsInWords(t *testing.T) {
 // An infeasible farm of more than two hosts is told what pairs of them bear.
 func TestTagsHint(t *testing.T) {
 	pairs := tagsJSON(t, "--hosts 2 --load 0.1 --alpha 0.2 "+tagsPaper, 0)["max_load"].(float64)
+	if answer := tagsJSON(t, "--hosts 4 --load 0.7 --alpha 0.2 "+tagsPaper, 1); answer["max_load_of_two"] != pairs {
+		t.Errorf("pairs bear %v, want %v", answer["max_load_of_two"], pairs)
+	}
 	const hint = "hint: fewer hosts in a chain bear more load; split the farm into pairs: with 2 hosts cutoffs exist below load "
 	saysTags(t, "--hosts 4 --load 0.7 --alpha 0.2 "+tagsPaper, 1, fmt.Sprintf("\n%s%.6g\n", hint, pairs))
 	saysTags(t, "--hosts 4 --load 0.9 --alpha 0.2 "+tagsPaper, 1, "\nhint: pairs of hosts do not bear this load either: with 2 hosts cutoffs exist below load ")
@@ -167,6 +170,13 @@ func TestTagsExpansionInWords(t *testing.T) {
 	}
 	if !strings.Contains(stdout, " none up to 64 hosts  -\n") {
 		t.Error(stdout)
+	}
+	// Of one host the mean slowdown is 0.7/0.6/2: the target is met as it is, or missed by all numbers of hosts.
+	saysTags(t, "--hosts 1 --load 0.7 --sizes deterministic --mean 1 --expand 2", 0)
+	missed := "--hosts 1 --load 0.3 --sizes deterministic --mean 1 --expand 1e-9"
+	saysTags(t, missed, 1, "hosts to add for a mean slowdown of at most 1e-09:")
+	if answer := tagsJSON(t, missed, 1); answer["feasible"] != true {
+		t.Errorf("%v", answer)
 	}
 	between := func(low, high float64) num.Value {
 		return num.Value{Float: low, Low: big.NewFloat(low), High: big.NewFloat(high)}
