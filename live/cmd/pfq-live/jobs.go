@@ -135,7 +135,10 @@ func readJobs(name string, stdin io.Reader) (*jobfile.File, error) {
 		return jobfile.ReadFile(name)
 	}
 	file, err := jobfile.Read(stdin)
-	return file, input.InFile("standard input", err)
+	if err != nil {
+		return nil, input.InFile("standard input", err)
+	}
+	return file, nil
 }
 
 // submit uploads the files that jobs need, which stand in the folder, and submits them.

@@ -1,7 +1,15 @@
 // Command pfq-live shares a cluster of machines among jobs, live, by the policies of package dispatch:
 //
-//	pfq-live serve     all in one process: server, manager, workers, status page
-//	pfq-live submit    submit the jobs of a file
+//	pfq-live serve                      all in one process: server, manager, workers, status page
+//	pfq-live server, manager, worker    each of them alone
+//	pfq-live submit, wait, results      jobs, and what became of them
+//	pfq-live cancel, change, clear      wishes about jobs; drain: about a worker
+//	pfq-live status, report, timeline   how things stand, and how they went
+//	pfq-live audit                      decides all plans of the log again
+//	pfq-live replay TRACE               a log of jobs through the whole system, on a logical clock
+//	pfq-live sweep -- COMMAND           the runs of a simulation by the workers
+//	pfq-live plan                       asks a policy alone
+//	pfq-live keys                       who may do what
 //
 // The exit status is 0 if there is an answer, 1 if the answer is no (a job has failures, say), 2 for bad usage or bad
 // input, with one line on the standard error, and 130 if a signal ended it.
@@ -56,6 +64,6 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}")
 	root.AddCommand(newServe(), newServer(), newManager(), newWorker(),
 		newSubmit(), newWait(), newResults(), newCancel(), newChange(), newClear(), newDrain(), newStatus(),
-		newReport(), newTimeline(), newAudit(), newPlan(), newKeys(), newSweep())
+		newReport(), newTimeline(), newAudit(), newPlan(), newKeys(), newSweep(), newReplay())
 	return root
 }

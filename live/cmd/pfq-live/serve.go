@@ -270,7 +270,7 @@ func newManager() *cobra.Command {
 	var f managerFlags
 	var p pageFlags
 	var url, name, log string
-	replicas := 1
+	replicas, logical := 1, false
 	cmd := help(&cobra.Command{
 		Use: "manager", Args: arguments(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -280,6 +280,7 @@ func newManager() *cobra.Command {
 			}
 			ctx := cmd.Context()
 			registry := prometheus.NewRegistry()
+			s.Logical = logical
 			s.Name, s.Log, s.Registry = cmp.Or(name, ownName()), newLog(cmd.ErrOrStderr(), log), registry
 			nc, err := connect(ctx, url, s.Name)
 			if err != nil {
@@ -305,6 +306,7 @@ func newManager() *cobra.Command {
 	addName(cmd, &name)
 	f.add(cmd)
 	p.add(cmd)
+	cli.AddSwitch(cmd, &logical, "logical", "the clock is the logical one of a replay")
 	addInt(cmd, &replicas, "replicas", 1, 3, "copies of what is kept, each on a server of its own: 1 or 3")
 	addLog(cmd, &log)
 	return cmd

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestMain is the program itself in the processes that tests start.
+func TestMain(m *testing.M) {
+	if os.Getenv("PFQ_LIVE_TEST_PROGRAM") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// A process is one of pfq-live.
+type process struct {
+	cmd  *exec.Cmd
+	said *lines
+}
+
+// lines keep what processes say.
+type lines struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// start starts a process, which ends with the test at the latest.
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{exec.Command(os.Args[0], args...), &lines{}}
+	p.cmd.Env = append(os.Environ(), "PFQ_LIVE_TEST_PROGRAM=1")
+	p.cmd.Stdout, p.cmd.Stderr = p.said, p.said
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("%s:\n%s", strings.Join(args, " "), p.said)
+		}
+	})
+	return p
+}
+
+// kill kills the process, and waits for its end.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended
+	_ = p.cmd.Wait()
+}
+
+// freeAddress returns an address of this machine that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// pfqLive runs a command line in this process, and returns its exit status and what it wrote.
+func pfqLive(stdin string, args ...string) (status int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	status = run(args, strings.NewReader(stdin), &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// One command starts all; a second submits, waits and reads; it starts again where it was killed.
+func TestServe(t *testing.T) {
+	folder, address := t.TempDir(), freeAddress(t)
+	url := "nats://" + address
+	serve := []string{"serve", "--store", folder, "--listen", address, "--http", "none", "--workers", "2"}
+	first := start(t, serve...)
+	status, out, errs := pfqLive(`{"jobs": [{"name": "quick", "tasks": 4, "work": 0, "run": {"kind": "sleep"}}, {"name": "slow", "tasks": 6, "work": 0.2, "run": {"kind": "sleep"}}]}`,
+		"submit", "-", "--url", url)
+	if status != 0 || !strings.Contains(out, "quick, slow") {
+		t.Fatalf("submit: status %d: %s%s", status, out, errs)
+	}
+	first.kill()
+	start(t, serve...)
+	if status, out, errs = pfqLive("", "wait", "quick", "slow", "--url", url, "--format", "csv"); status != 0 || strings.Count(out, "completed") != 2 {
+		t.Fatalf("wait: status %d: %s%s", status, out, errs)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"results", "slow"}, "5     local-"},
+		{[]string{"status"}, "2 of 2 jobs completed, 10 of 10 tasks finished"},
+		{[]string{"report", "--format", "json"}, `"task_count": 10`},
+		{[]string{"audit"}, "are the same; 10 tasks finished, 2 jobs completed"},
+		{[]string{"clear", "quick"}, ""},
+	} {
+		if status, out, errs := pfqLive("", append(c.args, "--url", url)...); status != 0 || !strings.Contains(out, c.want) {
+			t.Errorf("%v: status %d: %s%s", c.args, status, out, errs)
+		}
+	}
+	if status, _, errs := pfqLive("", "cancel", "nothing", "--url", url); status != 2 || !strings.Contains(errs, "nothing") {
+		t.Errorf("cancel of a job that is not there: status %d: %s", status, errs)
+	}
+}
+
+func TestBadUsage(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"submit", "submit wants FILE"},
+		{"serve --policy best", "--policy"},
+		{"serve --memory --store x", "--store is of no use with --memory"},
+		{"serve --memory --listen 0.0.0.0:0", "--listen"},
+		{"serve --workers 0 --lost-after 1", "--lost-after"},
+		{"statsu", "status"},
+		{"replay SDSC-Par-1996 --outages 9@1-2", "--outages[0]"},
+		{"replay SDSC-Par-1996 --heterogeneous 1,x", "--heterogeneous[1]"},
+		{"status extra", "takes flags only"},
+		{"change job --url nats://127.0.0.1:1 --deadline soon", "--deadline"},
+	} {
+		status, out, errs := pfqLive("", strings.Fields(c.args)...)
+		if status != 2 || out != "" || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: status %d, %q, %q", c.args, status, out, errs)
+		}
+	}
+}
+
+func TestPlan(t *testing.T) {
+	status, out, errs := pfqLive(`{"policy": "edf", "now": 0, "speeds": [1],
+		"jobs": [{"name": "late", "deadline": 90, "tasks": 5, "work": 5}, {"name": "soon", "deadline": 10, "tasks": 1, "work": 1}]}`, "plan")
+	if want := "[\n  \"soon\"\n]\n"; status != 0 || out != want {
+		t.Errorf("status %d, %q, %q; want %q", status, out, errs, want)
+	}
+	if status, _, errs := pfqLive(`{"policy": "edf", "speed": []}`, "plan"); status != 2 || !strings.Contains(errs, "speed") {
+		t.Errorf("unknown field: status %d, %q", status, errs)
+	}
+}
+
+// The replay of the help is the simulation.
+func TestReplayCheck(t *testing.T) {
+	status, out, errs := pfqLive("", strings.Fields("replay SDSC-Par-1996 --sample 20 --gap-scale 0.001 --outages 1-3@1-5 --check")...)
+	if status != 0 || !strings.HasPrefix(out, "policy deadline/priority, 477 moments\nsame as simulated, to the last digit\n") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+}
+
+// hours returns how many times longer a test by hand is than one of each change.
+func hours(t *testing.T) int {
+	text := os.Getenv("PFQ_LIVE_LONG")
+	if text == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("PFQ_LIVE_LONG=%s: want an integer >= 1", text)
+	}
+	return n
+}
+
+// limited bounds a test that would wait for ever.
+func limited(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}

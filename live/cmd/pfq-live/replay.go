@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"productform/dispatch"
+	"productform/internal/cli"
+	"productform/internal/render"
+	"productform/live/replay"
+)
+
+// A replayAnswer is what a replay came to.
+type replayAnswer struct {
+	Policy  string  `json:"policy"`
+	Pace    float64 `json:"pace"`
+	Moments int     `json:"moments"`
+	Same    *bool   `json:"same_as_simulated"` // nil unless asked for
+	Differs *string `json:"difference"`
+	measures
+}
+
+func newReplay() *cobra.Command {
+	var f scenarioFlags
+	var check bool
+	pace := 1000.0
+	var out answerFlags
+	cmd := help(&cobra.Command{
+		Use: "replay TRACE", Args: arguments("TRACE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			s, err := f.scenario(ctx, args[0], cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			want, err := replay.Simulate(ctx, s) // which refuses what never ends
+			if err != nil {
+				return err
+			}
+			bar := cli.NewProgress(cmd.ErrOrStderr(), "pfq-live")
+			settings := replay.Settings{Pace: pace, Done: func(n int) { bar.Show(n, len(s.Jobs), "jobs") }}
+			got, err := replay.Run(ctx, s, settings)
+			bar.Clear()
+			if err != nil {
+				return err
+			}
+			a := newReplayAnswer(&s, got, pace)
+			if check {
+				a.compare(got, want)
+			}
+			if err := out.write(cmd, a.render()); err != nil {
+				return err
+			}
+			if a.Same != nil && !*a.Same {
+				return errNoAnswer
+			}
+			return nil
+		},
+	})
+	f.add(cmd)
+	addNumber(cmd, &pace, "pace", "1000", "seconds of the logical clock in one of real time")
+	cli.AddSwitch(cmd, &check, "check", "compare with the simulation: exit status 1 if a digit differs")
+	out.add(cmd)
+	return cmd
+}
+
+func newReplayAnswer(s *dispatch.Scenario, l *replay.Log, pace float64) *replayAnswer {
+	return &replayAnswer{Policy: s.Policy.String(), Pace: pace, Moments: len(l.Moments), measures: newMeasures(l.Result)}
+}
+
+// compare says whether the replay is the simulation.
+func (a *replayAnswer) compare(got, want *replay.Log) {
+	same := true
+	var d *replay.Difference
+	if err := replay.Compare(got, want); errors.As(err, &d) {
+		same = false
+		text := d.Error()
+		a.Differs = &text
+	}
+	a.Same = &same
+}
+
+func (a *replayAnswer) render() render.Answer {
+	return render.Answer{JSON: a, Lines: []render.Lines{{Of: a}}, Text: func(t *render.Text) {
+		t.Line("policy %s, %d moments", a.Policy, a.Moments)
+		switch {
+		case a.Same == nil:
+		case *a.Same:
+			t.Line("same as simulated, to the last digit")
+		default:
+			t.Line("not as simulated: %s", *a.Differs)
+		}
+		t.Line("")
+		a.measures.write(t)
+	}}
+}
