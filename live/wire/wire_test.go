@@ -236,7 +236,18 @@ func FuzzUnseal(f *testing.F) {
 }
 
 func FuzzDecodeIn(f *testing.F) {
-	f.Add("pfq.in.done.j.3", []byte(`{"v":1,"job":"j","task":3,"attempt":7,"worker":"w","token":"t","seconds":1}`))
+	subjects := []string{"pfq.in.submit.b", "pfq.in.done.j.3", "pfq.in.done.j.3.7", "pfq.in.fail.j.3.7", "pfq.in.change.j.1", "pfq.in.cancel.j",
+		"pfq.in.drain.w.2", "pfq.in.script"} // of the first of goodMessages
+	for i, c := range goodMessages()[:len(subjects)] {
+		data, err := json.Marshal(c.message)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if _, err := DecodeIn(subjects[i], data); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(subjects[i], data)
+	}
 	f.Fuzz(func(t *testing.T, subject string, data []byte) {
 		in, err := DecodeIn(subject, data)
 		if held := in != (In{}); held == (err != nil) {
