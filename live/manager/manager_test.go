@@ -88,6 +88,7 @@ func deadline(t *testing.T) context.Context {
 }
 
 func TestJobsRun(t *testing.T) {
+	t.Parallel()
 	s := servertest.Start(t)
 	runManager(t, s, Settings{Name: "m1", Rules: byPriority})
 	runWorkers(t, s, worker.Settings{Name: "w", Slots: 3})
@@ -127,6 +128,7 @@ func TestJobsRun(t *testing.T) {
 
 // A second manager goes on where the first one was stopped, or died, and a third has the snapshot.
 func TestTakeOver(t *testing.T) {
+	t.Parallel()
 	s := servertest.Start(t)
 	c, ctx := connect(t, s), deadline(t)
 	runWorkers(t, s, worker.Settings{Name: "w", Slots: 2})
