@@ -429,6 +429,23 @@ func TestApplyErrors(t *testing.T) {
 	}
 }
 
+// Another decision maker may leave out numbers of attempts; those that come later are above all.
+func TestApplyKeepsNumbers(t *testing.T) {
+	m := mustMake(t, dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, []float64{1, 1})
+	err := m.Apply(1, []dispatch.Happening{{Kind: dispatch.Submitted, What: &dispatch.Job{Tasks: 2, Work: 5}}},
+		[]dispatch.Event{{Kind: dispatch.Submitted, Task: -1, Worker: -1}, {Kind: dispatch.Started, Worker: 1, Attempt: 7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := m.Decide(1, nil)
+	if want := []dispatch.Event{{Kind: dispatch.Started, Task: 1, Attempt: 8}}; err != nil || !slices.Equal(events, want) {
+		t.Errorf("%v, want %v, error %v", events, want, err)
+	}
+	if _, _, attempt, _ := m.Hand(1); attempt != 7 {
+		t.Errorf("attempt %d, want 7", attempt)
+	}
+}
+
 // What one policy decided, a decision maker of another follows: it is in the same state but for its rules and for
 // violations by the plan, and goes on under its own policy.
 func TestApplyOfAnotherPolicy(t *testing.T) {

@@ -18,27 +18,26 @@ const timeTol = 1e-12
 // takes some milliseconds.
 const checkEvery int = 1e5
 
-// Run runs the scenario on a simulated clock until all jobs are done; a [Maker] decides. At each moment at which jobs are
-// submitted, tasks finish, or workers fail or return, or a period ends, after all that happens then, the policy plans all
-// workers that are up for all jobs present, tasks in hand counted as not begun. The plan is put into effect as far as tasks in hand allow, which are not
-// cut: idle workers, in the order of the policy, begin tasks of the jobs planned for them, if those run on fewer
-// workers than planned, and then the ones left of other such jobs, in the order in which the policy gave these their
-// first worker. So no worker is idle while tasks wait of a job that may
-// have more workers, unless spare workers are kept. A job begins its tasks in their
-// order, a lost one again before those that never began; tasks that finish at the same moment do so in the order in
-// which they began.
+// Run runs the scenario on a simulated clock until all jobs are done; a [Maker] decides. At each moment at which jobs
+// are submitted, tasks finish, or workers fail or return, or a period ends, after all that happens then, the policy
+// plans all workers that are up for all jobs present, tasks in hand counted as not begun. The plan is put into effect
+// as far as tasks in hand allow, which are not cut: idle workers, in the order of the policy, begin tasks of the jobs
+// planned for them, if those run on fewer workers than planned, and then the ones left of other such jobs, in the order
+// in which the policy gave these their first worker. So no worker is idle while tasks wait of a job that may have more
+// workers, unless spare workers are kept. A job begins its tasks in their order, a lost one again before those that
+// never began; tasks that finish at the same moment do so in the order in which they began.
 //
 // What would happen after the next event by no more than 1e-12 of the time on the clock happens with it, at the time of
-// the last of all these: first tasks finish, then workers fail and return, one after the other, then jobs are submitted. So rounding tells no
-// times apart, and a task may take longer than it should by as much.
+// the last of all these: first tasks finish, then workers fail and return, one after the other, then jobs are
+// submitted. So rounding tells no times apart, and a task may take longer than it should by as much.
 //
 // The result depends on nothing but the scenario. A decision takes O(jobs present + workers) at most, under all rules
-// but Proportion O(workers + log jobs), and under Workload and Deadline more as [Policy.Assign] says if jobs have speeds
-// of their own. The jobs present are kept in order of priority and, if the policy asks for it, of deadline, in arrays: a
-// job that goes moves those before it or those after it, whichever are fewer, and jobs that come together do so once.
-// What happens at one moment is sorted. Memory is that of the jobs, the outages and Learning.Window. The error is an
-// [num.InputError], a [*StrandedError] as soon as the last worker is gone for good, or that of the context, which is looked
-// at every thousand decisions, and before each of them with 1e5 workers and jobs present.
+// but Proportion O(workers + log jobs), and under Workload and Deadline more as [Policy.Assign] says if jobs have
+// speeds of their own. The jobs present are kept in order of priority and, if the policy asks for it, of deadline, in
+// arrays: a job that goes moves those before it or those after it, whichever are fewer, and jobs that come together do
+// so once. What happens at one moment is sorted. Memory is that of the jobs, the outages and Learning.Window. The error
+// is an [num.InputError], a [*StrandedError] as soon as the last worker is gone for good, or that of the context, which
+// is looked at every thousand decisions, and before each of them with 1e5 workers and jobs present.
 func Run(ctx context.Context, s Scenario) (*Result, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -173,7 +172,7 @@ func NextReplan(now, period float64) float64 {
 	if next <= after { // rounded
 		next = (math.Floor(after/period) + 2) * period
 	}
-	return max(next, math.Nextafter(after, math.Inf(1)))
+	return next
 }
 
 // holds reports whether the worker still has the task in hand.
