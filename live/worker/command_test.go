@@ -68,7 +68,7 @@ func TestCommand(t *testing.T) {
 		}
 	}
 	left, err := os.ReadDir(folder)
-	if err != nil || len(left) != 1 || left[0].Name() != "lock" {
+	if err != nil || len(left) != 2 || left[0].Name() != "inputs" || left[1].Name() != "lock" {
 		t.Errorf("left in the folder: %v, %v", left, err)
 	}
 }

@@ -1,7 +1,10 @@
 package worker
 
 import (
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,4 +70,35 @@ func TestPlansBeginAnew(t *testing.T) {
 			t.Errorf("followed %+v", s.wanted)
 		}
 	})
+}
+
+// Files go in the order of their last use, until the rest is small enough; that of the name stays.
+func TestPrune(t *testing.T) {
+	folder := t.TempDir()
+	for i, name := range []string{"c", "a", "d", "b"} { // c was used longest ago
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, make([]byte, 10), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Unix(int64(1000+i), 0)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		most int64
+		want string
+	}{{40, "[a b c d]"}, {39, "[b c d]"}, {20, "[b c]"}, {0, "[c]"}} {
+		if err := prune(folder, c.most, "c"); err != nil {
+			t.Fatal(err)
+		}
+		left, err := os.ReadDir(folder)
+		var names []string
+		for _, f := range left {
+			names = append(names, f.Name())
+		}
+		if err != nil || fmt.Sprint(names) != c.want {
+			t.Errorf("%d bytes: left %v, %v; want %s", c.most, names, err, c.want)
+		}
+	}
 }

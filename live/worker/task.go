@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -165,24 +163,6 @@ func guard(ctx context.Context, run Handler, t Task) (output []byte, err error) 
 		}
 	}()
 	return run(ctx, t)
-}
-
-// fetch puts the inputs of a task into its folder. Contents are kept for later tasks, and checked each time.
-func (s *slot) fetch(ctx context.Context, folder string, inputs map[string]string) error {
-	for name, digest := range inputs {
-		if err := s.fetchOne(ctx, filepath.Join(folder, name), digest); err != nil {
-			return fmt.Errorf("input %s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-func (s *slot) fetchOne(ctx context.Context, path, digest string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(store.Get(ctx, s.js, digest, f), f.Close())
 }
 
 // clean returns a text as messages take it: in UTF-8 without control characters. It is not longer.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -271,6 +272,42 @@ func TestInputs(t *testing.T) {
 	m.hears("w", "idle", func(b wire.Beat) bool { return b.Token == "" })
 	if exists(task.Folder) {
 		t.Error("the folder of the task is still there")
+	}
+}
+
+// An input is fetched once for many tasks, and checked for each.
+func TestInputsAreKept(t *testing.T) {
+	folder := t.TempDir()
+	m, w := begin(t, worker.Settings{Folder: folder})
+	digest := putBlob(t, m, []byte("content"))
+	plan := uint64(0)
+	next := func() wire.Order {
+		plan++
+		o := order(plan, fmt.Sprintf("job%d", plan), doWork)
+		o.Run.Inputs = map[string]string{"a.txt": digest}
+		m.order("w", o)
+		return o
+	}
+	for range 2 {
+		o := next()
+		task := wait(t, w.begun)
+		if got := readFile(t, task.Folder+"/a.txt"); string(got) != "content" {
+			t.Errorf("input %q", got)
+		}
+		writeFile(t, task.Folder+"/a.txt", "another") // its own copy
+		w.end <- result{}
+		m.report(o.Job, 0)
+		stream, err := m.js.Stream(t.Context(), wire.BlobStream)
+		if err == nil {
+			err = stream.Purge(t.Context()) // the server has nothing any more
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeFile(t, folder+"/inputs/"+digest, "Content")
+	if f := m.failure(next().Job, 0, 1); !strings.Contains(f.Reason, "input a.txt: ") {
+		t.Errorf("failed with %s", f.Reason)
 	}
 }
 
