@@ -22,8 +22,8 @@ import (
 // More options may say what is to happen as the connection is lost or found again, who hears of errors such as a subject
 // that the key may not use, or to connect within the process.
 //
-// A connection that was lost is sought again every 50 ms for as long as it is not closed. What is published meanwhile is
-// refused, not sent later. The error is that of the context, of the file, or of the server, see [Refused].
+// A connection that was lost is sought again every 50 ms for as long as it is not closed; it is closed if the server refuses
+// the key twice. What is published meanwhile is refused, not sent later. The error is that of the context, of the file, or of the server, see [Refused].
 func Connect(ctx context.Context, target, name string, more ...nats.Option) (*nats.Conn, error) {
 	address, key, err := Options(target)
 	if err != nil {
@@ -32,7 +32,7 @@ func Connect(ctx context.Context, target, name string, more ...nats.Option) (*na
 	options := append([]nats.Option{nats.Name(name)}, key...)
 	options = append(options,
 		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ReconnectJitter(10*time.Millisecond, 10*time.Millisecond),
-		nats.ReconnectBufSize(-1), nats.Timeout(5*time.Second), nats.IgnoreAuthErrorAbort(), nats.DrainTimeout(5*time.Second),
+		nats.ReconnectBufSize(-1), nats.Timeout(5*time.Second), nats.DrainTimeout(5*time.Second),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if deadline, ok := ctx.Deadline(); ok {
 		options = append(options, nats.Timeout(min(5*time.Second, time.Until(deadline))))

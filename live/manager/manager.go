@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ type manager struct {
 
 // Run manages the cluster until the context is done: by turns it stands by and leads. The streams and buckets must be there.
 // The error is a *num.InputError of the settings, or of a bucket that is not there; what fails later is logged and tried
-// again.
+// again, but for a connection that is closed.
 func Run(ctx context.Context, nc *nats.Conn, s Settings) error {
 	s = s.defaults()
 	if err := s.check(); err != nil {
@@ -52,6 +53,9 @@ func Run(ctx context.Context, nc *nats.Conn, s Settings) error {
 	}
 	for ctx.Err() == nil {
 		err := m.turn(ctx)
+		if nc.IsClosed() && ctx.Err() == nil { // it is not sought again: the key was revoked, or somebody closed it
+			return fmt.Errorf("manager %s: connection closed: %w", s.Name, cmp.Or(nc.LastError(), nats.ErrConnectionClosed))
+		}
 		if ctx.Err() == nil {
 			s.Log.Warn("standby", "manager", s.Name, "why", err)
 			rest(ctx, restTime)

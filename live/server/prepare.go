@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"productform/live/store"
 	"productform/live/wire"
 	"productform/num"
 )
@@ -25,16 +26,14 @@ type Layout struct {
 const Lease = 2 * time.Second
 
 // Prepare makes the streams, object stores and buckets of package wire that are not there. One that is there with another
-// setting than wanted is left alone: the error is a *num.InputError with the path STREAM.SETTING.
+// setting than wanted is left alone: the error is a *num.InputError with the path STREAM.SETTING. Servers of a cluster have 5 s
+// to find each other.
 func Prepare(ctx context.Context, js jetstream.JetStream, l Layout) error {
 	if l.Replicas != 0 && l.Replicas != 1 && l.Replicas != 3 {
 		return &num.InputError{Path: "replicas", Value: fmt.Sprint(l.Replicas), Want: "1 or 3"}
 	}
 	for _, c := range l.streams() {
-		_, err := js.CreateStream(ctx, c)
-		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-			err = nil
-		}
+		err := create(ctx, js, c)
 		if err == nil {
 			err = checkStream(ctx, js, c)
 		}
@@ -43,6 +42,32 @@ func Prepare(ctx context.Context, js jetstream.JetStream, l Layout) error {
 		}
 	}
 	return nil
+}
+
+// formTime is how long servers of a cluster that have just started may take to find each other.
+const formTime = 5 * time.Second
+
+// codeNoPeers is what a cluster answers that has not enough servers, or not yet.
+const codeNoPeers jetstream.ErrorCode = 10005
+
+// create makes a stream if there is none of its name.
+func create(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig) error {
+	for begun := time.Now(); ; {
+		_, err := js.CreateStream(ctx, c)
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			return nil // with other settings
+		}
+		var e *jetstream.APIError
+		forming := store.Away(err) || errors.As(err, &e) && e.ErrorCode == codeNoPeers
+		if err == nil || !forming || time.Since(begun) > formTime {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), err)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // streams are those of package wire. Object stores and buckets are streams, too, with settings that clients of NATS rely on.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
@@ -159,5 +160,26 @@ func TestSystemWithKeys(t *testing.T) {
 	running.Wait()
 	for _, v := range refused.all {
 		t.Error(v)
+	}
+}
+
+// A manager whose key is revoked ends.
+func TestRevokedManager(t *testing.T) {
+	g := guard(t)
+	nc := g.connect(t, "manager", nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond))
+	ended := make(chan error, 1)
+	go func() {
+		ended <- manager.Run(t.Context(), nc, manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}})
+	}()
+	if err := keys.Revoke(g.folder, "manager"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if !keys.Refused(err) {
+			t.Error(err)
+		}
+	case <-time.After(soon):
+		t.Error("it goes on")
 	}
 }
