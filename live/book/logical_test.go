@@ -170,3 +170,55 @@ func (w *logicalWorld) step() {
 		w.beats()
 	}
 }
+
+// A report of a task whose time has not come waits; if the task is taken from its worker before, it counts no more.
+func TestReportAheadOfItsTime(t *testing.T) {
+	s := dispatch.Scenario{
+		Policy: dispatch.Policy{Rule: dispatch.Priority}, Emergency: 5, Speeds: []float64{1, 1},
+		Jobs: []dispatch.Job{{Tasks: 2, Works: []float64{10, 2}}, {Submit: 5, Priority: 9, Tasks: 2, Work: 1}},
+	}
+	b, err := book.New(settings(s, 1, true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sequence := uint64(0)
+	hear := func(in wire.In) {
+		t.Helper()
+		sequence++
+		list := []book.Input{{Sequence: sequence, In: in}, {Beat: &wire.Beat{Version: 1, Worker: "w0", Process: "p", Speed: 1}},
+			{Beat: &wire.Beat{Version: 1, Worker: "w1", Process: "p", Speed: 1}}}
+		for {
+			p, err := b.Take(0, list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if list = nil; p == nil {
+				return
+			}
+		}
+	}
+	report := func(worker int) {
+		t.Helper()
+		o := b.Orders()[worker].Order
+		hear(wire.In{Report: &wire.Report{Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: name(worker), Token: o.Token,
+			At: o.At + o.Work}})
+	}
+	hear(wire.In{Script: &wire.Script{Version: 1, Batches: 2, Workers: []wire.Scripted{{Name: "w0", Speed: 1}, {Name: "w1", Speed: 1}}}})
+	list, _ := batches(s, true)
+	hear(wire.In{Batch: &list[1]})
+	hear(wire.In{Batch: &list[0]})
+	report(0) // at 10
+	if b.At() != 0 || b.Upto() >= sequence {
+		t.Fatalf("the clock is at %v, %d of %d messages behind, and a task that ends at 2 is not reported", b.At(), b.Upto(), sequence)
+	}
+	report(1) // at 2, and so the clock comes to 5
+	if o := b.Orders()[0].Order; b.At() != 5 || o.Job != "job-1" || b.Upto() != sequence {
+		t.Fatalf("at %v: %+v, %d of %d messages behind", b.At(), o, b.Upto(), sequence)
+	}
+	report(0)
+	report(1) // at 6
+	report(0) // the second attempt at task 0, at 16
+	if c := b.Cluster().Counts; c.Completed != 2 || c.Preempted != 1 || b.At() != 16 || b.Upto() != sequence {
+		t.Errorf("%+v at %v, %d of %d messages behind", c, b.At(), b.Upto(), sequence)
+	}
+}
