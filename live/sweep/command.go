@@ -187,13 +187,24 @@ func failed(ctx context.Context, err error, said string) error {
 	return err
 }
 
-// answer runs the command itself. Its error is an [*exec.ExitError] if the command has no answer.
+// A StatusError says that the command itself has ended with another exit status than 0. It has said why.
+type StatusError struct{ Status int }
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("the command ended with status %d", e.Status)
+}
+
+// answer runs the command itself.
 func (c *Command) answer(ctx context.Context, stdout, stderr io.Writer) error {
 	cmd := exec.CommandContext(ctx, c.path, slices.Concat(c.args, []string{"--results", c.results})...)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err := cmd.Run()
-	if ctx.Err() != nil {
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, &exit) && exit.ExitCode() > 0:
+		return &StatusError{exit.ExitCode()}
 	}
 	return err
 }

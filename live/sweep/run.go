@@ -32,8 +32,8 @@ type Settings struct {
 type Submit func(ctx context.Context, job wire.Job, files map[string][]byte, take func(task int, output []byte) error) (failed int, why string, err error)
 
 // Run does the runs of a command that are missing in its folder of results by jobs, as the comment of the package
-// says, and then runs the command itself. What the workers give up is done there. The error is that of the command, an [*os/exec.ExitError]
-// if it ends with another status than 0.
+// says, and then runs the command itself. What the workers give up is done there. The error is a [*StatusError] if that ends with another
+// status than 0.
 //
 // When ctx is done, Run returns its error; what was done by then is in the folder.
 func Run(ctx context.Context, c *Command, s Settings, submit Submit) error {

@@ -471,6 +471,15 @@ func TestNewCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	unstable, err := NewCommand([]string{pfq, "simulate", write(t, "model.yaml", strings.Replace(model, "1.5", "4", 1))}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, said bytes.Buffer
+	var ended *StatusError
+	if err := Run(t.Context(), unstable, Settings{Stdout: &out, Stderr: &said}, nil); !errors.As(err, &ended) || ended.Status != 1 || !strings.HasPrefix(out.String(), "unstable") {
+		t.Errorf("an unstable model: %v, %s%s", err, &out, &said)
+	}
 	if err := Run(t.Context(), command, Settings{}, nil); err == nil || err.Error() != "exit status 2: pfq: unknown flag: --results; it is a flag of allocate, simulate and tags" {
 		t.Errorf("a command without runs: %v", err)
 	}

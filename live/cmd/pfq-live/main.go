@@ -26,6 +26,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/internal/cli"
+	"productform/live/sweep"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -43,9 +44,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal(context.Background(), signals)
 	defer stop()
 	err := cli.Execute(ctx, root, args)
+	var ended *sweep.StatusError
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &ended): // it has said why
+		return ended.Status
 	case errors.Is(err, errNoAnswer):
 		return 1
 	case ctx.Err() != nil:

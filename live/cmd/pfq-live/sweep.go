@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"productform/internal/cli"
+	"productform/internal/input"
 	"productform/live/client"
 	"productform/live/sweep"
 	"productform/live/worker"
@@ -18,17 +18,14 @@ func newSweep() *cobra.Command {
 	var q sweep.Queue
 	var deadline time.Duration
 	cmd := help(&cobra.Command{
-		Use: "sweep -- COMMAND...",
+		Use: "sweep --results DIR -- COMMAND...",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("sweep wants a COMMAND after --, such as pfq simulate MODEL")
+				return &input.Error{Path: "COMMAND", Want: "pfq or figures with arguments, after --"}
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if folder == "" {
-				return errors.New("sweep wants --results DIR")
-			}
 			c, err := sweep.NewCommand(args, folder)
 			if err != nil {
 				return err
