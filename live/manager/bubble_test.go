@@ -1,0 +1,165 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server/ats"
+
+	"productform/dispatch"
+	"productform/live/book"
+	"productform/live/server"
+	"productform/live/server/servertest"
+	"productform/live/wire"
+	"productform/live/worker"
+)
+
+// A begun task.
+type begun struct {
+	job, task int
+	worker    string
+	at        float64
+}
+
+// The whole system, with server, manager and workers as they are run, on the wall clock of a bubble: tasks begin in the order
+// of dispatch.Run, on the same workers, at the same times but for rounding.
+func TestWholeSystemIsRun(t *testing.T) {
+	ats.Register() // its goroutine is the only one of all servers, and must not belong to the bubble
+	defer ats.Unregister()
+	for k, name := range []string{"deadline/priority", "proportion", "edf"} {
+		t.Run(name, func(t *testing.T) {
+			policy, err := dispatch.ParsePolicy(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := busyScenario(uint64(k), policy)
+			want := simulated(t, s)
+			synctest.Test(t, func(t *testing.T) { compareBegun(t, live(t, s), want) })
+		})
+	}
+}
+
+// busyScenario has jobs that wait for one another, on workers of speeds of their own.
+func busyScenario(seed uint64, policy dispatch.Policy) dispatch.Scenario {
+	r := rand.New(rand.NewPCG(seed, 3))
+	s := dispatch.Scenario{Policy: policy, Speeds: []float64{1, 0.7, 1.3, 0.9, 1.1}}
+	at := 1.0
+	for range 25 {
+		at += 20 * r.Float64()
+		j := dispatch.Job{Submit: at, Deadline: at + 20 + 200*r.Float64(), Priority: float64(r.IntN(5)), Tasks: 1 + r.IntN(8)}
+		for range j.Tasks {
+			j.Works = append(j.Works, 1+30*r.Float64())
+		}
+		s.Jobs = append(s.Jobs, j)
+	}
+	return s
+}
+
+func simulated(t *testing.T, s dispatch.Scenario) (list []begun) {
+	s.Watch = func(d *dispatch.Decision) {
+		for _, e := range d.Events {
+			if e.Kind == dispatch.Started {
+				list = append(list, begun{e.Job, e.Task, fmt.Sprintf("w%d", e.Worker), d.Time})
+			}
+		}
+	}
+	if _, err := dispatch.Run(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// live runs the scenario in the bubble.
+func live(t *testing.T, s dispatch.Scenario) []begun {
+	v := servertest.Start(t)
+	stopManager := runManager(t, v, Settings{Name: "m", Rules: dispatch.Rules{Policy: s.Policy}})
+	var stops []func()
+	for w, speed := range s.Speeds {
+		stops = append(stops, runWorkers(t, v, worker.Settings{Name: fmt.Sprintf("w%d", w), Speed: speed}))
+		time.Sleep(time.Second) // it has joined, and has the next number
+	}
+	c := connect(t, v)
+	zero := time.Now()
+	var names []string
+	for i, j := range s.Jobs {
+		time.Sleep(time.Until(zero.Add(time.Duration(j.Submit * 1e9))))
+		job := wire.Job{
+			Name: fmt.Sprintf("j%d", i), Priority: j.Priority, DeadlineIn: j.Deadline - j.Submit, Tasks: j.Tasks, Works: j.Works,
+			Run: wire.Run{Kind: worker.KindSleep},
+		}
+		if _, err := c.Submit(t.Context(), wire.Batch{Name: "b" + job.Name, Jobs: []wire.Job{job}}); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, job.Name)
+	}
+	if _, err := c.Wait(t.Context(), names...); err != nil {
+		t.Fatal(err)
+	}
+	list := begunIn(t, v, zero)
+	for _, stop := range append(stops, stopManager) {
+		stop()
+	}
+	return list
+}
+
+// begunIn reads from the log which tasks have begun, in seconds since zero.
+func begunIn(t *testing.T, v *server.Server, zero time.Time) (list []begun) {
+	js := streams(t, v)
+	to, err := last(t.Context(), js, wire.PlanStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := book.New(book.Settings{Leader: "reader", Rules: byPriority, Random: nothingDrawn{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for p, err := range Plans(ctx, js) {
+		if err == nil {
+			err = b.Fold(p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range p.Events {
+			if e.Kind == dispatch.Started {
+				var job int
+				if _, err := fmt.Sscanf(b.JobName(e.Job), "j%d", &job); err != nil {
+					t.Fatal(err)
+				}
+				list = append(list, begun{job, e.Task, b.WorkerName(e.Worker), p.At + b.Epoch() - unix(zero)})
+			}
+		}
+		if p.Number == to {
+			break
+		}
+	}
+	return list
+}
+
+// compareBegun compares begins. Sleeps are rounded to nanoseconds, and times since 1970 to 2.4e-7 s: along chains of some
+// hundred tasks that is less than 1e-3 s, and no two ends of different tasks are so near.
+func compareBegun(t *testing.T, got, want []begun) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d tasks have begun, simulated %d", len(got), len(want))
+	}
+	worst := 0.0
+	for k := range want {
+		g, w := got[k], want[k]
+		if g.job != w.job || g.task != w.task || g.worker != w.worker {
+			t.Fatalf("begin %d: %+v, simulated %+v", k, g, w)
+		}
+		worst = max(worst, math.Abs(g.at-w.at))
+	}
+	if worst > 1e-3 {
+		t.Errorf("times differ by up to %v s", worst)
+	}
+	t.Logf("%d tasks within %v s", len(want), worst)
+}
