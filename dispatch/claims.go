@@ -53,8 +53,8 @@ func (c *claims) setSpeeds(j int, speeds []float64) {
 }
 
 // claimsOf returns those of requests.
-func claimsOf(jobs []Request) *claims {
-	c := &claims{}
+func claimsOf(jobs []Request) claims {
+	var c claims
 	c.grow(len(jobs))
 	for j, r := range jobs {
 		c.of[j] = claim{priority: r.Priority, due: due(r.Deadline), work: r.Work, most: r.Tasks}

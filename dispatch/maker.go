@@ -238,7 +238,7 @@ func (m *Maker) remove(i int) {
 
 // assign plans the workers that are up for the jobs present.
 func (m *Maker) assign() {
-	m.plan.assign(&m.claims, m.byPriority.list(), m.byDeadline.list(), m.workers, m.now)
+	m.plan.assign(m.claims, m.byPriority.list(), m.byDeadline.list(), m.workers, m.now)
 }
 
 // decide plans anew and begins tasks.

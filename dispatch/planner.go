@@ -21,7 +21,7 @@ type planner struct {
 	planned []int // workers in the plan, by job
 	chosen  []int // jobs with workers in the plan, in the order in which they got the first
 
-	jobs *claims
+	jobs claims
 	room []int // for free
 	free []int // workers left, in order
 }
@@ -54,7 +54,7 @@ func (q *planner) looksAtDeadlines() bool {
 // assign plans the workers listed, which are in the order of q, for the jobs listed, which are in order of priority and
 // of deadline; the second order may be empty if q does not look at deadlines. A job that can
 // use no worker takes no part.
-func (q *planner) assign(jobs *claims, byPriority, byDeadline, workers []int, now float64) {
+func (q *planner) assign(jobs claims, byPriority, byDeadline, workers []int, now float64) {
 	for _, j := range q.chosen {
 		q.planned[j] = 0
 	}
