@@ -95,6 +95,10 @@ func TestContextEndsLongSolves(t *testing.T) {
 			_, err := MeanJobsGradient(ctx, sparseModel(19), Settings{Engine: num.Enclose, Lattice: ClassLattice, RelTol: 1e-250})
 			return err
 		},
+		"random assignment": func(ctx context.Context) error {
+			_, err := RandomAssignment(ctx, 1_000_000, big.NewRat(1, 1), []RandomClass{{ArrivalRate: big.NewRat(1, 3), Choose: 2}})
+			return err
+		},
 		"sweep": func(ctx context.Context) error {
 			_, err := LoadSweep(ctx, sparseModel(25), half, Settings{})
 			return err

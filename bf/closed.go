@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -81,8 +82,9 @@ type RandomClass struct {
 // and every server is busy with probability λ/(S μ). With a single class this is E[X] = Σ_{s=d}^S ρ_s/(1-ρ_s), ρ_s =
 // λ C(s,d)/C(S,d)/(s μ) (Gardner et al., "Redundancy-d: the power of d choices for redundancy", Operations Research
 // 65, 2017; [BC17] section 5). It takes O(S) rational operations a class, on numbers that grow with S:
-// [RandomAssignmentFloat] is for large S. The error wraps [num.ErrUnstable] if λ >= S μ.
-func RandomAssignment(servers int, mu *big.Rat, classes []RandomClass) (*ClosedForm, error) {
+// [RandomAssignmentFloat] is for large S. The error wraps [num.ErrUnstable] if λ >= S μ; it is ctx.Err() soon after ctx is
+// done.
+func RandomAssignment(ctx context.Context, servers int, mu *big.Rat, classes []RandomClass) (*ClosedForm, error) {
 	if servers < 1 {
 		return nil, input.Errorf("servers", servers, "an integer >= 1")
 	}
@@ -112,6 +114,9 @@ func RandomAssignment(servers int, mu *big.Rat, classes []RandomClass) (*ClosedF
 	}
 	jobs, rate := new(big.Rat), new(big.Rat).Set(total)
 	for k := servers; k >= 1; k-- {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		capacity := mul(big.NewRat(int64(k), 1), mu)
 		slack := sub(capacity, rate)
 		c.Normalization.Mul(c.Normalization, quo(capacity, slack))

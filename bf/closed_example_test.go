@@ -1,6 +1,7 @@
 package bf_test
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -17,7 +18,7 @@ func ExampleThreeServers() {
 
 // Five servers at load 4/5, two drawn at random for every job.
 func ExampleRandomAssignment() {
-	r, err := bf.RandomAssignment(5, big.NewRat(1, 1), []bf.RandomClass{{ArrivalRate: big.NewRat(4, 1), Choose: 2}})
+	r, err := bf.RandomAssignment(context.Background(), 5, big.NewRat(1, 1), []bf.RandomClass{{ArrivalRate: big.NewRat(4, 1), Choose: 2}})
 	fmt.Println(r.MeanDelay, r.Utilization, err)
 	// Output: 77/48 [4/5] <nil>
 }

@@ -240,7 +240,7 @@ func TestRandomAssignmentIsRecursion(t *testing.T) {
 		for i := range classes {
 			classes[i].ArrivalRate = q.load(of[i])
 		}
-		got, err := bf.RandomAssignment(n, mu, classes)
+		got, err := bf.RandomAssignment(t.Context(), n, mu, classes)
 		if refused(t, load, err) {
 			return
 		}
@@ -263,7 +263,7 @@ func TestRandomAssignmentFloatWithinBound(t *testing.T) {
 		}
 		rate := new(big.Rat).SetFloat64(load)
 		rate.Mul(rate, big.NewRat(int64(n), 1))
-		exact, err := bf.RandomAssignment(n, big.NewRat(1, 1), []bf.RandomClass{{ArrivalRate: rate, Choose: d}})
+		exact, err := bf.RandomAssignment(t.Context(), n, big.NewRat(1, 1), []bf.RandomClass{{ArrivalRate: rate, Choose: d}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +293,7 @@ func TestRandomAssignmentFloatManyServers(t *testing.T) {
 func TestClosedFormsRefuse(t *testing.T) {
 	rat := func(s string) *big.Rat { r, _ := new(big.Rat).SetString(s); return r }
 	random := func(n int, mu string, d int, rate string) error {
-		_, err := bf.RandomAssignment(n, rat(mu), []bf.RandomClass{{ArrivalRate: rat(rate), Choose: d}})
+		_, err := bf.RandomAssignment(t.Context(), n, rat(mu), []bf.RandomClass{{ArrivalRate: rat(rate), Choose: d}})
 		return err
 	}
 	float := func(n, d int, load float64) error {
@@ -345,7 +345,7 @@ func BenchmarkClosedForm(b *testing.B) {
 			return err
 		}},
 		{"servers=100/form=random/engine=exact", func() error {
-			_, err := bf.RandomAssignment(100, one, []bf.RandomClass{{ArrivalRate: big.NewRat(80, 1), Choose: 2}})
+			_, err := bf.RandomAssignment(b.Context(), 100, one, []bf.RandomClass{{ArrivalRate: big.NewRat(80, 1), Choose: 2}})
 			return err
 		}},
 	} {

@@ -22,8 +22,8 @@ import (
 // error, as of [Solve], names it.
 func LoadSweep(ctx context.Context, m *cluster.Model, factors []*big.Rat, s Settings) ([]*Result, error) {
 	for i, f := range factors {
-		if f == nil || f.Sign() < 0 {
-			return nil, input.Errorf(fmt.Sprintf("factors[%d]", i), f, "a number >= 0")
+		if err := nonnegative(input.Index("factors", i), f); err != nil {
+			return nil, err
 		}
 	}
 	if err := m.Check(); err != nil {

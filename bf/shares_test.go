@@ -90,7 +90,7 @@ func TestSharesAgainstFractions(t *testing.T) {
 			checkAgainst(t, string(engine), r, want)
 		}
 		if err == nil && len(m.Servers) == 1 && len(m.Classes) == 1 {
-			c, err := RandomAssignment(m.Servers[0].Size(), m.Servers[0].Capacity,
+			c, err := RandomAssignment(t.Context(), m.Servers[0].Size(), m.Servers[0].Capacity,
 				[]RandomClass{{m.Classes[0].ArrivalRate, m.Classes[0].Servers[0].Choose}})
 			if err != nil || c.Normalization.Cmp(want.Normalization.Exact) != 0 || c.ClassJobs[0].Cmp(want.Classes[0].MeanJobs.Exact) != 0 {
 				t.Errorf("closed form %v, %v", c, err)

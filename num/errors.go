@@ -11,7 +11,7 @@ import (
 type InputError = input.Error
 
 // ErrUnstable is wrapped by the errors of all theories for a model that has no stationary distribution. They name what
-// is overloaded: cluster.UnstableError, tags.UnstableError and fluid.UnstableError.
+// is overloaded: cluster.UnstableError, tags.UnstableError and traffic.UnstableError.
 var ErrUnstable = errors.New("unstable: work arrives at least as fast as it can be done")
 
 // A TooLargeError refuses a model, or an engine for it, for the memory that it would take. It wraps an *[InputError],

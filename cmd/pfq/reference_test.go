@@ -121,7 +121,7 @@ func TestExamplesMatchClosedForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	random, err := bf.RandomAssignment(100, one, []bf.RandomClass{{ArrivalRate: big.NewRat(80, 1), Choose: 2}})
+	random, err := bf.RandomAssignment(t.Context(), 100, one, []bf.RandomClass{{ArrivalRate: big.NewRat(80, 1), Choose: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package bc17
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -16,13 +17,13 @@ const (
 )
 
 // worst returns the largest mean delay of one policy, relative to balanced fairness, over classes and loads up to most.
-func (c configuration) worst(e plots.Effort, row points, most float64) (plots.Number, error) {
+func (c configuration) worst(ctx context.Context, e plots.Effort, row points, most float64) (plots.Number, error) {
 	var worst plots.Number
 	for i, rho := range e.Loads {
 		if x, _ := rho.Float64(); x > most {
 			break
 		}
-		gamma, err := c.exact(rho)
+		gamma, err := c.exact(ctx, rho)
 		if err != nil {
 			return worst, err
 		}
@@ -41,14 +42,14 @@ func (c configuration) worst(e plots.Effort, row points, most float64) (plots.Nu
 }
 
 // claims holds what [BC17], section 5, says of the configuration against the largest ratios over loads and classes.
-func (c configuration) claims(e plots.Effort, shown []points) ([]plots.Claim, error) {
+func (c configuration) claims(ctx context.Context, e plots.Effort, shown []points) ([]plots.Claim, error) {
 	ratios := func(m, most float64) (all []plots.Number, text string, err error) { // of each distribution
 		var words []string
 		for _, row := range shown {
 			if row.m != m {
 				continue
 			}
-			r, err := c.worst(e, row, most)
+			r, err := c.worst(ctx, e, row, most)
 			if err != nil {
 				return nil, "", err
 			}

@@ -39,7 +39,7 @@ func insensitivity(id string, configurations ...configuration) plots.Spec {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				panel, claim, err := c.gap(id, rho, ms, rows[k])
+				panel, claim, err := c.gap(ctx, id, rho, ms, rows[k])
 				if err != nil {
 					return err
 				}
@@ -72,14 +72,14 @@ func manyInterruptions(e plots.Effort) []float64 {
 func longer(m float64) float64 { return max(1, m/16) }
 
 // gap returns the panel of one configuration and what it says of the claim that few interruptions suffice.
-func (c configuration) gap(id string, rho *big.Rat, ms []float64, rows []points) (plots.Panel, plots.Claim, error) {
+func (c configuration) gap(ctx context.Context, id string, rho *big.Rat, ms []float64, rows []points) (plots.Panel, plots.Claim, error) {
 	panel := plots.Panel{
 		Title:      c.Short,
 		X:          plots.Axis{Quantity: "mean number m of interruptions a job", Scale: plots.Log, Min: 0.2, Max: 80},
 		Y:          plots.Axis{Quantity: "mean delay above balanced fairness", Unit: "%", Min: -10},
 		References: []plots.Reference{{Label: "balanced fairness", Y: 0}},
 	}
-	gamma, err := c.exact(rho)
+	gamma, err := c.exact(ctx, rho)
 	if err != nil {
 		return panel, plots.Claim{}, err
 	}
@@ -117,7 +117,7 @@ func (c configuration) gap(id string, rho *big.Rat, ms []float64, rows []points)
 // gapCheck compares the limit for many interruptions with the general solver.
 func (c configuration) gapCheck(ctx context.Context, figure string, rho *big.Rat) (plots.Check, error) {
 	one := big.NewRat(1, 1)
-	gamma, err := c.exact(rho)
+	gamma, err := c.exact(ctx, rho)
 	if err != nil {
 		return plots.Check{}, err
 	}

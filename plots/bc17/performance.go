@@ -80,7 +80,7 @@ func (c configuration) prepare(ctx context.Context, e plots.Effort, p *plots.Pla
 		if f.Checks, err = c.checks(ctx, e, checked, shared); err != nil {
 			return err
 		}
-		f.Claims, err = c.claims(e, shown)
+		f.Claims, err = c.claims(ctx, e, shown)
 		return err
 	}, nil
 }
@@ -182,7 +182,7 @@ func (c configuration) addExact(ctx context.Context, rate, delay *plots.Panel, l
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			gamma, err := c.exact(rho)
+			gamma, err := c.exact(ctx, rho)
 			if err != nil {
 				return err
 			}
@@ -209,7 +209,7 @@ func (c configuration) checks(ctx context.Context, e plots.Effort, checked, shar
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			gamma, err := c.exact(rho)
+			gamma, err := c.exact(ctx, rho)
 			if err != nil {
 				return err
 			}
@@ -249,7 +249,7 @@ func (c configuration) solverChecks(ctx context.Context) ([]plots.Check, error) 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		gamma, err := c.exact(rho)
+		gamma, err := c.exact(ctx, rho)
 		if err != nil {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ type configuration struct {
 	Sharing   bool  // whether processor sharing is simulated too
 	// the cluster to which jobs of this mean size arrive at this rate in all
 	Model      func(rate, size *big.Rat) *cluster.Model
-	ClosedForm func(rate *big.Rat) (gamma []*big.Rat, err error) // γ_i of each class of Model for mean size 1
+	ClosedForm func(ctx context.Context, rate *big.Rat) (gamma []*big.Rat, err error) // γ_i of each class of Model for mean size 1
 }
 
 // A systemWords is what texts tell of a cluster: of the three servers, or of random assignment.
@@ -92,7 +92,7 @@ func threeServers(number int, title string, mu1, mu2, mu3 int64, curves ...curve
 				{Name: "2", ArrivalRate: half(rate), Servers: cluster.On(1, 2)},
 			}}
 		},
-		ClosedForm: func(rate *big.Rat) ([]*big.Rat, error) {
+		ClosedForm: func(_ context.Context, rate *big.Rat) ([]*big.Rat, error) {
 			gamma1, gamma2, err := bf.ThreeServers(half(rate), half(rate), servers[0].Capacity, servers[1].Capacity,
 				servers[2].Capacity)
 			return []*big.Rat{gamma1, gamma2}, err
@@ -120,8 +120,8 @@ func randomAssignment(number, servers, d int) configuration {
 					Servers: []cluster.Choice{{Server: 0, Choose: d}}}},
 			}
 		},
-		ClosedForm: func(rate *big.Rat) ([]*big.Rat, error) {
-			c, err := bf.RandomAssignment(servers, one, []bf.RandomClass{{ArrivalRate: rate, Choose: d}})
+		ClosedForm: func(ctx context.Context, rate *big.Rat) ([]*big.Rat, error) {
+			c, err := bf.RandomAssignment(ctx, servers, one, []bf.RandomClass{{ArrivalRate: rate, Choose: d}})
 			if err != nil {
 				return nil, err
 			}
@@ -141,8 +141,8 @@ func (c configuration) at(rho, size *big.Rat) *cluster.Model {
 }
 
 // exact returns the mean service rate of each class at load ρ under balanced fairness, the same for any sizes.
-func (c configuration) exact(rho *big.Rat) ([]*big.Rat, error) {
-	gamma, err := c.ClosedForm(c.work(rho))
+func (c configuration) exact(ctx context.Context, rho *big.Rat) ([]*big.Rat, error) {
+	gamma, err := c.ClosedForm(ctx, c.work(rho))
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", plots.Decimal(rho), err)
 	}
@@ -153,12 +153,12 @@ func (c configuration) exact(rho *big.Rat) ([]*big.Rat, error) {
 func (c configuration) memoized() configuration {
 	known := make(map[string][]*big.Rat)
 	compute := c.ClosedForm
-	c.ClosedForm = func(rate *big.Rat) ([]*big.Rat, error) {
+	c.ClosedForm = func(ctx context.Context, rate *big.Rat) ([]*big.Rat, error) {
 		key := rate.RatString()
 		if gamma, ok := known[key]; ok {
 			return gamma, nil
 		}
-		gamma, err := compute(rate)
+		gamma, err := compute(ctx, rate)
 		if err == nil {
 			known[key] = gamma
 		}
