@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -120,6 +123,31 @@ func TestServe(t *testing.T) {
 	}
 	if status, _, errs := pfqLive("", "cancel", "nothing", "--url", url); status != 2 || !strings.Contains(errs, "nothing") {
 		t.Errorf("cancel of a job that is not there: status %d: %s", status, errs)
+	}
+}
+
+// With keys, all parts of serve have theirs, and so has a client.
+func TestServeWithKeys(t *testing.T) {
+	folder, address, page := filepath.Join(t.TempDir(), "keys"), freeAddress(t), freeAddress(t)
+	if status, _, errs := pfqLive("", "keys", "init", "--keys", folder, "--url", "nats://"+address); status != 0 {
+		t.Fatal(errs)
+	}
+	start(t, "serve", "--memory", "--keys", folder, "--listen", address, "--http", page, "--workers", "2")
+	key := filepath.Join(folder, "client.key")
+	if status, out, errs := pfqLive(`{"jobs": [{"name": "j", "tasks": 3, "work": 0, "run": {"kind": "sleep"}}]}`,
+		"submit", "-", "--wait", "--url", key); status != 0 || !strings.Contains(out, "completed") {
+		t.Fatalf("submit: status %d: %s%s", status, out, errs)
+	}
+	r, err := http.Get("http://" + page + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if text, err := io.ReadAll(r.Body); err != nil || !strings.Contains(string(text), "\npfq_tasks{state=\"finished\"} 3\n") {
+		t.Errorf("metrics: %v\n%s", err, text)
+	}
+	if status, _, errs := pfqLive("", "status", "--url", "nats://"+address); status != 2 || errs == "" {
+		t.Errorf("without a key: status %d: %s", status, errs)
 	}
 }
 

@@ -60,7 +60,7 @@ func newServe() *cobra.Command {
 	f.server.add(cmd)
 	f.manager.add(cmd)
 	f.worker.add(cmd)
-	f.page.add(cmd)
+	f.page.add(cmd, "127.0.0.1:9180")
 	addInt(cmd, &f.workers, "workers", 0, 1024, "number of workers of this process (default one a processor)")
 	addLog(cmd, &f.log)
 	return cmd
@@ -99,43 +99,39 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger)
 	if err := prepare(ctx, nc, layout); err != nil {
 		return err
 	}
+	web, err := f.page.open(ctx, way.monitor, way.options)
+	if err != nil {
+		return err
+	}
+	defer web.close()
 	group, ctx := errgroup.WithContext(ctx)
 	registry := prometheus.NewRegistry()
 	ms.Name, ms.Log, ms.Registry = "serve", log, registry
 	group.Go(func() error { return manager.Run(ctx, nc, ms) })
+	group.Go(func() error { return web.serve(ctx, registry) })
 	if f.workers > 0 {
 		ws.Name, ws.Slots, ws.Server, ws.Options, ws.Log = local, f.workers, way.worker, way.options, log
 		group.Go(func() error { return untilDone(ctx, worker.Run(ctx, ws)) })
 	}
-	address := ""
-	if f.page.http != "" {
-		listener, err := f.page.listen()
-		if err != nil {
-			return err
-		}
-		address = "http://" + listener.Addr().String()
-		group.Go(func() error { return serveHTTP(ctx, listener, nc, registry) })
-	}
-	if _, err := fmt.Fprintf(out, "server %s\n", s.URL()); err != nil {
+	group.Go(func() error {
+		_, err := fmt.Fprintf(out, "server %s\n%s", s.URL(), web)
 		return err
-	}
-	if address != "" {
-		fmt.Fprintf(out, "page %s\n", address)
-	}
+	})
 	return group.Wait()
 }
 
 // A way is how the parts of this process reach its server: within the process, or by their keys.
 type way struct {
-	manager, worker string
-	options         []nats.Option
+	manager, worker, monitor string
+	options                  []nats.Option
 }
 
 func (f *serverFlags) way(s *server.Server) way {
 	if f.keys == "" {
-		return way{s.URL(), s.URL(), []nats.Option{s.InProcess()}}
+		return way{s.URL(), s.URL(), s.URL(), []nats.Option{s.InProcess()}}
 	}
-	return way{filepath.Join(f.keys, "manager.key"), filepath.Join(f.keys, "{name}.key"), nil}
+	file := func(name string) string { return filepath.Join(f.keys, name+".key") }
+	return way{file("manager"), file("{name}"), file("monitor"), nil}
 }
 
 // addWorkerKeys makes the keys that workers of this process lack.
@@ -193,9 +189,9 @@ func prepare(ctx context.Context, nc *nats.Conn, layout server.Layout) error {
 // pageFlags are those of the status page.
 type pageFlags struct{ http string }
 
-func (f *pageFlags) add(cmd *cobra.Command) {
-	f.http = "127.0.0.1:9180"
-	cli.Flag[string]{Name: "http", Kind: "string", Default: f.http, Usage: "`HOST:PORT` of the status page, /metrics and /healthz; none for no page",
+func (f *pageFlags) add(cmd *cobra.Command, standard string) {
+	f.http = strings.TrimSuffix(standard, "none")
+	cli.Flag[string]{Name: "http", Kind: "string", Default: standard, Usage: "`HOST:PORT` of the status page, /metrics and /healthz; none for no page",
 		Want: "HOST:PORT or none",
 		Parse: func(text string) (string, bool) {
 			_, _, err := net.SplitHostPort(text)
@@ -203,24 +199,56 @@ func (f *pageFlags) add(cmd *cobra.Command) {
 		}}.Add(cmd, &f.http)
 }
 
-func (f *pageFlags) listen() (net.Listener, error) {
-	l, err := net.Listen("tcp", f.http)
-	if err != nil {
-		return nil, fmt.Errorf("--http %s: %w", f.http, err)
-	}
-	return l, nil
+// A website is the status page, with a connection of its own. The zero value is none.
+type website struct {
+	listener net.Listener
+	nc       *nats.Conn
 }
 
-// serveHTTP answers browsers until the context is done.
-func serveHTTP(ctx context.Context, listener net.Listener, nc *nats.Conn, registry *prometheus.Registry) error {
-	handler, err := page.Handler(ctx, nc, registry)
+// open listens for browsers, unless the flags say none, and connects to the server.
+func (f *pageFlags) open(ctx context.Context, url string, options []nats.Option) (w website, err error) {
+	if f.http == "" {
+		return w, nil
+	}
+	if w.listener, err = net.Listen("tcp", f.http); err != nil {
+		return w, fmt.Errorf("--http %s: %w", f.http, err)
+	}
+	if w.nc, err = keys.Connect(ctx, url, "page", options...); err != nil {
+		w.close()
+	}
+	return w, err
+}
+
+func (w website) close() {
+	if w.listener != nil {
+		_ = w.listener.Close() // it may be closed
+	}
+	if w.nc != nil {
+		w.nc.Close()
+	}
+}
+
+// String is a line that tells where the page is.
+func (w website) String() string {
+	if w.listener == nil {
+		return ""
+	}
+	return fmt.Sprintf("page http://%s\n", w.listener.Addr())
+}
+
+// serve answers browsers until the context is done.
+func (w website) serve(ctx context.Context, registry *prometheus.Registry) error {
+	if w.listener == nil {
+		return nil
+	}
+	handler, err := page.Handler(ctx, w.nc, registry)
 	if err != nil {
 		return err
 	}
 	web := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
 	stop := context.AfterFunc(ctx, func() { _ = web.Close() })
 	defer stop()
-	if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := web.Serve(w.listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
@@ -269,7 +297,7 @@ func newServer() *cobra.Command {
 func newManager() *cobra.Command {
 	var f managerFlags
 	var p pageFlags
-	var url, name, log string
+	var url, name, key, log string
 	replicas, logical := 1, false
 	cmd := help(&cobra.Command{
 		Use: "manager", Args: arguments(),
@@ -290,22 +318,22 @@ func newManager() *cobra.Command {
 			if err := prepare(ctx, nc, server.Layout{Replicas: replicas}); err != nil {
 				return err
 			}
+			web, err := p.open(ctx, cmp.Or(key, url), nil)
+			if err != nil {
+				return err
+			}
+			defer web.close()
 			group, ctx := errgroup.WithContext(ctx)
 			group.Go(func() error { return manager.Run(ctx, nc, s) })
-			if cmd.Flags().Changed("http") && p.http != "" {
-				listener, err := p.listen()
-				if err != nil {
-					return err
-				}
-				group.Go(func() error { return serveHTTP(ctx, listener, nc, registry) })
-			}
+			group.Go(func() error { return web.serve(ctx, registry) })
 			return group.Wait()
 		},
 	})
 	addURL(cmd, &url)
 	addName(cmd, &name)
 	f.add(cmd)
-	p.add(cmd)
+	p.add(cmd, "none")
+	cli.AddText(cmd, &key, "page-key", "", "the file of a key of a monitor", "`FILE` of the key with which the page asks, if the server wants keys")
 	cli.AddSwitch(cmd, &logical, "logical", "the clock is the logical one of a replay")
 	addInt(cmd, &replicas, "replicas", 1, 3, "copies of what is kept, each on a server of its own: 1 or 3")
 	addLog(cmd, &log)
