@@ -375,7 +375,6 @@ func TestServerRestarts(t *testing.T) {
 	if v, err = server.Start(ctx, server.Settings{Store: folder, Listen: strings.TrimPrefix(url, "nats://")}); err != nil {
 		t.Fatal(err)
 	}
-	prepare(t, url) // as each start of a server does: the bucket of the lease is in memory
 	close(end)
 	if err := <-waited; err != nil {
 		t.Errorf("wait: %v", err)

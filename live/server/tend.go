@@ -11,8 +11,10 @@ import (
 	"productform/live/keys"
 )
 
-// tendPeriod is how often a server looks after its keys and its disk.
-const tendPeriod = 500 * time.Millisecond
+const (
+	tendPeriod = 500 * time.Millisecond // how often a server looks after its keys and its disk
+	tendTimes  = 4                      // how often in a row a stream is stuck before something is done: one that is being made looks the same
+)
 
 // tend looks after a server until the function that it returns is called: it takes up what becomes of the folder of keys,
 // and opens the store again after the disk was full. Connections whose keys are revoked end; all others stay.
@@ -24,7 +26,7 @@ func (s *Server) tend(set Settings, store string, log *logger) (stop func()) {
 		defer close(done)
 		tick := time.NewTicker(tendPeriod)
 		defer tick.Stop()
-		for {
+		for stuck := 0; ; {
 			select {
 			case <-ctx.Done():
 				return
@@ -40,7 +42,10 @@ func (s *Server) tend(set Settings, store string, log *logger) (stop func()) {
 					seen = now
 				}
 			}
-			if set.Store != "" && s.isStuck() && hasRoom(store) {
+			if set.Store == "" || !s.isStuck() {
+				stuck = 0
+			} else if stuck++; stuck >= tendTimes && hasRoom(store) {
+				stuck = 0
 				if err := s.reopen(store); err != nil {
 					log.Errorf("the store cannot be opened again: %v", err)
 				}
