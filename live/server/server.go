@@ -42,6 +42,13 @@ const MaxMessage = 1 << 20
 // Start starts a server and returns once it takes connections. The context ends the wait, not the server: [Server.Close]
 // does. The error is a *num.InputError, or one of the network or the file system.
 func Start(ctx context.Context, s Settings) (*Server, error) {
+	var seen *keys.Folder
+	if s.Keys != "" {
+		var err error
+		if seen, err = keys.Load(s.Keys); err != nil {
+			return nil, err
+		}
+	}
 	o, err := options(s)
 	if err != nil {
 		return nil, err
@@ -79,7 +86,7 @@ func Start(ctx context.Context, s Settings) (*Server, error) {
 		return nil, errors.New("server: JetStream did not start")
 	}
 	if s.Keys != "" || s.Store != "" {
-		v.stop = v.tend(s, o.StoreDir, log)
+		v.stop = v.tend(s, seen, o.StoreDir, log)
 	}
 	return v, nil
 }

@@ -17,11 +17,11 @@ const (
 )
 
 // tend looks after a server until the function that it returns is called: it takes up what becomes of the folder of keys,
-// and opens the store again after the disk was full. Connections whose keys are revoked end; all others stay.
-func (s *Server) tend(set Settings, store string, log *logger) (stop func()) {
+// and opens the store again after the disk was full. Connections whose keys are revoked end; all others stay. The server has
+// the keys seen, or later ones.
+func (s *Server) tend(set Settings, seen *keys.Folder, store string, log *logger) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	var seen *keys.Folder
 	go func() {
 		defer close(done)
 		tick := time.NewTicker(tendPeriod)
