@@ -8,7 +8,7 @@ import (
 )
 
 // grace is how long a worker whose connection broke may take to be heard again.
-const grace = 250 * time.Millisecond
+const grace = 200 * time.Millisecond
 
 // health is what the status checker of [L14], section 3.5.1, knows of the workers: when it heard them last. It is not kept;
 // a manager that begins to lead gives all workers the time lostAfter to be heard.
