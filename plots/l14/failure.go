@@ -148,11 +148,7 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 	}
 	x := plots.Axis{Quantity: "time", Unit: "s", Max: 260, Ticks: []float64{0, 60, 120, 180, 240}}
 	y := plots.Axis{Quantity: "workers", Max: failingWorkers + 0.5, Ticks: plots.Grid(0, failingWorkers, 1)}
-	due := plots.Series{Label: "deadline", Kind: plots.Curve, Thin: true, Look: 6,
-		X: []float64{jobDeadline, jobDeadline}, Y: []float64{0, failingWorkers}}
-	down := plots.Series{Label: fmt.Sprintf("%d workers down", failingWorkers-stayingWorkers), Kind: plots.Band,
-		Look: 5, X: []float64{outageFrom, outageTo},
-		Low: []float64{0, 0}, High: []float64{failingWorkers, failingWorkers}}
+	due, down := deadlineLine(), outageBand()
 	at := func(c course) []plots.Series {
 		return []plots.Series{
 			{Label: "at work", Kind: plots.Steps, Look: 0, X: c.times, Y: c.working},
@@ -188,6 +184,18 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 			"was lost", sum, failing.spent()-failing.lostWork, 1e-12))
 	failureClaims(f, normal, failing)
 	return nil
+}
+
+// deadlineLine is where the job is due.
+func deadlineLine() plots.Series {
+	return plots.Series{Label: "deadline", Kind: plots.Curve, Thin: true, Look: 6, X: []float64{jobDeadline, jobDeadline},
+		Y: []float64{0, failingWorkers}}
+}
+
+// outageBand is the time at which workers are down.
+func outageBand() plots.Series {
+	return plots.Series{Label: fmt.Sprintf("%d workers down", failingWorkers-stayingWorkers), Kind: plots.Band, Look: 5,
+		X: []float64{outageFrom, outageTo}, Low: []float64{0, 0}, High: []float64{failingWorkers, failingWorkers}}
 }
 
 // A courseWords is what the text tells of a run: workers planned, and tasks lost.

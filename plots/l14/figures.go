@@ -15,5 +15,6 @@ func Figures() []plots.Spec {
 		plots.Exact("dispatch-6", "Violations against penalty over many samples", manySamples),
 		plots.Exact("dispatch-7", "Policies against the number of workers and the spread of their speeds", sensitivity),
 		plots.Exact("dispatch-8", "Baselines of real sites beside the policies of [L14]", baselines),
+		plots.Exact("dispatch-9", "Workers of a job over time, live beside simulated", liveJob),
 	}
 }

@@ -17,7 +17,7 @@ import (
 var computed plotstest.Once
 
 func TestDispatchFigures(t *testing.T) {
-	plotstest.CheckIDs(t, Figures(), "dispatch-1 dispatch-2 dispatch-3 dispatch-4 dispatch-5 dispatch-6 dispatch-7 dispatch-8")
+	plotstest.CheckIDs(t, Figures(), "dispatch-1 dispatch-2 dispatch-3 dispatch-4 dispatch-5 dispatch-6 dispatch-7 dispatch-8 dispatch-9")
 	figures := computed.Figures(t, Figures())
 	t.Run("pictures", func(t *testing.T) { plotstest.CheckPictures(t, figures, "dispatch-6", "dispatch-7") })
 	t.Run("failure", func(t *testing.T) { checkFailure(t, figures["dispatch-1"]) })
@@ -25,6 +25,7 @@ func TestDispatchFigures(t *testing.T) {
 	t.Run("many samples", func(t *testing.T) { checkManySamples(t, figures["dispatch-6"]) })
 	t.Run("sensitivity", func(t *testing.T) { checkSensitivity(t, figures["dispatch-7"]) })
 	t.Run("baselines", func(t *testing.T) { checkBaselines(t, figures["dispatch-8"]) })
+	t.Run("live", func(t *testing.T) { checkLive(t, figures["dispatch-9"]) })
 	t.Run("checks", func(t *testing.T) { checkDispatchChecks(t, figures) })
 	t.Run("captions", func(t *testing.T) { checkDispatchCaptions(t, figures) })
 	t.Run("claims", func(t *testing.T) { checkDispatchClaims(t, figures) })
@@ -259,7 +260,7 @@ func checkSensitivity(t *testing.T, f *plots.Figure) {
 }
 
 func checkDispatchChecks(t *testing.T, figures map[string]*plots.Figure) {
-	least := map[string]int{"dispatch-1": 2, "dispatch-2": 10, "dispatch-3": 10, "dispatch-4": 10, "dispatch-5": 10, "dispatch-6": 20, "dispatch-7": 15, "dispatch-8": 36}
+	least := map[string]int{"dispatch-1": 2, "dispatch-2": 10, "dispatch-3": 10, "dispatch-4": 10, "dispatch-5": 10, "dispatch-6": 20, "dispatch-7": 15, "dispatch-8": 36, "dispatch-9": 4}
 	for id, f := range figures {
 		if len(f.Checks) < least[id] {
 			t.Errorf("%s: %d checks", id, len(f.Checks))
@@ -278,6 +279,7 @@ func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 	few := []string{"seeds 1 to 5)", "95 % Student intervals"}
 	for id, want := range map[string][]string{
 		"dispatch-1": {"8 workers of speed 1, of which 6 are down from 55 s to 115 s", "98 tasks", "deadline at 240 s", "8 tasks of 1 and 3 s", "90 of 10 and 8 s", "9 s until", "last 10", "begins with 4 workers", "in time", "Figure 6.1"},
+		"dispatch-9": {"6 are down", "from 55 s to 115 s", "98 tasks", "The live curve is a record", "All 212 events are the same", "to the last digit", "kill -9", "the server 3 times, the manager 3 times, workers 4 times", "5 are at work as the others return", "done at 239 s, before its deadline at 240 s", "Figure 6.1"},
 		"dispatch-2": slices.Concat(sampled, few, []string{"20 workers of speed 1", "Figure 6.2", "workers are ours"}),
 		"dispatch-3": slices.Concat(sampled, few, []string{"20 workers of speeds uniform on [0.5, 1.5], drawn anew for each sample", "Figure 6.3"}),
 		"dispatch-4": slices.Concat(sampled, few, []string{"20 workers of speed 1", "Σ_j P_jM_j", "Figure 6.4"}),
@@ -295,7 +297,7 @@ func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 		if strings.Contains(f.Caption+table, "%!") {
 			t.Errorf("%s: %s %s", id, f.Caption, table)
 		}
-		if id == "dispatch-1" {
+		if id == "dispatch-1" || id == "dispatch-9" {
 			continue
 		}
 		want := []string{"32135 usable jobs", "version 3.1", "321 consecutive jobs", "within 1 s", "2 × run time × max(1, tasks/4)", "1 to 100, evenly", "r = 0", "horizon of 1 s", "work known", "not cut", "whenever"}
@@ -311,7 +313,7 @@ func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 }
 
 func checkDispatchClaims(t *testing.T, figures map[string]*plots.Figure) {
-	for id, want := range map[string]int{"dispatch-1": 2, "dispatch-6": 33, "dispatch-7": 6, "dispatch-8": 3} {
+	for id, want := range map[string]int{"dispatch-1": 2, "dispatch-6": 33, "dispatch-7": 6, "dispatch-8": 3, "dispatch-9": 1} {
 		if got := len(figures[id].Claims); got != want {
 			t.Errorf("%s: %d claims, want %d", id, got, want)
 		}
@@ -321,7 +323,7 @@ func checkDispatchClaims(t *testing.T, figures map[string]*plots.Figure) {
 			if !c.Finding || strings.Contains(c.Sentence+c.Criterion+c.Numbers, "%!") {
 				t.Errorf("%+v", c)
 			}
-			certain := strings.HasSuffix(c.Sentence, "by priority, is 0.") || strings.Contains(c.Sentence, "EDF does not guarantee") || c.Place == "dispatch-1a" || c.Place == "dispatch-1b"
+			certain := strings.HasSuffix(c.Sentence, "by priority, is 0.") || strings.Contains(c.Sentence, "EDF does not guarantee") || c.Place == "dispatch-1a" || c.Place == "dispatch-1b" || c.Place == "dispatch-9a"
 			impossible := strings.Contains(c.Sentence, "by deadline, does not guarantee")
 			if certain && c.Verdict != plots.Holds || impossible && c.Verdict != plots.Refuted {
 				t.Errorf("%s: %s: %s: %s", c.Place, c.Sentence, c.Numbers, c.Verdict)

@@ -1,0 +1,130 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"testing"
+
+	"productform/dispatch"
+	"productform/live/wire"
+	"productform/plots/l14"
+)
+
+var update = flag.Bool("update", false, "write the record of the live system anew that figure dispatch-9 draws")
+
+const recordFile = "../../plots/l14/records/failing-job.csv"
+
+// [L14], section 6.2 and Figure 6.1: of 8 workers 6 fail at 55 s and return at 115 s; then more are at work than the 4 of the
+// beginning, and the job meets its deadline of 240 s. The live system does what the simulation says, and figure dispatch-9 draws what it does here:
+// "go test ./replay -run TestFailingJob -update" writes the record.
+func TestFailingJob(t *testing.T) {
+	s := l14.FailingJob()
+	want, err := Simulate(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Run(t.Context(), s, Settings{Pace: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Compare(got, want); err != nil {
+		t.Error(err)
+	}
+	if finish := got.Result.Jobs[0].Finish; !(finish <= 240) {
+		t.Errorf("done at %v s, after the deadline", finish)
+	}
+	least, most := count(got, 55, 115)
+	if least != 2 || most != 2 {
+		t.Errorf("%d to %d workers at work while 6 of 8 are down", least, most)
+	}
+	_, before := count(got, 0, 55)
+	if _, after := count(got, 115, math.Inf(1)); before != 4 || after <= before {
+		t.Errorf("at most %d workers at work before the failures, %d after the return", before, after)
+	}
+	text := record(got)
+	if *update {
+		if err := os.WriteFile(recordFile, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(recordFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(kept, text) {
+		t.Errorf("%s is not what the live system does", recordFile)
+	}
+}
+
+// Where spare workers are given away all workers are at work: 8, then 2, and all 8 as soon as they return.
+func TestFailingJobOnAllWorkers(t *testing.T) {
+	s := l14.FailingJob()
+	s.Policy.Spare = dispatch.SpareByPriority
+	want, err := Simulate(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Run(t.Context(), s, Settings{Pace: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Compare(got, want); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		from, to float64
+		want     int
+	}{{0, 55, 8}, {55, 115, 2}, {115, 120, 8}} {
+		if least, most := count(got, c.from, c.to); least != c.want || most != c.want {
+			t.Errorf("from %v s to %v s: %d to %d workers at work, want %d", c.from, c.to, least, most, c.want)
+		}
+	}
+	if finish := got.Result.Jobs[0].Finish; !(finish <= 240) {
+		t.Errorf("done at %v s, after the deadline", finish)
+	}
+}
+
+// count returns the least and the most tasks in hand from one time on, up to another.
+func count(l *Log, from, to float64) (least, most int) {
+	least, held := math.MaxInt, 0
+	for _, m := range l.Moments {
+		if m.At >= to {
+			break
+		}
+		for _, e := range m.Events {
+			switch e.Kind {
+			case dispatch.Started:
+				held++
+			case dispatch.Finished, dispatch.Lost:
+				held--
+			}
+		}
+		if m.At >= from {
+			least, most = min(least, held), max(most, held)
+		}
+	}
+	return least, most
+}
+
+// record writes the events of a run, one a line.
+func record(l *Log) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# productform/live, messages of version %d, on the logical clock; written in live/ by: go test ./replay -run TestFailingJob -update\n", wire.Version)
+	w := csv.NewWriter(&b)
+	rows := [][]string{{"time", "kind", "job", "task", "worker", "attempt"}}
+	for _, m := range l.Moments {
+		for _, e := range m.Events {
+			rows = append(rows, []string{
+				strconv.FormatFloat(m.At, 'g', -1, 64), string(e.Kind), strconv.Itoa(e.Job), strconv.Itoa(e.Task),
+				strconv.Itoa(e.Worker), strconv.Itoa(e.Attempt),
+			})
+		}
+	}
+	_ = w.WriteAll(rows) // a buffer takes all
+	return b.Bytes()
+}
