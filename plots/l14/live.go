@@ -33,20 +33,18 @@ const (
 	KilledServer  Killed = "server"
 )
 
-// Kills returns the processes that a test of the live system kills while it runs [FailingJob], earliest first: each kind before
-// the outage, during it, and after it. A worker that is killed has a task in hand.
+// Kills returns the processes that a test of the live system kills while it runs [FailingJob], earliest first: before the outage,
+// during it and after it. A worker that is killed has a task in hand.
 func Kills() []Kill {
 	return []Kill{
 		{11, KilledWorker, 0},
 		{29, KilledServer, 0},
-		{45, KilledManager, 0},
 		{65, KilledWorker, 1},
-		{81, KilledServer, 0},
-		{97, KilledManager, 0},
+		{81, KilledManager, 0},
 		{115, KilledWorker, 4}, // as it returns
-		{145, KilledServer, 0},
+		{145, KilledServer, 0}, // and the manager with it
+		{145, KilledManager, 0},
 		{169, KilledWorker, 2},
-		{199, KilledManager, 0},
 	}
 }
 
@@ -202,14 +200,13 @@ func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	}, verdicts)
 }
 
-// killMarks mark above the steps when processes are killed, each kind by itself.
+// killMarks mark above the steps when processes are killed, each kind in a row of its own.
 func killMarks() (marks []plots.Series) {
-	const height = 6.5
 	for k, what := range []Killed{KilledServer, KilledManager, KilledWorker} {
 		s := plots.Series{Label: string(what) + " killed", Kind: plots.Points, Look: 2 + k}
 		for _, kill := range Kills() {
 			if kill.What == what {
-				s.X, s.Y = append(s.X, kill.At), append(s.Y, height)
+				s.X, s.Y = append(s.X, kill.At), append(s.Y, 7.25-0.5*float64(k))
 			}
 		}
 		marks = append(marks, s)

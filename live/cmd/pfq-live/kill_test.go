@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"math/rand/v2"
 	"strconv"
 	"testing"
@@ -37,6 +38,7 @@ func hardScenario(seed uint64, policy dispatch.Policy) dispatch.Scenario {
 // Processes are killed all the time, server, manager and workers, and what happens is the simulation to the last digit.
 // PFQ_LIVE_LONG=N runs N cases.
 func TestReplayUnderKills(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	for seed := range uint64(hours(t)) {
 		policy, err := dispatch.ParsePolicy([]string{"deadline/priority", "proportion", "priority", "workload:100", "deadline/kept", "edf"}[seed%6])
 		if err != nil {
@@ -52,46 +54,14 @@ func replayUnderKills(t *testing.T, seed uint64, s dispatch.Scenario) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := freeAddress(t)
-	url := "nats://" + address
-	commands := [][]string{
-		{"server", "--store", t.TempDir(), "--listen", address, "--sync", "2m"},
-		{"manager", "--url", url, "--name", "m1", "--logical", "--policy", s.Policy.String()},
-	}
-	for w, v := range s.Speeds {
-		commands = append(commands, []string{
-			"worker", "--url", url, "--name", replay.WorkerName(w), "--speed", strconv.FormatFloat(v, 'g', -1, 64), "--pace", "400",
-		})
-	}
-	processes := make([]*process, len(commands))
-	for k, c := range commands {
-		processes[k] = start(t, c...)
-	}
-	nc, err := connect(ctx, url, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, err = js.Stream(ctx, "PFQ_BLOB"); err != nil; _, err = js.Stream(ctx, "PFQ_BLOB") { // until the server has made all
-		if ctx.Err() != nil {
-			t.Fatal(err)
-		}
-		rest(ctx, 20*time.Millisecond)
-	}
-	if err := replay.Publish(ctx, js, &s); err != nil {
-		t.Fatal(err)
-	}
+	v := startReplay(ctx, t, &s, 400)
 	type outcome struct {
 		log *replay.Log
 		err error
 	}
 	ended := make(chan outcome, 1)
 	go func() {
-		l, err := replay.Read(ctx, js, &s, func(int) {})
+		l, err := replay.Read(ctx, v.js, &s, func(int) {})
 		ended <- outcome{l, err}
 	}()
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -114,10 +84,60 @@ func replayUnderKills(t *testing.T, seed uint64, s dispatch.Scenario) {
 		case <-tick.C:
 			k := kills // at first each kind in turn
 			if k > 2 {
-				k = r.IntN(len(commands))
+				k = r.IntN(len(v.commands))
 			}
-			processes[k].kill()
-			processes[k] = start(t, commands[k]...)
+			v.killAndStart(t, k)
 		}
 	}
+}
+
+// A replaySystem is a replay by processes: the server, the manager, then the workers.
+type replaySystem struct {
+	commands  [][]string
+	processes []*process
+	js        jetstream.JetStream
+}
+
+// startReplay starts the processes and publishes the scenario. They end with the test.
+func startReplay(ctx context.Context, t *testing.T, s *dispatch.Scenario, pace float64) *replaySystem {
+	address := freeAddress(t)
+	url := "nats://" + address
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	m := []string{"manager", "--url", url, "--name", "m1", "--logical", "--policy", s.Policy.String()}
+	if s.Learning.Default > 0 {
+		m = append(m, "--learn", number(s.Learning.Default), "--learn-last", strconv.Itoa(s.Learning.Window))
+	}
+	v := &replaySystem{commands: [][]string{{"server", "--store", t.TempDir(), "--listen", address, "--sync", "2m"}, m}}
+	for w, speed := range s.Speeds {
+		v.commands = append(v.commands, []string{
+			"worker", "--url", url, "--name", replay.WorkerName(w), "--speed", number(speed), "--pace", number(pace),
+		})
+	}
+	for _, c := range v.commands {
+		v.processes = append(v.processes, start(t, c...))
+	}
+	nc, err := connect(ctx, url, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	if v.js, err = jetstream.New(nc); err != nil {
+		t.Fatal(err)
+	}
+	for _, err = v.js.Stream(ctx, "PFQ_BLOB"); err != nil; _, err = v.js.Stream(ctx, "PFQ_BLOB") { // until the server has made all
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+		rest(ctx, 20*time.Millisecond)
+	}
+	if err := replay.Publish(ctx, v.js, s); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// killAndStart kills the process at a place, and starts it anew.
+func (v *replaySystem) killAndStart(t *testing.T, k int) {
+	v.processes[k].kill()
+	v.processes[k] = start(t, v.commands[k]...)
 }

@@ -158,6 +158,7 @@ func TestBadUsage(t *testing.T) {
 		{"serve --memory --store x", "--store is of no use with --memory"},
 		{"serve --memory --listen 0.0.0.0:0", "--listen"},
 		{"serve --workers 0 --lost-after 1", "--lost-after"},
+		{"manager --learn-last 10", "--learn-last = 10: want 0 without --learn"},
 		{"statsu", "status"},
 		{"replay SDSC-Par-1996 --outages 9@1-2", "--outages[0]"},
 		{"replay SDSC-Par-1996 --heterogeneous 1,x", "--heterogeneous[1]"},

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 type managerFlags struct {
 	policy           string
 	learn, emergency float64
+	learnLast        int
 	lostAfter        time.Duration
 	replan, settle   time.Duration
 }
@@ -27,6 +29,7 @@ func (f *managerFlags) add(cmd *cobra.Command) {
 	f.lostAfter = 2 * time.Second
 	cli.AddText(cmd, &f.policy, "policy", "", "a policy such as deadline/priority, workload:60 or edf", "`POLICY` that shares the workers, as pfq dispatch names them")
 	addNumber(cmd, &f.learn, "learn", "", "seconds that a task is taken to run until one of its job is done; then what tasks took counts, not what their jobs say")
+	addInt(cmd, &f.learnLast, "learn-last", 0, math.MaxInt32, "with --learn: how many tasks of a job the mean is over, the last to finish; 0 for all")
 	addNumber(cmd, &f.emergency, "emergency", "", "`PRIORITY` from which on jobs take workers from tasks in hand")
 	addDuration(cmd, &f.lostAfter, "lost-after", 10*time.Millisecond, "how long a worker may be silent")
 	addDuration(cmd, &f.replan, "replan", 0, "how often to plan anew though nothing happens; 0s for never")
@@ -39,8 +42,12 @@ func (f *managerFlags) settings() (manager.Settings, error) {
 	if bad := (*input.Error)(nil); errors.As(err, &bad) {
 		return manager.Settings{}, &input.Error{Path: "--policy", Value: bad.Value, Want: bad.Want}
 	}
+	if f.learnLast > 0 && f.learn == 0 {
+		return manager.Settings{}, input.Errorf("--learn-last", f.learnLast, "0 without --learn")
+	}
+	learning := dispatch.Learning{Default: f.learn, Window: f.learnLast}
 	return manager.Settings{
-		Rules:     dispatch.Rules{Policy: policy, Learning: dispatch.Learning{Default: f.learn}, Emergency: f.emergency},
+		Rules:     dispatch.Rules{Policy: policy, Learning: learning, Emergency: f.emergency},
 		LostAfter: f.lostAfter, Replan: f.replan, Settle: f.settle,
 	}, err
 }
