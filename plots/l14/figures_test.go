@@ -19,7 +19,7 @@ var computed plotstest.Once
 func TestDispatchFigures(t *testing.T) {
 	plotstest.CheckIDs(t, Figures(), "dispatch-1 dispatch-2 dispatch-3 dispatch-4 dispatch-5 dispatch-6 dispatch-7 dispatch-8 dispatch-9")
 	figures := computed.Figures(t, Figures())
-	t.Run("pictures", func(t *testing.T) { plotstest.CheckPictures(t, figures, "dispatch-6", "dispatch-7") })
+	t.Run("pictures", func(t *testing.T) { plotstest.CheckPictures(t, figures, "dispatch-6", "dispatch-7", "dispatch-9") })
 	t.Run("failure", func(t *testing.T) { checkFailure(t, figures["dispatch-1"]) })
 	t.Run("few samples", func(t *testing.T) { checkFewSamples(t, figures) })
 	t.Run("many samples", func(t *testing.T) { checkManySamples(t, figures["dispatch-6"]) })
