@@ -43,7 +43,7 @@ func TestServerOfThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	block := regexp.MustCompile("(?s)```conf\n(.*?)```").FindSubmatch(page)
+	block := regexp.MustCompile("(?s)```conf nats.conf\n(.*?)```").FindSubmatch(page)
 	if block == nil {
 		t.Fatal("the page shows no configuration")
 	}
