@@ -22,7 +22,7 @@ func TestHelpExamples(t *testing.T) {
 		}
 	}
 	for _, c := range commands {
-		if c.Name() != "version" && c.Example == "" {
+		if c.Name() != "version" && c.Name() != "live" && c.Example == "" {
 			t.Errorf("help of %s has no example", c.Name())
 		}
 		var command string

@@ -6,6 +6,7 @@
 //	pfq tags             hosts that guess job sizes: best cutoffs, and other policies beside them
 //	pfq allocate POOL    divisible resources shared among jobs, at rest or in random traffic
 //	pfq dispatch TRACE   a log of jobs replayed under policies that share workers among them
+//	pfq live ARGS        runs pfq-live, which shares a real cluster among jobs
 //	pfq example [NAME]   a model to start from
 //
 // MODEL and POOL are files in JSON or YAML, TRACE is a log of jobs, - is the standard input. The answer is text, JSON
@@ -30,7 +31,7 @@ import (
 func main() { os.Exit(command.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func newRoot() *cobra.Command {
-	return command.Root(newSolve(), newStability(), newSimulate(), tags.New(), allocate.New(), dispatch.New(), newExample(), newVersion(),
+	return command.Root(newSolve(), newStability(), newSimulate(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newVersion(),
 		command.Help(&cobra.Command{Use: "model"}))
 }
 

@@ -49,6 +49,7 @@ func TestSnippets(t *testing.T) {
 			for _, b := range docs.Blocks(string(text)) {
 				language, name, named := strings.Cut(b.Info, " ")
 				switch {
+				case b.Info == "console live": // the tests of live/cmd/pfq-live run it
 				case language == "console":
 					for _, c := range b.Commands() {
 						s.check(file, c, name == "module")

@@ -32,11 +32,19 @@ func Execute(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr
 	return cli.Execute(context.Background(), root, args)
 }
 
+// An EndedError says that a program which did the work of the command ended with a status that is not 0, and has said why.
+type EndedError struct{ Status int }
+
+func (e *EndedError) Error() string { return fmt.Sprintf("exit status %d", e.Status) }
+
 // Status writes an error, and returns the exit status that it means.
 func Status(err error, stderr io.Writer) int {
+	var ended *EndedError
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &ended):
+		return ended.Status
 	case errors.Is(err, ErrNoAnswer):
 		return 1
 	}
