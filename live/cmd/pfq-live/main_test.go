@@ -19,6 +19,10 @@ import (
 // TestMain is the program itself in the processes that tests start.
 func TestMain(m *testing.M) {
 	if os.Getenv("PFQ_LIVE_TEST_PROGRAM") != "" {
+		go func() { // ends where the test does, however that ends
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			os.Exit(1)
+		}()
 		main()
 		return
 	}
@@ -55,6 +59,9 @@ func start(t *testing.T, args ...string) *process {
 	p := &process{exec.Command(os.Args[0], args...), &lines{}}
 	p.cmd.Env = append(os.Environ(), "PFQ_LIVE_TEST_PROGRAM=1")
 	p.cmd.Stdout, p.cmd.Stderr = p.said, p.said
+	if _, err := p.cmd.StdinPipe(); err != nil { // kept open by this process
+		t.Fatal(err)
+	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
