@@ -28,7 +28,7 @@ func TestFailingJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Run(t.Context(), s, Settings{Pace: 200})
+	got, err := Run(t.Context(), s, Settings{Pace: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestFailingJobOnAllWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Run(t.Context(), s, Settings{Pace: 200})
+	got, err := Run(t.Context(), s, Settings{Pace: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestFailingJobUnderKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := startReplay(ctx, t, &s, 100)
+	v := startReplay(ctx, t, &s, 200)
 	place := func(k l14.Kill) int {
 		switch k.What {
 		case l14.KilledServer:
