@@ -53,6 +53,9 @@ type reader struct {
 	consume  jetstream.ConsumeContext
 }
 
+// heartbeat is how often the server says that there is no message. A reader that hears nothing for twice as long asks anew.
+const heartbeat = time.Second
+
 // read delivers the messages of a stream from a sequence on, until stop is called or the context is done.
 func read(ctx context.Context, js jetstream.JetStream, stream string, from uint64) (*reader, error) {
 	consumer, err := js.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{
@@ -71,7 +74,7 @@ func read(ctx context.Context, js jetstream.JetStream, stream string, from uint6
 		case r.messages <- message{about.Sequence.Stream, m.Subject(), m.Data()}:
 		case <-ctx.Done():
 		}
-	})
+	}, jetstream.PullHeartbeat(heartbeat))
 	return r, err
 }
 
