@@ -24,7 +24,7 @@ import (
 )
 
 // chaosTasks are the tasks of a job.
-const chaosTasks = 12
+const chaosTasks = 30
 
 // Server, managers and workers are killed and put to sleep at random on the wall clock, while jobs of programs are submitted. In the end
 // each task has one result, which is right, and was finished once; the plans have no gap, and decided again they are the same.
