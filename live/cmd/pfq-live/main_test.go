@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -56,7 +57,14 @@ func (l *lines) String() string {
 // start starts a process, which ends with the test at the latest.
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
+	return startWith(t, nil, args...)
+}
+
+// startWith is start, with what the system is to know of the process.
+func startWith(t *testing.T, attributes *syscall.SysProcAttr, args ...string) *process {
+	t.Helper()
 	p := &process{exec.Command(os.Args[0], args...), &lines{}}
+	p.cmd.SysProcAttr = attributes
 	p.cmd.Env = append(os.Environ(), "PFQ_LIVE_TEST_PROGRAM=1")
 	p.cmd.Stdout, p.cmd.Stderr = p.said, p.said
 	if _, err := p.cmd.StdinPipe(); err != nil { // kept open by this process

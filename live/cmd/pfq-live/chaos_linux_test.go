@@ -1,5 +1,3 @@
-//go:build unix
-
 package main
 
 import (
@@ -49,7 +47,7 @@ func TestChaos(t *testing.T) {
 			"--folder", filepath.Join(folder, name)})
 	}
 	for _, command := range c.commands {
-		c.processes = append(c.processes, start(t, command...))
+		c.processes = append(c.processes, c.start(command))
 	}
 	nc, err := connect(ctx, url, "test")
 	if err != nil {
@@ -106,6 +104,12 @@ type chaos struct {
 	kills, pauses int
 }
 
+// start starts a process that ends where the test is killed, even if it is asleep by then.
+func (c *chaos) start(command []string) *process {
+	c.t.Helper()
+	return startWith(c.t, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}, command...)
+}
+
 // disturb kills processes, which start again at once, and puts others to sleep for up to 3 s, until the context is done.
 func (c *chaos) disturb(ctx context.Context) {
 	wake := make([]time.Time, len(c.processes)) // of those that sleep
@@ -129,7 +133,7 @@ func (c *chaos) disturb(ctx context.Context) {
 			c.pauses++
 		default:
 			c.processes[k].kill()
-			c.processes[k] = start(c.t, c.commands[k]...)
+			c.processes[k] = c.start(c.commands[k])
 			c.kills++
 		}
 		rest(ctx, time.Duration(50+c.random.IntN(200))*time.Millisecond)
