@@ -105,7 +105,7 @@ func (r *reader) background(args []string, want string) {
 		if r.serve != nil {
 			r.serve.kill()
 		}
-		for flag, value := range map[string]string{"--listen": r.server, "--http": r.web} {
+		for flag, value := range map[string]string{"--listen": r.server, "--http": r.web, "--lost-after": "1m"} { // however slow the machine is
 			if !strings.Contains(strings.Join(args, " "), flag) {
 				args = append(args, flag, value)
 			}
