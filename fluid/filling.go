@@ -168,15 +168,8 @@ func (f *filling) start(count, share []float64) {
 func (f *filling) split(level float64, share []float64) float64 {
 	keep, stop := f.keep[:cap(f.keep)], f.stop[:cap(f.stop)]
 	kept, stopped, least := 0, 0, math.MaxFloat64
-	stops, top := f.stops, level*(1+f.tie)
 	for k, i := range f.row {
-		needed := i < len(stops) && stops[i] <= top
-		for _, j := range f.sated {
-			if f.need[j][i] > 0 {
-				needed = true
-			}
-		}
-		if needed {
+		if f.ends(i, level) {
 			stop[stopped] = k
 			stopped++
 			share[i] = level * f.speed[i]
@@ -187,9 +180,9 @@ func (f *filling) split(level float64, share []float64) float64 {
 		}
 	}
 	f.keep, f.stop = keep[:kept], stop[:stopped]
-	if stops != nil {
+	if f.stops != nil {
 		for _, k := range f.stop {
-			if i := f.row[k]; stops[i] <= top {
+			if i := f.row[k]; f.isAtLimit(i, level) {
 				share[i] = f.limit[i]
 			}
 		}
@@ -200,6 +193,19 @@ func (f *filling) split(level float64, share []float64) float64 {
 	f.row = f.row[:kept]
 	return least
 }
+
+// ends reports whether row i needs a saturated resource, or reaches its limit.
+func (f *filling) ends(i int, level float64) bool {
+	for _, j := range f.sated {
+		if f.need[j][i] > 0 {
+			return true
+		}
+	}
+	return f.stops != nil && f.isAtLimit(i, level)
+}
+
+// isAtLimit reports whether row i has reached its limit, up to rounding.
+func (f *filling) isAtLimit(i int, level float64) bool { return f.stops[i] <= level*(1+f.tie) }
 
 // advance moves the terms of the rows that stopped from the rates to what is frozen.
 func (f *filling) advance(level float64) {
