@@ -60,6 +60,15 @@ type Record struct {
 // lateTol is the part of the time on the clock by which a job may be late and not miss its deadline.
 const lateTol = 1e-9
 
+// Missed returns M_j, the seconds > 0 from the deadline of the job to its finish at that time, or 0 if the job has none or
+// is late by no more than 1e-9 of the time on the clock, as the rounding of sums of millions of terms may make it.
+func (j *Job) Missed(finish float64) float64 {
+	if late := finish - j.Deadline; j.Deadline > 0 && late > lateTol*finish {
+		return late
+	}
+	return 0
+}
+
 // A Spread sums up a number of values; it is 0 if there is none.
 type Spread struct {
 	Count         int
@@ -182,7 +191,7 @@ func (m *Maker) result(records []Record) *Result {
 		}
 		j, rec := m.jobs[i], m.records[i]
 		rec.Delay = rec.Finish - j.Submit
-		if late := rec.Finish - j.Deadline; j.Deadline > 0 && late > lateTol*rec.Finish {
+		if late := j.Missed(rec.Finish); late > 0 {
 			rec.Missed = late
 			res.Missed++
 			res.DeadlineMissPenalty += float64(j.Priority * late)

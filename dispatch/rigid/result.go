@@ -34,13 +34,10 @@ type Record struct {
 	Delay           float64 // T = Finish - submission, seconds
 	Slowdown        float64 // T / r; 0 for a job that takes no time
 	BoundedSlowdown float64 // max(1, T / max(r, threshold))
-	Missed          float64 // M, seconds from deadline to finish, as in package dispatch
+	Missed          float64 // M, as [dispatch.Job.Missed] says
 	Backfilled      bool
 	Outlived        bool
 }
-
-// lateTol is the part of the time on the clock by which a job may be late and not miss its deadline, as in package dispatch.
-const lateTol = 1e-9
 
 // defaultThreshold is that of the bounded slowdown, in seconds.
 const defaultThreshold = 10
@@ -64,7 +61,7 @@ func (r *run) result() *Result {
 			slowdowns = append(slowdowns, rec.Slowdown)
 		}
 		waits, delays, bounded = append(waits, rec.Waiting), append(delays, rec.Delay), append(bounded, rec.BoundedSlowdown)
-		if late := rec.Finish - j.Deadline; j.Deadline > 0 && late > lateTol*rec.Finish {
+		if late := j.Missed(rec.Finish); late > 0 {
 			rec.Missed = late
 			res.Missed++
 			res.DeadlineMissPenalty += float64(j.Priority * late)
