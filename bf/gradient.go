@@ -35,7 +35,7 @@ func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (*Gradi
 	if err != nil {
 		return nil, err
 	}
-	components := reduceAll(m)
+	components := reduceAll(m.EqualSizes())
 	plans := make([]*plan, len(components))
 	for k := range components {
 		c := &components[k]
@@ -83,6 +83,7 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 			}
 		}
 	}
+	equal := m.EqualSizes()
 	width := 0.0
 	set := func(d *num.Value, x difference, times *big.Rat) {
 		var w float64
@@ -100,7 +101,12 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 			// A rate of the problem counts one way to choose servers; the class moves them all.
 			ways := new(big.Rat).SetInt(waysToChoose(c.Model.Servers, c.Model.Classes[i].Servers))
 			for _, row := range list {
-				set(&g.ArrivalRates[row], perRate[i], new(big.Rat).Quo(scale, ways))
+				times := new(big.Rat).Quo(scale, ways)
+				if m.Classes[row].MeanSize != nil {
+					times.Mul(times, m.Classes[row].MeanSize)
+					times.Quo(times, equal.MeanSize)
+				}
+				set(&g.ArrivalRates[row], perRate[i], times)
 			}
 		}
 		for i, list := range c.Servers {
@@ -108,8 +114,8 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 				// A row of n servers that is one server of the component moves it n times as fast.
 				times := big.NewRat(int64(m.Servers[row].Size()/c.Model.Servers[i].Size()), 1)
 				times.Mul(times, scale)
-				if m.MeanSize != nil {
-					times.Quo(times, m.MeanSize)
+				if equal.MeanSize != nil {
+					times.Quo(times, equal.MeanSize)
 				}
 				set(&g.Capacities[row], perCapacity[i], times)
 			}
@@ -118,7 +124,7 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 	return g, width, nil
 }
 
-// reduceAll reduces a model but keeps classes of rate 0 and servers of capacity 0, which have derivatives too.
+// reduceAll reduces a model of one mean size but keeps classes of rate 0 and servers of capacity 0, which have derivatives too.
 func reduceAll(m *cluster.Model) []cluster.Component {
 	positive := func(x *big.Rat) *big.Rat {
 		if x.Sign() == 0 {

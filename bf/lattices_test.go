@@ -20,7 +20,7 @@ var lattices = []Lattice{"", ClassLattice, ServerLattice, ConnectedLattice, Symm
 // 60 bits and more, and may differ by as many. The ways to choose servers are so few that the literal recursion, in
 // fractions over all sets of them, takes a fraction of a second.
 func drawModel(t *rapid.T, groups, long bool) *cluster.Model {
-	o := oracle.Options{Stable: true, ZeroRates: rapid.Bool().Draw(t, "zero rates"), Long: long}
+	o := oracle.Options{Stable: true, ZeroRates: rapid.Bool().Draw(t, "zero rates"), OwnSizes: rapid.Bool().Draw(t, "own sizes"), Long: long}
 	if groups {
 		o.Count = 3
 	}

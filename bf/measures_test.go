@@ -14,15 +14,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// balance returns Σ_{|x|=n} Φ(x) Π λ_i^x_i for n = 0..total of a model without groups, summed
-// state by state from Φ(x) = Σ_i Φ(x-e_i)/μ(A(x)) ([BC17], equations (3) and (4)).
+// balance returns Σ_{|x|=n} Φ(x) Π (λ_i σ_i)^x_i for n = 0..total of a model without groups, summed
+// state by state from Φ(x) = Σ_i Φ(x-e_i)/μ(A(x)) ([BC17], equations (3) and (4)), μ in work.
 func balance(m *cluster.Model, total int) []*big.Rat {
-	size := big.NewRat(1, 1)
-	if m.MeanSize != nil {
-		size = m.MeanSize
+	var work []*big.Rat
+	for _, k := range m.Classes {
+		size := big.NewRat(1, 1)
+		if k.MeanSize != nil {
+			size = k.MeanSize
+		} else if m.MeanSize != nil {
+			size = m.MeanSize
+		}
+		work = append(work, new(big.Rat).Mul(k.ArrivalRate, size))
 	}
 	sums := make([]*big.Rat, total+1)
-	level := map[string]*big.Rat{string(make([]byte, len(m.Classes))): big.NewRat(1, 1)} // Φ(x) Π λ^x on |x| = n
+	level := map[string]*big.Rat{string(make([]byte, len(m.Classes))): big.NewRat(1, 1)} // Φ(x) Π (λσ)^x on |x| = n
 	sums[0] = big.NewRat(1, 1)
 	for n := 1; n <= total; n++ {
 		next := map[string]*big.Rat{}
@@ -43,11 +49,11 @@ func balance(m *cluster.Model, total int) []*big.Rat {
 				}
 				x := []byte(y)
 				x[i]--
-				sum.Add(sum, new(big.Rat).Mul(k.ArrivalRate, level[string(x)]))
+				sum.Add(sum, new(big.Rat).Mul(work[i], level[string(x)]))
 				for _, c := range k.Servers {
 					if !used[c.Server] {
 						used[c.Server] = true
-						mu.Add(mu, new(big.Rat).Quo(m.Servers[c.Server].Capacity, size))
+						mu.Add(mu, m.Servers[c.Server].Capacity)
 					}
 				}
 			}
@@ -280,4 +286,36 @@ func TestDistributionOfUnequalParts(t *testing.T) {
 			t.Errorf("P(%d jobs) = %v: relative error %g, bound %g", n, p.Float, e, float.RelativeErrorBound)
 		}
 	}
+}
+
+// One server of capacity C shared by classes of mean sizes σ_i: the mean delay σ_i/(C - Σ λ_j σ_j) is in proportion to the size, and every
+// job is served at the rate that is left (Kleinrock 1967). What overloads it is told in jobs of one mean size.
+func TestOwnSizesOnOneServer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := oracle.DrawModel(t, oracle.Options{Servers: 1, OwnSizes: true, Stable: true})
+		left := new(big.Rat).Set(m.Servers[0].Capacity)
+		for i := range m.Classes {
+			left.Sub(left, m.Work(i))
+		}
+		for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
+			r, err := Solve(t.Context(), m, Settings{Engine: engine})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, c := range r.Classes {
+				name := fmt.Sprintf("%s: class %d: ", engine, i)
+				checkValue(t, name+"delay", r, c.MeanDelay.Float, c.MeanDelay.Exact, new(big.Rat).Quo(m.MeanSizeOf(i), left))
+				checkValue(t, name+"service rate", r, c.ServiceRate.Float, c.ServiceRate.Exact, left)
+				checkValue(t, name+"load", r, c.Load.Float, c.Load.Exact, new(big.Rat).Quo(m.Work(i), m.Servers[0].Capacity))
+			}
+		}
+		var overload *cluster.UnstableError
+		over := oracle.ScaleTo(m, big.NewRat(3, 2))
+		if _, err := Solve(t.Context(), over, Settings{}); !errors.As(err, &overload) {
+			t.Fatalf("error %v", err)
+		}
+		if q := overload.ArrivalRate.Quo(overload.ArrivalRate, overload.Capacity); q.Cmp(big.NewRat(3, 2)) != 0 {
+			t.Fatalf("overload %v, want 3/2", q)
+		}
+	})
 }

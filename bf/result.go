@@ -65,10 +65,10 @@ type Part struct {
 // A ClassResult holds the measures of one class.
 type ClassResult struct {
 	ArrivalRate *big.Rat   // λ_i, jobs per unit of time
-	Load        num.Value  // ρ_i of [BC17]: λ_i σ over the capacity of all servers that jobs of the class may be assigned
+	Load        num.Value  // ρ_i of [BC17]: λ_i σ_i over the capacity of all servers that jobs of the class may be assigned
 	MeanJobs    num.Value  // E[X_i]
 	MeanDelay   *num.Value // E[X_i]/λ_i, mean sojourn; nil if λ_i = 0
-	ServiceRate *num.Value // γ_i = λ_i σ / E[X_i], work per unit of time; nil if λ_i = 0
+	ServiceRate *num.Value // γ_i = λ_i σ_i / E[X_i], work per unit of time; nil if λ_i = 0
 }
 
 // A ServerResult holds the measures of one server, or of each server of a group.

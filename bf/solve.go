@@ -19,8 +19,9 @@ import (
 //
 //	P(X = x) = Φ(x) Π_i λ_i^x_i / Z,  Z = Σ_x Φ(x) Π_i λ_i^x_i.
 //
-// By Theorem 2 of [BC17] these are also the measures of the multi-server queue with exponential sizes, first come
-// first served.
+// By Theorem 2 of [BC17] these are also the measures of the multi-server queue with exponential sizes of one mean, first
+// come first served. Classes may differ in mean size under balanced fairness, where σ_i counts through the work λ_i σ_i only:
+// the arrival rates above are those of [cluster.Model.EqualSizes]. [cluster.Model.OneMeanSize] tells whether they differ.
 //
 // The model is reduced first (see [cluster.Model.Reduce]); each component is solved on the
 // lattice that takes the fewest operations, named with the reason in Result.Parts. Time and
@@ -102,13 +103,14 @@ func isInput(err error) bool {
 
 // solveWith solves all components with one engine and puts the result together.
 func solveWith(ctx context.Context, m *cluster.Model, s Settings, engine num.Engine, prec uint) (*Result, error) {
-	t, err := solveRows(ctx, m, s, engine, prec)
+	e := m.EqualSizes()
+	t, err := solveRows(ctx, e, s, engine, prec)
 	if err != nil {
 		return nil, err
 	}
 	for row := range m.Servers {
 		if m.Servers[row].Capacity.Sign() == 0 {
-			if t.busy[row], err = idleServer(ctx, m, s, row, t, prec); err != nil {
+			if t.busy[row], err = idleServer(ctx, e, s, row, t, prec); err != nil {
 				return nil, err
 			}
 		}
@@ -125,6 +127,7 @@ type rows struct {
 	parts         []Part
 }
 
+// solveRows returns the measures of a model of one mean size, but for the servers of capacity 0.
 func solveRows(ctx context.Context, m *cluster.Model, s Settings, engine num.Engine, prec uint) (*rows, error) {
 	one := arithmetic.One(engine, prec)
 	zero := one.Rational(new(big.Rat))
@@ -215,7 +218,7 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 }
 
 // idleServer returns the probability that a job is present that a server of the given row, of
-// capacity 0, could serve: 1 - Z'/Z, where Z' is without the jobs that chose it.
+// capacity 0, could serve, in a model of one mean size: 1 - Z'/Z, where Z' is without the jobs that chose it.
 func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *rows, prec uint) (arithmetic.Number, error) {
 	s.MaxJobs = 0
 	without := &cluster.Model{Servers: append([]cluster.Server(nil), m.Servers...), MeanSize: m.MeanSize}
@@ -257,7 +260,7 @@ func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *r
 	return r.normalization.Quo(t.normalization).OneMinus(), nil
 }
 
-// capacityOf returns μ({i}) σ of class k, the capacity of all servers that its jobs may be assigned.
+// capacityOf returns μ({i}) σ_i of class k, the capacity of all servers that its jobs may be assigned.
 func capacityOf(m *cluster.Model, k cluster.Class) *big.Rat {
 	sum := new(big.Rat)
 	for _, c := range k.Servers {
@@ -285,15 +288,11 @@ func (t *rows) result(m *cluster.Model, s Settings, engine num.Engine) (*Result,
 		r.EmptyProbability = z
 	}
 	fits = true
-	size := m.MeanSize
-	if size == nil {
-		size = big.NewRat(1, 1)
-	}
 	jobs, rate := t.like.Rational(new(big.Rat)), new(big.Rat)
 	for i, k := range m.Classes {
 		jobs = jobs.Add(t.jobs[i])
 		rate.Add(rate, k.ArrivalRate)
-		work := new(big.Rat).Mul(k.ArrivalRate, size)
+		work := m.Work(i)
 		c := ClassResult{ArrivalRate: k.ArrivalRate, Load: export(t.like.Rational(new(big.Rat).Quo(work, capacityOf(m, k)))),
 			MeanJobs: export(t.jobs[i])}
 		if k.ArrivalRate.Sign() > 0 {

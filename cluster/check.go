@@ -15,7 +15,7 @@ const maxCount = 1_000_000 // servers a group may hold
 //
 //   - there are servers and classes, each with a name of its own among its kind, in UTF-8
 //     without control characters;
-//   - C_s >= 0, λ_i >= 0 and σ > 0, with numerators and denominators of at most 16,384 bits;
+//   - C_s >= 0, λ_i >= 0, σ > 0 and σ_i > 0, with numerators and denominators of at most 16,384 bits;
 //   - a row of servers counts 1 to 1,000,000 (0 stands for 1);
 //   - each class has servers, none twice, and at least one of them has a positive capacity;
 //   - of each row a class chooses between one server and all.
@@ -51,6 +51,11 @@ func (m *Model) Check() error {
 		path := input.Index("classes", i)
 		if err := input.CheckNumber(path+".arrival_rate", c.ArrivalRate, input.Nonnegative); err != nil {
 			return err
+		}
+		if c.MeanSize != nil {
+			if err := input.CheckNumber(path+".mean_size", c.MeanSize, input.Positive); err != nil {
+				return err
+			}
 		}
 		if err := m.checkChoices(path+".servers", i, lastUse); err != nil {
 			return err

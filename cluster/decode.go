@@ -73,7 +73,7 @@ func decodeClasses(n *tree.Node, servers []Server) ([]Class, error) {
 	classes := make([]Class, len(list))
 	for i := range list {
 		path := input.Index("classes", i)
-		f, err := list[i].Fields(path, "an object with name, arrival_rate and servers", "name", "arrival_rate", "servers")
+		f, err := list[i].Fields(path, "an object with name, arrival_rate and servers", "name", "arrival_rate", "servers", "mean_size")
 		if err != nil {
 			return nil, err
 		}
@@ -83,6 +83,11 @@ func decodeClasses(n *tree.Node, servers []Server) ([]Class, error) {
 		}
 		if c.ArrivalRate, err = f["arrival_rate"].Rat(path+".arrival_rate", input.Nonnegative); err != nil {
 			return nil, err
+		}
+		if n := f["mean_size"]; n != nil {
+			if c.MeanSize, err = n.Rat(path+".mean_size", input.Positive); err != nil {
+				return nil, err
+			}
 		}
 		choices, err := f["servers"].Elements(path+".servers", "an array of names of servers")
 		if err != nil {

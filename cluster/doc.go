@@ -3,8 +3,8 @@
 // reduced without changing any answer.
 //
 // A cluster has servers s = 1..S and classes of jobs i = 1..N. Class-i jobs arrive as a
-// Poisson process of rate λ_i, bring work of mean σ each, and can be served by the servers
-// of the set S_i, jointly. Server s does C_s units of work per unit of time. While A is the
+// Poisson process of rate λ_i, bring work of mean σ_i each (of one mean σ for all classes
+// where none has its own), and can be served by the servers of the set S_i, jointly. Server s does C_s units of work per unit of time. While A is the
 // set of classes that have jobs, the cluster works at the rate
 //
 //	μ(A) = Σ_{s ∈ ∪_{i∈A} S_i} C_s,

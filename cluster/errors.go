@@ -11,7 +11,7 @@ import (
 // servers they can use can work. It wraps [num.ErrUnstable].
 type UnstableError struct {
 	Classes     []int    // rows of the model's classes; for classes with "choose", some of their server sets
-	ArrivalRate *big.Rat // of the jobs of these classes (of those server sets), jobs per unit of time
+	ArrivalRate *big.Rat // of the jobs of these classes (of those server sets), jobs per unit of time; of [Model.EqualSizes]
 	Capacity    *big.Rat // of all servers they can use, jobs per unit of time; at most ArrivalRate
 }
 

@@ -105,3 +105,23 @@ func ExampleModel_Expand() {
 	// a/2 1/3 [{0 1} {2 1}]
 	// a/3 1/3 [{1 1} {2 1}]
 }
+
+// Reports are twelve times as large as the other jobs. Balanced fairness counts their work, in jobs of mean size 1.
+func ExampleModel_EqualSizes() {
+	m := &cluster.Model{
+		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(4, 1)}},
+		Classes: []cluster.Class{
+			{Name: "web", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)},
+			{Name: "report", ArrivalRate: big.NewRat(1, 8), MeanSize: big.NewRat(12, 1), Servers: cluster.On(0)},
+		},
+	}
+	_, err := m.OneMeanSize()
+	fmt.Println(err)
+	for i, c := range m.EqualSizes().Classes {
+		fmt.Println(c.Name, "rate", c.ArrivalRate, "work", m.Work(i), "of mean size", m.MeanSizeOf(i))
+	}
+	// Output:
+	// classes[1].mean_size = 12: want 1, that of "web": service in order of arrival has formulas for exponential sizes of one mean only
+	// web rate 1/2 work 1/2 of mean size 1/1
+	// report rate 3/2 work 3/2 of mean size 12/1
+}

@@ -49,7 +49,7 @@ func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err erro
 			if count > 1 {
 				name = names.part(c.Name, k+1)
 			}
-			e.Classes = append(e.Classes, Class{Name: name, ArrivalRate: rate, Servers: On(servers...)})
+			e.Classes = append(e.Classes, Class{Name: name, ArrivalRate: rate, MeanSize: c.MeanSize, Servers: On(servers...)})
 			classRow = append(classRow, row)
 			m.nextCombination(c, first, servers)
 		}

@@ -7,7 +7,7 @@ import "math/big"
 type Model struct {
 	Servers  []Server
 	Classes  []Class
-	MeanSize *big.Rat // σ > 0, mean work a job brings; nil means 1
+	MeanSize *big.Rat // σ > 0, mean work that a job of a class without a mean size of its own brings; nil means 1
 }
 
 // A Server is one server or a group of Count equal ones.
@@ -21,6 +21,7 @@ type Server struct {
 type Class struct {
 	Name        string
 	ArrivalRate *big.Rat // λ_i >= 0, jobs per unit of time
+	MeanSize    *big.Rat // σ_i > 0, mean work that a job of the class brings; nil means that of the model
 	Servers     []Choice // where its jobs may run; not empty, no server row twice
 }
 

@@ -12,7 +12,7 @@ import (
 
 // draw draws a model with rates and capacities that are often 0, and groups that are often chosen whole.
 func draw(t *rapid.T, servers, classes, count int) *cluster.Model {
-	return oracle.DrawModel(t, oracle.Options{Servers: servers, Classes: classes, Count: count, ZeroRates: true, ZeroCapacities: true})
+	return oracle.DrawModel(t, oracle.Options{Servers: servers, Classes: classes, Count: count, ZeroRates: true, ZeroCapacities: true, OwnSizes: true})
 }
 
 // shape writes a model so that two are the same if and only if the texts are.
@@ -23,6 +23,9 @@ func shape(m *cluster.Model) string {
 	}
 	for _, c := range m.Classes {
 		fmt.Fprintf(&b, "%q %s %v\n", c.Name, c.ArrivalRate.RatString(), c.Servers)
+		if c.MeanSize != nil {
+			fmt.Fprintf(&b, "of %s\n", c.MeanSize.RatString())
+		}
 	}
 	if m.MeanSize != nil {
 		fmt.Fprintf(&b, "%s", m.MeanSize.RatString())

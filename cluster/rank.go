@@ -18,9 +18,14 @@ const maxRankClasses = 20
 //
 // The error is that of [Model.Check], or a *[num.InputError] for more than 20 classes, or for a class
 // that chooses some servers of a group: it stands for one class for each combination, as
-// [Model.Expand] writes them out. It is ctx.Err() soon after ctx is done.
+// [Model.Expand] writes them out; or for classes that differ in mean size, which [Model.EqualSizes] makes equal. It is
+// ctx.Err() soon after ctx is done.
 func (m *Model) Rank(ctx context.Context) ([]*big.Rat, error) {
 	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	size, err := m.OneMeanSize()
+	if err != nil {
 		return nil, err
 	}
 	if n := len(m.Classes); n > maxRankClasses {
@@ -31,10 +36,7 @@ func (m *Model) Rank(ctx context.Context) ([]*big.Rat, error) {
 	for s, server := range m.Servers {
 		c := new(big.Rat).SetInt64(int64(server.Size()))
 		c.Mul(c, server.Capacity)
-		if m.MeanSize != nil {
-			c.Quo(c, m.MeanSize)
-		}
-		capacities[s] = c
+		capacities[s] = c.Quo(c, size)
 	}
 	servers := make([][]int, len(m.Classes))
 	for i, class := range m.Classes {

@@ -16,7 +16,7 @@ import (
 // The table is the capacity of the union of servers of each set, whole groups included.
 func TestRankIsUnionOfServers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := draw(t, 5, 6, 3)
+		m := draw(t, 5, 6, 3).EqualSizes()
 		for i := range m.Classes {
 			for k, c := range m.Classes[i].Servers {
 				m.Classes[i].Servers[k].Choose = m.Servers[c.Server].Size()

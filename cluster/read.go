@@ -16,7 +16,8 @@ type SyntaxError = tree.SyntaxError
 //	 "mean_size": 1}
 //
 // Numbers are JSON numbers or strings and are taken exactly as written: 0.1, "0.1" and
-// "1/10" are all one tenth. count is 1 if missing, as is mean_size.
+// "1/10" are all one tenth. count is 1 if missing, as is mean_size. A class may have a mean_size of its own in place
+// of the model's.
 //
 // The error is a *[SyntaxError] where the text is not JSON, and otherwise wraps an *[num.InputError] with the path of
 // the field, its value and what is accepted: for an unknown, missing or repeated field, a value of another type, and

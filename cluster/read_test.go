@@ -187,6 +187,9 @@ func asYAML(m *cluster.Model) string {
 		for _, choice := range c.Servers {
 			fmt.Fprintf(&b, "  - group: %s\n    choose: %d\n", strconv.Quote(m.Servers[choice.Server].Name), choice.Choose)
 		}
+		if c.MeanSize != nil {
+			fmt.Fprintf(&b, "  mean_size: %s\n", c.MeanSize.RatString())
+		}
 	}
 	if m.MeanSize != nil {
 		fmt.Fprintf(&b, "mean_size: %s\n", m.MeanSize.RatString())

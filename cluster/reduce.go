@@ -10,7 +10,7 @@ import (
 // A Component is a part of a model that shares no server with the others, in its smallest form: every class has a
 // positive rate, every server a positive capacity, no two classes have the same choices, no two single servers the
 // same classes, and no group is always chosen whole (such a group is one server of the summed capacity). Its Model
-// has mean size 1: capacities are divided by σ, so they count jobs per unit of time.
+// is of [Model.EqualSizes] with mean size 1: capacities are divided by σ, so they count jobs per unit of time.
 type Component struct {
 	Model   Model
 	Servers [][]int // Servers[s] lists the rows of the original model merged into Model.Servers[s]
@@ -19,13 +19,13 @@ type Component struct {
 
 // Reduce returns the components of a model that has passed [Model.Check]. With A the
 // image of a set of classes of positive rate, spread over the components, the rank
-// function keeps its value: μ(A)/σ = Σ_components μ(A). So do all stationary measures, and
-// the normalizations multiply.
+// function keeps its value: μ(A)/σ = Σ_components μ(A). So do all stationary measures (those of
+// balanced fairness, if mean sizes differ), and the normalizations multiply.
 //
 // Dropped, and in no component, are classes of rate 0 and servers that carry nothing: of
 // capacity 0, or without a class of positive rate. Merged are then
 //
-//  1. classes with the same choices: their rates add, their jobs split in proportion;
+//  1. classes with the same choices: their rates add, their jobs split in proportion (to λ_i σ_i, if mean sizes differ);
 //  2. a group chosen whole by all classes that use it, into one server of Count C_s;
 //  3. single servers (those of step 2 among them) used by the same classes: their capacities add.
 //
@@ -39,7 +39,7 @@ type Component struct {
 // the arithmetic: the sum of many fractions has a long denominator, and may exceed the
 // length that Check grants.
 func (m *Model) Reduce() []Component {
-	r := &reduction{m: m}
+	r := &reduction{m: m.EqualSizes()}
 	r.classes = r.mergeClasses()
 	r.servers = r.mergeServers()
 	return r.components()

@@ -14,12 +14,13 @@ import (
 	"productform/internal/oracle"
 )
 
-// μ(A)/σ and λ(A) of every set A of classes of positive rate are the sums of those of its
-// images in the components.
+// μ(A)/σ of every set A of classes of positive rate is the sum of those of its images in the components, where σ is the
+// mean size in whose jobs they count.
 func TestReduceKeepsRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 6, 7, 1)
 		parts := m.Reduce()
+		m = m.EqualSizes()
 		var active []int
 		for i, c := range m.Classes {
 			if c.ArrivalRate.Sign() > 0 {
@@ -54,7 +55,7 @@ func TestReduceKeepsRank(t *testing.T) {
 func TestReduceKeepsMeasures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
-			return oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 4, Count: 3, ZeroRates: true, ZeroCapacities: true, Stable: true})
+			return oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 4, Count: 3, ZeroRates: true, ZeroCapacities: true, OwnSizes: true, Stable: true})
 		}).Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= 7 }).Draw(t, "model")
 		want := oracle.Solve(m)
 		z := big.NewRat(1, 1)

@@ -42,7 +42,11 @@ func (m *Model) WriteJSON(w io.Writer) error {
 				b.WriteString(`{"group": ` + jsonString(s.Name) + `, "choose": ` + strconv.Itoa(choice.Choose) + "}")
 			}
 		}
-		b.WriteString("]}")
+		b.WriteByte(']')
+		if c.MeanSize != nil {
+			b.WriteString(`, "mean_size": ` + jsonNumber(c.MeanSize))
+		}
+		b.WriteByte('}')
 	}
 	b.WriteString("\n  ]")
 	if m.MeanSize != nil {

@@ -77,7 +77,7 @@ func FromGraph(ctx context.Context, arrivalRates, capacities []*big.Rat, compati
 }
 
 // FromCluster returns the queue of a cluster model, with rates in jobs per unit of time and the
-// rank function of [cluster.Model.Rank], whose errors it has.
+// rank function of [cluster.Model.Rank], whose errors it has: one is for classes that differ in mean size.
 func FromCluster(ctx context.Context, m *cluster.Model) (*Queue, error) {
 	if m == nil {
 		return nil, input.Errorf("", "nothing", "a cluster model")

@@ -58,6 +58,12 @@ func TestBadInput(t *testing.T) {
 	}{
 		{func() error { _, err := FromCluster(t.Context(), nil); return err }(), "want a cluster model, not nothing"},
 		{func() error { _, err := FromCluster(t.Context(), &cluster.Model{}); return err }(), "servers = []: want at least one server"},
+		{func() error {
+			_, err := FromCluster(t.Context(), &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(9, 1)}}, Classes: []cluster.Class{
+				{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)},
+				{Name: "b", ArrivalRate: big.NewRat(1, 1), MeanSize: big.NewRat(2, 1), Servers: cluster.On(0)}}})
+			return err
+		}(), `classes[1].mean_size = 2: want 1, that of "a": service in order of arrival has formulas for exponential sizes of one mean only`},
 
 		{err1(FromGraph(t.Context(), nil, one, nil)), "ArrivalRates = an empty list: want at least one class"},
 		{err1(FromGraph(t.Context(), rats(t, "-1"), one, [][]int{{0}})), "ArrivalRates[0] = -1: want a number >= 0"},

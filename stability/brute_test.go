@@ -41,7 +41,7 @@ func bruteForce(lambda []*big.Rat, rank func([]int) *big.Rat) answer {
 	return a
 }
 
-// loads returns λ_i σ and the rank function of a model of single servers, in work per unit of time.
+// loads returns λ_i σ_i and the rank function of a model of single servers, in work per unit of time.
 func loads(m *cluster.Model) ([]*big.Rat, func([]int) *big.Rat) {
 	size := big.NewRat(1, 1)
 	if m.MeanSize != nil {
@@ -55,7 +55,7 @@ func loads(m *cluster.Model) ([]*big.Rat, func([]int) *big.Rat) {
 
 // drawModel draws a model of up to 6 servers and 7 classes; with groups, of up to 3 rows of up to 4 servers and 3 classes.
 func drawModel(t *rapid.T, groups bool) *cluster.Model {
-	o := oracle.Options{Servers: 6, Classes: 7, ZeroRates: true, ZeroCapacities: true, Long: true}
+	o := oracle.Options{Servers: 6, Classes: 7, ZeroRates: true, ZeroCapacities: true, OwnSizes: true, Long: true}
 	if groups {
 		o.Servers, o.Classes, o.Count = 3, 3, 4
 	}
@@ -161,7 +161,7 @@ func countRows(set, row []int) int {
 // In larger groups the minima are those over all numbers k of servers of each row.
 func TestGroupsAgainstCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := oracle.DrawModel(t, oracle.Options{Servers: 3, Count: 9, ZeroRates: true, ZeroCapacities: true, Long: true})
+		m := oracle.DrawModel(t, oracle.Options{Servers: 3, Count: 9, ZeroRates: true, ZeroCapacities: true, OwnSizes: true, Long: true})
 		m = drawLoad(t, m)
 		margin, scale := oracle.Extremes(m)
 		got, err := Cluster(t.Context(), m)

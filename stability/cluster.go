@@ -13,7 +13,7 @@ import (
 //
 //	μ(A) = Σ C_s over the servers s that some class of A can use,
 //
-// and Σ_{i∈A} λ_i < μ(A) is asked of all non-empty A, with λ_i the arrival rate times σ; a group of
+// and Σ_{i∈A} λ_i < μ(A) is asked of all non-empty A, with λ_i the arrival rate times σ_i; a group of
 // servers of which jobs choose some stands for one class for each combination (as in
 // [cluster.Model.Expand], which is not needed). All results are exact.
 //

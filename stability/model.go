@@ -100,11 +100,8 @@ func newGraph(ctx context.Context, m *cluster.Model) (*graph, error) {
 // work returns λ_i, arrival rate times mean size, of each row of classes.
 func work(m *cluster.Model) []*big.Rat {
 	rates := make([]*big.Rat, len(m.Classes))
-	for i, c := range m.Classes {
-		rates[i] = c.ArrivalRate
-		if m.MeanSize != nil {
-			rates[i] = new(big.Rat).Mul(c.ArrivalRate, m.MeanSize)
-		}
+	for i := range rates {
+		rates[i] = m.Work(i)
 	}
 	return rates
 }

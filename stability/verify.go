@@ -33,7 +33,10 @@ func Verify(ctx context.Context, m *cluster.Model, r *Result) error {
 	sum := new(big.Rat)
 	for i, c := range m.Classes {
 		lambda[i] = new(big.Rat).Set(c.ArrivalRate)
-		if m.MeanSize != nil {
+		switch {
+		case c.MeanSize != nil:
+			lambda[i].Mul(lambda[i], c.MeanSize)
+		case m.MeanSize != nil:
 			lambda[i].Mul(lambda[i], m.MeanSize)
 		}
 		if err := ctx.Err(); err != nil {

@@ -22,11 +22,16 @@ type Network struct {
 }
 
 // FromCluster returns the network of balanced fairness in a cluster, with rates in jobs per unit of time and
-// the rank function of [cluster.Model.Rank], whose errors it has.
+// the rank function of [cluster.Model.Rank], whose errors it has. If classes differ in mean size, it is that of
+// [cluster.Model.EqualSizes]: numbers of jobs are those of m, rates are not.
 func FromCluster(ctx context.Context, m *cluster.Model) (*Network, error) {
 	if m == nil {
 		return nil, input.Errorf("", "nothing", "a cluster model")
 	}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	m = m.EqualSizes()
 	rank, err := m.Rank(ctx)
 	if err != nil {
 		return nil, err

@@ -37,6 +37,7 @@ func leaves(v any) (all []string) {
 func TestCSVHasAllFacts(t *testing.T) {
 	model, _, _ := pfq("", "example", "racks")
 	small, _, _ := pfq("", "example", "three-servers")
+	sized, _, _ := pfq("", "example", "warehouse")
 	for _, c := range []struct{ model, args string }{
 		{model, "stability -"},
 		{overloaded, "stability -"},
@@ -44,6 +45,8 @@ func TestCSVHasAllFacts(t *testing.T) {
 		{small, "solve - --engine exact --distribution 3 --scale 0.5:1.5:0.25"},
 		{small, "solve - --engine enclose --distribution 3 --scale 1"},
 		{overloaded, "solve -"},
+		{sized, "solve - --engine exact --scale 0.5,1"},
+		{sized, "simulate - --runs 3 --jumps 2000"},
 		{small, "simulate - --runs 3 --jumps 2000 --distribution 2 --scale 0.5,2"},
 		{small, "simulate - --runs 3 --jumps 2000 --sizes zipf --interruptions 2"},
 		{overloaded, "simulate -"},

@@ -142,6 +142,12 @@ func (f *simulateFlags) read(q command.Query) (m *cluster.Model, jobs jobSizes, 
 	if m, err = readModel(q); err != nil {
 		return nil, jobs, err
 	}
+	for i, c := range m.Classes {
+		if f.keepSizes && c.MeanSize != nil {
+			return nil, jobs, command.InFile(q.File, input.Errorf(input.Index("classes", i)+".mean_size", c.MeanSize.RatString(),
+				"no mean size of a class with --keep-sizes, which scales no sizes"))
+		}
+	}
 	if jobs, err = f.jobSizes(q, m); err != nil {
 		return nil, jobs, err
 	}
@@ -260,5 +266,7 @@ func (f *simulateFlags) isExact(c simcluster.Cluster) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return f.settings.Horizon == 0 && (c.Policy == simcluster.ProcessorSharing || c.Sizes.String() == e.String()), nil
+	_, err = c.Model.OneMeanSize()
+	exponential := c.Sizes.String() == e.String() && err == nil
+	return f.settings.Horizon == 0 && (c.Policy == simcluster.ProcessorSharing || exponential), nil
 }

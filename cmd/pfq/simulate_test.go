@@ -403,3 +403,34 @@ func TestSimulateBadUsage(t *testing.T) {
 		t.Errorf("files %v were left, error %v", files, err)
 	}
 }
+
+// Where classes differ in mean size, exact values stand beside those of processor sharing, not beside those of order of arrival,
+// and the answers say why; a note is not there where one mean size has all jobs. Sizes cannot be kept as they are.
+func TestOwnMeanSizes(t *testing.T) {
+	model, _, _ := pfq("", "example", "warehouse")
+	const same = `{"servers": [{"name": "s", "capacity": 4}], "classes": [{"name": "a", "arrival_rate": 1, "mean_size": 2, "servers": ["s"]},
+		{"name": "b", "arrival_rate": "1/2", "mean_size": 2, "servers": ["s"]}]}`
+	for _, c := range []struct {
+		model, args string
+		exact       bool
+		note        any
+	}{
+		{model, "--policy ps --sizes zipf", true, "mean sizes differ by class: the sizes of each are scaled to its own"},
+		{model, "", false, "mean sizes differ by class: the sizes of each are scaled to its own, and service in order of arrival has no exact values"},
+		{same, "", true, nil},
+	} {
+		text, stderr, status := pfq(c.model, append(strings.Fields("simulate - --runs 3 --jumps 5000 --format json "), strings.Fields(c.args)...)...)
+		var answer map[string]any
+		if err := json.Unmarshal([]byte(text), &answer); err != nil || status != 0 {
+			t.Fatalf("%s: status %d, %v, %s", c.args, status, err, stderr)
+		}
+		class := answer["classes"].([]any)[0].(map[string]any)
+		if _, exact := class["mean_jobs"].(map[string]any)["exact"].(float64); exact != c.exact || answer["note"] != c.note || class["mean_size"] == nil {
+			t.Errorf("%s: exact %v, note %v, class %v", c.args, exact, answer["note"], class)
+		}
+	}
+	want := "pfq: standard input: classes[0].mean_size = 1/2: want no mean size of a class with --keep-sizes, which scales no sizes\n"
+	if stdout, stderr, status := pfq(model, "simulate", "-", "--sizes", "bounded-pareto:1.5:1:100", "--keep-sizes"); status != 2 || stdout != "" || stderr != want {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}

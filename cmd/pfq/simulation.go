@@ -10,6 +10,7 @@ import (
 	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
+	simcluster "productform/sim/cluster"
 )
 
 // A simulation is the answer of simulate.
@@ -32,6 +33,7 @@ type simulation struct {
 	Seed             uint64             `json:"seed"`
 	EffectiveSamples float64            `json:"effective_samples"`
 	Warnings         []string           `json:"warnings"`
+	Note             string             `json:"note,omitempty"`
 
 	confidence float64
 }
@@ -45,6 +47,7 @@ type simulationMeans struct {
 type simulationClass struct {
 	Name          string           `json:"name" title:"class"`
 	ArrivalRate   render.Number    `json:"arrival_rate"`
+	MeanSize      *render.Number   `json:"mean_size,omitempty"` // nil if no class has one of its own
 	MeanJobs      *render.Estimate `json:"mean_jobs"`
 	MeanDelay     *render.Estimate `json:"mean_delay"`
 	MeasuredDelay *render.Estimate `json:"measured_delay"`
@@ -69,6 +72,12 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 	if f.interruptions > 0 {
 		s.Interruptions = &f.interruptions
 	}
+	if _, err := m.OneMeanSize(); err != nil {
+		s.Note = "mean sizes differ by class: the sizes of each are scaled to its own"
+		if f.policy != string(simcluster.ProcessorSharing) {
+			s.Note += ", and service in order of arrival has no exact values"
+		}
+	}
 	known := theory != nil
 	if !known {
 		theory = &bf.Result{Classes: make([]bf.ClassResult, len(m.Classes)), Servers: make([]bf.ServerResult, len(m.Servers))}
@@ -82,7 +91,7 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 	s.simulationMeans = simulationMeans{command.Estimated(r.All(sim.MeanJobs), value(&theory.MeanJobs)), command.Estimated(r.All(sim.MeanDelay), theory.MeanDelay)}
 	for i, c := range r.Classes {
 		t := &theory.Classes[i]
-		s.Classes = append(s.Classes, simulationClass{c.Name, render.Rat(m.Classes[i].ArrivalRate, render.Unproved),
+		s.Classes = append(s.Classes, simulationClass{c.Name, render.Rat(m.Classes[i].ArrivalRate, render.Unproved), ownMeanSize(m, i, render.Unproved),
 			command.Estimated(r.Class(i, sim.MeanJobs), value(&t.MeanJobs)), command.Estimated(r.Class(i, sim.MeanDelay), t.MeanDelay),
 			command.Estimated(r.Class(i, sim.MeasuredDelay), t.MeanDelay), command.Estimated(r.Class(i, sim.ServiceRate), t.ServiceRate)})
 	}
@@ -173,9 +182,16 @@ func (s *simulation) text(t *render.Text) {
 	}
 	t.Line("%d runs of %.0f jumps, observed for a time of %.6g %s; seed %d; ± at confidence %g\n",
 		s.Runs, s.Jumps/float64(s.Runs), s.Time, from, s.Seed, s.confidence)
+	if s.Note != "" {
+		t.Line("%s\n", s.Note)
+	}
 	classes := []render.Record{append(render.Record{{Key: "name", Value: "all classes"}}, render.Fields(s.simulationMeans)...)}
 	classes = append(classes, render.Rows(s.Classes)...)
-	t.Table(classes, "name", "arrival_rate", "mean_jobs", "service_rate")
+	columns := []string{"name", "arrival_rate", "mean_jobs", "service_rate"}
+	if len(s.Classes) > 0 && s.Classes[0].MeanSize != nil {
+		columns = slices.Insert(columns, 2, "mean_size")
+	}
+	t.Table(classes, columns...)
 	t.Table(classes, "name", "mean_delay", "measured_delay")
 	if slices.ContainsFunc(s.Servers, func(s simulationServer) bool { return s.Count > 1 }) {
 		t.Table(s.Servers, "name", "count", "utilization")

@@ -27,18 +27,20 @@ type solution struct {
 	Servers            []solutionServer `json:"servers"`
 	JobsDistribution   []render.Number  `json:"jobs_distribution,omitempty"`
 	Parts              []solutionPart   `json:"parts"`
+	Note               string           `json:"note,omitempty"`
 
 	digits int // decimal digits of the bounds that the engine enclose gives
 	width  float64
 }
 
 type solutionClass struct {
-	Name        string        `json:"name" title:"class"`
-	ArrivalRate render.Number `json:"arrival_rate"`
-	Load        render.Number `json:"load"`
-	MeanJobs    render.Number `json:"mean_jobs"`
-	MeanDelay   render.Number `json:"mean_delay"`
-	ServiceRate render.Number `json:"service_rate"`
+	Name        string         `json:"name" title:"class"`
+	ArrivalRate render.Number  `json:"arrival_rate"`
+	MeanSize    *render.Number `json:"mean_size,omitempty"` // nil if no class has one of its own
+	Load        render.Number  `json:"load"`
+	MeanJobs    render.Number  `json:"mean_jobs"`
+	MeanDelay   render.Number  `json:"mean_delay"`
+	ServiceRate render.Number  `json:"service_rate"`
 }
 
 type solutionServer struct {
@@ -86,10 +88,13 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 		}
 		s.Parts = append(s.Parts, solutionPart{p.Lattice, p.States, p.Why})
 	}
+	if _, err := m.OneMeanSize(); err != nil {
+		s.Note = "mean sizes differ by class: the answer is that of balanced fairness, not that of service in order of arrival"
+	}
 	for i := range r.Classes {
 		c := &r.Classes[i]
-		s.Classes = append(s.Classes, solutionClass{m.Classes[i].Name, render.Rat(c.ArrivalRate, command.GivenProof(r.Engine)), part(&c.Load),
-			value(&c.MeanJobs), value(c.MeanDelay), value(c.ServiceRate)})
+		s.Classes = append(s.Classes, solutionClass{m.Classes[i].Name, render.Rat(c.ArrivalRate, command.GivenProof(r.Engine)),
+			ownMeanSize(m, i, command.GivenProof(r.Engine)), part(&c.Load), value(&c.MeanJobs), value(c.MeanDelay), value(c.ServiceRate)})
 	}
 	for i, server := range m.Servers {
 		s.Servers = append(s.Servers, solutionServer{server.Name, groupSize(server), part(&r.Servers[i].Utilization)})
@@ -98,6 +103,15 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 		s.JobsDistribution = append(s.JobsDistribution, value(&r.JobsDistribution[n]))
 	}
 	return s
+}
+
+// ownMeanSize returns the mean size of a class, nil if no class has one of its own.
+func ownMeanSize(m *cluster.Model, class int, p render.Proof) *render.Number {
+	if !slices.ContainsFunc(m.Classes, func(c cluster.Class) bool { return c.MeanSize != nil }) {
+		return nil
+	}
+	n := render.Rat(m.MeanSizeOf(class), p)
+	return &n
 }
 
 // groupSize returns the number of servers of a row, 0 for one.
@@ -149,7 +163,7 @@ func (s *solution) heading(t *render.Text, before string) {
 	t.Line("%sstable; %s engine, computed %s, shown %s", before, s.Engine, trust, shown)
 }
 
-// partsText writes how the parts of the model were solved.
+// partsText writes how the parts of the model were solved, and what holds for the answer.
 func (s *solution) partsText(t *render.Text) {
 	const most = 8
 	for i, p := range s.Parts {
@@ -163,6 +177,9 @@ func (s *solution) partsText(t *render.Text) {
 		}
 		t.Line("%s%s lattice, %d states: %s", what, p.Lattice, p.States, p.Why)
 	}
+	if s.Note != "" {
+		t.Line("%s", s.Note)
+	}
 }
 
 func (s *solution) text(t *render.Text) {
@@ -171,9 +188,17 @@ func (s *solution) text(t *render.Text) {
 	s.partsText(t)
 	t.Line("")
 	t.Table(s, "normalization", "empty_probability", "mean_jobs", "mean_delay")
-	t.Table(s.Classes, "name", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate")
+	t.Table(s.Classes, classColumns(s.Classes)...)
 	t.Table(s.Servers, serverColumns(s.Servers)...)
 	t.Table(s.distribution(), "jobs", "probability")
+}
+
+func classColumns(classes []solutionClass) []string {
+	columns := []string{"name", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate"}
+	if len(classes) > 0 && classes[0].MeanSize != nil {
+		columns = slices.Insert(columns, 2, "mean_size")
+	}
+	return columns
 }
 
 func serverColumns(servers []solutionServer) []string {

@@ -237,7 +237,7 @@ func sweepAnswer(points []point) render.Answer {
 // sweepText writes how each factor was solved, and the tables of all factors together.
 func sweepText(t *render.Text, points []point) {
 	var wholes, classes, servers, distribution []render.Record
-	serverTitles := []string{"name", "utilization"}
+	var classTitles, serverTitles []string
 	var parts []solutionPart // of the last factor
 	for _, p := range points {
 		before := "scale " + render.SixRat(p.factor) + ": "
@@ -264,11 +264,11 @@ func sweepText(t *render.Text, points []point) {
 		for _, d := range s.distribution() {
 			distribution = append(distribution, slices.Concat(scale, render.Fields(d)))
 		}
-		serverTitles = serverColumns(s.Servers)
+		classTitles, serverTitles = classColumns(s.Classes), serverColumns(s.Servers)
 	}
 	t.Line("")
 	t.Table(wholes, "scale", "normalization", "empty_probability", "mean_jobs", "mean_delay")
-	t.Table(classes, "scale", "name", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate")
+	t.Table(classes, slices.Concat([]string{"scale"}, classTitles)...)
 	t.Table(servers, slices.Concat([]string{"scale"}, serverTitles)...)
 	t.Table(distribution, "scale", "jobs", "probability")
 }

@@ -29,7 +29,7 @@ const most = 8
 // either side: at 1 ± 2^-40 times the critical load, where float64 would keep 13 bits of the distance.
 func drawModel(t *rapid.T) *cluster.Model {
 	groups := rapid.IntRange(1, 3).Draw(t, "most of a group")
-	m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: groups, ZeroRates: true, ZeroCapacities: true})
+	m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: groups, ZeroRates: true, ZeroCapacities: true, OwnSizes: rapid.Bool().Draw(t, "own sizes")})
 	near := big.NewRat(1, 1<<40)
 	load := big.NewRat(1, 1)
 	switch rapid.SampledFrom([]string{"as drawn", "half", "below", "critical", "above"}).Draw(t, "load") {
@@ -58,7 +58,7 @@ func literal(t *rapid.T, m *cluster.Model) *answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := oiqueue.FromCluster(t.Context(), single)
+	q, err := oiqueue.FromCluster(t.Context(), single.EqualSizes())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ type Options struct {
 	ZeroRates        bool // some classes never arrive
 	ZeroCapacities   bool // some servers do no work; every class has one that does
 	Long             bool // some numbers are fractions of some 60 bits
+	OwnSizes         bool // some classes have a mean size of their own
 	Stable           bool // rates are scaled to a load of 1/20, 2/20, ..., or 19/20 of the critical one
 }
 
@@ -67,6 +68,9 @@ func DrawModel(t *rapid.T, o Options) *cluster.Model {
 		}
 		if !served {
 			c.Servers = append(c.Servers, cluster.Choice{Server: works, Choose: 1})
+		}
+		if o.OwnSizes && rapid.Bool().Draw(t, "own size") {
+			c.MeanSize = number("own mean size", false)
 		}
 		m.Classes = append(m.Classes, c)
 	}

@@ -40,16 +40,21 @@ func Sum(v []*big.Rat) *big.Rat {
 	return total
 }
 
-// Rates returns the arrival rates of a model, λ_i, in jobs per unit of time.
+// Rates returns the arrival rates of a model in jobs of its mean size σ per unit of time: λ_i, or λ_i σ_i/σ for a class with a
+// mean size of its own.
 func Rates(m *cluster.Model) []*big.Rat {
 	v := make([]*big.Rat, len(m.Classes))
 	for i, c := range m.Classes {
 		v[i] = c.ArrivalRate
+		if c.MeanSize != nil {
+			each := new(big.Rat).Quo(c.MeanSize, meanSize(m))
+			v[i] = each.Mul(each, c.ArrivalRate)
+		}
 	}
 	return v
 }
 
-// Rank returns μ(A)/σ, in jobs per unit of time, of a set A of classes that use single servers or
+// Rank returns μ(A)/σ, in jobs of the mean size of the model per unit of time, of a set A of classes that use single servers or
 // whole groups: each server asks each class of A whether it uses it.
 func Rank(m *cluster.Model, set []int) *big.Rat {
 	mu := new(big.Rat)
@@ -214,7 +219,7 @@ func single(m *cluster.Model) (e *cluster.Model, serverRow, classRow []int) {
 		}
 		for _, set := range sets {
 			rate := new(big.Rat).Quo(c.ArrivalRate, big.NewRat(int64(len(sets)), 1))
-			e.Classes = append(e.Classes, cluster.Class{ArrivalRate: rate, Servers: cluster.On(set...)})
+			e.Classes = append(e.Classes, cluster.Class{ArrivalRate: rate, MeanSize: c.MeanSize, Servers: cluster.On(set...)})
 			classRow = append(classRow, row)
 		}
 	}
@@ -227,14 +232,14 @@ func single(m *cluster.Model) (e *cluster.Model, serverRow, classRow []int) {
 // only the numbers k_s in each row matter, C(k,d)/C(n,d) of the jobs of a class being inside: all
 // numbers are tried.
 func Extremes(m *cluster.Model) (margin, scale *big.Rat) {
-	k := make([]int, len(m.Servers))
+	k, rates := make([]int, len(m.Servers)), Rates(m)
 	for {
 		mu, load, some := new(big.Rat), new(big.Rat), false
 		for s, n := range k {
 			mu.Add(mu, new(big.Rat).Mul(big.NewRat(int64(n), 1), m.Servers[s].Capacity))
 		}
-		for _, c := range m.Classes {
-			part, inside := new(big.Rat).Mul(c.ArrivalRate, meanSize(m)), true
+		for i, c := range m.Classes {
+			part, inside := new(big.Rat).Mul(rates[i], meanSize(m)), true
 			for _, choice := range c.Servers {
 				n, d := m.Servers[choice.Server].Size(), choice.Choose
 				part.Mul(part, new(big.Rat).SetFrac(binomial(k[choice.Server], d), binomial(n, d)))

@@ -38,7 +38,7 @@ func TestReferences(t *testing.T) {
 func TestSolveConservesWork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
-			return oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 3, ZeroRates: true, ZeroCapacities: true, Stable: true})
+			return oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 3, ZeroRates: true, ZeroCapacities: true, OwnSizes: true, Stable: true})
 		}).Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= 7 }).Draw(t, "model")
 		if err := m.Check(); err != nil {
 			t.Fatal(err)
@@ -50,7 +50,9 @@ func TestSolveConservesWork(t *testing.T) {
 		}
 		for _, c := range m.Classes {
 			work := new(big.Rat).Set(c.ArrivalRate)
-			if m.MeanSize != nil {
+			if c.MeanSize != nil {
+				work.Mul(work, c.MeanSize)
+			} else if m.MeanSize != nil {
 				work.Mul(work, m.MeanSize)
 			}
 			balance.Sub(balance, work)

@@ -29,7 +29,7 @@ type calendarJob struct {
 // comes before a tick at the same time, and of jobs that end at the same time the oldest first. An event takes
 // O(d log S) for a job of d among S servers, and allocates nothing but room for more jobs than ever before.
 type calendar struct {
-	sizes     sizes.Distribution
+	sizes     []sizes.Distribution // by class
 	random    *sim.Stream
 	draws     *rand.Rand  // from random
 	table     alias.Table // of the codes s of an interruption at server s, arrivals+i
@@ -60,7 +60,7 @@ type calendar struct {
 func newCalendar(f *flat, c Cluster, r *sim.Stream) sim.Engine {
 	servers := len(f.capacity)
 	q := &calendar{
-		sizes: c.Sizes, random: r, draws: rand.New(r), capacity: f.capacity, row: f.row, nodes: make([]node, servers),
+		sizes: f.sizes, random: r, draws: rand.New(r), capacity: f.capacity, row: f.row, nodes: make([]node, servers),
 		busy: make([]float64, servers), Population: sim.NewPopulation(len(f.classes)),
 	}
 	var weights []float64
@@ -140,7 +140,7 @@ func (q *calendar) arrive(i uint32, seen *sim.Totals) error {
 	}
 	j := q.free[len(q.free)-1]
 	q.free = q.free[:len(q.free)-1]
-	q.jobs[j] = calendarJob{born: q.now, left: q.sizes.Sample(q.draws), class: i}
+	q.jobs[j] = calendarJob{born: q.now, left: q.sizes[i].Sample(q.draws), class: i}
 	seen.Jumps++
 	q.Change(int(i), 1, q.now, seen)
 	n := q.first(j)

@@ -27,9 +27,9 @@ const (
 // A Cluster is the cluster of [BC17], section 4, with a distribution of job sizes and a policy.
 type Cluster struct {
 	Model         *cluster.Model
-	Sizes         sizes.Distribution // of the work of a job, of mean Model.MeanSize to 1e-12; nil means exponential
+	Sizes         sizes.Distribution // of the work of a job, of mean Model.MeanSize to 1e-12; nil means exponential. Scaled for classes with another mean
 	Policy        Policy
-	Interruptions float64 // m = σ/θ > 0, mean number of interruptions of a job, with policy Interrupt; else 0
+	Interruptions float64 // m = σ/θ > 0, mean number of interruptions of a job, with policy Interrupt; else 0. σ is the mean over all jobs
 	Calendar      bool    // simulate on a calendar of events, also sizes that make a Markov chain
 }
 
@@ -42,7 +42,8 @@ const (
 )
 
 // Describe implements [sim.System]. It picks an engine: class queues or server queues for sizes of few exponential
-// phases, a calendar of events for others and over a horizon, processor sharing on a Whittle network.
+// phases, a calendar of events for others, for classes that differ in mean size, and over a horizon, processor sharing on a Whittle
+// network.
 func (c Cluster) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
 	if c.Model == nil {
 		return nil, input.Errorf("Model", "", "a cluster model")
@@ -98,9 +99,8 @@ func (c Cluster) Describe(ctx context.Context, overHorizon bool) (*sim.Descripti
 
 // unstable returns the error for a model without a stationary state, in jobs per unit of time.
 func unstable(m *cluster.Model, v *stability.Result) error {
-	perJob := func(work *big.Rat) *big.Rat {
-		return new(big.Rat).Quo(work, num.OrOne(m.MeanSize))
-	}
+	size := num.OrOne(m.EqualSizes().MeanSize)
+	perJob := func(work *big.Rat) *big.Rat { return new(big.Rat).Quo(work, size) }
 	return &cluster.UnstableError{Classes: v.Bottleneck, ArrivalRate: perJob(v.Arrival), Capacity: perJob(v.Capacity)}
 }
 
@@ -114,17 +114,15 @@ type flat struct {
 	random     bool // some job draws its servers
 	degree     int  // largest number of servers of a job
 	system     []any
-	sizeOfJob  float64 // σ
-	totalRates float64 // Σ λ_i
+	sizes      []sizes.Distribution // by class
+	oneSize    sizes.Distribution   // of all jobs that arrive; nil if they differ
+	sizeOfJob  float64              // σ, the mean over all jobs that arrive
+	totalRates float64              // Σ λ_i
 }
 
 // flatten lists the single servers, and the servers of each class among them.
 func (c Cluster) flatten() (*flat, error) {
-	mean, err := sizes.Mean(c.Sizes) // with its rounding
-	if err != nil {
-		return nil, err
-	}
-	f := &flat{sizeOfJob: mean, system: []any{"cluster", canonical(c.Model), c.Sizes.String(), c.Policy, c.Interruptions}}
+	f := &flat{system: []any{"cluster", canonical(c.Model), c.Sizes.String(), c.Policy, c.Interruptions}}
 	first := make([]int, len(c.Model.Servers))
 	for k, row := range c.Model.Servers {
 		first[k] = len(f.capacity)
@@ -147,6 +145,15 @@ func (c Cluster) flatten() (*flat, error) {
 		if err != nil {
 			return nil, err
 		}
+		jobSizes, err := c.sizesOf(i)
+		if err != nil {
+			return nil, err
+		}
+		mean, err := sizes.Mean(jobSizes) // with its rounding
+		if err != nil {
+			return nil, err
+		}
+		f.sizes = append(f.sizes, jobSizes)
 		f.classes = append(f.classes, sim.Class{Name: row.Name, ArrivalRate: v, MeanSize: mean})
 		f.totalRates += v
 		var list []chosenServers
@@ -171,7 +178,68 @@ func (c Cluster) flatten() (*flat, error) {
 	if f.totalRates == 0 {
 		return nil, input.Errorf("Model.classes", "arrival rates that are all 0", "a class with an arrival rate > 0")
 	}
+	f.findMeanSize()
 	return f, nil
+}
+
+// sizesOf returns the distribution of the sizes of the jobs of a class.
+func (c Cluster) sizesOf(class int) (sizes.Distribution, error) {
+	own := c.Model.Classes[class].MeanSize
+	if own == nil {
+		return c.Sizes, nil
+	}
+	path := input.Index("Model.classes", class) + ".mean_size"
+	if _, _, err := sim.SizesOf(nil, own, "", path); err != nil {
+		return nil, err
+	}
+	factor, _ := new(big.Rat).Quo(own, num.OrOne(c.Model.MeanSize)).Float64()
+	if factor == 1 {
+		return c.Sizes, nil
+	}
+	d, err := c.Sizes.Scaled(factor)
+	if err != nil {
+		return nil, input.Errorf(path, own.RatString(), "a mean to which %v can be scaled", c.Sizes)
+	}
+	return d, nil
+}
+
+// findMeanSize sets oneSize and sizeOfJob.
+func (f *flat) findMeanSize() {
+	work, alike := 0.0, true
+	for i, class := range f.classes {
+		if class.ArrivalRate > 0 {
+			if f.oneSize == nil {
+				f.oneSize, f.sizeOfJob = f.sizes[i], class.MeanSize
+			}
+			alike = alike && f.sizes[i].String() == f.oneSize.String()
+			work += class.ArrivalRate / f.totalRates * class.MeanSize
+		}
+	}
+	if !alike {
+		f.oneSize, f.sizeOfJob = nil, work
+	}
+}
+
+// moments returns the moments of this order of the sizes of all jobs, a distribution at a time.
+func (f *flat) moments(order float64) (list []sim.Moment) {
+	if f.oneSize != nil {
+		return []sim.Moment{{Sizes: f.oneSize, Orders: []float64{order}}}
+	}
+	places := make(map[string]int)
+	for i, class := range f.classes {
+		if class.ArrivalRate == 0 {
+			continue
+		}
+		name := f.sizes[i].String()
+		k, known := places[name]
+		if !known {
+			k = len(list)
+			places[name] = k
+			list = append(list, sim.Moment{Sizes: f.sizes[i], Orders: []float64{order}, Words: fmt.Sprintf("sizes of mean %.6g", class.MeanSize)})
+		}
+		list[k].Rate += class.ArrivalRate
+	}
+	return list
 }
 
 // canonical writes down what matters of a model, exactly.
@@ -181,7 +249,11 @@ func canonical(m *cluster.Model) []any {
 		out = append(out, []any{"server", s.Size(), s.Capacity.RatString()})
 	}
 	for _, c := range m.Classes {
-		out = append(out, []any{"class", c.ArrivalRate.RatString(), c.Servers})
+		class := []any{"class", c.ArrivalRate.RatString(), c.Servers}
+		if c.MeanSize != nil {
+			class = append(class, "mean size "+c.MeanSize.RatString())
+		}
+		out = append(out, class)
 	}
 	return out
 }
@@ -190,9 +262,9 @@ func canonical(m *cluster.Model) []any {
 func (c Cluster) describeQueues(f *flat, overHorizon bool) (*sim.Description, error) {
 	d := &sim.Description{
 		Classes: f.classes, Servers: f.rows, Identity: f.system, StepCost: float64(f.degree) / 4,
-		Moments: []sim.Moment{{Sizes: c.Sizes, Orders: []float64{2}}},
+		Moments: f.moments(2),
 	}
-	phased, ok := c.Sizes.(sizes.Phased)
+	phased, ok := f.oneSize.(sizes.Phased)
 	var phases sizes.Phases
 	if ok {
 		phases = phased.Phases()

@@ -24,6 +24,7 @@ func (c Cluster) describeSharing(f *flat) (*sim.Description, error) {
 	if err != nil {
 		return nil, err
 	}
+	size := num.OrOne(model.EqualSizes().MeanSize)
 	net := &ps.Network{Rows: len(f.classes)}
 	sourceOf := make([]int, len(model.Classes)) // 1 + the place
 	var arrivalRates []float64
@@ -36,13 +37,13 @@ func (c Cluster) describeSharing(f *flat) (*sim.Description, error) {
 			for _, row := range rows {
 				rate, _ := model.Classes[row].ArrivalRate.Float64()
 				arrivalRates = append(arrivalRates, rate)
-				net.Sources = append(net.Sources, ps.Source{Row: classRow[row], Queue: from + i, Sizes: c.Sizes})
+				net.Sources = append(net.Sources, ps.Source{Row: classRow[row], Queue: from + i, Sizes: f.sizes[classRow[row]]})
 				sourceOf[row] = len(net.Sources)
 			}
 			net.PartOf = append(net.PartOf, k)
 			net.MeanSize = append(net.MeanSize, f.sizeOfJob)
 		}
-		table := ps.NewBalance(len(part.Classes), c.rank(&part.Model))
+		table := ps.NewBalance(len(part.Classes), rank(&part.Model, size))
 		rates := func(x []int, phi []float64) error {
 			if err := table.Rates(x, phi); err != nil {
 				return fmt.Errorf("%w; the policy interrupt with many interruptions comes close to processor sharing", err)
@@ -55,7 +56,7 @@ func (c Cluster) describeSharing(f *flat) (*sim.Description, error) {
 	watchServers(net, model, serverRow, sourceOf)
 	return &sim.Description{
 		Classes: f.classes, Servers: f.rows, Identity: f.system, JumpRate: 2 * net.Rate,
-		Moments: []sim.Moment{{Sizes: c.Sizes, Orders: []float64{1}}}, StepCost: float64(len(net.MeanSize)) / 2,
+		Moments: f.moments(1), StepCost: float64(len(net.MeanSize)) / 2,
 		Method: "processor-sharing queues on a calendar of events",
 		Start:  func(_ context.Context, r *sim.Stream) sim.Engine { return ps.New(net, r) },
 	}, nil
@@ -85,8 +86,8 @@ func tooManySets(n int) error {
 		"at most %d of them, or the policy interrupt with many interruptions, which comes close", ps.MaxClasses)
 }
 
-// rank returns the rank function of a reduced model of single servers, in units of work.
-func (c Cluster) rank(m *cluster.Model) func(set uint64) float64 {
+// rank returns the rank function of a reduced model of single servers, in units of work, of which a job of it is size.
+func rank(m *cluster.Model, size *big.Rat) func(set uint64) float64 {
 	users := make([]uint64, len(m.Servers))
 	for i, class := range m.Classes {
 		for _, choice := range class.Servers {
@@ -95,7 +96,7 @@ func (c Cluster) rank(m *cluster.Model) func(set uint64) float64 {
 	}
 	capacity := make([]float64, len(m.Servers))
 	for s, row := range m.Servers {
-		work := new(big.Rat).Mul(row.Capacity, num.OrOne(c.Model.MeanSize)) // a model of Reduce is in jobs
+		work := new(big.Rat).Mul(row.Capacity, size)
 		capacity[s], _ = work.Float64()
 	}
 	return func(set uint64) float64 {
