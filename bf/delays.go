@@ -1,0 +1,257 @@
+package bf
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"productform/cluster"
+	"productform/internal/arithmetic"
+	"productform/internal/delays"
+	"productform/internal/input"
+	"productform/internal/recursion"
+	"productform/num"
+)
+
+// A DelayQuestion says what to tell of the delays of jobs that are served in order of arrival and have exponential sizes.
+type DelayQuestion struct {
+	Levels  []*big.Rat // quantiles asked, each in (0, 1): 99/100 for the 99th percentile
+	Times   []*big.Rat // times >= 0 at which P(T_i > t) is asked
+	Moments int        // E[T_i^k] is asked for k = 1..Moments, at most MostMoments
+}
+
+// MostMoments is the largest number of moments of a [DelayQuestion].
+const MostMoments = 64
+
+// ClassDelays holds what was asked of the delay T_i of a class, in the order of the question. All are nil for a class
+// without arrivals.
+type ClassDelays struct {
+	Quantiles []num.Value // the time t with P(T_i > t) = 1 - level, in units of time of the model
+	Tails     []num.Value // P(T_i > t)
+	Moments   []num.Value // E[T_i^k], k = 1, 2, ..., in units of time to the power of k
+}
+
+// A DelayResult holds the distribution of the delay of each class. Quantiles and tails lie between Low and High, whatever
+// the engine. Every number is within RelativeErrorBound of the exact value; a tail below 2^-900 of the engine Float is only
+// known to be within 2^-1000 more.
+type DelayResult struct {
+	Engine             num.Engine // the engine that gave the numbers: Float, Enclose or Exact
+	RelativeErrorBound float64    // proved; 0 if the numbers are exact fractions
+	Classes            []ClassDelays
+}
+
+// Delays returns quantiles, tails and moments of the delay of each class, arrival to end, in the multi-server queue of m
+// in order of arrival with exponential sizes ([BC17], Section 3): each server works on the first job that it can serve.
+// Means are those of balanced fairness, whatever the sizes; distributions are not. With e_i the i-th unit vector,
+//
+//	E[exp(-s T_i)] = Z(λ - s e_i)/Z(λ),
+//
+// the distributional form of Little's law, as the jobs of one class leave in order of arrival. The distribution is a mixture
+// over the points of a Poisson process, of positive numbers only ([productform/internal/delays]); a quantile lies between two
+// times at which the tail has been bounded from either side. Times and sizes are those of the model: with capacities in units
+// of work a second and a mean size in units of work, delays are in seconds.
+//
+// A component of the reduced model takes q t steps for the time t, some roots of it more, q being the largest rate
+// μ(A) - λ(A); each takes N 2^N products on the class lattice of N classes, or as many for each server on those of servers.
+//
+// Settings.Engine Exact gives moments; quantiles and tails are transcendental numbers, for which it is refused. Settings.MaxJobs is
+// not used. Errors are those of [Solve], or a [*num.InputError] for a question out of range or a model whose classes differ in
+// mean size, or a [*num.TooLargeError] for a question that takes too many steps.
+func Delays(ctx context.Context, m *cluster.Model, q DelayQuestion, s Settings) (*DelayResult, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	s, err := s.checked()
+	if err == nil {
+		err = q.check(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch s.Engine {
+	case num.Float, num.Exact:
+		return delaysWith(ctx, m, q, s, s.Engine, 0)
+	case "", num.Auto:
+		r, err := delaysWith(ctx, m, q, s, num.Float, 0)
+		if err == nil && r.RelativeErrorBound <= s.RelTol {
+			return r, nil
+		}
+		if err != nil && !errors.Is(err, ErrDigits) && !errors.Is(err, ErrRange) {
+			return nil, err
+		}
+	}
+	if len(q.Levels)+len(q.Times) > 0 {
+		return nil, ErrDigits
+	}
+	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
+		r, err := delaysWith(ctx, m, q, s, num.Enclose, prec)
+		if err != nil || r.RelativeErrorBound <= s.RelTol {
+			return r, err
+		}
+	}
+	return nil, errPrecision(s)
+}
+
+// check refuses what cannot be asked.
+func (q DelayQuestion) check(s Settings) error {
+	for i, x := range q.Levels {
+		if x == nil || x.Sign() <= 0 || x.Cmp(big.NewRat(1, 1)) >= 0 {
+			return badRat(input.Index("Levels", i), x, "a number > 0 and < 1")
+		}
+	}
+	for i, t := range q.Times {
+		if err := nonnegative(input.Index("Times", i), t); err != nil {
+			return err
+		}
+	}
+	switch {
+	case q.Moments < 0 || q.Moments > MostMoments:
+		return input.Errorf("Moments", q.Moments, "an integer in 0..%d", MostMoments)
+	case s.Lattice == ConnectedLattice:
+		return input.Errorf("Lattice", s.Lattice, "class, server or symmetric for delays: on connected sets of servers the recursion is not linear")
+	case s.Engine == num.Exact && len(q.Levels)+len(q.Times) > 0:
+		return input.Errorf("Engine", s.Engine, "auto, float or enclose for percentiles and tails of delays: these are transcendental numbers")
+	case s.Engine == num.Enclose && len(q.Levels)+len(q.Times) > 0:
+		return input.Errorf("Engine", s.Engine, "auto or float for percentiles and tails of delays")
+	}
+	return nil
+}
+
+// delaysWith answers with one engine.
+func delaysWith(ctx context.Context, m *cluster.Model, q DelayQuestion, s Settings, engine num.Engine, prec uint) (*DelayResult, error) {
+	r := &DelayResult{Engine: engine, Classes: make([]ClassDelays, len(m.Classes))}
+	components := m.Reduce()
+	for k := range components {
+		c := &components[k]
+		l, err := newDelayPlan(c, engine, prec, s)
+		if err == nil {
+			err = l.build(ctx, prec)
+		}
+		if err == nil {
+			err = r.add(ctx, l, q, engine, prec)
+		}
+		var long *delays.StepsError
+		switch {
+		case errors.As(err, &long):
+			return nil, &num.TooLargeError{States: l.states, Limit: s.MaxBytes, Input: input.Errorf("model",
+				fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
+				"delays that take fewer steps than %.3g of %.3g operations each, over %d states: near the limit of stability delays are long",
+				long.Steps, long.Each, long.States)}
+		case err != nil:
+			return nil, inRows(err, c)
+		}
+	}
+	if engine == num.Float && !(r.RelativeErrorBound < 1) {
+		return nil, ErrDigits
+	}
+	return r, nil
+}
+
+// newDelayPlan chooses the lattice for the delays of a component.
+func newDelayPlan(c *cluster.Component, engine num.Engine, prec uint, s Settings) (*plan, error) {
+	if err := longWays(c, engine, s); err != nil {
+		return nil, err
+	}
+	p := newProblem(c, engine == num.Exact)
+	l := &plan{component: c, problem: p, lattice: s.Lattice}
+	classes, servers := p.SubsetStates()
+	switch {
+	case !p.Whole && (s.Lattice == ClassLattice || s.Lattice == ServerLattice):
+		return nil, input.Errorf("Lattice", s.Lattice, "%q (a class of this component chooses servers at random)", SymmetricLattice)
+	case !p.Whole || s.Lattice == SymmetricLattice || s.Lattice == ServerLattice:
+		l.lattice, l.states = cmp.Or(s.Lattice, SymmetricLattice), servers
+	case s.Lattice == ClassLattice:
+		l.states = classes
+	default:
+		l.cheapest(classes, servers)
+	}
+	perNumber := 8.
+	if engine != num.Float {
+		perNumber = 2 * bigFloatBytes(prec)
+	}
+	// A graph, the initial values of every class, and some numbers a state.
+	entries := l.states * float64(len(p.Classes))
+	need := l.bytes(num.Enclose, prec, 0) + entries*(4+perNumber) + 8*l.states*perNumber
+	if need > float64(s.MaxBytes) || entries >= 1<<31 {
+		return nil, l.tooLarge(need, engine, prec, s)
+	}
+	return l, nil
+}
+
+// add adds the delays of the classes of one component.
+func (r *DelayResult) add(ctx context.Context, l *plan, q DelayQuestion, engine num.Engine, prec uint) error {
+	chain := delays.New(l.problem, l.graph)
+	var answers []delays.Answer
+	if len(q.Levels)+len(q.Times) > 0 {
+		question := delays.Question{Times: q.Times}
+		for _, x := range q.Levels {
+			question.Tails = append(question.Tails, new(big.Rat).Sub(big.NewRat(1, 1), x))
+		}
+		f := &floatRun{Graph: l.graph, stop: recursion.Cancellation{Ctx: ctx}, weights: make([]float64, len(l.graph.Weights))}
+		for i, w := range l.graph.Weights {
+			f.weights[i] = arithmetic.Scaled(w, 0)
+		}
+		if err := f.up(); err != nil {
+			return err
+		}
+		bound := 0.0
+		for _, e := range f.e {
+			bound = max(bound, e)
+		}
+		var err error
+		if answers, err = delays.Float(ctx, chain, f.v, arithmetic.Inflate(bound), question); err != nil {
+			if errors.Is(err, delays.ErrRange) {
+				return ErrRange
+			}
+			return err
+		}
+	}
+	var moments [][]arithmetic.Number
+	if q.Moments > 0 {
+		var err error
+		if moments, err = delays.Moments(ctx, chain, arithmetic.One(engine, prec), q.Moments); err != nil {
+			return err
+		}
+	}
+	for i, rows := range l.component.Classes {
+		var d ClassDelays
+		if answers != nil {
+			for _, e := range answers[i].Quantiles {
+				d.Quantiles = append(d.Quantiles, r.export(arithmetic.Number{Interval: e}))
+			}
+			for _, e := range answers[i].Tails {
+				d.Tails = append(d.Tails, r.exportTail(e))
+			}
+		}
+		if moments != nil {
+			for _, x := range moments[i] {
+				d.Moments = append(d.Moments, r.export(x))
+			}
+		}
+		for _, row := range rows {
+			r.Classes[row] = d
+		}
+	}
+	return nil
+}
+
+// export returns a number as results show it, and takes its error into account.
+func (r *DelayResult) export(x arithmetic.Number) num.Value {
+	v, _ := x.Value()
+	r.RelativeErrorBound = max(r.RelativeErrorBound, x.RelativeError())
+	return v
+}
+
+// exportTail returns a probability, which counts for the error unless it is so small that float64 thins out.
+func (r *DelayResult) exportTail(e num.Interval) num.Value {
+	x := arithmetic.Number{Interval: e}
+	if r.Engine == num.Float && e.High.Cmp(smallTail) < 0 {
+		v, _ := x.Value()
+		return v
+	}
+	return r.export(x)
+}
+
+var smallTail = big.NewFloat(0x1p-900) // never changed

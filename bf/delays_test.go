@@ -1,0 +1,110 @@
+package bf
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"testing"
+
+	"productform/cluster"
+	"productform/internal/oracle"
+	"productform/num"
+)
+
+var allLevels = oracle.Rats("0.001 1/2 19/20 99/100 0.999 0.999999999")
+
+func shopModel() *cluster.Model {
+	return &cluster.Model{
+		Servers: []cluster.Server{{Name: "big", Capacity: big.NewRat(2, 1)}, {Name: "small", Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "web", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0, 1)}, {Name: "reports", ArrivalRate: big.NewRat(2, 5), Servers: cluster.On(1)}}}
+}
+
+// The percentiles of the README's cluster, known to three decimals from an independent computation.
+func TestShopPercentiles(t *testing.T) {
+	want := [][]float64{{0.433, 1.872, 2.878}, {1.424, 5.337, 8.021}}
+	for _, lattice := range []Lattice{"", ClassLattice, ServerLattice, SymmetricLattice} {
+		r, err := Delays(t.Context(), shopModel(), DelayQuestion{Levels: oracle.Rats("0.5 0.95 0.99")}, Settings{Lattice: lattice})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, list := range want {
+			for j, w := range list {
+				if got := r.Classes[i].Quantiles[j].Float; math.Abs(got-w) > 0.0005 {
+					t.Errorf("%s: quantile %d of class %d is %v, want %v", lattice, j, i, got, w)
+				}
+			}
+		}
+	}
+}
+
+// One class on one server is M/M/1: P(T > t) = exp(-(μ-λ) t).
+func TestDelayOfOneServer(t *testing.T) {
+	for _, load := range []float64{0.001, 0.5, 0.9999} {
+		rate := new(big.Rat).SetFloat64(load)
+		m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(3, 1)}}, MeanSize: big.NewRat(3, 1),
+			Classes: []cluster.Class{{Name: "c", ArrivalRate: rate, Servers: cluster.On(0)}}}
+		times := oracle.Rats("0 0.001 1 7 100")
+		r, err := Delays(t.Context(), m, DelayQuestion{Levels: allLevels, Times: times, Moments: 5}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.RelativeErrorBound > 1e-9 {
+			t.Errorf("bound %v", r.RelativeErrorBound)
+		}
+		decay := 1 - load
+		near := func(what string, got num.Value, want float64) {
+			t.Helper()
+			if e := math.Abs(got.Float/want - 1); e > r.RelativeErrorBound+4e-15 { // logarithms and powers of doubles
+				t.Errorf("load %v: %s = %v, want %v", load, what, got.Float, want)
+			}
+		}
+		c := r.Classes[0]
+		for j, p := range allLevels {
+			level, _ := p.Float64()
+			want := -math.Log1p(-level) / decay
+			if p.Cmp(big.NewRat(1, 2)) > 0 {
+				tail, _ := new(big.Rat).Sub(big.NewRat(1, 1), p).Float64()
+				want = -math.Log(tail) / decay
+			}
+			near("quantile", c.Quantiles[j], want)
+		}
+		for j, at := range times {
+			x, _ := at.Float64()
+			near("tail", c.Tails[j], math.Exp(-decay*x))
+		}
+		factorial := 1.0
+		for k := range c.Moments {
+			factorial *= float64(k+1) / decay
+			near("moment", c.Moments[k], factorial)
+		}
+	}
+}
+
+func TestBadDelayQuestions(t *testing.T) {
+	half := oracle.Rats("1/2")
+	for _, c := range []struct {
+		name string
+		q    DelayQuestion
+		s    Settings
+		path string
+	}{
+		{"level 0", DelayQuestion{Levels: []*big.Rat{big.NewRat(1, 2), new(big.Rat)}}, Settings{}, "Levels[1]"},
+		{"level 1", DelayQuestion{Levels: oracle.Rats("1")}, Settings{}, "Levels[0]"},
+		{"no level", DelayQuestion{Levels: []*big.Rat{nil}}, Settings{}, "Levels[0]"},
+		{"time before 0", DelayQuestion{Times: oracle.Rats("-1")}, Settings{}, "Times[0]"},
+		{"too many moments", DelayQuestion{Moments: MostMoments + 1}, Settings{}, "Moments"},
+		{"fewer than no moments", DelayQuestion{Moments: -1}, Settings{}, "Moments"},
+		{"fractions of logarithms", DelayQuestion{Levels: half}, Settings{Engine: num.Exact}, "Engine"},
+		{"connected sets", DelayQuestion{Levels: half}, Settings{Lattice: ConnectedLattice}, "Lattice"},
+		{"settings", DelayQuestion{}, Settings{RelTol: -1}, "RelTol"},
+	} {
+		_, err := Delays(t.Context(), shopModel(), c.q, c.s)
+		var bad *num.InputError
+		if !errors.As(err, &bad) || bad.Path != c.path {
+			t.Errorf("%s: error %v, want one about %s", c.name, err, c.path)
+		}
+	}
+	if _, err := Delays(t.Context(), shopModel().Scale(big.NewRat(15, 7)), DelayQuestion{Levels: half}, Settings{}); !errors.Is(err, num.ErrUnstable) {
+		t.Errorf("on the boundary of stability: error %v", err)
+	}
+}

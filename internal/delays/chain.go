@@ -1,0 +1,93 @@
+package delays
+
+import (
+	"math/big"
+
+	"productform/internal/recursion"
+)
+
+// A Chain is the recursion in time of one component; see the package comment.
+type Chain struct {
+	*recursion.Graph
+	problem *recursion.Problem
+	marks   [][]mark // of each class
+	top     int      // the states are 1..top: neither the empty set nor the sum over all sets takes part
+	rates   []*big.Int
+}
+
+// A mark is an element of the lattice that the job itself holds: on the class lattice its class, on the lattices of
+// servers so many servers of a group. State k holds k/stride mod size of it.
+type mark struct {
+	stride, size int
+	choose       int
+	weight       *big.Int   // choose times the capacity of a server; 1 for a class
+	share        []*big.Rat // C(k, d)/C(n, d) at k-d for d servers chosen of n; nil if d = n
+}
+
+// New returns the chain of a problem on the class lattice or a lattice of servers.
+func New(p *recursion.Problem, g *recursion.Graph) *Chain {
+	c := &Chain{Graph: g, problem: p, top: g.States() - 1, marks: make([][]mark, len(p.Classes))}
+	if g.ByClass {
+		c.top--
+		for i := range p.Classes {
+			c.marks[i] = []mark{{stride: 1 << i, size: 2, choose: 1, weight: big.NewInt(1)}}
+		}
+		return c
+	}
+	strides, stride := make([]int, len(p.Groups)), 1
+	for s, group := range p.Groups {
+		strides[s] = stride
+		stride *= group.N + 1
+	}
+	shares := make(map[recursion.Choice][]*big.Rat)
+	for i, class := range p.Classes {
+		for _, choice := range class.Choose {
+			group := p.Groups[choice.Group]
+			m := mark{stride: strides[choice.Group], size: group.N + 1, choose: choice.Choose,
+				weight: new(big.Int).Mul(group.Capacity, big.NewInt(int64(choice.Choose)))}
+			if choice.Choose < group.N && !p.Shared {
+				if shares[choice] == nil {
+					shares[choice] = sharesOf(group.N, choice.Choose)
+				}
+				m.share = shares[choice]
+			}
+			c.marks[i] = append(c.marks[i], m)
+		}
+	}
+	return c
+}
+
+// sharesOf returns C(k, d)/C(n, d) for k = d..n.
+func sharesOf(n, d int) []*big.Rat {
+	all, list := new(big.Int).Binomial(int64(n), int64(d)), make([]*big.Rat, n-d+1)
+	for k := range list {
+		list[k] = new(big.Rat).SetFrac(new(big.Int).Binomial(int64(d+k), int64(d)), all)
+	}
+	return list
+}
+
+// holds reports whether a job of class i can be in state k.
+func (c *Chain) holds(i, k int) bool {
+	for _, m := range c.marks[i] {
+		if k/m.stride%m.size < m.choose {
+			return false
+		}
+	}
+	return true
+}
+
+// source returns y(k): 1 for every set of classes; of the sets of servers for the one of all.
+func (c *Chain) source(k int) int64 {
+	if c.ByClass || k == c.top {
+		return 1
+	}
+	return 0
+}
+
+// elements returns the number of elements of the lattice, the most that a state is reached from in a step.
+func (c *Chain) elements() int {
+	if c.ByClass {
+		return len(c.problem.Classes)
+	}
+	return len(c.problem.Groups)
+}

@@ -1,0 +1,297 @@
+package delays
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+
+	"productform/internal/arithmetic"
+	"productform/internal/recursion"
+	"productform/num"
+)
+
+// ErrRange is the error of numbers that leave the range in which float64 is sound.
+var ErrRange = errors.New("numbers leave the range of float64")
+
+// Vectors begin at start, and numbers below floor are taken for 0. What that does to a_n is below slop, as the comment of
+// [Floats] shows.
+const start, floor, slop = 0x1p500, 0x1p-700, 0x1p-1000
+
+// Floats is a chain in float64: the numbers a_n of
+//
+//	P(T_i > t) = Σ_n e^-m m^n/n! a_n,  m = q t,
+//
+// for n = 0..Steps, of every class, a step at a time. With the values v of the lattice and c_i(k) those at time 0,
+// s_n = Σ_k c_i(k) (P^n y)(k) and B_n = Σ_{j>=n} s_j: on the class lattice a_n = (s_n + λ_i/q B_n)/Z, on those of
+// servers a_n = B_n/(q Z), where 1/q is put into c_i. B at the last n is one sweep down: Σ_k c_i(k) (q (-Q)^-1 P^n y)(k).
+//
+// Roundings. A step has at most three in staying, or in a weight and its product, and one an addition; what shares
+// give may be 24 off in staying, for q exceeds every d by an eighth. So y after n steps is within n (elements + 3 or 26)
+// units, and a sum of s_j adds one a step.
+//
+// Range. Where a number below floor is taken for 0, at most R times before step R, s_n loses at most R floor c_i P^j 1 for
+// some j, and B_n at most R floor c_i q (-Q)^-1 1. That sum is at most Z q/λ_i on the class lattice, as a_0 = 1; on the others
+// c_i (-Q)^-1 is Z(K) <= Z at every K. In units of start Z that is below R 2^-1200 (1 + q/λ_i) or R 2^-1200 states, and with
+// q/λ_i and states below 2^100 and R below 2^40 below slop. Products below the range of float64 lose less.
+type Floats struct {
+	c           *Chain
+	cancel      recursion.Cancellation
+	topRate     float64 // q, in the units of the problem
+	stay        []float64
+	weight      []float64 // over q
+	y           []float64
+	entries     []entries // of each class
+	flows       [][]float64
+	normal      float64 // start Z
+	base        float64 // bounds the relative error of c_i and Z
+	perStep     float64 // roundings
+	stepsPerRun int
+}
+
+// entries are the values c_i(k) at time 0 of the states that hold a class.
+type entries struct {
+	state []int32
+	value []float64
+}
+
+// NewFloats returns a chain at step 0, given the values v of its states but the root of the class lattice, and a bound on
+// their relative errors.
+func NewFloats(ctx context.Context, c *Chain, v []float64, bound float64) (*Floats, error) {
+	f := &Floats{c: c, cancel: recursion.Cancellation{Ctx: ctx}, y: make([]float64, c.top+1), flows: make([][]float64, len(c.marks))}
+	f.perStep = float64(c.elements() + 3)
+	if c.Shares != nil {
+		f.perStep += 23
+	}
+	f.setRates()
+	for _, w := range f.weight {
+		if !(w >= 0x1p-300 && w <= 0x1p300) {
+			return nil, ErrRange
+		}
+	}
+	for k := 1; k <= c.top; k++ {
+		f.y[k] = start * float64(c.source(k))
+		if !(f.stay[k] >= 0x1p-100 || f.stay[k] == 0) {
+			return nil, ErrRange
+		}
+	}
+	var z num.Sum
+	if c.ByClass {
+		for _, x := range v[:c.top+1] {
+			z.Add(x)
+		}
+	} else {
+		z.Add(v[c.top])
+	}
+	f.normal = z.Value() * start
+	marks := 0
+	for i := range c.marks {
+		e, err := f.entriesOf(i, v)
+		if err != nil {
+			return nil, err
+		}
+		f.entries = append(f.entries, e)
+		f.stepsPerRun += len(e.state)
+		marks = max(marks, len(c.marks[i]))
+		if c.ByClass && !(f.rate(i) >= 0x1p-100) {
+			return nil, ErrRange
+		}
+	}
+	f.stepsPerRun += len(c.Weight)
+	f.base = arithmetic.Compound(bound, bound, arithmetic.Roundings(float64(4*marks+12)))
+	if !(f.normal <= math.MaxFloat64) {
+		return nil, ErrRange
+	}
+	return f, nil
+}
+
+// setRates sets q, the shares that stay in a state in a step, and the weights of the terms, over q.
+func (f *Floats) setRates() {
+	c := f.c
+	for k := 1; k <= c.top; k++ {
+		f.topRate = max(f.topRate, c.DenFloat(k))
+	}
+	f.stay = make([]float64, c.top+1)
+	switch {
+	case c.Shares != nil:
+		f.topRate *= 1.125
+		for k := range f.stay {
+			f.stay[k] = (f.topRate - c.DenFloat(k)) / f.topRate
+		}
+	default: // q is an integer, not below the largest d
+		f.topRate = math.Nextafter(f.topRate, math.Inf(1))
+		if f.topRate < 0x1p53 {
+			f.topRate = math.Floor(f.topRate)
+		}
+		q, _ := new(big.Float).SetFloat64(f.topRate).Int(nil)
+		var buf, less big.Int
+		for k := range f.stay {
+			f.stay[k] = arithmetic.Scaled(less.Sub(q, c.Den.At(k, &buf)), 0) / f.topRate
+		}
+	}
+	for _, w := range c.Weights {
+		f.weight = append(f.weight, arithmetic.Scaled(w, 0)/f.topRate)
+	}
+}
+
+// rate returns λ_i/q.
+func (f *Floats) rate(i int) float64 {
+	return arithmetic.Scaled(f.c.problem.Classes[i].Rate, 0) / f.topRate
+}
+
+// entriesOf returns c_i, given the values of the lattice.
+func (f *Floats) entriesOf(i int, v []float64) (e entries, err error) {
+	c := f.c
+	unit := 1.0
+	if !c.ByClass {
+		unit = f.topRate
+	}
+	weights := make([]float64, len(c.marks[i]))
+	shares := make([][]float64, len(c.marks[i]))
+	for j, m := range c.marks[i] {
+		weights[j] = arithmetic.Scaled(m.weight, 0) / unit
+		for _, r := range m.share {
+			x, _ := r.Float64()
+			shares[j] = append(shares[j], x)
+		}
+	}
+	for k := 1; k <= c.top; k++ {
+		if err := f.cancel.After(len(weights)); err != nil {
+			return e, err
+		}
+		if !c.holds(i, k) {
+			continue
+		}
+		x, q := 0.0, 1.0
+		for j, m := range c.marks[i] {
+			x += weights[j] * v[k-m.stride]
+			if shares[j] != nil {
+				q *= shares[j][k/m.stride%m.size-m.choose]
+			}
+		}
+		if c.Shares != nil {
+			q, _ = c.Shares.Float(k, int32(i))
+		}
+		if x *= q; !(x >= arithmetic.Least) {
+			return e, ErrRange
+		}
+		e.state, e.value = append(e.state, int32(k)), append(e.value, x)
+	}
+	return e, nil
+}
+
+// Steps returns the last n for which a_n is known.
+func (f *Floats) Steps() int { return len(f.flows[0]) }
+
+// Unit returns 1/q, in units of time of the model.
+func (f *Floats) Unit() *big.Rat {
+	q := new(big.Rat).SetFloat64(f.topRate)
+	return q.Quo(new(big.Rat).SetInt(f.c.problem.Scale), q)
+}
+
+// Go goes on to n steps.
+func (f *Floats) Go(n int) error {
+	for f.Steps() < n {
+		if err := f.cancel.After(f.stepsPerRun); err != nil {
+			return err
+		}
+		for i, e := range f.entries {
+			f.flows[i] = append(f.flows[i], e.dot(f.y))
+		}
+		f.step()
+	}
+	return nil
+}
+
+// dot returns Σ_k value(k) y(k), each term rounded at most dotRoundings times.
+func (e entries) dot(y []float64) float64 {
+	sum := 0.0
+	for first := 0; first < len(e.state); first += dotBlock {
+		last := min(first+dotBlock, len(e.state))
+		state, value := e.state[first:last], e.value[first:last]
+		var a, b, c, d float64
+		for ; len(state) >= 4 && len(value) >= 4; state, value = state[4:], value[4:] {
+			a += value[0] * y[state[0]]
+			b += value[1] * y[state[1]]
+			c += value[2] * y[state[2]]
+			d += value[3] * y[state[3]]
+		}
+		for j, k := range state {
+			a += value[j] * y[k]
+		}
+		sum += (a + b) + (c + d)
+	}
+	return sum
+}
+
+const dotBlock = 1024
+
+func dotRoundings(terms int) float64 { return float64(dotBlock/4 + terms/dotBlock + 6) }
+
+// step takes y to Py, in place: a state is only reached from later ones.
+func (f *Floats) step() {
+	c, y := f.c, f.y
+	for k := 1; k < len(y); k++ {
+		x := y[k]
+		if x < floor {
+			y[k] = 0
+			continue
+		}
+		y[k] = f.stay[k] * x
+		first, last := c.First[k], c.First[k+1]
+		children, weights := c.Child[first:last], c.Weight[first:last]
+		for t, child := range children {
+			y[child] += f.weight[weights[t]] * x
+		}
+	}
+}
+
+// rest returns q (-Q)^-1 y, by a sweep down.
+func (f *Floats) rest() []float64 {
+	c := f.c
+	w := append([]float64(nil), f.y...)
+	for k := c.top; k > 0; k-- {
+		w[k] /= c.DenFloat(k) / f.topRate
+		first, last := c.Terms(k)
+		for t := first; t < last; t++ {
+			w[c.Child[t]] += f.weight[c.Weight[t]] * w[k]
+		}
+	}
+	return w
+}
+
+// Survivals returns a_0, ..., a_Steps of every class.
+func (f *Floats) Survivals() ([]Survival, error) {
+	n := f.Steps()
+	rest := f.rest()
+	list := make([]Survival, len(f.entries))
+	for i, e := range f.entries {
+		s := &list[i]
+		s.A = make([]float64, n+1)
+		levels := float64(f.c.Layer[f.c.top]) * (f.perStep + 4)
+		s.Bound = arithmetic.Compound(f.base, arithmetic.Roundings(float64(n)*(f.perStep+1)+levels+dotRoundings(len(e.state))+8), 0)
+		s.Jump = 1
+		last, rate := e.dot(f.y), 0.0
+		if f.c.ByClass {
+			rate = f.rate(i)
+			s.Jump = (1 + 1/rate) * (1 + 0x1p-40)
+		}
+		sum := e.dot(rest)
+		for j := n; j >= 0; j-- {
+			flow := last
+			if j < n {
+				flow = f.flows[i][j]
+				sum += flow
+			}
+			if f.c.ByClass {
+				s.A[j] = (flow + rate*sum) / f.normal
+			} else {
+				s.A[j] = sum / f.normal
+			}
+		}
+		if !(s.A[0] > 0.5 && s.A[0] < 2) {
+			return nil, ErrRange
+		}
+	}
+	return list, nil
+}

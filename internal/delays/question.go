@@ -1,0 +1,156 @@
+package delays
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"productform/num"
+)
+
+// A Question says what to tell of the delay T of each class: the times at which P(T > t) passes Tails, each in (0, 1), and
+// P(T > t) at Times.
+type Question struct{ Tails, Times []*big.Rat }
+
+// An Answer holds bounds on what was asked, in the same order: times in units of the model.
+type Answer struct{ Quantiles, Tails []num.Interval }
+
+// A StepsError refuses a question that takes too many steps.
+type StepsError struct {
+	Steps  float64 // that it takes, at least
+	Each   float64 // operations of a step
+	States int
+}
+
+func (e *StepsError) Error() string {
+	return fmt.Sprintf("%.3g steps over %d states", e.Steps, e.States)
+}
+
+// mostOperations bounds the products of a question: a quarter of an hour or so of one core.
+const mostOperations = 1 << 40
+
+// check refuses n steps if they are too many.
+func (c *Chain) check(n float64, each int) error {
+	if n*float64(each) > mostOperations {
+		return &StepsError{n, float64(each), c.top}
+	}
+	return nil
+}
+
+// Float answers in float64, given the values v of the states but the root of the class lattice, and a bound on their
+// relative errors. The error is [ErrRange], a *[StepsError], or that of the context.
+func Float(ctx context.Context, c *Chain, v []float64, bound float64, q Question) ([]Answer, error) {
+	f, err := NewFloats(ctx, c, v, bound)
+	if err != nil {
+		return nil, err
+	}
+	list, err := f.survivals(q)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]Answer, len(list))
+	for i := range list {
+		if answers[i], err = list[i].answer(ctx, q, f.Unit()); err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
+}
+
+const firstSteps = 64
+
+// survivals takes as many steps as the question needs.
+func (f *Floats) survivals(q Question) ([]Survival, error) {
+	unit := f.Unit()
+	least := 1.0
+	for _, x := range q.Tails {
+		p, _ := x.Float64()
+		least = min(least, p)
+	}
+	latest := 0.0
+	for _, t := range q.Times {
+		m, _ := new(big.Rat).Quo(t, unit).Float64()
+		latest = max(latest, m)
+	}
+	for steps := firstSteps; ; {
+		if err := f.c.check(float64(steps), f.stepsPerRun); err != nil {
+			return nil, err
+		}
+		if err := f.Go(steps); err != nil {
+			return nil, err
+		}
+		list, err := f.Survivals()
+		if err != nil {
+			return nil, err
+		}
+		want := 0.0
+		for i := range list {
+			want = max(want, list[i].wanted(least, latest))
+		}
+		if want <= float64(steps) {
+			return list, nil
+		}
+		if err := f.c.check(want, f.stepsPerRun); err != nil {
+			return nil, err
+		}
+		steps = int(min(max(want, 1.125*float64(steps)), 2*float64(steps)))
+	}
+}
+
+// wanted estimates how many steps tell the time at which P(T > t) passes p and P(T > t) at t = m/q; it is at most as
+// many as are known if they do. p = 1 asks for no such time.
+func (s *Survival) wanted(p, m float64) (steps float64) {
+	known := float64(len(s.A) - 1)
+	most := s.reach()
+	if _, _, ok := s.Tail(m); !ok {
+		steps = m + deviations*math.Sqrt(m) + 4*deviations + 1
+		steps = max(steps, known+1)
+	}
+	if p == 1 {
+		return steps
+	}
+	tail, e, ok := s.Tail(most)
+	if ok && tail*(1+e)+slop < p*(1-0x1p-52) {
+		return steps
+	}
+	// Beyond, it falls by as much a step as lately, about.
+	last, before := s.A[len(s.A)-1], s.A[len(s.A)*3/4]
+	fall := math.Log(before/last) / (known / 4)
+	more := math.Log(max(tail, p)/p) / fall
+	if !(more < math.MaxInt32) {
+		more = known
+	}
+	return max(steps, known+1+1.1*more)
+}
+
+// answer returns bounds on what was asked.
+func (s *Survival) answer(ctx context.Context, q Question, unit *big.Rat) (a Answer, err error) {
+	const prec = 64
+	for _, x := range q.Tails {
+		if err := ctx.Err(); err != nil {
+			return a, err
+		}
+		low, high := s.Quantile(around(x))
+		first, last := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
+		a.Quantiles = append(a.Quantiles, num.Interval{
+			Low: num.Down(prec).SetRat(first.Mul(first, unit)), High: num.Up(prec).SetRat(last.Mul(last, unit))})
+	}
+	for _, t := range q.Times {
+		earlier, later := around(new(big.Rat).Quo(t, unit))
+		high, eh, _ := s.Tail(earlier)
+		low, el, _ := s.Tail(later)
+		a.Tails = append(a.Tails, num.Interval{Low: num.Down(prec).SetFloat64(max(0, low*(1-el)*(1-0x1p-50)-slop)),
+			High: num.Up(prec).SetFloat64(min(1, high*(1+eh)*(1+0x1p-50)+slop))})
+	}
+	return a, nil
+}
+
+// around returns neighbours of x >= 0 in float64.
+func around(x *big.Rat) (below, above float64) {
+	f, exact := x.Float64()
+	if exact {
+		return f, f
+	}
+	return max(0, math.Nextafter(f, math.Inf(-1))), math.Nextafter(f, math.Inf(1))
+}

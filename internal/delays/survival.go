@@ -1,0 +1,119 @@
+package delays
+
+import (
+	"math"
+
+	"productform/internal/arithmetic"
+	"productform/num"
+)
+
+// A Survival is the distribution of a delay as a mixture over the points of a Poisson process,
+//
+//	P(T > t) = Σ_n p_n a_n,  p_n = e^-m m^n/n!,  m = q t,
+//
+// of which a_0..a_R are known. For all n >= k, a_n <= Jump a_k: on the lattices of servers a_n = B_n/(qZ) does not rise, so
+// that Jump is 1; on the class lattice λ_i/q B_n <= a_n Z <= (1 + λ_i/q) B_n, as B_n >= s_n, and B_n does not rise.
+type Survival struct {
+	A     []float64
+	Jump  float64
+	Bound float64 // on the relative error of each A, besides slop
+}
+
+// truncation is how little of a sum may be left out at either end, relatively.
+const truncation = 0x1p-60
+
+// Tail returns P(T > m/q), which differs from p by at most a relative bound and slop. It is not ok where so many
+// steps are too few.
+//
+// Weights w_n = p_n/p_mode are made from the mode in both directions and divided by their sum. Beyond n their sum is at most
+// w_n r/(1-r), r = m/(n+1), and below n the same with r = n/m: the ratios of weights only fall. The terms left out are bounded
+// by these, a_k <= Jump a_n above and a_k <= Jump a_0 = Jump below. A weight has two roundings a step.
+func (s *Survival) Tail(m float64) (p, bound float64, ok bool) {
+	last := len(s.A) - 1
+	over := s.Jump*s.A[last] < slop/4 // all that is not known is as good as 0
+	switch {
+	case m >= float64(last) && !over:
+		return 0, 0, false
+	case m >= float64(last) && s.Jump*s.below(m) < slop/4:
+		return 0, 0, true
+	}
+	at := func(n int) float64 {
+		if n > last {
+			return 0
+		}
+		return s.A[n]
+	}
+	mode := int(m)
+	total, sum := 1.0, at(mode)
+	high := mode
+	for w := 1.0; ; {
+		r := m / float64(high+1)
+		rest := w * r / (1 - r)
+		if r < 1 && rest <= truncation*total && (over && high >= last || s.Jump*at(high)*rest <= truncation*sum) {
+			break
+		}
+		if high == last && !over {
+			return 0, 0, false
+		}
+		high++
+		w *= r
+		total += w
+		sum += w * at(high)
+	}
+	low := mode
+	for w := 1.0; low > 0; {
+		r := float64(low) / m
+		rest := s.Jump * w * r / (1 - r)
+		if r < 1 && rest <= truncation*total && (rest <= truncation*sum || rest < slop/4) {
+			break
+		}
+		w *= r
+		low--
+		total += w
+		sum += w * at(low)
+	}
+	// A sum of positive terms has a rounding for each, a weight two.
+	e := arithmetic.Roundings(3*float64(high-low)+8) + 4*truncation
+	return sum / total, arithmetic.Compound(s.Bound, e, 0), true
+}
+
+// below bounds the probability of at most as many points as steps are known, m being more than that: it is at most
+// (e m/n)^n e^-m (Chernoff).
+func (s *Survival) below(m float64) float64 {
+	n := float64(len(s.A) - 1)
+	if n == 0 {
+		return 1
+	}
+	return math.Exp(n*(1+math.Log(m/n))-m) * (1 + 1e-6)
+}
+
+// deviations is how many standard deviations, about, a Poisson tail below truncation is off.
+const deviations = 10
+
+// reach returns the largest m, roughly, at which Tail has steps enough.
+func (s *Survival) reach() float64 {
+	root := max(0, (math.Sqrt(deviations*deviations+4*float64(len(s.A)-1-4*deviations))-deviations)/2)
+	return root * root
+}
+
+// Quantile returns low and high, in units of 1/q, with P(T > low/q) > tail > P(T > high/q): the time at which that is
+// tail lies between them. More steps are needed if high is infinite; low is 0 if float64 does not tell the quantile from it.
+// tail lies between below and above, neighbours in float64.
+func (s *Survival) Quantile(below, above float64) (low, high float64) {
+	over := func(m float64) bool {
+		p, e, ok := s.Tail(m)
+		return ok && p*(1-e)-slop > above
+	}
+	under := func(m float64) bool {
+		p, e, ok := s.Tail(m)
+		return ok && p*(1+e)+slop < below
+	}
+	most := s.reach()
+	if !under(most) {
+		return 0, math.Inf(1)
+	}
+	if over(0) {
+		low = num.LastGood(0, most, over)
+	}
+	return low, num.FirstGood(low, most, under)
+}
