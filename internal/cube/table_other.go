@@ -2,5 +2,5 @@
 
 package cube
 
-// newTable returns a zeroed table.
-func newTable(n int) []float64 { return make([]float64, n) }
+// NewTable returns a zeroed table.
+func NewTable(n int) []float64 { return make([]float64, n) }
