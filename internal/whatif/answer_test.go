@@ -1,0 +1,229 @@
+package whatif
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/big"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/internal/oracle"
+	"productform/num"
+	"productform/sim"
+	simcluster "productform/sim/cluster"
+	"productform/stability"
+)
+
+// ask answers a question as the page gets it, through JSON.
+func ask[T any](t rapid.TB, q Question) T {
+	t.Helper()
+	question, err := json.Marshal(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer T
+	text := Answer(context.Background(), question, func(float64) {})
+	if err := json.Unmarshal(text, &answer); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return answer
+}
+
+// text returns a model in the form of the page's questions.
+func text(t rapid.TB, m *cluster.Model) json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(describe(m).Model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func model(t rapid.TB, text string) *cluster.Model {
+	t.Helper()
+	return oracle.Must(cluster.Read(bytesOf(text)))
+}
+
+const shop = `
+servers: [{name: big, capacity: 2}, {name: small, capacity: 1}]
+classes:
+  - {name: web, arrival_rate: 1, servers: [big, small]}
+  - {name: reports, arrival_rate: 0.4, servers: [small]}
+`
+
+var percentiles = []string{"50", "95", "99"}
+
+// drawn returns a model of any kind, stable or not, and a load.
+func drawn(t *rapid.T) (*cluster.Model, *big.Rat) {
+	o := oracle.Options{ZeroRates: true, ZeroCapacities: true, OwnSizes: rapid.Bool().Draw(t, "own sizes"), Count: rapid.IntRange(0, 3).Draw(t, "count")}
+	m := oracle.ScaleTo(oracle.DrawModel(t, o), big.NewRat(1, 1))
+	return m, big.NewRat(rapid.Int64Range(1, 12).Draw(t, "load"), 10)
+}
+
+// Each number of the page is the one that the solver gives, to the last digit, and what is unstable there is so here.
+func TestSolveIsThatOfTheSolver(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, load := drawn(t)
+		got := ask[Solution](t, Question{Ask: "solve", Model: text(t, m), Load: load.RatString(), Percentiles: percentiles})
+		want, err := bf.Solve(t.Context(), m.Scale(load), bf.Settings{})
+		if err != nil {
+			if !errors.Is(err, num.ErrUnstable) || got.Stable {
+				t.Fatalf("stable %v, the solver says %v", got.Stable, err)
+			}
+			return
+		}
+		same(t, "mean jobs", got.MeanJobs, &want.MeanJobs)
+		same(t, "mean delay", got.MeanDelay, want.MeanDelay)
+		delays, err := bf.Delays(t.Context(), m.Scale(load), bf.DelayQuestion{Levels: oracle.Rats("1/2 19/20 99/100")}, bf.Settings{})
+		if (err != nil) != (got.NoPercentiles != "") {
+			t.Fatalf("percentiles: %q, the solver says %v", got.NoPercentiles, err)
+		}
+		for i, c := range want.Classes {
+			g := got.Classes[i]
+			same(t, "mean jobs of a class", g.MeanJobs, &c.MeanJobs)
+			same(t, "mean delay of a class", g.MeanDelay, c.MeanDelay)
+			same(t, "service rate", g.ServiceRate, c.ServiceRate)
+			same(t, "load", g.Load, &c.Load)
+			if err != nil {
+				continue
+			}
+			for k, q := range delays.Classes[i].Quantiles {
+				same(t, "percentile", g.Percentiles[k], &q)
+			}
+		}
+		for k, s := range want.Servers {
+			same(t, "utilization", got.Servers[k].Utilization, &s.Utilization)
+		}
+	})
+}
+
+// same fails unless a number of an answer is that of a result.
+func same(t rapid.TB, what string, got any, want *num.Value) {
+	t.Helper()
+	if want == nil {
+		if got != nil {
+			t.Fatalf("%s = %v, want none", what, got)
+		}
+		return
+	}
+	if got != want.Float {
+		t.Fatalf("%s = %v, want %v", what, got, want.Float)
+	}
+}
+
+// Points of a curve are solutions, whether all of them are stable or not.
+func TestCurveIsSolutions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, load := drawn(t)
+		loads := []string{"1/10", load.RatString(), "1/2"}
+		var asked []string
+		if rapid.Bool().Draw(t, "percentiles") {
+			asked = percentiles
+		}
+		got := ask[Curve](t, Question{Ask: "curve", Model: text(t, m), Loads: loads, Percentiles: asked})
+		for i, p := range got.Points {
+			want := ask[Solution](t, Question{Ask: "solve", Model: text(t, m), Load: loads[i], Percentiles: asked})
+			if diff := cmp.Diff(want, *p); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+	})
+}
+
+// The verdict at a load is that of the scaled model, and the bottleneck is the same.
+func TestVerdictIsThatOfStability(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, load := drawn(t)
+		got := ask[Verdict](t, Question{Ask: "verdict", Model: text(t, m), Load: load.RatString()})
+		want := oracle.Must(stability.Cluster(t.Context(), m.Scale(load)))
+		if got.Stable != want.Stable {
+			t.Fatalf("stable %v, want %v", got.Stable, want.Stable)
+		}
+		if want.CriticalScale == nil {
+			if got.CriticalLoad != nil || len(got.BottleneckClasses) != 0 {
+				t.Fatalf("a critical load %v without work", got.CriticalLoad)
+			}
+			return
+		}
+		critical, _ := new(big.Rat).Mul(want.CriticalScale, load).Float64()
+		at, _ := load.Float64()
+		if got.CriticalLoad != critical && critical != at || got.Stable != (at < got.CriticalLoad.(float64)) {
+			t.Fatalf("critical load %v at %v, want %v", got.CriticalLoad, at, critical)
+		}
+		work, _ := want.Arrival.Float64()
+		capacity, _ := want.Capacity.Float64()
+		if diff := cmp.Diff(want.Bottleneck, got.BottleneckClasses); diff != "" || got.BottleneckWork != work || got.BottleneckCapacity != capacity {
+			t.Fatalf("work %v on %v, want %v on %v; classes %s", got.BottleneckWork, got.BottleneckCapacity, work, capacity, diff)
+		}
+	})
+}
+
+// A simulation is that of the same settings, to the last digit.
+func TestSimulation(t *testing.T) {
+	got := ask[Simulation](t, Question{Ask: "simulate", Model: text(t, model(t, shop)), Load: "3/2", Runs: 3, Jumps: 2000, Seed: 7})
+	want, err := sim.Run(t.Context(), simcluster.Cluster{Model: model(t, shop).Scale(big.NewRat(3, 2))}, sim.Settings{Runs: 3, Jumps: 2000, Seed: 7}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range got.Classes {
+		for name, e := range map[string]*Estimate{sim.MeanJobs: c.MeanJobs, sim.MeanDelay: c.MeanDelay, sim.ServiceRate: c.ServiceRate} {
+			if w := want.Class(i, name); e.Mean != w.Mean || e.HalfWidth != w.HalfWidth {
+				t.Errorf("%s of class %d: %v, want %v", name, i, e, w)
+			}
+		}
+	}
+	for k, s := range got.Servers {
+		if w := want.Server(k, sim.Utilization); s.Utilization.Mean != w.Mean {
+			t.Errorf("utilization of server %d: %v, want %v", k, s.Utilization, w)
+		}
+	}
+	if overloaded := ask[Simulation](t, Question{Ask: "simulate", Model: text(t, model(t, shop)), Load: "3", Runs: 3, Jumps: 2000}); overloaded.Stable {
+		t.Error("an unstable model was simulated")
+	}
+}
+
+// Of the changes told, each is a change of the model for the better, by as much as a solution of both says, and the best comes first.
+func TestChangesAreSolved(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, load := drawn(t)
+		got := ask[Changes](t, Question{Ask: "changes", Model: text(t, m), Load: load.RatString()})
+		before := ask[Solution](t, Question{Ask: "solve", Model: text(t, m), Load: load.RatString()})
+		best := -1.0
+		for _, c := range got.Changes {
+			after := ask[Solution](t, Question{Ask: "solve", Model: oracle.Must(json.Marshal(c.Model)), Load: load.RatString()})
+			if c.Total >= 0 || c.Total < best || c.Total != after.MeanDelay.(float64)/before.MeanDelay.(float64)-1 {
+				t.Fatalf("%s: %v after %v, from %v to %v", c.Words, c.Total, best, before.MeanDelay, after.MeanDelay)
+			}
+			best = c.Total
+		}
+	})
+	shopChanges := ask[Changes](t, Question{Ask: "changes", Model: text(t, model(t, shop)), Load: "1"})
+	if first := shopChanges.Changes[0]; first.Words != "reports on big as well" {
+		t.Errorf("first: %s", first.Words)
+	}
+}
+
+// What cannot be answered says why, with the line of the text if it is about one.
+func TestRefusals(t *testing.T) {
+	m := text(t, model(t, shop))
+	for name, c := range map[string]struct {
+		q    Question
+		want Refusal
+	}{
+		"no YAML":    {Question{Ask: "read", Text: "servers: [\nclasses: x"}, Refusal{Line: 1}},
+		"bad field":  {Question{Ask: "read", Text: "servers:\n  - {name: a, capacity: -1}\nclasses: []"}, Refusal{Error: "servers[0].capacity = -1: want a number >= 0", Line: 2}},
+		"load":       {Question{Ask: "solve", Model: m, Load: "x"}, Refusal{Error: "load = x: want a number >= 0"}},
+		"percentile": {Question{Ask: "solve", Model: m, Load: "1", Percentiles: []string{"100"}}, Refusal{Error: "percentiles[0] = 100: want a number > 0 and < 100"}},
+		"ask":        {Question{Ask: "why", Model: m, Load: "1"}, Refusal{Error: "ask = why: want read, verdict, solve, curve, changes, simulate or line"}},
+	} {
+		got := ask[Refusal](t, c.q)
+		if got.Line != c.want.Line || c.want.Error != "" && got.Error != c.want.Error || got.Error == "" {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package whatif
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/internal/render"
+	"productform/num"
+)
+
+// Changes are single changes of a model that lower the mean delay of all jobs, the best first.
+type Changes struct {
+	Changes []Change `json:"changes"`
+}
+
+// A Change is one of them.
+type Change struct {
+	Words   string  `json:"words"`
+	Model   Model   `json:"model"`   // after it
+	Total   float64 `json:"total"`   // mean delay of all jobs after it, over that before, less 1
+	Classes []any   `json:"classes"` // the same of each class; null where no jobs arrive
+}
+
+// How many changes of each kind are solved, and how many are told.
+const (
+	mostCapacities  = 3
+	mostConnections = 24
+	mostChanges     = 4
+)
+
+// changes tries a tenth more capacity for the servers whose capacity matters most by the gradient of the mean number of jobs, and
+// connections of the classes with the longest delays to the least busy servers. Each is solved, so that what is told is so; that
+// no other single change does better is not told.
+func changes(ctx context.Context, m *cluster.Model, load *big.Rat) (*Changes, error) {
+	now := m.Scale(load)
+	before, err := bf.Solve(ctx, now, settings())
+	if errors.Is(err, num.ErrUnstable) || err == nil && before.MeanDelay == nil {
+		return &Changes{[]Change{}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	gradient, err := bf.MeanJobsGradient(ctx, now, settings())
+	if err != nil {
+		return nil, err
+	}
+	tried := slices.Concat(capacities(m, gradient), connections(m, before))
+	c := &Changes{[]Change{}}
+	for _, t := range tried {
+		after, err := bf.Solve(ctx, t.model.Scale(load), settings())
+		if err != nil {
+			return nil, err
+		}
+		change := Change{Words: t.words, Model: describe(t.model).Model, Total: relative(after.MeanDelay, before.MeanDelay)}
+		for i := range before.Classes {
+			if before.Classes[i].MeanDelay == nil {
+				change.Classes = append(change.Classes, nil)
+			} else {
+				change.Classes = append(change.Classes, relative(after.Classes[i].MeanDelay, before.Classes[i].MeanDelay))
+			}
+		}
+		if change.Total < 0 {
+			c.Changes = append(c.Changes, change)
+		}
+	}
+	slices.SortStableFunc(c.Changes, func(a, b Change) int { return cmp.Compare(a.Total, b.Total) })
+	c.Changes = c.Changes[:min(len(c.Changes), mostChanges)]
+	return c, nil
+}
+
+func relative(after, before *num.Value) float64 { return after.Float/before.Float - 1 }
+
+// A trial is a changed model.
+type trial struct {
+	words string
+	model *cluster.Model
+}
+
+// capacities returns the model with a tenth more capacity, for the rows where the gradient promises most.
+func capacities(m *cluster.Model, g *bf.Gradient) []trial {
+	gain := func(row int) float64 {
+		c, _ := m.Servers[row].Capacity.Float64()
+		return g.Capacities[row].Float * c // negative
+	}
+	var tried []trial
+	for _, row := range best(len(m.Servers), gain)[:min(len(m.Servers), mostCapacities)] {
+		if !(gain(row) < 0) {
+			continue
+		}
+		more := new(big.Rat).Mul(m.Servers[row].Capacity, big.NewRat(11, 10))
+		changed := *m
+		changed.Servers = slices.Clone(m.Servers)
+		changed.Servers[row].Capacity = more
+		words := fmt.Sprintf("capacity of %s %s → %s", m.Servers[row].Name, render.SixRat(m.Servers[row].Capacity), render.SixRat(more))
+		tried = append(tried, trial{words, &changed})
+	}
+	return tried
+}
+
+// connections returns the model with one connection more, for pairs of a class with a long delay and a server that is idle often.
+func connections(m *cluster.Model, now *bf.Result) []trial {
+	delay := func(i int) float64 {
+		if d := now.Classes[i].MeanDelay; d != nil {
+			return -d.Float
+		}
+		return 0
+	}
+	busy := func(row int) float64 { return now.Servers[row].Utilization.Float }
+	var tried []trial
+	for _, i := range best(len(m.Classes), delay) {
+		for _, row := range best(len(m.Servers), busy) {
+			has := slices.ContainsFunc(m.Classes[i].Servers, func(c cluster.Choice) bool { return c.Server == row })
+			if has || now.Classes[i].MeanDelay == nil || len(tried) == mostConnections {
+				continue
+			}
+			changed := *m
+			changed.Classes = slices.Clone(m.Classes)
+			changed.Classes[i].Servers = append(slices.Clone(m.Classes[i].Servers), cluster.Choice{Server: row, Choose: 1})
+			words := fmt.Sprintf("%s on %s as well", m.Classes[i].Name, m.Servers[row].Name)
+			tried = append(tried, trial{words, &changed})
+		}
+	}
+	return tried
+}
+
+// best returns 0..n-1 in increasing order of a number.
+func best(n int, number func(int) float64) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(number(a), number(b)) })
+	return list
+}

@@ -1,0 +1,31 @@
+package whatif
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"productform/cluster"
+)
+
+// A Line is what to type in a shell for the numbers of the page, to the last digit.
+type Line struct {
+	Line string `json:"line"`
+}
+
+// line returns a command of pfq with the model as its standard input.
+func line(m *cluster.Model, load *big.Rat, q Question) (*Line, error) {
+	command := "pfq solve -"
+	if q.Runs > 0 {
+		command = fmt.Sprintf("pfq simulate - --runs %d --jumps %g --seed %d", q.Runs, q.Jumps, q.Seed)
+	} else if len(q.Percentiles) > 0 {
+		if _, err := levelsOf(q.Percentiles); err != nil {
+			return nil, err
+		}
+		command += " --percentiles " + strings.Join(q.Percentiles, ",")
+	}
+	if load.Cmp(one) != 0 {
+		command += " --scale " + decimal(load)
+	}
+	return &Line{command + " <<'END'\n" + describe(m).YAML + "END\n"}, nil
+}

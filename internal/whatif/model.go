@@ -1,0 +1,141 @@
+package whatif
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"productform/cluster"
+)
+
+// A Description is a model as the page keeps it, and as text.
+type Description struct {
+	Model Model  `json:"model"`
+	YAML  string `json:"yaml"`
+}
+
+// A Model is a [cluster.Model] in the form of a model file, with numbers as decimals where they are, else as fractions.
+type Model struct {
+	Servers  []Server `json:"servers"`
+	Classes  []Class  `json:"classes"`
+	MeanSize string   `json:"mean_size,omitempty"` // "" for 1
+}
+
+// A Server is a row of servers.
+type Server struct {
+	Name     string `json:"name"`
+	Count    int    `json:"count,omitempty"` // 0 for one
+	Capacity string `json:"capacity"`
+}
+
+// A Class is a class of jobs.
+type Class struct {
+	Name        string `json:"name"`
+	ArrivalRate string `json:"arrival_rate"`
+	Servers     []any  `json:"servers"`             // the name of a server, or a [Group]
+	MeanSize    string `json:"mean_size,omitempty"` // "" for that of the model
+}
+
+// A Group is where a class chooses servers of a row.
+type Group struct {
+	Group  string `json:"group"`
+	Choose int    `json:"choose"`
+}
+
+// read reads a text.
+func read(text string) (*Description, error) {
+	m, err := cluster.Read(strings.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	d := describe(m)
+	return &d, nil
+}
+
+// describe returns a model that has passed [cluster.Model.Check] as the page keeps it.
+func describe(m *cluster.Model) Description {
+	d := Model{}
+	for _, s := range m.Servers {
+		row := Server{Name: s.Name, Capacity: decimal(s.Capacity)}
+		if s.Size() > 1 {
+			row.Count = s.Size()
+		}
+		d.Servers = append(d.Servers, row)
+	}
+	for _, c := range m.Classes {
+		row := Class{Name: c.Name, ArrivalRate: decimal(c.ArrivalRate)}
+		for _, choice := range c.Servers {
+			if s := m.Servers[choice.Server]; s.Size() > 1 {
+				row.Servers = append(row.Servers, Group{s.Name, choice.Choose})
+			} else {
+				row.Servers = append(row.Servers, s.Name)
+			}
+		}
+		if c.MeanSize != nil {
+			row.MeanSize = decimal(c.MeanSize)
+		}
+		d.Classes = append(d.Classes, row)
+	}
+	if m.MeanSize != nil && m.MeanSize.Cmp(big.NewRat(1, 1)) != 0 {
+		d.MeanSize = decimal(m.MeanSize)
+	}
+	return Description{d, d.yaml()}
+}
+
+// decimal returns a fraction as a decimal if that is short, else as itself.
+func decimal(v *big.Rat) string {
+	const longest = 20
+	if places, exact := v.FloatPrec(); exact && places <= longest {
+		return v.FloatString(places)
+	}
+	return v.RatString()
+}
+
+// yaml returns the text of a model file, one row a line.
+func (m Model) yaml() string {
+	var b strings.Builder
+	b.WriteString("servers:\n")
+	for _, s := range m.Servers {
+		count := ""
+		if s.Count > 1 {
+			count = fmt.Sprintf("count: %d, ", s.Count)
+		}
+		fmt.Fprintf(&b, "  - {name: %s, %scapacity: %s}\n", word(s.Name), count, s.Capacity)
+	}
+	b.WriteString("classes:\n")
+	for _, c := range m.Classes {
+		var servers []string
+		for _, s := range c.Servers {
+			switch s := s.(type) {
+			case string:
+				servers = append(servers, word(s))
+			case Group:
+				servers = append(servers, fmt.Sprintf("{group: %s, choose: %d}", word(s.Group), s.Choose))
+			}
+		}
+		size := ""
+		if c.MeanSize != "" {
+			size = ", mean_size: " + c.MeanSize
+		}
+		fmt.Fprintf(&b, "  - {name: %s, arrival_rate: %s, servers: [%s]%s}\n", word(c.Name), c.ArrivalRate, strings.Join(servers, ", "), size)
+	}
+	if m.MeanSize != "" {
+		fmt.Fprintf(&b, "mean_size: %s\n", m.MeanSize)
+	}
+	return b.String()
+}
+
+// plain are the names that need no quotes in YAML, except those that mean something else.
+var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+
+// word returns a name as YAML reads it. What Go escapes in quotes YAML escapes in the same way.
+func word(name string) string {
+	reserved := []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+	if plain.MatchString(name) && !slices.Contains(reserved, strings.ToLower(name)) {
+		return name
+	}
+	return strconv.Quote(name)
+}

@@ -1,0 +1,135 @@
+package whatif
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math/big"
+
+	"productform/cluster"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// A Question is one of the page's. Ask says which fields count.
+type Question struct {
+	Ask string `json:"ask"` // read, verdict, solve, curve, changes, simulate or line
+
+	Text  string          `json:"text"`  // read: a model as YAML or JSON
+	Model json.RawMessage `json:"model"` // all others: a model as JSON
+	Load  string          `json:"load"`  // verdict, solve, changes, simulate, line: factor of all arrival rates
+
+	Loads       []string `json:"loads"`       // curve: the same, one a point
+	Percentiles []string `json:"percentiles"` // solve, curve, line: such as 95, of the delay of each class
+	Runs        int      `json:"runs"`        // simulate; line: 0 for theory
+	Jumps       float64  `json:"jumps"`       // of each run
+	Seed        uint64   `json:"seed"`
+}
+
+// A Refusal is the answer to a question that has none: a model that cannot be read, or one too large for the page.
+type Refusal struct {
+	Error string `json:"error"`
+	Line  int    `json:"line,omitempty"` // of the text, from 1; 0 if it is about no line
+}
+
+// Answer answers a question: with a [Description], [Verdict], [Solution], [Curve], [Changes], [Simulation] or [Line], or with a
+// [Refusal]. A simulation tells its progress, the part done.
+func Answer(ctx context.Context, question []byte, progress func(part float64)) []byte {
+	answer, err := answer(ctx, question, progress)
+	if err != nil {
+		answer = refusal(err)
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		panic("whatif: " + err.Error()) // answers have no numbers that JSON has not
+	}
+	return text
+}
+
+func answer(ctx context.Context, question []byte, progress func(float64)) (any, error) {
+	var q Question
+	d := json.NewDecoder(bytes.NewReader(question))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&q); err != nil {
+		return nil, err
+	}
+	if q.Ask == "read" {
+		return read(q.Text)
+	}
+	m, err := cluster.ReadJSON(bytes.NewReader(q.Model))
+	if err != nil {
+		return nil, err
+	}
+	if q.Ask == "curve" {
+		return curve(ctx, m, q)
+	}
+	load, err := number("load", q.Load)
+	if err != nil {
+		return nil, err
+	}
+	switch q.Ask {
+	case "verdict":
+		return verdict(ctx, m, load)
+	case "solve":
+		return solve(ctx, m.Scale(load), q.Percentiles)
+	case "changes":
+		return changes(ctx, m, load)
+	case "simulate":
+		return simulate(ctx, m.Scale(load), q, progress)
+	case "line":
+		return line(m, load, q)
+	}
+	return nil, input.Errorf("ask", q.Ask, "read, verdict, solve, curve, changes, simulate or line")
+}
+
+// number reads a factor of the arrival rates.
+func number(path, text string) (*big.Rat, error) {
+	v, err := num.ParseRat(text)
+	if err != nil || v.Sign() < 0 {
+		return nil, input.Errorf(path, text, "%s", input.Nonnegative)
+	}
+	return v, nil
+}
+
+// numbers reads a list of them.
+func numbers(path string, texts []string) ([]*big.Rat, error) {
+	list := make([]*big.Rat, len(texts))
+	for i, text := range texts {
+		v, err := number(input.Index(path, i), text)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = v
+	}
+	return list, nil
+}
+
+// levelsOf reads percentiles as probabilities.
+func levelsOf(percentiles []string) ([]*big.Rat, error) {
+	hundred := big.NewRat(100, 1)
+	list, err := numbers("percentiles", percentiles)
+	for i, v := range list {
+		if v.Sign() == 0 || v.Cmp(hundred) >= 0 {
+			return nil, input.Errorf(input.Index("percentiles", i), percentiles[i], "a number > 0 and < 100")
+		}
+		v.Quo(v, hundred)
+	}
+	return list, err
+}
+
+// refusal says why there is no answer. An error about a line begins with it in its text; the page shows it beside the line.
+func refusal(err error) Refusal {
+	r := Refusal{Error: err.Error()}
+	var bad *input.Error
+	var syntax *cluster.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		r = Refusal{Error: syntax.Reason, Line: syntax.Line}
+	case errors.As(err, &bad) && bad.Line > 0:
+		unplaced := *bad
+		unplaced.Line = 0
+		r = Refusal{Error: unplaced.Error(), Line: bad.Line}
+	}
+	return r
+}

@@ -1,0 +1,44 @@
+package whatif
+
+import (
+	"context"
+	"math/big"
+
+	"productform/cluster"
+	"productform/internal/render"
+	"productform/stability"
+)
+
+// A Verdict says whether a cluster is stable at a load, and what limits it, as pfq stability does.
+type Verdict struct {
+	Stable       bool `json:"stable"`
+	CriticalLoad any  `json:"critical_load"` // the load from which on the model is unstable; null if no work arrives
+
+	// The bottleneck at that load; work at the load asked about.
+	BottleneckClasses  []int `json:"bottleneck_classes"`
+	BottleneckServers  []int `json:"bottleneck_servers"`
+	BottleneckWork     any   `json:"bottleneck_work"`
+	BottleneckCapacity any   `json:"bottleneck_capacity"`
+}
+
+// verdict decides whether m with its arrival rates multiplied by load is stable.
+func verdict(ctx context.Context, m *cluster.Model, load *big.Rat) (*Verdict, error) {
+	r, err := stability.Cluster(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	v := &Verdict{Stable: true, BottleneckClasses: append([]int{}, r.Bottleneck...), BottleneckServers: []int{}}
+	if r.CriticalScale == nil {
+		return v, nil
+	}
+	v.Stable = load.Cmp(r.CriticalScale) < 0
+	v.CriticalLoad = render.RatBeside(r.CriticalScale, load, render.Unproved).Float
+	v.BottleneckWork = render.Rat(new(big.Rat).Mul(r.Arrival, load), render.Unproved).Float
+	v.BottleneckCapacity = render.Rat(r.Capacity, render.Unproved).Float
+	for row, used := range r.BottleneckServers {
+		if used > 0 {
+			v.BottleneckServers = append(v.BottleneckServers, row)
+		}
+	}
+	return v, nil
+}
