@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+const solverPackage = "productform/cmd/whatif/wasm"
+
+// A solver is what the workers of the page run.
+type solver struct {
+	wasm    []byte
+	support string // the script of Go's that runs it
+}
+
+// coldPackages are compiled without inlining, which makes the page smaller by a tenth: no solver spends its time there.
+var coldPackages = []string{"go.yaml.in/...", "encoding/...", "regexp/...", "time", "fmt", "reflect", "os", "internal/..."}
+
+// buildSolver compiles the solver with the Go that is installed.
+func buildSolver(ctx context.Context) (s solver, err error) {
+	root, err := runGo(ctx, nil, "env", "GOROOT")
+	if err != nil {
+		return s, err
+	}
+	support, err := os.ReadFile(filepath.Join(strings.TrimSpace(root), "lib", "wasm", "wasm_exec.js"))
+	if err != nil {
+		return s, err
+	}
+	s.support = string(support)
+	folder, err := os.MkdirTemp("", "whatif")
+	if err != nil {
+		return s, err
+	}
+	defer os.RemoveAll(folder)
+	file := filepath.Join(folder, "solver.wasm")
+	args := []string{"build", "-trimpath", "-ldflags=-s -w"}
+	for _, pattern := range coldPackages {
+		args = append(args, "-gcflags="+pattern+"=-l")
+	}
+	if _, err := runGo(ctx, []string{"GOOS=js", "GOARCH=wasm"}, append(args, "-o", file, solverPackage)...); err != nil {
+		return s, err
+	}
+	s.wasm, err = os.ReadFile(file)
+	return s, err
+}
+
+// runGo runs the go command and returns what it prints.
+func runGo(ctx context.Context, env []string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Env = append(os.Environ(), env...)
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return "", fmt.Errorf("go %s: %v: %s", args[0], err, strings.TrimSpace(errs.String()))
+	}
+	return out.String(), nil
+}

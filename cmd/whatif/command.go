@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"productform/cluster"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/internal/output"
+)
+
+// example is the model of the page if none is given.
+//
+//go:embed shop.yaml
+var example string
+
+// options are the flags as given.
+type options struct {
+	output, folder string
+	port           int
+	version        bool
+}
+
+// run executes the command and returns its exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	cmd := command()
+	cmd.SetIn(stdin)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	err := cli.Execute(ctx, cmd, args)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "whatif: interrupted")
+		return cli.Interrupted
+	}
+	fmt.Fprintln(stderr, "whatif:", cli.OneLine(err))
+	return 2
+}
+
+func command() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "whatif [MODEL]",
+		Short: "Make the what-if page of a cluster",
+		Long: `Make the what-if page of a cluster: its delays, percentiles and limits in a browser, as one
+changes its rates, its capacities, and who can serve whom.
+
+The solver is compiled to WebAssembly with the Go that is installed, which takes a minute
+the first time and seconds later. All is computed in the browser; nothing leaves it, and the
+page has the digits of pfq. It is served on 127.0.0.1, at the address printed, until the command
+is interrupted. With --output or --folder it is written instead, and nothing is served.
+
+MODEL is a file as pfq solve takes it, or - for the standard input; without it the page starts
+with a small example. Other files can be opened on the page.
+
+Exit status: 0 all went well, or the server was interrupted; 2 bad usage, a model that cannot be
+used, or no way to build the solver; 130 interrupted before.`,
+		Example: `  whatif shop.yaml
+  whatif shop.yaml --output shop.html
+  whatif shop.yaml --folder site`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	cli.AddText(cmd, &o.output, "output", "o", "a file", "write the page to `FILE`, which holds all of it")
+	cli.AddText(cmd, &o.folder, "folder", "", "a folder", "write the page to the folder `DIR` as a static site, made if missing")
+	cli.Flag[int]{Name: "port", Kind: "int", Usage: "serve on this port `N` of 127.0.0.1 (default one that is free)", Want: "an integer in 1..65535",
+		Parse: func(text string) (int, bool) {
+			v, err := strconv.Atoi(text)
+			return v, err == nil && v >= 1 && v <= 65535
+		}}.Add(cmd, &o.port)
+	cmd.MarkFlagsMutuallyExclusive("output", "folder", "port")
+	cli.AddSwitch(cmd, &o.version, "version", "print the version")
+	return cmd
+}
+
+func (o *options) run(cmd *cobra.Command, args []string) error {
+	if o.version {
+		fmt.Fprintln(cmd.OutOrStdout(), cli.Version("whatif"))
+		return nil
+	}
+	file := ""
+	if len(args) == 1 {
+		file = args[0]
+	}
+	if err := output.NotInput("--output", o.output, file, cmd.InOrStdin()); err != nil {
+		return err
+	}
+	first, err := readStart(file, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(cmd.ErrOrStderr(), "whatif: building the solver")
+	s, err := buildSolver(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if o.folder != "" {
+		all, err := manyFiles(s, first)
+		if err != nil {
+			return err
+		}
+		return writeFolder(all, o.folder, cmd.OutOrStdout())
+	}
+	page, err := onePage(s, first)
+	if err != nil {
+		return err
+	}
+	if o.output != "" {
+		return output.Write(page[indexFile], o.output, cmd.OutOrStdout())
+	}
+	return serve(cmd.Context(), page[indexFile], o.port, cmd.OutOrStdout())
+}
+
+// readStart reads the model that the page starts with, and refuses one that is none.
+func readStart(file string, stdin io.Reader) (first start, err error) {
+	first = start{Name: "shop.yaml", Text: example}
+	name := file
+	var text []byte
+	switch file {
+	case "":
+		return first, nil
+	case "-":
+		name = "standard input"
+		text, err = io.ReadAll(stdin)
+	default:
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return first, input.InFile(name, err)
+	}
+	if _, err := cluster.Read(bytes.NewReader(text)); err != nil {
+		return first, input.InFile(name, err)
+	}
+	return start{Name: filepath.Base(name), Text: string(text)}, nil
+}
+
+// writeFolder writes the files of a site, and prints their names.
+func writeFolder(all site, folder string, stdout io.Writer) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	var list bytes.Buffer
+	var files []output.File
+	for _, name := range []string{indexFile, "page.css", "page.js", "solver.js"} {
+		path := filepath.Join(folder, name)
+		files = append(files, output.File{Text: all[name], Name: path})
+		fmt.Fprintln(&list, path)
+	}
+	return output.WriteAll(stdout, output.File{Text: list.Bytes()}, files...)
+}
+
+// serve serves the page until the context is done.
+func serve(ctx context.Context, page []byte, port int, stdout io.Writer) error {
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: handler(page), ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(ctx, func() { server.Close() })
+	defer stop()
+	fmt.Fprintf(stdout, "http://%s/\n", listener.Addr())
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func handler(page []byte) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(page) // a browser that goes away needs no answer
+	})
+	return mux
+}

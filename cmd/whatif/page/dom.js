@@ -1,0 +1,77 @@
+// What the page draws with: h describes elements, patch makes the page be what is described.
+
+const svgNamespace = "http://www.w3.org/2000/svg";
+
+// h describes an element. Attributes: key tells siblings apart from one drawing to the next, on holds handlers of events, value,
+// checked and open are properties; null and false stand for none. Children may be lists, texts, numbers; null and false are none.
+function h(tag, attributes, ...children) {
+  return { tag, attributes: attributes || {}, children };
+}
+
+// patch makes the children of a node those described, and keeps the nodes that are the same, with their focus.
+function patch(parent, ...described) {
+  const list = described.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+  const keys = new Set(list.map((child) => child.attributes?.key));
+  for (const node of [...parent.childNodes]) {
+    if (node.key !== undefined && !keys.has(node.key)) node.remove();
+  }
+  const keyed = new Map();
+  for (const node of parent.childNodes) {
+    if (node.key !== undefined) keyed.set(node.key, node);
+  }
+  let at = parent.firstChild;
+  for (const child of list) {
+    if (!child.tag) {
+      const text = String(child);
+      if (at?.nodeType === Node.TEXT_NODE) {
+        if (at.data !== text) at.data = text;
+        at = at.nextSibling;
+      } else {
+        parent.insertBefore(document.createTextNode(text), at);
+      }
+      continue;
+    }
+    const { key } = child.attributes;
+    let node = key === undefined ? at : keyed.get(key);
+    if (node?.nodeName.toLowerCase() !== child.tag.toLowerCase() || node.key !== key) {
+      node = child.tag === "svg" || parent.namespaceURI === svgNamespace ? document.createElementNS(svgNamespace, child.tag) : document.createElement(child.tag);
+      node.key = key;
+    }
+    if (node === at) at = at.nextSibling;
+    else parent.insertBefore(node, at);
+    setAttributes(node, child.attributes);
+    patch(node, child.children);
+    if (child.tag === "select") node.value = child.attributes.value; // its options are there now
+  }
+  while (at) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+}
+
+const properties = ["value", "checked", "disabled", "readOnly", "indeterminate"];
+
+function setAttributes(node, attributes) {
+  const before = node.described || {};
+  for (const name of new Set([...Object.keys(before), ...Object.keys(attributes)])) {
+    const value = attributes[name];
+    if (name === "key") continue;
+    if (name === "on") setHandlers(node, value || {});
+    else if (properties.includes(name)) {
+      if (node[name] !== (value ?? "")) node[name] = value ?? "";
+    } else if (value === before[name]) continue;
+    else if (value === null || value === undefined || value === false) node.removeAttribute(name);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.described = attributes;
+}
+
+function setHandlers(node, handlers) {
+  node.handlers = node.handlers || {};
+  for (const type of Object.keys(node.handlers)) node.handlers[type] = null;
+  for (const [type, handler] of Object.entries(handlers)) {
+    if (!(type in node.handlers)) node.addEventListener(type, (event) => node.handlers[type]?.(event));
+    node.handlers[type] = handler;
+  }
+}

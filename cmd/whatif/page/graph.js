@@ -1,0 +1,200 @@
+// The graph of classes and servers: who can serve whom. A node is selected by a click or Enter, a class and a server are connected
+// by drawing a line from one to the other, or by the boxes below the graph.
+
+const graph = { width: 420, node: 150, row: 46, height: 36, edge: 6 };
+let pulled = null; // the line that is being drawn: { rows, name, x, y }
+let focusedNode = null; // the one node that Tab reaches: rows/name
+
+// drawGraph describes the graph. seen holds verdict and solution, null where they are not known.
+function drawGraph(saved, seen) {
+  const { model } = saved;
+  const load = parseNumber(saved.load);
+  const places = { classes: placesOf(model.classes, model.servers), servers: placesOf(model.servers, model.classes) };
+  const tall = Math.max(model.classes.length, model.servers.length) * graph.row + 4;
+  const nodes = [...model.classes.map((row) => ["classes", row.name]), ...model.servers.map((row) => ["servers", row.name])];
+  if (!nodes.some((node) => node.join("/") === focusedNode)) focusedNode = nodes[0].join("/");
+  const ringed = (rows, i) => seen.verdict?.[`bottleneck_${rows}`]?.includes(i) ?? false;
+  const unstable = seen.verdict && !seen.verdict.stable;
+
+  const edges = model.classes.flatMap((row, i) => row.servers.map((choice) => {
+    const k = model.servers.findIndex((server) => sameName(choice, server.name));
+    const { selected } = state;
+    const lit = !selected || (selected.rows === "classes" ? selected.name === row.name : selected.name === model.servers[k].name);
+    return drawEdge(places.classes[i], places.servers[k], choice, model.servers[k], lit, i);
+  }));
+  const classes = model.classes.map((row, i) => drawNode("classes", row, places.classes[i], nodes, {
+    ringed: ringed("classes", i), unstable, color: i,
+    text: `${shown(parseNumber(row.arrival_rate) * load)}/s`,
+    label: `class ${row.name}, ${shown(parseNumber(row.arrival_rate) * load)} jobs per second, on ${row.servers.map((choice) => choice.group ?? choice).join(", ")}`,
+  }));
+  const servers = model.servers.map((row, k) => {
+    const busy = seen.solution?.stable ? seen.solution.servers[k].utilization : null;
+    return drawNode("servers", row, places.servers[k], nodes, {
+      ringed: ringed("servers", k), unstable, busy,
+      text: busy === null ? "" : percent(busy).replace(/\.\d/, ""),
+      label: `${row.count > 1 ? `group of ${row.count} servers` : "server"} ${row.name}, capacity ${row.capacity}${busy === null ? "" : `, busy ${percent(busy)}`}`,
+    });
+  });
+  const line = pulled && [h("line", { key: "pulled", class: "pulled", x1: pulled.fromX, y1: pulled.fromY, x2: pulled.x, y2: pulled.y })];
+  return h("svg", {
+    id: "graph", role: "group", "aria-label": "Graph of classes and servers", viewBox: `0 0 ${graph.width} ${tall}`,
+    on: { pointermove: pullOn, pointerup: pullEnd, pointercancel: pullCancel, keydown: (event) => graphKey(event, nodes) },
+  }, h("g", { key: "edges", class: "edges" }, edges), line, classes, servers);
+}
+
+// placesOf returns the heights of the nodes of one side, in the middle of the other if that is taller.
+function placesOf(list, others) {
+  const rest = Math.max(0, others.length - list.length) * graph.row;
+  return list.map((_, i) => graph.row * i + graph.row / 2 + (rest * (i + 1)) / (list.length + 1) - 0 + 2);
+}
+
+function drawEdge(from, to, choice, server, lit, color) {
+  const left = graph.edge + graph.node;
+  const right = graph.width - left;
+  const middle = (left + right) / 2;
+  return h("g", { class: lit ? "edge" : "edge dim" },
+    h("path", { class: `stroke${color % 7}`, d: `M${left} ${from}C${middle} ${from} ${middle} ${to} ${right} ${to}` }),
+    server.count > 1 && h("text", { class: "choose", x: right - 5, y: to - 5 }, choice.choose));
+}
+
+function drawNode(rows, row, y, nodes, look) {
+  const { node, height, edge, width } = graph;
+  const x = rows === "classes" ? edge : width - edge - node;
+  const key = `${rows}/${row.name}`;
+  const pressed = state.selected?.rows === rows && state.selected.name === row.name;
+  const round = rows === "classes" ? height / 2 : 5;
+  const name = row.name + (row.count > 1 ? ` ×${row.count}` : "");
+  return h("g", {
+    key, class: `node ${rows}${pressed ? " pressed" : ""}`, role: "button", tabindex: key === focusedNode ? 0 : -1, "aria-pressed": String(pressed),
+    "aria-label": look.label + (look.ringed ? `, in the bottleneck${look.unstable ? ", overloaded" : ""}` : ""), "data-node": key,
+    on: {
+      pointerdown: (event) => pullStart(event, rows, row.name, x + node / 2, y),
+      focus: () => { if (focusedNode !== key) { focusedNode = key; redraw(); } },
+    },
+  },
+    h("title", null, name),
+    look.ringed && h("rect", { key: "ring", class: look.unstable ? "ring over" : "ring", x: x - 4, y: y - height / 2 - 4, width: node + 8, height: height + 8, rx: round + 4 }),
+    h("rect", { key: "box", class: "box", x, y: y - height / 2, width: node, height, rx: round }),
+    look.busy !== undefined && h("rect", { key: "busy", class: "busy", x: x + 1.5, y: y + height / 2 - 6, width: Math.max(0, (node - 3) * (look.busy ?? 0)), height: 4.5, rx: 2 }),
+    rows === "classes" && h("circle", { key: "dot", class: `fill${look.color % 7}`, cx: x + 16, cy: y, r: 5 }),
+    h("text", { key: "name", class: "name", x: x + (rows === "classes" ? 28 : 12), y: y + (rows === "classes" ? 4.5 : 2) }, shorten(name, 13)),
+    h("text", { key: "number", class: "number", x: x + node - 12, y: y + (rows === "classes" ? 4.5 : 2) }, look.text));
+}
+
+const shorten = (text, most) => ([...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text);
+
+function select(rows, name) {
+  const same = state.selected?.rows === rows && state.selected.name === name;
+  show({ selected: same ? null : { rows, name }, message: "" });
+}
+
+// Drawing a line from a class to a server, or the other way round.
+
+function graphPoint(event) {
+  const svg = document.getElementById("graph");
+  const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+  return { x: point.x, y: point.y };
+}
+
+function pullStart(event, rows, name, fromX, fromY) {
+  if (event.button !== 0) return;
+  pulled = { rows, name, fromX, fromY, ...graphPoint(event), moved: false };
+  if (event.pointerType !== "mouse") document.getElementById("graph").setPointerCapture?.(event.pointerId);
+}
+
+function pullOn(event) {
+  if (!pulled) return;
+  const at = graphPoint(event);
+  pulled = { ...pulled, ...at, moved: pulled.moved || Math.hypot(at.x - pulled.fromX, at.y - pulled.fromY) > graph.node / 2 + 8 };
+  if (pulled.moved) redraw();
+}
+
+function pullEnd(event) {
+  if (!pulled) return;
+  const { rows, name, moved } = pulled;
+  pulled = null;
+  const over = document.elementFromPoint(event.clientX, event.clientY)?.closest?.("[data-node]")?.dataset.node;
+  if (over === `${rows}/${name}`) return select(rows, name);
+  const [otherRows, ...rest] = (over ?? "").split("/");
+  if (!moved || !over || otherRows === rows) return redraw();
+  const other = rest.join("/");
+  edit(rows === "classes" ? connect(state.saved.model, name, other) : connect(state.saved.model, other, name));
+}
+
+function pullCancel() {
+  pulled = null;
+  redraw();
+}
+
+// graphKey: arrows go from node to node, Enter selects, Delete removes.
+function graphKey(event, nodes) {
+  const at = nodes.findIndex((node) => node.join("/") === focusedNode);
+  const [rows, name] = nodes[at];
+  const { classes, servers } = state.saved.model;
+  const index = rows === "classes" ? at : at - classes.length;
+  const keys = {
+    ArrowDown: () => goTo(rows, Math.min(index + 1, state.saved.model[rows].length - 1)),
+    ArrowUp: () => goTo(rows, Math.max(index - 1, 0)),
+    ArrowRight: () => goTo("servers", Math.min(index, servers.length - 1)),
+    ArrowLeft: () => goTo("classes", Math.min(index, classes.length - 1)),
+    Enter: () => select(rows, name),
+    " ": () => select(rows, name),
+    Escape: () => show({ selected: null }),
+    Delete: () => remove(rows, name),
+  };
+  if (!keys[event.key]) return;
+  event.preventDefault();
+  keys[event.key]();
+}
+
+function goTo(rows, index) {
+  focusedNode = `${rows}/${state.saved.model[rows][index].name}`;
+  document.querySelector(`[data-node="${CSS.escape(focusedNode)}"]`)?.focus();
+  redraw();
+}
+
+function remove(rows, name) {
+  const { model } = state.saved;
+  edit(rows === "classes" ? removeClass(model, name) : removeServer(model, name));
+}
+
+// drawInspector describes the form of the selected node.
+function drawInspector(saved) {
+  const { model } = saved;
+  const { selected } = state;
+  if (!selected) {
+    return h("p", { class: "quiet" }, "Select a class or a server to change it. Draw a line between two to connect or disconnect them.");
+  }
+  const { rows, name } = selected;
+  const row = model[rows].find((one) => one.name === name);
+  const isClass = rows === "classes";
+  const others = isClass ? model.servers : model.classes;
+  const boxes = others.map((other) => {
+    const [one, server] = isClass ? [row, other] : [other, row];
+    const on = isOn(one, server);
+    const chosen = one.servers.find((choice) => sameName(choice, server.name))?.choose;
+    return h("span", { key: other.name, class: "pair" },
+      h("label", { key: "box" }, h("input", { type: "checkbox", checked: on, on: { change: () => edit(connect(model, one.name, server.name)) } }), ` ${other.name}`),
+      on && server.count > 1 && drawField({ key: `choose/${one.name}/${server.name}`, label: `Servers of ${server.name} that each job of ${one.name} draws`, text: String(chosen), wide: 4,
+        accept: (text) => isCount(text, server.count), set: (text) => edit(choose(model, one.name, server, Number(text))) }));
+  });
+  return h("form", { key: `${rows}/${name}`, class: "inspector", "aria-label": `${isClass ? "Class" : "Server"} ${name}`, on: { submit: (event) => event.preventDefault() } },
+    h("div", { class: "fields" },
+      h("label", null, "Name ", drawField({ key: `name/${rows}/${name}`, label: "Name", text: name, wide: 14, accept: (text) => text.trim() !== "", last: true,
+        set: (text) => renameTo(rows, name, text.trim()) })),
+      !isClass && h("label", null, "Servers ", drawField({ key: `count/${name}`, label: "Number of equal servers", text: String(row.count ?? 1), wide: 6, last: true,
+        accept: (text) => isCount(text, 1e6), set: (text) => edit(count(model, name, Number(text))) })),
+      h("button", { type: "button", on: { click: () => remove(rows, name) } }, isClass ? "Remove class" : "Remove server")),
+    h("fieldset", null, h("legend", null, isClass ? "Runs on" : "Serves"), boxes));
+}
+
+const isCount = (text, most) => /^[1-9]\d{0,6}$/.test(text) && Number(text) <= most;
+
+function renameTo(rows, from, to) {
+  if (from === to) return;
+  const renamed = rename(state.saved.model, rows, from, to);
+  if (typeof renamed === "string") return show({ message: renamed });
+  focusedNode = `${rows}/${to}`;
+  state.selected = { rows, name: to };
+  edit(renamed);
+}

@@ -1,0 +1,231 @@
+// The page as a whole: its head, the verdict, the panels, and how it starts.
+
+const held = {}; // the last answers, shown while the next are on their way
+
+// answersNow returns the answers that the page shows.
+function answersNow(saved) {
+  const { pinned } = saved;
+  const shape = (model) => [...model.classes, ...model.servers].map((row) => row.name).join("/");
+  const hold = (slot, variant, question) => {
+    const answer = variant && answerTo(question);
+    const kind = variant && shape(variant.model);
+    if (answer) held[slot] = { kind, answer };
+    return held[slot]?.kind === kind ? held[slot].answer : null;
+  };
+  return {
+    verdict: hold("verdict", saved, verdictOf(saved)),
+    solution: hold("solution", saved, solutionOf(saved)),
+    percentiles: hold("percentiles", saved, percentilesOf(saved)),
+    changes: answerTo(changesOf(saved)) ?? null,
+    pinnedSolution: pinned && hold("pinnedSolution", pinned, solutionOf(pinned)),
+    pinnedPercentiles: pinned && hold("pinnedPercentiles", pinned, percentilesOf(pinned)),
+    current: Boolean(answerTo(verdictOf(saved)) && answerTo(solutionOf(saved))),
+  };
+}
+
+function draw() {
+  const { saved } = state;
+  if (!saved.model) return;
+  const seen = answersNow(saved);
+  const main = document.getElementById("main");
+  main.setAttribute("aria-busy", String(!seen.current));
+  document.title = `${saved.name || "model"} – what if`;
+  patch(document.getElementById("tools"), drawTools(saved));
+  patch(main,
+    drawVerdict(saved, seen),
+    h("section", { key: "graph", class: "panel", id: "cluster", "aria-label": "Cluster" },
+      h("div", { class: "bar" }, h("h2", null, "Cluster"),
+        h("button", { type: "button", on: { click: () => edit(addClass(saved.model, state.selected?.rows === "servers" ? state.selected.name : null)) } }, "Add class"),
+        h("button", { type: "button", on: { click: () => edit(addServer(saved.model)) } }, "Add server")),
+      h("div", { class: "nodes" }, drawGraph(saved, seen)),
+      drawInspector(saved)),
+    h("section", { key: "curves", class: "panel", id: "curves", "aria-label": "Curves against the load" },
+      drawChartBar(saved), drawChart(saved, seen), drawSimulation(saved)),
+    h("section", { key: "tables", class: "panel", id: "tables", "aria-label": "Numbers" }, drawTables(saved, seen)),
+    h("div", { key: "side", class: "side" }, drawChanges(saved, seen), drawEditor(saved)),
+    drawDialog());
+  patch(document.getElementById("message"), state.message);
+}
+
+function drawTools(saved) {
+  const button = (text, click, more) => h("button", { key: text, type: "button", on: { click }, ...more }, text);
+  return [
+    h("label", { key: "open", class: "button" }, "Open", h("input", { type: "file", accept: ".yaml,.yml,.json", class: "hidden", "aria-label": "Open a model file", on: { change: (event) => { const [file] = event.target.files; if (file) openFile(file); event.target.value = ""; } } })),
+    button("Undo", undo, { disabled: state.past.length === 0, "aria-keyshortcuts": "Control+Z" }),
+    button("Redo", redo, { disabled: state.future.length === 0, "aria-keyshortcuts": "Control+Shift+Z" }),
+    saved.pinned
+      ? button("Unpin", () => save({ pinned: null }), { title: `Pinned: ${saved.pinned.name}, load ${saved.pinned.load}` })
+      : button("Pin", () => save({ pinned: { name: saved.name, model: saved.model, load: saved.load } }), { title: "Keep this variant and show what differs from it" }),
+    button("Copy link", async () => copy("Link to this state", new URL(await linkOf(state.saved), location.href).href)),
+    button("pfq line", () => copyLine({ percentiles })),
+    button("Save model", saveModel),
+  ];
+}
+
+// drawVerdict describes whether the model is stable, and what is first to be overloaded.
+function drawVerdict(saved, seen) {
+  const { verdict } = seen;
+  let words = "…";
+  let detail = "";
+  if (verdict?.error) [words, detail] = ["No answer", verdict.error];
+  else if (seen.solution?.error) [words, detail] = ["No answer", seen.solution.error];
+  else if (verdict && verdict.critical_load === null) words = "Stable: no jobs arrive";
+  else if (verdict) {
+    words = verdict.stable ? `Stable up to load ${shown(verdict.critical_load)}` : `Unstable: stable only below load ${shown(verdict.critical_load)}`;
+    const names = list(verdict.bottleneck_classes.map((i) => saved.model.classes[i]?.name));
+    const servers = list(verdict.bottleneck_servers.map((k) => saved.model.servers[k]?.name));
+    detail = `${verdict.stable ? "First to overload" : "Overloaded"}: ${names} on ${servers}, with work ${shown(verdict.bottleneck_work)} on capacity ${shown(verdict.bottleneck_capacity)} (ringed).`;
+  }
+  return h("section", { key: "verdict", id: "verdict", class: verdict && !verdict.error ? (verdict.stable ? "stable" : "unstable") : "", "aria-label": "Verdict" },
+    h("p", { role: "status", "aria-live": "polite" }, h("strong", null, words), " ", detail),
+    drawLoad(saved, seen));
+}
+
+function list(names) {
+  if (names.length > 6) return `${names.slice(0, 5).join(", ")} and ${names.length - 5} more`;
+  return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");
+}
+
+function drawChartBar(saved) {
+  const names = { delay: "Mean delay", percentile: "Percentile", rate: "Service rate", busy: "Utilization" };
+  const tab = (view, i) => h("button", {
+    key: view, type: "button", role: "tab", id: `tab-${view}`, "aria-selected": String(saved.view === view), tabindex: saved.view === view ? 0 : -1,
+    on: { click: () => save({ view }), keydown: (event) => {
+      const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: views.length - 1 }[event.key];
+      if (to === undefined) return;
+      event.preventDefault();
+      const next = views[(to + views.length) % views.length];
+      save({ view: next });
+      document.getElementById(`tab-${next}`).focus();
+    } },
+  }, names[view]);
+  return h("div", { class: "bar" },
+    h("div", { role: "tablist", "aria-label": "Measure", class: "tabs" }, views.map(tab)),
+    saved.view === "percentile" && h("select", { key: "percentile", id: "percentile", "aria-label": "Percentile", value: saved.percentile, on: { change: (event) => save({ percentile: event.target.value }) } },
+      percentiles.map((p) => h("option", { value: p }, `p${p}`))),
+    h("label", { key: "log", class: "check" }, h("input", { type: "checkbox", id: "log", checked: saved.log, on: { change: (event) => save({ log: event.target.checked }) } }), " log scale"));
+}
+
+function drawSimulation(saved) {
+  const wanted = simulations();
+  const done = wanted.filter((question) => answerTo(question)).length;
+  const running = wanted.length > done;
+  const found = wanted.map(answerTo).filter(Boolean);
+  const warned = found.filter((answer) => answer.warnings?.length > 0).length;
+  const critical = criticalOf(saved);
+  const text = wanted.length === 0 ? "Runs the cluster itself, job by job in order of arrival, and sets what it finds beside the curves."
+    : running ? "" : `${runs.runs} runs of ${runs.jumps.toExponential().replace("e+", "·10^")} events a load; bars hold the true value 95 times in 100.${warned ? ` At ${warned} of ${found.length} loads the runs are short for such a load.` : ""}`;
+  return h("div", { class: "bar simulation" },
+    running ? h("button", { key: "stop", type: "button", on: { click: () => show({ simulate: null }) } }, "Stop")
+      : h("button", { key: "simulate", type: "button", disabled: critical === null, on: { click: () => show({ simulate: saved.model }) } }, "Simulate"),
+    running && h("progress", { key: "progress", max: 1, value: (done + simulator.part) / wanted.length, "aria-label": "Simulation" }),
+    wanted.length > 0 && h("button", { key: "line", type: "button", on: { click: () => copyLine(runs) } }, "pfq line of the simulation"),
+    h("span", { key: "words", class: "quiet", role: "status" }, text));
+}
+
+// What is to be copied stands in a dialog as well, for browsers that refuse to copy.
+
+async function copy(title, text) {
+  let message = "Copied.";
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    message = "Select the text and copy it.";
+  }
+  show({ dialog: { title, text }, message });
+}
+
+async function copyLine(more) {
+  const { model, load } = state.saved;
+  const question = { ask: "line", model, load, ...more };
+  const answer = await answered(question);
+  copy(more.runs ? "The same simulation by pfq" : "The same numbers by pfq", answer.line ?? answer.error);
+}
+
+function drawDialog() {
+  const { dialog } = state;
+  if (!dialog) return null;
+  const close = () => show({ dialog: null, message: "" });
+  return h("dialog", { key: "dialog", id: "dialog", "aria-label": dialog.title, on: { close, cancel: close } },
+    h("h2", null, dialog.title),
+    h("textarea", { id: "copied", readOnly: true, rows: Math.min(14, dialog.text.split("\n").length + 1), value: dialog.text, "aria-label": dialog.title }),
+    h("div", { class: "bar" }, h("button", { type: "button", id: "close", on: { click: close } }, "Close"), h("span", { class: "quiet" }, state.message)));
+}
+
+function saveModel() {
+  const yaml = answerTo({ ask: "read", text: JSON.stringify(state.saved.model) })?.yaml;
+  if (!yaml) return;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([yaml], { type: "text/plain" }));
+  link.download = `${(state.saved.name || "model").replace(/\.(ya?ml|json)$/, "")}.yaml`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+let drawing = false;
+
+// redraw draws the page before the next frame, and asks what the state wants to know.
+function redraw() {
+  pump();
+  if (drawing) return;
+  drawing = true;
+  requestAnimationFrame(() => {
+    drawing = false;
+    takeDraft();
+    draw();
+    const dialog = document.getElementById("dialog");
+    if (dialog && !dialog.open) dialog.showModal();
+  });
+}
+
+function acceptKeys() {
+  document.addEventListener("keydown", (event) => {
+    const inText = event.target.matches("textarea, input[type=text]");
+    if (inText || !(event.ctrlKey || event.metaKey)) return;
+    const key = event.key.toLowerCase();
+    if (key === "z") (event.shiftKey ? redo : undo)();
+    else if (key === "y") redo();
+    else return;
+    event.preventDefault();
+  });
+}
+
+// open puts a link or, if there is none or it is broken, what the page came with into the state, once the solver has read it.
+async function open(link) {
+  const start = JSON.parse(document.getElementById("start").textContent);
+  let found = { name: start.name, model: null };
+  let message = "";
+  if (link.length > 1) {
+    try {
+      found = await readLink(link);
+    } catch {
+      message = "The link is broken; this is the model that the page came with.";
+    }
+  }
+  const readers = [found.model ?? null, found.pinned?.model ?? null].map(async (model) => {
+    if (!model) return null;
+    const answer = await answered({ ask: "read", text: JSON.stringify(model) });
+    if (answer.error) message = `The link holds a model that does not work: ${answer.error}`;
+    return answer.model ?? null;
+  });
+  const [model, pinned] = await Promise.all(readers);
+  if (model) state.saved = acceptable(found, { model, pinned });
+  else {
+    const answer = await answered({ ask: "read", text: start.text });
+    state.saved = acceptable({ name: start.name }, { model: answer.model, pinned: null });
+  }
+  Object.assign(state, { past: [], future: [], selected: null, draft: null, message });
+  changed();
+}
+
+window.addEventListener("hashchange", () => open(location.hash));
+acceptKeys();
+acceptDrops();
+decodeSolver(loadedText("solver")).then((module) => {
+  compiled = module;
+  start(solver);
+  start(simulator);
+  open(location.hash);
+}, (error) => {
+  document.getElementById("message").textContent = `This browser cannot run the solver: ${error.message}`;
+});

@@ -1,0 +1,81 @@
+// Which questions the state wants answered, the most urgent first.
+
+const calmTime = 250; // ms without a change, after which what takes longer is asked
+const runs = { runs: 20, jumps: 1e5, seed: 1 };
+
+const verdictOf = ({ model, load }) => ({ ask: "verdict", model, load });
+const solutionOf = ({ model, load }) => ({ ask: "solve", model, load });
+const percentilesOf = ({ model, load }) => ({ ask: "solve", model, load, percentiles });
+const changesOf = ({ model, load }) => ({ ask: "changes", model, load });
+const simulationOf = ({ model }, load) => ({ ask: "simulate", model, load, ...runs });
+
+// questions returns those for the solver, and whether there are more to be asked once the page is calm.
+function questions(calm) {
+  const { saved, draft } = state;
+  const both = saved.pinned ? [saved, saved.pinned] : [saved];
+  const wanted = [];
+  if (draft) wanted.push({ ask: "read", text: draft.text });
+  wanted.push({ ask: "read", text: JSON.stringify(saved.model) }); // whose answer has the text for the editor
+  for (const variant of both) wanted.push(verdictOf(variant), solutionOf(variant));
+  wanted.push(...curveOf(saved, saved.view, 0, 1));
+  for (const variant of both) if (hasPercentiles(variant)) wanted.push(percentilesOf(variant));
+  wanted.push(...curveOf(saved, saved.view, 1, 2));
+  if (saved.pinned) wanted.push(...curveOf(saved.pinned, saved.view, 0, 2));
+  if (calm < calmTime) return { wanted, later: true };
+  for (const variant of both) wanted.push(...curveOf(variant, saved.view, 2, slices.length));
+  wanted.push(changesOf(saved));
+  return { wanted, later: false };
+}
+
+// Curves are asked for in slices of growing detail: 9, 17, 33 and 65 points in all.
+const slices = [8, 4, 2, 1].map((every, slice) =>
+  Array.from({ length: 65 }, (_, i) => i).filter((i) => i % every === 0 && (slice === 0 || i % (2 * every) !== 0)));
+
+// loadOf returns load i of the 65 of a curve: up to almost the critical load, and denser there.
+function loadOf(critical, i) {
+  return decimalText(0.985 * critical * (1 - (1 - (i + 1) / 65) ** 1.5), 4);
+}
+
+// criticalOf returns the critical load of a variant, null if it is not known or there is none.
+const criticalOf = (variant) => answerTo(verdictOf(variant))?.critical_load ?? null;
+
+// curveOf returns the questions for some slices of a curve, some points each: fewer where a point takes long.
+function curveOf(variant, view, from, to) {
+  const critical = criticalOf(variant);
+  if (critical === null || (view === "percentile" && !hasPercentiles(variant))) return [];
+  const slow = variant.model.classes.length > 10 || view === "percentile";
+  const list = [];
+  for (const slice of slices.slice(from, to)) {
+    for (let i = 0; i < slice.length; i += slow ? 2 : 8) {
+      const loads = slice.slice(i, i + (slow ? 2 : 8)).map((point) => loadOf(critical, point));
+      list.push({ ask: "curve", model: variant.model, loads, ...(view === "percentile" && { percentiles }) });
+    }
+  }
+  return list;
+}
+
+// pointsOf returns what is known of a curve, as { load, solution } by load.
+function pointsOf(variant, view) {
+  const points = [];
+  for (const question of curveOf(variant, view, 0, slices.length)) {
+    const answer = answerTo(question);
+    answer?.points?.forEach((solution, i) => points.push({ load: Number(question.loads[i]), solution }));
+  }
+  return points.filter(({ solution }) => solution.stable).sort((a, b) => a.load - b.load);
+}
+
+// hasPercentiles says whether percentiles of a variant are known to exist; a refusal says why there are none.
+function hasPercentiles(variant) {
+  return answerTo(percentilesOf(variant))?.no_percentiles === undefined;
+}
+
+// simulations returns the questions for the simulator: the load of the page, and six more along the curve.
+function simulations() {
+  const { saved, simulate } = state;
+  if (!simulate || simulate !== saved.model) return [];
+  const critical = criticalOf(saved);
+  if (critical === null) return [];
+  const loads = [0.15, 0.3, 0.45, 0.6, 0.75, 0.9].map((part) => decimalText(part * critical, 3));
+  if (parseNumber(saved.load) < critical && parseNumber(saved.load) > 0) loads.unshift(saved.load);
+  return loads.map((load) => simulationOf(saved, load));
+}

@@ -1,0 +1,106 @@
+// The two workers, and the pump that brings them the questions that the state wants answered and keeps the answers. Which
+// questions these are is said in questions.js; one that is not wanted any more is never asked.
+
+const answers = new Map(); // JSON of a question to its answer
+const mostAnswers = 3000;
+const answerTo = (question) => question && answers.get(JSON.stringify(question));
+
+const solver = { worker: null, ready: false, asked: null, id: 0 };
+const simulator = { worker: null, ready: false, asked: null, id: 0, part: 0 };
+let compiled = null;
+
+// loadedText returns a text that came with the page, in it or in a script beside it.
+const loadedText = (id) => document.getElementById(id)?.textContent ?? globalThis.loaded[id];
+
+// decodeSolver returns the compiled solver. Its bytes stand in the page seven bits a letter, with 128 added to the letters that
+// text cannot hold.
+async function decodeSolver(text) {
+  const bytes = new Uint8Array(Math.floor((text.length * 7) / 8));
+  let bits = 0;
+  let held = 0;
+  let at = 0;
+  for (let i = 0; i < text.length; i++) {
+    bits |= (text.charCodeAt(i) & 127) << held;
+    held += 7;
+    if (held >= 8) {
+      bytes[at++] = bits;
+      bits >>>= 8;
+      held -= 8;
+    }
+  }
+  const unzipped = new Blob([bytes.subarray(0, at)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return WebAssembly.compile(await new Response(unzipped).arrayBuffer());
+}
+
+function start(machine) {
+  const worker = new Worker(URL.createObjectURL(new Blob([loadedText("worker")], { type: "text/javascript" })));
+  Object.assign(machine, { worker, ready: false, asked: null, part: 0 });
+  worker.postMessage(compiled);
+  worker.onmessage = ({ data }) => {
+    if (data.ready) machine.ready = true;
+    else if (data.part !== undefined) {
+      machine.part = data.part;
+      return redraw();
+    } else {
+      keep(machine.asked, data.answer);
+      machine.asked = null;
+    }
+    pump();
+    redraw();
+  };
+  worker.onerror = (event) => show({ message: `The solver stopped: ${event.message || "it ran out of memory"}. Load the page again.` });
+}
+
+function keep(question, answer) {
+  if (answers.size >= mostAnswers) answers.delete(answers.keys().next().value);
+  const key = JSON.stringify(question);
+  answers.set(key, answer);
+  for (const one of awaited.filter((one) => one.key === key)) {
+    awaited.splice(awaited.indexOf(one), 1);
+    one.resolve(answer);
+  }
+}
+
+const awaited = []; // questions that someone waits for: { key, question, resolve }
+
+// answered returns the answer to a question, which the solver gets before all others.
+function answered(question) {
+  const known = answerTo(question);
+  if (known) return Promise.resolve(known);
+  return new Promise((resolve) => {
+    awaited.push({ key: JSON.stringify(question), question, resolve });
+    pump();
+  });
+}
+
+function ask(machine, question) {
+  machine.asked = question;
+  machine.part = 0;
+  machine.worker.postMessage({ id: ++machine.id, question });
+}
+
+let pumpTimer = null;
+
+// pump asks each idle worker the first question without an answer. A simulation that is not wanted any more is ended.
+function pump() {
+  clearTimeout(pumpTimer);
+  if (solver.ready && !solver.asked && awaited.length > 0) ask(solver, awaited[0].question);
+  if (!compiled || !state.saved.model) return;
+  const calm = performance.now() - state.changedAt;
+  const { wanted, later } = questions(calm);
+  if (solver.ready && !solver.asked) {
+    const next = wanted.find((question) => !answerTo(question));
+    if (next) ask(solver, next);
+    else if (later) pumpTimer = setTimeout(pump, calmTime - calm + 1);
+  }
+  const runs = simulations();
+  const same = (question) => JSON.stringify(question) === JSON.stringify(simulator.asked);
+  if (simulator.asked && !runs.some(same)) {
+    simulator.worker.terminate();
+    start(simulator);
+  }
+  if (simulator.ready && !simulator.asked) {
+    const next = runs.find((question) => !answerTo(question));
+    if (next) ask(simulator, next);
+  }
+}

@@ -1,0 +1,155 @@
+// The tables of classes and servers, with the fields and sliders that change them.
+
+// drawField describes a field for a number or a name. What is typed counts at once if it is accepted, with last only when the field
+// is left; until then it stays as typed, and a text that is not accepted changes nothing.
+function drawField({ key, label, text, wide, accept, set, last }) {
+  const typing = state.typing?.key === key ? state.typing : null;
+  const end = () => {
+    const current = state.typing?.key === key ? state.typing : null;
+    endGesture();
+    if (!current) return;
+    state.typing = null;
+    if (last && accept(current.text) && current.text !== text) set(current.text);
+    else redraw();
+  };
+  return h("input", {
+    key, id: key, type: "text", size: wide, value: typing ? typing.text : text, "aria-label": label, "aria-invalid": typing?.bad ? "true" : null,
+    autocomplete: "off", spellcheck: "false", inputmode: accept === isNumber ? "decimal" : null,
+    on: {
+      input: (event) => {
+        const now = event.target.value;
+        const good = accept(now);
+        show({ typing: { key, text: now, bad: !good } });
+        if (good && !last) set(now.trim());
+      },
+      blur: end,
+      keydown: (event) => {
+        if (event.key === "Enter") end();
+        if (event.key === "Escape" && typing) show({ typing: null });
+      },
+    },
+  });
+}
+
+const isNumber = (text) => !Number.isNaN(parseNumber(text));
+
+// A slider goes from 0 to a round number that is at least twice the value, in 200 steps. While it is dragged its end stays.
+const steps = 200;
+const spans = new Map();
+
+function spanOf(key, value) {
+  if (state.gesture !== key || !spans.has(key)) spans.set(key, value > 0 ? niceAbove(2 * value) : 1);
+  return spans.get(key);
+}
+
+function drawSlider({ key, label, value, most, words, set }) {
+  const span = most ?? spanOf(key, value);
+  return h("input", {
+    key, id: key, type: "range", min: 0, max: steps, step: 1, value: String(Math.round(Math.min(1, value / span) * steps)), "aria-label": label, "aria-valuetext": words,
+    on: {
+      input: (event) => set(decimalText((Number(event.target.value) * span) / steps), key),
+      change: () => { endGesture(); redraw(); },
+    },
+  });
+}
+
+// drawLoad describes the slider of the load.
+function drawLoad(saved, seen) {
+  const load = parseNumber(saved.load);
+  const critical = seen.verdict?.critical_load ?? null;
+  const set = (text, gesture) => save({ load: text }, gesture);
+  const most = critical === null ? undefined : spanOf("load", Math.max(0.6 * critical, load / 1.8));
+  return h("div", { class: "load" },
+    h("label", { for: "load" }, "Load"),
+    drawSlider({ key: "load", label: "Load", value: load, most, words: `${saved.load} times the arrival rates`, set }),
+    drawField({ key: "load-text", label: "Load, factor of all arrival rates", text: saved.load, wide: 6, accept: isNumber, set: (text) => set(text, "load-text") }),
+    h("span", { class: "quiet" }, "× the arrival rates"));
+}
+
+// drawNumber describes a number of an answer: rounded for people, in full for programs and on hover.
+function drawNumber(value, words = shown) {
+  if (value === null || value === undefined) return h("span", { class: "quiet" }, "–");
+  return h("data", { value: String(value), title: String(value) }, words(value));
+}
+
+// drawChange describes how far a number is from that of the pinned variant.
+function drawChange(value, pinned) {
+  if (pinned === null || pinned === undefined || value === null || value === undefined || pinned === 0) return null;
+  return h("span", { class: "change" }, change(value / pinned - 1));
+}
+
+// The columns of the tables: a title, the number in a row of the solution, and how it reads.
+const classColumns = [
+  { title: "Mean jobs", id: "mean_jobs", of: (row) => row.mean_jobs },
+  { title: "Mean delay", id: "mean_delay", of: (row) => row.mean_delay },
+  ...percentiles.map((p, i) => ({ title: `p${p}`, id: `p${p}`, percentile: true, of: (row) => row.percentiles?.[i] })),
+  { title: "Service rate", id: "service_rate", of: (row) => row.service_rate },
+];
+const serverColumns = [{ title: "Busy", id: "utilization", of: (row) => row.utilization, words: percent }];
+
+function drawTable(saved, seen, rows, columns, input) {
+  const { model, pinned } = saved;
+  const isClass = rows === "classes";
+  const stable = seen.solution?.stable;
+  const cells = (row, i) => columns.map(({ id, of, words, percentile }) => {
+    const from = percentile ? seen.percentiles : seen.solution;
+    const value = stable && from?.stable ? of(from[rows][i]) : null;
+    const k = pinned ? pinned.model[rows].findIndex(({ name }) => name === row.name) : -1;
+    const other = percentile ? seen.pinnedPercentiles : seen.pinnedSolution;
+    const before = k >= 0 && other?.stable ? of(other[rows][k]) : null;
+    return h("td", { key: id, class: "number", "data-cell": `${rows}/${row.name}/${id}` }, drawNumber(value, words), drawChange(value, before));
+  });
+  const body = model[rows].map((row, i) => {
+    const value = parseNumber(row[input.field]);
+    const key = `${input.field}/${row.name}`;
+    const set = (text, gesture) => edit(withRow(saved.model, rows, row.name, { [input.field]: text }), gesture);
+    const chosen = state.selected?.rows === rows && state.selected.name === row.name;
+    return h("tr", { key: row.name, class: chosen ? "chosen" : null },
+      h("th", { key: "name", scope: "row" }, isClass && h("span", { class: `key back${i % 7}` }), row.name, row.count > 1 && h("span", { class: "quiet" }, ` ×${row.count}`)),
+      h("td", { key: "input", class: "inputs" },
+        drawSlider({ key, label: `${input.label} of ${row.name}`, value, words: `${row[input.field]} ${input.unit}`, set }),
+        drawField({ key: `${key}/text`, label: `${input.label} of ${row.name}, exact`, text: row[input.field], wide: 6, accept: isNumber, set: (text) => set(text, `${key}/text`) })),
+      cells(row, i));
+  });
+  return h("div", { class: "scroll" }, h("table", { id: rows },
+    h("caption", null, isClass ? "Classes" : "Servers"),
+    h("thead", null, h("tr", null, h("th", { scope: "col" }, "Name"), h("th", { scope: "col" }, input.title), columns.map(({ title, id }) => h("th", { key: id, scope: "col", class: "number" }, title)))),
+    h("tbody", null, body, isClass && drawTotal(seen, columns))));
+}
+
+// drawTotal describes the row of all classes together.
+function drawTotal(seen, columns) {
+  const { solution } = seen;
+  const of = { mean_jobs: solution?.mean_jobs, mean_delay: solution?.mean_delay };
+  return h("tr", { key: "all classes", class: "total" }, h("th", { scope: "row" }, "all classes"), h("td"),
+    columns.map(({ id }) => h("td", { key: id, class: "number", "data-cell": `all/${id}` }, id in of && solution?.stable && [drawNumber(of[id]), drawChange(of[id], seen.pinnedSolution?.stable ? seen.pinnedSolution[id] : null)])));
+}
+
+// drawTables describes both tables, and why there are no percentiles if there are none.
+function drawTables(saved, seen) {
+  const why = seen.percentiles?.no_percentiles;
+  return [
+    drawTable(saved, seen, "classes", why ? classColumns.filter(({ percentile }) => !percentile) : classColumns, { field: "arrival_rate", title: "Arrival rate (jobs/s)", label: "Arrival rate", unit: "jobs per second" }),
+    why && h("p", { key: "why", class: "quiet" }, `No percentiles: ${why}.`),
+    drawTable(saved, seen, "servers", serverColumns, { field: "capacity", title: "Capacity (work/s)", label: "Capacity", unit: "units of work per second" }),
+  ];
+}
+
+// drawChanges describes the single changes that help most.
+function drawChanges(saved, seen) {
+  const { changes } = seen;
+  const list = changes?.changes?.map((one, i) => {
+    const effects = saved.model.classes.map((row, k) => ({ name: row.name, part: one.classes[k] })).filter(({ part }) => part !== null && Math.abs(part) >= 0.0005)
+      .sort((a, b) => a.part - b.part);
+    const told = effects.length > 4 ? [...effects.slice(0, 2), ...effects.slice(-2).filter(({ part }) => part > 0)] : effects;
+    return h("li", { key: one.words },
+      h("button", { type: "button", on: { click: () => edit(one.model) } }, one.words),
+      h("span", { class: "effect" }, h("b", null, change(one.total)), " mean delay of all jobs"),
+      h("span", { class: "quiet" }, told.map(({ name, part }) => `${name} ${change(part)}`).join(", ")));
+  });
+  return h("section", { class: "panel", id: "changes", "aria-label": "Next best changes", "aria-busy": String(!changes) },
+    h("h2", null, "Next best changes"),
+    changes?.error ? h("p", { class: "quiet" }, changes.error)
+      : list?.length > 0 ? h("ol", { class: "changes" }, list)
+      : h("p", { class: "quiet" }, changes ? "No single change that was tried helps." : "…"));
+}

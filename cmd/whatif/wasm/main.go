@@ -1,0 +1,22 @@
+//go:build js && wasm
+
+// Command wasm is what the workers of the what-if page run: it answers their questions by [whatif.Answer].
+package main
+
+import (
+	"context"
+	"runtime/debug"
+	"syscall/js"
+
+	"productform/internal/whatif"
+)
+
+func main() {
+	debug.SetGCPercent(800) // answers leave little behind, and memory is plenty
+	answer := func(_ js.Value, args []js.Value) any {
+		progress := func(part float64) { args[1].Invoke(part) }
+		return string(whatif.Answer(context.Background(), []byte(args[0].String()), progress))
+	}
+	js.Global().Call("ready", js.FuncOf(answer))
+	select {}
+}
