@@ -160,9 +160,12 @@ func TestSubmitWaitResults(t *testing.T) {
 	if err != nil || len(all) != 2 {
 		t.Errorf("jobs %+v, %v", all, err)
 	}
-	workers, err := c.Workers(ctx)
-	if err != nil || len(workers) != 2 {
-		t.Errorf("workers %+v, %v", workers, err)
+	for workers := 0; workers != 2; time.Sleep(time.Millisecond) { // one may have done all before the other was there
+		views, err := c.Workers(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		workers = len(views)
 	}
 	if s, err := c.Status(ctx); err != nil || s.Cluster.Counts.Completed != 2 {
 		t.Errorf("status %+v, %v", s, err)

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"time"
 
 	"productform/live/store"
 	"productform/live/wire"
@@ -44,18 +45,12 @@ func (c *Client) Submit(ctx context.Context, b wire.Batch) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	wrote, err := store.Once(ctx, c.js, wire.Submit(b.Name), data)
+	there, err := c.once(ctx, wire.Submit(b.Name), data)
 	if err != nil {
 		return nil, fmt.Errorf("batch %s: %w", b.Name, err)
 	}
-	if !wrote {
-		m, err := store.Last(ctx, c.js, wire.InStream, wire.Submit(b.Name))
-		if err != nil {
-			return nil, err
-		}
-		if !bytes.Equal(m.Data, data) {
-			return nil, fmt.Errorf("batch %s: %w", b.Name, ErrTaken)
-		}
+	if !bytes.Equal(there, data) {
+		return nil, fmt.Errorf("batch %s: %w", b.Name, ErrTaken)
 	}
 	v, err := c.verdict(ctx, b.Name)
 	if err != nil {
@@ -65,6 +60,28 @@ func (c *Client) Submit(ctx context.Context, b wire.Batch) (*Batch, error) {
 		return nil, &RefusedError{b.Name, v.Refused}
 	}
 	return &Batch{Name: b.Name, Jobs: v.Jobs, client: c}, nil
+}
+
+// once writes a message to a subject that takes one, and returns the message that is there then.
+func (c *Client) once(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	for {
+		wrote, err := store.Once(ctx, c.js, subject, data)
+		if wrote || err != nil {
+			return data, err
+		}
+		m, err := store.Last(ctx, c.js, wire.InStream, subject)
+		if err == nil {
+			return m.Data, nil
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		select { // the copy of the stream that was asked is behind, or the manager has just removed the message
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(longest):
+		}
+	}
 }
 
 // verdict waits for what becomes of a batch.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"productform/live/wire"
 )
@@ -62,9 +63,14 @@ func (c *Client) Workers(ctx context.Context) (workers []wire.WorkerView, err er
 	return workers, err
 }
 
+// answerTime is how long the manager may take to answer. A question that it hears just before it ends never gets one.
+const answerTime = 3 * time.Second
+
 // Status asks the manager that leads how the cluster stands. Unlike [Client.Jobs] and [Client.Workers] it has an answer only
-// while there is one; the error is that of ctx, or of NATS.
+// while there is one; the error is that of ctx, or after 3 s that of NATS.
 func (c *Client) Status(ctx context.Context) (*wire.Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
 	m, err := c.nc.RequestWithContext(ctx, wire.StatusService, nil)
 	if err != nil {
 		return nil, fmt.Errorf("no manager leads: %w", err)

@@ -15,8 +15,12 @@ import (
 // ErrUnknown says that there is no job or worker of that name, or no longer.
 var ErrUnknown = errors.New("unknown")
 
-// unknownAfter is how long a job may be unknown that was just accepted: views are behind the plans by less.
-const unknownAfter = 3 * time.Second
+// unknownAfter is how long a job may be unknown that was accepted: views are behind the plans, and copies of a view on the servers of
+// a cluster behind one another, by less. missingAfter is how long results may be missing of a job that is done.
+const (
+	unknownAfter = 3 * time.Second
+	missingAfter = 30 * time.Second
+)
 
 // IsDone tells whether a job has ended: completed, completed with failures, cancelled or cleared.
 func IsDone(s wire.JobState) bool { return s != wire.JobSubmitted && s != wire.JobPresent }
@@ -37,7 +41,7 @@ func (c *Client) Wait(ctx context.Context, jobs ...string) ([]wire.JobView, erro
 			switch {
 			case err == nil:
 				views[i], begun = *v, time.Now()
-			case !errors.Is(err, ErrUnknown) || views[i].Name != "" || time.Since(begun) > unknownAfter:
+			case !errors.Is(err, ErrUnknown) || time.Since(begun) > unknownAfter:
 				return nil, err
 			}
 			if err == nil && IsDone(v.State) {
@@ -60,18 +64,21 @@ type Result struct {
 
 // Results yields the results of a job in the order in which they came, and ends once the job is done and all are read. It
 // begins after the report with the sequence after, 0 for all of them: with the sequence of the last result, another
-// call goes on where one has ended. An error is the last thing that it yields.
+// call goes on where one has ended, though it reads all of them to know that none is missing. An error is the last thing that it
+// yields.
 //
 // A task that was given up has no result, see [Client.Failures]. An output of more than 64 KiB is fetched by
 // [Client.Output]. On a logical clock, each attempt that was reported has a result of its own.
 func (c *Client) Results(ctx context.Context, job string, after uint64) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
-		err := c.read(ctx, job, after, func(m *store.Message) (bool, error) {
+		seen := map[int]bool{} // tasks
+		err := c.read(ctx, job, seen, func(m *store.Message) (bool, error) {
 			report, err := wire.DecodeReport(m.Data)
 			if err != nil {
 				return true, nil // the manager refuses it, and removes it
 			}
-			return yield(Result{m.Sequence, m.Time, *report}, nil), nil
+			seen[report.Task] = true
+			return m.Sequence <= after || yield(Result{m.Sequence, m.Time, *report}, nil), nil
 		})
 		if err != nil {
 			yield(Result{}, err)
@@ -79,8 +86,10 @@ func (c *Client) Results(ctx context.Context, job string, after uint64) iter.Seq
 	}
 }
 
-// read gives the reports of a job to take, which tells whether to go on, until the job is done.
-func (c *Client) read(ctx context.Context, job string, after uint64, take func(*store.Message) (bool, error)) error {
+// read gives the reports of a job to take, which notes the tasks that it has seen and tells whether to go on, until the job is done
+// and all are read. The servers of a cluster answer for their copies, which may be behind one another: what counts is how many tasks
+// have a result.
+func (c *Client) read(ctx context.Context, job string, seen map[int]bool, take func(*store.Message) (bool, error)) error {
 	if err := wire.CheckName("job", job); err != nil {
 		return err
 	}
@@ -89,13 +98,13 @@ func (c *Client) read(ctx context.Context, job string, after uint64, take func(*
 		return err
 	}
 	defer n.stop()
-	begun := time.Now()
-	for from, known := after+1, false; ; {
-		v, err := c.Job(ctx, job) // before the reports: all of a job that is done are there
+	begun, whole := time.Now(), time.Time{} // whole: when all results should have been there
+	for from := uint64(1); ; {
+		v, err := c.Job(ctx, job)
 		switch {
 		case err == nil:
-			known = true
-		case !errors.Is(err, ErrUnknown) || known || time.Since(begun) > unknownAfter:
+			begun = time.Now()
+		case !errors.Is(err, ErrUnknown) || time.Since(begun) > unknownAfter:
 			return err
 		}
 		for {
@@ -111,10 +120,19 @@ func (c *Client) read(ctx context.Context, job string, after uint64, take func(*
 			if from = next; len(list) == 0 {
 				break
 			}
-			n.pause = shortest
+			n.pause, whole = shortest, time.Time{}
 		}
-		if known && err == nil && IsDone(v.State) {
-			return nil
+		if err == nil && IsDone(v.State) {
+			missing := v.Tasks - v.Left - v.Failed - len(seen)
+			if missing <= 0 {
+				return nil
+			}
+			if whole.IsZero() {
+				whole = time.Now()
+			}
+			if time.Since(whole) > missingAfter {
+				return fmt.Errorf("job %s: %d results are missing on the server", job, missing)
+			}
 		}
 		if err := n.wait(ctx); err != nil {
 			return fmt.Errorf("job %s: %w", job, err)

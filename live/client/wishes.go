@@ -98,12 +98,7 @@ func (c *Client) number(ctx context.Context, all string, subject func(n int) str
 	}
 	for {
 		last++
-		wrote, err := store.Once(ctx, c.js, subject(last), data)
-		if wrote || err != nil {
-			return err
-		}
-		m, err := store.Last(ctx, c.js, wire.InStream, subject(last))
-		if err != nil || bytes.Equal(m.Data, data) {
+		if there, err := c.once(ctx, subject(last), data); err != nil || bytes.Equal(there, data) {
 			return err
 		}
 	}

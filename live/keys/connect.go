@@ -17,6 +17,13 @@ import (
 	"productform/num"
 )
 
+// A server is asked so often whether it is there, and is lost if so many questions have no answer. The standard of NATS, 2 minutes,
+// is too long for workers of a cluster of servers, one of which hangs.
+const (
+	pingEvery = 5 * time.Second
+	mostPings = 2
+)
+
 // Connect connects to a server: by the file of a key, or by a URL such as nats://127.0.0.1:4222 if it asks for none. The
 // name of the connection is that of the worker or of whatever else connects; a server with keys takes that of the key.
 // More options may say what is to happen as the connection is lost or found again, who hears of errors such as a subject
@@ -33,6 +40,7 @@ func Connect(ctx context.Context, target, name string, more ...nats.Option) (*na
 	options = append(options,
 		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ReconnectJitter(10*time.Millisecond, 10*time.Millisecond),
 		nats.ReconnectBufSize(-1), nats.Timeout(5*time.Second), nats.DrainTimeout(5*time.Second),
+		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(mostPings),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if deadline, ok := ctx.Deadline(); ok {
 		options = append(options, nats.Timeout(min(5*time.Second, time.Until(deadline))))

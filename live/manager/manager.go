@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"productform/live/book"
+	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -48,8 +49,12 @@ func Run(ctx context.Context, nc *nats.Conn, s Settings) error {
 	if m.js, err = jetstream.New(nc); err != nil {
 		return err
 	}
-	if err := m.open(ctx); err != nil {
-		return err
+	for err := m.open(ctx); err != nil; err = m.open(ctx) {
+		if !store.Away(err) || ctx.Err() != nil || nc.IsClosed() {
+			return err
+		}
+		s.Log.Warn("waiting for the server", "manager", s.Name, "error", err)
+		rest(ctx, restTime)
 	}
 	for ctx.Err() == nil {
 		err := m.turn(ctx)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"productform/live/wire"
@@ -62,14 +63,13 @@ func Put(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (di
 	return digest, size, err
 }
 
-// Get writes the content of a digest. The error wraps [ErrNotFound] if it is not there or not yet
-// whole, and [ErrCorrupt] if it is another; what was written then is not to be used.
+// Get writes the content of a digest. The error wraps [ErrNotFound] if it is not there or not whole for some seconds, and [ErrCorrupt] if it is another; what was written then is not to be used.
 func Get(ctx context.Context, js jetstream.JetStream, digest string, to io.Writer) error {
 	sum, err := hex.DecodeString(digest)
 	if err != nil || len(sum) != sha256.Size || hex.EncodeToString(sum) != digest {
 		return &num.InputError{Path: "digest", Value: strconv.Quote(digest), Want: "64 hexadecimal digits in lower case"}
 	}
-	m, err := Last(ctx, js, wire.BlobStream, wire.BlobSize(digest))
+	m, err := found(ctx, js, wire.BlobSize(digest))
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func Get(ctx context.Context, js jetstream.JetStream, digest string, to io.Write
 	}
 	hash := sha256.New()
 	for i, left := 0, size; left > 0; i++ {
-		m, err := Last(ctx, js, wire.BlobStream, wire.Blob(digest, i))
+		m, err := found(ctx, js, wire.Blob(digest, i))
 		if err != nil {
 			return err
 		}
@@ -96,4 +96,22 @@ func Get(ctx context.Context, js jetstream.JetStream, digest string, to io.Write
 		return fmt.Errorf("%s: %w", digest, ErrCorrupt)
 	}
 	return nil
+}
+
+// lag is how far the copies of a stream on the servers of a cluster may be behind one another.
+const lag = 2 * time.Second
+
+// found returns the message of a subject, for which it waits a while: another copy of the stream may have it.
+func found(ctx context.Context, js jetstream.JetStream, subject string) (*Message, error) {
+	for begun := time.Now(); ; {
+		m, err := Last(ctx, js, wire.BlobStream, subject)
+		if !errors.Is(err, ErrNotFound) || time.Since(begun) > lag {
+			return m, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
 }

@@ -55,10 +55,11 @@ func collect(ctx context.Context, c *client.Client, job string, take func(int, [
 			return 0, "", fmt.Errorf("worker %s: %w", r.Report.Worker, err)
 		}
 	}
-	v, err := c.Job(ctx, job)
-	switch {
-	case err != nil:
+	views, err := c.Wait(ctx, job)
+	if err != nil {
 		return 0, "", err
+	}
+	switch v := views[0]; {
 	case v.State == wire.JobCancelled:
 		return 0, "", fmt.Errorf("job %s was cancelled", job)
 	case v.Failed == 0:
@@ -66,7 +67,7 @@ func collect(ctx context.Context, c *client.Client, job string, take func(int, [
 	}
 	failures, err := c.Failures(ctx, job)
 	if err != nil || len(failures) == 0 {
-		return v.Failed, "workers were lost", err
+		return views[0].Failed, "workers were lost", err
 	}
-	return v.Failed, failures[len(failures)-1].Reason, nil
+	return views[0].Failed, failures[len(failures)-1].Reason, nil
 }

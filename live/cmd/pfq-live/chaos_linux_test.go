@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,31 +25,46 @@ import (
 // chaosTasks are the tasks of a job.
 const chaosTasks = 30
 
-// Server, managers and workers are killed and put to sleep at random on the wall clock, while jobs of programs are submitted. In the end
-// each task has one result, which is right, and was finished once; the plans have no gap, and decided again they are the same.
-// PFQ_LIVE_LONG=N goes on N times as long.
+// A chaosCase is a run of it.
+type chaosCase struct {
+	seed    uint64
+	servers int           // one, or three in a cluster that keeps three copies
+	jobs    int           // submitted one after the other
+	pause   time.Duration // between two disturbances, at most
+}
+
+// Server, managers and workers are killed and put to sleep at random on the wall clock, while jobs of programs are submitted and run. In
+// the end each task has one result, which is right, and was finished once; the plans have no gap, and decided again they are the same.
+// PFQ_LIVE_LONG=N runs N cases of 2,010 tasks.
 func TestChaos(t *testing.T) {
-	long := time.Duration(hours(t))
-	ctx := limited(t, 60*time.Second+10*time.Second*long)
-	address, folder := freeAddress(t), t.TempDir()
-	url := "nats://" + address
-	c := chaos{t: t, random: rand.New(rand.NewPCG(1, uint64(long)))}
-	c.commands = append(c.commands, []string{"server", "--store", filepath.Join(folder, "store"), "--listen", address, "--sync", "2m"})
-	for m := range 2 {
-		c.commands = append(c.commands, []string{"manager", "--url", url, "--name", "m" + strconv.Itoa(m), "--lost-after", "500ms"})
+	testChaos(t, chaosCase{servers: 1, jobs: 4, pause: 250 * time.Millisecond})
+}
+
+// The same with a cluster of three servers that is not ours, of which one at a time is killed or asleep.
+func TestChaosOfThreeServers(t *testing.T) {
+	t.Parallel() // it waits most of the time
+	testChaos(t, chaosCase{servers: 3, jobs: 2, pause: 500 * time.Millisecond})
+}
+
+func testChaos(t *testing.T, c chaosCase) {
+	var tasks, kills, pauses, repeated int
+	for c.seed = range uint64(hours(t)) {
+		if hours(t) > 1 {
+			c.jobs, c.pause = 67, 700*time.Millisecond
+		}
+		t.Run(strconv.FormatUint(c.seed, 10), func(t *testing.T) {
+			x := runChaos(t, c)
+			tasks, kills, pauses, repeated = tasks+x.counts.Finished, kills+x.kills, pauses+x.pauses, repeated+x.counts.Begun-x.counts.Finished
+		})
 	}
-	allow := filepath.Join(folder, "allow.yaml")
-	if err := os.WriteFile(allow, []byte(`allow: {say: {path: /bin/sh, args: [-c, 'sleep 0.02; echo "$1 $2"', sh, "{job}", "{task}"]}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for w := range 6 {
-		name := "w" + strconv.Itoa(w)
-		c.commands = append(c.commands, []string{"worker", "--url", url, "--name", name, "--beat", "100ms", "--allow", allow, "--as-root",
-			"--folder", filepath.Join(folder, name)})
-	}
-	for _, command := range c.commands {
-		c.processes = append(c.processes, c.start(command))
-	}
+	t.Logf("in all %d tasks, %d kills, %d pauses, %d executions repeated", tasks, kills, pauses, repeated)
+}
+
+func runChaos(t *testing.T, of chaosCase) *chaos {
+	begun := time.Now()
+	ctx := limited(t, 60*time.Second+10*time.Second*time.Duration(of.jobs))
+	c := chaos{chaosCase: of, t: t, random: rand.New(rand.NewPCG(of.seed, uint64(of.servers)))}
+	url := c.begin(t.TempDir())
 	nc, err := connect(ctx, url, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -58,50 +74,84 @@ func TestChaos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, err = js.Stream(ctx, "PFQ_BLOB"); err != nil; _, err = js.Stream(ctx, "PFQ_BLOB") { // until the server has made all
-		if ctx.Err() != nil {
-			t.Fatal(err)
-		}
-		rest(ctx, 20*time.Millisecond)
-	}
+	awaitStreams(ctx, t, js)
 	users, err := client.Connect(ctx, url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer users.Close()
-	over, calm := context.WithTimeout(ctx, 5*time.Second*long)
+	over, calm := context.WithCancel(ctx)
 	defer calm()
-	var jobs []string
-	var submitting sync.WaitGroup
-	submitting.Go(func() { jobs = submitUntil(ctx, t, users, over) })
+	var views []wire.JobView
+	var using sync.WaitGroup
+	using.Go(func() {
+		defer calm() // as all jobs are done
+		views = c.use(ctx, users)
+	})
 	c.disturb(over)
-	submitting.Wait()
-	views, err := users.Wait(ctx, jobs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	using.Wait()
 	for _, v := range views {
 		if v.State != wire.JobCompleted || v.Failed != 0 || v.Left != 0 {
 			t.Errorf("%+v", v)
 		}
 		checkResults(ctx, t, users, v.Name)
 	}
-	counts := checkPlans(ctx, t, users, js, views)
-	t.Logf("%d tasks, %d kills, %d pauses, %d executions repeated (%.1f %%)", counts.Tasks, c.kills, c.pauses, counts.Begun-counts.Finished,
-		100*float64(counts.Begun-counts.Finished)/float64(counts.Finished))
-	if c.kills == 0 || c.pauses == 0 || counts.Tasks < chaosTasks || counts.Tasks != counts.Finished || counts.Tasks != chaosTasks*len(jobs) {
-		t.Errorf("%d jobs, %+v", len(jobs), counts)
+	c.counts = checkPlans(ctx, t, users, js, views)
+	n := &c.counts
+	t.Logf("%d tasks in %.0f s, %d kills, %d pauses, %d executions repeated (%.1f %%); a manager began to lead %d times, %d lost the lead, %d of them by a plan that was refused",
+		n.Tasks, time.Since(begun).Seconds(), c.kills, c.pauses, n.Begun-n.Finished, 100*float64(n.Begun-n.Finished)/float64(max(1, n.Finished)),
+		c.said("msg=leading"), c.said("the lease is lost")+c.said("another manager has decided since"), c.said("another manager has decided since"))
+	if c.kills == 0 || c.pauses == 0 || len(views) != of.jobs || n.Tasks != n.Finished || n.Tasks != chaosTasks*of.jobs {
+		t.Errorf("%d jobs, %+v", len(views), n)
 	}
+	return &c
 }
 
 // chaos are processes that are ended and put to sleep.
 type chaos struct {
+	chaosCase
 	t         *testing.T
 	random    *rand.Rand
-	commands  [][]string
+	commands  [][]string // those of the servers first
 	processes []*process
+	former    []*process
 
 	kills, pauses int
+	counts        wire.Counts // in the end
+}
+
+// begin starts servers, managers and workers, and returns the URL.
+func (c *chaos) begin(folder string) (url string) {
+	c.t.Helper()
+	replicas := "1"
+	if c.servers == 1 {
+		address := freeAddress(c.t)
+		url = "nats://" + address
+		c.commands = append(c.commands, []string{"server", "--store", filepath.Join(folder, "store"), "--listen", address, "--sync", "2m"})
+	} else {
+		replicas = "3"
+		var files []string
+		files, url = natsCluster(c.t, folder, c.servers)
+		for _, f := range files {
+			c.commands = append(c.commands, []string{"nats", f})
+		}
+	}
+	for m := range 2 {
+		c.commands = append(c.commands, []string{"manager", "--url", url, "--name", "m" + strconv.Itoa(m), "--lost-after", "500ms", "--replicas", replicas})
+	}
+	allow := filepath.Join(folder, "allow.yaml")
+	if err := os.WriteFile(allow, []byte(`allow: {say: {path: /bin/sh, args: [-c, 'sleep 0.02; echo "$1 $2"', sh, "{job}", "{task}"]}}`), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	for w := range 6 {
+		name := "w" + strconv.Itoa(w)
+		c.commands = append(c.commands, []string{"worker", "--url", url, "--name", name, "--beat", "100ms", "--allow", allow, "--as-root",
+			"--folder", filepath.Join(folder, name)})
+	}
+	for _, command := range c.commands {
+		c.processes = append(c.processes, c.start(command))
+	}
+	return url
 }
 
 // start starts a process that ends where the test is killed, even if it is asleep by then.
@@ -110,56 +160,76 @@ func (c *chaos) start(command []string) *process {
 	return startWith(c.t, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}, command...)
 }
 
-// disturb kills processes, which start again at once, and puts others to sleep for up to 3 s, until the context is done.
+// disturb kills processes, which start again at once, and puts others to sleep for up to 4 s, until the context is done. Of several
+// servers one at most is asleep, for up to 15 s.
 func (c *chaos) disturb(ctx context.Context) {
 	wake := make([]time.Time, len(c.processes)) // of those that sleep
 	for {
 		over := ctx.Err() != nil
+		asleep := false // a server
 		for k, at := range wake {
 			if !at.IsZero() && (over || time.Now().After(at)) {
 				c.signal(k, syscall.SIGCONT)
 				wake[k] = time.Time{}
 			}
+			asleep = asleep || k < c.servers && !wake[k].IsZero()
 		}
 		if over {
 			return
 		}
 		k := c.random.IntN(len(c.commands))
 		switch {
-		case !wake[k].IsZero():
+		case !wake[k].IsZero() || asleep && k < c.servers:
 		case c.random.IntN(4) == 0:
 			c.signal(k, syscall.SIGSTOP)
-			wake[k] = time.Now().Add(time.Duration(c.random.IntN(3000)) * time.Millisecond)
+			longest := 4000
+			if c.servers > 1 && k < c.servers {
+				longest = 15_000
+			}
+			wake[k] = time.Now().Add(time.Duration(c.random.IntN(longest)) * time.Millisecond)
 			c.pauses++
 		default:
 			c.processes[k].kill()
+			c.former = append(c.former, c.processes[k])
 			c.processes[k] = c.start(c.commands[k])
 			c.kills++
 		}
-		rest(ctx, time.Duration(50+c.random.IntN(200))*time.Millisecond)
+		rest(ctx, time.Duration(50+c.random.IntN(int(c.pause.Milliseconds())-50))*time.Millisecond)
 	}
 }
 
 func (c *chaos) signal(k int, s syscall.Signal) {
 	if err := c.processes[k].cmd.Process.Signal(s); err != nil {
-		c.t.Error(err)
+		c.t.Errorf("%v: %v\n%s", c.commands[k], err, c.processes[k].said)
 	}
 }
 
-// submitUntil submits jobs until a context is done, and returns their names.
-func submitUntil(ctx context.Context, t *testing.T, users *client.Client, over context.Context) (jobs []string) {
-	t.Helper()
-	for over.Err() == nil {
-		name := "j" + strconv.Itoa(len(jobs))
-		job := wire.Job{Name: name, Tasks: chaosTasks, Work: 0.03, Priority: float64(len(jobs) % 3), Run: wire.Run{Kind: "command", Program: "say"}}
-		if _, err := users.Submit(ctx, wire.Batch{Name: name, Jobs: []wire.Job{job}}); err != nil {
-			t.Errorf("job %s: %v", name, err)
-			return jobs
-		}
-		jobs = append(jobs, name)
-		rest(over, 100*time.Millisecond)
+// said returns how often processes said something.
+func (c *chaos) said(what string) (n int) {
+	for _, p := range slices.Concat(c.former, c.processes) {
+		n += strings.Count(p.said.String(), what)
 	}
-	return jobs
+	return n
+}
+
+// use submits jobs one after the other and waits for all of them.
+func (c *chaos) use(ctx context.Context, users *client.Client) []wire.JobView {
+	var names []string
+	for k := range c.jobs {
+		name := "j" + strconv.Itoa(k)
+		job := wire.Job{Name: name, Tasks: chaosTasks, Work: 0.03, Priority: float64(k % 3), Run: wire.Run{Kind: "command", Program: "say"}}
+		if _, err := users.Submit(ctx, wire.Batch{Name: name, Jobs: []wire.Job{job}}); err != nil {
+			c.t.Errorf("job %s: %v", name, err)
+			return nil
+		}
+		names = append(names, name)
+		rest(ctx, 100*time.Millisecond)
+	}
+	views, err := users.Wait(ctx, names...)
+	if err != nil {
+		c.t.Error(err)
+	}
+	return views
 }
 
 // checkResults holds the results of a job to what its tasks say.
@@ -194,8 +264,10 @@ func checkResults(ctx context.Context, t *testing.T, users *client.Client, job s
 func checkPlans(ctx context.Context, t *testing.T, users *client.Client, js jetstream.JetStream, views []wire.JobView) wire.Counts {
 	t.Helper()
 	status, err := users.Status(ctx)
-	if err != nil {
-		t.Fatal(err)
+	for ; err != nil; status, err = users.Status(ctx) { // until a manager leads
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
 	}
 	next, finished := uint64(1), map[[2]int]int{}
 	for p, err := range manager.Plans(ctx, js) {

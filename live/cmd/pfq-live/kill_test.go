@@ -11,6 +11,7 @@ import (
 
 	"productform/dispatch"
 	"productform/live/replay"
+	"productform/live/wire"
 )
 
 // killEvery is the time between two kills.
@@ -124,12 +125,7 @@ func startReplay(ctx context.Context, t *testing.T, s *dispatch.Scenario, pace f
 	if v.js, err = jetstream.New(nc); err != nil {
 		t.Fatal(err)
 	}
-	for _, err = v.js.Stream(ctx, "PFQ_BLOB"); err != nil; _, err = v.js.Stream(ctx, "PFQ_BLOB") { // until the server has made all
-		if ctx.Err() != nil {
-			t.Fatal(err)
-		}
-		rest(ctx, 20*time.Millisecond)
-	}
+	awaitStreams(ctx, t, v.js)
 	if err := replay.Publish(ctx, v.js, s); err != nil {
 		t.Fatal(err)
 	}
@@ -140,4 +136,21 @@ func startReplay(ctx context.Context, t *testing.T, s *dispatch.Scenario, pace f
 func (v *replaySystem) killAndStart(t *testing.T, k int) {
 	v.processes[k].kill()
 	v.processes[k] = start(t, v.commands[k]...)
+}
+
+// awaitStreams waits until all streams and buckets are there.
+func awaitStreams(ctx context.Context, t testing.TB, js jetstream.JetStream) {
+	t.Helper()
+	for {
+		try, cancel := context.WithTimeout(ctx, time.Second)
+		_, err := js.KeyValue(try, wire.ProfilesBucket) // the last that is made
+		cancel()
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+		rest(ctx, 20*time.Millisecond)
+	}
 }

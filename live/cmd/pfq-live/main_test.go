@@ -17,13 +17,16 @@ import (
 	"time"
 )
 
-// TestMain is the program itself in the processes that tests start.
+// TestMain is the program itself, or a NATS server, in the processes that tests start.
 func TestMain(m *testing.M) {
 	if os.Getenv("PFQ_LIVE_TEST_PROGRAM") != "" {
 		go func() { // ends where the test does, however that ends
 			_, _ = io.Copy(io.Discard, os.Stdin)
 			os.Exit(1)
 		}()
+		if os.Args[1] == "nats" { // a server outside
+			runNATS(os.Args[2])
+		}
 		main()
 		return
 	}
@@ -89,7 +92,7 @@ func (p *process) kill() {
 }
 
 // freeAddress returns an address of this machine that nobody listens on.
-func freeAddress(t *testing.T) string {
+func freeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -27,6 +27,7 @@ import (
 	"productform/live/manager"
 	"productform/live/page"
 	"productform/live/server"
+	"productform/live/store"
 	"productform/live/worker"
 )
 
@@ -96,7 +97,7 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger)
 		return err
 	}
 	defer nc.Close()
-	if err := prepare(ctx, nc, layout); err != nil {
+	if err := prepare(ctx, nc, layout, log); err != nil {
 		return err
 	}
 	web, err := f.page.open(ctx, way.monitor, way.options)
@@ -170,20 +171,27 @@ func (f *serverFlags) start(ctx context.Context, log *slog.Logger) (*server.Serv
 	return s, layout, atFlag(err)
 }
 
-// prepare makes the streams and buckets.
-func prepare(ctx context.Context, nc *nats.Conn, layout server.Layout) error {
-	js, err := jetstream.New(nc)
+// prepare makes the streams and buckets. A server that is away is waited for, and so are servers that have not found each other yet.
+func prepare(ctx context.Context, nc *nats.Conn, layout server.Layout, log *slog.Logger) error {
+	const patience = 2 * time.Second // with a request; one that comes before the servers of a cluster have a leader is never answered
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(patience))
 	if err != nil {
 		return err
 	}
-	lacks, err := server.Check(ctx, js, layout)
-	if err != nil {
-		return err
+	for {
+		lacks, err := server.Check(ctx, js, layout)
+		if err == nil && len(lacks) > 0 {
+			return lacks[0]
+		}
+		if err == nil {
+			err = server.Prepare(ctx, js, layout)
+		}
+		if !store.Away(err) || ctx.Err() != nil {
+			return err
+		}
+		log.Warn("waiting for the server", "error", err)
+		rest(ctx, 100*time.Millisecond)
 	}
-	if len(lacks) > 0 {
-		return lacks[0]
-	}
-	return server.Prepare(ctx, js, layout)
 }
 
 // pageFlags are those of the status page.
@@ -267,7 +275,8 @@ func newServer() *cobra.Command {
 		Use: "server", Args: arguments(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			s, layout, err := f.start(ctx, newLog(cmd.ErrOrStderr(), log))
+			said := newLog(cmd.ErrOrStderr(), log)
+			s, layout, err := f.start(ctx, said)
 			if err != nil {
 				return err
 			}
@@ -278,7 +287,7 @@ func newServer() *cobra.Command {
 					return err
 				}
 				defer nc.Close()
-				if err := prepare(ctx, nc, layout); err != nil {
+				if err := prepare(ctx, nc, layout, said); err != nil {
 					return err
 				}
 			}
@@ -315,7 +324,7 @@ func newManager() *cobra.Command {
 				return err
 			}
 			defer nc.Close()
-			if err := prepare(ctx, nc, server.Layout{Replicas: replicas}); err != nil {
+			if err := prepare(ctx, nc, server.Layout{Replicas: replicas}, s.Log); err != nil {
 				return err
 			}
 			web, err := p.open(ctx, cmp.Or(key, url), nil)

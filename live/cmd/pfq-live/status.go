@@ -93,7 +93,7 @@ func newStatus() *cobra.Command {
 				if watch {
 					return watchStatus(ctx, cmd, c)
 				}
-				s, err := askStatus(ctx, c)
+				s, err := c.Status(ctx)
 				if err != nil {
 					return err
 				}
@@ -107,18 +107,11 @@ func newStatus() *cobra.Command {
 	return cmd
 }
 
-// askStatus asks for the status, for some seconds.
-func askStatus(ctx context.Context, c *client.Client) (s *wire.Status, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-	defer cancel()
-	return c.Status(ctx)
-}
-
 // watchStatus shows the status until the context is done.
 func watchStatus(ctx context.Context, cmd *cobra.Command, c *client.Client) error {
 	for {
 		text := []byte("no manager leads\n")
-		if s, err := askStatus(ctx, c); err == nil {
+		if s, err := c.Status(ctx); err == nil {
 			if text, err = newStatusAnswer(s).render().Format(render.Formats[0]); err != nil {
 				return err
 			}
