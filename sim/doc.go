@@ -11,7 +11,8 @@
 // A run is a number of independent replications that start empty, warm up and are then observed for the same time.
 // Replication r of seed k draws from a random stream of its own, so that all digits depend on the model, the
 // settings and the seed, not on the number of cores. Estimates are means over the replications with Student
-// confidence intervals; a [Result] is a list of named measures, and says in Warnings when they should not be trusted yet.
+// confidence intervals; a [Result] is a list of named measures, and says in Warnings when they should not be trusted yet. With
+// Settings.Levels there are quantiles of the delays, too, with intervals of their own ([Quantile]).
 //
 // [BC17] is T. Bonald and C. Comte, "Balanced fair resource sharing in computer clusters", Performance Evaluation 116
 // (2017), 70–83.

@@ -23,7 +23,7 @@ type singleServer struct {
 const meanWaiting = "mean_waiting"
 
 // Describe implements [sim.System].
-func (m singleServer) Describe(_ context.Context, overHorizon bool) (*sim.Description, error) {
+func (m singleServer) Describe(_ context.Context, o sim.Observation) (*sim.Description, error) {
 	if !(m.ArrivalRate >= 1e-300 && m.ArrivalRate <= 1e300) {
 		return nil, input.Errorf("ArrivalRate", m.ArrivalRate, "a number in [1e-300, 1e300]")
 	}
@@ -48,7 +48,7 @@ func (m singleServer) Describe(_ context.Context, overHorizon bool) (*sim.Descri
 		},
 	}
 	if load := m.ArrivalRate * mean; !(load < 1) {
-		if !overHorizon {
+		if !o.OverHorizon {
 			return nil, fmt.Errorf("%w: the load is %v", num.ErrUnstable, load)
 		}
 		d.Unstable = "queue"
@@ -113,8 +113,7 @@ func (q *singleServerQueue) serve() {
 func (q *singleServerQueue) depart(seen *sim.Totals) {
 	q.Change(0, -1, q.now, seen)
 	seen.Busy[0] += q.now - q.began
-	seen.Left[0]++
-	seen.Sojourn[0] += q.now - q.jobs[0].born
+	seen.Leave(0, q.now-q.jobs[0].born)
 	q.jobs, q.done = q.jobs[1:], math.Inf(1)
 	if q.Total > 0 {
 		q.serve()

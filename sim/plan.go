@@ -15,8 +15,10 @@ import (
 const version = "productform/sim 1"
 
 // sampleFormat names what a kept [Sample] holds. It is part of the name under which samples are kept, so that none is taken
-// for that of another format.
+// for that of another format. One that holds delays has delayFormat in its name, too.
 const sampleFormat = "productform/sim sample 3"
+
+const delayFormat = "delays in bins of 1/1024"
 
 // A Plan is a system checked and made ready, with the time that each replication takes. It is not changed by
 // the functions that take it, several of which may run at once.
@@ -38,7 +40,7 @@ func NewPlan(ctx context.Context, system System, s Settings) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := system.Describe(ctx, s.Horizon > 0)
+	d, err := system.Describe(ctx, Observation{OverHorizon: s.Horizon > 0, Delays: len(s.Levels) > 0})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +78,11 @@ func (p *Plan) checkLength() error {
 // Key returns the hash that names the sample of one replication: of the system, the lengths, the seed, the version, and the way in
 // which the processor rounds. So samples from a processor that rounds otherwise are not mixed with its own.
 func (p *Plan) Key(replication int) (string, error) {
-	return sweep.Key(sampleFormat, processor.Arithmetic(), p.hash, p.time, p.warmUp, p.settings.Distribution, p.settings.Seed, replication)
+	parts := []any{sampleFormat, processor.Arithmetic(), p.hash, p.time, p.warmUp, p.settings.Distribution, p.settings.Seed, replication}
+	if len(p.settings.Levels) > 0 {
+		parts = append(parts, delayFormat)
+	}
+	return sweep.Key(parts...)
 }
 
 // Replicate simulates one replication, numbered from 0. The same number gives the same sample, always.

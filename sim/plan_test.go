@@ -250,8 +250,8 @@ type withVacations struct {
 	vacations sim.Moment
 }
 
-func (v withVacations) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
-	d, err := v.Cluster.Describe(ctx, overHorizon)
+func (v withVacations) Describe(ctx context.Context, o sim.Observation) (*sim.Description, error) {
+	d, err := v.Cluster.Describe(ctx, o)
 	if err == nil {
 		d.Moments = append(d.Moments, v.vacations)
 	}

@@ -18,6 +18,7 @@ type Result struct {
 	Measures []Measure // in the order of their kinds and indices
 
 	Distribution []Estimate // P(n jobs) for n = 0..Settings.Distribution; nil unless asked
+	Quantiles    []Quantile // of the delays of all jobs and of each class, in the order of Settings.Levels; nil unless asked. One with too few jobs is left out
 
 	EffectiveSamples float64 // independent observations of the number of jobs that would tell as much
 	Truncation       float64 // time after which MSER-5 calls the mean number of jobs stationary
@@ -40,6 +41,16 @@ func (r *Result) Estimate(kind Kind, index int, name string) *Estimate {
 	for ; at < len(r.Measures) && r.Measures[at].Kind == kind && r.Measures[at].Index == index; at++ {
 		if r.Measures[at].Name == name {
 			return r.Measures[at].Estimate
+		}
+	}
+	return nil
+}
+
+// Quantile returns a quantile of the delays of all jobs or of a class, nil if there is none.
+func (r *Result) Quantile(kind Kind, index int, level float64) *Quantile {
+	for k := range r.Quantiles {
+		if q := &r.Quantiles[k]; q.Kind == kind && q.Index == index && q.Level == level {
+			return q
 		}
 	}
 	return nil
@@ -69,6 +80,7 @@ func (p *Plan) result(samples []*Sample) *Result {
 		}
 	}
 	p.judge(r, samples)
+	p.quantiles(r, samples)
 	return r
 }
 

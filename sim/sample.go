@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
 )
@@ -17,6 +18,8 @@ type Sample struct {
 	Sojourn []float64 `json:"sojourn"` // mean delay of the jobs that left, by class; 0 if none did
 	Left    []float64 `json:"left"`    // jobs that left, by class
 	Series  []float64 `json:"series"`  // time averages of n over equal parts of the time, the warm-up first
+
+	Delays []Histogram `json:"delays,omitempty"` // those of the jobs that left, by class, if quantiles of them are asked for
 
 	Own map[string][]*float64 `json:"own,omitempty"` // what the system alone has, by name; nil where nothing was seen of it
 }
@@ -60,6 +63,9 @@ func (p *Plan) observe(ctx context.Context, e Engine) (*Sample, error) {
 				return nil, err
 			}
 			seen, warm = NewTotals(len(p.Classes), len(p.Servers)), true
+			if len(p.settings.Levels) > 0 {
+				seen.Delays = make([]Counter, len(p.Classes))
+			}
 			if own, ok := e.(Observer); ok {
 				own.Restart()
 			}
@@ -71,6 +77,13 @@ func (p *Plan) observe(ctx context.Context, e Engine) (*Sample, error) {
 	}
 	s := p.sample(seen)
 	s.Series = series
+	for i := range seen.Delays {
+		h := seen.Delays[i].histogram()
+		if counted := float64(h.Total()); counted != s.Left[i] {
+			return nil, fmt.Errorf("the engine tells the delays of %g of the %g jobs of class %s that left; want all, by Totals.Leave", counted, s.Left[i], p.Classes[i].Name)
+		}
+		s.Delays = append(s.Delays, h)
+	}
 	if own, ok := e.(Observer); ok {
 		var err error
 		if s.Own, err = own.Observed(seen); err != nil {

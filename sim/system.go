@@ -13,10 +13,18 @@ import (
 // A System is something to simulate. Packages below this one have them: clusters, queues, farms of hosts, pools of
 // resources. A new one needs nothing but this interface, in a package of its own.
 type System interface {
-	// Describe checks the system and tells how it is simulated. With overHorizon runs are observed from their empty start
-	// for a given time, and the system may be unstable; else an unstable one is an error. Where that takes long, it
-	// ends soon after ctx is done, with its error.
-	Describe(ctx context.Context, overHorizon bool) (*Description, error)
+	// Describe checks the system and tells how it is simulated. Where that takes long, it ends soon after ctx is done, with its error.
+	Describe(ctx context.Context, o Observation) (*Description, error)
+}
+
+// An Observation says what runs are for.
+type Observation struct {
+	// OverHorizon: they are observed from their empty start for a given time, and the system may be unstable; else an unstable
+	// one is an error.
+	OverHorizon bool
+
+	// Delays: each delay counts, not only their mean, so that an engine that lets time pass in its mean steps will not do.
+	Delays bool
 }
 
 // A Description is a system checked and made ready to be simulated. It is not changed by the functions that take it,
@@ -77,7 +85,7 @@ type Engine interface {
 	// Advance simulates the next t units of time and adds what happens to the totals:
 	//   - 1 to seen.Jumps for each event that the rate of jumps counts;
 	//   - a job that comes or goes, by [Population.Change]; before it comes, or between batches of steps, [CheckJobs] finds too many;
-	//   - of a job that leaves, 1 to seen.Left and its delay to seen.Sojourn;
+	//   - a job that leaves, by [Totals.Leave]; or, unless each delay counts, 1 to seen.Left and the delay to seen.Sojourn;
 	//   - of a server that stops, how long it worked to seen.Busy; at the end the same of those that still work, up to t;
 	//   - at the end the jobs up to t, by [Population.Flush], which adds t to seen.Time, too.
 	//

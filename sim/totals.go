@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Totals add up what an engine sees of jobs and servers, in units of time.
@@ -16,11 +17,32 @@ type Totals struct {
 	Number  float64   // ∫ n dt, of a system that counts something else than jobs ([Description].Counted)
 	Square  float64   // ∫ n² dt
 	Count   []float64 // ∫ 1{n = k} dt; as long as the largest n seen asks
+
+	Delays []Counter // of the jobs that left, by class; nil unless each delay counts
 }
 
 // NewTotals returns totals of no time for so many classes and rows of servers.
 func NewTotals(classes, servers int) *Totals {
 	return &Totals{Jobs: make([]float64, classes), Busy: make([]float64, servers), Sojourn: make([]float64, classes), Left: make([]float64, classes)}
+}
+
+// Leave counts a job of a class that leaves, with its delay >= 0, the time since it came.
+func (s *Totals) Leave(class int, delay float64) {
+	s.Left[class]++
+	s.Sojourn[class] += delay
+	if s.Delays != nil {
+		s.countDelay(class, delay)
+	}
+}
+
+// countDelay stands by itself so that Leave is inlined.
+//
+//go:noinline
+func (s *Totals) countDelay(class int, delay float64) {
+	if !(delay >= 0 && delay <= math.MaxFloat64) {
+		panic(fmt.Sprintf("sim: a job of class %d has the delay %v", class, delay)) // a broken invariant of the engine
+	}
+	s.Delays[class].add(delay)
 }
 
 // Add adds t units of time with n jobs.

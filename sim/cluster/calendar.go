@@ -157,8 +157,7 @@ func (q *calendar) arrive(i uint32, seen *sim.Totals) error {
 // depart lets a job out that is done.
 func (q *calendar) depart(j uint32, seen *sim.Totals) {
 	job := &q.jobs[j]
-	seen.Sojourn[job.class] += q.now - job.born
-	seen.Left[job.class]++
+	seen.Leave(int(job.class), q.now-job.born)
 	seen.Jumps++
 	q.Change(int(job.class), -1, q.now, seen)
 	q.release(j, seen)

@@ -42,9 +42,9 @@ const (
 )
 
 // Describe implements [sim.System]. It picks an engine: class queues or server queues for sizes of few exponential
-// phases, a calendar of events for others, for classes that differ in mean size, and over a horizon, processor sharing on a Whittle
-// network.
-func (c Cluster) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
+// phases, a calendar of events for others, for classes that differ in mean size, over a horizon and for quantiles of delays,
+// processor sharing on a Whittle network.
+func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Description, error) {
 	if c.Model == nil {
 		return nil, input.Errorf("Model", "", "a cluster model")
 	}
@@ -75,7 +75,7 @@ func (c Cluster) Describe(ctx context.Context, overHorizon bool) (*sim.Descripti
 	if err != nil {
 		return nil, err
 	}
-	if !verdict.Stable && !overHorizon {
+	if !verdict.Stable && !o.OverHorizon {
 		return nil, unstable(c.Model, verdict)
 	}
 	f, err := c.flatten()
@@ -86,7 +86,7 @@ func (c Cluster) Describe(ctx context.Context, overHorizon bool) (*sim.Descripti
 	if c.Policy == ProcessorSharing {
 		d, err = c.describeSharing(f)
 	} else {
-		d, err = c.describeQueues(f, overHorizon)
+		d, err = c.describeQueues(f, o)
 	}
 	if err != nil {
 		return nil, err
@@ -259,7 +259,7 @@ func canonical(m *cluster.Model) []any {
 }
 
 // describeQueues plans first come, first served and interruptions.
-func (c Cluster) describeQueues(f *flat, overHorizon bool) (*sim.Description, error) {
+func (c Cluster) describeQueues(f *flat, o sim.Observation) (*sim.Description, error) {
 	d := &sim.Description{
 		Classes: f.classes, Servers: f.rows, Identity: f.system, StepCost: float64(f.degree) / 4,
 		Moments: f.moments(2),
@@ -271,7 +271,7 @@ func (c Cluster) describeQueues(f *flat, overHorizon bool) (*sim.Description, er
 	}
 	capacity := sim.Sum(f.capacity)
 	idle := capacity/phases.Mean > maxIdle*f.totalRates*(1+phases.MeanCount)
-	if !ok || idle || c.Calendar || overHorizon || phases.MeanCount > maxMeanPhases {
+	if !ok || idle || c.Calendar || o.OverHorizon || o.Delays || phases.MeanCount > maxMeanPhases {
 		d.Method = "calendar of events"
 		d.JumpRate = f.totalRates * (2 + c.Interruptions)
 		d.StepRate = 2*f.totalRates + capacity*c.Interruptions/f.sizeOfJob

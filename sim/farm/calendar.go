@@ -153,8 +153,7 @@ func (q *calendar) finish(host int, seen *sim.Totals) {
 		class = host
 	}
 	q.Change(class, -1, q.now, seen)
-	seen.Left[class]++
-	seen.Sojourn[class] += q.now - job.born
+	seen.Leave(class, q.now-job.born)
 	c := &q.byClass[class]
 	c.waiting += job.waited
 	c.slowdown += job.waited / job.size

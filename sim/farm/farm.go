@@ -65,7 +65,7 @@ type farm struct {
 }
 
 // Describe implements [sim.System].
-func (f Farm) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
+func (f Farm) Describe(ctx context.Context, o sim.Observation) (*sim.Description, error) {
 	if err := f.Model.Validate(); err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (f Farm) Describe(ctx context.Context, overHorizon bool) (*sim.Description,
 		return nil, err
 	}
 	if host >= 0 {
-		if !overHorizon {
+		if !o.OverHorizon {
 			return nil, &tags.UnstableError{Host: host, Load: load}
 		}
 		d.Unstable = "farm"

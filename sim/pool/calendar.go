@@ -303,8 +303,7 @@ func (q *calendar) finish(seen *sim.Totals) {
 		line[q.places[task.job]].Time = float64(job.running)
 		line.Up(int(q.places[task.job]), q.places)
 	case job.running == 0:
-		seen.Left[class]++
-		seen.Sojourn[class] += q.now - job.born
+		seen.Leave(class, q.now-job.born)
 		q.Change(class, -1, q.now, seen)
 		q.known = q.keys != nil
 		q.unused = append(q.unused, task.job)

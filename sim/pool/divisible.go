@@ -35,7 +35,7 @@ type Divisible struct {
 }
 
 // Describe implements [sim.System].
-func (f Divisible) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
+func (f Divisible) Describe(ctx context.Context, o sim.Observation) (*sim.Description, error) {
 	t := &f.Traffic
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (f Divisible) Describe(ctx context.Context, overHorizon bool) (*sim.Descrip
 		StepCost: float64(len(t.Classes))/2 + allocationCost(f.Policy, len(t.Classes), len(t.Resources)),
 	}
 	if err := t.Stable(); err != nil {
-		if !overHorizon {
+		if !o.OverHorizon {
 			return nil, err
 		}
 		d.Unstable = "pool"

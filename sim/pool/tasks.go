@@ -171,7 +171,7 @@ func (t Tasks) Traffic() *traffic.Model {
 }
 
 // Describe implements [sim.System].
-func (t Tasks) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
+func (t Tasks) Describe(ctx context.Context, o sim.Observation) (*sim.Description, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (t Tasks) Describe(ctx context.Context, overHorizon bool) (*sim.Description
 		d.Counted = sim.Counted{List: RunningTasks, Words: "tasks that run"}
 		err = g.expect(ctx, d)
 	} else {
-		err = t.arrivals(d, g, overHorizon)
+		err = t.arrivals(d, g, o.OverHorizon)
 	}
 	if err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ const (
 )
 
 // Describe implements [sim.System].
-func (n Network) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
+func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Description, error) {
 	if err := n.check(ctx); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (n Network) Describe(ctx context.Context, overHorizon bool) (*sim.Descripti
 	}
 	d.JumpRate = 2 * net.Rate
 	if n.Rank != nil {
-		if err := n.stable(ctx, d.Classes, overHorizon); err != nil {
+		if err := n.stable(ctx, d.Classes, o.OverHorizon); err != nil {
 			return nil, err
 		}
 		rank, text, err := readRank("Rank", n.Rank)

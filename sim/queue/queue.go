@@ -23,8 +23,8 @@ import (
 // jobs, too, is that of a visit.
 //
 // Such a queue is a Markov chain: it is simulated by its jumps, each state standing for the expected time 1/(Σ_i ν_i + μ(c))
-// spent in it, so that no exponential variable is drawn. Over a horizon these times are drawn, since
-// the state at a given time is wanted.
+// spent in it, so that no exponential variable is drawn. Over a horizon and for quantiles of delays these times are drawn, since
+// the state at a given time, or the delay of each job, is wanted.
 //
 // A Rank table, and a TotalRate with Saturation of at most 12 classes, are checked to be stable; other functions are
 // the caller's business. A run ends with an error when more than 10,000,000 jobs are present, which wraps
@@ -49,15 +49,15 @@ type visits struct {
 }
 
 // Describe implements [sim.System].
-func (q Queue) Describe(ctx context.Context, overHorizon bool) (*sim.Description, error) {
+func (q Queue) Describe(ctx context.Context, o sim.Observation) (*sim.Description, error) {
 	model, external, err := q.checked(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkStable(ctx, model, overHorizon); err != nil {
+	if err := checkStable(ctx, model, o.OverHorizon); err != nil {
 		return nil, err
 	}
-	v := &visits{model: model, timed: overHorizon}
+	v := &visits{model: model, timed: o.OverHorizon || o.Delays}
 	d := &sim.Description{Method: "jump chain of the queue in order of arrival"}
 	source := "Model.ArrivalRates"
 	if q.Routing != nil {
@@ -273,8 +273,7 @@ func (q *visitQueue) depart(u float64, seen *sim.Totals) error {
 		q.head = 0
 	}
 	q.Change(job.class, -1, q.now, seen)
-	seen.Left[job.class]++
-	seen.Sojourn[job.class] += q.now - job.born
+	seen.Leave(job.class, q.now-job.born)
 	if q.next == nil {
 		return nil
 	}

@@ -153,8 +153,7 @@ func (q *Queues) depart(part int, seen *sim.Totals) error {
 		n.attained = 0
 	}
 	s := &q.Sources[job.source]
-	seen.Left[s.Row]++
-	seen.Sojourn[s.Row] += q.now - job.born
+	seen.Leave(s.Row, q.now-job.born)
 	q.count(s, -1, seen)
 	return q.reschedule(part)
 }

@@ -38,13 +38,14 @@ func SameDigits(t *testing.T, system sim.System, s sim.Settings) *sim.Result {
 	return first
 }
 
-// Conforms fails if a system breaks a promise that all make: its digits depend on the workers or on what is kept on disk, the
+// Conforms fails if a system breaks a promise that all make: its digits depend on the workers or on what is kept on disk, it
+// does not tell all delays, the
 // path of its engine on the advances that it is cut into, or what it sees on what was before a restart; or a run does not see
 // the jumps that it was asked for, which are known about only where no jobs arrive. It is not for jump chains in equal steps,
 // which draw for many steps at once, so that their path depends on the advances.
 func Conforms(t *testing.T, system sim.System) {
 	t.Helper()
-	s := sim.Settings{Runs: 8, Jumps: 1e4, Seed: 9, Distribution: 3}
+	s := sim.Settings{Runs: 8, Jumps: 1e4, Seed: 9, Distribution: 3, Levels: []float64{0.5, 0.9}}
 	r := SameDigits(t, system, s)
 	var arrivals float64
 	for _, c := range r.Classes {

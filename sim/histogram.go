@@ -1,0 +1,98 @@
+package sim
+
+import "math"
+
+// binBits is the logarithm of the number of bins between a power of 2 and the next.
+const binBits = 10
+
+// BinWidth bounds the widths of the bins in which delays are counted: the upper end of a bin is at most 1+BinWidth times the lower
+// one. Ends of bins are 2^a (1 + b/1024) with integers a and 0 <= b < 1024, and a delay at an end is in the bin above it.
+const BinWidth = 1. / (1 << binBits)
+
+// binOf returns the number of the bin of a value >= 0: its exponent and the first bits of its mantissa, which grow with the value.
+func binOf(v float64) int { return int(math.Float64bits(v) >> (52 - binBits)) }
+
+// binEnd returns the lower end of a bin, which is the upper one of the bin before.
+func binEnd(bin int) float64 { return math.Float64frombits(uint64(bin) << (52 - binBits)) }
+
+// A Counter counts values >= 0 in bins. The zero value has counted none.
+type Counter struct {
+	octaves [1 << 11]*[1 << binBits]int64 // the bins of each exponent, nil if they are empty
+}
+
+// add counts a value.
+func (c *Counter) add(v float64) { c.addMany(binOf(v), 1) }
+
+// addMany counts some values of a bin.
+func (c *Counter) addMany(bin int, values int64) {
+	octave := &c.octaves[bin>>binBits]
+	if *octave == nil {
+		*octave = new([1 << binBits]int64)
+	}
+	(*octave)[bin&(1<<binBits-1)] += values
+}
+
+// merge counts what a histogram has counted.
+func (c *Counter) merge(h *Histogram) {
+	bin := 0
+	for k, gap := range h.Gaps {
+		bin += int(gap)
+		c.addMany(bin, h.Counts[k])
+	}
+}
+
+// all yields the bins that are not empty and their values, in order.
+func (c *Counter) all(yield func(bin int, values int64) bool) {
+	for k, octave := range c.octaves {
+		if octave == nil {
+			continue
+		}
+		for b, n := range octave {
+			if n > 0 && !yield(k<<binBits+b, n) {
+				return
+			}
+		}
+	}
+}
+
+// histogram returns what was counted.
+func (c *Counter) histogram() Histogram {
+	h := Histogram{Gaps: []int32{}, Counts: []int64{}}
+	last := 0
+	for bin, n := range c.all {
+		h.Gaps, h.Counts = append(h.Gaps, int32(bin-last)), append(h.Counts, n)
+		last = bin
+	}
+	return h
+}
+
+// A Histogram holds how many values were counted in each bin. Histograms are merged by adding up the counts of each bin, so that it does
+// not matter in which order and in how many parts values were counted.
+type Histogram struct {
+	Gaps   []int32 `json:"gaps"`   // the bins that hold values, ascending: each is a number of bins after the one before, the first after bin 0
+	Counts []int64 `json:"counts"` // values in each of them, > 0
+}
+
+// Total returns the number of values.
+func (h *Histogram) Total() int64 {
+	var total int64
+	for _, n := range h.Counts {
+		total += n
+	}
+	return total
+}
+
+// around returns the number of values in the bins before a given one, and in that.
+func (h *Histogram) around(bin int) (before, within int64) {
+	at := 0
+	for k, gap := range h.Gaps {
+		if at += int(gap); at >= bin {
+			if at == bin {
+				within = h.Counts[k]
+			}
+			break
+		}
+		before += h.Counts[k]
+	}
+	return before, within
+}

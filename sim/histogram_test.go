@@ -1,0 +1,98 @@
+package sim
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// times draws delays of many sizes, some of them equal, zero, or at the ends of bins.
+func times() *rapid.Generator[float64] {
+	return rapid.OneOf(
+		rapid.Float64Range(0, 10), rapid.SampledFrom([]float64{0, 1, 1, 1, 2, 1.5, 1 + BinWidth}),
+		rapid.Custom(func(t *rapid.T) float64 { return math.Exp(rapid.Float64Range(-30, 30).Draw(t, "log")) }))
+}
+
+// A value is in its bin, bins follow each other, and none is wider than it is said to be, but for numbers below 1e-307.
+func TestBins(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.OneOf(times(), rapid.Float64Range(0, math.MaxFloat64/2)).Draw(t, "value")
+		bin := binOf(v)
+		low, high := binEnd(bin), binEnd(bin+1)
+		if !(low <= v && v < high) {
+			t.Errorf("%v is not in [%v, %v)", v, low, high)
+		}
+		if v > 1e-307 && high > low*(1+BinWidth) {
+			t.Errorf("[%v, %v] is too wide", low, high)
+		}
+		if binOf(low) != bin || binOf(math.Nextafter(high, 0)) != bin || binOf(high) != bin+1 {
+			t.Errorf("the ends of [%v, %v] are in other bins", low, high)
+		}
+	})
+}
+
+// However values are shared out among histograms, and in whatever order these are merged, the same counts come of it; files keep them.
+func TestHistogramsMerge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(times(), 0, 60).Draw(t, "values")
+		parts := make([]Counter, rapid.IntRange(1, 5).Draw(t, "parts"))
+		var whole Counter
+		for _, v := range values {
+			whole.add(v)
+			parts[rapid.IntRange(0, len(parts)-1).Draw(t, "part")].add(v)
+		}
+		var merged Counter
+		for _, k := range rapid.Permutation(rapid.SliceOfNDistinct(rapid.IntRange(0, len(parts)-1), len(parts), len(parts), rapid.ID[int]).Draw(t, "all")).Draw(t, "order") {
+			h := parts[k].histogram()
+			text, err := json.Marshal(h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var kept Histogram
+			if err := json.Unmarshal(text, &kept); err != nil {
+				t.Fatal(err)
+			}
+			merged.merge(&kept)
+		}
+		want := whole.histogram()
+		if diff := cmp.Diff(want, merged.histogram()); diff != "" {
+			t.Error(diff)
+		}
+		if want.Total() != int64(len(values)) {
+			t.Errorf("%d of %d values", want.Total(), len(values))
+		}
+		bin := binOf(times().Draw(t, "around"))
+		var before, within int64
+		for _, v := range values {
+			switch {
+			case v < binEnd(bin):
+				before++
+			case v < binEnd(bin+1):
+				within++
+			}
+		}
+		if b, w := want.around(bin); b != before || w != within {
+			t.Errorf("%d before %v and %d in its bin, want %d and %d", b, binEnd(bin), w, before, within)
+		}
+	})
+}
+
+// Room for values is not made for each of them.
+func TestCounterAllocates(t *testing.T) {
+	var c Counter
+	next := 1e-3
+	add := func() {
+		for range 1000 {
+			c.add(next)
+			next = math.Mod(next*1.1, 1000) + 1e-6
+		}
+	}
+	add()
+	add()
+	if n := testing.AllocsPerRun(100, add); n > 0 {
+		t.Errorf("%v allocations for 1000 values", n)
+	}
+}

@@ -1,0 +1,174 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// A Quantile is an estimated quantile of the delays of the jobs that leave while a run is observed: the delay that a part Level of
+// them does not exceed.
+//
+// The delays of all replications are counted together, in bins of the relative width [BinWidth]. Value is the time below which a part Level
+// of them is, if those of a bin are spread evenly over it: it is off by less than the width of a bin from the quantile of the delays that
+// were seen. No quantile is taken of a single replication, which would be biased.
+//
+// For the interval, let N_r of the n_r jobs of replication r have delays below the true quantile. In the stationary state N_r - Level n_r has the mean 0,
+// however short replications are, since all are observed for the same time; over a horizon this defines the true quantile. Replications are
+// independent, so that the variance of N_r - Level n_r, taken at Value, holds all correlations between jobs, and gives Student's
+// interval Level ± δ for the part of the jobs that is below the true quantile. Low and High are the times below which the parts Level-δ and Level+δ
+// are, rounded away from Value to ends of bins: so the interval is wider by what the bins hide (R. S. Woodruff, "Confidence intervals for medians and
+// other position measures", Journal of the American Statistical Association 47 (1952), 635–646).
+type Quantile struct {
+	Kind       Kind    // [OfAll] or [OfClass]
+	Index      int     // of the class
+	Of         string  // its name
+	Level      float64 // in (0, 1): 0.99 is the 99th percentile
+	Value      float64 // unit of time
+	Low, High  float64 // the interval
+	Confidence float64 // probability with which such intervals hold the true value, if there are enough jobs
+	StdError   float64 // of Value: half the distance of the ends before they are rounded, over Student's quantile
+	Jobs       float64 // whose delays were counted, in all replications
+	Runs       int     // replications
+}
+
+// Z returns the number of standard errors that the estimate is above the exact value, as [Estimate.Z] does.
+func (q *Quantile) Z(exact float64) float64 {
+	return Estimate{Mean: q.Value, StdError: q.StdError, Runs: q.Runs}.Z(exact)
+}
+
+const (
+	minBeyond      = 10 // jobs above a quantile, and below, without which there is no estimate
+	minIndependent = 20 // those of them that are as good as independent, without which the interval is not to be trusted
+)
+
+// quantiles estimates those that were asked for, of all jobs and of each class, and warns where there are too few jobs. What
+// cannot be estimated is left out.
+func (p *Plan) quantiles(r *Result, samples []*Sample) {
+	if len(p.settings.Levels) == 0 {
+		return
+	}
+	lists := make([][]Histogram, len(samples))
+	add := func(one Quantile, name string, warn bool) {
+		d := newSeenDelays(lists)
+		one.Confidence, one.Jobs, one.Runs = p.settings.Confidence, d.total, len(lists)
+		for _, level := range p.settings.Levels {
+			q := one
+			q.Level = level
+			known, why := d.estimate(&q)
+			if known {
+				r.Quantiles = append(r.Quantiles, q)
+			}
+			if warn && why != "" {
+				r.warn("%s: percentile %.12g of delays: %s", name, 100*level, why)
+			}
+		}
+	}
+	arrive := 0 // classes of which jobs arrive
+	for _, c := range p.Classes {
+		if c.ArrivalRate > 0 {
+			arrive++
+		}
+	}
+	for k, s := range samples {
+		lists[k] = s.Delays
+	}
+	add(Quantile{Kind: OfAll}, "all jobs", arrive > 1) // else the class is warned of
+	for i, c := range p.Classes {
+		for k, s := range samples {
+			lists[k] = s.Delays[i : i+1]
+		}
+		add(Quantile{Kind: OfClass, Index: i, Of: c.Name}, "class "+c.Name, c.ArrivalRate > 0)
+	}
+}
+
+// A seenDelays holds the delays of some jobs: those of replication r in the histograms lists[r].
+type seenDelays struct {
+	lists  [][]Histogram
+	jobs   []float64 // by replication
+	pooled Counter   // of all
+	total  float64   // jobs
+}
+
+func newSeenDelays(lists [][]Histogram) *seenDelays {
+	d := &seenDelays{lists: lists, jobs: make([]float64, len(lists))}
+	for r, list := range lists {
+		for k := range list {
+			d.pooled.merge(&list[k])
+			d.jobs[r] += float64(list[k].Total())
+		}
+		d.total += d.jobs[r]
+	}
+	return d
+}
+
+// estimate fills in a quantile whose Level, Confidence and Runs are known. Where it cannot, or the interval is not to be trusted, it
+// says why.
+func (d *seenDelays) estimate(q *Quantile) (known bool, why string) {
+	rare, side := 1-q.Level, "above"
+	if q.Level < 0.5 {
+		rare, side = q.Level, "below"
+	}
+	if beyond := rare * d.total; beyond < minBeyond {
+		return false, fmt.Sprintf("only %.3g jobs of all runs are %s it, and an estimate needs %d", beyond, side, minBeyond)
+	}
+	at := d.reached(q.Level * d.total)
+	part := d.stdError(at, q.Level)
+	student := distuv.StudentsT{Sigma: 1, Nu: float64(q.Runs - 1)}.Quantile((1 + q.Confidence) / 2)
+	upper, lower := q.Level+student*part, q.Level-student*part
+	if !(upper <= 1) {
+		return false, "its interval has no upper end; more or longer runs are needed"
+	}
+	high, low := d.reached(upper*d.total), place{}
+	if lower > 0 {
+		low = d.reached(lower * d.total)
+	}
+	q.Value, q.Low, q.High = at.value(), binEnd(low.bin), binEnd(high.bin+1)
+	q.StdError = (high.value() - low.value()) / (2 * student)
+	if independent := rare * q.Level * (1 - q.Level) / (part * part); independent < minIndependent {
+		why = fmt.Sprintf("the runs are worth about %.2g independent jobs %s it, and intervals need %d", independent, side, minIndependent)
+	}
+	return true, why
+}
+
+// reached returns the place below which so many jobs are, of none or more and at most all.
+func (d *seenDelays) reached(jobs float64) place {
+	var below float64
+	var last place
+	for bin, n := range d.pooled.all {
+		last = place{bin, 1}
+		if jobs <= below+float64(n) {
+			last.part = (jobs - below) / float64(n)
+			break
+		}
+		below += float64(n)
+	}
+	return last
+}
+
+// stdError returns the standard error of the part of the jobs that is below the place where a level is reached.
+func (d *seenDelays) stdError(at place, level float64) float64 {
+	var squares float64
+	for r, list := range d.lists {
+		off := -level * d.jobs[r] // whose mean over the replications is 0 in the end, as the place is chosen
+		for k := range list {
+			before, within := list[k].around(at.bin)
+			off += float64(before) + at.part*float64(within)
+		}
+		squares += off * off
+	}
+	runs := float64(len(d.lists))
+	return math.Sqrt(squares*runs/(runs-1)) / d.total
+}
+
+// A place is one in a bin, such that the given part of the bin is below it.
+type place struct {
+	bin  int
+	part float64 // in [0, 1]
+}
+
+func (p place) value() float64 {
+	low := binEnd(p.bin)
+	return low + p.part*(binEnd(p.bin+1)-low)
+}

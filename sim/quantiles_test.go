@@ -1,0 +1,172 @@
+package sim
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+)
+
+// seen returns the delays of each replication, as those of two classes.
+func seen(delays [][]float64) *seenDelays {
+	lists := make([][]Histogram, len(delays))
+	for r, list := range delays {
+		c := make([]Counter, 2)
+		for k, v := range list {
+			c[k%2].add(v)
+		}
+		lists[r] = []Histogram{c[0].histogram(), c[1].histogram()}
+	}
+	return newSeenDelays(lists)
+}
+
+// estimated returns a quantile of delays by replication, nil if there is none, and the reason why not or why not to trust it.
+func estimated(d *seenDelays, level, confidence float64) (*Quantile, string) {
+	q := &Quantile{Level: level, Confidence: confidence, Runs: len(d.lists)}
+	known, why := d.estimate(q)
+	if !known {
+		return nil, why
+	}
+	return q, why
+}
+
+// The estimate is in the bin of the order statistic of all delays, and the interval is that of the definition, from the list of all delays.
+func TestQuantileOfSortedDelays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		delays := make([][]float64, rapid.IntRange(2, 6).Draw(t, "runs"))
+		for r := range delays {
+			delays[r] = rapid.SliceOfN(times(), 0, 60).Draw(t, "delays")
+		}
+		level := rapid.Float64Range(0.02, 0.98).Draw(t, "level")
+		all := slices.Sorted(slices.Values(slices.Concat(delays...)))
+		n := float64(len(all))
+		q, why := estimated(seen(delays), level, 0.9)
+		if enough := math.Min(level, 1-level)*n >= minBeyond; !enough {
+			if q != nil || !strings.Contains(why, "an estimate needs 10") {
+				t.Errorf("%v of %v jobs: %+v, %s", level, n, q, why)
+			}
+			return
+		}
+		exact := all[int(math.Ceil(level*n))-1]
+		bin := binOf(exact)
+		low, high := binEnd(bin), binEnd(bin+1)
+		var inBin, before float64
+		for _, v := range all {
+			switch {
+			case v < low:
+				before++
+			case v < high:
+				inBin++
+			}
+		}
+		part := (level*n - before) / inBin
+		var squares float64
+		for _, list := range delays {
+			off := 0.0
+			for _, v := range list {
+				off -= level
+				switch {
+				case v < low:
+					off++
+				case v < high:
+					off += part
+				}
+			}
+			squares += off * off
+		}
+		runs := float64(len(delays))
+		delta := distuv.StudentsT{Sigma: 1, Nu: runs - 1}.Quantile(0.95) * math.Sqrt(squares/(runs-1)*runs) / n
+		for _, end := range []float64{(level - delta) * n, (level + delta) * n} {
+			if off := math.Abs(end - math.Round(end)); off < 1e-6 {
+				return // rounding decides which order statistic it is
+			}
+		}
+		if level+delta > 1 {
+			if q != nil || !strings.Contains(why, "no upper end") {
+				t.Errorf("δ = %v: %+v, %s", delta, q, why)
+			}
+			return
+		}
+		if q == nil {
+			t.Fatal(why)
+		}
+		if want := low + part*(high-low); math.Abs(q.Value-want) > 1e-12*want || q.Value < low || q.Value > high {
+			t.Errorf("%v, want %v for the order statistic %v", q.Value, want, exact)
+		}
+		if want := binEnd(binOf(all[int(math.Ceil((level+delta)*n))-1]) + 1); q.High != want {
+			t.Errorf("upper end %v, want %v", q.High, want)
+		}
+		want := 0.0
+		if level > delta {
+			want = binEnd(binOf(all[int(math.Ceil((level-delta)*n))-1]))
+		}
+		if q.Low != want {
+			t.Errorf("lower end %v, want %v", q.Low, want)
+		}
+		if !(q.StdError >= 0 && q.Low <= q.Value && q.Value <= q.High) {
+			t.Errorf("%+v", q)
+		}
+	})
+}
+
+// Equal delays have quantiles without error, in a bin that holds them.
+func TestQuantileOfEqualDelays(t *testing.T) {
+	delays := [][]float64{slices.Repeat([]float64{1.25}, 50), slices.Repeat([]float64{1.25}, 70)}
+	q, why := estimated(seen(delays), 0.5, 0.95)
+	if q == nil || why != "" || q.Low != 1.25 || q.High != 1.25*(1+BinWidth*0.8) {
+		t.Errorf("%+v, %s", q, why)
+	}
+}
+
+// Independent delays, half as many in some replications as in others, and more: intervals hold the quantile as often as they say, on either side, and z is
+// standard normal.
+func TestIntervalsCover(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	const repeats = 400
+	levels := []float64{0.1, 0.5, 0.9, 0.95}
+	for _, c := range []struct{ runs, jobs int }{{3, 600}, {20, 30}, {50, 100}} {
+		var below, above, beyond [4]float64
+		for range repeats {
+			delays := make([][]float64, c.runs)
+			for k := range delays {
+				for range c.jobs/2 + r.IntN(c.jobs+1) {
+					delays[k] = append(delays[k], 1+r.ExpFloat64())
+				}
+			}
+			d := seen(delays)
+			for k, level := range levels {
+				exact := 1 - math.Log1p(-level)
+				q, why := estimated(d, level, 0.9)
+				switch {
+				case q == nil:
+					t.Fatal(why)
+				case q.High < exact:
+					below[k]++
+				case q.Low > exact:
+					above[k]++
+				}
+				if math.Abs(q.Z(exact)) > 1.644854 { // of a normal variable with probability 0.1
+					beyond[k]++
+				}
+			}
+		}
+		for k, level := range levels {
+			near := func(what string, count, want float64) {
+				if tol := 5 * math.Sqrt(want*(1-want)/repeats); math.Abs(count/repeats-want) > tol { // 1 in 1.7 million
+					t.Errorf("%d runs of %d jobs, level %v: %s in %.3f of all cases, want %v", c.runs, c.jobs, level, what, count/repeats, want)
+				}
+			}
+			near("too low", below[k], 0.05)
+			near("too high", above[k], 0.05)
+			near("|z| > 1.64", beyond[k], 0.1)
+		}
+		cells := repeats * float64(len(levels))
+		if missed := (Sum(below[:]) + Sum(above[:])) / cells; missed > 0.11 { // they are not quite independent: 3 standard errors are 0.013 at least
+			t.Errorf("%d runs of %d jobs: %.3f of all intervals miss, want 0.1", c.runs, c.jobs, missed)
+		}
+	}
+}
