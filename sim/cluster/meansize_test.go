@@ -94,7 +94,7 @@ func TestConformsWithOwnSizes(t *testing.T) {
 // judge by; others have one for each mean size, and as many draws of it as arrivals.
 func TestMomentsOfOwnSizes(t *testing.T) {
 	describe := func(m *cluster.Model, policy Policy) *sim.Description {
-		d, err := Cluster{Model: m, Policy: policy}.Describe(t.Context(), false)
+		d, err := Cluster{Model: m, Policy: policy}.Describe(t.Context(), sim.Observation{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestOwnSizesOutOfRange(t *testing.T) {
 	m.Classes[1].MeanSize = num.MustRat("1e120")
 	m = oracle.ScaleTo(m, big.NewRat(1, 2))
 	var bad *num.InputError
-	if _, err := (Cluster{Model: m}).Describe(t.Context(), false); !errors.As(err, &bad) || bad.Path != "Model.classes[1].mean_size" {
+	if _, err := (Cluster{Model: m}).Describe(t.Context(), sim.Observation{}); !errors.As(err, &bad) || bad.Path != "Model.classes[1].mean_size" {
 		t.Errorf("error %v", err)
 	}
 }
