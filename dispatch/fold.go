@@ -44,7 +44,7 @@ func (m *Maker) follow(e Event) error {
 	switch {
 	case e.Kind != Started && e.Kind != Preempted:
 		return input.Errorf("Kind", e.Kind, "%s or %s, since nothing more happens", Started, Preempted)
-	case e.Worker < 0 || e.Worker >= len(m.hand) || !m.up[e.Worker]:
+	case e.Worker < 0 || e.Worker >= len(m.hand) || e.Kind == Started && !m.up[e.Worker]:
 		return input.Errorf("Worker", e.Worker, "a worker that is up")
 	case m.state(e.Job) != JobPresent:
 		return input.Errorf("Job", e.Job, "a job that is present")
@@ -55,6 +55,9 @@ func (m *Maker) follow(e Event) error {
 			return input.Errorf("Worker", e.Worker, "a worker with this attempt in hand")
 		}
 		m.lose(Preempted, e.Worker)
+		if !m.up[e.Worker] { // it leaves, and is gone now
+			return nil
+		}
 		k, _ := m.placeOfIdle(e.Worker)
 		m.idle = slices.Insert(m.idle, k, e.Worker)
 		return nil

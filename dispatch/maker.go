@@ -88,6 +88,11 @@ func NewMaker(r Rules, speeds []float64) (*Maker, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	return plainMaker(r, speeds)
+}
+
+// plainMaker returns a maker of rules that are in order, or of none.
+func plainMaker(r Rules, speeds []float64) (*Maker, error) {
 	if s := slices.IndexFunc(speeds, isNotSpeed); s >= 0 {
 		return nil, speedError("Speeds", s, speeds[s])
 	}

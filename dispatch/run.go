@@ -71,7 +71,7 @@ type run struct {
 	maker *Maker
 
 	submits []int // jobs to come, in order of time
-	edges   []edge
+	edges   []Edge
 	returns int // edges at which a worker returns
 	ends    eventqueue.Queue[ending]
 
@@ -82,13 +82,6 @@ type run struct {
 // ending is the end of an attempt, unless its worker loses it before.
 type ending struct{ worker, attempt int }
 
-// edge is the begin or the end of an outage.
-type edge struct {
-	at     float64
-	up     bool
-	worker int
-}
-
 func newRun(s *Scenario) *run {
 	r := &run{s: s, maker: newMaker(s.rules(), s.Speeds, len(s.Jobs)), submits: make([]int, len(s.Jobs))}
 	r.maker.isRecording = s.Watch != nil
@@ -96,23 +89,12 @@ func newRun(s *Scenario) *run {
 		r.submits[i] = i
 	}
 	slices.SortStableFunc(r.submits, func(a, b int) int { return cmp.Compare(s.Jobs[a].Submit, s.Jobs[b].Submit) })
-	for _, o := range s.Outages {
-		r.edges = append(r.edges, edge{o.From, false, o.Worker})
-		if !math.IsInf(o.To, 1) {
-			r.edges = append(r.edges, edge{o.To, true, o.Worker})
+	r.edges = Edges(s.Outages)
+	for _, e := range r.edges {
+		if e.Up {
 			r.returns++
 		}
 	}
-	// A worker that returns as its next outage begins is up for no time.
-	slices.SortStableFunc(r.edges, func(a, b edge) int {
-		if c := cmp.Compare(a.at, b.at); c != 0 || a.up == b.up {
-			return c
-		}
-		if a.up {
-			return -1
-		}
-		return 1
-	})
 	return r
 }
 
@@ -121,7 +103,7 @@ func (r *run) advance() float64 {
 	replan := r.replan()
 	first := replan
 	if len(r.edges) > 0 {
-		first = min(first, r.edges[0].at)
+		first = min(first, r.edges[0].Time)
 	}
 	if len(r.submits) > 0 {
 		first = min(first, r.s.Jobs[r.submits[0]].Submit)
@@ -140,8 +122,8 @@ func (r *run) advance() float64 {
 	if replan <= last {
 		now = max(now, replan)
 	}
-	for k := 0; k < len(r.edges) && r.edges[k].at <= last; k++ {
-		now = max(now, r.edges[k].at)
+	for k := 0; k < len(r.edges) && r.edges[k].Time <= last; k++ {
+		now = max(now, r.edges[k].Time)
 	}
 	for k := 0; k < len(r.submits) && r.s.Jobs[r.submits[k]].Submit <= last; k++ {
 		now = max(now, r.s.Jobs[r.submits[k]].Submit)
@@ -188,18 +170,18 @@ func (r *run) happens(now float64) {
 		m.finish(e.worker, h.job, h.task, e.attempt, r.s.Jobs[h.job].work(h.task))
 	}
 	n := 0
-	for n < len(r.edges) && r.edges[n].at <= now {
+	for n < len(r.edges) && r.edges[n].Time <= now {
 		n++
 	}
 	edges := r.edges[:n]
 	r.edges = r.edges[n:]
-	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.worker, b.worker) })
+	slices.SortStableFunc(edges, func(a, b Edge) int { return cmp.Compare(a.Worker, b.Worker) })
 	for _, e := range edges {
-		if e.up {
-			m.comeBack(e.worker, 0)
+		if e.Up {
+			m.comeBack(e.Worker, 0)
 			r.returns--
 		} else {
-			m.fail(e.worker)
+			m.fail(e.Worker)
 		}
 	}
 	for n = 0; n < len(r.submits) && r.s.Jobs[r.submits[n]].Submit <= now; n++ {

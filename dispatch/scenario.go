@@ -1,10 +1,7 @@
 package dispatch
 
 import (
-	"cmp"
 	"fmt"
-	"math"
-	"slices"
 
 	"productform/internal/input"
 )
@@ -52,13 +49,6 @@ type Job struct {
 
 	// Speeds are those of the workers at the tasks of this job; nil if they are those of the workers.
 	Speeds []float64 `json:"speeds,omitempty"`
-}
-
-// An Outage takes a worker away from From until To, and the task that it has in hand is lost: it is run again from its
-// beginning. One that is finished at From, up to rounding as [Run] says, is not lost.
-type Outage struct {
-	Worker   int
-	From, To float64 // 0 <= From < To; To may be +Inf: for good
 }
 
 // Learning is the status checker of [L14], sections 3.5.1 and 4.4: the work of a task of a job is taken to be Default
@@ -128,7 +118,7 @@ func (s *Scenario) check() error {
 	if !isWork(s.Replan) {
 		return input.Errorf("Replan", s.Replan, "a number of seconds in [1e-50, 1e50], or 0 for none")
 	}
-	return s.checkOutages()
+	return CheckOutages(s.Outages, len(s.Speeds))
 }
 
 // rules returns those of the decision maker.
@@ -189,33 +179,6 @@ func within(path string, err error) error {
 	return err
 }
 
-// checkOutages checks each outage, and that no two take the same worker at the same time.
-func (s *Scenario) checkOutages() error {
-	order := make([]int, len(s.Outages))
-	for i, o := range s.Outages {
-		order[i] = i
-		path := input.Index("Outages", i)
-		switch {
-		case o.Worker < 0 || o.Worker >= len(s.Speeds):
-			return input.Errorf(input.Field(path, "Worker"), o.Worker, "a worker, 0 to %d", len(s.Speeds)-1)
-		case !isTime(o.From):
-			return input.Errorf(input.Field(path, "From"), o.From, "a time in [0, 1e50]")
-		case !(o.To > o.From && (o.To <= largest || math.IsInf(o.To, 1))):
-			return input.Errorf(input.Field(path, "To"), o.To,
-				"a time > %v, at which the outage begins, and at most 1e50, or +Inf", o.From)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return compareOutages(s.Outages[a], s.Outages[b]) })
-	for k := 1; k < len(order); k++ {
-		before, after := s.Outages[order[k-1]], s.Outages[order[k]]
-		if before.Worker == after.Worker && after.From < before.To {
-			return input.Errorf(input.Field(input.Index("Outages", order[k]), "From"), after.From,
-				"a time >= %v, at which Outages[%d] of the same worker ends", before.To, order[k-1])
-		}
-	}
-	return nil
-}
-
 // A StrandedError says that jobs never finish, since all workers are gone for good.
 type StrandedError struct {
 	Time float64 // at which the last worker went
@@ -225,9 +188,4 @@ type StrandedError struct {
 
 func (e *StrandedError) Error() string {
 	return fmt.Sprintf("%d jobs never finish, Jobs[%d] among them: no worker is left after time %v", e.Jobs, e.Job, e.Time)
-}
-
-// compareOutages orders outages by worker, then by time.
-func compareOutages(a, b Outage) int {
-	return cmp.Or(cmp.Compare(a.Worker, b.Worker), cmp.Compare(a.From, b.From))
 }

@@ -97,11 +97,24 @@ func (m *Maker) jobState(i int) JobState {
 // MakerOf returns a decision maker that remembers s, and decides all that comes as the one did whose state it is. s is
 // not kept. The error is a [num.InputError] if s is no state of a Maker.
 func MakerOf(s State) (*Maker, error) {
+	if err := s.Rules.check(); err != nil {
+		return nil, err
+	}
+	m, err := restored(s)
+	if err != nil {
+		return nil, err
+	}
+	m.assign()
+	return m, nil
+}
+
+// restored returns a maker that remembers s, whose rules are in order or none, and has not planned yet.
+func restored(s State) (*Maker, error) {
 	var speeds []float64
 	for _, w := range s.Workers {
 		speeds = append(speeds, w.Speed)
 	}
-	m, err := NewMaker(s.Rules, speeds)
+	m, err := plainMaker(s.Rules, speeds)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +147,6 @@ func MakerOf(s State) (*Maker, error) {
 		}
 	}
 	m.listWorkers()
-	m.assign()
 	return m, nil
 }
 

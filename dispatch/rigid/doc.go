@@ -11,6 +11,11 @@
 //	              in hand take what they asked for; others may begin now if that does not delay it
 //	conservative  each job has a reservation when it is submitted, the earliest that delays none made before
 //
+// A job that has a worker which fails is lost: it gives back the others, and waits again to run from its beginning. A job that
+// asks for more workers than are up is passed over until there are enough.
+//
+// [Run] is these policies on a simulated clock, [Maker] for live systems, where tasks take the time that they take.
+//
 // EASY is that of D. Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, LNCS 949, 295–303. Both backfilling policies, and
 // what is measured, are read as in A. Mu'alem and D. Feitelson, "Utilization, predictability, workloads, and user runtime
 // estimates in scheduling the IBM SP2 with backfilling", IEEE Transactions on Parallel and Distributed Systems 12(6), 2001,

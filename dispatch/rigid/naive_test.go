@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"productform/dispatch"
 	"productform/dispatch/rigid"
 )
 
@@ -13,6 +14,10 @@ type slowJob struct {
 	submit, runs, asks float64
 	start              float64 // at which it began, or its reservation under conservative
 	backfilled         bool
+
+	hands  []int // workers that it has
+	lost   int   // times that it was lost
+	isLeft bool  // it never ends
 
 	promised []float64 // times of all reservations that it was given, the first one first
 }
@@ -24,10 +29,11 @@ type slow struct {
 	coming, waiting, running []*slowJob
 	all                      []*slowJob
 	now                      float64
+	up                       []bool // by worker
 }
 
 func runSlow(s rigid.Scenario) []*slowJob {
-	r := &slow{s: s}
+	r := &slow{s: s, up: slices.Repeat([]bool{true}, s.Workers)}
 	for i, j := range s.Jobs {
 		asks := j.Estimate
 		if asks == 0 {
@@ -40,17 +46,25 @@ func runSlow(s rigid.Scenario) []*slowJob {
 		if runs > asks && s.Kill {
 			runs = asks
 		}
-		r.all = append(r.all, &slowJob{place: i, workers: j.Tasks, submit: j.Submit, runs: runs, asks: max(asks, runs)})
+		r.all = append(r.all, &slowJob{place: i, workers: j.Tasks, submit: j.Submit, runs: runs, asks: max(asks, runs), start: never})
 	}
 	r.coming = slices.Clone(r.all)
 	for len(r.coming)+len(r.running)+len(r.waiting) > 0 {
-		r.now = r.next()
+		next, ok := r.next()
+		if !ok {
+			for _, j := range r.waiting {
+				j.isLeft = true
+			}
+			break
+		}
+		r.now = next
 		r.moment()
 	}
 	return r.all
 }
 
-func (r *slow) next() float64 {
+// next returns the time at which something happens next, and false if nothing does any more.
+func (r *slow) next() (float64, bool) {
 	var times []float64
 	for _, j := range r.coming {
 		times = append(times, j.submit)
@@ -58,7 +72,20 @@ func (r *slow) next() float64 {
 	for _, j := range r.running {
 		times = append(times, j.start+j.runs)
 	}
-	return slices.Min(times)
+	for _, o := range r.s.Outages {
+		for _, at := range []float64{o.From, o.To} {
+			if at > r.now && at < 1e9 {
+				times = append(times, at)
+			}
+		}
+	}
+	if r.now == 0 && slices.ContainsFunc(r.s.Outages, func(o dispatch.Outage) bool { return o.From == 0 && r.up[o.Worker] }) {
+		times = append(times, 0)
+	}
+	if len(times) == 0 {
+		return 0, false
+	}
+	return slices.Min(times), true
 }
 
 func (r *slow) moment() {
@@ -69,17 +96,14 @@ func (r *slow) moment() {
 			r.running = without(r.running, j)
 		}
 	}
-	if early && r.s.Policy.Backfill == rigid.Conservative {
-		byReservation := slices.Clone(r.waiting)
-		slices.SortStableFunc(byReservation, func(a, b *slowJob) int { return cmp.Compare(a.start, b.start) })
-		for _, j := range byReservation {
-			r.reserve(j)
-		}
+	more, fewer := r.outages()
+	if r.s.Policy.Backfill == rigid.Conservative && (early || more || fewer) {
+		r.reserveAnew(fewer)
 	}
 	for _, j := range r.inOrder(slices.Clone(r.coming), func(a, b *slowJob) int { return cmp.Compare(a.submit, b.submit) }) {
 		if j.submit == r.now {
 			r.coming = without(r.coming, j)
-			if r.s.Policy.Backfill == rigid.Conservative {
+			if r.s.Policy.Backfill == rigid.Conservative && j.workers <= r.count() {
 				r.reserve(j)
 			}
 			r.waiting = append(r.waiting, j)
@@ -95,6 +119,7 @@ func (r *slow) moment() {
 	}
 	queue := r.queue()
 	for _, j := range begun {
+		j.backfilled = false
 		for _, k := range queue {
 			before := r.s.Policy.Order == rigid.SJF && k.asks < j.asks || (r.s.Policy.Order == rigid.FCFS || k.asks == j.asks) && (k.submit < j.submit || k.submit == j.submit && k.place < j.place)
 			j.backfilled = j.backfilled || before
@@ -102,8 +127,80 @@ func (r *slow) moment() {
 	}
 }
 
+// outages has workers return and fail, and takes the jobs from the others that had one which fails.
+func (r *slow) outages() (more, fewer bool) {
+	for _, o := range r.s.Outages {
+		if o.To == r.now {
+			r.up[o.Worker], more = true, true
+		}
+	}
+	for _, o := range r.s.Outages {
+		if o.From != r.now {
+			continue
+		}
+		r.up[o.Worker], fewer = false, true
+		for _, j := range slices.Clone(r.running) {
+			if slices.Contains(j.hands, o.Worker) {
+				j.lost++
+				r.running = without(r.running, j)
+				r.waiting = append(r.waiting, j)
+			}
+		}
+	}
+	return more, fewer
+}
+
+// reserveAnew makes all reservations anew, in their order, each as if it were the only one that is not kept, or fewer says, as
+// if none after it had been made. Jobs that had none because too few workers were up come last.
+func (r *slow) reserveAnew(fewer bool) {
+	var had, had0 []*slowJob
+	for _, j := range r.inOrder(slices.Clone(r.waiting), func(a, b *slowJob) int { return 0 }) {
+		switch {
+		case j.workers > r.count():
+			j.start = never
+		case j.start == never:
+			had0 = append(had0, j)
+		default:
+			had = append(had, j)
+		}
+	}
+	slices.SortStableFunc(had, func(a, b *slowJob) int { return cmp.Compare(a.start, b.start) })
+	if fewer {
+		for _, j := range had {
+			j.start = never
+		}
+	}
+	for _, j := range append(had, had0...) {
+		r.reserve(j)
+	}
+}
+
+// never is the reservation of a job that has none.
+const never = 1e300
+
+// count returns the workers that are up.
+func (r *slow) count() (n int) {
+	for _, up := range r.up {
+		if up {
+			n++
+		}
+	}
+	return n
+}
+
 func (r *slow) begin(j *slowJob) {
-	j.start = r.now
+	j.start, j.hands = r.now, nil
+	taken := map[int]bool{}
+	for _, k := range r.running {
+		for _, w := range k.hands {
+			taken[w] = true
+		}
+	}
+	for w := range r.up {
+		if r.up[w] && !taken[w] && len(j.hands) < j.workers {
+			j.hands = append(j.hands, w)
+		}
+	}
 	r.waiting = without(r.waiting, j)
 	r.running = append(r.running, j)
 }
@@ -178,7 +275,7 @@ func (r *slow) earliest(j *slowJob, others []*slowJob) float64 {
 					busy += k.workers
 				}
 			}
-			fits = fits && busy <= r.s.Workers
+			fits = fits && busy <= r.count()
 		}
 		if fits {
 			return at
@@ -198,16 +295,17 @@ func candidatesWithin(others []*slowJob, from, to float64) (times []float64) {
 }
 
 func (r *slow) idle() int {
-	n := r.s.Workers
+	n := r.count()
 	for _, j := range r.running {
 		n -= j.workers
 	}
 	return n
 }
 
-// queue returns the jobs that wait, in the order of the policy.
+// queue returns the jobs that wait and for which enough workers are up, in the order of the policy.
 func (r *slow) queue() []*slowJob {
-	return r.inOrder(slices.Clone(r.waiting), func(a, b *slowJob) int {
+	fit := slices.DeleteFunc(slices.Clone(r.waiting), func(j *slowJob) bool { return j.workers > r.count() })
+	return r.inOrder(fit, func(a, b *slowJob) int {
 		if r.s.Policy.Order == rigid.SJF {
 			return cmp.Compare(a.asks, b.asks)
 		}

@@ -16,10 +16,14 @@ type Result struct {
 	Slowdown        dispatch.Spread // of Record.Slowdown, over the jobs that take time
 	BoundedSlowdown dispatch.Spread // of Record.BoundedSlowdown
 
-	Utilization float64 // part of the time of workers that jobs hold, from the first submission to the last end; 0 if no time passes
-	Makespan    float64 // seconds from the first submission to the last end
+	// Utilization is the part of the time of workers that are up for which jobs hold them that come to their ends, from the first
+	// submission to the last end, and Wasted that of runs that were lost; 0 if no time passes.
+	Utilization, Wasted float64
+
+	Makespan float64 // seconds from the first submission to the last end
 
 	Backfilled int // jobs that began before one that stood before them in the queue
+	Lost       int // tasks in hand that were lost with their jobs, each counted as often as it was
 	Outlived   int // jobs that ran longer than they asked for, and were killed if Scenario.Kill
 
 	DeadlineMissPenalty float64 // Σ_j P_j M_j, M_j = Record.Missed, as in package dispatch
@@ -29,7 +33,7 @@ type Result struct {
 // A Record is what became of a job of run time r, the time until it was killed if it was.
 type Record struct {
 	Job             int     // place in Scenario.Jobs
-	Start, Finish   float64 // times
+	Start, Finish   float64 // times of the begin and the end of the run that came to its end
 	Waiting         float64 // W = Start - submission, seconds
 	Delay           float64 // T = Finish - submission, seconds
 	Slowdown        float64 // T / r; 0 for a job that takes no time
@@ -37,22 +41,37 @@ type Record struct {
 	Missed          float64 // M, as [dispatch.Job.Missed] says
 	Backfilled      bool
 	Outlived        bool
+	Lost            int // tasks in hand that were lost: all of the job as often as one of its workers failed
 }
 
 // defaultThreshold is that of the bounded slowdown, in seconds.
 const defaultThreshold = 10
 
+// result sums up.
 func (r *run) result() *Result {
-	res := &Result{Jobs: r.records}
-	threshold := r.s.Threshold
+	for i := range r.records {
+		r.records[i].Job = i
+		r.line.jobs[i].tell(&r.records[i])
+	}
+	return summary(r.s.Workers, r.s.Threshold, r.line.sums, r.records, func(k int) (*dispatch.Job, float64) { return &r.s.Jobs[k], r.line.jobs[k].runs })
+}
+
+// tell fills in what is known of a job beside its times.
+func (j *job) tell(rec *Record) { rec.Backfilled, rec.Outlived = j.ahead, j.outlast }
+
+// summary makes a result of records with Start and Finish, in the list given; of returns the k-th job and its run time.
+func summary(workers int, threshold float64, sums sums, records []Record, of func(k int) (j *dispatch.Job, runs float64)) *Result {
+	res := &Result{Jobs: records}
 	if threshold == 0 {
 		threshold = defaultThreshold
 	}
 	first, last := math.Inf(1), 0.0
 	var held num.Sum
-	var waits, delays, slowdowns, bounded []float64
-	for i := range r.records {
-		rec, j, seconds := &r.records[i], &r.s.Jobs[i], r.jobs[i].runs
+	list := func() []float64 { return make([]float64, 0, len(records)) }
+	waits, delays, slowdowns, bounded := list(), list(), list(), list()
+	for k := range records {
+		rec := &records[k]
+		j, seconds := of(k)
 		first, last = min(first, j.Submit), max(last, rec.Finish)
 		rec.Waiting, rec.Delay = rec.Start-j.Submit, rec.Finish-j.Submit
 		rec.BoundedSlowdown = max(1, rec.Delay/max(seconds, threshold))
@@ -72,12 +91,14 @@ func (r *run) result() *Result {
 		if rec.Outlived {
 			res.Outlived++
 		}
+		res.Lost += rec.Lost
 		held.Add(float64(float64(j.Tasks) * seconds))
 	}
 	res.Waiting, res.Delay = dispatch.SpreadOf(waits), dispatch.SpreadOf(delays)
 	res.Slowdown, res.BoundedSlowdown = dispatch.SpreadOf(slowdowns), dispatch.SpreadOf(bounded)
-	if res.Makespan = last - first; res.Makespan > 0 {
-		res.Utilization = held.Value() / (float64(r.s.Workers) * res.Makespan)
+	res.Makespan = max(0, last-first)
+	if capacity := float64(float64(workers)*res.Makespan) - sums.Until.Value(); res.Makespan > 0 && capacity > 0 {
+		res.Utilization, res.Wasted = held.Value()/capacity, sums.Wasted.Value()/capacity
 	}
 	return res
 }

@@ -3,8 +3,11 @@ package rigid
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"slices"
 
+	"productform/dispatch"
 	"productform/internal/eventqueue"
 )
 
@@ -12,31 +15,44 @@ import (
 // It takes some milliseconds.
 const checkEvery = 1e6
 
-// Run runs the scenario on a simulated clock until all jobs have ended. At each moment at which jobs end or are submitted,
-// after all of these, the policy decides which jobs begin. A job that takes no time ends at the moment at which it begins,
-// and is followed by one more decision at that time.
+// Run runs the scenario on a simulated clock until all jobs have ended. At each moment at which jobs end or are submitted, or
+// workers fail or return, after all of these, the policy decides which jobs begin. A job that takes no time ends at the moment
+// at which it begins, and is followed by one more decision at that time.
+//
+// A job that has a worker which fails is lost: it gives back its other workers and waits again, in its place in the order of
+// the policy, to run from its beginning. A job that asks for more workers than are up is passed over until there are enough.
+// Under Conservative workers that return let all jobs move up, like a job that ends early; when workers fail all reservations
+// are made anew, in their order, lost jobs first, and may move to later times. Which workers a job has matters to outages
+// alone: it takes those with the lowest numbers of the free ones.
 //
 // What would happen after the next event by no more than 1e-12 of the time on the clock happens with it, at the time of
-// the last of all these, and times that differ by as little count as equal to the policy, so that rounding tells no times
-// apart. Numbers of seconds that are whole, as in most logs, are not rounded at all.
+// the last of all these: first jobs end, then workers fail and return, then jobs are submitted. Times that differ by as little
+// count as equal to the policy, so that rounding tells no times apart. Numbers of seconds that are whole, as in most logs, are
+// not rounded at all.
 //
 // The result depends on nothing but the scenario. With q jobs that wait and s jobs in hand, a decision takes O(q + s) under
-// EASY, for each job that is submitted O(q + s) under Conservative and O((q + s) q) if jobs end early, O(q) under the
-// others. The error is a [num.InputError], or that of the context, which is looked at every few milliseconds, but not within a decision.
+// EASY, for each job that is submitted O(q + s) under Conservative and O((q + s) q) if jobs end early or workers come or go, O(q)
+// under the others; outages and Scenario.Events cost O(workers) for each job that begins. The error is a [num.InputError], a
+// [*StrandedError], or that of the context, which is looked at every few milliseconds, but not within a decision.
 func Run(ctx context.Context, s Scenario) (*Result, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
 	r := newRun(&s)
-	for r.work = checkEvery; r.ended < len(s.Jobs); r.work += 100 + len(r.queue) + len(r.inHand) {
-		if r.work >= checkEvery {
+	line := r.line
+	for line.work = checkEvery; r.ended < len(s.Jobs); line.work += 100 + len(line.queue) + len(line.inHand) {
+		if line.work >= checkEvery {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			r.work = 0
+			line.work = 0
+		}
+		if len(r.ends) == 0 && len(r.submits) == 0 && r.returns == 0 {
+			return nil, r.stranded()
 		}
 		r.advance()
-		r.decide()
+		line.decide()
+		r.begin()
 		if s.Watch != nil {
 			s.Watch(r.ended)
 		}
@@ -44,170 +60,189 @@ func Run(ctx context.Context, s Scenario) (*Result, error) {
 	return r.result(), nil
 }
 
-// A run is a cluster in motion.
+// A run is a simulated clock and what is to come.
 type run struct {
 	s       *Scenario
-	jobs    []job
+	line    *schedule
 	records []Record // by job
 	submits []int    // jobs to come, in the order of submission
-
-	now   float64
-	free  int  // workers without a job
-	ended int  // jobs
-	work  int  // since the last look at the context
-	early bool // a job has ended before its requested time since the last decision
-
-	queue   []int // jobs that wait, in the order of the policy; under Conservative in that of their reservations
-	inHand  []int // jobs that run, in the order of their predicted ends; not used under Conservative
-	ends    eventqueue.Queue[int]
-	profile profile // under Conservative
-	freed   float64 // the latest time at which workers have come free since all jobs looked for earlier times
-	begun   []int   // at this decision
+	edges   []dispatch.Edge
+	returns int // edges at which a worker returns
+	ends    eventqueue.Queue[ending]
+	ended   int // jobs
+	due     []int
+	hands   *hands // nil if it makes no difference which worker is whose
 }
 
-// A job is what the run knows of one.
-type job struct {
-	workers    int
-	runs, asks float64 // seconds
-	turn       int     // its place in the order of submission
-	start      float64 // at which it began, or its reservation under Conservative
-}
+// ending is the end of a run of a job, unless that is lost before.
+type ending struct{ job, run int32 }
 
 func newRun(s *Scenario) *run {
-	r := &run{s: s, jobs: make([]job, len(s.Jobs)), records: make([]Record, len(s.Jobs)), free: s.Workers}
+	r := &run{s: s, line: newSchedule(s.Policy, s.Workers, len(s.Jobs)), records: make([]Record, len(s.Jobs)),
+		submits: make([]int, len(s.Jobs)), edges: dispatch.Edges(s.Outages)}
+	r.line.isSafe = len(s.Outages) == 0
+	if !r.line.isSafe || s.Events != nil {
+		r.hands = newHands(s.Workers, len(s.Jobs), s.Events != nil)
+	}
 	for i := range s.Jobs {
-		j := &s.Jobs[i]
-		r.submits = append(r.submits, i)
-		r.jobs[i].workers = j.Tasks
-		r.jobs[i].runs, r.jobs[i].asks, r.records[i].Outlived = s.times(j)
-		r.records[i].Job = i
+		r.submits[i] = i
 	}
-	slices.SortStableFunc(r.submits, func(a, b int) int { return cmp.Compare(s.Jobs[a].Submit, s.Jobs[b].Submit) })
-	for turn, i := range r.submits {
-		r.jobs[i].turn = turn
+	inTime := func(a, b int) int { return cmp.Compare(s.Jobs[a].Submit, s.Jobs[b].Submit) }
+	if !slices.IsSortedFunc(r.submits, inTime) { // as logs are
+		slices.SortStableFunc(r.submits, inTime)
 	}
-	r.profile = profile{at: []float64{0}, free: []int{s.Workers}}
+	for _, e := range r.edges {
+		if e.Up {
+			r.returns++
+		}
+	}
 	return r
 }
 
-// inTurn is the order of the policy.
-func (r *run) inTurn(a, b int) int {
-	x, y := &r.jobs[a], &r.jobs[b]
-	if r.s.Policy.Order == SJF && x.asks != y.asks {
-		return cmp.Compare(x.asks, y.asks)
-	}
-	return cmp.Compare(x.turn, y.turn)
-}
-
-// inQueue is the order of the queue, under Conservative that of reservations.
-func (r *run) inQueue(a, b int) int {
-	if r.s.Policy.Backfill == Conservative {
-		if c := cmp.Compare(r.jobs[a].start, r.jobs[b].start); c != 0 {
-			return c
+// isDue reports whether the next end is no later than a time. Ends of runs that were lost are forgotten.
+func (r *run) isDue(by float64) bool {
+	for !r.line.isSafe && len(r.ends) > 0 {
+		e := r.ends[0].Item
+		if j := &r.line.jobs[e.job]; j.stage == running && j.run == e.run {
+			break
 		}
+		r.ends.Pop()
 	}
-	return r.inTurn(a, b)
+	return len(r.ends) > 0 && r.ends[0].Time <= by
 }
 
-// end returns the predicted end of a job in hand.
-func (j *job) end() float64 { return j.start + j.asks }
-
-// advance goes to the next moment: jobs end, others are submitted.
+// advance goes to the next moment, and tells the schedule what happens.
 func (r *run) advance() {
-	switch {
-	case len(r.ends) == 0:
-		r.now = r.s.Jobs[r.submits[0]].Submit
-	case len(r.submits) == 0:
-		r.now = r.ends[0].Time
-	default:
-		r.now = min(r.ends[0].Time, r.s.Jobs[r.submits[0]].Submit)
+	first := math.Inf(1)
+	if r.isDue(first) {
+		first = r.ends[0].Time
 	}
-	limit := r.now + timeTol*r.now
-	var ended []int
-	for len(r.ends) > 0 && r.ends[0].Time <= limit {
+	if len(r.edges) > 0 {
+		first = min(first, r.edges[0].Time)
+	}
+	if len(r.submits) > 0 {
+		first = min(first, r.s.Jobs[r.submits[0]].Submit)
+	}
+	now, last := first, first*(1+timeTol)
+	r.due = r.due[:0]
+	for r.isDue(last) {
 		e := r.ends.Pop()
-		r.now = max(r.now, e.Time)
-		ended = append(ended, e.Item)
+		now = max(now, e.Time)
+		r.due = append(r.due, int(e.Item.job))
 	}
-	var submitted []int
-	for len(r.submits) > 0 && r.s.Jobs[r.submits[0]].Submit <= limit {
-		r.now = max(r.now, r.s.Jobs[r.submits[0]].Submit)
-		submitted = append(submitted, r.submits[0])
-		r.submits = r.submits[1:]
+	edges, submits := 0, 0
+	for ; edges < len(r.edges) && r.edges[edges].Time <= last; edges++ {
+		now = max(now, r.edges[edges].Time)
 	}
-	r.profile.advance(r.now)
-	for _, i := range ended {
-		r.end(i)
+	for ; submits < len(r.submits) && r.s.Jobs[r.submits[submits]].Submit <= last; submits++ {
+		now = max(now, r.s.Jobs[r.submits[submits]].Submit)
 	}
-	if r.early {
-		r.compress()
+	r.line.reach(now, r.s.Workers)
+	r.finish()
+	var lost []int
+	if edges > 0 {
+		lost = r.turn(r.edges[:edges])
+		r.edges = r.edges[edges:]
 	}
-	for _, i := range submitted {
-		if r.s.Policy.Backfill == Conservative {
-			r.reserve(i)
-		}
-		place, _ := slices.BinarySearchFunc(r.queue, i, r.inQueue)
-		r.queue = slices.Insert(r.queue, place, i)
+	r.line.settle()
+	for _, i := range r.submits[:submits] {
+		r.submit(i)
 	}
-}
-
-// end takes a job out of hand.
-func (r *run) end(i int) {
-	j := &r.jobs[i]
-	r.free += j.workers
-	r.ended++
-	if r.s.Policy.Backfill != Conservative {
-		at := slices.Index(r.inHand, i)
-		r.inHand = slices.Delete(r.inHand, at, at+1)
-		return
+	for _, i := range lost {
+		r.hands.stop(i)
 	}
-	if later(j.end(), r.now) {
-		r.early = true
-		r.profile.take(-j.workers, r.now, j.end())
-		r.freed = max(r.freed, j.end())
+	if submits > 0 {
+		r.submits = r.submits[submits:]
 	}
 }
 
-// begin puts a job in hand that has left the queue.
-func (r *run) begin(i int) {
-	j := &r.jobs[i]
-	j.start = r.now
-	r.free -= j.workers
-	r.ends.Push(j.start+j.runs, i)
-	r.begun = append(r.begun, i)
-	r.records[i].Start, r.records[i].Finish = j.start, j.start+j.runs
-	if r.s.Policy.Backfill != Conservative {
-		at, _ := slices.BinarySearchFunc(r.inHand, j.end(), func(k int, end float64) int { return cmp.Compare(r.jobs[k].end(), end) })
-		r.inHand = slices.Insert(r.inHand, at, i)
+// finish ends the jobs that are due.
+func (r *run) finish() {
+	if r.hands != nil {
+		slices.SortFunc(r.due, r.hands.inOrder)
 	}
-}
-
-// decide begins jobs as the policy says.
-func (r *run) decide() {
-	r.begun, r.early = r.begun[:0], false
-	if r.s.Policy.Backfill == Conservative {
-		r.beginReserved()
-	} else {
-		first := 0
-		for first < len(r.queue) && r.jobs[r.queue[first]].workers <= r.free {
-			r.begin(r.queue[first])
-			first++
-		}
-		r.queue = r.queue[first:]
-		if r.s.Policy.Backfill == EASY && len(r.queue) > 1 && r.free > 0 {
-			r.backfill()
+	for _, i := range r.due {
+		r.line.end(i)
+		r.records[i].Finish = r.line.now
+		r.ended++
+		if r.hands != nil {
+			r.hands.finish(i)
 		}
 	}
-	r.judge()
 }
 
-// judge finds out which jobs have begun before one that stood before them.
-func (r *run) judge() {
-	if len(r.begun) == 0 || len(r.queue) == 0 {
-		return
+// turn has workers fail and return, and gives back the jobs that are lost with them, which wait again.
+func (r *run) turn(edges []dispatch.Edge) (lost []int) {
+	slices.SortStableFunc(edges, func(a, b dispatch.Edge) int { return cmp.Compare(a.Worker, b.Worker) })
+	for _, e := range edges {
+		if e.Up {
+			r.returns--
+			r.line.grow(-1)
+			r.hands.comeBack(e.Worker)
+			continue
+		}
+		i := r.hands.fail(e.Worker)
+		if i >= 0 && !slices.Contains(lost, i) {
+			lost = append(lost, i)
+		}
+		r.line.shrink(i)
 	}
-	first := slices.MinFunc(r.queue, r.inTurn)
-	for _, i := range r.begun {
-		r.records[i].Backfilled = r.inTurn(first, i) < 0
+	for _, i := range lost {
+		r.line.requeue(i, r.s.Jobs[i].Tasks)
+		r.records[i].Lost += r.s.Jobs[i].Tasks
 	}
+	return lost
+}
+
+// submit submits a job.
+func (r *run) submit(i int) {
+	j := &r.s.Jobs[i]
+	runs, asks, outlived := r.s.times(j)
+	r.line.submit(i, j.Tasks, asks)
+	r.line.jobs[i].runs, r.line.jobs[i].outlast = runs, outlived
+	if r.hands != nil {
+		r.hands.tell(dispatch.Event{Kind: dispatch.Submitted, Job: i, Task: -1, Worker: -1})
+	}
+}
+
+// begin puts the ends of the jobs that begin on the clock.
+func (r *run) begin() {
+	now := r.line.now
+	for _, i := range r.line.begun {
+		j := &r.line.jobs[i]
+		r.ends.Push(now+j.runs, ending{int32(i), j.run})
+		r.records[i].Start = now
+		if r.hands != nil {
+			r.hands.begin(i, j.size)
+		}
+	}
+	if r.s.Events != nil {
+		r.s.Events(now, r.hands.events)
+		r.hands.events = r.hands.events[:0]
+	}
+}
+
+// A StrandedError says that jobs never end, since too many workers are gone for good.
+type StrandedError struct {
+	Time    float64 // of the last outage that is for good
+	Jobs    int     // that have not ended
+	Job     int     // the first of them, its place in Scenario.Jobs
+	Workers int     // that it asks for
+	Left    int     // workers that are up
+}
+
+func (e *StrandedError) Error() string {
+	return fmt.Sprintf("%d jobs never end, Jobs[%d] among them: it asks for %d workers, of which %d are left after time %v", e.Jobs, e.Job, e.Workers, e.Left, e.Time)
+}
+
+// stranded says which jobs never end.
+func (r *run) stranded() error {
+	e := &StrandedError{Jobs: len(r.line.large), Job: slices.Min(r.line.large), Left: r.line.workers}
+	e.Workers = r.s.Jobs[e.Job].Tasks
+	for _, o := range r.s.Outages {
+		if math.IsInf(o.To, 1) {
+			e.Time = max(e.Time, o.From)
+		}
+	}
+	return e
 }

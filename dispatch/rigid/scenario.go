@@ -1,6 +1,8 @@
 package rigid
 
 import (
+	"slices"
+
 	"productform/dispatch"
 	"productform/internal/input"
 )
@@ -21,8 +23,14 @@ type Scenario struct {
 	// Threshold of the bounded slowdown, seconds; 0 means 10, as is usual.
 	Threshold float64
 
+	Outages []dispatch.Outage
+
 	// Watch, if not nil, is called with the number of jobs that have ended, after each decision.
 	Watch func(ended int)
+
+	// Events, if not nil, is called after each decision with its time and what happened then, as [Maker.Decide] returns it;
+	// the list may be read during the call only.
+	Events func(at float64, events []dispatch.Event)
 }
 
 // largest bounds times, as in package dispatch, and 1/largest run times that are not 0.
@@ -49,7 +57,7 @@ func (s *Scenario) check() error {
 			return err
 		}
 	}
-	return nil
+	return dispatch.CheckOutages(s.Outages, s.Workers)
 }
 
 // checkJob checks the job at place i.
@@ -96,4 +104,19 @@ func (s *Scenario) times(j *dispatch.Job) (runs, asks float64, outlived bool) {
 		return asks, asks, true
 	}
 	return runs, runs, true
+}
+
+// Settled returns jobs with which a [Maker] on a simulated clock does what [Run] does, and the number of those that run longer
+// than they asked for: these run as long as they asked for if they are killed then, else they ask for their run time.
+func Settled(jobs []dispatch.Job, kill bool) (settled []dispatch.Job, outlived int) {
+	s := Scenario{Kill: kill}
+	settled = slices.Clone(jobs)
+	for i := range settled {
+		j := &settled[i]
+		var late bool
+		if j.Work, j.Estimate, late = s.times(j); late {
+			outlived++
+		}
+	}
+	return settled, outlived
 }

@@ -1,0 +1,76 @@
+package dispatch
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"productform/internal/input"
+)
+
+// An Outage takes a worker away from From until To, and the task that it has in hand is lost: it is run again from its
+// beginning. One that is finished at From, up to rounding as [Run] says, is not lost.
+type Outage struct {
+	Worker   int
+	From, To float64 // 0 <= From < To; To may be +Inf: for good
+}
+
+// CheckOutages checks each outage of so many workers, and that no two take the same worker at the same time. The error is a
+// [num.InputError] whose path is that of the entry, such as Outages[2].From.
+func CheckOutages(outages []Outage, workers int) error {
+	order := make([]int, len(outages))
+	for i, o := range outages {
+		order[i] = i
+		path := input.Index("Outages", i)
+		switch {
+		case o.Worker < 0 || o.Worker >= workers:
+			return input.Errorf(input.Field(path, "Worker"), o.Worker, "a worker, 0 to %d", workers-1)
+		case !isTime(o.From):
+			return input.Errorf(input.Field(path, "From"), o.From, "a time in [0, 1e50]")
+		case !(o.To > o.From && (o.To <= largest || math.IsInf(o.To, 1))):
+			return input.Errorf(input.Field(path, "To"), o.To,
+				"a time > %v, at which the outage begins, and at most 1e50, or +Inf", o.From)
+		}
+	}
+	compare := func(a, b int) int {
+		x, y := outages[a], outages[b]
+		return cmp.Or(cmp.Compare(x.Worker, y.Worker), cmp.Compare(x.From, y.From))
+	}
+	slices.SortStableFunc(order, compare)
+	for k := 1; k < len(order); k++ {
+		before, after := outages[order[k-1]], outages[order[k]]
+		if before.Worker == after.Worker && after.From < before.To {
+			return input.Errorf(input.Field(input.Index("Outages", order[k]), "From"), after.From,
+				"a time >= %v, at which Outages[%d] of the same worker ends", before.To, order[k-1])
+		}
+	}
+	return nil
+}
+
+// An Edge is the begin or the end of an outage.
+type Edge struct {
+	Time   float64
+	Up     bool // the worker returns
+	Worker int
+}
+
+// Edges returns the begins and ends of outages in the order in which they happen on a simulated clock; what has no end has no
+// second edge. A worker that returns as its next outage begins is up for no time.
+func Edges(outages []Outage) (edges []Edge) {
+	for _, o := range outages {
+		edges = append(edges, Edge{o.From, false, o.Worker})
+		if !math.IsInf(o.To, 1) {
+			edges = append(edges, Edge{o.To, true, o.Worker})
+		}
+	}
+	slices.SortStableFunc(edges, func(a, b Edge) int {
+		if c := cmp.Compare(a.Time, b.Time); c != 0 || a.Up == b.Up {
+			return c
+		}
+		if a.Up {
+			return -1
+		}
+		return 1
+	})
+	return edges
+}
