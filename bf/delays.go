@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/delays"
 	"productform/internal/input"
-	"productform/internal/recursion"
 	"productform/num"
 )
 
@@ -40,6 +40,8 @@ type DelayResult struct {
 	Engine             num.Engine // the engine that gave the numbers: Float, Enclose or Exact
 	RelativeErrorBound float64    // proved; 0 if the numbers are exact fractions
 	Classes            []ClassDelays
+
+	width float64 // relative width of the widest enclosure
 }
 
 // Delays returns quantiles, tails and moments of the delay of each class, arrival to end, in the multi-server queue of m
@@ -67,6 +69,9 @@ func Delays(ctx context.Context, m *cluster.Model, q DelayQuestion, s Settings) 
 	if err == nil {
 		err = q.check(s)
 	}
+	if err == nil {
+		_, err = m.OneMeanSize()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +87,9 @@ func Delays(ctx context.Context, m *cluster.Model, q DelayQuestion, s Settings) 
 			return nil, err
 		}
 	}
-	if len(q.Levels)+len(q.Times) > 0 {
-		return nil, ErrDigits
-	}
 	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
 		r, err := delaysWith(ctx, m, q, s, num.Enclose, prec)
-		if err != nil || r.RelativeErrorBound <= s.RelTol {
+		if err != nil || r.width <= s.RelTol {
 			return r, err
 		}
 	}
@@ -113,8 +115,6 @@ func (q DelayQuestion) check(s Settings) error {
 		return input.Errorf("Lattice", s.Lattice, "class, server or symmetric for delays: on connected sets of servers the recursion is not linear")
 	case s.Engine == num.Exact && len(q.Levels)+len(q.Times) > 0:
 		return input.Errorf("Engine", s.Engine, "auto, float or enclose for percentiles and tails of delays: these are transcendental numbers")
-	case s.Engine == num.Enclose && len(q.Levels)+len(q.Times) > 0:
-		return input.Errorf("Engine", s.Engine, "auto or float for percentiles and tails of delays")
 	}
 	return nil
 }
@@ -184,27 +184,13 @@ func newDelayPlan(c *cluster.Component, engine num.Engine, prec uint, s Settings
 func (r *DelayResult) add(ctx context.Context, l *plan, q DelayQuestion, engine num.Engine, prec uint) error {
 	chain := delays.New(l.problem, l.graph)
 	var answers []delays.Answer
-	if len(q.Levels)+len(q.Times) > 0 {
+	if engine != num.Exact {
 		question := delays.Question{Times: q.Times}
 		for _, x := range q.Levels {
 			question.Tails = append(question.Tails, new(big.Rat).Sub(big.NewRat(1, 1), x))
 		}
-		f := &floatRun{Graph: l.graph, stop: recursion.Cancellation{Ctx: ctx}, weights: make([]float64, len(l.graph.Weights))}
-		for i, w := range l.graph.Weights {
-			f.weights[i] = arithmetic.Scaled(w, 0)
-		}
-		if err := f.up(); err != nil {
-			return err
-		}
-		bound := 0.0
-		for _, e := range f.e {
-			bound = max(bound, e)
-		}
 		var err error
-		if answers, err = delays.Float(ctx, chain, f.v, arithmetic.Inflate(bound), question); err != nil {
-			if errors.Is(err, delays.ErrRange) {
-				return ErrRange
-			}
+		if answers, err = l.distribution(ctx, chain, question, engine, prec); err != nil {
 			return err
 		}
 	}
@@ -237,10 +223,31 @@ func (r *DelayResult) add(ctx context.Context, l *plan, q DelayQuestion, engine 
 	return nil
 }
 
+// distribution answers what is asked of the distribution of the delays, with the engine Float or Enclose.
+func (l *plan) distribution(ctx context.Context, chain *delays.Chain, q delays.Question, engine num.Engine, prec uint) ([]delays.Answer, error) {
+	if engine == num.Enclose {
+		low, high := newBoundRun(ctx, l.problem, l.graph, prec, big.ToNegativeInf), newBoundRun(ctx, l.problem, l.graph, prec, big.ToPositiveInf)
+		if err := cmp.Or(low.up(), high.up()); err != nil {
+			return nil, err
+		}
+		return delays.Enclose(ctx, chain, low.v, high.v, prec, q)
+	}
+	f := newFloatRun(ctx, l.graph)
+	if err := f.up(); err != nil {
+		return nil, err
+	}
+	answers, err := delays.Float(ctx, chain, f.v, arithmetic.Inflate(slices.Max(f.e)), q)
+	if errors.Is(err, delays.ErrRange) {
+		err = ErrRange
+	}
+	return answers, err
+}
+
 // export returns a number as results show it, and takes its error into account.
 func (r *DelayResult) export(x arithmetic.Number) num.Value {
 	v, _ := x.Value()
 	r.RelativeErrorBound = max(r.RelativeErrorBound, x.RelativeError())
+	r.width = max(r.width, x.Width())
 	return v
 }
 

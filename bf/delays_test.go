@@ -104,6 +104,13 @@ func TestBadDelayQuestions(t *testing.T) {
 			t.Errorf("%s: error %v, want one about %s", c.name, err, c.path)
 		}
 	}
+	sizes := shopModel()
+	sizes.Classes[1].MeanSize = big.NewRat(2, 1)
+	_, err := Delays(t.Context(), sizes, DelayQuestion{Levels: half}, Settings{})
+	var bad *num.InputError
+	if !errors.As(err, &bad) || bad.Path != "classes[1].mean_size" {
+		t.Errorf("two mean sizes: error %v", err)
+	}
 	if _, err := Delays(t.Context(), shopModel().Scale(big.NewRat(15, 7)), DelayQuestion{Levels: half}, Settings{}); !errors.Is(err, num.ErrUnstable) {
 		t.Errorf("on the boundary of stability: error %v", err)
 	}

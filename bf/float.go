@@ -12,13 +12,7 @@ import (
 // floatGraph evaluates a graph in float64, with a bound on the relative error of every number.
 // It is for the lattices of servers; floatClasses does the class lattice.
 func floatGraph(ctx context.Context, p *recursion.Problem, g *recursion.Graph) (measures, error) {
-	f := &floatRun{Graph: g, stop: recursion.Cancellation{Ctx: ctx}, weights: make([]float64, len(g.Weights))}
-	if g.Shares != nil {
-		f.reader = g.Shares.Reader()
-	}
-	for i, w := range g.Weights {
-		f.weights[i] = arithmetic.Scaled(w, 0)
-	}
+	f := newFloatRun(ctx, g)
 	if err := f.up(); err != nil {
 		return measures{}, err
 	}
@@ -72,6 +66,17 @@ type floatRun struct {
 	v, e    []float64
 	reader  *recursion.ShareReader // nil unless the graph has shares
 	stop    recursion.Cancellation
+}
+
+func newFloatRun(ctx context.Context, g *recursion.Graph) *floatRun {
+	f := &floatRun{Graph: g, stop: recursion.Cancellation{Ctx: ctx}, weights: make([]float64, len(g.Weights))}
+	if g.Shares != nil {
+		f.reader = g.Shares.Reader()
+	}
+	for i, w := range g.Weights {
+		f.weights[i] = arithmetic.Scaled(w, 0)
+	}
+	return f
 }
 
 // up computes v and e: a term adds the errors of its children, a sum takes the largest of its

@@ -12,7 +12,6 @@ type Chain struct {
 	problem *recursion.Problem
 	marks   [][]mark // of each class
 	top     int      // the states are 1..top: neither the empty set nor the sum over all sets takes part
-	rates   []*big.Int
 }
 
 // A mark is an element of the lattice that the job itself holds: on the class lattice its class, on the lattices of

@@ -267,10 +267,9 @@ func (f *Floats) Survivals() ([]Survival, error) {
 	list := make([]Survival, len(f.entries))
 	for i, e := range f.entries {
 		s := &list[i]
-		s.A = make([]float64, n+1)
+		*s = Survival{A: make([]float64, n+1), Jump: 1, deviations: 10} // beyond 10, less than truncation
 		levels := float64(f.c.Layer[f.c.top]) * (f.perStep + 4)
 		s.Bound = arithmetic.Compound(f.base, arithmetic.Roundings(float64(n)*(f.perStep+1)+levels+dotRoundings(len(e.state))+8), 0)
-		s.Jump = 1
 		last, rate := e.dot(f.y), 0.0
 		if f.c.ByClass {
 			rate = f.rate(i)

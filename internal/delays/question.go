@@ -62,17 +62,7 @@ const firstSteps = 64
 
 // survivals takes as many steps as the question needs.
 func (f *Floats) survivals(q Question) ([]Survival, error) {
-	unit := f.Unit()
-	least := 1.0
-	for _, x := range q.Tails {
-		p, _ := x.Float64()
-		least = min(least, p)
-	}
-	latest := 0.0
-	for _, t := range q.Times {
-		m, _ := new(big.Rat).Quo(t, unit).Float64()
-		latest = max(latest, m)
-	}
+	least, latest := q.extremes(f.Unit())
 	for steps := firstSteps; ; {
 		if err := f.c.check(float64(steps), f.stepsPerRun); err != nil {
 			return nil, err
@@ -94,8 +84,28 @@ func (f *Floats) survivals(q Question) ([]Survival, error) {
 		if err := f.c.check(want, f.stepsPerRun); err != nil {
 			return nil, err
 		}
-		steps = int(min(max(want, 1.125*float64(steps)), 2*float64(steps)))
+		steps = nextSteps(steps, want)
 	}
+}
+
+// extremes returns the least tail that is asked for, 1 if none is, and the latest time, in a unit and rounded up.
+func (q Question) extremes(unit *big.Rat) (least, latest float64) {
+	least = 1
+	for _, p := range q.Tails {
+		f, _ := p.Float64()
+		least = min(least, f)
+	}
+	for _, t := range q.Times {
+		_, m := around(new(big.Rat).Quo(t, unit))
+		latest = max(latest, m)
+	}
+	return least, latest
+}
+
+// nextSteps returns how many steps to go on to where so many are wanted, by estimate: some more than now, at most twice as
+// many.
+func nextSteps(now int, want float64) int {
+	return int(min(max(want, 1.125*float64(now)), 2*float64(now)))
 }
 
 // wanted estimates how many steps tell the time at which P(T > t) passes p and P(T > t) at t = m/q; it is at most as
@@ -104,8 +114,7 @@ func (s *Survival) wanted(p, m float64) (steps float64) {
 	known := float64(len(s.A) - 1)
 	most := s.reach()
 	if _, _, ok := s.Tail(m); !ok {
-		steps = m + deviations*math.Sqrt(m) + 4*deviations + 1
-		steps = max(steps, known+1)
+		steps = max(known+1, m+s.deviations*math.Sqrt(m)+4*s.deviations+1)
 	}
 	if p == 1 {
 		return steps
@@ -138,7 +147,10 @@ func (s *Survival) answer(ctx context.Context, q Question, unit *big.Rat) (a Ans
 	}
 	for _, t := range q.Times {
 		earlier, later := around(new(big.Rat).Quo(t, unit))
-		high, eh, _ := s.Tail(earlier)
+		high, eh, ok := s.Tail(earlier)
+		if !ok {
+			high = 1
+		}
 		low, el, _ := s.Tail(later)
 		a.Tails = append(a.Tails, num.Interval{Low: num.Down(prec).SetFloat64(max(0, low*(1-el)*(1-0x1p-50)-slop)),
 			High: num.Up(prec).SetFloat64(min(1, high*(1+eh)*(1+0x1p-50)+slop))})
@@ -146,11 +158,14 @@ func (s *Survival) answer(ctx context.Context, q Question, unit *big.Rat) (a Ans
 	return a, nil
 }
 
-// around returns neighbours of x >= 0 in float64.
+// around returns neighbours of x >= 0 in float64, the same twice if x is one, and the largest double for all beyond.
 func around(x *big.Rat) (below, above float64) {
 	f, exact := x.Float64()
-	if exact {
+	switch {
+	case x.Sign() == 0 || exact && f > 0: // Rat.Float64 takes 0 for an exact 2^-2000
 		return f, f
+	case f > math.MaxFloat64:
+		return math.MaxFloat64, math.MaxFloat64
 	}
-	return max(0, math.Nextafter(f, math.Inf(-1))), math.Nextafter(f, math.Inf(1))
+	return max(0, math.Nextafter(f, math.Inf(-1))), min(math.Nextafter(f, math.Inf(1)), math.MaxFloat64)
 }

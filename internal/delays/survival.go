@@ -2,6 +2,7 @@ package delays
 
 import (
 	"math"
+	"math/big"
 
 	"productform/internal/arithmetic"
 	"productform/num"
@@ -17,6 +18,8 @@ type Survival struct {
 	A     []float64
 	Jump  float64
 	Bound float64 // on the relative error of each A, besides slop
+
+	deviations float64 // how many standard deviations, about, a Poisson tail is off that can be left out
 }
 
 // truncation is how little of a sum may be left out at either end, relatively.
@@ -87,12 +90,10 @@ func (s *Survival) below(m float64) float64 {
 	return math.Exp(n*(1+math.Log(m/n))-m) * (1 + 1e-6)
 }
 
-// deviations is how many standard deviations, about, a Poisson tail below truncation is off.
-const deviations = 10
-
 // reach returns the largest m, roughly, at which Tail has steps enough.
 func (s *Survival) reach() float64 {
-	root := max(0, (math.Sqrt(deviations*deviations+4*float64(len(s.A)-1-4*deviations))-deviations)/2)
+	d := s.deviations
+	root := max(0, (math.Sqrt(d*d+4*max(0, float64(len(s.A)-1)-4*d))-d)/2)
 	return root * root
 }
 
@@ -116,4 +117,16 @@ func (s *Survival) Quantile(below, above float64) (low, high float64) {
 		low = num.LastGood(0, most, over)
 	}
 	return low, num.FirstGood(low, most, under)
+}
+
+// nearQuantile returns the time at which P(T > m/q) is about p, and how fast it falls there.
+func (s *Survival) nearQuantile(p *big.Rat) (m, fall float64) {
+	target, _ := p.Float64()
+	tail := func(s *Survival, m float64) float64 { t, _, _ := s.Tail(m); return t }
+	if most := s.reach(); tail(s, 0) > target {
+		m = num.LastGood(0, most, func(m float64) bool { return tail(s, m) > target })
+	}
+	later := *s
+	later.A = s.A[1:] // d/dm Σ p_n a_n = Σ p_n (a_{n+1} - a_n)
+	return m, tail(s, m) - tail(&later, m)
 }

@@ -1,0 +1,304 @@
+package bf
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"testing"
+
+	"productform/cluster"
+	"productform/internal/oracle"
+	"productform/num"
+
+	"pgregory.net/rapid"
+)
+
+// A jet holds the coefficients of powers of s, up to some power.
+type jet []*big.Rat
+
+func newJet(n int) jet {
+	x := make(jet, n)
+	for i := range x {
+		x[i] = new(big.Rat)
+	}
+	return x
+}
+
+func (x jet) times(y jet) jet {
+	z := newJet(len(x))
+	for i, a := range x {
+		for j := range len(x) - i {
+			z[i+j].Add(z[i+j], new(big.Rat).Mul(a, y[j]))
+		}
+	}
+	return z
+}
+
+// over returns x/y, y[0] being no 0.
+func (x jet) over(y jet) jet {
+	z := newJet(len(x))
+	for n := range x {
+		z[n].Set(x[n])
+		for j := range n {
+			z[n].Sub(z[n], new(big.Rat).Mul(z[j], y[n-j]))
+		}
+		z[n].Quo(z[n], y[0])
+	}
+	return z
+}
+
+// transform returns the first powers of s of E[exp(-s T_i)] = Z(λ - s e_i)/Z(λ), with Z by the literal recursion over sets
+// of active classes.
+func transform(m *cluster.Model, class, powers int) jet {
+	lambda, mu := oracle.Rates(m), oracle.RankTable(m)
+	rates := make([]jet, len(lambda))
+	for i, l := range lambda {
+		rates[i] = newJet(powers)
+		rates[i][0].Set(l)
+		if i == class && powers > 1 {
+			rates[i][1].SetInt64(-1)
+		}
+	}
+	g := make([]jet, len(mu))
+	z := newJet(powers)
+	for a := range g {
+		sum, d := newJet(powers), newJet(powers)
+		d[0].Set(mu[a])
+		for i, l := range rates {
+			if a>>i&1 == 0 {
+				continue
+			}
+			for k := range d {
+				d[k].Sub(d[k], l[k])
+			}
+			for k, x := range l.times(g[a&^(1<<i)]) {
+				sum[k].Add(sum[k], x)
+			}
+		}
+		if a == 0 {
+			sum[0].SetInt64(1)
+			d[0].SetInt64(1)
+		}
+		g[a] = sum.over(d)
+		for k := range z {
+			z[k].Add(z[k], g[a][k])
+		}
+	}
+	constant := newJet(powers)
+	constant[0].Set(z[0])
+	return z.over(constant)
+}
+
+// The moments are the derivatives of the transform, equal as fractions, on each lattice; of a class that chooses its servers,
+// those of any one combination. The first is the mean delay of Solve. Other engines are within their bounds.
+func TestMomentsAreDerivativesOfTheTransform(t *testing.T) {
+	const moments = 3
+	rapid.Check(t, func(t *rapid.T) {
+		groups := rapid.Bool().Draw(t, "groups")
+		o := oracle.Options{Servers: 4, Classes: 4, Stable: true, ZeroRates: true, Long: rapid.IntRange(0, 3).Draw(t, "long") == 0}
+		if groups {
+			o.Servers, o.Count = 2, 3
+		}
+		m := oneSize(rapid.Custom(func(t *rapid.T) *cluster.Model { return oracle.DrawModel(t, o) }).
+			Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= 5 }).Draw(t, "model"))
+		single, _, rows, err := m.Expand(100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		solution, err := Solve(t.Context(), m, Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]jet, len(single.Classes))
+		for i, row := range rows {
+			if i == 0 || rows[i-1] != row {
+				want[i] = transform(single, i, moments+1)
+			}
+		}
+		for _, lattice := range []Lattice{ClassLattice, ServerLattice, SymmetricLattice} {
+			for _, engine := range []num.Engine{num.Exact, num.Enclose, num.Float} {
+				r, err := Delays(t.Context(), m, DelayQuestion{Moments: moments}, Settings{Engine: engine, Lattice: lattice})
+				if err != nil {
+					if groups && isInput(err) && (lattice == ClassLattice || lattice == ServerLattice) {
+						continue // lattices of single servers
+					}
+					if engine == num.Float && (errors.Is(err, ErrDigits) || errors.Is(err, ErrRange)) {
+						continue
+					}
+					t.Fatalf("%s %s: %v", lattice, engine, err)
+				}
+				for i, row := range rows {
+					if i > 0 && rows[i-1] == row {
+						continue
+					}
+					got := r.Classes[row]
+					if m.Classes[row].ArrivalRate.Sign() == 0 {
+						if got.Moments != nil {
+							t.Errorf("class %d without arrivals has moments", row)
+						}
+						continue
+					}
+					factorial := big.NewRat(1, 1)
+					for k := range moments {
+						factorial.Mul(factorial, big.NewRat(int64(-k-1), 1))
+						checkNumber(t, fmt.Sprintf("%s %s: moment %d of class %d", lattice, engine, k+1, row), got.Moments[k],
+							new(big.Rat).Mul(want[i][k+1], factorial), r.RelativeErrorBound)
+					}
+					checkNumber(t, "mean delay", got.Moments[0], solution.Classes[row].MeanDelay.Exact, r.RelativeErrorBound)
+				}
+			}
+		}
+	})
+}
+
+// oneSize returns the model of the same work in jobs of one mean size, that of the model.
+func oneSize(m *cluster.Model) *cluster.Model {
+	one := m.EqualSizes()
+	for i := range one.Classes {
+		one.Classes[i].MeanSize = nil
+	}
+	return one
+}
+
+func checkNumber(t *rapid.T, what string, got num.Value, want *big.Rat, bound float64) {
+	t.Helper()
+	switch {
+	case got.Exact != nil && got.Exact.Cmp(want) != 0:
+		t.Errorf("%s = %v, want %v", what, got.Exact, want)
+	case got.Exact != nil:
+	case got.Low != nil && !inside(got, want):
+		t.Errorf("%s in [%v, %v], want %v", what, got.Low, got.High, want)
+	case relativeError(got.Float, want) > bound:
+		t.Errorf("%s = %v, want %v within %g", what, got.Float, want, bound)
+	}
+}
+
+// The literal twin: the recursion of the class lattice in time, over sets of classes that hold i,
+//
+//	K_A' = -(μ(A) - λ(A)) K_A + Σ_{j∈A∖i} λ_j K_{A∖j},  K_A(0) = G(A∖i),
+//	P(T_i > t) = 1 - λ_i/Z ∫_0^t Σ_A K_A + (Σ_A K_A(t) - Σ_A K_A(0))/Z,
+//
+// by the Taylor series of the matrix exponential with so many bits that their cancellation does not matter.
+func literalTail(m *cluster.Model, class int, t *big.Rat) *big.Float {
+	lambda, mu := oracle.Rates(m), oracle.RankTable(m)
+	g, _ := oracle.ActiveSets(lambda, mu)
+	qt, _ := new(big.Rat).Mul(slices.MaxFunc(mu, (*big.Rat).Cmp), t).Float64()
+	prec := uint(1000 + 3*qt) // terms are below exp(2 q t)
+	float := func(x *big.Rat) *big.Float { return new(big.Float).SetPrec(prec).SetRat(x) }
+	zero := func() *big.Float { return new(big.Float).SetPrec(prec) }
+	z, at, rate := float(oracle.Sum(g)), float(t), float(lambda[class])
+	term, sum := make([]*big.Float, len(mu)), zero() // K^(n)(0) t^n/n!; Σ_A K_A(t) - Σ_A K_A(0)
+	rates, decay := make([]*big.Float, len(lambda)), make([]*big.Float, len(mu))
+	for i, l := range lambda {
+		rates[i] = float(l)
+	}
+	for a := range term {
+		term[a] = zero()
+		d := new(big.Rat).Set(mu[a])
+		for i, l := range lambda {
+			if a>>i&1 == 1 {
+				d.Sub(d, l)
+			}
+		}
+		decay[a] = float(d)
+		if a>>class&1 == 1 {
+			term[a] = float(g[a&^(1<<class)])
+		}
+	}
+	integral := zero()
+	for n := int64(1); ; n++ {
+		next, all := make([]*big.Float, len(mu)), zero()
+		perTerm := zero().Quo(at, zero().SetInt64(n))
+		largest := 0.0
+		for a := range term {
+			next[a] = zero()
+			if a>>class&1 == 0 {
+				continue
+			}
+			all.Add(all, term[a])
+			x := zero().Mul(decay[a], term[a])
+			x.Neg(x)
+			for j := range lambda {
+				if j != class && a>>j&1 == 1 {
+					x.Add(x, zero().Mul(rates[j], term[a&^(1<<j)]))
+				}
+			}
+			next[a].Mul(x, perTerm)
+			f, _ := zero().Abs(next[a]).Float64()
+			largest = max(largest, f)
+			sum.Add(sum, next[a])
+		}
+		integral.Add(integral, all.Mul(all, perTerm)) // ∫ of the term of order n-1
+		term = next
+		if largest == 0 {
+			break
+		}
+	}
+	sum.Sub(sum, integral.Mul(integral, rate))
+	sum.Quo(sum, z)
+	return sum.Add(sum, zero().SetInt64(1))
+}
+
+// Tails and quantiles of both engines on all lattices are where the literal twin says, within the bounds that they state.
+func TestDelaysAgreeWithTheTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		groups := rapid.Bool().Draw(t, "groups")
+		o := oracle.Options{Servers: 3, Classes: 3, Stable: true, ZeroRates: true}
+		if groups {
+			o = oracle.Options{Servers: 2, Classes: 2, Count: 3, Stable: true}
+		}
+		m := rapid.Custom(func(t *rapid.T) *cluster.Model { return oracle.DrawModel(t, o) }).
+			Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= 5 }).Draw(t, "model")
+		m = oneSize(m)
+		single, _, rows, err := m.Expand(100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		level := big.NewRat(rapid.Int64Range(1, 999).Draw(t, "level"), 1000)
+		if rapid.Bool().Draw(t, "deep") {
+			level = oracle.Rats("0.999999999")[0]
+		}
+		for _, lattice := range []Lattice{rapid.SampledFrom([]Lattice{ClassLattice, ServerLattice}).Draw(t, "lattice"), SymmetricLattice} {
+			for _, s := range []Settings{{Engine: num.Float, Lattice: lattice}, {Engine: num.Enclose, Lattice: lattice, RelTol: 1e-25}} {
+				r, err := Delays(t.Context(), m, DelayQuestion{Levels: []*big.Rat{level}, Times: oracle.Rats("0 1/7 3")}, s)
+				if err != nil {
+					if groups && isInput(err) && lattice != SymmetricLattice {
+						continue
+					}
+					t.Fatalf("%s %s: %v", lattice, s.Engine, err)
+				}
+				if r.RelativeErrorBound > 1e-9 {
+					t.Errorf("%s %s: bound %g", lattice, s.Engine, r.RelativeErrorBound)
+				}
+				for i, row := range rows {
+					if d := r.Classes[row]; d.Quantiles != nil && (i == 0 || rows[i-1] != row) {
+						checkDistribution(t, fmt.Sprintf("%s %s, class %d", lattice, s.Engine, row), single, i, level, d)
+					}
+				}
+			}
+		}
+	})
+}
+
+func checkDistribution(t *rapid.T, what string, m *cluster.Model, class int, level *big.Rat, d ClassDelays) {
+	t.Helper()
+	for j, at := range oracle.Rats("0 1/7 3") {
+		want, v := literalTail(m, class, at), d.Tails[j]
+		tiny := new(big.Float).SetMantExp(big.NewFloat(1), -900) // roundings of the twin
+		if v.Low.Cmp(new(big.Float).Add(want, tiny)) > 0 || v.High.Cmp(new(big.Float).Sub(want, tiny)) < 0 {
+			t.Errorf("%s: P(T > %v) in [%v, %v], want %v", what, at, v.Low, v.High, want)
+		}
+	}
+	v := d.Quantiles[0]
+	tail := new(big.Float).SetPrec(1000).SetRat(new(big.Rat).Sub(big.NewRat(1, 1), level))
+	low, _ := v.Low.Rat(nil)
+	high, _ := v.High.Rat(nil)
+	if v.Float > 20 {
+		return // the twin takes long
+	}
+	before, after := literalTail(m, class, low), literalTail(m, class, high)
+	if before.Cmp(tail) < 0 || after.Cmp(tail) > 0 {
+		t.Errorf("%s: quantile %v in [%v, %v]: tails %v and %v", what, level, v.Low, v.High, before, after)
+	}
+}

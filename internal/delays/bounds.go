@@ -1,0 +1,299 @@
+package delays
+
+import (
+	"context"
+	"math/big"
+
+	"productform/internal/arithmetic"
+	"productform/internal/recursion"
+	"productform/num"
+)
+
+// bounds are lower bounds, or upper bounds, of all numbers of a chain; see [Floats] for what they are.
+type bounds struct {
+	c    *Chain
+	mode big.RoundingMode
+	prec uint
+	stop recursion.Cancellation
+	q    *big.Float
+
+	v            []big.Float // values of the states
+	stay, den    []big.Float // over q; den is rounded the other way
+	weight       []big.Float // over q
+	y            []big.Float
+	state        [][]int32
+	initial      [][]big.Float // at those states
+	flows        [][]*big.Float
+	a            [][]*big.Float // Z a_n of each class
+	perStep      int            // products
+	product, one big.Float
+}
+
+func newBounds(ctx context.Context, c *Chain, v []big.Float, q *big.Float, prec uint, mode big.RoundingMode) *bounds {
+	b := &bounds{c: c, mode: mode, prec: prec, stop: recursion.Cancellation{Ctx: ctx}, q: q, v: v, perStep: len(c.Weight)}
+	b.product.SetPrec(prec).SetMode(mode)
+	b.one.SetInt64(1)
+	return b
+}
+
+func (b *bounds) number() *big.Float { return new(big.Float).SetPrec(b.prec).SetMode(b.mode) }
+
+// other returns a number that is rounded the other way.
+func (b *bounds) other() *big.Float {
+	return new(big.Float).SetPrec(b.prec).SetMode(big.ToNegativeInf + big.ToPositiveInf - b.mode)
+}
+
+func (b *bounds) numbers(n int) []big.Float {
+	list := make([]big.Float, n)
+	for k := range list {
+		list[k].SetPrec(b.prec).SetMode(b.mode)
+	}
+	return list
+}
+
+// enter sets the numbers at time 0.
+func (b *bounds) enter() error {
+	c := b.c
+	b.stay, b.y, b.weight = b.numbers(c.top+1), b.numbers(c.top+1), b.numbers(len(c.Weights))
+	b.den = make([]big.Float, c.top+1)
+	for i, w := range c.Weights {
+		b.weight[i].Quo(b.number().SetInt(w), b.q)
+	}
+	var buf big.Int
+	for k := 1; k <= c.top; k++ {
+		if err := b.stop.After(4 * recursion.BigSteps); err != nil {
+			return err
+		}
+		d := b.other()
+		if c.Shares != nil {
+			d.Mul(&c.Big[k], c.Shares.Edge(d.Mode()))
+		} else {
+			d.SetInt(c.Den.At(k, &buf))
+		}
+		b.den[k].SetPrec(b.prec).SetMode(d.Mode()).Quo(d, b.q)
+		b.stay[k].Sub(b.q, d)
+		b.stay[k].Quo(&b.stay[k], b.q)
+		b.y[k].SetInt64(c.source(k))
+	}
+	b.state, b.initial = make([][]int32, len(c.marks)), make([][]big.Float, len(c.marks))
+	b.flows, b.a = make([][]*big.Float, len(c.marks)), make([][]*big.Float, len(c.marks))
+	var reader *recursion.ShareReader
+	if c.Shares != nil {
+		reader = c.Shares.Reader()
+	}
+	for i := range c.marks {
+		for k := 1; k <= c.top; k++ {
+			if err := b.stop.After(len(c.marks[i])); err != nil {
+				return err
+			}
+			if !c.holds(i, k) {
+				continue
+			}
+			if err := b.stop.After(4 * recursion.BigSteps); err != nil {
+				return err
+			}
+			b.state[i], b.initial[i] = append(b.state[i], int32(k)), append(b.initial[i], *b.initialOf(i, k, reader))
+		}
+		b.perStep += len(b.state[i])
+	}
+	return nil
+}
+
+// initialOf returns c_i(k).
+func (b *bounds) initialOf(i, k int, reader *recursion.ShareReader) *big.Float {
+	sum := b.number()
+	for _, m := range b.c.marks[i] {
+		sum.Add(sum, b.product.Mul(b.number().SetInt(m.weight), &b.v[k-m.stride]))
+	}
+	for _, m := range b.c.marks[i] {
+		if m.share != nil {
+			sum.Mul(sum, b.number().SetRat(m.share[k/m.stride%m.size-m.choose]))
+		}
+	}
+	if reader != nil { // times λ_i
+		sum.Mul(sum, b.product.Mul(reader.Share(k, int32(i)), b.c.Shares.Edge(b.mode)))
+		sum.Quo(sum, b.other().SetInt(b.c.problem.Classes[i].Rate))
+	}
+	if !b.c.ByClass {
+		sum.Quo(sum, b.q)
+	}
+	return sum
+}
+
+// normalization returns Z.
+func (b *bounds) normalization() *big.Float {
+	if !b.c.ByClass {
+		return &b.v[b.c.top]
+	}
+	z := b.number()
+	for k := range b.c.top + 1 {
+		z.Add(z, &b.v[k])
+	}
+	return z
+}
+
+// goTo goes on to n steps and finds a_0, ..., a_n.
+func (b *bounds) goTo(n int) error {
+	for len(b.flows[0]) < n {
+		if err := b.stop.After(recursion.BigSteps * b.perStep); err != nil {
+			return err
+		}
+		for i := range b.flows {
+			b.flows[i] = append(b.flows[i], b.dot(i, b.y))
+		}
+		b.step()
+	}
+	rest := b.rest()
+	for i, flows := range b.flows {
+		sum, last, rate := b.dot(i, rest), b.dot(i, b.y), b.number()
+		if b.c.ByClass {
+			rate.Quo(rate.SetInt(b.c.problem.Classes[i].Rate), b.q)
+		}
+		b.a[i] = make([]*big.Float, n+1)
+		for j := n; j >= 0; j-- {
+			if j < n {
+				last = flows[j]
+				sum = b.number().Add(sum, last)
+			}
+			b.a[i][j] = sum
+			if b.c.ByClass {
+				b.a[i][j] = b.number().Mul(rate, sum)
+				b.a[i][j].Add(b.a[i][j], last)
+			}
+		}
+	}
+	return nil
+}
+
+// dot returns Σ_k c_i(k) y(k).
+func (b *bounds) dot(i int, y []big.Float) *big.Float {
+	sum := b.number()
+	for j, k := range b.state[i] {
+		arithmetic.AddFar(sum, b.product.Mul(&b.initial[i][j], &y[k]))
+	}
+	return sum
+}
+
+// step takes y to Py, in place: a state is only reached from later ones.
+func (b *bounds) step() {
+	c := b.c
+	x := b.number()
+	for k := 1; k <= c.top; k++ {
+		x.Set(&b.y[k])
+		if x.Sign() == 0 {
+			continue
+		}
+		b.y[k].Mul(x, &b.stay[k])
+		first, last := c.Terms(k)
+		for t := first; t < last; t++ {
+			child := &b.y[c.Child[t]]
+			arithmetic.AddFar(child, b.product.Mul(x, &b.weight[c.Weight[t]]))
+		}
+	}
+}
+
+// rest returns q (-Q)^-1 y.
+func (b *bounds) rest() []big.Float {
+	c := b.c
+	w := b.numbers(c.top + 1)
+	for k := c.top; k > 0; k-- {
+		w[k].Add(&w[k], &b.y[k])
+		w[k].Quo(&w[k], &b.den[k])
+		first, last := c.Terms(k)
+		for t := first; t < last; t++ {
+			child := &w[c.Child[t]]
+			child.Add(child, b.product.Mul(&w[k], &b.weight[c.Weight[t]]))
+		}
+	}
+	return w
+}
+
+// jump returns a bound of a_n / a_k over n >= k; see [Survival].
+func (b *bounds) jump(i int) *big.Float {
+	if !b.c.ByClass {
+		return &b.one
+	}
+	j := num.Up(b.prec).Quo(b.q, num.Down(b.prec).SetInt(b.c.problem.Classes[i].Rate))
+	return j.Add(j, &b.one)
+}
+
+// near returns a_0, ... of class i in float64, as if they were exact, given Z.
+func (b *bounds) near(i int, z *big.Float) Survival {
+	s := Survival{A: make([]float64, len(b.a[i]))}
+	x := b.number()
+	for n, a := range b.a[i] {
+		s.A[n], _ = x.Quo(a, z).Float64()
+	}
+	s.Jump, _ = b.jump(i).Float64()
+	return s
+}
+
+// tail returns a bound of P(T_i > m/q), given a bound of Z in the other direction.
+//
+// As in [Survival.Tail] weights go from the mode, 1, to either side, and what is left out there is bounded by geometric
+// series: a lower bound leaves it out of the sum of p_n a_n and adds it to the sum of weights, an upper bound the other way
+// round.
+func (b *bounds) tail(i int, m, z *big.Float) *big.Float {
+	a, up := b.a[i], b.mode == big.ToPositiveInf
+	last := len(a) - 1
+	float, _ := m.Float64()
+	switch {
+	case float < float64(last):
+	case up:
+		return b.number().SetInt64(1)
+	default:
+		return b.number()
+	}
+	mode, jump := int(float), b.jump(i)
+	sum, total := b.number().Set(a[mode]), b.other().SetInt64(1)
+	var w, v, r, rest, integer *big.Float // weights as sum and as total need them; the ratio to the next, and what follows
+	begin := func() { w, v = b.number().SetInt64(1), b.other().SetInt64(1) }
+	r, rest, integer = num.Up(b.prec), num.Up(b.prec), new(big.Float)
+	// ends leaves out all that follows, at most rest of w, if that is small or must be.
+	ends := func(most *big.Float, must bool) bool {
+		left := num.Down(b.prec).Sub(&b.one, r)
+		switch {
+		case r.Sign() == 0:
+			return true
+		case left.Sign() <= 0:
+			return false
+		}
+		rest.Quo(r, left)
+		below := arithmetic.Exponent(w) + arithmetic.Exponent(rest) + int(b.prec)
+		if !must && (below > arithmetic.Exponent(total) || below+arithmetic.Exponent(jump)+arithmetic.Exponent(most) > arithmetic.Exponent(sum)) {
+			return false
+		}
+		if up {
+			rest.Mul(rest.Mul(rest, w), jump)
+			sum.Add(sum, rest.Mul(rest, most))
+		} else {
+			total.Add(total, rest.Mul(rest, v))
+		}
+		return true
+	}
+	next := func(n int, x, y *big.Float) { // the weight of n is x/y times that before
+		w.Quo(w.Mul(w, x), y)
+		v.Quo(v.Mul(v, x), y)
+		arithmetic.AddFar(sum, b.product.Mul(w, a[n]))
+		arithmetic.AddFar(total, v)
+	}
+	begin()
+	for n := mode; ; n++ {
+		integer.SetInt64(int64(n + 1))
+		r.Quo(m, integer)
+		if ends(a[n], n == last) {
+			break
+		}
+		next(n+1, m, integer)
+	}
+	begin()
+	for n := mode; n > 0; n-- {
+		integer.SetInt64(int64(n))
+		r.Quo(integer, m)
+		if ends(a[0], false) {
+			break
+		}
+		next(n-1, integer, m)
+	}
+	return sum.Quo(sum, total.Mul(total, z))
+}

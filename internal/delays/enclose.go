@@ -1,0 +1,178 @@
+package delays
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/big"
+
+	"productform/internal/arithmetic"
+	"productform/internal/recursion"
+	"productform/num"
+)
+
+// Enclose answers in big floats of prec bits, given lower and upper bounds of the values of the states but the root of
+// the class lattice. All is done twice, rounded down and rounded up: every number is >= 0, and nothing is subtracted. The
+// error is a *[StepsError] or that of the context.
+func Enclose(ctx context.Context, c *Chain, low, high []big.Float, prec uint, q Question) ([]Answer, error) {
+	top := c.topRate(prec)
+	e := &enclosure{c: c, prec: prec, unit: new(big.Rat).Quo(new(big.Rat).SetInt(c.problem.Scale), ratOf(top)),
+		low:  newBounds(ctx, c, low, top, prec, big.ToNegativeInf),
+		high: newBounds(ctx, c, high, top, prec, big.ToPositiveInf)}
+	if err := e.both(func(b *bounds) error { return b.enter() }); err != nil {
+		return nil, err
+	}
+	e.normal = num.Interval{Low: e.low.normalization(), High: e.high.normalization()}
+	if err := e.goOn(q); err != nil {
+		return nil, err
+	}
+	answers := make([]Answer, len(c.marks))
+	for i := range answers {
+		for _, p := range q.Tails {
+			x, err := e.quantile(ctx, i, p)
+			if err != nil {
+				return nil, err
+			}
+			answers[i].Quantiles = append(answers[i].Quantiles, x)
+		}
+		for _, t := range q.Times {
+			m := num.FromRat(new(big.Rat).Quo(t, e.unit), prec)
+			answers[i].Tails = append(answers[i].Tails, num.Interval{
+				Low: e.low.tail(i, m.High, e.normal.High), High: e.high.tail(i, m.Low, e.normal.Low)})
+		}
+	}
+	return answers, nil
+}
+
+func ratOf(x *big.Float) *big.Rat { r, _ := x.Rat(nil); return r }
+
+// topRate returns q, at least every d, and above them by an eighth if they are made from shares.
+func (c *Chain) topRate(prec uint) *big.Float {
+	q := num.Up(prec)
+	var buf big.Int
+	for k := 1; k <= c.top; k++ {
+		d := num.Up(prec)
+		if c.Shares != nil {
+			d.Set(&c.Big[k])
+		} else {
+			d.SetInt(c.Den.At(k, &buf))
+		}
+		if d.Cmp(q) > 0 {
+			q = d
+		}
+	}
+	if c.Shares != nil {
+		q.Mul(q, big.NewFloat(1.125))
+	}
+	return q
+}
+
+// An enclosure is a chain between bounds.
+type enclosure struct {
+	c         *Chain
+	prec      uint
+	unit      *big.Rat // 1/q, in units of time of the model
+	low, high *bounds
+	normal    num.Interval // Z
+	near      []Survival   // of each class, roughly
+}
+
+// both does something for either bound, side by side.
+func (e *enclosure) both(do func(b *bounds) error) error {
+	var lowErr error
+	done := make(chan struct{})
+	go func() {
+		lowErr = do(e.low)
+		close(done)
+	}()
+	err := do(e.high)
+	<-done
+	return cmp.Or(err, lowErr)
+}
+
+// deviations is how many standard deviations, about, a Poisson tail below 2^-prec is off.
+func (e *enclosure) deviations() float64 { return 1.2*math.Sqrt(float64(e.prec)) + 4 }
+
+// goOn takes as many steps as the question needs.
+func (e *enclosure) goOn(q Question) error {
+	least, latest := q.extremes(e.unit)
+	for steps := firstSteps; ; {
+		if err := e.both(func(b *bounds) error { return b.goTo(steps) }); err != nil {
+			return err
+		}
+		e.near = nil
+		want := 0.0
+		for i := range e.c.marks {
+			s := e.low.near(i, e.normal.Low)
+			s.deviations = e.deviations()
+			e.near = append(e.near, s)
+			want = max(want, s.wanted(least, 0), latest+s.deviations*math.Sqrt(latest)+4*s.deviations)
+		}
+		if want <= float64(steps) {
+			return nil
+		}
+		if err := e.c.check(want, 2*recursion.BigSteps*e.low.perStep); err != nil {
+			return err
+		}
+		steps = nextSteps(steps, want)
+	}
+}
+
+// quantile encloses the time at which P(T_i > t) is p. A time near it is found by Newton's method with the slope as
+// float64 knows it, and then moved either way until the bounds of the tail say that it is past p.
+func (e *enclosure) quantile(ctx context.Context, i int, p *big.Rat) (num.Interval, error) {
+	target := num.FromRat(p, e.prec)
+	m, slope := e.near[i].nearQuantile(p)
+	x := new(big.Float).SetPrec(e.prec).SetFloat64(m)
+	perSlope := new(big.Float).SetFloat64(1 / slope)
+	move, last := new(big.Float).SetPrec(e.prec), math.MaxInt
+	for { // each step gains some digits, until all are there
+		if err := ctx.Err(); err != nil {
+			return num.Interval{}, err
+		}
+		move.Sub(e.high.tail(i, x, e.normal.Low), target.High)
+		move.Mul(move, perSlope)
+		if x.Add(x, move); x.Sign() < 0 {
+			x.SetInt64(0)
+		}
+		if move.Sign() == 0 || arithmetic.Exponent(move) >= last {
+			break
+		}
+		last = arithmetic.Exponent(move)
+	}
+	// The tail is known to within its width, the time to within that over the slope.
+	width := new(big.Float).SetPrec(e.prec).Sub(e.high.tail(i, x, e.normal.Low), e.low.tail(i, x, e.normal.High))
+	width.Mul(width, perSlope)
+	width.Abs(width).Add(width, new(big.Float).SetMantExp(x, 4-int(e.prec)))
+	a := e.past(x, width, true, func(m *big.Float) bool { return e.low.tail(i, m, e.normal.High).Cmp(target.High) > 0 })
+	b := e.past(x, width, false, func(m *big.Float) bool { return e.high.tail(i, m, e.normal.Low).Cmp(target.Low) < 0 })
+	if a == nil || b == nil { // too few bits
+		return num.Interval{Low: new(big.Float), High: new(big.Float).SetInf(false)}, ctx.Err()
+	}
+	return num.Interval{
+		Low:  num.Down(e.prec).SetRat(new(big.Rat).Mul(ratOf(a), e.unit)),
+		High: num.Up(e.prec).SetRat(new(big.Rat).Mul(ratOf(b), e.unit))}, ctx.Err()
+}
+
+// past returns a time before x, or after it, for which good holds: x less or plus width, or more, or nil.
+func (e *enclosure) past(x, width *big.Float, before bool, good func(m *big.Float) bool) *big.Float {
+	d := new(big.Float).SetPrec(e.prec).Set(width)
+	for range e.prec {
+		m := new(big.Float).SetPrec(e.prec)
+		if before {
+			m.Sub(x, d)
+		} else {
+			m.Add(x, d)
+		}
+		switch {
+		case m.Sign() <= 0:
+			return m.SetInt64(0) // no time is before 0
+		case good(m):
+			return m
+		case m.Cmp(big.NewFloat(float64(len(e.near[0].A)))) > 0:
+			return nil
+		}
+		d.Mul(d, big.NewFloat(2))
+	}
+	return nil
+}
