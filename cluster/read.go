@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"io"
+	"strings"
 
+	"productform/internal/input"
 	"productform/internal/tree"
 )
 
@@ -47,4 +49,19 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 		return nil, root.Locate(err)
 	}
 	return m, nil
+}
+
+// Decode returns the model that is part of a larger file, at a path, as [Read] does a whole one. Errors have the line, and the path
+// in the larger file.
+func Decode(n *tree.Node, path string) (*Model, error) {
+	m, err := decodeModel(n)
+	if err == nil {
+		return m, nil
+	}
+	if bad, ok := n.Locate(err).(*input.Error); ok {
+		inner := *bad
+		inner.Path = strings.TrimSuffix(path+"."+bad.Path, ".")
+		return nil, &inner
+	}
+	return nil, err
 }

@@ -1,0 +1,294 @@
+package plan_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/internal/oracle"
+	"productform/num"
+	"productform/plan"
+	"productform/stability"
+)
+
+// A measured plan has all its measures in fractions.
+type measured struct {
+	choice    plan.Choice
+	cost      *big.Rat
+	stability *stability.Result
+	solution  *bf.Result // nil if unstable
+}
+
+// everyPlan returns all plans of a problem, measured in fractions.
+func everyPlan(t *rapid.T, p *plan.Problem) (all []measured) {
+	t.Helper()
+	var most []int
+	for _, u := range p.Upgrades {
+		most = append(most, u.Most)
+	}
+	for _, s := range p.NewServers {
+		most = append(most, s.Most)
+	}
+	for edges := range 1 << len(p.Edges) {
+		var rows []int
+		for k := range p.Edges {
+			if edges>>k&1 == 1 {
+				rows = append(rows, k)
+			}
+		}
+		steps := make([]int, len(most))
+		for done := false; !done; {
+			all = append(all, measure(t, p, plan.Choice{Steps: append([]int{}, steps...), Edges: rows}))
+			done = true
+			for k := range steps {
+				if steps[k]++; steps[k] <= most[k] {
+					done = false
+					break
+				}
+				steps[k] = 0
+			}
+		}
+	}
+	return all
+}
+
+func measure(t *rapid.T, p *plan.Problem, c plan.Choice) measured {
+	t.Helper()
+	m, err := p.Apply(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := measured{choice: c, cost: new(big.Rat)}
+	if out.stability, err = stability.Cluster(context.Background(), m); err != nil {
+		t.Fatal(err)
+	}
+	for k, n := range c.Steps {
+		cost := p.Upgrades
+		each := new(big.Rat)
+		if k < len(cost) {
+			each = cost[k].Cost
+		} else {
+			each = p.NewServers[k-len(cost)].Cost
+		}
+		out.cost.Add(out.cost, new(big.Rat).Mul(each, big.NewRat(int64(n), 1)))
+	}
+	for _, k := range c.Edges {
+		out.cost.Add(out.cost, p.Edges[k].Cost)
+	}
+	if out.solution, err = bf.Solve(context.Background(), m, bf.Settings{Engine: num.Exact}); err != nil && !errors.Is(err, num.ErrUnstable) {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// meets says whether a plan meets all targets and is no worse than now for any class, in fractions.
+func (m measured) meets(p *plan.Problem, now measured) bool {
+	if m.solution == nil {
+		return false
+	}
+	for _, target := range p.Targets {
+		if v := m.value(p, target); v != nil && v.Cmp(target.Limit) != 0 && (v.Cmp(target.Limit) > 0) == atMost(target) {
+			return false
+		}
+	}
+	for i, c := range m.solution.Classes {
+		if p.NoWorse && c.MeanDelay != nil && c.MeanDelay.Exact.Cmp(now.solution.Classes[i].MeanDelay.Exact) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func atMost(t plan.Target) bool { return t.Measure != plan.LoadFactor && t.Measure != plan.Margin }
+
+// value returns the measure of a target, nil if there is none.
+func (m measured) value(p *plan.Problem, t plan.Target) *big.Rat {
+	switch t.Measure {
+	case plan.LoadFactor:
+		return m.stability.CriticalScale
+	case plan.Margin:
+		return m.stability.Margin
+	case plan.Utilization:
+		for s, server := range p.Model.Servers {
+			if server.Name == t.Server {
+				return m.solution.Servers[s].Utilization.Exact
+			}
+		}
+	}
+	for i, c := range p.Model.Classes {
+		if c.Name == t.Class {
+			return m.solution.Classes[i].MeanDelay.Exact
+		}
+	}
+	return m.solution.MeanDelay.Exact
+}
+
+// drawProblem draws a problem of at most some hundred plans. Limits are often the measures of one of its plans, so that targets are
+// met with equality.
+func drawProblem(t *rapid.T) *plan.Problem {
+	p := &plan.Problem{Model: oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 2, Stable: true})}
+	if rapid.Bool().Draw(t, "scaled") {
+		p.Scale = big.NewRat(rapid.Int64Range(1, 8).Draw(t, "scale"), 4)
+	}
+	number := func(what string) *big.Rat {
+		return big.NewRat(rapid.Int64Range(1, 6).Draw(t, what), rapid.Int64Range(1, 3).Draw(t, what+" over"))
+	}
+	used := map[int]bool{}
+	for _, c := range p.Model.Classes {
+		for _, k := range c.Servers {
+			used[k.Server] = true
+		}
+	}
+	for s, server := range p.Model.Servers {
+		if used[s] && rapid.Bool().Draw(t, "upgrade") {
+			p.Upgrades = append(p.Upgrades, plan.Upgrade{Server: server.Name, Step: number("step"), Cost: number("cost"), Most: rapid.IntRange(1, 3).Draw(t, "most")})
+		}
+	}
+	for k := range rapid.IntRange(0, 1).Draw(t, "new servers") {
+		var classes []string
+		for _, c := range p.Model.Classes {
+			if len(classes) == 0 || rapid.Bool().Draw(t, "serves") {
+				classes = append(classes, c.Name)
+			}
+		}
+		p.NewServers = append(p.NewServers, plan.NewServer{Name: fmt.Sprint("new", k), Capacity: number("capacity"), Classes: classes, Cost: number("cost"),
+			Most: rapid.IntRange(1, 2).Draw(t, "most")})
+	}
+	for _, c := range p.Model.Classes {
+		for s, server := range p.Model.Servers {
+			has := false
+			for _, k := range c.Servers {
+				has = has || k.Server == s
+			}
+			if !has && len(p.Edges) < 2 && rapid.Bool().Draw(t, "edge") {
+				p.Edges = append(p.Edges, plan.Edge{Class: c.Name, Server: server.Name, Choose: rapid.IntRange(1, server.Size()).Draw(t, "choose"), Cost: number("cost")})
+			}
+		}
+	}
+	p.NoWorse = rapid.Bool().Draw(t, "no worse")
+	return p
+}
+
+// drawTargets gives a problem targets near the measures of its plans, often at them.
+func drawTargets(t *rapid.T, p *plan.Problem, all []measured) {
+	near := rapid.SampledFrom(all).Draw(t, "near")
+	add := func(target plan.Target) {
+		if near.solution == nil {
+			return
+		}
+		target.Limit = near.value(p, target)
+		if target.Limit == nil || rapid.Bool().Draw(t, "off") {
+			target.Limit = new(big.Rat).Mul(rapid.SampledFrom([]*big.Rat{big.NewRat(9, 10), big.NewRat(11, 10)}).Draw(t, "by"), num.OrOne(target.Limit))
+		}
+		if target.Limit.Sign() > 0 && (target.Measure != plan.Utilization || target.Limit.Cmp(big.NewRat(1, 1)) < 0) {
+			p.Targets = append(p.Targets, target)
+		}
+	}
+	for _, c := range p.Model.Classes {
+		if rapid.Bool().Draw(t, "delay") {
+			add(plan.Target{Measure: plan.MeanDelay, Class: c.Name})
+		}
+	}
+	for _, kind := range []plan.Measure{plan.MeanDelay, plan.LoadFactor, plan.Margin} {
+		if rapid.IntRange(0, 3).Draw(t, "target") == 0 {
+			add(plan.Target{Measure: kind})
+		}
+	}
+	if len(p.Upgrades) > 0 && rapid.Bool().Draw(t, "utilization") {
+		add(plan.Target{Measure: plan.Utilization, Server: p.Upgrades[0].Server})
+	}
+}
+
+// cheapest returns the least cost of the plans that meet the targets, nil if none does.
+func cheapest(p *plan.Problem, all []measured) (least *big.Rat) {
+	for _, m := range all {
+		if m.meets(p, all[0]) && (least == nil || m.cost.Cmp(least) < 0) {
+			least = m.cost
+		}
+	}
+	return least
+}
+
+// The search finds the least cost of all plans, one by one in fractions.
+func TestLeastCostIsBruteForce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t)
+		all := everyPlan(t, p)
+		p.NoWorse = p.NoWorse && all[0].solution != nil
+		drawTargets(t, p, all)
+		a, err := plan.LeastCost(context.Background(), p, plan.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := cheapest(p, all)
+		switch {
+		case !a.Complete || len(a.Undecided) > 0:
+			t.Fatalf("not complete, %d undecided", len(a.Undecided))
+		case want == nil:
+			if a.Plan != nil || a.Most == nil || a.Proof.Below != nil {
+				t.Fatalf("plan %+v, want none", a.Plan)
+			}
+		case a.Plan == nil || a.Plan.Cost.Cmp(want) != 0 || a.Proof.Below.Cmp(want) != 0:
+			t.Fatalf("plan %+v, want one of cost %v", a.Plan, want)
+		default:
+			found := measure(t, p, a.Plan.Choice)
+			if !found.meets(p, all[0]) || found.cost.Cmp(want) != 0 {
+				t.Fatalf("plan %+v does not meet the targets at cost %v", a.Plan.Choice, want)
+			}
+			for row, target := range a.Plan.Targets {
+				if target.Verdict != plan.Met {
+					t.Fatalf("target %d is %v", row, target.Verdict)
+				}
+			}
+		}
+		covers(t, p, a.Proof, all)
+	})
+}
+
+// covers checks a proof plan by plan, in fractions.
+func covers(t *rapid.T, p *plan.Problem, proof plan.Proof, all []measured) {
+	t.Helper()
+	for _, c := range proof.Corners {
+		if m := measure(t, p, c.Choice); m.meets(p, all[0]) && proof.Delay == 0 {
+			t.Fatalf("corner %+v meets the targets", c)
+		}
+	}
+	for _, m := range all {
+		if proof.Below != nil && m.cost.Cmp(proof.Below) >= 0 || proof.AtMost != nil && m.cost.Cmp(proof.AtMost) > 0 {
+			continue
+		}
+		covered := false
+		for _, c := range proof.Corners {
+			covered = covered || within(m.choice, c)
+		}
+		if !covered {
+			t.Fatalf("no corner of %+v covers %+v", proof, m.choice)
+		}
+	}
+}
+
+func within(c plan.Choice, corner plan.Corner) bool {
+	for k, n := range c.Steps {
+		if n > corner.Choice.Steps[k] {
+			return false
+		}
+	}
+	has := map[int]bool{}
+	for _, k := range corner.Choice.Edges {
+		has[k] = true
+	}
+	for _, k := range c.Edges {
+		if !has[k] {
+			return false
+		}
+	}
+	return corner.Fewer || len(c.Edges) == len(corner.Choice.Edges)
+}
+
+var _ = cluster.On

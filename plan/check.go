@@ -1,0 +1,299 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"productform/cluster"
+	"productform/internal/input"
+	"productform/internal/tree"
+)
+
+// The most that a problem may have: sets of edges are enumerated, and costs are counted in 62 bits.
+const (
+	maxEdges = 16
+	maxMost  = 1_000_000
+)
+
+const (
+	wantMost    = "an integer from 1 to 1000000"
+	wantPercent = "a number > 0 and < 100"
+	wantBusy    = "a number > 0 and < 1"
+)
+
+// Check reports whether the problem makes sense. It returns nil or a *[num.InputError] for the first field that does not,
+// named as in a file (see [Read]): the model passes [cluster.Model.Check]; names are those of the model; numbers are in
+// range; no measure has two targets; every option has an effect, and new servers have names of their own.
+func (p *Problem) Check() error {
+	_, err := newInstance(p)
+	return err
+}
+
+// check does the work of Check but for the costs.
+func (p *Problem) check() error {
+	if p.Model == nil {
+		return input.Errorf("model", "", "%s", wantModel)
+	}
+	if err := within("model", p.Model.Check()); err != nil {
+		return err
+	}
+	if p.Scale != nil {
+		if err := input.CheckNumber("scale", p.Scale, input.Positive); err != nil {
+			return err
+		}
+	}
+	for _, part := range []func() error{p.checkTargets, p.checkUpgrades, p.checkNewServers, p.checkEdges} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	if p.Budget != nil {
+		if err := input.CheckNumber("budget", p.Budget, input.Nonnegative); err != nil {
+			return err
+		}
+	}
+	if p.Minimize != "" {
+		_, err := p.arriving("minimize", p.Minimize)
+		return err
+	}
+	return nil
+}
+
+// within returns an error of a model with the path of the model before its own.
+func within(path string, err error) error {
+	if bad, ok := err.(*input.Error); ok {
+		inner := *bad
+		inner.Path = path + "." + bad.Path
+		return &inner
+	}
+	return err
+}
+
+// class returns the row of a class.
+func (p *Problem) class(path, name string) (int, error) {
+	return row(path, "class", name, p.Model.Classes, func(c cluster.Class) string { return c.Name })
+}
+
+// server returns the row of a server.
+func (p *Problem) server(path, name string) (int, error) {
+	return row(path, "server", name, p.Model.Servers, func(s cluster.Server) string { return s.Name })
+}
+
+func row[Row any](path, kind, name string, rows []Row, nameOf func(Row) string) (int, error) {
+	names := make([]string, len(rows))
+	for i, r := range rows {
+		if names[i] = nameOf(r); names[i] == name {
+			return i, nil
+		}
+	}
+	return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s of the model%s", kind, tree.DidYouMean(name, slices.Values(names), input.Quote))
+}
+
+// arriving returns the row of a class that has arrivals.
+func (p *Problem) arriving(path, name string) (int, error) {
+	i, err := p.class(path, name)
+	if err == nil && p.Model.Classes[i].ArrivalRate.Sign() == 0 {
+		err = input.Errorf(path, strconv.Quote(name), "a class with arrivals")
+	}
+	return i, err
+}
+
+func (p *Problem) checkTargets() error {
+	type subject struct{ measure, name, level string }
+	first := map[subject]int{}
+	for i, t := range p.Targets {
+		path := input.Index("targets", i)
+		if err := p.checkTarget(path, t); err != nil {
+			return err
+		}
+		about := subject{string(t.Measure), t.Class + t.Server, ""}
+		if t.Measure == Percentile {
+			about.level = t.Level.RatString()
+		}
+		if before, ok := first[about]; ok {
+			return input.Errorf(path, t.limitText(), "one limit for each measure; %s has %s for this one", input.Index("targets", before), p.Targets[before].limitText())
+		}
+		first[about] = i
+	}
+	return nil
+}
+
+func (t Target) limitText() string { return t.Limit.RatString() }
+
+func (p *Problem) checkTarget(path string, t Target) error {
+	switch t.Measure {
+	case MeanDelay, Percentile:
+		if t.Class != "" || t.Measure == Percentile {
+			if _, err := p.arriving(path+".class", t.Class); err != nil {
+				return err
+			}
+		}
+		if t.Measure == MeanDelay {
+			break
+		}
+		if t.Level == nil || t.Level.Sign() <= 0 || t.Level.Cmp(hundred) >= 0 {
+			return input.Errorf(path+".percentile", ratText(t.Level), wantPercent)
+		}
+		return input.CheckNumber(path+".delay", t.Limit, input.Positive)
+	case Utilization:
+		s, err := p.server(path+".server", t.Server)
+		if err != nil {
+			return err
+		}
+		if len(p.users(s)) == 0 {
+			return input.Errorf(path+".server", strconv.Quote(t.Server), "a server that a class with arrivals can use")
+		}
+		if t.Limit == nil || t.Limit.Sign() <= 0 || t.Limit.Cmp(one) >= 0 {
+			return input.Errorf(path+".utilization", ratText(t.Limit), wantBusy)
+		}
+	case LoadFactor, Margin:
+	default:
+		return input.Errorf(path+".measure", strconv.Quote(string(t.Measure)), "mean_delay, percentile, utilization, load_factor or margin")
+	}
+	return input.CheckNumber(path+"."+string(t.Measure), t.Limit, input.Positive)
+}
+
+var one, hundred = big.NewRat(1, 1), big.NewRat(100, 1)
+
+func ratText(x *big.Rat) string {
+	if x == nil {
+		return ""
+	}
+	return x.RatString()
+}
+
+// users returns the classes with arrivals that can use a server, with all edges at hand.
+func (p *Problem) users(server int) (classes []int) {
+	for i, c := range p.Model.Classes {
+		uses := slices.ContainsFunc(c.Servers, func(k cluster.Choice) bool { return k.Server == server })
+		for _, e := range p.Edges {
+			uses = uses || e.Class == c.Name && e.Server == p.Model.Servers[server].Name
+		}
+		if uses && c.ArrivalRate.Sign() > 0 {
+			classes = append(classes, i)
+		}
+	}
+	return classes
+}
+
+// checkStep checks what can be bought in steps.
+func checkStep(path, field string, step, cost *big.Rat, most int) error {
+	if err := input.CheckNumber(path+"."+field, step, input.Positive); err != nil {
+		return err
+	}
+	if err := input.CheckNumber(path+".cost", cost, input.Nonnegative); err != nil {
+		return err
+	}
+	if most < 1 || most > maxMost {
+		return input.Errorf(path+".most", most, wantMost)
+	}
+	return nil
+}
+
+func (p *Problem) checkUpgrades() error {
+	first := map[int]int{}
+	for k, u := range p.Upgrades {
+		path := input.Index("upgrades", k)
+		s, err := p.server(path+".server", u.Server)
+		if err != nil {
+			return err
+		}
+		if before, ok := first[s]; ok {
+			return input.Errorf(path+".server", strconv.Quote(u.Server), "one upgrade for each server; %s is for this one", input.Index("upgrades", before))
+		}
+		first[s] = k
+		if err := checkStep(path, "step", u.Step, u.Cost, u.Most); err != nil {
+			return err
+		}
+		if len(p.users(s)) == 0 {
+			return input.Errorf(path+".server", strconv.Quote(u.Server), "a server that a class with arrivals can use, or more capacity has no effect")
+		}
+	}
+	return nil
+}
+
+func (p *Problem) checkNewServers() error {
+	names := map[string]int{}
+	for i, s := range p.Model.Servers {
+		names[s.Name] = i
+	}
+	for k, s := range p.NewServers {
+		path := input.Index("new_servers", k)
+		if at, ok := names[s.Name]; ok && at < len(p.Model.Servers) {
+			return input.Errorf(path+".name", strconv.Quote(s.Name), "a name of its own; the model has a server of this name")
+		}
+		own := map[string]int{}
+		for before, other := range p.NewServers[:k] {
+			own[other.Name] = before
+		}
+		if err := input.CheckName(own, "new_servers", k, s.Name); err != nil {
+			return err
+		}
+		if err := checkStep(path, "capacity", s.Capacity, s.Cost, s.Most); err != nil {
+			return err
+		}
+		if err := p.checkClasses(path+".classes", s.Classes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkClasses checks the classes of a new server.
+func (p *Problem) checkClasses(path string, classes []string) error {
+	if len(classes) == 0 {
+		return input.Errorf(path, "[]", "at least one class")
+	}
+	arrivals := false
+	for i, name := range classes {
+		row, err := p.class(input.Index(path, i), name)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(classes[:i], name) {
+			return input.Errorf(input.Index(path, i), strconv.Quote(name), "each class once; it is there already")
+		}
+		arrivals = arrivals || p.Model.Classes[row].ArrivalRate.Sign() > 0
+	}
+	if !arrivals {
+		return input.Errorf(path, fmt.Sprintf("%q", classes), "a class with arrivals, or the server has no effect")
+	}
+	return nil
+}
+
+func (p *Problem) checkEdges() error {
+	if len(p.Edges) > maxEdges {
+		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)), "at most %d: all their sets are looked at", maxEdges)
+	}
+	for k, e := range p.Edges {
+		path := input.Index("edges", k)
+		i, err := p.arriving(path+".class", e.Class)
+		if err != nil {
+			return err
+		}
+		s, err := p.server(path+".server", e.Server)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(p.Model.Classes[i].Servers, func(c cluster.Choice) bool { return c.Server == s }) {
+			return input.Errorf(path+".server", strconv.Quote(e.Server), "a server that %s cannot use yet", input.Quote(e.Class))
+		}
+		for before, other := range p.Edges[:k] {
+			if other.Class == e.Class && other.Server == e.Server {
+				return input.Errorf(path, fmt.Sprintf("%s, %s", e.Class, e.Server), "each edge once; %s is the same", input.Index("edges", before))
+			}
+		}
+		if size := p.Model.Servers[s].Size(); e.Choose < 0 || e.Choose > size || e.Choose == 0 && size > 1 {
+			return input.Errorf(path+".choose", e.Choose, "an integer from 1 to %d, the servers in %s", size, input.Quote(e.Server))
+		}
+		if p.Model.Servers[s].Capacity.Sign() == 0 && !slices.ContainsFunc(p.Upgrades, func(u Upgrade) bool { return u.Server == e.Server }) {
+			return input.Errorf(path+".server", strconv.Quote(e.Server), "a server of positive capacity, or the edge has no effect")
+		}
+		if err := input.CheckNumber(path+".cost", e.Cost, input.Nonnegative); err != nil {
+			return err
+		}
+	}
+	return nil
+}

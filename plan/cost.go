@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"productform/bf"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// LeastCost returns the cheapest plan that meets the targets, is no worse for anybody if that is asked, and leaves the cluster
+// stable. The proof has the corners that cover all cheaper plans; if there is no plan at all, all plans. Problem.Budget ends no
+// search: a plan that costs more is said to.
+//
+// After Settings.Limit solves the search stops with the best plan so far, and the proof holds for the plans that cost less than
+// Proof.Below, which is then less than the cost of the plan.
+//
+// The errors are those of [Evaluate].
+func LeastCost(ctx context.Context, p *Problem, s Settings) (*Answer, error) {
+	in, s, err := begin(p, s)
+	if err != nil {
+		return nil, err
+	}
+	return in.leastCost(ctx, s, Choice{})
+}
+
+// leastCost returns the cheapest plan that holds from.
+func (in *instance) leastCost(ctx context.Context, s Settings, from Choice) (*Answer, error) {
+	j, err := in.newJudge(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	search := newSearch(in, j, s, from, math.MaxInt64, false)
+	if err := search.run(ctx); err != nil {
+		return nil, err
+	}
+	least, limited := search.leastCost()
+	proof := Proof{From: from, Corners: search.proof()}
+	if limited {
+		proof.Below = in.rat(least)
+	}
+	a, err := search.answer(ctx, s, proof)
+	if err != nil {
+		return nil, err
+	}
+	a.Complete = search.best == nil && !limited || search.best != nil && least == search.best.cost
+	a.WithinBudget = a.Plan != nil && (in.Budget == nil || a.Plan.Cost.Cmp(in.Budget) <= 0)
+	return a, nil
+}
+
+// newJudge returns a judge. Where nobody is to be worse off the cluster as it is has to be stable.
+func (in *instance) newJudge(ctx context.Context, s Settings) (*judge, error) {
+	j := &judge{in: in, s: s, targets: in.targets, noWorse: in.NoWorse, base: map[num.Engine]*bf.Result{}}
+	if !in.NoWorse {
+		return j, nil
+	}
+	if _, err := bf.Solve(ctx, in.base, bf.Settings{MaxBytes: s.MaxBytes}); errors.Is(err, num.ErrUnstable) {
+		bad := input.Errorf("no_worse", true, "a cluster that is stable at these arrival rates without a plan, for no class can be said to have a delay in it")
+		bad.Cause = err
+		return nil, bad
+	} else if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// answer puts an answer together.
+func (s *search) answer(ctx context.Context, settings Settings, proof Proof) (*Answer, error) {
+	a := &Answer{Proof: proof, Solves: s.judge.solves}
+	for _, b := range s.pending {
+		a.Undecided = append(a.Undecided, s.in.choice(b.edges, b.lower))
+	}
+	var err error
+	if a.Now, err = s.in.outcome(ctx, 0, make([]int, len(s.in.options)), settings); err != nil {
+		return nil, err
+	}
+	if s.best != nil {
+		a.Plan, err = s.in.outcome(ctx, s.best.edges, s.best.lower, settings)
+	} else {
+		a.Most, err = s.in.outcome(ctx, bits(1)<<len(s.in.edges)-1, s.in.most(), settings)
+	}
+	return a, err
+}
+
+// proof returns the corners in the words of the problem.
+func (s *search) proof() []Corner {
+	corners := []Corner{}
+	fewer := len(s.fewer)
+	for i, c := range s.corners() {
+		out := Corner{Choice: s.in.choice(c.edges, c.steps), Fewer: i < fewer, Class: c.fails.class}
+		switch c.fails.fails {
+		case failsStability:
+			out.Fails = FailsStability
+		case failsNoWorse:
+			out.Fails = FailsNoWorse
+		case failsDelay:
+			out.Fails = FailsDelay
+		default:
+			out.Fails, out.Target = FailsTarget, c.fails.fails
+		}
+		corners = append(corners, out)
+	}
+	return corners
+}

@@ -1,0 +1,2 @@
+// Package plan finds what to buy for a cluster so that it meets targets at least cost, and proves it.
+package plan

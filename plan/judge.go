@@ -1,0 +1,327 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/num"
+	"productform/stability"
+)
+
+// What a plan fails at, in place of the row of a target.
+const (
+	failsStability = -1 - iota
+	failsNoWorse
+	failsDelay // it is not better than a known plan
+)
+
+// A judgement of a plan.
+type judgement struct {
+	verdict  Verdict
+	fails    int     // row of a target, or one of the above
+	class    int     // whose mean delay is worse
+	capacity bool    // it fails for want of capacity, whatever edges are taken away
+	delay    float64 // a lower bound on the mean delay to be minimized
+}
+
+// A judge decides which plans meet the targets.
+type judge struct {
+	in      *instance
+	s       Settings
+	targets []target
+	noWorse bool
+	solves  int
+
+	base map[num.Engine]*bf.Result // the cluster as it is, for NoWorse
+}
+
+// tieTol is the relative width of the enclosures that decide where float64 does not, before fractions do.
+const tieTol = 1e-30
+
+// exactBytes bounds the tables of fractions that decide ties.
+const exactBytes = 64 << 20
+
+// judge decides whether a plan is stable, meets the targets, is no worse for anybody if that is asked, and has a mean
+// delay below a bound, nil for none. The measures of [bf.Solve] in float64, with their proved bounds, decide first; where one
+// straddles its limit enclosures do, and then fractions. Each engine that solves the model counts as a solve.
+func (j *judge) judge(ctx context.Context, edges bits, steps []int, below *float64) (judgement, error) {
+	m := j.in.model(edges, steps)
+	if slices.ContainsFunc(j.targets, func(t target) bool { return t.measure == LoadFactor || t.measure == Margin }) {
+		if fails, err := j.scales(ctx, m); err != nil || fails.verdict == Failed {
+			return fails, err
+		}
+	}
+	var open judgement
+	for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
+		r, err := j.solve(ctx, m, engine)
+		switch {
+		case errors.Is(err, num.ErrUnstable):
+			return judgement{verdict: Failed, fails: failsStability}, nil
+		case beyond(err):
+			continue
+		case err != nil:
+			return judgement{}, err
+		}
+		result, err := j.means(ctx, m, edges, r, below)
+		if err != nil || result.verdict != Undecided {
+			return result, err
+		}
+		open = result
+	}
+	return open, nil
+}
+
+// beyond reports whether an engine cannot solve a model that others may.
+func beyond(err error) bool {
+	var large *num.TooLargeError
+	return errors.Is(err, bf.ErrDigits) || errors.Is(err, bf.ErrRange) || errors.As(err, &large)
+}
+
+// solve solves a model with an engine.
+func (j *judge) solve(ctx context.Context, m *cluster.Model, engine num.Engine) (*bf.Result, error) {
+	j.solves++
+	s := bf.Settings{Engine: engine, MaxBytes: j.s.MaxBytes}
+	switch engine {
+	case num.Enclose:
+		s.RelTol = tieTol
+	case num.Exact:
+		s.MaxBytes = exactBytes
+	}
+	return bf.Solve(ctx, m, s)
+}
+
+// scales decides the targets on load factor and margin, which are fractions, and looks for delays that are too long for want
+// of capacity: as the jobs of a set A of classes leave at the rate μ(A) at most,
+//
+//	E[Σ_A X] >= λ(A) / (μ(A) - λ(A)),
+//
+// with λ(A) and μ(A) in jobs per unit of time; sets are single classes and all. What fails here fails with fewer edges too, for μ
+// only falls.
+func (j *judge) scales(ctx context.Context, m *cluster.Model) (judgement, error) {
+	r, err := stability.Cluster(ctx, m)
+	switch {
+	case err != nil:
+		return judgement{}, err
+	case !r.Stable:
+		return judgement{verdict: Failed, fails: failsStability, capacity: true}, nil
+	}
+	for row, t := range j.targets {
+		short := false
+		switch t.measure {
+		case LoadFactor:
+			short = r.CriticalScale != nil && r.CriticalScale.Cmp(t.limit) < 0
+		case Margin:
+			short = r.Margin.Cmp(t.limit) < 0
+		case MeanDelay:
+			short = leastDelay(m, t.row).Cmp(t.limit) > 0
+		}
+		if short {
+			return judgement{verdict: Failed, fails: row, capacity: true}, nil
+		}
+	}
+	return judgement{}, nil
+}
+
+// leastDelay returns a lower bound on the mean delay of a class, or of all jobs for -1, in a stable cluster: of work w that arrives
+// for servers of capacity c, the mean number of jobs is at least w/(c - w).
+func leastDelay(m *cluster.Model, class int) *big.Rat {
+	used := make([]bool, len(m.Servers))
+	work, capacity, rate := new(big.Rat), new(big.Rat), new(big.Rat)
+	for i, c := range m.Classes {
+		if i != class && class >= 0 || c.ArrivalRate.Sign() == 0 {
+			continue
+		}
+		work.Add(work, new(big.Rat).Mul(c.ArrivalRate, num.OrOne(m.MeanSize)))
+		rate.Add(rate, c.ArrivalRate)
+		for _, k := range c.Servers {
+			if s := m.Servers[k.Server]; !used[k.Server] {
+				used[k.Server] = true
+				capacity.Add(capacity, new(big.Rat).Mul(s.Capacity, new(big.Rat).SetInt64(int64(s.Size()))))
+			}
+		}
+	}
+	jobs := new(big.Rat).Quo(work, capacity.Sub(capacity, work))
+	return jobs.Quo(jobs, rate)
+}
+
+// means decides what the measures of one engine decide.
+func (j *judge) means(ctx context.Context, m *cluster.Model, edges bits, r *bf.Result, below *float64) (judgement, error) {
+	open := false
+	for row, t := range j.targets {
+		v := measured(r, t)
+		if v == nil {
+			continue
+		}
+		switch compare(*v, r.RelativeErrorBound, t.limit, t.low, t.high) {
+		case Failed:
+			return judgement{verdict: Failed, fails: row}, nil
+		case Undecided:
+			open = true
+		}
+	}
+	result := judgement{verdict: Met}
+	if v := aimed(r, j.in.aim); v != nil {
+		result.delay, _ = bounds(*v, r.RelativeErrorBound)
+		if below != nil && result.delay >= *below {
+			return judgement{verdict: Failed, fails: failsDelay, delay: result.delay}, nil
+		}
+	}
+	if j.noWorse && edges != 0 {
+		class, v, err := j.worse(ctx, m, edges, r)
+		if err != nil || v == Failed {
+			return judgement{verdict: Failed, fails: failsNoWorse, class: class}, err
+		}
+		open = open || v == Undecided
+	}
+	if open {
+		result.verdict = Undecided
+	}
+	return result, nil
+}
+
+// measured returns the measure of a target among those of a solution, nil if it is not there.
+func measured(r *bf.Result, t target) *num.Value {
+	switch {
+	case t.measure == MeanDelay:
+		return aimed(r, t.row)
+	case t.measure == Utilization:
+		return &r.Servers[t.row].Utilization
+	}
+	return nil
+}
+
+// aimed returns the mean delay of a class, or of all jobs for -1; nil if none arrive.
+func aimed(r *bf.Result, class int) *num.Value {
+	if class < 0 {
+		return r.MeanDelay
+	}
+	return r.Classes[class].MeanDelay
+}
+
+// compare decides whether v <= limit, where v is within a relative error bound, and low and high are doubles around the limit.
+func compare(v num.Value, bound float64, limit *big.Rat, low, high float64) Verdict {
+	if v.Exact != nil {
+		if v.Exact.Cmp(limit) <= 0 {
+			return Met
+		}
+		return Failed
+	}
+	if e, ok := v.Interval(); ok {
+		return compareIntervals(e, num.FromRat(limit, e.Prec()+64))
+	}
+	least, most := bounds(v, bound)
+	switch {
+	case most <= low:
+		return Met
+	case least > high:
+		return Failed
+	}
+	return Undecided
+}
+
+// compareIntervals decides whether x <= y for numbers in two intervals.
+func compareIntervals(x, y num.Interval) Verdict {
+	switch {
+	case x.High.Cmp(y.Low) <= 0:
+		return Met
+	case x.Low.Cmp(y.High) > 0:
+		return Failed
+	}
+	return Undecided
+}
+
+// bounds returns doubles around the exact value x >= 0 of v, |v - x| <= b x: v/(1+b) <= x <= v/(1-b). The sums and quotients are off
+// by less than two spacings of doubles, which the last steps make up for.
+func bounds(v num.Value, b float64) (low, high float64) {
+	if v.Low != nil || v.Exact != nil {
+		if v.Exact != nil {
+			return around(v.Exact)
+		}
+		return v.Bounds()
+	}
+	down := func(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
+	up := func(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+	low = max(0, down(down(v.Float/up(1+b))))
+	if b >= 0.5 {
+		return low, math.Inf(1)
+	}
+	return low, up(up(v.Float / down(1-b)))
+}
+
+// worse decides whether some class has a larger mean delay than in the cluster as it is. Without new edges among the classes
+// that share servers, directly or by way of others, with a class nobody has, by the theorem of the package.
+func (j *judge) worse(ctx context.Context, m *cluster.Model, edges bits, r *bf.Result) (class int, v Verdict, err error) {
+	base, ok := j.base[r.Engine]
+	if !ok {
+		if base, err = j.solve(ctx, j.in.base, r.Engine); err != nil {
+			if beyond(err) {
+				return 0, Undecided, nil
+			}
+			return 0, Undecided, err
+		}
+		j.base[r.Engine] = base
+	}
+	v = Met
+	for _, i := range j.in.touched(m, edges) {
+		old, now := base.Classes[i].MeanDelay, r.Classes[i].MeanDelay
+		if now == nil {
+			continue
+		}
+		var c Verdict
+		x, enclosed := now.Interval()
+		y, _ := old.Interval()
+		switch {
+		case now.Exact != nil:
+			c = compare(*now, 0, old.Exact, 0, 0)
+		case enclosed:
+			c = compareIntervals(x, y)
+		default:
+			low, high := bounds(*old, base.RelativeErrorBound)
+			c = compare(*now, r.RelativeErrorBound, nil, low, high)
+		}
+		if c == Failed {
+			return i, Failed, nil
+		}
+		if c == Undecided {
+			v = Undecided
+		}
+	}
+	return 0, v, nil
+}
+
+// touched returns the classes with arrivals that share servers, directly or by way of other classes, with one that has a new edge.
+func (in *instance) touched(m *cluster.Model, edges bits) (rows []int) {
+	root := make([]int, len(m.Servers)+len(m.Classes))
+	for x := range root {
+		root[x] = x
+	}
+	find := func(x int) int {
+		for root[x] != x {
+			root[x] = root[root[x]]
+			x = root[x]
+		}
+		return x
+	}
+	for i, c := range m.Classes {
+		if c.ArrivalRate.Sign() > 0 {
+			for _, k := range c.Servers {
+				root[find(len(m.Servers)+i)] = find(k.Server)
+			}
+		}
+	}
+	var parts []int
+	for _, k := range edges.list() {
+		parts = append(parts, find(in.edges[k].choice.Server))
+	}
+	for i, c := range m.Classes {
+		if c.ArrivalRate.Sign() > 0 && slices.Contains(parts, find(len(m.Servers)+i)) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"math/big"
+
+	"productform/cluster"
+)
+
+// A Problem is a cluster with what can be bought for it and what it shall achieve. Classes and servers are named as in
+// the model.
+type Problem struct {
+	Model *cluster.Model
+	Scale *big.Rat // > 0, by which all arrival rates are multiplied; nil means 1
+
+	Targets []Target
+	NoWorse bool // no class has a larger mean delay than in the cluster as it is, at the same arrival rates
+
+	Upgrades   []Upgrade
+	NewServers []NewServer
+	Edges      []Edge
+
+	Budget   *big.Rat // >= 0, the most that a plan may cost; nil for no limit
+	Minimize string   // the class whose mean delay [LeastDelay] and [Frontier] minimize; empty for that of all jobs
+}
+
+// A Measure is what a target is about.
+type Measure string
+
+// The measures of targets.
+const (
+	MeanDelay   Measure = "mean_delay"  // E[T_i] of a class, or of all jobs; at most
+	Percentile  Measure = "percentile"  // of the delay of a class in order of arrival with exponential sizes; at most
+	Utilization Measure = "utilization" // of a server; at most
+	LoadFactor  Measure = "load_factor" // critical scale of the arrival rates; at least
+	Margin      Measure = "margin"      // min over A of μ(A) - λ(A)σ; at least
+)
+
+// A Target bounds a measure: from above, or load factor and margin from below. A measure that is equal to its limit meets
+// the target. Every plan has to be stable besides.
+type Target struct {
+	Measure Measure
+	Class   string   // of a mean delay, empty for that of all jobs, or of a percentile
+	Server  string   // of a utilization
+	Level   *big.Rat // of a percentile, in (0, 100)
+	Limit   *big.Rat // > 0; time, or for a utilization < 1
+}
+
+// An Upgrade adds capacity to a server, or to each server of a group, in equal steps.
+type Upgrade struct {
+	Server string
+	Step   *big.Rat // > 0, work per unit of time
+	Cost   *big.Rat // >= 0, of one step
+	Most   int      // steps that can be bought, >= 1
+}
+
+// A NewServer adds up to Most servers that serve some classes, each job at all of them at once.
+type NewServer struct {
+	Name     string
+	Capacity *big.Rat // > 0, of each, work per unit of time
+	Classes  []string
+	Cost     *big.Rat // >= 0, of each
+	Most     int      // >= 1
+}
+
+// An Edge lets a class use a server that it cannot use now.
+type Edge struct {
+	Class  string
+	Server string
+	Choose int      // servers drawn from a group for each job; 0 means 1
+	Cost   *big.Rat // >= 0
+}
+
+// A Choice is a plan: what to buy of a problem.
+type Choice struct {
+	Steps []int // of each upgrade, then of each new server; nil for none
+	Edges []int // rows of Problem.Edges, increasing
+}

@@ -1,0 +1,200 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"math/big"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/num"
+	"productform/stability"
+)
+
+// A Verdict says whether a target is met.
+type Verdict int8
+
+// The verdicts. What no engine decides is undecided: a bound on a number straddles the limit at the widest precision.
+const (
+	Undecided Verdict = iota
+	Met
+	Failed
+)
+
+func (v Verdict) String() string { return [...]string{"undecided", "met", "failed"}[v] }
+
+// An Outcome holds the measures of a cluster with a plan.
+type Outcome struct {
+	Choice    Choice
+	Cost      *big.Rat
+	Model     *cluster.Model
+	Stability *stability.Result
+	Solution  *bf.Result // nil if the cluster is unstable
+	Targets   []TargetOutcome
+}
+
+// A TargetOutcome says whether a target is met.
+type TargetOutcome struct {
+	Value   *num.Value // the measure: of a percentile the delay; nil if the cluster is unstable, or where no jobs arrive
+	Verdict Verdict
+}
+
+// An Answer is the best plan that was found, with the proof that there is no better one.
+type Answer struct {
+	Now          *Outcome // the cluster as it is, at the arrival rates of the problem
+	Plan         *Outcome // nil if none was found
+	WithinBudget bool     // whether Plan is
+	Most         *Outcome // with everything bought; nil if there is a plan
+	Proof        Proof
+	Complete     bool     // whether the search came to its end; else Proof says what it has excluded
+	Undecided    []Choice // plans that might meet the targets: for them some bound straddles a limit at the widest precision
+	Solves       int
+}
+
+// A Proof shows that no plan meets the targets, is no worse for anybody if that is asked, and
+//
+//   - holds From,
+//   - costs less than Below, unless that is nil, and at most AtMost, unless that is nil,
+//   - has a mean delay, that of Problem.Minimize, below Delay, unless that is 0.
+//
+// Each such plan is within one of the corners, and these fail.
+type Proof struct {
+	From          Choice
+	Below, AtMost *big.Rat
+	Delay         float64
+	Corners       []Corner
+}
+
+// A Corner is a plan that fails at something. By monotonicity so does every plan with the same edges and at most its steps and, if
+// Fewer is set, also with some of its edges.
+type Corner struct {
+	Choice Choice
+	Fewer  bool
+	Fails  Failure
+	Target int // row of the target, if it fails at one
+	Class  int // row of the class whose mean delay is worse, if it fails at that
+}
+
+// A Failure is what a corner fails at.
+type Failure string
+
+// The failures.
+const (
+	FailsTarget    Failure = "target"
+	FailsStability Failure = "stable"     // work arrives at least as fast as it can be done
+	FailsNoWorse   Failure = "no_worse"   // a class has a larger mean delay than now
+	FailsDelay     Failure = "mean_delay" // the mean delay to be minimized is at least that of the proof
+)
+
+// An EdgeEffect says what an edge does to the delays.
+type EdgeEffect struct {
+	Edge          int
+	Without, With *bf.Result // nil where unstable
+}
+
+// Evaluate returns the measures of a plan, without a search.
+//
+// The error is a *[num.InputError] for a problem, a choice or settings out of range, and else as of [bf.Solve], or ctx.Err()
+// soon after the context ends. An unstable cluster is an outcome.
+func Evaluate(ctx context.Context, p *Problem, c Choice, s Settings) (*Outcome, error) {
+	in, s, err := begin(p, s)
+	if err != nil {
+		return nil, err
+	}
+	edges, steps, err := in.resolve(c)
+	if err != nil {
+		return nil, err
+	}
+	return in.outcome(ctx, edges, steps, s)
+}
+
+// begin checks a problem and settings.
+func begin(p *Problem, s Settings) (*instance, Settings, error) {
+	in, err := newInstance(p)
+	if err != nil {
+		return nil, s, err
+	}
+	s, err = s.checked()
+	return in, s, err
+}
+
+// outcome solves a plan, as exactly as its targets take.
+func (in *instance) outcome(ctx context.Context, edges bits, steps []int, s Settings) (*Outcome, error) {
+	o := &Outcome{Choice: in.choice(edges, steps), Cost: in.rat(in.cost(edges, steps)), Model: in.model(edges, steps),
+		Targets: make([]TargetOutcome, len(in.targets))}
+	var err error
+	if o.Stability, err = stability.Cluster(ctx, o.Model); err != nil {
+		return nil, err
+	}
+	for row := range o.Targets {
+		o.Targets[row].Verdict = Failed
+	}
+	if !o.Stability.Stable {
+		return o, nil
+	}
+	if o.Solution, err = bf.Solve(ctx, o.Model, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes}); err != nil {
+		return nil, err
+	}
+	for row := range in.targets {
+		if err := in.judgeTarget(ctx, o, row, s); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// judgeTarget sets the outcome of a target in a stable cluster.
+func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Settings) error {
+	t, out := in.targets[row], &o.Targets[row]
+	switch t.measure {
+	case LoadFactor, Margin:
+		x := o.Stability.Margin
+		if t.measure == LoadFactor {
+			x = o.Stability.CriticalScale
+		}
+		f, _ := x.Float64()
+		out.Value = &num.Value{Float: f, Exact: x}
+		if x.Cmp(t.limit) >= 0 {
+			out.Verdict = Met
+		}
+		return nil
+	}
+	out.Value = measured(o.Solution, t)
+	j := &judge{in: in, s: s, targets: in.targets[row : row+1]}
+	r, err := j.judge(ctx, bitsOf(o.Choice.Edges), o.Choice.Steps, nil)
+	out.Verdict = r.verdict
+	return err
+}
+
+// EdgeEffects returns what each edge of a problem does to the delays with a plan: without it and with it, whether the plan has it or
+// not.
+//
+// The errors are those of [Evaluate].
+func EdgeEffects(ctx context.Context, p *Problem, c Choice, s Settings) ([]EdgeEffect, error) {
+	in, s, err := begin(p, s)
+	if err != nil {
+		return nil, err
+	}
+	edges, steps, err := in.resolve(c)
+	if err != nil {
+		return nil, err
+	}
+	solve := func(edges bits) (*bf.Result, error) {
+		r, err := bf.Solve(ctx, in.model(edges, steps), bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
+		if errors.Is(err, num.ErrUnstable) {
+			return nil, nil
+		}
+		return r, err
+	}
+	effects := make([]EdgeEffect, len(in.edges))
+	for k := range effects {
+		effects[k].Edge = k
+		if effects[k].Without, err = solve(edges &^ (1 << k)); err != nil {
+			return nil, err
+		}
+		if effects[k].With, err = solve(edges | 1<<k); err != nil {
+			return nil, err
+		}
+	}
+	return effects, nil
+}

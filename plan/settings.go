@@ -1,0 +1,44 @@
+package plan
+
+import (
+	"cmp"
+	"math/big"
+
+	"productform/internal/input"
+)
+
+// Settings tunes the searches. The zero value asks for at most 100,000 solves, mean delays to 1e-9 and tables of 16 GiB.
+type Settings struct {
+	Limit    int            // most models to solve in a search, after which it says how far from the best its plan can be; 0 means 100,000
+	RelTol   float64        // relative error of numbers in the answer, and by which another plan has to have a smaller mean delay, in (0, 1); 0 means 1e-9
+	MaxBytes int64          // memory that tables may take; 0 means 16 GiB
+	Progress func(Progress) // called after each solve unless nil
+}
+
+// Progress says how far a search is.
+type Progress struct {
+	Solves  int
+	AtLeast *big.Rat // what the plans that are left cost at least
+	Cost    *big.Rat // of the best plan so far, nil if there is none
+}
+
+const (
+	defaultLimit    = 100_000
+	defaultRelTol   = 1e-9
+	defaultMaxBytes = 16 << 30
+)
+
+// checked returns s with the values that zeros stand for, or the error for one out of range.
+func (s Settings) checked() (Settings, error) {
+	if s.Limit < 0 {
+		return s, input.Errorf("Limit", s.Limit, "a number of solves, or 0 for %d", defaultLimit)
+	}
+	if !(s.RelTol >= 0 && s.RelTol < 1) {
+		return s, input.Errorf("RelTol", s.RelTol, "a number in (0, 1), or 0 for 1e-9")
+	}
+	if s.MaxBytes < 0 {
+		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")
+	}
+	s.Limit, s.RelTol, s.MaxBytes = cmp.Or(s.Limit, defaultLimit), cmp.Or(s.RelTol, defaultRelTol), cmp.Or(s.MaxBytes, defaultMaxBytes)
+	return s, nil
+}
