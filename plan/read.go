@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"io"
 	"math/big"
 	"path/filepath"
@@ -117,7 +118,11 @@ func decodeModel(n *tree.Node, folder string) (*cluster.Model, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(folder, name)
 	}
-	return cluster.ReadFile(name)
+	m, err := cluster.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err) // about another file
+	}
+	return m, nil
 }
 
 const wantModel = "the name of a file with a model, or a model: an object with servers and classes"

@@ -55,14 +55,14 @@ type search struct {
 	boxes   int
 	from    Choice // what every plan holds
 	known   map[bits]*known
-	fewer   []corner  // whose failure all sets of fewer edges share
-	below   int64     // plans that cost as much are of no interest
-	delay   *float64  // nor, if byDelay, are those with a mean delay as large; nil until a plan is found
-	best    *box      // the best plan found, at lower
-	pending []*box    // single plans that no engine decides
-	tol     float64   // by which, relatively, another plan has to be better, if byDelay
-	most    []int     // all that can be bought
-	bound   *box      // the most promising one
+	fewer   []corner // whose failure all sets of fewer edges share
+	below   int64    // plans that cost as much are of no interest
+	delay   *float64 // nor, if byDelay, are those with a mean delay as large; nil until a plan is found
+	best    *box     // the best plan found, at lower
+	pending []*box   // single plans that no engine decides
+	tol     float64  // by which, relatively, another plan has to be better, if byDelay
+	most    []int    // all that can be bought
+	bound   *box     // the most promising one
 }
 
 // known is what is known of the plans with one set of edges.

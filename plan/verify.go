@@ -1,0 +1,370 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/num"
+	"productform/stability"
+)
+
+// ErrProof is wrapped by the errors of [Verify].
+var ErrProof = errors.New("plan: the answer does not prove what it says")
+
+func unproved(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrProof, fmt.Sprintf(format, args...))
+}
+
+// verifyTol is the relative width of the enclosures that check an answer, before fractions do.
+const verifyTol = 1e-12
+
+// Verify checks an answer to a problem, whoever found it, and never searches:
+//
+//   - the plan costs what is said and meets the targets, and Proof.Delay, if it is set, is at most the mean delay of the plan;
+//   - each corner of the proof fails at what it says, solved again by enclosures and if they leave it open by fractions, where
+//     the search goes by float64 first;
+//   - each plan that the proof speaks of is within a corner: boxes of plans are cut up along the corners, in whole numbers;
+//   - the proof speaks of all plans that cost less than the one found, or of as many as Proof.Below and Proof.Delay say.
+//
+// Of a.Plan it reads Choice and Cost. The error wraps [ErrProof], or is as of [Evaluate].
+func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
+	in, s, err := begin(p, s)
+	if err != nil {
+		return err
+	}
+	v := &verifier{in: in, s: s}
+	if a.Complete && a.Proof.Delay == 0 && !isSame(a.Proof.Below, a.Plan) {
+		return unproved("the proof does not speak of all plans that cost less than the one found")
+	}
+	if a.Plan != nil {
+		if err := v.plan(ctx, a.Plan, a.Proof); err != nil {
+			return err
+		}
+	}
+	return v.proof(ctx, a.Proof)
+}
+
+// isSame reports whether a bound on costs is the cost of a plan, or there is neither.
+func isSame(below *big.Rat, o *Outcome) bool {
+	if below == nil || o == nil {
+		return below == nil && o == nil
+	}
+	return o.Cost != nil && below.Cmp(o.Cost) == 0
+}
+
+type verifier struct {
+	in   *instance
+	s    Settings
+	base map[num.Engine]*bf.Result
+}
+
+// plan checks the plan that was found.
+func (v *verifier) plan(ctx context.Context, o *Outcome, proof Proof) error {
+	edges, steps, err := v.in.resolve(o.Choice)
+	if err != nil {
+		return unproved("the plan: %v", err)
+	}
+	cost := v.cost(o.Choice)
+	switch {
+	case o.Cost == nil || cost.Cmp(o.Cost) != 0:
+		return unproved("the plan costs %s", cost.RatString())
+	case proof.Below != nil && cost.Cmp(proof.Below) < 0 && proof.Delay == 0:
+		return unproved("the plan costs less than %s, which is said to be impossible", proof.Below.RatString())
+	case proof.AtMost != nil && cost.Cmp(proof.AtMost) > 0:
+		return unproved("the plan costs more than %s", proof.AtMost.RatString())
+	}
+	if err := v.meets(ctx, v.in.model(edges, steps), edges); err != nil || proof.Delay == 0 {
+		return err
+	}
+	fails, err := v.fails(ctx, Corner{Choice: o.Choice, Fails: FailsDelay}, proof.Delay)
+	if err == nil && !fails {
+		err = unproved("the plan has a mean delay below %v, which is said to be impossible", proof.Delay)
+	}
+	return err
+}
+
+// meets checks that a plan meets the targets and is no worse for anybody, if that is asked.
+func (v *verifier) meets(ctx context.Context, m *cluster.Model, edges bits) error {
+	r, err := v.stability(ctx, m)
+	if err != nil {
+		return err
+	}
+	if !r.Stable {
+		return unproved("the plan leaves the cluster unstable")
+	}
+	for row, t := range v.in.targets {
+		misses, err := v.misses(ctx, m, r, t, false)
+		if err != nil {
+			return err
+		}
+		if misses != Failed {
+			return unproved("the plan is not shown to meet targets[%d]", row)
+		}
+	}
+	if !v.in.NoWorse {
+		return nil
+	}
+	for _, i := range v.in.touched(m, edges) {
+		worse, err := v.isWorse(ctx, m, i)
+		if err != nil {
+			return err
+		}
+		if worse != Failed {
+			return unproved("the plan is not shown to be no worse for %s", m.Classes[i].Name)
+		}
+	}
+	return nil
+}
+
+// cost adds up what a plan costs, in the words of the problem.
+func (v *verifier) cost(c Choice) *big.Rat {
+	sum := new(big.Rat)
+	for k, n := range c.Steps {
+		price := new(big.Rat)
+		if u := len(v.in.Upgrades); k < u {
+			price.Set(v.in.Upgrades[k].Cost)
+		} else {
+			price.Set(v.in.NewServers[k-u].Cost)
+		}
+		sum.Add(sum, price.Mul(price, new(big.Rat).SetInt64(int64(n))))
+	}
+	for _, k := range c.Edges {
+		sum.Add(sum, v.in.Edges[k].Cost)
+	}
+	return sum
+}
+
+// proof checks the corners, and that they cover what they should.
+func (v *verifier) proof(ctx context.Context, proof Proof) error {
+	for i, c := range proof.Corners {
+		if _, _, err := v.in.resolve(c.Choice); err != nil {
+			return unproved("corner %d: %v", i, err)
+		}
+		fails, err := v.fails(ctx, c, proof.Delay)
+		if err != nil {
+			return err
+		}
+		if !fails {
+			return unproved("corner %d does not fail at %s", i, c.Fails)
+		}
+	}
+	first, from, err := v.in.resolve(proof.From)
+	if err != nil {
+		return unproved("%v", err)
+	}
+	for edges := range bits(1) << len(v.in.edges) {
+		if edges&first != first {
+			continue
+		}
+		cover := &cover{in: v.in, edges: edges, proof: proof}
+		for _, c := range proof.Corners {
+			if with := bitsOf(c.Choice.Edges); with == edges || c.Fewer && edges&^with == 0 {
+				steps := make([]int, len(v.in.options))
+				copy(steps, c.Choice.Steps)
+				cover.corners = append(cover.corners, steps)
+			}
+		}
+		open, err := cover.open(ctx, slices.Clone(from), v.in.most(), cover.corners)
+		if err != nil {
+			return err
+		}
+		if open != nil {
+			return unproved("no corner covers the plan with steps %v and edges %v", open, edges.list())
+		}
+	}
+	return nil
+}
+
+// fails reports whether a corner fails at what it says.
+func (v *verifier) fails(ctx context.Context, c Corner, delay float64) (bool, error) {
+	edges, steps, _ := v.in.resolve(c.Choice)
+	m := v.in.model(edges, steps)
+	r, err := v.stability(ctx, m)
+	if err != nil || !r.Stable {
+		return err == nil, err // an unstable cluster fails at everything
+	}
+	verdict := Undecided
+	switch {
+	case c.Fails == FailsTarget && c.Target >= 0 && c.Target < len(v.in.targets):
+		verdict, err = v.misses(ctx, m, r, v.in.targets[c.Target], c.Fewer)
+	case c.Fewer: // nothing else is known of fewer edges
+	case c.Fails == FailsNoWorse && v.in.NoWorse && c.Class >= 0 && c.Class < len(m.Classes) && m.Classes[c.Class].ArrivalRate.Sign() > 0:
+		verdict, err = v.isWorse(ctx, m, c.Class)
+	case c.Fails == FailsDelay && delay > 0 && delay <= math.MaxFloat64:
+		bound := new(big.Rat)
+		bound.SetFloat64(delay)
+		verdict, err = v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) {
+			if d := aimed(r, v.in.aim); d != nil && lowOf(*d).Cmp(bound) >= 0 {
+				return Met, nil
+			}
+			return Undecided, nil
+		})
+	}
+	return verdict == Met, err
+}
+
+// stability decides whether a cluster is stable, and checks the proof.
+func (v *verifier) stability(ctx context.Context, m *cluster.Model) (*stability.Result, error) {
+	r, err := stability.Cluster(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return r, stability.Verify(ctx, m, r)
+}
+
+// misses decides whether a stable cluster misses a target: Met if it does. With fewer set it has to be by a bound that fewer edges
+// only make worse.
+func (v *verifier) misses(ctx context.Context, m *cluster.Model, r *stability.Result, t target, fewer bool) (Verdict, error) {
+	switch {
+	case t.measure == LoadFactor && r.CriticalScale == nil:
+		return Failed, nil
+	case t.measure == LoadFactor:
+		return isAbove(num.Value{Exact: t.limit}, num.Value{Exact: r.CriticalScale}), nil
+	case t.measure == Margin:
+		return isAbove(num.Value{Exact: t.limit}, num.Value{Exact: r.Margin}), nil
+	case t.measure == MeanDelay && leastDelay(m, t.row).Cmp(t.limit) > 0:
+		return Met, nil
+	case fewer:
+		return Undecided, nil
+	}
+	return v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) { return isAbove(*measured(r, t), num.Value{Exact: t.limit}), nil })
+}
+
+// isWorse decides whether a class has a larger mean delay than in the cluster as it is: Met if so.
+func (v *verifier) isWorse(ctx context.Context, m *cluster.Model, class int) (Verdict, error) {
+	return v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) {
+		base, err := v.solve(ctx, v.in.base, r.Engine)
+		if err != nil {
+			return Undecided, err
+		}
+		return isAbove(*r.Classes[class].MeanDelay, *base.Classes[class].MeanDelay), nil
+	})
+}
+
+// byEngines decides something by enclosures or if they leave it open by fractions.
+func (v *verifier) byEngines(ctx context.Context, m *cluster.Model, decide func(*bf.Result) (Verdict, error)) (Verdict, error) {
+	for _, engine := range []num.Engine{num.Enclose, num.Exact} {
+		r, err := v.solve(ctx, m, engine)
+		if err != nil && !beyond(err) {
+			return Undecided, err
+		}
+		if err != nil {
+			continue
+		}
+		if verdict, err := decide(r); err != nil || verdict != Undecided {
+			return verdict, err
+		}
+	}
+	return Undecided, nil
+}
+
+func (v *verifier) solve(ctx context.Context, m *cluster.Model, engine num.Engine) (*bf.Result, error) {
+	if m == v.in.base {
+		if r := v.base[engine]; r != nil {
+			return r, nil
+		}
+	}
+	s := bf.Settings{Engine: engine, RelTol: verifyTol, MaxBytes: v.s.MaxBytes}
+	if engine == num.Exact {
+		s.MaxBytes = exactBytes
+	}
+	r, err := bf.Solve(ctx, m, s)
+	if err == nil && m == v.in.base {
+		if v.base == nil {
+			v.base = map[num.Engine]*bf.Result{}
+		}
+		v.base[engine] = r
+	}
+	return r, err
+}
+
+// isAbove decides whether x > y: Met if so, Failed if not, by their fractions or bounds.
+func isAbove(x, y num.Value) Verdict {
+	switch {
+	case lowOf(x).Cmp(highOf(y)) > 0:
+		return Met
+	case highOf(x).Cmp(lowOf(y)) <= 0:
+		return Failed
+	}
+	return Undecided
+}
+
+func lowOf(v num.Value) *big.Rat {
+	if v.Exact != nil {
+		return v.Exact
+	}
+	x, _ := v.Low.Rat(nil)
+	return x
+}
+
+func highOf(v num.Value) *big.Rat {
+	if v.Exact != nil {
+		return v.Exact
+	}
+	x, _ := v.High.Rat(nil)
+	return x
+}
+
+// A cover asks whether the corners of a set of edges cover all plans that a proof speaks of.
+type cover struct {
+	in      *instance
+	edges   bits
+	proof   Proof
+	corners [][]int
+}
+
+// isMeant reports whether the proof speaks of plans of this cost.
+func (c *cover) isMeant(units int64) bool {
+	cost := c.in.rat(units)
+	return (c.proof.Below == nil || cost.Cmp(c.proof.Below) < 0) && (c.proof.AtMost == nil || cost.Cmp(c.proof.AtMost) <= 0)
+}
+
+// open returns a plan between two corners that the proof speaks of and that no corner covers, nil if there is none. It takes the
+// corner that covers most of the box from lower on, and goes on with what is left: for each step k, the plans that have more than
+// the corner of k, and at most as much of the steps before.
+func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) ([]int, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !c.isMeant(c.in.cost(c.edges, lower)) {
+		return nil, nil
+	}
+	var here [][]int
+	var best []int
+	most := 0.
+	for _, corner := range corners {
+		if !atMost(lower, corner) {
+			continue
+		}
+		here = append(here, corner)
+		part := 1.
+		for k := range lower {
+			part *= float64(min(corner[k], upper[k])-lower[k]+1) / float64(upper[k]-lower[k]+1)
+		}
+		if part > most {
+			best, most = corner, part
+		}
+	}
+	if best == nil {
+		return lower, nil
+	}
+	upper = slices.Clone(upper)
+	for k := range lower {
+		if best[k] >= upper[k] {
+			continue
+		}
+		next := slices.Clone(lower)
+		next[k] = best[k] + 1
+		if open, err := c.open(ctx, next, slices.Clone(upper), here); err != nil || open != nil {
+			return open, err
+		}
+		upper[k] = best[k]
+	}
+	return nil, nil
+}
