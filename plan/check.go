@@ -44,6 +44,9 @@ func (p *Problem) check() error {
 			return err
 		}
 	}
+	if !slices.ContainsFunc(p.Model.Classes, func(c cluster.Class) bool { return c.ArrivalRate.Sign() > 0 }) {
+		return input.Errorf("model.classes", fmt.Sprintf("%d without arrivals", len(p.Model.Classes)), "a class with arrivals")
+	}
 	for _, part := range []func() error{p.checkTargets, p.checkUpgrades, p.checkNewServers, p.checkEdges} {
 		if err := part(); err != nil {
 			return err
@@ -132,6 +135,9 @@ func (p *Problem) checkTarget(path string, t Target) error {
 		}
 		if t.Measure == MeanDelay {
 			break
+		}
+		if _, err := p.Model.OneMeanSize(); err != nil {
+			return within("model", err)
 		}
 		if t.Level == nil || t.Level.Sign() <= 0 || t.Level.Cmp(hundred) >= 0 {
 			return input.Errorf(path+".percentile", ratText(t.Level), wantPercent)

@@ -39,12 +39,12 @@ type edge struct {
 
 // A target is a [Target] with rows for names; limit is that on P(T > delay) for a percentile.
 type target struct {
-	measure     Measure
-	row         int // of the class or server, -1 for all jobs
-	limit       *big.Rat
-	low, high   float64  // doubles around the limit
-	delay       *big.Rat // of a percentile
-	delayColumn int      // of a percentile: place of the delay among the times of the problem
+	measure   Measure
+	row       int // of the class or server, -1 for all jobs
+	limit     *big.Rat
+	low, high float64  // doubles around the limit
+	delay     *big.Rat // of a percentile
+	level     *big.Rat // of a percentile, in (0, 1)
 }
 
 // newInstance checks a problem and resolves it.
@@ -103,8 +103,8 @@ func (p *Problem) target(t Target) target {
 		r.row, _ = p.class("", t.Class)
 	}
 	if t.Measure == Percentile {
-		r.delay = t.Limit
-		r.limit = new(big.Rat).Sub(one, new(big.Rat).Quo(t.Level, hundred))
+		r.delay, r.level = t.Limit, new(big.Rat).Quo(t.Level, hundred)
+		r.limit = new(big.Rat).Sub(one, r.level)
 	}
 	r.low, r.high = around(r.limit)
 	return r

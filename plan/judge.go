@@ -48,7 +48,8 @@ const exactBytes = 64 << 20
 
 // judge decides whether a plan is stable, meets the targets, is no worse for anybody if that is asked, and has a mean
 // delay below a bound, nil for none. The measures of [bf.Solve] in float64, with their proved bounds, decide first; where one
-// straddles its limit enclosures do, and then fractions. Each engine that solves the model counts as a solve.
+// straddles its limit enclosures do, and then fractions. Percentiles come last, for they take longest. Each engine that solves the
+// model counts as a solve.
 func (j *judge) judge(ctx context.Context, edges bits, steps []int, below *float64) (judgement, error) {
 	m := j.in.model(edges, steps)
 	if slices.ContainsFunc(j.targets, func(t target) bool { return t.measure == LoadFactor || t.measure == Margin }) {
@@ -56,7 +57,15 @@ func (j *judge) judge(ctx context.Context, edges bits, steps []int, below *float
 			return fails, err
 		}
 	}
-	var open judgement
+	r, err := j.byMeans(ctx, m, edges, below)
+	if err != nil || r.verdict == Failed {
+		return r, err
+	}
+	return j.percentiles(ctx, m, r)
+}
+
+// byMeans decides what [bf.Solve] can decide.
+func (j *judge) byMeans(ctx context.Context, m *cluster.Model, edges bits, below *float64) (open judgement, err error) {
 	for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
 		r, err := j.solve(ctx, m, engine)
 		switch {
@@ -74,6 +83,40 @@ func (j *judge) judge(ctx context.Context, edges bits, steps []int, below *float
 		open = result
 	}
 	return open, nil
+}
+
+// percentiles decides the targets on percentiles, T_i <= t at the level p if P(T_i > t) <= 1 - p, of a plan that fails at no other.
+func (j *judge) percentiles(ctx context.Context, m *cluster.Model, result judgement) (judgement, error) {
+	var q bf.DelayQuestion
+	var rows []int
+	for row, t := range j.targets {
+		if t.measure == Percentile {
+			q.Times = append(q.Times, t.delay)
+			rows = append(rows, row)
+		}
+	}
+	if rows == nil {
+		return result, nil
+	}
+	j.solves++
+	r, err := bf.Delays(ctx, m, q, bf.Settings{Engine: num.Float, MaxBytes: j.s.MaxBytes})
+	switch {
+	case beyond(err):
+		result.verdict = Undecided
+		return result, nil
+	case err != nil:
+		return result, err
+	}
+	for k, row := range rows {
+		t := j.targets[row]
+		switch compare(r.Classes[t.row].Tails[k], 0, t.limit, 0, 0) {
+		case Failed:
+			return judgement{verdict: Failed, fails: row, delay: result.delay}, nil
+		case Undecided:
+			result.verdict = Undecided
+		}
+	}
+	return result, nil
 }
 
 // beyond reports whether an engine cannot solve a model that others may.
@@ -136,7 +179,7 @@ func leastDelay(m *cluster.Model, class int) *big.Rat {
 		if i != class && class >= 0 || c.ArrivalRate.Sign() == 0 {
 			continue
 		}
-		work.Add(work, new(big.Rat).Mul(c.ArrivalRate, num.OrOne(m.MeanSize)))
+		work.Add(work, m.Work(i))
 		rate.Add(rate, c.ArrivalRate)
 		for _, k := range c.Servers {
 			if s := m.Servers[k.Server]; !used[k.Server] {

@@ -159,7 +159,13 @@ func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Sett
 		}
 		return nil
 	}
-	out.Value = measured(o.Solution, t)
+	if out.Value = measured(o.Solution, t); t.measure == Percentile {
+		d, err := bf.Delays(ctx, o.Model, bf.DelayQuestion{Levels: []*big.Rat{t.level}}, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
+		if err != nil {
+			return err
+		}
+		out.Value = &d.Classes[t.row].Quantiles[0]
+	}
 	j := &judge{in: in, s: s, targets: in.targets[row : row+1]}
 	r, err := j.judge(ctx, bitsOf(o.Choice.Edges), o.Choice.Steps, nil)
 	out.Verdict = r.verdict

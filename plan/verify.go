@@ -232,6 +232,12 @@ func (v *verifier) misses(ctx context.Context, m *cluster.Model, r *stability.Re
 		return Met, nil
 	case fewer:
 		return Undecided, nil
+	case t.measure == Percentile:
+		d, err := bf.Delays(ctx, m, bf.DelayQuestion{Times: []*big.Rat{t.delay}}, bf.Settings{MaxBytes: v.s.MaxBytes})
+		if err != nil {
+			return Undecided, err
+		}
+		return isAbove(d.Classes[t.row].Tails[0], num.Value{Exact: t.limit}), nil
 	}
 	return v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) { return isAbove(*measured(r, t), num.Value{Exact: t.limit}), nil })
 }
