@@ -23,29 +23,38 @@ func LeastCost(ctx context.Context, p *Problem, s Settings) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return in.leastCost(ctx, s, Choice{})
+	return in.leastCost(ctx, s, question{below: math.MaxInt64})
 }
 
-// leastCost returns the cheapest plan that holds from.
-func (in *instance) leastCost(ctx context.Context, s Settings, from Choice) (*Answer, error) {
+// A question about costs is which plan is the cheapest of those that hold from, cost less than below, and have a mean delay below
+// delay, unless that is nil.
+type question struct {
+	from  Choice
+	below int64
+	delay *float64
+}
+
+// leastCost answers a question.
+func (in *instance) leastCost(ctx context.Context, s Settings, q question) (*Answer, error) {
 	j, err := in.newJudge(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	search := newSearch(in, j, s, from, math.MaxInt64, false)
+	search := newSearch(in, j, s, q.from, q.below, false)
+	search.delay = q.delay
 	if err := search.run(ctx); err != nil {
 		return nil, err
 	}
 	least, limited := search.leastCost()
-	proof := Proof{From: from, Corners: search.proof()}
-	if limited {
+	proof := Proof{From: q.from, Delay: q.delay, Corners: search.proof(math.Inf(1))}
+	if limited && least < q.below {
 		proof.Below = in.rat(least)
 	}
 	a, err := search.answer(ctx, s, proof)
 	if err != nil {
 		return nil, err
 	}
-	a.Complete = search.best == nil && !limited || search.best != nil && least == search.best.cost
+	a.Complete = search.best == nil && least == q.below || search.best != nil && least == search.best.cost
 	a.WithinBudget = a.Plan != nil && (in.Budget == nil || a.Plan.Cost.Cmp(in.Budget) <= 0)
 	return a, nil
 }
@@ -85,10 +94,10 @@ func (s *search) answer(ctx context.Context, settings Settings, proof Proof) (*A
 }
 
 // proof returns the corners in the words of the problem.
-func (s *search) proof() []Corner {
+func (s *search) proof(delay float64) []Corner {
 	corners := []Corner{}
 	fewer := len(s.fewer)
-	for i, c := range s.corners() {
+	for i, c := range s.corners(delay) {
 		out := Corner{Choice: s.in.choice(c.edges, c.steps), Fewer: i < fewer, Class: c.fails.class}
 		switch c.fails.fails {
 		case failsStability:

@@ -55,13 +55,13 @@ type Answer struct {
 //
 //   - holds From,
 //   - costs less than Below, unless that is nil, and at most AtMost, unless that is nil,
-//   - has a mean delay, that of Problem.Minimize, below Delay, unless that is 0.
+//   - has a mean delay, that of Problem.Minimize, below Delay, unless that is nil.
 //
 // Each such plan is within one of the corners, and these fail.
 type Proof struct {
 	From          Choice
 	Below, AtMost *big.Rat
-	Delay         float64
+	Delay         *float64
 	Corners       []Corner
 }
 

@@ -68,7 +68,8 @@ type search struct {
 // known is what is known of the plans with one set of edges.
 type known struct {
 	failed []corner
-	met    [][]int // not kept if byDelay
+	met    [][]int
+	seen   []corner // in place of met if byDelay: plans that failed at nothing yet, but will if a better one is found
 }
 
 // A corner is a plan that fails; so do all that buy less.
@@ -161,7 +162,9 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 		return r, err
 	case r.verdict == Failed:
 		k.fail(corner{edges, slices.Clone(steps), r})
-	case r.verdict == Met && !s.open.byDelay:
+	case s.open.byDelay:
+		k.seen = append(k.seen, corner{edges, slices.Clone(steps), judgement{verdict: Failed, fails: failsDelay, delay: r.delay}})
+	case r.verdict == Met:
 		k.met = append(slices.DeleteFunc(k.met, func(o []int) bool { return atMost(steps, o) }), slices.Clone(steps))
 	}
 	if s.tell != nil {
@@ -178,8 +181,11 @@ func (s *search) of(edges bits) *known {
 	return s.known[edges]
 }
 
-// fail takes note of a corner, in place of those within it.
+// fail takes note of a corner, in place of those within it, unless it is within another.
 func (k *known) fail(c corner) {
+	if slices.ContainsFunc(k.failed, func(o corner) bool { return atMost(c.steps, o.steps) }) {
+		return
+	}
 	k.failed = append(slices.DeleteFunc(k.failed, func(o corner) bool { return atMost(o.steps, c.steps) }), c)
 }
 
@@ -368,12 +374,11 @@ func (s *search) spend(ctx context.Context, b *box, upper []int) error {
 	return err
 }
 
-// better takes note of a plan with a smaller mean delay than the best known, which is at least delay.
+// better takes note of a plan with a smaller mean delay than the best known. It is at least delay.
 func (s *search) better(edges bits, steps []int, delay float64) {
 	s.best = &box{edges: edges, lower: slices.Clone(steps), cost: s.in.cost(edges, steps)}
 	least := math.Nextafter(delay*(1-s.tol), 0)
 	s.delay = &least
-	s.of(edges).fail(corner{edges, s.best.lower, judgement{verdict: Failed, fails: failsDelay, delay: delay}})
 }
 
 // found takes note of a plan that is better than the best known.
@@ -409,8 +414,8 @@ func (s *search) leastCost() (units int64, isLimited bool) {
 	return least, least < math.MaxInt64
 }
 
-// leastDelay returns the mean delay that no plan which meets the targets and costs less than s.below is below.
-func (s *search) leastDelay() float64 {
+// leastDelay returns the mean delay that no plan which meets the targets and costs less than s.below is below, unless there is none.
+func (s *search) leastDelay() (delay float64, isLimited bool) {
 	least := math.Inf(1)
 	if s.delay != nil {
 		least = *s.delay
@@ -418,7 +423,7 @@ func (s *search) leastDelay() float64 {
 	for _, b := range slices.Concat(s.open.list, s.pending) {
 		least = min(least, b.delay)
 	}
-	return least
+	return least, least < math.Inf(1)
 }
 
 // progress says how far the search is.
@@ -430,16 +435,24 @@ func (s *search) progress() Progress {
 	return p
 }
 
-// corners returns those that prove the result, without those that others cover.
-func (s *search) corners() []corner {
+// corners returns those that prove the result, without those that others cover: plans that fail, or have a mean delay of at least
+// delay.
+func (s *search) corners(delay float64) []corner {
 	all := slices.Clone(s.fewer)
 	for edges := range bits(1) << len(s.in.edges) {
-		if k := s.known[edges]; k != nil {
-			for _, c := range k.failed {
-				covered := slices.ContainsFunc(s.fewer, func(f corner) bool { return edges&^f.edges == 0 && atMost(c.steps, f.steps) })
-				if !covered {
-					all = append(all, c)
-				}
+		k := s.known[edges]
+		if k == nil {
+			continue
+		}
+		for _, c := range k.seen {
+			if c.fails.delay >= delay {
+				k.fail(c)
+			}
+		}
+		for _, c := range k.failed {
+			covered := slices.ContainsFunc(s.fewer, func(f corner) bool { return edges&^f.edges == 0 && atMost(c.steps, f.steps) })
+			if !covered {
+				all = append(all, c)
 			}
 		}
 	}

@@ -26,11 +26,12 @@ const verifyTol = 1e-12
 
 // Verify checks an answer to a problem, whoever found it, and never searches:
 //
-//   - the plan costs what is said and meets the targets, and Proof.Delay, if it is set, is at most the mean delay of the plan;
+//   - the plan costs what is said and meets the targets, and Proof.Delay, if there is one, is at most the mean delay of the plan;
 //   - each corner of the proof fails at what it says, solved again by enclosures and if they leave it open by fractions, where
 //     the search goes by float64 first;
 //   - each plan that the proof speaks of is within a corner: boxes of plans are cut up along the corners, in whole numbers;
-//   - the proof speaks of all plans that cost less than the one found, or of as many as Proof.Below and Proof.Delay say.
+//   - if the answer is complete, the proof speaks of all plans that cost less than the one found, or its mean delay is within three
+//     times Settings.RelTol of that of the plan.
 //
 // Of a.Plan it reads Choice and Cost. The error wraps [ErrProof], or is as of [Evaluate].
 func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
@@ -39,11 +40,11 @@ func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 		return err
 	}
 	v := &verifier{in: in, s: s}
-	if a.Complete && a.Proof.Delay == 0 && !isSame(a.Proof.Below, a.Plan) {
+	if a.Complete && a.Proof.Delay == nil && a.Proof.AtMost == nil && !isSame(a.Proof.Below, a.Plan) {
 		return unproved("the proof does not speak of all plans that cost less than the one found")
 	}
 	if a.Plan != nil {
-		if err := v.plan(ctx, a.Plan, a.Proof); err != nil {
+		if err := v.plan(ctx, a.Plan, a.Proof, a.Complete); err != nil {
 			return err
 		}
 	}
@@ -65,7 +66,7 @@ type verifier struct {
 }
 
 // plan checks the plan that was found.
-func (v *verifier) plan(ctx context.Context, o *Outcome, proof Proof) error {
+func (v *verifier) plan(ctx context.Context, o *Outcome, proof Proof, complete bool) error {
 	edges, steps, err := v.in.resolve(o.Choice)
 	if err != nil {
 		return unproved("the plan: %v", err)
@@ -74,17 +75,26 @@ func (v *verifier) plan(ctx context.Context, o *Outcome, proof Proof) error {
 	switch {
 	case o.Cost == nil || cost.Cmp(o.Cost) != 0:
 		return unproved("the plan costs %s", cost.RatString())
-	case proof.Below != nil && cost.Cmp(proof.Below) < 0 && proof.Delay == 0:
+	case proof.Below != nil && cost.Cmp(proof.Below) < 0 && proof.Delay == nil:
 		return unproved("the plan costs less than %s, which is said to be impossible", proof.Below.RatString())
 	case proof.AtMost != nil && cost.Cmp(proof.AtMost) > 0:
 		return unproved("the plan costs more than %s", proof.AtMost.RatString())
 	}
-	if err := v.meets(ctx, v.in.model(edges, steps), edges); err != nil || proof.Delay == 0 {
+	if err := v.meets(ctx, v.in.model(edges, steps), edges); err != nil || proof.Delay == nil {
 		return err
 	}
 	fails, err := v.fails(ctx, Corner{Choice: o.Choice, Fails: FailsDelay}, proof.Delay)
-	if err == nil && !fails {
-		err = unproved("the plan has a mean delay below %v, which is said to be impossible", proof.Delay)
+	switch {
+	case err != nil:
+		return err
+	case !fails:
+		return unproved("the plan has a mean delay below %v, which is said to be impossible", *proof.Delay)
+	case !complete:
+		return nil
+	}
+	far := *proof.Delay * (1 + 3*v.s.RelTol)
+	if fails, err = v.fails(ctx, Corner{Choice: o.Choice, Fails: FailsDelay}, &far); err == nil && fails {
+		err = unproved("the mean delay of the plan is more than %g above %v, below which no other is", v.s.RelTol, *proof.Delay)
 	}
 	return err
 }
@@ -142,6 +152,9 @@ func (v *verifier) cost(c Choice) *big.Rat {
 
 // proof checks the corners, and that they cover what they should.
 func (v *verifier) proof(ctx context.Context, proof Proof) error {
+	if proof.Delay != nil && !(*proof.Delay > 0) {
+		return nil // nothing is said
+	}
 	for i, c := range proof.Corners {
 		if _, _, err := v.in.resolve(c.Choice); err != nil {
 			return unproved("corner %d: %v", i, err)
@@ -182,7 +195,7 @@ func (v *verifier) proof(ctx context.Context, proof Proof) error {
 }
 
 // fails reports whether a corner fails at what it says.
-func (v *verifier) fails(ctx context.Context, c Corner, delay float64) (bool, error) {
+func (v *verifier) fails(ctx context.Context, c Corner, delay *float64) (bool, error) {
 	edges, steps, _ := v.in.resolve(c.Choice)
 	m := v.in.model(edges, steps)
 	r, err := v.stability(ctx, m)
@@ -196,9 +209,9 @@ func (v *verifier) fails(ctx context.Context, c Corner, delay float64) (bool, er
 	case c.Fewer: // nothing else is known of fewer edges
 	case c.Fails == FailsNoWorse && v.in.NoWorse && c.Class >= 0 && c.Class < len(m.Classes) && m.Classes[c.Class].ArrivalRate.Sign() > 0:
 		verdict, err = v.isWorse(ctx, m, c.Class)
-	case c.Fails == FailsDelay && delay > 0 && delay <= math.MaxFloat64:
+	case c.Fails == FailsDelay && delay != nil && *delay <= math.MaxFloat64:
 		bound := new(big.Rat)
-		bound.SetFloat64(delay)
+		bound.SetFloat64(*delay)
 		verdict, err = v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) {
 			if d := aimed(r, v.in.aim); d != nil && lowOf(*d).Cmp(bound) >= 0 {
 				return Met, nil

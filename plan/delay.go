@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"context"
+	"math"
+
+	"productform/internal/input"
+)
+
+// LeastDelay returns the plan with the least mean delay, of the class Problem.Minimize or of all jobs, among those that cost at
+// most Problem.Budget, meet the targets, are no worse for anybody if that is asked, and leave the cluster stable. No other has one
+// that is smaller by more than Settings.RelTol of it: the proof has a mean delay that none is below.
+//
+// After Settings.Limit solves the search stops with the best plan so far, and Proof.Delay is the mean delay that no plan is below,
+// 0 if nothing is known of some. The error for a problem without a budget is a *[num.InputError]; others are those of [Evaluate].
+func LeastDelay(ctx context.Context, p *Problem, s Settings) (*Answer, error) {
+	in, s, err := begin(p, s)
+	if err != nil {
+		return nil, err
+	}
+	if p.Budget == nil {
+		return nil, input.Errorf("budget", "", "%s", input.Nonnegative)
+	}
+	a, err := in.leastDelay(ctx, s, in.inUnits(p.Budget)+1)
+	if err != nil {
+		return nil, err
+	}
+	a.Proof.AtMost = p.Budget
+	return a, nil
+}
+
+// leastDelay returns the plan with the least mean delay among those that cost less than below.
+func (in *instance) leastDelay(ctx context.Context, s Settings, below int64) (*Answer, error) {
+	j, err := in.newJudge(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	search := newSearch(in, j, s, Choice{}, below, true)
+	if err := search.run(ctx); err != nil {
+		return nil, err
+	}
+	least, limited := search.leastDelay()
+	proof := Proof{Corners: search.proof(least)}
+	if limited {
+		proof.Delay = &least
+	}
+	a, err := search.answer(ctx, s, proof)
+	if err != nil {
+		return nil, err
+	}
+	a.Complete = search.best == nil && !limited || search.best != nil && least == *search.delay
+	a.WithinBudget = a.Plan != nil
+	return a, nil
+}
+
+// Frontier returns the plans that are best for their cost: from the cheapest that meets the targets on, each has the least mean
+// delay of all that cost less than the next one. The last costs at most Problem.Budget, if there is one.
+//
+// The proof of each says that no plan which costs less than the next, or no other plan within the budget, has a mean delay below
+// Proof.Delay. The frontier ends where the limit of solves, which is for all searches together, ends one; then the last answer is
+// not complete. If no plan meets the targets, or only one beyond the budget, the answer is that of [LeastCost] alone.
+//
+// The errors are those of [Evaluate].
+func Frontier(ctx context.Context, p *Problem, s Settings) ([]*Answer, error) {
+	in, s, err := begin(p, s)
+	if err != nil {
+		return nil, err
+	}
+	first, err := in.leastCost(ctx, s, question{below: math.MaxInt64})
+	if err != nil || first.Plan == nil || !first.Complete || !first.WithinBudget {
+		return []*Answer{first}, err
+	}
+	below := int64(math.MaxInt64)
+	if p.Budget != nil {
+		below = in.inUnits(p.Budget) + 1
+	}
+	var points []*Answer
+	left := s.Limit - first.Solves
+	for next := first; next.Plan != nil && next.Complete; {
+		// The best of those that cost as much, then the cheapest that is better than it.
+		s.Limit = max(left, 1)
+		best, err := in.leastDelay(ctx, s, in.inUnits(next.Plan.Cost)+1)
+		if err != nil {
+			return nil, err
+		}
+		left -= best.Solves
+		s.Limit = max(left, 1)
+		if next, err = in.leastCost(ctx, s, question{below: below, delay: best.Proof.Delay}); err != nil {
+			return nil, err
+		}
+		left -= next.Solves
+		point := *best
+		if next.Proof.Below == nil {
+			next.Proof.AtMost = p.Budget
+		}
+		point.Proof, point.Solves = next.Proof, best.Solves+next.Solves
+		point.Complete = best.Complete && next.Complete
+		points = append(points, &point)
+	}
+	points[0].Solves += first.Solves
+	return points, nil
+}

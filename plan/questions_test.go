@@ -1,0 +1,241 @@
+package plan_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/num"
+	"productform/plan"
+)
+
+// aimed returns the mean delay that a problem minimizes.
+func (m measured) aimed(p *plan.Problem) *big.Rat {
+	return m.value(p, plan.Target{Measure: plan.MeanDelay, Class: p.Minimize})
+}
+
+// drawQuestion draws a problem with targets, and often a class whose mean delay is to be least.
+func drawQuestion(t *rapid.T) (*plan.Problem, []measured) {
+	p := drawProblem(t)
+	all := everyPlan(t, p)
+	p.NoWorse = p.NoWorse && all[0].solution != nil
+	drawTargets(t, p, all)
+	if rapid.Bool().Draw(t, "minimize") {
+		p.Minimize = p.Model.Classes[0].Name
+	}
+	return p, all
+}
+
+// The search finds the least mean delay of all plans within a budget, one by one in fractions.
+func TestLeastDelayIsBruteForce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, all := drawQuestion(t)
+		p.Budget = rapid.SampledFrom(all).Draw(t, "budget").cost
+		a, err := plan.LeastDelay(context.Background(), p, plan.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want *big.Rat
+		for _, m := range all {
+			if m.cost.Cmp(p.Budget) <= 0 && m.meets(p, all[0]) && (want == nil || m.aimed(p).Cmp(want) < 0) {
+				want = m.aimed(p)
+			}
+		}
+		if want == nil {
+			if a.Plan != nil || !a.Complete || a.Proof.Delay != nil {
+				t.Fatalf("plan %+v, want none", a.Plan)
+			}
+		} else {
+			found := measure(t, p, a.Plan.Choice)
+			low, _ := want.Float64()
+			got, _ := found.aimed(p).Float64()
+			if !a.Complete || !found.meets(p, all[0]) || found.cost.Cmp(p.Budget) > 0 || got > low*(1+2e-9) || *a.Proof.Delay > low || *a.Proof.Delay < low*(1-2e-9) {
+				t.Fatalf("mean delay %v, none below %v, want %v", got, *a.Proof.Delay, low)
+			}
+		}
+		if err := plan.Verify(context.Background(), p, a, plan.Settings{}); err != nil {
+			t.Fatal(err)
+		}
+		if a.Plan != nil {
+			larger := *a
+			delay := *a.Proof.Delay * (1 + 1e-6)
+			larger.Proof.Delay = &delay
+			if err := plan.Verify(context.Background(), p, &larger, plan.Settings{}); !errors.Is(err, plan.ErrProof) {
+				t.Fatalf("a bound above the mean delay of the plan: %v", err)
+			}
+		}
+	})
+}
+
+// The frontier is that of all plans, in fractions: whoever costs no more has a larger mean delay.
+func TestFrontierIsBruteForce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, all := drawQuestion(t)
+		if rapid.Bool().Draw(t, "limited") {
+			p.Budget = rapid.SampledFrom(all).Draw(t, "budget").cost
+		}
+		points, err := plan.Frontier(context.Background(), p, plan.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var good []measured
+		for _, m := range all {
+			if m.meets(p, all[0]) && (p.Budget == nil || m.cost.Cmp(p.Budget) <= 0) {
+				good = append(good, m)
+			}
+		}
+		slices.SortStableFunc(good, func(x, y measured) int {
+			if c := x.cost.Cmp(y.cost); c != 0 {
+				return c
+			}
+			return x.aimed(p).Cmp(y.aimed(p))
+		})
+		var want []measured
+		for _, m := range good {
+			if len(want) == 0 || m.aimed(p).Cmp(want[len(want)-1].aimed(p)) < 0 {
+				want = append(want, m)
+			}
+		}
+		if len(want) == 0 {
+			if len(points) != 1 || points[0].Plan != nil && points[0].WithinBudget {
+				t.Fatalf("%d points, want none", len(points))
+			}
+			return
+		}
+		if len(points) != len(want) {
+			t.Fatalf("%d points, want %d", len(points), len(want))
+		}
+		for i, a := range points {
+			got, _ := measure(t, p, a.Plan.Choice).aimed(p).Float64()
+			best, _ := want[i].aimed(p).Float64()
+			if a.Plan.Cost.Cmp(want[i].cost) != 0 || math.Abs(got-best) > 2e-9*best || !a.Complete {
+				t.Fatalf("point %d: cost %v, mean delay %v; want %v, %v", i, a.Plan.Cost, got, want[i].cost, best)
+			}
+			if err := plan.Verify(context.Background(), p, a, plan.Settings{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// Targets hold at the greatest load and below it, and fail above it.
+func TestGreatestLoad(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, all := drawQuestion(t)
+		p.NoWorse = false
+		c := rapid.SampledFrom(all).Draw(t, "plan").choice
+		l, err := plan.GreatestLoad(context.Background(), p, c, plan.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		meets := func(factor *big.Rat) bool {
+			at := *p
+			at.Scale = new(big.Rat).Mul(num.OrOne(p.Scale), factor)
+			m := measure(t, &at, c)
+			return m.meets(&at, m)
+		}
+		if l.Holds == nil {
+			if tiny := new(big.Rat).Quo(l.Below, big.NewRat(1<<30, 1)); meets(l.Below) || len(p.Targets) == 0 {
+				t.Fatalf("no load holds, but %v does", tiny)
+			}
+			return
+		}
+		ratio, _ := new(big.Rat).Quo(l.Below, l.At).Float64()
+		if !meets(l.At) || !meets(new(big.Rat).Mul(l.At, big.NewRat(2, 3))) || meets(l.Below) || ratio > 1+2e-9 {
+			t.Fatalf("holds at %v, fails at %v", l.At, l.Below)
+		}
+	})
+}
+
+// Growth buys, at each load, the least that has to be added to what was bought.
+func TestGrowth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, _ := drawQuestion(t)
+		p.NoWorse = false
+		loads := []*big.Rat{big.NewRat(1, 1), big.NewRat(5, 4), big.NewRat(2, 1)}
+		answers, err := plan.Growth(context.Background(), p, loads, plan.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before plan.Choice
+		for i, a := range answers {
+			at := *p
+			at.Scale = new(big.Rat).Mul(num.OrOne(p.Scale), loads[i])
+			var want *big.Rat
+			for _, m := range everyPlan(t, &at) {
+				holds := true
+				for k, n := range before.Steps {
+					holds = holds && m.choice.Steps[k] >= n
+				}
+				for _, k := range before.Edges {
+					holds = holds && slices.Contains(m.choice.Edges, k)
+				}
+				if holds && m.meets(&at, m) && (want == nil || m.cost.Cmp(want) < 0) {
+					want = m.cost
+				}
+			}
+			if err := plan.Verify(context.Background(), &at, a, plan.Settings{}); err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				if a.Plan != nil || i != len(answers)-1 {
+					t.Fatalf("a plan at load %v, want none", loads[i])
+				}
+				return
+			}
+			if a.Plan == nil || a.Plan.Cost.Cmp(want) != 0 {
+				t.Fatalf("load %v: plan %+v, want cost %v", loads[i], a.Plan, want)
+			}
+			before = a.Plan.Choice
+		}
+		if len(answers) != len(loads) {
+			t.Fatalf("%d answers", len(answers))
+		}
+	})
+}
+
+// A search that stops at its limit says how far from the best it can be: what it excludes is excluded, and its plan meets the targets.
+func TestLimit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, all := drawQuestion(t)
+		a, err := plan.LeastCost(context.Background(), p, plan.Settings{Limit: rapid.IntRange(1, 20).Draw(t, "limit")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := plan.Verify(context.Background(), p, a, plan.Settings{}); err != nil {
+			t.Fatal(err)
+		}
+		p.Budget = rapid.SampledFrom(all).Draw(t, "budget").cost
+		d, err := plan.LeastDelay(context.Background(), p, plan.Settings{Limit: rapid.IntRange(1, 20).Draw(t, "limit")})
+		if err == nil {
+			err = plan.Verify(context.Background(), p, d, plan.Settings{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range all {
+			if d.Proof.Delay != nil && m.cost.Cmp(p.Budget) <= 0 && m.meets(p, all[0]) {
+				if low, _ := m.aimed(p).Float64(); low < *d.Proof.Delay {
+					t.Fatalf("%+v has a mean delay of %v, below %v", m.choice, low, *d.Proof.Delay)
+				}
+			}
+		}
+		want := cheapest(p, all)
+		switch {
+		case a.Complete && (want == nil) != (a.Plan == nil):
+			t.Fatalf("plan %+v, want cost %v", a.Plan, want)
+		case !a.Complete && a.Proof.Below == nil:
+			t.Fatal("no bound")
+		case want == nil:
+		case a.Proof.Below == nil || a.Proof.Below.Cmp(want) > 0:
+			t.Fatalf("nothing below %v, want at most %v", a.Proof.Below, want)
+		case a.Plan != nil && (a.Plan.Cost.Cmp(want) < 0 || !measure(t, p, a.Plan.Choice).meets(p, all[0])):
+			t.Fatalf("plan %+v, want cost %v", a.Plan, want)
+		}
+	})
+}
