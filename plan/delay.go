@@ -58,7 +58,7 @@ func (in *instance) leastDelay(ctx context.Context, s Settings, below int64) (*A
 //
 // The proof of each says that no plan which costs less than the next, or no other plan within the budget, has a mean delay below
 // Proof.Delay. The frontier ends where the limit of solves, which is for all searches together, ends one; then the last answer is
-// not complete. If no plan meets the targets, or only one beyond the budget, the answer is that of [LeastCost] alone.
+// not complete. Answer.Cheaper of the first has the proof that it is the cheapest. If no plan meets the targets, or only one beyond the budget, the answer is that of [LeastCost] alone.
 //
 // The errors are those of [Evaluate].
 func Frontier(ctx context.Context, p *Problem, s Settings) ([]*Answer, error) {
@@ -98,5 +98,6 @@ func Frontier(ctx context.Context, p *Problem, s Settings) ([]*Answer, error) {
 		points = append(points, &point)
 	}
 	points[0].Solves += first.Solves
+	points[0].Cheaper = &first.Proof
 	return points, nil
 }

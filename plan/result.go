@@ -46,6 +46,7 @@ type Answer struct {
 	WithinBudget bool     // whether Plan is
 	Most         *Outcome // with everything bought; nil if there is a plan
 	Proof        Proof
+	Cheaper      *Proof   // of the first plan of a frontier, that no plan which meets the targets costs less; nil for others
 	Complete     bool     // whether the search came to its end; else Proof says what it has excluded
 	Undecided    []Choice // plans that might meet the targets: for them some bound straddles a limit at the widest precision
 	Solves       int
@@ -90,6 +91,20 @@ const (
 type EdgeEffect struct {
 	Edge          int
 	Without, With *bf.Result // nil where unstable
+}
+
+// Everything returns the plan that buys all there is.
+func Everything(p *Problem) (c Choice) {
+	for _, u := range p.Upgrades {
+		c.Steps = append(c.Steps, u.Most)
+	}
+	for _, s := range p.NewServers {
+		c.Steps = append(c.Steps, s.Most)
+	}
+	for k := range p.Edges {
+		c.Edges = append(c.Edges, k)
+	}
+	return c
 }
 
 // Evaluate returns the measures of a plan, without a search.
@@ -203,4 +218,22 @@ func EdgeEffects(ctx context.Context, p *Problem, c Choice, s Settings) ([]EdgeE
 		}
 	}
 	return effects, nil
+}
+
+// Pays returns the classes to which the edge brings a larger mean delay, beyond the errors of the numbers; none where a cluster
+// is unstable.
+func (e EdgeEffect) Pays() (classes []int) {
+	if e.Without == nil || e.With == nil {
+		return nil
+	}
+	for i, c := range e.With.Classes {
+		if c.MeanDelay == nil {
+			continue
+		}
+		_, before := bounds(*e.Without.Classes[i].MeanDelay, e.Without.RelativeErrorBound)
+		if now, _ := bounds(*c.MeanDelay, e.With.RelativeErrorBound); now > before {
+			classes = append(classes, i)
+		}
+	}
+	return classes
 }

@@ -48,7 +48,56 @@ func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 			return err
 		}
 	}
+	if a.Cheaper != nil {
+		if a.Cheaper.Delay != nil || a.Cheaper.AtMost != nil || !isSame(a.Cheaper.Below, a.Plan) {
+			return unproved("the first proof does not speak of all plans that cost less than the one found")
+		}
+		if err := v.proof(ctx, *a.Cheaper); err != nil {
+			return err
+		}
+	}
 	return v.proof(ctx, a.Proof)
+}
+
+// VerifyLoad checks, by enclosures and fractions, that a plan meets the targets at one factor of the arrival rates, unless that is nil,
+// and fails one at another, which is larger by at most three times Settings.RelTol of it.
+//
+// The error wraps [ErrProof], or is as of [Evaluate].
+func VerifyLoad(ctx context.Context, p *Problem, c Choice, holds, fails *big.Rat, s Settings) error {
+	in, s, err := begin(p, s)
+	if err != nil {
+		return err
+	}
+	edges, steps, err := in.resolve(c)
+	if err != nil {
+		return err
+	}
+	if p.NoWorse || fails == nil || fails.Sign() <= 0 || holds != nil && (holds.Sign() <= 0 || holds.Cmp(fails) >= 0) {
+		return unproved("no load is said to be too much, or it is not above one at which the targets hold")
+	}
+	if holds != nil {
+		if ratio, _ := new(big.Rat).Quo(fails, holds).Float64(); ratio > 1+3*s.RelTol {
+			return unproved("the loads are not within %g of each other", s.RelTol)
+		}
+		at := *in
+		at.base = in.base.Scale(holds)
+		v := &verifier{in: &at, s: s}
+		if err := v.meets(ctx, at.model(edges, steps), edges); err != nil {
+			return err
+		}
+	}
+	at := *in
+	at.base = in.base.Scale(fails)
+	v := &verifier{in: &at, s: s}
+	for row := range in.targets {
+		if failed, err := v.fails(ctx, Corner{Choice: c, Fails: FailsTarget, Target: row}, nil); err != nil || failed {
+			return err
+		}
+	}
+	if failed, err := v.fails(ctx, Corner{Choice: c, Fails: FailsStability}, nil); err != nil || failed {
+		return err
+	}
+	return unproved("no target is shown to fail with the arrival rates multiplied by %s", fails.RatString())
 }
 
 // isSame reports whether a bound on costs is the cost of a plan, or there is neither.

@@ -3,13 +3,14 @@
 //	pfq solve MODEL      mean jobs, delays, service rates and utilizations under balanced fairness
 //	pfq stability MODEL  whether the cluster is stable, by what margin, and which classes decide
 //	pfq simulate MODEL   estimates of the same by simulation, under three policies, for any distribution of sizes
+//	pfq plan PLAN        what to buy for a cluster so that it meets targets at least cost, with a proof
 //	pfq tags             hosts that guess job sizes: best cutoffs, and other policies beside them
 //	pfq allocate POOL    divisible resources shared among jobs, at rest or in random traffic
 //	pfq dispatch TRACE   a log of jobs replayed under policies that share workers among them
 //	pfq live ARGS        runs pfq-live, which shares a real cluster among jobs
 //	pfq example [NAME]   a model to start from
 //
-// MODEL and POOL are files in JSON or YAML, TRACE is a log of jobs, - is the standard input. The answer is text, JSON
+// MODEL, PLAN and POOL are files in JSON or YAML, TRACE is a log of jobs, - is the standard input. The answer is text, JSON
 // or CSV. The exit status is 0 if there is an answer, 1 if the answer is no (the model is unstable, say), 2 for
 // bad usage or bad input, with one line on the standard error, and 130 if a signal ended it. A simulation then says how
 // many of its runs are kept.
@@ -24,6 +25,7 @@ import (
 	"productform/cmd/pfq/internal/allocate"
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/dispatch"
+	"productform/cmd/pfq/internal/plan"
 	"productform/cmd/pfq/internal/tags"
 	"productform/internal/cli"
 )
@@ -31,7 +33,7 @@ import (
 func main() { os.Exit(command.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func newRoot() *cobra.Command {
-	return command.Root(newSolve(), newStability(), newSimulate(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newVersion(),
+	return command.Root(newSolve(), newStability(), newSimulate(), plan.New(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newVersion(),
 		command.Help(&cobra.Command{Use: "model"}))
 }
 

@@ -226,7 +226,7 @@ func TestBadUsage(t *testing.T) {
 		{"completion bassh", `pfq: unknown command "bassh" for "pfq completion"; did you mean bash?` + "\n"},
 		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
-		{"example rack", "pfq: example = rack: want line, racks, random-100-2, storage, three-servers, warehouse, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
+		{"example rack", "pfq: example = rack: want line, racks, random-100-2, storage, three-servers, warehouse, shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
 		{"example line racks", "pfq: accepts at most 1 arg(s), received 2"},
 		{"version now", `pfq: unknown command "now" for "pfq version"`},
@@ -348,7 +348,7 @@ func TestOutputDash(t *testing.T) {
 	}
 }
 
-// Every cluster that example prints is stable and has an answer in the engine auto. For pools see TestAllocateExamples, for logs
+// Every cluster that example prints is stable and has an answer in the engine auto, and the plan is found. For pools see TestAllocateExamples, for logs
 // TestDispatchByHand.
 func TestExamplesAreSolved(t *testing.T) {
 	list, _, _ := pfq("", "example")
@@ -362,6 +362,12 @@ func TestExamplesAreSolved(t *testing.T) {
 			t.Fatal(stderr)
 		}
 		if strings.Contains(model, "\nresources:") || strings.HasPrefix(model, ";") {
+			continue
+		}
+		if strings.Contains(model, "\nmodel:") {
+			if stdout, stderr, status := pfq(model, "plan", "-"); status != 0 || !strings.HasPrefix(stdout, "cost 2: no plan that meets") {
+				t.Errorf("example %s: status %d, %s%s", name, status, stdout, stderr)
+			}
 			continue
 		}
 		if stdout, stderr, status := pfq(model, "solve", "-"); status != 0 || !strings.HasPrefix(stdout, "stable") {

@@ -1,0 +1,318 @@
+// Package plan is the command plan of pfq.
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/internal/render"
+	"productform/num"
+	"productform/plan"
+)
+
+// What there is to find.
+const (
+	findCost     = "cost"
+	findDelay    = "delay"
+	findFrontier = "frontier"
+	findLoad     = "load"
+	findGrowth   = "growth"
+)
+
+// A planFlags holds what the flags of plan ask for.
+type planFlags struct {
+	find   string
+	choice string // "" for none
+	limit  int
+	tol    float64
+	verify string     // file of an answer, "" for none
+	loads  []*big.Rat // factors of the arrival rates; nil for those of the file
+}
+
+// New returns the command.
+func New() *cobra.Command {
+	f := planFlags{limit: 100_000, tol: 1e-9}
+	cmd := command.New("plan PLAN", f.answer)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
+	cli.AddChoice(cmd, &f.find, "find", []string{findCost, findDelay, findFrontier, findLoad, findGrowth},
+		"the least cost, the least delay within the budget, all plans that are best for their cost, the greatest load, or the least cost as the load grows")
+	cli.AddText(cmd, &f.choice, "choice", "", "options of the file, such as SERVER=2,CLASS:SERVER",
+		"do not search: measure the plan with so many steps of upgrades and new servers and with these edges, such as `small=1,reports:big`; none is the plan without any")
+	cli.Flag[int]{Name: "limit", Usage: "most `SOLVES` of a search, after which it says how far from the best its plan can be", Default: "100000",
+		Want: "an integer in 1..1000000000", Parse: command.ParseInt(1e9)}.Add(cmd, &f.limit)
+	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of numbers, and by which a better plan has a smaller mean delay", Default: "1e-09",
+		Want: "a number >= 1e-300 and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
+	cli.AddText(cmd, &f.verify, "verify", "", "the name of a file with an answer in JSON",
+		"do not search: check the answer to the same question in the file `ANSWER`, in JSON")
+	command.AddScale(cmd, &f.loads, "plan", "all arrival rates")
+	return cmd
+}
+
+// check accepts flags that go together.
+func (f *planFlags) check(given func(string) bool) error {
+	switch {
+	case given("choice") && f.find != findCost && f.find != findLoad:
+		return fmt.Errorf("--choice and --find %s exclude each other: a plan that is given is not looked for", f.find)
+	case given("choice") && given("verify") && f.find != findLoad:
+		return errors.New("--choice and --verify exclude each other: measures of a plan that is given need no proof")
+	case f.find == findGrowth && !given("scale"):
+		return &input.Error{Path: "--scale", Want: "growing factors of the arrival rates, such as 1,1.25,1.5,2, with --find growth"}
+	}
+	return nil
+}
+
+// answer reads the plan and answers, and says whether the targets can be met.
+func (f *planFlags) answer(q command.Query) (a render.Answer, found bool, err error) {
+	p, err := command.Read(q, func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, ".") }, plan.ReadFile, "solve", "servers", "classes")
+	if err != nil {
+		return a, false, err
+	}
+	switch {
+	case f.verify != "":
+		a, found, err = f.verified(q, p)
+	case f.find == findGrowth:
+		a, found, err = f.growth(q, p)
+	case f.loads == nil:
+		a, found, err = f.one(q, p)
+	default:
+		a, found, err = command.AtFactors(q, f.loads, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
+			return f.one(q, scaled(p, factor))
+		})
+	}
+	return a, found, command.InFile(q.File, f.translate(err))
+}
+
+// scaled returns the problem with its arrival rates multiplied by a factor.
+func scaled(p *plan.Problem, factor *big.Rat) *plan.Problem {
+	at := *p
+	at.Scale = new(big.Rat).Mul(num.OrOne(p.Scale), factor)
+	return &at
+}
+
+// one answers a question at one load.
+func (f *planFlags) one(q command.Query, p *plan.Problem) (render.Answer, bool, error) {
+	switch {
+	case f.find == findLoad:
+		return f.load(q, p)
+	case f.choice != "":
+		return f.measured(q, p)
+	case f.find == findFrontier:
+		return f.frontier(q, p)
+	}
+	search := plan.LeastCost
+	if f.find == findDelay {
+		search = plan.LeastDelay
+	}
+	r, err := working(q, f, func(ctx context.Context, s plan.Settings) (*plan.Answer, error) { return search(ctx, p, s) })
+	if err != nil {
+		return render.Answer{}, false, err
+	}
+	found, err := f.found(q, p, r)
+	if err != nil {
+		return render.Answer{}, false, err
+	}
+	return found.answer(), found.isGood(), nil
+}
+
+// found returns the answer to a search, with what edges do.
+func (f *planFlags) found(q command.Query, p *plan.Problem, r *plan.Answer) (*found, error) {
+	at := plan.Choice{}
+	if r.Plan != nil {
+		at = r.Plan.Choice
+	}
+	effects, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]plan.EdgeEffect, error) {
+		return plan.EdgeEffects(ctx, p, at, s)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newFound(f.find, p, r, effects), nil
+}
+
+// frontier finds the plans that are best for their cost.
+func (f *planFlags) frontier(q command.Query, p *plan.Problem) (a render.Answer, found bool, err error) {
+	points, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) { return plan.Frontier(ctx, p, s) })
+	if err != nil {
+		return a, false, err
+	}
+	return f.several(q, points, func(int) *plan.Problem { return p }, nil)
+}
+
+// growth finds what to buy as the load grows.
+func (f *planFlags) growth(q command.Query, p *plan.Problem) (a render.Answer, found bool, err error) {
+	answers, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) {
+		return plan.Growth(ctx, p, f.loads, s)
+	})
+	if err != nil {
+		return a, false, err
+	}
+	return f.several(q, answers, func(i int) *plan.Problem { return scaled(p, f.loads[i]) }, f.loads)
+}
+
+// several puts the answers of a frontier or of growing loads together.
+func (f *planFlags) several(q command.Query, answers []*plan.Answer, problem func(int) *plan.Problem, loads []*big.Rat) (a render.Answer, good bool, err error) {
+	var all []*found
+	good = loads == nil || len(answers) == len(loads)
+	for i, r := range answers {
+		one, err := f.found(q, problem(i), r)
+		if err != nil {
+			return a, false, err
+		}
+		if loads != nil {
+			one.Scaled = &command.Scaled{Scale: render.Rat(loads[i], render.Fraction)}
+		}
+		good = good && one.isGood()
+		all = append(all, one)
+	}
+	return severalAnswer(all), good, nil
+}
+
+// measured measures a plan that is given.
+func (f *planFlags) measured(q command.Query, p *plan.Problem) (a render.Answer, good bool, err error) {
+	choice, err := parseChoice(p, f.choice)
+	if err != nil {
+		return a, false, err
+	}
+	r, err := working(q, f, func(ctx context.Context, s plan.Settings) (*plan.Answer, error) {
+		now, err := plan.Evaluate(ctx, p, plan.Choice{}, s)
+		if err != nil {
+			return nil, err
+		}
+		with, err := plan.Evaluate(ctx, p, choice, s)
+		return &plan.Answer{Now: now, Plan: with, WithinBudget: err == nil && (p.Budget == nil || with.Cost.Cmp(p.Budget) <= 0)}, err
+	})
+	if err != nil {
+		return a, false, err
+	}
+	one, err := f.found(q, p, r)
+	if err != nil {
+		return a, false, err
+	}
+	one.isGiven()
+	return one.answer(), one.isGood(), nil
+}
+
+// load finds the greatest load of a plan.
+func (f *planFlags) load(q command.Query, p *plan.Problem) (a render.Answer, good bool, err error) {
+	choice, err := parseChoice(p, f.choice)
+	if err != nil {
+		return a, false, err
+	}
+	l, err := working(q, f, func(ctx context.Context, s plan.Settings) (*plan.Load, error) {
+		return plan.GreatestLoad(ctx, p, choice, s)
+	})
+	if err != nil {
+		return a, false, err
+	}
+	return newLoadAnswer(p, l).answer(), l.Holds != nil, nil
+}
+
+// working does what may take long, and tells every few seconds how far it is.
+func working[T any](q command.Query, f *planFlags, work func(context.Context, plan.Settings) (T, error)) (T, error) {
+	var last atomic.Pointer[plan.Progress]
+	start := time.Now()
+	tell := func() {
+		text := fmt.Sprintf("pfq: solving, %.0f s", time.Since(start).Seconds())
+		if p := last.Load(); p != nil {
+			text += fmt.Sprintf(", %d solves; the cheapest plans that are left cost %s", p.Solves, render.SixRat(p.AtLeast))
+			if p.Cost != nil {
+				text += ", one that was found " + render.SixRat(p.Cost)
+			}
+		}
+		fmt.Fprintln(q.Stderr, text)
+	}
+	const every = 5 * time.Second
+	return command.Watched(q.Ctx, every, tell, func(ctx context.Context) (T, error) {
+		return work(ctx, plan.Settings{Limit: f.limit, RelTol: f.tol, Progress: func(p plan.Progress) { last.Store(&p) }})
+	})
+}
+
+// none is the value of --choice that buys nothing.
+const none = "none"
+
+// parseChoice reads what to buy: NAME or NAME=STEPS of an upgrade or of new servers, CLASS:SERVER of an edge.
+func parseChoice(p *plan.Problem, text string) (c plan.Choice, err error) {
+	c.Steps = make([]int, len(p.Upgrades)+len(p.NewServers))
+	if text == "" || text == none {
+		return c, nil
+	}
+	names, most := optionNames(p)
+	edges := edgeNames(p)
+	for i, word := range strings.Split(text, ",") {
+		path := input.Index("--choice", i)
+		if k := slices.Index(edges, word); k >= 0 {
+			if slices.Contains(c.Edges, k) {
+				return c, input.Errorf(path, word, "each option once")
+			}
+			c.Edges = append(c.Edges, k)
+			continue
+		}
+		name, number, counted := word, 1, false
+		if before, after, ok := strings.Cut(word, "="); ok {
+			name, counted = before, true
+			if number, err = strconv.Atoi(after); err != nil {
+				number = -1
+			}
+		}
+		k := slices.Index(names, name)
+		switch {
+		case k < 0:
+			return c, input.Errorf(path, word, "NAME=STEPS of an upgrade or new server, or CLASS:SERVER of an edge: %s", strings.Join(append(names, edges...), ", "))
+		case counted && (number < 0 || number > most[k]):
+			return c, input.Errorf(path, word, "%s=STEPS with steps from 0 to %d", name, most[k])
+		case c.Steps[k] > 0:
+			return c, input.Errorf(path, word, "each option once")
+		}
+		c.Steps[k] = number
+	}
+	slices.Sort(c.Edges)
+	return c, nil
+}
+
+// optionNames returns the names of upgrades and new servers, and how many steps each has.
+func optionNames(p *plan.Problem) (names []string, most []int) {
+	for _, u := range p.Upgrades {
+		names, most = append(names, u.Server), append(most, u.Most)
+	}
+	for _, s := range p.NewServers {
+		names, most = append(names, s.Name), append(most, s.Most)
+	}
+	return names, most
+}
+
+func edgeNames(p *plan.Problem) (names []string) {
+	for _, e := range p.Edges {
+		names = append(names, e.Class+":"+e.Server)
+	}
+	return names
+}
+
+// translate says what an error means on the command line: it names the flag instead of the setting.
+func (f *planFlags) translate(err error) error {
+	var bad *input.Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	for field, flag := range map[string]string{"Limit": "--limit", "RelTol": "--tol", "loads": "--scale"} {
+		if rest, ok := strings.CutPrefix(bad.Path, field); ok && (rest == "" || rest[0] == '[') {
+			return command.FlagError{Err: &input.Error{Path: flag + rest, Value: bad.Value, Want: bad.Want}}
+		}
+	}
+	if strings.HasPrefix(bad.Path, "--") {
+		return command.FlagError{Err: bad}
+	}
+	return err
+}

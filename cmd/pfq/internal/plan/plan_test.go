@@ -1,0 +1,269 @@
+package plan
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/commandtest"
+	"productform/internal/input"
+)
+
+// program is pfq with the command of this package.
+var program = commandtest.Program(func() *cobra.Command { return command.Root(New()) })
+
+// pfq runs one command line in this process.
+var pfq = program.Run
+
+// Two servers of capacity 1, class a at 0.9 on the first, b at 0.4 on the second: if b may use the first too, b gains, and a and all
+// jobs together lose.
+const braess = `{"model": {"servers": [{"name": "s", "capacity": 1}, {"name": "t", "capacity": 1}], "classes": [
+	{"name": "a", "arrival_rate": 0.9, "servers": ["s"]}, {"name": "b", "arrival_rate": 0.4, "servers": ["t"]}]},
+	"edges": [{"class": "b", "server": "s", "cost": 1}],
+	"upgrades": [{"server": "t", "step": "1/10", "cost": 2, "most": 3}],
+	"targets": [{"class": "b", "mean_delay": 1.5}]%s}`
+
+// The edge is the cheapest plan, and the answer says what it does: 290/39 -> 7730/1001 for all jobs, 10 -> 10.52 for a. If nobody
+// is to be worse off, capacity for b is: 1/(1.1 - 0.4) = 1.428... <= 1.5.
+func TestEdgeThatHurts(t *testing.T) {
+	got := program.JSON(t, fmt.Sprintf(braess, ""), "plan -")
+	if got["cost_exact"] != "1" || got["complete"] != true {
+		t.Errorf("cost %v", got["cost_exact"])
+	}
+	edge := got["edges"].([]any)[0].(map[string]any)
+	commandtest.Near(t, "without", edge["mean_delay_without"], 290./39, 1e-12)
+	commandtest.Near(t, "with", edge["mean_delay_with"], 7730./1001, 1e-12)
+	pays := edge["pays"].([]any)
+	if len(pays) != 1 || pays[0].(map[string]any)["name"] != "a" {
+		t.Errorf("who pays: %v", pays)
+	}
+	commandtest.Near(t, "a before", pays[0].(map[string]any)["mean_delay_without"], 10, 1e-12)
+	commandtest.Near(t, "a after", pays[0].(map[string]any)["mean_delay_with"], 10.52, 1e-3)
+	stdout, _, _ := pfq(fmt.Sprintf(braess, ""), "plan", "-", "--choice", "b:s")
+	if want := "edge b:s changes the mean delay of all jobs from 7.4359 to 7.72228; who pays: a from 10 to 10.5195\n"; !strings.Contains(stdout, want) {
+		t.Errorf("no %q in\n%s", want, stdout)
+	}
+	got = program.JSON(t, fmt.Sprintf(braess, `, "no_worse": true`), "plan -")
+	buy := got["buy"].([]any)
+	if len(buy) != 1 || buy[0].(map[string]any)["kind"] != "upgrade" || got["cost_exact"] != "2" {
+		t.Errorf("buys %v", buy)
+	}
+}
+
+// questions are command lines about the plan of the shop, each with the exit status of its answer.
+var questions = []struct {
+	args   string
+	status int
+}{
+	{"", 0},
+	{"--limit 9", 1},
+	{"--limit 24", 0},
+	{"--find delay", 0},
+	{"--find frontier", 0},
+	{"--find load", 0},
+	{"--find load --choice small=2,reports:big", 0},
+	{"--find growth --scale 1,1.25,3/2", 0},
+	{"--find growth --scale 1,100", 1},
+	{"--scale 1/3,1,2", 0},
+	{"--scale 20", 1},
+}
+
+func shop(t *testing.T) string {
+	return commandtest.Example(t, "plans/shop-plan.yaml") + "budget: 12\n"
+}
+
+// Each answer is proved; broken in any number of its proof, or held against another model or other costs, it is refused with status 1.
+func TestVerify(t *testing.T) {
+	text := shop(t)
+	file := filepath.Join(t.TempDir(), "answer.json")
+	for _, q := range questions {
+		args := strings.Fields("plan - " + q.args)
+		answer, stderr, status := pfq(text, append(args, "--format", "json")...)
+		if status != q.status {
+			t.Fatalf("%s: status %d, %s", q.args, status, stderr)
+		}
+		commandtest.WriteFile(t, file, answer)
+		verify := func(text string) (string, int) {
+			stdout, stderr, status := pfq(text, append(args, "--verify", file)...)
+			return stdout + stderr, status
+		}
+		if out, status := verify(text); status != 0 || !strings.HasPrefix(out, "proved: ") {
+			t.Errorf("%s: status %d, %s", q.args, status, out)
+		}
+		if out, status := verify(strings.Replace(text, "capacity: 1}", "capacity: 1.01}", 1)); status != 1 && q.args != "--scale 20" { // which overloads either
+			t.Errorf("%s, another model: status %d, %s", q.args, status, out)
+		}
+		if strings.Contains(answer, `"cost_exact": "2"`) {
+			if out, status := verify(strings.Replace(text, "cost: 2", "cost: 2.5", 1)); status != 1 {
+				t.Errorf("%s, other costs: status %d, %s", q.args, status, out)
+			}
+		}
+		for _, change := range [][2]string{{`"cost_exact": "`, `"cost_exact": "1`}, {`"below_exact": "`, `"below_exact": "1`}, {`"at_most_exact": "`, `"at_most_exact": "1`},
+			{`"mean_delay": 0.`, `"mean_delay": 0.9`}, {`"holds_at_exact": "`, `"holds_at_exact": "1`}, {`"fails_at_exact": "`, `"fails_at_exact": "1`}, {`"plan": 0.`, `"plan": 0.9`}, {`"bought": false`, `"bought": true`}, {`"gap": 0`, `"gap": 1`},
+			{`"fails": "targets[0]"`, `"fails": "targets[3]"`}, {`"fails": "targets[0]"`, `"fails": "targets[7]"`}, {`"fails": "mean_delay"`, `"fails": "no_worse"`}} {
+			broken := strings.Replace(answer, change[0], change[1], 1)
+			if broken == answer {
+				continue
+			}
+			commandtest.WriteFile(t, file, broken)
+			if out, status := verify(text); status != 1 || !strings.HasPrefix(out, "not proved: ") {
+				t.Errorf("%s, %s: status %d, %s", q.args, change[1], status, out)
+			}
+		}
+	}
+}
+
+// A corner that is left out is missed.
+func TestVerifyMissingCorner(t *testing.T) {
+	text := shop(t)
+	answer := program.JSON(t, text, "plan -")
+	proof := answer["proof"].(map[string]any)
+	corners := proof["corners"].([]any)
+	file := filepath.Join(t.TempDir(), "answer.json")
+	for i := range corners {
+		proof["corners"] = append(append([]any{}, corners[:i]...), corners[i+1:]...)
+		broken, err := json.Marshal(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commandtest.WriteFile(t, file, string(broken))
+		stdout, _, status := pfq(text, "plan", "-", "--verify", file)
+		if want := "not proved: plan: the answer does not prove what it says: no corner covers the plan with steps "; status != 1 || !strings.HasPrefix(stdout, want) {
+			t.Errorf("without corner %d: status %d, %s", i, status, stdout)
+		}
+	}
+}
+
+// CSV holds every fact that JSON does, and text is the same each time.
+func TestFormats(t *testing.T) {
+	text := shop(t)
+	for _, q := range questions {
+		args := strings.Fields("plan - " + q.args)
+		answer, _, _ := pfq(text, append(args, "--format", "json")...)
+		table, stderr, _ := pfq(text, append(args, "--format", "csv")...)
+		lines, err := csv.NewReader(strings.NewReader(table)).ReadAll()
+		if err != nil {
+			t.Fatalf("%s: %v, %s", q.args, err, stderr)
+		}
+		cells := map[string]bool{}
+		for _, line := range lines {
+			for _, cell := range line {
+				for word := range strings.SplitSeq(cell, ";") {
+					cells[word] = true
+				}
+			}
+		}
+		d := json.NewDecoder(strings.NewReader(answer))
+		d.UseNumber()
+		var v any
+		if err := d.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		for _, leaf := range leaves(v) {
+			if !cells[leaf] {
+				t.Errorf("%s: no %s in CSV\n%s", q.args, leaf, table)
+			}
+		}
+		once, _, _ := pfq(text, args...)
+		twice, _, _ := pfq(text, args...)
+		if once != twice || once == "" {
+			t.Errorf("%s: %s", q.args, cmp.Diff(once, twice))
+		}
+	}
+}
+
+// leaves returns all numbers, words and truths in a value of JSON.
+func leaves(v any) (all []string) {
+	switch v := v.(type) {
+	case nil:
+	case map[string]any:
+		for _, inner := range v {
+			all = append(all, leaves(inner)...)
+		}
+	case []any:
+		for _, inner := range v {
+			all = append(all, leaves(inner)...)
+		}
+	default:
+		all = append(all, fmt.Sprint(v))
+	}
+	return all
+}
+
+// Bad flags are told with what is wanted.
+func TestRefusals(t *testing.T) {
+	text := shop(t)
+	for _, c := range []struct {
+		args string
+		want input.Error
+	}{
+		{"--choice smal=1", input.Error{Path: "--choice[0]", Value: "smal=1", Want: "NAME=STEPS of an upgrade or new server, or CLASS:SERVER of an edge: small, big, spare, reports:big"}},
+		{"--choice small=5", input.Error{Path: "--choice[0]", Value: "small=5", Want: "small=STEPS with steps from 0 to 4"}},
+		{"--choice small,small=2", input.Error{Path: "--choice[1]", Value: "small=2", Want: "each option once"}},
+		{"--choice reports:big,reports:big", input.Error{Path: "--choice[1]", Value: "reports:big", Want: "each option once"}},
+		{"--limit 0", input.Error{Path: "--limit", Value: "0", Want: "an integer in 1..1000000000"}},
+		{"--tol 1", input.Error{Path: "--tol", Value: "1", Want: "a number >= 1e-300 and < 1"}},
+		{"--find growth", input.Error{Path: "--scale", Want: "growing factors of the arrival rates, such as 1,1.25,1.5,2, with --find growth"}},
+		{"--find growth --scale 2,1", input.Error{Path: "--scale[1]", Value: "1", Want: "a number above the one before it"}},
+	} {
+		if got := program.Refusal(t, text, strings.Fields("plan - "+c.args)...); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.args, got, c.want)
+		}
+	}
+	if got := program.Refusal(t, strings.Replace(text, "budget: 12\n", "", 1), "plan", "-", "--find", "delay"); got.Path != "budget" {
+		t.Errorf("delay without a budget: %+v", got)
+	}
+	answer := filepath.Join(t.TempDir(), "answer.json")
+	for broken, path := range map[string]string{`{"find": 1}`: "find", `{"find": "cost", "found": 2}`: "found", `[{"find": "cost", "found": false, "complete": true}]`: "[0].undecided", `{`: ""} {
+		commandtest.WriteFile(t, answer, broken)
+		_, stderr, status := pfq(text, "plan", "-", "--verify", answer)
+		if status != 2 || !strings.HasPrefix(stderr, "pfq: "+answer+":1:") || !strings.Contains(stderr, path) {
+			t.Errorf("%s: status %d, %s", broken, status, stderr)
+		}
+	}
+}
+
+// A model in another file is found from the folder of the plan, and its errors name it.
+func TestModelFile(t *testing.T) {
+	folder := t.TempDir()
+	name := filepath.Join(folder, "plan.yaml")
+	commandtest.WriteFile(t, name, "model: shop.yaml\nupgrades:\n  - {server: s, step: 1, cost: 1}\n")
+	commandtest.WriteFile(t, filepath.Join(folder, "shop.yaml"), "servers:\n  - {name: s, capacity: 1}\nclasses:\n  - {name: a, arrival_rate: 1.5, servers: [s]}\n")
+	if stdout, stderr, status := pfq("", "plan", name); status != 0 || !strings.HasPrefix(stdout, "cost 1: no plan that meets the targets costs less\n") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+	commandtest.WriteFile(t, filepath.Join(folder, "shop.yaml"), "servers:\n  - {name: s, capacity: -1}\nclasses: []\n")
+	_, stderr, status := pfq("", "plan", name)
+	if want := "pfq: " + name + ": model: " + filepath.Join(folder, "shop.yaml") + ":2: servers[0].capacity = -1: want a number >= 0\n"; status != 2 || stderr != want {
+		t.Errorf("status %d, %s, want %s", status, stderr, want)
+	}
+	if err := os.Remove(filepath.Join(folder, "shop.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, status := pfq("", "plan", name); status != 2 || !strings.Contains(stderr, "model: "+filepath.Join(folder, "shop.yaml")) {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}
+
+// An interrupt ends the search.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	root := command.Root(New())
+	root.SetArgs([]string{"plan", "-"})
+	root.SetIn(strings.NewReader(shop(t)))
+	root.SetOut(new(strings.Builder))
+	root.SetErr(new(strings.Builder))
+	if err := root.ExecuteContext(ctx); err == nil || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("error %v", err)
+	}
+}

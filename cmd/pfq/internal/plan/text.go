@@ -1,0 +1,173 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/render"
+)
+
+// text writes the answer for people.
+func (a *found) text(t *render.Text) {
+	a.verdict(t)
+	t.Line("")
+	t.Table(a.Buy, "kind", "name", "steps", "capacity", "cost")
+	columns := func(first string, columns ...string) []string {
+		last := columns[1]
+		if !a.Found {
+			last = columns[2]
+		}
+		return append([]string{first}, columns[0], last)
+	}
+	if len(a.Targets) > 0 {
+		last := "plan"
+		if !a.Found {
+			last = "everything"
+		}
+		t.Table(a.Targets, "target", "limit", "now", last, "verdict")
+	}
+	t.Table(a.Classes, columns("name", "mean_delay_now", "mean_delay", "mean_delay_with_everything")...)
+	t.Table(a.Servers, columns("name", "utilization_now", "utilization", "utilization_with_everything")...)
+	a.edgesText(t)
+	for _, c := range a.Undecided {
+		t.Line("undecided: %s, where a bound straddles a limit at the widest precision", a.choiceText(c))
+	}
+}
+
+// verdict says what was found, and what is proved of it.
+func (a *found) verdict(t *render.Text) {
+	cost := t.Cell(a.Cost)
+	if a.Proof == nil {
+		t.Line("cost %s; the targets are %s", cost, map[bool]string{true: "met", false: "not met"}[a.allMet()])
+		a.budgetText(t)
+		return
+	}
+	corners := command.Counted(len(a.Proof.Corners), "corner")
+	switch {
+	case a.Found && a.Proof.MeanDelay == nil && a.Complete:
+		t.Line("cost %s: no plan that meets the targets costs less", cost)
+	case a.Found && a.Proof.MeanDelay == nil:
+		t.Line("cost %s%s: no plan that meets the targets costs less than %s; the limit of solves ended the search", cost, a.gapText("the least cost"), t.Cell(a.CostAtLeast))
+	case a.Found && a.Complete:
+		t.Line("cost %s, mean delay of %s %s: no plan%s has a smaller one", cost, a.minimum, t.Cell(a.MeanDelay), a.proofText(t))
+	case a.Found:
+		t.Line("cost %s, mean delay of %s %s%s: no plan%s has one below %s; the limit of solves ended the search", cost, a.minimum, t.Cell(a.MeanDelay),
+			a.gapText("the least"), a.proofText(t), render.Six(*a.Proof.MeanDelay))
+	case !a.Complete && a.CostAtLeast.Exact != "":
+		t.Line("no plan found: none that meets the targets costs less than %s; the limit of solves ended the search", t.Cell(a.CostAtLeast))
+	case !a.Complete:
+		t.Line("no plan found; the limit of solves ended the search")
+	case a.Proof.AtMost.Exact != "":
+		t.Line("no plan that costs at most %s meets the targets", t.Cell(a.Proof.AtMost))
+	default:
+		t.Line("no plan meets the targets")
+	}
+	t.Line("proof: %s; %s", corners, command.Counted(a.Solves, "solve"))
+	a.budgetText(t)
+}
+
+func (a *found) allMet() bool {
+	for _, row := range a.Targets {
+		if row.Verdict != "met" {
+			return false
+		}
+	}
+	return a.MeanDelay.Float != nil
+}
+
+// gapText says how far above the least a plan is at most.
+func (a *found) gapText(least string) string {
+	if a.Gap == nil {
+		return ""
+	}
+	return fmt.Sprintf(", at most %s %% above %s", render.OneDigitUp(100**a.Gap), least)
+}
+
+// proofText says of which plans a proof speaks.
+func (a *found) proofText(t *render.Text) string {
+	switch {
+	case a.Proof.Below.Exact != "":
+		return " that meets the targets and costs less than " + t.Cell(a.Proof.Below)
+	case a.Proof.AtMost.Exact != "":
+		return " that meets the targets and costs at most " + t.Cell(a.Proof.AtMost)
+	}
+	return " that meets the targets"
+}
+
+func (a *found) budgetText(t *render.Text) {
+	if a.WithinBudget != nil && a.Found && !*a.WithinBudget {
+		t.Line("above the budget of %s", t.Cell(a.Budget))
+	}
+}
+
+// A pointRow is a point of a frontier as text shows it.
+type pointRow struct {
+	Cost  render.Number `json:"cost"`
+	Delay render.Number `json:"mean_delay"`
+	Buy   string        `json:"buy"`
+}
+
+// frontierText writes the points of a frontier under each other.
+func frontierText(t *render.Text, all []*found) {
+	if len(all) == 1 {
+		all[0].text(t)
+		return
+	}
+	last := all[len(all)-1]
+	t.Line("plans that meet the targets, each with the least mean delay of %s among all that cost less than the next", last.minimum)
+	if !last.Complete {
+		t.Line("the limit of solves ended the search at the last one")
+	}
+	var rows []pointRow
+	corners, solves := 0, 0
+	for _, a := range all {
+		rows = append(rows, pointRow{a.Cost, a.MeanDelay, a.choiceText(*a.Choice)})
+		corners += len(a.Proof.Corners)
+		solves += a.Solves
+	}
+	t.Line("proof: %s; %s", command.Counted(corners, "corner"), command.Counted(solves, "solve"))
+	t.Line("")
+	t.Table(rows, "cost", "mean_delay", "buy")
+}
+
+// edgesText says which edges hurt, and who pays.
+func (a *found) edgesText(t *render.Text) {
+	for _, e := range a.Edges {
+		name := e.Class + ":" + e.Server
+		verb := "would change"
+		if e.Bought {
+			verb = "changes"
+		}
+		text := fmt.Sprintf("edge %s %s the mean delay of all jobs from %s to %s", name, verb, t.Cell(e.Without), t.Cell(e.With))
+		if e.Without.Float == nil || e.With.Float == nil {
+			text = fmt.Sprintf("edge %s: mean delay of all jobs %s without it, %s with it", name, t.Cell(e.Without), t.Cell(e.With))
+		}
+		var pays []string
+		for _, p := range e.Pays {
+			pays = append(pays, fmt.Sprintf("%s from %s to %s", p.Name, t.Cell(p.Without), t.Cell(p.With)))
+		}
+		if pays != nil {
+			text += "; who pays: " + strings.Join(pays, ", ")
+		}
+		t.Line("%s", text)
+	}
+}
+
+// choiceText says what a plan buys.
+func (a *found) choiceText(c choice) string {
+	var words []string
+	names, _ := optionNames(a.problem)
+	for k, n := range c.Steps {
+		if n > 0 {
+			words = append(words, fmt.Sprintf("%s=%d", names[k], n))
+		}
+	}
+	for _, k := range c.Edges {
+		words = append(words, edgeNames(a.problem)[k])
+	}
+	if words == nil {
+		return none
+	}
+	return strings.Join(words, ",")
+}

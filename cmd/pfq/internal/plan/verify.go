@@ -1,0 +1,464 @@
+package plan
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"math/big"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/input"
+	"productform/internal/render"
+	"productform/internal/tree"
+	"productform/plan"
+)
+
+// A verification says whether an answer is proved.
+type verification struct {
+	Proved  bool   `json:"proved"`
+	Find    string `json:"find"`
+	Plans   int    `json:"plans"` // answers in the file
+	Corners int    `json:"corners"`
+	Why     string `json:"why,omitempty"`
+}
+
+// verified checks the answers in a file, to the question that the other flags ask.
+func (f *planFlags) verified(q command.Query, p *plan.Problem) (a render.Answer, proved bool, err error) {
+	answers, err := readAnswers(f.verify, p)
+	if err != nil {
+		return a, false, command.FlagError{Err: err}
+	}
+	v := verification{Proved: true, Find: f.find, Plans: len(answers)}
+	if f.loads != nil && len(answers) > len(f.loads) || f.loads == nil && f.find != findFrontier && len(answers) > 1 {
+		v.Proved, v.Why = false, "there are answers at more loads than --scale has"
+	}
+	for i := 0; i < len(answers) && v.Proved; i++ {
+		v.Corners += len(answers[i].answer.Proof.Corners)
+		_, err := working(q, f, func(ctx context.Context, s plan.Settings) (struct{}, error) {
+			return struct{}{}, f.checkAnswer(ctx, p, answers, i, s)
+		})
+		if errors.Is(err, plan.ErrProof) {
+			v.Proved, v.Why = false, err.Error()
+		} else if err != nil {
+			return a, false, err
+		}
+	}
+	return render.Answer{JSON: v, Lines: []render.Lines{{Of: v}}, Text: v.text}, v.Proved, nil
+}
+
+// checkAnswer checks one of the answers.
+func (f *planFlags) checkAnswer(ctx context.Context, p *plan.Problem, answers []*answered, i int, s plan.Settings) error {
+	one := answers[i]
+	if one.find != f.find {
+		return fmt.Errorf("%w: it is the answer to --find %s", plan.ErrProof, one.find)
+	}
+	if f.loads != nil {
+		p = scaled(p, f.loads[i])
+	}
+	if one.find == findLoad {
+		return one.checkLoad(ctx, p, s)
+	}
+	proof := &one.answer.Proof
+	var from plan.Choice
+	right := true
+	switch f.find {
+	case findCost:
+		right = proof.Delay == nil && proof.AtMost == nil
+	case findGrowth:
+		right = proof.Delay == nil && proof.AtMost == nil && (i == 0 || answers[i-1].answer.Plan != nil)
+		if i > 0 && right {
+			from = answers[i-1].answer.Plan.Choice
+		}
+	case findDelay:
+		right = p.Budget != nil && isEqual(proof.AtMost, p.Budget) && proof.Below == nil && (one.answer.Plan == nil || proof.Delay != nil)
+	case findFrontier:
+		right = f.isPoint(p, answers, i)
+	}
+	if !right || !slices.Equal(nonzero(proof.From), nonzero(from)) {
+		return fmt.Errorf("%w: the proof is of something else", plan.ErrProof)
+	}
+	if err := plan.Verify(ctx, p, &one.answer, s); err != nil {
+		return err
+	}
+	return one.checkMeasures(ctx, f, p, s)
+}
+
+// isPoint reports whether the proof of a point of a frontier reaches to the next one, and the first has one that nothing is cheaper.
+func (f *planFlags) isPoint(p *plan.Problem, answers []*answered, i int) bool {
+	a := answers[i].answer
+	switch {
+	case a.Plan == nil || a.Proof.Delay == nil: // nothing meets the targets within the budget
+		return len(answers) == 1 && a.Proof.Delay == nil && a.Proof.AtMost == nil
+	case (a.Cheaper != nil) != (i == 0):
+		return false
+	case i+1 < len(answers):
+		next := answers[i+1].answer.Plan
+		return next != nil && isEqual(a.Proof.Below, next.Cost) && a.Proof.AtMost == nil && a.Complete
+	}
+	return a.Proof.Below == nil && isEqual(a.Proof.AtMost, p.Budget) || !a.Complete
+}
+
+func isEqual(x, y *big.Rat) bool {
+	if x == nil || y == nil {
+		return x == nil && y == nil
+	}
+	return x.Cmp(y) == 0
+}
+
+// nonzero returns a plan as a list of numbers that is empty if it buys nothing.
+func nonzero(c plan.Choice) (list []int) {
+	for k, n := range c.Steps {
+		if n != 0 {
+			list = append(list, k, n)
+		}
+	}
+	return append(append(list, -1), c.Edges...)
+}
+
+// checkMeasures checks all else that an answer says, by making it anew for the plan and the proof that it has.
+func (a *answered) checkMeasures(ctx context.Context, f *planFlags, p *plan.Problem, s plan.Settings) error {
+	r := a.answer
+	var at plan.Choice
+	var err error
+	if r.Now, err = plan.Evaluate(ctx, p, plan.Choice{}, s); err != nil {
+		return err
+	}
+	if r.Plan != nil {
+		at = r.Plan.Choice
+		if r.Plan, err = plan.Evaluate(ctx, p, at, s); err != nil {
+			return notProved(err)
+		}
+		r.WithinBudget = p.Budget == nil || r.Plan.Cost.Cmp(p.Budget) <= 0
+	} else if r.Most, err = plan.Evaluate(ctx, p, plan.Everything(p), s); err != nil {
+		return err
+	}
+	effects, err := plan.EdgeEffects(ctx, p, at, s)
+	if err != nil {
+		return err
+	}
+	return a.compare(newFound(f.find, p, &r, effects).answer(), s)
+}
+
+// checkLoad checks the greatest load of a plan.
+func (a *answered) checkLoad(ctx context.Context, p *plan.Problem, s plan.Settings) error {
+	choice := a.answer.Plan.Choice
+	err := plan.VerifyLoad(ctx, p, choice, a.holds, a.fails, s)
+	if err != nil {
+		return notProved(err)
+	}
+	l := &plan.Load{At: a.holds, Below: a.fails}
+	if l.Fails, err = plan.Evaluate(ctx, scaled(p, a.fails), choice, s); err != nil {
+		return err
+	}
+	if a.holds != nil {
+		if l.Holds, err = plan.Evaluate(ctx, scaled(p, a.holds), choice, s); err != nil {
+			return err
+		}
+	}
+	return a.compare(newLoadAnswer(p, l).answer(), s)
+}
+
+// compare checks that the answer says what it should.
+func (a *answered) compare(answer render.Answer, s plan.Settings) error {
+	text, err := answer.Format("json")
+	if err != nil {
+		return err
+	}
+	var right map[string]any
+	if err := json.Unmarshal(text, &right); err != nil {
+		return err
+	}
+	for _, key := range []string{"scale", "scale_exact"} { // it stands in --scale
+		delete(a.fields, key)
+	}
+	if path, want := difference("", right, a.fields, s.RelTol); path != "" {
+		return fmt.Errorf("%w: %s is %v", plan.ErrProof, strings.TrimPrefix(path, "."), want)
+	}
+	return nil
+}
+
+// notProved makes a choice out of range in an answer a failure of its proof.
+func notProved(err error) error {
+	var bad *input.Error
+	if errors.As(err, &bad) && strings.HasPrefix(bad.Path, "Choice.") {
+		return fmt.Errorf("%w: %w", plan.ErrProof, err)
+	}
+	return err
+}
+
+// difference returns where a value of JSON differs from another, and what it should be; numbers may differ by three times a
+// tolerance, as each may be off by one.
+func difference(path string, want, got any, tol float64) (string, any) {
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			return path, "an object"
+		}
+		for _, key := range slices.Sorted(maps.Keys(w)) {
+			if at, want := difference(path+"."+key, w[key], g[key], tol); at != "" {
+				return at, want
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(g)) {
+			if _, ok := w[key]; !ok {
+				return path + "." + key, "no field"
+			}
+		}
+		return "", nil
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(w) {
+			return path, fmt.Sprintf("a list of %d", len(w))
+		}
+		for i := range w {
+			if at, want := difference(input.Index(path, i), w[i], g[i], tol); at != "" {
+				return at, want
+			}
+		}
+		return "", nil
+	case float64:
+		if g, ok := got.(float64); ok && math.Abs(g-w) <= 3*tol*max(math.Abs(w), tol) {
+			return "", nil
+		}
+		return path, want
+	}
+	if want != got {
+		return path, want
+	}
+	return "", nil
+}
+
+func (v verification) text(t *render.Text) {
+	if v.Proved {
+		t.Line("proved: %s, %s", command.Counted(v.Plans, "plan"), command.Counted(v.Corners, "corner"))
+		return
+	}
+	t.Line("not proved: %s", v.Why)
+}
+
+// An answered holds an answer read from a file.
+type answered struct {
+	find         string
+	found        bool
+	answer       plan.Answer
+	fields       map[string]any // all that it says
+	holds, fails *big.Rat       // of a greatest load
+}
+
+// readAnswers reads the answers in a file in JSON.
+func readAnswers(name string, p *plan.Problem) ([]*answered, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, input.InFile(name, err)
+	}
+	defer file.Close()
+	answers, err := decodeAnswers(file, p)
+	if err != nil {
+		return nil, tree.InFile(name, err)
+	}
+	return answers, nil
+}
+
+func decodeAnswers(r io.Reader, p *plan.Problem) ([]*answered, error) {
+	var text bytes.Buffer
+	root, err := tree.Read(io.TeeReader(r, &text), tree.JSON, "an answer of pfq plan in JSON")
+	if err != nil {
+		return nil, err
+	}
+	list, fields := []tree.Node{*root}, make([]map[string]any, 1)
+	var into any = &fields[0]
+	if root.Kind == tree.Array {
+		list, into = root.Kids, &fields
+	}
+	if err := json.Unmarshal(text.Bytes(), into); err != nil {
+		return nil, input.Errorf("", root, "an answer of pfq plan in JSON, an object or an array of them")
+	}
+	var all []*answered
+	for i := range list {
+		path := ""
+		if root.Kind == tree.Array {
+			path = fmt.Sprintf("[%d].", i)
+		}
+		d := &decoder{problem: p, prefix: path}
+		one := d.answered(&list[i])
+		if d.err != nil {
+			return nil, root.Locate(d.err)
+		}
+		one.fields = fields[i]
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// A decoder takes an answer apart; err is the first error.
+type decoder struct {
+	problem *plan.Problem
+	prefix  string
+	err     error
+}
+
+func (d *decoder) fail(path string, n *tree.Node, want string) {
+	if d.err == nil {
+		var value any = ""
+		if n != nil {
+			value = n
+		}
+		d.err = input.Errorf(d.prefix+path, value, "%s", want)
+	}
+}
+
+// field returns a field of an object, nil if it is missing or null.
+func field(n *tree.Node, name string) *tree.Node {
+	if n == nil || n.Kind != tree.Object {
+		return nil
+	}
+	for i, key := range n.Keys {
+		if key == name && n.Kids[i].Kind != tree.Null {
+			return &n.Kids[i]
+		}
+	}
+	return nil
+}
+
+func (d *decoder) rat(n *tree.Node, path string) *big.Rat {
+	if n == nil || d.err != nil {
+		return nil
+	}
+	x, err := n.Rat(d.prefix+path, "a number")
+	if err != nil {
+		d.err = err
+	}
+	return x
+}
+
+func (d *decoder) float(n *tree.Node, path string) float64 {
+	x, err := strconv.ParseFloat(n.Text, 64)
+	if n.Kind != tree.Number || err != nil {
+		d.fail(path, n, "a number")
+	}
+	return x
+}
+
+func (d *decoder) boolean(n *tree.Node, path string) bool {
+	if n == nil || n.Kind != tree.Boolean {
+		d.fail(path, n, "true or false")
+		return false
+	}
+	return n.Text == "true"
+}
+
+func (d *decoder) ints(n *tree.Node, path string) (list []int) {
+	if n == nil || n.Kind != tree.Array {
+		d.fail(path, n, "an array of integers")
+		return nil
+	}
+	for i := range n.Kids {
+		x, err := strconv.Atoi(n.Kids[i].Text)
+		if n.Kids[i].Kind != tree.Number || err != nil {
+			d.fail(input.Index(path, i), &n.Kids[i], "an integer")
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+func (d *decoder) choice(n *tree.Node, path string) plan.Choice {
+	return plan.Choice{Steps: d.ints(field(n, "steps"), path+".steps"), Edges: d.ints(field(n, "edges"), path+".edges")}
+}
+
+// answered decodes one answer.
+func (d *decoder) answered(n *tree.Node) *answered {
+	a := &answered{}
+	if f := field(n, "find"); f == nil || f.Kind != tree.Text {
+		d.fail("find", f, "what was found, in an answer of pfq plan")
+		return a
+	} else {
+		a.find = f.Text
+	}
+	a.found = d.boolean(field(n, "found"), "found")
+	if a.find == findLoad {
+		a.answer.Plan = &plan.Outcome{Choice: d.choice(field(n, "choice"), "choice"), Cost: d.rat(field(n, "cost_exact"), "cost_exact")}
+		a.holds, a.fails = d.rat(field(n, "holds_at_exact"), "holds_at_exact"), d.rat(field(n, "fails_at_exact"), "fails_at_exact")
+		return a
+	}
+	a.answer.Complete = d.boolean(field(n, "complete"), "complete")
+	a.answer.Undecided = d.undecided(field(n, "undecided"))
+	if n := field(n, "solves"); n != nil {
+		a.answer.Solves, _ = strconv.Atoi(n.Text)
+	}
+	if a.found {
+		a.answer.Plan = &plan.Outcome{Choice: d.choice(field(n, "choice"), "choice"), Cost: d.rat(field(n, "cost_exact"), "cost_exact")}
+	}
+	d.proof(field(n, "proof"), "proof", &a.answer.Proof)
+	if cheaper := field(n, "cheaper_proof"); cheaper != nil {
+		a.answer.Cheaper = new(plan.Proof)
+		d.proof(cheaper, "cheaper_proof", a.answer.Cheaper)
+	}
+	return a
+}
+
+// undecided decodes the plans that are undecided.
+func (d *decoder) undecided(n *tree.Node) (list []plan.Choice) {
+	if n == nil || n.Kind != tree.Array {
+		d.fail("undecided", n, "an array of plans")
+		return nil
+	}
+	for i := range n.Kids {
+		list = append(list, d.choice(&n.Kids[i], input.Index("undecided", i)))
+	}
+	return list
+}
+
+func (d *decoder) proof(n *tree.Node, path string, p *plan.Proof) {
+	if n == nil {
+		d.fail(path, nil, "a proof; plans that were given have none")
+		return
+	}
+	p.From = d.choice(field(n, "from"), path+".from")
+	p.Below = d.rat(field(n, "below_exact"), path+".below_exact")
+	p.AtMost = d.rat(field(n, "at_most_exact"), path+".at_most_exact")
+	if f := field(n, "mean_delay"); f != nil {
+		x := d.float(f, path+".mean_delay")
+		p.Delay = &x
+	}
+	corners := field(n, "corners")
+	if corners == nil || corners.Kind != tree.Array {
+		d.fail(path+".corners", corners, "an array of corners")
+		return
+	}
+	for i := range corners.Kids {
+		p.Corners = append(p.Corners, d.corner(&corners.Kids[i], input.Index(path+".corners", i)))
+	}
+}
+
+func (d *decoder) corner(n *tree.Node, path string) plan.Corner {
+	c := plan.Corner{Choice: d.choice(n, path), Fewer: d.boolean(field(n, "fewer"), path+".fewer"), Class: -1}
+	fails := field(n, "fails")
+	if fails == nil {
+		d.fail(path+".fails", fails, "what the corner fails at")
+		return c
+	}
+	c.Fails = plan.Failure(fails.Text)
+	if rest, ok := strings.CutPrefix(fails.Text, "targets["); ok {
+		k, err := strconv.Atoi(strings.TrimSuffix(rest, "]"))
+		if err != nil {
+			d.fail(path+".fails", fails, "targets[K]")
+		}
+		c.Fails, c.Target = plan.FailsTarget, k
+	}
+	if class := field(n, "class"); class != nil {
+		c.Class = slices.IndexFunc(d.problem.Model.Classes, func(c cluster.Class) bool { return c.Name == class.Text })
+	}
+	return c
+}
