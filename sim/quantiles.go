@@ -118,7 +118,7 @@ func (d *seenDelays) estimate(q *Quantile) (known bool, why string) {
 	student := distuv.StudentsT{Sigma: 1, Nu: float64(q.Runs - 1)}.Quantile((1 + q.Confidence) / 2)
 	upper, lower := q.Level+student*part, q.Level-student*part
 	if !(upper <= 1) {
-		return false, "its interval has no upper end; more or longer runs are needed"
+		return false, "its interval has no upper end: more or longer runs are needed"
 	}
 	high, low := d.reached(upper*d.total), place{}
 	if lower > 0 {

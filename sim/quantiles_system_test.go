@@ -196,8 +196,8 @@ func TestTooFewJobsForQuantiles(t *testing.T) {
 	model := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: one}}, Classes: []cluster.Class{
 		{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}, {Name: "b", ArrivalRate: new(big.Rat), Servers: cluster.On(0)}}}
 	for runs, want := range map[int][]string{
-		2: {"0.1 of delays: only", "50 of delays: its interval has no upper end; more or longer runs are needed",
-			"99 of delays: its interval has no upper end; more or longer runs are needed", "99.9 of delays: only"},
+		2: {"0.1 of delays: only", "50 of delays: its interval has no upper end: more or longer runs are needed",
+			"99 of delays: its interval has no upper end: more or longer runs are needed", "99.9 of delays: only"},
 		4: {"0.1 of delays: only", "99 of delays: the runs are worth about 10 independent jobs above it, and intervals need 20", "99.9 of delays: only"},
 	} {
 		r := simtest.Run(t, simcluster.Cluster{Model: model}, sim.Settings{Runs: runs, Jumps: 1000, Seed: 1, Levels: []float64{0.001, 0.5, 0.99, 0.999}})

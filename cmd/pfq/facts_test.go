@@ -49,6 +49,7 @@ func TestCSVHasAllFacts(t *testing.T) {
 		{sized, "simulate - --runs 3 --jumps 2000"},
 		{small, "simulate - --runs 3 --jumps 2000 --distribution 2 --scale 0.5,2"},
 		{small, "simulate - --runs 3 --jumps 2000 --sizes zipf --interruptions 2"},
+		{small, "simulate - --runs 3 --jumps 2000 --percentiles 50,90,99.9"},
 		{overloaded, "simulate -"},
 	} {
 		text, stderr, _ := pfq(c.model, append(strings.Fields(c.args), "--format", "json")...)

@@ -35,6 +35,7 @@ const twoFlows = `{"resources": [{"name": "cpu", "capacity": 2}], "jobs": [{"nam
 var sharedLines = []shared{
 	{"simulate - --runs 9 --jumps 2000", oneServer, 9},
 	{"simulate - --runs 5 --jumps 2000 --scale 0.5,1,1.1", oneServer, 15},
+	{"simulate - --runs 9 --jumps 2000 --percentiles 5,50,90 --sizes lognormal:2", oneServer, 9},
 	{"simulate - --runs 5 --jumps 2000 --scale 0.5,100", oneServer, 5},
 	{"simulate - --runs 40 --jumps 2000 --precision 1e-9 --seed 7", oneServer, 40},
 	{"tags --hosts 2 --load 0.5 --sizes lognormal:2 --mean 1 --runs 3 --jumps 2000 --scale 0.9,1", "", 3 * 7 * 2},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"productform/internal/input"
 	"productform/internal/output"
 	"productform/internal/render"
+	"productform/num"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
 	"productform/sizes"
@@ -29,6 +31,7 @@ type simulateFlags struct {
 	keepSizes     bool
 	interruptions float64    // 0 for none
 	factors       []*big.Rat // of the arrival rates; nil for the model as it is
+	percentiles   []command.Percentile
 	settings      sim.Settings
 }
 
@@ -51,6 +54,7 @@ func newSimulate() *cobra.Command {
 		func(v float64) bool { return v >= 1e-300 && v <= 1e300 })
 	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all, N from 1 to 100000",
 		Want: "an integer in 1..100000", Parse: command.ParseInt(1e5)}.Add(cmd, &s.Distribution)
+	command.AddPercentiles(cmd, &f.percentiles, "also estimate these percentiles of the delays of all jobs and of each class")
 	command.AddScale(cmd, &f.factors, "simulate", "all arrival rates")
 	command.AddRuns(cmd, s, f.plans)
 	return cmd
@@ -76,7 +80,7 @@ func (f *simulateFlags) check(flags interface{ Changed(string) bool }) error {
 	if given("horizon") {
 		f.settings.Jumps, f.settings.WarmUp = 0, 0
 	}
-	return nil
+	return command.SetLevels(&f.settings, f.percentiles)
 }
 
 // answer simulates the model, at every factor if there are some.
@@ -236,6 +240,7 @@ func (f *simulateFlags) simulate(q command.Query, m *cluster.Model, jobs jobSize
 		return nil, verdict, err
 	}
 	var theory *bf.Result
+	var delays *bf.DelayResult
 	if exact, err := f.isExact(system); err != nil {
 		return nil, nil, err
 	} else if exact { // before the simulation, while nothing is lost if memory or time do not suffice
@@ -247,13 +252,77 @@ func (f *simulateFlags) simulate(q command.Query, m *cluster.Model, jobs jobSize
 		}
 		if err != nil {
 			fmt.Fprintln(q.Stderr, "pfq: note: no exact values beside the estimates:", cli.OneLine(err))
+		} else if delays, err = f.exactDelays(q, m, theory); err != nil {
+			return nil, nil, err
 		}
 	}
 	result, speed, err := command.Replicate(q.Ctx, plan, f.settings, q.Stderr)
 	if err != nil {
 		return nil, nil, err
 	}
-	return f.newSimulation(m, verdict.Stable, jobs, result, theory, speed), nil, nil
+	return f.newSimulation(m, verdict.Stable, jobs, result, theory, delays, speed), nil, nil
+}
+
+// mostProducts bounds the products that exact percentiles may take: some ten seconds of one core.
+const mostProducts = 1e10
+
+// exactDelays computes the percentiles, given the means, where they are exact: in order of arrival. Where they would take too long, a note
+// says so and they are nil, as they are where nobody asks for them.
+func (f *simulateFlags) exactDelays(q command.Query, m *cluster.Model, means *bf.Result) (*bf.DelayResult, error) {
+	if len(f.percentiles) == 0 || f.policy != string(simcluster.FCFS) {
+		return nil, nil
+	}
+	note := func(why string) { fmt.Fprintln(q.Stderr, "pfq: note: no exact percentiles beside the estimates:", why) }
+	question := bf.DelayQuestion{}
+	highest := new(big.Rat)
+	for _, p := range f.percentiles {
+		question.Levels = append(question.Levels, p.Level)
+		if p.Level.Cmp(highest) > 0 {
+			highest = p.Level
+		}
+	}
+	if products := delayProducts(m, means, highest); products > mostProducts {
+		note(fmt.Sprintf("they take some %.1g products, and %g is the most", products, float64(mostProducts)))
+		return nil, nil
+	}
+	r, err := command.WithProgress(q, func(ctx context.Context) (*bf.DelayResult, error) {
+		return bf.Delays(ctx, m, question, bf.Settings{MaxBytes: 1 << 30})
+	})
+	if err != nil && !errors.Is(err, command.ErrInterrupted) {
+		note(cli.OneLine(err))
+		return nil, nil
+	}
+	return r, err
+}
+
+// delayProducts estimates the products that [bf.Delays] takes for percentiles up to a level, given the means: of each step as many as the
+// lattice has elements; and of steps as many as events come in the time that an exponential delay of twice the mean exceeds with the probability 1-level.
+func delayProducts(m *cluster.Model, means *bf.Result, level *big.Rat) float64 {
+	var capacity, delay, products float64
+	for _, s := range m.Servers {
+		v, _ := s.Capacity.Float64()
+		capacity += v * float64(s.Size())
+	}
+	for _, c := range means.Classes {
+		if c.MeanDelay != nil {
+			delay = max(delay, c.MeanDelay.Float)
+		}
+	}
+	size, _ := num.OrOne(m.MeanSize).Float64()
+	rest, _ := new(big.Rat).Sub(big.NewRat(1, 1), level).Float64()
+	events := capacity / size * 2 * delay * -math.Log(rest)
+	for _, part := range means.Parts {
+		classes, servers := float64(len(part.Classes)), float64(len(part.Servers))
+		each := classes * float64(part.States)
+		switch part.Lattice {
+		case bf.ConnectedLattice: // which delays do without
+			each = classes * math.Exp2(min(classes, servers))
+		case bf.ServerLattice, bf.SymmetricLattice:
+			each *= servers
+		}
+		products += each * (events + 8*math.Sqrt(events))
+	}
+	return products
 }
 
 // isExact reports whether balanced fairness is exact for a system.

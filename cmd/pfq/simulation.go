@@ -42,6 +42,7 @@ type simulation struct {
 type simulationMeans struct {
 	MeanJobs  *render.Estimate `json:"mean_jobs"`
 	MeanDelay *render.Estimate `json:"mean_delay"`
+	Delay     render.Record    `json:"delay,omitempty"` // the percentiles asked for
 }
 
 type simulationClass struct {
@@ -52,6 +53,7 @@ type simulationClass struct {
 	MeanDelay     *render.Estimate `json:"mean_delay"`
 	MeasuredDelay *render.Estimate `json:"measured_delay"`
 	ServiceRate   *render.Estimate `json:"service_rate"`
+	Delay         render.Record    `json:"delay,omitempty"`
 }
 
 type simulationServer struct {
@@ -60,8 +62,8 @@ type simulationServer struct {
 	Utilization *render.Estimate `json:"utilization"`
 }
 
-// newSimulation turns what was simulated into an answer; theory is nil where it does not apply.
-func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSizes, r *sim.Result, theory *bf.Result, speed *float64) *simulation {
+// newSimulation turns what was simulated into an answer; theory and delays are nil where they do not apply.
+func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSizes, r *sim.Result, theory *bf.Result, delays *bf.DelayResult, speed *float64) *simulation {
 	s := &simulation{
 		Stable: stable, Policy: f.policy, Sizes: f.sizes, ScaledFrom: jobs.scaledFrom, Method: r.Method,
 		Classes: []simulationClass{}, Servers: []simulationServer{},
@@ -88,12 +90,18 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 		}
 		return nil
 	}
-	s.simulationMeans = simulationMeans{command.Estimated(r.All(sim.MeanJobs), value(&theory.MeanJobs)), command.Estimated(r.All(sim.MeanDelay), theory.MeanDelay)}
+	s.simulationMeans = simulationMeans{command.Estimated(r.All(sim.MeanJobs), value(&theory.MeanJobs)), command.Estimated(r.All(sim.MeanDelay), theory.MeanDelay),
+		command.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfAll, 0, nil)}
 	for i, c := range r.Classes {
 		t := &theory.Classes[i]
+		var exact []num.Value
+		if delays != nil {
+			exact = delays.Classes[i].Quantiles
+		}
 		s.Classes = append(s.Classes, simulationClass{c.Name, render.Rat(m.Classes[i].ArrivalRate, render.Unproved), ownMeanSize(m, i, render.Unproved),
 			command.Estimated(r.Class(i, sim.MeanJobs), value(&t.MeanJobs)), command.Estimated(r.Class(i, sim.MeanDelay), t.MeanDelay),
-			command.Estimated(r.Class(i, sim.MeasuredDelay), t.MeanDelay), command.Estimated(r.Class(i, sim.ServiceRate), t.ServiceRate)})
+			command.Estimated(r.Class(i, sim.MeasuredDelay), t.MeanDelay), command.Estimated(r.Class(i, sim.ServiceRate), t.ServiceRate),
+			command.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfClass, i, exact)})
 	}
 	for i, server := range m.Servers {
 		s.Servers = append(s.Servers, simulationServer{server.Name, groupSize(server),
@@ -140,6 +148,10 @@ func (s *simulation) lines() (lines []render.Lines) {
 			line := render.Record{{Key: "name", Value: name}, {Key: "quantity", Value: f.Key}}
 			switch v := f.Value.(type) {
 			case render.Record:
+				if f.Key == "delay" {
+					lines = append(lines, delayLines(kind, name, v)...)
+					continue
+				}
 				line = append(line, v...)
 			case string, bool, []any:
 				line = append(line, render.Field{Key: "word", Value: v})
@@ -159,8 +171,21 @@ func (s *simulation) lines() (lines []render.Lines) {
 	for _, d := range s.distribution() {
 		add("distribution", render.Fields(d))
 	}
-	elsewhere := []string{"classes", "servers", "mean_jobs", "mean_delay", "jobs_distribution", "jumps_per_second"}
+	elsewhere := []string{"classes", "servers", "mean_jobs", "mean_delay", "delay", "jobs_distribution", "jumps_per_second"}
 	add("simulation", slices.DeleteFunc(render.Fields(s), func(f render.Field) bool { return slices.Contains(elsewhere, f.Key) }))
+	return lines
+}
+
+// delayLines returns a line of CSV for each percentile.
+func delayLines(kind string, name any, delay render.Record) (lines []render.Lines) {
+	for _, f := range delay {
+		line := render.Record{{Key: "name", Value: name}, {Key: "quantity", Value: "delay_" + f.Key}}
+		if q, ok := f.Value.(render.Record); ok {
+			line = append(line, render.Field{Key: "mean", Value: q.Get("estimate")})
+			line = append(line, q[1:]...)
+		}
+		lines = append(lines, render.Lines{Kind: kind, Of: line})
+	}
 	return lines
 }
 
@@ -193,6 +218,7 @@ func (s *simulation) text(t *render.Text) {
 	}
 	t.Table(classes, columns...)
 	t.Table(classes, "name", "mean_delay", "measured_delay")
+	command.QuantileTables(t, classes)
 	if slices.ContainsFunc(s.Servers, func(s simulationServer) bool { return s.Count > 1 }) {
 		t.Table(s.Servers, "name", "count", "utilization")
 	} else {

@@ -13,6 +13,16 @@ type Estimate struct {
 	*Theory
 }
 
+// A Quantile is an estimated quantile with its interval, beside the exact value if theory knows it.
+type Quantile struct {
+	Estimate   float64 `json:"estimate"`
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Confidence float64 `json:"confidence"`
+	Jobs       float64 `json:"jobs"` // it is from
+	*Theory
+}
+
 // A Theory is the exact value of what was estimated, and the standard errors that the estimate is above it: nil where all
 // runs gave the same, as they do for what none has seen.
 type Theory struct {
@@ -22,13 +32,20 @@ type Theory struct {
 
 func isEstimate(r Record) bool { return r.field("half_width").Value != nil }
 
+func isQuantile(r Record) bool { return r.field("estimate").Value != nil }
+
 // estimateCells returns a value for people, its exact value and z.
 func (t *Text) estimateCells(v any) []string {
 	e, ok := v.(Record)
 	if !ok {
 		return []string{t.Cell(v), "-", "-"}
 	}
-	cells := []string{PlusMinus(e.Get("mean").(float64), e.Get("half_width").(float64)), "-", "-"}
+	cells := []string{"", "-", "-"}
+	if isQuantile(e) {
+		cells[0] = Between(e.Get("estimate").(float64), e.Get("low").(float64), e.Get("high").(float64))
+	} else {
+		cells[0] = PlusMinus(e.Get("mean").(float64), e.Get("half_width").(float64))
+	}
 	if exact, ok := e.Get("exact").(float64); ok {
 		cells[1] = Six(exact)
 		if z, ok := e.Get("z").(float64); ok {
@@ -49,4 +66,18 @@ func PlusMinus(mean, halfWidth float64) string {
 	}
 	places = max(places, 0)
 	return fmt.Sprintf("%.*f ± %.*f", places, mean, places, halfWidth)
+}
+
+// Between returns an estimate and its interval for people: two digits of half its width, the ends rounded away from the estimate.
+func Between(value, low, high float64) string {
+	places := 10
+	if half := (high - low) / 2; half > 0 {
+		places = 1 - int(math.Floor(math.Log10(half)))
+	}
+	if places > 9 || high >= 1e9 || high-low >= 2e6 {
+		return fmt.Sprintf("%.6g [%.6g, %.6g]", value, low, high)
+	}
+	places = max(places, 0)
+	unit := math.Pow(10, float64(places))
+	return fmt.Sprintf("%.*f [%.*f, %.*f]", places, value, places, math.Floor(low*unit)/unit, places, math.Ceil(high*unit)/unit)
 }

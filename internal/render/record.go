@@ -126,7 +126,7 @@ func valueOf(v reflect.Value) any {
 }
 
 // Flat puts the fields of records inside a record under longer names: response and in it p95 become response_p95. An
-// estimate is its mean under the name of its own, followed by the rest.
+// estimate is its mean, or its quantile, under the name of its own, followed by the rest.
 func (r Record) Flat() Record {
 	var flat Record
 	for _, f := range r {
@@ -137,7 +137,7 @@ func (r Record) Flat() Record {
 		}
 		for _, g := range inner.Flat() {
 			key := f.Key + "_" + g.Key
-			if g.Key == "mean" && isEstimate(inner) {
+			if g.Key == "mean" && isEstimate(inner) || g.Key == "estimate" && isQuantile(inner) {
 				key = f.Key
 			}
 			unit := f.Unit

@@ -185,3 +185,37 @@ func TestPlusMinus(t *testing.T) {
 		}
 	}
 }
+
+// A quantile is shown to the place of the second digit of half the interval, and its ends are rounded outwards.
+func TestBetween(t *testing.T) {
+	for _, c := range []struct {
+		value, low, high float64
+		want             string
+	}{
+		{2.8804, 2.86523, 2.89652, "2.880 [2.865, 2.897]"}, {12.34, 9.86, 22.01, "12.3 [9.8, 22.1]"}, {1234.5, 1000, 1500, "1234 [1000, 1500]"},
+		{1.25, 1.25, 1.25, "1.25 [1.25, 1.25]"}, {1e-12, 9.5e-13, 1.1e-12, "1e-12 [9.5e-13, 1.1e-12]"}, {5e12, 4e12, 6e12, "5e+12 [4e+12, 6e+12]"},
+		{0.3, 0.28765, 0.31, "0.300 [0.287, 0.310]"},
+	} {
+		if got := Between(c.value, c.low, c.high); got != c.want {
+			t.Errorf("%v in [%v, %v] is shown as %q, want %q", c.value, c.low, c.high, got, c.want)
+		}
+	}
+}
+
+// In CSV a quantile stands under the name of its field, followed by the rest.
+func TestQuantileIsFlat(t *testing.T) {
+	z := 0.5
+	delay := Record{{Key: "p99", Value: Fields(Quantile{3, 2, 4, 0.95, 100, &Theory{2.5, &z}})}, {Key: "p99.9"}}
+	var keys []string
+	for _, f := range (Record{{Key: "delay", Value: delay}}).Flat() {
+		keys = append(keys, f.Key)
+	}
+	if diff := cmp.Diff(strings.Fields("delay_p99 delay_p99_low delay_p99_high delay_p99_confidence delay_p99_jobs delay_p99_exact delay_p99_z delay_p99.9"), keys); diff != "" {
+		t.Error(diff)
+	}
+	var text Text
+	text.Table([]Record{append(Record{{Key: "name", Value: "a"}}, delay...)}, "name", "p99", "p99.9")
+	if want := "name  p99             exact  z      p99.9\na     3.0 [2.0, 4.0]  2.5    +0.50  -\n\n"; text.String() != want {
+		t.Errorf("%q", text.String())
+	}
+}

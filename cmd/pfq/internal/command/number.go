@@ -27,6 +27,27 @@ func GivenProof(e num.Engine) render.Proof {
 // Digits returns the decimal digits that a tolerance asks for.
 func Digits(tol float64) int { return 1 + int(math.Ceil(-math.Log10(tol))) }
 
+// Quantiles returns the quantiles of the delays of all jobs or of a class that were asked for, as fields of an answer, each beside its exact
+// value if exact is not nil. One that could not be estimated is nil.
+func Quantiles(asked []Percentile, levels []float64, r *sim.Result, kind sim.Kind, index int, exact []num.Value) (fields render.Record) {
+	for k, p := range asked {
+		field := render.Field{Key: p.Name}
+		if q := r.Quantile(kind, index, levels[k]); q != nil {
+			out := render.Quantile{Estimate: q.Value, Low: q.Low, High: q.High, Confidence: q.Confidence, Jobs: q.Jobs}
+			if exact != nil {
+				out.Theory = &render.Theory{Exact: exact[k].Float}
+				if q.StdError != 0 {
+					z := q.Z(exact[k].Float)
+					out.Z = &z
+				}
+			}
+			field.Value = render.Fields(out)
+		}
+		fields = append(fields, field)
+	}
+	return fields
+}
+
 // Estimated returns an estimate beside its exact value, each nil if there is none.
 func Estimated(e *sim.Estimate, exact *num.Value) *render.Estimate {
 	if e == nil {

@@ -2,12 +2,15 @@ package command
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/render"
 	"productform/num"
+	"productform/sim"
 )
 
 // A Percentile is one that is asked for.
@@ -49,14 +52,38 @@ func CheckPercentiles(list []Percentile) error {
 	return nil
 }
 
-// Levels returns the levels in double precision, with an error for one that is 0 or 1 there.
-func Levels(list []Percentile) (levels []float64, err error) {
+// SetLevels asks simulations for the percentiles. The error names one that stands twice, or whose level is 0 or 1 in double precision.
+func SetLevels(s *sim.Settings, list []Percentile) error {
+	if err := CheckPercentiles(list); err != nil {
+		return err
+	}
+	s.Levels = nil
 	for i, p := range list {
 		v, _ := p.Level.Float64()
 		if !(v > 0 && v < 1) {
-			return nil, input.Errorf(input.Index("--percentiles", i), p.Name[1:], "a number whose hundredth is > 0 and < 1 in double precision")
+			return input.Errorf(input.Index("--percentiles", i), p.Name[1:], "a number whose hundredth is > 0 and < 1 in double precision")
 		}
-		levels = append(levels, v)
+		s.Levels = append(s.Levels, v)
 	}
-	return levels, nil
+	return nil
+}
+
+// QuantileTables writes tables of the percentiles in the field delay of rows that begin with a name, three in each.
+func QuantileTables(t *render.Text, rows []render.Record) {
+	var flat []render.Record
+	var columns []string
+	for _, row := range rows {
+		one := slices.Clone(row[:1])
+		delay, _ := row.Get("delay").(render.Record)
+		for _, f := range delay {
+			f.Key = "delay_" + f.Key
+			if one = append(one, f); !slices.Contains(columns, f.Key) {
+				columns = append(columns, f.Key)
+			}
+		}
+		flat = append(flat, one)
+	}
+	for some := range slices.Chunk(columns, 3) {
+		t.Table(flat, append([]string{rows[0][0].Key}, some...)...)
+	}
 }

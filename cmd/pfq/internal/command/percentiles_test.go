@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/internal/input"
+	"productform/sim"
 )
 
 // percentiles reads a value of --percentiles, as a command does.
@@ -31,8 +32,9 @@ func TestPercentiles(t *testing.T) {
 	if diff := cmp.Diff(strings.Fields("p50=1/2 p95=19/20 p99.9=999/1000 p0.001=1/100000 p200/3=2/3 p5=1/20"), got); err != nil || diff != "" {
 		t.Errorf("%v, %s", err, diff)
 	}
-	levels, err := Levels(list)
-	if diff := cmp.Diff([]float64{0.5, 0.95, 0.999, 1e-5, 2. / 3, 0.05}, levels); err != nil || diff != "" {
+	var s sim.Settings
+	err = SetLevels(&s, list)
+	if diff := cmp.Diff([]float64{0.5, 0.95, 0.999, 1e-5, 2. / 3, 0.05}, s.Levels); err != nil || diff != "" {
 		t.Errorf("%v, %s", err, diff)
 	}
 }
@@ -58,8 +60,8 @@ func TestPercentileErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if levels, err := Levels(list); err == nil {
-			t.Errorf("%s: %v", text, levels)
+		if err := SetLevels(new(sim.Settings), list); err == nil {
+			t.Errorf("%s is taken", text)
 		}
 	}
 }
