@@ -60,6 +60,12 @@ func racksModel() *cluster.Model {
 	return m
 }
 
+// randomModel has jobs that choose d of n equal servers at random, at load 0.8.
+func randomModel(n, d int) *cluster.Model {
+	return &cluster.Model{Servers: []cluster.Server{{Name: "rack", Count: n, Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(8*n), 10), Servers: []cluster.Choice{{Server: 0, Choose: d}}}}}
+}
+
 // lineModel has n servers in a line; each class may use r consecutive ones.
 func lineModel(n, r int) *cluster.Model {
 	m := &cluster.Model{}
@@ -104,26 +110,30 @@ func BenchmarkSolve(b *testing.B) {
 		run(fmt.Sprintf("line=%d", n), lineModel(n, 10), num.Float)
 	}
 	for _, d := range []int{2, 3} {
-		m := &cluster.Model{Servers: []cluster.Server{{Name: "rack", Count: 100, Capacity: big.NewRat(1, 1)}},
-			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(80, 1), Servers: []cluster.Choice{{Server: 0, Choose: d}}}}}
-		run(fmt.Sprintf("random=100/degree=%d", d), m, num.Float)
+		run(fmt.Sprintf("random=100/degree=%d", d), randomModel(100, d), num.Float)
 	}
 }
 
 // A sweep over 100 loads, from 1/100 to the stability boundary less as much.
 func BenchmarkLoadSweep(b *testing.B) {
-	m := sparseModel(16)
 	var factors []*big.Rat
 	for k := range 100 {
 		factors = append(factors, big.NewRat(int64(k+1), 101))
 	}
-	b.Run("classes=16/points=100", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := LoadSweep(b.Context(), m, factors, Settings{}); err != nil {
-				b.Fatal(err)
+	for _, c := range []struct {
+		name string
+		m    *cluster.Model
+	}{{"classes=2", shopModel()}, {"classes=4", sparseModel(4)}, {"classes=8", sparseModel(8)}, {"classes=12", sparseModel(12)}, {"classes=16", sparseModel(16)},
+		{"line=40", lineModel(40, 4)}, {"random=100/degree=2", randomModel(100, 2)}} {
+		b.Run(c.name+"/points=100", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := LoadSweep(b.Context(), c.m, factors, Settings{}); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 func BenchmarkMeanJobsGradient(b *testing.B) {

@@ -1,7 +1,6 @@
 package bf
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -12,10 +11,12 @@ import (
 	"productform/cluster"
 	"productform/internal/cube"
 	"productform/internal/input"
+	"productform/num"
 )
 
 // LoadSweep solves m once for each factor, with all arrival rates multiplied by it, and returns the
-// results in the order of the factors (factors >= 0). Points run side by side, one on each core, unless
+// results in the order of the factors (factors >= 0), which are those of [Solve]. The model is checked and reduced once, and lattices
+// are chosen once. Points run side by side, one on each core, unless
 // their tables are so large that one point keeps all cores busy. They share Settings.MaxBytes; a point that
 // needs more than its share is solved once more when it has all of it, so that neither the numbers nor what is refused
 // depend on how many cores there are. The largest factor is solved first. A factor that fails ends the sweep: the
@@ -29,39 +30,65 @@ func LoadSweep(ctx context.Context, m *cluster.Model, factors []*big.Rat, s Sett
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	results := make([]*Result, len(factors))
-	solve := func(i int, s Settings) (err error) {
-		if results[i], err = Solve(ctx, m.Scale(factors[i]), s); err != nil {
-			err = fmt.Errorf("factors[%d] = %s: %w", i, factors[i].RatString(), err)
-		}
-		return err
-	}
+	w := &sweep{factors: factors, results: make([]*Result, len(factors))}
 	if len(factors) == 0 {
-		return results, nil
+		return w.results, nil
 	}
-	largest := 0
 	for i, f := range factors {
-		if f.Cmp(factors[largest]) > 0 {
-			largest = i
+		if f.Cmp(factors[w.largest]) > 0 {
+			w.largest = i
 		}
 	}
-	if err := solve(largest, s); err != nil {
+	s, err := s.checked()
+	if err != nil {
+		return nil, w.inFactor(w.largest, err)
+	}
+	w.model = prepare(m)
+	w.model.first, w.model.keeping = make(map[num.Engine][]*plan), true
+	if err := w.solve(ctx, w.largest, s); err != nil {
 		return nil, err
 	}
-	s.MaxBytes = cmp.Or(s.MaxBytes, defaultMaxBytes)
-	workers := sideBySide(results[largest].Parts, s)
+	w.model.keeping = false
+	if err := w.solveOthers(ctx, s); err != nil {
+		return nil, err
+	}
+	return w.results, nil
+}
+
+// A sweep is a LoadSweep under way.
+type sweep struct {
+	model   *prepared
+	factors []*big.Rat
+	largest int // place of the largest factor
+	results []*Result
+}
+
+func (w *sweep) solve(ctx context.Context, i int, s Settings) (err error) {
+	if w.results[i], err = w.model.at(w.factors[i]).solve(ctx, s); err != nil {
+		return w.inFactor(i, err)
+	}
+	return nil
+}
+
+func (w *sweep) inFactor(i int, err error) error {
+	return fmt.Errorf("factors[%d] = %s: %w", i, w.factors[i].RatString(), err)
+}
+
+// solveOthers solves all factors but the largest.
+func (w *sweep) solveOthers(ctx context.Context, s Settings) error {
+	workers := sideBySide(w.results[w.largest].Parts, s)
 	shared := s
 	shared.MaxBytes = s.MaxBytes / int64(workers)
-	errs := make([]error, len(factors))
+	errs := make([]error, len(w.factors))
 	var next atomic.Int64 // the next point
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
 			s := shared
 			s.spare = new([]float64)
-			for i := int(next.Add(1)) - 1; i < len(factors); i = int(next.Add(1)) - 1 {
-				if i != largest {
-					errs[i] = solve(i, s)
+			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
+				if i != w.largest {
+					errs[i] = w.solve(ctx, i, s)
 				}
 			}
 		})
@@ -69,13 +96,13 @@ func LoadSweep(ctx context.Context, m *cluster.Model, factors []*big.Rat, s Sett
 	group.Wait()
 	for i, err := range errs {
 		if workers > 1 && isInput(err) {
-			err = solve(i, s)
+			err = w.solve(ctx, i, s)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return results, nil
+	return nil
 }
 
 // sideBySide returns how many points with the parts of this one are solved at a time. Each has memory for the

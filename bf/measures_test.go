@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"reflect"
 	"testing"
 
 	"productform/cluster"
@@ -243,6 +244,45 @@ func TestLoadSweep(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A sweep gives what each point gives by itself, to the last digit, on all lattices and in all engines, though it checks, reduces
+// and plans once: also where long fractions fit into words at some factors only, at the factor 0, and for the distribution of jobs.
+func TestLoadSweepIsSolve(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, rapid.Bool().Draw(t, "groups"), rapid.IntRange(0, 2).Draw(t, "long") == 0)
+		factor := rapid.Custom(func(t *rapid.T) *big.Rat {
+			if rapid.IntRange(0, 4).Draw(t, "long factor") == 0 {
+				return big.NewRat(rapid.Int64Range(1, 1<<62).Draw(t, "factor"), 1<<62)
+			}
+			return big.NewRat(rapid.Int64Range(0, 21).Draw(t, "factor"), 20)
+		})
+		factors := rapid.SliceOfN(factor, 0, 5).Draw(t, "factors")
+		for _, lattice := range lattices {
+			for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
+				s := Settings{Engine: engine, Lattice: lattice, MaxJobs: rapid.SampledFrom([]int{0, 3}).Draw(t, "jobs")}
+				var want []*Result
+				failed := false
+				for _, f := range factors {
+					r, err := Solve(t.Context(), m.Scale(f), s)
+					failed = failed || err != nil
+					want = append(want, r)
+				}
+				got, err := LoadSweep(t.Context(), m, factors, s)
+				if (err != nil) != failed {
+					t.Fatalf("%s %s: error %v, though some point has one is %v", lattice, engine, err, failed)
+				}
+				if err == nil && len(got) != len(want) {
+					t.Fatalf("%s %s: %d results for %d factors", lattice, engine, len(got), len(want))
+				}
+				for i := range got {
+					if !reflect.DeepEqual(got[i], want[i]) {
+						t.Fatalf("%s %s, factor %v:\n%+v, want\n%+v", lattice, engine, factors[i], got[i], want[i])
+					}
+				}
+			}
+		}
+	})
 }
 
 // The load of a class is what it brings over μ of all the server sets its jobs may be assigned.

@@ -22,6 +22,7 @@ type plan struct {
 	states    float64
 	graph     *recursion.Graph // built when first needed; nil for the sweeps over tables of subsets
 	counted   float64          // terms of connected sets, or work as long, that the choice of the connected lattice took
+	like      *plan            // the outline of a plan for other rates, whose graph serves for these, too; or nil
 }
 
 // Connected sets are counted where the other lattices have more than many terms, up to 1/gain of
@@ -83,6 +84,37 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 		return nil, l.tooLarge(need, engine, prec, s)
 	}
 	return l, nil
+}
+
+// outline returns what the plan is to another, for the same component with other rates. It is not changed by those it serves.
+func (l *plan) outline() *plan {
+	o := *l
+	o.spare, o.like = nil, nil
+	if o.graph != nil {
+		o.graph = o.graph.Outline()
+	}
+	return &o
+}
+
+// at returns the plan that newPlan makes of a component which differs from that of the outline l in a common factor of the rates.
+func (l *plan) at(ctx context.Context, c *cluster.Component, engine num.Engine, prec uint, s Settings) (*plan, error) {
+	if err := longWays(c, engine, s); err != nil {
+		return nil, err
+	}
+	p := newProblem(c, engine == num.Exact)
+	if l.graph != nil && !l.graph.Serves(l.problem, p) {
+		return newPlan(ctx, c, engine, prec, s)
+	}
+	q := &plan{component: c, problem: p, spare: s.spare, lattice: l.lattice, why: l.why, states: l.states, counted: l.counted, like: l}
+	if l.lattice == ConnectedLattice {
+		if err := q.build(ctx, prec); err != nil {
+			return nil, err
+		}
+	}
+	if need := q.bytes(engine, prec, s.MaxJobs); need > float64(s.MaxBytes) {
+		return nil, q.tooLarge(need, engine, prec, s)
+	}
+	return q, nil
 }
 
 // tooLarge returns the error for a plan that needs more bytes than allowed.
@@ -281,9 +313,12 @@ func (l *plan) build(ctx context.Context, prec uint) error {
 	}
 	var g *recursion.Graph
 	var err error
-	if l.lattice == ClassLattice {
+	switch {
+	case l.like != nil && l.like.graph != nil:
+		g, err = l.like.graph.For(ctx, l.like.problem, l.problem)
+	case l.lattice == ClassLattice:
 		g, err = recursion.ClassGraph(ctx, l.problem)
-	} else {
+	default:
 		g, err = recursion.SymmetricGraph(ctx, l.problem, max(prec, recursion.FloatShares))
 	}
 	if err == nil {

@@ -3,6 +3,7 @@ package bf
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 
 	"productform/cluster"
@@ -13,20 +14,24 @@ import (
 // newProblem returns the integers of a component. Where the numbers of ways to choose servers make them longer than a
 // word the rates are those of all ways together, unless they are asked for as perWay.
 func newProblem(c *cluster.Component, perWay bool) *recursion.Problem {
-	few, whole := true, true
+	if !slices.ContainsFunc(c.Model.Servers, func(s cluster.Server) bool { return s.Size() > 1 }) {
+		p := wordProblem(c)
+		if p == nil {
+			p = problemOf(c, oneWay(c))
+		}
+		p.Whole = true
+		return p
+	}
+	few := true
 	for _, k := range c.Model.Classes {
 		few = few && log2Ways(c.Model.Servers, k.Servers) <= 64
-	}
-	for _, s := range c.Model.Servers {
-		whole = whole && s.Size() == 1
 	}
 	if perWay || few {
 		ways := make([]*big.Int, len(c.Model.Classes))
 		for i, k := range c.Model.Classes {
 			ways[i] = waysToChoose(c.Model.Servers, k.Servers)
 		}
-		if p := problemOf(c, ways); perWay || whole || p.Small {
-			p.Whole = whole
+		if p := problemOf(c, ways); perWay || p.Small {
 			return p
 		}
 	}
@@ -35,9 +40,84 @@ func newProblem(c *cluster.Component, perWay bool) *recursion.Problem {
 
 // sharedProblem returns the integers of a component with the rates of all ways together.
 func sharedProblem(c *cluster.Component) *recursion.Problem {
-	p := problemOf(c, slices.Repeat([]*big.Int{intOne}, len(c.Model.Classes)))
+	p := problemOf(c, oneWay(c))
 	p.Shared, p.Small, p.Capacity64, p.Rate64 = true, false, nil, nil
 	return p
+}
+
+func oneWay(c *cluster.Component) []*big.Int {
+	return slices.Repeat([]*big.Int{intOne}, len(c.Model.Classes))
+}
+
+// wordProblem returns what problemOf does for a component of single servers if all of it fits into words, else nil. It
+// takes a tenth of the time.
+func wordProblem(c *cluster.Component) *recursion.Problem {
+	servers, n := len(c.Model.Servers), len(c.Model.Servers)+len(c.Model.Classes)
+	number := func(i int) *big.Rat {
+		if i < servers {
+			return c.Model.Servers[i].Capacity
+		}
+		return c.Model.Classes[i-servers].ArrivalRate
+	}
+	const most = 1 << 62
+	scale := uint64(1)
+	for i := range n {
+		if x := number(i); !x.IsInt() {
+			if !x.Denom().IsUint64() {
+				return nil
+			}
+			d := x.Denom().Uint64()
+			more, fits := bits.Mul64(scale, d/gcd(scale, d))
+			if more != 0 {
+				return nil
+			}
+			scale = fits
+		}
+	}
+	values, total := make([]int64, n), uint64(0)
+	for i := range values {
+		x, times := number(i), scale
+		if !x.IsInt() {
+			times /= x.Denom().Uint64()
+		}
+		if !x.Num().IsUint64() {
+			return nil
+		}
+		more, v := bits.Mul64(x.Num().Uint64(), times)
+		if more != 0 || v >= most {
+			return nil
+		}
+		values[i] = int64(v)
+		if total += max(v, uint64(oneIf(i >= servers))); total >= most { // as problemOf counts
+			return nil
+		}
+	}
+	p := &recursion.Problem{Scale: new(big.Int).SetUint64(scale), Bits: bits.Len64(total), Small: true, Capacity64: values[:servers:servers], Rate64: values[servers:],
+		Groups: make([]recursion.Group, servers), Classes: make([]recursion.Class, n-servers)}
+	ints, words := make([]big.Int, n), make([]big.Word, 2*n) // two words of 32 bits hold a value, too
+	for i, v := range values {
+		ints[i].SetBits(words[2*i : 2*i : 2*i+2]).SetInt64(v)
+		if i < servers {
+			p.Groups[i] = recursion.Group{N: 1, Capacity: &ints[i]}
+		} else {
+			p.Classes[i-servers] = recursion.Class{Rate: &ints[i], Choose: choices(c.Model.Classes[i-servers].Servers)}
+		}
+	}
+	return p
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // problemOf returns the integers of a component whose classes spread over this many ways.

@@ -32,6 +32,7 @@ func drawLongWays(t *rapid.T) *cluster.Model {
 	}
 	for i := range rapid.IntRange(1, 4).Draw(t, "classes") {
 		k := cluster.Class{Name: fmt.Sprint("c", i)}
+		capacity := new(big.Rat)
 		for s := range rows {
 			n := m.Servers[s].Size()
 			if s == i%rows || rapid.Bool().Draw(t, "more") {
@@ -40,10 +41,11 @@ func drawLongWays(t *rapid.T) *cluster.Model {
 					choose = max(1, n/2)
 				}
 				k.Servers = append(k.Servers, cluster.Choice{Server: s, Choose: choose})
+				capacity.Add(capacity, new(big.Rat).Mul(big.NewRat(int64(n), 1), m.Servers[s].Capacity))
 			}
 		}
 		long := big.NewRat(rapid.Int64Range(1, 1<<60).Draw(t, "rate"), 1<<60-1) // no factor in common with the ways
-		k.ArrivalRate = long.Mul(long, capacityOf(m, k))
+		k.ArrivalRate = long.Mul(long, capacity)
 		m.Classes = append(m.Classes, k)
 	}
 	slack := big.NewRat(1, rapid.SampledFrom([]int64{1e1, 1e3, 1e12, 1e18}).Draw(t, "slack"))

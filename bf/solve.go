@@ -40,11 +40,16 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	return prepare(m).solve(ctx, s)
+}
+
+// solve returns the measures of a model. The settings are checked.
+func (p *prepared) solve(ctx context.Context, s Settings) (*Result, error) {
 	switch s.Engine {
 	case num.Float, num.Exact:
-		return solveWith(ctx, m, s, s.Engine, 0)
+		return p.solveWith(ctx, s, s.Engine, 0)
 	case "", num.Auto:
-		r, err := solveWith(ctx, m, s, num.Float, 0)
+		r, err := p.solveWith(ctx, s, num.Float, 0)
 		if err == nil && r.RelativeErrorBound <= s.RelTol {
 			return r, nil
 		}
@@ -53,7 +58,7 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 		}
 	}
 	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
-		r, err := solveWith(ctx, m, s, num.Enclose, prec)
+		r, err := p.solveWith(ctx, s, num.Enclose, prec)
 		if err != nil || r.width <= s.RelTol {
 			return r, err
 		}
@@ -102,20 +107,19 @@ func isInput(err error) bool {
 }
 
 // solveWith solves all components with one engine and puts the result together.
-func solveWith(ctx context.Context, m *cluster.Model, s Settings, engine num.Engine, prec uint) (*Result, error) {
-	e := m.EqualSizes()
-	t, err := solveRows(ctx, e, s, engine, prec)
+func (p *prepared) solveWith(ctx context.Context, s Settings, engine num.Engine, prec uint) (*Result, error) {
+	t, err := p.solveRows(ctx, s, engine, prec)
 	if err != nil {
 		return nil, err
 	}
-	for row := range m.Servers {
-		if m.Servers[row].Capacity.Sign() == 0 {
-			if t.busy[row], err = idleServer(ctx, e, s, row, t, prec); err != nil {
+	for row := range p.model.Servers {
+		if p.model.Servers[row].Capacity.Sign() == 0 {
+			if t.busy[row], err = idleServer(ctx, p.equal, s, row, t, prec); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return t.result(m, s, engine)
+	return t.result(p, s, engine)
 }
 
 // rows holds the measures of a model by row, as one engine knows them.
@@ -127,8 +131,9 @@ type rows struct {
 	parts         []Part
 }
 
-// solveRows returns the measures of a model of one mean size, but for the servers of capacity 0.
-func solveRows(ctx context.Context, m *cluster.Model, s Settings, engine num.Engine, prec uint) (*rows, error) {
+// solveRows returns the measures of a model, but for the servers of capacity 0.
+func (p *prepared) solveRows(ctx context.Context, s Settings, engine num.Engine, prec uint) (*rows, error) {
+	m := p.equal
 	one := arithmetic.One(engine, prec)
 	zero := one.Rational(new(big.Rat))
 	t := &rows{like: one, normalization: one, jobs: make([]arithmetic.Number, len(m.Classes)), busy: make([]arithmetic.Number, len(m.Servers))}
@@ -145,16 +150,16 @@ func solveRows(ctx context.Context, m *cluster.Model, s Settings, engine num.Eng
 		}
 		t.distribution[0] = one
 	}
-	components := m.Reduce()
-	for k := range components {
-		c := &components[k]
-		l, err := newPlan(ctx, c, engine, prec, s)
+	for k := range p.components {
+		c := &p.components[k]
+		l, err := p.plan(ctx, k, engine, prec, s)
 		if err == nil {
 			err = t.solve(ctx, m, c, l, engine, prec, s)
 		}
 		if err != nil {
 			return nil, inRows(err, c)
 		}
+		p.keep(l, engine)
 	}
 	return t, nil
 }
@@ -253,24 +258,16 @@ func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *r
 	case t.like.Interval.Low != nil:
 		engine = num.Enclose
 	}
-	r, err := solveRows(ctx, without, s, engine, prec)
+	r, err := prepare(without).solveRows(ctx, s, engine, prec)
 	if err != nil {
 		return arithmetic.Number{}, err
 	}
 	return r.normalization.Quo(t.normalization).OneMinus(), nil
 }
 
-// capacityOf returns μ({i}) σ_i of class k, the capacity of all servers that its jobs may be assigned.
-func capacityOf(m *cluster.Model, k cluster.Class) *big.Rat {
-	sum := new(big.Rat)
-	for _, c := range k.Servers {
-		sum.Add(sum, new(big.Rat).Mul(m.Servers[c.Server].Capacity, big.NewRat(int64(m.Servers[c.Server].Size()), 1)))
-	}
-	return sum
-}
-
 // result turns the measures into a Result.
-func (t *rows) result(m *cluster.Model, s Settings, engine num.Engine) (*Result, error) {
+func (t *rows) result(p *prepared, s Settings, engine num.Engine) (*Result, error) {
+	m := p.model
 	r := &Result{Engine: engine, Parts: t.parts}
 	fits := true
 	export := func(v arithmetic.Number) num.Value {
@@ -288,22 +285,20 @@ func (t *rows) result(m *cluster.Model, s Settings, engine num.Engine) (*Result,
 		r.EmptyProbability = z
 	}
 	fits = true
-	jobs, rate := t.like.Rational(new(big.Rat)), new(big.Rat)
+	jobs := t.like.Rational(new(big.Rat))
+	r.Classes, r.Servers = make([]ClassResult, 0, len(m.Classes)), make([]ServerResult, 0, len(m.Servers))
 	for i, k := range m.Classes {
 		jobs = jobs.Add(t.jobs[i])
-		rate.Add(rate, k.ArrivalRate)
-		work := m.Work(i)
-		c := ClassResult{ArrivalRate: k.ArrivalRate, Load: export(t.like.Rational(new(big.Rat).Quo(work, capacityOf(m, k)))),
-			MeanJobs: export(t.jobs[i])}
+		c := ClassResult{ArrivalRate: k.ArrivalRate, Load: export(t.like.Rational(p.loads[i])), MeanJobs: export(t.jobs[i])}
 		if k.ArrivalRate.Sign() > 0 {
 			c.MeanDelay = pointer(t.jobs[i].Quo(t.like.Rational(k.ArrivalRate)))
-			c.ServiceRate = pointer(t.like.Rational(work).Quo(t.jobs[i]))
+			c.ServiceRate = pointer(t.like.Rational(m.Work(i)).Quo(t.jobs[i]))
 		}
 		r.Classes = append(r.Classes, c)
 	}
 	r.MeanJobs = export(jobs)
-	if rate.Sign() > 0 {
-		r.MeanDelay = pointer(jobs.Quo(t.like.Rational(rate)))
+	if p.rate.Sign() > 0 {
+		r.MeanDelay = pointer(jobs.Quo(t.like.Rational(p.rate)))
 	}
 	for i := range m.Servers {
 		r.Servers = append(r.Servers, ServerResult{Utilization: export(t.busy[i])})

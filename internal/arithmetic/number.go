@@ -50,7 +50,7 @@ func (a Number) Rational(r *big.Rat) Number {
 	case a.Interval.Low != nil:
 		return Number{Interval: num.FromRat(r, a.Interval.Prec())}
 	}
-	f, exact := r.Float64()
+	f, exact := nearest(r)
 	switch {
 	case exact && (f != 0 || r.Sign() == 0): // Rat.Float64 takes 0 for an exact 2^-2000
 		return FromFloat(f, 0)
@@ -58,6 +58,22 @@ func (a Number) Rational(r *big.Rat) Number {
 		return FromWide(WideOf(new(big.Float).SetPrec(64).SetRat(r)), 2*Roundoff)
 	}
 	return FromFloat(f, Roundoff)
+}
+
+// nearest returns r.Float64(), in words where numerator and denominator fit into 53 bits: then the quotient is rounded once, and
+// exact if the denominator is a power of two.
+func nearest(r *big.Rat) (f float64, exact bool) {
+	const most = 1 << 53
+	if r.IsInt() {
+		if r.Num().IsInt64() && r.Num().Int64() < most {
+			return float64(r.Num().Int64()), true
+		}
+		return r.Float64()
+	}
+	if n, d := r.Num(), r.Denom(); n.IsUint64() && d.IsUint64() && n.Uint64() < most && d.Uint64() < most {
+		return float64(n.Uint64()) / float64(d.Uint64()), d.Uint64()&(d.Uint64()-1) == 0
+	}
+	return r.Float64()
 }
 
 // Zero returns 0 in the arithmetic of a.
@@ -195,6 +211,9 @@ func Inflate(e float64) float64 { return e / (1 - min(e, 0.5)) }
 
 // Scaled returns v/2^shift rounded to nearest.
 func Scaled(v *big.Int, shift uint) float64 {
+	if shift == 0 && v.IsInt64() {
+		return float64(v.Int64())
+	}
 	f := new(big.Float).SetInt(v)
 	x, _ := f.SetMantExp(f, -int(shift)).Float64()
 	return x

@@ -92,3 +92,23 @@ func TestSum(t *testing.T) {
 		}
 	}
 }
+
+// Fractions and integers of any length are rounded as math/big rounds them, and known to be exact where they are.
+func TestNearest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		integer := func(label string) *big.Int {
+			v := big.NewInt(rapid.Int64Range(1, 1<<rapid.IntRange(1, 62).Draw(t, label+" bits")).Draw(t, label))
+			return v.Lsh(v, uint(rapid.SampledFrom([]int{0, 0, 0, 1, 10, 70}).Draw(t, label+" shift")))
+		}
+		r := new(big.Rat).SetFrac(integer("numerator"), integer("denominator"))
+		got := arithmetic.One(num.Float, 0).Rational(r)
+		want, exact := r.Float64()
+		if got.Double() != want || (got.Bound == 0) != exact {
+			t.Fatalf("%v: %v within %v, want %v, exact %v", r, got.Double(), got.Bound, want, exact)
+		}
+		v := integer("integer")
+		if got, want := arithmetic.Scaled(v, 0), 2*arithmetic.Scaled(v, 1); got != want {
+			t.Fatalf("%v: %v, want %v", v, got, want)
+		}
+	})
+}

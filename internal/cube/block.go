@@ -186,17 +186,8 @@ func sum32(x *[32]float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// meeting prepares the sums over the subsets that meet each of some masks. In a block whose
-// high elements do, all subsets count; in another all those of the groups that meet elements 3..7 of the
-// mask, and of the other groups those that meet elements 0..2. Every sum is of positive terms.
-type meeting struct {
-	masks []int
-	meet  [32][]uint8 // groups that meet each mask of elements 3..7
-	avoid [32][]uint8 // groups that do not
-}
-
-func newMeeting(masks []int) *meeting {
-	t := &meeting{masks: masks}
+// meeting lists, for each mask of elements 3..7, the groups that meet it and those that do not. It is never changed.
+var meeting = func() (t struct{ meet, avoid [32][]uint8 }) {
 	for m := range 32 {
 		for j := range 32 {
 			if j&m != 0 {
@@ -207,21 +198,23 @@ func newMeeting(masks []int) *meeting {
 		}
 	}
 	return t
-}
+}()
 
-// add adds the sums of block b, times factor; all is that over the whole block.
-func (t *meeting) add(g *groupSums, b int, factor, all float64, sums []num.Sum) {
-	for i, m := range t.masks {
+// addMeeting adds, to the sum of each mask, that over the subsets of block b which meet it, times factor; all is that over
+// the whole block. In a block whose high elements do, all subsets count; in another all those of the groups that meet
+// elements 3..7 of the mask, and of the other groups those that meet elements 0..2. Every sum is of positive terms.
+func addMeeting(masks []int, g *groupSums, b int, factor, all float64, sums []num.Sum) {
+	for i, m := range masks {
 		if m>>LowBits&b != 0 {
 			sums[i].Add(all)
 			continue
 		}
 		s := 0.0
 		if mid := m >> 3 & 31; mid != 0 {
-			s = sumOf(&g.all, t.meet[mid])
+			s = sumOf(&g.all, meeting.meet[mid])
 		}
 		if low := m & 7; low != 0 {
-			s += sumOf(&g.meet[low], t.avoid[m>>3&31])
+			s += sumOf(&g.meet[low], meeting.avoid[m>>3&31])
 		}
 		sums[i].Add(s * factor)
 	}

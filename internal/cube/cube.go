@@ -60,10 +60,10 @@ func New(weights []float64, spare *[]float64) *Cube {
 	for i, w := range weights {
 		c.Weight[i] = w * c.Unit
 	}
-	for l := range c.low {
-		c.low[l] = 1
-		for h := l; h != 0; h &= h - 1 {
-			c.low[l] *= c.Weight[bits.TrailingZeros(uint(h))]
+	c.low[0] = 1
+	for i, w := range c.Weight[:LowBits] { // products from the lowest element up
+		for l, p := range c.low[:1<<i] {
+			c.low[1<<i|l] = p * w
 		}
 	}
 	return c
@@ -187,7 +187,6 @@ func (c *Cube) block(b int) *block { return (*block)(c.x[b<<LowBits:]) }
 func (c *Cube) leafUp(first, last int, s *Sums) {
 	den := c.Denominators.from(first, c.Unit)
 	var groups groupSums
-	meeting := newMeeting(c.Meet)
 	s.Meet = make([]num.Sum, len(c.Meet))
 	for b := first; b < last; b++ {
 		d := den.next(b)
@@ -200,7 +199,7 @@ func (c *Cube) leafUp(first, last int, s *Sums) {
 		groups.sum(x, &c.low, b == 0)
 		high := c.product(b)
 		all := s.add256(&groups, b, high)
-		meeting.add(&groups, b, high, all, s.Meet)
+		addMeeting(c.Meet, &groups, b, high, all, s.Meet)
 	}
 	s.Min, s.MinBlock = den.min, den.minBlock
 }

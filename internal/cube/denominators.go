@@ -12,19 +12,24 @@ type Denominators struct {
 
 	capacity []int64     // of each server
 	classes  []int       // classes of each server, as a mask
-	servers  [][]int     // servers of each class
+	servers  [][]int     // servers of each class; nil if all classes are low
 	rate     []int64     // of each class
-	low      []*intBlock // capacity[s] at the low subsets that server s can serve; nil if there is none
+	low      []*intBlock // capacity[s] at the low subsets that server s can serve; nil if there is none, or all classes are low
 	base     intBlock    // d of the first block
-	none     intBlock    // all 0
 }
 
 type intBlock = [BlockSize]int64
 
+var none intBlock // all 0, never changed
+
 // NewDenominators prepares d(A) = μ(A) - λ(A), where μ(A) adds the capacities of the servers of the classes in A.
 func NewDenominators(capacity []int64, classes []int, rate []int64) *Denominators {
-	d := &Denominators{capacity: capacity, classes: classes, rate: rate,
-		servers: make([][]int, len(rate)), low: make([]*intBlock, len(capacity))}
+	d := &Denominators{capacity: capacity, classes: classes, rate: rate}
+	d.setBase()
+	if len(rate) == LowBits {
+		return d
+	}
+	d.servers, d.low = make([][]int, len(rate)), make([]*intBlock, len(capacity))
 	for s, c := range classes {
 		for h := c; h != 0; h &= h - 1 {
 			i := bits.TrailingZeros(uint(h))
@@ -32,20 +37,40 @@ func NewDenominators(capacity []int64, classes []int, rate []int64) *Denominator
 		}
 		if c&(BlockSize-1) != 0 {
 			d.low[s] = new(intBlock)
-		}
-		for l := range d.base {
-			if l&c != 0 {
-				d.low[s][l] = capacity[s]
-				d.base[l] += capacity[s]
+			for l := range d.base {
+				if l&c != 0 {
+					d.low[s][l] = capacity[s]
+				}
 			}
 		}
 	}
-	for l := range d.base {
-		for h := l; h != 0; h &= h - 1 {
-			d.base[l] -= rate[bits.TrailingZeros(uint(h))]
+	return d
+}
+
+// setBase makes the first block. What the low elements A do not use is the capacity of the servers whose low classes are a
+// subset of the others, summed over subsets one element at a time.
+func (d *Denominators) setBase() {
+	var unused, rate intBlock
+	total := int64(0)
+	for s, c := range d.classes {
+		unused[c&(BlockSize-1)] += d.capacity[s]
+		total += d.capacity[s]
+	}
+	for i := range LowBits {
+		bit := 1 << i
+		for first := bit; first < BlockSize; first += 2 * bit {
+			with, without := unused[first:first+bit], unused[first-bit:first]
+			for l := range with {
+				with[l] += without[l]
+			}
+		}
+		for l, r := range rate[:bit] {
+			rate[bit|l] = r + d.rate[i]
 		}
 	}
-	return d
+	for l := range d.base {
+		d.base[l] = total - unused[BlockSize-1-l] - rate[l]
+	}
 }
 
 // A denominatorWalk makes the blocks of one part of the lattice, in increasing or decreasing
@@ -88,18 +113,18 @@ func (w *denominatorWalk) next(b int) *block {
 	if b == 0 {
 		d := w.base
 		d[0] = d[1] // the empty set has no denominator
-		least = convert(&w.out, &d, &w.none, 0, w.unit)
+		least = convert(&w.out, &d, &none, 0, w.unit)
 	} else if b&1 == 0 {
-		least = convert(&w.out, w.integers(b), &w.none, 0, w.unit)
+		least = convert(&w.out, w.integers(b), &none, 0, w.unit)
 	} else { // no other block is made from this one, so that it need not be kept
 		parent := w.integers(b &^ 1)
 		switch delta, fresh := w.gain(b); len(fresh) {
 		case 0:
-			least = convert(&w.out, parent, &w.none, delta, w.unit)
+			least = convert(&w.out, parent, &none, delta, w.unit)
 		case 1:
 			least = convert(&w.out, parent, fresh[0], delta, w.unit)
 		default:
-			least = convert(&w.out, w.integers(b), &w.none, 0, w.unit)
+			least = convert(&w.out, w.integers(b), &none, 0, w.unit)
 		}
 	}
 	if least < w.min {
@@ -154,7 +179,7 @@ func (w *denominatorWalk) integers(b int) *intBlock {
 	w.at[i] = b
 	parent := w.integers(b & (b - 1)) // before gain, whose list it would overwrite
 	delta, fresh := w.gain(b)
-	t := &w.none
+	t := &none
 	if len(fresh) > 0 {
 		t, fresh = fresh[0], fresh[1:]
 	}

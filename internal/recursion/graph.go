@@ -108,6 +108,84 @@ func (g *Graph) DenFloat(k int) float64 {
 	return g.Den.Float(k)
 }
 
+// Outline returns what the graphs of all problems that differ in a common factor of the rates have in common: it lacks denominators
+// and rates. It shares memory with g.
+func (g *Graph) Outline() *Graph {
+	o := *g
+	o.Den, o.Rate, o.float, o.Big = Integers{}, Integers{}, nil, nil
+	return &o
+}
+
+// Serves reports whether [Graph.For] makes graphs for other of an outline made for p.
+func (g *Graph) Serves(p, other *Problem) bool {
+	return g.Shares == nil && p.Small == other.Small && p.Shared == other.Shared
+}
+
+// For returns the graph of another problem than p, of which g is an outline: its capacities are the same but for the common
+// denominator. The error is that of the builders of graphs.
+func (g *Graph) For(ctx context.Context, p, other *Problem) (*Graph, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	n := *g
+	times := new(big.Rat).SetFrac(other.Scale, p.Scale)
+	if p.Small {
+		n.scaleWords(times)
+	} else {
+		n.scale(times)
+	}
+	if g.ByClass {
+		for i, k := range other.Classes {
+			n.Weights[i] = k.Rate
+		}
+	}
+	n.Den.Small, n.Rate.Small = make([]int64, 0, g.States()), make([]int64, 0, g.States())
+	return &n, n.close(ctx, other)
+}
+
+// scale multiplies capacities by times, which leaves them integers.
+func (g *Graph) scale(times *big.Rat) {
+	var buf big.Int
+	scaled := func(x *big.Int) *big.Int {
+		v := new(big.Int).Quo(x, times.Denom())
+		return v.Mul(v, times.Num())
+	}
+	total, weights := g.Total, g.Weights
+	g.Total, g.Weights = Integers{}, make([]*big.Int, len(weights))
+	for k := range g.States() {
+		if g.ByClass && k == g.States()-1 {
+			g.Total.addSmall(1)
+		} else {
+			g.Total.add(scaled(total.At(k, &buf)))
+		}
+	}
+	if g.ByClass {
+		return // weights are rates
+	}
+	for i, w := range weights {
+		g.Weights[i] = scaled(w)
+	}
+}
+
+// scaleWords is scale for small problems. As every capacity is positive and below 2^62 before and after, so are numerator and
+// denominator.
+func (g *Graph) scaleWords(times *big.Rat) {
+	num, den := times.Num().Int64(), times.Denom().Int64()
+	total, weights := g.Total.Small, g.Weights
+	g.Total.Small, g.Weights = make([]int64, len(total)), make([]*big.Int, len(weights))
+	for k, m := range total {
+		g.Total.Small[k] = m / den * num
+	}
+	if g.ByClass {
+		g.Total.Small[len(total)-1] = 1
+		return // weights are rates
+	}
+	ints, words := make([]big.Int, len(weights)), make([]big.Word, 2*len(weights)) // two words of 32 bits hold a weight, too
+	for i, w := range weights {
+		g.Weights[i] = ints[i].SetBits(words[2*i : 2*i : 2*i+2]).SetInt64(w.Int64() / den * num)
+	}
+}
+
 // closeShares is close for a graph with shares.
 func (g *Graph) closeShares(ctx context.Context, p *Problem) error {
 	stop := Cancellation{Ctx: ctx}

@@ -1,0 +1,86 @@
+package bf
+
+import (
+	"context"
+	"math/big"
+	"slices"
+
+	"productform/cluster"
+	"productform/num"
+)
+
+// A prepared model is one ready to be solved. What does not depend on a common factor of its arrival rates is there once for
+// all of them: see at.
+type prepared struct {
+	model      *cluster.Model
+	equal      *cluster.Model      // its EqualSizes
+	components []cluster.Component // of these
+	loads      []*big.Rat          // of each class, its work over the capacity of all servers that its jobs may be assigned
+	rate       *big.Rat            // Σ λ_i
+
+	first   map[num.Engine][]*plan // of the components at the factor solved first; nil unless there are several
+	keeping bool                   // this is that factor
+}
+
+// prepare reduces a model that has passed its check.
+func prepare(m *cluster.Model) *prepared {
+	p := &prepared{model: m, equal: m.EqualSizes(), loads: make([]*big.Rat, len(m.Classes)), rate: new(big.Rat)}
+	p.components = p.equal.Reduce()
+	for i, k := range m.Classes {
+		capacity := new(big.Rat)
+		for _, c := range k.Servers {
+			all := new(big.Rat).SetInt64(int64(m.Servers[c.Server].Size()))
+			capacity.Add(capacity, all.Mul(all, m.Servers[c.Server].Capacity))
+		}
+		p.loads[i] = capacity.Quo(m.Work(i), capacity)
+		p.rate.Add(p.rate, k.ArrivalRate)
+	}
+	return p
+}
+
+// at returns the model with all arrival rates multiplied by a factor >= 0. It has the components of p with rates as many times as
+// large, unless the factor is 0, which leaves none.
+func (p *prepared) at(factor *big.Rat) *prepared {
+	if factor.Sign() == 0 {
+		return prepare(p.model.Scale(factor))
+	}
+	times := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(x, factor) }
+	q := *p
+	q.model = p.model.Scale(factor)
+	q.equal = q.model
+	if p.equal != p.model {
+		q.equal = p.equal.Scale(factor)
+	}
+	q.rate, q.loads = times(p.rate), make([]*big.Rat, len(p.loads))
+	for i, x := range p.loads {
+		q.loads[i] = times(x)
+	}
+	q.components = slices.Clone(p.components)
+	for k := range q.components {
+		c := &q.components[k]
+		c.Model.Classes = slices.Clone(c.Model.Classes)
+		for i, rows := range c.Classes {
+			if len(rows) == 1 {
+				c.Model.Classes[i].ArrivalRate = q.equal.Classes[rows[0]].ArrivalRate
+			} else {
+				c.Model.Classes[i].ArrivalRate = times(c.Model.Classes[i].ArrivalRate)
+			}
+		}
+	}
+	return &q
+}
+
+// plan returns the plan of component k: that of the factor solved first, with other rates, if it can.
+func (p *prepared) plan(ctx context.Context, k int, engine num.Engine, prec uint, s Settings) (*plan, error) {
+	if first := p.first[engine]; !p.keeping && k < len(first) {
+		return first[k].at(ctx, &p.components[k], engine, prec, s)
+	}
+	return newPlan(ctx, &p.components[k], engine, prec, s)
+}
+
+// keep keeps the plan of the next component for other factors.
+func (p *prepared) keep(l *plan, engine num.Engine) {
+	if p.keeping && len(p.first[engine]) < len(p.components) {
+		p.first[engine] = append(p.first[engine], l.outline())
+	}
+}
