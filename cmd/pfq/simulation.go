@@ -218,7 +218,7 @@ func (s *simulation) text(t *render.Text) {
 	}
 	t.Table(classes, columns...)
 	t.Table(classes, "name", "mean_delay", "measured_delay")
-	command.QuantileTables(t, classes)
+	command.QuantileTables(t, classes, "delay")
 	if slices.ContainsFunc(s.Servers, func(s simulationServer) bool { return s.Count > 1 }) {
 		t.Table(s.Servers, "name", "count", "utilization")
 	} else {

@@ -33,7 +33,8 @@ type allocateFlags struct {
 	dynamic, audit bool
 	states         int          // 0 for the default
 	settings       sim.Settings // Runs is 0 unless there is a simulation
-	factors        []*big.Rat   // of the arrival rates; nil for the traffic as it is
+	percentiles    []command.Percentile
+	factors        []*big.Rat // of the arrival rates; nil for the traffic as it is
 }
 
 // New returns the command.
@@ -60,7 +61,7 @@ func (f *allocateFlags) add(cmd *cobra.Command) {
 	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain (default 4000000)", Want: "an integer in 1..1000000000",
 		Parse: command.ParseInt(1e9)}.Add(cmd, &f.states)
 	command.AddScale(cmd, &f.factors, "with --dynamic, answer", "all arrival rates")
-	command.AddSimulation(cmd, &f.settings, "also simulate the jobs that come and go, in so many `RUNS`", f.plans)
+	command.AddSimulation(cmd, &f.settings, &f.percentiles, "also simulate the jobs that come and go, in so many `RUNS`", f.plans)
 }
 
 // check accepts flags that go together.
@@ -70,7 +71,7 @@ func (f *allocateFlags) check(given func(string) bool) error {
 			return fmt.Errorf("--%s is of no use without --dynamic", name)
 		}
 	}
-	if err := command.CheckSimulation(given); err != nil {
+	if err := command.CheckSimulation(given, &f.settings, f.percentiles); err != nil {
 		return err
 	}
 	for _, c := range []struct{ name, why string }{

@@ -13,8 +13,11 @@ import (
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/commandtest"
 	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/internal/render"
 	"productform/num"
+	"productform/sim"
+	"productform/sim/pool"
 )
 
 // program is pfq with the command of this package.
@@ -469,5 +472,48 @@ func TestAllocateOutput(t *testing.T) {
 	}
 	if got, err := os.ReadFile("answer"); err != nil || string(got) != want || want == "" {
 		t.Errorf("%v, %q", err, got)
+	}
+}
+
+// Percentiles are those of sim.Run, of all jobs and of each class; a class without arrivals has none.
+func TestAllocatePercentiles(t *testing.T) {
+	const args = "--dynamic --policy drf --runs 20 --jumps 1e4 --percentiles 50,90"
+	answer := allocateJSON(t, oneTraffic, args)
+	m, err := traffic.Read(strings.NewReader(oneTraffic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := sim.Run(t.Context(), pool.Divisible{Traffic: *m, Policy: fluid.DRF}, sim.Settings{Runs: 20, Jumps: 1e4, Seed: 1, Levels: []float64{0.5, 0.9}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quantiles := func(kind sim.Kind, index int) any {
+		all := map[string]any{"p50": nil, "p90": nil}
+		for name, level := range map[string]float64{"p50": 0.5, "p90": 0.9} {
+			if q := r.Quantile(kind, index, level); q != nil {
+				all[name] = map[string]any{"estimate": q.Value, "low": q.Low, "high": q.High, "confidence": 0.95, "jobs": q.Jobs}
+			}
+		}
+		return all
+	}
+	want := []any{quantiles(sim.OfAll, 0), quantiles(sim.OfClass, 0), quantiles(sim.OfClass, 1), map[string]any{"p50": nil, "p90": nil}}
+	got := []any{answer["delay"]}
+	for _, class := range answer["classes"].([]any) {
+		got = append(got, class.(map[string]any)["simulated"].(map[string]any)["delay"])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	stdout, _, _ := pfq(oneTraffic, append([]string{"allocate", "-"}, strings.Fields(args)...)...)
+	if !strings.Contains(stdout, "class        delay p50 ") || !strings.Contains(stdout, "all classes  ") {
+		t.Error(stdout)
+	}
+	for args, want := range map[string]string{
+		"--dynamic --percentiles 50":               "pfq: --percentiles is of no use without --runs\n",
+		"--dynamic --runs 2 --percentiles 50,50.0": "pfq: --percentiles[1] = 50: want each percentile once; --percentiles[0] is the same\n",
+	} {
+		if _, stderr, status := pfq(oneTraffic, append([]string{"allocate", "-"}, strings.Fields(args)...)...); status != 2 || stderr != want {
+			t.Errorf("%s: status %d, %s", args, status, stderr)
+		}
 	}
 }

@@ -28,12 +28,13 @@ type trafficCase struct {
 
 	simulated *sim.Result // nil unless asked for
 	settings  sim.Settings
+	asked     []command.Percentile
 	speed     *float64 // jumps per second, nil if all runs were found
 }
 
 // traffic computes the mean numbers of jobs that come and go, and says whether they are finite.
 func (f *allocateFlags) traffic(q command.Query, t *traffic.Model) (answer render.Answer, stable bool, err error) {
-	a := &trafficCase{policy: fluid.Policy(f.policy), traffic: t, settings: f.settings}
+	a := &trafficCase{policy: fluid.Policy(f.policy), traffic: t, settings: f.settings, asked: f.percentiles}
 	if errors.As(t.Stable(), &a.overload) {
 		return a.answer(), false, nil
 	}
@@ -151,6 +152,7 @@ type simulatedTraffic struct {
 	MeanDelay     *render.Estimate `json:"mean_delay"`
 	MeasuredDelay *render.Estimate `json:"measured_delay"`
 	ServiceRate   *render.Estimate `json:"service_rate"`
+	Delay         render.Record    `json:"delay,omitempty"` // the percentiles asked for
 }
 
 type trafficResource struct {
@@ -195,6 +197,8 @@ type trafficRuns struct {
 	Time   float64 `json:"time"`
 	WarmUp float64 `json:"warm_up"`
 	Seed   uint64  `json:"seed"`
+
+	Delay render.Record `json:"delay,omitempty"` // the percentiles asked for, of all jobs
 }
 
 type trafficSpeed struct {
@@ -232,7 +236,7 @@ func (a *trafficCase) whole() *trafficAnswer {
 		out.trafficMethod = &m
 	}
 	if s := a.simulated; s != nil {
-		out.trafficRuns = &trafficRuns{s.Runs, s.Jumps, s.Time, s.WarmUp, a.settings.Seed}
+		out.trafficRuns = &trafficRuns{s.Runs, s.Jumps, s.Time, s.WarmUp, a.settings.Seed, a.percentiles(sim.OfAll, 0)}
 		out.trafficSpeed = &trafficSpeed{a.speed}
 		out.trafficWarnings = &trafficWarnings{append([]string{}, s.Warnings...)}
 	}
@@ -268,11 +272,17 @@ func (a *trafficCase) classes() []trafficClass {
 				command.Estimated(s.Class(k, sim.MeanDelay), exact(row.MeanDelay)),
 				command.Estimated(s.Class(k, sim.MeasuredDelay), exact(row.MeanDelay)),
 				command.Estimated(s.Class(k, sim.ServiceRate), exact(row.ServiceRate)),
+				a.percentiles(sim.OfClass, k),
 			}
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// percentiles returns those of simulated delays that were asked for. Theory knows none of them.
+func (a *trafficCase) percentiles(kind sim.Kind, index int) render.Record {
+	return command.Quantiles(a.asked, a.settings.Levels, a.simulated, kind, index, nil)
 }
 
 func (a *trafficCase) resources() []trafficResource {
@@ -356,6 +366,8 @@ func (a *trafficCase) text(t *render.Text, w *trafficAnswer) {
 		}
 		t.Table(rows, "name", "arrival_rate", "mean_jobs", "service_rate")
 		t.Table(rows, "name", "mean_delay", "measured_delay")
+		all := render.Record{{Key: "name", Value: "all classes"}, {Key: "delay", Value: w.trafficRuns.Delay}}
+		command.QuantileTables(t, append([]render.Record{all}, rows...), "delay")
 	}
 	a.loadsText(t, w)
 }

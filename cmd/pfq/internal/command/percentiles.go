@@ -68,13 +68,13 @@ func SetLevels(s *sim.Settings, list []Percentile) error {
 	return nil
 }
 
-// QuantileTables writes tables of the percentiles in the field delay of rows that begin with a name, three in each.
-func QuantileTables(t *render.Text, rows []render.Record) {
+// QuantileTables writes tables of the percentiles of delay in a field of rows that begin with a name, three in each.
+func QuantileTables(t *render.Text, rows []render.Record, key string) {
 	var flat []render.Record
 	var columns []string
 	for _, row := range rows {
 		one := slices.Clone(row[:1])
-		delay, _ := row.Get("delay").(render.Record)
+		delay, _ := row.Get(key).(render.Record)
 		for _, f := range delay {
 			f.Key = "delay_" + f.Key
 			if one = append(one, f); !slices.Contains(columns, f.Key) {

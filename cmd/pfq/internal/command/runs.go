@@ -20,24 +20,25 @@ import (
 	"productform/sweep"
 )
 
-// runFlags are the flags of AddRuns.
-var runFlags = append([]string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}, runs.Flags...)
+// runFlags are the flags of AddSimulation but --runs.
+var runFlags = append([]string{"percentiles", "jumps", "warmup", "seed", "confidence", "results", "parallel"}, runs.Flags...)
 
-// AddSimulation adds --runs to a command that simulates only if it is given, and the flags of AddRuns.
-func AddSimulation(cmd *cobra.Command, s *sim.Settings, usage string, plans func(Query) ([]*sim.Plan, error)) {
+// AddSimulation adds --runs to a command that simulates only if it is given, --percentiles, and the flags of AddRuns.
+func AddSimulation(cmd *cobra.Command, s *sim.Settings, percentiles *[]Percentile, usage string, plans func(Query) ([]*sim.Plan, error)) {
 	cli.Flag[int]{Name: "runs", Usage: usage, Want: "an integer in 2..1000000", Parse: ParseIntFrom(2, 1e6)}.Add(cmd, &s.Runs)
 	cli.AddRenamed(cmd, "simulate", "runs")
+	AddPercentiles(cmd, percentiles, "with --runs, also estimate these percentiles of delays")
 	AddRuns(cmd, s, plans)
 }
 
-// CheckSimulation refuses the flags of AddRuns without --runs.
-func CheckSimulation(given func(string) bool) error {
+// CheckSimulation refuses the flags of AddSimulation without --runs, and asks for the percentiles.
+func CheckSimulation(given func(string) bool, s *sim.Settings, percentiles []Percentile) error {
 	for _, name := range runFlags {
 		if given(name) && !given("runs") {
 			return fmt.Errorf("--%s is of no use without --runs", name)
 		}
 	}
-	return nil
+	return SetLevels(s, percentiles)
 }
 
 // AddRuns adds the flags for what all simulations have in common. plans returns those whose runs the answer is made of: with

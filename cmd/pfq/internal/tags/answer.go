@@ -93,6 +93,7 @@ type simulatedHost struct {
 	Slowdown        *render.Estimate `json:"slowdown"`
 	Delay           *render.Estimate `json:"delay"`
 	InterarrivalSCV *render.Estimate `json:"interarrival_scv"`
+	Percentiles     render.Record    `json:"delay_percentiles,omitempty"` // of the jobs that end there
 }
 
 type policyRow struct {
@@ -112,6 +113,7 @@ type simulatedMeans struct {
 	MeanSlowdown *render.Estimate `json:"mean_slowdown"`
 	MeanWaiting  *render.Estimate `json:"mean_waiting"`
 	MeanDelay    *render.Estimate `json:"mean_delay"`
+	Percentiles  render.Record    `json:"delay_percentiles,omitempty"`
 }
 
 type expansionRow struct {
@@ -247,6 +249,7 @@ func (a *tagsAnswer) simulatedHost(i int, theory hostRow) *simulatedHost {
 		command.Estimated(r.Class(i, farm.MeanSlowdown), exact(theory.Slowdown, first)),
 		command.Estimated(r.Class(i, sim.MeasuredDelay), exact(theory.Delay, first)),
 		command.Estimated(r.Estimate(farm.OfHost, i, farm.InterarrivalSCV), nil),
+		command.Quantiles(a.flags.percentiles, a.flags.settings.Levels, r, sim.OfClass, i, nil),
 	}
 }
 
@@ -270,6 +273,7 @@ func (a *tagsAnswer) policyRows() []policyRow {
 				command.Estimated(s.All(farm.MeanSlowdown), exact(func(r *tags.Result) num.Value { return r.MeanSlowdown })),
 				command.Estimated(s.All(farm.MeanWaiting), exact(func(r *tags.Result) num.Value { return r.MeanWaiting })),
 				command.Estimated(s.All(sim.MeasuredDelay), exact(func(r *tags.Result) num.Value { return r.MeanDelay })),
+				command.Quantiles(a.flags.percentiles, a.flags.settings.Levels, s, sim.OfAll, 0, nil),
 			}
 		}
 		rows = append(rows, row)
@@ -328,8 +332,10 @@ func (a *tagsAnswer) text(t *render.Text, f farmAnswer) {
 		t.Line("simulated: %d runs of %g jumps; seed %d; ± at confidence %g\n", s.Runs, s.Jumps, s.Seed, s.Confidence)
 		hosts, policies := simulatedOnly(render.Rows(f.Hosts)), simulatedOnly(render.Rows(f.Policies))
 		t.Table(policies, "name", "mean_slowdown", "mean_waiting", "mean_delay")
+		command.QuantileTables(t, policies, "delay_percentiles")
 		t.Table(hosts, "host", "load", "visit_waiting", "waiting")
 		t.Table(hosts, "host", "slowdown", "delay", "interarrival_scv")
+		command.QuantileTables(t, hosts, "delay_percentiles")
 	}
 }
 

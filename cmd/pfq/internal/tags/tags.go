@@ -39,7 +39,8 @@ type tagsFlags struct {
 	tol            float64      // of the bounds of enclose
 	target         float64      // of the server expansion, 0 for none
 	settings       sim.Settings // Runs is 0 for no simulation
-	factors        []*big.Rat   // of the load; nil for the load as it is
+	percentiles    []command.Percentile
+	factors        []*big.Rat // of the load; nil for the load as it is
 }
 
 var hostsWanted = fmt.Sprintf("an integer in 1..%d", tags.MaxHosts)
@@ -60,7 +61,7 @@ func New() *cobra.Command {
 	})
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd) }
 	f.add(cmd)
-	command.AddSimulation(cmd, &f.settings, "also simulate all policies, in `N` runs", func(q command.Query) ([]*sim.Plan, error) {
+	command.AddSimulation(cmd, &f.settings, &f.percentiles, "also simulate all policies, in `N` runs", func(q command.Query) ([]*sim.Plan, error) {
 		plans, err := f.plans(q)
 		if err != nil {
 			err = f.translate(cmd, err)
@@ -121,7 +122,7 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 		return err
 	}
 	f.objectiveGiven = given("objective")
-	if err := command.CheckSimulation(given); err != nil {
+	if err := command.CheckSimulation(given, &f.settings, f.percentiles); err != nil {
 		return err
 	}
 	for i, v := range f.speeds {

@@ -979,3 +979,51 @@ func TestTagsEnclosesAllSizes(t *testing.T) {
 		}
 	}
 }
+
+// Percentiles are those of sim.Run, of all jobs under each policy and of those that end at each host of TAGS. With exponential sizes each host is M/M/1
+// if jobs take one at random: at load 1/2 the percentile p is -2 log(1-p).
+func TestTagsPercentiles(t *testing.T) {
+	const args = "--hosts 2 --load 0.5 --sizes exponential --mean 1 --cutoffs 1 --objective waiting --runs 20 --jumps 2e4 --seed 5 --percentiles 50,99.9"
+	answer := tagsJSON(t, args, 0)
+	levels := []float64{0.5, 0.999}
+	distribution, err := sizes.Parse("exponential", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quantiles := func(policy tags.Policy, cutoffs []float64, kind sim.Kind, index int) map[string]any {
+		r, err := sim.Run(t.Context(), farm.Farm{Model: tags.Model{Sizes: distribution, Hosts: 2, Load: 0.5}, Policy: policy, Cutoffs: cutoffs},
+			sim.Settings{Runs: 20, Jumps: 2e4, Seed: 5, Levels: levels}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]any{"p50": nil, "p99.9": nil}
+		for k, name := range []string{"p50", "p99.9"} {
+			if q := r.Quantile(kind, index, levels[k]); q != nil {
+				all[name] = map[string]any{"estimate": q.Value, "low": q.Low, "high": q.High, "confidence": 0.95, "jobs": q.Jobs}
+				if z := q.Z(-2 * math.Log1p(-levels[k])); policy == tags.PolicyRandom && math.Abs(z) > 5 {
+					t.Errorf("%+v: z = %v", q, z)
+				}
+			}
+		}
+		return all
+	}
+	simulated := func(row any) any { return row.(map[string]any)["simulated"].(map[string]any)["delay_percentiles"] }
+	for _, c := range []struct{ want, got any }{
+		{quantiles(tags.PolicyRandom, nil, sim.OfAll, 0), simulated(policyOf(t, answer, "policies", "random"))},
+		{quantiles(tags.PolicyTAGS, []float64{1}, sim.OfAll, 0), simulated(policyOf(t, answer, "policies", "tags"))},
+		{quantiles(tags.PolicyTAGS, []float64{1}, sim.OfClass, 1), simulated(answer["hosts"].([]any)[1])},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	stdout, _, _ := pfq("", append([]string{"tags"}, strings.Fields(args)...)...)
+	for _, want := range []string{"policy                delay p50 ", "host  delay p50 "} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in %s", want, stdout)
+		}
+	}
+	if _, stderr, status := pfq("", "tags", "--hosts", "2", "--load", "0.5", "--percentiles", "50"); status != 2 || stderr != "pfq: --percentiles is of no use without --runs\n" {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}
