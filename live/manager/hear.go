@@ -14,6 +14,9 @@ func (l *leader) hearMessage(m message) {
 	if err != nil {
 		l.malformed++
 	}
+	if in.Batch != nil && !l.settings.Logical {
+		l.taken[in.Batch.Name] = m.taken
+	}
 	l.heard = append(l.heard, book.Input{Sequence: m.sequence, In: in, Subject: m.subject, Err: err})
 	l.bytes += len(m.data)
 }

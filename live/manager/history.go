@@ -26,12 +26,11 @@ type history struct {
 	open      map[int]int // by attempt: place in spans, counted from the first ever
 	dropped   int         // spans
 	curves    map[string][]wire.Point
-	begun     map[string]bool // jobs whose first task has begun
-	order     []string        // jobs of curves, in order of submission
+	order     []string // jobs of curves, in order of submission
 }
 
 func newHistory() *history {
-	return &history{open: map[int]int{}, curves: map[string][]wire.Point{}, begun: map[string]bool{}}
+	return &history{open: map[int]int{}, curves: map[string][]wire.Point{}}
 }
 
 // add adds a plan that the book has taken in.
@@ -74,7 +73,6 @@ func (h *history) point(job string, p wire.Point) {
 	if !known {
 		if h.order = append(h.order, job); len(h.order) > mostCurves {
 			delete(h.curves, h.order[0])
-			delete(h.begun, h.order[0])
 			h.order = h.order[1:]
 		}
 	}

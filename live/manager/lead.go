@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -46,19 +47,23 @@ type leader struct {
 	isAhead   bool    // the book has a plan that is not known to be in the log
 	began     float64 // to lead, seconds since the epoch
 	malformed int
-	writing   chan error // of a snapshot, nil while none is written
+	writing   chan error           // of a snapshot, nil while none is written
+	taken     map[string]time.Time // by the server, on its clock: batches that no plan has named
+	waiting   map[string]time.Time // since when jobs wait of which no task has begun
 }
 
 // lead leads until the context is done, or the leader may not go on. It returns why.
 func (m *manager) lead(ctx context.Context, f *fold) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	begun := time.Now()
 	if err := m.catchUp(ctx, f); err != nil {
 		return fmt.Errorf("reading the last plans: %w", err)
 	}
 	f.plans.stop()
-	f.plans.stop()
 	l := &leader{
 		manager: m, fold: f, health: newHealth(m.settings.LostAfter), history: newHistory(),
+		taken: map[string]time.Time{}, waiting: map[string]time.Time{},
 		beats: make(chan *nats.Msg, mostWaiting), ended: make(chan *nats.Msg, mostWaiting), questions: make(chan *nats.Msg, mostWaiting),
 	}
 	l.orders = newDispatcher(l.send)
@@ -79,8 +84,20 @@ func (m *manager) lead(ctx context.Context, f *fold) error {
 	}
 	m.times.fold.Observe(time.Since(begun).Seconds())
 	m.settings.Log.Info("leading", "manager", m.settings.Name, "plan", f.book.Number(), "took", time.Since(begun))
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		if err := l.inbox.watch(ctx); errors.Is(err, errStalled) {
+			cancel(fmt.Errorf("%s: %w", wire.InStream, err))
+		}
+	})
 	err = l.loop(ctx)
-	return errors.Join(err, l.endSnapshot(ctx, err))
+	err = errors.Join(err, l.endSnapshot(ctx, err))
+	cancel(nil)
+	watching.Wait()
+	if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
+		return cause
+	}
+	return err
 }
 
 // begin sends all workers their orders, and shows all there is.
@@ -89,6 +106,11 @@ func (l *leader) begin() error {
 	for _, w := range l.book.Workers() {
 		if w.State != wire.WorkerDown && w.State != wire.WorkerGone {
 			l.health.expect(w.Name, w.Process, l.now())
+		}
+	}
+	for _, j := range l.book.Jobs() {
+		if j.Start == nil && j.State == wire.JobPresent && !l.settings.Logical {
+			l.waiting[j.Name] = clock(l.book.Epoch() + j.Submit)
 		}
 	}
 	l.show(l.book.Jobs(), l.book.Workers(), l.book.Batches())
@@ -235,6 +257,7 @@ func (l *leader) decide(ctx context.Context) (more bool, err error) {
 				return false, err
 			}
 		}
+		l.timeStarts(p)
 	}
 	l.isAhead = false
 	for i := range heard {
@@ -269,8 +292,9 @@ func (l *leader) at() float64 {
 	return max(0, unix(l.now())-epoch)
 }
 
-// unix returns a time in seconds since 1970.
-func unix(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
+// unix returns a time in seconds since 1970, and clock the time of that.
+func unix(t time.Time) float64     { return float64(t.UnixNano()) / 1e9 }
+func clock(unix float64) time.Time { return time.Unix(0, int64(unix*1e9)) }
 
 // wait returns how long nothing is due if nothing is heard.
 func (l *leader) wait() time.Duration {

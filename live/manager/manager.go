@@ -20,6 +20,8 @@ const (
 	renewEvery = 500 * time.Millisecond
 	tryEvery   = 250 * time.Millisecond
 	restTime   = 100 * time.Millisecond
+
+	requestTime = 2 * time.Second // that the server may take to answer; what it hears just before it ends it never answers
 )
 
 // A manager is what stays while it goes from state to state.
@@ -29,7 +31,6 @@ type manager struct {
 	js       jetstream.JetStream
 	store    jetstream.ObjectStore
 	leader   jetstream.KeyValue
-	views    map[string]jetstream.KeyValue // by bucket
 	times    *times
 }
 
@@ -41,12 +42,12 @@ func Run(ctx context.Context, nc *nats.Conn, s Settings) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	m := &manager{settings: s, nc: nc, views: map[string]jetstream.KeyValue{}}
+	m := &manager{settings: s, nc: nc}
 	var err error
 	if m.times, err = newTimes(s.Registry); err != nil {
 		return err
 	}
-	if m.js, err = jetstream.New(nc); err != nil {
+	if m.js, err = jetstream.New(nc, jetstream.WithDefaultTimeout(requestTime)); err != nil {
 		return err
 	}
 	for err := m.open(ctx); err != nil; err = m.open(ctx) {
@@ -78,7 +79,7 @@ func (m *manager) open(ctx context.Context) (err error) {
 		return fmt.Errorf("%s: %w", wire.LeaderBucket, err)
 	}
 	for _, name := range []string{wire.JobsBucket, wire.WorkersBucket, wire.BatchesBucket} {
-		if m.views[name], err = m.js.KeyValue(ctx, name); err != nil {
+		if _, err = m.js.KeyValue(ctx, name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -211,10 +212,15 @@ func (m *manager) catchUp(ctx context.Context, f *fold) error {
 	if err != nil {
 		return err
 	}
+	stalled := time.NewTimer(stallTime)
+	defer stalled.Stop()
 	for f.sequence < to {
+		stalled.Reset(stallTime)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-stalled.C:
+			return fmt.Errorf("%s: %w", wire.PlanStream, errStalled)
 		case msg := <-f.plans.messages:
 			if err := f.add(msg); err != nil {
 				return err

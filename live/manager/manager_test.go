@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"productform/dispatch"
@@ -164,3 +165,37 @@ func TestTakeOver(t *testing.T) {
 
 // inProcess is the URL of a server that is reached within the process, whatever its host.
 const inProcess = "nats://127.0.0.1"
+
+// A job that finds an idle worker has waited all the same: for the log of plans.
+func TestSubmitToStartIsMeasured(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t)
+	registry := prometheus.NewRegistry()
+	runManager(t, s, Settings{Name: "m", Rules: byPriority, Registry: registry})
+	runWorkers(t, s, worker.Settings{Name: "w"})
+	c, ctx := connect(t, s), deadline(t)
+	const jobs = 3
+	for k := range jobs {
+		name := fmt.Sprintf("job%d", k)
+		if _, err := c.Submit(ctx, wire.Batch{Jobs: []wire.Job{sleepers(name, 2, 0.01)}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Wait(ctx, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != "pfq_submit_to_start_seconds" {
+			continue
+		}
+		if h := f.GetMetric()[0].GetHistogram(); h.GetSampleCount() != jobs || !(h.GetSampleSum() > 0 && h.GetSampleSum() < 60) {
+			t.Errorf("%v", h)
+		}
+		return
+	}
+	t.Error("no such metric")
+}

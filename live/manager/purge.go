@@ -22,7 +22,7 @@ func (l *leader) remove(ctx context.Context) (removed bool, err error) {
 		return false, err
 	}
 	for _, r := range list {
-		if err := purge(ctx, in, r); err != nil {
+		if err := purge(ctx, in, r, l.book.Upto()); err != nil {
 			return false, fmt.Errorf("removing %+v: %w", r, err)
 		}
 		l.heard = append(l.heard, book.Input{Removed: &r})
@@ -31,7 +31,9 @@ func (l *leader) remove(ctx context.Context) (removed bool, err error) {
 }
 
 // purge carries out one removal. Messages of the stream cannot be deleted, subjects can be purged: one has a message at most.
-func purge(ctx context.Context, in jetstream.Stream, r wire.Removal) error {
+// Only messages are removed that plans tell of, up to a sequence: the manager may have been asleep, and another may have heard
+// what stands in a place that was cleared.
+func purge(ctx context.Context, in jetstream.Stream, r wire.Removal, upto uint64) error {
 	var subjects []string
 	switch {
 	case r.Job != "":
@@ -46,10 +48,10 @@ func purge(ctx context.Context, in jetstream.Stream, r wire.Removal) error {
 		if err != nil {
 			return err
 		}
-		subjects = []string{m.Subject}
+		subjects, upto = []string{m.Subject}, r.Sequence
 	}
 	for _, s := range subjects {
-		if err := in.Purge(ctx, jetstream.WithPurgeSubject(s)); err != nil {
+		if err := in.Purge(ctx, jetstream.WithPurgeSubject(s), jetstream.WithPurgeSequence(upto+1)); err != nil {
 			return err
 		}
 	}

@@ -76,7 +76,7 @@ func newTimes(registry prometheus.Registerer) (*times, error) {
 		append: histogram("append", "Time of an append to the log of plans.", 1e-4),
 		decide: histogram("decide", "Time of a decision.", 1e-6),
 		fold:   histogram("fold", "Time from the lease to the first decision.", 1e-3),
-		start:  histogram("submit_to_start", "Time from the submission of a job to the begin of its first task.", 1e-3),
+		start:  histogram("submit_to_start", "Time from when the server took a job to the order for its first task, by their clocks.", 1e-4),
 	}
 	if registry == nil {
 		return t, nil

@@ -24,10 +24,32 @@ func (l *leader) note(p *wire.Plan) {
 			continue
 		}
 		l.history.point(job.Name, wire.Point{At: p.At, Planned: job.Planned, Hand: job.Hand})
-		if e.Kind == dispatch.Started && job.Start != nil && *job.Start == p.At && !l.history.begun[job.Name] {
-			l.history.begun[job.Name] = true
-			l.times.start.Observe(p.At - job.Submit)
+	}
+}
+
+// timeStarts measures how long the jobs have waited whose first order was sent now.
+func (l *leader) timeStarts(p *wire.Plan) {
+	for i := range p.NewJobs {
+		if at, known := l.taken[p.NewJobs[i].Batch]; known {
+			l.waiting[p.NewJobs[i].Job.Name] = at
 		}
+	}
+	for i := range p.NewJobs {
+		delete(l.taken, p.NewJobs[i].Batch)
+	}
+	for i := range p.Refused {
+		delete(l.taken, p.Refused[i].Batch)
+	}
+	for i := range p.Events {
+		e := &p.Events[i]
+		if e.Kind != dispatch.Started && e.Kind != dispatch.Completed && e.Kind != dispatch.Cancelled {
+			continue
+		}
+		name := l.book.JobName(e.Job)
+		if since, waits := l.waiting[name]; waits && e.Kind == dispatch.Started {
+			l.times.start.Observe(max(0, l.now().Sub(since).Seconds())) // the clocks of two machines may differ
+		}
+		delete(l.waiting, name)
 	}
 }
 
@@ -52,7 +74,7 @@ func (l *leader) show(jobs []wire.JobView, workers []wire.WorkerView, batches []
 	for i := range batches {
 		add(wire.BatchesBucket, batches[i].Name, &batches[i])
 	}
-	l.views.set(values)
+	l.views.set(l.book.Number(), values)
 }
 
 // complete adds to a worker what the status checker knows.
@@ -99,7 +121,7 @@ func (l *leader) showChanges() {
 			gone[key{wire.BatchesBucket, name}] = nil
 		}
 	}
-	l.views.set(gone)
+	l.views.set(l.book.Number(), gone)
 	l.show(jobs, workers, batches)
 }
 

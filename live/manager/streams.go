@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -43,18 +45,28 @@ func appendPlan(ctx context.Context, js jetstream.JetStream, p *wire.Plan, last 
 // A message is one of a stream.
 type message struct {
 	sequence uint64
+	taken    time.Time // by the server, on its clock
 	subject  string
 	data     []byte
 }
 
 // A reader delivers the messages of a stream in order.
 type reader struct {
-	messages chan message
-	consume  jetstream.ConsumeContext
+	js        jetstream.JetStream
+	stream    string
+	messages  chan message
+	delivered atomic.Uint64 // sequence of the last one, or of that before the first
+	consume   jetstream.ConsumeContext
 }
 
 // heartbeat is how often the server says that there is no message. A reader that hears nothing for twice as long asks anew.
 const heartbeat = time.Second
+
+// stallTime is how long a message may be in the stream that a reader is not given. The library asks anew for messages in many cases,
+// but waits for 10 s if that request is lost, and sees nothing amiss as long as there are heartbeats.
+const stallTime = 3 * time.Second
+
+var errStalled = errors.New("messages of the stream are not delivered")
 
 // read delivers the messages of a stream from a sequence on, until stop is called or the context is done.
 func read(ctx context.Context, js jetstream.JetStream, stream string, from uint64) (*reader, error) {
@@ -64,14 +76,16 @@ func read(ctx context.Context, js jetstream.JetStream, stream string, from uint6
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{messages: make(chan message, 4096)}
+	r := &reader{js: js, stream: stream, messages: make(chan message, 4096)}
+	r.delivered.Store(max(from, 1) - 1)
 	r.consume, err = consumer.Consume(func(m jetstream.Msg) {
 		about, err := m.Metadata()
 		if err != nil {
 			return // not a message of a stream
 		}
+		r.delivered.Store(about.Sequence.Stream)
 		select {
-		case r.messages <- message{about.Sequence.Stream, m.Subject(), m.Data()}:
+		case r.messages <- message{about.Sequence.Stream, about.Timestamp, m.Subject(), m.Data()}:
 		case <-ctx.Done():
 		}
 	}, jetstream.PullHeartbeat(heartbeat))
@@ -79,6 +93,36 @@ func read(ctx context.Context, js jetstream.JetStream, stream string, from uint6
 }
 
 func (r *reader) stop() { r.consume.Stop() }
+
+// watch returns errStalled once a message is in the stream for long that is not delivered, or the error of the context.
+func (r *reader) watch(ctx context.Context) error {
+	tick := time.NewTicker(stallTime / 3)
+	defer tick.Stop()
+	var missed uint64 // sequence of a message that is not delivered, 0 for none
+	var since time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		if missed > 0 && (r.delivered.Load() >= missed || len(r.messages) > 0) {
+			missed = 0
+		}
+		switch {
+		case missed > 0 && time.Since(since) >= stallTime:
+			return errStalled
+		case missed > 0:
+			continue
+		}
+		ask, cancel := context.WithTimeout(ctx, time.Second)
+		list, _, err := store.Next(ask, r.js, r.stream, ">", r.delivered.Load()+1, 1)
+		cancel()
+		if err == nil && len(list) > 0 { // what is not known now is asked again
+			missed, since = list[0].Sequence, time.Now()
+		}
+	}
+}
 
 // last returns the sequence of the last message of a stream.
 func last(ctx context.Context, js jetstream.JetStream, stream string) (uint64, error) {

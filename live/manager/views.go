@@ -2,31 +2,44 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"productform/live/store"
 	"productform/live/wire"
 )
 
 // viewsEvery is the least time between two rounds of writing views; what changes in between is written once.
 const viewsEvery = 50 * time.Millisecond
 
+// planField is the field in the header of a view that holds the number of the plan after which it is how things stand.
+const planField = "Pfq-Plan"
+
 // A key is one of a bucket.
 type key struct{ bucket, name string }
 
+// A view is what stands at a key after a plan, nil if the key is gone.
+type view struct {
+	plan uint64
+	data []byte
+}
+
 // A viewer writes views beside the loop of the leader. They may be behind the plans, and one that cannot be written is
-// written later.
+// written later. No view is replaced by one of an earlier plan: a manager that was asleep may not know that another leads.
 type viewer struct {
-	buckets map[string]jetstream.KeyValue
-	nc      *nats.Conn
-	log     *slog.Logger
+	js  jetstream.JetStream
+	log *slog.Logger
+
+	sequences map[key]uint64 // of the messages that this manager knows to be the last of their keys
 
 	mu    sync.Mutex
-	next  map[key][]byte // to be written; nil for a key that goes
+	next  map[key]view // to be written
 	wake  chan struct{}
 	ended sync.WaitGroup
 	end   context.CancelFunc
@@ -34,7 +47,7 @@ type viewer struct {
 
 func newViewer(ctx context.Context, m *manager) *viewer {
 	ctx, cancel := context.WithCancel(ctx)
-	v := &viewer{buckets: m.views, nc: m.nc, log: m.settings.Log, next: map[key][]byte{}, wake: make(chan struct{}, 1), end: cancel}
+	v := &viewer{js: m.js, log: m.settings.Log, sequences: map[key]uint64{}, next: map[key]view{}, wake: make(chan struct{}, 1), end: cancel}
 	v.ended.Go(func() { v.run(ctx) })
 	return v
 }
@@ -45,16 +58,20 @@ func (v *viewer) stop() {
 	v.ended.Wait()
 }
 
-// set has values written; nil for those that go.
-func (v *viewer) set(values map[key][]byte) {
+// set has values written that stand after a plan; nil for those that go.
+func (v *viewer) set(plan uint64, values map[key][]byte) {
 	if len(values) == 0 {
 		return
 	}
 	v.mu.Lock()
 	for k, data := range values {
-		v.next[k] = data
+		v.next[k] = view{plan, data}
 	}
 	v.mu.Unlock()
+	v.wakeUp()
+}
+
+func (v *viewer) wakeUp() {
 	select {
 	case v.wake <- struct{}{}:
 	default:
@@ -70,16 +87,16 @@ func (v *viewer) run(ctx context.Context) {
 		}
 		v.mu.Lock()
 		list := v.next
-		v.next = map[key][]byte{}
+		v.next = map[key]view{}
 		v.mu.Unlock()
-		failed := map[key][]byte{}
-		for k, data := range list {
-			if err := v.write(ctx, k, data); err != nil {
+		failed := map[key]view{}
+		for k, w := range list {
+			if err := v.write(ctx, k, w); err != nil {
 				if ctx.Err() != nil {
 					return
 				}
 				v.log.Warn("view not written", "bucket", k.bucket, "key", k.name, "error", err)
-				failed[k] = data
+				failed[k] = w
 			}
 		}
 		v.retry(failed)
@@ -87,25 +104,61 @@ func (v *viewer) run(ctx context.Context) {
 	}
 }
 
-// write writes a view, and tells who waits for a job.
-func (v *viewer) write(ctx context.Context, k key, data []byte) (err error) {
-	if data == nil {
-		err = v.buckets[k.bucket].Purge(ctx, k.name)
-	} else {
-		_, err = v.buckets[k.bucket].Put(ctx, k.name, data)
+// write writes a view, unless there is one of a later plan, and tells who waits for a job. The server takes it only if the last
+// message of the key is the one that this manager knows.
+func (v *viewer) write(ctx context.Context, k key, w view) error {
+	m := nats.NewMsg("$KV." + k.bucket + "." + k.name)
+	m.Data = w.data
+	m.Header.Set(planField, strconv.FormatUint(w.plan, 10))
+	if w.data == nil {
+		m.Header.Set("KV-Operation", "DEL")
 	}
-	if err == nil && k.bucket == wire.JobsBucket {
-		err = v.nc.Publish(wire.News(k.name), data)
+	sequence, known := v.sequences[k]
+	if !known {
+		switch last, err := store.Last(ctx, v.js, "KV_"+k.bucket, m.Subject); {
+		case errors.Is(err, store.ErrNotFound):
+		case err != nil:
+			return err
+		case planOf(last) > w.plan:
+			return nil
+		default:
+			sequence = last.Sequence
+		}
 	}
-	return err
+	ack, err := v.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(sequence), jetstream.WithRetryAttempts(0))
+	if err != nil {
+		delete(v.sequences, k) // it may be written, or that of another manager
+		return err
+	}
+	if v.sequences[k] = ack.Sequence; w.data == nil {
+		delete(v.sequences, k)
+	}
+	if k.bucket == wire.JobsBucket {
+		return v.js.Conn().Publish(wire.News(k.name), w.data)
+	}
+	return nil
 }
 
-// retry has values written that failed, unless there are newer ones.
-func (v *viewer) retry(failed map[key][]byte) {
+// planOf returns the plan of a view, 0 if it is not told.
+func planOf(m *store.Message) uint64 {
+	plan, err := strconv.ParseUint(m.Header.Get(planField), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return plan
+}
+
+// retry has views written that failed, unless there are newer ones.
+func (v *viewer) retry(failed map[key]view) {
+	if len(failed) == 0 {
+		return
+	}
 	v.mu.Lock()
-	for k := range v.next {
-		delete(failed, k)
+	for k, w := range failed {
+		if _, newer := v.next[k]; !newer {
+			v.next[k] = w
+		}
 	}
 	v.mu.Unlock()
-	v.set(failed)
+	v.wakeUp()
 }

@@ -58,13 +58,13 @@ func (l *lines) String() string {
 }
 
 // start starts a process, which ends with the test at the latest.
-func start(t *testing.T, args ...string) *process {
+func start(t testing.TB, args ...string) *process {
 	t.Helper()
 	return startWith(t, nil, args...)
 }
 
 // startWith is start, with what the system is to know of the process.
-func startWith(t *testing.T, attributes *syscall.SysProcAttr, args ...string) *process {
+func startWith(t testing.TB, attributes *syscall.SysProcAttr, args ...string) *process {
 	t.Helper()
 	p := &process{exec.Command(os.Args[0], args...), &lines{}}
 	p.cmd.SysProcAttr = attributes

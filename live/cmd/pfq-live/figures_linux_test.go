@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,7 +63,7 @@ func serveHere(b *testing.B, sync time.Duration, workers int, handlers map[strin
 		b.Fatal(err)
 	}
 	b.Cleanup(c.Close)
-	awaitWorkers(b, c, workers)
+	awaitWorkers(b, c, wire.WorkerAvailable, workers)
 	return c
 }
 
@@ -78,8 +80,8 @@ func whileMeasuring(b *testing.B, run func(context.Context) error) {
 	})
 }
 
-// awaitWorkers waits until so many workers are available.
-func awaitWorkers(b *testing.B, c *client.Client, workers int) {
+// awaitWorkers waits until so many workers are in a state.
+func awaitWorkers(b *testing.B, c *client.Client, state wire.WorkerState, workers int) {
 	b.Helper()
 	for n := 0; n < workers; rest(b.Context(), 10*time.Millisecond) {
 		views, err := c.Workers(b.Context())
@@ -88,7 +90,7 @@ func awaitWorkers(b *testing.B, c *client.Client, workers int) {
 		}
 		n = 0
 		for _, w := range views {
-			if w.State == wire.WorkerAvailable {
+			if w.State == state {
 				n++
 			}
 		}
@@ -148,18 +150,29 @@ func BenchmarkSubmitToStart(b *testing.B) {
 	}
 }
 
-// Tasks a second that do nothing, on eight workers.
+// Tasks a second that do nothing, on eight workers; they sleep for 0 s.
 func BenchmarkEmptyTasks(b *testing.B) {
 	for _, s := range syncs {
 		b.Run("sync="+s.name, func(b *testing.B) {
 			tasks := map[string]int{"2m": 40_000, "always": 5_000}[s.name]
-			c := serveHere(b, s.sync, 8, map[string]worker.Handler{"empty": func(context.Context, worker.Task) ([]byte, error) { return nil, nil }})
+			c := serveHere(b, s.sync, 8, nil)
 			for n := 0; b.Loop(); n++ {
-				took := runJob(b, c, wire.Job{Name: fmt.Sprintf("j%d", n), Tasks: tasks, Run: wire.Run{Kind: "empty"}})
+				before := processorTime(b)
+				took := runJob(b, c, wire.Job{Name: fmt.Sprintf("j%d", n), Tasks: tasks, Run: wire.Run{Kind: worker.KindSleep}})
 				b.ReportMetric(float64(tasks)/took.Seconds(), "tasks/s")
+				b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(tasks), "CPU-µs/task")
 			}
 		})
 	}
+}
+
+// processorTime returns the time that this process has computed.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // The part of the time of two cores that is work, if tasks compute for 20 ms each. How much work that is is measured before, on the
@@ -192,8 +205,9 @@ func calibrate(cores int, length time.Duration) int {
 	const rounds = 300_000_000
 	begun := time.Now()
 	var all sync.WaitGroup
+	var sink atomic.Uint64
 	for range cores {
-		all.Go(func() { compute(rounds) })
+		all.Go(func() { sink.Add(compute(rounds)) })
 	}
 	all.Wait()
 	return int(rounds * length.Seconds() / time.Since(begun).Seconds())

@@ -1,0 +1,139 @@
+package manager
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"productform/live/server/servertest"
+	"productform/live/store"
+	"productform/live/wire"
+	"productform/live/worker"
+)
+
+// A manager that was asleep does not replace a view of a later plan, whether it has written that view before or not.
+func TestViewsOfLaterPlansStay(t *testing.T) {
+	t.Parallel()
+	js := streams(t, servertest.Start(t))
+	ctx, k := deadline(t), key{wire.JobsBucket, "j"}
+	viewers := map[string]*viewer{}
+	for _, name := range []string{"asleep", "leads", "other"} {
+		viewers[name] = &viewer{js: js, log: testLog(t), sequences: map[key]uint64{}, next: map[key]view{}}
+	}
+	for i, step := range []struct {
+		who   string
+		write view
+		want  string
+	}{
+		{"asleep", view{3, []byte("three")}, "3 three"},
+		{"leads", view{9, []byte("nine")}, "9 nine"},
+		{"asleep", view{4, []byte("four")}, "9 nine"},
+		{"other", view{5, []byte("five")}, "9 nine"},
+		{"leads", view{9, []byte("nine again")}, "9 nine again"},
+		{"leads", view{10, nil}, "10 "},
+		{"asleep", view{5, []byte("five")}, "10 "},
+		{"leads", view{11, []byte("eleven")}, "11 eleven"},
+	} {
+		v := viewers[step.who]
+		if err := v.write(ctx, k, step.write); err != nil { // what it knew of the view was old
+			if err := v.write(ctx, k, step.write); err != nil {
+				t.Fatal(i, err)
+			}
+		}
+		m, err := store.Last(ctx, js, "KV_"+wire.JobsBucket, "$KV."+wire.JobsBucket+".j")
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		if got := m.Header.Get(planField) + " " + string(m.Data); got != step.want {
+			t.Errorf("step %d: %q, want %q", i, got, step.want)
+		}
+		if (m.Header.Get("KV-Operation") != "") != strings.HasSuffix(step.want, " ") {
+			t.Errorf("step %d: header %v", i, m.Header)
+		}
+	}
+}
+
+// A manager that was asleep removes nothing that it has not heard of.
+func TestRemovalsAreOfWhatPlansTell(t *testing.T) {
+	t.Parallel()
+	js := streams(t, servertest.Start(t))
+	ctx := deadline(t)
+	for task := range 4 {
+		if _, err := store.Once(ctx, js, wire.Done("j", task), []byte("report")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, err := js.Stream(ctx, wire.InStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		removal wire.Removal
+		upto    uint64
+		left    []uint64
+	}{
+		{wire.Removal{Sequence: 2}, 3, []uint64{1, 3, 4}},
+		{wire.Removal{Job: "j"}, 3, []uint64{4}},
+		{wire.Removal{Job: "j"}, 3, []uint64{4}},
+		{wire.Removal{Job: "j"}, 4, nil},
+	} {
+		if err := purge(ctx, in, step.removal, step.upto); err != nil {
+			t.Fatal(err)
+		}
+		list, _, err := store.Next(ctx, js, wire.InStream, ">", 1, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var left []uint64
+		for _, m := range list {
+			left = append(left, m.Sequence)
+		}
+		if !slices.Equal(left, step.left) {
+			t.Errorf("%+v up to %d: %v are left, want %v", step.removal, step.upto, left, step.left)
+		}
+	}
+}
+
+// A manager whose messages are no longer delivered, though the server goes on to say that there are none, begins anew.
+func TestStalledMessages(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t)
+	runManager(t, s, Settings{Name: "m", Rules: byPriority})
+	runWorkers(t, s, worker.Settings{Name: "w"})
+	c, ctx, js := connect(t, s), deadline(t), streams(t, s)
+	for _, job := range []string{"before", "after"} {
+		if job == "after" {
+			pauseConsumers(ctx, t, js, wire.InStream)
+		}
+		if _, err := c.Submit(ctx, wire.Batch{Jobs: []wire.Job{sleepers(job, 1, 0)}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Wait(ctx, job); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// pauseConsumers makes the server deliver no more of a stream to those who read it now.
+func pauseConsumers(ctx context.Context, t *testing.T, js jetstream.JetStream, stream string) {
+	t.Helper()
+	from, err := js.Stream(ctx, stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := from.ConsumerNames(ctx)
+	paused := 0
+	for name := range list.Name() {
+		if _, err := from.PauseConsumer(ctx, name, time.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		paused++
+	}
+	if err := list.Err(); err != nil || paused == 0 {
+		t.Fatal(paused, err)
+	}
+}
