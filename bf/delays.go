@@ -96,11 +96,16 @@ func Delays(ctx context.Context, m *cluster.Model, q DelayQuestion, s Settings) 
 	return nil, errPrecision(s)
 }
 
+var leastTail = new(big.Rat).SetFrac(intOne, new(big.Int).Lsh(intOne, 900)) // never changed
+
 // check refuses what cannot be asked.
 func (q DelayQuestion) check(s Settings) error {
 	for i, x := range q.Levels {
 		if x == nil || x.Sign() <= 0 || x.Cmp(big.NewRat(1, 1)) >= 0 {
 			return badRat(input.Index("Levels", i), x, "a number > 0 and < 1")
+		}
+		if new(big.Rat).Sub(big.NewRat(1, 1), x).Cmp(leastTail) < 0 {
+			return badRat(input.Index("Levels", i), x, "at most 1 - 2^-900")
 		}
 	}
 	for i, t := range q.Times {
@@ -130,7 +135,7 @@ func delaysWith(ctx context.Context, m *cluster.Model, q DelayQuestion, s Settin
 			err = l.build(ctx, prec)
 		}
 		if err == nil {
-			err = r.add(ctx, l, q, engine, prec)
+			err = r.add(ctx, l, q, engine, prec, s.MaxBytes)
 		}
 		var long *delays.StepsError
 		switch {
@@ -181,8 +186,8 @@ func newDelayPlan(c *cluster.Component, engine num.Engine, prec uint, s Settings
 }
 
 // add adds the delays of the classes of one component.
-func (r *DelayResult) add(ctx context.Context, l *plan, q DelayQuestion, engine num.Engine, prec uint) error {
-	chain := delays.New(l.problem, l.graph)
+func (r *DelayResult) add(ctx context.Context, l *plan, q DelayQuestion, engine num.Engine, prec uint, maxBytes int64) error {
+	chain := delays.New(l.problem, l.graph, maxBytes)
 	var answers []delays.Answer
 	if engine != num.Exact {
 		question := delays.Question{Times: q.Times}

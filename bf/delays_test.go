@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -113,5 +114,106 @@ func TestBadDelayQuestions(t *testing.T) {
 	}
 	if _, err := Delays(t.Context(), shopModel().Scale(big.NewRat(15, 7)), DelayQuestion{Levels: half}, Settings{}); !errors.Is(err, num.ErrUnstable) {
 		t.Errorf("on the boundary of stability: error %v", err)
+	}
+}
+
+// A class that chooses half of many servers, in more ways than a word holds: the engines agree, with the fractions of the
+// moments and with each other.
+func TestDelaysOfLongWays(t *testing.T) {
+	m := halfModel(70)
+	exact, err := Delays(t.Context(), m, DelayQuestion{Moments: 2}, Settings{Engine: num.Exact})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var results []*DelayResult
+	for _, engine := range []num.Engine{num.Float, num.Enclose} {
+		r, err := Delays(t.Context(), m, DelayQuestion{Levels: oracle.Rats("1/2 0.999"), Times: oracle.Rats("1"), Moments: 2}, Settings{Engine: engine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, r)
+		for i := range m.Classes {
+			for k, v := range r.Classes[i].Moments {
+				if e := relativeError(v.Float, exact.Classes[i].Moments[k].Exact); e > r.RelativeErrorBound || r.RelativeErrorBound > 1e-9 {
+					t.Errorf("%s: moment %d = %v, error %g, bound %g", engine, k+1, v.Float, e, r.RelativeErrorBound)
+				}
+			}
+		}
+	}
+	for i := range m.Classes {
+		a, b := results[0].Classes[i], results[1].Classes[i]
+		for j, v := range append(a.Quantiles, a.Tails...) {
+			if w := append(b.Quantiles, b.Tails...)[j]; v.Low.Cmp(w.High) > 0 || w.Low.Cmp(v.High) > 0 {
+				t.Errorf("class %d: number %d in [%v, %v] and in [%v, %v]", i, j, v.Low, v.High, w.Low, w.High)
+			}
+		}
+	}
+}
+
+// What takes too much memory or too many steps is refused at once, with numbers.
+func TestDelaysTooLarge(t *testing.T) {
+	q := DelayQuestion{Levels: oracle.Rats("0.99")}
+	near := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}, {Name: "t", Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: new(big.Rat).Sub(big.NewRat(1, 1), oracle.Rats("1e-14")[0]), Servers: cluster.On(0)},
+			{Name: "b", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0, 1)}}}
+	for name, m := range map[string]*cluster.Model{"classes": sparseModel(32), "steps": near} {
+		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
+			_, err := Delays(t.Context(), m, q, Settings{Engine: engine})
+			var large *num.TooLargeError
+			if !errors.As(err, &large) || large.States == 0 {
+				t.Errorf("%s, %s: error %v", name, engine, err)
+			}
+		}
+	}
+}
+
+// Near the limit of stability percentiles are right, or no bound is claimed: reports of the shop at load factors of 1.0001 and 1.00001.
+func TestDelaysNearTheLimit(t *testing.T) {
+	for _, load := range oracle.Rats("0.9999 0.99999") {
+		m := oracle.ScaleTo(shopModel(), load)
+		levels := oracle.Rats("0.5 0.99 0.999999999")
+		r, err := Delays(t.Context(), m, DelayQuestion{Levels: levels}, Settings{Engine: num.Float})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if load.Cmp(big.NewRat(9999, 10000)) == 0 && r.RelativeErrorBound > 1e-9 {
+			t.Errorf("load %v: bound %v", load, r.RelativeErrorBound)
+		}
+		// The shop is a nest: web is exponential of rate 3 - λ_0 - λ_1.
+		drain := big.NewRat(3, 1)
+		for _, c := range m.Classes {
+			drain.Sub(drain, c.ArrivalRate)
+		}
+		rate, _ := drain.Float64()
+		for j, p := range levels {
+			rest, _ := new(big.Rat).Sub(big.NewRat(1, 1), p).Float64()
+			want := -math.Log(rest) / rate
+			if e := math.Abs(r.Classes[0].Quantiles[j].Float/want - 1); e > r.RelativeErrorBound+1e-15 {
+				t.Errorf("load %v, level %v: %v, want %v, bound %g", load, p, r.Classes[0].Quantiles[j].Float, want, r.RelativeErrorBound)
+			}
+		}
+	}
+}
+
+// Wherever a context ends, the error is its own, and the kernels look at it only a few times more.
+func TestContextEndsDelays(t *testing.T) {
+	racks := racksModel().Scale(big.NewRat(1, 8))
+	for s := range racks.Servers {
+		racks.Servers[s].Count = 4
+	}
+	for name, m := range map[string]*cluster.Model{"sparse": sparseModel(6), "racks": racks, "long ways": halfModel(70)} {
+		for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
+			q := DelayQuestion{Levels: oracle.Rats("1/2 0.9"), Times: oracle.Rats("1"), Moments: 1}
+			if engine == num.Exact {
+				q = DelayQuestion{Moments: 1}
+			}
+			ask := func(ctx context.Context) error {
+				_, err := Delays(ctx, m, q, Settings{Engine: engine})
+				return err
+			}
+			if err := oracle.CheckEnds(ask, 100, 64); err != nil {
+				t.Errorf("%s, %s: %v", name, engine, err)
+			}
+		}
 	}
 }

@@ -44,6 +44,7 @@ func TestCSVHasAllFacts(t *testing.T) {
 		{model, "solve -"},
 		{small, "solve - --engine exact --distribution 3 --scale 0.5:1.5:0.25"},
 		{small, "solve - --engine enclose --distribution 3 --scale 1"},
+		{small, "solve - --engine enclose --percentiles 50,99.9 --scale 0.5,1"},
 		{overloaded, "solve -"},
 		{sized, "solve - --engine exact --scale 0.5,1"},
 		{sized, "simulate - --runs 3 --jumps 2000"},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"productform/bf"
 	"productform/cluster"
@@ -26,6 +27,7 @@ type solution struct {
 	Classes            []solutionClass  `json:"classes"`
 	Servers            []solutionServer `json:"servers"`
 	JobsDistribution   []render.Number  `json:"jobs_distribution,omitempty"`
+	Delays             *solutionDelays  `json:"delays,omitempty"` // how the percentiles were computed; nil if none were asked for
 	Parts              []solutionPart   `json:"parts"`
 	Note               string           `json:"note,omitempty"`
 
@@ -41,6 +43,14 @@ type solutionClass struct {
 	MeanJobs    render.Number  `json:"mean_jobs"`
 	MeanDelay   render.Number  `json:"mean_delay"`
 	ServiceRate render.Number  `json:"service_rate"`
+	Delay       render.Record  `json:"delay,omitempty"` // the percentiles asked for
+}
+
+// solutionDelays says when the percentiles of delay hold, and how far to trust them.
+type solutionDelays struct {
+	Hold               string     `json:"hold"`
+	Engine             num.Engine `json:"engine"`
+	RelativeErrorBound float64    `json:"relative_error_bound"`
 }
 
 type solutionServer struct {
@@ -94,7 +104,7 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 	for i := range r.Classes {
 		c := &r.Classes[i]
 		s.Classes = append(s.Classes, solutionClass{m.Classes[i].Name, render.Rat(c.ArrivalRate, command.GivenProof(r.Engine)),
-			ownMeanSize(m, i, command.GivenProof(r.Engine)), part(&c.Load), value(&c.MeanJobs), value(c.MeanDelay), value(c.ServiceRate)})
+			ownMeanSize(m, i, command.GivenProof(r.Engine)), part(&c.Load), value(&c.MeanJobs), value(c.MeanDelay), value(c.ServiceRate), nil})
 	}
 	for i, server := range m.Servers {
 		s.Servers = append(s.Servers, solutionServer{server.Name, groupSize(server), part(&r.Servers[i].Utilization)})
@@ -103,6 +113,39 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 		s.JobsDistribution = append(s.JobsDistribution, value(&r.JobsDistribution[n]))
 	}
 	return s
+}
+
+// setDelays adds the percentiles to the classes, unless r is nil. A class without arrivals has some that do not exist.
+func (s *solution) setDelays(r *bf.DelayResult, percentiles []command.Percentile) {
+	if r == nil {
+		return
+	}
+	s.Delays = &solutionDelays{"in order of arrival with exponential sizes", r.Engine, r.RelativeErrorBound}
+	for i := range s.Classes {
+		for j, p := range percentiles {
+			var v *num.Value
+			if q := r.Classes[i].Quantiles; q != nil {
+				v = &q[j]
+			}
+			s.Classes[i].Delay = append(s.Classes[i].Delay, render.Field{Key: p.Name, Value: render.Value(v, command.ProofOf(r.Engine), s.digits)})
+		}
+	}
+}
+
+// delayTable writes the percentiles of delay of classes, as flat records; the table begins with some columns more.
+func delayTable(t *render.Text, classes []render.Record, before ...string) {
+	columns := append(before, "name")
+	if len(classes) == 0 {
+		return
+	}
+	for _, f := range classes[0] {
+		if strings.HasPrefix(f.Key, "delay_") {
+			columns = append(columns, f.Key)
+		}
+	}
+	if len(columns) > len(before)+1 {
+		t.Table(classes, columns...)
+	}
 }
 
 // ownMeanSize returns the mean size of a class, nil if no class has one of its own.
@@ -180,6 +223,10 @@ func (s *solution) partsText(t *render.Text) {
 	if s.Note != "" {
 		t.Line("%s", s.Note)
 	}
+	if s.Delays != nil {
+		t.Line("means hold for any sizes, percentiles %s; these by the %s engine, within %s of exact",
+			s.Delays.Hold, s.Delays.Engine, render.OneDigitUp(s.Delays.RelativeErrorBound))
+	}
 }
 
 func (s *solution) text(t *render.Text) {
@@ -189,6 +236,11 @@ func (s *solution) text(t *render.Text) {
 	t.Line("")
 	t.Table(s, "normalization", "empty_probability", "mean_jobs", "mean_delay")
 	t.Table(s.Classes, classColumns(s.Classes)...)
+	var classes []render.Record
+	for _, c := range s.Classes {
+		classes = append(classes, render.Fields(c).Flat())
+	}
+	delayTable(t, classes)
 	t.Table(s.Servers, serverColumns(s.Servers)...)
 	t.Table(s.distribution(), "jobs", "probability")
 }

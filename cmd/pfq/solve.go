@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,8 @@ var lattices = []string{"auto", string(bf.ClassLattice), string(bf.ServerLattice
 type solveFlags struct {
 	engine, lattice string
 	tol             float64
-	distribution    int        // most jobs; 0 for no distribution
+	distribution    int // most jobs; 0 for no distribution
+	percentiles     []command.Percentile
 	memory          int        // MiB
 	factors         []*big.Rat // of the arrival rates; nil for the model as it is
 }
@@ -43,6 +45,7 @@ func newSolve() *cobra.Command {
 		Want: "a number >= 1e-300 and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
 	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in all, N from 1 to %d", bf.MostJobs),
 		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: command.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
+	command.AddPercentiles(cmd, &f.percentiles, "also give these percentiles of the delay of each class, in order of arrival with exponential sizes")
 	cli.Flag[int]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
 		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: command.ParseInt(mostMemory)}.Add(cmd, &f.memory)
 	command.AddScale(cmd, &f.factors, "solve", "all arrival rates")
@@ -58,6 +61,9 @@ const (
 // answer solves the model, at every factor if there are some.
 func (f *solveFlags) answer(q command.Query) (a render.Answer, stable bool, err error) {
 	m, err := readModel(q)
+	if err == nil {
+		err = command.CheckPercentiles(f.percentiles)
+	}
 	if err != nil {
 		return a, false, err
 	}
@@ -80,8 +86,13 @@ func (f *solveFlags) one(q command.Query, m *cluster.Model) (a render.Answer, st
 	if r == nil {
 		return unstableAnswer(m, verdict, command.GivenProof(num.Engine(f.engine))), false, nil
 	}
+	delays, err := f.delays(q, m)
+	if err != nil {
+		return a, false, err
+	}
 	f.warn([]*bf.Result{r}, q.Stderr)
 	s := newSolution(m, r, command.Digits(f.tol))
+	s.setDelays(delays, f.percentiles)
 	return render.Answer{JSON: s, Lines: s.lines(nil), Columns: solutionColumns, Text: s.text}, true, nil
 }
 
@@ -100,6 +111,19 @@ func (f *solveFlags) solve(q command.Query, m *cluster.Model) (r *bf.Result, uns
 	}
 	r, err = command.WithProgress(q, work)
 	return r, nil, f.translate(err)
+}
+
+// delays returns the percentiles of delay, nil if none are asked for. Whether they can be had is known before the model is solved.
+func (f *solveFlags) delays(q command.Query, m *cluster.Model) (*bf.DelayResult, error) {
+	if len(f.percentiles) == 0 {
+		return nil, nil
+	}
+	var question bf.DelayQuestion
+	for _, p := range f.percentiles {
+		question.Levels = append(question.Levels, p.Level)
+	}
+	r, err := command.WithProgress(q, func(ctx context.Context) (*bf.DelayResult, error) { return bf.Delays(ctx, m, question, f.settings()) })
+	return r, f.translate(err)
 }
 
 // longWays reports whether jobs choose their servers in so many ways that the fractions of [stability.Cluster] take long.
@@ -158,6 +182,9 @@ func (f *solveFlags) translate(err error) error {
 	if flags[path] != "" {
 		path = flags[path]
 	}
+	if place, ok := strings.CutPrefix(path, "Levels"); ok {
+		path = "--percentiles" + place
+	}
 	return &input.Error{Path: path, Value: bad.Value, Want: want}
 }
 
@@ -209,6 +236,11 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 	for i := range points {
 		if points[i].unstable == nil {
 			points[i].solution = newSolution(m, results[0], command.Digits(f.tol))
+			delays, err := f.delays(q, m.Scale(points[i].factor))
+			if err != nil {
+				return a, false, err
+			}
+			points[i].solution.setDelays(delays, f.percentiles)
 			points[i].solution.Scaled = points[i].at
 			results = results[1:]
 		}
@@ -236,7 +268,7 @@ func sweepAnswer(points []point) render.Answer {
 
 // sweepText writes how each factor was solved, and the tables of all factors together.
 func sweepText(t *render.Text, points []point) {
-	var wholes, classes, servers, distribution []render.Record
+	var wholes, classes, percentiles, servers, distribution []render.Record
 	var classTitles, serverTitles []string
 	var parts []solutionPart // of the last factor
 	for _, p := range points {
@@ -257,6 +289,7 @@ func sweepText(t *render.Text, points []point) {
 		wholes = append(wholes, render.Fields(s))
 		for _, c := range s.Classes {
 			classes = append(classes, slices.Concat(scale, render.Fields(c)))
+			percentiles = append(percentiles, slices.Concat(scale, render.Fields(c).Flat()))
 		}
 		for _, server := range s.Servers {
 			servers = append(servers, slices.Concat(scale, render.Fields(server)))
@@ -269,6 +302,7 @@ func sweepText(t *render.Text, points []point) {
 	t.Line("")
 	t.Table(wholes, "scale", "normalization", "empty_probability", "mean_jobs", "mean_delay")
 	t.Table(classes, slices.Concat([]string{"scale"}, classTitles)...)
+	delayTable(t, percentiles, "scale")
 	t.Table(servers, slices.Concat([]string{"scale"}, serverTitles)...)
 	t.Table(distribution, "scale", "jobs", "probability")
 }

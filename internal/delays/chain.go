@@ -9,9 +9,10 @@ import (
 // A Chain is the recursion in time of one component; see the package comment.
 type Chain struct {
 	*recursion.Graph
-	problem *recursion.Problem
-	marks   [][]mark // of each class
-	top     int      // the states are 1..top: neither the empty set nor the sum over all sets takes part
+	problem  *recursion.Problem
+	maxBytes int64    // of the numbers of all steps
+	marks    [][]mark // of each class
+	top      int      // the states are 1..top: neither the empty set nor the sum over all sets takes part
 }
 
 // A mark is an element of the lattice that the job itself holds: on the class lattice its class, on the lattices of
@@ -23,9 +24,10 @@ type mark struct {
 	share        []*big.Rat // C(k, d)/C(n, d) at k-d for d servers chosen of n; nil if d = n
 }
 
-// New returns the chain of a problem on the class lattice or a lattice of servers.
-func New(p *recursion.Problem, g *recursion.Graph) *Chain {
-	c := &Chain{Graph: g, problem: p, top: g.States() - 1, marks: make([][]mark, len(p.Classes))}
+// New returns the chain of a problem on the class lattice or a lattice of servers; what it has to keep of all steps may take so
+// many bytes.
+func New(p *recursion.Problem, g *recursion.Graph, maxBytes int64) *Chain {
+	c := &Chain{Graph: g, problem: p, maxBytes: maxBytes, top: g.States() - 1, marks: make([][]mark, len(p.Classes))}
 	if g.ByClass {
 		c.top--
 		for i := range p.Classes {

@@ -111,7 +111,7 @@ func (e *enclosure) goOn(q Question) error {
 		if want <= float64(steps) {
 			return nil
 		}
-		if err := e.c.check(want, 2*recursion.BigSteps*e.low.perStep); err != nil {
+		if err := e.c.check(want, 2*recursion.BigSteps*e.low.perStep, 2*(80+float64(e.prec)/4)); err != nil {
 			return err
 		}
 		steps = nextSteps(steps, want)

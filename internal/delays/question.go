@@ -30,9 +30,9 @@ func (e *StepsError) Error() string {
 // mostOperations bounds the products of a question: a quarter of an hour or so of one core.
 const mostOperations = 1 << 40
 
-// check refuses n steps if they are too many.
-func (c *Chain) check(n float64, each int) error {
-	if n*float64(each) > mostOperations {
+// check refuses n steps of so many products if they are too many, or if two numbers of each class and step take too much memory.
+func (c *Chain) check(n float64, each int, bytesPerNumber float64) error {
+	if n*float64(each) > mostOperations || 2*n*float64(len(c.marks))*bytesPerNumber > float64(c.maxBytes) {
 		return &StepsError{n, float64(each), c.top}
 	}
 	return nil
@@ -64,7 +64,7 @@ const firstSteps = 64
 func (f *Floats) survivals(q Question) ([]Survival, error) {
 	least, latest := q.extremes(f.Unit())
 	for steps := firstSteps; ; {
-		if err := f.c.check(float64(steps), f.stepsPerRun); err != nil {
+		if err := f.c.check(float64(steps), f.stepsPerRun, 8); err != nil {
 			return nil, err
 		}
 		if err := f.Go(steps); err != nil {
@@ -81,7 +81,7 @@ func (f *Floats) survivals(q Question) ([]Survival, error) {
 		if want <= float64(steps) {
 			return list, nil
 		}
-		if err := f.c.check(want, f.stepsPerRun); err != nil {
+		if err := f.c.check(want, f.stepsPerRun, 8); err != nil {
 			return nil, err
 		}
 		steps = nextSteps(steps, want)
@@ -126,9 +126,9 @@ func (s *Survival) wanted(p, m float64) (steps float64) {
 	// Beyond, it falls by as much a step as lately, about.
 	last, before := s.A[len(s.A)-1], s.A[len(s.A)*3/4]
 	fall := math.Log(before/last) / (known / 4)
-	more := math.Log(max(tail, p)/p) / fall
-	if !(more < math.MaxInt32) {
-		more = known
+	more := known
+	if fall > 0 {
+		more = math.Log(max(tail, p)/p) / fall
 	}
 	return max(steps, known+1+1.1*more)
 }

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/internal/input"
+)
+
+// Two queues M/M/1 apart from each other, with exponential delays of rates 2 - 1/2 and 1 - 1/2, and a class that never comes.
+const twoQueues = `{"servers": [{"name": "s", "capacity": 2}, {"name": "t", "capacity": 1}],
+"classes": [{"name": "a", "arrival_rate": "1/2", "servers": ["s"]}, {"name": "b", "arrival_rate": "1/2", "servers": ["t"]},
+{"name": "c", "arrival_rate": 0, "servers": ["s", "t"]}]}`
+
+func TestSolvePercentiles(t *testing.T) {
+	for _, engine := range []string{"auto", "float", "enclose"} {
+		stdout, stderr, status := pfq(twoQueues, "solve", "-", "--percentiles", "50,99.9", "--engine", engine, "--format", "json")
+		var answer struct {
+			Classes []struct{ Delay map[string]any }
+			Delays  struct{ Hold, Engine string }
+		}
+		if err := json.Unmarshal([]byte(stdout), &answer); err != nil || status != 0 || stderr != "" {
+			t.Fatalf("status %d, %v, %q", status, err, stderr)
+		}
+		if want := "in order of arrival with exponential sizes"; answer.Delays.Hold != want || engine != "auto" && answer.Delays.Engine != engine {
+			t.Errorf("%s: %+v", engine, answer.Delays)
+		}
+		for i, rate := range []float64{1.5, 0.5} {
+			for name, part := range map[string]float64{"p50": 0.5, "p99.9": 0.001} {
+				if got, want := answer.Classes[i].Delay[name].(float64), -math.Log(part)/rate; math.Abs(got-want) > 1e-9*want {
+					t.Errorf("%s: %s of class %d is %v, want %v", engine, name, i, got, want)
+				}
+			}
+		}
+		if got, ok := answer.Classes[2].Delay["p50"]; !ok || got != nil {
+			t.Errorf("%s: a class without arrivals has the median %v", engine, got)
+		}
+	}
+	for args, want := range map[string]string{
+		"":              "class  delay p50  delay p99.9\na      0.462098   4.60517\nb      1.38629    13.8155\nc      -          -\n",
+		"--scale 1,2.5": "scale  class  delay p50  delay p99.9\n1      a      0.462098   4.60517\n1      b      1.38629    13.8155\n1      c      -          -\n",
+	} {
+		stdout, _, _ := pfq(twoQueues, append([]string{"solve", "-", "--percentiles", "50,99.9"}, strings.Fields(args)...)...)
+		if !strings.Contains(stdout, want) || !strings.Contains(stdout, "means hold for any sizes, percentiles in order of arrival") {
+			t.Errorf("%s: %s", args, stdout)
+		}
+	}
+}
+
+func TestPercentilesRefused(t *testing.T) {
+	sizes := strings.Replace(twoQueues, `"b", `, `"b", "mean_size": "1/4", `, 1)
+	for _, c := range []struct {
+		model, args string
+		want        input.Error
+	}{
+		{twoQueues, "--percentiles 50,100", input.Error{Path: "--percentiles[1]", Value: "100", Want: "a number > 0 and < 100"}},
+		{twoQueues, "--percentiles 50,5e1", input.Error{Path: "--percentiles[1]", Value: "50", Want: "each percentile once; --percentiles[0] is the same"}},
+		{twoQueues, "--percentiles 99." + strings.Repeat("9", 300), input.Error{File: "standard input", Path: "--percentiles[0]", Value: strings.Repeat("9", 57) + "...", Want: "at most 1 - 2^-900"}},
+		{twoQueues, "--percentiles 50 --engine exact", input.Error{File: "standard input", Path: "--engine", Value: "exact",
+			Want: "auto, float or enclose for percentiles and tails of delays: these are transcendental numbers"}},
+		{twoQueues, "--percentiles 50 --lattice connected", input.Error{File: "standard input", Path: "--lattice", Value: "connected",
+			Want: "class, server or symmetric for delays: on connected sets of servers the recursion is not linear"}},
+		{sizes, "--percentiles 50", input.Error{File: "standard input", Path: "classes[1].mean_size", Value: "1/4",
+			Want: `1, that of "a": service in order of arrival has formulas for exponential sizes of one mean only`}},
+	} {
+		if diff := cmp.Diff(c.want, program.Refusal(t, c.model, append([]string{"solve", "-"}, strings.Fields(c.args)...)...)); diff != "" {
+			t.Errorf("%s: %s", c.args, diff)
+		}
+	}
+}
