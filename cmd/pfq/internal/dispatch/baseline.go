@@ -210,29 +210,43 @@ func (a *dispatchAnswer) ask(log []swf.Job, places []int) (err error) {
 
 // baselineMeasures are those that baselines alone have.
 type baselineMeasures struct {
-	Waiting         quantiles `json:"waiting" unit:"s"`
-	BoundedSlowdown quantiles `json:"bounded_slowdown" unit:"-"`
-	Backfilled      int       `json:"backfilled" unit:"jobs"`
-	Outlived        int       `json:"outlived" unit:"jobs"`
-	Requests        string    `json:"requests"`
-	RequestsOfLog   int       `json:"requests_of_log"` // jobs
-	Kill            bool      `json:"kill"`
+	Waiting         render.Record `json:"waiting" unit:"s"`
+	BoundedSlowdown render.Record `json:"bounded_slowdown" unit:"-"`
+	Backfilled      int           `json:"backfilled" unit:"jobs"`
+	Outlived        int           `json:"outlived" unit:"jobs"`
+	Requests        string        `json:"requests"`
+	RequestsOfLog   int           `json:"requests_of_log"` // jobs
+	Kill            bool          `json:"kill"`
 }
 
 // fillBaseline tells of a run of a baseline; what it has no word of does not exist.
-func (a *dispatchAnswer) fillBaseline(row *replayed, v *rigid.Result) {
+func (a *dispatchAnswer) fillBaseline(row *replayed, v *rigid.Result) error {
 	f := a.flags
 	if f.requests.Uniform {
 		row.Seed = &f.seed
 	}
+	var spreads [4]render.Record
+	for k, c := range []struct {
+		of    dispatch.Spread
+		value func(*rigid.Record) float64
+	}{
+		{v.Delay, func(r *rigid.Record) float64 { return r.Delay }}, {v.Slowdown, func(r *rigid.Record) float64 { return r.Slowdown }},
+		{v.Waiting, func(r *rigid.Record) float64 { return r.Waiting }}, {v.BoundedSlowdown, func(r *rigid.Record) float64 { return r.BoundedSlowdown }},
+	} {
+		var err error
+		if spreads[k], err = spread(f.percentiles, c.of, v.Jobs, c.value); err != nil {
+			return err
+		}
+	}
 	row.dispatchMeasures = &dispatchMeasures{
-		MissPenalty: v.DeadlineMissPenalty, Missed: v.Missed, Makespan: v.Makespan, Delay: quantilesOf(v.Delay),
-		SlowdownFormula: slowdownFormula, Slowdown: quantilesOf(v.Slowdown), Utilization: numberIf(v.Makespan > 0, v.Utilization),
+		MissPenalty: v.DeadlineMissPenalty, Missed: v.Missed, Makespan: v.Makespan, Delay: spreads[0],
+		SlowdownFormula: slowdownFormula, Slowdown: spreads[1], Utilization: numberIf(v.Makespan > 0, v.Utilization),
 	}
 	row.baselineMeasures = &baselineMeasures{
-		Waiting: quantilesOf(v.Waiting), BoundedSlowdown: quantilesOf(v.BoundedSlowdown), Backfilled: v.Backfilled, Outlived: v.Outlived,
+		Waiting: spreads[2], BoundedSlowdown: spreads[3], Backfilled: v.Backfilled, Outlived: v.Outlived,
 		Requests: f.requests.String(), RequestsOfLog: a.asked, Kill: f.kill,
 	}
+	return nil
 }
 
 // writeBaselines says what the baselines do, and what is measured of them alone.

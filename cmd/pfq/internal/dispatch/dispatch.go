@@ -43,6 +43,7 @@ type dispatchFlags struct {
 	priorities interval
 	seed       uint64
 
+	percentiles           []command.Percentile // nil for those that stand there without
 	timeline              bool
 	records, format, file string
 }
@@ -114,6 +115,7 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 	f.addSampling(cmd)
 	cli.AddRenamed(cmd, "jobs", "records")
 	cli.AddText(cmd, &f.records, "records", "", "the name of a file", "also write what became of each job to `FILE`, as CSV")
+	command.AddPercentiles(cmd, &f.percentiles, "give these percentiles of delays and slowdowns (default 50,95,99)")
 	cli.AddSwitch(cmd, &f.timeline, "timeline", "also draw how the run went, in text")
 	command.AddFormat(cmd, &f.format)
 	command.AddOutput(cmd, &f.file)
@@ -174,6 +176,9 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 	f.uniform = strings.HasPrefix(f.heterogeneous, uniformPrefix)
 	if given("seed") && !given("sample") && !f.uniform && !f.requests.Uniform {
 		return errors.New("--seed is of no use without --sample, --heterogeneous uniform:LOW:HIGH or --requests uniform:F")
+	}
+	if err := command.CheckPercentiles(f.percentiles); err != nil {
+		return err
 	}
 	f.settleSampling(given)
 	if given("workers") {

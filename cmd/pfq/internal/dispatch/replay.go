@@ -113,7 +113,11 @@ func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Read
 		}
 		a.records = b.Bytes()
 	}
-	a.text, err = a.answer().Format(f.format)
+	answer, err := a.answer()
+	if err != nil {
+		return nil, err
+	}
+	a.text, err = answer.Format(f.format)
 	return a, err
 }
 

@@ -27,28 +27,19 @@ type replayed struct {
 
 // dispatchMeasures are those of a run that finishes; nil is what does not exist.
 type dispatchMeasures struct {
-	PriorityViolation *float64  `json:"average_priority_violation_rate" unit:"of jobs"`
-	DecisionViolation *float64  `json:"decision_violation_rate" unit:"of jobs"`
-	RunningViolation  *float64  `json:"running_violation_rate" unit:"of jobs"`
-	MissPenalty       float64   `json:"deadline_miss_penalty" unit:"priority s"`
-	Missed            int       `json:"missed" unit:"jobs"`
-	Makespan          float64   `json:"makespan" unit:"s"`
-	Delay             quantiles `json:"delay" unit:"s"`
-	SlowdownFormula   string    `json:"slowdown_formula"`
-	Slowdown          quantiles `json:"slowdown" unit:"-"`
-	Utilization       *float64  `json:"utilization" unit:"of time"`
-	Wasted            *float64  `json:"wasted" unit:"of time"`
-	Lost              *int      `json:"lost" unit:"tasks"`
-	Decisions         *int      `json:"decisions" unit:"plans"`
-}
-
-// The quantiles tell of a number of values by mean, quantiles and the largest; all are nil if there is no value.
-type quantiles struct {
-	Mean *float64 `json:"mean"`
-	P50  *float64 `json:"p50"`
-	P95  *float64 `json:"p95"`
-	P99  *float64 `json:"p99"`
-	Max  *float64 `json:"max"`
+	PriorityViolation *float64      `json:"average_priority_violation_rate" unit:"of jobs"`
+	DecisionViolation *float64      `json:"decision_violation_rate" unit:"of jobs"`
+	RunningViolation  *float64      `json:"running_violation_rate" unit:"of jobs"`
+	MissPenalty       float64       `json:"deadline_miss_penalty" unit:"priority s"`
+	Missed            int           `json:"missed" unit:"jobs"`
+	Makespan          float64       `json:"makespan" unit:"s"`
+	Delay             render.Record `json:"delay" unit:"s"`
+	SlowdownFormula   string        `json:"slowdown_formula"`
+	Slowdown          render.Record `json:"slowdown" unit:"-"`
+	Utilization       *float64      `json:"utilization" unit:"of time"`
+	Wasted            *float64      `json:"wasted" unit:"of time"`
+	Lost              *int          `json:"lost" unit:"tasks"`
+	Decisions         *int          `json:"decisions" unit:"plans"`
 }
 
 // An unfinished says why jobs never finish.
@@ -66,15 +57,20 @@ const (
 )
 
 // answer returns what is told of all policies.
-func (a *dispatchAnswer) answer() render.Answer {
+func (a *dispatchAnswer) answer() (render.Answer, error) {
 	var rows []replayed
 	for _, r := range a.runs {
-		rows = append(rows, a.replayed(r))
+		row, err := a.replayed(r)
+		if err != nil {
+			return render.Answer{}, err
+		}
+		rows = append(rows, row)
 	}
 	var columns []string
-	whole := replayed{dispatchMeasures: &dispatchMeasures{}, unfinished: &unfinished{}}
+	measures, ofBaselines := a.flags.noMeasures()
+	whole := replayed{dispatchMeasures: measures, unfinished: &unfinished{}}
 	if a.asking != nil {
-		whole.baselineMeasures = &baselineMeasures{}
+		whole.baselineMeasures = ofBaselines
 	}
 	for _, f := range render.Fields(whole).Flat() {
 		columns = append(columns, f.Key)
@@ -85,40 +81,39 @@ func (a *dispatchAnswer) answer() render.Answer {
 		}{rows},
 		Lines: []render.Lines{{Of: rows}}, Columns: columns,
 		Text: func(t *render.Text) { a.write(t, rows) },
-	}
+	}, nil
 }
 
 // replayed returns what is known of a run.
-func (a *dispatchAnswer) replayed(r policyRun) replayed {
+func (a *dispatchAnswer) replayed(r policyRun) (row replayed, err error) {
 	f := a.flags
-	row := replayed{Policy: r.policy.String(), Jobs: len(a.jobs), Tasks: a.tasks, Workers: f.workers, Skipped: a.skipped, FirstJob: a.jobs[0].ID,
+	row = replayed{Policy: r.policy.String(), Jobs: len(a.jobs), Tasks: a.tasks, Workers: f.workers, Skipped: a.skipped, FirstJob: a.jobs[0].ID,
 		Finished: r.stranded == nil}
 	if f.sampling.Count > 0 || f.uniform {
 		row.Seed = &f.seed
 	}
 	if e := r.stranded; e != nil {
 		row.unfinished = &unfinished{a.reason(e), e.Time, e.Jobs, a.jobs[e.Job].ID}
-		return row
+		return row, nil
 	}
 	if r.rigid != nil {
-		a.fillBaseline(&row, r.rigid)
-		return row
+		return row, a.fillBaseline(&row, r.rigid)
 	}
 	v := r.result
+	delay, err := spread(f.percentiles, v.Delay, v.Jobs, func(r *dispatch.Record) float64 { return r.Delay })
+	if err != nil {
+		return row, err
+	}
+	slowdown, err := spread(f.percentiles, v.Slowdown, v.Jobs, func(r *dispatch.Record) float64 { return r.Slowdown })
 	row.dispatchMeasures = &dispatchMeasures{
 		PriorityViolation: numberIf(v.Delay.Max > 0, v.PriorityViolationRate), DecisionViolation: &v.DecisionViolationRate,
 		RunningViolation: numberIf(v.Delay.Max > 0, v.RunningViolationRate),
 		MissPenalty:      v.DeadlineMissPenalty, Missed: v.Missed, Makespan: v.Makespan,
-		Delay: quantilesOf(v.Delay), SlowdownFormula: slowdownFormula, Slowdown: quantilesOf(v.Slowdown),
+		Delay: delay, SlowdownFormula: slowdownFormula, Slowdown: slowdown,
 		Utilization: numberIf(v.Makespan > 0, v.Utilization), Wasted: numberIf(v.Makespan > 0, v.Wasted),
 		Lost: &v.Lost, Decisions: &v.Decisions,
 	}
-	return row
-}
-
-func quantilesOf(s dispatch.Spread) quantiles {
-	some := s.Count > 0
-	return quantiles{numberIf(some, s.Mean), numberIf(some, s.P50), numberIf(some, s.P95), numberIf(some, s.P99), numberIf(some, s.Max)}
+	return row, err
 }
 
 // numberIf returns the number if it exists, else nil.
@@ -148,7 +143,7 @@ func (a *dispatchAnswer) write(t *render.Text, rows []replayed) {
 	}
 	t.Line("")
 	if slices.ContainsFunc(rows, func(r replayed) bool { return r.Finished }) {
-		measureTable(t, rows)
+		a.measureTable(t, rows)
 		t.Line("")
 		t.Line("slowdown: %s, %s", slowdownFormula, slowdownLetters)
 		a.writeBaselines(t)
@@ -218,7 +213,7 @@ func (f *dispatchFlags) workersText() string {
 }
 
 // measureTable writes a line for each measure, and a column for each policy.
-func measureTable(t *render.Text, rows []replayed) {
+func (a *dispatchAnswer) measureTable(t *render.Text, rows []replayed) {
 	header := []string{"measure", "unit"}
 	var flat []render.Record
 	for _, r := range rows {
@@ -229,9 +224,10 @@ func measureTable(t *render.Text, rows []replayed) {
 		header[2] = "value"
 	}
 	lines := [][]string{header}
-	all := render.Fields(dispatchMeasures{}).Flat()
+	measures, ofBaselines := a.flags.noMeasures()
+	all := render.Fields(measures).Flat()
 	if slices.ContainsFunc(rows, func(r replayed) bool { return r.baselineMeasures != nil }) {
-		all = append(all, render.Fields(baselineMeasures{}).Flat()...)
+		all = append(all, render.Fields(ofBaselines).Flat()...)
 	}
 	for _, f := range all {
 		if f.Unit == "" {
