@@ -119,6 +119,33 @@ func (p *Problem) checkTargets() error {
 			return input.Errorf(path, t.limitText(), "one limit for each measure; %s has %s for this one", input.Index("targets", before), p.Targets[before].limitText())
 		}
 		first[about] = i
+		if err := p.checkLevels(path, t, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkLevels refuses a limit on a percentile that has no effect beside one before it, or that leaves that one without: a higher
+// percentile is at least as long.
+func (p *Problem) checkLevels(path string, t Target, i int) error {
+	if t.Measure != Percentile {
+		return nil
+	}
+	for before, other := range p.Targets[:i] {
+		if other.Measure != Percentile || other.Class != t.Class {
+			continue
+		}
+		want := ""
+		switch lower, longer := t.Level.Cmp(other.Level) < 0, t.Limit.Cmp(other.Limit); {
+		case lower && longer >= 0:
+			want = "a number < %s, the limit of %s on percentile %s of the same delay, or it has no effect"
+		case !lower && longer <= 0:
+			want = "a number > %s, the limit of %s on percentile %s of the same delay, or that one has no effect"
+		default:
+			continue
+		}
+		return input.Errorf(path+".delay", t.Limit.RatString(), want, other.Limit.RatString(), input.Index("targets", before), other.Level.RatString())
 	}
 	return nil
 }

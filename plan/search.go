@@ -148,6 +148,9 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 			return judgement{verdict: Met}, nil
 		}
 	}
+	if err := ctx.Err(); err != nil {
+		return judgement{}, err
+	}
 	if s.judge.solves >= s.limit {
 		return judgement{}, errLimit
 	}

@@ -1,0 +1,108 @@
+package plan_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"productform/cluster"
+	"productform/num"
+	"productform/plan"
+)
+
+// drawShop returns a problem of upgrades for each of some servers, with limits on the mean delay of each class that buying half of all
+// meets with equality.
+func drawShop(b *testing.B, classes, servers, most int, seed uint64) *plan.Problem {
+	r := rand.New(rand.NewPCG(1, seed))
+	m := &cluster.Model{}
+	p := &plan.Problem{Model: m}
+	for s := range servers {
+		name := fmt.Sprint("s", s)
+		m.Servers = append(m.Servers, cluster.Server{Name: name, Capacity: big.NewRat(int64(4+r.IntN(6)), 4)})
+		p.Upgrades = append(p.Upgrades, plan.Upgrade{Server: name, Step: big.NewRat(int64(1+r.IntN(4)), 4), Cost: big.NewRat(int64(1+r.IntN(20)), 1), Most: most})
+	}
+	for i := range classes {
+		var on []int
+		for s := range servers {
+			if r.IntN(3) == 0 || s%classes == i {
+				on = append(on, s)
+			}
+		}
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(int64(2+r.IntN(4)), 4), Servers: cluster.On(on...)})
+	}
+	half := plan.Choice{Steps: make([]int, servers)}
+	for k := range half.Steps {
+		half.Steps[k] = most / 2
+	}
+	o, err := plan.Evaluate(context.Background(), p, half, plan.Settings{})
+	if err != nil || o.Solution == nil {
+		b.Fatal("unstable: draw another seed", err)
+	}
+	for i, c := range o.Solution.Classes {
+		p.Targets = append(p.Targets, plan.Target{Measure: plan.MeanDelay, Class: m.Classes[i].Name, Limit: threeDigits(c.MeanDelay.Float)})
+	}
+	return p
+}
+
+func threeDigits(x float64) *big.Rat { return num.MustRat(fmt.Sprintf("%.3g", x)) }
+
+// drawRacks returns a problem of 12 upgrades and 8 new servers, with limits on the 99th percentile of the delay of each of 10 classes.
+func drawRacks(b *testing.B) *plan.Problem {
+	p := drawShop(b, 10, 12, 4, 0)
+	for i := range 8 {
+		p.NewServers = append(p.NewServers, plan.NewServer{Name: fmt.Sprint("n", i), Capacity: big.NewRat(1, 1),
+			Classes: []string{p.Model.Classes[i].Name, p.Model.Classes[(i+3)%10].Name}, Cost: big.NewRat(int64(8+i), 1), Most: 2})
+	}
+	for _, t := range p.Targets[:10] {
+		limit, _ := t.Limit.Float64()
+		p.Targets = append(p.Targets, plan.Target{Measure: plan.Percentile, Level: big.NewRat(99, 1), Class: t.Class, Limit: threeDigits(4.7 * limit)})
+	}
+	return p
+}
+
+// Searches for the least cost with the number of plans, of solves and, if it is stopped, how far from the least its plan can be.
+func BenchmarkLeastCost(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		problem *plan.Problem
+		limit   int
+	}{
+		{"plans=390625/classes=6", drawShop(b, 6, 8, 4, 1), 0},
+		{"plans=60466176/classes=8", drawShop(b, 8, 10, 5, 1), 0},
+		{"plans=1601806640625/classes=10/targets=p99", drawRacks(b), 6000},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var a *plan.Answer
+			for b.Loop() {
+				var err error
+				if a, err = plan.LeastCost(context.Background(), c.problem, plan.Settings{Limit: c.limit}); err != nil || a.Plan == nil {
+					b.Fatal(err)
+				}
+			}
+			cost, _ := a.Plan.Cost.Float64()
+			least, _ := a.Proof.Below.Float64()
+			b.ReportMetric(float64(a.Solves), "solves")
+			b.ReportMetric(math.Round(1000*(cost/least-1))/10, "%gap")
+		})
+	}
+}
+
+// Verifying takes enclosures for each corner.
+func BenchmarkVerify(b *testing.B) {
+	p := drawShop(b, 6, 8, 4, 1)
+	a, err := plan.LeastCost(context.Background(), p, plan.Settings{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("plans=390625/classes=6", func(b *testing.B) {
+		for b.Loop() {
+			if err := plan.Verify(context.Background(), p, a, plan.Settings{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(len(a.Proof.Corners)), "corners")
+	})
+}
