@@ -79,6 +79,10 @@ func TestKeys(t *testing.T) {
 	add("warm-up", keyOf(base, sim.Settings{WarmUp: 2e6}, 0))
 	add("horizon", keyOf(base, sim.Settings{Horizon: 7}, 0))
 	add("distribution", keyOf(base, sim.Settings{Distribution: 7}, 0))
+	add("levels", keyOf(base, sim.Settings{Levels: []float64{0.5}}, 0))
+	if keyOf(base, sim.Settings{Levels: []float64{0.1, 0.9}}, 0) != keyOf(base, sim.Settings{Levels: []float64{0.5}}, 0) {
+		t.Error("samples with delays serve for some levels only")
+	}
 	other := base
 	other.Interruptions = 2
 	add("interruptions", keyOf(other, sim.Settings{}, 0))

@@ -286,7 +286,7 @@ func (f *simulateFlags) exactDelays(q command.Query, m *cluster.Model, means *bf
 		return nil, nil
 	}
 	r, err := command.WithProgress(q, func(ctx context.Context) (*bf.DelayResult, error) {
-		return bf.Delays(ctx, m, question, bf.Settings{MaxBytes: 1 << 30})
+		return bf.Delays(ctx, m, question, bf.Settings{Engine: num.Float, MaxBytes: 1 << 30})
 	})
 	if err != nil && !errors.Is(err, command.ErrInterrupted) {
 		note(cli.OneLine(err))
