@@ -1,6 +1,16 @@
 // The chart: one measure of all classes or servers against the load.
 
-const plot = { width: 680, height: 340, left: 52, right: 112, top: 12, bottom: 38 };
+const plot = { width: 680, height: 340, left: 52, right: 112, top: 14, bottom: 38 }; // in pixels
+
+// fitChart makes the chart as wide as its place, and on wide screens about as high as the graph beside it.
+function fitChart(model) {
+  const place = document.getElementById("curves");
+  plot.width = Math.max(280, (place?.clientWidth ?? 708) - 28);
+  plot.right = plot.width < 480 ? 84 : 112;
+  plot.left = plot.width < 480 ? 40 : 52;
+  const rows = Math.max(model.classes.length, model.servers.length);
+  plot.height = plot.width < 480 ? 270 : Math.max(340, Math.min(560, rows * graph.row));
+}
 
 // What the views show, of a solution (exact) and of a simulation.
 const measures = {
@@ -63,7 +73,8 @@ function scales(saved, critical, curves, ghosts) {
   if (saved.view !== "busy" && values.length > 0) {
     high = Math.max(...values);
     if (!saved.log && saved.view !== "rate") { // up to what the curves reach at nine tenths of the critical load
-      const below = all.filter(({ load }) => load <= 0.9 * critical).map(({ value }) => value);
+      const until = (list, most) => list.flat().filter(({ load }) => load <= most).map(({ value }) => value);
+      const below = [...until(curves, 0.9 * critical), ...until(ghosts, 0.8 * pinned)];
       if (below.length > 0) high = Math.max(...below);
     }
     high *= 1.06;
@@ -79,7 +90,7 @@ function drawAxes(scale, critical, measure) {
   const up = (scale.log ? logTicks(scale.low, scale.high) : ticks(0, scale.high, 5)).map((value) => h("g", { key: value },
     h("line", { class: "grid", x1: plot.left, x2: right, y1: scale.y(value), y2: scale.y(value) }),
     h("text", { class: "tick end", x: plot.left - 7, y: scale.y(value) + 4 }, shown(value))));
-  const across = ticks(0, scale.most, 6).map((value) => h("text", { key: value, class: "tick middle", x: scale.x(value), y: bottom + 16 }, shown(value)));
+  const across = ticks(0, scale.most, plot.width < 480 ? 4 : 6).map((value) => h("text", { key: value, class: "tick middle", x: scale.x(value), y: bottom + 16 }, shown(value)));
   const pole = scale.x(critical);
   return h("g", { key: "axes", "aria-hidden": "true" },
     h("rect", { key: "shade", class: "shade", x: pole, y: plot.top, width: Math.max(0, right - pole), height: bottom - plot.top }),
@@ -87,7 +98,7 @@ function drawAxes(scale, critical, measure) {
     h("g", { key: "across" }, across),
     h("line", { key: "pole", class: "pole", x1: pole, x2: pole, y1: plot.top, y2: bottom }),
     h("line", { key: "base", class: "base", x1: plot.left, x2: right, y1: bottom, y2: bottom }),
-    h("text", { key: "load", class: "axis middle", x: (plot.left + right) / 2, y: bottom + 33 }, `load, times the arrival rates of the model; unstable from ${shown(critical)} on`),
+    h("text", { key: "load", class: "axis middle", x: (plot.left + right) / 2, y: bottom + 33 }, `load${plot.width < 480 ? "" : ", times the arrival rates of the model"}; unstable from ${shown(critical)} on`),
     measure.unit && h("text", { key: "unit", class: "axis", x: 4, y: plot.top + 4 }, measure.unit));
 }
 
@@ -125,7 +136,7 @@ function drawNames(curves, rows, scale) {
     listed.map(({ i, name, x, end, at }) => h("g", { key: name },
       h("path", { class: "leader", d: `M${(x + 2).toFixed(1)} ${end.toFixed(1)}L${scale.right + 4} ${at.toFixed(1)}` }),
       h("circle", { class: `fill${i % 7}`, cx: scale.right + 9, cy: at, r: 3.5 }),
-      h("text", { class: "curve-name", x: scale.right + 16, y: at + 4 }, shorten(name, 14)))),
+      h("text", { class: "curve-name", x: scale.right + 16, y: at + 4 }, shorten(name, plot.width < 480 ? 9 : 14)))),
     left > 0 && h("text", { key: "more", class: "curve-name", x: scale.right + 16, y: scale.bottom + 4 }, `and ${left + 1} more`));
 }
 

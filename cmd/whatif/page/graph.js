@@ -1,7 +1,7 @@
 // The graph of classes and servers: who can serve whom. A node is selected by a click or Enter, a class and a server are connected
 // by drawing a line from one to the other, or by the boxes below the graph.
 
-const graph = { width: 420, node: 150, row: 46, height: 36, edge: 6 };
+const graph = { width: 420, node: 150, row: 50, height: 36, edge: 6 };
 let pulled = null; // the line that is being drawn: { rows, name, x, y }
 let focusedNode = null; // the one node that Tab reaches: rows/name
 
@@ -45,7 +45,7 @@ function drawGraph(saved, seen) {
 // placesOf returns the heights of the nodes of one side, in the middle of the other if that is taller.
 function placesOf(list, others) {
   const rest = Math.max(0, others.length - list.length) * graph.row;
-  return list.map((_, i) => graph.row * i + graph.row / 2 + (rest * (i + 1)) / (list.length + 1) - 0 + 2);
+  return list.map((_, i) => graph.row * i + graph.row / 2 + (rest * (i + 0.5)) / list.length + 2);
 }
 
 function drawEdge(from, to, choice, server, lit, color) {

@@ -29,6 +29,7 @@ function draw() {
   const seen = answersNow(saved);
   const main = document.getElementById("main");
   main.setAttribute("aria-busy", String(!seen.current));
+  fitChart(saved.model);
   document.title = `${saved.name || "model"} – what if`;
   patch(document.getElementById("tools"), drawTools(saved));
   patch(main,
@@ -218,6 +219,7 @@ async function open(link) {
   changed();
 }
 
+new ResizeObserver(redraw).observe(document.getElementById("main"));
 window.addEventListener("hashchange", () => open(location.hash));
 acceptKeys();
 acceptDrops();

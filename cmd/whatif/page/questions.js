@@ -17,9 +17,9 @@ function questions(calm) {
   if (draft) wanted.push({ ask: "read", text: draft.text });
   wanted.push({ ask: "read", text: JSON.stringify(saved.model) }); // whose answer has the text for the editor
   for (const variant of both) wanted.push(verdictOf(variant), solutionOf(variant));
-  wanted.push(...curveOf(saved, saved.view, 0, 1));
+  if (saved.view !== "percentile") wanted.push(...curveOf(saved, saved.view, 0, 1));
   for (const variant of both) if (hasPercentiles(variant)) wanted.push(percentilesOf(variant));
-  wanted.push(...curveOf(saved, saved.view, 1, 2));
+  wanted.push(...curveOf(saved, saved.view, 0, 2));
   if (saved.pinned) wanted.push(...curveOf(saved.pinned, saved.view, 0, 2));
   if (calm < calmTime) return { wanted, later: true };
   for (const variant of both) wanted.push(...curveOf(variant, saved.view, 2, slices.length));

@@ -91,38 +91,39 @@ function drawTable(saved, seen, rows, columns, input) {
   const { model, pinned } = saved;
   const isClass = rows === "classes";
   const stable = seen.solution?.stable;
-  const cells = (row, i) => columns.map(({ id, of, words, percentile }) => {
+  const cells = (row, i) => columns.map(({ title, id, of, words, percentile }) => {
     const from = percentile ? seen.percentiles : seen.solution;
     const value = stable && from?.stable ? of(from[rows][i]) : null;
     const k = pinned ? pinned.model[rows].findIndex(({ name }) => name === row.name) : -1;
     const other = percentile ? seen.pinnedPercentiles : seen.pinnedSolution;
     const before = k >= 0 && other?.stable ? of(other[rows][k]) : null;
-    return h("td", { key: id, class: "number", "data-cell": `${rows}/${row.name}/${id}` }, drawNumber(value, words), drawChange(value, before));
+    return h("td", { key: id, role: "cell", class: "number", "data-title": title, "data-cell": `${rows}/${row.name}/${id}` }, drawNumber(value, words), drawChange(value, before));
   });
   const body = model[rows].map((row, i) => {
     const value = parseNumber(row[input.field]);
     const key = `${input.field}/${row.name}`;
     const set = (text, gesture) => edit(withRow(saved.model, rows, row.name, { [input.field]: text }), gesture);
     const chosen = state.selected?.rows === rows && state.selected.name === row.name;
-    return h("tr", { key: row.name, class: chosen ? "chosen" : null },
-      h("th", { key: "name", scope: "row" }, isClass && h("span", { class: `key back${i % 7}` }), row.name, row.count > 1 && h("span", { class: "quiet" }, ` ×${row.count}`)),
-      h("td", { key: "input", class: "inputs" },
+    return h("tr", { key: row.name, role: "row", class: chosen ? "chosen" : null },
+      h("th", { key: "name", role: "rowheader", scope: "row" }, isClass && h("span", { class: `key back${i % 7}` }), row.name, row.count > 1 && h("span", { class: "quiet" }, ` ×${row.count}`)),
+      h("td", { key: "input", role: "cell" }, h("span", { class: "inputs" },
         drawSlider({ key, label: `${input.label} of ${row.name}`, value, words: `${row[input.field]} ${input.unit}`, set }),
-        drawField({ key: `${key}/text`, label: `${input.label} of ${row.name}, exact`, text: row[input.field], wide: 6, accept: isNumber, set: (text) => set(text, `${key}/text`) })),
+        drawField({ key: `${key}/text`, label: `${input.label} of ${row.name}, exact`, text: row[input.field], wide: 6, accept: isNumber, set: (text) => set(text, `${key}/text`) }))),
       cells(row, i));
   });
-  return h("div", { class: "scroll" }, h("table", { id: rows },
+  return h("div", { class: `scroll ${rows}` }, h("table", { id: rows, role: "table" },
     h("caption", null, isClass ? "Classes" : "Servers"),
-    h("thead", null, h("tr", null, h("th", { scope: "col" }, "Name"), h("th", { scope: "col" }, input.title), columns.map(({ title, id }) => h("th", { key: id, scope: "col", class: "number" }, title)))),
-    h("tbody", null, body, isClass && drawTotal(seen, columns))));
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, h("th", { scope: "col", role: "columnheader" }, "Name"), h("th", { scope: "col", role: "columnheader" }, input.title),
+      columns.map(({ title, id }) => h("th", { key: id, scope: "col", role: "columnheader", class: "number" }, title)))),
+    h("tbody", { role: "rowgroup" }, body, isClass && drawTotal(seen, columns))));
 }
 
 // drawTotal describes the row of all classes together.
 function drawTotal(seen, columns) {
   const { solution } = seen;
   const of = { mean_jobs: solution?.mean_jobs, mean_delay: solution?.mean_delay };
-  return h("tr", { key: "all classes", class: "total" }, h("th", { scope: "row" }, "all classes"), h("td"),
-    columns.map(({ id }) => h("td", { key: id, class: "number", "data-cell": `all/${id}` }, id in of && solution?.stable && [drawNumber(of[id]), drawChange(of[id], seen.pinnedSolution?.stable ? seen.pinnedSolution[id] : null)])));
+  return h("tr", { key: "all classes", role: "row", class: "total" }, h("th", { scope: "row", role: "rowheader" }, "all classes"), h("td", { role: "cell" }),
+    columns.map(({ id, title }) => h("td", { key: id, role: "cell", class: "number", "data-title": title, "data-cell": `all/${id}` }, id in of && solution?.stable && [drawNumber(of[id]), drawChange(of[id], seen.pinnedSolution?.stable ? seen.pinnedSolution[id] : null)])));
 }
 
 // drawTables describes both tables, and why there are no percentiles if there are none.
@@ -151,5 +152,5 @@ function drawChanges(saved, seen) {
     h("h2", null, "Next best changes"),
     changes?.error ? h("p", { class: "quiet" }, changes.error)
       : list?.length > 0 ? h("ol", { class: "changes" }, list)
-      : h("p", { class: "quiet" }, changes ? "No single change that was tried helps." : "…"));
+      : h("p", { class: "quiet" }, !changes ? "…" : seen.solution && !seen.solution.stable ? "There are no delays to lower while the cluster is unstable." : "No single change that was tried helps."));
 }
