@@ -3,6 +3,7 @@ package whatif
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 
 	"productform/bf"
@@ -11,8 +12,11 @@ import (
 	"productform/num"
 )
 
-// mostBytes is the memory that tables may take: what takes more would stop the page for seconds.
-const mostBytes = 64 << 20
+// What takes more would stop the page for seconds.
+const (
+	mostBytes            = 192 << 20 // that tables may take
+	mostPercentileStates = 1 << 14   // of a model with percentiles
+)
 
 func settings() bf.Settings { return bf.Settings{MaxBytes: mostBytes} }
 
@@ -63,6 +67,10 @@ func (s *Solution) addPercentiles(ctx context.Context, m *cluster.Model, percent
 	levels, err := levelsOf(percentiles)
 	if err != nil || len(levels) == 0 {
 		return err
+	}
+	if s.States > mostPercentileStates {
+		s.NoPercentiles = fmt.Sprintf("this model has %d states; up to %d the page computes them, beyond pfq does", s.States, mostPercentileStates)
+		return nil
 	}
 	r, err := bf.Delays(ctx, m, bf.DelayQuestion{Levels: levels}, settings())
 	if err != nil {

@@ -174,7 +174,7 @@ function drawInspector(saved) {
     const on = isOn(one, server);
     const chosen = one.servers.find((choice) => sameName(choice, server.name))?.choose;
     return h("span", { key: other.name, class: "pair" },
-      h("label", { key: "box" }, h("input", { type: "checkbox", checked: on, on: { change: () => edit(connect(model, one.name, server.name)) } }), ` ${other.name}`),
+      h("label", { key: "box" }, h("input", { type: "checkbox", checked: on, on: { change: () => edit(connect(model, one.name, server.name)) } }), h("span", null, other.name)),
       on && server.count > 1 && drawField({ key: `choose/${one.name}/${server.name}`, label: `Servers of ${server.name} that each job of ${one.name} draws`, text: String(chosen), wide: 4,
         accept: (text) => isCount(text, server.count), set: (text) => edit(choose(model, one.name, server, Number(text))) }));
   });

@@ -104,7 +104,7 @@ function drawChartBar(saved) {
     h("div", { role: "tablist", "aria-label": "Measure", class: "tabs" }, views.map(tab)),
     saved.view === "percentile" && h("select", { key: "percentile", id: "percentile", "aria-label": "Percentile", value: saved.percentile, on: { change: (event) => save({ percentile: event.target.value }) } },
       percentiles.map((p) => h("option", { value: p }, `p${p}`))),
-    h("label", { key: "log", class: "check" }, h("input", { type: "checkbox", id: "log", checked: saved.log, on: { change: (event) => save({ log: event.target.checked }) } }), " log scale"));
+    h("label", { key: "log", class: "check" }, h("input", { type: "checkbox", id: "log", checked: saved.log, on: { change: (event) => save({ log: event.target.checked }) } }), h("span", null, "log scale")));
 }
 
 function drawSimulation(saved) {

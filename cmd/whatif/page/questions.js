@@ -39,15 +39,16 @@ function loadOf(critical, i) {
 // criticalOf returns the critical load of a variant, null if it is not known or there is none.
 const criticalOf = (variant) => answerTo(verdictOf(variant))?.critical_load ?? null;
 
-// curveOf returns the questions for some slices of a curve, some points each: fewer where a point takes long.
+// curveOf returns the questions for some slices of a curve, some points each: one where a point takes long, and fewer slices.
 function curveOf(variant, view, from, to) {
   const critical = criticalOf(variant);
   if (critical === null || (view === "percentile" && !hasPercentiles(variant))) return [];
-  const slow = variant.model.classes.length > 10 || view === "percentile";
+  const states = answerTo(solutionOf(variant))?.states ?? 0;
+  const some = view === "percentile" || states > 4096 ? 1 : 8;
   const list = [];
-  for (const slice of slices.slice(from, to)) {
-    for (let i = 0; i < slice.length; i += slow ? 2 : 8) {
-      const loads = slice.slice(i, i + (slow ? 2 : 8)).map((point) => loadOf(critical, point));
+  for (const slice of slices.slice(from, states > 65536 ? Math.min(to, 2) : to)) {
+    for (let i = 0; i < slice.length; i += some) {
+      const loads = slice.slice(i, i + some).map((point) => loadOf(critical, point));
       list.push({ ask: "curve", model: variant.model, loads, ...(view === "percentile" && { percentiles }) });
     }
   }

@@ -101,7 +101,9 @@ function writeLink() {
   linkTimer = setTimeout(async () => {
     const { saved } = state;
     const link = await linkOf(saved);
-    if (saved === state.saved) history.replaceState(null, "", link);
+    if (saved !== state.saved) return;
+    history.replaceState(null, "", link);
+    linkTimer = null;
   }, 150);
 }
 

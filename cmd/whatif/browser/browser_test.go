@@ -1,0 +1,279 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Programs and the page, made once for all tests.
+var (
+	folder  string // of all files
+	pfq     string // the program
+	whatif  string // the program
+	onePage string // address of the page as one file, on the disk
+	browser context.Context
+)
+
+func TestMain(m *testing.M) {
+	status, err := runAll(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
+	os.Exit(status)
+}
+
+func runAll(m *testing.M) (status int, err error) {
+	if folder, err = os.MkdirTemp("", "whatif-browser"); err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(folder)
+	pfq, whatif = filepath.Join(folder, "pfq"), filepath.Join(folder, "whatif")
+	build := exec.Command("go", "build", "-o", folder+string(filepath.Separator), "./cmd/pfq", "./cmd/whatif")
+	build.Dir = filepath.Join("..", "..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("%v: %s", err, out)
+	}
+	file := filepath.Join(folder, "shop.html")
+	if out, err := whatifCommand("--output", file).CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("%v: %s", err, out)
+	}
+	onePage = "file://" + file
+	var stop func()
+	if browser, stop, err = startBrowser(); err != nil {
+		return 0, err
+	}
+	defer stop()
+	return m.Run(), nil
+}
+
+// whatifCommand returns a call of whatif in the module, whose solver it builds.
+func whatifCommand(args ...string) *exec.Cmd {
+	cmd := exec.Command(whatif, args...)
+	cmd.Dir = filepath.Join("..", "..", "..")
+	return cmd
+}
+
+// startBrowser starts Chromium, which must be installed. It has no network: all that is not on this machine goes to a proxy that is not there.
+func startBrowser() (context.Context, func(), error) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.Flag("lang", "en-US"), chromedp.Flag("proxy-server", "127.0.0.1:9"))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // Chromium refuses to run as root with one
+	}
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, _ = chromedp.NewContext(ctx)
+	if err := chromedp.Do(ctx); err != nil {
+		cancel()
+		return nil, nil, fmt.Errorf("no Chromium to test with (apt-get install chromium): %w", err)
+	}
+	return ctx, cancel, nil
+}
+
+// A tab is a tab of the browser. It is watched from its beginning: requests that leave the page, and messages of the console, fail the test.
+type tab struct {
+	*testing.T
+	ctx context.Context
+}
+
+// newTab opens an address in a new tab and waits for the first numbers.
+func newTab(t *testing.T, address string) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser)
+	p := &tab{t, ctx}
+	var lock sync.Mutex
+	var faults []string
+	p.must(chromedp.Listen(ctx, func(event any) {
+		fault := ""
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			if !isOwn(e.Request.URL, address) {
+				fault = "a request of " + e.Request.URL
+			}
+		case *runtime.EventConsoleAPICalled:
+			fault = fmt.Sprintf("a message of the console: %v", e.Args)
+		case *runtime.EventExceptionThrown:
+			fault = fmt.Sprintf("an exception: %v", e.ExceptionDetails)
+		case *log.EventEntryAdded: // among others what the policy forbids
+			fault = "an entry of the log: " + e.Entry.Text
+		}
+		if fault != "" {
+			lock.Lock()
+			faults = append(faults, fault)
+			lock.Unlock()
+		}
+	}))
+	t.Cleanup(func() {
+		lock.Lock()
+		defer lock.Unlock()
+		for _, fault := range faults {
+			t.Error(fault)
+		}
+		cancel()
+	})
+	p.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(address))
+	p.settle()
+	return p
+}
+
+// isOwn reports whether a request is for the page itself or for something that it holds.
+func isOwn(url, address string) bool {
+	before, _, _ := strings.Cut(address, "#")
+	if site, ok := strings.CutSuffix(before, "/"); ok && strings.HasPrefix(url, site+"/") {
+		return true
+	}
+	page, _, _ := strings.Cut(url, "#")
+	return page == before || strings.HasPrefix(url, "blob:") || strings.HasPrefix(url, "data:")
+}
+
+func (p *tab) must(err error) {
+	p.Helper()
+	if err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
+	defer cancel()
+	p.must(chromedp.Do(ctx, steps...))
+}
+
+// eval returns the value of an expression of JavaScript.
+func eval[T any](p *tab, expression string) T {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// wait waits until an expression is true.
+func (p *tab) wait(expression string) {
+	p.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if eval[bool](p, expression) {
+			return
+		}
+	}
+	p.Fatalf("never: %s", expression)
+}
+
+// settle waits until the page shows the numbers of its state, and the address has its link.
+func (p *tab) settle() {
+	p.Helper()
+	p.wait(`typeof questions === "function" && state.saved.model !== null && linkTimer === null && !drawing &&
+		[state.saved, state.saved.pinned].filter(Boolean).every((one) => [verdictOf, solutionOf, percentilesOf].every((question) => answerTo(question(one)))) &&
+		(!state.draft || state.draft.answer === answerTo({ ask: "read", text: state.draft.text })) && document.getElementById("main").getAttribute("aria-busy") === "false"`)
+}
+
+// fill types a text into a field in place of what it holds.
+func (p *tab) fill(selector, text string) {
+	p.Helper()
+	p.click(selector)
+	eval[chromedp.Void](p, "document.activeElement.select()")
+	p.keys(strings.Split(text, "")...)
+}
+
+// text returns the text of an element.
+func (p *tab) text(selector string) string {
+	p.Helper()
+	return eval[string](p, fmt.Sprintf("document.querySelector(%q).textContent", selector))
+}
+
+// number returns a number that the page shows in a cell, in full; nil if it shows none.
+func (p *tab) number(cell string) *float64 {
+	p.Helper()
+	return eval[*float64](p, fmt.Sprintf(`(() => { const d = document.querySelector('[data-cell=%s] data'); return d && Number(d.value); })()`, quote(cell)))
+}
+
+func quote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `'`, `\'`).Replace(text) + `"`
+}
+
+// saved returns what undo, redo and the link keep.
+func (p *tab) saved() string {
+	p.Helper()
+	return eval[string](p, "JSON.stringify(state.saved)")
+}
+
+// keys types keys, one after the other.
+func (p *tab) keys(keys ...string) {
+	p.Helper()
+	for _, key := range keys {
+		p.do(chromedp.KeyEvent(key))
+	}
+}
+
+// click clicks on an element as a mouse does.
+func (p *tab) click(selector string) {
+	p.Helper()
+	x, y := p.middle(selector)
+	p.do(chromedp.MouseClickXY(x, y))
+}
+
+// middle returns where the middle of an element is, and brings it into view.
+func (p *tab) middle(selector string) (x, y float64) {
+	p.Helper()
+	at := eval[[]float64](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "center"});
+		const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, selector))
+	return at[0], at[1]
+}
+
+// button clicks the button with a text.
+func (p *tab) button(text string) {
+	p.Helper()
+	p.wait(fmt.Sprintf(`(() => { const b = [...document.querySelectorAll("button")].find((b) => b.textContent === %q && !b.disabled); b?.setAttribute("data-test", ""); return !!b; })()`, text))
+	p.click("[data-test]")
+	eval[chromedp.Void](p, `document.querySelector("[data-test]")?.removeAttribute("data-test")`)
+}
+
+// write puts a text into the editor, as if it were typed.
+func (p *tab) write(text string) {
+	p.Helper()
+	encoded, err := json.Marshal(text)
+	p.must(err)
+	eval[chromedp.Void](p, fmt.Sprintf(`(() => { const e = document.getElementById("text"); e.focus(); e.value = %s; e.dispatchEvent(new Event("input", {bubbles: true})); })()`, encoded))
+	p.settle()
+}
+
+// open opens a file.
+func (p *tab) open(name, text string) {
+	p.Helper()
+	file := filepath.Join(p.TempDir(), name)
+	p.must(os.WriteFile(file, []byte(text), 0o600))
+	p.do(chromedp.SetUploadFiles(chromedp.CSS("input[type=file]"), []string{file}))
+	p.wait(fmt.Sprintf("state.saved.name === %q", name))
+	p.settle()
+}
+
+// run runs pfq and returns what it prints. A status of 1 is an answer.
+func run(t *testing.T, input string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(pfq, args...)
+	cmd.Stdin = strings.NewReader(input)
+	var errs strings.Builder
+	cmd.Stderr = io.Writer(&errs)
+	out, err := cmd.Output()
+	if err != nil && cmd.ProcessState.ExitCode() != 1 {
+		t.Fatalf("pfq %s: %v: %s", strings.Join(args, " "), err, errs.String())
+	}
+	return string(out)
+}

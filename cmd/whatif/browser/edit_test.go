@@ -1,0 +1,148 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// drag draws a line from the middle of one element to that of another.
+func (p *tab) drag(from, to string) {
+	p.Helper()
+	x, y := p.middle(from)
+	at := eval[[]float64](p, fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, to))
+	p.do(chromedp.DragAndDropXY(x, y, at[0], at[1], 8))
+	p.settle()
+}
+
+// Whatever is edited can be undone and done again, and the link holds it: pfq's numbers of the edited model are there in a tab of its own.
+func TestEditUndoReload(t *testing.T) {
+	p := newTab(t, onePage)
+	states := []string{p.saved()}
+	step := func(what string, change func()) {
+		t.Helper()
+		change()
+		p.settle()
+		if now := p.saved(); now == states[len(states)-1] {
+			t.Fatalf("%s changes nothing", what)
+		} else {
+			states = append(states, now)
+		}
+	}
+	step("a line from reports to big", func() { p.drag(`[data-node="classes/reports"]`, `[data-node="servers/big"]`) })
+	step("a line from small to web, connected already", func() { p.drag(`[data-node="servers/small"]`, `[data-node="classes/web"]`) })
+	step("a server", func() { p.button("Add server") })
+	step("a class", func() { p.button("Add class") })
+	step("a name", func() {
+		p.click(`[data-node="classes/class-3"]`)
+		p.fill(".inspector input[type=text]", "batch\r")
+	})
+	step("a box", func() { p.click(`.inspector fieldset .pair:last-child input`) })
+	step("a number", func() {
+		p.fill(`[id="arrival_rate/batch/text"]`, "2/3")
+		p.keys("\t")
+	})
+	step("a pin", func() { p.button("Pin") })
+	step("a tab", func() { p.button("Service rate") })
+	step("the load", func() {
+		p.do(chromedp.Focus(chromedp.CSS("#load")))
+		p.keys("\u0303", "\u0303") // arrows to the right
+		p.do(chromedp.Blur(chromedp.CSS("#load")))
+	})
+
+	last := states[len(states)-1]
+	if !strings.Contains(last, `"arrival_rate":"2/3"`) || !strings.Contains(last, `"name":"batch"`) {
+		t.Fatalf("in the end: %s", last)
+	}
+	model := eval[string](p, "JSON.stringify(state.saved.model)")
+	load := eval[string](p, "state.saved.load")
+	want := run(t, model, "solve", "-", "--scale", load, "--format", "json")
+	want = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(want), "["), "]")
+	p.sameAs(want, false)
+	link := eval[string](p, "location.href")
+	fresh := newTab(t, link)
+	if got := fresh.saved(); got != last {
+		t.Errorf("from the link:\n%s\nwant\n%s", got, last)
+	}
+	fresh.sameAs(want, false)
+
+	for i := len(states) - 2; i >= 0; i-- {
+		p.button("Undo")
+		p.settle()
+		if got := p.saved(); got != states[i] {
+			t.Fatalf("undone to step %d:\n%s\nwant\n%s", i, got, states[i])
+		}
+	}
+	for _, want := range states[1:] {
+		p.button("Redo")
+		p.settle()
+		if got := p.saved(); got != want {
+			t.Fatalf("done again:\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// A cluster that becomes unstable says so, with what is overloaded, and has its numbers again when it is stable.
+func TestUnstableAndBack(t *testing.T) {
+	p := newTab(t, onePage)
+	before := p.text("#classes")
+	p.fill("#load-text", "2.5")
+	p.settle()
+	if got := p.text("#verdict p"); got != "Unstable: stable only below load 2.143 Overloaded: web and reports on big and small, with work 3.5 on capacity 3 (ringed)." {
+		t.Errorf("verdict: %s", got)
+	}
+	if p.number("all/mean_delay") != nil || eval[int](p, `document.querySelectorAll("#graph .ring.over").length`) != 4 {
+		t.Error("numbers of an unstable cluster, or no rings")
+	}
+	p.wait(`document.querySelectorAll("#chart path.curve").length === 2`)
+	p.keys("\b", "\b", "\b", "1")
+	p.settle()
+	if got := p.text("#classes"); got != before {
+		t.Errorf("back: %s, want %s", got, before)
+	}
+}
+
+// What differs from the pinned variant stands beside the numbers.
+func TestPin(t *testing.T) {
+	p := newTab(t, onePage)
+	p.button("Pin")
+	p.button("reports on big as well") // of the next best changes
+	p.settle()
+	before, after := 0.7628205128205128, *p.number("classes/reports/mean_jobs")
+	if got, want := p.text(`[data-cell="classes/reports/mean_jobs"] .change`), fmt.Sprintf("−%.0f %%", 100*(1-after/before)); got != want {
+		t.Errorf("change %s, want %s", got, want)
+	}
+	p.wait(`document.querySelectorAll("#chart .ghosts path").length === 2`)
+	p.button("Unpin")
+	p.settle()
+	if eval[int](p, `document.querySelectorAll(".change").length`) != 0 {
+		t.Error("changes without a pin")
+	}
+}
+
+// What cannot be is refused in words, and changes nothing.
+func TestRefusals(t *testing.T) {
+	p := newTab(t, onePage)
+	before := p.saved()
+	p.drag(`[data-node="classes/reports"]`, `[data-node="servers/small"]`)
+	if got := p.text("#message"); got != "reports runs on small only: connect it elsewhere first." {
+		t.Errorf("message: %s", got)
+	}
+	p.click(`[data-node="servers/small"]`)
+	p.button("Remove server")
+	p.fill(".inspector input[type=text]", "big\r")
+	if got := p.text("#message"); got != "A name of its own, please: there is a big." {
+		t.Errorf("message: %s", got)
+	}
+	p.fill(`[id="capacity/big/text"]`, "-1")
+	if eval[string](p, `document.activeElement.getAttribute("aria-invalid")`) != "true" {
+		t.Error("a negative capacity is not marked")
+	}
+	p.keys("\t")
+	p.settle()
+	if got := p.saved(); got != before {
+		t.Errorf("changed to %s", got)
+	}
+}

@@ -1,0 +1,165 @@
+package browser
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A solution is what pfq solve says, as far as the page shows it.
+type solution struct {
+	MeanJobs  *float64   `json:"mean_jobs"`
+	MeanDelay *float64   `json:"mean_delay"`
+	Classes   []classOf  `json:"classes"`
+	Servers   []serverOf `json:"servers"`
+}
+
+type classOf struct {
+	Name        string   `json:"name"`
+	MeanJobs    *float64 `json:"mean_jobs"`
+	MeanDelay   *float64 `json:"mean_delay"`
+	ServiceRate *float64 `json:"service_rate"`
+	P50         *float64 `json:"p50"`
+	P95         *float64 `json:"p95"`
+	P99         *float64 `json:"p99"`
+}
+
+type serverOf struct {
+	Name        string   `json:"name"`
+	Utilization *float64 `json:"utilization"`
+}
+
+// same fails unless the page shows a number to the last digit.
+func (p *tab) same(cell string, want *float64) {
+	p.Helper()
+	got := p.number(cell)
+	if (got == nil) != (want == nil) || got != nil && *got != *want {
+		p.Errorf("%s: %v on the page, want %v", cell, pointed(got), pointed(want))
+	}
+}
+
+func pointed(v *float64) any {
+	if v == nil {
+		return nil
+	}
+	return *v
+}
+
+// sameAs fails unless the page shows what pfq says.
+func (p *tab) sameAs(text string, percentiles bool) {
+	p.Helper()
+	var want solution
+	p.must(json.Unmarshal([]byte(text), &want))
+	p.same("all/mean_jobs", want.MeanJobs)
+	p.same("all/mean_delay", want.MeanDelay)
+	for _, c := range want.Classes {
+		cell := "classes/" + c.Name + "/"
+		p.same(cell+"mean_jobs", c.MeanJobs)
+		p.same(cell+"mean_delay", c.MeanDelay)
+		p.same(cell+"service_rate", c.ServiceRate)
+		if percentiles {
+			p.same(cell+"p50", c.P50)
+			p.same(cell+"p95", c.P95)
+			p.same(cell+"p99", c.P99)
+		}
+	}
+	for _, s := range want.Servers {
+		p.same("servers/"+s.Name+"/utilization", s.Utilization)
+	}
+}
+
+// clusters returns the names of the examples of pfq that are clusters.
+func clusters(t *testing.T) (names []string) {
+	for line := range strings.Lines(run(t, "", "example")) {
+		name, _, _ := strings.Cut(line, " ")
+		if strings.HasPrefix(run(t, "", "example", name), "#") && exec.Command(pfq, "stability", writeExample(t, name)).Run() == nil {
+			names = append(names, name)
+		}
+	}
+	if len(names) < 5 {
+		t.Fatalf("clusters: %v", names)
+	}
+	return names
+}
+
+func writeExample(t *testing.T, name string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name+".yaml")
+	run(t, "", "example", name, "--output", file)
+	return file
+}
+
+// The numbers in the page are those of pfq for every example that is a cluster, at its own load and at another, to the last digit.
+func TestNumbersAreThoseOfPfq(t *testing.T) {
+	p := newTab(t, onePage)
+	for _, name := range clusters(t) {
+		text := run(t, "", "example", name)
+		p.open(name+".yaml", text)
+		p.sameAs(run(t, text, "solve", "-", "--format", "json"), false)
+		var stability struct {
+			CriticalScale float64 `json:"critical_scale"`
+		}
+		p.must(json.Unmarshal([]byte(run(t, text, "stability", "-", "--format", "json")), &stability))
+		if got := eval[float64](p, "answerTo(verdictOf(state.saved)).critical_load"); got != stability.CriticalScale {
+			t.Errorf("%s: critical load %v, want %v", name, got, stability.CriticalScale)
+		}
+		eval[struct{}](p, `(save({ load: "0.7" }), {})`)
+		p.settle()
+		var scaled []json.RawMessage
+		p.must(json.Unmarshal([]byte(run(t, text, "solve", "-", "--scale", "0.7", "--format", "json")), &scaled))
+		p.sameAs(string(scaled[0]), false)
+	}
+}
+
+// The line that is copied gives the numbers of the page, typed into a shell: those of theory with percentiles, and those of simulation.
+func TestLinesGiveTheSameDigits(t *testing.T) {
+	p := newTab(t, onePage)
+	p.button("pfq line")
+	p.wait(`!!document.querySelector("dialog[open]")`)
+	line := eval[string](p, `document.getElementById("copied").value`)
+	p.sameAs(shell(t, line), true)
+	p.keys("\x1b") // Escape
+	p.wait(`!document.querySelector("dialog")`)
+
+	p.button("Simulate")
+	p.wait(`simulations().length === 7 && simulations().every(answerTo)`)
+	p.button("pfq line of the simulation")
+	p.wait(`!!document.querySelector("dialog[open]")`)
+	var simulated struct {
+		Classes []struct {
+			MeanDelay struct {
+				Mean      float64 `json:"mean"`
+				HalfWidth float64 `json:"half_width"`
+			} `json:"mean_delay"`
+		} `json:"classes"`
+	}
+	p.must(json.Unmarshal([]byte(shell(t, eval[string](p, `document.getElementById("copied").value`))), &simulated))
+	found := eval[[]struct {
+		MeanDelay struct {
+			Mean      float64 `json:"mean"`
+			HalfWidth float64 `json:"half_width"`
+		} `json:"mean_delay"`
+	}](p, `answerTo(simulations()[0]).classes`)
+	for i, c := range simulated.Classes {
+		if found[i].MeanDelay != c.MeanDelay {
+			t.Errorf("class %d: %v simulated on the page, %v by pfq", i, found[i], c)
+		}
+	}
+	if bars := eval[int](p, `document.querySelectorAll("#chart .bars .bar").length`); bars != 14 {
+		t.Errorf("%d bars, want 2 at 7 loads", bars)
+	}
+}
+
+// shell runs a line with pfq in the path, and asks for JSON.
+func shell(t *testing.T, line string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", strings.Replace(line, " - ", " - --format json ", 1))
+	cmd.Env = append(cmd.Environ(), "PATH="+folder+":/usr/bin:/bin")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v from\n%s", err, line)
+	}
+	return string(out)
+}

@@ -1,0 +1,91 @@
+package browser
+
+import (
+	"bufio"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// The page is one file of at most 2.6 MB.
+func TestSizeOfThePage(t *testing.T) {
+	info, err := os.Stat(strings.TrimPrefix(onePage, "file://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", info.Size())
+	if info.Size() > 2_600_000 {
+		t.Errorf("%d bytes", info.Size())
+	}
+}
+
+// A built command serves the page with a model of its own, until it is told to end.
+func TestServed(t *testing.T) {
+	cmd := whatifCommand(writeExample(t, "storage"))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }()
+	defer func() { _ = cmd.Process.Signal(os.Interrupt) }()
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newTab(t, strings.TrimSpace(address))
+	p.sameAs(run(t, run(t, "", "example", "storage"), "solve", "-", "--format", "json"), false)
+}
+
+// The static site does what the one file does.
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := whatifCommand("--folder", dir).CombinedOutput(); err != nil || !strings.Contains(string(out), filepath.Join(dir, "index.html")) {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	p := newTab(t, server.URL+"/")
+	p.sameAs(run(t, shop, "solve", "-", "--format", "json"), false)
+}
+
+// The policy is in force: nothing else is run, and nothing is connected to, even by the page itself.
+func TestPolicy(t *testing.T) {
+	p := newTab(t, onePage)
+	policy := eval[string](p, `document.querySelector("meta[http-equiv=Content-Security-Policy]").content`)
+	for _, want := range []string{"default-src 'none'", "connect-src 'none'", "base-uri 'none'", "form-action 'none'"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("no %s in %s", want, policy)
+		}
+	}
+	if strings.Contains(policy, "unsafe-inline") || strings.Contains(policy, "'unsafe-eval'") {
+		t.Errorf("an unsafe policy: %s", policy)
+	}
+}
+
+// A link that is broken, or that holds what is no model, leaves the page with the model it came with, and says so.
+func TestBrokenLinks(t *testing.T) {
+	for link, want := range map[string]string{
+		"#nonsense":           "The link is broken; this is the model that the page came with.",
+		"#q1ZSKlayUlBKVKoFAA": "",
+	} {
+		p := newTab(t, onePage+link)
+		if got := p.text("#message"); want != "" && got != want {
+			t.Errorf("%s: %s", link, got)
+		}
+		p.sameAs(run(t, shop, "solve", "-", "--format", "json"), false)
+	}
+	p := newTab(t, onePage)
+	link := eval[string](p, `linkOf({ ...state.saved, name: 7, load: "-3", view: "x", model: { ...state.saved.model, servers: [] } })`)
+	eval[chromedp.Void](p, `location.hash = "`+link+`"; 0`)
+	p.wait(`state.message.startsWith("The link holds a model that does not work")`)
+	p.settle()
+	p.sameAs(run(t, shop, "solve", "-", "--format", "json"), false)
+}
