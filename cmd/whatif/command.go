@@ -156,7 +156,7 @@ func writeFolder(all site, folder string, stdout io.Writer) error {
 	}
 	var list bytes.Buffer
 	var files []output.File
-	for _, name := range []string{indexFile, "page.css", "page.js", "solver.js"} {
+	for _, name := range []string{indexFile, "page.css", "page.js"} {
 		path := filepath.Join(folder, name)
 		files = append(files, output.File{Text: all[name], Name: path})
 		fmt.Fprintln(&list, path)

@@ -7,7 +7,6 @@ import (
 	"embed"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"strings"
 	"text/template"
@@ -38,40 +37,26 @@ func onePage(s solver, first start) (site, error) {
 	if err != nil {
 		return nil, err
 	}
-	packed, err := pack(s.wasm, "\x00\r<")
-	if err != nil {
-		return nil, err
-	}
-	index, err := page(first, parts{
+	index, err := page(s, first, parts{
 		Policy: policy("'"+hash(script)+"'", "'"+hash(style)+"'"),
 		Style:  "<style>" + style + "</style>",
-		Solver: data("worker", workerScript(s)) + data("solver", packed),
 		Script: "<script>" + script + "</script>",
 	})
 	return site{indexFile: index}, err
 }
 
-// manyFiles returns the page as a static site.
+// manyFiles returns the page as a static site, whose script and style are files of their own.
 func manyFiles(s solver, first start) (site, error) {
 	script, style, err := texts()
 	if err != nil {
 		return nil, err
 	}
-	packed, err := pack(s.wasm, "\x00\n\r\"\\<")
-	if err != nil {
-		return nil, err
-	}
-	worker, err := json.Marshal(workerScript(s))
-	if err != nil {
-		return nil, err
-	}
-	index, err := page(first, parts{
+	index, err := page(s, first, parts{
 		Policy: policy("'self'", "'self'"),
 		Style:  `<link rel="stylesheet" href="page.css">`,
-		Script: `<script src="solver.js"></script><script src="page.js"></script>`,
+		Script: `<script src="page.js"></script>`,
 	})
-	loaded := fmt.Sprintf("globalThis.loaded = {worker: %s, solver: \"%s\"};\n", worker, packed)
-	return site{indexFile: index, "page.css": []byte(style), "page.js": []byte(script), "solver.js": []byte(loaded)}, err
+	return site{indexFile: index, "page.css": []byte(style), "page.js": []byte(script)}, err
 }
 
 // texts returns the script and the style of the page.
@@ -89,20 +74,19 @@ func texts() (script, style string, err error) {
 	return b.String(), string(css), err
 }
 
-// workerScript returns what a worker runs before it is given the solver.
-func workerScript(s solver) string {
-	text, err := fs.ReadFile(files, "page/worker.js")
-	if err != nil {
-		panic(err) // embedded
-	}
-	return s.support + string(text)
+// The parts of the page that differ from one form to the other, and what it holds.
+type parts struct {
+	Policy, Style, Script, Start, Worker, Solver string
+	Size                                         int // bytes of the solver, compressed
 }
 
-// The parts of the page that differ from one form to the other.
-type parts struct{ Policy, Style, Solver, Script, Start string }
-
-func page(first start, p parts) ([]byte, error) {
+// page returns the page with a solver and a model.
+func page(s solver, first start, p parts) ([]byte, error) {
 	text, err := fs.ReadFile(files, "page/"+indexFile)
+	if err != nil {
+		return nil, err
+	}
+	worker, err := fs.ReadFile(files, "page/worker.js")
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +94,12 @@ func page(first start, p parts) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Start = string(start)
+	p.Start, p.Worker = string(start), s.support+string(worker)
+	zipped, err := compress(s.wasm)
+	if err != nil {
+		return nil, err
+	}
+	p.Solver, p.Size = pack(zipped), len(zipped)
 	t, err := template.New(indexFile).Parse(string(text))
 	if err != nil {
 		return nil, err
@@ -118,11 +107,6 @@ func page(first start, p parts) ([]byte, error) {
 	var b bytes.Buffer
 	err = t.Execute(&b, p)
 	return b.Bytes(), err
-}
-
-// data returns an element that holds a text for the script and is not run.
-func data(id, text string) string {
-	return fmt.Sprintf("<script type=\"text/plain\" id=%q>%s</script>\n", id, text)
 }
 
 // policy returns a content security policy: scripts and styles of these sources, workers made by the page, no connections.
@@ -137,38 +121,44 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// pack compresses the solver and writes it seven bits a letter, the lowest first. Letters that the place cannot hold are those of
-// 128 more, so that the script that reads them looks at the lowest seven bits only. The page is a seventh smaller so than in base64.
-func pack(wasm []byte, unfit string) (string, error) {
-	var zipped bytes.Buffer
-	z, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
+// unfit are the letters that the text of an element does not hold as they are.
+const unfit = "\x00\r<"
+
+// pack writes bytes as text, the lowest bits first: seven bits are the letter of that code. Those of an unfit letter and the nine
+// bits after them are one letter of two bytes instead, U+0080 + 512 u + n with u the place of the letter in unfit and n the nine
+// bits. The text is a seventh shorter than base64.
+func pack(zipped []byte) string {
+	rest := append(zipped, 0, 0) // more bits than the last letter takes
+	text := make([]byte, 0, len(rest)*8/7)
+	var held, bits int
+	take := func(n int) int {
+		for bits < n {
+			held |= int(rest[0]) << bits
+			rest, bits = rest[1:], bits+8
+		}
+		v := held & (1<<n - 1)
+		held, bits = held>>n, bits-n
+		return v
+	}
+	for len(rest)*8+bits > 16 {
+		letter := take(7)
+		if u := strings.IndexByte(unfit, byte(letter)); u >= 0 {
+			letter = 0x80 + 512*u + take(9)
+		}
+		text = utf8.AppendRune(text, rune(letter))
+	}
+	return string(text)
+}
+
+func compress(data []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if _, err := z.Write(wasm); err != nil {
-		return "", err
+	if _, err := z.Write(data); err != nil {
+		return nil, err
 	}
-	if err := z.Close(); err != nil {
-		return "", err
-	}
-	text := make([]byte, 0, zipped.Len()*8/7*21/20)
-	add := func(letter byte) {
-		r := rune(letter)
-		if strings.IndexByte(unfit, letter) >= 0 {
-			r += 128
-		}
-		text = utf8.AppendRune(text, r)
-	}
-	var held, bits uint
-	for _, b := range zipped.Bytes() {
-		held |= uint(b) << bits
-		for bits += 8; bits >= 7; bits -= 7 {
-			add(byte(held & 127))
-			held >>= 7
-		}
-	}
-	if bits > 0 {
-		add(byte(held & 127))
-	}
-	return string(text), nil
+	err = z.Close()
+	return b.Bytes(), err
 }

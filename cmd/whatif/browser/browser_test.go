@@ -169,7 +169,7 @@ func eval[T any](p *tab, expression string) T {
 func (p *tab) wait(expression string) {
 	p.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if eval[bool](p, expression) {
+		if eval[bool](p, "!!("+expression+")") {
 			return
 		}
 	}
@@ -181,7 +181,7 @@ func (p *tab) settle() {
 	p.Helper()
 	p.wait(`typeof questions === "function" && state.saved.model !== null && linkTimer === null && !drawing &&
 		[state.saved, state.saved.pinned].filter(Boolean).every((one) => [verdictOf, solutionOf, percentilesOf].every((question) => answerTo(question(one)))) &&
-		(!state.draft || state.draft.answer === answerTo({ ask: "read", text: state.draft.text })) && document.getElementById("main").getAttribute("aria-busy") === "false"`)
+		(!state.draft || state.draft.answer && state.draft.answer === answerTo({ ask: "read", text: state.draft.text })) && document.getElementById("main").getAttribute("aria-busy") === "false"`)
 }
 
 // fill types a text into a field in place of what it holds.
@@ -220,6 +220,7 @@ func (p *tab) keys(keys ...string) {
 	for _, key := range keys {
 		p.do(chromedp.KeyEvent(key))
 	}
+	p.wait("!drawing")
 }
 
 // click clicks on an element as a mouse does.
@@ -227,6 +228,7 @@ func (p *tab) click(selector string) {
 	p.Helper()
 	x, y := p.middle(selector)
 	p.do(chromedp.MouseClickXY(x, y))
+	p.wait("!drawing")
 }
 
 // middle returns where the middle of an element is, and brings it into view.

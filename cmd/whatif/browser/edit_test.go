@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // drag draws a line from the middle of one element to that of another.
@@ -48,7 +49,7 @@ func TestEditUndoReload(t *testing.T) {
 	step("a tab", func() { p.button("Service rate") })
 	step("the load", func() {
 		p.do(chromedp.Focus(chromedp.CSS("#load")))
-		p.keys("\u0303", "\u0303") // arrows to the right
+		p.keys(kb.ArrowRight)
 		p.do(chromedp.Blur(chromedp.CSS("#load")))
 	})
 

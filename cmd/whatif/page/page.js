@@ -223,7 +223,8 @@ new ResizeObserver(redraw).observe(document.getElementById("main"));
 window.addEventListener("hashchange", () => open(location.hash));
 acceptKeys();
 acceptDrops();
-decodeSolver(loadedText("solver")).then((module) => {
+const packed = document.getElementById("solver");
+decodeSolver(packed.textContent, Number(packed.dataset.size)).then((module) => {
   compiled = module;
   start(solver);
   start(simulator);

@@ -9,31 +9,30 @@ const solver = { worker: null, ready: false, asked: null, id: 0 };
 const simulator = { worker: null, ready: false, asked: null, id: 0, part: 0 };
 let compiled = null;
 
-// loadedText returns a text that came with the page, in it or in a script beside it.
-const loadedText = (id) => document.getElementById(id)?.textContent ?? globalThis.loaded[id];
-
-// decodeSolver returns the compiled solver. Its bytes stand in the page seven bits a letter, with 128 added to the letters that
-// text cannot hold.
-async function decodeSolver(text) {
-  const bytes = new Uint8Array(Math.floor((text.length * 7) / 8));
+// decodeSolver returns the compiled solver. Its bytes stand in the page as letters of seven bits, the lowest first; a letter from
+// U+0080 on has the seven bits of one that text cannot hold, and nine more (site.go writes them).
+async function decodeSolver(text, size) {
+  const bytes = new Uint8Array(size);
+  const unfit = [0, 13, 60];
   let bits = 0;
   let held = 0;
   let at = 0;
   for (let i = 0; i < text.length; i++) {
-    bits |= (text.charCodeAt(i) & 127) << held;
-    held += 7;
-    if (held >= 8) {
-      bytes[at++] = bits;
-      bits >>>= 8;
-      held -= 8;
+    const letter = text.charCodeAt(i);
+    const more = letter - 128;
+    held |= (more < 0 ? letter : unfit[more >> 9] | ((more & 511) << 7)) << bits;
+    bits += more < 0 ? 7 : 16;
+    for (; bits >= 8; bits -= 8) {
+      bytes[at++] = held;
+      held >>>= 8;
     }
   }
-  const unzipped = new Blob([bytes.subarray(0, at)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const unzipped = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return WebAssembly.compile(await new Response(unzipped).arrayBuffer());
 }
 
 function start(machine) {
-  const worker = new Worker(URL.createObjectURL(new Blob([loadedText("worker")], { type: "text/javascript" })));
+  const worker = new Worker(URL.createObjectURL(new Blob([document.getElementById("worker").textContent], { type: "text/javascript" })));
   Object.assign(machine, { worker, ready: false, asked: null, part: 0 });
   worker.postMessage(compiled);
   worker.onmessage = ({ data }) => {
