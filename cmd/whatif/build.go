@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -50,10 +51,20 @@ func buildSolver(ctx context.Context) (s solver, err error) {
 	return s, err
 }
 
+// sourceFolder returns where the source of this program is, so that its solver can be built from any folder; "" for the current one,
+// if it has moved since.
+func sourceFolder() string {
+	_, file, _, _ := runtime.Caller(0)
+	if _, err := os.Stat(file); err != nil {
+		return ""
+	}
+	return filepath.Dir(file)
+}
+
 // runGo runs the go command and returns what it prints.
 func runGo(ctx context.Context, env []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Dir, cmd.Env = sourceFolder(), append(os.Environ(), env...)
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

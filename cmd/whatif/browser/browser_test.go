@@ -49,7 +49,7 @@ func runAll(m *testing.M) (status int, err error) {
 		return 0, fmt.Errorf("%v: %s", err, out)
 	}
 	file := filepath.Join(folder, "shop.html")
-	if out, err := whatifCommand("--output", file).CombinedOutput(); err != nil {
+	if out, err := exec.Command(whatif, "--output", file).CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("%v: %s", err, out)
 	}
 	onePage = "file://" + file
@@ -59,13 +59,6 @@ func runAll(m *testing.M) (status int, err error) {
 	}
 	defer stop()
 	return m.Run(), nil
-}
-
-// whatifCommand returns a call of whatif in the module, whose solver it builds.
-func whatifCommand(args ...string) *exec.Cmd {
-	cmd := exec.Command(whatif, args...)
-	cmd.Dir = filepath.Join("..", "..", "..")
-	return cmd
 }
 
 // startBrowser starts Chromium, which must be installed. It has no network: all that is not on this machine goes to a proxy that is not there.

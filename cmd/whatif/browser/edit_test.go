@@ -61,13 +61,13 @@ func TestEditUndoReload(t *testing.T) {
 	load := eval[string](p, "state.saved.load")
 	want := run(t, model, "solve", "-", "--scale", load, "--format", "json")
 	want = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(want), "["), "]")
-	p.sameAs(want, false)
+	p.sameAs(want)
 	link := eval[string](p, "location.href")
 	fresh := newTab(t, link)
 	if got := fresh.saved(); got != last {
 		t.Errorf("from the link:\n%s\nwant\n%s", got, last)
 	}
-	fresh.sameAs(want, false)
+	fresh.sameAs(want)
 
 	for i := len(states) - 2; i >= 0; i-- {
 		p.button("Undo")

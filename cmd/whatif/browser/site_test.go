@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,7 +27,7 @@ func TestSizeOfThePage(t *testing.T) {
 
 // A built command serves the page with a model of its own, until it is told to end.
 func TestServed(t *testing.T) {
-	cmd := whatifCommand(writeExample(t, "storage"))
+	cmd := exec.Command(whatif, writeExample(t, "storage"))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -41,19 +42,19 @@ func TestServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newTab(t, strings.TrimSpace(address))
-	p.sameAs(run(t, run(t, "", "example", "storage"), "solve", "-", "--format", "json"), false)
+	p.sameAs(run(t, run(t, "", "example", "storage"), "solve", "-", "--format", "json"))
 }
 
 // The static site does what the one file does.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
-	if out, err := whatifCommand("--folder", dir).CombinedOutput(); err != nil || !strings.Contains(string(out), filepath.Join(dir, "index.html")) {
+	if out, err := exec.Command(whatif, "--folder", dir).CombinedOutput(); err != nil || !strings.Contains(string(out), filepath.Join(dir, "index.html")) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer server.Close()
 	p := newTab(t, server.URL+"/")
-	p.sameAs(run(t, shop, "solve", "-", "--format", "json"), false)
+	p.sameAs(run(t, shop, "solve", "-", "--format", "json"))
 }
 
 // The policy is in force: nothing else is run, and nothing is connected to, even by the page itself.
@@ -80,12 +81,12 @@ func TestBrokenLinks(t *testing.T) {
 		if got := p.text("#message"); want != "" && got != want {
 			t.Errorf("%s: %s", link, got)
 		}
-		p.sameAs(run(t, shop, "solve", "-", "--format", "json"), false)
+		p.sameAs(run(t, shop, "solve", "-", "--format", "json"))
 	}
 	p := newTab(t, onePage)
 	link := eval[string](p, `linkOf({ ...state.saved, name: 7, load: "-3", view: "x", model: { ...state.saved.model, servers: [] } })`)
 	eval[chromedp.Void](p, `location.hash = "`+link+`"; 0`)
 	p.wait(`state.message.startsWith("The link holds a model that does not work")`)
 	p.settle()
-	p.sameAs(run(t, shop, "solve", "-", "--format", "json"), false)
+	p.sameAs(run(t, shop, "solve", "-", "--format", "json"))
 }

@@ -47,7 +47,7 @@ func TestTextOfTheModel(t *testing.T) {
 	if eval[string](p, `document.getElementById("text").value`) != changed {
 		t.Error("the text is not as it was typed")
 	}
-	p.sameAs(run(t, changed, "solve", "-", "--format", "json"), false)
+	p.sameAs(run(t, changed, "solve", "-", "--format", "json"))
 }
 
 // Files in YAML and JSON can be dropped on the page; one that is no model is shown in the editor, with what is wrong.
@@ -61,7 +61,7 @@ func TestDrop(t *testing.T) {
 	drop("one.json", text)
 	p.wait(`state.saved.name === "one.json"`)
 	p.settle()
-	p.sameAs(run(t, text, "solve", "-", "--format", "json"), false)
+	p.sameAs(run(t, text, "solve", "-", "--format", "json"))
 	before := p.saved()
 	drop("bad.yaml", "servers: 3")
 	p.wait(`document.getElementById("text-error").className === "error"`)

@@ -58,7 +58,7 @@ function drawTools(saved) {
       ? button("Unpin", () => save({ pinned: null }), { title: `Pinned: ${saved.pinned.name}, load ${saved.pinned.load}` })
       : button("Pin", () => save({ pinned: { name: saved.name, model: saved.model, load: saved.load } }), { title: "Keep this variant and show what differs from it" }),
     button("Copy link", async () => copy("Link to this state", new URL(await linkOf(state.saved), location.href).href)),
-    button("pfq line", () => copyLine({ percentiles })),
+    button("pfq line", () => copyLine(hasPercentiles(saved) ? { percentiles } : {})),
     button("Save model", saveModel),
   ];
 }
