@@ -149,6 +149,22 @@ func BenchmarkMeanJobsGradient(b *testing.B) {
 	}
 }
 
+func BenchmarkClassGradients(b *testing.B) {
+	for _, n := range []int{2, 6, 12} {
+		m := sparseModel(n)
+		for _, engine := range []num.Engine{num.Float, num.Enclose} {
+			b.Run(fmt.Sprintf("classes=%d/engine=%s", n, engine), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := ClassGradients(b.Context(), m, Settings{Engine: engine}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
 // halfModel has jobs that choose half of a group of servers at random, at load 1/2.
 func halfModel(servers int) *cluster.Model {
 	return &cluster.Model{Servers: []cluster.Server{{Name: "g", Count: servers, Capacity: big.NewRat(1, 1)}},

@@ -40,6 +40,12 @@ func questions() map[string]func(ctx context.Context) error {
 						_, err := MeanJobsGradient(ctx, m, s)
 						return err
 					}
+					if engine == num.Float {
+						list[fmt.Sprint("class gradients ", name, " ", lattice, " ", engine)] = func(ctx context.Context) error {
+							_, err := ClassGradients(ctx, m, s)
+							return err
+						}
+					}
 				}
 			}
 		}
@@ -93,6 +99,10 @@ func TestContextEndsLongSolves(t *testing.T) {
 		},
 		"gradient": func(ctx context.Context) error {
 			_, err := MeanJobsGradient(ctx, sparseModel(19), Settings{Engine: num.Enclose, Lattice: ClassLattice, RelTol: 1e-250})
+			return err
+		},
+		"class gradients": func(ctx context.Context) error {
+			_, err := ClassGradients(ctx, sparseModel(19), Settings{Engine: num.Float, Lattice: ClassLattice})
 			return err
 		},
 		"random assignment": func(ctx context.Context) error {

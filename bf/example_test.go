@@ -79,6 +79,23 @@ func ExampleMeanJobsGradient() {
 	// one more unit of capacity of its own takes away 7.42 jobs, shared 8.59
 }
 
+// What one more unit of capacity would take off the mean delay of class a: most on its own server, but it gains from that of
+// the other class, too, which then leaves more of the shared one.
+func ExampleClassGradients() {
+	g, err := bf.ClassGradients(context.Background(), threeServers(), bf.Settings{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for s, server := range threeServers().Servers {
+		fmt.Printf("%s: %.2f\n", server.Name, -g.Classes[0].MeanDelay.Capacities[s].Float)
+	}
+	// Output:
+	// first: 3.87
+	// second: 2.31
+	// shared: 3.58
+}
+
 func ExampleLoadSweep() {
 	factors := []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1), big.NewRat(6, 5)}
 	results, err := bf.LoadSweep(context.Background(), threeServers(), factors, bf.Settings{})

@@ -27,13 +27,29 @@ type Gradient struct {
 // Auto and Enclose ask for Settings.RelTol of each derivative (where its terms cancel further than that, of RelTol
 // times these). The sweeps carry the error bounds along in every operation, over an explicit graph of the lattice: 12
 // classes take 0.03 seconds in float64. Errors are those of [Solve].
-func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (*Gradient, error) {
-	if err := m.Check(); err != nil {
+func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (g *Gradient, err error) {
+	plans, s, err := gradientPlans(ctx, m, s)
+	if err != nil {
 		return nil, err
+	}
+	err = precisely(s, func(engine num.Engine, prec uint) (width float64, err error) {
+		g, width, err = gradientWith(ctx, m, plans, engine, prec, s.RelTol)
+		return width, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// gradientPlans returns a graph for each component of m, and the settings with the values that zeros stand for.
+func gradientPlans(ctx context.Context, m *cluster.Model, s Settings) ([]*plan, Settings, error) {
+	if err := m.Check(); err != nil {
+		return nil, s, err
 	}
 	s, err := s.checked()
 	if err != nil {
-		return nil, err
+		return nil, s, err
 	}
 	components := reduceAll(m.EqualSizes())
 	plans := make([]*plan, len(components))
@@ -44,45 +60,43 @@ func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (*Gradi
 			err = l.build(ctx, 0)
 		}
 		if err != nil {
-			return nil, inRows(err, c)
+			return nil, s, inRows(err, c)
 		}
 		plans[k] = l
 	}
+	return plans, s, nil
+}
+
+// precisely tries the engine of the settings, or engines and precisions until one gives the width asked for.
+func precisely(s Settings, try func(engine num.Engine, prec uint) (width float64, err error)) error {
 	switch s.Engine {
 	case num.Exact:
-		g, _, err := gradientWith(ctx, m, plans, num.Exact, 0, 0)
-		return g, err
+		_, err := try(num.Exact, 0)
+		return err
 	case num.Float:
-		g, width, err := gradientWith(ctx, m, plans, num.Float, 0, s.RelTol)
+		width, err := try(num.Float, 0)
 		if err == nil && math.IsInf(width, 1) {
-			return nil, ErrRange
+			return ErrRange
 		}
-		return g, err
+		return err
 	case "", num.Auto:
-		if g, width, err := gradientWith(ctx, m, plans, num.Float, 0, s.RelTol); err != nil || width <= s.RelTol {
-			return g, err
+		if width, err := try(num.Float, 0); err != nil || width <= s.RelTol {
+			return err
 		}
 	}
 	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
-		if g, width, err := gradientWith(ctx, m, plans, num.Enclose, prec, s.RelTol); err != nil || width <= s.RelTol {
-			return g, err
+		if width, err := try(num.Enclose, prec); err != nil || width <= s.RelTol {
+			return err
 		}
 	}
-	return nil, errPrecision(s)
+	return errPrecision(s)
 }
 
 // gradientWith returns the gradient as one engine gives it, and the largest relative width of a derivative.
 func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine num.Engine, prec uint, tol float64) (*Gradient, float64, error) {
 	g := &Gradient{Engine: engine, ArrivalRates: make([]num.Value, len(m.Classes)), Capacities: make([]num.Value, len(m.Servers))}
-	for _, list := range [][]num.Value{g.ArrivalRates, g.Capacities} { // rows in no component keep a derivative of 0
-		for i := range list {
-			if engine == num.Exact {
-				list[i].Exact = new(big.Rat)
-			} else {
-				list[i].Low, list[i].High = new(big.Float), new(big.Float)
-			}
-		}
-	}
+	setZero(g.ArrivalRates, engine) // rows in no component keep a derivative of 0
+	setZero(g.Capacities, engine)
 	equal := m.EqualSizes()
 	width := 0.0
 	set := func(d *num.Value, x difference, times *big.Rat) {
@@ -91,37 +105,58 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 		width = max(width, w)
 	}
 	for _, l := range plans {
-		c := l.component
-		perRate, perCapacity, err := l.gradient(ctx, arithmetic.One(engine, prec))
-		if err != nil {
+		r := newDualRun(ctx, l, arithmetic.One(engine, prec))
+		if err := r.sweep(r.allClasses()); err != nil {
 			return nil, 0, err
 		}
-		scale := new(big.Rat).SetInt(l.problem.Scale)
-		for i, list := range c.Classes {
-			// A rate of the problem counts one way to choose servers; the class moves them all.
-			ways := new(big.Rat).SetInt(waysToChoose(c.Model.Servers, c.Model.Classes[i].Servers))
+		for i, list := range l.component.Classes {
+			d := r.derivative(&r.rates[i], true)
 			for _, row := range list {
-				times := new(big.Rat).Quo(scale, ways)
-				if m.Classes[row].MeanSize != nil {
-					times.Mul(times, m.Classes[row].MeanSize)
-					times.Quo(times, equal.MeanSize)
-				}
-				set(&g.ArrivalRates[row], perRate[i], times)
+				set(&g.ArrivalRates[row], d, perRate(l, i, row, m, equal))
 			}
 		}
-		for i, list := range c.Servers {
+		for i, list := range l.component.Servers {
+			d := r.derivative(&r.capacities[i], false)
 			for _, row := range list {
-				// A row of n servers that is one server of the component moves it n times as fast.
-				times := big.NewRat(int64(m.Servers[row].Size()/c.Model.Servers[i].Size()), 1)
-				times.Mul(times, scale)
-				if equal.MeanSize != nil {
-					times.Quo(times, equal.MeanSize)
-				}
-				set(&g.Capacities[row], perCapacity[i], times)
+				set(&g.Capacities[row], d, perCapacity(l, i, row, equal))
 			}
 		}
 	}
 	return g, width, nil
+}
+
+// setZero makes all values 0 as an engine writes it.
+func setZero(list []num.Value, engine num.Engine) {
+	for i := range list {
+		if engine == num.Exact {
+			list[i].Exact = new(big.Rat)
+		} else {
+			list[i].Low, list[i].High = new(big.Float), new(big.Float)
+		}
+	}
+}
+
+// perRate returns by how much the rate of class i of a problem grows for each unit of λ of a row of m. A rate of the problem
+// counts one way to choose servers, of which the class moves all, in jobs of one mean size.
+func perRate(l *plan, i, row int, m, equal *cluster.Model) *big.Rat {
+	ways := waysToChoose(l.component.Model.Servers, l.component.Model.Classes[i].Servers)
+	return new(big.Rat).Mul(sizeRatio(m, equal, row), new(big.Rat).SetFrac(l.problem.Scale, ways))
+}
+
+// sizeRatio returns σ_i/σ, the mean size of a row of classes over that of equal.
+func sizeRatio(m, equal *cluster.Model, row int) *big.Rat {
+	if m.Classes[row].MeanSize == nil && m.MeanSize == equal.MeanSize {
+		return big.NewRat(1, 1)
+	}
+	return new(big.Rat).Quo(m.MeanSizeOf(row), num.OrOne(equal.MeanSize))
+}
+
+// perCapacity returns by how much the capacity of server i of a problem grows for each unit of capacity of a row of the model:
+// a row of n servers that is one server of the component moves it n times as fast.
+func perCapacity(l *plan, i, row int, equal *cluster.Model) *big.Rat {
+	times := big.NewRat(int64(equal.Servers[row].Size()/l.component.Model.Servers[i].Size()), 1)
+	times.Mul(times, new(big.Rat).SetInt(l.problem.Scale))
+	return times.Quo(times, num.OrOne(equal.MeanSize))
 }
 
 // reduceAll reduces a model of one mean size but keeps classes of rate 0 and servers of capacity 0, which have derivatives too.
@@ -163,16 +198,22 @@ func reduceAll(m *cluster.Model) []cluster.Component {
 	return components
 }
 
-// A dual is a number and its derivative in z at z = 1, rates being z λ.
+// A dual is a number and its derivative in a direction of the rates: see direction.
 type dual struct{ x, d arithmetic.Number }
 
 func (a dual) mul(b dual) dual { return dual{a.x.Mul(b.x), a.x.Mul(b.d).Add(a.d.Mul(b.x))} }
 func (a dual) add(b dual) dual { return dual{a.x.Add(b.x), a.d.Add(b.d)} }
 
-// over returns a/(M - zλ) at z = 1, den = M - λ.
-func (a dual) over(den, rate arithmetic.Number) dual {
+// over returns a/(M - λ), where den = M - λ and slope is the derivative of λ.
+func (a dual) over(den, slope arithmetic.Number) dual {
 	x := a.x.Quo(den)
-	return dual{x, a.d.Add(x.Mul(rate)).Quo(den)}
+	return dual{x, a.d.Add(x.Mul(slope)).Quo(den)}
+}
+
+// A direction says how fast rates grow: those of weights on the class lattice, and λ(k) of a state.
+type direction struct {
+	weight func(class int) arithmetic.Number
+	slope  func(k int) arithmetic.Number
 }
 
 // A dualRun sweeps a graph with dual numbers: the values v of the states, and the
@@ -181,40 +222,41 @@ type dualRun struct {
 	*recursion.Graph
 	problem           *recursion.Problem
 	zero, one         arithmetic.Number
+	along             direction
 	weights           []dual
 	v                 []dual
 	stop              recursion.Cancellation
 	rates, capacities []signed
 }
 
-// gradient returns the derivatives of E[X] with respect to the integers of the problem, in the arithmetic of like.
-func (l *plan) gradient(ctx context.Context, like arithmetic.Number) (perRate, perCapacity []difference, err error) {
-	p := l.problem
-	r := &dualRun{Graph: l.graph, problem: p, stop: recursion.Cancellation{Ctx: ctx}, one: like, zero: like.Rational(new(big.Rat))}
-	for _, w := range r.Graph.Weights {
-		x := r.integer(w)
+func newDualRun(ctx context.Context, l *plan, like arithmetic.Number) *dualRun {
+	return &dualRun{Graph: l.graph, problem: l.problem, stop: recursion.Cancellation{Ctx: ctx}, one: like, zero: like.Rational(new(big.Rat))}
+}
+
+// allClasses is the direction of the rates themselves: derivatives in z at z = 1, rates being z λ.
+func (r *dualRun) allClasses() direction {
+	var buf big.Int
+	return direction{
+		func(class int) arithmetic.Number { return r.integer(r.problem.Classes[class].Rate) },
+		func(k int) arithmetic.Number { return r.integer(r.Rate.At(k, &buf)) },
+	}
+}
+
+// sweep finds the derivatives of Z with respect to the integers of the problem, and their derivatives in a direction.
+func (r *dualRun) sweep(along direction) error {
+	r.along, r.weights = along, make([]dual, len(r.Weights))
+	for i, w := range r.Weights {
+		r.weights[i] = dual{r.integer(w), r.zero}
 		if r.ByClass { // a rate
-			r.weights = append(r.weights, dual{x, x})
-		} else {
-			r.weights = append(r.weights, dual{x, r.zero})
+			r.weights[i].d = along.weight(i)
 		}
 	}
 	blank := signed{[2]dual{{r.zero, r.zero}, {r.zero, r.zero}}}
-	r.rates, r.capacities = slices.Repeat([]signed{blank}, len(p.Classes)), slices.Repeat([]signed{blank}, len(p.Groups))
+	r.rates, r.capacities = slices.Repeat([]signed{blank}, len(r.problem.Classes)), slices.Repeat([]signed{blank}, len(r.problem.Groups))
 	if err := r.up(); err != nil {
-		return nil, nil, err
+		return err
 	}
-	if err := r.down(); err != nil {
-		return nil, nil, err
-	}
-	z := r.v[r.States()-1]
-	for i := range r.rates {
-		perRate = append(perRate, r.rates[i].derivative(z, true))
-	}
-	for s := range r.capacities {
-		perCapacity = append(perCapacity, r.capacities[s].derivative(z, false))
-	}
-	return perRate, perCapacity, nil
+	return r.down()
 }
 
 func (r *dualRun) integer(v *big.Int) arithmetic.Number {
@@ -230,7 +272,7 @@ func (r *dualRun) termWeight(t int32) dual {
 }
 
 func (r *dualRun) up() error {
-	var buf, buf2 big.Int
+	var buf big.Int
 	r.v = make([]dual, r.States())
 	for k := range r.v {
 		first, last := r.Terms(k)
@@ -245,7 +287,7 @@ func (r *dualRun) up() error {
 		for t := first + 1; t < last; t++ {
 			sum = sum.add(r.product(r.termWeight(t), t, -1))
 		}
-		r.v[k] = sum.over(r.integer(r.Den.At(k, &buf)), r.integer(r.Rate.At(k, &buf2)))
+		r.v[k] = sum.over(r.integer(r.Den.At(k, &buf)), r.along.slope(k))
 	}
 	return nil
 }
@@ -265,7 +307,7 @@ func (r *dualRun) product(x dual, t int32, skip int) dual {
 // respect to d(k) is -w(k) v(k), and sums of these over the states that have a class are carried
 // down along the rests.
 func (r *dualRun) down() error {
-	var buf, buf2 big.Int
+	var buf big.Int
 	n := r.States()
 	group, copies := r.problem.WeightGroups()
 	masks := r.problem.ClassMasks()
@@ -279,7 +321,7 @@ func (r *dualRun) down() error {
 		if err := r.stop.After(2 * recursion.BigSteps * int(last-first)); err != nil {
 			return err
 		}
-		w[k] = w[k].over(r.integer(r.Den.At(k, &buf)), r.integer(r.Rate.At(k, &buf2)))
+		w[k] = w[k].over(r.integer(r.Den.At(k, &buf)), r.along.slope(k))
 		loss := w[k].mul(r.v[k])
 		for t := first; t < last; t++ {
 			pushed := r.termWeight(t).mul(w[k])
@@ -325,21 +367,21 @@ func (r *dualRun) down() error {
 	return nil
 }
 
-// A signed adds up the derivative of Z with respect to one number, and its derivative in z: what adds to Z
+// A signed adds up the derivative of Z with respect to one number, and its derivative in the direction: what adds to Z
 // at 0, what takes away at 1.
 type signed struct{ side [2]dual }
 
 func (s *signed) add(side int, t dual) { s.side[side] = s.side[side].add(t) }
 
-// derivative returns that of E = Z'/Z, Z' the derivative in z: with y = ∂Z and y' its
-// derivative in z, it is (y' + y)/Z - E y/Z for a rate, which z multiplies, and without the
-// second y for a capacity.
-func (s *signed) derivative(z dual, rate bool) difference {
+// derivative returns the derivative of E = Z'/Z with respect to a number, Z' being the derivative in the direction: with y = ∂Z
+// and y' its derivative in the direction, it is y'/Z - E y/Z. If z multiplies the number in the direction, y' + y stands for y'.
+func (r *dualRun) derivative(s *signed, multiplied bool) difference {
+	z := r.v[r.States()-1]
 	mean := z.d.Quo(z.x)
 	var side [2]arithmetic.Number
 	for i, y := range s.side {
 		side[i] = y.d
-		if rate {
+		if multiplied {
 			side[i] = side[i].Add(y.x)
 		}
 	}
