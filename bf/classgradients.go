@@ -2,10 +2,14 @@ package bf
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"math/big"
+	"slices"
 
 	"productform/cluster"
 	"productform/internal/arithmetic"
+	"productform/internal/input"
 	"productform/num"
 )
 
@@ -39,11 +43,17 @@ type Partials struct {
 //
 // Auto and Enclose ask for Settings.RelTol of each derivative (where its terms cancel further than that, of RelTol
 // times these). The time is about that of [MeanJobsGradient] for each class: 12 classes take 0.3 seconds in float64. Errors are
-// those of [Solve].
+// those of [Solve]; the derivatives count towards Settings.MaxBytes.
 func ClassGradients(ctx context.Context, m *cluster.Model, s Settings) (g *Gradients, err error) {
 	plans, s, err := gradientPlans(ctx, m, s)
 	if err != nil {
 		return nil, err
+	}
+	const perPair = 2 * 200 // bytes of two numbers with their bounds
+	if pairs := float64(len(m.Classes)) * float64(len(m.Classes)+len(m.Servers)); pairs*perPair > float64(s.MaxBytes) {
+		return nil, &num.TooLargeError{States: pairs, Bytes: pairs * perPair, Limit: s.MaxBytes, Input: input.Errorf("model",
+			fmt.Sprintf("%d classes and %d rows of servers", len(m.Classes), len(m.Servers)), "fewer of them: %.3g pairs have derivatives, in %.0f MiB; at most %d MiB",
+			pairs, pairs*perPair/(1<<20), s.MaxBytes>>20)}
 	}
 	err = precisely(s, func(engine num.Engine, prec uint) (width float64, err error) {
 		g, width, err = classGradientsWith(ctx, m, plans, engine, prec, s.RelTol)
@@ -57,7 +67,8 @@ func ClassGradients(ctx context.Context, m *cluster.Model, s Settings) (g *Gradi
 
 // classGradientsWith returns the gradients as one engine gives them, and the largest relative width of a derivative.
 func classGradientsWith(ctx context.Context, m *cluster.Model, plans []*plan, engine num.Engine, prec uint, tol float64) (*Gradients, float64, error) {
-	g := &classGradients{model: m, equal: m.EqualSizes(), tol: tol,
+	equal := m.EqualSizes()
+	g := &classGradients{model: m, equal: equal, parts: partsOf(equal), tol: tol,
 		result: &Gradients{Engine: engine, Classes: make([]ClassGradient, len(m.Classes))}}
 	zeros := func() Partials {
 		p := Partials{make([]num.Value, len(m.Classes)), make([]num.Value, len(m.Servers))}
@@ -85,6 +96,9 @@ func classGradientsWith(ctx context.Context, m *cluster.Model, plans []*plan, en
 			}
 			g.add(l, r, i)
 		}
+	}
+	if g.beyond {
+		return nil, 0, input.Errorf("model", "a derivative beyond 1e308", "derivatives within the range of float64: count time, or work, in other units")
 	}
 	return g.result, g.width, nil
 }
@@ -127,8 +141,10 @@ func (r *dualRun) oneClass(class int) (direction, error) {
 // classGradients are gradients under way.
 type classGradients struct {
 	model, equal *cluster.Model
+	parts        parts
 	result       *Gradients
 	tol, width   float64
+	beyond       bool // some derivative is beyond the range of float64
 }
 
 // add sets the derivatives of the rows of class i of a component, after the sweep in its direction.
@@ -138,8 +154,11 @@ func (g *classGradients) add(l *plan, r *dualRun, i int) {
 	for j, list := range l.component.Classes {
 		d := r.derivative(&r.rates[j], false)
 		for _, col := range list {
-			per := perRate(l, j, col, g.model, g.equal)
+			per, parts := perRate(l, j, col, g.model, g.equal), g.parts.ofRate(g.equal, col)
 			for _, row := range l.component.Classes[i] {
+				if g.parts.apart(row, parts) {
+					continue
+				}
 				jobs, delay := g.factors(l, i, row, per)
 				p := &g.result.Classes[row]
 				own := h.Zero()
@@ -156,8 +175,11 @@ func (g *classGradients) add(l *plan, r *dualRun, i int) {
 	for s, list := range l.component.Servers {
 		d := r.derivative(&r.capacities[s], false)
 		for _, col := range list {
-			per := perCapacity(l, s, col, g.equal)
+			per, parts := perCapacity(l, s, col, g.equal), g.parts.ofCapacity(g.equal, col)
 			for _, row := range l.component.Classes[i] {
+				if g.parts.apart(row, parts) {
+					continue
+				}
 				jobs, delay := g.factors(l, i, row, per)
 				p := &g.result.Classes[row]
 				g.set(&p.MeanJobs.Capacities[col], d, jobs, h.Zero())
@@ -182,4 +204,51 @@ func (g *classGradients) set(to *num.Value, d difference, factor *big.Rat, own a
 	var width float64
 	*to, width = difference{d.plus.Mul(f).Add(own), d.minus.Mul(f)}.times(big.NewRat(1, 1), g.tol)
 	g.width = max(g.width, width)
+	g.beyond = g.beyond || math.IsInf(to.Float, 0)
+}
+
+// parts tells the parts of a model that share no server, as it is: classes without arrivals and servers of capacity 0 link none,
+// and are in none themselves. As the normalizations of the parts multiply, a class depends on its own part only.
+type parts struct{ ofClass, ofServer []int } // by row, -1 for none
+
+func partsOf(m *cluster.Model) parts {
+	p := parts{slices.Repeat([]int{-1}, len(m.Classes)), slices.Repeat([]int{-1}, len(m.Servers))}
+	for k, c := range m.Reduce() {
+		for _, row := range slices.Concat(c.Classes...) {
+			p.ofClass[row] = k
+		}
+		for _, row := range slices.Concat(c.Servers...) {
+			p.ofServer[row] = k
+		}
+	}
+	return p
+}
+
+// ofRate returns the parts that change with the rate of a row of classes.
+func (p parts) ofRate(m *cluster.Model, row int) (list []int) {
+	if k := p.ofClass[row]; k >= 0 {
+		return []int{k}
+	}
+	for _, c := range m.Classes[row].Servers {
+		list = append(list, p.ofServer[c.Server])
+	}
+	return list
+}
+
+// ofCapacity returns the parts that change with the capacity of a row of servers.
+func (p parts) ofCapacity(m *cluster.Model, row int) (list []int) {
+	if k := p.ofServer[row]; k >= 0 {
+		return []int{k}
+	}
+	for i, class := range m.Classes {
+		if slices.ContainsFunc(class.Servers, func(c cluster.Choice) bool { return c.Server == row }) {
+			list = append(list, p.ofClass[i])
+		}
+	}
+	return list
+}
+
+// apart reports whether a row of classes depends on none of these parts, as far as that is known.
+func (p parts) apart(class int, list []int) bool {
+	return p.ofClass[class] >= 0 && !slices.Contains(list, p.ofClass[class])
 }

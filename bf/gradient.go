@@ -125,14 +125,14 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 	return g, width, nil
 }
 
-// setZero makes all values 0 as an engine writes it.
+// setZero makes all values 0 as an engine writes it. They share memory.
 func setZero(list []num.Value, engine num.Engine) {
+	zero := num.Value{Low: new(big.Float), High: new(big.Float)}
+	if engine == num.Exact {
+		zero = num.Value{Exact: new(big.Rat)}
+	}
 	for i := range list {
-		if engine == num.Exact {
-			list[i].Exact = new(big.Rat)
-		} else {
-			list[i].Low, list[i].High = new(big.Float), new(big.Float)
-		}
+		list[i] = zero
 	}
 }
 

@@ -683,3 +683,30 @@ func TestFullOutput(t *testing.T) {
 		}
 	}
 }
+
+// Two queues M/M/1 apart from each other: E[X] = λ/(C - λ) and delay 1/(C - λ), so that the derivatives are C/(C-λ)² and 1/(C-λ)² in
+// the rate and -λ/(C-λ)² and -1/(C-λ)² in the capacity. On both servers Z = (C_s Z(t) + C_t Z(s))/(C_s + C_t - λ_a - λ_b - λ_c), so that the
+// class without arrivals would have 1/(C_s + C_t - λ_a - λ_b) = 1/2 jobs a unit, and add 1/4 to the delays of the others. What is 0 is left out.
+func TestSolveGradients(t *testing.T) {
+	stdout, stderr, status := pfq(twoQueues, "solve", "-", "--gradients", "--engine", "exact", "--format", "json")
+	var answer struct{ Gradients []map[string]any }
+	if err := json.Unmarshal([]byte(stdout), &answer); err != nil || status != 0 || stderr != "" {
+		t.Fatalf("status %d, %v, %q", status, err, stderr)
+	}
+	var got []string
+	for _, g := range answer.Gradients {
+		got = append(got, fmt.Sprint(g["class"], " ", g["by"], " ", g["of"], " ", g["mean_jobs_change_exact"], " ", g["mean_delay_change_exact"]))
+	}
+	want := []string{
+		"a arrival_rate a 8/9 4/9", "a arrival_rate c 1/8 1/4", "a capacity s -2/9 -4/9",
+		"b arrival_rate b 4 4", "b arrival_rate c 1/8 1/4", "b capacity t -2 -4",
+		"c arrival_rate c 1/2 <nil>",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	stdout, _, _ = pfq(twoQueues, "solve", "-", "--gradients")
+	if want := "a      capacity          s   -0.222222         -0.444444\n"; !strings.Contains(stdout, want) {
+		t.Errorf("no line %q in\n%s", want, stdout)
+	}
+}

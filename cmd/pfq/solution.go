@@ -15,21 +15,22 @@ import (
 // A solution is the answer of solve.
 type solution struct {
 	*command.Scaled
-	Stable             bool             `json:"stable"`
-	Engine             num.Engine       `json:"engine"`
-	Lattice            *bf.Lattice      `json:"lattice"` // of the part with most states
-	States             int              `json:"states"`
-	Normalization      render.Number    `json:"normalization"`
-	EmptyProbability   render.Number    `json:"empty_probability"`
-	MeanJobs           render.Number    `json:"mean_jobs"`
-	MeanDelay          render.Number    `json:"mean_delay"`
-	RelativeErrorBound float64          `json:"relative_error_bound"`
-	Classes            []solutionClass  `json:"classes"`
-	Servers            []solutionServer `json:"servers"`
-	JobsDistribution   []render.Number  `json:"jobs_distribution,omitempty"`
-	Delays             *solutionDelays  `json:"delays,omitempty"` // how the percentiles were computed; nil if none were asked for
-	Parts              []solutionPart   `json:"parts"`
-	Note               string           `json:"note,omitempty"`
+	Stable             bool               `json:"stable"`
+	Engine             num.Engine         `json:"engine"`
+	Lattice            *bf.Lattice        `json:"lattice"` // of the part with most states
+	States             int                `json:"states"`
+	Normalization      render.Number      `json:"normalization"`
+	EmptyProbability   render.Number      `json:"empty_probability"`
+	MeanJobs           render.Number      `json:"mean_jobs"`
+	MeanDelay          render.Number      `json:"mean_delay"`
+	RelativeErrorBound float64            `json:"relative_error_bound"`
+	Classes            []solutionClass    `json:"classes"`
+	Servers            []solutionServer   `json:"servers"`
+	JobsDistribution   []render.Number    `json:"jobs_distribution,omitempty"`
+	Delays             *solutionDelays    `json:"delays,omitempty"` // how the percentiles were computed; nil if none were asked for
+	Gradients          []solutionGradient `json:"gradients,omitempty"`
+	Parts              []solutionPart     `json:"parts"`
+	Note               string             `json:"note,omitempty"`
 
 	digits int // decimal digits of the bounds that the engine enclose gives
 	width  float64
@@ -177,7 +178,7 @@ func (s *solution) lines(at *command.Scaled) []render.Lines {
 	whole := *s
 	whole.Scaled = nil
 	lines := []render.Lines{{Kind: "cluster", Of: whole}, {Kind: "class", Of: s.Classes}, {Kind: "server", Of: s.Servers},
-		{Kind: "distribution", Of: s.distribution()}, {Kind: "part", Of: s.Parts}}
+		{Kind: "gradient", Of: s.Gradients}, {Kind: "distribution", Of: s.distribution()}, {Kind: "part", Of: s.Parts}}
 	for i := range lines {
 		if at != nil {
 			lines[i].Head = at
@@ -242,6 +243,7 @@ func (s *solution) text(t *render.Text) {
 	}
 	delayTable(t, classes)
 	t.Table(s.Servers, serverColumns(s.Servers)...)
+	t.Table(s.Gradients, gradientColumns...)
 	t.Table(s.distribution(), "jobs", "probability")
 }
 

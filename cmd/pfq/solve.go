@@ -32,6 +32,7 @@ type solveFlags struct {
 	tol             float64
 	distribution    int // most jobs; 0 for no distribution
 	percentiles     []command.Percentile
+	wantGradients   bool
 	memory          int        // MiB
 	factors         []*big.Rat // of the arrival rates; nil for the model as it is
 }
@@ -46,6 +47,7 @@ func newSolve() *cobra.Command {
 	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in all, N from 1 to %d", bf.MostJobs),
 		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: command.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
 	command.AddPercentiles(cmd, &f.percentiles, "also give these percentiles of the delay of each class, in order of arrival with exponential sizes")
+	cli.AddSwitch(cmd, &f.wantGradients, "gradients", "also give the derivatives of the means of each class in every arrival rate and capacity")
 	cli.Flag[int]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
 		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: command.ParseInt(mostMemory)}.Add(cmd, &f.memory)
 	command.AddScale(cmd, &f.factors, "solve", "all arrival rates")
@@ -90,9 +92,14 @@ func (f *solveFlags) one(q command.Query, m *cluster.Model) (a render.Answer, st
 	if err != nil {
 		return a, false, err
 	}
+	gradients, err := f.gradients(q, m)
+	if err != nil {
+		return a, false, err
+	}
 	f.warn([]*bf.Result{r}, q.Stderr)
 	s := newSolution(m, r, command.Digits(f.tol))
 	s.setDelays(delays, f.percentiles)
+	s.setGradients(m, gradients)
 	return render.Answer{JSON: s, Lines: s.lines(nil), Columns: solutionColumns, Text: s.text}, true, nil
 }
 
@@ -241,6 +248,11 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 				return a, false, err
 			}
 			points[i].solution.setDelays(delays, f.percentiles)
+			gradients, err := f.gradients(q, m.Scale(points[i].factor))
+			if err != nil {
+				return a, false, err
+			}
+			points[i].solution.setGradients(m, gradients)
 			points[i].solution.Scaled = points[i].at
 			results = results[1:]
 		}
@@ -268,7 +280,7 @@ func sweepAnswer(points []point) render.Answer {
 
 // sweepText writes how each factor was solved, and the tables of all factors together.
 func sweepText(t *render.Text, points []point) {
-	var wholes, classes, percentiles, servers, distribution []render.Record
+	var wholes, classes, percentiles, servers, gradients, distribution []render.Record
 	var classTitles, serverTitles []string
 	var parts []solutionPart // of the last factor
 	for _, p := range points {
@@ -294,6 +306,9 @@ func sweepText(t *render.Text, points []point) {
 		for _, server := range s.Servers {
 			servers = append(servers, slices.Concat(scale, render.Fields(server)))
 		}
+		for _, g := range s.Gradients {
+			gradients = append(gradients, slices.Concat(scale, render.Fields(g)))
+		}
 		for _, d := range s.distribution() {
 			distribution = append(distribution, slices.Concat(scale, render.Fields(d)))
 		}
@@ -304,6 +319,7 @@ func sweepText(t *render.Text, points []point) {
 	t.Table(classes, slices.Concat([]string{"scale"}, classTitles)...)
 	delayTable(t, percentiles, "scale")
 	t.Table(servers, slices.Concat([]string{"scale"}, serverTitles)...)
+	t.Table(gradients, slices.Concat([]string{"scale"}, gradientColumns)...)
 	t.Table(distribution, "scale", "jobs", "probability")
 }
 

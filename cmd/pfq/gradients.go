@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"math"
+	"math/big"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/render"
+	"productform/num"
+)
+
+// A solutionGradient says by how much the means of a class change with one rate or capacity.
+type solutionGradient struct {
+	Class     string        `json:"class"`
+	By        string        `json:"by" title:"for each unit of"` // arrival_rate or capacity
+	Of        string        `json:"of"`                          // a class or a server
+	MeanJobs  render.Number `json:"mean_jobs_change"`
+	MeanDelay render.Number `json:"mean_delay_change"`
+}
+
+// gradients returns the derivatives of the means of each class, nil if none are asked for.
+func (f *solveFlags) gradients(q command.Query, m *cluster.Model) (*bf.Gradients, error) {
+	if !f.wantGradients {
+		return nil, nil
+	}
+	g, err := command.WithProgress(q, func(ctx context.Context) (*bf.Gradients, error) { return bf.ClassGradients(ctx, m, f.settings()) })
+	return g, f.translate(err)
+}
+
+// setGradients adds the derivatives that are not 0, unless g is nil.
+func (s *solution) setGradients(m *cluster.Model, g *bf.Gradients) {
+	if g == nil {
+		return
+	}
+	s.Gradients = []solutionGradient{}
+	for i, c := range g.Classes {
+		add := func(by, of string, values func(*bf.Partials) *num.Value) {
+			jobs := values(&c.MeanJobs)
+			var delay *num.Value
+			if c.MeanDelay != nil {
+				delay = values(c.MeanDelay)
+			}
+			if isZero(jobs) && (delay == nil || isZero(delay)) {
+				return
+			}
+			s.Gradients = append(s.Gradients, solutionGradient{m.Classes[i].Name, by, of, s.bounded(jobs, g.Engine), s.bounded(delay, g.Engine)})
+		}
+		for j, of := range m.Classes {
+			add("arrival_rate", of.Name, func(p *bf.Partials) *num.Value { return &p.ArrivalRates[j] })
+		}
+		for k, of := range m.Servers {
+			add("capacity", of.Name, func(p *bf.Partials) *num.Value { return &p.Capacities[k] })
+		}
+	}
+}
+
+func isZero(v *num.Value) bool {
+	return v.Exact != nil && v.Exact.Sign() == 0 || v.Exact == nil && v.Low.Sign() == 0 && v.High.Sign() == 0
+}
+
+// bounded returns a derivative with its bounds, which the engine float has, too, as doubles.
+func (s *solution) bounded(v *num.Value, engine num.Engine) render.Number {
+	if engine == num.Exact {
+		return render.Value(v, render.Fraction, s.digits)
+	}
+	if v == nil || engine != num.Float {
+		return render.Value(v, render.Bounds, s.digits)
+	}
+	low, below := v.Low.Float64()
+	if below == big.Above {
+		low = math.Nextafter(low, math.Inf(-1))
+	}
+	high, above := v.High.Float64()
+	if above == big.Below {
+		high = math.Nextafter(high, math.Inf(1))
+	}
+	return render.Number{Float: v.Float, Proof: render.Bounds, Low: low, High: high}
+}
+
+var gradientColumns = []string{"class", "by", "of", "mean_jobs_change", "mean_delay_change"}
