@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,6 @@ import (
 	"productform/internal/input"
 	"productform/internal/output"
 	"productform/internal/render"
-	"productform/num"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
 	"productform/sizes"
@@ -240,7 +238,7 @@ func (f *simulateFlags) simulate(q command.Query, m *cluster.Model, jobs jobSize
 		return nil, verdict, err
 	}
 	var theory *bf.Result
-	var delays *bf.DelayResult
+	var delays exactDelays
 	if exact, err := f.isExact(system); err != nil {
 		return nil, nil, err
 	} else if exact { // before the simulation, while nothing is lost if memory or time do not suffice
@@ -252,7 +250,7 @@ func (f *simulateFlags) simulate(q command.Query, m *cluster.Model, jobs jobSize
 		}
 		if err != nil {
 			fmt.Fprintln(q.Stderr, "pfq: note: no exact values beside the estimates:", cli.OneLine(err))
-		} else if delays, err = f.exactDelays(q, m, theory); err != nil {
+		} else if delays, err = f.solveDelays(q, m, theory); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -261,68 +259,6 @@ func (f *simulateFlags) simulate(q command.Query, m *cluster.Model, jobs jobSize
 		return nil, nil, err
 	}
 	return f.newSimulation(m, verdict.Stable, jobs, result, theory, delays, speed), nil, nil
-}
-
-// mostProducts bounds the products that exact percentiles may take: some ten seconds of one core.
-const mostProducts = 1e10
-
-// exactDelays computes the percentiles, given the means, where they are exact: in order of arrival. Where they would take too long, a note
-// says so and they are nil, as they are where nobody asks for them.
-func (f *simulateFlags) exactDelays(q command.Query, m *cluster.Model, means *bf.Result) (*bf.DelayResult, error) {
-	if len(f.percentiles) == 0 || f.policy != string(simcluster.FCFS) {
-		return nil, nil
-	}
-	note := func(why string) { fmt.Fprintln(q.Stderr, "pfq: note: no exact percentiles beside the estimates:", why) }
-	question := bf.DelayQuestion{}
-	highest := new(big.Rat)
-	for _, p := range f.percentiles {
-		question.Levels = append(question.Levels, p.Level)
-		if p.Level.Cmp(highest) > 0 {
-			highest = p.Level
-		}
-	}
-	if products := delayProducts(m, means, highest); products > mostProducts {
-		note(fmt.Sprintf("they take some %.1g products, and %g is the most", products, float64(mostProducts)))
-		return nil, nil
-	}
-	r, err := command.WithProgress(q, func(ctx context.Context) (*bf.DelayResult, error) {
-		return bf.Delays(ctx, m, question, bf.Settings{Engine: num.Float, MaxBytes: 1 << 30})
-	})
-	if err != nil && !errors.Is(err, command.ErrInterrupted) {
-		note(cli.OneLine(err))
-		return nil, nil
-	}
-	return r, err
-}
-
-// delayProducts estimates the products that [bf.Delays] takes for percentiles up to a level, given the means: of each step as many as the
-// lattice has elements; and of steps as many as events come in the time that an exponential delay of twice the mean exceeds with the probability 1-level.
-func delayProducts(m *cluster.Model, means *bf.Result, level *big.Rat) float64 {
-	var capacity, delay, products float64
-	for _, s := range m.Servers {
-		v, _ := s.Capacity.Float64()
-		capacity += v * float64(s.Size())
-	}
-	for _, c := range means.Classes {
-		if c.MeanDelay != nil {
-			delay = max(delay, c.MeanDelay.Float)
-		}
-	}
-	size, _ := num.OrOne(m.MeanSize).Float64()
-	rest, _ := new(big.Rat).Sub(big.NewRat(1, 1), level).Float64()
-	events := capacity / size * 2 * delay * -math.Log(rest)
-	for _, part := range means.Parts {
-		classes, servers := float64(len(part.Classes)), float64(len(part.Servers))
-		each := classes * float64(part.States)
-		switch part.Lattice {
-		case bf.ConnectedLattice: // which delays do without
-			each = classes * math.Exp2(min(classes, servers))
-		case bf.ServerLattice, bf.SymmetricLattice:
-			each *= servers
-		}
-		products += each * (events + 8*math.Sqrt(events))
-	}
-	return products
 }
 
 // isExact reports whether balanced fairness is exact for a system.

@@ -62,8 +62,8 @@ type simulationServer struct {
 	Utilization *render.Estimate `json:"utilization"`
 }
 
-// newSimulation turns what was simulated into an answer; theory and delays are nil where they do not apply.
-func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSizes, r *sim.Result, theory *bf.Result, delays *bf.DelayResult, speed *float64) *simulation {
+// newSimulation turns what was simulated into an answer; theory is nil, and delays are empty, where they do not apply.
+func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSizes, r *sim.Result, theory *bf.Result, delays exactDelays, speed *float64) *simulation {
 	s := &simulation{
 		Stable: stable, Policy: f.policy, Sizes: f.sizes, ScaledFrom: jobs.scaledFrom, Method: r.Method,
 		Classes: []simulationClass{}, Servers: []simulationServer{},
@@ -91,17 +91,13 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 		return nil
 	}
 	s.simulationMeans = simulationMeans{command.Estimated(r.All(sim.MeanJobs), value(&theory.MeanJobs)), command.Estimated(r.All(sim.MeanDelay), theory.MeanDelay),
-		command.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfAll, 0, nil)}
+		command.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfAll, 0, delays.all)}
 	for i, c := range r.Classes {
 		t := &theory.Classes[i]
-		var exact []num.Value
-		if delays != nil {
-			exact = delays.Classes[i].Quantiles
-		}
 		s.Classes = append(s.Classes, simulationClass{c.Name, render.Rat(m.Classes[i].ArrivalRate, render.Unproved), ownMeanSize(m, i, render.Unproved),
 			command.Estimated(r.Class(i, sim.MeanJobs), value(&t.MeanJobs)), command.Estimated(r.Class(i, sim.MeanDelay), t.MeanDelay),
 			command.Estimated(r.Class(i, sim.MeasuredDelay), t.MeanDelay), command.Estimated(r.Class(i, sim.ServiceRate), t.ServiceRate),
-			command.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfClass, i, exact)})
+			command.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfClass, i, delays.of(i))})
 	}
 	for i, server := range m.Servers {
 		s.Servers = append(s.Servers, simulationServer{server.Name, groupSize(server),

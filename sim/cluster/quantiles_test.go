@@ -9,6 +9,7 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
+	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/stability"
@@ -55,16 +56,20 @@ func TestQuantilesAreThoseOfTheory(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := simtest.Run(t, Cluster{Model: m}, sim.Settings{Runs: 30, Jumps: 2e4, WarmUp: 5e3, Seed: seed, Levels: levels})
-		for i := range m.Classes {
+		all, err := bf.DelaysOfAll(t.Context(), m, exact, bf.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare := func(kind sim.Kind, i int, theory []num.Value) {
 			for k, level := range levels {
-				q := s.Quantile(sim.OfClass, i, level)
+				q := s.Quantile(kind, i, level)
 				if q == nil {
-					t.Errorf("seed %d: class %d has no quantile at %v: %q", seed, i, level, s.Warnings)
+					t.Errorf("seed %d: %s %d has no quantile at %v: %q", seed, kind, i, level, s.Warnings)
 					continue
 				}
-				z := q.Z(theory.Classes[i].Quantiles[k].Float)
+				z := q.Z(theory[k].Float)
 				if !(math.Abs(z) < 5) { // 1 in 1.7 million
-					t.Errorf("seed %d: class %d, level %v: %.5g ± %.2g, exact %.5g, z = %.1f", seed, i, level, q.Value, q.StdError, theory.Classes[i].Quantiles[k].Float, z)
+					t.Errorf("seed %d: %s %d, level %v: %.5g ± %.2g, exact %.5g, z = %.1f", seed, kind, i, level, q.Value, q.StdError, theory[k].Float, z)
 				}
 				count++
 				square += z * z
@@ -73,8 +78,12 @@ func TestQuantilesAreThoseOfTheory(t *testing.T) {
 				}
 			}
 		}
+		compare(sim.OfAll, 0, all)
+		for i, c := range theory.Classes {
+			compare(sim.OfClass, i, c.Quantiles)
+		}
 	}
-	if rms := math.Sqrt(square / count); count < 300 || math.Abs(rms-1) > 0.2 || outside > 0.1*count {
+	if rms := math.Sqrt(square / count); count < 400 || math.Abs(rms-1) > 0.2 || outside > 0.1*count {
 		t.Errorf("of %g quantiles the root mean square of z is %.3f, and %g are beyond 1.96", count, rms, outside)
 	}
 }

@@ -1,0 +1,138 @@
+package bf
+
+import (
+	"context"
+	"math"
+	"math/big"
+
+	"productform/cluster"
+	"productform/num"
+)
+
+// DelaysOfAll returns quantiles of the delay T of a job of any class, in the order of the levels, as [Delays] does for the classes: the times t with
+//
+//	P(T > t) = Σ_i λ_i P(T_i > t) / Σ_i λ_i = 1 - level.
+//
+// Each lies between Low and High, which are Settings.RelTol apart, relatively, or less, unless the tails of the classes are not known well enough for
+// that. They are nil if no jobs arrive. It takes some five times as long as [Delays], whose errors it has.
+func DelaysOfAll(ctx context.Context, m *cluster.Model, levels []*big.Rat, s Settings) ([]num.Value, error) {
+	r, err := Delays(ctx, m, DelayQuestion{Levels: levels}, s)
+	if err != nil {
+		return nil, err
+	}
+	brackets := make([]bracket, len(levels))
+	for k, level := range levels {
+		b := bracket{rest: num.FromRat(new(big.Rat).Sub(big.NewRat(1, 1), level), excessPrec), low: math.Inf(1)}
+		for _, c := range r.Classes {
+			if c.Quantiles != nil { // between the least and the largest of the classes
+				low, high := c.Quantiles[k].Bounds()
+				b.low, b.high = min(b.low, low), max(b.high, high)
+			}
+		}
+		if !(b.low <= b.high) {
+			return nil, nil
+		}
+		brackets[k] = b
+	}
+	if s, err = s.checked(); err != nil {
+		return nil, err
+	}
+	for range mostRounds {
+		if err := narrow(ctx, m, brackets, s); err != nil {
+			return nil, err
+		}
+	}
+	values := make([]num.Value, len(levels))
+	for k, b := range brackets {
+		values[k] = num.Value{Float: b.low + (b.high-b.low)/2, Low: big.NewFloat(b.low), High: big.NewFloat(b.high)}
+	}
+	return values, nil
+}
+
+const (
+	excessPrec = 64 // bits
+	mostRounds = 8  // each of which leaves a sixteenth of a bracket, and soon much less
+)
+
+// A bracket holds a quantile: P(T > low) is at least the rest, P(T > high) at most.
+type bracket struct {
+	rest      num.Interval // 1 - level
+	low, high float64
+	at        float64 // a time near the quantile, if excesses are known
+	known     bool
+}
+
+// times returns times in the bracket, with its ends: evenly spread, or around at.
+func (b *bracket) times() []float64 {
+	list := []float64{b.low, b.high}
+	for k, width := 1.0, b.high-b.low; k < 16; k++ {
+		if !b.known {
+			list = append(list, b.low+k/16*width)
+			continue
+		}
+		list = append(list, b.at-math.Pow(8, -k)*width, b.at+math.Pow(8, -k)*width)
+	}
+	inside := list[:0]
+	for _, t := range list {
+		if t >= b.low && t <= b.high {
+			inside = append(inside, t)
+		}
+	}
+	return inside
+}
+
+// narrow narrows the brackets that are wider than was asked for.
+func narrow(ctx context.Context, m *cluster.Model, brackets []bracket, s Settings) error {
+	var question DelayQuestion
+	var times [][]float64
+	for k := range brackets {
+		b := &brackets[k]
+		times = append(times, nil)
+		if b.high-b.low > s.RelTol*b.low {
+			times[k] = b.times()
+		}
+		for _, t := range times[k] {
+			question.Times = append(question.Times, new(big.Rat).SetFloat64(t))
+		}
+	}
+	if question.Times == nil {
+		return nil
+	}
+	r, err := Delays(ctx, m, question, s)
+	if err != nil {
+		return err
+	}
+	place := 0
+	for k := range brackets {
+		b := &brackets[k]
+		below, above := math.Inf(1), math.Inf(-1) // the excesses at the ends
+		for _, t := range times[k] {
+			e := excess(m, r, place, b.rest)
+			place++
+			switch v := e.Approx(); {
+			case e.Low.Sign() >= 0 && t >= b.low:
+				b.low, below = t, v
+			case e.High.Sign() <= 0 && t <= b.high:
+				b.high, above = t, v
+			}
+		}
+		if b.known = below >= 0 && above <= 0 && below > above && below-above <= math.MaxFloat64; b.known {
+			b.at = b.low + (b.high-b.low)*(below/(below-above))
+		}
+	}
+	return nil
+}
+
+// excess encloses Σ_i λ_i (P(T_i > t) - rest) at one of the times of a question, which falls with t, and is 0 at the quantile.
+func excess(m *cluster.Model, r *DelayResult, place int, rest num.Interval) num.Interval {
+	sum := num.FromInt(0, excessPrec)
+	for i, c := range r.Classes {
+		if c.Tails == nil {
+			continue
+		}
+		v := c.Tails[place]
+		tail := num.Interval{Low: num.Down(excessPrec).Set(v.Low), High: num.Up(excessPrec).Set(v.High)}
+		sum = sum.Add(num.FromRat(m.Classes[i].ArrivalRate, excessPrec).Mul(tail.Sub(rest)))
+	}
+	return sum
+}
