@@ -48,18 +48,9 @@ func (x jet) over(y jet) jet {
 	return z
 }
 
-// transform returns the first powers of s of E[exp(-s T_i)] = Z(λ - s e_i)/Z(λ), with Z by the literal recursion over sets
-// of active classes.
-func transform(m *cluster.Model, class, powers int) jet {
-	lambda, mu := oracle.Rates(m), oracle.RankTable(m)
-	rates := make([]jet, len(lambda))
-	for i, l := range lambda {
-		rates[i] = newJet(powers)
-		rates[i][0].Set(l)
-		if i == class && powers > 1 {
-			rates[i][1].SetInt64(-1)
-		}
-	}
+// normalization returns Z by the literal recursion over sets of active classes.
+func normalization(rates []jet, mu []*big.Rat) jet {
+	powers := len(rates[0])
 	g := make([]jet, len(mu))
 	z := newJet(powers)
 	for a := range g {
@@ -85,9 +76,81 @@ func transform(m *cluster.Model, class, powers int) jet {
 			z[k].Add(z[k], g[a][k])
 		}
 	}
+	return z
+}
+
+// constants returns the arrival rates as jets.
+func constants(m *cluster.Model, powers int) []jet {
+	rates := make([]jet, len(m.Classes))
+	for i, l := range oracle.Rates(m) {
+		rates[i] = newJet(powers)
+		rates[i][0].Set(l)
+	}
+	return rates
+}
+
+// transform returns the first powers of s of E[exp(-s T_i)] = Z(λ - s e_i)/Z(λ).
+func transform(m *cluster.Model, class, powers int) jet {
+	rates := constants(m, powers)
+	rates[class][1].SetInt64(-1)
+	z := normalization(rates, oracle.RankTable(m))
 	constant := newJet(powers)
 	constant[0].Set(z[0])
 	return z.over(constant)
+}
+
+// The distribution of the number of jobs of a class has the generating function Z(λ + (z-1) λ_i e_i)/Z(λ): equal as fractions on each
+// lattice, of a class that chooses its servers with all combinations together. Other engines are within their bounds.
+func TestJobsByClassAreCoefficients(t *testing.T) {
+	const most = 3
+	rapid.Check(t, func(t *rapid.T) {
+		o := oracle.Options{Servers: 4, Classes: 4, Stable: true, ZeroRates: true, Long: rapid.IntRange(0, 3).Draw(t, "long") == 0}
+		groups := rapid.Bool().Draw(t, "groups")
+		if groups {
+			o.Servers, o.Count = 2, 3
+		}
+		m := rapid.Custom(func(t *rapid.T) *cluster.Model { return oracle.DrawModel(t, o) }).
+			Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= 5 }).Draw(t, "model")
+		single, _, rows, err := m.EqualSizes().Expand(100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu := oracle.RankTable(single)
+		all := normalization(constants(single, 1), mu)[0]
+		var want [][]*big.Rat
+		for row := range m.Classes {
+			rates := constants(single, most+1)
+			for i, of := range rows {
+				if of == row {
+					rates[i][0], rates[i][1] = rates[i][1], rates[i][0]
+				}
+			}
+			z := normalization(rates, mu)
+			for n := range z {
+				z[n].Quo(z[n], all)
+			}
+			want = append(want, z)
+		}
+		for _, lattice := range lattices {
+			for _, engine := range []num.Engine{num.Exact, num.Enclose, num.Float} {
+				r, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: lattice, MaxJobs: most, ByClass: true})
+				if err != nil {
+					if groups && isInput(err) && lattice != "" && lattice != SymmetricLattice {
+						continue
+					}
+					if engine == num.Float && (errors.Is(err, ErrDigits) || errors.Is(err, ErrRange)) {
+						continue
+					}
+					t.Fatalf("%s %s: %v", lattice, engine, err)
+				}
+				for row, list := range want {
+					for n, w := range list {
+						checkNumber(t, fmt.Sprintf("%s %s: P(X_%d = %d)", lattice, engine, row, n), r.Classes[row].JobsDistribution[n], w, r.RelativeErrorBound)
+					}
+				}
+			}
+		}
+	})
 }
 
 // The moments are the derivatives of the transform, equal as fractions, on each lattice; of a class that chooses its servers,

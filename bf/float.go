@@ -83,7 +83,7 @@ func newFloatRun(ctx context.Context, g *recursion.Graph) *floatRun {
 // terms and a rounding an addition, and the weight, d(k) and the division have one each. A d(k) made from shares has
 // a little more, see denRoundoff. The error is ErrRange if a value is not safe from underflow.
 func (f *floatRun) up() error {
-	n := seriesStates(f.Graph)
+	n := f.Inner()
 	f.v, f.e = make([]float64, n), make([]float64, n)
 	for k := range n {
 		first, last := f.Terms(k)

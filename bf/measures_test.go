@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"slices"
 	"testing"
 
 	"productform/cluster"
@@ -16,8 +17,21 @@ import (
 )
 
 // balance returns Σ_{|x|=n} Φ(x) Π (λ_i σ_i)^x_i for n = 0..total of a model without groups, summed
-// state by state from Φ(x) = Σ_i Φ(x-e_i)/μ(A(x)) ([BC17], equations (3) and (4)), μ in work.
-func balance(m *cluster.Model, total int) []*big.Rat {
+// state by state from Φ(x) = Σ_i Φ(x-e_i)/μ(A(x)) ([BC17], equations (3) and (4)), μ in work; withClass has the sums over those of
+// the states with |x| <= total in which n jobs are of the classes of each row.
+func balance(m *cluster.Model, total int, rows []int) (sums []*big.Rat, withClass [][]*big.Rat) {
+	for range slices.Max(rows) + 1 {
+		withClass = append(withClass, newJet(total+1))
+	}
+	count := func(x string, weight *big.Rat) {
+		jobs := make([]int, len(withClass))
+		for i, row := range rows {
+			jobs[row] += int(x[i])
+		}
+		for row, n := range jobs {
+			withClass[row][n].Add(withClass[row][n], weight)
+		}
+	}
 	var work []*big.Rat
 	for _, k := range m.Classes {
 		size := big.NewRat(1, 1)
@@ -28,9 +42,10 @@ func balance(m *cluster.Model, total int) []*big.Rat {
 		}
 		work = append(work, new(big.Rat).Mul(k.ArrivalRate, size))
 	}
-	sums := make([]*big.Rat, total+1)
+	sums = make([]*big.Rat, total+1)
 	level := map[string]*big.Rat{string(make([]byte, len(m.Classes))): big.NewRat(1, 1)} // Φ(x) Π (λσ)^x on |x| = n
 	sums[0] = big.NewRat(1, 1)
+	count(string(make([]byte, len(m.Classes))), sums[0])
 	for n := 1; n <= total; n++ {
 		next := map[string]*big.Rat{}
 		sums[n] = new(big.Rat)
@@ -60,10 +75,11 @@ func balance(m *cluster.Model, total int) []*big.Rat {
 			}
 			next[y] = sum.Quo(sum, mu)
 			sums[n].Add(sums[n], sum)
+			count(y, sum)
 		}
 		level = next
 	}
-	return sums
+	return sums, withClass
 }
 
 // The distribution of the number of jobs is the sum over the states of the Whittle network.
@@ -71,15 +87,16 @@ func TestDistributionIsSumOverStates(t *testing.T) {
 	const total = 5
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"), false)
-		e, _, _, err := m.Expand(5)
+		e, _, rows, err := m.Expand(5)
 		if err != nil {
 			return
 		}
 		z := oracle.Solve(m).Normalization
-		want := balance(e, total)
+		want, withClass := balance(e, total, rows)
+		rest := new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).Quo(oracle.Sum(want), z)) // of states with more jobs
 		for _, lattice := range lattices {
 			for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
-				r, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: lattice, MaxJobs: total})
+				r, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: lattice, MaxJobs: total, ByClass: true})
 				if err != nil {
 					if isInput(err) && lattice != "" && lattice != SymmetricLattice {
 						continue
@@ -89,6 +106,14 @@ func TestDistributionIsSumOverStates(t *testing.T) {
 				for n, w := range want {
 					p := r.JobsDistribution[n]
 					checkValue(t, fmt.Sprintf("%s %s P(%d jobs)", lattice, engine, n), r, p.Float, p.Exact, new(big.Rat).Quo(w, z))
+				}
+				for i, list := range withClass {
+					for n, w := range list {
+						low, p := new(big.Rat).Quo(w, z), r.Classes[i].JobsDistribution[n].Exact
+						if engine == num.Exact && (p.Cmp(low) < 0 || p.Cmp(new(big.Rat).Add(low, rest)) > 0) {
+							t.Errorf("%s: P(%d jobs of class %d) = %v, %v of states with at most %d jobs, %v of others", lattice, n, i, p, low, total, rest)
+						}
+					}
 				}
 			}
 		}

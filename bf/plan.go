@@ -283,6 +283,15 @@ func (l *plan) bytes(engine num.Engine, prec uint, maxJobs int) float64 {
 	return perState*l.states + fixed
 }
 
+// classBytes estimates the memory of a distribution of the number of jobs of a class, beside the graph.
+func (l *plan) classBytes(engine num.Engine, prec uint, maxJobs int) float64 {
+	perState := 400.
+	if engine == num.Enclose {
+		perState += 6 * bigFloatBytes(prec)
+	}
+	return l.bytes(engine, prec, maxJobs) + perState*l.states
+}
+
 // bigFloatBytes returns the memory of a big.Float of prec bits that products are written to.
 func bigFloatBytes(prec uint) float64 { return 72 + 16*math.Ceil(float64(prec)/64) }
 

@@ -23,16 +23,17 @@ type Settings struct {
 	Lattice  Lattice    // "" means the cheapest that applies
 	RelTol   float64    // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
 	MaxJobs  int        // if > 0, at most MostJobs, Result.JobsDistribution has P(n = 0), ..., P(n = MaxJobs)
+	ByClass  bool       // ClassResult.JobsDistribution has as many probabilities of each class, in about as many times the time
 	MaxBytes int64      // memory the tables may take; 0 means 16 GiB
 
 	spare *[]float64 // table that one solve of a sweep leaves to the next
 }
 
-// MostJobs is the largest number of jobs in Result.JobsDistribution.
+// MostJobs is the largest number of jobs in distributions of the number of jobs.
 const MostJobs = 10000
 
 // A Result holds the stationary measures of a cluster under balanced fairness. Every number is within
-// RelativeErrorBound of the exact value for the model as written; a probability of JobsDistribution below 2^-1022,
+// RelativeErrorBound of the exact value for the model as written; a probability of a JobsDistribution below 2^-1022,
 // where the spacing of float64 is 2^-1074, is within that much more.
 type Result struct {
 	Engine             num.Engine // the engine that gave the numbers: Float, Enclose or Exact
@@ -69,6 +70,8 @@ type ClassResult struct {
 	MeanJobs    num.Value  // E[X_i]
 	MeanDelay   *num.Value // E[X_i]/λ_i, mean sojourn; nil if λ_i = 0
 	ServiceRate *num.Value // γ_i = λ_i σ_i / E[X_i], work per unit of time; nil if λ_i = 0
+
+	JobsDistribution []num.Value // P(X_i = n), n = 0..Settings.MaxJobs; nil unless Settings.ByClass
 }
 
 // A ServerResult holds the measures of one server, or of each server of a group.

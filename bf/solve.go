@@ -6,10 +6,12 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/input"
+	"productform/internal/jobcounts"
 	"productform/internal/recursion"
 	"productform/num"
 )
@@ -127,7 +129,8 @@ type rows struct {
 	like          arithmetic.Number // 1
 	normalization arithmetic.Number
 	jobs, busy    []arithmetic.Number
-	distribution  []arithmetic.Number // coefficients of Z(zλ), before the division by Z
+	distribution  []arithmetic.Number   // coefficients of Z(zλ), before the division by Z
+	byClass       [][]arithmetic.Number // P(X_i = n) of each row
 	parts         []Part
 }
 
@@ -149,6 +152,9 @@ func (p *prepared) solveRows(ctx context.Context, s Settings, engine num.Engine,
 			t.distribution[i] = zero
 		}
 		t.distribution[0] = one
+	}
+	if s.ByClass && s.MaxJobs > 0 {
+		t.byClass = slices.Repeat([][]arithmetic.Number{t.distribution}, len(m.Classes)) // no jobs of a class without arrivals
 	}
 	for k := range p.components {
 		c := &p.components[k]
@@ -179,6 +185,9 @@ func inRows(err error, c *cluster.Component) error {
 
 // solve adds the measures of one component.
 func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component, l *plan, engine num.Engine, prec uint, s Settings) error {
+	if need := l.classBytes(engine, prec, s.MaxJobs); t.byClass != nil && need > float64(s.MaxBytes) {
+		return l.tooLarge(need, engine, prec, s)
+	}
 	r, err := l.measure(ctx, engine, prec, s.MaxBytes)
 	if err != nil {
 		return err
@@ -200,16 +209,24 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 		}
 	}
 	if s.MaxJobs > 0 {
-		z, err := l.coefficients(ctx, s.MaxJobs, engine, prec, s.MaxBytes)
+		if err := l.build(ctx, prec); err != nil {
+			return err
+		}
+		z, err := jobcounts.Total(ctx, l.graph, l.lattice == ConnectedLattice, s.MaxJobs, t.like, s.MaxBytes)
 		if err != nil {
 			return err
 		}
 		if t.parts != nil {
-			if z, err = convolve(ctx, t.distribution, z, s.MaxJobs); err != nil {
+			if z, err = jobcounts.Convolve(ctx, t.distribution, z, s.MaxJobs); err != nil {
 				return err
 			}
 		}
 		t.distribution = z
+	}
+	if t.byClass != nil {
+		if err := t.solveByClass(ctx, m, c, l, r.normalization, s); err != nil {
+			return err
+		}
 	}
 	part := Part{Lattice: l.lattice, States: int(l.states), Why: l.why, bytes: l.memory(engine, prec, s.MaxJobs)}
 	for _, list := range c.Classes {
@@ -219,6 +236,24 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 		part.Servers = append(part.Servers, list...)
 	}
 	t.parts = append(t.parts, part)
+	return nil
+}
+
+// solveByClass adds the distributions of the numbers of jobs of the classes of one component, given its normalization.
+func (t *rows) solveByClass(ctx context.Context, m *cluster.Model, c *cluster.Component, l *plan, z arithmetic.Number, s Settings) error {
+	for i, list := range c.Classes {
+		for _, row := range list {
+			share := new(big.Rat).Quo(m.Classes[row].ArrivalRate, c.Model.Classes[i].ArrivalRate)
+			law, err := jobcounts.OfClass(ctx, l.problem, l.graph, i, share, s.MaxJobs, t.like, s.MaxBytes)
+			if err != nil {
+				return err
+			}
+			for n := range law {
+				law[n] = law[n].Quo(z)
+			}
+			t.byClass[row] = law
+		}
+	}
 	return nil
 }
 
@@ -303,12 +338,19 @@ func (t *rows) result(p *prepared, s Settings, engine num.Engine) (*Result, erro
 	for i := range m.Servers {
 		r.Servers = append(r.Servers, ServerResult{Utilization: export(t.busy[i])})
 	}
-	for _, z := range t.distribution {
-		p := z.Quo(t.normalization)
+	probability := func(p arithmetic.Number) num.Value {
 		x, _ := p.Value() // the nearest double, even where none is near in relative terms
-		r.JobsDistribution = append(r.JobsDistribution, x)
 		r.RelativeErrorBound = max(r.RelativeErrorBound, p.RelativeError())
 		r.width = max(r.width, p.Width())
+		return x
+	}
+	for _, z := range t.distribution {
+		r.JobsDistribution = append(r.JobsDistribution, probability(z.Quo(t.normalization)))
+	}
+	for i, law := range t.byClass {
+		for _, p := range law {
+			r.Classes[i].JobsDistribution = append(r.Classes[i].JobsDistribution, probability(p))
+		}
 	}
 	switch {
 	case engine == num.Float && (!fits || math.IsInf(r.RelativeErrorBound, 1)):

@@ -45,6 +45,7 @@ func TestCSVHasAllFacts(t *testing.T) {
 		{small, "solve - --engine exact --distribution 3 --scale 0.5:1.5:0.25"},
 		{small, "solve - --engine enclose --distribution 3 --scale 1"},
 		{small, "solve - --engine enclose --percentiles 50,99.9 --scale 0.5,1"},
+		{small, "solve - --engine exact --distribution 3 --by-class --scale 0.5,1"},
 		{overloaded, "solve -"},
 		{small, "solve - --gradients"},
 		{small, "solve - --gradients --engine exact --scale 0.5,1"},

@@ -45,6 +45,8 @@ type solutionClass struct {
 	MeanDelay   render.Number  `json:"mean_delay"`
 	ServiceRate render.Number  `json:"service_rate"`
 	Delay       render.Record  `json:"delay,omitempty"` // the percentiles asked for
+
+	JobsDistribution []render.Number `json:"jobs_distribution,omitempty"`
 }
 
 // solutionDelays says when the percentiles of delay hold, and how far to trust them.
@@ -84,6 +86,12 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 		n.BelowOne = true
 		return n
 	}
+	values := func(list []num.Value) (numbers []render.Number) {
+		for n := range list {
+			numbers = append(numbers, value(&list[n]))
+		}
+		return numbers
+	}
 	s := &solution{
 		Stable: true, Engine: r.Engine,
 		Normalization: value(r.Normalization), EmptyProbability: value(r.EmptyProbability),
@@ -105,14 +113,12 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 	for i := range r.Classes {
 		c := &r.Classes[i]
 		s.Classes = append(s.Classes, solutionClass{m.Classes[i].Name, render.Rat(c.ArrivalRate, command.GivenProof(r.Engine)),
-			ownMeanSize(m, i, command.GivenProof(r.Engine)), part(&c.Load), value(&c.MeanJobs), value(c.MeanDelay), value(c.ServiceRate), nil})
+			ownMeanSize(m, i, command.GivenProof(r.Engine)), part(&c.Load), value(&c.MeanJobs), value(c.MeanDelay), value(c.ServiceRate), nil, values(c.JobsDistribution)})
 	}
 	for i, server := range m.Servers {
 		s.Servers = append(s.Servers, solutionServer{server.Name, groupSize(server), part(&r.Servers[i].Utilization)})
 	}
-	for n := range r.JobsDistribution {
-		s.JobsDistribution = append(s.JobsDistribution, value(&r.JobsDistribution[n]))
-	}
+	s.JobsDistribution = values(r.JobsDistribution)
 	return s
 }
 
@@ -173,12 +179,27 @@ func (s *solution) distribution() (rows []jobsProbability) {
 	return rows
 }
 
+// A classProbability is the probability of a number of jobs of a class.
+type classProbability struct {
+	Name string `json:"name" title:"class"`
+	jobsProbability
+}
+
+func (s *solution) classDistribution() (rows []classProbability) {
+	for _, c := range s.Classes {
+		for n, p := range c.JobsDistribution {
+			rows = append(rows, classProbability{c.Name, jobsProbability{n, p}})
+		}
+	}
+	return rows
+}
+
 // lines returns the lines of CSV.
 func (s *solution) lines(at *command.Scaled) []render.Lines {
 	whole := *s
 	whole.Scaled = nil
 	lines := []render.Lines{{Kind: "cluster", Of: whole}, {Kind: "class", Of: s.Classes}, {Kind: "server", Of: s.Servers},
-		{Kind: "gradient", Of: s.Gradients}, {Kind: "distribution", Of: s.distribution()}, {Kind: "part", Of: s.Parts}}
+		{Kind: "gradient", Of: s.Gradients}, {Kind: "distribution", Of: s.distribution()}, {Kind: "distribution", Of: s.classDistribution()}, {Kind: "part", Of: s.Parts}}
 	for i := range lines {
 		if at != nil {
 			lines[i].Head = at
@@ -245,6 +266,7 @@ func (s *solution) text(t *render.Text) {
 	t.Table(s.Servers, serverColumns(s.Servers)...)
 	t.Table(s.Gradients, gradientColumns...)
 	t.Table(s.distribution(), "jobs", "probability")
+	t.Table(s.classDistribution(), "name", "jobs", "probability")
 }
 
 func classColumns(classes []solutionClass) []string {

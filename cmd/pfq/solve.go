@@ -30,7 +30,8 @@ var lattices = []string{"auto", string(bf.ClassLattice), string(bf.ServerLattice
 type solveFlags struct {
 	engine, lattice string
 	tol             float64
-	distribution    int // most jobs; 0 for no distribution
+	distribution    int  // most jobs; 0 for no distribution
+	byClass         bool // the distribution of each class, too
 	percentiles     []command.Percentile
 	wantGradients   bool
 	memory          int        // MiB
@@ -46,6 +47,7 @@ func newSolve() *cobra.Command {
 		Want: "a number >= 1e-300 and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
 	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in all, N from 1 to %d", bf.MostJobs),
 		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: command.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
+	cli.AddSwitch(cmd, &f.byClass, "by-class", "give the probabilities of --distribution for the jobs of each class, too")
 	command.AddPercentiles(cmd, &f.percentiles, "also give these percentiles of the delay of each class, in order of arrival with exponential sizes")
 	cli.AddSwitch(cmd, &f.wantGradients, "gradients", "also give the derivatives of the means of each class in every arrival rate and capacity")
 	cli.Flag[int]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
@@ -65,6 +67,9 @@ func (f *solveFlags) answer(q command.Query) (a render.Answer, stable bool, err 
 	m, err := readModel(q)
 	if err == nil {
 		err = command.CheckPercentiles(f.percentiles)
+	}
+	if err == nil && f.byClass && f.distribution == 0 {
+		err = input.Errorf("--by-class", "true", "--distribution N beside it")
 	}
 	if err != nil {
 		return a, false, err
@@ -163,7 +168,7 @@ func (f *solveFlags) warn(results []*bf.Result, stderr io.Writer) {
 
 // settings returns what the flags mean to [bf.Solve].
 func (f *solveFlags) settings() bf.Settings {
-	s := bf.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxJobs: f.distribution, MaxBytes: int64(f.memory) << 20}
+	s := bf.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxJobs: f.distribution, ByClass: f.byClass, MaxBytes: int64(f.memory) << 20}
 	if f.lattice != lattices[0] {
 		s.Lattice = bf.Lattice(f.lattice)
 	}
@@ -280,7 +285,7 @@ func sweepAnswer(points []point) render.Answer {
 
 // sweepText writes how each factor was solved, and the tables of all factors together.
 func sweepText(t *render.Text, points []point) {
-	var wholes, classes, percentiles, servers, gradients, distribution []render.Record
+	var wholes, classes, percentiles, servers, gradients, distribution, byClass []render.Record
 	var classTitles, serverTitles []string
 	var parts []solutionPart // of the last factor
 	for _, p := range points {
@@ -312,6 +317,9 @@ func sweepText(t *render.Text, points []point) {
 		for _, d := range s.distribution() {
 			distribution = append(distribution, slices.Concat(scale, render.Fields(d)))
 		}
+		for _, d := range s.classDistribution() {
+			byClass = append(byClass, slices.Concat(scale, render.Fields(d)))
+		}
 		classTitles, serverTitles = classColumns(s.Classes), serverColumns(s.Servers)
 	}
 	t.Line("")
@@ -321,6 +329,7 @@ func sweepText(t *render.Text, points []point) {
 	t.Table(servers, slices.Concat([]string{"scale"}, serverTitles)...)
 	t.Table(gradients, slices.Concat([]string{"scale"}, gradientColumns)...)
 	t.Table(distribution, "scale", "jobs", "probability")
+	t.Table(byClass, "scale", "name", "jobs", "probability")
 }
 
 // readModel reads the model that the question is about.

@@ -72,3 +72,22 @@ func TestPercentilesRefused(t *testing.T) {
 		}
 	}
 }
+
+// In M/M/1 at load ρ there are n jobs with the probability (1-ρ) ρ^n.
+func TestJobsByClass(t *testing.T) {
+	stdout, stderr, status := pfq(twoQueues, "solve", "-", "--distribution", "2", "--by-class", "--engine", "exact", "--format", "csv")
+	for _, want := range []string{"distribution,a,", "distribution,c,"} {
+		if status != 0 || stderr != "" || strings.Count(stdout, "\n"+want) != 3 {
+			t.Errorf("status %d, stdout %q, stderr %q, want three lines %q", status, stdout, stderr, want)
+		}
+	}
+	stdout, _, _ = pfq(twoQueues, "solve", "-", "--distribution", "2", "--by-class", "--engine", "exact")
+	for _, want := range []string{"a      0     3/4 = 0.75\na      1     3/16 = 0.1875\n", "b      2     1/8 = 0.125\nc      0     1\nc      1     0\n"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%s: want %q", stdout, want)
+		}
+	}
+	if got := program.Refusal(t, twoQueues, "solve", "-", "--by-class"); got.Path != "--by-class" {
+		t.Errorf("--by-class alone: %v", got)
+	}
+}

@@ -6,7 +6,6 @@ import (
 
 	"productform/internal/arithmetic"
 	"productform/internal/recursion"
-	"productform/num"
 )
 
 // Moments returns E[T_i^k], k = 1..most, of every class, in the arithmetic of like. With V_0 = y and V_{j+1} = (-Q)^-1 V_j,
@@ -88,7 +87,7 @@ func (r *moments) prepare() error {
 		if err := r.stop.After(steps * int(last-first)); err != nil {
 			return err
 		}
-		r.den[k] = r.denominator(k)
+		r.den[k] = c.Denominator(k, r.like)
 		var sum arithmetic.Number
 		for t := first; t < last; t++ {
 			x := r.weight[c.Weight[t]].Mul(r.v[c.Child[t]])
@@ -100,27 +99,6 @@ func (r *moments) prepare() error {
 		r.v[k] = sum.Quo(r.den[k])
 	}
 	return nil
-}
-
-// denominator returns d(k).
-func (r *moments) denominator(k int) arithmetic.Number {
-	c := r.c
-	switch {
-	case c.Shares == nil:
-		var buf big.Int
-		return r.integer(c.Den.At(k, &buf))
-	case r.like.Interval.Low != nil:
-		return r.around(&c.Big[k])
-	}
-	return arithmetic.FromFloat(c.DenFloat(k), 4*arithmetic.Roundoff)
-}
-
-// around encloses what x is within the precision of the shares of.
-func (r *moments) around(x *big.Float) arithmetic.Number {
-	prec := r.like.Interval.Prec()
-	return arithmetic.Number{Interval: num.Interval{
-		Low:  num.Down(prec).Mul(x, r.c.Shares.Edge(big.ToNegativeInf)),
-		High: num.Up(prec).Mul(x, r.c.Shares.Edge(big.ToPositiveInf))}}
 }
 
 func (r *moments) normalization() arithmetic.Number {
@@ -182,12 +160,7 @@ func (r *moments) initial(i, k int) arithmetic.Number {
 		}
 	}
 	if r.reader != nil {
-		s := r.reader.Share(k, int32(i)) // times λ_i
-		share = arithmetic.FromWide(arithmetic.WideOf(s), 2*arithmetic.Roundoff)
-		if r.like.Interval.Low != nil {
-			share = r.around(s)
-		}
-		share = share.Quo(r.integer(c.problem.Classes[i].Rate))
+		share = r.reader.Number(k, int32(i), r.like).Quo(r.integer(c.problem.Classes[i].Rate)) // of λ_i q_i
 	}
 	return x.Mul(share)
 }

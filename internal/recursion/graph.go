@@ -253,6 +253,21 @@ func newGraph(states, terms int) *Graph {
 
 func (g *Graph) States() int { return len(g.Layer) }
 
+// Inner returns the number of states but the root of the class lattice, which adds up the others.
+func (g *Graph) Inner() int { return g.States() - oneIf(g.ByClass) }
+
+// Denominator returns d(k) in the arithmetic of like.
+func (g *Graph) Denominator(k int, like arithmetic.Number) arithmetic.Number {
+	switch {
+	case g.Shares == nil:
+		var buf big.Int
+		return like.Rational(new(big.Rat).SetInt(g.Den.At(k, &buf)))
+	case like.Interval.Low != nil:
+		return g.Shares.enclosed(&g.Big[k], like.Interval.Prec())
+	}
+	return arithmetic.FromFloat(g.float[k], 4*arithmetic.Roundoff)
+}
+
 // Terms returns the range of the terms of state k.
 func (g *Graph) Terms(k int) (int32, int32) { return g.First[k], g.First[k+1] }
 

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"productform/internal/arithmetic"
+	"productform/num"
 )
 
 // Shares gives the denominators of the symmetric lattice where the numbers of ways to choose servers are too long to
@@ -171,6 +172,22 @@ func (r *ShareReader) Share(state int, i int32) *big.Float {
 		return &r.term
 	}
 	return r.term.Set(x)
+}
+
+// enclosed encloses what x is within the precision of the shares of.
+func (s *Shares) enclosed(x *big.Float, prec uint) arithmetic.Number {
+	return arithmetic.Number{Interval: num.Interval{
+		Low:  num.Down(prec).Mul(x, s.Edge(big.ToNegativeInf)),
+		High: num.Up(prec).Mul(x, s.Edge(big.ToPositiveInf))}}
+}
+
+// Number returns λ_i q_i(k) in the arithmetic of like, which is no fraction.
+func (r *ShareReader) Number(k int, i int32, like arithmetic.Number) arithmetic.Number {
+	x := r.Share(k, i)
+	if like.Interval.Low != nil {
+		return r.enclosed(x, like.Interval.Prec())
+	}
+	return arithmetic.FromWide(arithmetic.WideOf(x), 2*arithmetic.Roundoff)
 }
 
 // outerShare returns λ_i q_i(k) without the factor of the first group, which alone changes from most states to the

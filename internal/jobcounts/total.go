@@ -1,4 +1,4 @@
-package bf
+package jobcounts
 
 import (
 	"context"
@@ -11,8 +11,7 @@ import (
 	"productform/num"
 )
 
-// The number of jobs has the generating function Z(zλ)/Z(λ). On the class lattice the
-// coefficients of G_A(zλ) obey
+// Total returns Z[0..n], the coefficients of Z(zλ), in the arithmetic of like. On the class lattice those of G_A(zλ) obey
 //
 //	μ(A) g_A[n] = Σ_{i∈A} λ_i g_{A∖i}[n-1] + λ(A) g_A[n-1],   Z[n] = Σ_A g_A[n],
 //
@@ -20,35 +19,29 @@ import (
 //
 //	M(K) z_K[n] = Σ_t weight_t z_{K∖t}[n] + λ(K) z_K[n-1],   Z[n] = z_all[n].
 //
-// Nothing is subtracted, so that no digits are lost near the stability boundary. One array is
-// enough: it goes from n-1 to n in place, down the class lattice or up the others. On connected sets terms
-// are products, so that every state keeps its series.
-
-// coefficients returns Z[0..n] of one component.
-func (l *plan) coefficients(ctx context.Context, n int, engine num.Engine, prec uint, maxBytes int64) ([]arithmetic.Number, error) {
-	if err := l.build(ctx, prec); err != nil {
-		return nil, err
-	}
-	g := l.graph
-	if l.lattice == ConnectedLattice {
-		return seriesOfProducts(ctx, g, n, arithmetic.One(engine, prec))
+// One array is enough: it goes from n-1 to n in place, down the class lattice or up the others. On connected sets terms
+// are products, so that every state keeps its series. The error is a *[num.TooLargeError] for fractions that take more than
+// maxBytes, or that of the context.
+func Total(ctx context.Context, g *recursion.Graph, connected bool, n int, like arithmetic.Number, maxBytes int64) ([]arithmetic.Number, error) {
+	if connected {
+		return seriesOfProducts(ctx, g, n, like)
 	}
 	var s series
-	switch engine {
-	case num.Float:
-		s = newFloatSeries(g)
-	case num.Enclose:
-		s = newBoundSeries(g, prec)
-	default:
+	switch {
+	case like.Exact != nil:
 		exact, err := newExactSeries(ctx, g, n, maxBytes)
 		if err != nil {
 			return nil, err
 		}
 		s = exact
+	case like.Interval.Low != nil:
+		s = newBoundSeries(g, like.Interval.Prec())
+	default:
+		s = newFloatSeries(g)
 	}
 	stop := recursion.Cancellation{Ctx: ctx}
 	z := make([]arithmetic.Number, n+1)
-	states := seriesStates(g)
+	states := g.Inner()
 	for i := range z {
 		for k := range states {
 			k := order(g, k)
@@ -69,6 +62,8 @@ func (l *plan) coefficients(ctx context.Context, n int, engine num.Engine, prec 
 	return z, nil
 }
 
+var intOne = big.NewInt(1) // never changed
+
 // A series holds one coefficient of every state, in the arithmetic of one engine. At first those of order 0 of the
 // states without terms are 1, and others 0.
 type series interface {
@@ -86,14 +81,6 @@ func order(g *recursion.Graph, k int) int {
 	return k
 }
 
-// seriesStates returns the number of states that have a series.
-func seriesStates(g *recursion.Graph) int {
-	if g.ByClass {
-		return g.States() - 1
-	}
-	return g.States()
-}
-
 // A floatSeries is in float64 until a number leaves [2^-300, 2^300), and from there on in wide numbers.
 type floatSeries struct {
 	*recursion.Graph
@@ -104,7 +91,7 @@ type floatSeries struct {
 }
 
 func newFloatSeries(g *recursion.Graph) *floatSeries {
-	states := seriesStates(g)
+	states := g.Inner()
 	s := &floatSeries{Graph: g, c: make([]float64, states), rate: make([]arithmetic.Wide, states), total: make([]arithmetic.Wide, states),
 		weights: make([]arithmetic.Wide, len(g.Weights))}
 	wideRate := g.Rate.Wide
@@ -216,8 +203,8 @@ func newBoundSeries(g *recursion.Graph, prec uint) *boundSeries {
 	}
 	rounded := func(mode big.RoundingMode) *roundedSeries {
 		number := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(mode) }
-		r := &roundedSeries{mode: mode, c: make([]big.Float, seriesStates(g)), sum: number(), term: number(),
-			divisor: number().SetMode(opposite(mode))}
+		r := &roundedSeries{mode: mode, c: make([]big.Float, g.Inner()), sum: number(), term: number(),
+			divisor: number().SetMode(big.ToNegativeInf + big.ToPositiveInf - mode)}
 		if g.Shares != nil {
 			r.edge = g.Shares.Edge(mode)
 		}
@@ -299,7 +286,7 @@ type exactSeries struct {
 }
 
 func newExactSeries(ctx context.Context, g *recursion.Graph, n int, maxBytes int64) (*exactSeries, error) {
-	s := &exactSeries{Graph: g, c: make([]big.Int, seriesStates(g)), all: intOne, scale: big.NewInt(1),
+	s := &exactSeries{Graph: g, c: make([]big.Int, g.Inner()), all: intOne, scale: big.NewInt(1),
 		perLayer: slices.Repeat([]*big.Int{intOne}, int(g.Layer[g.States()-1])+1)}
 	tooLong := &num.TooLargeError{States: float64(len(s.c)), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
 		"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
@@ -388,7 +375,7 @@ func seriesOfProducts(ctx context.Context, g *recursion.Graph, n int, like arith
 		for t := first; t < last; t++ {
 			product, err := []arithmetic.Number{ratio(g.Weights[g.Weight[t]], total)}, error(nil)
 			for _, c := range g.Children(t) {
-				if product, err = convolve(ctx, product, series[c], n); err != nil {
+				if product, err = Convolve(ctx, product, series[c], n); err != nil {
 					return nil, err
 				}
 			}
@@ -405,8 +392,8 @@ func seriesOfProducts(ctx context.Context, g *recursion.Graph, n int, like arith
 	return series[len(series)-1], nil
 }
 
-// convolve returns the coefficients 0..n of the product of two series.
-func convolve(ctx context.Context, a, b []arithmetic.Number, n int) ([]arithmetic.Number, error) {
+// Convolve returns the coefficients 0..n of the product of two series.
+func Convolve(ctx context.Context, a, b []arithmetic.Number, n int) ([]arithmetic.Number, error) {
 	c := make([]arithmetic.Number, min(n, len(a)+len(b)-2)+1)
 	for i := range c {
 		if err := ctx.Err(); err != nil {
@@ -422,4 +409,13 @@ func convolve(ctx context.Context, a, b []arithmetic.Number, n int) ([]arithmeti
 		}
 	}
 	return c, nil
+}
+
+// lcm returns the least common multiple, a itself if b divides it.
+func lcm(a, b *big.Int) *big.Int {
+	if new(big.Int).Rem(a, b).Sign() == 0 {
+		return a
+	}
+	g := new(big.Int).GCD(nil, nil, a, b)
+	return g.Mul(a, g.Quo(b, g))
 }
