@@ -44,11 +44,11 @@ type classSeries struct {
 	like  arithmetic.Number // 1
 	stop  recursion.Cancellation
 
-	weights           []arithmetic.Number
-	part              []arithmetic.Number // r(k)
-	holds             []bool              // r(k) > 0
-	total             []arithmetic.Number // d(k) + r(k)
-	v                 []arithmetic.Number
+	weights        []arithmetic.Number
+	part           []arithmetic.Number // r(k)
+	holds          []bool              // r(k) > 0
+	total          []arithmetic.Number // d(k) + r(k)
+	v              []arithmetic.Number
 	others, within arithmetic.Number // λ_i - ρ and ρ
 }
 
