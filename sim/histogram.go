@@ -1,6 +1,10 @@
 package sim
 
-import "math"
+import (
+	"math"
+	"slices"
+	"sort"
+)
 
 // binBits is the logarithm of the number of bins between a power of 2 and the next.
 const binBits = 10
@@ -82,17 +86,46 @@ func (h *Histogram) Total() int64 {
 	return total
 }
 
-// around returns the number of values in the bins before a given one, and in that.
-func (h *Histogram) around(bin int) (before, within int64) {
-	at := 0
-	for k, gap := range h.Gaps {
-		if at += int(gap); at >= bin {
-			if at == bin {
-				within = h.Counts[k]
-			}
-			break
-		}
-		before += h.Counts[k]
+// A tally holds how many values are in and below bins.
+type tally struct {
+	bins  []int32 // those that hold values, ascending
+	below []int64 // values in the bins before each, and at last all
+}
+
+// tally returns what was counted.
+func (c *Counter) tally() tally {
+	t := tally{below: []int64{0}}
+	for bin, n := range c.all {
+		t.bins, t.below = append(t.bins, int32(bin)), append(t.below, t.below[len(t.bins)]+n)
 	}
-	return before, within
+	return t
+}
+
+// total returns the number of values.
+func (t *tally) total() int64 { return t.below[len(t.bins)] }
+
+// around returns the number of values in the bins before a given one, and in that.
+func (t *tally) around(bin int) (before, within int64) {
+	k, held := slices.BinarySearch(t.bins, int32(bin))
+	if held {
+		within = t.below[k+1] - t.below[k]
+	}
+	return t.below[k], within
+}
+
+// reached returns the place below which so many values are, none or more and at most all, of which there is one at least.
+func (t *tally) reached(values float64) place {
+	k := sort.Search(len(t.bins)-1, func(k int) bool { return values <= float64(t.below[k+1]) })
+	return place{int(t.bins[k]), min((values-float64(t.below[k]))/float64(t.below[k+1]-t.below[k]), 1)}
+}
+
+// A place is one in a bin, such that the given part of the bin is below it.
+type place struct {
+	bin  int
+	part float64 // in [0, 1]
+}
+
+func (p place) value() float64 {
+	low := binEnd(p.bin)
+	return low + p.part*(binEnd(p.bin+1)-low)
 }

@@ -57,12 +57,12 @@ func TestHistogramsMerge(t *testing.T) {
 			}
 			merged.merge(&kept)
 		}
-		want := whole.histogram()
+		want, tally := whole.histogram(), whole.tally()
 		if diff := cmp.Diff(want, merged.histogram()); diff != "" {
 			t.Error(diff)
 		}
-		if want.Total() != int64(len(values)) {
-			t.Errorf("%d of %d values", want.Total(), len(values))
+		if n := int64(len(values)); want.Total() != n || tally.total() != n {
+			t.Errorf("%d and %d of %d values", want.Total(), tally.total(), n)
 		}
 		bin := binOf(times().Draw(t, "around"))
 		var before, within int64
@@ -74,7 +74,7 @@ func TestHistogramsMerge(t *testing.T) {
 				within++
 			}
 		}
-		if b, w := want.around(bin); b != before || w != within {
+		if b, w := tally.around(bin); b != before || w != within {
 			t.Errorf("%d before %v and %d in its bin, want %d and %d", b, binEnd(bin), w, before, within)
 		}
 	})

@@ -52,7 +52,7 @@ func (p *Plan) quantiles(r *Result, samples []*Sample) {
 	lists := make([][]Histogram, len(samples))
 	add := func(one Quantile, name string, warn bool) {
 		d := newSeenDelays(lists)
-		one.Confidence, one.Jobs, one.Runs = p.settings.Confidence, d.total, len(lists)
+		one.Confidence, one.Jobs, one.Runs = p.settings.Confidence, d.jobs(), len(lists)
 		for _, level := range p.settings.Levels {
 			q := one
 			q.Level = level
@@ -83,25 +83,30 @@ func (p *Plan) quantiles(r *Result, samples []*Sample) {
 	}
 }
 
-// A seenDelays holds the delays of some jobs: those of replication r in the histograms lists[r].
+// A seenDelays holds the delays of some jobs.
 type seenDelays struct {
-	lists  [][]Histogram
-	jobs   []float64 // by replication
-	pooled Counter   // of all
-	total  float64   // jobs
+	runs  []tally // by replication
+	whole tally   // of all replications together
 }
 
+// newSeenDelays adds up the histograms of each replication, and those of all.
 func newSeenDelays(lists [][]Histogram) *seenDelays {
-	d := &seenDelays{lists: lists, jobs: make([]float64, len(lists))}
+	d := &seenDelays{runs: make([]tally, len(lists))}
+	whole := new(Counter)
 	for r, list := range lists {
+		run := new(Counter)
 		for k := range list {
-			d.pooled.merge(&list[k])
-			d.jobs[r] += float64(list[k].Total())
+			run.merge(&list[k])
+			whole.merge(&list[k])
 		}
-		d.total += d.jobs[r]
+		d.runs[r] = run.tally()
 	}
+	d.whole = whole.tally()
 	return d
 }
+
+// jobs returns their number.
+func (d *seenDelays) jobs() float64 { return float64(d.whole.total()) }
 
 // estimate fills in a quantile whose Level, Confidence and Runs are known. Where it cannot, or the interval is not to be trusted, it
 // says why.
@@ -110,19 +115,19 @@ func (d *seenDelays) estimate(q *Quantile) (known bool, why string) {
 	if q.Level < 0.5 {
 		rare, side = q.Level, "below"
 	}
-	if beyond := rare * d.total; beyond < minBeyond {
+	if beyond := rare * d.jobs(); beyond < minBeyond {
 		return false, fmt.Sprintf("only %.3g jobs of all runs are %s it, and an estimate needs %d", beyond, side, minBeyond)
 	}
-	at := d.reached(q.Level * d.total)
+	at := d.whole.reached(q.Level * d.jobs())
 	part := d.stdError(at, q.Level)
 	student := distuv.StudentsT{Sigma: 1, Nu: float64(q.Runs - 1)}.Quantile((1 + q.Confidence) / 2)
 	upper, lower := q.Level+student*part, q.Level-student*part
 	if !(upper <= 1) {
 		return false, "its interval has no upper end: more or longer runs are needed"
 	}
-	high, low := d.reached(upper*d.total), place{}
+	high, low := d.whole.reached(upper*d.jobs()), place{}
 	if lower > 0 {
-		low = d.reached(lower * d.total)
+		low = d.whole.reached(lower * d.jobs())
 	}
 	q.Value, q.Low, q.High = at.value(), binEnd(low.bin), binEnd(high.bin+1)
 	q.StdError = (high.value() - low.value()) / (2 * student)
@@ -132,43 +137,15 @@ func (d *seenDelays) estimate(q *Quantile) (known bool, why string) {
 	return true, why
 }
 
-// reached returns the place below which so many jobs are, of none or more and at most all.
-func (d *seenDelays) reached(jobs float64) place {
-	var below float64
-	var last place
-	for bin, n := range d.pooled.all {
-		last = place{bin, 1}
-		if jobs <= below+float64(n) {
-			last.part = (jobs - below) / float64(n)
-			break
-		}
-		below += float64(n)
-	}
-	return last
-}
-
 // stdError returns the standard error of the part of the jobs that is below the place where a level is reached.
 func (d *seenDelays) stdError(at place, level float64) float64 {
 	var squares float64
-	for r, list := range d.lists {
-		off := -level * d.jobs[r] // whose mean over the replications is 0 in the end, as the place is chosen
-		for k := range list {
-			before, within := list[k].around(at.bin)
-			off += float64(before) + at.part*float64(within)
-		}
+	for r := range d.runs {
+		run := &d.runs[r]
+		before, within := run.around(at.bin)
+		off := float64(before) + at.part*float64(within) - level*float64(run.total()) // of mean 0 over the replications, as the place is chosen
 		squares += off * off
 	}
-	runs := float64(len(d.lists))
-	return math.Sqrt(squares*runs/(runs-1)) / d.total
-}
-
-// A place is one in a bin, such that the given part of the bin is below it.
-type place struct {
-	bin  int
-	part float64 // in [0, 1]
-}
-
-func (p place) value() float64 {
-	low := binEnd(p.bin)
-	return low + p.part*(binEnd(p.bin+1)-low)
+	runs := float64(len(d.runs))
+	return math.Sqrt(squares*runs/(runs-1)) / d.jobs()
 }

@@ -114,7 +114,7 @@ func TestKnownQuantiles(t *testing.T) {
 	levels := []float64{0.05, 0.5, 0.9, 0.99}
 	var all, outside float64
 	for k, c := range exactQuantiles(t) {
-		r := simtest.Run(t, c.system, sim.Settings{Runs: 30, Jumps: 2e4, WarmUp: 5e3, Seed: 11 + uint64(k), Levels: levels})
+		r := simtest.Run(t, c.system, sim.Settings{Runs: 30, Jumps: 1e4, WarmUp: 3e3, Seed: 11 + uint64(k), Levels: levels})
 		if want := (1 + len(r.Classes)) * len(levels); len(r.Quantiles) != want || len(r.Warnings) > 0 {
 			t.Errorf("%s: %d quantiles, want %d; warnings %q", c.name, len(r.Quantiles), want, r.Warnings)
 		}
@@ -139,7 +139,7 @@ func TestKnownQuantiles(t *testing.T) {
 func TestIntervalsOfShortRunsCover(t *testing.T) {
 	c := exactQuantiles(t)[0]
 	levels := []float64{0.1, 0.5, 0.9, 0.95}
-	const repeats = 200
+	const repeats = 150
 	missed, beyond := make([]float64, len(levels)), make([]float64, len(levels))
 	for seed := range uint64(repeats) {
 		r := simtest.Run(t, c.system, sim.Settings{Runs: 20, Jumps: 1000, WarmUp: 400, Seed: seed, Levels: levels, Confidence: 0.9})
