@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 	"runtime"
 
 	"productform/cluster"
+	"productform/internal/arithmetic"
+	"productform/internal/fractions"
 	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
@@ -180,7 +183,7 @@ func (l *plan) onTable(engine num.Engine) bool {
 
 // longWays refuses what takes fractions of so many bits, as the numbers of ways to choose servers ask for, that they
 // cannot fit into memory, before any is made: d(k) and M(k) of all states and, for the exact engine, values whose
-// denominators are products of one d(k) a layer; see [exactRun]. log2 of the ways, less the bits of the numbers
+// denominators are products of one d(k) a layer; see [fractions.Evaluate]. log2 of the ways, less the bits of the numbers
 // that may cancel and some for M(k) near λ(k), is what each takes.
 func longWays(c *cluster.Component, engine num.Engine, s Settings) error {
 	if engine != num.Exact {
@@ -354,6 +357,13 @@ func (l *plan) measure(ctx context.Context, engine num.Engine, prec uint, maxByt
 	case num.Enclose:
 		return encloseGraph(ctx, l.problem, l.graph, prec)
 	default:
-		return exactGraph(ctx, l.problem, l.graph, l.lattice, maxBytes-int64(l.bytes(num.Exact, 0, 0)))
+		x, err := fractions.Evaluate(ctx, l.problem, l.graph, string(l.lattice), maxBytes-int64(l.bytes(num.Exact, 0, 0)))
+		numbers := func(list []*big.Rat) (numbers []arithmetic.Number) {
+			for _, r := range list {
+				numbers = append(numbers, arithmetic.Number{Exact: r})
+			}
+			return numbers
+		}
+		return measures{arithmetic.Number{Exact: x.Normalization}, numbers(x.Jobs), numbers(x.Busy)}, err
 	}
 }

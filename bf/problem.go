@@ -168,6 +168,8 @@ func choices(servers []cluster.Choice) []recursion.Choice {
 	return list
 }
 
+var intOne = big.NewInt(1) // never changed
+
 // log2Ways returns log2 Π_g C(n_g, d_g), to ten digits.
 func log2Ways(servers []cluster.Server, choose []cluster.Choice) float64 {
 	sum := 0.0

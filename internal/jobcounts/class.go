@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"productform/internal/arithmetic"
+	"productform/internal/fractions"
 	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
@@ -96,7 +97,7 @@ func (c *classSeries) prepare(n int, maxBytes int64) error {
 			c.total[k] = c.like.Rational(new(big.Rat).Add(r, new(big.Rat).SetInt(g.Den.At(k, &buf))))
 		}
 		if x := c.total[k].Exact; x != nil {
-			common = lcm(common, x.Num())
+			common = fractions.LCM(common, x.Num())
 			if need := float64(common.BitLen()) / 8 * float64(n+1) * float64(states); need > float64(maxBytes) {
 				return &num.TooLargeError{States: float64(states), Bytes: need, Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
 					"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs of a class pass %d MiB; enclose gives as many digits as asked",

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"productform/internal/arithmetic"
+	"productform/internal/fractions"
 	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
@@ -296,8 +297,8 @@ func newExactSeries(ctx context.Context, g *recursion.Graph, n int, maxBytes int
 			return nil, err
 		}
 		if g.First[k] != g.First[k+1] {
-			s.perLayer[g.Layer[k]] = lcm(s.perLayer[g.Layer[k]], g.Total.At(k, &s.buf))
-			s.all = lcm(s.all, g.Total.At(k, &s.buf))
+			s.perLayer[g.Layer[k]] = fractions.LCM(s.perLayer[g.Layer[k]], g.Total.At(k, &s.buf))
+			s.all = fractions.LCM(s.all, g.Total.At(k, &s.buf))
 			if float64(s.all.BitLen())/8*float64(n)*float64(len(s.c)) > float64(maxBytes) {
 				return nil, tooLong
 			}
@@ -409,13 +410,4 @@ func Convolve(ctx context.Context, a, b []arithmetic.Number, n int) ([]arithmeti
 		}
 	}
 	return c, nil
-}
-
-// lcm returns the least common multiple, a itself if b divides it.
-func lcm(a, b *big.Int) *big.Int {
-	if new(big.Int).Rem(a, b).Sign() == 0 {
-		return a
-	}
-	g := new(big.Int).GCD(nil, nil, a, b)
-	return g.Mul(a, g.Quo(b, g))
 }

@@ -1,4 +1,4 @@
-package bf
+package fractions
 
 import (
 	"context"
@@ -6,13 +6,19 @@ import (
 	"math/bits"
 	"slices"
 
-	"productform/internal/arithmetic"
 	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
 )
 
-// exactGraph evaluates a graph in integers. All values of one layer share a denominator, so
+// Measures are the stationary measures that a graph gives.
+type Measures struct {
+	Normalization *big.Rat
+	Jobs          []*big.Rat // E[X_i] of each class
+	Busy          []*big.Rat // utilization of the servers of each group
+}
+
+// Evaluate returns the measures of a graph, computed in integers. All values of one layer share a denominator, so
 // that a term costs a product by a word and an addition, and no greatest common divisor is
 // taken inside the recursion. With L_l the least common multiple of the d(k) of layer l and
 // E_0 = F_root = 1,
@@ -21,20 +27,21 @@ import (
 //	dZ/dv(k) = A(k)/F_l,  F_l = lcm{F L (layer above) Π_s E(layer of s)},  s the siblings in a term.
 //
 // On the lattices of subsets E_l = L_1 ... L_l and F_l = L_{l+1} ... L_n. It fails, before
-// it starts, if the tables would need more than maxBytes.
-func exactGraph(ctx context.Context, p *recursion.Problem, g *recursion.Graph, lattice Lattice, maxBytes int64) (measures, error) {
-	x := &exactRun{g: g, root: g.States() - 1, ctx: ctx, lattice: lattice}
+// it starts, if the tables would need more than maxBytes: the refusal, a *[num.TooLargeError], names the lattice. Other errors are
+// those of the context.
+func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph, lattice string, maxBytes int64) (Measures, error) {
+	x := &evaluation{g: g, root: g.States() - 1, ctx: ctx, lattice: lattice}
 	if err := x.denominators(maxBytes); err != nil {
-		return measures{}, err
+		return Measures{}, err
 	}
 	if err := x.up(); err != nil {
-		return measures{}, err
+		return Measures{}, err
 	}
 	if err := x.down(p); err != nil {
-		return measures{}, err
+		return Measures{}, err
 	}
 	z, e := &x.p[x.root], x.e[g.Layer[x.root]] // Z is z/e
-	m := measures{normalization: arithmetic.Number{Exact: new(big.Rat).SetFrac(z, e)}}
+	m := Measures{Normalization: new(big.Rat).SetFrac(z, e)}
 	perJobs := new(big.Int).Mul(x.common, z)
 	idle := make([]big.Int, len(p.Groups)) // Z P(idle), over e
 	if g.ByClass {
@@ -51,24 +58,24 @@ func exactGraph(ctx context.Context, p *recursion.Problem, g *recursion.Graph, l
 	}
 	for i := range x.sums {
 		if err := ctx.Err(); err != nil { // a fraction is reduced at each
-			return measures{}, err
+			return Measures{}, err
 		}
-		m.jobs = append(m.jobs, arithmetic.Number{Exact: new(big.Rat).SetFrac(x.sums[i].Mul(&x.sums[i], e), perJobs)})
+		m.Jobs = append(m.Jobs, new(big.Rat).SetFrac(x.sums[i].Mul(&x.sums[i], e), perJobs))
 	}
 	for s := range idle {
 		if err := ctx.Err(); err != nil {
-			return measures{}, err
+			return Measures{}, err
 		}
-		m.busy = append(m.busy, arithmetic.Number{Exact: new(big.Rat).SetFrac(idle[s].Sub(z, &idle[s]), z)})
+		m.Busy = append(m.Busy, new(big.Rat).SetFrac(idle[s].Sub(z, &idle[s]), z))
 	}
 	return m, nil
 }
 
-type exactRun struct {
+type evaluation struct {
 	g       *recursion.Graph
 	root    int
 	ctx     context.Context
-	lattice Lattice   // named in refusals
+	lattice string    // named in refusals
 	layers  [][]int32 // the states of each layer
 
 	l, e, f []*big.Int // L, E, F of each layer
@@ -80,7 +87,7 @@ type exactRun struct {
 var intOne = big.NewInt(1) // never changed
 
 // denominators finds L, E and F of all layers. The error refuses what would need more than maxBytes.
-func (x *exactRun) denominators(maxBytes int64) error {
+func (x *evaluation) denominators(maxBytes int64) error {
 	top := 0
 	for _, l := range x.g.Layer {
 		top = max(top, int(l))
@@ -97,7 +104,7 @@ func (x *exactRun) denominators(maxBytes int64) error {
 	}
 	x.common = intOne
 	for l := range x.layers {
-		x.common = lcm(x.common, x.lef(l))
+		x.common = LCM(x.common, x.lef(l))
 	}
 	need := 0.0
 	for l, states := range x.layers {
@@ -113,7 +120,7 @@ func (x *exactRun) denominators(maxBytes int64) error {
 	return nil
 }
 
-func (x *exactRun) tooLong(maxBytes int64) error {
+func (x *evaluation) tooLong(maxBytes int64) error {
 	return &num.TooLargeError{States: float64(x.g.States()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
 		"a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked",
 		x.g.States(), x.lattice, maxBytes>>20)}
@@ -121,7 +128,7 @@ func (x *exactRun) tooLong(maxBytes int64) error {
 
 // findL finds L. A value on layer l has at least the bits of L_1 ... L_l, and those over the common denominator have
 // all of them.
-func (x *exactRun) findL(maxBytes int64) error {
+func (x *evaluation) findL(maxBytes int64) error {
 	var buf big.Int
 	var chain, need float64
 	all := float64(x.g.States())
@@ -130,7 +137,7 @@ func (x *exactRun) findL(maxBytes int64) error {
 			if err := x.ctx.Err(); err != nil {
 				return err
 			}
-			x.l[l] = lcm(x.l[l], x.g.Den.At(int(k), &buf))
+			x.l[l] = LCM(x.l[l], x.g.Den.At(int(k), &buf))
 			if now := chain + float64(x.l[l].BitLen()-1); need+(float64(len(states))+all)*now/8 > float64(maxBytes) {
 				return x.tooLong(maxBytes)
 			}
@@ -142,7 +149,7 @@ func (x *exactRun) findL(maxBytes int64) error {
 }
 
 // findE finds E, from the lowest layer up.
-func (x *exactRun) findE(maxBytes int64) error {
+func (x *evaluation) findE(maxBytes int64) error {
 	g, need := x.g, 0.0
 	for l, states := range x.layers {
 		seen := make([]bool, len(x.layers))
@@ -153,7 +160,7 @@ func (x *exactRun) findE(maxBytes int64) error {
 			first, last := g.Terms(int(k))
 			for t := first; t < last; t++ {
 				if c := g.Children(t); len(c) != 1 || !seen[g.Layer[c[0]]] {
-					x.e[l] = lcm(x.e[l], x.product(c, -1))
+					x.e[l] = LCM(x.e[l], x.product(c, -1))
 					if len(c) == 1 {
 						seen[g.Layer[c[0]]] = true
 					}
@@ -169,7 +176,7 @@ func (x *exactRun) findE(maxBytes int64) error {
 }
 
 // findF finds F, from the highest layer down.
-func (x *exactRun) findF(int64) error {
+func (x *evaluation) findF(int64) error {
 	g := x.g
 	for l := len(x.layers) - 1; l >= 0; l-- {
 		above := new(big.Int).Mul(x.f[l], x.l[l])
@@ -183,7 +190,7 @@ func (x *exactRun) findF(int64) error {
 				children := g.Children(t)
 				for j, c := range children {
 					if lc := g.Layer[c]; len(children) > 1 || !seen[lc] {
-						x.f[lc] = lcm(x.f[lc], new(big.Int).Mul(above, x.product(children, j)))
+						x.f[lc] = LCM(x.f[lc], new(big.Int).Mul(above, x.product(children, j)))
 						seen[lc] = seen[lc] || len(children) == 1
 					}
 				}
@@ -193,13 +200,13 @@ func (x *exactRun) findF(int64) error {
 	return nil
 }
 
-func (x *exactRun) lef(l int) *big.Int {
+func (x *evaluation) lef(l int) *big.Int {
 	d := new(big.Int).Mul(x.l[l], x.e[l])
 	return d.Mul(d, x.f[l])
 }
 
 // product returns Π E of the layers of the children, but for number skip.
-func (x *exactRun) product(children []int32, skip int) *big.Int {
+func (x *evaluation) product(children []int32, skip int) *big.Int {
 	d := intOne
 	for j, c := range children {
 		if j != skip {
@@ -219,7 +226,7 @@ func (c cofactors) get(layer int32, total, denominator *big.Int) *big.Int {
 	return c[layer]
 }
 
-func (x *exactRun) up() error {
+func (x *evaluation) up() error {
 	g := x.g
 	x.p = x.numbers(func(l int) int { return x.e[l].BitLen() })
 	var run, term, buf, q big.Int
@@ -274,7 +281,7 @@ func (x *exactRun) up() error {
 
 // numbers returns a zero for every state with room for size bits on its layer and a few words
 // more, so that the sums into it rarely need new memory.
-func (x *exactRun) numbers(size func(layer int) int) []big.Int {
+func (x *evaluation) numbers(size func(layer int) int) []big.Int {
 	words := func(layer int) int { return size(layer)/wordBits + moreWords }
 	total := 0
 	for l, states := range x.layers {
@@ -297,14 +304,14 @@ const (
 )
 
 // weighted sets z to v times the weight of term t, and returns it.
-func (x *exactRun) weighted(z *big.Int, t int32, v *big.Int) *big.Int {
+func (x *evaluation) weighted(z *big.Int, t int32, v *big.Int) *big.Int {
 	if w := x.g.Weight[t]; w >= 0 {
 		return z.Mul(x.g.Weights[w], v)
 	}
 	return z.Set(v)
 }
 
-func (x *exactRun) down(p *recursion.Problem) error {
+func (x *evaluation) down(p *recursion.Problem) error {
 	g := x.g
 	a := x.numbers(func(l int) int { return x.f[l].BitLen() })
 	carry := x.numbers(func(int) int { return x.common.BitLen() })
@@ -368,7 +375,7 @@ func (x *exactRun) down(p *recursion.Problem) error {
 
 // addActive adds Σ_{A∋i} G(A) to sums[i], and sets idle[s] to Σ G(A) over the sets A that do not
 // use server s, in units of 1/e.
-func (x *exactRun) addActive(p *recursion.Problem, e *big.Int, idle []big.Int) {
+func (x *evaluation) addActive(p *recursion.Problem, e *big.Int, idle []big.Int) {
 	masks := p.ClassMasks()
 	active := make([]big.Int, len(x.sums))
 	add := func(to, sum, cof *big.Int) { to.Add(to, sum.Mul(sum, cof)) }
@@ -399,8 +406,8 @@ func (x *exactRun) addActive(p *recursion.Problem, e *big.Int, idle []big.Int) {
 	}
 }
 
-// lcm returns the least common multiple, a itself if b divides it.
-func lcm(a, b *big.Int) *big.Int {
+// LCM returns the least common multiple, a itself if b divides it.
+func LCM(a, b *big.Int) *big.Int {
 	if new(big.Int).Rem(a, b).Sign() == 0 {
 		return a
 	}
