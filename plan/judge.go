@@ -98,24 +98,30 @@ func (j *judge) percentiles(ctx context.Context, m *cluster.Model, result judgem
 	if rows == nil {
 		return result, nil
 	}
-	j.solves++
-	r, err := bf.Delays(ctx, m, q, bf.Settings{Engine: num.Float, MaxBytes: j.s.MaxBytes})
-	switch {
-	case beyond(err):
-		result.verdict = Undecided
-		return result, nil
-	case err != nil:
-		return result, err
-	}
-	for k, row := range rows {
-		t := j.targets[row]
-		switch compare(r.Classes[t.row].Tails[k], 0, t.limit, 0, 0) {
-		case Failed:
-			return judgement{verdict: Failed, fails: row, delay: result.delay}, nil
-		case Undecided:
-			result.verdict = Undecided
+	for _, engine := range []num.Engine{num.Float, num.Enclose} {
+		j.solves++
+		r, err := bf.Delays(ctx, m, q, bf.Settings{Engine: engine, RelTol: tieTol, MaxBytes: j.s.MaxBytes})
+		if beyond(err) {
+			continue
+		}
+		if err != nil {
+			return result, err
+		}
+		open := false
+		for k, row := range rows {
+			t := j.targets[row]
+			switch compare(r.Classes[t.row].Tails[k], 0, t.limit, 0, 0) {
+			case Failed:
+				return judgement{verdict: Failed, fails: row, delay: result.delay}, nil
+			case Undecided:
+				open = true
+			}
+		}
+		if !open {
+			return result, nil
 		}
 	}
+	result.verdict = Undecided
 	return result, nil
 }
 

@@ -35,7 +35,7 @@ type Outcome struct {
 
 // A TargetOutcome says whether a target is met.
 type TargetOutcome struct {
-	Value   *num.Value // the measure: of a percentile the delay; nil if the cluster is unstable, or where no jobs arrive
+	Value   *num.Value // the measure: of a percentile the delay; nil if the cluster is unstable, or so nearly that it takes too long
 	Verdict Verdict
 }
 
@@ -176,10 +176,12 @@ func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Sett
 	}
 	if out.Value = measured(o.Solution, t); t.measure == Percentile {
 		d, err := bf.Delays(ctx, o.Model, bf.DelayQuestion{Levels: []*big.Rat{t.level}}, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
-		if err != nil {
+		switch {
+		case err == nil:
+			out.Value = &d.Classes[t.row].Quantiles[0]
+		case !beyond(err):
 			return err
 		}
-		out.Value = &d.Classes[t.row].Quantiles[0]
 	}
 	j := &judge{in: in, s: s, targets: in.targets[row : row+1]}
 	r, err := j.judge(ctx, bitsOf(o.Choice.Edges), o.Choice.Steps, nil)

@@ -28,7 +28,7 @@ const verifyTol = 1e-12
 //
 //   - the plan costs what is said and meets the targets, and Proof.Delay, if there is one, is at most the mean delay of the plan;
 //   - each corner of the proof fails at what it says, solved again by enclosures and if they leave it open by fractions, where
-//     the search goes by float64 first;
+//     the search goes by float64 first (for percentiles of more than six classes float64 comes first here, too);
 //   - each plan that the proof speaks of is within a corner: boxes of plans are cut up along the corners, in whole numbers;
 //   - if the answer is complete, the proof speaks of all plans that cost less than the one found, or its mean delay is within three
 //     times Settings.RelTol of that of the plan.
@@ -295,13 +295,32 @@ func (v *verifier) misses(ctx context.Context, m *cluster.Model, r *stability.Re
 	case fewer:
 		return Undecided, nil
 	case t.measure == Percentile:
-		d, err := bf.Delays(ctx, m, bf.DelayQuestion{Times: []*big.Rat{t.delay}}, bf.Settings{MaxBytes: v.s.MaxBytes})
-		if err != nil {
-			return Undecided, err
-		}
-		return isAbove(d.Classes[t.row].Tails[0], num.Value{Exact: t.limit}), nil
+		return v.isLate(ctx, m, t)
 	}
 	return v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) { return isAbove(*measured(r, t), num.Value{Exact: t.limit}), nil })
+}
+
+// isLate decides whether a class misses a target on a percentile: Met if it does. Enclosures of many classes take hundreds of times as
+// long as double precision, whose bounds are proved as well, and come second then.
+func (v *verifier) isLate(ctx context.Context, m *cluster.Model, t target) (Verdict, error) {
+	const few = 6
+	engines := []num.Engine{num.Enclose}
+	if len(m.Classes) > few {
+		engines = []num.Engine{num.Float, num.Enclose}
+	}
+	for _, engine := range engines {
+		d, err := bf.Delays(ctx, m, bf.DelayQuestion{Times: []*big.Rat{t.delay}}, bf.Settings{Engine: engine, RelTol: verifyTol, MaxBytes: v.s.MaxBytes})
+		switch {
+		case beyond(err):
+			continue
+		case err != nil:
+			return Undecided, err
+		}
+		if verdict := isAbove(d.Classes[t.row].Tails[0], num.Value{Exact: t.limit}); verdict != Undecided {
+			return verdict, nil
+		}
+	}
+	return Undecided, nil
 }
 
 // isWorse decides whether a class has a larger mean delay than in the cluster as it is: Met if so.
