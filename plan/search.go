@@ -14,6 +14,7 @@ type box struct {
 	edges        bits
 	lower, upper []int
 	cost         int64   // of lower
+	least        int64   // what those of its plans that meet the targets cost at least
 	delay        float64 // a lower bound on the mean delay of its plans, where that is minimized
 	number       int     // in the order in which boxes are made, which settles ties
 }
@@ -30,7 +31,7 @@ func (b *boxes) Less(i, k int) bool {
 	if b.byDelay {
 		return cmp.Or(cmp.Compare(x.delay, y.delay), cmp.Compare(x.number, y.number)) < 0
 	}
-	return cmp.Or(cmp.Compare(x.cost, y.cost), cmp.Compare(x.number, y.number)) < 0
+	return cmp.Or(cmp.Compare(x.least, y.least), cmp.Compare(x.number, y.number)) < 0
 }
 func (b *boxes) Swap(i, k int) { b.list[i], b.list[k] = b.list[k], b.list[i] }
 func (b *boxes) Push(x any)    { b.list = append(b.list, x.(*box)) }
@@ -100,6 +101,11 @@ func (s *search) run(ctx context.Context) error {
 	for s.open.Len() > 0 {
 		b := heap.Pop(&s.open).(*box)
 		s.bound = b
+		if least := b.cost + s.packing(b); !s.open.byDelay && least > b.least {
+			b.least = least // by corners found since it was made
+			heap.Push(&s.open, b)
+			continue
+		}
 		if s.isDone(b) {
 			heap.Push(&s.open, b)
 			break
@@ -121,10 +127,11 @@ func (s *search) isDone(b *box) bool {
 	if s.open.byDelay {
 		return s.delay != nil && b.delay >= *s.delay
 	}
-	return b.cost >= s.below
+	return b.least >= s.below
 }
 
 func (s *search) push(b *box) {
+	b.least = max(b.least, b.cost)
 	b.number = s.boxes
 	s.boxes++
 	heap.Push(&s.open, b)
@@ -263,6 +270,11 @@ func (s *search) explore(ctx context.Context, b *box) error {
 			return nil
 		}
 	}
+	if bottom.verdict == Failed {
+		if err := s.extend(ctx, b, upper); err != nil {
+			return err
+		}
+	}
 	s.split(b, upper)
 	return nil
 }
@@ -399,9 +411,9 @@ func (s *search) split(b *box, upper []int) {
 		}
 	}
 	middle := b.lower[side] + (upper[side]-b.lower[side])/2
-	left := &box{edges: b.edges, lower: b.lower, upper: slices.Clone(upper), cost: b.cost, delay: b.delay}
+	left := &box{edges: b.edges, lower: b.lower, upper: slices.Clone(upper), cost: b.cost, least: b.least, delay: b.delay}
 	left.upper[side] = middle
-	right := &box{edges: b.edges, lower: slices.Clone(b.lower), upper: upper, delay: b.delay}
+	right := &box{edges: b.edges, lower: slices.Clone(b.lower), upper: upper, least: b.least, delay: b.delay}
 	right.lower[side] = middle + 1
 	right.cost = s.in.cost(b.edges, right.lower)
 	s.push(left)
@@ -412,7 +424,7 @@ func (s *search) split(b *box, upper []int) {
 func (s *search) leastCost() (units int64, isLimited bool) {
 	least := s.below
 	for _, b := range slices.Concat(s.open.list, s.pending) {
-		least = min(least, b.cost)
+		least = min(least, max(b.least, b.cost))
 	}
 	return least, least < math.MaxInt64
 }
@@ -431,7 +443,7 @@ func (s *search) leastDelay() (delay float64, isLimited bool) {
 
 // progress says how far the search is.
 func (s *search) progress() Progress {
-	p := Progress{Solves: s.judge.solves, AtLeast: s.in.rat(s.bound.cost)}
+	p := Progress{Solves: s.judge.solves, AtLeast: s.in.rat(max(s.bound.least, s.bound.cost))}
 	if s.best != nil {
 		p.Cost = s.in.rat(s.best.cost)
 	}
