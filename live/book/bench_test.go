@@ -12,7 +12,7 @@ import (
 
 // log returns the plans of one job of equal tasks on some workers, each a message; reports come one at a time.
 func log(b testing.TB, tasks, workers int) (s book.Settings, plans [][]byte) {
-	s = settings(dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}, 1, false)
+	s = settings(scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}}, 1, false)
 	k, err := book.New(s)
 	if err != nil {
 		b.Fatal(err)
@@ -85,7 +85,7 @@ func BenchmarkTake(b *testing.B) {
 
 // A book keeps some bits a task, however many tasks there are, and snapshots are as small.
 func TestBytesOfATask(t *testing.T) {
-	s := settings(dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}, 1, false)
+	s := settings(scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}}, 1, false)
 	k, err := book.New(s)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"productform/dispatch"
+	"productform/dispatch/rigid"
 	"productform/internal/input"
 	"productform/live/wire"
 )
@@ -15,6 +16,7 @@ import (
 type Settings struct {
 	Leader string         // name of the manager, in its plans
 	Rules  dispatch.Rules // what it follows
+	Rigid  rigid.Policy   // or, if it is not zero, the policy under which the tasks of a job begin together; Rules are zero then
 	Epoch  float64        // Unix time of 0 on the clock, if the first plan is still to be made; not used on a logical clock
 	Random io.Reader      // that tokens are drawn from
 
@@ -67,19 +69,21 @@ func (s *Settings) check() error {
 	return wire.CheckName("Leader", s.Leader)
 }
 
+func (s *Settings) rules() rules { return rules{s.Rules, s.Rigid} }
+
 // A Book is the state of a cluster. It is for one goroutine at a time.
 type Book struct {
 	settings Settings
-	maker    *dispatch.Maker // nil before the first plan
+	maker    maker // nil before the first plan
 
 	number, upto uint64
 	at, epoch    float64
 	decided      float64 // time of the last plan that the maker decided
-	rules        dispatch.Rules
-	script       *wire.Script // nil on the wall clock
-	outages      []edge       // of the script: begins and ends, in the order in which they happen
-	edges        int          // those that are behind
-	leader       string       // of the last plan
+	rules        rules
+	script       *wire.Script    // nil on the wall clock
+	outages      []dispatch.Edge // of the script: begins and ends, in the order in which they happen
+	edges        int             // those that are behind
+	leader       string          // of the last plan
 
 	jobs     []*job         // by number, nil where there is none
 	numbers  map[string]int // of jobs, by name
@@ -173,7 +177,7 @@ func New(s Settings) (*Book, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if _, err := dispatch.NewMaker(s.Rules, nil); err != nil {
+	if _, err := newMaker(s.rules(), nil); err != nil {
 		return nil, err
 	}
 	s.Losses, s.Keep = cmp.Or(s.Losses, defaultLosses), cmp.Or(s.Keep, defaultKeep)
@@ -221,4 +225,12 @@ func (b *Book) Report() *dispatch.Result {
 		return &dispatch.Result{}
 	}
 	return b.maker.Result()
+}
+
+// Measures returns what came of the jobs so far by the measures of package rigid, nil under other policies.
+func (b *Book) Measures() *rigid.Result {
+	if m, ok := b.maker.(*rigid.Maker); ok {
+		return m.Measures(0)
+	}
+	return nil
 }

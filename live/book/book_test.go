@@ -23,7 +23,7 @@ type desk struct {
 }
 
 func newDesk(t *testing.T, change func(s *book.Settings)) *desk {
-	s := settings(dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}, 1, false)
+	s := settings(scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}}, 1, false)
 	s.Epoch, s.Losses = 1e9, 0
 	if change != nil {
 		change(&s)
@@ -620,7 +620,7 @@ func FuzzFold(f *testing.F) {
 		f.Add(plans[i], plans[min(i+1, len(plans)-1)])
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		s := settings(dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}, 1, false)
+		s := settings(scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}}, 1, false)
 		b, err := book.New(s)
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/dispatch"
+	"productform/dispatch/rigid"
 	"productform/live/book"
 	"productform/live/wire"
 )
@@ -42,9 +43,10 @@ func TestFaults(t *testing.T) {
 // A world is a server, its clients, workers and managers, one after the other. What goes from one to another goes through
 // post, which may do anything to it.
 type world struct {
-	t    *rapid.T
-	now  float64
-	calm bool // no more faults
+	t     *rapid.T
+	rigid rigid.Policy // zero for a policy of package dispatch
+	now   float64
+	calm  bool // no more faults
 
 	stream   []stored // PFQ_IN
 	subjects map[string]bool
@@ -89,16 +91,26 @@ type machine struct {
 
 func newWorld(t *rapid.T) *world {
 	w := &world{t: t, subjects: map[string]bool{}, heard: map[string]float64{}}
+	drains := rapid.Bool().Draw(t, "drains")
+	if rapid.IntRange(0, 2).Draw(t, "rigid") == 0 {
+		w.rigid = rapid.SampledFrom(rigid.Policies()).Draw(t, "policy")
+	}
 	for n := range rapid.IntRange(1, 4).Draw(t, "workers") {
 		m := &machine{name: name(n)}
 		w.start(m)
 		w.workers = append(w.workers, m)
 	}
+	most := 5
+	if w.rigid != (rigid.Policy{}) { // so that all jobs can begin
+		if most = len(w.workers); most > 1 && drains {
+			most--
+		}
+	}
 	for n := range rapid.IntRange(1, 3).Draw(t, "batches") {
 		b := &wire.Batch{Version: 1, Name: fmt.Sprintf("b%d", n)}
 		for k := range rapid.IntRange(1, 2).Draw(t, "jobs") {
 			b.Jobs = append(b.Jobs, wire.Job{
-				Name: fmt.Sprintf("j%d-%d", n, k), Priority: float64(k), DeadlineIn: 5, Tasks: rapid.IntRange(1, 5).Draw(t, "tasks"),
+				Name: fmt.Sprintf("j%d-%d", n, k), Priority: float64(k), DeadlineIn: 5, Tasks: rapid.IntRange(1, most).Draw(t, "tasks"),
 				Work: float64(rapid.IntRange(0, 4).Draw(t, "work")), Run: wire.Run{Kind: "sleep"},
 			})
 		}
@@ -111,7 +123,7 @@ func newWorld(t *rapid.T) *world {
 		ten := 10.0
 		w.wishes = append(w.wishes, func() { w.publish(wire.Change("j1-0", 1), &wire.Wish{Version: 1, Priority: &ten}) })
 	}
-	if len(w.workers) > 1 && rapid.Bool().Draw(t, "drains") {
+	if len(w.workers) > 1 && drains {
 		w.wishes = append(w.wishes, func() { w.publish(wire.Drain("w0", 1), &wire.Wish{Version: 1}) })
 	}
 	if rapid.Bool().Draw(t, "lies") {
@@ -159,8 +171,10 @@ func (w *world) publish(subject string, m wire.Message) bool {
 }
 
 func (w *world) settings() book.Settings {
-	s := settings(dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}, Emergency: 1}, w.lives, false)
-	s.Epoch, s.Losses = 1e9, 0
+	s := settings(scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}, Emergency: 1}}, w.lives, false)
+	if s.Epoch, s.Losses = 1e9, 0; w.rigid != (rigid.Policy{}) {
+		s.Rules, s.Rigid = dispatch.Rules{}, w.rigid
+	}
 	return s
 }
 

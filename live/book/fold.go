@@ -73,25 +73,13 @@ func (b *Book) setUp(p *wire.Plan) (err error) {
 	switch {
 	case p.Rules == nil:
 	case b.maker == nil:
-		b.rules = *p.Rules
-		b.maker, err = dispatch.NewMaker(b.rules, speeds)
+		b.rules = rules{*p.Rules, p.Rigid}
+		b.maker, err = newMaker(b.rules, speeds)
 	default:
-		b.rules = *p.Rules
+		b.rules = rules{*p.Rules, p.Rigid}
 		b.maker, err = changed(b.maker, b.rules)
 	}
 	return err
-}
-
-// changed returns a maker that goes on under other rules. What was learnt is kept if the rules still learn alike.
-func changed(m *dispatch.Maker, to dispatch.Rules) (*dispatch.Maker, error) {
-	s := m.State()
-	if s.Rules.Learning != to.Learning {
-		for i := range s.Jobs {
-			s.Jobs[i].Learnt = nil
-		}
-	}
-	s.Rules = to
-	return dispatch.MakerOf(s)
 }
 
 // employ gives a worker its number, or takes note of a new process.

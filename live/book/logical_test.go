@@ -36,7 +36,7 @@ func TestLogicalClockIsRun(t *testing.T) {
 		if got := logged(w.plans); !slices.Equal(got, wantLog) {
 			t.Fatalf("plans:\n%v\nsimulated:\n%v", got, wantLog)
 		}
-		if got := w.book.Report(); !reflect.DeepEqual(got, want) {
+		if got := report(s, w.book); !reflect.DeepEqual(got, want) {
 			t.Fatalf("report:\n%+v\nsimulated:\n%+v", got, want)
 		}
 		checkLog(t, settings(s, 2, true), w.book, w.plans)
@@ -46,7 +46,7 @@ func TestLogicalClockIsRun(t *testing.T) {
 // A logicalWorld has workers that report when they like.
 type logicalWorld struct {
 	t     *rapid.T
-	s     dispatch.Scenario
+	s     scenario
 	book  *book.Book
 	in    []book.Input // PFQ_IN
 	plans []*wire.Plan
@@ -173,10 +173,10 @@ func (w *logicalWorld) step() {
 
 // A report of a task whose time has not come waits; if the task is taken from its worker before, it counts no more.
 func TestReportAheadOfItsTime(t *testing.T) {
-	s := dispatch.Scenario{
+	s := scenario{Scenario: dispatch.Scenario{
 		Policy: dispatch.Policy{Rule: dispatch.Priority}, Emergency: 5, Speeds: []float64{1, 1},
 		Jobs: []dispatch.Job{{Tasks: 2, Works: []float64{10, 2}}, {Submit: 5, Priority: 9, Tasks: 2, Work: 1}},
-	}
+	}}
 	b, err := book.New(settings(s, 1, true))
 	if err != nil {
 		t.Fatal(err)

@@ -12,24 +12,37 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/dispatch"
+	"productform/dispatch/rigid"
 	"productform/live/book"
 	"productform/live/wire"
 )
 
+// A scenario is one of package dispatch, or of package rigid if that has a policy.
+type scenario struct {
+	dispatch.Scenario
+	rigid rigid.Policy
+}
+
+// isRigid reports whether the tasks of a job begin together.
+func (s *scenario) isRigid() bool { return s.rigid != rigid.Policy{} }
+
 // drawScenario draws a cluster with jobs in order of submission, whose times are multiples of a unit.
-func drawScenario(t *rapid.T, unit float64, speeds ...float64) dispatch.Scenario {
+func drawScenario(t *rapid.T, unit float64, speeds ...float64) scenario {
 	number := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
-	s := dispatch.Scenario{Policy: rapid.SampledFrom([]dispatch.Policy{
+	s := scenario{Scenario: dispatch.Scenario{Policy: rapid.SampledFrom([]dispatch.Policy{
 		{Rule: dispatch.Priority, Reserve: 0.5}, {Rule: dispatch.Proportion}, {Rule: dispatch.Workload, Horizon: 3},
 		{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline}, {Rule: dispatch.EDF}, {Rule: dispatch.Deadline, Spare: dispatch.SpareKept},
-	}).Draw(t, "policy")}
-	if rapid.Bool().Draw(t, "learns") {
+	}).Draw(t, "policy")}}
+	if rapid.IntRange(0, 2).Draw(t, "rigid") == 0 {
+		s.rigid = rapid.SampledFrom(rigid.Policies()).Draw(t, "rigid policy")
+		speeds = []float64{1}
+	} else if rapid.Bool().Draw(t, "learns") {
 		s.Learning = dispatch.Learning{Default: 1.5, Window: number(0, 3, "window")}
 	}
-	if rapid.Bool().Draw(t, "emergencies") {
+	if !s.isRigid() && rapid.Bool().Draw(t, "emergencies") {
 		s.Emergency = 3
 	}
-	if rapid.Bool().Draw(t, "replans") {
+	if !s.isRigid() && rapid.Bool().Draw(t, "replans") {
 		s.Replan = 7 * unit
 	}
 	for range number(1, 5, "workers") {
@@ -41,6 +54,12 @@ func drawScenario(t *rapid.T, unit float64, speeds ...float64) dispatch.Scenario
 		j := dispatch.Job{Submit: at, Priority: float64(number(0, 4, "priority")), Tasks: number(1, 6, "tasks")}
 		if rapid.Bool().Draw(t, "deadline") {
 			j.Deadline = at + unit*float64(number(1, 60, "in"))
+		}
+		if s.isRigid() {
+			j.Tasks, j.Work = min(j.Tasks, len(s.Speeds)), unit*float64(number(0, 20, "work"))
+			j.Estimate = max(unit, j.Work+unit*float64(number(0, 20, "more")))
+			s.Jobs = append(s.Jobs, j)
+			continue
 		}
 		if j.MaxWorkers = number(0, 3, "most"); rapid.Bool().Draw(t, "differ") {
 			for range j.Tasks {
@@ -63,15 +82,28 @@ func drawScenario(t *rapid.T, unit float64, speeds ...float64) dispatch.Scenario
 	return s
 }
 
-// simulate runs the scenario, and returns its events with the times of their decisions.
-func simulate(t *rapid.T, s dispatch.Scenario) (*dispatch.Result, []string) {
+// simulate runs the scenario, and returns its events with the times of their decisions. The result is one of package dispatch or
+// of package rigid.
+func simulate(t *rapid.T, s scenario) (any, []string) {
 	var log []string
+	if s.isRigid() {
+		r, err := rigid.Run(context.Background(), rigid.Scenario{Jobs: s.Jobs, Workers: len(s.Speeds), Policy: s.rigid, Outages: s.Outages,
+			Events: func(at float64, events []dispatch.Event) {
+				for _, e := range events {
+					log = append(log, fmt.Sprint(at, e))
+				}
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, log
+	}
 	s.Watch = func(d *dispatch.Decision) {
 		for _, e := range d.Events {
 			log = append(log, fmt.Sprint(d.Time, e))
 		}
 	}
-	r, err := dispatch.Run(context.Background(), s)
+	r, err := dispatch.Run(context.Background(), s.Scenario)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +124,7 @@ func logged(plans []*wire.Plan) (log []string) {
 }
 
 // batches returns the jobs of a scenario as batches, those of one time in one.
-func batches(s dispatch.Scenario, logical bool) (list []wire.Batch, at []float64) {
+func batches(s scenario, logical bool) (list []wire.Batch, at []float64) {
 	for i, j := range s.Jobs {
 		if i == 0 || j.Submit != at[len(at)-1] {
 			b := wire.Batch{Version: 1, Name: fmt.Sprintf("batch-%d", i)}
@@ -105,19 +137,31 @@ func batches(s dispatch.Scenario, logical bool) (list []wire.Batch, at []float64
 		b := &list[len(list)-1]
 		b.Jobs = append(b.Jobs, wire.Job{
 			Name: fmt.Sprintf("job-%d", i), Priority: j.Priority, DeadlineAt: j.Deadline, MaxWorkers: j.MaxWorkers, Tasks: j.Tasks,
-			Work: j.Work, Works: j.Works, Run: wire.Run{Kind: "sleep"},
+			Work: j.Work, Works: j.Works, Estimate: j.Estimate, Run: wire.Run{Kind: "sleep"},
 		})
 	}
 	return list, at
 }
 
-func settings(s dispatch.Scenario, seed uint64, logical bool) book.Settings {
+// report returns the result as simulate does.
+func report(s scenario, b *book.Book) any {
+	if s.isRigid() {
+		return b.Measures()
+	}
+	return b.Report()
+}
+
+func settings(s scenario, seed uint64, logical bool) book.Settings {
 	var key [32]byte
 	key[0], key[1] = byte(seed), byte(seed>>8)
-	return book.Settings{
+	set := book.Settings{
 		Leader: "m", Rules: dispatch.Rules{Policy: s.Policy, Learning: s.Learning, Emergency: s.Emergency}, Replan: s.Replan,
 		Random: rand.NewChaCha8(key), Logical: logical, Losses: 1000,
 	}
+	if s.isRigid() {
+		set.Rules, set.Rigid = dispatch.Rules{}, s.rigid
+	}
+	return set
 }
 
 // On the wall clock, if nothing is late or lost, plans are those of dispatch.Run to the last digit. A job is submitted when
@@ -135,7 +179,7 @@ func TestWallClockIsRun(t *testing.T) {
 		if got := logged(w.plans); !slices.Equal(got, wantLog) {
 			t.Fatalf("plans:\n%v\nsimulated:\n%v", got, wantLog)
 		}
-		if got := w.book.Report(); !reflect.DeepEqual(got, want) {
+		if got := report(s, w.book); !reflect.DeepEqual(got, want) {
 			t.Fatalf("report:\n%+v\nsimulated:\n%+v", got, want)
 		}
 		checkLog(t, settings(s, 2, false), w.book, w.plans)
@@ -145,7 +189,7 @@ func TestWallClockIsRun(t *testing.T) {
 // A quietWorld is one in which nothing is late or lost: workers report at the time at which their tasks end.
 type quietWorld struct {
 	t     *rapid.T
-	s     dispatch.Scenario
+	s     scenario
 	book  *book.Book
 	plans []*wire.Plan
 	next  uint64 // sequence

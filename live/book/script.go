@@ -19,13 +19,6 @@ type scripted struct {
 	at float64
 }
 
-// An edge is the begin or the end of an outage.
-type edge struct {
-	at     float64
-	up     bool
-	worker int
-}
-
 // takeLogical takes in what was heard and decides the next moment, if all that is due by then has come.
 func (b *Book) takeLogical() (*wire.Plan, error) {
 	t, err := b.begin(b.at)
@@ -149,7 +142,7 @@ func (b *Book) behind() uint64 {
 type moment struct {
 	at      float64
 	ends    []int // attempts
-	edges   []edge
+	edges   []dispatch.Edge
 	batches int // of those that wait
 	replan  bool
 }
@@ -165,7 +158,7 @@ func (b *Book) nextMoment() (m moment, ok bool) {
 	}
 	first := replan
 	if len(edges) > 0 {
-		first = min(first, edges[0].at)
+		first = min(first, edges[0].Time)
 	}
 	if len(b.waiting) > 0 {
 		first = min(first, b.waiting[0].at)
@@ -184,8 +177,8 @@ func (b *Book) nextMoment() (m moment, ok bool) {
 		m.at, m.replan = max(m.at, replan), true
 	}
 	for _, e := range edges {
-		if e.at <= last {
-			m.at, m.edges = max(m.at, e.at), append(m.edges, e)
+		if e.Time <= last {
+			m.at, m.edges = max(m.at, e.Time), append(m.edges, e)
 		}
 	}
 	for ; m.batches < len(b.waiting) && b.waiting[m.batches].at <= last; m.batches++ {
@@ -204,26 +197,18 @@ func (b *Book) nextMoment() (m moment, ok bool) {
 }
 
 // scriptEdges returns the begins and ends of all outages in the order in which they happen.
-func scriptEdges(s *wire.Script) (edges []edge) {
+func scriptEdges(s *wire.Script) []dispatch.Edge {
 	if s == nil {
 		return nil
 	}
-	for _, o := range s.Outages {
-		edges = append(edges, edge{o.From, false, o.Worker})
-		if o.To > 0 {
-			edges = append(edges, edge{o.To, true, o.Worker})
+	outages := make([]dispatch.Outage, len(s.Outages))
+	for i, o := range s.Outages {
+		outages[i] = dispatch.Outage{Worker: o.Worker, From: o.From, To: o.To}
+		if o.To == 0 {
+			outages[i].To = math.Inf(1)
 		}
 	}
-	slices.SortStableFunc(edges, func(x, y edge) int {
-		if c := cmp.Compare(x.at, y.at); c != 0 || x.up == y.up {
-			return c
-		}
-		if x.up {
-			return -1
-		}
-		return 1
-	})
-	return edges
+	return dispatch.Edges(outages)
 }
 
 // decide tells what happens at a moment.
@@ -242,14 +227,14 @@ func (t *taking) decide(m moment) {
 		delete(b.reports, n)
 	}
 	for _, e := range m.edges {
-		if e.up {
-			t.comeBack(e.worker, 0)
+		if e.Up {
+			t.comeBack(e.Worker, 0)
 			continue
 		}
-		if _, _, n, _ := b.maker.Hand(e.worker); n > 0 {
+		if _, _, n, _ := b.maker.Hand(e.Worker); n > 0 {
 			delete(b.reports, n)
 		}
-		t.tell(dispatch.Happening{Kind: dispatch.Failed, Worker: e.worker})
+		t.tell(dispatch.Happening{Kind: dispatch.Failed, Worker: e.Worker})
 	}
 	for _, w := range b.waiting[:m.batches] {
 		t.batch(w.in)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"productform/dispatch"
+	"productform/dispatch/rigid"
 	"productform/internal/input"
 	"productform/live/wire"
 )
@@ -20,9 +21,11 @@ type state struct {
 	Epoch    float64           `json:"epoch"`
 	Decided  float64           `json:"decided"`
 	Rules    dispatch.Rules    `json:"rules"`
+	Rigid    rigid.Policy      `json:"rigid,omitzero"`
 	Script   *wire.Script      `json:"script,omitempty"`
 	Edges    int               `json:"edges,omitempty"`
-	Maker    *dispatch.State   `json:"maker"`
+	Maker    *dispatch.State   `json:"maker,omitempty"`
+	Together *rigid.State      `json:"together,omitempty"` // in place of Maker, under a policy of package rigid
 	Jobs     []*job            `json:"jobs,omitempty"`
 	Numbers  int               `json:"numbers"` // above those of all jobs
 	Batches  map[string]*batch `json:"batches,omitempty"`
@@ -40,11 +43,18 @@ func (b *Book) Snapshot() ([]byte, error) {
 	if b.number == 0 {
 		return nil, input.Errorf("n", b.number, "a plan, before there is a state to keep")
 	}
-	maker := b.maker.State()
 	s := state{
-		Number: b.number, Upto: b.upto, Leader: b.leader, At: b.at, Epoch: b.epoch, Decided: b.decided, Rules: b.rules, Script: b.script,
-		Edges: b.edges, Maker: &maker, Numbers: len(b.jobs), Batches: b.batches, Refused: b.refused,
+		Number: b.number, Upto: b.upto, Leader: b.leader, At: b.at, Epoch: b.epoch, Decided: b.decided, Rules: b.rules.Rules, Rigid: b.rules.together, Script: b.script,
+		Edges: b.edges, Numbers: len(b.jobs), Batches: b.batches, Refused: b.refused,
 		Cleared: slices.Sorted(maps.Keys(b.cleared)), Done: b.done, Workers: b.workers, Attempts: b.attempts, Removals: b.removals, Counts: b.counts,
+	}
+	switch m := b.maker.(type) {
+	case *dispatch.Maker:
+		own := m.State()
+		s.Maker = &own
+	case *rigid.Maker:
+		own := m.State()
+		s.Together = &own
 	}
 	for _, j := range b.jobs {
 		if j != nil {
@@ -72,13 +82,18 @@ func Restore(settings Settings, snapshot []byte) (*Book, error) {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("snapshot of plan %d: %w", h.Plan, err)
 	}
-	if s.Maker == nil || s.Number == 0 || s.Number != h.Plan || s.Upto != h.Upto {
+	if (s.Maker == nil) == (s.Together == nil) || s.Number == 0 || s.Number != h.Plan || s.Upto != h.Upto {
 		return nil, input.Errorf("n", s.Number, "%d, as the header says", h.Plan)
 	}
-	if b.maker, err = dispatch.MakerOf(*s.Maker); err != nil {
+	if s.Maker != nil {
+		b.maker, err = dispatch.MakerOf(*s.Maker)
+	} else {
+		b.maker, err = rigid.MakerOf(*s.Together)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("snapshot of plan %d: %w", h.Plan, err)
 	}
-	b.number, b.upto, b.leader, b.at, b.epoch, b.decided, b.rules = s.Number, s.Upto, s.Leader, s.At, s.Epoch, s.Decided, s.Rules
+	b.number, b.upto, b.leader, b.at, b.epoch, b.decided, b.rules = s.Number, s.Upto, s.Leader, s.At, s.Epoch, s.Decided, rules{s.Rules, s.Rigid}
 	b.script, b.edges, b.heard = s.Script, s.Edges, s.Upto
 	b.refused, b.done, b.workers, b.removals, b.counts = s.Refused, s.Done, s.Workers, s.Removals, s.Counts
 	b.outages = scriptEdges(b.script)

@@ -81,10 +81,10 @@ func (b *Book) begin(at float64) (*taking, error) {
 			return nil, input.Errorf("at", at, "a time in [0, 1e50]")
 		}
 	}
-	if b.number > 0 && b.rules == b.settings.Rules {
+	if b.number > 0 && b.rules == b.settings.rules() {
 		return t, nil
 	}
-	t.plan.Rules = &b.settings.Rules
+	t.plan.Rules, t.plan.Rigid = &b.settings.Rules, b.settings.Rigid
 	if b.isLogical() && b.number == 0 {
 		return t, nil // the script has the workers that the maker begins with
 	}

@@ -115,7 +115,7 @@ func (b *Book) Batch(name string) (wire.BatchView, bool) {
 // Cluster returns the whole at one look.
 func (b *Book) Cluster() wire.ClusterView {
 	return wire.ClusterView{
-		Version: wire.Version, Leader: b.leader, Plan: b.number, Upto: b.upto, Epoch: b.epoch, At: b.at, Policy: b.rules.Policy.String(),
+		Version: wire.Version, Leader: b.leader, Plan: b.number, Upto: b.upto, Epoch: b.epoch, At: b.at, Policy: b.rules.name(),
 		Counts: b.counts,
 	}
 }

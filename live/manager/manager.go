@@ -153,7 +153,7 @@ func (f *fold) add(msg message) error {
 func (m *manager) recall(ctx context.Context) (*fold, error) {
 	f := &fold{epoch: unix(m.settings.Now())}
 	settings := book.Settings{
-		Leader: m.settings.Name, Rules: m.settings.Rules, Epoch: f.epoch, Random: m.settings.Random, Logical: m.settings.Logical,
+		Leader: m.settings.Name, Rules: m.settings.Rules, Rigid: m.settings.Rigid, Epoch: f.epoch, Random: m.settings.Random, Logical: m.settings.Logical,
 		Replan: m.settings.Replan.Seconds(), Keep: m.settings.Keep.Seconds(),
 	}
 	list, err := listSnapshots(ctx, m.store)

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"productform/dispatch"
+	"productform/dispatch/rigid"
 	"productform/internal/input"
 	"productform/live/wire"
 )
@@ -18,6 +19,7 @@ import (
 type Settings struct {
 	Name    string         // of its own among the managers
 	Rules   dispatch.Rules // what it follows when it leads
+	Rigid   rigid.Policy   // or, if it is not zero, the policy under which the tasks of a job begin together; Rules are zero then
 	Logical bool           // the clock is logical: a script sets up a replay, and nobody is missed
 
 	LostAfter time.Duration // a worker that is silent for so long is down; 0 for 2 s

@@ -33,8 +33,11 @@ func Compare(got, want *Log) error {
 			return &Difference{k, show(got, k), show(want, k)}
 		}
 	}
-	if !reflect.DeepEqual(got.Result, want.Result) {
+	switch {
+	case !reflect.DeepEqual(got.Result, want.Result):
 		return &Difference{-1, fmt.Sprintf("%+v", got.Result), fmt.Sprintf("%+v", want.Result)}
+	case !reflect.DeepEqual(got.Rigid, want.Rigid):
+		return &Difference{-1, fmt.Sprintf("%+v", got.Rigid), fmt.Sprintf("%+v", want.Rigid)}
 	}
 	return nil
 }

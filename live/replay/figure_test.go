@@ -23,7 +23,7 @@ const recordFile = "../../plots/l14/records/failing-job.csv"
 // beginning, and the job meets its deadline of 240 s. The live system does what the simulation says, and figure dispatch-9 draws what it does here:
 // "go test ./replay -run TestFailingJob -update" writes the record.
 func TestFailingJob(t *testing.T) {
-	s := l14.FailingJob()
+	s := Scenario{Scenario: l14.FailingJob()}
 	want, err := Simulate(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestFailingJob(t *testing.T) {
 
 // Where spare workers are given away all workers are at work: 8, then 2, and all 8 as soon as they return.
 func TestFailingJobOnAllWorkers(t *testing.T) {
-	s := l14.FailingJob()
+	s := Scenario{Scenario: l14.FailingJob()}
 	s.Policy.Spare = dispatch.SpareByPriority
 	want, err := Simulate(t.Context(), s)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"productform/dispatch"
+	"productform/dispatch/rigid"
 	"productform/internal/input"
 	"productform/live/book"
 	"productform/live/manager"
@@ -21,10 +22,31 @@ import (
 	"productform/live/worker"
 )
 
+// A Scenario is one of package dispatch, whose policy may be one of package rigid.
+type Scenario struct {
+	dispatch.Scenario
+
+	// Rigid, if it is not zero, is the policy, under which the tasks of a job begin together. The jobs are those of
+	// [rigid.Settled] then, in place of Policy, Learning, Emergency and Replan there is nothing, and all speeds are 1.
+	Rigid rigid.Policy
+}
+
+// isRigid reports whether the tasks of a job begin together.
+func (s *Scenario) isRigid() bool { return s.Rigid != rigid.Policy{} }
+
+// PolicyName returns the name of the policy.
+func (s *Scenario) PolicyName() string {
+	if s.isRigid() {
+		return s.Rigid.String()
+	}
+	return s.Policy.String()
+}
+
 // A Log is what happened in a run.
 type Log struct {
 	Moments []Moment
-	Result  *dispatch.Result
+	Result  *dispatch.Result // nil under policies of package rigid
+	Rigid   *rigid.Result    // nil under others
 }
 
 // A Moment is what happened at a time.
@@ -33,13 +55,16 @@ type Moment struct {
 	Events []dispatch.Event
 }
 
-// Simulate runs the scenario by [dispatch.Run].
-func Simulate(ctx context.Context, s dispatch.Scenario) (*Log, error) {
-	var l Log
+// Simulate runs the scenario by [dispatch.Run] or [rigid.Run].
+func Simulate(ctx context.Context, s Scenario) (l *Log, err error) {
+	l = &Log{}
+	if s.isRigid() {
+		l.Rigid, err = rigid.Run(ctx, rigid.Scenario{Jobs: s.Jobs, Workers: len(s.Speeds), Policy: s.Rigid, Outages: s.Outages, Events: l.add})
+		return l, err
+	}
 	s.Watch = func(d *dispatch.Decision) { l.add(d.Time, d.Events) }
-	var err error
-	l.Result, err = dispatch.Run(ctx, s)
-	return &l, err
+	l.Result, err = dispatch.Run(ctx, s.Scenario)
+	return l, err
 }
 
 func (l *Log) add(at float64, events []dispatch.Event) {
@@ -54,9 +79,14 @@ func WorkerName(number int) string { return "w" + strconv.Itoa(number+1) }
 // jobName is the name of the job at a place in the scenario.
 func jobName(place int) string { return "job-" + strconv.Itoa(place) }
 
-// Check refuses scenarios that cannot be replayed: jobs with speeds of their own, and those out of the order of submission.
-// The error is a *num.InputError.
-func Check(s *dispatch.Scenario) error {
+// Check refuses scenarios that cannot be replayed: jobs with speeds of their own, and those out of the order of submission; under
+// a policy of package rigid what it has no word of. The error is a *num.InputError.
+func Check(s *Scenario) error {
+	if s.isRigid() {
+		if err := checkRigid(s); err != nil {
+			return err
+		}
+	}
 	for i := range s.Jobs {
 		path := input.Index("Jobs", i)
 		if s.Jobs[i].Speeds != nil {
@@ -69,15 +99,40 @@ func Check(s *dispatch.Scenario) error {
 	return nil
 }
 
+// checkRigid refuses what a policy of package rigid has no word of.
+func checkRigid(s *Scenario) error {
+	switch {
+	case s.Policy != dispatch.Policy{}:
+		return input.Errorf("Policy", s.Policy, "none beside Rigid")
+	case s.Learning != dispatch.Learning{}:
+		return input.Errorf("Learning.Default", s.Learning.Default, "0 under %s", s.Rigid)
+	case s.Emergency != 0:
+		return input.Errorf("Emergency", s.Emergency, "0 under %s", s.Rigid)
+	case s.Replan != 0:
+		return input.Errorf("Replan", s.Replan, "0 under %s", s.Rigid)
+	}
+	for w, v := range s.Speeds {
+		if v != 1 {
+			return input.Errorf(input.Index("Speeds", w), v, "1 under %s", s.Rigid)
+		}
+	}
+	for i := range s.Jobs {
+		if j := &s.Jobs[i]; j.Estimate < j.Work {
+			return input.Errorf(input.Index("Jobs", i)+".Estimate", j.Estimate, "%v, its work, or more", j.Work)
+		}
+	}
+	return nil
+}
+
 // ManagerSettings are those of a manager that replays the scenario.
-func ManagerSettings(s *dispatch.Scenario, name string) manager.Settings {
+func ManagerSettings(s *Scenario, name string) manager.Settings {
 	return manager.Settings{
-		Name: name, Logical: true, Rules: dispatch.Rules{Policy: s.Policy, Learning: s.Learning, Emergency: s.Emergency},
+		Name: name, Logical: true, Rules: dispatch.Rules{Policy: s.Policy, Learning: s.Learning, Emergency: s.Emergency}, Rigid: s.Rigid,
 	}
 }
 
 // Publish sets up the replay: script and jobs. It may be called again after an error.
-func Publish(ctx context.Context, js jetstream.JetStream, s *dispatch.Scenario) error {
+func Publish(ctx context.Context, js jetstream.JetStream, s *Scenario) error {
 	if err := Check(s); err != nil {
 		return err
 	}
@@ -119,9 +174,9 @@ func publish(ctx context.Context, js jetstream.JetStream, subject string, m wire
 
 // Read follows the plans of a replay until all jobs are done, and returns what happened. Each plan is decided again: one
 // that the rules of the scenario do not lead to is an error. done is called with the number of jobs that are done.
-func Read(ctx context.Context, js jetstream.JetStream, s *dispatch.Scenario, done func(int)) (*Log, error) {
-	rules := ManagerSettings(s, "reader").Rules
-	b, err := book.New(book.Settings{Leader: "reader", Rules: rules, Random: noRandom{}, Logical: true})
+func Read(ctx context.Context, js jetstream.JetStream, s *Scenario, done func(int)) (*Log, error) {
+	m := ManagerSettings(s, "reader")
+	b, err := book.New(book.Settings{Leader: m.Name, Rules: m.Rules, Rigid: m.Rigid, Random: noRandom{}, Logical: true})
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +194,9 @@ func Read(ctx context.Context, js jetstream.JetStream, s *dispatch.Scenario, don
 			break
 		}
 	}
-	l.Result = b.Report()
+	if l.Rigid = b.Measures(); l.Rigid == nil {
+		l.Result = b.Report()
+	}
 	return &l, nil
 }
 
@@ -159,7 +216,7 @@ type Settings struct {
 
 // Run replays the scenario: server, manager and workers are those of the live system, in this process, all on a logical
 // clock. Nothing of them is left when it returns. The error is a *num.InputError, or that of the context.
-func Run(ctx context.Context, s dispatch.Scenario, settings Settings) (*Log, error) {
+func Run(ctx context.Context, s Scenario, settings Settings) (*Log, error) {
 	if err := Check(&s); err != nil {
 		return nil, err
 	}

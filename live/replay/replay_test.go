@@ -1,17 +1,20 @@
 package replay
 
 import (
+	"errors"
 	"io"
 	"math"
 	"testing"
 
 	"productform/dispatch"
+	"productform/dispatch/rigid"
 	"productform/dispatch/swf"
+	"productform/internal/input"
 	"productform/traces"
 )
 
 // sample returns some jobs of the shipped log, scaled as in [L14], for unequal workers of which some fail.
-func sample(t testing.TB, jobs int, seed uint64) dispatch.Scenario {
+func sample(t testing.TB, jobs int, seed uint64) Scenario {
 	t.Helper()
 	from, err := traces.Open("SDSC-Par-1996")
 	if err != nil {
@@ -35,18 +38,22 @@ func sample(t testing.TB, jobs int, seed uint64) dispatch.Scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.EDF}, Jobs: list, Speeds: []float64{1, 0.5, 1.5, 1, 0.7, 1.3, 2, 0.9}}
+	s := Scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.EDF}, Jobs: list, Speeds: []float64{1, 0.5, 1.5, 1, 0.7, 1.3, 2, 0.9}}}
 	whole, err := Simulate(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := whole.Result.Makespan
+	s.Outages = outages(whole.Result.Makespan)
+	return s
+}
+
+// outages takes six of eight workers away for a while, and one for good, in a run of so many seconds.
+func outages(last float64) (list []dispatch.Outage) {
 	for k, w := range []int{0, 2, 3, 4, 6, 7} {
 		from := last * float64(k+1) / 9
-		s.Outages = append(s.Outages, dispatch.Outage{Worker: w, From: from, To: from + last/5})
+		list = append(list, dispatch.Outage{Worker: w, From: from, To: from + last/5})
 	}
-	s.Outages = append(s.Outages, dispatch.Outage{Worker: 1, From: last / 2, To: math.Inf(1)})
-	return s
+	return append(list, dispatch.Outage{Worker: 1, From: last / 2, To: math.Inf(1)})
 }
 
 // Replays are the simulation to the last digit, under all six policies.
@@ -78,6 +85,47 @@ func TestReplayIsRun(t *testing.T) {
 			}
 			if want.Result.Lost == 0 || want.Result.Tasks < 100 {
 				t.Errorf("the sample has %d tasks, of which %d are lost: too little to tell", want.Result.Tasks, want.Result.Lost)
+			}
+		})
+	}
+}
+
+// So are those of the baselines, whose jobs are made to fit on the seven workers that are left in the end. Each asks for twice its
+// run time.
+func TestReplayIsRigidRun(t *testing.T) {
+	for k, name := range []string{"fcfs", "sjf", "easy", "easy/sjf", "conservative"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sample(t, 20, uint64(k+1))
+			var err error
+			if s.Rigid, err = rigid.ParsePolicy(name); err != nil {
+				t.Fatal(err)
+			}
+			s.Policy, s.Speeds = dispatch.Policy{}, []float64{1, 1, 1, 1, 1, 1, 1, 1}
+			for i := range s.Jobs {
+				j := &s.Jobs[i]
+				j.Tasks, j.Estimate = 1+j.Tasks%7, 2*j.Work
+			}
+			s.Jobs, _ = rigid.Settled(s.Jobs, false)
+			s.Outages = nil
+			whole, err := Simulate(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Outages = outages(whole.Rigid.Makespan)
+			want, err := Simulate(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Run(t.Context(), s, Settings{Pace: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Compare(got, want); err != nil {
+				t.Error(err)
+			}
+			if want.Rigid.Lost == 0 || want.Rigid.Waiting.Max == 0 {
+				t.Errorf("%d tasks are lost, and jobs wait for at most %v s: too little to tell", want.Rigid.Lost, want.Rigid.Waiting.Max)
 			}
 		})
 	}
@@ -125,5 +173,26 @@ func TestCheck(t *testing.T) {
 	s.Jobs[0].Submit, s.Jobs[1].Submit = 2, 1
 	if _, err := Run(t.Context(), s, Settings{Pace: 1}); err == nil {
 		t.Error("jobs out of order are replayed")
+	}
+	good := func() Scenario {
+		return Scenario{Rigid: rigid.Policies()[0], Scenario: dispatch.Scenario{Speeds: []float64{1}, Jobs: []dispatch.Job{{Tasks: 1, Work: 1, Estimate: 1}}}}
+	}
+	s = good()
+	if err := Check(&s); err != nil {
+		t.Fatal(err)
+	}
+	for path, spoil := range map[string]func(*Scenario){
+		"Policy":           func(s *Scenario) { s.Policy.Rule = dispatch.EDF },
+		"Learning.Default": func(s *Scenario) { s.Learning.Default = 1 },
+		"Emergency":        func(s *Scenario) { s.Emergency = 1 },
+		"Replan":           func(s *Scenario) { s.Replan = 1 },
+		"Speeds[0]":        func(s *Scenario) { s.Speeds[0] = 2 },
+		"Jobs[0].Estimate": func(s *Scenario) { s.Jobs[0].Estimate = 0.5 },
+	} {
+		s := good()
+		spoil(&s)
+		if bad := (*input.Error)(nil); !errors.As(Check(&s), &bad) || bad.Path != path {
+			t.Errorf("%s: error %v", path, Check(&s))
+		}
 	}
 }

@@ -1,6 +1,9 @@
 package wire
 
-import "productform/dispatch"
+import (
+	"productform/dispatch"
+	"productform/dispatch/rigid"
+)
 
 // A Plan is one decision: what happened at a moment, and what follows. It is one message of PFQ_PLAN, and holds all that
 // the fold needs, so that a manager of another version or policy can go on. Jobs and workers have numbers in it; NewJobs
@@ -14,6 +17,7 @@ type Plan struct {
 	Upto    uint64  `json:"upto"`            // sequence in PFQ_IN up to which all has been told
 
 	Rules  *dispatch.Rules `json:"rules,omitempty"`  // in the first plan, and where they change: what the plan follows
+	Rigid  rigid.Policy    `json:"rigid,omitzero"`   // with zero Rules: the policy under which the tasks of a job begin together
 	Script *Script         `json:"script,omitempty"` // where a replay is set up
 
 	NewJobs    []NumberedJob        `json:"jobs,omitempty"`

@@ -14,7 +14,7 @@ import (
 func TestFailingJobUnderKills(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	ctx := limited(t, 100*time.Second)
-	s := l14.FailingJob()
+	s := replay.Scenario{Scenario: l14.FailingJob()}
 	want, err := replay.Simulate(ctx, s)
 	if err != nil {
 		t.Fatal(err)
