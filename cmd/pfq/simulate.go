@@ -40,18 +40,18 @@ func newSimulate() *cobra.Command {
 	s := &f.settings
 	command.AddSizes(cmd, &f.sizes, "`DISTRIBUTION` of job sizes, scaled to the mean size of the model")
 	cli.AddSwitch(cmd, &f.keepSizes, "keep-sizes", "take the sizes of a file, or of given ends, as they are, not scaled to the mean size of the model")
-	command.AddNumber(cmd, &f.interruptions, "interruptions", "", "a number in [1e-6, 1e6]", "mean number `M` of interruptions of a job, for the policy interrupt",
+	cli.AddNumber(cmd, &f.interruptions, "interruptions", "", "a number in [1e-6, 1e6]", "mean number `M` of interruptions of a job, for the policy interrupt",
 		func(v float64) bool { return v >= 1e-6 && v <= 1e6 })
 	cli.AddChoice(cmd, &f.policy, "policy", policies, "how servers share jobs, interrupt if --interruptions is given")
 	s.Runs = 100
 	cli.Flag[int]{Name: "runs", Kind: "int", Usage: "independent runs; with --precision, the most there may be", Default: "100",
-		Want: "an integer in 2..1000000", Parse: command.ParseIntFrom(2, 1e6)}.Add(cmd, &s.Runs)
-	command.AddNumber(cmd, &s.Precision, "precision", "", "a number > 0 and < 1", "end once the half-widths of the mean jobs of all classes are below this part of them",
+		Want: "an integer in 2..1000000", Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &s.Runs)
+	cli.AddNumber(cmd, &s.Precision, "precision", "", "a number > 0 and < 1", "end once the half-widths of the mean jobs of all classes are below this part of them",
 		func(v float64) bool { return v > 0 && v < 1 })
-	command.AddNumber(cmd, &s.Horizon, "horizon", "", "a number in [1e-300, 1e300]", "observe each run from its empty start for the time `T`, stable or not",
+	cli.AddNumber(cmd, &s.Horizon, "horizon", "", "a number in [1e-300, 1e300]", "observe each run from its empty start for the time `T`, stable or not",
 		func(v float64) bool { return v >= 1e-300 && v <= 1e300 })
 	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all, N from 1 to 100000",
-		Want: "an integer in 1..100000", Parse: command.ParseInt(1e5)}.Add(cmd, &s.Distribution)
+		Want: "an integer in 1..100000", Parse: cli.ParseInt(1e5)}.Add(cmd, &s.Distribution)
 	command.AddPercentiles(cmd, &f.percentiles, "also estimate these percentiles of the delays of all jobs and of each class")
 	command.AddScale(cmd, &f.factors, "simulate", "all arrival rates")
 	command.AddRuns(cmd, s, f.plans)

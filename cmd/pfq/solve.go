@@ -46,12 +46,12 @@ func newSolve() *cobra.Command {
 	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of the engines auto and enclose", Default: "1e-09",
 		Want: "a number >= 1e-300 and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
 	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in all, N from 1 to %d", bf.MostJobs),
-		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: command.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
+		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: cli.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
 	cli.AddSwitch(cmd, &f.byClass, "by-class", "give the probabilities of --distribution for the jobs of each class, too")
 	command.AddPercentiles(cmd, &f.percentiles, "also give these percentiles of the delay of each class, in order of arrival with exponential sizes")
 	cli.AddSwitch(cmd, &f.wantGradients, "gradients", "also give the derivatives of the means of each class in every arrival rate and capacity")
 	cli.Flag[int]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
-		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: command.ParseInt(mostMemory)}.Add(cmd, &f.memory)
+		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: cli.ParseInt(mostMemory)}.Add(cmd, &f.memory)
 	command.AddScale(cmd, &f.factors, "solve", "all arrival rates")
 	cli.AddGone(cmd, "exact", "it is --engine exact")
 	return cmd

@@ -13,10 +13,10 @@ import (
 // WriteRecords writes what became of each job as CSV (RFC 4180, lines ended by LF): a line of names, then one a job, in
 // the order of jobs, which are those of the run.
 //
-//	id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived
+//	id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived,lost
 //
 // Times are in seconds, run_time is that of the log, requested what the job asked for; backfilled and outlived are true or
-// false. Numbers are in the shortest form that reads back as the same float64. The deadline is empty if there is none, the
+// false, lost is a number of tasks. Numbers are in the shortest form that reads back as the same float64. The deadline is empty if there is none, the
 // slowdown if the job takes no time. The error is that of w, or a [num.InputError] if r is of another number of jobs, and
 // then nothing is written.
 func WriteRecords(w io.Writer, jobs []dispatch.Job, r *Result) error {
@@ -25,7 +25,7 @@ func WriteRecords(w io.Writer, jobs []dispatch.Job, r *Result) error {
 	}
 	table := csv.NewWriter(w)
 	err := table.Write([]string{"id", "submit", "deadline", "priority", "workers", "run_time", "requested", "start", "finish",
-		"waiting", "delay", "slowdown", "bounded_slowdown", "missed", "backfilled", "outlived"})
+		"waiting", "delay", "slowdown", "bounded_slowdown", "missed", "backfilled", "outlived", "lost"})
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for i := 0; i < len(jobs) && err == nil; i++ {
 		j, rec := &jobs[i], &r.Jobs[i]
@@ -39,7 +39,7 @@ func WriteRecords(w io.Writer, jobs []dispatch.Job, r *Result) error {
 		requested := cmp.Or(j.Estimate, j.Work, leastRequest)
 		err = table.Write([]string{strconv.FormatInt(j.ID, 10), number(j.Submit), deadline, number(j.Priority), strconv.Itoa(j.Tasks),
 			number(j.Work), number(requested), number(rec.Start), number(rec.Finish), number(rec.Waiting), number(rec.Delay), slowdown,
-			number(rec.BoundedSlowdown), number(rec.Missed), strconv.FormatBool(rec.Backfilled), strconv.FormatBool(rec.Outlived)})
+			number(rec.BoundedSlowdown), number(rec.Missed), strconv.FormatBool(rec.Backfilled), strconv.FormatBool(rec.Outlived), strconv.Itoa(rec.Lost)})
 	}
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"productform/dispatch"
+	"productform/dispatch/rigid"
 	"productform/live/book"
 	"productform/live/wire"
 )
@@ -547,6 +548,59 @@ func TestRulesChange(t *testing.T) {
 	}
 }
 
+// A baseline takes over from a policy of package dispatch and gives way to one: tasks in hand go on, and a job whose tasks begin
+// together waits for workers that it does not need all the time.
+func TestBaselineTakesOver(t *testing.T) {
+	d := newDesk(t, nil)
+	d.joins("a", "b")
+	d.submits("j", 3)
+	restart := func(change func(*book.Settings)) {
+		t.Helper()
+		snapshot, err := d.book.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := d.settings
+		change(&s)
+		if d.book, err = book.Restore(s, snapshot); err != nil {
+			t.Fatal(err)
+		}
+		d.hear()
+	}
+	holds := func(want ...string) {
+		t.Helper()
+		for i, name := range []string{"a", "b"} {
+			if o := d.order(name); want[i] != o.Job {
+				t.Errorf("%s has %q in hand, want %q", name, o.Job, want[i])
+			}
+		}
+	}
+	restart(func(s *book.Settings) { s.Rules, s.Rigid = dispatch.Rules{}, rigid.Policies()[2] })
+	if p := d.book.Cluster().Policy; p != "easy/fcfs" || d.book.Measures() == nil {
+		t.Errorf("policy %s", p)
+	}
+	holds("j", "j")
+	d.reports("a", d.order("a")) // the third task waits for the second: they do not run together
+	d.submits("k", 2)
+	holds("", "j")
+	d.reports("b", d.order("b"))
+	holds("j", "")
+	d.reports("a", d.order("a"))
+	holds("k", "k")
+	d.fails("a", d.order("a")) // and both begin again
+	if v := d.job("k", wire.JobPresent); v.Hand != 2 || v.Lost != 1 {
+		t.Errorf("%+v", v)
+	}
+	restart(func(s *book.Settings) { s.Rules.Policy.Rule = dispatch.EDF })
+	holds("k", "k")
+	d.reports("a", d.order("a"))
+	d.reports("b", d.order("b"))
+	d.job("k", wire.JobCompleted)
+	if _, err := book.Audit(d.settings, d.plans); err != nil {
+		t.Error(err)
+	}
+}
+
 // What fits into no message is told in more plans than one.
 func TestPlansFitIntoMessages(t *testing.T) {
 	d := newDesk(t, func(s *book.Settings) { s.MaxWorkers = 0 })
@@ -603,6 +657,8 @@ func TestSettings(t *testing.T) {
 		{func(s *book.Settings) { s.MaxTasks = -1 }, "MaxTasks"},
 		{func(s *book.Settings) { s.MaxWorkers = 1001 }, "MaxWorkers"},
 		{func(s *book.Settings) { s.Rules.Policy.Rule = "lottery" }, "Policy.Rule"},
+		{func(s *book.Settings) { s.Rigid = rigid.Policies()[0] }, "Rules"},
+		{func(s *book.Settings) { s.Rules, s.Rigid = dispatch.Rules{}, rigid.Policy{Order: "lifo"} }, "Policy.Order"},
 	} {
 		s := good
 		c.change(&s)

@@ -52,9 +52,14 @@
 // A late beat of a process before changes nothing, unless it goes on while the process after it is silent. That a worker is
 // missed is for the caller to find out, who has the clock; so is a worker suspect, between the two.
 //
+// # Policies
+//
+// Rules are those of package dispatch, or a policy of package rigid, under which the tasks of a job begin together and a job that loses
+// one of them in hand loses all: the others are preempted. When rules change, tasks in hand go on.
+//
 // # Clocks
 //
 // On the wall clock the caller says what time it is, and the book never goes back. On a logical clock a [wire.Script] says
 // which workers there are and when they fail, and batches say when they are submitted; a moment is decided when every task
-// that is due by then was reported. Its plans are those of [dispatch.Run] to the last digit, whatever the network does.
+// that is due by then was reported. Its plans are those of [dispatch.Run], or [rigid.Run], to the last digit, whatever the network does.
 package book

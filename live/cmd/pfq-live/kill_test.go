@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"productform/dispatch"
+	"productform/internal/joblog"
 	"productform/live/replay"
 	"productform/live/wire"
 )
@@ -17,10 +18,14 @@ import (
 // killEvery is the time between two kills.
 const killEvery = 700 * time.Millisecond
 
-// hardScenario has jobs that wait for one another on workers that fail, by the clock of the replay.
-func hardScenario(seed uint64, policy dispatch.Policy) dispatch.Scenario {
+// hardScenario has jobs that wait for one another on workers that fail, by the clock of the replay. Under a baseline workers are
+// alike, and so are the tasks of a job, which asks for more time than it takes.
+func hardScenario(seed uint64, policy joblog.Policy) replay.Scenario {
 	r := rand.New(rand.NewPCG(seed, 1))
-	s := dispatch.Scenario{Policy: policy, Speeds: []float64{1, 0.7, 1.3, 0.9}}
+	s := replay.Scenario{Scenario: dispatch.Scenario{Policy: policy.Policy, Speeds: []float64{1, 0.7, 1.3, 0.9}}}
+	if policy.Baseline != nil {
+		s.Rigid, s.Speeds = *policy.Baseline, []float64{1, 1, 1, 1}
+	}
 	at := 0.0
 	for range 4 {
 		at += 40 * r.Float64()
@@ -30,6 +35,13 @@ func hardScenario(seed uint64, policy dispatch.Policy) dispatch.Scenario {
 		}
 		s.Jobs = append(s.Jobs, j)
 	}
+	if policy.Baseline != nil {
+		s.Jobs = nil
+		for at = 0; len(s.Jobs) < 12; at += 20 * r.Float64() {
+			work := 100 * r.Float64()
+			s.Jobs = append(s.Jobs, dispatch.Job{Submit: at, Tasks: 1 + r.IntN(4), Work: work, Estimate: work * (1 + r.Float64())})
+		}
+	}
 	for w := range 3 {
 		s.Outages = append(s.Outages, dispatch.Outage{Worker: w, From: 100 + 30*r.Float64(), To: 300 + 30*r.Float64()})
 	}
@@ -37,19 +49,23 @@ func hardScenario(seed uint64, policy dispatch.Policy) dispatch.Scenario {
 }
 
 // Processes are killed all the time, server, manager and workers, and what happens is the simulation to the last digit.
-// PFQ_LIVE_LONG=N runs N cases.
+// PFQ_LIVE_LONG=N runs 2N cases.
 func TestReplayUnderKills(t *testing.T) {
 	t.Parallel() // it waits most of the time
-	for seed := range uint64(hours(t)) {
-		policy, err := dispatch.ParsePolicy([]string{"deadline/priority", "proportion", "priority", "workload:100", "deadline/kept", "edf"}[seed%6])
+	names := []string{"deadline/priority", "easy", "proportion", "conservative", "priority", "fcfs", "workload:100", "sjf", "deadline/kept", "easy/sjf", "edf"}
+	for seed := range uint64(2 * hours(t)) {
+		policy, err := joblog.ParsePolicy(names[seed%uint64(len(names))])
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Run(policy.String()+"-"+strconv.FormatUint(seed, 10), func(t *testing.T) { replayUnderKills(t, seed, hardScenario(seed, policy)) })
+		t.Run(policy.String()+"-"+strconv.FormatUint(seed, 10), func(t *testing.T) {
+			t.Parallel()
+			replayUnderKills(t, seed, hardScenario(seed, policy))
+		})
 	}
 }
 
-func replayUnderKills(t *testing.T, seed uint64, s dispatch.Scenario) {
+func replayUnderKills(t *testing.T, seed uint64, s replay.Scenario) {
 	ctx := limited(t, 100*time.Second)
 	want, err := replay.Simulate(ctx, s)
 	if err != nil {
@@ -80,7 +96,7 @@ func replayUnderKills(t *testing.T, seed uint64, s dispatch.Scenario) {
 			if kills < 3 { // one of each kind
 				t.Errorf("only %d kills", kills)
 			}
-			t.Logf("%d tasks, %d moments, %d kills", want.Result.Tasks, len(want.Moments), kills)
+			t.Logf("%d jobs, %d moments, %d kills", len(s.Jobs), len(want.Moments), kills)
 			return
 		case <-tick.C:
 			k := kills // at first each kind in turn
@@ -100,11 +116,11 @@ type replaySystem struct {
 }
 
 // startReplay starts the processes and publishes the scenario. They end with the test.
-func startReplay(ctx context.Context, t *testing.T, s *dispatch.Scenario, pace float64) *replaySystem {
+func startReplay(ctx context.Context, t *testing.T, s *replay.Scenario, pace float64) *replaySystem {
 	address := freeAddress(t)
 	url := "nats://" + address
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	m := []string{"manager", "--url", url, "--name", "m1", "--logical", "--policy", s.Policy.String()}
+	m := []string{"manager", "--url", url, "--name", "m1", "--logical", "--policy", s.PolicyName()}
 	if s.Learning.Default > 0 {
 		m = append(m, "--learn", number(s.Learning.Default), "--learn-last", strconv.Itoa(s.Learning.Window))
 	}

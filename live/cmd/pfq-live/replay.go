@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/dispatch"
 	"productform/internal/cli"
 	"productform/internal/render"
 	"productform/live/replay"
@@ -19,10 +18,19 @@ type replayAnswer struct {
 	Same    *bool   `json:"same_as_simulated"` // nil unless asked for
 	Differs *string `json:"difference"`
 	measures
+	*baselineMeasures
+}
+
+// baselineMeasures are those that baselines alone have, by the names of pfq dispatch.
+type baselineMeasures struct {
+	Waiting         *spread `json:"waiting" unit:"s"`
+	BoundedSlowdown *spread `json:"bounded_slowdown"`
+	Backfilled      int     `json:"backfilled"`
+	Outlived        int     `json:"outlived"`
 }
 
 func newReplay() *cobra.Command {
-	var f scenarioFlags
+	f := newScenarioFlags()
 	var check bool
 	pace := 1000.0
 	var out answerFlags
@@ -30,7 +38,10 @@ func newReplay() *cobra.Command {
 		Use: "replay TRACE", Args: arguments("TRACE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			s, err := f.scenario(ctx, args[0], cmd.InOrStdin())
+			if err := f.check(cmd.Flags().Changed); err != nil {
+				return err
+			}
+			s, outlived, err := f.scenario(ctx, args[0], cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
@@ -45,7 +56,7 @@ func newReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a := newReplayAnswer(&s, got, pace)
+			a := newReplayAnswer(&s, got, pace, outlived)
 			if check {
 				a.compare(got, want)
 			}
@@ -65,8 +76,22 @@ func newReplay() *cobra.Command {
 	return cmd
 }
 
-func newReplayAnswer(s *dispatch.Scenario, l *replay.Log, pace float64) *replayAnswer {
-	return &replayAnswer{Policy: s.Policy.String(), Pace: pace, Moments: len(l.Moments), measures: newMeasures(l.Result)}
+func newReplayAnswer(s *replay.Scenario, l *replay.Log, pace float64, outlived int) *replayAnswer {
+	a := &replayAnswer{Policy: s.PolicyName(), Pace: pace, Moments: len(l.Moments)}
+	if r := l.Rigid; r != nil {
+		tasks := 0
+		for _, j := range s.Jobs {
+			tasks += j.Tasks
+		}
+		a.measures = measures{
+			Jobs: r.Delay.Count, Tasks: tasks, Penalty: r.DeadlineMissPenalty, Missed: r.Missed, Makespan: r.Makespan,
+			Delay: newSpread(r.Delay), Slowdown: newSpread(r.Slowdown), Utilization: r.Utilization, Wasted: r.Wasted, Lost: r.Lost,
+		}
+		a.baselineMeasures = &baselineMeasures{newSpread(r.Waiting), newSpread(r.BoundedSlowdown), r.Backfilled, outlived}
+		return a
+	}
+	a.measures = newMeasures(l.Result)
+	return a
 }
 
 // compare says whether the replay is the simulation.
@@ -92,6 +117,10 @@ func (a *replayAnswer) render() render.Answer {
 			t.Line("not as simulated: %s", *a.Differs)
 		}
 		t.Line("")
-		a.measures.write(t)
+		if a.baselineMeasures == nil {
+			a.measures.write(t)
+		} else {
+			a.measures.write(t, *a.baselineMeasures)
+		}
 	}}
 }

@@ -43,22 +43,22 @@ func ask(ctx context.Context, url, service, question string, answer any) error {
 	return json.Unmarshal(m.Data, answer)
 }
 
-// measures are those of a run, by the names that pfq dispatch gives them.
+// measures are those of a run, by the names that pfq dispatch gives them; nil is what does not exist.
 type measures struct {
-	Jobs              int     `json:"job_count" title:"jobs completed"`
-	Tasks             int     `json:"task_count" title:"tasks finished"`
-	PriorityViolation float64 `json:"average_priority_violation_rate"`
-	DecisionViolation float64 `json:"decision_violation_rate"`
-	RunningViolation  float64 `json:"running_violation_rate"`
-	Penalty           float64 `json:"deadline_miss_penalty"`
-	Missed            int     `json:"missed"`
-	Makespan          float64 `json:"makespan" unit:"s"`
-	Delay             *spread `json:"delay"`
-	Slowdown          *spread `json:"slowdown"`
-	Utilization       float64 `json:"utilization"`
-	Wasted            float64 `json:"wasted"`
-	Lost              int     `json:"lost"`
-	Decisions         int     `json:"decisions"`
+	Jobs              int      `json:"job_count" title:"jobs completed"`
+	Tasks             int      `json:"task_count" title:"tasks finished"`
+	PriorityViolation *float64 `json:"average_priority_violation_rate"`
+	DecisionViolation *float64 `json:"decision_violation_rate"`
+	RunningViolation  *float64 `json:"running_violation_rate"`
+	Penalty           float64  `json:"deadline_miss_penalty"`
+	Missed            int      `json:"missed"`
+	Makespan          float64  `json:"makespan" unit:"s"`
+	Delay             *spread  `json:"delay"`
+	Slowdown          *spread  `json:"slowdown"`
+	Utilization       float64  `json:"utilization"`
+	Wasted            float64  `json:"wasted"`
+	Lost              int      `json:"lost"`
+	Decisions         *int     `json:"decisions"`
 }
 
 type spread struct {
@@ -77,17 +77,24 @@ func newSpread(s dispatch.Spread) *spread {
 }
 
 func newMeasures(r *dispatch.Result) measures {
-	return measures{
-		r.Delay.Count, r.Tasks, r.PriorityViolationRate, r.DecisionViolationRate, r.RunningViolationRate, r.DeadlineMissPenalty, r.Missed,
-		r.Makespan, newSpread(r.Delay), newSpread(r.Slowdown), r.Utilization, r.Wasted, r.Lost, r.Decisions,
+	m := measures{
+		Jobs: r.Delay.Count, Tasks: r.Tasks, Penalty: r.DeadlineMissPenalty, Missed: r.Missed, Makespan: r.Makespan, Delay: newSpread(r.Delay),
+		Slowdown: newSpread(r.Slowdown), Utilization: r.Utilization, Wasted: r.Wasted, Lost: r.Lost,
 	}
+	if r.Decisions > 0 { // else there is nothing to average over, as under the baselines
+		m.PriorityViolation, m.DecisionViolation, m.RunningViolation = &r.PriorityViolationRate, &r.DecisionViolationRate, &r.RunningViolationRate
+		m.Decisions = &r.Decisions
+	}
+	return m
 }
 
-// write writes a line for each measure.
-func (m measures) write(t *render.Text) {
+// write writes a line for each measure, and for each of more.
+func (m measures) write(t *render.Text, more ...any) {
 	lines := [][]string{{"measure", "value"}}
-	for _, f := range render.Fields(m).Flat() {
-		lines = append(lines, []string{cmp.Or(f.Title, strings.ReplaceAll(f.Key, "_", " ")), t.Cell(f.Value)})
+	for _, of := range append([]any{m}, more...) {
+		for _, f := range render.Fields(of).Flat() {
+			lines = append(lines, []string{cmp.Or(f.Title, strings.ReplaceAll(f.Key, "_", " ")), t.Cell(f.Value)})
+		}
 	}
 	t.Columns(lines)
 }
@@ -103,7 +110,7 @@ func newReport() *cobra.Command {
 				return err
 			}
 			m := newMeasures(&r)
-			return f.write(cmd, render.Answer{JSON: m, Lines: []render.Lines{{Of: m}}, Text: m.write})
+			return f.write(cmd, render.Answer{JSON: m, Lines: []render.Lines{{Of: m}}, Text: func(t *render.Text) { m.write(t) }})
 		},
 	})
 	addURL(cmd, &url)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"productform/dispatch"
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/joblog"
 	"productform/live/manager"
 	"productform/live/server"
 )
@@ -27,7 +29,7 @@ type managerFlags struct {
 func (f *managerFlags) add(cmd *cobra.Command) {
 	f.policy = "deadline/priority"
 	f.lostAfter = 2 * time.Second
-	cli.AddText(cmd, &f.policy, "policy", "", "a policy such as deadline/priority, workload:60 or edf", "`POLICY` that shares the workers, as pfq dispatch names them")
+	cli.AddText(cmd, &f.policy, "policy", "", "a policy such as deadline/priority, workload:60, edf or easy", "`POLICY` that shares the workers, as pfq dispatch names them")
 	addNumber(cmd, &f.learn, "learn", "", "seconds that a task is taken to run until one of its job is done; then what tasks took counts, not what their jobs say")
 	addInt(cmd, &f.learnLast, "learn-last", 0, math.MaxInt32, "with --learn: how many tasks of a job the mean is over, the last to finish; 0 for all")
 	addNumber(cmd, &f.emergency, "emergency", "", "`PRIORITY` from which on jobs take workers from tasks in hand")
@@ -38,18 +40,24 @@ func (f *managerFlags) add(cmd *cobra.Command) {
 
 // settings are those of the manager.
 func (f *managerFlags) settings() (manager.Settings, error) {
-	policy, err := dispatch.ParsePolicy(f.policy)
+	s := manager.Settings{LostAfter: f.lostAfter, Replan: f.replan, Settle: f.settle}
+	policy, err := joblog.ParsePolicy(f.policy)
 	if bad := (*input.Error)(nil); errors.As(err, &bad) {
-		return manager.Settings{}, &input.Error{Path: "--policy", Value: bad.Value, Want: bad.Want}
+		return s, &input.Error{Path: "--policy", Value: bad.Value, Want: bad.Want}
 	}
-	if f.learnLast > 0 && f.learn == 0 {
-		return manager.Settings{}, input.Errorf("--learn-last", f.learnLast, "0 without --learn")
+	switch {
+	case f.learnLast > 0 && f.learn == 0:
+		return s, input.Errorf("--learn-last", f.learnLast, "0 without --learn")
+	case policy.Baseline == nil:
+		s.Rules = dispatch.Rules{Policy: policy.Policy, Learning: dispatch.Learning{Default: f.learn, Window: f.learnLast}, Emergency: f.emergency}
+		return s, err
+	case f.learn > 0:
+		return s, fmt.Errorf("--learn is of no use with --policy %s, under which jobs say for how long they ask", policy)
+	case f.emergency > 0:
+		return s, fmt.Errorf("--emergency is of no use with --policy %s, which takes no workers away", policy)
 	}
-	learning := dispatch.Learning{Default: f.learn, Window: f.learnLast}
-	return manager.Settings{
-		Rules:     dispatch.Rules{Policy: policy, Learning: learning, Emergency: f.emergency},
-		LostAfter: f.lostAfter, Replan: f.replan, Settle: f.settle,
-	}, err
+	s.Rigid = *policy.Baseline
+	return s, err
 }
 
 // serverFlags are those of an embedded server.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/output"
 	"productform/internal/render"
@@ -123,15 +124,7 @@ func InFile(name string, err error) error {
 	if err == nil || errors.As(err, &flag) || errors.Is(err, ErrInterrupted) {
 		return err
 	}
-	return input.InFile(Source(name), err)
-}
-
-// Source returns the name that errors give to a MODEL.
-func Source(name string) string {
-	if name == "-" {
-		return "standard input"
-	}
-	return name
+	return input.InFile(cli.Source(name), err)
 }
 
 // Read reads the file that the question is about, or the standard input if its name is "-". An error about a field that
@@ -142,7 +135,7 @@ func Read[T any](q Query, read func(io.Reader) (*T, error), readFile func(string
 	if q.File != "-" {
 		v, err = readFile(q.File)
 	} else if v, err = read(q.Stdin); err != nil {
-		err = tree.InFile(Source(q.File), err)
+		err = tree.InFile(cli.Source(q.File), err)
 	}
 	return v, meantFor(err, other, fields...)
 }

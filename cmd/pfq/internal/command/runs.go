@@ -25,7 +25,7 @@ var runFlags = append([]string{"percentiles", "jumps", "warmup", "seed", "confid
 
 // AddSimulation adds --runs to a command that simulates only if it is given, --percentiles, and the flags of AddRuns.
 func AddSimulation(cmd *cobra.Command, s *sim.Settings, percentiles *[]Percentile, usage string, plans func(Query) ([]*sim.Plan, error)) {
-	cli.Flag[int]{Name: "runs", Usage: usage, Want: "an integer in 2..1000000", Parse: ParseIntFrom(2, 1e6)}.Add(cmd, &s.Runs)
+	cli.Flag[int]{Name: "runs", Usage: usage, Want: "an integer in 2..1000000", Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &s.Runs)
 	cli.AddRenamed(cmd, "simulate", "runs")
 	AddPercentiles(cmd, percentiles, "with --runs, also estimate these percentiles of delays")
 	AddRuns(cmd, s, plans)
@@ -44,7 +44,7 @@ func CheckSimulation(given func(string) bool, s *sim.Settings, percentiles []Per
 // AddRuns adds the flags for what all simulations have in common. plans returns those whose runs the answer is made of: with
 // --part or --tasks the command does something with these runs in place of an answer.
 func AddRuns(cmd *cobra.Command, s *sim.Settings, plans func(Query) ([]*sim.Plan, error)) {
-	AddNumber(cmd, &s.Jumps, "jumps", "1e6", "a number in [1000, 1e15]", "jumps observed in a run",
+	cli.AddNumber(cmd, &s.Jumps, "jumps", "1e6", "a number in [1000, 1e15]", "jumps observed in a run",
 		func(v float64) bool { return v >= 1000 && v <= 1e15 })
 	cli.Flag[float64]{Name: "warmup", Kind: "float", Usage: "jumps of a run before it is observed; 0 for none (default as many as --jumps)",
 		Want: "a number in [0, 1e15]", Parse: parseWarmUp}.Add(cmd, &s.WarmUp)
@@ -55,12 +55,12 @@ func AddRuns(cmd *cobra.Command, s *sim.Settings, plans func(Query) ([]*sim.Plan
 			return v, err == nil
 		}}.Add(cmd, &s.Seed)
 	s.Confidence = 0.95
-	AddNumber(cmd, &s.Confidence, "confidence", "0.95", "a number > 0 and <= 0.999999", "probability that an interval holds the true value",
+	cli.AddNumber(cmd, &s.Confidence, "confidence", "0.95", "a number > 0 and <= 0.999999", "probability that an interval holds the true value",
 		func(v float64) bool { return v > 0 && v <= 0.999999 })
 	cli.AddText(cmd, &s.Folder, "results", "", "a folder", "keep the runs that are done in the folder `DIR`, made if missing, and use those it has")
 	s.Workers = runtime.GOMAXPROCS(0)
 	cli.Flag[int]{Name: "parallel", Usage: "`N` runs worked on at a time", Default: strconv.Itoa(s.Workers),
-		Want: "an integer in 1..10000", Parse: ParseInt(1e4)}.Add(cmd, &s.Workers)
+		Want: "an integer in 1..10000", Parse: cli.ParseInt(1e4)}.Add(cmd, &s.Workers)
 	cli.AddRenamed(cmd, "jobs", "parallel")
 	var choice runs.Choice
 	choice.Add(cmd)

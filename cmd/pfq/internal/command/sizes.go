@@ -4,17 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/joblog"
+	"productform/internal/render"
 	"productform/sizes"
-	"productform/traces"
 )
 
 // What begins a value of --sizes that names a file: a list of sizes, or a log in Standard Workload Format.
@@ -86,14 +85,6 @@ func inSizes(flag, text string, err error) error {
 	return err
 }
 
-// Counted returns a number of things: "1 host", "2 hosts".
-func Counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // ReadSizeFile returns the sizes in the file that a value of --sizes names, and the name of the file. Its path is that of a
 // file or, of a log, the name of one that pfq holds, or "-" for the standard input if there is one. Of a log sizes are run
 // times, or the work that the processors did.
@@ -103,9 +94,9 @@ func ReadSizeFile(text string, stdin io.Reader, work bool, stderr io.Writer) (li
 	var from io.ReadCloser
 	switch {
 	case path == "-" && stdin != nil:
-		from, name = io.NopCloser(stdin), Source(path)
+		from, name = io.NopCloser(stdin), cli.Source(path)
 	case isLog && path != "-":
-		from, err = OpenLog(path, nil)
+		from, err = joblog.Open(path, nil)
 	default:
 		if from, err = os.Open(path); err != nil {
 			err = input.InFile(path, err)
@@ -143,24 +134,5 @@ func WarnSkipped(stderr io.Writer, log string, skipped int, without string) {
 	case 1:
 		verb = "is"
 	}
-	fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", log, Counted(skipped, "job"), without, verb)
-}
-
-// OpenLog opens the file, or the log that pfq holds; "-" is the standard input.
-func OpenLog(name string, stdin io.Reader) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(stdin), nil
-	}
-	file, err := os.Open(name)
-	switch {
-	case err == nil:
-		return file, nil
-	case errors.Is(err, fs.ErrNotExist) && slices.Contains(traces.Names(), name):
-		return traces.Open(name)
-	}
-	err = input.InFile(name, err)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; the logs that pfq holds are %s", err, strings.Join(traces.Names(), ", "))
-	}
-	return nil, err
+	fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", log, render.Counted(skipped, "job"), without, verb)
 }

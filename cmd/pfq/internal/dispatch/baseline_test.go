@@ -32,7 +32,7 @@ func TestBaselineByHand(t *testing.T) {
 	}
 	want := map[string]any{"policy": "easy/fcfs", "job_count": 5.0, "task_count": 11.0, "average_priority_violation_rate": nil, "decision_violation_rate": nil,
 		"running_violation_rate": nil, "deadline_miss_penalty": 4*3 + 3*6 + 1*1.0, "missed": 3.0, "makespan": 13.0, "delay": spread(36/5.0, 6, 12),
-		"slowdown_formula": "delay / max(W/S, w/s)", "slowdown": spread((1+3+4+1+2.5)/5, 2.5, 4), "utilization": 37 / 52.0, "wasted": nil, "lost": nil, "decisions": nil,
+		"slowdown_formula": "delay / max(W/S, w/s)", "slowdown": spread((1+3+4+1+2.5)/5, 2.5, 4), "utilization": 37 / 52.0, "wasted": 0.0, "lost": 0.0, "decisions": nil,
 		"waiting": spread(18/5.0, 3, 9), "bounded_slowdown": spread((4+1.2)/5, 1, 1.2), "backfilled": 2.0, "outlived": 0.0, "requests": "log:1",
 		"requests_of_log": 2.0, "kill": false, "workers": 4.0, "seed": nil, "skipped": 0.0, "first_job": 1.0, "finished": true}
 	if diff := cmp.Diff(want, onePolicy(t, rigidLog, "--priorities 1:5 --policy easy"), afterSums); diff != "" {
@@ -69,6 +69,27 @@ func TestBaselineKill(t *testing.T) {
 			if got[key] != value {
 				t.Errorf("%s: %s is %v, want %v", args, key, got[key], value)
 			}
+		}
+	}
+}
+
+// Worker 1 fails at 2, and A with it, which has run for 2 s on three workers. Under fcfs it begins again at once on the other three
+// and ends at 6; the worker is back at 3. B begins at 6, C, D and E at 9, and D ends at 15. If the worker is gone for good, the
+// others go ahead of B at 2, but E has to wait for A, and B never begins.
+func TestBaselineOutages(t *testing.T) {
+	got := onePolicy(t, rigidLog, "--policy fcfs --requests 1 --outages 1@2-3")
+	for key, want := range map[string]any{"makespan": 15.0, "lost": 3.0, "utilization": 37 / 59.0, "wasted": 6 / 59.0} {
+		if diff := cmp.Diff(want, got[key], afterSums); diff != "" {
+			t.Errorf("%s: %s", key, diff)
+		}
+	}
+	if waiting := got["waiting"].(map[string]any)["mean"]; waiting != (2+5+8+8+8)/5.0 {
+		t.Errorf("waiting %v", waiting)
+	}
+	stdout, stderr, status := pfq(rigidLog, "dispatch", "-", "--policy", "easy", "--outages", "1@2-", "--format", "json")
+	for _, want := range []string{`"finished": false`, `"unfinished_job": 2`, "1 job never finishes, the first of them job 2: it has 4 tasks, and 3 workers are left after 2 s"} {
+		if status != 1 || !strings.Contains(stdout, want) {
+			t.Errorf("status %d, no %s in %s%s", status, want, stdout, stderr)
 		}
 	}
 }
@@ -141,12 +162,12 @@ func TestBaselineRecords(t *testing.T) {
 	commandtest.WriteFile(t, "rigid.swf", rigidLog)
 	_, stderr, status := pfq("", "dispatch", "rigid.swf", "--policy", "easy", "--priorities", "1:5", "--records", "jobs.csv")
 	text, err := os.ReadFile("jobs.csv")
-	want := `id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived
-1,0,8,5,3,4,9,0,4,0,4,1,1,0,false,false
-2,1,7,4,4,3,3,7,10,6,9,3,1,3,false,false
-3,1,7,3,1,3,9,10,13,9,12,4,1.2,6,false,false
-4,1,13,2,1,6,6,1,7,0,6,1,1,0,true,false
-5,1,5,1,2,2,2,4,6,3,5,2.5,1,1,true,false
+	want := `id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived,lost
+1,0,8,5,3,4,9,0,4,0,4,1,1,0,false,false,0
+2,1,7,4,4,3,3,7,10,6,9,3,1,3,false,false,0
+3,1,7,3,1,3,9,10,13,9,12,4,1.2,6,false,false,0
+4,1,13,2,1,6,6,1,7,0,6,1,1,0,true,false,0
+5,1,5,1,2,2,2,4,6,3,5,2.5,1,1,true,false,0
 `
 	if status != 0 || stderr != "" || err != nil || string(text) != want {
 		t.Errorf("status %d, %s, %v, %s", status, stderr, err, cmp.Diff(want, string(text)))
@@ -162,7 +183,6 @@ func TestBaselineBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --policy edf,easy", "five.swf: job 3, processors = 6: want at most 4, the number of workers, as they run together under easy/fcfs"},
 		{"huge.swf --policy edf", "huge.swf: MaxProcs = 1000001: want an integer in 1..1000000"},
 		{"rigid.swf --policy edf,fcfs --heterogeneous 4x1", "--heterogeneous is of no use with --policy fcfs: its workers are equal"},
-		{"rigid.swf --policy easy --outages 1@2-3", "--outages is of no use with --policy easy/fcfs: its workers never fail"},
 		{"rigid.swf --policy sjf --timeline", "--timeline is of no use with --policy sjf: it does not say which worker is whose"},
 		{"rigid.swf --policy sjf,easy --emergency 3", "--emergency is of no use with --policy sjf,easy, which takes no workers away"},
 		{"rigid.swf --policy sjf,edf --learn 3", "--learn is of no use with --policy sjf,edf, which does not look at run times"},

@@ -15,36 +15,36 @@ import (
 	"productform/dispatch"
 	"productform/dispatch/rigid"
 	"productform/internal/cli"
+	"productform/internal/joblog"
 	"productform/plots/timeline"
 )
 
 // A dispatchAnswer is what dispatch has to tell.
 type dispatchAnswer struct {
-	flags   *dispatchFlags
-	name    string // of the log
-	jobs    []dispatch.Job
-	tasks   int // of all jobs
-	skipped int
-	runs    []policyRun
-
-	asking []dispatch.Job // the jobs as baselines have them, with requested times; nil if there is no baseline
-	asked  int            // jobs whose requested time is that of the log
+	flags *dispatchFlags
+	*joblog.Jobs
+	tasks int // of all jobs
+	runs  []policyRun
 
 	text, records []byte
 }
 
 // A policyRun is what became of the jobs under a policy.
 type policyRun struct {
-	policy   policy
+	policy   joblog.Policy
 	result   *dispatch.Result        // nil if some never finish, and of a baseline
 	rigid    *rigid.Result           // of a baseline
-	stranded *dispatch.StrandedError // nil if all finish
+	stranded *dispatch.StrandedError // nil if all finish, and of a baseline
+	tooFew   *rigid.StrandedError    // likewise, of a baseline
 	timeline *timeline.Timeline      // nil unless asked for
 }
 
+// isFinished reports whether all jobs finish.
+func (r *policyRun) isFinished() bool { return r.stranded == nil && r.tooFew == nil }
+
 // isFinished reports whether all jobs finish under all policies.
 func (a *dispatchAnswer) isFinished() bool {
-	return !slices.ContainsFunc(a.runs, func(r policyRun) bool { return r.stranded != nil })
+	return !slices.ContainsFunc(a.runs, func(r policyRun) bool { return !r.isFinished() })
 }
 
 // progressEvery is how often the progress is looked at; it is shown less often unless on a terminal.
@@ -55,7 +55,7 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 	stdin, stderr := cmd.InOrStdin(), cmd.ErrOrStderr()
 	var done, total atomic.Int64
 	bar, what := cli.NewProgress(stderr, "pfq"), "jobs"
-	if f.timeline || len(f.policies) > 1 {
+	if f.timeline || len(f.Policies) > 1 {
 		what = "jobs of all runs together"
 	}
 	tell := func() {
@@ -70,37 +70,27 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 	if err != nil {
 		return nil, err
 	}
-	command.WarnSkipped(stderr, a.name, a.skipped, "submission, run time or processors")
+	command.WarnSkipped(stderr, a.Name, a.Skipped, "submission, run time or processors")
 	return a, nil
 }
 
 // dispatch reads the log and runs it; done of total jobs, over all runs, have ended.
 func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Reader, done, total *atomic.Int64) (*dispatchAnswer, error) {
-	a := &dispatchAnswer{flags: f, name: command.Source(name)}
-	log, err := readTrace(ctx, name, stdin)
+	taken, err := f.Read(ctx, name, stdin)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.settleWorkers(log.Header, a.name); err != nil {
-		return nil, err
-	}
-	var places []int
-	if a.jobs, places, a.skipped, err = f.jobsOf(log.Jobs, a.name); err != nil {
-		return nil, err
-	}
-	if err := a.ask(log.Jobs, places); err != nil {
-		return nil, err
-	}
-	for _, j := range a.jobs {
+	a := &dispatchAnswer{flags: f, Jobs: taken}
+	for _, j := range a.List {
 		a.tasks += j.Tasks
 	}
 	times := 1
 	if f.timeline {
 		times = 2
 	}
-	total.Store(int64(times * len(f.policies) * len(a.jobs)))
-	for k, p := range f.policies {
-		r, err := a.run(ctx, p, times*k*len(a.jobs), done)
+	total.Store(int64(times * len(f.Policies) * len(a.List)))
+	for k, p := range f.Policies {
+		r, err := a.run(ctx, p, times*k*len(a.List), done)
 		if err != nil {
 			return nil, err
 		}
@@ -122,23 +112,26 @@ func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Read
 }
 
 // run runs the jobs under a policy; so many jobs of all runs have ended before.
-func (a *dispatchAnswer) run(ctx context.Context, p policy, before int, done *atomic.Int64) (policyRun, error) {
+func (a *dispatchAnswer) run(ctx context.Context, p joblog.Policy, before int, done *atomic.Int64) (policyRun, error) {
 	f, r := a.flags, policyRun{policy: p}
 	watch := func(d *dispatch.Decision) { done.Store(int64(before + d.Done)) }
-	if p.baseline != nil {
+	if p.Baseline != nil {
 		var err error
-		r.rigid, err = rigid.Run(ctx, rigid.Scenario{Jobs: a.asking, Workers: f.workers, Policy: *p.baseline, Kill: f.kill,
-			Watch: func(ended int) { done.Store(int64(before + ended)) }})
+		r.rigid, err = rigid.Run(ctx, rigid.Scenario{Jobs: a.Asking, Workers: f.Workers, Policy: *p.Baseline, Kill: f.Kill,
+			Outages: f.Outages, Watch: func(ended int) { done.Store(int64(before + ended)) }})
+		if errors.As(err, &r.tooFew) {
+			err = nil
+		}
 		return r, err
 	}
-	s := dispatch.Scenario{Jobs: a.jobs, Speeds: f.speeds, Policy: p.Policy, Outages: f.outages, Learning: dispatch.Learning{Default: f.learning}, Emergency: f.emergency, Watch: watch}
+	s := dispatch.Scenario{Jobs: a.List, Speeds: f.Speeds, Policy: p.Policy, Outages: f.Outages, Learning: dispatch.Learning{Default: f.Learning}, Emergency: f.Emergency, Watch: watch}
 	var err error
 	r.result, err = dispatch.Run(ctx, s)
 	if err != nil && !errors.As(err, &r.stranded) {
 		return r, err
 	}
 	if f.timeline {
-		before += len(a.jobs)
+		before += len(a.List)
 		r.timeline, err = timeline.New(ctx, s, r.result, r.stranded, watch)
 		return r, err
 	}
@@ -148,7 +141,7 @@ func (a *dispatchAnswer) run(ctx context.Context, p policy, before int, done *at
 // writeRecords writes what became of each job.
 func (a *dispatchAnswer) writeRecords(w io.Writer, r policyRun) error {
 	if r.rigid != nil {
-		return rigid.WriteRecords(w, a.asking, r.rigid)
+		return rigid.WriteRecords(w, a.Asking, r.rigid)
 	}
-	return dispatch.WriteRecords(w, a.jobs, r.result)
+	return dispatch.WriteRecords(w, a.List, r.result)
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"productform/cmd/pfq/internal/command"
 	"productform/dispatch"
+	"productform/dispatch/rigid"
 	"productform/internal/render"
 )
 
@@ -45,7 +45,7 @@ type dispatchMeasures struct {
 // An unfinished says why jobs never finish.
 type unfinished struct {
 	Reason string  `json:"reason"`
-	Time   float64 `json:"time"` // at which the last worker went
+	Time   float64 `json:"time"` // at which the last worker went, of a baseline the last of those that go for good
 	Jobs   int     `json:"unfinished"`
 	Job    int64   `json:"unfinished_job"`
 }
@@ -69,7 +69,7 @@ func (a *dispatchAnswer) answer() (render.Answer, error) {
 	var columns []string
 	measures, ofBaselines := a.flags.noMeasures()
 	whole := replayed{dispatchMeasures: measures, unfinished: &unfinished{}}
-	if a.asking != nil {
+	if a.Asking != nil {
 		whole.baselineMeasures = ofBaselines
 	}
 	for _, f := range render.Fields(whole).Flat() {
@@ -87,13 +87,17 @@ func (a *dispatchAnswer) answer() (render.Answer, error) {
 // replayed returns what is known of a run.
 func (a *dispatchAnswer) replayed(r policyRun) (row replayed, err error) {
 	f := a.flags
-	row = replayed{Policy: r.policy.String(), Jobs: len(a.jobs), Tasks: a.tasks, Workers: f.workers, Skipped: a.skipped, FirstJob: a.jobs[0].ID,
-		Finished: r.stranded == nil}
-	if f.sampling.Count > 0 || f.uniform {
-		row.Seed = &f.seed
+	row = replayed{Policy: r.policy.String(), Jobs: len(a.List), Tasks: a.tasks, Workers: f.Workers, Skipped: a.Skipped, FirstJob: a.List[0].ID,
+		Finished: r.isFinished()}
+	if f.Sampling.Count > 0 || f.Uniform {
+		row.Seed = &f.Seed
 	}
 	if e := r.stranded; e != nil {
-		row.unfinished = &unfinished{a.reason(e), e.Time, e.Jobs, a.jobs[e.Job].ID}
+		row.unfinished = &unfinished{a.reason(e), e.Time, e.Jobs, a.List[e.Job].ID}
+		return row, nil
+	}
+	if e := r.tooFew; e != nil {
+		row.unfinished = &unfinished{a.shortage(e), e.Time, e.Jobs, a.List[e.Job].ID}
 		return row, nil
 	}
 	if r.rigid != nil {
@@ -126,11 +130,29 @@ func numberIf(exists bool, v float64) *float64 {
 
 // reason says why jobs never finish.
 func (a *dispatchAnswer) reason(e *dispatch.StrandedError) string {
+	return fmt.Sprintf("%s: no worker is left after %s s", a.never(e.Jobs, e.Job), render.Six(e.Time))
+}
+
+// shortage says why jobs of a baseline never finish.
+func (a *dispatchAnswer) shortage(e *rigid.StrandedError) string {
+	return fmt.Sprintf("%s: it has %s, and %s left after %s s", a.never(e.Jobs, e.Job), render.Counted(e.Workers, "task"), workersAre(e.Left), render.Six(e.Time))
+}
+
+// workersAre says how many workers there are.
+func workersAre(n int) string {
+	if n == 1 {
+		return "1 worker is"
+	}
+	return fmt.Sprintf("%d workers are", n)
+}
+
+// never says how many jobs never finish, and which is the first.
+func (a *dispatchAnswer) never(jobs, first int) string {
 	verb := "finish"
-	if e.Jobs == 1 {
+	if jobs == 1 {
 		verb = "finishes"
 	}
-	return fmt.Sprintf("%s never %s, the first of them job %d: no worker is left after %s s", command.Counted(e.Jobs, "job"), verb, a.jobs[e.Job].ID, render.Six(e.Time))
+	return fmt.Sprintf("%s never %s, the first of them job %d", render.Counted(jobs, "job"), verb, a.List[first].ID)
 }
 
 // write writes the answer for people.
@@ -169,12 +191,12 @@ func (a *dispatchAnswer) heading(t *render.Text) {
 	} else {
 		t.Line("%d policies", len(a.runs))
 	}
-	s := f.sampling
+	s := f.Sampling
 	sample := ""
 	if s.Count > 0 {
-		sample = fmt.Sprintf(", from job %d on (seed %d)", a.jobs[0].ID, f.seed)
+		sample = fmt.Sprintf(", from job %d on (seed %d)", a.List[0].ID, f.Seed)
 	}
-	t.Line("%s of %s%s; %s", command.Counted(len(a.jobs), "job"), a.name, sample, command.Counted(a.tasks, "task"))
+	t.Line("%s of %s%s; %s", render.Counted(len(a.List), "job"), a.Name, sample, render.Counted(a.tasks, "task"))
 	var changes []string
 	if s.TimeScale != 1 {
 		changes = append(changes, "run times x "+render.Six(s.TimeScale))
@@ -193,9 +215,9 @@ func (a *dispatchAnswer) heading(t *render.Text) {
 
 // workersText says how many workers there are, and of which speeds.
 func (f *dispatchFlags) workersText() string {
-	text := command.Counted(f.workers, "worker")
-	low, high, sum := slices.Min(f.speeds), slices.Max(f.speeds), 0.0
-	for _, v := range f.speeds {
+	text := render.Counted(f.Workers, "worker")
+	low, high, sum := slices.Min(f.Speeds), slices.Max(f.Speeds), 0.0
+	for _, v := range f.Speeds {
 		sum += v
 	}
 	if low == high {
@@ -203,11 +225,11 @@ func (f *dispatchFlags) workersText() string {
 	} else {
 		text += fmt.Sprintf(" of speeds %s to %s, %s in all", render.Six(low), render.Six(high), render.Six(sum))
 	}
-	if f.uniform {
-		text += fmt.Sprintf(" (seed %d)", f.seed)
+	if f.Uniform {
+		text += fmt.Sprintf(" (seed %d)", f.Seed)
 	}
-	if f.outages != nil {
-		text += "; " + command.Counted(len(f.outages), "outage")
+	if f.Outages != nil {
+		text += "; " + render.Counted(len(f.Outages), "outage")
 	}
 	return text
 }

@@ -52,7 +52,7 @@ func New() *cobra.Command {
 	cli.AddText(cmd, &f.choice, "choice", "", "options of the file, such as SERVER=2,CLASS:SERVER",
 		"do not search: measure the plan with so many steps of upgrades and new servers and with these edges, such as `small=1,reports:big`; none is the plan without any")
 	cli.Flag[int]{Name: "limit", Usage: "most `SOLVES` of a search, after which it says how far from the best its plan can be", Default: "100000",
-		Want: "an integer in 1..1000000000", Parse: command.ParseInt(1e9)}.Add(cmd, &f.limit)
+		Want: "an integer in 1..1000000000", Parse: cli.ParseInt(1e9)}.Add(cmd, &f.limit)
 	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of numbers, and by which a better plan has a smaller mean delay", Default: "1e-09",
 		Want: "a number >= 1e-300 and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
 	cli.AddText(cmd, &f.verify, "verify", "", "the name of a file with an answer in JSON",

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
 )
 
@@ -43,7 +42,7 @@ func (a *found) verdict(t *render.Text) {
 		a.budgetText(t)
 		return
 	}
-	corners := command.Counted(len(a.Proof.Corners), "corner")
+	corners := render.Counted(len(a.Proof.Corners), "corner")
 	switch {
 	case a.Found && a.Proof.MeanDelay == nil && a.Complete:
 		t.Line("cost %s: no plan that meets the targets costs less", cost)
@@ -63,7 +62,7 @@ func (a *found) verdict(t *render.Text) {
 	default:
 		t.Line("no plan meets the targets")
 	}
-	t.Line("proof: %s; %s", corners, command.Counted(a.Solves, "solve"))
+	t.Line("proof: %s; %s", corners, render.Counted(a.Solves, "solve"))
 	a.budgetText(t)
 }
 
@@ -126,7 +125,7 @@ func frontierText(t *render.Text, all []*found) {
 		corners += len(a.Proof.Corners)
 		solves += a.Solves
 	}
-	t.Line("proof: %s; %s", command.Counted(corners, "corner"), command.Counted(solves, "solve"))
+	t.Line("proof: %s; %s", render.Counted(corners, "corner"), render.Counted(solves, "solve"))
 	t.Line("")
 	t.Table(rows, "cost", "mean_delay", "buy")
 }

@@ -241,7 +241,7 @@ func difference(path string, want, got any, tol float64) (string, any) {
 
 func (v verification) text(t *render.Text) {
 	if v.Proved {
-		t.Line("proved: %s, %s", command.Counted(v.Plans, "plan"), command.Counted(v.Corners, "corner"))
+		t.Line("proved: %s, %s", render.Counted(v.Plans, "plan"), render.Counted(v.Corners, "corner"))
 		return
 	}
 	t.Line("not proved: %s", v.Why)

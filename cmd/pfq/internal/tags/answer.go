@@ -392,7 +392,7 @@ func (a *tagsAnswer) headline(t *render.Text, f farmAnswer) {
 		t.Line("infeasible: %s; there are such cutoffs at system loads below %s", a.reason, render.Six(a.maxLoad))
 	}
 	a.hint(t)
-	t.Line("%s at system load %s, %s jobs a second", command.Counted(a.model.Hosts, "host"), render.Six(a.model.Load), render.Six(f.ArrivalRate.Float))
+	t.Line("%s at system load %s, %s jobs a second", render.Counted(a.model.Hosts, "host"), render.Six(a.model.Load), render.Six(f.ArrivalRate.Float))
 	a.flags.sizes.describe(t, a.model.Sizes)
 	if !a.feasible() {
 		t.Line("")

@@ -288,7 +288,7 @@ func (s *sizeFlags) describe(w io.Writer, d sizes.Distribution) {
 	switch {
 	case s.file() != "":
 		low, high, _ := s.own.Support()
-		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", s.name, command.Counted(s.count, "size"), spread(s.own), render.Six(low), render.Six(high))
+		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", s.name, render.Counted(s.count, "size"), spread(s.own), render.Six(low), render.Six(high))
 		if s.fit {
 			fmt.Fprintf(w, "the distribution that fits them is bounded Pareto of alpha %s: %s\n", render.Six(s.fitted), spread(d))
 		}

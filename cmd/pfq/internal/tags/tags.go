@@ -74,7 +74,7 @@ func New() *cobra.Command {
 // add gives the flags to the command.
 func (f *tagsFlags) add(cmd *cobra.Command) {
 	cli.Flag[int]{Name: "hosts", Usage: "number `H` of hosts", Want: hostsWanted,
-		Parse: command.ParseInt(tags.MaxHosts)}.Add(cmd, &f.hosts)
+		Parse: cli.ParseInt(tags.MaxHosts)}.Add(cmd, &f.hosts)
 	cli.Flag[decimal]{Name: "load", Usage: "system load `R`, the work that arrives over what all hosts can do",
 		Want:  "a number > 0 and < 1, in double precision too",
 		Parse: parseDecimal(func(v float64) bool { return v > 0 && v < 1 })}.Add(cmd, &f.load)
@@ -100,7 +100,7 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 			return v, err == nil && v >= 1e-290 && v < 1
 		}}.Add(cmd, &f.tol)
 	cli.AddSwitch(cmd, &f.printed, "printed", "also give least-work-remaining as the paper prints it")
-	command.AddNumber(cmd, &f.target, "expand", "", "a number in [1e-100, 1e100]", "also give the hosts to add for a mean slowdown of at most `TARGET`",
+	cli.AddNumber(cmd, &f.target, "expand", "", "a number in [1e-100, 1e100]", "also give the hosts to add for a mean slowdown of at most `TARGET`",
 		func(v float64) bool { return v >= 1e-100 && v <= 1e100 })
 	command.AddScale(cmd, &f.factors, "analyse", "the load")
 }

@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
+
+// AddNumber adds a flag that takes the numbers that are good.
+func AddNumber(cmd *cobra.Command, target *float64, name, standard, want, usage string, good func(float64) bool) {
+	Flag[float64]{Name: name, Kind: "float", Usage: usage, Default: standard, Want: want,
+		Parse: func(text string) (float64, bool) {
+			v, err := strconv.ParseFloat(text, 64)
+			return v, err == nil && good(v)
+		}}.Add(cmd, target)
+}
+
+// ParseInt returns a function that reads integers in 1..most.
+func ParseInt(most int) func(string) (int, bool) { return ParseIntFrom(1, most) }
+
+// ParseIntFrom returns a function that reads integers in least..most.
+func ParseIntFrom(least, most int) func(string) (int, bool) {
+	return func(text string) (int, bool) {
+		v, err := strconv.Atoi(text)
+		return v, err == nil && v >= least && v <= most
+	}
+}

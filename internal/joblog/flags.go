@@ -1,0 +1,164 @@
+package joblog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/dispatch"
+	"productform/internal/cli"
+	"productform/internal/input"
+)
+
+// Flags say which jobs of a log run under which policies, and on which workers. What a command wants otherwise than the zero
+// value has it is set before Add.
+type Flags struct {
+	PolicyList     string // the default, before they are read; all stands for those of AllRules
+	IsOnePolicy    bool   // --policy takes no list
+	MostWorkers    int    // that there may be
+	StandardNumber int    // of workers, unless a flag says it; 0 for MaxProcs of the log
+	IsSampled      bool   // one job in a hundred is taken, scaled, unless --sample says how many; else all, unscaled
+
+	Policies  []Policy
+	Workers   int
+	Speeds    []float64
+	Uniform   bool // the speeds are drawn
+	Outages   []dispatch.Outage
+	Learning  float64 // 0 if the policy knows run times
+	Emergency float64
+	Requests  Requests // of the baselines
+	Kill      bool
+	Sampling  dispatch.Sampling
+	Seed      uint64
+
+	heterogeneous string // empty if all speeds are 1
+	outageList    string
+	priorities    interval
+}
+
+const (
+	policiesWanted = "all, or policies such as deadline/priority,workload:60,edf,easy"
+	policyWanted   = "a policy such as deadline/priority, workload:60, edf or easy"
+	speedsWanted   = "speeds such as 1,1,0.5 or 10x1,10x0.5, one a worker, or uniform:LOW:HIGH"
+	uniformPrefix  = "uniform:"
+	uniformWanted  = "uniform:LOW:HIGH with 1e-50 <= LOW <= HIGH <= 1e50"
+	outagesWanted  = "outages WORKERS@FROM-TO such as 1-6@55-115,8@200-"
+)
+
+func (f *Flags) workersWanted() string { return fmt.Sprintf("an integer in 1..%d", f.MostWorkers) }
+
+// Add gives the flags to a command.
+func (f *Flags) Add(cmd *cobra.Command) {
+	want, usage := policiesWanted, "`POLICIES` that share the workers, separated by commas, such as deadline/priority,edf,easy"
+	if f.IsOnePolicy {
+		want, usage = policyWanted, "`POLICY` that shares the workers, such as workload:60, edf or easy"
+	}
+	cli.AddText(cmd, &f.PolicyList, "policy", "", want, usage)
+	if err := cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(PolicyNames(append(AllRules(), Baselines()...)), cobra.ShellCompDirectiveNoSpace)); err != nil {
+		panic(err) // the flag is there
+	}
+	number := "MaxProcs of the log"
+	if f.StandardNumber > 0 {
+		number = fmt.Sprint(f.StandardNumber)
+	}
+	cli.Flag[int]{Name: "workers", Usage: "number `W` of workers (default " + number + ")", Want: f.workersWanted(), Parse: cli.ParseInt(f.MostWorkers)}.Add(cmd, &f.Workers)
+	cli.AddText(cmd, &f.heterogeneous, "heterogeneous", "", speedsWanted, "`SPEEDS` of the workers, such as 10x1,10x0.5 or uniform:0.5:1.5 (default 1 each)")
+	cli.AddText(cmd, &f.outageList, "outages", "", outagesWanted, "`OUTAGES` of workers, such as 1-6@55-115,8@200-")
+	cli.AddNumber(cmd, &f.Learning, "learn", "", "a number of seconds in [1e-50, 1e50]", "hide run times from the policy: `DEFAULT` seconds for a task, until one of the job is done",
+		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
+	cli.AddNumber(cmd, &f.Emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from tasks in hand",
+		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
+	f.addRequests(cmd)
+	f.addSampling(cmd)
+}
+
+// Check reads the flags that name policies and workers, and accepts those that go together; given reports whether a flag is given.
+func (f *Flags) Check(given func(string) bool) error {
+	if err := f.parsePolicies(); err != nil {
+		return err
+	}
+	if err := f.checkBaselines(given); err != nil {
+		return err
+	}
+	looksAtRunTimes := func(p Policy) bool {
+		return p.Baseline == nil && p.Rule != dispatch.Priority && p.Rule != dispatch.EDF
+	}
+	f.Uniform = strings.HasPrefix(f.heterogeneous, uniformPrefix)
+	switch {
+	case given("learn") && !slices.ContainsFunc(f.Policies, looksAtRunTimes):
+		return fmt.Errorf("--learn is of no use with --policy %s, which does not look at run times", f.PolicyList)
+	case given("parallelism") && f.Sampling.DeadlineFactor == 0:
+		return errors.New("--parallelism is of no use with --deadline-factor 0: no job has a deadline")
+	case given("seed") && !given("sample") && !f.IsSampled && !f.Uniform && !f.Requests.Uniform:
+		return errors.New("--seed is of no use without --sample, --heterogeneous uniform:LOW:HIGH or --requests uniform:F")
+	}
+	f.settleSampling(given)
+	if f.Workers = cmp.Or(f.Workers, f.StandardNumber); f.Workers > 0 {
+		return f.parseWorkers()
+	}
+	return nil
+}
+
+// checkBaselines accepts flags that baselines can do with.
+func (f *Flags) checkBaselines(given func(string) bool) error {
+	isBaseline := func(p Policy) bool { return p.Baseline != nil }
+	first := slices.IndexFunc(f.Policies, isBaseline)
+	if first < 0 {
+		for _, flag := range []string{"requests", "kill"} {
+			if given(flag) {
+				return fmt.Errorf("--%s is of no use without fcfs, sjf, easy or conservative in --policy", flag)
+			}
+		}
+		return nil
+	}
+	for _, c := range []struct{ flag, why string }{
+		{"heterogeneous", "its workers are equal"}, {"timeline", "it does not say which worker is whose"},
+	} {
+		if given(c.flag) {
+			return fmt.Errorf("--%s is of no use with --policy %s: %s", c.flag, f.Policies[first], c.why)
+		}
+	}
+	if given("emergency") && !slices.ContainsFunc(f.Policies, func(p Policy) bool { return !isBaseline(p) }) {
+		return fmt.Errorf("--emergency is of no use with --policy %s, which takes no workers away", f.PolicyList)
+	}
+	return nil
+}
+
+// Jobs are those that were taken from a log.
+type Jobs struct {
+	Name    string // of the log
+	List    []dispatch.Job
+	Skipped int            // jobs of which too little is known
+	Asking  []dispatch.Job // the same with requested times, as baselines have them; nil if there is no baseline
+	Asked   int            // jobs whose requested time is that of the log
+}
+
+// Read reads the log, takes the jobs, and settles the workers if their number is that of the log.
+func (f *Flags) Read(ctx context.Context, name string, stdin io.Reader) (*Jobs, error) {
+	log, err := read(ctx, name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	j := &Jobs{Name: cli.Source(name)}
+	if err := f.settleWorkers(log.Header, j.Name); err != nil {
+		return nil, err
+	}
+	if f.IsSampled && f.Sampling.Count == 0 {
+		f.Sampling.Count = dispatch.LinSampling(len(log.Jobs)).Count
+	}
+	var places []int
+	if j.List, places, j.Skipped, err = f.jobsOf(log.Jobs, j.Name); err != nil {
+		return nil, err
+	}
+	err = f.ask(j, log.Jobs, places)
+	if bad := (*input.Error)(nil); errors.As(err, &bad) {
+		return nil, input.InFile(j.Name, bad)
+	}
+	return j, err
+}
