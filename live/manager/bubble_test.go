@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server/ats"
 
 	"productform/dispatch"
+	"productform/dispatch/rigid"
 	"productform/live/book"
 	"productform/live/server"
 	"productform/live/server/servertest"
@@ -39,9 +41,32 @@ func TestWholeSystemIsRun(t *testing.T) {
 			}
 			s := busyScenario(uint64(k), policy)
 			want := simulated(t, s)
-			synctest.Test(t, func(t *testing.T) { compareBegun(t, live(t, s), want) })
+			synctest.Test(t, func(t *testing.T) {
+				compareBegun(t, live(t, s, Settings{Rules: dispatch.Rules{Policy: s.Policy}}), want)
+			})
 		})
 	}
+	t.Run("easy", func(t *testing.T) {
+		s := busyRigid(7)
+		var want []begun
+		s.Events = func(at float64, events []dispatch.Event) { want = addBegun(want, at, events) }
+		if _, err := rigid.Run(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		all := dispatch.Scenario{Jobs: s.Jobs, Speeds: slices.Repeat([]float64{1}, s.Workers)}
+		synctest.Test(t, func(t *testing.T) { compareBegun(t, live(t, all, Settings{Rigid: s.Policy}), want) })
+	})
+}
+
+// busyRigid has jobs whose tasks begin together, and which ask for more time than they take.
+func busyRigid(seed uint64) rigid.Scenario {
+	r := rand.New(rand.NewPCG(seed, 4))
+	s := rigid.Scenario{Workers: 5, Policy: rigid.Policy{Order: rigid.FCFS, Backfill: rigid.EASY}}
+	for at := 1.0; len(s.Jobs) < 25; at += 20 * r.Float64() {
+		work := 1 + 30*r.Float64()
+		s.Jobs = append(s.Jobs, dispatch.Job{Submit: at, Deadline: at + 100, Tasks: 1 + r.IntN(5), Work: work, Estimate: work * (1.1 + r.Float64())})
+	}
+	return s
 }
 
 // busyScenario has jobs that wait for one another, on workers of speeds of their own.
@@ -61,23 +86,28 @@ func busyScenario(seed uint64, policy dispatch.Policy) dispatch.Scenario {
 }
 
 func simulated(t *testing.T, s dispatch.Scenario) (list []begun) {
-	s.Watch = func(d *dispatch.Decision) {
-		for _, e := range d.Events {
-			if e.Kind == dispatch.Started {
-				list = append(list, begun{e.Job, e.Task, fmt.Sprintf("w%d", e.Worker), d.Time})
-			}
-		}
-	}
+	s.Watch = func(d *dispatch.Decision) { list = addBegun(list, d.Time, d.Events) }
 	if _, err := dispatch.Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	return list
 }
 
-// live runs the scenario in the bubble.
-func live(t *testing.T, s dispatch.Scenario) []begun {
+// addBegun adds what begins at a moment.
+func addBegun(list []begun, at float64, events []dispatch.Event) []begun {
+	for _, e := range events {
+		if e.Kind == dispatch.Started {
+			list = append(list, begun{e.Job, e.Task, fmt.Sprintf("w%d", e.Worker), at})
+		}
+	}
+	return list
+}
+
+// live runs the scenario in the bubble, under a manager of these settings.
+func live(t *testing.T, s dispatch.Scenario, m Settings) []begun {
 	v := servertest.Start(t)
-	stopManager := runManager(t, v, Settings{Name: "m", Rules: dispatch.Rules{Policy: s.Policy}})
+	m.Name = "m"
+	stopManager := runManager(t, v, m)
 	var stops []func()
 	for w, speed := range s.Speeds {
 		stops = append(stops, runWorkers(t, v, worker.Settings{Name: fmt.Sprintf("w%d", w), Speed: speed}))
@@ -89,7 +119,7 @@ func live(t *testing.T, s dispatch.Scenario) []begun {
 	for i, j := range s.Jobs {
 		time.Sleep(time.Until(zero.Add(time.Duration(j.Submit * 1e9))))
 		job := wire.Job{
-			Name: fmt.Sprintf("j%d", i), Priority: j.Priority, DeadlineIn: j.Deadline - j.Submit, Tasks: j.Tasks, Works: j.Works,
+			Name: fmt.Sprintf("j%d", i), Priority: j.Priority, DeadlineIn: j.Deadline - j.Submit, Tasks: j.Tasks, Work: j.Work, Works: j.Works, Estimate: j.Estimate,
 			Run: wire.Run{Kind: worker.KindSleep},
 		}
 		if _, err := c.Submit(t.Context(), wire.Batch{Name: "b" + job.Name, Jobs: []wire.Job{job}}); err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -52,12 +53,24 @@ func readSnapshot(ctx context.Context, store jetstream.ObjectStore, o *jetstream
 	return snapshot{sequenceOf(o), data}, err
 }
 
+// An unhurried reader rests before it says that there is no more. Put of nats.go starts a goroutine for the first piece, which waits
+// for ever if Put has ended before it runs for the first time.
+type unhurried struct{ *bytes.Reader }
+
+func (r unhurried) Read(to []byte) (int, error) {
+	n, err := r.Reader.Read(to)
+	if err != nil {
+		time.Sleep(time.Millisecond)
+	}
+	return n, err
+}
+
 // writeSnapshot adds a snapshot, then deletes all but the last two, and the plans before these.
 func writeSnapshot(ctx context.Context, js jetstream.JetStream, store jetstream.ObjectStore, s snapshot) error {
 	about := jetstream.ObjectMeta{
 		Name: fmt.Sprintf("plan-%020d", s.sequence), Metadata: map[string]string{sequenceField: strconv.FormatUint(s.sequence, 10)},
 	}
-	if _, err := store.Put(ctx, about, bytes.NewReader(s.data)); err != nil {
+	if _, err := store.Put(ctx, about, unhurried{bytes.NewReader(s.data)}); err != nil {
 		return err
 	}
 	list, err := listSnapshots(ctx, store)
