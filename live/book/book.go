@@ -157,7 +157,6 @@ type worker struct {
 	Speed   float64
 	Up      bool // tasks are planned for it
 	Left    bool // drained: if it still has a task in hand it is draining, else gone
-	Barred  bool // down until it starts anew
 	Since   float64
 	Tasks   int // finished
 	Lost    int // attempts

@@ -21,7 +21,7 @@
 // # An attempt
 //
 // Each begin of a task is an attempt, with a number and a token drawn at random, which the report must repeat. A report
-// with another token is refused, and the worker that it names is put down until it starts anew.
+// with another token is refused and removed; anyone may have written it.
 //
 // # A job
 //
@@ -47,7 +47,6 @@
 //	draining   its task ends                                 gone
 //	down       a beat of the same process                    available; what it has in hand it is told to drop
 //	any        a beat of a new process                       available: it failed and returned in one moment
-//	any        it reports with a token that is not its own   down until a new process
 //
 // A late beat of a process before changes nothing, unless it goes on while the process after it is silent. That a worker is
 // missed is for the caller to find out, who has the clock; so is a worker suspect, between the two.

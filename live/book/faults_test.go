@@ -250,7 +250,7 @@ func (w *world) live(m *machine) {
 		return
 	}
 	if v, ok := w.book.Worker(m.name); w.calm && ok && v.State == wire.WorkerDown && v.Process == m.process && w.now > 30 {
-		w.start(m) // it was barred, or its messages are not heard
+		w.start(m) // its messages are not heard
 	}
 	w.work(m)
 	w.report(m)

@@ -107,7 +107,7 @@ func (b *Book) employ(n *wire.NumberedWorker) error {
 		w.Former = append(slices.DeleteFunc(w.Former, func(p string) bool { return p == n.Process }), w.Process)
 		w.Former = w.Former[max(0, len(w.Former)-mostFormer):]
 	}
-	w.Process, w.Speed, w.Barred, w.Left = n.Process, n.Speed, false, false
+	w.Process, w.Speed, w.Left = n.Process, n.Speed, false
 	b.touched.Workers[n.Name] = true
 	return nil
 }
@@ -199,12 +199,6 @@ func (b *Book) note(p *wire.Plan) error {
 		if b.script != nil && (h.Kind == dispatch.Failed || h.Kind == dispatch.Returned) {
 			b.edges++
 		}
-	}
-	for _, w := range p.Barred {
-		if w < 0 || w >= len(b.workers) {
-			return input.Errorf("barred", w, "the number of a worker")
-		}
-		b.workers[w].Barred = true
 	}
 	for _, n := range p.Cleared {
 		if err := b.clear(n); err != nil {

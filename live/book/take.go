@@ -145,7 +145,7 @@ func (t *taking) finish() (*wire.Plan, error) {
 func (t *taking) says() bool {
 	p := t.plan
 	return decides(p) || p.Rules != nil || p.Upto > t.b.upto || p.Script != nil || len(p.Refused) > 0 || len(p.Removed) > 0 || len(p.Cleared) > 0 ||
-		len(p.NewWorkers) > 0 || len(p.Barred) > 0
+		len(p.NewWorkers) > 0
 }
 
 // token draws the token of an attempt: 128 bits.
@@ -273,7 +273,8 @@ func (b *Book) free() int {
 	return b.lowest
 }
 
-// A source says which attempt a report or a failure is about.
+// A source says which attempt a report or a failure is about. Who wrote it is known only where the token is right, which the worker
+// alone was told: one with another token is of nobody, and no worker has to answer for it.
 type source struct {
 	job           string
 	task, attempt int
@@ -307,7 +308,6 @@ func (t *taking) attempt(in *Input, s source) *attempt {
 		t.refuse(in, true, s.worker, "the task was given up, or its job cancelled")
 	default:
 		t.refuse(in, true, s.worker, "the token is not that of this attempt")
-		t.bar(s.worker)
 	}
 	return nil
 }
@@ -349,17 +349,6 @@ func (t *taking) fails(number int, a *attempt) {
 	task := [2]int{a.Job, a.Task}
 	t.failed[task] = append(t.failed[task], failing{false, a.Worker})
 	t.tell(dispatch.Happening{Kind: dispatch.Refused, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: number})
-}
-
-// bar puts down a worker that reported with a token that it was not given.
-func (t *taking) bar(name string) {
-	n, ok := t.b.places[name]
-	if !ok || t.b.workers[n].Barred {
-		return
-	}
-	t.b.workers[n].Barred = true
-	t.plan.Barred = append(t.plan.Barred, n)
-	t.fail(n)
 }
 
 // giveUp tells which of the tasks that failed at this moment are not tried again.

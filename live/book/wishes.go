@@ -94,11 +94,11 @@ func (t *taking) beat(beat *wire.Beat) {
 		return
 	}
 	w := &b.workers[n]
-	isDown := !w.Up && !w.Left && !w.Barred
+	isDown := !w.Up && !w.Left
 	if slices.Contains(w.Former, beat.Process) && !isDown {
 		// It is late, or of another worker with this name; or else the beat was late with which the process came that is
 		// known now, and which then is not heard again.
-		if b.strays[w.Name]++; w.Left || w.Barred || b.strays[w.Name] < mostStrays {
+		if b.strays[w.Name]++; w.Left || b.strays[w.Name] < mostStrays {
 			return
 		}
 	}
@@ -158,7 +158,6 @@ func (t *taking) employ(n int, beat *wire.Beat) {
 		panic("book: a worker was checked, and does not fit: " + err.Error())
 	}
 	t.plan.NewWorkers = append(t.plan.NewWorkers, w)
-	t.plan.Barred = slices.DeleteFunc(t.plan.Barred, func(k int) bool { return k == n })
 }
 
 // comeBack tells that a worker is up.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"productform/live/client"
 	"productform/live/server/servertest"
 	"productform/live/store"
 	"productform/live/wire"
@@ -116,6 +117,63 @@ func TestStalledMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// A report by somebody who does not know the token stands where that of the worker belongs. The manager removes it, no worker has to
+// answer for it, and the worker reports again.
+func TestForgedReport(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t)
+	c, ctx, js := connect(t, s), deadline(t), streams(t, s)
+	begun, end := make(chan worker.Task, 9), make(chan struct{})
+	runWorkers(t, s, worker.Settings{Name: "w", Slots: 2, Handlers: map[string]worker.Handler{
+		"wait": func(_ context.Context, t worker.Task) ([]byte, error) {
+			begun <- t
+			<-end
+			return []byte("true"), nil
+		},
+	}})
+	stop := runManager(t, s, Settings{Name: "m1", Rules: byPriority})
+	job := wire.Job{Name: "j", Tasks: 1, Work: 1, Run: wire.Run{Kind: "wait"}}
+	if _, err := c.Submit(ctx, wire.Batch{Jobs: []wire.Job{job}}); err != nil {
+		t.Fatal(err)
+	}
+	task := <-begun
+	stop()
+	forged, err := wire.Encode(&wire.Report{Version: wire.Version, Job: "j", Attempt: task.Attempt, Worker: task.Worker, Token: "guessed", Output: []byte("false")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrote, err := store.Once(ctx, js, wire.Done("j", 0), forged); !wrote || err != nil {
+		t.Fatal(wrote, err)
+	}
+	close(end) // the worker is told that there is a report
+	rest(ctx, 100*time.Millisecond)
+	runManager(t, s, Settings{Name: "m2", Rules: byPriority})
+	if views, err := c.Wait(ctx, "j"); err != nil || views[0].State != wire.JobCompleted || views[0].Lost != 0 {
+		t.Errorf("%+v, %v", views, err)
+	}
+	for r, err := range c.Results(ctx, "j", 0) {
+		if err != nil || string(r.Report.Output) != "true" {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	if len(begun) > 0 {
+		t.Error("the task was run again")
+	}
+	if n := refusals(ctx, t, c); n == 0 {
+		t.Error("nothing was refused")
+	}
+}
+
+// refusals returns how many messages were refused.
+func refusals(ctx context.Context, t *testing.T, c *client.Client) int {
+	t.Helper()
+	status, err := c.Status(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status.Cluster.Counts.Refused
 }
 
 // pauseConsumers makes the server deliver no more of a stream to those who read it now.

@@ -121,14 +121,9 @@ func (p *Plan) checkNew() error {
 
 // checkRest checks the lists of numbers, refusals and removals.
 func (p *Plan) checkRest() error {
-	for _, list := range []struct {
-		path    string
-		numbers []int
-	}{{"barred", p.Barred}, {"cleared", p.Cleared}} {
-		for i, n := range list.numbers {
-			if !isNumber(n) {
-				return input.Errorf(input.Index(list.path, i), n, wantNumber)
-			}
+	for i, n := range p.Cleared {
+		if !isNumber(n) {
+			return input.Errorf(input.Index("cleared", i), n, wantNumber)
 		}
 	}
 	for i := range p.Refused {

@@ -27,7 +27,6 @@ type Plan struct {
 	Events     []dispatch.Event     `json:"events,omitempty"`
 	Tokens     []string             `json:"tokens,omitempty"` // of the tasks that begin, in the order of Events
 
-	Barred  []int `json:"barred,omitempty"`  // workers that stay down until they start anew
 	Cleared []int `json:"cleared,omitempty"` // jobs; their numbers are free after this plan
 
 	Refused []Refusal `json:"refused,omitempty"`

@@ -62,7 +62,7 @@ func goodMessages() []struct {
 			NewWorkers: []NumberedWorker{{Number: 0, Name: "w", Process: "p", Speed: 1}},
 			What:       []dispatch.Happening{{Kind: dispatch.Submitted}, {Kind: dispatch.Returned, Speed: 1}},
 			Events:     []dispatch.Event{{Kind: dispatch.Submitted, Task: -1, Worker: -1}, {Kind: dispatch.Started, Attempt: 1}},
-			Tokens:     []string{aToken}, Barred: []int{1}, Cleared: []int{3},
+			Tokens:     []string{aToken}, Cleared: []int{3},
 			Refused: []Refusal{{Sequence: 3, Batch: "b", Why: "no"}}, Removed: []Removal{{Job: "j"}}}, as(DecodePlan)},
 		{&JobView{Version: 1, Name: "j", Batch: "b", State: JobPresent, Start: &aTime}, as(DecodeJobView)},
 		{&WorkerView{Version: 1, Name: "w", State: WorkerBusy}, as(DecodeWorkerView)},

@@ -83,13 +83,15 @@ type execution struct {
 	order *wire.Order
 	drop  context.CancelCauseFunc
 	ended chan struct{}
+
+	outcome  outcome // once it has ended
+	reported bool
 }
 
 // follow does what the orders say until ctx is done, or the worker leaves without a task in hand. What is in hand at the
 // end of ctx is dropped.
 func (s *slot) follow(ctx context.Context) {
-	var hand *execution
-	var last string // token of the task that ended last
+	var hand, last *execution // last: that which ended last
 	ended := func() chan struct{} {
 		if hand == nil {
 			return nil
@@ -98,6 +100,7 @@ func (s *slot) follow(ctx context.Context) {
 	}
 	leave := s.settings.Leave
 	for {
+		isOrdered := false
 		select {
 		case <-ctx.Done():
 			if hand != nil {
@@ -109,8 +112,9 @@ func (s *slot) follow(ctx context.Context) {
 			leave = nil
 			s.note(func() { s.leaving = true })
 		case <-s.ordered:
+			isOrdered = true
 		case <-ended():
-			last, hand = hand.order.Token, nil
+			last, hand = hand, nil
 			s.note(func() { s.hand, s.running = nil, false })
 		}
 		s.mu.Lock()
@@ -123,8 +127,11 @@ func (s *slot) follow(ctx context.Context) {
 			}
 		case leaving:
 			return
-		case o != nil && !o.Idle && o.Token != last:
-			hand = s.begin(ctx, o)
+		case o == nil || o.Idle:
+		case last == nil || o.Token != last.order.Token:
+			hand = s.begin(ctx, o, nil)
+		case isOrdered && last.reported: // the manager has no report: another's stood in its place, and was removed
+			hand = s.begin(ctx, o, last)
 		}
 	}
 }
@@ -137,19 +144,24 @@ func (s *slot) note(change func()) {
 	signal(s.changed)
 }
 
-// begin takes a task in hand.
-func (s *slot) begin(ctx context.Context, o *wire.Order) *execution {
+// begin takes a task in hand; if it has ended before, only its report is made again.
+func (s *slot) begin(ctx context.Context, o *wire.Order, before *execution) *execution {
 	run, drop := context.WithCancelCause(ctx)
 	e := &execution{order: o, drop: drop, ended: make(chan struct{})}
 	s.note(func() { s.hand = o })
 	go func() {
 		defer close(e.ended)
 		defer drop(nil)
-		r := s.execute(run, o, func() { s.note(func() { s.running = true }) })
-		if r.err != nil && context.Cause(run) != nil {
+		if before != nil {
+			e.outcome = before.outcome
+		} else {
+			e.outcome = s.execute(run, o, func() { s.note(func() { s.running = true }) })
+		}
+		if e.outcome.err != nil && context.Cause(run) != nil {
 			return // dropped: nobody waits for it
 		}
-		s.report(ctx, o, r)
+		s.report(ctx, o, e.outcome)
+		e.reported = true
 	}()
 	return e
 }
