@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -29,32 +31,34 @@ const chaosTasks = 30
 type chaosCase struct {
 	seed    uint64
 	servers int           // one, or three in a cluster that keeps three copies
-	jobs    int           // submitted one after the other
+	jobs    int           // submitted one after the other, at least; more until something was killed and something put to sleep
 	pause   time.Duration // between two disturbances, at most
+	most    int           // disturbances; after them all is left in peace
 }
 
 // Server, managers and workers are killed and put to sleep at random on the wall clock, while jobs of programs are submitted and run. In
 // the end each task has one result, which is right, and was finished once; the plans have no gap, and decided again they are the same.
 // PFQ_LIVE_LONG=N runs N cases of 2,010 tasks.
 func TestChaos(t *testing.T) {
-	testChaos(t, chaosCase{servers: 1, jobs: 4, pause: 250 * time.Millisecond})
+	testChaos(t, chaosCase{servers: 1, jobs: 4, pause: 250 * time.Millisecond, most: 20})
 }
 
 // The same with a cluster of three servers that is not ours, of which one at a time is killed or asleep.
 func TestChaosOfThreeServers(t *testing.T) {
 	t.Parallel() // it waits most of the time
-	testChaos(t, chaosCase{servers: 3, jobs: 2, pause: 500 * time.Millisecond})
+	testChaos(t, chaosCase{servers: 3, jobs: 1, pause: 500 * time.Millisecond, most: 8})
 }
 
 func testChaos(t *testing.T, c chaosCase) {
 	var tasks, kills, pauses, repeated int
 	for c.seed = range uint64(hours(t)) {
 		if hours(t) > 1 {
-			c.jobs, c.pause = 67, 700*time.Millisecond
+			c.jobs, c.pause, c.most = 67, 700*time.Millisecond, math.MaxInt
 		}
 		t.Run(strconv.FormatUint(c.seed, 10), func(t *testing.T) {
 			x := runChaos(t, c)
-			tasks, kills, pauses, repeated = tasks+x.counts.Finished, kills+x.kills, pauses+x.pauses, repeated+x.counts.Begun-x.counts.Finished
+			tasks, repeated = tasks+x.counts.Finished, repeated+x.counts.Begun-x.counts.Finished
+			kills, pauses = kills+int(x.kills.Load()), pauses+int(x.pauses.Load())
 		})
 	}
 	t.Logf("in all %d tasks, %d kills, %d pauses, %d executions repeated", tasks, kills, pauses, repeated)
@@ -62,7 +66,7 @@ func testChaos(t *testing.T, c chaosCase) {
 
 func runChaos(t *testing.T, of chaosCase) *chaos {
 	begun := time.Now()
-	ctx := limited(t, 60*time.Second+10*time.Second*time.Duration(of.jobs))
+	ctx := limited(t, 3*time.Minute+10*time.Second*time.Duration(of.jobs))
 	c := chaos{chaosCase: of, t: t, random: rand.New(rand.NewPCG(of.seed, uint64(of.servers)))}
 	url := c.begin(t.TempDir())
 	nc, err := connect(ctx, url, "test")
@@ -99,9 +103,9 @@ func runChaos(t *testing.T, of chaosCase) *chaos {
 	c.counts = checkPlans(ctx, t, users, js, views)
 	n := &c.counts
 	t.Logf("%d tasks in %.0f s, %d kills, %d pauses, %d executions repeated (%.1f %%); a manager began to lead %d times, %d lost the lead, %d of them by a plan that was refused",
-		n.Tasks, time.Since(begun).Seconds(), c.kills, c.pauses, n.Begun-n.Finished, 100*float64(n.Begun-n.Finished)/float64(max(1, n.Finished)),
+		n.Tasks, time.Since(begun).Seconds(), c.kills.Load(), c.pauses.Load(), n.Begun-n.Finished, 100*float64(n.Begun-n.Finished)/float64(max(1, n.Finished)),
 		c.said("msg=leading"), c.said("the lease is lost")+c.said("another manager has decided since"), c.said("another manager has decided since"))
-	if c.kills == 0 || c.pauses == 0 || len(views) != of.jobs || n.Tasks != n.Finished || n.Tasks != chaosTasks*of.jobs {
+	if len(views) < of.jobs || n.Tasks != n.Finished || n.Tasks != chaosTasks*len(views) {
 		t.Errorf("%d jobs, %+v", len(views), n)
 	}
 	return &c
@@ -116,7 +120,7 @@ type chaos struct {
 	processes []*process
 	former    []*process
 
-	kills, pauses int
+	kills, pauses atomic.Int64
 	counts        wire.Counts // in the end
 }
 
@@ -164,8 +168,8 @@ func (c *chaos) start(command []string) *process {
 // servers one at most is asleep, for up to 15 s.
 func (c *chaos) disturb(ctx context.Context) {
 	wake := make([]time.Time, len(c.processes)) // of those that sleep
-	for {
-		over := ctx.Err() != nil
+	for done := 0; ; {
+		over := ctx.Err() != nil || done >= c.most
 		asleep := false // a server
 		for k, at := range wake {
 			if !at.IsZero() && (over || time.Now().After(at)) {
@@ -180,19 +184,21 @@ func (c *chaos) disturb(ctx context.Context) {
 		k := c.random.IntN(len(c.commands))
 		switch {
 		case !wake[k].IsZero() || asleep && k < c.servers:
-		case c.random.IntN(4) == 0:
+		case done%4 == 2:
+			done++
 			c.signal(k, syscall.SIGSTOP)
 			longest := 4000
 			if c.servers > 1 && k < c.servers {
 				longest = 15_000
 			}
 			wake[k] = time.Now().Add(time.Duration(c.random.IntN(longest)) * time.Millisecond)
-			c.pauses++
+			c.pauses.Add(1)
 		default:
+			done++
 			c.processes[k].kill()
 			c.former = append(c.former, c.processes[k])
 			c.processes[k] = c.start(c.commands[k])
-			c.kills++
+			c.kills.Add(1)
 		}
 		rest(ctx, time.Duration(50+c.random.IntN(int(c.pause.Milliseconds())-50))*time.Millisecond)
 	}
@@ -212,10 +218,10 @@ func (c *chaos) said(what string) (n int) {
 	return n
 }
 
-// use submits jobs one after the other and waits for all of them.
+// use submits jobs one after the other, and waits for all of them.
 func (c *chaos) use(ctx context.Context, users *client.Client) []wire.JobView {
 	var names []string
-	for k := range c.jobs {
+	for k := 0; k < c.jobs || c.kills.Load() < 3 || c.pauses.Load() == 0; k++ {
 		name := "j" + strconv.Itoa(k)
 		job := wire.Job{Name: name, Tasks: chaosTasks, Work: 0.03, Priority: float64(k % 3), Run: wire.Run{Kind: "command", Program: "say"}}
 		if _, err := users.Submit(ctx, wire.Batch{Name: name, Jobs: []wire.Job{job}}); err != nil {

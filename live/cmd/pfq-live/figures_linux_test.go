@@ -175,12 +175,11 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// The part of the time of two cores that is work, if tasks compute for 20 ms each. How much work that is is measured before, on the
-// same cores.
+// The part of the time of two cores that is work, if tasks compute for 20 ms each.
 func BenchmarkWorkShare(b *testing.B) {
 	const tasks, cores, length = 500, 2, 20 * time.Millisecond
 	for b.Loop() {
-		rounds := calibrate(cores, length)
+		rounds := calibrate(b, cores, length)
 		c := serveHere(b, 2*time.Minute, cores, map[string]worker.Handler{"compute": func(context.Context, worker.Task) ([]byte, error) {
 			return strconv.AppendUint(nil, compute(rounds), 10), nil
 		}})
@@ -200,17 +199,18 @@ func compute(rounds int) uint64 {
 	return x
 }
 
-// calibrate returns how many rounds take some time on each of some cores that all compute.
-func calibrate(cores int, length time.Duration) int {
+// calibrate returns how many rounds take some time of a processor while some cores all compute.
+func calibrate(b *testing.B, cores int, length time.Duration) int {
+	b.Helper()
 	const rounds = 300_000_000
-	begun := time.Now()
+	before := processorTime(b)
 	var all sync.WaitGroup
 	var sink atomic.Uint64
 	for range cores {
 		all.Go(func() { sink.Add(compute(rounds)) })
 	}
 	all.Wait()
-	return int(rounds * length.Seconds() / time.Since(begun).Seconds())
+	return int(rounds * float64(cores) * length.Seconds() / (processorTime(b) - before).Seconds())
 }
 
 // How much faster n workers are than one, over n, for tasks that sleep for 100 ms.

@@ -173,7 +173,7 @@ func (f *serverFlags) start(ctx context.Context, log *slog.Logger) (*server.Serv
 
 // prepare makes the streams and buckets. A server that is away is waited for, and so are servers that have not found each other yet.
 func prepare(ctx context.Context, nc *nats.Conn, layout server.Layout, log *slog.Logger) error {
-	const patience = 2 * time.Second // with a request; one that comes before the servers of a cluster have a leader is never answered
+	const patience = time.Second // with a request; one that comes before the servers of a cluster have a leader is never answered
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(patience))
 	if err != nil {
 		return err
