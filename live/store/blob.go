@@ -99,7 +99,7 @@ func Get(ctx context.Context, js jetstream.JetStream, digest string, to io.Write
 }
 
 // lag is how far the copies of a stream on the servers of a cluster may be behind one another.
-const lag = 2 * time.Second
+const lag = time.Second
 
 // found returns the message of a subject, for which it waits a while: another copy of the stream may have it.
 func found(ctx context.Context, js jetstream.JetStream, subject string) (*Message, error) {
