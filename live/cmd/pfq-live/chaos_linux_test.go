@@ -102,9 +102,9 @@ func runChaos(t *testing.T, of chaosCase) *chaos {
 	}
 	c.counts = checkPlans(ctx, t, users, js, views)
 	n := &c.counts
-	t.Logf("%d tasks in %.0f s, %d kills, %d pauses, %d executions repeated (%.1f %%); a manager began to lead %d times, %d lost the lead, %d of them by a plan that was refused",
+	t.Logf("%d tasks in %.0f s, %d kills, %d pauses, %d executions repeated (%.1f %%); a manager began to lead %d times, %d lost the lead, %d of them by a plan that was refused; messages stopped coming %d times",
 		n.Tasks, time.Since(begun).Seconds(), c.kills.Load(), c.pauses.Load(), n.Begun-n.Finished, 100*float64(n.Begun-n.Finished)/float64(max(1, n.Finished)),
-		c.said("msg=leading"), c.said("the lease is lost")+c.said("another manager has decided since"), c.said("another manager has decided since"))
+		c.said("msg=leading"), c.said("the lease is lost")+c.said("another manager has decided since"), c.said("another manager has decided since"), c.said("are not delivered"))
 	if len(views) < of.jobs || n.Tasks != n.Finished || n.Tasks != chaosTasks*len(views) {
 		t.Errorf("%d jobs, %+v", len(views), n)
 	}
