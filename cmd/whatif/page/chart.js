@@ -33,7 +33,7 @@ function drawChart(saved, seen) {
   const measure = measures[saved.view];
   const rows = saved.model[measure.rows];
   const critical = criticalOf(saved) ?? seen.verdict?.critical_load ?? null;
-  if (critical === null) return h("p", { class: "quiet empty" }, seen.verdict ? "No jobs arrive." : "");
+  if (critical === null) return h("p", { class: "quiet empty" }, seen.verdict && !seen.verdict.error ? "No jobs arrive." : "");
   const fresh = curvesOf(saved, saved.view);
   const kind = `${saved.view}/${saved.percentile}/${rows.map((row) => row.name).join("/")}`;
   if (fresh.some((curve) => curve.length >= 9) || heldCurves?.kind !== kind) heldCurves = { kind, curves: fresh };

@@ -60,6 +60,7 @@ function drawTools(saved) {
     button("Copy link", async () => copy("Link to this state", new URL(await linkOf(state.saved), location.href).href)),
     button("pfq line", () => copyLine(hasPercentiles(saved) ? { percentiles } : {})),
     button("Save model", saveModel),
+    !document.querySelector("link[rel=stylesheet]") && button("Save page", savePage, { title: "One file with this state, which opens without a server or a network" }),
   ];
 }
 
@@ -112,15 +113,16 @@ function drawSimulation(saved) {
   const done = wanted.filter((question) => answerTo(question)).length;
   const running = wanted.length > done;
   const found = wanted.map(answerTo).filter(Boolean);
+  const refused = found.find((answer) => answer.error)?.error;
   const warned = found.filter((answer) => answer.warnings?.length > 0).length;
   const critical = criticalOf(saved);
   const text = wanted.length === 0 ? "Runs the cluster itself, job by job in order of arrival, and sets what it finds beside the curves."
-    : running ? "" : `${runs.runs} runs of ${runs.jumps.toExponential().replace("e+", "·10^")} events a load; bars hold the true value 95 times in 100.${warned ? ` At ${warned} of ${found.length} loads the runs are short for such a load.` : ""}`;
+    : refused ? `No simulation: ${refused}.` : running ? "" : `${runs.runs} runs of ${runs.jumps.toExponential().replace("e+", "·10^")} events a load; bars hold the true value 95 times in 100.${warned ? ` At ${warned} of ${found.length} loads the runs are short for such a load.` : ""}`;
   return h("div", { class: "bar simulation" },
     running ? h("button", { key: "stop", type: "button", on: { click: () => show({ simulate: null }) } }, "Stop")
-      : h("button", { key: "simulate", type: "button", disabled: critical === null, on: { click: () => show({ simulate: saved.model }) } }, "Simulate"),
+      : h("button", { key: "simulate", type: "button", disabled: critical === null, on: { click: () => show({ simulate: { model: saved.model, load: saved.load } }) } }, "Simulate"),
     running && h("progress", { key: "progress", max: 1, value: (done + simulator.part) / wanted.length, "aria-label": "Simulation" }),
-    wanted.length > 0 && h("button", { key: "line", type: "button", on: { click: () => copyLine(runs) } }, "pfq line of the simulation"),
+    wanted.length > 0 && h("button", { key: "line", type: "button", on: { click: () => copyLine(runs, state.simulate.load) } }, "pfq line of the simulation"),
     h("span", { key: "words", class: "quiet", role: "status" }, text));
 }
 
@@ -136,8 +138,8 @@ async function copy(title, text) {
   show({ dialog: { title, text }, message });
 }
 
-async function copyLine(more) {
-  const { model, load } = state.saved;
+async function copyLine(more, load = state.saved.load) {
+  const { model } = state.saved;
   const question = { ask: "line", model, load, ...more };
   const answer = await answered(question);
   copy(more.runs ? "The same simulation by pfq" : "The same numbers by pfq", answer.line ?? answer.error);
@@ -156,9 +158,21 @@ function drawDialog() {
 function saveModel() {
   const yaml = answerTo({ ask: "read", text: JSON.stringify(state.saved.model) })?.yaml;
   if (!yaml) return;
+  download("yaml", yaml);
+}
+
+// savePage saves the page as it came, with this state in place of its first model.
+function savePage() {
+  const page = document.documentElement.cloneNode(true);
+  for (const id of ["tools", "main"]) page.querySelector(`#${id}`).textContent = "";
+  page.querySelector("#start").textContent = JSON.stringify({ saved: state.saved }).replaceAll("<", "\\u003c");
+  download("html", `<!doctype html>\n${page.outerHTML}`);
+}
+
+function download(kind, text) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([yaml], { type: "text/plain" }));
-  link.download = `${(state.saved.name || "model").replace(/\.(ya?ml|json)$/, "")}.yaml`;
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  link.download = `${(state.saved.name || "model").replace(/\.(ya?ml|json)$/, "")}.${kind}`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
@@ -194,7 +208,7 @@ function acceptKeys() {
 // open puts a link or, if there is none or it is broken, what the page came with into the state, once the solver has read it.
 async function open(link) {
   const start = JSON.parse(document.getElementById("start").textContent);
-  let found = { name: start.name, model: null };
+  let found = start.saved ?? { name: start.name, model: null };
   let message = "";
   if (link.length > 1) {
     try {
@@ -212,8 +226,9 @@ async function open(link) {
   const [model, pinned] = await Promise.all(readers);
   if (model) state.saved = acceptable(found, { model, pinned });
   else {
-    const answer = await answered({ ask: "read", text: start.text });
-    state.saved = acceptable({ name: start.name }, { model: answer.model, pinned: null });
+    const text = start.text ?? JSON.stringify(start.saved.model);
+    const answer = await answered({ ask: "read", text });
+    state.saved = acceptable({ name: start.name ?? start.saved.name }, { model: answer.model, pinned: null });
   }
   Object.assign(state, { past: [], future: [], selected: null, draft: null, message });
   changed();

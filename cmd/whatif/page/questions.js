@@ -70,13 +70,13 @@ function hasPercentiles(variant) {
   return answerTo(percentilesOf(variant))?.no_percentiles === undefined;
 }
 
-// simulations returns the questions for the simulator: the load of the page, and six more along the curve.
+// simulations returns the questions for the simulator: the load at which it was asked for, and six more along the curve.
 function simulations() {
   const { saved, simulate } = state;
-  if (!simulate || simulate !== saved.model) return [];
+  if (!simulate || simulate.model !== saved.model) return [];
   const critical = criticalOf(saved);
   if (critical === null) return [];
   const loads = [0.15, 0.3, 0.45, 0.6, 0.75, 0.9].map((part) => decimalText(part * critical, 3));
-  if (parseNumber(saved.load) < critical && parseNumber(saved.load) > 0) loads.unshift(saved.load);
+  if (parseNumber(simulate.load) < critical && parseNumber(simulate.load) > 0) loads.unshift(simulate.load);
   return loads.map((load) => simulationOf(saved, load));
 }

@@ -47,7 +47,12 @@ function start(machine) {
     pump();
     redraw();
   };
-  worker.onerror = (event) => show({ message: `The solver stopped: ${event.message || "it ran out of memory"}. Load the page again.` });
+  worker.onerror = () => { // it ran out of memory: another one goes on with the next question
+    worker.terminate();
+    if (machine.asked) keep(machine.asked, { error: "this takes more memory than a page has" });
+    start(machine);
+    redraw();
+  };
 }
 
 function keep(question, answer) {

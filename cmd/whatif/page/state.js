@@ -14,7 +14,7 @@ const state = {
   selected: null, // { rows: "classes" or "servers", name }
   draft: null, // text of the editor while it is not that of the model: { text, model, error, line }
   typing: null, // a field that is being typed in: { key, text, bad }
-  simulate: null, // question of simulations: model and load that they are asked for
+  simulate: null, // what is simulated: { model, load }
   message: "", // what was done or refused, for the status line
   dialog: null, // text to copy: { title, text }
 };
