@@ -165,8 +165,8 @@ func TestVerdictIsThatOfStability(t *testing.T) {
 
 // A simulation is that of the same settings, to the last digit.
 func TestSimulation(t *testing.T) {
-	got := ask[Simulation](t, Question{Ask: "simulate", Model: text(t, model(t, shop)), Load: "3/2", Runs: 3, Jumps: 2000, Seed: 7})
-	want, err := sim.Run(t.Context(), simcluster.Cluster{Model: model(t, shop).Scale(big.NewRat(3, 2))}, sim.Settings{Runs: 3, Jumps: 2000, Seed: 7}, nil)
+	got := ask[Simulation](t, Question{Ask: "simulate", Model: text(t, model(t, shop)), Load: "3/2", Runs: 3, Jumps: 2000, Seed: 7, Percentiles: percentiles})
+	want, err := sim.Run(t.Context(), simcluster.Cluster{Model: model(t, shop).Scale(big.NewRat(3, 2))}, sim.Settings{Runs: 3, Jumps: 2000, Seed: 7, Levels: []float64{0.5, 0.95, 0.99}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,6 +174,11 @@ func TestSimulation(t *testing.T) {
 		for name, e := range map[string]*Estimate{sim.MeanJobs: c.MeanJobs, sim.MeanDelay: c.MeanDelay, sim.ServiceRate: c.ServiceRate} {
 			if w := want.Class(i, name); e.Mean != w.Mean || e.HalfWidth != w.HalfWidth {
 				t.Errorf("%s of class %d: %v, want %v", name, i, e, w)
+			}
+		}
+		for k, level := range []float64{0.5, 0.95, 0.99} {
+			if w := want.Quantile(sim.OfClass, i, level); (w == nil) != (c.Percentiles[k] == nil) || w != nil && *c.Percentiles[k] != (Quantile{w.Value, w.Low, w.High}) {
+				t.Errorf("quantile %v of class %d: %v, want %v", level, i, c.Percentiles[k], w)
 			}
 		}
 	}

@@ -18,7 +18,8 @@ func line(m *cluster.Model, load *big.Rat, q Question) (*Line, error) {
 	command := "pfq solve -"
 	if q.Runs > 0 {
 		command = fmt.Sprintf("pfq simulate - --runs %d --jumps %g --seed %d", q.Runs, q.Jumps, q.Seed)
-	} else if len(q.Percentiles) > 0 {
+	}
+	if len(q.Percentiles) > 0 {
 		if _, err := levelsOf(q.Percentiles); err != nil {
 			return nil, err
 		}

@@ -74,6 +74,7 @@ func TestLine(t *testing.T) {
 		{Question{Load: "1"}, "pfq solve -"},
 		{Question{Load: "1.50", Percentiles: []string{"50", "99.9"}}, "pfq solve - --percentiles 50,99.9 --scale 1.5"},
 		{Question{Load: "2/3", Runs: 20, Jumps: 1e5, Seed: 1}, "pfq simulate - --runs 20 --jumps 100000 --seed 1 --scale 2/3"},
+		{Question{Load: "1", Runs: 2, Jumps: 1000, Percentiles: []string{"5"}}, "pfq simulate - --runs 2 --jumps 1000 --seed 0 --percentiles 5"},
 	} {
 		c.q.Ask, c.q.Model = "line", m
 		got := ask[Line](t, c.q)

@@ -21,7 +21,7 @@ type Question struct {
 	Load  string          `json:"load"`  // verdict, solve, changes, simulate, line: factor of all arrival rates
 
 	Loads       []string `json:"loads"`       // curve: the same, one a point
-	Percentiles []string `json:"percentiles"` // solve, curve, line: such as 95, of the delay of each class
+	Percentiles []string `json:"percentiles"` // solve, curve, simulate, line: such as 95, of the delay of each class
 	Runs        int      `json:"runs"`        // simulate; line: 0 for theory
 	Jumps       float64  `json:"jumps"`       // of each run
 	Seed        uint64   `json:"seed"`

@@ -27,6 +27,8 @@ type SimulatedClass struct {
 	MeanJobs    *Estimate `json:"mean_jobs"`
 	MeanDelay   *Estimate `json:"mean_delay"`
 	ServiceRate *Estimate `json:"service_rate"`
+
+	Percentiles []*Quantile `json:"percentiles,omitempty"` // of the delay, in the order of the question; null where too few jobs were seen
 }
 
 // A SimulatedServer holds that of a server.
@@ -40,9 +42,25 @@ type Estimate struct {
 	HalfWidth float64 `json:"half_width"`
 }
 
+// A Quantile is an estimate with the interval from Low to High.
+type Quantile struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
 // simulate simulates m in order of arrival with exponential sizes.
 func simulate(ctx context.Context, m *cluster.Model, q Question, progress func(float64)) (*Simulation, error) {
-	r, err := sim.Run(ctx, simcluster.Cluster{Model: m}, sim.Settings{Runs: q.Runs, Jumps: q.Jumps, Seed: q.Seed},
+	exact, err := levelsOf(q.Percentiles)
+	if err != nil {
+		return nil, err
+	}
+	var levels []float64
+	for _, v := range exact {
+		level, _ := v.Float64()
+		levels = append(levels, level)
+	}
+	r, err := sim.Run(ctx, simcluster.Cluster{Model: m}, sim.Settings{Runs: q.Runs, Jumps: q.Jumps, Seed: q.Seed, Levels: levels},
 		func(p sweep.Progress) { progress(float64(p.Done) / float64(p.Total)) })
 	if errors.Is(err, num.ErrUnstable) {
 		return &Simulation{}, nil
@@ -52,8 +70,15 @@ func simulate(ctx context.Context, m *cluster.Model, q Question, progress func(f
 	}
 	s := &Simulation{Stable: true, Method: r.Method, Runs: r.Runs, Jumps: r.Jumps, Warnings: append([]string{}, r.Warnings...)}
 	for i := range r.Classes {
-		s.Classes = append(s.Classes, SimulatedClass{estimate(r.Class(i, sim.MeanJobs)), estimate(r.Class(i, sim.MeanDelay)),
-			estimate(r.Class(i, sim.ServiceRate))})
+		c := SimulatedClass{MeanJobs: estimate(r.Class(i, sim.MeanJobs)), MeanDelay: estimate(r.Class(i, sim.MeanDelay)), ServiceRate: estimate(r.Class(i, sim.ServiceRate))}
+		for _, level := range levels {
+			var found *Quantile
+			if e := r.Quantile(sim.OfClass, i, level); e != nil {
+				found = &Quantile{e.Value, e.Low, e.High}
+			}
+			c.Percentiles = append(c.Percentiles, found)
+		}
+		s.Classes = append(s.Classes, c)
 	}
 	for k := range r.Servers {
 		s.Servers = append(s.Servers, SimulatedServer{estimate(r.Server(k, sim.Utilization))})

@@ -235,6 +235,7 @@ func (p *tab) middle(selector string) (x, y float64) {
 // button clicks the button with a text.
 func (p *tab) button(text string) {
 	p.Helper()
+	p.wait("!drawing")
 	p.wait(fmt.Sprintf(`(() => { const b = [...document.querySelectorAll("button")].find((b) => b.textContent === %q && !b.disabled); b?.setAttribute("data-test", ""); return !!b; })()`, text))
 	p.click("[data-test]")
 	eval[chromedp.Void](p, `document.querySelector("[data-test]")?.removeAttribute("data-test")`)

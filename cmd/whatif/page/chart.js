@@ -6,7 +6,7 @@ const plot = { width: 680, height: 340, left: 52, right: 112, top: 14, bottom: 3
 function fitChart(model) {
   const place = document.getElementById("curves");
   plot.width = Math.max(280, (place?.clientWidth ?? 708) - 28);
-  plot.right = plot.width < 480 ? 84 : 112;
+  plot.right = plot.width < 480 ? 88 : 120;
   plot.left = plot.width < 480 ? 40 : 52;
   const rows = Math.max(model.classes.length, model.servers.length);
   plot.height = plot.width < 480 ? 270 : Math.max(340, Math.min(560, rows * graph.row));
@@ -15,7 +15,7 @@ function fitChart(model) {
 // What the views show, of a solution (exact) and of a simulation.
 const measures = {
   delay: { name: "Mean delay", unit: "s", rows: "classes", of: (row) => row.mean_delay, simulated: (row) => row.mean_delay },
-  percentile: { name: "Percentile", unit: "s", rows: "classes", of: (row) => row.percentiles?.[percentiles.indexOf(state.saved.percentile)] ?? null },
+  percentile: { name: "Percentile", unit: "s", rows: "classes", of: (row) => row.percentiles?.[percentiles.indexOf(state.saved.percentile)] ?? null, simulated: (row) => row.percentiles[percentiles.indexOf(state.saved.percentile)] },
   rate: { name: "Service rate", unit: "work/s", rows: "classes", of: (row) => row.service_rate, simulated: (row) => row.service_rate },
   busy: { name: "Utilization", unit: "", rows: "servers", of: (row) => row.utilization, simulated: (row) => row.utilization },
 };
@@ -135,26 +135,26 @@ function drawNames(curves, rows, scale) {
   return h("g", { key: "names", "aria-hidden": "true" },
     listed.map(({ i, name, x, end, at }) => h("g", { key: name },
       h("path", { class: "leader", d: `M${(x + 2).toFixed(1)} ${end.toFixed(1)}L${scale.right + 4} ${at.toFixed(1)}` }),
-      h("circle", { class: `fill${i % 7}`, cx: scale.right + 9, cy: at, r: 3.5 }),
-      h("text", { class: "curve-name", x: scale.right + 16, y: at + 4 }, shorten(name, plot.width < 480 ? 9 : 14)))),
-    left > 0 && h("text", { key: "more", class: "curve-name", x: scale.right + 16, y: scale.bottom + 4 }, `and ${left + 1} more`));
+      h("path", { class: `curve stroke${i % 7} dash${Math.floor(i / 7) % 3}`, d: `M${scale.right + 5} ${at.toFixed(1)}h13` }),
+      h("text", { class: "curve-name", x: scale.right + 22, y: at + 4 }, shorten(name, plot.width < 480 ? 9 : 14)))),
+    left > 0 && h("text", { key: "more", class: "curve-name", x: scale.right + 22, y: scale.bottom + 4 }, `and ${left + 1} more`));
 }
 
 // drawBars describes what simulations found: dots with bars for the intervals.
 function drawBars(saved, measure, scale) {
-  if (!measure.simulated) return null;
   const bars = simulations().flatMap((question) => {
     const answer = answerTo(question);
     if (!answer?.stable) return [];
     const x = scale.x(Number(question.load));
     return answer[measure.rows].map((row, i) => {
       const estimate = measure.simulated(row);
-      if (!estimate || !scale.holds(estimate.mean)) return null;
+      const value = estimate?.mean ?? estimate?.value;
+      if (!estimate || !scale.holds(value)) return null;
       const end = (value) => Math.max(plot.top, Math.min(scale.bottom, scale.y(Math.max(value, scale.log ? scale.low : 0))));
-      const [from, to] = [end(estimate.mean - estimate.half_width), end(estimate.mean + estimate.half_width)];
+      const [from, to] = [end(estimate.low ?? value - estimate.half_width), end(estimate.high ?? value + estimate.half_width)];
       return h("g", { key: `${question.load}/${i}`, class: `stroke${i % 7}` },
         h("path", { class: "bar", d: `M${x} ${from}V${to}M${x - 4} ${from}h8M${x - 4} ${to}h8` }),
-        h("circle", { class: "found", cx: x, cy: scale.y(estimate.mean), r: 3 }));
+        h("circle", { class: "found", cx: x, cy: scale.y(value), r: 3 }));
     });
   });
   return h("g", { key: "bars", class: "bars" }, bars);

@@ -1,7 +1,7 @@
 // The graph of classes and servers: who can serve whom. A node is selected by a click or Enter, a class and a server are connected
 // by drawing a line from one to the other, or by the boxes below the graph.
 
-const graph = { width: 420, node: 150, row: 50, height: 36, edge: 6 };
+const graph = { width: 440, node: 164, row: 50, height: 36, edge: 6 };
 let pulled = null; // the line that is being drawn: { rows, name, x, y }
 let focusedNode = null; // the one node that Tab reaches: rows/name
 
@@ -76,8 +76,8 @@ function drawNode(rows, row, y, nodes, look) {
     look.ringed && h("rect", { key: "ring", class: look.unstable ? "ring over" : "ring", x: x - 4, y: y - height / 2 - 4, width: node + 8, height: height + 8, rx: round + 4 }),
     h("rect", { key: "box", class: "box", x, y: y - height / 2, width: node, height, rx: round }),
     look.busy !== undefined && h("rect", { key: "busy", class: "busy", x: x + 1.5, y: y + height / 2 - 6, width: Math.max(0, (node - 3) * (look.busy ?? 0)), height: 4.5, rx: 2 }),
-    rows === "classes" && h("circle", { key: "dot", class: `fill${look.color % 7}`, cx: x + 16, cy: y, r: 5 }),
-    h("text", { key: "name", class: "name", x: x + (rows === "classes" ? 28 : 12), y: y + (rows === "classes" ? 4.5 : 2) }, shorten(name, 13)),
+    rows === "classes" && h("circle", { key: "dot", class: look.color % 14 < 7 ? `fill${look.color % 7}` : `hollow stroke${look.color % 7}`, cx: x + 16, cy: y, r: look.color % 14 < 7 ? 5 : 4 }),
+    h("text", { key: "name", class: "name", x: x + (rows === "classes" ? 28 : 12), y: y + (rows === "classes" ? 4.5 : 2) }, shorten(name, rows === "classes" ? 11 : 13)),
     h("text", { key: "number", class: "number", x: x + node - 12, y: y + (rows === "classes" ? 4.5 : 2) }, look.text));
 }
 

@@ -1,7 +1,7 @@
 // Which questions the state wants answered, the most urgent first.
 
 const calmTime = 250; // ms without a change, after which what takes longer is asked
-const runs = { runs: 20, jumps: 1e5, seed: 1 };
+const runs = { runs: 20, jumps: 5e4, seed: 1, percentiles };
 
 const verdictOf = ({ model, load }) => ({ ask: "verdict", model, load });
 const solutionOf = ({ model, load }) => ({ ask: "solve", model, load });
@@ -44,7 +44,7 @@ function curveOf(variant, view, from, to) {
   const critical = criticalOf(variant);
   if (critical === null || (view === "percentile" && !hasPercentiles(variant))) return [];
   const states = answerTo(solutionOf(variant))?.states ?? 0;
-  const some = view === "percentile" || states > 4096 ? 1 : 8;
+  const some = view === "percentile" ? 1 : Math.max(1, Math.min(8, Math.floor(8192 / states)));
   const list = [];
   for (const slice of slices.slice(from, states > 65536 ? Math.min(to, 2) : to)) {
     for (let i = 0; i < slice.length; i += some) {

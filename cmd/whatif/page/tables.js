@@ -105,7 +105,7 @@ function drawTable(saved, seen, rows, columns, input) {
     const set = (text, gesture) => edit(withRow(saved.model, rows, row.name, { [input.field]: text }), gesture);
     const chosen = state.selected?.rows === rows && state.selected.name === row.name;
     return h("tr", { key: row.name, role: "row", class: chosen ? "chosen" : null },
-      h("th", { key: "name", role: "rowheader", scope: "row" }, isClass && h("span", { class: `key back${i % 7}` }), row.name, row.count > 1 && h("span", { class: "quiet" }, ` ×${row.count}`)),
+      h("th", { key: "name", role: "rowheader", scope: "row" }, isClass && h("span", { class: `key ${i % 14 < 7 ? "" : "hollow "}back${i % 7}` }), row.name, row.count > 1 && h("span", { class: "quiet" }, ` ×${row.count}`)),
       h("td", { key: "input", role: "cell" }, h("span", { class: "inputs" },
         drawSlider({ key, label: `${input.label} of ${row.name}`, value, words: `${row[input.field]} ${input.unit}`, set }),
         drawField({ key: `${key}/text`, label: `${input.label} of ${row.name}, exact`, text: row[input.field], wide: 6, accept: isNumber, set: (text) => set(text, `${key}/text`) }))),
