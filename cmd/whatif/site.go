@@ -37,6 +37,7 @@ func onePage(s solver, first start) (site, error) {
 	if err != nil {
 		return nil, err
 	}
+	script, style, s.support = bare(script), bare(style), bare(s.support)
 	index, err := page(s, first, parts{
 		Policy: policy("'"+hash(script)+"'", "'"+hash(style)+"'"),
 		Style:  "<style>" + style + "</style>",
@@ -72,6 +73,17 @@ func texts() (script, style string, err error) {
 	}
 	css, err := fs.ReadFile(files, "page/page.css")
 	return b.String(), string(css), err
+}
+
+// bare returns a script or a style without indentation and without the lines that are comments, which a page that is sent need not have.
+func bare(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line = strings.TrimLeft(line, " \t"); !strings.HasPrefix(line, "//") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // The parts of the page that differ from one form to the other, and what it holds.

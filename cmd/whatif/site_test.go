@@ -95,6 +95,24 @@ func TestOnePage(t *testing.T) {
 	}
 }
 
+// The scripts hold no text that goes over several lines, in which bare would change what is said.
+func TestBare(t *testing.T) {
+	for _, name := range append([]string{"worker.js"}, scripts...) {
+		text, err := files.ReadFile("page/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.Count(line, "`")%2 != 0 {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
+	}
+	if got := bare("a\n  // b\n\tc // d\n"); got != "a\nc // d\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 // All files of the page are in it, and none ends the element that holds it.
 func TestFiles(t *testing.T) {
 	all, err := files.ReadDir("page")

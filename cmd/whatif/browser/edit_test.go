@@ -97,7 +97,7 @@ func TestUnstableAndBack(t *testing.T) {
 	if p.number("all/mean_delay") != nil || eval[int](p, `document.querySelectorAll("#graph .ring.over").length`) != 4 {
 		t.Error("numbers of an unstable cluster, or no rings")
 	}
-	p.wait(`document.querySelectorAll("#chart path.curve").length === 2`)
+	p.wait(`document.querySelectorAll("#chart path[data-curve]").length === 2`)
 	p.keys("\b", "\b", "\b", "1")
 	p.settle()
 	if got := p.text("#classes"); got != before {

@@ -135,7 +135,7 @@ function drawNames(curves, rows, scale) {
   return h("g", { key: "names", "aria-hidden": "true" },
     listed.map(({ i, name, x, end, at }) => h("g", { key: name },
       h("path", { class: "leader", d: `M${(x + 2).toFixed(1)} ${end.toFixed(1)}L${scale.right + 4} ${at.toFixed(1)}` }),
-      h("path", { class: `curve stroke${i % 7} dash${Math.floor(i / 7) % 3}`, d: `M${scale.right + 5} ${at.toFixed(1)}h13` }),
+      h("path", { class: `sample stroke${i % 7} dash${Math.floor(i / 7) % 3}`, d: `M${scale.right + 5} ${at.toFixed(1)}h13` }),
       h("text", { class: "curve-name", x: scale.right + 22, y: at + 4 }, shorten(name, plot.width < 480 ? 9 : 14)))),
     left > 0 && h("text", { key: "more", class: "curve-name", x: scale.right + 22, y: scale.bottom + 4 }, `and ${left + 1} more`));
 }
