@@ -185,3 +185,25 @@ func BenchmarkLongWays(b *testing.B) {
 		}
 	}
 }
+
+// All classes and five percentiles, on the lattice of classes and with so many servers a job that the one of servers is smaller.
+func BenchmarkDelays(b *testing.B) {
+	q := DelayQuestion{Levels: []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10), big.NewRat(95, 100), big.NewRat(99, 100), big.NewRat(999, 1000)}}
+	for _, classes := range []int{3, 12, 14} {
+		for _, engine := range []num.Engine{num.Float, num.Enclose} {
+			if engine == num.Enclose && classes > 3 {
+				continue // seconds
+			}
+			m := sparseModel(classes)
+			b.Run(fmt.Sprintf("classes=%d/engine=%s", classes, engine), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					r, err := Delays(b.Context(), m, q, Settings{Engine: engine})
+					if err != nil || r.RelativeErrorBound > 1e-9 {
+						b.Fatal(err, r.RelativeErrorBound)
+					}
+				}
+			})
+		}
+	}
+}

@@ -122,7 +122,8 @@ func (e *enclosure) goOn(q Question) error {
 // float64 knows it, and then moved either way until the bounds of the tail say that it is past p.
 func (e *enclosure) quantile(ctx context.Context, i int, p *big.Rat) (num.Interval, error) {
 	target := num.FromRat(p, e.prec)
-	m, slope := e.near[i].nearQuantile(p)
+	about, _ := p.Float64()
+	m, slope := e.near[i].near(about)
 	x := new(big.Float).SetPrec(e.prec).SetFloat64(m)
 	perSlope := new(big.Float).SetFloat64(1 / slope)
 	move, last := new(big.Float).SetPrec(e.prec), math.MaxInt

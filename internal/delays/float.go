@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"sync"
 
 	"productform/internal/arithmetic"
 	"productform/internal/recursion"
@@ -40,7 +41,7 @@ type Floats struct {
 	topRate     float64 // q, in the units of the problem
 	stay        []float64
 	weight      []float64 // over q
-	y           []float64
+	y, next     []float64 // P^n y, and what a step makes of it
 	entries     []entries // of each class
 	flows       [][]float64
 	normal      float64 // start Z
@@ -58,7 +59,7 @@ type entries struct {
 // NewFloats returns a chain at step 0, given the values v of its states but the root of the class lattice, and a bound on
 // their relative errors.
 func NewFloats(ctx context.Context, c *Chain, v []float64, bound float64) (*Floats, error) {
-	f := &Floats{c: c, cancel: recursion.Cancellation{Ctx: ctx}, y: make([]float64, c.top+1), flows: make([][]float64, len(c.marks))}
+	f := &Floats{c: c, cancel: recursion.Cancellation{Ctx: ctx}, y: make([]float64, c.top+1), next: make([]float64, c.top+1), flows: make([][]float64, len(c.marks))}
 	f.perStep = float64(c.elements() + 3)
 	if c.Shares != nil {
 		f.perStep += 23
@@ -195,13 +196,23 @@ func (f *Floats) Go(n int) error {
 		if err := f.cancel.After(f.stepsPerRun); err != nil {
 			return err
 		}
+		var group sync.WaitGroup
+		if f.stepsPerRun >= manyProducts {
+			group.Go(f.step)
+		} else {
+			f.step()
+		}
 		for i, e := range f.entries {
 			f.flows[i] = append(f.flows[i], e.dot(f.y))
 		}
-		f.step()
+		group.Wait()
+		f.y, f.next = f.next, f.y
 	}
 	return nil
 }
+
+// manyProducts of a step take longer than it takes to share them with another core.
+const manyProducts = 1 << 14
 
 // dot returns Σ_k value(k) y(k), each term rounded at most dotRoundings times.
 func (e entries) dot(y []float64) float64 {
@@ -228,20 +239,19 @@ const dotBlock = 1024
 
 func dotRoundings(terms int) float64 { return float64(dotBlock/4 + terms/dotBlock + 6) }
 
-// step takes y to Py, in place: a state is only reached from later ones.
+// step sets next to Py. A state is only reached from later ones.
 func (f *Floats) step() {
-	c, y := f.c, f.y
-	for k := 1; k < len(y); k++ {
-		x := y[k]
-		if x < floor {
-			y[k] = 0
+	c, next, stay := f.c, f.next, f.stay
+	for k, x := range f.y {
+		if k == 0 || x < floor {
+			next[k] = 0
 			continue
 		}
-		y[k] = f.stay[k] * x
+		next[k] = stay[k] * x
 		first, last := c.First[k], c.First[k+1]
 		children, weights := c.Child[first:last], c.Weight[first:last]
 		for t, child := range children {
-			y[child] += f.weight[weights[t]] * x
+			next[child] += f.weight[weights[t]] * x
 		}
 	}
 }

@@ -2,10 +2,8 @@ package delays
 
 import (
 	"math"
-	"math/big"
 
 	"productform/internal/arithmetic"
-	"productform/num"
 )
 
 // A Survival is the distribution of a delay as a mixture over the points of a Poisson process,
@@ -113,20 +111,65 @@ func (s *Survival) Quantile(below, above float64) (low, high float64) {
 	if !under(most) {
 		return 0, math.Inf(1)
 	}
-	if over(0) {
-		low = num.LastGood(0, most, over)
+	m, fall := s.near(below)
+	p, e, _ := s.Tail(m)
+	width := (e+0x1p-50)*p/fall + m*0x1p-50
+	if !(width > 0 && width <= most) {
+		width = most
 	}
-	return low, num.FirstGood(low, most, under)
+	for d := width; ; d *= 2 {
+		if low = m - d; low <= 0 || over(low) {
+			low = max(low, 0)
+			break
+		}
+	}
+	for d := width; ; d *= 2 {
+		if high = m + d; high >= most || under(high) {
+			high = min(high, most)
+			break
+		}
+	}
+	return low, high
 }
 
-// nearQuantile returns the time at which P(T > m/q) is about p, and how fast it falls there.
-func (s *Survival) nearQuantile(p *big.Rat) (m, fall float64) {
-	target, _ := p.Float64()
-	tail := func(s *Survival, m float64) float64 { t, _, _ := s.Tail(m); return t }
-	if most := s.reach(); tail(s, 0) > target {
-		m = num.LastGood(0, most, func(m float64) bool { return tail(s, m) > target })
+// near returns a time m at which P(T > m/q) is about target, and how fast that falls there. The logarithm of the tail is
+// nearly a line, so that the rule of false position takes few steps (where one end stays, it is halved: the Illinois variant).
+func (s *Survival) near(target float64) (m, fall float64) {
+	excess := func(m float64) float64 {
+		p, _, _ := s.Tail(m)
+		return math.Log(p / target)
+	}
+	low, high := 0., s.reach()
+	above, below := excess(low), excess(high)
+	side := 0
+	for range 100 {
+		if !(above > 0 && below < 0) || high-low <= high*0x1p-51 {
+			break
+		}
+		m = low + (high-low)*(above/(above-below))
+		if !(m > low && m < high) {
+			break
+		}
+		switch x := excess(m); {
+		case x > 0:
+			low, above = m, x
+			if side > 0 {
+				below /= 2
+			}
+			side = 1
+		case x < 0:
+			high, below = m, x
+			if side < 0 {
+				above /= 2
+			}
+			side = -1
+		default:
+			low, high = m, m
+		}
 	}
 	later := *s
 	later.A = s.A[1:] // d/dm Σ p_n a_n = Σ p_n (a_{n+1} - a_n)
-	return m, tail(s, m) - tail(&later, m)
+	now, _, _ := s.Tail(m)
+	next, _, _ := later.Tail(m)
+	return m, now - next
 }
