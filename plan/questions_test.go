@@ -239,3 +239,47 @@ func TestLimit(t *testing.T) {
 		}
 	})
 }
+
+// A sensitivity is the limit of differences: of a very small part of a step, in fractions.
+func TestSensitivities(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, all := drawQuestion(t)
+		c := rapid.SampledFrom(all).Draw(t, "plan").choice
+		before := measure(t, p, c)
+		list, err := plan.Sensitivities(context.Background(), p, c, plan.Settings{})
+		if before.solution == nil {
+			if !errors.Is(err, num.ErrUnstable) {
+				t.Fatalf("error %v", err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := big.NewRat(1, 1_000_000_000_000) // differences of fractions lose no digits
+		for _, x := range list {
+			m, err := p.Apply(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := *p
+			at.Model, at.Scale, at.Upgrades, at.NewServers, at.Edges, at.Targets = m, nil, nil, nil, nil, nil
+			var each plan.Choice
+			if u := len(p.Upgrades); x.Option < u {
+				up := p.Upgrades[x.Option]
+				at.Upgrades = []plan.Upgrade{{Server: up.Server, Step: new(big.Rat).Mul(up.Step, part), Cost: up.Cost, Most: 1}}
+			} else {
+				s := p.NewServers[x.Option-u]
+				at.NewServers = []plan.NewServer{{Name: "another", Capacity: new(big.Rat).Mul(s.Capacity, part), Classes: s.Classes, Cost: s.Cost, Most: 1}}
+			}
+			each.Steps = []int{1}
+			after := measure(t, &at, each)
+			change := new(big.Rat).Sub(after.aimed(p), before.aimed(p))
+			got, _ := change.Quo(change, part).Float64()
+			scale, _ := before.aimed(p).Float64()
+			if want := x.PerStep.Float; math.Abs(got-want) > 1e-6*math.Abs(want)+1e-12*scale {
+				t.Fatalf("option %d: %v, differences give %v", x.Option, want, got)
+			}
+		}
+	})
+}

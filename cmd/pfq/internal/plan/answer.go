@@ -31,6 +31,7 @@ type found struct {
 	Classes          []classRow    `json:"classes"`
 	Servers          []serverRow   `json:"servers"`
 	Edges            []edgeRow     `json:"edges"`
+	Gradients        []gradientRow `json:"gradients,omitempty"`
 	Undecided        []choice      `json:"undecided"`
 	Proof            *proof        `json:"proof"`
 	Cheaper          *proof        `json:"cheaper_proof,omitempty"`
@@ -94,6 +95,14 @@ type payRow struct {
 	Name    string        `json:"name" title:"class"`
 	Without render.Number `json:"mean_delay_without"`
 	With    render.Number `json:"mean_delay_with"`
+}
+
+// A gradientRow says by how much the mean delay that is minimized changes with an option at the plan, or without one as things are.
+type gradientRow struct {
+	Option  string        `json:"option"` // upgrade or new server
+	Name    string        `json:"name"`
+	PerStep render.Number `json:"mean_delay_per_step"`
+	PerCost render.Number `json:"mean_delay_per_cost"`
 }
 
 // A proof says which plans fail: all that hold from, cost less than below, at most at_most, and have a mean delay below mean_delay,
@@ -311,6 +320,18 @@ func (a *found) addProof(p *plan.Problem, r *plan.Answer) {
 	}
 }
 
+// addGradients adds what options are worth.
+func (a *found) addGradients(p *plan.Problem, list []plan.Sensitivity) {
+	names, _ := optionNames(p)
+	for _, x := range list {
+		kind := "upgrade"
+		if x.Option >= len(p.Upgrades) {
+			kind = "new server"
+		}
+		a.Gradients = append(a.Gradients, gradientRow{kind, names[x.Option], number(&x.PerStep), number(x.PerCost)})
+	}
+}
+
 func newProof(p *plan.Problem, from plan.Proof) *proof {
 	out := &proof{From: newChoice(from.From), Below: render.Rat(from.Below, render.Fraction), AtMost: render.Rat(from.AtMost, render.Fraction),
 		MeanDelay: from.Delay, Corners: []corner{}}
@@ -350,16 +371,14 @@ var planColumns = []string{"kind", "name", "target", "class", "server", "limit",
 func (a *found) lines() []render.Lines {
 	lines := []render.Lines{{Kind: "plan", Of: *a}}
 	for _, b := range a.Buy {
-		kind := b.Kind
-		b.Kind = ""
-		lines = append(lines, render.Lines{Kind: kind, Of: render.Fields(b)[1:]})
+		lines = append(lines, render.Lines{Kind: b.Kind, Of: render.Fields(b)[1:]})
 	}
 	lines = append(lines, render.Lines{Kind: "target", Of: a.Targets}, render.Lines{Kind: "class", Of: a.Classes}, render.Lines{Kind: "server", Of: a.Servers},
 		render.Lines{Kind: "edge effect", Of: a.Edges})
 	for _, e := range a.Edges {
 		lines = append(lines, render.Lines{Kind: "pays", Head: render.Fields(e)[:2], Of: e.Pays})
 	}
-	lines = append(lines, render.Lines{Kind: "undecided", Of: a.Undecided})
+	lines = append(lines, render.Lines{Kind: "gradient", Of: a.Gradients}, render.Lines{Kind: "undecided", Of: a.Undecided})
 	if a.Proof != nil {
 		lines = append(lines, render.Lines{Kind: "corner", Of: a.Proof.Corners})
 	}

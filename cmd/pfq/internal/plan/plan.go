@@ -36,6 +36,7 @@ const (
 type planFlags struct {
 	find   string
 	choice string // "" for none
+	worth  bool   // whether sensitivities are asked for
 	limit  int
 	tol    float64
 	verify string     // file of an answer, "" for none
@@ -57,6 +58,7 @@ func New() *cobra.Command {
 		Want: "a number >= 1e-300 and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
 	cli.AddText(cmd, &f.verify, "verify", "", "the name of a file with an answer in JSON",
 		"do not search: check the answer to the same question in the file `ANSWER`, in JSON")
+	cli.AddSwitch(cmd, &f.worth, "gradients", "also give by how much a little more of each option changes the mean delay that is minimized")
 	command.AddScale(cmd, &f.loads, "plan", "all arrival rates")
 	return cmd
 }
@@ -68,6 +70,8 @@ func (f *planFlags) check(given func(string) bool) error {
 		return fmt.Errorf("--choice and --find %s exclude each other: a plan that is given is not looked for", f.find)
 	case given("choice") && given("verify") && f.find != findLoad:
 		return errors.New("--choice and --verify exclude each other: measures of a plan that is given need no proof")
+	case given("gradients") && (f.find == findLoad || given("verify")):
+		return errors.New("--gradients is of no use with --find load and --verify: it says what is worth most at a plan, and proves nothing")
 	case f.find == findGrowth && !given("scale"):
 		return &input.Error{Path: "--scale", Want: "growing factors of the arrival rates, such as 1,1.25,1.5,2, with --find growth"}
 	}
@@ -139,7 +143,17 @@ func (f *planFlags) found(q command.Query, p *plan.Problem, r *plan.Answer) (*fo
 	if err != nil {
 		return nil, err
 	}
-	return newFound(f.find, p, r, effects), nil
+	a := newFound(f.find, p, r, effects)
+	if f.worth && (r.Plan == nil && r.Now.Solution != nil || r.Plan != nil && r.Plan.Solution != nil) {
+		list, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]plan.Sensitivity, error) {
+			return plan.Sensitivities(ctx, p, at, s)
+		})
+		if err != nil {
+			return nil, err
+		}
+		a.addGradients(p, list)
+	}
+	return a, nil
 }
 
 // frontier finds the plans that are best for their cost.

@@ -149,6 +149,10 @@ func TestFormats(t *testing.T) {
 	for _, q := range questions {
 		args := strings.Fields("plan - " + q.args)
 		answer, _, _ := pfq(text, append(args, "--format", "json")...)
+		if q.status == 0 && !strings.Contains(q.args, "load") {
+			args = append(args, "--gradients")
+			answer, _, _ = pfq(text, append(args, "--format", "json")...)
+		}
 		table, stderr, _ := pfq(text, append(args, "--format", "csv")...)
 		lines, err := csv.NewReader(strings.NewReader(table)).ReadAll()
 		if err != nil {

@@ -28,6 +28,7 @@ func (a *found) text(t *render.Text) {
 	}
 	t.Table(a.Classes, columns("name", "mean_delay_now", "mean_delay", "mean_delay_with_everything")...)
 	t.Table(a.Servers, columns("name", "utilization_now", "utilization", "utilization_with_everything")...)
+	t.Table(a.Gradients, "option", "name", "mean_delay_per_step", "mean_delay_per_cost")
 	a.edgesText(t)
 	for _, c := range a.Undecided {
 		t.Line("undecided: %s, where a bound straddles a limit at the widest precision", a.choiceText(c))

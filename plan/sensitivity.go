@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/big"
+	"slices"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/num"
+)
+
+// A Sensitivity says by how much the mean delay that is minimized, of the class Problem.Minimize or of all jobs, changes with an
+// option: its derivative at a plan, in the capacity that is added, times the capacity of a step.
+type Sensitivity struct {
+	Option  int        // row among the upgrades, then the new servers
+	PerStep num.Value  // <= 0, units of time
+	PerCost *num.Value // over the cost of a step; nil if it costs nothing
+}
+
+// Sensitivities returns the sensitivities at a plan, those of the options that are worth most for their cost first. They rank and
+// explain, and prove nothing: a step is not small.
+//
+// The error wraps [num.ErrUnstable] for a plan that leaves the cluster unstable; others are those of [Evaluate].
+func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sensitivity, error) {
+	in, s, err := begin(p, s)
+	if err != nil {
+		return nil, err
+	}
+	edges, steps, err := in.resolve(c)
+	if err != nil {
+		return nil, err
+	}
+	m := in.model(edges, steps)
+	rows := make([]int, len(in.options)) // of the servers that the options are about
+	for k, o := range in.options {
+		switch rows[k] = o.server; {
+		case o.server >= 0:
+		case steps[k] > 0:
+			rows[k] = slices.IndexFunc(m.Servers, func(s cluster.Server) bool { return s.Name == o.name })
+		default: // a new server of capacity 0 so far
+			rows[k] = len(m.Servers)
+			m.Servers = append(m.Servers, cluster.Server{Name: o.name, Count: 1, Capacity: new(big.Rat)})
+			for _, i := range o.classes {
+				m.Classes[i].Servers = append(slices.Clone(m.Classes[i].Servers), cluster.Choice{Server: rows[k], Choose: 1})
+			}
+		}
+	}
+	capacities, err := in.aimedGradient(ctx, m, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Sensitivity, len(in.options))
+	for k, o := range in.options {
+		more := new(big.Rat).Set(o.capacity) // of each server of the row
+		if o.server < 0 {
+			more.Quo(more, new(big.Rat).SetInt64(int64(m.Servers[rows[k]].Size())))
+		}
+		list[k] = Sensitivity{Option: k, PerStep: capacities[rows[k]].Times(more)}
+		if o.cost > 0 {
+			v := list[k].PerStep.Times(new(big.Rat).Inv(in.rat(o.cost)))
+			list[k].PerCost = &v
+		}
+	}
+	worth := func(x Sensitivity) float64 {
+		if x.PerCost == nil {
+			return math.Inf(-1) // first, for nothing
+		}
+		return x.PerCost.Float
+	}
+	slices.SortStableFunc(list, func(x, y Sensitivity) int { return cmp.Compare(worth(x), worth(y)) })
+	return list, nil
+}
+
+// aimedGradient returns the derivatives of the mean delay that is minimized in the capacity of each row of servers.
+func (in *instance) aimedGradient(ctx context.Context, m *cluster.Model, s bf.Settings) ([]num.Value, error) {
+	if in.aim >= 0 {
+		g, err := bf.ClassGradients(ctx, m, s)
+		if err != nil {
+			return nil, err
+		}
+		return g.Classes[in.aim].MeanDelay.Capacities, nil
+	}
+	g, err := bf.MeanJobsGradient(ctx, m, s)
+	if err != nil {
+		return nil, err
+	}
+	rate := new(big.Rat)
+	for _, c := range m.Classes {
+		rate.Add(rate, c.ArrivalRate)
+	}
+	rate.Inv(rate)
+	capacities := make([]num.Value, len(g.Capacities))
+	for row, v := range g.Capacities {
+		capacities[row] = v.Times(rate)
+	}
+	return capacities, nil
+}
