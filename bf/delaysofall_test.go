@@ -1,12 +1,15 @@
 package bf
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/big"
 	"testing"
 
 	"productform/cluster"
 	"productform/internal/oracle"
+	"productform/num"
 )
 
 // Servers that share no class are M/M/1 queues: P(T > t) is a mixture of two exponentials.
@@ -63,5 +66,26 @@ func TestDelaysOfAllOfOne(t *testing.T) {
 	m.Classes[0].ArrivalRate = new(big.Rat)
 	if all, err := DelaysOfAll(t.Context(), m, levels, Settings{}); err != nil || all != nil {
 		t.Errorf("%v, %v without arrivals", all, err)
+	}
+}
+
+// Quantiles of all jobs end with their context, in whatever round.
+func TestDelaysOfAllEnd(t *testing.T) {
+	m := shopModel()
+	levels := oracle.Rats("0.5 0.99")
+	ask := func(ctx context.Context) error {
+		_, err := DelaysOfAll(ctx, m, levels, Settings{})
+		return err
+	}
+	if err := oracle.CheckEnds(ask, 1<<13, 64); err != nil {
+		t.Error(err)
+	}
+	if _, err := DelaysOfAll(t.Context(), m, levels, Settings{Engine: num.Exact}); err == nil {
+		t.Error("quantiles in fractions")
+	}
+	m.Classes[0].MeanSize = big.NewRat(2, 1)
+	var bad *num.InputError
+	if _, err := DelaysOfAll(t.Context(), m, levels, Settings{}); !errors.As(err, &bad) {
+		t.Errorf("classes of two mean sizes: %v", err)
 	}
 }

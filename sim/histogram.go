@@ -92,11 +92,32 @@ type tally struct {
 	below []int64 // values in the bins before each, and at last all
 }
 
-// tally returns what was counted.
+// add adds values of a bin after those that there are.
+func (t *tally) add(bin int32, values int64) {
+	t.bins, t.below = append(t.bins, bin), append(t.below, t.below[len(t.bins)]+values)
+}
+
+// tally returns what was counted, and forgets it.
 func (c *Counter) tally() tally {
 	t := tally{below: []int64{0}}
 	for bin, n := range c.all {
-		t.bins, t.below = append(t.bins, int32(bin)), append(t.below, t.below[len(t.bins)]+n)
+		t.add(int32(bin), n)
+	}
+	for _, octave := range c.octaves {
+		if octave != nil {
+			clear(octave[:])
+		}
+	}
+	return t
+}
+
+// tally returns what a histogram holds.
+func (h *Histogram) tally() tally {
+	t := tally{bins: make([]int32, 0, len(h.Gaps)), below: make([]int64, 1, 1+len(h.Gaps))}
+	bin := int32(0)
+	for k, gap := range h.Gaps {
+		bin += gap
+		t.add(bin, h.Counts[k])
 	}
 	return t
 }

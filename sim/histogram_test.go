@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -57,7 +58,14 @@ func TestHistogramsMerge(t *testing.T) {
 			}
 			merged.merge(&kept)
 		}
-		want, tally := whole.histogram(), whole.tally()
+		want := whole.histogram()
+		tally := whole.tally()
+		if diff := cmp.Diff(want.tally(), tally, cmp.AllowUnexported(tally), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("a histogram is tallied as %s", diff)
+		}
+		if again := whole.tally(); again.total() != 0 {
+			t.Errorf("%d values are still there", again.total())
+		}
 		if diff := cmp.Diff(want, merged.histogram()); diff != "" {
 			t.Error(diff)
 		}

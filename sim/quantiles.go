@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -45,13 +46,16 @@ const (
 
 // quantiles estimates those that were asked for, of all jobs and of each class, and warns where there are too few jobs. What
 // cannot be estimated is left out.
-func (p *Plan) quantiles(r *Result, samples []*Sample) {
+func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) error {
 	if len(p.settings.Levels) == 0 {
-		return
+		return nil
 	}
 	lists := make([][]Histogram, len(samples))
-	add := func(one Quantile, name string, warn bool) {
-		d := newSeenDelays(lists)
+	add := func(one Quantile, name string, warn bool) error {
+		d, err := newSeenDelays(ctx, lists)
+		if err != nil {
+			return err
+		}
 		one.Confidence, one.Jobs, one.Runs = p.settings.Confidence, d.jobs(), len(lists)
 		for _, level := range p.settings.Levels {
 			q := one
@@ -64,6 +68,7 @@ func (p *Plan) quantiles(r *Result, samples []*Sample) {
 				r.warn("%s: percentile %.12g of delays: %s", name, 100*level, why)
 			}
 		}
+		return nil
 	}
 	arrive := 0 // classes of which jobs arrive
 	for _, c := range p.Classes {
@@ -74,13 +79,18 @@ func (p *Plan) quantiles(r *Result, samples []*Sample) {
 	for k, s := range samples {
 		lists[k] = s.Delays
 	}
-	add(Quantile{Kind: OfAll}, "all jobs", arrive > 1) // else the class is warned of
+	if err := add(Quantile{Kind: OfAll}, "all jobs", arrive > 1); err != nil { // with one such class, that is warned of
+		return err
+	}
 	for i, c := range p.Classes {
 		for k, s := range samples {
 			lists[k] = s.Delays[i : i+1]
 		}
-		add(Quantile{Kind: OfClass, Index: i, Of: c.Name}, "class "+c.Name, c.ArrivalRate > 0)
+		if err := add(Quantile{Kind: OfClass, Index: i, Of: c.Name}, "class "+c.Name, c.ArrivalRate > 0); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // A seenDelays holds the delays of some jobs.
@@ -90,19 +100,27 @@ type seenDelays struct {
 }
 
 // newSeenDelays adds up the histograms of each replication, and those of all.
-func newSeenDelays(lists [][]Histogram) *seenDelays {
+func newSeenDelays(ctx context.Context, lists [][]Histogram) (*seenDelays, error) {
 	d := &seenDelays{runs: make([]tally, len(lists))}
-	whole := new(Counter)
+	run, whole := new(Counter), new(Counter)
 	for r, list := range lists {
-		run := new(Counter)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for k := range list {
+			whole.merge(&list[k])
+		}
+		if len(list) == 1 {
+			d.runs[r] = list[0].tally()
+			continue
+		}
 		for k := range list {
 			run.merge(&list[k])
-			whole.merge(&list[k])
 		}
 		d.runs[r] = run.tally()
 	}
 	d.whole = whole.tally()
-	return d
+	return d, nil
 }
 
 // jobs returns their number.

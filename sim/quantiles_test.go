@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -21,7 +22,11 @@ func seen(delays [][]float64) *seenDelays {
 		}
 		lists[r] = []Histogram{c[0].histogram(), c[1].histogram()}
 	}
-	return newSeenDelays(lists)
+	d, err := newSeenDelays(context.Background(), lists)
+	if err != nil {
+		panic(err) // the context does not end
+	}
+	return d
 }
 
 // estimated returns a quantile of delays by replication, nil if there is none, and the reason why not or why not to trust it.
@@ -168,5 +173,14 @@ func TestIntervalsCover(t *testing.T) {
 		if missed := (Sum(below[:]) + Sum(above[:])) / cells; missed > 0.12 { // cells are not quite independent
 			t.Errorf("%d runs of %d jobs: %.3f of all intervals miss, want 0.1", c.runs, c.jobs, missed)
 		}
+	}
+}
+
+// Adding up ends with the context.
+func TestSeenDelaysEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if d, err := newSeenDelays(ctx, make([][]Histogram, 3)); err == nil {
+		t.Errorf("%+v", d)
 	}
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
@@ -62,7 +63,7 @@ func inOrder(a, b Measure) int {
 }
 
 // result returns the estimates from samples of two replications or more.
-func (p *Plan) result(samples []*Sample) *Result {
+func (p *Plan) result(ctx context.Context, samples []*Sample) (*Result, error) {
 	r := &Result{Method: p.Method, Runs: len(samples), Time: p.time, WarmUp: p.warmUp, Classes: p.Classes, Servers: p.Servers}
 	for _, s := range samples {
 		r.Jumps += s.Jumps
@@ -80,8 +81,10 @@ func (p *Plan) result(samples []*Sample) *Result {
 		}
 	}
 	p.judge(r, samples)
-	p.quantiles(r, samples)
-	return r
+	if err := p.quantiles(ctx, r, samples); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // number returns the time average of the number n in a sample.

@@ -48,7 +48,9 @@ func RunAll(ctx context.Context, plans []*Plan, s sweep.Settings) ([]*Result, er
 		for _, place := range places[k] {
 			own = append(own, samples[place])
 		}
-		results[k] = p.result(own)
+		if results[k], err = p.result(ctx, own); err != nil {
+			return nil, err
+		}
 	}
 	return results, nil
 }
@@ -81,8 +83,9 @@ func (p *Plan) runUntilPrecise(ctx context.Context, progress func(sweep.Progress
 		}
 		before = last
 		samples = append(samples, more...)
-		if r := p.result(samples); r.PrecisionMet || want == p.settings.Runs {
-			return r, nil
+		r, err := p.result(ctx, samples)
+		if err != nil || r.PrecisionMet || want == p.settings.Runs {
+			return r, err
 		}
 	}
 }

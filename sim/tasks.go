@@ -71,7 +71,10 @@ func (p *Plan) missing(ctx context.Context, folder string) ([]sweep.Task[*Sample
 			return missing, err
 		}
 		samples, err := sweep.Run(ctx, tasks, sweep.Settings{Folder: folder}) // all are found
-		if err != nil || p.result(samples).PrecisionMet {
+		if err != nil {
+			return nil, err
+		}
+		if r, err := p.result(ctx, samples); err != nil || r.PrecisionMet {
 			return nil, err
 		}
 	}
