@@ -106,15 +106,13 @@ func (r *reader) watch(ctx context.Context) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		if missed > 0 && (r.delivered.Load() >= missed || len(r.messages) > 0) {
-			missed = 0
-		}
-		switch {
-		case missed > 0 && time.Since(since) >= stallTime:
-			return errStalled
-		case missed > 0:
+		if missed > 0 && r.delivered.Load() < missed && len(r.messages) == 0 {
+			if time.Since(since) >= stallTime {
+				return errStalled
+			}
 			continue
 		}
+		missed = 0
 		ask, cancel := context.WithTimeout(ctx, time.Second)
 		list, _, err := store.Next(ask, r.js, r.stream, ">", r.delivered.Load()+1, 1)
 		cancel()

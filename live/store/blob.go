@@ -63,7 +63,8 @@ func Put(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (di
 	return digest, size, err
 }
 
-// Get writes the content of a digest. The error wraps [ErrNotFound] if it is not there or not whole for some seconds, and [ErrCorrupt] if it is another; what was written then is not to be used.
+// Get writes the content of a digest. The error wraps [ErrNotFound] if it is not there or not whole after a
+// second, and [ErrCorrupt] if it is another; what was written then is not to be used.
 func Get(ctx context.Context, js jetstream.JetStream, digest string, to io.Writer) error {
 	sum, err := hex.DecodeString(digest)
 	if err != nil || len(sum) != sha256.Size || hex.EncodeToString(sum) != digest {
