@@ -15,6 +15,7 @@ type Figure struct {
 	Panels     []Panel     // at least one
 	Checks     []Check     // numbers of the figure reached a second way
 	Claims     []Claim     // what the paper says of the figure, beside its numbers
+	Confidence float64     // of the intervals of its series; 0 means 0.95
 
 	// OneLegend asks for one legend above all panels even if they show different series: those of one label are
 	// drawn alike. Without it there is one only for several rows of panels that show the same.

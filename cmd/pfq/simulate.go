@@ -141,7 +141,7 @@ func (f *simulateFlags) read(q command.Query) (m *cluster.Model, jobs jobSizes, 
 	} else if f.keepSizes && d == nil {
 		return nil, jobs, input.Errorf("--sizes", f.sizes, "%sPATH, %sPATH or %s, with --keep-sizes", command.FromList, command.FromLog, command.BoundedPareto)
 	}
-	if m, err = readModel(q); err != nil {
+	if m, err = command.ReadModel(q); err != nil {
 		return nil, jobs, err
 	}
 	for i, c := range m.Classes {

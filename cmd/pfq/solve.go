@@ -64,7 +64,7 @@ const (
 
 // answer solves the model, at every factor if there are some.
 func (f *solveFlags) answer(q command.Query) (a render.Answer, stable bool, err error) {
-	m, err := readModel(q)
+	m, err := command.ReadModel(q)
 	if err == nil {
 		err = command.CheckPercentiles(f.percentiles)
 	}
@@ -330,9 +330,4 @@ func sweepText(t *render.Text, points []point) {
 	t.Table(gradients, slices.Concat([]string{"scale"}, gradientColumns)...)
 	t.Table(distribution, "scale", "jobs", "probability")
 	t.Table(byClass, "scale", "name", "jobs", "probability")
-}
-
-// readModel reads the model that the question is about.
-func readModel(q command.Query) (*cluster.Model, error) {
-	return command.Read(q, cluster.Read, cluster.ReadFile, "allocate", "resources", "jobs")
 }

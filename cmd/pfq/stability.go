@@ -18,7 +18,7 @@ import (
 
 func newStability() *cobra.Command {
 	cmd := command.New("stability MODEL", func(q command.Query) (render.Answer, bool, error) {
-		m, err := readModel(q)
+		m, err := command.ReadModel(q)
 		if err != nil {
 			return render.Answer{}, false, err
 		}

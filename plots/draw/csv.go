@@ -2,6 +2,7 @@ package draw
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"slices"
@@ -23,6 +24,7 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 	var axes, header []string
 	var columns []*column
 	var rows [][]float64 // of each axis
+	confidence := number(100 * cmp.Or(f.Confidence, 0.95))
 	for _, p := range f.Panels {
 		at := slices.Index(axes, meaning(p.X))
 		if at < 0 {
@@ -31,7 +33,7 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 		for _, s := range p.Series {
 			name := p.Title + ", " + s.Name() + ": " + p.Y.Title()
 			rows[at] = append(rows[at], s.X...)
-			low, high := name+", low end of 95 % interval", name+", high end of 95 % interval"
+			low, high := name+", low end of "+confidence+" % interval", name+", high end of "+confidence+" % interval"
 			if s.Kind == plots.Band {
 				low, high = name+", lower bound", name+", upper bound"
 			} else {

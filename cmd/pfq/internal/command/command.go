@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"productform/cluster"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/output"
@@ -44,7 +45,7 @@ type Query struct {
 	File   string // - for the standard input; empty for commands that take none
 	Stdin  io.Reader
 	Stderr io.Writer
-	format string
+	Format string // of the answer
 	To     string // file of the answer
 
 	done, of int // parts of the answer that are done, of so many; 0 if it has one
@@ -67,6 +68,19 @@ func (q *Query) ask(cmd *cobra.Command, args []string) {
 // New returns a command that answers a question about a file, which is its argument, and adds the flags --format and
 // --output. The answer comes with whether there is what was asked for; if not, it says why.
 func New(use string, answer func(Query) (a render.Answer, found bool, err error)) *cobra.Command {
+	return NewWriter(use, render.Formats, func(q Query) ([]byte, bool, error) {
+		a, found, err := answer(q)
+		if err != nil {
+			return nil, false, err
+		}
+		text, err := a.Format(q.Format)
+		return text, found, err
+	})
+}
+
+// NewWriter returns a command like that of [New] for answers of other formats, the first of which is the default. Of an answer that is
+// nil nothing is written.
+func NewWriter(use string, formats []string, answer func(Query) (a []byte, found bool, err error)) *cobra.Command {
 	var q Query
 	name, kind, _ := strings.Cut(use, " ")
 	cmd := &cobra.Command{
@@ -90,16 +104,14 @@ func New(use string, answer func(Query) (a render.Answer, found bool, err error)
 					return err
 				}
 			}
-			a, found, err := answer(q)
+			text, found, err := answer(q)
 			if err != nil {
 				return err
 			}
-			text, err := a.Format(q.format)
-			if err != nil {
-				return err
-			}
-			if err := output.Write(text, q.To, cmd.OutOrStdout()); err != nil {
-				return err
+			if text != nil {
+				if err := output.Write(text, q.To, cmd.OutOrStdout()); err != nil {
+					return err
+				}
 			}
 			if !found {
 				return ErrNoAnswer
@@ -107,7 +119,7 @@ func New(use string, answer func(Query) (a render.Answer, found bool, err error)
 			return nil
 		},
 	}
-	AddFormat(cmd, &q.format)
+	cli.AddChoice(cmd, &q.Format, "format", formats, "form of the answer")
 	AddOutput(cmd, &q.To)
 	return Help(cmd)
 }
@@ -138,6 +150,11 @@ func Read[T any](q Query, read func(io.Reader) (*T, error), readFile func(string
 		err = tree.InFile(cli.Source(q.File), err)
 	}
 	return v, meantFor(err, other, fields...)
+}
+
+// ReadModel reads the cluster that the question is about.
+func ReadModel(q Query) (*cluster.Model, error) {
+	return Read(q, cluster.Read, cluster.ReadFile, "allocate", "resources", "jobs")
 }
 
 // meantFor adds to an error about a field that models of another command have that they are for this one.

@@ -20,8 +20,8 @@ import (
 	"productform/sweep"
 )
 
-// runFlags are the flags of AddSimulation but --runs.
-var runFlags = append([]string{"percentiles", "jumps", "warmup", "seed", "confidence", "results", "parallel"}, runs.Flags...)
+// runFlags are the flags of AddRuns.
+var runFlags = append([]string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}, runs.Flags...)
 
 // AddSimulation adds --runs to a command that simulates only if it is given, --percentiles, and the flags of AddRuns.
 func AddSimulation(cmd *cobra.Command, s *sim.Settings, percentiles *[]Percentile, usage string, plans func(Query) ([]*sim.Plan, error)) {
@@ -33,12 +33,22 @@ func AddSimulation(cmd *cobra.Command, s *sim.Settings, percentiles *[]Percentil
 
 // CheckSimulation refuses the flags of AddSimulation without --runs, and asks for the percentiles.
 func CheckSimulation(given func(string) bool, s *sim.Settings, percentiles []Percentile) error {
-	for _, name := range runFlags {
+	if err := needRuns(given, append([]string{"percentiles"}, runFlags...)); err != nil {
+		return err
+	}
+	return SetLevels(s, percentiles)
+}
+
+// CheckRuns refuses the flags of AddRuns without --runs.
+func CheckRuns(given func(string) bool) error { return needRuns(given, runFlags) }
+
+func needRuns(given func(string) bool, flags []string) error {
+	for _, name := range flags {
 		if given(name) && !given("runs") {
 			return fmt.Errorf("--%s is of no use without --runs", name)
 		}
 	}
-	return SetLevels(s, percentiles)
+	return nil
 }
 
 // AddRuns adds the flags for what all simulations have in common. plans returns those whose runs the answer is made of: with

@@ -1,0 +1,241 @@
+package plot
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/commandtest"
+)
+
+// pfq runs one command line in this process.
+var pfq = commandtest.Program(func() *cobra.Command { return command.Root(New()) }).Run
+
+const shop = `{"servers": [{"name": "big", "capacity": 2}, {"name": "small", "capacity": 1}], "classes": [
+	{"name": "web", "arrival_rate": 1, "servers": ["big", "small"]}, {"name": "reports", "arrival_rate": 0.4, "servers": ["small"]}]}`
+
+// table draws the model as CSV and returns the columns by their header, without the unit.
+func table(t *testing.T, model string, args ...string) map[string][]float64 {
+	t.Helper()
+	stdout, stderr, status := pfq(model, append([]string{"plot", "-", "--format", "csv"}, args...)...)
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	records, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := make(map[string][]float64)
+	for k, name := range records[0] {
+		name, end, _ := strings.Cut(name, ": ")
+		if _, interval, ok := strings.Cut(end, ", "); ok {
+			name += ", " + interval
+		}
+		for _, record := range records[1:] {
+			if record[k] == "" {
+				continue
+			}
+			v, err := strconv.ParseFloat(record[k], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			columns[name] = append(columns[name], v)
+		}
+	}
+	return columns
+}
+
+// What is drawn are the numbers of the solvers, at each load.
+func TestNumbers(t *testing.T) {
+	got := table(t, shop, "--show", "delay,jobs,rate,utilization", "--percentiles", "50,99.9", "--scale", "0.5,1,2", "--distribution", "3")
+	m, err := cluster.ReadJSON(strings.NewReader(shop))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(k int, name string, want float64) {
+		t.Helper()
+		if len(got[name]) <= k || got[name][k] != want {
+			t.Errorf("%s: %v at %d, want %v", name, got[name], k, want)
+		}
+	}
+	for k, factor := range []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1), big.NewRat(2, 1)} {
+		r, err := bf.Solve(t.Context(), m.Scale(factor), bf.Settings{MaxJobs: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := bf.Delays(t.Context(), m.Scale(factor), bf.DelayQuestion{Levels: []*big.Rat{big.NewRat(1, 2), big.NewRat(999, 1000)}}, bf.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range m.Classes {
+			check(k, "mean delay, "+c.Name, r.Classes[i].MeanDelay.Float)
+			check(k, "mean jobs, "+c.Name, r.Classes[i].MeanJobs.Float)
+			check(k, "service rate, "+c.Name, r.Classes[i].ServiceRate.Float)
+			check(k, "p50 of the delay, "+c.Name, d.Classes[i].Quantiles[0].Float)
+			check(k, "p99.9 of the delay, "+c.Name, d.Classes[i].Quantiles[1].Float)
+		}
+		for s, server := range m.Servers {
+			check(k, "utilization, "+server.Name, r.Servers[s].Utilization.Float)
+		}
+		if k == 1 {
+			for n, p := range r.JobsDistribution {
+				check(n, "number of jobs at load 1, all jobs", p.Float)
+			}
+		}
+	}
+}
+
+// Simulated points lie near the curves that they are about, each at a load that has been drawn.
+func TestSimulated(t *testing.T) {
+	for _, c := range []struct{ name, model string }{
+		{"in order of arrival", shop},
+		{"balanced fairness", strings.Replace(shop, `"arrival_rate": 1,`, `"arrival_rate": 0.5, "mean_size": 2,`, 1)},
+	} {
+		args := []string{"--runs", "10", "--jumps", "20000", "--scale", "0.5,1,1.5", "--confidence", "0.9999"}
+		if c.model == shop {
+			args = append(args, "--percentiles", "50")
+		}
+		got := table(t, c.model, args...)
+		points := 0
+		for name, exact := range got {
+			measure, row, _ := strings.Cut(name, ", ")
+			simulated := measure + ", simulated, " + row
+			low, high := got[simulated+", low end of 99.99 % interval"], got[simulated+", high end of 99.99 % interval"]
+			for k := range low {
+				points++
+				if !(low[k] <= exact[k] && exact[k] <= high[k]) {
+					t.Errorf("%s: %s at %d: %v is not in [%v, %v]", c.name, name, k, exact[k], low[k], high[k])
+				}
+			}
+		}
+		if want := map[bool]int{true: 18, false: 12}[c.model == shop]; points != want {
+			t.Errorf("%s: %d points, want %d", c.name, points, want)
+		}
+	}
+}
+
+// Each load that is simulated is one of those drawn, at most eight and evenly.
+func TestSimulatedLoads(t *testing.T) {
+	for n := 1; n <= 100; n++ {
+		loads := simulated(n)
+		if len(loads) != min(n, 8) || loads[0] < 0 || loads[len(loads)-1] >= n {
+			t.Errorf("of %d: %v", n, loads)
+		}
+		for k := 1; k < len(loads); k++ {
+			if gap := loads[k] - loads[k-1]; gap < n/8 || gap > n/8+1 {
+				t.Errorf("of %d: %v", n, loads)
+			}
+		}
+	}
+}
+
+// The name of the file tells the format, as its first bytes show; the same picture has the same bytes.
+func TestFormats(t *testing.T) {
+	for ending, begin := range map[string]string{"png": "\x89PNG", "PNG": "\x89PNG", "svg": "<?xml", "pdf": "%PDF", "csv": "load"} {
+		var before []byte
+		for range 2 {
+			name := filepath.Join(t.TempDir(), "p."+ending)
+			if stdout, stderr, status := pfq(shop, "plot", "-", "-o", name, "--scale", "0.5,1"); stdout+stderr != "" || status != 0 {
+				t.Fatalf("%s: status %d %q %q", ending, status, stdout, stderr)
+			}
+			got, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(string(got), begin) {
+				t.Errorf("%s begins with %q", ending, got[:8])
+			}
+			if before != nil && !slices.Equal(got, before) {
+				t.Errorf("%s: other bytes", ending)
+			}
+			before = got
+		}
+	}
+	if stdout, _, status := pfq(shop, "plot", "-"); status != 0 || !strings.HasPrefix(stdout, "<?xml") {
+		t.Errorf("status %d, standard output %.20q", status, stdout)
+	}
+}
+
+// No panel has two curves that look alike or have one name, however many classes there are, and their panels have the same axes.
+func TestManyClasses(t *testing.T) {
+	for _, n := range []int{7, 8, 20, 91} {
+		var classes []string
+		for i := range n {
+			classes = append(classes, fmt.Sprintf(`{"name": "a class with a long name, number %d", "arrival_rate": 0.001, "servers": [{"group": "s", "choose": %d}]}`, i, i+1))
+		}
+		m, err := cluster.ReadJSON(strings.NewReader(`{"servers": [{"name": "s", "count": 100, "capacity": 1}], "classes": [` + strings.Join(classes, ",") + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		factors := []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)}
+		c := &curves{flags: &plotFlags{show: []string{delay}, factors: factors}, model: m, critical: big.NewRat(2, 1), factors: factors}
+		if c.results, err = bf.LoadSweep(t.Context(), m, factors, bf.Settings{}); err != nil {
+			t.Fatal(err)
+		}
+		f, err := c.figure("many")
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		for _, p := range f.Panels {
+			looks, names := make(map[int]bool), make(map[string]bool)
+			for _, s := range p.Series {
+				looks[s.Look], names[s.Label] = true, true
+			}
+			if len(looks) != len(p.Series) || len(names) != len(p.Series) || len(looks) > mostCurves {
+				t.Errorf("%d classes: a panel with %d curves has %d looks, %d names", n, len(p.Series), len(looks), len(names))
+			}
+			if p.Y.Min != f.Panels[0].Y.Min || p.Y.Max != f.Panels[0].Y.Max || !(p.Y.Max > p.Y.Min) || math.IsInf(p.Y.Max, 0) {
+				t.Errorf("%d classes: axes from %v to %v and from %v to %v", n, p.Y.Min, p.Y.Max, f.Panels[0].Y.Min, f.Panels[0].Y.Max)
+			}
+			seen += len(p.Series)
+		}
+		if seen != n || len(f.Panels) != (n+mostCurves-1)/mostCurves {
+			t.Errorf("%d classes: %d curves in %d panels", n, seen, len(f.Panels))
+		}
+	}
+}
+
+// What cannot be drawn is refused, and nothing is written.
+func TestRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.png")
+	for _, c := range []struct {
+		model, args, want string
+		status            int
+	}{
+		{shop, "--show none", `--show = none: want something to draw`, 2},
+		{shop, "--show none,delay", `--show = none,delay: want none alone`, 2},
+		{shop, "--show speed", `--show = speed: want delay, jobs, rate, utilization or none`, 2},
+		{shop, "--scale 1,0.5", `--scale = 1/2: want factors that increase, more than 1`, 2},
+		{shop, "--scale 0,1", `--scale[0] = 0: want factors > 0`, 2},
+		{shop, "--scale 3,4", `unstable with its arrival rates multiplied by 15/7 or more`, 1},
+		{strings.Replace(shop, `"arrival_rate": 1`, `"arrival_rate": 5`, 1), "--distribution 5", `unstable with its arrival rates multiplied by 5/9 or more`, 1},
+		{shop, "--percentiles 100", `--percentiles[0] = 100: want a number > 0 and < 100`, 2},
+		{shop, "--jumps 2000", `--jumps is of no use without --runs`, 2},
+		{strings.ReplaceAll(strings.Replace(shop, "0.4", "0", 1), `"arrival_rate": 1`, `"arrival_rate": 0`), "", `want a class with an arrival_rate > 0`, 2},
+		{strings.Replace(shop, `"arrival_rate": 1,`, `"arrival_rate": 1, "mean_size": 2,`, 1), "--percentiles 50", `mean_size`, 2},
+	} {
+		stdout, stderr, status := pfq(c.model, append([]string{"plot", "-", "-o", file}, strings.Fields(c.args)...)...)
+		if status != c.status || stdout != "" || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: status %d, %q %q, want %d, %q", c.args, status, stdout, stderr, c.status, c.want)
+		}
+		if _, err := os.Stat(file); err == nil {
+			t.Fatalf("%s: a picture", c.args)
+		}
+	}
+	if _, stderr, status := pfq(shop, "plot", "-", "-o", "p.gif"); status != 2 || !strings.Contains(stderr, "--output = p.gif: want a name that ends in .png") {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+}

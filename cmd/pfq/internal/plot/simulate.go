@@ -1,0 +1,81 @@
+package plot
+
+import (
+	"context"
+	"fmt"
+
+	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/sim"
+	simcluster "productform/sim/cluster"
+	"productform/stability"
+)
+
+// A point is a load that is simulated.
+type point struct {
+	load   int // index of the factor
+	result *sim.Result
+}
+
+const mostPoints = 8
+
+// simulated returns the indices of the factors that are simulated, at most eight evenly among n.
+func simulated(n int) (loads []int) {
+	count := min(n, mostPoints)
+	for k := range count {
+		loads = append(loads, (2*k+1)*n/(2*count))
+	}
+	return loads
+}
+
+// plan returns the simulation of a model. Where classes differ in mean size theory is that of balanced fairness, otherwise jobs are
+// served in order of arrival.
+func (f *plotFlags) plan(q command.Query, m *cluster.Model) (*sim.Plan, error) {
+	system := simcluster.Cluster{Model: m, Policy: simcluster.FCFS}
+	if _, err := m.OneMeanSize(); err != nil {
+		system.Policy = simcluster.ProcessorSharing
+	}
+	plan, err := command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) { return sim.NewPlan(ctx, system, f.settings) })
+	return plan, command.SimulationError(err, f.settings.Folder)
+}
+
+// simulate simulates the model at some of the loads.
+func (f *plotFlags) simulate(q command.Query, c *curves) (points []point, err error) {
+	for _, k := range simulated(len(c.factors)) {
+		plan, err := f.plan(q, c.model.Scale(c.factors[k]))
+		if err != nil {
+			return nil, err
+		}
+		result, _, err := command.Replicate(q.Ctx, plan, f.settings, q.Stderr)
+		if err != nil {
+			return nil, err
+		}
+		points = append(points, point{k, result})
+	}
+	return points, nil
+}
+
+// plans returns the simulations of all points.
+func (f *plotFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
+	m, err := command.ReadModel(q)
+	if err != nil {
+		return nil, err
+	}
+	verdict, err := command.WithProgress(q, func(ctx context.Context) (*stability.Result, error) { return stability.Cluster(ctx, m) })
+	if err != nil {
+		return nil, command.InFile(q.File, err)
+	}
+	if verdict.CriticalScale == nil {
+		fmt.Fprintln(q.Stderr, "pfq: note: a model without arrivals has no runs")
+		return nil, nil
+	}
+	factors := f.loads(verdict.CriticalScale)
+	for _, k := range simulated(len(factors)) {
+		plan, err := f.plan(q, m.Scale(factors[k]))
+		if err != nil {
+			return nil, command.InFile(q.File, err)
+		}
+		plans = append(plans, plan)
+	}
+	return plans, nil
+}
