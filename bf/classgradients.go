@@ -68,7 +68,11 @@ func ClassGradients(ctx context.Context, m *cluster.Model, s Settings) (g *Gradi
 // classGradientsWith returns the gradients as one engine gives them, and the largest relative width of a derivative.
 func classGradientsWith(ctx context.Context, m *cluster.Model, plans []*plan, engine num.Engine, prec uint, tol float64) (*Gradients, float64, error) {
 	equal := m.EqualSizes()
-	g := &classGradients{model: m, equal: equal, parts: partsOf(equal), tol: tol,
+	parts, err := partsOf(ctx, equal)
+	if err != nil {
+		return nil, 0, err
+	}
+	g := &classGradients{model: m, equal: equal, parts: parts, tol: tol,
 		result: &Gradients{Engine: engine, Classes: make([]ClassGradient, len(m.Classes))}}
 	zeros := func() Partials {
 		p := Partials{make([]num.Value, len(m.Classes)), make([]num.Value, len(m.Servers))}
@@ -211,9 +215,10 @@ func (g *classGradients) set(to *num.Value, d difference, factor *big.Rat, own a
 // and are in none themselves. As the normalizations of the parts multiply, a class depends on its own part only.
 type parts struct{ ofClass, ofServer []int } // by row, -1 for none
 
-func partsOf(m *cluster.Model) parts {
+func partsOf(ctx context.Context, m *cluster.Model) (parts, error) {
 	p := parts{slices.Repeat([]int{-1}, len(m.Classes)), slices.Repeat([]int{-1}, len(m.Servers))}
-	for k, c := range m.Reduce() {
+	components, err := m.Reduce(ctx)
+	for k, c := range components {
 		for _, row := range slices.Concat(c.Classes...) {
 			p.ofClass[row] = k
 		}
@@ -221,7 +226,7 @@ func partsOf(m *cluster.Model) parts {
 			p.ofServer[row] = k
 		}
 	}
-	return p
+	return p, err
 }
 
 // ofRate returns the parts that change with the rate of a row of classes.

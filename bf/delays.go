@@ -127,7 +127,10 @@ func (q DelayQuestion) check(s Settings) error {
 // delaysWith answers with one engine.
 func delaysWith(ctx context.Context, m *cluster.Model, q DelayQuestion, s Settings, engine num.Engine, prec uint) (*DelayResult, error) {
 	r := &DelayResult{Engine: engine, Classes: make([]ClassDelays, len(m.Classes))}
-	components := m.Reduce()
+	components, err := m.Reduce(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for k := range components {
 		c := &components[k]
 		l, err := newDelayPlan(c, engine, prec, s)

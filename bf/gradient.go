@@ -51,7 +51,10 @@ func gradientPlans(ctx context.Context, m *cluster.Model, s Settings) ([]*plan, 
 	if err != nil {
 		return nil, s, err
 	}
-	components := reduceAll(m.EqualSizes())
+	components, err := reduceAll(ctx, m.EqualSizes())
+	if err != nil {
+		return nil, s, err
+	}
 	plans := make([]*plan, len(components))
 	for k := range components {
 		c := &components[k]
@@ -160,7 +163,7 @@ func perCapacity(l *plan, i, row int, equal *cluster.Model) *big.Rat {
 }
 
 // reduceAll reduces a model of one mean size but keeps classes of rate 0 and servers of capacity 0, which have derivatives too.
-func reduceAll(m *cluster.Model) []cluster.Component {
+func reduceAll(ctx context.Context, m *cluster.Model) ([]cluster.Component, error) {
 	positive := func(x *big.Rat) *big.Rat {
 		if x.Sign() == 0 {
 			return big.NewRat(1, 1)
@@ -174,28 +177,29 @@ func reduceAll(m *cluster.Model) []cluster.Component {
 	for i := range full.Classes {
 		full.Classes[i].ArrivalRate = positive(full.Classes[i].ArrivalRate)
 	}
-	components := full.Reduce()
+	components, err := full.Reduce(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range components {
 		for i, list := range c.Classes {
-			sum := new(big.Rat)
-			for _, row := range list {
-				sum.Add(sum, m.Classes[row].ArrivalRate)
+			c.Model.Classes[i].ArrivalRate, err = num.BoundedSumRats(ctx, len(list), func(k int) *big.Rat { return m.Classes[list[k]].ArrivalRate })
+			if err != nil {
+				return nil, err // not for its length: fewer terms than Reduce adds up
 			}
-			c.Model.Classes[i].ArrivalRate = sum
 		}
 		for i, list := range c.Servers {
-			sum := new(big.Rat)
-			for _, row := range list {
-				times := int64(m.Servers[row].Size() / c.Model.Servers[i].Size())
-				sum.Add(sum, new(big.Rat).Mul(m.Servers[row].Capacity, big.NewRat(times, 1)))
+			sum, err := num.BoundedSumRats(ctx, len(list), func(k int) *big.Rat {
+				times := big.NewRat(int64(m.Servers[list[k]].Size()/c.Model.Servers[i].Size()), 1)
+				return times.Mul(times, m.Servers[list[k]].Capacity)
+			})
+			if err != nil {
+				return nil, err
 			}
-			if m.MeanSize != nil {
-				sum.Quo(sum, m.MeanSize)
-			}
-			c.Model.Servers[i].Capacity = sum
+			c.Model.Servers[i].Capacity = sum.Quo(sum, num.OrOne(m.MeanSize))
 		}
 	}
-	return components
+	return components, nil
 }
 
 // A dual is a number and its derivative in a direction of the rates: see direction.

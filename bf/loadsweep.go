@@ -43,7 +43,9 @@ func LoadSweep(ctx context.Context, m *cluster.Model, factors []*big.Rat, s Sett
 	if err != nil {
 		return nil, w.inFactor(w.largest, err)
 	}
-	w.model = prepare(m)
+	if w.model, err = prepare(ctx, m); err != nil {
+		return nil, w.inFactor(w.largest, err)
+	}
 	w.model.first, w.model.keeping = make(map[num.Engine][]*plan), true
 	if err := w.solve(ctx, w.largest, s); err != nil {
 		return nil, err
@@ -64,7 +66,11 @@ type sweep struct {
 }
 
 func (w *sweep) solve(ctx context.Context, i int, s Settings) (err error) {
-	if w.results[i], err = w.model.at(w.factors[i]).solve(ctx, s); err != nil {
+	p, err := w.model.at(ctx, w.factors[i])
+	if err == nil {
+		w.results[i], err = p.solve(ctx, s)
+	}
+	if err != nil {
 		return w.inFactor(i, err)
 	}
 	return nil

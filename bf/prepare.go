@@ -2,10 +2,13 @@ package bf
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/big"
 	"slices"
 
 	"productform/cluster"
+	"productform/internal/input"
 	"productform/num"
 )
 
@@ -22,27 +25,44 @@ type prepared struct {
 	keeping bool                   // this is that factor
 }
 
-// prepare reduces a model that has passed its check.
-func prepare(m *cluster.Model) *prepared {
-	p := &prepared{model: m, equal: m.EqualSizes(), loads: make([]*big.Rat, len(m.Classes)), rate: new(big.Rat)}
-	p.components = p.equal.Reduce()
+// prepare reduces a model that has passed its check. The error is that of [cluster.Model.Reduce].
+func prepare(ctx context.Context, m *cluster.Model) (p *prepared, err error) {
+	p = &prepared{model: m, equal: m.EqualSizes(), loads: make([]*big.Rat, len(m.Classes))}
+	if p.components, err = p.equal.Reduce(ctx); err != nil {
+		return nil, err
+	}
+	if p.rate, err = totalRate(ctx, m); err != nil {
+		return nil, err
+	}
 	for i, k := range m.Classes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		capacity := new(big.Rat)
 		for _, c := range k.Servers {
 			all := new(big.Rat).SetInt64(int64(m.Servers[c.Server].Size()))
 			capacity.Add(capacity, all.Mul(all, m.Servers[c.Server].Capacity))
 		}
 		p.loads[i] = capacity.Quo(m.Work(i), capacity)
-		p.rate.Add(p.rate, k.ArrivalRate)
 	}
-	return p
+	return p, nil
+}
+
+// totalRate returns Σ λ_i.
+func totalRate(ctx context.Context, m *cluster.Model) (*big.Rat, error) {
+	rate, err := num.BoundedSumRats(ctx, len(m.Classes), func(i int) *big.Rat { return m.Classes[i].ArrivalRate })
+	if errors.Is(err, num.ErrLongSum) {
+		err = &num.TooLargeError{Input: input.Errorf("classes", fmt.Sprintf("%d of them", len(m.Classes)),
+			"arrival rates whose sum has a denominator of at most %d bits (fewer digits, or multiples of one fraction)", num.LongestSum)}
+	}
+	return rate, err
 }
 
 // at returns the model with all arrival rates multiplied by a factor >= 0. It has the components of p with rates as many times as
 // large, unless the factor is 0, which leaves none.
-func (p *prepared) at(factor *big.Rat) *prepared {
+func (p *prepared) at(ctx context.Context, factor *big.Rat) (*prepared, error) {
 	if factor.Sign() == 0 {
-		return prepare(p.model.Scale(factor))
+		return prepare(ctx, p.model.Scale(factor))
 	}
 	times := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(x, factor) }
 	q := *p
@@ -67,7 +87,7 @@ func (p *prepared) at(factor *big.Rat) *prepared {
 			}
 		}
 	}
-	return &q
+	return &q, nil
 }
 
 // plan returns the plan of component k: that of the factor solved first, with other rates, if it can.

@@ -69,7 +69,7 @@ func TestSharesAgainstFractions(t *testing.T) {
 		m := drawLongWays(t)
 		jobs := rapid.IntRange(0, 3).Draw(t, "jobs")
 		want, err := Solve(t.Context(), m, Settings{Engine: num.Exact, MaxJobs: jobs})
-		for _, c := range m.Reduce() {
+		for _, c := range oracle.Must(m.Reduce(t.Context())) {
 			if newProblem(&c, false).Shared {
 				shared++
 			}
@@ -154,7 +154,7 @@ func TestSharesAgainstLiteral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, true, rapid.Bool().Draw(t, "long"))
 		want := oracle.Solve(m)
-		for _, c := range m.Reduce() {
+		for _, c := range oracle.Must(m.Reduce(t.Context())) {
 			p := sharedProblem(&c)
 			if len(c.Model.Servers) == 0 {
 				continue

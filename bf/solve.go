@@ -42,7 +42,11 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return prepare(m).solve(ctx, s)
+	p, err := prepare(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return p.solve(ctx, s)
 }
 
 // solve returns the measures of a model. The settings are checked.
@@ -293,7 +297,11 @@ func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *r
 	case t.like.Interval.Low != nil:
 		engine = num.Enclose
 	}
-	r, err := prepare(without).solveRows(ctx, s, engine, prec)
+	p, err := prepare(ctx, without)
+	if err != nil {
+		return arithmetic.Number{}, err
+	}
+	r, err := p.solveRows(ctx, s, engine, prec)
 	if err != nil {
 		return arithmetic.Number{}, err
 	}

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"os"
@@ -78,7 +79,12 @@ func ExampleModel_Reduce() {
 			{Name: "b", ArrivalRate: big.NewRat(1, 4), Servers: cluster.On(2)},
 		},
 	}
-	for _, c := range m.Reduce() {
+	parts, err := m.Reduce(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range parts {
 		fmt.Println("rows", c.Servers, "capacity", c.Model.Servers[0].Capacity)
 	}
 	// Output:

@@ -228,7 +228,9 @@ func acceptedIsGood(t *testing.T, data []byte, read func(io.Reader) (*cluster.Mo
 		t.Fatal(err)
 	}
 	sameAgain(t, m)
-	m.Reduce()
+	if _, err := m.Reduce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func BenchmarkRead(b *testing.B) {

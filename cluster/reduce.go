@@ -2,9 +2,15 @@ package cluster
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"math/big"
 	"slices"
+
+	"productform/internal/input"
+	"productform/num"
 )
 
 // A Component is a part of a model that shares no server with the others, in its smallest form: every class has a
@@ -38,15 +44,30 @@ type Component struct {
 // is not modified. For E choices in all it takes O(E log E) time and O(E) memory, besides
 // the arithmetic: the sum of many fractions has a long denominator, and may exceed the
 // length that Check grants.
-func (m *Model) Reduce() []Component {
-	r := &reduction{m: m.EqualSizes()}
+//
+// The error is a *[num.TooLargeError] for rows whose sum has a denominator of more than [num.LongestSum] bits, or ctx.Err() soon
+// after ctx is done.
+func (m *Model) Reduce(ctx context.Context) ([]Component, error) {
+	r := &reduction{ctx: ctx, m: m.EqualSizes()}
 	r.classes = r.mergeClasses()
-	r.servers = r.mergeServers()
-	return r.components()
+	if r.err == nil {
+		r.servers = r.mergeServers()
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	parts := r.components()
+	if r.err != nil {
+		return nil, r.err
+	}
+	return parts, nil
 }
 
-// A reduction holds the rows of m that are merged into each reduced class and server.
+// A reduction holds the rows of m that are merged into each reduced class and server. Once err is set, what its methods return is
+// of no use.
 type reduction struct {
+	ctx     context.Context
+	err     error
 	m       *Model
 	classes [][]int
 	servers [][]int
@@ -65,6 +86,9 @@ func (r *reduction) mergeClasses() [][]int {
 	var p partition
 	var key []byte
 	for i, c := range r.m.Classes {
+		if r.ended() {
+			return nil
+		}
 		if c.ArrivalRate.Sign() == 0 {
 			continue
 		}
@@ -87,6 +111,9 @@ func (r *reduction) mergeServers() [][]int {
 		whole[s] = true
 	}
 	for i, rows := range r.classes {
+		if r.ended() {
+			return nil
+		}
 		for _, c := range r.used(rows[0]) {
 			users[c.Server] = binary.AppendUvarint(users[c.Server], uint64(i)+1)
 			whole[c.Server] = whole[c.Server] && c.Choose == r.m.Servers[c.Server].Size()
@@ -115,6 +142,9 @@ func (r *reduction) components() []Component {
 	grouped := make([]bool, len(r.servers))     // the reduced server is still a group
 	links := newForest(len(r.servers))
 	for i, rows := range r.classes {
+		if r.ended() {
+			return nil
+		}
 		for _, c := range r.used(rows[0]) {
 			if s := merged[c.Server] - 1; s >= 0 {
 				choices[i] = append(choices[i], Choice{Server: s, Choose: c.Choose})
@@ -127,6 +157,9 @@ func (r *reduction) components() []Component {
 	partOf := make(map[int]int)             // component by the root of its tree
 	position := make([]int, len(r.servers)) // of a reduced server within its component
 	for s, rows := range r.servers {
+		if r.ended() {
+			return nil
+		}
 		k, ok := partOf[links.root(s)]
 		if !ok {
 			k = len(parts)
@@ -139,6 +172,9 @@ func (r *reduction) components() []Component {
 		p.Model.Servers = append(p.Model.Servers, r.server(rows, grouped[s]))
 	}
 	for i, rows := range r.classes {
+		if r.ended() {
+			return nil
+		}
 		p := &parts[partOf[links.root(choices[i][0].Server)]]
 		p.Classes = append(p.Classes, rows)
 		p.Model.Classes = append(p.Model.Classes, r.class(rows, choices[i], position, grouped))
@@ -154,7 +190,7 @@ func (r *reduction) server(rows []int, group bool) Server {
 		s.Count = first.Size()
 		s.Capacity = new(big.Rat).Set(first.Capacity)
 	} else {
-		s.Capacity = sum(rows, func(row int) *big.Rat {
+		s.Capacity = r.sum("servers", rows, func(row int) *big.Rat {
 			size := new(big.Rat).SetInt64(int64(r.m.Servers[row].Size()))
 			return size.Mul(size, r.m.Servers[row].Capacity)
 		})
@@ -169,7 +205,7 @@ func (r *reduction) server(rows []int, group bool) Server {
 func (r *reduction) class(rows []int, choices []Choice, position []int, grouped []bool) Class {
 	c := Class{
 		Name:        r.m.Classes[rows[0]].Name,
-		ArrivalRate: sum(rows, func(row int) *big.Rat { return r.m.Classes[row].ArrivalRate }),
+		ArrivalRate: r.sum("classes", rows, func(row int) *big.Rat { return r.m.Classes[row].ArrivalRate }),
 		Servers:     make([]Choice, len(choices)),
 	}
 	for k, choice := range choices {
@@ -181,14 +217,29 @@ func (r *reduction) class(rows []int, choices []Choice, position []int, grouped 
 	return c
 }
 
-// sum adds the values of rows by halves, so that long denominators come up in few additions only.
-func sum(rows []int, value func(row int) *big.Rat) *big.Rat {
+// ended reports whether there is nothing to go on for.
+func (r *reduction) ended() bool {
+	if r.err == nil {
+		r.err = r.ctx.Err()
+	}
+	return r.err != nil
+}
+
+// sum adds the values of rows.
+func (r *reduction) sum(path string, rows []int, value func(row int) *big.Rat) *big.Rat {
 	if len(rows) == 1 {
 		return new(big.Rat).Set(value(rows[0]))
 	}
-	half := len(rows) / 2
-	x := sum(rows[:half], value)
-	return x.Add(x, sum(rows[half:], value))
+	x, err := num.BoundedSumRats(r.ctx, len(rows), func(k int) *big.Rat { return value(rows[k]) })
+	if errors.Is(err, num.ErrLongSum) {
+		err = &num.TooLargeError{Input: input.Errorf(path, fmt.Sprintf("%d rows that are merged", len(rows)),
+			"fractions whose sum has a denominator of at most %d bits (fewer digits, or multiples of one fraction)", num.LongestSum)}
+	}
+	if err != nil {
+		r.err = err
+		return new(big.Rat)
+	}
+	return x
 }
 
 // A partition collects rows with equal keys, in order of their first row.

@@ -2,6 +2,8 @@ package cluster_test
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -12,6 +14,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/oracle"
+	"productform/num"
 )
 
 // μ(A)/σ of every set A of classes of positive rate is the sum of those of its images in the components, where σ is the
@@ -19,7 +22,7 @@ import (
 func TestReduceKeepsRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 6, 7, 1)
-		parts := m.Reduce()
+		parts := oracle.Must(m.Reduce(t.Context()))
 		m = m.EqualSizes()
 		var active []int
 		for i, c := range m.Classes {
@@ -59,7 +62,7 @@ func TestReduceKeepsMeasures(t *testing.T) {
 		}).Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= 7 }).Draw(t, "model")
 		want := oracle.Solve(m)
 		z := big.NewRat(1, 1)
-		for _, p := range m.Reduce() {
+		for _, p := range oracle.Must(m.Reduce(t.Context())) {
 			got := oracle.Solve(&p.Model)
 			z.Mul(z, got.Normalization)
 			for i, rows := range p.Classes {
@@ -89,7 +92,7 @@ func TestReduceIsSmallest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 7, 7, 3)
 		before := shape(m)
-		parts := m.Reduce()
+		parts := oracle.Must(m.Reduce(t.Context()))
 		if shape(m) != before {
 			t.Fatal("the model has changed")
 		}
@@ -104,7 +107,7 @@ func TestReduceIsSmallest(t *testing.T) {
 			wantSmallest(t, &p.Model)
 			servers = append(servers, wantRows(t, p.Servers)...)
 			classes = append(classes, wantRows(t, p.Classes)...)
-			again := p.Model.Reduce()
+			again := oracle.Must(p.Model.Reduce(t.Context()))
 			if len(again) != 1 || shape(&again[0].Model) != shape(&p.Model) {
 				t.Fatalf("reduced again:\n%s\nwant\n%s", shape(&again[0].Model), shape(&p.Model))
 			}
@@ -212,7 +215,7 @@ func TestReduceGiven(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		for _, p := range m.Reduce() {
+		for _, p := range oracle.Must(m.Reduce(t.Context())) {
 			got += fmt.Sprintln(p.Servers, p.Classes) + shape(&p.Model)
 		}
 		if got != c.want {
@@ -237,7 +240,7 @@ func TestReduceGroups(t *testing.T) {
 		},
 		MeanSize: big.NewRat(2, 1),
 	}
-	parts := m.Reduce()
+	parts := oracle.Must(m.Reduce(t.Context()))
 	if len(parts) != 1 {
 		t.Fatalf("%d components, want 1", len(parts))
 	}
@@ -250,7 +253,7 @@ func TestReduceGroups(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	m.Classes[0].ArrivalRate, m.Classes[2].ArrivalRate = new(big.Rat), new(big.Rat)
-	if parts := m.Reduce(); len(parts) != 0 {
+	if parts := oracle.Must(m.Reduce(t.Context())); len(parts) != 0 {
 		t.Errorf("%d components without jobs", len(parts))
 	}
 }
@@ -259,7 +262,34 @@ func BenchmarkReduce(b *testing.B) {
 	m := wide(100_000, 10)
 	b.Run("classes=100000/choices=1000000", func(b *testing.B) {
 		for b.Loop() {
-			m.Reduce()
+			if _, err := m.Reduce(b.Context()); err != nil {
+				b.Fatal(err)
+			}
 		}
 	})
+}
+
+// Rates without a common denominator of reasonable length are refused, and whenever a context ends, so does the reduction.
+func TestReduceEnds(t *testing.T) {
+	m := wide(3000, 10)
+	for i := range m.Classes {
+		m.Classes[i].ArrivalRate = big.NewRat(1, int64(1_000_003+2*i))
+		m.Classes[i].Servers = cluster.On(1 + i%6) // servers of positive capacity
+	}
+	if err := oracle.CheckEnds(func(ctx context.Context) error { _, err := m.Reduce(ctx); return err }, 1<<14, 4); err != nil {
+		t.Error(err)
+	}
+	for i := range m.Classes {
+		d := new(big.Int).Lsh(big.NewInt(1), 16000)
+		m.Classes[i].ArrivalRate = new(big.Rat).SetFrac(big.NewInt(1), d.Add(d, big.NewInt(int64(2*i+1))))
+		m.Classes[i].Servers = cluster.On(1)
+	}
+	m.Classes = m.Classes[:128]
+	if err := m.Check(); err != nil {
+		t.Fatal(err)
+	}
+	var large *num.TooLargeError
+	if _, err := m.Reduce(t.Context()); !errors.As(err, &large) || large.Input.Path != "classes" {
+		t.Errorf("error %v", err)
+	}
 }

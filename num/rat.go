@@ -1,6 +1,10 @@
 package num
 
-import "math/big"
+import (
+	"context"
+	"errors"
+	"math/big"
+)
 
 // SumRats adds fractions, the first half and the second half each by itself: denominators grow with the number of
 // terms, and so most additions are of short fractions.
@@ -14,6 +18,40 @@ func SumRats(terms []*big.Rat) *big.Rat {
 	half := len(terms) / 2
 	sum := SumRats(terms[:half])
 	return sum.Add(sum, SumRats(terms[half:]))
+}
+
+// LongestSum is the most bits that the denominators of [BoundedSumRats] may have: adding two such numbers takes about a second.
+const LongestSum = 1 << 20
+
+// ErrLongSum says that a sum of fractions has a denominator of more than [LongestSum] bits.
+var ErrLongSum = errors.New("num: a sum of fractions without a common denominator of reasonable length")
+
+// BoundedSumRats is [SumRats] of value(0), ..., value(n-1), for sums that may take long. The error is [ErrLongSum], or ctx.Err() soon after ctx is done. The values are not changed, nor is the sum one of them.
+func BoundedSumRats(ctx context.Context, n int, value func(i int) *big.Rat) (*big.Rat, error) {
+	var sum func(first, last int) (*big.Rat, error)
+	sum = func(first, last int) (*big.Rat, error) {
+		if last-first <= 1 {
+			x := new(big.Rat)
+			if first < last {
+				x.Set(value(first))
+			}
+			return x, ctx.Err()
+		}
+		middle := first + (last-first)/2
+		x, err := sum(first, middle)
+		if err != nil {
+			return nil, err
+		}
+		y, err := sum(middle, last)
+		if err != nil {
+			return nil, err
+		}
+		if x.Add(x, y); x.Denom().BitLen() > LongestSum {
+			return nil, ErrLongSum
+		}
+		return x, nil
+	}
+	return sum(0, n)
 }
 
 // OverCommon returns integers n_i and a unit with x_i = n_i unit, 1/unit being the least common denominator of the

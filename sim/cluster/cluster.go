@@ -84,7 +84,7 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	}
 	var d *sim.Description
 	if c.Policy == ProcessorSharing {
-		d, err = c.describeSharing(f)
+		d, err = c.describeSharing(ctx, f)
 	} else {
 		d, err = c.describeQueues(f, o)
 	}

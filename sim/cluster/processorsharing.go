@@ -19,7 +19,7 @@ const maxExpanded = 4096
 
 // describeSharing plans balanced fairness: a network of processor-sharing queues, one for each set of servers that
 // jobs use. Parts of the cluster that share no server have rates that do not depend on each other.
-func (c Cluster) describeSharing(f *flat) (*sim.Description, error) {
+func (c Cluster) describeSharing(ctx context.Context, f *flat) (*sim.Description, error) {
 	model, serverRow, classRow, err := c.single(f)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,11 @@ func (c Cluster) describeSharing(f *flat) (*sim.Description, error) {
 	net := &ps.Network{Rows: len(f.classes)}
 	sourceOf := make([]int, len(model.Classes)) // 1 + the place
 	var arrivalRates []float64
-	for k, part := range model.Reduce() {
+	components, err := model.Reduce(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for k, part := range components {
 		if n := len(part.Model.Classes); n > ps.MaxClasses {
 			return nil, tooManySets(n)
 		}

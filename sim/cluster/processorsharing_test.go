@@ -179,7 +179,7 @@ func TestSharingTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.describeSharing(f)
+	p, err := c.describeSharing(t.Context(), f)
 	if err != nil {
 		t.Fatal(err)
 	}

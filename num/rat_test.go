@@ -1,0 +1,56 @@
+package num_test
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"productform/num"
+)
+
+// The sum by halves is the sum in order, and none of the values is changed or is the sum.
+func TestBoundedSumRats(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) *big.Rat {
+			return big.NewRat(rapid.Int64Range(-50, 50).Draw(t, "numerator"), rapid.Int64Range(1, 30).Draw(t, "denominator"))
+		}), 0, 20).Draw(t, "values")
+		want := new(big.Rat)
+		var before []string
+		for _, x := range values {
+			want.Add(want, x)
+			before = append(before, x.String())
+		}
+		got, err := num.BoundedSumRats(t.Context(), len(values), func(i int) *big.Rat { return values[i] })
+		if err != nil || got.Cmp(want) != 0 {
+			t.Fatalf("%v, %v, want %v", got, err, want)
+		}
+		got.SetInt64(77)
+		for i, x := range values {
+			if x.String() != before[i] {
+				t.Fatalf("value %d has become %v from %s", i, x, before[i])
+			}
+		}
+	})
+}
+
+// Denominators without common factors are refused where their product grows too long, and a context that ends stops the sum.
+func TestBoundedSumRatsEnds(t *testing.T) {
+	long := func(bits uint) func(i int) *big.Rat {
+		return func(i int) *big.Rat { // 2^bits + 2i + 1: hardly a factor in common
+			d := new(big.Int).Lsh(big.NewInt(1), bits)
+			return new(big.Rat).SetFrac(big.NewInt(1), d.Add(d, big.NewInt(int64(2*i+1))))
+		}
+	}
+	if _, err := num.BoundedSumRats(t.Context(), 40, long(1<<15)); !errors.Is(err, num.ErrLongSum) {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := num.BoundedSumRats(ctx, 1<<30, long(10)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+}
