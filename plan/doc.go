@@ -22,6 +22,9 @@
 // proof, which [Verify] checks by a routine of its own. Costs are not convex in the capacities, nor is the mean number of jobs,
 // so that no local search would prove anything.
 //
+// Capacity that can be had in any amount is an upgrade in small steps. Rounded up to whole steps, the best plan still meets the targets,
+// so that the cheapest one in steps costs less than one step of each option more.
+//
 // Edges are not monotone: one more may make delays longer, of other classes and of all jobs together. All sets of them are looked at,
 // those first that cost least. Only load factor, margin, and the bound
 //

@@ -3,8 +3,11 @@ package plan_test
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"testing"
 
+	"productform/cluster"
+	"productform/num"
 	"productform/plan"
 )
 
@@ -44,5 +47,32 @@ func TestShop(t *testing.T) {
 	}
 	if got := fmt.Sprintf("%.5g", edge.Targets[1].Value.Float); got != "5.1169" {
 		t.Errorf("with the edge web's p99 is %s", got)
+	}
+}
+
+// The delay of one queue M/M/1 has the tail exp(-(μ - λ) t). With a percentile that is 100 (1 - 1/e) to 45 digits no engine tells whether
+// 1/e is above or below what is left: the plan is said to be undecided, and the next one that does is found.
+func TestUndecided(t *testing.T) {
+	p := &plan.Problem{
+		Model: &cluster.Model{
+			Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(2, 1)}},
+			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)}},
+		},
+		Upgrades: []plan.Upgrade{{Server: "s", Step: big.NewRat(1, 10), Cost: big.NewRat(3, 1), Most: 2}},
+		Targets: []plan.Target{{Measure: plan.Percentile, Class: "a", Limit: big.NewRat(1, 1),
+			Level: num.MustRat("63.2120558828557678404476229838539132554188868968")}}, // 1 - exp(-1), Abramowitz and Stegun, table 4.4
+	}
+	a, err := plan.LeastCost(t.Context(), p, plan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Complete || len(a.Undecided) != 1 || a.Undecided[0].Steps[0] != 0 || a.Plan == nil || a.Plan.Choice.Steps[0] != 1 || a.Proof.Below.Sign() != 0 {
+		t.Errorf("plan %+v, undecided %+v, below %v", a.Plan, a.Undecided, a.Proof.Below)
+	}
+	if a.Now.Targets[0].Verdict != plan.Undecided {
+		t.Errorf("now %v", a.Now.Targets[0].Verdict)
+	}
+	if err := plan.Verify(t.Context(), p, a, plan.Settings{}); err != nil {
+		t.Error(err)
 	}
 }

@@ -48,16 +48,16 @@ func (a *found) verdict(t *render.Text) {
 	case a.Found && a.Proof.MeanDelay == nil && a.Complete:
 		t.Line("cost %s: no plan that meets the targets costs less", cost)
 	case a.Found && a.Proof.MeanDelay == nil:
-		t.Line("cost %s%s: no plan that meets the targets costs less than %s; the limit of solves ended the search", cost, a.gapText("the least cost"), t.Cell(a.CostAtLeast))
+		t.Line("cost %s%s: no plan that meets the targets costs less than %s; %s", cost, a.gapText("the least cost"), t.Cell(a.CostAtLeast), a.stoppedText())
 	case a.Found && a.Complete:
 		t.Line("cost %s, mean delay of %s %s: no plan%s has a smaller one", cost, a.minimum, t.Cell(a.MeanDelay), a.proofText(t))
 	case a.Found:
-		t.Line("cost %s, mean delay of %s %s%s: no plan%s has one below %s; the limit of solves ended the search", cost, a.minimum, t.Cell(a.MeanDelay),
-			a.gapText("the least"), a.proofText(t), render.Six(*a.Proof.MeanDelay))
+		t.Line("cost %s, mean delay of %s %s%s: no plan%s has one below %s; %s", cost, a.minimum, t.Cell(a.MeanDelay),
+			a.gapText("the least"), a.proofText(t), render.Six(*a.Proof.MeanDelay), a.stoppedText())
 	case !a.Complete && a.CostAtLeast.Exact != "":
-		t.Line("no plan found: none that meets the targets costs less than %s; the limit of solves ended the search", t.Cell(a.CostAtLeast))
+		t.Line("no plan found: none that meets the targets costs less than %s; %s", t.Cell(a.CostAtLeast), a.stoppedText())
 	case !a.Complete:
-		t.Line("no plan found; the limit of solves ended the search")
+		t.Line("no plan found; %s", a.stoppedText())
 	case a.Proof.AtMost.Exact != "":
 		t.Line("no plan that costs at most %s meets the targets", t.Cell(a.Proof.AtMost))
 	default:
@@ -74,6 +74,14 @@ func (a *found) allMet() bool {
 		}
 	}
 	return a.MeanDelay.Float != nil
+}
+
+// stoppedText says why more is not known.
+func (a *found) stoppedText() string {
+	if len(a.Undecided) > 0 {
+		return render.Counted(len(a.Undecided), "plan") + " could not be decided"
+	}
+	return "the limit of solves ended the search"
 }
 
 // gapText says how far above the least a plan is at most.
@@ -117,7 +125,7 @@ func frontierText(t *render.Text, all []*found) {
 	last := all[len(all)-1]
 	t.Line("plans that meet the targets, each with the least mean delay of %s among all that cost less than the next", last.minimum)
 	if !last.Complete {
-		t.Line("the limit of solves ended the search at the last one")
+		t.Line("the last one may not be: %s", last.stoppedText())
 	}
 	var rows []pointRow
 	corners, solves := 0, 0
