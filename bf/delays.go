@@ -192,7 +192,7 @@ func newDelayPlan(c *cluster.Component, engine num.Engine, prec uint, s Settings
 func (r *DelayResult) add(ctx context.Context, l *plan, q DelayQuestion, engine num.Engine, prec uint, maxBytes int64) error {
 	chain := delays.New(l.problem, l.graph, maxBytes)
 	var answers []delays.Answer
-	if engine != num.Exact {
+	if len(q.Levels)+len(q.Times) > 0 {
 		question := delays.Question{Times: q.Times}
 		for _, x := range q.Levels {
 			question.Tails = append(question.Tails, new(big.Rat).Sub(big.NewRat(1, 1), x))

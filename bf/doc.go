@@ -30,5 +30,7 @@
 // A model is passed by its pointer and never modified. What may take long stops soon after its context ends; no
 // goroutine goes on after a call has returned.
 //
+// [Delays] gives the distribution of the delay of single jobs in the multi-server queue, by the same lattices.
+//
 // Two kinds of clusters have formulas of their own, [ThreeServers] and [RandomAssignment].
 package bf

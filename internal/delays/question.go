@@ -88,12 +88,12 @@ func (f *Floats) survivals(q Question) ([]Survival, error) {
 	}
 }
 
-// extremes returns the least tail that is asked for, 1 if none is, and the latest time, in a unit and rounded up.
+// extremes returns the least tail that is asked for, rounded down, 1 if none is, and the latest time, in a unit and rounded up.
 func (q Question) extremes(unit *big.Rat) (least, latest float64) {
 	least = 1
 	for _, p := range q.Tails {
-		f, _ := p.Float64()
-		least = min(least, f)
+		below, _ := around(p)
+		least = min(least, below)
 	}
 	for _, t := range q.Times {
 		_, m := around(new(big.Rat).Quo(t, unit))
@@ -119,8 +119,8 @@ func (s *Survival) wanted(p, m float64) (steps float64) {
 	if p == 1 {
 		return steps
 	}
-	tail, e, ok := s.Tail(most)
-	if ok && tail*(1+e)+slop < p*(1-0x1p-52) {
+	_, tail, ok := s.Bounds(most)
+	if ok && tail < p {
 		return steps
 	}
 	// Beyond, it falls by as much a step as lately, about.
@@ -147,13 +147,15 @@ func (s *Survival) answer(ctx context.Context, q Question, unit *big.Rat) (a Ans
 	}
 	for _, t := range q.Times {
 		earlier, later := around(new(big.Rat).Quo(t, unit))
-		high, eh, ok := s.Tail(earlier)
+		_, high, ok := s.Bounds(earlier)
 		if !ok {
 			high = 1
 		}
-		low, el, _ := s.Tail(later)
-		a.Tails = append(a.Tails, num.Interval{Low: num.Down(prec).SetFloat64(max(0, low*(1-el)*(1-0x1p-50)-slop)),
-			High: num.Up(prec).SetFloat64(min(1, high*(1+eh)*(1+0x1p-50)+slop))})
+		low, _, ok := s.Bounds(later)
+		if !ok {
+			low = 0
+		}
+		a.Tails = append(a.Tails, num.Interval{Low: num.Down(prec).SetFloat64(low), High: num.Up(prec).SetFloat64(high)})
 	}
 	return a, nil
 }

@@ -73,9 +73,19 @@ func (s *Survival) Tail(m float64) (p, bound float64, ok bool) {
 		total += w
 		sum += w * at(low)
 	}
-	// A sum of positive terms has a rounding for each, a weight two.
-	e := arithmetic.Roundings(3*float64(high-low)+8) + 4*truncation
+	// A sum of positive terms has a rounding for each, a weight two, in the numerator and in the denominator.
+	e := arithmetic.Roundings(6*float64(high-low)+8) + 4*truncation
 	return sum / total, arithmetic.Compound(s.Bound, e, 0), true
+}
+
+// Bounds returns bounds of P(T > m/q), if there are steps enough.
+func (s *Survival) Bounds(m float64) (low, high float64, ok bool) {
+	const outward = 0x1p-50 // the roundings here
+	p, e, ok := s.Tail(m)
+	if !(e < 1e-3) {
+		return 0, 1, ok
+	}
+	return max(0, p*(1-e)*(1-outward)-slop), min(1, p/(1-e)*(1+outward)+slop), ok
 }
 
 // below bounds the probability of at most as many points as steps are known, m being more than that: it is at most
@@ -100,12 +110,12 @@ func (s *Survival) reach() float64 {
 // tail lies between below and above, neighbours in float64.
 func (s *Survival) Quantile(below, above float64) (low, high float64) {
 	over := func(m float64) bool {
-		p, e, ok := s.Tail(m)
-		return ok && p*(1-e)-slop > above
+		p, _, ok := s.Bounds(m)
+		return ok && p > above
 	}
 	under := func(m float64) bool {
-		p, e, ok := s.Tail(m)
-		return ok && p*(1+e)+slop < below
+		_, p, ok := s.Bounds(m)
+		return ok && p < below
 	}
 	most := s.reach()
 	if !under(most) {
@@ -137,7 +147,7 @@ func (s *Survival) Quantile(below, above float64) (low, high float64) {
 func (s *Survival) near(target float64) (m, fall float64) {
 	excess := func(m float64) float64 {
 		p, _, _ := s.Tail(m)
-		return math.Log(p / target)
+		return math.Log(max(p, slop) / target)
 	}
 	low, high := 0., s.reach()
 	above, below := excess(low), excess(high)
