@@ -232,3 +232,20 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// No question goes on after its context has ended.
+func TestAnswersEnd(t *testing.T) {
+	m := text(t, model(t, shop))
+	for _, q := range []Question{
+		{Ask: "verdict", Load: "1"}, {Ask: "solve", Load: "1", Percentiles: percentiles}, {Ask: "curve", Loads: []string{"1"}, Percentiles: percentiles}, {Ask: "changes", Load: "1"},
+		{Ask: "simulate", Load: "1", Runs: 1000, Jumps: 1e9},
+	} {
+		q.Model = m
+		question := oracle.Must(json.Marshal(q))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := answer(ctx, question, func(float64) {}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v after its end", q.Ask, err)
+		}
+	}
+}

@@ -90,3 +90,20 @@ func TestBrokenLinks(t *testing.T) {
 	p.settle()
 	p.sameAs(run(t, shop, "solve", "-", "--format", "json"))
 }
+
+// A page that is saved opens with the state it was saved in, the pinned variant too.
+func TestSavedPage(t *testing.T) {
+	p := newTab(t, onePage)
+	p.button("Pin")
+	p.button("Add server")
+	p.button("Utilization")
+	p.settle()
+	eval[chromedp.Void](p, `(() => { download = (_, text) => { window.downloaded = text; }; })()`)
+	p.button("Save page")
+	file := filepath.Join(t.TempDir(), "saved.html")
+	p.must(os.WriteFile(file, []byte(eval[string](p, "window.downloaded")), 0o600))
+	again := newTab(t, "file://"+file)
+	if got, want := again.saved(), p.saved(); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}

@@ -120,7 +120,7 @@ function drawSimulation(saved) {
     : refused ? `No simulation: ${refused}.` : running ? "" : `${runs.runs} runs of ${runs.jumps.toLocaleString("en")} events a load; bars hold the true value 95 times in 100.${warned ? ` At ${warned} of ${found.length} loads the runs are short for such a load.` : ""}`;
   return h("div", { class: "bar simulation" },
     running ? h("button", { key: "stop", type: "button", on: { click: () => show({ simulate: null }) } }, "Stop")
-      : h("button", { key: "simulate", type: "button", disabled: critical === null, on: { click: () => show({ simulate: { model: saved.model, load: saved.load } }) } }, "Simulate"),
+      : h("button", { key: "simulate", type: "button", disabled: critical === null || !isSolved(saved), on: { click: () => show({ simulate: { model: saved.model, load: saved.load } }) } }, "Simulate"),
     running && h("progress", { key: "progress", max: 1, value: (done + simulator.part) / wanted.length, "aria-label": "Simulation" }),
     wanted.length > 0 && h("button", { key: "line", type: "button", on: { click: () => copyLine(runs, state.simulate.load) } }, "pfq line of the simulation"),
     h("span", { key: "words", class: "quiet", role: "status" }, text));

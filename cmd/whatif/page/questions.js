@@ -18,12 +18,12 @@ function questions(calm) {
   wanted.push({ ask: "read", text: JSON.stringify(saved.model) }); // whose answer has the text for the editor
   for (const variant of both) wanted.push(verdictOf(variant), solutionOf(variant));
   if (saved.view !== "percentile") wanted.push(...curveOf(saved, saved.view, 0, 1));
-  for (const variant of both) if (hasPercentiles(variant)) wanted.push(percentilesOf(variant));
+  for (const variant of both) if (isSolved(variant) && hasPercentiles(variant)) wanted.push(percentilesOf(variant));
   wanted.push(...curveOf(saved, saved.view, 0, 2));
   if (saved.pinned) wanted.push(...curveOf(saved.pinned, saved.view, 0, 2));
   if (calm < calmTime) return { wanted, later: true };
   for (const variant of both) wanted.push(...curveOf(variant, saved.view, 2, slices.length));
-  wanted.push(changesOf(saved));
+  if (isSolved(saved)) wanted.push(changesOf(saved));
   return { wanted, later: false };
 }
 
@@ -42,7 +42,7 @@ const criticalOf = (variant) => answerTo(verdictOf(variant))?.critical_load ?? n
 // curveOf returns the questions for some slices of a curve, some points each: one where a point takes long, and fewer slices.
 function curveOf(variant, view, from, to) {
   const critical = criticalOf(variant);
-  if (critical === null || (view === "percentile" && !hasPercentiles(variant))) return [];
+  if (critical === null || !isSolved(variant) || (view === "percentile" && !hasPercentiles(variant))) return [];
   const states = answerTo(solutionOf(variant))?.states ?? 0;
   const some = view === "percentile" ? 1 : Math.max(1, Math.min(8, Math.floor(8192 / states)));
   const list = [];
@@ -64,6 +64,9 @@ function pointsOf(variant, view) {
   }
   return points.filter(({ solution }) => solution.stable).sort((a, b) => a.load - b.load);
 }
+
+// isSolved says whether the solver has not refused a variant, as it does if it is too large.
+const isSolved = (variant) => !answerTo(solutionOf(variant))?.error;
 
 // hasPercentiles says whether percentiles of a variant are known to exist; a refusal says why there are none.
 function hasPercentiles(variant) {

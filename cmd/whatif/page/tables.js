@@ -152,5 +152,5 @@ function drawChanges(saved, seen) {
     h("h2", null, "Next best changes"),
     changes?.error ? h("p", { class: "quiet" }, changes.error)
       : list?.length > 0 ? h("ol", { class: "changes" }, list)
-      : h("p", { class: "quiet" }, !changes ? "…" : seen.solution && !seen.solution.stable ? "There are no delays to lower while the cluster is unstable." : "No single change that was tried helps."));
+      : h("p", { class: "quiet" }, seen.solution?.error ? "" : !changes ? "…" : seen.solution && !seen.solution.stable ? "There are no delays to lower while the cluster is unstable." : "No single change that was tried helps."));
 }

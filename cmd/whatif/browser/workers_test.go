@@ -1,0 +1,74 @@
+package browser
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// A simulation that is stopped ends at once, and another one can begin; so does one of a model that is changed.
+func TestSimulationStops(t *testing.T) {
+	p := newTab(t, onePage)
+	p.button("Simulate")
+	p.wait("simulator.asked !== null")
+	p.button("Stop")
+	p.wait("simulator.asked === null && simulator.ready")
+	if got := eval[int](p, `document.querySelectorAll("#chart .bars .bar").length`); got != 0 {
+		t.Errorf("%d bars", got)
+	}
+	p.button("Simulate")
+	p.wait("simulator.asked !== null")
+	p.button("Add class")
+	p.wait("simulator.asked === null && simulator.ready")
+}
+
+// A solver that fails is replaced, and the page goes on.
+func TestSolverFails(t *testing.T) {
+	p := newTab(t, onePage)
+	p.wait("!solver.asked")
+	eval[chromedp.Void](p, "solver.worker.onerror()")
+	p.fill("#load-text", "1.5")
+	p.settle()
+	p.wait(`document.querySelector("[data-cell='classes/reports/mean_delay'] data")?.textContent === "3.194"`)
+}
+
+// A model that is too large for a page is refused in words, and the page goes on.
+func TestTooLarge(t *testing.T) {
+	p := newTab(t, onePage)
+	p.open("large.yaml", tangle(40))
+	p.wait(`document.querySelector("#verdict strong").textContent === "No answer"`)
+	if p.number("all/mean_delay") != nil {
+		t.Error("a number")
+	}
+	p.button("Undo")
+	p.settle()
+	p.sameAs(run(t, shop, "solve", "-", "--format", "json"))
+}
+
+// tangle returns the text of a model whose classes run on five servers here and there.
+func tangle(classes int) string {
+	var servers, rows strings.Builder
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range classes {
+		fmt.Fprintf(&servers, "  - {name: s%d, capacity: 1}\n", i)
+		on := r.Perm(classes)[:5]
+		fmt.Fprintf(&rows, "  - {name: c%d, arrival_rate: 0.%d, servers: [s%d, s%d, s%d, s%d, s%d]}\n", i, 1+i%5, on[0], on[1], on[2], on[3], on[4])
+	}
+	return "servers:\n" + servers.String() + "classes:\n" + rows.String()
+}
+
+// A click on the chart sets the load to where it is.
+func TestChartSetsTheLoad(t *testing.T) {
+	p := newTab(t, onePage)
+	p.wait(`!!document.querySelector("#chart .pole")`)
+	at := eval[[]float64](p, `(() => { const r = document.querySelector("#chart .pole").getBoundingClientRect(); const b = document.querySelector("#chart .base").getBoundingClientRect();
+		return [(r.x + b.x) / 2, r.y + r.height / 2]; })()`)
+	p.do(chromedp.MouseClickXY(at[0], at[1]))
+	p.settle()
+	if got := eval[float64](p, "Number(state.saved.load)"); got < 1.05 || got > 1.09 { // half of 15/7
+		t.Errorf("load %v", got)
+	}
+}
