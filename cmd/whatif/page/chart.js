@@ -39,8 +39,10 @@ function drawChart(saved, seen) {
   if (fresh.some((curve) => curve.length >= 9) || heldCurves?.kind !== kind) heldCurves = { kind, curves: fresh };
   const { curves } = heldCurves;
   const ghosts = saved.pinned ? curvesOf(saved.pinned, saved.view) : [];
-  const scale = scales(saved, critical, curves, ghosts);
-  const bars = drawBars(saved, measure, scale);
+  const estimates = found(measure);
+  const known = curves.some((curve) => curve.length > 0);
+  const scale = scales(saved, critical, known ? curves : [estimates], ghosts); // a model that is too large has estimates only
+  const bars = drawBars(estimates, scale);
   const load = parseNumber(saved.load);
   const at = scale.x(Math.min(load, scale.most));
   const dots = seen.solution?.stable && rows.map((row, i) => {
@@ -140,23 +142,25 @@ function drawNames(curves, rows, scale) {
     left > 0 && h("text", { key: "more", class: "curve-name", x: scale.right + 22, y: scale.bottom + 4 }, `and ${left + 1} more`));
 }
 
-// drawBars describes what simulations found: dots with bars for the intervals.
-function drawBars(saved, measure, scale) {
-  const bars = simulations().flatMap((question) => {
+// found returns what simulations found of a measure, as { load, i, value, low, high } with the interval from low to high.
+function found(measure) {
+  return simulations().flatMap((question) => {
     const answer = answerTo(question);
     if (!answer?.stable) return [];
-    const x = scale.x(Number(question.load));
     return answer[measure.rows].map((row, i) => {
       const estimate = measure.simulated(row);
       const value = estimate?.mean ?? estimate?.value;
-      if (!estimate || !scale.holds(value)) return null;
-      const end = (value) => Math.max(plot.top, Math.min(scale.bottom, scale.y(Math.max(value, scale.log ? scale.low : 0))));
-      const [from, to] = [end(estimate.low ?? value - estimate.half_width), end(estimate.high ?? value + estimate.half_width)];
-      return h("g", { key: `${question.load}/${i}`, class: `stroke${i % 7}` },
-        h("path", { class: "bar", d: `M${x} ${from}V${to}M${x - 4} ${from}h8M${x - 4} ${to}h8` }),
-        h("circle", { class: "found", cx: x, cy: scale.y(value), r: 3 }));
-    });
+      return estimate && { load: Number(question.load), i, value, low: estimate.low ?? value - estimate.half_width, high: estimate.high ?? value + estimate.half_width };
+    }).filter(Boolean);
   });
+}
+
+// drawBars describes what simulations found: dots with bars for the intervals.
+function drawBars(estimates, scale) {
+  const y = (value) => Math.max(plot.top, Math.min(scale.bottom, scale.y(Math.max(value, scale.log ? scale.low : 0))));
+  const bars = estimates.filter(({ value }) => scale.holds(value)).map(({ load, i, value, low, high }) => h("g", { key: `${load}/${i}`, class: `stroke${i % 7}` },
+    h("path", { class: "bar", d: `M${scale.x(load)} ${y(low)}V${y(high)}m-4 0h8M${scale.x(load) - 4} ${y(low)}h8` }),
+    h("circle", { class: "found", cx: scale.x(load), cy: scale.y(value), r: 3 })));
   return h("g", { key: "bars", class: "bars" }, bars);
 }
 

@@ -32,7 +32,7 @@ function drawEditor(saved) {
       h("div", { class: "lines", "aria-hidden": "true" }, numbers),
       h("textarea", {
         id: "text", "aria-label": "Model as YAML or JSON", "aria-invalid": bad ? "true" : null, "aria-describedby": bad ? "text-error" : null,
-        spellcheck: "false", autocomplete: "off", wrap: "off", rows: Math.max(6, Math.min(lines, 28)), value: text,
+        spellcheck: "false", autocomplete: "off", wrap: "off", rows: Math.max(6, lines), value: text,
         on: {
           input: (event) => show({ draft: { text: event.target.value, model: state.saved.model, error: bad ?? "", line: draft?.line ?? 0 } }),
           blur: () => { endGesture(); if (state.draft && !state.draft.error) show({ draft: null }); },

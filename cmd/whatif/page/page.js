@@ -70,13 +70,13 @@ function drawVerdict(saved, seen) {
   let words = "…";
   let detail = "";
   if (verdict?.error) [words, detail] = ["No answer", verdict.error];
-  else if (seen.solution?.error) [words, detail] = ["No answer", seen.solution.error];
   else if (verdict && verdict.critical_load === null) words = "Stable: no jobs arrive";
   else if (verdict) {
     words = verdict.stable ? `Stable up to load ${shown(verdict.critical_load)}` : `Unstable: stable only below load ${shown(verdict.critical_load)}`;
     const names = list(verdict.bottleneck_classes.map((i) => saved.model.classes[i]?.name));
     const servers = list(verdict.bottleneck_servers.map((k) => saved.model.servers[k]?.name));
     detail = `${verdict.stable ? "First to overload" : "Overloaded"}: ${names} on ${servers}, with work ${shown(verdict.bottleneck_work)} on capacity ${shown(verdict.bottleneck_capacity)} (ringed).`;
+    if (seen.solution?.error) detail += ` Delays can only be simulated here: ${seen.solution.error}.`;
   }
   return h("section", { key: "verdict", id: "verdict", class: verdict && !verdict.error ? (verdict.stable ? "stable" : "unstable") : "", "aria-label": "Verdict" },
     h("p", { role: "status", "aria-live": "polite" }, h("strong", null, words), " ", detail),
@@ -120,7 +120,7 @@ function drawSimulation(saved) {
     : refused ? `No simulation: ${refused}.` : running ? "" : `${runs.runs} runs of ${runs.jumps.toLocaleString("en")} events a load; bars hold the true value 95 times in 100.${warned ? ` At ${warned} of ${found.length} loads the runs are short for such a load.` : ""}`;
   return h("div", { class: "bar simulation" },
     running ? h("button", { key: "stop", type: "button", on: { click: () => show({ simulate: null }) } }, "Stop")
-      : h("button", { key: "simulate", type: "button", disabled: critical === null || !isSolved(saved), on: { click: () => show({ simulate: { model: saved.model, load: saved.load } }) } }, "Simulate"),
+      : h("button", { key: "simulate", type: "button", disabled: critical === null, on: { click: () => show({ simulate: { model: saved.model, load: saved.load } }) } }, "Simulate"),
     running && h("progress", { key: "progress", max: 1, value: (done + simulator.part) / wanted.length, "aria-label": "Simulation" }),
     wanted.length > 0 && h("button", { key: "line", type: "button", on: { click: () => copyLine(runs, state.simulate.load) } }, "pfq line of the simulation"),
     h("span", { key: "words", class: "quiet", role: "status" }, text));
