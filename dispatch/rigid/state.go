@@ -83,6 +83,9 @@ func MakerOf(s State) (*Maker, error) {
 		if i >= 0 && !(m.known(i) && l.jobs[i].stage == running && m.workers[w].up) || i < -1 {
 			return nil, input.Errorf(input.Index("Workers", w), i, "a job in hand, if the worker is up, or -1")
 		}
+		if hand, _, _, _ := m.ledger.Hand(w); hand >= 0 && m.workers[w].up && hand != i {
+			return nil, input.Errorf(input.Index("Workers", w), i, "%d, of which it has a task in hand", hand)
+		}
 		if m.workers[w].job = i; i >= 0 {
 			l.free--
 			l.jobs[i].held++

@@ -10,9 +10,12 @@ import (
 	"productform/live/wire"
 )
 
+// byDeadline is a scenario without jobs, for its policy.
+var byDeadline = scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}}
+
 // log returns the plans of one job of equal tasks on some workers, each a message; reports come one at a time.
-func log(b testing.TB, tasks, workers int) (s book.Settings, plans [][]byte) {
-	s = settings(scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}}, 1, false)
+func log(b testing.TB, policy scenario, tasks, workers int) (s book.Settings, plans [][]byte) {
+	s = settings(policy, 1, false)
 	k, err := book.New(s)
 	if err != nil {
 		b.Fatal(err)
@@ -57,7 +60,7 @@ func log(b testing.TB, tasks, workers int) (s book.Settings, plans [][]byte) {
 // BenchmarkFold folds a log; ns/op is that of a plan, which tells one report.
 func BenchmarkFold(b *testing.B) {
 	const tasks = 20_000
-	s, plans := log(b, tasks, 8)
+	s, plans := log(b, byDeadline, tasks, 8)
 	b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
 		var k *book.Book
 		for n := 0; b.Loop(); n++ {
@@ -79,7 +82,7 @@ func BenchmarkFold(b *testing.B) {
 // BenchmarkTake makes the plans of a log.
 func BenchmarkTake(b *testing.B) {
 	for b.Loop() {
-		log(b, 20_000, 8)
+		log(b, byDeadline, 20_000, 8)
 	}
 }
 

@@ -1,6 +1,7 @@
 package book_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -667,38 +668,74 @@ func TestSettings(t *testing.T) {
 
 // FuzzFold folds whatever can be read as plans, and restores whatever claims to be a snapshot: errors, never a panic.
 func FuzzFold(f *testing.F) {
-	_, plans := log(f, 3, 2)
-	f.Add([]byte("restore"), []byte("{}"))
-	for i := range plans {
-		f.Add(plans[i], plans[min(i+1, len(plans)-1)])
+	together := scenario{rigid: rigid.Policies()[3]}
+	var logs [][][]byte
+	for _, policy := range []scenario{byDeadline, together} {
+		settings, plans := log(f, policy, 3, 3)
+		logs = append(logs, plans)
+		for i := range plans {
+			f.Add(plans[i], plans[min(i+1, len(plans)-1)])
+			f.Add([]byte("restore"), stateAt(f, settings, plans[:i+1]))
+		}
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		s := settings(scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}}, 1, false)
-		b, err := book.New(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, data := range append(plans[:len(plans):len(plans)], first, second) {
-			p, err := wire.DecodePlan(data)
+		for _, plans := range logs {
+			b, err := book.New(settings(byDeadline, 1, false))
 			if err != nil {
-				break
+				t.Fatal(err)
 			}
-			if p.Number != b.Number()+1 {
-				p.Number = b.Number() + 1
-			}
-			if b.Fold(p) != nil {
-				break
-			}
-			b.Jobs()
-			b.Workers()
-			b.Orders()
+			foldAll(b, append(plans[:len(plans):len(plans)], first, second))
 		}
 		if sealed, err := wire.Seal(1, 0, second); err == nil {
-			if r, err := book.Restore(s, sealed); err == nil {
+			if r, err := book.Restore(settings(byDeadline, 1, false), sealed); err == nil {
 				r.Jobs()
 				r.Workers()
 				r.Orders()
+				foldAll(r, [][]byte{first})
 			}
 		}
 	})
+}
+
+// foldAll folds messages as plans, as far as they can be read and fit.
+func foldAll(b *book.Book, messages [][]byte) {
+	for _, data := range messages {
+		p, err := wire.DecodePlan(data)
+		if err != nil {
+			return
+		}
+		p.Number = b.Number() + 1
+		if b.Fold(p) != nil {
+			return
+		}
+		b.Jobs()
+		b.Workers()
+		b.Orders()
+	}
+}
+
+// stateAt returns the state in the snapshot after some plans, as that of the first plan.
+func stateAt(f *testing.F, s book.Settings, plans [][]byte) []byte {
+	b, err := book.New(s)
+	if err != nil {
+		f.Fatal(err)
+	}
+	foldAll(b, plans)
+	sealed, err := b.Snapshot()
+	if err != nil {
+		f.Fatal(err)
+	}
+	_, data, err := wire.Unseal(sealed)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var state map[string]json.RawMessage
+	if err := json.Unmarshal(data, &state); err != nil {
+		f.Fatal(err)
+	}
+	state["n"], state["upto"] = json.RawMessage("1"), json.RawMessage("0")
+	if data, err = json.Marshal(state); err != nil {
+		f.Fatal(err)
+	}
+	return data
 }
