@@ -182,7 +182,8 @@ func (c *cluster) turns() (n int) {
 	return n
 }
 
-// check checks that tasks of a job are in hand all or none, and that the first job of the queue waits only for workers.
+// check checks that tasks of a job are in hand all or none, that no job waits while nothing is in hand, and that under FCFS the first
+// waits for workers alone.
 func (c *cluster) check(p rigid.Policy) {
 	up, free := 0, 0
 	for _, w := range c.workers {
@@ -211,6 +212,9 @@ func (c *cluster) check(p rigid.Policy) {
 		if atWork == 0 && left <= up && (first < 0 || j.turn < c.jobs[first].turn) {
 			first = i
 		}
+	}
+	if first >= 0 && !slices.ContainsFunc(c.workers, func(w *liveWorker) bool { return w.busy }) {
+		c.t.Fatalf("nothing is in hand, so that nothing will happen, and job %d could begin", first)
 	}
 	if first >= 0 && p == (rigid.Policy{Order: rigid.FCFS, Backfill: rigid.None}) {
 		if left := c.jobs[first].what.Tasks - len(c.jobs[first].ended); left <= free {

@@ -178,7 +178,15 @@ func TestBadUsage(t *testing.T) {
 		{"serve --workers 0 --lost-after 1", "--lost-after"},
 		{"manager --learn-last 10", "--learn-last = 10: want 0 without --learn"},
 		{"statsu", "status"},
+		{"serve --memory --policy easy --learn 5", "--learn is of no use with --policy easy/fcfs"},
+		{"manager --policy sjf --emergency 5", "--emergency is of no use with --policy sjf"},
 		{"replay SDSC-Par-1996 --outages 9@1-2", "--outages[0]"},
+		{"replay SDSC-Par-1996 --policy easy,fcfs", "--policy = easy,fcfs"},
+		{"replay SDSC-Par-1996 --policy easy --replan 5", "--replan is of no use with --policy easy/fcfs"},
+		{"replay SDSC-Par-1996 --policy easy --heterogeneous 8x2", "--heterogeneous is of no use with --policy easy/fcfs"},
+		{"replay SDSC-Par-1996 --policy conservative", "at most 8, the number of workers"},
+		{"replay SDSC-Par-1996 --workers 1001", "--workers = 1001: want an integer in 1..1000"},
+		{"replay SDSC-Par-1996 --requests 2", "--requests is of no use without fcfs"},
 		{"replay SDSC-Par-1996 --heterogeneous 1,x", "--heterogeneous[1]"},
 		{"status extra", "takes flags only"},
 		{"change job --url nats://127.0.0.1:1 --deadline soon", "--deadline"},
@@ -198,6 +206,24 @@ func TestPlan(t *testing.T) {
 	}
 	if status, _, errs := pfqLive(`{"policy": "edf", "speed": []}`, "plan"); status != 2 || !strings.Contains(errs, "speed") {
 		t.Errorf("unknown field: status %d, %q", status, errs)
+	}
+}
+
+// A replay tells of baselines what pfq dispatch tells, and of jobs that run longer than they asked for. Of three jobs on two
+// workers the second waits for the first, from 1 to 4, and is due at 3; the third runs for 2 s and asks for 1.
+func TestReplayOfBaseline(t *testing.T) {
+	log := "1 0 -1 4 2 -1 -1 -1 5 -1 1 1 -1 -1 -1 -1 -1 -1\n2 1 -1 1 1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n3 5 -1 2 1 -1 -1 -1 1 -1 1 1 -1 -1 -1 -1 -1 -1\n"
+	const flags = "replay - --policy conservative --workers 2 --sample 3 --time-scale 1 --gap-scale 1 --batch 0 --deadline-factor 2 --check --format json"
+	for args, want := range map[string][]string{
+		flags:             {`"makespan": 7,`, `"missed": 1,`, `"outlived": 1`, `"task_count": 4,`, `"decisions": null`, `"max": 3`, `"same_as_simulated": true`},
+		flags + " --kill": {`"makespan": 6,`, `"outlived": 1`, `"same_as_simulated": true`},
+	} {
+		status, out, errs := pfqLive(log, strings.Fields(args)...)
+		for _, w := range want {
+			if status != 0 || !strings.Contains(out, w) {
+				t.Errorf("status %d, no %s in %s%s", status, w, out, errs)
+			}
+		}
 	}
 }
 
