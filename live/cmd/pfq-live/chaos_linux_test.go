@@ -21,6 +21,7 @@ import (
 	"productform/dispatch"
 	"productform/live/client"
 	"productform/live/manager"
+	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -275,22 +276,12 @@ func checkPlans(ctx context.Context, t *testing.T, users *client.Client, js jets
 			t.Fatal(err)
 		}
 	}
-	next, finished := uint64(1), map[[2]int]int{}
-	for p, err := range manager.Plans(ctx, js) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p.Number != next {
-			t.Fatalf("plan %d after %d", p.Number, next-1)
-		}
-		for _, e := range p.Events {
-			if e.Kind == dispatch.Finished {
-				finished[[2]int{e.Job, e.Task}]++
-			}
-		}
-		if next++; next > status.Cluster.Plan {
-			break
-		}
+	finished, err := readFinished(ctx, t, js, status.Cluster.Plan)
+	for ; store.Away(err) && ctx.Err() == nil; finished, err = readFinished(ctx, t, js, status.Cluster.Plan) { // servers find each other again
+		rest(ctx, 100*time.Millisecond)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	for task, n := range finished {
 		if n != 1 {
@@ -300,8 +291,35 @@ func checkPlans(ctx context.Context, t *testing.T, users *client.Client, js jets
 	if len(finished) != chaosTasks*len(views) {
 		t.Errorf("%d tasks finish in the plans of %d jobs", len(finished), len(views))
 	}
-	if _, err := manager.Audit(ctx, js); err != nil {
+	_, err = manager.Audit(ctx, js)
+	for ; store.Away(err) && ctx.Err() == nil; _, err = manager.Audit(ctx, js) {
+		rest(ctx, 100*time.Millisecond)
+	}
+	if err != nil {
 		t.Error(err)
 	}
 	return status.Cluster.Counts
+}
+
+// readFinished returns how often each task finishes in the plans up to a number, by job and task. The error is that of the server.
+func readFinished(ctx context.Context, t *testing.T, js jetstream.JetStream, to uint64) (map[[2]int]int, error) {
+	t.Helper()
+	next, finished := uint64(1), map[[2]int]int{}
+	for p, err := range manager.Plans(ctx, js) {
+		if err != nil {
+			return nil, err
+		}
+		if p.Number != next {
+			t.Fatalf("plan %d after %d", p.Number, next-1)
+		}
+		for _, e := range p.Events {
+			if e.Kind == dispatch.Finished {
+				finished[[2]int{e.Job, e.Task}]++
+			}
+		}
+		if next++; next > to {
+			break
+		}
+	}
+	return finished, nil
 }
