@@ -3,6 +3,7 @@ package dispatch
 import (
 	"cmp"
 	"math"
+	"slices"
 )
 
 // claims are what a planner knows of jobs.
@@ -54,16 +55,26 @@ func (c *claims) setSpeeds(j int, speeds []float64) {
 
 // claimsOf returns those of requests.
 func claimsOf(jobs []Request) claims {
-	var c claims
-	c.grow(len(jobs))
-	for j, r := range jobs {
-		c.of[j] = claim{priority: r.Priority, due: due(r.Deadline), work: r.Work, most: r.Tasks}
+	c := claims{of: make([]claim, len(jobs))}
+	for j := range jobs {
+		r, most := &jobs[j], jobs[j].Tasks
 		if r.MaxWorkers > 0 {
-			c.of[j].most = min(r.Tasks, r.MaxWorkers)
+			most = min(most, r.MaxWorkers)
 		}
+		c.of[j] = claim{priority: r.Priority, due: due(r.Deadline), work: r.Work, most: most}
 		c.setSpeeds(j, r.Speeds)
 	}
 	return c
+}
+
+// sorted returns the numbers of all jobs in order.
+func (c *claims) sorted(compare func(a, b int) int) []int {
+	jobs := make([]int, len(c.of))
+	for j := range jobs {
+		jobs[j] = j
+	}
+	slices.SortFunc(jobs, compare)
+	return jobs
 }
 
 // moreUrgent and dueEarlier are the orders of the policy; ties go by submission, then by number.

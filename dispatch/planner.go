@@ -28,17 +28,20 @@ type planner struct {
 
 func newPlanner(p Policy, speeds []float64, jobs int) *planner {
 	q := &planner{
-		policy: p, speeds: speeds, order: make([]int, len(speeds)), rank: make([]int, len(speeds)),
-		job: make([]int, len(speeds)), planned: make([]int, jobs), room: make([]int, len(speeds)),
+		policy: p, speeds: speeds, order: make([]int, len(speeds)),
+		job: make([]int, len(speeds)), planned: make([]int, jobs), chosen: make([]int, 0, min(jobs, len(speeds))),
+		room: make([]int, len(speeds)),
 	}
 	for s := range speeds {
 		q.order[s] = s
 	}
+	q.rank = q.order // in the order given, the place of a worker is its number
 	if q.takesFastest() {
 		slices.SortStableFunc(q.order, func(a, b int) int { return cmp.Compare(speeds[b], speeds[a]) })
-	}
-	for k, s := range q.order {
-		q.rank[s] = k
+		q.rank = make([]int, len(speeds))
+		for k, s := range q.order {
+			q.rank[s] = k
+		}
 	}
 	return q
 }
@@ -46,14 +49,16 @@ func newPlanner(p Policy, speeds []float64, jobs int) *planner {
 // takesFastest reports whether the policy knows that workers differ.
 func (q *planner) takesFastest() bool { return q.policy.Rule == Workload || q.policy.Rule == Deadline }
 
+// looksAtPriorities reports whether the policy needs the jobs in order of priority: EDF leaves no worker that a job can use.
+func (q *planner) looksAtPriorities() bool { return q.policy.Rule != EDF }
+
 // looksAtDeadlines reports whether the policy needs the jobs in order of deadline.
 func (q *planner) looksAtDeadlines() bool {
 	return q.policy.Rule == EDF || q.policy.Spare == SpareByDeadline
 }
 
 // assign plans the workers listed, which are in the order of q, for the jobs listed, which are in order of priority and
-// of deadline; the second order may be empty if q does not look at deadlines. A job that can
-// use no worker takes no part.
+// of deadline; an order that q does not look at may be empty. A job that can use no worker takes no part.
 func (q *planner) assign(jobs claims, byPriority, byDeadline, workers []int, now float64) {
 	for _, j := range q.chosen {
 		q.planned[j] = 0

@@ -92,19 +92,19 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 	if !isTime(now) {
 		return nil, input.Errorf("Now", now, "a time in [0, 1e50]")
 	}
-	order := make([]int, len(jobs))
 	for j := range jobs {
 		if err := jobs[j].check(len(speeds)); err != nil {
 			return nil, within(input.Index("Jobs", j), err)
 		}
-		order[j] = j
 	}
-	all := claimsOf(jobs)
-	byPriority, byDeadline := order, slices.Clone(order)
-	slices.SortFunc(byPriority, all.moreUrgent)
-	slices.SortFunc(byDeadline, all.dueEarlier)
-
-	plan := newPlanner(p, speeds, len(jobs))
+	plan, all := newPlanner(p, speeds, len(jobs)), claimsOf(jobs)
+	var byPriority, byDeadline []int
+	if plan.looksAtPriorities() {
+		byPriority = all.sorted(all.moreUrgent)
+	}
+	if plan.looksAtDeadlines() {
+		byDeadline = all.sorted(all.dueEarlier)
+	}
 	plan.assign(all, byPriority, byDeadline, plan.order, now)
 	return plan.job, nil
 }

@@ -37,12 +37,14 @@ func (s Synthetic) Draw(seed uint64) ([]Job, error) {
 		if i > 0 {
 			now += s.Gaps.Sample(gaps)
 		}
-		jobs[i] = Job{ID: int64(i) + 1, Submit: now, Tasks: s.Tasks[tasks.IntN(len(s.Tasks))], Work: s.Work.Sample(work)}
+		j := &jobs[i]
+		j.ID, j.Submit = int64(i)+1, now
+		j.Tasks, j.Work = s.Tasks[tasks.IntN(len(s.Tasks))], s.Work.Sample(work)
 		user[i] = int64(users.IntN(s.Users))
 		switch {
 		case !isTime(now):
 			return nil, input.Errorf("Gaps", s.Gaps, "a distribution that submits all %d jobs by 1e50", s.Jobs)
-		case !isWork(jobs[i].Work):
+		case !isWork(j.Work):
 			return nil, input.Errorf("Work", s.Work, "a distribution whose draws lie in [1e-50, 1e50]")
 		}
 	}

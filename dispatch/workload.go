@@ -86,19 +86,18 @@ func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []Job, places []int, sk
 		start := random.IntN(len(usable) - s.Count + 1)
 		usable = usable[start : start+s.Count]
 	}
-	var users []int64
+	jobs, users := make([]Job, len(usable)), make([]int64, len(usable))
 	var tasks int64
 	first := log[usable[0]].Submit
 	head := first // of the batch; gaps from it are scaled: 0.1 times 10 s is 1 s, but 0.1 (t + 10) - 0.1 t may be less
-	for _, i := range usable {
-		l := &log[i]
+	for k, i := range usable {
+		j, l := &jobs[k], &log[i]
 		if s.GapScale*(l.Submit-head) >= s.Batch {
 			head = l.Submit
 		}
-		j := Job{
-			ID: l.Number, Submit: s.GapScale * (head - first),
-			Tasks: int(l.Processors), Work: s.TimeScale * l.RunTime,
-		}
+		j.ID, j.Submit = l.Number, s.GapScale*(head-first)
+		j.Tasks, j.Work = int(l.Processors), s.TimeScale*l.RunTime
+		users[k] = l.User
 		switch {
 		case !isTime(j.Submit):
 			return nil, nil, 0, input.Errorf("GapScale", s.GapScale, "a factor that submits job %d by 1e50", l.Number)
@@ -109,8 +108,6 @@ func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []Job, places []int, sk
 			return nil, nil, 0, input.Errorf(jobOfLog(l, "processors"), l.Processors,
 				"at most %d in this and all jobs taken before it", mostTasksInAll)
 		}
-		jobs = append(jobs, j)
-		users = append(users, l.User)
 	}
 	if err := s.demands().apply(jobs, users); err != nil {
 		return nil, nil, 0, err
