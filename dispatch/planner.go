@@ -157,9 +157,10 @@ func (q *planner) meet(j int, need float64) {
 	if c == 0 {
 		return
 	}
-	speeds, k := q.arrange(j), 1
-	for sum := speeds[q.free[0]]; k < c && sum < need*(1-needTol); k++ {
-		sum += speeds[q.free[k]]
+	speeds, free, enough := q.arrange(j), q.free[:c], need*(1-needTol)
+	k := 1
+	for sum := speeds[free[0]]; k < len(free) && sum < enough; k++ {
+		sum += speeds[free[k]]
 	}
 	q.take(j, k)
 }

@@ -162,16 +162,18 @@ func (m *Maker) violated(served []int) float64 {
 	if len(served) == 0 {
 		return 0
 	}
-	present, lowest := m.byPriority.list(), math.Inf(1)
+	all, present := m.claims.of, m.byPriority.list()
+	lowest, count := math.Inf(1), 0 // of the priorities of those served, and how often it occurs
 	for _, j := range served {
-		lowest = min(lowest, m.claims.of[j].priority)
-	}
-	higher := sort.Search(len(present), func(k int) bool { return m.claims.of[present[k]].priority <= lowest })
-	for _, j := range served {
-		if m.claims.of[j].priority > lowest {
-			higher--
+		switch p := all[j].priority; {
+		case p < lowest:
+			lowest, count = p, 1
+		case p == lowest:
+			count++
 		}
 	}
+	higher := sort.Search(len(present), func(k int) bool { return all[present[k]].priority <= lowest })
+	higher -= len(served) - count
 	return float64(higher) / float64(len(present))
 }
 
