@@ -16,7 +16,7 @@ const mostComments = 1 << 20
 
 // A Reader reads a log job by job, in the memory of a line and of the comments.
 type Reader struct {
-	text     *lines.Reader
+	text     lines.Reader
 	last     []byte // line of the job read last
 	comments []byte // each with a line feed
 	err      error  // that ended the log
@@ -24,7 +24,7 @@ type Reader struct {
 
 // NewReader returns a reader of the log in r, which is unpacked if it is a gzip file, one that starts with the bytes
 // 1f 8b. It reads ahead. The name is for errors, which begin with "name:LINE: ", the line of the unpacked text.
-func NewReader(r io.Reader, name string) *Reader { return &Reader{text: lines.NewReader(r, name)} }
+func NewReader(r io.Reader, name string) *Reader { return &Reader{text: *lines.NewReader(r, name)} }
 
 // Read returns the next job, or [io.EOF] after the last one. Any other error is about a line that is not a job, longer
 // than 65535 bytes, a comment beyond 1 MiB of them, or cannot be read or unpacked; where a gzip file ends early it wraps
@@ -47,9 +47,9 @@ func (r *Reader) Read() (Job, error) {
 				r.err = r.text.At(tooLong(n))
 			}
 		default:
+			r.last = start
 			job, err := parse(start)
 			if err == nil {
-				r.last = start
 				return job, nil
 			}
 			r.err = r.text.At(err)

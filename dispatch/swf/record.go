@@ -32,9 +32,9 @@ type record struct {
 }
 
 // parse returns the job in a line. It allocates nothing if there is one, unless a decimal number has over 32 bytes.
-func parse(line []byte) (Job, error) {
+func parse(line []byte) (j Job, err error) {
 	r := record{rest: line}
-	j := Job{
+	j = Job{
 		Number:              r.integer(),
 		Submit:              r.seconds(),
 		Wait:                r.seconds(),
