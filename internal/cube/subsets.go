@@ -112,14 +112,11 @@ func supersetSums(ctx context.Context, t []float64) {
 	}
 }
 
-// addTo adds b to a, entry by entry; their length is a multiple of 4.
+// addTo adds b to a, entry by entry.
 func addTo[T int64 | float64](a, b []T) {
-	for i := 0; i+4 <= len(a) && i+4 <= len(b); i += 4 {
-		p, q := (*[4]T)(a[i:]), (*[4]T)(b[i:])
-		p[0] += q[0]
-		p[1] += q[1]
-		p[2] += q[2]
-		p[3] += q[3]
+	a = a[:len(b)]
+	for i, x := range b {
+		a[i] += x
 	}
 }
 

@@ -310,8 +310,9 @@ func addMultiple(x, r []float64, a float64) {
 func addFour(x, r0, r1, r2, r3 []float64, a [4]float64) {
 	n := len(x)
 	r0, r1, r2, r3 = r0[:n], r1[:n], r2[:n], r3[:n]
+	a0, a1, a2, a3 := a[0], a[1], a[2], a[3] // in registers
 	for j := range x {
-		x[j] += (a[0]*r0[j] + a[1]*r1[j]) + (a[2]*r2[j] + a[3]*r3[j])
+		x[j] += (a0*r0[j] + a1*r1[j]) + (a2*r2[j] + a3*r3[j])
 	}
 }
 
