@@ -43,7 +43,7 @@ type calendar struct {
 
 	free   []int64    // of machine m, resource j at [m resources + j]
 	room   [][]uint64 // by class, machines that may have room for a task
-	stuck  []bool     // by class: no machine has
+	next   []int      // by class, the first word of room that may not be 0; len(room[k]) if no machine has room
 	ends   eventqueue.Queue[runningTask]
 	jobs   []taskJob
 	unused []uint32              // jobs that are not there
@@ -70,14 +70,14 @@ func newCalendar(ctx context.Context, g *taskPool, r *sim.Stream) sim.Engine {
 	classes := len(g.durations)
 	q := &calendar{
 		taskPool: g, random: r, draws: rand.New(r), arrival: math.Inf(1),
-		free: slices.Clone(g.capacity), room: make([][]uint64, classes), stuck: make([]bool, classes),
+		free: slices.Clone(g.capacity), room: make([][]uint64, classes), next: make([]int, classes),
 		lines:  make([]eventqueue.Schedule, classes),
 		weight: make([]float64, classes), running: make([]int, classes), base: make([]int, classes), excess: make([]float64, classes), since: make([]float64, classes), Population: sim.NewPopulation(classes),
 	}
 	for k := range q.room {
 		q.room[k] = make([]uint64, (g.machines+63)/64)
 		for m := range g.machines {
-			if q.fits(k, m) {
+			if fits(q.demandOf(k), q.freeOn(m)) {
 				q.room[k][m/64] |= 1 << (m % 64)
 			}
 		}
@@ -174,7 +174,7 @@ func (q *calendar) launch(seen *sim.Totals) error {
 		best := -1
 		for k, line := range q.lines {
 			switch {
-			case len(line) == 0 || q.stuck[k] && !q.wait:
+			case len(line) == 0 || q.isStuck(k) && !q.wait:
 			case best < 0:
 				best = k
 			default:
@@ -186,15 +186,12 @@ func (q *calendar) launch(seen *sim.Totals) error {
 				}
 			}
 		}
-		if best < 0 || q.stuck[best] {
+		if best < 0 || q.isStuck(best) {
 			return nil
 		}
-		machine := q.firstFit(best)
-		if machine < 0 {
-			q.stuck[best] = true
-			continue
+		if machine := q.firstFit(best); machine >= 0 {
+			q.begin(best, machine, seen)
 		}
-		q.begin(best, machine, seen)
 	}
 }
 
@@ -232,10 +229,13 @@ func (q *calendar) moreDeprived(a, b int) bool {
 	return first.order < second.order
 }
 
-// fits reports whether a task of the class fits on a machine.
-func (q *calendar) fits(class, machine int) bool {
-	free := q.free[machine*q.resources:][:q.resources]
-	for j, a := range q.demand[class*q.resources:][:q.resources] {
+// demandOf returns what a task of the class takes of each resource, and freeOn what is left of each on a machine.
+func (q *calendar) demandOf(class int) []int64 { return q.demand[class*q.resources:][:q.resources] }
+func (q *calendar) freeOn(machine int) []int64 { return q.free[machine*q.resources:][:q.resources] }
+
+// fits reports whether a demand is within what is free.
+func fits(demand, free []int64) bool {
+	for j, a := range demand {
 		if a > free[j] {
 			return false
 		}
@@ -243,18 +243,22 @@ func (q *calendar) fits(class, machine int) bool {
 	return true
 }
 
-// firstFit returns the first machine on which a task of the class fits, or -1.
+// isStuck reports whether it is known that no machine has room for a task of the class.
+func (q *calendar) isStuck(class int) bool { return q.next[class] == len(q.room[class]) }
+
+// firstFit returns the first machine on which a task of the class fits, or -1, and then the class is stuck.
 func (q *calendar) firstFit(class int) int {
-	room := q.room[class]
-	for w, word := range room {
-		for ; word != 0; word &= word - 1 {
-			room[w] = word
-			if m := 64*w + bits.TrailingZeros64(word); q.fits(class, m) {
+	room, demand := q.room[class], q.demandOf(class)
+	for w := q.next[class]; w < len(room); w++ {
+		for word := room[w]; word != 0; word &= word - 1 {
+			if m := 64*w + bits.TrailingZeros64(word); fits(demand, q.freeOn(m)) {
+				room[w], q.next[class] = word, w
 				return m
 			}
 		}
 		room[w] = 0
 	}
+	q.next[class] = len(room)
 	return -1
 }
 
@@ -263,8 +267,9 @@ func (q *calendar) begin(class, machine int, seen *sim.Totals) {
 	line := q.lines[class]
 	id := line[0].Item
 	job := &q.jobs[id]
-	for j, a := range q.demand[class*q.resources:][:q.resources] {
-		q.free[machine*q.resources+j] -= a
+	free := q.freeOn(machine)
+	for j, a := range q.demandOf(class) {
+		free[j] -= a
 	}
 	q.run(class, 1, seen)
 	job.running++
@@ -285,13 +290,14 @@ func (q *calendar) finish(seen *sim.Totals) {
 	task := q.ends.Pop().Item
 	job, machine := &q.jobs[task.job], int(task.machine)
 	class := int(job.class)
-	for j, a := range q.demand[class*q.resources:][:q.resources] {
-		q.free[machine*q.resources+j] += a
+	free := q.freeOn(machine)
+	for j, a := range q.demandOf(class) {
+		free[j] += a
 	}
-	for k := range q.stuck {
-		if q.fits(k, machine) {
-			q.stuck[k] = false
-			q.room[k][machine/64] |= 1 << (machine % 64)
+	for k, room := range q.room {
+		if fits(q.demandOf(k), free) {
+			room[machine/64] |= 1 << (machine % 64)
+			q.next[k] = min(q.next[k], machine/64)
 		}
 	}
 	seen.Jumps++
