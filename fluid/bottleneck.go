@@ -42,6 +42,7 @@ type bottleneck struct {
 	class   []int       // of each row
 	kept    []int       // the resources that matter
 	need    [][]float64 // b_kj of class k, of the resources that matter
+	hasOnes bool        // each class has 1 as its largest part, as all have without limits
 	mass    []float64   // Σ n_i w_i of class k, divided by the largest
 	level   []float64   // s_i/w_i of class k, times that
 	trial   []float64   // such levels
@@ -73,6 +74,7 @@ func (b *bottleneck) keep(kept []int) {
 			b.need[k][i] = all[j]
 		}
 	}
+	b.hasOnes = !slices.ContainsFunc(b.need, func(need []float64) bool { return slices.Max(need) != 1 })
 	b.mass, b.level, b.trial = make([]float64, len(b.need)), make([]float64, len(b.need)), make([]float64, len(b.need))
 	b.load, b.top = make([]float64, len(kept)), make([]float64, len(kept))
 	b.path = newBottleneckPath(len(b.need), len(kept))
@@ -126,7 +128,7 @@ func (b *bottleneck) shares(ctx context.Context, count, share []float64) error {
 		for k := range b.level {
 			b.level[k] = 1 / (sum * b.need[k][0])
 		}
-	case len(b.kept) == 2 && b.isDominated():
+	case len(b.kept) == 2 && b.hasOnes:
 		b.solveTwo()
 	default:
 		if residual := b.solveMany(ctx); ctx.Err() != nil {
@@ -142,11 +144,6 @@ func (b *bottleneck) shares(ctx context.Context, count, share []float64) error {
 		}
 	}
 	return nil
-}
-
-// isDominated reports whether each class has 1 as its largest part, as all have without limits.
-func (b *bottleneck) isDominated() bool {
-	return !slices.ContainsFunc(b.need, func(need []float64) bool { return slices.Max(need) != 1 })
 }
 
 // setMass computes b.mass and returns the least and the largest Σ n_i w_i of the classes present.

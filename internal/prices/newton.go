@@ -41,9 +41,6 @@ func (k *Solver) minimise(ctx context.Context) {
 	copy(k.best, k.Price)
 	change := math.Inf(1)
 	for range steps {
-		if ctx.Err() != nil {
-			return
-		}
 		converged := change <= convergedTol || len(k.newton.support) == 1 // one price alone is Σ_i m_i
 		if converged && k.Residual <= residualGoal {
 			return
@@ -58,6 +55,9 @@ func (k *Solver) minimise(ctx context.Context) {
 		}
 		if stalls > 0 && best <= stalled || stalls > len(k.Price)+5 && best <= residualNear {
 			break
+		}
+		if ctx.Err() != nil {
+			return
 		}
 		k.hessian()
 		change = k.advance(k.newton.solve(k.Price, k.load))
