@@ -296,6 +296,9 @@ func (m *Maker) Measures(threshold float64) *Result {
 		j, _ := m.ledger.Job(rec.Job)
 		own := &m.line.jobs[rec.Job]
 		out := Record{Job: rec.Job, Start: own.start, Finish: rec.Finish, Lost: rec.Lost}
+		if end := own.start + own.runs; !later(rec.Finish, end) && !later(end, rec.Finish) { // as Run has it: the moment differs by rounding
+			out.Finish = end
+		}
 		own.tell(&out)
 		jobs, records, runs = append(jobs, j), append(records, out), append(runs, own.runs)
 	}

@@ -163,7 +163,6 @@ func (r *run) finish() {
 	}
 	for _, i := range r.due {
 		r.line.end(i)
-		r.records[i].Finish = r.line.now
 		r.ended++
 		if r.hands != nil {
 			r.hands.finish(i)
@@ -211,7 +210,7 @@ func (r *run) begin() {
 	for _, i := range r.line.begun {
 		j := &r.line.jobs[i]
 		r.ends.Push(now+j.runs, ending{int32(i), j.run})
-		r.records[i].Start = now
+		r.records[i].Start, r.records[i].Finish = now, now+j.runs
 		if r.hands != nil {
 			r.hands.begin(i, j.size)
 		}
