@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/internal/prices"
 )
 
 // An Allocator computes the allocations of one policy for changing numbers of jobs, in float64. It keeps its tables
@@ -18,11 +19,11 @@ type Allocator struct {
 
 // A kernel is a policy in float64.
 type kernel interface {
-	// shares writes the dominant share of one job of each row while count[i] >= 0 jobs of row i are present, 0 where
-	// there are none. Not all counts are 0. What was kept from the last call may be used to start from; after forget
+	// Shares writes the dominant share of one job of each row while count[i] >= 0 jobs of row i are present, 0 where
+	// there are none. Not all counts are 0. What was kept from the last call may be used to start from; after Forget
 	// nothing is. The error is that of the context if it is done.
-	shares(ctx context.Context, count, share []float64) error
-	forget()
+	Shares(ctx context.Context, count, share []float64) error
+	Forget()
 }
 
 // NewAllocator returns an allocator for the jobs of a pool. It reads no counts of the pool. The error is that of
@@ -86,7 +87,7 @@ func (a *Allocator) tasks(ctx context.Context, count, tasks []float64) error {
 		clear(tasks)
 		return nil
 	}
-	if err := a.kernel.shares(ctx, count, tasks); err != nil {
+	if err := a.kernel.Shares(ctx, count, tasks); err != nil {
 		return err
 	}
 	for i, d := range a.problem.dominant {
@@ -99,11 +100,11 @@ func (a *Allocator) tasks(ctx context.Context, count, tasks []float64) error {
 }
 
 // Forget drops what is kept from the call before.
-func (a *Allocator) Forget() { a.kernel.forget() }
+func (a *Allocator) Forget() { a.kernel.Forget() }
 
 // Residual returns that of the last call, whose counts and tasks these are, as [Allocation] has it.
 func (a *Allocator) Residual(count, tasks []float64) float64 {
-	if k, ok := a.kernel.(proportional); ok {
+	if k, ok := a.kernel.(*prices.Solver); ok {
 		return k.Residual
 	}
 	share := make([]float64, len(tasks))

@@ -117,11 +117,11 @@ func equalRows(p *problem) (class []int, need [][]float64) {
 	return class, need
 }
 
-func (b *balanced) forget() {}
+func (b *balanced) Forget() {}
 
 // shares needs equal weights and whole counts. The error is an *[input.Error], also if the lattice has more than
 // maxBalancedStates points. One class needs no lattice, whatever its count.
-func (b *balanced) shares(ctx context.Context, count, share []float64) error {
+func (b *balanced) Shares(ctx context.Context, count, share []float64) error {
 	if b.unequal >= 0 {
 		return input.Errorf(indexed("jobs", b.unequal)+".weight", b.problem.weight[b.unequal], WantSameWeight)
 	}

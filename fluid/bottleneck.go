@@ -106,13 +106,13 @@ func covers[T any](need [][]T, l, j int, compare func(a, b T) int) bool {
 	return true
 }
 
-func (b *bottleneck) forget() {}
+func (b *bottleneck) Forget() {}
 
 // shares takes O(K) operations for K classes on one resource, on two mostly the same. On more, the path has about K
 // pieces in practice, of O(K J + J³) operations each. The error is an *[input.Error] if, with two resources or more,
 // Σ count_i weight_i over the rows of one profile is below 1e-280 of that of another; else it says that no allocation
 // was found whose residual is small.
-func (b *bottleneck) shares(ctx context.Context, count, share []float64) error {
+func (b *bottleneck) Shares(ctx context.Context, count, share []float64) error {
 	least, most := b.setMass(count)
 	if least < leastBottleneckMass*most && len(b.kept) > 1 {
 		return input.Errorf("count", fmt.Sprintf("Σ count_i weight_i = %.3g and %.3g", least, most),

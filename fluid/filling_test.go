@@ -396,7 +396,7 @@ func TestFillingFloatHasBottlenecks(t *testing.T) {
 		e, p, speed, count := rawFilling(rng, 1+rng.IntN(30), 1+rng.IntN(6), []float64{0.1, 3, 12, 60}[seed%4])
 		share := make([]float64, p.rows)
 		f := newFilling(p, p.weight).(*filling)
-		if err := f.shares(context.Background(), count, share); err != nil {
+		if err := f.Shares(context.Background(), count, share); err != nil {
 			t.Fatal(err)
 		}
 		shares, level := make([]*big.Rat, p.rows), make([]float64, p.rows)
@@ -445,7 +445,7 @@ func TestFillingFloatAgainstExact(t *testing.T) {
 			e, p, speed, count := rawFilling(rng, 1+rng.IntN(20), 1+rng.IntN(5), digits)
 			share := make([]float64, p.rows)
 			f := newFilling(p, p.weight).(*filling)
-			if err := f.shares(context.Background(), count, share); err != nil {
+			if err := f.Shares(context.Background(), count, share); err != nil {
 				t.Fatal(err)
 			}
 			shares, _ := e.fill(context.Background(), speed)
@@ -631,7 +631,7 @@ func TestFillingMillion(t *testing.T) {
 	}
 	count[7] = 0
 	share := make([]float64, n+1)
-	if err := newFilling(p, p.weight).shares(context.Background(), count, share); err != nil {
+	if err := newFilling(p, p.weight).Shares(context.Background(), count, share); err != nil {
 		t.Fatal(err)
 	}
 	for i, s := range share {
@@ -668,7 +668,7 @@ func TestFillingOutOfRange(t *testing.T) {
 		for _, need := range [][][]float64{{{1, 1}}, {{1, 0}, {0, 1}}, {{0, 1}, {1, 0}}, {{1, 0}, {0.5, 1}}, {{0, 1}, {1, 1e-100}}} {
 			p := &problem{rows: 2, resources: len(need), need: need}
 			share := make([]float64, 2)
-			err := newFilling(p, c.speed).shares(context.Background(), c.count, share)
+			err := newFilling(p, c.speed).Shares(context.Background(), c.count, share)
 			if bad := new(input.Error); c.answer != "either" && (err != nil) != (c.answer == "error") || err != nil && !errors.As(err, &bad) {
 				t.Errorf("speeds %g, counts %g, needs %g: error %v", c.speed, c.count, need, err)
 			}

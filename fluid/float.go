@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"productform/internal/input"
+	"productform/internal/prices"
 	"productform/num"
 )
 
@@ -21,7 +22,7 @@ func allocateFloat(ctx context.Context, e *Profiles, m method) (*Allocation, err
 	}
 	count, share := e.counts(), make([]float64, p.rows)
 	k := m.kernel(p)
-	if err := k.shares(ctx, count, share); err != nil {
+	if err := k.Shares(ctx, count, share); err != nil {
 		return nil, err
 	}
 	a := newAllocation(e, m.policy, num.Float)
@@ -33,7 +34,7 @@ func allocateFloat(ctx context.Context, e *Profiles, m method) (*Allocation, err
 		a.Jobs[i].Tasks, a.Jobs[i].DominantShare = num.Value{Float: tasks}, num.Value{Float: s}
 	}
 	used := p.utilization(count, share)
-	if pf, ok := k.(proportional); ok {
+	if pf, ok := k.(*prices.Solver); ok {
 		a.Residual = pf.Residual
 		for j, price := range pf.Price {
 			a.Resources[j].Price = &num.Value{Float: price}

@@ -50,7 +50,7 @@ type method struct {
 func (p Policy) method() method {
 	switch p {
 	case PF:
-		return method{policy: p, kernel: func(p *problem) kernel { return proportional{prices.NewSolver(p.need, p.weight)} }}
+		return method{policy: p, kernel: func(p *problem) kernel { return prices.NewSolver(p.need, p.weight) }}
 	case DRF:
 		return method{policy: p, limits: true, always: true, other: orExact,
 			kernel:  func(p *problem) kernel { return newFilling(p, p.weight) },
@@ -71,12 +71,3 @@ func (p Policy) method() method {
 }
 
 const orExact = ", or the engine exact"
-
-// A proportional is the kernel of proportional fairness.
-type proportional struct{ *prices.Solver }
-
-func (k proportional) shares(ctx context.Context, count, share []float64) error {
-	return k.Shares(ctx, count, share)
-}
-
-func (k proportional) forget() { k.Forget() }
