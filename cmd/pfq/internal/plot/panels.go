@@ -106,7 +106,7 @@ func (c *curves) panels(q quantity) (panels []plots.Panel) {
 			rows = append(rows, row)
 		}
 	}
-	count := (len(rows) + mostCurves - 1) / mostCurves
+	count := panelsOf(len(rows))
 	y := c.axis(q, rows)
 	for k := range count {
 		part := rows[k*len(rows)/count : (k+1)*len(rows)/count]
@@ -122,6 +122,9 @@ func (c *curves) panels(q quantity) (panels []plots.Panel) {
 	}
 	return panels
 }
+
+// panelsOf returns how many panels so many curves take.
+func panelsOf(curves int) int { return (curves + mostCurves - 1) / mostCurves }
 
 // curve returns what theory says of a row.
 func (c *curves) curve(q quantity, row, look int) plots.Series {
@@ -208,7 +211,7 @@ func (c *curves) axis(q quantity, rows []int) plots.Axis {
 		return a
 	}
 	if a.Max = 1.05 * most; q.name == utilization {
-		a.Max = 1
+		a.Max = max(1, most) // an interval may reach above 1
 	}
 	a.Min = min(0, least) // an interval may reach below 0
 	return a

@@ -92,6 +92,9 @@ func (f *plotFlags) answer(q command.Query) (picture []byte, found bool, err err
 	if err != nil {
 		return nil, false, err
 	}
+	if err := f.checkPanels(m); err != nil {
+		return nil, false, command.InFile(q.File, err)
+	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(16 << 30)) // as that of the tables
 	c, err := f.curves(q, m)
 	if err != nil || c == nil {
@@ -107,11 +110,7 @@ func (f *plotFlags) answer(q command.Query) (picture []byte, found bool, err err
 	if q.File != "-" {
 		name = strings.TrimSuffix(filepath.Base(q.File), filepath.Ext(q.File))
 	}
-	figure, err := c.figure(name)
-	if err != nil {
-		return nil, false, command.InFile(q.File, err)
-	}
-	picture, err = draw.Render(figure, format)
+	picture, err = draw.Render(c.figure(name), format)
 	return picture, true, command.InFile(q.File, err)
 }
 
@@ -213,7 +212,7 @@ func (c *curves) solve(ctx context.Context) (err error) {
 }
 
 // figure returns what is drawn.
-func (c *curves) figure(name string) (*plots.Figure, error) {
+func (c *curves) figure(name string) *plots.Figure {
 	f := &plots.Figure{ID: name, Title: "measures against load", Caption: c.caption(name), Confidence: c.flags.settings.Confidence}
 	for _, q := range c.quantities() {
 		f.Panels = append(f.Panels, c.panels(q)...)
@@ -221,9 +220,34 @@ func (c *curves) figure(name string) (*plots.Figure, error) {
 	if c.jobs != nil {
 		f.Panels = append(f.Panels, c.distribution())
 	}
-	if len(f.Panels) > mostPanels {
-		return nil, &input.Error{Path: "classes", Value: fmt.Sprint(len(c.model.Classes), " classes, ", len(c.model.Servers), " rows of servers"),
-			Want: fmt.Sprintf("what makes at most %d panels of %d curves, or less to draw: there are %d", mostPanels, mostCurves, len(f.Panels))}
+	return f
+}
+
+// checkPanels refuses a model with more to draw than a picture has room for.
+func (f *plotFlags) checkPanels(m *cluster.Model) error {
+	classes := 0 // with arrivals: others have no delay
+	for _, c := range m.Classes {
+		if c.ArrivalRate.Sign() > 0 {
+			classes++
+		}
 	}
-	return f, nil
+	count := len(f.percentiles) * panelsOf(classes)
+	for _, word := range f.show {
+		switch word {
+		case delay, rate:
+			count += panelsOf(classes)
+		case jobs:
+			count += panelsOf(len(m.Classes))
+		case utilization:
+			count += panelsOf(len(m.Servers))
+		}
+	}
+	if f.distribution > 0 {
+		count++
+	}
+	if count > mostPanels {
+		return &input.Error{Path: "classes", Value: fmt.Sprintf("%d, and %d rows of servers", len(m.Classes), len(m.Servers)),
+			Want: fmt.Sprintf("less to draw: at most %d panels of %d curves, not %d", mostPanels, mostCurves, count)}
+	}
+	return nil
 }

@@ -184,9 +184,12 @@ func TestManyClasses(t *testing.T) {
 		if c.results, err = bf.LoadSweep(t.Context(), m, factors, bf.Settings{}); err != nil {
 			t.Fatal(err)
 		}
-		f, err := c.figure("many")
-		if err != nil {
-			t.Fatal(err)
+		f := c.figure("many")
+		if err := c.flags.checkPanels(m); err != nil {
+			t.Error(err)
+		}
+		if err := f.Validate(); err != nil {
+			t.Error(err)
 		}
 		seen := 0
 		for _, p := range f.Panels {
@@ -205,6 +208,27 @@ func TestManyClasses(t *testing.T) {
 		if seen != n || len(f.Panels) != (n+mostCurves-1)/mostCurves {
 			t.Errorf("%d classes: %d curves in %d panels", n, seen, len(f.Panels))
 		}
+	}
+}
+
+// A picture has at most 26 panels, which is known before anything is computed.
+func TestTooManyPanels(t *testing.T) {
+	many := func(n int, more string) string {
+		var classes []string
+		for i := range n {
+			classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": 0.001, "servers": ["s"]}`, i))
+		}
+		return `{"servers": [{"name": "s", "capacity": 1}], "classes": [` + strings.Join(classes, ",") + more + `]}`
+	}
+	if _, stderr, status := pfq(many(25*7, ""), "plot", "-", "--scale", "1", "--format", "csv"); status != 0 {
+		t.Errorf("26 panels: status %d, %s", status, stderr)
+	}
+	if _, stderr, status := pfq(many(25*7, `, {"name": "never", "arrival_rate": 0, "servers": ["s"]}`), "plot", "-", "--scale", "1", "--format", "csv"); status != 0 {
+		t.Errorf("a class without arrivals: status %d, %s", status, stderr)
+	}
+	const want = "pfq: standard input: classes = 176, and 1 rows of servers: want less to draw: at most 26 panels of 7 curves, not 27\n"
+	if stdout, stderr, status := pfq(many(25*7+1, ""), "plot", "-"); status != 2 || stdout != "" || stderr != want {
+		t.Errorf("27 panels: status %d, %q", status, stderr)
 	}
 }
 
