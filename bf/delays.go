@@ -35,13 +35,14 @@ type ClassDelays struct {
 
 // A DelayResult holds the distribution of the delay of each class. Quantiles and tails lie between Low and High, whatever
 // the engine. Every number is within RelativeErrorBound of the exact value; a tail below 2^-900 of the engine Float is only
-// known to be within 2^-1000 more.
+// known to be within 2^-1000 more, and Float of one below 2^-1022 is the nearest double.
 type DelayResult struct {
 	Engine             num.Engine // the engine that gave the numbers: Float, Enclose or Exact
 	RelativeErrorBound float64    // proved; 0 if the numbers are exact fractions
 	Classes            []ClassDelays
 
-	width float64 // relative width of the widest enclosure
+	width  float64 // relative width of the widest enclosure
+	beyond bool    // float64 cannot hold a quantile or a moment
 }
 
 // Delays returns quantiles, tails and moments of the delay of each class, arrival to end, in the multi-server queue of m
@@ -151,8 +152,14 @@ func delaysWith(ctx context.Context, m *cluster.Model, q DelayQuestion, s Settin
 			return nil, inRows(err, c)
 		}
 	}
-	if engine == num.Float && !(r.RelativeErrorBound < 1) {
+	switch {
+	case engine == num.Float && !(r.RelativeErrorBound < 1):
 		return nil, ErrDigits
+	case engine == num.Float && r.beyond:
+		return nil, ErrRange
+	case engine == num.Enclose && r.width > s.RelTol: // more bits are due, and say what the answers are
+	case r.beyond:
+		return nil, errBeyond()
 	}
 	return r, nil
 }
@@ -213,7 +220,7 @@ func (r *DelayResult) add(ctx context.Context, l *plan, q DelayQuestion, engine 
 		var d ClassDelays
 		if answers != nil {
 			for _, e := range answers[i].Quantiles {
-				d.Quantiles = append(d.Quantiles, r.export(arithmetic.Number{Interval: e}))
+				d.Quantiles = append(d.Quantiles, r.exportTime(arithmetic.Number{Interval: e}))
 			}
 			for _, e := range answers[i].Tails {
 				d.Tails = append(d.Tails, r.exportTail(e))
@@ -221,7 +228,7 @@ func (r *DelayResult) add(ctx context.Context, l *plan, q DelayQuestion, engine 
 		}
 		if moments != nil {
 			for _, x := range moments[i] {
-				d.Moments = append(d.Moments, r.export(x))
+				d.Moments = append(d.Moments, r.exportTime(x))
 			}
 		}
 		for _, row := range rows {
@@ -251,11 +258,17 @@ func (l *plan) distribution(ctx context.Context, chain *delays.Chain, q delays.Q
 	return answers, err
 }
 
-// export returns a number as results show it, and takes its error into account.
-func (r *DelayResult) export(x arithmetic.Number) num.Value {
-	v, _ := x.Value()
+// export returns a number as results show it, and takes its error into account. ok is false if float64 cannot hold it.
+func (r *DelayResult) export(x arithmetic.Number) (v num.Value, ok bool) {
 	r.RelativeErrorBound = max(r.RelativeErrorBound, x.RelativeError())
 	r.width = max(r.width, x.Width())
+	return x.Value()
+}
+
+// exportTime returns a quantile or a moment, which float64 has to hold.
+func (r *DelayResult) exportTime(x arithmetic.Number) num.Value {
+	v, ok := r.export(x)
+	r.beyond = r.beyond || !ok
 	return v
 }
 
@@ -266,7 +279,8 @@ func (r *DelayResult) exportTail(e num.Interval) num.Value {
 		v, _ := x.Value()
 		return v
 	}
-	return r.export(x)
+	v, _ := r.export(x) // the nearest double, even where none is near in relative terms
+	return v
 }
 
 var smallTail = big.NewFloat(0x1p-900) // never changed

@@ -217,3 +217,61 @@ func TestContextEndsDelays(t *testing.T) {
 		}
 	}
 }
+
+// Delays, and powers of them, that doubles cannot hold are refused as [Solve] refuses them. Tails, which are pure numbers, are told.
+func TestDelaysBeyondDoubles(t *testing.T) {
+	faster := func(exponent string) *cluster.Model { // all capacities and rates of the shop
+		m := shopModel()
+		for s := range m.Servers {
+			m.Servers[s].Capacity.Mul(m.Servers[s].Capacity, num.MustRat(exponent))
+		}
+		return m.Scale(num.MustRat(exponent))
+	}
+	levels := oracle.Rats("0.5 0.99")
+	for _, c := range []struct {
+		speed string
+		q     DelayQuestion
+	}{
+		{"1e-310", DelayQuestion{Levels: levels}}, {"1e-310", DelayQuestion{Moments: 1}},
+		{"1e310", DelayQuestion{Levels: levels}}, {"1e310", DelayQuestion{Moments: 1}},
+		{"1e-10", DelayQuestion{Moments: 40}}, {"1e10", DelayQuestion{Moments: 50}},
+		{"1e-200", DelayQuestion{Levels: levels, Moments: 2}},
+	} {
+		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
+			if engine == num.Exact && c.q.Levels != nil {
+				continue
+			}
+			r, err := Delays(t.Context(), faster(c.speed), c.q, Settings{Engine: engine})
+			var bad *num.InputError
+			if ok := errors.As(err, &bad) && err.Error() == errBeyond().Error(); !ok && !(engine == num.Float && errors.Is(err, ErrRange)) {
+				t.Errorf("speed %s, engine %s, %d moments: %v, error %v", c.speed, engine, c.q.Moments, r, err)
+			}
+		}
+	}
+	for _, speed := range []string{"1e-310", "1e310"} {
+		m := faster(speed)
+		_, want := Solve(t.Context(), m, Settings{})
+		if _, err := DelaysOfAll(t.Context(), m, levels, Settings{}); err == nil || err.Error() != want.Error() {
+			t.Errorf("speed %s: error %v, want %v", speed, err, want)
+		}
+		at := []*big.Rat{new(big.Rat).Inv(num.MustRat(speed))}
+		r, err := Delays(t.Context(), m, DelayQuestion{Times: at}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shop, err := Delays(t.Context(), shopModel(), DelayQuestion{Times: oracle.Rats("1")}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range r.Classes {
+			if got, want := r.Classes[i].Tails[0].Float, shop.Classes[i].Tails[0].Float; math.Abs(got-want) > 2e-9*want {
+				t.Errorf("speed %s: the tail of class %d is %v, want %v", speed, i, got, want)
+			}
+		}
+	}
+	for _, speed := range []string{"1e-150", "1e150"} { // far, but within
+		if _, err := Delays(t.Context(), faster(speed), DelayQuestion{Levels: levels, Moments: 2}, Settings{}); err != nil {
+			t.Errorf("speed %s: %v", speed, err)
+		}
+	}
+}

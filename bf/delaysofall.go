@@ -32,6 +32,9 @@ func DelaysOfAll(ctx context.Context, m *cluster.Model, levels []*big.Rat, s Set
 		if !(b.low <= b.high) {
 			return nil, nil
 		}
+		if b.high > math.MaxFloat64 {
+			return nil, errBeyond()
+		}
 		brackets[k] = b
 	}
 	if s, err = s.checked(); err != nil {

@@ -365,7 +365,12 @@ func (t *rows) result(p *prepared, s Settings, engine num.Engine) (*Result, erro
 		return nil, ErrRange
 	case engine == num.Enclose && r.width > s.RelTol: // more bits are due, and say what the answers are
 	case !fits:
-		return nil, input.Errorf("model", "an answer beyond 1e±308", "answers within the range of float64: count time, or work, in other units")
+		return nil, errBeyond()
 	}
 	return r, nil
+}
+
+// errBeyond refuses a model whose answers double numbers cannot hold.
+func errBeyond() error {
+	return input.Errorf("model", "an answer beyond 1e±308", "answers within the range of float64: count time, or work, in other units")
 }
