@@ -424,7 +424,8 @@ func (d difference) times(factor *big.Rat, tol float64) (num.Value, float64) {
 		return num.Value{}, math.Inf(1)
 	}
 	v := x - y
-	e := (x*a.Bound + y*b.Bound + arithmetic.Roundoff*math.Abs(v)) * (1 + 8*arithmetic.Roundoff)
+	off := func(x, e float64) float64 { return x * (e / (1 - e)) } // x is off by at most that: see [arithmetic.Number]
+	e := (off(x, a.Bound) + off(y, b.Bound) + arithmetic.Roundoff*math.Abs(v)) * (1 + 8*arithmetic.Roundoff)
 	if !(e <= math.MaxFloat64) {
 		return num.Value{}, math.Inf(1)
 	}

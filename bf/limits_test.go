@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"productform/cluster"
+	"productform/internal/arithmetic"
 	"productform/internal/input"
 	"productform/internal/oracle"
 	"productform/num"
@@ -228,4 +229,27 @@ func TestTooLargeErrorHasNumbers(t *testing.T) {
 	if _, err := Solve(t.Context(), m, Settings{MaxBytes: int64(large.Bytes) + 1}); err != nil {
 		t.Errorf("with the %v bytes asked for: %v", large.Bytes, err)
 	}
+}
+
+// A double f with f = x(1+ε), |ε| <= e, may be that of any x in [f/(1+e), f/(1-e)]: the bounds of a derivative hold them all.
+func TestDifferenceOfRoughNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(what string) (n arithmetic.Number, least, largest *big.Rat) {
+			f := rapid.Float64Range(0x1p-100, 0x1p100).Draw(t, what)
+			e := rapid.Float64Range(0, 0.0009).Draw(t, "error of "+what)
+			x, d, one := new(big.Rat).SetFloat64(f), new(big.Rat).SetFloat64(e), big.NewRat(1, 1)
+			return arithmetic.FromFloat(f, e), new(big.Rat).Quo(x, new(big.Rat).Add(one, d)), new(big.Rat).Quo(x, new(big.Rat).Sub(one, d))
+		}
+		plus, leastPlus, largestPlus := draw("plus")
+		minus, leastMinus, largestMinus := draw("minus")
+		if rapid.Bool().Draw(t, "plus only") {
+			minus, leastMinus, largestMinus = arithmetic.FromFloat(0, 0), new(big.Rat), new(big.Rat)
+		}
+		v, _ := difference{plus, minus}.times(big.NewRat(1, 1), 1e-9)
+		low, _ := v.Low.Rat(nil)
+		high, _ := v.High.Rat(nil)
+		if low.Cmp(leastPlus.Sub(leastPlus, largestMinus)) > 0 || high.Cmp(largestPlus.Sub(largestPlus, leastMinus)) < 0 {
+			t.Fatalf("[%v, %v] does not hold all", v.Low, v.High)
+		}
+	})
 }

@@ -135,22 +135,39 @@ func (b *bounds) normalization() *big.Float {
 // goTo goes on to n steps and finds a_0, ..., a_n.
 func (b *bounds) goTo(n int) error {
 	for len(b.flows[0]) < n {
-		if err := b.stop.After(recursion.BigSteps * b.perStep); err != nil {
+		for i := range b.flows {
+			flow, err := b.dot(i, b.y)
+			if err != nil {
+				return err
+			}
+			b.flows[i] = append(b.flows[i], flow)
+		}
+		if err := b.step(); err != nil {
 			return err
 		}
-		for i := range b.flows {
-			b.flows[i] = append(b.flows[i], b.dot(i, b.y))
-		}
-		b.step()
 	}
-	rest := b.rest()
+	rest, err := b.rest()
+	if err != nil {
+		return err
+	}
 	for i, flows := range b.flows {
-		sum, last, rate := b.dot(i, rest), b.dot(i, b.y), b.number()
+		sum, err := b.dot(i, rest)
+		if err != nil {
+			return err
+		}
+		last, err := b.dot(i, b.y)
+		if err != nil {
+			return err
+		}
+		rate := b.number()
 		if b.c.ByClass {
 			rate.Quo(rate.SetInt(b.c.problem.Classes[i].Rate), b.q)
 		}
 		b.a[i] = make([]*big.Float, n+1)
 		for j := n; j >= 0; j-- {
+			if err := b.stop.After(2 * recursion.BigSteps); err != nil {
+				return err
+			}
 			if j < n {
 				last = flows[j]
 				sum = b.number().Add(sum, last)
@@ -166,16 +183,19 @@ func (b *bounds) goTo(n int) error {
 }
 
 // dot returns Σ_k c_i(k) y(k).
-func (b *bounds) dot(i int, y []big.Float) *big.Float {
+func (b *bounds) dot(i int, y []big.Float) (*big.Float, error) {
 	sum := b.number()
 	for j, k := range b.state[i] {
+		if err := b.stop.After(recursion.BigSteps); err != nil {
+			return nil, err
+		}
 		arithmetic.AddFar(sum, b.product.Mul(&b.initial[i][j], &y[k]))
 	}
-	return sum
+	return sum, nil
 }
 
-// step takes y to Py, in place: a state is only reached from later ones.
-func (b *bounds) step() {
+// step takes y to Py, in place: a state is only reached from later ones. After an error y is neither.
+func (b *bounds) step() error {
 	c := b.c
 	x := b.number()
 	for k := 1; k <= c.top; k++ {
@@ -185,27 +205,34 @@ func (b *bounds) step() {
 		}
 		b.y[k].Mul(x, &b.stay[k])
 		first, last := c.Terms(k)
+		if err := b.stop.After(recursion.BigSteps * int(last-first)); err != nil {
+			return err
+		}
 		for t := first; t < last; t++ {
 			child := &b.y[c.Child[t]]
 			arithmetic.AddFar(child, b.product.Mul(x, &b.weight[c.Weight[t]]))
 		}
 	}
+	return nil
 }
 
 // rest returns q (-Q)^-1 y.
-func (b *bounds) rest() []big.Float {
+func (b *bounds) rest() ([]big.Float, error) {
 	c := b.c
 	w := b.numbers(c.top + 1)
 	for k := c.top; k > 0; k-- {
 		w[k].Add(&w[k], &b.y[k])
 		w[k].Quo(&w[k], &b.den[k])
 		first, last := c.Terms(k)
+		if err := b.stop.After(recursion.BigSteps * int(last-first)); err != nil {
+			return nil, err
+		}
 		for t := first; t < last; t++ {
 			child := &w[c.Child[t]]
 			child.Add(child, b.product.Mul(&w[k], &b.weight[c.Weight[t]]))
 		}
 	}
-	return w
+	return w, nil
 }
 
 // jump returns a bound of a_n / a_k over n >= k; see [Survival].

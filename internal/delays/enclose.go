@@ -93,9 +93,18 @@ func (e *enclosure) both(do func(b *bounds) error) error {
 // deviations is how many standard deviations, about, a Poisson tail below 2^-prec is off.
 func (e *enclosure) deviations() float64 { return 1.2*math.Sqrt(float64(e.prec)) + 4 }
 
+// check refuses n steps of either bound if they are too many.
+func (e *enclosure) check(n float64) error {
+	return e.c.check(n, 2*recursion.BigSteps*e.low.perStep, 2*(80+float64(e.prec)/4))
+}
+
 // goOn takes as many steps as the question needs.
 func (e *enclosure) goOn(q Question) error {
 	least, latest := q.extremes(e.unit)
+	forTimes := latest + e.deviations()*math.Sqrt(latest) + 4*e.deviations()
+	if err := e.check(max(firstSteps, forTimes)); err != nil {
+		return err
+	}
 	for steps := firstSteps; ; {
 		if err := e.both(func(b *bounds) error { return b.goTo(steps) }); err != nil {
 			return err
@@ -106,12 +115,12 @@ func (e *enclosure) goOn(q Question) error {
 			s := e.low.near(i, e.normal.Low)
 			s.deviations = e.deviations()
 			e.near = append(e.near, s)
-			want = max(want, s.wanted(least, 0), latest+s.deviations*math.Sqrt(latest)+4*s.deviations)
+			want = max(want, s.wanted(least, 0), forTimes)
 		}
 		if want <= float64(steps) {
 			return nil
 		}
-		if err := e.c.check(want, 2*recursion.BigSteps*e.low.perStep, 2*(80+float64(e.prec)/4)); err != nil {
+		if err := e.check(want); err != nil {
 			return err
 		}
 		steps = nextSteps(steps, want)

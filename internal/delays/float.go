@@ -99,11 +99,16 @@ func NewFloats(ctx context.Context, c *Chain, v []float64, bound float64) (*Floa
 		}
 	}
 	f.stepsPerRun += len(c.Weight)
-	f.base = arithmetic.Compound(bound, bound, arithmetic.Roundings(float64(4*marks+12)))
-	if !(f.normal <= math.MaxFloat64) {
+	f.base = quotientBound(bound, float64(4*marks+12))
+	if !(f.normal <= math.MaxFloat64) || !(f.base >= 0 && f.base < 1) {
 		return nil, ErrRange
 	}
 	return f, nil
+}
+
+// quotientBound bounds the relative error of the quotient of two values within bound, bound < 1, after n roundings more.
+func quotientBound(bound, n float64) float64 {
+	return arithmetic.Compound(bound, bound/(1-bound), arithmetic.Roundings(n))
 }
 
 // setRates sets q, the shares that stay in a state in a step, and the weights of the terms, over q.

@@ -88,14 +88,19 @@ func (s *Survival) Bounds(m float64) (low, high float64, ok bool) {
 	return max(0, p*(1-e)*(1-outward)-slop), min(1, p/(1-e)*(1+outward)+slop), ok
 }
 
-// below bounds the probability of at most as many points as steps are known, m being more than that: it is at most
-// (e m/n)^n e^-m (Chernoff).
-func (s *Survival) below(m float64) float64 {
-	n := float64(len(s.A) - 1)
+// below bounds the probability of at most as many points as steps are known, m being at least that.
+func (s *Survival) below(m float64) float64 { return chernoff(float64(len(s.A)-1), m) }
+
+// chernoff bounds the probability of at most n points where m >= n are expected: it is at most (e m/n)^n e^-m.
+//
+// With L = log(m/n), n L <= m - n and n (1 + L) <= m. So the exponent is off by at most n u for the quotient, 2 u (m - n)
+// for the logarithm, u m for the sum, u m for the product, and u m for each of the last two operations: less than 8 u (n + m).
+// The last factor is for the roundings of exp and the product, and for squares of u.
+func chernoff(n, m float64) float64 {
 	if n == 0 {
 		return 1
 	}
-	return math.Exp(n*(1+math.Log(m/n))-m) * (1 + 1e-6)
+	return math.Exp(n*(1+math.Log(m/n))-m+8*arithmetic.Roundoff*(n+m)) * (1 + 1e-6)
 }
 
 // reach returns the largest m, roughly, at which Tail has steps enough.

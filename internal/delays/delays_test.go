@@ -1,0 +1,123 @@
+package delays
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"testing"
+
+	"productform/internal/oracle"
+	"productform/internal/recursion"
+
+	"pgregory.net/rapid"
+)
+
+// With m = n(1+δ) the exponent n(1 + log(m/n)) - m is n(log(1+δ) - δ) = n(-δ²/2 + δ³/3 - ...), which is more than a sum of terms
+// up to one below 0. The bound is not less than its exponential, even where the two parts of the exponent cancel.
+func TestChernoffIsABound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := math.Floor(math.Exp2(rapid.Float64Range(0, 52).Draw(t, "log n")))
+		m := n * (1 + rapid.Float64Range(0, min(1e-3, 30/math.Sqrt(n))).Draw(t, "excess"))
+		exact := func(x float64) *big.Float { return new(big.Float).SetPrec(500).SetFloat64(x) }
+		d := exact(0).Sub(exact(m), exact(n))
+		d.Quo(d, exact(n))
+		sum, power := exact(0), exact(0).Set(d)
+		for k := 2; k <= 12; k += 2 { // two terms each time, the second the less one
+			power.Mul(power, d)
+			sum.Sub(sum, exact(0).Quo(power, exact(float64(k))))
+			if power.Mul(power, d); k < 12 {
+				sum.Add(sum, exact(0).Quo(power, exact(float64(k+1))))
+			}
+		} // ends below the limit
+		least, _ := sum.Mul(sum, exact(n)).Float64()
+		if got := chernoff(n, m); !(got >= math.Exp(least)*(1-1e-9)) {
+			t.Fatalf("n = %v, m = n(1+%v): %v, less than %v", n, d, got, math.Exp(least))
+		}
+	})
+}
+
+// Two numbers within a bound of their values have a quotient within the bound of quotients of its own.
+func TestQuotientBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := rapid.Float64Range(0, 0.9).Draw(t, "bound")
+		d, one := new(big.Rat).SetFloat64(e), big.NewRat(1, 1)
+		worst := new(big.Rat).Quo(new(big.Rat).Add(one, d), new(big.Rat).Sub(one, d))
+		if got := new(big.Rat).SetFloat64(quotientBound(e, 0)); got.Cmp(worst.Sub(worst, one)) < 0 {
+			t.Fatalf("%v for %v", got.FloatString(20), e)
+		}
+	})
+	for _, e := range []float64{1, 1.5, math.Inf(1)} {
+		if got := quotientBound(e, 0); got >= 0 && got < 1 {
+			t.Errorf("%v for numbers without a digit: %v", got, e)
+		}
+	}
+}
+
+// queues returns a chain of so many queues that share nothing, and 1 for every state.
+func queues(t *testing.T, n int, maxBytes int64) (*Chain, []big.Float) {
+	t.Helper()
+	p := &recursion.Problem{Whole: true, Scale: big.NewInt(1), Bits: 10}
+	for i := range n {
+		p.Groups = append(p.Groups, recursion.Group{N: 1, Capacity: big.NewInt(3)})
+		p.Classes = append(p.Classes, recursion.Class{Rate: big.NewInt(1), Choose: []recursion.Choice{{Group: i, Choose: 1}}})
+	}
+	g, err := recursion.ClassGraph(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := make([]big.Float, g.States())
+	for k := range v {
+		v[k].SetPrec(64).SetInt64(1)
+	}
+	return New(p, g, maxBytes), v
+}
+
+// Not even the first steps are taken where they are too many, and no step that a time asked for needs.
+func TestEncloseIsRefusedFirst(t *testing.T) {
+	for _, c := range []struct {
+		maxBytes int64
+		time     string
+	}{{1 << 10, "1"}, {1 << 40, "1e18"}} {
+		chain, v := queues(t, 2, c.maxBytes)
+		ctx := oracle.NewCountdown(2)
+		_, err := Enclose(ctx, chain, v, v, 64, Question{Times: oracle.Rats(c.time)})
+		var long *StepsError
+		if !errors.As(err, &long) {
+			t.Errorf("%d bytes, time %s: %v", c.maxBytes, c.time, err)
+		}
+	}
+}
+
+// Bounds look at their context every few hundred products, within a step too.
+func TestBoundsLookWithinAStep(t *testing.T) {
+	chain, v := queues(t, 9, 1<<30)
+	for _, mode := range []big.RoundingMode{big.ToNegativeInf, big.ToPositiveInf} {
+		b := newBounds(t.Context(), chain, v, chain.topRate(64), 64, mode)
+		if err := b.enter(); err != nil {
+			t.Fatal(err)
+		}
+		for name, do := range map[string]func() error{
+			"step": b.step,
+			"rest": func() error { _, err := b.rest(); return err },
+			"dot":  func() error { _, err := b.dot(0, b.y); return err },
+		} {
+			products := len(chain.Weight)
+			if name == "dot" {
+				products = len(b.state[0])
+			}
+			ctx := oracle.NewCountdown(math.MaxInt32)
+			b.stop = recursion.Cancellation{Ctx: ctx}
+			if err := do(); err != nil {
+				t.Fatal(err)
+			}
+			if looks := ctx.Asked(); looks < products/512 {
+				t.Errorf("%s: %d looks in %d products", name, looks, products)
+			}
+			b.stop = recursion.Cancellation{Ctx: oracle.NewCountdown(0)}
+			if err := do(); products >= 512 && !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: error %v, want that of the context", name, err)
+			}
+		}
+	}
+}
