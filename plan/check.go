@@ -153,6 +153,12 @@ func (p *Problem) checkLevels(path string, t Target, i int) error {
 func (t Target) limitText() string { return t.Limit.RatString() }
 
 func (p *Problem) checkTarget(path string, t Target) error {
+	switch delays := t.Measure == MeanDelay || t.Measure == Percentile; {
+	case t.Server != "" && t.Measure != Utilization:
+		return input.Errorf(path+".server", strconv.Quote(t.Server), "no server: only a utilization has one")
+	case t.Class != "" && !delays:
+		return input.Errorf(path+".class", strconv.Quote(t.Class), "no class: only a mean delay and a percentile have one")
+	}
 	switch t.Measure {
 	case MeanDelay, Percentile:
 		if t.Class != "" || t.Measure == Percentile {

@@ -58,7 +58,8 @@ func (in *instance) leastDelay(ctx context.Context, s Settings, below int64) (*A
 //
 // The proof of each says that no plan which costs less than the next, or no other plan within the budget, has a mean delay below
 // Proof.Delay. The frontier ends where the limit of solves, which is for all searches together, ends one; then the last answer is
-// not complete. Answer.Cheaper of the first has the proof that it is the cheapest. If no plan meets the targets, or only one beyond the budget, the answer is that of [LeastCost] alone.
+// not complete, and if there is no other it is that of [LeastCost]. Answer.Cheaper of the first has the proof that it is the cheapest.
+// If no plan meets the targets, or only one beyond the budget, the answer is that of [LeastCost] alone.
 //
 // The errors are those of [Evaluate].
 func Frontier(ctx context.Context, p *Problem, s Settings) ([]*Answer, error) {
@@ -84,6 +85,15 @@ func Frontier(ctx context.Context, p *Problem, s Settings) ([]*Answer, error) {
 			return nil, err
 		}
 		left -= best.Solves
+		if best.Plan == nil || !best.Complete && best.Plan.Cost.Cmp(next.Plan.Cost) < 0 { // the limit ended the search before it came to a new one
+			last := first
+			if len(points) > 0 {
+				last = points[len(points)-1]
+			}
+			last.Complete = false
+			last.Solves += best.Solves
+			break
+		}
 		s.Limit = max(left, 1)
 		if next, err = in.leastCost(ctx, s, question{below: below, delay: best.Proof.Delay}); err != nil {
 			return nil, err
@@ -95,7 +105,12 @@ func Frontier(ctx context.Context, p *Problem, s Settings) ([]*Answer, error) {
 		}
 		point.Proof, point.Solves = next.Proof, best.Solves+next.Solves
 		point.Complete = best.Complete && next.Complete
-		points = append(points, &point)
+		if points = append(points, &point); !point.Complete {
+			break
+		}
+	}
+	if points == nil {
+		return []*Answer{first}, nil
 	}
 	points[0].Solves += first.Solves
 	points[0].Cheaper = &first.Proof

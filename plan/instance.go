@@ -97,7 +97,7 @@ func newInstance(p *Problem) (*instance, error) {
 func (p *Problem) target(t Target) target {
 	r := target{measure: t.Measure, row: -1, limit: t.Limit}
 	switch {
-	case t.Server != "":
+	case t.Measure == Utilization:
 		r.row, _ = p.server("", t.Server)
 	case t.Class != "":
 		r.row, _ = p.class("", t.Class)

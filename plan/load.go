@@ -18,6 +18,9 @@ type Load struct {
 	Below *big.Rat
 }
 
+// leastPart is the part of the critical scale below which no loads are looked at.
+const leastPart = 0x1p-30
+
 // GreatestLoad returns the greatest factor of all arrival rates at which the cluster with a plan meets the targets, to within
 // Settings.RelTol of it. All measures only get worse as arrival rates grow, so that the targets hold at all smaller factors if they
 // hold at one, and fail at all larger ones if they fail at one: two outcomes prove the bracket. A target that is undecided at a
@@ -57,7 +60,7 @@ func GreatestLoad(ctx context.Context, p *Problem, c Choice, s Settings) (*Load,
 		return f.Mul(f, limit.CriticalScale)
 	}
 	low, high := 0., 1.
-	for high > 0x1p-30 && (low == 0 || high-low > s.RelTol*high) {
+	for high > leastPart && (low == 0 || high-low > s.RelTol*high) {
 		x := high / 2
 		if low > 0 {
 			x = (low + high) / 2

@@ -123,6 +123,39 @@ func TestFrontierIsBruteForce(t *testing.T) {
 	})
 }
 
+// A frontier ends with its plans whatever number of solves it may use: all but the last are complete, and all are proved.
+func TestFrontierLimit(t *testing.T) {
+	p, err := plan.ReadFile("testdata/plan.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Budget = big.NewRat(12, 1)
+	p.Targets = slices.DeleteFunc(p.Targets, func(t plan.Target) bool { return t.Measure == plan.Percentile }) // which take longest
+	whole, err := plan.Frontier(t.Context(), p, plan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	solves := 0
+	for _, a := range whole {
+		solves += a.Solves
+	}
+	for limit := 1; limit <= solves; limit += 1 + solves/30 {
+		points, err := plan.Frontier(t.Context(), p, plan.Settings{Limit: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range points {
+			last := i == len(points)-1
+			if a.Plan == nil && i > 0 || i > 0 && a.Plan.Cost.Cmp(points[i-1].Proof.Below) != 0 || !a.Complete && !last || a.Complete && last && len(points) != len(whole) {
+				t.Fatalf("limit %d: point %d of %d is complete: %v, plan %v", limit, i, len(points), a.Complete, a.Plan != nil)
+			}
+			if err := plan.Verify(t.Context(), p, a, plan.Settings{}); err != nil {
+				t.Fatalf("limit %d: point %d: %v", limit, i, err)
+			}
+		}
+	}
+}
+
 // Targets hold at the greatest load and below it, and fail above it.
 func TestGreatestLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"errors"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,6 +102,33 @@ func TestPercentilesNeedOneMeanSize(t *testing.T) {
 	var bad *num.InputError
 	if !errors.As(err, &bad) || bad.Path != "model.classes[1].mean_size" || bad.Line != 5 {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A target names what its measure is of, and nothing else.
+func TestTargetOfAnother(t *testing.T) {
+	p, err := plan.ReadFile("testdata/plan.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		target plan.Target
+		want   input.Error
+	}{
+		{plan.Target{Measure: plan.MeanDelay, Class: "reports", Server: "big"}, input.Error{Path: "targets[0].server", Value: `"big"`, Want: "no server: only a utilization has one"}},
+		{plan.Target{Measure: plan.Percentile, Class: "web", Server: "big", Level: big.NewRat(99, 1)}, input.Error{Path: "targets[0].server", Value: `"big"`, Want: "no server: only a utilization has one"}},
+		{plan.Target{Measure: plan.LoadFactor, Server: "big"}, input.Error{Path: "targets[0].server", Value: `"big"`, Want: "no server: only a utilization has one"}},
+		{plan.Target{Measure: plan.Utilization, Class: "web", Server: "big"}, input.Error{Path: "targets[0].class", Value: `"web"`, Want: "no class: only a mean delay and a percentile have one"}},
+		{plan.Target{Measure: plan.Margin, Class: "web"}, input.Error{Path: "targets[0].class", Value: `"web"`, Want: "no class: only a mean delay and a percentile have one"}},
+	} {
+		c.target.Limit = big.NewRat(1, 2)
+		p.Targets = []plan.Target{c.target}
+		var bad *num.InputError
+		if err := p.Check(); !errors.As(err, &bad) {
+			t.Errorf("%+v: error %v", c.target, err)
+		} else if diff := cmp.Diff(c.want, *bad); diff != "" {
+			t.Errorf("%+v\n%s", c.target, diff)
+		}
 	}
 }
 

@@ -30,8 +30,9 @@ const verifyTol = 1e-12
 //   - each corner of the proof fails at what it says, solved again by enclosures and if they leave it open by fractions, where
 //     the search goes by float64 first (for percentiles of more than six classes float64 comes first here, too);
 //   - each plan that the proof speaks of is within a corner: boxes of plans are cut up along the corners, in whole numbers;
-//   - if the answer is complete, the proof speaks of all plans that cost less than the one found, or its mean delay is within three
-//     times Settings.RelTol of that of the plan.
+//   - if the answer is complete, the proof speaks of all plans that cost less than the one found, or of that one and others, and its
+//     mean delay is within three times Settings.RelTol of that of the plan; without a plan, of all, or of all within the budget;
+//   - the plan holds Proof.From, and Proof.AtMost is the budget of the problem or nil; a proof that nothing is cheaper speaks of all plans.
 //
 // Of a.Plan it reads Choice and Cost. The error wraps [ErrProof], or is as of [Evaluate].
 func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
@@ -40,8 +41,13 @@ func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 		return err
 	}
 	v := &verifier{in: in, s: s}
-	if a.Complete && a.Proof.Delay == nil && a.Proof.AtMost == nil && !isSame(a.Proof.Below, a.Plan) {
-		return unproved("the proof does not speak of all plans that cost less than the one found")
+	if a.Proof.AtMost != nil && (p.Budget == nil || a.Proof.AtMost.Cmp(p.Budget) != 0) {
+		return unproved("the proof speaks of plans that cost at most %s, which is not the budget", a.Proof.AtMost.RatString())
+	}
+	if a.Complete {
+		if err := a.reaches(); err != nil {
+			return err
+		}
 	}
 	if a.Plan != nil {
 		if err := v.plan(ctx, a.Plan, a.Proof, a.Complete); err != nil {
@@ -49,7 +55,7 @@ func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 		}
 	}
 	if a.Cheaper != nil {
-		if a.Cheaper.Delay != nil || a.Cheaper.AtMost != nil || !isSame(a.Cheaper.Below, a.Plan) {
+		if a.Cheaper.Delay != nil || a.Cheaper.AtMost != nil || !isSame(a.Cheaper.Below, a.Plan) || !a.Cheaper.From.isNothing() {
 			return unproved("the first proof does not speak of all plans that cost less than the one found")
 		}
 		if err := v.proof(ctx, *a.Cheaper); err != nil {
@@ -59,8 +65,32 @@ func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 	return v.proof(ctx, a.Proof)
 }
 
-// VerifyLoad checks, by enclosures and fractions, that a plan meets the targets at one factor of the arrival rates, unless that is nil,
-// and fails one at another, which is larger by at most three times Settings.RelTol of it.
+// reaches checks that the proof of a complete answer speaks of enough plans.
+func (a *Answer) reaches() error {
+	least := a.Proof.Delay
+	switch {
+	case least == nil && (!isSame(a.Proof.Below, a.Plan) || a.Plan != nil && a.Proof.AtMost != nil):
+		return unproved("the proof does not speak of all plans that cost less than the one found")
+	case least == nil:
+		return nil
+	case a.Plan == nil:
+		return unproved("there is no plan, and the proof speaks only of those with a mean delay below %v", *least)
+	case !(*least > 0):
+		return unproved("the proof says nothing of mean delays above %v", *least)
+	case a.Plan.Cost == nil || a.Proof.Below != nil && a.Plan.Cost.Cmp(a.Proof.Below) >= 0:
+		return unproved("the proof does not speak of all plans that cost as much as the one found")
+	}
+	return nil
+}
+
+// isNothing reports whether a choice buys nothing.
+func (c Choice) isNothing() bool {
+	return len(c.Edges) == 0 && !slices.ContainsFunc(c.Steps, func(n int) bool { return n != 0 })
+}
+
+// VerifyLoad checks, by enclosures and fractions, that a plan meets the targets at one factor of the arrival rates, and fails one at
+// another, which is larger by at most three times Settings.RelTol of it. If the first is nil, the other is at most 2^-30 of the
+// critical scale, below which [GreatestLoad] does not look.
 //
 // The error wraps [ErrProof], or is as of [Evaluate].
 func VerifyLoad(ctx context.Context, p *Problem, c Choice, holds, fails *big.Rat, s Settings) error {
@@ -85,6 +115,8 @@ func VerifyLoad(ctx context.Context, p *Problem, c Choice, holds, fails *big.Rat
 		if err := v.meets(ctx, at.model(edges, steps), edges); err != nil {
 			return err
 		}
+	} else if err := in.isLeast(ctx, in.model(edges, steps), fails); err != nil {
+		return err
 	}
 	at := *in
 	at.base = in.base.Scale(fails)
@@ -98,6 +130,19 @@ func VerifyLoad(ctx context.Context, p *Problem, c Choice, holds, fails *big.Rat
 		return err
 	}
 	return unproved("no target is shown to fail with the arrival rates multiplied by %s", fails.RatString())
+}
+
+// isLeast checks that a factor of the arrival rates is so small that none below it is looked at.
+func (in *instance) isLeast(ctx context.Context, m *cluster.Model, factor *big.Rat) error {
+	r, err := (&verifier{in: in}).stability(ctx, m)
+	if err != nil {
+		return err
+	}
+	least := new(big.Rat).SetFloat64(leastPart)
+	if least.Mul(least, r.CriticalScale); factor.Cmp(least) > 0 {
+		return unproved("no load is said to hold, and smaller ones than %s are not said to fail", factor.RatString())
+	}
+	return nil
 }
 
 // isSame reports whether a bound on costs is the cost of a plan, or there is neither.
@@ -120,8 +165,14 @@ func (v *verifier) plan(ctx context.Context, o *Outcome, proof Proof, complete b
 	if err != nil {
 		return unproved("the plan: %v", err)
 	}
+	first, from, err := v.in.resolve(proof.From)
+	if err != nil {
+		return unproved("%v", err)
+	}
 	cost := v.cost(o.Choice)
 	switch {
+	case first&^edges != 0 || !atMost(from, steps):
+		return unproved("the plan does not hold what was bought before")
 	case o.Cost == nil || cost.Cmp(o.Cost) != 0:
 		return unproved("the plan costs %s", cost.RatString())
 	case proof.Below != nil && cost.Cmp(proof.Below) < 0 && proof.Delay == nil:

@@ -123,3 +123,81 @@ func failsAt(p *plan.Problem, m, now measured, c plan.Corner) bool {
 	}
 	return !m.meets(&alone, now)
 }
+
+// Proofs that hold, but not of what the answer says, are refused.
+func TestVerifyOtherStatements(t *testing.T) {
+	ctx := t.Context()
+	p, err := plan.ReadFile("testdata/plan.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Budget = big.NewRat(12, 1)
+	cost, err := plan.LeastCost(ctx, p, plan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	delay, err := plan.LeastDelay(ctx, p, plan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	points, err := plan.Frontier(ctx, p, plan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := plan.Everything(p)
+	least := func(a *plan.Answer, delay float64) {
+		a.Proof.Delay = &delay
+		a.Proof.Corners = []plan.Corner{{Choice: most, Fails: plan.FailsDelay}, {Choice: plan.Choice{Steps: most.Steps}, Fails: plan.FailsDelay}}
+	}
+	for what, c := range map[string]struct {
+		answer *plan.Answer
+		change func(*plan.Answer)
+	}{
+		"no plan with a tiny delay":                {delay, func(a *plan.Answer) { a.Plan = nil; least(a, 1e-300) }},
+		"no plan with the delay 0":                 {delay, func(a *plan.Answer) { a.Plan = nil; least(a, 0) }},
+		"a plan, and nothing said of delays":       {delay, func(a *plan.Answer) { least(a, 0) }},
+		"a plan without what was bought":           {cost, func(a *plan.Answer) { a.Proof = plan.Proof{From: plan.Everything(p), Below: a.Plan.Cost} }},
+		"nothing cheaper that holds everything":    {points[0], func(a *plan.Answer) { a.Cheaper = &plan.Proof{From: plan.Everything(p), Below: a.Plan.Cost} }},
+		"a cheapest plan, and a proof of another":  {cost, func(a *plan.Answer) { a.Proof = plan.Proof{AtMost: p.Budget, Below: new(big.Rat)} }},
+		"plans that cost at most another budget":   {delay, func(a *plan.Answer) { a.Proof.AtMost = big.NewRat(11, 1) }},
+		"a delay among the plans that cost less":   {delay, func(a *plan.Answer) { a.Proof.Below = a.Plan.Cost }},
+		"no plan, and only the free ones are seen": {cost, func(a *plan.Answer) { a.Plan, a.Proof.Below = nil, new(big.Rat) }},
+	} {
+		a := *c.answer
+		if err := plan.Verify(ctx, p, &a, plan.Settings{}); err != nil {
+			t.Fatal(err)
+		}
+		if c.change(&a); !errors.Is(plan.Verify(ctx, p, &a, plan.Settings{}), plan.ErrProof) {
+			t.Errorf("%s is not refused", what)
+		}
+	}
+}
+
+// That no load holds is proved by a tiny one that fails, not by a large one.
+func TestVerifyNoLoad(t *testing.T) {
+	ctx := t.Context()
+	p, err := plan.ReadFile("testdata/plan.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	verify := func(fails *big.Rat) error {
+		return plan.VerifyLoad(ctx, p, plan.Choice{}, nil, fails, plan.Settings{})
+	}
+	if err := verify(big.NewRat(2, 1)); !errors.Is(err, plan.ErrProof) {
+		t.Errorf("twice the load fails, which says nothing of less: %v", err)
+	}
+	p.Targets = append(p.Targets, plan.Target{Measure: plan.MeanDelay, Limit: big.NewRat(1, 1000)})
+	l, err := plan.GreatestLoad(ctx, p, plan.Choice{}, plan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Holds != nil {
+		t.Fatalf("holds at %v", l.At)
+	}
+	if err := verify(l.Below); err != nil {
+		t.Error(err)
+	}
+	if err := verify(new(big.Rat).Mul(l.Below, big.NewRat(1001, 1000))); !errors.Is(err, plan.ErrProof) {
+		t.Errorf("a little more than the least load: %v", err)
+	}
+}

@@ -72,6 +72,8 @@ func (f *planFlags) check(given func(string) bool) error {
 		return errors.New("--choice and --verify exclude each other: measures of a plan that is given need no proof")
 	case given("gradients") && (f.find == findLoad || given("verify")):
 		return errors.New("--gradients is of no use with --find load and --verify: it says what is worth most at a plan, and proves nothing")
+	case f.find == findFrontier && given("scale"):
+		return errors.New("--find frontier and --scale exclude each other: a frontier is that of one load, which stands in the file as scale")
 	case f.find == findGrowth && !given("scale"):
 		return &input.Error{Path: "--scale", Want: "growing factors of the arrival rates, such as 1,1.25,1.5,2, with --find growth"}
 	}

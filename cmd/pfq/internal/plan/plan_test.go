@@ -271,3 +271,90 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// What is proved, but is no answer to the question asked, is refused.
+func TestVerifyOtherQuestion(t *testing.T) {
+	text := shop(t)
+	file := filepath.Join(t.TempDir(), "answer.json")
+	object := func(v any) map[string]any { return v.(map[string]any) }
+	for _, c := range []struct {
+		what, asked, verified string
+		change                func(answer any) any // nil for none
+	}{
+		{"nothing cheaper that holds everything", "--find frontier", "", func(a any) any {
+			cheaper := object(object(a.([]any)[0])["cheaper_proof"])
+			cheaper["from"], cheaper["corners"] = map[string]any{"steps": []int{4, 1, 1}, "edges": []int{0}}, []any{}
+			return a
+		}},
+		{"the cheapest plan as a frontier", "", "--find frontier", func(a any) any { object(a)["find"] = "frontier"; return []any{a} }},
+		{"the start of a frontier", "--find frontier", "", func(a any) any { return a.([]any)[:1] }},
+		{"no answer", "--find frontier", "", func(any) any { return []any{} }},
+		{"no answer to growth", "--find growth --scale 1,1.25", "", func(any) any { return []any{} }},
+		{"fewer loads", "--scale 1/3,1", "", func(a any) any { return a.([]any)[:1] }},
+		{"growth that ends before it has to", "--find growth --scale 1,1.25", "", func(a any) any { return a.([]any)[:1] }},
+		{"no load", "--find load --scale 1,2", "", func(any) any { return []any{} }},
+		{"the load of another plan", "--find load", "--find load --choice small=2", nil},
+		{"the load of a plan, for that of none", "--find load --choice reports:big", "--find load", nil},
+	} {
+		stdout, stderr, _ := pfq(text, append(strings.Fields("plan - "+c.asked), "--format", "json")...)
+		var answer any
+		if err := json.Unmarshal([]byte(stdout), &answer); err != nil {
+			t.Fatalf("%s: %v, %s", c.what, err, stderr)
+		}
+		if c.change != nil {
+			answer = c.change(answer)
+		}
+		changed, err := json.Marshal(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commandtest.WriteFile(t, file, string(changed))
+		if c.verified == "" {
+			c.verified = c.asked
+		}
+		out, stderr, status := pfq(text, append(strings.Fields("plan - "+c.verified), "--verify", file)...)
+		if status != 1 || !strings.HasPrefix(out, "not proved: ") {
+			t.Errorf("%s: status %d, %s%s", c.what, status, out, stderr)
+		}
+	}
+}
+
+// At the load 1 the cheap upgrade is enough; at 3 the dear one alone is the cheapest, but in growth the cheap one is there.
+func TestVerifyGrowthHolds(t *testing.T) {
+	const text = `{"model": {"servers": [{"name": "s", "capacity": 1}, {"name": "t", "capacity": 1}], "classes": [
+		{"name": "a", "arrival_rate": "1/2", "servers": ["s", "t"]}]}, "targets": [{"margin": "5/2"}],
+		"upgrades": [{"server": "s", "step": 1, "cost": 1}, {"server": "t", "step": 2, "cost": 3}]}`
+	answers := func(args string) (list []map[string]any) {
+		stdout, stderr, _ := pfq(text, append(strings.Fields("plan - --format json "+args), "--scale", "1,3")...)
+		if err := json.Unmarshal([]byte(stdout), &list); err != nil {
+			t.Fatalf("%s: %v, %s", args, err, stderr)
+		}
+		return list
+	}
+	growth, alone := answers("--find growth"), answers("")
+	if growth[1]["cost_exact"] != "4" || alone[1]["cost_exact"] != "3" {
+		t.Fatalf("costs %v and %v", growth[1]["cost_exact"], alone[1]["cost_exact"])
+	}
+	alone[1]["find"] = "growth"
+	alone[1]["proof"].(map[string]any)["from"] = growth[1]["proof"].(map[string]any)["from"]
+	growth[1] = alone[1]
+	broken, err := json.Marshal(growth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "answer.json")
+	commandtest.WriteFile(t, file, string(broken))
+	stdout, _, status := pfq(text, strings.Fields("plan - --find growth --scale 1,3 --verify "+file)...)
+	if status != 1 || !strings.Contains(stdout, "the plan does not hold what was bought before") {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+}
+
+// A frontier is of one load.
+func TestFrontierAtLoads(t *testing.T) {
+	for _, args := range []string{"plan - --find frontier --scale 1", "plan - --find frontier --scale 1,2 --verify answer.json"} {
+		if _, stderr, status := pfq(shop(t), strings.Fields(args)...); status != 2 || !strings.Contains(stderr, "--find frontier and --scale exclude each other") {
+			t.Errorf("%s: status %d, %s", args, status, stderr)
+		}
+	}
+}

@@ -39,8 +39,8 @@ func (f *planFlags) verified(q command.Query, p *plan.Problem) (a render.Answer,
 		return a, false, command.FlagError{Err: err}
 	}
 	v := verification{Proved: true, Find: f.find, Plans: len(answers)}
-	if f.loads != nil && len(answers) > len(f.loads) || f.loads == nil && f.find != findFrontier && len(answers) > 1 {
-		v.Proved, v.Why = false, "there are answers at more loads than --scale has"
+	if v.Why = f.miscounted(answers); v.Why != "" {
+		v.Proved = false
 	}
 	for i := 0; i < len(answers) && v.Proved; i++ {
 		v.Corners += len(answers[i].answer.Proof.Corners)
@@ -56,6 +56,23 @@ func (f *planFlags) verified(q command.Query, p *plan.Problem) (a render.Answer,
 	return render.Answer{JSON: v, Lines: []render.Lines{{Of: v}}, Text: v.text}, v.Proved, nil
 }
 
+// miscounted says what is wrong with how many answers there are: one for each load, but for those of a frontier, and but for loads
+// after one at which no plan was found.
+func (f *planFlags) miscounted(answers []*answered) string {
+	loads := max(len(f.loads), 1)
+	switch {
+	case len(answers) == 0:
+		return "there is no answer"
+	case f.find == findFrontier:
+		return ""
+	case len(answers) > loads:
+		return "there are answers at more loads than --scale has"
+	case len(answers) < loads && (f.find != findGrowth || answers[len(answers)-1].answer.Plan != nil):
+		return "there are answers at fewer loads than --scale has"
+	}
+	return ""
+}
+
 // checkAnswer checks one of the answers.
 func (f *planFlags) checkAnswer(ctx context.Context, p *plan.Problem, answers []*answered, i int, s plan.Settings) error {
 	one := answers[i]
@@ -66,6 +83,13 @@ func (f *planFlags) checkAnswer(ctx context.Context, p *plan.Problem, answers []
 		p = scaled(p, f.loads[i])
 	}
 	if one.find == findLoad {
+		asked, err := parseChoice(p, f.choice)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(nonzero(one.answer.Plan.Choice), nonzero(asked)) {
+			return fmt.Errorf("%w: the choice is not that of --choice", plan.ErrProof)
+		}
 		return one.checkLoad(ctx, p, s)
 	}
 	proof := &one.answer.Proof
@@ -97,8 +121,9 @@ func (f *planFlags) checkAnswer(ctx context.Context, p *plan.Problem, answers []
 func (f *planFlags) isPoint(p *plan.Problem, answers []*answered, i int) bool {
 	a := answers[i].answer
 	switch {
-	case a.Plan == nil || a.Proof.Delay == nil: // nothing meets the targets within the budget
-		return len(answers) == 1 && a.Proof.Delay == nil && a.Proof.AtMost == nil
+	case a.Plan == nil || a.Proof.Delay == nil: // nothing is known to meet the targets within the budget, or nothing of mean delays
+		above := a.Plan != nil && a.Plan.Cost != nil && p.Budget != nil && a.Plan.Cost.Cmp(p.Budget) > 0
+		return len(answers) == 1 && a.Proof.Delay == nil && a.Proof.AtMost == nil && (a.Plan == nil || !a.Complete || above)
 	case (a.Cheaper != nil) != (i == 0):
 		return false
 	case i+1 < len(answers):
