@@ -1,11 +1,11 @@
 package plan
 
 import (
-	"math"
 	"math/big"
 	"slices"
 
 	"productform/cluster"
+	"productform/internal/arithmetic"
 	"productform/internal/input"
 	"productform/num"
 )
@@ -106,17 +106,8 @@ func (p *Problem) target(t Target) target {
 		r.delay, r.level = t.Limit, new(big.Rat).Quo(t.Level, hundred)
 		r.limit = new(big.Rat).Sub(one, r.level)
 	}
-	r.low, r.high = around(r.limit)
+	r.low, r.high = arithmetic.Around(r.limit)
 	return r
-}
-
-// around returns doubles with low <= x <= high, next to x or equal.
-func around(x *big.Rat) (low, high float64) {
-	f, exact := x.Float64()
-	if exact {
-		return f, f
-	}
-	return math.Nextafter(f, math.Inf(-1)), math.Nextafter(f, math.Inf(1))
 }
 
 // wholeCosts sets the unit and returns costs as multiples of it.

@@ -9,6 +9,7 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
+	"productform/internal/arithmetic"
 	"productform/num"
 	"productform/stability"
 )
@@ -289,7 +290,7 @@ func compareIntervals(x, y num.Interval) Verdict {
 func bounds(v num.Value, b float64) (low, high float64) {
 	if v.Low != nil || v.Exact != nil {
 		if v.Exact != nil {
-			return around(v.Exact)
+			return arithmetic.Around(v.Exact)
 		}
 		return v.Bounds()
 	}

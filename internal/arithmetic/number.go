@@ -76,6 +76,19 @@ func nearest(r *big.Rat) (f float64, exact bool) {
 	return r.Float64()
 }
 
+// Around returns doubles with below <= x <= above for x >= 0, twice x if it is one, and else the neighbours of the nearest; above is
+// +Inf beyond the largest.
+func Around(x *big.Rat) (below, above float64) {
+	f, exact := x.Float64()
+	if exact && f < 0x1p-1022 { // Rat.Float64 takes 0 for an exact 2^-2000
+		exact = new(big.Rat).SetFloat64(f).Cmp(x) == 0
+	}
+	if exact {
+		return f, f
+	}
+	return max(0, math.Nextafter(f, math.Inf(-1))), math.Nextafter(f, math.Inf(1))
+}
+
 // Zero returns 0 in the arithmetic of a.
 func (a Number) Zero() Number { return a.Rational(new(big.Rat)) }
 

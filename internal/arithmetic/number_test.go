@@ -1,6 +1,7 @@
 package arithmetic_test
 
 import (
+	"math"
 	"math/big"
 	"testing"
 
@@ -111,4 +112,42 @@ func TestNearest(t *testing.T) {
 			t.Fatalf("%v: %v, want %v", v, got, want)
 		}
 	})
+}
+
+// Doubles around a fraction hold it and lie next to the nearest double; a double is its own bounds. Far below and above all too.
+func TestAround(t *testing.T) {
+	check := func(t interface{ Fatalf(string, ...any) }, x *big.Rat) {
+		below, above := arithmetic.Around(x)
+		low, high := new(big.Float).SetFloat64(below), new(big.Float).SetFloat64(above)
+		wide := new(big.Float).SetPrec(1 << 13).SetRat(x) // exact for those below, or far nearer than doubles
+		if !(below >= 0) || low.Cmp(wide) > 0 || high.Cmp(wide) < 0 {
+			t.Fatalf("%v is not in [%v, %v]", wide, below, above)
+		}
+		nearest, _ := wide.Float64()
+		exact := wide.Cmp(new(big.Float).SetFloat64(nearest)) == 0
+		if exact && (below != nearest || above != nearest) {
+			t.Fatalf("%v has bounds %v and %v", wide, below, above)
+		}
+		if math.Nextafter(below, math.Inf(1)) < nearest || math.Nextafter(above, 0) > nearest {
+			t.Fatalf("%v and %v are not next to %v", below, above, nearest)
+		}
+	}
+	power := func(k int) *big.Rat {
+		r := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(k, -k))))
+		if k < 0 {
+			r.Inv(r)
+		}
+		return r
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		odd := big.NewRat(rapid.Int64Range(0, 1<<62).Draw(t, "numerator")>>rapid.IntRange(0, 62).Draw(t, "less"), 1)
+		check(t, odd.Mul(odd, power(rapid.OneOf(rapid.IntRange(-1200, -1000), rapid.IntRange(-3000, 1100)).Draw(t, "exponent"))))
+	})
+	for _, k := range []int{-5000, -2000, -1076, -1075, -1074, -1022, -1, 0, 1023, 1024, 2000} {
+		check(t, power(k))
+		check(t, new(big.Rat).Mul(power(k), big.NewRat(1025, 1024)))
+	}
+	if below, above := arithmetic.Around(big.NewRat(1, 3)); !(below < above) {
+		t.Errorf("1/3 is a double: %v, %v", below, above)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"productform/internal/arithmetic"
 	"productform/num"
 )
 
@@ -93,12 +94,12 @@ func (f *Floats) survivals(q Question) ([]Survival, error) {
 func (q Question) extremes(unit *big.Rat) (least, latest float64) {
 	least = 1
 	for _, p := range q.Tails {
-		below, _ := around(p)
+		below, _ := arithmetic.Around(p)
 		least = min(least, below)
 	}
 	for _, t := range q.Times {
-		_, m := around(new(big.Rat).Quo(t, unit))
-		latest = max(latest, m)
+		_, m := arithmetic.Around(new(big.Rat).Quo(t, unit))
+		latest = max(latest, min(m, math.MaxFloat64))
 	}
 	return least, latest
 }
@@ -141,34 +142,22 @@ func (s *Survival) answer(ctx context.Context, q Question, unit *big.Rat) (a Ans
 		if err := ctx.Err(); err != nil {
 			return a, err
 		}
-		low, high := s.Quantile(around(x))
+		low, high := s.Quantile(arithmetic.Around(x))
 		first, last := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
 		a.Quantiles = append(a.Quantiles, num.Interval{
 			Low: num.Down(prec).SetRat(first.Mul(first, unit)), High: num.Up(prec).SetRat(last.Mul(last, unit))})
 	}
 	for _, t := range q.Times {
-		earlier, later := around(new(big.Rat).Quo(t, unit))
+		earlier, later := arithmetic.Around(new(big.Rat).Quo(t, unit))
 		_, high, ok := s.Bounds(earlier)
 		if !ok {
 			high = 1
 		}
-		low, _, ok := s.Bounds(later)
+		low, _, ok := s.Bounds(min(later, math.MaxFloat64)) // 0, or not ok, that far
 		if !ok {
 			low = 0
 		}
 		a.Tails = append(a.Tails, num.Interval{Low: num.Down(prec).SetFloat64(low), High: num.Up(prec).SetFloat64(high)})
 	}
 	return a, nil
-}
-
-// around returns neighbours of x >= 0 in float64, the same twice if x is one, and the largest double for all beyond.
-func around(x *big.Rat) (below, above float64) {
-	f, exact := x.Float64()
-	switch {
-	case x.Sign() == 0 || exact && f > 0: // Rat.Float64 takes 0 for an exact 2^-2000
-		return f, f
-	case f > math.MaxFloat64:
-		return math.MaxFloat64, math.MaxFloat64
-	}
-	return max(0, math.Nextafter(f, math.Inf(-1))), min(math.Nextafter(f, math.Inf(1)), math.MaxFloat64)
 }
