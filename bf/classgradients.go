@@ -102,7 +102,7 @@ func classGradientsWith(ctx context.Context, m *cluster.Model, plans []*plan, en
 		}
 	}
 	if g.beyond {
-		return nil, 0, input.Errorf("model", "a derivative beyond 1e308", "derivatives within the range of float64: count time, or work, in other units")
+		return nil, 0, errSteep()
 	}
 	return g.result, g.width, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/arithmetic"
+	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
 )
@@ -101,11 +102,11 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 	setZero(g.ArrivalRates, engine) // rows in no component keep a derivative of 0
 	setZero(g.Capacities, engine)
 	equal := m.EqualSizes()
-	width := 0.0
+	width, beyond := 0.0, false
 	set := func(d *num.Value, x difference, times *big.Rat) {
 		var w float64
 		*d, w = x.times(times, tol)
-		width = max(width, w)
+		width, beyond = max(width, w), beyond || math.IsInf(d.Float, 0)
 	}
 	for _, l := range plans {
 		r := newDualRun(ctx, l, arithmetic.One(engine, prec))
@@ -125,7 +126,15 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 			}
 		}
 	}
+	if beyond {
+		return nil, 0, errSteep()
+	}
 	return g, width, nil
+}
+
+// errSteep refuses a model of which float64 cannot hold some derivative.
+func errSteep() error {
+	return input.Errorf("model", "a derivative beyond 1e308", "derivatives within the range of float64: count time, or work, in other units")
 }
 
 // setZero makes all values 0 as an engine writes it. They share memory.

@@ -253,3 +253,19 @@ func TestDifferenceOfRoughNumbers(t *testing.T) {
 		}
 	})
 }
+
+// Derivatives that doubles cannot hold are refused, whatever the engine.
+func TestGradientBeyondDoubles(t *testing.T) {
+	m := readModel(t, `{"servers": [{"name": "s", "capacity": "3e-310"}], "classes": [{"name": "a", "arrival_rate": "1e-310", "servers": ["s"]}]}`)
+	for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
+		_, err := MeanJobsGradient(t.Context(), m, Settings{Engine: engine})
+		var bad *num.InputError
+		if !errors.As(err, &bad) && !(engine == num.Float && errors.Is(err, ErrRange)) {
+			t.Errorf("%s: error %v", engine, err)
+		}
+		_, errs := ClassGradients(t.Context(), m, Settings{Engine: engine})
+		if errs == nil || err == nil || err.Error() != errs.Error() {
+			t.Errorf("%s: error %v, but %v for each class", engine, err, errs)
+		}
+	}
+}
