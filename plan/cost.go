@@ -40,6 +40,7 @@ func (in *instance) leastCost(ctx context.Context, s Settings, q question) (*Ans
 	if err != nil {
 		return nil, err
 	}
+	j.delays = q.delay != nil
 	search := newSearch(in, j, s, q.from, q.below, false)
 	search.delay = q.delay
 	if err := search.run(ctx); err != nil {

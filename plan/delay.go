@@ -35,6 +35,7 @@ func (in *instance) leastDelay(ctx context.Context, s Settings, below int64) (*A
 	if err != nil {
 		return nil, err
 	}
+	j.delays = true
 	search := newSearch(in, j, s, Choice{}, below, true)
 	if err := search.run(ctx); err != nil {
 		return nil, err

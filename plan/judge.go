@@ -37,6 +37,7 @@ type judge struct {
 	targets []target
 	noWorse bool
 	solves  int
+	delays  bool // whether mean delays are compared with each other, so that they have to be within half of Settings.RelTol
 
 	base map[num.Engine]*bf.Result // the cluster as it is, for NoWorse
 }
@@ -78,7 +79,8 @@ func (j *judge) byMeans(ctx context.Context, m *cluster.Model, edges bits, below
 			return judgement{}, err
 		}
 		result, err := j.means(ctx, m, edges, r, below)
-		if err != nil || result.verdict != Undecided {
+		isWide := j.delays && engine == num.Float && r.RelativeErrorBound > j.s.RelTol/2
+		if err != nil || result.verdict == Failed || result.verdict == Met && !isWide {
 			return result, err
 		}
 		open = result

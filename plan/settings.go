@@ -10,7 +10,7 @@ import (
 // Settings tunes the searches. The zero value asks for at most 100,000 solves, mean delays to 1e-9 and tables of 16 GiB.
 type Settings struct {
 	Limit    int            // most models to solve in a search, after which it says how far from the best its plan can be; 0 means 100,000
-	RelTol   float64        // relative error of numbers in the answer, and by which another plan has to have a smaller mean delay, in (0, 1); 0 means 1e-9
+	RelTol   float64        // relative error of numbers in the answer, and by which another plan has to have a smaller mean delay, in [1e-12, 1); 0 means 1e-9
 	MaxBytes int64          // memory that tables may take; 0 means 16 GiB
 	Progress func(Progress) // called after each solve unless nil
 }
@@ -21,6 +21,10 @@ type Progress struct {
 	AtLeast *big.Rat // what the plans that are left cost at least
 	Cost    *big.Rat // of the best plan so far, nil if there is none
 }
+
+// MinRelTol is the least Settings.RelTol: answers are checked by enclosures of this relative width, so that finer ones could be
+// refused though they are right.
+const MinRelTol = 1e-12
 
 const (
 	defaultLimit    = 100_000
@@ -33,8 +37,8 @@ func (s Settings) checked() (Settings, error) {
 	if s.Limit < 0 {
 		return s, input.Errorf("Limit", s.Limit, "a number of solves, or 0 for %d", defaultLimit)
 	}
-	if !(s.RelTol >= 0 && s.RelTol < 1) {
-		return s, input.Errorf("RelTol", s.RelTol, "a number in (0, 1), or 0 for 1e-9")
+	if s.RelTol != 0 && !(s.RelTol >= MinRelTol && s.RelTol < 1) {
+		return s, input.Errorf("RelTol", s.RelTol, "a number in [1e-12, 1), or 0 for 1e-9")
 	}
 	if s.MaxBytes < 0 {
 		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")

@@ -22,7 +22,7 @@ func unproved(format string, args ...any) error {
 }
 
 // verifyTol is the relative width of the enclosures that check an answer, before fractions do.
-const verifyTol = 1e-12
+const verifyTol = MinRelTol
 
 // Verify checks an answer to a problem, whoever found it, and never searches:
 //

@@ -9,6 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/cluster"
+	"productform/num"
 	"productform/plan"
 )
 
@@ -199,5 +201,36 @@ func TestVerifyNoLoad(t *testing.T) {
 	}
 	if err := verify(new(big.Rat).Mul(l.Below, big.NewRat(1001, 1000))); !errors.Is(err, plan.ErrProof) {
 		t.Errorf("a little more than the least load: %v", err)
+	}
+}
+
+// The bound on the error of double precision, 6.4e-13 for 300 servers, is more than half of the least tolerance: enclosures find the
+// least delay then, so that the bound is below that of the plan by the tolerance and at most half of it more.
+func TestVerifyFineDelay(t *testing.T) {
+	groups := func(first, second int) []cluster.Choice {
+		return []cluster.Choice{{Server: 0, Choose: first}, {Server: 1, Choose: second}}
+	}
+	p := &plan.Problem{
+		Model: &cluster.Model{
+			Servers: []cluster.Server{{Name: "g", Count: 150, Capacity: big.NewRat(1, 1)}, {Name: "h", Count: 150, Capacity: big.NewRat(1, 1)}},
+			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(100, 1), Servers: groups(2, 0)[:1]}, {Name: "b", ArrivalRate: big.NewRat(75, 1), Servers: groups(1, 1)}},
+		},
+		Upgrades: []plan.Upgrade{{Server: "g", Step: big.NewRat(1, 10), Cost: big.NewRat(1, 1), Most: 3}},
+		Budget:   big.NewRat(2, 1),
+	}
+	s := plan.Settings{RelTol: plan.MinRelTol}
+	a, err := plan.LeastDelay(t.Context(), p, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bad *num.InputError
+	if _, err := plan.LeastDelay(t.Context(), p, plan.Settings{RelTol: plan.MinRelTol / 2}); !errors.As(err, &bad) || bad.Path != "RelTol" {
+		t.Errorf("half of the least tolerance: error %v", err)
+	}
+	if gap := a.Plan.Solution.MeanDelay.Float / *a.Proof.Delay - 1; gap > 1.5*s.RelTol {
+		t.Errorf("the mean delay is %g above the bound", gap)
+	}
+	if err := plan.Verify(t.Context(), p, a, s); err != nil {
+		t.Error(err)
 	}
 }

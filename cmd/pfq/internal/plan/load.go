@@ -59,16 +59,32 @@ func (a *loadAnswer) answer() render.Answer {
 
 func (a *loadAnswer) text(t *render.Text) {
 	t.Fraction = 6
+	fail := "fail"
+	if a.isOpen() {
+		fail = "are not shown to hold"
+	}
 	if a.Found {
-		t.Line("the targets hold with the arrival rates multiplied by %s, and fail at %s", render.Six(a.Holds.Float), at(a.Fails))
+		t.Line("the targets hold with the arrival rates multiplied by %s, and %s at %s", render.Six(a.Holds.Float), fail, at(a.Fails))
 	} else {
-		t.Line("the targets fail even with the arrival rates multiplied by %s", render.Six(a.Fails.Float))
+		t.Line("the targets %s even with the arrival rates multiplied by %s", fail, render.Six(a.Fails.Float))
 	}
 	t.Line("")
 	t.Table(a.Targets, "target", "limit", "holding", "failing", "failing_verdict")
 	if a.Found {
 		t.Table(a.Classes, "name", "mean_delay_holding")
 	}
+}
+
+// isOpen reports whether no target is known to fail at the load that is too much, but one is undecided there.
+func (a *loadAnswer) isOpen() bool {
+	open := false
+	for _, row := range a.Targets {
+		if row.Verdict == plan.Failed.String() {
+			return false
+		}
+		open = open || row.Verdict == plan.Undecided.String()
+	}
+	return open
 }
 
 // at returns a number with so many digits that it differs from those close to it.

@@ -55,12 +55,18 @@ func New() *cobra.Command {
 	cli.Flag[int]{Name: "limit", Usage: "most `SOLVES` of a search, after which it says how far from the best its plan can be", Default: "100000",
 		Want: "an integer in 1..1000000000", Parse: cli.ParseInt(1e9)}.Add(cmd, &f.limit)
 	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of numbers, and by which a better plan has a smaller mean delay", Default: "1e-09",
-		Want: "a number >= 1e-300 and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
+		Want: "a number >= 1e-12 and < 1", Parse: parseTolerance}.Add(cmd, &f.tol)
 	cli.AddText(cmd, &f.verify, "verify", "", "the name of a file with an answer in JSON",
 		"do not search: check the answer to the same question in the file `ANSWER`, in JSON")
 	cli.AddSwitch(cmd, &f.worth, "gradients", "also give by how much a little more of each option changes the mean delay that is minimized")
 	command.AddScale(cmd, &f.loads, "plan", "all arrival rates")
 	return cmd
+}
+
+// parseTolerance reads a relative error that plans can have.
+func parseTolerance(text string) (float64, bool) {
+	v, ok := command.ParseTolerance(text)
+	return v, ok && v >= plan.MinRelTol
 }
 
 // check accepts flags that go together.
