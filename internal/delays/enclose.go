@@ -112,6 +112,9 @@ func (e *enclosure) goOn(q Question) error {
 		e.near = nil
 		want := 0.0
 		for i := range e.c.marks {
+			if err := e.low.stop.After(recursion.BigSteps * steps); err != nil {
+				return err
+			}
 			s := e.low.near(i, e.normal.Low)
 			s.deviations = e.deviations()
 			e.near = append(e.near, s)
