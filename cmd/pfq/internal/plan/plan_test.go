@@ -285,6 +285,7 @@ func TestVerifyOtherQuestion(t *testing.T) {
 		what, asked, verified string
 		change                func(answer any) any // nil for none
 	}{
+		{"no plan, as if the search had ended", "--find delay --limit 1", "", func(a any) any { object(a)["complete"] = true; return a }},
 		{"nothing cheaper that holds everything", "--find frontier", "", func(a any) any {
 			cheaper := object(object(a.([]any)[0])["cheaper_proof"])
 			cheaper["from"], cheaper["corners"] = map[string]any{"steps": []int{4, 1, 1}, "edges": []int{0}}, []any{}
