@@ -64,8 +64,9 @@ func (q *planner) assign(jobs claims, byPriority, byDeadline, workers []int, now
 		q.planned[j] = 0
 	}
 	q.jobs, q.chosen, q.free = jobs, q.chosen[:0], append(q.room[:0], workers...)
-	for s := range q.job {
-		q.job[s] = -1
+	plan := q.job
+	for s := range plan {
+		plan[s] = -1
 	}
 	last := -1 // the job whose turn comes last
 	switch q.policy.Rule {
@@ -182,8 +183,9 @@ func (q *planner) arrange(j int) []float64 {
 
 // take gives job j the first k of the workers left, and puts the others back in order.
 func (q *planner) take(j, k int) {
+	plan := q.job
 	for _, s := range q.free[:k] {
-		q.job[s] = j
+		plan[s] = j
 	}
 	q.free = q.free[k:]
 	if q.jobs.speeds(j) != nil && q.takesFastest() {

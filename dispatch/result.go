@@ -172,7 +172,13 @@ func (m *Maker) violated(served []int) float64 {
 			count++
 		}
 	}
-	higher := sort.Search(len(present), func(k int) bool { return all[present[k]].priority <= lowest })
+	// Those served are near the front as a rule, so the search first goes on from there in growing steps.
+	low, high := 0, len(served)
+	for high < len(present) && all[present[high-1]].priority > lowest {
+		low, high = high, 8*high
+	}
+	between := present[low:min(high, len(present))]
+	higher := low + sort.Search(len(between), func(k int) bool { return all[between[k]].priority <= lowest })
 	higher -= len(served) - count
 	return float64(higher) / float64(len(present))
 }
