@@ -82,9 +82,10 @@ func (q *planner) assign(jobs claims, byPriority, byDeadline, workers []int, now
 	case Proportion:
 		q.byProportion(byPriority)
 	case Workload:
+		horizon := cmp.Or(q.policy.Horizon, 1)
 		for k := 0; k < len(byPriority) && len(q.free) > 0; k++ {
 			j := byPriority[k]
-			q.meet(j, jobs.of[j].work/cmp.Or(q.policy.Horizon, 1))
+			q.meet(j, jobs.of[j].work/horizon)
 		}
 	case Deadline:
 		for k := 0; k < len(byPriority) && len(q.free) > 0; k++ {
