@@ -1,0 +1,22 @@
+// Package network computes queueing networks of product form: closed, open and mixed, with several classes of jobs.
+//
+// Jobs go from station to station. A class of jobs visits some of the stations; after each visit its jobs go on, by fixed
+// probabilities, to another visit of their class or of another, or leave. Classes that jobs can change between form a chain, which is
+// closed, with a fixed number of jobs, or open, with jobs that arrive as a Poisson process and leave. With v_ic the visits of class c
+// to station i per cycle (closed) or per unit of time (open), and σ_ic the mean work of a visit, w_ic = v_ic σ_ic, the state in which
+// station i holds x_ic jobs of class c has the probability
+//
+//	π(x) = (1/G) Π_i Φ_i(x_i) Π_c w_ic^x_ic,
+//
+// where Φ_i is the balance function of station i alone,
+//
+//	Φ_i(x) = (Σ_c x_c)! / Π_c x_c! / Π_{n <= Σ_c x_c} α_i(n)   with total rate α_i(n) for n jobs (Baskett and others),
+//	Φ_i(x) = Σ_{c: x_c > 0} Φ_i(x - e_c) / μ_i(x)              with an order-independent total rate μ_i(x),
+//
+// and G the sum over all states with the populations of the closed chains. All of it is computed from the exact numbers of a [Model],
+// by sums of positive terms.
+//
+// F. Baskett, K. M. Chandy, R. R. Muntz and F. G. Palacios, "Open, closed, and mixed networks of queues with different classes of
+// customers", Journal of the ACM 22(2) (1975), 248–260, https://doi.org/10.1145/321879.321887; A. E. Krzesinski, "Order independent
+// queues", in Queueing Networks (Boucherie and van Dijk, editors), Springer, 2011, 85–120.
+package network

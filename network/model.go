@@ -1,0 +1,94 @@
+package network
+
+import "math/big"
+
+// A Model is a network of stations that classes of jobs visit. All numbers are rational and exactly those of the file.
+type Model struct {
+	Stations []Station
+	Classes  []Class
+}
+
+// A Discipline says how a station serves its jobs, and with it what sizes may be there.
+type Discipline string
+
+// The disciplines. Where the mean sizes of classes may differ, sizes may have any distribution: the answers depend on the means only.
+const (
+	Delay    Discipline = "delay"    // each job has a server of its own, as if it only thought
+	Sharing  Discipline = "sharing"  // all jobs share the total rate equally (processor sharing)
+	FCFS     Discipline = "fcfs"     // order of arrival; exponential sizes of one mean
+	LCFS     Discipline = "lcfs"     // the last to arrive first, at once, and those that it interrupts go on later; with several servers: exponential sizes of one mean
+	Order    Discipline = "order"    // order of arrival by an order-independent total rate: Nodes, Limits or Rank; exponential sizes of one mean
+	Balanced Discipline = "balanced" // jobs of a class share its rate equally, rates of classes have a balance function: that of Nodes, Limits or Rank (balanced fairness), or a Table
+)
+
+// A Station serves jobs. Stations with Delay, Sharing, FCFS and LCFS have the total rate α(n) = min(n, Servers) Rate with n jobs (n Rate
+// with Delay), or that of Rates: under FCFS all of it then goes to the first job, under LCFS to the last. Stations with Order and Balanced have exactly one of
+// Nodes, Limits, Rank and (Balanced only) Table.
+type Station struct {
+	Name       string
+	Discipline Discipline
+	Servers    int        // equal servers, >= 1; 0 means 1; also those that Limits share
+	Rate       *big.Rat   // > 0, work per unit of time of each server; nil means 1
+	Rates      []*big.Rat // α(1), α(2), ... > 0, work per unit of time, the last also with more jobs; in place of Servers and Rate
+	Nodes      []Node     // servers of which each serves some classes ([Visit.Nodes]): μ(A) is the capacity of all that serve a class of A
+	Limits     []Limit    // of the servers, a set of classes holds at most so many at a time; two sets are disjoint, or one holds the other (MSCCC, MSHCC)
+	Rank       []SetRate  // μ(A) of every non-empty set A of the classes that visit the station, nondecreasing in A
+	Table      *Table     // balance function or rates at all numbers of jobs; closed classes only
+}
+
+// A Node is one server of a station, of a compatibility graph.
+type Node struct {
+	Name     string
+	Capacity *big.Rat // >= 0, work per unit of time
+}
+
+// A Limit says that jobs of some classes hold together at most Most servers of the station at a time. A job that finds a free server
+// which no limit denies it takes it, in order of arrival; the others wait.
+type Limit struct {
+	Classes []int // not empty
+	Most    int   // >= 1
+}
+
+// A SetRate is the total rate of a station while exactly these classes are present.
+type SetRate struct {
+	Classes []int    // not empty
+	Rate    *big.Rat // μ(A) > 0, work per unit of time
+}
+
+// A Table describes a station with Balanced at all numbers x of jobs with x_k <= Most[k] of the class Classes[k]. The state x stands in row
+// Σ_k x_k Π_{l>k} (Most[l] + 1): the last class runs fastest.
+type Table struct {
+	Classes []int        // all that visit the station, in the order of the axes
+	Most    []int        // >= 1, at least the population of the chain
+	Balance []*big.Rat   // Φ(x) > 0, Φ(0) = 1; or
+	Rates   [][]*big.Rat // φ_k(x) = Φ(x-e_k)/Φ(x) > 0 if x_k > 0, work per unit of time that class k gets together; nil or 0 if x_k = 0
+}
+
+// A Class is a kind of job. Its chain, all classes that its jobs can turn into, has arrivals or a population, never both.
+type Class struct {
+	Name        string
+	Population  int      // closed: jobs of the class at the start; what counts is the sum over the chain
+	ArrivalRate *big.Rat // open: >= 0, jobs per unit of time from outside; nil if none ever come
+	Arrives     []Branch // open: where they go, probabilities of sum 1; nil means the first visit
+	Visits      []Visit  // at least one, no station twice
+	Reference   int      // closed: index into Visits; a cycle of the chain is from one visit there to the next. That of the first class of the chain counts, others have 0
+}
+
+// A Visit is one of a class to a station. All visits of a class say where its jobs go next, or all say how often they come (of a
+// class that does not change into others).
+type Visit struct {
+	Station  int
+	MeanSize *big.Rat // σ > 0, mean work; nil means 1
+	Nodes    []int    // rows of the nodes that can serve it, where the station has Nodes
+	Next     []Branch // where jobs go after it, probabilities of sum 1; or
+	Count    *big.Rat // > 0, mean number of visits per cycle (closed) or per arrival (open, at least 1 in all)
+}
+
+// A Branch is a way that jobs go with some probability: to visit Visit of class Class.
+type Branch struct {
+	Class, Visit int
+	Probability  *big.Rat // >= 0
+}
+
+// Leaves is the Class of a [Branch] out of the network.
+const Leaves = -1
