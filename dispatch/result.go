@@ -145,42 +145,50 @@ func (m *Maker) measure(then float64) {
 	}
 }
 
-// judge computes the parts of the jobs present that are violated, by the plan and by what runs.
+// judge computes the parts of the jobs present that are violated, by the plan and by what runs: those of a higher priority
+// than one of the jobs served, not being one.
 func (m *Maker) judge() {
 	if len(m.byPriority.list()) == 0 {
 		m.totals.Planned, m.totals.Running = 0, 0
 		return
 	}
-	m.totals.Planned = m.violated(m.plan.chosen)
-	m.totals.Running = m.violated(m.active)
+	present := float64(len(m.byPriority.list()))
+	lowest, others := m.lowest(m.plan.chosen)
+	higher := m.higher(lowest, len(m.plan.chosen))
+	m.totals.Planned = float64(higher-others) / present
+	running, others := m.lowest(m.active)
+	if running != lowest {
+		higher = m.higher(running, len(m.active))
+	}
+	m.totals.Running = float64(higher-others) / present
 	m.totals.PlannedSum += m.totals.Planned
 	m.totals.Decisions++
 }
 
-// violated returns the part of the jobs present that have a higher priority than one of those served, not being one.
-func (m *Maker) violated(served []int) float64 {
-	if len(served) == 0 {
-		return 0
-	}
-	all, present := m.claims.of, m.byPriority.list()
-	lowest, count := math.Inf(1), 0 // of the priorities of those served, and how often it occurs
+// lowest returns the lowest priority of the jobs served, +Inf if there are none, and how many of them have a higher one.
+func (m *Maker) lowest(served []int) (lowest float64, others int) {
+	lowest, equal := math.Inf(1), 0
 	for _, j := range served {
-		switch p := all[j].priority; {
+		switch p := m.claims.of[j].priority; {
 		case p < lowest:
-			lowest, count = p, 1
+			lowest, equal = p, 1
 		case p == lowest:
-			count++
+			equal++
 		}
 	}
-	// Those served are near the front as a rule, so the search first goes on from there in growing steps.
-	low, high := 0, len(served)
+	return lowest, len(served) - equal
+}
+
+// higher returns how many jobs present have a priority above the lowest of those served. As a rule these are near the
+// front, so the search first goes on from their number in growing steps.
+func (m *Maker) higher(lowest float64, served int) int {
+	all, present := m.claims.of, m.byPriority.list()
+	low, high := 0, max(served, 1)
 	for high < len(present) && all[present[high-1]].priority > lowest {
 		low, high = high, 8*high
 	}
 	between := present[low:min(high, len(present))]
-	higher := low + sort.Search(len(between), func(k int) bool { return all[between[k]].priority <= lowest })
-	higher -= len(served) - count
-	return float64(higher) / float64(len(present))
+	return low + sort.Search(len(between), func(k int) bool { return all[between[k]].priority <= lowest })
 }
 
 // Result sums up until the last moment, over the jobs that are completed and not forgotten, in the order of their
