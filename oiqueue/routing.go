@@ -66,12 +66,11 @@ type Traffic struct {
 	Residual     float64   // largest |ν + λP - λ| of the rates returned, rounded up
 }
 
-// TrafficEquations solves λ = ν + λP in float64 by LU factorization, in O(n^3), with the errors of
+// TrafficEquations solves λ = ν + λP in float64 by elimination, in O(n^3), with the errors of
 // [TrafficEquationsExact]. The bound comes from the rates and a second solution w >= 0 of (I - P^T) w ≈ 1: with the
 // residual r = ν - (I - P^T) λ and v = (I - P^T) w > 0 computed exactly, the inverse of the M-matrix I - P^T being
 // nonnegative, the error is at most w max_i |r_i|/v_i. The error wraps [ErrFloatRange] if v is not positive, because
-// jobs leave too rarely for float64, or a rate or its bound is beyond the largest float64. The factorization, a second
-// for 2000 classes, does not look at ctx.
+// jobs leave too rarely for float64, or a rate or its bound is beyond the largest float64.
 func TrafficEquations(ctx context.Context, r Routing) (*Traffic, error) {
 	if err := checkRouting(ctx, r); err != nil {
 		return nil, err
@@ -96,15 +95,13 @@ func TrafficEquations(ctx context.Context, r Routing) (*Traffic, error) {
 		b.Set(j, 0, nu)
 		b.Set(j, 1, 1)
 	}
-	var lu mat.LU
-	lu.Factorize(a)
-	var solution mat.Dense
-	// A Condition error is a warning only: the bound below decides.
-	if err := lu.SolveTo(&solution, false, b); err != nil && solution.IsEmpty() {
+	if solved, err := eliminate(ctx, a.RawMatrix(), b.RawMatrix()); err != nil {
+		return nil, err
+	} else if !solved {
 		return nil, leaveRarely()
 	}
-	lambda := mat.Col(nil, 0, &solution)
-	w := mat.Col(nil, 1, &solution)
+	lambda := mat.Col(nil, 0, b)
+	w := mat.Col(nil, 1, b)
 	v, err := applyExact(ctx, r, w)
 	if err != nil {
 		return nil, err

@@ -172,7 +172,7 @@ func TestReentrantChainSolved(t *testing.T) {
 	}
 }
 
-// Elimination against ν (I + P + P^2 + ...) from below, and LU against elimination within its bound.
+// Fractions satisfy the equations, and double numbers are within their bound of them.
 func TestTrafficEquations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "classes")
