@@ -191,6 +191,9 @@ func (f *solveFlags) translate(err error) error {
 		}
 	}
 	path := bad.Path
+	if len(f.percentiles) > 0 && strings.HasSuffix(path, ".mean_size") {
+		want += "; pfq simulate --percentiles estimates them"
+	}
 	if flags[path] != "" {
 		path = flags[path]
 	}
