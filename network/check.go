@@ -1,0 +1,333 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// The most that a model may have of what is held in tables.
+const (
+	maxPopulation  = 1_000_000_000
+	maxServers     = 1_000_000
+	maxRates       = 100_000
+	maxRankClasses = 16      // at a station with Rank, which lists 2^n sets
+	maxTable       = 1 << 20 // states of a Table
+)
+
+const (
+	out            = "out" // what a file calls the way out of the network
+	wantPopulation = "an integer from 0 to 1000000000"
+	wantServers    = "an integer from 1 to 1000000"
+
+	wantProbability = "a probability, a number >= 0"
+)
+
+// Check reports whether the model makes sense. It returns nil or an error that wraps an *[num.InputError] for the first entry that does
+// not. Fields are named as in a file: classes[3].visits[0].next.cpu is the branch to station cpu, next["cpu/a"] that to class a there.
+//
+//   - there are stations and classes, each with a name of its own among its kind; no station has the name out;
+//   - a station has the fields of its discipline, and names in them are those of classes that visit it; limits are disjoint or nested, a
+//     rank is given for every set and nondecreasing, a table is positive and covers the populations. Whether a table has the
+//     balance property is left to the solvers, which take a context;
+//   - numbers are in their ranges, with numerators and denominators of at most 16,384 bits;
+//   - where the discipline asks for one mean size, all classes have it;
+//   - probabilities sum to 1, exactly;
+//   - a chain has arrivals or jobs, and not both; of a closed chain nothing leaves, and its jobs get from each visit to every other;
+//     of an open chain arriving jobs can get to every visit, and out from there.
+//
+// It takes time linear in the model, but for sums of fractions.
+func (m *Model) Check() error {
+	if len(m.Stations) == 0 {
+		return input.Errorf("stations", "[]", "at least one station")
+	}
+	names := make(map[string]int, len(m.Stations))
+	for i := range m.Stations {
+		if err := input.CheckName(names, "stations", i, m.Stations[i].Name); err != nil {
+			return err
+		}
+		if err := m.Stations[i].check(input.Index("stations", i)); err != nil {
+			return err
+		}
+	}
+	if len(m.Classes) == 0 {
+		return input.Errorf("classes", "[]", "at least one class")
+	}
+	clear(names)
+	for c := range m.Classes {
+		if err := input.CheckName(names, "classes", c, m.Classes[c].Name); err != nil {
+			return err
+		}
+		if err := m.checkClass(c); err != nil {
+			return err
+		}
+	}
+	if err := m.checkSizes(); err != nil {
+		return err
+	}
+	if err := m.checkRouting(); err != nil {
+		return err
+	}
+	return m.checkSets()
+}
+
+// checkClass checks class c but for its ways.
+func (m *Model) checkClass(c int) error {
+	class, path := &m.Classes[c], input.Index("classes", c)
+	if class.Population < 0 || class.Population > maxPopulation {
+		return input.Errorf(path+".population", class.Population, wantPopulation)
+	}
+	if class.ArrivalRate != nil {
+		if err := input.CheckNumber(path+".arrival_rate", class.ArrivalRate, input.Nonnegative); err != nil {
+			return err
+		}
+		if class.Population > 0 {
+			return input.Errorf(path+".population", class.Population, "either a population (closed) or an arrival_rate (open)")
+		}
+	}
+	if len(class.Visits) == 0 {
+		return input.Errorf(path+".visits", "[]", "at least one visit")
+	}
+	if class.Reference < 0 || class.Reference >= len(class.Visits) {
+		return input.Errorf(path+".reference", class.Reference, "a row of visits, 0 to %d", len(class.Visits)-1)
+	}
+	seen := make(map[int]bool, len(class.Visits))
+	for v, visit := range class.Visits {
+		path := input.Index(path+".visits", v)
+		if visit.Station < 0 || visit.Station >= len(m.Stations) {
+			return input.Errorf(path+".station", visit.Station, "a row of stations, 0 to %d", len(m.Stations)-1)
+		}
+		if seen[visit.Station] {
+			return input.Errorf(path+".station", strconv.Quote(m.Stations[visit.Station].Name), "each station once; a class that comes twice in a row is two classes")
+		}
+		seen[visit.Station] = true
+		if visit.MeanSize != nil {
+			if err := input.CheckNumber(path+".mean_size", visit.MeanSize, input.Positive); err != nil {
+				return err
+			}
+		}
+		if err := m.checkNodes(path+".nodes", visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkNodes checks the nodes that serve a visit.
+func (m *Model) checkNodes(path string, v Visit) error {
+	station := &m.Stations[v.Station]
+	if station.Nodes == nil {
+		if v.Nodes != nil {
+			return input.Errorf(path, fmt.Sprintf("%d of them", len(v.Nodes)), "no such field: station %s has no nodes", input.Quote(station.Name))
+		}
+		return nil
+	}
+	if len(v.Nodes) == 0 {
+		return input.Errorf(path, "", "nodes of station %s that serve the class", input.Quote(station.Name))
+	}
+	seen := make(map[int]bool, len(v.Nodes))
+	works := false
+	for k, s := range v.Nodes {
+		if s < 0 || s >= len(station.Nodes) {
+			return input.Errorf(input.Index(path, k), s, "a row of nodes, 0 to %d", len(station.Nodes)-1)
+		}
+		if seen[s] {
+			return input.Errorf(input.Index(path, k), strconv.Quote(station.Nodes[s].Name), "each node once")
+		}
+		seen[s] = true
+		works = works || station.Nodes[s].Capacity.Sign() > 0
+	}
+	if !works {
+		return input.Errorf(path, fmt.Sprintf("%d of them", len(v.Nodes)), "a node of positive capacity")
+	}
+	return nil
+}
+
+// checkSizes checks that classes have one mean size where the discipline asks for it.
+func (m *Model) checkSizes() error {
+	first := make([]Branch, len(m.Stations)) // the first visit to each station, Class one too high
+	for c := range m.Classes {
+		for v, visit := range m.Classes[c].Visits {
+			station := &m.Stations[visit.Station]
+			if !station.needsOneSize() {
+				continue
+			}
+			if first[visit.Station].Class == 0 {
+				first[visit.Station] = Branch{Class: c + 1, Visit: v}
+				continue
+			}
+			other := &m.Classes[first[visit.Station].Class-1]
+			want := other.Visits[first[visit.Station].Visit].size()
+			if visit.size().Cmp(want) != 0 {
+				return input.Errorf(visitPath(c, v)+".mean_size", visit.size().RatString(), "%s, that of %s: station %s has a product form for exponential sizes of one mean only",
+					want.RatString(), input.Quote(other.Name), input.Quote(station.Name))
+			}
+		}
+	}
+	return nil
+}
+
+// needsOneSize reports whether all classes must have one mean size: whether jobs of other sizes would make the order matter.
+func (s *Station) needsOneSize() bool {
+	return s.Discipline == FCFS || s.Discipline == Order || s.Discipline == LCFS && s.Servers > 1
+}
+
+// size returns σ.
+func (v *Visit) size() *big.Rat { return num.OrOne(v.MeanSize) }
+
+func visitPath(class, visit int) string {
+	return input.Index(input.Index("classes", class)+".visits", visit)
+}
+
+// checkRouting checks where jobs go: first each branch and each sum, then the chains.
+func (m *Model) checkRouting() error {
+	for c := range m.Classes {
+		class, path := &m.Classes[c], input.Index("classes", c)
+		short, err := m.checkForm(c)
+		if err != nil {
+			return err
+		}
+		if class.Arrives != nil {
+			if class.ArrivalRate == nil {
+				return input.Errorf(path+".arrives", fmt.Sprintf("%d branches", len(class.Arrives)), "no such field without arrival_rate")
+			}
+			if short {
+				return input.Errorf(path+".arrives", fmt.Sprintf("%d branches", len(class.Arrives)), "no such field where visits are given by their number")
+			}
+			if err := m.checkBranches(path+".arrives", c, class.Arrives, true); err != nil {
+				return err
+			}
+		}
+		for v, visit := range class.Visits {
+			if short {
+				break
+			}
+			if err := m.checkBranches(visitPath(c, v)+".next", c, visit.Next, false); err != nil {
+				return err
+			}
+		}
+	}
+	return m.checkChains()
+}
+
+// checkForm checks that all visits of class c say where jobs go next, or all how often they come (short).
+func (m *Model) checkForm(c int) (short bool, err error) {
+	class := &m.Classes[c]
+	short = class.Visits[0].Count != nil
+	sum := new(big.Rat)
+	for v, visit := range class.Visits {
+		path := visitPath(c, v)
+		switch {
+		case visit.Count != nil && visit.Next != nil:
+			return short, input.Errorf(path+".visits", visit.Count.RatString(), "either visits, a number, or next")
+		case visit.Count == nil && visit.Next == nil && short:
+			return short, input.Errorf(path+".visits", "", "a number > 0, as the other visits of the class have")
+		case visit.Count == nil && visit.Next == nil:
+			return short, input.Errorf(path+".next", "", "where jobs go next with which probability, or visits, how often they come")
+		case short != (visit.Count != nil):
+			return short, input.Errorf(path, input.Quote(m.Stations[visit.Station].Name), "next at all visits of the class, or visits at all")
+		}
+		if short {
+			if err := input.CheckNumber(path+".visits", visit.Count, input.Positive); err != nil {
+				return short, err
+			}
+			sum.Add(sum, visit.Count)
+		}
+	}
+	if short && class.ArrivalRate != nil && sum.Cmp(big.NewRat(1, 1)) < 0 {
+		return short, input.Errorf(input.Index("classes", c)+".visits", sum.RatString()+" in all", "at least one visit per arrival; jobs that visit nothing are not to arrive")
+	}
+	return short, nil
+}
+
+// checkBranches checks the branches of class c at path; those of arrivals stay in their class.
+func (m *Model) checkBranches(path string, c int, branches []Branch, arrivals bool) error {
+	type end struct{ class, visit int }
+	seen := make(map[end]bool, len(branches))
+	for _, b := range branches {
+		if b.Class == Leaves && !arrivals {
+			b.Visit = 0
+		} else if b.Class == Leaves {
+			return input.Errorf(input.Field(path, out), strconv.Quote(out), "a visit of the class itself")
+		} else if b.Class < 0 || b.Class >= len(m.Classes) || b.Visit < 0 || b.Visit >= len(m.Classes[b.Class].Visits) {
+			return input.Errorf(path, fmt.Sprintf("visit %d of class %d", b.Visit, b.Class), "visits of the model")
+		}
+		at := input.Field(path, m.branchName(c, b))
+		switch {
+		case seen[end{b.Class, b.Visit}]:
+			return input.Errorf(at, strconv.Quote(m.branchName(c, b)), "each way once")
+		case arrivals && b.Class != c:
+			return input.Errorf(at, strconv.Quote(m.branchName(c, b)), "a visit of the class itself")
+		case b.Class >= 0 && m.Classes[b.Class].Visits[b.Visit].Count != nil:
+			return input.Errorf(at, strconv.Quote(m.branchName(c, b)), "a class whose visits say where jobs go next")
+		}
+		seen[end{b.Class, b.Visit}] = true
+		if err := input.CheckNumber(at, b.Probability, wantProbability); err != nil {
+			return err
+		}
+	}
+	sum, err := num.BoundedSumRats(context.Background(), len(branches), func(k int) *big.Rat { return branches[k].Probability })
+	if errors.Is(err, num.ErrLongSum) {
+		return input.Errorf(path, fmt.Sprintf("%d probabilities", len(branches)), "a common denominator of at most %d bits", num.LongestSum)
+	}
+	if err != nil {
+		return err
+	}
+	if sum.Cmp(big.NewRat(1, 1)) != 0 {
+		return input.Errorf(path, "a sum of "+sum.RatString(), "probabilities that sum to 1")
+	}
+	return nil
+}
+
+// branchName returns what a file calls the end of a branch of class c: the station, station/class where the class changes, or out.
+func (m *Model) branchName(c int, b Branch) string {
+	if b.Class == Leaves {
+		return out
+	}
+	name := m.Stations[m.Classes[b.Class].Visits[b.Visit].Station].Name
+	if b.Class != c {
+		name += "/" + m.Classes[b.Class].Name
+	}
+	return name
+}
+
+// classNames lists the names of the first few classes, for a message.
+func (m *Model) classNames(classes []int) string {
+	var names []string
+	for _, c := range classes[:min(len(classes), 10)] {
+		names = append(names, input.Quote(m.Classes[c].Name))
+	}
+	if len(classes) > 10 {
+		names = append(names, "...")
+	}
+	return strings.Join(names, ", ")
+}
+
+// visitors returns the classes that visit each station, increasing.
+func (m *Model) visitors() [][]int {
+	list := make([][]int, len(m.Stations))
+	for c := range m.Classes {
+		for _, v := range m.Classes[c].Visits {
+			list[v.Station] = append(list[v.Station], c)
+		}
+	}
+	return list
+}
+
+// disjointOrNested reports whether two increasing lists of classes have nothing in common, or one holds the other.
+func disjointOrNested(a, b []int) bool {
+	common := 0
+	for _, c := range a {
+		if _, found := slices.BinarySearch(b, c); found {
+			common++
+		}
+	}
+	return common == 0 || common == len(a) || common == len(b)
+}

@@ -1,0 +1,225 @@
+package network
+
+import "productform/internal/input"
+
+// components are the chains of a model as its graph shows them: sets of classes that branches of positive probability link.
+type components struct {
+	of         []int   // of each class, in the order of first classes
+	classes    [][]int // of each, increasing
+	population []int
+	open       []int // the first class with an arrival rate, -1 if there is none
+}
+
+// components finds the chains. Branches lead to classes of the model.
+func (m *Model) components() components {
+	parent := make([]int, len(m.Classes))
+	for c := range parent {
+		parent[c] = c
+	}
+	find := func(c int) int {
+		for parent[c] != c {
+			parent[c] = parent[parent[c]]
+			c = parent[c]
+		}
+		return c
+	}
+	for c := range m.Classes {
+		for _, v := range m.Classes[c].Visits {
+			for _, b := range v.Next {
+				if b.Class == Leaves || b.Probability.Sign() == 0 {
+					continue
+				}
+				if p, q := find(c), find(b.Class); p != q {
+					parent[max(p, q)] = min(p, q)
+				}
+			}
+		}
+	}
+	k := components{of: make([]int, len(m.Classes))}
+	for c := range m.Classes {
+		root := find(c)
+		if root == c {
+			k.of[c] = len(k.classes)
+			k.classes, k.population, k.open = append(k.classes, nil), append(k.population, 0), append(k.open, -1)
+		}
+		i := k.of[root]
+		k.of[c] = i
+		k.classes[i] = append(k.classes[i], c)
+		k.population[i] += m.Classes[c].Population
+		if m.Classes[c].ArrivalRate != nil && k.open[i] < 0 {
+			k.open[i] = c
+		}
+	}
+	return k
+}
+
+// closed reports whether class c is of a closed chain.
+func (k components) closed(c int) bool { return k.open[k.of[c]] < 0 }
+
+// checkChains checks that each chain is open or closed, and that jobs get everywhere in it.
+func (m *Model) checkChains() error {
+	k := m.components()
+	for i, classes := range k.classes {
+		first := classes[0]
+		switch open := k.open[i]; {
+		case open >= 0 && k.population[i] > 0:
+			for _, c := range classes {
+				if m.Classes[c].Population > 0 {
+					return input.Errorf(input.Index("classes", open)+".arrival_rate", m.Classes[open].ArrivalRate.RatString(),
+						"none, for jobs of %s and %s turn into one another, and %s has a population: a chain is open or closed",
+						input.Quote(m.Classes[open].Name), input.Quote(m.Classes[c].Name), input.Quote(m.Classes[c].Name))
+				}
+			}
+		case open < 0 && k.population[i] == 0:
+			return input.Errorf(input.Index("classes", first)+".population", m.Classes[first].Population, "at least one job in the chain of %s, or arrivals", m.classNames(classes))
+		case k.population[i] > maxPopulation:
+			return input.Errorf(input.Index("classes", first)+".population", m.Classes[first].Population, "at most %d jobs in the chain of %s", maxPopulation, m.classNames(classes))
+		}
+		for _, c := range classes {
+			if m.Classes[c].Reference != 0 && k.open[i] >= 0 {
+				return input.Errorf(input.Index("classes", c)+".reference", m.Classes[c].Reference, "none, for the chain is open")
+			}
+			if c != first && m.Classes[c].Reference != 0 {
+				return input.Errorf(input.Index("classes", c)+".reference", m.Classes[c].Reference, "none, for that of %s, the first class of the chain, counts", input.Quote(m.Classes[first].Name))
+			}
+		}
+		if m.Classes[first].Visits[0].Count != nil {
+			continue
+		}
+		if err := m.checkReach(classes, k.open[i] >= 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A visitGraph is the graph of the visits of a chain: an edge where jobs can go.
+type visitGraph struct {
+	visits []Branch // the nodes; Probability is nil
+	first  []int    // of each class in the model: its first node
+	next   [][]int
+	leaves []bool // whether jobs can leave the network after the visit
+}
+
+func (m *Model) newVisitGraph(classes []int) visitGraph {
+	g := visitGraph{first: make([]int, len(m.Classes))}
+	for _, c := range classes {
+		g.first[c] = len(g.visits)
+		for v := range m.Classes[c].Visits {
+			g.visits = append(g.visits, Branch{Class: c, Visit: v})
+		}
+	}
+	g.next, g.leaves = make([][]int, len(g.visits)), make([]bool, len(g.visits))
+	for a, at := range g.visits {
+		for _, b := range m.Classes[at.Class].Visits[at.Visit].Next {
+			switch {
+			case b.Probability.Sign() == 0:
+			case b.Class == Leaves:
+				g.leaves[a] = true
+			default:
+				g.next[a] = append(g.next[a], g.first[b.Class]+b.Visit)
+			}
+		}
+	}
+	return g
+}
+
+// reach marks in seen the nodes that edges lead to from the starts, these among them.
+func reach(seen []bool, next [][]int, starts ...int) []bool {
+	stack := append([]int(nil), starts...)
+	for _, a := range starts {
+		seen[a] = true
+	}
+	for len(stack) > 0 {
+		a := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, b := range next[a] {
+			if !seen[b] {
+				seen[b] = true
+				stack = append(stack, b)
+			}
+		}
+	}
+	return seen
+}
+
+// reversed returns the edges the other way round.
+func reversed(next [][]int) [][]int {
+	back := make([][]int, len(next))
+	for a, list := range next {
+		for _, b := range list {
+			back[b] = append(back[b], a)
+		}
+	}
+	return back
+}
+
+// checkReach checks that jobs of a chain get everywhere: in a closed one from each visit to every other, in an open one to every visit
+// and out from there.
+func (m *Model) checkReach(classes []int, open bool) error {
+	g := m.newVisitGraph(classes)
+	if !open {
+		return m.checkRecurrent(g)
+	}
+	var starts, exits []int
+	for _, c := range classes {
+		class := &m.Classes[c]
+		if class.ArrivalRate != nil && class.Arrives == nil {
+			starts = append(starts, g.first[c])
+		}
+		for _, b := range class.Arrives {
+			if b.Probability.Sign() > 0 {
+				starts = append(starts, g.first[c]+b.Visit)
+			}
+		}
+	}
+	for a, leaves := range g.leaves {
+		if leaves {
+			exits = append(exits, a)
+		}
+	}
+	n := len(g.visits)
+	reached, left := reach(make([]bool, n), g.next, starts...), reach(make([]bool, n), reversed(g.next), exits...)
+	for a, at := range g.visits {
+		path, name := visitPath(at.Class, at.Visit), m.Stations[m.Classes[at.Class].Visits[at.Visit].Station].Name
+		if !reached[a] {
+			return input.Errorf(path, input.Quote(name), "a visit that arriving jobs can get to")
+		}
+		if !left[a] {
+			return input.Errorf(path+".next", "no way that leads out", "a way out of the network from every visit, for the chain of %s is open", m.classNames(classes))
+		}
+	}
+	return nil
+}
+
+// checkRecurrent checks that jobs of a closed chain get from each visit to every other. If not, it tells a visit that they leave for
+// good, or two of which neither leads to the other.
+func (m *Model) checkRecurrent(g visitGraph) error {
+	for a, leaves := range g.leaves {
+		if leaves {
+			at := g.visits[a]
+			return input.Errorf(visitPath(at.Class, at.Visit)+".next.out", "a way out", "none, for the chain is closed")
+		}
+	}
+	back := reversed(g.next)
+	seen, last := make([]bool, len(g.visits)), 0
+	for a := range g.visits {
+		if !seen[a] {
+			last = a
+			reach(seen, back, a)
+		}
+	}
+	// What leads to the last such start comes from it, else it would have been seen before: its part is not left.
+	from, to := reach(make([]bool, len(seen)), g.next, last), reach(make([]bool, len(seen)), back, last)
+	const want = "routing by which jobs of a closed chain get from each visit to every other"
+	for a, at := range g.visits {
+		name, end := input.Quote(m.branchName(Leaves, at)), input.Quote(m.branchName(Leaves, g.visits[last]))
+		switch {
+		case !to[a]:
+			return input.Errorf(visitPath(at.Class, at.Visit), name, "%s; no way leads from here to %s, nor from there to here", want, end)
+		case !from[a]:
+			return input.Errorf(visitPath(at.Class, at.Visit), name, "%s; those that have come to %s never get here again", want, end)
+		}
+	}
+	return nil
+}

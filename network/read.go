@@ -1,0 +1,62 @@
+package network
+
+import (
+	"io"
+
+	"productform/internal/tree"
+)
+
+// Read reads a model from a text in JSON or YAML:
+//
+//	stations:
+//	  - {name: think, discipline: delay}
+//	  - {name: cpu, discipline: sharing, servers: 4}        # rate: 1 is the work per unit of time of each
+//	  - {name: disk, discipline: fcfs, rates: [10, 19, 27]} # in all, with 1, 2, 3 or more jobs
+//	  - {name: skills, discipline: order, nodes: [{name: s1, capacity: 1}, {name: s2, capacity: 1/2}]}
+//	  - {name: licences, discipline: order, servers: 8, limits: [{classes: [user], most: 2}]}
+//	  - {name: ranked, discipline: balanced, rank: [{classes: [user], rate: 1}, {classes: [batch], rate: 2}, {classes: [user, batch], rate: 2}]}
+//	  - {name: table, discipline: balanced, table: {classes: [batch], most: [2], balance: [1, 1, 1/3]}}
+//	classes:
+//	  - name: user
+//	    population: 100
+//	    visits:
+//	      - {station: think, mean_size: 5, next: {cpu: 1}}
+//	      - {station: cpu, mean_size: 0.02, next: {disk: 0.6, think: 0.4}}
+//	      - {station: skills, nodes: [s1], mean_size: 0.1, next: {cpu/batch: 1}} # the class changes
+//	  - name: order
+//	    arrival_rate: 1/2
+//	    arrives: {cpu: 0.9, disk: 0.1}   # the first visit if left out
+//	    visits: [{station: cpu, next: {disk: 1/2, out: 1/2}}, {station: disk, next: {cpu: 1}}]
+//	  - name: reports
+//	    population: 3
+//	    reference: disk                  # whose visits are cycles; the first if left out
+//	    visits: [{station: disk, visits: 1}, {station: cpu, visits: 2.5}] # how often, in place of next
+//
+// In next, a name is a station that the class visits, station/class another class there, out the way out. Fields are those of
+// [Model] and its parts.
+//
+// The error is a *[SyntaxError], or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or
+// repeated field, a value of another type, and all that [Model.Check] refuses.
+func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
+
+// ReadFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as [Read]. Errors start with
+// the name of the file.
+func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
+
+// A SyntaxError says where a file stops being JSON, YAML or text at all.
+type SyntaxError = tree.SyntaxError
+
+func read(r io.Reader, format tree.Format) (*Model, error) {
+	root, err := tree.Read(r, format, "a network with stations and classes")
+	if err != nil {
+		return nil, err
+	}
+	m, err := decode(root)
+	if err == nil {
+		err = root.AsWritten(m.Check())
+	}
+	if err != nil {
+		return nil, root.Locate(err)
+	}
+	return m, nil
+}
