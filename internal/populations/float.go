@@ -1,0 +1,271 @@
+package populations
+
+import (
+	"context"
+	"math"
+
+	"productform/internal/arithmetic"
+	"productform/internal/recursion"
+)
+
+// A Float is a table of float64 numbers: that of n is mantissa 2^(exponent + Σ_k tilt_k n_k), with one exponent for each segment of so many numbers of a row. It is
+// a sum of products that took part in at most a + b |n| roundings, whence its relative error is at most (1 + u)^(a + b |n|) - 1, u = 2^-53.
+//
+// Proof. Let b be at least K + 2 + δ, with δ the roundings that the errors of the factors d count for. The term d_k G(n - e_k) has a + b (|n| - 1)
+// roundings, δ of its factor, one of the product and at most K + 1 of the sum with K + 1 terms, together at most a + b |n|; one rounding is more than
+// what is left out makes (see [step.settle]). The term w H(n) has at most K + 2 more than H. So one sweep adds K + 2 to the greater a, and however
+// often a table is divided, b stays. Scaling by powers of two does not round.
+//
+// Within a segment no number other than 0 is below 2^-400, none from 2^200 on. Where numbers of one segment are too far apart for that, the table loses its
+// bound; segments of length 1 never do.
+type Float struct {
+	lattice  *Lattice
+	tilt     []int
+	segment  int // length
+	perRow   int // segments
+	mantissa []float64
+	exponent []int // of each segment; absent if all its numbers are 0
+	a, b     float64
+	lost     bool
+}
+
+const absent = math.MinInt
+
+// NewFloat returns a table of zeros with segments of that length. With 2^tilt_k near the ratio of numbers with one job of chain k more and less, the
+// numbers of a segment are of one size.
+func NewFloat(l *Lattice, segment int, tilt []int) *Float {
+	segment = min(segment, l.width)
+	perRow := (l.width + segment - 1) / segment
+	t := &Float{lattice: l, tilt: tilt, segment: segment, perRow: perRow, mantissa: make([]float64, l.Points()), exponent: make([]int, l.rows*perRow)}
+	for i := range t.exponent {
+		t.exponent[i] = absent
+	}
+	return t
+}
+
+// FloatBytes returns the memory that a table of so many numbers takes.
+func FloatBytes(points float64, segment int) float64 { return points * (8 + 8/float64(segment)) }
+
+func (t *Float) New() *Float { return NewFloat(t.lattice, t.segment, t.tilt) }
+
+func (t *Float) Lattice() *Lattice { return t.lattice }
+
+func (t *Float) Copy(from *Float) {
+	copy(t.mantissa, from.mantissa)
+	copy(t.exponent, from.exponent)
+	t.a, t.b, t.lost = from.a, from.b, from.lost
+}
+
+// Set has each number with its own bound, of which the greatest counts.
+func (t *Float) Set(numbers []arithmetic.Number) {
+	t.a, t.b, t.lost = 0, 0, false
+	for _, x := range numbers {
+		t.a = max(t.a, roundingsOf(x))
+	}
+	for row := range t.lattice.rows {
+		for s := range t.perRow {
+			t.fill(row, s, func(j int) (float64, int) {
+				m, e := split(numbers[row*t.lattice.width+j])
+				return m, e - t.tiltAt(row*t.lattice.width+j)
+			})
+		}
+	}
+}
+
+// SetProducts rounds each product K - 1 times.
+func (t *Float) SetProducts(factors [][]arithmetic.Number) {
+	t.a, t.b, t.lost = 0, 0, false
+	for _, list := range factors {
+		worst := 0.0
+		for _, x := range list {
+			worst = max(worst, roundingsOf(x))
+		}
+		t.a += worst + 1
+	}
+	mantissas, exponents := make([]float64, t.lattice.width), make([]int, t.lattice.width)
+	last := len(factors) - 1
+	for j, x := range factors[last] {
+		mantissas[j], exponents[j] = split(x)
+		exponents[j] -= t.tilt[last] * j
+	}
+	w := t.lattice.sweep(false)
+	for {
+		of, shift := 1.0, 0
+		for k, n := range w.n {
+			m, e := split(factors[k][n])
+			of *= m
+			shift += e - t.tilt[k]*n
+			m, e = math.Frexp(of)
+			of, shift = m, shift+e
+		}
+		for s := range t.perRow {
+			t.fill(w.row, s, func(j int) (float64, int) { return of * mantissas[j], shift + exponents[j] })
+		}
+		if !w.next() {
+			return
+		}
+	}
+}
+
+// fill sets one segment of a row to mantissas within [1/4, 2) or 0, with exponents, by column.
+func (t *Float) fill(row, s int, number func(column int) (float64, int)) {
+	first, last := s*t.segment, min((s+1)*t.segment, t.lattice.width)
+	most, least := absent, math.MaxInt
+	for j := first; j < last; j++ {
+		if m, e := number(j); m != 0 {
+			most, least = max(most, e), min(least, e)
+		}
+	}
+	t.exponent[row*t.perRow+s] = most
+	t.lost = t.lost || most != absent && most-least > leastBits-8
+	for j := first; j < last; j++ {
+		m, e := number(j)
+		if m != 0 {
+			m = math.Ldexp(m, max(e-most, -1100))
+		}
+		t.mantissa[row*t.lattice.width+j] = m
+	}
+}
+
+// split returns x = m 2^e with m in [1/2, 1), or 0.
+func split(x arithmetic.Number) (m float64, e int) {
+	m, e = math.Frexp(x.F)
+	if m == 0 {
+		return 0, 0
+	}
+	return m, e + 512*x.Exp
+}
+
+// roundingsOf returns how many roundings the relative error of x counts for: r with (1+u)^r >= 1 + e and (1-u)^r <= 1 - e, which hold for
+// r u = e/(1-e) (1 + 4u), since ln(1+u) >= u (1 - u/2) and -ln(1-e) <= e/(1-e).
+func roundingsOf(x arithmetic.Number) float64 {
+	if !(x.Bound < 1e-3) {
+		return math.Inf(1)
+	}
+	return x.Bound / (1 - x.Bound) / arithmetic.Roundoff * (1 + 8*arithmetic.Roundoff)
+}
+
+func (t *Float) At(index int) arithmetic.Number {
+	row, j := index/t.lattice.width, index%t.lattice.width
+	e := t.exponent[row*t.perRow+j/t.segment]
+	m := t.mantissa[index]
+	if m == 0 {
+		return arithmetic.FromFloat(0, t.bound(t.lattice.total(index), 0))
+	}
+	return wide(m, e+t.tiltAt(index), t.bound(t.lattice.total(index), 0))
+}
+
+// tiltAt returns Σ_k tilt_k n_k for the population at an index.
+func (t *Float) tiltAt(index int) int {
+	sum := t.tilt[len(t.tilt)-1] * (index % t.lattice.width)
+	row := index / t.lattice.width
+	for k := len(t.tilt) - 2; k >= 0; k-- {
+		sum += t.tilt[k] * (row % (t.lattice.most[k] + 1))
+		row /= t.lattice.most[k] + 1
+	}
+	return sum
+}
+
+// bound returns that of the error of a number with so many jobs after so many roundings more.
+func (t *Float) bound(jobs int, more float64) float64 {
+	if t.lost {
+		return math.Inf(1)
+	}
+	return arithmetic.Roundings(t.a + t.b*float64(jobs) + more)
+}
+
+// wide returns m 2^e, given the bound of its error.
+func wide(m float64, e int, bound float64) arithmetic.Number {
+	steps := e / 512
+	return arithmetic.FromWide(arithmetic.NewWide(math.Ldexp(m, e-512*steps), steps), bound)
+}
+
+// Add rounds twice.
+func (t *Float) Add(w int64, from *Float) {
+	factor := float64(w)
+	t.a, t.b, t.lost = max(t.a, from.a)+3, max(t.b, from.b), t.lost || from.lost
+	for i := range t.exponent {
+		row, s := i/t.perRow, i%t.perRow
+		first := row*t.lattice.width + s*t.segment
+		last := min(first+t.segment, (row+1)*t.lattice.width)
+		out := step{alone: t.segment == 1, lost: t.lost}
+		out.take(t.exponent[i])
+		out.take(from.exponent[i])
+		own, of := out.scale(t.exponent[i]), out.scale(from.exponent[i])
+		x, y := t.mantissa[first:last], from.mantissa[first:last]
+		for j, v := range y {
+			x[j] = own*x[j] + of*(factor*v)
+		}
+		t.exponent[i] = out.settle(x)
+		t.lost = out.lost
+	}
+}
+
+func (t *Float) Divide(ctx context.Context, from *Float, d []arithmetic.Number) error {
+	return t.sweep(ctx, 1, from, d, false)
+}
+
+func (t *Float) Horner(ctx context.Context, w int64, from *Float, d []arithmetic.Number) error {
+	return t.sweep(ctx, w, from, d, true)
+}
+
+func (t *Float) Shift(ctx context.Context, d []arithmetic.Number) error {
+	return t.sweep(ctx, 0, t, d, true)
+}
+
+// A factor is one that is not 0, m 2^e.
+type factor struct {
+	axis int
+	m    float64
+	e    int
+}
+
+// sweep sets t(n) to w from(n) + Σ_k d_k t(n - e_k).
+func (t *Float) sweep(ctx context.Context, w int64, from *Float, d []arithmetic.Number, down bool) error {
+	chains := float64(len(d))
+	lost, above := from.lost, from.a+chains+2
+	switch {
+	case !down:
+		t.a, t.b, t.lost = above, from.b, lost
+	case w != 0:
+		t.a, t.b, t.lost = max(t.a, above), max(t.b, from.b), t.lost || lost
+	}
+	var outer []factor
+	var own factor
+	for k, x := range d {
+		t.b = max(t.b, chains+2+roundingsOf(x))
+		if m, e := split(x); m != 0 {
+			e -= t.tilt[k]
+			if k == len(d)-1 {
+				own = factor{k, m, e}
+			} else {
+				outer = append(outer, factor{k, m, e})
+			}
+		}
+	}
+	stop := recursion.Cancellation{Ctx: ctx}
+	row := rowStep{t: t, from: from, w: float64(w), own: own, below: make([]neighbour, 0, len(outer))}
+	for s := t.lattice.sweep(down); ; {
+		if err := stop.After((len(outer) + 2) * t.lattice.width); err != nil {
+			return err
+		}
+		row.below = row.below[:0]
+		for _, f := range outer {
+			if s.n[f.axis] > 0 {
+				row.below = append(row.below, neighbour{factor: f, row: s.row - t.lattice.stride[f.axis]})
+			}
+		}
+		if down {
+			for i := t.perRow - 1; i >= 0; i-- {
+				row.downward(s.row, i)
+			}
+		} else {
+			for i := range t.perRow {
+				row.upward(s.row, i)
+			}
+		}
+		if !s.next() {
+			return nil
+		}
+	}
+}
