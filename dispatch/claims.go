@@ -57,11 +57,8 @@ func (c *claims) setSpeeds(j int, speeds []float64) {
 func claimsOf(jobs []Request) claims {
 	c := claims{of: make([]claim, len(jobs))}
 	for j := range jobs {
-		r, most := &jobs[j], jobs[j].Tasks
-		if r.MaxWorkers > 0 {
-			most = min(most, r.MaxWorkers)
-		}
-		c.of[j] = claim{priority: r.Priority, due: due(r.Deadline), work: r.Work, most: most}
+		r := &jobs[j]
+		c.of[j] = claim{priority: r.Priority, due: due(r.Deadline), work: r.Work, most: r.most()}
 		c.setSpeeds(j, r.Speeds)
 	}
 	return c

@@ -14,12 +14,20 @@ import (
 // The error is a [num.InputError]. If it is about at or what, nothing has changed. If it is about the events, which do
 // not follow from what or cannot be, m has followed those before, and no later moment fits.
 func (m *Maker) Apply(at float64, what []Happening, events []Event) error {
+	return m.apply(at, what, events, func() error { m.assign(); return nil })
+}
+
+// apply follows what was decided by a plan, which plan makes again.
+func (m *Maker) apply(at float64, what []Happening, events []Event, plan func() error) error {
 	if err := m.Check(at, what); err != nil {
 		return err
 	}
 	m.step(at, sorted(what))
 	follow := m.events
 	m.events = nil
+	if err := plan(); err != nil {
+		return err
+	}
 	if n := len(follow); len(events) < n {
 		return input.Errorf("Events", len(events), "%d events at least, which follow from what happens", n)
 	}
@@ -34,7 +42,6 @@ func (m *Maker) Apply(at float64, what []Happening, events []Event) error {
 		}
 	}
 	m.events, m.averse = nil, m.averse[:0]
-	m.assign()
 	m.judge()
 	return nil
 }

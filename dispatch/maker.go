@@ -149,7 +149,8 @@ func (m *Maker) Decide(at float64, what []Happening) ([]Event, error) {
 		return nil, err
 	}
 	m.step(at, sorted(what))
-	m.decide()
+	m.assign()
+	m.carryOut()
 	events := m.events
 	m.events = nil
 	return events, nil
@@ -246,9 +247,8 @@ func (m *Maker) assign() {
 	m.plan.assign(m.claims, m.byPriority.list(), m.byDeadline.list(), m.workers, m.now)
 }
 
-// decide plans anew and begins tasks.
-func (m *Maker) decide() {
-	m.assign()
+// carryOut begins tasks as planned.
+func (m *Maker) carryOut() {
 	p := m.plan
 	left := m.idle[:0]
 	for _, w := range m.idle {

@@ -14,6 +14,7 @@ import (
 // derives the rest at each moment.
 type naiveMaker struct {
 	rules    dispatch.Rules
+	outside  func(jobs []dispatch.Request, speeds []float64) []int // plans instead of the policy, if it is not nil and what it returns neither
 	now      float64
 	workers  []naiveWorker
 	jobs     map[int]*naiveJob
@@ -317,10 +318,17 @@ func (n *naiveMaker) plan() {
 		}
 		requests, asking = append(requests, q), append(asking, number)
 	}
+	var assigned []int
+	if n.outside != nil && len(workers) > 0 && len(requests) > 0 {
+		assigned = n.outside(requests, speeds)
+	}
+	byOutside := assigned != nil
 	if len(workers) > 0 {
-		assigned, err := n.rules.Policy.Assign(requests, speeds, n.now)
-		if err != nil {
-			panic(err)
+		if !byOutside {
+			var err error
+			if assigned, err = n.rules.Policy.Assign(requests, speeds, n.now); err != nil {
+				panic(err)
+			}
 		}
 		for k, q := range assigned {
 			if q >= 0 {
@@ -331,7 +339,7 @@ func (n *naiveMaker) plan() {
 	}
 	turns := slices.Clone(all)
 	slices.SortStableFunc(turns, func(a, b int) int {
-		if n.rules.Policy.Rule == dispatch.EDF {
+		if n.rules.Policy.Rule == dispatch.EDF && !byOutside {
 			return cmp.Compare(dueTime(&n.jobs[a].Job), dueTime(&n.jobs[b].Job))
 		}
 		return cmp.Compare(n.jobs[b].Priority, n.jobs[a].Priority)

@@ -56,7 +56,8 @@ func Run(ctx context.Context, s Scenario) (*Result, error) {
 		}
 		now := r.advance()
 		r.happens(now)
-		m.decide()
+		m.assign()
+		m.carryOut()
 		r.begin()
 		if s.Watch != nil {
 			s.Watch(r.decision())
