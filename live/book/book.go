@@ -20,10 +20,15 @@ type Settings struct {
 	Epoch  float64        // Unix time of 0 on the clock, if the first plan is still to be made; not used on a logical clock
 	Random io.Reader      // that tokens are drawn from
 
+	// Ask, if it is not nil, asks the policy service of this name for a plan; Rules decide where it returns no answer. It then says
+	// why, one of wire.AdviceAbsent and the others, or nothing if it did not ask. What came of it is in the plans: only a new one asks.
+	Service string
+	Ask     func(*wire.Question) (a *wire.Answer, why string)
+
 	// Logical says that the clock is logical: a script is wanted, and wishes are refused.
 	Logical bool
 
-	Replan     float64 // seconds after which the plan is made anew though nothing happened, while jobs are present; 0 for never
+	Replan     float64 // seconds after which the plan is made anew though nothing happened, while jobs are present; 0 for never, or for 5 with a policy service
 	Losses     int     // of workers, after which the task that they had in hand is given up; 0 means 10
 	Keep       float64 // seconds after which a job that is done is cleared; 0 means 7 days
 	MaxJobs    int     // that are not cleared; 0 means 100,000
@@ -37,6 +42,8 @@ const (
 	defaultKeep     = 7 * 24 * 3600
 	defaultJobs     = 100_000
 	defaultTasks    = 10_000_000
+
+	askedReplan = 5 // with a policy service, which may look at the clock and at facts, and may have left all workers idle
 )
 
 // mostFormer is the number of processes of a worker that are remembered, so that a late beat of one does not count, and
@@ -63,8 +70,15 @@ func (s *Settings) check() error {
 		return input.Errorf("MaxJobs", s.MaxJobs, "an integer >= 1, or 0 for 100000")
 	case s.MaxTasks < 0:
 		return input.Errorf("MaxTasks", s.MaxTasks, "an integer >= 1, or 0 for 10000000")
+	case s.Ask != nil && s.Rigid != rigid.Policy{}:
+		return input.Errorf("Service", s.Service, "none beside a policy under which the tasks of a job begin together")
 	case s.MaxWorkers < 0 || s.MaxWorkers > wire.MaxWorkers:
 		return input.Errorf("MaxWorkers", s.MaxWorkers, "an integer in [1, %d], or 0 for that", wire.MaxWorkers)
+	}
+	if s.Ask != nil {
+		if err := wire.CheckName("Service", s.Service); err != nil {
+			return err
+		}
 	}
 	return wire.CheckName("Leader", s.Leader)
 }
@@ -180,6 +194,9 @@ func New(s Settings) (*Book, error) {
 		return nil, err
 	}
 	s.Losses, s.Keep = cmp.Or(s.Losses, defaultLosses), cmp.Or(s.Keep, defaultKeep)
+	if s.Ask != nil {
+		s.Replan = cmp.Or(s.Replan, askedReplan)
+	}
 	s.MaxJobs, s.MaxTasks, s.MaxWorkers = cmp.Or(s.MaxJobs, defaultJobs), cmp.Or(s.MaxTasks, defaultTasks), cmp.Or(s.MaxWorkers, wire.MaxWorkers)
 	return &Book{
 		settings: s, numbers: map[string]int{}, batches: map[string]*batch{}, cleared: map[string]bool{},

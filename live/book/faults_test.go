@@ -174,8 +174,31 @@ func (w *world) settings() book.Settings {
 	s := settings(scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}, Emergency: 1}}, w.lives, false)
 	if s.Epoch, s.Losses = 1e9, 0; w.rigid != (rigid.Policy{}) {
 		s.Rules, s.Rigid = dispatch.Rules{}, w.rigid
+		return s
 	}
+	s.Service, s.Ask = "odd", w.advise
 	return s
+}
+
+// advise is a policy service that fails in many ways, and plans as it likes.
+func (w *world) advise(q *wire.Question) (*wire.Answer, string) {
+	if _, err := wire.Encode(q); err != nil {
+		w.t.Fatal(err)
+	}
+	pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(w.t, "advice") }
+	switch {
+	case w.calm:
+		return nil, ""
+	case pick(3) == 0:
+		return nil, []string{"", wire.AdviceLate, wire.AdviceAbsent, wire.AdviceMalformed}[pick(4)]
+	}
+	a := &wire.Answer{Version: 1, Workers: make([]*string, len(q.Speeds))}
+	for k := range a.Workers {
+		if pick(4) > 0 {
+			a.Workers[k] = &q.Jobs[pick(len(q.Jobs))].Name
+		}
+	}
+	return a, ""
 }
 
 // lead begins a new manager.

@@ -12,7 +12,12 @@ import (
 // Fold takes in a plan that was made before, by whatever manager and policy: the next one after those folded. The error
 // says what does not fit; the book is to be thrown away then.
 func (b *Book) Fold(p *wire.Plan) error {
-	return b.fold(p, func(what []dispatch.Happening) error { return b.maker.Apply(p.At, what, p.Events) })
+	return b.fold(p, func(what []dispatch.Happening) error {
+		if m, ok := b.maker.(*dispatch.Maker); ok {
+			return m.ApplyBy(p.At, what, advised(p), p.Events)
+		}
+		return b.maker.Apply(p.At, what, p.Events)
+	})
 }
 
 // fold takes in a plan, of which apply tells the maker.
@@ -200,6 +205,7 @@ func (b *Book) note(p *wire.Plan) error {
 			b.edges++
 		}
 	}
+	b.countAdvice(p.Advice)
 	for _, n := range p.Cleared {
 		if err := b.clear(n); err != nil {
 			return err

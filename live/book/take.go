@@ -125,7 +125,7 @@ func (t *taking) finish() (*wire.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.Events, err = b.maker.Decide(p.At, what); err != nil {
+		if p.Events, err = b.decide(p, what); err != nil {
 			return nil, err
 		}
 	}

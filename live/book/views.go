@@ -116,6 +116,6 @@ func (b *Book) Batch(name string) (wire.BatchView, bool) {
 func (b *Book) Cluster() wire.ClusterView {
 	return wire.ClusterView{
 		Version: wire.Version, Leader: b.leader, Plan: b.number, Upto: b.upto, Epoch: b.epoch, At: b.at, Policy: b.rules.name(),
-		Counts: b.counts,
+		Service: b.settings.Service, Counts: b.counts,
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/nats-io/nkeys"
+
+	"productform/live/wire"
 )
 
 // A User is the public half of a key.
@@ -44,7 +46,13 @@ func Config(users []User) string {
 	b.WriteString("system_account: SYS\naccounts {\n")
 	b.WriteString("  SYS { exports: [ { stream: \"" + Gone + "\" } ] }\n")
 	b.WriteString("  " + Account + " {\n    jetstream: enabled\n")
-	b.WriteString("    imports: [ { stream: { account: SYS, subject: \"" + Gone + "\" } } ]\n    exports: [\n")
+	b.WriteString("    imports: [\n      { stream: { account: SYS, subject: \"" + Gone + "\" } }\n")
+	for _, u := range users {
+		if u.Role == Policy && !u.Revoked {
+			fmt.Fprintf(&b, "      { service: { account: %s, subject: \"%s\" } }\n", u.account(), wire.PolicyService(u.Name))
+		}
+	}
+	b.WriteString("    ]\n    exports: [\n")
 	for _, line := range exports() {
 		b.WriteString("      " + line + "\n")
 	}
@@ -57,6 +65,10 @@ func Config(users []User) string {
 	b.WriteString("    ]\n  }\n")
 	for _, u := range users {
 		if u.Role == Manager || u.Revoked {
+			continue
+		}
+		if u.Role == Policy { // it is asked, and asks nothing
+			fmt.Fprintf(&b, "  %s {\n    users: [ %s ]\n    exports: [ { service: \"%s\" } ]\n  }\n", u.account(), u.login(), wire.PolicyService(u.Name))
 			continue
 		}
 		fmt.Fprintf(&b, "  %s {\n    users: [ %s ]\n    imports: [\n", u.account(), u.login())
@@ -95,7 +107,7 @@ func (u User) login() string {
 
 // shared tells whether a right is one to a subject of the account of the managers.
 func (r Right) shared() bool {
-	return r.Role != Manager && !strings.HasPrefix(r.Subject, "_INBOX")
+	return r.Role != Manager && r.Role != Policy && !strings.HasPrefix(r.Subject, "_INBOX")
 }
 
 // exports are what the account of the managers lets others have: what is published there is a service, with answers; what

@@ -10,10 +10,11 @@ const (
 	Worker  Role = "worker"
 	Client  Role = "client"
 	Monitor Role = "monitor"
+	Policy  Role = "policy" // of one's own, a service of the name of the key
 )
 
 // Roles lists all roles.
-func Roles() []Role { return []Role{Manager, Worker, Client, Monitor} }
+func Roles() []Role { return []Role{Manager, Worker, Client, Monitor, Policy} }
 
 // A Verb is one of the two things that a NATS client does with a subject.
 type Verb string
@@ -71,6 +72,9 @@ func Rights() []Right {
 		{Monitor, Publish, direct + wire.PlanStream + "." + wire.PlanSubject, "what was decided", false},
 		{Monitor, Subscribe, "pfq.news.*", "progress of jobs", false},
 		{Monitor, Subscribe, "_INBOX_{name}.>", "answers to its requests", false},
+
+		{Policy, Subscribe, wire.PolicyService("{name}"), "questions of the manager", false},
+		{Policy, Publish, "_R_.>", "its answers, by the subject that the server made for each", false},
 
 		{Manager, Publish, wire.PlanSubject, "decisions, by compare-and-set", false},
 		{Manager, Publish, wire.ScriptSubject, "the script of a replay", false},

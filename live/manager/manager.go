@@ -156,6 +156,9 @@ func (m *manager) recall(ctx context.Context) (*fold, error) {
 		Leader: m.settings.Name, Rules: m.settings.Rules, Rigid: m.settings.Rigid, Epoch: f.epoch, Random: m.settings.Random, Logical: m.settings.Logical,
 		Replan: m.settings.Replan.Seconds(), Keep: m.settings.Keep.Seconds(),
 	}
+	if m.settings.Service != "" {
+		settings.Service, settings.Ask = m.settings.Service, (&adviser{manager: m}).asking(ctx)
+	}
 	list, err := listSnapshots(ctx, m.store)
 	if err != nil {
 		return nil, err

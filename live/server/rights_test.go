@@ -43,7 +43,7 @@ func guard(t *testing.T) guarded {
 	return g
 }
 
-// newFolder makes a folder with the keys manager, client, monitor, w7 and w8.
+// newFolder makes a folder with the keys manager, client, monitor, w7, w8 and that of the policy service mine.
 func newFolder(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -52,6 +52,9 @@ func newFolder(t *testing.T) string {
 		if err == nil {
 			_, err = keys.Add(folder, keys.Worker, name)
 		}
+	}
+	if err == nil {
+		_, err = keys.Add(folder, keys.Policy, "mine")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +91,7 @@ func stream(t *testing.T, nc *nats.Conn) jetstream.JetStream {
 	return js
 }
 
-// A probe is a subject, and the keys that may use it: of manager, client, monitor and w7 by their letters m, c, o and w.
+// A probe is a subject, and the keys that may use it: of manager, client, monitor, w7 and mine by their letters m, c, o, w and p.
 type probe struct{ subject, may string }
 
 // publishes and subscriptions are written down here by hand, so that the table of rights is held to them.
@@ -99,7 +102,7 @@ var publishes = []probe{
 	{"pfq.in.submit.b", "c"}, {"pfq.in.cancel.j", "c"}, {"pfq.in.change.j.1", "c"}, {"pfq.in.clear.j", "c"}, {"pfq.in.drain.w7.1", "c"},
 	{"pfq.in.done.j.1", "w"}, {"pfq.in.done.j.1.2", "w"}, {"pfq.in.fail.j.1.1", "w"}, {"pfq.in.else", ""},
 	{"pfq.blob.d.0", "wc"}, {"pfq.blob.d.size", "wc"}, {"pfq.blob.d", ""},
-	{"pfq.api.status", "co"}, {"pfq.api.history", "co"}, {"pfq.policy.mine", "m"},
+	{"pfq.api.status", "co"}, {"pfq.api.history", "co"}, {"pfq.policy.mine", "m"}, {"pfq.policy.else", "m"}, {"_R_.x", "mp"},
 	{"_INBOX_manager.x", "m"}, {"_INBOX_w7.x", ""}, {"_INBOX_w8.x", ""}, {"_INBOX_client.x", ""}, {"_INBOX.x", ""}, {"else", ""},
 
 	{"$KV.pfq_leader.k", "m"}, {"$KV.pfq_jobs.k", "m"}, {"$KV.pfq_workers.k", "m"}, {"$KV.pfq_batches.k", "m"}, {"$KV.pfq_profiles.k", "m"},
@@ -130,6 +133,7 @@ var apis = []probe{
 
 var subscriptions = []probe{
 	{">", ""}, {"*", ""}, {"pfq.>", ""}, {"_INBOX.>", ""}, {"_INBOX_*.>", ""}, {"$SYS.>", ""}, {"$JS.>", ""}, {"$KV.>", ""}, {"_R_.>", ""},
+	{"pfq.policy.mine", "p"}, {"pfq.policy.else", ""}, {"pfq.policy.*", ""}, {"_INBOX_mine.>", ""},
 	{"_INBOX_w7.>", "w"}, {"_INBOX_w8.>", ""}, {"_INBOX_client.>", "c"}, {"_INBOX_manager.>", "m"}, {"_INBOX_monitor.>", "o"},
 	{"pfq.order.w7", "w"}, {"pfq.order.w8", ""}, {"pfq.order.*", ""}, {"pfq.plan", ""}, {"pfq.in.>", ""}, {"pfq.in.done.>", ""},
 	{"pfq.beat.*", "m"}, {"pfq.beat.w8", "m"}, {"pfq.news.j", "co"}, {"pfq.api.*", "m"}, {"pfq.blob.>", ""}, {keys.Gone, "m"},
@@ -145,7 +149,7 @@ func TestEachRoleTriesEverything(t *testing.T) {
 			all = append(all, probe{"$JS.API." + fmt.Sprintf(a.subject, name), a.may})
 		}
 	}
-	for letter, name := range map[string]string{"m": "manager", "c": "client", "o": "monitor", "w": "w7"} {
+	for letter, name := range map[string]string{"m": "manager", "c": "client", "o": "monitor", "w": "w7", "p": "mine"} {
 		refused, last := map[string]bool{}, make(chan struct{})
 		nc := g.connect(t, name, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			refused[err.Error()] = true

@@ -29,6 +29,11 @@ func (p *Plan) Check() error {
 			return inside("script", err)
 		}
 	}
+	if p.Advice != nil {
+		if err := p.Advice.Check(); err != nil {
+			return inside("advice", err)
+		}
+	}
 	begun := 0
 	for i := range p.Events {
 		if err := checkEvent(&p.Events[i]); err != nil {

@@ -89,6 +89,8 @@ func DecodeScript(data []byte) (*Script, error)           { return decode[Script
 func DecodeOrder(data []byte) (*Order, error)             { return decode[Order](data) }
 func DecodeBeat(data []byte) (*Beat, error)               { return decode[Beat](data) }
 func DecodePlan(data []byte) (*Plan, error)               { return decode[Plan](data) }
+func DecodeQuestion(data []byte) (*Question, error)       { return decode[Question](data) }
+func DecodeAnswer(data []byte) (*Answer, error)           { return decode[Answer](data) }
 func DecodeJobView(data []byte) (*JobView, error)         { return decode[JobView](data) }
 func DecodeWorkerView(data []byte) (*WorkerView, error)   { return decode[WorkerView](data) }
 func DecodeBatchView(data []byte) (*BatchView, error)     { return decode[BatchView](data) }

@@ -24,6 +24,7 @@ type Plan struct {
 	NewWorkers []NumberedWorker     `json:"workers,omitempty"` // new ones, and those of a new process
 	What       []dispatch.Happening `json:"what,omitempty"`    // of a job submitted without What, which is as NewJobs say
 	Replan     bool                 `json:"replan,omitempty"`  // it is decided though nothing happened
+	Advice     *Advice              `json:"advice,omitempty"`  // if a policy service was asked
 	Events     []dispatch.Event     `json:"events,omitempty"`
 	Tokens     []string             `json:"tokens,omitempty"` // of the tasks that begin, in the order of Events
 

@@ -75,4 +75,9 @@ type AskedJob struct {
 	Work       float64   `json:"work"`  // of these, seconds on a worker of speed 1
 	MaxWorkers int       `json:"max_workers,omitempty"`
 	Speeds     []float64 `json:"speeds,omitempty"` // of the workers at this job, if they are others
+
+	// These a policy service is told besides.
+	Kind   string  `json:"kind,omitempty"`   // of its tasks
+	Submit float64 `json:"submit,omitempty"` // time
+	Hand   int     `json:"hand,omitempty"`   // workers that have a task of the job in hand
 }

@@ -91,6 +91,7 @@ type ClusterView struct {
 	Epoch   float64 `json:"epoch,omitempty"`
 	At      float64 `json:"at"`
 	Policy  string  `json:"policy"`
+	Service string  `json:"policy_service,omitempty"` // that is asked first, of the manager that leads
 	Counts  Counts  `json:"counts"`
 }
 
@@ -110,4 +111,13 @@ type Counts struct {
 	Late      int `json:"late"`      // results of attempts that had been taken from their workers
 	Downs     int `json:"downs"`     // workers that went down
 	Refused   int `json:"refused"`   // messages that were not followed
+
+	// Of a policy service: plans that it decided, and those that the policy of the rules decided since there was no answer, or
+	// none that could be followed.
+	Advised          int `json:"advised"`
+	AdviceAbsent     int `json:"advice_absent"`
+	AdviceLate       int `json:"advice_late"`
+	AdviceMalformed  int `json:"advice_malformed"`
+	AdviceImpossible int `json:"advice_impossible"`
+	AdviceTooLarge   int `json:"advice_too_large"`
 }

@@ -61,6 +61,7 @@ func goodMessages() []struct {
 			NewJobs:    []NumberedJob{{Number: 0, Batch: "b", Submit: 1, Deadline: 201, Job: aJob}},
 			NewWorkers: []NumberedWorker{{Number: 0, Name: "w", Process: "p", Speed: 1}},
 			What:       []dispatch.Happening{{Kind: dispatch.Submitted}, {Kind: dispatch.Returned, Speed: 1}},
+			Advice:     &Advice{Service: "mine", Jobs: []int{-1, 0}},
 			Events:     []dispatch.Event{{Kind: dispatch.Submitted, Task: -1, Worker: -1}, {Kind: dispatch.Started, Attempt: 1}},
 			Tokens:     []string{aToken}, Cleared: []int{3},
 			Refused: []Refusal{{Sequence: 3, Batch: "b", Why: "no"}}, Removed: []Removal{{Job: "j"}}}, as(DecodePlan)},
@@ -68,6 +69,9 @@ func goodMessages() []struct {
 		{&WorkerView{Version: 1, Name: "w", State: WorkerBusy}, as(DecodeWorkerView)},
 		{&BatchView{Version: 1, Name: "b", Jobs: []string{"j"}}, as(DecodeBatchView)},
 		{&ClusterView{Version: 1, Leader: "m", Counts: Counts{Jobs: 1}}, as(DecodeClusterView)},
+		{&Question{Version: 1, Plan: 7, Epoch: 1e9, Assignment: Assignment{Policy: "edf", Now: 3, Jobs: []AskedJob{{Name: "j", Tasks: 2, Work: 5, Kind: "sleep", Hand: 1}},
+			Speeds: []float64{1, 2}}, About: []AskedWorker{{Name: "w0", Facts: map[string]any{"gpus": 2.0}}, {Name: "w1", Job: "j", Since: 2, Load: 0.5}}}, as(DecodeQuestion)},
+		{&Answer{Version: 1, Workers: []*string{nil, &aJob.Name}}, as(DecodeAnswer)},
 		{&SnapshotHeader{Version: 1, Plan: 3, Digest: Digest(nil)}, as(decode[SnapshotHeader])},
 	}
 }
@@ -222,6 +226,8 @@ func FuzzDecodeJobView(f *testing.F)     { fuzz(f, 12) }
 func FuzzDecodeWorkerView(f *testing.F)  { fuzz(f, 13) }
 func FuzzDecodeBatchView(f *testing.F)   { fuzz(f, 14) }
 func FuzzDecodeClusterView(f *testing.F) { fuzz(f, 15) }
+func FuzzDecodeQuestion(f *testing.F)    { fuzz(f, 16) }
+func FuzzDecodeAnswer(f *testing.F)      { fuzz(f, 17) }
 func FuzzUnseal(f *testing.F) {
 	sealed, err := Seal(1, 2, []byte("{}"))
 	if err != nil {

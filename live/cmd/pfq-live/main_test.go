@@ -179,6 +179,8 @@ func TestBadUsage(t *testing.T) {
 		{"manager --learn-last 10", "--learn-last = 10: want 0 without --learn"},
 		{"statsu", "status"},
 		{"serve --memory --policy easy --learn 5", "--learn is of no use with --policy easy/fcfs"},
+		{"serve --memory --policy easy --policy-service mine", "--policy-service is of no use with --policy easy/fcfs"},
+		{"manager --policy-service a.b", `--policy-service = "a.b": want a name`},
 		{"manager --policy sjf --emergency 5", "--emergency is of no use with --policy sjf"},
 		{"replay SDSC-Par-1996 --outages 9@1-2", "--outages[0]"},
 		{"replay SDSC-Par-1996 --policy easy,fcfs", "--policy = easy,fcfs"},

@@ -15,11 +15,12 @@ import (
 	"productform/internal/joblog"
 	"productform/live/manager"
 	"productform/live/server"
+	"productform/live/wire"
 )
 
 // managerFlags are those of a manager.
 type managerFlags struct {
-	policy           string
+	policy, service  string
 	learn, emergency float64
 	learnLast        int
 	lostAfter        time.Duration
@@ -30,6 +31,7 @@ func (f *managerFlags) add(cmd *cobra.Command) {
 	f.policy = "deadline/priority"
 	f.lostAfter = 2 * time.Second
 	cli.AddText(cmd, &f.policy, "policy", "", "a policy such as deadline/priority, workload:60, edf or easy", "`POLICY` that shares the workers, as pfq dispatch names them")
+	cli.AddText(cmd, &f.service, "policy-service", "", "a name of letters, digits, _ and -", "`NAME` of a service with a policy of one's own, which is asked first; --policy decides where it does not answer within 0.2 s")
 	addNumber(cmd, &f.learn, "learn", "", "seconds that a task is taken to run until one of its job is done; then what tasks took counts, not what their jobs say")
 	addInt(cmd, &f.learnLast, "learn-last", 0, math.MaxInt32, "with --learn: how many tasks of a job the mean is over, the last to finish; 0 for all")
 	addNumber(cmd, &f.emergency, "emergency", "", "`PRIORITY` from which on jobs take workers from tasks in hand")
@@ -40,24 +42,32 @@ func (f *managerFlags) add(cmd *cobra.Command) {
 
 // settings are those of the manager.
 func (f *managerFlags) settings() (manager.Settings, error) {
-	s := manager.Settings{LostAfter: f.lostAfter, Replan: f.replan, Settle: f.settle}
+	s := manager.Settings{Service: f.service, LostAfter: f.lostAfter, Replan: f.replan, Settle: f.settle}
 	policy, err := joblog.ParsePolicy(f.policy)
 	if bad := (*input.Error)(nil); errors.As(err, &bad) {
 		return s, &input.Error{Path: "--policy", Value: bad.Value, Want: bad.Want}
+	}
+	if f.service != "" && err == nil {
+		err = wire.CheckName("--policy-service", f.service)
+	}
+	if err != nil {
+		return s, err
 	}
 	switch {
 	case f.learnLast > 0 && f.learn == 0:
 		return s, input.Errorf("--learn-last", f.learnLast, "0 without --learn")
 	case policy.Baseline == nil:
 		s.Rules = dispatch.Rules{Policy: policy.Policy, Learning: dispatch.Learning{Default: f.learn, Window: f.learnLast}, Emergency: f.emergency}
-		return s, err
+		return s, nil
+	case f.service != "":
+		return s, fmt.Errorf("--policy-service is of no use with --policy %s, under which the tasks of a job begin together", policy)
 	case f.learn > 0:
 		return s, fmt.Errorf("--learn is of no use with --policy %s, under which jobs say for how long they ask", policy)
 	case f.emergency > 0:
 		return s, fmt.Errorf("--emergency is of no use with --policy %s, which takes no workers away", policy)
 	}
 	s.Rigid = *policy.Baseline
-	return s, err
+	return s, nil
 }
 
 // serverFlags are those of an embedded server.

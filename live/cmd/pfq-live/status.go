@@ -32,6 +32,7 @@ type workerRow struct {
 type statusAnswer struct {
 	Manager string      `json:"manager"`
 	Policy  string      `json:"policy"`
+	Service *string     `json:"policy_service"`
 	Plan    uint64      `json:"plan"`
 	Time    float64     `json:"time"`
 	Leading float64     `json:"leading"`
@@ -45,6 +46,9 @@ func newStatusAnswer(s *wire.Status) statusAnswer {
 	a := statusAnswer{
 		Manager: s.Cluster.Leader, Policy: s.Cluster.Policy, Plan: s.Cluster.Plan, Time: s.Cluster.At, Leading: s.Leading,
 		Counts: s.Cluster.Counts, Resent: s.Resent, Jobs: jobRows(s.Jobs), Workers: []workerRow{},
+	}
+	if s.Cluster.Service != "" {
+		a.Service = &s.Cluster.Service
 	}
 	for i := range s.Workers {
 		w := &s.Workers[i]
@@ -72,6 +76,10 @@ func (a statusAnswer) render() render.Answer {
 			c := &a.Counts
 			t.Line("%d of %d jobs completed, %d of %d tasks finished; lost %d, preempted %d, failures %d, late %d, refused %d, orders sent again %d",
 				c.Completed, c.Jobs, c.Finished, c.Tasks, c.Lost, c.Preempted, c.Failures, c.Late, c.Refused, a.Resent)
+			if a.Service != nil {
+				t.Line("policy service %s decided %d plans; absent %d, late %d, malformed %d, impossible %d, question too large %d times",
+					*a.Service, c.Advised, c.AdviceAbsent, c.AdviceLate, c.AdviceMalformed, c.AdviceImpossible, c.AdviceTooLarge)
+			}
 			t.Line("")
 			t.Table(a.Jobs, jobColumns...)
 			t.Table(a.Workers, "name", "state", "job", "task", "attempt", "for", "speed", "silent", "finished", "lost")
