@@ -76,6 +76,84 @@ func Delays(ctx context.Context, m *cluster.Model, q DelayQuestion, s Settings) 
 	if err != nil {
 		return nil, err
 	}
+	return delaysByEngines(ctx, m, delayQuestion{DelayQuestion: q}, s)
+}
+
+// A TailQuestion asks for P(T_i > Time) of one class.
+type TailQuestion struct {
+	Class int      // row of a class with arrivals
+	Time  *big.Rat // >= 0
+}
+
+// Tails returns P(T_i > t) of classes at times of their own, in the order of the questions, between Low and High, as [Delays] does
+// for all classes at all times. Only what is asked is computed: nothing is said of components of the reduced model without a class
+// that is asked about, which may be unstable. With the engine Float and a Settings.RelTol of at least 1e-3 bounds are that close
+// relatively, which takes fewer steps than those that are as close as double precision tells.
+//
+// The errors are those of [Delays].
+func Tails(ctx context.Context, m *cluster.Model, questions []TailQuestion, s Settings) ([]num.Value, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	s, err := s.checked()
+	if err == nil {
+		err = DelayQuestion{}.check(s)
+	}
+	if err == nil {
+		_, err = m.OneMeanSize()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.Engine == num.Exact && len(questions) > 0 {
+		return nil, errNoFraction(s)
+	}
+	ask := delayQuestion{times: make([][]*big.Rat, len(m.Classes)), rough: s.Engine == num.Float && s.RelTol >= roughTol}
+	for k, q := range questions {
+		path := input.Index("questions", k)
+		if q.Class < 0 || q.Class >= len(m.Classes) || m.Classes[q.Class].ArrivalRate.Sign() == 0 {
+			return nil, input.Errorf(path+".Class", q.Class, "the row of a class with arrivals")
+		}
+		if err := nonnegative(path+".Time", q.Time); err != nil {
+			return nil, err
+		}
+		ask.times[q.Class] = append(ask.times[q.Class], q.Time)
+	}
+	r, err := delaysByEngines(ctx, m, ask, s)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]num.Value, len(questions))
+	for k, q := range questions {
+		tails := &r.Classes[q.Class].Tails
+		values[k], *tails = (*tails)[0], (*tails)[1:]
+	}
+	return values, nil
+}
+
+// roughTol is the least Settings.RelTol for which [Tails] takes fewer steps.
+const roughTol = 1e-3
+
+// A delayQuestion is what is asked of the delays of a model.
+type delayQuestion struct {
+	DelayQuestion              // of all classes
+	times         [][]*big.Rat // of each class; nil for those of the DelayQuestion
+	rough         bool         // bounds of tails may be [roughTol] apart
+}
+
+// timesOf returns the times at which tails of the delays of some rows of classes, which are alike, are asked for.
+func (q *delayQuestion) timesOf(rows []int) (all []*big.Rat) {
+	if q.times == nil {
+		return q.Times
+	}
+	for _, row := range rows {
+		all = append(all, q.times[row]...)
+	}
+	return all
+}
+
+// delaysByEngines answers a question that has been checked.
+func delaysByEngines(ctx context.Context, m *cluster.Model, q delayQuestion, s Settings) (*DelayResult, error) {
 	switch s.Engine {
 	case num.Float, num.Exact:
 		return delaysWith(ctx, m, q, s, s.Engine, 0)
@@ -120,13 +198,17 @@ func (q DelayQuestion) check(s Settings) error {
 	case s.Lattice == ConnectedLattice:
 		return input.Errorf("Lattice", s.Lattice, "class, server or symmetric for delays: on connected sets of servers the recursion is not linear")
 	case s.Engine == num.Exact && len(q.Levels)+len(q.Times) > 0:
-		return input.Errorf("Engine", s.Engine, "auto, float or enclose for percentiles and tails of delays: these are transcendental numbers")
+		return errNoFraction(s)
 	}
 	return nil
 }
 
+func errNoFraction(s Settings) error {
+	return input.Errorf("Engine", s.Engine, "auto, float or enclose for percentiles and tails of delays: these are transcendental numbers")
+}
+
 // delaysWith answers with one engine.
-func delaysWith(ctx context.Context, m *cluster.Model, q DelayQuestion, s Settings, engine num.Engine, prec uint) (*DelayResult, error) {
+func delaysWith(ctx context.Context, m *cluster.Model, q delayQuestion, s Settings, engine num.Engine, prec uint) (*DelayResult, error) {
 	r := &DelayResult{Engine: engine, Classes: make([]ClassDelays, len(m.Classes))}
 	components, err := m.Reduce(ctx)
 	if err != nil {
@@ -134,6 +216,9 @@ func delaysWith(ctx context.Context, m *cluster.Model, q DelayQuestion, s Settin
 	}
 	for k := range components {
 		c := &components[k]
+		if q.times != nil && len(q.timesOf(slices.Concat(c.Classes...))) == 0 {
+			continue
+		}
 		l, err := newDelayPlan(c, engine, prec, s)
 		if err == nil {
 			err = l.build(ctx, prec)
@@ -196,11 +281,14 @@ func newDelayPlan(c *cluster.Component, engine num.Engine, prec uint, s Settings
 }
 
 // add adds the delays of the classes of one component.
-func (r *DelayResult) add(ctx context.Context, l *plan, q DelayQuestion, engine num.Engine, prec uint, maxBytes int64) error {
+func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, engine num.Engine, prec uint, maxBytes int64) error {
 	chain := delays.New(l.problem, l.graph, maxBytes)
 	var answers []delays.Answer
-	if len(q.Levels)+len(q.Times) > 0 {
-		question := delays.Question{Times: q.Times}
+	if len(q.Levels)+len(q.Times) > 0 || q.times != nil {
+		question := delays.Question{Rough: q.rough}
+		for _, rows := range l.component.Classes {
+			question.Times = append(question.Times, q.timesOf(rows))
+		}
 		for _, x := range q.Levels {
 			question.Tails = append(question.Tails, new(big.Rat).Sub(big.NewRat(1, 1), x))
 		}
@@ -231,7 +319,12 @@ func (r *DelayResult) add(ctx context.Context, l *plan, q DelayQuestion, engine 
 				d.Moments = append(d.Moments, r.exportTime(x))
 			}
 		}
+		tails := d.Tails
 		for _, row := range rows {
+			if q.times != nil {
+				n := len(q.times[row])
+				d.Tails, tails = tails[:n:n], tails[n:]
+			}
 			r.Classes[row] = d
 		}
 	}

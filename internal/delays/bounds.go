@@ -11,11 +11,12 @@ import (
 
 // bounds are lower bounds, or upper bounds, of all numbers of a chain; see [Floats] for what they are.
 type bounds struct {
-	c    *Chain
-	mode big.RoundingMode
-	prec uint
-	stop recursion.Cancellation
-	q    *big.Float
+	c        *Chain
+	mode     big.RoundingMode
+	prec     uint
+	stop     recursion.Cancellation
+	q        *big.Float
+	question Question
 
 	v            []big.Float // values of the states
 	stay, den    []big.Float // over q; den is rounded the other way
@@ -24,13 +25,14 @@ type bounds struct {
 	state        [][]int32
 	initial      [][]big.Float // at those states
 	flows        [][]*big.Float
+	steps        int
 	a            [][]*big.Float // Z a_n of each class
 	perStep      int            // products
 	product, one big.Float
 }
 
-func newBounds(ctx context.Context, c *Chain, v []big.Float, q *big.Float, prec uint, mode big.RoundingMode) *bounds {
-	b := &bounds{c: c, mode: mode, prec: prec, stop: recursion.Cancellation{Ctx: ctx}, q: q, v: v, perStep: len(c.Weight)}
+func newBounds(ctx context.Context, c *Chain, v []big.Float, q *big.Float, prec uint, mode big.RoundingMode, question Question) *bounds {
+	b := &bounds{c: c, question: question, mode: mode, prec: prec, stop: recursion.Cancellation{Ctx: ctx}, q: q, v: v, perStep: len(c.Weight)}
 	b.product.SetPrec(prec).SetMode(mode)
 	b.one.SetInt64(1)
 	return b
@@ -82,6 +84,9 @@ func (b *bounds) enter() error {
 		reader = c.Shares.Reader()
 	}
 	for i := range c.marks {
+		if !b.question.asks(i) {
+			continue
+		}
 		for k := 1; k <= c.top; k++ {
 			if err := b.stop.After(len(c.marks[i])); err != nil {
 				return err
@@ -134,8 +139,11 @@ func (b *bounds) normalization() *big.Float {
 
 // goTo goes on to n steps and finds a_0, ..., a_n.
 func (b *bounds) goTo(n int) error {
-	for len(b.flows[0]) < n {
+	for ; b.steps < n; b.steps++ {
 		for i := range b.flows {
+			if !b.question.asks(i) {
+				continue
+			}
 			flow, err := b.dot(i, b.y)
 			if err != nil {
 				return err
@@ -151,6 +159,9 @@ func (b *bounds) goTo(n int) error {
 		return err
 	}
 	for i, flows := range b.flows {
+		if !b.question.asks(i) {
+			continue
+		}
 		sum, err := b.dot(i, rest)
 		if err != nil {
 			return err
@@ -246,7 +257,7 @@ func (b *bounds) jump(i int) *big.Float {
 
 // near returns a_0, ... of class i in float64, as if they were exact, given Z.
 func (b *bounds) near(i int, z *big.Float) Survival {
-	s := Survival{A: make([]float64, len(b.a[i]))}
+	s := Survival{A: make([]float64, len(b.a[i])), omitted: truncation}
 	x := b.number()
 	for n, a := range b.a[i] {
 		s.A[n], _ = x.Quo(a, z).Float64()
@@ -260,16 +271,16 @@ func (b *bounds) near(i int, z *big.Float) Survival {
 // As in [Survival.Tail] weights go from the mode, 1, to either side, and what is left out there is bounded by geometric
 // series: a lower bound leaves it out of the sum of p_n a_n and adds it to the sum of weights, an upper bound the other way
 // round.
-func (b *bounds) tail(i int, m, z *big.Float) *big.Float {
+func (b *bounds) tail(i int, m, z *big.Float) (*big.Float, error) {
 	a, up := b.a[i], b.mode == big.ToPositiveInf
 	last := len(a) - 1
 	float, _ := m.Float64()
 	switch {
 	case float < float64(last):
 	case up:
-		return b.number().SetInt64(1)
+		return b.number().SetInt64(1), nil
 	default:
-		return b.number()
+		return b.number(), nil
 	}
 	mode, jump := int(float), b.jump(i)
 	sum, total := b.number().Set(a[mode]), b.other().SetInt64(1)
@@ -306,6 +317,9 @@ func (b *bounds) tail(i int, m, z *big.Float) *big.Float {
 	}
 	begin()
 	for n := mode; ; n++ {
+		if err := b.stop.After(8 * recursion.BigSteps); err != nil {
+			return nil, err
+		}
 		integer.SetInt64(int64(n + 1))
 		r.Quo(m, integer)
 		if ends(a[n], n == last) {
@@ -315,6 +329,9 @@ func (b *bounds) tail(i int, m, z *big.Float) *big.Float {
 	}
 	begin()
 	for n := mode; n > 0; n-- {
+		if err := b.stop.After(8 * recursion.BigSteps); err != nil {
+			return nil, err
+		}
 		integer.SetInt64(int64(n))
 		r.Quo(integer, m)
 		if ends(a[0], false) {
@@ -322,5 +339,5 @@ func (b *bounds) tail(i int, m, z *big.Float) *big.Float {
 		}
 		next(n-1, integer, m)
 	}
-	return sum.Quo(sum, total.Mul(total, z))
+	return sum.Quo(sum, total.Mul(total, z)), nil
 }

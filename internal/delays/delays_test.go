@@ -5,12 +5,14 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"productform/internal/oracle"
 	"productform/internal/recursion"
-
-	"pgregory.net/rapid"
 )
 
 // With m = n(1+δ) the exponent n(1 + log(m/n)) - m is n(log(1+δ) - δ) = n(-δ²/2 + δ³/3 - ...), which is more than a sum of terms
@@ -81,7 +83,7 @@ func TestEncloseIsRefusedFirst(t *testing.T) {
 	}{{1 << 10, "1"}, {1 << 40, "1e18"}} {
 		chain, v := queues(t, 2, c.maxBytes)
 		ctx := oracle.NewCountdown(2)
-		_, err := Enclose(ctx, chain, v, v, 64, Question{Times: oracle.Rats(c.time)})
+		_, err := Enclose(ctx, chain, v, v, 64, Question{Times: [][]*big.Rat{oracle.Rats(c.time), oracle.Rats(c.time)}})
 		var long *StepsError
 		if !errors.As(err, &long) {
 			t.Errorf("%d bytes, time %s: %v", c.maxBytes, c.time, err)
@@ -93,18 +95,27 @@ func TestEncloseIsRefusedFirst(t *testing.T) {
 func TestBoundsLookWithinAStep(t *testing.T) {
 	chain, v := queues(t, 9, 1<<30)
 	for _, mode := range []big.RoundingMode{big.ToNegativeInf, big.ToPositiveInf} {
-		b := newBounds(t.Context(), chain, v, chain.topRate(64), 64, mode)
+		everything := Question{Tails: oracle.Rats("1/2")}
+		b := newBounds(t.Context(), chain, v, chain.topRate(64), 64, mode, everything)
 		if err := b.enter(); err != nil {
 			t.Fatal(err)
+		}
+		b.a[0] = make([]*big.Float, 12000)
+		for n := range b.a[0] {
+			b.a[0][n] = big.NewFloat(1)
 		}
 		for name, do := range map[string]func() error{
 			"step": b.step,
 			"rest": func() error { _, err := b.rest(); return err },
 			"dot":  func() error { _, err := b.dot(0, b.y); return err },
+			"tail": func() error { _, err := b.tail(0, big.NewFloat(9000), big.NewFloat(1)); return err },
 		} {
 			products := len(chain.Weight)
-			if name == "dot" {
+			switch name {
+			case "dot":
 				products = len(b.state[0])
+			case "tail": // some ten standard deviations to either side of the mode, eight products each
+				products = 8 * 2 * 900
 			}
 			ctx := oracle.NewCountdown(math.MaxInt32)
 			b.stop = recursion.Cancellation{Ctx: ctx}
@@ -120,4 +131,39 @@ func TestBoundsLookWithinAStep(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A step on the lattice of classes adds the terms of the graph, in their order: all digits are the same.
+func TestStepByClass(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 7).Draw(t, "classes")
+		p := &recursion.Problem{Whole: true, Scale: big.NewInt(1), Bits: 10}
+		for i := range n {
+			p.Groups = append(p.Groups, recursion.Group{N: 1, Capacity: big.NewInt(rapid.Int64Range(10, 99).Draw(t, "capacity"))})
+			class := recursion.Class{Rate: big.NewInt(rapid.Int64Range(1, 9).Draw(t, "rate")), Choose: []recursion.Choice{{Group: i, Choose: 1}}}
+			if i > 0 && rapid.Bool().Draw(t, "shares") {
+				class.Choose = append(class.Choose, recursion.Choice{Group: i - 1, Choose: 1})
+			}
+			p.Classes = append(p.Classes, class)
+		}
+		g, err := recursion.ClassGraph(context.Background(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := slices.Repeat([]float64{1}, g.States())
+		f, err := newFloats(context.Background(), New(p, g, 1<<30), v, 0x1p-50, Question{Tails: oracle.Rats("1/2")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			f.stepByTerms()
+			want := slices.Clone(f.next)
+			f.stepByClass()
+			want[0], f.next[0] = 0, 0 // the empty set takes no part
+			if diff := cmp.Diff(want, f.next); diff != "" {
+				t.Fatal(diff)
+			}
+			f.y, f.next = f.next, f.y
+		}
+	})
 }

@@ -17,8 +17,8 @@ import (
 func Enclose(ctx context.Context, c *Chain, low, high []big.Float, prec uint, q Question) ([]Answer, error) {
 	top := c.topRate(prec)
 	e := &enclosure{c: c, prec: prec, unit: new(big.Rat).Quo(new(big.Rat).SetInt(c.problem.Scale), ratOf(top)),
-		low:  newBounds(ctx, c, low, top, prec, big.ToNegativeInf),
-		high: newBounds(ctx, c, high, top, prec, big.ToPositiveInf)}
+		low:  newBounds(ctx, c, low, top, prec, big.ToNegativeInf, q),
+		high: newBounds(ctx, c, high, top, prec, big.ToPositiveInf, q)}
 	if err := e.both(func(b *bounds) error { return b.enter() }); err != nil {
 		return nil, err
 	}
@@ -29,16 +29,23 @@ func Enclose(ctx context.Context, c *Chain, low, high []big.Float, prec uint, q 
 	answers := make([]Answer, len(c.marks))
 	for i := range answers {
 		for _, p := range q.Tails {
-			x, err := e.quantile(ctx, i, p)
+			x, err := e.quantile(i, p)
 			if err != nil {
 				return nil, err
 			}
 			answers[i].Quantiles = append(answers[i].Quantiles, x)
 		}
-		for _, t := range q.Times {
+		for _, t := range q.Times[i] {
 			m := num.FromRat(new(big.Rat).Quo(t, e.unit), prec)
-			answers[i].Tails = append(answers[i].Tails, num.Interval{
-				Low: e.low.tail(i, m.High, e.normal.High), High: e.high.tail(i, m.Low, e.normal.Low)})
+			low, err := e.low.tail(i, m.High, e.normal.High)
+			if err != nil {
+				return nil, err
+			}
+			high, err := e.high.tail(i, m.Low, e.normal.Low)
+			if err != nil {
+				return nil, err
+			}
+			answers[i].Tails = append(answers[i].Tails, num.Interval{Low: low, High: high})
 		}
 	}
 	return answers, nil
@@ -109,15 +116,18 @@ func (e *enclosure) goOn(q Question) error {
 		if err := e.both(func(b *bounds) error { return b.goTo(steps) }); err != nil {
 			return err
 		}
-		e.near = nil
 		want := 0.0
+		e.near = make([]Survival, len(e.c.marks))
 		for i := range e.c.marks {
+			if !q.asks(i) {
+				continue
+			}
 			if err := e.low.stop.After(recursion.BigSteps * steps); err != nil {
 				return err
 			}
 			s := e.low.near(i, e.normal.Low)
 			s.deviations = e.deviations()
-			e.near = append(e.near, s)
+			e.near[i] = s
 			want = max(want, s.wanted(least, 0), forTimes)
 		}
 		if want <= float64(steps) {
@@ -132,7 +142,7 @@ func (e *enclosure) goOn(q Question) error {
 
 // quantile encloses the time at which P(T_i > t) is p. A time near it is found by Newton's method with the slope as
 // float64 knows it, and then moved either way until the bounds of the tail say that it is past p.
-func (e *enclosure) quantile(ctx context.Context, i int, p *big.Rat) (num.Interval, error) {
+func (e *enclosure) quantile(i int, p *big.Rat) (num.Interval, error) {
 	target := num.FromRat(p, e.prec)
 	about, _ := p.Float64()
 	m, slope := e.near[i].near(about)
@@ -140,10 +150,11 @@ func (e *enclosure) quantile(ctx context.Context, i int, p *big.Rat) (num.Interv
 	perSlope := new(big.Float).SetFloat64(1 / slope)
 	move, last := new(big.Float).SetPrec(e.prec), math.MaxInt
 	for { // each step gains some digits, until all are there
-		if err := ctx.Err(); err != nil {
+		high, err := e.high.tail(i, x, e.normal.Low)
+		if err != nil {
 			return num.Interval{}, err
 		}
-		move.Sub(e.high.tail(i, x, e.normal.Low), target.High)
+		move.Sub(high, target.High)
 		move.Mul(move, perSlope)
 		if x.Add(x, move); x.Sign() < 0 {
 			x.SetInt64(0)
@@ -154,21 +165,41 @@ func (e *enclosure) quantile(ctx context.Context, i int, p *big.Rat) (num.Interv
 		last = arithmetic.Exponent(move)
 	}
 	// The tail is known to within its width, the time to within that over the slope.
-	width := new(big.Float).SetPrec(e.prec).Sub(e.high.tail(i, x, e.normal.Low), e.low.tail(i, x, e.normal.High))
+	low, err := e.low.tail(i, x, e.normal.High)
+	if err != nil {
+		return num.Interval{}, err
+	}
+	high, err := e.high.tail(i, x, e.normal.Low)
+	if err != nil {
+		return num.Interval{}, err
+	}
+	width := new(big.Float).SetPrec(e.prec).Sub(high, low)
 	width.Mul(width, perSlope)
 	width.Abs(width).Add(width, new(big.Float).SetMantExp(x, 4-int(e.prec)))
-	a := e.past(x, width, true, func(m *big.Float) bool { return e.low.tail(i, m, e.normal.High).Cmp(target.High) > 0 })
-	b := e.past(x, width, false, func(m *big.Float) bool { return e.high.tail(i, m, e.normal.Low).Cmp(target.Low) < 0 })
+	a, err := e.past(x, width, true, func(m *big.Float) (bool, error) {
+		low, err := e.low.tail(i, m, e.normal.High)
+		return err == nil && low.Cmp(target.High) > 0, err
+	})
+	if err != nil {
+		return num.Interval{}, err
+	}
+	b, err := e.past(x, width, false, func(m *big.Float) (bool, error) {
+		high, err := e.high.tail(i, m, e.normal.Low)
+		return err == nil && high.Cmp(target.Low) < 0, err
+	})
+	if err != nil {
+		return num.Interval{}, err
+	}
 	if a == nil || b == nil { // too few bits
-		return num.Interval{Low: new(big.Float), High: new(big.Float).SetInf(false)}, ctx.Err()
+		return num.Interval{Low: new(big.Float), High: new(big.Float).SetInf(false)}, nil
 	}
 	return num.Interval{
 		Low:  num.Down(e.prec).SetRat(new(big.Rat).Mul(ratOf(a), e.unit)),
-		High: num.Up(e.prec).SetRat(new(big.Rat).Mul(ratOf(b), e.unit))}, ctx.Err()
+		High: num.Up(e.prec).SetRat(new(big.Rat).Mul(ratOf(b), e.unit))}, nil
 }
 
 // past returns a time before x, or after it, for which good holds: x less or plus width, or more, or nil.
-func (e *enclosure) past(x, width *big.Float, before bool, good func(m *big.Float) bool) *big.Float {
+func (e *enclosure) past(x, width *big.Float, before bool, good func(m *big.Float) (bool, error)) (*big.Float, error) {
 	d := new(big.Float).SetPrec(e.prec).Set(width)
 	for range e.prec {
 		m := new(big.Float).SetPrec(e.prec)
@@ -177,15 +208,18 @@ func (e *enclosure) past(x, width *big.Float, before bool, good func(m *big.Floa
 		} else {
 			m.Add(x, d)
 		}
-		switch {
-		case m.Sign() <= 0:
-			return m.SetInt64(0) // no time is before 0
-		case good(m):
-			return m
+		if m.Sign() <= 0 {
+			return m.SetInt64(0), nil // no time is before 0
+		}
+		switch ok, err := good(m); {
+		case err != nil:
+			return nil, err
+		case ok:
+			return m, nil
 		case m.Cmp(big.NewFloat(float64(len(e.near[0].A)))) > 0:
-			return nil
+			return nil, nil
 		}
 		d.Mul(d, big.NewFloat(2))
 	}
-	return nil
+	return nil, nil
 }

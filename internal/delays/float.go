@@ -23,7 +23,7 @@ const start, floor, slop = 0x1p500, 0x1p-700, 0x1p-1000
 //
 //	P(T_i > t) = Σ_n e^-m m^n/n! a_n,  m = q t,
 //
-// for n = 0..Steps, of every class, a step at a time. With the values v of the lattice and c_i(k) those at time 0,
+// for n = 0..steps, of every class, a step at a time. With the values v of the lattice and c_i(k) those at time 0,
 // s_n = Σ_k c_i(k) (P^n y)(k) and B_n = Σ_{j>=n} s_j: on the class lattice a_n = (s_n + λ_i/q B_n)/Z, on those of
 // servers a_n = B_n/(q Z), where 1/q is put into c_i. B at the last n is one sweep down: Σ_k c_i(k) (q (-Q)^-1 P^n y)(k).
 //
@@ -42,11 +42,13 @@ type Floats struct {
 	stay        []float64
 	weight      []float64 // over q
 	y, next     []float64 // P^n y, and what a step makes of it
-	entries     []entries // of each class
-	flows       [][]float64
-	normal      float64 // start Z
-	base        float64 // bounds the relative error of c_i and Z
-	perStep     float64 // roundings
+	question    Question
+	entries     []entries   // of each class that is asked about
+	flows       [][]float64 // and s_0, s_1, ...
+	steps       int         // last n for which a_n is known
+	normal      float64     // start Z
+	base        float64     // bounds the relative error of c_i and Z
+	perStep     float64     // roundings
 	stepsPerRun int
 }
 
@@ -56,10 +58,10 @@ type entries struct {
 	value []float64
 }
 
-// NewFloats returns a chain at step 0, given the values v of its states but the root of the class lattice, and a bound on
-// their relative errors.
-func NewFloats(ctx context.Context, c *Chain, v []float64, bound float64) (*Floats, error) {
-	f := &Floats{c: c, cancel: recursion.Cancellation{Ctx: ctx}, y: make([]float64, c.top+1), next: make([]float64, c.top+1), flows: make([][]float64, len(c.marks))}
+// newFloats returns a chain at step 0 for the classes that are asked about, given the values v of its states but the root of the
+// class lattice, and a bound on their relative errors.
+func newFloats(ctx context.Context, c *Chain, v []float64, bound float64, q Question) (*Floats, error) {
+	f := &Floats{c: c, question: q, cancel: recursion.Cancellation{Ctx: ctx}, y: make([]float64, c.top+1), next: make([]float64, c.top+1), flows: make([][]float64, len(c.marks))}
 	f.perStep = float64(c.elements() + 3)
 	if c.Shares != nil {
 		f.perStep += 23
@@ -86,12 +88,16 @@ func NewFloats(ctx context.Context, c *Chain, v []float64, bound float64) (*Floa
 	}
 	f.normal = z.Value() * start
 	marks := 0
+	f.entries = make([]entries, len(c.marks))
 	for i := range c.marks {
+		if !q.asks(i) {
+			continue
+		}
 		e, err := f.entriesOf(i, v)
 		if err != nil {
 			return nil, err
 		}
-		f.entries = append(f.entries, e)
+		f.entries[i] = e
 		f.stepsPerRun += len(e.state)
 		marks = max(marks, len(c.marks[i]))
 		if c.ByClass && !(f.rate(i) >= 0x1p-100) {
@@ -186,18 +192,15 @@ func (f *Floats) entriesOf(i int, v []float64) (e entries, err error) {
 	return e, nil
 }
 
-// Steps returns the last n for which a_n is known.
-func (f *Floats) Steps() int { return len(f.flows[0]) }
-
-// Unit returns 1/q, in units of time of the model.
-func (f *Floats) Unit() *big.Rat {
+// unit returns 1/q, in units of time of the model.
+func (f *Floats) unit() *big.Rat {
 	q := new(big.Rat).SetFloat64(f.topRate)
 	return q.Quo(new(big.Rat).SetInt(f.c.problem.Scale), q)
 }
 
-// Go goes on to n steps.
-func (f *Floats) Go(n int) error {
-	for f.Steps() < n {
+// goTo goes on to n steps.
+func (f *Floats) goTo(n int) error {
+	for ; f.steps < n; f.steps++ {
 		if err := f.cancel.After(f.stepsPerRun); err != nil {
 			return err
 		}
@@ -208,7 +211,9 @@ func (f *Floats) Go(n int) error {
 			f.step()
 		}
 		for i, e := range f.entries {
-			f.flows[i] = append(f.flows[i], e.dot(f.y))
+			if f.question.asks(i) {
+				f.flows[i] = append(f.flows[i], e.dot(f.y))
+			}
 		}
 		group.Wait()
 		f.y, f.next = f.next, f.y
@@ -244,19 +249,75 @@ const dotBlock = 1024
 
 func dotRoundings(terms int) float64 { return float64(dotBlock/4 + terms/dotBlock + 6) }
 
-// step sets next to Py. A state is only reached from later ones.
+// step sets next to Py, and what is below floor in it to 0. A state is only reached from later ones.
 func (f *Floats) step() {
+	if f.c.ByClass {
+		f.stepByClass()
+	} else {
+		f.stepByTerms()
+	}
+	for k, x := range f.next {
+		if x < floor {
+			f.next[k] = 0
+		}
+	}
+	f.next[0] = 0
+}
+
+// stepByTerms takes a step on any lattice.
+func (f *Floats) stepByTerms() {
 	c, next, stay := f.c, f.next, f.stay
 	for k, x := range f.y {
-		if k == 0 || x < floor {
-			next[k] = 0
-			continue
-		}
 		next[k] = stay[k] * x
 		first, last := c.First[k], c.First[k+1]
 		children, weights := c.Child[first:last], c.Weight[first:last]
 		for t, child := range children {
 			next[child] += f.weight[weights[t]] * x
+		}
+	}
+}
+
+// stepByClass takes a step on the class lattice, where state k is the set of the bits of k. It adds the same terms in the same
+// order as stepByTerms, two classes at a time.
+func (f *Floats) stepByClass() {
+	next, y := f.next, f.y
+	for k, x := range f.stay {
+		next[k] = x * y[k]
+	}
+	classes := len(f.c.marks)
+	for j := 0; j+1 < classes; j += 2 {
+		leavePair(next, y, 1<<j, f.weight[j], f.weight[j+1])
+	}
+	if classes%2 == 1 {
+		half, w := 1<<(classes-1), f.weight[classes-1]
+		without, with := next[:half], y[half:]
+		for k := range without {
+			without[k] += w * with[k]
+		}
+	}
+}
+
+// leavePair adds to the number of each set that lacks class j or j+1, with bit = 1<<j, those of the sets with the class, times its weight.
+func leavePair(next, y []float64, bit int, v, w float64) {
+	if bit == 1 {
+		for k := 0; k+4 <= len(next) && k+4 <= len(y); k += 4 {
+			n, x := next[k:k+4:k+4], y[k:k+4:k+4]
+			n[0] = n[0] + v*x[1] + w*x[2]
+			n[1] += w * x[3]
+			n[2] += v * x[3]
+		}
+		return
+	}
+	for k := 0; k < len(next); k += 4 * bit {
+		neither, first, second := next[k:k+bit], next[k+bit:k+2*bit], next[k+2*bit:k+3*bit]
+		yFirst, ySecond, yBoth := y[k+bit:k+2*bit], y[k+2*bit:k+3*bit], y[k+3*bit:k+4*bit]
+		first, second = first[:len(neither)], second[:len(neither)]
+		yFirst, ySecond, yBoth = yFirst[:len(neither)], ySecond[:len(neither)], yBoth[:len(neither)]
+		for i := range neither {
+			both := yBoth[i]
+			neither[i] = neither[i] + v*yFirst[i] + w*ySecond[i]
+			first[i] += w * both
+			second[i] += v * both
 		}
 	}
 }
@@ -275,14 +336,20 @@ func (f *Floats) rest() []float64 {
 	return w
 }
 
-// Survivals returns a_0, ..., a_Steps of every class.
-func (f *Floats) Survivals() ([]Survival, error) {
-	n := f.Steps()
+// survivalsNow returns a_0, ..., a_n after n steps of every class that is asked about.
+func (f *Floats) survivalsNow() ([]Survival, error) {
+	n := f.steps
 	rest := f.rest()
 	list := make([]Survival, len(f.entries))
 	for i, e := range f.entries {
+		if !f.question.asks(i) {
+			continue
+		}
 		s := &list[i]
-		*s = Survival{A: make([]float64, n+1), Jump: 1, deviations: 10} // beyond 10, less than truncation
+		*s = Survival{A: make([]float64, n+1), Jump: 1, omitted: truncation, deviations: 10} // beyond 10, less than truncation
+		if f.question.Rough {
+			s.omitted, s.deviations = roughTruncation, 5 // beyond 5, less than that over a Jump of hundreds
+		}
 		levels := float64(f.c.Layer[f.c.top]) * (f.perStep + 4)
 		s.Bound = arithmetic.Compound(f.base, arithmetic.Roundings(float64(n)*(f.perStep+1)+levels+dotRoundings(len(e.state))+8), 0)
 		last, rate := e.dot(f.y), 0.0
@@ -292,6 +359,9 @@ func (f *Floats) Survivals() ([]Survival, error) {
 		}
 		sum := e.dot(rest)
 		for j := n; j >= 0; j-- {
+			if err := f.cancel.After(1); err != nil {
+				return nil, err
+			}
 			flow := last
 			if j < n {
 				flow = f.flows[i][j]

@@ -11,8 +11,15 @@ import (
 )
 
 // A Question says what to tell of the delay T of each class: the times at which P(T > t) passes Tails, each in (0, 1), and
-// P(T > t) at Times.
-type Question struct{ Tails, Times []*big.Rat }
+// P(T > t) at the Times of the class.
+type Question struct {
+	Tails []*big.Rat
+	Times [][]*big.Rat // of each class
+	Rough bool         // whether in float64 a relative error of 1e-3 is small enough, which takes fewer steps
+}
+
+// asks reports whether anything is asked of class i.
+func (q Question) asks(i int) bool { return len(q.Tails) > 0 || len(q.Times[i]) > 0 }
 
 // An Answer holds bounds on what was asked, in the same order: times in units of the model.
 type Answer struct{ Quantiles, Tails []num.Interval }
@@ -43,7 +50,7 @@ func (c *Chain) check(n float64, each int, bytesPerNumber float64) error {
 // Float answers in float64, given the values v of the states but the root of the class lattice, and a bound on their
 // relative errors. The error is [ErrRange], a *[StepsError], or that of the context.
 func Float(ctx context.Context, c *Chain, v []float64, bound float64, q Question) ([]Answer, error) {
-	f, err := NewFloats(ctx, c, v, bound)
+	f, err := newFloats(ctx, c, v, bound, q)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +60,10 @@ func Float(ctx context.Context, c *Chain, v []float64, bound float64, q Question
 	}
 	answers := make([]Answer, len(list))
 	for i := range list {
-		if answers[i], err = list[i].answer(ctx, q, f.Unit()); err != nil {
+		if !q.asks(i) {
+			continue
+		}
+		if answers[i], err = list[i].answer(ctx, q.Tails, q.Times[i], f.unit()); err != nil {
 			return nil, err
 		}
 	}
@@ -64,21 +74,23 @@ const firstSteps = 64
 
 // survivals takes as many steps as the question needs.
 func (f *Floats) survivals(q Question) ([]Survival, error) {
-	least, latest := q.extremes(f.Unit())
+	least, latest := q.extremes(f.unit())
 	for steps := firstSteps; ; {
 		if err := f.c.check(float64(steps), f.stepsPerRun, 8); err != nil {
 			return nil, err
 		}
-		if err := f.Go(steps); err != nil {
+		if err := f.goTo(steps); err != nil {
 			return nil, err
 		}
-		list, err := f.Survivals()
+		list, err := f.survivalsNow()
 		if err != nil {
 			return nil, err
 		}
 		want := 0.0
 		for i := range list {
-			want = max(want, list[i].wanted(least, latest))
+			if q.asks(i) {
+				want = max(want, list[i].wanted(least, latest))
+			}
 		}
 		if want <= float64(steps) {
 			return list, nil
@@ -97,9 +109,11 @@ func (q Question) extremes(unit *big.Rat) (least, latest float64) {
 		below, _ := arithmetic.Around(p)
 		least = min(least, below)
 	}
-	for _, t := range q.Times {
-		_, m := arithmetic.Around(new(big.Rat).Quo(t, unit))
-		latest = max(latest, min(m, math.MaxFloat64))
+	for _, times := range q.Times {
+		for _, t := range times {
+			_, m := arithmetic.Around(new(big.Rat).Quo(t, unit))
+			latest = max(latest, min(m, math.MaxFloat64))
+		}
 	}
 	return least, latest
 }
@@ -136,9 +150,9 @@ func (s *Survival) wanted(p, m float64) (steps float64) {
 }
 
 // answer returns bounds on what was asked.
-func (s *Survival) answer(ctx context.Context, q Question, unit *big.Rat) (a Answer, err error) {
+func (s *Survival) answer(ctx context.Context, tails, times []*big.Rat, unit *big.Rat) (a Answer, err error) {
 	const prec = 64
-	for _, x := range q.Tails {
+	for _, x := range tails {
 		if err := ctx.Err(); err != nil {
 			return a, err
 		}
@@ -147,7 +161,7 @@ func (s *Survival) answer(ctx context.Context, q Question, unit *big.Rat) (a Ans
 		a.Quantiles = append(a.Quantiles, num.Interval{
 			Low: num.Down(prec).SetRat(first.Mul(first, unit)), High: num.Up(prec).SetRat(last.Mul(last, unit))})
 	}
-	for _, t := range q.Times {
+	for _, t := range times {
 		earlier, later := arithmetic.Around(new(big.Rat).Quo(t, unit))
 		_, high, ok := s.Bounds(earlier)
 		if !ok {

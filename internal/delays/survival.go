@@ -17,11 +17,14 @@ type Survival struct {
 	Jump  float64
 	Bound float64 // on the relative error of each A, besides slop
 
+	omitted    float64 // how much of a sum may be left out at either end, relatively: truncation or roughTruncation
 	deviations float64 // how many standard deviations, about, a Poisson tail is off that can be left out
 }
 
-// truncation is how little of a sum may be left out at either end, relatively.
-const truncation = 0x1p-60
+const (
+	truncation      = 0x1p-60
+	roughTruncation = 0x1p-13
+)
 
 // Tail returns P(T > m/q), which differs from p by at most a relative bound and slop. It is not ok where so many
 // steps are too few.
@@ -50,7 +53,7 @@ func (s *Survival) Tail(m float64) (p, bound float64, ok bool) {
 	for w := 1.0; ; {
 		r := m / float64(high+1)
 		rest := w * r / (1 - r)
-		if r < 1 && rest <= truncation*total && (over && high >= last || s.Jump*at(high)*rest <= truncation*sum) {
+		if r < 1 && rest <= s.omitted*total && (over && high >= last || s.Jump*at(high)*rest <= s.omitted*sum) {
 			break
 		}
 		if high == last && !over {
@@ -65,7 +68,7 @@ func (s *Survival) Tail(m float64) (p, bound float64, ok bool) {
 	for w := 1.0; low > 0; {
 		r := float64(low) / m
 		rest := s.Jump * w * r / (1 - r)
-		if r < 1 && rest <= truncation*total && (rest <= truncation*sum || rest < slop/4) {
+		if r < 1 && rest <= s.omitted*total && (rest <= s.omitted*sum || rest < slop/4) {
 			break
 		}
 		w *= r
@@ -74,7 +77,7 @@ func (s *Survival) Tail(m float64) (p, bound float64, ok bool) {
 		sum += w * at(low)
 	}
 	// A sum of positive terms has a rounding for each, a weight two, in the numerator and in the denominator.
-	e := arithmetic.Roundings(6*float64(high-low)+8) + 4*truncation
+	e := arithmetic.Roundings(6*float64(high-low)+8) + 4*s.omitted // 2 in the numerator, 2 in the denominator
 	return sum / total, arithmetic.Compound(s.Bound, e, 0), true
 }
 
