@@ -154,14 +154,13 @@ func (f *Floats) rate(i int) float64 {
 // entriesOf returns c_i, given the values of the lattice.
 func (f *Floats) entriesOf(i int, v []float64) (e entries, err error) {
 	c := f.c
-	unit := 1.0
-	if !c.ByClass {
-		unit = f.topRate
+	if c.ByClass {
+		return f.entriesByClass(i, v)
 	}
 	weights := make([]float64, len(c.marks[i]))
 	shares := make([][]float64, len(c.marks[i]))
 	for j, m := range c.marks[i] {
-		weights[j] = arithmetic.Scaled(m.weight, 0) / unit
+		weights[j] = arithmetic.Scaled(m.weight, 0) / f.topRate
 		for _, r := range m.share {
 			x, _ := r.Float64()
 			shares[j] = append(shares[j], x)
@@ -188,6 +187,26 @@ func (f *Floats) entriesOf(i int, v []float64) (e entries, err error) {
 			return e, ErrRange
 		}
 		e.state, e.value = append(e.state, int32(k)), append(e.value, x)
+	}
+	return e, nil
+}
+
+// entriesByClass returns c_i on the class lattice: G of the set without i.
+func (f *Floats) entriesByClass(i int, v []float64) (e entries, err error) {
+	n := (f.c.top + 1) / 2
+	e.state, e.value = make([]int32, 0, n), make([]float64, 0, n)
+	bit := 1 << i
+	for first := bit; first <= f.c.top; first += 2 * bit {
+		if err := f.cancel.After(bit); err != nil {
+			return e, err
+		}
+		for k := first; k < first+bit; k++ {
+			x := v[k-bit]
+			if !(x >= arithmetic.Least) {
+				return e, ErrRange
+			}
+			e.state, e.value = append(e.state, int32(k)), append(e.value, x)
+		}
 	}
 	return e, nil
 }

@@ -1,7 +1,6 @@
 package recursion
 
 import (
-	"cmp"
 	"context"
 	"math/big"
 	"math/bits"
@@ -39,11 +38,15 @@ func ClassGraph(ctx context.Context, p *Problem) (*Graph, error) {
 		p.addTotal(g, func(s int) int { return oneIf(masks[s]&a != 0) })
 		g.endState(int32(bits.OnesCount(uint(a))), rest)
 	}
-	order := make([]int32, 1<<n)
-	for a := range order {
-		order[a] = int32(a)
+	place, order := make([]int, n+1), make([]int32, 1<<n) // by numbers of classes
+	for layer, sets := 0, 1; layer < n; layer++ {
+		place[layer+1] = place[layer] + sets
+		sets = sets * (n - layer) / (layer + 1)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(g.Layer[a], g.Layer[b]) })
+	for a, layer := range g.Layer {
+		order[place[layer]] = int32(a)
+		place[layer]++
+	}
 	for _, a := range order {
 		g.addTerm(-1, a)
 	}
