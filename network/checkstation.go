@@ -302,18 +302,7 @@ func (t *Table) checkRates(path string) error {
 				return err
 			}
 		}
-		t.next(x)
+		nextVector(x, t.Most)
 	}
 	return nil
-}
-
-// next makes x the state of the next row, and is false after the last.
-func (t *Table) next(x []int) bool {
-	for k := len(x) - 1; k >= 0; k-- {
-		if x[k]++; x[k] <= t.Most[k] {
-			return true
-		}
-		x[k] = 0
-	}
-	return false
 }

@@ -1,0 +1,225 @@
+package network
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// An UnstableError names a station and a set of classes that bring it work at least as fast as it can do it. It wraps [num.ErrUnstable].
+type UnstableError struct {
+	Station  int
+	Name     string   // of the station
+	Classes  []int    // rows of the model's classes, of open chains
+	Work     *big.Rat // that their jobs bring to the station per unit of time
+	Capacity *big.Rat // what the station can do for them per unit of time; at most Work
+}
+
+func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
+
+func (e *UnstableError) Error() string {
+	return fmt.Sprintf("unstable: work arrives at least as fast as it can be done: classes %v bring %s units of work per unit of time to station %s, which can do %s for them",
+		e.Classes, e.Work.RatString(), input.Quote(e.Name), e.Capacity.RatString())
+}
+
+// A Stability says how much open chains and closed ones can bring to the stations.
+type Stability struct {
+	Stable        bool     // every set of classes of open chains brings every station less work than it can do for them
+	CriticalScale *big.Rat // the network is stable if and only if all arrival rates are multiplied by less than this; nil if there is no such limit
+	Critical      int      // the first station that attains it; -1 if there is none
+	Stations      []Load
+	Chains        []Saturation // of the closed chains, in the order of their first classes
+}
+
+// A Load is what open chains bring to a station. All is nil if they bring none, or if the station cannot be overloaded (discipline delay).
+type Load struct {
+	CriticalScale *big.Rat // min over A of μ(A)/w(A), the work that the station can do for the classes of A over what they bring
+	Bottleneck    []int    // the classes of an A that attains it: one of the fewest
+	Work          *big.Rat // w(A), per unit of time
+	Capacity      *big.Rat // μ(A), per unit of time
+}
+
+// A Saturation is what a closed chain comes to as its population grows, while all others stay as they are. Closed chains never make a station unstable: their
+// jobs wait there, at last nearly all, and the throughput tends to
+//
+//	min over stations and sets A of (μ(A) - ρ(A)) / D(A),
+//
+// D(A) the work that the classes of the chain in A bring per cycle and ρ(A) the open load of A, the radius of convergence of the product form.
+type Saturation struct {
+	Classes    []int    // all of the chain
+	Throughput *big.Rat // that limit, cycles per unit of time; nil if there is none (only stations with delay), or if the chain visits a station with a table
+	Station    int      // the first that attains it; -1 if Throughput is nil
+	Bottleneck []int    // the classes of A: of the chain and of open ones
+}
+
+// CheckStability returns how far a network is from instability and from saturation, in fractions. It takes O(2^n) sums at a station with
+// Order or Balanced, with n classes that it tells apart, and one elimination of the traffic equations. The error is that of [Model.Check],
+// a [*BalanceError], a [*num.TooLargeError], or ctx.Err() soon after ctx is done.
+func CheckStability(ctx context.Context, m *Model) (*Stability, error) {
+	s, err := newDemands(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	r := &Stability{Stable: true, Critical: -1}
+	for i := range s.stations {
+		load, err := s.load(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		r.Stations = append(r.Stations, load)
+		if load.CriticalScale != nil && (r.CriticalScale == nil || load.CriticalScale.Cmp(r.CriticalScale) < 0) {
+			r.CriticalScale, r.Critical = load.CriticalScale, i
+		}
+	}
+	r.Stable = r.CriticalScale == nil || r.CriticalScale.Cmp(big.NewRat(1, 1)) > 0
+	if !r.Stable {
+		return r, nil
+	}
+	for k := range s.closed {
+		limit, err := s.saturate(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		r.Chains = append(r.Chains, limit)
+	}
+	return r, nil
+}
+
+// checkStable refuses an overloaded station, and settles one with Order or Balanced.
+func (s *system) checkStable(ctx context.Context, i int) error {
+	load, err := s.load(ctx, i)
+	if err != nil {
+		return err
+	}
+	if load.CriticalScale != nil && load.CriticalScale.Cmp(big.NewRat(1, 1)) <= 0 {
+		return &UnstableError{Station: i, Name: s.model.Stations[i].Name, Classes: load.Bottleneck, Work: load.Work, Capacity: load.Capacity}
+	}
+	if sh := s.stations[i].shared; sh != nil && sh.table == nil {
+		return sh.settle(ctx)
+	}
+	return nil
+}
+
+// load returns what open chains bring to station i.
+func (s *system) load(ctx context.Context, i int) (Load, error) {
+	st := &s.stations[i]
+	if st.load.Sign() == 0 || st.totals != nil && st.totals.delay != nil {
+		return Load{}, nil
+	}
+	best, err := st.tightest(ctx, func(v visit) bool { return v.k < 0 }, func(v visit) bool { return false })
+	if err != nil {
+		return Load{}, err
+	}
+	return Load{CriticalScale: best.ratio, Bottleneck: best.classes(st), Work: best.work, Capacity: best.capacity}, nil
+}
+
+// saturate returns what the closed chain k comes to.
+func (s *system) saturate(ctx context.Context, k int) (Saturation, error) {
+	r := Saturation{Classes: s.chains[s.closed[k]].classes, Station: -1}
+	for i := range s.stations {
+		st := &s.stations[i]
+		if st.demand[k].Sign() == 0 || st.totals != nil && st.totals.delay != nil {
+			continue
+		}
+		if st.shared != nil && st.shared.table != nil {
+			return Saturation{Classes: r.Classes, Station: -1}, nil
+		}
+		best, err := st.tightest(ctx, func(v visit) bool { return v.k == k }, func(v visit) bool { return v.k < 0 })
+		if err != nil {
+			return r, err
+		}
+		if r.Throughput == nil || best.ratio.Cmp(r.Throughput) < 0 {
+			r.Throughput, r.Station, r.Bottleneck = best.ratio, i, best.classes(st)
+		}
+	}
+	return r, nil
+}
+
+// A tightSet is a set A of visits to a station, with the least ratio of what the station can do for it over the work that it brings.
+type tightSet struct {
+	ratio, work, capacity *big.Rat
+	visits                []int
+}
+
+func (a *tightSet) classes(st *station) []int {
+	var list []int
+	for _, v := range a.visits {
+		list = append(list, st.visits[v].class)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// tightest returns the set with the least (μ(A) - ρ(A))/w(A), w the work of visits that bring and ρ that of others which take capacity away, over all A
+// with w(A) > 0: one of the fewest kinds, the first of these.
+func (st *station) tightest(ctx context.Context, brings, takes func(v visit) bool) (*tightSet, error) {
+	if st.shared != nil {
+		return st.tightestShared(ctx, brings, takes)
+	}
+	all := &tightSet{work: new(big.Rat), capacity: new(big.Rat).Set(st.totals.most)}
+	for row, v := range st.visits {
+		switch {
+		case brings(v):
+			all.work.Add(all.work, v.work)
+		case takes(v):
+			all.capacity.Sub(all.capacity, v.work)
+		default:
+			continue
+		}
+		all.visits = append(all.visits, row)
+	}
+	all.ratio = new(big.Rat).Quo(all.capacity, all.work)
+	return all, nil
+}
+
+// tightestShared is tightest at a station with Order or Balanced.
+func (st *station) tightestShared(ctx context.Context, brings, takes func(v visit) bool) (*tightSet, error) {
+	sh := st.shared
+	var place []int // the kinds that bring or take
+	for c, k := range sh.kinds {
+		if v := st.visits[k.visits[0]]; brings(v) || takes(v) {
+			place = append(place, c)
+		}
+	}
+	y := make([]int, len(sh.kinds))
+	var best *tightSet
+	size := 0
+	for mask := 1; mask < 1<<len(place); mask++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		set := &tightSet{work: new(big.Rat), capacity: new(big.Rat)}
+		clear(y)
+		for j, c := range place {
+			k := sh.kinds[c]
+			if mask>>j&1 == 0 {
+				continue
+			}
+			y[c] = sh.much
+			set.visits = append(set.visits, k.visits...)
+			if brings(st.visits[k.visits[0]]) {
+				set.work.Add(set.work, k.work)
+			} else {
+				set.capacity.Sub(set.capacity, k.work)
+			}
+		}
+		if set.work.Sign() == 0 {
+			continue
+		}
+		set.capacity.Add(set.capacity, sh.rate(y))
+		set.ratio = new(big.Rat).Quo(set.capacity, set.work)
+		n := bits.OnesCount(uint(mask))
+		if best != nil {
+			if order := set.ratio.Cmp(best.ratio); order > 0 || order == 0 && n >= size {
+				continue
+			}
+		}
+		best, size = set, n
+	}
+	return best, nil
+}
