@@ -32,6 +32,8 @@ type Result struct {
 
 	Chains   []ChainResult
 	Stations []StationResult // one a station of the model
+
+	width float64 // relative width of the widest enclosure
 }
 
 // A ChainResult holds the measures of one chain.

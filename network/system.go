@@ -56,7 +56,7 @@ func newSystem(ctx context.Context, m *Model) (*system, error) {
 			return nil, err
 		}
 		if t := s.stations[i].totals; t != nil {
-			if err := t.fold(ctx, input.Index("stations", i), s.stations[i].load, s.visiting(i)); err != nil {
+			if err := t.fold(ctx, input.Index("stations", i), s.stations[i].load, s.visiting(i)+1); err != nil { // means of open jobs take a coefficient more
 				return nil, err
 			}
 		}

@@ -19,7 +19,7 @@ func (t *Float) Convolved(with *Float, index int) arithmetic.Number {
 	}
 	sum := c.sum(0, pieces).Times(wide(1, t.tiltAt(index), 0).Wide)
 	more := float64(1 + t.segment + 2*(t.segment/with.segment+2) + 2*bits.Len(uint(pieces)))
-	total := float64(l.total(index))
+	total := float64(l.Total(index))
 	if t.lost || with.lost {
 		return arithmetic.FromWide(sum, 1)
 	}

@@ -11,10 +11,10 @@ import (
 // A Float is a table of float64 numbers: that of n is mantissa 2^(exponent + Σ_k tilt_k n_k), with one exponent for each segment of so many numbers of a row. It is
 // a sum of products that took part in at most a + b |n| roundings, whence its relative error is at most (1 + u)^(a + b |n|) - 1, u = 2^-53.
 //
-// Proof. Let b be at least K + 2 + δ, with δ the roundings that the errors of the factors d count for. The term d_k G(n - e_k) has a + b (|n| - 1)
-// roundings, δ of its factor, one of the product and at most K + 1 of the sum with K + 1 terms, together at most a + b |n|; one rounding is more than
-// what is left out makes (see [step.settle]). The term w H(n) has at most K + 2 more than H. So one sweep adds K + 2 to the greater a, and however
-// often a table is divided, b stays. Scaling by powers of two does not round.
+// Proof. Let b be at least max(K, 2) + δ + 2^-30, with δ the roundings that the error of a factor counts for. The term d_k G(n - e_k) has
+// a + b (|n| - 1) roundings, δ of its factor, and at most max(K, 2) of fused products and sums; what is left out is below 2^-380 of the sum, so that 2^-30
+// roundings are more (see [step.settle]). Together these are at most a + b |n|. The term w H(n) has at most K + 2 more than H. So one sweep
+// adds K + 2 to the greater a, and however often a table is divided, b stays. Scaling by powers of two does not round.
 //
 // Within a segment no number other than 0 is below 2^-400, none from 2^200 on. Where numbers of one segment are too far apart for that, the table loses its
 // bound; segments of length 1 never do.
@@ -150,9 +150,9 @@ func (t *Float) At(index int) arithmetic.Number {
 	e := t.exponent[row*t.perRow+j/t.segment]
 	m := t.mantissa[index]
 	if m == 0 {
-		return arithmetic.FromFloat(0, t.bound(t.lattice.total(index), 0))
+		return arithmetic.FromFloat(0, t.bound(t.lattice.Total(index), 0))
 	}
-	return wide(m, e+t.tiltAt(index), t.bound(t.lattice.total(index), 0))
+	return wide(m, e+t.tiltAt(index), t.bound(t.lattice.Total(index), 0))
 }
 
 // tiltAt returns Σ_k tilt_k n_k for the population at an index.
@@ -233,7 +233,7 @@ func (t *Float) sweep(ctx context.Context, w int64, from *Float, d []arithmetic.
 	var outer []factor
 	var own factor
 	for k, x := range d {
-		t.b = max(t.b, chains+2+roundingsOf(x))
+		t.b = max(t.b, max(chains, 2)+roundingsOf(x)+0x1p-30)
 		if m, e := split(x); m != 0 {
 			e -= t.tilt[k]
 			if k == len(d)-1 {

@@ -51,8 +51,8 @@ func (l *Lattice) At(index int) []int {
 	return n
 }
 
-// total returns Σ_k n_k of the population at an index.
-func (l *Lattice) total(index int) int {
+// Total returns Σ_k n_k of the population at an index.
+func (l *Lattice) Total(index int) int {
 	sum := index % l.width
 	row := index / l.width
 	for k := len(l.most) - 2; k >= 0; k-- {

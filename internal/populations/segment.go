@@ -168,7 +168,7 @@ func (r *rowStep) add(x []float64, i int, s *step) {
 		first := b.row*t.lattice.width + i*t.segment
 		y := t.mantissa[first : first+len(x)]
 		for j, v := range y {
-			x[j] += c * v
+			x[j] = math.FMA(c, v, x[j])
 		}
 	}
 }
@@ -200,20 +200,22 @@ func (r *rowStep) upward(row, i int) {
 		c = math.Ldexp(r.own.m, r.own.e)
 	}
 	if len(r.below) == 0 {
-		for j, v := range y {
-			last += of * v
+		last += of * y[0]
+		x[0] = last
+		for j := 1; j < len(x); j++ {
+			last = math.FMA(c, last, of*y[j])
 			x[j] = last
-			last *= c
 		}
 	} else {
 		for j, v := range y {
 			x[j] = of * v
 		}
 		r.add(x, i, &s)
-		for j, v := range x {
-			last += v
+		last += x[0]
+		x[0] = last
+		for j := 1; j < len(x); j++ {
+			last = math.FMA(c, last, x[j])
 			x[j] = last
-			last *= c
 		}
 	}
 	t.exponent[row*t.perRow+i] = s.settle(x)
@@ -246,7 +248,7 @@ func (r *rowStep) downward(row, i int) {
 	}
 	last *= s.scale(e)
 	for j := len(x) - 1; j > 0; j-- {
-		x[j] = of*y[j] + c*x[j-1]
+		x[j] = math.FMA(c, x[j-1], of*y[j])
 	}
 	x[0] = of*y[0] + last
 	r.add(x, i, &s)

@@ -1,0 +1,355 @@
+package network
+
+import (
+	"context"
+	"math"
+	"math/big"
+
+	"productform/internal/arithmetic"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// An answer is a Result being made.
+type answer struct {
+	*latticePlan
+	one      arithmetic.Number
+	settings Settings
+	measures *latticeResult
+	result   *Result
+	x        []arithmetic.Number // throughput of closed chains, by place in system.closed
+	beyond   bool                // a number is beyond the range of float64
+}
+
+// A stationMeasure holds the measures of one station. Means are by row of station.visits.
+type stationMeasure struct {
+	empty arithmetic.Number
+	some  *arithmetic.Number // P(some jobs), with Rates
+	jobs  []arithmetic.Number
+	idle  []arithmetic.Number
+	law   []arithmetic.Number // P(n jobs)
+}
+
+func (a *answer) fill(ctx context.Context) error {
+	a.x = make([]arithmetic.Number, len(a.order))
+	for axis, k := range a.order {
+		a.x[k] = a.measures.throughput[axis]
+	}
+	all := make([]stationMeasure, len(a.sys.stations))
+	var err error
+	for _, i := range a.apart {
+		if all[i], err = a.ofApart(ctx, i); err != nil {
+			return err
+		}
+	}
+	for n, i := range a.delays {
+		all[i] = a.ofDelay(i, &a.measures.delays[n])
+	}
+	for g := range a.groups {
+		for _, i := range a.groups[g].stations {
+			if a.groups[g].shared != nil {
+				all[i] = a.ofShared(i, &a.measures.groups[g])
+			} else {
+				all[i] = a.ofTotals(i, &a.measures.groups[g])
+			}
+		}
+	}
+	inChain := make([]arithmetic.Number, len(a.sys.chains))
+	for k := range inChain {
+		inChain[k] = a.one.Zero()
+	}
+	for i := range all {
+		a.result.Stations = append(a.result.Stations, a.station(i, &all[i]))
+		for row, v := range a.sys.stations[i].visits {
+			inChain[v.chain] = inChain[v.chain].Add(all[i].jobs[row])
+		}
+	}
+	for k := range a.sys.chains {
+		a.result.Chains = append(a.result.Chains, a.chain(k, inChain[k]))
+	}
+	if a.beyond && !math.IsInf(a.result.RelativeErrorBound, 1) {
+		return input.Errorf("model", "an answer beyond 1e±308", "answers within the range of float64: count time, or work, in other units")
+	}
+	return nil
+}
+
+// throughput returns that of a visit.
+func (a *answer) throughput(v *visit) arithmetic.Number {
+	x := a.one.Rational(v.ratio)
+	if v.k >= 0 {
+		x = x.Mul(a.x[v.k])
+	}
+	return x
+}
+
+// ofTotals returns the measures of a station from those of its group.
+func (a *answer) ofTotals(i int, m *tableMeasure) stationMeasure {
+	st := &a.sys.stations[i]
+	first, scale := st.totals.rates[0], st.totals.scale
+	s := stationMeasure{empty: m.empty.Quo(a.one.Rational(scale))}
+	axis := a.axes()
+	for r := range st.visits {
+		v := &st.visits[r]
+		of := m.open
+		if v.k >= 0 {
+			of = m.closed[axis[v.k]]
+		}
+		s.jobs = append(s.jobs, of.Mul(a.one.Rational(new(big.Rat).Quo(v.work, first))))
+	}
+	if a.sys.model.Stations[i].Rates != nil {
+		rest := new(big.Rat).Inv(scale)
+		rest.Sub(big.NewRat(1, 1), rest)
+		some := m.some.Add(m.empty.Mul(a.one.Rational(rest)))
+		s.some = &some
+	}
+	if a.settings.MaxJobs > 0 {
+		s.law = a.lawOf(m.powers, st.load, first, st.totals.alone)
+		for n := range s.law {
+			s.law[n] = s.law[n].Quo(a.one.Rational(scale))
+		}
+	}
+	return s
+}
+
+// axes returns the axis of each place in system.closed.
+func (p *latticePlan) axes() []int {
+	axis := make([]int, len(p.order))
+	for x, k := range p.order {
+		axis[k] = x
+	}
+	return axis
+}
+
+// lawOf returns P(n jobs) f(ρ), n = 0..MaxJobs, given the powers s_j = [(u/a)^j H](N)/G(N): since (u + ρ)^n/n! = Σ_j u^j/j! ρ^(n-j)/(n-j)!,
+//
+//	P(n) f(ρ) = n!/Π_{i <= n} α(i) Σ_j s_j a^j/j! ρ^(n-j)/(n-j)!.
+func (a *answer) lawOf(powers []arithmetic.Number, load, first *big.Rat, alone []*big.Rat) []arithmetic.Number {
+	integer := func(n int) arithmetic.Number { return a.one.Rational(big.NewRat(int64(n), 1)) }
+	of, rho := a.one.Rational(first), a.one.Rational(load)
+	closed, open := make([]arithmetic.Number, len(powers)), []arithmetic.Number{a.one}
+	x := a.one
+	for j, s := range powers {
+		if j > 0 {
+			x = x.Mul(of).Quo(integer(j))
+		}
+		closed[j] = s.Mul(x)
+	}
+	for n := 1; n <= a.settings.MaxJobs && load.Sign() > 0; n++ {
+		open = append(open, open[n-1].Mul(rho).Quo(integer(n)))
+	}
+	law := make([]arithmetic.Number, a.settings.MaxJobs+1)
+	before := a.one // n!/Π α(i)
+	for n := range law {
+		if n > 0 {
+			before = before.Mul(integer(n)).Quo(a.one.Rational(alone[min(n, len(alone))-1]))
+		}
+		sum := a.one.Zero()
+		for j := max(0, n-len(open)+1); j <= min(n, len(closed)-1); j++ {
+			sum = sum.Add(closed[j].Mul(open[n-j]))
+		}
+		law[n] = sum.Mul(before)
+	}
+	return law
+}
+
+// ofDelay returns the measures of a station with Delay.
+func (a *answer) ofDelay(i int, m *tableMeasure) stationMeasure {
+	st := &a.sys.stations[i]
+	rate := st.totals.delay
+	load := new(big.Rat).Quo(st.load, rate)
+	none := a.exponential(load)
+	s := stationMeasure{empty: timesMixed(m.empty, none)}
+	for r := range st.visits {
+		v := &st.visits[r]
+		x := a.one.Rational(new(big.Rat).Quo(v.work, rate))
+		if v.k >= 0 {
+			x = x.Mul(a.x[v.k])
+		}
+		s.jobs = append(s.jobs, x)
+	}
+	if a.settings.MaxJobs > 0 {
+		one := []*big.Rat{big.NewRat(1, 1)}
+		for n := 2; n <= a.settings.MaxJobs; n++ {
+			one = append(one, big.NewRat(int64(n), 1))
+		}
+		for _, p := range a.lawOf(m.powers, load, one[0], one) {
+			s.law = append(s.law, timesMixed(p, none))
+		}
+	}
+	return s
+}
+
+// exponential returns e^-x, in fractions as an enclosure unless x is 0.
+func (a *answer) exponential(x *big.Rat) arithmetic.Number {
+	if x.Sign() == 0 {
+		return a.one
+	}
+	prec := uint(firstPrecision)
+	if a.one.Interval.Low != nil {
+		prec = a.one.Interval.Prec()
+	}
+	e, err := num.FromRat(new(big.Rat).Neg(x), prec+64).Exp()
+	if err != nil { // beyond e^-2e8
+		e = num.FromInt(0, prec)
+		e.High.SetMantExp(e.High.SetInt64(1), -1<<28)
+	}
+	n := arithmetic.Number{Interval: num.Interval{Low: num.Down(prec).Set(e.Low), High: num.Up(prec).Set(e.High)}}
+	if a.one.Exact == nil && a.one.Interval.Low == nil {
+		return arithmetic.FromWide(arithmetic.WideOf(n.Interval.Middle()), n.Width()+arithmetic.Roundoff)
+	}
+	return n
+}
+
+// timesMixed returns x y, where y may be an enclosure and x a fraction.
+func timesMixed(x, y arithmetic.Number) arithmetic.Number {
+	if x.Exact != nil && y.Exact == nil {
+		x = arithmetic.Number{Interval: num.FromRat(x.Exact, y.Interval.Prec())}
+	}
+	return x.Mul(y)
+}
+
+// ofShared returns the measures of a station with Order or Balanced.
+func (a *answer) ofShared(i int, m *tableMeasure) stationMeasure {
+	st := &a.sys.stations[i]
+	s := stationMeasure{empty: m.empty, idle: m.idle, jobs: make([]arithmetic.Number, len(st.visits))}
+	if st.load.Sign() == 0 {
+		s.law = m.powers
+		for len(s.law) < a.settings.MaxJobs+1 && len(s.law) > 0 {
+			s.law = append(s.law, a.one.Zero())
+		}
+	}
+	for c, k := range st.shared.kinds {
+		for _, row := range k.visits {
+			if k.work.Sign() == 0 {
+				s.jobs[row] = a.one.Zero()
+				continue
+			}
+			s.jobs[row] = m.jobs[c].Mul(a.one.Rational(new(big.Rat).Quo(st.visits[row].work, k.work)))
+		}
+	}
+	return s
+}
+
+// ofApart returns the measures of a station that no closed chain visits.
+func (a *answer) ofApart(ctx context.Context, i int) (stationMeasure, error) {
+	st := &a.sys.stations[i]
+	switch {
+	case st.shared != nil:
+		m, err := a.sharedApart(ctx, st.shared)
+		if err != nil {
+			return stationMeasure{}, err
+		}
+		return a.ofShared(i, m), nil
+	case st.totals.delay != nil:
+		return a.ofDelay(i, &tableMeasure{empty: a.one, powers: []arithmetic.Number{a.one}}), nil
+	}
+	return a.ofTotals(i, &tableMeasure{empty: a.one, some: a.one.Zero(), open: a.one, powers: []arithmetic.Number{a.one}}), nil
+}
+
+// sharedApart divides the sums of a shared station by that over all its states.
+func (a *answer) sharedApart(ctx context.Context, sh *shared) (*tableMeasure, error) {
+	t, err := sh.tabulate(ctx, nil, nil, a.one)
+	if err != nil {
+		return nil, err
+	}
+	values, err := t.values(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &tableMeasure{empty: a.one.Quo(values[0])}
+	add := func(to *[]arithmetic.Number, list populationTable, err error) error {
+		if err == nil {
+			*to = append(*to, list[0].Quo(values[0]))
+		}
+		return err
+	}
+	for c := range sh.kinds {
+		list, err := t.jobs(ctx, c)
+		if err := add(&m.jobs, list, err); err != nil {
+			return nil, err
+		}
+	}
+	for n := range sh.nodes {
+		list, err := t.idle(ctx, n)
+		if err := add(&m.idle, list, err); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// value writes down a number, which may be 0 where float64 has none for it if it is a probability.
+func (a *answer) value(x arithmetic.Number, probability bool) num.Value {
+	v, ok := x.Value()
+	a.beyond = a.beyond || !ok && !probability
+	a.result.RelativeErrorBound = max(a.result.RelativeErrorBound, x.RelativeError())
+	a.result.width = max(a.result.width, x.Width())
+	return v
+}
+
+func (a *answer) pointer(x arithmetic.Number) *num.Value {
+	v := a.value(x, false)
+	return &v
+}
+
+// station writes down the measures of one station.
+func (a *answer) station(i int, m *stationMeasure) StationResult {
+	of, st := &a.sys.model.Stations[i], &a.sys.stations[i]
+	r := StationResult{ProbEmpty: a.value(m.empty, true)}
+	sum, busy := a.one.Zero(), a.one.Zero()
+	shares := st.totals != nil && st.totals.delay == nil && of.Rates == nil
+	for row := range st.visits {
+		v := &st.visits[row]
+		x := a.throughput(v)
+		visit := VisitResult{Class: v.class, Visit: v.visit, Throughput: a.value(x, false), MeanJobs: a.value(m.jobs[row], false)}
+		if v.ratio.Sign() > 0 {
+			visit.MeanDelay = a.pointer(m.jobs[row].Quo(x))
+		}
+		sum = sum.Add(m.jobs[row])
+		if shares {
+			part := a.one.Rational(new(big.Rat).Quo(v.work, st.totals.most))
+			if v.k >= 0 {
+				part = part.Mul(a.x[v.k])
+			}
+			busy = busy.Add(part)
+			visit.Utilization = a.pointer(part)
+		}
+		r.Visits = append(r.Visits, visit)
+	}
+	r.MeanJobs = a.value(sum, false)
+	switch {
+	case shares:
+		r.Utilization = a.pointer(busy)
+	case m.some != nil:
+		r.Utilization = a.pointer(*m.some)
+	}
+	for _, x := range m.idle {
+		r.Nodes = append(r.Nodes, NodeResult{ProbIdle: a.value(x, true)})
+	}
+	for _, p := range m.law {
+		r.JobsDistribution = append(r.JobsDistribution, a.value(p, true))
+	}
+	return r
+}
+
+// chain writes down the measures of one chain, given the mean number of its jobs where it is open.
+func (a *answer) chain(k int, jobs arithmetic.Number) ChainResult {
+	c := &a.sys.chains[k]
+	r := ChainResult{Classes: c.classes, Closed: c.closed, Population: c.population}
+	x := a.one.Zero()
+	if c.closed {
+		for place, of := range a.sys.closed {
+			if of == k {
+				x = a.x[place]
+			}
+		}
+		jobs = a.one.Rational(big.NewRat(int64(c.population), 1))
+	} else {
+		x = a.one.Rational(c.arrivalRate)
+	}
+	r.Throughput, r.MeanJobs = a.value(x, false), a.value(jobs, false)
+	if c.closed || c.arrivalRate.Sign() > 0 {
+		r.MeanDelay = a.pointer(jobs.Quo(x))
+	}
+	return r
+}

@@ -1,0 +1,449 @@
+package network
+
+import (
+	"context"
+	"math/big"
+	"runtime"
+	"sync"
+
+	"productform/internal/arithmetic"
+	"productform/internal/populations"
+)
+
+// What follows computes on the lattice of populations. With f_i the series of station i in u_i = Σ_k D_ik z_k, open chains folded in,
+//
+//	G = Π_i f_i,  H_i = Π_{j≠i} f_j,  f_i = Σ_n u^n / Π_{j <= n} α'(j),
+//
+// the coefficients at the populations N give all measures, by sums of positive terms:
+//
+//	X_k = G(N - e_k)/G(N),  E[x_ik] = D_ik [f_i' H_i](N - e_k)/G(N),  P(station i empty) = H_i(N)/(f_i(ρ_i) G(N)).
+//
+// f_i times a table takes one division and m - 1 steps of Horner's rule for rates that are constant from m on: T_m = H/(1 - u/α'(m)),
+// T_j = H + (u/α'(j)) T_{j+1}, f H = T_1. So does f_i': f' = Y_1/α'(1) with Y_j = Σ_{n >= j} n u^(n-j) / Π_{j < i <= n} α'(i),
+//
+//	Y_{m-1} H = (m-2) R + R/(1 - u/α'(m)),  R = H/(1 - u/α'(m)),  Y_j H = j H + (u/α'(j+1)) Y_{j+1} H  (m >= 2);  Y_1 H = R/(1 - u/α'(1))  (m = 1).
+//
+// All H_i come by halving: the product of all stations outside of a part of them, times one half of the part, is that of all outside of the other half. Each
+// station is multiplied in about log2(M) times, M the number of different stations.
+
+// A tableMeasure holds what the tables say of the stations of one group. All numbers but those of tables of shared stations are over G(N).
+type tableMeasure struct {
+	empty  arithmetic.Number   // H(N)
+	some   arithmetic.Number   // [(f - 1) H](N)
+	open   arithmetic.Number   // [Y_1 H](N)
+	closed []arithmetic.Number // [Y_1 H](N - e_k), by axis
+	powers []arithmetic.Number // [(u/α'(1))^j H](N), j = 0, ...; for delays [u^j H](N)
+
+	jobs []arithmetic.Number // shared stations: E[x_c] of each kind
+	idle []arithmetic.Number // and P(idle) of each node
+}
+
+// A lattice result is what tables give for all stations.
+type latticeResult struct {
+	throughput []arithmetic.Number // X_k, by axis
+	groups     []tableMeasure
+	delays     []tableMeasure
+}
+
+// A convolver computes with tables of one kind.
+type convolver[T populations.Table[T]] struct {
+	*latticePlan
+	ctx    context.Context
+	zeros  T // makes tables
+	one    arithmetic.Number
+	over   [][][]arithmetic.Number // D_k/α'(j) of each group
+	tables [][]arithmetic.Number   // F of each shared station
+	with   []*tabulation
+	jobs   int // powers wanted
+	all    [2][]arithmetic.Number
+	result *latticeResult
+}
+
+// A worker has tables to compute in.
+type worker[T populations.Table[T]] struct {
+	*convolver[T]
+	spare []T
+}
+
+func (w *worker[T]) table() T {
+	if n := len(w.spare); n > 0 {
+		t := w.spare[n-1]
+		w.spare = w.spare[:n-1]
+		return t
+	}
+	return w.zeros.New()
+}
+
+func (w *worker[T]) free(t T) { w.spare = append(w.spare, t) }
+
+// convolve solves a plan with tables of one kind. If jobs > 0, there are that many powers and one of each station.
+func convolve[T populations.Table[T]](ctx context.Context, p *latticePlan, zeros T, one arithmetic.Number, jobs int) (*latticeResult, error) {
+	c := &convolver[T]{latticePlan: p, ctx: ctx, zeros: zeros, one: one, jobs: jobs, result: &latticeResult{
+		groups: make([]tableMeasure, len(p.groups)), delays: make([]tableMeasure, len(p.delays))}}
+	if err := c.prepare(); err != nil {
+		return nil, err
+	}
+	w := &worker[T]{convolver: c}
+	base := zeros.New()
+	c.setDelays(base, p.think)
+	var err error
+	if len(p.groups) == 0 {
+		c.all = c.top(base)
+	} else {
+		err = w.halve(base, 0, len(p.groups), true)
+	}
+	if err == nil && len(p.delays) > 0 {
+		err = w.measureDelays()
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.divide()
+	return c.result, nil
+}
+
+// prepare brings the numbers of the plan into the arithmetic.
+func (c *convolver[T]) prepare() error {
+	c.over = make([][][]arithmetic.Number, len(c.groups))
+	c.tables, c.with = make([][]arithmetic.Number, len(c.groups)), make([]*tabulation, len(c.groups))
+	for g := range c.groups {
+		if c.groups[g].shared == nil {
+			for _, list := range c.groups[g].over {
+				c.over[g] = append(c.over[g], numbersOf(list, c.one))
+			}
+			continue
+		}
+		var err error
+		if c.with[g], err = c.groups[g].shared.tabulate(c.ctx, c.order, c.most, c.one); err != nil {
+			return err
+		}
+		if c.tables[g], err = c.with[g].values(c.ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setDelays sets t to Π_k think_k^n_k/n_k!.
+func (c *convolver[T]) setDelays(t T, think []*big.Rat) {
+	factors := make([][]arithmetic.Number, len(think))
+	for k, d := range think {
+		x, by := c.one, c.one.Rational(d)
+		factors[k] = append(factors[k], x)
+		for n := 1; n <= c.most[k]; n++ {
+			x = x.Mul(by).Quo(c.one.Rational(big.NewRat(int64(n), 1)))
+			factors[k] = append(factors[k], x)
+		}
+	}
+	t.SetProducts(factors)
+}
+
+// top returns the numbers of a table at N, and at N - e_k for all k.
+func (c *convolver[T]) top(t T) [2][]arithmetic.Number {
+	l := t.Lattice()
+	all := [2][]arithmetic.Number{{t.At(l.Top())}, nil}
+	for k := range c.most {
+		all[1] = append(all[1], t.At(l.Below(k, 1)))
+	}
+	return all
+}
+
+// large is the number of points from which on two parts are worked on side by side.
+const large = 1 << 12
+
+// halve computes the measures of groups first..last-1, given the product h of all others, which it uses up.
+func (w *worker[T]) halve(h T, first, last int, split bool) error {
+	if last-first == 1 {
+		return w.measure(first, h)
+	}
+	middle := (first + last) / 2
+	other := w.table()
+	other.Copy(h)
+	if split && w.points >= large && runtime.GOMAXPROCS(0) > 1 {
+		var group sync.WaitGroup
+		var err error
+		group.Go(func() {
+			second := &worker[T]{convolver: w.convolver}
+			if err = second.multiply(&other, middle, last); err == nil {
+				err = second.halve(other, first, middle, false)
+			}
+		})
+		own := w.multiply(&h, first, middle)
+		if own == nil {
+			own = w.halve(h, middle, last, false)
+		}
+		group.Wait()
+		if own != nil {
+			return own
+		}
+		return err
+	}
+	if err := w.multiply(&other, middle, last); err != nil {
+		return err
+	}
+	if err := w.halve(other, first, middle, split); err != nil {
+		return err
+	}
+	if err := w.multiply(&h, first, middle); err != nil {
+		return err
+	}
+	return w.halve(h, middle, last, split)
+}
+
+// multiply multiplies *h by the series of all stations of groups first..last-1. The table may be another afterwards.
+func (w *worker[T]) multiply(h *T, first, last int) error {
+	for g := first; g < last; g++ {
+		for range w.groups[g].stations {
+			if err := w.times(h, g); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// times multiplies *h by the series of one station of a group.
+func (w *worker[T]) times(h *T, g int) error {
+	t := w.table()
+	if w.groups[g].shared != nil {
+		f := w.table()
+		defer w.free(f)
+		f.Set(w.tables[g])
+		if err := populations.Convolve(w.ctx, t, *h, f); err != nil {
+			return err
+		}
+	} else {
+		over := w.over[g]
+		if err := t.Divide(w.ctx, *h, over[len(over)-1]); err != nil {
+			return err
+		}
+		if err := w.series(t, *h, over[:len(over)-1]); err != nil {
+			return err
+		}
+	}
+	w.free(*h)
+	*h = t
+	return nil
+}
+
+// series makes t = T_{m} the table T_1: t ← h + u_j t for j = m-1, ..., 1.
+func (w *worker[T]) series(t, h T, over [][]arithmetic.Number) error {
+	for j := len(over) - 1; j >= 0; j-- {
+		if err := t.Horner(w.ctx, 1, h, over[j]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure computes the measures of group g, given the product h of all other groups, which it uses up.
+func (w *worker[T]) measure(g int, h T) error {
+	for range len(w.groups[g].stations) - 1 {
+		if err := w.times(&h, g); err != nil {
+			return err
+		}
+	}
+	defer w.free(h)
+	if w.groups[g].shared != nil {
+		return w.measureShared(g, h)
+	}
+	m := &w.result.groups[g]
+	over := w.over[g]
+	servers := len(over)
+	r, y := w.table(), w.table()
+	defer w.free(r)
+	defer w.free(y)
+	if err := r.Divide(w.ctx, h, over[servers-1]); err != nil {
+		return err
+	}
+	if err := y.Divide(w.ctx, r, over[servers-1]); err != nil {
+		return err
+	}
+	if servers > 2 {
+		y.Add(int64(servers-2), r)
+	}
+	for j := servers - 2; j >= 1; j-- {
+		if err := y.Horner(w.ctx, int64(j), h, over[j]); err != nil {
+			return err
+		}
+	}
+	slope := w.top(y)
+	m.empty, m.open, m.closed = h.At(h.Lattice().Top()), slope[0][0], slope[1]
+	if err := w.sum(g, r, h); err != nil {
+		return err
+	}
+	return w.powers(m, h, over[0], func(t T) arithmetic.Number { return t.At(t.Lattice().Top()) })
+}
+
+// sum sets what a station of the group adds to states without jobs there, and for the first group all sums.
+func (w *worker[T]) sum(g int, r, h T) error {
+	m, over := &w.result.groups[g], w.over[g]
+	if g > 0 && !w.wantsSome(g) {
+		return nil
+	}
+	if len(over) > 1 {
+		if err := w.series(r, h, over[1:len(over)-1]); err != nil {
+			return err
+		}
+	}
+	m.some = w.one.Zero()
+	for k, x := range w.top(r)[1] {
+		m.some = m.some.Add(x.Mul(over[0][k]))
+	}
+	if len(over) > 1 {
+		if err := r.Horner(w.ctx, 1, h, over[0]); err != nil {
+			return err
+		}
+	}
+	if g == 0 {
+		w.all = w.top(r)
+	}
+	return nil
+}
+
+// wantsSome reports whether a station of the group has rates of its own.
+func (w *worker[T]) wantsSome(g int) bool {
+	for _, i := range w.groups[g].stations {
+		if w.sys.model.Stations[i].Rates != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// powers sets those of u^j h, and changes h.
+func (w *worker[T]) powers(m *tableMeasure, h T, u []arithmetic.Number, value func(T) arithmetic.Number) error {
+	if w.jobs == 0 {
+		return nil
+	}
+	m.powers = append(m.powers, value(h))
+	for range min(w.jobs, w.latticePlan.jobs) {
+		if err := h.Shift(w.ctx, u); err != nil {
+			return err
+		}
+		m.powers = append(m.powers, value(h))
+	}
+	return nil
+}
+
+// measureShared computes the measures of a shared station from its tables.
+func (w *worker[T]) measureShared(g int, h T) error {
+	m, with := &w.result.groups[g], w.with[g]
+	f := w.table()
+	defer w.free(f)
+	top := h.Lattice().Top()
+	add := func(to *[]arithmetic.Number, list populationTable, err error) error {
+		if err == nil {
+			f.Set(list)
+			*to = append(*to, h.Convolved(f, top))
+		}
+		return err
+	}
+	m.empty = h.At(top)
+	if g == 0 {
+		f.Set(w.tables[g])
+		w.all[0] = []arithmetic.Number{h.Convolved(f, top)}
+		for k := range w.most {
+			w.all[1] = append(w.all[1], h.Convolved(f, h.Lattice().Below(k, 1)))
+		}
+	}
+	for c := range w.groups[g].shared.kinds {
+		list, err := with.jobs(w.ctx, c)
+		if err := add(&m.jobs, list, err); err != nil {
+			return err
+		}
+	}
+	for n := range w.groups[g].shared.nodes {
+		list, err := with.idle(w.ctx, n)
+		if err := add(&m.idle, list, err); err != nil {
+			return err
+		}
+	}
+	return w.sharedPowers(m, f, h, w.tables[g])
+}
+
+// sharedPowers sets the sums over the states with j jobs at a shared station, for j = 0, ..., as far as only closed chains visit it.
+func (w *worker[T]) sharedPowers(m *tableMeasure, f, h T, values populationTable) error {
+	if w.jobs == 0 || len(values) == 0 {
+		return nil
+	}
+	l := h.Lattice()
+	for j := range min(w.jobs, w.latticePlan.jobs) + 1 {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		part := make(populationTable, len(values))
+		for i, x := range values {
+			if l.Total(i) != j {
+				x = w.one.Zero()
+			}
+			part[i] = x
+		}
+		f.Set(part)
+		m.powers = append(m.powers, h.Convolved(f, l.Top()))
+	}
+	return nil
+}
+
+// measureDelays computes the measures of delays: of each, the others are a product in closed form, and the other stations one table.
+func (w *worker[T]) measureDelays() error {
+	b := w.table()
+	w.setDelays(b, zerosOf(len(w.most)))
+	if err := w.multiply(&b, 0, len(w.groups)); err != nil {
+		return err
+	}
+	others := w.table()
+	for n, own := range w.own {
+		rest := make([]*big.Rat, len(own))
+		for k, x := range own {
+			rest[k] = new(big.Rat).Sub(w.think[k], x)
+		}
+		w.setDelays(others, rest)
+		m := &w.result.delays[n]
+		value := func(t T) arithmetic.Number { return t.Convolved(b, t.Lattice().Top()) }
+		m.empty = value(others)
+		if err := w.powers(m, others, numbersOf(own, w.one), value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func zerosOf(n int) []*big.Rat {
+	list := make([]*big.Rat, n)
+	for i := range list {
+		list[i] = new(big.Rat)
+	}
+	return list
+}
+
+// divide divides all sums by G(N).
+func (c *convolver[T]) divide() {
+	g := c.all[0][0]
+	for _, x := range c.all[1] {
+		c.result.throughput = append(c.result.throughput, x.Quo(g))
+	}
+	over := func(x *arithmetic.Number) { *x = x.Quo(g) }
+	for _, list := range [][]tableMeasure{c.result.groups, c.result.delays} {
+		for i := range list {
+			m := &list[i]
+			over(&m.empty)
+			for _, part := range [][]arithmetic.Number{m.closed, m.powers, m.jobs, m.idle} {
+				for j := range part {
+					over(&part[j])
+				}
+			}
+			if m.closed != nil {
+				over(&m.open)
+			}
+			if m.isSet() {
+				over(&m.some)
+			}
+		}
+	}
+}
+
+// isSet reports whether some was computed.
+func (m *tableMeasure) isSet() bool {
+	return m.some.Exact != nil || m.some.Interval.Low != nil || m.some.F > 0
+}

@@ -1,0 +1,315 @@
+package network_test
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/network"
+	"productform/num"
+)
+
+// drawFraction returns a small fraction.
+func drawFraction(t *rapid.T, label string) *big.Rat {
+	return big.NewRat(rapid.Int64Range(1, 12).Draw(t, label), rapid.Int64Range(1, 12).Draw(t, label+" over"))
+}
+
+// drawTotals returns a network of stations that depend on totals, with up to three closed classes, and up to two open ones where asked for.
+func drawTotals(t *rapid.T, open bool) *network.Model {
+	m := &network.Model{}
+	for i := range rapid.IntRange(1, 3).Draw(t, "stations") {
+		s := network.Station{Name: fmt.Sprint("s", i), Discipline: network.Sharing}
+		switch rapid.IntRange(0, 3).Draw(t, "kind") {
+		case 0:
+			s.Discipline = network.Delay
+			s.Rate = drawFraction(t, "rate")
+		case 1:
+			for range rapid.IntRange(1, 4).Draw(t, "rates") {
+				s.Rates = append(s.Rates, drawFraction(t, "rate"))
+			}
+		case 2:
+			s.Servers, s.Rate = rapid.IntRange(1, 4).Draw(t, "servers"), drawFraction(t, "rate")
+		}
+		m.Stations = append(m.Stations, s)
+	}
+	visits := func(most int64) (list []network.Visit) {
+		for i := range m.Stations {
+			if i == 0 || rapid.IntRange(0, 3).Draw(t, "visits") > 0 {
+				list = append(list, network.Visit{Station: i, Count: big.NewRat(rapid.Int64Range(1, most).Draw(t, "count"), 2), MeanSize: drawFraction(t, "size")})
+			}
+		}
+		return list
+	}
+	left := 5
+	if open {
+		left = 3
+	}
+	for c := range rapid.IntRange(1, 3).Draw(t, "closed") {
+		if left > 0 {
+			jobs := rapid.IntRange(1, left).Draw(t, "jobs")
+			left -= jobs
+			m.Classes = append(m.Classes, network.Class{Name: fmt.Sprint("c", c), Population: jobs, Visits: visits(4)})
+		}
+	}
+	if !open {
+		return m
+	}
+	for c := range rapid.IntRange(0, 2).Draw(t, "open") {
+		k := network.Class{Name: fmt.Sprint("o", c), ArrivalRate: big.NewRat(1, 1), Visits: visits(4)}
+		k.Visits[0].Count = big.NewRat(1, 1)
+		for _, v := range k.Visits { // at most an eighth of what the station does with many jobs
+			s := m.Stations[v.Station]
+			rate := big.NewRat(int64(max(s.Servers, 1)), 1)
+			if s.Rate != nil {
+				rate.Mul(rate, s.Rate)
+			}
+			if s.Rates != nil {
+				rate = s.Rates[len(s.Rates)-1]
+			}
+			limit := new(big.Rat).Quo(rate, big.NewRat(8, 1))
+			limit.Quo(limit, v.Count).Quo(limit, v.MeanSize)
+			if limit.Cmp(k.ArrivalRate) < 0 {
+				k.ArrivalRate = limit
+			}
+		}
+		m.Classes = append(m.Classes, k)
+	}
+	return m
+}
+
+// A census holds the sums over all states of a network with visits by count, over the normalization: by station and class.
+type census struct {
+	jobs       [][]*big.Rat
+	empty      []*big.Rat
+	law        [][]*big.Rat // P(n jobs)
+	throughput []*big.Rat   // cycles of each closed class
+}
+
+// openJobs is how many open jobs a station may have in a census: each more is at most a fourth as likely, roughly.
+const openJobs = 50
+
+// takeCensus adds up the weights of all states, by the product form of each class apart, and open jobs one by one.
+func takeCensus(m *network.Model) *census {
+	c := &census{}
+	stations, classes := len(m.Stations), len(m.Classes)
+	load := make([]*big.Rat, stations)
+	for i := range load {
+		load[i] = new(big.Rat)
+	}
+	for _, k := range m.Classes {
+		if k.ArrivalRate != nil {
+			for _, v := range k.Visits {
+				w := new(big.Rat).Mul(k.ArrivalRate, v.Count)
+				load[v.Station].Add(load[v.Station], w.Mul(w, v.MeanSize))
+			}
+		}
+	}
+	// weight[i][n][o] of n closed and o open jobs: (n+o)!/(o! Π α(j)) ρ^o.
+	total := 0
+	for _, k := range m.Classes {
+		total += k.Population
+	}
+	weight := make([][][]*big.Rat, stations)
+	for i := range weight {
+		most := 0
+		if load[i].Sign() > 0 {
+			most = openJobs
+		}
+		for n := range total + 1 {
+			var list []*big.Rat
+			w := big.NewRat(1, 1)
+			for j := 1; j <= n; j++ {
+				w.Mul(w, new(big.Rat).Quo(big.NewRat(int64(j), 1), alpha(m.Stations[i], j)))
+			}
+			for o := 0; o <= most; o++ {
+				if o > 0 {
+					w = new(big.Rat).Mul(w, big.NewRat(int64(n+o), int64(o)))
+					w.Mul(w, load[i]).Quo(w, alpha(m.Stations[i], n+o))
+				}
+				list = append(list, w)
+			}
+			weight[i] = append(weight[i], list)
+		}
+	}
+	at := make([]int, stations) // closed jobs at each station
+	x := make([][]int, classes) // of each class by visit
+	g := new(big.Rat)
+	for range m.Stations {
+		c.empty = append(c.empty, new(big.Rat))
+		var row, law []*big.Rat
+		for range m.Classes {
+			row = append(row, new(big.Rat))
+		}
+		for range total + 3 {
+			law = append(law, new(big.Rat))
+		}
+		c.jobs, c.law = append(c.jobs, row), append(c.law, law)
+	}
+	count := func(state *big.Rat) {
+		sums := make([]*big.Rat, stations)
+		all := new(big.Rat).Set(state)
+		for i := range sums {
+			sums[i] = new(big.Rat)
+			for _, w := range weight[i][at[i]] {
+				sums[i].Add(sums[i], w)
+			}
+			all.Mul(all, sums[i])
+		}
+		g.Add(g, all)
+		for i := range sums {
+			others := new(big.Rat).Quo(all, sums[i])
+			for o, w := range weight[i][at[i]] {
+				if n := at[i] + o; n < len(c.law[i]) {
+					c.law[i][n].Add(c.law[i][n], new(big.Rat).Mul(others, w))
+				}
+				if o == 0 {
+					continue
+				}
+				mean := new(big.Rat).Mul(others, w)
+				mean.Mul(mean, big.NewRat(int64(o), 1)).Quo(mean, load[i])
+				for a, k := range m.Classes {
+					if k.ArrivalRate != nil {
+						for _, v := range k.Visits {
+							if v.Station == i {
+								part := new(big.Rat).Mul(mean, k.ArrivalRate)
+								part.Mul(part, v.Count).Mul(part, v.MeanSize)
+								c.jobs[i][a].Add(c.jobs[i][a], part)
+							}
+						}
+					}
+				}
+			}
+			if at[i] == 0 {
+				c.empty[i].Add(c.empty[i], new(big.Rat).Mul(others, weight[i][0][0]))
+			}
+		}
+		for a, k := range m.Classes {
+			for v, n := range x[a] {
+				part := new(big.Rat).Mul(all, big.NewRat(int64(n), 1))
+				c.jobs[k.Visits[v].Station][a].Add(c.jobs[k.Visits[v].Station][a], part)
+			}
+		}
+	}
+	var place func(a, v, left int, state *big.Rat)
+	place = func(a, v, left int, state *big.Rat) {
+		switch {
+		case a == classes:
+			count(state)
+			return
+		case m.Classes[a].ArrivalRate != nil:
+			place(a+1, 0, 0, state)
+			return
+		case v == 0 && x[a] == nil:
+			x[a] = make([]int, len(m.Classes[a].Visits))
+			place(a, 0, m.Classes[a].Population, state)
+			x[a] = nil
+			return
+		}
+		visit := m.Classes[a].Visits[v]
+		w := new(big.Rat).Mul(visit.Count, visit.MeanSize)
+		term := state
+		for n := 0; n <= left; n++ {
+			if n > 0 {
+				term = new(big.Rat).Mul(term, w)
+				term.Quo(term, big.NewRat(int64(n), 1))
+			}
+			if v == len(x[a])-1 && n < left {
+				continue
+			}
+			x[a][v] = n
+			at[visit.Station] += n
+			if v == len(x[a])-1 {
+				place(a+1, 0, 0, term)
+			} else {
+				place(a, v+1, left-n, term)
+			}
+			at[visit.Station] -= n
+		}
+	}
+	place(0, 0, 0, big.NewRat(1, 1))
+	for i := range c.empty {
+		c.empty[i].Quo(c.empty[i], g)
+		for n := range c.law[i] {
+			c.law[i][n].Quo(c.law[i][n], g)
+		}
+		for a := range c.jobs[i] {
+			c.jobs[i][a].Quo(c.jobs[i][a], g)
+		}
+	}
+	return c
+}
+
+func alpha(s network.Station, n int) *big.Rat {
+	if s.Rates != nil {
+		return s.Rates[min(n, len(s.Rates))-1]
+	}
+	if s.Discipline != network.Delay {
+		n = min(n, max(s.Servers, 1))
+	}
+	rate := big.NewRat(int64(n), 1)
+	if s.Rate != nil {
+		rate.Mul(rate, s.Rate)
+	}
+	return rate
+}
+
+// near fails unless a value is within tol of want, relatively, or within its bounds where it has some.
+func near(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, what string, got num.Value, want *big.Rat, tol float64) {
+	t.Helper()
+	w, _ := want.Float64()
+	switch {
+	case got.Exact != nil && (tol == 0 || want.Sign() == 0):
+		if got.Exact.Cmp(want) != 0 {
+			t.Fatalf("%s: %v, want %v", what, got.Exact, want)
+		}
+	case got.Exact != nil:
+		off := new(big.Rat).Sub(got.Exact, want)
+		if f, _ := off.Quo(off.Abs(off), want).Float64(); f > tol {
+			t.Fatalf("%s: %v, want %v", what, got.Float, w)
+		}
+	case math.Abs(got.Float-w) > tol*w:
+		t.Fatalf("%s: %v, want %v", what, got.Float, w)
+	}
+}
+
+// All engines agree with the sum over all states: closed networks exactly, mixed ones as far as open jobs were counted.
+func TestSolveIsSumOverStates(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawTotals(t, rapid.Bool().Draw(t, "mixed"))
+		tol := 0.0
+		for _, k := range m.Classes {
+			if k.ArrivalRate != nil {
+				tol = 1e-20
+			}
+		}
+		c := takeCensus(m)
+		for _, engine := range []num.Engine{num.Exact, num.Float, num.Enclose} {
+			r, err := network.Solve(t.Context(), m, network.Settings{Engine: engine, MaxJobs: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			within := max(tol, r.RelativeErrorBound)
+			if engine != num.Exact && !(r.RelativeErrorBound > 0 && r.RelativeErrorBound < 1e-13) {
+				t.Fatalf("%s: bound %g", engine, r.RelativeErrorBound)
+			}
+			for i, s := range r.Stations {
+				what := fmt.Sprintf("%s %s station %d (%s)", engine, r.Method, i, m.Stations[i].Discipline)
+				near(t, what+" empty", s.ProbEmpty, c.empty[i], within)
+				for n, p := range s.JobsDistribution {
+					if n < len(c.law[i]) {
+						near(t, fmt.Sprintf("%s P(%d)", what, n), p, c.law[i][n], within)
+					}
+				}
+				for _, v := range s.Visits {
+					near(t, fmt.Sprintf("%s class %d", what, v.Class), v.MeanJobs, c.jobs[i][v.Class], within)
+				}
+			}
+		}
+	})
+}
