@@ -26,8 +26,8 @@ type latticePlan struct {
 	delays []int        // stations with Delay that closed chains visit
 	own    [][]*big.Rat // D/rate of each of them, by axis
 	think  []*big.Rat   // their sums
-	groups []group    // all other stations that closed chains visit
-	apart  []int      // stations that no closed chain visits
+	groups []group      // all other stations that closed chains visit
+	apart  []int        // stations that no closed chain visits
 }
 
 // A group is a number of stations whose series are equal.

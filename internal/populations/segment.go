@@ -115,7 +115,6 @@ func scale(x []float64, by float64) {
 type neighbour struct {
 	factor
 	row int
-	c   float64 // factor for the segment at hand
 }
 
 // A rowStep computes rows of t: w from + Σ_k d_k t(n - e_k).
