@@ -10,7 +10,7 @@ import (
 // A Happening is what a [Maker] is told. Which fields count depends on the kind:
 //
 //	Submitted  Job, What        a job comes; the caller gives it a number that is not in use
-//	Finished   Worker, Job, Task, Attempt, Work
+//	Finished   Worker, Job, Task, Attempt, Work, Seconds
 //	Refused    Worker, Job, Task, Attempt: the attempt failed, the worker did not; the task waits again, behind all others,
 //	           and at this moment idle workers take turns, from the one after it in the list on, itself last
 //	GivenUp    Job, Task        a task that has begun is not tried again; its job is done when the others are
@@ -18,18 +18,21 @@ import (
 //	Cancelled  Job              the job goes, with its tasks in hand
 //	Failed     Worker           a worker goes down, and loses its task
 //	Leaving    Worker           a worker begins no more tasks, and goes when the one in hand ends
-//	Returned   Worker, Speed    a worker comes back, or stays after all; or a new one comes, with the next number
+//	Returned   Worker, Speed, New: a worker comes back, or stays after all; or a new one comes, with the next number
 type Happening struct {
 	Kind    Kind    `json:"kind"`
 	Job     int     `json:"job,omitempty"`
 	What    *Job    `json:"what,omitempty"`
 	Worker  int     `json:"worker,omitempty"`
 	Speed   float64 `json:"speed,omitempty"` // > 0, units of work per second; 0 for that which a worker had before
+	New     bool    `json:"new,omitempty"`   // the worker is another than the one with this number before: what was learnt of that one is forgotten
 	Task    int     `json:"task,omitempty"`
 	Attempt int     `json:"attempt,omitempty"`
 
-	// Work is what the task turned out to be: seconds times the speed of the worker, >= 0. Only [Learning] looks at it.
-	Work float64 `json:"work,omitempty"`
+	// Work is what the task turned out to be: seconds times the speed of the worker, >= 0. Seconds is what it took, 0 if that is
+	// not known. Only [Learning] looks at them.
+	Work    float64 `json:"work,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
 }
 
 // rank is the place of a kind in its moment, -1 for what is no happening.
@@ -60,7 +63,7 @@ func compareHappenings(a, b Happening) int {
 	switch a.Kind {
 	case Finished, Refused:
 		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Worker, b.Worker),
-			cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Work, b.Work))
+			cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Work, b.Work), cmp.Compare(a.Seconds, b.Seconds))
 	case Failed, Returned, Leaving:
 		return cmp.Compare(a.Worker, b.Worker)
 	case Submitted:
@@ -173,6 +176,8 @@ func (c *moment) checkReport(h *Happening) error {
 		return input.Errorf("Job", h.Job, "a job that was submitted")
 	case !isTime(h.Work):
 		return input.Errorf("Work", h.Work, "a number of seconds in [0, 1e50]")
+	case !isTime(h.Seconds):
+		return input.Errorf("Seconds", h.Seconds, "a number of seconds in [0, 1e50]")
 	}
 	holder := h.Worker
 	if m.hand[holder].attempt != h.Attempt {

@@ -20,7 +20,7 @@ func NewLedger(speeds []float64) (*Ledger, error) {
 // LedgerOf returns a ledger that remembers s, the state of a ledger or of a [Maker], whose rules and plans are forgotten. The
 // error is a [num.InputError] if s is neither.
 func LedgerOf(s State) (*Ledger, error) {
-	s.Rules = Rules{}
+	s.Rules, s.Profiles = Rules{}, nil
 	s.Jobs = slices.Clone(s.Jobs)
 	for k := range s.Jobs {
 		s.Jobs[k].Learnt = nil

@@ -70,6 +70,8 @@ type Maker struct {
 	isRecording bool // whether events are recorded
 	events      []Event
 
+	kinds map[string]*profiles // what is learnt of speeds, by kind of tasks
+
 	totals Totals
 }
 
@@ -162,13 +164,16 @@ func (m *Maker) step(at float64, what []Happening) {
 	for k := 0; k < len(what); k++ {
 		switch h := &what[k]; h.Kind {
 		case Finished:
-			m.finish(h.Worker, h.Job, h.Task, h.Attempt, h.Work)
+			m.finish(h.Worker, h.Job, h.Task, h.Attempt, h.Work, h.Seconds)
 		case Refused:
 			m.refuse(h)
 		case Failed:
 			m.fail(h.Worker)
 		case Returned:
-			m.comeBack(h.Worker, h.Speed)
+			isAnother := h.New && h.Worker < len(m.up) && !m.up[h.Worker]
+			if m.comeBack(h.Worker, h.Speed); isAnother {
+				m.renew(h.Worker)
+			}
 		case Leaving:
 			m.leave(h.Worker)
 		case Submitted:

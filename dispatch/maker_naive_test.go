@@ -21,6 +21,8 @@ type naiveMaker struct {
 	attempts []naiveAttempt // the one at place k has number k + 1
 	events   []dispatch.Event
 
+	timed []naiveTimed
+
 	began, seconds, capacity, useful, wasted float64
 	anyJob                                   bool
 	decisions                                int
@@ -31,6 +33,13 @@ type naiveWorker struct {
 	speed   float64
 	up      bool
 	leaving bool
+}
+
+// naiveTimed is a task that finished.
+type naiveTimed struct {
+	kind          string
+	worker        int
+	work, seconds float64
 }
 
 type naiveJob struct {
@@ -109,6 +118,13 @@ func (n *naiveMaker) report(h dispatch.Happening) {
 	}
 	if a.fate == "" {
 		n.stop(a, dispatch.Finished)
+		work := cmp.Or(j.Estimate, taskWork(&j.Job, h.Task))
+		if n.rules.Learning.Default > 0 {
+			work = n.mean(j)
+		}
+		if j.Speeds == nil && work > 0 && h.Seconds > 0 {
+			n.timed = append(n.timed, naiveTimed{j.Kind, a.worker, work, h.Seconds})
+		}
 	} else {
 		for _, b := range n.inHand(func(b *naiveAttempt) bool { return b.of == j && b.task == h.Task }) {
 			n.stop(b, dispatch.Dropped)
@@ -117,6 +133,34 @@ func (n *naiveMaker) report(h dispatch.Happening) {
 	}
 	j.learnt = append(j.learnt, h.Work)
 	n.end(h.Job, h.Task)
+}
+
+// speeds returns those of the workers.
+func (n *naiveMaker) speeds() (speeds []float64) {
+	for _, w := range n.workers {
+		speeds = append(speeds, w.speed)
+	}
+	return speeds
+}
+
+// told returns the speed of a worker at a kind of tasks that the policy is told, from all tasks that it has finished.
+func (n *naiveMaker) told(kind string, worker int) float64 {
+	told := n.workers[worker].speed
+	var work, seconds float64
+	tasks := 0
+	for _, x := range n.timed {
+		if x.kind != kind || x.worker != worker {
+			continue
+		}
+		work, seconds, tasks = work+x.work, seconds+x.seconds, tasks+1
+		if v := work / seconds; tasks >= 3 && math.Abs(v/told-1) > 0.05 {
+			told = v
+		}
+		if tasks == 50 {
+			work, seconds, tasks = work/2, seconds/2, 25
+		}
+	}
+	return told
 }
 
 func (n *naiveMaker) worker(h dispatch.Happening) {
@@ -138,6 +182,9 @@ func (n *naiveMaker) worker(h dispatch.Happening) {
 	case h.Kind == dispatch.Leaving && w.up:
 		w.up, w.leaving = false, n.of(h.Worker) != nil
 	case h.Kind == dispatch.Returned && !w.up:
+		if h.New || h.Speed != 0 && h.Speed != w.speed {
+			n.timed = slices.DeleteFunc(n.timed, func(x naiveTimed) bool { return x.worker == h.Worker })
+		}
 		w.up, w.leaving, w.speed = true, false, cmp.Or(h.Speed, w.speed)
 	default:
 		return
@@ -183,7 +230,7 @@ func (n *naiveMaker) decide(at float64, what []dispatch.Happening) []dispatch.Ev
 	reports := of(dispatch.Finished, dispatch.Refused)
 	slices.SortFunc(reports, func(a, b dispatch.Happening) int {
 		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Worker, b.Worker), cmp.Compare(a.Job, b.Job),
-			cmp.Compare(a.Task, b.Task), cmp.Compare(a.Work, b.Work))
+			cmp.Compare(a.Task, b.Task), cmp.Compare(a.Work, b.Work), cmp.Compare(a.Seconds, b.Seconds))
 	})
 	for _, h := range reports {
 		n.report(h)
@@ -262,18 +309,10 @@ func (n *naiveMaker) held(j *naiveJob, leaving bool) int {
 func (n *naiveMaker) work(j *naiveJob) float64 {
 	open := float64(j.Tasks - len(j.ended))
 	if l := n.rules.Learning; l.Default > 0 {
-		last := j.learnt
-		if l.Window > 0 && len(last) > l.Window {
-			last = last[len(last)-l.Window:]
-		}
-		if len(last) == 0 {
+		if len(j.learnt) == 0 {
 			return open * l.Default
 		}
-		sum := 0.0
-		for _, w := range last {
-			sum += w
-		}
-		return open * (sum / float64(len(last)))
+		return open * n.mean(j)
 	}
 	left := 0.0
 	for task := range j.Tasks {
@@ -282,6 +321,19 @@ func (n *naiveMaker) work(j *naiveJob) float64 {
 		}
 	}
 	return left
+}
+
+// mean returns the mean work of the tasks of a job of which it is learnt, 0 if there are none.
+func (n *naiveMaker) mean(j *naiveJob) float64 {
+	last := j.learnt
+	if window := n.rules.Learning.Window; window > 0 && len(last) > window {
+		last = last[len(last)-window:]
+	}
+	sum := 0.0
+	for _, w := range last {
+		sum += w
+	}
+	return sum / max(1, float64(len(last)))
 }
 
 // plan asks the policy, and puts its plan into effect.
@@ -314,6 +366,8 @@ func (n *naiveMaker) plan() {
 		for _, w := range workers {
 			if j.Speeds != nil {
 				q.Speeds = append(q.Speeds, j.Speeds[w])
+			} else if n.rules.Learning.Speeds {
+				q.Speeds = append(q.Speeds, n.told(j.Kind, w))
 			}
 		}
 		requests, asking = append(requests, q), append(asking, number)
@@ -544,16 +598,17 @@ func (n *naiveMaker) randomHappenings(at float64, pick func(k int) int) []dispat
 			if n.jobs[a.job] == nil {
 				continue
 			}
-			h = dispatch.Happening{Kind: dispatch.Finished, Worker: a.worker, Job: a.job, Task: a.task, Attempt: a.number, Work: float64(pick(4))}
+			h = dispatch.Happening{Kind: dispatch.Finished, Worker: a.worker, Job: a.job, Task: a.task, Attempt: a.number, Work: float64(pick(4)),
+				Seconds: []float64{0, 0.25, 0.5, 1, 1, 2, 4}[pick(7)]}
 			if pick(5) == 0 {
-				h.Kind, h.Work = dispatch.Refused, 0
+				h.Kind, h.Work, h.Seconds = dispatch.Refused, 0, 0
 			}
 		case kind < 9:
 			h.Kind = dispatch.Failed
 		case kind == 9:
 			h.Kind = dispatch.Leaving
 		case kind < 12:
-			h.Kind, h.Speed = dispatch.Returned, []float64{0, 1, 2, 0.5}[pick(4)]
+			h.Kind, h.Speed, h.New = dispatch.Returned, []float64{0, 1, 2, 0.5}[pick(4)], pick(4) == 0
 		case kind == 12 && len(n.workers) < 6 && !slices.ContainsFunc(what, func(h dispatch.Happening) bool { return h.Worker == len(n.workers) }):
 			h = dispatch.Happening{Kind: dispatch.Returned, Worker: len(n.workers), Speed: float64(1 + pick(2))}
 		case kind == 13 && known >= 0:
@@ -621,7 +676,8 @@ func (n *naiveMaker) knownJob(pick func(k int) int) int {
 
 func (n *naiveMaker) randomJob(at float64, pick func(k int) int) *dispatch.Job {
 	list := func(values ...float64) float64 { return values[pick(len(values))] }
-	j := &dispatch.Job{Submit: max(0, at-float64(pick(2))), Priority: float64(pick(4)), Tasks: 1 + pick(5), MaxWorkers: max(0, pick(5)-2)}
+	j := &dispatch.Job{Submit: max(0, at-float64(pick(2))), Priority: float64(pick(4)), Tasks: 1 + pick(5), MaxWorkers: max(0, pick(5)-2),
+		Kind: []string{"", "a", "b"}[pick(3)]}
 	if pick(3) > 0 {
 		j.Deadline = j.Submit + float64(1+pick(15))
 	}
@@ -651,6 +707,7 @@ func randomRules(rule dispatch.Rule, pick func(k int) int) dispatch.Rules {
 	if pick(3) == 0 {
 		r.Learning = dispatch.Learning{Default: list(0.5, 2), Window: pick(4)}
 	}
+	r.Learning.Speeds = pick(2) == 0
 	if pick(3) == 0 {
 		r.Emergency = list(2, 3)
 	}

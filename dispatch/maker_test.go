@@ -131,8 +131,20 @@ func compareWithNaive(t *rapid.T, rules dispatch.Rules, pick func(int) int, rand
 	}
 }
 
-// checkHands compares what workers have in hand and how far jobs are. No job has more workers than it may.
+// checkHands compares what workers have in hand, how far jobs are, and the speeds that were learnt. No job has more workers than it may.
 func checkHands(t *rapid.T, m *dispatch.Maker, naive *naiveMaker) {
+	for _, kind := range []string{"", "a", "b"} {
+		told := m.Speeds(kind)
+		for w, x := range naive.workers {
+			want := x.speed
+			if naive.rules.Learning.Speeds {
+				want = naive.told(kind, w)
+			}
+			if got := append(told, naive.speeds()[len(told):]...)[w]; got != want {
+				t.Fatalf("speed of worker %d at kind %q: %v, want %v", w, kind, got, want)
+			}
+		}
+	}
 	for w := range naive.workers {
 		job, task, attempt, since := m.Hand(w)
 		want := naiveAttempt{job: -1, task: -1, from: -1}

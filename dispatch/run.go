@@ -168,7 +168,8 @@ func (r *run) happens(now float64) {
 	slices.SortFunc(r.due, func(a, b ending) int { return cmp.Compare(a.attempt, b.attempt) })
 	for _, e := range r.due {
 		h := &m.hand[e.worker]
-		m.finish(e.worker, h.job, h.task, e.attempt, r.s.Jobs[h.job].work(h.task))
+		work := r.s.Jobs[h.job].work(h.task)
+		m.finish(e.worker, h.job, h.task, e.attempt, work, work/r.speed(e.worker, h.job))
 	}
 	n := 0
 	for n < len(r.edges) && r.edges[n].Time <= now {
@@ -198,13 +199,17 @@ func (r *run) happens(now float64) {
 // begin puts the tasks that begin now on the clock.
 func (r *run) begin() {
 	for _, w := range r.maker.begun {
-		h, speed := &r.maker.hand[w], r.s.Speeds[w]
-		j := &r.s.Jobs[h.job]
-		if j.Speeds != nil {
-			speed = j.Speeds[w]
-		}
-		r.ends.Push(h.since+j.work(h.task)/speed, ending{w, h.attempt})
+		h := &r.maker.hand[w]
+		r.ends.Push(h.since+r.s.Jobs[h.job].work(h.task)/r.speed(w, h.job), ending{w, h.attempt})
 	}
+}
+
+// speed returns that of a worker at the tasks of a job.
+func (r *run) speed(w, job int) float64 {
+	if own := r.s.Jobs[job].Speeds; own != nil {
+		return own[w]
+	}
+	return r.s.Speeds[w]
 }
 
 // decision shows what was decided.

@@ -49,6 +49,8 @@ type Job struct {
 
 	// Speeds are those of the workers at the tasks of this job; nil if they are those of the workers.
 	Speeds []float64 `json:"speeds,omitempty"`
+
+	Kind string `json:"kind,omitempty"` // of its tasks, for [Learning] of speeds
 }
 
 // Learning is the status checker of [L14], sections 3.5.1 and 4.4: the work of a task of a job is taken to be Default
@@ -56,6 +58,12 @@ type Job struct {
 type Learning struct {
 	Default float64 `json:"default,omitempty"` // seconds > 0 on a worker of speed 1
 	Window  int     `json:"window,omitempty"`  // tasks that the mean is over, the last to finish; 0 means all, or no Default
+
+	// Speeds says that policies are told, in place of the speeds of workers, those at tasks of the kind of a job, as they turn
+	// out ([L14], sections 4.4 and 5.3.1): over the tasks of a kind that a worker has finished of late, what the policy took for their
+	// work, over the seconds that they took. It is told anew when it is known from 3 tasks, and then when it has changed by more
+	// than 5 %. The last 25 to 50 tasks count. Jobs with speeds of their own are left alone.
+	Speeds bool `json:"speeds,omitempty"`
 }
 
 // largest bounds what comes in, and 1/largest all of it that is divided by: then a task takes at most 1e100 seconds, and

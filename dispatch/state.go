@@ -12,11 +12,12 @@ import (
 // digit.
 type State struct {
 	Rules    Rules         `json:"rules"`
-	Now      float64       `json:"now"`      // time of the last moment
-	Attempts int           `json:"attempts"` // that have begun
-	Workers  []WorkerState `json:"workers"`  // by number
-	Jobs     []JobState    `json:"jobs"`     // in order of their numbers
-	Numbers  int           `json:"numbers"`  // above those of all jobs, forgotten ones too
+	Now      float64       `json:"now"`                // time of the last moment
+	Attempts int           `json:"attempts"`           // that have begun
+	Workers  []WorkerState `json:"workers"`            // by number
+	Jobs     []JobState    `json:"jobs"`               // in order of their numbers
+	Numbers  int           `json:"numbers"`            // above those of all jobs, forgotten ones too
+	Profiles []Profile     `json:"profiles,omitempty"` // as [Maker.Profiles] has them
 	Totals   Totals        `json:"totals"`
 }
 
@@ -62,7 +63,7 @@ type Learnt struct {
 // State returns a copy of all that m remembers, in O(jobs + workers + tasks that wait again + works of their own).
 func (m *Maker) State() State {
 	s := State{Rules: m.rules, Now: m.now, Attempts: m.attempts, Numbers: len(m.jobs), Totals: m.totals,
-		Workers: make([]WorkerState, len(m.speeds)), Jobs: []JobState{}}
+		Profiles: m.Profiles(), Workers: make([]WorkerState, len(m.speeds)), Jobs: []JobState{}}
 	for w, h := range m.hand {
 		s.Workers[w] = WorkerState{Speed: m.speeds[w], Up: m.up[w]}
 		if h.job >= 0 {
@@ -129,6 +130,9 @@ func restored(s State) (*Maker, error) {
 	m.now, m.attempts, m.totals = s.Now, s.Attempts, s.Totals
 	if err := m.totals.check(); err != nil {
 		return nil, within("Totals", err)
+	}
+	if err := m.remember(s.Profiles); err != nil {
+		return nil, err
 	}
 	m.number(s.Numbers)
 	for k := range s.Jobs {

@@ -127,13 +127,16 @@ func (m *Maker) release(what Kind, w int) {
 	m.tell(what, h.job, h.task, w, h.attempt)
 }
 
-// finish ends a task that turned out to be of some work, unless it has ended before.
-func (m *Maker) finish(w, job, task, attempt int, work float64) {
+// finish ends a task that turned out to be of some work and took so many seconds, unless it has ended before.
+func (m *Maker) finish(w, job, task, attempt int, work, seconds float64) {
 	t := &m.tasks[job]
 	switch h := &m.hand[w]; {
 	case h.attempt == attempt:
 		m.totals.Useful.Add(m.now - h.since)
 		m.release(Finished, w)
+		if m.rules.Learning.Speeds {
+			m.learnSpeed(w, job, task, seconds)
+		}
 	case t.state == JobPresent && attempt > t.before && m.recall(job, task):
 		m.tell(Finished, job, task, w, attempt)
 	default:
@@ -187,6 +190,9 @@ func (m *Maker) claim(i int) {
 	j := m.jobs[i]
 	m.claims.of[i] = claim{priority: j.Priority, due: due(j.Deadline), submit: j.Submit}
 	m.claims.setSpeeds(i, j.Speeds)
+	if p := m.kinds[j.Kind]; p != nil && j.Speeds == nil {
+		m.claims.setSpeeds(i, p.told(m.speeds))
+	}
 	m.estimate(i)
 }
 
@@ -307,6 +313,7 @@ func (m *Maker) comeBack(w int, speed float64) {
 	case speed != 0 && speed != m.speeds[w]:
 		m.speeds[w] = speed
 		m.plan = newPlanner(m.rules.Policy, m.speeds, len(m.jobs))
+		m.renew(w)
 	}
 	if j := m.hand[w].job; j >= 0 {
 		m.leaving--
@@ -329,4 +336,5 @@ func (m *Maker) join(speed float64) {
 		}
 	}
 	m.plan = newPlanner(m.rules.Policy, m.speeds, len(m.jobs))
+	m.renew(len(m.speeds) - 1)
 }
