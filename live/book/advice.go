@@ -66,8 +66,14 @@ func (b *Book) question(p *wire.Plan, q *dispatch.Question) *wire.Question {
 		j, r := b.jobs[n], &q.Requests[k]
 		w.Jobs = append(w.Jobs, wire.AskedJob{
 			Name: j.Job.Name, Priority: r.Priority, Deadline: r.Deadline, Tasks: r.Tasks, Work: r.Work, MaxWorkers: r.MaxWorkers,
-			Speeds: r.Speeds, Kind: j.Job.Run.Kind, Submit: j.Submit,
+			Kind: j.Job.Run.Profile(), Submit: j.Submit,
 		})
+		if r.Speeds != nil { // jobs have none of their own: these were learnt
+			if w.Profiles == nil {
+				w.Profiles = map[string][]float64{}
+			}
+			w.Profiles[j.Job.Run.Profile()] = r.Speeds
+		}
 	}
 	hands := map[int]int{}
 	for _, n := range q.Workers {

@@ -27,7 +27,7 @@ func samePolicy(q *wire.Question) (*wire.Answer, string) {
 	var requests []dispatch.Request
 	for _, j := range q.Jobs {
 		requests = append(requests, dispatch.Request{
-			Priority: j.Priority, Deadline: j.Deadline, Tasks: j.Tasks, Work: j.Work, MaxWorkers: j.MaxWorkers, Speeds: j.Speeds,
+			Priority: j.Priority, Deadline: j.Deadline, Tasks: j.Tasks, Work: j.Work, MaxWorkers: j.MaxWorkers, Speeds: q.Profiles[j.Kind],
 		})
 	}
 	jobs, err := p.Assign(requests, q.Speeds, q.Now)

@@ -125,6 +125,13 @@ type volatile struct {
 	reports map[int]*Input // reports and failures on a logical clock, by attempt
 	lowest  int            // below which no number of a job is free
 	touched Changes
+	shown   map[string]*shown // by kind of tasks: what the last view of its profile had
+}
+
+// A shown is what a view had of the speeds that were learnt.
+type shown struct {
+	speeds []float64
+	more   int // tasks that have finished since
 }
 
 // A job and its tasks.
@@ -201,7 +208,7 @@ func New(s Settings) (*Book, error) {
 	return &Book{
 		settings: s, numbers: map[string]int{}, batches: map[string]*batch{}, cleared: map[string]bool{},
 		places: map[string]int{}, attempts: map[int]*attempt{},
-		volatile: volatile{beats: map[string]*wire.Beat{}, strays: map[string]int{}, reports: map[int]*Input{}, touched: newChanges()},
+		volatile: volatile{beats: map[string]*wire.Beat{}, strays: map[string]int{}, reports: map[int]*Input{}, touched: newChanges(), shown: map[string]*shown{}},
 	}, nil
 }
 

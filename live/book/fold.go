@@ -164,6 +164,7 @@ func (b *Book) filled(what []dispatch.Happening) ([]dispatch.Happening, error) {
 		h.What = &dispatch.Job{
 			Submit: j.Submit, Deadline: j.Deadline, Priority: j.Job.Priority, MaxWorkers: j.Job.MaxWorkers,
 			Tasks: j.Job.Tasks, Work: j.Job.Work, Works: j.Job.Works, Estimate: j.Job.Estimate,
+			Kind: j.Job.Run.Profile(),
 		}
 	}
 	return what, nil
@@ -206,6 +207,7 @@ func (b *Book) note(p *wire.Plan) error {
 		}
 	}
 	b.countAdvice(p.Advice)
+	b.learn(p)
 	for _, n := range p.Cleared {
 		if err := b.clear(n); err != nil {
 			return err

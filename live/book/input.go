@@ -20,8 +20,9 @@ type Down struct{ Worker, Process string }
 // Changes are the names of all whose views changed.
 type Changes struct {
 	Jobs, Workers, Batches map[string]bool
+	Profiles               map[string]bool // kinds of tasks
 }
 
 func newChanges() Changes {
-	return Changes{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	return Changes{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 }

@@ -50,7 +50,10 @@ func changed(m maker, to rules) (maker, error) {
 	if to.isRigid() {
 		return rigid.Takeover(to.together, s)
 	}
-	if s.Rules.Learning != to.Learning {
+	if !to.Learning.Speeds {
+		s.Profiles = nil
+	}
+	if was := s.Rules.Learning; was.Default != to.Learning.Default || was.Window != to.Learning.Window {
 		for i := range s.Jobs {
 			s.Jobs[i].Learnt = nil
 		}

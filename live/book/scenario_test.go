@@ -40,6 +40,9 @@ func drawScenario(t *rapid.T, unit float64, speeds ...float64) scenario {
 	} else if rapid.Bool().Draw(t, "learns") {
 		s.Learning = dispatch.Learning{Default: 1.5, Window: number(0, 3, "window")}
 	}
+	if !s.isRigid() {
+		s.Learning.Speeds = rapid.Bool().Draw(t, "learns speeds")
+	}
 	if !s.isRigid() && rapid.Bool().Draw(t, "emergencies") {
 		s.Emergency = 3
 	}
@@ -56,7 +59,7 @@ func drawScenario(t *rapid.T, unit float64, speeds ...float64) scenario {
 	at := 0.0
 	for range number(1, 6, "jobs") {
 		at += unit * float64(number(0, 20, "gap"))
-		j := dispatch.Job{Submit: at, Priority: float64(number(0, 4, "priority")), Tasks: number(1, 6, "tasks")}
+		j := dispatch.Job{Submit: at, Priority: float64(number(0, 4, "priority")), Tasks: number(1, 6, "tasks"), Kind: "sleep"}
 		if rapid.Bool().Draw(t, "deadline") {
 			j.Deadline = at + unit*float64(number(1, 60, "in"))
 		}

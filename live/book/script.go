@@ -220,15 +220,16 @@ func (t *taking) decide(m moment) {
 		if b.reports[n].In.Failure != nil {
 			t.fails(n, a)
 		} else {
+			w := work(&b.jobs[a.Job].Job, a.Task)
 			t.tell(dispatch.Happening{
-				Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: n, Work: work(&b.jobs[a.Job].Job, a.Task),
+				Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: n, Work: w, Seconds: b.timed(w / a.Speed),
 			})
 		}
 		delete(b.reports, n)
 	}
 	for _, e := range m.edges {
 		if e.Up {
-			t.comeBack(e.Worker, 0)
+			t.comeBack(e.Worker, 0, false)
 			continue
 		}
 		if _, _, n, _ := b.maker.Hand(e.Worker); n > 0 {

@@ -326,8 +326,16 @@ func (t *taking) report(in *Input) {
 	}
 	t.ended[task], t.ending[r.Attempt] = true, true
 	t.tell(dispatch.Happening{
-		Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: r.Attempt, Work: r.Seconds * a.Speed,
+		Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: r.Attempt, Work: r.Seconds * a.Speed, Seconds: t.b.timed(r.Seconds),
 	})
+}
+
+// timed returns the seconds that a task took if something is learnt from them, else 0, which takes no room in plans.
+func (b *Book) timed(seconds float64) float64 {
+	if b.rules.Learning.Speeds {
+		return seconds
+	}
+	return 0
 }
 
 // failure takes in that an attempt failed.

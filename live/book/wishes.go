@@ -108,12 +108,12 @@ func (t *taking) beat(beat *wire.Beat) {
 		t.fail(n)
 		t.employ(n, beat)
 		if !beat.Leaving {
-			t.comeBack(n, beat.Speed)
+			t.comeBack(n, beat.Speed, false)
 		}
 	case beat.Leaving:
 		t.leave(n)
 	case isDown:
-		t.comeBack(n, 0)
+		t.comeBack(n, 0, false)
 	}
 	b.beats[beat.Worker] = beat
 	b.touched.Workers[beat.Worker] = true
@@ -138,8 +138,9 @@ func (t *taking) join(beat *wire.Beat) {
 	if n < 0 {
 		return
 	}
+	isAnother := n < len(b.workers)
 	t.employ(n, beat)
-	t.comeBack(n, beat.Speed)
+	t.comeBack(n, beat.Speed, isAnother)
 	b.beats[beat.Worker] = beat
 }
 
@@ -160,10 +161,10 @@ func (t *taking) employ(n int, beat *wire.Beat) {
 	t.plan.NewWorkers = append(t.plan.NewWorkers, w)
 }
 
-// comeBack tells that a worker is up.
-func (t *taking) comeBack(n int, speed float64) {
+// comeBack tells that a worker is up, and whether it is another than the one with its number before.
+func (t *taking) comeBack(n int, speed float64, isAnother bool) {
 	t.b.workers[n].Up = true
-	t.tell(dispatch.Happening{Kind: dispatch.Returned, Worker: n, Speed: speed})
+	t.tell(dispatch.Happening{Kind: dispatch.Returned, Worker: n, Speed: speed, New: isAnother})
 }
 
 // down takes in that a worker is missed.

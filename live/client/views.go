@@ -81,3 +81,16 @@ func (c *Client) Status(ctx context.Context) (*wire.Status, error) {
 	}
 	return s, nil
 }
+
+// Profiles tells what was learnt of the speeds of workers at kinds of tasks, if the manager learns them: those that changed last at the
+// end.
+func (c *Client) Profiles(ctx context.Context) (profiles []wire.ProfileView, err error) {
+	err = c.values(ctx, wire.ProfilesBucket, func(data []byte) error {
+		v, err := wire.DecodeProfileView(data)
+		if err == nil {
+			profiles = append(profiles, *v)
+		}
+		return err
+	})
+	return profiles, err
+}

@@ -59,6 +59,9 @@ func Assign(q *wire.Assignment) error {
 		requests[i] = dispatch.Request{
 			Priority: j.Priority, Deadline: j.Deadline, Tasks: j.Tasks, Work: j.Work, MaxWorkers: j.MaxWorkers, Speeds: j.Speeds,
 		}
+		if j.Speeds == nil {
+			requests[i].Speeds = q.Profiles[j.Kind]
+		}
 	}
 	jobs, err := p.Assign(requests, q.Speeds, q.Now)
 	if err != nil {

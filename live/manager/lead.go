@@ -113,7 +113,7 @@ func (l *leader) begin() error {
 			l.waiting[j.Name] = clock(l.book.Epoch() + j.Submit)
 		}
 	}
-	l.show(l.book.Jobs(), l.book.Workers(), l.book.Batches())
+	l.show(l.book.Jobs(), l.book.Workers(), l.book.Batches(), l.book.Profiles())
 	for _, o := range l.book.Orders() {
 		if err := l.orders.order(o.Worker, &o.Order); err != nil {
 			return err

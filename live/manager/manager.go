@@ -78,7 +78,7 @@ func (m *manager) open(ctx context.Context) (err error) {
 	if m.leader, err = m.js.KeyValue(ctx, wire.LeaderBucket); err != nil {
 		return fmt.Errorf("%s: %w", wire.LeaderBucket, err)
 	}
-	for _, name := range []string{wire.JobsBucket, wire.WorkersBucket, wire.BatchesBucket} {
+	for _, name := range []string{wire.JobsBucket, wire.WorkersBucket, wire.BatchesBucket, wire.ProfilesBucket} {
 		if _, err = m.js.KeyValue(ctx, name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

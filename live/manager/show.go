@@ -54,7 +54,7 @@ func (l *leader) timeStarts(p *wire.Plan) {
 }
 
 // show has views written.
-func (l *leader) show(jobs []wire.JobView, workers []wire.WorkerView, batches []wire.BatchView) {
+func (l *leader) show(jobs []wire.JobView, workers []wire.WorkerView, batches []wire.BatchView, profiles []wire.ProfileView) {
 	values := map[key][]byte{}
 	add := func(bucket, name string, view wire.Message) {
 		data, err := wire.Encode(view)
@@ -73,6 +73,9 @@ func (l *leader) show(jobs []wire.JobView, workers []wire.WorkerView, batches []
 	}
 	for i := range batches {
 		add(wire.BatchesBucket, batches[i].Name, &batches[i])
+	}
+	for i := range profiles {
+		add(wire.ProfilesBucket, profiles[i].Kind, &profiles[i])
 	}
 	l.views.set(l.book.Number(), values)
 }
@@ -93,7 +96,7 @@ func (l *leader) complete(w *wire.WorkerView) {
 // showChanges has the views written that changed.
 func (l *leader) showChanges() {
 	c := l.book.Changes()
-	if len(c.Jobs)+len(c.Workers)+len(c.Batches) == 0 {
+	if len(c.Jobs)+len(c.Workers)+len(c.Batches)+len(c.Profiles) == 0 {
 		return
 	}
 	var jobs []wire.JobView
@@ -122,7 +125,11 @@ func (l *leader) showChanges() {
 		}
 	}
 	l.views.set(l.book.Number(), gone)
-	l.show(jobs, workers, batches)
+	var profiles []wire.ProfileView
+	if len(c.Profiles) > 0 {
+		profiles = slices.DeleteFunc(l.book.Profiles(), func(v wire.ProfileView) bool { return !c.Profiles[v.Kind] })
+	}
+	l.show(jobs, workers, batches, profiles)
 }
 
 // status returns how the cluster stands.

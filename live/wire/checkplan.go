@@ -72,6 +72,8 @@ func checkHappening(h *dispatch.Happening) error {
 		return input.Errorf("attempt", h.Attempt, wantAttempt)
 	case !isTime(h.Work):
 		return input.Errorf("work", h.Work, wantTime)
+	case !isTime(h.Seconds):
+		return input.Errorf("seconds", h.Seconds, wantTime)
 	case h.Speed != 0 && !isSpeed(h.Speed):
 		return input.Errorf("speed", h.Speed, wantSpeed)
 	}
@@ -162,6 +164,20 @@ func (v *JobView) Check() error {
 // Check checks a view of a worker.
 func (v *WorkerView) Check() error {
 	return cmp.Or(checkVersion(v.Version), CheckName("name", v.Name), checkFacts(v.Facts))
+}
+
+// Check checks a view of speeds.
+func (v *ProfileView) Check() error {
+	err := cmp.Or(checkVersion(v.Version),
+		must(len(v.Kind) <= 2*maxName+1 && isText(v.Kind), "kind", v.Kind, "a kind of tasks"),
+		must(len(v.Workers) <= MaxWorkers, "workers", len(v.Workers), "at most 1000 workers"))
+	for i := 0; i < len(v.Workers) && err == nil; i++ {
+		w, path := &v.Workers[i], input.Index("workers", i)
+		err = cmp.Or(CheckName(path+".name", w.Name), must(isSpeed(w.Speed), path+".speed", w.Speed, wantSpeed),
+			must(isSpeed(w.Declared), path+".declared", w.Declared, wantSpeed), must(isNumber(w.Tasks), path+".tasks", w.Tasks, wantNumber),
+			must(isTime(w.Seconds), path+".seconds", w.Seconds, wantTime))
+	}
+	return err
 }
 
 // Check checks a view of a batch.

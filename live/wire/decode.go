@@ -94,6 +94,7 @@ func DecodeAnswer(data []byte) (*Answer, error)           { return decode[Answer
 func DecodeJobView(data []byte) (*JobView, error)         { return decode[JobView](data) }
 func DecodeWorkerView(data []byte) (*WorkerView, error)   { return decode[WorkerView](data) }
 func DecodeBatchView(data []byte) (*BatchView, error)     { return decode[BatchView](data) }
+func DecodeProfileView(data []byte) (*ProfileView, error) { return decode[ProfileView](data) }
 func DecodeClusterView(data []byte) (*ClusterView, error) { return decode[ClusterView](data) }
 
 // DecodeWish reads a wish, whose subject says what is asked of whom.

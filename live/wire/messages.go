@@ -37,6 +37,15 @@ type Run struct {
 	Limit   float64           `json:"limit,omitempty"`   // seconds after which the task is ended, 0 for none
 }
 
+// Profile returns the name under which the speeds of workers at tasks that do this are learnt: the kind, and of a command also the
+// program, as in command.bill.
+func (r *Run) Profile() string {
+	if r.Program != "" {
+		return r.Kind + "." + r.Program
+	}
+	return r.Kind
+}
+
 // A Report says that a task is done: it is the result. Its subject is [Order.ReportTo].
 type Report struct {
 	Version int     `json:"v"`

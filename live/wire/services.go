@@ -59,11 +59,15 @@ type Point struct {
 
 // An Assignment is a question to a policy without the rest of the system, and its answer.
 type Assignment struct {
-	Policy  string     `json:"policy"` // as pfq dispatch names them
-	Now     float64    `json:"now"`
-	Jobs    []AskedJob `json:"jobs"`
-	Speeds  []float64  `json:"speeds"`            // of the workers
-	Workers []*string  `json:"workers,omitempty"` // the answer: the job of each worker, null for none
+	Policy string     `json:"policy"` // as pfq dispatch names them
+	Now    float64    `json:"now"`
+	Jobs   []AskedJob `json:"jobs"`
+	Speeds []float64  `json:"speeds"` // of the workers
+
+	// Profiles are the speeds of the workers at kinds of tasks, of jobs that have none of their own.
+	Profiles map[string][]float64 `json:"profiles,omitempty"`
+
+	Workers []*string `json:"workers,omitempty"` // the answer: the job of each worker, null for none
 }
 
 // An AskedJob is what a policy looks at.
@@ -76,8 +80,9 @@ type AskedJob struct {
 	MaxWorkers int       `json:"max_workers,omitempty"`
 	Speeds     []float64 `json:"speeds,omitempty"` // of the workers at this job, if they are others
 
+	Kind string `json:"kind,omitempty"` // of its tasks, as in Profiles
+
 	// These a policy service is told besides.
-	Kind   string  `json:"kind,omitempty"`   // of its tasks
 	Submit float64 `json:"submit,omitempty"` // time
 	Hand   int     `json:"hand,omitempty"`   // workers that have a task of the job in hand
 }

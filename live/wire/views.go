@@ -82,6 +82,24 @@ type BatchView struct {
 	Refused string   `json:"refused,omitempty"` // why, if it was not
 }
 
+// A ProfileView is what was learnt of the speeds of workers at a kind of tasks: the value of the kind in [ProfilesBucket], of each
+// worker that has finished some.
+type ProfileView struct {
+	Version int             `json:"v"`
+	Kind    string          `json:"kind"` // as [Run.Profile] says
+	At      float64         `json:"at"`   // time
+	Workers []ProfileWorker `json:"workers"`
+}
+
+// A ProfileWorker is a worker in a profile.
+type ProfileWorker struct {
+	Name     string  `json:"name"`
+	Speed    float64 `json:"speed"`    // that policies are told
+	Declared float64 `json:"declared"` // by the worker itself
+	Tasks    int     `json:"tasks"`    // that the speed is learnt from
+	Seconds  float64 `json:"seconds"`  // that one of them took on average
+}
+
 // A ClusterView is the whole at one look.
 type ClusterView struct {
 	Version int     `json:"v"`

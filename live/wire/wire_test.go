@@ -68,6 +68,7 @@ func goodMessages() []struct {
 		{&JobView{Version: 1, Name: "j", Batch: "b", State: JobPresent, Start: &aTime}, as(DecodeJobView)},
 		{&WorkerView{Version: 1, Name: "w", State: WorkerBusy}, as(DecodeWorkerView)},
 		{&BatchView{Version: 1, Name: "b", Jobs: []string{"j"}}, as(DecodeBatchView)},
+		{&ProfileView{Version: 1, Kind: "command.bill", At: 3, Workers: []ProfileWorker{{"w", 0.5, 1, 7, 2.5}}}, as(DecodeProfileView)},
 		{&ClusterView{Version: 1, Leader: "m", Counts: Counts{Jobs: 1}}, as(DecodeClusterView)},
 		{&Question{Version: 1, Plan: 7, Epoch: 1e9, Assignment: Assignment{Policy: "edf", Now: 3, Jobs: []AskedJob{{Name: "j", Tasks: 2, Work: 5, Kind: "sleep", Hand: 1}},
 			Speeds: []float64{1, 2}}, About: []AskedWorker{{Name: "w0", Facts: map[string]any{"gpus": 2.0}}, {Name: "w1", Job: "j", Since: 2, Load: 0.5}}}, as(DecodeQuestion)},
@@ -225,9 +226,10 @@ func FuzzDecodePlan(f *testing.F)        { fuzz(f, 11) }
 func FuzzDecodeJobView(f *testing.F)     { fuzz(f, 12) }
 func FuzzDecodeWorkerView(f *testing.F)  { fuzz(f, 13) }
 func FuzzDecodeBatchView(f *testing.F)   { fuzz(f, 14) }
-func FuzzDecodeClusterView(f *testing.F) { fuzz(f, 15) }
-func FuzzDecodeQuestion(f *testing.F)    { fuzz(f, 16) }
-func FuzzDecodeAnswer(f *testing.F)      { fuzz(f, 17) }
+func FuzzDecodeProfileView(f *testing.F) { fuzz(f, 15) }
+func FuzzDecodeClusterView(f *testing.F) { fuzz(f, 16) }
+func FuzzDecodeQuestion(f *testing.F)    { fuzz(f, 17) }
+func FuzzDecodeAnswer(f *testing.F)      { fuzz(f, 18) }
 func FuzzUnseal(f *testing.F) {
 	sealed, err := Seal(1, 2, []byte("{}"))
 	if err != nil {

@@ -23,6 +23,7 @@ type managerFlags struct {
 	policy, service  string
 	learn, emergency float64
 	learnLast        int
+	learnSpeeds      bool
 	lostAfter        time.Duration
 	replan, settle   time.Duration
 }
@@ -34,6 +35,7 @@ func (f *managerFlags) add(cmd *cobra.Command) {
 	cli.AddText(cmd, &f.service, "policy-service", "", "a name of letters, digits, _ and -", "`NAME` of a service with a policy of one's own, which is asked first; --policy decides where it does not answer within 0.2 s")
 	addNumber(cmd, &f.learn, "learn", "", "seconds that a task is taken to run until one of its job is done; then what tasks took counts, not what their jobs say")
 	addInt(cmd, &f.learnLast, "learn-last", 0, math.MaxInt32, "with --learn: how many tasks of a job the mean is over, the last to finish; 0 for all")
+	cli.AddSwitch(cmd, &f.learnSpeeds, "learn-speeds", "learn how fast each worker is at each kind of task; then that counts, not what workers say")
 	addNumber(cmd, &f.emergency, "emergency", "", "`PRIORITY` from which on jobs take workers from tasks in hand")
 	addDuration(cmd, &f.lostAfter, "lost-after", 10*time.Millisecond, "how long a worker may be silent")
 	addDuration(cmd, &f.replan, "replan", 0, "how often to plan anew though nothing happens; 0s for never")
@@ -57,10 +59,12 @@ func (f *managerFlags) settings() (manager.Settings, error) {
 	case f.learnLast > 0 && f.learn == 0:
 		return s, input.Errorf("--learn-last", f.learnLast, "0 without --learn")
 	case policy.Baseline == nil:
-		s.Rules = dispatch.Rules{Policy: policy.Policy, Learning: dispatch.Learning{Default: f.learn, Window: f.learnLast}, Emergency: f.emergency}
+		s.Rules = dispatch.Rules{Policy: policy.Policy, Learning: dispatch.Learning{Default: f.learn, Window: f.learnLast, Speeds: f.learnSpeeds}, Emergency: f.emergency}
 		return s, nil
 	case f.service != "":
 		return s, fmt.Errorf("--policy-service is of no use with --policy %s, under which the tasks of a job begin together", policy)
+	case f.learnSpeeds:
+		return s, fmt.Errorf("--learn-speeds is of no use with --policy %s, which takes workers for alike", policy)
 	case f.learn > 0:
 		return s, fmt.Errorf("--learn is of no use with --policy %s, under which jobs say for how long they ask", policy)
 	case f.emergency > 0:
