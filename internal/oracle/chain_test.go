@@ -1,0 +1,43 @@
+package oracle
+
+import (
+	"math/big"
+	"testing"
+)
+
+// The queue M/M/2 with room for four, with moves of rate 0 and to the state itself, has the weights of birth and death.
+func TestChain(t *testing.T) {
+	lambda := big.NewRat(3, 2)
+	c := NewChain(2, func(n int, move func(int, *big.Rat)) {
+		if n < 4 {
+			move(n+1, lambda)
+		}
+		if n > 0 {
+			move(n-1, big.NewRat(int64(min(n, 2)), 1))
+		}
+		move(n, big.NewRat(7, 1))
+		move(9, new(big.Rat))
+	})
+	if len(c.Prob) != 5 {
+		t.Errorf("%d states, want 5", len(c.Prob))
+	}
+	weight, total := []*big.Rat{big.NewRat(1, 1)}, big.NewRat(1, 1)
+	for n := 1; n <= 4; n++ {
+		w := new(big.Rat).Mul(weight[n-1], lambda)
+		weight = append(weight, w.Quo(w, big.NewRat(int64(min(n, 2)), 1)))
+		total.Add(total, w)
+	}
+	for n, w := range weight {
+		if want := new(big.Rat).Quo(w, total); c.Prob[n].Cmp(want) != 0 {
+			t.Errorf("π(%d) = %v, want %v", n, c.Prob[n], want)
+		}
+	}
+	mean := c.Mean(func(n int) *big.Rat { return big.NewRat(int64(n), 1) })
+	want := new(big.Rat)
+	for n, w := range weight {
+		want.Add(want, new(big.Rat).Mul(w, big.NewRat(int64(n), 1)))
+	}
+	if want.Quo(want, total); mean.Cmp(want) != 0 {
+		t.Errorf("mean %v, want %v", mean, want)
+	}
+}

@@ -1,0 +1,285 @@
+package loss
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"productform/internal/input"
+	"productform/internal/ranktable"
+	"productform/num"
+)
+
+// maxSets is the most classes, or with tokens servers, of a compatibility graph: their sets are tabulated.
+const maxSets = 20
+
+// A bound is a limit that can be reached, in units of the greatest common divisor of what jobs take of it.
+type bound struct {
+	classes []int
+	units   []int // of a job of each class
+	most    int
+}
+
+// bounds returns the limits and the room, without those that the sources cannot reach.
+func (m *Model) bounds() []bound {
+	limits := slices.Clone(m.Limits)
+	if m.Room > 0 {
+		all := make([]int, len(m.Classes))
+		for k := range all {
+			all[k] = k
+		}
+		limits = append(limits, Limit{Classes: all, Most: m.Room})
+	}
+	var list []bound
+	for _, l := range limits {
+		b, most, unbounded := bound{classes: l.Classes}, 0, false
+		for _, k := range l.Classes {
+			c := &m.Classes[k]
+			b.units = append(b.units, c.units())
+			b.most = gcd(b.most, c.units())
+			most += min(c.Sources, maxUnits) * c.units()
+			unbounded = unbounded || c.Sources == 0
+		}
+		if !unbounded && most <= l.Most {
+			continue
+		}
+		g := b.most
+		for j := range b.units {
+			b.units[j] /= g
+		}
+		b.most = l.Most / g
+		list = append(list, b)
+	}
+	return list
+}
+
+// unbound returns the classes that no limit binds.
+func unbound(classes int, bounds []bound) (list []int) {
+	for k := range classes {
+		if !slices.ContainsFunc(bounds, func(b bound) bool { return slices.Contains(b.classes, k) }) {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// A builder makes a table of some members.
+type builder struct {
+	*table
+	size float64 // entries
+}
+
+func (b *builder) add(top int, soft bool) int {
+	b.axes = append(b.axes, axis{top: top, soft: soft})
+	b.size *= float64(top + 1)
+	return len(b.axes) - 1
+}
+
+// bind adds a hard axis to members.
+func (b *builder) bind(members, units []int, most int) int {
+	at := b.add(most, false)
+	for j, k := range members {
+		b.members[k].hard = append(b.members[k].hard, step{at, units[j]})
+	}
+	if len(members) == 1 {
+		b.members[members[0]].own = at
+	}
+	return at
+}
+
+// finish sets strides, if the table is not too large.
+func (b *builder) finish(bytesEach, maxBytes float64) (*table, error) {
+	if need := b.size * bytesEach; need > maxBytes {
+		return nil, &num.TooLargeError{States: b.size, Bytes: need, Limit: int64(maxBytes),
+			Input: input.Errorf("", fmt.Sprintf("a table of %.3g entries, some %.3g GB", b.size, need/1e9), "limits whose table takes at most %.3g GB (MaxBytes): a factor for each limit, class or server", maxBytes/1e9)}
+	}
+	stride := 1
+	for a := range b.axes {
+		b.axes[a].stride = stride
+		stride *= b.axes[a].top + 1
+	}
+	b.states = stride
+	for k := range b.members {
+		m := &b.members[k]
+		for _, h := range m.hard {
+			m.shift += h.units * b.axes[h.axis].stride
+		}
+		if m.soft >= 0 {
+			m.drops = b.axes[m.soft].stride
+		}
+	}
+	return b.table, nil
+}
+
+func newBuilder() *builder { return &builder{table: &table{jobs: -1, free: new(big.Rat)}, size: 1} }
+
+// newTable returns the table of the classes, of which rows[k] is the row of member k in the model: all, or where each job is served at
+// rate 1 those that a limit binds. The error is an [*UnstableError], a [*num.TooLargeError] or that of the context.
+func (m *Model) newTable(ctx context.Context, bytesEach, maxBytes float64) (t *table, rows []int, err error) {
+	b, bounds := newBuilder(), m.bounds()
+	member := make([]int, len(m.Classes))
+	unlimited := unbound(len(m.Classes), bounds)
+	for k := range m.Classes {
+		member[k] = -1
+		if m.Count > 0 || len(m.Servers) > 0 || !slices.Contains(unlimited, k) {
+			member[k] = len(rows)
+			rows = append(rows, k)
+			b.members = append(b.members, newMember(m.Classes[k].work(), m.Classes[k].Sources))
+		}
+	}
+	for _, l := range bounds {
+		members := make([]int, len(l.classes))
+		for j, k := range l.classes {
+			members[j] = member[k]
+		}
+		most := l.most
+		if c := &m.Classes[l.classes[0]]; len(members) == 1 && c.Sources > 0 {
+			most = min(most, c.Sources)
+		}
+		at := b.bind(members, l.units, most)
+		if len(members) == len(rows) && slices.Max(l.units) == 1 {
+			b.jobs = at
+		}
+	}
+	for k := range b.members {
+		if s := b.members[k].sources; s > 0 && b.members[k].own < 0 {
+			b.bind([]int{k}, []int{1}, s)
+		}
+	}
+	switch {
+	case m.Count > 0:
+		err = b.wait(m.Count, rows)
+	case len(m.Servers) > 0:
+		err = b.graph(ctx, m, rows)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err = b.finish(bytesEach, maxBytes)
+	return t, rows, err
+}
+
+func newMember(work *big.Rat, sources int) member {
+	return member{work: work, sources: sources, soft: -1, own: -1}
+}
+
+// wait adds what equal servers need: an axis that counts jobs, up to the number of servers if no limit does.
+func (b *builder) wait(servers int, rows []int) error {
+	b.servers = servers
+	if b.jobs < 0 {
+		b.jobs = b.add(servers, true)
+		for k := range b.members {
+			b.members[k].soft = b.jobs
+		}
+	}
+	var free []int
+	for k := range b.members {
+		if len(b.members[k].hard) == 0 {
+			free = append(free, rows[k])
+			b.free.Add(b.free, b.members[k].work)
+		}
+	}
+	if capacity := big.NewRat(int64(servers), 1); len(free) > 0 && b.free.Cmp(capacity) >= 0 {
+		return &UnstableError{Classes: free, Load: b.free, Capacity: capacity}
+	}
+	return nil
+}
+
+// graph adds what a compatibility graph needs: the set of members present.
+func (b *builder) graph(ctx context.Context, m *Model, rows []int) error {
+	n := len(b.members)
+	if n > maxSets {
+		return tooManySets("classes", n)
+	}
+	var servers [][]int
+	b.nodes = make([]uint, len(m.Servers))
+	for k, row := range rows {
+		servers = append(servers, m.Classes[row].Servers)
+		for _, s := range m.Classes[row].Servers {
+			b.nodes[s] |= 1 << k
+		}
+		if b.members[k].own < 0 {
+			b.members[k].soft = b.add(1, true)
+		}
+	}
+	var capacities []*big.Rat
+	for _, s := range m.Servers {
+		capacities = append(capacities, s.Capacity)
+	}
+	rank, err := ranktable.OfServers(ctx, servers, capacities)
+	if err != nil {
+		return err
+	}
+	var worst *UnstableError
+	ratio := big.NewRat(1, 1)
+	b.drain = make([]*big.Rat, len(rank))
+	b.drain[0] = new(big.Rat)
+	for set := 1; set < len(rank); set++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		load := new(big.Rat)
+		var free []int
+		for _, k := range ranktable.Members(set) {
+			if len(b.members[k].hard) == 0 {
+				load.Add(load, b.members[k].work)
+				free = append(free, rows[k])
+			}
+		}
+		b.drain[set] = new(big.Rat).Sub(rank[set], load)
+		if q := new(big.Rat).Quo(load, rank[set]); len(free) == len(ranktable.Members(set)) && q.Cmp(ratio) >= 0 && (worst == nil || q.Cmp(ratio) > 0) {
+			worst, ratio = &UnstableError{Classes: free, Load: load, Capacity: rank[set]}, q
+		}
+	}
+	if worst != nil {
+		return worst
+	}
+	return nil
+}
+
+func tooManySets(path string, n int) error {
+	return &num.TooLargeError{States: float64(uint64(1) << min(n, 63)),
+		Input: input.Errorf(path, fmt.Sprintf("%d of them", n), "at most %d, whose sets are tabulated, beside servers with names", maxSets)}
+}
+
+// newTokens returns the table of the free tokens: its members are the servers rows that classes with arrivals use, its nodes all classes.
+func (m *Model) newTokens(ctx context.Context, bytesEach, maxBytes float64) (t *table, rows []int, err error) {
+	b := newBuilder()
+	member := make([]int, len(m.Servers))
+	for s, server := range m.Servers {
+		member[s] = -1
+		if slices.ContainsFunc(m.Classes, func(c Class) bool { return c.ArrivalRate.Sign() > 0 && slices.Contains(c.Servers, s) }) {
+			member[s] = len(rows)
+			rows = append(rows, s)
+			b.members = append(b.members, newMember(new(big.Rat).Quo(server.Capacity, num.OrOne(m.Classes[0].MeanSize)), 0))
+			b.bind([]int{member[s]}, []int{1}, server.Tokens)
+		}
+	}
+	if len(rows) > maxSets {
+		return nil, nil, tooManySets("servers", len(rows))
+	}
+	classes, rates := make([][]int, len(rows)), make([]*big.Rat, len(m.Classes))
+	b.nodes = make([]uint, len(m.Classes))
+	for k, c := range m.Classes {
+		rates[k] = c.ArrivalRate
+		for _, s := range c.Servers {
+			if member[s] >= 0 {
+				classes[member[s]] = append(classes[member[s]], k)
+				b.nodes[k] |= 1 << member[s]
+			}
+		}
+	}
+	if b.drain, err = ranktable.OfServers(ctx, classes, rates); err != nil {
+		return nil, nil, err
+	}
+	t, err = b.finish(bytesEach, maxBytes)
+	return t, rows, err
+}

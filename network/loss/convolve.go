@@ -1,0 +1,81 @@
+package loss
+
+import (
+	"context"
+	"math/big"
+
+	"productform/internal/arithmetic"
+)
+
+func ratOf(n int) *big.Rat { return big.NewRat(int64(n), 1) }
+
+// convolve returns Σ_i a_i b_{j-i} for j up to most, or as far as there are terms.
+func convolve(ctx context.Context, a, b []arithmetic.Number, most int) ([]arithmetic.Number, error) {
+	if len(a) == 1 && isOne(a[0]) {
+		return b[:min(len(b), most+1)], nil
+	}
+	if len(b) == 1 && isOne(b[0]) {
+		return a[:min(len(a), most+1)], nil
+	}
+	return spread(ctx, a, b, min(len(a)+len(b)-2, most), +1)
+}
+
+// correlate returns Σ_i a_i b_{i+j} for j up to most.
+func correlate(ctx context.Context, a, b []arithmetic.Number, most int) ([]arithmetic.Number, error) {
+	return spread(ctx, a, b, most, -1)
+}
+
+// spread adds a_i b_j to the entry j+i, or j-i if sign is -1.
+func spread(ctx context.Context, a, b []arithmetic.Number, most, sign int) ([]arithmetic.Number, error) {
+	out := make([]arithmetic.Number, most+1)
+	zero := a[0].Zero()
+	for j := range out {
+		out[j] = zero
+	}
+	float := zero.Exact == nil && zero.Interval.Low == nil
+	terms, worstA, worstB := 0.0, 0.0, 0.0
+	var wide []arithmetic.Wide
+	if float {
+		wide = make([]arithmetic.Wide, most+1)
+		for _, y := range b {
+			worstB = max(worstB, y.Bound)
+		}
+	}
+	for i, x := range a {
+		if isZero(x) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		low, high := max(0, -sign*i), min(len(b)-1, most-sign*i) // 0 <= j + sign i <= most
+		if !float {
+			for j := low; j <= high; j++ {
+				out[j+sign*i] = out[j+sign*i].Add(x.Mul(b[j]))
+			}
+			continue
+		}
+		terms, worstA = terms+1, max(worstA, x.Bound)
+		for j := low; j <= high; j++ {
+			wide[j+sign*i] = wide[j+sign*i].Plus(x.Wide.Times(b[j].Wide))
+		}
+	}
+	if float { // a product rounds once, and each term takes part in fewer additions than there are terms, of 2^-200 more each
+		bound := arithmetic.Compound(worstA, worstB, arithmetic.Roundings(terms+1))
+		for j := range out {
+			out[j] = arithmetic.FromWide(wide[j], bound)
+		}
+	}
+	return out, nil
+}
+
+func isOne(x arithmetic.Number) bool {
+	switch {
+	case x.Exact != nil:
+		return x.Exact.Cmp(ratOf(1)) == 0
+	case x.Interval.Low != nil:
+		one := big.NewFloat(1)
+		return x.Interval.Low.Cmp(one) == 0 && x.Interval.High.Cmp(one) == 0
+	}
+	return x.F == 1 && x.Exp == 0 && x.Bound == 0
+}

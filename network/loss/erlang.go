@@ -1,0 +1,135 @@
+package loss
+
+import (
+	"context"
+	"math/big"
+
+	"productform/internal/arithmetic"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// ErlangB returns the probability that all of n >= 0 servers are busy where jobs that find them so are lost, and also that an arriving
+// job is lost: with load a = λσ > 0,
+//
+//	1/B(0) = 1,  1/B(n) = 1 + n/a 1/B(n-1),
+//
+// in O(n) operations and no memory. It has bounds, Low and High, or is a fraction. The error is a *[num.InputError], a *[num.TooLargeError] for
+// fractions that would be too long, or that of the context.
+func ErlangB(ctx context.Context, n int, load *big.Rat, s Settings) (num.Value, error) {
+	return formula(n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) { return inverseB(ctx, n, load, one) },
+		func(inverse arithmetic.Number) arithmetic.Number { return inverse.One().Quo(inverse) })
+}
+
+// ErlangC returns the probability that an arriving job waits, of n >= 1 servers with a queue: with ρ = a/n < 1,
+//
+//	C = B / (1 - ρ + ρ B).
+//
+// The error is that of [ErlangB], or an [*UnstableError] if a >= n.
+func ErlangC(ctx context.Context, n int, load *big.Rat, s Settings) (num.Value, error) {
+	if n < 1 || n > maxUnits {
+		return num.Value{}, input.Errorf("n", n, "%s", wantUnits)
+	}
+	if err := input.CheckNumber("load", load, input.Positive); err != nil {
+		return num.Value{}, err
+	}
+	rho := new(big.Rat).Quo(load, ratOf(n))
+	slack := new(big.Rat).Sub(ratOf(1), rho)
+	if slack.Sign() <= 0 {
+		return num.Value{}, &UnstableError{Load: load, Capacity: ratOf(n)}
+	}
+	return formula(n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) { return inverseB(ctx, n, load, one) },
+		func(inverse arithmetic.Number) arithmetic.Number {
+			return inverse.One().Quo(inverse.Rational(slack).Mul(inverse).Add(inverse.Rational(rho)))
+		})
+}
+
+// Engset returns the probability that a job of one of N = sources >= 1 is lost that finds all of n >= 0 servers busy: with a source that has no job making one at
+// rate λ, and load a = λσ > 0,
+//
+//	1/E(0) = 1,  1/E(n) = 1 + n/((N-n) a) 1/E(n-1),
+//
+// 0 if n >= N: what the other N-1 sources do to the servers. The error is that of [ErlangB].
+func Engset(ctx context.Context, n, sources int, load *big.Rat, s Settings) (num.Value, error) {
+	if sources < 1 || sources > maxUnits {
+		return num.Value{}, input.Errorf("sources", sources, "%s", wantUnits)
+	}
+	return formula(n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) {
+		if n >= sources {
+			return one, nil
+		}
+		a := one.Rational(load)
+		return inverse(ctx, n, one, func(j int) arithmetic.Number {
+			return one.Rational(ratOf(j)).Quo(a.Mul(one.Rational(ratOf(sources - j))))
+		})
+	}, func(inverse arithmetic.Number) arithmetic.Number {
+		if n >= sources {
+			return inverse.Zero()
+		}
+		return inverse.One().Quo(inverse)
+	})
+}
+
+// inverseB returns 1/B(n).
+func inverseB(ctx context.Context, n int, load *big.Rat, one arithmetic.Number) (arithmetic.Number, error) {
+	a := one.Rational(load)
+	return inverse(ctx, n, one, func(j int) arithmetic.Number { return one.Rational(ratOf(j)).Quo(a) })
+}
+
+// inverse returns x_n, x_0 = 1, x_j = 1 + factor(j) x_{j-1}.
+func inverse(ctx context.Context, n int, one arithmetic.Number, factor func(j int) arithmetic.Number) (arithmetic.Number, error) {
+	x := one
+	for j := 1; j <= n; j++ {
+		if j%256 == 0 || one.Exact != nil {
+			if err := ctx.Err(); err != nil {
+				return x, err
+			}
+		}
+		x = one.Add(factor(j).Mul(x))
+	}
+	return x, nil
+}
+
+// formula evaluates a function of the end of a recursion with the engine of the settings.
+func formula(n int, load *big.Rat, s Settings, recursion func(one arithmetic.Number) (arithmetic.Number, error), answer func(arithmetic.Number) arithmetic.Number) (num.Value, error) {
+	if n < 0 || n > maxUnits {
+		return num.Value{}, input.Errorf("n", n, "an integer from 0 to %d", maxUnits)
+	}
+	if err := input.CheckNumber("load", load, input.Positive); err != nil {
+		return num.Value{}, err
+	}
+	s, err := s.checked()
+	if err != nil {
+		return num.Value{}, err
+	}
+	return byEngine(s, func(engine num.Engine, prec uint) (num.Value, float64, error) {
+		one := (&Model{Classes: []Class{{ArrivalRate: load}}})
+		if err := one.checkExact(engine, float64(n), 2*float64(n), float64(n)); err != nil {
+			return num.Value{}, 0, err
+		}
+		end, err := recursion(arithmetic.One(engine, prec))
+		if err != nil {
+			return num.Value{}, 0, err
+		}
+		x := answer(end)
+		o := output{exact: engine == num.Exact}
+		v := o.value(x)
+		if !(o.bound < 1) {
+			return num.Value{}, 0, ErrDigits
+		}
+		if engine == num.Float {
+			v.Low, v.High = around(x)
+		}
+		return v, max(o.bound, o.width), nil
+	})
+}
+
+// around returns bounds of a number that float64 arithmetic gave: f/(1+e) and f/(1-e), outward.
+func around(x arithmetic.Number) (low, high *big.Float) {
+	f := new(big.Float).SetMantExp(big.NewFloat(x.F), 512*x.Exp)
+	e := big.NewFloat(x.Bound)
+	one := big.NewFloat(1)
+	low = num.Down(64).Quo(f, num.Up(64).Add(one, e))
+	high = num.Up(64).Quo(f, num.Down(64).Sub(one, e))
+	return low, high
+}

@@ -1,0 +1,78 @@
+package loss_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math/big"
+	"strings"
+
+	"productform/network/loss"
+	"productform/num"
+)
+
+// Ten servers without a queue, at a load of five.
+func ExampleErlangB() {
+	b, err := loss.ErlangB(context.Background(), 10, big.NewRat(5, 1), loss.Settings{Engine: num.Exact})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.6f = %s\n", b.Float, b.Exact)
+	// Output: 0.018385 = 390625/21247437
+}
+
+// Calls and conferences on a link of 30 channels, of which conferences get at most 18.
+func ExampleSolve() {
+	m, err := loss.Read(strings.NewReader(`
+room: 30
+classes:
+  - {name: call, arrival_rate: 12}
+  - {name: conference, arrival_rate: 2, units: 6}
+limits:
+  - {classes: [conference], most: 18}
+`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := loss.Solve(context.Background(), m, loss.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for k, c := range r.Classes {
+		fmt.Printf("%-10s lost %.4f, in the system %.3f\n", m.Classes[k].Name, c.Blocking.Float, c.MeanJobs.Float)
+	}
+	fmt.Printf("channels in use %.3f\n", r.Room.MeanUnits.Float)
+	// Output:
+	// call       lost 0.0360, in the system 11.567
+	// conference lost 0.2838, in the system 1.432
+	// channels in use 20.162
+}
+
+// Two classes of jobs with a server each and one in common, all with three tokens.
+func ExampleSolve_tokens() {
+	m, err := loss.Read(strings.NewReader(`
+servers:
+  - {name: left, capacity: 1, tokens: 3}
+  - {name: both, capacity: 1, tokens: 3}
+  - {name: right, capacity: 1, tokens: 3}
+classes:
+  - {name: a, arrival_rate: 1, servers: [left, both]}
+  - {name: b, arrival_rate: 1.5, servers: [both, right]}
+`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := loss.Solve(context.Background(), m, loss.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("lost: %.4f of a, %.4f of b\n", r.Classes[0].Blocking.Float, r.Classes[1].Blocking.Float)
+	for s, server := range r.Servers {
+		fmt.Printf("%-5s busy %.4f, jobs %.3f\n", m.Servers[s].Name, server.Utilization.Float, server.MeanJobs.Float)
+	}
+	// Output:
+	// lost: 0.0720 of a, 0.1197 of b
+	// left  busy 0.6688, jobs 1.203
+	// both  busy 0.8102, jobs 1.667
+	// right busy 0.7695, jobs 1.522
+}

@@ -1,0 +1,50 @@
+package loss
+
+import "math/big"
+
+// A Model is a system in which arrivals that do not fit are lost. All numbers are rational and exactly those of the file. It has one of three
+// kinds of service: neither Count nor Servers, so that each job is served at rate 1 from its arrival on; Count; or Servers.
+type Model struct {
+	Count   int      // equal servers of rate 1, each for one job at a time while the others wait; 0 for another service
+	Servers []Server // of a compatibility graph: a job is served by all servers of its class, or with tokens by one of them
+	Room    int      // units that fit into the system, waiting and in service; 0 for any number
+	Limits  []Limit  // of what fits of some classes
+	Classes []Class
+}
+
+// A Server does Capacity units of work per unit of time.
+type Server struct {
+	Name     string
+	Capacity *big.Rat // C_s >= 0, > 0 with tokens
+	Tokens   int      // jobs that it can have, if each job is for one server; 0 if jobs are served by all their servers. All servers have some, or none
+}
+
+// A Limit is a number of units that fit of some classes together.
+type Limit struct {
+	Classes []int // rows of Model.Classes, not empty
+	Most    int   // n_L >= 1
+}
+
+// A Class is a kind of job.
+type Class struct {
+	Name        string
+	ArrivalRate *big.Rat // λ_k >= 0, jobs per unit of time; with Sources those of each source that has no job in the system
+	Sources     int      // N_k; 0 for arrivals from outside, a Poisson process
+	MeanSize    *big.Rat // σ_k > 0, mean work; nil means 1
+	Units       int      // b_k that a job takes; 0 means 1
+	Servers     []int    // rows of Model.Servers that can serve its jobs
+}
+
+// units returns b_k.
+func (c *Class) units() int { return max(c.Units, 1) }
+
+// work returns w_k = λ_k σ_k.
+func (c *Class) work() *big.Rat {
+	if c.MeanSize == nil {
+		return c.ArrivalRate
+	}
+	return new(big.Rat).Mul(c.ArrivalRate, c.MeanSize)
+}
+
+// hasTokens reports whether jobs are for one server each.
+func (m *Model) hasTokens() bool { return len(m.Servers) > 0 && m.Servers[0].Tokens > 0 }

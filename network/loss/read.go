@@ -1,0 +1,197 @@
+package loss
+
+import (
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+
+	"productform/internal/input"
+	"productform/internal/tree"
+)
+
+// A SyntaxError says where a file stops being JSON, YAML or text at all.
+type SyntaxError = tree.SyntaxError
+
+// Read reads a model from a text in JSON, if its first character other than a space is { or [, or else in YAML:
+//
+//	room: 100                              # units that fit in all; any number if left out
+//	classes:
+//	  - {name: voice, arrival_rate: 60}
+//	  - {name: video, arrival_rate: 1/2, mean_size: 3, units: 6}
+//	  - {name: office, sources: 20, arrival_rate: 0.1}
+//	limits:
+//	  - {classes: [video, office], most: 60}
+//
+// By "servers: 10" jobs wait for ten equal servers. Servers with names are a compatibility graph, and each class names its own:
+//
+//	servers: [{name: english, capacity: 2}, {name: both, capacity: 1}]
+//	classes: [{name: en, arrival_rate: 2, servers: [english, both]}]
+//	room: 20
+//
+// With tokens ({name: s, capacity: 1, tokens: 4}) each job is for one of the servers of its class.
+//
+// The error is a *[SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or repeated field, a
+// value of another type, and all that [Model.Check] refuses.
+func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
+
+// ReadFile reads a model from a file, as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as [Read]. Errors start
+// with the name of the file.
+func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
+
+func read(r io.Reader, format tree.Format) (*Model, error) {
+	root, err := tree.Read(r, format, "a model with classes and room, limits or servers")
+	if err != nil {
+		return nil, err
+	}
+	m, err := decode(root)
+	if err == nil {
+		err = root.AsWritten(m.Check())
+	}
+	if err != nil {
+		return nil, root.Locate(err)
+	}
+	return m, nil
+}
+
+func decode(root *tree.Node) (*Model, error) {
+	f, err := root.Fields("", "an object with classes and room, limits or servers", "servers", "room", "classes", "limits")
+	if err != nil {
+		return nil, err
+	}
+	m := new(Model)
+	if err := m.decodeServers(f["servers"]); err != nil {
+		return nil, err
+	}
+	if m.Room, err = count(f["room"], "room", wantUnits); err != nil {
+		return nil, err
+	}
+	rows := rowsOf(len(m.Servers), func(s int) string { return m.Servers[s].Name })
+	if m.Classes, err = list(f["classes"], "classes", "an array of classes", func(n *tree.Node, path string) (Class, error) { return decodeClass(n, path, rows) }); err != nil {
+		return nil, err
+	}
+	if f["limits"] == nil {
+		return m, nil
+	}
+	rows = rowsOf(len(m.Classes), func(k int) string { return m.Classes[k].Name })
+	m.Limits, err = list(f["limits"], "limits", "an array of limits", func(n *tree.Node, path string) (Limit, error) { return decodeLimit(n, path, rows) })
+	return m, err
+}
+
+func (m *Model) decodeServers(n *tree.Node) (err error) {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == tree.Number:
+		m.Count, err = count(n, "servers", wantUnits)
+	case n.Kind != tree.Array || len(n.Kids) == 0:
+		return input.Errorf("servers", n, "a number of equal servers, or an array of servers with names")
+	default:
+		m.Servers, err = list(n, "servers", "", decodeServer)
+	}
+	return err
+}
+
+func decodeServer(n *tree.Node, path string) (s Server, err error) {
+	f, err := n.Fields(path, "an object with name and capacity", "name", "capacity", "tokens")
+	if err != nil {
+		return s, err
+	}
+	if s.Name, err = f["name"].Name(path + ".name"); err != nil {
+		return s, err
+	}
+	if s.Capacity, err = f["capacity"].Rat(path+".capacity", input.Nonnegative); err != nil {
+		return s, err
+	}
+	s.Tokens, err = count(f["tokens"], path+".tokens", wantUnits)
+	return s, err
+}
+
+func decodeClass(n *tree.Node, path string, servers map[string]int) (c Class, err error) {
+	f, err := n.Fields(path, "an object with name and arrival_rate", "name", "arrival_rate", "sources", "mean_size", "units", "servers")
+	if err != nil {
+		return c, err
+	}
+	if c.Name, err = f["name"].Name(path + ".name"); err != nil {
+		return c, err
+	}
+	if c.ArrivalRate, err = f["arrival_rate"].Rat(path+".arrival_rate", input.Nonnegative); err != nil {
+		return c, err
+	}
+	if c.Sources, err = count(f["sources"], path+".sources", wantSources); err != nil {
+		return c, err
+	}
+	if f["mean_size"] != nil {
+		if c.MeanSize, err = f["mean_size"].Rat(path+".mean_size", input.Positive); err != nil {
+			return c, err
+		}
+	}
+	if c.Units, err = count(f["units"], path+".units", wantUnits); err != nil {
+		return c, err
+	}
+	if f["servers"] != nil {
+		c.Servers, err = list(f["servers"], path+".servers", "an array of names of servers", func(n *tree.Node, path string) (int, error) { return row(n, path, "server", servers) })
+	}
+	return c, err
+}
+
+func decodeLimit(n *tree.Node, path string, classes map[string]int) (l Limit, err error) {
+	f, err := n.Fields(path, "an object with classes and most", "classes", "most")
+	if err != nil {
+		return l, err
+	}
+	l.Classes, err = list(f["classes"], path+".classes", "an array of names of classes", func(n *tree.Node, path string) (int, error) { return row(n, path, "class", classes) })
+	if err != nil {
+		return l, err
+	}
+	if l.Most, err = f["most"].Integer(path+".most", maxUnits, wantUnits); err != nil {
+		return l, err
+	}
+	return l, nil
+}
+
+// list decodes each element of an array.
+func list[T any](n *tree.Node, path, want string, decode func(n *tree.Node, path string) (T, error)) ([]T, error) {
+	elements, err := n.Elements(path, want)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]T, len(elements))
+	for i := range elements {
+		if all[i], err = decode(&elements[i], input.Index(path, i)); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// count reads an integer, 0 if it is missing.
+func count(n *tree.Node, path, want string) (int, error) {
+	if n == nil {
+		return 0, nil
+	}
+	return n.Integer(path, maxUnits, want)
+}
+
+// rowsOf returns the row of each name, the first of those that have it.
+func rowsOf(n int, name func(int) string) map[string]int {
+	rows := make(map[string]int, n)
+	for i := n - 1; i >= 0; i-- {
+		rows[name(i)] = i
+	}
+	return rows
+}
+
+// row reads the name of a server or class.
+func row(n *tree.Node, path, what string, rows map[string]int) (int, error) {
+	name, err := n.Name(path)
+	if err != nil {
+		return 0, err
+	}
+	i, ok := rows[name]
+	if !ok {
+		names := slices.Values(slices.Sorted(maps.Keys(rows)))
+		return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s%s", what, tree.DidYouMean(name, names, input.Quote))
+	}
+	return i, nil
+}

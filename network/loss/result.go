@@ -1,0 +1,85 @@
+package loss
+
+import (
+	"fmt"
+	"math/big"
+
+	"productform/num"
+)
+
+// A Method is a way to the normalization G.
+type Method string
+
+// The methods.
+const (
+	Tree  Method = "tree"  // recursions over units, and convolutions along nested limits
+	Table Method = "table" // a table over units, sets of classes and busy servers
+)
+
+// Settings tunes [Solve]. The zero value asks for 1e-9 in 4 GiB.
+type Settings struct {
+	Engine   num.Engine // "" means Auto
+	RelTol   float64    // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
+	MaxBytes int64      // memory that tables may take; 0 means 4 GiB
+}
+
+// A Result holds the stationary measures of a system. Every number is within RelativeErrorBound of the exact value for the model as written;
+// one below 2^-1022, where the spacing of float64 is 2^-1074, is within that much more.
+type Result struct {
+	Engine             num.Engine // the engine that gave the numbers: Float, Enclose or Exact
+	Method             Method
+	States             int     // entries of the tables
+	RelativeErrorBound float64 // proved; 0 if the numbers are exact fractions, of which Float is the nearest
+
+	EmptyProbability *num.Value // that no job is in the system; nil if a class of Poisson arrivals shares nothing, whose part is exp(-w_k)
+	Blocking         *num.Value // probability that an arriving job, of whatever class, is lost; nil if none arrive
+	Throughput       num.Value  // jobs per unit of time that are let in
+	MeanJobs         num.Value  // in the system
+	MeanDelay        *num.Value // of the jobs let in; nil if there are none
+
+	Classes []ClassResult  // one a row of the model's classes
+	Servers []ServerResult // one a row of the model's servers
+	Room    *LimitResult   // of the room; nil if the model has none
+	Limits  []LimitResult  // one a row of the model's limits
+
+	width float64 // relative width of the widest enclosure
+}
+
+// A ClassResult holds the measures of one class.
+type ClassResult struct {
+	Offered    num.Value  // jobs per unit of time that arrive, those that are lost among them
+	Blocking   num.Value  // probability that an arriving job is lost, as it sees the system: of a class that never arrives, as it would see it
+	Throughput num.Value  // jobs per unit of time that are let in
+	MeanJobs   *num.Value // E[X_k]; nil with tokens, where servers do not tell classes apart
+	MeanDelay  *num.Value // of the jobs let in, E[X_k]/Throughput; nil if there are none, and with tokens
+
+	WaitProbability *num.Value // that a job let in finds all servers busy; nil without Model.Count
+	MeanQueue       *num.Value // jobs that wait for a server, in order of arrival; nil without Model.Count
+	MeanWaiting     *num.Value // of the jobs let in, MeanQueue/Throughput; nil without Model.Count and if there are none
+}
+
+// A ServerResult holds the measures of one server.
+type ServerResult struct {
+	Utilization num.Value  // probability that a job is present which it can serve, or with tokens, has been given
+	MeanJobs    *num.Value // jobs that have been given to it; nil without tokens
+	Throughput  *num.Value // jobs per unit of time given to it; nil without tokens
+}
+
+// A LimitResult tells how far a limit is used.
+type LimitResult struct {
+	MeanUnits   num.Value // E[Σ b_k X_k] of its classes
+	Utilization num.Value // MeanUnits over the units that fit
+}
+
+// An UnstableError names classes that nothing limits, whose jobs arrive at least as fast as they can be served. It wraps [num.ErrUnstable].
+type UnstableError struct {
+	Classes  []int    // rows of the model's classes
+	Load     *big.Rat // their work per unit of time
+	Capacity *big.Rat // of all servers that can do it, at most Load
+}
+
+func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
+
+func (e *UnstableError) Error() string {
+	return fmt.Sprintf("unstable: nothing limits the classes %v, which bring work %s per unit of time to servers that can do %s", e.Classes, e.Load.RatString(), e.Capacity.RatString())
+}

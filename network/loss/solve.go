@@ -1,0 +1,427 @@
+package loss
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"productform/internal/arithmetic"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// ErrDigits is the error of the engine Float where it has no proved digits, or its numbers leave the range of float64; Enclose and Exact
+// have digits then.
+var ErrDigits = errors.New("loss: float64 has no proved digits of the measures")
+
+// Solve returns the stationary measures of a system. Where each job is served from its arrival on and any two limits are nested or disjoint, it
+// works along the tree of limits ([Tree]): with n units at a limit and K Poisson classes O(K n) operations, and O(n²) for each class with sources and
+// each limit directly below it. Otherwise it works on a table ([Table]), whose entries are the product over
+//
+//   - n_L + 1 for each limit of n_L, in units of what its jobs have in common,
+//   - N_k + 1 for each class with N_k sources, and for servers with tokens their number + 1,
+//   - 2 for each class that has no limit of its own, in a compatibility graph,
+//   - the number of equal servers + 1, unless the room tells the number of jobs,
+//
+// in O(K) operations an entry.
+//
+// The error is that of [Model.Check] or a *[num.InputError] for settings out of range; an [*UnstableError], which wraps [num.ErrUnstable]; a
+// *[num.TooLargeError], at once, for a model that needs more than Settings.MaxBytes, more than 20 classes (servers, with tokens) in a
+// compatibility graph, or too long fractions; [ErrDigits], of the engine Float if asked for by name; or that of the context, soon after it
+// has ended. m is not modified.
+func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	s, err := s.checked()
+	if err != nil {
+		return nil, err
+	}
+	return byEngine(s, func(engine num.Engine, prec uint) (*Result, float64, error) {
+		r, err := m.solve(ctx, engine, prec, s)
+		if err != nil {
+			return nil, 0, err
+		}
+		return r, max(r.width, r.RelativeErrorBound), nil
+	})
+}
+
+// Enclosures start with firstPrecision bits and give up beyond maxPrecision.
+const firstPrecision, maxPrecision = 128, 1 << 14
+
+// byEngine answers with the engine of the settings, as Auto by float64 if its bound is within the tolerance, and by enclosures of as many bits as
+// that takes. solve also returns a bound of the relative error.
+func byEngine[T any](s Settings, solve func(engine num.Engine, prec uint) (T, float64, error)) (r T, err error) {
+	var bound float64
+	switch s.Engine {
+	case num.Exact:
+		r, _, err = solve(num.Exact, 0)
+		return r, err
+	case num.Float, num.Auto:
+		r, bound, err = solve(num.Float, 0)
+		if s.Engine == num.Float || err == nil && bound <= s.RelTol || err != nil && !errors.Is(err, ErrDigits) {
+			return r, err
+		}
+	}
+	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
+		if r, bound, err = solve(num.Enclose, prec); err != nil || bound <= s.RelTol {
+			return r, err
+		}
+	}
+	var none T
+	return none, input.Errorf("RelTol", s.RelTol, "a tolerance within reach of %d bits", maxPrecision)
+}
+
+// checked returns s with the values that zeros stand for, or the error for one out of range.
+func (s Settings) checked() (Settings, error) {
+	s.Engine = cmp.Or(s.Engine, num.Auto)
+	switch s.Engine {
+	case num.Auto, num.Float, num.Enclose, num.Exact:
+	default:
+		return s, input.Errorf("Engine", s.Engine, "auto, float, enclose or exact")
+	}
+	if !(s.RelTol >= 0 && s.RelTol < 1) {
+		return s, input.Errorf("RelTol", s.RelTol, "a number in (0, 1), or 0 for 1e-9")
+	}
+	if s.MaxBytes < 0 {
+		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 4 GiB")
+	}
+	s.RelTol, s.MaxBytes = cmp.Or(s.RelTol, 1e-9), cmp.Or(s.MaxBytes, 4<<30)
+	return s, nil
+}
+
+// solve solves with one engine.
+func (m *Model) solve(ctx context.Context, engine num.Engine, prec uint, s Settings) (*Result, error) {
+	x := &measures{m: m, engine: engine, one: arithmetic.One(engine, prec)}
+	n := len(m.Classes)
+	for _, list := range []*[]arithmetic.Number{&x.pass, &x.lost, &x.jobs, &x.wait, &x.queue} {
+		*list = make([]arithmetic.Number, n)
+	}
+	each := numberBytes(engine, prec)
+	var err error
+	roots, nested := m.forest()
+	switch {
+	case m.hasTokens():
+		err = x.byTokens(ctx, each, float64(s.MaxBytes))
+	case m.Count == 0 && len(m.Servers) == 0 && nested:
+		err = x.byTree(ctx, roots, each, s.MaxBytes)
+	default:
+		err = x.byTable(ctx, each, float64(s.MaxBytes))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x.result()
+}
+
+// numberBytes estimates the memory of a number.
+func numberBytes(engine num.Engine, prec uint) float64 {
+	const number, header = 56, 40
+	switch engine {
+	case num.Enclose:
+		return number + 2*(header+float64(prec)/8+16)
+	case num.Exact:
+		return number + 1000
+	}
+	return number
+}
+
+// maxExactSeconds bounds the time of fractions, by estimate.
+const maxExactSeconds = 1000
+
+// checkExact refuses fractions that would take too long: so many operations on the fractions of states with up to so many jobs, that are made of the
+// works and numbers of these jobs. The constants were measured, and are right within a factor of a few.
+func (m *Model) checkExact(engine num.Engine, states, operations, jobs float64) error {
+	if engine != num.Exact {
+		return nil
+	}
+	each := 1.0
+	for k := range m.Classes {
+		w := m.Classes[k].work()
+		each = max(each, float64(w.Num().BitLen()), float64(w.Denom().BitLen()))
+	}
+	longest := jobs * (each + math.Log2(2+jobs))
+	words := longest / 64
+	seconds := operations * (1e-6 + 2e-9*words*words)
+	if seconds <= maxExactSeconds {
+		return nil
+	}
+	return &num.TooLargeError{States: states, Input: input.Errorf("Engine", num.Exact,
+		"float or enclose: %.3g operations on fractions of up to %.3g bits would take some %.3g s", operations, longest, seconds)}
+}
+
+// measures hold what a method finds, as the engine knows it.
+type measures struct {
+	m      *Model
+	engine num.Engine
+	one    arithmetic.Number
+	method Method
+	states float64
+
+	empty            *arithmetic.Number
+	pass, lost       []arithmetic.Number // weights over G of what arrivals of each class see, that one job more fits, and does not; with sources Σ (N_k - x_k) π(x)
+	jobs             []arithmetic.Number // E[X_k]
+	wait, queue      []arithmetic.Number // with Model.Count: the part of pass in which all servers are busy, and E[jobs that wait]
+	busy             []arithmetic.Number // of each server
+	given, jobsGiven []arithmetic.Number // with tokens: jobs per unit of time, and mean jobs, of each server
+}
+
+// unlimited sets the measures of classes which nothing limits and which share nothing: X_k is Poisson of mean w_k, or binomial.
+func (x *measures) unlimited(classes []int) {
+	for _, k := range classes {
+		c := &x.m.Classes[k]
+		x.lost[k] = x.one.Zero()
+		x.pass[k] = x.one
+		x.jobs[k] = x.one.Rational(c.work())
+		if c.Sources == 0 {
+			if c.ArrivalRate.Sign() > 0 {
+				x.empty = nil
+			}
+			continue
+		}
+		idle := new(big.Rat).Add(ratOf(1), c.work())
+		idle.Inv(idle) // probability that a source is
+		x.pass[k] = x.one.Rational(idle).Mul(x.one.Rational(ratOf(c.Sources)))
+		x.jobs[k] = x.jobs[k].Mul(x.pass[k])
+		if x.empty != nil {
+			*x.empty = x.empty.Mul(power(x.one.Rational(idle), c.Sources))
+		}
+	}
+}
+
+// power returns a^n.
+func power(a arithmetic.Number, n int) arithmetic.Number {
+	p := a.One()
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			p = p.Mul(a)
+		}
+		a = a.Mul(a)
+	}
+	return p
+}
+
+// byTree solves a system in which each job is served from its arrival on, and limits are nested.
+func (x *measures) byTree(ctx context.Context, roots []*node, each float64, maxBytes int64) error {
+	x.method = Tree
+	longest, operations := 0, 0.0
+	for _, v := range roots {
+		states, ops := v.cost()
+		x.states, operations = x.states+states, operations+ops
+		longest = max(longest, v.most)
+	}
+	if need := x.states * each; need > float64(maxBytes) {
+		return tooLargeTree(x.states, need, maxBytes)
+	}
+	if err := x.m.checkExact(x.engine, x.states, operations, float64(longest)); err != nil {
+		return err
+	}
+	empty := x.one
+	x.empty = &empty
+	for _, v := range roots {
+		f := &forestRun{ctx: ctx, m: x.m, one: x.one, law: map[*node][]arithmetic.Number{}, part: map[*node][][]arithmetic.Number{}, pass: x.pass, lost: x.lost}
+		total, err := f.solveTree(v)
+		if err != nil {
+			return err
+		}
+		empty = empty.Quo(total)
+		for _, k := range v.rows {
+			x.jobs[k] = x.one.Rational(x.m.Classes[k].work()).Mul(x.pass[k])
+		}
+	}
+	x.unlimited(unbound(len(x.m.Classes), x.m.bounds()))
+	return nil
+}
+
+// byTable solves a system by a table of its classes.
+func (x *measures) byTable(ctx context.Context, each, maxBytes float64) error {
+	x.method = Table
+	t, rows, err := x.m.newTable(ctx, 2*each, maxBytes)
+	if err != nil {
+		return err
+	}
+	e, s, err := x.sweep(ctx, t, false)
+	if err != nil {
+		return err
+	}
+	jobs, queue, err := e.down()
+	if err != nil {
+		return err
+	}
+	for j, k := range rows {
+		x.pass[k], x.lost[k], x.wait[k] = s.pass[j].Quo(s.total), s.lost[j].Quo(s.total), s.wait[j].Quo(s.total)
+		x.jobs[k], x.queue[k] = jobs[j].Quo(s.total), queue[j].Quo(s.total)
+	}
+	for _, b := range s.serves {
+		x.busy = append(x.busy, b.Quo(s.total))
+	}
+	if x.m.Count == 0 && len(x.m.Servers) == 0 {
+		x.unlimited(unbound(len(x.m.Classes), x.m.bounds()))
+	}
+	return nil
+}
+
+// sweep computes the weights of a table and their sums.
+func (x *measures) sweep(ctx context.Context, t *table, tokens bool) (*evaluation, *sums, error) {
+	x.states = float64(t.states)
+	longest := 0.0
+	for _, a := range t.axes {
+		longest += float64(a.top)
+	}
+	if err := x.m.checkExact(x.engine, x.states, 3*x.states*float64(len(t.members)), longest); err != nil {
+		return nil, nil, err
+	}
+	e := t.evaluate(ctx, x.one)
+	if err := e.up(); err != nil {
+		return nil, nil, err
+	}
+	s, err := e.across(tokens)
+	if err != nil {
+		return nil, nil, err
+	}
+	empty := x.one.Quo(s.total)
+	if tokens {
+		empty = e.weight[t.states-1].Quo(s.total) // all tokens free
+	}
+	x.empty = &empty
+	return e, s, nil
+}
+
+// byTokens solves a system with tokens.
+func (x *measures) byTokens(ctx context.Context, each, maxBytes float64) error {
+	x.method = Table
+	t, rows, err := x.m.newTokens(ctx, each, maxBytes)
+	if err != nil {
+		return err
+	}
+	_, s, err := x.sweep(ctx, t, true)
+	if err != nil {
+		return err
+	}
+	zero := x.one.Zero()
+	used := make([]bool, len(x.m.Servers))
+	for range x.m.Servers {
+		x.busy, x.given, x.jobsGiven = append(x.busy, zero), append(x.given, zero), append(x.jobsGiven, zero)
+	}
+	for j, row := range rows {
+		used[row] = true
+		x.busy[row] = s.pass[j].Quo(s.total)
+		x.given[row] = x.busy[row].Mul(x.one.Rational(t.members[j].work))
+		x.jobsGiven[row] = s.left[j].Quo(s.total)
+	}
+	for k, c := range x.m.Classes {
+		x.pass[k], x.lost[k] = s.serves[k].Quo(s.total), s.rests[k].Quo(s.total)
+		for _, row := range c.Servers {
+			if !used[row] { // no other class takes its tokens
+				x.pass[k], x.lost[k] = x.one, zero
+			}
+		}
+	}
+	return nil
+}
+
+// result makes the result of the measures.
+func (x *measures) result() (*Result, error) {
+	r := &Result{Engine: x.engine, Method: x.method, States: int(x.states)}
+	o := &output{exact: x.engine == num.Exact}
+	if x.empty != nil {
+		r.EmptyProbability = o.pointer(*x.empty)
+	}
+	zero := x.one.Zero()
+	offered, accepted, jobs, lost := zero, zero, zero, zero
+	for k := range x.m.Classes {
+		c := &x.m.Classes[k]
+		rate := x.one.Rational(c.ArrivalRate)
+		in, out := x.pass[k].Mul(rate), x.lost[k].Mul(rate)
+		all := in.Add(out)
+		seen := x.pass[k].Add(x.lost[k])
+		row := ClassResult{Offered: o.value(all), Throughput: o.value(in), Blocking: o.value(x.lost[k].Quo(seen))}
+		offered, accepted, lost = offered.Add(all), accepted.Add(in), lost.Add(out)
+		if !x.m.hasTokens() {
+			jobs = jobs.Add(x.jobs[k])
+			row.MeanJobs = o.pointer(x.jobs[k])
+			if !isZero(in) {
+				row.MeanDelay = o.pointer(x.jobs[k].Quo(in))
+			}
+		}
+		if x.m.Count > 0 {
+			row.WaitProbability, row.MeanQueue = o.pointer(zero), o.pointer(x.queue[k])
+			if !isZero(x.pass[k]) {
+				row.WaitProbability = o.pointer(x.wait[k].Quo(x.pass[k]))
+			}
+			if !isZero(in) {
+				row.MeanWaiting = o.pointer(x.queue[k].Quo(in))
+			}
+		}
+		r.Classes = append(r.Classes, row)
+	}
+	for s := range x.busy {
+		row := ServerResult{Utilization: o.value(x.busy[s])}
+		if x.m.hasTokens() {
+			row.MeanJobs, row.Throughput = o.pointer(x.jobsGiven[s]), o.pointer(x.given[s])
+			jobs = jobs.Add(x.jobsGiven[s])
+		}
+		r.Servers = append(r.Servers, row)
+	}
+	r.Throughput, r.MeanJobs = o.value(accepted), o.value(jobs)
+	if !isZero(offered) {
+		r.Blocking = o.pointer(lost.Quo(offered))
+	}
+	if !isZero(accepted) {
+		r.MeanDelay = o.pointer(jobs.Quo(accepted))
+	}
+	x.limits(r, o)
+	r.RelativeErrorBound, r.width = o.bound, o.width
+	if !(o.bound < 1) {
+		return nil, fmt.Errorf("%w; engines enclose and exact have them", ErrDigits)
+	}
+	return r, nil
+}
+
+// limits sets how far limits are used.
+func (x *measures) limits(r *Result, o *output) {
+	use := func(classes []int, most int) LimitResult {
+		units := x.one.Zero()
+		for _, k := range classes {
+			units = units.Add(x.jobs[k].Mul(x.one.Rational(ratOf(x.m.Classes[k].units()))))
+		}
+		return LimitResult{MeanUnits: o.value(units), Utilization: o.value(units.Quo(x.one.Rational(ratOf(most))))}
+	}
+	for _, l := range x.m.Limits {
+		r.Limits = append(r.Limits, use(l.Classes, l.Most))
+	}
+	if x.m.Room > 0 {
+		all := make([]int, len(x.m.Classes))
+		for k := range all {
+			all[k] = k
+		}
+		room := use(all, x.m.Room)
+		r.Room = &room
+	}
+}
+
+// An output turns numbers into values, and keeps the largest of their errors.
+type output struct {
+	exact        bool
+	bound, width float64
+}
+
+func (o *output) value(x arithmetic.Number) num.Value {
+	v, fits := x.Value()
+	switch {
+	case math.IsInf(v.Float, 0):
+		o.bound = math.Inf(1)
+	case fits && !o.exact:
+		o.bound = max(o.bound, x.RelativeError())
+	}
+	o.width = max(o.width, x.Width())
+	return v
+}
+
+func (o *output) pointer(x arithmetic.Number) *num.Value {
+	v := o.value(x)
+	return &v
+}

@@ -1,0 +1,339 @@
+package loss
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"productform/internal/arithmetic"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// A node is a limit with what lies directly below it: classes that no smaller limit binds, and smaller limits.
+type node struct {
+	most             int   // units that fit
+	poisson, sources []int // rows of the model's classes
+	units            []int // of every class of the model, in the units of the tree
+	children         []*node
+	rows             []int // of all classes below
+}
+
+// forest returns the trees of the limits. ok is false unless any two limits are nested or disjoint.
+func (m *Model) forest() (roots []*node, ok bool) {
+	bounds := m.bounds()
+	slices.SortStableFunc(bounds, func(a, b bound) int { return cmp.Compare(len(a.classes), len(b.classes)) })
+	nodes := make([]*node, len(bounds))
+	place := make([]*node, len(m.Classes))
+	for l, b := range bounds {
+		nodes[l] = &node{most: m.mostOf(b), rows: b.classes}
+		below := map[*node]bool{}
+		for _, k := range b.classes {
+			if p := place[k]; p == nil {
+				if m.Classes[k].Sources > 0 {
+					nodes[l].sources = append(nodes[l].sources, k)
+				} else {
+					nodes[l].poisson = append(nodes[l].poisson, k)
+				}
+			} else if !below[p] {
+				below[p] = true
+				nodes[l].children = append(nodes[l].children, p)
+			}
+		}
+		for p := range below {
+			if !contains(b.classes, p.rows) {
+				return nil, false
+			}
+		}
+		for _, k := range b.classes {
+			place[k] = nodes[l]
+		}
+	}
+	seen := map[*node]bool{}
+	for _, p := range place {
+		if p != nil && !seen[p] {
+			seen[p] = true
+			p.divide(m)
+			roots = append(roots, p)
+		}
+	}
+	return roots, true
+}
+
+// mostOf returns the units of a bound as the model has them, those that sources leave out included.
+func (m *Model) mostOf(b bound) int { return b.most * m.Classes[b.classes[0]].units() / b.units[0] }
+
+func contains(set, subset []int) bool {
+	return !slices.ContainsFunc(subset, func(k int) bool { return !slices.Contains(set, k) })
+}
+
+// divide counts the units of a tree in their greatest common divisor.
+func (v *node) divide(m *Model) {
+	g := 0
+	for _, k := range v.rows {
+		g = gcd(g, m.Classes[k].units())
+	}
+	units := make([]int, len(m.Classes))
+	for _, k := range v.rows {
+		units[k] = m.Classes[k].units() / g
+	}
+	v.each(func(w *node) { w.most, w.units = w.most/g, units })
+}
+
+// each calls do for the node and those below.
+func (v *node) each(do func(*node)) {
+	do(v)
+	for _, c := range v.children {
+		c.each(do)
+	}
+}
+
+// cost returns the entries of all arrays of a tree, and the operations that fill them.
+func (v *node) cost() (states, operations float64) {
+	v.each(func(w *node) {
+		n, parts := float64(w.most+1), float64(len(w.children)+len(w.sources))
+		different := map[int]bool{}
+		for _, k := range w.rows {
+			different[w.units[k]] = true
+		}
+		states += n * (1 + 3*parts)
+		operations += n*float64(1+len(w.poisson)) + n*n/2*parts*float64(4+2*len(different))
+	})
+	return states, operations
+}
+
+// A view is what a class sees on the way up from a limit: at j units, the weights of the completions in which one job more fits, and does not.
+type view struct{ pass, lost []arithmetic.Number }
+
+// A forestRun evaluates trees in the arithmetic of an engine.
+type forestRun struct {
+	ctx  context.Context
+	m    *Model
+	one  arithmetic.Number
+	law  map[*node][]arithmetic.Number   // weights of j units in use below a limit
+	part map[*node][][]arithmetic.Number // its factors: the Poisson classes, then sources, then children
+
+	total      arithmetic.Number   // of the tree at hand
+	pass, lost []arithmetic.Number // of each class, over total: the arrivals' view, times N_k of sources
+}
+
+// solveTree sets pass and lost of the classes of a tree and returns its G.
+func (f *forestRun) solveTree(root *node) (arithmetic.Number, error) {
+	var err error
+	if _, err = f.up(root); err != nil {
+		return f.one, err
+	}
+	if f.total, err = f.sum(f.law[root]); err != nil {
+		return f.one, err
+	}
+	whole := f.zeros(root.most)
+	for j := range whole {
+		whole[j] = f.one
+	}
+	views := map[int]view{}
+	for _, k := range root.rows {
+		b := root.units[k]
+		if _, ok := views[b]; ok {
+			continue
+		}
+		v := view{f.zeros(root.most), f.zeros(root.most)}
+		for j := range whole {
+			if j+b <= root.most {
+				v.pass[j] = f.one
+			} else {
+				v.lost[j] = f.one
+			}
+		}
+		views[b] = v
+	}
+	return f.total, f.down(root, whole, views)
+}
+
+func (f *forestRun) zeros(most int) []arithmetic.Number {
+	zero := f.one.Zero()
+	a := make([]arithmetic.Number, most+1)
+	for j := range a {
+		a[j] = zero
+	}
+	return a
+}
+
+func (f *forestRun) number(n int) arithmetic.Number { return f.one.Rational(ratOf(n)) }
+
+// sum adds the entries of an array.
+func (f *forestRun) sum(a []arithmetic.Number) (arithmetic.Number, error) {
+	return arithmetic.Sum(f.ctx, 0, len(a)-1, func(j int) arithmetic.Number { return a[j] })
+}
+
+// up returns the weights of a limit, with those of what is below.
+func (f *forestRun) up(v *node) ([]arithmetic.Number, error) {
+	poisson, err := f.poisson(v)
+	if err != nil {
+		return nil, err
+	}
+	parts := [][]arithmetic.Number{poisson}
+	for _, k := range v.sources {
+		parts = append(parts, f.binomial(k, f.m.Classes[k].Sources, v.units[k], v.most))
+	}
+	for _, c := range v.children {
+		law, err := f.up(c)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, law)
+	}
+	law := parts[0]
+	for _, p := range parts[1:] {
+		if law, err = convolve(f.ctx, law, p, v.most); err != nil {
+			return nil, err
+		}
+	}
+	f.law[v], f.part[v] = law, parts
+	return law, nil
+}
+
+// poisson returns W(j), j W(j) = Σ_k b_k w_k W(j - b_k), over the Poisson classes directly below a limit.
+func (f *forestRun) poisson(v *node) ([]arithmetic.Number, error) {
+	if len(v.poisson) == 0 {
+		return []arithmetic.Number{f.one}, nil
+	}
+	w := f.zeros(v.most)
+	w[0] = f.one
+	flow := make([]arithmetic.Number, len(v.poisson)) // b_k w_k
+	for i, k := range v.poisson {
+		flow[i] = f.number(v.units[k]).Mul(f.one.Rational(f.m.Classes[k].work()))
+	}
+	for j := 1; j <= v.most; j++ {
+		if j%64 == 0 || f.one.Exact != nil {
+			if err := f.ctx.Err(); err != nil {
+				return nil, err
+			}
+		}
+		for i, k := range v.poisson {
+			if b := v.units[k]; b <= j {
+				w[j] = w[j].Add(flow[i].Mul(w[j-b]))
+			}
+		}
+		w[j] = w[j].Quo(f.number(j))
+	}
+	return w, nil
+}
+
+// binomial returns C(n, x) w_k^x at x b units, as far as they fit.
+func (f *forestRun) binomial(k, n, b, most int) []arithmetic.Number {
+	x := min(n, most/b)
+	a := f.zeros(x * b)
+	a[0] = f.one
+	work := f.one.Rational(f.m.Classes[k].work())
+	for i := 1; i <= x; i++ {
+		a[i*b] = a[(i-1)*b].Mul(work).Mul(f.number(n - i + 1)).Quo(f.number(i))
+	}
+	return a
+}
+
+// down takes whole, the weight of the completions of j units below a limit, and the views from there, to the classes below.
+func (f *forestRun) down(v *node, whole []arithmetic.Number, views map[int]view) error {
+	for _, k := range v.poisson {
+		if err := f.see(k, f.law[v], views[v.units[k]]); err != nil {
+			return err
+		}
+	}
+	parts := f.part[v]
+	if len(parts) == 1 {
+		return nil
+	}
+	after := make([][]arithmetic.Number, len(parts)+1) // products of the parts from t on
+	after[len(parts)] = []arithmetic.Number{f.one}
+	var err error
+	for t := len(parts) - 1; t > 0; t-- {
+		if after[t], err = convolve(f.ctx, parts[t], after[t+1], v.most); err != nil {
+			return err
+		}
+	}
+	before := parts[0]
+	for t := 1; t < len(parts); t++ {
+		rest, err := convolve(f.ctx, before, after[t+1], v.most)
+		if err != nil {
+			return err
+		}
+		if i := t - 1; i < len(v.sources) {
+			err = f.source(v, v.sources[i], rest, views)
+		} else {
+			err = f.child(v.children[i-len(v.sources)], rest, whole, views)
+		}
+		if err != nil {
+			return err
+		}
+		if before, err = convolve(f.ctx, before, parts[t], v.most); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// source sets what the sources of a class see: the system with one source less.
+func (f *forestRun) source(v *node, k int, rest []arithmetic.Number, views map[int]view) error {
+	n, b := f.m.Classes[k].Sources, v.units[k]
+	law := f.binomial(k, n-1, b, v.most)
+	var at view
+	var err error
+	if at.pass, err = correlate(f.ctx, rest, views[b].pass, len(law)-1); err != nil {
+		return err
+	}
+	if at.lost, err = correlate(f.ctx, rest, views[b].lost, len(law)-1); err != nil {
+		return err
+	}
+	if err := f.see(k, law, at); err != nil {
+		return err
+	}
+	f.pass[k], f.lost[k] = f.pass[k].Mul(f.number(n)), f.lost[k].Mul(f.number(n))
+	return nil
+}
+
+// child goes on to a smaller limit.
+func (f *forestRun) child(c *node, rest, whole []arithmetic.Number, views map[int]view) error {
+	below, err := correlate(f.ctx, rest, whole, c.most)
+	if err != nil {
+		return err
+	}
+	seen := map[int]view{}
+	for _, k := range c.rows {
+		b := c.units[k]
+		if _, ok := seen[b]; ok {
+			continue
+		}
+		var v view
+		if v.pass, err = correlate(f.ctx, rest, views[b].pass, c.most); err != nil {
+			return err
+		}
+		if v.lost, err = correlate(f.ctx, rest, views[b].lost, c.most); err != nil {
+			return err
+		}
+		for j := max(0, c.most-b+1); j <= c.most; j++ {
+			v.pass[j], v.lost[j] = f.one.Zero(), below[j]
+		}
+		seen[b] = v
+	}
+	return f.down(c, below, seen)
+}
+
+// see sets what class k sees, from weights of j units and the view there.
+func (f *forestRun) see(k int, law []arithmetic.Number, at view) error {
+	for _, s := range []struct {
+		sum  *arithmetic.Number
+		seen []arithmetic.Number
+	}{{&f.pass[k], at.pass}, {&f.lost[k], at.lost}} {
+		sum, err := arithmetic.Sum(f.ctx, 0, len(law)-1, func(j int) arithmetic.Number { return law[j].Mul(s.seen[j]) })
+		if err != nil {
+			return err
+		}
+		*s.sum = sum.Quo(f.total)
+	}
+	return nil
+}
+
+func tooLargeTree(states, bytes float64, maxBytes int64) error {
+	return &num.TooLargeError{States: states, Bytes: bytes, Limit: maxBytes,
+		Input: input.Errorf("", fmt.Sprintf("arrays of %.3g entries, some %.3g GB", states, bytes/1e9), "limits whose arrays take at most %.3g GB (MaxBytes)", float64(maxBytes)/1e9)}
+}
