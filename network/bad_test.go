@@ -23,6 +23,7 @@ const good = `stations:
 classes:
   - name: user
     population: 2
+    reference: think
     visits:
       - {station: think, mean_size: 5, next: {cpu: 1}}
       - {station: cpu, mean_size: 0.02, next: {disk: 0.6, think: 0.3, pool: 0.1}}
@@ -35,7 +36,6 @@ classes:
       - {station: cpu, mean_size: 1/3, next: {think/user: 1}}
   - name: reports
     population: 3
-    reference: tabled
     visits:
       - {station: ranked, visits: 1}
       - {station: tabled, visits: 2.5}
@@ -53,7 +53,7 @@ func TestGoodModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(m.Stations) != 7 || len(m.Classes) != 4 || m.Classes[0].Visits[5].Next[0] != (network.Branch{Class: 1, Visit: 0, Probability: m.Classes[0].Visits[5].Next[0].Probability}) ||
-		m.Classes[2].Reference != 1 || m.Classes[3].Visits[0].Next[1].Class != network.Leaves {
+		m.Classes[0].Reference != 0 || m.Classes[3].Visits[0].Next[1].Class != network.Leaves {
 		t.Fatalf("%+v", m)
 	}
 }
@@ -108,7 +108,7 @@ func TestMalformed(t *testing.T) {
 		{"population: 2\n", "population: 2.5\n", `line 11: classes[0].population = 5/2: want an integer from 0 to 1000000000`},
 		{"population: 2\n", "population: 0\n", `line 11: classes[0].population = 0: want at least one job in the chain of "user", "batch", or arrivals`},
 		{"population: 2\n", "population: 2\n    arrival_rate: 1\n", `line 11: classes[0].population = 2: want either a population (closed) or an arrival_rate (open)`},
-		{"  - name: batch\n", "  - name: batch\n    arrival_rate: 0.5\n", `line 20: classes[1].arrival_rate = 0.5: want none, for jobs of "batch" and "user" turn into one another, and "user" has a population: a chain is open or closed`},
+		{"  - name: batch\n", "  - name: batch\n    arrival_rate: 0.5\n", `line 21: classes[1].arrival_rate = 0.5: want none, for jobs of "batch" and "user" turn into one another, and "user" has a population: a chain is open or closed`},
 		{"arrival_rate: 0.7", "arrival_rate: -0.7", `line 29: classes[3].arrival_rate = -0.7: want a number >= 0`},
 		{"arrival_rate: 0.7", "population: 4", `line 30: classes[3].arrives = 2 branches: want no such field without arrival_rate`},
 		{"    arrival_rate: 0.7\n    arrives: {cpu: 0.9, disk: 0.1}\n", "    population: 4\n", `line 31: classes[3].visits[0].next.out = "1/2": want none, for the chain is closed`},
@@ -116,40 +116,41 @@ func TestMalformed(t *testing.T) {
 		{"arrives: {cpu: 0.9, disk: 0.1}", "arrives: {cpu: 0.9, cpu/user: 0.1}", `line 30: classes[3].arrives["cpu/user"] = 0.1: want a visit of the class itself`},
 		{"arrives: {cpu: 0.9, disk: 0.1}", "arrives: {cpu: 0.9, out: 0.1}", `line 30: classes[3].arrives.out = 0.1: want a visit of the class itself`},
 		{"arrives: {cpu: 0.9, disk: 0.1}", "arrives: [cpu]", `line 30: classes[3].arrives = an array: want an object from stations to probabilities`},
-		{"reference: tabled", "reference: cpu", `line 24: classes[2].reference = "cpu": want the name of a station that the class visits`},
-		{"  - name: batch\n    visits:\n", "  - name: batch\n    visits: []\n    old:\n", `line 21: classes[1].old = an array: want one of the fields name, population, arrival_rate, arrives, reference, visits`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: thinks, mean_size: 5, next: {cpu: 1}}", `line 13: classes[0].visits[0].station = "thinks": want the name of a station; did you mean "think"?`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 0, next: {cpu: 1}}", `line 13: classes[0].visits[0].mean_size = 0: want a number > 0`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5}", `line 13: classes[0].visits[0].next is missing: want where jobs go next with which probability, or visits, how often they come`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, visits: 2}", `line 14: classes[0].visits[1] = "cpu": want next at all visits of the class, or visits at all`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, visits: 2, next: {cpu: 1}}", `line 13: classes[0].visits[0].visits = 2: want either visits, a number, or next`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: cpu}", `line 13: classes[0].visits[0].next = a string "cpu": want an object from stations to probabilities`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {cpus: 1}}", `line 13: classes[0].visits[0].next.cpus = "cpus": want a station that the class visits, station/class, or out; did you mean "cpu"?`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {tabled: 1}}", `line 13: classes[0].visits[0].next.tabled = "tabled": want a station that the class visits; "tabled" is not among its visits`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {cpu: 0.5, out: 0.5}}", `line 13: classes[0].visits[0].next.out = 0.5: want none, for the chain is closed`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {cpu: 2, disk: -1}}", `line 13: classes[0].visits[0].next.disk = -1: want a probability, a number >= 0`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {cpu: 0.5, cpu: 0.5}}", `line 13: classes[0].visits[0].next.cpu = the number 0.5: want the field once; it is there already`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {cpu: 0.5, cpu/user: 0.5}}", `line 13: classes[0].visits[0].next.cpu = 0.5: want each way once`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {tabled/reports: 1}}", `line 13: classes[0].visits[0].next["tabled/reports"] = 1: want a class whose visits say where jobs go next`},
-		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, nodes: [s1], next: {cpu: 1}}", `line 13: classes[0].visits[0].nodes[0] = "s1": want the name of a node of station "think"`},
-		{"next: {disk: 0.6, think: 0.3, pool: 0.1}", "next: {disk: 0.6, think: 0.3, pool: 0.2}", `line 14: classes[0].visits[1].next = a sum of 11/10: want probabilities that sum to 1`},
-		{"next: {think/user: 1}", "next: {cpu: 1}", `line 13: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "cpu/batch" never get here again`},
-		{"{station: cpu, mean_size: 0.02", "{station: think, mean_size: 0.02", `line 14: classes[0].visits[1].station = "think": want each station once; a class that comes twice in a row is two classes`},
-		{"next: {cpu/batch: 1}", "next: {think: 1}", `line 21: classes[1].visits[0] = "cpu/batch": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "think/user" never get here again`},
-		{"nodes: [s1, s2]", "nodes: [s1, s3]", `line 16: classes[0].visits[3].nodes[1] = "s3": want the name of a node of station "pool"; did you mean "s1"?`},
-		{"nodes: [s1, s2]", "nodes: [s1, s1]", `line 16: classes[0].visits[3].nodes[1] = "s1": want each node once`},
-		{"nodes: [s1, s2]", "nodes: ['off']", `line 16: classes[0].visits[3].nodes = 1 of them: want a node of positive capacity`},
-		{"nodes: [s1, s2], ", "", `line 16: classes[0].visits[3].nodes is missing: want nodes of station "pool" that serve the class`},
+		{"population: 3\n", "population: 3\n    reference: tabled\n", `line 25: classes[2].reference = "tabled": want none, for visits are given per cycle`},
+		{"reference: think", "reference: tabled", `line 12: classes[0].reference = "tabled": want the name of a station that the class visits`},
+		{"  - name: batch\n    visits:\n", "  - name: batch\n    visits: []\n    old:\n", `line 22: classes[1].old = an array: want one of the fields name, population, arrival_rate, arrives, reference, visits`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: thinks, mean_size: 5, next: {cpu: 1}}", `line 14: classes[0].visits[0].station = "thinks": want the name of a station; did you mean "think"?`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 0, next: {cpu: 1}}", `line 14: classes[0].visits[0].mean_size = 0: want a number > 0`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5}", `line 14: classes[0].visits[0].next is missing: want where jobs go next with which probability, or visits, how often they come`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, visits: 2}", `line 15: classes[0].visits[1] = "cpu": want next at all visits of the class, or visits at all`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, visits: 2, next: {cpu: 1}}", `line 14: classes[0].visits[0].visits = 2: want either visits, a number, or next`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: cpu}", `line 14: classes[0].visits[0].next = a string "cpu": want an object from stations to probabilities`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {cpus: 1}}", `line 14: classes[0].visits[0].next.cpus = "cpus": want a station that the class visits, station/class, or out; did you mean "cpu"?`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {tabled: 1}}", `line 14: classes[0].visits[0].next.tabled = "tabled": want a station that the class visits; "tabled" is not among its visits`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {cpu: 0.5, out: 0.5}}", `line 14: classes[0].visits[0].next.out = 0.5: want none, for the chain is closed`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {cpu: 2, disk: -1}}", `line 14: classes[0].visits[0].next.disk = -1: want a probability, a number >= 0`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {cpu: 0.5, cpu: 0.5}}", `line 14: classes[0].visits[0].next.cpu = the number 0.5: want the field once; it is there already`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {cpu: 0.5, cpu/user: 0.5}}", `line 14: classes[0].visits[0].next.cpu = 0.5: want each way once`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, next: {tabled/reports: 1}}", `line 14: classes[0].visits[0].next["tabled/reports"] = 1: want a class whose visits say where jobs go next`},
+		{"{station: think, mean_size: 5, next: {cpu: 1}}", "{station: think, mean_size: 5, nodes: [s1], next: {cpu: 1}}", `line 14: classes[0].visits[0].nodes[0] = "s1": want the name of a node of station "think"`},
+		{"next: {disk: 0.6, think: 0.3, pool: 0.1}", "next: {disk: 0.6, think: 0.3, pool: 0.2}", `line 15: classes[0].visits[1].next = a sum of 11/10: want probabilities that sum to 1`},
+		{"next: {think/user: 1}", "next: {cpu: 1}", `line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "cpu/batch" never get here again`},
+		{"{station: cpu, mean_size: 0.02", "{station: think, mean_size: 0.02", `line 15: classes[0].visits[1].station = "think": want each station once; a class that comes twice in a row is two classes`},
+		{"next: {cpu/batch: 1}", "next: {think: 1}", `line 22: classes[1].visits[0] = "cpu/batch": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "think/user" never get here again`},
+		{"nodes: [s1, s2]", "nodes: [s1, s3]", `line 17: classes[0].visits[3].nodes[1] = "s3": want the name of a node of station "pool"; did you mean "s1"?`},
+		{"nodes: [s1, s2]", "nodes: [s1, s1]", `line 17: classes[0].visits[3].nodes[1] = "s1": want each node once`},
+		{"nodes: [s1, s2]", "nodes: ['off']", `line 17: classes[0].visits[3].nodes = 1 of them: want a node of positive capacity`},
+		{"nodes: [s1, s2], ", "", `line 17: classes[0].visits[3].nodes is missing: want nodes of station "pool" that serve the class`},
 		{"visits: 2.5", "visits: 0", `line 27: classes[2].visits[1].visits = 0: want a number > 0`},
 		{"visits: 2.5", "visits: 2, next: {ranked: 1}", `line 27: classes[2].visits[1].visits = 2: want either visits, a number, or next`},
-		{"population: 3\n    reference: tabled", "arrival_rate: 1", `line 8: stations[6].table.classes[0] = "reports": want classes of closed chains; a table ends`},
-		{"    population: 3\n    reference: tabled\n    visits:\n      - {station: ranked, visits: 1}\n      - {station: tabled, visits: 2.5}", "    arrival_rate: 2\n    visits:\n      - {station: ranked, visits: 0.5}", `line 24: classes[2].visits = 1/2 in all: want at least one visit per arrival; jobs that visit nothing are not to arrive`},
+		{"population: 3", "arrival_rate: 1", `line 8: stations[6].table.classes[0] = "reports": want classes of closed chains; a table ends`},
+		{"    population: 3\n    visits:\n      - {station: ranked, visits: 1}\n      - {station: tabled, visits: 2.5}", "    arrival_rate: 2\n    visits:\n      - {station: ranked, visits: 0.5}", `line 25: classes[2].visits = 1/2 in all: want at least one visit per arrival; jobs that visit nothing are not to arrive`},
 		{"    arrives: {cpu: 0.9, disk: 0.1}\n    visits:\n      - {station: cpu, next: {disk: 1/2, out: 1/2}}", "    visits:\n      - {station: cpu, next: {out: 1}}", `line 32: classes[3].visits[1] = "disk": want a visit that arriving jobs can get to`},
 		{"    arrives: {cpu: 0.9, disk: 0.1}\n", "    reference: disk\n", `line 30: classes[3].reference = "disk": want none, for the chain is open`},
 		{"arrives: {cpu: 0.9, disk: 0.1}", "arrives: {disk: 1}\n    reference: 1", `line 31: classes[3].reference = the number 1: want a name in quotes, not empty`},
-		{"    visits:\n      - {station: cpu, mean_size: 1/3, next: {think/user: 1}}", "    reference: think\n    visits:\n      - {station: cpu, mean_size: 1/3, next: {think: 1}}\n      - {station: think, next: {think/user: 1}}", `line 20: classes[1].reference = "think": want none, for that of "user", the first class of the chain, counts`},
-		{"next: {cpu: 1}}\n      - {station: pool", "next: {disk: 1}}\n      - {station: pool", `line 13: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "disk/user" never get here again`},
-		{"{station: disk, mean_size: 0.03, next: {cpu: 1}}\n      - {station: pool", "{station: disk, mean_size: 0.03, next: {disk: 1}}\n      - {station: pool", `line 13: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "disk/user" never get here again`},
+		{"    visits:\n      - {station: cpu, mean_size: 1/3, next: {think/user: 1}}", "    reference: think\n    visits:\n      - {station: cpu, mean_size: 1/3, next: {think: 1}}\n      - {station: think, next: {think/user: 1}}", `line 21: classes[1].reference = "think": want none, for that of "user", the first class of the chain, counts`},
+		{"next: {cpu: 1}}\n      - {station: pool", "next: {disk: 1}}\n      - {station: pool", `line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "disk/user" never get here again`},
+		{"{station: disk, mean_size: 0.03, next: {cpu: 1}}\n      - {station: pool", "{station: disk, mean_size: 0.03, next: {disk: 1}}\n      - {station: pool", `line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "disk/user" never get here again`},
 		{"{station: cpu, next: {disk: 1/2, out: 1/2}}", "{station: cpu, next: {disk: 1}}", `line 32: classes[3].visits[0].next = no way that leads out: want a way out of the network from every visit, for the chain of "web" is open`},
 		{"{station: cpu, next: {disk: 1/2, out: 1/2}}\n      - {station: disk, mean_size: 0.03", "{station: cpu, next: {disk: 1/2, out: 1/2}}\n      - {station: disk, mean_size: 0.04", `line 33: classes[3].visits[1].mean_size = 0.04: want 3/100, that of "user": station "disk" has a product form for exponential sizes of one mean only`},
 	} {

@@ -79,6 +79,9 @@ func (m *Model) checkChains() error {
 			if m.Classes[c].Reference != 0 && k.open[i] >= 0 {
 				return input.Errorf(input.Index("classes", c)+".reference", m.Classes[c].Reference, "none, for the chain is open")
 			}
+			if m.Classes[c].Reference != 0 && m.Classes[c].Visits[0].Count != nil {
+				return input.Errorf(input.Index("classes", c)+".reference", m.Classes[c].Reference, "none, for visits are given per cycle")
+			}
 			if c != first && m.Classes[c].Reference != 0 {
 				return input.Errorf(input.Index("classes", c)+".reference", m.Classes[c].Reference, "none, for that of %s, the first class of the chain, counts", input.Quote(m.Classes[first].Name))
 			}

@@ -19,6 +19,7 @@ import (
 //	classes:
 //	  - name: user
 //	    population: 100
+//	    reference: think                 # whose visits begin cycles; the first if left out
 //	    visits:
 //	      - {station: think, mean_size: 5, next: {cpu: 1}}
 //	      - {station: cpu, mean_size: 0.02, next: {disk: 0.6, think: 0.4}}
@@ -29,8 +30,7 @@ import (
 //	    visits: [{station: cpu, next: {disk: 1/2, out: 1/2}}, {station: disk, next: {cpu: 1}}]
 //	  - name: reports
 //	    population: 3
-//	    reference: disk                  # whose visits are cycles; the first if left out
-//	    visits: [{station: disk, visits: 1}, {station: cpu, visits: 2.5}] # how often, in place of next
+//	    visits: [{station: disk, visits: 1}, {station: cpu, visits: 2.5}] # how often a cycle, in place of next
 //
 // In next, a name is a station that the class visits, station/class another class there, out the way out. Fields are those of
 // [Model] and its parts.
