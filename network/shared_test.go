@@ -1,0 +1,760 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/internal/arithmetic"
+	"productform/internal/oracle"
+	"productform/num"
+)
+
+// drawStation draws a station with Order, or Balanced, that classes visit of which some are open and the others of up to two closed chains (two classes of the first
+// chain turn into each other), and the network of it and a station with delay.
+func drawStation(t *rapid.T, open bool) *Model {
+	m := &Model{Stations: []Station{{Name: "s", Discipline: Order}, {Name: "d", Discipline: Delay}}}
+	one := big.NewRat(1, 1)
+	loop := func(name string, population int) Class { // one visit here, one to the delay
+		c := len(m.Classes)
+		return Class{Name: name, Population: population, Visits: []Visit{{Station: 0, Next: []Branch{{c, 1, one}}}, {Station: 1, Next: []Branch{{c, 0, one}}}}}
+	}
+	m.Classes = append(m.Classes, loop("a", rapid.IntRange(1, 3).Draw(t, "jobs")))
+	if rapid.Bool().Draw(t, "switch") {
+		m.Classes = append(m.Classes, loop("b", 0))
+		half := big.NewRat(1, 2)
+		m.Classes[0].Visits[1].Next = []Branch{{0, 0, half}, {1, 0, half}}
+		m.Classes[1].Visits[1].Next = []Branch{{0, 0, one}}
+	}
+	if rapid.Bool().Draw(t, "second chain") {
+		m.Classes = append(m.Classes, loop("c", rapid.IntRange(1, 2).Draw(t, "jobs")))
+	}
+	if open {
+		for range rapid.IntRange(1, 2).Draw(t, "open") {
+			m.Classes = append(m.Classes, Class{Name: fmt.Sprint("open", len(m.Classes)), ArrivalRate: big.NewRat(int64(rapid.IntRange(0, 3).Draw(t, "rate")), 20),
+				Visits: []Visit{{Station: 0, Next: []Branch{{Class: Leaves, Probability: one}}}}})
+		}
+	}
+	drawService(t, m, 0)
+	if err := m.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// drawService draws what serves the jobs of a station that all classes of m visit, by the visit of the same number.
+func drawService(t *rapid.T, m *Model, station int) {
+	s := &m.Stations[station]
+	s.Discipline = Order
+	size := big.NewRat(int64(rapid.IntRange(1, 3).Draw(t, "size")), 4)
+	for c := range m.Classes {
+		m.Classes[c].Visits[station].MeanSize = size
+	}
+	n := len(m.Classes)
+	subset := func() []int {
+		mask := rapid.IntRange(1, 1<<n-1).Draw(t, "set")
+		return membersOf(mask, allClasses(m))
+	}
+	switch rapid.IntRange(0, 2).Draw(t, "service") {
+	case 0:
+		nodes := rapid.IntRange(1, 3).Draw(t, "nodes")
+		for k := range nodes {
+			s.Nodes = append(s.Nodes, Node{fmt.Sprint("n", k), big.NewRat(int64(rapid.IntRange(1, 4).Draw(t, "capacity")), 2)})
+		}
+		for c := range m.Classes {
+			m.Classes[c].Visits[station].Nodes = membersOf(rapid.IntRange(1, 1<<nodes-1).Draw(t, "nodes of a class"), []int{0, 1, 2})
+		}
+	case 1:
+		s.Servers = rapid.IntRange(1, 3).Draw(t, "servers")
+		for {
+			set := subset()
+			fits := true
+			for _, l := range s.Limits {
+				fits = fits && disjointOrNested(set, l.Classes) && !slices.Equal(set, l.Classes)
+			}
+			if fits {
+				s.Limits = append(s.Limits, Limit{set, rapid.IntRange(1, 2).Draw(t, "most")})
+			}
+			if rapid.Bool().Draw(t, "enough limits") {
+				break
+			}
+		}
+	default:
+		rank := make([]int64, 1<<n)
+		for mask := 1; mask < len(rank); mask++ {
+			for c := range n {
+				rank[mask] = max(rank[mask], rank[mask&^(1<<c)])
+			}
+			rank[mask] += int64(rapid.IntRange(0, 2).Draw(t, "more"))
+			rank[mask] = max(rank[mask], 1)
+			s.Rank = append(s.Rank, SetRate{membersOf(mask, allClasses(m)), big.NewRat(rank[mask], 2)})
+		}
+	}
+}
+
+// busy says what the servers or nodes of a station together do for jobs in order of arrival, by its own rules: each node works on the first job that it can
+// serve, each server takes the first job that no limit denies it. With a rank function it is the difference that a job makes. It returns the total.
+func busy(m *Model, station int, jobs []int) *big.Rat {
+	s := &m.Stations[station]
+	total := new(big.Rat)
+	switch {
+	case s.Nodes != nil:
+		for k, node := range s.Nodes {
+			if slices.ContainsFunc(jobs, func(c int) bool { return slices.Contains(m.Classes[c].Visits[station].Nodes, k) }) {
+				total.Add(total, node.Capacity)
+			}
+		}
+	case s.Limits != nil:
+		held, free := make([]int, len(s.Limits)), max(s.Servers, 1)
+		for _, c := range jobs {
+			denied := free == 0
+			for l, limit := range s.Limits {
+				denied = denied || slices.Contains(limit.Classes, c) && held[l] == limit.Most
+			}
+			if denied {
+				continue
+			}
+			free--
+			total.Add(total, num.OrOne(s.Rate))
+			for l, limit := range s.Limits {
+				if slices.Contains(limit.Classes, c) {
+					held[l]++
+				}
+			}
+		}
+	default:
+		set := slices.Compact(slices.Sorted(slices.Values(jobs)))
+		for _, r := range s.Rank {
+			if slices.Equal(r.Classes, set) {
+				return r.Rate
+			}
+		}
+	}
+	return total
+}
+
+// sequences calls visit for every sequence of classes with at most so many of each, with Π w/μ(first jobs).
+func sequences(m *Model, most []int, work []*big.Rat, visit func(jobs []int, weight *big.Rat)) {
+	var extend func(jobs []int, weight *big.Rat)
+	left := slices.Clone(most)
+	extend = func(jobs []int, weight *big.Rat) {
+		visit(jobs, weight)
+		for c := range left {
+			if left[c] == 0 {
+				continue
+			}
+			left[c]--
+			next := append(slices.Clone(jobs), c)
+			x := new(big.Rat).Mul(weight, work[c])
+			extend(next, x.Quo(x, busy(m, 0, next)))
+			left[c]++
+		}
+	}
+	extend(nil, big.NewRat(1, 1))
+}
+
+var engines = map[string]arithmetic.Number{"exact": arithmetic.One(num.Exact, 0), "enclose": arithmetic.One(num.Enclose, 100), "float": arithmetic.One(num.Float, 0)}
+
+// agrees reports whether x is want: exactly, between its bounds, or within its bound.
+func agrees(x arithmetic.Number, want *big.Rat) bool {
+	switch {
+	case x.Exact != nil:
+		return x.Exact.Cmp(want) == 0
+	case x.Interval.Low != nil:
+		return !x.Interval.Low.IsInf() && cmpRat(x.Interval.Low, want) <= 0 && cmpRat(x.Interval.High, want) >= 0 && x.Width() < 1e-20
+	}
+	f := new(big.Rat).SetFloat64(x.Double())
+	gap := new(big.Rat).Sub(f, want)
+	e, _ := new(big.Rat).SetString(fmt.Sprint(x.Bound))
+	return x.Bound < 1e-12 && gap.Abs(gap).Cmp(e.Mul(e, want)) <= 0
+}
+
+func cmpRat(x *big.Float, r *big.Rat) int {
+	y, _ := x.Rat(nil)
+	return y.Cmp(r)
+}
+
+// systemOf returns the system of a model that is stable, and station 0 with its classes' w.
+func systemOf(t *rapid.T, m *Model) (*system, []*big.Rat) {
+	s, err := newSystem(context.Background(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := make([]*big.Rat, len(m.Classes))
+	for _, v := range s.stations[0].visits {
+		work[v.class] = v.work
+	}
+	return s, work
+}
+
+// populationsOf returns the axes of all closed chains and their populations.
+func populationsOf(s *system) (axes, most []int) {
+	for k, i := range s.closed {
+		axes, most = append(axes, k), append(most, s.chains[i].population)
+	}
+	return axes, most
+}
+
+// Tables of closed classes are sums over all orders of arrival: F(n), jobs by kind, idle nodes, in all engines.
+func TestTablesAreSumsOverSequences(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawStation(t, false)
+		s, work := systemOf(t, m)
+		sh := s.stations[0].shared
+		axes, most := populationsOf(s)
+		slices.Reverse(axes)
+		slices.Reverse(most)
+		axisOf := make([]int, len(m.Classes))
+		limit := make([]int, len(m.Classes))
+		for _, v := range s.stations[0].visits {
+			axisOf[v.class] = slices.Index(axes, v.k)
+			limit[v.class] = most[axisOf[v.class]]
+		}
+		stride := strides(most)
+		points := stride[0] * (most[0] + 1)
+		zeros := func() []*big.Rat {
+			x := make([]*big.Rat, points)
+			for i := range x {
+				x[i] = new(big.Rat)
+			}
+			return x
+		}
+		all, idle, jobsOf := zeros(), make([][]*big.Rat, len(m.Stations[0].Nodes)), make([][]*big.Rat, len(sh.kinds))
+		for k := range idle {
+			idle[k] = zeros()
+		}
+		for c := range jobsOf {
+			jobsOf[c] = zeros()
+		}
+		sequences(m, limit, work, func(jobs []int, weight *big.Rat) {
+			n, at := make([]int, len(most)), 0
+			for _, c := range jobs {
+				n[axisOf[c]]++
+				at += stride[axisOf[c]]
+			}
+			for a := range n {
+				if n[a] > most[a] {
+					return
+				}
+			}
+			all[at].Add(all[at], weight)
+			for k := range idle {
+				if !slices.ContainsFunc(jobs, func(c int) bool { return slices.Contains(m.Classes[c].Visits[0].Nodes, k) }) {
+					idle[k][at].Add(idle[k][at], weight)
+				}
+			}
+			for c, kind := range sh.kinds {
+				for _, j := range jobs {
+					if slices.ContainsFunc(kind.visits, func(v int) bool { return s.stations[0].visits[v].class == j }) {
+						jobsOf[c][at].Add(jobsOf[c][at], weight)
+					}
+				}
+			}
+		})
+		for name, one := range engines {
+			tab, err := sh.tabulate(context.Background(), axes, most, one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, name+" F", all, func() (populationTable, error) { return tab.values(context.Background()) })
+			for k := range idle {
+				compare(t, name+" idle", idle[k], func() (populationTable, error) { return tab.idle(context.Background(), k) })
+			}
+			for c := range jobsOf {
+				compare(t, name+" jobs", jobsOf[c], func() (populationTable, error) { return tab.jobs(context.Background(), c) })
+			}
+		}
+	})
+}
+
+func compare(t *rapid.T, what string, want []*big.Rat, table func() (populationTable, error)) {
+	got, err := table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if !agrees(got[i], want[i]) {
+			v, _ := got[i].Value()
+			t.Fatalf("%s[%d] = %v (bound %g), want %v", what, i, v, got[i].Bound, want[i])
+		}
+	}
+}
+
+// With open classes tables are sums over all numbers of open jobs, taken here up to 24 in float64: each more is at most a third as likely.
+func TestTablesWithOpenClasses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawStation(t, true)
+		s, work := systemOf(t, m)
+		sh := s.stations[0].shared
+		for i, l := range sh.left { // far from instability, so that the sums below end soon
+			if i > 0 {
+				need := new(big.Rat).Mul(s.stations[0].load, big.NewRat(2, 1))
+				if l.Cmp(need) < 0 {
+					t.Skip("too near to instability")
+				}
+			}
+		}
+		axes, most := populationsOf(s)
+		tab, err := sh.tabulate(context.Background(), axes, most, arithmetic.One(num.Exact, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := tab.values(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, jobs := openSums(s, work, most, 24)
+		for i, x := range f {
+			if v, _ := x.Exact.Float64(); math.Abs(v-all[i]) > 1e-9*(1+v) {
+				t.Fatalf("F[%d] = %v, summed %v", i, v, all[i])
+			}
+		}
+		for c, kind := range sh.kinds {
+			g, err := tab.jobs(context.Background(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, x := range g {
+				want := 0.0
+				for _, v := range kind.visits {
+					want += jobs[s.stations[0].visits[v].class][i]
+				}
+				if v, _ := x.Exact.Float64(); math.Abs(v-want) > 1e-8*(1+v) {
+					t.Fatalf("jobs of kind %d at %d: %v, summed %v", c, i, v, want)
+				}
+			}
+		}
+	})
+}
+
+// openSums returns Σ Φ(x) w^x and the same times x_c for each class c, by population of the closed chains, over at most so many jobs of open classes, by
+// Φ(x) μ(x) = Σ Φ(x - e_c) over counts of classes.
+func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, jobs [][]float64) {
+	m := s.model
+	limit, axis := make([]int, len(m.Classes)), make([]int, len(m.Classes))
+	for c := range limit {
+		limit[c], axis[c] = open, -1
+	}
+	for _, v := range s.stations[0].visits {
+		if v.k >= 0 {
+			limit[v.class], axis[v.class] = most[v.k], v.k
+		}
+	}
+	stride, total := strides(limit), 1
+	for _, n := range limit {
+		total *= n + 1
+	}
+	phi := make([]float64, total)
+	points := 1
+	for _, n := range most {
+		points *= n + 1
+	}
+	all, jobs = make([]float64, points), make([][]float64, len(m.Classes))
+	for c := range jobs {
+		jobs[c] = make([]float64, points)
+	}
+	w := make([]float64, len(work))
+	for c, x := range work {
+		w[c], _ = x.Float64()
+	}
+	rates := map[string]float64{}
+	x := make([]int, len(limit))
+	to := strides(most)
+	for row := 0; row < total; row++ {
+		if row == 0 {
+			phi[0] = 1
+		} else {
+			var list []int
+			for c, n := range x {
+				for range min(n, 3) { // more never matter, for there are at most 3 servers
+					list = append(list, c)
+				}
+			}
+			key := fmt.Sprint(list)
+			mu, ok := rates[key]
+			if !ok {
+				mu, _ = busy(m, 0, list).Float64()
+				rates[key] = mu
+			}
+			for c, n := range x {
+				if n > 0 {
+					phi[row] += w[c] * phi[row-stride[c]] / mu
+				}
+			}
+		}
+		at, n := 0, make([]int, len(most))
+		inside := true
+		for c, a := range axis {
+			if a >= 0 {
+				n[a] += x[c]
+				at += x[c] * to[a]
+				inside = inside && n[a] <= most[a]
+			}
+		}
+		if inside {
+			all[at] += phi[row]
+			for c := range jobs {
+				jobs[c][at] += float64(x[c]) * phi[row]
+			}
+		}
+		nextVector(x, limit)
+	}
+	return all, jobs
+}
+
+// Limits make the total rate that the servers have by their own rules, in whatever order jobs came.
+func TestRatesByCounts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawStation(t, rapid.Bool().Draw(t, "open"))
+		s, err := newDemands(context.Background(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sh := s.stations[0].shared
+		jobs := rapid.SliceOfN(rapid.IntRange(0, len(m.Classes)-1), 1, 8).Draw(t, "order")
+		y := make([]int, len(sh.kinds))
+		for c, kind := range sh.kinds {
+			for _, j := range jobs {
+				if slices.ContainsFunc(kind.visits, func(v int) bool { return s.stations[0].visits[v].class == j }) {
+					y[c]++
+				}
+			}
+		}
+		if got, want := sh.rate(y), busy(m, 0, jobs); got.Cmp(want) != 0 {
+			t.Fatalf("rate %v with jobs %v, the servers have %v", got, jobs, want)
+		}
+	})
+}
+
+func TestTabulateEnds(t *testing.T) {
+	m := drawOf(t, func(t *rapid.T) *Model { return drawStation(t, false) })
+	s, err := newSystem(context.Background(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	axes, most := populationsOf(s)
+	err = oracle.CheckEnds(func(ctx context.Context) error {
+		tab, err := s.stations[0].shared.tabulate(ctx, axes, most, engines["float"])
+		if err == nil {
+			_, err = tab.jobs(ctx, 0)
+		}
+		return err
+	}, 100_000, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The balance function and the rates of one table are the same station; rates changed in one state are refused with that state, the worst of all.
+func TestTables(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawStation(t, false)
+		s, _ := systemOf(t, m)
+		sh := s.stations[0].shared
+		classes := allClasses(m)
+		table := &Table{Classes: slices.Clone(classes)}
+		slices.Reverse(table.Classes)
+		of := make([]int, len(classes)) // kind of each class
+		for c, kind := range sh.kinds {
+			for _, v := range kind.visits {
+				of[s.stations[0].visits[v].class] = c
+			}
+		}
+		for _, c := range table.Classes {
+			table.Most = append(table.Most, s.chains[s.closed[sh.kinds[of[c]].k]].population)
+		}
+		x, stride := make([]int, len(classes)), strides(table.Most)
+		for row := 0; ; row++ { // Φ of balanced fairness
+			phi := big.NewRat(1, 1)
+			if row > 0 {
+				y := make([]int, len(sh.kinds))
+				phi.SetInt64(0)
+				for a, n := range x {
+					y[of[table.Classes[a]]] += n
+					if n > 0 {
+						phi.Add(phi, table.Balance[row-stride[a]])
+					}
+				}
+				phi.Quo(phi, sh.rate(y))
+			}
+			table.Balance = append(table.Balance, phi)
+			rates := make([]*big.Rat, len(x))
+			for a, n := range x {
+				if n > 0 {
+					rates[a] = new(big.Rat).Quo(table.Balance[row-stride[a]], phi)
+				}
+			}
+			table.Rates = append(table.Rates, rates)
+			if !nextVector(x, table.Most) {
+				break
+			}
+		}
+		axes, most := populationsOf(s)
+		tab, err := sh.tabulate(context.Background(), axes, most, engines["exact"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, err := tab.values(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []*big.Rat
+		for _, v := range values {
+			want = append(want, v.Exact)
+		}
+		for _, by := range []Table{{Classes: table.Classes, Most: table.Most, Balance: table.Balance}, {Classes: table.Classes, Most: table.Most, Rates: table.Rates}} {
+			c := tabled(m, &by)
+			s, _ := systemOf(t, c)
+			for name, one := range engines {
+				tab, err := s.stations[0].shared.tabulate(context.Background(), axes, most, one)
+				if err != nil {
+					t.Fatal(err)
+				}
+				compare(t, name+" of a table", want, func() (populationTable, error) { return tab.values(context.Background()) })
+			}
+		}
+		if len(classes) < 2 {
+			return
+		}
+		last := len(table.Rates) - 1
+		table.Rates[last][0] = new(big.Rat).Mul(table.Rates[last][0], big.NewRat(3, 2))
+		_, err = newSystem(context.Background(), tabled(m, &Table{Classes: table.Classes, Most: table.Most, Rates: table.Rates}))
+		var bad *BalanceError
+		var in *num.InputError
+		if !errors.As(err, &bad) || !errors.As(err, &in) || !slices.Equal(bad.State, table.Most) || bad.Relative.Cmp(big.NewRat(1, 3)) != 0 {
+			t.Fatalf("%v", err)
+		}
+	})
+}
+
+// tabled returns m with a table in place of what serves its first station.
+func tabled(m *Model, table *Table) *Model {
+	c := *m
+	c.Stations = slices.Clone(m.Stations)
+	c.Stations[0] = Station{Name: "s", Discipline: Balanced, Table: table}
+	c.Classes = slices.Clone(m.Classes)
+	for i := range c.Classes {
+		c.Classes[i].Visits = slices.Clone(c.Classes[i].Visits)
+		c.Classes[i].Visits[0].Nodes = nil
+	}
+	return &c
+}
+
+// Two stations with Order that jobs go between, in all states: the jobs of each in order of arrival. The rates are those of the servers by their own rules, the
+// stationary distribution is solved in fractions. The product form has the same populations, jobs by class and idle nodes. Pairs in which jobs cannot come into
+// every order are left out: there the product form is the mean over the orders at the start.
+func TestClosedPairInAllStates(t *testing.T) {
+	draw := rapid.Custom(func(t *rapid.T) *Model {
+		m := drawStation(t, false)
+		drawService(t, m, 1)
+		if err := m.Check(); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	})
+	solved := 0
+	for seed := range 60 {
+		m := draw.Example(seed)
+		if states, p := pairStates(m, 60); states != nil && len(states) == arrangements(m) {
+			checkPair(t, m, states, p)
+			solved++
+		}
+	}
+	if solved < 20 {
+		t.Fatalf("only %d pairs are small", solved)
+	}
+}
+
+// A pairState holds the classes of the jobs at each of two stations, in order of arrival.
+type pairState [2][]int
+
+// arrangements returns the number of states if jobs can come into every order: the jobs in some order, each as some class of its chain, and where the first station ends.
+func arrangements(m *Model) int {
+	n, ways := 0, 1
+	k := m.components()
+	for i, classes := range k.classes {
+		for j := range k.population[i] {
+			n++
+			ways = ways * n / (j + 1) * len(classes)
+		}
+	}
+	return ways * (n + 1)
+}
+
+// pairStates returns all states that the jobs of m can get to and the stationary distribution, nothing if there are more than so many.
+func pairStates(m *Model, most int) ([]pairState, []*big.Rat) {
+	var first pairState
+	for c, class := range m.Classes {
+		for range class.Population {
+			first[0] = append(first[0], c)
+		}
+	}
+	number := map[string]int{fmt.Sprint(first): 0}
+	states := []pairState{first}
+	rates := newFlow(1)
+	for i := 0; i < len(states); i++ {
+		from := states[i]
+		for station, jobs := range from {
+			for at, c := range jobs {
+				rate := new(big.Rat).Sub(busy(m, station, jobs[:at+1]), busy(m, station, jobs[:at]))
+				rate.Quo(rate, m.Classes[c].Visits[station].size())
+				if rate.Sign() == 0 {
+					continue
+				}
+				for _, b := range m.Classes[c].Visits[station].Next {
+					to := pairState{slices.Clone(from[0]), slices.Clone(from[1])}
+					to[station] = slices.Delete(to[station], at, at+1)
+					to[b.Visit] = append(to[b.Visit], b.Class)
+					j, ok := number[fmt.Sprint(to)]
+					if !ok {
+						if j = len(states); j == most {
+							return nil, nil
+						}
+						number[fmt.Sprint(to)] = j
+						states = append(states, to)
+						rates.out, rates.in = append(rates.out, map[int]*big.Rat{}), append(rates.in, map[int]*big.Rat{})
+					}
+					rates.add(i, j, new(big.Rat).Mul(rate, b.Probability))
+				}
+			}
+		}
+	}
+	return states, gth(rates.out)
+}
+
+// gth returns the stationary distribution of a chain, by the method of Grassmann, Taksar and Heyman in fractions.
+func gth(out []map[int]*big.Rat) []*big.Rat {
+	n := len(out)
+	q := make([][]*big.Rat, n)
+	for i := range q {
+		q[i] = make([]*big.Rat, n)
+		for j := range q {
+			q[i][j] = new(big.Rat)
+			if x := out[i][j]; x != nil {
+				q[i][j].Set(x)
+			}
+		}
+	}
+	for s := n - 1; s > 0; s-- {
+		leave := new(big.Rat)
+		for j := range s {
+			leave.Add(leave, q[s][j])
+		}
+		for i := range s {
+			q[i][s].Quo(q[i][s], leave)
+			for j := range s {
+				q[i][j].Add(q[i][j], new(big.Rat).Mul(q[i][s], q[s][j]))
+			}
+		}
+	}
+	p, sum := make([]*big.Rat, n), new(big.Rat)
+	for s := range p {
+		p[s] = new(big.Rat)
+		if s == 0 {
+			p[s].SetInt64(1)
+		}
+		for i := range s {
+			p[s].Add(p[s], new(big.Rat).Mul(p[i], q[i][s]))
+		}
+		sum.Add(sum, p[s])
+	}
+	for s := range p {
+		p[s].Quo(p[s], sum)
+	}
+	return p
+}
+
+func checkPair(t *testing.T, m *Model, states []pairState, p []*big.Rat) {
+	t.Helper()
+	s, err := newSystem(context.Background(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	axes, most := populationsOf(s)
+	stride := strides(most)
+	var tabs [2]*tabulation
+	var values [2]populationTable
+	for i := range tabs {
+		if tabs[i], err = s.stations[i].shared.tabulate(context.Background(), axes, most, engines["exact"]); err != nil {
+			t.Fatal(err)
+		}
+		if values[i], err = tabs[i].values(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	points := len(values[0])
+	g := new(big.Rat)
+	for n := range points {
+		g.Add(g, new(big.Rat).Mul(values[0][n].Exact, values[1][points-1-n].Exact))
+	}
+	chainOf := map[int]int{}
+	for _, v := range s.stations[0].visits {
+		chainOf[v.class] = v.k
+	}
+	mean := func(table populationTable, station int) *big.Rat { // of what table has in place of values
+		sum := new(big.Rat)
+		for n := range points {
+			sum.Add(sum, new(big.Rat).Mul(table[n].Exact, values[1-station][points-1-n].Exact))
+		}
+		return sum.Quo(sum, g)
+	}
+	for n := range points {
+		want := new(big.Rat)
+		for i, state := range states {
+			at := 0
+			for _, c := range state[0] {
+				at += stride[chainOf[c]]
+			}
+			if at == n {
+				want.Add(want, p[i])
+			}
+		}
+		got := new(big.Rat).Mul(values[0][n].Exact, values[1][points-1-n].Exact)
+		if got.Quo(got, g).Cmp(want) != 0 {
+			t.Fatalf("P(population %d at the first station) = %v, over all states %v", n, got, want)
+		}
+	}
+	for station := range 2 {
+		for k := range m.Stations[station].Nodes {
+			want := new(big.Rat)
+			for i, state := range states {
+				if !slices.ContainsFunc(state[station], func(c int) bool { return slices.Contains(m.Classes[c].Visits[station].Nodes, k) }) {
+					want.Add(want, p[i])
+				}
+			}
+			table, err := tabs[station].idle(context.Background(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := mean(table, station); got.Cmp(want) != 0 {
+				t.Fatalf("node %d of station %d idle: %v, over all states %v", k, station, got, want)
+			}
+		}
+		for c, kind := range s.stations[station].shared.kinds {
+			want := new(big.Rat)
+			for i, state := range states {
+				for _, j := range state[station] {
+					if slices.ContainsFunc(kind.visits, func(v int) bool { return s.stations[station].visits[v].class == j }) {
+						want.Add(want, p[i])
+					}
+				}
+			}
+			table, err := tabs[station].jobs(context.Background(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := mean(table, station); got.Cmp(want) != 0 {
+				t.Fatalf("jobs of kind %d at station %d: %v, over all states %v", c, station, got, want)
+			}
+		}
+	}
+}
