@@ -1,0 +1,135 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/num"
+)
+
+// Folding open work ρ into a station gives the series of f(u + ρ), summed here term by term: Σ_n C(n, j) ρ^(n-j) / Π_{i <= n} α(i).
+func TestFoldedRatesAreTheShiftedSeries(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var rates []*big.Rat
+		for range rapid.IntRange(1, 6).Draw(t, "rates") {
+			rates = append(rates, big.NewRat(int64(rapid.IntRange(1, 12).Draw(t, "rate")), int64(rapid.IntRange(1, 5).Draw(t, "over"))))
+		}
+		last := rates[len(rates)-1]
+		load := new(big.Rat).Mul(last, big.NewRat(int64(rapid.IntRange(0, 7).Draw(t, "load")), 10))
+		jobs := rapid.IntRange(0, 9).Draw(t, "jobs")
+		f := &totals{alone: rates, most: last}
+		if err := f.fold(context.Background(), "", load, jobs); err != nil {
+			t.Fatal(err)
+		}
+		rho, _ := load.Float64()
+		want := make([]float64, max(jobs, 1)+1)
+		for j := range want {
+			term := 1.0 // C(n, j) ρ^(n-j) / Π α, from n = j on
+			for n := 1; n < 400; n++ {
+				alpha, _ := rates[min(n, len(rates))-1].Float64()
+				switch {
+				case n <= j:
+					term /= alpha
+				default:
+					term *= rho * float64(n) / float64(n-j) / alpha
+				}
+				if n >= j {
+					want[j] += term
+				}
+			}
+			if j == 0 {
+				want[0]++
+			}
+		}
+		c, _ := f.scale.Float64()
+		for j, w := range want {
+			if j > 0 {
+				alpha, _ := f.rates[min(j, len(f.rates))-1].Float64()
+				c /= alpha
+			}
+			if math.Abs(c-w) > 1e-11*w { // some 400 roundings a term
+				t.Fatalf("coefficient %d: %v, summed %v (rates %v)", j, c, w, f.rates)
+			}
+		}
+	})
+}
+
+// The probability that M/M/m with an open load is empty is that of the formula of Erlang, and the mean number is that of its delay formula.
+func TestFoldedQueueIsErlangs(t *testing.T) {
+	for _, m := range []int{1, 2, 10, 60} {
+		load := big.NewRat(int64(9*m), 10)
+		f := &totals{most: big.NewRat(int64(m), 1)}
+		for j := range m {
+			f.alone = append(f.alone, big.NewRat(int64(j)+1, 1))
+		}
+		if err := f.fold(context.Background(), "", load, 0); err != nil {
+			t.Fatal(err)
+		}
+		sum, term := new(big.Rat), big.NewRat(1, 1)
+		for j := range m {
+			sum.Add(sum, term)
+			term = new(big.Rat).Mul(term, new(big.Rat).Quo(load, big.NewRat(int64(j)+1, 1)))
+		}
+		wait := new(big.Rat).Quo(term, big.NewRat(1, 10)) // (a^m/m!)/(1 - a/m)
+		sum.Add(sum, wait)
+		if f.scale.Cmp(sum) != 0 {
+			t.Errorf("m = %d: 1/P(empty) = %v, want %v", m, f.scale, sum)
+		}
+		mean := new(big.Rat).Quo(wait, sum) // P(wait)
+		mean.Mul(mean, big.NewRat(9, 1))    // ρ/(1 - ρ)
+		mean.Add(mean, load)
+		if got := new(big.Rat).Quo(load, f.rates[0]); got.Cmp(mean) != 0 {
+			t.Errorf("m = %d: mean jobs %v, want %v", m, got, mean)
+		}
+	}
+}
+
+func TestFoldRefusesWhatIsTooLarge(t *testing.T) {
+	text := `{"stations": [{"name": "s", "discipline": "fcfs", "servers": 200000}],
+		"classes": [{"name": "a", "arrival_rate": 3, "visits": [{"station": "s", "next": {"out": 1}}]}]}`
+	m, err := Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tooLarge *num.TooLargeError
+	if _, err := newSystem(context.Background(), m); !errors.As(err, &tooLarge) || tooLarge.Bytes <= float64(tooLarge.Limit) {
+		t.Fatal(err)
+	}
+}
+
+// Chains share a station: demands by chain, the open load, one visit for each class.
+func TestDemands(t *testing.T) {
+	text := `
+stations: [{name: cpu, discipline: sharing, servers: 3}, {name: think, discipline: delay}]
+classes:
+  - {name: a, population: 2, visits: [{station: cpu, mean_size: 2, visits: 3}, {station: think, visits: 1}]}
+  - {name: web, arrival_rate: 1/2, visits: [{station: cpu, mean_size: 3, next: {cpu/more: 1/2, out: 1/2}}]}
+  - {name: b, population: 1, visits: [{station: cpu, visits: 1}]}
+  - {name: more, visits: [{station: cpu, mean_size: 1/4, next: {out: 1}}]}
+`
+	m, err := Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSystem(context.Background(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpu := s.stations[0]
+	got := fmt.Sprint(cpu.demand, cpu.load, len(s.chains), s.closed, s.chains[1].classes, s.chains[1].arrivalRate, s.stations[1].demand)
+	if want := "[6/1 1/1] 25/16 3 [0 2] [1 3] 1/2 [1/1 0/1]"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for c, v := range cpu.visits {
+		if v.class != c {
+			t.Errorf("visit %d is of class %d", c, v.class)
+		}
+	}
+}
