@@ -1,0 +1,143 @@
+package plan
+
+// A corner is a plan that fails; so do all that buy less.
+type corner struct {
+	edges bits
+	steps []int
+	fails judgement
+}
+
+// known is what is known of the plans with one set of edges. No corner is within another, and no plan that meets the targets above
+// another.
+type known struct {
+	packing *packing
+	failed  packed[corner]
+	met     packed[struct{}]
+	seen    []corner // in place of met if byDelay: plans that failed at nothing yet, but will if a better one is found
+}
+
+// of returns what is known of a set of edges.
+func (s *search) of(edges bits) *known {
+	if s.known[edges] == nil {
+		s.known[edges] = &known{packing: s.packing}
+	}
+	return s.known[edges]
+}
+
+// failure returns a corner that a plan is within, nil if none is known.
+func (k *known) failure(plan []uint64) *corner {
+	for i := range k.failed.rows {
+		if k.packing.atMost(plan, k.failed.at(i, len(plan))) {
+			return &k.failed.rows[i]
+		}
+	}
+	return nil
+}
+
+// isMet reports whether a plan is known that meets the targets and buys no more.
+func (k *known) isMet(plan []uint64) bool {
+	for i := range k.met.rows {
+		if k.packing.atMost(k.met.at(i, len(plan)), plan) {
+			return true
+		}
+	}
+	return false
+}
+
+// fail takes note of a corner, in place of those within it, unless it is within another.
+func (k *known) fail(c corner) {
+	plan := k.packing.pack(c.steps)
+	if k.failure(plan) == nil {
+		k.failed.keep(len(plan), func(other []uint64) bool { return !k.packing.atMost(other, plan) })
+		k.failed.add(c, plan)
+	}
+}
+
+// meet takes note of a plan that meets the targets, in place of those that buy more.
+func (k *known) meet(steps []int) {
+	plan := k.packing.pack(steps)
+	k.met.keep(len(plan), func(other []uint64) bool { return !k.packing.atMost(plan, other) })
+	k.met.add(struct{}{}, plan)
+}
+
+// A packed list holds something of plans, whose steps are packed into words.
+type packed[T any] struct {
+	rows  []T
+	words []uint64
+}
+
+// at returns plan i, of n words.
+func (l *packed[T]) at(i, n int) []uint64 { return l.words[i*n : (i+1)*n] }
+
+func (l *packed[T]) add(row T, plan []uint64) {
+	l.rows, l.words = append(l.rows, row), append(l.words, plan...)
+}
+
+// keep drops all but the plans, of n words, that are good.
+func (l *packed[T]) keep(n int, isGood func(plan []uint64) bool) {
+	kept := 0
+	for i, row := range l.rows {
+		if plan := l.at(i, n); isGood(plan) {
+			copy(l.at(kept, n), plan)
+			l.rows[kept] = row
+			kept++
+		}
+	}
+	clear(l.rows[kept:])
+	l.rows, l.words = l.rows[:kept], l.words[:kept*n]
+}
+
+// A packing puts the steps of a plan side by side into words, as most searches compare many plans with each other. Each has as many
+// bits as its largest value takes, and a guard bit above them.
+type packing struct {
+	word, shift []int // of each option
+	guards      []uint64
+}
+
+func newPacking(options []option) *packing {
+	p := &packing{guards: []uint64{0}}
+	free := 64
+	for _, o := range options {
+		width := 1
+		for n := o.most; n > 0; n >>= 1 {
+			width++
+		}
+		if width > free {
+			p.guards, free = append(p.guards, 0), 64
+		}
+		last := len(p.guards) - 1
+		p.word, p.shift = append(p.word, last), append(p.shift, 64-free)
+		free -= width
+		p.guards[last] |= 1 << (63 - free)
+	}
+	return p
+}
+
+func (p *packing) pack(steps []int) []uint64 {
+	words := make([]uint64, len(p.guards))
+	for k, n := range steps {
+		words[p.word[k]] |= uint64(n) << p.shift[k]
+	}
+	return words
+}
+
+// atMost reports whether a plan buys at most the steps of another: with its guard set, no step of the other borrows from the next one,
+// and it keeps the guard where it is not smaller.
+func (p *packing) atMost(plan, other []uint64) bool {
+	for i, guard := range p.guards {
+		if ((other[i]|guard)-plan[i])&guard != guard {
+			return false
+		}
+	}
+	return true
+}
+
+// atMost reports whether x <= y in each step.
+func atMost(x, y []int) bool {
+	for k, v := range x {
+		if v > y[k] {
+			return false
+		}
+	}
+	return true
+}

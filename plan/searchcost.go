@@ -1,0 +1,237 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+)
+
+// explore looks into a box for cheaper plans, and leaves what is open of it to the heap. If its lower corner is within a corner that
+// is known, what is left of the box are the plans with more steps than that corner of one option or another. If not, some are looked
+// for, and with them a plan that meets the targets. What it learns before the limit of solves stays.
+func (s *search) explore(ctx context.Context, b *box) error {
+	upper := s.affordable(b)
+	if upper == nil {
+		return nil
+	}
+	if c := s.widest(b, upper); c != nil {
+		s.around(b, upper, c)
+		return nil
+	}
+	top, err := s.test(ctx, b.edges, upper)
+	if err != nil || top.verdict == Failed {
+		return err
+	}
+	bottom, err := s.test(ctx, b.edges, b.lower)
+	switch {
+	case err != nil:
+		return err
+	case bottom.verdict == Met:
+		s.found(b.edges, b.lower)
+		return nil
+	case bottom.verdict == Undecided:
+		s.pending = append(s.pending, &box{edges: b.edges, lower: b.lower, upper: b.lower, cost: b.cost, least: b.cost})
+		s.around(b, upper, b.lower)
+		return nil
+	}
+	if top.verdict == Met {
+		if err := s.descend(ctx, b, upper); err != nil {
+			return err
+		}
+	}
+	if err := s.gather(ctx, b); err != nil {
+		return err
+	}
+	s.push(b)
+	return nil
+}
+
+// widest returns the steps of a corner around the lower corner of a box, nil if none is known: one beyond which even the cheapest plans
+// of the box cost most, and among these one that leaves fewest options.
+func (s *search) widest(b *box, upper []int) (steps []int) {
+	k, plan := s.of(b.edges), s.packing.pack(b.lower)
+	most, fewest := int64(-1), 0
+	for i := range k.failed.rows {
+		if !k.packing.atMost(plan, k.failed.at(i, len(plan))) {
+			continue
+		}
+		c := k.failed.rows[i].steps
+		least, options := int64(math.MaxInt64), 0
+		for j, n := range c {
+			if n < upper[j] {
+				least = min(least, s.in.options[j].cost*int64(n+1-b.lower[j]))
+				options++
+			}
+		}
+		if least > most || least == most && options < fewest {
+			steps, most, fewest = c, least, options
+		}
+	}
+	return steps
+}
+
+// around leaves to the heap what a corner leaves of a box: for each option the plans that have more steps of it than the corner, and at most
+// as many of the options before, those first whose plans cost most.
+func (s *search) around(b *box, upper, corner []int) {
+	var order []int
+	for k := range corner {
+		if corner[k] < upper[k] {
+			order = append(order, k)
+		}
+	}
+	more := func(k int) int64 { return s.in.options[k].cost * int64(corner[k]+1-b.lower[k]) }
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(more(y), more(x)) })
+	upper = slices.Clone(upper)
+	for _, k := range order {
+		if cost := b.cost + more(k); cost < s.below {
+			part := &box{edges: b.edges, lower: slices.Clone(b.lower), upper: slices.Clone(upper), cost: cost, least: b.least}
+			part.lower[k] = corner[k] + 1
+			s.push(part)
+		}
+		upper[k] = corner[k]
+	}
+}
+
+// gather looks for corners around the lower corner of a box, which fails: one after the other without an element in common (see packedCost),
+// until a plan beyond all of them does not fail. That one is taken down to a plan that meets the targets.
+func (s *search) gather(ctx context.Context, b *box) error {
+	at := slices.Clone(b.lower)
+	for {
+		corner, err := s.extend(ctx, b.edges, at)
+		if err != nil {
+			return err
+		}
+		for k, n := range corner {
+			if n < s.most[k] {
+				at[k] = n + 1
+			}
+		}
+		r, err := s.test(ctx, b.edges, at)
+		switch {
+		case err != nil:
+			return err
+		case r.verdict == Met:
+			return s.descend(ctx, b, at)
+		case r.verdict == Undecided:
+			return nil
+		}
+	}
+}
+
+// inOrder returns the options, the cheapest steps first.
+func (s *search) inOrder() []int {
+	order := make([]int, len(s.in.options))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(s.in.options[x].cost, s.in.options[y].cost) })
+	return order
+}
+
+// extend returns a corner beyond a plan that fails, to which no step can be added: cheap steps are added first, so that what has to be
+// bought by a plan beyond it is dear.
+func (s *search) extend(ctx context.Context, edges bits, plan []int) ([]int, error) {
+	at := slices.Clone(plan)
+	for _, k := range s.inOrder() {
+		low, high := at[k], s.most[k]
+		for at[k] = high; low < high; at[k] = low + (high-low+1)/2 {
+			r, err := s.test(ctx, edges, at)
+			switch {
+			case err != nil:
+				return nil, err
+			case r.verdict == Failed:
+				low = at[k]
+			default:
+				high = at[k] - 1
+			}
+		}
+	}
+	return at, nil
+}
+
+// descend looks for a plan at or below upper, which meets the targets, that none of its steps can be taken off: dear steps are
+// taken off first.
+func (s *search) descend(ctx context.Context, b *box, upper []int) error {
+	at := slices.Clone(upper)
+	order := s.inOrder()
+	slices.Reverse(order)
+	for _, k := range order {
+		low, high := b.lower[k], at[k]
+		for low < high {
+			at[k] = low + (high-low)/2
+			r, err := s.test(ctx, b.edges, at)
+			if err != nil {
+				return err
+			}
+			if r.verdict == Met {
+				high = at[k]
+			} else {
+				low = at[k] + 1
+			}
+		}
+		at[k] = high
+	}
+	if s.in.cost(b.edges, at) < s.below {
+		s.found(b.edges, at)
+	}
+	return nil
+}
+
+// found takes note of a plan that is better than the best known.
+func (s *search) found(edges bits, steps []int) {
+	s.best = &box{edges: edges, lower: slices.Clone(steps), cost: s.in.cost(edges, steps)}
+	s.below = s.best.cost
+}
+
+// packedCost returns a lower bound on what the plans of a box that meet the targets cost beyond its lower corner. Such a plan has, for
+// each corner that fails, a step k above it: it buys the element (k, j), step j of option k, for j one more than the corner has. The
+// cost of each element is shared out among the corners: a corner takes from all its elements what the cheapest of them has left. As
+// every corner has an element that is bought, and no element gives more than it costs, the sum of what corners take is a
+// bound (weak duality of covering and packing). Corners with few elements in the box take first.
+func (s *search) packedCost(b *box) (sum int64) {
+	upper := s.affordable(b)
+	if upper == nil || s.open.byDelay {
+		return 0
+	}
+	type core struct {
+		steps []int
+		size  int // elements in the box
+	}
+	var cores []core
+	failed, plan := &s.of(b.edges).failed, s.packing.pack(b.lower)
+	for i, c := range failed.rows {
+		if s.packing.atMost(plan, failed.at(i, len(plan))) {
+			size := 0
+			for k, n := range c.steps {
+				if n < upper[k] {
+					size++
+				}
+			}
+			cores = append(cores, core{c.steps, size})
+		}
+	}
+	slices.SortStableFunc(cores, func(x, y core) int { return cmp.Compare(x.size, y.size) })
+	left := make([][]int64, len(upper)) // of the cost of each step beyond lower
+	for k, o := range s.in.options {
+		left[k] = slices.Repeat([]int64{o.cost}, upper[k]-b.lower[k])
+	}
+	for _, c := range cores {
+		take := int64(math.MaxInt64)
+		for k, n := range c.steps {
+			if n < upper[k] {
+				take = min(take, left[k][n-b.lower[k]])
+			}
+		}
+		if take == 0 || take == math.MaxInt64 {
+			continue
+		}
+		sum += take
+		for k, n := range c.steps {
+			if n < upper[k] {
+				left[k][n-b.lower[k]] -= take
+			}
+		}
+	}
+	return sum
+}
