@@ -130,5 +130,8 @@ func ask(ctx context.Context, command []string) (map[string]any, error) {
 		return nil, errors.Join(errors.New("not a JSON object"), err)
 	}
 	beat := wire.Beat{Version: wire.Version, Worker: "w", Process: "p", Speed: 1, Facts: now}
-	return now, beat.Check()
+	if err := beat.Check(); err != nil {
+		return nil, err // no heartbeat could be sent with them
+	}
+	return now, nil
 }

@@ -411,6 +411,21 @@ func TestBeats(t *testing.T) {
 	m.wait("five more beats", func() bool { return m.heard >= first+5 }, nil)
 }
 
+// Facts that cannot be told are left out, and heartbeats go on.
+func TestBadFacts(t *testing.T) {
+	for _, text := range []string{`{"gpus": [1, 2]}`, `[1]`, `{"rack": {"name": "r1"}}`, "no JSON"} {
+		v := servertest.Start(t)
+		m := newManager(t, v.InProcess())
+		start(t, worker.Settings{Server: inProcess, Name: "w", Beat: time.Millisecond, Options: []nats.Option{v.InProcess()}, Facts: []string{"/bin/echo", text}})
+		time.Sleep(50 * time.Millisecond) // the command has run, as a rule
+		m.mu.Lock()
+		first := m.heard
+		m.mu.Unlock()
+		m.wait("beats", func() bool { return m.heard >= first+20 }, nil)
+		m.hears("w", "no facts", func(b wire.Beat) bool { return len(b.Facts) == 0 })
+	}
+}
+
 // Settings that cannot be meant are refused, with their field.
 func TestBadSettings(t *testing.T) {
 	for _, c := range []struct {

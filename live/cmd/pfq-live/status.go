@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,6 +29,7 @@ type workerRow struct {
 	Finished int      `json:"finished"`
 	Lost     int      `json:"lost"`
 	Program  string   `json:"program"`
+	Facts    *string  `json:"facts"` // by name, such as gpus=2 rack=r1
 }
 
 // A statusAnswer is how the cluster stands.
@@ -58,6 +62,10 @@ func newStatusAnswer(s *wire.Status) statusAnswer {
 		if w.Attempt > 0 {
 			r.Job, r.Task, r.Attempt = &w.Job, &w.Task, &w.Attempt
 		}
+		if len(w.Facts) > 0 {
+			facts := factsOf(w.Facts)
+			r.Facts = &facts
+		}
 		if w.Heard != nil {
 			silent := max(0, s.Cluster.At-*w.Heard)
 			r.Silent = &silent
@@ -65,6 +73,15 @@ func newStatusAnswer(s *wire.Status) statusAnswer {
 		a.Workers = append(a.Workers, r)
 	}
 	return a
+}
+
+// factsOf writes what a worker says of its machine.
+func factsOf(facts map[string]any) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		parts = append(parts, fmt.Sprintf("%s=%v", name, facts[name]))
+	}
+	return strings.Join(parts, " ")
 }
 
 func (a statusAnswer) render() render.Answer {
@@ -82,7 +99,11 @@ func (a statusAnswer) render() render.Answer {
 			}
 			t.Line("")
 			t.Table(a.Jobs, jobColumns...)
-			t.Table(a.Workers, "name", "state", "job", "task", "attempt", "for", "speed", "silent", "finished", "lost")
+			columns := []string{"name", "state", "job", "task", "attempt", "for", "speed", "silent", "finished", "lost"}
+			if slices.ContainsFunc(a.Workers, func(w workerRow) bool { return w.Facts != nil }) {
+				columns = append(columns, "facts")
+			}
+			t.Table(a.Workers, columns...)
 		},
 	}
 }
