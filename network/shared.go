@@ -433,13 +433,6 @@ func (t *tabulation) idle(ctx context.Context, node int) (populationTable, error
 	})
 }
 
-// empty returns the sum over x = 0: 1 at n = 0.
-func (t *tabulation) empty() populationTable {
-	x := t.zeros()
-	x[0] = t.one
-	return t.spread(x)
-}
-
 // jobs returns the sum of x_c Φ(x) w^x, c a kind. It obeys the recursion of F with w_c F^{y-e_c}, and w_c F^y where y_c = m_c, at n - e_k(c) (open: at n) added on the
 // right for c itself, since x_c = (x - e_c)_c + 1.
 func (t *tabulation) jobs(ctx context.Context, c int) (populationTable, error) {
