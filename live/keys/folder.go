@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nkeys"
+	"productform/live/internal/lock"
 	"productform/live/wire"
 	"productform/num"
 )
@@ -81,10 +82,11 @@ func Add(folder string, r Role, name string) (path string, err error) {
 	if err := wire.CheckName("name", name); err != nil {
 		return "", err
 	}
-	f, err := Load(folder)
+	f, release, err := own(folder)
 	if err != nil {
 		return "", err
 	}
+	defer release()
 	if slices.ContainsFunc(f.Users, func(u User) bool { return u.Name == name }) {
 		return "", &num.InputError{Path: "name", Value: name, Want: "a name that no key has or had"}
 	}
@@ -118,10 +120,11 @@ func Add(folder string, r Role, name string) (path string, err error) {
 
 // Revoke ends a key for good and removes its file. A server that runs with the folder ends its connections within seconds.
 func Revoke(folder, name string) error {
-	f, err := Load(folder)
+	f, release, err := own(folder)
 	if err != nil {
 		return err
 	}
+	defer release()
 	i := slices.IndexFunc(f.Users, func(u User) bool { return u.Name == name && !u.Revoked })
 	if i < 0 {
 		return &num.InputError{Path: "name", Value: name, Want: "the name of a key that is not revoked"}
@@ -134,6 +137,20 @@ func Revoke(folder, name string) error {
 		return err
 	}
 	return nil
+}
+
+// own reads a folder to change it; others that want to wait until release is called.
+func own(folder string) (f *Folder, release func(), err error) {
+	if _, err := Load(folder); err != nil { // where there are no keys, nothing is locked
+		return nil, nil, err
+	}
+	if release, err = lock.Wait(folder); err != nil {
+		return nil, nil, err
+	}
+	if f, err = Load(folder); err != nil {
+		release()
+	}
+	return f, release, err
 }
 
 // Load reads which keys a folder has.

@@ -5,10 +5,12 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,6 +87,36 @@ func TestFolder(t *testing.T) {
 	}
 	if err := (&server.Options{}).ProcessConfigString(string(text)); err != nil {
 		t.Error(err)
+	}
+}
+
+// Keys that are made and revoked at the same time are all there in the end, as when scripts and a server do so.
+func TestFolderIsChangedByOneAtATime(t *testing.T) {
+	dir := t.TempDir()
+	if err := keys.Init(dir, "nats://127.0.0.1:4222"); err != nil {
+		t.Fatal(err)
+	}
+	const most = 16
+	var all sync.WaitGroup
+	for i := range most {
+		all.Go(func() {
+			name := fmt.Sprintf("w%d", i)
+			if _, err := keys.Add(dir, keys.Worker, name); err != nil {
+				t.Error(err)
+			} else if err := keys.Revoke(dir, name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	f, err := keys.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range most {
+		if !slices.ContainsFunc(f.Users, func(u keys.User) bool { return u.Name == fmt.Sprintf("w%d", i) && u.Revoked }) {
+			t.Errorf("w%d is lost, or its end", i)
+		}
 	}
 }
 

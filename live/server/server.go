@@ -13,13 +13,14 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"productform/live/internal/lock"
 	"productform/live/keys"
 	"productform/num"
 )
 
 // Settings of an embedded server. The zero value is a server in memory on 127.0.0.1, at a port that the system chooses.
 type Settings struct {
-	Store    string        // folder of what is kept, made if it is not there; empty to keep all in memory
+	Store    string        // folder of what is kept, of this server alone, made if it is not there; empty to keep all in memory
 	Listen   string        // HOST:PORT; empty for 127.0.0.1:0, port 0 for one that is free
 	NoListen bool          // only connections of this process, see [Server.InProcess]
 	Sync     time.Duration // 0 to have every write on the disk before it is acknowledged, else how often the disk is told to write
@@ -34,6 +35,8 @@ type Server struct {
 	nats *server.Server
 	temp string // folder that goes when the server ends
 	stop func() // ends what looks after the keys and the disk
+
+	release func() // gives the store back
 }
 
 // MaxMessage is the size of a message in bytes beyond which the server refuses it.
@@ -53,8 +56,17 @@ func Start(ctx context.Context, s Settings) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Server{stop: func() {}}
-	if s.Store == "" {
+	v := &Server{stop: func() {}, release: func() {}}
+	if s.Store != "" {
+		// Two servers on one store would write over one another what they have acknowledged.
+		v.release, err = lock.Try(s.Store)
+		if errors.Is(err, lock.ErrTaken) {
+			return nil, &num.InputError{Path: "store", Value: s.Store, Want: "a folder that no other server uses"}
+		}
+		if err != nil {
+			return nil, err
+		}
+	} else {
 		// NATS wants a folder all the same. It stays empty, see Layout.Memory.
 		if v.temp, err = os.MkdirTemp("", "pfq-server-"); err != nil {
 			return nil, err
@@ -176,4 +188,5 @@ func (s *Server) Close() {
 	if s.temp != "" {
 		os.RemoveAll(s.temp)
 	}
+	s.release()
 }

@@ -108,7 +108,7 @@ func TestBucketsOfTheLibrary(t *testing.T) {
 	}
 }
 
-// Files outlive the server, and a folder that a server works in is refused by a second.
+// Files outlive the server.
 func TestRestart(t *testing.T) {
 	ctx := context.Background()
 	set := server.Settings{Store: t.TempDir()}

@@ -17,6 +17,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"productform/internal/input"
+	"productform/live/internal/lock"
 	"productform/live/internal/processes"
 	"productform/live/keys"
 	"productform/live/wire"
@@ -78,21 +80,22 @@ func own(path string) (folder string, release func(), err error) {
 	if err = os.MkdirAll(folder, 0o700); err != nil {
 		return "", nil, err
 	}
-	lock, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	release, err = lock.Try(folder)
+	if errors.Is(err, lock.ErrTaken) {
+		return "", nil, input.Errorf("folder", path, "a folder that no other process of workers uses")
+	}
 	if err != nil {
 		return "", nil, err
-	}
-	if err := lockFile(lock); err != nil {
-		return "", nil, errors.Join(fmt.Errorf("folder %s: another worker uses it: %w", folder, err), lock.Close())
 	}
 	old, err := filepath.Glob(filepath.Join(folder, "task-*"))
 	for _, f := range old {
 		err = errors.Join(err, os.RemoveAll(f))
 	}
 	if err != nil {
-		return "", nil, errors.Join(err, lock.Close())
+		release()
+		return "", nil, err
 	}
-	return folder, func() { lock.Close() }, nil
+	return folder, release, nil
 }
 
 // run connects, and follows orders until ctx is done or the worker has left.

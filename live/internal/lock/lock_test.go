@@ -1,0 +1,59 @@
+//go:build unix
+
+package lock_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"productform/live/internal/lock"
+)
+
+// A folder has one owner, and another once that is done with it.
+func TestTry(t *testing.T) {
+	folder := t.TempDir()
+	release, err := lock.Try(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lock.Try(folder); !errors.Is(err, lock.ErrTaken) {
+		t.Error(err)
+	}
+	release()
+	again, err := lock.Try(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
+	if _, err := lock.Try(folder + "/nowhere"); err == nil || errors.Is(err, lock.ErrTaken) {
+		t.Error(err)
+	}
+}
+
+// Of many that wait, one has the folder at a time.
+func TestWait(t *testing.T) {
+	folder := t.TempDir()
+	var all sync.WaitGroup
+	inside := make(chan bool, 1)
+	for range 20 {
+		all.Go(func() {
+			release, err := lock.Wait(folder)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer release()
+			select {
+			case inside <- true:
+			default:
+				t.Error("two have it")
+				return
+			}
+			time.Sleep(time.Millisecond)
+			<-inside
+		})
+	}
+	all.Wait()
+}

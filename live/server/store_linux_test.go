@@ -1,0 +1,39 @@
+package server_test
+
+import (
+	"errors"
+	"testing"
+
+	"productform/live/server"
+	"productform/live/store"
+	"productform/live/wire"
+	"productform/num"
+)
+
+// Two servers on one store would each write over what the other has acknowledged: the second is refused before it opens
+// anything, the first goes on, and the store is free once that has ended.
+func TestStoreIsOfOneServer(t *testing.T) {
+	settings := server.Settings{Store: t.TempDir()}
+	first := start(t, settings)
+	js := first.connect(t)
+	if wrote, err := store.Once(t.Context(), js, wire.Done("a", 1), []byte("first")); !wrote || err != nil {
+		t.Fatal(wrote, err)
+	}
+	second, err := server.Start(t.Context(), settings)
+	if bad := (*num.InputError)(nil); !errors.As(err, &bad) || bad.Path != "store" || bad.Value != settings.Store {
+		if err == nil {
+			second.Close()
+		}
+		t.Fatal(err)
+	}
+	if wrote, err := store.Once(t.Context(), js, wire.Done("a", 2), []byte("second")); !wrote || err != nil {
+		t.Error(wrote, err)
+	}
+	first.restart(t) // a store is free as its server ends
+	js = first.connect(t)
+	for task, want := range map[int]string{1: "first", 2: "second"} {
+		if m, err := store.Last(t.Context(), js, wire.InStream, wire.Done("a", task)); err != nil || string(m.Data) != want {
+			t.Errorf("task %d: %v", task, err)
+		}
+	}
+}
