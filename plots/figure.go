@@ -17,6 +17,8 @@ type Figure struct {
 	Claims     []Claim     // what the paper says of the figure, beside its numbers
 	Confidence float64     // of the intervals of its series; 0 means 0.95
 
+	Captioned bool // whether pictures have the caption below their panels, as those do that stand alone
+
 	// OneLegend asks for one legend above all panels even if they show different series: those of one label are
 	// drawn alike. Without it there is one only for several rows of panels that show the same.
 	OneLegend bool
@@ -33,6 +35,8 @@ type Panel struct {
 	X, Y       Axis
 	Series     []Series
 	References []Reference
+	Regions    []Region
+	Wide       bool // whether it takes the width of two
 }
 
 // An Axis says what is measured and how it is laid out.
@@ -47,10 +51,10 @@ type Axis struct {
 	// round numbers.
 	Ticks []float64
 
-	// Categories are the names of the values 1, 2, ... of a linear horizontal axis, which stand below it instead of
-	// numbers; nil means numbers. Min and Max, if given, hold these values; without them the axis goes half a unit
-	// beyond. Where one legend serves all panels, a series that has the label of a category is named by the axis alone,
-	// and the legend has its group.
+	// Categories are the names of the values 1, 2, ... of a linear axis, which stand beside it instead of numbers; nil
+	// means numbers. Min and Max, if given, hold these values; without them the axis goes half a unit beyond. Where one
+	// legend serves all panels, a series that has the label of a category of a horizontal axis is named by the axis alone,
+	// and the legend has its group; one that has the label of a category of a vertical axis is named by that in any case.
 	Categories []string
 }
 
@@ -91,15 +95,18 @@ const (
 // a confidence interval at each point, drawn as a band about a curve and as a bar through a marker, or the bounds of a
 // Band.
 type Series struct {
-	Label string // name, written beside the series, or once for all panels, and in the header of the data
+	// name, written beside the series, or once for all panels, and in the header of the data; in a panel points that have the name and the
+	// look of a curve or band before them are named with it
+	Label string
 	// what several series have in common, such as a class; may be empty. Later groups are lighter and lie below
 	Group     string
 	Kind      Kind      // Curve, Points, Steps or Band
 	Thin      bool      // whether a line is drawn thin and above the others, as one to compare with
-	Marked    bool      // whether a curve has a marker at each of its points, as for whole numbers
+	Marked    bool      // whether a curve or steps have a marker at each of their points, as for whole numbers
 	Look      int       // >= 0: number of its colour, dashes and marker; series that belong together share it
 	X, Y      []float64 // equally long but for a Band; X does not decrease, and increases for Steps and a Band
 	Low, High []float64 // nil, or as long as X with Low <= Y <= High
+	Names     []string  // nil, or one a point, beside it where a picture has room; empty for none
 }
 
 // Name returns the group and the label.
@@ -115,6 +122,13 @@ func (s Series) Name() string {
 type Reference struct {
 	Label string
 	Y     float64
+}
+
+// A Region is a part of the horizontal axis, shaded in a picture, where there is something to be said instead of numbers: the
+// system is unstable, say. Its label is left out of a picture that has no room for it.
+type Region struct {
+	Label    string
+	From, To float64 // From < To
 }
 
 // At returns the value of a series at one of its x, NaN elsewhere.

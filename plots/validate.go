@@ -57,10 +57,6 @@ func (p *Panel) validate(path string) error {
 	if err := p.X.validate(path + ".x"); err != nil {
 		return err
 	}
-	if p.Y.Categories != nil {
-		return input.Errorf(path+".y.categories", fmt.Sprint(len(p.Y.Categories), " names"),
-			"none, except on a horizontal axis")
-	}
 	if err := p.Y.validate(path + ".y"); err != nil {
 		return err
 	}
@@ -75,6 +71,17 @@ func (p *Panel) validate(path string) error {
 	for j, r := range p.References {
 		if err := onScale(fmt.Sprintf("%s.references[%d].y", path, j), r.Y, p.Y.Scale); err != nil {
 			return err
+		}
+	}
+	for j, r := range p.Regions {
+		at := fmt.Sprintf("%s.regions[%d]", path, j)
+		for _, end := range []float64{r.From, r.To} {
+			if err := onScale(at, end, p.X.Scale); err != nil {
+				return err
+			}
+		}
+		if !(r.From < r.To) {
+			return input.Errorf(at+".to", r.To, "more than from, %v", r.From)
 		}
 	}
 	return nil
@@ -152,8 +159,8 @@ func (s *Series) validate(path string, x, y Scale) error {
 		return input.Errorf(path+".look", s.Look, "an integer >= 0")
 	case s.Kind != Curve && s.Kind != Points && s.Kind != Steps && s.Kind != Band:
 		return input.Errorf(path+".kind", int(s.Kind), "Curve, Points, Steps or Band")
-	case s.Marked && s.Kind != Curve:
-		return input.Errorf(path+".marked", true, "false, except with Curve")
+	case s.Marked && s.Kind != Curve && s.Kind != Steps:
+		return input.Errorf(path+".marked", true, "false, except with Curve or Steps")
 	case n == 0:
 		return input.Errorf(path+".x", "", "at least one point")
 	case s.Kind == Band && s.Y != nil:
@@ -166,6 +173,8 @@ func (s *Series) validate(path string, x, y Scale) error {
 		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none with Steps")
 	case s.Kind == Band && s.Low == nil:
 		return input.Errorf(path+".low", "", "one a point with Band")
+	case len(s.Names) != n && s.Names != nil:
+		return input.Errorf(path+".names", fmt.Sprint(len(s.Names), " names"), "none, or %d, one a point", n)
 	case len(s.Low) != n && len(s.Low) != 0:
 		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none, or %d, one a point", n)
 	}

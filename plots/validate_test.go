@@ -45,7 +45,7 @@ func TestValidate(t *testing.T) {
 		{func(f *Figure) { f.Panels[0].X.Ticks = []float64{0.5, 2} }, "panels[0].x.ticks[1] = 2: want a number on the axis, [0, 1]"},
 		{func(f *Figure) { f.Panels[0].X.Ticks = []float64{nan} }, "panels[0].x.ticks[0] = NaN: want a number on the axis, [0, 1]"},
 		{func(f *Figure) { f.Panels[0].X.Ticks = []float64{0.5, 0.5} }, "panels[0].x.ticks[1] = 0.5: want more than the one before, 0.5"},
-		{func(f *Figure) { f.Panels[0].Y.Categories = []string{"a"} }, "panels[0].y.categories = 1 names: want none, except on a horizontal axis"},
+		{func(f *Figure) { f.Panels[0].Y.Categories = []string{"a"} }, "panels[0].y.scale = 1: want Linear with categories"},
 		{func(f *Figure) { f.Panels[0].X = Axis{Quantity: "q", Scale: Log, Categories: []string{"a"}} }, "panels[0].x.scale = 1: want Linear with categories"},
 		{func(f *Figure) { a := &f.Panels[0].X; a.Ticks, a.Categories = []float64{1}, []string{"a"} }, "panels[0].x.ticks = 1 values: want none with categories"},
 		{func(f *Figure) { f.Panels[0].X = Axis{Quantity: "q", Min: 1.5, Max: 3, Categories: []string{"a"}} }, "panels[0].x.min = 1.5: want at most 1, the value of the first category"},
@@ -61,7 +61,7 @@ func TestValidate(t *testing.T) {
 		{func(f *Figure) { f.Panels[0].Series[0].Label = "" }, "panels[0].series[0].label is missing: want a name"},
 		{func(f *Figure) { f.Panels[0].Series[0].Look = -1 }, "panels[0].series[0].look = -1: want an integer >= 0"},
 		{func(f *Figure) { f.Panels[0].Series[0].Kind = 4 }, "panels[0].series[0].kind = 4: want Curve, Points, Steps or Band"},
-		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Marked = Points, true }, "panels[0].series[0].marked = true: want false, except with Curve"},
+		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Marked = Points, true }, "panels[0].series[0].marked = true: want false, except with Curve or Steps"},
 		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Y, s.Low, s.High = Band, nil, nil, nil }, "panels[0].series[0].low is missing: want one a point with Band"},
 		{func(f *Figure) { f.Panels[0].Series[0].Kind = Band }, "panels[0].series[0].y = 2 values: want none with Band"},
 		{func(f *Figure) { f.Panels[0].Series[0].Kind = Steps }, "panels[0].series[0].low = 2 values: want none with Steps"},
@@ -77,6 +77,9 @@ func TestValidate(t *testing.T) {
 		{func(f *Figure) { f.Panels[0].Series[0].Low[0] = -1 }, "panels[0].series[0].low[0] = -1: want a number in [1e-100, 1e100] on a logarithmic axis"},
 		{func(f *Figure) { f.Panels[0].Series[0].High[0] = nan }, "panels[0].series[0].high[0] = NaN: want a finite number in [-1e100, 1e100]"},
 		{func(f *Figure) { f.Panels[0].Series[0].High[1] = 1.5 }, "panels[0].series[0].y[1] = 2: want a number in its interval [1, 1.5]"},
+		{func(f *Figure) { f.Panels[0].Series[0].Names = []string{"a"} }, "panels[0].series[0].names = 1 names: want none, or 2, one a point"},
+		{func(f *Figure) { f.Panels[0].Regions = []Region{{"r", 0.5, 0.5}} }, "panels[0].regions[0].to = 0.5: want more than from, 0.5"},
+		{func(f *Figure) { f.Panels[0].Regions = []Region{{"r", 0.5, nan}} }, "panels[0].regions[0] = NaN: want a finite number in [-1e100, 1e100]"},
 		{func(f *Figure) { f.Panels[0].References[0].Y = 0 }, "panels[0].references[0].y = 0: want a number in [1e-100, 1e100] on a logarithmic axis"},
 	} {
 		f := good()

@@ -23,27 +23,27 @@ func categoryTicks(names []string) []tick {
 	return t
 }
 
-// categoryLines returns the lines of the names of the categories of an axis with this room left of it: of each as few as
-// its share of the axis asks for.
-func categoryLines(t typesetter, a *plots.Axis, left vg.Length) (all [][]string, err error) {
+// categoryLines returns the lines of the names of the categories of an axis of a panel of this width, with this room left of it: of
+// each as few as its share of the axis asks for.
+func categoryLines(t typesetter, a *plots.Axis, left, width vg.Length) (all [][]string, err error) {
 	if len(a.Categories) == 0 {
 		return nil, nil
 	}
-	length := panelWidth - left - rightRoom
+	length := width - left - rightRoom
 	lo, hi, ticks := axis(a, nil, ticksAcross)
 	share := length/vg.Length(hi-lo) - textGap
 	end := margin - left // of the name before
 	for k := range a.Categories {
 		words := strings.Fields(a.Categories[k])
-		lines, width := t.broken(words, 1)
-		for most := 2; most <= nameLines && width > share; most++ {
-			lines, width = t.broken(words, most)
+		lines, widest := t.broken(words, 1)
+		for most := 2; most <= nameLines && widest > share; most++ {
+			lines, widest = t.broken(words, most)
 		}
 		middle := length * vg.Length(fraction(a.Scale, ticks[k].value, lo, hi))
-		if middle-width/2 < end || middle+width/2 > length+rightRoom-margin {
+		if middle-widest/2 < end || middle+widest/2 > length+rightRoom-margin {
 			return nil, input.Errorf("categories", a.Categories[k], "shorter names, or fewer: in %d lines they collide", nameLines)
 		}
-		end = middle + width/2 + textGap
+		end = middle + widest/2 + textGap
 		all = append(all, lines)
 	}
 	return all, nil
@@ -88,3 +88,6 @@ func meaning(a plots.Axis) string {
 
 // onAxis reports whether a category of the horizontal axis names the series.
 func onAxis(p *plots.Panel, s plots.Series) bool { return slices.Contains(p.X.Categories, s.Label) }
+
+// inLane reports whether a category of the vertical axis names the series.
+func inLane(p *plots.Panel, s plots.Series) bool { return slices.Contains(p.Y.Categories, s.Label) }

@@ -22,7 +22,7 @@ func TestCategoryLines(t *testing.T) {
 		{[]string{"this one", "is a name that fills more than one third", "c"}, "this one; is a name that fills|more than one third; c"},
 		{slices.Repeat([]string{"deadline, spare by priority"}, 6), strings.Repeat("deadline,|spare by|priority; ", 5) + "deadline,|spare by|priority"},
 	} {
-		lines, err := categoryLines(text, &plots.Axis{Categories: c.names}, 60)
+		lines, err := categoryLines(text, &plots.Axis{Categories: c.names}, 60, panelWidth)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestCategoryLines(t *testing.T) {
 			t.Errorf("got %q, want %q", s, c.want)
 		}
 	}
-	_, err := categoryLines(text, &plots.Axis{Categories: slices.Repeat([]string{"deadline, spare by priority"}, 9)}, 60)
+	_, err := categoryLines(text, &plots.Axis{Categories: slices.Repeat([]string{"deadline, spare by priority"}, 9)}, 60, panelWidth)
 	if want := "categories = deadline, spare by priority: want shorter names, or fewer: in 3 lines they collide"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

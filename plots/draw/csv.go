@@ -31,7 +31,7 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 			at, axes, rows = len(axes), append(axes, meaning(p.X)), append(rows, nil)
 		}
 		for _, s := range p.Series {
-			name := p.Title + ", " + s.Name() + ": " + p.Y.Title()
+			name := p.Title + ", " + s.Name() + ": " + meaning(p.Y)
 			rows[at] = append(rows[at], s.X...)
 			low, high := name+", low end of "+confidence+" % interval", name+", high end of "+confidence+" % interval"
 			if s.Kind == plots.Band {

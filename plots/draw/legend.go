@@ -53,8 +53,16 @@ func checkLegend(t typesetter, entries []legendEntry, room vg.Length) error {
 func panelLegend(t typesetter, p *plots.Panel, room vg.Length) ([]legendEntry, int, error) {
 	var entries []legendEntry
 	var widest vg.Length
-	for _, s := range p.Series {
+	for i, s := range p.Series {
+		if inLane(p, s) || sameAs(p, i) >= 0 {
+			continue
+		}
 		e := entry(s, s.Name(), seriesLook(p, s))
+		for j := range p.Series {
+			if sameAs(p, j) == i { // one entry for a curve and its points
+				e.marked = true
+			}
+		}
 		widest = max(widest, entryWidth(t, e))
 		entries = append(entries, e)
 	}
@@ -72,13 +80,25 @@ func panelLegend(t typesetter, p *plots.Panel, room vg.Length) ([]legendEntry, i
 	return entries, (len(entries) + perRow - 1) / perRow, nil
 }
 
+// sameAs returns the curve or band before series i of a panel whose points these are, by their name and look; -1 if there is none. One
+// name is for both.
+func sameAs(p *plots.Panel, i int) int {
+	of := p.Series[i]
+	if of.Kind != plots.Points {
+		return -1
+	}
+	return slices.IndexFunc(p.Series[:i], func(s plots.Series) bool {
+		return s.Kind != plots.Points && s.Name() == of.Name() && s.Look == of.Look
+	})
+}
+
 // isShared reports whether one legend above all panels serves them: the figure asks for it, or there is more than one row
 // of panels, and all have series of the same names and looks.
 func isShared(f *plots.Figure) bool {
 	if f.OneLegend {
 		return true
 	}
-	if len(f.Panels) <= columns {
+	if _, rows, _ := grid(f); rows == 1 {
 		return false
 	}
 	type name struct {
@@ -118,7 +138,7 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 	}
 	for _, p := range f.Panels {
 		for _, s := range p.Series {
-			if !onAxis(&p, s) {
+			if !onAxis(&p, s) && !inLane(&p, s) {
 				add(entry(s, s.Label, lookOf(s.Look)))
 			}
 		}
@@ -173,7 +193,8 @@ func flow(t typesetter, entries []legendEntry, room, gap vg.Length) int {
 
 // sharedRoom is the width of the legend above all panels, from the left end of their axes on.
 func sharedRoom(t typesetter, f *plots.Figure) vg.Length {
-	return panelWidth*vg.Length(min(len(f.Panels), columns)) - leftOfAll(t, f) - 2*margin
+	_, _, across := grid(f)
+	return panelWidth*vg.Length(across) - leftOfAll(t, f).of(&f.Panels[0]) - 2*margin
 }
 
 // sharedHeight is the height of the legend above all panels.

@@ -25,33 +25,63 @@ type panelPlan struct {
 	below      vg.Length      // room for such names in any panel of the figure
 	traces     []trace        // series, references, then groups
 	names      []vg.Rectangle // of the traces, where all have a place
-	groups     []string       // of the series, named by the last traces if the figure has one legend for all panels
-	legend     []legendEntry  // of the series, if they have no place and there is no such legend
+	regions    []vg.Rectangle // of the labels of the regions, empty where there is no place
+	pointNames []pointName
+	groups     []string      // of the series, named by the last traces if the figure has one legend for all panels
+	legend     []legendEntry // of the series, if they have no place and there is no such legend
 	legendRows int
+
+	groupsFrom int // the first trace of a group
 }
 
 // A room is what tick labels and axis titles take beside a plot, the same for all panels so that they line up.
 type room struct {
 	left  vg.Length
+	wide  vg.Length // left of panels that take the width of two
 	below vg.Length // beyond that of one line of numbers
+}
+
+// of returns the room left of a panel.
+func (r room) of(p *plots.Panel) vg.Length {
+	if p.Wide {
+		return r.wide
+	}
+	return r.left
+}
+
+// widthOf returns the width of a panel.
+func widthOf(p *plots.Panel) vg.Length {
+	if p.Wide {
+		return columns * panelWidth
+	}
+	return panelWidth
 }
 
 // plan measures the panel. With a legend shared by all panels the series are not named here, but their groups are.
 func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, beside room, shared bool) (*panelPlan, error) {
-	names, err := categoryLines(t, &p.X, beside.left)
+	names, err := categoryLines(t, &p.X, beside.of(p), widthOf(p))
 	if err != nil {
 		return nil, err
 	}
 	l := &panelPlan{Panel: p, letter: letter, outer: outer, categories: names, below: beside.below}
-	l.arrange(beside.left)
+	l.arrange(beside.of(l.Panel))
 	for _, title := range []struct {
 		text string
 		room vg.Length
-	}{{p.X.Title(), panelWidth - 2*margin}, {p.Y.Title(), panelHeight - 2*margin}} {
+	}{{p.X.Title(), widthOf(p) - 2*margin}, {p.Y.Title(), panelHeight - 2*margin}} {
 		if t.width(title.text, fontSize, false) > title.room {
 			return nil, input.Errorf("axis title", title.text, "at most %.0f mm wide", float64(title.room/mm))
 		}
 	}
+	if err := l.nameSeries(t, beside, shared); err != nil {
+		return nil, err
+	}
+	l.namePoints(t) // where the names of the series leave room
+	return l, nil
+}
+
+// nameSeries finds places for the names of series, references and groups, or else for a legend.
+func (l *panelPlan) nameSeries(t typesetter, beside room, shared bool) error {
 	l.trace(t)
 	if shared {
 		l.unname()
@@ -59,26 +89,26 @@ func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, besid
 		names, ok := place(l.traces, l.area())
 		if !ok && l.groups != nil { // the legend has the groups too; references have no other place
 			l.groups = nil
-			for i := len(l.Series) + len(l.References); i < len(l.traces); i++ {
+			for i := l.groupsFrom; i < len(l.traces); i++ {
 				l.traces[i].label = vg.Point{}
 			}
 			names, _ = place(l.traces, l.area())
 		}
 		l.names = names
-		return l, nil
+		return nil
 	}
 	if names, ok := place(l.traces, l.area()); ok {
 		l.names = names
-		return l, nil
+		return nil
 	}
 	if err := l.planLegend(t); err != nil {
-		return nil, err
+		return err
 	}
-	l.arrange(beside.left) // again: the plot is now lower by the rows of the legend
+	l.arrange(beside.of(l.Panel)) // again: the plot is now lower by the rows of the legend
 	l.trace(t)
 	l.unname()
 	l.names, _ = place(l.traces, l.area()) // of the references
-	return l, nil
+	return nil
 }
 
 // area is where names may stand.
@@ -106,25 +136,36 @@ func leftRoom(t typesetter, p *plots.Panel) vg.Length {
 	_, _, ticks := axis(&p.Y, yValues(p), ticksUp)
 	var widest vg.Length
 	for _, k := range ticks {
-		widest = max(widest, t.width(k.label, tickSize, false))
+		widest = max(widest, t.width(k.label, labelSize(p), false))
 	}
 	return margin + fontSize + 1.5*textGap + widest + textGap + tickLength
 }
 
-// leftOfAll returns the room left of the plots that is enough for all panels, so that they line up.
-func leftOfAll(t typesetter, f *plots.Figure) vg.Length {
-	var left vg.Length
-	for i := range f.Panels {
-		left = max(left, leftRoom(t, &f.Panels[i]))
+// labelSize returns the size of what stands left of the vertical axis of a panel: numbers, or names of categories.
+func labelSize(p *plots.Panel) vg.Length {
+	if p.Y.Categories != nil {
+		return nameSize
 	}
-	return left
+	return tickSize
+}
+
+// leftOfAll returns the room left of the plots that is enough for all panels, so that they line up; wide ones among themselves.
+func leftOfAll(t typesetter, f *plots.Figure) (r room) {
+	for i := range f.Panels {
+		left := &r.left
+		if f.Panels[i].Wide {
+			left = &r.wide
+		}
+		*left = max(*left, leftRoom(t, &f.Panels[i]))
+	}
+	return r
 }
 
 // besideAll returns the room beside the plots that is enough for all panels.
 func besideAll(t typesetter, f *plots.Figure) (room, error) {
-	r := room{left: leftOfAll(t, f)}
+	r := leftOfAll(t, f)
 	for i := range f.Panels {
-		names, err := categoryLines(t, &f.Panels[i].X, r.left)
+		names, err := categoryLines(t, &f.Panels[i].X, r.of(&f.Panels[i]), widthOf(&f.Panels[i]))
 		if err != nil {
 			return r, fmt.Errorf("panels[%d]: %w", i, err)
 		}
@@ -196,6 +237,14 @@ func (l *panelPlan) points(s plots.Series) []vg.Point {
 	return p
 }
 
+// markers returns where the points of a series are.
+func (l *panelPlan) markers(s plots.Series) (p []vg.Point) {
+	for k := range s.Y {
+		p = append(p, l.at(s.X[k], s.Y[k]))
+	}
+	return p
+}
+
 // fraction returns how far v is from lo to hi.
 func fraction(scale plots.Scale, v, lo, hi float64) float64 {
 	if scale == plots.Log {
@@ -207,15 +256,18 @@ func fraction(scale plots.Scale, v, lo, hi float64) float64 {
 // trace finds what the names must not touch and stand beside.
 func (l *panelPlan) trace(t typesetter) {
 	l.traces = nil
-	for _, s := range l.Series {
+	for i, s := range l.Series {
 		label := vg.Point{X: t.width(s.Name(), fontSize, false), Y: (capHeight + descent) * fontSize}
+		if inLane(l.Panel, s) || sameAs(l.Panel, i) >= 0 {
+			label = vg.Point{}
+		}
 		points := l.points(s)
 		tr := trace{label: label, ideal: curveIdeal}
 		if s.Kind != plots.Points {
 			tr = lineTrace(clipLine(points, l.plot), label, curveIdeal)
 		}
 		if s.Kind == plots.Points || s.Marked {
-			for _, p := range points {
+			for _, p := range l.markers(s) {
 				if inside(p, l.plot) {
 					if s.Kind == plots.Points {
 						tr.anchors = append(tr.anchors, p)
@@ -239,6 +291,7 @@ func (l *panelPlan) trace(t typesetter) {
 		label := vg.Point{X: t.width(r.Label, tickSize, false), Y: (capHeight + descent) * tickSize}
 		l.traces = append(l.traces, lineTrace(clipLine(line, l.plot), label, 1))
 	}
+	l.traceRegions(t)
 }
 
 func inside(p vg.Point, r vg.Rectangle) bool {
@@ -247,6 +300,7 @@ func inside(p vg.Point, r vg.Rectangle) bool {
 
 // traceGroups adds a trace for each group, of all its series.
 func (l *panelPlan) traceGroups(t typesetter) {
+	l.groupsFrom = len(l.traces)
 	for _, g := range groups(l.Panel) {
 		if _, named := markedGroup(l.Panel, g); g == "" || named {
 			continue
@@ -279,6 +333,7 @@ func (l *panelPlan) planLegend(t typesetter) (err error) {
 
 // draw draws the panel, the lowest layer first.
 func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
+	l.drawRegions(c)
 	l.drawGrid(c)
 	for i, r := range l.References {
 		y := l.at(l.lo[0], r.Y).Y
@@ -300,6 +355,8 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 		}
 	}
 	l.drawAxes(c, t)
+	l.nameRegions(c, t)
+	l.drawPointNames(c, t)
 	drawLegend(c, t, l.legend, l.legendRows, vg.Point{X: l.plot.Min.X, Y: l.plot.Max.Y + legendGap})
 	if l.names == nil {
 		return
@@ -310,7 +367,7 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 		}
 	}
 	for k, g := range l.groups {
-		l.drawName(c, t, len(l.Series)+len(l.References)+k, g, fontSize, ink)
+		l.drawName(c, t, l.groupsFrom+k, g, fontSize, ink)
 	}
 }
 
@@ -357,7 +414,7 @@ func (l *panelPlan) drawAxes(c vg.Canvas, t typesetter) {
 		}
 		stroke(c, axisInk, axisWidth, nil, []vg.Point{{X: l.plot.Min.X, Y: y}, {X: l.plot.Min.X - length, Y: y}})
 		c.SetColor(ink)
-		t.write(c, vg.Point{X: l.plot.Min.X - tickLength - textGap, Y: y - capHeight*tickSize/2}, k.label, tickSize, false, 1, 0)
+		t.write(c, vg.Point{X: l.plot.Min.X - tickLength - textGap, Y: y - capHeight*labelSize(l.Panel)/2}, k.label, labelSize(l.Panel), false, 1, 0)
 	}
 	t.write(c, vg.Point{X: l.centre(0, t.width(l.X.Title(), fontSize, false)), Y: titleLine}, l.X.Title(), fontSize, false, 0.5, 0)
 	t.write(c, vg.Point{X: l.outer.Min.X + margin + capHeight*fontSize, Y: l.centre(1, t.width(l.Y.Title(), fontSize, false))}, l.Y.Title(), fontSize, false, 0.5, math.Pi/2)
@@ -412,7 +469,7 @@ func (l *panelPlan) drawSeries(c vg.Canvas, s plots.Series) {
 			return
 		}
 	}
-	for k, p := range points {
+	for k, p := range l.markers(s) {
 		if s.Low != nil && s.Kind == plots.Points {
 			if a, b, ok := clip(l.at(s.X[k], s.Low[k]), l.at(s.X[k], s.High[k]), l.plot); ok {
 				stroke(c, look.color, barWidth, nil, []vg.Point{a, b})

@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"io"
 	"regexp"
+	"strings"
 
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
@@ -36,7 +37,7 @@ const (
 func Formats() []Format { return []Format{PNG, SVG, PDF, CSV, HTML} }
 
 // Render returns the figure as a file of this format, which is not HTML: a picture of 170 mm by 70 mm for every two
-// panels and, where panels share one, some for the legend (PNG at 300 dots per inch), or its data as CSV. The same figure gives the same bytes. The error names the
+// panels and, where panels share one, some for the legend, and for the caption if it is asked for (PNG at 300 dots per inch), or its data as CSV. The same figure gives the same bytes. The error names the
 // first entry of the figure that cannot be drawn.
 func Render(f *plots.Figure, format Format) ([]byte, error) {
 	if err := f.Validate(); err != nil {
@@ -57,9 +58,62 @@ func Render(f *plots.Figure, format Format) ([]byte, error) {
 
 // size returns the printed size of the figure.
 func size(f *plots.Figure) (width, height vg.Length) {
-	n := len(f.Panels)
-	_, rows := sharedLegend(newTypesetter(), f)
-	return panelWidth * vg.Length(min(n, columns)), panelHeight*vg.Length((n+columns-1)/columns) + sharedHeight(rows)
+	t := newTypesetter()
+	_, legend := sharedLegend(t, f)
+	_, rows, across := grid(f)
+	return panelWidth * vg.Length(across), panelHeight*vg.Length(rows) + sharedHeight(legend) + captionHeight(captionLines(t, f))
+}
+
+// A cell is where a panel stands.
+type cell struct{ row, column int }
+
+// grid returns where the panels stand, one after the other, wide ones in a row of their own, and how many rows and columns that takes.
+func grid(f *plots.Figure) (at []cell, rows, across int) {
+	next := cell{}
+	across = 1
+	for _, p := range f.Panels {
+		if next.column == columns || p.Wide && next.column > 0 {
+			next = cell{row: next.row + 1}
+		}
+		at, rows = append(at, next), next.row+1
+		if next.column++; p.Wide {
+			next.column = columns
+		}
+		across = max(across, next.column)
+	}
+	return at, rows, across
+}
+
+// captionLines returns the caption of the figure as it stands below the panels, nil if it does not.
+func captionLines(t typesetter, f *plots.Figure) (lines []string) {
+	if !f.Captioned {
+		return nil
+	}
+	_, _, across := grid(f)
+	room := panelWidth*vg.Length(across) - 2*margin
+	for word := range strings.FieldsSeq(f.Caption) {
+		if last := len(lines) - 1; last >= 0 && t.width(lines[last]+" "+word, tickSize, false) <= room {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
+func captionHeight(lines []string) vg.Length {
+	if lines == nil {
+		return 0
+	}
+	return margin + rowHeight*vg.Length(len(lines))
+}
+
+// drawCaption draws the caption at the bottom of the picture.
+func drawCaption(c vg.Canvas, t typesetter, lines []string) {
+	c.SetColor(ink)
+	for k, line := range lines {
+		t.write(c, vg.Point{X: margin, Y: margin + rowHeight*(vg.Length(len(lines)-1-k)+descent)}, line, tickSize, false, 0, 0)
+	}
 }
 
 // paintFigure draws the figure on a canvas of its size.
@@ -80,14 +134,16 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 		return err
 	}
 	bottom := height - sharedHeight(rows) // of the legend
-	drawLegend(c, t, legend, rows, vg.Point{X: beside.left, Y: bottom})
+	drawLegend(c, t, legend, rows, vg.Point{X: beside.of(&f.Panels[0]), Y: bottom})
+	drawCaption(c, t, captionLines(t, f))
+	at, _, _ := grid(f)
 	for i := range f.Panels {
 		letter := ""
 		if len(f.Panels) > 1 {
 			letter = fmt.Sprintf("(%c)", 'a'+i)
 		}
-		x, y := panelWidth*vg.Length(i%columns), bottom-panelHeight*vg.Length(i/columns+1)
-		outer := rectangle(x, y, x+panelWidth, y+panelHeight)
+		x, y := panelWidth*vg.Length(at[i].column), bottom-panelHeight*vg.Length(at[i].row+1)
+		outer := rectangle(x, y, x+widthOf(&f.Panels[i]), y+panelHeight)
 		p, err := plan(t, &f.Panels[i], letter, outer, beside, isShared(f))
 		if err != nil {
 			return fmt.Errorf("panels[%d]: %w", i, err)
@@ -99,6 +155,11 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 
 // checkText returns an error if the font cannot write one of the texts in the picture.
 func checkText(t typesetter, f *plots.Figure) error {
+	if f.Captioned {
+		if err := t.missing("caption", f.Caption); err != nil {
+			return err
+		}
+	}
 	for i, p := range f.Panels {
 		path := fmt.Sprintf("panels[%d]", i)
 		texts := [][2]string{{".title", p.Title}, {".x", p.X.Title()}, {".y", p.Y.Title()}}
@@ -107,6 +168,15 @@ func checkText(t typesetter, f *plots.Figure) error {
 		}
 		for j, s := range p.Series {
 			texts = append(texts, [2]string{fmt.Sprintf(".series[%d].label", j), s.Label}, [2]string{fmt.Sprintf(".series[%d].group", j), s.Group})
+			for k, name := range s.Names {
+				texts = append(texts, [2]string{fmt.Sprintf(".series[%d].names[%d]", j, k), name})
+			}
+		}
+		for k, name := range p.Y.Categories {
+			texts = append(texts, [2]string{fmt.Sprintf(".y.categories[%d]", k), name})
+		}
+		for j, r := range p.Regions {
+			texts = append(texts, [2]string{fmt.Sprintf(".regions[%d].label", j), r.Label})
 		}
 		for j, r := range p.References {
 			texts = append(texts, [2]string{fmt.Sprintf(".references[%d].label", j), r.Label})

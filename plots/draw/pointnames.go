@@ -1,0 +1,120 @@
+package draw
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// A pointName is the name of a point in its place.
+type pointName struct {
+	text   string
+	at     vg.Rectangle
+	leader []vg.Point // the line from the point to its name, nil if that is close by
+}
+
+// reaches are how far from its point a name may stand. Beyond the first a line leads to it.
+var reaches = []vg.Length{labelGap, 10, 16, 23, 31, 40, 50, 61, 73}
+
+// headings are the directions in which a name may stand, in degrees: up and to the right first, where curves that fall leave room.
+var headings = []float64{45, 65, 25, 85, 5, 135, 115, 95, 155, 315, 335, 225}
+
+// namePoints finds places for the names of points, one after the other, each at the first place that is free. Names without one
+// are left out.
+func (l *panelPlan) namePoints(t typesetter) {
+	l.pointNames = nil
+	taken := slices.Concat(l.names, l.regions)
+	for _, s := range l.Series {
+		for k, p := range l.markers(s) {
+			if s.Names == nil || s.Names[k] == "" || !inside(p, l.plot) {
+				continue
+			}
+			size := vg.Point{X: t.width(s.Names[k], nameSize, false), Y: (capHeight + descent) * nameSize}
+			if n, ok := l.namePoint(p, size, taken); ok {
+				n.text = s.Names[k]
+				l.pointNames, taken = append(l.pointNames, n), append(taken, n.at)
+			}
+		}
+	}
+}
+
+// namePoint returns a place for a name of this size beside p, and whether there is one.
+func (l *panelPlan) namePoint(p, size vg.Point, taken []vg.Rectangle) (n pointName, ok bool) {
+	area := l.area()
+	for _, reach := range reaches {
+		for _, heading := range headings {
+			sin, cos := math.Sincos(heading * math.Pi / 180)
+			end := p.Add(vg.Point{X: reach * vg.Length(cos), Y: reach * vg.Length(sin)})
+			corner := end.Sub(vg.Point{Y: size.Y / 2})
+			if cos < 0 {
+				corner.X -= size.X
+			}
+			if reach == labelGap { // close by, above or below
+				corner.Y = end.Y
+				if sin < 0 {
+					corner.Y -= size.Y
+				}
+			}
+			n.at = vg.Rectangle{Min: corner, Max: corner.Add(size)}
+			if corner.X < area.Min.X || n.at.Max.X > area.Max.X || corner.Y < area.Min.Y || n.at.Max.Y > area.Max.Y || !l.isFree(n.at, taken) || l.isOnLeader(n.at) {
+				continue
+			}
+			if reach == labelGap {
+				return n, true
+			}
+			gap := vg.Point{X: vg.Length(cos), Y: vg.Length(sin)}
+			n.leader = []vg.Point{p.Add(gap.Scale(markerSize + clearance)), end.Sub(gap.Scale(clearance / 2))}
+			if l.isClear(n.leader, taken) {
+				return n, true
+			}
+			n.leader = nil
+		}
+	}
+	return n, false
+}
+
+// isOnLeader reports whether a line that leads to a name comes close to r.
+func (l *panelPlan) isOnLeader(r vg.Rectangle) bool {
+	return slices.ContainsFunc(l.pointNames, func(n pointName) bool { return n.leader != nil && distance(n.leader[0], n.leader[1], r) < clearance })
+}
+
+// isClear reports whether a line that leads to a name comes close to nothing: curves, names and other such lines.
+func (l *panelPlan) isClear(line []vg.Point, taken []vg.Rectangle) bool {
+	for _, t := range l.traces {
+		for _, s := range t.segments {
+			if between(s, [2]vg.Point{line[0], line[1]}) < clearance/2 {
+				return false
+			}
+		}
+	}
+	for _, n := range l.pointNames {
+		if n.leader != nil && between([2]vg.Point{n.leader[0], n.leader[1]}, [2]vg.Point{line[0], line[1]}) < clearance {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(taken, func(r vg.Rectangle) bool {
+		return r != (vg.Rectangle{}) && distance(line[0], line[1], r) < clearance
+	})
+}
+
+// between returns the distance of two segments, 0 if they cross.
+func between(s, t [2]vg.Point) vg.Length {
+	side := func(p vg.Point, s [2]vg.Point) vg.Length {
+		d, e := s[1].Sub(s[0]), p.Sub(s[0])
+		return d.X*e.Y - d.Y*e.X
+	}
+	if side(s[0], t)*side(s[1], t) < 0 && side(t[0], s)*side(t[1], s) < 0 {
+		return 0
+	}
+	return min(toSegment(s[0], t[0], t[1]), toSegment(s[1], t[0], t[1]), toSegment(t[0], s[0], s[1]), toSegment(t[1], s[0], s[1]))
+}
+
+// drawPointNames writes the names of the points.
+func (l *panelPlan) drawPointNames(c vg.Canvas, t typesetter) {
+	for _, n := range l.pointNames {
+		stroke(c, quietInk, gridWidth, nil, n.leader)
+		c.SetColor(axisInk)
+		t.write(c, n.at.Min.Add(vg.Point{Y: descent * nameSize}), n.text, nameSize, false, 0, 0)
+	}
+}

@@ -1,0 +1,103 @@
+package draw
+
+import (
+	"math"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// region returns where a region is drawn, and whether any of it is on the axis.
+func (l *panelPlan) region(k int) (vg.Rectangle, bool) {
+	r := l.Regions[k]
+	from, to := l.at(max(r.From, l.lo[0]), l.lo[1]).X, l.at(min(r.To, l.hi[0]), l.lo[1]).X
+	return vg.Rectangle{Min: vg.Point{X: from, Y: l.plot.Min.Y}, Max: vg.Point{X: to, Y: l.plot.Max.Y}}, from < to
+}
+
+// traceRegions finds places for the labels of the regions, along or else up the region, which the names must not touch, nor the ends of
+// the regions.
+func (l *panelPlan) traceRegions(t typesetter) {
+	l.regions = make([]vg.Rectangle, len(l.Regions))
+	for k, r := range l.Regions {
+		area, seen := l.region(k)
+		if !seen {
+			continue
+		}
+		for _, x := range []vg.Length{area.Min.X, area.Max.X} {
+			l.traces = append(l.traces, trace{segments: [][2]vg.Point{{{X: x, Y: area.Min.Y}, {X: x, Y: area.Max.Y}}}})
+		}
+		width, height := t.width(r.Label, tickSize, false), vg.Length(capHeight+descent)*tickSize
+		for _, size := range []vg.Point{{X: width, Y: height}, {X: height, Y: width}} {
+			if l.regions[k] == (vg.Rectangle{}) {
+				l.regions[k] = l.roomIn(area, size)
+			}
+		}
+		if label := l.regions[k]; label != (vg.Rectangle{}) {
+			l.traces = append(l.traces, trace{segments: [][2]vg.Point{{label.Min, label.Max}, {{X: label.Min.X, Y: label.Max.Y}, {X: label.Max.X, Y: label.Min.Y}}}})
+		}
+	}
+}
+
+// roomIn returns a rectangle in the middle of the area that nothing comes close to, empty if there is none.
+func (l *panelPlan) roomIn(area vg.Rectangle, size vg.Point) vg.Rectangle {
+	space := area.Size().Sub(size)
+	if space.X < 2*clearance || space.Y < 2*clearance {
+		return vg.Rectangle{}
+	}
+	for _, up := range []vg.Length{0.5, 0.7, 0.3, 0.9, 0.1} {
+		corner := area.Min.Add(vg.Point{X: space.X / 2, Y: space.Y * up})
+		r := vg.Rectangle{Min: corner, Max: corner.Add(size)}
+		if l.isFree(r, nil) {
+			return r
+		}
+	}
+	return vg.Rectangle{}
+}
+
+// isFree reports whether nothing that is drawn comes close to r, nor one of the names.
+func (l *panelPlan) isFree(r vg.Rectangle, names []vg.Rectangle) bool {
+	for _, t := range l.traces {
+		for _, s := range t.segments {
+			if atLeast(s[0], s[1], r) < clearance && distance(s[0], s[1], r) < clearance {
+				return false
+			}
+		}
+	}
+	for _, n := range names {
+		if n != (vg.Rectangle{}) && overlap(n, r, clearance) {
+			return false
+		}
+	}
+	return true
+}
+
+// drawRegions shades the regions and draws their ends.
+func (l *panelPlan) drawRegions(c vg.Canvas) {
+	for k, r := range l.Regions {
+		area, seen := l.region(k)
+		if !seen {
+			continue
+		}
+		left, right := vg.Point{X: area.Max.X, Y: area.Min.Y}, vg.Point{X: area.Min.X, Y: area.Max.Y}
+		fill(c, regionInk, []vg.Point{area.Min, left, area.Max, right})
+		if r.From > l.lo[0] {
+			stroke(c, quietInk, referenceWidth, nil, []vg.Point{area.Min, right})
+		}
+		if r.To < l.hi[0] {
+			stroke(c, quietInk, referenceWidth, nil, []vg.Point{left, area.Max})
+		}
+	}
+}
+
+// nameRegions writes the labels of the regions.
+func (l *panelPlan) nameRegions(c vg.Canvas, t typesetter) {
+	c.SetColor(quietInk)
+	for k, at := range l.regions {
+		switch size := at.Size(); {
+		case at == (vg.Rectangle{}):
+		case size.X >= size.Y:
+			t.write(c, at.Min.Add(vg.Point{Y: descent * tickSize}), l.Regions[k].Label, tickSize, false, 0, 0)
+		default:
+			t.write(c, vg.Point{X: at.Max.X - descent*tickSize, Y: at.Min.Y}, l.Regions[k].Label, tickSize, false, 0, math.Pi/2)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+)
+
+// What a reader takes in: curves of a panel that are told apart at a glance, and panels of a figure, which have letters.
+const (
+	MostCurves = 7
+	MostPanels = 26
+)
+
+// PanelsOf returns how many panels so many curves take.
+func PanelsOf(curves int) int { return (curves + MostCurves - 1) / MostCurves }
+
+// Facets returns panels with the axes of p that show its series, at most MostCurves each and no two alike.
+func (p Panel) Facets() (all []Panel) {
+	count := PanelsOf(len(p.Series))
+	for k := range count {
+		one := p
+		if count > 1 {
+			one.Title = fmt.Sprintf("%s, %d of %d", p.Title, k+1, count)
+		}
+		one.Series = nil
+		for look, s := range p.Series[k*len(p.Series)/count : (k+1)*len(p.Series)/count] {
+			s.Look = look
+			one.Series = append(one.Series, s)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// Hold returns the axis with ends that hold the values, from 0 on unless one is below; logarithmic if far is set, all are above 0
+// and they differ twentyfold or more.
+func (a Axis) Hold(values []float64, far bool) Axis {
+	least, most := math.Inf(1), 0.0
+	for _, v := range values {
+		least, most = min(least, v), max(most, v)
+	}
+	const much = 20
+	if far && least/1.2 >= smallest && most >= much*least {
+		a.Scale, a.Min, a.Max = Log, least/1.2, most*1.2
+		return a
+	}
+	a.Min, a.Max = min(0, least), 1.05*most
+	if !(a.Max-a.Min >= smallest) { // all are next to 0
+		a.Max = a.Min + 1
+	}
+	return a
+}
+
+// Fill widens each panel that would stand alone in a row for two, unless it is the only one of the figure.
+func (f *Figure) Fill() {
+	if len(f.Panels) == 1 {
+		return
+	}
+	left := -1 // a panel that stands alone so far
+	for i := range f.Panels {
+		p := &f.Panels[i]
+		switch {
+		case p.Wide && left >= 0:
+			f.Panels[left].Wide, left = true, -1
+		case p.Wide:
+		case left >= 0:
+			left = -1
+		default:
+			left = i
+		}
+	}
+	if left >= 0 {
+		f.Panels[left].Wide = true
+	}
+}
